@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* All of libperfmon's interface except the opt-in inline reads (perfmon/inline.h). */
+#ifndef PERFMON_PERFMON_H
+#define PERFMON_PERFMON_H
+
+#include <perfmon/version.h>
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define FILE_LIMIT (1 << 20)
+
+int (*pm_kernel_fault)(enum pm_kernel_call call);
+const char *pm_kernel_root = "";
+
+static int fault(enum pm_kernel_call call)
+{
+	return __builtin_expect(pm_kernel_fault != NULL, 0) ? pm_kernel_fault(call) : 0;
+}
+
+/* Runs EXPRESSION unless the test hook refuses; yields its result or -errno, and leaves
+ * the caller's errno alone: regions may run between a user's call and its errno. */
+#define CALL(which, expression)                                                            \
+	({                                                                                 \
+		int saved_ = errno;                                                        \
+		__typeof__(expression) result_ = fault(which);                             \
+		if (!result_) {                                                            \
+			result_ = (expression);                                            \
+			if (result_ < 0)                                                   \
+				result_ = -errno;                                          \
+		}                                                                          \
+		errno = saved_;                                                            \
+		result_;                                                                   \
+	})
+
+int pm_kernel_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu,
+			      int group_fd, unsigned long flags)
+{
+	return (int)CALL(PM_CALL_PERF_EVENT_OPEN,
+			 syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags));
+}
+
+int pm_kernel_ioctl(int fd, unsigned long request, unsigned long argument)
+{
+	return CALL(PM_CALL_IOCTL, ioctl(fd, request, argument));
+}
+
+int pm_kernel_ioctl_ptr(int fd, unsigned long request, void *argument)
+{
+	return CALL(PM_CALL_IOCTL, ioctl(fd, request, argument));
+}
+
+int pm_kernel_mmap(void **out, size_t size, int protection, int flags, int fd, off_t offset)
+{
+	int saved = errno;
+	int err = fault(PM_CALL_MMAP);
+
+	if (!err) {
+		void *address = mmap(NULL, size, protection, flags, fd, offset);
+
+		if (address == MAP_FAILED)
+			err = -errno;
+		else
+			*out = address;
+	}
+	errno = saved;
+	return err;
+}
+
+int pm_kernel_munmap(void *address, size_t size)
+{
+	return CALL(PM_CALL_MUNMAP, munmap(address, size));
+}
+
+int pm_kernel_madvise(void *address, size_t size, int advice)
+{
+	return CALL(PM_CALL_MADVISE, madvise(address, size, advice));
+}
+
+ssize_t pm_kernel_read(int fd, void *buffer, size_t size)
+{
+	return CALL(PM_CALL_READ, read(fd, buffer, size));
+}
+
+ssize_t pm_kernel_write(int fd, const void *buffer, size_t size)
+{
+	return CALL(PM_CALL_WRITE, write(fd, buffer, size));
+}
+
+int pm_kernel_open(const char *path, int flags, mode_t mode)
+{
+	return CALL(PM_CALL_OPEN, open(path, flags | O_CLOEXEC, mode));
+}
+
+int pm_kernel_close(int fd)
+{
+	return CALL(PM_CALL_CLOSE, close(fd));
+}
+
+int pm_kernel_fstat(int fd, struct stat *st)
+{
+	return CALL(PM_CALL_FSTAT, fstat(fd, st));
+}
+
+int pm_kernel_ftruncate(int fd, off_t size)
+{
+	return CALL(PM_CALL_FTRUNCATE, ftruncate(fd, size));
+}
+
+int pm_kernel_fallocate(int fd, int mode, off_t offset, off_t size)
+{
+	return CALL(PM_CALL_FALLOCATE, fallocate(fd, mode, offset, size));
+}
+
+int pm_kernel_memfd_create(const char *name, unsigned int flags)
+{
+	return (int)CALL(PM_CALL_MEMFD_CREATE, syscall(SYS_memfd_create, name, flags));
+}
+
+int pm_kernel_fcntl(int fd, int command, long argument)
+{
+	return CALL(PM_CALL_FCNTL, fcntl(fd, command, argument));
+}
+
+int pm_kernel_clock_ns(clockid_t clock, uint64_t *ns)
+{
+	struct timespec t;
+	int err = CALL(PM_CALL_CLOCK_GETTIME, clock_gettime(clock, &t));
+
+	if (!err)
+		*ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return err;
+}
+
+pid_t pm_kernel_gettid(void)
+{
+	return (pid_t)syscall(SYS_gettid);
+}
+
+pid_t pm_kernel_getpid(void)
+{
+	return (pid_t)syscall(SYS_getpid);
+}
+
+size_t pm_kernel_page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+int pm_kernel_path(const char *path, char *buffer, size_t size)
+{
+	int n = snprintf(buffer, size, "%s%s", pm_kernel_root, path);
+
+	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
+}
+
+ssize_t pm_kernel_file_read(const char *path, char **text)
+{
+	char full[4096];
+	size_t used = 0, room = 512;
+	char *buffer = NULL;
+	ssize_t n;
+	int fd;
+
+	n = pm_kernel_path(path, full, sizeof(full));
+	if (n)
+		return n;
+	fd = pm_kernel_open(full, O_RDONLY, 0);
+	if (fd < 0)
+		return fd;
+	for (;;) {
+		char *larger = realloc(buffer, room);
+
+		if (!larger) {
+			n = -ENOMEM;
+			break;
+		}
+		buffer = larger;
+		n = pm_kernel_read(fd, buffer + used, room - used - 1);
+		if (n == -EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		used += (size_t)n;
+		if (used == room - 1) {
+			room *= 2;
+			if (room > FILE_LIMIT) {
+				n = -E2BIG;
+				break;
+			}
+		}
+	}
+	pm_kernel_close(fd);
+	if (n < 0) {
+		free(buffer);
+		return n;
+	}
+	while (used && buffer[used - 1] == '\n')
+		used--;
+	buffer[used] = '\0';
+	*text = buffer;
+	return (ssize_t)used;
+}
+
+int pm_kernel_file_number(const char *path, int64_t *value)
+{
+	char *text, *end;
+	ssize_t n = pm_kernel_file_read(path, &text);
+	long long number;
+	int saved = errno, err = 0;
+
+	if (n < 0)
+		return (int)n;
+	errno = 0;
+	number = strtoll(text, &end, 0);
+	if (errno || end == text || *end)
+		err = -EINVAL;
+	else
+		*value = number;
+	errno = saved;
+	free(text);
+	return err;
+}

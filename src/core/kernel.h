@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Every system call of the library. Each function makes exactly the call it is named
+ * after and returns its result or a negative errno; nothing above this file looks at
+ * errno. Files below /sys, /proc and tracefs are read through a root that a test can
+ * move, and each call can be made to fail.
+ *
+ * All functions are async-signal-safe except pm_kernel_file_read() (it allocates), and
+ * may be called by any thread.
+ */
+#ifndef PM_CORE_KERNEL_H
+#define PM_CORE_KERNEL_H
+
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+
+enum pm_kernel_call {
+	PM_CALL_PERF_EVENT_OPEN,
+	PM_CALL_IOCTL,
+	PM_CALL_MMAP,
+	PM_CALL_MUNMAP,
+	PM_CALL_MADVISE,
+	PM_CALL_READ,
+	PM_CALL_WRITE,
+	PM_CALL_OPEN,
+	PM_CALL_CLOSE,
+	PM_CALL_FSTAT,
+	PM_CALL_FTRUNCATE,
+	PM_CALL_FALLOCATE,
+	PM_CALL_MEMFD_CREATE,
+	PM_CALL_FCNTL,
+	PM_CALL_CLOCK_GETTIME,
+	PM_CALLS
+};
+
+/*
+ * Test hook: asked before each call; a negative errno is returned to the caller in place
+ * of making the call, 0 lets it through. NULL (the default) costs one load and branch.
+ */
+extern int (*pm_kernel_fault)(enum pm_kernel_call call);
+
+/* Test hook: prefix for paths given to pm_kernel_file_read() and pm_kernel_path();
+ * "" is the real machine. The string must stay alive. */
+extern const char *pm_kernel_root;
+
+int pm_kernel_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu,
+			      int group_fd, unsigned long flags);
+int pm_kernel_ioctl(int fd, unsigned long request, unsigned long argument);
+int pm_kernel_ioctl_ptr(int fd, unsigned long request, void *argument);
+int pm_kernel_mmap(void **out, size_t size, int protection, int flags, int fd,
+		   off_t offset);
+int pm_kernel_munmap(void *address, size_t size);
+int pm_kernel_madvise(void *address, size_t size, int advice);
+ssize_t pm_kernel_read(int fd, void *buffer, size_t size);
+ssize_t pm_kernel_write(int fd, const void *buffer, size_t size);
+int pm_kernel_open(const char *path, int flags, mode_t mode);
+int pm_kernel_close(int fd);
+int pm_kernel_fstat(int fd, struct stat *st);
+int pm_kernel_ftruncate(int fd, off_t size);
+int pm_kernel_fallocate(int fd, int mode, off_t offset, off_t size);
+int pm_kernel_memfd_create(const char *name, unsigned int flags);
+int pm_kernel_fcntl(int fd, int command, long argument);
+int pm_kernel_clock_ns(clockid_t clock, uint64_t *ns);
+pid_t pm_kernel_gettid(void);
+pid_t pm_kernel_getpid(void); /* asks the kernel, never a cached value */
+size_t pm_kernel_page_size(void);
+
+/*
+ * pm_kernel_file_read() - reads the whole of a small text file below the root.
+ * On success *TEXT is a NUL-terminated malloc'ed string, trailing newlines removed, and
+ * its length is returned; -E2BIG above 1 MiB, -ENOMEM, or what open and read gave.
+ */
+ssize_t pm_kernel_file_read(const char *path, char **text);
+
+/* The same for a file that holds one integer (decimal, or hexadecimal with 0x);
+ * -EINVAL if it does not. */
+int pm_kernel_file_number(const char *path, int64_t *value);
+
+/* PATH below the root, in BUFFER; -ENAMETOOLONG if it does not fit. */
+int pm_kernel_path(const char *path, char *buffer, size_t size);
+
+#endif

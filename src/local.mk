@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+pmincludedir = $(includedir)/perfmon
+pminclude_HEADERS = \
+	include/perfmon/perfmon.h \
+	include/perfmon/version.h
+
+# Everything, with hidden symbols: what the shared library is linked from, and what
+# tests of the inside link.
+noinst_LTLIBRARIES += libperfmon_all.la
+libperfmon_all_la_SOURCES = \
+	src/core/diag.c src/core/diag.h \
+	src/core/export.h \
+	src/core/kernel.c src/core/kernel.h \
+	src/core/version.c
+libperfmon_all_la_CPPFLAGS = $(AM_CPPFLAGS) $(URCU_CFLAGS) $(HWLOC_CFLAGS)
+libperfmon_all_la_LIBADD = $(URCU_LIBS) $(HWLOC_LIBS) $(PFM_LIBS) -lm
+
+lib_LTLIBRARIES += libperfmon.la
+libperfmon_la_SOURCES =
+libperfmon_la_LIBADD = libperfmon_all.la
+libperfmon_la_LDFLAGS = $(AM_LDFLAGS) -version-info $(PERFMON_ABI) -no-undefined \
+	-Wl,--version-script=$(srcdir)/src/libperfmon.map -Wl,-z,nodelete -Wl,-z,now
+libperfmon_la_DEPENDENCIES = libperfmon_all.la src/libperfmon.map
+EXTRA_DIST += src/libperfmon.map
