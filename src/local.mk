@@ -8,8 +8,11 @@ pminclude_HEADERS = \
 # tests of the inside link.
 noinst_LTLIBRARIES += libperfmon_all.la
 libperfmon_all_la_SOURCES = \
+	src/arch/aarch64.h src/arch/arch.h src/arch/counters.c src/arch/generic.h \
+	src/arch/riscv64.h src/arch/x86_64.h \
+	src/fastpath/read.h src/fastpath/view.c src/fastpath/view.h \
 	src/core/diag.c src/core/diag.h \
-	src/core/export.h \
+	src/core/export.h src/core/instance.h \
 	src/core/kernel.c src/core/kernel.h \
 	src/core/version.c
 libperfmon_all_la_CPPFLAGS = $(AM_CPPFLAGS) $(URCU_CFLAGS) $(HWLOC_CFLAGS)
@@ -22,3 +25,10 @@ libperfmon_la_LDFLAGS = $(AM_LDFLAGS) -version-info $(PERFMON_ABI) -no-undefined
 	-Wl,--version-script=$(srcdir)/src/libperfmon.map -Wl,-z,nodelete -Wl,-z,now
 libperfmon_la_DEPENDENCIES = libperfmon_all.la src/libperfmon.map
 EXTRA_DIST += src/libperfmon.map
+
+# The fast read, for perfmon/inline.h: the library compiles the same files.
+archincludedir = $(pmincludedir)/arch
+archinclude_HEADERS = src/arch/aarch64.h src/arch/arch.h src/arch/generic.h \
+	src/arch/riscv64.h src/arch/x86_64.h
+fastpathincludedir = $(pmincludedir)/fastpath
+fastpathinclude_HEADERS = src/fastpath/read.h

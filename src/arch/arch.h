@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What differs between CPU families, as a handful of small functions. Each family's
+ * header states its differences; this file fills the gaps with the generic form.
+ *
+ *   perfmon_arch_counter_read(handle)   the hardware counter that HANDLE stands for
+ *   perfmon_arch_counter_handle(index)  the handle of a page's `index`, or
+ *                                       PERFMON_ARCH_NO_HANDLE
+ *   perfmon_arch_timestamp()            the timestamp counter, not serialising
+ *   perfmon_arch_timestamp_hz()         its rate where the CPU says it, else 0
+ *   perfmon_arch_fence()                completes earlier instructions before the next
+ *                                       counter read (PERFMON_FENCE)
+ *   perfmon_arch_thread_pointer()       a value that no other live thread has
+ *
+ * A handle is what turns a page's index into a read without further decisions: the
+ * number given to rdpmc on x86, the address of an accessor stub on the CPUs whose
+ * counters are named in the instruction word.
+ */
+#ifndef PERFMON_ARCH_ARCH_H
+#define PERFMON_ARCH_ARCH_H
+
+#include <stdint.h>
+
+#define PERFMON_ARCH_NO_HANDLE UINT64_MAX
+
+#if defined(PERFMON_ARCH_GENERIC)
+#include "generic.h"
+#elif defined(__x86_64__)
+#include "x86_64.h"
+#elif defined(__aarch64__)
+#include "aarch64.h"
+#elif defined(__riscv) && __riscv_xlen == 64
+#include "riscv64.h"
+#else
+#include "generic.h"
+#endif
+
+#ifndef PERFMON_ARCH_HAS_THREAD_POINTER
+static inline uintptr_t perfmon_arch_thread_pointer(void)
+{
+	return (uintptr_t)__builtin_thread_pointer();
+}
+#endif
+
+#endif

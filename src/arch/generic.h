@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Any other CPU: no counter can be read from user space, and the timestamp is the
+ * system's monotonic clock in nanoseconds. */
+#ifndef PERFMON_ARCH_GENERIC_H
+#define PERFMON_ARCH_GENERIC_H
+
+#include <time.h>
+
+#define PERFMON_ARCH_NAME "generic"
+
+static inline uint64_t perfmon_arch_counter_handle(uint32_t index)
+{
+	(void)index;
+	return PERFMON_ARCH_NO_HANDLE;
+}
+
+static inline uint64_t perfmon_arch_counter_read(uint64_t handle)
+{
+	return handle;
+}
+
+static inline uint64_t perfmon_arch_timestamp(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t perfmon_arch_timestamp_hz(void)
+{
+	return 1000000000u;
+}
+
+static inline void perfmon_arch_fence(void)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * riscv64: the CSR's number is part of the instruction, so a handle is the address of a
+ * stub `csrr t0, CSR; jr t1` in the library (counters.c). Index n is CSR 0xC00 + n - 1:
+ * cycle, time, instret, hpmcounter3..31 (Linux, drivers/perf/riscv_pmu_sbi.c).
+ */
+#ifndef PERFMON_ARCH_RISCV64_H
+#define PERFMON_ARCH_RISCV64_H
+
+#define PERFMON_ARCH_NAME	"riscv64"
+#define PERFMON_ARCH_STUBS	32
+#define PERFMON_ARCH_STUB_BYTES 8
+
+/* Of the library; a program's own code never turns an index into a handle. */
+extern const char perfmon_arch_counter_stubs[] __attribute__((visibility("hidden")));
+
+#define perfmon_arch_counter_handle(index)                                                 \
+	((index)-1 < PERFMON_ARCH_STUBS                                                    \
+		 ? (uint64_t)(uintptr_t)perfmon_arch_counter_stubs +                       \
+			   ((index)-1) * PERFMON_ARCH_STUB_BYTES                           \
+		 : PERFMON_ARCH_NO_HANDLE)
+
+static inline uint64_t perfmon_arch_counter_read(uint64_t handle)
+{
+	register uint64_t value __asm__("t0");
+
+	__asm__ __volatile__("lla t1, 1f\n\tjr %1\n1:" : "=r"(value) : "r"(handle) : "t1");
+	return value;
+}
+
+static inline uint64_t perfmon_arch_timestamp(void)
+{
+	uint64_t value;
+
+	__asm__ __volatile__("rdtime %0" : "=r"(value));
+	return value;
+}
+
+static inline uint64_t perfmon_arch_timestamp_hz(void)
+{
+	return 0; /* the rate stands in the device tree, not in a register */
+}
+
+static inline void perfmon_arch_fence(void)
+{
+	__asm__ __volatile__("fence" ::: "memory");
+}
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * An instance: the events of one set, open on one target (a thread, or a CPU). It is
+ * what a session opens when it attaches, and what a thread opens at its first region.
+ *
+ * The events of one PMU stand in as few kernel groups as the kernel accepts: first all
+ * together, and where it refuses a member (EINVAL: the hardware cannot take it with the
+ * others) a new group begins. Explicit {groups} are kept whole and never joined by others.
+ * One ioctl on a leader starts or stops its group, one read(2) reads it.
+ *
+ * Memory is the caller's, so that a thread's set-up allocates nothing: an instance of N
+ * counters needs pm_instance_size(N) bytes.
+ */
+#ifndef PM_CORE_INSTANCE_H
+#define PM_CORE_INSTANCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "core/diag.h"
+#include "core/events.h"
+#include "fastpath/view.h"
+
+struct pm_counter {
+	const struct pm_event *event;
+	int fd;			  /* -1: not open */
+	int error;		  /* negative errno of the open that refused it, else 0 */
+	uint32_t leader;	  /* index of its group's leader in the instance */
+	uint32_t position;	  /* its place in its group's read(2) */
+	uint64_t id;		  /* PERF_EVENT_IOC_ID: the descriptor is still ours */
+	struct perf_event_mmap_page *page; /* NULL: not mapped */
+	int page_error;		  /* why not, negative errno; 0 if not asked for */
+	bool user_read;		  /* the page grants reads by the opening thread */
+};
+
+struct pm_reading {
+	uint64_t value;
+	uint64_t enabled_ns;
+	uint64_t running_ns; /* 0 while enabled: the value is "not counted", not zero */
+};
+
+struct pm_instance {
+	pid_t tid; /* -1: a CPU */
+	int cpu;   /* -1: wherever the thread runs */
+	uint32_t count;
+	uint32_t open; /* how many of them are open */
+	struct pm_counter counters[];
+};
+
+static inline size_t pm_instance_size(size_t count)
+{
+	return sizeof(struct pm_instance) + count * sizeof(struct pm_counter);
+}
+
+/* Flags of pm_instance_open(). */
+#define PM_OPEN_USER_READ 1u /* ask for and map pages that this thread can read */
+#define PM_OPEN_PARTIAL	  2u /* go on without the events that are refused */
+#define PM_OPEN_INHERIT	  4u /* count children that the target creates, too */
+
+/*
+ * pm_instance_open() - opens EVENTS[0..COUNT) (of one set) on thread TID (0: the
+ * caller) or, with TID -1, on CPU, stopped. Without PM_OPEN_PARTIAL any refusal closes
+ * everything again and is returned; with it, each refused counter keeps its error and
+ * the call returns how many are open (0 is no error). DIAG gets one sentence about the
+ * first refusal: the event, the errno in words, the setting that refused it with its
+ * value (kernel.perf_event_paranoid, seccomp, no such PMU, RLIMIT_NOFILE, the mlock
+ * limits), and what would help. Allocates nothing.
+ */
+int pm_instance_open(struct pm_instance *instance, const struct pm_event *events,
+		     uint32_t count, pid_t tid, int cpu, unsigned int flags,
+		     struct pm_diag *diag);
+
+/* One ioctl per group. 0 or the first negative errno (the others are still asked). */
+int pm_instance_enable(struct pm_instance *instance);
+int pm_instance_disable(struct pm_instance *instance);
+
+/* One read(2) per group into READINGS[0..count); counters that are not open are left
+ * untouched. 0 or the first negative errno. Any thread. */
+int pm_instance_read(const struct pm_instance *instance, struct pm_reading *readings);
+
+/* Whether each open descriptor is still the event that was opened (programs close
+ * descriptors that are not theirs): 0, or -EBADF. Two system calls per counter at most. */
+int pm_instance_verify(const struct pm_instance *instance);
+
+/* Prepares VIEW for counter I of an instance opened with PM_OPEN_USER_READ by this
+ * thread; a view that always refuses if that counter has no readable page. */
+void pm_instance_view(const struct pm_instance *instance, uint32_t i, int64_t base,
+		      struct perfmon_counter_view *view);
+
+/* Disables, unmaps, closes. Descriptors that are no longer ours are left alone. */
+void pm_instance_close(struct pm_instance *instance);
+
+/* In a forked child: closes the inherited descriptors without touching the pages, which
+ * the child does not have, nor the events, which are the parent's. */
+void pm_instance_forget(struct pm_instance *instance);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The fast read: a counter's value from the page that the kernel maps and one
+ * unprivileged instruction, without a system call. The inline reads of programs
+ * (perfmon/inline.h), the out-of-line reads and the region path compile from this file.
+ *
+ * The kernel brackets each update of a page with two increments of `lock`, and updates
+ * a counter's page on the CPU of the thread that owns the counter. So between two equal
+ * values of `lock` nothing of the page has changed, and everything that follows from
+ * the page -- index, offset, width, times -- can be kept beside it in a *view* and used
+ * again until `lock` moves:
+ *
+ *   sample:   lock and index equal the view's?   (one 64-bit load)
+ *             read the hardware counter
+ *             lock and index still equal?        -> the sample is good
+ *   refresh:  otherwise take the view anew from the page, between two equal even locks,
+ *             and sample again.
+ *
+ * Barriers: reader and kernel run on the same CPU, so all that could come between is an
+ * interrupt, and a compiler barrier orders the loads (its partner is the kernel's own
+ * barrier() in perf_event_update_userpage()). Another thread must not use the view.
+ *
+ * Usable from C11 and C++11; include perfmon/inline.h, not this file.
+ */
+#ifndef PERFMON_FASTPATH_READ_H
+#define PERFMON_FASTPATH_READ_H
+
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../arch/arch.h"
+
+/* Empty in the product. A test defines it to put a migration, a wrap or a rotation
+ * between any two steps. */
+#ifndef PERFMON_READ_HOOK
+#define PERFMON_READ_HOOK(step, view) ((void)0)
+#endif
+
+#define PERFMON_READ_BARRIER() __asm__ __volatile__("" ::: "memory")
+
+/* The steps at which the hook is called, in order. */
+enum perfmon_read_step {
+	PERFMON_READ_CHECKED,	/* sample: page and view agreed */
+	PERFMON_READ_SAMPLED,	/* sample: the hardware counter has been read */
+	PERFMON_READ_LOCKED,	/* refresh: lock and index have been read */
+	PERFMON_READ_COPIED	/* refresh: the rest has been read */
+};
+
+/* A lock is even when nobody writes the page; no page ever matches this. */
+#define PERFMON_VIEW_STALE UINT64_C(1)
+
+/* What a reader keeps of one counter's page. Written by perfmon_view_refresh() only. */
+struct perfmon_counter_view {
+	const struct perf_event_mmap_page *page;
+	uint64_t lock_index; /* the page's lock (low half) and index (high half) */
+	uint64_t handle;     /* perfmon_arch_counter_handle(index) */
+	int64_t offset;	     /* to add to the sign-extended hardware counter */
+	uint32_t shift;	     /* 64 less the counter's width in bits */
+	uint32_t retries;    /* times a refresh had to start again */
+	/* enabled less running time: what the counter has missed up to the last change of
+	 * the page; constant while it is on the hardware */
+	uint64_t lost_ns;
+	/* time_enabled + time_offset: enabled time at timestamp t is this plus t in ns */
+	uint64_t enabled_base_ns;
+	int64_t base;	     /* the owner's own addend, part of offset after a refresh */
+};
+
+/* The page's lock and index as one word, low half lock. */
+static inline uint64_t perfmon_view_lock_index(const struct perf_event_mmap_page *page)
+{
+	return *(const volatile uint64_t *)(const volatile void *)&page->lock;
+}
+
+/*
+ * One attempt to read the hardware counter behind VIEW, raw, into *RAW. Returns 0, or 1
+ * if the page has changed since the view was taken (or the counter is not on the
+ * hardware): refresh, then try again.
+ */
+static inline int perfmon_view_sample(const struct perfmon_counter_view *view, uint64_t *raw)
+{
+	uint64_t taken = view->lock_index;
+
+	if (__builtin_expect(perfmon_view_lock_index(view->page) != taken, 0))
+		return 1;
+	PERFMON_READ_BARRIER();
+	PERFMON_READ_HOOK(PERFMON_READ_CHECKED, view);
+	*raw = perfmon_arch_counter_read(view->handle);
+	PERFMON_READ_HOOK(PERFMON_READ_SAMPLED, view);
+	PERFMON_READ_BARRIER();
+	return __builtin_expect(perfmon_view_lock_index(view->page) != taken, 0);
+}
+
+/* RAW, sign-extended from the counter's width. A width-bit counter that the kernel set
+ * to -period counts up through zero: masking instead of extending loses 2^width. */
+static inline int64_t perfmon_view_extend(const struct perfmon_counter_view *view,
+					  uint64_t raw)
+{
+	return (int64_t)(raw << view->shift) >> view->shift;
+}
+
+/* The difference of two raw readings under one offset, modulo the counter's width. */
+static inline uint64_t perfmon_view_difference(const struct perfmon_counter_view *view,
+					       uint64_t later, uint64_t earlier)
+{
+	return ((later - earlier) << view->shift) >> view->shift;
+}
+
+#ifdef __cplusplus
+static_assert(offsetof(struct perf_event_mmap_page, lock) == 8, "lock and index are read");
+static_assert(offsetof(struct perf_event_mmap_page, index) == 12, "as one 64-bit word");
+#else
+_Static_assert(offsetof(struct perf_event_mmap_page, lock) == 8, "lock and index are read");
+_Static_assert(offsetof(struct perf_event_mmap_page, index) == 12, "as one 64-bit word");
+#endif
+
+#endif
