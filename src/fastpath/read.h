@@ -69,7 +69,9 @@ struct perfmon_counter_view {
 /* The page's lock and index as one word, low half lock. */
 static inline uint64_t perfmon_view_lock_index(const struct perf_event_mmap_page *page)
 {
-	return *(const volatile uint64_t *)(const volatile void *)&page->lock;
+	typedef uint64_t __attribute__((may_alias)) word;
+
+	return *(const volatile word *)(const volatile void *)&page->lock;
 }
 
 /*
