@@ -2,6 +2,7 @@
 pmincludedir = $(includedir)/perfmon
 pminclude_HEADERS = \
 	include/perfmon/perfmon.h \
+	include/perfmon/profile.h \
 	include/perfmon/version.h
 
 # Everything, with hidden symbols: what the shared library is linked from, and what
@@ -14,6 +15,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/diag.c src/core/diag.h \
 	src/core/export.h src/core/instance.h \
 	src/core/kernel.c src/core/kernel.h \
+	src/core/snapshot.h \
 	src/core/version.c
 libperfmon_all_la_CPPFLAGS = $(AM_CPPFLAGS) $(URCU_CFLAGS) $(HWLOC_CFLAGS)
 libperfmon_all_la_LIBADD = $(URCU_LIBS) $(HWLOC_LIBS) $(PFM_LIBS) -lm

@@ -3,6 +3,7 @@
 #ifndef PERFMON_PERFMON_H
 #define PERFMON_PERFMON_H
 
+#include <perfmon/profile.h>
 #include <perfmon/version.h>
 
 #endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The profile: the memory in which threads accumulate their regions, as it stands in a
+ * memfd or a file. doc/profile-layout.md is the prose of this header.
+ *
+ * The layout is little-endian and made of records, each led by its type and size, so
+ * that a reader can pass over what it does not know. The first record is the header, at
+ * offset 0. Offsets count from the start of the profile; 0 means none. Records never
+ * move. All sizes are multiples of 8.
+ *
+ * Who writes what, and under what order:
+ *
+ *   field                       writer                      order for a reader
+ *   header.used                 any thread, one at a time   acquire: records below are whole
+ *   header.fold_sequence        any thread, one at a time   odd while threads are folded
+ *   thread.node_count           the thread                  acquire: nodes below are whole
+ *   thread.state, .lost_*       the thread (lost_*: also    relaxed
+ *                               its signal handlers)
+ *   node.sequence               the thread                  see struct perfmon_profile_node
+ *   node.entered                the thread                  relaxed, outside the sequence
+ *   everything else             written before the record   covered by the acquires above
+ *                               or node is published
+ */
+#ifndef PERFMON_PROFILE_H
+#define PERFMON_PROFILE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PERFMON_PROFILE_MAGIC	 UINT64_C(0x464f52504e4d4650) /* "PFMNPROF" */
+#define PERFMON_PROFILE_VERSION	 1
+
+/* Most counters that one event set may have in regions. */
+#define PERFMON_PROFILE_COUNTERS 32
+/* Bins of a node's histogram of time: bin i holds visits of 2^i to 2^(i+1) - 1 ticks, the
+ * first also those of 0, the last also all longer ones. */
+#define PERFMON_PROFILE_BINS	 48
+/* Regions may be nested this deep; deeper visits are counted as lost. */
+#define PERFMON_PROFILE_DEPTH	 256
+
+enum perfmon_profile_type {
+	PERFMON_PROFILE_HEADER = 1,
+	PERFMON_PROFILE_PLAN = 2,
+	PERFMON_PROFILE_REGION = 3,
+	PERFMON_PROFILE_THREAD = 4,
+	PERFMON_PROFILE_NODES = 5,
+	PERFMON_PROFILE_NOTE = 6,
+	PERFMON_PROFILE_FREE = 7
+};
+
+/* Leads every record. */
+struct perfmon_profile_record {
+	uint32_t type;
+	uint32_t reserved;
+	uint64_t size; /* in bytes, this lead included */
+};
+
+enum perfmon_profile_clock {
+	PERFMON_CLOCK_TIMESTAMP = 1, /* the CPU's timestamp counter */
+	PERFMON_CLOCK_MONOTONIC = 2  /* CLOCK_MONOTONIC: a tick is a nanosecond */
+};
+
+enum perfmon_profile_state {
+	PERFMON_STATE_RUNNING = 1,
+	PERFMON_STATE_ENDED = 2
+};
+
+struct perfmon_profile_header {
+	struct perfmon_profile_record record;
+	uint64_t magic;
+	uint32_t version;
+	uint32_t state;		/* enum perfmon_profile_state */
+	uint64_t used;		/* bytes in whole records */
+	uint64_t fold_sequence; /* see above */
+
+	/* whose profile it is */
+	uint32_t pid;
+	uint32_t parent_pid;
+	uint64_t start_time;   /* of pid since boot, in clock ticks: /proc/PID/stat 22 */
+	uint64_t parent_start_time;
+	char boot_id[40];      /* /proc/sys/kernel/random/boot_id */
+	char host[64];
+	char program[256];     /* /proc/self/exe, its end if it is longer */
+	int32_t rank;	       /* of an MPI launcher, -1 if there is none */
+	int32_t ranks;
+
+	/* ticks to nanoseconds: two moments at which both clocks were read */
+	uint32_t clock;	       /* enum perfmon_profile_clock */
+	uint32_t clock_flags;
+	uint64_t ticks_hz;     /* where the CPU says it, else 0: use the moments */
+	uint64_t begin_ticks;
+	uint64_t begin_ns;     /* CLOCK_MONOTONIC */
+	uint64_t begin_realtime_ns;
+	uint64_t end_ticks;    /* renewed at each report and when threads end */
+	uint64_t end_ns;
+
+	/* whole-process quality */
+	uint64_t lost_first_in_handler; /* visits dropped: a first use in a handler */
+	uint64_t lost_threads;		/* threads that could not be set up */
+	uint64_t lost_names;		/* visits of regions that could not be registered */
+	uint64_t reserved[24];
+};
+
+#define PERFMON_COUNTER_HARDWARE    1u /* counts on a core PMU */
+#define PERFMON_COUNTER_KERNEL_ONLY 2u /* happens in the kernel: nothing in user mode */
+#define PERFMON_COUNTER_USER_READ   4u /* was read from user space where it was tried */
+#define PERFMON_COUNTER_REFUSED	    8u /* did not open where it was tried: see error */
+
+/* One counter of a plan. */
+struct perfmon_profile_counter {
+	char name[104];	  /* as reports show it */
+	char pmu[32];
+	char unit[16];	  /* "" for a plain count */
+	double scale;	  /* value * scale is in unit */
+	uint32_t type;	  /* of perf_event_attr, with config, config1, config2 */
+	uint32_t flags;	  /* PERFMON_COUNTER_ */
+	uint64_t config[3];
+	int32_t error;	  /* negative errno that refused it, 0 */
+	uint32_t logical; /* counters of one logical event (hybrid CPUs) are summed */
+	uint64_t bias;	  /* counted by an empty region: measured at start-up */
+	uint32_t bias_known;
+	uint32_t reserved;
+};
+
+/* The events that regions count, from one moment on. */
+struct perfmon_profile_plan {
+	struct perfmon_profile_record record;
+	uint32_t generation;
+	uint32_t counters;
+	struct perfmon_profile_counter counter[];
+};
+
+/* A region's name; ids count from 1. */
+struct perfmon_profile_region {
+	struct perfmon_profile_record record;
+	uint32_t id;
+	uint32_t length; /* of name, without its NUL */
+	char name[];
+};
+
+/* A sentence for the reader of the report: what is missing, why, and what would help. */
+struct perfmon_profile_note {
+	struct perfmon_profile_record record;
+	uint32_t length;
+	uint32_t reserved;
+	char text[];
+};
+
+enum perfmon_profile_thread_state {
+	PERFMON_THREAD_LIVE = 1,
+	PERFMON_THREAD_ENDED = 2, /* kept apart on request (PERFMON_THREADS=keep) */
+	PERFMON_THREAD_FOLDED = 3, /* the sum of threads that have ended */
+	PERFMON_THREAD_UNUSED = 4  /* folded; its memory waits for another thread */
+};
+
+/* How a counter stands in one thread: a positive value, or the negative errno of the
+ * call that refused it there; 0 is a counter that the plan does not have. */
+enum perfmon_profile_counter_status {
+	PERFMON_STATUS_USER = 1,   /* read from user space */
+	PERFMON_STATUS_SYSCALL = 2 /* read by read(2) */
+};
+
+struct perfmon_profile_thread {
+	struct perfmon_profile_record record;
+	uint32_t state; /* enum perfmon_profile_thread_state */
+	uint32_t tid;
+	char name[16];
+	uint64_t begin_ticks;
+	uint64_t end_ticks; /* 0 while it lives */
+	uint64_t nodes;	    /* offset of its first record of nodes */
+	uint32_t node_count; /* nodes in use, over all its records of nodes */
+	uint32_t node_size; /* bytes from one node to the next */
+	uint32_t generation; /* of its plan */
+	uint32_t counters;
+	uint32_t folded; /* threads that are summed here */
+	uint32_t reserved;
+	uint64_t lost_in_handler; /* visits from a handler that interrupted a region call */
+	uint64_t lost_too_deep;	  /* visits below PERFMON_PROFILE_DEPTH */
+	uint64_t lost_no_memory;  /* visits of paths for which there was no memory */
+	uint64_t lost_other;	  /* visits open when regions were disarmed, and the like */
+	uint64_t unmatched_ends;  /* ENDs without a BEGIN */
+	int32_t status[PERFMON_PROFILE_COUNTERS]; /* enum perfmon_profile_counter_status */
+};
+
+struct perfmon_profile_count {
+	uint64_t sum;	  /* over measured visits */
+	uint64_t lost_ns; /* time in those visits in which it was not on the hardware */
+	double squares;	  /* sum of squares, while a stride is on */
+};
+
+/*
+ * One path of one thread: a region below a node. Nodes of a thread are numbered from 1,
+ * which is the thread itself (region 0, parent 0), and a parent's number is lower than
+ * its children's.
+ *
+ * Writer, at the end of a visit: sequence odd (relaxed); store-store fence; fields
+ * (relaxed); sequence even (release). That last store is the end of the visit:
+ * sequence / 2 is the number of visits that have ended with all their values.
+ * Reader: sequence (acquire), fields (relaxed), acquire fence, sequence again; equal and
+ * even is a whole node. If the writer is dead and the sequence odd, sequence / 2 and
+ * entered stand, and the other fields may hold part of one more visit.
+ */
+struct perfmon_profile_node {
+	uint64_t sequence;
+	uint64_t entered;	  /* visits begun */
+	uint64_t time_ticks;	  /* sum over visits, children included */
+	double time_squares;	  /* sum of squares of ticks */
+	uint64_t time_min;	  /* UINT64_MAX before the first visit */
+	uint64_t time_max;
+	uint64_t time_guard;	  /* the writer's: the largest of time_max that a bin holds */
+	uint64_t off_cpu_ns;	  /* of the time, the part off the CPU, where pages tell */
+	uint32_t parent;
+	uint32_t region;
+	uint32_t flags;
+	uint32_t fallback_reads;  /* visits with a read(2) in place of a register read */
+	uint32_t retries;	  /* visits in which a page had moved and was read anew */
+	uint32_t migrations;	  /* visits that ended on another CPU */
+	uint32_t mismatched_ends; /* visits closed by the END of an outer region */
+	uint32_t dropped_counts;  /* visits measured in time only: the plan had changed, or
+				     a counter could not be read */
+	uint32_t defects;	  /* negative differences, kept out of the sums */
+	uint32_t spilled;	  /* visits that found their bin full */
+	uint32_t threads;	  /* folded threads that have this path */
+	uint32_t reserved;
+	uint64_t thread_min_ticks; /* of time_ticks over those threads */
+	uint64_t thread_max_ticks;
+	uint32_t histogram[PERFMON_PROFILE_BINS];
+	struct perfmon_profile_count count[]; /* one per counter of the thread's plan */
+};
+
+struct perfmon_profile_nodes {
+	struct perfmon_profile_record record;
+	uint64_t thread; /* offset of the thread's record */
+	uint64_t next;	 /* offset of its next record of nodes */
+	uint32_t first;	 /* number of the first node here */
+	uint32_t capacity;
+	uint32_t node_size;
+	uint32_t reserved;
+	uint64_t node[]; /* capacity nodes of node_size bytes */
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif
