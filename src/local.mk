@@ -15,6 +15,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/diag.c src/core/diag.h \
 	src/core/export.h src/core/instance.h \
 	src/core/kernel.c src/core/kernel.h \
+	src/core/options.c src/core/options.h \
 	src/core/snapshot.h \
 	src/core/version.c
 libperfmon_all_la_CPPFLAGS = $(AM_CPPFLAGS) $(URCU_CFLAGS) $(HWLOC_CFLAGS)

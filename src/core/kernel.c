@@ -145,6 +145,11 @@ pid_t pm_kernel_getpid(void)
 	return (pid_t)syscall(SYS_getpid);
 }
 
+int pm_kernel_getcwd(char *buffer, size_t size)
+{
+	return (int)CALL(PM_CALL_GETCWD, syscall(SYS_getcwd, buffer, size));
+}
+
 size_t pm_kernel_page_size(void)
 {
 	return (size_t)sysconf(_SC_PAGESIZE);

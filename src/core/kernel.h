@@ -34,6 +34,7 @@ enum pm_kernel_call {
 	PM_CALL_MEMFD_CREATE,
 	PM_CALL_FCNTL,
 	PM_CALL_CLOCK_GETTIME,
+	PM_CALL_GETCWD,
 	PM_CALLS
 };
 
@@ -68,6 +69,7 @@ int pm_kernel_clock_ns(clockid_t clock, uint64_t *ns);
 pid_t pm_kernel_gettid(void);
 pid_t pm_kernel_getpid(void); /* asks the kernel, never a cached value */
 size_t pm_kernel_page_size(void);
+int pm_kernel_getcwd(char *buffer, size_t size); /* its length with the NUL */
 
 /*
  * pm_kernel_file_read() - reads the whole of a small text file below the root.

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/options.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/kernel.h"
+
+char *(*pm_options_getenv)(const char *name) = secure_getenv;
+
+static const char *variable(const char *name)
+{
+	const char *value = pm_options_getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
+__attribute__((format(printf, 2, 3))) static void note(struct pm_options *options,
+						       const char *format, ...)
+{
+	char *text;
+	va_list args;
+	int n;
+
+	if (options->note_count == PM_OPTIONS_NOTES)
+		return;
+	va_start(args, format);
+	n = vasprintf(&text, format, args);
+	va_end(args);
+	if (n >= 0)
+		options->notes[options->note_count++] = text;
+}
+
+/* How much of a bad value a sentence quotes. */
+#define QUOTED 200
+
+/* The index of NAME's value in CHOICES ("" ends them), or FALLBACK with a note. */
+static int choice(struct pm_options *options, const char *name,
+		  const char *const *choices, int fallback)
+{
+	const char *value = variable(name);
+	char known[128] = "";
+	size_t used = 0;
+	int i;
+
+	if (!value)
+		return fallback;
+	for (i = 0; *choices[i]; i++) {
+		if (!strcasecmp(value, choices[i]))
+			return i;
+		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
+					 i ? ", " : "", choices[i]);
+	}
+	note(options, "%s=\"%.*s\" is none of %s: went on as if it were %s", name, QUOTED,
+	     value, known, choices[fallback]);
+	return fallback;
+}
+
+static bool truth(struct pm_options *options, const char *name, bool fallback)
+{
+	static const char *const words[] = {"0", "1", ""};
+
+	return choice(options, name, words, fallback);
+}
+
+static bool number(const char *name, int *value)
+{
+	const char *text = variable(name);
+	char *end;
+	long n;
+	int saved = errno;
+
+	if (!text)
+		return false;
+	errno = 0;
+	n = strtol(text, &end, 10);
+	if (errno || *end || end == text || n < 0 || n > INT32_MAX) {
+		errno = saved;
+		return false;
+	}
+	errno = saved;
+	*value = (int)n;
+	return true;
+}
+
+static void rank_read(struct pm_options *options)
+{
+	static const struct {
+		const char *rank, *size;
+	} launchers[] = {
+		{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+		{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
+		{"PMI_RANK", "PMI_SIZE"},
+		{"PMIX_RANK", "PMIX_SIZE"},
+		{"SLURM_PROCID", "SLURM_NTASKS"},
+	};
+
+	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
+		if (!number(launchers[i].rank, &options->rank))
+			continue;
+		if (!number(launchers[i].size, &options->ranks))
+			options->ranks = 0;
+		return;
+	}
+}
+
+/* A copy of PATH that a chdir() does not move. Without a working directory it stays
+ * relative. NULL: no memory. */
+static char *path_copy(const char *path)
+{
+	char directory[4096], *copy, *out;
+	size_t used = 0;
+
+	if (*path == '/' || pm_kernel_getcwd(directory, sizeof(directory)) < 0)
+		return strdup(path);
+	/* The directory becomes part of a template. */
+	copy = malloc(2 * strlen(directory) + strlen(path) + 2);
+	if (!copy)
+		return NULL;
+	for (out = directory; *out; out++) {
+		if (*out == '%')
+			copy[used++] = '%';
+		copy[used++] = *out;
+	}
+	copy[used++] = '/';
+	strcpy(copy + used, path);
+	return copy;
+}
+
+/* The template in variable NAME, or NULL with a note why not. */
+static char *path_read(struct pm_options *options, const char *name, const char *instead,
+		       int *err)
+{
+	const char *value = variable(name);
+	char expanded[4096], *copy;
+
+	if (!value)
+		return NULL;
+	copy = path_copy(value);
+	if (!copy) {
+		*err = -ENOMEM;
+		return NULL;
+	}
+	/* The longest pid, rank and host that may come. */
+	switch (pm_options_expand(
+		copy, INT32_MAX, INT32_MAX,
+		"0123456789012345678901234567890123456789012345678901234567890123",
+		expanded, sizeof(expanded))) {
+	case -EINVAL:
+		note(options,
+		     "%s=\"%.*s\" has a %% that is none of %%p, %%r, %%h and %%%%: %s",
+		     name, QUOTED, value, instead);
+		break;
+	case -ENAMETOOLONG:
+		note(options, "%s=\"%.*s...\" is too long for a path: %s", name, QUOTED,
+		     value, instead);
+		break;
+	default:
+		return copy;
+	}
+	free(copy);
+	return NULL;
+}
+
+static void output_read(struct pm_options *options, int *err)
+{
+	static const struct {
+		const char *word;
+		enum pm_output output;
+	} words[] = {
+		/* The paths are links into /proc, which an output file may not be. */
+		{"stderr", PM_OUTPUT_STDERR}, {"/dev/stderr", PM_OUTPUT_STDERR},
+		{"stdout", PM_OUTPUT_STDOUT}, {"/dev/stdout", PM_OUTPUT_STDOUT},
+		{"none", PM_OUTPUT_NONE},     {"/dev/null", PM_OUTPUT_NONE},
+	};
+	static const char *const suffix[] = {
+		[PM_FORMAT_TEXT] = "txt",
+		[PM_FORMAT_FLAT] = "txt",
+		[PM_FORMAT_JSON] = "json",
+		[PM_FORMAT_CSV] = "csv",
+	};
+	const char *value = variable("PERFMON_OUTPUT");
+
+	if (value) {
+		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+			if (!strcmp(value, words[i].word)) {
+				options->output = words[i].output;
+				return;
+			}
+		}
+		options->output_path = path_read(options, "PERFMON_OUTPUT",
+						 "the report went to stderr", err);
+	} else if (options->rank >= 0) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "perfmon.%%r.%s", suffix[options->format]);
+		options->output_path = path_copy(name);
+		if (!options->output_path)
+			*err = -ENOMEM;
+	}
+	if (options->output_path)
+		options->output = PM_OUTPUT_PATH;
+}
+
+static void events_read(struct pm_options *options, int *err)
+{
+	const char *value = variable("PERFMON_EVENTS");
+
+	if (!value || !strcasecmp(value, "auto"))
+		return;
+	if (!strcasecmp(value, "none")) {
+		options->events_none = true;
+	} else {
+		options->events = strdup(value);
+		if (!options->events) {
+			*err = -ENOMEM;
+			return;
+		}
+	}
+	options->events_auto = false;
+}
+
+void pm_options_default(struct pm_options *options)
+{
+	*options = (struct pm_options){
+		.events_auto = true,
+		.output = PM_OUTPUT_STDERR,
+		.format = PM_FORMAT_TEXT,
+		.arm = true,
+		.rank = -1,
+	};
+}
+
+int pm_options_read(struct pm_options *options, struct pm_diag *diag)
+{
+	static const char *const formats[] = {"text", "flat", "json", "csv", ""};
+	static const char *const threads[] = {"fold", "keep", ""};
+	static const char *const bias[] = {"keep", "subtract", ""};
+	int err = 0;
+
+	pm_options_default(options);
+	rank_read(options);
+	events_read(options, &err);
+	options->format = (enum pm_format)choice(options, "PERFMON_FORMAT", formats,
+						 PM_FORMAT_TEXT);
+	output_read(options, &err);
+	options->profile_path = path_read(options, "PERFMON_PROFILE",
+					  "the profile was kept in memory", &err);
+	options->keep_threads = choice(options, "PERFMON_THREADS", threads, 0);
+	options->subtract_bias = choice(options, "PERFMON_BIAS", bias, 0);
+	options->arm = truth(options, "PERFMON_ARM", true);
+	options->fence = truth(options, "PERFMON_FENCE", false);
+	options->debug = truth(options, "PERFMON_DEBUG", false);
+	if (err)
+		pm_diag_set(diag, err, "no memory for a value of the environment");
+	return err;
+}
+
+void pm_options_free(struct pm_options *options)
+{
+	if (!options)
+		return;
+	free(options->events);
+	free(options->output_path);
+	free(options->profile_path);
+	for (uint32_t i = 0; i < options->note_count; i++)
+		free(options->notes[i]);
+	pm_options_default(options);
+}
+
+int pm_options_expand(const char *template, int pid, int rank, const char *host,
+		      char *buffer, size_t size)
+{
+	size_t used = 0;
+
+	for (; *template; template ++) {
+		char number_text[16], one[2] = {*template, '\0'};
+		const char *part = one;
+		bool is_host = false;
+
+		if (*template == '%') {
+			switch (*++template) {
+			case 'p':
+			case 'r':
+				snprintf(number_text, sizeof(number_text), "%d",
+					 *template == 'p' ? pid
+					 : rank < 0	  ? 0
+							  : rank);
+				part = number_text;
+				break;
+			case 'h':
+				part = host;
+				is_host = true;
+				break;
+			case '%':
+				break;
+			default:
+				return -EINVAL;
+			}
+		}
+		for (; *part; part++) {
+			if (used + 1 >= size)
+				return -ENAMETOOLONG;
+			buffer[used++] = (char)(is_host && *part == '/' ? '_' : *part);
+		}
+	}
+	if (used >= size)
+		return -ENAMETOOLONG;
+	buffer[used] = '\0';
+	return (int)used;
+}

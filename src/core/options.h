@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The environment, read in this one place. A value that cannot be used is quoted in a
+ * note and the default stands in for it: nothing measured is lost over a typing error.
+ * An empty value is an unset one. In a set-user-ID program every variable is ignored.
+ *
+ *   PERFMON_EVENTS   events ("," "{}" ";"), auto (default) or none
+ *   PERFMON_OUTPUT   stderr (default), stdout, none, or a path with %p %r %h %%
+ *   PERFMON_FORMAT   text (default), flat (text, by region), json, csv
+ *   PERFMON_PROFILE  a path with %p %r %h %%: keep the profile there
+ *   PERFMON_THREADS  fold (default): threads that end are summed; keep: each stays apart
+ *                    and the report shows each
+ *   PERFMON_BIAS     keep (default); subtract: counts less what an empty region counts
+ *   PERFMON_ARM      1 (default) or 0
+ *   PERFMON_FENCE    0 (default) or 1
+ *   PERFMON_DEBUG    0 (default) or 1
+ *
+ * The rank comes from the MPI launcher: OMPI_COMM_WORLD_RANK, MV2_COMM_WORLD_RANK,
+ * PMI_RANK, PMIX_RANK, SLURM_PROCID, the first that is a number.
+ */
+#ifndef PM_CORE_OPTIONS_H
+#define PM_CORE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/diag.h"
+
+enum pm_output { PM_OUTPUT_STDERR, PM_OUTPUT_STDOUT, PM_OUTPUT_NONE, PM_OUTPUT_PATH };
+
+enum pm_format {
+	PM_FORMAT_TEXT, /* the call tree */
+	PM_FORMAT_FLAT, /* text, by region */
+	PM_FORMAT_JSON,
+	PM_FORMAT_CSV
+};
+
+#define PM_OPTIONS_NOTES 16
+
+struct pm_options {
+	char *events; /* NULL unless both are false */
+	bool events_auto;
+	bool events_none;
+	enum pm_output output;
+	char *output_path; /* of PM_OUTPUT_PATH: a template for pm_options_expand() */
+	enum pm_format format;
+	char *profile_path; /* a template too; NULL: a memfd */
+	bool arm;
+	bool fence;
+	bool debug;
+	bool keep_threads;
+	bool subtract_bias;
+	int rank;  /* -1: no launcher */
+	int ranks; /* 0: not known */
+	uint32_t note_count;
+	char *notes[PM_OPTIONS_NOTES]; /* a sentence for each value that was refused */
+};
+
+/*
+ * pm_options_read() - fills OPTIONS from the environment. Copies what it keeps, so that
+ * a later setenv() changes nothing; relative paths are made absolute, so that a later
+ * chdir() changes nothing either. Always leaves a usable OPTIONS; returns 0, or -ENOMEM
+ * (with DIAG) when a value had to be dropped for want of memory.
+ */
+int pm_options_read(struct pm_options *options, struct pm_diag *diag);
+
+/* What pm_options_read() gives for an empty environment. */
+void pm_options_default(struct pm_options *options);
+
+/* Frees what OPTIONS holds; it may be read or freed again. */
+void pm_options_free(struct pm_options *options);
+
+/*
+ * pm_options_expand() - TEMPLATE with %p (pid), %r (rank; 0 without a launcher), %h
+ * (host) and %% replaced, in BUFFER. Returns the length, -EINVAL for another %,
+ * -ENAMETOOLONG if it does not fit. A "/" in HOST becomes "_".
+ */
+int pm_options_expand(const char *template, int pid, int rank, const char *host,
+		      char *buffer, size_t size);
+
+/* Test hook: looks up a variable; secure_getenv by default. */
+extern char *(*pm_options_getenv)(const char *name);
+
+#endif

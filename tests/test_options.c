@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The environment: every variable, good and bad. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/options.h"
+
+static void clear(void)
+{
+	static const char *const names[] = {
+		"PERFMON_EVENTS",
+		"PERFMON_OUTPUT",
+		"PERFMON_FORMAT",
+		"PERFMON_PROFILE",
+		"PERFMON_THREADS",
+		"PERFMON_BIAS",
+		"PERFMON_ARM",
+		"PERFMON_FENCE",
+		"PERFMON_DEBUG",
+		"OMPI_COMM_WORLD_RANK",
+		"OMPI_COMM_WORLD_SIZE",
+		"MV2_COMM_WORLD_RANK",
+		"PMI_RANK",
+		"PMI_SIZE",
+		"PMIX_RANK",
+		"SLURM_PROCID",
+		"SLURM_NTASKS",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		unsetenv(names[i]);
+}
+
+TestSuite(options, .init = clear);
+
+Test(options, an_empty_environment_gives_the_defaults)
+{
+	struct pm_options o;
+
+	setenv("PERFMON_FORMAT", "", 1);
+	setenv("PERFMON_OUTPUT", "", 1);
+	cr_assert_eq(pm_options_read(&o, NULL), 0);
+	cr_assert(o.events_auto && !o.events_none && !o.events);
+	cr_assert(o.output == PM_OUTPUT_STDERR && !o.output_path);
+	cr_assert(o.format == PM_FORMAT_TEXT && !o.profile_path);
+	cr_assert(o.arm && !o.fence && !o.debug && !o.keep_threads && !o.subtract_bias);
+	cr_assert_eq(o.rank, -1);
+	cr_assert_eq(o.note_count, 0);
+	pm_options_free(&o);
+	pm_options_free(&o);
+}
+
+Test(options, every_variable_is_taken)
+{
+	struct pm_options o;
+
+	setenv("PERFMON_EVENTS", "{cycles,instructions};page-faults", 1);
+	setenv("PERFMON_OUTPUT", "/tmp/out.%p.%r", 1);
+	setenv("PERFMON_FORMAT", "JSON", 1);
+	setenv("PERFMON_PROFILE", "/tmp/p", 1);
+	setenv("PERFMON_THREADS", "keep", 1);
+	setenv("PERFMON_BIAS", "subtract", 1);
+	setenv("PERFMON_ARM", "0", 1);
+	setenv("PERFMON_FENCE", "1", 1);
+	setenv("PERFMON_DEBUG", "1", 1);
+	cr_assert_eq(pm_options_read(&o, NULL), 0);
+	clear();
+	cr_assert_str_eq(o.events, "{cycles,instructions};page-faults");
+	cr_assert(!o.events_auto && !o.events_none);
+	cr_assert(o.output == PM_OUTPUT_PATH);
+	cr_assert_str_eq(o.output_path, "/tmp/out.%p.%r");
+	cr_assert_str_eq(o.profile_path, "/tmp/p");
+	cr_assert(o.format == PM_FORMAT_JSON);
+	cr_assert(!o.arm && o.fence && o.debug && o.keep_threads && o.subtract_bias);
+	cr_assert_eq(o.note_count, 0);
+	pm_options_free(&o);
+}
+
+Test(options, words_of_events_and_output)
+{
+	struct pm_options o;
+
+	setenv("PERFMON_EVENTS", "none", 1);
+	setenv("PERFMON_OUTPUT", "none", 1);
+	pm_options_read(&o, NULL);
+	cr_assert(o.events_none && !o.events_auto && !o.events);
+	cr_assert(o.output == PM_OUTPUT_NONE);
+	setenv("PERFMON_EVENTS", "auto", 1);
+	setenv("PERFMON_OUTPUT", "/dev/stdout", 1);
+	pm_options_read(&o, NULL);
+	cr_assert(!o.events_none && o.events_auto && !o.events);
+	cr_assert(o.output == PM_OUTPUT_STDOUT);
+}
+
+Test(options, a_bad_value_is_quoted_and_the_default_stands)
+{
+	struct pm_options o;
+
+	setenv("PERFMON_FORMAT", "xml", 1);
+	setenv("PERFMON_ARM", "maybe", 1);
+	setenv("PERFMON_OUTPUT", "/tmp/%z", 1);
+	setenv("PERFMON_PROFILE", "100%", 1);
+	setenv("PERFMON_THREADS", "some", 1);
+	cr_assert_eq(pm_options_read(&o, NULL), 0);
+	cr_assert(o.format == PM_FORMAT_TEXT && o.arm && o.output == PM_OUTPUT_STDERR);
+	cr_assert(!o.profile_path && !o.keep_threads);
+	cr_assert_eq(o.note_count, 5);
+	cr_assert_str_eq(
+		o.notes[0],
+		"PERFMON_FORMAT=\"xml\" is none of text, flat, json, csv: went on as if "
+		"it were text");
+	cr_assert_str_eq(
+		o.notes[1],
+		"PERFMON_OUTPUT=\"/tmp/%z\" has a % that is none of %p, %r, %h and %%: "
+		"the report went to stderr");
+	cr_assert(strstr(o.notes[4], "\"maybe\"") != NULL);
+	pm_options_free(&o);
+}
+
+Test(options, a_value_of_any_length_is_survived)
+{
+	size_t size = 1 << 20;
+	char *value = malloc(size);
+	struct pm_options o;
+
+	memset(value, 'x', size - 1);
+	value[size - 1] = '\0';
+	setenv("PERFMON_OUTPUT", value, 1);
+	setenv("PERFMON_FORMAT", value, 1);
+	setenv("PERFMON_DEBUG", value, 1);
+	cr_assert_eq(pm_options_read(&o, NULL), 0);
+	cr_assert_eq(o.note_count, 3);
+	cr_assert(o.output == PM_OUTPUT_STDERR);
+	for (uint32_t i = 0; i < o.note_count; i++)
+		cr_assert_lt(strlen(o.notes[i]), 400);
+	pm_options_free(&o);
+	free(value);
+}
+
+Test(options, a_launcher_gives_a_file_per_rank)
+{
+	struct pm_options o;
+	char path[4096], directory[4096];
+
+	setenv("PMI_RANK", "nonsense", 1);
+	setenv("SLURM_PROCID", "3", 1);
+	setenv("SLURM_NTASKS", "8", 1);
+	setenv("PERFMON_FORMAT", "csv", 1);
+	pm_options_read(&o, NULL);
+	cr_assert_eq(o.rank, 3);
+	cr_assert_eq(o.ranks, 8);
+	cr_assert(o.output == PM_OUTPUT_PATH);
+	cr_assert(pm_options_expand(o.output_path, 1, o.rank, "h", path, sizeof(path)) >
+		  0);
+	cr_assert(getcwd(directory, sizeof(directory) - 20) != NULL);
+	strcat(directory, "/perfmon.3.csv");
+	cr_assert_str_eq(path, directory);
+	setenv("PERFMON_OUTPUT", "stderr", 1);
+	pm_options_free(&o);
+	pm_options_read(&o, NULL);
+	cr_assert(o.output == PM_OUTPUT_STDERR);
+	pm_options_free(&o);
+}
+
+Test(options, a_directory_with_a_percent_sign_is_no_template)
+{
+	char directory[] = "/tmp/perfmon-%p-XXXXXX", path[4096], want[64];
+	struct pm_options o;
+
+	cr_assert(mkdtemp(directory) != NULL);
+	cr_assert_eq(chdir(directory), 0);
+	setenv("PERFMON_OUTPUT", "r%p", 1);
+	pm_options_read(&o, NULL);
+	cr_assert(o.output == PM_OUTPUT_PATH);
+	cr_assert(pm_options_expand(o.output_path, 7, 0, "h", path, sizeof(path)) > 0);
+	snprintf(want, sizeof(want), "%s/r7", directory);
+	cr_assert_str_eq(path, want);
+	cr_assert_eq(rmdir(directory), 0);
+	pm_options_free(&o);
+}
+
+Test(options, templates_expand)
+{
+	char b[32];
+
+	cr_assert_eq(pm_options_expand("a%pb%rc%h%%", 12, -1, "x/y", b, sizeof(b)), 10);
+	cr_assert_str_eq(b, "a12b0cx_y%");
+	cr_assert_eq(pm_options_expand("%", 1, 1, "", b, sizeof(b)), -EINVAL);
+	cr_assert_eq(pm_options_expand("%x", 1, 1, "", b, sizeof(b)), -EINVAL);
+	cr_assert_eq(pm_options_expand("0123", 1, 1, "", b, 4), -ENAMETOOLONG);
+	cr_assert_eq(pm_options_expand("012", 1, 1, "", b, 4), 3);
+	cr_assert_eq(pm_options_expand("", 1, 1, "", b, 0), -ENAMETOOLONG);
+}
+
+static char *refuse(const char *name)
+{
+	(void)name;
+	return NULL;
+}
+
+Test(options, a_set_user_id_program_ignores_all)
+{
+	struct pm_options o;
+
+	setenv("PERFMON_OUTPUT", "/tmp/x", 1);
+	setenv("PERFMON_EVENTS", "cycles", 1);
+	cr_assert(pm_options_getenv == secure_getenv);
+	pm_options_getenv = refuse;
+	pm_options_read(&o, NULL);
+	cr_assert(o.events_auto && o.output == PM_OUTPUT_STDERR);
+}
