@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+#
+# What the scripts share. Sourced by bash with "set -euo pipefail" in force.
+
+# shellcheck disable=SC2034 # used by those who source this
+PM_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+PM_BUILD=$PM_TOP/build
+PM_JOBS=${PERFMON_JOBS:-2}
+PM_NAME=${0##*/}
+
+# Everything a script says about itself goes to stderr: stdout is for results.
+pm_say() { printf '%s: %s\n' "$PM_NAME" "$*" >&2; }
+pm_die() {
+	pm_say "$*"
+	exit 1
+}
+
+# pm_packages GROUP...: the packages of these groups, one a line.
+pm_packages() {
+	local group
+	for group; do
+		awk -v group="$group" '$1 == group { print $2 }' "$PM_TOP/scripts/packages"
+	done | sort -u
+}
+
+# pm_missing PACKAGE...: those that are not installed.
+pm_missing() {
+	local have
+	have=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
+		sed -n 's/^installed //p') || true
+	printf '%s\n' "$@" | grep -vxF -e "$have" || true
+}
+
+# pm_need GROUP...: installs what is missing of these groups. Quick when nothing is.
+pm_need() {
+	"$PM_TOP/scripts/install-packages" "$@"
+}
+
+# pm_logged LOG COMMAND...: runs a command with its output in LOG, of which the end is
+# shown when it fails.
+pm_logged() {
+	local log=$1 status=0
+	shift
+	mkdir -p "$(dirname "$log")"
+	"$@" >"$log" 2>&1 </dev/null || status=$?
+	if [ "$status" -ne 0 ]; then
+		pm_say "failed ($status): $*"
+		pm_say "the end of $log:"
+		tail -n "${PM_TAIL:-40}" "$log" >&2
+	fi
+	return "$status"
+}
+
+# pm_generate: makes ./configure, unless it is there and newer than its source.
+pm_generate() {
+	if [ "$PM_TOP/configure" -nt "$PM_TOP/configure.ac" ] && [ -e "$PM_TOP/Makefile.in" ]; then
+		return 0
+	fi
+	pm_logged "$PM_BUILD/autoreconf.log" env -C "$PM_TOP" autoreconf -i
+}
+
+# pm_configure DIR OPTION...: brings DIR to a state where make can be run in it, from
+# whatever state it and the source tree are in. Several scripts may do so at once.
+pm_configure() {
+	local dir=$1 options
+	shift
+	mkdir -p "$dir"
+	options="$* ${CC:-} ${CXX:-} ${CFLAGS:-} ${CXXFLAGS:-} ${LDFLAGS:-} ${CPPFLAGS:-}"
+	[ ! -e "$PM_TOP/config.status" ] ||
+		pm_die "the source tree itself is configured: run 'make distclean' in it first"
+	(
+		# configure and Makefile.in are shared by all build trees, and make would
+		# regenerate them from each tree at the same time.
+		flock 9
+		pm_generate
+		if [ "$(cat "$dir/.options" 2>/dev/null)" = "$options" ] && [ -e "$dir/Makefile" ] &&
+			make -C "$dir" -s am--refresh >"$dir/configure.log" 2>&1 </dev/null; then
+			exit 0
+		fi
+		# Also where the rules name a file that has since been removed.
+		[ ! -e "$dir/Makefile" ] ||
+			pm_logged "$PM_BUILD/autoreconf.log" env -C "$PM_TOP" autoreconf -i
+		pm_logged "$dir/configure.log" env -C "$dir" "$PM_TOP/configure" "$@"
+		printf '%s\n' "$options" >"$dir/.options"
+	) 9>"$PM_BUILD/.source.lock"
+}
+
+# pm_make DIR LOG ARGUMENT...
+pm_make() {
+	local dir=$1 log=$2
+	shift 2
+	(
+		flock 9
+		pm_logged "$log" make -C "$dir" -j "$PM_JOBS" "$@" 9>&-
+	) 9>"$dir/.make.lock"
+}
