@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -135,6 +136,23 @@ int pm_kernel_clock_ns(clockid_t clock, uint64_t *ns)
 	return err;
 }
 
+int pm_kernel_getrlimit(int resource, uint64_t *soft, uint64_t *hard)
+{
+	struct rlimit limit;
+	int err = CALL(PM_CALL_GETRLIMIT, getrlimit(resource, &limit));
+
+	if (!err) {
+		*soft = limit.rlim_cur;
+		*hard = limit.rlim_max;
+	}
+	return err;
+}
+
+int pm_kernel_sigaction(int signal, const struct sigaction *action, struct sigaction *old)
+{
+	return CALL(PM_CALL_SIGACTION, sigaction(signal, action, old));
+}
+
 pid_t pm_kernel_gettid(void)
 {
 	return (pid_t)syscall(SYS_gettid);
@@ -210,10 +228,35 @@ ssize_t pm_kernel_file_read(const char *path, char **text)
 	return (ssize_t)used;
 }
 
+ssize_t pm_kernel_file_text(const char *path, char *buffer, size_t size)
+{
+	char full[512];
+	size_t used = 0;
+	ssize_t n;
+	int fd;
+
+	n = pm_kernel_path(path, full, sizeof(full));
+	if (n)
+		return n;
+	fd = pm_kernel_open(full, O_RDONLY, 0);
+	if (fd < 0)
+		return fd;
+	do {
+		n = pm_kernel_read(fd, buffer + used, size - 1 - used);
+		if (n > 0)
+			used += (size_t)n;
+	} while (n == -EINTR || (n > 0 && used < size - 1));
+	pm_kernel_close(fd);
+	if (n < 0)
+		return n;
+	buffer[used] = '\0';
+	return (ssize_t)used;
+}
+
 int pm_kernel_file_number(const char *path, int64_t *value)
 {
-	char *text, *end;
-	ssize_t n = pm_kernel_file_read(path, &text);
+	char text[64], *end;
+	ssize_t n = pm_kernel_file_text(path, text, sizeof(text));
 	long long number;
 	int saved = errno, err = 0;
 
@@ -221,11 +264,10 @@ int pm_kernel_file_number(const char *path, int64_t *value)
 		return (int)n;
 	errno = 0;
 	number = strtoll(text, &end, 0);
-	if (errno || end == text || *end)
+	if (errno || end == text || (*end && *end != '\n'))
 		err = -EINVAL;
 	else
 		*value = number;
 	errno = saved;
-	free(text);
 	return err;
 }

@@ -12,6 +12,7 @@
 #define PM_CORE_KERNEL_H
 
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -35,6 +36,8 @@ enum pm_kernel_call {
 	PM_CALL_FCNTL,
 	PM_CALL_CLOCK_GETTIME,
 	PM_CALL_GETCWD,
+	PM_CALL_GETRLIMIT,
+	PM_CALL_SIGACTION,
 	PM_CALLS
 };
 
@@ -66,6 +69,8 @@ int pm_kernel_fallocate(int fd, int mode, off_t offset, off_t size);
 int pm_kernel_memfd_create(const char *name, unsigned int flags);
 int pm_kernel_fcntl(int fd, int command, long argument);
 int pm_kernel_clock_ns(clockid_t clock, uint64_t *ns);
+int pm_kernel_getrlimit(int resource, uint64_t *soft, uint64_t *hard);
+int pm_kernel_sigaction(int signal, const struct sigaction *action, struct sigaction *old);
 pid_t pm_kernel_gettid(void);
 pid_t pm_kernel_getpid(void); /* asks the kernel, never a cached value */
 size_t pm_kernel_page_size(void);
@@ -78,8 +83,15 @@ int pm_kernel_getcwd(char *buffer, size_t size); /* its length with the NUL */
  */
 ssize_t pm_kernel_file_read(const char *path, char **text);
 
+/*
+ * pm_kernel_file_text() - reads what fits of a small text file below the root into
+ * BUFFER, NUL-terminated; for failure paths that may not allocate. The length, or what
+ * open and read gave.
+ */
+ssize_t pm_kernel_file_text(const char *path, char *buffer, size_t size);
+
 /* The same for a file that holds one integer (decimal, or hexadecimal with 0x);
- * -EINVAL if it does not. */
+ * -EINVAL if it does not. Allocates nothing. */
 int pm_kernel_file_number(const char *path, int64_t *value);
 
 /* PATH below the root, in BUFFER; -ENAMETOOLONG if it does not fit. */
