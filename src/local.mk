@@ -16,7 +16,8 @@ libperfmon_all_la_SOURCES = \
 	src/core/export.h src/core/instance.h \
 	src/core/kernel.c src/core/kernel.h \
 	src/core/options.c src/core/options.h \
-	src/core/snapshot.h \
+	src/core/snapshot.c src/core/snapshot.h \
+	src/core/snapshot_records.c src/core/snapshot_walk.h \
 	src/core/version.c
 libperfmon_all_la_CPPFLAGS = $(AM_CPPFLAGS) $(URCU_CFLAGS) $(HWLOC_CFLAGS)
 libperfmon_all_la_LIBADD = $(URCU_LIBS) $(HWLOC_LIBS) $(PFM_LIBS) -lm

@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
+# Races are plain programs, so that they run under ThreadSanitizer.
+check_PROGRAMS += tests/race_snapshot
+TESTS += tests/race_snapshot
+tests_race_snapshot_SOURCES = tests/race_snapshot.c tests/profile_builder.h
+tests_race_snapshot_LDADD = libperfmon_all.la
+
 if HAVE_CRITERION
-CRITERION_TESTS = tests/test_options
+CRITERION_TESTS = tests/test_options tests/test_snapshot
 check_PROGRAMS += $(CRITERION_TESTS)
 TESTS += $(CRITERION_TESTS)
 TEST_CPPFLAGS = $(AM_CPPFLAGS) $(CRITERION_CFLAGS)
@@ -8,4 +14,8 @@ TEST_LIBS = libperfmon_all.la $(CRITERION_LIBS)
 
 tests_test_options_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_options_LDADD = $(TEST_LIBS)
+
+tests_test_snapshot_SOURCES = tests/test_snapshot.c tests/profile_builder.h
+tests_test_snapshot_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_snapshot_LDADD = $(TEST_LIBS)
 endif

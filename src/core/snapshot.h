@@ -13,38 +13,69 @@
 #include "core/diag.h"
 #include "perfmon/profile.h"
 
+/* The events of one generation. */
+struct pm_snapshot_plan {
+	uint32_t generation;
+	uint32_t counter_count;
+	struct perfmon_profile_counter *counters;
+};
+
+/* Set in the flags of a copied node whose writer did not hold still, or died inside:
+ * the visits stand, the other values may hold part of one more visit. */
+#define PM_SNAPSHOT_TORN (UINT32_C(1) << 31)
+
 struct pm_snapshot_thread {
 	struct perfmon_profile_thread record;
-	uint32_t node_count; /* nodes copied */
-	size_t node_size;
+	const struct pm_snapshot_plan *plan; /* NULL: no counter is known */
+	uint32_t node_count;		     /* nodes copied */
+	size_t node_size;		     /* here, not in the profile */
 	unsigned char *nodes; /* node number n (from 1) at (n - 1) * node_size */
-	uint32_t torn;	      /* nodes whose writer did not hold still, or died inside */
+	uint32_t torn;	      /* nodes with PM_SNAPSHOT_TORN */
 };
 
 struct pm_snapshot {
 	struct perfmon_profile_header header;
-	uint64_t taken_ticks; /* when, in the profile's clock */
-	uint32_t region_count;
-	char **regions; /* names by id; regions[0] is "" */
+	uint64_t taken_ticks;  /* when, in the profile's clock */
+	double tick_ns;	       /* nanoseconds in a tick; 0 if the profile does not tell */
+	uint32_t region_count; /* highest id */
+	char **regions;	       /* names by id, from regions[0], which is ""; never NULL */
 	uint32_t note_count;
 	char **notes;
 	uint32_t counter_count; /* of the newest plan */
-	struct perfmon_profile_counter *counters;
+	const struct perfmon_profile_counter *counters;
 	uint32_t generation;
+	uint32_t plan_count;
+	struct pm_snapshot_plan *plans;
 	uint32_t thread_count;
-	struct pm_snapshot_thread *threads; /* live, kept and folded ones; not unused ones */
-	bool partial;			    /* memory or records were missing: see diag */
+	struct pm_snapshot_thread
+		*threads;  /* live, kept and folded ones; not unused ones */
+	bool partial;	   /* something was missing or did not hold still */
+	char problem[200]; /* what, a sentence, if partial; the first one */
 };
 
 /*
- * Copies the profile that stands at BASE, SIZE bytes of it readable. The contents are
- * not trusted: offsets, sizes, counts and names are checked, and what does not hold gives
- * a clear sentence in DIAG and either -EINVAL (not a profile, or a newer version) or a
- * partial snapshot. 0 or a negative errno; free with pm_snapshot_free().
+ * Copies the profile that stands at BASE (8-byte aligned), SIZE bytes of it readable,
+ * while its threads write. The contents are not trusted: offsets, sizes, counts and names
+ * are checked, each word is read once, and what does not hold gives a clear sentence in
+ * DIAG and either -EINVAL (not a profile, or a newer version) or a partial snapshot.
+ *
+ * What is promised of a snapshot: each node is whole or marked PM_SNAPSHOT_TORN; no
+ * thread is there twice (as itself and in the folded sum) unless partial; a node's parent
+ * has a lower number and its region a name; every number of nodes, counters and regions
+ * is bounded by SIZE. Memory is proportional to SIZE at most.
+ *
+ * 0, -EINVAL or -ENOMEM; free with pm_snapshot_free(). Allocates; takes no lock; any
+ * thread. *OUT is untouched on failure.
  */
 int pm_snapshot_take(const void *base, size_t size, struct pm_snapshot **out,
 		     struct pm_diag *diag);
 void pm_snapshot_free(struct pm_snapshot *snapshot); /* NULL is accepted */
+
+/* Visits that have ended with all their values. */
+static inline uint64_t pm_snapshot_visits(const struct perfmon_profile_node *node)
+{
+	return node->sequence / 2;
+}
 
 static inline struct perfmon_profile_node *
 pm_snapshot_node(const struct pm_snapshot_thread *thread, uint32_t number)

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/snapshot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "arch/arch.h"
+#include "core/kernel.h"
+#include "core/snapshot_walk.h"
+
+/* Whole walks before a snapshot goes out although threads were being folded. */
+#define WALKS 12
+/* Attempts at one node, and at all nodes of a thread beyond their first. */
+#define NODE_TRIES   200
+#define THREAD_TRIES 20000
+
+#if defined(__SANITIZE_THREAD__)
+#define FENCE_ACQUIRE() ((void)0)
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define FENCE_ACQUIRE() ((void)0)
+#endif
+#endif
+#ifndef FENCE_ACQUIRE
+/* The sanitizer knows no fences, and misses none: all that is shared is atomic. */
+#define FENCE_ACQUIRE() __atomic_thread_fence(__ATOMIC_ACQUIRE)
+#endif
+
+static void relax(unsigned int attempt)
+{
+	unsigned int spins = attempt < 7 ? 1u << attempt : 128;
+
+	while (spins--) {
+#if defined(__x86_64__)
+		__asm__ __volatile__("pause");
+#elif defined(__aarch64__)
+		__asm__ __volatile__("yield");
+#else
+		__asm__ __volatile__("" ::: "memory");
+#endif
+	}
+}
+
+/* Copies one node; false if it did not hold still within *TRIES more attempts. */
+static bool take_node(const unsigned char *from, struct perfmon_profile_node *node,
+		      size_t size, unsigned int *tries)
+{
+	const uint64_t *sequence =
+		&((const struct perfmon_profile_node *)(const void *)from)->sequence;
+	unsigned int attempt;
+	uint64_t before;
+
+	for (attempt = 0;; attempt++) {
+		/* Partner: the writer's release store of the even sequence. */
+		before = __atomic_load_n(sequence, __ATOMIC_ACQUIRE);
+		pm_walk_copy(node, from, size);
+		node->sequence = before;
+		/* Orders the copy before the second look; partner: the writer's
+		 * store-store fence after the odd sequence. */
+		FENCE_ACQUIRE();
+		if (!(before & 1) &&
+		    __atomic_load_n(sequence, __ATOMIC_RELAXED) == before)
+			return true;
+		if (attempt >= NODE_TRIES || !*tries)
+			return false;
+		--*tries;
+		relax(attempt);
+	}
+}
+
+/* What does not fit a tree of nodes, or NULL. */
+static const char *node_wrong(const struct perfmon_profile_node *node, uint32_t number)
+{
+	if (number == 1)
+		return node->parent || node->region ? "its root" : NULL;
+	if (!node->parent || node->parent >= number)
+		return "a node's parent";
+	if (!node->region)
+		return "a node's region";
+	return NULL;
+}
+
+/* Copies the nodes of THREAD, which stands at offset AT. */
+static int take_nodes(struct pm_walk *walk, struct pm_snapshot_thread *thread,
+		      uint64_t at)
+{
+	const struct perfmon_profile_thread *record = &thread->record;
+	uint32_t counters = record->counters, count = 0;
+	uint64_t chain = record->nodes;
+	unsigned int tries = THREAD_TRIES;
+	const char *wrong = NULL;
+	size_t room = 0;
+	int err;
+
+	if (counters > PERFMON_PROFILE_COUNTERS) {
+		wrong = "its number of counters";
+		goto out;
+	}
+	thread->node_size = sizeof(struct perfmon_profile_node) +
+			    counters * sizeof(struct perfmon_profile_count);
+	while (count < record->node_count) {
+		struct perfmon_profile_nodes nodes;
+		uint64_t size;
+		uint32_t here;
+
+		if (!pm_walk_has(&walk->nodes, chain)) {
+			/* It may have come since. */
+			err = pm_walk_find(walk);
+			if (err)
+				return err;
+		}
+		wrong = "the place of its nodes";
+		if (!pm_walk_has(&walk->nodes, chain))
+			break;
+		size = pm_walk_record_size(walk, chain);
+		if (size < sizeof(nodes))
+			break;
+		pm_walk_copy(&nodes, walk->base + chain, sizeof(nodes));
+		if (nodes.thread != at || nodes.first != count + 1 || !nodes.capacity ||
+		    nodes.node_size < thread->node_size || nodes.node_size % 8 ||
+		    nodes.capacity > (size - sizeof(nodes)) / nodes.node_size)
+			break;
+		wrong = NULL;
+		here = record->node_count - count;
+		if (here > nodes.capacity)
+			here = nodes.capacity;
+		if (count + (size_t)here > room) {
+			unsigned char *larger;
+
+			room = count + (size_t)here;
+			larger = realloc(thread->nodes, room * thread->node_size);
+			if (!larger)
+				return -ENOMEM;
+			thread->nodes = larger;
+		}
+		for (uint32_t i = 0; i < here && !wrong; i++) {
+			const unsigned char *from = walk->base + chain + sizeof(nodes) +
+						    (size_t)i * nodes.node_size;
+			struct perfmon_profile_node *node =
+				pm_snapshot_node(thread, count + 1);
+
+			if (take_node(from, node, thread->node_size, &tries)) {
+				node->flags &= ~PM_SNAPSHOT_TORN;
+			} else {
+				node->flags |= PM_SNAPSHOT_TORN;
+				thread->torn++;
+			}
+			wrong = node_wrong(node, count + 1);
+			if (!wrong)
+				count++;
+		}
+		if (wrong)
+			break;
+		chain = nodes.next;
+	}
+	thread->node_count = count;
+out:
+	if (wrong)
+		pm_walk_problem(
+			walk->s,
+			"the profile's thread at byte %llu cannot be read in full: %s is "
+			"wrong",
+			(unsigned long long)at, wrong);
+	return 0;
+}
+
+/* What does not depend on its nodes. False if there is nothing to take. */
+static bool take_thread_record(struct pm_walk *walk, struct pm_snapshot_thread *thread,
+			       uint64_t at)
+{
+	const struct perfmon_profile_thread *shared = (const void *)(walk->base + at);
+	uint32_t state, node_count;
+
+	if (pm_walk_record_size(walk, at) < sizeof(*shared)) {
+		pm_walk_problem(walk->s, "the profile has a bad thread at byte %llu",
+				(unsigned long long)at);
+		return false;
+	}
+	/* Partner: the release store of the state when a thread has filled its record in.
+	 */
+	state = __atomic_load_n(&shared->state, __ATOMIC_ACQUIRE);
+	if (state == PERFMON_THREAD_UNUSED)
+		return false;
+	if (state < PERFMON_THREAD_LIVE || state > PERFMON_THREAD_UNUSED) {
+		pm_walk_problem(walk->s, "the profile has a thread of unknown state %u",
+				state);
+		return false;
+	}
+	/* Partner: the release store of the count when a node has been filled in. */
+	node_count = __atomic_load_n(&shared->node_count, __ATOMIC_ACQUIRE);
+	pm_walk_copy(&thread->record, walk->base + at, sizeof(*shared));
+	thread->record.state = state;
+	thread->record.node_count = node_count;
+	thread->record.name[sizeof(thread->record.name) - 1] = '\0';
+	return true;
+}
+
+static const struct pm_snapshot_plan *plan_of(struct pm_snapshot *s,
+					      const struct perfmon_profile_thread *record)
+{
+	for (uint32_t i = 0; i < s->plan_count; i++)
+		if (s->plans[i].generation == record->generation &&
+		    s->plans[i].counter_count == record->counters)
+			return &s->plans[i];
+	if (record->counters)
+		pm_walk_problem(
+			s, "a thread of the profile counts events that no plan names");
+	return NULL;
+}
+
+static int take_threads(struct pm_walk *walk)
+{
+	struct pm_snapshot *s = walk->s;
+	size_t room = 0;
+
+	/* The list may grow while its threads are copied; the new ones come later. */
+	for (size_t i = 0; i < walk->threads.count; i++) {
+		struct pm_snapshot_thread *thread;
+		int err;
+
+		if (s->thread_count == room) {
+			struct pm_snapshot_thread *larger;
+
+			room = room ? 2 * room : 16;
+			larger = realloc(s->threads, room * sizeof(*larger));
+			if (!larger)
+				return -ENOMEM;
+			s->threads = larger;
+		}
+		thread = &s->threads[s->thread_count];
+		memset(thread, 0, sizeof(*thread));
+		if (!take_thread_record(walk, thread, walk->threads.at[i]))
+			continue;
+		s->thread_count++;
+		err = take_nodes(walk, thread, walk->threads.at[i]);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Cuts each thread before its first node whose region has no name: names were taken
+ * after the nodes, so that only a corrupt profile has one. */
+static void check_regions(struct pm_snapshot *s)
+{
+	for (uint32_t t = 0; t < s->thread_count; t++) {
+		struct pm_snapshot_thread *thread = &s->threads[t];
+
+		for (uint32_t n = 1; n <= thread->node_count; n++) {
+			if (pm_snapshot_node(thread, n)->region <= s->region_count)
+				continue;
+			pm_walk_problem(s,
+					"the profile has a node of an unknown region %u",
+					pm_snapshot_node(thread, n)->region);
+			thread->node_count = n - 1;
+		}
+		thread->plan = plan_of(s, &thread->record);
+	}
+}
+
+static double tick_ns(const struct perfmon_profile_header *header)
+{
+	if (header->clock == PERFMON_CLOCK_MONOTONIC)
+		return 1.0;
+	if (header->ticks_hz)
+		return 1e9 / (double)header->ticks_hz;
+	if (header->end_ticks > header->begin_ticks && header->end_ns > header->begin_ns)
+		return (double)(header->end_ns - header->begin_ns) /
+		       (double)(header->end_ticks - header->begin_ticks);
+	return 0;
+}
+
+static void take_header(struct pm_walk *walk)
+{
+	struct perfmon_profile_header *header = &walk->s->header;
+
+	pm_walk_copy(header, walk->base, sizeof(*header));
+	header->host[sizeof(header->host) - 1] = '\0';
+	header->program[sizeof(header->program) - 1] = '\0';
+	header->boot_id[sizeof(header->boot_id) - 1] = '\0';
+	walk->s->tick_ns = tick_ns(header);
+	walk->s->taken_ticks = header->end_ticks;
+	if (header->state == PERFMON_STATE_RUNNING) {
+		uint64_t now = perfmon_arch_timestamp();
+
+		if (header->clock == PERFMON_CLOCK_MONOTONIC)
+			pm_kernel_clock_ns(CLOCK_MONOTONIC, &now);
+		/* A profile of another boot or machine runs by another clock. */
+		if (now > header->end_ticks)
+			walk->s->taken_ticks = now;
+	}
+	if (!walk->s->tick_ns)
+		pm_walk_problem(
+			walk->s,
+			"the profile does not tell how long a tick is: times are in "
+			"ticks");
+}
+
+static int take_all(struct pm_walk *walk)
+{
+	int err = pm_walk_find(walk);
+
+	if (!err)
+		err = take_threads(walk);
+	/* Names and plans that nodes refer to are older than these nodes. */
+	if (!err)
+		err = pm_walk_find(walk);
+	if (!err)
+		err = pm_walk_regions(walk);
+	if (!err)
+		err = pm_walk_plans(walk);
+	if (!err)
+		err = pm_walk_notes(walk);
+	if (!err) {
+		take_header(walk);
+		check_regions(walk->s);
+	}
+	return err;
+}
+
+/* One walk into a new *OUT. *CHANGED: threads were being folded meanwhile. */
+static int walk_once(const void *base, size_t size, struct pm_snapshot **out,
+		     bool *changed)
+{
+	const struct perfmon_profile_header *header = base;
+	struct pm_walk walk = {.base = base, .size = size};
+	uint64_t before;
+	int err = -ENOMEM;
+
+	before = __atomic_load_n(&header->fold_sequence, __ATOMIC_ACQUIRE);
+	walk.next = pm_walk_word((const unsigned char *)base + 8);
+	walk.s = calloc(1, sizeof(*walk.s));
+	if (walk.s)
+		err = take_all(&walk);
+	/* Orders the walk before the second look; partner: the fence after the odd value.
+	 */
+	FENCE_ACQUIRE();
+	*changed = before & 1 ||
+		   __atomic_load_n(&header->fold_sequence, __ATOMIC_RELAXED) != before;
+	free(walk.regions.at);
+	free(walk.notes.at);
+	free(walk.plans.at);
+	free(walk.threads.at);
+	free(walk.nodes.at);
+	if (err)
+		pm_snapshot_free(walk.s);
+	else
+		*out = walk.s;
+	return err;
+}
+
+static int check_header(const void *base, size_t size, struct pm_diag *diag)
+{
+	struct perfmon_profile_header header;
+
+	if ((uintptr_t)base % 8)
+		return pm_diag_set(diag, -EINVAL, "a profile must be aligned to 8 bytes");
+	if (size < sizeof(header))
+		return pm_diag_set(
+			diag, -EINVAL,
+			"this is no profile: %zu bytes are less than its header", size);
+	pm_walk_copy(&header, base, sizeof(header));
+	if (header.magic == __builtin_bswap64(PERFMON_PROFILE_MAGIC))
+		return pm_diag_set(diag, -EINVAL,
+				   "this profile has the wrong byte order: profiles are "
+				   "little-endian");
+	if (header.magic != PERFMON_PROFILE_MAGIC)
+		return pm_diag_set(
+			diag, -EINVAL,
+			"this is no profile: it does not begin with \"PFMNPROF\"");
+	if (header.version != PERFMON_PROFILE_VERSION)
+		return pm_diag_set(
+			diag, -EINVAL,
+			"this profile has version %u: this perfmon reads version %d",
+			header.version, PERFMON_PROFILE_VERSION);
+	if (header.record.type != PERFMON_PROFILE_HEADER ||
+	    header.record.size < sizeof(header) || header.record.size % 8 ||
+	    header.record.size > size || header.used < header.record.size)
+		return pm_diag_set(diag, -EINVAL, "this profile's header is damaged");
+	return 0;
+}
+
+int pm_snapshot_take(const void *base, size_t size, struct pm_snapshot **out,
+		     struct pm_diag *diag)
+{
+	struct pm_snapshot *s = NULL;
+	bool changed = true;
+	int err = check_header(base, size, diag);
+
+	for (unsigned int i = 0; !err && changed && i < WALKS; i++) {
+		if (i) {
+			pm_snapshot_free(s);
+			s = NULL;
+			for (unsigned int j = 0; j < i; j++)
+				relax(i);
+		}
+		err = walk_once(base, size, &s, &changed);
+	}
+	if (err == -ENOMEM)
+		return pm_diag_set(diag, err, "no memory for a snapshot of the profile");
+	if (err)
+		return err;
+	if (changed)
+		pm_walk_problem(
+			s, "threads kept ending while the profile was read: some may be "
+			   "missing "
+			   "or counted twice");
+	if (s->partial)
+		pm_diag_set(diag, 0, "%s", s->problem);
+	*out = s;
+	return 0;
+}
+
+void pm_snapshot_free(struct pm_snapshot *s)
+{
+	if (!s)
+		return;
+	for (uint32_t i = 0; s->regions && i <= s->region_count; i++)
+		free(s->regions[i]);
+	for (uint32_t i = 0; i < s->note_count; i++)
+		free(s->notes[i]);
+	for (uint32_t i = 0; i < s->plan_count; i++)
+		free(s->plans[i].counters);
+	for (uint32_t i = 0; i < s->thread_count; i++)
+		free(s->threads[i].nodes);
+	free(s->regions);
+	free(s->notes);
+	free(s->plans);
+	free(s->threads);
+	free(s);
+}
+
+double pm_snapshot_ns(const struct pm_snapshot *snapshot, double ticks)
+{
+	return snapshot->tick_ns ? ticks * snapshot->tick_ns : ticks;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The snapshot: of sound profiles and of any bytes at all. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/snapshot.h"
+#include "profile_builder.h"
+
+/* Two threads and the sum of ended ones; three regions, two counters. */
+static void sample(struct profile_builder *b)
+{
+	struct perfmon_profile_thread *thread;
+	uint32_t a, c;
+
+	builder_begin(b, 1 << 17);
+	builder_plan(b, 1, 2);
+	a = builder_region(b, "alpha");
+	builder_region(b, "beta");
+	c = builder_region(b, "gamma");
+	builder_note(b, "a note");
+	for (uint32_t t = 1; t <= 3; t++) {
+		thread = builder_thread(b, t, 1, 2);
+		builder_nodes(b, thread, 2);
+		builder_node(b, thread, 0, 0);
+		builder_visit(builder_node(b, thread, 1, a), 100 * t);
+		/* The second record of nodes stands after other records. */
+		builder_note(b, "another");
+		builder_nodes(b, thread, 4);
+		builder_visit(builder_node(b, thread, 2, c), 50 * t);
+		builder_node(b, thread, 3, c)->count[1].sum = 7;
+		if (t == 3)
+			thread->state = PERFMON_THREAD_FOLDED;
+	}
+	builder_thread(b, 9, 1, 2)->state = PERFMON_THREAD_UNUSED;
+}
+
+Test(snapshot, a_profile_is_copied_whole)
+{
+	struct profile_builder b;
+	struct pm_diag diag = {0};
+	struct pm_snapshot *s;
+
+	sample(&b);
+	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, &diag), 0);
+	cr_assert(!s->partial, "%s", s->problem);
+	cr_assert_eq(s->region_count, 3);
+	cr_assert_str_eq(s->regions[0], "");
+	cr_assert_str_eq(s->regions[3], "gamma");
+	cr_assert_eq(s->note_count, 4);
+	cr_assert_str_eq(s->notes[0], "a note");
+	cr_assert_eq(s->counter_count, 2);
+	cr_assert_str_eq(s->counters[1].name, "event1");
+	cr_assert_eq(s->thread_count, 3);
+	for (uint32_t t = 0; t < 3; t++) {
+		struct pm_snapshot_thread *thread = &s->threads[t];
+		const struct perfmon_profile_node *node;
+
+		cr_assert_eq(thread->node_count, 4);
+		cr_assert(thread->plan == &s->plans[0]);
+		node = pm_snapshot_node(thread, 2);
+		cr_assert_eq(node->time_ticks, 100 * (t + 1));
+		cr_assert_eq(pm_snapshot_visits(node), 1);
+		node = pm_snapshot_node(thread, 3);
+		cr_assert_eq(node->time_ticks, 50 * (t + 1));
+		cr_assert_eq(pm_snapshot_node(thread, 4)->count[1].sum, 7);
+		cr_assert_eq(thread->torn, 0);
+	}
+	cr_assert_eq(s->threads[2].record.state, PERFMON_THREAD_FOLDED);
+	cr_assert_float_eq(pm_snapshot_ns(s, 12), 12.0, 1e-9);
+	pm_snapshot_free(s);
+	pm_snapshot_free(NULL);
+	builder_end(&b);
+}
+
+Test(snapshot, ticks_follow_the_rate_or_the_two_moments)
+{
+	struct profile_builder b;
+	struct pm_snapshot *s;
+
+	sample(&b);
+	builder_header(&b)->clock = PERFMON_CLOCK_TIMESTAMP;
+	builder_header(&b)->begin_ticks = 0;
+	builder_header(&b)->end_ticks = 6000000000u;
+	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, NULL), 0);
+	cr_assert_float_eq(pm_snapshot_ns(s, 3), 1.0, 1e-12);
+	pm_snapshot_free(s);
+	builder_header(&b)->ticks_hz = 500000000;
+	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, NULL), 0);
+	cr_assert_float_eq(pm_snapshot_ns(s, 3), 6.0, 1e-12);
+	pm_snapshot_free(s);
+	builder_header(&b)->ticks_hz = builder_header(&b)->end_ticks = 0;
+	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, NULL), 0);
+	cr_assert(s->partial);
+	cr_assert_float_eq(pm_snapshot_ns(s, 3), 3.0, 1e-12);
+	pm_snapshot_free(s);
+	builder_end(&b);
+}
+
+Test(snapshot, a_dead_writers_node_is_marked)
+{
+	struct profile_builder b;
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile_node *node;
+	struct pm_snapshot *s;
+
+	builder_begin(&b, 1 << 16);
+	builder_region(&b, "r");
+	thread = builder_thread(&b, 1, 1, 0);
+	builder_nodes(&b, thread, 8);
+	builder_node(&b, thread, 0, 0);
+	node = builder_node(&b, thread, 1, 1);
+	node->sequence = 2 * 41 + 1;
+	node->entered = 42;
+	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, NULL), 0);
+	cr_assert(!s->partial);
+	cr_assert_eq(s->threads[0].torn, 1);
+	cr_assert_eq(pm_snapshot_visits(pm_snapshot_node(&s->threads[0], 2)), 41);
+	cr_assert(pm_snapshot_node(&s->threads[0], 2)->flags & PM_SNAPSHOT_TORN);
+	cr_assert_eq(pm_snapshot_node(&s->threads[0], 2)->entered, 42);
+	pm_snapshot_free(s);
+	builder_end(&b);
+}
+
+Test(snapshot, what_is_no_profile_is_refused_with_a_sentence)
+{
+	struct profile_builder b;
+	struct pm_diag diag;
+	struct pm_snapshot *s = NULL;
+
+	sample(&b);
+	cr_assert_eq(pm_snapshot_take(b.base, 100, &s, &diag), -EINVAL);
+	cr_assert(strstr(diag.text, "100 bytes"));
+	cr_assert_eq(pm_snapshot_take(b.base + 4, 1 << 16, &s, &diag), -EINVAL);
+	builder_header(&b)->version = 2;
+	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, &diag), -EINVAL);
+	cr_assert_str_eq(diag.text,
+			 "this profile has version 2: this perfmon reads version 1");
+	builder_header(&b)->magic = __builtin_bswap64(PERFMON_PROFILE_MAGIC);
+	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, &diag), -EINVAL);
+	cr_assert(strstr(diag.text, "byte order"));
+	builder_header(&b)->magic = 0;
+	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, &diag), -EINVAL);
+	cr_assert(strstr(diag.text, "no profile"));
+	cr_assert(s == NULL);
+	builder_end(&b);
+}
+
+/* Touches all that a snapshot promises to be there. */
+static uint64_t use(const struct pm_snapshot *s)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i <= s->region_count; i++)
+		sum += strlen(s->regions[i]);
+	for (uint32_t i = 0; i < s->note_count; i++)
+		sum += strlen(s->notes[i]);
+	for (uint32_t i = 0; i < s->plan_count; i++)
+		for (uint32_t c = 0; c < s->plans[i].counter_count; c++)
+			sum += strlen(s->plans[i].counters[c].name);
+	sum += strlen(s->header.host) + strlen(s->header.program);
+	for (uint32_t t = 0; t < s->thread_count; t++) {
+		const struct pm_snapshot_thread *thread = &s->threads[t];
+		uint32_t counters = thread->plan ? thread->plan->counter_count : 0;
+
+		cr_assert(counters <= PERFMON_PROFILE_COUNTERS);
+		for (uint32_t n = 1; n <= thread->node_count; n++) {
+			const struct perfmon_profile_node *node =
+				pm_snapshot_node(thread, n);
+
+			cr_assert(n == 1 ? !node->parent : node->parent < n);
+			cr_assert(node->region <= s->region_count);
+			for (uint32_t c = 0; c < counters; c++)
+				sum += node->count[c].sum;
+		}
+	}
+	return sum;
+}
+
+Test(snapshot, a_profile_cut_anywhere_is_partial)
+{
+	struct profile_builder b;
+	size_t used, header = sizeof(struct perfmon_profile_header);
+
+	sample(&b);
+	used = builder_used(&b);
+	for (size_t size = 0; size < used; size += 4) {
+		/* Memory of its own, so that a sanitizer sees a byte too many. */
+		unsigned char *cut = malloc(size + 1);
+		struct pm_snapshot *s = NULL;
+		struct pm_diag diag = {0};
+		int err;
+
+		memcpy(cut, b.base, size);
+		err = pm_snapshot_take(cut, size, &s, &diag);
+		cr_assert_eq(err, size < header ? -EINVAL : 0, "%zu of %zu: %d", size,
+			     used, err);
+		cr_assert(diag.text[0]);
+		if (s) {
+			cr_assert(s->partial);
+			use(s);
+		}
+		pm_snapshot_free(s);
+		free(cut);
+	}
+	builder_end(&b);
+}
+
+static uint64_t random_next(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+/* Values that sit on the edges of what is checked. */
+static uint64_t nasty(uint64_t *state, size_t used)
+{
+	static const uint64_t values[] = {
+		0,
+		1,
+		2,
+		7,
+		8,
+		16,
+		UINT32_MAX,
+		INT32_MAX,
+		UINT64_MAX,
+		INT64_MAX,
+		UINT64_MAX - 7,
+		1u << 31,
+		UINT64_C(1) << 32,
+		0x8000000000000001u,
+		33,
+	};
+	uint64_t r = random_next(state);
+
+	switch (r % 4) {
+	case 0:
+		return values[r / 4 % (sizeof(values) / sizeof(values[0]))];
+	case 1:
+		return r / 4 % used & ~UINT64_C(7);
+	case 2:
+		return r / 4 % 5000;
+	}
+	return random_next(state);
+}
+
+Test(snapshot, any_mutation_is_survived)
+{
+	unsigned int rounds = getenv("PERFMON_TEST_LONG") ? 2000000 : 20000;
+	uint64_t state = 88172645463325252u;
+	struct profile_builder b;
+	unsigned char *bad;
+	size_t used;
+
+	sample(&b);
+	used = builder_used(&b);
+	bad = malloc(used);
+	for (unsigned int i = 0; i < rounds; i++) {
+		unsigned int changes = 1 + (unsigned int)(random_next(&state) % 4);
+		struct pm_snapshot *s = NULL;
+		struct pm_diag diag = {0};
+
+		memcpy(bad, b.base, used);
+		while (changes--) {
+			uint64_t r = random_next(&state), value = nasty(&state, used);
+			size_t width = 1u << r % 4;
+
+			memcpy(bad + (r / 4 % (used - 8) & ~(width - 1)), &value, width);
+		}
+		if (!pm_snapshot_take(bad, used, &s, &diag)) {
+			use(s);
+			cr_assert(!s->partial || s->problem[0]);
+		} else {
+			cr_assert(diag.text[0] && !s);
+		}
+		pm_snapshot_free(s);
+	}
+	free(bad);
+	builder_end(&b);
+}
+
+Test(snapshot, loops_and_loans_among_nodes_are_refused)
+{
+	struct profile_builder b;
+	struct perfmon_profile_thread *one, *two;
+	struct perfmon_profile_nodes *nodes;
+	struct pm_snapshot *s;
+
+	builder_begin(&b, 1 << 16);
+	builder_region(&b, "r");
+	one = builder_thread(&b, 1, 1, 0);
+	builder_nodes(&b, one, 4);
+	builder_node(&b, one, 0, 0);
+	nodes = (void *)(b.base + one->nodes);
+	nodes->next = one->nodes;
+	one->node_count = 1000000;
+	two = builder_thread(&b, 2, 1, 0);
+	two->nodes = one->nodes;
+	two->node_count = 1;
+	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, NULL), 0);
+	cr_assert(s->partial);
+	cr_assert_lt(s->threads[0].node_count, 5);
+	cr_assert_eq(s->threads[1].node_count, 0);
+	pm_snapshot_free(s);
+	builder_end(&b);
+}
