@@ -63,10 +63,14 @@ pm_generate() {
 # pm_configure DIR OPTION...: brings DIR to a state where make can be run in it, from
 # whatever state it and the source tree are in. Several scripts may do so at once.
 pm_configure() {
-	local dir=$1 options
+	local dir=$1 options packages
 	shift
 	mkdir -p "$dir"
+	# What configure found last time may have been installed since.
 	options="$* ${CC:-} ${CXX:-} ${CFLAGS:-} ${CXXFLAGS:-} ${LDFLAGS:-} ${CPPFLAGS:-}"
+	options+=" ${CRITERION_CFLAGS:-} without:"
+	mapfile -t packages < <(pm_packages build check)
+	options+=$(pm_missing "${packages[@]}" | tr '\n' ' ')
 	[ ! -e "$PM_TOP/config.status" ] ||
 		pm_die "the source tree itself is configured: run 'make distclean' in it first"
 	(
@@ -94,4 +98,59 @@ pm_make() {
 		flock 9
 		pm_logged "$log" make -C "$dir" -j "$PM_JOBS" "$@" 9>&-
 	) 9>"$dir/.make.lock"
+}
+
+# pm_tests DIR: the TESTS of a build tree, one a line, as make names them.
+pm_tests() {
+	# shellcheck disable=SC2016 # for make to expand
+	printf 'include Makefile\npm-tests:\n\t@printf "%%s\\n" $(TESTS)\n' |
+		make -s -C "$1" -f - pm-tests | sed 's|^\./||; /^$/d'
+}
+
+# pm_programs DIR: the programs and modules that were built to be tried, not installed.
+pm_programs() {
+	(cd "$1" && for dir in tests examples bench; do
+		[ ! -d "$dir" ] || find "$dir" -type f \( -perm -100 -o -name '*.so*' \) \
+			! -name '*.o' ! -name '*.la' ! -name '*.lo' ! -name '*.a' ! -name '*.log' \
+			! -name '*.trs' ! -name 'lt-*'
+	done)
+}
+
+# pm_stage DIR ROOT: puts what DIR, configured with --prefix=/perfmon, has built into
+# ROOT/perfmon, such that it runs there without the build tree: see scripts/guest.
+pm_stage() {
+	local dir=$1 root=$2 file folder real
+	rm -rf "$root"
+	mkdir -p "$root/perfmon/source/scripts"
+	pm_make "$dir" "$dir/install.log" install DESTDIR="$root"
+	pm_programs "$dir" | while read -r file; do
+		folder=${file%/*}
+		real=$file
+		case $file in
+		*/.libs/*.so*)
+			# A module: where the build has it, and beside the programs.
+			mkdir -p "$root/perfmon/$folder"
+			cp "$dir/$file" "$root/perfmon/$folder/"
+			folder=${folder%/.libs}
+			;;
+		*/.libs/*) continue ;;
+		*)
+			# libtool leaves a wrapper here and keeps the program in .libs.
+			[ ! -f "$dir/$folder/.libs/${file##*/}" ] ||
+				real=$folder/.libs/${file##*/}
+			;;
+		esac
+		mkdir -p "$root/perfmon/$folder"
+		cp "$dir/$real" "$root/perfmon/$folder/${file##*/}"
+	done
+	# Scripts and data that tests read.
+	cp -r "$PM_TOP/tests" "$root/perfmon/source/"
+	cp "$PM_TOP/scripts/run-test" "$root/perfmon/source/scripts/"
+	pm_tests "$dir" | while read -r file; do
+		if [ -e "$root/perfmon/$file" ]; then
+			printf '%s\n' "$file"
+		else
+			printf 'source/%s\n' "${file##*"$PM_TOP/"}"
+		fi
+	done >"$root/perfmon/tests.list"
 }
