@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Runs the tests of a program one after the other: see criterion/criterion.h. */
+#define _GNU_SOURCE
+#include "criterion/criterion.h"
+
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What a test's process tells its parent. */
+struct verdict {
+	bool failed;
+	bool skipped;
+	char reason[512];
+};
+
+static struct standin_test *tests;
+static struct verdict *verdict;
+
+void standin_register(struct standin_test *test)
+{
+	struct standin_test **end = &tests;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = test;
+}
+
+void standin_check(bool fatal, bool holds, const char *file, int line, const char *what,
+		   const char *format, ...)
+{
+	va_list args;
+
+	if (holds)
+		return;
+	fprintf(stderr, "%s:%d: failed: %s: ", file, line, what);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	verdict->failed = true;
+	if (fatal)
+		_exit(1);
+}
+
+void standin_skip(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(verdict->reason, sizeof(verdict->reason), format, args);
+	va_end(args);
+	verdict->skipped = true;
+	exit(0);
+}
+
+void standin_log(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static const struct criterion_test_extra_data *suite_of(const struct standin_test *test)
+{
+	static const struct criterion_test_extra_data none;
+	const struct standin_test *suite;
+
+	for (suite = tests; suite; suite = suite->next)
+		if (!suite->name && strcmp(suite->suite, test->suite) == 0)
+			return &suite->options;
+	return &none;
+}
+
+static void child(const struct standin_test *test,
+		  const struct criterion_test_extra_data *suite)
+{
+	setpgid(0, 0);
+	if (suite->init)
+		suite->init();
+	if (test->options.init)
+		test->options.init();
+	test->run();
+	if (test->options.fini)
+		test->options.fini();
+	if (suite->fini)
+		suite->fini();
+	/* Here a sanitizer says what it found, and the program's own exit handlers run. */
+	exit(0);
+}
+
+static bool one(const struct standin_test *test, FILE *tap)
+{
+	const struct criterion_test_extra_data *suite = suite_of(test);
+	double limit = test->options.timeout != 0 ? test->options.timeout : suite->timeout;
+	double start = now();
+	int want_signal = test->options.signal ? test->options.signal : suite->signal;
+	int want_exit = test->options.exit_code ? test->options.exit_code : suite->exit_code;
+	int status = 0;
+	bool late = false;
+	bool good;
+	pid_t pid;
+
+	if (test->options.disabled || suite->disabled) {
+		fprintf(tap, "ok - %s::%s  # SKIP disabled\n", test->suite, test->name);
+		return true;
+	}
+	memset(verdict, 0, sizeof(*verdict));
+	fflush(NULL);
+	pid = fork();
+	if (pid < 0) {
+		fprintf(tap, "not ok - %s::%s cannot fork\n", test->suite, test->name);
+		return false;
+	}
+	if (pid == 0)
+		child(test, suite);
+	/* A sanitizer makes all slower, by ten and more. */
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		struct timespec pause = { 0, 2000000 };
+
+		if (limit > 0 && !late && now() - start > 10 * limit) {
+			late = true;
+			kill(pid, SIGKILL);
+		}
+		nanosleep(&pause, NULL);
+	}
+	kill(-pid, SIGKILL);
+
+	if (WIFSIGNALED(status))
+		good = WTERMSIG(status) == want_signal;
+	else
+		good = want_signal == 0 && WEXITSTATUS(status) == want_exit;
+	good = good && !late && !verdict->failed;
+	if (good && verdict->skipped)
+		fprintf(tap, "ok - %s::%s  # SKIP %s\n", test->suite, test->name,
+			verdict->reason);
+	else if (good)
+		fprintf(tap, "ok - %s::%s\n", test->suite, test->name);
+	else
+		fprintf(tap, "not ok - %s::%s %s (wait status 0x%x)\n", test->suite, test->name,
+			late ? "took too long" : "failed", (unsigned int)status);
+	fflush(tap);
+	return good;
+}
+
+int main(void)
+{
+	const char *outputs = getenv("CRITERION_OUTPUTS");
+	const struct standin_test *test;
+	FILE *tap = stdout;
+	int count = 0;
+	bool good = true;
+
+	if (outputs && strncmp(outputs, "tap:", 4) == 0)
+		tap = fopen(outputs + 4, "we");
+	verdict = mmap(NULL, sizeof(*verdict), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (!tap || verdict == MAP_FAILED) {
+		perror("standin");
+		return 1;
+	}
+	for (test = tests; test; test = test->next)
+		count += test->name != NULL;
+	fprintf(tap, "TAP version 13\n1..%d\n", count);
+	for (test = tests; test; test = test->next)
+		if (test->name)
+			good = one(test, tap) && good;
+	fclose(tap);
+	return good ? 0 : 1;
+}

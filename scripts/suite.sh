@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+#
+# For suites (scripts/suites/*.sh, tests/suites/*.sh), which scripts/check runs.
+#
+# A suite is a program that prints TAP on stdout: "ok - name", "not ok - name",
+# "ok - name # SKIP reason". Its stderr is its log. It finds in its environment
+#   PM_TOP        the source tree, in which it starts
+#   PM_SUITE_DIR  a folder of its own, kept from run to run
+#   PM_JOBS       how many processes it may keep busy
+#   PM_LONG       1 with scripts/check --long, else empty
+# A suite named *.long.sh runs with --long only. Sourcing this file is optional.
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR
+. "$PM_TOP/scripts/lib.sh"
+
+ok() { printf 'ok - %s\n' "$1"; }
+not_ok() { printf 'not ok - %s\n' "$*"; }
+skip() { # NAME REASON
+	printf 'ok - %s # SKIP %s\n' "$1" "$2"
+}
+
+# try NAME COMMAND...: a test that passes when the command succeeds. A shell function
+# goes through in_shell, since "if" would make it run on after an error.
+try() {
+	local name=$1
+	shift
+	printf '%s: %s\n' "$name" "$*" >&2
+	if "$@" >&2 </dev/null; then
+		ok "$name"
+	else
+		not_ok "$name"
+		return 1
+	fi
+}
+in_shell() {
+	local status
+	set +e
+	(
+		set -e
+		"$@"
+	)
+	status=$?
+	set -e
+	return "$status"
+}
+
+# taps DIR: the results that run-test left there, each under its program's name.
+taps() {
+	local tap
+	for tap in "$1"/*.tap; do
+		[ -e "$tap" ] || continue
+		sed -n -E "s/^(ok|not ok)( [0-9]+)? (- )?/\1 - $(basename "$tap" .tap) /p" "$tap"
+		# What failed, for the log.
+		! grep -q '^not ok' "$tap" || cat "$tap" "${tap%.tap}.log" >&2
+	done
+}
+
+# all_ran DIR TESTS...: a test that left no result at all has failed.
+all_ran() {
+	local dir=$1 test
+	shift
+	for test; do
+		[ -e "$dir/$(basename "$test").tap" ] || not_ok "$test left no result"
+	done
+}
+
+# check_tree DIR OPTION...: configures and builds DIR, warnings being errors, and runs
+# "make check" in it, PM_TREE_JOBS programs at once (1: Criterion itself runs as many
+# tests at once as there are CPUs).
+check_tree() {
+	local dir=$1 taps=$PM_SUITE_DIR/taps tests
+	shift
+	rm -rf "$taps"
+	mkdir -p "$taps"
+	try configures in_shell pm_configure "$dir" --enable-werror "$@" || return 0
+	try builds in_shell pm_make "$dir" "$PM_SUITE_DIR/make.log" check TESTS= || return 0
+	PM_TAP_DIR=$taps make -C "$dir" -k -j "${PM_TREE_JOBS:-1}" check LOG_COMPILER="$PM_TOP/scripts/run-test" \
+		SH_LOG_COMPILER="$PM_TOP/scripts/run-test" >&2 </dev/null || true
+	taps "$taps"
+	mapfile -t tests < <(pm_tests "$dir")
+	all_ran "$taps" ${tests+"${tests[@]}"}
+}
+
+# check_sanitized LIST: check_tree with -fsanitize=LIST, and with the stand-in for
+# Criterion (see scripts/standin).
+check_sanitized() {
+	local standin=$PM_TOP/scripts/standin
+	try "builds the stand-in" gcc -std=gnu11 -O1 -g -Wall -Wextra -Werror -c \
+		-I"$standin" "$standin/standin.c" -o "$PM_SUITE_DIR/standin.o" || return 0
+	export CRITERION_CFLAGS=-I$standin
+	export CRITERION_LIBS="$PM_SUITE_DIR/standin.o -lm"
+	PM_TREE_JOBS=$PM_JOBS check_tree "$PM_SUITE_DIR/build" --enable-sanitizer="$1"
+}

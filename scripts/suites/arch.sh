@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# What differs between CPUs compiles for each of them, warnings being errors: the files of
+# src/arch and src/fastpath, natively also with the generic fallback in the whole library.
+. "$PM_TOP/scripts/suite.sh"
+
+flags=(-std=gnu11 -D_GNU_SOURCE -fvisibility=hidden -ftls-model=initial-exec -pthread -O2
+	-Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wundef
+	-Wformat=2 -Wvla -Werror -Iinclude -Isrc)
+compile() { # COMPILER FILE OPTION...
+	local compiler=$1 file=$2
+	shift 2
+	"$compiler" "${flags[@]}" "$@" -c "$file" -o "$PM_SUITE_DIR/$(basename "$file" .c).o"
+}
+for file in src/arch/*.c src/fastpath/*.c; do
+	[ -e "$file" ] || continue
+	for compiler in riscv64-linux-gnu-gcc aarch64-linux-gnu-gcc gcc; do
+		try "$file $compiler" compile "$compiler" "$file" || true
+	done
+	try "$file gcc generic" compile gcc "$file" -DPERFMON_ARCH_GENERIC || true
+	try "$file riscv64-linux-gnu-gcc generic" \
+		compile riscv64-linux-gnu-gcc "$file" -DPERFMON_ARCH_GENERIC || true
+done
+build=$PM_SUITE_DIR/build
+try "configures for the generic CPU" in_shell pm_configure "$build" --enable-werror \
+	CPPFLAGS=-DPERFMON_ARCH_GENERIC || exit 0
+try "builds for the generic CPU" in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" all || true

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The release archive: make distcheck, and a build inside of the unpacked tree.
+. "$PM_TOP/scripts/suite.sh"
+
+build=$PM_SUITE_DIR/build
+try configures in_shell pm_configure "$build" || exit 0
+rm -f "$build"/perfmon-*.tar.*
+# distcheck takes the tree's write permission away, and a broken run leaves it so.
+distcheck() {
+	chmod -R u+w "$build"/perfmon-*/ 2>/dev/null || true
+	rm -rf "$build"/perfmon-*/
+	make -C "$build" -j "$PM_JOBS" distcheck DISTCHECK_CONFIGURE_FLAGS=--enable-werror
+}
+try distcheck in_shell distcheck || exit 0
+
+rm -rf "$PM_SUITE_DIR/in-tree"
+mkdir -p "$PM_SUITE_DIR/in-tree"
+try "unpacks" tar -x -C "$PM_SUITE_DIR/in-tree" --strip-components=1 \
+	-f "$(echo "$build"/perfmon-*.tar.xz)" || exit 0
+cd "$PM_SUITE_DIR/in-tree"
+try "configures in the tree" ./configure --enable-werror || exit 0
+try "builds in the tree" make -j "$PM_JOBS" || true

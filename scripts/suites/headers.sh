@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Each public header alone, as C11 and C++11, strictly, with both compilers, also with
+# the regions compiled out; each internal header alone as the project's own dialect.
+. "$PM_TOP/scripts/suite.sh"
+
+build=$PM_BUILD/check/native/build
+try configures in_shell pm_configure "$build" --enable-werror --prefix=/perfmon CC=gcc CXX=g++ ||
+	exit 0
+strict=(-fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Wundef -Werror -Iinclude)
+
+alone() { # HEADER COMPILER OPTION...
+	local header=$1
+	shift
+	# Twice, for the include guard.
+	printf '#include <%s>\n#include <%s>\n' "$header" "$header" | "$@"
+}
+for file in include/perfmon/*.h; do
+	header=${file#include/}
+	for variant in "" -DPERFMON_DISABLE; do
+		for compiler in gcc clang; do
+			try "$header C11 $compiler $variant" in_shell alone "$header" "$compiler" \
+				"${strict[@]}" -std=c11 $variant -x c - || true
+		done
+		for compiler in g++ clang++; do
+			try "$header C++11 $compiler $variant" in_shell alone "$header" "$compiler" \
+				"${strict[@]}" -Wold-style-cast -std=c++11 $variant -x c++ - || true
+		done
+	done
+done
+for file in src/*/*.h; do
+	case $file in
+	src/arch/arch.h) ;;
+	src/arch/*) continue ;; # parts of arch.h
+	esac
+	try "$file stands alone" in_shell alone "${file#src/}" gcc -fsyntax-only -std=gnu11 \
+		-D_GNU_SOURCE -Wall -Wextra -Werror -Iinclude -Isrc -I"$build" -x c - || true
+done

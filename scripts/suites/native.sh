@@ -1,0 +1,5 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# make check with gcc, as the user who calls, on this machine.
+. "$PM_TOP/scripts/suite.sh"
+check_tree "$PM_SUITE_DIR/build" --prefix=/perfmon CC=gcc CXX=g++

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The scripts themselves.
+. "$PM_TOP/scripts/suite.sh"
+
+mapfile -t files < <(git ls-files -co --exclude-standard scripts tests .ci 2>/dev/null || 
+	find scripts tests .ci -type f)
+for file in "${files[@]}"; do
+	case $(head -n 1 "$file" 2>/dev/null):$file in
+	'#!'*sh:* | *:*.sh) try "shellcheck $file" shellcheck -x -P SCRIPTDIR "$file" || true ;;
+	esac
+done
+
+# What a script does when it is misused, and that it leaves nothing running.
+status_is() { # STATUS COMMAND...
+	local want=$1 status=0
+	shift
+	"$@" || status=$?
+	[ "$status" -eq "$want" ]
+}
+try "guest: a status is passed on" status_is 7 scripts/guest sh -c 'exit 7' || true
+try "guest: a quote in an argument" status_is 0 \
+	scripts/guest --no-build --env "A=it's" sh -c "[ \"\$A\" = \"it's\" ]" || true
+# shellcheck disable=SC2016 # for the guest's shell
+try "guest: an unprivileged user" status_is 0 \
+	scripts/guest --no-build --user sh -c '[ $(id -u) -ne 0 ]' || true
+try "guest: a time limit" status_is 124 \
+	scripts/guest --no-build --timeout 8 sh -c 'while :; do :; done' || true
+try "guest: an unknown command" status_is 127 scripts/guest --no-build no-such-command || true
+out=$PM_SUITE_DIR/out
+rm -rf "$out"
+try "guest: files go in and out" status_is 0 scripts/guest --no-build --file README.md=/tmp/r \
+	--out "$out" cp /tmp/r /out/ || true
+try "guest: the same file came back" cmp README.md "$out/r" || true
+try "guest: a bad sysctl is an error" status_is 125 \
+	scripts/guest --no-build --set no.such=1 true || true

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The tests of the native suite as a user without privileges.
+. "$PM_TOP/scripts/suite.sh"
+
+if [ "$(id -u)" -ne 0 ]; then
+	skip user "not root: the native suite ran unprivileged"
+	exit 0
+fi
+build=$PM_BUILD/check/native/build
+try configures in_shell pm_configure "$build" --enable-werror --prefix=/perfmon CC=gcc CXX=g++ ||
+	exit 0
+try builds in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" check TESTS= || exit 0
+
+unprivileged() {
+	setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all --inh-caps=-all "$@"
+}
+# The checkout may lie where only root can go.
+stage=$PM_SUITE_DIR/stage
+if ! unprivileged test -x "$PM_SUITE_DIR"; then
+	stage=$(mktemp -d)
+	chmod 755 "$stage"
+	trap 'rm -rf "$stage"' EXIT
+fi
+try stages in_shell pm_stage "$build" "$stage/root" || exit 0
+perfmon=$stage/root/perfmon
+chmod -R a+rX "$stage"
+rm -rf "${stage:?}/taps" "${stage:?}/home"
+mkdir -p "$stage/taps" "$stage/home"
+chown 65534:65534 "$stage/taps" "$stage/home" "$perfmon"
+
+mapfile -t tests <"$perfmon/tests.list"
+cd "$perfmon"
+unprivileged env HOME="$stage/home" PM_TAP_DIR="$stage/taps" \
+	LD_LIBRARY_PATH="$perfmon/lib" PATH="$perfmon/bin:$PATH" srcdir="$perfmon/source" \
+	source/scripts/run-test ${tests+"${tests[@]}"} >&2 || true
+taps "$stage/taps"
+all_ran "$stage/taps" ${tests+"${tests[@]}"}
