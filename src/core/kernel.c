@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/kernel.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #define FILE_LIMIT (1 << 20)
+#define DIR_LIMIT  (1 << 16)
 
 int (*pm_kernel_fault)(enum pm_kernel_call call);
 const char *pm_kernel_root = "";
@@ -268,6 +270,98 @@ int pm_kernel_file_number(const char *path, int64_t *value)
 		err = -EINVAL;
 	else
 		*value = number;
+	errno = saved;
+	return err;
+}
+
+/* The names one after the other, each with its NUL. */
+struct name_block {
+	char *bytes;
+	size_t used, room, count;
+};
+
+static int name_block_add(struct name_block *block, const char *name)
+{
+	size_t length = strlen(name) + 1;
+
+	if (block->count == DIR_LIMIT)
+		return -E2BIG;
+	if (block->used + length > block->room) {
+		size_t room = block->room * 2 + length + 256;
+		char *larger = realloc(block->bytes, room);
+
+		if (!larger)
+			return -ENOMEM;
+		block->bytes = larger;
+		block->room = room;
+	}
+	memcpy(block->bytes + block->used, name, length);
+	block->used += length;
+	block->count++;
+	return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int name_block_sort(const struct name_block *block, char ***names)
+{
+	size_t pointers = (block->count + 1) * sizeof(char *);
+	char **list = malloc(pointers + block->used);
+	char *name = (char *)list + pointers;
+
+	if (!list)
+		return -ENOMEM;
+	if (block->used)
+		memcpy(name, block->bytes, block->used);
+	for (size_t i = 0; i < block->count; i++, name += strlen(name) + 1)
+		list[i] = name;
+	list[block->count] = NULL;
+	qsort(list, block->count, sizeof(char *), compare_names);
+	*names = list;
+	return 0;
+}
+
+int pm_kernel_dir_list(const char *path, char ***names, size_t *count)
+{
+	struct name_block block = {0};
+	char full[4096];
+	int saved = errno;
+	struct dirent *entry;
+	DIR *directory;
+	int fd, err;
+
+	err = pm_kernel_path(path, full, sizeof(full));
+	if (err)
+		return err;
+	fd = pm_kernel_open(full, O_RDONLY | O_DIRECTORY, 0);
+	if (fd < 0)
+		return fd;
+	directory = fdopendir(fd);
+	if (!directory) {
+		err = -errno;
+		pm_kernel_close(fd);
+		errno = saved;
+		return err;
+	}
+	while (!err) {
+		errno = 0;
+		entry = readdir(directory);
+		if (!entry) {
+			err = -errno;
+			break;
+		}
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			err = name_block_add(&block, entry->d_name);
+	}
+	closedir(directory);
+	if (!err)
+		err = name_block_sort(&block, names);
+	if (!err)
+		*count = block.count;
+	free(block.bytes);
 	errno = saved;
 	return err;
 }

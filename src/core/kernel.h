@@ -5,8 +5,9 @@
  * errno. Files below /sys, /proc and tracefs are read through a root that a test can
  * move, and each call can be made to fail.
  *
- * All functions are async-signal-safe except pm_kernel_file_read() (it allocates), and
- * may be called by any thread.
+ * All functions are async-signal-safe except pm_kernel_file_read(),
+ * pm_kernel_file_number() and pm_kernel_dir_list() (they allocate), and may be called by
+ * any thread.
  */
 #ifndef PM_CORE_KERNEL_H
 #define PM_CORE_KERNEL_H
@@ -93,6 +94,14 @@ ssize_t pm_kernel_file_text(const char *path, char *buffer, size_t size);
 /* The same for a file that holds one integer (decimal, or hexadecimal with 0x);
  * -EINVAL if it does not. Allocates nothing. */
 int pm_kernel_file_number(const char *path, int64_t *value);
+
+/*
+ * pm_kernel_dir_list() - the names in a directory below the root, without "." and "..",
+ * in natural order (uncore_imc_2 before uncore_imc_10). On success *NAMES is an array of
+ * *COUNT strings in one malloc'ed block: free(*NAMES) frees all of it. -E2BIG above
+ * 65,536 entries, -ENOMEM, or what open gave.
+ */
+int pm_kernel_dir_list(const char *path, char ***names, size_t *count);
 
 /* PATH below the root, in BUFFER; -ENAMETOOLONG if it does not fit. */
 int pm_kernel_path(const char *path, char *buffer, size_t size);
