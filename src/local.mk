@@ -13,11 +13,13 @@ libperfmon_all_la_SOURCES = \
 	src/arch/riscv64.h src/arch/x86_64.h \
 	src/fastpath/read.h src/fastpath/view.c src/fastpath/view.h \
 	src/core/diag.c src/core/diag.h \
+	src/core/events_text.c src/core/events_text.h \
 	src/core/export.h src/core/instance.h \
 	src/core/kernel.c src/core/kernel.h \
 	src/core/options.c src/core/options.h \
 	src/core/snapshot.c src/core/snapshot.h \
 	src/core/snapshot_records.c src/core/snapshot_walk.h \
+	src/core/sysfs.c src/core/sysfs.h \
 	src/core/version.c
 libperfmon_all_la_CPPFLAGS = $(AM_CPPFLAGS) $(URCU_CFLAGS) $(HWLOC_CFLAGS)
 libperfmon_all_la_LIBADD = $(URCU_LIBS) $(HWLOC_LIBS) $(PFM_LIBS) -lm
