@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 pmincludedir = $(includedir)/perfmon
 pminclude_HEADERS = \
+	include/perfmon/event.h \
 	include/perfmon/perfmon.h \
 	include/perfmon/profile.h \
 	include/perfmon/version.h
@@ -13,7 +14,11 @@ libperfmon_all_la_SOURCES = \
 	src/arch/riscv64.h src/arch/x86_64.h \
 	src/fastpath/read.h src/fastpath/view.c src/fastpath/view.h \
 	src/core/diag.c src/core/diag.h \
-	src/core/events_text.c src/core/events_text.h \
+	src/core/events.c src/core/events.h src/core/events_api.c \
+	src/core/events_auto.c src/core/events_generic.c src/core/events_internal.h \
+	src/core/events_list.c src/core/events_modifiers.c src/core/events_pfm.c \
+	src/core/events_pmu.c src/core/events_resolve.c src/core/events_terms.c src/core/events_text.c \
+	src/core/events_text.h src/core/events_trace.c \
 	src/core/export.h src/core/instance.h \
 	src/core/kernel.c src/core/kernel.h \
 	src/core/options.c src/core/options.h \

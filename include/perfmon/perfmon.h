@@ -4,6 +4,7 @@
 #define PERFMON_PERFMON_H
 
 #include <perfmon/profile.h>
+#include <perfmon/event.h>
 #include <perfmon/version.h>
 
 #endif
