@@ -19,9 +19,10 @@ libperfmon_all_la_SOURCES = \
 	src/core/events_list.c src/core/events_modifiers.c src/core/events_pfm.c \
 	src/core/events_pmu.c src/core/events_resolve.c src/core/events_terms.c src/core/events_text.c \
 	src/core/events_text.h src/core/events_trace.c \
-	src/core/export.h src/core/instance.h \
+	src/core/export.h src/core/instance.c src/core/instance.h \
 	src/core/kernel.c src/core/kernel.h \
 	src/core/options.c src/core/options.h \
+	src/core/refusal.c src/core/refusal.h \
 	src/core/snapshot.c src/core/snapshot.h \
 	src/core/snapshot_records.c src/core/snapshot_walk.h \
 	src/core/sysfs.c src/core/sysfs.h \

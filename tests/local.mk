@@ -7,10 +7,14 @@ tests_race_snapshot_LDADD = libperfmon_all.la
 
 if HAVE_CRITERION
 CRITERION_TESTS = tests/test_options tests/test_snapshot
+CRITERION_TESTS += tests/test_instance
 check_PROGRAMS += $(CRITERION_TESTS)
 TESTS += $(CRITERION_TESTS)
 TEST_CPPFLAGS = $(AM_CPPFLAGS) $(CRITERION_CFLAGS)
 TEST_LIBS = libperfmon_all.la $(CRITERION_LIBS)
+
+tests_test_instance_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_instance_LDADD = $(TEST_LIBS)
 
 tests_test_options_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_options_LDADD = $(TEST_LIBS)

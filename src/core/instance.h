@@ -3,10 +3,17 @@
  * An instance: the events of one set, open on one target (a thread, or a CPU). It is
  * what a session opens when it attaches, and what a thread opens at its first region.
  *
- * The events of one PMU stand in as few kernel groups as the kernel accepts: first all
- * together, and where it refuses a member (EINVAL: the hardware cannot take it with the
- * others) a new group begins. Explicit {groups} are kept whole and never joined by others.
- * One ioctl on a leader starts or stops its group, one read(2) reads it.
+ * The events stand in as few kernel groups as the kernel accepts, so that one ioctl on
+ * each leader starts or stops them and one read(2) reads a group:
+ *
+ *   hardware events of one PMU   together; where the kernel refuses a member (EINVAL: the
+ *                                hardware cannot take it with the others) a new group
+ *                                begins, and the events after it join that one
+ *   software events              together, apart from the hardware's, so that a page
+ *                                fault counter never decides when a group is scheduled
+ *   explicit {groups}            kept whole as written, software members included, and
+ *                                never joined by others
+ *   pinned, exclusive events     alone: the kernel takes these marks on leaders only
  *
  * Memory is the caller's, so that a thread's set-up allocates nothing: an instance of N
  * counters needs pm_instance_size(N) bytes.
@@ -23,16 +30,20 @@
 #include "core/events.h"
 #include "fastpath/view.h"
 
+/* What one read(2) of a group may return; also keeps its buffer small on any stack. */
+#define PM_GROUP_MAX 64
+
 struct pm_counter {
 	const struct pm_event *event;
-	int fd;			  /* -1: not open */
-	int error;		  /* negative errno of the open that refused it, else 0 */
-	uint32_t leader;	  /* index of its group's leader in the instance */
-	uint32_t position;	  /* its place in its group's read(2) */
-	uint64_t id;		  /* PERF_EVENT_IOC_ID: the descriptor is still ours */
+	int fd;		   /* -1: not open */
+	int error;	   /* negative errno of the open that refused it, else 0 */
+	uint32_t leader;   /* index of its group's leader in the instance */
+	uint32_t position; /* its place in its group's read(2) */
+	uint32_t members;  /* of a leader: counters in its group, itself included */
+	uint64_t id;	   /* PERF_EVENT_IOC_ID: the descriptor is still ours */
 	struct perf_event_mmap_page *page; /* NULL: not mapped */
-	int page_error;		  /* why not, negative errno; 0 if not asked for */
-	bool user_read;		  /* the page grants reads by the opening thread */
+	int page_error; /* why not, negative errno; 0 if not asked for */
+	bool user_read; /* the page grants reads by the opening thread */
 };
 
 struct pm_reading {
@@ -44,6 +55,7 @@ struct pm_reading {
 struct pm_instance {
 	pid_t tid; /* -1: a CPU */
 	int cpu;   /* -1: wherever the thread runs */
+	unsigned int flags;
 	uint32_t count;
 	uint32_t open; /* how many of them are open */
 	struct pm_counter counters[];
@@ -55,9 +67,11 @@ static inline size_t pm_instance_size(size_t count)
 }
 
 /* Flags of pm_instance_open(). */
-#define PM_OPEN_USER_READ 1u /* ask for and map pages that this thread can read */
-#define PM_OPEN_PARTIAL	  2u /* go on without the events that are refused */
-#define PM_OPEN_INHERIT	  4u /* count children that the target creates, too */
+#define PM_OPEN_USER_READ 1u  /* ask for and map pages that this thread can read */
+#define PM_OPEN_PARTIAL	  2u  /* go on without the events that are refused */
+#define PM_OPEN_INHERIT	  4u  /* count children that the target creates, too */
+#define PM_OPEN_SPLIT	  8u  /* every event on its own (see pm_instance_starved()) */
+#define PM_OPEN_TIME	  16u /* map one page for its clock if no other is mapped */
 
 /*
  * pm_instance_open() - opens EVENTS[0..COUNT) (of one set) on thread TID (0: the
@@ -66,7 +80,10 @@ static inline size_t pm_instance_size(size_t count)
  * the call returns how many are open (0 is no error). DIAG gets one sentence about the
  * first refusal: the event, the errno in words, the setting that refused it with its
  * value (kernel.perf_event_paranoid, seccomp, no such PMU, RLIMIT_NOFILE, the mlock
- * limits), and what would help. Allocates nothing.
+ * limits), and what would help. A page that is refused is no refusal of its event, which
+ * is then read by read(2): page_error says why, and DIAG if it has no other news.
+ * PM_OPEN_USER_READ is for the calling thread; for other targets it does nothing.
+ * Allocates nothing.
  */
 int pm_instance_open(struct pm_instance *instance, const struct pm_event *events,
 		     uint32_t count, pid_t tid, int cpu, unsigned int flags,
@@ -76,12 +93,29 @@ int pm_instance_open(struct pm_instance *instance, const struct pm_event *events
 int pm_instance_enable(struct pm_instance *instance);
 int pm_instance_disable(struct pm_instance *instance);
 
-/* One read(2) per group into READINGS[0..count); counters that are not open are left
- * untouched. 0 or the first negative errno. Any thread. */
+/* One read(2) per group into READINGS[0..count), after one ioctl that proves that the
+ * descriptor is still ours; counters that are not open are left untouched, as are those
+ * of a group that cannot be read. 0 or the first negative errno (-EBADF: the program
+ * closed our descriptor; -ENODATA: a pinned group does not fit the hardware). Any thread;
+ * async-signal-safe. */
 int pm_instance_read(const struct pm_instance *instance, struct pm_reading *readings);
 
+/* The same for the group of counter I alone, and of it only counter I. */
+int pm_instance_read_counter(const struct pm_instance *instance, uint32_t i,
+			     struct pm_reading *reading);
+
+/*
+ * Whether a group of several counters was enabled but never on the hardware, as READINGS
+ * of a running instance tell it. The kernel accepts a group that would fit an empty PMU;
+ * where something else holds a counter (the NMI watchdog), such a group waits for ever.
+ * Opening again with PM_OPEN_SPLIT lets its events rotate. Returns the index of the
+ * group's leader, or -1.
+ */
+int pm_instance_starved(const struct pm_instance *instance,
+			const struct pm_reading *readings);
+
 /* Whether each open descriptor is still the event that was opened (programs close
- * descriptors that are not theirs): 0, or -EBADF. Two system calls per counter at most. */
+ * descriptors that are not theirs): 0, or -EBADF. One system call per counter. */
 int pm_instance_verify(const struct pm_instance *instance);
 
 /* Prepares VIEW for counter I of an instance opened with PM_OPEN_USER_READ by this

@@ -1,0 +1,623 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/instance.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "core/kernel.h"
+#include "core/refusal.h"
+
+#define NO_GROUP UINT32_MAX
+
+/* A group's read(2), and that of an inherited event, which the kernel reads alone. */
+struct group_data {
+	uint64_t members;
+	uint64_t enabled_ns;
+	uint64_t running_ns;
+	struct {
+		uint64_t value;
+		uint64_t id;
+	} counter[PM_GROUP_MAX];
+};
+
+struct single_data {
+	uint64_t value;
+	uint64_t enabled_ns;
+	uint64_t running_ns;
+	uint64_t id;
+};
+
+/* --- asking for user reads -----------------------------------------------------------
+ */
+
+#if defined(__aarch64__)
+#define USER_READ      2u /* attr.config1: the thread may read the counter */
+#define USER_READ_LONG 3u /* ... and it is 64 bits wide */
+
+/* Set once a PMU has refused 64 bits for an event other than cycles, to save every later
+ * thread the refused call. It is a hint: 32 bits are as right, since a view extends them
+ * and the kernel counts their overflows. */
+static bool long_refused;
+
+static bool is_cycles(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_HARDWARE ? attr->config == PERF_COUNT_HW_CPU_CYCLES
+						: (attr->config & 0xffff) == 0x11;
+}
+
+static unsigned int user_read_bits(const struct perf_event_attr *attr)
+{
+	if (__atomic_load_n(&long_refused, __ATOMIC_RELAXED) && !is_cycles(attr))
+		return USER_READ;
+	return USER_READ_LONG;
+}
+
+/* The next weaker request, 0 for an event without user reads. */
+static unsigned int user_read_weaker(const struct perf_event_attr *attr,
+				     unsigned int bits)
+{
+	if (bits != USER_READ_LONG)
+		return 0;
+	if (!is_cycles(attr))
+		__atomic_store_n(&long_refused, true, __ATOMIC_RELAXED);
+	return USER_READ;
+}
+#else
+static unsigned int user_read_bits(const struct perf_event_attr *attr)
+{
+	(void)attr;
+	return 0;
+}
+
+static unsigned int user_read_weaker(const struct perf_event_attr *attr,
+				     unsigned int bits)
+{
+	(void)attr;
+	(void)bits;
+	return 0;
+}
+#endif
+
+/* --- groups --------------------------------------------------------------------------
+ */
+
+/* The PMU that an event asks for, 0 where the kernel chooses the core's. */
+static uint32_t pmu_type(const struct perf_event_attr *attr)
+{
+	switch (attr->type) {
+	case PERF_TYPE_HARDWARE:
+	case PERF_TYPE_HW_CACHE:
+		return (uint32_t)(attr->config >> 32);
+	case PERF_TYPE_RAW:
+		return 0;
+	default:
+		return attr->type;
+	}
+}
+
+static bool is_on_pmu(const struct pm_event *event)
+{
+	return event->hardware || event->uncore;
+}
+
+static bool is_loner(const struct pm_event *event)
+{
+	return event->attr.pinned || event->attr.exclusive;
+}
+
+static bool same_pmu(const struct pm_event *a, const struct pm_event *b)
+{
+	uint32_t pmu_a = pmu_type(&a->attr), pmu_b = pmu_type(&b->attr);
+
+	/* Where the kernel chooses, the kernel also says whether it chose the same. */
+	return pmu_a == pmu_b || ((!pmu_a || !pmu_b) && !a->uncore && !b->uncore);
+}
+
+/* Whether the list, or the rules above, put two events together. */
+static bool belong_together(const struct pm_event *a, const struct pm_event *b)
+{
+	if (a->in_explicit_group || b->in_explicit_group)
+		return a->in_explicit_group && b->in_explicit_group &&
+		       a->group == b->group;
+	return a->hardware == b->hardware && a->uncore == b->uncore && !is_loner(a) &&
+	       !is_loner(b);
+}
+
+/* A kernel group has one PMU; software events go with any. */
+static bool group_takes(const struct pm_instance *instance, uint32_t leader,
+			const struct pm_event *event)
+{
+	uint32_t j;
+
+	for (j = leader; j < instance->count; j++) {
+		const struct pm_counter *member = &instance->counters[j];
+
+		if (member->fd < 0 || member->leader != leader)
+			continue;
+		if (is_on_pmu(event) && is_on_pmu(member->event) &&
+		    !same_pmu(event, member->event))
+			return false;
+	}
+	return true;
+}
+
+/* The leader of the group that counter I should join, or NO_GROUP. */
+static uint32_t group_for(const struct pm_instance *instance, uint32_t i)
+{
+	const struct pm_counter *counters = instance->counters;
+	uint32_t j;
+
+	if (instance->flags & PM_OPEN_SPLIT)
+		return NO_GROUP;
+	/* The latest group only: the events before it did not fit an earlier one either.
+	 */
+	for (j = i; j-- > 0;) {
+		uint32_t leader = counters[j].leader;
+
+		if (counters[j].fd >= 0 &&
+		    belong_together(counters[j].event, counters[i].event) &&
+		    group_takes(instance, leader, counters[i].event))
+			return counters[leader].members < PM_GROUP_MAX ? leader
+								       : NO_GROUP;
+	}
+	return NO_GROUP;
+}
+
+/* The kernel takes the marks of a group on its leader, users write them on any member. */
+static void mark_group(const struct pm_instance *instance, uint32_t i, uint32_t leader,
+		       struct perf_event_attr *attr)
+{
+	const struct pm_event *event = instance->counters[i].event;
+	uint32_t j;
+
+	if (leader != NO_GROUP) {
+		attr->pinned = attr->exclusive = 0;
+		return;
+	}
+	for (j = i + 1; j < instance->count && event->in_explicit_group; j++) {
+		const struct pm_event *other = instance->counters[j].event;
+
+		if (belong_together(event, other) && !(instance->flags & PM_OPEN_SPLIT)) {
+			attr->pinned |= other->attr.pinned;
+			attr->exclusive |= other->attr.exclusive;
+		}
+	}
+}
+
+static int open_event(struct pm_instance *instance, uint32_t i, uint32_t leader)
+{
+	struct pm_counter *counter = &instance->counters[i];
+	struct perf_event_attr attr = counter->event->attr;
+	unsigned int bits = 0;
+	int fd;
+
+	attr.size = sizeof(attr);
+	attr.disabled = leader == NO_GROUP;
+	attr.read_format = PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |
+			   PERF_FORMAT_TOTAL_TIME_RUNNING;
+	if (instance->flags & PM_OPEN_INHERIT)
+		attr.inherit =
+			1; /* which the kernel refuses together with FORMAT_GROUP */
+	else
+		attr.read_format |= PERF_FORMAT_GROUP;
+	mark_group(instance, i, leader, &attr);
+	if (instance->flags & PM_OPEN_USER_READ && counter->event->hardware &&
+	    !counter->event->uncore)
+		bits = user_read_bits(&attr);
+	for (;;) {
+		attr.config1 = counter->event->attr.config1 | bits;
+		fd = pm_kernel_perf_event_open(
+			&attr, instance->tid, instance->cpu,
+			leader == NO_GROUP ? -1 : instance->counters[leader].fd,
+			PERF_FLAG_FD_CLOEXEC);
+		if (fd == -EINTR)
+			continue;
+		if (fd != -EINVAL && fd != -EOPNOTSUPP)
+			return fd;
+		if (counter->event->precise_max && attr.precise_ip) {
+			attr.precise_ip--;
+			continue;
+		}
+		if (!bits)
+			return fd;
+		bits = user_read_weaker(&attr, bits);
+		/* A full group says EINVAL too: a group of its own beats giving up reads
+		 * from user space. */
+		if (!bits && leader != NO_GROUP && fd == -EINVAL)
+			return fd;
+	}
+}
+
+static int open_counter(struct pm_instance *instance, uint32_t i)
+{
+	struct pm_counter *counter = &instance->counters[i];
+	uint32_t leader = group_for(instance, i);
+	int fd = open_event(instance, i, leader);
+
+	if (fd == -EINVAL && leader != NO_GROUP && !counter->event->in_explicit_group) {
+		leader = NO_GROUP;
+		fd = open_event(instance, i, leader);
+	}
+	if (fd < 0)
+		return fd;
+	counter->fd = fd;
+	counter->leader = leader == NO_GROUP ? i : leader;
+	counter->position = instance->counters[counter->leader].members++;
+	instance->open++;
+	return 0;
+}
+
+/* --- reading -------------------------------------------------------------------------
+ */
+
+static bool is_leader(const struct pm_instance *instance, uint32_t i)
+{
+	return instance->counters[i].fd >= 0 && instance->counters[i].leader == i;
+}
+
+static bool is_ours(const struct pm_counter *counter)
+{
+	uint64_t id;
+
+	return !pm_kernel_ioctl_ptr(counter->fd, PERF_EVENT_IOC_ID, &id) &&
+	       id == counter->id;
+}
+
+/* The bytes read; 0 bytes are the kernel's word for a pinned group that does not fit. */
+static ssize_t read_event(int fd, void *buffer, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = pm_kernel_read(fd, buffer, size);
+	while (n == -EINTR);
+	return n ?: -ENODATA;
+}
+
+static int read_group(const struct pm_instance *instance, uint32_t leader,
+		      struct group_data *data)
+{
+	const struct pm_counter *counter = &instance->counters[leader];
+	const size_t head = offsetof(struct group_data, counter);
+	const size_t each = sizeof(data->counter[0]);
+	ssize_t n = read_event(counter->fd, data, head + counter->members * each);
+
+	if (n < 0)
+		return (int)n;
+	/* Fewer than opened are right: the program closed a sibling. */
+	return (size_t)n >= head && (size_t)n == head + data->members * each ? 0 : -EIO;
+}
+
+/* Where counter I stands in DATA: its place of old, unless the program closed a sibling.
+ */
+static int find_in_group(const struct pm_instance *instance, uint32_t i,
+			 const struct group_data *data)
+{
+	const struct pm_counter *counter = &instance->counters[i];
+	uint32_t k;
+
+	if (counter->position < data->members &&
+	    data->counter[counter->position].id == counter->id)
+		return (int)counter->position;
+	for (k = 0; k < data->members; k++) {
+		if (data->counter[k].id == counter->id)
+			return (int)k;
+	}
+	return -EBADF;
+}
+
+static int reading_from_group(const struct pm_instance *instance, uint32_t i,
+			      const struct group_data *data, struct pm_reading *reading)
+{
+	int at = find_in_group(instance, i, data);
+
+	if (at < 0)
+		return at;
+	*reading = (struct pm_reading){data->counter[at].value, data->enabled_ns,
+				       data->running_ns};
+	return 0;
+}
+
+static int read_single(const struct pm_counter *counter, struct pm_reading *reading)
+{
+	struct single_data data;
+	ssize_t n;
+
+	if (!is_ours(counter))
+		return -EBADF;
+	n = read_event(counter->fd, &data, sizeof(data));
+	if (n < 0)
+		return (int)n;
+	if (n != sizeof(data))
+		return -EIO;
+	*reading = (struct pm_reading){data.value, data.enabled_ns, data.running_ns};
+	return 0;
+}
+
+int pm_instance_read_counter(const struct pm_instance *instance, uint32_t i,
+			     struct pm_reading *reading)
+{
+	const struct pm_counter *counter = &instance->counters[i];
+	struct group_data data;
+	int err;
+
+	if (counter->fd < 0)
+		return counter->error ?: -EBADF;
+	if (instance->flags & PM_OPEN_INHERIT)
+		return read_single(counter, reading);
+	if (!is_ours(&instance->counters[counter->leader]))
+		return -EBADF;
+	err = read_group(instance, counter->leader, &data);
+	return err ?: reading_from_group(instance, i, &data, reading);
+}
+
+int pm_instance_read(const struct pm_instance *instance, struct pm_reading *readings)
+{
+	struct group_data data;
+	uint32_t i, j;
+	int first = 0;
+
+	for (i = 0; i < instance->count; i++) {
+		int err = 0;
+
+		if (instance->counters[i].fd < 0)
+			continue;
+		if (instance->flags & PM_OPEN_INHERIT) {
+			err = read_single(&instance->counters[i], &readings[i]);
+		} else if (is_leader(instance, i)) {
+			err = is_ours(&instance->counters[i])
+				      ? read_group(instance, i, &data)
+				      : -EBADF;
+			for (j = i; !err && j < instance->count; j++) {
+				if (instance->counters[j].fd >= 0 &&
+				    instance->counters[j].leader == i)
+					err = reading_from_group(instance, j, &data,
+								 &readings[j]);
+			}
+		}
+		if (err && !first)
+			first = err;
+	}
+	return first;
+}
+
+int pm_instance_starved(const struct pm_instance *instance,
+			const struct pm_reading *readings)
+{
+	uint32_t i;
+
+	for (i = 0; i < instance->count; i++) {
+		if (is_leader(instance, i) && instance->counters[i].members > 1 &&
+		    readings[i].enabled_ns && !readings[i].running_ns)
+			return (int)i;
+	}
+	return -1;
+}
+
+/* Each counter's identity, asked once so that every later use can compare. */
+static int learn_ids(struct pm_instance *instance)
+{
+	struct group_data data;
+	uint32_t i, j;
+	int err = 0;
+
+	for (i = 0; i < instance->count && !err; i++) {
+		struct pm_counter *counter = &instance->counters[i];
+
+		if (counter->fd < 0)
+			continue;
+		if (instance->flags & PM_OPEN_INHERIT) {
+			err = pm_kernel_ioctl_ptr(counter->fd, PERF_EVENT_IOC_ID,
+						  &counter->id);
+			continue;
+		}
+		if (!is_leader(instance, i))
+			continue;
+		/* One call for the group: it lists its members in the order they joined.
+		 */
+		err = read_group(instance, i, &data);
+		for (j = i; !err && j < instance->count; j++) {
+			struct pm_counter *member = &instance->counters[j];
+
+			if (member->fd >= 0 && member->leader == i)
+				member->id = data.counter[member->position].id;
+		}
+	}
+	return err;
+}
+
+/* --- pages ---------------------------------------------------------------------------
+ */
+
+static int map_page(struct pm_counter *counter)
+{
+	void *page;
+	int err = pm_kernel_mmap(&page, pm_kernel_page_size(), PROT_READ, MAP_SHARED,
+				 counter->fd, 0);
+
+	if (!err)
+		counter->page = page;
+	return err;
+}
+
+static void unmap_page(struct pm_counter *counter)
+{
+	if (counter->page)
+		pm_kernel_munmap(counter->page, pm_kernel_page_size());
+	counter->page = NULL;
+	counter->user_read = false;
+}
+
+static void map_pages(struct pm_instance *instance, struct pm_diag *diag)
+{
+	struct pm_counter *clock = NULL;
+	bool mapped = false;
+	uint32_t i;
+
+	for (i = 0; i < instance->count; i++) {
+		struct pm_counter *counter = &instance->counters[i];
+
+		if (counter->fd < 0)
+			continue;
+		if (!clock)
+			clock = counter;
+		if (!counter->event->hardware || counter->event->uncore)
+			continue;
+		counter->page_error = map_page(counter);
+		if (counter->page_error) {
+			if (diag && !diag->error)
+				pm_refusal_page(diag, counter->page_error,
+						counter->event);
+			continue;
+		}
+		counter->user_read = counter->page->cap_user_rdpmc;
+		mapped = true;
+		if (!counter->user_read && !(instance->flags & PM_OPEN_TIME)) {
+			unmap_page(counter);
+			counter->page_error = -EOPNOTSUPP;
+		}
+	}
+	if (instance->flags & PM_OPEN_TIME && !mapped && clock && !map_page(clock) &&
+	    !clock->page->cap_user_time)
+		unmap_page(clock);
+}
+
+void pm_instance_view(const struct pm_instance *instance, uint32_t i, int64_t base,
+		      struct perfmon_counter_view *view)
+{
+	if (instance->counters[i].user_read)
+		pm_view_init(view, instance->counters[i].page, base);
+	else
+		pm_view_init_none(view);
+}
+
+/* --- the whole -----------------------------------------------------------------------
+ */
+
+int pm_instance_open(struct pm_instance *instance, const struct pm_event *events,
+		     uint32_t count, pid_t tid, int cpu, unsigned int flags,
+		     struct pm_diag *diag)
+{
+	uint32_t i;
+	int err;
+
+	/* A page means something to the thread that its event counts, and to no other. */
+	if (tid != 0 && (tid < 0 || tid != pm_kernel_gettid()))
+		flags &= ~(PM_OPEN_USER_READ | PM_OPEN_TIME);
+	if (cpu >= 0 || flags & PM_OPEN_INHERIT)
+		flags &= ~(PM_OPEN_USER_READ | PM_OPEN_TIME);
+
+	*instance = (struct pm_instance){
+		.tid = tid, .cpu = cpu, .flags = flags, .count = count};
+	for (i = 0; i < count; i++)
+		instance->counters[i] =
+			(struct pm_counter){.event = &events[i], .fd = -1, .leader = i};
+	if (diag)
+		pm_diag_clear(diag);
+	for (i = 0; i < count; i++) {
+		err = open_counter(instance, i);
+		if (!err)
+			continue;
+		if (!diag || !diag->error)
+			pm_refusal_open(diag, err, &events[i], tid, cpu);
+		if (!(flags & PM_OPEN_PARTIAL))
+			goto fail;
+		instance->counters[i].error = err;
+	}
+	err = learn_ids(instance);
+	if (err) {
+		pm_diag_set(diag, err, "cannot read the events just opened: error %d",
+			    -err);
+		goto fail;
+	}
+	if (flags & (PM_OPEN_USER_READ | PM_OPEN_TIME))
+		map_pages(instance, diag);
+	return (int)instance->open;
+
+fail:
+	for (i = count; i-- > 0;) {
+		if (instance->counters[i].fd >= 0)
+			pm_kernel_close(instance->counters[i].fd);
+		instance->counters[i].fd = -1;
+	}
+	instance->open = 0;
+	return err;
+}
+
+static int each_group(struct pm_instance *instance, unsigned long request)
+{
+	uint32_t i;
+	int first = 0;
+
+	for (i = 0; i < instance->count; i++) {
+		if (is_leader(instance, i)) {
+			int err = pm_kernel_ioctl(instance->counters[i].fd, request, 0);
+
+			if (err < 0 && !first)
+				first = err;
+		}
+	}
+	return first;
+}
+
+int pm_instance_enable(struct pm_instance *instance)
+{
+	return each_group(instance, PERF_EVENT_IOC_ENABLE);
+}
+
+int pm_instance_disable(struct pm_instance *instance)
+{
+	return each_group(instance, PERF_EVENT_IOC_DISABLE);
+}
+
+int pm_instance_verify(const struct pm_instance *instance)
+{
+	uint32_t i;
+
+	for (i = 0; i < instance->count; i++) {
+		if (instance->counters[i].fd >= 0 && !is_ours(&instance->counters[i]))
+			return -EBADF;
+	}
+	return 0;
+}
+
+static void close_counters(struct pm_instance *instance)
+{
+	uint32_t i;
+
+	/* Backwards: siblings before their leader, whose end would split the group. */
+	for (i = instance->count; i-- > 0;) {
+		struct pm_counter *counter = &instance->counters[i];
+
+		if (counter->fd >= 0 && is_ours(counter))
+			pm_kernel_close(counter->fd);
+		counter->fd = -1;
+	}
+	instance->open = 0;
+}
+
+void pm_instance_close(struct pm_instance *instance)
+{
+	uint32_t i;
+
+	for (i = 0; i < instance->count; i++) {
+		unmap_page(&instance->counters[i]);
+		/* A child may hold a descriptor, which keeps the event alive. */
+		if (is_leader(instance, i) && is_ours(&instance->counters[i]))
+			pm_kernel_ioctl(instance->counters[i].fd, PERF_EVENT_IOC_DISABLE,
+					0);
+	}
+	close_counters(instance);
+}
+
+void pm_instance_forget(struct pm_instance *instance)
+{
+	uint32_t i;
+
+	for (i = 0; i < instance->count; i++) {
+		instance->counters[i].page = NULL;
+		instance->counters[i].user_read = false;
+	}
+	close_counters(instance);
+}

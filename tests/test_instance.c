@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Instances: groups, readings, refusals, descriptors that are not ours. */
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/instance.h"
+#include "core/kernel.h"
+#include "core/refusal.h"
+
+static struct pm_event software(const char *name, uint64_t config)
+{
+	return (struct pm_event){
+		.name = (char *)name,
+		.pmu = (char *)"software",
+		.cpus = (char *)"",
+		.scale = 1,
+		.attr = {.type = PERF_TYPE_SOFTWARE,
+			 .size = sizeof(struct perf_event_attr),
+			 .config = config,
+			 .exclude_kernel = 1,
+			 .exclude_hv = 1},
+	};
+}
+
+#define FAULTS software("page-faults", PERF_COUNT_SW_PAGE_FAULTS)
+#define CLOCK  software("task-clock", PERF_COUNT_SW_TASK_CLOCK)
+#define DUMMY  software("dummy", PERF_COUNT_SW_DUMMY)
+
+/* No machine has it. */
+static struct pm_event unknown(void)
+{
+	struct pm_event event = software("no-such-event", 0);
+
+	event.attr.type = 9999;
+	event.hardware = true;
+	return event;
+}
+
+static struct pm_instance *room(uint32_t count)
+{
+	return calloc(1, pm_instance_size(count));
+}
+
+static int descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+static void fault_pages(size_t count)
+{
+	char *memory = mmap(NULL, count * 4096, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(memory, count * 4096, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < count; i++)
+		((volatile char *)memory)[i * 4096] = 1;
+	munmap(memory, count * 4096);
+}
+
+static unsigned int calls[PM_CALLS];
+static enum pm_kernel_call failing_call = PM_CALLS;
+static int failing_errno;
+static unsigned int failing_at; /* the N-th such call, from 1; 0: all */
+
+static int count_and_fail(enum pm_kernel_call call)
+{
+	calls[call]++;
+	if (call == failing_call && (!failing_at || calls[call] == failing_at))
+		return failing_errno;
+	return 0;
+}
+
+static void watch(enum pm_kernel_call call, int error, unsigned int at)
+{
+	memset(calls, 0, sizeof(calls));
+	failing_call = call;
+	failing_errno = error;
+	failing_at = at;
+	pm_kernel_fault = count_and_fail;
+}
+
+static void unwatch(void)
+{
+	pm_kernel_fault = NULL;
+}
+
+TestSuite(instance, .fini = unwatch);
+
+Test(instance, software_events_are_one_group_of_one_ioctl_and_one_read)
+{
+	struct pm_event events[] = {FAULTS, CLOCK, DUMMY};
+	struct pm_instance *instance = room(3);
+	struct pm_reading readings[3] = {{0}};
+	struct pm_diag diag = {0};
+
+	cr_assert_eq(pm_instance_open(instance, events, 3, 0, -1, 0, &diag), 3, "%s",
+		     diag.text);
+	for (uint32_t i = 0; i < 3; i++) {
+		cr_assert_eq(instance->counters[i].leader, 0);
+		cr_assert_eq(instance->counters[i].position, i);
+		cr_assert_neq(instance->counters[i].id, 0);
+	}
+	cr_assert_eq(pm_instance_read(instance, readings), 0);
+	cr_assert_eq(readings[0].value, 0);
+	cr_assert_eq(readings[0].enabled_ns, 0, "it is stopped until it is enabled");
+
+	watch(PM_CALLS, 0, 0);
+	cr_assert_eq(pm_instance_enable(instance), 0);
+	cr_assert_eq(calls[PM_CALL_IOCTL], 1);
+	fault_pages(100);
+	cr_assert_eq(pm_instance_disable(instance), 0);
+	cr_assert_eq(calls[PM_CALL_IOCTL], 2);
+	cr_assert_eq(pm_instance_read(instance, readings), 0);
+	cr_assert_eq(calls[PM_CALL_READ], 1);
+	unwatch();
+	cr_assert_geq(readings[0].value, 100);
+	cr_assert_leq(readings[0].value, 110);
+	cr_assert_gt(readings[1].value, 0);
+	cr_assert_eq(readings[2].value, 0);
+	cr_assert_eq(readings[0].enabled_ns, readings[0].running_ns);
+
+	fault_pages(50);
+	struct pm_reading again[3];
+	cr_assert_eq(pm_instance_read(instance, again), 0);
+	cr_assert_eq(memcmp(readings, again, sizeof(again)), 0, "stopped is stopped");
+	cr_assert_eq(pm_instance_read_counter(instance, 1, &again[0]), 0);
+	cr_assert_eq(again[0].value, readings[1].value);
+	pm_instance_close(instance);
+	free(instance);
+}
+
+Test(instance, explicit_groups_are_not_joined_and_splitting_keeps_all_apart)
+{
+	struct pm_event events[] = {FAULTS, CLOCK, DUMMY, DUMMY};
+	struct pm_instance *instance = room(4);
+
+	events[1].in_explicit_group = events[2].in_explicit_group = true;
+	events[1].group = events[2].group = 1;
+	events[2].attr.pinned = 1;
+	events[3].group = 2;
+	cr_assert_eq(pm_instance_open(instance, events, 4, 0, -1, 0, NULL), 4);
+	cr_assert_eq(instance->counters[1].leader, 1);
+	cr_assert_eq(instance->counters[2].leader, 1);
+	cr_assert_eq(instance->counters[3].leader, 0);
+	cr_assert_eq(instance->counters[0].members, 2);
+	pm_instance_close(instance);
+
+	cr_assert_eq(pm_instance_open(instance, events, 4, 0, -1, PM_OPEN_SPLIT, NULL),
+		     4);
+	for (uint32_t i = 0; i < 4; i++)
+		cr_assert_eq(instance->counters[i].leader, i);
+	pm_instance_close(instance);
+	free(instance);
+}
+
+Test(instance, a_member_that_does_not_fit_begins_a_group)
+{
+	struct pm_event events[] = {DUMMY, DUMMY, DUMMY, DUMMY};
+	struct pm_instance *instance = room(4);
+	struct pm_reading readings[4];
+
+	watch(PM_CALL_PERF_EVENT_OPEN, -EINVAL, 3);
+	cr_assert_eq(pm_instance_open(instance, events, 4, 0, -1, 0, NULL), 4);
+	unwatch();
+	cr_assert_eq(instance->counters[1].leader, 0);
+	cr_assert_eq(instance->counters[2].leader, 2);
+	cr_assert_eq(instance->counters[3].leader, 2,
+		     "later events join the newer group");
+	cr_assert_eq(instance->counters[3].position, 1);
+	watch(PM_CALLS, 0, 0);
+	cr_assert_eq(pm_instance_enable(instance), 0);
+	cr_assert_eq(calls[PM_CALL_IOCTL], 2);
+	cr_assert_eq(pm_instance_read(instance, readings), 0);
+	cr_assert_eq(calls[PM_CALL_READ], 2);
+	pm_instance_close(instance);
+	free(instance);
+}
+
+Test(instance, a_group_never_outgrows_its_read)
+{
+	enum { N = PM_GROUP_MAX + 3 };
+	struct pm_event events[N];
+	struct pm_instance *instance = room(N);
+	struct pm_reading readings[N];
+
+	for (uint32_t i = 0; i < N; i++)
+		events[i] = DUMMY;
+	cr_assert_eq(pm_instance_open(instance, events, N, 0, -1, 0, NULL), N);
+	cr_assert_eq(instance->counters[0].members, PM_GROUP_MAX);
+	cr_assert_eq(instance->counters[N - 1].leader, PM_GROUP_MAX);
+	cr_assert_eq(pm_instance_read(instance, readings), 0);
+	pm_instance_close(instance);
+	free(instance);
+}
+
+Test(instance, a_refusal_closes_all_or_only_itself)
+{
+	struct pm_event events[] = {FAULTS, unknown(), DUMMY};
+	struct pm_instance *instance = room(3);
+	struct pm_reading readings[3] = {{0}, {7, 7, 7}, {0}};
+	struct pm_diag diag = {0};
+	int before = descriptors();
+
+	cr_assert_eq(pm_instance_open(instance, events, 3, 0, -1, 0, &diag), -ENOENT);
+	cr_assert_eq(descriptors(), before);
+	cr_assert_eq(diag.error, -ENOENT);
+	cr_assert(strstr(diag.text, "'no-such-event'"), "%s", diag.text);
+	cr_assert(strstr(diag.text, "no PMU"), "%s", diag.text);
+
+	cr_assert_eq(pm_instance_open(instance, events, 3, 0, -1, PM_OPEN_PARTIAL, &diag),
+		     2);
+	cr_assert_eq(instance->counters[1].error, -ENOENT);
+	cr_assert_eq(instance->counters[1].fd, -1);
+	cr_assert_eq(diag.error, -ENOENT);
+	cr_assert_eq(pm_instance_read(instance, readings), 0);
+	cr_assert_eq(readings[1].value, 7, "untouched");
+	cr_assert_eq(pm_instance_read_counter(instance, 1, &readings[1]), -ENOENT);
+	pm_instance_close(instance);
+	cr_assert_eq(descriptors(), before);
+	free(instance);
+}
+
+/* Each errno becomes a sentence that names what refused. */
+Test(instance, each_refusal_has_its_sentence)
+{
+	static const struct {
+		int error;
+		const char *says;
+	} cases[] = {
+		{-EACCES, "not permitted"},
+		{-EPERM, "not permitted"},
+		{-ENOSYS, "seccomp"},
+		{-ENOENT, "does not count it"},
+		{-EOPNOTSUPP, "does not count it"},
+		{-EINVAL, "encoding"},
+		{-EMFILE, "RLIMIT_NOFILE is "},
+		{-ENFILE, "fs.file-max"},
+		{-ESRCH, "no such thread"},
+		{-ENOSPC, "breakpoints"},
+		{-EBUSY, "to itself"},
+		{-E2BIG, "too old"},
+		{-ENOMEM, "emory"},
+	};
+	struct pm_event events[] = {FAULTS, DUMMY};
+	struct pm_instance *instance = room(2);
+	int before = descriptors();
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (unsigned int at = 1; at <= 2; at++) {
+			struct pm_diag diag = {0};
+			int n;
+
+			/* Two refusals: a member that is refused with EINVAL tries alone.
+			 */
+			watch(PM_CALL_PERF_EVENT_OPEN, cases[i].error,
+			      cases[i].error == -EINVAL ? 0 : at);
+			n = pm_instance_open(instance, events, 2, 0, -1, 0, &diag);
+			unwatch();
+			cr_assert_eq(n, cases[i].error);
+			cr_assert_eq(diag.error, cases[i].error);
+			cr_assert(strstr(diag.text, cases[i].says), "%d: %s",
+				  -cases[i].error, diag.text);
+			cr_assert(strstr(diag.text, "the calling thread"), "%s",
+				  diag.text);
+			cr_assert_eq(descriptors(), before);
+		}
+	}
+	free(instance);
+}
+
+/* What a settings file says, without the machine's own. */
+static char root[64];
+
+static void make_root(const char *paranoid, const char *status)
+{
+	char path[256];
+	FILE *file;
+
+	strcpy(root, "/tmp/perfmon-test-XXXXXX");
+	cr_assert(mkdtemp(root));
+	snprintf(path, sizeof(path), "mkdir -p %s/proc/sys/kernel %s/proc/self", root,
+		 root);
+	cr_assert_eq(system(path), 0);
+	snprintf(path, sizeof(path), "%s/proc/sys/kernel/perf_event_paranoid", root);
+	file = fopen(path, "w");
+	fprintf(file, "%s\n", paranoid);
+	fclose(file);
+	snprintf(path, sizeof(path), "%s/proc/self/status", root);
+	file = fopen(path, "w");
+	fprintf(file, "Name:\tx\n%s", status);
+	fclose(file);
+	pm_kernel_root = root;
+}
+
+static void drop_root(void)
+{
+	char command[128];
+
+	pm_kernel_root = "";
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	cr_assert_eq(system(command), 0);
+}
+
+Test(instance, permission_is_explained_by_the_setting_that_refused)
+{
+	static const struct {
+		const char *paranoid, *status;
+		bool user_only;
+		pid_t tid;
+		const char *says;
+	} cases[] = {
+		{"4", "CapEff:\t0000000000000000\nSeccomp:\t0\n", true, 0,
+		 "kernel.perf_event_paranoid is 4, which refuses every event to users; "
+		 "ask an "
+		 "administrator for sysctl kernel.perf_event_paranoid=2"},
+		{"2", "CapEff:\t0000000000000000\nSeccomp:\t0\n", false, 0,
+		 "kernel.perf_event_paranoid is 2; user mode alone (modifier ':u')"},
+		{"2", "CapEff:\t0000000000000000\nSeccomp:\t0\n", true, -1,
+		 "sysctl kernel.perf_event_paranoid=0 or for CAP_PERFMON"},
+		{"2", "CapEff:\t0000000000000000\nSeccomp:\t2\n", true, 0, "seccomp"},
+		{"4", "CapEff:\t0000004000000000\nSeccomp:\t2\n", true, 0, "seccomp"},
+		{"2", "CapEff:\t0000000000000000\nSeccomp:\t0\n", true, 77,
+		 "belongs to another user"},
+		{"2", "CapEff:\t0000000000000000\nSeccomp:\t0\n", true, 0,
+		 "a security module"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pm_event event = FAULTS;
+		struct pm_diag diag = {0};
+
+		event.attr.exclude_kernel = cases[i].user_only;
+		make_root(cases[i].paranoid, cases[i].status);
+		cr_assert_eq(pm_refusal_open(&diag, -EACCES, &event, cases[i].tid, 3),
+			     -EACCES);
+		drop_root();
+		cr_assert(strstr(diag.text, cases[i].says), "%s", diag.text);
+	}
+	cr_assert_eq(pm_refusal_open(NULL, -EPERM, &(struct pm_event){0}, 0, -1), -EPERM);
+}
+
+Test(instance, a_refused_page_leaves_the_counter_to_the_system_call)
+{
+	struct pm_event events[] = {FAULTS};
+	struct pm_instance *instance = room(1);
+	struct pm_reading reading;
+	struct perfmon_counter_view view;
+	struct pm_diag diag = {0};
+
+	events[0].hardware = true; /* as if: so that a page is asked for */
+	watch(PM_CALL_MMAP, -EPERM, 0);
+	cr_assert_eq(
+		pm_instance_open(instance, events, 1, 0, -1, PM_OPEN_USER_READ, &diag),
+		1);
+	unwatch();
+	cr_assert_eq(instance->counters[0].page_error, -EPERM);
+	cr_assert_eq(diag.error, -EPERM);
+	cr_assert(strstr(diag.text, "RLIMIT_MEMLOCK"), "%s", diag.text);
+	cr_assert(strstr(diag.text, "read by a system call"), "%s", diag.text);
+	pm_instance_view(instance, 0, 0, &view);
+	cr_assert_eq(pm_view_refresh(&view), -EAGAIN);
+	cr_assert_eq(pm_instance_read(instance, &reading), 0);
+	pm_instance_close(instance);
+	free(instance);
+}
+
+Test(instance, descriptors_that_the_program_closed_are_left_alone)
+{
+	struct pm_event events[] = {FAULTS, DUMMY, CLOCK};
+	struct pm_instance *instance = room(3);
+	struct pm_reading readings[3] = {{0}, {7, 7, 7}, {0}};
+	int pipes[2], theirs;
+	char byte;
+
+	cr_assert_eq(pm_instance_open(instance, events, 3, 0, -1, 0, NULL), 3);
+	cr_assert_eq(pm_instance_verify(instance), 0);
+	cr_assert_eq(pipe(pipes), 0);
+	cr_assert_eq(write(pipes[1], "x", 1), 1);
+
+	/* A sibling: the others of its group still read. */
+	theirs = instance->counters[1].fd;
+	cr_assert_eq(dup2(pipes[0], theirs), theirs);
+	cr_assert_eq(pm_instance_verify(instance), -EBADF);
+	cr_assert_eq(pm_instance_read(instance, readings), -EBADF);
+	cr_assert_eq(readings[1].value, 7);
+	cr_assert_eq(pm_instance_read_counter(instance, 2, &readings[2]), 0);
+
+	/* The leader: nothing is read from what stands in its place. */
+	theirs = instance->counters[0].fd;
+	cr_assert_eq(dup2(pipes[0], theirs), theirs);
+	cr_assert_eq(pm_instance_read(instance, readings), -EBADF);
+	pm_instance_close(instance);
+	cr_assert_eq(read(theirs, &byte, 1), 1, "it is open and nobody read from it");
+	close(theirs);
+	close(pipes[0]);
+	close(pipes[1]);
+	free(instance);
+}
+
+Test(instance, inherited_events_count_children_and_read_alone)
+{
+	struct pm_event events[] = {FAULTS, DUMMY};
+	struct pm_instance *instance = room(2);
+	struct pm_reading before[2], after[2];
+	pid_t child;
+
+	cr_assert_eq(pm_instance_open(instance, events, 2, 0, -1,
+				      PM_OPEN_INHERIT | PM_OPEN_USER_READ, NULL),
+		     2);
+	cr_assert_null(instance->counters[0].page);
+	cr_assert_eq(pm_instance_enable(instance), 0);
+	cr_assert_eq(pm_instance_read(instance, before), 0);
+	child = fork();
+	if (!child) {
+		fault_pages(1000);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	cr_assert_eq(pm_instance_disable(instance), 0);
+	cr_assert_eq(pm_instance_read(instance, after), 0);
+	cr_assert_geq(after[0].value - before[0].value, 1000);
+	pm_instance_close(instance);
+	free(instance);
+}
+
+Test(instance, a_forked_child_forgets_without_disturbing_its_parent)
+{
+	struct pm_event events[] = {FAULTS};
+	struct pm_instance *instance = room(1);
+	struct pm_reading reading;
+	int status, before = descriptors();
+	pid_t child;
+
+	cr_assert_eq(pm_instance_open(instance, events, 1, 0, -1, 0, NULL), 1);
+	cr_assert_eq(pm_instance_enable(instance), 0);
+	child = fork();
+	if (!child) {
+		pm_instance_forget(instance);
+		_exit(descriptors() == before ? 0 : 1);
+	}
+	waitpid(child, &status, 0);
+	cr_assert_eq(status, 0);
+	fault_pages(100);
+	cr_assert_eq(pm_instance_read(instance, &reading), 0);
+	cr_assert_geq(reading.value, 100);
+	pm_instance_close(instance);
+	free(instance);
+}
+
+Test(instance, a_group_that_never_ran_is_found)
+{
+	struct pm_event events[] = {DUMMY, DUMMY, FAULTS};
+	struct pm_instance *instance = room(3);
+	struct pm_reading readings[3] = {{0, 10, 10}, {0, 10, 10}, {0, 10, 10}};
+
+	cr_assert_eq(pm_instance_open(instance, events, 3, 0, -1, 0, NULL), 3);
+	cr_assert_eq(pm_instance_starved(instance, readings), -1);
+	readings[0].running_ns = 0;
+	cr_assert_eq(pm_instance_starved(instance, readings), 0);
+	readings[0].enabled_ns = 0;
+	cr_assert_eq(pm_instance_starved(instance, readings), -1, "it was never enabled");
+	pm_instance_close(instance);
+	free(instance);
+}
+
+Test(instance, a_cpu_is_a_target_for_those_who_may)
+{
+	struct pm_event events[] = {CLOCK};
+	struct pm_instance *instance = room(1);
+	struct pm_diag diag = {0};
+	struct pm_reading reading;
+	int n;
+
+	events[0].attr.config = PERF_COUNT_SW_CPU_CLOCK;
+	n = pm_instance_open(instance, events, 1, -1, 0, PM_OPEN_USER_READ, &diag);
+	if (n < 0) {
+		struct pm_permissions have;
+
+		pm_permissions_get(&have);
+		cr_assert_eq(n, -EACCES);
+		cr_assert(!have.perfmon || have.seccomp);
+		cr_assert(strstr(diag.text, "on CPU 0: not permitted"), "%s", diag.text);
+		free(instance);
+		return;
+	}
+	cr_assert_null(instance->counters[0].page);
+	cr_assert_eq(pm_instance_enable(instance), 0);
+	fault_pages(10);
+	cr_assert_eq(pm_instance_read(instance, &reading), 0);
+	cr_assert_gt(reading.value, 0);
+	pm_instance_close(instance);
+	free(instance);
+}
