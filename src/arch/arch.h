@@ -3,9 +3,14 @@
  * What differs between CPU families, as a handful of small functions. Each family's
  * header states its differences; this file fills the gaps with the generic form.
  *
- *   perfmon_arch_counter_read(handle)   the hardware counter that HANDLE stands for
  *   perfmon_arch_counter_handle(index)  the handle of a page's `index`, or
  *                                       PERFMON_ARCH_NO_HANDLE
+ *   perfmon_arch_counter_read(handle, &check)
+ *                                       the hardware counter that HANDLE stands for, raw
+ *   perfmon_arch_value_handle(index, width)
+ *                                       the same for a counter WIDTH bits wide, for
+ *   perfmon_arch_counter_value(handle, shift, offset, &check)
+ *                                       the counter, sign-extended, plus OFFSET
  *   perfmon_arch_timestamp()            the timestamp counter, not serialising
  *   perfmon_arch_timestamp_hz()         its rate where the CPU says it, else 0
  *   perfmon_arch_fence()                completes earlier instructions before the next
@@ -15,6 +20,10 @@
  * A handle is what turns a page's index into a read without further decisions: the
  * number given to rdpmc on x86, the address of an accessor stub on the CPUs whose
  * counters are named in the instruction word.
+ *
+ * CHECK is the word with which the reader makes sure afterwards that nothing changed. It
+ * travels through a register of the CPU header's choice, where the recovery handler
+ * (core/recovery.c) of a read that faulted makes it a value that never compares equal.
  */
 #ifndef PERFMON_ARCH_ARCH_H
 #define PERFMON_ARCH_ARCH_H
@@ -23,7 +32,9 @@
 
 #define PERFMON_ARCH_NO_HANDLE UINT64_MAX
 
-#if defined(PERFMON_ARCH_GENERIC)
+#if defined(PERFMON_ARCH_HEADER) /* a test's own CPU */
+#include PERFMON_ARCH_HEADER
+#elif defined(PERFMON_ARCH_GENERIC)
 #include "generic.h"
 #elif defined(__x86_64__)
 #include "x86_64.h"
@@ -33,6 +44,22 @@
 #include "riscv64.h"
 #else
 #include "generic.h"
+#endif
+
+#ifndef PERFMON_ARCH_HAS_COUNTER_VALUE
+static inline uint64_t perfmon_arch_value_handle(uint32_t index, uint32_t width)
+{
+	(void)width;
+	return perfmon_arch_counter_handle(index);
+}
+
+static inline uint64_t perfmon_arch_counter_value(uint64_t handle, uint32_t shift,
+						  uint64_t offset, uint64_t *check)
+{
+	uint64_t raw = perfmon_arch_counter_read(handle, check);
+
+	return offset + (uint64_t)((int64_t)(raw << shift) >> shift);
+}
 #endif
 
 #ifndef PERFMON_ARCH_HAS_THREAD_POINTER

@@ -14,8 +14,9 @@ static inline uint64_t perfmon_arch_counter_handle(uint32_t index)
 	return PERFMON_ARCH_NO_HANDLE;
 }
 
-static inline uint64_t perfmon_arch_counter_read(uint64_t handle)
+static inline uint64_t perfmon_arch_counter_read(uint64_t handle, uint64_t *check)
 {
+	(void)check;
 	return handle;
 }
 

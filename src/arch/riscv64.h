@@ -14,17 +14,22 @@
 /* Of the library; a program's own code never turns an index into a handle. */
 extern const char perfmon_arch_counter_stubs[] __attribute__((visibility("hidden")));
 
-#define perfmon_arch_counter_handle(index)                                                 \
-	((index)-1 < PERFMON_ARCH_STUBS                                                    \
-		 ? (uint64_t)(uintptr_t)perfmon_arch_counter_stubs +                       \
-			   ((index)-1) * PERFMON_ARCH_STUB_BYTES                           \
+#define perfmon_arch_counter_handle(index)                                               \
+	((index)-1 < PERFMON_ARCH_STUBS                                                  \
+		 ? (uint64_t)(uintptr_t)perfmon_arch_counter_stubs +                     \
+			   ((index)-1) * PERFMON_ARCH_STUB_BYTES                         \
 		 : PERFMON_ARCH_NO_HANDLE)
 
-static inline uint64_t perfmon_arch_counter_read(uint64_t handle)
+static inline uint64_t perfmon_arch_counter_read(uint64_t handle, uint64_t *check)
 {
 	register uint64_t value __asm__("t0");
+	register uint64_t word __asm__("t2") = *check;
 
-	__asm__ __volatile__("lla t1, 1f\n\tjr %1\n1:" : "=r"(value) : "r"(handle) : "t1");
+	__asm__ __volatile__("lla t1, 1f\n\tjr %2\n1:"
+			     : "=r"(value), "+r"(word)
+			     : "r"(handle)
+			     : "t1");
+	*check = word;
 	return value;
 }
 

@@ -11,11 +11,18 @@ static inline uint64_t perfmon_arch_counter_handle(uint32_t index)
 	return index - 1;
 }
 
-static inline uint64_t perfmon_arch_counter_read(uint64_t handle)
+/* A long no-op that says which rdpmc is ours: the recovery handler touches no other. */
+#define PERFMON_ARCH_READ_MARK 0x4d465250
+
+static inline uint64_t perfmon_arch_counter_read(uint64_t handle, uint64_t *check)
 {
+	register uint64_t word __asm__("r8") = *check;
 	uint32_t low, high;
 
-	__asm__ __volatile__("rdpmc" : "=a"(low), "=d"(high) : "c"((uint32_t)handle));
+	__asm__ __volatile__("rdpmc\n\tnopl 0x4d465250(%%rax)"
+			     : "=a"(low), "=d"(high), "+r"(word)
+			     : "c"((uint32_t)handle));
+	*check = word;
 	return (uint64_t)high << 32 | low;
 }
 

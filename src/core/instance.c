@@ -352,30 +352,39 @@ int pm_instance_read_counter(const struct pm_instance *instance, uint32_t i,
 	return err ?: reading_from_group(instance, i, &data, reading);
 }
 
+int pm_instance_read_group(const struct pm_instance *instance, uint32_t i,
+			   struct pm_reading *readings)
+{
+	uint32_t j, leader = instance->counters[i].leader;
+	struct group_data data;
+	int err;
+
+	if (instance->counters[i].fd < 0)
+		return instance->counters[i].error ?: -EBADF;
+	if (instance->flags & PM_OPEN_INHERIT)
+		return read_single(&instance->counters[i], &readings[i]);
+	if (!is_ours(&instance->counters[leader]))
+		return -EBADF;
+	err = read_group(instance, leader, &data);
+	for (j = leader; !err && j < instance->count; j++) {
+		if (instance->counters[j].fd >= 0 &&
+		    instance->counters[j].leader == leader)
+			err = reading_from_group(instance, j, &data, &readings[j]);
+	}
+	return err;
+}
+
 int pm_instance_read(const struct pm_instance *instance, struct pm_reading *readings)
 {
-	struct group_data data;
-	uint32_t i, j;
+	uint32_t i;
 	int first = 0;
 
 	for (i = 0; i < instance->count; i++) {
 		int err = 0;
 
-		if (instance->counters[i].fd < 0)
-			continue;
-		if (instance->flags & PM_OPEN_INHERIT) {
-			err = read_single(&instance->counters[i], &readings[i]);
-		} else if (is_leader(instance, i)) {
-			err = is_ours(&instance->counters[i])
-				      ? read_group(instance, i, &data)
-				      : -EBADF;
-			for (j = i; !err && j < instance->count; j++) {
-				if (instance->counters[j].fd >= 0 &&
-				    instance->counters[j].leader == i)
-					err = reading_from_group(instance, j, &data,
-								 &readings[j]);
-			}
-		}
+		if (is_leader(instance, i) ||
+		    (instance->flags & PM_OPEN_INHERIT && instance->counters[i].fd >= 0))
+			err = pm_instance_read_group(instance, i, readings);
 		if (err && !first)
 			first = err;
 	}
@@ -483,7 +492,7 @@ static void map_pages(struct pm_instance *instance, struct pm_diag *diag)
 		unmap_page(clock);
 }
 
-void pm_instance_view(const struct pm_instance *instance, uint32_t i, int64_t base,
+void pm_instance_view(const struct pm_instance *instance, uint32_t i, uint64_t base,
 		      struct perfmon_counter_view *view)
 {
 	if (instance->counters[i].user_read)

@@ -100,7 +100,11 @@ int pm_instance_disable(struct pm_instance *instance);
  * async-signal-safe. */
 int pm_instance_read(const struct pm_instance *instance, struct pm_reading *readings);
 
-/* The same for the group of counter I alone, and of it only counter I. */
+/* The same for the group of counter I alone. */
+int pm_instance_read_group(const struct pm_instance *instance, uint32_t i,
+			   struct pm_reading *readings);
+
+/* The same for counter I alone. */
 int pm_instance_read_counter(const struct pm_instance *instance, uint32_t i,
 			     struct pm_reading *reading);
 
@@ -120,7 +124,7 @@ int pm_instance_verify(const struct pm_instance *instance);
 
 /* Prepares VIEW for counter I of an instance opened with PM_OPEN_USER_READ by this
  * thread; a view that always refuses if that counter has no readable page. */
-void pm_instance_view(const struct pm_instance *instance, uint32_t i, int64_t base,
+void pm_instance_view(const struct pm_instance *instance, uint32_t i, uint64_t base,
 		      struct perfmon_counter_view *view);
 
 /* Disables, unmaps, closes. Descriptors that are no longer ours are left alone. */

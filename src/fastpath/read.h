@@ -41,29 +41,33 @@
 
 /* The steps at which the hook is called, in order. */
 enum perfmon_read_step {
-	PERFMON_READ_CHECKED,	/* sample: page and view agreed */
-	PERFMON_READ_SAMPLED,	/* sample: the hardware counter has been read */
-	PERFMON_READ_LOCKED,	/* refresh: lock and index have been read */
-	PERFMON_READ_COPIED	/* refresh: the rest has been read */
+	PERFMON_READ_CHECKED, /* sample: page and view agreed */
+	PERFMON_READ_SAMPLED, /* sample: the hardware counter has been read */
+	PERFMON_READ_LOCKED,  /* refresh: lock and index have been read */
+	PERFMON_READ_COPIED   /* refresh: the rest has been read */
 };
 
 /* A lock is even when nobody writes the page; no page ever matches this. */
 #define PERFMON_VIEW_STALE UINT64_C(1)
 
-/* What a reader keeps of one counter's page. Written by perfmon_view_refresh() only. */
+/* What a reader keeps of one counter's page. Written by pm_view_refresh() only. The
+ * first five stand in the order in which a read takes them, to be loaded in pairs. */
 struct perfmon_counter_view {
 	const struct perf_event_mmap_page *page;
-	uint64_t lock_index; /* the page's lock (low half) and index (high half) */
-	uint64_t handle;     /* perfmon_arch_counter_handle(index) */
-	int64_t offset;	     /* to add to the sign-extended hardware counter */
-	uint32_t shift;	     /* 64 less the counter's width in bits */
-	uint32_t retries;    /* times a refresh had to start again */
+	uint64_t lock_index;   /* the page's lock (low half) and index (high half) */
+	uint64_t value_handle; /* perfmon_arch_value_handle(index, width) */
+	uint64_t offset;       /* to add to the sign-extended hardware counter */
+	uint64_t handle;       /* perfmon_arch_counter_handle(index), for raw reads */
+	uint32_t shift;	       /* 64 less the counter's width in bits */
+	uint32_t retries;      /* times a refresh had to start again */
 	/* enabled less running time: what the counter has missed up to the last change of
 	 * the page; constant while it is on the hardware */
 	uint64_t lost_ns;
 	/* time_enabled + time_offset: enabled time at timestamp t is this plus t in ns */
 	uint64_t enabled_base_ns;
-	int64_t base;	     /* the owner's own addend, part of offset after a refresh */
+	uint64_t base;	/* the owner's own addend, part of offset after a refresh */
+	uint32_t epoch; /* of the recoveries: an earlier one's views are not refreshed */
+	uint32_t reserved;
 };
 
 /* The page's lock and index as one word, low half lock. */
@@ -77,9 +81,11 @@ static inline uint64_t perfmon_view_lock_index(const struct perf_event_mmap_page
 /*
  * One attempt to read the hardware counter behind VIEW, raw, into *RAW. Returns 0, or 1
  * if the page has changed since the view was taken (or the counter is not on the
- * hardware): refresh, then try again.
+ * hardware): refresh, then try again. A caller that goes on to use the view's other
+ * fields must not be interrupted by a signal handler that refreshes the same view.
  */
-static inline int perfmon_view_sample(const struct perfmon_counter_view *view, uint64_t *raw)
+static inline int perfmon_view_sample(const struct perfmon_counter_view *view,
+				      uint64_t *raw)
 {
 	uint64_t taken = view->lock_index;
 
@@ -87,14 +93,46 @@ static inline int perfmon_view_sample(const struct perfmon_counter_view *view, u
 		return 1;
 	PERFMON_READ_BARRIER();
 	PERFMON_READ_HOOK(PERFMON_READ_CHECKED, view);
-	*raw = perfmon_arch_counter_read(view->handle);
+	*raw = perfmon_arch_counter_read(view->handle, &taken);
 	PERFMON_READ_HOOK(PERFMON_READ_SAMPLED, view);
 	PERFMON_READ_BARRIER();
 	return __builtin_expect(perfmon_view_lock_index(view->page) != taken, 0);
 }
 
-/* RAW, sign-extended from the counter's width. A width-bit counter that the kernel set
- * to -period counts up through zero: masking instead of extending loses 2^width. */
+/*
+ * The same for the whole value: the counter, sign-extended from its width, plus offset.
+ * A width-bit counter that the kernel set to -period counts up through zero: masking
+ * instead of extending loses 2^width. All that the view says is taken between the two
+ * checks, so that a signal handler may refresh the view at any point. PAGE is the view's.
+ */
+static inline int perfmon_view_value_on(const struct perfmon_counter_view *view,
+					const struct perf_event_mmap_page *page,
+					uint64_t *value)
+{
+	uint64_t taken = view->lock_index;
+	uint64_t handle = view->value_handle;
+	uint64_t read;
+
+	if (__builtin_expect(perfmon_view_lock_index(page) != taken, 0))
+		return 1;
+	PERFMON_READ_BARRIER();
+	PERFMON_READ_HOOK(PERFMON_READ_CHECKED, view);
+	read = perfmon_arch_counter_value(handle, view->shift, view->offset, &taken);
+	PERFMON_READ_HOOK(PERFMON_READ_SAMPLED, view);
+	PERFMON_READ_BARRIER();
+	if (__builtin_expect(perfmon_view_lock_index(page) != taken, 0))
+		return 1;
+	*value = read;
+	return 0;
+}
+
+static inline int perfmon_view_value(const struct perfmon_counter_view *view,
+				     uint64_t *value)
+{
+	return perfmon_view_value_on(view, view->page, value);
+}
+
+/* RAW, sign-extended from the counter's width. */
 static inline int64_t perfmon_view_extend(const struct perfmon_counter_view *view,
 					  uint64_t raw)
 {
@@ -109,10 +147,12 @@ static inline uint64_t perfmon_view_difference(const struct perfmon_counter_view
 }
 
 #ifdef __cplusplus
-static_assert(offsetof(struct perf_event_mmap_page, lock) == 8, "lock and index are read");
+static_assert(offsetof(struct perf_event_mmap_page, lock) == 8,
+	      "lock and index are read");
 static_assert(offsetof(struct perf_event_mmap_page, index) == 12, "as one 64-bit word");
 #else
-_Static_assert(offsetof(struct perf_event_mmap_page, lock) == 8, "lock and index are read");
+_Static_assert(offsetof(struct perf_event_mmap_page, lock) == 8,
+	       "lock and index are read");
 _Static_assert(offsetof(struct perf_event_mmap_page, index) == 12, "as one 64-bit word");
 #endif
 

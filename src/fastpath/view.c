@@ -5,6 +5,9 @@
  * page that moves this often is not a counter's page. */
 #define TRIES 1000
 
+/* How often user access was found to be gone. Written by a signal handler. */
+static uint32_t epoch;
+
 /* lock 0, index 0: a counter that is never on the hardware. */
 static const struct perf_event_mmap_page none;
 
@@ -14,13 +17,15 @@ void pm_view_init_none(struct perfmon_counter_view *view)
 }
 
 void pm_view_init(struct perfmon_counter_view *view,
-		  const struct perf_event_mmap_page *page, int64_t base)
+		  const struct perf_event_mmap_page *page, uint64_t base)
 {
 	*view = (struct perfmon_counter_view){
 		.page = page,
 		.lock_index = PERFMON_VIEW_STALE,
+		.value_handle = PERFMON_ARCH_NO_HANDLE,
 		.handle = PERFMON_ARCH_NO_HANDLE,
 		.base = base,
+		.epoch = __atomic_load_n(&epoch, __ATOMIC_RELAXED),
 	};
 }
 
@@ -30,20 +35,22 @@ int pm_view_refresh(struct perfmon_counter_view *view)
 	int tries;
 
 	view->lock_index = PERFMON_VIEW_STALE;
+	if (view->epoch != __atomic_load_n(&epoch, __ATOMIC_RELAXED))
+		return -EAGAIN;
 	for (tries = 0; tries < TRIES; tries++) {
 		uint64_t taken = perfmon_view_lock_index(view->page);
 		uint32_t index = (uint32_t)(taken >> 32);
 		uint64_t enabled, running, time_offset;
-		uint64_t handle;
+		uint64_t handle, value_handle;
 		uint32_t width;
-		int64_t offset;
+		uint64_t offset;
 
 		view->retries += tries != 0;
 		if (taken & 1)
 			continue;
 		PERFMON_READ_BARRIER();
 		PERFMON_READ_HOOK(PERFMON_READ_LOCKED, view);
-		offset = page->offset;
+		offset = (uint64_t)page->offset;
 		width = page->pmc_width;
 		enabled = page->time_enabled;
 		running = page->time_running;
@@ -55,13 +62,18 @@ int pm_view_refresh(struct perfmon_counter_view *view)
 		if (!index)
 			return -EAGAIN;
 		handle = perfmon_arch_counter_handle(index);
-		if (handle == PERFMON_ARCH_NO_HANDLE || !width || width > 64)
+		value_handle = perfmon_arch_value_handle(index, width);
+		if (handle == PERFMON_ARCH_NO_HANDLE ||
+		    value_handle == PERFMON_ARCH_NO_HANDLE || !width || width > 64)
 			return -EOPNOTSUPP;
 		view->handle = handle;
-		view->offset = (int64_t)((uint64_t)offset + (uint64_t)view->base);
+		view->value_handle = value_handle;
+		view->offset = offset + view->base;
 		view->shift = 64 - width;
 		view->lost_ns = enabled - running;
 		view->enabled_base_ns = enabled + time_offset;
+		/* Last: a signal handler that reads by this view now finds it stale. */
+		PERFMON_READ_BARRIER();
 		view->lock_index = taken;
 		return 0;
 	}
@@ -80,4 +92,61 @@ uint64_t pm_view_clock_ns(const struct perf_event_mmap_page *page, uint64_t time
 	remainder = timestamp & ((UINT64_C(1) << page->time_shift) - 1);
 	return quotient * page->time_mult +
 	       ((remainder * page->time_mult) >> page->time_shift);
+}
+
+int pm_view_read_times(struct perfmon_counter_view *view, uint64_t *value,
+		       uint64_t *enabled_ns, uint64_t *running_ns)
+{
+	for (;;) {
+		uint64_t sample, enabled, lost, lock;
+		int err = pm_view_read(view, &sample);
+
+		if (err)
+			return err;
+		if (!view->page->cap_user_time)
+			return -EOPNOTSUPP;
+		lock = view->lock_index;
+		lost = view->lost_ns;
+		enabled = view->enabled_base_ns +
+			  pm_view_clock_ns(view->page, perfmon_arch_timestamp());
+		PERFMON_READ_BARRIER();
+		/* Not the sample's page any more: the times are those of another stretch.
+		 */
+		if (perfmon_view_lock_index(view->page) != lock)
+			continue;
+		*value = sample;
+		*enabled_ns = enabled;
+		*running_ns = enabled - lost;
+		return 0;
+	}
+}
+
+int pm_view_page_enabled(const struct perf_event_mmap_page *page, uint64_t *enabled_ns)
+{
+	const volatile struct perf_event_mmap_page *now = page;
+	int tries;
+
+	for (tries = 0; tries < TRIES; tries++) {
+		uint64_t taken = perfmon_view_lock_index(page);
+		uint64_t enabled;
+
+		if (taken & 1)
+			continue;
+		PERFMON_READ_BARRIER();
+		if (!now->cap_user_time)
+			return -EOPNOTSUPP;
+		enabled = now->time_enabled + now->time_offset +
+			  pm_view_clock_ns(page, perfmon_arch_timestamp());
+		PERFMON_READ_BARRIER();
+		if (perfmon_view_lock_index(page) != taken)
+			continue;
+		*enabled_ns = enabled;
+		return 0;
+	}
+	return -EBUSY;
+}
+
+void pm_view_revoke_all(void)
+{
+	__atomic_fetch_add(&epoch, 1, __ATOMIC_RELAXED);
 }

@@ -17,7 +17,7 @@ void pm_view_init_none(struct perfmon_counter_view *view);
  * by setting view->base and view->lock_index = PERFMON_VIEW_STALE.
  */
 void pm_view_init(struct perfmon_counter_view *view,
-		  const struct perf_event_mmap_page *page, int64_t base);
+		  const struct perf_event_mmap_page *page, uint64_t base);
 
 /*
  * Takes VIEW anew from its page. 0, -EAGAIN if the counter is not on the hardware now
@@ -29,17 +29,32 @@ int pm_view_refresh(struct perfmon_counter_view *view);
 /* The one retry loop: VIEW's value in *VALUE, or what pm_view_refresh() refused with. */
 static inline int pm_view_read(struct perfmon_counter_view *view, uint64_t *value)
 {
-	uint64_t raw;
-
-	while (__builtin_expect(perfmon_view_sample(view, &raw), 0)) {
+	while (__builtin_expect(perfmon_view_value(view, value), 0)) {
 		int err = pm_view_refresh(view);
 
 		if (err)
 			return err;
 	}
-	*value = (uint64_t)(view->offset + perfmon_view_extend(view, raw));
 	return 0;
 }
+
+/*
+ * The same with the times that belong to the value. -EOPNOTSUPP where the page has no
+ * clock (cap_user_time): take them from read(2).
+ */
+int pm_view_read_times(struct perfmon_counter_view *view, uint64_t *value,
+		       uint64_t *enabled_ns, uint64_t *running_ns);
+
+/* How long the event of PAGE has been enabled, now, while it is; -EOPNOTSUPP without a
+ * clock, -EBUSY if the page did not hold still. On the event's own thread only. */
+int pm_view_page_enabled(const struct perf_event_mmap_page *page, uint64_t *enabled_ns);
+
+/*
+ * Says that a counter read has faulted: user access was taken away, from all threads at
+ * once. Every view of this moment refuses to be refreshed from now on (-EAGAIN); those
+ * of pages mapped later begin anew. Async-signal-safe.
+ */
+void pm_view_revoke_all(void);
 
 /* TIMESTAMP (perfmon_arch_timestamp()) in the nanoseconds of PAGE's clock: what the
  * enabled base of a view is counted in. Meaningful where cap_user_time is set. */
