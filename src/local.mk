@@ -2,8 +2,10 @@
 pmincludedir = $(includedir)/perfmon
 pminclude_HEADERS = \
 	include/perfmon/event.h \
+	include/perfmon/inline.h \
 	include/perfmon/perfmon.h \
 	include/perfmon/profile.h \
+	include/perfmon/session.h \
 	include/perfmon/version.h
 
 # Everything, with hidden symbols: what the shared library is linked from, and what
@@ -23,6 +25,9 @@ libperfmon_all_la_SOURCES = \
 	src/core/kernel.c src/core/kernel.h \
 	src/core/options.c src/core/options.h \
 	src/core/refusal.c src/core/refusal.h \
+	src/core/reader.c src/core/recovery.c \
+	src/core/session.c src/core/session.h src/core/session_program.c \
+	src/core/session_value.c \
 	src/core/snapshot.c src/core/snapshot.h \
 	src/core/snapshot_records.c src/core/snapshot_walk.h \
 	src/core/sysfs.c src/core/sysfs.h \

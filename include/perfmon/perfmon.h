@@ -5,6 +5,7 @@
 
 #include <perfmon/profile.h>
 #include <perfmon/event.h>
+#include <perfmon/session.h>
 #include <perfmon/version.h>
 
 #endif

@@ -155,6 +155,11 @@ int pm_kernel_sigaction(int signal, const struct sigaction *action, struct sigac
 	return CALL(PM_CALL_SIGACTION, sigaction(signal, action, old));
 }
 
+void pm_kernel_raise(int signal)
+{
+	raise(signal);
+}
+
 pid_t pm_kernel_gettid(void)
 {
 	return (pid_t)syscall(SYS_gettid);

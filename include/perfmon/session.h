@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Sessions: a monitoring session is a list of counters, a target and a state. It is
+ * prepared without touching the kernel's events, attached to a target, started and
+ * stopped any number of times, read at any time, detached and attached elsewhere with its
+ * values kept, and closed. (The model is that of perfmon2, 2008, sections 1 to 9.)
+ *
+ *	struct perfmon_session *session;
+ *	struct perfmon_value value = { .index = 0 };
+ *
+ *	perfmon_session_create(&session, NULL);
+ *	perfmon_session_add_events(session, "instructions,cycles");
+ *	perfmon_session_attach_thread(session, 0);
+ *	perfmon_session_start(session);
+ *	work();
+ *	perfmon_session_stop(session);
+ *	perfmon_session_read(session, &value, sizeof(value));
+ *	perfmon_session_close(session);
+ *
+ * States: detached, attached and stopped, running.
+ *
+ *   call                     | detached        | stopped     | running
+ *   -------------------------+-----------------+-------------+------------------
+ *   add_events, program      | ok              | ok          | -EBUSY
+ *   write                    | ok              | ok          | ok
+ *   read, counter_info       | ok              | ok          | ok
+ *   attach_thread, _cpu      | to stopped      | -EBUSY      | -EBUSY
+ *   start                    | -EINVAL         | to running  | no effect
+ *   stop                     | -EINVAL         | no effect   | to stopped
+ *   detach                   | no effect       | to detached | to detached
+ *   close                    | ends the session in any state
+ *
+ * Attached means stopped until started; detaching stops; a failed attach leaves the
+ * session detached and no file descriptor open; values never fall except by a write.
+ *
+ * Every function returns 0 or a count, or a negative errno, and leaves what its
+ * out-parameters point to untouched on failure. Arguments are checked in this order:
+ * handle, size, flags and reserved fields, state, elements; a vector with one bad element
+ * changes nothing. Common to all: -EINVAL for a NULL session; -ECHILD in a child that
+ * fork(2) or clone(2) made after the session was created: there the handle can only be
+ * closed, which does not disturb the parent's session. -ENOMEM where it says that it
+ * allocates. perfmon_session_message() says in a sentence what the last error was.
+ *
+ * Threads: each call holds the session's lock, so any thread may make any call at any
+ * time, but no call is safe in a signal handler that may have interrupted another on the
+ * same session (perfmon/inline.h has reads that are).
+ */
+#ifndef PERFMON_SESSION_H
+#define PERFMON_SESSION_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct perfmon_session;
+
+/* Limits: counters of a session; elements of a vector. */
+#define PERFMON_SESSION_COUNTERS 256
+#define PERFMON_SESSION_VECTOR	 1024
+
+enum perfmon_scope {
+	PERFMON_SCOPE_THREAD, /* counts one thread, wherever it runs */
+	PERFMON_SCOPE_CPU     /* counts one CPU, whatever runs there */
+};
+
+enum perfmon_state {
+	PERFMON_STATE_DETACHED,
+	PERFMON_STATE_STOPPED,
+	PERFMON_STATE_RUNNING
+};
+
+/* Flags of a session. */
+#define PERFMON_SESSION_PARTIAL 1u /* attach without the events that are refused */
+#define PERFMON_SESSION_SPLIT	2u /* every event on its own: for a group that never runs \
+				    */
+#define PERFMON_SESSION_ALL_MODES 4u /* events without a modifier count the kernel, too  \
+				      */
+#define PERFMON_SESSION_NO_PAGES 8u  /* never map pages: every read is a system call */
+
+struct perfmon_session_options {
+	size_t size;	/* sizeof(struct perfmon_session_options) */
+	uint32_t scope; /* enum perfmon_scope; fixed for the session's life */
+	uint32_t flags;
+};
+
+/**
+ * perfmon_session_create() - makes a detached session without counters in *SESSION.
+ * OPTIONS may be NULL: thread scope, no flags. Touches no event and opens no descriptor:
+ * it allocates, and maps a few pages of which one is used at first.
+ *
+ * 0; -EINVAL: OPTIONS is shorter than its first version, has an unknown scope or flag, or
+ * a later version's tail that is not zero; -ENOMEM.
+ */
+int perfmon_session_create(struct perfmon_session **session,
+			   const struct perfmon_session_options *options);
+
+/**
+ * perfmon_session_close() - ends SESSION (NULL: does nothing) and frees all that it
+ * holds: its counters stop, its descriptors are closed. In a forked child: drops the
+ * child's copies of the descriptors only. Nothing else may be using it. System calls as
+ * for perfmon_session_detach().
+ */
+void perfmon_session_close(struct perfmon_session *session);
+
+/**
+ * perfmon_session_add_events() - adds counters for the events that TEXT names (see
+ * perfmon/event.h for its grammar; {groups} are kept together). Their values are 0. An
+ * attached session opens the events anew, at most as perfmon_session_attach_thread(),
+ * and its values are kept. Allocates.
+ *
+ * The index of the first of them (they are numbered on in the order of TEXT); -EBUSY: the
+ * session is running; -E2BIG: more than PERFMON_SESSION_COUNTERS; -EOPNOTSUPP: TEXT has
+ * several event sets; what perfmon_event_encode() gives for a TEXT it does not
+ * understand; for an attached session what attaching gives. On failure nothing has
+ * changed.
+ */
+int perfmon_session_add_events(struct perfmon_session *session, const char *text);
+
+/**
+ * perfmon_session_program() - makes counter INDEX count the one event that TEXT names.
+ * Its value goes on from where it is (write it to set it). The same program again costs
+ * nothing. Otherwise as perfmon_session_add_events(), with -EINVAL for an INDEX that does
+ * not exist or a TEXT of several events. 0 on success.
+ */
+int perfmon_session_program(struct perfmon_session *session, uint32_t index,
+			    const char *text);
+
+/* The thread's virtual time, a counter that every session has: see below. */
+#define PERFMON_VIRTUAL_TIME UINT32_MAX
+
+/* How a value came about. None of COUNTED, MULTIPLEXED, NOT_COUNTED: it was never
+ * enabled. */
+#define PERFMON_VALUE_COUNTED	  1u /* on the hardware for all of the enabled time */
+#define PERFMON_VALUE_MULTIPLEXED 2u /* for part of it: estimate value*enabled/running   \
+				      */
+#define PERFMON_VALUE_NOT_COUNTED 4u /* for none of it: the value says nothing */
+#define PERFMON_VALUE_NEVER_OPENED                                                       \
+	8u			  /* never attached, or the kernel refused the event */
+#define PERFMON_VALUE_SYSCALL 16u /* this reading took a system call */
+
+/* An element of a vector to read. */
+struct perfmon_value {
+	uint32_t index;	     /* in: the counter, or PERFMON_VIRTUAL_TIME */
+	uint32_t status;     /* out: PERFMON_VALUE_ flags */
+	uint64_t value;	     /* out: 64 bits whatever the hardware's width; unscaled */
+	uint64_t enabled_ns; /* out: how long it was to count */
+	uint64_t running_ns; /* out: how long it did; both since its value was written */
+	uint64_t reserved;   /* in: 0 */
+};
+
+/**
+ * perfmon_session_read() - reads the counters that the SIZE bytes of VALUES name, in any
+ * order, some or all.
+ *
+ * On the thread that the session is attached to, while it runs: no system call where the
+ * counters are on the hardware, their pages may be read from user space and have a clock.
+ * Otherwise two for each kernel group that is asked for (the second proves that the
+ * descriptor is still the session's), and none for what was read since the last stop. A
+ * detached session's values are in memory. Allocates nothing.
+ *
+ * PERFMON_VIRTUAL_TIME is the time in nanoseconds that the session was running on its
+ * target: CPU time for a thread, time for a CPU. It starts, stops, is written and
+ * survives a detach as a counter does (perfctr's virtualised time stamp). The kernel
+ * gives it as the enabled time of an event; without any open event it is
+ * CLOCK_THREAD_CPUTIME_ID, on the thread itself only (-ENODATA elsewhere).
+ *
+ * The number of elements; -EINVAL: SIZE is 0 or no multiple of an element, a reserved
+ * field is not 0, or an index does not exist; -E2BIG: more than PERFMON_SESSION_VECTOR;
+ * -EBADF: the program has closed the session's descriptors; what read(2) gives.
+ */
+int perfmon_session_read(struct perfmon_session *session, struct perfmon_value *values,
+			 size_t size);
+
+/**
+ * perfmon_session_read_all() - the same for every counter in order of index, which needs
+ * no filling in of VALUES; -ENOSPC: SIZE is too small for them.
+ */
+int perfmon_session_read_all(struct perfmon_session *session,
+			     struct perfmon_value *values, size_t size);
+
+/* An element of a vector to write. */
+struct perfmon_write {
+	uint32_t index; /* the counter, or PERFMON_VIRTUAL_TIME */
+	uint32_t flags; /* 0 */
+	uint64_t value;
+	uint64_t reserved; /* 0 */
+};
+
+/**
+ * perfmon_session_write() - sets the values of counters, which go on counting from there,
+ * and their times to 0. The events are not touched. A running counter is read to know
+ * what to write: system calls as for perfmon_session_read().
+ *
+ * The number of elements; errors as perfmon_session_read().
+ */
+int perfmon_session_write(struct perfmon_session *session,
+			  const struct perfmon_write *values, size_t size);
+
+/**
+ * perfmon_session_attach_thread() - opens the session's events on thread TID (0: the
+ * calling thread), stopped. One system call for each event, one or two for each group,
+ * and on the calling thread one for each page that lets it read a counter from user
+ * space; re-attaching with unchanged events does nothing beside these.
+ *
+ * 0, or with PERFMON_SESSION_PARTIAL the number of counters that were refused; -EINVAL:
+ * the session is of CPU scope, or TID is negative; -EBUSY: it is attached; what
+ * perf_event_open(2) gives, among it -ESRCH: no such thread; -EACCES, -EPERM: not
+ * permitted; -ENOENT, -EOPNOTSUPP, -ENODEV: this machine does not count the event;
+ * -EMFILE: out of descriptors. perfmon_session_message() says which setting refused it.
+ */
+int perfmon_session_attach_thread(struct perfmon_session *session, pid_t tid);
+
+/**
+ * perfmon_session_attach_cpu() - the same for a session of CPU scope and the CPU with the
+ * kernel's number CPU. The caller need not run there.
+ */
+int perfmon_session_attach_cpu(struct perfmon_session *session, int cpu);
+
+/**
+ * perfmon_session_start(), perfmon_session_stop() - one system call for each kernel
+ * group, which for the hardware's events is one in all when the hardware takes them
+ * together. What runs between a stop and a start is not counted.
+ *
+ * 0; -EINVAL: the session is detached; what ioctl(2) gives (-EBADF, -ENOTTY: the program
+ * has closed the session's descriptors). A failed start leaves it stopped; a failed stop
+ * has stopped what could be.
+ */
+int perfmon_session_start(struct perfmon_session *session);
+int perfmon_session_stop(struct perfmon_session *session);
+
+/**
+ * perfmon_session_detach() - stops, adds what was counted to the values, and closes the
+ * session's descriptors. 0, also when nothing is attached; -EBADF: the program had closed
+ * descriptors, and what they counted since the attach is lost; the session is detached
+ * all the same.
+ */
+int perfmon_session_detach(struct perfmon_session *session);
+
+/** perfmon_session_state() - an enum perfmon_state. No system call. */
+int perfmon_session_state(struct perfmon_session *session);
+
+/** perfmon_session_counters() - how many counters the session has. No system call. */
+int perfmon_session_counters(struct perfmon_session *session);
+
+/**
+ * perfmon_session_message() - the sentence about the last call that failed or went on
+ * with less: what was asked, what refused it, what would help. "" if there was none. It
+ * belongs to the session and lasts until its next call. Works in a forked child.
+ */
+const char *perfmon_session_message(const struct perfmon_session *session);
+
+/* What is known of a counter. */
+struct perfmon_counter_info {
+	size_t size;	  /* in: sizeof(struct perfmon_counter_info) */
+	const char *name; /* of the event; until the counter is programmed anew */
+	const char *unit; /* "" for a plain count; value * scale is in this unit */
+	double scale;
+	/* The encoding: of perf_event_attr, and of the first of several on hybrid CPUs.
+	 */
+	uint32_t type;
+	uint32_t events; /* kernel events behind it: one, or one for each core PMU */
+	uint64_t config;
+	uint64_t config1;
+	uint64_t config2;
+	/* The hardware counter that it is on now, as the CPU numbers them for reads from
+	 * user space (x86: rdpmc's argument; arm64: n of PMEVCNTRn_EL0, 31 for
+	 * PMCCNTR_EL0), or -1. */
+	int64_t hardware_counter;
+	uint32_t width_bits; /* of the hardware counter, 0 if it is not known */
+	uint32_t user_read;  /* 1: the attached thread reads it without a system call */
+	uint32_t leader;    /* the counter that leads its kernel group; itself if alone */
+	int32_t error;	    /* negative errno of the last attach that refused it, or 0 */
+	int32_t page_error; /* why it has no page that can be read, or 0 */
+	uint32_t reserved;
+};
+
+/**
+ * perfmon_session_counter_info() - fills INFO, whose size field says how much of it there
+ * is; what a newer program knows and this library does not is set to zero. Which hardware
+ * counter it is on can change at every moment and is meant for the attached thread
+ * itself. No system call.
+ *
+ * 0; -EINVAL: no such counter, or a size below the first version's.
+ */
+int perfmon_session_counter_info(struct perfmon_session *session, uint32_t index,
+				 struct perfmon_counter_info *info);
+
+/**
+ * perfmon_recovery_install() - survives user access to counters being taken away while
+ * they are read (kernel.perf_user_access set to 0 on arm64, /sys/devices/cpu/rdpmc on
+ * x86). The instruction then faults (SIGILL, SIGSEGV) and the program dies, unless this
+ * handler is there: it recognises this library's counter reads alone, makes the read in
+ * progress and all later ones fall back to read(2) until counters are attached anew, and
+ * hands any other fault to the handler that was there before. Never installed unasked; it
+ * stays for the life of the process; call it after the program's own handlers are in
+ * place. Any thread, any number of times.
+ *
+ * 0; -EOPNOTSUPP: not on this CPU; what sigaction(2) gives.
+ */
+int perfmon_recovery_install(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

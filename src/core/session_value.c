@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Values of a session's counters, and the times that belong to them. */
+#include <errno.h>
+
+#include "core/export.h"
+#include "core/kernel.h"
+#include "core/session.h"
+
+static bool is_owner(const struct perfmon_session *session)
+{
+	return session->reader->owner == perfmon_arch_thread_pointer();
+}
+
+/* --- what the parts have counted -------------------------------------------------------
+ */
+
+struct pm_reading pm_register_sum(const struct pm_plan *plan,
+				  const struct pm_register *reg)
+{
+	struct pm_reading sum = {0};
+	uint32_t p, e;
+
+	for (p = 0; p < plan->part_count; p++) {
+		uint64_t enabled_ns = 0;
+
+		/* On hybrid CPUs the events of a counter take turns: their running times
+		 * add up, over one enabled time. */
+		for (e = 0; e < reg->count; e++) {
+			const struct pm_reading *reading =
+				&plan->part[p].readings[reg->planned + e];
+
+			sum.value += reading->value;
+			sum.running_ns += reading->running_ns;
+			if (reading->enabled_ns > enabled_ns)
+				enabled_ns = reading->enabled_ns;
+		}
+		sum.enabled_ns += enabled_ns;
+	}
+	return sum;
+}
+
+/* One read(2) for the group of counter C, which answers for all its members. */
+static int read_group(struct perfmon_session *session, struct pm_part *part, uint32_t c)
+{
+	const struct pm_instance *instance = part->instance;
+	uint32_t j;
+	int err = pm_instance_read_group(instance, c, part->readings);
+
+	if (err)
+		return err;
+	for (j = 0; j < instance->count; j++) {
+		if (instance->counters[j].fd >= 0 &&
+		    instance->counters[j].leader == instance->counters[c].leader)
+			part->stamps[j] = session->stamp;
+	}
+	return 0;
+}
+
+/* From the page, if this is the thread and the page says it all. */
+static bool read_page(struct perfmon_session *session, uint32_t i)
+{
+	struct pm_register *reg = &session->registers[i];
+	struct pm_part *part = &session->plan->part[0];
+	struct pm_reading *reading = &part->readings[reg->planned];
+	uint64_t value, enabled, running;
+
+	if (session->state != PERFMON_STATE_RUNNING || reg->count != 1 ||
+	    session->plan->part_count != 1 || !is_owner(session) ||
+	    !part->instance->counters[reg->planned].user_read)
+		return false;
+	if (pm_view_read_times(&session->reader->views[i], &value, &enabled, &running))
+		return false;
+	*reading = (struct pm_reading){value - reg->base.value, enabled, running};
+	return true;
+}
+
+int pm_session_collect(struct perfmon_session *session, uint32_t i, bool *syscall)
+{
+	struct pm_register *reg = &session->registers[i];
+	struct pm_plan *plan = session->plan;
+	uint32_t p, e;
+	int result = 0;
+
+	*syscall = false;
+	if (plan->part_count && !read_page(session, i)) {
+		for (p = 0; p < plan->part_count; p++) {
+			for (e = 0; e < reg->count; e++) {
+				struct pm_part *part = &plan->part[p];
+				uint32_t c = reg->planned + e;
+				int err;
+
+				if (part->instance->counters[c].fd < 0 ||
+				    part->stamps[c] == session->stamp)
+					continue;
+				*syscall = true;
+				err = read_group(session, part, c);
+				if (err && err != -ENODATA)
+					return err;
+				result = result ?: err;
+			}
+		}
+	}
+	reg->now = pm_register_sum(plan, reg);
+	return result;
+}
+
+/* --- virtual time ----------------------------------------------------------------------
+ */
+
+/* The CPU time clock of a thread of this process (glibc's pthread_getcpuclockid() makes
+ * the same number). */
+static clockid_t thread_clock(pid_t tid)
+{
+	return (clockid_t)((~(unsigned int)tid << 3) | 6);
+}
+
+void pm_session_time_attach(struct perfmon_session *session)
+{
+	const struct pm_instance *instance = session->plan->part[0].instance;
+	uint32_t i;
+
+	session->time.source = PM_TIME_NONE;
+	session->time.counted = 0;
+	for (i = 0; i < instance->count; i++) {
+		if (instance->counters[i].fd < 0)
+			continue;
+		session->time.source = PM_TIME_EVENT;
+		session->time.event = i;
+		if (instance->counters[i].page)
+			return; /* the best: its clock may spare the system call */
+	}
+	if (session->time.source == PM_TIME_NONE &&
+	    session->scope == PERFMON_SCOPE_THREAD) {
+		session->time.clock = session->tid ? thread_clock(session->tid)
+						   : thread_clock(pm_kernel_gettid());
+		if (!pm_kernel_clock_ns(session->time.clock, &session->time.started))
+			session->time.source = PM_TIME_CLOCK;
+	}
+}
+
+void pm_session_time_start(struct perfmon_session *session)
+{
+	if (session->time.source == PM_TIME_CLOCK &&
+	    pm_kernel_clock_ns(session->time.clock, &session->time.started))
+		session->time.source = PM_TIME_NONE; /* the thread has ended */
+}
+
+void pm_session_time_stop(struct perfmon_session *session)
+{
+	uint64_t now;
+
+	if (session->time.source == PM_TIME_CLOCK &&
+	    !pm_kernel_clock_ns(session->time.clock, &now))
+		session->time.counted += now - session->time.started;
+}
+
+/* What the target ran for since the attach. */
+static int time_of_target(struct perfmon_session *session, uint64_t *ns, bool *syscall)
+{
+	struct pm_part *part = &session->plan->part[0];
+	uint32_t c = session->time.event;
+	uint64_t now;
+	int err;
+
+	*syscall = false;
+	*ns = 0;
+	if (session->state == PERFMON_STATE_DETACHED)
+		return 0;
+	switch (session->time.source) {
+	case PM_TIME_EVENT:
+		if (session->state == PERFMON_STATE_RUNNING && is_owner(session) &&
+		    part->instance->counters[c].page &&
+		    !pm_view_page_enabled(part->instance->counters[c].page, ns))
+			return 0;
+		if (part->stamps[c] != session->stamp) {
+			*syscall = true;
+			err = read_group(session, part, c);
+			if (err)
+				return err;
+		}
+		*ns = part->readings[c].enabled_ns;
+		return 0;
+	case PM_TIME_CLOCK:
+		*ns = session->time.counted;
+		if (session->state != PERFMON_STATE_RUNNING)
+			return 0;
+		*syscall = true;
+		err = pm_kernel_clock_ns(session->time.clock, &now);
+		if (!err)
+			*ns += now - session->time.started;
+		return err;
+	default:
+		return -ENODATA;
+	}
+}
+
+int pm_session_time_now(struct perfmon_session *session, uint64_t *ns, bool *syscall)
+{
+	uint64_t target;
+	int err = time_of_target(session, &target, syscall);
+
+	if (err)
+		return err;
+	target += session->time.base;
+	/* The page's clock and the kernel's round differently. */
+	if ((int64_t)(target - session->time.floor) < 0)
+		target = session->time.floor;
+	session->time.floor = target;
+	*ns = target;
+	return 0;
+}
+
+void pm_session_time_detach(struct perfmon_session *session)
+{
+	uint64_t ns;
+	bool syscall;
+
+	if (!pm_session_time_now(session, &ns, &syscall))
+		session->time.base = ns;
+	else
+		session->time.base = session->time.floor;
+	session->time.source = PM_TIME_NONE;
+}
+
+/* --- vectors -------------------------------------------------------------------------
+ */
+
+static int vector_size(struct perfmon_session *session, size_t size, size_t element)
+{
+	if (!size || size % element)
+		return pm_diag_set(
+			&session->diag, -EINVAL,
+			"a vector of %zu bytes is no number of elements of %zu", size,
+			element);
+	if (size / element > PERFMON_SESSION_VECTOR)
+		return pm_diag_set(&session->diag, -E2BIG,
+				   "a vector of %zu elements is longer than %d",
+				   size / element, PERFMON_SESSION_VECTOR);
+	return 0;
+}
+
+static int check_element(struct perfmon_session *session, size_t i, uint32_t index,
+			 uint64_t reserved)
+{
+	if (reserved)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "element %zu: a reserved field is not 0", i);
+	if (index >= session->count && index != PERFMON_VIRTUAL_TIME)
+		return pm_diag_set(
+			&session->diag, -EINVAL,
+			"element %zu: there is no counter %u: the session has %u", i,
+			index, session->count);
+	return 0;
+}
+
+/* Whether an event that was open can have counted nothing: it asks for user mode and
+ * happens in the kernel alone. */
+static bool is_blind(const struct pm_plan *plan, const struct pm_register *reg)
+{
+	const struct pm_event *event = &plan->events[reg->planned];
+
+	return event->kernel_only && event->attr.exclude_kernel;
+}
+
+static uint32_t status_of(const struct perfmon_session *session,
+			  const struct pm_register *reg, struct pm_reading sum,
+			  bool starved)
+{
+	if (!reg->opened)
+		return PERFMON_VALUE_NEVER_OPENED;
+	if (starved)
+		return PERFMON_VALUE_NOT_COUNTED;
+	if (!sum.enabled_ns)
+		return 0;
+	if (!sum.running_ns || is_blind(session->plan, reg))
+		return PERFMON_VALUE_NOT_COUNTED;
+	return sum.running_ns < sum.enabled_ns ? PERFMON_VALUE_MULTIPLEXED
+					       : PERFMON_VALUE_COUNTED;
+}
+
+static int find_time(struct perfmon_session *session)
+{
+	struct perfmon_value *found = &session->time.found;
+	uint64_t ns;
+	bool syscall;
+	int err = pm_session_time_now(session, &ns, &syscall);
+
+	if (err)
+		return err;
+	*found = (struct perfmon_value){.index = PERFMON_VIRTUAL_TIME,
+					.value = ns,
+					.enabled_ns = ns,
+					.running_ns = ns};
+	found->status =
+		(ns ? PERFMON_VALUE_COUNTED : 0) | (syscall ? PERFMON_VALUE_SYSCALL : 0);
+	return 0;
+}
+
+/* Reads a counter into its scratch. */
+static int find(struct perfmon_session *session, uint32_t index)
+{
+	struct pm_reading sum;
+	struct pm_register *reg;
+	bool syscall;
+	int err;
+
+	if (index == PERFMON_VIRTUAL_TIME)
+		return find_time(session);
+	reg = &session->registers[index];
+	err = pm_session_collect(session, index, &syscall);
+	if (err && err != -ENODATA)
+		return err;
+	sum = pm_reading_add(reg->base, reg->now);
+	reg->found = (struct perfmon_value){.index = index,
+					    .value = sum.value,
+					    .enabled_ns = sum.enabled_ns,
+					    .running_ns = sum.running_ns};
+	reg->found.status = status_of(session, reg, sum, err == -ENODATA) |
+			    (syscall ? PERFMON_VALUE_SYSCALL : 0);
+	return 0;
+}
+
+static int explain(struct perfmon_session *session, int err)
+{
+	if (err == -ENODATA)
+		return pm_diag_set(
+			&session->diag, err,
+			"the target's virtual time is not known: no event is open "
+			"on it");
+	return pm_diag_set(
+		&session->diag, err,
+		"a counter cannot be read (error %d); the program may have closed "
+		"file descriptors that belong to the session",
+		-err);
+}
+
+/* Reads N counters, the I-th being VALUES[i].index, or I itself if IN_ORDER. */
+static int read_values(struct perfmon_session *session, struct perfmon_value *values,
+		       size_t n, bool in_order)
+{
+	size_t i;
+	int err;
+
+	if (session->state == PERFMON_STATE_RUNNING)
+		session->stamp++;
+	/* All is read before anything is handed out: a failure leaves VALUES as it was.
+	 */
+	for (i = 0; i < n; i++) {
+		err = find(session, in_order ? (uint32_t)i : values[i].index);
+		if (err)
+			return explain(session, err);
+	}
+	for (i = 0; i < n; i++) {
+		uint32_t index = in_order ? (uint32_t)i : values[i].index;
+
+		values[i] = index == PERFMON_VIRTUAL_TIME
+				    ? session->time.found
+				    : session->registers[index].found;
+	}
+	return (int)n;
+}
+
+PM_EXPORT int perfmon_session_read(struct perfmon_session *session,
+				   struct perfmon_value *values, size_t size)
+{
+	size_t i, n = size / sizeof(values[0]);
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	err = values ? vector_size(session, size, sizeof(values[0])) : -EINVAL;
+	for (i = 0; !err && i < n; i++)
+		err = check_element(session, i, values[i].index, values[i].reserved);
+	return pm_session_leave(session, err ?: read_values(session, values, n, false));
+}
+
+PM_EXPORT int perfmon_session_read_all(struct perfmon_session *session,
+				       struct perfmon_value *values, size_t size)
+{
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	err = values ? vector_size(session, size, sizeof(values[0])) : -EINVAL;
+	if (!err && size / sizeof(values[0]) < session->count)
+		err = pm_diag_set(&session->diag, -ENOSPC,
+				  "%zu elements do not hold the session's %u counters",
+				  size / sizeof(values[0]), session->count);
+	return pm_session_leave(
+		session, err ?: read_values(session, values, session->count, true));
+}
+
+static void write_one(struct perfmon_session *session, const struct perfmon_write *write)
+{
+	struct perfmon_counter_view *view;
+	struct pm_register *reg;
+	bool syscall;
+	uint64_t now;
+
+	if (write->index == PERFMON_VIRTUAL_TIME) {
+		if (time_of_target(session, &now, &syscall))
+			now = 0;
+		session->time.base = write->value - now;
+		session->time.floor = write->value;
+		return;
+	}
+	reg = &session->registers[write->index];
+	view = &session->reader->views[write->index];
+	reg->base = (struct pm_reading){write->value - reg->now.value,
+					-reg->now.enabled_ns, -reg->now.running_ns};
+	view->base = reg->base.value;
+	view->lock_index = PERFMON_VIEW_STALE;
+}
+
+PM_EXPORT int perfmon_session_write(struct perfmon_session *session,
+				    const struct perfmon_write *writes, size_t size)
+{
+	size_t i, n = size / sizeof(writes[0]);
+	int err = pm_session_enter(session);
+	bool syscall;
+
+	if (err)
+		return err;
+	err = writes ? vector_size(session, size, sizeof(writes[0])) : -EINVAL;
+	for (i = 0; !err && i < n; i++)
+		err = check_element(session, i, writes[i].index,
+				    writes[i].flags | writes[i].reserved);
+	if (err)
+		return pm_session_leave(session, err);
+	if (session->state == PERFMON_STATE_RUNNING)
+		session->stamp++;
+	/* All is read before anything is written. */
+	for (i = 0; i < n; i++) {
+		if (writes[i].index == PERFMON_VIRTUAL_TIME)
+			continue;
+		err = pm_session_collect(session, writes[i].index, &syscall);
+		if (err && err != -ENODATA)
+			return pm_session_leave(session, explain(session, err));
+	}
+	for (i = 0; i < n; i++)
+		write_one(session, &writes[i]);
+	return pm_session_leave(session, (int)n);
+}
