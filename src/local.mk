@@ -5,6 +5,7 @@ pminclude_HEADERS = \
 	include/perfmon/inline.h \
 	include/perfmon/perfmon.h \
 	include/perfmon/profile.h \
+	include/perfmon/region.h \
 	include/perfmon/session.h \
 	include/perfmon/version.h
 
@@ -14,7 +15,9 @@ noinst_LTLIBRARIES += libperfmon_all.la
 libperfmon_all_la_SOURCES = \
 	src/arch/aarch64.h src/arch/arch.h src/arch/counters.c src/arch/generic.h \
 	src/arch/riscv64.h src/arch/x86_64.h \
-	src/fastpath/read.h src/fastpath/view.c src/fastpath/view.h \
+	src/fastpath/read.h src/fastpath/region.c src/fastpath/region.h \
+	src/fastpath/thread.h src/fastpath/view.c src/fastpath/view.h \
+	src/core/clock.c src/core/clock.h \
 	src/core/diag.c src/core/diag.h \
 	src/core/events.c src/core/events.h src/core/events_api.c \
 	src/core/events_auto.c src/core/events_generic.c src/core/events_internal.h \
@@ -22,15 +25,25 @@ libperfmon_all_la_SOURCES = \
 	src/core/events_pmu.c src/core/events_resolve.c src/core/events_terms.c src/core/events_text.c \
 	src/core/events_text.h src/core/events_trace.c \
 	src/core/export.h src/core/instance.c src/core/instance.h \
+	src/core/fold.c src/core/fold.h \
+	src/core/handler.c src/core/handler.h \
 	src/core/kernel.c src/core/kernel.h \
+	src/core/machine_id.c src/core/machine_id.h \
 	src/core/options.c src/core/options.h \
 	src/core/refusal.c src/core/refusal.h \
 	src/core/reader.c src/core/recovery.c \
 	src/core/session.c src/core/session.h src/core/session_program.c \
 	src/core/session_value.c \
+	src/core/paths.c src/core/paths.h \
+	src/core/plan.c src/core/plan.h \
+	src/core/process.c src/core/process.h \
+	src/core/profile.c src/core/profile.h \
+	src/core/registry.c src/core/registry.h \
+	src/core/regions.c src/core/regions.h src/core/reread.c \
 	src/core/snapshot.c src/core/snapshot.h \
 	src/core/snapshot_records.c src/core/snapshot_walk.h \
 	src/core/sysfs.c src/core/sysfs.h \
+	src/core/thread.c src/core/thread.h \
 	src/core/version.c
 libperfmon_all_la_CPPFLAGS = $(AM_CPPFLAGS) $(URCU_CFLAGS) $(HWLOC_CFLAGS)
 libperfmon_all_la_LIBADD = $(URCU_LIBS) $(HWLOC_LIBS) $(PFM_LIBS) -lm

@@ -3,8 +3,9 @@
 #ifndef PERFMON_PERFMON_H
 #define PERFMON_PERFMON_H
 
-#include <perfmon/profile.h>
 #include <perfmon/event.h>
+#include <perfmon/profile.h>
+#include <perfmon/region.h>
 #include <perfmon/session.h>
 #include <perfmon/version.h>
 

@@ -41,6 +41,14 @@ extern "C" {
 /* Regions may be nested this deep; deeper visits are counted as lost. */
 #define PERFMON_PROFILE_DEPTH	 256
 
+/* What follows a record's fields: C++ has no flexible array members, and reaches it by the
+ * size of the structure. */
+#ifdef __cplusplus
+#define PERFMON_PROFILE_TAIL_(declaration)
+#else
+#define PERFMON_PROFILE_TAIL_(declaration) declaration
+#endif
+
 enum perfmon_profile_type {
 	PERFMON_PROFILE_HEADER = 1,
 	PERFMON_PROFILE_PLAN = 2,
@@ -100,8 +108,7 @@ struct perfmon_profile_header {
 	/* whole-process quality */
 	uint64_t lost_first_in_handler; /* visits dropped: a first use in a handler */
 	uint64_t lost_threads;		/* threads that could not be set up */
-	uint64_t lost_names;		/* visits of regions that could not be registered */
-	uint64_t reserved[24];
+	uint64_t reserved[25];
 };
 
 #define PERFMON_COUNTER_HARDWARE    1u /* counts on a core PMU */
@@ -130,7 +137,7 @@ struct perfmon_profile_plan {
 	struct perfmon_profile_record record;
 	uint32_t generation;
 	uint32_t counters;
-	struct perfmon_profile_counter counter[];
+	PERFMON_PROFILE_TAIL_(struct perfmon_profile_counter counter[];)
 };
 
 /* A region's name; ids count from 1. */
@@ -138,7 +145,7 @@ struct perfmon_profile_region {
 	struct perfmon_profile_record record;
 	uint32_t id;
 	uint32_t length; /* of name, without its NUL */
-	char name[];
+	PERFMON_PROFILE_TAIL_(char name[];)
 };
 
 /* A sentence for the reader of the report: what is missing, why, and what would help. */
@@ -146,7 +153,7 @@ struct perfmon_profile_note {
 	struct perfmon_profile_record record;
 	uint32_t length;
 	uint32_t reserved;
-	char text[];
+	PERFMON_PROFILE_TAIL_(char text[];)
 };
 
 enum perfmon_profile_thread_state {
@@ -180,6 +187,7 @@ struct perfmon_profile_thread {
 	uint64_t lost_in_handler; /* visits from a handler that interrupted a region call */
 	uint64_t lost_too_deep;	  /* visits below PERFMON_PROFILE_DEPTH */
 	uint64_t lost_no_memory;  /* visits of paths for which there was no memory */
+	uint64_t lost_unnamed;	  /* visits of regions whose name could not be registered */
 	uint64_t lost_other;	  /* visits open when regions were disarmed, and the like */
 	uint64_t unmatched_ends;  /* ENDs without a BEGIN */
 	int32_t status[PERFMON_PROFILE_COUNTERS]; /* enum perfmon_profile_counter_status */
@@ -209,8 +217,8 @@ struct perfmon_profile_node {
 	uint64_t time_ticks;	  /* sum over visits, children included */
 	double time_squares;	  /* sum of squares of ticks */
 	uint64_t time_min;	  /* UINT64_MAX before the first visit */
-	uint64_t time_max;
 	uint64_t time_guard;	  /* the writer's: the largest of time_max that a bin holds */
+	uint64_t time_max;
 	uint64_t off_cpu_ns;	  /* of the time, the part off the CPU, where pages tell */
 	uint32_t parent;
 	uint32_t region;
@@ -228,7 +236,7 @@ struct perfmon_profile_node {
 	uint64_t thread_min_ticks; /* of time_ticks over those threads */
 	uint64_t thread_max_ticks;
 	uint32_t histogram[PERFMON_PROFILE_BINS];
-	struct perfmon_profile_count count[]; /* one per counter of the thread's plan */
+	PERFMON_PROFILE_TAIL_(struct perfmon_profile_count count[];) /* one per counter of the thread's plan */
 };
 
 struct perfmon_profile_nodes {
@@ -239,7 +247,7 @@ struct perfmon_profile_nodes {
 	uint32_t capacity;
 	uint32_t node_size;
 	uint32_t reserved;
-	uint64_t node[]; /* capacity nodes of node_size bytes */
+	PERFMON_PROFILE_TAIL_(uint64_t node[];) /* capacity nodes of node_size bytes */
 };
 
 #ifdef __cplusplus

@@ -73,6 +73,18 @@ int pm_kernel_mmap(void **out, size_t size, int protection, int flags, int fd, o
 	return err;
 }
 
+int pm_kernel_mmap_fixed(void *address, size_t size, int protection, int flags, int fd,
+			 off_t offset)
+{
+	int saved = errno;
+	int err = fault(PM_CALL_MMAP);
+
+	if (!err && mmap(address, size, protection, flags | MAP_FIXED, fd, offset) == MAP_FAILED)
+		err = -errno;
+	errno = saved;
+	return err;
+}
+
 int pm_kernel_munmap(void *address, size_t size)
 {
 	return CALL(PM_CALL_MUNMAP, munmap(address, size));
@@ -121,6 +133,15 @@ int pm_kernel_fallocate(int fd, int mode, off_t offset, off_t size)
 int pm_kernel_memfd_create(const char *name, unsigned int flags)
 {
 	return (int)CALL(PM_CALL_MEMFD_CREATE, syscall(SYS_memfd_create, name, flags));
+}
+
+ssize_t pm_kernel_readlink(const char *path, char *buffer, size_t size)
+{
+	ssize_t length = CALL(PM_CALL_READLINK, readlink(path, buffer, size - 1));
+
+	if (length >= 0)
+		buffer[length] = '\0';
+	return length;
 }
 
 int pm_kernel_fcntl(int fd, int command, long argument)

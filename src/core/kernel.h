@@ -34,6 +34,7 @@ enum pm_kernel_call {
 	PM_CALL_FTRUNCATE,
 	PM_CALL_FALLOCATE,
 	PM_CALL_MEMFD_CREATE,
+	PM_CALL_READLINK,
 	PM_CALL_FCNTL,
 	PM_CALL_CLOCK_GETTIME,
 	PM_CALL_GETCWD,
@@ -58,6 +59,9 @@ int pm_kernel_ioctl(int fd, unsigned long request, unsigned long argument);
 int pm_kernel_ioctl_ptr(int fd, unsigned long request, void *argument);
 int pm_kernel_mmap(void **out, size_t size, int protection, int flags, int fd,
 		   off_t offset);
+/* mmap with MAP_FIXED: replaces what is mapped at ADDRESS. */
+int pm_kernel_mmap_fixed(void *address, size_t size, int protection, int flags, int fd,
+			 off_t offset);
 int pm_kernel_munmap(void *address, size_t size);
 int pm_kernel_madvise(void *address, size_t size, int advice);
 ssize_t pm_kernel_read(int fd, void *buffer, size_t size);
@@ -68,6 +72,8 @@ int pm_kernel_fstat(int fd, struct stat *st);
 int pm_kernel_ftruncate(int fd, off_t size);
 int pm_kernel_fallocate(int fd, int mode, off_t offset, off_t size);
 int pm_kernel_memfd_create(const char *name, unsigned int flags);
+/* The link's text, NUL-terminated and cut to SIZE - 1; its length. Not below the root. */
+ssize_t pm_kernel_readlink(const char *path, char *buffer, size_t size);
 int pm_kernel_fcntl(int fd, int command, long argument);
 int pm_kernel_clock_ns(clockid_t clock, uint64_t *ns);
 int pm_kernel_getrlimit(int resource, uint64_t *soft, uint64_t *hard);

@@ -87,16 +87,17 @@ static inline uint64_t perfmon_view_lock_index(const struct perf_event_mmap_page
 static inline int perfmon_view_sample(const struct perfmon_counter_view *view,
 				      uint64_t *raw)
 {
+	const struct perf_event_mmap_page *page = view->page;
 	uint64_t taken = view->lock_index;
 
-	if (__builtin_expect(perfmon_view_lock_index(view->page) != taken, 0))
+	if (__builtin_expect(perfmon_view_lock_index(page) != taken, 0))
 		return 1;
 	PERFMON_READ_BARRIER();
 	PERFMON_READ_HOOK(PERFMON_READ_CHECKED, view);
 	*raw = perfmon_arch_counter_read(view->handle, &taken);
 	PERFMON_READ_HOOK(PERFMON_READ_SAMPLED, view);
 	PERFMON_READ_BARRIER();
-	return __builtin_expect(perfmon_view_lock_index(view->page) != taken, 0);
+	return __builtin_expect(perfmon_view_lock_index(page) != taken, 0);
 }
 
 /*
@@ -139,11 +140,12 @@ static inline int64_t perfmon_view_extend(const struct perfmon_counter_view *vie
 	return (int64_t)(raw << view->shift) >> view->shift;
 }
 
-/* The difference of two raw readings under one offset, modulo the counter's width. */
-static inline uint64_t perfmon_view_difference(const struct perfmon_counter_view *view,
-					       uint64_t later, uint64_t earlier)
+/* The difference of two raw readings taken under one lock. Negative is a defect: the
+ * kernel takes a counter's interrupt before it has gone through half of its width. */
+static inline int64_t perfmon_view_difference(const struct perfmon_counter_view *view,
+					      uint64_t later, uint64_t earlier)
 {
-	return ((later - earlier) << view->shift) >> view->shift;
+	return (int64_t)((later - earlier) << view->shift) >> view->shift;
 }
 
 #ifdef __cplusplus

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Regions: named stretches of a program's own code, counted per thread and per path.
+ *
+ *	PERFMON_REGION_BEGIN("solve");
+ *	...
+ *	PERFMON_REGION_END("solve");
+ *
+ * Nothing has to be initialised, per process or per thread, and nothing finalised: a
+ * thread sets itself up at its first region, and the report is written when the process
+ * exits (environment variable PERFMON_OUTPUT). With -DPERFMON_DISABLE the macros compile
+ * to nothing. Regions nest; a region below a region is a path of its own.
+ *
+ * All calls here may be made by any thread at any time, also from signal handlers,
+ * destructors and before main(). They do not fail: what could not be counted is counted
+ * as lost, and the report says how much and why. None of them touches errno.
+ *
+ * Warm -- the thread is set up and has seen this path -- BEGIN and END take no lock,
+ * allocate nothing and make no system call, as long as the counters are readable from
+ * user space; otherwise each makes one read(2) per group of counters. The first pass of a
+ * thread and of a path allocates and enters the kernel.
+ *
+ * Between vfork(2) and exec(3) no region may be used.
+ */
+#ifndef PERFMON_REGION_H
+#define PERFMON_REGION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * struct perfmon_region - what a place in the code knows of its region.
+ *
+ * Initialise it with PERFMON_REGION_INIT(name), where NAME is a string that lives as long
+ * as the object; its text is copied at the first pass. One object may be shared by
+ * threads and by several BEGINs and ENDs; objects of equal names are the same region. The
+ * object may vanish (dlclose) when no BEGIN on it is open.
+ */
+struct perfmon_region {
+	uint64_t key; /* the library's: 0 until the first pass has registered the name */
+	const char *name;
+};
+
+#ifdef __cplusplus
+#define PERFMON_REGION_INIT(region_name)                                                   \
+	{                                                                                  \
+		0, region_name                                                             \
+	}
+#else
+#define PERFMON_REGION_INIT(region_name)                                                   \
+	{                                                                                  \
+		.key = 0, .name = region_name                                              \
+	}
+#endif
+
+/*
+ * While regions are armed these point to the code that begins and ends one, chosen for
+ * the number of counters; disarmed they are NULL. The macros call through them, which
+ * costs one load and one branch when disarmed. Read-only for programs.
+ */
+extern void (*perfmon_region_begin_armed)(struct perfmon_region *region);
+extern void (*perfmon_region_end_armed)(struct perfmon_region *region);
+
+/**
+ * perfmon_region_begin() - begins a visit of REGION in the calling thread.
+ * perfmon_region_end() - ends it.
+ *
+ * The same as the macros, as functions: for names held in an object of the program's own
+ * and for other languages. An END whose region is open further out ends the visits in
+ * between as mismatched (an exception or longjmp jumped over their ENDs); one whose region
+ * is not open at all is counted as unmatched and changes nothing.
+ */
+void perfmon_region_begin(struct perfmon_region *region);
+void perfmon_region_end(struct perfmon_region *region);
+
+/**
+ * perfmon_region_begin_name() - begins a visit of the region called NAME.
+ * perfmon_region_end_name() - ends it.
+ *
+ * For names known only at run time. The text is compared at each call (through a cache
+ * of the calling thread), so NAME may be a buffer that changes. Costs more than the
+ * macros, in proportion to the length of the name. Names longer than 1,000 bytes are cut
+ * there; a NULL name is counted as lost.
+ */
+void perfmon_region_begin_name(const char *name);
+void perfmon_region_end_name(const char *name);
+
+/**
+ * perfmon_region_arm() - makes BEGIN and END count, if they do not already.
+ * perfmon_region_disarm() - makes them do nothing, in all threads.
+ *
+ * Visits that are open when regions are disarmed are dropped and counted as lost. ENDs
+ * whose BEGIN ran while disarmed are unmatched. Regions are armed when the process
+ * starts unless PERFMON_ARM=0 is set. Both may be called by any thread, any number of
+ * times; not from a signal handler. They may allocate and enter the kernel.
+ */
+void perfmon_region_arm(void);
+void perfmon_region_disarm(void);
+
+/**
+ * struct perfmon_region_values - what the calling thread has counted in one region.
+ * @size: sizeof(struct perfmon_region_values), set by the caller
+ * @counters: how many elements of @sum are meaningful: the counters of the plan
+ * @visits: visits that have ended, over all paths that end in this region
+ * @entered: visits begun
+ * @time_ns: inclusive wall time of the ended visits; a visit inside a visit of the same
+ *	region (recursion) is counted in the outer one only
+ * @sum: inclusive counts of the ended visits, likewise, as they were counted: not scaled
+ * @counted: bit i is set if counter i was on the hardware for all of that time in which
+ *	the thread ran, in every visit; otherwise @sum[i] is a lower bound
+ */
+struct perfmon_region_values {
+	size_t size;
+	uint32_t counters;
+	uint32_t counted;
+	uint64_t visits;
+	uint64_t entered;
+	double time_ns;
+	uint64_t sum[32];
+};
+
+/**
+ * perfmon_region_read() - the calling thread's own values for the region called NAME.
+ *
+ * Makes no system call; may allocate. Returns 0; -EINVAL if NAME or VALUES is NULL or
+ * VALUES->size is not a size this library knows; -ENOENT if this thread has not visited
+ * a region of this name; -EBUSY from a signal handler that interrupted a region call.
+ * VALUES is untouched on failure.
+ */
+int perfmon_region_read(const char *name, struct perfmon_region_values *values);
+
+/**
+ * perfmon_region_counter() - the name of counter I of the plan ("instructions:u").
+ *
+ * NULL if there is no such counter or no region has been used yet. The string lives as
+ * long as the process. No system call, no allocation.
+ */
+const char *perfmon_region_counter(uint32_t i);
+
+/* The library's: ends the region of a PERFMON_REGION_SCOPE. */
+static inline void perfmon_region_scope_end(struct perfmon_region **region)
+{
+	if (__atomic_load_n(&perfmon_region_end_armed, __ATOMIC_RELAXED))
+		__atomic_load_n(&perfmon_region_end_armed, __ATOMIC_RELAXED)(*region);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#ifdef PERFMON_DISABLE
+
+#define PERFMON_REGION_BEGIN(name) ((void)0)
+#define PERFMON_REGION_END(name)   ((void)0)
+#define PERFMON_REGION_SCOPE(name) ((void)0)
+
+#else
+
+#define PERFMON_REGION_CALL_(function, region_name)                                        \
+	do {                                                                               \
+		static struct perfmon_region perfmon_region_ =                             \
+			PERFMON_REGION_INIT(region_name);                                  \
+		void (*perfmon_call_)(struct perfmon_region *) =                           \
+			__atomic_load_n(&function, __ATOMIC_RELAXED);                      \
+		if (__builtin_expect(perfmon_call_ != NULL, 1))                            \
+			perfmon_call_(&perfmon_region_);                                   \
+	} while (0)
+
+/**
+ * PERFMON_REGION_BEGIN() - begins a visit of the region NAME, a string literal or another
+ * constant string.
+ * PERFMON_REGION_END() - ends it. It may stand in another function than the BEGIN.
+ */
+#define PERFMON_REGION_BEGIN(name) PERFMON_REGION_CALL_(perfmon_region_begin_armed, name)
+#define PERFMON_REGION_END(name)   PERFMON_REGION_CALL_(perfmon_region_end_armed, name)
+
+#define PERFMON_PASTE_2_(a, b) a##b
+#define PERFMON_PASTE_(a, b)   PERFMON_PASTE_2_(a, b)
+
+/**
+ * PERFMON_REGION_SCOPE() - a visit of the region NAME from here to the end of the block,
+ * however the block is left: by its end, return, break, goto or a C++ exception (in C
+ * code, one that passes through needs -fexceptions). A declaration: it ends in a
+ * semicolon and cannot be the body of an unbraced if.
+ */
+#define PERFMON_REGION_SCOPE(name)                                                         \
+	static struct perfmon_region PERFMON_PASTE_(perfmon_scope_region_, __LINE__) =     \
+		PERFMON_REGION_INIT(name);                                                 \
+	__attribute__((cleanup(perfmon_region_scope_end), unused))                         \
+	struct perfmon_region *PERFMON_PASTE_(perfmon_scope_, __LINE__) =                  \
+		(__atomic_load_n(&perfmon_region_begin_armed, __ATOMIC_RELAXED)            \
+			 ? __atomic_load_n(&perfmon_region_begin_armed,                    \
+					   __ATOMIC_RELAXED)(                              \
+				   &PERFMON_PASTE_(perfmon_scope_region_, __LINE__))       \
+			 : (void)0,                                                        \
+		 &PERFMON_PASTE_(perfmon_scope_region_, __LINE__))
+
+#endif /* PERFMON_DISABLE */
+
+#endif

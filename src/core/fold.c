@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/fold.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/kernel.h"
+#include "core/paths.h"
+#include "core/process.h"
+
+/* Records of nodes that wait, by the logarithm of their capacity. */
+#define CLASSES 32
+
+#define SLOTS_FIRST_LOG2 7
+
+struct pm_fold {
+	struct pm_thread thread; /* the folded record, as if a thread wrote it */
+	struct pm_thread_block block;
+	struct pm_slot slots[1 << SLOTS_FIRST_LOG2];
+};
+
+static struct {
+	uint64_t threads; /* offset of the first unused record; linked by end_ticks */
+	uint64_t nodes[CLASSES]; /* likewise; linked by next */
+} unused;
+
+/* Brackets what a reader must not see half of. The release orders the increment that makes
+ * the sequence even after everything before it; the fence orders the odd one before
+ * everything after it. Partner: the reader's loads around its walk. */
+static void sequence_open(void)
+{
+	struct perfmon_profile_header *header = pm_profile_header();
+
+	__atomic_store_n(&header->fold_sequence, header->fold_sequence + 1, __ATOMIC_SEQ_CST);
+#ifndef PM_TSAN
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+static void sequence_close(void)
+{
+	struct perfmon_profile_header *header = pm_profile_header();
+
+	__atomic_store_n(&header->fold_sequence, header->fold_sequence + 1, __ATOMIC_RELEASE);
+}
+
+/* Zeroes what readers may look at, word by word. */
+static void wipe(void *from, void *to)
+{
+	uint64_t *word;
+
+	for (word = from; (void *)word < to; word++)
+		PM_PUT(*word, 0);
+}
+
+static unsigned int class_of(uint32_t capacity)
+{
+	return 31 - (unsigned int)__builtin_clz(capacity);
+}
+
+void pm_fold_recycle(struct perfmon_profile_thread *record)
+{
+	uint64_t at = record->nodes;
+
+	while (at) {
+		struct perfmon_profile_nodes *nodes = pm_profile_at(at);
+		uint64_t next = nodes->next;
+		unsigned int class = class_of(nodes->capacity);
+
+		PM_PUT(nodes->next, unused.nodes[class]);
+		unused.nodes[class] = at;
+		at = next;
+	}
+	PM_PUT(record->state, PERFMON_THREAD_UNUSED);
+	PM_PUT(record->nodes, 0);
+	PM_PUT(record->node_count, 0);
+	PM_PUT(record->end_ticks, unused.threads);
+	unused.threads = pm_profile_offset(record);
+}
+
+struct perfmon_profile_thread *pm_fold_take_thread(void)
+{
+	struct perfmon_profile_thread *record;
+
+	if (!unused.threads)
+		return NULL;
+	record = pm_profile_at(unused.threads);
+	unused.threads = record->end_ticks;
+	sequence_open();
+	wipe(&record->record + 1, record + 1);
+	PM_PUT(record->state, PERFMON_THREAD_UNUSED);
+	sequence_close();
+	return record;
+}
+
+struct perfmon_profile_nodes *pm_fold_take_nodes(uint32_t capacity, uint32_t node_size)
+{
+	uint64_t *link = &unused.nodes[class_of(capacity)];
+	struct perfmon_profile_nodes *nodes;
+
+	while (*link) {
+		nodes = pm_profile_at(*link);
+		if (nodes->capacity == capacity && nodes->node_size == node_size) {
+			*link = nodes->next;
+			sequence_open();
+			wipe(nodes->node, (char *)nodes->node + (size_t)capacity * node_size);
+			sequence_close();
+			return nodes;
+		}
+		link = &nodes->next;
+	}
+	return NULL;
+}
+
+static struct pm_fold *get_fold(uint32_t counters)
+{
+	struct perfmon_profile_thread *record;
+	struct pm_fold *fold = pm_process.fold;
+
+	if (fold)
+		return fold;
+	fold = calloc(1, sizeof(*fold));
+	record = fold ? pm_profile_reserve(PERFMON_PROFILE_THREAD, sizeof(*record)) : NULL;
+	if (!record) {
+		free(fold);
+		return NULL;
+	}
+	fold->thread.block = &fold->block;
+	fold->thread.record = record;
+	fold->block.counters = counters;
+	fold->block.slots = fold->slots;
+	fold->block.slot_shift = 64 - SLOTS_FIRST_LOG2;
+	record->generation = 1;
+	record->counters = counters;
+	PM_PUT(record->state, PERFMON_THREAD_FOLDED);
+	pm_profile_publish();
+	if (!pm_thread_add_path(&fold->thread, 0, 0, 0, 0)) {
+		PM_PUT(record->state, PERFMON_THREAD_UNUSED);
+		free(fold);
+		return NULL;
+	}
+	pm_process.fold = fold;
+	return fold;
+}
+
+/* The folded numbers of all paths of SOURCE, in TARGETS by number; adds those that are
+ * new. Nothing is summed yet, so that a refusal leaves both as they were. */
+static int find_paths(struct pm_fold *fold, const struct perfmon_profile_thread *source,
+		      uint32_t *targets)
+{
+	uint32_t number;
+
+	targets[1] = 1;
+	for (number = 2; number <= source->node_count; number++) {
+		const struct perfmon_profile_node *node = pm_thread_node(source, number);
+		uint32_t parent = targets[node->parent];
+		uint64_t key = PM_PATH_KEY(parent) + PM_REGION_KEY(node->region);
+		struct pm_slot *slot = pm_thread_slot(&fold->block, key);
+
+		if (!slot)
+			slot = pm_thread_add_path(&fold->thread, parent, node->region, key, 1);
+		if (!slot)
+			return -1;
+		targets[number] = slot->number;
+	}
+	return 0;
+}
+
+static void add_node(struct perfmon_profile_node *to, const struct perfmon_profile_node *from,
+		     uint32_t counters)
+{
+	uint64_t sequence = pm_node_open(to);
+	uint64_t ticks = from->time_ticks;
+	uint32_t i;
+
+	PM_ADD(to->entered, from->entered);
+	PM_ADD(to->time_ticks, ticks);
+	PM_ADD(to->time_squares, from->time_squares);
+	if (from->time_min < to->time_min)
+		PM_PUT(to->time_min, from->time_min);
+	if (from->time_max > to->time_max)
+		PM_PUT(to->time_max, from->time_max);
+	PM_ADD(to->off_cpu_ns, from->off_cpu_ns);
+	PM_PUT(to->flags, to->flags | from->flags);
+	PM_ADD(to->fallback_reads, from->fallback_reads);
+	PM_ADD(to->retries, from->retries);
+	PM_ADD(to->migrations, from->migrations);
+	PM_ADD(to->mismatched_ends, from->mismatched_ends);
+	PM_ADD(to->dropped_counts, from->dropped_counts);
+	PM_ADD(to->defects, from->defects);
+	PM_ADD(to->spilled, from->spilled);
+	if (!to->threads || ticks < to->thread_min_ticks)
+		PM_PUT(to->thread_min_ticks, ticks);
+	if (ticks > to->thread_max_ticks)
+		PM_PUT(to->thread_max_ticks, ticks);
+	PM_ADD(to->threads, 1);
+	for (i = 0; i < PERFMON_PROFILE_BINS; i++) {
+		uint32_t sum;
+
+		if (__builtin_add_overflow(to->histogram[i], from->histogram[i], &sum)) {
+			PM_ADD(to->spilled, sum + 1);
+			sum = UINT32_MAX;
+		}
+		PM_PUT(to->histogram[i], sum);
+	}
+	for (i = 0; i < counters; i++) {
+		PM_ADD(to->count[i].sum, from->count[i].sum);
+		PM_ADD(to->count[i].lost_ns, from->count[i].lost_ns);
+		PM_ADD(to->count[i].squares, from->count[i].squares);
+	}
+	/* As in pm_node_close(), by all of the thread's visits. */
+	__atomic_store_n(&to->sequence, sequence + (from->sequence & ~UINT64_C(1)),
+			 __ATOMIC_RELEASE);
+}
+
+static void add_record(struct perfmon_profile_thread *to,
+		       const struct perfmon_profile_thread *from)
+{
+	uint32_t i;
+
+	PM_ADD(to->lost_in_handler, from->lost_in_handler);
+	PM_ADD(to->lost_too_deep, from->lost_too_deep);
+	PM_ADD(to->lost_no_memory, from->lost_no_memory);
+	PM_ADD(to->lost_unnamed, from->lost_unnamed);
+	PM_ADD(to->lost_other, from->lost_other);
+	PM_ADD(to->unmatched_ends, from->unmatched_ends);
+	if (!to->folded || from->begin_ticks < to->begin_ticks)
+		PM_PUT(to->begin_ticks, from->begin_ticks);
+	if (from->end_ticks > to->end_ticks)
+		PM_PUT(to->end_ticks, from->end_ticks);
+	/* The least of what the threads had: a refusal, then read(2), then user reads. */
+	for (i = 0; i < from->counters; i++) {
+		int32_t had = to->folded ? to->status[i] : from->status[i];
+		int32_t has = from->status[i];
+
+		if (had < 0 || (has > 0 && had == PERFMON_STATUS_SYSCALL))
+			has = had;
+		PM_PUT(to->status[i], has);
+	}
+	PM_ADD(to->folded, 1);
+}
+
+void pm_fold_thread(struct pm_thread *thread)
+{
+	struct perfmon_profile_thread *source = thread->record;
+	uint32_t *targets = NULL, number;
+	struct pm_fold *fold = NULL;
+
+	sequence_open();
+	if (!pm_process.options.keep_threads) {
+		fold = get_fold(source->counters);
+		targets = malloc((source->node_count + 1) * sizeof(*targets));
+	}
+	if (!fold || !targets || find_paths(fold, source, targets)) {
+		PM_PUT(source->state, PERFMON_THREAD_ENDED);
+	} else {
+		for (number = 1; number <= source->node_count; number++)
+			add_node(pm_thread_node(fold->thread.record, targets[number]),
+				 pm_thread_node(source, number), source->counters);
+		add_record(fold->thread.record, source);
+		PM_PUT(source->state, PERFMON_THREAD_UNUSED);
+	}
+	sequence_close();
+	pm_profile_clock_renew();
+	free(targets);
+}
+
+void pm_fold_forget(void)
+{
+	memset(&unused, 0, sizeof(unused));
+	if (pm_process.fold && pm_process.fold->thread.slots_memory)
+		pm_kernel_munmap(pm_process.fold->thread.slots_memory,
+				 pm_process.fold->thread.slots_size);
+	free(pm_process.fold);
+	pm_process.fold = NULL;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Threads that have ended: their nodes are added, path by path, to one record that stands
+ * for all of them, and their memory serves the threads that come. So memory grows with
+ * paths, not with the number of threads that there ever were.
+ */
+#ifndef PM_CORE_FOLD_H
+#define PM_CORE_FOLD_H
+
+#include "core/thread.h"
+
+/*
+ * Adds what THREAD's record holds to the process's folded record and marks the record
+ * unused, or, if there is no memory for that or threads are kept, leaves it as an ended
+ * thread's. Under pm_process_lock; a reader notices by header.fold_sequence.
+ */
+void pm_fold_thread(struct pm_thread *thread);
+
+/*
+ * Records of threads and of nodes whose memory can serve again. Taking gives NULL if
+ * there is none that fits; what is taken is zeroed but for its lead. Under pm_process_lock.
+ */
+void pm_fold_recycle(struct perfmon_profile_thread *record);
+struct perfmon_profile_thread *pm_fold_take_thread(void);
+struct perfmon_profile_nodes *pm_fold_take_nodes(uint32_t capacity, uint32_t node_size);
+
+/* Forgets everything, in a forked child. */
+void pm_fold_forget(void);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PM_CORE_HANDLER_H
+#define PM_CORE_HANDLER_H
+
+#include <stdbool.h>
+
+/*
+ * Whether the caller runs in a signal handler, as far as the frames of its stack tell: the
+ * unwinder knows a signal frame when it passes one. A stack that cannot be unwound, or a
+ * handler more than 32 calls up, looks like none. Allocates nothing and takes no lock that
+ * the interrupted code could hold (glibc 2.35; before it, the loader's recursive one).
+ */
+bool pm_in_signal_handler(void);
+
+#endif

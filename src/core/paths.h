@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The tree of a thread's paths: its nodes, in records of the profile, and the table in
+ * which the hot path finds a node's children. */
+#ifndef PM_CORE_PATHS_H
+#define PM_CORE_PATHS_H
+
+#include "core/thread.h"
+
+/* pm_thread_add_path(), pm_thread_slot() and pm_thread_node() of thread.h are here. */
+
+/* Bytes of one node with COUNTERS counters. */
+static inline uint32_t pm_node_size(uint32_t counters)
+{
+	return (uint32_t)(sizeof(struct perfmon_profile_node) +
+			  counters * sizeof(struct perfmon_profile_count));
+}
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/plan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/kernel.h"
+#include "core/profile.h"
+
+/* Whether EVENT opens on the calling thread: what auto asks. */
+static int opens(const struct pm_event *event, void *argument)
+{
+	struct perf_event_attr attr = event->attr;
+	int fd;
+
+	(void)argument;
+	if (event->uncore)
+		return -EINVAL;
+	attr.size = sizeof(attr);
+	attr.disabled = 1;
+	fd = pm_kernel_perf_event_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	pm_kernel_close(fd);
+	return 0;
+}
+
+static void copy(char *to, size_t size, const char *from)
+{
+	size_t length = strnlen(from, size - 1);
+
+	memcpy(to, from, length);
+	to[length] = '\0';
+}
+
+void pm_plan_record(struct pm_plan *plan)
+{
+	struct perfmon_profile_plan *record;
+	uint32_t i;
+
+	record = pm_profile_reserve(PERFMON_PROFILE_PLAN,
+				    sizeof(*record) + plan->count * sizeof(record->counter[0]));
+	if (!record) {
+		plan->count = 0;
+		return;
+	}
+	record->generation = 1;
+	record->counters = plan->count;
+	for (i = 0; i < plan->count; i++) {
+		const struct pm_event *event = &plan->list->events[i];
+		struct perfmon_profile_counter *counter = &record->counter[i];
+
+		copy(counter->name, sizeof(counter->name), event->name);
+		copy(counter->pmu, sizeof(counter->pmu), event->pmu);
+		copy(counter->unit, sizeof(counter->unit), event->unit);
+		counter->scale = event->scale;
+		counter->type = event->attr.type;
+		counter->config[0] = event->attr.config;
+		counter->config[1] = event->attr.config1;
+		counter->config[2] = event->attr.config2;
+		counter->flags = (event->hardware ? PERFMON_COUNTER_HARDWARE : 0) |
+				 (event->kernel_only && event->attr.exclude_kernel
+					  ? PERFMON_COUNTER_KERNEL_ONLY
+					  : 0);
+		counter->logical = event->logical;
+		counter->bias_known = plan->bias_known >> i & 1;
+		counter->bias = plan->bias[i];
+	}
+	pm_profile_publish();
+	plan->record = record;
+}
+
+void pm_plan_make(struct pm_plan *plan, const struct pm_options *options)
+{
+	struct pm_diag diag = {0};
+	char text[1200];
+	int err = -ENOENT;
+
+	memset(plan, 0, sizeof(*plan));
+	if (options->events_none)
+		goto record;
+	if (options->events)
+		err = pm_events_parse(options->events, PM_EVENTS_USER_ONLY, &plan->list, &diag);
+	if (options->events && err) {
+		snprintf(text, sizeof(text),
+			 "PERFMON_EVENTS: %s; the machine's default events are counted instead",
+			 diag.text);
+		pm_profile_note(text);
+	}
+	if (err) {
+		err = pm_events_auto(PM_EVENTS_USER_ONLY, opens, NULL, &plan->list, &diag);
+		if (err) {
+			snprintf(text, sizeof(text), "no events are counted: %s", diag.text);
+			pm_profile_note(text);
+			goto record;
+		}
+	}
+	while (plan->count < plan->list->count && !plan->list->events[plan->count].set)
+		plan->count++;
+	if (plan->count < plan->list->count) {
+		snprintf(text, sizeof(text),
+			 "PERFMON_EVENTS names %zu sets: regions count the first one",
+			 plan->list->set_count);
+		pm_profile_note(text);
+	}
+	if (plan->count > PERFMON_PROFILE_COUNTERS) {
+		snprintf(text, sizeof(text),
+			 "PERFMON_EVENTS needs %u counters: regions count the first %d",
+			 plan->count, PERFMON_PROFILE_COUNTERS);
+		pm_profile_note(text);
+		plan->count = PERFMON_PROFILE_COUNTERS;
+	}
+record:
+	pm_plan_record(plan);
+}

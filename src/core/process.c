@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/process.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/export.h"
+#include "core/clock.h"
+#include "core/fold.h"
+#include "core/kernel.h"
+#include "core/plan.h"
+#include "core/profile.h"
+#include "core/registry.h"
+#include "core/regions.h"
+#include "core/report.h"
+#include "core/thread.h"
+#include "fastpath/region.h"
+
+struct pm_process pm_process;
+pthread_mutex_t pm_process_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Until the first region has shown how many counters there are, both calls end at the
+ * closed gate of a thread that is not set up. */
+PM_EXPORT void (*perfmon_region_begin_armed)(struct perfmon_region *) = pm_region_begin_closed;
+PM_EXPORT void (*perfmon_region_end_armed)(struct perfmon_region *) = pm_region_end_closed;
+
+/* A page with MADV_WIPEONFORK: 1 in the process that made it, 0 in any child. */
+static uint32_t *life;
+
+static bool armed = true;
+static bool fork_handled;
+
+/* What the forking thread had open, for its child to begin again. */
+static struct {
+	uint32_t count;
+	uint64_t key[PERFMON_PROFILE_DEPTH];
+} open_at_fork;
+
+void pm_process_debug(const char *format, ...)
+{
+	char text[1200];
+	va_list args;
+	int length;
+
+	if (!pm_process.options.debug)
+		return;
+	va_start(args, format);
+	length = vsnprintf(text, sizeof(text) - 1, format, args);
+	va_end(args);
+	if (length < 0)
+		return;
+	if ((size_t)length > sizeof(text) - 2)
+		length = sizeof(text) - 2;
+	text[length] = '\n';
+	pm_kernel_write(STDERR_FILENO, text, (size_t)length + 1);
+}
+
+static void publish(struct pm_region_calls calls)
+{
+	__atomic_store_n(&perfmon_region_begin_armed, calls.begin, __ATOMIC_RELEASE);
+	__atomic_store_n(&perfmon_region_end_armed, calls.end, __ATOMIC_RELEASE);
+}
+
+void pm_process_arm(bool on)
+{
+	struct pm_region_calls none = {NULL, NULL};
+	bool plain = !pm_region_general.fence && !pm_region_general.monotonic;
+	static bool was_armed;
+
+	if (on && !armed && was_armed) {
+		/* Visits may be open since before: the general form notices by this. */
+		__atomic_store_n(&pm_region_general.generation,
+				 pm_region_general.generation + 1, __ATOMIC_RELAXED);
+	}
+	armed = on;
+	was_armed = was_armed || on;
+	if (pm_process.phase != PM_PROCESS_READY)
+		return;
+	plain = plain && !pm_region_general.generation;
+	publish(on ? pm_region_calls_for(pm_process.plan.count, plain) : none);
+}
+
+/*
+ * A fork from a signal handler that interrupted our cold path may find the lock in its own
+ * thread's hands: then nothing is prepared, and the child's regions do nothing.
+ */
+static bool fork_prepared;
+
+static void before_fork(void)
+{
+	const struct pm_thread_block *block = pm_thread_block;
+	const struct pm_frame *frame;
+
+	fork_prepared = !pm_thread_busy && !block->in_cold;
+	if (!fork_prepared)
+		return;
+	pthread_mutex_lock(&pm_process_lock);
+	pm_registry_fork_prepare();
+	if (pm_process.phase == PM_PROCESS_READY)
+		pm_profile_remember_parent();
+	open_at_fork.count = 0;
+	if (!block->alive || !block->gate)
+		return;
+	for (frame = pm_frame_at(block->frames, block->frame_size, 1); frame != block->gate;
+	     frame = pm_frame_at((struct pm_frame *)(uintptr_t)frame, block->frame_size, 1))
+		open_at_fork.key[open_at_fork.count++] = frame->region_key;
+}
+
+static void after_fork_parent(void)
+{
+	if (!fork_prepared)
+		return;
+	pm_registry_fork_parent();
+	pthread_mutex_unlock(&pm_process_lock);
+}
+
+static void forget_thread(struct pm_registry_thread *thread)
+{
+	pm_thread_forget((struct pm_thread *)(void *)thread);
+}
+
+/*
+ * The child: nothing of the parent's measuring may reach it, and nothing it does the
+ * parent's. Names keep their ids, since the program's descriptors hold them. The rest is
+ * made anew by the child's first region, or here if regions are open.
+ */
+static void after_fork_child(void)
+{
+	uint32_t i;
+
+	if (!fork_prepared) {
+		pm_thread_block = &pm_thread_block_none;
+		pm_process_make_inert();
+		return;
+	}
+	pm_registry_fork_child(forget_thread);
+	pm_profile_forget();
+	pm_fold_forget();
+	pm_process.plan.record = NULL;
+	if (pm_process.phase == PM_PROCESS_READY)
+		pm_process.phase = PM_PROCESS_NEW;
+	pthread_mutex_init(&pm_process_lock, NULL);
+	if (!open_at_fork.count || !perfmon_region_begin_armed)
+		return;
+	for (i = 0; i < open_at_fork.count; i++) {
+		struct perfmon_region region = {.key = open_at_fork.key[i], .name = NULL};
+
+		perfmon_region_begin_armed(&region);
+	}
+}
+
+bool pm_process_is_ours(void)
+{
+	return life && __atomic_load_n(life, __ATOMIC_RELAXED);
+}
+
+static int make_life(void)
+{
+	size_t size = pm_kernel_page_size();
+	void *page = life;
+	int err = 0;
+
+	if (!page)
+		err = pm_kernel_mmap(&page, size, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (err)
+		return err;
+	err = pm_kernel_madvise(page, size, MADV_WIPEONFORK);
+	if (err) {
+		pm_kernel_munmap(page, size);
+		return err;
+	}
+	life = page;
+	__atomic_store_n(life, 1, __ATOMIC_RELAXED);
+	return 0;
+}
+
+void pm_process_make_inert(void)
+{
+	struct pm_region_calls none = {NULL, NULL};
+
+	pm_process.phase = PM_PROCESS_INERT;
+	publish(none);
+}
+
+/* Under pm_process_lock. A forked child comes here again, with options and plan that its
+ * parent has made. */
+static int make_ready(void)
+{
+	static bool configured;
+	struct pm_diag diag = {0};
+	uint32_t i;
+	int err;
+
+	if (!configured)
+		pm_options_read(&pm_process.options, &diag);
+	err = pm_registry_init();
+	if (!err)
+		err = make_life();
+	if (!err)
+		err = pm_profile_open(&pm_process.options, &diag);
+	if (err) {
+		pm_process_debug("perfmon: regions are not counted: %s",
+				 diag.error ? diag.text : strerror(-err));
+		return err;
+	}
+	for (i = 0; i < pm_process.options.note_count; i++)
+		pm_profile_note(pm_process.options.notes[i]);
+	if (pm_clock.why[0])
+		pm_profile_note(pm_clock.why);
+	if (configured) {
+		pm_plan_record(&pm_process.plan);
+		for (i = 1; i <= pm_registry_regions(); i++)
+			pm_region_record_name(i);
+	} else {
+		pm_plan_make(&pm_process.plan, &pm_process.options);
+		pm_region_general.fence = pm_process.options.fence;
+		pm_region_general.monotonic = pm_clock.monotonic;
+		if (!pm_process.options.arm)
+			armed = false;
+	}
+	configured = true;
+	return 0;
+}
+
+int pm_process_init(void)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&pm_process_lock);
+	if (!fork_handled) {
+		fork_handled = true;
+		pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+	}
+	if (pm_process.phase == PM_PROCESS_NEW) {
+		err = make_ready();
+		if (err) {
+			pm_process_make_inert();
+		} else {
+			pm_process.phase = PM_PROCESS_READY;
+			pm_process_arm(armed);
+		}
+	}
+	if (pm_process.phase == PM_PROCESS_INERT)
+		err = -EPERM;
+	pthread_mutex_unlock(&pm_process_lock);
+	return err;
+}
+
+/*
+ * After main()'s atexit functions and the destructors of everything that links the
+ * library. A child that no handler prepared has no profile mapped; it writes nothing.
+ */
+__attribute__((destructor)) static void finish(void)
+{
+	struct perfmon_profile_header *header;
+
+	if (pm_process.phase != PM_PROCESS_READY || !pm_process_is_ours())
+		return;
+	header = pm_profile_header();
+	__atomic_store_n(&header->state, PERFMON_STATE_ENDED, __ATOMIC_RELAXED);
+	pm_report_at_exit(&pm_process.options);
+}

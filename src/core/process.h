@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a process has once, for regions: its options, its profile, its plan of events, and
+ * whether it counts. Set up by the first region; taken down by nothing: at exit the report
+ * is written and the rest is left to the kernel, since other threads may still run.
+ */
+#ifndef PM_CORE_PROCESS_H
+#define PM_CORE_PROCESS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "core/events.h"
+#include "core/options.h"
+#include "perfmon/profile.h"
+
+enum pm_process_phase {
+	PM_PROCESS_NEW,	  /* no region has been used yet */
+	PM_PROCESS_READY, /* counting, or disarmed */
+	PM_PROCESS_INERT, /* regions do nothing: a child made behind the fork handlers' back,
+			     or no memory for a profile */
+};
+
+/* What regions count: set 0 of PERFMON_EVENTS, or what the machine has. */
+struct pm_plan {
+	struct pm_event_list *list;
+	uint32_t count; /* events of list that are counted, from its first */
+	uint32_t bias_known; /* bit i: an empty region counts bias[i] of event i */
+	uint64_t bias[PERFMON_PROFILE_COUNTERS];
+	struct perfmon_profile_plan *record;
+};
+
+struct pm_process {
+	enum pm_process_phase phase;
+	struct pm_options options;
+	struct pm_plan plan;
+	/* The record that ended threads are summed in, and where its paths are found. */
+	struct pm_fold *fold;
+};
+
+extern struct pm_process pm_process;
+
+/* Guards set-up and everything in the profile that more than one thread writes. Never
+ * taken by a warm region. */
+extern pthread_mutex_t pm_process_lock;
+
+/* The first region's work: options, plan, profile, and the armed calls. 0, or -EPERM if
+ * the process is inert. Takes pm_process_lock. */
+int pm_process_init(void);
+
+/* Publishes the calls that BEGIN and END make, by the plan and the options. */
+void pm_process_arm(bool on);
+
+/* Whether this process made the profile: false in a child that no fork handler prepared,
+ * where the profile is not mapped. */
+bool pm_process_is_ours(void);
+
+/* A child that no fork handler prepared (_Fork, clone): from now on regions do nothing. */
+void pm_process_make_inert(void);
+
+/* Writes to stderr under PERFMON_DEBUG. */
+__attribute__((format(printf, 1, 2))) void pm_process_debug(const char *format, ...);
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/profile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+#include "core/kernel.h"
+#include "core/machine_id.h"
+#include "core/process.h"
+
+/* Address space kept for a profile; less is tried where a limit refuses it. */
+#define SPACE_MOST  (UINT64_C(1) << 30)
+#define SPACE_LEAST (UINT64_C(1) << 20)
+/* Memory is asked for in steps of this, so that few threads pay for a system call. */
+#define STEP	    (UINT64_C(128) << 10)
+#define NOTES_MOST  64
+
+static struct {
+	char *base;
+	uint64_t space;	   /* bytes mapped */
+	uint64_t backed;   /* bytes that may be touched */
+	uint64_t reserved; /* bytes handed out */
+	int fd;		   /* -1: private memory */
+	unsigned int notes;
+	uint32_t parent_pid; /* of the profile that was forgotten */
+	uint64_t parent_start_time;
+} profile = {.fd = -1};
+
+bool pm_profile_exists(void)
+{
+	return __atomic_load_n(&profile.base, __ATOMIC_ACQUIRE) != NULL;
+}
+
+struct perfmon_profile_header *pm_profile_header(void)
+{
+	return (struct perfmon_profile_header *)(void *)profile.base;
+}
+
+uint64_t pm_profile_offset(const void *record)
+{
+	return (uint64_t)((const char *)record - profile.base);
+}
+
+void *pm_profile_at(uint64_t offset)
+{
+	return profile.base + offset;
+}
+
+/* Makes the profile usable up to END. Pages are allocated before they are touched: a
+ * store to a page for which there is no room is SIGBUS. */
+static int back(uint64_t end)
+{
+	uint64_t upto = (end + STEP - 1) / STEP * STEP;
+	void *at = profile.base + profile.backed;
+	int err = -ENOTSUP;
+
+	if (end <= profile.backed)
+		return 0;
+	if (upto > profile.space)
+		upto = profile.space;
+	if (end > upto)
+		return -ENOSPC;
+	if (profile.fd >= 0) {
+		err = pm_kernel_fallocate(profile.fd, 0, (off_t)profile.backed,
+					  (off_t)(upto - profile.backed));
+		if (err) {
+			char text[200];
+
+			/* The rest of the profile goes on in private memory, at the same
+			 * addresses, and its file ends here. */
+			snprintf(text, sizeof(text),
+				 "the profile's memory could not grow beyond %llu KiB (%s): "
+				 "it goes on in private memory, which other processes "
+				 "cannot see",
+				 (unsigned long long)profile.backed >> 10, strerror(-err));
+			pm_kernel_close(profile.fd);
+			profile.fd = -1;
+			err = pm_kernel_mmap_fixed(at, profile.space - profile.backed,
+						   PROT_READ | PROT_WRITE,
+						   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+						   -1, 0);
+			if (err) {
+				profile.space = profile.backed;
+				return err;
+			}
+			pm_kernel_madvise(at, profile.space - profile.backed, MADV_DONTFORK);
+			profile.backed = upto;
+			pm_profile_note(text);
+			return 0;
+		}
+	}
+	profile.backed = upto;
+	return 0;
+}
+
+static int map(int fd)
+{
+	int flags = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+	uint64_t space;
+	void *base;
+	int err = -ENOMEM;
+
+	for (space = SPACE_MOST; err && space >= SPACE_LEAST; space /= 2) {
+		err = pm_kernel_mmap(&base, space, PROT_READ | PROT_WRITE,
+				     flags | MAP_NORESERVE, fd, 0);
+		if (!err) {
+			profile.base = base;
+			profile.space = space;
+		}
+	}
+	if (err)
+		return err;
+	/* A child must not write into its parent's profile. */
+	pm_kernel_madvise(profile.base, profile.space, MADV_DONTFORK);
+	profile.backed = profile.reserved = 0;
+	profile.fd = fd;
+	return 0;
+}
+
+/* Opens the file of OPTIONS, never one that exists: two processes must not share it. */
+static int open_file(const struct pm_options *options, struct pm_diag *diag)
+{
+	char path[4096], again[4096 + 32];
+	char host[64] = "";
+	int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
+	int err;
+
+	pm_machine_host(host, sizeof(host));
+	err = pm_options_expand(options->profile_path, pm_kernel_getpid(), options->rank,
+				host, path, sizeof(path));
+	if (err >= 0)
+		err = pm_kernel_open(path, flags, 0600);
+	if (err == -EEXIST) {
+		snprintf(again, sizeof(again), "%s.%d", path, (int)pm_kernel_getpid());
+		err = pm_kernel_open(again, flags, 0600);
+	}
+	if (err < 0)
+		pm_diag_set(diag, err, "the profile could not be kept in '%s' (%s): it is kept "
+			    "in memory and lost if the program is killed",
+			    options->profile_path, strerror(-err));
+	return err;
+}
+
+static void write_header(const struct pm_options *options)
+{
+	struct perfmon_profile_header *header = pm_profile_header();
+
+	header->magic = PERFMON_PROFILE_MAGIC;
+	header->version = PERFMON_PROFILE_VERSION;
+	header->state = PERFMON_STATE_RUNNING;
+	header->pid = (uint32_t)pm_kernel_getpid();
+	header->parent_pid = profile.parent_pid;
+	header->parent_start_time = profile.parent_start_time;
+	header->start_time = pm_machine_start_time();
+	pm_machine_boot_id(header->boot_id, sizeof(header->boot_id));
+	pm_machine_host(header->host, sizeof(header->host));
+	pm_machine_program(header->program, sizeof(header->program));
+	header->rank = options->rank;
+	header->ranks = options->ranks;
+	header->clock = pm_clock.monotonic ? PERFMON_CLOCK_MONOTONIC : PERFMON_CLOCK_TIMESTAMP;
+	header->ticks_hz = pm_clock.hz;
+	header->begin_ticks = pm_clock.begin_ticks;
+	header->begin_ns = pm_clock.begin_ns;
+	header->begin_realtime_ns = pm_clock.begin_realtime_ns;
+	pm_profile_clock_renew();
+}
+
+int pm_profile_open(const struct pm_options *options, struct pm_diag *diag)
+{
+	struct pm_diag first = {0};
+	int fd = -1, err;
+
+	pm_clock_init();
+	if (options->profile_path)
+		fd = open_file(options, &first);
+	if (fd < 0)
+		fd = pm_kernel_memfd_create("perfmon-profile", MFD_CLOEXEC);
+	err = map(fd);
+	if (err && fd >= 0) {
+		pm_kernel_close(fd);
+		fd = -1;
+		err = map(-1);
+	}
+	if (err)
+		return pm_diag_set(diag, err, "no address space for a profile (%s)",
+				   strerror(-err));
+	profile.notes = 0;
+	if (!pm_profile_reserve(PERFMON_PROFILE_HEADER,
+				sizeof(struct perfmon_profile_header)))
+		return pm_diag_set(diag, -ENOMEM, "no memory for a profile");
+	write_header(options);
+	pm_profile_publish();
+	if (first.error)
+		pm_profile_note(first.text);
+	if (profile.fd < 0)
+		pm_profile_note("the profile is in private memory, which other processes cannot "
+				"see: memfd_create was refused");
+	return 0;
+}
+
+void pm_profile_forget(void)
+{
+	if (profile.fd >= 0)
+		pm_kernel_close(profile.fd);
+	profile.fd = -1;
+	profile.base = NULL;
+	profile.space = profile.backed = profile.reserved = 0;
+}
+
+void pm_profile_remember_parent(void)
+{
+	const struct perfmon_profile_header *header = pm_profile_header();
+
+	if (!pm_profile_exists())
+		return;
+	profile.parent_pid = header->pid;
+	profile.parent_start_time = header->start_time;
+}
+
+void *pm_profile_reserve(uint32_t type, size_t size)
+{
+	struct perfmon_profile_record *record;
+
+	size = (size + 7) & ~(size_t)7;
+	if (!profile.base || back(profile.reserved + size))
+		return NULL;
+	record = (struct perfmon_profile_record *)(void *)(profile.base + profile.reserved);
+	profile.reserved += size;
+	record->type = type;
+	record->size = size;
+	return record;
+}
+
+void pm_profile_publish(void)
+{
+	/* The release orders the record before the size that covers it; its partner is the
+	 * reader's acquire load of header.used. */
+	__atomic_store_n(&pm_profile_header()->used, profile.reserved, __ATOMIC_RELEASE);
+}
+
+static bool noted(const char *text, size_t length)
+{
+	uint64_t at = 0;
+
+	while (at < profile.reserved) {
+		const struct perfmon_profile_record *record = pm_profile_at(at);
+		const struct perfmon_profile_note *note = (const void *)record;
+
+		if (record->type == PERFMON_PROFILE_NOTE && note->length == length &&
+		    !memcmp(note->text, text, length))
+			return true;
+		at += record->size;
+	}
+	return false;
+}
+
+void pm_profile_note(const char *text)
+{
+	size_t length = strlen(text);
+	struct perfmon_profile_note *note;
+
+	if (!profile.base || profile.notes >= NOTES_MOST || noted(text, length))
+		return;
+	note = pm_profile_reserve(PERFMON_PROFILE_NOTE, sizeof(*note) + length + 1);
+	if (!note)
+		return;
+	note->length = (uint32_t)length;
+	memcpy(note->text, text, length + 1);
+	profile.notes++;
+	pm_profile_publish();
+}
+
+void pm_profile_clock_renew(void)
+{
+	struct perfmon_profile_header *header = pm_profile_header();
+	uint64_t ticks, ns;
+
+	pm_clock_both(&ticks, &ns);
+	__atomic_store_n(&header->end_ticks, ticks, __ATOMIC_RELAXED);
+	__atomic_store_n(&header->end_ns, ns, __ATOMIC_RELAXED);
+}
+
+int pm_profile_snapshot_own(struct pm_snapshot **out, struct pm_diag *diag)
+{
+	if (!pm_profile_exists() || !pm_process_is_ours())
+		return pm_diag_set(diag, -ENOENT,
+				   "no region has been used in this process yet");
+	pm_profile_clock_renew();
+	return pm_snapshot_take(profile.base,
+				__atomic_load_n(&profile.backed, __ATOMIC_RELAXED), out, diag);
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The cold path of regions: first passes, closed gates, ENDs that do not match, and the
+ * public calls. What a moved page needs is in reread.c.
+ */
+#include "core/regions.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "core/export.h"
+#include "core/handler.h"
+#include "core/process.h"
+#include "core/thread.h"
+#include "fastpath/region.h"
+
+static void call(void (**armed)(struct perfmon_region *), struct perfmon_region *region)
+{
+	void (*function)(struct perfmon_region *) = __atomic_load_n(armed, __ATOMIC_RELAXED);
+
+	if (function)
+		function(region);
+}
+
+void pm_region_record_name(uint32_t id)
+{
+	const char *name = pm_registry_name(id);
+	size_t length = strlen(name);
+	struct perfmon_profile_region *record;
+
+	record = pm_profile_reserve(PERFMON_PROFILE_REGION, sizeof(*record) + length + 1);
+	if (!record)
+		return;
+	record->id = id;
+	record->length = (uint32_t)length;
+	memcpy(record->name, name, length);
+	pm_profile_publish();
+}
+
+struct perfmon_region *pm_region_of_name(const char *name)
+{
+	struct perfmon_region *region;
+
+	if (!name)
+		return NULL;
+	region = pm_registry_find(name);
+	if (region)
+		return region;
+	pthread_mutex_lock(&pm_process_lock);
+	region = pm_registry_find(name);
+	if (!region) {
+		region = pm_registry_add(name);
+		if (region)
+			pm_region_record_name(pm_registry_regions());
+	}
+	pthread_mutex_unlock(&pm_process_lock);
+	return region;
+}
+
+/* --- a closed gate ------------------------------------------------------------------- */
+
+/* The first region of a thread. Leaves the thread set up, or not. */
+static void first_use(void)
+{
+	static bool bias_measured;
+	int err = -EDEADLK;
+
+	if (pm_process.phase == PM_PROCESS_READY && !pm_process_is_ours()) {
+		pm_process_make_inert();
+		return;
+	}
+	if (!pm_thread_busy && !pm_in_signal_handler()) {
+		pm_thread_busy++;
+		err = pm_process_init();
+		if (!err && __atomic_load_n(&perfmon_region_begin_armed, __ATOMIC_RELAXED)) {
+			err = pm_thread_setup();
+			if (err && err != -ESRCH)
+				__atomic_fetch_add(&pm_profile_header()->lost_threads, 1,
+						   __ATOMIC_RELAXED);
+			else if (!err && !__atomic_exchange_n(&bias_measured, true,
+							      __ATOMIC_RELAXED))
+				pm_region_measure_bias();
+		}
+		pm_thread_busy--;
+	}
+	if (err == -EDEADLK && pm_profile_exists())
+		__atomic_fetch_add(&pm_profile_header()->lost_first_in_handler, 1,
+				   __ATOMIC_RELAXED);
+}
+
+/* Whether BLOCK was wiped: the process is a child that no fork handler prepared. */
+static bool wiped(struct pm_thread_block *block)
+{
+	if (block->alive)
+		return false;
+	pm_thread_block = &pm_thread_block_none;
+	pm_process_make_inert();
+	return true;
+}
+
+void pm_region_begin_closed(struct perfmon_region *region)
+{
+	struct pm_thread_block *block = pm_thread_block;
+
+	if (block == &pm_thread_block_none) {
+		first_use();
+		if (pm_thread_block != &pm_thread_block_none)
+			call(&perfmon_region_begin_armed, region);
+		return;
+	}
+	if (wiped(block))
+		return;
+	if (block->in_cold || !block->overflow) {
+		PM_ADD(block->thread->record->lost_in_handler, 1);
+		return;
+	}
+	if (block->arm_generation != PM_GET(pm_region_general.generation)) {
+		/* The ENDs that were to open the gate fell into a disarmed time. */
+		block->overflow = 0;
+		block->gate = pm_region_resync(block, block->full_gate);
+		call(&perfmon_region_begin_armed, region);
+		return;
+	}
+	block->overflow++;
+	PM_ADD(*block->thread->lost, 1);
+}
+
+void pm_region_end_closed(struct perfmon_region *region)
+{
+	struct pm_thread_block *block = pm_thread_block;
+
+	(void)region;
+	if (block == &pm_thread_block_none || wiped(block))
+		return;
+	if (block->in_cold || !block->overflow)
+		return;
+	if (!--block->overflow)
+		block->gate = block->full_gate;
+}
+
+/* --- a new path ---------------------------------------------------------------------- */
+
+/* Closes the gate at FRAME until the visit that begins here has ended: it and all below it
+ * are counted in *LOST. */
+static void overflow(struct pm_thread_block *block, struct pm_frame *frame, uint64_t *lost)
+{
+	block->full_gate = frame;
+	block->thread->lost = lost;
+	PM_ADD(*lost, 1);
+	block->overflow = 1;
+}
+
+static uint32_t frame_depth(const struct pm_thread_block *block, const struct pm_frame *frame)
+{
+	return (uint32_t)(((const char *)frame - (const char *)block->frames) /
+			  block->frame_size);
+}
+
+/* The region's id in a region's key. */
+static uint32_t region_id(uint64_t region_key)
+{
+	return (uint32_t)(region_key * PM_KEY_INVERSE);
+}
+
+/* The node's number in a path key. */
+static uint32_t path_number(uint64_t path_key)
+{
+	return (uint32_t)(path_key * PM_KEY_INVERSE >> 32);
+}
+
+void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *frame,
+			     struct perfmon_region *region)
+{
+	struct perfmon_profile_thread *record = block->thread->record;
+	const struct pm_frame *parent = pm_frame_at(frame, block->frame_size, -1);
+	uint32_t depth = frame_depth(block, frame);
+	uint64_t region_key = PM_GET(region->key), key;
+
+	block->in_cold = 1;
+	if (!region_key) {
+		struct perfmon_region *known = pm_region_of_name(region->name);
+
+		if (known) {
+			region_key = known->key;
+			__atomic_store_n(&region->key, region_key, __ATOMIC_RELAXED);
+		}
+	}
+	if (!region_key || depth > PERFMON_PROFILE_DEPTH) {
+		overflow(block, frame,
+			 region_key ? &record->lost_too_deep : &record->lost_unnamed);
+		goto out;
+	}
+	key = parent->path_key + region_key;
+	if (!pm_thread_slot(block, key)) {
+		struct pm_slot *slot;
+
+		pthread_mutex_lock(&pm_process_lock);
+		slot = pm_thread_add_path(block->thread, path_number(parent->path_key),
+					  region_id(region_key), key, depth);
+		pthread_mutex_unlock(&pm_process_lock);
+		if (!slot) {
+			overflow(block, frame, &record->lost_no_memory);
+			goto out;
+		}
+	}
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	block->in_cold = 0;
+	block->gate = frame;
+	call(&perfmon_region_begin_armed, region);
+	return;
+out:
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	block->in_cold = 0;
+}
+
+/* --- ENDs that do not match ---------------------------------------------------------- */
+
+void pm_region_end_mismatched(struct pm_thread_block *block, struct pm_frame *frame,
+			      struct perfmon_region *region)
+{
+	uint64_t region_key = PM_GET(region->key);
+	struct pm_frame *found = frame;
+
+	block->in_cold = 1;
+	if (!region_key) {
+		/* Its own first pass is an END: the name may be open from another place. */
+		struct perfmon_region *known =
+			region->name ? pm_registry_find(region->name) : NULL;
+
+		if (known) {
+			region_key = known->key;
+			__atomic_store_n(&region->key, region_key, __ATOMIC_RELAXED);
+		}
+	}
+	while (found != block->frames && found->region_key != region_key)
+		found = pm_frame_at(found, block->frame_size, -1);
+	if (found == block->frames) {
+		PM_ADD(block->thread->record->unmatched_ends, 1);
+		block->in_cold = 0;
+		block->gate = pm_frame_at(frame, block->frame_size, 1);
+		return;
+	}
+	for (; frame != found; frame = pm_frame_at(frame, block->frame_size, -1))
+		PM_ADD(frame->node->mismatched_ends, 1);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	block->in_cold = 0;
+	block->gate = pm_frame_at(found, block->frame_size, 1);
+	call(&perfmon_region_end_armed, region);
+}
+
+struct pm_frame *pm_region_resync(struct pm_thread_block *block, struct pm_frame *frame)
+{
+	PM_ADD(block->thread->record->lost_other, frame_depth(block, frame) - 1);
+	block->arm_generation = PM_GET(pm_region_general.generation);
+	return pm_frame_at(block->frames, block->frame_size, 1);
+}
+
+/* --- the public calls ---------------------------------------------------------------- */
+
+PM_EXPORT void perfmon_region_begin(struct perfmon_region *region)
+{
+	call(&perfmon_region_begin_armed, region);
+}
+
+PM_EXPORT void perfmon_region_end(struct perfmon_region *region)
+{
+	call(&perfmon_region_end_armed, region);
+}
+
+static void set_armed(bool on)
+{
+	pm_thread_busy++;
+	if (!pm_process_init()) {
+		pthread_mutex_lock(&pm_process_lock);
+		pm_process_arm(on);
+		pthread_mutex_unlock(&pm_process_lock);
+	}
+	pm_thread_busy--;
+}
+
+PM_EXPORT void perfmon_region_arm(void)
+{
+	set_armed(true);
+}
+
+PM_EXPORT void perfmon_region_disarm(void)
+{
+	set_armed(false);
+}
+
+/* The thread's cache of names, by a hash of at most 16 bytes: a hit is proven by a
+ * comparison of the whole name. */
+static struct perfmon_region *cached(const char *name)
+{
+	struct pm_thread_block *block = pm_thread_block;
+	struct perfmon_region **entry, *region;
+	uint32_t hash = 2166136261u;
+	int i;
+
+	for (i = 0; i < 16 && name[i]; i++)
+		hash = (hash ^ (unsigned char)name[i]) * 16777619u;
+	entry = &block->name_cache[(hash ^ hash >> 16) % PM_NAME_CACHE];
+	region = *entry;
+	if (region && !strncmp(region->name, name, PM_REGION_NAME_MAX))
+		return region;
+	if (block->in_cold)
+		return NULL;
+	block->in_cold = 1;
+	region = pm_region_of_name(name);
+	if (region)
+		*entry = region;
+	block->in_cold = 0;
+	return region;
+}
+
+PM_EXPORT void perfmon_region_begin_name(const char *name)
+{
+	static struct perfmon_region nameless = PERFMON_REGION_INIT(NULL);
+	struct perfmon_region *region = &nameless;
+
+	if (!__atomic_load_n(&perfmon_region_begin_armed, __ATOMIC_RELAXED))
+		return;
+	if (pm_thread_block == &pm_thread_block_none)
+		first_use();
+	if (pm_thread_block == &pm_thread_block_none || wiped(pm_thread_block))
+		return;
+	if (name)
+		region = cached(name);
+	call(&perfmon_region_begin_armed, region ? region : &nameless);
+}
+
+PM_EXPORT void perfmon_region_end_name(const char *name)
+{
+	static struct perfmon_region nameless = PERFMON_REGION_INIT(NULL);
+	struct perfmon_region *region = &nameless;
+
+	if (!__atomic_load_n(&perfmon_region_end_armed, __ATOMIC_RELAXED))
+		return;
+	if (pm_thread_block == &pm_thread_block_none || wiped(pm_thread_block))
+		return;
+	if (name)
+		region = cached(name);
+	call(&perfmon_region_end_armed, region ? region : &nameless);
+}
+
+PM_EXPORT const char *perfmon_region_counter(uint32_t i)
+{
+	if (pm_process.phase != PM_PROCESS_READY || i >= pm_process.plan.count)
+		return NULL;
+	return pm_process.plan.list->events[i].name;
+}
+
+/* Whether an ancestor of NODE visits the same region: its values hold NODE's already. */
+static bool inside_itself(const struct perfmon_profile_thread *record,
+			  const struct perfmon_profile_node *node)
+{
+	uint32_t region = node->region;
+
+	while (node->parent > 1) {
+		node = pm_thread_node(record, node->parent);
+		if (node->region == region)
+			return true;
+	}
+	return false;
+}
+
+PM_EXPORT int perfmon_region_read(const char *name, struct perfmon_region_values *values)
+{
+	struct pm_thread_block *block = pm_thread_block;
+	struct perfmon_region_values sum = {.size = sizeof(sum)};
+	const struct perfmon_profile_thread *record;
+	const struct perfmon_region *region;
+	uint32_t id, number, i;
+	bool found = false;
+	double ticks = 0;
+
+	if (!name || !values || values->size != sizeof(*values))
+		return -EINVAL;
+	if (!block->alive)
+		return -ENOENT;
+	if (block->in_cold || (!block->gate && !block->overflow))
+		return -EBUSY;
+	region = pm_registry_find(name);
+	if (!region)
+		return -ENOENT;
+	id = region_id(region->key);
+	record = block->thread->record;
+	sum.counters = block->counters;
+	sum.counted = block->counters < 32 ? (1u << block->counters) - 1 : UINT32_MAX;
+	for (number = 2; number <= record->node_count; number++) {
+		const struct perfmon_profile_node *node = pm_thread_node(record, number);
+
+		if (node->region != id)
+			continue;
+		found = true;
+		sum.visits += node->sequence / 2;
+		sum.entered += node->entered;
+		if (inside_itself(record, node))
+			continue;
+		ticks += (double)node->time_ticks;
+		for (i = 0; i < sum.counters; i++) {
+			sum.sum[i] += node->count[i].sum;
+			if (node->count[i].lost_ns || node->dropped_counts || node->defects)
+				sum.counted &= ~(1u << i);
+		}
+	}
+	if (!found)
+		return -ENOENT;
+	sum.time_ns = pm_clock_ticks_ns(ticks);
+	*values = sum;
+	return 0;
+}

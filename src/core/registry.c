@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#define _LGPL_SOURCE
+#include "core/registry.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <urcu/urcu-bp.h>
+#include <urcu/rculfhash.h>
+#include <urcu/rculist.h>
+
+#include "fastpath/thread.h"
+
+/* A fixed table: one that resizes itself does so in a thread of its own. Ten thousand
+ * names make chains of ten, which only first passes and names at run time walk. */
+#define BUCKETS 1024
+
+struct entry {
+	struct cds_lfht_node node;
+	struct perfmon_region region;
+	uint32_t id;
+	char name[];
+};
+
+static struct cds_lfht *names;
+static struct entry **by_id; /* by_id[id - 1] */
+static uint32_t count, room;
+
+static CDS_LIST_HEAD(threads);
+
+_Static_assert(sizeof(struct pm_registry_thread) == sizeof(struct cds_list_head),
+	       "a thread's place is a list head");
+
+static struct cds_list_head *head_of(struct pm_registry_thread *thread)
+{
+	return (struct cds_list_head *)(void *)thread;
+}
+
+int pm_registry_init(void)
+{
+	if (!names)
+		names = cds_lfht_new_flavor(BUCKETS, BUCKETS, BUCKETS, 0,
+					    &urcu_bp_flavor, NULL);
+	return names ? 0 : -ENOMEM;
+}
+
+/* FNV-1a over at most PM_REGION_NAME_MAX bytes; the length goes to *LENGTH. */
+static unsigned long hash_name(const char *name, size_t *length)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	size_t i;
+
+	for (i = 0; i < PM_REGION_NAME_MAX && name[i]; i++)
+		hash = (hash ^ (unsigned char)name[i]) * UINT64_C(0x100000001b3);
+	*length = i;
+	return (unsigned long)(hash ^ hash >> 32);
+}
+
+struct key {
+	const char *name;
+	size_t length;
+};
+
+static int matches(struct cds_lfht_node *node, const void *key)
+{
+	const struct entry *entry = caa_container_of(node, struct entry, node);
+	const struct key *wanted = key;
+
+	return !strncmp(entry->name, wanted->name, wanted->length) &&
+	       !entry->name[wanted->length];
+}
+
+struct perfmon_region *pm_registry_find(const char *name)
+{
+	struct cds_lfht_node *found;
+	struct cds_lfht_iter iter;
+	struct key key = {.name = name};
+	unsigned long hash = hash_name(name, &key.length);
+
+	urcu_bp_read_lock();
+	cds_lfht_lookup(names, hash, matches, &key, &iter);
+	found = cds_lfht_iter_get_node(&iter);
+	urcu_bp_read_unlock();
+	/* Entries are never removed, so the region outlives the read-side section. */
+	return found ? &caa_container_of(found, struct entry, node)->region : NULL;
+}
+
+struct perfmon_region *pm_registry_add(const char *name)
+{
+	struct entry *entry;
+	unsigned long hash;
+	size_t length;
+
+	if (count == room) {
+		uint32_t larger = room ? 2 * room : 64;
+		struct entry **grown;
+
+		if (larger > PM_REGIONS_MAX)
+			return NULL;
+		grown = realloc(by_id, larger * sizeof(*by_id));
+		if (!grown)
+			return NULL;
+		by_id = grown;
+		room = larger;
+	}
+	hash = hash_name(name, &length);
+	entry = calloc(1, sizeof(*entry) + length + 1);
+	if (!entry)
+		return NULL;
+	memcpy(entry->name, name, length);
+	entry->id = count + 1;
+	entry->region.name = entry->name;
+	entry->region.key = PM_REGION_KEY(entry->id);
+	cds_lfht_node_init(&entry->node);
+	by_id[count++] = entry;
+	urcu_bp_read_lock();
+	cds_lfht_add(names, hash, &entry->node);
+	urcu_bp_read_unlock();
+	return &entry->region;
+}
+
+uint32_t pm_registry_regions(void)
+{
+	return count;
+}
+
+const char *pm_registry_name(uint32_t id)
+{
+	return id && id <= count ? by_id[id - 1]->name : "";
+}
+
+void pm_registry_enter(struct pm_registry_thread *thread)
+{
+	cds_list_add_tail_rcu(head_of(thread), &threads);
+}
+
+void pm_registry_leave(struct pm_registry_thread *thread)
+{
+	cds_list_del_rcu(head_of(thread));
+}
+
+void pm_registry_wait(void)
+{
+	urcu_bp_synchronize_rcu();
+}
+
+int pm_registry_walk(int (*visit)(struct pm_registry_thread *thread, void *argument),
+		     void *argument)
+{
+	struct cds_list_head *at;
+	int result = 0;
+
+	urcu_bp_read_lock();
+	cds_list_for_each_rcu(at, &threads) {
+		result = visit((struct pm_registry_thread *)(void *)at, argument);
+		if (result)
+			break;
+	}
+	urcu_bp_read_unlock();
+	return result;
+}
+
+void pm_registry_fork_prepare(void)
+{
+	urcu_bp_before_fork();
+}
+
+void pm_registry_fork_parent(void)
+{
+	urcu_bp_after_fork_parent();
+}
+
+void pm_registry_fork_child(void (*visit)(struct pm_registry_thread *thread))
+{
+	struct cds_list_head *at, *next;
+
+	urcu_bp_after_fork_child();
+	cds_list_for_each_safe(at, next, &threads)
+		visit((struct pm_registry_thread *)(void *)at);
+	CDS_INIT_LIST_HEAD(&threads);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/thread.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include "core/clock.h"
+#include "core/fold.h"
+#include "core/kernel.h"
+#include "core/paths.h"
+#include "core/process.h"
+#include "fastpath/region.h"
+
+#define SLOTS_FIRST_LOG2 7 /* one page of them, for 64 paths */
+
+/* A gate that never opens: what the TLS pointer is before set-up and after the end. */
+struct pm_thread_block pm_thread_block_none;
+__thread struct pm_thread_block *pm_thread_block
+	__attribute__((tls_model("initial-exec"))) = &pm_thread_block_none;
+__thread int pm_thread_busy __attribute__((tls_model("initial-exec")));
+
+/* How often this thread has been taken down: a destructor that runs after that may set it
+ * up once more. */
+static __thread int times_left;
+#define TIMES_MOST 2
+
+static pthread_key_t leave_key;
+static bool leave_key_made;
+
+static const uint32_t cpu_unknown;
+
+/* glibc 2.35 and later: where the kernel keeps the thread's rseq area up to date. */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned int __rseq_size __attribute__((weak));
+
+static const uint32_t *cpu_pointer(void)
+{
+	const char *area;
+
+	if (!&__rseq_offset || !&__rseq_size || !__rseq_size)
+		return &cpu_unknown;
+	area = (const char *)perfmon_arch_thread_pointer() + __rseq_offset;
+	return (const uint32_t *)(const void *)(area + 4); /* struct rseq: cpu_id */
+}
+
+static void leave_at_exit(void *unused)
+{
+	(void)unused;
+	pm_thread_leave();
+}
+
+static size_t round_up(size_t size, size_t to)
+{
+	return (size + to - 1) / to * to;
+}
+
+/* Lays out THREAD's one mapping: what a forked child may still need, then, from a page
+ * boundary on, what it must find wiped. */
+static int make_memory(uint32_t counters, struct pm_thread **out)
+{
+	size_t page = pm_kernel_page_size();
+	size_t kept = round_up(sizeof(struct pm_thread) + pm_instance_size(counters), page);
+	size_t slots = sizeof(struct pm_slot) << SLOTS_FIRST_LOG2;
+	size_t frames = (PERFMON_PROFILE_DEPTH + 2) * pm_frame_size(counters);
+	size_t block_size = round_up(sizeof(struct pm_thread_block), 64);
+	size_t size = round_up(kept + block_size + slots + frames, page);
+	struct pm_thread_block *block;
+	struct pm_thread *thread;
+	void *memory;
+	int err;
+
+	err = pm_kernel_mmap(&memory, size, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (err)
+		return err;
+	thread = memory;
+	block = (struct pm_thread_block *)(void *)((char *)memory + kept);
+	err = pm_kernel_madvise(block, size - kept, MADV_WIPEONFORK);
+	if (err) {
+		pm_kernel_munmap(memory, size);
+		return err;
+	}
+	thread->memory = memory;
+	thread->memory_size = size;
+	thread->block = block;
+	thread->instance = (struct pm_instance *)(void *)(thread + 1);
+	block->thread = thread;
+	block->counters = counters;
+	block->frame_size = (uint32_t)pm_frame_size(counters);
+	block->slots = (struct pm_slot *)(void *)((char *)block + block_size);
+	block->slot_shift = 64 - SLOTS_FIRST_LOG2;
+	block->frames = (struct pm_frame *)(void *)((char *)block->slots + slots);
+	block->epoch = PM_EPOCH(1) + 1;
+	block->time_view = counters;
+	block->cpu = cpu_pointer();
+	*out = thread;
+	return 0;
+}
+
+/* The thread's record and its first node, in recycled or new memory. */
+static int make_record(struct pm_thread *thread)
+{
+	struct perfmon_profile_thread *record;
+	uint32_t counters = thread->block->counters;
+
+	record = pm_fold_take_thread();
+	if (!record) {
+		record = pm_profile_reserve(PERFMON_PROFILE_THREAD, sizeof(*record));
+		if (!record)
+			return -ENOMEM;
+		PM_PUT(record->state, PERFMON_THREAD_UNUSED);
+		pm_profile_publish();
+	}
+	thread->record = record;
+	record->tid = (uint32_t)pm_kernel_gettid();
+	prctl(PR_GET_NAME, record->name);
+	record->begin_ticks = pm_clock_ticks();
+	record->end_ticks = 0;
+	record->generation = 1;
+	record->counters = counters;
+	if (!pm_thread_add_path(thread, 0, 0, 0, 0)) {
+		pm_fold_recycle(record);
+		return -ENOMEM;
+	}
+	__atomic_store_n(&record->state, PERFMON_THREAD_LIVE, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* The bottom of the stack of open visits: the thread itself, which no END matches. */
+static void make_root_frame(struct pm_thread *thread)
+{
+	struct pm_thread_block *block = thread->block;
+	struct pm_frame *root = block->frames;
+
+	root->node = pm_thread_node(thread->record, 1);
+	root->region_key = UINT64_MAX;
+	root->path_key = PM_PATH_KEY(1);
+	root->epoch = 0;
+}
+
+/* How each counter stands in this thread, in its record and, where it is news, in the
+ * plan's. */
+static void record_counters(struct pm_thread *thread)
+{
+	struct perfmon_profile_plan *plan = pm_process.plan.record;
+	uint32_t i;
+
+	for (i = 0; i < thread->block->counters; i++) {
+		const struct pm_counter *counter = &thread->instance->counters[i];
+
+		if (counter->fd < 0) {
+			PM_PUT(thread->record->status[i], counter->error ? counter->error : -EBADF);
+			if (!(plan->counter[i].flags & PERFMON_COUNTER_REFUSED)) {
+				PM_PUT(plan->counter[i].error, counter->error);
+				PM_PUT(plan->counter[i].flags,
+				       plan->counter[i].flags | PERFMON_COUNTER_REFUSED);
+			}
+		} else if (counter->user_read) {
+			PM_PUT(thread->record->status[i], PERFMON_STATUS_USER);
+			if (!(plan->counter[i].flags & PERFMON_COUNTER_USER_READ))
+				PM_PUT(plan->counter[i].flags,
+				       plan->counter[i].flags | PERFMON_COUNTER_USER_READ);
+		} else {
+			PM_PUT(thread->record->status[i], PERFMON_STATUS_SYSCALL);
+		}
+	}
+}
+
+/* Opens the plan's events on the calling thread and starts them. What is refused is a
+ * note and a status; the thread goes on with the rest. */
+static void open_counters(struct pm_thread *thread, struct pm_diag *diag)
+{
+	struct pm_thread_block *block = thread->block;
+	unsigned int flags = PM_OPEN_USER_READ | PM_OPEN_PARTIAL;
+	struct pm_reading readings[PERFMON_PROFILE_COUNTERS];
+	uint32_t i;
+
+	if (!block->counters)
+		return;
+	memset(readings, 0, sizeof(readings));
+	pm_instance_open(thread->instance, pm_process.plan.list->events, block->counters, 0, -1,
+			 flags, diag);
+	pm_instance_enable(thread->instance);
+	for (i = 0; i < block->counters; i++)
+		if (thread->instance->counters[i].members > 1)
+			break;
+	if (i < block->counters && !pm_instance_read(thread->instance, readings) &&
+	    pm_instance_starved(thread->instance, readings) >= 0) {
+		pm_instance_close(thread->instance);
+		pm_instance_open(thread->instance, pm_process.plan.list->events,
+				 block->counters, 0, -1, flags | PM_OPEN_SPLIT, diag);
+		pm_instance_enable(thread->instance);
+		if (!diag->error)
+			pm_diag_set(diag, -EBUSY,
+				    "the events do not fit the hardware together (something "
+				    "else holds a counter): they take turns");
+	}
+	for (i = 0; i < block->counters; i++) {
+		const struct pm_counter *counter = &thread->instance->counters[i];
+
+		pm_instance_view(thread->instance, i, 0, &block->view[i]);
+		pm_view_refresh(&block->view[i]);
+		if (block->time_view == block->counters && counter->user_read &&
+		    counter->page->cap_user_time && !pm_clock.monotonic)
+			block->time_view = i;
+	}
+	if (block->time_view < block->counters)
+		block->enabled_base_ns = block->view[block->time_view].enabled_base_ns;
+}
+
+int pm_thread_setup(void)
+{
+	uint32_t counters = pm_process.plan.count;
+	struct pm_diag diag = {0};
+	struct pm_thread *thread;
+	int err;
+
+	if (times_left >= TIMES_MOST)
+		return -ESRCH;
+	err = make_memory(counters, &thread);
+	if (err)
+		return err;
+	pthread_mutex_lock(&pm_process_lock);
+	err = leave_key_made ? 0 : -pthread_key_create(&leave_key, leave_at_exit);
+	if (!err) {
+		leave_key_made = true;
+		err = make_record(thread);
+	}
+	if (!err)
+		err = -pthread_setspecific(leave_key, thread);
+	pthread_mutex_unlock(&pm_process_lock);
+	if (err) {
+		pm_kernel_munmap(thread->memory, thread->memory_size);
+		return err;
+	}
+	open_counters(thread, &diag);
+	pthread_mutex_lock(&pm_process_lock);
+	if (counters)
+		record_counters(thread);
+	if (diag.error)
+		pm_profile_note(diag.text);
+	pm_registry_enter(&thread->registry);
+	pthread_mutex_unlock(&pm_process_lock);
+	make_root_frame(thread);
+	thread->block->arm_generation = pm_region_general.generation;
+	thread->block->alive = 1;
+	pm_thread_block = thread->block;
+	thread->block->gate = pm_frame_at(thread->block->frames, thread->block->frame_size, 1);
+	return 0;
+}
+
+void pm_thread_leave(void)
+{
+	struct pm_thread_block *block = pm_thread_block;
+	struct pm_thread *thread = block->thread;
+	struct perfmon_profile_thread *record;
+
+	if (!block->alive)
+		return;
+	pm_thread_busy++;
+	block->gate = NULL;
+	pm_thread_block = &pm_thread_block_none;
+	record = thread->record;
+	times_left++;
+	pthread_mutex_lock(&pm_process_lock);
+	PM_PUT(record->end_ticks, pm_clock_ticks());
+	pm_fold_thread(thread);
+	pm_registry_leave(&thread->registry);
+	pthread_mutex_unlock(&pm_process_lock);
+	pm_registry_wait();
+	if (PM_GET(record->state) == PERFMON_THREAD_UNUSED) {
+		pthread_mutex_lock(&pm_process_lock);
+		pm_fold_recycle(record);
+		pthread_mutex_unlock(&pm_process_lock);
+	}
+	if (block->counters)
+		pm_instance_close(thread->instance);
+	if (thread->slots_memory)
+		pm_kernel_munmap(thread->slots_memory, thread->slots_size);
+	pm_kernel_munmap(thread->memory, thread->memory_size);
+	pm_thread_busy--;
+}
+
+void pm_thread_forget(struct pm_thread *thread)
+{
+	/* The block is wiped: whether there are counters is the plan's to say. */
+	if (pm_process.plan.count)
+		pm_instance_forget(thread->instance);
+	if (thread->slots_memory)
+		pm_kernel_munmap(thread->slots_memory, thread->slots_size);
+	if (thread->block == pm_thread_block) {
+		pm_thread_block = &pm_thread_block_none;
+		times_left = 0;
+		pthread_setspecific(leave_key, NULL);
+	}
+	pm_kernel_munmap(thread->memory, thread->memory_size);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * BEGIN and END of a region in a thread that is set up, on a path it has seen. One body
+ * each, compiled for the numbers of counters that matter and once more for all other
+ * settings; what is not warm leaves by a tail call.
+ *
+ * BEGIN reads last and END reads first, so that the least of their own instructions is
+ * counted, and always the same.
+ */
+#include "fastpath/region.h"
+
+#include <time.h>
+
+#define INLINE	     static inline __attribute__((always_inline))
+#define likely(x)    __builtin_expect(!!(x), 1)
+#define unlikely(x)  __builtin_expect(!!(x), 0)
+#define ANY	     PERFMON_PROFILE_COUNTERS
+
+/* The loops over a constant number of counters leave straight code. */
+#ifdef __clang__
+#define UNROLL _Pragma("clang loop unroll_count(8)")
+#else
+#define UNROLL _Pragma("GCC unroll 8")
+#endif
+
+/* The gate is for the thread itself and its signal handlers: compiler order suffices. */
+#define SIGNAL_FENCE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+struct pm_region_general pm_region_general;
+
+INLINE uint64_t now(int general)
+{
+	struct timespec t;
+
+	if (!general || !pm_region_general.monotonic)
+		return perfmon_arch_timestamp();
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* The slot of KEY behind SLOT, which holds another; NULL if there is none. */
+INLINE struct pm_slot *probe(const struct pm_thread_block *block, struct pm_slot *slot,
+			     uint64_t key)
+{
+	size_t mask = ~UINT64_C(0) >> block->slot_shift;
+
+	while (slot->key) {
+		slot = block->slots + ((size_t)(slot - block->slots + 1) & mask);
+		if (slot->key == key)
+			return slot;
+	}
+	return NULL;
+}
+
+/* BEGIN with COUNTERS counters, a constant in each instance but the general one's. */
+INLINE void begin(struct perfmon_region *region, uint32_t counters, int general)
+{
+	struct pm_thread_block *block = pm_thread_block;
+	struct pm_frame *frame = block->gate;
+	const uint32_t *cpu = block->cpu;
+	struct perfmon_profile_node *node;
+	uint64_t region_key, path_key, on_cpu, key, found;
+	struct pm_slot *slot;
+	size_t size;
+	uint32_t i;
+
+	if (unlikely(!frame)) {
+		pm_region_begin_closed(region);
+		return;
+	}
+	block->gate = NULL;
+	SIGNAL_FENCE();
+	if (general) {
+		counters = block->counters;
+		if (unlikely(block->arm_generation != PM_GET(pm_region_general.generation)))
+			frame = pm_region_resync(block, frame);
+	}
+	size = pm_frame_size(counters);
+	region_key = PM_GET(region->key);
+	key = pm_frame_at(frame, size, -1)->path_key + region_key;
+	slot = block->slots + (key >> block->slot_shift);
+	__asm__("" : "+r"(slot)); /* one address for all its fields */
+	found = slot->key;
+	node = slot->node;
+	if (unlikely(found != key)) {
+		slot = probe(block, slot, key);
+		if (!slot) {
+			pm_region_begin_missing(block, frame, region);
+			return;
+		}
+		node = slot->node;
+	}
+	path_key = slot->path_key;
+	on_cpu = *cpu;
+	PM_ADD(node->entered, 1);
+	frame->node = node;
+	frame->region_key = region_key;
+	frame->start = now(general);
+	frame->cpu = on_cpu;
+	frame->path_key = path_key;
+	if (counters)
+		frame->epoch = block->epoch;
+	if (general && pm_region_general.fence)
+		perfmon_arch_fence();
+	UNROLL
+	for (i = 0; i < counters; i++) {
+		if (perfmon_view_sample(&block->view[i], &frame->counter[i].raw)) {
+			pm_region_begin_moved(block, frame);
+			return;
+		}
+	}
+	SIGNAL_FENCE();
+	block->gate = pm_frame_at(frame, size, 1);
+}
+
+INLINE void end(struct perfmon_region *region, uint32_t counters, int general)
+{
+	struct pm_thread_block *block = pm_thread_block;
+	struct pm_frame *frame = block->gate;
+	const uint32_t *cpu = block->cpu;
+	struct perfmon_profile_node *node;
+	uint64_t raw[ANY], sequence, ticks;
+	int64_t difference[ANY], negative = 0;
+	uint32_t i;
+
+	if (unlikely(!frame)) {
+		pm_region_end_closed(region);
+		return;
+	}
+	block->gate = NULL;
+	SIGNAL_FENCE();
+	if (general) {
+		counters = block->counters;
+		if (unlikely(block->arm_generation != PM_GET(pm_region_general.generation)))
+			frame = pm_region_resync(block, frame);
+		if (pm_region_general.fence)
+			perfmon_arch_fence();
+	}
+	frame = pm_frame_at(frame, pm_frame_size(counters), -1);
+	__asm__("" : "+r"(frame)); /* one address for all its fields */
+	UNROLL
+	for (i = 0; i < counters; i++)
+		if (perfmon_view_sample(&block->view[i], &raw[i]))
+			goto moved;
+	ticks = now(general);
+	node = frame->node;
+	if (unlikely(frame->region_key != PM_GET(region->key))) {
+		pm_region_end_mismatched(block, frame, region);
+		return;
+	}
+	ticks -= frame->start;
+	UNROLL
+	for (i = 0; i < counters; i++) {
+		difference[i] = perfmon_view_difference(&block->view[i], raw[i],
+							frame->counter[i].raw);
+		negative |= difference[i];
+	}
+	if (counters &&
+	    (unlikely(frame->epoch != block->epoch) || unlikely(negative < 0)))
+		goto moved_matched;
+	/* Also where a clock that is not the same on all CPUs would go backwards. */
+	if (unlikely(frame->cpu != *cpu))
+		goto moved_matched;
+	sequence = pm_node_open(node);
+	pm_node_add_time(node, ticks);
+	UNROLL
+	for (i = 0; i < counters; i++)
+		PM_ADD(node->count[i].sum, (uint64_t)difference[i]);
+	pm_node_close(node, sequence);
+	SIGNAL_FENCE();
+	block->gate = frame;
+	return;
+
+moved:
+	if (unlikely(frame->region_key != PM_GET(region->key))) {
+		pm_region_end_mismatched(block, frame, region);
+		return;
+	}
+moved_matched:
+	pm_region_end_moved(block, frame);
+}
+
+/* The specialised forms: name, number of counters, general. */
+#define FORMS(X)                                                                           \
+	X(plain_0, 0, 0)                                                                   \
+	X(plain_1, 1, 0)                                                                   \
+	X(plain_2, 2, 0)                                                                   \
+	X(plain_3, 3, 0)                                                                   \
+	X(plain_4, 4, 0)                                                                   \
+	X(plain_5, 5, 0)                                                                   \
+	X(plain_6, 6, 0)                                                                   \
+	X(general, ANY, 1)
+
+#define DEFINE(name, counters, is_general)                                                 \
+	static void begin_##name(struct perfmon_region *region)                            \
+	{                                                                                  \
+		begin(region, counters, is_general);                                       \
+	}                                                                                  \
+	static void end_##name(struct perfmon_region *region)                              \
+	{                                                                                  \
+		end(region, counters, is_general);                                         \
+	}
+FORMS(DEFINE)
+
+#define ROW(name, counters, is_general) {begin_##name, end_##name},
+static const struct pm_region_calls forms[] = {FORMS(ROW)};
+
+struct pm_region_calls pm_region_calls_for(uint32_t counters, int plain)
+{
+	uint32_t last = sizeof(forms) / sizeof(forms[0]) - 1;
+
+	return forms[plain && counters < last ? counters : last];
+}

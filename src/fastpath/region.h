@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Where the hot path of regions leaves for the cold one, and how the armed calls are
+ * chosen. */
+#ifndef PM_FASTPATH_REGION_H
+#define PM_FASTPATH_REGION_H
+
+#include "fastpath/thread.h"
+
+struct pm_region_calls {
+	void (*begin)(struct perfmon_region *region);
+	void (*end)(struct perfmon_region *region);
+};
+
+/*
+ * The calls for COUNTERS counters. With PLAIN they are specialised for the number and
+ * assume the CPU's timestamp counter, no fence and threads that armed at the first
+ * opportunity; otherwise one form serves every number and setting.
+ */
+struct pm_region_calls pm_region_calls_for(uint32_t counters, int plain);
+
+/* Settings of the general form, written before the calls are published. */
+struct pm_region_general {
+	int fence;	     /* complete earlier instructions before each read */
+	int monotonic;	     /* take the time from CLOCK_MONOTONIC */
+	uint64_t generation; /* of arming: frames of an older one are stale */
+};
+extern struct pm_region_general pm_region_general __attribute__((visibility("hidden")));
+
+/* --- the cold path (core/regions.c) -------------------------------------------------- */
+
+/* The gate was closed. */
+void pm_region_begin_closed(struct perfmon_region *region);
+void pm_region_end_closed(struct perfmon_region *region);
+
+/* The gate was open at FRAME and is closed now; each opens it again. */
+/* No child of this key: a new path, an unregistered region, or too deep. */
+void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *frame,
+			     struct perfmon_region *region);
+/* FRAME is filled in except for its start and counters; some page has moved. */
+void pm_region_begin_moved(struct pm_thread_block *block, struct pm_frame *frame);
+/* FRAME is the innermost open visit; some page has moved since its BEGIN. */
+void pm_region_end_moved(struct pm_thread_block *block, struct pm_frame *frame);
+/* REGION is not the innermost open one. */
+void pm_region_end_mismatched(struct pm_thread_block *block, struct pm_frame *frame,
+			      struct perfmon_region *region);
+/* The generation of arming has moved since this thread's last call: drops the frames below
+ * FRAME, which are stale, and returns where the gate is now. */
+struct pm_frame *pm_region_resync(struct pm_thread_block *block, struct pm_frame *frame);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the region hot path works on: one block per thread, reached by one initial-exec
+ * TLS pointer, in memory that a forked child finds wiped (MADV_WIPEONFORK).
+ *
+ * The gate. `gate` points to the next free frame of the thread's stack of open visits. It
+ * is closed (NULL) wherever the hot path must not go: before the thread is set up, in a
+ * forked child, while a region call is under way (a signal handler that comes in between
+ * finds it closed), and while visits are nested too deep. So the one test that BEGIN and
+ * END make of it stands for all of these, and the cold path sorts them out.
+ */
+#ifndef PM_FASTPATH_THREAD_H
+#define PM_FASTPATH_THREAD_H
+
+#include "fastpath/read.h"
+#include "perfmon/profile.h"
+#include "perfmon/region.h"
+
+/*
+ * Keys. A region has the key id * PM_KEY, a node the path key (number << 32) * PM_KEY; the
+ * key of a child is the sum of its parent's path key and its region's key, that is
+ * (parent number << 32 | region id) * PM_KEY modulo 2^64. PM_KEY is odd, so different
+ * pairs have different keys, and its high bits are a good hash (Fibonacci hashing: PM_KEY
+ * is 2^64 / golden ratio): no multiplication is left for the hot path. Key 0 is no region.
+ */
+#define PM_KEY		    UINT64_C(0x9e3779b97f4a7c15)
+#define PM_KEY_INVERSE	    UINT64_C(0xf1de83e19937733d) /* PM_KEY * it is 1: takes keys apart */
+#define PM_REGION_KEY(id)   ((uint64_t)(id) * PM_KEY)
+#define PM_PATH_KEY(number) (((uint64_t)(number) << 32) * PM_KEY)
+/* The path key of a node at the deepest level: it has no children, so that every BEGIN
+ * below it misses and goes the cold way, which knows how deep is too deep. */
+#define PM_PATH_KEY_BARREN  PM_PATH_KEY(UINT32_MAX)
+
+_Static_assert(PM_KEY * PM_KEY_INVERSE == 1, "keys can be taken apart");
+
+/* Names known only at run time are looked up in a cache of so many. */
+#define PM_NAME_CACHE 64
+
+/* One entry of a thread's child table: open addressing, linear probing, at most half
+ * full. */
+struct pm_slot {
+	uint64_t key; /* 0: empty */
+	struct perfmon_profile_node *node;
+	uint64_t path_key; /* the node's, for its own children */
+	uint32_t number;   /* the node's */
+	uint32_t depth;
+};
+
+struct pm_frame_counter {
+	uint64_t raw;	  /* the hardware counter at BEGIN, or the whole value: see exact */
+	int64_t offset;	  /* of the view at BEGIN, written when the frame is frozen */
+	uint64_t lost_ns; /* likewise */
+};
+
+/*
+ * One open visit. The order of the fields lets the hot path move them in pairs.
+ *
+ * BEGIN stores raw counters only. What else of the views an END may need -- offset, lost
+ * and enabled time -- stays in the views as long as no page moves, that is, as long as
+ * the frame's epoch is the block's. Before a view is refreshed, the frames opened since
+ * the last refresh are *frozen*: those values are copied into them and the epoch moves.
+ * Each frame is frozen at most once, by the cold path, so the hot one need not save them.
+ */
+struct pm_frame {
+	struct perfmon_profile_node *node;
+	uint64_t region_key;
+	uint64_t start; /* ticks */
+	uint64_t cpu;
+	uint64_t path_key;
+	uint64_t epoch; /* the block's epoch at BEGIN */
+	uint64_t enabled_base_ns; /* frozen: of the first view */
+	uint64_t enabled_ns;	  /* at BEGIN, where exact */
+	uint32_t exact;	  /* frozen: raw is the whole value, of all counters */
+	uint32_t unknown; /* frozen: bit i set, counter i could not be read at BEGIN */
+	struct pm_frame_counter counter[];
+};
+
+/* The first epoch of a plan's generation, and the generation of an epoch. */
+#define PM_EPOCH(generation)	   ((uint64_t)(generation) << 48)
+#define PM_EPOCH_GENERATION(epoch) ((epoch) >> 48)
+
+struct pm_thread;
+
+struct pm_thread_block {
+	struct pm_frame *gate;
+	const uint32_t *cpu; /* the CPU the thread runs on now (rseq), or a constant 0 */
+	/* moves whenever a view is refreshed or the plan changes: an END that finds the
+	 * epoch of its BEGIN knows that no page has moved between. Starts at PM_EPOCH() of the
+	 * plan's generation, plus one. */
+	uint64_t epoch;
+	struct pm_slot *slots;
+	uint64_t slot_shift; /* 64 - log2(slots) */
+	uint64_t enabled_base_ns;
+	uint32_t counters;
+	uint32_t frame_size;
+	uint32_t slots_used;
+	uint32_t overflow; /* visits open below the deepest level; the gate is closed */
+	uint32_t in_cold;  /* the cold path is under way */
+	uint32_t alive;	   /* 0 in a wiped block */
+	struct pm_thread *thread;
+	struct pm_frame *frames; /* frames[0] is the thread's root, never popped */
+	struct pm_frame *full_gate; /* what the gate was before an overflow */
+	uint64_t arm_generation;
+	uint32_t time_view; /* the view whose page tells enabled time; counters: none */
+	struct perfmon_region *name_cache[PM_NAME_CACHE];
+	struct perfmon_counter_view view[PERFMON_PROFILE_COUNTERS];
+};
+
+/* The calling thread's block; never NULL: before set-up one whose gate is closed. */
+extern __thread struct pm_thread_block *pm_thread_block
+	__attribute__((visibility("hidden"), tls_model("initial-exec")));
+extern struct pm_thread_block pm_thread_block_none __attribute__((visibility("hidden")));
+
+static inline struct pm_frame *pm_frame_at(struct pm_frame *frame, size_t frame_size,
+					   ptrdiff_t steps)
+{
+	return (struct pm_frame *)((char *)frame + steps * (ptrdiff_t)frame_size);
+}
+
+static inline size_t pm_frame_size(uint32_t counters)
+{
+	return sizeof(struct pm_frame) + counters * sizeof(struct pm_frame_counter);
+}
+
+/* --- the writer's side of a node ----------------------------------------------------- */
+
+/*
+ * One aligned word is written or read whole, once, in program order. Volatile says so to
+ * the compiler in fewer instructions than a relaxed atomic (which takes no offset in an
+ * addressing mode on aarch64); ThreadSanitizer wants to hear it as an atomic.
+ */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PM_TSAN 1
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define PM_TSAN 1
+#endif
+
+#ifdef PM_TSAN
+#define PM_GET(field)                                                                      \
+	({                                                                                 \
+		__typeof__(field) got_;                                                    \
+		__atomic_load(&(field), &got_, __ATOMIC_RELAXED);                          \
+		got_;                                                                      \
+	})
+#define PM_PUT(field, value)                                                               \
+	do {                                                                               \
+		__typeof__(field) put_ = (value);                                          \
+		__atomic_store(&(field), &put_, __ATOMIC_RELAXED);                         \
+	} while (0)
+#else
+#define PM_GET(field)	     (*(volatile __typeof__(field) *)&(field))
+#define PM_PUT(field, value) ((void)(*(volatile __typeof__(field) *)&(field) = (value)))
+#endif
+/* Of a field that only the calling thread writes: its own read of it may be plain. */
+#define PM_ADD(field, value) PM_PUT(field, (field) + (value))
+
+/*
+ * Opens a node for writing and returns its even sequence. The fence orders the odd
+ * sequence before the fields; its partner is the reader's acquire fence before it looks at
+ * the sequence again. Without it a reader on a weakly ordered CPU could see new fields
+ * under the old even sequence, twice.
+ */
+static inline uint64_t pm_node_open(struct perfmon_profile_node *node)
+{
+	uint64_t sequence = node->sequence;
+
+	PM_PUT(node->sequence, sequence + 1);
+#if defined(__aarch64__)
+	__asm__ __volatile__("dmb ishst" ::: "memory");
+#elif defined(PM_TSAN)
+	/* ThreadSanitizer knows no fences; all accesses are atomic for it. */
+#else
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+#endif
+	return sequence;
+}
+
+/* Publishes the node: the release orders the fields before the even sequence; its partner
+ * is the reader's acquire load of it. This store is the end of a visit. */
+static inline void pm_node_close(struct perfmon_profile_node *node, uint64_t sequence)
+{
+	__atomic_store_n(&node->sequence, sequence + 2, __ATOMIC_RELEASE);
+}
+
+/* Adds one visit of TICKS to the time fields of an open node. */
+static inline __attribute__((always_inline)) void
+pm_node_add_time(struct perfmon_profile_node *node, uint64_t ticks)
+{
+	uint64_t shortest = node->time_min, guard = node->time_guard;
+	double real = (double)(int64_t)ticks;
+	uint64_t binned = ticks;
+	uint32_t *bin, filled;
+	char *base;
+
+	__asm__("" : "+r"(shortest), "+r"(guard)); /* loaded as a pair */
+
+	PM_ADD(node->time_ticks, ticks);
+	PM_ADD(node->time_squares, real * real);
+	if (__builtin_expect(ticks < shortest, 0))
+		PM_PUT(node->time_min, ticks);
+	/* time_guard is time_max as long as bins reach that far, so that one comparison
+	 * finds a new maximum and a visit too long for a bin. */
+	if (__builtin_expect(ticks > guard, 0)) {
+		uint64_t last = (UINT64_C(1) << PERFMON_PROFILE_BINS) - 1;
+
+		if (ticks > node->time_max)
+			PM_PUT(node->time_max, ticks);
+		if (binned > last)
+			binned = last;
+		PM_PUT(node->time_guard, binned);
+	}
+	/* A subtraction from the node leaves the rest of the address to the load. */
+	base = (char *)node - 4 * __builtin_clzll(binned | 1);
+	__asm__("" : "+r"(base));
+	bin = (uint32_t *)(void *)(base + offsetof(struct perfmon_profile_node, histogram) +
+				   4 * 63);
+	filled = *bin + 1;
+	if (__builtin_expect(filled != 0, 1))
+		PM_PUT(*bin, filled);
+	else
+		PM_ADD(node->spilled, 1);
+}
+
+#endif
