@@ -1,1 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
+noinst_PROGRAMS += examples/stream examples/matmul
+examples_stream_SOURCES = examples/stream.c
+examples_stream_LDADD = libperfmon.la -lm
+examples_matmul_SOURCES = examples/matmul.c
+examples_matmul_LDADD = libperfmon.la

@@ -16,7 +16,6 @@
 #include "core/profile.h"
 #include "core/registry.h"
 #include "core/regions.h"
-#include "core/report.h"
 #include "core/thread.h"
 #include "fastpath/region.h"
 
@@ -263,5 +262,5 @@ __attribute__((destructor)) static void finish(void)
 		return;
 	header = pm_profile_header();
 	__atomic_store_n(&header->state, PERFMON_STATE_ENDED, __ATOMIC_RELAXED);
-	pm_report_at_exit(&pm_process.options);
+	pm_profile_clock_renew();
 }
