@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#define _LGPL_SOURCE
 #include "core/registry.h"
 
 #include <errno.h>
