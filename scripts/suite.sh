@@ -8,7 +8,7 @@
 #   PM_TOP        the source tree, in which it starts
 #   PM_SUITE_DIR  a folder of its own, kept from run to run
 #   PM_JOBS       how many processes it may keep busy
-#   PM_LONG       1 with scripts/check --long, else empty
+#   PM_LONG       1 with scripts/check --long, else empty; tests see it too
 # A suite named *.long.sh runs with --long only. Sourcing this file is optional.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR
@@ -25,7 +25,7 @@ skip() { # NAME REASON
 try() {
 	local name=$1
 	shift
-	printf '%s: %s\n' "$name" "$*" >&2
+	printf -- '--- %s: %s\n' "$name" "$*" >&2
 	if "$@" >&2 </dev/null; then
 		ok "$name"
 	else
