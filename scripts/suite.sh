@@ -20,18 +20,25 @@ skip() { # NAME REASON
 	printf 'ok - %s # SKIP %s\n' "$1" "$2"
 }
 
-# try NAME COMMAND...: a test that passes when the command succeeds. A shell function
-# goes through in_shell, since "if" would make it run on after an error.
+# try NAME COMMAND...: a test that passes when the command succeeds. A shell function of
+# more than one line goes through in_shell, since "if" would make it run on after an error.
 try() {
 	local name=$1
 	shift
-	printf -- '--- %s: %s\n' "$name" "$*" >&2
-	if "$@" >&2 </dev/null; then
+	if "$@" >"$PM_SUITE_DIR/try.out" 2>&1 </dev/null; then
 		ok "$name"
 	else
 		not_ok "$name"
-		return 1
+		printf -- '--- %s: %s\n' "$name" "$*" >&2
+		cat "$PM_SUITE_DIR/try.out" >&2
+		tried=1
 	fi
+}
+# must NAME COMMAND...: the same, and without it the rest of the suite makes no sense.
+must() {
+	tried=
+	try "$@"
+	[ -z "$tried" ] || exit 0
 }
 in_shell() {
 	local status
@@ -43,6 +50,24 @@ in_shell() {
 	status=$?
 	set -e
 	return "$status"
+}
+
+# native_tree TARGET...: the native suite's tree, with these made; sets "build".
+native_tree() {
+	build=$PM_BUILD/check/native/build
+	if ! in_shell pm_configure "$build" --enable-werror --prefix=/perfmon CC=gcc CXX=g++ ||
+		! in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" "$@"; then
+		not_ok "the native tree does not build"
+		exit 0
+	fi
+}
+
+# nothing COMMAND...: succeeds when the command prints nothing; what it prints is shown.
+nothing() {
+	local out
+	out=$("$@") || true
+	printf '%s' "$out"
+	[ -z "$out" ]
 }
 
 # taps DIR: the results that run-test left there, each under its program's name.
@@ -73,8 +98,8 @@ check_tree() {
 	shift
 	rm -rf "$taps"
 	mkdir -p "$taps"
-	try configures in_shell pm_configure "$dir" --enable-werror "$@" || return 0
-	try builds in_shell pm_make "$dir" "$PM_SUITE_DIR/make.log" check TESTS= || return 0
+	must configures in_shell pm_configure "$dir" --enable-werror "$@"
+	must builds in_shell pm_make "$dir" "$PM_SUITE_DIR/make.log" check TESTS=
 	PM_TAP_DIR=$taps make -C "$dir" -k -j "${PM_TREE_JOBS:-1}" check LOG_COMPILER="$PM_TOP/scripts/run-test" \
 		SH_LOG_COMPILER="$PM_TOP/scripts/run-test" >&2 </dev/null || true
 	taps "$taps"
@@ -86,8 +111,8 @@ check_tree() {
 # Criterion (see scripts/standin).
 check_sanitized() {
 	local standin=$PM_TOP/scripts/standin
-	try "builds the stand-in" gcc -std=gnu11 -O1 -g -Wall -Wextra -Werror -c \
-		-I"$standin" "$standin/standin.c" -o "$PM_SUITE_DIR/standin.o" || return 0
+	must "builds the stand-in" gcc -std=gnu11 -O1 -g -Wall -Wextra -Werror -c \
+		-I"$standin" "$standin/standin.c" -o "$PM_SUITE_DIR/standin.o"
 	export CRITERION_CFLAGS=-I$standin
 	export CRITERION_LIBS="$PM_SUITE_DIR/standin.o -lm"
 	PM_TREE_JOBS=$PM_JOBS check_tree "$PM_SUITE_DIR/build" --enable-sanitizer="$1"

@@ -15,13 +15,13 @@ compile() { # COMPILER FILE OPTION...
 for file in src/arch/*.c src/fastpath/*.c; do
 	[ -e "$file" ] || continue
 	for compiler in riscv64-linux-gnu-gcc aarch64-linux-gnu-gcc gcc; do
-		try "$file $compiler" compile "$compiler" "$file" || true
+		try "$file $compiler" compile "$compiler" "$file"
 	done
-	try "$file gcc generic" compile gcc "$file" -DPERFMON_ARCH_GENERIC || true
+	try "$file gcc generic" compile gcc "$file" -DPERFMON_ARCH_GENERIC
 	try "$file riscv64-linux-gnu-gcc generic" \
-		compile riscv64-linux-gnu-gcc "$file" -DPERFMON_ARCH_GENERIC || true
+		compile riscv64-linux-gnu-gcc "$file" -DPERFMON_ARCH_GENERIC
 done
 build=$PM_SUITE_DIR/build
-try "configures for the generic CPU" in_shell pm_configure "$build" --enable-werror \
-	CPPFLAGS=-DPERFMON_ARCH_GENERIC || exit 0
-try "builds for the generic CPU" in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" all || true
+must "configures for the generic CPU" in_shell pm_configure "$build" --enable-werror \
+	CPPFLAGS=-DPERFMON_ARCH_GENERIC
+try "builds for the generic CPU" in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" all

@@ -4,7 +4,7 @@
 . "$PM_TOP/scripts/suite.sh"
 
 build=$PM_SUITE_DIR/build
-try configures in_shell pm_configure "$build" || exit 0
+must configures in_shell pm_configure "$build"
 rm -f "$build"/perfmon-*.tar.*
 # distcheck takes the tree's write permission away, and a broken run leaves it so.
 distcheck() {
@@ -12,12 +12,12 @@ distcheck() {
 	rm -rf "$build"/perfmon-*/
 	make -C "$build" -j "$PM_JOBS" distcheck DISTCHECK_CONFIGURE_FLAGS=--enable-werror
 }
-try distcheck in_shell distcheck || exit 0
+must distcheck in_shell distcheck
 
 rm -rf "$PM_SUITE_DIR/in-tree"
 mkdir -p "$PM_SUITE_DIR/in-tree"
-try "unpacks" tar -x -C "$PM_SUITE_DIR/in-tree" --strip-components=1 \
-	-f "$(echo "$build"/perfmon-*.tar.xz)" || exit 0
+must "unpacks" tar -x -C "$PM_SUITE_DIR/in-tree" --strip-components=1 \
+	-f "$(echo "$build"/perfmon-*.tar.xz)"
 cd "$PM_SUITE_DIR/in-tree"
-try "configures in the tree" ./configure --enable-werror || exit 0
-try "builds in the tree" make -j "$PM_JOBS" || true
+must "configures in the tree" ./configure --enable-werror
+try "builds in the tree" make -j "$PM_JOBS"

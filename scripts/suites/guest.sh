@@ -5,7 +5,7 @@
 # instructions are not counted.
 . "$PM_TOP/scripts/suite.sh"
 
-try prepares "$PM_TOP/scripts/guest" --prepare || exit 0
+must prepares "$PM_TOP/scripts/guest" --prepare
 mapfile -t tests < <(pm_tests "$PM_BUILD/arm64")
 
 run() { # NAME OPTION...: leaves results in PM_SUITE_DIR/NAME

@@ -3,10 +3,7 @@
 # The native tests twenty times, two programs at once, for what fails now and then.
 . "$PM_TOP/scripts/suite.sh"
 
-build=$PM_BUILD/check/native/build
-try configures in_shell pm_configure "$build" --enable-werror --prefix=/perfmon CC=gcc CXX=g++ ||
-	exit 0
-try builds in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" check TESTS= || exit 0
+native_tree check TESTS=
 for round in {1..20}; do
 	rm -rf "$PM_SUITE_DIR/taps"
 	mkdir -p "$PM_SUITE_DIR/taps"

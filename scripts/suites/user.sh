@@ -7,10 +7,7 @@ if [ "$(id -u)" -ne 0 ]; then
 	skip user "not root: the native suite ran unprivileged"
 	exit 0
 fi
-build=$PM_BUILD/check/native/build
-try configures in_shell pm_configure "$build" --enable-werror --prefix=/perfmon CC=gcc CXX=g++ ||
-	exit 0
-try builds in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" check TESTS= || exit 0
+native_tree check TESTS=
 
 unprivileged() {
 	setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all --inh-caps=-all "$@"
@@ -22,7 +19,7 @@ if ! unprivileged test -x "$PM_SUITE_DIR"; then
 	chmod 755 "$stage"
 	trap 'rm -rf "$stage"' EXIT
 fi
-try stages in_shell pm_stage "$build" "$stage/root" || exit 0
+must stages in_shell pm_stage "$build" "$stage/root"
 perfmon=$stage/root/perfmon
 chmod -R a+rX "$stage"
 rm -rf "${stage:?}/taps" "${stage:?}/home"
