@@ -7,21 +7,21 @@
 
 #include "core/kernel.h"
 #include "core/profile.h"
+#include "core/refusal.h"
 
-/* Whether EVENT opens on the calling thread: what auto asks. */
+/* Whether EVENT opens on the calling thread: what auto asks. The first refusal goes into
+ * the struct pm_diag at ARGUMENT. */
 static int opens(const struct pm_event *event, void *argument)
 {
 	struct perf_event_attr attr = event->attr;
+	struct pm_diag *first = argument;
 	int fd;
 
-	(void)argument;
-	if (event->uncore)
-		return -EINVAL;
 	attr.size = sizeof(attr);
 	attr.disabled = 1;
 	fd = pm_kernel_perf_event_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
-		return fd;
+		return first->error ? fd : pm_refusal_open(first, fd, event, 0, -1);
 	pm_kernel_close(fd);
 	return 0;
 }
@@ -71,11 +71,33 @@ void pm_plan_record(struct pm_plan *plan)
 	plan->record = record;
 }
 
+/* The machine's default events; what refused the hardware's is said. */
+static int make_auto(struct pm_plan *plan)
+{
+	struct pm_diag refused = {0}, diag = {0};
+	char text[1200];
+	int err;
+
+	err = pm_events_auto(PM_EVENTS_USER_ONLY, opens, &refused, &plan->list, &diag);
+	if (err)
+		snprintf(text, sizeof(text), "no events are counted: %s", diag.text);
+	else if (refused.error && plan->list->count)
+		snprintf(text, sizeof(text), "%s; %s is counted instead", refused.text,
+			 plan->list->events[0].name);
+	else if (refused.error)
+		snprintf(text, sizeof(text), "%s; regions are timed only", refused.text);
+	else
+		return 0;
+	pm_profile_note(text);
+	return err;
+}
+
 void pm_plan_make(struct pm_plan *plan, const struct pm_options *options)
 {
 	struct pm_diag diag = {0};
 	char text[1200];
 	int err = -ENOENT;
+	uint32_t i;
 
 	memset(plan, 0, sizeof(*plan));
 	if (options->events_none)
@@ -88,14 +110,8 @@ void pm_plan_make(struct pm_plan *plan, const struct pm_options *options)
 			 diag.text);
 		pm_profile_note(text);
 	}
-	if (err) {
-		err = pm_events_auto(PM_EVENTS_USER_ONLY, opens, NULL, &plan->list, &diag);
-		if (err) {
-			snprintf(text, sizeof(text), "no events are counted: %s", diag.text);
-			pm_profile_note(text);
-			goto record;
-		}
-	}
+	if (err && make_auto(plan))
+		goto record;
 	while (plan->count < plan->list->count && !plan->list->events[plan->count].set)
 		plan->count++;
 	if (plan->count < plan->list->count) {
@@ -113,4 +129,9 @@ void pm_plan_make(struct pm_plan *plan, const struct pm_options *options)
 	}
 record:
 	pm_plan_record(plan);
+	for (i = 0; i < plan->count; i++)
+		pm_process_debug("perfmon: counting %s on PMU %s",
+				 plan->list->events[i].name, plan->list->events[i].pmu);
+	if (!plan->count)
+		pm_process_debug("perfmon: counting no events, only time");
 }

@@ -211,6 +211,8 @@ static int make_ready(void)
 		pm_profile_note(pm_process.options.notes[i]);
 	if (pm_clock.why[0])
 		pm_profile_note(pm_clock.why);
+	pm_process_debug("perfmon: time is taken from %s",
+			 pm_clock.monotonic ? "CLOCK_MONOTONIC" : "the timestamp counter");
 	if (configured) {
 		pm_plan_record(&pm_process.plan);
 		for (i = 1; i <= pm_registry_regions(); i++)

@@ -241,8 +241,12 @@ int pm_thread_setup(void)
 	pthread_mutex_lock(&pm_process_lock);
 	if (counters)
 		record_counters(thread);
-	if (diag.error)
+	if (diag.error) {
 		pm_profile_note(diag.text);
+		pm_process_debug("perfmon: thread %u: %s", thread->record->tid, diag.text);
+	}
+	pm_process_debug("perfmon: thread %u is set up with %u counters of %u",
+			 thread->record->tid, counters ? thread->instance->open : 0, counters);
 	pm_registry_enter(&thread->registry);
 	pthread_mutex_unlock(&pm_process_lock);
 	make_root_frame(thread);
