@@ -7,7 +7,7 @@ tests_race_snapshot_LDADD = libperfmon_all.la
 
 if HAVE_CRITERION
 CRITERION_TESTS = tests/test_options tests/test_snapshot
-CRITERION_TESTS += tests/test_instance
+CRITERION_TESTS += tests/test_instance tests/test_read tests/test_session
 check_PROGRAMS += $(CRITERION_TESTS)
 TESTS += $(CRITERION_TESTS)
 TEST_CPPFLAGS = $(AM_CPPFLAGS) $(CRITERION_CFLAGS)
@@ -22,4 +22,12 @@ tests_test_options_LDADD = $(TEST_LIBS)
 tests_test_snapshot_SOURCES = tests/test_snapshot.c tests/profile_builder.h
 tests_test_snapshot_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_snapshot_LDADD = $(TEST_LIBS)
+
+# Compiles the fast read itself, for a CPU of its own.
+tests_test_read_SOURCES = tests/test_read.c tests/fake_cpu.h
+tests_test_read_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_read_LDADD = $(CRITERION_LIBS)
+
+tests_test_session_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_session_LDADD = $(TEST_LIBS)
 endif

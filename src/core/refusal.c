@@ -86,7 +86,7 @@ static void denied(struct pm_diag *diag, const struct pm_event *event, pid_t tid
 			    have.paranoid, have.paranoid_known ? "" : " (assumed)");
 		if (have.paranoid > 2)
 			pm_diag_add(diag, ", which refuses every event to users");
-		if (have.paranoid == 2 && needed == 1)
+		if (have.paranoid == 2 && needed == 1 && !event->kernel_only)
 			pm_diag_add(diag,
 				    "; user mode alone (modifier ':u') is allowed, or");
 		else
