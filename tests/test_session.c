@@ -117,7 +117,7 @@ Test(session, creating_and_preparing_opens_nothing)
 	cr_assert_eq(calls[PM_CALL_PERF_EVENT_OPEN], 0);
 	unwatch();
 	cr_assert_eq(descriptors(), before);
-	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
 	cr_assert_eq(perfmon_session_counters(session), 2);
 	for (uint32_t i = 0; i < 2; i++) {
 		struct perfmon_value value = value_of(session, i);
@@ -606,7 +606,7 @@ Test(session, a_failed_attach_leaves_it_detached)
 	cr_assert_eq(perfmon_session_attach_thread(session, 0), -EMFILE);
 	unwatch();
 	cr_assert(strstr(perfmon_session_message(session), "RLIMIT_NOFILE"));
-	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
 	cr_assert_eq(descriptors(), before);
 	cr_assert_eq(perfmon_session_attach_thread(session, -1), -EINVAL);
 	cr_assert_eq(perfmon_session_attach_thread(session, 0x3fffffff), -ESRCH);
@@ -699,11 +699,11 @@ Test(session, a_program_that_closes_descriptors_loses_counts_and_no_more)
 	close(fd); /* the lowest that was free is the event's */
 	cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), -EBADF);
 	cr_assert_lt(perfmon_session_stop(session), 0);
-	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_STOPPED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STOPPED);
 	cr_assert_lt(perfmon_session_start(session), 0);
 	cr_assert(strstr(perfmon_session_message(session), "closed file descriptors"));
 	cr_assert_eq(perfmon_session_detach(session), -EBADF);
-	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
 	cr_assert_eq(perfmon_session_attach_thread(session, 0), 0);
 	perfmon_session_start(session);
 	fault_pages(10);

@@ -67,10 +67,10 @@ enum perfmon_scope {
 	PERFMON_SCOPE_CPU     /* counts one CPU, whatever runs there */
 };
 
-enum perfmon_state {
-	PERFMON_STATE_DETACHED,
-	PERFMON_STATE_STOPPED,
-	PERFMON_STATE_RUNNING
+enum perfmon_session_status {
+	PERFMON_DETACHED,
+	PERFMON_STOPPED,
+	PERFMON_RUNNING
 };
 
 /* Flags of a session. */
@@ -240,7 +240,7 @@ int perfmon_session_stop(struct perfmon_session *session);
  */
 int perfmon_session_detach(struct perfmon_session *session);
 
-/** perfmon_session_state() - an enum perfmon_state. No system call. */
+/** perfmon_session_state() - an enum perfmon_session_status. No system call. */
 int perfmon_session_state(struct perfmon_session *session);
 
 /** perfmon_session_counters() - how many counters the session has. No system call. */

@@ -5,7 +5,8 @@
 . "$PM_TOP/scripts/suite.sh"
 
 native_tree config.h
-strict=(-fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Wundef -Werror -Iinclude)
+# -Isrc: in the tree the fast read, installed beside perfmon/inline.h, stands there.
+strict=(-fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Wundef -Werror -Iinclude -Isrc)
 
 alone() { # HEADER COMPILER OPTION...
 	local header=$1

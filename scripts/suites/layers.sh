@@ -12,7 +12,7 @@ try "libpfm4 is seen in one file" nothing outside events_pfm.c \
 try "hwloc is seen in one file" nothing outside topology.c '#include <hwloc'
 try "liburcu is seen in one file" nothing outside registry.c '#include <urcu'
 try "system calls are made in one file" nothing outside kernel.c \
-	'#include <sys/(syscall|ioctl|mman)\.h>|\bsyscall\('
+	'#include <sys/(syscall|ioctl)\.h>|\b(syscall|ioctl|mmap|munmap|madvise)\([^2]'
 
 # within FOLDER PATTERN: the lines in it that match
 within() {

@@ -46,26 +46,40 @@
 #include "generic.h"
 #endif
 
-#ifndef PERFMON_ARCH_HAS_COUNTER_VALUE
-static inline uint64_t perfmon_arch_value_handle(uint32_t index, uint32_t width)
+/* The word RAW of 64 - SHIFT bits, sign-extended. Unlike a cast, the copies are no
+ * old-style cast in C++; compilers make two shifts of it. */
+static inline int64_t perfmon_arch_extend(uint64_t raw, uint32_t shift)
 {
-	(void)width;
-	return perfmon_arch_counter_handle(index);
+	int64_t top;
+
+	raw <<= shift;
+	__builtin_memcpy(&top, &raw, sizeof(top));
+	return top >> shift;
 }
+
+#ifndef PERFMON_ARCH_HAS_COUNTER_VALUE
+#define perfmon_arch_value_handle(index, width) perfmon_arch_counter_handle(index)
 
 static inline uint64_t perfmon_arch_counter_value(uint64_t handle, uint32_t shift,
 						  uint64_t offset, uint64_t *check)
 {
-	uint64_t raw = perfmon_arch_counter_read(handle, check);
+	int64_t counter =
+		perfmon_arch_extend(perfmon_arch_counter_read(handle, check), shift);
+	uint64_t addend;
 
-	return offset + (uint64_t)((int64_t)(raw << shift) >> shift);
+	__builtin_memcpy(&addend, &counter, sizeof(addend));
+	return offset + addend;
 }
 #endif
 
 #ifndef PERFMON_ARCH_HAS_THREAD_POINTER
 static inline uintptr_t perfmon_arch_thread_pointer(void)
 {
+#ifdef __cplusplus
+	return reinterpret_cast<uintptr_t>(__builtin_thread_pointer());
+#else
 	return (uintptr_t)__builtin_thread_pointer();
+#endif
 }
 #endif
 

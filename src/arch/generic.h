@@ -23,9 +23,12 @@ static inline uint64_t perfmon_arch_counter_read(uint64_t handle, uint64_t *chec
 static inline uint64_t perfmon_arch_timestamp(void)
 {
 	struct timespec now;
+	uint64_t seconds, rest;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	seconds = now.tv_sec;
+	rest = now.tv_nsec;
+	return seconds * 1000000000u + rest;
 }
 
 static inline uint64_t perfmon_arch_timestamp_hz(void)

@@ -17,21 +17,21 @@ static inline uint64_t perfmon_arch_counter_handle(uint32_t index)
 static inline uint64_t perfmon_arch_counter_read(uint64_t handle, uint64_t *check)
 {
 	register uint64_t word __asm__("r8") = *check;
-	uint32_t low, high;
+	uint64_t low, high;
 
 	__asm__ __volatile__("rdpmc\n\tnopl 0x4d465250(%%rax)"
 			     : "=a"(low), "=d"(high), "+r"(word)
-			     : "c"((uint32_t)handle));
+			     : "c"(handle));
 	*check = word;
-	return (uint64_t)high << 32 | low;
+	return high << 32 | low;
 }
 
 static inline uint64_t perfmon_arch_timestamp(void)
 {
-	uint32_t low, high;
+	uint64_t low, high;
 
 	__asm__ __volatile__("rdtsc" : "=a"(low), "=d"(high));
-	return (uint64_t)high << 32 | low;
+	return high << 32 | low;
 }
 
 static inline uint64_t perfmon_arch_timestamp_hz(void)

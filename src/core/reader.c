@@ -69,7 +69,7 @@ static int read_locked(struct perfmon_session *session, uint32_t i, uint64_t *va
 		return err;
 	if (i >= session->count)
 		return pm_session_leave(session, -EINVAL);
-	if (session->state == PERFMON_STATE_RUNNING)
+	if (session->state == PERFMON_RUNNING)
 		session->stamp++;
 	reg = &session->registers[i];
 	err = pm_session_collect(session, i, &syscall);

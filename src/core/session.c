@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "core/export.h"
 #include "core/kernel.h"
@@ -244,7 +243,7 @@ static int attach(struct perfmon_session *session, pid_t tid, int cpu, uint32_t 
 			session, pm_diag_set(&session->diag, -EINVAL, "there is no %s %d",
 					     cpu >= 0 || tid == -1 ? "CPU" : "thread",
 					     tid == -1 ? cpu : (int)tid));
-	if (session->state != PERFMON_STATE_DETACHED)
+	if (session->state != PERFMON_DETACHED)
 		return pm_session_leave(session,
 					pm_diag_set(&session->diag, -EBUSY,
 						    "the session is attached already; "
@@ -256,7 +255,7 @@ static int attach(struct perfmon_session *session, pid_t tid, int cpu, uint32_t 
 		return pm_session_leave(session, n);
 	pm_session_adopt_plan(session, session->plan);
 	pm_session_time_attach(session);
-	session->state = PERFMON_STATE_STOPPED;
+	session->state = PERFMON_STOPPED;
 	/* Last: from here on the thread reads without the lock. */
 	if (scope == PERFMON_SCOPE_THREAD && (!tid || tid == pm_kernel_gettid()))
 		session->reader->owner = perfmon_arch_thread_pointer();
@@ -321,17 +320,17 @@ PM_EXPORT int perfmon_session_detach(struct perfmon_session *session)
 
 	if (err)
 		return err;
-	if (session->state == PERFMON_STATE_DETACHED)
+	if (session->state == PERFMON_DETACHED)
 		return pm_session_leave(session, 0);
 	session->reader->owner = 0;
-	if (session->state == PERFMON_STATE_RUNNING) {
+	if (session->state == PERFMON_RUNNING) {
 		for (i = 0; i < session->plan->part_count; i++)
 			pm_instance_disable(session->plan->part[i].instance);
 		pm_session_time_stop(session);
-		session->state = PERFMON_STATE_STOPPED;
+		session->state = PERFMON_STOPPED;
 	}
 	err = pm_session_fold(session);
-	session->state = PERFMON_STATE_DETACHED;
+	session->state = PERFMON_DETACHED;
 	make_views(session);
 	if (err)
 		closed_by_program(session, err);
@@ -348,9 +347,9 @@ PM_EXPORT int perfmon_session_start(struct perfmon_session *session)
 
 	if (err)
 		return err;
-	if (session->state == PERFMON_STATE_RUNNING)
+	if (session->state == PERFMON_RUNNING)
 		return pm_session_leave(session, 0);
-	if (session->state == PERFMON_STATE_DETACHED)
+	if (session->state == PERFMON_DETACHED)
 		return pm_session_leave(
 			session, pm_diag_set(&session->diag, -EINVAL,
 					     "a detached session cannot be started; "
@@ -364,7 +363,7 @@ PM_EXPORT int perfmon_session_start(struct perfmon_session *session)
 			pm_instance_disable(session->plan->part[i].instance);
 		closed_by_program(session, err);
 	} else {
-		session->state = PERFMON_STATE_RUNNING;
+		session->state = PERFMON_RUNNING;
 	}
 	return pm_session_leave(session, err);
 }
@@ -376,9 +375,9 @@ PM_EXPORT int perfmon_session_stop(struct perfmon_session *session)
 
 	if (err)
 		return err;
-	if (session->state == PERFMON_STATE_STOPPED)
+	if (session->state == PERFMON_STOPPED)
 		return pm_session_leave(session, 0);
-	if (session->state == PERFMON_STATE_DETACHED)
+	if (session->state == PERFMON_DETACHED)
 		return pm_session_leave(
 			session, pm_diag_set(&session->diag, -EINVAL,
 					     "a detached session cannot be stopped: it "
@@ -390,7 +389,7 @@ PM_EXPORT int perfmon_session_stop(struct perfmon_session *session)
 	}
 	pm_session_time_stop(session);
 	session->stamp++;
-	session->state = PERFMON_STATE_STOPPED;
+	session->state = PERFMON_STOPPED;
 	if (err)
 		closed_by_program(session, err);
 	return pm_session_leave(session, err);

@@ -70,7 +70,7 @@ struct perfmon_session {
 	uint32_t magic;
 	uint32_t scope;
 	uint32_t flags;
-	enum perfmon_state state;
+	enum perfmon_session_status state;
 	pthread_mutex_t lock;
 	struct perfmon_reader *reader; /* zeros in a child, by which it is known there */
 	struct pm_register *registers; /* PERFMON_SESSION_COUNTERS of them at most */

@@ -158,7 +158,7 @@ static int install(struct perfmon_session *session, struct pm_register *register
 	n = pm_plan_build(registers, count, &plan);
 	if (n)
 		return pm_diag_set(&session->diag, n, "out of memory");
-	if (session->state != PERFMON_STATE_DETACHED) {
+	if (session->state != PERFMON_DETACHED) {
 		n = pm_session_open_plan(session, plan);
 		if (n < 0) {
 			pm_plan_free(plan);
@@ -172,7 +172,7 @@ static int install(struct perfmon_session *session, struct pm_register *register
 	session->registers = registers;
 	session->count = count;
 	pm_session_adopt_plan(session, plan);
-	if (session->state != PERFMON_STATE_DETACHED)
+	if (session->state != PERFMON_DETACHED)
 		pm_session_time_attach(session);
 	session->reader->owner = owner;
 	pm_registers_free(old_registers, old_count);
@@ -199,7 +199,7 @@ static struct pm_register *copy_registers(const struct perfmon_session *session,
 
 static int may_program(struct perfmon_session *session)
 {
-	if (session->state == PERFMON_STATE_RUNNING)
+	if (session->state == PERFMON_RUNNING)
 		return pm_diag_set(
 			&session->diag, -EBUSY,
 			"the events of a running session cannot be changed; stop "

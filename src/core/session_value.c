@@ -64,7 +64,7 @@ static bool read_page(struct perfmon_session *session, uint32_t i)
 	struct pm_reading *reading = &part->readings[reg->planned];
 	uint64_t value, enabled, running;
 
-	if (session->state != PERFMON_STATE_RUNNING || reg->count != 1 ||
+	if (session->state != PERFMON_RUNNING || reg->count != 1 ||
 	    session->plan->part_count != 1 || !is_owner(session) ||
 	    !part->instance->counters[reg->planned].user_read)
 		return false;
@@ -164,11 +164,11 @@ static int time_of_target(struct perfmon_session *session, uint64_t *ns, bool *s
 
 	*syscall = false;
 	*ns = 0;
-	if (session->state == PERFMON_STATE_DETACHED)
+	if (session->state == PERFMON_DETACHED)
 		return 0;
 	switch (session->time.source) {
 	case PM_TIME_EVENT:
-		if (session->state == PERFMON_STATE_RUNNING && is_owner(session) &&
+		if (session->state == PERFMON_RUNNING && is_owner(session) &&
 		    part->instance->counters[c].page &&
 		    !pm_view_page_enabled(part->instance->counters[c].page, ns))
 			return 0;
@@ -182,7 +182,7 @@ static int time_of_target(struct perfmon_session *session, uint64_t *ns, bool *s
 		return 0;
 	case PM_TIME_CLOCK:
 		*ns = session->time.counted;
-		if (session->state != PERFMON_STATE_RUNNING)
+		if (session->state != PERFMON_RUNNING)
 			return 0;
 		*syscall = true;
 		err = pm_kernel_clock_ns(session->time.clock, &now);
@@ -341,7 +341,7 @@ static int read_values(struct perfmon_session *session, struct perfmon_value *va
 	size_t i;
 	int err;
 
-	if (session->state == PERFMON_STATE_RUNNING)
+	if (session->state == PERFMON_RUNNING)
 		session->stamp++;
 	/* All is read before anything is handed out: a failure leaves VALUES as it was.
 	 */
@@ -427,7 +427,7 @@ PM_EXPORT int perfmon_session_write(struct perfmon_session *session,
 				    writes[i].flags | writes[i].reserved);
 	if (err)
 		return pm_session_leave(session, err);
-	if (session->state == PERFMON_STATE_RUNNING)
+	if (session->state == PERFMON_RUNNING)
 		session->stamp++;
 	/* All is read before anything is written. */
 	for (i = 0; i < n; i++) {

@@ -74,8 +74,13 @@ struct perfmon_counter_view {
 static inline uint64_t perfmon_view_lock_index(const struct perf_event_mmap_page *page)
 {
 	typedef uint64_t __attribute__((may_alias)) word;
+	const volatile void *lock = &page->lock;
 
-	return *(const volatile word *)(const volatile void *)&page->lock;
+#ifdef __cplusplus
+	return *static_cast<const volatile word *>(lock);
+#else
+	return *(const volatile word *)lock;
+#endif
 }
 
 /*
@@ -137,7 +142,7 @@ static inline int perfmon_view_value(const struct perfmon_counter_view *view,
 static inline int64_t perfmon_view_extend(const struct perfmon_counter_view *view,
 					  uint64_t raw)
 {
-	return (int64_t)(raw << view->shift) >> view->shift;
+	return perfmon_arch_extend(raw, view->shift);
 }
 
 /* The difference of two raw readings taken under one lock. Negative is a defect: the
@@ -145,7 +150,7 @@ static inline int64_t perfmon_view_extend(const struct perfmon_counter_view *vie
 static inline int64_t perfmon_view_difference(const struct perfmon_counter_view *view,
 					      uint64_t later, uint64_t earlier)
 {
-	return (int64_t)((later - earlier) << view->shift) >> view->shift;
+	return perfmon_arch_extend(later - earlier, view->shift);
 }
 
 #ifdef __cplusplus

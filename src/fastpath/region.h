@@ -26,7 +26,8 @@ struct pm_region_general {
 };
 extern struct pm_region_general pm_region_general __attribute__((visibility("hidden")));
 
-/* --- the cold path (core/regions.c) -------------------------------------------------- */
+/* --- the cold path (core/regions.c) --------------------------------------------------
+ */
 
 /* The gate was closed. */
 void pm_region_begin_closed(struct perfmon_region *region);
@@ -43,8 +44,8 @@ void pm_region_end_moved(struct pm_thread_block *block, struct pm_frame *frame);
 /* REGION is not the innermost open one. */
 void pm_region_end_mismatched(struct pm_thread_block *block, struct pm_frame *frame,
 			      struct perfmon_region *region);
-/* The generation of arming has moved since this thread's last call: drops the frames below
- * FRAME, which are stale, and returns where the gate is now. */
+/* The generation of arming has moved since this thread's last call: drops the frames
+ * below FRAME, which are stale, and returns where the gate is now. */
 struct pm_frame *pm_region_resync(struct pm_thread_block *block, struct pm_frame *frame);
 
 #endif

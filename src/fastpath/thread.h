@@ -17,21 +17,23 @@
 #include "perfmon/region.h"
 
 /*
- * Keys. A region has the key id * PM_KEY, a node the path key (number << 32) * PM_KEY; the
- * key of a child is the sum of its parent's path key and its region's key, that is
+ * Keys. A region has the key id * PM_KEY, a node the path key (number << 32) * PM_KEY;
+ * the key of a child is the sum of its parent's path key and its region's key, that is
  * (parent number << 32 | region id) * PM_KEY modulo 2^64. PM_KEY is odd, so different
  * pairs have different keys, and its high bits are a good hash (Fibonacci hashing: PM_KEY
- * is 2^64 / golden ratio): no multiplication is left for the hot path. Key 0 is no region.
+ * is 2^64 / golden ratio): no multiplication is left for the hot path. Key 0 is no
+ * region.
  */
-#define PM_KEY		    UINT64_C(0x9e3779b97f4a7c15)
-#define PM_KEY_INVERSE	    UINT64_C(0xf1de83e19937733d) /* PM_KEY * it is 1: takes keys apart */
-#define PM_REGION_KEY(id)   ((uint64_t)(id) * PM_KEY)
+#define PM_KEY UINT64_C(0x9e3779b97f4a7c15)
+#define PM_KEY_INVERSE                                                                   \
+	UINT64_C(0xf1de83e19937733d) /* PM_KEY * it is 1: takes keys apart */
+#define PM_REGION_KEY(id)   ((uint64_t)(id)*PM_KEY)
 #define PM_PATH_KEY(number) (((uint64_t)(number) << 32) * PM_KEY)
 /* The path key of a node at the deepest level: it has no children, so that every BEGIN
  * below it misses and goes the cold way, which knows how deep is too deep. */
-#define PM_PATH_KEY_BARREN  PM_PATH_KEY(UINT32_MAX)
+#define PM_PATH_KEY_BARREN PM_PATH_KEY(UINT32_MAX)
 
-_Static_assert(PM_KEY * PM_KEY_INVERSE == 1, "keys can be taken apart");
+_Static_assert(PM_KEY *PM_KEY_INVERSE == 1, "keys can be taken apart");
 
 /* Names known only at run time are looked up in a cache of so many. */
 #define PM_NAME_CACHE 64
@@ -47,8 +49,8 @@ struct pm_slot {
 };
 
 struct pm_frame_counter {
-	uint64_t raw;	  /* the hardware counter at BEGIN, or the whole value: see exact */
-	int64_t offset;	  /* of the view at BEGIN, written when the frame is frozen */
+	uint64_t raw;	/* the hardware counter at BEGIN, or the whole value: see exact */
+	int64_t offset; /* of the view at BEGIN, written when the frame is frozen */
 	uint64_t lost_ns; /* likewise */
 };
 
@@ -67,10 +69,10 @@ struct pm_frame {
 	uint64_t start; /* ticks */
 	uint64_t cpu;
 	uint64_t path_key;
-	uint64_t epoch; /* the block's epoch at BEGIN */
+	uint64_t epoch;		  /* the block's epoch at BEGIN */
 	uint64_t enabled_base_ns; /* frozen: of the first view */
 	uint64_t enabled_ns;	  /* at BEGIN, where exact */
-	uint32_t exact;	  /* frozen: raw is the whole value, of all counters */
+	uint32_t exact;		  /* frozen: raw is the whole value, of all counters */
 	uint32_t unknown; /* frozen: bit i set, counter i could not be read at BEGIN */
 	struct pm_frame_counter counter[];
 };
@@ -85,8 +87,8 @@ struct pm_thread_block {
 	struct pm_frame *gate;
 	const uint32_t *cpu; /* the CPU the thread runs on now (rseq), or a constant 0 */
 	/* moves whenever a view is refreshed or the plan changes: an END that finds the
-	 * epoch of its BEGIN knows that no page has moved between. Starts at PM_EPOCH() of the
-	 * plan's generation, plus one. */
+	 * epoch of its BEGIN knows that no page has moved between. Starts at PM_EPOCH()
+	 * of the plan's generation, plus one. */
 	uint64_t epoch;
 	struct pm_slot *slots;
 	uint64_t slot_shift; /* 64 - log2(slots) */
@@ -98,7 +100,7 @@ struct pm_thread_block {
 	uint32_t in_cold;  /* the cold path is under way */
 	uint32_t alive;	   /* 0 in a wiped block */
 	struct pm_thread *thread;
-	struct pm_frame *frames; /* frames[0] is the thread's root, never popped */
+	struct pm_frame *frames;    /* frames[0] is the thread's root, never popped */
 	struct pm_frame *full_gate; /* what the gate was before an overflow */
 	uint64_t arm_generation;
 	uint32_t time_view; /* the view whose page tells enabled time; counters: none */
@@ -122,7 +124,8 @@ static inline size_t pm_frame_size(uint32_t counters)
 	return sizeof(struct pm_frame) + counters * sizeof(struct pm_frame_counter);
 }
 
-/* --- the writer's side of a node ----------------------------------------------------- */
+/* --- the writer's side of a node -----------------------------------------------------
+ */
 
 /*
  * One aligned word is written or read whole, once, in program order. Volatile says so to
@@ -138,16 +141,16 @@ static inline size_t pm_frame_size(uint32_t counters)
 #endif
 
 #ifdef PM_TSAN
-#define PM_GET(field)                                                                      \
-	({                                                                                 \
-		__typeof__(field) got_;                                                    \
-		__atomic_load(&(field), &got_, __ATOMIC_RELAXED);                          \
-		got_;                                                                      \
+#define PM_GET(field)                                                                    \
+	({                                                                               \
+		__typeof__(field) got_;                                                  \
+		__atomic_load(&(field), &got_, __ATOMIC_RELAXED);                        \
+		got_;                                                                    \
 	})
-#define PM_PUT(field, value)                                                               \
-	do {                                                                               \
-		__typeof__(field) put_ = (value);                                          \
-		__atomic_store(&(field), &put_, __ATOMIC_RELAXED);                         \
+#define PM_PUT(field, value)                                                             \
+	do {                                                                             \
+		__typeof__(field) put_ = (value);                                        \
+		__atomic_store(&(field), &put_, __ATOMIC_RELAXED);                       \
 	} while (0)
 #else
 #define PM_GET(field)	     (*(volatile __typeof__(field) *)&(field))
@@ -158,8 +161,8 @@ static inline size_t pm_frame_size(uint32_t counters)
 
 /*
  * Opens a node for writing and returns its even sequence. The fence orders the odd
- * sequence before the fields; its partner is the reader's acquire fence before it looks at
- * the sequence again. Without it a reader on a weakly ordered CPU could see new fields
+ * sequence before the fields; its partner is the reader's acquire fence before it looks
+ * at the sequence again. Without it a reader on a weakly ordered CPU could see new fields
  * under the old even sequence, twice.
  */
 static inline uint64_t pm_node_open(struct perfmon_profile_node *node)
@@ -214,7 +217,8 @@ pm_node_add_time(struct perfmon_profile_node *node, uint64_t ticks)
 	/* A subtraction from the node leaves the rest of the address to the load. */
 	base = (char *)node - 4 * __builtin_clzll(binned | 1);
 	__asm__("" : "+r"(base));
-	bin = (uint32_t *)(void *)(base + offsetof(struct perfmon_profile_node, histogram) +
+	bin = (uint32_t *)(void *)(base +
+				   offsetof(struct perfmon_profile_node, histogram) +
 				   4 * 63);
 	filled = *bin + 1;
 	if (__builtin_expect(filled != 0, 1))
