@@ -5,8 +5,12 @@
 . "$PM_TOP/scripts/suite.sh"
 
 native_tree config.h
-# -Isrc: in the tree the fast read, installed beside perfmon/inline.h, stands there.
-strict=(-fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Wundef -Werror -Iinclude -Isrc)
+# As they are installed: there what an installed header includes is, too.
+rm -rf "$PM_SUITE_DIR/root"
+must installs in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" install-data \
+	DESTDIR="$PM_SUITE_DIR/root"
+include=$PM_SUITE_DIR/root/perfmon/include
+strict=(-fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Wundef -Werror "-I$include")
 
 alone() { # HEADER COMPILER OPTION...
 	local header=$1
@@ -14,8 +18,12 @@ alone() { # HEADER COMPILER OPTION...
 	# Twice, for the include guard.
 	printf '#include <%s>\n#include <%s>\n' "$header" "$header" | "$@"
 }
-for file in include/perfmon/*.h; do
-	header=${file#include/}
+for file in "$include"/perfmon/*.h "$include"/perfmon/*/*.h; do
+	header=${file#"$include"/}
+	case $header in
+	perfmon/arch/arch.h) ;;
+	perfmon/arch/*) continue ;; # parts of arch.h
+	esac
 	for variant in "" -DPERFMON_DISABLE; do
 		for compiler in gcc clang; do
 			try "$header C11 $compiler $variant" in_shell alone "$header" "$compiler" \
@@ -30,7 +38,7 @@ done
 for file in src/*/*.h; do
 	case $file in
 	src/arch/arch.h) ;;
-	src/arch/*) continue ;; # parts of arch.h
+	src/arch/*) continue ;;
 	esac
 	try "$file stands alone" in_shell alone "${file#src/}" gcc -fsyntax-only -std=gnu11 \
 		-D_GNU_SOURCE -Wall -Wextra -Werror -Iinclude -Isrc -I"$build" -x c -

@@ -11,9 +11,6 @@ try "libpfm4 is seen in one file" nothing outside events_pfm.c \
 	'#include <perfmon/(pfmlib|perf_event\.h)'
 try "hwloc is seen in one file" nothing outside topology.c '#include <hwloc'
 try "liburcu is seen in one file" nothing outside registry.c '#include <urcu'
-try "system calls are made in one file" nothing outside kernel.c \
-	'#include <sys/(syscall|ioctl)\.h>|\b(syscall|ioctl|mmap|munmap|madvise)\([^2]'
-
 # within FOLDER PATTERN: the lines in it that match
 within() {
 	[ ! -d "$1" ] || grep -rnE "$2" "$1"
@@ -36,12 +33,17 @@ calls() { # PATTERN FILE...
 	shift
 	nm -u "$@" | awk '{ print $2 }' | sed 's/@.*//' | grep -xE "$pattern" | sort -u
 }
+memory='mmap|mmap64|munmap|mprotect|madvise|memfd_create|ftruncate|ftruncate64|fallocate|fallocate64'
+files='open|open64|openat|openat64|read|pread|pread64|write|close|fcntl|fcntl64|poll|ioctl'
+mapfile -t others < <(find "$build/src" -path '*.libs/*.o' ! -name '*-kernel.o')
+try "system calls are made in one file" nothing calls \
+	"$memory|$files|syscall|sigaction|prctl|getrlimit|getrlimit64" "${others[@]}"
+
 allocates='malloc|calloc|realloc|free'
 locks='pthread_(mutex|rwlock|spin|cond)_.*'
-kernel='ioctl|mmap|munmap|read|write|open|openat|close|syscall'
 hashes='strcmp|strncmp|strlen|memcmp'
 try "the fast path does not allocate, lock, call the kernel or compare strings" nothing calls \
-	"$allocates|$locks|$kernel|$hashes" "$build"/src/fastpath/.libs/*.o
+	"$allocates|$locks|$memory|$files|syscall|$hashes" "$build"/src/fastpath/.libs/*.o
 prints='printf|vprintf|puts|putchar|perror'
 ends='exit|_exit|_Exit|abort|__assert_fail'
 changes='signal|sched_setaffinity|pthread_setaffinity_np|setrlimit|setrlimit64|prlimit|prlimit64'
