@@ -8,6 +8,7 @@
  */
 #include <perfmon/region.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +83,7 @@ static void blocked(size_t from, size_t to, double *out)
 
 static void *work(void *argument)
 {
-	size_t n = (size_t)(char *)argument;
+	size_t n = (uintptr_t)argument;
 	size_t from = order * n / THREADS, to = order * (n + 1) / THREADS;
 
 	PERFMON_REGION_BEGIN("matmul");
@@ -122,11 +123,11 @@ int main(int argc, char **argv)
 	}
 	pthread_barrier_init(&barrier, NULL, THREADS);
 	for (i = 1; i < THREADS; i++)
-		if (pthread_create(&thread[i], NULL, work, (char *)0 + i)) {
+		if (pthread_create(&thread[i], NULL, work, (void *)(uintptr_t)i)) {
 			perror("pthread_create");
 			return 1;
 		}
-	work((char *)0);
+	work(NULL);
 	for (i = 1; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	bad = differ();

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void append(struct pm_diag *diag, const char *format, va_list args)
+static void __attribute__((format(printf, 2, 0)))
+append(struct pm_diag *diag, const char *format, va_list args)
 {
 	size_t used = strlen(diag->text);
 	size_t room = sizeof(diag->text) - used;
