@@ -26,11 +26,11 @@ try "the headers installed are the public ones" \
 soname=$(objdump -p "$prefix/lib/libperfmon.so" | awk '$1 == "SONAME" { print $2 }')
 try "the soname is a file beside the library ($soname)" test -e "$prefix/lib/$soname"
 
-# The shared library links what it says and nothing else.
+# The shared library links what it says, the compiler's runtime, and nothing else.
 needed=$(objdump -p "$prefix/lib/libperfmon.so" | awk '$1 == "NEEDED" { print $2 }')
 for library in $needed; do
 	case $library in
-	libc.so.* | libm.so.* | ld-linux* | libpthread* | liburcu* | libhwloc* | libpfm*)
+	libc.so.* | libm.so.* | libgcc_s.so.* | ld-linux* | libpthread* | liburcu* | libhwloc* | libpfm*)
 		ok "needs $library" ;;
 	*) not_ok "needs $library, which the design does not allow" ;;
 	esac
