@@ -6,6 +6,7 @@ pminclude_HEADERS = \
 	include/perfmon/perfmon.h \
 	include/perfmon/profile.h \
 	include/perfmon/region.h \
+	include/perfmon/report.h \
 	include/perfmon/session.h \
 	include/perfmon/version.h
 
@@ -40,10 +41,16 @@ libperfmon_all_la_SOURCES = \
 	src/core/profile.c src/core/profile.h \
 	src/core/registry.c src/core/registry.h \
 	src/core/regions.c src/core/regions.h src/core/reread.c \
+	src/core/report.c src/core/report.h src/core/report_call.c src/core/report_csv.c \
+	src/core/report_exit.c src/core/report_formats.h src/core/report_frame.c src/core/report_json.c \
+	src/core/report_model.c src/core/report_model.h src/core/report_out.c \
+	src/core/report_out.h src/core/report_roles.c src/core/report_text.c \
+	src/core/report_tree.c \
 	src/core/snapshot.c src/core/snapshot.h \
 	src/core/snapshot_records.c src/core/snapshot_walk.h \
 	src/core/sysfs.c src/core/sysfs.h \
 	src/core/thread.c src/core/thread.h \
+	src/core/topology.c src/core/topology.h \
 	src/core/version.c
 libperfmon_all_la_CPPFLAGS = $(AM_CPPFLAGS) $(URCU_CFLAGS) $(HWLOC_CFLAGS)
 libperfmon_all_la_LIBADD = $(URCU_LIBS) $(HWLOC_LIBS) $(PFM_LIBS) -lm

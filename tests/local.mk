@@ -6,7 +6,7 @@ tests_race_snapshot_SOURCES = tests/race_snapshot.c tests/profile_builder.h
 tests_race_snapshot_LDADD = libperfmon_all.la
 
 if HAVE_CRITERION
-CRITERION_TESTS = tests/test_options tests/test_snapshot
+CRITERION_TESTS = tests/test_options tests/test_report tests/test_snapshot
 CRITERION_TESTS += tests/test_instance tests/test_read tests/test_session
 check_PROGRAMS += $(CRITERION_TESTS)
 TESTS += $(CRITERION_TESTS)
@@ -18,6 +18,13 @@ tests_test_instance_LDADD = $(TEST_LIBS)
 
 tests_test_options_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_options_LDADD = $(TEST_LIBS)
+
+tests_test_report_SOURCES = tests/test_report.c tests/profile_builder.h
+tests_test_report_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
+tests_test_report_LDADD = $(TEST_LIBS) $(JANSSON_LIBS)
+if HAVE_JANSSON
+TEST_JANSSON = -DHAVE_JANSSON
+endif
 
 tests_test_snapshot_SOURCES = tests/test_snapshot.c tests/profile_builder.h
 tests_test_snapshot_CPPFLAGS = $(TEST_CPPFLAGS)

@@ -6,6 +6,7 @@
 #include <perfmon/event.h>
 #include <perfmon/profile.h>
 #include <perfmon/region.h>
+#include <perfmon/report.h>
 #include <perfmon/session.h>
 #include <perfmon/version.h>
 

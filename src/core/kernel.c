@@ -4,6 +4,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +104,39 @@ ssize_t pm_kernel_read(int fd, void *buffer, size_t size)
 ssize_t pm_kernel_write(int fd, const void *buffer, size_t size)
 {
 	return CALL(PM_CALL_WRITE, write(fd, buffer, size));
+}
+
+ssize_t pm_kernel_write_quietly(int fd, const void *buffer, size_t size)
+{
+	static const struct timespec at_once;
+	sigset_t pipe_signal, pending, old;
+	ssize_t written;
+
+	sigemptyset(&pipe_signal);
+	sigaddset(&pipe_signal, SIGPIPE);
+	sigemptyset(&pending);
+	sigpending(&pending);
+	if (sigismember(&pending, SIGPIPE))
+		return pm_kernel_write(fd, buffer, size);
+	pthread_sigmask(SIG_BLOCK, &pipe_signal, &old);
+	written = pm_kernel_write(fd, buffer, size);
+	if (written == -EPIPE) {
+		int saved = errno;
+
+		/* Ours, and nobody else's: none was pending. */
+		while (sigtimedwait(&pipe_signal, NULL, &at_once) < 0 && errno == EINTR)
+			;
+		errno = saved;
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return written;
+}
+
+int pm_kernel_poll_write(int fd, int timeout_ms)
+{
+	struct pollfd wait = {.fd = fd, .events = POLLOUT};
+
+	return CALL(PM_CALL_POLL, poll(&wait, 1, timeout_ms));
 }
 
 int pm_kernel_open(const char *path, int flags, mode_t mode)

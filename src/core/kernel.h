@@ -29,6 +29,7 @@ enum pm_kernel_call {
 	PM_CALL_MADVISE,
 	PM_CALL_READ,
 	PM_CALL_WRITE,
+	PM_CALL_POLL,
 	PM_CALL_OPEN,
 	PM_CALL_CLOSE,
 	PM_CALL_FSTAT,
@@ -67,6 +68,9 @@ int pm_kernel_munmap(void *address, size_t size);
 int pm_kernel_madvise(void *address, size_t size, int advice);
 ssize_t pm_kernel_read(int fd, void *buffer, size_t size);
 ssize_t pm_kernel_write(int fd, const void *buffer, size_t size);
+/* The same, but a pipe that nobody reads gives -EPIPE and no SIGPIPE. */
+ssize_t pm_kernel_write_quietly(int fd, const void *buffer, size_t size);
+int pm_kernel_poll_write(int fd, int timeout_ms); /* waits until FD takes more */
 int pm_kernel_open(const char *path, int flags, mode_t mode);
 int pm_kernel_close(int fd);
 int pm_kernel_fstat(int fd, struct stat *st);

@@ -265,4 +265,5 @@ __attribute__((destructor)) static void finish(void)
 	header = pm_profile_header();
 	__atomic_store_n(&header->state, PERFMON_STATE_ENDED, __ATOMIC_RELAXED);
 	pm_profile_clock_renew();
+	pm_process_report();
 }

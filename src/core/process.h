@@ -58,6 +58,10 @@ bool pm_process_is_ours(void);
 /* A child that no fork handler prepared (_Fork, clone): from now on regions do nothing. */
 void pm_process_make_inert(void);
 
+/* Writes the report of a process that ends. The one call upwards: the report is a layer
+ * above this one, and is reached from here so that a static link finds it, too. */
+void pm_process_report(void);
+
 /* Writes to stderr under PERFMON_DEBUG. */
 __attribute__((format(printf, 1, 2))) void pm_process_debug(const char *format, ...);
 

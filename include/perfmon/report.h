@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reports: what regions have counted so far, as text, JSON or CSV. When a process exits
+ * its report is written without any call (environment variables PERFMON_OUTPUT and
+ * PERFMON_FORMAT); these calls write one at any other time.
+ */
+#ifndef PERFMON_REPORT_H
+#define PERFMON_REPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum perfmon_report_format {
+	PERFMON_REPORT_DEFAULT = 0, /* what PERFMON_FORMAT says, else text */
+	PERFMON_REPORT_TEXT = 1,    /* the call tree, aligned, for people */
+	PERFMON_REPORT_FLAT = 2,    /* the same by region */
+	PERFMON_REPORT_JSON = 3,    /* everything, in full precision */
+	PERFMON_REPORT_CSV = 4	    /* a row per path */
+};
+
+/* Each thread's numbers, too, after those of all threads. Threads that have ended are
+ * summed, unless PERFMON_THREADS=keep. */
+#define PERFMON_REPORT_PER_THREAD 1u
+/* Counts less what an empty region counts, for each visit; see doc/report-formats.md. */
+#define PERFMON_REPORT_SUBTRACT_BIAS 2u
+
+/**
+ * struct perfmon_report_options - how to write a report.
+ *
+ * SIZE is sizeof(struct perfmon_report_options); the rest may be zero. Flags add to what
+ * the environment asks for.
+ */
+struct perfmon_report_options {
+	size_t size;
+	uint32_t format; /* enum perfmon_report_format */
+	uint32_t flags;	 /* PERFMON_REPORT_PER_THREAD and so on */
+};
+
+/**
+ * perfmon_report_write() - writes the report of this process to FD, which stays open.
+ *
+ * Regions go on meanwhile, in all threads; each row is consistent in itself. Visits that
+ * have not ended are not in it, and marked. OPTIONS may be NULL. What else the
+ * environment says (PERFMON_OUTPUT) does not matter here.
+ *
+ * Returns 0; -ENOENT if no region has been used in this process yet; -EINVAL for a size
+ * below the first version's, an unknown format or an unknown flag; -E2BIG for an OPTIONS
+ * that is larger than this library's and has something in its tail; -ENOMEM; or what
+ * write(2) refused with. Nothing is written in the cases before the last. SIGPIPE is not
+ * raised. Allocates and enters the kernel; any thread, but no signal handler.
+ */
+int perfmon_report_write(int fd, const struct perfmon_report_options *options);
+
+/**
+ * perfmon_report_print() - writes the report where the one at exit will go: by
+ * PERFMON_OUTPUT, stderr by default. A file is overwritten.
+ *
+ * As perfmon_report_write(); 0 also with PERFMON_OUTPUT=none. A file that cannot be
+ * written is not an error: the report goes to stderr and says so.
+ */
+int perfmon_report_print(const struct perfmon_report_options *options);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reports: from a snapshot to text, JSON and CSV. doc/report-formats.md has the formats.
+ */
+#ifndef PM_CORE_REPORT_H
+#define PM_CORE_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/options.h"
+#include "core/snapshot.h"
+#include "core/topology.h"
+
+struct pm_report_options {
+	enum pm_format format;
+	bool per_thread;    /* each thread's tree too, after that of all threads */
+	bool subtract_bias; /* counts less what measuring itself counts */
+	const struct pm_machine *machine; /* the profile's; NULL: not known */
+	const char *const *notes;	  /* more sentences, after the profile's */
+	uint32_t note_count;
+};
+
+/*
+ * pm_report_write() - writes SNAPSHOT's report through SINK, which is given pieces of
+ * text and returns 0 or a negative errno; the first error ends the report and is
+ * returned. -ENOMEM if the report cannot be put together; nothing has been written then.
+ * Does not depend on the locale. Allocates; any thread.
+ */
+int pm_report_write(const struct pm_snapshot *snapshot,
+		    const struct pm_report_options *options,
+		    int (*sink)(void *argument, const char *text, size_t size),
+		    void *argument);
+
+/* The same to a descriptor, by write(2). */
+int pm_report_write_fd(const struct pm_snapshot *snapshot,
+		       const struct pm_report_options *options, int fd);
+
+/*
+ * pm_report_at_exit() - writes the report where OPTIONS say. A path that cannot be
+ * written gives a sentence in the report, which goes to stderr instead. FORKED: the
+ * process is a forked child, whose file must not be its parent's: the pid is added to the
+ * name unless the template has it. 0 or a negative errno, with DIAG.
+ *
+ * The file is created (mode 0644, less the umask) or overwritten, never through a
+ * symbolic link as its last part. A FIFO that nobody reads is refused, not waited for.
+ */
+int pm_report_at_exit(const struct pm_snapshot *snapshot,
+		      const struct pm_options *options, bool forked,
+		      struct pm_diag *diag);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* CSV (RFC 4180): a header line, then a row per path, first of all threads together, then
+ * per thread. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/report_formats.h"
+
+#define END_OF_LINE "\r\n"
+
+static void number(struct pm_out *out, uint64_t value)
+{
+	pm_out_format(out, ",%llu", (unsigned long long)value);
+}
+
+static void real(struct pm_out *out, double value, bool known)
+{
+	pm_out_text(out, ",");
+	if (known)
+		pm_out_double(out, value);
+}
+
+static void heading(struct pm_out *out, const char *name, const char *part)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text), "%s%s", name, part);
+	pm_out_text(out, ",");
+	pm_out_csv(out, text);
+}
+
+static void header(const struct pm_report *report, struct pm_out *out)
+{
+	const struct pm_report_model *model = report->model;
+
+	pm_out_text(
+		out,
+		"thread,thread_name,id,parent,depth,path,region,entered,visits,time_ns,"
+		"exclusive_ns,mean_ns,stddev_ns,min_ns,max_ns,off_cpu_ns,threads,"
+		"fallback_reads,retries,migrations,mismatched_ends,dropped_counts,"
+		"defects,torn");
+	for (uint32_t e = 0; e < model->event_count; e++) {
+		const char *name = model->events[e].name;
+
+		heading(out, name, "");
+		heading(out, name, ".exclusive");
+		heading(out, name, ".sum");
+		heading(out, name, ".coverage");
+		heading(out, name, ".status");
+	}
+	for (uint32_t r = 0; r < model->ratio_count; r++)
+		heading(out, model->ratios[r].key, "");
+	pm_out_text(out, END_OF_LINE);
+}
+
+/* The names from the top down, with ";" between and "\" before ";" and "\" in a name. */
+static int path_write(const struct pm_report_tree *tree, uint32_t n, struct pm_out *out)
+{
+	uint32_t depth = tree->nodes[n].depth, *line;
+	size_t size = 1;
+	char *path, *to;
+
+	line = malloc((size_t)depth * sizeof(*line));
+	if (!line)
+		return -ENOMEM;
+	for (uint32_t d = depth; d-- > 0; n = tree->nodes[n].parent) {
+		line[d] = n;
+		size += 2 * strlen(pm_report_name(tree, n)) + 1;
+	}
+	path = to = malloc(size);
+	for (uint32_t d = 0; path && d < depth; d++) {
+		if (d)
+			*to++ = ';';
+		for (const char *c = pm_report_name(tree, line[d]); *c; c++) {
+			if (*c == ';' || *c == '\\')
+				*to++ = '\\';
+			*to++ = *c;
+		}
+	}
+	free(line);
+	if (!path)
+		return -ENOMEM;
+	*to = '\0';
+	pm_out_csv(out, path);
+	free(path);
+	return 0;
+}
+
+static void count_write(const struct pm_report_tree *tree, uint32_t n, uint32_t e,
+			struct pm_out *out)
+{
+	static const char *const states[] = {
+		[PM_COUNTED] = "counted",
+		[PM_NOT_COUNTED] = "not counted",
+		[PM_NEVER_OPENED] = "never opened",
+	};
+	double scale = tree->model->events[e].first->scale;
+	struct pm_value inclusive = pm_report_count(tree, n, e, false);
+	struct pm_value exclusive = pm_report_count(tree, n, e, true);
+
+	real(out, inclusive.value * scale, inclusive.state == PM_COUNTED);
+	real(out, exclusive.value * scale, exclusive.state == PM_COUNTED);
+	if (inclusive.state == PM_NEVER_OPENED)
+		pm_out_text(out, ",");
+	else
+		number(out, inclusive.sum);
+	real(out, inclusive.coverage, inclusive.state != PM_NEVER_OPENED);
+	pm_out_format(out, ",%s", states[inclusive.state]);
+}
+
+static int row(const struct pm_report_tree *tree, uint32_t n, const char *thread,
+	       const char *thread_name, struct pm_out *out)
+{
+	const struct pm_report_model *model = tree->model;
+	const struct pm_snapshot *s = model->snapshot;
+	const struct pm_report_node *node = &tree->nodes[n];
+	bool visited = node->visits > 0;
+	int err;
+
+	pm_out_text(out, thread);
+	pm_out_text(out, ",");
+	pm_out_csv(out, thread_name);
+	number(out, n);
+	number(out, node->parent);
+	number(out, node->depth);
+	pm_out_text(out, ",");
+	err = path_write(tree, n, out);
+	if (err)
+		return err;
+	pm_out_text(out, ",");
+	pm_out_csv(out, pm_report_name(tree, n));
+	number(out, node->entered);
+	number(out, node->visits);
+	real(out, pm_snapshot_ns(s, (double)node->time_ticks), visited);
+	real(out, pm_snapshot_ns(s, pm_report_time(tree, n, true).value), visited);
+	real(out, pm_snapshot_ns(s, pm_report_mean(node)), visited);
+	real(out, pm_snapshot_ns(s, pm_report_deviation(node)), node->visits > 1);
+	real(out, pm_snapshot_ns(s, (double)node->time_min), visited);
+	real(out, pm_snapshot_ns(s, (double)node->time_max), visited);
+	number(out, node->off_cpu_ns);
+	number(out, node->threads);
+	number(out, node->fallback_reads);
+	number(out, node->retries);
+	number(out, node->migrations);
+	number(out, node->mismatched_ends);
+	number(out, node->dropped_counts);
+	number(out, node->defects);
+	number(out, node->torn);
+	for (uint32_t e = 0; e < model->event_count; e++)
+		count_write(tree, n, e, out);
+	for (uint32_t r = 0; r < model->ratio_count; r++) {
+		struct pm_value value = pm_report_ratio(tree, n, r, false);
+
+		real(out, value.value, value.state == PM_COUNTED);
+	}
+	pm_out_text(out, END_OF_LINE);
+	return 0;
+}
+
+static int rows(const struct pm_report_tree *tree, const char *thread,
+		const char *thread_name, struct pm_out *out)
+{
+	int err = 0;
+
+	for (uint32_t n = 1; !err && n < tree->node_count; n++)
+		err = row(tree, n, thread, thread_name, out);
+	return err;
+}
+
+int pm_report_csv(const struct pm_report *report, struct pm_out *out)
+{
+	const struct pm_snapshot *s = report->snapshot;
+	int err;
+
+	header(report, out);
+	err = rows(report->all, "all", "", out);
+	for (uint32_t t = 0; !err && report->options->per_thread && t < s->thread_count;
+	     t++) {
+		const struct perfmon_profile_thread *record = &s->threads[t].record;
+		struct pm_report_tree tree;
+		char thread[24] = "ended";
+
+		if (record->state != PERFMON_THREAD_FOLDED)
+			snprintf(thread, sizeof(thread), "%u", record->tid);
+		err = pm_report_tree_make(&tree, report->model, t);
+		if (err)
+			break;
+		err = rows(&tree, thread, record->name, out);
+		pm_report_tree_free(&tree);
+	}
+	return err;
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What stands around the table of a text report: whose it is, what its marks mean, and
+ * what is missing. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/report_formats.h"
+
+void pm_report_date(char *buffer, size_t size, uint64_t realtime_ns, bool iso)
+{
+	time_t seconds = (time_t)(realtime_ns / 1000000000u);
+	struct tm t;
+
+	buffer[0] = '\0';
+	if (realtime_ns && gmtime_r(&seconds, &t))
+		snprintf(buffer, size, "%04d-%02d-%02d%c%02d:%02d:%02d%s",
+			 t.tm_year + 1900, t.tm_mon + 1, t.tm_mday, iso ? 'T' : ' ',
+			 t.tm_hour, t.tm_min, t.tm_sec, iso ? "Z" : " UTC");
+}
+
+const char *pm_report_note(const struct pm_report *report, uint32_t i)
+{
+	const struct pm_snapshot *s = report->snapshot;
+	const struct pm_report_options *options = report->options;
+
+	if (i < s->note_count)
+		return s->notes[i];
+	i -= s->note_count;
+	/* The notes of the options may stand in the profile, too. */
+	for (uint32_t o = 0; o < options->note_count; o++) {
+		bool known = false;
+
+		for (uint32_t n = 0; n < s->note_count && !known; n++)
+			known = !strcmp(s->notes[n], options->notes[o]);
+		if (!known && !i--)
+			return options->notes[o];
+	}
+	return NULL;
+}
+
+double pm_report_duration(const struct pm_snapshot *s)
+{
+	return pm_snapshot_ns(s, (double)pm_less(s->taken_ticks, s->header.begin_ticks));
+}
+
+double pm_report_lifetime(const struct pm_snapshot *s,
+			  const struct pm_snapshot_thread *thread)
+{
+	uint64_t end =
+		thread->record.end_ticks ? thread->record.end_ticks : s->taken_ticks;
+
+	return pm_snapshot_ns(s, (double)pm_less(end, thread->record.begin_ticks));
+}
+
+const char *pm_report_thread_state(const struct pm_snapshot_thread *thread)
+{
+	switch (thread->record.state) {
+	case PERFMON_THREAD_LIVE:
+		return "live";
+	case PERFMON_THREAD_FOLDED:
+		return "folded";
+	default:
+		return "ended";
+	}
+}
+
+uint32_t pm_report_lost(const struct pm_snapshot *s, struct pm_lost lost[PM_LOST])
+{
+	static const struct pm_lost kinds[PM_LOST] = {
+		{0, "first_in_handler",
+		 "visits are missing: a signal handler was the first to use regions in "
+		 "its "
+		 "thread"},
+		{0, "threads", "threads could not be set up: nothing of them is here"},
+		{0, "unnamed",
+		 "visits are missing: their region could not be registered"},
+		{0, "in_handler",
+		 "visits are missing: a signal handler had interrupted a region call"},
+		{0, "too_deep", "visits are missing: they were nested deeper than 256"},
+		{0, "no_memory",
+		 "visits are missing: there was no memory for their path"},
+		{0, "other",
+		 "visits are missing: regions were disarmed while they were open, "
+		 "or the like"},
+		{0, "unmatched_ends", "ENDs of a region came without their BEGIN"},
+	};
+
+	memcpy(lost, kinds, sizeof(kinds));
+	lost[0].count = s->header.lost_first_in_handler;
+	lost[1].count = s->header.lost_threads;
+	for (uint32_t t = 0; t < s->thread_count; t++) {
+		const struct perfmon_profile_thread *record = &s->threads[t].record;
+
+		lost[2].count = pm_plus(lost[2].count, record->lost_unnamed);
+		lost[3].count = pm_plus(lost[3].count, record->lost_in_handler);
+		lost[4].count = pm_plus(lost[4].count, record->lost_too_deep);
+		lost[5].count = pm_plus(lost[5].count, record->lost_no_memory);
+		lost[6].count = pm_plus(lost[6].count, record->lost_other);
+		lost[7].count = pm_plus(lost[7].count, record->unmatched_ends);
+	}
+	return PM_LOST;
+}
+
+static void plural(struct pm_out *out, uint64_t n, const char *what)
+{
+	pm_out_format(out, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
+}
+
+static void head_machine(const struct pm_machine *machine, struct pm_out *out)
+{
+	pm_out_text(out, "  machine  ");
+	pm_out_plain(out,
+		     machine->cpu_model[0] ? machine->cpu_model : machine->architecture,
+		     0);
+	if (machine->packages) {
+		pm_out_text(out, ", ");
+		plural(out, machine->packages, "package");
+	}
+	if (machine->cores) {
+		pm_out_text(out, ", ");
+		plural(out, machine->cores, "core");
+	}
+	if (machine->cpus) {
+		pm_out_text(out, ", ");
+		plural(out, machine->cpus, "CPU");
+	}
+	if (machine->kernel[0]) {
+		pm_out_text(out, ", Linux ");
+		pm_out_plain(out, machine->kernel, 0);
+	}
+	pm_out_text(out, "\n");
+}
+
+static void head_event(const struct pm_report *report,
+		       const struct pm_report_event *event, struct pm_out *out)
+{
+	const char *between = ": ";
+
+	pm_out_text(out, "           ");
+	pm_out_plain(out, event->name, 0);
+	if (event->refused == event->parts && event->parts) {
+		pm_out_format(out, ": refused");
+		if (event->first->error)
+			pm_out_format(out, " (%s)", strerror(-event->first->error));
+		pm_out_text(out, "\n");
+		return;
+	}
+	if (event->parts > 1) {
+		pm_out_format(out, "%ssum over %u kinds of core", between, event->parts);
+		between = ", ";
+	}
+	if (event->user_read || event->syscall_read) {
+		pm_out_format(out, "%sread %s", between,
+			      !event->syscall_read ? "in user space"
+			      : event->user_read
+				      ? "in user space, in some threads by read(2)"
+				      : "by read(2)");
+		between = ", ";
+	}
+	if (event->kernel_only) {
+		pm_out_format(out, "%shappens in the kernel alone", between);
+		between = ", ";
+	}
+	if (event->bias_known)
+		pm_out_format(out, "%san empty region counts %llu%s", between,
+			      (unsigned long long)event->bias,
+			      report->options->subtract_bias ? " (subtracted)" : "");
+	pm_out_text(out, "\n");
+}
+
+static void head_threads(const struct pm_snapshot *s, struct pm_out *out)
+{
+	uint64_t live = 0, ended = 0, folded = 0;
+
+	for (uint32_t t = 0; t < s->thread_count; t++) {
+		const struct perfmon_profile_thread *record = &s->threads[t].record;
+
+		if (record->state == PERFMON_THREAD_FOLDED)
+			folded += record->folded;
+		else if (record->state == PERFMON_THREAD_LIVE)
+			live++;
+		else
+			ended++;
+	}
+	pm_out_format(out, "  threads  %llu",
+		      (unsigned long long)(live + ended + folded));
+	if (ended + folded)
+		pm_out_format(out, " (%llu ended)", (unsigned long long)(ended + folded));
+	pm_out_text(out, "\n");
+}
+
+static void head_clock(const struct pm_snapshot *s, struct pm_out *out)
+{
+	char rate[PM_CELL];
+
+	pm_out_text(out, "  clock    ");
+	if (s->header.clock == PERFMON_CLOCK_MONOTONIC) {
+		pm_out_text(out, "CLOCK_MONOTONIC\n");
+	} else if (s->tick_ns > 0) {
+		pm_cell_unit(rate, 1e9 / s->tick_ns, "Hz");
+		pm_out_format(out, "timestamp counter, %s\n", rate);
+	} else {
+		pm_out_text(out,
+			    "timestamp counter of unknown rate: times are in ticks\n");
+	}
+}
+
+void pm_report_text_head(const struct pm_report *report, struct pm_out *out)
+{
+	const struct pm_snapshot *s = report->snapshot;
+	const struct perfmon_profile_header *header = &s->header;
+	char date[40], time[PM_CELL];
+
+	pm_out_text(out, "perfmon " PACKAGE_VERSION ": ");
+	pm_out_plain(out, header->program, 0);
+	pm_out_format(out, ", pid %u", header->pid);
+	if (header->host[0]) {
+		pm_out_text(out, " on ");
+		pm_out_plain(out, header->host, 0);
+	}
+	if (header->rank >= 0)
+		pm_out_format(out, ", rank %d", header->rank);
+	if (header->rank >= 0 && header->ranks > 0)
+		pm_out_format(out, " of %d", header->ranks);
+	pm_report_date(date, sizeof(date), header->begin_realtime_ns, false);
+	pm_cell_time(time, pm_report_duration(s));
+	pm_out_format(out, "\n  began    %s%s%s\n", date, date[0] ? ", " : "", time);
+	if (report->options->machine)
+		head_machine(report->options->machine, out);
+	head_clock(s, out);
+	head_threads(s, out);
+	if (report->model->event_count)
+		pm_out_text(out,
+			    report->options->format == PM_FORMAT_FLAT
+				    ? "  events   exclusive, without nested regions\n"
+				    : "  events   inclusive, with nested regions\n");
+	else
+		pm_out_text(out, "  events   none\n");
+	for (uint32_t e = 0; e < report->model->event_count; e++)
+		head_event(report, &report->model->events[e], out);
+	pm_out_text(out, "\n");
+}
+
+void pm_report_text_legend(const struct pm_report *report, struct pm_out *out,
+			   uint32_t marks, uint32_t states)
+{
+	static const struct {
+		uint32_t mark;
+		const char *text;
+	} legend[] = {
+		{PM_MARK_MULTIPLEXED, "~N%  estimated: on the hardware for N % of the "
+				      "time, scaled to all of it"},
+		{PM_MARK_PART, "<N%  counted for N % of the time only, not scaled"},
+		{PM_MARK_RETRIED,
+		 "r    some reads were taken anew, which counts a little more"},
+		{PM_MARK_FALLBACK, "f    some reads had to be made by read(2)"},
+		{PM_MARK_DROPPED,
+		 "d    some visits are not in it: their counts were dropped"},
+		{PM_MARK_THREADS, "p    not open in all threads: sum of the others"},
+		{PM_MARK_DEFECT, "x    negative differences were kept out of it"},
+		{PM_MARK_MISMATCHED,
+		 "!    some visits were closed by the end of an outer region"},
+		{PM_MARK_IN_FLIGHT,
+		 "?    some visits have begun and not ended: not in it"},
+		{PM_MARK_TORN,
+		 "?    caught while it was written: may hold part of one more visit"},
+	};
+
+	if (!(states & (1u << PM_NOT_COUNTED | 1u << PM_NEVER_OPENED)) && !marks)
+		return;
+	pm_out_text(out, "\n");
+	for (size_t i = 0; i < sizeof(legend) / sizeof(legend[0]); i++)
+		if (marks & legend[i].mark)
+			pm_out_format(out, "  %s\n", legend[i].text);
+	if (states & 1u << PM_NOT_COUNTED)
+		pm_out_text(
+			out,
+			"  -    not counted: no visit has ended, or it never came on the "
+			"hardware\n");
+	if (states & 1u << PM_NEVER_OPENED)
+		pm_out_text(out, "  n/a  never opened in these threads\n");
+	(void)report;
+}
+
+void pm_report_text_notes(const struct pm_report *report, struct pm_out *out)
+{
+	const struct pm_snapshot *s = report->snapshot;
+	struct pm_lost lost[PM_LOST];
+	const char *text, *head = "\n";
+	bool known_bias = false;
+
+	for (uint32_t i = 0; (text = pm_report_note(report, i)); i++) {
+		pm_out_format(out, "%s  note: ", head);
+		pm_out_plain(out, text, 0);
+		pm_out_text(out, "\n");
+		head = "";
+	}
+	for (uint32_t e = 0; e < report->model->event_count; e++)
+		known_bias |= report->model->events[e].bias_known;
+	if (report->options->subtract_bias) {
+		pm_out_format(
+			out, "%s  note: %s\n", head,
+			known_bias
+				? "counts are less what an empty region counts, for each "
+				  "visit and each nested one; what a nested visit costs "
+				  "outside of itself is not known and is still in the "
+				  "counts of the regions around it"
+				: "no bias could be subtracted: none has been measured");
+		head = "";
+	}
+	for (uint32_t i = 0; i < pm_report_lost(s, lost); i++) {
+		if (!lost[i].count)
+			continue;
+		pm_out_format(out, "%s  lost: %llu %s\n", head,
+			      (unsigned long long)lost[i].count, lost[i].text);
+		head = "";
+	}
+	if (s->partial) {
+		pm_out_format(out, "%s  partial: ", head);
+		pm_out_plain(out, s->problem, 0);
+		pm_out_text(out, "\n");
+	}
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Events and regions of a report, and the values of its nodes. */
+#include "core/report_model.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The column's heading. The parts of a hybrid event differ in their PMU only. */
+static void event_name(struct pm_report_event *event)
+{
+	const char *name = event->first->name, *end;
+	size_t pmu = strlen(event->first->pmu);
+
+	if (event->parts > 1 && pmu && !strncmp(name, event->first->pmu, pmu) &&
+	    name[pmu] == '/' && (end = strrchr(name + pmu + 1, '/'))) {
+		snprintf(event->name, sizeof(event->name), "%.*s%s%s",
+			 (int)(end - name - (ptrdiff_t)pmu - 1), name + pmu + 1,
+			 end[1] && end[1] != ':' ? ":" : "", end + 1);
+		return;
+	}
+	snprintf(event->name, sizeof(event->name), "%s", name);
+}
+
+static bool same_event(const struct perfmon_profile_counter *a,
+		       const struct perfmon_profile_counter *b)
+{
+	return !strcmp(a->name, b->name) && !strcmp(a->unit, b->unit) &&
+	       a->scale == b->scale;
+}
+
+/* The column of counter C of PLAN: one of an earlier plan, or a new one. */
+static uint32_t event_find(struct pm_report_model *model,
+			   const struct pm_snapshot_plan *plan, uint32_t c,
+			   const uint32_t *of)
+{
+	const struct perfmon_profile_counter *counter = &plan->counters[c];
+	struct pm_report_event *event;
+	uint32_t e;
+
+	for (uint32_t before = 0; before < c; before++)
+		if (plan->counters[before].logical == counter->logical)
+			return of[before];
+	for (e = 0; e < model->event_count; e++)
+		if (same_event(model->events[e].first, counter))
+			return e;
+	event = &model->events[model->event_count++];
+	memset(event, 0, sizeof(*event));
+	event->first = counter;
+	event->role = pm_role_of(counter, &event->suffix);
+	return e;
+}
+
+static void event_add(struct pm_report_event *event,
+		      const struct perfmon_profile_counter *counter)
+{
+	event->parts++;
+	event->refused += (counter->flags & PERFMON_COUNTER_REFUSED) != 0;
+	event->kernel_only |= (counter->flags & PERFMON_COUNTER_KERNEL_ONLY) != 0;
+	if (counter->bias_known) {
+		event->bias_known = true;
+		if (counter->bias > event->bias)
+			event->bias = counter->bias;
+	}
+}
+
+static int events_make(struct pm_report_model *model)
+{
+	const struct pm_snapshot *s = model->snapshot;
+	size_t most = 0;
+
+	for (uint32_t p = 0; p < s->plan_count; p++)
+		most += s->plans[p].counter_count;
+	model->events = malloc((most + 1) * sizeof(*model->events));
+	model->event_of = calloc((size_t)s->plan_count + 1, sizeof(*model->event_of));
+	if (!model->events || !model->event_of)
+		return -ENOMEM;
+	for (uint32_t p = 0; p < s->plan_count; p++) {
+		const struct pm_snapshot_plan *plan = &s->plans[p];
+		uint32_t known = model->event_count;
+		uint32_t *of = malloc((plan->counter_count + 1) * sizeof(*of));
+
+		model->event_of[p] = of;
+		if (!of)
+			return -ENOMEM;
+		for (uint32_t c = 0; c < plan->counter_count; c++) {
+			of[c] = event_find(model, plan, c, of);
+			/* An event of an earlier plan is described already. */
+			if (of[c] >= known)
+				event_add(&model->events[of[c]], &plan->counters[c]);
+		}
+	}
+	for (uint32_t e = 0; e < model->event_count; e++)
+		event_name(&model->events[e]);
+	for (uint32_t t = 0; t < s->thread_count; t++) {
+		const struct pm_snapshot_thread *thread = &s->threads[t];
+
+		for (uint32_t c = 0; thread->plan && c < thread->plan->counter_count;
+		     c++) {
+			uint32_t e = model->event_of[thread->plan - s->plans][c];
+
+			if (thread->record.status[c] == PERFMON_STATUS_USER)
+				model->events[e].user_read = true;
+			if (thread->record.status[c] == PERFMON_STATUS_SYSCALL)
+				model->events[e].syscall_read = true;
+		}
+	}
+	return 0;
+}
+
+static int by_name(const void *a, const void *b, void *argument)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	char **names = argument;
+	int order = strcmp(names[x], names[y]);
+
+	return order ? order : x < y ? -1 : x > y;
+}
+
+static int regions_make(struct pm_report_model *model)
+{
+	const struct pm_snapshot *s = model->snapshot;
+	size_t count = (size_t)s->region_count + 1;
+	uint32_t *order = malloc(count * sizeof(*order));
+
+	model->region_of = malloc(count * sizeof(*model->region_of));
+	if (!order || !model->region_of) {
+		free(order);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = i;
+	/* The root's name is no region's. */
+	model->region_of[0] = 0;
+	qsort_r(order + 1, count - 1, sizeof(*order), by_name, s->regions);
+	for (size_t i = 1; i < count; i++) {
+		bool same =
+			i > 1 && !strcmp(s->regions[order[i]], s->regions[order[i - 1]]);
+
+		model->region_of[order[i]] =
+			same ? model->region_of[order[i - 1]] : order[i];
+	}
+	free(order);
+	return 0;
+}
+
+static int event_of_role(const struct pm_report_model *model, enum pm_role role,
+			 const char *suffix)
+{
+	for (uint32_t e = 0; e < model->event_count; e++)
+		if (model->events[e].role == role &&
+		    (!suffix || !strcmp(suffix, model->events[e].suffix)))
+			return (int)e;
+	return -1;
+}
+
+static void ratios_make(struct pm_report_model *model)
+{
+	static const struct {
+		struct pm_ratio ratio;
+		enum pm_role above, below; /* PM_ROLE_NONE: time */
+	} all[] = {
+		{{"IPC", "ipc", "instructions per cycle", 1, 2, 0, 0},
+		 PM_ROLE_INSTRUCTIONS,
+		 PM_ROLE_CYCLES},
+		{{"GHz", "ghz", "cycles per nanosecond on the CPU", 1, 2, 0, 0},
+		 PM_ROLE_CYCLES,
+		 PM_ROLE_NONE},
+		{{"br-miss%", "branch_miss_percent", "branch misses per 100 branches",
+		  100, 2, 0, 0},
+		 PM_ROLE_BRANCH_MISSES,
+		 PM_ROLE_BRANCHES},
+		{{"cache-miss%", "cache_miss_percent",
+		  "cache misses per 100 cache references", 100, 2, 0, 0},
+		 PM_ROLE_CACHE_MISSES,
+		 PM_ROLE_CACHE_REFERENCES},
+	};
+
+	for (size_t i = 0; i < PM_RATIOS; i++) {
+		struct pm_ratio *ratio = &model->ratios[model->ratio_count];
+
+		*ratio = all[i].ratio;
+		ratio->above = event_of_role(model, all[i].above, NULL);
+		if (ratio->above < 0)
+			continue;
+		ratio->below = -1;
+		if (all[i].below != PM_ROLE_NONE) {
+			ratio->below = event_of_role(model, all[i].below,
+						     model->events[ratio->above].suffix);
+			if (ratio->below < 0)
+				continue;
+		}
+		model->ratio_count++;
+	}
+}
+
+int pm_report_model_make(struct pm_report_model *model,
+			 const struct pm_snapshot *snapshot, bool subtract_bias)
+{
+	int err;
+
+	memset(model, 0, sizeof(*model));
+	model->snapshot = snapshot;
+	model->subtract_bias = subtract_bias;
+	err = events_make(model);
+	if (!err)
+		err = regions_make(model);
+	if (err) {
+		pm_report_model_free(model);
+		return err;
+	}
+	ratios_make(model);
+	return 0;
+}
+
+void pm_report_model_free(struct pm_report_model *model)
+{
+	for (uint32_t p = 0; model->event_of && p < model->snapshot->plan_count; p++)
+		free(model->event_of[p]);
+	free(model->event_of);
+	free(model->events);
+	free(model->region_of);
+	memset(model, 0, sizeof(*model));
+}
+
+static uint32_t node_marks(const struct pm_report_node *node)
+{
+	return (node->entered != node->visits ? PM_MARK_IN_FLIGHT : 0) |
+	       (node->torn ? PM_MARK_TORN : 0) |
+	       (node->mismatched_ends ? PM_MARK_MISMATCHED : 0);
+}
+
+struct pm_value pm_report_time(const struct pm_report_tree *tree, uint32_t node,
+			       bool exclusive)
+{
+	const struct pm_report_node *n = &tree->nodes[node];
+	struct pm_value v = {.state = PM_COUNTED, .coverage = 1, .threads = n->threads};
+
+	v.marks = node_marks(n);
+	v.sum = exclusive ? pm_less(n->time_ticks, n->children_ticks) : n->time_ticks;
+	v.value = (double)v.sum;
+	if (!n->visits)
+		v.state = PM_NOT_COUNTED;
+	return v;
+}
+
+/* A - B, field by field; what cannot be negative is not. */
+static struct pm_report_count count_less(const struct pm_report_count *a,
+					 const struct pm_report_count *b)
+{
+	struct pm_report_count d = *a;
+
+	d.sum = pm_less(a->sum, b->sum);
+	d.lost_ns = pm_less(a->lost_ns, b->lost_ns);
+	d.windows = pm_less(a->windows, b->windows);
+	d.on_cpu_ns = fmax(0, a->on_cpu_ns - b->on_cpu_ns);
+	d.running_ns = fmax(0, a->running_ns - b->running_ns);
+	return d;
+}
+
+struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node,
+				uint32_t event, bool exclusive)
+{
+	const struct pm_report_event *e = &tree->model->events[event];
+	const struct pm_report_node *n = &tree->nodes[node];
+	size_t at = (size_t)node * tree->model->event_count + event;
+	struct pm_report_count c = tree->counts[at];
+	struct pm_value v = {.state = PM_COUNTED};
+
+	if (exclusive)
+		c = count_less(&c, &tree->children[at]);
+	v.sum = c.sum;
+	v.value = (double)c.sum;
+	v.threads = c.threads;
+	if (!c.threads) {
+		v.state = PM_NEVER_OPENED;
+		return v;
+	}
+	v.marks = node_marks(n);
+	v.coverage = c.on_cpu_ns > 0 ? fmin(1, c.running_ns / c.on_cpu_ns) : 1;
+	if (!c.measured || (!c.sum && (e->kernel_only || v.coverage <= 0))) {
+		v.state = PM_NOT_COUNTED;
+		return v;
+	}
+	if (e->parts > 1) {
+		/* Each part counts while the thread is on its kind of core; together they
+		 * cover the whole, and where they do not nothing is known to scale by. */
+		if (v.coverage < 0.999)
+			v.marks |= PM_MARK_PART;
+	} else if (c.lost_ns && v.coverage > 0 && v.coverage < 1) {
+		v.marks |= PM_MARK_MULTIPLEXED;
+		v.value /= v.coverage;
+	}
+	if (tree->model->subtract_bias && e->bias_known)
+		v.value = fmax(0, v.value - (double)e->bias * (double)c.windows);
+	if (c.threads < n->threads)
+		v.marks |= PM_MARK_THREADS;
+	v.marks |= (n->retries ? PM_MARK_RETRIED : 0) |
+		   (n->fallback_reads && e->user_read ? PM_MARK_FALLBACK : 0) |
+		   (n->dropped_counts ? PM_MARK_DROPPED : 0) |
+		   (n->defects ? PM_MARK_DEFECT : 0);
+	return v;
+}
+
+struct pm_value pm_report_ratio(const struct pm_report_tree *tree, uint32_t node,
+				uint32_t ratio, bool exclusive)
+{
+	const struct pm_ratio *r = &tree->model->ratios[ratio];
+	struct pm_value v = pm_report_count(tree, node, (uint32_t)r->above, exclusive),
+			below;
+	size_t at = (size_t)node * tree->model->event_count + (uint32_t)r->above;
+
+	if (r->below >= 0) {
+		below = pm_report_count(tree, node, (uint32_t)r->below, exclusive);
+	} else {
+		struct pm_report_count c = tree->counts[at];
+
+		if (exclusive)
+			c = count_less(&c, &tree->children[at]);
+		below = (struct pm_value){.state = PM_COUNTED,
+					  .value = c.on_cpu_ns,
+					  .coverage = 1,
+					  .threads = c.threads};
+	}
+	if (below.state > v.state)
+		v.state = below.state;
+	if (v.state == PM_COUNTED && below.value <= 0)
+		v.state = PM_NOT_COUNTED;
+	v.marks |= below.marks;
+	if (below.coverage < v.coverage)
+		v.coverage = below.coverage;
+	v.value = v.state == PM_COUNTED ? v.value / below.value * r->factor : 0;
+	return v;
+}
+
+double pm_report_mean(const struct pm_report_node *node)
+{
+	return node->visits ? (double)node->visit_ticks / (double)node->visits : -1;
+}
+
+double pm_report_deviation(const struct pm_report_node *node)
+{
+	double n = (double)node->visits, sum = (double)node->visit_ticks, variance;
+
+	if (node->visits < 2)
+		return -1;
+	variance = (node->time_squares - sum * sum / n) / (n - 1);
+	return isfinite(variance) && variance > 0 ? sqrt(variance) : 0;
+}

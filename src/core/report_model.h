@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a report says, before it is put in words: a snapshot's plans as one list of
+ * events, its threads' nodes as one tree, and of each number its value, its state and its
+ * marks. Here alone are counts scaled, bias subtracted and exclusive values computed.
+ */
+#ifndef PM_CORE_REPORT_MODEL_H
+#define PM_CORE_REPORT_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/report.h"
+
+/* What an event is for ratios. */
+enum pm_role {
+	PM_ROLE_NONE,
+	PM_ROLE_CYCLES,
+	PM_ROLE_INSTRUCTIONS,
+	PM_ROLE_BRANCHES,
+	PM_ROLE_BRANCH_MISSES,
+	PM_ROLE_CACHE_REFERENCES,
+	PM_ROLE_CACHE_MISSES,
+	PM_ROLES
+};
+
+/* The role of COUNTER; *SUFFIX is where its name's modifiers begin, "" without any. */
+enum pm_role pm_role_of(const struct perfmon_profile_counter *counter,
+			const char **suffix);
+
+/* A logical event: one column. */
+struct pm_report_event {
+	char name[128];
+	const struct perfmon_profile_counter *first;
+	const char *suffix; /* its modifiers: ratios are of equal ones */
+	enum pm_role role;
+	uint32_t parts;	  /* counters that are summed (hybrid CPUs) */
+	uint32_t refused; /* of these */
+	uint64_t bias;	  /* per visit, the highest of the parts */
+	bool bias_known;
+	bool kernel_only;
+	bool user_read; /* by some thread */
+	bool syscall_read;
+};
+
+struct pm_ratio {
+	const char *name;    /* in text */
+	const char *key;     /* in JSON and CSV */
+	const char *formula; /* for the legend */
+	double factor;
+	int decimals;
+	int above; /* event indices; -1: time on the CPU in ns */
+	int below;
+};
+#define PM_RATIOS 4
+
+/* Sums of one event over some visits and threads. */
+struct pm_report_count {
+	uint64_t sum;
+	uint64_t lost_ns;
+	uint64_t measured; /* visits */
+	uint64_t windows;  /* measured visits, those of nodes below included */
+	uint64_t threads;  /* in which it was open */
+	double on_cpu_ns;  /* of the measured visits in these threads */
+	double running_ns; /* the part of that on the hardware */
+	double squares;
+};
+
+struct pm_report_node {
+	uint32_t parent;
+	uint32_t region;
+	uint32_t depth;
+	uint32_t first_child; /* in order of exclusive time; 0: none */
+	uint32_t next;	      /* sibling; 0: none */
+	uint64_t visits;
+	uint64_t entered;
+	uint64_t time_ticks;  /* inclusive; in a flat tree without recursion's repeats */
+	uint64_t visit_ticks; /* sum over visits, for the mean */
+	uint64_t children_ticks;
+	double time_squares;
+	uint64_t time_min, time_max;
+	uint64_t off_cpu_ns, children_off_cpu_ns;
+	uint64_t fallback_reads, retries, migrations, mismatched_ends, dropped_counts,
+		defects, spilled;
+	uint64_t torn;	  /* nodes */
+	uint64_t threads; /* that have this path */
+	uint64_t thread_min_ticks, thread_max_ticks;
+	uint64_t histogram[PERFMON_PROFILE_BINS];
+};
+
+struct pm_report_model {
+	const struct pm_snapshot *snapshot;
+	bool subtract_bias;
+	uint32_t event_count;
+	struct pm_report_event *events;
+	uint32_t **event_of; /* by plan and counter */
+	uint32_t *region_of; /* by id: the lowest id with the same name */
+	uint32_t ratio_count;
+	struct pm_ratio ratios[PM_RATIOS];
+};
+
+struct pm_report_tree {
+	const struct pm_report_model *model;
+	bool flat;
+	uint32_t node_count; /* nodes[0], the root, included: no region of its own */
+	struct pm_report_node *nodes;	  /* parents before children */
+	struct pm_report_count *counts;	  /* node_count times event_count */
+	struct pm_report_count *children; /* likewise: sums over each node's children */
+	uint64_t total_ticks;		  /* exclusive times of all nodes */
+	uint64_t threads;
+};
+
+/* Each 0 or -ENOMEM. SNAPSHOT must stay alive as long as the model. */
+int pm_report_model_make(struct pm_report_model *model,
+			 const struct pm_snapshot *snapshot, bool subtract_bias);
+void pm_report_model_free(struct pm_report_model *model);
+
+/* The tree of thread number THREAD of the snapshot, or of all (-1). */
+int pm_report_tree_make(struct pm_report_tree *tree, const struct pm_report_model *model,
+			int64_t thread);
+/* TREE by region: one level; a region below itself counts once in inclusive values. */
+int pm_report_tree_flatten(struct pm_report_tree *flat,
+			   const struct pm_report_tree *tree);
+void pm_report_tree_free(struct pm_report_tree *tree);
+
+/* The node that follows NODE from the top down, 0 at the end; begin with 0. */
+uint32_t pm_report_tree_next(const struct pm_report_tree *tree, uint32_t node);
+
+enum pm_state {
+	PM_COUNTED,
+	PM_NOT_COUNTED, /* open, but never on the hardware; or nothing ended yet */
+	PM_NEVER_OPENED
+};
+
+#define PM_MARK_MULTIPLEXED 0x001u /* ~ scaled by its coverage */
+#define PM_MARK_PART	    0x002u /* < counted part of the time, not scaled */
+#define PM_MARK_RETRIED	    0x004u /* r */
+#define PM_MARK_FALLBACK    0x008u /* f */
+#define PM_MARK_IN_FLIGHT   0x010u /* ? visits that had not ended */
+#define PM_MARK_TORN	    0x020u /* ? caught inside an update */
+#define PM_MARK_MISMATCHED  0x040u /* ! */
+#define PM_MARK_DROPPED	    0x080u /* d */
+#define PM_MARK_THREADS	    0x100u /* p not open in all threads */
+#define PM_MARK_DEFECT	    0x200u /* x */
+
+struct pm_value {
+	enum pm_state state;
+	double value;	  /* scaled by coverage, bias subtracted on request */
+	uint64_t sum;	  /* as counted */
+	double coverage;  /* 0 to 1 */
+	uint64_t threads; /* in which it was open */
+	uint32_t marks;
+};
+
+struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node,
+				uint32_t event, bool exclusive);
+/* In ticks. */
+struct pm_value pm_report_time(const struct pm_report_tree *tree, uint32_t node,
+			       bool exclusive);
+struct pm_value pm_report_ratio(const struct pm_report_tree *tree, uint32_t node,
+				uint32_t ratio, bool exclusive);
+/* Of the time of one visit, in ticks; negative if there is none. */
+double pm_report_mean(const struct pm_report_node *node);
+double pm_report_deviation(const struct pm_report_node *node);
+
+/* Name of a node's region. */
+static inline const char *pm_report_name(const struct pm_report_tree *tree, uint32_t node)
+{
+	return tree->model->snapshot->regions[tree->nodes[node].region];
+}
+
+static inline uint64_t pm_less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* Sums from a profile that nobody vouches for. */
+static inline uint64_t pm_plus(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
+#endif

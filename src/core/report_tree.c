@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The tree of a report: nodes of many threads put together path by path. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/report_model.h"
+
+/* Finds a node by its parent and region while a tree grows. */
+struct table {
+	uint64_t *keys; /* parent << 32 | region; 0 is empty: regions count from 1 */
+	uint32_t *numbers;
+	size_t mask;
+};
+
+struct build {
+	struct pm_report_tree *tree;
+	uint32_t room;
+	struct table table;
+};
+
+static size_t slot_of(const struct table *table, uint64_t key)
+{
+	size_t slot = (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & table->mask;
+
+	while (table->keys[slot] && table->keys[slot] != key)
+		slot = (slot + 1) & table->mask;
+	return slot;
+}
+
+static int table_grow(struct table *table)
+{
+	size_t size = table->keys ? 2 * (table->mask + 1) : 256;
+	struct table larger = {.mask = size - 1};
+
+	larger.keys = calloc(size, sizeof(*larger.keys));
+	larger.numbers = malloc(size * sizeof(*larger.numbers));
+	if (!larger.keys || !larger.numbers) {
+		free(larger.keys);
+		free(larger.numbers);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; table->keys && i <= table->mask; i++) {
+		size_t slot;
+
+		if (!table->keys[i])
+			continue;
+		slot = slot_of(&larger, table->keys[i]);
+		larger.keys[slot] = table->keys[i];
+		larger.numbers[slot] = table->numbers[i];
+	}
+	free(table->keys);
+	free(table->numbers);
+	*table = larger;
+	return 0;
+}
+
+static int tree_grow(struct build *build)
+{
+	struct pm_report_tree *tree = build->tree;
+	uint32_t room = build->room ? 2 * build->room : 64;
+	size_t events = tree->model->event_count, size = sizeof(*tree->counts) * events;
+	struct pm_report_node *nodes = realloc(tree->nodes, room * sizeof(*nodes));
+	struct pm_report_count *counts;
+
+	if (!nodes)
+		return -ENOMEM;
+	tree->nodes = nodes;
+	counts = realloc(tree->counts, room * size + 1);
+	if (!counts)
+		return -ENOMEM;
+	tree->counts = counts;
+	build->room = room;
+	return 0;
+}
+
+/* The number of the node for REGION below PARENT, made if need be. */
+static int node_get(struct build *build, uint32_t parent, uint32_t region,
+		    uint32_t *number)
+{
+	struct pm_report_tree *tree = build->tree;
+	uint64_t key = (uint64_t)parent << 32 | region;
+	struct pm_report_node *node;
+	size_t slot;
+	int err;
+
+	if (!build->table.keys || 2 * (size_t)tree->node_count > build->table.mask) {
+		err = table_grow(&build->table);
+		if (err)
+			return err;
+	}
+	slot = slot_of(&build->table, key);
+	if (build->table.keys[slot]) {
+		*number = build->table.numbers[slot];
+		return 0;
+	}
+	if (tree->node_count == build->room) {
+		err = tree_grow(build);
+		if (err)
+			return err;
+	}
+	*number = tree->node_count++;
+	node = &tree->nodes[*number];
+	memset(node, 0, sizeof(*node));
+	node->parent = parent;
+	node->region = region;
+	node->depth = *number ? tree->nodes[parent].depth + 1 : 0;
+	node->time_min = node->thread_min_ticks = UINT64_MAX;
+	memset(tree->counts + (size_t)*number * tree->model->event_count, 0,
+	       tree->model->event_count * sizeof(*tree->counts));
+	if (*number) {
+		build->table.keys[slot] = key;
+		build->table.numbers[slot] = *number;
+	}
+	return 0;
+}
+
+static void add(uint64_t *to, uint64_t value)
+{
+	*to = pm_plus(*to, value);
+}
+
+static void widen(uint64_t *min, uint64_t *max, uint64_t low, uint64_t high)
+{
+	if (low < *min)
+		*min = low;
+	if (high > *max)
+		*max = high;
+}
+
+static uint64_t weight_of(const struct pm_snapshot_thread *thread)
+{
+	return thread->record.state == PERFMON_THREAD_FOLDED ? thread->record.folded : 1;
+}
+
+static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread *thread,
+		     const struct perfmon_profile_node *from)
+{
+	uint64_t visits = pm_snapshot_visits(from), threads = 1;
+
+	if (thread->record.state == PERFMON_THREAD_FOLDED) {
+		threads = from->threads;
+		widen(&to->thread_min_ticks, &to->thread_max_ticks,
+		      from->thread_min_ticks, from->thread_max_ticks);
+	} else {
+		widen(&to->thread_min_ticks, &to->thread_max_ticks, from->time_ticks,
+		      from->time_ticks);
+	}
+	add(&to->threads, threads);
+	add(&to->visits, visits);
+	add(&to->entered, from->entered);
+	add(&to->time_ticks, from->time_ticks);
+	add(&to->visit_ticks, from->time_ticks);
+	to->time_squares += from->time_squares;
+	if (visits)
+		widen(&to->time_min, &to->time_max, from->time_min, from->time_max);
+	add(&to->off_cpu_ns, from->off_cpu_ns);
+	add(&to->fallback_reads, from->fallback_reads);
+	add(&to->retries, from->retries);
+	add(&to->migrations, from->migrations);
+	add(&to->mismatched_ends, from->mismatched_ends);
+	add(&to->dropped_counts, from->dropped_counts);
+	add(&to->defects, from->defects);
+	add(&to->spilled, from->spilled);
+	to->torn += (from->flags & PM_SNAPSHOT_TORN) != 0;
+	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
+		add(&to->histogram[i], from->histogram[i]);
+}
+
+static void counts_add(const struct pm_report_model *model, struct pm_report_count *to,
+		       const struct pm_snapshot_thread *thread,
+		       const struct perfmon_profile_node *from)
+{
+	const struct pm_snapshot *s = model->snapshot;
+	uint64_t visits = pm_snapshot_visits(from);
+	uint64_t measured = pm_less(visits, from->dropped_counts);
+	double ns =
+		pm_snapshot_ns(s, (double)from->time_ticks) - (double)from->off_cpu_ns;
+	uint64_t seen =
+		0; /* events of this thread, so that parts count their thread once */
+	const uint32_t *of;
+
+	if (!thread->plan)
+		return;
+	of = model->event_of[thread->plan - s->plans];
+	/* The counts' time base is that of the visits that were counted. */
+	ns = visits && ns > 0 ? ns * ((double)measured / (double)visits) : 0;
+	for (uint32_t c = 0; c < thread->plan->counter_count; c++) {
+		struct pm_report_count *count = &to[of[c]];
+		bool first = true;
+
+		if (thread->record.status[c] <= 0)
+			continue;
+		for (uint32_t b = 0; b < c; b++)
+			if (of[b] == of[c] && seen >> b & 1)
+				first = false;
+		seen |= UINT64_C(1) << c;
+		if (first) {
+			add(&count->threads, thread->record.state == PERFMON_THREAD_FOLDED
+						     ? from->threads
+						     : 1);
+			add(&count->measured, measured);
+			add(&count->windows, measured);
+			count->on_cpu_ns += ns;
+		}
+		add(&count->sum, from->count[c].sum);
+		add(&count->lost_ns, from->count[c].lost_ns);
+		count->running_ns += fmax(0, ns - (double)from->count[c].lost_ns);
+		count->squares += from->count[c].squares;
+	}
+}
+
+/* Adds the nodes of THREAD; MAP has room for their numbers in the tree. */
+static int thread_add(struct build *build, const struct pm_snapshot_thread *thread,
+		      uint32_t *map)
+{
+	const struct pm_report_model *model = build->tree->model;
+
+	map[1] = 0;
+	for (uint32_t n = 2; n <= thread->node_count; n++) {
+		const struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
+		uint32_t number;
+		int err = node_get(build, map[node->parent],
+				   model->region_of[node->region], &number);
+
+		if (err)
+			return err;
+		map[n] = number;
+		node_add(&build->tree->nodes[number], thread, node);
+		counts_add(model,
+			   build->tree->counts + (size_t)number * model->event_count,
+			   thread, node);
+	}
+	add(&build->tree->threads, weight_of(thread));
+	return 0;
+}
+
+static void count_add(struct pm_report_count *to, const struct pm_report_count *from)
+{
+	add(&to->sum, from->sum);
+	add(&to->lost_ns, from->lost_ns);
+	add(&to->windows, from->windows);
+	to->on_cpu_ns += from->on_cpu_ns;
+	to->running_ns += from->running_ns;
+}
+
+/* Sums over children, bottom up. */
+static int children_sum(struct pm_report_tree *tree)
+{
+	size_t events = tree->model->event_count;
+
+	tree->children = calloc(tree->node_count * events + 1, sizeof(*tree->children));
+	if (!tree->children)
+		return -ENOMEM;
+	for (uint32_t n = tree->node_count - 1; n > 0; n--) {
+		struct pm_report_node *node = &tree->nodes[n];
+		struct pm_report_node *parent = &tree->nodes[node->parent];
+
+		add(&parent->children_ticks, node->time_ticks);
+		add(&parent->children_off_cpu_ns, node->off_cpu_ns);
+		add(&tree->total_ticks, pm_less(node->time_ticks, node->children_ticks));
+		for (size_t e = 0; e < events; e++) {
+			struct pm_report_count *count = &tree->counts[n * events + e];
+
+			/* Complete: children have higher numbers. */
+			add(&count->windows, tree->children[n * events + e].windows);
+			count_add(&tree->children[node->parent * events + e], count);
+		}
+	}
+	return 0;
+}
+
+static int by_time(const void *a, const void *b, void *argument)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct pm_report_tree *tree = argument;
+	const struct pm_report_node *p = &tree->nodes[x], *q = &tree->nodes[y];
+	uint64_t own_p = pm_less(p->time_ticks, p->children_ticks);
+	uint64_t own_q = pm_less(q->time_ticks, q->children_ticks);
+	int order;
+
+	if (own_p != own_q)
+		return own_p > own_q ? -1 : 1;
+	if (p->time_ticks != q->time_ticks)
+		return p->time_ticks > q->time_ticks ? -1 : 1;
+	order = strcmp(pm_report_name(tree, x), pm_report_name(tree, y));
+	return order ? order : x < y ? -1 : x > y;
+}
+
+static int children_sort(struct pm_report_tree *tree)
+{
+	uint32_t *order = malloc(tree->node_count * sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t n = 0; n < tree->node_count; n++)
+		order[n] = n;
+	qsort_r(order + 1, tree->node_count - 1, sizeof(*order), by_time, tree);
+	for (uint32_t i = tree->node_count - 1; i > 0; i--) {
+		struct pm_report_node *node = &tree->nodes[order[i]];
+
+		node->next = tree->nodes[node->parent].first_child;
+		tree->nodes[node->parent].first_child = order[i];
+	}
+	free(order);
+	return 0;
+}
+
+static int build_end(struct build *build, int err)
+{
+	free(build->table.keys);
+	free(build->table.numbers);
+	if (!err)
+		err = children_sort(build->tree);
+	if (err)
+		pm_report_tree_free(build->tree);
+	return err;
+}
+
+static int build_begin(struct build *build, struct pm_report_tree *tree,
+		       const struct pm_report_model *model)
+{
+	uint32_t root;
+
+	memset(tree, 0, sizeof(*tree));
+	memset(build, 0, sizeof(*build));
+	tree->model = model;
+	build->tree = tree;
+	return node_get(build, 0, 0, &root);
+}
+
+int pm_report_tree_make(struct pm_report_tree *tree, const struct pm_report_model *model,
+			int64_t thread)
+{
+	const struct pm_snapshot *s = model->snapshot;
+	uint32_t most = 1, *map;
+	struct build build;
+	int err;
+
+	for (uint32_t t = 0; t < s->thread_count; t++)
+		if (s->threads[t].node_count > most)
+			most = s->threads[t].node_count;
+	map = malloc(((size_t)most + 1) * sizeof(*map));
+	err = build_begin(&build, tree, model);
+	if (!map)
+		err = -ENOMEM;
+	for (uint32_t t = 0; !err && t < s->thread_count; t++)
+		if (thread < 0 || thread == t)
+			err = thread_add(&build, &s->threads[t], map);
+	free(map);
+	if (!err)
+		err = children_sum(tree);
+	return build_end(&build, err);
+}
+
+/* Whether a node above N is of its region. Deeper than any sound profile is, not asked.
+ */
+static bool nested_in_itself(const struct pm_report_tree *tree, uint32_t n)
+{
+	uint32_t region = tree->nodes[n].region;
+
+	if (tree->nodes[n].depth > 4 * PERFMON_PROFILE_DEPTH)
+		return true;
+	for (n = tree->nodes[n].parent; n; n = tree->nodes[n].parent)
+		if (tree->nodes[n].region == region)
+			return true;
+	return false;
+}
+
+static void flat_add(struct pm_report_node *to, const struct pm_report_node *from,
+		     bool nested)
+{
+	if (!nested) {
+		add(&to->time_ticks, from->time_ticks);
+		add(&to->off_cpu_ns, from->off_cpu_ns);
+	}
+	add(&to->visit_ticks, from->visit_ticks);
+	/* Exclusive, until the sums are complete. */
+	add(&to->children_ticks, pm_less(from->time_ticks, from->children_ticks));
+	add(&to->children_off_cpu_ns,
+	    pm_less(from->off_cpu_ns, from->children_off_cpu_ns));
+	add(&to->visits, from->visits);
+	add(&to->entered, from->entered);
+	to->time_squares += from->time_squares;
+	widen(&to->time_min, &to->time_max, from->time_min, from->time_max);
+	widen(&to->thread_min_ticks, &to->thread_max_ticks, from->thread_min_ticks,
+	      from->thread_max_ticks);
+	add(&to->fallback_reads, from->fallback_reads);
+	add(&to->retries, from->retries);
+	add(&to->migrations, from->migrations);
+	add(&to->mismatched_ends, from->mismatched_ends);
+	add(&to->dropped_counts, from->dropped_counts);
+	add(&to->defects, from->defects);
+	add(&to->spilled, from->spilled);
+	add(&to->torn, from->torn);
+	if (from->threads > to->threads)
+		to->threads = from->threads;
+	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
+		add(&to->histogram[i], from->histogram[i]);
+}
+
+static void flat_count_add(struct pm_report_count *to, struct pm_report_count *own,
+			   const struct pm_report_count *from,
+			   const struct pm_report_count *children, bool nested)
+{
+	if (!nested)
+		count_add(to, from);
+	add(&to->measured, from->measured);
+	to->squares += from->squares;
+	if (from->threads > to->threads)
+		to->threads = from->threads;
+	add(&own->sum, pm_less(from->sum, children->sum));
+	add(&own->lost_ns, pm_less(from->lost_ns, children->lost_ns));
+	add(&own->windows, pm_less(from->windows, children->windows));
+	own->on_cpu_ns += fmax(0, from->on_cpu_ns - children->on_cpu_ns);
+	own->running_ns += fmax(0, from->running_ns - children->running_ns);
+}
+
+int pm_report_tree_flatten(struct pm_report_tree *flat, const struct pm_report_tree *tree)
+{
+	size_t events = tree->model->event_count;
+	struct pm_report_count *own = NULL;
+	struct build build;
+	uint32_t number;
+	int err = build_begin(&build, flat, tree->model);
+
+	/* A flat tree has at most as many nodes as the tree. */
+	if (!err)
+		own = calloc(tree->node_count * events + 1, sizeof(*own));
+	if (!err && !own)
+		err = -ENOMEM;
+	for (uint32_t n = 1; !err && n < tree->node_count; n++) {
+		bool nested = nested_in_itself(tree, n);
+
+		err = node_get(&build, 0, tree->nodes[n].region, &number);
+		if (err)
+			break;
+		flat_add(&flat->nodes[number], &tree->nodes[n], nested);
+		for (size_t e = 0; e < events; e++)
+			flat_count_add(&flat->counts[number * events + e],
+				       &own[number * events + e],
+				       &tree->counts[n * events + e],
+				       &tree->children[n * events + e], nested);
+	}
+	/* What is not exclusive is the children's. */
+	for (uint32_t n = 1; !err && n < flat->node_count; n++) {
+		struct pm_report_node *node = &flat->nodes[n];
+
+		node->children_ticks = pm_less(node->time_ticks, node->children_ticks);
+		node->children_off_cpu_ns =
+			pm_less(node->off_cpu_ns, node->children_off_cpu_ns);
+		for (size_t e = 0; e < events; e++) {
+			struct pm_report_count *o = &own[n * events + e];
+			const struct pm_report_count *c = &flat->counts[n * events + e];
+
+			o->sum = pm_less(c->sum, o->sum);
+			o->lost_ns = pm_less(c->lost_ns, o->lost_ns);
+			o->windows = pm_less(c->windows, o->windows);
+			o->on_cpu_ns = fmax(0, c->on_cpu_ns - o->on_cpu_ns);
+			o->running_ns = fmax(0, c->running_ns - o->running_ns);
+		}
+	}
+	flat->children = own;
+	flat->flat = true;
+	flat->total_ticks = tree->total_ticks;
+	flat->threads = tree->threads;
+	return build_end(&build, err);
+}
+
+void pm_report_tree_free(struct pm_report_tree *tree)
+{
+	free(tree->nodes);
+	free(tree->counts);
+	free(tree->children);
+	memset(tree, 0, sizeof(*tree));
+}
+
+uint32_t pm_report_tree_next(const struct pm_report_tree *tree, uint32_t node)
+{
+	if (tree->nodes[node].first_child)
+		return tree->nodes[node].first_child;
+	while (node && !tree->nodes[node].next)
+		node = tree->nodes[node].parent;
+	return tree->nodes[node].next;
+}

@@ -1,0 +1,1009 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reports of profiles made by hand: exact text, and JSON and CSV read back. */
+#include "config.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#ifdef HAVE_JANSSON
+#include <jansson.h>
+#endif
+
+#include "core/report.h"
+#include "core/report_out.h"
+#include "profile_builder.h"
+
+struct text {
+	char *text;
+	size_t size;
+};
+
+static int keep(void *argument, const char *text, size_t size)
+{
+	struct text *to = argument;
+
+	to->text = realloc(to->text, to->size + size + 1);
+	memcpy(to->text + to->size, text, size);
+	to->size += size;
+	to->text[to->size] = '\0';
+	return 0;
+}
+
+static struct pm_snapshot *snapshot(struct profile_builder *b)
+{
+	struct pm_snapshot *s;
+	struct pm_diag diag = {0};
+
+	cr_assert_eq(pm_snapshot_take(b->base, builder_used(b), &s, &diag), 0, "%s",
+		     diag.text);
+	return s;
+}
+
+/* The report of B; free it. */
+static char *report(struct profile_builder *b, const struct pm_report_options *options)
+{
+	struct pm_snapshot *s = snapshot(b);
+	struct text text = {NULL, 0};
+
+	cr_assert_eq(pm_report_write(s, options, keep, &text), 0);
+	pm_snapshot_free(s);
+	return text.text;
+}
+
+static void expect(const char *got, const char *want)
+{
+	size_t i = 0;
+
+	while (got[i] && got[i] == want[i])
+		i++;
+	cr_assert(!got[i] && !want[i], "from byte %zu:\n%s\n--- expected:\n%s\n", i, got,
+		  want);
+}
+
+static void count(struct perfmon_profile_node *node, uint32_t c, uint64_t sum,
+		  uint64_t lost_ns)
+{
+	node->count[c].sum = sum;
+	node->count[c].lost_ns = lost_ns;
+}
+
+static void name(struct perfmon_profile_counter *counter, const char *text)
+{
+	snprintf(counter->name, sizeof(counter->name), "%s", text);
+}
+
+/*
+ * One live thread and the sum of two that ended. Paths:
+ *   main > solve > solve (recursion), main > io, solve.
+ */
+static void sample(struct profile_builder *b)
+{
+	struct perfmon_profile_plan *plan;
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile_node *node;
+	uint32_t r_main, solve, io;
+
+	builder_begin(b, 1 << 17);
+	plan = builder_plan(b, 1, 3);
+	name(&plan->counter[0], "instructions:u");
+	name(&plan->counter[1], "cycles:u");
+	name(&plan->counter[2], "page-faults");
+	plan->counter[0].bias = 40;
+	plan->counter[0].bias_known = 1;
+	r_main = builder_region(b, "main");
+	solve = builder_region(b, "solve");
+	io = builder_region(b, "io");
+	builder_note(b, "a note of the profile");
+
+	thread = builder_thread(b, 4711, 1, 3);
+	thread->status[2] = PERFMON_STATUS_SYSCALL;
+	builder_nodes(b, thread, 16);
+	builder_node(b, thread, 0, 0);
+	node = builder_node(b, thread, 1, r_main); /* 2 */
+	builder_visit(node, 1000000);
+	count(node, 0, 2000000, 0);
+	count(node, 1, 1000000, 0);
+	count(node, 2, 5, 0);
+	node = builder_node(b, thread, 2, solve); /* 3 */
+	for (int i = 0; i < 10; i++)
+		builder_visit(node, i % 2 ? 70000 : 50000);
+	count(node, 0, 1500000, 0);
+	count(node, 1, 500000, 0);
+	count(node, 2, 3, 0);
+	node = builder_node(b, thread, 3, solve); /* 4 */
+	for (int i = 0; i < 4; i++)
+		builder_visit(node, 25000);
+	count(node, 0, 400000, 0);
+	count(node, 1, 200000, 0);
+	node = builder_node(b, thread, 2, io); /* 5 */
+	builder_visit(node, 300000);
+	node->off_cpu_ns = 200000;
+	count(node, 0, 100000, 50000);
+	count(node, 1, 80000, 0);
+	count(node, 2, 2, 0);
+
+	thread = builder_thread(b, 0, 1, 3);
+	thread->state = PERFMON_THREAD_FOLDED;
+	thread->folded = 2;
+	thread->name[0] = '\0';
+	thread->status[2] = -EMFILE;
+	builder_nodes(b, thread, 4);
+	builder_node(b, thread, 0, 0);
+	node = builder_node(b, thread, 1, solve);
+	for (int i = 0; i < 6; i++)
+		builder_visit(node, 100000);
+	node->entered++;
+	node->threads = 2;
+	node->thread_min_ticks = 200000;
+	node->thread_max_ticks = 400000;
+	count(node, 0, 600000, 0);
+	count(node, 1, 300000, 0);
+}
+
+#define HEAD                                                                             \
+	"perfmon " PACKAGE_VERSION ": /opt/solver, pid 4711 on node7\n"                  \
+	"  began    2023-11-14 22:13:20 UTC, 2.000 s\n"
+
+Test(report, the_tree_in_text)
+{
+	struct pm_machine machine = {"Sandy", "x86-64", "6.1.0", 1, 2, 4};
+	const char *notes[] = {"a note of the profile", "one more"};
+	struct pm_report_options options = {
+		.machine = &machine, .notes = notes, .note_count = 2};
+	struct profile_builder b;
+	char *got;
+
+	sample(&b);
+	got = report(&b, &options);
+	/* clang-format off */
+	expect(got, HEAD
+"  machine  Sandy, 1 package, 2 cores, 4 CPUs, Linux 6.1.0\n"
+"  clock    CLOCK_MONOTONIC\n"
+"  threads  3 (2 ended)\n"
+"  events   inclusive, with nested regions\n"
+"           instructions:u: read in user space, an empty region counts 40\n"
+"           cycles:u: read in user space\n"
+"           page-faults: read by read(2)\n"
+"\n"
+"region     visits  inclusive    exclusive    share%      mean    stddev  instructions:u       cycles:u    page-faults   IPC        GHz\n"
+"solve           6   600.0 us ?   600.0 us ?    37.5  100.0 us      0 ns          600.0k ?       300.0k ?          n/a  2.00 ?     0.50 ?\n"
+"main            1   1.000 ms     100.0 us       6.3  1.000 ms                    2.000M         1.000M              5  2.00       1.00\n"
+"  solve        10   600.0 us     500.0 us      31.3  60.00 us  10.54 us          1.500M         500.0k              3  3.00       0.83\n"
+"    solve       4   100.0 us     100.0 us       6.3  25.00 us      0 ns          400.0k         200.0k              0  2.00       2.00\n"
+"  io            1   300.0 us     300.0 us      18.8  300.0 us                    200.0k ~50%     80000              2  2.50 ~50%  0.80\n"
+"\n"
+"  ~N%  estimated: on the hardware for N % of the time, scaled to all of it\n"
+"  ?    some visits have begun and not ended: not in it\n"
+"  n/a  never opened in these threads\n"
+"\n"
+"  note: a note of the profile\n"
+"  note: one more\n");
+	/* clang-format on */
+	free(got);
+	builder_end(&b);
+}
+
+/* By hand: of solve's 20 visits of 100000 x 6, 60000 x 10 and 25000 x 4 ns on average the
+ * four recursive ones are in the inclusive time once. */
+Test(report, by_region_in_text_with_each_thread)
+{
+	struct pm_report_options options = {.format = PM_FORMAT_FLAT, .per_thread = true};
+	struct profile_builder b;
+	char *got;
+
+	sample(&b);
+	got = report(&b, &options);
+	/* clang-format off */
+	expect(got, HEAD
+"  clock    CLOCK_MONOTONIC\n"
+"  threads  3 (2 ended)\n"
+"  events   exclusive, without nested regions\n"
+"           instructions:u: read in user space, an empty region counts 40\n"
+"           cycles:u: read in user space\n"
+"           page-faults: read by read(2)\n"
+"\n"
+"region  visits  inclusive    exclusive    share%      mean    stddev  instructions:u       cycles:u    page-faults      IPC        GHz\n"
+"solve       20   1.200 ms ?   1.200 ms ?    75.0  65.00 us  28.10 us          2.100M ?       800.0k ?            3 p?  2.63 ?     0.67 ?\n"
+"io           1   300.0 us     300.0 us      18.8  300.0 us                    200.0k ~50%     80000              2     2.50 ~50%  0.80\n"
+"main         1   1.000 ms     100.0 us       6.3  1.000 ms                    400.0k         420.0k              0     0.95       1.40\n"
+"\n"
+"thread 4711 (thread4711), running, 2.000 s:\n"
+"region  visits  inclusive  exclusive  share%      mean    stddev  instructions:u       cycles:u  page-faults   IPC        GHz\n"
+"solve       14   600.0 us   600.0 us    60.0  50.00 us  18.61 us          1.500M         500.0k            3  3.00       0.83\n"
+"io           1   300.0 us   300.0 us    30.0  300.0 us                    200.0k ~50%     80000            2  2.50 ~50%  0.80\n"
+"main         1   1.000 ms   100.0 us    10.0  1.000 ms                    400.0k         420.0k            0  0.95       1.40\n"
+"\n"
+"ended threads, 2 of them, summed:\n"
+"region  visits  inclusive    exclusive    share%      mean  stddev  instructions:u    cycles:u    page-faults   IPC     GHz\n"
+"solve        6   600.0 us ?   600.0 us ?   100.0  100.0 us    0 ns          600.0k ?    300.0k ?          n/a  2.00 ?  0.50 ?\n"
+"\n"
+"  ~N%  estimated: on the hardware for N % of the time, scaled to all of it\n"
+"  p    not open in all threads: sum of the others\n"
+"  ?    some visits have begun and not ended: not in it\n"
+"  n/a  never opened in these threads\n"
+"\n"
+"  note: a note of the profile\n");
+	/* clang-format on */
+	free(got);
+	builder_end(&b);
+}
+
+Test(report, bias_is_subtracted_on_request)
+{
+	struct pm_report_options options = {.subtract_bias = true};
+	struct profile_builder b;
+	char *got;
+
+	sample(&b);
+	got = report(&b, &options);
+	/* clang-format off */
+	expect(got, HEAD
+"  clock    CLOCK_MONOTONIC\n"
+"  threads  3 (2 ended)\n"
+"  events   inclusive, with nested regions\n"
+"           instructions:u: read in user space, an empty region counts 40 (subtracted)\n"
+"           cycles:u: read in user space\n"
+"           page-faults: read by read(2)\n"
+"\n"
+"region     visits  inclusive    exclusive    share%      mean    stddev  instructions:u       cycles:u    page-faults   IPC        GHz\n"
+"solve           6   600.0 us ?   600.0 us ?    37.5  100.0 us      0 ns          599.8k ?       300.0k ?          n/a  2.00 ?     0.50 ?\n"
+"main            1   1.000 ms     100.0 us       6.3  1.000 ms                    1.999M         1.000M              5  2.00       1.00\n"
+"  solve        10   600.0 us     500.0 us      31.3  60.00 us  10.54 us          1.499M         500.0k              3  3.00       0.83\n"
+"    solve       4   100.0 us     100.0 us       6.3  25.00 us      0 ns          399.8k         200.0k              0  2.00       2.00\n"
+"  io            1   300.0 us     300.0 us      18.8  300.0 us                    200.0k ~50%     80000              2  2.50 ~50%  0.80\n"
+"\n"
+"  ~N%  estimated: on the hardware for N % of the time, scaled to all of it\n"
+"  ?    some visits have begun and not ended: not in it\n"
+"  n/a  never opened in these threads\n"
+"\n"
+"  note: a note of the profile\n"
+"  note: counts are less what an empty region counts, for each visit and each nested one; what a nested visit costs outside of itself is not known and is still in the counts of the regions around it\n");
+	/* clang-format on */
+	free(got);
+	builder_end(&b);
+}
+
+/* Every mark once, and only the marks that are used in the legend. */
+Test(report, marks_and_their_legend)
+{
+	struct pm_report_options options = {0};
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile_plan *plan;
+	struct perfmon_profile_node *node;
+	struct profile_builder b;
+	uint32_t r;
+	char *got;
+
+	builder_begin(&b, 1 << 17);
+	plan = builder_plan(&b, 1, 5);
+	name(&plan->counter[0], "cpu_core/cycles/");
+	name(&plan->counter[1], "cpu_atom/cycles/");
+	strcpy(plan->counter[0].pmu, "cpu_core");
+	strcpy(plan->counter[1].pmu, "cpu_atom");
+	plan->counter[1].logical = 0;
+	name(&plan->counter[2], "context-switches:u");
+	plan->counter[2].flags = PERFMON_COUNTER_KERNEL_ONLY;
+	name(&plan->counter[3], "energy");
+	strcpy(plan->counter[3].unit, "Joules");
+	plan->counter[3].scale = 0.25;
+	name(&plan->counter[4], "LLC-misses");
+	plan->counter[4].flags |= PERFMON_COUNTER_REFUSED;
+	plan->counter[4].error = -ENOENT;
+	thread = builder_thread(&b, 1, 1, 5);
+	thread->status[4] = -ENOENT;
+	thread->lost_too_deep = 3;
+	builder_header(&b)->lost_threads = 2;
+	builder_header(&b)->rank = 3;
+	builder_header(&b)->ranks = 8;
+	builder_nodes(&b, thread, 16);
+	builder_node(&b, thread, 0, 0);
+	for (int i = 0; i < 9; i++) {
+		static const char *const names[] = {"hybrid",	"part",	   "retried",
+						    "fallback", "torn",	   "mismatched",
+						    "dropped",	"defects", "open"};
+
+		r = builder_region(&b, names[i]);
+		node = builder_node(&b, thread, 1, r);
+		for (int v = 0; i != 8 && v < 2; v++)
+			builder_visit(node, 1000 * (9 - (unsigned int)i));
+		count(node, 0, i == 8 ? 0 : 1000, node->time_ticks / 2);
+		count(node, 1, i == 8 ? 0 : 500, node->time_ticks / 2);
+		count(node, 3, i == 8 ? 0 : 2, 0);
+		if (i == 1)
+			node->count[1].lost_ns = node->time_ticks;
+		node->retries = i == 2;
+		node->fallback_reads = i == 3;
+		node->sequence += i == 4;
+		node->mismatched_ends = i == 5;
+		if (i == 6)
+			node->count[0].lost_ns = node->count[1].lost_ns =
+				node->time_ticks / 4;
+		node->dropped_counts = i == 6;
+		node->defects = i == 7;
+		node->entered += i == 8;
+	}
+	/* A second thread where energy could not be opened. */
+	thread = builder_thread(&b, 2, 1, 5);
+	thread->status[3] = thread->status[4] = -EMFILE;
+	builder_nodes(&b, thread, 2);
+	builder_node(&b, thread, 0, 0);
+	builder_visit(builder_node(&b, thread, 1, 1), 1);
+	got = report(&b, &options);
+	/* clang-format off */
+	expect(got,
+"perfmon " PACKAGE_VERSION ": /opt/solver, pid 4711 on node7, rank 3 of 8\n"
+"  began    2023-11-14 22:13:20 UTC, 2.000 s\n"
+"  clock    CLOCK_MONOTONIC\n"
+"  threads  2\n"
+"  events   inclusive, with nested regions\n"
+"           cycles: sum over 2 kinds of core, read in user space\n"
+"           context-switches:u: read in user space, happens in the kernel alone\n"
+"           energy: read in user space\n"
+"           LLC-misses: refused (No such file or directory)\n"
+"\n"
+"region      visits  inclusive    exclusive    share%      mean    stddev  cycles       context-switches:u           energy    LLC-misses   GHz\n"
+"hybrid           3   18.00 us     18.00 us      20.5  6.000 us  5.196 us    1500                        -    500.0 mJoules p         n/a  0.08\n"
+"part             2   16.00 us     16.00 us      18.2  8.000 us      0 ns    1500 <50%                   -    500.0 mJoules           n/a  0.09 <50%\n"
+"retried          2   14.00 us     14.00 us      15.9  7.000 us      0 ns    1500 r                      -    500.0 mJoules r         n/a  0.11 r\n"
+"fallback         2   12.00 us     12.00 us      13.6  6.000 us      0 ns    1500 f                      -    500.0 mJoules f         n/a  0.13 f\n"
+"torn             2   10.00 us ?   10.00 us ?    11.4  5.000 us      0 ns    1500 ?                      - ?  500.0 mJoules ?         n/a  0.15 ?\n"
+"mismatched       2   8.000 us !   8.000 us !     9.1  4.000 us      0 ns    1500 !                      - !  500.0 mJoules !         n/a  0.19 !\n"
+"dropped          2   6.000 us     6.000 us       6.8  3.000 us      0 ns    1500 d                      -    500.0 mJoules d         n/a  0.50 d\n"
+"defects          2   4.000 us     4.000 us       4.5  2.000 us      0 ns    1500 x                      -    500.0 mJoules x         n/a  0.38 x\n"
+"open             0          - ?          - ?                                   - ?                      - ?              - ?         n/a     - ?\n"
+"\n"
+"  <N%  counted for N % of the time only, not scaled\n"
+"  r    some reads were taken anew, which counts a little more\n"
+"  f    some reads had to be made by read(2)\n"
+"  d    some visits are not in it: their counts were dropped\n"
+"  p    not open in all threads: sum of the others\n"
+"  x    negative differences were kept out of it\n"
+"  !    some visits were closed by the end of an outer region\n"
+"  ?    some visits have begun and not ended: not in it\n"
+"  ?    caught while it was written: may hold part of one more visit\n"
+"  -    not counted: no visit has ended, or it never came on the hardware\n"
+"  n/a  never opened in these threads\n"
+"\n"
+"  lost: 2 threads could not be set up: nothing of them is here\n"
+"  lost: 3 visits are missing: they were nested deeper than 256\n");
+	/* clang-format on */
+	free(got);
+	builder_end(&b);
+}
+
+Test(report, multiplexed_to_nothing_is_not_zero)
+{
+	struct pm_report_options options = {0};
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile_node *node;
+	struct profile_builder b;
+	char *got;
+
+	builder_begin(&b, 1 << 16);
+	builder_plan(&b, 1, 2);
+	builder_region(&b, "r");
+	thread = builder_thread(&b, 1, 1, 2);
+	builder_nodes(&b, thread, 2);
+	builder_node(&b, thread, 0, 0);
+	node = builder_node(&b, thread, 1, 1);
+	builder_visit(node, 1000);
+	count(node, 0, 0, 1000);
+	got = report(&b, &options);
+	cr_assert(strstr(got, "       -       0\n"), "%s", got);
+	cr_assert(strstr(got, "not counted"));
+	cr_assert(!strstr(got, "n/a"));
+	free(got);
+	builder_end(&b);
+}
+
+Test(report, paths_of_equal_names_are_one)
+{
+	struct pm_report_options options = {.format = PM_FORMAT_CSV};
+	struct perfmon_profile_thread *thread;
+	struct profile_builder b;
+	char *got;
+
+	builder_begin(&b, 1 << 16);
+	builder_region(&b, "twin");
+	builder_region(&b, "twin");
+	thread = builder_thread(&b, 1, 1, 0);
+	builder_nodes(&b, thread, 3);
+	builder_node(&b, thread, 0, 0);
+	builder_visit(builder_node(&b, thread, 1, 1), 10);
+	builder_visit(builder_node(&b, thread, 1, 2), 20);
+	got = report(&b, &options);
+	cr_assert(strstr(got, "\r\nall,,1,0,1,twin,twin,2,2,30,30,15,"), "%s", got);
+	cr_assert(!strstr(got, "\r\nall,,2,"));
+	free(got);
+	builder_end(&b);
+}
+
+/* Names that hurt: the bytes of each, and what JSON must give back. */
+static const struct {
+	const char *raw, *json, *plain;
+} names[] = {
+	{"say \"hi\"", "say \"hi\"", "say \"hi\""},
+	{"tab\there\nline\x1b[31mred", "tab\there\nline\x1b[31mred",
+	 "tab\\x09here\\x0aline\\x1b[31mred"},
+	{"bad \xff\xfe utf \xc3", "bad \xef\xbf\xbd\xef\xbf\xbd utf \xef\xbf\xbd",
+	 "bad \\xff\\xfe utf \\xc3"},
+	{"gr\xc3\xbc\xc3\x9f, dich;a\\b", "gr\xc3\xbc\xc3\x9f, dich;a\\b",
+	 "gr\xc3\xbc\xc3\x9f, dich;a\\b"},
+	{"\xc2\x85next \xed\xa0\x80", "\xc2\x85next \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
+	 "\\xc2\\x85next \\xed\\xa0\\x80"},
+	{"=1+1", "=1+1", "=1+1"},
+	{"%s%n", "%s%n", "%s%n"},
+};
+#define NAMES (sizeof(names) / sizeof(names[0]))
+
+static void sample_names(struct profile_builder *b)
+{
+	struct perfmon_profile_thread *thread;
+
+	builder_begin(b, 1 << 16);
+	thread = builder_thread(b, 1, 1, 0);
+	builder_nodes(b, thread, NAMES + 1);
+	builder_node(b, thread, 0, 0);
+	for (size_t i = 0; i < NAMES; i++)
+		builder_visit(builder_node(b, thread, 1, builder_region(b, names[i].raw)),
+			      1000 - i);
+}
+
+Test(report, names_that_hurt_in_text)
+{
+	struct pm_report_options options = {0};
+	struct profile_builder b;
+	char *got;
+
+	sample_names(&b);
+	got = report(&b, &options);
+	for (size_t i = 0; i < NAMES; i++)
+		cr_assert(strstr(got, names[i].plain), "%s in\n%s", names[i].plain, got);
+	for (const char *c = got; *c; c++)
+		cr_assert(*c == '\n' || (unsigned char)*c >= 0x20);
+	free(got);
+	builder_end(&b);
+}
+
+Test(report, long_names_and_deep_paths_stay_readable)
+{
+	struct pm_report_options options = {0};
+	struct perfmon_profile_thread *thread;
+	struct profile_builder b;
+	char wide[200], *got, *line;
+
+	memset(wide, 'w', sizeof(wide) - 1);
+	wide[sizeof(wide) - 1] = '\0';
+	wide[0] = 'a';
+	wide[sizeof(wide) - 2] = 'z';
+	builder_begin(&b, 1 << 18);
+	builder_region(&b, wide);
+	thread = builder_thread(&b, 1, 1, 0);
+	builder_nodes(&b, thread, 260);
+	builder_node(&b, thread, 0, 0);
+	for (uint32_t n = 1; n < 250; n++)
+		builder_visit(builder_node(&b, thread, n, 1), 1000 - n);
+	got = report(&b, &options);
+	for (line = got; line; line = strchr(line + 1, '\n'))
+		cr_assert_lt(strcspn(line + 1, "\n"), 180);
+	cr_assert(strstr(got, "\naww"));
+	cr_assert(strstr(got, "...ww"));
+	cr_assert(strstr(got, "wz "));
+	cr_assert(strstr(got, "[200] aww"));
+	free(got);
+	builder_end(&b);
+}
+
+Test(report, an_empty_profile_says_so)
+{
+	struct pm_report_options options = {0};
+	struct profile_builder b;
+	char *got;
+
+	builder_begin(&b, 1 << 16);
+	for (int format = PM_FORMAT_TEXT; format <= PM_FORMAT_CSV; format++) {
+		options.format = (enum pm_format)format;
+		options.per_thread = true;
+		got = report(&b, &options);
+		if (format <= PM_FORMAT_FLAT)
+			cr_assert(strstr(got, "no region was entered\n"));
+		free(got);
+	}
+	builder_end(&b);
+}
+
+/* Cells: value, text. */
+Test(report, cells)
+{
+	static const struct {
+		double value;
+		const char *time, *count;
+	} rows[] = {
+		{0, "0 ns", "0"},
+		{1, "1 ns", "1"},
+		{999, "999 ns", "999"},
+		{12.5, "12.50 ns", "13"},
+		{999.96, "1.000 us", "1000"},
+		{1000, "1.000 us", "1000"},
+		{99999, "100.0 us", "99999"},
+		{100000, "100.0 us", "100.0k"},
+		{123456789, "123.5 ms", "123.5M"},
+		{999949999, "999.9 ms", "999.9M"},
+		{999950000, "1.000 s", "1.000G"},
+		{5e12, "5000 s", "5.000T"},
+		{1.8446744073709552e19, "18446744074 s", "18.45E"},
+	};
+	char cell[PM_CELL];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		pm_cell_time(cell, rows[i].value);
+		cr_assert_str_eq(cell, rows[i].time, "%s for %g", cell, rows[i].value);
+		pm_cell_count(cell, rows[i].value);
+		cr_assert_str_eq(cell, rows[i].count, "%s for %g", cell, rows[i].value);
+	}
+	pm_cell_unit(cell, 0.00125, "J");
+	cr_assert_str_eq(cell, "1.250 mJ");
+	pm_cell_unit(cell, 0, "J");
+	cr_assert_str_eq(cell, "0 J");
+	pm_cell_unit(cell, 2.1e9, "Hz");
+	cr_assert_str_eq(cell, "2.100 GHz");
+	pm_cell_fixed(cell, NAN, 2);
+	cr_assert_str_eq(cell, "?");
+}
+
+/* Fields of one CSV row; what is in quotes is one field. Returns their number. */
+static size_t csv_split(char *row, char **fields, size_t room)
+{
+	size_t n = 0;
+	char *to = row;
+
+	for (;;) {
+		bool quoted = *row == '"';
+
+		cr_assert_lt(n, room);
+		fields[n++] = to;
+		row += quoted;
+		while (*row && (quoted || *row != ',')) {
+			if (quoted && *row == '"') {
+				row++;
+				if (*row != '"')
+					break;
+			}
+			*to++ = *row++;
+		}
+		cr_assert(!*row || *row == ',');
+		if (!*row) {
+			*to = '\0';
+			return n;
+		}
+		row++;
+		*to++ = '\0';
+	}
+}
+
+/* The end of a row: CR LF outside of quotes. */
+static char *csv_end(char *row)
+{
+	bool quoted = false;
+
+	for (; *row; row++) {
+		if (*row == '"')
+			quoted = !quoted;
+		else if (!quoted && row[0] == '\r' && row[1] == '\n')
+			return row;
+	}
+	return NULL;
+}
+
+Test(report, csv_reads_back)
+{
+	struct pm_report_options options = {.format = PM_FORMAT_CSV, .per_thread = true};
+	char *got, *row, *end, *heads[64], *fields[64];
+	struct profile_builder b;
+	size_t columns, rows = 0;
+
+	sample(&b);
+	got = report(&b, &options);
+	row = got;
+	end = csv_end(row);
+	*end = '\0';
+	columns = csv_split(row, heads, 64);
+	cr_assert_str_eq(heads[0], "thread");
+	cr_assert_str_eq(heads[24], "instructions:u");
+	cr_assert_str_eq(heads[27], "instructions:u.coverage");
+	cr_assert_str_eq(heads[38], "page-faults.status");
+	cr_assert_str_eq(heads[39], "ipc");
+	cr_assert_eq(columns, 41);
+	for (row = end + 2; *row; row = end + 2) {
+		end = csv_end(row);
+		cr_assert(end);
+		*end = '\0';
+		cr_assert_eq(csv_split(row, fields, 64), columns);
+		if (!strcmp(fields[0], "all") && !strcmp(fields[5], "main;io")) {
+			cr_assert_str_eq(fields[9], "300000");
+			cr_assert_str_eq(fields[24], "200000");
+			cr_assert_str_eq(fields[26], "100000");
+			cr_assert_str_eq(fields[27], "0.5");
+			cr_assert_str_eq(fields[28], "counted");
+			cr_assert_str_eq(fields[39], "2.5");
+		}
+		if (!strcmp(fields[0], "ended")) {
+			cr_assert_str_eq(fields[7], "7");
+			cr_assert_str_eq(fields[8], "6");
+			cr_assert_str_eq(fields[34], "");
+			cr_assert_str_eq(fields[38], "never opened");
+		}
+		rows++;
+	}
+	/* Five paths of all, four of the live thread, one of the ended. */
+	cr_assert_eq(rows, 5 + 4 + 1);
+	free(got);
+	builder_end(&b);
+}
+
+Test(report, names_that_hurt_in_csv)
+{
+	struct pm_report_options options = {.format = PM_FORMAT_CSV};
+	char *got, *row, *end, *fields[64];
+	struct profile_builder b;
+	size_t i = 0;
+
+	sample_names(&b);
+	got = report(&b, &options);
+	row = csv_end(got) + 2;
+	for (; *row; row = end + 2) {
+		end = csv_end(row);
+		cr_assert(end);
+		*end = '\0';
+		cr_assert_eq(csv_split(row, fields, 64), 24);
+		cr_assert_str_eq(fields[6], names[i++].json);
+	}
+	cr_assert_eq(i, NAMES);
+	free(got);
+	builder_end(&b);
+}
+
+#ifdef HAVE_JANSSON
+static json_t *report_json(struct profile_builder *b, bool per_thread)
+{
+	struct pm_report_options options = {.format = PM_FORMAT_JSON,
+					    .per_thread = per_thread};
+	char *got = report(b, &options);
+	json_error_t error;
+	json_t *root = json_loads(got, JSON_REJECT_DUPLICATES, &error);
+
+	cr_assert(root, "%s at %d in\n%s", error.text, error.position, got);
+	free(got);
+	return root;
+}
+
+static uint64_t number(json_t *object, const char *key)
+{
+	json_t *value = json_object_get(object, key);
+
+	cr_assert(json_is_integer(value), "%s", key);
+	return (uint64_t)json_integer_value(value);
+}
+
+Test(report, json_names_that_hurt)
+{
+	struct profile_builder b;
+	json_t *root, *nodes;
+
+	sample_names(&b);
+	root = report_json(&b, false);
+	nodes = json_object_get(root, "nodes");
+	cr_assert_eq(json_array_size(nodes), NAMES);
+	for (size_t i = 0; i < NAMES; i++)
+		cr_assert_str_eq(json_string_value(json_object_get(
+					 json_array_get(nodes, i), "region")),
+				 names[i].json);
+	json_decref(root);
+	builder_end(&b);
+}
+
+/* Each node of each thread, field by field, at the edge of what JSON readers take. */
+Test(report, json_has_every_number_in_full)
+{
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile_node *node;
+	struct profile_builder b;
+	struct pm_snapshot *s;
+	json_t *root, *threads;
+
+	sample(&b);
+	thread = builder_thread(&b, 77, 1, 3);
+	builder_nodes(&b, thread, 2);
+	builder_node(&b, thread, 0, 0);
+	node = builder_node(&b, thread, 1, 3);
+	builder_visit(node, UINT64_C(0x1fffffffffffff) + 2); /* no double has it */
+	count(node, 1, INT64_MAX, 0);
+	node->histogram[47] = UINT32_MAX;
+	node->retries = 1;
+	node->migrations = 2;
+	node->spilled = 3;
+	s = snapshot(&b);
+	root = report_json(&b, true);
+	cr_assert_eq(number(root, "format"), 1);
+	cr_assert_eq(number(root, "pid"), 4711);
+	cr_assert_str_eq(json_string_value(json_object_get(root, "began")),
+			 "2023-11-14T22:13:20Z");
+	cr_assert(json_is_null(json_object_get(root, "rank")));
+	threads = json_object_get(root, "threads");
+	cr_assert_eq(json_array_size(threads), s->thread_count);
+	for (uint32_t t = 0; t < s->thread_count; t++) {
+		json_t *nodes = json_object_get(json_array_get(threads, t), "nodes");
+		uint32_t of = s->threads[t].node_count;
+
+		cr_assert_eq(json_array_size(nodes), of - 1);
+		for (uint32_t n = 2; n <= of; n++) {
+			json_t *got = json_array_get(nodes, n - 2), *counts, *bins,
+			       *quality;
+
+			node = pm_snapshot_node(&s->threads[t], n);
+			cr_assert_eq(number(got, "id"), n - 1);
+			cr_assert_eq(number(got, "parent"), node->parent - 1);
+			cr_assert_eq(number(got, "entered"), node->entered);
+			cr_assert_eq(number(got, "visits"), node->sequence / 2);
+			cr_assert_eq(number(got, "time_ticks"), node->time_ticks);
+			cr_assert_eq(number(got, "min_ticks"), node->time_min);
+			cr_assert_eq(number(got, "max_ticks"), node->time_max);
+			cr_assert_eq(number(got, "off_cpu_ns"), node->off_cpu_ns);
+			quality = json_object_get(got, "quality");
+			cr_assert_eq(number(quality, "retries"), node->retries);
+			cr_assert_eq(number(quality, "migrations"), node->migrations);
+			cr_assert_eq(number(quality, "spilled"), node->spilled);
+			bins = json_object_get(got, "histogram");
+			for (size_t i = 0; i < PERFMON_PROFILE_BINS; i++)
+				cr_assert_eq(json_integer_value(json_array_get(bins, i)),
+					     node->histogram[i]);
+			counts = json_object_get(got, "counts");
+			for (uint32_t c = 0; c < 3; c++) {
+				json_t *value = json_array_get(counts, c);
+
+				if (s->threads[t].record.status[c] <= 0) {
+					cr_assert(json_is_null(
+						json_object_get(value, "sum")));
+					cr_assert_str_eq(
+						json_string_value(
+							json_object_get(value, "status")),
+						"never opened");
+					continue;
+				}
+				cr_assert_eq(number(value, "sum"), node->count[c].sum);
+				cr_assert_eq(number(value, "lost_ns"),
+					     node->count[c].lost_ns);
+			}
+		}
+	}
+	cr_assert_eq(number(json_object_get(root, "lost"), "too_deep"), 0);
+	pm_snapshot_free(s);
+	json_decref(root);
+	builder_end(&b);
+}
+
+Test(report, json_does_not_depend_on_the_locale)
+{
+	static const char *const locales[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};
+	struct profile_builder b;
+	json_t *root;
+	size_t i;
+
+	for (i = 0; i < 3 && !setlocale(LC_ALL, locales[i]); i++)
+		;
+	if (i == 3)
+		cr_skip_test("no locale with a decimal comma is installed");
+	sample(&b);
+	root = report_json(&b, true);
+	json_decref(root);
+	builder_end(&b);
+}
+#endif
+
+/* Whatever a profile holds, no report falls over and JSON stays JSON. */
+Test(report, of_any_bytes)
+{
+	unsigned int rounds = getenv("PERFMON_TEST_LONG") ? 200000 : 3000;
+	uint64_t state = 4101842887655102017u;
+	struct profile_builder b;
+	unsigned char *bad;
+	size_t used;
+
+	sample(&b);
+	used = builder_used(&b);
+	bad = malloc(used);
+	for (unsigned int i = 0; i < rounds; i++) {
+		struct pm_report_options options = {.per_thread = true,
+						    .subtract_bias = i & 1,
+						    .format = (enum pm_format)(i % 4)};
+		struct text text = {NULL, 0};
+		struct pm_snapshot *s;
+
+		memcpy(bad, b.base, used);
+		for (int change = 0; change < 6; change++) {
+			uint64_t value;
+
+			state ^= state << 13;
+			state ^= state >> 7;
+			state ^= state << 17;
+			value = state % 3 ? state : state % 3 ? UINT64_MAX : INT64_MAX;
+			memcpy(bad + (state >> 8) % (used - 8), &value, 1u << state % 4);
+		}
+		if (pm_snapshot_take(bad, used, &s, NULL))
+			continue;
+		cr_assert_eq(pm_report_write(s, &options, keep, &text), 0);
+#ifdef HAVE_JANSSON
+		if (options.format == PM_FORMAT_JSON) {
+			json_error_t error;
+			/* Counters of a hostile profile may exceed jansson's 63 bits. */
+			json_t *root =
+				json_loads(text.text, JSON_DECODE_INT_AS_REAL, &error);
+
+			cr_assert(root, "%s at %d in\n%s", error.text, error.position,
+				  text.text);
+			json_decref(root);
+		}
+#endif
+		free(text.text);
+		pm_snapshot_free(s);
+	}
+	free(bad);
+	builder_end(&b);
+}
+
+static int refuse(void *argument, const char *text, size_t size)
+{
+	(void)text;
+	(void)size;
+	++*(int *)argument;
+	return -ENOSPC;
+}
+
+Test(report, a_sinks_error_ends_it)
+{
+	struct pm_report_options options = {.format = PM_FORMAT_JSON, .per_thread = true};
+	struct profile_builder b;
+	struct pm_snapshot *s;
+	int calls = 0;
+
+	sample(&b);
+	s = snapshot(&b);
+	cr_assert_eq(pm_report_write(s, &options, refuse, &calls), -ENOSPC);
+	cr_assert_eq(calls, 1);
+	pm_snapshot_free(s);
+	builder_end(&b);
+}
+
+/* --- where it goes -------------------------------------------------------------------
+ */
+
+static char folder[] = "/tmp/perfmon-report-XXXXXX";
+
+static char *file_text(const char *path)
+{
+	static char text[1 << 16];
+	FILE *file = fopen(path, "r");
+	size_t n;
+
+	cr_assert(file, "%s", path);
+	n = fread(text, 1, sizeof(text) - 1, file);
+	text[n] = '\0';
+	fclose(file);
+	return text;
+}
+
+/* The exit report for PERFMON_OUTPUT=OUTPUT below the folder; what went to stderr. */
+static char *at_exit(const char *output, bool forked)
+{
+	struct pm_options options;
+	struct profile_builder b;
+	struct pm_snapshot *s;
+	char path[4096], errors[64];
+	int saved, fd;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, output);
+	snprintf(errors, sizeof(errors), "%s/stderr", folder);
+	pm_options_default(&options);
+	options.output = PM_OUTPUT_PATH;
+	options.output_path = path;
+	sample(&b);
+	s = snapshot(&b);
+	saved = dup(2);
+	fd = open(errors, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	dup2(fd, 2);
+	close(fd);
+	cr_assert_eq(pm_report_at_exit(s, &options, forked, NULL), 0);
+	dup2(saved, 2);
+	close(saved);
+	pm_snapshot_free(s);
+	builder_end(&b);
+	return file_text(errors);
+}
+
+static void enter_folder(void)
+{
+	cr_assert(mkdtemp(folder));
+	cr_assert_eq(chdir(folder), 0);
+}
+
+static void leave_folder(void)
+{
+	char command[64];
+
+	cr_assert_eq(chdir("/"), 0);
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	cr_assert_eq(system(command), 0);
+}
+
+Test(report, goes_into_a_file, .init = enter_folder, .fini = leave_folder)
+{
+	struct stat st;
+
+	umask(022);
+	cr_assert_str_eq(at_exit("out.%p.%h", false), "");
+	cr_assert(strstr(file_text("out.4711.node7"), "main "));
+	cr_assert_eq(stat("out.4711.node7", &st), 0);
+	cr_assert_eq(st.st_mode & 07777, 0644);
+	/* Overwritten, not added to. */
+	cr_assert_str_eq(at_exit("out.%p.%h", false), "");
+	cr_assert_eq(stat("out.4711.node7", &st) ? 0 : (long)st.st_size,
+		     (long)strlen(file_text("out.4711.node7")));
+}
+
+Test(report, of_a_forked_child_has_its_own_file, .init = enter_folder,
+     .fini = leave_folder)
+{
+	at_exit("plain", true);
+	cr_assert(strstr(file_text("plain.4711"), "main "));
+	at_exit("with.%p", true);
+	cr_assert(strstr(file_text("with.4711"), "main "));
+	at_exit("percent.%%p", true);
+	cr_assert(strstr(file_text("percent.%p.4711"), "main "));
+}
+
+Test(report, that_cannot_be_written_goes_to_stderr, .init = enter_folder,
+     .fini = leave_folder)
+{
+	char *errors;
+
+	errors = at_exit("no/such/folder", false);
+	cr_assert(strstr(errors, "main "));
+	cr_assert(strstr(
+		errors,
+		"no/such/folder' (No such file or directory): it is here instead"));
+	cr_assert_eq(symlink("target", "link"), 0);
+	errors = at_exit("link", false);
+	cr_assert(strstr(errors, "main ") && strstr(errors, "it is a symbolic link"));
+	cr_assert_eq(access("target", F_OK), -1);
+	cr_assert_eq(mkfifo("fifo", 0600), 0);
+	errors = at_exit("fifo", false);
+	cr_assert(strstr(errors, "main ") && strstr(errors, "nobody reads this FIFO"));
+	cr_assert_eq(mkdir("folder", 0700), 0);
+	errors = at_exit("folder", false);
+	cr_assert(strstr(errors, "main ") && strstr(errors, "Is a directory"));
+}
+
+Test(report, to_a_closed_pipe_raises_no_signal)
+{
+	struct pm_report_options options = {0};
+	struct profile_builder b;
+	struct pm_snapshot *s;
+	int ends[2];
+
+	sample(&b);
+	s = snapshot(&b);
+	cr_assert_eq(pipe(ends), 0);
+	close(ends[0]);
+	cr_assert_eq(pm_report_write_fd(s, &options, ends[1]), -EPIPE);
+	close(ends[1]);
+	cr_assert_eq(pm_report_write_fd(s, &options, ends[1]), -EBADF);
+	pm_snapshot_free(s);
+	builder_end(&b);
+}
