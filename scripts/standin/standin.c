@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "criterion/criterion.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -28,21 +29,32 @@ void standin_register(struct standin_test *test)
 	*end = test;
 }
 
-void standin_check(bool fatal, bool holds, const char *file, int line, const char *what,
-		   const char *format, ...)
+static void note(const char *file, int line, const char *what, const char *format,
+		 va_list args)
+{
+	fprintf(stderr, "%s:%d: failed: %s: ", file, line, what);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	verdict->failed = true;
+}
+
+void standin_soft(const char *file, int line, const char *what, const char *format, ...)
 {
 	va_list args;
 
-	if (holds)
-		return;
-	fprintf(stderr, "%s:%d: failed: %s: ", file, line, what);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	note(file, line, what, format, args);
 	va_end(args);
-	fputc('\n', stderr);
-	verdict->failed = true;
-	if (fatal)
-		_exit(1);
+}
+
+void standin_fatal(const char *file, int line, const char *what, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	note(file, line, what, format, args);
+	va_end(args);
+	_exit(1);
 }
 
 void standin_skip(const char *format, ...)
