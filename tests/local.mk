@@ -5,9 +5,15 @@ TESTS += tests/race_snapshot
 tests_race_snapshot_SOURCES = tests/race_snapshot.c tests/profile_builder.h
 tests_race_snapshot_LDADD = libperfmon_all.la
 
+# Recorded machines, and what tests of events share.
+EXTRA_DIST += tests/data/biglittle.tree tests/data/hybrid.tree tests/data/server.tree \
+	tests/events_dump.h tests/tree.h
+
 if HAVE_CRITERION
 CRITERION_TESTS = tests/test_options tests/test_report tests/test_snapshot
 CRITERION_TESTS += tests/test_instance tests/test_read tests/test_session
+CRITERION_TESTS += tests/test_events tests/test_events_errors tests/test_events_list \
+	tests/test_events_machines tests/test_events_open
 check_PROGRAMS += $(CRITERION_TESTS)
 TESTS += $(CRITERION_TESTS)
 TEST_CPPFLAGS = $(AM_CPPFLAGS) $(CRITERION_CFLAGS)
@@ -37,4 +43,19 @@ tests_test_read_LDADD = $(CRITERION_LIBS)
 
 tests_test_session_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_session_LDADD = $(TEST_LIBS)
+
+tests_test_events_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_events_LDADD = $(TEST_LIBS)
+
+tests_test_events_errors_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_events_errors_LDADD = $(TEST_LIBS)
+
+tests_test_events_list_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_events_list_LDADD = $(TEST_LIBS)
+
+tests_test_events_machines_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_events_machines_LDADD = $(TEST_LIBS)
+
+tests_test_events_open_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_events_open_LDADD = $(TEST_LIBS)
 endif

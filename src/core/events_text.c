@@ -75,7 +75,7 @@ bool pm_slice_starts(struct pm_slice slice, const char *prefix)
 
 bool pm_slice_is(struct pm_slice slice, const char *text)
 {
-	return pm_slice_starts(slice, text) && !text[slice.length];
+	return strlen(text) == slice.length && pm_slice_starts(slice, text);
 }
 
 char *pm_slice_copy(struct pm_slice slice)

@@ -80,6 +80,35 @@ void pm_sysfs_free(struct pm_sysfs *sysfs)
 	free(sysfs);
 }
 
+/* The lowest of its CPUs. */
+static uint64_t first_cpu(const struct pm_sysfs_pmu *pmu)
+{
+	size_t digits = 0;
+	uint64_t cpu = 0;
+
+	while (pm_char_is_digit(pmu->cpus[digits]))
+		digits++;
+	if (pm_slice_number((struct pm_slice){pmu->cpus, digits}, &cpu))
+		return UINT64_MAX;
+	return cpu;
+}
+
+/* Puts the core PMUs in the order of their CPUs, which no alphabet knows. */
+static void order_cores(struct pm_sysfs *sysfs)
+{
+	for (size_t i = 1; i < sysfs->core_count; i++)
+		for (size_t k = i; k; k--) {
+			struct pm_sysfs_pmu *a = pm_sysfs_core(sysfs, k - 1);
+			struct pm_sysfs_pmu *b = pm_sysfs_core(sysfs, k);
+			struct pm_sysfs_pmu later = *a;
+
+			if (first_cpu(a) <= first_cpu(b))
+				break;
+			*a = *b;
+			*b = later;
+		}
+}
+
 int pm_sysfs_load(struct pm_sysfs **out)
 {
 	struct pm_sysfs *sysfs = calloc(1, sizeof(*sysfs));
@@ -110,6 +139,7 @@ int pm_sysfs_load(struct pm_sysfs **out)
 		sysfs->count++;
 	}
 	free(names);
+	order_cores(sysfs);
 	*out = sysfs;
 	return 0;
 fail:

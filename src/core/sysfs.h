@@ -59,7 +59,8 @@ struct pm_sysfs_alias {
 };
 
 /*
- * pm_sysfs_load() - the PMUs of the machine, in natural order of their names. A machine
+ * pm_sysfs_load() - the PMUs of the machine, in natural order of their names, the core
+ * PMUs among themselves in the order of their CPUs. A machine
  * without the directory has no PMUs: that is no error. A PMU whose type cannot be read is
  * left out. Returns 0, -ENOMEM, or what reading the directory gave.
  */
@@ -69,7 +70,7 @@ void pm_sysfs_free(struct pm_sysfs *sysfs);
 /* Reads the terms and the event names of PMU unless that is done; 0 or -ENOMEM. */
 int pm_sysfs_pmu_load(struct pm_sysfs_pmu *pmu);
 
-/* The I-th core PMU, or NULL. */
+/* The I-th core PMU in the order of their CPUs, or NULL. */
 struct pm_sysfs_pmu *pm_sysfs_core(struct pm_sysfs *sysfs, size_t i);
 struct pm_sysfs_pmu *pm_sysfs_by_type(struct pm_sysfs *sysfs, uint32_t type);
 

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A recorded machine: tests/data/NAME.tree, unpacked into a folder of its own and put in
+ * the place of / for everything that reads sysfs and tracefs. Each line of the recording
+ * is a file: its path, a blank, its content.
+ */
+#ifndef PM_TESTS_TREE_H
+#define PM_TESTS_TREE_H
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/kernel.h"
+
+static char tree_root[64];
+
+static inline void tree_write(const char *path, const char *content)
+{
+	char full[1024];
+	FILE *file;
+
+	snprintf(full, sizeof(full), "%s%s", tree_root, path);
+	for (char *slash = full + strlen(tree_root); (slash = strchr(slash + 1, '/'));) {
+		*slash = '\0';
+		cr_assert(!mkdir(full, 0755) || errno == EEXIST, "mkdir %s", full);
+		*slash = '/';
+	}
+	file = fopen(full, "w");
+	cr_assert_not_null(file, "%s", full);
+	fprintf(file, "%s\n", content);
+	fclose(file);
+}
+
+/* An empty machine. */
+static inline void tree_new(void)
+{
+	strcpy(tree_root, "/tmp/perfmon-tree-XXXXXX");
+	cr_assert_not_null(mkdtemp(tree_root));
+	pm_kernel_root = tree_root;
+}
+
+static inline void tree_unpack(const char *name)
+{
+	const char *source = getenv("srcdir");
+	char path[512], line[1024];
+	FILE *file;
+
+	tree_new();
+	snprintf(path, sizeof(path), "%s/tests/data/%s.tree", source ? source : ".",
+		 name);
+	file = fopen(path, "r");
+	cr_assert_not_null(file, "cannot open %s (is srcdir set?)", path);
+	while (fgets(line, sizeof(line), file)) {
+		char *content = line + strcspn(line, " \n");
+
+		line[strcspn(line, "\n")] = '\0';
+		if (line[0] != '/')
+			continue;
+		if (*content)
+			*content++ = '\0';
+		tree_write(line, content);
+	}
+	fclose(file);
+}
+
+static inline int tree_remove_one(const char *path, const struct stat *st, int type,
+				  struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static inline void tree_remove(void)
+{
+	if (tree_root[0])
+		nftw(tree_root, tree_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	tree_root[0] = '\0';
+	pm_kernel_root = "";
+}
+
+#endif
