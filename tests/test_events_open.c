@@ -43,15 +43,15 @@ static int must_open(const char *text)
 	return fd;
 }
 
-/* Skips where the machine has no core PMU: the guest has one. */
-static void need_pmu(void)
+/* Skips where the machine does not count EVENT: the guest does. */
+static void need(const char *event)
 {
-	int fd = open_event("cycles:u", 0);
+	int fd = open_event(event, PM_EVENTS_USER_ONLY);
 
 	if (fd == -ENOENT || fd == -EOPNOTSUPP)
-		cr_skip_test("no PMU on this machine (cycles: %s)", strerror(-fd));
+		cr_skip_test("this machine does not count %s: %s", event, strerror(-fd));
 	if (fd == -EACCES || fd == -EPERM)
-		cr_skip_test("kernel.perf_event_paranoid forbids cycles:u");
+		cr_skip_test("kernel.perf_event_paranoid forbids %s", event);
 	cr_assert_geq(fd, 0, "%s", strerror(-fd));
 	close(fd);
 }
@@ -168,7 +168,7 @@ Test(events_open, every_way_to_say_instructions_retired_counts_the_same)
 	uint64_t counts[8];
 	size_t n = 0;
 
-	need_pmu();
+	need("instructions");
 	cr_assert_eq(pm_sysfs_load(&sysfs), 0);
 	pmu = pm_sysfs_core(sysfs, 0);
 	cr_assert_not_null(pmu);
@@ -205,9 +205,17 @@ Test(events_open, every_way_to_say_instructions_retired_counts_the_same)
 		cr_expect(list->events[0].hardware);
 		fd = pm_kernel_perf_event_open(&list->events[0].attr, 0, -1, -1, 0);
 		cr_assert_geq(fd, 0, "'%s': %s", texts[i], strerror(-fd));
-		before = read_event(fd);
-		block(100000);
-		counts[i] = read_event(fd) - before;
+		/* the least of a few: a tick of the clock may fall into one */
+		counts[i] = UINT64_MAX;
+		for (int repeat = 0; repeat < 5; repeat++) {
+			uint64_t count;
+
+			before = read_event(fd);
+			block(100000);
+			count = read_event(fd) - before;
+			if (count < counts[i])
+				counts[i] = count;
+		}
 		close(fd);
 		pm_events_free(list);
 		cr_expect(counts[i] >= 100000 && counts[i] < 101000, "'%s' counted %llu",
@@ -223,7 +231,7 @@ Test(events_open, what_the_driver_names_opens)
 	struct pm_sysfs *sysfs;
 	struct pm_sysfs_pmu *pmu;
 
-	need_pmu();
+	need("cycles");
 	cr_assert_eq(pm_sysfs_load(&sysfs), 0);
 	pmu = pm_sysfs_core(sysfs, 0);
 	cr_assert_eq(pm_sysfs_pmu_load(pmu), 0);
@@ -249,12 +257,12 @@ Test(events_open, libpfm4_and_the_driver_agree)
 	static const char *const names[][2] = {
 		{"INST_RETIRED", "arm_ac57::INST_RETIRED"},
 		{"CPU_CYCLES", "arm_ac57::CPU_CYCLES"},
-		{"L1D_CACHE", "arm_ac57::L1D_CACHE"},
-		{"BR_PRED:u", "arm_ac57::BR_PRED:u"},
+		{"L1D_CACHE_REFILL", "arm_ac57::L1D_CACHE_REFILL"},
+		{"INST_RETIRED:uH", "arm_ac57::INST_RETIRED:uH"},
 	};
 	struct pm_event_list *list;
 
-	need_pmu();
+	need("cycles");
 	if (pm_events_parse("arm_ac57::INST_RETIRED", 0, &list, NULL))
 		cr_skip_test("this CPU is not a Cortex-A57");
 	pm_events_free(list);

@@ -37,7 +37,8 @@ static bool pfm_ready(void)
 struct request {
 	char text[TEXT_MAX]; /* without our modifiers */
 	struct pm_modifiers own;
-	bool pmu_named;	    /* has pmu:: */
+	bool pmu_named; /* has pmu:: */
+	bool tracepoint;
 	bool modes, guests; /* libpfm4's own u=1, mg=1 and the like are in it */
 };
 
@@ -61,6 +62,15 @@ static bool attribute_info(int event, int attribute, pfm_event_attr_info_t *info
 	info->size = sizeof(*info);
 	return pfm_get_event_attr_info(event, attribute, PFM_OS_PERF_EVENT_EXT, info) ==
 	       PFM_SUCCESS;
+}
+
+/* libpfm4 reads the tracepoints of the machine's own tracefs as events of its perf PMU,
+ * as they were when it was initialised. They are ours to find, below a root that moves.
+ */
+static bool is_tracepoint(const pfm_event_info_t *event)
+{
+	return event->pmu == PFM_PMU_PERF_EVENT && !event->equiv &&
+	       strncmp(event->name, "PERF_COUNT_", strlen("PERF_COUNT_"));
 }
 
 /* Has event INDEX (-1: none) a unit mask or modifier of the hardware called SEGMENT? */
@@ -120,8 +130,11 @@ static bool prepare(struct pm_slice item, struct request *request)
 	if (!append(request, name))
 		return false;
 	index = pfm_find_event(request->text);
+	if (index >= 0 && !event_info(index, &info))
+		index = -1;
+	request->tracepoint = index >= 0 && is_tracepoint(&info);
 	/* libpfm4 spells its names in one way */
-	if (index >= 0 && event_info(index, &info) && strlen(info.name) <= name.length &&
+	if (index >= 0 && strlen(info.name) <= name.length &&
 	    pm_slice_is((struct pm_slice){name.at + name.length - strlen(info.name),
 					  strlen(info.name)},
 			info.name))
@@ -426,16 +439,13 @@ int pm_resolve_pfm(struct pm_resolve *r)
 	struct request request;
 	int cpu, err;
 
-	if (!pfm_ready() || !prepare(r->item, &request))
+	if (!pfm_ready() || !prepare(r->item, &request) || request.tracepoint)
 		return PM_RESOLVE_NOT_MINE;
 	err = encode(request.text, &attr, &cpu);
 	if (err == PFM_ERR_NOTFOUND || err == PFM_ERR_NOINIT)
 		return not_found(r, &request);
 	if (err != PFM_SUCCESS)
 		return refused(r, &request, err);
-	/* libpfm4 finds tracepoints on the machine's own tracefs: ours is a moved one */
-	if (attr.type == PERF_TYPE_TRACEPOINT)
-		return PM_RESOLVE_NOT_MINE;
 	if (attr.sample_period || cpu != -1)
 		return pm_diag_set(
 			r->diag, -EINVAL,
@@ -489,8 +499,7 @@ static int list_pmu(const struct pm_listing *listing, const pfm_pmu_info_t *pmu)
 		pfm_event_info_t event;
 		char *name;
 
-		/* the perf PMU has the tracepoints too, which are listed elsewhere */
-		if (!event_info(e, &event) || strchr(event.name, ':'))
+		if (!event_info(e, &event) || is_tracepoint(&event))
 			continue;
 		name = pm_text_print("%s::%s", pmu->name, event.name);
 		if (!name)
