@@ -69,7 +69,7 @@ pm_configure() {
 	# What configure found last time may have been installed since.
 	options="$* ${CC:-} ${CXX:-} ${CFLAGS:-} ${CXXFLAGS:-} ${LDFLAGS:-} ${CPPFLAGS:-}"
 	options+=" ${CRITERION_CFLAGS:-} without:"
-	mapfile -t packages < <(pm_packages build check)
+	mapfile -t packages < <(pm_packages build bench check)
 	options+=$(pm_missing "${packages[@]}" | tr '\n' ' ')
 	[ ! -e "$PM_TOP/config.status" ] ||
 		pm_die "the source tree itself is configured: run 'make distclean' in it first"
@@ -100,12 +100,15 @@ pm_make() {
 	) 9>"$dir/.make.lock"
 }
 
-# pm_tests DIR: the TESTS of a build tree, one a line, as make names them.
-pm_tests() {
+# pm_words DIR VARIABLE: the words of a variable of a build tree's Makefile, one a line.
+pm_words() {
 	# shellcheck disable=SC2016 # for make to expand
-	printf 'include Makefile\npm-tests:\n\t@printf "%%s\\n" $(TESTS)\n' |
-		make -s -C "$1" -f - pm-tests | sed 's|^\./||; /^$/d'
+	printf 'include Makefile\npm-words:\n\t@printf "%%s\\n" $(%s)\n' "$2" |
+		make -s -C "$1" -f - pm-words | sed 's|^\./||; /^$/d'
 }
+
+# pm_tests DIR: the tests of a build tree.
+pm_tests() { pm_words "$1" TESTS; }
 
 # pm_programs DIR: the programs and modules that were built to be tried, not installed.
 pm_programs() {
