@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* perfmon info: what this machine and this user's rights allow, found by trying, and for
+ * each "no" what would help. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "arch/arch.h"
+#include "cli/cli.h"
+#include "core/clock.h"
+#include "core/instance.h"
+#include "core/kernel.h"
+#include "core/refusal.h"
+#include "core/sysfs.h"
+#include "core/topology.h"
+
+static const char help[] =
+	"usage: perfmon info\n\n"
+	"Says what can be counted here: the CPU and its PMUs, which events open for this "
+	"user\n"
+	"and whether they can be read without a system call, the kernel's settings and "
+	"this\n"
+	"user's limits, and for what is refused, why and what would help.\n";
+
+/* A finding, and under it what would help, if anything. */
+static void finding(const char *what, const char *value, const char *helps)
+{
+	printf("  %-28s %s\n", what, value);
+	if (helps)
+		printf("  %-28s   %s\n", "", helps);
+}
+
+static void show_machine(void)
+{
+	struct pm_machine machine;
+
+	pm_machine_describe(&machine);
+	puts("machine");
+	finding("CPU", machine.cpu_model[0] ? machine.cpu_model : "unknown", NULL);
+	printf("  %-28s packages %u, cores %u, CPUs %u\n", "online", machine.packages,
+	       machine.cores, machine.cpus);
+	finding("kernel", machine.kernel[0] ? machine.kernel : "unknown", NULL);
+	finding("counters are read with",
+		!strcmp(PERFMON_ARCH_NAME, "generic")
+			? "read(2): this CPU family is not known"
+			: PERFMON_ARCH_NAME,
+		NULL);
+}
+
+static void show_pmus(void)
+{
+	struct pm_sysfs *sysfs = NULL;
+	int err = pm_sysfs_load(&sysfs);
+
+	puts("\nPMUs");
+	if (err) {
+		finding("/sys/bus/event_source", strerror(-err), NULL);
+		return;
+	}
+	for (size_t i = 0; i < sysfs->count; i++) {
+		struct pm_sysfs_pmu *pmu = &sysfs->pmus[i];
+
+		if (pm_sysfs_pmu_load(pmu))
+			continue;
+		printf("  %-28s type %" PRIu32 ", %zu named events%s%s%s\n", pmu->name,
+		       pmu->type, pmu->alias_count,
+		       pmu->core     ? ", core"
+		       : pmu->uncore ? ", uncore"
+				     : "",
+		       pmu->cpus[0] ? ", CPUs " : "", pmu->cpus);
+	}
+	if (!sysfs->core_count)
+		finding("no core PMU",
+			"hardware events cannot be counted: cycles, instructions, cache "
+			"misses",
+			"a virtual machine has one only if its host passes it on (KVM: "
+			"-cpu host,pmu=on)");
+	pm_sysfs_free(sysfs);
+}
+
+/* Opens the event NAME as regions would. True if it counts. */
+static bool try_event(const char *name, bool *user_read)
+{
+	struct pm_event_list *list;
+	struct pm_instance *instance;
+	struct pm_diag diag = {0};
+	uint32_t open = 0;
+	bool empty = false;
+	int err;
+
+	err = pm_events_parse(name, PM_EVENTS_USER_ONLY, &list, &diag);
+	if (err) {
+		finding(name, "no", diag.text);
+		return false;
+	}
+	instance = calloc(1, pm_instance_size(list->count));
+	if (!instance) {
+		pm_events_free(list);
+		finding(name, "no", strerror(ENOMEM));
+		return false;
+	}
+	err = pm_instance_open(instance, list->events, (uint32_t)list->count, 0, -1,
+			       PM_OPEN_USER_READ | PM_OPEN_PARTIAL, &diag);
+	for (uint32_t i = 0; err >= 0 && i < instance->count; i++) {
+		open += instance->counters[i].fd >= 0;
+		*user_read |= instance->counters[i].user_read;
+		empty |= list->events[i].kernel_only &&
+			 list->events[i].attr.exclude_kernel;
+	}
+	if (open && empty)
+		finding(name,
+			"opens, but happens in the kernel alone: user mode has none of "
+			"it",
+			NULL);
+	else if (open)
+		finding(name,
+			*user_read ? "yes, read in user space" : "yes, read by read(2)",
+			*user_read || !diag.text[0] ? NULL : diag.text);
+	else
+		finding(name, "no", diag.text[0] ? diag.text : strerror(-err));
+	if (err >= 0)
+		pm_instance_close(instance);
+	free(instance);
+	pm_events_free(list);
+	return open;
+}
+
+/* Returns whether hardware events open at all. */
+static bool show_events(bool *user_read)
+{
+	static const char *const software[] = {"task-clock", "page-faults",
+					       "context-switches"};
+	bool any, unused = false;
+
+	puts("\nevents of the calling thread, in user mode");
+	any = try_event("instructions", user_read);
+	any |= try_event("cycles", user_read);
+	for (size_t i = 0; i < sizeof(software) / sizeof(software[0]); i++)
+		try_event(software[i], &unused);
+	return any;
+}
+
+static void number_file(const char *label, const char *path, const char *helps)
+{
+	char text[32];
+	int64_t value;
+	int err = pm_kernel_file_number(path, &value);
+
+	if (err == -ENOENT)
+		return;
+	if (err)
+		snprintf(text, sizeof(text), "%s", strerror(-err));
+	else
+		snprintf(text, sizeof(text), "%" PRId64, value);
+	finding(label, text, helps);
+}
+
+static void show_rights(bool hardware, bool user_read)
+{
+	struct pm_permissions have;
+	char text[64];
+
+	pm_permissions_get(&have);
+	puts("\nrights");
+	snprintf(text, sizeof(text), "%d%s", have.paranoid,
+		 have.paranoid_known ? "" : " (assumed: it cannot be read)");
+	finding("kernel.perf_event_paranoid", text,
+		have.perfmon
+			? "which does not bind this user: CAP_PERFMON or CAP_SYS_ADMIN"
+		: have.paranoid > 2 ? "no event is allowed: ask for sysctl "
+				      "kernel.perf_event_paranoid=2 or for CAP_PERFMON"
+		: have.paranoid > 1
+			? "user mode of own threads; for kernel mode ask for 1, for "
+			  "whole CPUs for 0"
+		: have.paranoid > 0
+			? "own threads, kernel mode too; for whole CPUs ask for 0"
+			: NULL);
+	finding("CAP_PERFMON", have.perfmon ? "yes" : "no", NULL);
+	finding("system call filter (seccomp)", have.seccomp ? "on" : "off",
+		have.seccomp && !hardware ? "if perf_event_open is refused: run the "
+					    "container with a profile that "
+					    "allows it"
+					  : NULL);
+	number_file("kernel.perf_user_access", "/proc/sys/kernel/perf_user_access",
+		    user_read || !hardware
+			    ? NULL
+			    : "for reads without a system call ask for sysctl "
+			      "kernel.perf_user_access=1");
+	number_file("rdpmc", "/sys/bus/event_source/devices/cpu/rdpmc",
+		    user_read || !hardware
+			    ? NULL
+			    : "for reads without a system call ask for 1 in "
+			      "/sys/bus/event_source/devices/cpu/rdpmc");
+	if (hardware && !user_read)
+		finding("reads in user space", "no",
+			"a region costs two read(2) per group");
+}
+
+static void limit(const char *label, int resource, uint64_t unit, const char *unit_name)
+{
+	uint64_t soft, hard;
+	char text[80];
+
+	if (pm_kernel_getrlimit(resource, &soft, &hard))
+		return;
+	if (soft == RLIM_INFINITY)
+		snprintf(text, sizeof(text), "unlimited");
+	else if (hard <= soft)
+		snprintf(text, sizeof(text), "%" PRIu64 "%s", soft / unit, unit_name);
+	else if (hard == RLIM_INFINITY)
+		snprintf(text, sizeof(text), "%" PRIu64 "%s, may be raised", soft / unit,
+			 unit_name);
+	else
+		snprintf(text, sizeof(text), "%" PRIu64 "%s, may be raised to %" PRIu64,
+			 soft / unit, unit_name, hard / unit);
+	finding(label, text, NULL);
+}
+
+static void show_limits(void)
+{
+	puts("\nlimits");
+	limit("descriptors (RLIMIT_NOFILE)", RLIMIT_NOFILE, 1, "");
+	finding("", "each thread that uses regions needs one per counter", NULL);
+	number_file("kernel.perf_event_mlock_kb", "/proc/sys/kernel/perf_event_mlock_kb",
+		    NULL);
+	limit("locked memory (MEMLOCK)", RLIMIT_MEMLOCK, 1024, " kB");
+	finding("", "each counter that is read in user space needs a page of them", NULL);
+}
+
+static void show_clock(void)
+{
+	pm_clock_init();
+	puts("\nclock");
+	finding("time is taken from",
+		pm_clock.monotonic ? "CLOCK_MONOTONIC" : "the timestamp counter",
+		pm_clock.monotonic && pm_clock.why[0] ? pm_clock.why : NULL);
+}
+
+int cli_info(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	bool hardware, user_read = false;
+	int c;
+
+	argv[0] = (char *)(uintptr_t) "perfmon info";
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) >= 0) {
+		if (c != 'h')
+			return CLI_USAGE;
+		fputs(help, stdout);
+		return cli_finish("info", 0);
+	}
+	if (optind < argc) {
+		cli_complain("info", "'%s': it takes no argument", argv[optind]);
+		return CLI_USAGE;
+	}
+	show_machine();
+	show_pmus();
+	hardware = show_events(&user_read);
+	show_rights(hardware, user_read);
+	show_limits();
+	show_clock();
+	return cli_finish("info", 0);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* perfmon list: the names of events. A table for people, lines for programs. */
+#include <errno.h>
+#include <getopt.h>
+#include <libsmartcols.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "core/events.h"
+
+static const char help[] =
+	"usage: perfmon list [OPTION]... [PATTERN]\n\n"
+	"Lists the events that can be named in PERFMON_EVENTS and perfmon run -e. "
+	"PATTERN is a\n"
+	"part of the name, or with * ? [ a glob over all of it; 'tracepoint' or one with "
+	"a ':'\n"
+	"lists tracepoints. To a terminal a table, else lines of name, PMU, source, "
+	"alias,\n"
+	"unit and description with tabs between.\n\n"
+	"  -a, --all      PMUs that this machine does not have, too\n"
+	"  -u, --umasks   each unit mask of libpfm4's events\n"
+	"  -h, --help     this text\n\n"
+	"Exit status: 0, 1 if nothing matches, 2 if an option is wrong.\n";
+
+struct list {
+	struct libscols_table *table; /* NULL: lines */
+	unsigned long count;
+	int error;
+};
+
+static const char *source_name(uint32_t source)
+{
+	static const char *const names[] = {
+		[PERFMON_EVENT_SOURCE_GENERIC] = "perf",
+		[PERFMON_EVENT_SOURCE_SOFTWARE] = "software",
+		[PERFMON_EVENT_SOURCE_SYSFS] = "sysfs",
+		[PERFMON_EVENT_SOURCE_LIBPFM] = "libpfm4",
+		[PERFMON_EVENT_SOURCE_TRACEPOINT] = "tracepoint",
+	};
+
+	return source < sizeof(names) / sizeof(names[0]) ? names[source] : "";
+}
+
+static int show_line(const struct perfmon_event_info *info, struct list *list)
+{
+	printf("%s\t%s%s\t%s\t%s\t%s\t%s\n", info->name, info->pmu,
+	       info->is_present ? "" : " (absent)", source_name(info->source),
+	       info->alias, info->unit, info->description);
+	list->error = ferror(stdout) ? -EIO : 0;
+	return list->error;
+}
+
+static int show_row(const struct perfmon_event_info *info, struct list *list)
+{
+	struct libscols_line *line = scols_table_new_line(list->table, NULL);
+	char pmu[64];
+
+	snprintf(pmu, sizeof(pmu), "%s%s", info->pmu,
+		 info->is_present ? "" : " (absent)");
+	if (!line || scols_line_set_data(line, 0, info->name) ||
+	    scols_line_set_data(line, 1, pmu) ||
+	    scols_line_set_data(line, 2, source_name(info->source)) ||
+	    scols_line_set_data(line, 3, info->description))
+		list->error = -ENOMEM;
+	return list->error;
+}
+
+static int show(const struct perfmon_event_info *info, void *argument)
+{
+	struct list *list = argument;
+
+	list->count++;
+	return list->table ? show_row(info, list) : show_line(info, list);
+}
+
+static struct libscols_table *table_new(void)
+{
+	struct libscols_table *table = scols_new_table();
+
+	if (table && scols_table_new_column(table, "EVENT", 0, 0) &&
+	    scols_table_new_column(table, "PMU", 0, 0) &&
+	    scols_table_new_column(table, "SOURCE", 0, 0) &&
+	    scols_table_new_column(table, "DESCRIPTION", 0, SCOLS_FL_TRUNC))
+		return table;
+	scols_unref_table(table);
+	return NULL;
+}
+
+static const struct option options[] = {
+	{"all", no_argument, NULL, 'a'},
+	{"umasks", no_argument, NULL, 'u'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+int cli_list(int argc, char **argv)
+{
+	struct list list = {NULL, 0, 0};
+	struct pm_diag diag = {0};
+	unsigned int flags = 0;
+	const char *pattern;
+	int c, err;
+
+	argv[0] = (char *)(uintptr_t) "perfmon list";
+	while ((c = getopt_long(argc, argv, "auh", options, NULL)) >= 0) {
+		switch (c) {
+		case 'a':
+			flags |= PERFMON_EVENT_ALL_PMUS;
+			break;
+		case 'u':
+			flags |= PERFMON_EVENT_UMASKS;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return cli_finish("list", 0);
+		default:
+			return CLI_USAGE;
+		}
+	}
+	if (argc - optind > 1) {
+		cli_complain("list", "'%s': one pattern at a time", argv[optind + 1]);
+		return CLI_USAGE;
+	}
+	pattern = optind < argc ? argv[optind] : NULL;
+	if (isatty(STDOUT_FILENO)) {
+		scols_init_debug(0);
+		list.table = table_new();
+		if (!list.table) {
+			cli_complain("list", "%s", strerror(ENOMEM));
+			return CLI_FAILED;
+		}
+	}
+	err = pm_events_list(pattern, flags, show, &list, &diag);
+	if (list.table && !err)
+		scols_print_table(list.table);
+	scols_unref_table(list.table);
+	if (err) {
+		cli_complain("list", "%s", diag.text[0] ? diag.text : strerror(-err));
+		return err == -EINVAL || err == -E2BIG ? CLI_USAGE : CLI_FAILED;
+	}
+	if (!list.count) {
+		cli_complain("list", "no event matches '%s'", pattern ? pattern : "");
+		return cli_finish("list", CLI_FAILED);
+	}
+	return cli_finish("list", 0);
+}

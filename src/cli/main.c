@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The perfmon command: finds the subcommand. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *summary;
+} commands[] = {
+	{"info", cli_info, "what can be counted on this machine, and why not more"},
+	{"list", cli_list, "the events that have a name here"},
+	{"run", cli_run, "run a program that uses regions, and report"},
+};
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+void cli_complain(const char *command, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "perfmon%s%s: ", command ? " " : "", command ? command : "");
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+int cli_finish(const char *command, int status)
+{
+	if (fflush(stdout) || ferror(stdout)) {
+		cli_complain(command, "standard output: %s", strerror(errno));
+		return status ? status : CLI_FAILED;
+	}
+	return status;
+}
+
+static void usage(FILE *to)
+{
+	fputs("usage: perfmon COMMAND [OPTION]... [ARGUMENT]...\n"
+	      "       perfmon COMMAND --help\n"
+	      "       perfmon --version\n\n",
+	      to);
+	for (size_t i = 0; i < COMMANDS; i++)
+		fprintf(to, "  %-6s %s\n", commands[i].name, commands[i].summary);
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : NULL;
+
+	if (!name) {
+		usage(stderr);
+		return CLI_USAGE;
+	}
+	if (!strcmp(name, "-h") || !strcmp(name, "--help") || !strcmp(name, "help")) {
+		usage(stdout);
+		return cli_finish(NULL, 0);
+	}
+	if (!strcmp(name, "-V") || !strcmp(name, "--version")) {
+		puts("perfmon " PACKAGE_VERSION);
+		return cli_finish(NULL, 0);
+	}
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (!strcmp(name, commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	cli_complain(NULL, "'%s' is no %s; see perfmon --help", name,
+		     *name == '-' ? "option" : "command");
+	return CLI_USAGE;
+}

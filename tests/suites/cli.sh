@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The perfmon command, and the reports of programs that it runs.
+. "$PM_TOP/scripts/suite.sh"
+
+native_tree all
+if [ ! -x "$build/perfmon" ]; then
+	skip cli "the command was not built: libsmartcols is missing"
+	exit 0
+fi
+perfmon=$build/perfmon
+here=$PM_SUITE_DIR/run
+rm -rf "$here"
+mkdir -p "$here"
+
+cat >"$here/program.c" <<'END'
+#include <perfmon/region.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "0";
+
+	PERFMON_REGION_BEGIN("outer");
+	PERFMON_REGION_BEGIN("inner");
+	PERFMON_REGION_END("inner");
+	PERFMON_REGION_END("outer");
+	if (!strcmp(how, "fork")) {
+		if (!fork()) {
+			PERFMON_REGION_BEGIN("child");
+			PERFMON_REGION_END("child");
+			return 0;
+		}
+		wait(NULL);
+		return 0;
+	}
+	if (!strcmp(how, "kill"))
+		raise(SIGTERM);
+	return atoi(how);
+}
+END
+must "a program compiles" gcc -std=gnu11 -Iinclude -Isrc "$here/program.c" \
+	-o "$here/program" -L"$build/.libs" -lperfmon -Wl,-rpath,"$build/.libs"
+program=$here/program
+
+# status WANT COMMAND...: ends with that status; keeps out and err.
+status() {
+	local want=$1 got=0
+	shift
+	(cd "$here" && "$@") >"$here/out" 2>"$here/err" </dev/null || got=$?
+	[ "$got" -eq "$want" ] || {
+		echo "status $got, not $want"
+		cat "$here/out" "$here/err"
+		return 1
+	}
+}
+says() { # FILE TEXT
+	grep -qF -- "$2" "$here/$1" || {
+		echo "'$2' is not in $1:"
+		cat "$here/$1"
+		return 1
+	}
+}
+both() { # WANT FILE TEXT COMMAND...
+	local want=$1 file=$2 text=$3
+	shift 3
+	status "$want" "$@" && says "$file" "$text"
+}
+
+try "no command is a usage error" both 2 err usage: "$perfmon"
+try "--help helps" both 0 out usage: "$perfmon" --help
+try "--version is the version" both 0 out "perfmon " "$perfmon" --version
+try "an unknown command is quoted" both 2 err "'frobnicate' is no command" "$perfmon" frobnicate
+try "an unknown option is quoted" both 2 err "'--frob' is no option" "$perfmon" --frob
+for command in info list run; do
+	try "$command --help helps" both 0 out "usage: perfmon $command" "$perfmon" $command --help
+	try "$command refuses an unknown option" both 2 err frob "$perfmon" $command --frob
+done
+
+try "info answers" both 0 out kernel.perf_event_paranoid "$perfmon" info
+try "info tries events" both 0 out "page-faults" "$perfmon" info
+try "info refuses an argument" both 2 err "'x'" "$perfmon" info x
+try "a full disk is noticed" in_shell bash -c "! '$perfmon' info >/dev/full"
+
+try "list lists" both 0 out task-clock "$perfmon" list
+try "list takes a pattern" both 0 out page-faults "$perfmon" list 'page-*'
+in_lines() { status 0 "$perfmon" list 'page-*' && ! grep -vqE $'^page-[^\t]*\t[^\t]*\t' "$here/out"; }
+try "list is lines with tabs when piped" in_lines
+try "list finds nothing" both 1 err "'nosuchevent'" "$perfmon" list nosuchevent
+
+try "run needs a command" both 2 err "no command" "$perfmon" run
+try "run passes the exit status on" status 7 "$perfmon" run "$program" 7
+try "run passes a signal on" status 143 "$perfmon" run "$program" kill
+try "run: no such command is 127" both 127 err "'./nosuch' cannot be run" "$perfmon" run ./nosuch
+try "run: not executable is 126" both 126 err "cannot be run" "$perfmon" run "$here/program.c"
+try "run quotes an unknown event" both 2 err "'cycels'" "$perfmon" run -e cycels -- "$program"
+try "run quotes an unknown format" both 2 err '"xml"' "$perfmon" run -f xml -- "$program"
+try "run quotes a bad path" both 2 err '"out.%z"' "$perfmon" run -o out.%z -- "$program"
+try "options after the command are the command's" status 0 "$perfmon" run true --help
+try "run counts what it is told" both 0 err page-faults "$perfmon" run -e page-faults "$program"
+try "run reports the tree" both 0 err "  inner" "$perfmon" run -e none "$program"
+try "run reports to stdout" both 0 out "  inner" "$perfmon" run -o stdout -e none "$program"
+silent() { status 0 "$perfmon" run -o none "$program" && [ ! -s "$here/out" ] && [ ! -s "$here/err" ]; }
+try "run reports nothing on request" silent
+try "run reports each thread" both 0 err "(program), " "$perfmon" run -t -e none "$program"
+csv() { status 0 "$perfmon" run -f csv -o "out.%p.csv" "$program" && grep -q '^all,.*,outer;inner,' "$here"/out.*.csv; }
+try "run writes a file" csv
+json() {
+	status 0 "$perfmon" run -f json -o stdout "$program" && says out '{"format":1,' &&
+		{ ! command -v jq >/dev/null || jq -e '.nodes[1].region == "inner"' "$here/out"; }
+}
+try "run writes JSON" json
+
+ranks() {
+	for rank in 0 1; do
+		status 0 env OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=2 "$program" &&
+			[ ! -s "$here/err" ] && grep -q "rank $rank of 2" "$here/perfmon.$rank.txt" ||
+			return 1
+	done
+}
+try "each rank writes its own file" ranks
+forks() {
+	status 0 env PERFMON_OUTPUT=forked "$program" fork && grep -q outer "$here/forked" &&
+		grep -q child "$here"/forked.* && ! grep -q child "$here/forked"
+}
+try "a forked child has its own report" forks
+lost() { both 0 err "/no/such/file' (No such file" env PERFMON_OUTPUT=/no/such/file "$program" && says err inner; }
+try "an unwritable path loses nothing" lost
+bad() { both 0 err 'PERFMON_FORMAT="xml"' env PERFMON_FORMAT=xml "$program" && says err inner; }
+try "a bad variable loses nothing" bad
+try "a closed stderr is survived" in_shell bash -c "'$program' 3 2>&-; [ \$? -eq 3 ]"
+broken() { (trap - PIPE; "$program" 5 2> >(exec true); [ $? -eq 5 ]); }
+try "a broken pipe does not change the exit status" broken
+
+secure() {
+	cp "$program" "$here/secure" && chown 65534 "$here/secure" && chmod u+xs "$here/secure" &&
+		status 0 env PERFMON_OUTPUT="$here/stolen" PERFMON_FORMAT=json "$here/secure" &&
+		says err "  inner" && [ ! -e "$here/stolen" ]
+}
+if [ "$(id -u)" -eq 0 ] && setpriv --reuid=65534 --clear-groups test -x "$build/.libs" &&
+	! findmnt -nT "$here" -o OPTIONS 2>/dev/null | grep -q nosuid; then
+	try "a set-user-ID program ignores the environment" secure
+else
+	skip "a set-user-ID program ignores the environment" "needs root and a tree that all may read"
+fi
