@@ -101,15 +101,18 @@ static inline int perfmon_reader_read(const struct perfmon_reader *reader, uint3
 static inline int perfmon_reader_read_all(const struct perfmon_reader *reader,
 					  uint64_t *values)
 {
-	uint32_t i, count = reader->count;
+	const struct perfmon_counter_view *view = reader->views;
+	uint32_t left;
 	int err = 0;
 
 	if (__builtin_expect(reader->owner != perfmon_arch_thread_pointer(), 0))
 		return perfmon_reader_read_all_slow(reader, values);
-	for (i = 0; i < count; i++) {
-		if (__builtin_expect(perfmon_view_value(&reader->views[i], &values[i]),
-				     0)) {
-			int failed = perfmon_reader_read_slow(reader, i, &values[i]);
+	for (left = reader->count; left; left--, view++, values++) {
+		/* Hidden from compilers that would rather compute where it ends. */
+		__asm__("" : "+r"(view));
+		if (__builtin_expect(perfmon_view_value(view, values), 0)) {
+			uint32_t i = (uint32_t)(view - reader->views);
+			int failed = perfmon_reader_read_slow(reader, i, values);
 
 			if (failed && !err)
 				err = failed;

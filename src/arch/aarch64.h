@@ -63,6 +63,9 @@ static inline uint64_t perfmon_arch_counter_read(uint64_t handle, uint64_t *chec
 }
 
 #define PERFMON_ARCH_HAS_COUNTER_VALUE
+/* Has two neighbours in memory loaded by one instruction, before any branch. */
+#define PERFMON_ARCH_PAIR(first, second) __asm__("" : "+r"(first), "+r"(second))
+
 static inline uint64_t perfmon_arch_counter_value(uint64_t handle, uint32_t shift,
 						  uint64_t offset, uint64_t *check)
 {

@@ -72,6 +72,10 @@ static inline uint64_t perfmon_arch_counter_value(uint64_t handle, uint32_t shif
 }
 #endif
 
+#ifndef PERFMON_ARCH_PAIR
+#define PERFMON_ARCH_PAIR(first, second) ((void)0)
+#endif
+
 #ifndef PERFMON_ARCH_HAS_THREAD_POINTER
 static inline uintptr_t perfmon_arch_thread_pointer(void)
 {

@@ -108,22 +108,26 @@ static inline int perfmon_view_sample(const struct perfmon_counter_view *view,
 /*
  * The same for the whole value: the counter, sign-extended from its width, plus offset.
  * A width-bit counter that the kernel set to -period counts up through zero: masking
- * instead of extending loses 2^width. All that the view says is taken between the two
- * checks, so that a signal handler may refresh the view at any point. PAGE is the view's.
+ * instead of extending loses 2^width. The view's lock is taken before all else that
+ * it says, so that a signal handler may refresh the view at any point: then its page has
+ * moved, and a check fails. PAGE is the view's.
  */
 static inline int perfmon_view_value_on(const struct perfmon_counter_view *view,
 					const struct perf_event_mmap_page *page,
 					uint64_t *value)
 {
 	uint64_t taken = view->lock_index;
-	uint64_t handle = view->value_handle;
-	uint64_t read;
+	uint64_t handle, offset, read;
 
+	PERFMON_READ_BARRIER();
+	handle = view->value_handle;
+	offset = view->offset;
+	PERFMON_ARCH_PAIR(handle, offset);
 	if (__builtin_expect(perfmon_view_lock_index(page) != taken, 0))
 		return 1;
 	PERFMON_READ_BARRIER();
 	PERFMON_READ_HOOK(PERFMON_READ_CHECKED, view);
-	read = perfmon_arch_counter_value(handle, view->shift, view->offset, &taken);
+	read = perfmon_arch_counter_value(handle, view->shift, offset, &taken);
 	PERFMON_READ_HOOK(PERFMON_READ_SAMPLED, view);
 	PERFMON_READ_BARRIER();
 	if (__builtin_expect(perfmon_view_lock_index(page) != taken, 0))
