@@ -1,1 +1,27 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
+# Built by "make check" and run by scripts/bench. They link the shared library, as
+# programs do.
+BENCHES = bench/bench_reads bench/bench_regions bench/bench_threads bench/bench_time
+check_LTLIBRARIES += bench/libbench.la
+bench_libbench_la_SOURCES = bench/bench.c bench/bench.h
+BENCH_LIBS = bench/libbench.la libperfmon.la -lm
+
+bench_bench_reads_LDADD = $(BENCH_LIBS)
+bench_bench_regions_LDADD = $(BENCH_LIBS)
+bench_bench_threads_LDADD = $(BENCH_LIBS)
+bench_bench_time_LDADD = $(BENCH_LIBS)
+
+if X86_64
+BENCHES += bench/bench_step
+BENCH_FAKE_PMU = bench/fake_pmu.c bench/fake_pmu.h
+bench_bench_step_SOURCES = bench/bench_step.c $(BENCH_FAKE_PMU)
+bench_bench_step_LDADD = $(BENCH_LIBS)
+endif
+
+if HAVE_PAPI
+BENCHES += bench/bench_papi
+bench_bench_papi_SOURCES = bench/bench_papi.c $(BENCH_FAKE_PMU)
+bench_bench_papi_CPPFLAGS = $(AM_CPPFLAGS) $(PAPI_CFLAGS)
+bench_bench_papi_LDADD = $(BENCH_LIBS) $(PAPI_LIBS)
+endif
+check_PROGRAMS += $(BENCHES)

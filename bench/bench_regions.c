@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a region's BEGIN and END cost, warm: with 0, 1, 2 and 4 counters; among many
+ * siblings, below many parents, deep down; disarmed. Each number of counters is a process
+ * of its own, since the events are planned once.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+#define SIBLINGS 10000
+#define PARENTS	 100
+#define DEEP	 60
+#define DEEPEST	 32
+
+static struct perfmon_region regions[SIBLINGS];
+static struct perfmon_region inner = PERFMON_REGION_INIT("inner");
+
+__attribute__((noinline)) static void pairs(int n)
+{
+	for (int i = 0; i < n; i++) {
+		PERFMON_REGION_BEGIN("pair");
+		PERFMON_REGION_END("pair");
+	}
+}
+
+/* The same region over and over, but through its object as below. */
+__attribute__((noinline)) static void same(int n)
+{
+	for (int i = 0; i < n; i++) {
+		bench_begin(&regions[0]);
+		bench_end(&regions[0]);
+	}
+}
+
+__attribute__((noinline)) static void siblings(int n)
+{
+	for (int round = 0; round < n; round++) {
+		for (int i = 0; i < SIBLINGS; i++) {
+			bench_begin(&regions[i]);
+			bench_end(&regions[i]);
+		}
+	}
+}
+
+__attribute__((noinline)) static void parents(int n)
+{
+	for (int round = 0; round < n; round++) {
+		for (int i = 0; i < PARENTS; i++) {
+			bench_begin(&regions[i]);
+			bench_begin(&inner);
+			bench_end(&inner);
+			bench_end(&regions[i]);
+		}
+	}
+}
+
+__attribute__((noinline)) static void parents_alone(int n)
+{
+	for (int round = 0; round < n; round++) {
+		for (int i = 0; i < PARENTS; i++) {
+			bench_begin(&regions[i]);
+			bench_end(&regions[i]);
+		}
+	}
+}
+
+static void make_names(void)
+{
+	for (int i = 0; i < SIBLINGS; i++) {
+		char name[24];
+
+		snprintf(name, sizeof(name), "region %d", i);
+		regions[i].name = strdup(name);
+	}
+}
+
+static int print_pair(const char *name, int k)
+{
+	struct perfmon_region_values values = {.size = sizeof(values)};
+	double cost = bench_user_only(name, pairs, NULL, 5000);
+
+	if (perfmon_region_read("pair", &values) || values.counters != (uint32_t)k) {
+		bench_say("%s: counts %u events, not %d", name, values.counters, k);
+		return 77;
+	}
+	bench_print(name, cost, bench_unit());
+	return 0;
+}
+
+static int relatives(void)
+{
+	double pair, cost;
+
+	make_names();
+	pair = bench_user(same, NULL, 5000);
+	siblings(2);
+	cost = bench_user_only("region.siblings", siblings, NULL, 4) / SIBLINGS;
+	bench_print("region.siblings", cost, bench_unit());
+	bench_print("region.siblings.over.pair", cost / pair, "ratio");
+
+	parents(2);
+	cost = bench_user(parents, parents_alone, 40) / PARENTS;
+	bench_print("region.parents", cost, bench_unit());
+	bench_print("region.parents.over.pair", cost / pair, "ratio");
+
+	return 0;
+}
+
+/* The pairs at the deepest level: several, since a path may find its place in the
+ * thread's table taken by another. */
+__attribute__((noinline)) static void deepest(int n)
+{
+	for (int round = 0; round < n; round++) {
+		for (int i = DEEP; i < DEEP + DEEPEST; i++) {
+			bench_begin(&regions[i]);
+			bench_end(&regions[i]);
+		}
+	}
+}
+
+static int deep(void)
+{
+	double pair, cost;
+
+	make_names();
+	pair = bench_user(same, NULL, 5000);
+	for (int i = 1; i < DEEP; i++)
+		bench_begin(&regions[i]);
+	deepest(2);
+	cost = bench_user_only("region.deep", deepest, NULL, 100) / DEEPEST;
+	bench_print("region.deep", cost, bench_unit());
+	bench_print("region.deep.over.pair", cost / pair, "ratio");
+	for (int i = DEEP - 1; i > 0; i--)
+		bench_end(&regions[i]);
+	return 0;
+}
+
+static int disarmed(void)
+{
+	perfmon_region_disarm();
+	bench_print("region.disarmed",
+		    bench_user_only("region.disarmed", pairs, NULL, 20000), bench_unit());
+	return 0;
+}
+
+static int mode(const char *name)
+{
+	char pair[] = "region.pair.0";
+
+	if (!strcmp(name, "disarmed"))
+		return disarmed();
+	if (!strcmp(name, "relatives"))
+		return relatives();
+	if (!strcmp(name, "deep"))
+		return deep();
+	pair[sizeof(pair) - 2] = name[0];
+	return print_pair(pair, name[0] - '0');
+}
+
+int main(int argc, char **argv)
+{
+	static const int counters[] = {0, 1, 2, 4};
+	int worst = 0;
+
+	if (argc > 1)
+		return mode(argv[1]);
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+		char k[] = {(char)('0' + counters[i]), '\0'};
+
+		/* Without counters that are read from user space a pair is two system
+		 * calls and says nothing. */
+		if (!counters[i] || bench_exact())
+			worst |= bench_again(k, bench_events(counters[i]));
+	}
+	worst |= bench_again("relatives", bench_events(bench_exact() ? 2 : 0));
+	worst |= bench_again("deep", bench_events(bench_exact() ? 2 : 0));
+	worst |= bench_again("disarmed", "none");
+	return worst ? 1 : 0;
+}

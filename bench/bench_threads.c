@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a thread pays: for its first region, beside the same system calls made by hand;
+ * for coming, using one region and going. User and kernel together.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <linux/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+#define COUNTERS 2
+#define THREADS	 101
+
+static void one_region(void)
+{
+	PERFMON_REGION_BEGIN("first");
+	PERFMON_REGION_END("first");
+}
+
+/* --- by hand ----------------------------------------------------------------------- */
+
+#define MEMORY (44 << 10) /* what the library maps for a thread with two counters */
+
+struct by_hand {
+	void *memory;
+	void *page[COUNTERS];
+	int fd[COUNTERS];
+};
+
+static int open_event(int i, int leader)
+{
+	static const uint64_t hardware[] = {PERF_COUNT_HW_INSTRUCTIONS,
+					    PERF_COUNT_HW_CPU_CYCLES};
+	static const uint64_t software[] = {PERF_COUNT_SW_PAGE_FAULTS,
+					    PERF_COUNT_SW_TASK_CLOCK};
+	struct perf_event_attr attr = {
+		.type = bench_exact() ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = bench_exact() ? hardware[i] : software[i],
+		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID |
+			       PERF_FORMAT_TOTAL_TIME_ENABLED |
+			       PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.disabled = leader < 0,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+
+#ifdef __aarch64__
+	/* User access, and 64 bits where the PMU has them: for cycles. */
+	if (bench_exact())
+		attr.config1 = attr.config == PERF_COUNT_HW_CPU_CYCLES ? 3 : 2;
+#endif
+	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, leader,
+			    PERF_FLAG_FD_CLOEXEC);
+}
+
+/* The system calls of a thread's first region, in their order: check_calls() sees to it
+ * that they are. */
+static void calls_by_hand(struct by_hand *hand)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint64_t group[3 + 2 * COUNTERS], id;
+	char name[16];
+	int i;
+
+	hand->memory = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise((char *)hand->memory + page, MEMORY - page, MADV_WIPEONFORK);
+	syscall(SYS_gettid);
+	prctl(PR_GET_NAME, name);
+	for (i = 0; i < COUNTERS; i++)
+		hand->fd[i] = open_event(i, i ? hand->fd[0] : -1);
+	if (read(hand->fd[0], group, sizeof(group)) != sizeof(group)) {
+		bench_say("the events by hand are not those of the library: %s",
+			  strerror(errno));
+		exit(1);
+	}
+	for (i = 0; bench_exact() && i < COUNTERS; i++)
+		hand->page[i] = mmap(NULL, page, PROT_READ, MAP_SHARED, hand->fd[i], 0);
+	ioctl(hand->fd[0], PERF_EVENT_IOC_ENABLE, 0);
+	ioctl(hand->fd[0], PERF_EVENT_IOC_ID, &id);
+	if (read(hand->fd[0], group, sizeof(group)) != sizeof(group))
+		exit(1);
+	/* Without pages each end of the visit reads by a system call. */
+	for (i = 0; !bench_exact() && i < 2; i++) {
+		ioctl(hand->fd[0], PERF_EVENT_IOC_ID, &id);
+		if (read(hand->fd[0], group, sizeof(group)) != sizeof(group))
+			exit(1);
+	}
+}
+
+static void close_by_hand(struct by_hand *hand)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (int i = COUNTERS - 1; i >= 0; i--) {
+		if (hand->page[i])
+			munmap(hand->page[i], page);
+		close(hand->fd[i]);
+	}
+	munmap(hand->memory, MEMORY);
+}
+
+/* --- are they the same calls? ---------------------------------------------------------
+ */
+
+#define MARK	   SYS_getppid
+#define CALLS_MOST 64
+
+struct calls {
+	int count;
+	uint64_t number[CALLS_MOST];
+};
+
+static void *start_library(void *unused)
+{
+	one_region();
+	return unused;
+}
+
+static void run_in_thread(void *(*function)(void *))
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, function, NULL) || pthread_join(thread, NULL)) {
+		bench_say("no thread");
+		exit(1);
+	}
+}
+
+/* In a child that is traced: its one traced thread comes to its first region late, and
+ * makes the calls by hand after that. */
+static void traced(void)
+{
+	struct by_hand hand = {0};
+
+	run_in_thread(start_library);
+	run_in_thread(start_library);
+	bench_exact();
+	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+	raise(SIGSTOP);
+	syscall(MARK);
+	one_region();
+	syscall(MARK);
+	calls_by_hand(&hand);
+	syscall(MARK);
+	_exit(0);
+}
+
+static void record_calls(pid_t child, struct calls calls[2])
+{
+	struct __ptrace_syscall_info info;
+	int status, marks = 0;
+
+	while (waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
+		if (WSTOPSIG(status) == SIGSTOP)
+			ptrace(PTRACE_SETOPTIONS, child, NULL,
+			       (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL));
+		if (WSTOPSIG(status) == (SIGTRAP | 0x80) &&
+		    ptrace(PTRACE_GET_SYSCALL_INFO, child, (void *)sizeof(info), &info) >
+			    0 &&
+		    info.op == PTRACE_SYSCALL_INFO_ENTRY) {
+			if (info.entry.nr == MARK)
+				marks++;
+			else if (marks >= 1 && marks <= 2 &&
+				 calls[marks - 1].count < CALLS_MOST)
+				calls[marks - 1].number[calls[marks - 1].count++] =
+					info.entry.nr;
+		}
+		ptrace(PTRACE_SYSCALL, child, NULL, NULL);
+	}
+}
+
+static int check_calls(void)
+{
+	struct calls calls[2] = {{0}, {0}};
+	pid_t child;
+
+	fflush(NULL);
+	child = fork();
+	if (!child)
+		traced();
+	record_calls(child, calls);
+	if (calls[0].count && calls[0].count == calls[1].count &&
+	    !memcmp(calls[0].number, calls[1].number, sizeof(calls[0].number)))
+		return 0;
+	for (int side = 0; side < 2; side++) {
+		char text[8 * CALLS_MOST + 1] = "";
+
+		for (int i = 0; i < calls[side].count; i++)
+			snprintf(text + strlen(text), 9, " %d",
+				 (int)calls[side].number[i]);
+		bench_say("system calls of a first region, %s:%s",
+			  side ? "by hand" : "the library", text);
+	}
+	return 1;
+}
+
+/* --- the first region -----------------------------------------------------------------
+ */
+
+static double cost_of_first, cost_by_hand;
+
+static void *first_in_thread(void *unused)
+{
+	uint64_t before = bench_now_ns();
+
+	one_region();
+	cost_of_first = (double)(bench_now_ns() - before);
+	return unused;
+}
+
+static void *by_hand_in_thread(void *unused)
+{
+	struct by_hand hand = {0};
+	uint64_t before;
+
+	before = bench_now_ns();
+	calls_by_hand(&hand);
+	cost_by_hand = (double)(bench_now_ns() - before);
+	close_by_hand(&hand);
+	return unused;
+}
+
+static void first(void)
+{
+	double library[THREADS], by_hand[THREADS];
+
+	for (int i = 0; i < THREADS; i++) {
+		run_in_thread(first_in_thread);
+		run_in_thread(by_hand_in_thread);
+		library[i] = cost_of_first;
+		by_hand[i] = cost_by_hand;
+	}
+	bench_median(library, THREADS);
+	bench_median(by_hand, THREADS);
+	bench_print("region.first", library[THREADS / 2] / by_hand[THREADS / 2], "ratio");
+	bench_print(bench_exact() ? "region.first.instructions" : "region.first.ns",
+		    library[THREADS / 2], bench_unit());
+	bench_print(bench_exact() ? "region.first.by_hand.instructions"
+				  : "region.first.by_hand.ns",
+		    by_hand[THREADS / 2], bench_unit());
+}
+
+/* --- come and go -----------------------------------------------------------------------
+ */
+
+static void *nothing(void *unused)
+{
+	return unused;
+}
+
+static double come_and_go(void *(*function)(void *))
+{
+	double cost[THREADS];
+
+	run_in_thread(function);
+	for (int i = 0; i < THREADS; i++) {
+		uint64_t before = bench_now_ns();
+
+		run_in_thread(function);
+		cost[i] = (double)(bench_now_ns() - before);
+	}
+	return bench_median(cost, THREADS);
+}
+
+int main(int argc, char **argv)
+{
+	static const char software[] = "page-faults,task-clock";
+	int err = 0;
+
+	(void)argv;
+	if (argc == 1)
+		return bench_again("counted",
+				   bench_exact() ? bench_events(COUNTERS) : software);
+	err = check_calls();
+	bench_exact();
+	one_region();
+	first();
+	bench_print("region.come_and_go", come_and_go(start_library), bench_unit());
+	bench_print("thread.come_and_go", come_and_go(nothing), bench_unit());
+	return err;
+}
