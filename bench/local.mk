@@ -25,3 +25,4 @@ bench_bench_papi_CPPFLAGS = $(AM_CPPFLAGS) $(PAPI_CFLAGS)
 bench_bench_papi_LDADD = $(BENCH_LIBS) $(PAPI_LIBS)
 endif
 check_PROGRAMS += $(BENCHES)
+EXTRA_DIST += bench/limits

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# What a read and a region cost is within bench/limits.
+. "$PM_TOP/scripts/suite.sh"
+
+# limits BED: "name most unit" of each.
+limits() {
+	awk -v bed="$1" '$1 == bed { print $2, $3, $4 }' "$PM_TOP/bench/limits"
+}
+# measured NAME UNIT FILE: its value, the least if there are several.
+measured() {
+	awk -v name="$1" -v unit="$2" '
+		$1 == "BENCH" && $2 == name && $4 == unit && (least == "" || $3 < least) { least = $3 }
+		END { print least }' "$3"
+}
+within() { # VALUE MOST
+	awk -v value="$1" -v most="$2" 'BEGIN { exit !(value != "" && value + 0 <= most) }'
+}
+# check BED FILE
+check() {
+	local name most unit value
+	while read -r name most unit; do
+		value=$(measured "$name" "$unit" "$2")
+		if within "$value" "$most"; then
+			ok "$name is $value, at most $most $unit"
+		else
+			not_ok "$name is ${value:-not measured}, not at most $most $unit"
+		fi
+	done < <(limits "$1")
+}
+all_within() { # BED FILE
+	local name most unit
+	while read -r name most unit; do
+		within "$(measured "$name" "$unit" "$2")" "$most" || return 1
+	done < <(limits "$1")
+}
+
+bench() { # FILE ARGUMENT...
+	local file=$1
+	shift
+	"$PM_TOP/scripts/bench" "$@" >>"$file"
+}
+
+# Two runs: what user mode does alone is the same in both, to the instruction.
+rm -f "$PM_SUITE_DIR"/guest*
+for run in 1 2; do
+	try "measures in the guest, run $run" in_shell bench "$PM_SUITE_DIR/guest.$run" --guest || true
+	cat "$PM_SUITE_DIR/guest.$run" >&2
+done
+exact() {
+	grep -E ' (read\.(inline|call)|region\.(pair|siblings|parents|deep|disarmed)|timestamp)' "$1"
+}
+try "the same in both runs" cmp <(exact "$PM_SUITE_DIR/guest.1") <(exact "$PM_SUITE_DIR/guest.2") || true
+cat "$PM_SUITE_DIR/guest.1" "$PM_SUITE_DIR/guest.2" >"$PM_SUITE_DIR/guest"
+check guest "$PM_SUITE_DIR/guest"
+
+here=$PM_SUITE_DIR/here
+: >"$here"
+try "measures here" in_shell bench "$here" || true
+[ "$(uname -m)" != x86_64 ] || check x86 "$here"
+if [ "$(nproc)" -lt 2 ]; then
+	skip "costs in time" "one CPU: two threads cannot run at the same time"
+	exit 0
+fi
+# The machine may be shared, and busy just now.
+for _ in 1 2 3 4 5; do
+	! all_within time "$here" || break
+	sleep 3
+	bench "$here" bench_time || true
+done
+cat "$here" >&2
+check time "$here"
