@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -39,6 +40,18 @@ static int fault(enum pm_kernel_call call)
 		errno = saved_;                                                            \
 		result_;                                                                   \
 	})
+
+void pm_kernel_quiet_begin(struct pm_quiet *quiet)
+{
+	quiet->error = errno;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &quiet->cancel_state);
+}
+
+void pm_kernel_quiet_end(const struct pm_quiet *quiet)
+{
+	pthread_setcancelstate(quiet->cancel_state, NULL);
+	errno = quiet->error;
+}
 
 int pm_kernel_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu,
 			      int group_fd, unsigned long flags)
@@ -98,7 +111,8 @@ int pm_kernel_madvise(void *address, size_t size, int advice)
 
 ssize_t pm_kernel_read(int fd, void *buffer, size_t size)
 {
-	return CALL(PM_CALL_READ, read(fd, buffer, size));
+	/* libc's is a cancellation point, which the END of a region must not be. */
+	return CALL(PM_CALL_READ, syscall(SYS_read, fd, buffer, size));
 }
 
 ssize_t pm_kernel_write(int fd, const void *buffer, size_t size)
@@ -213,6 +227,11 @@ int pm_kernel_sigaction(int signal, const struct sigaction *action, struct sigac
 void pm_kernel_raise(int signal)
 {
 	raise(signal);
+}
+
+int pm_kernel_thread_name(char name[16])
+{
+	return CALL(PM_CALL_PRCTL, prctl(PR_GET_NAME, name));
 }
 
 pid_t pm_kernel_gettid(void)

@@ -13,6 +13,7 @@
 #define PM_CORE_KERNEL_H
 
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,6 +43,7 @@ enum pm_kernel_call {
 	PM_CALL_GETCWD,
 	PM_CALL_GETRLIMIT,
 	PM_CALL_SIGACTION,
+	PM_CALL_PRCTL,
 	PM_CALLS
 };
 
@@ -54,6 +56,18 @@ extern int (*pm_kernel_fault)(enum pm_kernel_call call);
 /* Test hook: prefix for paths given to pm_kernel_file_read() and pm_kernel_path();
  * "" is the real machine. The string must stay alive. */
 extern const char *pm_kernel_root;
+
+/*
+ * Brackets work that the program did not ask for and must not notice, however deep it goes
+ * into libraries: errno is put back afterwards, and a thread that is to be cancelled is
+ * not cancelled here, with our locks in its hands.
+ */
+struct pm_quiet {
+	int error;
+	int cancel_state;
+};
+void pm_kernel_quiet_begin(struct pm_quiet *quiet);
+void pm_kernel_quiet_end(const struct pm_quiet *quiet);
 
 int pm_kernel_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu,
 			      int group_fd, unsigned long flags);
@@ -84,6 +98,7 @@ int pm_kernel_clock_ns(clockid_t clock, uint64_t *ns);
 int pm_kernel_getrlimit(int resource, uint64_t *soft, uint64_t *hard);
 int pm_kernel_sigaction(int signal, const struct sigaction *action, struct sigaction *old);
 void pm_kernel_raise(int signal); /* in the calling thread */
+int pm_kernel_thread_name(char name[16]);
 pid_t pm_kernel_gettid(void);
 pid_t pm_kernel_getpid(void); /* asks the kernel, never a cached value */
 size_t pm_kernel_page_size(void);

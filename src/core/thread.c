@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 
 #include "core/clock.h"
 #include "core/fold.h"
@@ -117,7 +116,7 @@ static int make_record(struct pm_thread *thread)
 	}
 	thread->record = record;
 	record->tid = (uint32_t)pm_kernel_gettid();
-	prctl(PR_GET_NAME, record->name);
+	pm_kernel_thread_name(record->name);
 	record->begin_ticks = pm_clock_ticks();
 	record->end_ticks = 0;
 	record->generation = 1;
