@@ -11,6 +11,7 @@
 #include "core/clock.h"
 #include "core/export.h"
 #include "core/handler.h"
+#include "core/kernel.h"
 #include "core/process.h"
 #include "core/thread.h"
 #include "fastpath/region.h"
@@ -64,6 +65,7 @@ struct perfmon_region *pm_region_of_name(const char *name)
 static void first_use(void)
 {
 	static bool bias_measured;
+	struct pm_quiet quiet;
 	int err = -EDEADLK;
 
 	if (pm_process.phase == PM_PROCESS_READY && !pm_process_is_ours()) {
@@ -72,6 +74,7 @@ static void first_use(void)
 	}
 	if (!pm_thread_busy && !pm_in_signal_handler()) {
 		pm_thread_busy++;
+		pm_kernel_quiet_begin(&quiet);
 		err = pm_process_init();
 		if (!err && __atomic_load_n(&perfmon_region_begin_armed, __ATOMIC_RELAXED)) {
 			err = pm_thread_setup();
@@ -82,6 +85,7 @@ static void first_use(void)
 							      __ATOMIC_RELAXED))
 				pm_region_measure_bias();
 		}
+		pm_kernel_quiet_end(&quiet);
 		pm_thread_busy--;
 	}
 	if (err == -EDEADLK && pm_profile_exists())
@@ -176,8 +180,10 @@ void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *fra
 	const struct pm_frame *parent = pm_frame_at(frame, block->frame_size, -1);
 	uint32_t depth = frame_depth(block, frame);
 	uint64_t region_key = PM_GET(region->key), key;
+	struct pm_quiet quiet;
 
 	block->in_cold = 1;
+	pm_kernel_quiet_begin(&quiet);
 	if (!region_key) {
 		struct perfmon_region *known = pm_region_of_name(region->name);
 
@@ -204,12 +210,14 @@ void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *fra
 			goto out;
 		}
 	}
+	pm_kernel_quiet_end(&quiet);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_cold = 0;
 	block->gate = frame;
 	call(&perfmon_region_begin_armed, region);
 	return;
 out:
+	pm_kernel_quiet_end(&quiet);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_cold = 0;
 }
@@ -270,12 +278,16 @@ PM_EXPORT void perfmon_region_end(struct perfmon_region *region)
 
 static void set_armed(bool on)
 {
+	struct pm_quiet quiet;
+
 	pm_thread_busy++;
+	pm_kernel_quiet_begin(&quiet);
 	if (!pm_process_init()) {
 		pthread_mutex_lock(&pm_process_lock);
 		pm_process_arm(on);
 		pthread_mutex_unlock(&pm_process_lock);
 	}
+	pm_kernel_quiet_end(&quiet);
 	pm_thread_busy--;
 }
 
@@ -295,7 +307,9 @@ static struct perfmon_region *cached(const char *name)
 {
 	struct pm_thread_block *block = pm_thread_block;
 	struct perfmon_region **entry, *region;
+	struct pm_frame *gate = block->gate;
 	uint32_t hash = 2166136261u;
+	struct pm_quiet quiet;
 	int i;
 
 	for (i = 0; i < 16 && name[i]; i++)
@@ -304,13 +318,20 @@ static struct perfmon_region *cached(const char *name)
 	region = *entry;
 	if (region && !strncmp(region->name, name, PM_REGION_NAME_MAX))
 		return region;
-	if (block->in_cold)
+	if (block->in_cold || (!gate && !block->overflow))
 		return NULL;
+	/* A handler that comes in between must not ask for the lock that we may hold. */
 	block->in_cold = 1;
+	block->gate = NULL;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	pm_kernel_quiet_begin(&quiet);
 	region = pm_region_of_name(name);
 	if (region)
 		*entry = region;
+	pm_kernel_quiet_end(&quiet);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_cold = 0;
+	block->gate = gate;
 	return region;
 }
 

@@ -261,10 +261,12 @@ void pm_thread_leave(void)
 	struct pm_thread_block *block = pm_thread_block;
 	struct pm_thread *thread = block->thread;
 	struct perfmon_profile_thread *record;
+	struct pm_quiet quiet;
 
 	if (!block->alive)
 		return;
 	pm_thread_busy++;
+	pm_kernel_quiet_begin(&quiet);
 	block->gate = NULL;
 	pm_thread_block = &pm_thread_block_none;
 	record = thread->record;
@@ -285,6 +287,7 @@ void pm_thread_leave(void)
 	if (thread->slots_memory)
 		pm_kernel_munmap(thread->slots_memory, thread->slots_size);
 	pm_kernel_munmap(thread->memory, thread->memory_size);
+	pm_kernel_quiet_end(&quiet);
 	pm_thread_busy--;
 }
 
