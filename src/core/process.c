@@ -58,6 +58,12 @@ void pm_process_debug(const char *format, ...)
 	pm_kernel_write(STDERR_FILENO, text, (size_t)length + 1);
 }
 
+/* Partner: the acquire in pm_process_phase(), for those who do not hold the lock. */
+static void set_phase(enum pm_process_phase phase)
+{
+	__atomic_store_n(&pm_process.phase, phase, __ATOMIC_RELEASE);
+}
+
 static void publish(struct pm_region_calls calls)
 {
 	__atomic_store_n(&perfmon_region_begin_armed, calls.begin, __ATOMIC_RELEASE);
@@ -85,16 +91,20 @@ void pm_process_arm(bool on)
 
 /*
  * A fork from a signal handler that interrupted our cold path may find the lock in its own
- * thread's hands: then nothing is prepared, and the child's regions do nothing.
+ * thread's hands: then nothing is prepared, and the child's regions do nothing. The same
+ * holds for a fork in a child that no handler prepared: it has no profile to leave behind.
  */
-static bool fork_prepared;
+static __thread bool fork_prepared;
 
 static void before_fork(void)
 {
 	const struct pm_thread_block *block = pm_thread_block;
 	const struct pm_frame *frame;
 
-	fork_prepared = !pm_thread_busy && !block->in_cold;
+	enum pm_process_phase phase = pm_process_phase();
+
+	fork_prepared = !pm_thread_busy && !block->in_cold && phase != PM_PROCESS_INERT &&
+			(phase != PM_PROCESS_READY || pm_process_is_ours());
 	if (!fork_prepared)
 		return;
 	pthread_mutex_lock(&pm_process_lock);
@@ -136,13 +146,14 @@ static void after_fork_child(void)
 		pm_process_make_inert();
 		return;
 	}
-	pm_registry_fork_child(forget_thread);
 	pm_profile_forget();
 	pm_fold_forget();
 	pm_process.plan.record = NULL;
 	if (pm_process.phase == PM_PROCESS_READY)
-		pm_process.phase = PM_PROCESS_NEW;
+		set_phase(PM_PROCESS_NEW);
 	pthread_mutex_init(&pm_process_lock, NULL);
+	/* Last: signals are blocked until then, and their handlers may use regions. */
+	pm_registry_fork_child(forget_thread);
 	if (!open_at_fork.count || !perfmon_region_begin_armed)
 		return;
 	for (i = 0; i < open_at_fork.count; i++) {
@@ -168,6 +179,7 @@ static int make_life(void)
 				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (err)
 		return err;
+	life = NULL;
 	err = pm_kernel_madvise(page, size, MADV_WIPEONFORK);
 	if (err) {
 		pm_kernel_munmap(page, size);
@@ -182,7 +194,7 @@ void pm_process_make_inert(void)
 {
 	struct pm_region_calls none = {NULL, NULL};
 
-	pm_process.phase = PM_PROCESS_INERT;
+	set_phase(PM_PROCESS_INERT);
 	publish(none);
 }
 
@@ -242,7 +254,7 @@ int pm_process_init(void)
 		if (err) {
 			pm_process_make_inert();
 		} else {
-			pm_process.phase = PM_PROCESS_READY;
+			set_phase(PM_PROCESS_READY);
 			pm_process_arm(armed);
 		}
 	}
@@ -260,7 +272,7 @@ __attribute__((destructor)) static void finish(void)
 {
 	struct perfmon_profile_header *header;
 
-	if (pm_process.phase != PM_PROCESS_READY || !pm_process_is_ours())
+	if (pm_process_phase() != PM_PROCESS_READY || !pm_process_is_ours())
 		return;
 	header = pm_profile_header();
 	__atomic_store_n(&header->state, PERFMON_STATE_ENDED, __ATOMIC_RELAXED);

@@ -40,6 +40,13 @@ struct pm_process {
 
 extern struct pm_process pm_process;
 
+/* The phase, for a caller without the lock: READY means that options, plan and profile
+ * stand. */
+static inline enum pm_process_phase pm_process_phase(void)
+{
+	return __atomic_load_n(&pm_process.phase, __ATOMIC_ACQUIRE);
+}
+
 /* Guards set-up and everything in the profile that more than one thread writes. Never
  * taken by a warm region. */
 extern pthread_mutex_t pm_process_lock;

@@ -68,7 +68,7 @@ static void first_use(void)
 	struct pm_quiet quiet;
 	int err = -EDEADLK;
 
-	if (pm_process.phase == PM_PROCESS_READY && !pm_process_is_ours()) {
+	if (pm_process_phase() == PM_PROCESS_READY && !pm_process_is_ours()) {
 		pm_process_make_inert();
 		return;
 	}
@@ -367,7 +367,7 @@ PM_EXPORT void perfmon_region_end_name(const char *name)
 
 PM_EXPORT const char *perfmon_region_counter(uint32_t i)
 {
-	if (pm_process.phase != PM_PROCESS_READY || i >= pm_process.plan.count)
+	if (pm_process_phase() != PM_PROCESS_READY || i >= pm_process.plan.count)
 		return NULL;
 	return pm_process.plan.list->events[i].name;
 }

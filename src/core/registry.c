@@ -173,8 +173,8 @@ void pm_registry_fork_child(void (*visit)(struct pm_registry_thread *thread))
 {
 	struct cds_list_head *at, *next;
 
-	urcu_bp_after_fork_child();
 	cds_list_for_each_safe(at, next, &threads)
 		visit((struct pm_registry_thread *)(void *)at);
 	CDS_INIT_LIST_HEAD(&threads);
+	urcu_bp_after_fork_child(); /* unblocks signals */
 }
