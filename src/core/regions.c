@@ -16,6 +16,12 @@
 #include "core/thread.h"
 #include "fastpath/region.h"
 
+/* Counts a visit that is lost. A handler may come in between and count one, too. */
+static void count_lost(uint64_t *lost)
+{
+	__atomic_fetch_add(lost, 1, __ATOMIC_RELAXED);
+}
+
 static void call(void (**armed)(struct perfmon_region *), struct perfmon_region *region)
 {
 	void (*function)(struct perfmon_region *) = __atomic_load_n(armed, __ATOMIC_RELAXED);
@@ -57,6 +63,72 @@ struct perfmon_region *pm_region_of_name(const char *name)
 	}
 	pthread_mutex_unlock(&pm_process_lock);
 	return region;
+}
+
+/* REGION's key; 0 if its name is not registered. */
+static uint64_t known_key(struct perfmon_region *region)
+{
+	uint64_t key = PM_GET(region->key);
+	const struct perfmon_region *known;
+
+	if (key || !region->name)
+		return key;
+	known = pm_registry_find(region->name);
+	if (!known)
+		return 0;
+	__atomic_store_n(&region->key, known->key, __ATOMIC_RELAXED);
+	return known->key;
+}
+
+/* --- visits below the deepest level -------------------------------------------------- */
+
+static void overflow_push(struct pm_thread_block *block, uint64_t key)
+{
+	if (block->overflow < PM_OVERFLOW_KEYS)
+		block->overflow_key[block->overflow] = key;
+	block->overflow++;
+	count_lost(block->thread->lost);
+}
+
+/* Closes the gate at FRAME until the visit that begins here has ended: it and all below it
+ * are counted in *LOST. */
+static void overflow(struct pm_thread_block *block, struct pm_frame *frame, uint64_t key,
+		     uint64_t *lost)
+{
+	block->full_gate = frame;
+	block->thread->lost = lost;
+	overflow_push(block, key);
+}
+
+/*
+ * Ends the innermost of these visits that has KEY, and those inside of it, whose ENDs were
+ * jumped over. False if the visit that ends is open further out: then all of these are
+ * over.
+ */
+static bool overflow_pop(struct pm_thread_block *block, uint64_t key)
+{
+	uint32_t i, open = block->overflow;
+	struct pm_frame *frame = block->full_gate;
+
+	for (i = open < PM_OVERFLOW_KEYS ? open : PM_OVERFLOW_KEYS; i--;) {
+		if (block->overflow_key[i] == key) {
+			/* Of those that are only counted, one ends: it cannot be told which. */
+			block->overflow = open > PM_OVERFLOW_KEYS ? open - 1 : i;
+			return true;
+		}
+	}
+	while (frame != block->frames) {
+		frame = pm_frame_at(frame, block->frame_size, -1);
+		if (frame->region_key == key) {
+			block->overflow = 0;
+			return false;
+		}
+	}
+	if (open > PM_OVERFLOW_KEYS)
+		block->overflow--;
+	else
+		PM_ADD(block->thread->record->unmatched_ends, 1);
+	return true;
 }
 
 /* --- a closed gate ------------------------------------------------------------------- */
@@ -116,7 +188,7 @@ void pm_region_begin_closed(struct perfmon_region *region)
 	if (wiped(block))
 		return;
 	if (block->in_cold || !block->overflow) {
-		PM_ADD(block->thread->record->lost_in_handler, 1);
+		count_lost(&block->thread->record->lost_in_handler);
 		return;
 	}
 	if (block->arm_generation != PM_GET(pm_region_general.generation)) {
@@ -126,34 +198,35 @@ void pm_region_begin_closed(struct perfmon_region *region)
 		call(&perfmon_region_begin_armed, region);
 		return;
 	}
-	block->overflow++;
-	PM_ADD(*block->thread->lost, 1);
+	block->in_cold = 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	overflow_push(block, known_key(region));
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	block->in_cold = 0;
 }
 
 void pm_region_end_closed(struct perfmon_region *region)
 {
 	struct pm_thread_block *block = pm_thread_block;
+	bool further_out;
 
-	(void)region;
 	if (block == &pm_thread_block_none || wiped(block))
 		return;
 	if (block->in_cold || !block->overflow)
 		return;
-	if (!--block->overflow)
-		block->gate = block->full_gate;
+	block->in_cold = 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	further_out = !overflow_pop(block, known_key(region));
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	block->in_cold = 0;
+	if (block->overflow)
+		return;
+	block->gate = block->full_gate;
+	if (further_out)
+		call(&perfmon_region_end_armed, region);
 }
 
 /* --- a new path ---------------------------------------------------------------------- */
-
-/* Closes the gate at FRAME until the visit that begins here has ended: it and all below it
- * are counted in *LOST. */
-static void overflow(struct pm_thread_block *block, struct pm_frame *frame, uint64_t *lost)
-{
-	block->full_gate = frame;
-	block->thread->lost = lost;
-	PM_ADD(*lost, 1);
-	block->overflow = 1;
-}
 
 static uint32_t frame_depth(const struct pm_thread_block *block, const struct pm_frame *frame)
 {
@@ -193,7 +266,7 @@ void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *fra
 		}
 	}
 	if (!region_key || depth > PERFMON_PROFILE_DEPTH) {
-		overflow(block, frame,
+		overflow(block, frame, region_key,
 			 region_key ? &record->lost_too_deep : &record->lost_unnamed);
 		goto out;
 	}
@@ -206,7 +279,7 @@ void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *fra
 					  region_id(region_key), key, depth);
 		pthread_mutex_unlock(&pm_process_lock);
 		if (!slot) {
-			overflow(block, frame, &record->lost_no_memory);
+			overflow(block, frame, region_key, &record->lost_no_memory);
 			goto out;
 		}
 	}
@@ -231,16 +304,8 @@ void pm_region_end_mismatched(struct pm_thread_block *block, struct pm_frame *fr
 	struct pm_frame *found = frame;
 
 	block->in_cold = 1;
-	if (!region_key) {
-		/* Its own first pass is an END: the name may be open from another place. */
-		struct perfmon_region *known =
-			region->name ? pm_registry_find(region->name) : NULL;
-
-		if (known) {
-			region_key = known->key;
-			__atomic_store_n(&region->key, region_key, __ATOMIC_RELAXED);
-		}
-	}
+	if (!region_key) /* its own first pass is an END: it may be open from elsewhere */
+		region_key = known_key(region);
 	while (found != block->frames && found->region_key != region_key)
 		found = pm_frame_at(found, block->frame_size, -1);
 	if (found == block->frames) {

@@ -35,6 +35,10 @@
 
 _Static_assert(PM_KEY *PM_KEY_INVERSE == 1, "keys can be taken apart");
 
+/* Visits open below the deepest level are remembered by their regions' keys, so many of
+ * them; still deeper ones are only counted. */
+#define PM_OVERFLOW_KEYS 1024
+
 /* Names known only at run time are looked up in a cache of so many. */
 #define PM_NAME_CACHE 64
 
@@ -106,6 +110,7 @@ struct pm_thread_block {
 	uint32_t time_view; /* the view whose page tells enabled time; counters: none */
 	struct perfmon_region *name_cache[PM_NAME_CACHE];
 	struct perfmon_counter_view view[PERFMON_PROFILE_COUNTERS];
+	uint64_t overflow_key[PM_OVERFLOW_KEYS]; /* touched by those that nest too deep */
 };
 
 /* The calling thread's block; never NULL: before set-up one whose gate is closed. */
