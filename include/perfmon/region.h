@@ -13,7 +13,8 @@
  *
  * All calls here may be made by any thread at any time, also from signal handlers,
  * destructors and before main(). They do not fail: what could not be counted is counted
- * as lost, and the report says how much and why. None of them touches errno.
+ * as lost, and the report says how much and why. None of them touches errno, and none is
+ * a cancellation point.
  *
  * Warm -- the thread is set up and has seen this path -- BEGIN and END take no lock,
  * allocate nothing and make no system call, as long as the counters are readable from

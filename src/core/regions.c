@@ -144,16 +144,18 @@ static void first_use(void)
 		pm_process_make_inert();
 		return;
 	}
+	if (!pm_thread_may_set_up())
+		return;
 	if (!pm_thread_busy && !pm_in_signal_handler()) {
 		pm_thread_busy++;
 		pm_kernel_quiet_begin(&quiet);
 		err = pm_process_init();
 		if (!err && __atomic_load_n(&perfmon_region_begin_armed, __ATOMIC_RELAXED)) {
 			err = pm_thread_setup();
-			if (err && err != -ESRCH)
+			if (err)
 				__atomic_fetch_add(&pm_profile_header()->lost_threads, 1,
 						   __ATOMIC_RELAXED);
-			else if (!err && !__atomic_exchange_n(&bias_measured, true,
+			else if (!__atomic_exchange_n(&bias_measured, true,
 							      __ATOMIC_RELAXED))
 				pm_region_measure_bias();
 		}

@@ -23,9 +23,14 @@ __thread struct pm_thread_block *pm_thread_block
 __thread int pm_thread_busy __attribute__((tls_model("initial-exec")));
 
 /* How often this thread has been taken down: a destructor that runs after that may set it
- * up once more. */
+ * up once more. A refusal counts as the last time. */
 static __thread int times_left;
 #define TIMES_MOST 2
+
+bool pm_thread_may_set_up(void)
+{
+	return times_left < TIMES_MOST;
+}
 
 static pthread_key_t leave_key;
 static bool leave_key_made;
@@ -218,21 +223,25 @@ int pm_thread_setup(void)
 	struct pm_thread *thread;
 	int err;
 
-	if (times_left >= TIMES_MOST)
-		return -ESRCH;
 	err = make_memory(counters, &thread);
-	if (err)
+	if (err) {
+		times_left = TIMES_MOST;
 		return err;
+	}
 	pthread_mutex_lock(&pm_process_lock);
 	err = leave_key_made ? 0 : -pthread_key_create(&leave_key, leave_at_exit);
 	if (!err) {
 		leave_key_made = true;
 		err = make_record(thread);
 	}
-	if (!err)
+	if (!err) {
 		err = -pthread_setspecific(leave_key, thread);
+		if (err)
+			pm_fold_recycle(thread->record);
+	}
 	pthread_mutex_unlock(&pm_process_lock);
 	if (err) {
+		times_left = TIMES_MOST;
 		pm_kernel_munmap(thread->memory, thread->memory_size);
 		return err;
 	}
@@ -251,7 +260,10 @@ int pm_thread_setup(void)
 	make_root_frame(thread);
 	thread->block->arm_generation = pm_region_general.generation;
 	thread->block->alive = 1;
+	/* A handler that finds the block must find it alive. */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	pm_thread_block = thread->block;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	thread->block->gate = pm_frame_at(thread->block->frames, thread->block->frame_size, 1);
 	return 0;
 }

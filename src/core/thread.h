@@ -21,7 +21,7 @@ struct pm_thread {
 	struct perfmon_profile_thread *record;
 	struct perfmon_profile_nodes *nodes; /* the newest */
 	uint64_t *lost;			     /* where visits below an overflow are counted */
-	struct pm_instance *instance;	     /* NULL without counters */
+	struct pm_instance *instance;
 };
 
 /*
@@ -31,6 +31,10 @@ struct pm_thread {
  * be inside malloc.
  */
 int pm_thread_setup(void);
+
+/* Whether the calling thread may be set up: not after a refusal, so that it costs the
+ * thread time once, and at most once after pm_thread_leave(). */
+bool pm_thread_may_set_up(void);
 
 /* Takes the calling thread down: its results are folded, its descriptors closed, its
  * memory freed. Harmless if it is not set up. */
