@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#include "core/clock.h"
 #include "core/kernel.h"
 #include "core/paths.h"
 #include "core/process.h"
@@ -27,10 +29,14 @@ static struct {
 /* Brackets what a reader must not see half of. The release orders the increment that makes
  * the sequence even after everything before it; the fence orders the odd one before
  * everything after it. Partner: the reader's loads around its walk. */
+static unsigned int sequence_depth; /* a fold takes recycled memory inside of its own */
+
 static void sequence_open(void)
 {
 	struct perfmon_profile_header *header = pm_profile_header();
 
+	if (sequence_depth++)
+		return;
 	__atomic_store_n(&header->fold_sequence, header->fold_sequence + 1, __ATOMIC_SEQ_CST);
 #ifndef PM_TSAN
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -41,6 +47,8 @@ static void sequence_close(void)
 {
 	struct perfmon_profile_header *header = pm_profile_header();
 
+	if (--sequence_depth)
+		return;
 	__atomic_store_n(&header->fold_sequence, header->fold_sequence + 1, __ATOMIC_RELEASE);
 }
 
@@ -116,13 +124,17 @@ static struct pm_fold *get_fold(uint32_t counters)
 {
 	struct perfmon_profile_thread *record;
 	struct pm_fold *fold = pm_process.fold;
+	void *memory;
 
 	if (fold)
 		return fold;
-	fold = calloc(1, sizeof(*fold));
-	record = fold ? pm_profile_reserve(PERFMON_PROFILE_THREAD, sizeof(*record)) : NULL;
+	if (pm_kernel_mmap(&memory, sizeof(*fold), PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+		return NULL;
+	fold = memory;
+	record = pm_profile_reserve(PERFMON_PROFILE_THREAD, sizeof(*record));
 	if (!record) {
-		free(fold);
+		pm_kernel_munmap(fold, sizeof(*fold));
 		return NULL;
 	}
 	fold->thread.block = &fold->block;
@@ -135,8 +147,8 @@ static struct pm_fold *get_fold(uint32_t counters)
 	PM_PUT(record->state, PERFMON_THREAD_FOLDED);
 	pm_profile_publish();
 	if (!pm_thread_add_path(&fold->thread, 0, 0, 0, 0)) {
-		PM_PUT(record->state, PERFMON_THREAD_UNUSED);
-		free(fold);
+		pm_fold_recycle(record);
+		pm_kernel_munmap(fold, sizeof(*fold));
 		return NULL;
 	}
 	pm_process.fold = fold;
@@ -246,12 +258,14 @@ void pm_fold_thread(struct pm_thread *thread)
 	uint32_t *targets = NULL, number;
 	struct pm_fold *fold = NULL;
 
+	if (!pm_process.options.keep_threads)
+		targets = malloc(((size_t)source->node_count + 1) * sizeof(*targets));
+	pthread_mutex_lock(&pm_process_lock);
+	PM_PUT(source->end_ticks, pm_clock_ticks());
 	sequence_open();
-	if (!pm_process.options.keep_threads) {
+	if (targets)
 		fold = get_fold(source->counters);
-		targets = malloc((source->node_count + 1) * sizeof(*targets));
-	}
-	if (!fold || !targets || find_paths(fold, source, targets)) {
+	if (!fold || find_paths(fold, source, targets)) {
 		PM_PUT(source->state, PERFMON_THREAD_ENDED);
 	} else {
 		for (number = 1; number <= source->node_count; number++)
@@ -262,15 +276,18 @@ void pm_fold_thread(struct pm_thread *thread)
 	}
 	sequence_close();
 	pm_profile_clock_renew();
+	pthread_mutex_unlock(&pm_process_lock);
 	free(targets);
 }
 
 void pm_fold_forget(void)
 {
 	memset(&unused, 0, sizeof(unused));
+	sequence_depth = 0;
 	if (pm_process.fold && pm_process.fold->thread.slots_memory)
 		pm_kernel_munmap(pm_process.fold->thread.slots_memory,
 				 pm_process.fold->thread.slots_size);
-	free(pm_process.fold);
+	if (pm_process.fold)
+		pm_kernel_munmap(pm_process.fold, sizeof(*pm_process.fold));
 	pm_process.fold = NULL;
 }

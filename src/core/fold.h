@@ -12,7 +12,7 @@
 /*
  * Adds what THREAD's record holds to the process's folded record and marks the record
  * unused, or, if there is no memory for that or threads are kept, leaves it as an ended
- * thread's. Under pm_process_lock; a reader notices by header.fold_sequence.
+ * thread's. Takes pm_process_lock; a reader notices by header.fold_sequence.
  */
 void pm_fold_thread(struct pm_thread *thread);
 

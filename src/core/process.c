@@ -11,6 +11,7 @@
 #include "core/export.h"
 #include "core/clock.h"
 #include "core/fold.h"
+#include "core/handler.h"
 #include "core/kernel.h"
 #include "core/plan.h"
 #include "core/profile.h"
@@ -56,6 +57,16 @@ void pm_process_debug(const char *format, ...)
 		length = sizeof(text) - 2;
 	text[length] = '\n';
 	pm_kernel_write(STDERR_FILENO, text, (size_t)length + 1);
+}
+
+bool pm_process_try_lock(void)
+{
+	if (!pthread_mutex_trylock(&pm_process_lock))
+		return true;
+	if (pm_in_signal_handler())
+		return false;
+	pthread_mutex_lock(&pm_process_lock);
+	return true;
 }
 
 /* Partner: the acquire in pm_process_phase(), for those who do not hold the lock. */
@@ -227,8 +238,7 @@ static int make_ready(void)
 			 pm_clock.monotonic ? "CLOCK_MONOTONIC" : "the timestamp counter");
 	if (configured) {
 		pm_plan_record(&pm_process.plan);
-		for (i = 1; i <= pm_registry_regions(); i++)
-			pm_region_record_name(i);
+		pm_registry_each_region(pm_region_record_name);
 	} else {
 		pm_plan_make(&pm_process.plan, &pm_process.options);
 		pm_region_general.fence = pm_process.options.fence;

@@ -30,18 +30,23 @@ static void call(void (**armed)(struct perfmon_region *), struct perfmon_region 
 		function(region);
 }
 
-void pm_region_record_name(uint32_t id)
+/* The region's id in a region's key. */
+static uint32_t region_id(uint64_t region_key)
 {
-	const char *name = pm_registry_name(id);
-	size_t length = strlen(name);
+	return (uint32_t)(region_key * PM_KEY_INVERSE);
+}
+
+void pm_region_record_name(const struct perfmon_region *region)
+{
+	size_t length = strlen(region->name);
 	struct perfmon_profile_region *record;
 
 	record = pm_profile_reserve(PERFMON_PROFILE_REGION, sizeof(*record) + length + 1);
 	if (!record)
 		return;
-	record->id = id;
+	record->id = region_id(region->key);
 	record->length = (uint32_t)length;
-	memcpy(record->name, name, length);
+	memcpy(record->name, region->name, length);
 	pm_profile_publish();
 }
 
@@ -54,12 +59,13 @@ struct perfmon_region *pm_region_of_name(const char *name)
 	region = pm_registry_find(name);
 	if (region)
 		return region;
-	pthread_mutex_lock(&pm_process_lock);
+	if (!pm_process_try_lock())
+		return NULL;
 	region = pm_registry_find(name);
 	if (!region) {
 		region = pm_registry_add(name);
 		if (region)
-			pm_region_record_name(pm_registry_regions());
+			pm_region_record_name(region);
 	}
 	pthread_mutex_unlock(&pm_process_lock);
 	return region;
@@ -236,12 +242,6 @@ static uint32_t frame_depth(const struct pm_thread_block *block, const struct pm
 			  block->frame_size);
 }
 
-/* The region's id in a region's key. */
-static uint32_t region_id(uint64_t region_key)
-{
-	return (uint32_t)(region_key * PM_KEY_INVERSE);
-}
-
 /* The node's number in a path key. */
 static uint32_t path_number(uint64_t path_key)
 {
@@ -272,11 +272,19 @@ void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *fra
 			 region_key ? &record->lost_too_deep : &record->lost_unnamed);
 		goto out;
 	}
+	/* A handler inside of set-up, which is counting what an empty region counts. */
+	if (pm_thread_busy) {
+		overflow(block, frame, region_key, &record->lost_in_handler);
+		goto out;
+	}
 	key = parent->path_key + region_key;
 	if (!pm_thread_slot(block, key)) {
 		struct pm_slot *slot;
 
-		pthread_mutex_lock(&pm_process_lock);
+		if (!pm_process_try_lock()) {
+			overflow(block, frame, region_key, &record->lost_in_handler);
+			goto out;
+		}
 		slot = pm_thread_add_path(block->thread, path_number(parent->path_key),
 					  region_id(region_key), key, depth);
 		pthread_mutex_unlock(&pm_process_lock);
@@ -475,7 +483,9 @@ PM_EXPORT int perfmon_region_read(const char *name, struct perfmon_region_values
 	id = region_id(region->key);
 	record = block->thread->record;
 	sum.counters = block->counters;
-	sum.counted = block->counters < 32 ? (1u << block->counters) - 1 : UINT32_MAX;
+	for (i = 0; i < sum.counters; i++)
+		if (PM_GET(record->status[i]) > 0)
+			sum.counted |= 1u << i;
 	for (number = 2; number <= record->node_count; number++) {
 		const struct perfmon_profile_node *node = pm_thread_node(record, number);
 

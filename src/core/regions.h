@@ -5,8 +5,8 @@
 
 #include "fastpath/thread.h"
 
-/* Writes the name of region ID into the profile. Under pm_process_lock. */
-void pm_region_record_name(uint32_t id);
+/* Writes the name of a registered region into the profile. Under pm_process_lock. */
+void pm_region_record_name(const struct perfmon_region *region);
 
 /* The region called NAME, registered if it is new; NULL without memory. Takes
  * pm_process_lock for a new one. */

@@ -2,12 +2,13 @@
 #include "core/registry.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <urcu/urcu-bp.h>
 #include <urcu/rculfhash.h>
 #include <urcu/rculist.h>
 
+#include "core/kernel.h"
 #include "fastpath/thread.h"
 
 /* A fixed table: one that resizes itself does so in a thread of its own. Ten thousand
@@ -17,13 +18,19 @@
 struct entry {
 	struct cds_lfht_node node;
 	struct perfmon_region region;
-	uint32_t id;
+	struct entry *next;
 	char name[];
 };
 
 static struct cds_lfht *names;
-static struct entry **by_id; /* by_id[id - 1] */
-static uint32_t count, room;
+static struct entry *first, *last; /* in the order of their ids */
+static uint32_t count;
+
+/* Entries are never freed, and a signal handler that interrupted malloc may need one: they
+ * come one after the other from mappings. */
+#define CHUNK (UINT32_C(64) << 10)
+static char *chunk;
+static size_t chunk_left;
 
 static CDS_LIST_HEAD(threads);
 
@@ -84,48 +91,55 @@ struct perfmon_region *pm_registry_find(const char *name)
 	return found ? &caa_container_of(found, struct entry, node)->region : NULL;
 }
 
+static void *take(size_t size)
+{
+	void *memory;
+
+	size = (size + 15) & ~(size_t)15;
+	if (size > chunk_left) {
+		if (pm_kernel_mmap(&memory, CHUNK, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+			return NULL;
+		chunk = memory;
+		chunk_left = CHUNK;
+	}
+	memory = chunk;
+	chunk += size;
+	chunk_left -= size;
+	return memory;
+}
+
 struct perfmon_region *pm_registry_add(const char *name)
 {
 	struct entry *entry;
 	unsigned long hash;
 	size_t length;
 
-	if (count == room) {
-		uint32_t larger = room ? 2 * room : 64;
-		struct entry **grown;
-
-		if (larger > PM_REGIONS_MAX)
-			return NULL;
-		grown = realloc(by_id, larger * sizeof(*by_id));
-		if (!grown)
-			return NULL;
-		by_id = grown;
-		room = larger;
-	}
+	if (count == PM_REGIONS_MAX)
+		return NULL;
 	hash = hash_name(name, &length);
-	entry = calloc(1, sizeof(*entry) + length + 1);
+	entry = take(sizeof(*entry) + length + 1);
 	if (!entry)
 		return NULL;
 	memcpy(entry->name, name, length);
-	entry->id = count + 1;
 	entry->region.name = entry->name;
-	entry->region.key = PM_REGION_KEY(entry->id);
+	entry->region.key = PM_REGION_KEY(count + 1);
 	cds_lfht_node_init(&entry->node);
-	by_id[count++] = entry;
+	*(last ? &last->next : &first) = entry;
+	last = entry;
+	count++;
 	urcu_bp_read_lock();
 	cds_lfht_add(names, hash, &entry->node);
 	urcu_bp_read_unlock();
 	return &entry->region;
 }
 
-uint32_t pm_registry_regions(void)
+void pm_registry_each_region(void (*visit)(const struct perfmon_region *region))
 {
-	return count;
-}
+	const struct entry *entry;
 
-const char *pm_registry_name(uint32_t id)
-{
-	return id && id <= count ? by_id[id - 1]->name : "";
+	for (entry = first; entry; entry = entry->next)
+		visit(&entry->region);
 }
 
 void pm_registry_enter(struct pm_registry_thread *thread)

@@ -28,13 +28,11 @@ int pm_registry_init(void);
 struct perfmon_region *pm_registry_find(const char *name);
 
 /* Registers NAME; NULL without memory. Under pm_process_lock, after pm_registry_find()
- * did not find it under the same lock. */
+ * did not find it under the same lock. Allocates from the kernel, not from malloc. */
 struct perfmon_region *pm_registry_add(const char *name);
 
-/* How many regions are registered, and the name of one (ids from 1; "" if unknown).
- * Under pm_process_lock. */
-uint32_t pm_registry_regions(void);
-const char *pm_registry_name(uint32_t id);
+/* Calls VISIT for every registered region, in the order of ids. Under pm_process_lock. */
+void pm_registry_each_region(void (*visit)(const struct perfmon_region *region));
 
 /* A place in the list of threads; part of struct pm_thread. */
 struct pm_registry_thread {

@@ -195,8 +195,9 @@ void pm_region_end_moved(struct pm_thread_block *block, struct pm_frame *frame)
 {
 	struct perfmon_profile_node *node = frame->node;
 	struct whole begin = {.known = 0}, end = {.known = 0};
-	bool same_plan =
-		PM_EPOCH_GENERATION(frame->epoch) == PM_EPOCH_GENERATION(block->epoch);
+	/* Without counters a frame has no epoch. */
+	bool same_plan = !block->counters || PM_EPOCH_GENERATION(frame->epoch) ==
+						     PM_EPOCH_GENERATION(block->epoch);
 	uint64_t ticks, wall_ns, enabled_ns, sequence;
 	uint32_t i;
 
@@ -265,9 +266,14 @@ void pm_region_measure_bias(void)
 	} scratch;
 	uint64_t key = PM_PATH_KEY(1) + region.key;
 	struct pm_slot *slot = &block->slots[key >> block->slot_shift];
+	void (*begin)(struct perfmon_region *) =
+		__atomic_load_n(&perfmon_region_begin_armed, __ATOMIC_RELAXED);
+	void (*end)(struct perfmon_region *) =
+		__atomic_load_n(&perfmon_region_end_armed, __ATOMIC_RELAXED);
 	uint32_t i, pair;
 
-	if (!block->counters || slot->key)
+	/* Another thread may be disarming. */
+	if (!block->counters || slot->key || !begin || !end)
 		return;
 	memset(&scratch, 0, sizeof(scratch));
 	scratch.node.time_min = UINT64_MAX;
@@ -281,8 +287,8 @@ void pm_region_measure_bias(void)
 
 		for (i = 0; i < block->counters; i++)
 			before[i] = scratch.node.count[i].sum;
-		perfmon_region_begin_armed(&region);
-		perfmon_region_end_armed(&region);
+		begin(&region);
+		end(&region);
 		if (scratch.node.retries + scratch.node.fallback_reads != moved)
 			continue;
 		for (i = 0; i < block->counters; i++)

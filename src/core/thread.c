@@ -283,9 +283,8 @@ void pm_thread_leave(void)
 	pm_thread_block = &pm_thread_block_none;
 	record = thread->record;
 	times_left++;
-	pthread_mutex_lock(&pm_process_lock);
-	PM_PUT(record->end_ticks, pm_clock_ticks());
 	pm_fold_thread(thread);
+	pthread_mutex_lock(&pm_process_lock);
 	pm_registry_leave(&thread->registry);
 	pthread_mutex_unlock(&pm_process_lock);
 	pm_registry_wait();
