@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "core/clock.h"
@@ -20,6 +21,8 @@
 /* Memory is asked for in steps of this, so that few threads pay for a system call. */
 #define STEP	    (UINT64_C(128) << 10)
 #define NOTES_MOST  64
+/* How often a call is made again that signals interrupt. */
+#define INTERRUPTIONS 1000
 
 static struct {
 	char *base;
@@ -27,7 +30,10 @@ static struct {
 	uint64_t backed;   /* bytes that may be touched */
 	uint64_t reserved; /* bytes handed out */
 	int fd;		   /* -1: private memory */
+	dev_t device;	   /* of fd: programs close descriptors that are not theirs */
+	ino_t inode;
 	unsigned int notes;
+	char news[200]; /* a note that waits until the record under way is whole */
 	uint32_t parent_pid; /* of the profile that was forgotten */
 	uint64_t parent_start_time;
 } profile = {.fd = -1};
@@ -52,6 +58,40 @@ void *pm_profile_at(uint64_t offset)
 	return profile.base + offset;
 }
 
+/* Whether the descriptor is still ours: another file's must be neither grown nor closed. */
+static bool fd_is_ours(void)
+{
+	struct stat st;
+
+	return profile.fd >= 0 && !pm_kernel_fstat(profile.fd, &st) &&
+	       st.st_dev == profile.device && st.st_ino == profile.inode;
+}
+
+static void close_fd(void)
+{
+	if (fd_is_ours())
+		pm_kernel_close(profile.fd);
+	profile.fd = -1;
+}
+
+/* Room for the file up to SIZE. A size above RLIMIT_FSIZE would be answered with a signal
+ * that ends the program. */
+static int allocate(uint64_t size)
+{
+	uint64_t soft, hard;
+	int err, tries = INTERRUPTIONS;
+
+	if (!fd_is_ours())
+		return -EBADF;
+	if (!pm_kernel_getrlimit(RLIMIT_FSIZE, &soft, &hard) && size > soft)
+		return -EFBIG;
+	do
+		err = pm_kernel_fallocate(profile.fd, 0, (off_t)profile.backed,
+					  (off_t)(size - profile.backed));
+	while (err == -EINTR && tries--); /* the program's own signals */
+	return err;
+}
+
 /* Makes the profile usable up to END. Pages are allocated before they are touched: a
  * store to a page for which there is no room is SIGBUS. */
 static int back(uint64_t end)
@@ -67,20 +107,16 @@ static int back(uint64_t end)
 	if (end > upto)
 		return -ENOSPC;
 	if (profile.fd >= 0) {
-		err = pm_kernel_fallocate(profile.fd, 0, (off_t)profile.backed,
-					  (off_t)(upto - profile.backed));
+		err = allocate(upto);
 		if (err) {
-			char text[200];
-
 			/* The rest of the profile goes on in private memory, at the same
 			 * addresses, and its file ends here. */
-			snprintf(text, sizeof(text),
+			snprintf(profile.news, sizeof(profile.news),
 				 "the profile's memory could not grow beyond %llu KiB (%s): "
 				 "it goes on in private memory, which other processes "
 				 "cannot see",
 				 (unsigned long long)profile.backed >> 10, strerror(-err));
-			pm_kernel_close(profile.fd);
-			profile.fd = -1;
+			close_fd();
 			err = pm_kernel_mmap_fixed(at, profile.space - profile.backed,
 						   PROT_READ | PROT_WRITE,
 						   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
@@ -91,7 +127,6 @@ static int back(uint64_t end)
 			}
 			pm_kernel_madvise(at, profile.space - profile.backed, MADV_DONTFORK);
 			profile.backed = upto;
-			pm_profile_note(text);
 			return 0;
 		}
 	}
@@ -102,10 +137,14 @@ static int back(uint64_t end)
 static int map(int fd)
 {
 	int flags = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+	struct stat st = {0};
 	uint64_t space;
 	void *base;
-	int err = -ENOMEM;
+	int err = fd >= 0 ? pm_kernel_fstat(fd, &st) : 0;
 
+	if (err)
+		return err;
+	err = -ENOMEM;
 	for (space = SPACE_MOST; err && space >= SPACE_LEAST; space /= 2) {
 		err = pm_kernel_mmap(&base, space, PROT_READ | PROT_WRITE,
 				     flags | MAP_NORESERVE, fd, 0);
@@ -120,6 +159,8 @@ static int map(int fd)
 	pm_kernel_madvise(profile.base, profile.space, MADV_DONTFORK);
 	profile.backed = profile.reserved = 0;
 	profile.fd = fd;
+	profile.device = st.st_dev;
+	profile.inode = st.st_ino;
 	return 0;
 }
 
@@ -192,13 +233,16 @@ int pm_profile_open(const struct pm_options *options, struct pm_diag *diag)
 				   strerror(-err));
 	profile.notes = 0;
 	if (!pm_profile_reserve(PERFMON_PROFILE_HEADER,
-				sizeof(struct perfmon_profile_header)))
+				sizeof(struct perfmon_profile_header))) {
+		pm_kernel_munmap(profile.base, profile.space);
+		pm_profile_forget();
 		return pm_diag_set(diag, -ENOMEM, "no memory for a profile");
+	}
 	write_header(options);
 	pm_profile_publish();
 	if (first.error)
 		pm_profile_note(first.text);
-	if (profile.fd < 0)
+	if (fd < 0)
 		pm_profile_note("the profile is in private memory, which other processes cannot "
 				"see: memfd_create was refused");
 	return 0;
@@ -206,9 +250,7 @@ int pm_profile_open(const struct pm_options *options, struct pm_diag *diag)
 
 void pm_profile_forget(void)
 {
-	if (profile.fd >= 0)
-		pm_kernel_close(profile.fd);
-	profile.fd = -1;
+	close_fd();
 	profile.base = NULL;
 	profile.space = profile.backed = profile.reserved = 0;
 }
@@ -242,6 +284,13 @@ void pm_profile_publish(void)
 	/* The release orders the record before the size that covers it; its partner is the
 	 * reader's acquire load of header.used. */
 	__atomic_store_n(&pm_profile_header()->used, profile.reserved, __ATOMIC_RELEASE);
+	if (profile.news[0]) {
+		char news[sizeof(profile.news)];
+
+		memcpy(news, profile.news, sizeof(news));
+		profile.news[0] = '\0';
+		pm_profile_note(news);
+	}
 }
 
 static bool noted(const char *text, size_t length)
