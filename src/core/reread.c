@@ -252,6 +252,16 @@ void pm_region_end_moved(struct pm_thread_block *block, struct pm_frame *frame)
 
 #define PAIRS 32
 
+/* As the macros do it, since what lies between the two reads is counted: a load and a test
+ * (another thread may be disarming) included. */
+#define CALL(armed, region)                                                                \
+	do {                                                                               \
+		void (*call_)(struct perfmon_region *) =                                   \
+			__atomic_load_n(&(armed), __ATOMIC_RELAXED);                       \
+		if (__builtin_expect(call_ != NULL, 1))                                    \
+			call_(region);                                                     \
+	} while (0)
+
 void pm_region_measure_bias(void)
 {
 	struct pm_thread_block *block = pm_thread_block;
@@ -266,14 +276,9 @@ void pm_region_measure_bias(void)
 	} scratch;
 	uint64_t key = PM_PATH_KEY(1) + region.key;
 	struct pm_slot *slot = &block->slots[key >> block->slot_shift];
-	void (*begin)(struct perfmon_region *) =
-		__atomic_load_n(&perfmon_region_begin_armed, __ATOMIC_RELAXED);
-	void (*end)(struct perfmon_region *) =
-		__atomic_load_n(&perfmon_region_end_armed, __ATOMIC_RELAXED);
 	uint32_t i, pair;
 
-	/* Another thread may be disarming. */
-	if (!block->counters || slot->key || !begin || !end)
+	if (!block->counters || slot->key)
 		return;
 	memset(&scratch, 0, sizeof(scratch));
 	scratch.node.time_min = UINT64_MAX;
@@ -287,8 +292,8 @@ void pm_region_measure_bias(void)
 
 		for (i = 0; i < block->counters; i++)
 			before[i] = scratch.node.count[i].sum;
-		begin(&region);
-		end(&region);
+		CALL(perfmon_region_begin_armed, &region);
+		CALL(perfmon_region_end_armed, &region);
 		if (scratch.node.retries + scratch.node.fallback_reads != moved)
 			continue;
 		for (i = 0; i < block->counters; i++)
