@@ -17,8 +17,8 @@
 
 struct pm_fold {
 	struct pm_thread thread; /* the folded record, as if a thread wrote it */
-	struct pm_thread_block block;
 	struct pm_slot slots[1 << SLOTS_FIRST_LOG2];
+	struct pm_thread_block block; /* without views */
 };
 
 static struct {

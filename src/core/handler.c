@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/handler.h"
 
+#include <signal.h>
 #include <unwind.h>
 
 #define FRAMES_MOST 32
@@ -29,4 +30,13 @@ bool pm_in_signal_handler(void)
 
 	_Unwind_Backtrace(look, &walk);
 	return walk.found;
+}
+
+bool pm_may_be_in_signal_handler(void)
+{
+	sigset_t blocked;
+
+	if (pthread_sigmask(SIG_SETMASK, NULL, &blocked) || !sigisemptyset(&blocked))
+		return pm_in_signal_handler();
+	return false;
 }

@@ -152,16 +152,19 @@ static void first_use(void)
 	}
 	if (!pm_thread_may_set_up())
 		return;
-	if (!pm_thread_busy && !pm_in_signal_handler()) {
+	/* The process's own set-up calls libraries that allocate, a thread's does not. */
+	if (!pm_thread_busy && !(pm_process_phase() == PM_PROCESS_READY
+					 ? pm_may_be_in_signal_handler()
+					 : pm_in_signal_handler())) {
 		pm_thread_busy++;
 		pm_kernel_quiet_begin(&quiet);
 		err = pm_process_init();
 		if (!err && __atomic_load_n(&perfmon_region_begin_armed, __ATOMIC_RELAXED)) {
 			err = pm_thread_setup();
-			if (err)
+			if (err && err != -EDEADLK)
 				__atomic_fetch_add(&pm_profile_header()->lost_threads, 1,
 						   __ATOMIC_RELAXED);
-			else if (!__atomic_exchange_n(&bias_measured, true,
+			else if (!err && !__atomic_exchange_n(&bias_measured, true,
 							      __ATOMIC_RELAXED))
 				pm_region_measure_bias();
 		}

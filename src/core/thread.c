@@ -14,7 +14,7 @@
 #include "core/process.h"
 #include "fastpath/region.h"
 
-#define SLOTS_FIRST_LOG2 7 /* one page of them, for 64 paths */
+#define SLOTS_FIRST_LOG2 5 /* for 16 paths */
 
 /* A gate that never opens: what the TLS pointer is before set-up and after the end. */
 struct pm_thread_block pm_thread_block_none;
@@ -62,46 +62,83 @@ static size_t round_up(size_t size, size_t to)
 	return (size + to - 1) / to * to;
 }
 
-/* Lays out THREAD's one mapping: what a forked child may still need, then, from a page
- * boundary on, what it must find wiped. */
-static int make_memory(uint32_t counters, struct pm_thread **out)
+/*
+ * What a forked child still needs of a thread, its descriptors above all, lies outside of
+ * the memory that it finds wiped: in small pieces of chunks that are kept for later
+ * threads. All pieces have the size that the plan's counters need. Under pm_process_lock.
+ */
+#define CHUNK ((size_t)64 << 10)
+static struct pm_thread *unused_threads; /* linked by block */
+static char *chunk;
+static size_t chunk_left;
+
+static struct pm_thread *take_thread(uint32_t counters)
+{
+	size_t size = round_up(sizeof(struct pm_thread) + pm_instance_size(counters), 64);
+	struct pm_thread *thread = unused_threads;
+	void *memory;
+
+	if (thread) {
+		unused_threads = (struct pm_thread *)(void *)thread->block;
+		memset(thread, 0, size);
+	} else {
+		if (chunk_left < size) {
+			if (pm_kernel_mmap(&memory, CHUNK, PROT_READ | PROT_WRITE,
+					   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+				return NULL;
+			chunk = memory;
+			chunk_left = CHUNK;
+		}
+		thread = (struct pm_thread *)(void *)chunk;
+		chunk += size;
+		chunk_left -= size;
+	}
+	thread->instance = (struct pm_instance *)(void *)(thread + 1);
+	return thread;
+}
+
+static void give_thread(struct pm_thread *thread)
+{
+	thread->block = (struct pm_thread_block *)(void *)unused_threads;
+	unused_threads = thread;
+}
+
+/* The mapping that a child finds wiped: the block with its views, the cache of names, the
+ * child table and the stack of frames, in this order, so that a thread with few paths and
+ * little nesting touches one page. */
+static int make_block(uint32_t counters, struct pm_thread_block **out, size_t *size)
 {
 	size_t page = pm_kernel_page_size();
-	size_t kept = round_up(sizeof(struct pm_thread) + pm_instance_size(counters), page);
-	size_t slots = sizeof(struct pm_slot) << SLOTS_FIRST_LOG2;
-	size_t frames = (PERFMON_PROFILE_DEPTH + 2) * pm_frame_size(counters);
-	size_t block_size = round_up(sizeof(struct pm_thread_block), 64);
-	size_t size = round_up(kept + block_size + slots + frames, page);
+	size_t cache = round_up(sizeof(struct pm_thread_block) +
+					counters * sizeof(struct perfmon_counter_view),
+				64);
+	size_t slots = cache + PM_NAME_CACHE * sizeof(struct perfmon_region *);
+	size_t frames = slots + (sizeof(struct pm_slot) << SLOTS_FIRST_LOG2);
 	struct pm_thread_block *block;
-	struct pm_thread *thread;
 	void *memory;
 	int err;
 
-	err = pm_kernel_mmap(&memory, size, PROT_READ | PROT_WRITE,
+	*size = round_up(frames + (PERFMON_PROFILE_DEPTH + 2) * pm_frame_size(counters), page);
+	err = pm_kernel_mmap(&memory, *size, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (err)
 		return err;
-	thread = memory;
-	block = (struct pm_thread_block *)(void *)((char *)memory + kept);
-	err = pm_kernel_madvise(block, size - kept, MADV_WIPEONFORK);
+	err = pm_kernel_madvise(memory, *size, MADV_WIPEONFORK);
 	if (err) {
-		pm_kernel_munmap(memory, size);
+		pm_kernel_munmap(memory, *size);
 		return err;
 	}
-	thread->memory = memory;
-	thread->memory_size = size;
-	thread->block = block;
-	thread->instance = (struct pm_instance *)(void *)(thread + 1);
-	block->thread = thread;
+	block = memory;
 	block->counters = counters;
 	block->frame_size = (uint32_t)pm_frame_size(counters);
-	block->slots = (struct pm_slot *)(void *)((char *)block + block_size);
+	block->name_cache = (struct perfmon_region **)(void *)((char *)memory + cache);
+	block->slots = (struct pm_slot *)(void *)((char *)memory + slots);
 	block->slot_shift = 64 - SLOTS_FIRST_LOG2;
-	block->frames = (struct pm_frame *)(void *)((char *)block->slots + slots);
+	block->frames = (struct pm_frame *)(void *)((char *)memory + frames);
 	block->epoch = PM_EPOCH(1) + 1;
 	block->time_view = counters;
 	block->cpu = cpu_pointer();
-	*out = thread;
+	*out = block;
 	return 0;
 }
 
@@ -216,33 +253,53 @@ static void open_counters(struct pm_thread *thread, struct pm_diag *diag)
 		block->enabled_base_ns = block->view[block->time_view].enabled_base_ns;
 }
 
+/* THREAD's memory and record; under pm_process_lock. */
+static int make_thread(uint32_t counters, struct pm_thread **out)
+{
+	struct pm_thread *thread = take_thread(counters);
+	int err;
+
+	if (!thread)
+		return -ENOMEM;
+	err = make_block(counters, &thread->block, &thread->memory_size);
+	if (err)
+		goto no_block;
+	thread->block->thread = thread;
+	err = make_record(thread);
+	if (err)
+		goto no_record;
+	err = leave_key_made ? 0 : -pthread_key_create(&leave_key, leave_at_exit);
+	if (!err) {
+		leave_key_made = true;
+		err = -pthread_setspecific(leave_key, thread);
+	}
+	if (err)
+		goto no_key;
+	*out = thread;
+	return 0;
+no_key:
+	pm_fold_recycle(thread->record);
+no_record:
+	pm_kernel_munmap(thread->block, thread->memory_size);
+no_block:
+	give_thread(thread);
+	return err;
+}
+
 int pm_thread_setup(void)
 {
 	uint32_t counters = pm_process.plan.count;
 	struct pm_diag diag = {0};
-	struct pm_thread *thread;
-	int err;
+	struct pm_thread *thread = NULL;
+	int err = -EDEADLK;
 
-	err = make_memory(counters, &thread);
+	if (pm_process_try_lock()) {
+		err = make_thread(counters, &thread);
+		pthread_mutex_unlock(&pm_process_lock);
+	}
 	if (err) {
-		times_left = TIMES_MOST;
-		return err;
-	}
-	pthread_mutex_lock(&pm_process_lock);
-	err = leave_key_made ? 0 : -pthread_key_create(&leave_key, leave_at_exit);
-	if (!err) {
-		leave_key_made = true;
-		err = make_record(thread);
-	}
-	if (!err) {
-		err = -pthread_setspecific(leave_key, thread);
-		if (err)
-			pm_fold_recycle(thread->record);
-	}
-	pthread_mutex_unlock(&pm_process_lock);
-	if (err) {
-		times_left = TIMES_MOST;
-		pm_kernel_munmap(thread->memory, thread->memory_size);
+		if (err != -EDEADLK)
+			times_left = TIMES_MOST;
 		return err;
 	}
 	open_counters(thread, &diag);
@@ -288,16 +345,16 @@ void pm_thread_leave(void)
 	pm_registry_leave(&thread->registry);
 	pthread_mutex_unlock(&pm_process_lock);
 	pm_registry_wait();
-	if (PM_GET(record->state) == PERFMON_THREAD_UNUSED) {
-		pthread_mutex_lock(&pm_process_lock);
-		pm_fold_recycle(record);
-		pthread_mutex_unlock(&pm_process_lock);
-	}
 	if (block->counters)
 		pm_instance_close(thread->instance);
 	if (thread->slots_memory)
 		pm_kernel_munmap(thread->slots_memory, thread->slots_size);
-	pm_kernel_munmap(thread->memory, thread->memory_size);
+	pm_kernel_munmap(block, thread->memory_size);
+	pthread_mutex_lock(&pm_process_lock);
+	if (PM_GET(record->state) == PERFMON_THREAD_UNUSED)
+		pm_fold_recycle(record);
+	give_thread(thread);
+	pthread_mutex_unlock(&pm_process_lock);
 	pm_kernel_quiet_end(&quiet);
 	pm_thread_busy--;
 }
@@ -314,5 +371,6 @@ void pm_thread_forget(struct pm_thread *thread)
 		times_left = 0;
 		pthread_setspecific(leave_key, NULL);
 	}
-	pm_kernel_munmap(thread->memory, thread->memory_size);
+	pm_kernel_munmap(thread->block, thread->memory_size);
+	give_thread(thread);
 }

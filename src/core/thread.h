@@ -13,8 +13,7 @@
 
 struct pm_thread {
 	struct pm_registry_thread registry; /* first: the registry hands it out */
-	struct pm_thread_block *block;
-	void *memory; /* one mapping: this structure, the instance, the block, its frames */
+	struct pm_thread_block *block; /* a mapping of its own, with all it points to */
 	size_t memory_size;
 	void *slots_memory; /* the child table's own mapping, once it has grown; else NULL */
 	size_t slots_size;

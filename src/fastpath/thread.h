@@ -108,7 +108,7 @@ struct pm_thread_block {
 	struct pm_frame *full_gate; /* what the gate was before an overflow */
 	uint64_t arm_generation;
 	uint32_t time_view; /* the view whose page tells enabled time; counters: none */
-	struct perfmon_region *name_cache[PM_NAME_CACHE];
+	struct perfmon_region **name_cache; /* PM_NAME_CACHE of them */
 	struct perfmon_counter_view view[PERFMON_PROFILE_COUNTERS];
 	uint64_t overflow_key[PM_OVERFLOW_KEYS]; /* touched by those that nest too deep */
 };
