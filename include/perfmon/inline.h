@@ -111,7 +111,7 @@ static inline int perfmon_reader_read_all(const struct perfmon_reader *reader,
 		/* Hidden from compilers that would rather compute where it ends. */
 		__asm__("" : "+r"(view));
 		if (__builtin_expect(perfmon_view_value(view, values), 0)) {
-			uint32_t i = (uint32_t)(view - reader->views);
+			uint32_t i = reader->count - left;
 			int failed = perfmon_reader_read_slow(reader, i, values);
 
 			if (failed && !err)
