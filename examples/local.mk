@@ -4,3 +4,6 @@ examples_stream_SOURCES = examples/stream.c
 examples_stream_LDADD = libperfmon.la -lm
 examples_matmul_SOURCES = examples/matmul.c
 examples_matmul_LDADD = libperfmon.la
+noinst_PROGRAMS += examples/heat
+examples_heat_SOURCES = examples/heat.c
+examples_heat_LDADD = libperfmon.la

@@ -87,6 +87,20 @@ for program in c-shared cc-shared c-static cc-static; do
 	fi
 done
 
+# The README's programs, as a reader would type them.
+awk -v work="$work" '
+	/^```c$/ { file = work "/readme" ++n ".c"; next }
+	/^```$/ { file = "" }
+	file != "" { print >file }' README.md
+words --cflags --libs
+for program in "$work"/readme*.c; do
+	name=$(basename "$program")
+	try "README: $name compiles" gcc -O2 "$program" -o "${program%.c}" "${answer[@]}"
+done
+try "README: the first program runs" \
+	env LD_LIBRARY_PATH="$prefix/lib" PERFMON_OUTPUT="$work/readme.txt" "$work/readme1"
+try "README: its report has its regions" grep -q '^  sweep  *200 ' "$work/readme.txt"
+
 try uninstalls in_shell pm_make "$build" "$PM_SUITE_DIR/uninstall.log" uninstall
 left=$(find "$prefix" ! -type d)
 try "nothing is left" test -z "$left"
