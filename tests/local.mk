@@ -9,9 +9,16 @@ tests_race_snapshot_LDADD = libperfmon_all.la
 EXTRA_DIST += tests/data/biglittle.tree tests/data/hybrid.tree tests/data/server.tree \
 	tests/events_dump.h tests/tree.h
 
+# As users do: C++11, and the shared library.
+check_PROGRAMS += tests/inline_cxx
+TESTS += tests/inline_cxx
+tests_inline_cxx_SOURCES = tests/inline_cxx.cc
+tests_inline_cxx_LDADD = libperfmon.la
+
 if HAVE_CRITERION
 CRITERION_TESTS = tests/test_options tests/test_report tests/test_snapshot
-CRITERION_TESTS += tests/test_instance tests/test_read tests/test_session
+CRITERION_TESTS += tests/test_counter_read tests/test_guest_read tests/test_instance \
+	tests/test_read tests/test_session
 CRITERION_TESTS += tests/test_events tests/test_events_errors tests/test_events_list \
 	tests/test_events_machines tests/test_events_open
 check_PROGRAMS += $(CRITERION_TESTS)
@@ -40,6 +47,12 @@ tests_test_snapshot_LDADD = $(TEST_LIBS)
 tests_test_read_SOURCES = tests/test_read.c tests/fake_cpu.h
 tests_test_read_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_read_LDADD = $(CRITERION_LIBS)
+
+tests_test_counter_read_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_counter_read_LDADD = $(TEST_LIBS)
+
+tests_test_guest_read_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_guest_read_LDADD = $(TEST_LIBS)
 
 tests_test_session_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_session_LDADD = $(TEST_LIBS)

@@ -1,0 +1,771 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Sessions on real counters. On a machine without a PMU all but the first are skipped:
+ * the guest has one (scripts/guest).
+ */
+#include <criterion/criterion.h>
+#include <criterion/hooks.h>
+#include <criterion/options.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/kernel.h"
+#include "core/session.h"
+#include "perfmon/inline.h"
+
+static unsigned int calls;
+
+static int count_calls(enum pm_kernel_call call)
+{
+	(void)call;
+	calls++;
+	return 0;
+}
+
+static void watch(void)
+{
+	calls = 0;
+	pm_kernel_fault = count_calls;
+}
+
+static void unwatch(void)
+{
+	pm_kernel_fault = NULL;
+}
+
+TestSuite(guest_read, .fini = unwatch);
+
+/* N turns of a loop of two instructions. */
+static void spin(uint64_t n)
+{
+#if defined(__aarch64__)
+	__asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(n)::"cc");
+#else
+	while (n--)
+		__asm__ volatile("");
+#endif
+}
+
+static struct perfmon_session *try_session(const char *events, uint32_t flags)
+{
+	struct perfmon_session_options options = {.size = sizeof(options),
+						  .flags = flags};
+	struct perfmon_session *session = NULL;
+
+	cr_assert_eq(perfmon_session_create(&session, &options), 0);
+	if (perfmon_session_add_events(session, events) < 0 ||
+	    perfmon_session_attach_thread(session, 0) < 0) {
+		perfmon_session_close(session);
+		return NULL;
+	}
+	return session;
+}
+
+/* An event of the core PMU; the emulator counts instructions only when it counts them
+ * all. */
+static const char *event(void)
+{
+	static const char *const names[] = {"instructions", "cycles"};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct perfmon_session *session = try_session(names[i], 0);
+
+		perfmon_session_close(session);
+		if (session)
+			return names[i];
+	}
+	cr_skip_test("this machine has no PMU; scripts/guest has one");
+	return NULL;
+}
+
+/* The same where only exact counts will do. */
+static const char *exact_event(void)
+{
+	const char *name = event();
+
+	if (strcmp(name, "instructions") != 0)
+		cr_skip_test(
+			"instructions are counted where the emulator counts them all "
+			"(-icount)");
+	return name;
+}
+
+static struct perfmon_session *running(const char *events,
+				       const struct perfmon_reader **reader)
+{
+	struct perfmon_session *session = try_session(events, 0);
+
+	cr_assert(session);
+	if (reader)
+		cr_assert_eq(perfmon_session_reader(session, reader), 0);
+	cr_assert_eq(perfmon_session_start(session), 0);
+	return session;
+}
+
+/* Counter I by read(2), whatever its page says. */
+static uint64_t by_syscall(struct perfmon_session *session, uint32_t i)
+{
+	struct pm_reading reading;
+
+	cr_assert_eq(
+		pm_instance_read_counter(session->plan->part[0].instance, i, &reading),
+		0);
+	return reading.value + session->registers[i].base.value;
+}
+
+static struct perfmon_counter_info info_of(struct perfmon_session *session, uint32_t i)
+{
+	struct perfmon_counter_info info = {.size = sizeof(info)};
+
+	cr_assert_eq(perfmon_session_counter_info(session, i, &info), 0);
+	return info;
+}
+
+/* Fails in one place with all numbers. */
+static uint64_t bracketed(struct perfmon_session *session,
+			  const struct perfmon_reader *reader, uint32_t i)
+{
+	uint64_t before = by_syscall(session, i), value = 0, after;
+
+	cr_assert_eq(perfmon_reader_read(reader, i, &value), 0);
+	after = by_syscall(session, i);
+	cr_assert(before <= value && value <= after, "counter %u: %llu <= %llu <= %llu",
+		  i, (unsigned long long)before, (unsigned long long)value,
+		  (unsigned long long)after);
+	return value;
+}
+
+/*
+ * Row: PM-10 from the monitored thread itself reads make no system call
+ * Row: PM-09 start and stop are one system call for a whole set
+ * Row: PC-08 the own thread's sums are sampled first
+ * Row: PC-10 sum + (now - start) from mapped state
+ */
+Test(guest_read, reads_make_no_system_call)
+{
+	const char *name = event();
+	char events[64];
+	struct perfmon_session *session;
+	const struct perfmon_reader *reader;
+	struct perfmon_value values[2] = {{.index = 1}, {.index = 0}}, last[2] = {{0}};
+	uint64_t value, all[2], previous = 0;
+
+	snprintf(events, sizeof(events), "%s,cycles", name);
+	session = running(events, &reader);
+	spin(1000);
+	watch();
+	for (int i = 0; i < 20; i++) {
+		cr_assert_eq(perfmon_session_read(session, values, sizeof(values)), 2);
+		for (int k = 0; k < 2; k++) {
+			cr_assert_eq(values[k].status, PERFMON_VALUE_COUNTED,
+				     "counter %u, turn %d: %#x, %llu of %llu ns",
+				     values[k].index, i, values[k].status,
+				     (unsigned long long)values[k].running_ns,
+				     (unsigned long long)values[k].enabled_ns);
+			cr_assert_gt(values[k].value, last[k].value);
+			cr_assert_geq(values[k].enabled_ns, last[k].enabled_ns);
+			cr_assert_eq(values[k].enabled_ns, values[k].running_ns);
+			last[k] = values[k];
+		}
+		cr_assert_eq(perfmon_reader_read(reader, 0, &value), 0);
+		cr_assert_eq(perfmon_reader_read_call(reader, 0, &value), 0);
+		cr_assert_gt(value, previous);
+		previous = value;
+		cr_assert_eq(perfmon_reader_read_all(reader, all), 0);
+		cr_assert_eq(perfmon_reader_read_all_call(reader, all), 0);
+		cr_assert_gt(all[0], value);
+		previous = all[0];
+		spin(100);
+	}
+	cr_assert_eq(calls, 0);
+	cr_assert_eq(perfmon_session_stop(session), 0);
+	cr_assert_eq(calls, 1);
+	cr_assert_eq(perfmon_session_start(session), 0);
+	cr_assert_eq(calls, 2);
+	unwatch();
+	bracketed(session, reader, 0);
+	bracketed(session, reader, 1);
+	perfmon_session_stop(session);
+	cr_assert_eq(perfmon_reader_read(reader, 0, &value), 0,
+		     "stopped, still readable");
+	cr_assert_eq(value, by_syscall(session, 0));
+	spin(1000);
+	cr_assert_eq(by_syscall(session, 0), value);
+	perfmon_session_detach(session);
+	cr_assert_eq(perfmon_reader_read(reader, 0, &previous), 0);
+	cr_assert_eq(previous, value);
+	perfmon_session_close(session);
+}
+
+/* Row: PC-17 the thread's virtual time, read without a system call */
+Test(guest_read, virtual_time_makes_no_system_call)
+{
+	struct perfmon_session *session = running(event(), NULL);
+	struct perfmon_value value = {.index = PERFMON_VIRTUAL_TIME};
+	uint64_t last = 0, cpu0, cpu1;
+
+	pm_kernel_clock_ns(CLOCK_THREAD_CPUTIME_ID, &cpu0);
+	watch();
+	for (int i = 0; i < 100; i++) {
+		spin(1000);
+		cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), 1);
+		cr_assert_gt(value.value, last);
+		last = value.value;
+	}
+	cr_assert_eq(calls, 0);
+	unwatch();
+	perfmon_session_stop(session);
+	pm_kernel_clock_ns(CLOCK_THREAD_CPUTIME_ID, &cpu1);
+	cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), 1);
+	cr_assert_geq(value.value, last);
+	/* The clock leaves out a little that the event sees, such as the switch itself.
+	 */
+	cr_assert_leq(last, (cpu1 - cpu0) + (cpu1 - cpu0) / 2 + 1000000);
+	perfmon_session_close(session);
+}
+
+/* What a read costs, in instructions: the difference of two that follow each other. */
+Test(guest_read, a_read_is_sixteen_instructions)
+{
+	const char *name = exact_event();
+	char events[128];
+	struct perfmon_session *session = running(name, NULL);
+	const struct perfmon_reader *reader;
+	uint64_t a = 0, b = 0, c = 0, before[4], after[4];
+
+	cr_assert_eq(perfmon_session_reader(session, &reader), 0);
+	for (int i = 0; i < 3; i++) {
+		perfmon_reader_read(reader, 0, &a);
+		perfmon_reader_read(reader, 0, &b);
+		perfmon_reader_read(reader, 0, &c);
+	}
+	printf("read.inline.1: %llu %llu\n", (unsigned long long)(b - a),
+	       (unsigned long long)(c - b));
+#ifdef __OPTIMIZE__
+	cr_assert_leq(c - b, 20);
+#endif
+	perfmon_session_close(session);
+
+	snprintf(events, sizeof(events), "%s,%s,%s,%s", name, name, name, name);
+	session = running(events, &reader);
+	for (int i = 0; i < 3; i++) {
+		perfmon_reader_read_all(reader, before);
+		perfmon_reader_read_all(reader, after);
+	}
+	printf("read.inline.4: %llu\n", (unsigned long long)(after[0] - before[0]));
+#ifdef __OPTIMIZE__
+	cr_assert_leq(after[0] - before[0], 80);
+#endif
+	perfmon_session_close(session);
+}
+
+/* Row: PM-05 every counter is 64 bits wide */
+Test(guest_read, values_go_on_beyond_the_hardware_s_width)
+{
+	struct perfmon_session *session = running(event(), NULL);
+	struct perfmon_write write = {.index = 0, .value = UINT32_MAX - 1000};
+	struct perfmon_value value = {.index = 0};
+	const struct perfmon_reader *reader;
+	uint64_t fast;
+
+	cr_assert_eq(perfmon_session_reader(session, &reader), 0);
+	cr_assert_eq(perfmon_session_write(session, &write, sizeof(write)), 1);
+	cr_assert_eq(perfmon_reader_read(reader, 0, &fast), 0);
+	cr_assert_geq(fast, write.value);
+	spin(10000);
+	cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), 1);
+	cr_assert_gt(value.value, UINT32_MAX);
+	bracketed(session, reader, 0);
+	write.value = UINT64_MAX - 1000;
+	cr_assert_eq(perfmon_session_write(session, &write, sizeof(write)), 1);
+	spin(10000);
+	cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), 1);
+	cr_assert_lt(value.value, UINT64_C(1) << 40, "64 bits and no more");
+	perfmon_session_close(session);
+}
+
+/* Row: PC-11 narrow hardware counters never lose a wrap */
+Test(guest_read, a_narrow_counter_wraps_without_loss, .timeout = 300)
+{
+	const char *name = exact_event();
+	const struct perfmon_reader *reader;
+	struct perfmon_session *session;
+	uint64_t before = 0, after = 0, left, total = 0;
+
+	session = running(name, &reader);
+	if (info_of(session, 0).width_bits != 32) {
+		perfmon_session_close(session);
+		cr_skip_test("the counter is too wide to wrap in a test");
+	}
+	cr_assert_eq(perfmon_reader_read(reader, 0, &before), 0);
+	/* From the 2^31 at which the kernel's interrupt comes to beyond all 32 bits. */
+	for (left = 45; left; left--) {
+		uint64_t last = after;
+
+		spin(50000000);
+		total += 100000000;
+		after = bracketed(session, reader, 0);
+		cr_assert_gt(after, last);
+	}
+	cr_assert_geq(after - before, total);
+	cr_assert_leq(after - before, total + total / 1000, "%llu of %llu",
+		      (unsigned long long)(after - before), (unsigned long long)total);
+	perfmon_session_close(session);
+}
+
+/* --- which register is which ---------------------------------------------------------
+ */
+
+/* Row: HW-15 the counter's number, for direct reading by the program */
+Test(guest_read, each_accessor_reads_its_own_counter)
+{
+	const char *name = exact_event();
+	struct perfmon_session *sessions[7];
+	const struct perfmon_reader *readers[7];
+	uint64_t numbers = 0;
+
+	/* Started one after the other, no two hold the same count. */
+	for (int i = 0; i < 7; i++) {
+		sessions[i] = running(i < 6 ? name : "cycles", &readers[i]);
+		spin(1000000);
+	}
+	for (int round = 0; round < 10; round++) {
+		for (int i = 0; i < 7; i++)
+			bracketed(sessions[i], readers[i], 0);
+		spin(1000);
+	}
+	for (int i = 0; i < 7; i++) {
+		struct perfmon_counter_info info = info_of(sessions[i], 0);
+
+		cr_assert_eq(info.user_read, 1);
+		cr_assert_geq(info.hardware_counter, 0,
+			      "session %d is not on the hardware", i);
+		cr_assert(info.width_bits == 32 || info.width_bits == 64);
+		numbers |= UINT64_C(1) << info.hardware_counter;
+	}
+#if defined(__aarch64__)
+	cr_assert_eq(numbers, UINT64_C(0x8000003f), "%#llx", (unsigned long long)numbers);
+#else
+	cr_assert_eq(__builtin_popcountll(numbers), 7);
+#endif
+	for (int i = 0; i < 7; i++)
+		perfmon_session_close(sessions[i]);
+}
+
+/* --- the machine moves under the read -------------------------------------------------
+ */
+
+static volatile bool enough;
+static pid_t victim;
+
+static void *hop(void *unused)
+{
+	unsigned int cpu = 0, cpus = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
+
+	while (!enough) {
+		cpu_set_t set;
+
+		CPU_ZERO(&set);
+		CPU_SET(cpu++ % cpus, &set);
+		sched_setaffinity(victim, sizeof(set), &set);
+		usleep(300);
+	}
+	return unused;
+}
+
+Test(guest_read, values_stay_right_while_the_thread_is_moved_about)
+{
+	const char *name = event();
+	const struct perfmon_reader *reader;
+	struct perfmon_session *session;
+	pthread_t thread;
+	uint64_t last = 0;
+	int cpu = -1, moves = 0;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		cr_skip_test("one CPU is no place to move to");
+	session = running(name, &reader);
+	victim = (pid_t)syscall(SYS_gettid);
+	pthread_create(&thread, NULL, hop, NULL);
+	for (int i = 0; i < 30000 && moves < 40; i++) {
+		uint64_t value = bracketed(session, reader, 0);
+		int now = sched_getcpu();
+
+		cr_assert_gt(value, last);
+		last = value;
+		moves += now != cpu;
+		cpu = now;
+		spin(2000);
+	}
+	enough = true;
+	pthread_join(thread, NULL);
+	cr_assert_gt(moves, 10, "only %d moves", moves);
+	perfmon_session_close(session);
+}
+
+/* More events than counters: values with their times, and right in proportion. */
+Test(guest_read, multiplexed_values_carry_their_times, .timeout = 120)
+{
+	enum { N = 9 };
+	const char *name = exact_event();
+	struct perfmon_session *session, *truth;
+	struct perfmon_value values[N], last[N] = {{0}}, true_value = {.index = 0};
+	char events[32 * N] = "", pinned[64];
+	const struct perfmon_reader *reader;
+	unsigned int seen_multiplexed = 0;
+
+	for (int i = 0; i < N; i++)
+		strcat(strcat(events, i ? "," : ""), name);
+	snprintf(pinned, sizeof(pinned), "%s:uD", name);
+	truth = running(pinned, NULL);
+	session = try_session(events, PERFMON_SESSION_SPLIT);
+	cr_assert(session);
+	cr_assert_eq(perfmon_session_reader(session, &reader), 0);
+	cr_assert_eq(perfmon_session_start(session), 0);
+	for (int round = 0; round < 60; round++) {
+		uint64_t fast;
+
+		spin(2500000);
+		cr_assert_eq(perfmon_session_read_all(session, values, sizeof(values)),
+			     N);
+		for (int i = 0; i < N; i++) {
+			cr_assert_geq(values[i].value, last[i].value);
+			cr_assert_geq(values[i].running_ns, last[i].running_ns);
+			cr_assert_leq(values[i].running_ns, values[i].enabled_ns);
+			seen_multiplexed +=
+				!!(values[i].status & PERFMON_VALUE_MULTIPLEXED);
+		}
+		memcpy(last, values, sizeof(values));
+		if (!perfmon_reader_read(reader, N - 1, &fast))
+			cr_assert_geq(fast, last[N - 1].value);
+	}
+	perfmon_session_stop(session);
+	perfmon_session_stop(truth);
+	cr_assert_eq(perfmon_session_read(truth, &true_value, sizeof(true_value)), 1);
+	cr_assert_eq(true_value.status & ~PERFMON_VALUE_SYSCALL, PERFMON_VALUE_COUNTED);
+	cr_assert_eq(perfmon_session_read_all(session, values, sizeof(values)), N);
+	cr_assert_gt(seen_multiplexed, 0);
+	for (int i = 0; i < N; i++) {
+		double estimate = (double)values[i].value * (double)values[i].enabled_ns /
+				  (double)values[i].running_ns;
+
+		cr_assert_gt(values[i].running_ns, 0);
+		cr_assert_float_eq(estimate / (double)true_value.value, 1, 0.05,
+				   "counter %d: %.0f of %llu", i, estimate,
+				   (unsigned long long)true_value.value);
+	}
+	perfmon_session_close(session);
+	perfmon_session_close(truth);
+}
+
+/* The kernel opens a group that fits an empty PMU and, where another holds a counter,
+ * never runs it. */
+Test(guest_read, a_group_that_never_runs_says_so_and_can_be_split)
+{
+	const char *name = exact_event();
+	struct perfmon_value value = {.index = 0};
+	struct perfmon_session *session, *holder;
+	const struct perfmon_reader *reader;
+	char events[256], pinned[64];
+	uint64_t fast = 77;
+
+	snprintf(pinned, sizeof(pinned), "%s:uD", name);
+	snprintf(events, sizeof(events), "%s,%s,%s,%s,%s,%s", name, name, name, name,
+		 name, name);
+	holder = running(pinned, NULL);
+	session = running(events, &reader);
+	if (session->plan->part[0].instance->counters[5].leader != 0)
+		cr_skip_test("six counters are no group here");
+	spin(10000000);
+	cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), 1);
+	cr_assert_eq(value.status, PERFMON_VALUE_NOT_COUNTED | PERFMON_VALUE_SYSCALL);
+	cr_assert_eq(perfmon_reader_read(reader, 0, &fast), -ENODATA);
+	cr_assert_eq(fast, 77);
+	cr_assert_eq(pm_instance_starved(session->plan->part[0].instance,
+					 session->plan->part[0].readings),
+		     0);
+	perfmon_session_close(session);
+
+	session = try_session(events, PERFMON_SESSION_SPLIT);
+	cr_assert_eq(perfmon_session_start(session), 0);
+	spin(20000000);
+	cr_assert_eq(perfmon_session_stop(session), 0);
+	cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), 1);
+	cr_assert_gt(value.running_ns, 0);
+	perfmon_session_close(session);
+	perfmon_session_close(holder);
+}
+
+/* Row: PM-07 re-attach and counts go on from there */
+/* Row: PM-03 events are written after the attach, too */
+Test(guest_read, detaching_and_programming_keep_the_sums)
+{
+	const char *name = exact_event();
+	const struct perfmon_reader *reader;
+	struct perfmon_session *session = running(name, &reader);
+	uint64_t first, second;
+
+	spin(1000000);
+	perfmon_session_detach(session);
+	cr_assert_eq(perfmon_reader_read(reader, 0, &first), 0);
+	cr_assert_geq(first, 2000000);
+	cr_assert_leq(first, 2010000);
+	spin(1000000);
+	cr_assert_eq(perfmon_session_attach_thread(session, 0), 0);
+	cr_assert_eq(perfmon_reader_read(reader, 0, &second), 0);
+	cr_assert_eq(second, first);
+	perfmon_session_start(session);
+	spin(1000000);
+	second = bracketed(session, reader, 0);
+	cr_assert_geq(second, first + 2000000);
+	cr_assert_leq(second, first + 2010000);
+	perfmon_session_stop(session);
+	cr_assert_eq(perfmon_session_program(session, 0, "cycles"), 0);
+	cr_assert_eq(perfmon_session_add_events(session, name), 1);
+	perfmon_session_start(session);
+	spin(1000000);
+	watch();
+	cr_assert_eq(perfmon_reader_read(reader, 1, &first), 0);
+	cr_assert_geq(first, 2000000);
+	cr_assert_leq(first, 2010000);
+	cr_assert_eq(perfmon_reader_read(reader, 0, &first), 0);
+	cr_assert_gt(first, second);
+	cr_assert_eq(calls, 0);
+	perfmon_session_close(session);
+}
+
+/* --- user access taken away ------------------------------------------------------------
+ */
+
+#define USER_ACCESS "/proc/sys/kernel/perf_user_access"
+
+static void set_user_access(const char *value)
+{
+	int fd = open(USER_ACCESS, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 && errno == ENOENT)
+		cr_skip_test("this kernel has no kernel.perf_user_access");
+	if (fd < 0)
+		cr_skip_test("only root changes kernel.perf_user_access");
+	cr_assert_eq(write(fd, value, 1), 1);
+	close(fd);
+}
+
+Test(guest_read, without_user_access_reads_are_system_calls)
+{
+	const char *name = event();
+	const struct perfmon_reader *reader;
+	struct perfmon_session *session;
+	struct perfmon_value value = {.index = 0};
+
+	set_user_access("0");
+	session = running(name, &reader);
+	spin(1000);
+	cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), 1);
+	bracketed(session, reader, 0);
+	set_user_access("1");
+	cr_assert_eq(value.status, PERFMON_VALUE_COUNTED | PERFMON_VALUE_SYSCALL);
+	cr_assert_gt(value.value, 1000);
+	perfmon_session_close(session);
+}
+
+/*
+ * The documented limit: between the switch and the kernel's next update of the page a
+ * read faults. Both windows: before the thread was switched out, and after.
+ */
+static int lose_access(const char *name, bool recover, bool sleep_first)
+{
+	const struct perfmon_reader *reader;
+	struct perfmon_session *session;
+	uint64_t before = 0, value = 0, after;
+	struct pm_reading reading;
+	int fd = open(USER_ACCESS, O_WRONLY | O_CLOEXEC);
+
+	if (recover && perfmon_recovery_install())
+		return 3;
+	session = try_session(name, 0);
+	if (!session || perfmon_session_reader(session, &reader) ||
+	    perfmon_session_start(session) || perfmon_reader_read(reader, 0, &before))
+		return 4;
+	if (write(fd, "0", 1) != 1)
+		return 5;
+	if (sleep_first)
+		usleep(20000);
+	for (int i = 0; i < 5; i++) {
+		spin(10000);
+		if (perfmon_reader_read(reader, 0, &value) || value <= before)
+			return 6;
+		if (pm_instance_read_counter(session->plan->part[0].instance, 0,
+					     &reading))
+			return 7;
+		after = reading.value;
+		if (value > after)
+			return 8;
+		before = value;
+	}
+	perfmon_session_close(session);
+	return 0;
+}
+
+Test(guest_read, user_access_taken_under_a_running_event_is_survived)
+{
+	const char *name = event();
+
+	set_user_access("1");
+	for (int way = 0; way < 4; way++) {
+		bool recover = way & 1, sleep_first = way & 2;
+		int status;
+		pid_t child = fork();
+
+		if (!child)
+			_exit(lose_access(name, recover, sleep_first));
+		cr_assert_eq(waitpid(child, &status, 0), child);
+		set_user_access("1");
+		printf("user access taken, %s, %s: %#x\n",
+		       recover ? "handler" : "no handler",
+		       sleep_first ? "after a switch" : "at once", (unsigned int)status);
+		if (recover)
+			cr_assert_eq(status, 0, "%#x", (unsigned int)status);
+		else
+			cr_assert(status == 0 || (WIFSIGNALED(status) &&
+						  WTERMSIG(status) == SIGILL),
+				  "%#x", (unsigned int)status);
+	}
+}
+
+/* --- other threads and children
+ * --------------------------------------------------------- */
+
+static struct perfmon_session *shared;
+static const struct perfmon_reader *shared_reader;
+static uint64_t seen, seen_all;
+static int seen_result;
+
+static void *read_elsewhere(void *unused)
+{
+	spin(1000000);
+	seen_result = perfmon_reader_read(shared_reader, 0, &seen)
+			      ?: perfmon_reader_read_all(shared_reader, &seen_all);
+	return unused;
+}
+
+Test(guest_read, another_thread_reads_the_owner_s_value)
+{
+	const char *name = event();
+	uint64_t before, after;
+	pthread_t thread;
+
+	shared = running(name, &shared_reader);
+	cr_assert_eq(perfmon_reader_read(shared_reader, 0, &before), 0);
+	pthread_create(&thread, NULL, read_elsewhere, NULL);
+	pthread_join(thread, NULL);
+	cr_assert_eq(perfmon_reader_read(shared_reader, 0, &after), 0);
+	cr_assert_eq(seen_result, 0);
+	cr_assert(before <= seen && seen <= seen_all && seen_all <= after,
+		  "%llu <= %llu <= %llu <= %llu", (unsigned long long)before,
+		  (unsigned long long)seen, (unsigned long long)seen_all,
+		  (unsigned long long)after);
+	perfmon_session_close(shared);
+}
+
+static int read_in_child(void *unused)
+{
+	uint64_t value = 77, all = 77;
+
+	(void)unused;
+	if (perfmon_reader_read(shared_reader, 0, &value) != -ECHILD || value != 77)
+		_exit(1);
+	if (perfmon_reader_read_call(shared_reader, 0, &value) != -ECHILD || value != 77)
+		_exit(2);
+	if (perfmon_reader_read_all(shared_reader, &all) != -ECHILD || all != 77)
+		_exit(3);
+	if (perfmon_session_start(shared) != -ECHILD)
+		_exit(4);
+	perfmon_session_close(shared);
+	_exit(0);
+}
+
+Test(guest_read, children_never_see_the_parent_s_numbers)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	const char *name = event();
+
+	for (int way = 0; way < 3; way++) {
+		uint64_t before;
+		int status;
+		pid_t child;
+
+		shared = running(name, &shared_reader);
+		before = bracketed(shared, shared_reader, 0);
+		if (way == 2)
+			child = clone(read_in_child, stack + sizeof(stack), SIGCHLD,
+				      NULL);
+		else
+			child = way ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)
+				    : fork();
+		if (!child)
+			read_in_child(NULL);
+		cr_assert_eq(waitpid(child, &status, 0), child);
+		cr_assert_eq(status, 0, "way %d: %#x", way, (unsigned int)status);
+		spin(1000);
+		cr_assert_gt(bracketed(shared, shared_reader, 0), before);
+		perfmon_session_close(shared);
+	}
+}
+
+/* A signal handler on the thread itself may read at any time. */
+static volatile unsigned int interruptions;
+static volatile bool handler_failed;
+
+static void read_in_handler(int number)
+{
+	static uint64_t last;
+	uint64_t value;
+
+	(void)number;
+	if (perfmon_reader_read(shared_reader, 0, &value) || value <= last)
+		handler_failed = true;
+	last = value;
+	interruptions++;
+}
+
+Test(guest_read, a_signal_handler_reads_by_the_same_reader)
+{
+	const char *name = event();
+	struct itimerspec every = {.it_interval = {0, 200000}, .it_value = {0, 200000}};
+	timer_t timer;
+	uint64_t last = 0;
+
+	shared = running(name, &shared_reader);
+	signal(SIGALRM, read_in_handler);
+	cr_assert_eq(timer_create(CLOCK_MONOTONIC, NULL, &timer), 0);
+	cr_assert_eq(timer_settime(timer, 0, &every, NULL), 0);
+	for (int i = 0; i < 20000 && interruptions < 200; i++) {
+		uint64_t value = 0;
+
+		cr_assert_eq(perfmon_reader_read(shared_reader, 0, &value), 0);
+		cr_assert_gt(value, last);
+		last = value;
+		spin(500);
+	}
+	timer_delete(timer);
+	cr_assert_gt(interruptions, 5);
+	cr_assert(!handler_failed);
+	perfmon_session_close(shared);
+}
+
+/* One at a time: counters and kernel.perf_user_access are the machine's. */
+ReportHook(PRE_ALL)(struct criterion_test_set *tests)
+{
+	(void)tests;
+	criterion_options.jobs = 1;
+}
