@@ -25,7 +25,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/events_list.c src/core/events_modifiers.c src/core/events_pfm.c \
 	src/core/events_pmu.c src/core/events_resolve.c src/core/events_terms.c src/core/events_text.c \
 	src/core/events_text.h src/core/events_trace.c \
-	src/core/export.h src/core/instance.c src/core/instance.h \
+	src/core/export.h src/core/group.c src/core/group.h src/core/instance.c src/core/instance.h \
 	src/core/fold.c src/core/fold.h \
 	src/core/handler.c src/core/handler.h \
 	src/core/kernel.c src/core/kernel.h \

@@ -4,10 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/group.h"
 #include "core/kernel.h"
 #include "core/refusal.h"
-
-#define NO_GROUP UINT32_MAX
 
 /* A group's read(2), and that of an inherited event, which the kernel reads alone. */
 struct group_data {
@@ -26,226 +25,6 @@ struct single_data {
 	uint64_t running_ns;
 	uint64_t id;
 };
-
-/* --- asking for user reads -----------------------------------------------------------
- */
-
-#if defined(__aarch64__)
-#define USER_READ      2u /* attr.config1: the thread may read the counter */
-#define USER_READ_LONG 3u /* ... and it is 64 bits wide */
-
-/* Set once a PMU has refused 64 bits for an event other than cycles, to save every later
- * thread the refused call. It is a hint: 32 bits are as right, since a view extends them
- * and the kernel counts their overflows. */
-static bool long_refused;
-
-static bool is_cycles(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_HARDWARE ? attr->config == PERF_COUNT_HW_CPU_CYCLES
-						: (attr->config & 0xffff) == 0x11;
-}
-
-static unsigned int user_read_bits(const struct perf_event_attr *attr)
-{
-	if (__atomic_load_n(&long_refused, __ATOMIC_RELAXED) && !is_cycles(attr))
-		return USER_READ;
-	return USER_READ_LONG;
-}
-
-/* The next weaker request, 0 for an event without user reads. */
-static unsigned int user_read_weaker(const struct perf_event_attr *attr,
-				     unsigned int bits)
-{
-	if (bits != USER_READ_LONG)
-		return 0;
-	if (!is_cycles(attr))
-		__atomic_store_n(&long_refused, true, __ATOMIC_RELAXED);
-	return USER_READ;
-}
-#else
-static unsigned int user_read_bits(const struct perf_event_attr *attr)
-{
-	(void)attr;
-	return 0;
-}
-
-static unsigned int user_read_weaker(const struct perf_event_attr *attr,
-				     unsigned int bits)
-{
-	(void)attr;
-	(void)bits;
-	return 0;
-}
-#endif
-
-/* --- groups --------------------------------------------------------------------------
- */
-
-/* The PMU that an event asks for, 0 where the kernel chooses the core's. */
-static uint32_t pmu_type(const struct perf_event_attr *attr)
-{
-	switch (attr->type) {
-	case PERF_TYPE_HARDWARE:
-	case PERF_TYPE_HW_CACHE:
-		return (uint32_t)(attr->config >> 32);
-	case PERF_TYPE_RAW:
-		return 0;
-	default:
-		return attr->type;
-	}
-}
-
-static bool is_on_pmu(const struct pm_event *event)
-{
-	return event->hardware || event->uncore;
-}
-
-static bool is_loner(const struct pm_event *event)
-{
-	return event->attr.pinned || event->attr.exclusive;
-}
-
-static bool same_pmu(const struct pm_event *a, const struct pm_event *b)
-{
-	uint32_t pmu_a = pmu_type(&a->attr), pmu_b = pmu_type(&b->attr);
-
-	/* Where the kernel chooses, the kernel also says whether it chose the same. */
-	return pmu_a == pmu_b || ((!pmu_a || !pmu_b) && !a->uncore && !b->uncore);
-}
-
-/* Whether the list, or the rules above, put two events together. */
-static bool belong_together(const struct pm_event *a, const struct pm_event *b)
-{
-	if (a->in_explicit_group || b->in_explicit_group)
-		return a->in_explicit_group && b->in_explicit_group &&
-		       a->group == b->group;
-	return a->hardware == b->hardware && a->uncore == b->uncore && !is_loner(a) &&
-	       !is_loner(b);
-}
-
-/* A kernel group has one PMU; software events go with any. */
-static bool group_takes(const struct pm_instance *instance, uint32_t leader,
-			const struct pm_event *event)
-{
-	uint32_t j;
-
-	for (j = leader; j < instance->count; j++) {
-		const struct pm_counter *member = &instance->counters[j];
-
-		if (member->fd < 0 || member->leader != leader)
-			continue;
-		if (is_on_pmu(event) && is_on_pmu(member->event) &&
-		    !same_pmu(event, member->event))
-			return false;
-	}
-	return true;
-}
-
-/* The leader of the group that counter I should join, or NO_GROUP. */
-static uint32_t group_for(const struct pm_instance *instance, uint32_t i)
-{
-	const struct pm_counter *counters = instance->counters;
-	uint32_t j;
-
-	if (instance->flags & PM_OPEN_SPLIT)
-		return NO_GROUP;
-	/* The latest group only: the events before it did not fit an earlier one either.
-	 */
-	for (j = i; j-- > 0;) {
-		uint32_t leader = counters[j].leader;
-
-		if (counters[j].fd >= 0 &&
-		    belong_together(counters[j].event, counters[i].event) &&
-		    group_takes(instance, leader, counters[i].event))
-			return counters[leader].members < PM_GROUP_MAX ? leader
-								       : NO_GROUP;
-	}
-	return NO_GROUP;
-}
-
-/* The kernel takes the marks of a group on its leader, users write them on any member. */
-static void mark_group(const struct pm_instance *instance, uint32_t i, uint32_t leader,
-		       struct perf_event_attr *attr)
-{
-	const struct pm_event *event = instance->counters[i].event;
-	uint32_t j;
-
-	if (leader != NO_GROUP) {
-		attr->pinned = attr->exclusive = 0;
-		return;
-	}
-	for (j = i + 1; j < instance->count && event->in_explicit_group; j++) {
-		const struct pm_event *other = instance->counters[j].event;
-
-		if (belong_together(event, other) && !(instance->flags & PM_OPEN_SPLIT)) {
-			attr->pinned |= other->attr.pinned;
-			attr->exclusive |= other->attr.exclusive;
-		}
-	}
-}
-
-static int open_event(struct pm_instance *instance, uint32_t i, uint32_t leader)
-{
-	struct pm_counter *counter = &instance->counters[i];
-	struct perf_event_attr attr = counter->event->attr;
-	unsigned int bits = 0;
-	int fd;
-
-	attr.size = sizeof(attr);
-	attr.disabled = leader == NO_GROUP;
-	attr.read_format = PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |
-			   PERF_FORMAT_TOTAL_TIME_RUNNING;
-	if (instance->flags & PM_OPEN_INHERIT)
-		attr.inherit =
-			1; /* which the kernel refuses together with FORMAT_GROUP */
-	else
-		attr.read_format |= PERF_FORMAT_GROUP;
-	mark_group(instance, i, leader, &attr);
-	if (instance->flags & PM_OPEN_USER_READ && counter->event->hardware &&
-	    !counter->event->uncore)
-		bits = user_read_bits(&attr);
-	for (;;) {
-		attr.config1 = counter->event->attr.config1 | bits;
-		fd = pm_kernel_perf_event_open(
-			&attr, instance->tid, instance->cpu,
-			leader == NO_GROUP ? -1 : instance->counters[leader].fd,
-			PERF_FLAG_FD_CLOEXEC);
-		if (fd == -EINTR)
-			continue;
-		if (fd != -EINVAL && fd != -EOPNOTSUPP)
-			return fd;
-		if (counter->event->precise_max && attr.precise_ip) {
-			attr.precise_ip--;
-			continue;
-		}
-		if (!bits)
-			return fd;
-		bits = user_read_weaker(&attr, bits);
-		/* A full group says EINVAL too: a group of its own beats giving up reads
-		 * from user space. */
-		if (!bits && leader != NO_GROUP && fd == -EINVAL)
-			return fd;
-	}
-}
-
-static int open_counter(struct pm_instance *instance, uint32_t i)
-{
-	struct pm_counter *counter = &instance->counters[i];
-	uint32_t leader = group_for(instance, i);
-	int fd = open_event(instance, i, leader);
-
-	if (fd == -EINVAL && leader != NO_GROUP && !counter->event->in_explicit_group) {
-		leader = NO_GROUP;
-		fd = open_event(instance, i, leader);
-	}
-	if (fd < 0)
-		return fd;
-	counter->fd = fd;
-	counter->leader = leader == NO_GROUP ? i : leader;
-	counter->position = instance->counters[counter->leader].members++;
-	instance->open++;
-	return 0;
-}
 
 /* --- reading -------------------------------------------------------------------------
  */
@@ -503,6 +282,17 @@ void pm_instance_view(const struct pm_instance *instance, uint32_t i, uint64_t b
 /* --- the whole -----------------------------------------------------------------------
  */
 
+/* Counter I could not be opened: 0 to go on without it. */
+static int refuse(struct pm_instance *instance, uint32_t i, int err, struct pm_diag *diag)
+{
+	struct pm_counter *counter = &instance->counters[i];
+
+	if (!diag || !diag->error)
+		pm_refusal_open(diag, err, counter->event, instance->tid, instance->cpu);
+	counter->error = err;
+	return instance->flags & PM_OPEN_PARTIAL ? 0 : err;
+}
+
 int pm_instance_open(struct pm_instance *instance, const struct pm_event *events,
 		     uint32_t count, pid_t tid, int cpu, unsigned int flags,
 		     struct pm_diag *diag)
@@ -524,14 +314,13 @@ int pm_instance_open(struct pm_instance *instance, const struct pm_event *events
 	if (diag)
 		pm_diag_clear(diag);
 	for (i = 0; i < count; i++) {
-		err = open_counter(instance, i);
-		if (!err)
-			continue;
-		if (!diag || !diag->error)
-			pm_refusal_open(diag, err, &events[i], tid, cpu);
-		if (!(flags & PM_OPEN_PARTIAL))
+		err = pm_group_open(instance, i);
+		if (err && refuse(instance, i, err, diag))
 			goto fail;
-		instance->counters[i].error = err;
+	}
+	while ((i = pm_group_settle(instance, &err)) != PM_NO_GROUP) {
+		if (refuse(instance, i, err, diag))
+			goto fail;
 	}
 	err = learn_ids(instance);
 	if (err) {

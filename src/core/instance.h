@@ -8,7 +8,8 @@
  *
  *   hardware events of one PMU   together; where the kernel refuses a member (EINVAL: the
  *                                hardware cannot take it with the others) a new group
- *                                begins, and the events after it join that one
+ *                                begins, and the events after it join that one. What the
+ *                                kernel accepts but would never run is found out, too
  *   software events              together, apart from the hardware's, so that a page
  *                                fault counter never decides when a group is scheduled
  *   explicit {groups}            kept whole as written, software members included, and
@@ -40,7 +41,8 @@ struct pm_counter {
 	uint32_t leader;   /* index of its group's leader in the instance */
 	uint32_t position; /* its place in its group's read(2) */
 	uint32_t members;  /* of a leader: counters in its group, itself included */
-	uint64_t id;	   /* PERF_EVENT_IOC_ID: the descriptor is still ours */
+	unsigned int config1_bits; /* added to the event's, to ask for user reads */
+	uint64_t id;		   /* PERF_EVENT_IOC_ID: the descriptor is still ours */
 	struct perf_event_mmap_page *page; /* NULL: not mapped */
 	int page_error; /* why not, negative errno; 0 if not asked for */
 	bool user_read; /* the page grants reads by the opening thread */
