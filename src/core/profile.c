@@ -23,6 +23,7 @@
 #define NOTES_MOST  64
 /* How often a call is made again that signals interrupt. */
 #define INTERRUPTIONS 1000
+#define PART_LEAST    4096
 
 static struct {
 	char *base;
@@ -79,16 +80,24 @@ static void close_fd(void)
 static int allocate(uint64_t size)
 {
 	uint64_t soft, hard;
-	int err, tries = INTERRUPTIONS;
+	uint64_t at = profile.backed, part = size - at;
+	int err = 0, tries = INTERRUPTIONS;
 
 	if (!fd_is_ours())
 		return -EBADF;
 	if (!pm_kernel_getrlimit(RLIMIT_FSIZE, &soft, &hard) && size > soft)
 		return -EFBIG;
-	do
-		err = pm_kernel_fallocate(profile.fd, 0, (off_t)profile.backed,
-					  (off_t)(size - profile.backed));
-	while (err == -EINTR && tries--); /* the program's own signals */
+	/* A signal makes the kernel undo the whole call: where the program has them at a high
+	 * rate, only small steps get through. */
+	while (at < size && (!err || (err == -EINTR && tries--))) {
+		if (part > size - at)
+			part = size - at;
+		err = pm_kernel_fallocate(profile.fd, 0, (off_t)at, (off_t)part);
+		if (!err)
+			at += part;
+		else if (part > PART_LEAST)
+			part /= 2;
+	}
 	return err;
 }
 

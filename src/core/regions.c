@@ -130,7 +130,8 @@ static bool overflow_pop(struct pm_thread_block *block, uint64_t key)
 			return false;
 		}
 	}
-	if (open > PM_OVERFLOW_KEYS)
+	/* One that could not be named at its BEGIN may have been registered since. */
+	if (open > PM_OVERFLOW_KEYS || !block->overflow_key[open - 1])
 		block->overflow--;
 	else
 		PM_ADD(block->thread->record->unmatched_ends, 1);
@@ -396,11 +397,12 @@ static struct perfmon_region *cached(const char *name)
 	region = *entry;
 	if (region && !strncmp(region->name, name, PM_REGION_NAME_MAX))
 		return region;
-	if (block->in_cold || (!gate && !block->overflow))
+	if (!gate && (block->in_cold || !block->overflow))
 		return NULL;
 	/* A handler that comes in between must not ask for the lock that we may hold. */
-	block->in_cold = 1;
 	block->gate = NULL;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	block->in_cold = 1;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	pm_kernel_quiet_begin(&quiet);
 	region = pm_region_of_name(name);
@@ -409,6 +411,7 @@ static struct perfmon_region *cached(const char *name)
 	pm_kernel_quiet_end(&quiet);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_cold = 0;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->gate = gate;
 	return region;
 }

@@ -252,29 +252,39 @@ void pm_region_end_moved(struct pm_thread_block *block, struct pm_frame *frame)
 
 #define PAIRS 32
 
-/* As the macros do it, since what lies between the two reads is counted: a load and a test
- * (another thread may be disarming) included. */
-#define CALL(armed, region)                                                                \
+/* An id that no region gets. */
+static struct perfmon_region empty = {.key = PM_REGION_KEY(UINT32_MAX), .name = NULL};
+
+/* As the macros do it, since what lies between the two reads is counted: finding the call,
+ * and the test (another thread may be disarming), included. */
+#define CALL(armed)                                                                        \
 	do {                                                                               \
 		void (*call_)(struct perfmon_region *) =                                   \
 			__atomic_load_n(&(armed), __ATOMIC_RELAXED);                       \
 		if (__builtin_expect(call_ != NULL, 1))                                    \
-			call_(region);                                                     \
+			call_(&empty);                                                     \
 	} while (0)
+
+/* A function of its own, so that no loop around it keeps addresses in registers. */
+static __attribute__((noinline)) void visit_empty(void)
+{
+	CALL(perfmon_region_begin_armed);
+	CALL(perfmon_region_end_armed);
+	__asm__ __volatile__(""); /* the END is no tail call */
+}
 
 void pm_region_measure_bias(void)
 {
 	struct pm_thread_block *block = pm_thread_block;
 	struct pm_plan *plan = &pm_process.plan;
 	uint64_t least[MOST], before[MOST];
-	/* An id that no region gets, and a node that is in no profile. */
-	struct perfmon_region region = {.key = PM_REGION_KEY(UINT32_MAX), .name = NULL};
+	/* A node that is in no profile. */
 	union {
 		struct perfmon_profile_node node;
 		char room[sizeof(struct perfmon_profile_node) +
 			  MOST * sizeof(struct perfmon_profile_count)];
 	} scratch;
-	uint64_t key = PM_PATH_KEY(1) + region.key;
+	uint64_t key = PM_PATH_KEY(1) + empty.key;
 	struct pm_slot *slot = &block->slots[key >> block->slot_shift];
 	uint32_t i, pair;
 
@@ -292,8 +302,7 @@ void pm_region_measure_bias(void)
 
 		for (i = 0; i < block->counters; i++)
 			before[i] = scratch.node.count[i].sum;
-		CALL(perfmon_region_begin_armed, &region);
-		CALL(perfmon_region_end_armed, &region);
+		visit_empty();
 		if (scratch.node.retries + scratch.node.fallback_reads != moved)
 			continue;
 		for (i = 0; i < block->counters; i++)
