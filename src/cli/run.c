@@ -21,12 +21,12 @@ static const char help[] =
 	"  -e, --events EVENTS   what to count: names with ',' between, {} for groups; "
 	"auto\n"
 	"                        (what the machine has), none (time only)\n"
-	"  -o, --output WHERE    stderr (default), stdout, none, or a path, in which %p "
+	"  -r, --report WHERE    stderr (default), stdout, none, or a path, in which %p "
 	"is\n"
 	"                        the pid, %r the MPI rank, %h the host\n"
 	"  -f, --format FORMAT   text (default), flat, json, csv\n"
 	"  -t, --per-thread      keep threads apart and report each\n"
-	"  -p, --profile PATH    keep the profile in a file\n"
+	"  -o, --profile PATH    keep the profile in a file, %p %r %h as above\n"
 	"  -b, --subtract-bias   report counts less what an empty region counts\n"
 	"      --disarmed        count from perfmon_region_arm() on\n"
 	"      --fence           complete earlier instructions before each read\n"
@@ -72,10 +72,10 @@ static int environment_check(void)
 
 static const struct option options[] = {
 	{"events", required_argument, NULL, 'e'},
-	{"output", required_argument, NULL, 'o'},
+	{"report", required_argument, NULL, 'r'},
 	{"format", required_argument, NULL, 'f'},
 	{"per-thread", no_argument, NULL, 't'},
-	{"profile", required_argument, NULL, 'p'},
+	{"profile", required_argument, NULL, 'o'},
 	{"subtract-bias", no_argument, NULL, 'b'},
 	{"disarmed", no_argument, NULL, 'D'},
 	{"fence", no_argument, NULL, 'F'},
@@ -90,7 +90,7 @@ int cli_run(int argc, char **argv)
 	int c, err, status = 0;
 
 	argv[0] = (char *)(uintptr_t) "perfmon run";
-	while ((c = getopt_long(argc, argv, "+e:o:f:tp:bvh", options, NULL)) >= 0) {
+	while ((c = getopt_long(argc, argv, "+e:r:f:to:bvh", options, NULL)) >= 0) {
 		const char *name = NULL, *value = "1";
 
 		switch (c) {
@@ -98,7 +98,7 @@ int cli_run(int argc, char **argv)
 			name = "PERFMON_EVENTS";
 			value = events = optarg;
 			break;
-		case 'o':
+		case 'r':
 			name = "PERFMON_OUTPUT";
 			value = optarg;
 			break;
@@ -110,7 +110,7 @@ int cli_run(int argc, char **argv)
 			name = "PERFMON_THREADS";
 			value = "keep";
 			break;
-		case 'p':
+		case 'o':
 			name = "PERFMON_PROFILE";
 			value = optarg;
 			break;

@@ -350,6 +350,7 @@ int pm_profile_snapshot_own(struct pm_snapshot **out, struct pm_diag *diag)
 		return pm_diag_set(diag, -ENOENT,
 				   "no region has been used in this process yet");
 	pm_profile_clock_renew();
-	return pm_snapshot_take(profile.base,
-				__atomic_load_n(&profile.backed, __ATOMIC_RELAXED), out, diag);
+	/* Whatever its header calls used is backed, also while it grows. */
+	return pm_snapshot_take(profile.base, __atomic_load_n(&profile.space, __ATOMIC_RELAXED),
+				out, diag);
 }

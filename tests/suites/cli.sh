@@ -98,18 +98,18 @@ try "run: no such command is 127" both 127 err "'./nosuch' cannot be run" "$perf
 try "run: not executable is 126" both 126 err "cannot be run" "$perfmon" run "$here/program.c"
 try "run quotes an unknown event" both 2 err "'cycels'" "$perfmon" run -e cycels -- "$program"
 try "run quotes an unknown format" both 2 err '"xml"' "$perfmon" run -f xml -- "$program"
-try "run quotes a bad path" both 2 err '"out.%z"' "$perfmon" run -o out.%z -- "$program"
+try "run quotes a bad path" both 2 err '"out.%z"' "$perfmon" run -r out.%z -- "$program"
 try "options after the command are the command's" status 0 "$perfmon" run true --help
 try "run counts what it is told" both 0 err page-faults "$perfmon" run -e page-faults "$program"
 try "run reports the tree" both 0 err "  inner" "$perfmon" run -e none "$program"
-try "run reports to stdout" both 0 out "  inner" "$perfmon" run -o stdout -e none "$program"
-silent() { status 0 "$perfmon" run -o none "$program" && [ ! -s "$here/out" ] && [ ! -s "$here/err" ]; }
+try "run reports to stdout" both 0 out "  inner" "$perfmon" run -r stdout -e none "$program"
+silent() { status 0 "$perfmon" run -r none "$program" && [ ! -s "$here/out" ] && [ ! -s "$here/err" ]; }
 try "run reports nothing on request" silent
 try "run reports each thread" both 0 err "(program), " "$perfmon" run -t -e none "$program"
-csv() { status 0 "$perfmon" run -f csv -o "out.%p.csv" "$program" && grep -q '^all,.*,outer;inner,' "$here"/out.*.csv; }
+csv() { status 0 "$perfmon" run -f csv -r "out.%p.csv" "$program" && grep -q '^all,.*,outer;inner,' "$here"/out.*.csv; }
 try "run writes a file" csv
 json() {
-	status 0 "$perfmon" run -f json -o stdout "$program" && says out '{"format":1,' &&
+	status 0 "$perfmon" run -f json -r stdout "$program" && says out '{"format":1,' &&
 		{ ! command -v jq >/dev/null || jq -e '.nodes[1].region == "inner"' "$here/out"; }
 }
 try "run writes JSON" json
