@@ -104,8 +104,8 @@ static void give_thread(struct pm_thread *thread)
 }
 
 /* The mapping that a child finds wiped: the block with its views, the cache of names, the
- * child table and the stack of frames, in this order, so that a thread with few paths and
- * little nesting touches one page. */
+ * child table, the stack of frames and the keys of visits too deep for it, in this order,
+ * so that a thread with few paths and little nesting touches one page. */
 static int make_block(uint32_t counters, struct pm_thread_block **out, size_t *size)
 {
 	size_t page = pm_kernel_page_size();
@@ -114,11 +114,12 @@ static int make_block(uint32_t counters, struct pm_thread_block **out, size_t *s
 				64);
 	size_t slots = cache + PM_NAME_CACHE * sizeof(struct perfmon_region *);
 	size_t frames = slots + (sizeof(struct pm_slot) << SLOTS_FIRST_LOG2);
+	size_t overflow = frames + (PERFMON_PROFILE_DEPTH + 2) * pm_frame_size(counters);
 	struct pm_thread_block *block;
 	void *memory;
 	int err;
 
-	*size = round_up(frames + (PERFMON_PROFILE_DEPTH + 2) * pm_frame_size(counters), page);
+	*size = round_up(overflow + PM_OVERFLOW_KEYS * sizeof(uint64_t), page);
 	err = pm_kernel_mmap(&memory, *size, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (err)
@@ -135,6 +136,7 @@ static int make_block(uint32_t counters, struct pm_thread_block **out, size_t *s
 	block->slots = (struct pm_slot *)(void *)((char *)memory + slots);
 	block->slot_shift = 64 - SLOTS_FIRST_LOG2;
 	block->frames = (struct pm_frame *)(void *)((char *)memory + frames);
+	block->overflow_key = (uint64_t *)(void *)((char *)memory + overflow);
 	block->epoch = PM_EPOCH(1) + 1;
 	block->time_view = counters;
 	block->cpu = cpu_pointer();

@@ -109,8 +109,8 @@ struct pm_thread_block {
 	uint64_t arm_generation;
 	uint32_t time_view; /* the view whose page tells enabled time; counters: none */
 	struct perfmon_region **name_cache; /* PM_NAME_CACHE of them */
-	struct perfmon_counter_view view[PERFMON_PROFILE_COUNTERS];
-	uint64_t overflow_key[PM_OVERFLOW_KEYS]; /* touched by those that nest too deep */
+	uint64_t *overflow_key; /* PM_OVERFLOW_KEYS of them */
+	struct perfmon_counter_view view[];
 };
 
 /* The calling thread's block; never NULL: before set-up one whose gate is closed. */
