@@ -26,9 +26,10 @@ int main()
 		return fail("set up", session);
 	if (perfmon_reader_read(reader, 0, &before))
 		return fail("read", session);
-	volatile char *memory = static_cast<char *>(std::malloc(100 << 12));
+	char *memory = static_cast<char *>(std::malloc(100 << 12));
+	volatile char *touched = memory;
 	for (int i = 0; i < 100; i++)
-		memory[i << 12] = 1;
+		touched[i << 12] = 1;
 	if (perfmon_reader_read(reader, 0, &after) ||
 	    perfmon_reader_read_call(reader, 0, &called) ||
 	    perfmon_reader_read_all(reader, all) || perfmon_reader_read_all_call(reader, all))
@@ -42,6 +43,7 @@ int main()
 			     static_cast<unsigned long long>(all[1]));
 		return 1;
 	}
+	std::free(memory);
 	perfmon_session_close(session);
 	return 0;
 }

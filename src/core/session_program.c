@@ -29,16 +29,14 @@ static int program_parse(struct perfmon_session *session, const char *text,
 	if (!program)
 		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
 	err = pm_events_parse(text, flags, &program->list, &session->diag);
-	if (!err && program->list->set_count > 1) {
-		pm_events_free(program->list);
+	if (!err && program->list->set_count > 1)
 		err = pm_diag_set(&session->diag, -EOPNOTSUPP,
 				  "'%s' has %zu event sets; a session has one", text,
 				  program->list->set_count);
-	} else if (!err && !program->list->logical_count) {
-		pm_events_free(program->list);
+	else if (!err && !program->list->logical_count)
 		err = pm_diag_set(&session->diag, -EINVAL, "'%s' names no event", text);
-	}
 	if (err) {
+		pm_events_free(program->list);
 		free(program);
 		return err;
 	}
