@@ -26,6 +26,7 @@ TESTS += $(CRITERION_TESTS)
 TEST_CPPFLAGS = $(AM_CPPFLAGS) $(CRITERION_CFLAGS)
 TEST_LIBS = libperfmon_all.la $(CRITERION_LIBS)
 
+tests_test_instance_SOURCES = tests/test_instance.c tests/bounds.h
 tests_test_instance_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_instance_LDADD = $(TEST_LIBS)
 
@@ -54,6 +55,7 @@ tests_test_counter_read_LDADD = $(TEST_LIBS)
 tests_test_guest_read_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_guest_read_LDADD = $(TEST_LIBS)
 
+tests_test_session_SOURCES = tests/test_session.c tests/bounds.h
 tests_test_session_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_session_LDADD = $(TEST_LIBS)
 

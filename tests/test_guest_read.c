@@ -367,14 +367,14 @@ Test(guest_read, each_accessor_reads_its_own_counter)
 /* --- the machine moves under the read -------------------------------------------------
  */
 
-static volatile bool enough;
+static bool enough;
 static pid_t victim;
 
 static void *hop(void *unused)
 {
 	unsigned int cpu = 0, cpus = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
 
-	while (!enough) {
+	while (!__atomic_load_n(&enough, __ATOMIC_RELAXED)) {
 		cpu_set_t set;
 
 		CPU_ZERO(&set);
@@ -409,7 +409,7 @@ Test(guest_read, values_stay_right_while_the_thread_is_moved_about)
 		cpu = now;
 		spin(2000);
 	}
-	enough = true;
+	__atomic_store_n(&enough, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
 	cr_assert_gt(moves, 10, "only %d moves", moves);
 	perfmon_session_close(session);

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bounds.h"
 #include "core/instance.h"
 #include "core/kernel.h"
 #include "core/refusal.h"
@@ -127,7 +128,7 @@ Test(instance, software_events_are_one_group_of_one_ioctl_and_one_read)
 	cr_assert_eq(calls[PM_CALL_READ], 1);
 	unwatch();
 	cr_assert_geq(readings[0].value, 100);
-	cr_assert_leq(readings[0].value, 300); /* a sanitizer's own among them */
+	cr_assert_leq(readings[0].value, MOST(110));
 	cr_assert_gt(readings[1].value, 0);
 	cr_assert_eq(readings[2].value, 0);
 	cr_assert_eq(readings[0].enabled_ns, readings[0].running_ns);

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bounds.h"
 #include "core/kernel.h"
 #include "perfmon/inline.h"
 #include "perfmon/session.h"
@@ -290,7 +291,7 @@ Test(session, values_survive_detaching_and_go_on)
 	cr_assert_lt(descriptors(), before);
 	first = value_of(session, 0);
 	cr_assert_geq(first.value, 100);
-	cr_assert_leq(first.value, 300); /* a sanitizer's own among them */
+	cr_assert_leq(first.value, MOST(110));
 	cr_assert_eq(first.status, PERFMON_VALUE_COUNTED);
 	cr_assert_gt(first.enabled_ns, 0);
 	fault_pages(1000); /* nobody counts this */
@@ -304,7 +305,7 @@ Test(session, values_survive_detaching_and_go_on)
 	cr_assert_eq(perfmon_session_stop(session), 0);
 	second = value_of(session, 0);
 	cr_assert_geq(second.value, first.value + 100);
-	cr_assert_leq(second.value, first.value + 300);
+	cr_assert_leq(second.value, MOST(first.value + 110));
 	cr_assert_gt(second.enabled_ns, first.enabled_ns);
 	perfmon_session_close(session);
 }
@@ -330,7 +331,7 @@ Test(session, start_and_stop_are_one_call_and_count_only_between)
 		unwatch();
 		after = value_of(session, 0).value;
 		cr_assert_geq(after - before, 10);
-		cr_assert_leq(after - before, 15);
+		cr_assert_leq(after - before, MOST(15));
 		fault_pages(10);
 		cr_assert_eq(value_of(session, 0).value, after);
 	}
@@ -379,7 +380,7 @@ Test(session, events_and_values_are_written_independently)
 	write.value = 0;
 	cr_assert_eq(perfmon_session_write(session, &write, sizeof(write)), 1);
 	fault_pages(10);
-	cr_assert_leq(value_of(session, 0).value, 30);
+	cr_assert_leq(value_of(session, 0).value, MOST(30));
 	cr_assert_geq(value_of(session, 0).value, 10);
 	perfmon_session_close(session);
 }
@@ -745,7 +746,7 @@ Test(session, another_thread_reads_the_same_values)
 	cr_assert_eq(result, 1);
 	cr_assert_eq(result_fast, 0);
 	cr_assert_geq(seen, 100);
-	cr_assert_leq(seen, 150);
+	cr_assert_leq(seen, MOST(150));
 	cr_assert_geq(seen_fast, seen);
 	cr_assert_eq(perfmon_reader_read(shared_reader, 0, &own), 0);
 	cr_assert_geq(own, seen_fast);
@@ -792,7 +793,7 @@ Test(session, another_thread_is_a_target)
 	pthread_join(thread, NULL);
 	value = value_of(session, 0);
 	cr_assert_geq(value.value, 100);
-	cr_assert_leq(value.value, 200);
+	cr_assert_leq(value.value, MOST(200));
 	cr_assert_gt(value_of(session, PERFMON_VIRTUAL_TIME).value, 0);
 	cr_assert_eq(perfmon_session_detach(session), 0,
 		     "its thread is gone, its values stay");
@@ -922,11 +923,11 @@ Test(session, readers_of_another_layout_are_refused)
 /* --- many threads on one session -----------------------------------------------------
  */
 
-static volatile bool enough;
+static bool enough;
 
 static void *control(void *unused)
 {
-	while (!enough) {
+	while (!__atomic_load_n(&enough, __ATOMIC_RELAXED)) {
 		perfmon_session_start(shared);
 		perfmon_session_stop(shared);
 		usleep(200);
@@ -950,7 +951,7 @@ Test(session, threads_may_control_and_read_at_once)
 		last = values[0].value;
 		fault_pages(1);
 	}
-	enough = true;
+	__atomic_store_n(&enough, true, __ATOMIC_RELAXED);
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	perfmon_session_close(shared);

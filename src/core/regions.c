@@ -471,7 +471,7 @@ PM_EXPORT int perfmon_region_read(const char *name, struct perfmon_region_values
 {
 	struct pm_thread_block *block = pm_thread_block;
 	struct perfmon_region_values sum = {.size = sizeof(sum)};
-	const struct perfmon_profile_thread *record;
+	struct perfmon_profile_thread *record;
 	const struct perfmon_region *region;
 	uint32_t id, number, i;
 	bool found = false;
