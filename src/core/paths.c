@@ -46,9 +46,9 @@ static int grow_nodes(struct pm_thread *thread)
 		nodes->node_size = node_size;
 		pm_profile_publish();
 	}
-	nodes->thread = pm_profile_offset(record);
-	nodes->first = record->node_count + 1;
-	nodes->next = 0;
+	PM_PUT(nodes->thread, pm_profile_offset(record));
+	PM_PUT(nodes->first, record->node_count + 1);
+	PM_PUT(nodes->next, 0);
 	if (thread->nodes) {
 		PM_PUT(thread->nodes->next, pm_profile_offset(nodes));
 	} else {

@@ -72,6 +72,10 @@ static int matches(struct cds_lfht_node *node, const void *key)
 	const struct entry *entry = caa_container_of(node, struct entry, node);
 	const struct key *wanted = key;
 
+	/* Partner: the release store of the key, which says that the rest stands. liburcu
+	 * orders this already, unseen by ThreadSanitizer. */
+	if (!__atomic_load_n(&entry->region.key, __ATOMIC_ACQUIRE))
+		return 0;
 	return !strncmp(entry->name, wanted->name, wanted->length) &&
 	       !entry->name[wanted->length];
 }
@@ -123,7 +127,7 @@ struct perfmon_region *pm_registry_add(const char *name)
 		return NULL;
 	memcpy(entry->name, name, length);
 	entry->region.name = entry->name;
-	entry->region.key = PM_REGION_KEY(count + 1);
+	__atomic_store_n(&entry->region.key, PM_REGION_KEY(count + 1), __ATOMIC_RELEASE);
 	cds_lfht_node_init(&entry->node);
 	*(last ? &last->next : &first) = entry;
 	last = entry;

@@ -149,6 +149,8 @@ static int make_record(struct pm_thread *thread)
 {
 	struct perfmon_profile_thread *record;
 	uint32_t counters = thread->block->counters;
+	char name[sizeof(record->name)] = "";
+	size_t i;
 
 	record = pm_fold_take_thread();
 	if (!record) {
@@ -159,12 +161,15 @@ static int make_record(struct pm_thread *thread)
 		pm_profile_publish();
 	}
 	thread->record = record;
-	record->tid = (uint32_t)pm_kernel_gettid();
-	pm_kernel_thread_name(record->name);
-	record->begin_ticks = pm_clock_ticks();
-	record->end_ticks = 0;
-	record->generation = 1;
-	record->counters = counters;
+	pm_kernel_thread_name(name);
+	/* Readers that saw it as another thread's may still be looking, and try again. */
+	for (i = 0; i < sizeof(name); i++)
+		PM_PUT(record->name[i], name[i]);
+	PM_PUT(record->tid, (uint32_t)pm_kernel_gettid());
+	PM_PUT(record->begin_ticks, pm_clock_ticks());
+	PM_PUT(record->end_ticks, 0);
+	PM_PUT(record->generation, 1);
+	PM_PUT(record->counters, counters);
 	if (!pm_thread_add_path(thread, 0, 0, 0, 0)) {
 		pm_fold_recycle(record);
 		return -ENOMEM;

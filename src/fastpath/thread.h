@@ -146,12 +146,7 @@ static inline size_t pm_frame_size(uint32_t counters)
 #endif
 
 #ifdef PM_TSAN
-#define PM_GET(field)                                                                    \
-	({                                                                               \
-		__typeof__(field) got_;                                                  \
-		__atomic_load(&(field), &got_, __ATOMIC_RELAXED);                        \
-		got_;                                                                    \
-	})
+#define PM_GET(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
 #define PM_PUT(field, value)                                                             \
 	do {                                                                             \
 		__typeof__(field) put_ = (value);                                        \
