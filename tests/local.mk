@@ -15,12 +15,32 @@ TESTS += tests/inline_cxx
 tests_inline_cxx_SOURCES = tests/inline_cxx.cc
 tests_inline_cxx_LDADD = libperfmon.la
 
+# What tests run as programs of their own.
+check_PROGRAMS += tests/programs/region_ends tests/programs/region_loads \
+	tests/programs/region_cxx
+check_LTLIBRARIES += tests/programs/region_plugin.la
+tests_programs_region_ends_SOURCES = tests/programs/region_ends.c
+tests_programs_region_ends_LDADD = libperfmon.la
+tests_programs_region_loads_SOURCES = tests/programs/region_loads.c
+tests_programs_region_loads_LDADD = -ldl
+tests_programs_region_cxx_SOURCES = tests/programs/region_cxx.cc
+tests_programs_region_cxx_LDADD = libperfmon.la
+tests_programs_region_plugin_la_SOURCES = tests/programs/region_plugin.c
+tests_programs_region_plugin_la_LIBADD = libperfmon.la
+# -rpath makes libtool build a shared object of what is not installed.
+tests_programs_region_plugin_la_LDFLAGS = $(AM_LDFLAGS) -module -shared -avoid-version \
+	-rpath /nowhere
+EXTRA_DIST += tests/suites/layers.sh tests/suites/regions.sh
+
 if HAVE_CRITERION
 CRITERION_TESTS = tests/test_options tests/test_report tests/test_snapshot
 CRITERION_TESTS += tests/test_counter_read tests/test_guest_read tests/test_instance \
 	tests/test_read tests/test_session
 CRITERION_TESTS += tests/test_events tests/test_events_errors tests/test_events_list \
 	tests/test_events_machines tests/test_events_open
+CRITERION_TESTS += tests/test_regions tests/test_region_access tests/test_region_fork \
+	tests/test_region_less tests/test_region_programs tests/test_region_signals \
+	tests/test_region_threads tests/test_region_truth
 check_PROGRAMS += $(CRITERION_TESTS)
 TESTS += $(CRITERION_TESTS)
 TEST_CPPFLAGS = $(AM_CPPFLAGS) $(CRITERION_CFLAGS)
@@ -54,6 +74,38 @@ tests_test_counter_read_LDADD = $(TEST_LIBS)
 
 tests_test_guest_read_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_guest_read_LDADD = $(TEST_LIBS)
+
+tests_test_regions_SOURCES = tests/test_regions.c tests/region_probe.h
+tests_test_regions_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_regions_LDADD = $(TEST_LIBS)
+
+tests_test_region_access_SOURCES = tests/test_region_access.c tests/region_probe.h
+tests_test_region_access_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_region_access_LDADD = $(TEST_LIBS)
+
+tests_test_region_fork_SOURCES = tests/test_region_fork.c tests/region_probe.h
+tests_test_region_fork_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_region_fork_LDADD = $(TEST_LIBS)
+
+tests_test_region_less_SOURCES = tests/test_region_less.c tests/region_probe.h
+tests_test_region_less_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_region_less_LDADD = $(TEST_LIBS)
+
+tests_test_region_programs_SOURCES = tests/test_region_programs.c tests/region_probe.h
+tests_test_region_programs_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_region_programs_LDADD = $(TEST_LIBS)
+
+tests_test_region_signals_SOURCES = tests/test_region_signals.c tests/region_probe.h
+tests_test_region_signals_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_region_signals_LDADD = $(TEST_LIBS)
+
+tests_test_region_threads_SOURCES = tests/test_region_threads.c tests/region_probe.h
+tests_test_region_threads_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_region_threads_LDADD = $(TEST_LIBS)
+
+tests_test_region_truth_SOURCES = tests/test_region_truth.c tests/region_probe.h
+tests_test_region_truth_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_region_truth_LDADD = $(TEST_LIBS)
 
 tests_test_session_SOURCES = tests/test_session.c tests/bounds.h
 tests_test_session_CPPFLAGS = $(TEST_CPPFLAGS)

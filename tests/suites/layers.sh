@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The layers: which file includes what, who makes system calls, what is exported.
+. "$PM_TOP/scripts/suite.sh"
+
+build=$PM_BUILD/check/native/build
+try configures in_shell pm_configure "$build" --enable-werror --prefix=/perfmon CC=gcc CXX=g++ ||
+	exit 0
+try builds in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" all || exit 0
+
+# PATTERN FILE...: these files of the library alone have lines that match it.
+only() {
+	local pattern=$1 found
+	shift
+	found=$(grep -lE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]$pattern" src/*/*.[ch]) || true
+	printf 'includes %s: %s\n' "$pattern" "${found//$'\n'/ }"
+	[ "$found" = "$(printf '%s\n' "$@")" ]
+}
+try "one file includes libpfm4" only 'perfmon/(pfmlib|perf_event\.h)' src/core/events_pfm.c || true
+try "one file includes liburcu" only 'urcu' src/core/registry.c || true
+if [ -e src/core/topology.c ]; then
+	try "one file includes hwloc" only 'hwloc' src/core/topology.c || true
+fi
+
+# What reaches the kernel, by a call of its own or through libc's files and processes. The
+# region path reads the clock itself: through the vDSO, and it cannot be refused.
+calls='ioctl|mmap(64)?|munmap|mremap|madvise|mprotect|mlock2?|munlock|open(at)?(64)?|read|pread(64)?'
+calls+='|write|pwrite(64)?|close|syscall|prctl|l?f?stat(at)?(64)?|statx|f?truncate(64)?'
+calls+='|posix_fallocate(64)?|fallocate(64)?|memfd_create|readlink|fcntl(64)?|[gs]etrlimit(64)?'
+calls+='|prlimit(64)?|sigaction|signal|sigprocmask|pthread_sigmask|getcwd|poll|ppoll|select|epoll_.*'
+calls+='|fork|vfork|_Fork|clone|exec[a-z]*|kill|socket|opendir|readdir(64)?|scandir(64)?|f?open(64)?'
+calls+='|fdopen|freopen(64)?|popen|system|access|getpid|gettid|getppid|sched_.*|unlink|rename|mkstemp(64)?'
+calls+='|clock_gettime|gettimeofday|time|nanosleep|usleep|isatty|uname|gethostname|set[ug]id|timer_.*'
+calls+='|getenv|secure_getenv|setenv'
+# What a library must not do to the program it is in.
+calls+='|v?f?printf|puts|fputs|fwrite|perror|exit|_exit|quick_exit|abort|__assert_fail'
+calls+='|__v?f?printf_chk|pthread_setaffinity_np|setlocale|srand|rand'
+calls_of() { # OBJECT
+	nm -u "$1" | awk '{ sub(/@.*/, "", $2); print $2 }' | grep -xE "$calls" || true
+}
+allowed() { # OBJECT NAME
+	case ${1##*-}:$2 in
+	kernel.o:printf | kernel.o:puts | kernel.o:exit | kernel.o:abort) return 1 ;;
+	kernel.o:*) return 0 ;;
+	region.o:clock_gettime) return 0 ;;
+	options.o:secure_getenv) return 0 ;;
+	esac
+	return 1
+}
+checked=0
+for object in "$build"/src/{arch,fastpath,core}/libperfmon_all_la-*.o; do
+	checked=$((checked + 1))
+	for name in $(calls_of "$object"); do
+		allowed "$object" "$name" || not_ok "${object#"$build"/} calls $name"
+	done
+done
+try "$checked objects, of which kernel.o alone enters the kernel" test "$checked" -gt 20 || true
+try "the check sees kernel.o's calls" test -n \
+	"$(calls_of "$build/src/core/libperfmon_all_la-kernel.o")" || true
+
+# The export map, the library and the headers name the same.
+work=$PM_SUITE_DIR/work
+mkdir -p "$work"
+sed -n '/global:/,/local:/s/^[[:space:]]*\(perfmon_[a-z0-9_]*\);.*/\1/p' src/libperfmon.map |
+	sort >"$work/map"
+nm -D --defined-only "$build/.libs/libperfmon.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
+	sort >"$work/library"
+try "the library exports what its map says" diff "$work/map" "$work/library" || true
+try "every name is perfmon_<noun>_<verb>" in_shell eval \
+	"! grep -vE '^perfmon_[a-z]+_[a-z_]+$' '$work/map'" || true
+declared() {
+	local name
+	while read -r name; do
+		grep -qE "\b$name\b" include/perfmon/*.h || {
+			echo "no header declares $name"
+			return 1
+		}
+	done <"$work/map"
+}
+try "every exported name stands in a public header" in_shell declared || true
+# The other way round: what a program can call by a header can be linked.
+cat include/perfmon/*.h | gcc -fsyntax-only -Iinclude -aux-info "$work/prototypes" -x c - 2>/dev/null || true
+sed -n 's/.*extern .*\b\(perfmon_[a-z0-9_]*\) (.*/\1/p' "$work/prototypes" | sort -u >"$work/declared"
+try "every declared function is exported" test -z "$(comm -23 "$work/declared" "$work/map")" || true
+
+soname=$(objdump -p "$build/.libs/libperfmon.so" | awk '$1 == "SONAME" { print $2 }')
+abi=$(sed -n 's/^AC_SUBST(\[PERFMON_ABI\], \[\([0-9]*\):[0-9]*:\([0-9]*\)\]).*/\1 \2/p' configure.ac)
+read -r current age <<<"$abi"
+try "the soname is libperfmon.so.$((current - age))" \
+	test "$soname" = "libperfmon.so.$((current - age))" || true
+try "the library is never unloaded" in_shell eval \
+	"readelf -d '$build/.libs/libperfmon.so' | grep -q NODELETE" || true
+try "its thread state is initial-exec" in_shell eval \
+	"readelf -d '$build/.libs/libperfmon.so' | grep -q STATIC_TLS" || true

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Regions on real counters: what they count is true. Needs a PMU: the guest has one. */
+#include "region_probe.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <sys/syscall.h>
+
+TestSuite(region_truth, .init = probe_quiet, .timeout = 120);
+
+static char refusal[1000];
+
+/* Sets regions up with EVENTS; false, with a reason, if the first is not counted here. */
+static bool counts(const char *events)
+{
+	struct perfmon_region_values values = {.size = sizeof(values)};
+	const struct pm_snapshot *s;
+
+	setenv("PERFMON_EVENTS", events, 1);
+	PERFMON_REGION_BEGIN("first");
+	PERFMON_REGION_END("first");
+	cr_assert_eq(perfmon_region_read("first", &values), 0);
+	s = probe_take();
+	if (s->threads[0].record.status[0] > 0)
+		return true;
+	snprintf(refusal, sizeof(refusal), "%s", s->note_count ? s->notes[0] : "no counter");
+	return false;
+}
+
+/* Exactly N instructions, N even and not 0. In a register that lives across the calls of
+ * BEGIN and END, so that nothing but the two calls is added. */
+#if defined(__aarch64__)
+#define BLOCK(pairs)                                                                       \
+	__asm__ __volatile__("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(pairs) : : "cc", "memory")
+#elif defined(__x86_64__)
+#define BLOCK(pairs)                                                                       \
+	__asm__ __volatile__("1: sub $1, %0\n\tjne 1b" : "+r"(pairs) : : "cc", "memory")
+#else
+#define BLOCK(pairs) ((void)(pairs))
+#endif
+
+static uint64_t instructions(void)
+{
+	struct perfmon_region_values values = {.size = sizeof(values)};
+
+	cr_assert_eq(perfmon_region_read("block", &values), 0);
+	return values.sum[0];
+}
+
+/* Visits in which a page had moved, which may count differently. */
+static uint64_t disturbed(void)
+{
+	struct pm_snapshot *s = probe_take();
+	const struct perfmon_profile_node *node = probe_node(s, &s->threads[0], "block");
+	uint64_t sum = node->retries + node->fallback_reads + node->migrations;
+
+	pm_snapshot_free(s);
+	return sum;
+}
+
+static __attribute__((noinline)) void visit(uint64_t n)
+{
+	uint64_t pairs = n / 2;
+
+	PERFMON_REGION_BEGIN("block");
+	BLOCK(pairs);
+	PERFMON_REGION_END("block");
+	__asm__ __volatile__(""); /* the END is no tail call */
+}
+
+/*
+ * A judge: an event of our own on the same instructions, read by read(2). The emulator
+ * counts some of the kernel's instructions for the user when a tick comes at an unlucky
+ * moment; then the judge has them, too, and the visit says nothing.
+ */
+static int judge_fd = -1;
+
+static uint64_t judge(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_INSTRUCTIONS,
+		.size = sizeof(attr),
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	uint64_t value = 0;
+
+	if (judge_fd < 0)
+		judge_fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+	cr_assert_eq(read(judge_fd, &value, sizeof(value)), sizeof(value));
+	return value;
+}
+
+static uint64_t bias_of(uint32_t counter)
+{
+	struct pm_snapshot *s = probe_take();
+	uint64_t bias = s->counters[counter].bias;
+
+	cr_assert(s->counters[counter].bias_known);
+	pm_snapshot_free(s);
+	return bias;
+}
+
+static void check_truth(const char *events)
+{
+	static const uint64_t sizes[] = {100, 1000, 10000, 100000, 1000000, 10000000};
+	int64_t constant = 0, judged = 0, bias;
+	int compared = 0, unlucky = 0, warm = 0;
+
+	if (!counts(events))
+		cr_skip_test("%s", refusal);
+	bias = (int64_t)bias_of(0);
+	visit(100); /* the path's first pass is not warm */
+	judge();
+	judge();
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		int repetitions = sizes[i] < 1000000 ? 200 : 5;
+
+		while (repetitions--) {
+			uint64_t moved = disturbed(), before = instructions();
+			uint64_t start = judge();
+			int64_t more, seen;
+
+			visit(sizes[i]);
+			seen = (int64_t)(judge() - start - sizes[i]);
+			more = (int64_t)(instructions() - before - sizes[i]);
+			if (disturbed() != moved)
+				continue;
+			if (warm < 3) { /* the judge has to become warm, too */
+				warm++;
+				constant = more;
+				judged = seen;
+			}
+			if (seen != judged) {
+				unlucky++;
+				continue;
+			}
+			cr_assert_eq(more, constant, "of %llu: %lld more, before %lld",
+				     (unsigned long long)sizes[i], (long long)more,
+				     (long long)constant);
+			compared++;
+		}
+	}
+	cr_assert_gt(compared, 700, "most visits are not disturbed: %d (%d unlucky)", compared,
+		     unlucky);
+	cr_assert_leq(llabs(constant - bias), 2, "counts %lld too many, bias %lld",
+		      (long long)constant, (long long)bias);
+}
+
+/* Row: DC-04 PC-10 */
+Test(region_truth, one_counter_is_exact)
+{
+	check_truth("instructions");
+}
+
+Test(region_truth, two_counters_are_exact)
+{
+	check_truth("instructions,cycles");
+}
+
+Test(region_truth, four_counters_are_exact)
+{
+	check_truth("instructions,cycles,r8,r11");
+}
+
+/* The general form of BEGIN and END: another number, a fence. */
+Test(region_truth, the_fenced_form_is_exact)
+{
+	setenv("PERFMON_FENCE", "1", 1);
+	check_truth("instructions");
+}
+
+Test(region_truth, the_form_after_arming_anew_is_exact)
+{
+	if (!counts("instructions"))
+		cr_skip_test("%s", refusal);
+	perfmon_region_disarm();
+	perfmon_region_arm();
+	visit(1000);
+	for (int i = 0; i < 50; i++) {
+		uint64_t moved = disturbed(), before = instructions(), more;
+		static uint64_t first;
+
+		visit(1000);
+		more = instructions() - before;
+		if (disturbed() != moved)
+			continue;
+		first = first ? first : more;
+		cr_assert_eq(more, first);
+		cr_assert_leq(more, 1100);
+	}
+}
+
+static void *elsewhere(void *argument)
+{
+	visit(100);
+	for (int i = 0; i < 100; i++)
+		visit(*(const uint64_t *)argument);
+	return NULL;
+}
+
+/* Each thread counts itself, and nothing of the others. */
+Test(region_truth, threads_count_themselves)
+{
+	static uint64_t sizes[4] = {1000, 20000, 300000, 50000};
+	uint64_t expected = 0, sum = 0, visits = 0, bias;
+	pthread_t threads[4];
+	struct pm_snapshot *s;
+
+	if (!counts("instructions"))
+		cr_skip_test("%s", refusal);
+	bias = bias_of(0);
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, elsewhere, &sizes[i]);
+	for (int i = 0; i < 4; i++) {
+		pthread_join(threads[i], NULL);
+		expected += 100 + 100 * sizes[i];
+	}
+	s = probe_take();
+	for (uint32_t i = 0; i < s->thread_count; i++) {
+		const struct perfmon_profile_node *node =
+			probe_node(s, &s->threads[i], "block");
+
+		if (!node)
+			continue;
+		cr_assert_eq(node->count[0].lost_ns + node->defects + node->dropped_counts, 0);
+		sum += node->count[0].sum;
+		visits += pm_snapshot_visits(node);
+	}
+	cr_assert_eq(visits, 404);
+	/* A disturbed visit counts some more of our own instructions. */
+	cr_assert_geq(sum, expected + visits * (bias - 2));
+	cr_assert_leq(sum, expected + visits * (bias + 2) + 400 * 5000);
+	pm_snapshot_free(s);
+}
+
+/* Row: PC-11 DC-04: forced migration, and being switched out, inside of a region. */
+Test(region_truth, migrations_lose_and_invent_nothing)
+{
+	cpu_set_t two[2];
+	int cpu = 0, found = 0;
+	cpu_set_t all;
+
+	CPU_ZERO(&all);
+	sched_getaffinity(0, sizeof(all), &all);
+	for (cpu = 0; cpu < CPU_SETSIZE && found < 2; cpu++) {
+		if (CPU_ISSET(cpu, &all)) {
+			CPU_ZERO(&two[found]);
+			CPU_SET(cpu, &two[found++]);
+		}
+	}
+	if (found < 2)
+		cr_skip_test("this process may use one CPU only");
+	if (!counts("instructions"))
+		cr_skip_test("%s", refusal);
+	visit(100);
+	for (int i = 0; i < 200; i++) {
+		uint64_t before = instructions(), pairs = 50000, count;
+
+		PERFMON_REGION_BEGIN("block");
+		BLOCK(pairs);
+		sched_setaffinity(0, sizeof(two[0]), &two[i & 1]);
+		pairs = 50000;
+		BLOCK(pairs);
+		PERFMON_REGION_END("block");
+		count = instructions() - before;
+		cr_assert_geq(count, 200000, "visit %d counted %llu", i,
+			      (unsigned long long)count);
+		/* What set-up and a page taken anew cost in user mode. */
+		cr_assert_leq(count, 220000, "visit %d counted %llu", i,
+			      (unsigned long long)count);
+	}
+	sched_setaffinity(0, sizeof(all), &all);
+	struct pm_snapshot *s = probe_take();
+	const struct perfmon_profile_node *node = probe_node(s, &s->threads[0], "block");
+
+	cr_assert_geq(node->retries, 100, "only %u visits saw a moved page", node->retries);
+	cr_assert_eq(node->defects, 0);
+	cr_assert_eq(node->count[0].lost_ns, 0);
+	pm_snapshot_free(s);
+}
+
+/* Row: PM-16 PC-16: a raw code counts what the name does. */
+Test(region_truth, a_raw_code_counts_the_same)
+{
+	struct perfmon_region_values values = {.size = sizeof(values)};
+
+#if !defined(__aarch64__)
+	cr_skip_test("the raw code is the arm64 architecture's (r8: INST_RETIRED)");
+#endif
+	if (!counts("instructions,r8"))
+		cr_skip_test("%s", refusal);
+	visit(100);
+	visit(1000000);
+	cr_assert_eq(perfmon_region_read("block", &values), 0);
+	cr_assert_geq(values.sum[1], 1000100);
+	cr_assert_leq(llabs((long long)(values.sum[0] - values.sum[1])), 2 * 2 * 100);
+}
+
+/* More events than the hardware has counters: coverage is told, estimates are near. */
+Test(region_truth, too_many_events_take_turns)
+{
+	struct perfmon_region_values values = {.size = sizeof(values)};
+	const struct perfmon_profile_node *node;
+	struct pm_snapshot *s;
+	uint64_t truth = 0;
+	double ns;
+
+	if (!counts("r8,r8,r8,r8,r8,r8,r8,r8,r8"))
+		cr_skip_test("%s", refusal);
+	visit(100);
+	for (int i = 0; i < 20; i++) {
+		visit(20000000);
+		truth += 20000000;
+	}
+	cr_assert_eq(perfmon_region_read("block", &values), 0);
+	cr_assert_eq(values.counters, 9);
+	cr_assert_neq(values.counted, (1u << 9) - 1, "some counter must have been off");
+	s = probe_take();
+	node = probe_node(s, &s->threads[0], "block");
+	ns = pm_snapshot_ns(s, (double)node->time_ticks) - (double)node->off_cpu_ns;
+	for (uint32_t i = 0; i < 9; i++) {
+		double on = ns - (double)node->count[i].lost_ns;
+
+		if (s->threads[0].record.status[i] <= 0)
+			continue;
+		cr_assert_leq(values.sum[i], truth + 21 * 20000, "counter %u", i);
+		if (on < ns * 0.2)
+			continue;
+		cr_assert_float_eq((double)values.sum[i] * ns / on / (double)truth, 1, 0.05,
+				   "counter %u: %llu in %.0f of %.0f ns", i,
+				   (unsigned long long)values.sum[i], on, ns);
+	}
+	cr_assert_eq(node->defects, 0);
+	pm_snapshot_free(s);
+}

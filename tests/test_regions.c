@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Regions in one thread: nesting, names, ENDs that do not match, depth, the public calls. */
+#include "region_probe.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+
+#include "core/kernel.h"
+
+TestSuite(regions, .init = probe_quiet, .timeout = 60);
+
+/* Row: DC-02 (nesting) */
+Test(regions, nesting_is_a_call_tree)
+{
+	struct pm_snapshot *s;
+
+	for (int i = 0; i < 3; i++) {
+		PERFMON_REGION_BEGIN("a");
+		PERFMON_REGION_BEGIN("b");
+		PERFMON_REGION_BEGIN("c");
+		PERFMON_REGION_END("c");
+		PERFMON_REGION_END("b");
+		PERFMON_REGION_BEGIN("c");
+		PERFMON_REGION_END("c");
+		PERFMON_REGION_END("a");
+	}
+	PERFMON_REGION_BEGIN("c");
+	PERFMON_REGION_END("c");
+	PERFMON_REGION_BEGIN("open");
+	s = probe_take();
+	cr_assert_eq(s->thread_count, 1);
+	cr_assert_eq(s->threads[0].node_count, 1 + 6, "the thread, six paths and the open one");
+	cr_assert_eq(probe_visits(s, "a"), 3);
+	cr_assert_eq(probe_visits(s, "a/b"), 3);
+	cr_assert_eq(probe_visits(s, "a/b/c"), 3);
+	cr_assert_eq(probe_visits(s, "a/c"), 3);
+	cr_assert_eq(probe_visits(s, "c"), 1);
+	cr_assert_eq(probe_visits(s, "b"), 0);
+	cr_assert_eq(probe_visits(s, "open"), 0);
+	cr_assert_eq(probe_entered(s, "open"), 1);
+	cr_assert_eq(probe_all_lost(s), 0);
+	pm_snapshot_free(s);
+}
+
+Test(regions, a_node_holds_what_its_visits_took)
+{
+	const struct perfmon_profile_node *outer, *inner;
+	struct pm_snapshot *s;
+	uint64_t binned = 0;
+
+	for (int i = 0; i < 20; i++) {
+		PERFMON_REGION_BEGIN("outer");
+		PERFMON_REGION_BEGIN("inner");
+		usleep(i == 7 ? 20000 : 100);
+		PERFMON_REGION_END("inner");
+		PERFMON_REGION_END("outer");
+	}
+	s = probe_take();
+	outer = probe_node(s, &s->threads[0], "outer");
+	inner = probe_node(s, &s->threads[0], "outer/inner");
+	cr_assert_eq(pm_snapshot_visits(inner), 20);
+	cr_assert_geq(outer->time_ticks, inner->time_ticks);
+	cr_assert_leq(inner->time_min, inner->time_ticks / 20);
+	cr_assert_geq(inner->time_max, inner->time_ticks / 20);
+	cr_assert_leq(inner->time_max, inner->time_ticks);
+	cr_assert_geq(pm_snapshot_ns(s, (double)inner->time_max), 19e6);
+	cr_assert_leq(pm_snapshot_ns(s, (double)inner->time_min), 19e6);
+	/* n * sum of squares >= square of the sum */
+	cr_assert_geq(20 * inner->time_squares * 1.0001,
+		      (double)inner->time_ticks * (double)inner->time_ticks);
+	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
+		binned += inner->histogram[i];
+	cr_assert_eq(binned, 20);
+	cr_assert_eq(inner->histogram[63 - __builtin_clzll(inner->time_max)], 1);
+	cr_assert_eq(inner->defects + inner->mismatched_ends + inner->spilled, 0);
+	pm_snapshot_free(s);
+}
+
+static void recurse(int depth)
+{
+	PERFMON_REGION_BEGIN("recursion");
+	if (depth > 1)
+		recurse(depth - 1);
+	PERFMON_REGION_END("recursion");
+}
+
+Test(regions, recursion_is_bounded_and_repaired)
+{
+	const uint64_t kept = PERFMON_PROFILE_DEPTH;
+	struct pm_snapshot *s;
+
+	recurse(1000);
+	s = probe_take();
+	cr_assert_eq(probe_all_visits(s), kept, "one visit at each of the kept levels");
+	cr_assert_eq(probe_sum(s, lost_too_deep), 1000 - kept);
+	cr_assert_eq(probe_sum(s, unmatched_ends), 0);
+	pm_snapshot_free(s);
+
+	recurse(10);
+	PERFMON_REGION_BEGIN("after");
+	PERFMON_REGION_END("after");
+	cr_assert_eq(probe_now("recursion/recursion"), 2);
+	cr_assert_eq(probe_now("after"), 1);
+
+	/* Also deeper than the keys that are remembered. */
+	recurse(5000);
+	PERFMON_REGION_BEGIN("after");
+	PERFMON_REGION_END("after");
+	s = probe_take();
+	cr_assert_eq(probe_visits(s, "after"), 2);
+	cr_assert_eq(probe_sum(s, lost_too_deep), 6000 - 2 * kept);
+	cr_assert_eq(probe_sum(s, unmatched_ends), 0);
+	pm_snapshot_free(s);
+}
+
+static jmp_buf top;
+
+static volatile bool jump = true;
+
+static void dive(int depth)
+{
+	PERFMON_REGION_BEGIN("dive");
+	if (depth > 1)
+		dive(depth - 1);
+	if (jump)
+		longjmp(top, 1);
+	PERFMON_REGION_END("dive"); /* never reached */
+}
+
+Test(regions, a_jump_out_of_any_depth_is_repaired)
+{
+	static const int depths[] = {1, 10, 255, 256, 257, 1000, 1279, 1280, 1281, 3000};
+
+	for (volatile size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
+		PERFMON_REGION_BEGIN("jump");
+		if (!setjmp(top))
+			dive(depths[i]);
+		PERFMON_REGION_END("jump");
+		PERFMON_REGION_BEGIN("after");
+		PERFMON_REGION_END("after");
+		cr_assert_eq(probe_now("jump"), i + 1, "after depth %d", depths[i]);
+		cr_assert_eq(probe_now("after"), i + 1, "after depth %d", depths[i]);
+	}
+	struct pm_snapshot *s = probe_take();
+	const struct perfmon_profile_node *first =
+		probe_node(s, &s->threads[0], "jump/dive");
+
+	cr_assert_eq(first->entered, sizeof(depths) / sizeof(depths[0]));
+	cr_assert_eq(pm_snapshot_visits(first), 0, "none of them has ended");
+	cr_assert_eq(first->mismatched_ends, first->entered);
+	cr_assert_eq(probe_sum(s, unmatched_ends), 0);
+	pm_snapshot_free(s);
+}
+
+Test(regions, ends_that_do_not_match_are_counted)
+{
+	struct pm_snapshot *s;
+
+	PERFMON_REGION_END("never begun");
+	PERFMON_REGION_BEGIN("a");
+	PERFMON_REGION_END("never begun");
+	PERFMON_REGION_BEGIN("b");
+	PERFMON_REGION_END("a"); /* closes b as well */
+	PERFMON_REGION_END("b"); /* unmatched */
+	PERFMON_REGION_BEGIN("a");
+	PERFMON_REGION_END("a");
+	PERFMON_REGION_END("a"); /* unmatched */
+	s = probe_take();
+	cr_assert_eq(probe_visits(s, "a"), 2);
+	cr_assert_eq(probe_visits(s, "a/b"), 0);
+	cr_assert_eq(probe_node(s, &s->threads[0], "a/b")->mismatched_ends, 1);
+	/* The very first END came before the thread was set up, and says nothing. */
+	cr_assert_eq(probe_sum(s, unmatched_ends), 3);
+	cr_assert_eq(probe_all_lost(s), 0);
+	pm_snapshot_free(s);
+}
+
+Test(regions, names_are_known_only_at_run_time)
+{
+	char name[64], longer[3000];
+	struct pm_snapshot *s;
+
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 300; i++) {
+			/* The first 16 bytes, by which the cache goes, are all the same. */
+			snprintf(name, sizeof(name), "the same beginning, number %d", i);
+			perfmon_region_begin_name(name);
+			memset(name, 'x', 8);
+			snprintf(name, sizeof(name), "the same beginning, number %d", i);
+			perfmon_region_end_name(name);
+		}
+	}
+	PERFMON_REGION_BEGIN("the same beginning, number 7");
+	perfmon_region_end_name("the same beginning, number 7");
+	perfmon_region_begin_name("");
+	perfmon_region_end_name("");
+
+	memset(longer, 'n', sizeof(longer) - 1);
+	longer[sizeof(longer) - 1] = '\0';
+	perfmon_region_begin_name(longer);
+	longer[2000] = '\0'; /* the same region: names are cut at 1,000 */
+	perfmon_region_end_name(longer);
+	longer[1000] = '\0';
+
+	s = probe_take();
+	cr_assert_eq(s->region_count, 302);
+	cr_assert_eq(probe_visits(s, "the same beginning, number 7"), 4);
+	cr_assert_eq(probe_visits(s, "the same beginning, number 299"), 3);
+	cr_assert_eq(probe_visits(s, ""), 1);
+	cr_assert_eq(probe_visits(s, longer), 1);
+	cr_assert_eq(probe_all_visits(s), 3 * 300 + 1 + 1 + 1);
+	cr_assert_eq(probe_all_lost(s) + probe_sum(s, unmatched_ends), 0);
+	pm_snapshot_free(s);
+}
+
+Test(regions, a_region_without_a_name_is_counted_as_lost)
+{
+	struct perfmon_region nameless = PERFMON_REGION_INIT(NULL);
+	struct pm_snapshot *s;
+
+	PERFMON_REGION_BEGIN("outer");
+	perfmon_region_begin_name(NULL);
+	PERFMON_REGION_BEGIN("inner");
+	PERFMON_REGION_END("inner");
+	perfmon_region_end_name(NULL);
+	perfmon_region_begin(&nameless);
+	perfmon_region_end(&nameless);
+	PERFMON_REGION_END("outer");
+	PERFMON_REGION_BEGIN("outer");
+	perfmon_region_begin_name(NULL);
+	PERFMON_REGION_END("outer"); /* jumps over it */
+	PERFMON_REGION_BEGIN("inner");
+	PERFMON_REGION_END("inner");
+	s = probe_take();
+	cr_assert_eq(probe_visits(s, "outer"), 2);
+	cr_assert_eq(probe_visits(s, "inner"), 1);
+	cr_assert_eq(probe_visits(s, "outer/inner"), 0);
+	cr_assert_eq(probe_sum(s, lost_unnamed), 4, "three nameless and the one inside");
+	cr_assert_eq(probe_sum(s, unmatched_ends), 0);
+	pm_snapshot_free(s);
+}
+
+Test(regions, ten_thousand_siblings)
+{
+	struct perfmon_region_values values = {.size = sizeof(values)};
+	char name[32];
+
+	PERFMON_REGION_BEGIN("parent");
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < 10000; i++) {
+			snprintf(name, sizeof(name), "sibling %d", i);
+			perfmon_region_begin_name(name);
+			perfmon_region_end_name(name);
+		}
+	}
+	PERFMON_REGION_END("parent");
+	for (int i = 0; i < 10000; i += 97) {
+		snprintf(name, sizeof(name), "sibling %d", i);
+		cr_assert_eq(perfmon_region_read(name, &values), 0);
+		cr_assert_eq(values.visits, 2);
+	}
+	struct pm_snapshot *s = probe_take();
+
+	cr_assert_eq(probe_all_visits(s), 20001);
+	cr_assert_eq(s->threads[0].node_count, 10002);
+	pm_snapshot_free(s);
+}
+
+static int leave_by(int way)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		PERFMON_REGION_SCOPE("scope");
+		PERFMON_REGION_SCOPE("second");
+		if (way == 0)
+			return 0;
+		if (way == 1)
+			break;
+		if (way == 2)
+			continue;
+		if (way == 3)
+			goto out;
+	}
+out:
+	return i;
+}
+
+Test(regions, a_scope_ends_however_its_block_is_left)
+{
+	struct pm_snapshot *s;
+
+	cr_assert_eq(leave_by(0), 0);
+	cr_assert_eq(leave_by(1), 0);
+	cr_assert_eq(leave_by(2), 2);
+	cr_assert_eq(leave_by(3), 0);
+	cr_assert_eq(leave_by(4), 2);
+	s = probe_take();
+	cr_assert_eq(probe_visits(s, "scope"), 7);
+	cr_assert_eq(probe_visits(s, "scope/second"), 7);
+	cr_assert_eq(probe_all_visits(s), 14);
+	cr_assert_eq(probe_sum(s, unmatched_ends), 0);
+	pm_snapshot_free(s);
+}
+
+/* Row: DC-02 */
+Test(regions, disarmed_nothing_is_counted)
+{
+	static struct perfmon_region region = PERFMON_REGION_INIT("as a function");
+	struct pm_snapshot *s;
+
+	setenv("PERFMON_ARM", "0", 1);
+	PERFMON_REGION_BEGIN("a");
+	PERFMON_REGION_END("a");
+	perfmon_region_begin(&region);
+	perfmon_region_end(&region);
+	perfmon_region_begin_name("b");
+	perfmon_region_end_name("b");
+	cr_assert_null(perfmon_region_begin_armed);
+	cr_assert_null(perfmon_region_end_armed);
+	s = probe_take();
+	cr_assert_eq(s->thread_count, 0);
+	cr_assert_eq(s->region_count, 0);
+	pm_snapshot_free(s);
+
+	perfmon_region_arm();
+	perfmon_region_arm();
+	perfmon_region_begin(&region);
+	perfmon_region_end(&region);
+	cr_assert_eq(probe_now("as a function"), 1);
+	perfmon_region_disarm();
+	perfmon_region_disarm();
+	perfmon_region_begin(&region);
+	perfmon_region_end(&region);
+	cr_assert_eq(probe_now("as a function"), 1);
+}
+
+Test(regions, visits_open_while_disarmed_are_dropped)
+{
+	struct pm_snapshot *s;
+
+	PERFMON_REGION_BEGIN("a");
+	PERFMON_REGION_BEGIN("b");
+	perfmon_region_disarm();
+	PERFMON_REGION_END("b");
+	PERFMON_REGION_BEGIN("c");
+	perfmon_region_arm();
+	PERFMON_REGION_END("c"); /* its BEGIN did not run */
+	PERFMON_REGION_BEGIN("d");
+	PERFMON_REGION_END("d");
+	PERFMON_REGION_END("a"); /* dropped */
+	s = probe_take();
+	cr_assert_eq(probe_visits(s, "d"), 1, "d is no child of a");
+	cr_assert_eq(probe_all_visits(s), 1);
+	cr_assert_eq(probe_sum(s, lost_other), 2, "a and b");
+	cr_assert_eq(probe_sum(s, unmatched_ends), 2, "c and a");
+	pm_snapshot_free(s);
+
+	/* Also from below the deepest level. */
+	for (int i = 0; i < 300; i++)
+		PERFMON_REGION_BEGIN("deep");
+	perfmon_region_disarm();
+	perfmon_region_arm();
+	PERFMON_REGION_BEGIN("d");
+	PERFMON_REGION_END("d");
+	cr_assert_eq(probe_now("d"), 2);
+}
+
+static void *churn(void *unused)
+{
+	for (int i = 0; i < 20000; i++) {
+		PERFMON_REGION_BEGIN("outer");
+		PERFMON_REGION_BEGIN("inner");
+		PERFMON_REGION_END("inner");
+		PERFMON_REGION_END("outer");
+	}
+	return unused;
+}
+
+Test(regions, arming_while_threads_run)
+{
+	pthread_t threads[3];
+	struct pm_snapshot *s;
+
+	for (int i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, churn, NULL);
+	for (int i = 0; i < 50; i++) {
+		perfmon_region_disarm();
+		sched_yield();
+		perfmon_region_arm();
+		usleep(200);
+	}
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	churn(NULL);
+	s = probe_take();
+	cr_assert_geq(probe_visits(s, "outer/inner"), 20000);
+	cr_assert_leq(probe_visits(s, "outer/inner"), 80000);
+	/* inner is begun inside of outer: nothing else can come of it than these. */
+	cr_assert_eq(probe_all_visits(s), probe_visits(s, "outer") + probe_visits(s, "inner") +
+						  probe_visits(s, "outer/inner"));
+	pm_snapshot_free(s);
+}
+
+/* Row: PM-10 (values of the own thread, without a system call) */
+static int calls_made;
+static int count_calls(enum pm_kernel_call call)
+{
+	calls_made += call != PM_CALL_CLOCK_GETTIME; /* answered by the vDSO */
+	return 0;
+}
+
+Test(regions, the_own_values_are_read)
+{
+	struct perfmon_region_values values = {.size = sizeof(values)}, before;
+
+	cr_assert_null(perfmon_region_counter(0));
+	cr_assert_eq(perfmon_region_read("a", &values), -ENOENT);
+	for (int i = 0; i < 5; i++) {
+		PERFMON_REGION_BEGIN("a");
+		PERFMON_REGION_BEGIN("b");
+		PERFMON_REGION_BEGIN("a"); /* counted in the outer one */
+		usleep(1000);
+		PERFMON_REGION_END("a");
+		PERFMON_REGION_END("b");
+		PERFMON_REGION_END("a");
+	}
+	PERFMON_REGION_BEGIN("a");
+	pm_kernel_fault = count_calls;
+	cr_assert_eq(perfmon_region_read("a", &values), 0);
+	pm_kernel_fault = NULL;
+	cr_assert_eq(calls_made, 0);
+	PERFMON_REGION_END("a");
+	cr_assert_eq(values.visits, 10);
+	cr_assert_eq(values.entered, 11);
+	cr_assert_geq(values.time_ns, 5e6);
+	cr_assert_lt(values.time_ns, 5e9);
+	cr_assert_gt(values.counters, 0);
+	cr_assert_leq(values.counters, 32);
+	for (uint32_t i = 0; i < values.counters; i++)
+		cr_assert_not_null(perfmon_region_counter(i));
+	cr_assert_null(perfmon_region_counter(values.counters));
+	cr_assert_null(perfmon_region_counter(UINT32_MAX));
+
+	before = values;
+	cr_assert_eq(perfmon_region_read(NULL, &values), -EINVAL);
+	cr_assert_eq(perfmon_region_read("a", NULL), -EINVAL);
+	cr_assert_eq(perfmon_region_read("no such region", &values), -ENOENT);
+	values.size = before.size = 8;
+	cr_assert_eq(perfmon_region_read("a", &values), -EINVAL);
+	cr_assert_eq(memcmp(&values, &before, sizeof(values)), 0);
+}
+
+static void *see_nothing(void *unused)
+{
+	struct perfmon_region_values values = {.size = sizeof(values)};
+
+	(void)unused;
+	if (perfmon_region_read("a", &values) != -ENOENT)
+		return "a thread without regions reads some";
+	PERFMON_REGION_BEGIN("b");
+	PERFMON_REGION_END("b");
+	if (perfmon_region_read("a", &values) != -ENOENT)
+		return "a thread reads another's region";
+	return NULL;
+}
+
+Test(regions, another_threads_values_are_not_the_own)
+{
+	pthread_t thread;
+	void *wrong;
+
+	PERFMON_REGION_BEGIN("a");
+	PERFMON_REGION_END("a");
+	pthread_create(&thread, NULL, see_nothing, NULL);
+	pthread_join(thread, &wrong);
+	cr_assert_null(wrong, "%s", (char *)wrong);
+}
+
+static void *keep_errno(void *unused)
+{
+	char name[32];
+
+	for (int i = 0; i < 200; i++) {
+		errno = 12345;
+		PERFMON_REGION_BEGIN("first, then warm");
+		if (errno != 12345)
+			return "BEGIN";
+		snprintf(name, sizeof(name), "name %d", i);
+		perfmon_region_begin_name(name);
+		perfmon_region_end_name(name);
+		if (errno != 12345)
+			return "a run-time name";
+		PERFMON_REGION_END("never begun");
+		PERFMON_REGION_END("first, then warm");
+		if (errno != 12345)
+			return "END";
+		perfmon_region_disarm();
+		perfmon_region_arm();
+		if (errno != 12345)
+			return "arming";
+	}
+	return unused;
+}
+
+/* The first thread, which sets the process up, and another. */
+Test(regions, errno_is_left_alone)
+{
+	pthread_t thread;
+	void *wrong = keep_errno(NULL);
+
+	cr_assert_null(wrong, "%s", (char *)wrong);
+	pthread_create(&thread, NULL, keep_errno, NULL);
+	pthread_join(thread, &wrong);
+	cr_assert_null(wrong, "%s", (char *)wrong);
+}
+
+static int reached;
+static void *be_cancelled(void *first)
+{
+	pthread_cancel(pthread_self());
+	if (first) {
+		PERFMON_REGION_BEGIN("cancelled");
+		reached = 1;
+	}
+	for (int i = 0; i < 100; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "cancelled %d", i);
+		perfmon_region_begin_name(name);
+		perfmon_region_end_name(name);
+	}
+	if (first)
+		PERFMON_REGION_END("cancelled");
+	reached = 2;
+	pthread_testcancel();
+	reached = 3;
+	return NULL;
+}
+
+Test(regions, no_call_is_a_cancellation_point)
+{
+	for (intptr_t first = 1; first >= 0; first--) {
+		pthread_t thread;
+		void *result;
+
+		pthread_create(&thread, NULL, be_cancelled, (void *)first);
+		pthread_join(thread, &result);
+		cr_assert_eq(result, PTHREAD_CANCELED);
+		cr_assert_eq(reached, 2);
+	}
+	PERFMON_REGION_BEGIN("after");
+	PERFMON_REGION_END("after");
+	cr_assert_eq(probe_now("after"), 1);
+	cr_assert_eq(probe_now("cancelled/cancelled 99"), 1);
+}
+
+/* Row: DC-06 */
+Test(regions, a_million_visits_take_no_memory)
+{
+	struct pm_snapshot *before, *after;
+
+	for (int i = 0; i < 1000000; i++) {
+		PERFMON_REGION_BEGIN("visited");
+		PERFMON_REGION_END("visited");
+		if (i == 0)
+			before = probe_take();
+	}
+	after = probe_take();
+	cr_assert_eq(probe_visits(after, "visited"), 1000000);
+	cr_assert_eq(before->header.used, after->header.used);
+	pm_snapshot_free(before);
+	pm_snapshot_free(after);
+}
