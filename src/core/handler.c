@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/handler.h"
 
-#include <signal.h>
 #include <unwind.h>
+
+#include "core/kernel.h"
 
 #define FRAMES_MOST 32
 
@@ -36,7 +37,7 @@ bool pm_may_be_in_signal_handler(void)
 {
 	sigset_t blocked;
 
-	if (pthread_sigmask(SIG_SETMASK, NULL, &blocked) || !sigisemptyset(&blocked))
+	if (pm_kernel_signal_mask(&blocked) || !sigisemptyset(&blocked))
 		return pm_in_signal_handler();
 	return false;
 }

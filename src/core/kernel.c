@@ -229,6 +229,11 @@ void pm_kernel_raise(int signal)
 	raise(signal);
 }
 
+int pm_kernel_signal_mask(sigset_t *blocked)
+{
+	return -pthread_sigmask(SIG_SETMASK, NULL, blocked);
+}
+
 int pm_kernel_thread_name(char name[16])
 {
 	return CALL(PM_CALL_PRCTL, prctl(PR_GET_NAME, name));

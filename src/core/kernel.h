@@ -98,6 +98,7 @@ int pm_kernel_clock_ns(clockid_t clock, uint64_t *ns);
 int pm_kernel_getrlimit(int resource, uint64_t *soft, uint64_t *hard);
 int pm_kernel_sigaction(int signal, const struct sigaction *action, struct sigaction *old);
 void pm_kernel_raise(int signal); /* in the calling thread */
+int pm_kernel_signal_mask(sigset_t *blocked); /* of the calling thread */
 int pm_kernel_thread_name(char name[16]);
 pid_t pm_kernel_gettid(void);
 pid_t pm_kernel_getpid(void); /* asks the kernel, never a cached value */
