@@ -129,10 +129,13 @@ static void check_truth(const char *events)
 			more = (int64_t)(instructions() - before - sizes[i]);
 			if (disturbed() != moved)
 				continue;
-			if (warm < 3) { /* the judge has to become warm, too */
-				warm++;
-				constant = more;
-				judged = seen;
+			/* The judge has to become warm, too, and to be lucky: the least. */
+			if (warm < 10) {
+				if (!warm++ || seen < judged) {
+					constant = more;
+					judged = seen;
+				}
+				continue;
 			}
 			if (seen != judged) {
 				unlucky++;
