@@ -8,7 +8,7 @@
 #   PM_TOP        the source tree, in which it starts
 #   PM_SUITE_DIR  a folder of its own, kept from run to run
 #   PM_JOBS       how many processes it may keep busy
-#   PM_LONG       1 with scripts/check --long, else empty; tests see it too
+#   PM_LONG       1 with scripts/check --long, else empty; tests see PERFMON_TEST_LONG=1
 # A suite named *.long.sh runs with --long only. Sourcing this file is optional.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR

@@ -8,6 +8,8 @@
 must prepares "$PM_TOP/scripts/guest" --prepare
 mapfile -t tests < <(pm_tests "$PM_BUILD/arm64")
 
+long=()
+[ -z "$PM_LONG" ] || long=(--env PERFMON_TEST_LONG=1)
 run() { # NAME OPTION...: leaves results in PM_SUITE_DIR/NAME
 	local name=$1
 	shift
@@ -15,8 +17,8 @@ run() { # NAME OPTION...: leaves results in PM_SUITE_DIR/NAME
 	mkdir -p "$PM_SUITE_DIR/$name"
 	# The time limits are the guest's own, where an instruction takes a nanosecond.
 	# shellcheck disable=SC2016 # for the guest's shell
-	"$PM_TOP/scripts/guest" --no-build --timeout $((${PM_LONG:-0} ? 3600 : 850)) --out "$PM_SUITE_DIR/$name" \
-		--env PM_TAP_DIR=/out --env PM_TEST_TIMEOUT=120 --env "PM_LONG=$PM_LONG" "$@" \
+	"$PM_TOP/scripts/guest" --no-build --timeout $((${PM_LONG:-0} ? 6000 : 1700)) --out "$PM_SUITE_DIR/$name" \
+		--env PM_TAP_DIR=/out --env PM_TEST_TIMEOUT=120 "${long[@]}" "$@" \
 		/bin/sh -c 'sh source/scripts/run-test $(cat tests.list)' \
 		>"$PM_SUITE_DIR/$name.log" 2>&1 </dev/null
 }
