@@ -16,17 +16,20 @@ static char refusal[1000];
 static bool counts(const char *events)
 {
 	struct perfmon_region_values values = {.size = sizeof(values)};
-	const struct pm_snapshot *s;
+	struct pm_snapshot *s;
+	bool counted;
 
 	setenv("PERFMON_EVENTS", events, 1);
 	PERFMON_REGION_BEGIN("first");
 	PERFMON_REGION_END("first");
 	cr_assert_eq(perfmon_region_read("first", &values), 0);
 	s = probe_take();
-	if (s->threads[0].record.status[0] > 0)
-		return true;
-	snprintf(refusal, sizeof(refusal), "%s", s->note_count ? s->notes[0] : "no counter");
-	return false;
+	counted = s->threads[0].record.status[0] > 0;
+	if (!counted)
+		snprintf(refusal, sizeof(refusal), "%s",
+			 s->note_count ? s->notes[0] : "no counter");
+	pm_snapshot_free(s);
+	return counted;
 }
 
 /* Exactly N instructions, N even and not 0. In a register that lives across the calls of
