@@ -260,7 +260,7 @@ void pm_fold_thread(struct pm_thread *thread)
 
 	if (!pm_process.options.keep_threads)
 		targets = malloc(((size_t)source->node_count + 1) * sizeof(*targets));
-	pthread_mutex_lock(&pm_process_lock);
+	pm_process_acquire();
 	PM_PUT(source->end_ticks, pm_clock_ticks());
 	sequence_open();
 	if (targets)
@@ -276,7 +276,7 @@ void pm_fold_thread(struct pm_thread *thread)
 	}
 	sequence_close();
 	pm_profile_clock_renew();
-	pthread_mutex_unlock(&pm_process_lock);
+	pm_process_release();
 	free(targets);
 }
 

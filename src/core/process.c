@@ -21,7 +21,7 @@
 #include "fastpath/region.h"
 
 struct pm_process pm_process;
-pthread_mutex_t pm_process_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Until the first region has shown how many counters there are, both calls end at the
  * closed gate of a thread that is not set up. */
@@ -59,13 +59,37 @@ void pm_process_debug(const char *format, ...)
 	pm_kernel_write(STDERR_FILENO, text, (size_t)length + 1);
 }
 
+/* How often the calling thread holds the lock or is about to take it: a handler that
+ * interrupted it there must not wait for it. */
+static __thread int lock_depth;
+
+void pm_process_acquire(void)
+{
+	lock_depth++;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	pthread_mutex_lock(&lock);
+}
+
+void pm_process_release(void)
+{
+	pthread_mutex_unlock(&lock);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	lock_depth--;
+}
+
 bool pm_process_try_lock(void)
 {
-	if (!pthread_mutex_trylock(&pm_process_lock))
-		return true;
-	if (pm_in_signal_handler())
+	if (lock_depth)
 		return false;
-	pthread_mutex_lock(&pm_process_lock);
+	lock_depth++;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (!pthread_mutex_trylock(&lock))
+		return true;
+	if (pm_in_signal_handler()) {
+		lock_depth--;
+		return false;
+	}
+	pthread_mutex_lock(&lock);
 	return true;
 }
 
@@ -106,6 +130,7 @@ void pm_process_arm(bool on)
  * holds for a fork in a child that no handler prepared: it has no profile to leave behind.
  */
 static __thread bool fork_prepared;
+static __thread int fork_depth; /* forks that are being prepared in this thread */
 
 static void before_fork(void)
 {
@@ -114,11 +139,15 @@ static void before_fork(void)
 
 	enum pm_process_phase phase = pm_process_phase();
 
-	fork_prepared = !pm_thread_busy && !block->in_cold && phase != PM_PROCESS_INERT &&
+	/* A handler that forks inside the preparation of a fork leaves that alone. */
+	if (fork_depth++)
+		return;
+	fork_prepared = !lock_depth && !pm_thread_busy && !block->in_cold &&
+			phase != PM_PROCESS_INERT &&
 			(phase != PM_PROCESS_READY || pm_process_is_ours());
 	if (!fork_prepared)
 		return;
-	pthread_mutex_lock(&pm_process_lock);
+	pm_process_acquire();
 	pm_registry_fork_prepare();
 	if (pm_process.phase == PM_PROCESS_READY)
 		pm_profile_remember_parent();
@@ -132,10 +161,10 @@ static void before_fork(void)
 
 static void after_fork_parent(void)
 {
-	if (!fork_prepared)
+	if (--fork_depth || !fork_prepared)
 		return;
 	pm_registry_fork_parent();
-	pthread_mutex_unlock(&pm_process_lock);
+	pm_process_release();
 }
 
 static void forget_thread(struct pm_registry_thread *thread)
@@ -152,7 +181,8 @@ static void after_fork_child(void)
 {
 	uint32_t i;
 
-	if (!fork_prepared) {
+	if (fork_depth > 1 || !fork_prepared) {
+		fork_depth--;
 		pm_thread_block = &pm_thread_block_none;
 		pm_process_make_inert();
 		return;
@@ -162,7 +192,9 @@ static void after_fork_child(void)
 	pm_process.plan.record = NULL;
 	if (pm_process.phase == PM_PROCESS_READY)
 		set_phase(PM_PROCESS_NEW);
-	pthread_mutex_init(&pm_process_lock, NULL);
+	pthread_mutex_init(&lock, NULL);
+	lock_depth = 0;
+	fork_depth = 0;
 	/* Last: signals are blocked until then, and their handlers may use regions. */
 	pm_registry_fork_child(forget_thread);
 	if (!open_at_fork.count || !perfmon_region_begin_armed)
@@ -254,7 +286,7 @@ int pm_process_init(void)
 {
 	int err = 0;
 
-	pthread_mutex_lock(&pm_process_lock);
+	pm_process_acquire();
 	if (!fork_handled) {
 		fork_handled = true;
 		pthread_atfork(before_fork, after_fork_parent, after_fork_child);
@@ -270,7 +302,7 @@ int pm_process_init(void)
 	}
 	if (pm_process.phase == PM_PROCESS_INERT)
 		err = -EPERM;
-	pthread_mutex_unlock(&pm_process_lock);
+	pm_process_release();
 	return err;
 }
 

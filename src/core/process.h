@@ -48,16 +48,17 @@ static inline enum pm_process_phase pm_process_phase(void)
 }
 
 /*
- * Guards set-up and everything in the profile that more than one thread writes. Never
- * taken by a warm region. Once the process is READY nobody calls malloc while holding it:
+ * pm_process_lock, as comments call it: guards set-up and everything in the profile that
+ * more than one thread writes. Never taken by a warm region. Once the process is READY nobody calls malloc while holding it:
  * a signal handler that interrupted malloc may be waiting for it.
  */
-extern pthread_mutex_t pm_process_lock;
+void pm_process_acquire(void);
+void pm_process_release(void);
 
 /*
  * Takes pm_process_lock for a region call, which may be a signal handler's. False in a
- * handler that would have to wait: what it interrupted may be holding what the lock's
- * owner waits for (fork(2) takes the locks of malloc behind ours).
+ * handler that would have to wait: what it interrupted holds it, or may be holding what
+ * the lock's owner waits for (fork(2) takes the locks of malloc behind ours).
  */
 bool pm_process_try_lock(void);
 

@@ -346,11 +346,24 @@ void pm_profile_clock_renew(void)
 
 int pm_profile_snapshot_own(struct pm_snapshot **out, struct pm_diag *diag)
 {
+	struct pm_snapshot *quiet;
+	int err;
+
 	if (!pm_profile_exists() || !pm_process_is_ours())
 		return pm_diag_set(diag, -ENOENT,
 				   "no region has been used in this process yet");
 	pm_profile_clock_renew();
 	/* Whatever its header calls used is backed, also while it grows. */
-	return pm_snapshot_take(profile.base, __atomic_load_n(&profile.space, __ATOMIC_RELAXED),
-				out, diag);
+	err = pm_snapshot_take(profile.base, __atomic_load_n(&profile.space, __ATOMIC_RELAXED),
+			       out, diag);
+	/* Where threads end all the time no walk may find a quiet moment: make one. */
+	if (err || !(*out)->partial || !pm_process_try_lock())
+		return err;
+	err = pm_snapshot_take(profile.base, profile.space, &quiet, diag);
+	pm_process_release();
+	if (!err) {
+		pm_snapshot_free(*out);
+		*out = quiet;
+	}
+	return 0;
 }

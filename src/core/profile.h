@@ -49,7 +49,8 @@ void pm_profile_note(const char *text);
 /* Reads both clocks again, for the conversion of ticks. */
 void pm_profile_clock_renew(void);
 
-/* A snapshot of the own profile: -ENOENT if there is none. Takes no lock, any thread. */
+/* A snapshot of the own profile: -ENOENT if there is none. Any thread; takes no lock,
+ * unless threads that keep ending leave it no other way. */
 int pm_profile_snapshot_own(struct pm_snapshot **out, struct pm_diag *diag);
 
 #endif

@@ -67,7 +67,7 @@ struct perfmon_region *pm_region_of_name(const char *name)
 		if (region)
 			pm_region_record_name(region);
 	}
-	pthread_mutex_unlock(&pm_process_lock);
+	pm_process_release();
 	return region;
 }
 
@@ -291,7 +291,7 @@ void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *fra
 		}
 		slot = pm_thread_add_path(block->thread, path_number(parent->path_key),
 					  region_id(region_key), key, depth);
-		pthread_mutex_unlock(&pm_process_lock);
+		pm_process_release();
 		if (!slot) {
 			overflow(block, frame, region_key, &record->lost_no_memory);
 			goto out;
@@ -362,9 +362,9 @@ static void set_armed(bool on)
 	pm_thread_busy++;
 	pm_kernel_quiet_begin(&quiet);
 	if (!pm_process_init()) {
-		pthread_mutex_lock(&pm_process_lock);
+		pm_process_acquire();
 		pm_process_arm(on);
-		pthread_mutex_unlock(&pm_process_lock);
+		pm_process_release();
 	}
 	pm_kernel_quiet_end(&quiet);
 	pm_thread_busy--;

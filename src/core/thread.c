@@ -302,7 +302,7 @@ int pm_thread_setup(void)
 
 	if (pm_process_try_lock()) {
 		err = make_thread(counters, &thread);
-		pthread_mutex_unlock(&pm_process_lock);
+		pm_process_release();
 	}
 	if (err) {
 		if (err != -EDEADLK)
@@ -310,7 +310,7 @@ int pm_thread_setup(void)
 		return err;
 	}
 	open_counters(thread, &diag);
-	pthread_mutex_lock(&pm_process_lock);
+	pm_process_acquire();
 	if (counters)
 		record_counters(thread);
 	if (diag.error) {
@@ -320,9 +320,9 @@ int pm_thread_setup(void)
 	pm_process_debug("perfmon: thread %u is set up with %u counters of %u",
 			 thread->record->tid, counters ? thread->instance->open : 0, counters);
 	pm_registry_enter(&thread->registry);
-	pthread_mutex_unlock(&pm_process_lock);
+	pm_process_release();
 	make_root_frame(thread);
-	thread->block->arm_generation = pm_region_general.generation;
+	thread->block->arm_generation = PM_GET(pm_region_general.generation);
 	thread->block->alive = 1;
 	/* A handler that finds the block must find it alive. */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -348,20 +348,20 @@ void pm_thread_leave(void)
 	record = thread->record;
 	times_left++;
 	pm_fold_thread(thread);
-	pthread_mutex_lock(&pm_process_lock);
+	pm_process_acquire();
 	pm_registry_leave(&thread->registry);
-	pthread_mutex_unlock(&pm_process_lock);
+	pm_process_release();
 	pm_registry_wait();
 	if (block->counters)
 		pm_instance_close(thread->instance);
 	if (thread->slots_memory)
 		pm_kernel_munmap(thread->slots_memory, thread->slots_size);
 	pm_kernel_munmap(block, thread->memory_size);
-	pthread_mutex_lock(&pm_process_lock);
+	pm_process_acquire();
 	if (PM_GET(record->state) == PERFMON_THREAD_UNUSED)
 		pm_fold_recycle(record);
 	give_thread(thread);
-	pthread_mutex_unlock(&pm_process_lock);
+	pm_process_release();
 	pm_kernel_quiet_end(&quiet);
 	pm_thread_busy--;
 }
