@@ -81,8 +81,8 @@ static void calls_by_hand(struct by_hand *hand)
 	hand->memory = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	madvise(hand->memory, MEMORY, MADV_WIPEONFORK);
-	syscall(SYS_gettid);
 	prctl(PR_GET_NAME, name);
+	syscall(SYS_gettid);
 	for (i = 0; i < COUNTERS; i++)
 		hand->fd[i] = open_event(i, i ? hand->fd[0] : -1);
 	if (read(hand->fd[0], group, sizeof(group)) != sizeof(group)) {
