@@ -30,7 +30,8 @@ tests_programs_region_plugin_la_LIBADD = libperfmon.la
 # -rpath makes libtool build a shared object of what is not installed.
 tests_programs_region_plugin_la_LDFLAGS = $(AM_LDFLAGS) -module -shared -avoid-version \
 	-rpath /nowhere
-EXTRA_DIST += tests/suites/layers.sh tests/suites/regions.sh
+EXTRA_DIST += tests/suites/dist.sh tests/suites/install.sh tests/suites/layers.sh \
+	tests/suites/regions.sh
 
 if HAVE_CRITERION
 CRITERION_TESTS = tests/test_options tests/test_report tests/test_snapshot

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Regions in one thread: nesting, names, ENDs that do not match, depth, the public calls. */
+/* Regions in one thread: nesting, names, ENDs that do not match, depth, the public calls. Row: DC-07 */
 #include "region_probe.h"
 
 #include <errno.h>

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Installed, the library is found by pkg-config and used from C and C++, shared and
 # static; nothing private is installed; uninstalling leaves nothing.
+# Row: DC-03
 . "$PM_TOP/scripts/suite.sh"
 
 build=$PM_SUITE_DIR/build

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The release archive: make distcheck, and a build inside of the unpacked tree.
+# Row: DC-01
 . "$PM_TOP/scripts/suite.sh"
 
 build=$PM_SUITE_DIR/build
