@@ -18,8 +18,9 @@
  *
  * Warm -- the thread is set up and has seen this path -- BEGIN and END take no lock,
  * allocate nothing and make no system call, as long as the counters are readable from
- * user space; otherwise each makes one read(2) per group of counters. The first pass of a
- * thread and of a path allocates and enters the kernel.
+ * user space; otherwise each makes two system calls per group of counters that is not (one
+ * proves the descriptor, one reads). A counter that could not be opened costs no call, but
+ * the longer way. The first pass of a thread and of a path allocates and enters the kernel.
  *
  * Between vfork(2) and exec(3) no region may be used.
  */
