@@ -7,6 +7,7 @@ pminclude_HEADERS = \
 	include/perfmon/profile.h \
 	include/perfmon/region.h \
 	include/perfmon/report.h \
+	include/perfmon/sample.h \
 	include/perfmon/session.h \
 	include/perfmon/version.h
 
@@ -46,6 +47,8 @@ libperfmon_all_la_SOURCES = \
 	src/core/report_model.c src/core/report_model.h src/core/report_out.c \
 	src/core/report_out.h src/core/report_roles.c src/core/report_text.c \
 	src/core/report_tree.c \
+	src/core/ring.c src/core/ring.h \
+	src/core/sample.c src/core/sample.h \
 	src/core/snapshot.c src/core/snapshot.h \
 	src/core/snapshot_records.c src/core/snapshot_walk.h \
 	src/core/sysfs.c src/core/sysfs.h \

@@ -42,6 +42,8 @@ CRITERION_TESTS += tests/test_events tests/test_events_errors tests/test_events_
 CRITERION_TESTS += tests/test_regions tests/test_region_access tests/test_region_fork \
 	tests/test_region_less tests/test_region_programs tests/test_region_signals \
 	tests/test_region_threads tests/test_region_truth
+CRITERION_TESTS += tests/test_ring
+CRITERION_TESTS += tests/test_sample
 check_PROGRAMS += $(CRITERION_TESTS)
 TESTS += $(CRITERION_TESTS)
 TEST_CPPFLAGS = $(AM_CPPFLAGS) $(CRITERION_CFLAGS)
@@ -107,6 +109,14 @@ tests_test_region_threads_LDADD = $(TEST_LIBS)
 tests_test_region_truth_SOURCES = tests/test_region_truth.c tests/region_probe.h
 tests_test_region_truth_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_region_truth_LDADD = $(TEST_LIBS)
+
+tests_test_ring_SOURCES = tests/test_ring.c tests/record.h
+tests_test_ring_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_ring_LDADD = $(TEST_LIBS)
+
+tests_test_sample_SOURCES = tests/test_sample.c tests/record.h
+tests_test_sample_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_sample_LDADD = $(TEST_LIBS)
 
 tests_test_session_SOURCES = tests/test_session.c tests/bounds.h
 tests_test_session_CPPFLAGS = $(TEST_CPPFLAGS)

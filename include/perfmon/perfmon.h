@@ -7,6 +7,7 @@
 #include <perfmon/profile.h>
 #include <perfmon/region.h>
 #include <perfmon/report.h>
+#include <perfmon/sample.h>
 #include <perfmon/session.h>
 #include <perfmon/version.h>
 
