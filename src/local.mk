@@ -9,6 +9,7 @@ pminclude_HEADERS = \
 	include/perfmon/report.h \
 	include/perfmon/sample.h \
 	include/perfmon/session.h \
+	include/perfmon/set.h \
 	include/perfmon/version.h
 
 # Everything, with hidden symbols: what the shared library is linked from, and what
@@ -35,6 +36,8 @@ libperfmon_all_la_SOURCES = \
 	src/core/refusal.c src/core/refusal.h \
 	src/core/reader.c src/core/recovery.c \
 	src/core/session.c src/core/session.h src/core/session_program.c \
+	src/core/session_set.c \
+	src/core/session_target.c \
 	src/core/session_value.c \
 	src/core/paths.c src/core/paths.h \
 	src/core/plan.c src/core/plan.h \

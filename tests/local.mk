@@ -37,6 +37,8 @@ if HAVE_CRITERION
 CRITERION_TESTS = tests/test_options tests/test_report tests/test_snapshot
 CRITERION_TESTS += tests/test_counter_read tests/test_guest_read tests/test_instance \
 	tests/test_read tests/test_session
+CRITERION_TESTS += tests/test_sets
+CRITERION_TESTS += tests/test_targets
 CRITERION_TESTS += tests/test_events tests/test_events_errors tests/test_events_list \
 	tests/test_events_machines tests/test_events_open
 CRITERION_TESTS += tests/test_regions tests/test_region_access tests/test_region_fork \
@@ -52,6 +54,14 @@ TEST_LIBS = libperfmon_all.la $(CRITERION_LIBS)
 tests_test_instance_SOURCES = tests/test_instance.c tests/bounds.h
 tests_test_instance_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_instance_LDADD = $(TEST_LIBS)
+
+tests_test_sets_SOURCES = tests/test_sets.c tests/session_probe.h
+tests_test_sets_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_sets_LDADD = $(TEST_LIBS)
+
+tests_test_targets_SOURCES = tests/test_targets.c tests/session_probe.h
+tests_test_targets_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_targets_LDADD = $(TEST_LIBS)
 
 tests_test_options_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_options_LDADD = $(TEST_LIBS)

@@ -119,7 +119,7 @@ static uint64_t by_syscall(struct perfmon_session *session, uint32_t i)
 	struct pm_reading reading;
 
 	cr_assert_eq(
-		pm_instance_read_counter(session->plan->part[0].instance, i, &reading),
+		pm_instance_read_counter(session->plan->targets[0].parts[0].instance, i, &reading),
 		0);
 	return reading.value + session->registers[i].base.value;
 }
@@ -536,15 +536,15 @@ Test(guest_read, a_group_that_never_runs_says_so_and_can_be_split)
 		 name, name);
 	holder = running(pinned, NULL);
 	session = running(events, &reader);
-	if (session->plan->part[0].instance->counters[5].leader != 0)
+	if (session->plan->targets[0].parts[0].instance->counters[5].leader != 0)
 		cr_skip_test("six counters are no group here");
 	spin(10000000);
 	cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), 1);
 	cr_assert_eq(value.status, PERFMON_VALUE_NOT_COUNTED | PERFMON_VALUE_SYSCALL);
 	cr_assert_eq(perfmon_reader_read(reader, 0, &fast), -ENODATA);
 	cr_assert_eq(fast, 77);
-	cr_assert_eq(pm_instance_starved(session->plan->part[0].instance,
-					 session->plan->part[0].readings),
+	cr_assert_eq(pm_instance_starved(session->plan->targets[0].parts[0].instance,
+					 session->plan->targets[0].parts[0].readings),
 		     0);
 	perfmon_session_close(session);
 
@@ -657,7 +657,7 @@ static int lose_access(const char *name, bool recover, bool sleep_first)
 		spin(10000);
 		if (perfmon_reader_read(reader, 0, &value) || value <= before)
 			return 6;
-		if (pm_instance_read_counter(session->plan->part[0].instance, 0,
+		if (pm_instance_read_counter(session->plan->targets[0].parts[0].instance, 0,
 					     &reading))
 			return 7;
 		after = reading.value;

@@ -9,6 +9,7 @@
 #include <perfmon/report.h>
 #include <perfmon/sample.h>
 #include <perfmon/session.h>
+#include <perfmon/set.h>
 #include <perfmon/version.h>
 
 #endif

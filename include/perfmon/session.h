@@ -24,11 +24,18 @@
  *   add_events, program      | ok              | ok          | -EBUSY
  *   write                    | ok              | ok          | ok
  *   read, counter_info       | ok              | ok          | ok
- *   attach_thread, _cpu      | to stopped      | -EBUSY      | -EBUSY
+ *   attach, _thread, _cpu    | to stopped      | -EBUSY      | -EBUSY
+ *   attach_more              | to stopped      | ok          | -EBUSY
+ *   set_create, set_delete   | ok              | -EBUSY      | -EBUSY
+ *   set_start                | -EINVAL         | to running  | switches to the set
  *   start                    | -EINVAL         | to running  | no effect
  *   stop                     | -EINVAL         | no effect   | to stopped
  *   detach                   | no effect       | to detached | to detached
  *   close                    | ends the session in any state
+ *
+ * A session whose last target goes by itself (the thread ends, the CPU goes offline) is
+ * detached: its values stay, and it can be attached elsewhere. That is noticed at the
+ *next call that depends on the state.
  *
  * Attached means stopped until started; detaching stops; a failed attach leaves the
  * session detached and no file descriptor open; values never fall except by a write.
@@ -61,25 +68,25 @@ struct perfmon_session;
 /* Limits: counters of a session; elements of a vector. */
 #define PERFMON_SESSION_COUNTERS 256
 #define PERFMON_SESSION_VECTOR	 1024
+#define PERFMON_SESSION_TARGETS	 65536
 
 enum perfmon_scope {
 	PERFMON_SCOPE_THREAD, /* counts one thread, wherever it runs */
 	PERFMON_SCOPE_CPU     /* counts one CPU, whatever runs there */
 };
 
-enum perfmon_session_status {
-	PERFMON_DETACHED,
-	PERFMON_STOPPED,
-	PERFMON_RUNNING
-};
+enum perfmon_session_status { PERFMON_DETACHED, PERFMON_STOPPED, PERFMON_RUNNING };
 
 /* Flags of a session. */
 #define PERFMON_SESSION_PARTIAL 1u /* attach without the events that are refused */
-#define PERFMON_SESSION_SPLIT	2u /* every event on its own: for a group that never runs \
-				    */
-#define PERFMON_SESSION_ALL_MODES 4u /* events without a modifier count the kernel, too  \
+#define PERFMON_SESSION_SPLIT                                                            \
+	2u /* every event on its own: for a group that never runs                        \
+	    */
+#define PERFMON_SESSION_ALL_MODES                                                        \
+	4u			     /* events without a modifier count the kernel, too  \
 				      */
 #define PERFMON_SESSION_NO_PAGES 8u  /* never map pages: every read is a system call */
+#define PERFMON_SESSION_ROTATE	 16u /* all event sets at once: the kernel rotates them */
 
 struct perfmon_session_options {
 	size_t size;	/* sizeof(struct perfmon_session_options) */
@@ -110,13 +117,14 @@ void perfmon_session_close(struct perfmon_session *session);
  * perfmon_session_add_events() - adds counters for the events that TEXT names (see
  * perfmon/event.h for its grammar; {groups} are kept together). Their values are 0. An
  * attached session opens the events anew, at most as perfmon_session_attach_thread(),
- * and its values are kept. Allocates.
+ * and its values are kept. Several event sets in TEXT (a;b) are sets 0, 1 and so on,
+ * which are made if they are not there (see perfmon/set.h). Allocates.
  *
  * The index of the first of them (they are numbered on in the order of TEXT); -EBUSY: the
- * session is running; -E2BIG: more than PERFMON_SESSION_COUNTERS; -EOPNOTSUPP: TEXT has
- * several event sets; what perfmon_event_encode() gives for a TEXT it does not
- * understand; for an attached session what attaching gives. On failure nothing has
- * changed.
+ * session is running, or it is attached and TEXT needs a new set; -E2BIG: more than
+ * PERFMON_SESSION_COUNTERS or PERFMON_SESSION_SETS; what perfmon_event_encode() gives for
+ * a TEXT it does not understand; for an attached session what attaching gives. On failure
+ * nothing has changed.
  */
 int perfmon_session_add_events(struct perfmon_session *session, const char *text);
 
@@ -134,8 +142,9 @@ int perfmon_session_program(struct perfmon_session *session, uint32_t index,
 
 /* How a value came about. None of COUNTED, MULTIPLEXED, NOT_COUNTED: it was never
  * enabled. */
-#define PERFMON_VALUE_COUNTED	  1u /* on the hardware for all of the enabled time */
-#define PERFMON_VALUE_MULTIPLEXED 2u /* for part of it: estimate value*enabled/running   \
+#define PERFMON_VALUE_COUNTED 1u /* on the hardware for all of the enabled time */
+#define PERFMON_VALUE_MULTIPLEXED                                                        \
+	2u			     /* for part of it: estimate value*enabled/running   \
 				      */
 #define PERFMON_VALUE_NOT_COUNTED 4u /* for none of it: the value says nothing */
 #define PERFMON_VALUE_NEVER_OPENED                                                       \
@@ -219,6 +228,60 @@ int perfmon_session_attach_thread(struct perfmon_session *session, pid_t tid);
  * kernel's number CPU. The caller need not run there.
  */
 int perfmon_session_attach_cpu(struct perfmon_session *session, int cpu);
+
+enum perfmon_target_kind {
+	PERFMON_TARGET_THREAD, /* id: as gettid(2) has it; 0: the calling thread */
+	PERFMON_TARGET_CPU     /* id: the kernel's number */
+};
+
+/* Flags of a thread as target. */
+#define PERFMON_TARGET_CHILDREN 1u /* count what it creates from now on, too */
+#define PERFMON_TARGET_APART                                                             \
+	2u /* and its own counts apart from theirs: perfmon_session_read_own(). Every    \
+	    * event is opened twice */
+
+struct perfmon_target {
+	uint32_t kind;
+	uint32_t flags;
+	int32_t id;
+	uint32_t reserved; /* 0 */
+};
+
+/**
+ * perfmon_session_attach() - attaches to all the TARGETS in SIZE bytes at once: each
+ * counter counts on all of them, and its value is their sum (as hwpmc's process scope
+ * has several targets). All or none. System calls and errors as
+ * perfmon_session_attach_thread() for each target; -EEXIST: one is there twice; -E2BIG:
+ * more than PERFMON_SESSION_TARGETS; -EINVAL: also for a kind that does not go with the
+ * session's scope. Allocates for the second and further targets.
+ */
+int perfmon_session_attach(struct perfmon_session *session,
+			   const struct perfmon_target *targets, size_t size);
+
+/**
+ * perfmon_session_attach_more() - adds targets to a session that is attached and stopped
+ * (hwpmc's rule: perfmon2 has one target); to a detached one as perfmon_session_attach().
+ * -EBUSY: it is running; -EEXIST: it is attached to one of them already.
+ */
+int perfmon_session_attach_more(struct perfmon_session *session,
+				const struct perfmon_target *targets, size_t size);
+
+/**
+ * perfmon_session_detach_target() - lets go of one target, in any state; the others go
+ * on. What was counted on it stays in the values. With the last target the session is
+ * detached. 0; -EINVAL: the session is not attached to it.
+ */
+int perfmon_session_detach_target(struct perfmon_session *session,
+				  const struct perfmon_target *target);
+
+/**
+ * perfmon_session_read_own() - perfmon_session_read(), of what the targets counted
+ * themselves, without what they created (PERFMON_TARGET_APART; without that flag both are
+ * the same). The children's is the difference. Reserved for counters:
+ * PERFMON_VIRTUAL_TIME gives -EINVAL.
+ */
+int perfmon_session_read_own(struct perfmon_session *session,
+			     struct perfmon_value *values, size_t size);
 
 /**
  * perfmon_session_start(), perfmon_session_stop() - one system call for each kernel

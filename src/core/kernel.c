@@ -153,6 +153,21 @@ int pm_kernel_poll_write(int fd, int timeout_ms)
 	return CALL(PM_CALL_POLL, poll(&wait, 1, timeout_ms));
 }
 
+int pm_kernel_poll(int fd, short *events)
+{
+	struct pollfd wait = {.fd = fd, .events = *events};
+	int n = CALL(PM_CALL_POLL, poll(&wait, 1, 0));
+
+	if (n >= 0)
+		*events = wait.revents;
+	return n;
+}
+
+int pm_kernel_kill(pid_t pid, int signal)
+{
+	return CALL(PM_CALL_KILL, kill(pid, signal));
+}
+
 int pm_kernel_open(const char *path, int flags, mode_t mode)
 {
 	return CALL(PM_CALL_OPEN, open(path, flags | O_CLOEXEC, mode));

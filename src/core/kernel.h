@@ -44,6 +44,7 @@ enum pm_kernel_call {
 	PM_CALL_GETRLIMIT,
 	PM_CALL_SIGACTION,
 	PM_CALL_PRCTL,
+	PM_CALL_KILL,
 	PM_CALLS
 };
 
@@ -85,6 +86,8 @@ ssize_t pm_kernel_write(int fd, const void *buffer, size_t size);
 /* The same, but a pipe that nobody reads gives -EPIPE and no SIGPIPE. */
 ssize_t pm_kernel_write_quietly(int fd, const void *buffer, size_t size);
 int pm_kernel_poll_write(int fd, int timeout_ms); /* waits until FD takes more */
+int pm_kernel_poll(int fd, short *events);	  /* what is ready on FD, at once */
+int pm_kernel_kill(pid_t pid, int signal);
 int pm_kernel_open(const char *path, int flags, mode_t mode);
 int pm_kernel_close(int fd);
 int pm_kernel_fstat(int fd, struct stat *st);

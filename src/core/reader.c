@@ -34,7 +34,8 @@ static int read_by_syscall(const struct perfmon_session *session, uint32_t i,
 			   uint64_t *value)
 {
 	const struct pm_register *reg = &session->registers[i];
-	const struct pm_instance *instance = session->plan->part[0].instance;
+	const struct pm_instance *instance = 
+		session->plan->targets[0].parts[reg->set].instance;
 	struct pm_reading sum = reg->base;
 	uint32_t e, open = 0;
 

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The inside of a session. It holds software registers; attaching opens them as parts,
- * one for each target, detaching folds what the parts counted into the registers:
+ * The inside of a session. It holds software registers, each in one of its event sets;
+ * attaching opens them on targets, an instance for each target and set, and detaching
+ * folds what these counted into the registers:
  *
- *	value = base + the sum over parts (over the events of the counter, on hybrid CPUs)
+ *	value = base + the sum over targets (over the events of the counter, on hybrid
+ *		CPUs)
  *
- * session.c has the life cycle, session_program.c what is counted, session_value.c values
- * and times, reader.c the reads without the lock.
+ * One set is active at a time, on each target by itself: its instance is the one that is
+ * enabled. (With PERFMON_SESSION_ROTATE all are, and the kernel takes turns.)
+ *
+ *	session.c	  life cycle: create, start, stop, close
+ *	session_target.c  what a session is attached to: open, close, lost, fold
+ *	session_set.c	  event sets
+ *	session_program.c what is counted
+ *	session_value.c	  values and times
+ *	reader.c	  reads without the lock
  *
  * All fields are guarded by `lock`, except that the thread attached to reads `registers`,
  * `plan` and its views without it (reader.c): calls that change these must not overlap
@@ -20,6 +29,7 @@
 #include "core/instance.h"
 #include "perfmon/inline.h"
 #include "perfmon/session.h"
+#include "perfmon/set.h"
 
 #define PM_SESSION_MAGIC 0x73736573u
 
@@ -33,36 +43,77 @@ struct pm_register {
 	struct pm_program *program;
 	uint32_t first;	  /* of its events in the program's list */
 	uint32_t count;	  /* one, or one for each core PMU */
-	uint32_t planned; /* its first event in the plan */
+	uint32_t set;	  /* place of its set in the session */
+	uint32_t planned; /* its first event in its set's plan */
 	bool opened;	  /* has been open on a target since it was programmed */
 	int error;	  /* of the last attach, if all its events were refused */
-	/* What earlier parts counted, less what the parts had counted at the last write:
-	 * any of them may be "negative", only the sums with the parts' are not. */
+	/* What earlier targets counted, less what the targets had counted at the last
+	 * write: any of them may be "negative", only the sums with the targets' are not.
+	 * `own` is the part of targets themselves, without what they created. */
 	struct pm_reading base;
+	struct pm_reading own_base;
 	/* Scratch of the call that holds the lock. */
 	struct pm_reading now;
 	struct perfmon_value found;
 };
 
-/* One target. */
+/* An event set. */
+struct pm_set {
+	uint16_t id;
+	uint32_t flags;	     /* PERFMON_SET_ */
+	uint64_t timeout_ns; /* effective */
+	uint64_t runs;	     /* times that it became active */
+	uint64_t active_ns;  /* of targets that are gone */
+};
+
+/* The events of one set in one piece, as instances want them. */
+struct pm_plan_set {
+	uint32_t count;
+	struct pm_event *events; /* borrow their strings from the programs */
+	/* Of several sets each has a clock behind its registers' events: a software
+	 * event whose enabled time is how long the set was active. PM_NO_CLOCK: none. */
+	uint32_t clock;
+};
+#define PM_NO_CLOCK UINT32_MAX
+
+/* One set on one target. */
 struct pm_part {
 	struct pm_instance *instance;
 	struct pm_reading *readings; /* the last known, zero when it was opened */
 	uint64_t *stamps;	     /* the session's stamp when each was read */
+	bool settled; /* disabled since they were read: they need not be read again */
 };
 
-/* The events of all registers in one piece, as instances want them, and their parts. */
+/* Whose counts a target has. One that counts what it creates, too, can be there twice:
+ * once for the sum and once for itself. */
+#define PM_ROLE_ALL 1u
+#define PM_ROLE_OWN 2u
+
+struct pm_target {
+	pid_t tid;	    /* -1: a CPU; 0: the thread that attached */
+	int cpu;	    /* -1: wherever the thread runs */
+	pid_t pid;	    /* of a process, for each of its threads; else 0 */
+	uint32_t kind;	    /* enum perfmon_target_kind, as asked for */
+	unsigned int flags; /* PM_OPEN_, added to the session's */
+	unsigned int role;
+	bool lost;	       /* its thread has ended, its CPU is offline */
+	uint32_t active;       /* place of the set that is on here */
+	struct pm_part *parts; /* one for each set */
+};
+
+/* The events of all registers, and where they are open. */
 struct pm_plan {
-	uint32_t count;
-	struct pm_event *events; /* borrow their strings from the programs */
-	uint32_t part_count;	 /* open ones: 0 while detached, 1 for now */
-	struct pm_part part[1];
+	uint32_t set_count;
+	struct pm_plan_set *sets;
+	uint32_t target_count; /* open ones: 0 while detached */
+	uint32_t target_room;  /* with memory for their parts; at least 1 */
+	struct pm_target *targets;
 };
 
 /* Where the virtual time of an attached session comes from. */
 enum pm_time_source {
 	PM_TIME_NONE,
-	PM_TIME_EVENT, /* the enabled time of an open event */
+	PM_TIME_EVENT, /* the enabled times of open events */
 	PM_TIME_CLOCK  /* a CPU time clock */
 };
 
@@ -75,14 +126,16 @@ struct perfmon_session {
 	struct perfmon_reader *reader; /* zeros in a child, by which it is known there */
 	struct pm_register *registers; /* PERFMON_SESSION_COUNTERS of them at most */
 	uint32_t count;
+	struct pm_set *sets; /* in rising order of their numbers */
+	uint32_t set_count;  /* at least 1 */
+	uint32_t next_set;   /* place of the one that the next start begins with */
+	bool target_lost;    /* the last target went by itself */
+	pid_t owner_tid;     /* of the thread that reads by itself; 0: none */
 	struct pm_plan *plan;
-	pid_t tid; /* of the target while attached */
-	int cpu;
 	uint64_t stamp; /* readings that carry it are good; moves on with every chance of
 			 * a change */
 	struct {
 		enum pm_time_source source;
-		uint32_t event; /* PM_TIME_EVENT: which */
 		clockid_t
 			clock; /* PM_TIME_CLOCK: which, and its time at the last start */
 		uint64_t started;
@@ -99,30 +152,105 @@ struct perfmon_session {
 int pm_session_enter(struct perfmon_session *session);
 int pm_session_leave(struct perfmon_session *session, int result); /* returns RESULT */
 
-/* Opens PLAN on the session's target, prepares its views and closes nothing. 0 or more
- * (refused counters), or a negative errno with the plan closed. */
-int pm_session_open_plan(struct perfmon_session *session, struct pm_plan *plan);
+/* Whether the calling thread is the one and only target. */
+static inline bool pm_session_is_own(const struct perfmon_session *session)
+{
+	return session->reader->owner == perfmon_arch_thread_pointer();
+}
 
-/* Makes REGISTERS and PLAN those of the session. */
+/* --- session.c -----------------------------------------------------------------------
+ */
+
+/* -EBADF and its kin: the sentence for descriptors that the program has closed. */
+int pm_session_closed_by_program(struct perfmon_session *session, int err);
+
+/* --- session_target.c ----------------------------------------------------------------
+ */
+
+/* Opens all sets of PLAN on the targets of OLD (which may be PLAN). 0 or more (refused
+ * counters), or a negative errno with nothing of PLAN open. */
+int pm_session_reopen(struct perfmon_session *session, struct pm_plan *plan,
+		      const struct pm_plan *old);
+
+/* Makes PLAN that of the session, and the reader's views those of its targets. */
 void pm_session_adopt_plan(struct perfmon_session *session, struct pm_plan *plan);
 
-/* Reads all parts and adds them to the registers' bases, then closes them. 0, or the
+/* Enables or disables what is on of TARGET. 0 or the first error. */
+int pm_target_enable(struct perfmon_session *session, struct pm_target *target);
+int pm_target_disable(struct perfmon_session *session, struct pm_target *target);
+
+/* Closes all targets; in a child, its copies of their descriptors. */
+void pm_session_close_targets(struct perfmon_session *session);
+void pm_session_forget(struct perfmon_session *session);
+
+void pm_target_free(const struct pm_plan *plan, struct pm_target *target);
+
+/* Reads all targets and adds them to the registers' bases, then closes them. 0, or the
  * first error of the reading. */
 int pm_session_fold(struct perfmon_session *session);
 
-/* session_program.c */
-int pm_plan_build(struct pm_register *registers, uint32_t count, struct pm_plan **plan);
+/* Detaches a session whose targets are all gone. To be called by what depends on the
+ * state, with the lock; nothing is asked for the calling thread's own session. */
+void pm_session_notice_loss(struct perfmon_session *session);
+
+/* Stops, folds, closes: the state is detached afterwards. */
+int pm_session_detach_all(struct perfmon_session *session);
+
+/* The plan's memory for one more target than are open, in *TARGET. 0 or -ENOMEM. */
+int pm_plan_room(struct pm_plan *plan, struct pm_target **target);
+
+/* --- session_set.c -------------------------------------------------------------------
+ */
+
+/* The place of set ID, or -1. */
+int pm_session_find_set(const struct perfmon_session *session, uint16_t id);
+
+/* Makes the set at NEXT the active one of TARGET, which is running. 0 or the first
+ * error. */
+int pm_target_switch(struct perfmon_session *session, struct pm_target *target,
+		     uint32_t next);
+
+/* A copy of the session's sets with room for MORE. */
+struct pm_set *pm_sets_copy(const struct perfmon_session *session, size_t more);
+
+/* Puts a set ID into SETS of *COUNT, in its order, unless it is there; its place.
+ * REGISTERS of the sets behind it move along. */
+uint32_t pm_sets_insert(struct pm_set *sets, uint32_t *count, uint16_t id,
+			struct pm_register *registers, uint32_t register_count);
+
+/* --- session_program.c ---------------------------------------------------------------
+ */
+
+int pm_plan_build(const struct perfmon_session *session, struct pm_register *registers,
+		  uint32_t count, const struct pm_set *sets, uint32_t set_count,
+		  struct pm_plan **plan);
 void pm_plan_free(struct pm_plan *plan);
 void pm_registers_free(struct pm_register *registers, uint32_t count);
 
-/* session_value.c: what the parts have counted for register I, into its `now`.
- * -ENODATA: a pinned group does not fit the hardware. */
+/* Puts REGISTERS (and SETS) in the place of the session's: see the definition. */
+int pm_session_install(struct perfmon_session *session, struct pm_register *registers,
+		       uint32_t count, struct pm_set *sets, uint32_t set_count);
+
+/* Lets go of what REG counts. */
+void pm_register_drop(struct pm_register *reg);
+
+/* A copy of the session's registers with room for MORE, which holds references. */
+struct pm_register *pm_registers_copy(const struct perfmon_session *session,
+				      uint32_t more);
+
+/* --- session_value.c -----------------------------------------------------------------
+ */
+
+/* What the targets have counted for register I, into its `now`. -ENODATA: a pinned group
+ * does not fit the hardware. */
 int pm_session_collect(struct perfmon_session *session, uint32_t i, bool *syscall);
 int pm_session_time_now(struct perfmon_session *session, uint64_t *ns, bool *syscall);
 void pm_session_time_attach(struct perfmon_session *session);
 void pm_session_time_start(struct perfmon_session *session);
 void pm_session_time_stop(struct perfmon_session *session);
 void pm_session_time_detach(struct perfmon_session *session);
+/* Keeps the time of one TARGET that leaves before the others. */
+void pm_session_time_target(struct perfmon_session *session, struct pm_target *target);
 
 static inline struct pm_reading pm_reading_add(struct pm_reading a, struct pm_reading b)
 {
@@ -130,8 +258,14 @@ static inline struct pm_reading pm_reading_add(struct pm_reading a, struct pm_re
 				   a.running_ns + b.running_ns};
 }
 
-/* The sum of register REG's events in the parts' last readings. */
-struct pm_reading pm_register_sum(const struct pm_plan *plan,
-				  const struct pm_register *reg);
+/* The sum of register REG's events in the last readings of the targets with ROLE. */
+struct pm_reading pm_register_sum(const struct perfmon_session *session,
+				  const struct pm_register *reg, unsigned int role);
+
+/* Brings the readings that pm_session_active_ns() looks at up to date. */
+int pm_session_read_clocks(struct perfmon_session *session);
+
+/* How long the set at PLACE has been active on open targets, as last read. */
+uint64_t pm_session_active_ns(const struct perfmon_session *session, uint32_t place);
 
 #endif

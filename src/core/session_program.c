@@ -29,11 +29,7 @@ static int program_parse(struct perfmon_session *session, const char *text,
 	if (!program)
 		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
 	err = pm_events_parse(text, flags, &program->list, &session->diag);
-	if (!err && program->list->set_count > 1)
-		err = pm_diag_set(&session->diag, -EOPNOTSUPP,
-				  "'%s' has %zu event sets; a session has one", text,
-				  program->list->set_count);
-	else if (!err && !program->list->logical_count)
+	if (!err && !program->list->logical_count)
 		err = pm_diag_set(&session->diag, -EINVAL, "'%s' names no event", text);
 	if (err) {
 		pm_events_free(program->list);
@@ -71,6 +67,12 @@ static struct pm_event *register_event(const struct pm_register *reg, uint32_t e
 	return &reg->program->list->events[reg->first + e];
 }
 
+void pm_register_drop(struct pm_register *reg)
+{
+	program_put(reg->program);
+	reg->program = NULL;
+}
+
 void pm_registers_free(struct pm_register *registers, uint32_t count)
 {
 	uint32_t i;
@@ -97,32 +99,82 @@ static uint32_t group_offset(const struct pm_register *registers, uint32_t i)
 	return offset;
 }
 
-int pm_plan_build(struct pm_register *registers, uint32_t count, struct pm_plan **out)
+/* The clock of a set: software events that the kernel always has. */
+static struct pm_event set_clock(uint32_t scope)
 {
-	struct pm_plan *plan = calloc(1, sizeof(*plan));
-	struct pm_part *part;
+	static char name[] = "clock of an event set", pmu[] = "software", none[] = "";
+	struct pm_event event = {
+		.name = name,
+		.label = name,
+		.pmu = pmu,
+		.cpus = none,
+		.unit = "ns",
+		.scale = 1,
+		.attr = {.type = PERF_TYPE_SOFTWARE,
+			 .size = sizeof(event.attr),
+			 .config = scope == PERFMON_SCOPE_CPU ? PERF_COUNT_SW_CPU_CLOCK
+							      : PERF_COUNT_SW_TASK_CLOCK,
+			 .exclude_kernel = 1,
+			 .exclude_hv = 1},
+	};
+
+	return event;
+}
+
+static int plan_set(struct pm_plan_set *set, uint32_t scope,
+		    struct pm_register *registers, uint32_t count, uint32_t place,
+		    bool clock)
+{
 	uint32_t i, e, n = 0;
 
-	if (!plan)
-		return -ENOMEM;
-	part = &plan->part[0];
 	for (i = 0; i < count; i++)
-		n += registers[i].count;
-	plan->count = n;
-	plan->events = calloc(n + 1, sizeof(plan->events[0]));
-	part->instance = calloc(1, pm_instance_size(n));
-	part->readings = calloc(n + 1, sizeof(part->readings[0]));
-	part->stamps = calloc(n + 1, sizeof(part->stamps[0]));
-	if (!plan->events || !part->instance || !part->readings || !part->stamps) {
-		pm_plan_free(plan);
+		n += registers[i].set == place ? registers[i].count : 0;
+	set->events = calloc(n + 1, sizeof(set->events[0]));
+	if (!set->events)
 		return -ENOMEM;
-	}
 	for (i = 0, n = 0; i < count; i++) {
+		if (registers[i].set != place)
+			continue;
 		registers[i].planned = n;
 		for (e = 0; e < registers[i].count; e++, n++) {
-			plan->events[n] = *register_event(&registers[i], e);
-			plan->events[n].group += group_offset(registers, i);
+			set->events[n] = *register_event(&registers[i], e);
+			set->events[n].group += group_offset(registers, i);
 		}
+	}
+	set->clock = PM_NO_CLOCK;
+	if (clock) {
+		set->clock = n;
+		set->events[n++] = set_clock(scope);
+	}
+	set->count = n;
+	return 0;
+}
+
+int pm_plan_build(const struct perfmon_session *session, struct pm_register *registers,
+		  uint32_t count, const struct pm_set *sets, uint32_t set_count,
+		  struct pm_plan **out)
+{
+	struct pm_plan *plan = calloc(1, sizeof(*plan));
+	struct pm_target *target;
+	uint32_t s;
+	int err = 0;
+
+	(void)sets;
+	if (!plan)
+		return -ENOMEM;
+	plan->sets = calloc(set_count, sizeof(plan->sets[0]));
+	if (!plan->sets)
+		err = -ENOMEM;
+	for (s = 0; s < set_count && !err; s++) {
+		err = plan_set(&plan->sets[s], session->scope, registers, count, s,
+			       set_count > 1);
+		plan->set_count++;
+	}
+	/* So that attaching to one target, as in a hook, allocates nothing. */
+	err = err ?: pm_plan_room(plan, &target);
+	if (err) {
+		pm_plan_free(plan);
+		return err;
 	}
 	*out = plan;
 	return 0;
@@ -130,45 +182,60 @@ int pm_plan_build(struct pm_register *registers, uint32_t count, struct pm_plan 
 
 void pm_plan_free(struct pm_plan *plan)
 {
+	uint32_t i;
+
 	if (!plan)
 		return;
-	free(plan->part[0].stamps);
-	free(plan->part[0].readings);
-	free(plan->part[0].instance);
-	free(plan->events);
+	for (i = 0; i < plan->target_room; i++)
+		pm_target_free(plan, &plan->targets[i]);
+	for (i = 0; i < plan->set_count; i++)
+		free(plan->sets[i].events);
+	free(plan->targets);
+	free(plan->sets);
 	free(plan);
 }
 
 /*
- * Puts REGISTERS in the place of the session's. An attached session opens them before it
- * lets go of the old ones, so that a refusal changes nothing. Takes over REGISTERS on
- * success only.
+ * Puts REGISTERS and SETS in the place of the session's. An attached session opens them
+ * before it lets go of the old ones, so that a refusal changes nothing. Takes both over
+ * on success only; SETS may be the session's own. The first registers of both are the
+ * same, unless the session is detached.
  */
-static int install(struct perfmon_session *session, struct pm_register *registers,
-		   uint32_t count)
+int pm_session_install(struct perfmon_session *session, struct pm_register *registers,
+		       uint32_t count, struct pm_set *sets, uint32_t set_count)
 {
 	struct pm_plan *plan, *old = session->plan;
 	struct pm_register *old_registers = session->registers;
 	uint32_t i, old_count = session->count;
 	uintptr_t owner = session->reader->owner;
-	int n = 0;
+	uint16_t next_id = session->sets[session->next_set].id;
+	int n = 0, next;
 
-	n = pm_plan_build(registers, count, &plan);
+	n = pm_plan_build(session, registers, count, sets, set_count, &plan);
 	if (n)
 		return pm_diag_set(&session->diag, n, "out of memory");
 	if (session->state != PERFMON_DETACHED) {
-		n = pm_session_open_plan(session, plan);
+		n = pm_session_reopen(session, plan, old);
 		if (n < 0) {
 			pm_plan_free(plan);
 			return n;
 		}
 		session->reader->owner = 0;
 		pm_session_fold(session);
-		for (i = 0; i < old_count && i < count; i++)
+		for (i = 0; i < old_count && i < count; i++) {
 			registers[i].base = old_registers[i].base;
+			registers[i].own_base = old_registers[i].own_base;
+		}
 	}
 	session->registers = registers;
 	session->count = count;
+	if (sets != session->sets) {
+		free(session->sets);
+		session->sets = sets;
+		session->set_count = set_count;
+		next = pm_session_find_set(session, next_id);
+		session->next_set = next < 0 ? 0 : (uint32_t)next;
+	}
 	pm_session_adopt_plan(session, plan);
 	if (session->state != PERFMON_DETACHED)
 		pm_session_time_attach(session);
@@ -179,8 +246,8 @@ static int install(struct perfmon_session *session, struct pm_register *register
 }
 
 /* A copy of the session's registers with room for MORE, which holds references. */
-static struct pm_register *copy_registers(const struct perfmon_session *session,
-					  uint32_t more)
+struct pm_register *pm_registers_copy(const struct perfmon_session *session,
+				      uint32_t more)
 {
 	struct pm_register *copy = calloc(session->count + more + 1, sizeof(copy[0]));
 	uint32_t i;
@@ -195,8 +262,12 @@ static struct pm_register *copy_registers(const struct perfmon_session *session,
 /* --- calls ---------------------------------------------------------------------------
  */
 
+/* No set in particular: a text's own numbers. */
+#define ANY_SET UINT32_MAX
+
 static int may_program(struct perfmon_session *session)
 {
+	pm_session_notice_loss(session);
 	if (session->state == PERFMON_RUNNING)
 		return pm_diag_set(
 			&session->diag, -EBUSY,
@@ -205,48 +276,102 @@ static int may_program(struct perfmon_session *session)
 	return 0;
 }
 
-static int add(struct perfmon_session *session, const char *text)
+/* The set for the events of SET, as a text counts them: set ID itself, or with ANY_SET
+ * that of the same number. -EINVAL, -EBUSY: it is not there, and cannot be made now. */
+static int set_for(struct perfmon_session *session, uint32_t set, uint32_t id)
 {
-	struct pm_register *registers;
-	struct pm_program *program = NULL;
-	uint32_t i, more, first = session->count;
-	int err = may_program(session);
+	id = id == ANY_SET ? set : id;
+	if (pm_session_find_set(session, (uint16_t)id) >= 0)
+		return (int)id;
+	if (session->state == PERFMON_DETACHED)
+		return (int)id;
+	return pm_diag_set(&session->diag, -EBUSY,
+			   "event set %u cannot be made while the session is attached; "
+			   "detach it first",
+			   id);
+}
 
-	err = err ?: program_parse(session, text, &program);
-	if (err)
-		return err;
-	if (program->list->logical_count > PERFMON_SESSION_COUNTERS - first) {
-		err = pm_diag_set(&session->diag, -E2BIG,
-				  "a session has at most %d counters",
-				  PERFMON_SESSION_COUNTERS);
-		goto out;
+/* Whether the events of PROGRAM have room, and a set each. */
+static int check_added(struct perfmon_session *session, const char *text,
+		       const struct pm_program *program, uint32_t id)
+{
+	const struct pm_event_list *list = program->list;
+	uint32_t s;
+	int err = 0;
+
+	if (id != ANY_SET && list->set_count > 1)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "'%s' has %zu event sets; set %u is one", text,
+				   list->set_count, id);
+	if (id != ANY_SET && pm_session_find_set(session, (uint16_t)id) < 0)
+		return pm_diag_set(&session->diag, -EINVAL, "there is no event set %u",
+				   id);
+	if (list->logical_count > PERFMON_SESSION_COUNTERS - session->count)
+		return pm_diag_set(&session->diag, -E2BIG,
+				   "a session has at most %d counters",
+				   PERFMON_SESSION_COUNTERS);
+	if (list->set_count > PERFMON_SESSION_SETS)
+		return pm_diag_set(&session->diag, -E2BIG,
+				   "%zu event sets are more than the %d of a session",
+				   list->set_count, PERFMON_SESSION_SETS);
+	for (s = 0; s < list->set_count && err >= 0; s++)
+		err = set_for(session, s, id);
+	return err < 0 ? err : 0;
+}
+
+/* The set of logical event NUMBER, as the text counts them. */
+static uint32_t set_of(const struct pm_event_list *list, uint32_t number)
+{
+	size_t i;
+
+	for (i = 0; i < list->count; i++) {
+		if (list->events[i].logical == number)
+			return list->events[i].set;
 	}
-	more = (uint32_t)program->list->logical_count;
-	registers = copy_registers(session, more);
-	if (!registers) {
-		err = pm_diag_set(&session->diag, -ENOMEM, "out of memory");
-		goto out;
+	return 0;
+}
+
+static int add_program(struct perfmon_session *session, struct pm_program *program,
+		       uint32_t id)
+{
+	const struct pm_event_list *list = program->list;
+	uint32_t i, s, first = session->count, more = (uint32_t)list->logical_count;
+	struct pm_register *registers = pm_registers_copy(session, more);
+	struct pm_set *sets = pm_sets_copy(session, list->set_count);
+	uint32_t set_count = session->set_count;
+	int err = -ENOMEM;
+
+	if (!registers || !sets) {
+		pm_diag_set(&session->diag, err, "out of memory");
+		goto fail;
 	}
-	program->references++;
-	for (i = 0; i < more; i++)
+	for (s = 0; s < list->set_count && id == ANY_SET; s++)
+		pm_sets_insert(sets, &set_count, (uint16_t)s, registers, first);
+	for (i = 0; i < more; i++) {
+		uint16_t number = (uint16_t)(id == ANY_SET ? set_of(list, i) : id);
+
 		register_bind(&registers[first + i], program, i);
-	program_put(program);
-	program = NULL;
-	err = install(session, registers, first + more);
-	if (err < 0) {
-		pm_registers_free(registers, first + more);
-		return err;
+		registers[first + i].set =
+			pm_sets_insert(sets, &set_count, number, registers, first);
 	}
-	return (int)first;
-out:
-	program->references = 1;
-	program_put(program);
+	if (set_count == session->set_count) {
+		free(sets);
+		sets = session->sets;
+	}
+	err = pm_session_install(session, registers, first + more, sets, set_count);
+	if (err >= 0)
+		return (int)first;
+fail:
+	if (registers)
+		pm_registers_free(registers, first + more);
+	if (sets != session->sets)
+		free(sets);
 	return err;
 }
 
-PM_EXPORT int perfmon_session_add_events(struct perfmon_session *session,
-					 const char *text)
+static int add(struct perfmon_session *session, const char *text, uint32_t id)
 {
+	struct pm_program *program = NULL;
 	int err = pm_session_enter(session);
 
 	if (err)
@@ -255,7 +380,27 @@ PM_EXPORT int perfmon_session_add_events(struct perfmon_session *session,
 		return pm_session_leave(session,
 					pm_diag_set(&session->diag, -EINVAL,
 						    "there is no text of events"));
-	return pm_session_leave(session, add(session, text));
+	err = may_program(session);
+	err = err ?: program_parse(session, text, &program);
+	if (err)
+		return pm_session_leave(session, err);
+	program->references = 1;
+	err = check_added(session, text, program, id);
+	err = err ?: add_program(session, program, id);
+	program_put(program);
+	return pm_session_leave(session, err);
+}
+
+PM_EXPORT int perfmon_session_add_events(struct perfmon_session *session,
+					 const char *text)
+{
+	return add(session, text, ANY_SET);
+}
+
+PM_EXPORT int perfmon_set_add_events(struct perfmon_session *session, uint16_t id,
+				     const char *text)
+{
+	return add(session, text, id);
 }
 
 /* Whether REG counts already what PROGRAM says, or what TEXT does word for word. */
@@ -307,14 +452,15 @@ static int program_one(struct perfmon_session *session, uint32_t index, const ch
 	}
 	if (same_program(&session->registers[index], program))
 		goto out;
-	registers = copy_registers(session, 0);
+	registers = pm_registers_copy(session, 0);
 	if (!registers) {
 		err = pm_diag_set(&session->diag, -ENOMEM, "out of memory");
 		goto out;
 	}
 	program_put(registers[index].program);
 	register_bind(&registers[index], program, 0);
-	err = install(session, registers, session->count);
+	err = pm_session_install(session, registers, session->count, session->sets,
+				 session->set_count);
 	if (err < 0)
 		pm_registers_free(registers, session->count);
 out:
@@ -367,8 +513,9 @@ PM_EXPORT int perfmon_session_counter_info(struct perfmon_session *session,
 	found.events = reg->count;
 	found.leader = index;
 	found.error = reg->error;
-	if (session->plan->part_count) {
-		const struct pm_instance *instance = session->plan->part[0].instance;
+	if (session->plan->target_count) {
+		const struct pm_instance *instance =
+			session->plan->targets[0].parts[reg->set].instance;
 		const struct pm_counter *counter = &instance->counters[reg->planned];
 		uint32_t i;
 
@@ -382,7 +529,8 @@ PM_EXPORT int perfmon_session_counter_info(struct perfmon_session *session,
 			found.hardware_counter = hardware ? (int64_t)hardware - 1 : -1;
 		}
 		for (i = 0; i < session->count; i++) {
-			if (session->registers[i].planned <= counter->leader)
+			if (session->registers[i].set == reg->set &&
+			    session->registers[i].planned <= counter->leader)
 				found.leader = i;
 		}
 	}

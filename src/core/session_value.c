@@ -6,51 +6,78 @@
 #include "core/kernel.h"
 #include "core/session.h"
 
-static bool is_owner(const struct perfmon_session *session)
-{
-	return session->reader->owner == perfmon_arch_thread_pointer();
-}
-
-/* --- what the parts have counted -------------------------------------------------------
+/* --- what the targets have counted ----------------------------------------------------
  */
 
-struct pm_reading pm_register_sum(const struct pm_plan *plan,
-				  const struct pm_register *reg)
+/* How long all sets together were on TARGET: the sets of a session that has several have
+ * a clock each. */
+static uint64_t total_ns(const struct pm_plan *plan, const struct pm_target *target)
 {
-	struct pm_reading sum = {0};
-	uint32_t p, e;
+	uint64_t total = 0;
+	uint32_t s;
 
-	for (p = 0; p < plan->part_count; p++) {
+	for (s = 0; s < plan->set_count; s++)
+		total += target->parts[s].readings[plan->sets[s].clock].enabled_ns;
+	return total;
+}
+
+static bool takes_turns(const struct perfmon_session *session)
+{
+	return session->plan->set_count > 1 && !(session->flags & PERFMON_SESSION_ROTATE);
+}
+
+struct pm_reading pm_register_sum(const struct perfmon_session *session,
+				  const struct pm_register *reg, unsigned int role)
+{
+	const struct pm_plan *plan = session->plan;
+	struct pm_reading sum = {0};
+	uint32_t t, e;
+
+	for (t = 0; t < plan->target_count; t++) {
+		const struct pm_target *target = &plan->targets[t];
+		const struct pm_reading *readings = target->parts[reg->set].readings;
 		uint64_t enabled_ns = 0;
 
+		if (!(target->role & role))
+			continue;
 		/* On hybrid CPUs the events of a counter take turns: their running times
 		 * add up, over one enabled time. */
 		for (e = 0; e < reg->count; e++) {
-			const struct pm_reading *reading =
-				&plan->part[p].readings[reg->planned + e];
+			const struct pm_reading *reading = &readings[reg->planned + e];
 
 			sum.value += reading->value;
 			sum.running_ns += reading->running_ns;
 			if (reading->enabled_ns > enabled_ns)
 				enabled_ns = reading->enabled_ns;
 		}
-		sum.enabled_ns += enabled_ns;
+		sum.enabled_ns +=
+			takes_turns(session) ? total_ns(plan, target) : enabled_ns;
 	}
 	return sum;
 }
 
-/* One read(2) for the group of counter C, which answers for all its members. */
-static int read_group(struct perfmon_session *session, struct pm_part *part, uint32_t c)
+/* Makes the reading of counter C in set S of TARGET as good as now: one read(2) for its
+ * group answers for all its members. */
+static int refresh(struct perfmon_session *session, struct pm_target *target, uint32_t s,
+		   uint32_t c, bool *syscall)
 {
+	struct pm_part *part = &target->parts[s];
 	const struct pm_instance *instance = part->instance;
 	uint32_t j;
-	int err = pm_instance_read_group(instance, c, part->readings);
+	int err;
 
+	if (part->settled || instance->counters[c].fd < 0 ||
+	    part->stamps[c] == session->stamp)
+		return 0;
+	*syscall = true;
+	err = pm_instance_read_group(instance, c, part->readings);
 	if (err)
 		return err;
 	for (j = 0; j < instance->count; j++) {
 		if (instance->counters[j].fd >= 0 &&
-		    instance->counters[j].leader == instance->counters[c].leader)
+		    (j == c ||
+		     (instance->counters[j].leader == instance->counters[c].leader &&
+		      !(instance->flags & PM_OPEN_INHERIT))))
 			part->stamps[j] = session->stamp;
 	}
 	return 0;
@@ -60,48 +87,123 @@ static int read_group(struct perfmon_session *session, struct pm_part *part, uin
 static bool read_page(struct perfmon_session *session, uint32_t i)
 {
 	struct pm_register *reg = &session->registers[i];
-	struct pm_part *part = &session->plan->part[0];
-	struct pm_reading *reading = &part->readings[reg->planned];
+	const struct pm_plan *plan = session->plan;
+	struct pm_target *target = &plan->targets[0];
 	uint64_t value, enabled, running;
+	struct pm_part *part;
 
 	if (session->state != PERFMON_RUNNING || reg->count != 1 ||
-	    session->plan->part_count != 1 || !is_owner(session) ||
-	    !part->instance->counters[reg->planned].user_read)
+	    plan->target_count != 1 || plan->set_count != 1 ||
+	    !pm_session_is_own(session))
 		return false;
-	if (pm_view_read_times(&session->reader->views[i], &value, &enabled, &running))
+	part = &target->parts[0];
+	if (!part->instance->counters[reg->planned].user_read ||
+	    pm_view_read_times(&session->reader->views[i], &value, &enabled, &running))
 		return false;
-	*reading = (struct pm_reading){value - reg->base.value, enabled, running};
+	part->readings[reg->planned] =
+		(struct pm_reading){value - reg->base.value, enabled, running};
 	return true;
+}
+
+/* The clocks of all sets of TARGET, of which those that are off stand still. */
+static int refresh_clocks(struct perfmon_session *session, struct pm_target *target,
+			  bool *syscall)
+{
+	const struct pm_plan *plan = session->plan;
+	uint32_t s;
+	int err = 0;
+
+	for (s = 0; s < plan->set_count && !err; s++)
+		err = refresh(session, target, s, plan->sets[s].clock, syscall);
+	return err;
 }
 
 int pm_session_collect(struct perfmon_session *session, uint32_t i, bool *syscall)
 {
 	struct pm_register *reg = &session->registers[i];
 	struct pm_plan *plan = session->plan;
-	uint32_t p, e;
+	uint32_t t, e;
 	int result = 0;
 
 	*syscall = false;
-	if (plan->part_count && !read_page(session, i)) {
-		for (p = 0; p < plan->part_count; p++) {
-			for (e = 0; e < reg->count; e++) {
-				struct pm_part *part = &plan->part[p];
-				uint32_t c = reg->planned + e;
-				int err;
+	if (plan->target_count && !read_page(session, i)) {
+		for (t = 0; t < plan->target_count; t++) {
+			struct pm_target *target = &plan->targets[t];
+			int err = 0;
 
-				if (part->instance->counters[c].fd < 0 ||
-				    part->stamps[c] == session->stamp)
-					continue;
-				*syscall = true;
-				err = read_group(session, part, c);
+			for (e = 0; e < reg->count; e++) {
+				err = refresh(session, target, reg->set, reg->planned + e,
+					      syscall);
 				if (err && err != -ENODATA)
 					return err;
 				result = result ?: err;
 			}
+			if (takes_turns(session))
+				err = refresh_clocks(session, target, syscall);
+			if (err && err != -ENODATA)
+				return err;
 		}
 	}
-	reg->now = pm_register_sum(plan, reg);
+	reg->now = pm_register_sum(session, reg, PM_ROLE_ALL);
 	return result;
+}
+
+/* The counter whose enabled time is that of set S of TARGET. */
+static uint32_t clock_of(const struct pm_plan *plan, const struct pm_target *target,
+			 uint32_t s)
+{
+	const struct pm_instance *instance = target->parts[s].instance;
+	uint32_t i, found = PM_NO_CLOCK;
+
+	if (plan->sets[s].clock != PM_NO_CLOCK)
+		return plan->sets[s].clock;
+	for (i = 0; i < instance->count; i++) {
+		if (instance->counters[i].fd < 0)
+			continue;
+		/* The best: its clock may spare the system call. */
+		if (instance->counters[i].page)
+			return i;
+		if (found == PM_NO_CLOCK)
+			found = i;
+	}
+	return found;
+}
+
+int pm_session_read_clocks(struct perfmon_session *session)
+{
+	struct pm_plan *plan = session->plan;
+	uint32_t t, s;
+	bool syscall;
+	int err = 0;
+
+	if (session->state == PERFMON_RUNNING)
+		session->stamp++;
+	for (t = 0; t < plan->target_count; t++) {
+		for (s = 0; s < plan->set_count && !err; s++) {
+			uint32_t clock = clock_of(plan, &plan->targets[t], s);
+
+			if (clock != PM_NO_CLOCK)
+				err = refresh(session, &plan->targets[t], s, clock,
+					      &syscall);
+		}
+	}
+	return err && err != -ENODATA ? err : 0;
+}
+
+uint64_t pm_session_active_ns(const struct perfmon_session *session, uint32_t place)
+{
+	const struct pm_plan *plan = session->plan;
+	uint64_t sum = 0;
+	uint32_t t;
+
+	for (t = 0; t < plan->target_count; t++) {
+		const struct pm_target *target = &plan->targets[t];
+		uint32_t clock = clock_of(plan, target, place);
+
+		if (target->role & PM_ROLE_ALL && clock != PM_NO_CLOCK)
+			sum += target->parts[place].readings[clock].enabled_ns;
+	}
+	return sum;
 }
 
 /* --- virtual time ----------------------------------------------------------------------
@@ -116,23 +218,15 @@ static clockid_t thread_clock(pid_t tid)
 
 void pm_session_time_attach(struct perfmon_session *session)
 {
-	const struct pm_instance *instance = session->plan->part[0].instance;
-	uint32_t i;
+	const struct pm_plan *plan = session->plan;
+	const struct pm_target *target = &plan->targets[0];
 
 	session->time.source = PM_TIME_NONE;
 	session->time.counted = 0;
-	for (i = 0; i < instance->count; i++) {
-		if (instance->counters[i].fd < 0)
-			continue;
+	if (clock_of(plan, target, 0) != PM_NO_CLOCK) {
 		session->time.source = PM_TIME_EVENT;
-		session->time.event = i;
-		if (instance->counters[i].page)
-			return; /* the best: its clock may spare the system call */
-	}
-	if (session->time.source == PM_TIME_NONE &&
-	    session->scope == PERFMON_SCOPE_THREAD) {
-		session->time.clock = session->tid ? thread_clock(session->tid)
-						   : thread_clock(pm_kernel_gettid());
+	} else if (plan->target_count == 1 && session->scope == PERFMON_SCOPE_THREAD) {
+		session->time.clock = thread_clock(target->tid ?: pm_kernel_gettid());
 		if (!pm_kernel_clock_ns(session->time.clock, &session->time.started))
 			session->time.source = PM_TIME_CLOCK;
 	}
@@ -154,13 +248,62 @@ void pm_session_time_stop(struct perfmon_session *session)
 		session->time.counted += now - session->time.started;
 }
 
-/* What the target ran for since the attach. */
+/* The sum of all sets' times on TARGET. */
+static int time_of_events(struct perfmon_session *session, struct pm_target *target,
+			  uint64_t *ns, bool *syscall)
+{
+	const struct pm_plan *plan = session->plan;
+	uint32_t s, sets = session->flags & PERFMON_SESSION_ROTATE ? 1 : plan->set_count;
+
+	*ns = 0;
+	for (s = 0; s < sets; s++) {
+		uint32_t c = clock_of(plan, target, s);
+		int err;
+
+		if (c == PM_NO_CLOCK)
+			continue;
+		err = refresh(session, target, s, c, syscall);
+		if (err)
+			return err;
+		*ns += target->parts[s].readings[c].enabled_ns;
+	}
+	return 0;
+}
+
+/* The same from the page of the calling thread's own session. */
+static bool time_of_page(const struct perfmon_session *session, uint64_t *ns)
+{
+	const struct pm_plan *plan = session->plan;
+	const struct pm_counter *counter;
+	uint32_t c;
+
+	if (session->state != PERFMON_RUNNING || plan->set_count != 1 ||
+	    !pm_session_is_own(session))
+		return false;
+	c = clock_of(plan, &plan->targets[0], 0);
+	if (c == PM_NO_CLOCK)
+		return false;
+	counter = &plan->targets[0].parts[0].instance->counters[c];
+	return counter->page && !pm_view_page_enabled(counter->page, ns);
+}
+
+void pm_session_time_target(struct perfmon_session *session, struct pm_target *target)
+{
+	uint64_t ns;
+	bool syscall;
+
+	if (session->time.source == PM_TIME_EVENT && target->role & PM_ROLE_ALL &&
+	    !time_of_events(session, target, &ns, &syscall))
+		session->time.base += ns;
+}
+
+/* What the targets ran for since the attach. */
 static int time_of_target(struct perfmon_session *session, uint64_t *ns, bool *syscall)
 {
-	struct pm_part *part = &session->plan->part[0];
-	uint32_t c = session->time.event;
+	struct pm_plan *plan = session->plan;
 	uint64_t now;
-	int err;
+	uint32_t t;
+	int err = 0;
 
 	*syscall = false;
 	*ns = 0;
@@ -168,17 +311,16 @@ static int time_of_target(struct perfmon_session *session, uint64_t *ns, bool *s
 		return 0;
 	switch (session->time.source) {
 	case PM_TIME_EVENT:
-		if (session->state == PERFMON_RUNNING && is_owner(session) &&
-		    part->instance->counters[c].page &&
-		    !pm_view_page_enabled(part->instance->counters[c].page, ns))
+		if (time_of_page(session, ns))
 			return 0;
-		if (part->stamps[c] != session->stamp) {
-			*syscall = true;
-			err = read_group(session, part, c);
+		for (t = 0; t < plan->target_count; t++) {
+			if (!(plan->targets[t].role & PM_ROLE_ALL))
+				continue;
+			err = time_of_events(session, &plan->targets[t], &now, syscall);
 			if (err)
 				return err;
+			*ns += now;
 		}
-		*ns = part->readings[c].enabled_ns;
 		return 0;
 	case PM_TIME_CLOCK:
 		*ns = session->time.counted;
@@ -257,7 +399,7 @@ static int check_element(struct perfmon_session *session, size_t i, uint32_t ind
  * happens in the kernel alone. */
 static bool is_blind(const struct pm_plan *plan, const struct pm_register *reg)
 {
-	const struct pm_event *event = &plan->events[reg->planned];
+	const struct pm_event *event = &plan->sets[reg->set].events[reg->planned];
 
 	return event->kernel_only && event->attr.exclude_kernel;
 }
@@ -296,8 +438,8 @@ static int find_time(struct perfmon_session *session)
 	return 0;
 }
 
-/* Reads a counter into its scratch. */
-static int find(struct perfmon_session *session, uint32_t index)
+/* Reads a counter, as ROLE has counted it, into its scratch. */
+static int find(struct perfmon_session *session, uint32_t index, unsigned int role)
 {
 	struct pm_reading sum;
 	struct pm_register *reg;
@@ -310,7 +452,9 @@ static int find(struct perfmon_session *session, uint32_t index)
 	err = pm_session_collect(session, index, &syscall);
 	if (err && err != -ENODATA)
 		return err;
-	sum = pm_reading_add(reg->base, reg->now);
+	sum = role == PM_ROLE_ALL ? pm_reading_add(reg->base, reg->now)
+				  : pm_reading_add(reg->own_base,
+						   pm_register_sum(session, reg, role));
 	reg->found = (struct perfmon_value){.index = index,
 					    .value = sum.value,
 					    .enabled_ns = sum.enabled_ns,
@@ -336,7 +480,7 @@ static int explain(struct perfmon_session *session, int err)
 
 /* Reads N counters, the I-th being VALUES[i].index, or I itself if IN_ORDER. */
 static int read_values(struct perfmon_session *session, struct perfmon_value *values,
-		       size_t n, bool in_order)
+		       size_t n, bool in_order, unsigned int role)
 {
 	size_t i;
 	int err;
@@ -346,7 +490,7 @@ static int read_values(struct perfmon_session *session, struct perfmon_value *va
 	/* All is read before anything is handed out: a failure leaves VALUES as it was.
 	 */
 	for (i = 0; i < n; i++) {
-		err = find(session, in_order ? (uint32_t)i : values[i].index);
+		err = find(session, in_order ? (uint32_t)i : values[i].index, role);
 		if (err)
 			return explain(session, err);
 	}
@@ -371,7 +515,29 @@ PM_EXPORT int perfmon_session_read(struct perfmon_session *session,
 	err = values ? vector_size(session, size, sizeof(values[0])) : -EINVAL;
 	for (i = 0; !err && i < n; i++)
 		err = check_element(session, i, values[i].index, values[i].reserved);
-	return pm_session_leave(session, err ?: read_values(session, values, n, false));
+	return pm_session_leave(
+		session, err ?: read_values(session, values, n, false, PM_ROLE_ALL));
+}
+
+PM_EXPORT int perfmon_session_read_own(struct perfmon_session *session,
+				       struct perfmon_value *values, size_t size)
+{
+	size_t i, n = size / sizeof(values[0]);
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	err = values ? vector_size(session, size, sizeof(values[0])) : -EINVAL;
+	for (i = 0; !err && i < n; i++) {
+		err = check_element(session, i, values[i].index, values[i].reserved);
+		if (!err && values[i].index == PERFMON_VIRTUAL_TIME)
+			err = pm_diag_set(&session->diag, -EINVAL,
+					  "element %zu: the virtual time is not kept "
+					  "apart",
+					  i);
+	}
+	return pm_session_leave(
+		session, err ?: read_values(session, values, n, false, PM_ROLE_OWN));
 }
 
 PM_EXPORT int perfmon_session_read_all(struct perfmon_session *session,
@@ -387,13 +553,15 @@ PM_EXPORT int perfmon_session_read_all(struct perfmon_session *session,
 				  "%zu elements do not hold the session's %u counters",
 				  size / sizeof(values[0]), session->count);
 	return pm_session_leave(
-		session, err ?: read_values(session, values, session->count, true));
+		session,
+		err ?: read_values(session, values, session->count, true, PM_ROLE_ALL));
 }
 
 static void write_one(struct perfmon_session *session, const struct perfmon_write *write)
 {
 	struct perfmon_counter_view *view;
 	struct pm_register *reg;
+	struct pm_reading own;
 	bool syscall;
 	uint64_t now;
 
@@ -408,6 +576,9 @@ static void write_one(struct perfmon_session *session, const struct perfmon_writ
 	view = &session->reader->views[write->index];
 	reg->base = (struct pm_reading){write->value - reg->now.value,
 					-reg->now.enabled_ns, -reg->now.running_ns};
+	own = pm_register_sum(session, reg, PM_ROLE_OWN);
+	reg->own_base = (struct pm_reading){write->value - own.value, -own.enabled_ns,
+					    -own.running_ns};
 	view->base = reg->base.value;
 	view->lock_index = PERFMON_VIEW_STALE;
 }

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Event sets: a session has one or more, of which one is active at a time, so that it can
+ * count more than the hardware holds, or events that do not go together. Set 0 is there
+ * from the beginning. Sets have numbers from 0 to 65535, need not follow each other
+ * closely, and take turns in rising order, round and round. Each counter belongs to one
+ * set. (The model is perfmon2's: its text of 2008, section 10 h.)
+ *
+ *	perfmon_session_add_events(session, "instructions,cycles;branches,branch-misses");
+ *	...
+ *	perfmon_session_start(session);
+ *	work();
+ *	perfmon_set_start(session, 1);
+ *	work();
+ *
+ * A counter's enabled time is how long the session ran, its running time how long its set
+ * was active (and the counter on the hardware): value * enabled / running estimates the
+ * count over the whole.
+ *
+ * Common to all calls: what perfmon/session.h says of threads, forked children, errors
+ * and the order of checks.
+ */
+#ifndef PERFMON_SET_H
+#define PERFMON_SET_H
+
+#include <perfmon/session.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Limit: sets of a session. */
+#define PERFMON_SESSION_SETS 256
+
+/* A set as it is made, changed or deleted. */
+struct perfmon_set {
+	uint16_t id;
+	uint16_t reserved;
+	uint32_t flags;
+	uint64_t timeout_ns; /* 0 without PERFMON_SET_TIME_SWITCH */
+	uint64_t reserved2[2];
+};
+
+/**
+ * perfmon_set_create() - makes the sets that the SIZE bytes of SETS describe; one that
+ * exists takes the new properties and keeps its counters. Allocates, opens nothing.
+ *
+ * The number of elements; -EINVAL: SIZE is 0 or no multiple of an element, an unknown
+ * flag, a reserved field that is not 0; -E2BIG: more than PERFMON_SESSION_VECTOR
+ * elements, or more than PERFMON_SESSION_SETS sets; -EBUSY: the session is attached.
+ */
+int perfmon_set_create(struct perfmon_session *session, struct perfmon_set *sets,
+		       size_t size);
+
+/**
+ * perfmon_set_delete() - deletes the sets whose numbers are in SETS (all else in it is
+ * ignored), with their counters: the counters behind them move up, so that indices have
+ * no gaps. Set 0 can be deleted as any other, but one set always stays.
+ *
+ * The number of elements; -EINVAL: SIZE as above, an unknown set, one named twice, or all
+ * there are; -EBUSY: the session is attached.
+ */
+int perfmon_set_delete(struct perfmon_session *session, const struct perfmon_set *sets,
+		       size_t size);
+
+/**
+ * perfmon_set_add_events() - perfmon_session_add_events() to set ID, for a TEXT without
+ * `;`. -EINVAL: no such set.
+ */
+int perfmon_set_add_events(struct perfmon_session *session, uint16_t id,
+			   const char *text);
+
+/**
+ * perfmon_set_start() - starts an attached session with set ID, or switches a running one
+ * to it. Without it, a session starts with the set that was active last, at first with
+ * the lowest. System calls: as perfmon_session_start(), and to switch two more for each
+ * target (its counters are stopped and read).
+ *
+ * 0; -EINVAL: no such set, or the session is detached; else as perfmon_session_start().
+ */
+int perfmon_set_start(struct perfmon_session *session, uint16_t id);
+
+/* What is known of a set. */
+struct perfmon_set_info {
+	uint16_t id; /* in: which */
+	uint16_t reserved;
+	uint32_t flags;	       /* out: its properties */
+	uint64_t timeout_ns;   /* out: the effective one */
+	uint64_t runs;	       /* out: times that it became active, on any target */
+	uint64_t active_ns;    /* out: how long it was, over all targets: CPU time of
+				  threads, time of CPUs. The sets' add up to
+				  PERFMON_VIRTUAL_TIME */
+	uint32_t counters;     /* out: how many it has */
+	uint32_t is_active;    /* out: 1 if it is on now on some target */
+	uint64_t reserved2[4]; /* in: 0 */
+};
+
+/**
+ * perfmon_set_info() - fills the elements of INFO for the sets that they name. In any
+ * state; at most one system call for each target and set. A session of one set has no
+ * clock of its own: its time is that of its first counter.
+ *
+ * The number of elements; -EINVAL: SIZE as above, a reserved field that is not 0, or an
+ * unknown set; what reading gives.
+ */
+int perfmon_set_info(struct perfmon_session *session, struct perfmon_set_info *info,
+		     size_t size);
+
+/** perfmon_set_list() - the numbers of the session's sets in rising order, at most ROOM
+ * of them, in IDS (NULL with ROOM 0). How many there are. No system call. */
+int perfmon_set_list(struct perfmon_session *session, uint16_t *ids, size_t room);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Event sets: made and deleted while detached, switched while running. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/export.h"
+#include "core/session.h"
+
+#define KNOWN_SET_FLAGS 0u
+
+int pm_session_find_set(const struct perfmon_session *session, uint16_t id)
+{
+	uint32_t s;
+
+	for (s = 0; s < session->set_count; s++) {
+		if (session->sets[s].id == id)
+			return (int)s;
+	}
+	return -1;
+}
+
+/* --- switching -------------------------------------------------------------------------
+ */
+
+int pm_target_switch(struct perfmon_session *session, struct pm_target *target,
+		     uint32_t next)
+{
+	struct pm_part *from = &target->parts[target->active];
+	struct pm_part *to = &target->parts[next];
+	int err;
+
+	if (next == target->active || target->lost ||
+	    session->flags & PERFMON_SESSION_ROTATE)
+		return 0;
+	err = pm_instance_disable(from->instance);
+	if (err)
+		return err;
+	/* What it counted stands still until its next turn. */
+	from->settled = !pm_instance_read(from->instance, from->readings);
+	target->active = next;
+	to->settled = false;
+	session->stamp++;
+	session->sets[next].runs++;
+	return pm_instance_enable(to->instance);
+}
+
+/* --- making and deleting ---------------------------------------------------------------
+ */
+
+static int check_vector(struct perfmon_session *session, const void *vector, size_t size,
+			size_t element)
+{
+	if (!vector || !size || size % element)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "a vector of %zu bytes is no number of elements of "
+				   "%zu",
+				   size, element);
+	if (size / element > PERFMON_SESSION_VECTOR)
+		return pm_diag_set(&session->diag, -E2BIG,
+				   "a vector of %zu elements is longer than %d",
+				   size / element, PERFMON_SESSION_VECTOR);
+	return 0;
+}
+
+static int must_be_detached(struct perfmon_session *session)
+{
+	pm_session_notice_loss(session);
+	if (session->state == PERFMON_DETACHED)
+		return 0;
+	return pm_diag_set(&session->diag, -EBUSY,
+			   "the event sets of an attached session cannot be changed; "
+			   "detach it first");
+}
+
+static int check_set(struct perfmon_session *session, size_t i,
+		     const struct perfmon_set *set)
+{
+	if (set->flags & ~KNOWN_SET_FLAGS)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "element %zu: unknown flags 0x%x", i,
+				   set->flags & ~KNOWN_SET_FLAGS);
+	if (set->reserved || set->reserved2[0] || set->reserved2[1])
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "element %zu: a reserved field is not 0", i);
+	if (set->timeout_ns)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "element %zu: a time-out without its flag", i);
+	return 0;
+}
+
+struct pm_set *pm_sets_copy(const struct perfmon_session *session, size_t more)
+{
+	struct pm_set *copy = calloc(session->set_count + more, sizeof(copy[0]));
+
+	if (copy)
+		memcpy(copy, session->sets, session->set_count * sizeof(copy[0]));
+	return copy;
+}
+
+uint32_t pm_sets_insert(struct pm_set *sets, uint32_t *count, uint16_t id,
+			struct pm_register *registers, uint32_t register_count)
+{
+	uint32_t s = 0, i;
+
+	while (s < *count && sets[s].id < id)
+		s++;
+	if (s < *count && sets[s].id == id)
+		return s;
+	memmove(&sets[s + 1], &sets[s], (*count - s) * sizeof(sets[0]));
+	sets[s] = (struct pm_set){.id = id};
+	(*count)++;
+	for (i = 0; i < register_count; i++)
+		registers[i].set += registers[i].set >= s;
+	return s;
+}
+
+static int change_sets(struct perfmon_session *session, const struct perfmon_set *changes,
+		       size_t n)
+{
+	uint32_t count = session->set_count;
+	struct pm_set *sets = pm_sets_copy(session, n);
+	struct pm_register *registers = pm_registers_copy(session, 0);
+	size_t i;
+	int err = 0;
+
+	if (!sets || !registers)
+		err = pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+	for (i = 0; i < n && !err; i++) {
+		uint32_t s = pm_sets_insert(sets, &count, changes[i].id, registers,
+					    session->count);
+
+		sets[s].flags = changes[i].flags;
+		sets[s].timeout_ns = changes[i].timeout_ns;
+	}
+	if (!err && count > PERFMON_SESSION_SETS)
+		err = pm_diag_set(&session->diag, -E2BIG,
+				  "%u event sets are more than the %d of a session",
+				  count, PERFMON_SESSION_SETS);
+	err = err ?: pm_session_install(session, registers, session->count, sets, count);
+	if (err < 0) {
+		if (registers)
+			pm_registers_free(registers, session->count);
+		free(sets);
+		return err;
+	}
+	return 0;
+}
+
+PM_EXPORT int perfmon_set_create(struct perfmon_session *session,
+				 struct perfmon_set *sets, size_t size)
+{
+	size_t i, n = size / sizeof(sets[0]);
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	err = check_vector(session, sets, size, sizeof(sets[0]));
+	for (i = 0; i < n && !err; i++)
+		err = check_set(session, i, &sets[i]);
+	err = err ?: must_be_detached(session);
+	err = err ?: change_sets(session, sets, n);
+	return pm_session_leave(session, err ?: (int)n);
+}
+
+/* Marks the sets to delete; -EINVAL for one that is not there, is marked, or is the last.
+ */
+static int mark_sets(struct perfmon_session *session, const struct perfmon_set *gone,
+		     size_t n, bool *marked)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		int s = pm_session_find_set(session, gone[i].id);
+
+		if (s < 0 || marked[s])
+			return pm_diag_set(&session->diag, -EINVAL,
+					   "element %zu: there is no event set %u", i,
+					   gone[i].id);
+		marked[s] = true;
+	}
+	if (n == session->set_count)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "a session keeps one event set at least");
+	return 0;
+}
+
+static int delete_marked(struct perfmon_session *session, const bool *marked)
+{
+	uint32_t place[PERFMON_SESSION_SETS] = {0}, s, i, set_count = 0, count = 0;
+	struct pm_set *sets = pm_sets_copy(session, 0);
+	struct pm_register *registers = pm_registers_copy(session, 0);
+	int err;
+
+	if (!sets || !registers) {
+		free(sets);
+		if (registers)
+			pm_registers_free(registers, session->count);
+		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+	}
+	for (s = 0; s < session->set_count; s++) {
+		place[s] = set_count;
+		if (!marked[s])
+			sets[set_count++] = session->sets[s];
+	}
+	for (i = 0; i < session->count; i++) {
+		if (marked[registers[i].set]) {
+			pm_register_drop(&registers[i]);
+			continue;
+		}
+		registers[count] = registers[i];
+		registers[count].set = place[registers[count].set];
+		count++;
+	}
+	err = pm_session_install(session, registers, count, sets, set_count);
+	if (err < 0) {
+		pm_registers_free(registers, count);
+		free(sets);
+		return err;
+	}
+	return 0;
+}
+
+PM_EXPORT int perfmon_set_delete(struct perfmon_session *session,
+				 const struct perfmon_set *sets, size_t size)
+{
+	bool marked[PERFMON_SESSION_SETS] = {false};
+	size_t n = size / sizeof(sets[0]);
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	err = check_vector(session, sets, size, sizeof(sets[0]));
+	err = err ?: must_be_detached(session);
+	err = err ?: mark_sets(session, sets, n, marked);
+	err = err ?: delete_marked(session, marked);
+	return pm_session_leave(session, err ?: (int)n);
+}
+
+/* --- information -----------------------------------------------------------------------
+ */
+
+static void fill_info(struct perfmon_session *session, uint32_t s,
+		      struct perfmon_set_info *info)
+{
+	const struct pm_plan *plan = session->plan;
+	const struct pm_set *set = &session->sets[s];
+	uint32_t i, t;
+
+	*info = (struct perfmon_set_info){.id = set->id,
+					  .flags = set->flags,
+					  .timeout_ns = set->timeout_ns,
+					  .runs = set->runs,
+					  .active_ns = set->active_ns +
+						       pm_session_active_ns(session, s)};
+	for (i = 0; i < session->count; i++)
+		info->counters += session->registers[i].set == s;
+	for (t = 0; t < plan->target_count && session->state != PERFMON_STOPPED; t++) {
+		if (plan->targets[t].active == s ||
+		    session->flags & PERFMON_SESSION_ROTATE)
+			info->is_active = 1;
+	}
+}
+
+PM_EXPORT int perfmon_set_info(struct perfmon_session *session,
+			       struct perfmon_set_info *info, size_t size)
+{
+	size_t i, n = size / sizeof(info[0]);
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	err = check_vector(session, info, size, sizeof(info[0]));
+	for (i = 0; i < n && !err; i++) {
+		if (info[i].reserved || info[i].reserved2[0] || info[i].reserved2[1] ||
+		    info[i].reserved2[2] || info[i].reserved2[3])
+			err = pm_diag_set(&session->diag, -EINVAL,
+					  "element %zu: a reserved field is not 0", i);
+		else if (pm_session_find_set(session, info[i].id) < 0)
+			err = pm_diag_set(&session->diag, -EINVAL,
+					  "element %zu: there is no event set %u", i,
+					  info[i].id);
+	}
+	err = err ?: pm_session_read_clocks(session);
+	if (err)
+		return pm_session_leave(session, err);
+	for (i = 0; i < n; i++)
+		fill_info(session, (uint32_t)pm_session_find_set(session, info[i].id),
+			  &info[i]);
+	return pm_session_leave(session, (int)n);
+}
+
+PM_EXPORT int perfmon_set_list(struct perfmon_session *session, uint16_t *ids,
+			       size_t room)
+{
+	uint32_t s;
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	for (s = 0; ids && s < session->set_count && s < room; s++)
+		ids[s] = session->sets[s].id;
+	return pm_session_leave(session, (int)session->set_count);
+}

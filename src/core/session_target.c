@@ -1,0 +1,672 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a session is attached to. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/export.h"
+#include "core/kernel.h"
+#include "core/session.h"
+
+#define KNOWN_TARGET_FLAGS (PERFMON_TARGET_CHILDREN | PERFMON_TARGET_APART)
+
+/* --- memory --------------------------------------------------------------------------
+ */
+
+static int part_init(struct pm_part *part, uint32_t count)
+{
+	part->instance = calloc(1, pm_instance_size(count));
+	part->readings = calloc(count + 1, sizeof(part->readings[0]));
+	part->stamps = calloc(count + 1, sizeof(part->stamps[0]));
+	return part->instance && part->readings && part->stamps ? 0 : -ENOMEM;
+}
+
+void pm_target_free(const struct pm_plan *plan, struct pm_target *target)
+{
+	uint32_t s;
+
+	for (s = 0; target->parts && s < plan->set_count; s++) {
+		free(target->parts[s].stamps);
+		free(target->parts[s].readings);
+		free(target->parts[s].instance);
+	}
+	free(target->parts);
+	target->parts = NULL;
+}
+
+int pm_plan_room(struct pm_plan *plan, struct pm_target **out)
+{
+	struct pm_target *target;
+	uint32_t s;
+
+	if (plan->target_count == plan->target_room) {
+		uint32_t room = plan->target_room ? 2 * plan->target_room : 1;
+		struct pm_target *larger =
+			realloc(plan->targets, room * sizeof(larger[0]));
+
+		if (!larger)
+			return -ENOMEM;
+		memset(larger + plan->target_room, 0,
+		       (room - plan->target_room) * sizeof(larger[0]));
+		plan->targets = larger;
+		plan->target_room = room;
+	}
+	target = &plan->targets[plan->target_count];
+	if (!target->parts) {
+		target->parts = calloc(plan->set_count, sizeof(target->parts[0]));
+		if (!target->parts)
+			return -ENOMEM;
+		for (s = 0; s < plan->set_count; s++) {
+			if (part_init(&target->parts[s], plan->sets[s].count)) {
+				pm_target_free(plan, target);
+				return -ENOMEM;
+			}
+		}
+	}
+	*out = target;
+	return 0;
+}
+
+/* --- open and close ------------------------------------------------------------------
+ */
+
+static unsigned int open_flags(const struct perfmon_session *session)
+{
+	unsigned int flags = 0;
+
+	if (!(session->flags & PERFMON_SESSION_NO_PAGES))
+		flags |= PM_OPEN_USER_READ | PM_OPEN_TIME;
+	if (session->flags & PERFMON_SESSION_PARTIAL)
+		flags |= PM_OPEN_PARTIAL;
+	if (session->flags & PERFMON_SESSION_SPLIT)
+		flags |= PM_OPEN_SPLIT;
+	return flags;
+}
+
+static void close_target(const struct pm_plan *plan, struct pm_target *target)
+{
+	uint32_t s;
+
+	for (s = 0; s < plan->set_count; s++)
+		pm_instance_close(target->parts[s].instance);
+}
+
+/* Opens all sets of PLAN as ASKED says, as its next target. The number of counters that
+ * were refused, or a negative errno with nothing open. */
+static int open_target(struct perfmon_session *session, struct pm_plan *plan,
+		       const struct pm_target *asked)
+{
+	struct pm_target *target;
+	uint32_t s;
+	int refused = 0, n = pm_plan_room(plan, &target);
+
+	if (n)
+		return pm_diag_set(&session->diag, n, "out of memory");
+	for (s = 0; s < plan->set_count; s++) {
+		const struct pm_plan_set *set = &plan->sets[s];
+		struct pm_part *part = &target->parts[s];
+
+		n = pm_instance_open(part->instance, set->events, set->count, asked->tid,
+				     asked->cpu, open_flags(session) | asked->flags,
+				     &session->diag);
+		if (n < 0) {
+			while (s-- > 0)
+				pm_instance_close(target->parts[s].instance);
+			return n;
+		}
+		refused += (int)set->count - n;
+		memset(part->readings, 0, set->count * sizeof(part->readings[0]));
+		memset(part->stamps, 0, set->count * sizeof(part->stamps[0]));
+		part->settled = false;
+	}
+	*target = (struct pm_target){.tid = asked->tid,
+				     .cpu = asked->cpu,
+				     .pid = asked->pid,
+				     .kind = asked->kind,
+				     .flags = asked->flags,
+				     .role = asked->role,
+				     .active = asked->active,
+				     .parts = target->parts};
+	plan->target_count++;
+	return refused;
+}
+
+static void close_from(struct pm_plan *plan, uint32_t first)
+{
+	while (plan->target_count > first)
+		close_target(plan, &plan->targets[--plan->target_count]);
+}
+
+void pm_session_close_targets(struct perfmon_session *session)
+{
+	session->reader->owner = 0;
+	close_from(session->plan, 0);
+}
+
+void pm_session_forget(struct perfmon_session *session)
+{
+	struct pm_plan *plan = session->plan;
+	uint32_t t, s;
+
+	for (t = 0; t < plan->target_count; t++) {
+		for (s = 0; s < plan->set_count; s++)
+			pm_instance_forget(plan->targets[t].parts[s].instance);
+	}
+	plan->target_count = 0;
+}
+
+int pm_session_reopen(struct perfmon_session *session, struct pm_plan *plan,
+		      const struct pm_plan *old)
+{
+	uint32_t t;
+	int refused = 0;
+
+	for (t = 0; t < old->target_count; t++) {
+		struct pm_target asked = old->targets[t];
+		int n;
+
+		if (asked.active >= plan->set_count)
+			asked.active = 0;
+		n = asked.lost ? 0 : open_target(session, plan, &asked);
+		if (n < 0) {
+			close_from(plan, 0);
+			return n;
+		}
+		refused += n;
+	}
+	return refused;
+}
+
+/* The views for the attached thread's own reads. */
+static void make_views(struct perfmon_session *session)
+{
+	struct perfmon_reader *reader = session->reader;
+	const struct pm_plan *plan = session->plan;
+	uint32_t i;
+
+	reader->count = session->count;
+	for (i = 0; i < session->count; i++) {
+		const struct pm_register *reg = &session->registers[i];
+
+		/* Of several core PMUs only one has the counter on the hardware: their
+		 * sum is no single page's. */
+		if (plan->target_count == 1 && reg->count == 1)
+			pm_instance_view(plan->targets[0].parts[reg->set].instance,
+					 reg->planned, reg->base.value,
+					 &reader->views[i]);
+		else
+			pm_view_init_none(&reader->views[i]);
+	}
+}
+
+/* What the opening of a target says of register REG. */
+static void learn_refusal(struct pm_register *reg, const struct pm_target *target)
+{
+	const struct pm_instance *instance = target->parts[reg->set].instance;
+	uint32_t e;
+
+	for (e = 0; e < reg->count; e++) {
+		const struct pm_counter *counter = &instance->counters[reg->planned + e];
+
+		if (counter->fd < 0 && !reg->error)
+			reg->error = counter->error;
+		reg->opened |= counter->fd >= 0;
+	}
+}
+
+void pm_session_adopt_plan(struct perfmon_session *session, struct pm_plan *plan)
+{
+	uint32_t i, t;
+
+	session->plan = plan;
+	session->stamp++;
+	for (i = 0; i < session->count && plan->target_count; i++) {
+		session->registers[i].error = 0;
+		for (t = 0; t < plan->target_count; t++)
+			learn_refusal(&session->registers[i], &plan->targets[t]);
+	}
+	make_views(session);
+}
+
+/* --- start and stop ------------------------------------------------------------------
+ */
+
+int pm_target_enable(struct perfmon_session *session, struct pm_target *target)
+{
+	uint32_t s;
+	int first = 0;
+
+	if (target->lost)
+		return 0;
+	if (!(session->flags & PERFMON_SESSION_ROTATE)) {
+		struct pm_part *part = &target->parts[target->active];
+
+		part->settled = false;
+		return pm_instance_enable(part->instance);
+	}
+	for (s = 0; s < session->set_count; s++) {
+		int err = pm_instance_enable(target->parts[s].instance);
+
+		first = first ?: err;
+	}
+	return first;
+}
+
+int pm_target_disable(struct perfmon_session *session, struct pm_target *target)
+{
+	uint32_t s;
+	int first = 0;
+
+	if (!(session->flags & PERFMON_SESSION_ROTATE))
+		return pm_instance_disable(target->parts[target->active].instance);
+	for (s = 0; s < session->set_count; s++) {
+		int err = pm_instance_disable(target->parts[s].instance);
+
+		first = first ?: err;
+	}
+	return first;
+}
+
+/* --- attach ---------------------------------------------------------------------------
+ */
+
+static int check_target(struct perfmon_session *session,
+			const struct perfmon_target *target, size_t i)
+{
+	bool cpu = target->kind == PERFMON_TARGET_CPU;
+
+	if (target->kind > PERFMON_TARGET_CPU)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "target %zu: there is no kind %u of targets", i,
+				   target->kind);
+	if (target->flags & ~KNOWN_TARGET_FLAGS || target->reserved ||
+	    (cpu && target->flags))
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "target %zu: unknown flags 0x%x, or a reserved field "
+				   "that is not 0",
+				   i, target->flags);
+	if (cpu != (session->scope == PERFMON_SCOPE_CPU))
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "a session of %s scope cannot be attached to a %s",
+				   session->scope == PERFMON_SCOPE_CPU ? "CPU" : "thread",
+				   cpu ? "CPU" : "thread");
+	if (target->id < 0)
+		return pm_diag_set(&session->diag, -EINVAL, "there is no %s %d",
+				   cpu ? "CPU" : "thread", target->id);
+	return 0;
+}
+
+/* What to open for TARGET, without its role. */
+static struct pm_target asked_for(const struct perfmon_session *session,
+				  const struct perfmon_target *target)
+{
+	bool cpu = target->kind == PERFMON_TARGET_CPU;
+
+	return (struct pm_target){.tid = cpu ? -1 : target->id,
+				  .cpu = cpu ? target->id : -1,
+				  .kind = target->kind,
+				  .active = session->next_set};
+}
+
+static int open_asked(struct perfmon_session *session,
+		      const struct perfmon_target *target)
+{
+	struct pm_target asked = asked_for(session, target);
+	int refused = 0, n;
+
+	asked.role = PM_ROLE_ALL | PM_ROLE_OWN;
+	if (target->flags & PERFMON_TARGET_CHILDREN)
+		asked.flags = PM_OPEN_INHERIT;
+	if (target->flags & PERFMON_TARGET_APART) {
+		asked.role = PM_ROLE_ALL;
+		refused = open_target(session, session->plan, &asked);
+		asked.role = PM_ROLE_OWN;
+		asked.flags = 0;
+	}
+	if (refused < 0)
+		return refused;
+	n = open_target(session, session->plan, &asked);
+	return n < 0 ? n : refused + n;
+}
+
+/* Whether the session is attached to TARGET: its place, or -1. */
+static int find_target(const struct perfmon_session *session,
+		       const struct perfmon_target *target)
+{
+	const struct pm_plan *plan = session->plan;
+	struct pm_target asked = asked_for(session, target);
+	uint32_t t;
+
+	for (t = 0; t < plan->target_count; t++) {
+		const struct pm_target *have = &plan->targets[t];
+		bool same_thread =
+			have->tid == asked.tid ||
+			(asked.tid > 0 && !have->tid &&
+			 session->owner_tid == asked.tid) ||
+			(!asked.tid && have->tid > 0 && have->tid == pm_kernel_gettid());
+
+		if (have->kind == asked.kind && same_thread && have->cpu == asked.cpu)
+			return (int)t;
+	}
+	return -1;
+}
+
+/* The only target's thread may read by itself, if it is the caller. */
+static void set_owner(struct perfmon_session *session)
+{
+	const struct pm_plan *plan = session->plan;
+	const struct pm_target *target = &plan->targets[0];
+	pid_t self;
+
+	session->owner_tid = 0;
+	if (plan->target_count != 1 || session->scope != PERFMON_SCOPE_THREAD ||
+	    target->flags & PM_OPEN_INHERIT)
+		return;
+	self = pm_kernel_gettid();
+	if (target->tid && target->tid != self)
+		return;
+	session->owner_tid = self;
+	/* Last: from here on the thread reads without the lock. */
+	session->reader->owner = perfmon_arch_thread_pointer();
+}
+
+static int open_vector(struct perfmon_session *session,
+		       const struct perfmon_target *targets, size_t count)
+{
+	uint32_t before = session->plan->target_count;
+	int refused = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		int n = find_target(session, &targets[i]) >= 0
+				? pm_diag_set(&session->diag, -EEXIST,
+					      "target %zu: the session is attached to "
+					      "%d already",
+					      i, targets[i].id)
+				: open_asked(session, &targets[i]);
+
+		if (n < 0) {
+			close_from(session->plan, before);
+			return n;
+		}
+		refused += n;
+	}
+	return refused;
+}
+
+static int attach(struct perfmon_session *session, const struct perfmon_target *targets,
+		  size_t count, bool more)
+{
+	size_t i;
+	int n = 0;
+
+	for (i = 0; i < count && !n; i++)
+		n = check_target(session, &targets[i], i);
+	if (n)
+		return n;
+	pm_session_notice_loss(session);
+	if (session->state == PERFMON_DETACHED)
+		more = false;
+	if (more ? session->state != PERFMON_STOPPED : session->state != PERFMON_DETACHED)
+		return pm_diag_set(&session->diag, -EBUSY,
+				   more ? "a running session takes no further targets; "
+					  "stop it first"
+					: "the session is attached already; "
+					  "detach it first");
+	session->reader->owner = 0;
+	n = open_vector(session, targets, count);
+	if (n < 0) {
+		if (more)
+			set_owner(session);
+		return n;
+	}
+	session->target_lost = false;
+	pm_session_adopt_plan(session, session->plan);
+	if (!more)
+		pm_session_time_attach(session);
+	session->state = PERFMON_STOPPED;
+	set_owner(session);
+	return n;
+}
+
+static int attach_vector(struct perfmon_session *session,
+			 const struct perfmon_target *targets, size_t size, bool more)
+{
+	size_t n = size / sizeof(targets[0]);
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	if (!targets || !n || size % sizeof(targets[0]))
+		err = pm_diag_set(&session->diag, -EINVAL,
+				  "a vector of %zu bytes is no number of targets", size);
+	else if (n > PERFMON_SESSION_TARGETS)
+		err = pm_diag_set(&session->diag, -E2BIG, "%zu targets are more than %d",
+				  n, PERFMON_SESSION_TARGETS);
+	return pm_session_leave(session, err ?: attach(session, targets, n, more));
+}
+
+PM_EXPORT int perfmon_session_attach(struct perfmon_session *session,
+				     const struct perfmon_target *targets, size_t size)
+{
+	return attach_vector(session, targets, size, false);
+}
+
+PM_EXPORT int perfmon_session_attach_more(struct perfmon_session *session,
+					  const struct perfmon_target *targets,
+					  size_t size)
+{
+	return attach_vector(session, targets, size, true);
+}
+
+PM_EXPORT int perfmon_session_attach_thread(struct perfmon_session *session, pid_t tid)
+{
+	struct perfmon_target target = {.kind = PERFMON_TARGET_THREAD, .id = tid};
+
+	return attach_vector(session, &target, sizeof(target), false);
+}
+
+PM_EXPORT int perfmon_session_attach_cpu(struct perfmon_session *session, int cpu)
+{
+	struct perfmon_target target = {.kind = PERFMON_TARGET_CPU, .id = cpu};
+
+	return attach_vector(session, &target, sizeof(target), false);
+}
+
+/* --- detach ---------------------------------------------------------------------------
+ */
+
+/* Reads targets FIRST to LAST and adds them to the registers' bases. */
+static int fold_range(struct perfmon_session *session, uint32_t first, uint32_t last)
+{
+	struct pm_plan *plan = session->plan, part_of = *plan;
+	uint32_t t, s, c, i;
+	int error = 0;
+
+	session->stamp++;
+	for (t = first; t < last; t++) {
+		for (s = 0; s < plan->set_count; s++) {
+			struct pm_part *part = &plan->targets[t].parts[s];
+			int err;
+
+			if (part->settled)
+				continue;
+			/* What cannot be read any more keeps its last known reading. */
+			err = pm_instance_read(part->instance, part->readings);
+			for (c = 0; c < plan->sets[s].count && !err; c++)
+				part->stamps[c] = session->stamp;
+			if (err && err != -ENODATA && !error)
+				error = err;
+		}
+	}
+	part_of.targets += first;
+	part_of.target_count = last - first;
+	session->plan = &part_of;
+	for (i = 0; i < session->count; i++) {
+		struct pm_register *reg = &session->registers[i];
+
+		reg->base = pm_reading_add(reg->base,
+					   pm_register_sum(session, reg, PM_ROLE_ALL));
+		reg->own_base = pm_reading_add(
+			reg->own_base, pm_register_sum(session, reg, PM_ROLE_OWN));
+	}
+	for (s = 0; s < session->set_count; s++)
+		session->sets[s].active_ns += pm_session_active_ns(session, s);
+	session->plan = plan;
+	return error;
+}
+
+int pm_session_fold(struct perfmon_session *session)
+{
+	struct pm_plan *plan = session->plan;
+	int err;
+
+	if (plan->target_count)
+		session->next_set = plan->targets[0].active;
+	err = fold_range(session, 0, plan->target_count);
+	pm_session_time_detach(session);
+	close_from(plan, 0);
+	session->stamp++;
+	return err;
+}
+
+int pm_session_detach_all(struct perfmon_session *session)
+{
+	struct pm_plan *plan = session->plan;
+	uint32_t t;
+	int err;
+
+	session->reader->owner = 0;
+	session->owner_tid = 0;
+	if (session->state == PERFMON_RUNNING) {
+		for (t = 0; t < plan->target_count; t++)
+			pm_target_disable(session, &plan->targets[t]);
+		pm_session_time_stop(session);
+		session->state = PERFMON_STOPPED;
+	}
+	err = pm_session_fold(session);
+	session->state = PERFMON_DETACHED;
+	make_views(session);
+	return err;
+}
+
+/* Takes target T out of the plan, whose memory stays. */
+static void remove_target(struct perfmon_session *session, uint32_t t)
+{
+	struct pm_plan *plan = session->plan;
+	struct pm_target gone = plan->targets[t];
+
+	fold_range(session, t, t + 1);
+	close_target(plan, &plan->targets[t]);
+	plan->target_count--;
+	memmove(&plan->targets[t], &plan->targets[t + 1],
+		(plan->target_count - t) * sizeof(plan->targets[0]));
+	plan->targets[plan->target_count] = gone;
+}
+
+PM_EXPORT int perfmon_session_detach_target(struct perfmon_session *session,
+					    const struct perfmon_target *target)
+{
+	int t, err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	err = target ? check_target(session, target, 0) : -EINVAL;
+	if (err)
+		return pm_session_leave(session, err);
+	t = find_target(session, target);
+	if (t < 0)
+		return pm_session_leave(session,
+					pm_diag_set(&session->diag, -EINVAL,
+						    "the session is not attached to %d",
+						    target->id));
+	session->reader->owner = 0;
+	for (; t >= 0; t = find_target(session, target)) {
+		struct pm_plan *plan = session->plan;
+
+		if ((uint32_t)t == 0 && plan->target_count == 1)
+			break;
+		pm_session_time_target(session, &plan->targets[t]);
+		pm_target_disable(session, &plan->targets[t]);
+		remove_target(session, (uint32_t)t);
+	}
+	if (t >= 0) {
+		err = pm_session_detach_all(session);
+	} else {
+		make_views(session);
+		set_owner(session);
+	}
+	session->stamp++;
+	return pm_session_leave(session, err);
+}
+
+/* --- loss -----------------------------------------------------------------------------
+ */
+
+/* A counter of TARGET that is open and has no mapping: NULL if there is none. */
+static const struct pm_counter *any_counter(const struct pm_plan *plan,
+					    const struct pm_target *target)
+{
+	uint32_t s, c;
+
+	for (s = 0; s < plan->set_count; s++) {
+		const struct pm_instance *instance = target->parts[s].instance;
+
+		for (c = 0; c < instance->count; c++) {
+			if (instance->counters[c].fd >= 0 && !instance->counters[c].page)
+				return &instance->counters[c];
+		}
+	}
+	return NULL;
+}
+
+/* Whether the thread of TARGET, and all that it created, have ended: a mapped event says
+ * so to poll(2), and an event without a mapping says so always (perf_poll()). */
+static bool thread_has_ended(const struct pm_plan *plan, const struct pm_target *target)
+{
+	const struct pm_counter *counter = any_counter(plan, target);
+	size_t page_size = pm_kernel_page_size();
+	short events = 0;
+	void *page;
+
+	if (!counter)
+		return target->tid && pm_kernel_kill(target->tid, 0) == -ESRCH;
+	if (pm_kernel_mmap(&page, page_size, PROT_READ, MAP_SHARED, counter->fd, 0))
+		return pm_kernel_kill(target->tid, 0) == -ESRCH;
+	if (pm_kernel_poll(counter->fd, &events) < 0)
+		events = 0;
+	pm_kernel_munmap(page, page_size);
+	return events & POLLHUP;
+}
+
+/* Whether the CPU of TARGET is offline now. */
+static bool cpu_is_offline(const struct pm_target *target)
+{
+	char path[64];
+	int64_t online;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", target->cpu);
+	return !pm_kernel_file_number(path, &online) && !online;
+}
+
+void pm_session_notice_loss(struct perfmon_session *session)
+{
+	struct pm_plan *plan = session->plan;
+	uint32_t t;
+
+	if (session->state == PERFMON_DETACHED || pm_session_is_own(session))
+		return;
+	for (t = 0; t < plan->target_count; t++) {
+		struct pm_target *target = &plan->targets[t];
+
+		if (!target->lost)
+			target->lost = target->tid < 0 ? cpu_is_offline(target)
+						       : thread_has_ended(plan, target);
+		if (!target->lost)
+			return;
+	}
+	pm_session_detach_all(session);
+	session->target_lost = true;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What tests of sessions share: an event that counts exactly on every machine (a hardware
+ * breakpoint on a variable), and the values of counters. */
+#ifndef TESTS_SESSION_PROBE_H
+#define TESTS_SESSION_PROBE_H
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "perfmon/session.h"
+#include "perfmon/set.h"
+
+/* Written by touch(), watched by the events that watch_event() names. */
+static volatile uint64_t watched[4] __attribute__((aligned(64)));
+
+static inline const char *watch_event(unsigned int i)
+{
+	static char text[4][64];
+
+	snprintf(text[i], sizeof(text[i]), "mem:0x%" PRIxPTR "/8:w",
+		 (uintptr_t)&watched[i]);
+	return text[i];
+}
+
+static inline void touch(unsigned int i, unsigned int times)
+{
+	while (times--)
+		watched[i]++;
+}
+
+static inline struct perfmon_session *session_with(const char *events, uint32_t flags)
+{
+	struct perfmon_session_options options = {.size = sizeof(options),
+						  .flags = flags};
+	struct perfmon_session *session;
+
+	cr_assert_eq(perfmon_session_create(&session, &options), 0);
+	if (events)
+		cr_assert_geq(perfmon_session_add_events(session, events), 0, "%s: %s",
+			      events, perfmon_session_message(session));
+	return session;
+}
+
+static inline struct perfmon_value value_of(struct perfmon_session *session,
+					    uint32_t index)
+{
+	struct perfmon_value value = {.index = index};
+
+	cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), 1, "%s",
+		     perfmon_session_message(session));
+	return value;
+}
+
+static inline uint64_t count_of(struct perfmon_session *session, uint32_t index)
+{
+	return value_of(session, index).value;
+}
+
+static inline int open_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+/* Asserts that a call of perfmon succeeds, with its sentence if not. */
+#define OK(session, call)                                                                \
+	do {                                                                             \
+		int result_ = (call);                                                    \
+		cr_assert_geq(result_, 0, "%s: %d: %s", #call, result_,                  \
+			      perfmon_session_message(session));                         \
+	} while (0)
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Event sets that the program itself makes and switches. */
+#include <errno.h>
+#include <string.h>
+
+#include "session_probe.h"
+
+static struct perfmon_set_info info_of(struct perfmon_session *session, uint16_t id)
+{
+	struct perfmon_set_info info = {.id = id};
+
+	OK(session, perfmon_set_info(session, &info, sizeof(info)));
+	return info;
+}
+
+static void spin(unsigned int rounds)
+{
+	for (volatile unsigned int i = 0; i < rounds * 100000; i++)
+		;
+}
+
+/* Row: PM-40, PM-41: set 0 is there; sets are sparse, ordered by number whenever they are
+ * made, made and deleted only while detached, and keep their counters when changed. */
+Test(sets, are_made_and_deleted_while_detached)
+{
+	struct perfmon_session *session = session_with(NULL, 0);
+	struct perfmon_set three[] = {{.id = 700}, {.id = 65535}, {.id = 3}};
+	struct perfmon_set again = {.id = 700}, none = {.id = 4};
+	struct perfmon_set bad[] = {{.id = 9}, {.id = 10, .flags = 0x100}};
+	uint16_t ids[8];
+
+	cr_assert_eq(perfmon_set_list(session, ids, 8), 1);
+	cr_assert_eq(ids[0], 0);
+	cr_assert_eq(perfmon_set_create(session, three, sizeof(three)), 3);
+	cr_assert_eq(perfmon_set_list(session, ids, 8), 4);
+	cr_assert(ids[0] == 0 && ids[1] == 3 && ids[2] == 700 && ids[3] == 65535);
+	cr_assert_eq(perfmon_set_create(session, bad, sizeof(bad)), -EINVAL);
+	cr_assert_eq(perfmon_set_list(session, NULL, 0), 4,
+		     "a bad vector changes nothing");
+
+	cr_assert_eq(perfmon_set_add_events(session, 700, "dummy,page-faults"), 0);
+	cr_assert_eq(perfmon_set_add_events(session, 3, "context-switches"), 2);
+	cr_assert_eq(perfmon_set_add_events(session, 65535, "cpu-migrations"), 3);
+	cr_assert_eq(perfmon_set_add_events(session, 4, "dummy"), -EINVAL);
+	cr_assert_eq(perfmon_set_create(session, &again, sizeof(again)), 1);
+	cr_assert_eq(info_of(session, 700).counters, 2, "its registers are kept");
+
+	OK(session, perfmon_session_attach_thread(session, 0));
+	cr_assert_eq(perfmon_set_create(session, &none, sizeof(none)), -EBUSY);
+	cr_assert_eq(perfmon_set_delete(session, &again, sizeof(again)), -EBUSY);
+	cr_assert_eq(perfmon_session_add_events(session, "dummy;dummy"), -EBUSY,
+		     "there is no set 1 to add to");
+	cr_assert_eq(perfmon_session_counters(session), 4);
+	OK(session, perfmon_session_detach(session));
+
+	cr_assert_eq(perfmon_set_delete(session, &none, sizeof(none)), -EINVAL);
+	cr_assert_eq(perfmon_set_delete(session, &again, sizeof(again)), 1);
+	cr_assert_eq(perfmon_session_counters(session), 2, "counters go with their set");
+	cr_assert_eq(info_of(session, 3).counters, 1);
+	cr_assert_eq(info_of(session, 65535).counters, 1);
+	perfmon_session_close(session);
+}
+
+/* Row: PM-04: sizes of vectors. */
+Test(sets, vectors_are_checked)
+{
+	struct perfmon_session *session = session_with("dummy;dummy", 0);
+	struct perfmon_set all[] = {{.id = 0}, {.id = 1}},
+			   twice[] = {{.id = 1}, {.id = 1}};
+	struct perfmon_set_info info = {.id = 0, .reserved = 1}, missing = {.id = 2};
+	static struct perfmon_set many[PERFMON_SESSION_VECTOR + 1];
+
+	cr_assert_eq(perfmon_set_create(session, all, 0), -EINVAL);
+	cr_assert_eq(perfmon_set_create(session, all, sizeof(all) - 1), -EINVAL);
+	cr_assert_eq(perfmon_set_create(session, NULL, sizeof(all)), -EINVAL);
+	cr_assert_eq(perfmon_set_create(session, many, sizeof(many)), -E2BIG);
+	for (uint16_t i = 0; i < PERFMON_SESSION_SETS + 1; i++)
+		many[i].id = i;
+	cr_assert_eq(perfmon_set_create(session, many,
+					(PERFMON_SESSION_SETS + 1) * sizeof(many[0])),
+		     -E2BIG);
+	cr_assert_eq(perfmon_set_list(session, NULL, 0), 2);
+	cr_assert_eq(perfmon_set_delete(session, all, sizeof(all)), -EINVAL,
+		     "one set stays");
+	cr_assert_eq(perfmon_set_delete(session, twice, sizeof(twice)), -EINVAL);
+	cr_assert_eq(perfmon_set_info(session, &info, sizeof(info)), -EINVAL);
+	cr_assert_eq(perfmon_set_info(session, &missing, sizeof(missing)), -EINVAL);
+	cr_assert(strstr(perfmon_session_message(session), "event set 2"));
+	cr_assert_eq(perfmon_set_delete(session, all, sizeof(all[0])), 1,
+		     "set 0 is a set as any other");
+	perfmon_session_close(session);
+}
+
+/* Row: PM-29, PM-40, PM-45: it starts at the lowest, then at the last active one, or at
+ * the one that is named; only the active set counts; what each was active adds up. */
+Test(sets, one_is_active_at_a_time)
+{
+	char events[200];
+	struct perfmon_session *session;
+	struct perfmon_set_info first, second;
+	uint64_t total;
+
+	snprintf(events, sizeof(events), "%s;%s", watch_event(0), watch_event(0));
+	session = session_with(events, 0);
+	cr_assert_eq(perfmon_set_start(session, 1), -EINVAL, "detached");
+	OK(session, perfmon_session_attach_thread(session, 0));
+	touch(0, 5);
+	OK(session, perfmon_session_start(session));
+	cr_assert(info_of(session, 0).is_active);
+	touch(0, 10);
+	spin(20);
+	cr_assert_eq(perfmon_set_start(session, 7), -EINVAL);
+	OK(session, perfmon_set_start(session, 1));
+	cr_assert(info_of(session, 1).is_active && !info_of(session, 0).is_active);
+	touch(0, 100);
+	spin(20);
+	cr_assert_eq(count_of(session, 0), 10);
+	cr_assert_eq(count_of(session, 1), 100);
+	OK(session, perfmon_session_stop(session));
+	touch(0, 5);
+	OK(session, perfmon_session_start(session));
+	touch(0, 1000); /* set 1 was the last */
+	OK(session, perfmon_session_stop(session));
+	cr_assert_eq(count_of(session, 0), 10);
+	cr_assert_eq(count_of(session, 1), 1100);
+
+	first = info_of(session, 0);
+	second = info_of(session, 1);
+	cr_assert_eq(first.runs, 1);
+	cr_assert_eq(second.runs, 2);
+	cr_assert(first.active_ns > 0 && second.active_ns > 0);
+	total = count_of(session, PERFMON_VIRTUAL_TIME);
+	cr_assert_eq(first.active_ns + second.active_ns, total);
+	cr_assert_eq(value_of(session, 0).enabled_ns, total,
+		     "a counter was enabled for as long as the session ran");
+	cr_assert(value_of(session, 0).status & PERFMON_VALUE_MULTIPLEXED);
+
+	/* All that survives a detach, and the next attach begins with the last set. */
+	OK(session, perfmon_session_detach(session));
+	cr_assert_eq(count_of(session, 1), 1100);
+	cr_assert_eq(info_of(session, 1).runs, 2);
+	cr_assert_eq(info_of(session, 0).active_ns + info_of(session, 1).active_ns,
+		     total);
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	touch(0, 1);
+	OK(session, perfmon_set_start(session, 0));
+	touch(0, 2);
+	OK(session, perfmon_session_detach(session));
+	cr_assert_eq(count_of(session, 1), 1101);
+	cr_assert_eq(count_of(session, 0), 12);
+	perfmon_session_close(session);
+}
+
+/* Row: PM-46: a written value goes on from there in any set. */
+Test(sets, values_are_written_in_any_set)
+{
+	char events[200];
+	struct perfmon_session *session;
+	struct perfmon_write write = {.index = 1, .value = 50};
+
+	snprintf(events, sizeof(events), "%s;%s", watch_event(0), watch_event(0));
+	session = session_with(events, 0);
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_set_start(session, 1));
+	touch(0, 3);
+	OK(session, perfmon_session_write(session, &write, sizeof(write)));
+	touch(0, 4);
+	OK(session, perfmon_set_start(session, 0));
+	write.value = 80;
+	touch(0, 5);
+	cr_assert_eq(count_of(session, 1), 54);
+	OK(session, perfmon_session_write(session, &write, sizeof(write)));
+	OK(session, perfmon_set_start(session, 1));
+	touch(0, 6);
+	OK(session, perfmon_session_stop(session));
+	cr_assert_eq(count_of(session, 1), 86);
+	cr_assert_eq(count_of(session, 0), 5);
+	perfmon_session_close(session);
+}
+
+/* The kernel's own rotation: all sets are enabled, and what fits counts all the time. */
+Test(sets, the_kernel_may_rotate)
+{
+	char events[200];
+	struct perfmon_session *session;
+
+	snprintf(events, sizeof(events), "%s;%s", watch_event(0), watch_event(1));
+	session = session_with(events, PERFMON_SESSION_ROTATE);
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	touch(0, 10);
+	touch(1, 20);
+	OK(session, perfmon_session_stop(session));
+	cr_assert_eq(count_of(session, 0), 10);
+	cr_assert_eq(count_of(session, 1), 20);
+	cr_assert(value_of(session, 1).status & PERFMON_VALUE_COUNTED);
+	perfmon_session_close(session);
+}

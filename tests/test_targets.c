@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a session can be attached to, and what becomes of it there. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "session_probe.h"
+
+/* A thread that touches what it is told to, and its session's target. */
+struct worker {
+	pthread_t thread;
+	pid_t tid;
+	pthread_barrier_t barrier;
+	unsigned int times;
+	bool end;
+};
+
+static void *work(void *argument)
+{
+	struct worker *worker = argument;
+
+	worker->tid = (pid_t)syscall(SYS_gettid);
+	for (;;) {
+		pthread_barrier_wait(&worker->barrier);
+		if (worker->end)
+			return NULL;
+		touch(0, worker->times);
+		pthread_barrier_wait(&worker->barrier);
+	}
+}
+
+static void worker_start(struct worker *worker)
+{
+	worker->end = false;
+	worker->times = 0;
+	pthread_barrier_init(&worker->barrier, NULL, 2);
+	cr_assert_eq(pthread_create(&worker->thread, NULL, work, worker), 0);
+	pthread_barrier_wait(&worker->barrier);
+	pthread_barrier_wait(&worker->barrier);
+}
+
+static void worker_touch(struct worker *worker, unsigned int times)
+{
+	worker->times = times;
+	pthread_barrier_wait(&worker->barrier);
+	pthread_barrier_wait(&worker->barrier);
+}
+
+static void worker_end(struct worker *worker)
+{
+	worker->end = true;
+	pthread_barrier_wait(&worker->barrier);
+	pthread_join(worker->thread, NULL);
+}
+
+/* A joined thread may still be on its way out of the kernel. */
+static void wait_for_loss(struct perfmon_session *session)
+{
+	while (perfmon_session_state(session) != PERFMON_DETACHED)
+		usleep(1000);
+}
+
+/* Row: HW-01, HW-05: several targets on one counter, summed; twice the same is EEXIST,
+ * and detaching what was not attached EINVAL. */
+Test(targets, several_on_one_session)
+{
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	struct worker a, b;
+	struct perfmon_target targets[3] = {};
+	int before = open_descriptors();
+
+	worker_start(&a);
+	worker_start(&b);
+	targets[0].id = a.tid;
+	targets[1].id = b.tid;
+	targets[2].id = a.tid;
+	cr_assert_eq(perfmon_session_attach(session, targets, sizeof(targets)), -EEXIST);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+	cr_assert_eq(open_descriptors(), before, "nothing is half attached");
+	OK(session, perfmon_session_attach(session, targets, sizeof(targets[0])));
+	cr_assert_eq(perfmon_session_attach(session, &targets[1], sizeof(targets[0])),
+		     -EBUSY);
+	OK(session,
+	   perfmon_session_attach_more(session, &targets[1], sizeof(targets[0])));
+	cr_assert_eq(
+		perfmon_session_attach_more(session, &targets[2], sizeof(targets[0])),
+		-EEXIST);
+	OK(session, perfmon_session_start(session));
+	cr_assert_eq(
+		perfmon_session_attach_more(session, &targets[2], sizeof(targets[0])),
+		-EBUSY);
+	worker_touch(&a, 10);
+	worker_touch(&b, 100);
+	touch(0, 1000);
+	cr_assert_eq(count_of(session, 0), 110);
+	OK(session, perfmon_session_detach_target(session, &targets[0]));
+	cr_assert_eq(perfmon_session_detach_target(session, &targets[0]), -EINVAL);
+	worker_touch(&a, 10);
+	worker_touch(&b, 100);
+	cr_assert_eq(count_of(session, 0), 210);
+	OK(session, perfmon_session_detach_target(session, &targets[1]));
+	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+	cr_assert_eq(count_of(session, 0), 210);
+	cr_assert_gt(count_of(session, PERFMON_VIRTUAL_TIME), 0);
+	worker_end(&a);
+	worker_end(&b);
+	perfmon_session_close(session);
+	cr_assert_eq(open_descriptors(), before);
+}
+
+/* Row: PM-12: a thread that ends leaves a detached session, whose values stay, and which
+ * can be attached elsewhere. */
+Test(targets, a_thread_that_ends)
+{
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	struct worker worker;
+
+	worker_start(&worker);
+	OK(session, perfmon_session_attach_thread(session, worker.tid));
+	OK(session, perfmon_session_start(session));
+	worker_touch(&worker, 7);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_RUNNING);
+	worker_end(&worker);
+	wait_for_loss(session);
+	cr_assert_eq(count_of(session, 0), 7);
+	cr_assert_eq(perfmon_session_start(session), -EINVAL);
+	cr_assert(strstr(perfmon_session_message(session), "ended"));
+	OK(session, perfmon_session_detach(session));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	touch(0, 3);
+	OK(session, perfmon_session_stop(session));
+	cr_assert_eq(count_of(session, 0), 10);
+	perfmon_session_close(session);
+}
+
+/* Row: PM-12: the same when a signal ends it, in another process; it is noticed by the
+ * very call that attaches elsewhere. */
+Test(targets, a_process_that_is_killed)
+{
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	int go[2], done[2];
+	char byte = 0;
+	pid_t child;
+
+	cr_assert(!pipe(go) && !pipe(done));
+	child = fork();
+	if (!child) {
+		if (read(go[0], &byte, 1) == 1)
+			touch(0, 12);
+		if (write(done[1], &byte, 1) == 1)
+			pause();
+		_exit(1);
+	}
+	OK(session, perfmon_session_attach_thread(session, child));
+	OK(session, perfmon_session_start(session));
+	cr_assert_eq(write(go[1], &byte, 1), 1);
+	cr_assert_eq(read(done[0], &byte, 1), 1);
+	cr_assert_eq(count_of(session, 0), 12);
+	cr_assert_eq(perfmon_session_attach_thread(session, 0), -EBUSY);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	OK(session, perfmon_session_attach_thread(session, 0));
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STOPPED);
+	cr_assert_eq(count_of(session, 0), 12);
+	perfmon_session_close(session);
+}
+
+static void *touch_five(void *unused)
+{
+	(void)unused;
+	touch(0, 5);
+	return NULL;
+}
+
+/* Row: HW-06, PC-14: what the target creates counts with it, and apart from it. */
+Test(targets, children_with_and_apart)
+{
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	struct perfmon_target target = {.flags = PERFMON_TARGET_CHILDREN |
+						 PERFMON_TARGET_APART};
+	struct perfmon_value own = {.index = 0};
+	pthread_t thread;
+	pid_t child;
+
+	OK(session, perfmon_session_attach(session, &target, sizeof(target)));
+	OK(session, perfmon_session_start(session));
+	touch(0, 10);
+	cr_assert_eq(pthread_create(&thread, NULL, touch_five, NULL), 0);
+	pthread_join(thread, NULL);
+	child = fork();
+	if (!child) {
+		touch(0, 100);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	OK(session, perfmon_session_stop(session));
+	cr_assert_eq(count_of(session, 0), 115);
+	OK(session, perfmon_session_read_own(session, &own, sizeof(own)));
+	cr_assert_eq(own.value, 10);
+	OK(session, perfmon_session_detach(session));
+	OK(session, perfmon_session_read_own(session, &own, sizeof(own)));
+	cr_assert_eq(own.value, 10);
+	cr_assert_eq(count_of(session, 0), 115);
+	perfmon_session_close(session);
+}
+
+/* Row: PM-02: the wrong kind of target. */
+Test(targets, are_checked)
+{
+	struct perfmon_session *session = session_with("dummy", 0);
+	struct perfmon_target cpu = {.kind = PERFMON_TARGET_CPU};
+	struct perfmon_target bad = {.kind = 77}, flags = {.flags = 0x80},
+			      reserved = {.reserved = 1}, none = {.id = -1},
+			      missing = {.id = 0x3ffffff};
+
+	cr_assert_eq(perfmon_session_attach(session, &cpu, sizeof(cpu)), -EINVAL);
+	cr_assert_eq(perfmon_session_attach(session, &bad, sizeof(bad)), -EINVAL);
+	cr_assert_eq(perfmon_session_attach(session, &flags, sizeof(flags)), -EINVAL);
+	cr_assert_eq(perfmon_session_attach(session, &reserved, sizeof(bad)), -EINVAL);
+	cr_assert_eq(perfmon_session_attach(session, &none, sizeof(none)), -EINVAL);
+	cr_assert_eq(perfmon_session_attach(session, &missing, sizeof(bad)), -ESRCH);
+	cr_assert_eq(perfmon_session_attach(session, &cpu, 3), -EINVAL);
+	cr_assert_eq(perfmon_session_attach(session, NULL, 0), -EINVAL);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+	perfmon_session_close(session);
+}
