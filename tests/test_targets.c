@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -206,6 +207,89 @@ Test(targets, children_with_and_apart)
 	OK(session, perfmon_session_read_own(session, &own, sizeof(own)));
 	cr_assert_eq(own.value, 10);
 	cr_assert_eq(count_of(session, 0), 115);
+	perfmon_session_close(session);
+}
+
+/* A child that faults FAULTS pages in, then executes a program; what it counts from there
+ * on, and what it counted up to there. */
+static pid_t faulting_child(int go[2], unsigned int faults)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	volatile char *memory = mmap(NULL, faults * page, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned int i;
+	char byte;
+	pid_t child;
+
+	cr_assert_neq(memory, MAP_FAILED);
+	madvise((void *)memory, faults * page, MADV_NOHUGEPAGE);
+	cr_assert_eq(pipe(go), 0);
+	child = fork();
+	if (!child) {
+		if (read(go[0], &byte, 1) == 1)
+			for (i = 0; i < faults; i++)
+				memory[i * page] = 1;
+		execl("/bin/true", "true", (char *)NULL);
+		_exit(1);
+	}
+	munmap((void *)memory, faults * page);
+	return child;
+}
+
+/* Row: PC-13: a program is counted from its first instruction, and what prepared it is
+ * not. */
+Test(targets, from_the_exec_on)
+{
+	struct perfmon_session *session = session_with("page-faults", 0);
+	struct perfmon_target target = {.flags = PERFMON_TARGET_ON_EXEC |
+						 PERFMON_TARGET_CHILDREN |
+						 PERFMON_TARGET_APART};
+	struct perfmon_value own = {.index = 0};
+	uint64_t with;
+	int go[2], status;
+
+	target.id = faulting_child(go, 20000);
+	OK(session, perfmon_session_attach(session, &target, sizeof(target)));
+	OK(session, perfmon_session_start(session));
+	cr_assert_eq(count_of(session, 0), 0);
+	cr_assert_eq(write(go[1], "", 1), 1);
+	cr_assert_eq(waitpid(target.id, &status, 0), target.id);
+	cr_assert_eq(status, 0);
+	cr_assert_gt(count_of(session, 0), 0);
+	cr_assert_lt(count_of(session, 0), 20000);
+	OK(session, perfmon_session_read_own(session, &own, sizeof(own)));
+	cr_assert_eq(own.value, count_of(session, 0));
+	OK(session, perfmon_session_detach(session));
+
+	/* A common start counts all. */
+	with = count_of(session, 0);
+	target.flags = 0;
+	target.id = faulting_child(go, 20000);
+	OK(session, perfmon_session_attach(session, &target, sizeof(target)));
+	OK(session, perfmon_session_start(session));
+	cr_assert_eq(write(go[1], "", 1), 1);
+	cr_assert_eq(waitpid(target.id, &status, 0), target.id);
+	cr_assert_gt(count_of(session, 0), with + 20000);
+	perfmon_session_close(session);
+}
+
+Test(targets, that_cannot_wait_for_an_exec)
+{
+	struct perfmon_session *session = session_with("dummy", 0);
+	struct perfmon_target self = {.flags = PERFMON_TARGET_ON_EXEC}, other = self;
+	struct worker worker;
+
+	worker_start(&worker);
+	other.id = worker.tid;
+	cr_assert_eq(perfmon_session_attach(session, &self, sizeof(self)), -EINVAL);
+	self.id = (int32_t)syscall(SYS_gettid);
+	cr_assert_eq(perfmon_session_attach(session, &self, sizeof(self)), -EINVAL);
+	OK(session, perfmon_session_attach(session, &other, sizeof(other)));
+	OK(session, perfmon_session_detach(session));
+	OK(session, perfmon_session_add_events(session, "dummy;dummy"));
+	cr_assert_eq(perfmon_session_attach(session, &other, sizeof(other)), -EINVAL);
+	cr_assert(strstr(perfmon_session_message(session), "take turns"));
+	worker_end(&worker);
 	perfmon_session_close(session);
 }
 

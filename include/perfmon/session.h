@@ -239,6 +239,9 @@ enum perfmon_target_kind {
 #define PERFMON_TARGET_APART                                                             \
 	2u /* and its own counts apart from theirs: perfmon_session_read_own(). Every    \
 	    * event is opened twice */
+#define PERFMON_TARGET_ON_EXEC                                                           \
+	4u /* the first start leaves it to the thread's next execve(2) to begin: what    \
+	    * is before it is not counted */
 
 struct perfmon_target {
 	uint32_t kind;
@@ -254,6 +257,12 @@ struct perfmon_target {
  * perfmon_session_attach_thread() for each target; -EEXIST: one is there twice; -E2BIG:
  * more than PERFMON_SESSION_TARGETS; -EINVAL: also for a kind that does not go with the
  * session's scope. Allocates for the second and further targets.
+ *
+ * PERFMON_TARGET_ON_EXEC is for a program that was forked and has not been executed yet:
+ * attach, start, let it go on. The kernel begins at the execve(2) itself (perf_event_attr's
+ * enable_on_exec), without a race. It can't be told to forget it: start before the exec,
+ * stop after it. Any later start is a common one. -EINVAL: the calling thread, whose exec
+ * would end the session, or several event sets without PERFMON_SESSION_ROTATE.
  */
 int perfmon_session_attach(struct perfmon_session *session,
 			   const struct perfmon_target *targets, size_t size);

@@ -181,6 +181,7 @@ static struct perf_event_attr attr_of(const struct pm_instance *instance, uint32
 
 	attr.size = sizeof(attr);
 	attr.disabled = leader == NO_GROUP;
+	attr.enable_on_exec = attr.disabled && instance->flags & PM_OPEN_ON_EXEC;
 	attr.read_format = PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |
 			   PERF_FORMAT_TOTAL_TIME_RUNNING;
 	/* The kernel refuses to inherit what is read as a group. */

@@ -74,6 +74,7 @@ static inline size_t pm_instance_size(size_t count)
 #define PM_OPEN_INHERIT	  4u  /* count children that the target creates, too */
 #define PM_OPEN_SPLIT	  8u  /* every event on its own (see pm_instance_starved()) */
 #define PM_OPEN_TIME	  16u /* map one page for its clock if no other is mapped */
+#define PM_OPEN_ON_EXEC	  32u /* the target's next exec enables it, too */
 
 /*
  * pm_instance_open() - opens EVENTS[0..COUNT) (of one set) on thread TID (0: the

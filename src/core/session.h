@@ -97,6 +97,7 @@ struct pm_target {
 	unsigned int flags; /* PM_OPEN_, added to the session's */
 	unsigned int role;
 	bool lost;	       /* its thread has ended, its CPU is offline */
+	bool awaits_exec;      /* PM_OPEN_ON_EXEC, and not started yet */
 	uint32_t active;       /* place of the set that is on here */
 	struct pm_part *parts; /* one for each set */
 };

@@ -10,7 +10,8 @@
 #include "core/kernel.h"
 #include "core/session.h"
 
-#define KNOWN_TARGET_FLAGS (PERFMON_TARGET_CHILDREN | PERFMON_TARGET_APART)
+#define KNOWN_TARGET_FLAGS                                                               \
+	(PERFMON_TARGET_CHILDREN | PERFMON_TARGET_APART | PERFMON_TARGET_ON_EXEC)
 
 /* --- memory --------------------------------------------------------------------------
  */
@@ -127,6 +128,7 @@ static int open_target(struct perfmon_session *session, struct pm_plan *plan,
 				     .kind = asked->kind,
 				     .flags = asked->flags,
 				     .role = asked->role,
+				     .awaits_exec = asked->flags & PM_OPEN_ON_EXEC,
 				     .active = asked->active,
 				     .parts = target->parts};
 	plan->target_count++;
@@ -169,6 +171,8 @@ int pm_session_reopen(struct perfmon_session *session, struct pm_plan *plan,
 
 		if (asked.active >= plan->set_count)
 			asked.active = 0;
+		if (!asked.awaits_exec)
+			asked.flags &= ~PM_OPEN_ON_EXEC;
 		n = asked.lost ? 0 : open_target(session, plan, &asked);
 		if (n < 0) {
 			close_from(plan, 0);
@@ -240,6 +244,10 @@ int pm_target_enable(struct perfmon_session *session, struct pm_target *target)
 
 	if (target->lost)
 		return 0;
+	if (target->awaits_exec) {
+		target->awaits_exec = false;
+		return 0;
+	}
 	if (!(session->flags & PERFMON_SESSION_ROTATE)) {
 		struct pm_part *part = &target->parts[target->active];
 
@@ -272,6 +280,22 @@ int pm_target_disable(struct perfmon_session *session, struct pm_target *target)
 /* --- attach ---------------------------------------------------------------------------
  */
 
+static int check_exec(struct perfmon_session *session,
+		      const struct perfmon_target *target, size_t i)
+{
+	if (!target->id || target->id == pm_kernel_gettid())
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "target %zu: the exec of the calling thread would end "
+				   "the session",
+				   i);
+	if (session->set_count > 1 && !(session->flags & PERFMON_SESSION_ROTATE))
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "target %zu: event sets that take turns cannot wait "
+				   "for an exec",
+				   i);
+	return 0;
+}
+
 static int check_target(struct perfmon_session *session,
 			const struct perfmon_target *target, size_t i)
 {
@@ -295,7 +319,8 @@ static int check_target(struct perfmon_session *session,
 	if (target->id < 0)
 		return pm_diag_set(&session->diag, -EINVAL, "there is no %s %d",
 				   cpu ? "CPU" : "thread", target->id);
-	return 0;
+	return target->flags & PERFMON_TARGET_ON_EXEC ? check_exec(session, target, i)
+						      : 0;
 }
 
 /* What to open for TARGET, without its role. */
@@ -319,11 +344,13 @@ static int open_asked(struct perfmon_session *session,
 	asked.role = PM_ROLE_ALL | PM_ROLE_OWN;
 	if (target->flags & PERFMON_TARGET_CHILDREN)
 		asked.flags = PM_OPEN_INHERIT;
+	if (target->flags & PERFMON_TARGET_ON_EXEC)
+		asked.flags |= PM_OPEN_ON_EXEC;
 	if (target->flags & PERFMON_TARGET_APART) {
 		asked.role = PM_ROLE_ALL;
 		refused = open_target(session, session->plan, &asked);
 		asked.role = PM_ROLE_OWN;
-		asked.flags = 0;
+		asked.flags &= ~PM_OPEN_INHERIT;
 	}
 	if (refused < 0)
 		return refused;
