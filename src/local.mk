@@ -21,6 +21,7 @@ libperfmon_all_la_SOURCES = \
 	src/fastpath/read.h src/fastpath/region.c src/fastpath/region.h \
 	src/fastpath/thread.h src/fastpath/view.c src/fastpath/view.h \
 	src/core/clock.c src/core/clock.h \
+	src/core/cpus.c src/core/cpus.h \
 	src/core/diag.c src/core/diag.h \
 	src/core/events.c src/core/events.h src/core/events_api.c \
 	src/core/events_auto.c src/core/events_generic.c src/core/events_internal.h \
@@ -57,6 +58,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/sysfs.c src/core/sysfs.h \
 	src/core/thread.c src/core/thread.h \
 	src/core/topology.c src/core/topology.h \
+	src/core/topology_cache.c src/core/topology_load.h \
 	src/core/version.c
 libperfmon_all_la_CPPFLAGS = $(AM_CPPFLAGS) $(URCU_CFLAGS) $(HWLOC_CFLAGS)
 libperfmon_all_la_LIBADD = $(URCU_LIBS) $(HWLOC_LIBS) $(PFM_LIBS) -lm

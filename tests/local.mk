@@ -7,7 +7,8 @@ tests_race_snapshot_LDADD = libperfmon_all.la
 
 # Recorded machines, and what tests of events share.
 EXTRA_DIST += tests/data/biglittle.tree tests/data/hybrid.tree tests/data/server.tree \
-	tests/events_dump.h tests/tree.h
+	tests/events_dump.h tests/tree.h \
+	tests/machine.h
 
 # As users do: C++11, and the shared library.
 check_PROGRAMS += tests/inline_cxx

@@ -2,7 +2,7 @@
 /*
  * A recorded machine: tests/data/NAME.tree, unpacked into a folder of its own and put in
  * the place of / for everything that reads sysfs and tracefs. Each line of the recording
- * is a file: its path, a blank, its content.
+ * is a file: its path, a blank, its content. Other lines are no files (see machine.h).
  */
 #ifndef PM_TESTS_TREE_H
 #define PM_TESTS_TREE_H
@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/kernel.h"
 
@@ -25,12 +26,15 @@ static inline void tree_write(const char *path, const char *content)
 	FILE *file;
 
 	snprintf(full, sizeof(full), "%s%s", tree_root, path);
-	for (char *slash = full + strlen(tree_root); (slash = strchr(slash + 1, '/'));) {
+	file = fopen(full, "w");
+	for (char *slash = full + strlen(tree_root);
+	     !file && (slash = strchr(slash + 1, '/'));) {
 		*slash = '\0';
 		cr_assert(!mkdir(full, 0755) || errno == EEXIST, "mkdir %s", full);
 		*slash = '/';
 	}
-	file = fopen(full, "w");
+	if (!file)
+		file = fopen(full, "w");
 	cr_assert_not_null(file, "%s", full);
 	fprintf(file, "%s\n", content);
 	fclose(file);
@@ -39,20 +43,27 @@ static inline void tree_write(const char *path, const char *content)
 /* An empty machine. */
 static inline void tree_new(void)
 {
-	strcpy(tree_root, "/tmp/perfmon-tree-XXXXXX");
+	/* In memory, if that can be: there are thousands of files. */
+	strcpy(tree_root, access("/dev/shm", W_OK) ? "/tmp/perfmon-tree-XXXXXX"
+						   : "/dev/shm/perfmon-tree-XXXXXX");
 	cr_assert_not_null(mkdtemp(tree_root));
 	pm_kernel_root = tree_root;
 }
 
-static inline void tree_unpack(const char *name)
+static inline void tree_path(const char *name, char *path, size_t size)
 {
 	const char *source = getenv("srcdir");
+
+	snprintf(path, size, "%s/tests/data/%s.tree", source ? source : ".", name);
+}
+
+static inline void tree_unpack(const char *name)
+{
 	char path[512], line[1024];
 	FILE *file;
 
 	tree_new();
-	snprintf(path, sizeof(path), "%s/tests/data/%s.tree", source ? source : ".",
-		 name);
+	tree_path(name, path, sizeof(path));
 	file = fopen(path, "r");
 	cr_assert_not_null(file, "cannot open %s (is srcdir set?)", path);
 	while (fgets(line, sizeof(line), file)) {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -252,6 +253,20 @@ int pm_kernel_signal_mask(sigset_t *blocked)
 int pm_kernel_thread_name(char name[16])
 {
 	return CALL(PM_CALL_PRCTL, prctl(PR_GET_NAME, name));
+}
+
+int pm_kernel_bind_helper(const unsigned long *mask, size_t size)
+{
+	/* 0 is the calling thread. */
+	int err = (int)CALL(PM_CALL_SCHED_SETAFFINITY,
+			    syscall(SYS_sched_setaffinity, 0, size, mask));
+
+	return err < 0 ? err : 0;
+}
+
+int pm_kernel_secure(void)
+{
+	return getauxval(AT_SECURE) != 0;
 }
 
 pid_t pm_kernel_gettid(void)

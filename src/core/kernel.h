@@ -45,6 +45,7 @@ enum pm_kernel_call {
 	PM_CALL_SIGACTION,
 	PM_CALL_PRCTL,
 	PM_CALL_KILL,
+	PM_CALL_SCHED_SETAFFINITY,
 	PM_CALLS
 };
 
@@ -103,6 +104,11 @@ int pm_kernel_sigaction(int signal, const struct sigaction *action, struct sigac
 void pm_kernel_raise(int signal); /* in the calling thread */
 int pm_kernel_signal_mask(sigset_t *blocked); /* of the calling thread */
 int pm_kernel_thread_name(char name[16]);
+/* Binds the calling thread, which must be one of our own helpers, to the CPUs of MASK
+ * (SIZE bytes, laid out as cpu_set_t). */
+int pm_kernel_bind_helper(const unsigned long *mask, size_t size);
+/* Whether the program has more rights than who runs it (set-user-ID and the like). */
+int pm_kernel_secure(void);
 pid_t pm_kernel_gettid(void);
 pid_t pm_kernel_getpid(void); /* asks the kernel, never a cached value */
 size_t pm_kernel_page_size(void);

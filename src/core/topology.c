@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/topology.h"
 
+#include <errno.h>
 #include <hwloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 
 #include "arch/arch.h"
 #include "core/kernel.h"
+#include "core/topology_load.h"
 
 static void text_set(char *to, size_t size, const char *text)
 {
@@ -70,35 +72,129 @@ static uint32_t count_of(hwloc_topology_t topology, hwloc_obj_type_t type)
 	return n > 0 ? (uint32_t)n : 0;
 }
 
-static void describe_topology(struct pm_machine *machine)
+/*
+ * A topology of this machine, or NULL. hwloc loads plugins and files that the environment
+ * names, whoever runs the program: a set-user-ID program does without it. Where the
+ * environment puts another machine in the place of this one (HWLOC_XMLFILE without
+ * HWLOC_THISSYSTEM), its CPUs are not those of our events. STRUCTURE: all that CPUs are
+ * part of; else packages and cores.
+ */
+static hwloc_topology_t load(bool structure)
 {
+	static const hwloc_obj_type_t small[] = {HWLOC_OBJ_PACKAGE, HWLOC_OBJ_CORE},
+				      all[] = {HWLOC_OBJ_DIE, HWLOC_OBJ_L4CACHE,
+					       HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE,
+					       HWLOC_OBJ_L1CACHE};
+	unsigned long flags = structure ? HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED : 0;
 	hwloc_topology_t topology;
-	hwloc_obj_t package;
 
-	if (hwloc_topology_init(&topology))
-		return;
+	if (pm_kernel_secure() || hwloc_topology_init(&topology))
+		return NULL;
 #if HWLOC_API_VERSION >= 0x00020100
 	hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
 				      "x86");
 #endif
 #if HWLOC_API_VERSION >= 0x00020500
-	hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING);
+	flags |= HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING;
 #endif
+	hwloc_topology_set_flags(topology, flags);
 	hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
-	hwloc_topology_set_type_filter(topology, HWLOC_OBJ_PACKAGE,
-				       HWLOC_TYPE_FILTER_KEEP_ALL);
-	hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE,
-				       HWLOC_TYPE_FILTER_KEEP_ALL);
+	for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++)
+		hwloc_topology_set_type_filter(topology, small[i],
+					       HWLOC_TYPE_FILTER_KEEP_ALL);
+	for (size_t i = 0; structure && i < sizeof(all) / sizeof(all[0]); i++)
+		hwloc_topology_set_type_filter(topology, all[i],
+					       HWLOC_TYPE_FILTER_KEEP_ALL);
+	if (structure)
+		hwloc_topology_set_type_filter(topology, HWLOC_OBJ_GROUP,
+					       HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
 	if (!hwloc_topology_load(topology)) {
-		machine->packages = count_of(topology, HWLOC_OBJ_PACKAGE);
-		machine->cores = count_of(topology, HWLOC_OBJ_CORE);
-		machine->cpus = count_of(topology, HWLOC_OBJ_PU);
-		package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
-		if (package)
-			text_set(machine->cpu_model, sizeof(machine->cpu_model),
-				 hwloc_obj_get_info_by_name(package, "CPUModel"));
+		if (!structure || *pm_kernel_root ||
+		    hwloc_topology_is_thissystem(topology))
+			return topology;
 	}
 	hwloc_topology_destroy(topology);
+	return NULL;
+}
+
+static void describe_topology(struct pm_machine *machine)
+{
+	hwloc_topology_t topology = load(false);
+	hwloc_obj_t package;
+
+	if (!topology)
+		return;
+	machine->packages = count_of(topology, HWLOC_OBJ_PACKAGE);
+	machine->cores = count_of(topology, HWLOC_OBJ_CORE);
+	machine->cpus = count_of(topology, HWLOC_OBJ_PU);
+	package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
+	if (package)
+		text_set(machine->cpu_model, sizeof(machine->cpu_model),
+			 hwloc_obj_get_info_by_name(package, "CPUModel"));
+	hwloc_topology_destroy(topology);
+}
+
+static const hwloc_obj_type_t types[PM_LEVELS] = {
+	[PM_LEVEL_PU] = HWLOC_OBJ_PU,		[PM_LEVEL_CORE] = HWLOC_OBJ_CORE,
+	[PM_LEVEL_L1] = HWLOC_OBJ_L1CACHE,	[PM_LEVEL_L2] = HWLOC_OBJ_L2CACHE,
+	[PM_LEVEL_L3] = HWLOC_OBJ_L3CACHE,	[PM_LEVEL_L4] = HWLOC_OBJ_L4CACHE,
+	[PM_LEVEL_GROUP] = HWLOC_OBJ_GROUP,	[PM_LEVEL_NUMA] = HWLOC_OBJ_NUMANODE,
+	[PM_LEVEL_DIE] = HWLOC_OBJ_DIE,		[PM_LEVEL_PACKAGE] = HWLOC_OBJ_PACKAGE,
+	[PM_LEVEL_MACHINE] = HWLOC_OBJ_MACHINE,
+};
+
+static int cpus_of(struct pm_cpus *cpus, hwloc_const_bitmap_t bitmap)
+{
+	int err = 0;
+
+	if (!bitmap || hwloc_bitmap_weight(bitmap) < 0)
+		return 0; /* "all there may be" says nothing */
+	for (int cpu = -1; !err && (cpu = hwloc_bitmap_next(bitmap, cpu)) >= 0;)
+		err = pm_cpus_add(cpus, (unsigned int)cpu);
+	return err;
+}
+
+static int level_load(struct pm_topology *to, hwloc_topology_t topology,
+		      enum pm_level level)
+{
+	int depth = hwloc_get_type_depth(topology, types[level]), err = 0;
+
+	/* Groups within groups: the largest. */
+	for (int i = 0; depth == HWLOC_TYPE_DEPTH_MULTIPLE; i++)
+		if (hwloc_get_depth_type(topology, i) == types[level])
+			depth = i;
+	if (depth == HWLOC_TYPE_DEPTH_UNKNOWN)
+		return 0;
+	err = pm_topology_level_new(to, level,
+				    hwloc_get_nbobjs_by_depth(topology, depth));
+	for (uint32_t i = 0; !err && i < to->levels[level].count; i++) {
+		hwloc_obj_t object = hwloc_get_obj_by_depth(topology, depth, i);
+		struct pm_group *group = &to->levels[level].groups[i];
+
+		group->os_index = object->os_index;
+		err = cpus_of(&group->cpus, object->cpuset);
+	}
+	return err;
+}
+
+int pm_topology_load(struct pm_topology *to)
+{
+	hwloc_topology_t topology = load(true);
+	int err;
+
+	if (!topology)
+		return -ENODATA;
+	err = cpus_of(&to->online, hwloc_topology_get_topology_cpuset(topology));
+	if (!err)
+		err = cpus_of(&to->allowed, hwloc_topology_get_allowed_cpuset(topology));
+	if (!err)
+		err = cpus_of(&to->present, hwloc_topology_get_complete_cpuset(topology));
+	for (int level = 0; !err && level < PM_LEVELS; level++)
+		err = level_load(to, topology, level);
+	hwloc_topology_destroy(topology);
+	if (!err && pm_cpus_next(&to->online, 0) < 0)
+		err = -ENODATA;
+	return err;
 }
 
 void pm_machine_describe(struct pm_machine *machine)
