@@ -4,6 +4,7 @@ pminclude_HEADERS = \
 	include/perfmon/event.h \
 	include/perfmon/inline.h \
 	include/perfmon/perfmon.h \
+	include/perfmon/placement.h \
 	include/perfmon/profile.h \
 	include/perfmon/region.h \
 	include/perfmon/report.h \
@@ -28,6 +29,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/events_list.c src/core/events_modifiers.c src/core/events_pfm.c \
 	src/core/events_pmu.c src/core/events_resolve.c src/core/events_terms.c src/core/events_text.c \
 	src/core/events_text.h src/core/events_trace.c \
+	src/core/export_struct.h \
 	src/core/export.h src/core/group.c src/core/group.h src/core/instance.c src/core/instance.h \
 	src/core/fold.c src/core/fold.h \
 	src/core/handler.c src/core/handler.h \
@@ -41,6 +43,8 @@ libperfmon_all_la_SOURCES = \
 	src/core/session_target.c \
 	src/core/session_value.c \
 	src/core/paths.c src/core/paths.h \
+	src/core/placement.c src/core/placement.h \
+	src/core/placement_api.c src/core/placement_parse.c \
 	src/core/plan.c src/core/plan.h \
 	src/core/process.c src/core/process.h \
 	src/core/profile.c src/core/profile.h \
