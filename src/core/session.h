@@ -90,7 +90,7 @@ struct pm_part {
 #define PM_ROLE_OWN 2u
 
 struct pm_target {
-	pid_t tid;	    /* -1: a CPU; 0: the thread that attached */
+	pid_t tid;	    /* -1: a CPU */
 	int cpu;	    /* -1: wherever the thread runs */
 	pid_t pid;	    /* of a process, for each of its threads; else 0 */
 	uint32_t kind;	    /* enum perfmon_target_kind, as asked for */
@@ -98,6 +98,10 @@ struct pm_target {
 	unsigned int role;
 	bool lost;	       /* its thread has ended, its CPU is offline */
 	bool awaits_exec;      /* PM_OPEN_ON_EXEC, and not started yet */
+	/* One of its events, mapped from the first time that somebody wants to know
+	 * whether the thread lives: only then poll(2) tells. NULL: not yet. */
+	const struct pm_counter *witness;
+	void *witness_page;
 	uint32_t active;       /* place of the set that is on here */
 	struct pm_part *parts; /* one for each set */
 };

@@ -90,6 +90,9 @@ static void close_target(const struct pm_plan *plan, struct pm_target *target)
 {
 	uint32_t s;
 
+	if (target->witness)
+		pm_kernel_munmap(target->witness_page, pm_kernel_page_size());
+	target->witness = NULL;
 	for (s = 0; s < plan->set_count; s++)
 		pm_instance_close(target->parts[s].instance);
 }
@@ -153,6 +156,7 @@ void pm_session_forget(struct perfmon_session *session)
 	uint32_t t, s;
 
 	for (t = 0; t < plan->target_count; t++) {
+		plan->targets[t].witness = NULL; /* its page is not here */
 		for (s = 0; s < plan->set_count; s++)
 			pm_instance_forget(plan->targets[t].parts[s].instance);
 	}
@@ -648,24 +652,37 @@ static const struct pm_counter *any_counter(const struct pm_plan *plan,
 	}
 	return NULL;
 }
+/* Maps an event of TARGET, once: the kernel may take a grace period (20 ms) to map again
+ * what was unmapped. */
+static bool has_witness(const struct pm_plan *plan, struct pm_target *target)
+{
+	const struct pm_counter *counter;
+
+	if (target->witness)
+		return true;
+	counter = any_counter(plan, target);
+	if (!counter || pm_kernel_mmap(&target->witness_page, pm_kernel_page_size(),
+				       PROT_READ, MAP_SHARED, counter->fd, 0))
+		return false;
+	target->witness = counter;
+	return true;
+}
+
 
 /* Whether the thread of TARGET, and all that it created, have ended: a mapped event says
  * so to poll(2), and an event without a mapping says so always (perf_poll()). */
-static bool thread_has_ended(const struct pm_plan *plan, const struct pm_target *target)
+static bool thread_has_ended(const struct pm_plan *plan, struct pm_target *target)
 {
-	const struct pm_counter *counter = any_counter(plan, target);
-	size_t page_size = pm_kernel_page_size();
 	short events = 0;
-	void *page;
+	uint64_t id;
 
-	if (!counter)
-		return target->tid && pm_kernel_kill(target->tid, 0) == -ESRCH;
-	if (pm_kernel_mmap(&page, page_size, PROT_READ, MAP_SHARED, counter->fd, 0))
+	if (!has_witness(plan, target))
 		return pm_kernel_kill(target->tid, 0) == -ESRCH;
-	if (pm_kernel_poll(counter->fd, &events) < 0)
-		events = 0;
-	pm_kernel_munmap(page, page_size);
-	return events & POLLHUP;
+	if (pm_kernel_poll(target->witness->fd, &events) < 0 || !(events & POLLHUP))
+		return false;
+	/* Not some pipe, in the place of a descriptor that the program closed. */
+	return !pm_kernel_ioctl_ptr(target->witness->fd, PERF_EVENT_IOC_ID, &id) &&
+	       id == target->witness->id;
 }
 
 /* Whether the CPU of TARGET is offline now. */
