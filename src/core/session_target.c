@@ -97,10 +97,10 @@ static void close_target(const struct pm_plan *plan, struct pm_target *target)
 		pm_instance_close(target->parts[s].instance);
 }
 
-/* Opens all sets of PLAN as ASKED says, as its next target. The number of counters that
- * were refused, or a negative errno with nothing open. */
+/* Opens all sets of PLAN as ASKED says, as its next target, from thread SELF. The number
+ * of counters that were refused, or a negative errno with nothing open. */
 static int open_target(struct perfmon_session *session, struct pm_plan *plan,
-		       const struct pm_target *asked)
+		       const struct pm_target *asked, pid_t self)
 {
 	struct pm_target *target;
 	uint32_t s;
@@ -112,9 +112,9 @@ static int open_target(struct perfmon_session *session, struct pm_plan *plan,
 		const struct pm_plan_set *set = &plan->sets[s];
 		struct pm_part *part = &target->parts[s];
 
-		n = pm_instance_open(part->instance, set->events, set->count, asked->tid,
-				     asked->cpu, open_flags(session) | asked->flags,
-				     &session->diag);
+		n = pm_instance_open(part->instance, set->events, set->count,
+				     asked->tid == self ? 0 : asked->tid, asked->cpu,
+				     open_flags(session) | asked->flags, &session->diag);
 		if (n < 0) {
 			while (s-- > 0)
 				pm_instance_close(target->parts[s].instance);
@@ -166,6 +166,7 @@ void pm_session_forget(struct perfmon_session *session)
 int pm_session_reopen(struct perfmon_session *session, struct pm_plan *plan,
 		      const struct pm_plan *old)
 {
+	pid_t self = pm_kernel_gettid();
 	uint32_t t;
 	int refused = 0;
 
@@ -177,7 +178,7 @@ int pm_session_reopen(struct perfmon_session *session, struct pm_plan *plan,
 			asked.active = 0;
 		if (!asked.awaits_exec)
 			asked.flags &= ~PM_OPEN_ON_EXEC;
-		n = asked.lost ? 0 : open_target(session, plan, &asked);
+		n = asked.lost ? 0 : open_target(session, plan, &asked, self);
 		if (n < 0) {
 			close_from(plan, 0);
 			return n;
@@ -327,22 +328,22 @@ static int check_target(struct perfmon_session *session,
 						      : 0;
 }
 
-/* What to open for TARGET, without its role. */
+/* What to open for TARGET when thread SELF asks, without its role. */
 static struct pm_target asked_for(const struct perfmon_session *session,
-				  const struct perfmon_target *target)
+				  const struct perfmon_target *target, pid_t self)
 {
 	bool cpu = target->kind == PERFMON_TARGET_CPU;
 
-	return (struct pm_target){.tid = cpu ? -1 : target->id,
+	return (struct pm_target){.tid = cpu ? -1 : target->id ?: self,
 				  .cpu = cpu ? target->id : -1,
 				  .kind = target->kind,
 				  .active = session->next_set};
 }
 
 static int open_asked(struct perfmon_session *session,
-		      const struct perfmon_target *target)
+		      const struct perfmon_target *target, pid_t self)
 {
-	struct pm_target asked = asked_for(session, target);
+	struct pm_target asked = asked_for(session, target, self);
 	int refused = 0, n;
 
 	asked.role = PM_ROLE_ALL | PM_ROLE_OWN;
@@ -352,51 +353,43 @@ static int open_asked(struct perfmon_session *session,
 		asked.flags |= PM_OPEN_ON_EXEC;
 	if (target->flags & PERFMON_TARGET_APART) {
 		asked.role = PM_ROLE_ALL;
-		refused = open_target(session, session->plan, &asked);
+		refused = open_target(session, session->plan, &asked, self);
 		asked.role = PM_ROLE_OWN;
 		asked.flags &= ~PM_OPEN_INHERIT;
 	}
 	if (refused < 0)
 		return refused;
-	n = open_target(session, session->plan, &asked);
+	n = open_target(session, session->plan, &asked, self);
 	return n < 0 ? n : refused + n;
 }
 
-/* Whether the session is attached to TARGET: its place, or -1. */
+/* Whether the session is attached to TARGET, as thread SELF sees it: its place, or -1. */
 static int find_target(const struct perfmon_session *session,
-		       const struct perfmon_target *target)
+		       const struct perfmon_target *target, pid_t self)
 {
 	const struct pm_plan *plan = session->plan;
-	struct pm_target asked = asked_for(session, target);
+	struct pm_target asked = asked_for(session, target, self);
 	uint32_t t;
 
 	for (t = 0; t < plan->target_count; t++) {
 		const struct pm_target *have = &plan->targets[t];
-		bool same_thread =
-			have->tid == asked.tid ||
-			(asked.tid > 0 && !have->tid &&
-			 session->owner_tid == asked.tid) ||
-			(!asked.tid && have->tid > 0 && have->tid == pm_kernel_gettid());
 
-		if (have->kind == asked.kind && same_thread && have->cpu == asked.cpu)
+		if (have->kind == asked.kind && have->tid == asked.tid &&
+		    have->cpu == asked.cpu)
 			return (int)t;
 	}
 	return -1;
 }
 
-/* The only target's thread may read by itself, if it is the caller. */
-static void set_owner(struct perfmon_session *session)
+/* The only target's thread may read by itself, if it is the caller, SELF. */
+static void set_owner(struct perfmon_session *session, pid_t self)
 {
 	const struct pm_plan *plan = session->plan;
 	const struct pm_target *target = &plan->targets[0];
-	pid_t self;
 
 	session->owner_tid = 0;
 	if (plan->target_count != 1 || session->scope != PERFMON_SCOPE_THREAD ||
-	    target->flags & PM_OPEN_INHERIT)
-		return;
-	self = pm_kernel_gettid();
-	if (target->tid && target->tid != self)
+	    target->flags & PM_OPEN_INHERIT || target->tid != self)
 		return;
 	session->owner_tid = self;
 	/* Last: from here on the thread reads without the lock. */
@@ -404,19 +397,19 @@ static void set_owner(struct perfmon_session *session)
 }
 
 static int open_vector(struct perfmon_session *session,
-		       const struct perfmon_target *targets, size_t count)
+		       const struct perfmon_target *targets, size_t count, pid_t self)
 {
 	uint32_t before = session->plan->target_count;
 	int refused = 0;
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		int n = find_target(session, &targets[i]) >= 0
+		int n = find_target(session, &targets[i], self) >= 0
 				? pm_diag_set(&session->diag, -EEXIST,
 					      "target %zu: the session is attached to "
 					      "%d already",
 					      i, targets[i].id)
-				: open_asked(session, &targets[i]);
+				: open_asked(session, &targets[i], self);
 
 		if (n < 0) {
 			close_from(session->plan, before);
@@ -430,6 +423,8 @@ static int open_vector(struct perfmon_session *session,
 static int attach(struct perfmon_session *session, const struct perfmon_target *targets,
 		  size_t count, bool more)
 {
+	uintptr_t owner;
+	pid_t self;
 	size_t i;
 	int n = 0;
 
@@ -446,11 +441,12 @@ static int attach(struct perfmon_session *session, const struct perfmon_target *
 					  "stop it first"
 					: "the session is attached already; "
 					  "detach it first");
+	self = pm_kernel_gettid();
+	owner = session->reader->owner;
 	session->reader->owner = 0;
-	n = open_vector(session, targets, count);
+	n = open_vector(session, targets, count, self);
 	if (n < 0) {
-		if (more)
-			set_owner(session);
+		session->reader->owner = owner;
 		return n;
 	}
 	session->target_lost = false;
@@ -458,7 +454,7 @@ static int attach(struct perfmon_session *session, const struct perfmon_target *
 	if (!more)
 		pm_session_time_attach(session);
 	session->state = PERFMON_STOPPED;
-	set_owner(session);
+	set_owner(session, self);
 	return n;
 }
 
@@ -601,20 +597,23 @@ PM_EXPORT int perfmon_session_detach_target(struct perfmon_session *session,
 					    const struct perfmon_target *target)
 {
 	int t, err = pm_session_enter(session);
+	pid_t self;
 
 	if (err)
 		return err;
-	err = target ? check_target(session, target, 0) : -EINVAL;
+	err = target ? check_target(session, target, 0)
+		     : pm_diag_set(&session->diag, -EINVAL, "there is no target");
 	if (err)
 		return pm_session_leave(session, err);
-	t = find_target(session, target);
+	self = pm_kernel_gettid();
+	t = find_target(session, target, self);
 	if (t < 0)
 		return pm_session_leave(session,
 					pm_diag_set(&session->diag, -EINVAL,
 						    "the session is not attached to %d",
 						    target->id));
 	session->reader->owner = 0;
-	for (; t >= 0; t = find_target(session, target)) {
+	for (; t >= 0; t = find_target(session, target, self)) {
 		struct pm_plan *plan = session->plan;
 
 		if ((uint32_t)t == 0 && plan->target_count == 1)
@@ -627,7 +626,7 @@ PM_EXPORT int perfmon_session_detach_target(struct perfmon_session *session,
 		err = pm_session_detach_all(session);
 	} else {
 		make_views(session);
-		set_owner(session);
+		set_owner(session, self);
 	}
 	session->stamp++;
 	return pm_session_leave(session, err);
@@ -652,6 +651,7 @@ static const struct pm_counter *any_counter(const struct pm_plan *plan,
 	}
 	return NULL;
 }
+
 /* Maps an event of TARGET, once: the kernel may take a grace period (20 ms) to map again
  * what was unmapped. */
 static bool has_witness(const struct pm_plan *plan, struct pm_target *target)
@@ -667,7 +667,6 @@ static bool has_witness(const struct pm_plan *plan, struct pm_target *target)
 	target->witness = counter;
 	return true;
 }
-
 
 /* Whether the thread of TARGET, and all that it created, have ended: a mapped event says
  * so to poll(2), and an event without a mapping says so always (perf_poll()). */
