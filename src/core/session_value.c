@@ -367,9 +367,10 @@ void pm_session_time_detach(struct perfmon_session *session)
 /* --- vectors -------------------------------------------------------------------------
  */
 
-static int vector_size(struct perfmon_session *session, size_t size, size_t element)
+static int check_vector(struct perfmon_session *session, const void *vector, size_t size,
+			size_t element)
 {
-	if (!size || size % element)
+	if (!vector || !size || size % element)
 		return pm_diag_set(
 			&session->diag, -EINVAL,
 			"a vector of %zu bytes is no number of elements of %zu", size,
@@ -512,7 +513,7 @@ PM_EXPORT int perfmon_session_read(struct perfmon_session *session,
 
 	if (err)
 		return err;
-	err = values ? vector_size(session, size, sizeof(values[0])) : -EINVAL;
+	err = check_vector(session, values, size, sizeof(values[0]));
 	for (i = 0; !err && i < n; i++)
 		err = check_element(session, i, values[i].index, values[i].reserved);
 	return pm_session_leave(
@@ -527,7 +528,7 @@ PM_EXPORT int perfmon_session_read_own(struct perfmon_session *session,
 
 	if (err)
 		return err;
-	err = values ? vector_size(session, size, sizeof(values[0])) : -EINVAL;
+	err = check_vector(session, values, size, sizeof(values[0]));
 	for (i = 0; !err && i < n; i++) {
 		err = check_element(session, i, values[i].index, values[i].reserved);
 		if (!err && values[i].index == PERFMON_VIRTUAL_TIME)
@@ -547,7 +548,7 @@ PM_EXPORT int perfmon_session_read_all(struct perfmon_session *session,
 
 	if (err)
 		return err;
-	err = values ? vector_size(session, size, sizeof(values[0])) : -EINVAL;
+	err = check_vector(session, values, size, sizeof(values[0]));
 	if (!err && size / sizeof(values[0]) < session->count)
 		err = pm_diag_set(&session->diag, -ENOSPC,
 				  "%zu elements do not hold the session's %u counters",
@@ -592,7 +593,7 @@ PM_EXPORT int perfmon_session_write(struct perfmon_session *session,
 
 	if (err)
 		return err;
-	err = writes ? vector_size(session, size, sizeof(writes[0])) : -EINVAL;
+	err = check_vector(session, writes, size, sizeof(writes[0]));
 	for (i = 0; !err && i < n; i++)
 		err = check_element(session, i, writes[i].index,
 				    writes[i].flags | writes[i].reserved);
