@@ -39,6 +39,7 @@ CRITERION_TESTS = tests/test_options tests/test_report tests/test_snapshot
 CRITERION_TESTS += tests/test_counter_read tests/test_guest_read tests/test_instance \
 	tests/test_read tests/test_session
 CRITERION_TESTS += tests/test_sets
+CRITERION_TESTS += tests/test_states
 CRITERION_TESTS += tests/test_targets
 CRITERION_TESTS += tests/test_events tests/test_events_errors tests/test_events_list \
 	tests/test_events_machines tests/test_events_open
@@ -60,6 +61,11 @@ tests_test_instance_LDADD = $(TEST_LIBS)
 tests_test_sets_SOURCES = tests/test_sets.c tests/session_probe.h
 tests_test_sets_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_sets_LDADD = $(TEST_LIBS)
+
+tests_test_states_SOURCES = tests/test_states.c tests/session_probe.h \
+	tests/session_targets.h
+tests_test_states_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_states_LDADD = $(TEST_LIBS)
 
 tests_test_targets_SOURCES = tests/test_targets.c tests/session_probe.h
 tests_test_targets_CPPFLAGS = $(TEST_CPPFLAGS)

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a session can be attached to, for tests that go through all kinds of targets: each
+ * does an exact amount of work when told to. */
+#ifndef TESTS_SESSION_TARGETS_H
+#define TESTS_SESSION_TARGETS_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "session_probe.h"
+
+enum victim_kind {
+	VICTIM_OWN,	 /* the calling thread */
+	VICTIM_CHILDREN, /* the same with what it creates, which does the work */
+	VICTIM_THREAD,	 /* another thread */
+	VICTIM_PROCESS,	 /* another process */
+	VICTIM_CPU	 /* CPU 0, whose work is that time passes */
+};
+
+struct victim {
+	enum victim_kind kind;
+	struct perfmon_target target;
+	pthread_t thread;
+	pid_t process;
+	int socket; /* a number of touches there, and back when they are done */
+	int far;    /* the other end, of a thread */
+};
+
+static inline void victim_serve(int socket)
+{
+	uint32_t times;
+	pid_t tid = (pid_t)syscall(SYS_gettid);
+
+	if (write(socket, &tid, sizeof(tid)) != sizeof(tid))
+		return;
+	while (read(socket, &times, sizeof(times)) == sizeof(times)) {
+		touch(0, times);
+		if (write(socket, &times, sizeof(times)) != sizeof(times))
+			return;
+	}
+}
+
+static inline void *victim_thread(void *argument)
+{
+	victim_serve(((struct victim *)argument)->far);
+	return NULL;
+}
+
+static inline void victim_start(struct victim *victim, enum victim_kind kind)
+{
+	int ends[2];
+
+	*victim = (struct victim){.kind = kind, .socket = -1, .far = -1};
+	victim->target.kind =
+		kind == VICTIM_CPU ? PERFMON_TARGET_CPU : PERFMON_TARGET_THREAD;
+	victim->target.flags = kind == VICTIM_CHILDREN ? PERFMON_TARGET_CHILDREN : 0;
+	if (kind != VICTIM_THREAD && kind != VICTIM_PROCESS)
+		return;
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	victim->socket = ends[0];
+	if (kind == VICTIM_THREAD) {
+		victim->far = ends[1];
+		cr_assert_eq(pthread_create(&victim->thread, NULL, victim_thread, victim),
+			     0);
+	} else {
+		victim->process = fork();
+		if (!victim->process) {
+			close(ends[0]);
+			victim_serve(ends[1]);
+			_exit(0);
+		}
+		close(ends[1]);
+	}
+	cr_assert_eq(read(victim->socket, &victim->target.id, sizeof(pid_t)),
+		     (ssize_t)sizeof(pid_t));
+}
+
+static inline void *victim_child(void *argument)
+{
+	touch(0, *(unsigned int *)argument);
+	return NULL;
+}
+
+static inline void victim_work(struct victim *victim, unsigned int times)
+{
+	struct timespec start, now;
+	pthread_t thread;
+
+	switch (victim->kind) {
+	case VICTIM_OWN:
+		touch(0, times);
+		break;
+	case VICTIM_CHILDREN:
+		cr_assert_eq(pthread_create(&thread, NULL, victim_child, &times), 0);
+		pthread_join(thread, NULL);
+		break;
+	case VICTIM_CPU:
+		clock_gettime(CLOCK_MONOTONIC, &start);
+		do
+			clock_gettime(CLOCK_MONOTONIC, &now);
+		while ((now.tv_sec - start.tv_sec) * 1000000000 + now.tv_nsec -
+			       start.tv_nsec <
+		       20000);
+		break;
+	default:
+		cr_assert_eq(write(victim->socket, &times, sizeof(times)),
+			     (ssize_t)sizeof(times));
+		cr_assert_eq(read(victim->socket, &times, sizeof(times)),
+			     (ssize_t)sizeof(times));
+	}
+}
+
+/* A thread ends by itself, a process by a signal. */
+static inline void victim_end(struct victim *victim)
+{
+	if (victim->kind == VICTIM_THREAD) {
+		shutdown(victim->socket, SHUT_RDWR);
+		pthread_join(victim->thread, NULL);
+		close(victim->far);
+	} else if (victim->kind == VICTIM_PROCESS) {
+		kill(victim->process, SIGKILL);
+		waitpid(victim->process, NULL, 0);
+	}
+	if (victim->socket >= 0)
+		close(victim->socket);
+	victim->socket = -1;
+}
+
+/* Two sets, with an event in each that counts the work of VICTIM. */
+static inline const char *victim_events(const struct victim *victim)
+{
+	static char text[256];
+
+	if (victim->kind == VICTIM_CPU)
+		return "cpu-clock,dummy;cpu-clock";
+	snprintf(text, sizeof(text), "%s,dummy;%s", watch_event(0), watch_event(0));
+	return text;
+}
+
+static inline struct perfmon_session *victim_session(const struct victim *victim)
+{
+	struct perfmon_session_options options = {
+		.size = sizeof(options),
+		.scope = victim->kind == VICTIM_CPU ? PERFMON_SCOPE_CPU
+						    : PERFMON_SCOPE_THREAD};
+	struct perfmon_session *session;
+
+	cr_assert_eq(perfmon_session_create(&session, &options), 0);
+	OK(session, perfmon_session_add_events(session, victim_events(victim)));
+	return session;
+}
+
+/* Holds the events open on the caller, so that the kernel need not patch itself each time
+ * that the first is opened and the last closed; skips the test where they are refused. */
+static inline struct perfmon_session *victim_keeper(const struct victim *victim)
+{
+	struct perfmon_session *session = victim_session(victim);
+	struct perfmon_session *again;
+	int n = perfmon_session_attach(session, &victim->target, sizeof(victim->target));
+
+	if (n == -EACCES || n == -EPERM || n == -ENOSPC || n == -EOPNOTSUPP)
+		cr_skip_test("%s", perfmon_session_message(session));
+	OK(session, n);
+	perfmon_session_close(session);
+	again = session_with("dummy", 0);
+	OK(again, perfmon_session_attach_thread(again, 0));
+	return again;
+}
+
+/* What all counters of SESSION have counted, which is the work alone. */
+static inline uint64_t total_of(struct perfmon_session *session)
+{
+	struct perfmon_value values[16];
+	uint64_t sum = 0;
+	int i, n = perfmon_session_read_all(session, values, sizeof(values));
+
+	cr_assert_geq(n, 0, "%s", perfmon_session_message(session));
+	for (i = 0; i < n; i++)
+		sum += values[i].value;
+	return sum;
+}
+
+#endif
