@@ -2,6 +2,7 @@
 pmincludedir = $(includedir)/perfmon
 pminclude_HEADERS = \
 	include/perfmon/event.h \
+	include/perfmon/info.h \
 	include/perfmon/inline.h \
 	include/perfmon/perfmon.h \
 	include/perfmon/placement.h \
@@ -33,6 +34,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/export.h src/core/group.c src/core/group.h src/core/instance.c src/core/instance.h \
 	src/core/fold.c src/core/fold.h \
 	src/core/handler.c src/core/handler.h \
+	src/core/info.c src/core/info.h src/core/info_try.c \
 	src/core/kernel.c src/core/kernel.h \
 	src/core/machine_id.c src/core/machine_id.h \
 	src/core/options.c src/core/options.h \

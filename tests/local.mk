@@ -48,6 +48,8 @@ CRITERION_TESTS += tests/test_regions tests/test_region_access tests/test_region
 	tests/test_region_threads tests/test_region_truth
 CRITERION_TESTS += tests/test_ring
 CRITERION_TESTS += tests/test_sample
+CRITERION_TESTS += tests/test_guest_hotplug
+CRITERION_TESTS += tests/test_info
 CRITERION_TESTS += tests/test_placement
 check_PROGRAMS += $(CRITERION_TESTS)
 TESTS += $(CRITERION_TESTS)
@@ -154,6 +156,12 @@ tests_test_events_machines_LDADD = $(TEST_LIBS)
 
 tests_test_events_open_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_events_open_LDADD = $(TEST_LIBS)
+
+tests_test_guest_hotplug_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_guest_hotplug_LDADD = $(TEST_LIBS)
+
+tests_test_info_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_info_LDADD = $(TEST_LIBS)
 
 tests_test_placement_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_placement_LDADD = $(TEST_LIBS)

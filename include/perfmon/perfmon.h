@@ -4,6 +4,7 @@
 #define PERFMON_PERFMON_H
 
 #include <perfmon/event.h>
+#include <perfmon/info.h>
 #include <perfmon/placement.h>
 #include <perfmon/profile.h>
 #include <perfmon/region.h>

@@ -54,11 +54,32 @@ void pm_kernel_quiet_end(const struct pm_quiet *quiet)
 	errno = quiet->error;
 }
 
+/* [0]: made, [1]: refused. Relaxed: each number is right, no two belong together. */
+static uint64_t tally[PM_CALLS][2];
+
+static int count(enum pm_kernel_call call, int result)
+{
+	__atomic_add_fetch(&tally[call][result < 0], 1, __ATOMIC_RELAXED);
+	return result;
+}
+
+uint64_t pm_kernel_made(enum pm_kernel_call call)
+{
+	return __atomic_load_n(&tally[call][0], __ATOMIC_RELAXED);
+}
+
+uint64_t pm_kernel_refused(enum pm_kernel_call call)
+{
+	return __atomic_load_n(&tally[call][1], __ATOMIC_RELAXED);
+}
+
 int pm_kernel_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu,
 			      int group_fd, unsigned long flags)
 {
-	return (int)CALL(PM_CALL_PERF_EVENT_OPEN,
-			 syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags));
+	int result = (int)CALL(PM_CALL_PERF_EVENT_OPEN, syscall(SYS_perf_event_open, attr,
+								pid, cpu, group_fd, flags));
+
+	return count(PM_CALL_PERF_EVENT_OPEN, result);
 }
 
 int pm_kernel_ioctl(int fd, unsigned long request, unsigned long argument)
@@ -85,7 +106,7 @@ int pm_kernel_mmap(void **out, size_t size, int protection, int flags, int fd, o
 			*out = address;
 	}
 	errno = saved;
-	return err;
+	return count(PM_CALL_MMAP, err);
 }
 
 int pm_kernel_mmap_fixed(void *address, size_t size, int protection, int flags, int fd,
@@ -97,7 +118,7 @@ int pm_kernel_mmap_fixed(void *address, size_t size, int protection, int flags, 
 	if (!err && mmap(address, size, protection, flags | MAP_FIXED, fd, offset) == MAP_FAILED)
 		err = -errno;
 	errno = saved;
-	return err;
+	return count(PM_CALL_MMAP, err);
 }
 
 int pm_kernel_munmap(void *address, size_t size)

@@ -55,6 +55,11 @@ enum pm_kernel_call {
  */
 extern int (*pm_kernel_fault)(enum pm_kernel_call call);
 
+/* How often PM_CALL_PERF_EVENT_OPEN or PM_CALL_MMAP was done and was refused (others are
+ * not counted), by the process and its parents before they forked. */
+uint64_t pm_kernel_made(enum pm_kernel_call call);
+uint64_t pm_kernel_refused(enum pm_kernel_call call);
+
 /* Test hook: prefix for paths given to pm_kernel_file_read() and pm_kernel_path();
  * "" is the real machine. The string must stay alive. */
 extern const char *pm_kernel_root;

@@ -88,6 +88,8 @@ void pm_topology_put(struct pm_topology *topology); /* NULL is accepted */
  */
 int pm_topology_refresh(struct pm_diag *diag);
 
+uint64_t pm_topology_loads(void); /* how often that was, in this process */
+
 /* Its short name ("numa", "l3"), and what one is called in a sentence ("NUMA node"). */
 const char *pm_level_name(enum pm_level level);
 const char *pm_level_noun(enum pm_level level);

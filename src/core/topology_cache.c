@@ -18,6 +18,7 @@
  */
 static struct pm_topology *current;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t loads; /* a count, which orders nothing: relaxed */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void before_fork(void)
@@ -144,6 +145,7 @@ static int topology_new(struct pm_topology **out, struct pm_diag *diag)
 
 	if (!topology)
 		return pm_diag_set(diag, -ENOMEM, "no memory for the CPUs' topology");
+	__atomic_add_fetch(&loads, 1, __ATOMIC_RELAXED);
 	topology->references = 1;
 	/* Before the rest: what changes meanwhile is seen at the next call. */
 	online_text(topology->online_text, sizeof(topology->online_text));
@@ -216,6 +218,11 @@ int pm_topology_refresh(struct pm_diag *diag)
 	pthread_mutex_unlock(&lock);
 	pm_topology_put(old);
 	return err;
+}
+
+uint64_t pm_topology_loads(void)
+{
+	return __atomic_load_n(&loads, __ATOMIC_RELAXED);
 }
 
 /* The first name of each is what we call it. */
