@@ -300,8 +300,8 @@ Test(info, cpu_sets_say_what_they_need)
 /* Row: HW-12 */
 Test(info, the_librarys_own_statistics_move)
 {
-	struct perfmon_info_statistics before = {.size = sizeof(before)},
-				       after = {.size = sizeof(after)};
+	struct perfmon_statistics before = {.size = sizeof(before)},
+				  after = {.size = sizeof(after)};
 	struct pm_instance *instance = calloc(1, pm_instance_size(1));
 	struct pm_event_list *list;
 	struct perfmon_info info = {.size = sizeof(info)};

@@ -143,7 +143,7 @@ int perfmon_info_cpus(uint32_t set, const char *pmu, void *mask, size_t *size);
 
 /* What the library has done in this process, and its parents before they forked. Kept
  * where events are opened, not where they are read. */
-struct perfmon_info_statistics {
+struct perfmon_statistics {
 	size_t size;
 	uint64_t events_opened;
 	uint64_t events_refused; /* opens that the kernel refused, trials included */
@@ -160,7 +160,7 @@ struct perfmon_info_statistics {
  *
  * Source: hwpmc, pmc_get_driver_stats(3).
  */
-int perfmon_info_statistics(struct perfmon_info_statistics *statistics);
+int perfmon_info_statistics(struct perfmon_statistics *statistics);
 
 #ifdef __cplusplus
 }

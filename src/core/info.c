@@ -246,9 +246,9 @@ PM_EXPORT int perfmon_info_cpus(uint32_t set, const char *pmu, void *mask, size_
 	return result;
 }
 
-PM_EXPORT int perfmon_info_statistics(struct perfmon_info_statistics *statistics)
+PM_EXPORT int perfmon_info_statistics(struct perfmon_statistics *statistics)
 {
-	struct perfmon_info_statistics found = {0};
+	struct perfmon_statistics found = {0};
 
 	if (!statistics || statistics->size < sizeof(found))
 		return -EINVAL;
