@@ -11,6 +11,7 @@
 
 #include "arch/arch.h"
 #include "cli/cli.h"
+#include "cli/terminal.h"
 #include "core/clock.h"
 #include "core/instance.h"
 #include "core/kernel.h"
@@ -260,6 +261,7 @@ int cli_info(int argc, char **argv)
 		cli_complain("info", "'%s': it takes no argument", argv[optind]);
 		return CLI_USAGE;
 	}
+	cli_pager_begin();
 	show_machine();
 	show_pmus();
 	hardware = show_events(&user_read);

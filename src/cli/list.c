@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/terminal.h"
 #include "core/events.h"
 
 static const char help[] =
@@ -17,8 +17,8 @@ static const char help[] =
 	"PATTERN is a\n"
 	"part of the name, or with * ? [ a glob over all of it; 'tracepoint' or one with "
 	"a ':'\n"
-	"lists tracepoints. To a terminal a table, else lines of name, PMU, source, "
-	"alias,\n"
+	"lists tracepoints. To a terminal a table, paged by $PAGER, else lines of name, "
+	"PMU, source, alias,\n"
 	"unit and description with tabs between.\n\n"
 	"  -a, --all      PMUs that this machine does not have, too\n"
 	"  -u, --umasks   each unit mask of libpfm4's events\n"
@@ -78,12 +78,24 @@ static int show(const struct perfmon_event_info *info, void *argument)
 
 static struct libscols_table *table_new(void)
 {
+	static const char *const names[] = {"EVENT", "PMU", "SOURCE", "DESCRIPTION"};
 	struct libscols_table *table = scols_new_table();
+	int err = !table;
 
-	if (table && scols_table_new_column(table, "EVENT", 0, 0) &&
-	    scols_table_new_column(table, "PMU", 0, 0) &&
-	    scols_table_new_column(table, "SOURCE", 0, 0) &&
-	    scols_table_new_column(table, "DESCRIPTION", 0, SCOLS_FL_TRUNC))
+	/* Standard output may be a pager by then: it's the terminal behind it that
+	 * counts.
+	 */
+	err = err || scols_table_set_termforce(table, SCOLS_TERMFORCE_ALWAYS) ||
+	      scols_table_set_termwidth(table, cli_columns()) ||
+	      scols_table_enable_colors(table, cli_has_colours());
+	for (size_t i = 0; !err && i < sizeof(names) / sizeof(names[0]); i++) {
+		struct libscols_column *column = scols_table_new_column(
+			table, names[i], 0, i == 3 ? SCOLS_FL_TRUNC : 0);
+
+		err = !column ||
+		      scols_cell_set_color(scols_column_get_header(column), "bold");
+	}
+	if (!err)
 		return table;
 	scols_unref_table(table);
 	return NULL;
@@ -125,7 +137,7 @@ int cli_list(int argc, char **argv)
 		return CLI_USAGE;
 	}
 	pattern = optind < argc ? argv[optind] : NULL;
-	if (isatty(STDOUT_FILENO)) {
+	if (cli_is_terminal()) {
 		scols_init_debug(0);
 		list.table = table_new();
 		if (!list.table) {
@@ -134,8 +146,10 @@ int cli_list(int argc, char **argv)
 		}
 	}
 	err = pm_events_list(pattern, flags, show, &list, &diag);
-	if (list.table && !err)
+	if (list.table && !err && list.count) {
+		cli_pager_begin();
 		scols_print_table(list.table);
+	}
 	scols_unref_table(list.table);
 	if (err) {
 		cli_complain("list", "%s", diag.text[0] ? diag.text : strerror(-err));

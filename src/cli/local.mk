@@ -2,7 +2,8 @@
 # The command links the inside of the library: it has no use for a stable interface.
 if HAVE_COMMAND
 bin_PROGRAMS += perfmon
-perfmon_SOURCES = src/cli/cli.h src/cli/info.c src/cli/list.c src/cli/main.c src/cli/run.c
+perfmon_SOURCES = src/cli/cli.h src/cli/info.c src/cli/list.c src/cli/main.c src/cli/run.c \
+	src/cli/terminal.c src/cli/terminal.h
 perfmon_CPPFLAGS = $(AM_CPPFLAGS) $(SMARTCOLS_CFLAGS)
 perfmon_LDADD = libperfmon_all.la $(SMARTCOLS_LIBS)
 endif

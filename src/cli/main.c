@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/terminal.h"
 
 static const struct {
 	const char *name;
@@ -34,6 +35,8 @@ void cli_complain(const char *command, const char *format, ...)
 
 int cli_finish(const char *command, int status)
 {
+	if (cli_pager_end())
+		return status;
 	if (fflush(stdout) || ferror(stdout)) {
 		cli_complain(command, "standard output: %s", strerror(errno));
 		return status ? status : CLI_FAILED;

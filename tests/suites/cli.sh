@@ -91,6 +91,46 @@ in_lines() { status 0 "$perfmon" list 'page-*' && ! grep -vqE $'^page-[^\t]*\t[^
 try "list is lines with tabs when piped" in_lines
 try "list finds nothing" both 1 err "'nosuchevent'" "$perfmon" list nosuchevent
 
+# on_terminal SETTINGS COMMAND: what a terminal of 60 columns would have shown, in shown.
+on_terminal() {
+	(cd "$here" && env TERM=xterm $1 script -qec "stty cols 60 rows 20; $2" /dev/null \
+		</dev/null | tr -d '\r' >"$here/shown")
+}
+is_table() {
+	on_terminal PAGER=cat "$perfmon list 'c*'" && says shown "DESCRIPTION" && ! grep -q $'\t' "$here/shown" &&
+		sed 's/\x1b\[[0-9;]*m//g' "$here/shown" | awk 'length > 60 { print; bad = 1 } END { exit bad }'
+}
+pages() { on_terminal "" "PAGER='sed s/^/@/' $perfmon list 'page-*'" && says shown "@page-faults"; }
+pages_info() { on_terminal "" "PAGER='sed s/^/@/' $perfmon info" && says shown "@PMUs"; }
+leaves() {
+	on_terminal "" "PAGER='head -n 1' $perfmon list; echo left with \$?" && says shown "left with 0"
+}
+no_pager() { on_terminal "" "PAGER=/no/such/pager $perfmon list 'page-*'" && says shown "page-faults"; }
+no_less() {
+	mkdir -p "$here/bin" && ln -sf "$(command -v cat)" "$here/bin/" &&
+		on_terminal "" "unset PAGER; PATH=$here/bin $perfmon list 'page-*'" && says shown "page-faults"
+}
+coloured() { on_terminal PAGER=cat "$perfmon list 'page-*'" && grep -q $'\x1b\[1m' "$here/shown"; }
+plain() { # SETTING
+	on_terminal PAGER=cat "$1 $perfmon list 'page-*'" && says shown page-faults &&
+		! grep -q $'\x1b' "$here/shown"
+}
+unpaged() { PAGER="sed s/^/@/" both 0 out page-faults "$perfmon" list 'page-*' && ! grep -q @ "$here/out"; }
+if command -v script >/dev/null; then
+	try "list is a table that fits a terminal" is_table
+	try "list is paged on a terminal" pages
+	try "info is paged on a terminal" pages_info
+	try "a pager may be left early" leaves
+	try "a missing pager is done without" no_pager
+	try "without less there are no pages" no_less
+	try "a terminal gets colours" coloured
+	try "NO_COLOR is respected" plain NO_COLOR=1
+	try "TERM=dumb is respected" plain TERM=dumb
+else
+	skip "the command on a terminal" "there is no script(1)"
+fi
+try "what is piped is not paged" unpaged
+
 try "run needs a command" both 2 err "no command" "$perfmon" run
 try "run passes the exit status on" status 7 "$perfmon" run "$program" 7
 try "run passes a signal on" status 143 "$perfmon" run "$program" kill
