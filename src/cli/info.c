@@ -11,40 +11,62 @@
 
 #include "arch/arch.h"
 #include "cli/cli.h"
+#include "cli/info_json.h"
 #include "cli/terminal.h"
 #include "core/clock.h"
+#include "core/info.h"
 #include "core/instance.h"
 #include "core/kernel.h"
 #include "core/refusal.h"
-#include "core/sysfs.h"
-#include "core/topology.h"
 
 static const char help[] =
-	"usage: perfmon info\n\n"
+	"usage: perfmon info [--json]\n\n"
 	"Says what can be counted here: the CPU and its PMUs, which events open for this "
 	"user\n"
 	"and whether they can be read without a system call, the kernel's settings and "
 	"this\n"
-	"user's limits, and for what is refused, why and what would help.\n";
+	"user's limits, and for what is refused, why and what would help.\n\n"
+	"  --json      for programs\n"
+	"  -h, --help  this text\n";
+
+/* Where a finding's value begins, and further right what would help. */
+#define VALUE_AT 31
+#define HELPS_AT 33
+
+static void heading(const char *text)
+{
+	printf("%s%s%s\n", cli_style(CLI_STRONG), text, cli_style(CLI_PLAIN));
+}
 
 /* A finding, and under it what would help, if anything. */
 static void finding(const char *what, const char *value, const char *helps)
 {
-	printf("  %-28s %s\n", what, value);
-	if (helps)
-		printf("  %-28s   %s\n", "", helps);
+	bool no = !strncmp(value, "no", 2) && (!value[2] || value[2] == ' ');
+	bool yes = !strncmp(value, "yes", 3);
+
+	printf("  %-*s ", VALUE_AT - 3, what);
+	if (yes || no)
+		fputs(cli_style(yes ? CLI_GOOD : CLI_BAD), stdout);
+	cli_print_wrapped(VALUE_AT, value);
+	if (yes || no)
+		fputs(cli_style(CLI_PLAIN), stdout);
+	if (!helps)
+		return;
+	printf("%*s%s", HELPS_AT, "", cli_style(CLI_FAINT));
+	cli_print_wrapped(HELPS_AT, helps);
+	fputs(cli_style(CLI_PLAIN), stdout);
 }
 
-static void show_machine(void)
+static void show_machine(const struct perfmon_info *info)
 {
-	struct pm_machine machine;
+	char text[80];
 
-	pm_machine_describe(&machine);
-	puts("machine");
-	finding("CPU", machine.cpu_model[0] ? machine.cpu_model : "unknown", NULL);
-	printf("  %-28s packages %u, cores %u, CPUs %u\n", "online", machine.packages,
-	       machine.cores, machine.cpus);
-	finding("kernel", machine.kernel[0] ? machine.kernel : "unknown", NULL);
+	heading("machine");
+	finding("CPU", info->cpu_model[0] ? info->cpu_model : "unknown", NULL);
+	snprintf(text, sizeof(text), "packages %u, cores %u, CPUs %u", info->packages,
+		 info->cores, info->cpus);
+	finding("online", text, NULL);
+	finding("kernel", info->kernel[0] ? info->kernel : "unknown", NULL);
 	finding("counters are read with",
 		!strcmp(PERFMON_ARCH_NAME, "generic")
 			? "read(2): this CPU family is not known"
@@ -52,35 +74,66 @@ static void show_machine(void)
 		NULL);
 }
 
-static void show_pmus(void)
+/* "6 counters of 32 bits and 1 fixed of 64 bits, read in user space" */
+static void counters_text(const struct perfmon_pmu_info *pmu, char *text, size_t size)
 {
-	struct pm_sysfs *sysfs = NULL;
-	int err = pm_sysfs_load(&sysfs);
+	char width[32] = "", fixed[64] = "";
 
-	puts("\nPMUs");
-	if (err) {
-		finding("/sys/bus/event_source", strerror(-err), NULL);
+	if (!(pmu->capabilities & PERFMON_PMU_OPENS)) {
+		snprintf(text, size, "counters not known: none of its events opens");
 		return;
 	}
-	for (size_t i = 0; i < sysfs->count; i++) {
-		struct pm_sysfs_pmu *pmu = &sysfs->pmus[i];
+	if (pmu->width_bits > 0)
+		snprintf(width, sizeof(width), " of %d bits", pmu->width_bits);
+	if (pmu->fixed > 0 && pmu->fixed_width_bits > 0)
+		snprintf(fixed, sizeof(fixed), " and %d fixed of %d bits", pmu->fixed,
+			 pmu->fixed_width_bits);
+	else if (pmu->fixed > 0)
+		snprintf(fixed, sizeof(fixed), " and %d fixed", pmu->fixed);
+	if (pmu->programmable > 0)
+		snprintf(text, size, "%d counters%s%s", pmu->programmable, width, fixed);
+	else
+		snprintf(text, size, "counters%s, of a number not known", width);
+	snprintf(text + strlen(text), size - strlen(text), "%s%s",
+		 pmu->capabilities & PERFMON_PMU_USER_READ ? ", read in user space" : "",
+		 pmu->capabilities & PERFMON_PMU_OVERFLOW ? ", interrupt on overflow"
+		 : pmu->capabilities_known & PERFMON_PMU_OVERFLOW
+			 ? ", no interrupt on overflow"
+			 : "");
+}
 
-		if (pm_sysfs_pmu_load(pmu))
-			continue;
-		printf("  %-28s type %" PRIu32 ", %zu named events%s%s%s\n", pmu->name,
-		       pmu->type, pmu->alias_count,
-		       pmu->core     ? ", core"
-		       : pmu->uncore ? ", uncore"
-				     : "",
-		       pmu->cpus[0] ? ", CPUs " : "", pmu->cpus);
-	}
-	if (!sysfs->core_count)
+static int show_pmu(const struct perfmon_pmu_info *pmu, void *argument)
+{
+	char text[512], counters[160];
+
+	(void)argument;
+	snprintf(text, sizeof(text), "type %" PRIu32 ", %" PRIu32 " named events%s%s%s",
+		 pmu->type, pmu->named_events,
+		 pmu->kind == PERFMON_PMU_CORE	   ? ", core"
+		 : pmu->kind == PERFMON_PMU_UNCORE ? ", uncore"
+						   : "",
+		 pmu->cpus[0] ? ", CPUs " : "", pmu->cpus);
+	if (pmu->kind == PERFMON_PMU_CORE)
+		counters_text(pmu, counters, sizeof(counters));
+	finding(pmu->name, text, pmu->kind == PERFMON_PMU_CORE ? counters : NULL);
+	return 0;
+}
+
+static void show_pmus(const struct perfmon_info *info)
+{
+	int err;
+
+	putchar('\n');
+	heading("PMUs");
+	err = perfmon_info_pmus(show_pmu, NULL);
+	if (err)
+		finding("/sys/bus/event_source", strerror(-err), NULL);
+	else if (!info->core_pmus)
 		finding("no core PMU",
 			"hardware events cannot be counted: cycles, instructions, cache "
 			"misses",
 			"a virtual machine has one only if its host passes it on (KVM: "
 			"-cpu host,pmu=on)");
-	pm_sysfs_free(sysfs);
 }
 
 /* Opens the event NAME as regions would. True if it counts. */
@@ -137,7 +190,8 @@ static bool show_events(bool *user_read)
 					       "context-switches"};
 	bool any, unused = false;
 
-	puts("\nevents of the calling thread, in user mode");
+	putchar('\n');
+	heading("events of the calling thread, in user mode");
 	any = try_event("instructions", user_read);
 	any |= try_event("cycles", user_read);
 	for (size_t i = 0; i < sizeof(software) / sizeof(software[0]); i++)
@@ -160,13 +214,27 @@ static void number_file(const char *label, const char *path, const char *helps)
 	finding(label, text, helps);
 }
 
+static const char *unprivileged(int paranoid)
+{
+	uint32_t allows = pm_info_paranoid_allows(paranoid);
+
+	return allows & PERFMON_INFO_ALLOWS_RAW
+		       ? "count all, and take raw samples of tracepoints"
+	       : allows & PERFMON_INFO_ALLOWS_CPU
+		       ? "count own threads and whole CPUs, in all modes"
+	       : allows & PERFMON_INFO_ALLOWS_KERNEL ? "count own threads, in all modes"
+	       : allows & PERFMON_INFO_ALLOWS_USER   ? "count own threads, in user mode"
+						     : "open no event at all";
+}
+
 static void show_rights(bool hardware, bool user_read)
 {
 	struct pm_permissions have;
 	char text[64];
 
 	pm_permissions_get(&have);
-	puts("\nrights");
+	putchar('\n');
+	heading("rights");
 	snprintf(text, sizeof(text), "%d%s", have.paranoid,
 		 have.paranoid_known ? "" : " (assumed: it cannot be read)");
 	finding("kernel.perf_event_paranoid", text,
@@ -180,6 +248,7 @@ static void show_rights(bool hardware, bool user_read)
 		: have.paranoid > 0
 			? "own threads, kernel mode too; for whole CPUs ask for 0"
 			: NULL);
+	finding("an unprivileged user may", unprivileged(have.paranoid), NULL);
 	finding("CAP_PERFMON", have.perfmon ? "yes" : "no", NULL);
 	finding("system call filter (seccomp)", have.seccomp ? "on" : "off",
 		have.seccomp && !hardware ? "if perf_event_open is refused: run the "
@@ -223,7 +292,8 @@ static void limit(const char *label, int resource, uint64_t unit, const char *un
 
 static void show_limits(void)
 {
-	puts("\nlimits");
+	putchar('\n');
+	heading("limits");
 	limit("descriptors (RLIMIT_NOFILE)", RLIMIT_NOFILE, 1, "");
 	finding("", "each thread that uses regions needs one per counter", NULL);
 	number_file("kernel.perf_event_mlock_kb", "/proc/sys/kernel/perf_event_mlock_kb",
@@ -235,7 +305,8 @@ static void show_limits(void)
 static void show_clock(void)
 {
 	pm_clock_init();
-	puts("\nclock");
+	putchar('\n');
+	heading("clock");
 	finding("time is taken from",
 		pm_clock.monotonic ? "CLOCK_MONOTONIC" : "the timestamp counter",
 		pm_clock.monotonic && pm_clock.why[0] ? pm_clock.why : NULL);
@@ -244,26 +315,43 @@ static void show_clock(void)
 int cli_info(int argc, char **argv)
 {
 	static const struct option options[] = {
+		{"json", no_argument, NULL, 'j'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
-	bool hardware, user_read = false;
-	int c;
+	struct perfmon_info info = {.size = sizeof(info)};
+	bool hardware, user_read = false, json = false;
+	int c, err;
 
 	argv[0] = (char *)(uintptr_t) "perfmon info";
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) >= 0) {
-		if (c != 'h')
+		switch (c) {
+		case 'j':
+			json = true;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return cli_finish("info", 0);
+		default:
 			return CLI_USAGE;
-		fputs(help, stdout);
-		return cli_finish("info", 0);
+		}
 	}
 	if (optind < argc) {
 		cli_complain("info", "'%s': it takes no argument", argv[optind]);
 		return CLI_USAGE;
 	}
+	err = perfmon_info_get(&info);
+	if (!err && json)
+		err = cli_info_json(&info);
+	if (err) {
+		cli_complain("info", "%s", strerror(-err));
+		return CLI_FAILED;
+	}
+	if (json)
+		return cli_finish("info", 0);
 	cli_pager_begin();
-	show_machine();
-	show_pmus();
+	show_machine(&info);
+	show_pmus(&info);
 	hardware = show_events(&user_read);
 	show_rights(hardware, user_read);
 	show_limits();

@@ -3,6 +3,7 @@
 if HAVE_COMMAND
 bin_PROGRAMS += perfmon
 perfmon_SOURCES = src/cli/cli.h src/cli/info.c src/cli/list.c src/cli/main.c src/cli/run.c \
+	src/cli/info_json.c src/cli/info_json.h \
 	src/cli/terminal.c src/cli/terminal.h
 perfmon_CPPFLAGS = $(AM_CPPFLAGS) $(SMARTCOLS_CFLAGS)
 perfmon_LDADD = libperfmon_all.la $(SMARTCOLS_LIBS)

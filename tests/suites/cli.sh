@@ -82,6 +82,13 @@ done
 
 try "info answers" both 0 out kernel.perf_event_paranoid "$perfmon" info
 try "info tries events" both 0 out "page-faults" "$perfmon" info
+in_json() {
+	status 0 "$perfmon" info --json && says out '"user_allows":' &&
+		{ ! command -v jq >/dev/null || jq -e '.pmus | map(.name) | index("software")' "$here/out"; } &&
+		{ ! command -v python3 >/dev/null || python3 -m json.tool <"$here/out" >/dev/null; }
+}
+try "info is JSON on request" in_json
+try "info says what others may do" both 0 out "an unprivileged user may" "$perfmon" info
 try "info refuses an argument" both 2 err "'x'" "$perfmon" info x
 try "a full disk is noticed" in_shell bash -c "! '$perfmon' info >/dev/full"
 
@@ -91,9 +98,9 @@ in_lines() { status 0 "$perfmon" list 'page-*' && ! grep -vqE $'^page-[^\t]*\t[^
 try "list is lines with tabs when piped" in_lines
 try "list finds nothing" both 1 err "'nosuchevent'" "$perfmon" list nosuchevent
 
-# on_terminal SETTINGS COMMAND: what a terminal of 60 columns would have shown, in shown.
+# on_terminal SETTING COMMAND: what a terminal of 60 columns would have shown, in shown.
 on_terminal() {
-	(cd "$here" && env TERM=xterm $1 script -qec "stty cols 60 rows 20; $2" /dev/null \
+	(cd "$here" && env TERM=xterm ${1:+"$1"} script -qec "stty cols 60 rows 20; $2" /dev/null \
 		</dev/null | tr -d '\r' >"$here/shown")
 }
 is_table() {
