@@ -41,20 +41,18 @@ static void heading(const char *text)
 /* A finding, and under it what would help, if anything. */
 static void finding(const char *what, const char *value, const char *helps)
 {
-	bool no = !strncmp(value, "no", 2) && (!value[2] || value[2] == ' ');
-	bool yes = !strncmp(value, "yes", 3);
+	enum cli_style style = CLI_PLAIN;
 
+	if (!strncmp(value, "yes", 3))
+		style = CLI_GOOD;
+	else if (!strcmp(value, "no"))
+		style = CLI_BAD;
 	printf("  %-*s ", VALUE_AT - 3, what);
-	if (yes || no)
-		fputs(cli_style(yes ? CLI_GOOD : CLI_BAD), stdout);
-	cli_print_wrapped(VALUE_AT, value);
-	if (yes || no)
-		fputs(cli_style(CLI_PLAIN), stdout);
-	if (!helps)
-		return;
-	printf("%*s%s", HELPS_AT, "", cli_style(CLI_FAINT));
-	cli_print_wrapped(HELPS_AT, helps);
-	fputs(cli_style(CLI_PLAIN), stdout);
+	cli_print_wrapped(VALUE_AT, style, value);
+	if (helps) {
+		printf("%*s", HELPS_AT, "");
+		cli_print_wrapped(HELPS_AT, CLI_FAINT, helps);
+	}
 }
 
 static void show_machine(const struct perfmon_info *info)

@@ -80,20 +80,24 @@ const char *cli_style(enum cli_style style)
 	return cli_has_colours() ? codes[style] : "";
 }
 
-void cli_print_wrapped(unsigned int column, const char *text)
+void cli_print_wrapped(unsigned int column, enum cli_style style, const char *text)
 {
+	/* Each line by itself, since a pager may show them apart. */
+	const char *on = style == CLI_PLAIN ? "" : cli_style(style);
+	const char *off = style == CLI_PLAIN ? "" : cli_style(CLI_PLAIN);
 	unsigned int columns = cli_columns(), at = column;
 
 	/* No room to speak of: the terminal may break it. */
 	if (!columns || columns < column + 20) {
-		puts(text);
+		printf("%s%s%s\n", on, text, off);
 		return;
 	}
+	fputs(on, stdout);
 	while (*text) {
 		size_t word = strcspn(text, " ");
 
 		if (at > column && at + 1 + word > columns) {
-			printf("\n%*s", (int)column, "");
+			printf("%s\n%*s%s", off, (int)column, "", on);
 			at = column;
 		}
 		if (at > column)
@@ -103,7 +107,7 @@ void cli_print_wrapped(unsigned int column, const char *text)
 		text += word;
 		text += strspn(text, " ");
 	}
-	putchar('\n');
+	printf("%s\n", off);
 }
 
 /* --- pages ---------------------------------------------------------------------------

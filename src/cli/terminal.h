@@ -30,9 +30,9 @@ enum cli_style {
 /* The text that turns STYLE on; "" without colours. */
 const char *cli_style(enum cli_style style);
 
-/* Prints TEXT from COLUMN (where the cursor is) on, broken between words so that it fits;
- * further lines begin at that column, too. Ends with a newline. */
-void cli_print_wrapped(unsigned int column, const char *text);
+/* Prints TEXT in STYLE from COLUMN (where the cursor is) on, broken between words so that
+ * it fits; further lines begin at that column, too. Ends with a newline. */
+void cli_print_wrapped(unsigned int column, enum cli_style style, const char *text);
 
 /*
  * On a terminal, what is printed from now on goes through $PAGER, by default `less -FRX`,

@@ -108,7 +108,7 @@ is_table() {
 		sed 's/\x1b\[[0-9;]*m//g' "$here/shown" | awk 'length > 60 { print; bad = 1 } END { exit bad }'
 }
 pages() { on_terminal "" "PAGER='sed s/^/@/' $perfmon list 'page-*'" && says shown "@page-faults"; }
-pages_info() { on_terminal "" "PAGER='sed s/^/@/' $perfmon info" && says shown "@PMUs"; }
+pages_info() { on_terminal "" "PAGER='sed s/^/@/' NO_COLOR=1 $perfmon info" && says shown "@PMUs"; }
 leaves() {
 	on_terminal "" "PAGER='head -n 1' $perfmon list; echo left with \$?" && says shown "left with 0"
 }
@@ -116,6 +116,10 @@ no_pager() { on_terminal "" "PAGER=/no/such/pager $perfmon list 'page-*'" && say
 no_less() {
 	mkdir -p "$here/bin" && ln -sf "$(command -v cat)" "$here/bin/" &&
 		on_terminal "" "unset PAGER; PATH=$here/bin $perfmon list 'page-*'" && says shown "page-faults"
+}
+wrapped() {
+	on_terminal NO_COLOR=1 "PAGER=cat $perfmon info" && says shown "descriptors (RLIMIT_NOFILE)" &&
+		awk 'length > 60 { print; bad = 1 } END { exit bad }' "$here/shown"
 }
 coloured() { on_terminal PAGER=cat "$perfmon list 'page-*'" && grep -q $'\x1b\[1m' "$here/shown"; }
 plain() { # SETTING
@@ -127,6 +131,7 @@ if command -v script >/dev/null; then
 	try "list is a table that fits a terminal" is_table
 	try "list is paged on a terminal" pages
 	try "info is paged on a terminal" pages_info
+	try "info fits a terminal" wrapped
 	try "a pager may be left early" leaves
 	try "a missing pager is done without" no_pager
 	try "without less there are no pages" no_less
