@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/options.h"
+#include "tree.h"
 
 static void clear(void)
 {
@@ -21,6 +22,9 @@ static void clear(void)
 		"PERFMON_ARM",
 		"PERFMON_FENCE",
 		"PERFMON_DEBUG",
+		"PERFMON_SAMPLE_PAGES",
+		"PERFMON_CALL_DEPTH",
+		"PERFMON_MIN_PERIOD",
 		"OMPI_COMM_WORLD_RANK",
 		"OMPI_COMM_WORLD_SIZE",
 		"MV2_COMM_WORLD_RANK",
@@ -212,4 +216,56 @@ Test(options, a_set_user_id_program_ignores_all)
 	pm_options_getenv = refuse;
 	pm_options_read(&o, NULL);
 	cr_assert(o.events_auto && o.output == PM_OUTPUT_STDERR);
+}
+
+/* Row: HW-16 */
+Test(options, limits_have_bounds_and_say_so)
+{
+	static const struct {
+		const char *name, *value;
+		uint64_t expected;
+		const char *note; /* NULL: none */
+	} cases[] = {
+		{"PERFMON_SAMPLE_PAGES", "128", 128, NULL},
+		{"PERFMON_SAMPLE_PAGES", "1", 1, NULL},
+		{"PERFMON_SAMPLE_PAGES", "65536", 65536, NULL},
+		{"PERFMON_SAMPLE_PAGES", "0", 1, "\"0\" is below the bound of 1,"},
+		{"PERFMON_SAMPLE_PAGES", "65537", 65536, "\"65537\" is above the bound"},
+		{"PERFMON_SAMPLE_PAGES", "99", 64, "\"99\" is no power of two"},
+		{"PERFMON_SAMPLE_PAGES", "many", 64, "\"many\" is no number"},
+		{"PERFMON_SAMPLE_PAGES", "-4", 64, "\"-4\" is no number"},
+		{"PERFMON_SAMPLE_PAGES", "0x10", 64, "\"0x10\" is no number"},
+		{"PERFMON_CALL_DEPTH", "16", 16, NULL},
+		{"PERFMON_CALL_DEPTH", "0", 1, "below the bound of 1,"},
+		{"PERFMON_CALL_DEPTH", "101", 100, "\"101\" is above the bound of 100"},
+		{"PERFMON_MIN_PERIOD", "10000", 10000, NULL},
+		{"PERFMON_MIN_PERIOD", "0", 1, "below"},
+		{"PERFMON_MIN_PERIOD", "99999999999999999999999", UINT64_C(1) << 62,
+		 "above the bound of 4611686018427387904"},
+		{"PERFMON_MIN_PERIOD", "1e6", 1, "\"1e6\" is no number"},
+	};
+
+	tree_new();
+	tree_write("/proc/sys/kernel/perf_event_max_stack", "100");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pm_options o;
+		uint64_t found;
+
+		clear();
+		setenv(cases[i].name, cases[i].value, 1);
+		cr_assert_eq(pm_options_read(&o, NULL), 0);
+		found = strstr(cases[i].name, "PAGES")	 ? o.sample_pages
+			: strstr(cases[i].name, "DEPTH") ? o.call_depth
+							 : o.min_period;
+		cr_expect_eq(found, cases[i].expected, "%s=%s: %lu", cases[i].name,
+			     cases[i].value, (unsigned long)found);
+		cr_expect_eq(o.note_count, cases[i].note != NULL, "%s=%s", cases[i].name,
+			     cases[i].value);
+		if (cases[i].note && o.note_count) {
+			cr_expect(strstr(o.notes[0], cases[i].note), "%s", o.notes[0]);
+			cr_expect(strstr(o.notes[0], cases[i].name), "%s", o.notes[0]);
+		}
+		pm_options_free(&o);
+	}
+	tree_remove();
 }

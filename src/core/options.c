@@ -2,12 +2,14 @@
 #include "core/options.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "core/events_text.h"
 #include "core/kernel.h"
 
 char *(*pm_options_getenv)(const char *name) = secure_getenv;
@@ -65,6 +67,59 @@ static bool truth(struct pm_options *options, const char *name, bool fallback)
 	static const char *const words[] = {"0", "1", ""};
 
 	return choice(options, name, words, fallback);
+}
+
+/* NAME's value between MIN and MAX, or FALLBACK. Only decimal digits are a number. */
+static uint64_t bounded(struct pm_options *options, const char *name, uint64_t min,
+			uint64_t max, uint64_t fallback)
+{
+	const char *text = variable(name);
+	uint64_t value, bound;
+	int err;
+
+	if (!text)
+		return fallback;
+	err = strspn(text, "0123456789") == strlen(text)
+		      ? pm_slice_number(pm_slice_of(text), &value)
+		      : -EINVAL;
+	if (err == -EINVAL) {
+		note(options, "%s=\"%.*s\" is no number: went on with %" PRIu64, name,
+		     QUOTED, text, fallback);
+		return fallback;
+	}
+	if (!err && value >= min && value <= max)
+		return value;
+	bound = !err && value < min ? min : max;
+	note(options, "%s=\"%.*s\" is %s the bound of %" PRIu64 ", which was taken", name,
+	     QUOTED, text, bound == min ? "below" : "above", bound);
+	return bound;
+}
+
+static void sampling_read(struct pm_options *options)
+{
+	uint64_t most = PM_CALL_DEPTH_DEFAULT, pages, power = PM_SAMPLE_PAGES_MAX;
+	int64_t limit;
+
+	pages = bounded(options, "PERFMON_SAMPLE_PAGES", PM_SAMPLE_PAGES_MIN,
+			PM_SAMPLE_PAGES_MAX, PM_SAMPLE_PAGES_DEFAULT);
+	while (power > pages)
+		power /= 2;
+	if (power != pages)
+		note(options,
+		     "PERFMON_SAMPLE_PAGES=\"%" PRIu64
+		     "\" is no power of two: went on with %" PRIu64,
+		     pages, power);
+	options->sample_pages = (uint32_t)power;
+	/* Not for nothing: this is on the way to the first region. */
+	if (variable("PERFMON_CALL_DEPTH") &&
+	    !pm_kernel_file_number("/proc/sys/kernel/perf_event_max_stack", &limit) &&
+	    limit >= PM_CALL_DEPTH_MIN)
+		most = limit < PM_CALL_DEPTH_MAX ? (uint64_t)limit : PM_CALL_DEPTH_MAX;
+	options->call_depth = (uint32_t)bounded(
+		options, "PERFMON_CALL_DEPTH", PM_CALL_DEPTH_MIN, most,
+		most < PM_CALL_DEPTH_DEFAULT ? most : PM_CALL_DEPTH_DEFAULT);
+	options->min_period = bounded(options, "PERFMON_MIN_PERIOD", PM_MIN_PERIOD_MIN,
+				      PM_MIN_PERIOD_MAX, PM_MIN_PERIOD_DEFAULT);
 }
 
 static bool number(const char *name, int *value)
@@ -231,6 +286,9 @@ void pm_options_default(struct pm_options *options)
 		.output = PM_OUTPUT_STDERR,
 		.format = PM_FORMAT_TEXT,
 		.arm = true,
+		.sample_pages = PM_SAMPLE_PAGES_DEFAULT,
+		.call_depth = PM_CALL_DEPTH_DEFAULT,
+		.min_period = PM_MIN_PERIOD_DEFAULT,
 		.rank = -1,
 	};
 }
@@ -255,6 +313,7 @@ int pm_options_read(struct pm_options *options, struct pm_diag *diag)
 	options->arm = truth(options, "PERFMON_ARM", true);
 	options->fence = truth(options, "PERFMON_FENCE", false);
 	options->debug = truth(options, "PERFMON_DEBUG", false);
+	sampling_read(options);
 	if (err)
 		pm_diag_set(diag, err, "no memory for a value of the environment");
 	return err;

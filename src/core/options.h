@@ -14,6 +14,12 @@
  *   PERFMON_ARM      1 (default) or 0
  *   PERFMON_FENCE    0 (default) or 1
  *   PERFMON_DEBUG    0 (default) or 1
+ *   PERFMON_SAMPLE_PAGES  pages of the ring that samples go into: a power of two
+ *   PERFMON_CALL_DEPTH    how many calls a sample's chain holds
+ *   PERFMON_MIN_PERIOD    the shortest sampling period, in events
+ *
+ * The last three have bounds; a value beyond them is quoted in a note, and the bound is
+ * taken. (hwpmc has such settings in kern.hwpmc.)
  *
  * The rank comes from the MPI launcher: OMPI_COMM_WORLD_RANK, MV2_COMM_WORLD_RANK,
  * PMI_RANK, PMIX_RANK, SLURM_PROCID, the first that is a number.
@@ -38,6 +44,19 @@ enum pm_format {
 
 #define PM_OPTIONS_NOTES 16
 
+/* Bounds, and what is taken if nobody says. The kernel allows pages up to
+ * kernel.perf_event_mlock_kb, and calls up to kernel.perf_event_max_stack, which is the
+ * real upper bound (127 where it cannot be read). */
+#define PM_SAMPLE_PAGES_MIN	1u
+#define PM_SAMPLE_PAGES_DEFAULT 64u
+#define PM_SAMPLE_PAGES_MAX	65536u
+#define PM_CALL_DEPTH_MIN	1u
+#define PM_CALL_DEPTH_DEFAULT	127u
+#define PM_CALL_DEPTH_MAX	65535u /* attr.sample_max_stack has 16 bits */
+#define PM_MIN_PERIOD_MIN	1u
+#define PM_MIN_PERIOD_DEFAULT	1u
+#define PM_MIN_PERIOD_MAX	(UINT64_C(1) << 62)
+
 struct pm_options {
 	char *events; /* NULL unless both are false */
 	bool events_auto;
@@ -51,6 +70,9 @@ struct pm_options {
 	bool debug;
 	bool keep_threads;
 	bool subtract_bias;
+	uint32_t sample_pages; /* a power of two */
+	uint32_t call_depth;
+	uint64_t min_period;
 	int rank;  /* -1: no launcher */
 	int ranks; /* 0: not known */
 	uint32_t note_count;
