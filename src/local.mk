@@ -4,6 +4,7 @@ pminclude_HEADERS = \
 	include/perfmon/event.h \
 	include/perfmon/info.h \
 	include/perfmon/inline.h \
+	include/perfmon/overflow.h \
 	include/perfmon/perfmon.h \
 	include/perfmon/placement.h \
 	include/perfmon/profile.h \
@@ -41,6 +42,10 @@ libperfmon_all_la_SOURCES = \
 	src/core/refusal.c src/core/refusal.h \
 	src/core/reader.c src/core/recovery.c \
 	src/core/session.c src/core/session.h src/core/session_program.c \
+	src/core/servant.c src/core/servant.h \
+	src/core/session_block.c \
+	src/core/session_notice.c src/core/session_notice.h \
+	src/core/session_overflow.c \
 	src/core/session_set.c \
 	src/core/session_target.c \
 	src/core/session_value.c \

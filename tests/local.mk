@@ -38,6 +38,7 @@ if HAVE_CRITERION
 CRITERION_TESTS = tests/test_options tests/test_report tests/test_snapshot
 CRITERION_TESTS += tests/test_counter_read tests/test_guest_read tests/test_instance \
 	tests/test_read tests/test_session
+CRITERION_TESTS += tests/test_overflow
 CRITERION_TESTS += tests/test_sets
 CRITERION_TESTS += tests/test_states
 CRITERION_TESTS += tests/test_targets
@@ -59,6 +60,10 @@ TEST_LIBS = libperfmon_all.la $(CRITERION_LIBS)
 tests_test_instance_SOURCES = tests/test_instance.c tests/bounds.h
 tests_test_instance_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_instance_LDADD = $(TEST_LIBS)
+
+tests_test_overflow_SOURCES = tests/test_overflow.c tests/session_probe.h
+tests_test_overflow_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_overflow_LDADD = $(TEST_LIBS)
 
 tests_test_sets_SOURCES = tests/test_sets.c tests/session_probe.h
 tests_test_sets_CPPFLAGS = $(TEST_CPPFLAGS)

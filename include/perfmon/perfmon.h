@@ -6,6 +6,7 @@
 #include <perfmon/event.h>
 #include <perfmon/info.h>
 #include <perfmon/placement.h>
+#include <perfmon/overflow.h>
 #include <perfmon/profile.h>
 #include <perfmon/region.h>
 #include <perfmon/report.h>

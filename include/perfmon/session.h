@@ -75,7 +75,12 @@ enum perfmon_scope {
 	PERFMON_SCOPE_CPU     /* counts one CPU, whatever runs there */
 };
 
-enum perfmon_session_status { PERFMON_DETACHED, PERFMON_STOPPED, PERFMON_RUNNING };
+enum perfmon_session_status {
+	PERFMON_DETACHED,
+	PERFMON_STOPPED,
+	PERFMON_RUNNING,
+	PERFMON_MASKED /* a notification awaits its restart: perfmon/overflow.h */
+};
 
 /* Flags of a session. */
 #define PERFMON_SESSION_PARTIAL 1u /* attach without the events that are refused */

@@ -32,6 +32,10 @@ extern "C" {
 /* Limit: sets of a session. */
 #define PERFMON_SESSION_SETS 256
 
+/* Flags of a set: when the next one has its turn. Without them the program switches. */
+#define PERFMON_SET_OVERFLOW_SWITCH 1u /* at the n-th overflow: perfmon/overflow.h */
+#define PERFMON_SET_TIME_SWITCH	    2u /* after timeout_ns */
+
 /* A set as it is made, changed or deleted. */
 struct perfmon_set {
 	uint16_t id;

@@ -4,12 +4,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -188,6 +191,48 @@ int pm_kernel_poll(int fd, short *events)
 int pm_kernel_kill(pid_t pid, int signal)
 {
 	return CALL(PM_CALL_KILL, kill(pid, signal));
+}
+
+bool pm_kernel_is_own_thread(pid_t tid)
+{
+	int saved = errno;
+	/* Signal 0 asks only whether there is such a thread in the process. */
+	bool found = !syscall(SYS_tgkill, getpid(), tid, 0);
+
+	errno = saved;
+	return found;
+}
+
+int pm_kernel_eventfd(void)
+{
+	return CALL(PM_CALL_EVENTFD, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+}
+
+int pm_kernel_epoll_create(void)
+{
+	return CALL(PM_CALL_EPOLL_CREATE, epoll_create1(EPOLL_CLOEXEC));
+}
+
+int pm_kernel_epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event)
+{
+	return CALL(PM_CALL_EPOLL_CTL, epoll_ctl(epoll_fd, operation, fd, event));
+}
+
+int pm_kernel_epoll_wait(int epoll_fd, struct epoll_event *events, int room)
+{
+	return CALL(PM_CALL_EPOLL_WAIT, epoll_wait(epoll_fd, events, room, -1));
+}
+
+int pm_kernel_futex_wait(uint32_t *word, uint32_t value)
+{
+	return (int)CALL(PM_CALL_FUTEX, syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value,
+						NULL, NULL, 0));
+}
+
+int pm_kernel_futex_wake(uint32_t *word)
+{
+	return (int)CALL(PM_CALL_FUTEX, syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE,
+						INT_MAX, NULL, NULL, 0));
 }
 
 int pm_kernel_open(const char *path, int flags, mode_t mode)

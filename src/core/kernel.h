@@ -15,8 +15,10 @@
 #include <linux/perf_event.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -46,6 +48,11 @@ enum pm_kernel_call {
 	PM_CALL_PRCTL,
 	PM_CALL_KILL,
 	PM_CALL_SCHED_SETAFFINITY,
+	PM_CALL_EVENTFD,
+	PM_CALL_EPOLL_CREATE,
+	PM_CALL_EPOLL_CTL,
+	PM_CALL_EPOLL_WAIT,
+	PM_CALL_FUTEX,
 	PM_CALLS
 };
 
@@ -65,9 +72,9 @@ uint64_t pm_kernel_refused(enum pm_kernel_call call);
 extern const char *pm_kernel_root;
 
 /*
- * Brackets work that the program did not ask for and must not notice, however deep it goes
- * into libraries: errno is put back afterwards, and a thread that is to be cancelled is
- * not cancelled here, with our locks in its hands.
+ * Brackets work that the program did not ask for and must not notice, however deep it
+ * goes into libraries: errno is put back afterwards, and a thread that is to be cancelled
+ * is not cancelled here, with our locks in its hands.
  */
 struct pm_quiet {
 	int error;
@@ -94,6 +101,13 @@ ssize_t pm_kernel_write_quietly(int fd, const void *buffer, size_t size);
 int pm_kernel_poll_write(int fd, int timeout_ms); /* waits until FD takes more */
 int pm_kernel_poll(int fd, short *events);	  /* what is ready on FD, at once */
 int pm_kernel_kill(pid_t pid, int signal);
+bool pm_kernel_is_own_thread(pid_t tid); /* whether TID is a thread of this process */
+int pm_kernel_eventfd(void);		 /* non-blocking */
+int pm_kernel_epoll_create(void);
+int pm_kernel_epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event);
+int pm_kernel_epoll_wait(int epoll_fd, struct epoll_event *events, int room);
+int pm_kernel_futex_wait(uint32_t *word, uint32_t value);
+int pm_kernel_futex_wake(uint32_t *word); /* all that wait */
 int pm_kernel_open(const char *path, int flags, mode_t mode);
 int pm_kernel_close(int fd);
 int pm_kernel_fstat(int fd, struct stat *st);
@@ -105,8 +119,9 @@ ssize_t pm_kernel_readlink(const char *path, char *buffer, size_t size);
 int pm_kernel_fcntl(int fd, int command, long argument);
 int pm_kernel_clock_ns(clockid_t clock, uint64_t *ns);
 int pm_kernel_getrlimit(int resource, uint64_t *soft, uint64_t *hard);
-int pm_kernel_sigaction(int signal, const struct sigaction *action, struct sigaction *old);
-void pm_kernel_raise(int signal); /* in the calling thread */
+int pm_kernel_sigaction(int signal, const struct sigaction *action,
+			struct sigaction *old);
+void pm_kernel_raise(int signal);	      /* in the calling thread */
 int pm_kernel_signal_mask(sigset_t *blocked); /* of the calling thread */
 int pm_kernel_thread_name(char name[16]);
 /* Binds the calling thread, which must be one of our own helpers, to the CPUs of MASK

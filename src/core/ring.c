@@ -62,6 +62,12 @@ void pm_ring_unmap(struct pm_ring *ring)
 	memset(ring, 0, sizeof(*ring));
 }
 
+void pm_ring_forget(struct pm_ring *ring)
+{
+	free(ring->scratch);
+	memset(ring, 0, sizeof(*ring));
+}
+
 /* The word at INDEX after the header of a record that is long enough, else 0. */
 static uint64_t word(const struct perf_event_header *record, size_t index)
 {

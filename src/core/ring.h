@@ -56,6 +56,9 @@ int pm_ring_over(struct pm_ring *ring, void *page, size_t size);
 /* Unmaps and forgets; a ring that is not mapped, too. */
 void pm_ring_unmap(struct pm_ring *ring);
 
+/* The same in a child of fork(2), which has no such mapping: frees what is its own. */
+void pm_ring_forget(struct pm_ring *ring);
+
 /* Whether a record waits. One load; another thread than the drainer may be late. */
 static inline bool pm_ring_pending(const struct pm_ring *ring)
 {

@@ -7,10 +7,14 @@
 
 #include "core/export.h"
 #include "core/kernel.h"
+#include "core/servant.h"
 
 #define KNOWN_FLAGS                                                                      \
 	(PERFMON_SESSION_PARTIAL | PERFMON_SESSION_SPLIT | PERFMON_SESSION_ALL_MODES |   \
 	 PERFMON_SESSION_NO_PAGES | PERFMON_SESSION_ROTATE)
+
+__thread struct perfmon_session *pm_session_busy
+	__attribute__((tls_model("initial-exec")));
 
 /* --- handles -------------------------------------------------------------------------
  */
@@ -27,13 +31,23 @@ int pm_session_enter(struct perfmon_session *session)
 	/* Before the lock, which another thread may have held at the fork. */
 	if (is_child(session))
 		return -ECHILD;
+	/* Before the lock: a handler on this thread must not wait for it. */
+	pm_session_busy = session;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	pthread_mutex_lock(&session->lock);
+	if (session->rings && pm_overflow_pending(session))
+		pm_overflow_drain(session);
 	return 0;
 }
 
 int pm_session_leave(struct perfmon_session *session, int result)
 {
 	pthread_mutex_unlock(&session->lock);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	pm_session_busy = NULL;
+	/* Only a handler on this thread asks, and it has ended. */
+	if (__builtin_expect(session->restart_asked | session->block_asked, 0))
+		pm_overflow_leave(session);
 	return result;
 }
 
@@ -116,11 +130,17 @@ PM_EXPORT void perfmon_session_close(struct perfmon_session *session)
 		/* The lock may be held by a thread that the child does not have. */
 		pm_session_forget(session);
 	} else {
+		pm_servant_destroy(session->servant);
+		session->servant = NULL;
 		pthread_mutex_lock(&session->lock);
+		session->closing = true;
 		pm_session_close_targets(session);
+		pm_overflow_release(session);
 		pthread_mutex_unlock(&session->lock);
+		pm_overflow_close(session);
 		pthread_mutex_destroy(&session->lock);
 	}
+	pm_overflow_free(session);
 	pm_kernel_munmap(session->reader, sizeof(*session->reader));
 	pm_registers_free(session->registers, session->count);
 	pm_plan_free(session->plan);
@@ -184,6 +204,8 @@ static int start(struct perfmon_session *session)
 	uint32_t t;
 	int err = 0;
 
+	if (session->queue)
+		pm_overflow_reset_due(session);
 	pm_session_time_start(session);
 	for (t = 0; t < plan->target_count && !err; t++)
 		err = pm_target_enable(session, &plan->targets[t]);
@@ -215,10 +237,8 @@ PM_EXPORT int perfmon_session_start(struct perfmon_session *session)
 
 	if (err)
 		return err;
-	if (session->state == PERFMON_RUNNING && pm_session_is_own(session))
-		return pm_session_leave(session, 0);
 	pm_session_notice_loss(session);
-	if (session->state == PERFMON_RUNNING)
+	if (session->state == PERFMON_RUNNING || session->state == PERFMON_MASKED)
 		return pm_session_leave(session, 0);
 	err = must_be_attached(session, "started");
 	return pm_session_leave(session, err ?: start(session));
@@ -245,7 +265,7 @@ PM_EXPORT int perfmon_set_start(struct perfmon_session *session, uint16_t id)
 	for (t = 0; t < plan->target_count; t++) {
 		struct pm_target *target = &plan->targets[t];
 
-		if (session->state == PERFMON_STOPPED)
+		if (session->state != PERFMON_RUNNING)
 			target->active = (uint32_t)place;
 		else
 			err = pm_target_switch(session, target, (uint32_t)place);
@@ -265,17 +285,21 @@ PM_EXPORT int perfmon_session_stop(struct perfmon_session *session)
 
 	if (err)
 		return err;
-	if (!pm_session_is_own(session))
-		pm_session_notice_loss(session);
+	pm_session_notice_loss(session);
 	if (session->state == PERFMON_STOPPED)
 		return pm_session_leave(session, 0);
 	err = must_be_attached(session, "stopped");
 	if (err)
 		return pm_session_leave(session, err);
-	err = disable_all(session);
-	pm_session_time_stop(session);
+	if (session->state == PERFMON_RUNNING) {
+		err = disable_all(session);
+		pm_session_time_stop(session);
+	}
+	if (session->rings)
+		pm_overflow_drain(session);
 	session->stamp++;
 	session->state = PERFMON_STOPPED;
+	pm_overflow_release(session);
 	if (err)
 		pm_session_closed_by_program(session, err);
 	return pm_session_leave(session, err);

@@ -27,7 +27,9 @@
 #include <pthread.h>
 
 #include "core/instance.h"
+#include "core/ring.h"
 #include "perfmon/inline.h"
+#include "perfmon/overflow.h"
 #include "perfmon/session.h"
 #include "perfmon/set.h"
 
@@ -37,6 +39,15 @@
 struct pm_program {
 	uint32_t references;
 	struct pm_event_list *list;
+};
+
+/* What becomes of a counter's overflows. */
+struct pm_overflow {
+	bool on;
+	struct perfmon_overflow how;
+	uint64_t last_reset;
+	uint64_t count;
+	uint64_t seed;
 };
 
 struct pm_register {
@@ -52,6 +63,7 @@ struct pm_register {
 	 * `own` is the part of targets themselves, without what they created. */
 	struct pm_reading base;
 	struct pm_reading own_base;
+	struct pm_overflow overflow;
 	/* Scratch of the call that holds the lock. */
 	struct pm_reading now;
 	struct perfmon_value found;
@@ -60,10 +72,11 @@ struct pm_register {
 /* An event set. */
 struct pm_set {
 	uint16_t id;
-	uint32_t flags;	     /* PERFMON_SET_ */
-	uint64_t timeout_ns; /* effective */
-	uint64_t runs;	     /* times that it became active */
-	uint64_t active_ns;  /* of targets that are gone */
+	uint32_t flags;				    /* PERFMON_SET_ */
+	uint64_t timeout_ns;			    /* effective */
+	uint64_t runs;				    /* times that it became active */
+	uint64_t active_ns;			    /* of targets that are gone */
+	uint64_t overflowed[PERFMON_COUNTER_WORDS]; /* counters, in its last turn */
 };
 
 /* The events of one set in one piece, as instances want them. */
@@ -73,14 +86,28 @@ struct pm_plan_set {
 	/* Of several sets each has a clock behind its registers' events: a software
 	 * event whose enabled time is how long the set was active. PM_NO_CLOCK: none. */
 	uint32_t clock;
+	bool notifies; /* has counters whose overflow masks the session */
+	bool samples;  /* has events that write records: overflows, a clock that ticks */
 };
 #define PM_NO_CLOCK UINT32_MAX
+
+/* How an event that overflows is armed on one target. */
+struct pm_arm {
+	uint64_t period; /* that the kernel has */
+	bool exact;	 /* value and period agree: the value is 0 at the overflow */
+	bool stopped;	 /* it has stopped itself since it was enabled */
+	bool limited;	 /* the next overflow stops it */
+	bool due;	 /* it waits for its long reset */
+	bool started;	 /* scratch of enabling */
+	uint64_t until_switch; /* overflows until the next set's turn */
+};
 
 /* One set on one target. */
 struct pm_part {
 	struct pm_instance *instance;
 	struct pm_reading *readings; /* the last known, zero when it was opened */
 	uint64_t *stamps;	     /* the session's stamp when each was read */
+	struct pm_arm *arms;
 	bool settled; /* disabled since they were read: they need not be read again */
 };
 
@@ -103,6 +130,8 @@ struct pm_target {
 	const struct pm_counter *witness;
 	void *witness_page;
 	uint32_t active;       /* place of the set that is on here */
+	struct pm_ring ring;   /* of all its events; page NULL: none writes records */
+	int ring_fd;	       /* the event that it is mapped from */
 	struct pm_part *parts; /* one for each set */
 };
 
@@ -150,12 +179,26 @@ struct perfmon_session {
 		struct perfmon_value found; /* scratch */
 		uint64_t floor; /* the last one returned: two clocks round differently */
 	} time;
+	struct pm_overflow_queue *queue; /* NULL until a counter may notify */
+	uint32_t rings;			 /* targets with a ring */
+	struct pm_servant *servant;	 /* NULL: nobody waits for overflows */
+	int signal;			 /* to the thread that overflowed, 0: none */
+	int block_signal;    /* the library's own, 0: threads are not stopped */
+	uint32_t block_word; /* futex of stopped threads: moves on when they may go */
+	uint32_t blocked;    /* how many there are; atomic */
+	bool restart_asked;  /* by a handler that interrupted a call */
+	bool block_asked;
+	bool closing;
 	struct pm_diag diag;
 };
 
 /* Takes the lock. -EINVAL without a session, -ECHILD in a child of the process. */
 int pm_session_enter(struct perfmon_session *session);
 int pm_session_leave(struct perfmon_session *session, int result); /* returns RESULT */
+
+/* The session that the calling thread has a call on: a handler must not wait for it. */
+extern __thread struct perfmon_session *pm_session_busy
+	__attribute__((tls_model("initial-exec")));
 
 /* Whether the calling thread is the one and only target. */
 static inline bool pm_session_is_own(const struct perfmon_session *session)
@@ -204,6 +247,55 @@ int pm_session_detach_all(struct perfmon_session *session);
 /* The plan's memory for one more target than are open, in *TARGET. 0 or -ENOMEM. */
 int pm_plan_room(struct pm_plan *plan, struct pm_target **target);
 
+/* --- session_overflow.c ------------------------------------------------------------- */
+
+/* Writes periods and what a record holds into PLAN's events, before they are opened. */
+void pm_overflow_prepare(struct perfmon_session *session, struct pm_plan *plan);
+
+/* Arms TARGET, just opened: its ring, its signals. 0 or a negative errno. */
+int pm_overflow_arm(struct perfmon_session *session, struct pm_plan *plan,
+		    struct pm_target *target);
+void pm_overflow_disarm(struct perfmon_session *session, const struct pm_plan *plan,
+			struct pm_target *target);
+
+/* Enables the instance of set S, whose notifying counters stop at their next overflow. */
+int pm_overflow_enable(struct perfmon_session *session, struct pm_target *target,
+		       uint32_t s);
+
+/* Looks at the rings of all targets, and does what overflows and clocks ask for. */
+void pm_overflow_drain(struct perfmon_session *session);
+static inline bool pm_overflow_pending(const struct perfmon_session *session)
+{
+	const struct pm_plan *plan = session->plan;
+	uint32_t t;
+
+	for (t = 0; t < plan->target_count; t++) {
+		if (pm_ring_pending(&plan->targets[t].ring))
+			return true;
+	}
+	return false;
+}
+
+/* Register I has been written to VALUE. */
+int pm_overflow_written(struct perfmon_session *session, uint32_t i, uint64_t value);
+
+int pm_overflow_restart(struct perfmon_session *session);
+
+/* Counters that wait for it take their long reset values. */
+void pm_overflow_reset_due(struct perfmon_session *session);
+
+/* Makes the helper thread, unless it is there. */
+int pm_session_need_servant(struct perfmon_session *session);
+
+void pm_overflow_free(struct perfmon_session *session);
+void pm_overflow_end(struct perfmon_session *session); /* the last target has gone */
+
+/* Threads that wait for a restart may go. */
+void pm_overflow_release(struct perfmon_session *session);
+void pm_overflow_leave(
+	struct perfmon_session *session); /* what a handler has asked for */
+void pm_overflow_close(struct perfmon_session *session); /* waits for handlers */
+
 /* --- session_set.c -------------------------------------------------------------------
  */
 
@@ -222,6 +314,10 @@ struct pm_set *pm_sets_copy(const struct perfmon_session *session, size_t more);
  * REGISTERS of the sets behind it move along. */
 uint32_t pm_sets_insert(struct pm_set *sets, uint32_t *count, uint16_t id,
 			struct pm_register *registers, uint32_t register_count);
+
+/* The set after set S, which was on, has its turn on TARGET. */
+void pm_target_next_set(struct perfmon_session *session, struct pm_target *target,
+			uint32_t s);
 
 /* --- session_program.c ---------------------------------------------------------------
  */
@@ -249,6 +345,8 @@ struct pm_register *pm_registers_copy(const struct perfmon_session *session,
 /* What the targets have counted for register I, into its `now`. -ENODATA: a pinned group
  * does not fit the hardware. */
 int pm_session_collect(struct perfmon_session *session, uint32_t i, bool *syscall);
+/* The base of register I has changed: so has its reader's. */
+void pm_session_rebase(struct perfmon_session *session, uint32_t i);
 int pm_session_time_now(struct perfmon_session *session, uint64_t *ns, bool *syscall);
 void pm_session_time_attach(struct perfmon_session *session);
 void pm_session_time_start(struct perfmon_session *session);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/export.h"
-#include "core/session.h"
+#include "core/session_notice.h"
 
 /* --- programs --------------------------------------------------------------------------
  */
@@ -121,32 +121,60 @@ static struct pm_event set_clock(uint32_t scope)
 	return event;
 }
 
-static int plan_set(struct pm_plan_set *set, uint32_t scope,
-		    struct pm_register *registers, uint32_t count, uint32_t place,
-		    bool clock)
+/* Puts the events of those of REGISTERS into SET that notify, or do not: an event that
+ * notifies comes first, so that it leads its group. */
+static void plan_registers(struct pm_plan_set *set, struct pm_register *registers,
+			   uint32_t count, uint32_t place, bool notify)
 {
-	uint32_t i, e, n = 0;
+	uint32_t i, e;
+
+	for (i = 0; i < count; i++) {
+		struct pm_register *reg = &registers[i];
+		const struct pm_overflow *overflow = &reg->overflow;
+
+		if (reg->set != place ||
+		    notify != (overflow->on &&
+			       overflow->how.flags & PERFMON_OVERFLOW_NOTIFY))
+			continue;
+		reg->planned = set->count;
+		for (e = 0; e < reg->count; e++) {
+			struct pm_event *event = &set->events[set->count++];
+
+			*event = *register_event(reg, e);
+			event->group += group_offset(registers, i);
+			if (overflow->on)
+				pm_overflow_plan(event);
+		}
+		set->notifies |= notify;
+		set->samples |= overflow->on;
+	}
+}
+
+static int plan_set(struct pm_plan_set *set, const struct perfmon_session *session,
+		    struct pm_register *registers, uint32_t count, uint32_t place,
+		    const struct pm_set *props, bool clock)
+{
+	uint32_t i, n = 0;
 
 	for (i = 0; i < count; i++)
 		n += registers[i].set == place ? registers[i].count : 0;
 	set->events = calloc(n + 1, sizeof(set->events[0]));
 	if (!set->events)
 		return -ENOMEM;
-	for (i = 0, n = 0; i < count; i++) {
-		if (registers[i].set != place)
-			continue;
-		registers[i].planned = n;
-		for (e = 0; e < registers[i].count; e++, n++) {
-			set->events[n] = *register_event(&registers[i], e);
-			set->events[n].group += group_offset(registers, i);
-		}
-	}
+	plan_registers(set, registers, count, place, true);
+	plan_registers(set, registers, count, place, false);
 	set->clock = PM_NO_CLOCK;
 	if (clock) {
-		set->clock = n;
-		set->events[n++] = set_clock(scope);
+		struct pm_event *event = &set->events[set->count];
+
+		set->clock = set->count++;
+		*event = set_clock(session->scope);
+		if (props->flags & PERFMON_SET_TIME_SWITCH) {
+			pm_overflow_plan(event);
+			event->attr.sample_period = props->timeout_ns;
+			set->samples = true;
+		}
 	}
-	set->count = n;
 	return 0;
 }
 
@@ -159,14 +187,13 @@ int pm_plan_build(const struct perfmon_session *session, struct pm_register *reg
 	uint32_t s;
 	int err = 0;
 
-	(void)sets;
 	if (!plan)
 		return -ENOMEM;
 	plan->sets = calloc(set_count, sizeof(plan->sets[0]));
 	if (!plan->sets)
 		err = -ENOMEM;
 	for (s = 0; s < set_count && !err; s++) {
-		err = plan_set(&plan->sets[s], session->scope, registers, count, s,
+		err = plan_set(&plan->sets[s], session, registers, count, s, &sets[s],
 			       set_count > 1);
 		plan->set_count++;
 	}
@@ -268,7 +295,7 @@ struct pm_register *pm_registers_copy(const struct perfmon_session *session,
 static int may_program(struct perfmon_session *session)
 {
 	pm_session_notice_loss(session);
-	if (session->state == PERFMON_RUNNING)
+	if (session->state == PERFMON_RUNNING || session->state == PERFMON_MASKED)
 		return pm_diag_set(
 			&session->diag, -EBUSY,
 			"the events of a running session cannot be changed; stop "

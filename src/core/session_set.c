@@ -7,7 +7,7 @@
 #include "core/export.h"
 #include "core/session.h"
 
-#define KNOWN_SET_FLAGS 0u
+#define KNOWN_SET_FLAGS (PERFMON_SET_TIME_SWITCH | PERFMON_SET_OVERFLOW_SWITCH)
 
 int pm_session_find_set(const struct perfmon_session *session, uint16_t id)
 {
@@ -42,7 +42,16 @@ int pm_target_switch(struct perfmon_session *session, struct pm_target *target,
 	to->settled = false;
 	session->stamp++;
 	session->sets[next].runs++;
-	return pm_instance_enable(to->instance);
+	memset(session->sets[next].overflowed, 0, sizeof(session->sets[next].overflowed));
+	return pm_target_enable(session, target);
+}
+
+void pm_target_next_set(struct perfmon_session *session, struct pm_target *target,
+			uint32_t s)
+{
+	/* What comes late has been overtaken by another switch, or by a mask. */
+	if (session->state == PERFMON_RUNNING && target->active == s)
+		pm_target_switch(session, target, (s + 1) % session->set_count);
 }
 
 /* --- making and deleting ---------------------------------------------------------------
@@ -83,9 +92,9 @@ static int check_set(struct perfmon_session *session, size_t i,
 	if (set->reserved || set->reserved2[0] || set->reserved2[1])
 		return pm_diag_set(&session->diag, -EINVAL,
 				   "element %zu: a reserved field is not 0", i);
-	if (set->timeout_ns)
+	if (!(set->flags & PERFMON_SET_TIME_SWITCH) != !set->timeout_ns)
 		return pm_diag_set(&session->diag, -EINVAL,
-				   "element %zu: a time-out without its flag", i);
+				   "element %zu: a time-out and its flag go together", i);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/export.h"
 #include "core/kernel.h"
+#include "core/servant.h"
 #include "core/session.h"
 
 #define KNOWN_TARGET_FLAGS                                                               \
@@ -21,7 +22,9 @@ static int part_init(struct pm_part *part, uint32_t count)
 	part->instance = calloc(1, pm_instance_size(count));
 	part->readings = calloc(count + 1, sizeof(part->readings[0]));
 	part->stamps = calloc(count + 1, sizeof(part->stamps[0]));
-	return part->instance && part->readings && part->stamps ? 0 : -ENOMEM;
+	part->arms = calloc(count + 1, sizeof(part->arms[0]));
+	return part->instance && part->readings && part->stamps && part->arms ? 0
+									      : -ENOMEM;
 }
 
 void pm_target_free(const struct pm_plan *plan, struct pm_target *target)
@@ -29,6 +32,7 @@ void pm_target_free(const struct pm_plan *plan, struct pm_target *target)
 	uint32_t s;
 
 	for (s = 0; target->parts && s < plan->set_count; s++) {
+		free(target->parts[s].arms);
 		free(target->parts[s].stamps);
 		free(target->parts[s].readings);
 		free(target->parts[s].instance);
@@ -86,10 +90,12 @@ static unsigned int open_flags(const struct perfmon_session *session)
 	return flags;
 }
 
-static void close_target(const struct pm_plan *plan, struct pm_target *target)
+static void close_target(struct perfmon_session *session, struct pm_plan *plan,
+			 struct pm_target *target)
 {
 	uint32_t s;
 
+	pm_overflow_disarm(session, plan, target);
 	if (target->witness)
 		pm_kernel_munmap(target->witness_page, pm_kernel_page_size());
 	target->witness = NULL;
@@ -133,21 +139,28 @@ static int open_target(struct perfmon_session *session, struct pm_plan *plan,
 				     .role = asked->role,
 				     .awaits_exec = asked->flags & PM_OPEN_ON_EXEC,
 				     .active = asked->active,
+				     .ring_fd = -1,
 				     .parts = target->parts};
+	n = pm_overflow_arm(session, plan, target);
+	if (n) {
+		close_target(session, plan, target);
+		return n;
+	}
 	plan->target_count++;
 	return refused;
 }
 
-static void close_from(struct pm_plan *plan, uint32_t first)
+static void close_from(struct perfmon_session *session, struct pm_plan *plan,
+		       uint32_t first)
 {
 	while (plan->target_count > first)
-		close_target(plan, &plan->targets[--plan->target_count]);
+		close_target(session, plan, &plan->targets[--plan->target_count]);
 }
 
 void pm_session_close_targets(struct perfmon_session *session)
 {
 	session->reader->owner = 0;
-	close_from(session->plan, 0);
+	close_from(session, session->plan, 0);
 }
 
 void pm_session_forget(struct perfmon_session *session)
@@ -159,8 +172,11 @@ void pm_session_forget(struct perfmon_session *session)
 		plan->targets[t].witness = NULL; /* its page is not here */
 		for (s = 0; s < plan->set_count; s++)
 			pm_instance_forget(plan->targets[t].parts[s].instance);
+		pm_ring_forget(&plan->targets[t].ring);
 	}
 	plan->target_count = 0;
+	pm_servant_forget(session->servant);
+	session->servant = NULL;
 }
 
 int pm_session_reopen(struct perfmon_session *session, struct pm_plan *plan,
@@ -170,6 +186,7 @@ int pm_session_reopen(struct perfmon_session *session, struct pm_plan *plan,
 	uint32_t t;
 	int refused = 0;
 
+	pm_overflow_prepare(session, plan);
 	for (t = 0; t < old->target_count; t++) {
 		struct pm_target asked = old->targets[t];
 		int n;
@@ -180,7 +197,7 @@ int pm_session_reopen(struct perfmon_session *session, struct pm_plan *plan,
 			asked.flags &= ~PM_OPEN_ON_EXEC;
 		n = asked.lost ? 0 : open_target(session, plan, &asked, self);
 		if (n < 0) {
-			close_from(plan, 0);
+			close_from(session, plan, 0);
 			return n;
 		}
 		refused += n;
@@ -257,10 +274,14 @@ int pm_target_enable(struct perfmon_session *session, struct pm_target *target)
 		struct pm_part *part = &target->parts[target->active];
 
 		part->settled = false;
+		if (session->plan->sets[target->active].samples)
+			return pm_overflow_enable(session, target, target->active);
 		return pm_instance_enable(part->instance);
 	}
 	for (s = 0; s < session->set_count; s++) {
-		int err = pm_instance_enable(target->parts[s].instance);
+		int err = session->plan->sets[s].samples
+				  ? pm_overflow_enable(session, target, s)
+				  : pm_instance_enable(target->parts[s].instance);
 
 		first = first ?: err;
 	}
@@ -412,7 +433,7 @@ static int open_vector(struct perfmon_session *session,
 				: open_asked(session, &targets[i], self);
 
 		if (n < 0) {
-			close_from(session->plan, before);
+			close_from(session, session->plan, before);
 			return n;
 		}
 		refused += n;
@@ -444,6 +465,8 @@ static int attach(struct perfmon_session *session, const struct perfmon_target *
 	self = pm_kernel_gettid();
 	owner = session->reader->owner;
 	session->reader->owner = 0;
+	if (!more)
+		pm_overflow_prepare(session, session->plan);
 	n = open_vector(session, targets, count, self);
 	if (n < 0) {
 		session->reader->owner = owner;
@@ -554,7 +577,7 @@ int pm_session_fold(struct perfmon_session *session)
 		session->next_set = plan->targets[0].active;
 	err = fold_range(session, 0, plan->target_count);
 	pm_session_time_detach(session);
-	close_from(plan, 0);
+	close_from(session, plan, 0);
 	session->stamp++;
 	return err;
 }
@@ -571,10 +594,14 @@ int pm_session_detach_all(struct perfmon_session *session)
 		for (t = 0; t < plan->target_count; t++)
 			pm_target_disable(session, &plan->targets[t]);
 		pm_session_time_stop(session);
-		session->state = PERFMON_STOPPED;
 	}
+	/* What came until now is kept as messages. */
+	if (session->rings)
+		pm_overflow_drain(session);
+	session->state = PERFMON_STOPPED;
 	err = pm_session_fold(session);
 	session->state = PERFMON_DETACHED;
+	pm_overflow_release(session);
 	make_views(session);
 	return err;
 }
@@ -586,7 +613,7 @@ static void remove_target(struct perfmon_session *session, uint32_t t)
 	struct pm_target gone = plan->targets[t];
 
 	fold_range(session, t, t + 1);
-	close_target(plan, &plan->targets[t]);
+	close_target(session, plan, &plan->targets[t]);
 	plan->target_count--;
 	memmove(&plan->targets[t], &plan->targets[t + 1],
 		(plan->target_count - t) * sizeof(plan->targets[0]));
@@ -670,12 +697,18 @@ static bool has_witness(const struct pm_plan *plan, struct pm_target *target)
 
 /* Whether the thread of TARGET, and all that it created, have ended: a mapped event says
  * so to poll(2), and an event without a mapping says so always (perf_poll()). */
-static bool thread_has_ended(const struct pm_plan *plan, struct pm_target *target)
+static bool thread_has_ended(const struct perfmon_session *session,
+			     struct pm_target *target)
 {
 	short events = 0;
 	uint64_t id;
 
-	if (!has_witness(plan, target))
+	/* A poll(2) takes an event's readiness away from whoever waits for it. */
+	if (target->ring.page && session->servant)
+		return false;
+	if (target->ring.page)
+		return pm_kernel_poll(target->ring_fd, &events) >= 0 && events & POLLHUP;
+	if (!has_witness(session->plan, target))
 		return pm_kernel_kill(target->tid, 0) == -ESRCH;
 	if (pm_kernel_poll(target->witness->fd, &events) < 0 || !(events & POLLHUP))
 		return false;
@@ -705,11 +738,13 @@ void pm_session_notice_loss(struct perfmon_session *session)
 		struct pm_target *target = &plan->targets[t];
 
 		if (!target->lost)
-			target->lost = target->tid < 0 ? cpu_is_offline(target)
-						       : thread_has_ended(plan, target);
+			target->lost = target->tid < 0
+					       ? cpu_is_offline(target)
+					       : thread_has_ended(session, target);
 		if (!target->lost)
 			return;
 	}
 	pm_session_detach_all(session);
 	session->target_lost = true;
+	pm_overflow_end(session);
 }

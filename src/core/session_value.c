@@ -558,9 +558,16 @@ PM_EXPORT int perfmon_session_read_all(struct perfmon_session *session,
 		err ?: read_values(session, values, session->count, true, PM_ROLE_ALL));
 }
 
+void pm_session_rebase(struct perfmon_session *session, uint32_t i)
+{
+	struct perfmon_counter_view *view = &session->reader->views[i];
+
+	view->base = session->registers[i].base.value;
+	view->lock_index = PERFMON_VIEW_STALE;
+}
+
 static void write_one(struct perfmon_session *session, const struct perfmon_write *write)
 {
-	struct perfmon_counter_view *view;
 	struct pm_register *reg;
 	struct pm_reading own;
 	bool syscall;
@@ -574,14 +581,12 @@ static void write_one(struct perfmon_session *session, const struct perfmon_writ
 		return;
 	}
 	reg = &session->registers[write->index];
-	view = &session->reader->views[write->index];
 	reg->base = (struct pm_reading){write->value - reg->now.value,
 					-reg->now.enabled_ns, -reg->now.running_ns};
 	own = pm_register_sum(session, reg, PM_ROLE_OWN);
 	reg->own_base = (struct pm_reading){write->value - own.value, -own.enabled_ns,
 					    -own.running_ns};
-	view->base = reg->base.value;
-	view->lock_index = PERFMON_VIEW_STALE;
+	pm_session_rebase(session, write->index);
 }
 
 PM_EXPORT int perfmon_session_write(struct perfmon_session *session,
@@ -611,5 +616,12 @@ PM_EXPORT int perfmon_session_write(struct perfmon_session *session,
 	}
 	for (i = 0; i < n; i++)
 		write_one(session, &writes[i]);
+	for (i = 0; i < n; i++) {
+		if (writes[i].index == PERFMON_VIRTUAL_TIME)
+			continue;
+		err = pm_overflow_written(session, writes[i].index, writes[i].value);
+		if (err)
+			return pm_session_leave(session, explain(session, err));
+	}
 	return pm_session_leave(session, (int)n);
 }

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Overflow: a counter that reaches 2^64 can notify the program, be set back, and make the
+ * session go on to its next event set. (The model is perfmon2's: its text of 2008,
+ *section 10 b, d, g and h.)
+ *
+ *	struct perfmon_overflow overflow = {.size = sizeof(overflow),
+ *					    .flags = PERFMON_OVERFLOW_NOTIFY,
+ *					    .long_reset = -(uint64_t)100000};
+ *	struct perfmon_write first = {.index = 0, .value = -(uint64_t)100000};
+ *	struct perfmon_message message;
+ *
+ *	perfmon_overflow_program(session, 0, &overflow);
+ *	perfmon_session_write(session, &first, sizeof(first));
+ *	fd = perfmon_overflow_descriptor(session);
+ *	...attach, start...
+ *	while (poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, -1) > 0) {
+ *		perfmon_overflow_read(session, &message, sizeof(message));
+ *		...
+ *		perfmon_overflow_restart(session);
+ *	}
+ *
+ * Overflow means overflow of the 64-bit value: a counter written to -N overflows after N
+ * events. On an overflow without notification it is set to its short reset value. One
+ *with notification masks the session: all its counters stand still, on all targets, until
+ * perfmon_overflow_restart() sets it to its long reset value.
+ *
+ * The counter that notifies leads its kernel group, which the kernel stops by itself at
+ * the overflow, before the target's next instruction but for the PMU's skid. Counters in
+ * other groups, and other targets, stop when the notification is handled. Events that the
+ * skid adds are not lost: a counter that is set back starts from its reset value at the
+ * very overflow, if the period is the same as before, else when it is set back.
+ *
+ * Common to all calls: what perfmon/session.h says of threads, forked children, errors
+ * and the order of checks. perfmon_overflow_restart() and perfmon_overflow_read() may
+ * also be called in the handler of the signal that perfmon_overflow_signal() asked for;
+ * where that has interrupted a call of this thread on this session, the restart is made
+ *at that call's end, and reading gives -EAGAIN.
+ */
+#ifndef PERFMON_OVERFLOW_H
+#define PERFMON_OVERFLOW_H
+
+#include <perfmon/session.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Words of a mask with a bit for each counter of a session: counter i is bit i % 64 of
+ * word i / 64. */
+#define PERFMON_COUNTER_WORDS (PERFMON_SESSION_COUNTERS / 64)
+
+/* Flags of an overflow. */
+#define PERFMON_OVERFLOW_NOTIFY 1u /* mask the session, queue a message */
+#define PERFMON_OVERFLOW_RANDOM 2u /* periods longer by a number within random_mask */
+#define PERFMON_OVERFLOW_SWITCH 4u /* the switch_count-th goes on to the next event set  \
+				    */
+
+struct perfmon_overflow {
+	size_t size; /* sizeof(struct perfmon_overflow) */
+	uint32_t flags;
+	uint32_t reserved;
+	uint64_t short_reset; /* the value after an overflow without notification */
+	uint64_t long_reset;  /* ... after the restart that follows a notification */
+	uint64_t random_mask;
+	uint64_t switch_count; /* 1 or more with PERFMON_OVERFLOW_SWITCH */
+	uint64_t event_id;     /* the program's own; goes into messages and samples */
+	uint64_t reset_counters[PERFMON_COUNTER_WORDS]; /* set back along with it, each
+							 * to its own reset value, 0
+							 * if it has none */
+};
+
+/**
+ * perfmon_overflow_program() - says what becomes of overflows of counter INDEX; OVERFLOW
+ * NULL: nothing (the value goes on from 0, and nobody notices). An attached session opens
+ * its events anew. Allocates.
+ *
+ * 0; -EINVAL: no such counter, a size below the first version's, an unknown flag, a mask
+ * with a counter that there is not, a switch without a count, a reserved field that is
+ * not 0; -EBUSY: the session is running or masked; -EOPNOTSUPP: the counter is the sum of
+ * several core PMUs' events; -ENOMEM; for an attached session what attaching gives.
+ * perf_event_open(2) takes periods below 2^63: a value that is farther from its overflow
+ * does not overflow.
+ */
+int perfmon_overflow_program(struct perfmon_session *session, uint32_t index,
+			     const struct perfmon_overflow *overflow);
+
+/** perfmon_overflow_last_reset() - the value that counter INDEX was last set back to, in
+ * *VALUE, and how often it has overflowed in *COUNT (either may be NULL). 0; -EINVAL. */
+int perfmon_overflow_last_reset(struct perfmon_session *session, uint32_t index,
+				uint64_t *value, uint64_t *count);
+
+enum perfmon_message_type {
+	PERFMON_MESSAGE_OVERFLOW = 1,
+	PERFMON_MESSAGE_END = 2 /* the last target has gone */
+};
+
+/* Flags of a message. */
+#define PERFMON_MESSAGE_OVERRUN 1u /* came after another, before counting stood still */
+#define PERFMON_MESSAGE_LOST	2u /* messages before it were lost: the queue was full */
+
+struct perfmon_message {
+	uint32_t type;
+	uint32_t flags;
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t cpu; /* where it happened */
+	uint16_t set; /* active then */
+	uint16_t reserved;
+	uint32_t index; /* of the counter */
+	uint32_t reserved2;
+	uint64_t event_id;
+	uint64_t ip;				  /* the instruction at the interrupt */
+	uint64_t time_ns;			  /* perf's clock */
+	uint64_t counters[PERFMON_COUNTER_WORDS]; /* those that overflowed */
+};
+
+/**
+ * perfmon_overflow_read() - takes up to SIZE bytes of whole messages from the queue into
+ * MESSAGES. Never waits. System calls: none while there is no descriptor; one when a read
+ * empties the queue.
+ *
+ * The number of messages; -EAGAIN: there is none; -EINVAL: SIZE is 0 or no multiple of a
+ * message. The queue holds 1,024.
+ */
+int perfmon_overflow_read(struct perfmon_session *session,
+			  struct perfmon_message *messages, size_t size);
+
+/**
+ * perfmon_overflow_descriptor() - a descriptor for poll(2), select(2) and epoll(7), which
+ * is readable exactly while a message waits, asked once or often. It belongs to the
+ * session: do not read or close it. Makes a helper thread, with all signals blocked,
+ * which waits for overflows until the session is closed.
+ *
+ * The descriptor; what eventfd(2), epoll_create(2) and pthread_create(3) give.
+ */
+int perfmon_overflow_descriptor(struct perfmon_session *session);
+
+/**
+ * perfmon_overflow_signal() - has each overflow with notification send signal SIGNO to
+ * the thread that overflowed, which must be of this process: the handler finds the
+ * message in the queue. 0: no signal any more. Any state; for an attached session three
+ * system calls for each notifying counter.
+ *
+ * 0; -EINVAL: no such signal, or a session of CPU scope; -EOPNOTSUPP: the session is
+ * attached to a thread of another process (as attaching it is later); what fcntl(2)
+ * gives.
+ */
+int perfmon_overflow_signal(struct perfmon_session *session, int signo);
+
+/**
+ * perfmon_overflow_block() - has each overflow with notification stop the thread that
+ * overflowed, which must be of this process, until the session is restarted, stopped,
+ * detached or closed. For this the library takes signal SIGNO for itself, a signal that
+ * the program neither uses nor blocks; 0: a real-time signal without a handler, the
+ * highest there is. Its handler stays for the life of the process. Waiting and waking
+ * allocate nothing. A thread whose overflow interrupts its own call on the session waits
+ * at that call's end.
+ *
+ * 0; -EINVAL: no such signal, or a session of CPU scope; -EBUSY: SIGNO has a handler, or
+ * no signal is free, or the session is attached; what sigaction(2) gives. Attaching to a
+ * thread of another process gives -EOPNOTSUPP then.
+ */
+int perfmon_overflow_block(struct perfmon_session *session, int signo);
+
+/**
+ * perfmon_overflow_restart() - lets a masked session count again: counters that have
+ * notified are set to their long reset values. One system call for each kernel group;
+ * one more for a counter whose period changes. Async-signal-safe in the handler of
+ * perfmon_overflow_signal().
+ *
+ * 0; -EBUSY: the session is not masked; what ioctl(2) gives.
+ */
+int perfmon_overflow_restart(struct perfmon_session *session);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

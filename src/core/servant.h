@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A session's helper thread: it waits for the events of the session's targets and has
+ * their rings drained, so that overflows and clocks are noticed while the program does
+ * something else. It blocks all signals, and holds the session's lock while it works.
+ */
+#ifndef PM_CORE_SERVANT_H
+#define PM_CORE_SERVANT_H
+
+#include <stdbool.h>
+
+struct perfmon_session;
+struct pm_servant;
+
+/* Makes one, which calls WORK with SESSION whenever an event FD that is watched wakes it,
+ * HAS_ENDED if its task has, and FD -1 for pm_servant_wake(). 0, or what epoll_create(2),
+ * eventfd(2) and pthread_create(3) give. */
+int pm_servant_create(struct pm_servant **servant,
+		      void (*work)(struct perfmon_session *session, int fd,
+				   bool has_ended),
+		      struct perfmon_session *session);
+
+/* Ends the thread and waits for it; not to be called with the session's lock. NULL is
+ * accepted. */
+void pm_servant_destroy(struct pm_servant *servant);
+
+/* In a forked child, which has no such thread: closes its descriptors. */
+void pm_servant_forget(struct pm_servant *servant);
+
+/* Watches event FD, which has a ring; until it is told not to, or its task has ended. */
+int pm_servant_watch(struct pm_servant *servant, int fd);
+void pm_servant_unwatch(struct pm_servant *servant, int fd);
+
+/* Has WORK called soon. Async-signal-safe. */
+void pm_servant_wake(struct pm_servant *servant);
+
+#endif

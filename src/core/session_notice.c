@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What overflows lead to: the session is masked, messages wait, and a restart goes on. */
+#include "core/session_notice.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/export.h"
+#include "core/kernel.h"
+#include "core/sample.h"
+#include "core/servant.h"
+
+/* --- the queue -------------------------------------------------------------------------
+ */
+
+static void push(struct perfmon_session *session, const struct perfmon_message *message)
+{
+	static const uint64_t one = 1;
+	struct pm_overflow_queue *queue = session->queue;
+	struct perfmon_message *place;
+
+	if (queue->count == PM_QUEUE_MESSAGES) {
+		queue->lost = true;
+		return;
+	}
+	place = &queue->messages[(queue->first + queue->count) % PM_QUEUE_MESSAGES];
+	*place = *message;
+	if (queue->lost)
+		place->flags |= PERFMON_MESSAGE_LOST;
+	queue->lost = false;
+	if (!queue->count++ && queue->descriptor >= 0)
+		pm_kernel_write(queue->descriptor, &one, sizeof(one));
+}
+
+/* Takes up to ROOM messages, and lets the descriptor follow. */
+static uint32_t pop(struct pm_overflow_queue *queue, struct perfmon_message *messages,
+		    size_t room)
+{
+	uint32_t n = 0;
+	uint64_t count;
+
+	while (queue->count && n < room) {
+		messages[n++] = queue->messages[queue->first];
+		queue->first = (queue->first + 1) % PM_QUEUE_MESSAGES;
+		queue->count--;
+	}
+	if (n && !queue->count && queue->descriptor >= 0)
+		pm_kernel_read(queue->descriptor, &count, sizeof(count));
+	return n;
+}
+
+PM_EXPORT int perfmon_overflow_read(struct perfmon_session *session,
+				    struct perfmon_message *messages, size_t size)
+{
+	uint32_t n;
+	int err;
+
+	/* A signal handler that interrupted a call on this very session. */
+	if (session && pm_session_busy == session)
+		return -EAGAIN;
+	err = pm_session_enter(session);
+	if (err)
+		return err;
+	if (!messages || !size || size % sizeof(messages[0]))
+		return pm_session_leave(
+			session, pm_diag_set(&session->diag, -EINVAL,
+					     "%zu bytes are no number of messages of %zu",
+					     size, sizeof(messages[0])));
+	n = session->queue ? pop(session->queue, messages, size / sizeof(messages[0]))
+			   : 0;
+	return pm_session_leave(session, n ? (int)n : -EAGAIN);
+}
+
+/* --- what records ask for --------------------------------------------------------------
+ */
+
+/* The event of TARGET with the kernel's ID: its set and place. */
+static bool find_event(const struct pm_plan *plan, const struct pm_target *target,
+		       uint64_t id, uint32_t *set, uint32_t *counter)
+{
+	uint32_t s, c;
+
+	for (s = 0; s < plan->set_count; s++) {
+		const struct pm_instance *instance = target->parts[s].instance;
+
+		for (c = 0; c < instance->count && plan->sets[s].samples; c++) {
+			if (instance->counters[c].fd >= 0 &&
+			    instance->counters[c].id == id) {
+				*set = s;
+				*counter = c;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static struct pm_register *register_at(struct perfmon_session *session, uint32_t set,
+				       uint32_t counter)
+{
+	uint32_t i;
+
+	for (i = 0; i < session->count; i++) {
+		struct pm_register *reg = &session->registers[i];
+
+		if (reg->set == set && reg->planned == counter)
+			return reg;
+	}
+	return NULL;
+}
+
+/* Whether counter C, which stops itself, stops all that is on of TARGET: its group has
+ * everything. */
+static bool stops_all(const struct perfmon_session *session,
+		      const struct pm_target *target, uint32_t s, uint32_t c)
+{
+	const struct pm_instance *instance = target->parts[s].instance;
+
+	return !(session->flags & PERFMON_SESSION_ROTATE) &&
+	       instance->counters[c].leader == c &&
+	       instance->counters[c].members == instance->open;
+}
+
+/* After an overflow of counter C in set S of TARGET all stands still. */
+static void mask(struct perfmon_session *session, const struct pm_target *target,
+		 uint32_t s, uint32_t c)
+{
+	struct pm_plan *plan = session->plan;
+	uint32_t t;
+
+	for (t = 0; t < plan->target_count; t++) {
+		if (&plan->targets[t] != target || !stops_all(session, target, s, c))
+			pm_target_disable(session, &plan->targets[t]);
+	}
+	pm_session_time_stop(session);
+	session->stamp++;
+	session->state = PERFMON_MASKED;
+}
+
+static void notify(struct perfmon_session *session, struct pm_target *target,
+		   struct pm_register *reg, const struct perfmon_sample *sample)
+{
+	struct pm_arm *arm = &target->parts[reg->set].arms[reg->planned];
+	uint32_t index = (uint32_t)(reg - session->registers);
+	struct perfmon_message message = {.type = PERFMON_MESSAGE_OVERFLOW,
+					  .pid = sample->pid,
+					  .tid = sample->tid,
+					  .cpu = sample->cpu,
+					  .set = session->sets[reg->set].id,
+					  .index = index,
+					  .event_id = reg->overflow.how.event_id,
+					  .ip = sample->ip,
+					  .time_ns = sample->time_ns};
+
+	arm->limited = false;
+	arm->stopped = true;
+	arm->due = true;
+	if (session->state == PERFMON_MASKED)
+		message.flags = PERFMON_MESSAGE_OVERRUN;
+	else if (session->state == PERFMON_RUNNING)
+		mask(session, target, reg->set, reg->planned);
+	message.counters[index / 64] = UINT64_C(1) << (index % 64);
+	push(session, &message);
+}
+
+static void overflow(struct perfmon_session *session, struct pm_target *target,
+		     struct pm_register *reg, const struct perfmon_sample *sample)
+{
+	struct pm_arm *arm = &target->parts[reg->set].arms[reg->planned];
+	const struct perfmon_overflow *how = &reg->overflow.how;
+
+	reg->overflow.count++;
+	session->sets[reg->set].overflowed[(reg - session->registers) / 64] |=
+		UINT64_C(1) << ((reg - session->registers) % 64);
+	if (how->flags & PERFMON_OVERFLOW_NOTIFY) {
+		notify(session, target, reg, sample);
+	} else {
+		pm_overflow_reset(session, target, reg, how->short_reset);
+		pm_overflow_reset_others(session, target, reg, false);
+	}
+	if (how->flags & PERFMON_OVERFLOW_SWITCH && arm->until_switch &&
+	    !--arm->until_switch &&
+	    session->sets[reg->set].flags & PERFMON_SET_OVERFLOW_SWITCH)
+		pm_target_next_set(session, target, reg->set);
+}
+
+static void handle_sample(struct perfmon_session *session, struct pm_target *target,
+			  const struct perf_event_header *record)
+{
+	struct perfmon_sample sample;
+	struct pm_register *reg;
+	uint32_t set, counter;
+
+	if (pm_sample_decode(pm_overflow_attr(), record, &sample) ||
+	    !find_event(session->plan, target, sample.id, &set, &counter))
+		return;
+	if (counter == session->plan->sets[set].clock) {
+		pm_target_next_set(session, target, set);
+		return;
+	}
+	reg = register_at(session, set, counter);
+	if (reg && reg->overflow.on)
+		overflow(session, target, reg, &sample);
+}
+
+void pm_overflow_drain(struct perfmon_session *session)
+{
+	const struct perf_event_header *record;
+	struct pm_plan *plan = session->plan;
+	uint32_t t;
+
+	for (t = 0; t < plan->target_count; t++) {
+		struct pm_target *target = &plan->targets[t];
+
+		if (!pm_ring_pending(&target->ring))
+			continue;
+		while (pm_ring_next(&target->ring, &record) > 0) {
+			if (record->type == PERF_RECORD_SAMPLE)
+				handle_sample(session, target, record);
+			else if (record->type == PERF_RECORD_LOST && session->queue)
+				session->queue->lost = true;
+		}
+		pm_ring_release(&target->ring);
+	}
+}
+
+void pm_overflow_end(struct perfmon_session *session)
+{
+	const struct perfmon_message message = {.type = PERFMON_MESSAGE_END};
+
+	if (session->queue)
+		push(session, &message);
+	pm_overflow_release(session);
+}
+
+/* --- the descriptor --------------------------------------------------------------------
+ */
+
+/* The helper thread's work: event FD has something, or HAS_ENDED. */
+static void serve(struct perfmon_session *session, int fd, bool has_ended)
+{
+	struct pm_plan *plan;
+	uint32_t t;
+
+	if (pm_session_enter(session))
+		return;
+	plan = session->plan;
+	for (t = 0; has_ended && t < plan->target_count; t++) {
+		if (plan->targets[t].ring.page && plan->targets[t].ring_fd == fd)
+			plan->targets[t].lost = true;
+	}
+	if (has_ended)
+		pm_session_notice_loss(session);
+	pm_session_leave(session, 0);
+}
+
+int pm_session_need_servant(struct perfmon_session *session)
+{
+	struct pm_plan *plan = session->plan;
+	uint32_t t;
+	int err = 0;
+
+	if (session->servant)
+		return 0;
+	err = pm_servant_create(&session->servant, serve, session);
+	for (t = 0; t < plan->target_count && !err; t++) {
+		if (plan->targets[t].ring.page)
+			err = pm_servant_watch(session->servant,
+					       plan->targets[t].ring_fd);
+	}
+	if (err)
+		pm_diag_set(&session->diag, err,
+			    "the session's helper thread cannot be made or watch its "
+			    "events (error %d)",
+			    -err);
+	return err;
+}
+
+static int make_descriptor(struct perfmon_session *session)
+{
+	static const uint64_t one = 1;
+	struct pm_overflow_queue *queue = session->queue;
+	int err = pm_session_need_servant(session);
+
+	if (err)
+		return err;
+	if (!queue) {
+		queue = session->queue = calloc(1, sizeof(*queue));
+		if (!queue)
+			return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+		queue->descriptor = -1;
+	}
+	if (queue->descriptor >= 0)
+		return queue->descriptor;
+	queue->descriptor = pm_kernel_eventfd();
+	if (queue->descriptor >= 0 && queue->count)
+		pm_kernel_write(queue->descriptor, &one, sizeof(one));
+	if (queue->descriptor < 0)
+		return pm_diag_set(&session->diag, queue->descriptor,
+				   "no descriptor for messages can be made (error %d)",
+				   -queue->descriptor);
+	return queue->descriptor;
+}
+
+PM_EXPORT int perfmon_overflow_descriptor(struct perfmon_session *session)
+{
+	int err = pm_session_enter(session);
+
+	return err ?: pm_session_leave(session, make_descriptor(session));
+}
+
+void pm_overflow_free(struct perfmon_session *session)
+{
+	if (session->queue && session->queue->descriptor >= 0)
+		pm_kernel_close(session->queue->descriptor);
+	free(session->queue);
+	session->queue = NULL;
+}
+
+/* --- restart ---------------------------------------------------------------------------
+ */
+
+void pm_overflow_reset_due(struct perfmon_session *session)
+{
+	struct pm_plan *plan = session->plan;
+	uint32_t t, i;
+
+	for (t = 0; t < plan->target_count; t++) {
+		for (i = 0; i < session->count; i++) {
+			struct pm_register *reg = &session->registers[i];
+			struct pm_target *target = &plan->targets[t];
+
+			if (!reg->overflow.on ||
+			    !target->parts[reg->set].arms[reg->planned].due)
+				continue;
+			pm_overflow_reset(session, target, reg,
+					  reg->overflow.how.long_reset);
+			pm_overflow_reset_others(session, target, reg, true);
+		}
+	}
+}
+
+int pm_overflow_restart(struct perfmon_session *session)
+{
+	struct pm_plan *plan = session->plan;
+	uint32_t t;
+	int err = 0;
+
+	if (session->state != PERFMON_MASKED)
+		return pm_diag_set(&session->diag, -EBUSY,
+				   "the session does not wait for a restart");
+	pm_overflow_reset_due(session);
+	pm_session_time_start(session);
+	session->state = PERFMON_RUNNING;
+	session->stamp++;
+	for (t = 0; t < plan->target_count && !err; t++)
+		err = pm_target_enable(session, &plan->targets[t]);
+	pm_overflow_release(session);
+	return err ? pm_session_closed_by_program(session, err) : 0;
+}
+
+PM_EXPORT int perfmon_overflow_restart(struct perfmon_session *session)
+{
+	int err;
+
+	if (session && pm_session_busy == session) {
+		__atomic_store_n(&session->restart_asked, true, __ATOMIC_RELAXED);
+		return 0;
+	}
+	err = pm_session_enter(session);
+	return err ?: pm_session_leave(session, pm_overflow_restart(session));
+}

@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Overflows: how a counter's value and reset values become periods of the kernel's
+ * events. What happens at one is in session_notice.c.
+ *
+ * A value v arms a period of 2^64 - v. At the overflow the value is 0, and a reset to r
+ * makes it r: base moves by r. If r asks for the period that the kernel has, the kernel
+ * goes on by itself and its next overflow is the value's. Else the period is set anew,
+ * which begins it where the event stands: then the value is set to r there.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/export.h"
+#include "core/kernel.h"
+#include "core/servant.h"
+#include "core/session_notice.h"
+
+#define KNOWN_FLAGS                                                                      \
+	(PERFMON_OVERFLOW_NOTIFY | PERFMON_OVERFLOW_RANDOM | PERFMON_OVERFLOW_SWITCH)
+
+/* perf_event_open(2) refuses periods with the highest bit. */
+#define LONGEST_PERIOD INT64_MAX
+
+/* The records of an overflow are short, and few wait: the event stops, or is drained. */
+#define RING_PAGES 1
+
+/* Not PERF_SAMPLE_PERIOD: with it a software event overflows at every single event
+ * (perf_swevent_event() in the kernel's events/core.c). */
+#define RECORDED                                                                         \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |  \
+	 PERF_SAMPLE_CPU)
+
+/* --- programming -----------------------------------------------------------------------
+ */
+
+static bool names_missing(const struct perfmon_session *session, const uint64_t *mask)
+{
+	uint32_t i;
+
+	for (i = session->count; i < PERFMON_SESSION_COUNTERS; i++) {
+		if (mask[i / 64] >> (i % 64) & 1)
+			return true;
+	}
+	return false;
+}
+
+static int check_overflow(struct perfmon_session *session, uint32_t index,
+			  const struct perfmon_overflow *how)
+{
+	const char *wrong = NULL;
+
+	if (how->size < sizeof(*how))
+		wrong = "its size is below that of the first version";
+	else if (how->flags & ~KNOWN_FLAGS || how->reserved)
+		wrong = "unknown flags, or a reserved field that is not 0";
+	else if (!(how->flags & PERFMON_OVERFLOW_RANDOM) && how->random_mask)
+		wrong = "a random mask without its flag";
+	else if (!(how->flags & PERFMON_OVERFLOW_SWITCH) != !how->switch_count)
+		wrong = "the switch flag and a count of overflows go together";
+	if (wrong)
+		return pm_diag_set(&session->diag, -EINVAL, "overflow of counter %u: %s",
+				   index, wrong);
+	return 0;
+}
+
+static int program(struct perfmon_session *session, uint32_t index,
+		   const struct perfmon_overflow *how)
+{
+	struct pm_register *registers;
+	struct pm_overflow *overflow;
+	int err;
+
+	if (index >= session->count)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "there is no counter %u: the session has %u", index,
+				   session->count);
+	if (how && names_missing(session, how->reset_counters))
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "overflow of counter %u: a counter to reset that the "
+				   "session does not have",
+				   index);
+	if (how && session->registers[index].count > 1)
+		return pm_diag_set(&session->diag, -EOPNOTSUPP,
+				   "counter %u is the sum of %u events, one for each "
+				   "core PMU: the sum has no overflow; name one PMU",
+				   index, session->registers[index].count);
+	if (how && how->flags & PERFMON_OVERFLOW_NOTIFY && !session->queue) {
+		session->queue = calloc(1, sizeof(*session->queue));
+		if (!session->queue)
+			return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+		session->queue->descriptor = -1;
+	}
+	registers = pm_registers_copy(session, 0);
+	if (!registers)
+		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+	overflow = &registers[index].overflow;
+	overflow->on = how != NULL;
+	if (how) {
+		overflow->how = *how;
+		overflow->seed = UINT64_C(0x9e3779b97f4a7c15) * (index + 1);
+	}
+	err = pm_session_install(session, registers, session->count, session->sets,
+				 session->set_count);
+	if (err < 0)
+		pm_registers_free(registers, session->count);
+	return err < 0 ? err : 0;
+}
+
+PM_EXPORT int perfmon_overflow_program(struct perfmon_session *session, uint32_t index,
+				       const struct perfmon_overflow *overflow)
+{
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	if (overflow)
+		err = check_overflow(session, index, overflow);
+	if (!err) {
+		pm_session_notice_loss(session);
+		if (session->state == PERFMON_RUNNING || session->state == PERFMON_MASKED)
+			err = pm_diag_set(&session->diag, -EBUSY,
+					  "overflows of a running session cannot be "
+					  "programmed; stop it first");
+	}
+	return pm_session_leave(session, err ?: program(session, index, overflow));
+}
+
+PM_EXPORT int perfmon_overflow_last_reset(struct perfmon_session *session, uint32_t index,
+					  uint64_t *value, uint64_t *count)
+{
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	if (index >= session->count)
+		return pm_session_leave(session,
+					pm_diag_set(&session->diag, -EINVAL,
+						    "there is no counter %u", index));
+	if (value)
+		*value = session->registers[index].overflow.last_reset;
+	if (count)
+		*count = session->registers[index].overflow.count;
+	return pm_session_leave(session, 0);
+}
+
+/* --- periods ---------------------------------------------------------------------------
+ */
+
+static uint64_t period_for(uint64_t value)
+{
+	uint64_t period = -value;
+
+	return !period || period > LONGEST_PERIOD ? LONGEST_PERIOD : period;
+}
+
+/* What REG is set back to next: RESET, with its random part. */
+static uint64_t next_reset(struct pm_register *reg, uint64_t reset)
+{
+	struct pm_overflow *overflow = &reg->overflow;
+
+	if (overflow->how.flags & PERFMON_OVERFLOW_RANDOM) {
+		/* xorshift64: enough to be out of step with loops. */
+		overflow->seed ^= overflow->seed << 13;
+		overflow->seed ^= overflow->seed >> 7;
+		overflow->seed ^= overflow->seed << 17;
+		reset -= overflow->seed & overflow->how.random_mask;
+	}
+	overflow->last_reset = reset;
+	return reset;
+}
+
+/* Whether the kernel counts EVENT in software, the debug registers included. */
+static bool is_software(const struct pm_event *event)
+{
+	return event->attr.type == PERF_TYPE_SOFTWARE ||
+	       event->attr.type == PERF_TYPE_TRACEPOINT ||
+	       event->attr.type == PERF_TYPE_BREAKPOINT;
+}
+
+/* Gives event FD a new PERIOD, which begins now. The kernel begins the period of a
+ * software event that is on with its end (perf_swevent_start() leaves period_left at 0,
+ * so that the next event overflows): such an event is off meanwhile. */
+static int begin_period(int fd, bool pause, uint64_t period)
+{
+	int err = pause ? pm_kernel_ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) : 0;
+
+	err = err ?: pm_kernel_ioctl_ptr(fd, PERF_EVENT_IOC_PERIOD, &period);
+	return err ?: pause ? pm_kernel_ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) : 0;
+}
+
+static int set_period(const struct perfmon_session *session, struct pm_target *target,
+		      const struct pm_register *reg, uint64_t value)
+{
+	struct pm_part *part = &target->parts[reg->set];
+	struct pm_arm *arm = &part->arms[reg->planned];
+	const struct pm_counter *counter = &part->instance->counters[reg->planned];
+	uint64_t period = period_for(value);
+	bool is_on = session->state == PERFMON_RUNNING;
+	int err = 0;
+
+	if (counter->fd >= 0)
+		err = begin_period(counter->fd, is_on && is_software(counter->event),
+				   period);
+	if (!err) {
+		arm->period = period;
+		arm->exact = period == -value;
+	}
+	return err;
+}
+
+/*
+ * Linux 6.17 and later stop a breakpoint at its overflow by a mark that enabling it does
+ * not take away (hw.state, in hw_breakpoint_stop() and _add()). A new period does, while
+ * it is enabled; it begins properly when the breakpoint is enabled once more.
+ */
+static int revive(const struct pm_arm *arm, const struct pm_counter *counter)
+{
+	if (counter->event->attr.type != PERF_TYPE_BREAKPOINT || !arm->stopped)
+		return 0;
+	return begin_period(counter->fd, false, arm->period) ?:
+		       pm_kernel_ioctl(counter->fd, PERF_EVENT_IOC_DISABLE, 0) ?:
+		       pm_kernel_ioctl(counter->fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+int pm_overflow_written(struct perfmon_session *session, uint32_t i, uint64_t value)
+{
+	struct pm_register *reg = &session->registers[i];
+	struct pm_plan *plan = session->plan;
+	uint32_t t;
+	int first = 0;
+
+	if (!reg->overflow.on)
+		return 0;
+	for (t = 0; t < plan->target_count; t++) {
+		int err = set_period(session, &plan->targets[t], reg, value);
+
+		plan->targets[t].parts[reg->set].arms[reg->planned].due = false;
+		first = first ?: err;
+	}
+	return first;
+}
+
+/* Sets register REG to VALUE as it stands now. */
+static void set_back_now(struct perfmon_session *session, struct pm_register *reg,
+			 uint64_t value)
+{
+	uint32_t i = (uint32_t)(reg - session->registers);
+	struct pm_reading own;
+	bool syscall;
+
+	if (session->state == PERFMON_RUNNING)
+		session->stamp++;
+	if (pm_session_collect(session, i, &syscall))
+		return;
+	own = pm_register_sum(session, reg, PM_ROLE_OWN);
+	reg->base.value = value - reg->now.value;
+	reg->own_base.value = value - own.value;
+	pm_session_rebase(session, i);
+}
+
+void pm_overflow_reset(struct perfmon_session *session, struct pm_target *target,
+		       struct pm_register *reg, uint64_t reset)
+{
+	struct pm_arm *arm = &target->parts[reg->set].arms[reg->planned];
+	uint64_t value = next_reset(reg, reset);
+
+	arm->due = false;
+	if (arm->exact && arm->period == -value) {
+		reg->base.value += value;
+		reg->own_base.value += value;
+		pm_session_rebase(session, (uint32_t)(reg - session->registers));
+		return;
+	}
+	set_back_now(session, reg, value);
+	set_period(session, target, reg, value);
+}
+
+void pm_overflow_reset_others(struct perfmon_session *session, struct pm_target *target,
+			      const struct pm_register *of, bool long_reset)
+{
+	uint32_t i;
+
+	for (i = 0; i < session->count; i++) {
+		struct pm_register *reg = &session->registers[i];
+		const struct perfmon_overflow *how = &reg->overflow.how;
+
+		if (reg == of ||
+		    !(of->overflow.how.reset_counters[i / 64] >> (i % 64) & 1))
+			continue;
+		if (reg->overflow.on) {
+			uint64_t value = next_reset(reg, long_reset ? how->long_reset
+								    : how->short_reset);
+
+			set_back_now(session, reg, value);
+			set_period(session, target, reg, value);
+		} else {
+			set_back_now(session, reg, 0);
+		}
+	}
+}
+
+/* --- opening ---------------------------------------------------------------------------
+ */
+
+void pm_overflow_prepare(struct perfmon_session *session, struct pm_plan *plan)
+{
+	uint32_t i;
+
+	for (i = 0; i < session->count; i++) {
+		const struct pm_register *reg = &session->registers[i];
+		struct perf_event_attr *attr;
+
+		if (!reg->overflow.on)
+			continue;
+		attr = &plan->sets[reg->set].events[reg->planned].attr;
+		attr->sample_period = period_for(reg->base.value);
+	}
+}
+
+void pm_overflow_plan(struct pm_event *event)
+{
+	event->attr.sample_period = LONGEST_PERIOD;
+	event->attr.sample_type = RECORDED;
+	event->attr.sample_id_all = 1;
+	event->attr.wakeup_events = 1;
+}
+
+const struct perf_event_attr *pm_overflow_attr(void)
+{
+	static const struct perf_event_attr attr = {
+		.size = sizeof(attr), .sample_type = RECORDED, .sample_id_all = 1};
+
+	return &attr;
+}
+
+/* Has the kernel send the session's signal to the thread of TARGET for counter C. */
+static int arm_signal(const struct pm_target *target, const struct pm_counter *counter,
+		      int signo)
+{
+	struct f_owner_ex owner = {.type = F_OWNER_TID,
+				   .pid = target->tid ?: pm_kernel_gettid()};
+	int flags = pm_kernel_fcntl(counter->fd, F_GETFL, 0), err;
+
+	if (flags < 0)
+		return flags;
+	if (!signo)
+		return pm_kernel_fcntl(counter->fd, F_SETFL, flags & ~O_ASYNC);
+	err = pm_kernel_fcntl(counter->fd, F_SETOWN_EX, (long)&owner);
+	err = err ?: pm_kernel_fcntl(counter->fd, F_SETSIG, signo);
+	return err ?: pm_kernel_fcntl(counter->fd, F_SETFL, flags | O_ASYNC);
+}
+
+static bool is_foreign(const struct pm_target *target)
+{
+	return target->tid && !pm_kernel_is_own_thread(target->tid);
+}
+
+int pm_overflow_arm_signals(struct perfmon_session *session, struct pm_plan *plan,
+			    struct pm_target *target)
+{
+	int signo = session->block_signal ?: session->signal, err = 0;
+	uint32_t i;
+
+	for (i = 0; i < session->count && !err; i++) {
+		const struct pm_register *reg = &session->registers[i];
+		const struct pm_counter *counter =
+			&target->parts[reg->set].instance->counters[reg->planned];
+
+		(void)plan;
+		if (!reg->overflow.on || counter->fd < 0 ||
+		    !(reg->overflow.how.flags & PERFMON_OVERFLOW_NOTIFY))
+			continue;
+		err = arm_signal(target, counter, signo);
+		if (!err && session->block_signal)
+			err = pm_notice_block_on(session, counter->fd);
+	}
+	return err;
+}
+
+static int open_ring(struct perfmon_session *session, struct pm_target *target, int fd)
+{
+	int err;
+
+	if (target->ring.page)
+		return pm_kernel_ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT,
+				       (unsigned long)target->ring_fd);
+	err = pm_ring_map(&target->ring, fd, RING_PAGES);
+	if (err)
+		return pm_diag_set(
+			&session->diag, err,
+			"the ring of an event that overflows cannot be mapped: %s",
+			err == -EPERM ? "locked memory is used up "
+					"(kernel.perf_event_mlock_kb, RLIMIT_MEMLOCK)"
+			: target->flags & PM_OPEN_INHERIT
+				? "the kernel gives none to an event that children "
+				  "inherit"
+				: "the kernel refused it");
+	target->ring_fd = fd;
+	session->rings++;
+	return 0;
+}
+
+int pm_overflow_arm(struct perfmon_session *session, struct pm_plan *plan,
+		    struct pm_target *target)
+{
+	int signo = session->block_signal ?: session->signal, err = 0;
+	uint32_t s, c;
+
+	for (s = 0; s < plan->set_count; s++) {
+		struct pm_instance *instance = target->parts[s].instance;
+
+		memset(target->parts[s].arms, 0,
+		       instance->count * sizeof(target->parts[s].arms[0]));
+		if (!plan->sets[s].samples)
+			continue;
+		for (c = 0; c < instance->count && !err; c++) {
+			const struct perf_event_attr *attr =
+				&plan->sets[s].events[c].attr;
+
+			if (!attr->sample_period || instance->counters[c].fd < 0)
+				continue;
+			target->parts[s].arms[c].period = attr->sample_period;
+			target->parts[s].arms[c].exact =
+				attr->sample_period != LONGEST_PERIOD;
+			err = open_ring(session, target, instance->counters[c].fd);
+		}
+	}
+	if (!target->ring.page || err)
+		return err;
+	if (signo && is_foreign(target))
+		return pm_diag_set(
+			&session->diag, -EOPNOTSUPP,
+			"thread %d is of another process: signals and blocking "
+			"are for the program's own threads",
+			target->tid);
+	err = signo ? pm_overflow_arm_signals(session, plan, target) : 0;
+	if (!err && session->servant)
+		err = pm_servant_watch(session->servant, target->ring_fd);
+	if (err)
+		pm_diag_set(&session->diag, err,
+			    "an event cannot be armed for its overflow (error %d)", -err);
+	return err;
+}
+
+void pm_overflow_disarm(struct perfmon_session *session, const struct pm_plan *plan,
+			struct pm_target *target)
+{
+	if (!target->ring.page)
+		return;
+	session->rings--;
+	if (session->servant)
+		pm_servant_unwatch(session->servant, target->ring_fd);
+	if (session->block_signal)
+		pm_notice_unblock(plan, target);
+	pm_ring_unmap(&target->ring);
+}
+
+/* Counts overflows until the next set's turn anew. */
+static void count_to_switch(struct perfmon_session *session, struct pm_part *part,
+			    uint32_t s)
+{
+	uint32_t i;
+
+	for (i = 0; i < session->count; i++) {
+		const struct pm_register *reg = &session->registers[i];
+
+		if (reg->set == s && reg->overflow.on)
+			part->arms[reg->planned].until_switch =
+				reg->overflow.how.switch_count;
+	}
+}
+
+int pm_overflow_enable(struct perfmon_session *session, struct pm_target *target,
+		       uint32_t s)
+{
+	struct pm_part *part = &target->parts[s];
+	struct pm_instance *instance = part->instance;
+	uint32_t i, c;
+	int err = 0;
+
+	/* Members before their leader: enabling that starts them all. */
+	for (i = session->count; i-- > 0 && !err;) {
+		const struct pm_register *reg = &session->registers[i];
+		struct pm_arm *arm = &part->arms[reg->planned];
+
+		c = reg->planned;
+		if (reg->set != s || !reg->overflow.on || instance->counters[c].fd < 0 ||
+		    !(reg->overflow.how.flags & PERFMON_OVERFLOW_NOTIFY) || arm->limited)
+			continue;
+		err = pm_kernel_ioctl(instance->counters[c].fd, PERF_EVENT_IOC_REFRESH,
+				      1);
+		arm->limited = !err;
+		err = err ?: revive(arm, &instance->counters[c]);
+		arm->stopped = false;
+		if (!err && instance->counters[c].leader == c)
+			arm->started = true;
+	}
+	count_to_switch(session, part, s);
+	for (c = 0; c < instance->count; c++) {
+		int failed = 0;
+
+		if (instance->counters[c].fd >= 0 && instance->counters[c].leader == c &&
+		    !part->arms[c].started)
+			failed = pm_kernel_ioctl(instance->counters[c].fd,
+						 PERF_EVENT_IOC_ENABLE, 0);
+		part->arms[c].started = false;
+		err = err ?: failed;
+	}
+	return err;
+}

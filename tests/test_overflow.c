@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Overflows and what they lead to. Breakpoints overflow exactly when told. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/select.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "perfmon/overflow.h"
+#include "session_probe.h"
+
+static struct perfmon_overflow notify_after(uint64_t period)
+{
+	return (struct perfmon_overflow){.size = sizeof(struct perfmon_overflow),
+					 .flags = PERFMON_OVERFLOW_NOTIFY,
+					 .long_reset = -period,
+					 .short_reset = -period,
+					 .event_id = 4711};
+}
+
+/* A session on EVENT that notifies after PERIOD, detached. */
+static struct perfmon_session *notifying_on(const char *event, uint64_t period)
+{
+	struct perfmon_session *session = session_with(event, 0);
+	struct perfmon_overflow overflow = notify_after(period);
+	struct perfmon_write first = {.value = -period};
+
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	return session;
+}
+
+static struct perfmon_session *notifying(uint64_t period)
+{
+	return notifying_on(watch_event(0), period);
+}
+
+/* Pages for faults: a breakpoint that has stopped a thread cannot be enabled again while
+ * the thread sleeps (Linux 6.17 and later). */
+static char *pages;
+static size_t next_page;
+
+static void make_pages(size_t count)
+{
+	pages = mmap(NULL, count * 4096, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise(pages, count * 4096, MADV_NOHUGEPAGE);
+	next_page = 0;
+}
+
+static void fault_in(unsigned int count)
+{
+	while (count--)
+		((volatile char *)pages)[4096 * next_page++] = 1;
+}
+
+static int messages(struct perfmon_session *session)
+{
+	struct perfmon_message message[16];
+	int n = perfmon_overflow_read(session, message, sizeof(message));
+
+	return n == -EAGAIN ? 0 : n;
+}
+
+/* Row: PM-22, PM-33: a counter written to -N notifies after N events, once, and then all
+ * stands still until the restart. */
+Test(overflow, notifies_once_and_masks)
+{
+	char other[64];
+	struct perfmon_session *session = notifying(10);
+	struct perfmon_message message;
+	uint64_t before;
+
+	strcpy(other, watch_event(1));
+	OK(session, perfmon_session_add_events(session, other));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	touch(1, 3);
+	touch(0, 9);
+	cr_assert_eq(messages(session), 0);
+	cr_assert_eq(count_of(session, 0), -UINT64_C(1));
+	cr_assert_eq(perfmon_session_state(session), PERFMON_RUNNING);
+	cr_assert_eq(perfmon_overflow_restart(session), -EBUSY);
+	touch(0, 1);
+	touch(1, 5);
+	touch(0, 50);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED);
+	cr_assert_eq(perfmon_session_start(session), 0, "stays masked");
+	cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED);
+	cr_assert_eq(perfmon_overflow_read(session, &message, sizeof(message)), 1);
+	cr_assert_eq(message.type, PERFMON_MESSAGE_OVERFLOW);
+	cr_assert_eq(message.flags, 0);
+	cr_assert_eq(message.pid, (uint32_t)getpid());
+	cr_assert_eq(message.tid, (uint32_t)syscall(SYS_gettid));
+	cr_assert_eq(message.counters[0], 1);
+	cr_assert_eq(message.index, 0);
+	cr_assert_eq(message.event_id, 4711);
+	cr_assert_eq(message.set, 0);
+	cr_assert(message.ip && message.time_ns);
+	cr_assert_eq(messages(session), 0);
+	before = count_of(session, 0);
+	cr_assert_leq(before, 1, "no more than the skid: %lu", before);
+	cr_assert_leq(count_of(session, 1), 4);
+	touch(0, 100);
+	cr_assert_eq(count_of(session, 0), before);
+
+	/* The long reset comes with the restart, at the overflow itself. */
+	OK(session, perfmon_overflow_restart(session));
+	cr_assert_eq(perfmon_session_state(session), PERFMON_RUNNING);
+	cr_assert_eq(count_of(session, 0), before - 10);
+	touch(0, 30);
+	cr_assert_eq(messages(session), 1);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED);
+
+	/* A stop takes the mask away and keeps what waits. */
+	OK(session, perfmon_overflow_restart(session));
+	touch(0, 30);
+	OK(session, perfmon_session_stop(session));
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STOPPED);
+	cr_assert_eq(perfmon_overflow_restart(session), -EBUSY);
+	cr_assert_eq(messages(session), 1);
+	OK(session, perfmon_session_start(session));
+	touch(0, 30);
+	OK(session, perfmon_session_detach(session));
+	cr_assert_eq(messages(session), 1, "messages outlive a detach");
+	perfmon_session_close(session);
+}
+
+/* Row: PM-22: many overflows: none is lost, none comes twice. */
+Test(overflow, none_is_lost)
+{
+	struct perfmon_session *session = notifying(3);
+	uint64_t count;
+
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	for (int i = 1; i <= 500; i++) {
+		touch(0, 3);
+		cr_assert_eq(messages(session), 1, "overflow %d", i);
+		OK(session, perfmon_overflow_restart(session));
+	}
+	cr_assert_eq(messages(session), 0);
+	OK(session, perfmon_overflow_last_reset(session, 0, NULL, &count));
+	cr_assert_eq(count, 500);
+	perfmon_session_close(session);
+}
+
+/* Row: PM-23, PM-24: without notification the short reset, at once; other counters that
+ * are named are set back along with it. */
+Test(overflow, resets_itself_and_others)
+{
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	struct perfmon_overflow overflow = {.size = sizeof(overflow),
+					    .short_reset = -UINT64_C(20),
+					    .reset_counters = {2}};
+	struct perfmon_write first = {.value = -UINT64_C(5)};
+	uint64_t last, count;
+
+	OK(session, perfmon_session_add_events(session, watch_event(1)));
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	touch(1, 7);
+	touch(0, 4);
+	cr_assert_eq(count_of(session, 1), 7);
+	touch(0, 1);
+	cr_assert_eq(count_of(session, 0), -UINT64_C(20), "its short reset value");
+	cr_assert_eq(count_of(session, 1), 0, "set back, too");
+	touch(1, 2);
+	touch(0, 19);
+	cr_assert_eq(count_of(session, 1), 2);
+	touch(0, 3);
+	cr_assert_eq(count_of(session, 0), -UINT64_C(18));
+	cr_assert_eq(count_of(session, 1), 0);
+	OK(session, perfmon_overflow_last_reset(session, 0, &last, &count));
+	cr_assert_eq(last, -UINT64_C(20));
+	cr_assert_eq(count, 2);
+	cr_assert_eq(messages(session), 0);
+	perfmon_session_close(session);
+}
+
+/* Row: PM-26: random periods stay within the mask and are not all the same. */
+Test(overflow, random_periods)
+{
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	struct perfmon_overflow overflow = notify_after(8);
+	struct perfmon_write first = {.value = -UINT64_C(8)};
+	unsigned int seen[16] = {0}, different = 0;
+
+	overflow.flags |= PERFMON_OVERFLOW_RANDOM;
+	overflow.random_mask = 7;
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	touch(0, 8);
+	for (int i = 0; i < 100; i++) {
+		unsigned int period = 0;
+
+		cr_assert_eq(messages(session), 1);
+		OK(session, perfmon_overflow_restart(session));
+		while (!messages(session)) {
+			touch(0, 1);
+			period++;
+			cr_assert_leq(period, 15);
+		}
+		cr_assert_geq(period, 8);
+		different += !seen[period]++;
+		OK(session, perfmon_overflow_restart(session));
+		touch(0, 16);
+	}
+	cr_assert_geq(different, 6);
+	perfmon_session_close(session);
+}
+
+static bool readable(int fd)
+{
+	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+
+	return poll(&poll_fd, 1, 0) == 1 && poll_fd.revents & POLLIN;
+}
+
+static bool becomes_readable(int fd)
+{
+	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+
+	return poll(&poll_fd, 1, 10000) == 1 && poll_fd.revents & POLLIN;
+}
+
+/* Row: PM-31: poll, select and epoll say readable exactly while a message waits, asked
+ * once or often. */
+Test(overflow, a_descriptor_follows_the_queue)
+{
+	struct perfmon_session *session = notifying(10);
+	int fd = perfmon_overflow_descriptor(session), epoll_fd = epoll_create1(0);
+	struct epoll_event event = {.events = EPOLLIN};
+	int before = open_descriptors();
+	fd_set set;
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(perfmon_overflow_descriptor(session), fd);
+	epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event);
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	for (int round = 0; round < 20; round++) {
+		cr_assert(!readable(fd));
+		touch(0, 10);
+		cr_assert(becomes_readable(fd));
+		for (int i = 0; i < 3; i++) {
+			cr_assert(readable(fd));
+			cr_assert_eq(epoll_wait(epoll_fd, &event, 1, 0), 1);
+			FD_ZERO(&set);
+			FD_SET(fd, &set);
+			cr_assert_eq(select(fd + 1, &set, NULL, NULL,
+					    &(struct timeval){.tv_sec = 10}),
+				     1);
+		}
+		cr_assert_eq(messages(session), 1);
+		cr_assert(!readable(fd));
+		cr_assert_eq(epoll_wait(epoll_fd, &event, 1, 0), 0);
+		OK(session, perfmon_overflow_restart(session));
+	}
+	OK(session, perfmon_session_detach(session));
+	cr_assert_eq(open_descriptors(), before);
+	perfmon_session_close(session);
+	close(epoll_fd);
+}
+
+/* Row: PM-06, PM-30, PM-31: a thread of another process. Its end is a message, too. */
+Test(overflow, of_another_process)
+{
+	struct perfmon_session *session = notifying_on("page-faults", 10);
+	struct perfmon_message message;
+	int fd = perfmon_overflow_descriptor(session), go[2];
+	char byte = 0;
+	pid_t child;
+
+	cr_assert(!pipe(go));
+	make_pages(12 * 10);
+	child = fork();
+	if (!child) {
+		while (read(go[0], &byte, 1) == 1)
+			fault_in(12);
+		_exit(0);
+	}
+	OK(session, perfmon_session_attach_thread(session, child));
+	OK(session, perfmon_session_start(session));
+	for (int i = 0; i < 10; i++) {
+		cr_assert_eq(write(go[1], &byte, 1), 1);
+		cr_assert(becomes_readable(fd));
+		cr_assert_eq(perfmon_overflow_read(session, &message, sizeof(message)),
+			     1);
+		cr_assert_eq(message.tid, (uint32_t)child);
+		OK(session, perfmon_overflow_restart(session));
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	cr_assert(becomes_readable(fd));
+	cr_assert_eq(perfmon_overflow_read(session, &message, sizeof(message)), 1);
+	cr_assert_eq(message.type, PERFMON_MESSAGE_END);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+	perfmon_session_close(session);
+}
+
+static struct perfmon_session *signalled;
+static volatile sig_atomic_t signals, taken, refused;
+
+static void on_signal(int signo)
+{
+	struct perfmon_message message;
+
+	(void)signo;
+	signals++;
+	if (perfmon_overflow_read(signalled, &message, sizeof(message)) == 1)
+		taken++;
+	if (perfmon_overflow_restart(signalled))
+		refused++;
+}
+
+/* Row: PM-32: any signal, to the thread itself, whose handler restarts. */
+Test(overflow, signals_the_thread)
+{
+	struct perfmon_session *session = notifying(10);
+
+	signalled = session;
+	signal(SIGRTMIN + 3, on_signal);
+	cr_assert_eq(perfmon_overflow_signal(session, 9999), -EINVAL);
+	OK(session, perfmon_overflow_signal(session, SIGRTMIN + 3));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	touch(0, 1000);
+	OK(session, perfmon_session_stop(session));
+	cr_assert_geq(signals, 99);
+	cr_assert_eq(taken, signals);
+	cr_assert_eq(refused, 0);
+
+	/* No longer asked for; or another one while it is attached. */
+	OK(session, perfmon_overflow_signal(session, 0));
+	signals = 0;
+	OK(session, perfmon_session_start(session));
+	touch(0, 100);
+	cr_assert_eq(signals, 0);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED);
+	OK(session, perfmon_session_stop(session));
+	messages(session);
+	signal(SIGUSR1, on_signal);
+	OK(session, perfmon_overflow_signal(session, SIGUSR1));
+	OK(session, perfmon_session_start(session));
+	touch(0, 100);
+	cr_assert_geq(signals, 9);
+	perfmon_session_close(session);
+}
+
+/* A blocked thread and what it has done. */
+struct stopped {
+	pthread_t thread;
+	pid_t tid;
+	atomic_int ready, go;
+	atomic_uint touched;
+	unsigned int times;
+};
+
+static void *be_stopped(void *argument)
+{
+	struct stopped *self = argument;
+
+	self->tid = (pid_t)syscall(SYS_gettid);
+	atomic_store(&self->ready, 1);
+	while (!atomic_load(&self->go))
+		;
+	for (unsigned int i = 0; i < self->times; i++) {
+		fault_in(1);
+		atomic_fetch_add(&self->touched, 1);
+	}
+	return NULL;
+}
+
+static void start_thread(struct stopped *self, unsigned int times)
+{
+	memset(self, 0, sizeof(*self));
+	self->times = times;
+	make_pages(times);
+	cr_assert_eq(pthread_create(&self->thread, NULL, be_stopped, self), 0);
+	while (!atomic_load(&self->ready))
+		;
+}
+
+/* Row: PM-34: the monitored thread of the own process waits until the restart; another
+ * process's cannot. */
+Test(overflow, blocks_the_thread)
+{
+	struct perfmon_session *session = notifying_on("page-faults", 10);
+	int fd = perfmon_overflow_descriptor(session);
+	struct stopped thread;
+	unsigned int before = 0;
+	pid_t child;
+
+	OK(session, perfmon_overflow_block(session, 0));
+	start_thread(&thread, 55);
+	OK(session, perfmon_session_attach_thread(session, thread.tid));
+	OK(session, perfmon_session_start(session));
+	atomic_store(&thread.go, 1);
+	for (int i = 0; i < 5; i++) {
+		unsigned int touched;
+
+		cr_assert(becomes_readable(fd));
+		usleep(2000);
+		touched = atomic_load(&thread.touched);
+		usleep(2000);
+		cr_assert_eq(atomic_load(&thread.touched), touched, "it stands still");
+		cr_assert_leq(touched, before + 10);
+		before = touched;
+		cr_assert_eq(messages(session), 1);
+		OK(session, perfmon_overflow_restart(session));
+	}
+	while (perfmon_session_state(session) != PERFMON_DETACHED) {
+		if (perfmon_session_state(session) == PERFMON_MASKED)
+			perfmon_overflow_restart(session);
+		usleep(1000);
+	}
+	pthread_join(thread.thread, NULL);
+	cr_assert_eq(atomic_load(&thread.touched), 55);
+	child = fork();
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	cr_assert_eq(perfmon_session_attach_thread(session, child), -EOPNOTSUPP);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	perfmon_session_close(session);
+}
+
+/* Row: PM-34: stopping, detaching and closing let it go. */
+Test(overflow, blocked_threads_are_released)
+{
+	for (int how = 0; how < 3; how++) {
+		struct perfmon_session *session = notifying_on("page-faults", 10);
+		int fd = perfmon_overflow_descriptor(session);
+		struct stopped thread;
+
+		OK(session, perfmon_overflow_block(session, 0));
+		start_thread(&thread, 30);
+		OK(session, perfmon_session_attach_thread(session, thread.tid));
+		OK(session, perfmon_session_start(session));
+		atomic_store(&thread.go, 1);
+		cr_assert(becomes_readable(fd));
+		if (how == 0)
+			OK(session, perfmon_session_stop(session));
+		else if (how == 1)
+			OK(session, perfmon_session_detach(session));
+		if (how < 2)
+			pthread_join(thread.thread, NULL);
+		perfmon_session_close(session);
+		if (how == 2)
+			pthread_join(thread.thread, NULL);
+		cr_assert_eq(atomic_load(&thread.touched), 30);
+	}
+}
+
+/* Row: PM-43, PM-44: the n-th overflow goes on to the next set. */
+Test(overflow, switches_sets)
+{
+	char events[200];
+	struct perfmon_session *session;
+	struct perfmon_set sets[] = {
+		{.id = 0, .flags = PERFMON_SET_OVERFLOW_SWITCH},
+		{.id = 1, .flags = PERFMON_SET_OVERFLOW_SWITCH},
+		{.id = 2},
+	};
+	struct perfmon_overflow overflow = {.size = sizeof(overflow),
+					    .flags = PERFMON_OVERFLOW_SWITCH,
+					    .short_reset = -UINT64_C(10),
+					    .switch_count = 3};
+	struct perfmon_write writes[] = {{.index = 0, .value = -UINT64_C(10)},
+					 {.index = 1, .value = -UINT64_C(10)}};
+
+	snprintf(events, sizeof(events), "%s;%s;%s", watch_event(0), watch_event(0),
+		 watch_event(0));
+	session = session_with(events, 0);
+	OK(session, perfmon_set_create(session, sets, sizeof(sets)));
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	overflow.switch_count = 1;
+	OK(session, perfmon_overflow_program(session, 1, &overflow));
+	OK(session, perfmon_session_write(session, writes, sizeof(writes)));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	touch(0, 29);
+	perfmon_session_state(session);
+	touch(0, 1);
+	perfmon_session_state(session); /* a call notices what has happened */
+	touch(0, 10);
+	perfmon_session_state(session);
+	touch(0, 77);
+	OK(session, perfmon_session_stop(session));
+	cr_assert_eq(count_of(session, 0), -UINT64_C(10));
+	cr_assert_eq(count_of(session, 1), -UINT64_C(10));
+	cr_assert_eq(count_of(session, 2), 77);
+	perfmon_session_close(session);
+}
+
+/* Row: PM-15, PM-27: what cannot be asked for. */
+Test(overflow, is_checked)
+{
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	struct perfmon_overflow good = notify_after(10), bad;
+
+	bad = good;
+	bad.size--;
+	cr_assert_eq(perfmon_overflow_program(session, 0, &bad), -EINVAL);
+	bad = good;
+	bad.flags |= 0x100;
+	cr_assert_eq(perfmon_overflow_program(session, 0, &bad), -EINVAL);
+	bad = good;
+	bad.reset_counters[0] = 2;
+	cr_assert_eq(perfmon_overflow_program(session, 0, &bad), -EINVAL);
+	bad = good;
+	bad.random_mask = 1;
+	cr_assert_eq(perfmon_overflow_program(session, 0, &bad), -EINVAL);
+	bad = good;
+	bad.flags |= PERFMON_OVERFLOW_SWITCH;
+	cr_assert_eq(perfmon_overflow_program(session, 0, &bad), -EINVAL);
+	cr_assert_eq(perfmon_overflow_program(session, 1, &good), -EINVAL);
+	OK(session, perfmon_overflow_program(session, 0, &good));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_overflow_program(session, 0, NULL));
+	OK(session, perfmon_overflow_program(session, 0, &good));
+	OK(session, perfmon_session_start(session));
+	cr_assert_eq(perfmon_overflow_program(session, 0, &good), -EBUSY);
+	cr_assert_eq(perfmon_overflow_block(session, 0), -EBUSY);
+	perfmon_session_close(session);
+}
