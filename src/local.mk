@@ -44,6 +44,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/session.c src/core/session.h src/core/session_program.c \
 	src/core/servant.c src/core/servant.h \
 	src/core/session_block.c \
+	src/core/session_estimate.c \
 	src/core/session_notice.c src/core/session_notice.h \
 	src/core/session_overflow.c \
 	src/core/session_set.c \

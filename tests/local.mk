@@ -40,6 +40,7 @@ CRITERION_TESTS += tests/test_counter_read tests/test_guest_read tests/test_inst
 	tests/test_read tests/test_session
 CRITERION_TESTS += tests/test_overflow
 CRITERION_TESTS += tests/test_sets
+CRITERION_TESTS += tests/test_switching
 CRITERION_TESTS += tests/test_states
 CRITERION_TESTS += tests/test_targets
 CRITERION_TESTS += tests/test_events tests/test_events_errors tests/test_events_list \
@@ -64,6 +65,10 @@ tests_test_instance_LDADD = $(TEST_LIBS)
 tests_test_overflow_SOURCES = tests/test_overflow.c tests/session_probe.h
 tests_test_overflow_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_overflow_LDADD = $(TEST_LIBS)
+
+tests_test_switching_SOURCES = tests/test_switching.c tests/session_probe.h
+tests_test_switching_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_switching_LDADD = $(TEST_LIBS)
 
 tests_test_sets_SOURCES = tests/test_sets.c tests/session_probe.h
 tests_test_sets_CPPFLAGS = $(TEST_CPPFLAGS)

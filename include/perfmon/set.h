@@ -35,13 +35,14 @@ extern "C" {
 /* Flags of a set: when the next one has its turn. Without them the program switches. */
 #define PERFMON_SET_OVERFLOW_SWITCH 1u /* at the n-th overflow: perfmon/overflow.h */
 #define PERFMON_SET_TIME_SWITCH	    2u /* after timeout_ns */
+#define PERFMON_SET_STRICT_TIME	    4u /* refuse a time-out that would be rounded */
 
 /* A set as it is made, changed or deleted. */
 struct perfmon_set {
 	uint16_t id;
 	uint16_t reserved;
 	uint32_t flags;
-	uint64_t timeout_ns; /* 0 without PERFMON_SET_TIME_SWITCH */
+	uint64_t timeout_ns; /* in: asked for; out: effective; 0 without TIME_SWITCH */
 	uint64_t reserved2[2];
 };
 
@@ -49,8 +50,17 @@ struct perfmon_set {
  * perfmon_set_create() - makes the sets that the SIZE bytes of SETS describe; one that
  * exists takes the new properties and keeps its counters. Allocates, opens nothing.
  *
+ * A time-out is CPU time of the thread (of each target by itself), or time of the CPU:
+ * the ticks of a clock event that is on with the set, so that a thread that sleeps does
+ * not switch. It is rounded up to a multiple of the clock's resolution (10 us, the
+ * kernel's least, or its tick where that is coarser), and the effective value is stored
+ * in SETS. The switch is made by the session's helper thread, which lags behind the tick
+ * by a wake-up; the lag is taken off the set's next turn, so that turns have the right
+ * length on average, and active_ns says what really happened.
+ *
  * The number of elements; -EINVAL: SIZE is 0 or no multiple of an element, an unknown
- * flag, a reserved field that is not 0; -E2BIG: more than PERFMON_SESSION_VECTOR
+ * flag, a reserved field that is not 0, a time-out without its flag or above 2^62, one
+ * that STRICT_TIME does not let be rounded; -E2BIG: more than PERFMON_SESSION_VECTOR
  * elements, or more than PERFMON_SESSION_SETS sets; -EBUSY: the session is attached.
  */
 int perfmon_set_create(struct perfmon_session *session, struct perfmon_set *sets,
@@ -109,6 +119,37 @@ struct perfmon_set_info {
  */
 int perfmon_set_info(struct perfmon_session *session, struct perfmon_set_info *info,
 		     size_t size);
+
+/* A count over the whole running time, from the share that the counter's set had. */
+struct perfmon_estimate {
+	uint32_t index;	   /* in: the counter */
+	uint32_t flags;	   /* out */
+	double value;	   /* out: value * enabled / running */
+	double error;	   /* out: half the width of the 99 % interval around it */
+	double coverage;   /* out: running / enabled, 0 to 1 */
+	uint64_t runs;	   /* out: turns of the set that the error is taken from */
+	uint64_t reserved; /* in: 0 */
+};
+
+/* Flags of an estimate. */
+#define PERFMON_ESTIMATE_EXACT 1u /* the counter was on all the time: no error */
+#define PERFMON_ESTIMATE_NONE  2u /* it was never on: there is no estimate */
+#define PERFMON_ESTIMATE_UNKNOWN                                                         \
+	4u /* fewer than 3 turns, or turns that the kernel took:                         \
+	    * nothing is known of the error */
+
+/**
+ * perfmon_set_estimate() - estimates what the counters that ESTIMATES name would have
+ * counted had they been on all the time that the session ran, since their values were
+ * written. The error comes from how much the set's turns differ in rate: a ratio
+ * estimator, with Student's t for the number of turns (W. G. Cochran, Sampling
+ * Techniques, 1977, chapter 6). It is right for work whose phases do not keep step with
+ * the turns. System calls as perfmon_session_read().
+ *
+ * The number of elements; errors as perfmon_session_read().
+ */
+int perfmon_set_estimate(struct perfmon_session *session,
+			 struct perfmon_estimate *estimates, size_t size);
 
 /** perfmon_set_list() - the numbers of the session's sets in rising order, at most ROOM
  * of them, in IDS (NULL with ROOM 0). How many there are. No system call. */

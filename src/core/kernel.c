@@ -289,6 +289,15 @@ int pm_kernel_clock_ns(clockid_t clock, uint64_t *ns)
 	return err;
 }
 
+uint64_t pm_kernel_clock_resolution(void)
+{
+	struct timespec t;
+
+	/* clock_gettime(2)'s sister, which cannot fail for this clock. */
+	clock_getres(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 int pm_kernel_getrlimit(int resource, uint64_t *soft, uint64_t *hard)
 {
 	struct rlimit limit;

@@ -118,6 +118,7 @@ int pm_kernel_memfd_create(const char *name, unsigned int flags);
 ssize_t pm_kernel_readlink(const char *path, char *buffer, size_t size);
 int pm_kernel_fcntl(int fd, int command, long argument);
 int pm_kernel_clock_ns(clockid_t clock, uint64_t *ns);
+uint64_t pm_kernel_clock_resolution(void); /* of timers, ns */
 int pm_kernel_getrlimit(int resource, uint64_t *soft, uint64_t *hard);
 int pm_kernel_sigaction(int signal, const struct sigaction *action,
 			struct sigaction *old);

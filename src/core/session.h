@@ -50,6 +50,13 @@ struct pm_overflow {
 	uint64_t seed;
 };
 
+/* How the turns of a counter's set went: sums over turns of what was counted (x) in its
+ * duration (d). */
+struct pm_turns {
+	uint64_t n;
+	double xx, xd, dd;
+};
+
 struct pm_register {
 	struct pm_program *program;
 	uint32_t first;	  /* of its events in the program's list */
@@ -64,6 +71,7 @@ struct pm_register {
 	struct pm_reading base;
 	struct pm_reading own_base;
 	struct pm_overflow overflow;
+	struct pm_turns turns;
 	/* Scratch of the call that holds the lock. */
 	struct pm_reading now;
 	struct perfmon_value found;
@@ -107,6 +115,7 @@ struct pm_part {
 	struct pm_instance *instance;
 	struct pm_reading *readings; /* the last known, zero when it was opened */
 	uint64_t *stamps;	     /* the session's stamp when each was read */
+	struct pm_reading *before;   /* the same at the end of the last turn */
 	struct pm_arm *arms;
 	bool settled; /* disabled since they were read: they need not be read again */
 };
@@ -123,8 +132,8 @@ struct pm_target {
 	uint32_t kind;	    /* enum perfmon_target_kind, as asked for */
 	unsigned int flags; /* PM_OPEN_, added to the session's */
 	unsigned int role;
-	bool lost;	       /* its thread has ended, its CPU is offline */
-	bool awaits_exec;      /* PM_OPEN_ON_EXEC, and not started yet */
+	bool lost;	  /* its thread has ended, its CPU is offline */
+	bool awaits_exec; /* PM_OPEN_ON_EXEC, and not started yet */
 	/* One of its events, mapped from the first time that somebody wants to know
 	 * whether the thread lives: only then poll(2) tells. NULL: not yet. */
 	const struct pm_counter *witness;
@@ -319,6 +328,10 @@ uint32_t pm_sets_insert(struct pm_set *sets, uint32_t *count, uint16_t id,
 void pm_target_next_set(struct perfmon_session *session, struct pm_target *target,
 			uint32_t s);
 
+/* The turn of set S on TARGET is over and its counters have been read: takes notice for
+ * estimates (session_estimate.c). */
+void pm_turn_end(struct perfmon_session *session, struct pm_target *target, uint32_t s);
+
 /* --- session_program.c ---------------------------------------------------------------
  */
 
@@ -360,6 +373,18 @@ static inline struct pm_reading pm_reading_add(struct pm_reading a, struct pm_re
 	return (struct pm_reading){a.value + b.value, a.enabled_ns + b.enabled_ns,
 				   a.running_ns + b.running_ns};
 }
+
+/* The checks of a vector, and of its elements. */
+int pm_session_check_vector(struct perfmon_session *session, const void *vector,
+			    size_t size, size_t element);
+int pm_session_check_index(struct perfmon_session *session, size_t i, uint32_t index,
+			   uint64_t reserved);
+
+/* Reads a counter, as ROLE has counted it, into its scratch. */
+int pm_session_find(struct perfmon_session *session, uint32_t index, unsigned int role);
+
+/* The sentence for a counter that cannot be read. Returns ERR. */
+int pm_session_explain(struct perfmon_session *session, int err);
 
 /* The sum of register REG's events in the last readings of the targets with ROLE. */
 struct pm_reading pm_register_sum(const struct perfmon_session *session,

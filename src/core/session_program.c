@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/export.h"
+#include "core/refusal.h"
 #include "core/session_notice.h"
 
 /* --- programs --------------------------------------------------------------------------
@@ -52,6 +53,7 @@ static void register_bind(struct pm_register *reg, struct pm_program *program,
 	reg->count = 0;
 	reg->opened = false;
 	reg->error = 0;
+	reg->turns = (struct pm_turns){0};
 	program->references++;
 	for (i = 0; i < list->count; i++) {
 		if (list->events[i].logical != number)
@@ -166,12 +168,17 @@ static int plan_set(struct pm_plan_set *set, const struct perfmon_session *sessi
 	set->clock = PM_NO_CLOCK;
 	if (clock) {
 		struct pm_event *event = &set->events[set->count];
+		struct pm_permissions have;
 
 		set->clock = set->count++;
 		*event = set_clock(session->scope);
 		if (props->flags & PERFMON_SET_TIME_SWITCH) {
 			pm_overflow_plan(event);
 			event->attr.sample_period = props->timeout_ns;
+			/* A tick in the kernel counts, too, where that is allowed. */
+			pm_permissions_get(&have);
+			event->attr.exclude_kernel = event->attr.exclude_hv =
+				!have.perfmon && have.paranoid > 1;
 			set->samples = true;
 		}
 	}

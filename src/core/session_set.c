@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Event sets: made and deleted while detached, switched while running. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/export.h"
+#include "core/kernel.h"
 #include "core/session.h"
 
-#define KNOWN_SET_FLAGS (PERFMON_SET_TIME_SWITCH | PERFMON_SET_OVERFLOW_SWITCH)
+#define KNOWN_SET_FLAGS                                                                  \
+	(PERFMON_SET_TIME_SWITCH | PERFMON_SET_OVERFLOW_SWITCH | PERFMON_SET_STRICT_TIME)
+#define LONGEST_TIMEOUT (UINT64_C(1) << 62)
 
 int pm_session_find_set(const struct perfmon_session *session, uint16_t id)
 {
@@ -38,6 +42,8 @@ int pm_target_switch(struct perfmon_session *session, struct pm_target *target,
 		return err;
 	/* What it counted stands still until its next turn. */
 	from->settled = !pm_instance_read(from->instance, from->readings);
+	if (from->settled)
+		pm_turn_end(session, target, target->active);
 	target->active = next;
 	to->settled = false;
 	session->stamp++;
@@ -57,21 +63,6 @@ void pm_target_next_set(struct perfmon_session *session, struct pm_target *targe
 /* --- making and deleting ---------------------------------------------------------------
  */
 
-static int check_vector(struct perfmon_session *session, const void *vector, size_t size,
-			size_t element)
-{
-	if (!vector || !size || size % element)
-		return pm_diag_set(&session->diag, -EINVAL,
-				   "a vector of %zu bytes is no number of elements of "
-				   "%zu",
-				   size, element);
-	if (size / element > PERFMON_SESSION_VECTOR)
-		return pm_diag_set(&session->diag, -E2BIG,
-				   "a vector of %zu elements is longer than %d",
-				   size / element, PERFMON_SESSION_VECTOR);
-	return 0;
-}
-
 static int must_be_detached(struct perfmon_session *session)
 {
 	pm_session_notice_loss(session);
@@ -80,6 +71,29 @@ static int must_be_detached(struct perfmon_session *session)
 	return pm_diag_set(&session->diag, -EBUSY,
 			   "the event sets of an attached session cannot be changed; "
 			   "detach it first");
+}
+
+/* What time-outs are multiples of: perf_swevent_start_hrtimer() has no shorter periods.
+ */
+static uint64_t resolution(void)
+{
+	static uint64_t found;
+	uint64_t ns = __atomic_load_n(&found, __ATOMIC_RELAXED);
+
+	if (!ns) {
+		ns = pm_kernel_clock_resolution();
+		if (ns < 10000)
+			ns = 10000;
+		__atomic_store_n(&found, ns, __ATOMIC_RELAXED);
+	}
+	return ns;
+}
+
+static uint64_t effective_timeout(uint64_t asked)
+{
+	uint64_t step = resolution();
+
+	return (asked + step - 1) / step * step;
 }
 
 static int check_set(struct perfmon_session *session, size_t i,
@@ -95,6 +109,17 @@ static int check_set(struct perfmon_session *session, size_t i,
 	if (!(set->flags & PERFMON_SET_TIME_SWITCH) != !set->timeout_ns)
 		return pm_diag_set(&session->diag, -EINVAL,
 				   "element %zu: a time-out and its flag go together", i);
+	if (set->timeout_ns > LONGEST_TIMEOUT)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "element %zu: a time-out of %" PRIu64
+				   " ns is too long",
+				   i, set->timeout_ns);
+	if (set->flags & PERFMON_SET_STRICT_TIME &&
+	    effective_timeout(set->timeout_ns) != set->timeout_ns)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "element %zu: a time-out of %" PRIu64
+				   " ns is no multiple of the clock's %" PRIu64 " ns",
+				   i, set->timeout_ns, resolution());
 	return 0;
 }
 
@@ -140,7 +165,7 @@ static int change_sets(struct perfmon_session *session, const struct perfmon_set
 					    session->count);
 
 		sets[s].flags = changes[i].flags;
-		sets[s].timeout_ns = changes[i].timeout_ns;
+		sets[s].timeout_ns = effective_timeout(changes[i].timeout_ns);
 	}
 	if (!err && count > PERFMON_SESSION_SETS)
 		err = pm_diag_set(&session->diag, -E2BIG,
@@ -164,11 +189,13 @@ PM_EXPORT int perfmon_set_create(struct perfmon_session *session,
 
 	if (err)
 		return err;
-	err = check_vector(session, sets, size, sizeof(sets[0]));
+	err = pm_session_check_vector(session, sets, size, sizeof(sets[0]));
 	for (i = 0; i < n && !err; i++)
 		err = check_set(session, i, &sets[i]);
 	err = err ?: must_be_detached(session);
 	err = err ?: change_sets(session, sets, n);
+	for (i = 0; i < n && !err; i++)
+		sets[i].timeout_ns = effective_timeout(sets[i].timeout_ns);
 	return pm_session_leave(session, err ?: (int)n);
 }
 
@@ -239,7 +266,7 @@ PM_EXPORT int perfmon_set_delete(struct perfmon_session *session,
 
 	if (err)
 		return err;
-	err = check_vector(session, sets, size, sizeof(sets[0]));
+	err = pm_session_check_vector(session, sets, size, sizeof(sets[0]));
 	err = err ?: must_be_detached(session);
 	err = err ?: mark_sets(session, sets, n, marked);
 	err = err ?: delete_marked(session, marked);
@@ -279,7 +306,7 @@ PM_EXPORT int perfmon_set_info(struct perfmon_session *session,
 
 	if (err)
 		return err;
-	err = check_vector(session, info, size, sizeof(info[0]));
+	err = pm_session_check_vector(session, info, size, sizeof(info[0]));
 	for (i = 0; i < n && !err; i++) {
 		if (info[i].reserved || info[i].reserved2[0] || info[i].reserved2[1] ||
 		    info[i].reserved2[2] || info[i].reserved2[3])

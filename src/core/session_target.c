@@ -23,8 +23,11 @@ static int part_init(struct pm_part *part, uint32_t count)
 	part->readings = calloc(count + 1, sizeof(part->readings[0]));
 	part->stamps = calloc(count + 1, sizeof(part->stamps[0]));
 	part->arms = calloc(count + 1, sizeof(part->arms[0]));
-	return part->instance && part->readings && part->stamps && part->arms ? 0
-									      : -ENOMEM;
+	part->before = calloc(count + 1, sizeof(part->before[0]));
+	return part->instance && part->readings && part->stamps && part->arms &&
+			       part->before
+		       ? 0
+		       : -ENOMEM;
 }
 
 void pm_target_free(const struct pm_plan *plan, struct pm_target *target)
@@ -32,6 +35,7 @@ void pm_target_free(const struct pm_plan *plan, struct pm_target *target)
 	uint32_t s;
 
 	for (s = 0; target->parts && s < plan->set_count; s++) {
+		free(target->parts[s].before);
 		free(target->parts[s].arms);
 		free(target->parts[s].stamps);
 		free(target->parts[s].readings);
@@ -129,6 +133,7 @@ static int open_target(struct perfmon_session *session, struct pm_plan *plan,
 		refused += (int)set->count - n;
 		memset(part->readings, 0, set->count * sizeof(part->readings[0]));
 		memset(part->stamps, 0, set->count * sizeof(part->stamps[0]));
+		memset(part->before, 0, set->count * sizeof(part->before[0]));
 		part->settled = false;
 	}
 	*target = (struct pm_target){.tid = asked->tid,
@@ -441,6 +446,18 @@ static int open_vector(struct perfmon_session *session,
 	return refused;
 }
 
+/* Sets that switch by themselves need somebody who does it. */
+static bool needs_servant(const struct perfmon_session *session)
+{
+	uint32_t s;
+
+	for (s = 0; s < session->set_count; s++) {
+		if (session->set_count > 1 && session->sets[s].flags)
+			return true;
+	}
+	return false;
+}
+
 static int attach(struct perfmon_session *session, const struct perfmon_target *targets,
 		  size_t count, bool more)
 {
@@ -462,6 +479,9 @@ static int attach(struct perfmon_session *session, const struct perfmon_target *
 					  "stop it first"
 					: "the session is attached already; "
 					  "detach it first");
+	n = needs_servant(session) ? pm_session_need_servant(session) : 0;
+	if (n)
+		return n;
 	self = pm_kernel_gettid();
 	owner = session->reader->owner;
 	session->reader->owner = 0;

@@ -367,8 +367,8 @@ void pm_session_time_detach(struct perfmon_session *session)
 /* --- vectors -------------------------------------------------------------------------
  */
 
-static int check_vector(struct perfmon_session *session, const void *vector, size_t size,
-			size_t element)
+int pm_session_check_vector(struct perfmon_session *session, const void *vector,
+			    size_t size, size_t element)
 {
 	if (!vector || !size || size % element)
 		return pm_diag_set(
@@ -382,8 +382,8 @@ static int check_vector(struct perfmon_session *session, const void *vector, siz
 	return 0;
 }
 
-static int check_element(struct perfmon_session *session, size_t i, uint32_t index,
-			 uint64_t reserved)
+int pm_session_check_index(struct perfmon_session *session, size_t i, uint32_t index,
+			   uint64_t reserved)
 {
 	if (reserved)
 		return pm_diag_set(&session->diag, -EINVAL,
@@ -439,8 +439,7 @@ static int find_time(struct perfmon_session *session)
 	return 0;
 }
 
-/* Reads a counter, as ROLE has counted it, into its scratch. */
-static int find(struct perfmon_session *session, uint32_t index, unsigned int role)
+int pm_session_find(struct perfmon_session *session, uint32_t index, unsigned int role)
 {
 	struct pm_reading sum;
 	struct pm_register *reg;
@@ -465,7 +464,7 @@ static int find(struct perfmon_session *session, uint32_t index, unsigned int ro
 	return 0;
 }
 
-static int explain(struct perfmon_session *session, int err)
+int pm_session_explain(struct perfmon_session *session, int err)
 {
 	if (err == -ENODATA)
 		return pm_diag_set(
@@ -491,9 +490,10 @@ static int read_values(struct perfmon_session *session, struct perfmon_value *va
 	/* All is read before anything is handed out: a failure leaves VALUES as it was.
 	 */
 	for (i = 0; i < n; i++) {
-		err = find(session, in_order ? (uint32_t)i : values[i].index, role);
+		err = pm_session_find(session, in_order ? (uint32_t)i : values[i].index,
+				      role);
 		if (err)
-			return explain(session, err);
+			return pm_session_explain(session, err);
 	}
 	for (i = 0; i < n; i++) {
 		uint32_t index = in_order ? (uint32_t)i : values[i].index;
@@ -513,9 +513,10 @@ PM_EXPORT int perfmon_session_read(struct perfmon_session *session,
 
 	if (err)
 		return err;
-	err = check_vector(session, values, size, sizeof(values[0]));
+	err = pm_session_check_vector(session, values, size, sizeof(values[0]));
 	for (i = 0; !err && i < n; i++)
-		err = check_element(session, i, values[i].index, values[i].reserved);
+		err = pm_session_check_index(session, i, values[i].index,
+					     values[i].reserved);
 	return pm_session_leave(
 		session, err ?: read_values(session, values, n, false, PM_ROLE_ALL));
 }
@@ -528,9 +529,10 @@ PM_EXPORT int perfmon_session_read_own(struct perfmon_session *session,
 
 	if (err)
 		return err;
-	err = check_vector(session, values, size, sizeof(values[0]));
+	err = pm_session_check_vector(session, values, size, sizeof(values[0]));
 	for (i = 0; !err && i < n; i++) {
-		err = check_element(session, i, values[i].index, values[i].reserved);
+		err = pm_session_check_index(session, i, values[i].index,
+					     values[i].reserved);
 		if (!err && values[i].index == PERFMON_VIRTUAL_TIME)
 			err = pm_diag_set(&session->diag, -EINVAL,
 					  "element %zu: the virtual time is not kept "
@@ -548,7 +550,7 @@ PM_EXPORT int perfmon_session_read_all(struct perfmon_session *session,
 
 	if (err)
 		return err;
-	err = check_vector(session, values, size, sizeof(values[0]));
+	err = pm_session_check_vector(session, values, size, sizeof(values[0]));
 	if (!err && size / sizeof(values[0]) < session->count)
 		err = pm_diag_set(&session->diag, -ENOSPC,
 				  "%zu elements do not hold the session's %u counters",
@@ -583,6 +585,7 @@ static void write_one(struct perfmon_session *session, const struct perfmon_writ
 	reg = &session->registers[write->index];
 	reg->base = (struct pm_reading){write->value - reg->now.value,
 					-reg->now.enabled_ns, -reg->now.running_ns};
+	reg->turns = (struct pm_turns){0};
 	own = pm_register_sum(session, reg, PM_ROLE_OWN);
 	reg->own_base = (struct pm_reading){write->value - own.value, -own.enabled_ns,
 					    -own.running_ns};
@@ -598,10 +601,10 @@ PM_EXPORT int perfmon_session_write(struct perfmon_session *session,
 
 	if (err)
 		return err;
-	err = check_vector(session, writes, size, sizeof(writes[0]));
+	err = pm_session_check_vector(session, writes, size, sizeof(writes[0]));
 	for (i = 0; !err && i < n; i++)
-		err = check_element(session, i, writes[i].index,
-				    writes[i].flags | writes[i].reserved);
+		err = pm_session_check_index(session, i, writes[i].index,
+					     writes[i].flags | writes[i].reserved);
 	if (err)
 		return pm_session_leave(session, err);
 	if (session->state == PERFMON_RUNNING)
@@ -612,7 +615,8 @@ PM_EXPORT int perfmon_session_write(struct perfmon_session *session,
 			continue;
 		err = pm_session_collect(session, writes[i].index, &syscall);
 		if (err && err != -ENODATA)
-			return pm_session_leave(session, explain(session, err));
+			return pm_session_leave(session,
+						pm_session_explain(session, err));
 	}
 	for (i = 0; i < n; i++)
 		write_one(session, &writes[i]);
@@ -621,7 +625,8 @@ PM_EXPORT int perfmon_session_write(struct perfmon_session *session,
 			continue;
 		err = pm_overflow_written(session, writes[i].index, writes[i].value);
 		if (err)
-			return pm_session_leave(session, explain(session, err));
+			return pm_session_leave(session,
+						pm_session_explain(session, err));
 	}
 	return pm_session_leave(session, (int)n);
 }

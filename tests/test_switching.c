@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Event sets that take turns by themselves, and what is estimated from their shares. */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "perfmon/overflow.h"
+#include "session_probe.h"
+
+#define MS UINT64_C(1000000)
+
+static struct perfmon_set_info info_of(struct perfmon_session *session, uint16_t id)
+{
+	struct perfmon_set_info info = {.id = id};
+
+	OK(session, perfmon_set_info(session, &info, sizeof(info)));
+	return info;
+}
+
+static uint64_t thread_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
+}
+
+/* Touches variable 0 until this thread has run for NS; how often. */
+static uint64_t touch_for(uint64_t ns)
+{
+	uint64_t end = thread_ns() + ns, times = 0;
+
+	while (thread_ns() < end) {
+		touch(0, 1);
+		times++;
+	}
+	return times;
+}
+
+/* A session on EVENTS whose sets 0 to COUNT - 1 switch after TIMEOUT. */
+static struct perfmon_session *switching(const char *events, uint16_t count,
+					 uint64_t timeout_ns)
+{
+	struct perfmon_session *session = session_with(events, 0);
+	uint16_t i;
+
+	for (i = 0; i < count; i++) {
+		struct perfmon_set set = {.id = i,
+					  .flags = PERFMON_SET_TIME_SWITCH,
+					  .timeout_ns = timeout_ns};
+
+		OK(session, perfmon_set_create(session, &set, sizeof(set)));
+	}
+	return session;
+}
+
+/* Row: MU-03, MU-04: time-outs are rounded, and the effective one is returned; or
+ * refused, if asked for. The caller asks no clock for its resolution. */
+Test(switching, timeouts_are_rounded)
+{
+	struct perfmon_session *session = session_with("dummy;dummy", 0);
+	struct perfmon_set set = {
+		.id = 1, .flags = PERFMON_SET_TIME_SWITCH, .timeout_ns = 1000001};
+	uint64_t effective;
+
+	OK(session, perfmon_set_create(session, &set, sizeof(set)));
+	effective = set.timeout_ns;
+	cr_assert_gt(effective, 1000001);
+	cr_assert_eq(info_of(session, 1).timeout_ns, effective);
+	set.flags |= PERFMON_SET_STRICT_TIME;
+	OK(session, perfmon_set_create(session, &set, sizeof(set)));
+	set.timeout_ns++;
+	cr_assert_eq(perfmon_set_create(session, &set, sizeof(set)), -EINVAL);
+	cr_assert(strstr(perfmon_session_message(session), "multiple"));
+	cr_assert_eq(info_of(session, 1).timeout_ns, effective);
+	set.timeout_ns = 0;
+	cr_assert_eq(perfmon_set_create(session, &set, sizeof(set)), -EINVAL);
+	set.timeout_ns = UINT64_MAX;
+	cr_assert_eq(perfmon_set_create(session, &set, sizeof(set)), -EINVAL);
+	perfmon_session_close(session);
+}
+
+/* Row: PM-42, PM-45: CPU time switches, sleep does not; durations add up. */
+Test(switching, by_the_threads_own_time)
+{
+	char events[200];
+	struct perfmon_session *session;
+	uint64_t touched, first, second, runs, active = 0;
+
+	snprintf(events, sizeof(events), "%s;%s", watch_event(0), watch_event(0));
+	session = switching(events, 2, 2 * MS);
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	touched = touch_for(60 * MS);
+	runs = info_of(session, 0).runs + info_of(session, 1).runs;
+	usleep(100000);
+	cr_assert_leq(info_of(session, 0).runs + info_of(session, 1).runs, runs + 2,
+		      "a sleeping thread does not switch");
+	OK(session, perfmon_session_stop(session));
+	first = count_of(session, 0);
+	second = count_of(session, 1);
+	cr_assert(first && second);
+	cr_assert_leq(first + second, touched, "each is counted in one set at most");
+	cr_assert_geq(runs, 4);
+	for (uint16_t i = 0; i < 2; i++)
+		active += info_of(session, i).active_ns;
+	cr_assert_eq(active, count_of(session, PERFMON_VIRTUAL_TIME));
+	perfmon_session_close(session);
+}
+
+/* Row: PM-44: both kinds of switching in one set: whichever comes first. */
+Test(switching, by_time_and_overflow)
+{
+	char events[200];
+	struct perfmon_session *session;
+	struct perfmon_overflow overflow = {.size = sizeof(overflow),
+					    .flags = PERFMON_OVERFLOW_SWITCH,
+					    .short_reset = -UINT64_C(10),
+					    .switch_count = 1};
+	struct perfmon_write first = {.index = 0, .value = -UINT64_C(10)};
+	struct perfmon_set both = {.id = 0,
+				   .flags = PERFMON_SET_TIME_SWITCH |
+					    PERFMON_SET_OVERFLOW_SWITCH,
+				   .timeout_ns = 3 * MS};
+
+	snprintf(events, sizeof(events), "%s;dummy", watch_event(0));
+	session = session_with(events, 0);
+	OK(session, perfmon_set_create(session, &both, sizeof(both)));
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	touch(0, 10);
+	cr_assert(info_of(session, 1).is_active, "the overflow came first");
+	OK(session, perfmon_set_start(session, 0));
+	for (uint64_t end = thread_ns() + 20 * MS; thread_ns() < end;)
+		;
+	cr_assert(info_of(session, 1).is_active, "the time came first");
+	cr_assert_eq(info_of(session, 1).runs, 2);
+	perfmon_session_close(session);
+}
+
+/* Row: PM-46: an estimate says how far it may be off. */
+Test(switching, estimates_have_an_error)
+{
+	char events[200];
+	struct perfmon_session *session;
+	struct perfmon_estimate estimate = {.index = 0}, bad = {.index = 9};
+
+	snprintf(events, sizeof(events), "%s;%s", watch_event(0), watch_event(0));
+	session = switching(events, 2, MS);
+	cr_assert_eq(perfmon_set_estimate(session, &bad, sizeof(bad)), -EINVAL);
+	OK(session, perfmon_set_estimate(session, &estimate, sizeof(estimate)));
+	cr_assert_eq(estimate.flags, PERFMON_ESTIMATE_NONE);
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	while (info_of(session, 0).runs < 2)
+		touch_for(MS);
+	OK(session, perfmon_set_estimate(session, &estimate, sizeof(estimate)));
+	cr_assert_eq(estimate.flags, PERFMON_ESTIMATE_UNKNOWN);
+	while (info_of(session, 0).runs < 8)
+		touch_for(MS);
+	OK(session, perfmon_session_stop(session));
+	OK(session, perfmon_set_estimate(session, &estimate, sizeof(estimate)));
+	cr_assert_eq(estimate.flags, 0);
+	cr_assert_geq(estimate.runs, 6);
+	cr_assert(estimate.coverage > 0 && estimate.coverage < 1);
+	cr_assert_gt(estimate.value, (double)count_of(session, 0));
+	cr_assert_gt(estimate.error, 0);
+	perfmon_session_close(session);
+}
+
+static bool has_hardware(void)
+{
+	struct perfmon_session *session = session_with("instructions,cycles", 0);
+	int err = perfmon_session_attach_thread(session, 0);
+
+	perfmon_session_close(session);
+	return !err;
+}
+
+/* One step of steady work, and of a burst of it. */
+static void step(char *page)
+{
+	touch(0, 2);
+	touch(1, 1);
+	for (volatile int i = 0; i < 300; i++)
+		;
+	madvise(page, 4096, MADV_DONTNEED);
+	*(volatile char *)page = 1;
+}
+
+static const char *const eight =
+	"instructions;cycles;%s;%s;page-faults;minor-faults;r08;r11";
+
+/* Row: PM-46: eight sets of different events on steady work estimate each true total, as
+ * a second session counts it all the time, within 2 %. */
+Test(switching, eight_sets_of_steady_work)
+{
+	char events[400], all[400], first[64];
+	struct perfmon_session *session, *truth;
+	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
+
+	if (!has_hardware())
+		cr_skip_test("no PMU here: runs in the guest");
+	strcpy(first, watch_event(0));
+	snprintf(events, sizeof(events), eight, first, watch_event(1));
+	session = switching(events, 8, MS);
+	strcpy(all, events);
+	for (char *at = all; (at = strchr(at, ';'));)
+		*at = ',';
+	truth = session_with(all, 0);
+	OK(truth, perfmon_session_attach_thread(truth, 0));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	OK(truth, perfmon_session_start(truth));
+	while (info_of(session, 7).runs < 12)
+		for (int i = 0; i < 2000; i++)
+			step(page);
+	OK(truth, perfmon_session_stop(truth));
+	OK(session, perfmon_session_stop(session));
+	for (uint32_t i = 0; i < 8; i++) {
+		struct perfmon_estimate estimate = {.index = i};
+		double total = (double)count_of(truth, i);
+
+		OK(session, perfmon_set_estimate(session, &estimate, sizeof(estimate)));
+		cr_assert_eq(estimate.flags, 0);
+		cr_log_info("set %u: %.0f of %.0f, +- %.0f", i, estimate.value, total,
+			    estimate.error);
+		cr_assert(estimate.value > 0.98 * total && estimate.value < 1.02 * total,
+			  "set %u: estimated %.0f, in truth %.0f", i, estimate.value,
+			  total);
+	}
+	perfmon_session_close(session);
+	perfmon_session_close(truth);
+}
+
+/* Row: PM-46: on bursty work the 99 % interval covers the truth. */
+Test(switching, intervals_cover_bursty_work)
+{
+	char events[400];
+	struct perfmon_session *session, *truth;
+	unsigned int covered = 0, runs = 0;
+	uint64_t seed = 1;
+
+	if (!has_hardware())
+		cr_skip_test("no PMU here: runs in the guest");
+	snprintf(events, sizeof(events), "%s;instructions;cycles", watch_event(0));
+	truth = session_with(watch_event(0), 0);
+	OK(truth, perfmon_session_attach_thread(truth, 0));
+	for (; runs < 100; runs++) {
+		struct perfmon_estimate estimate = {.index = 0};
+		double total;
+
+		session = switching(events, 3, MS / 5);
+		OK(session, perfmon_session_attach_thread(session, 0));
+		OK(session, perfmon_session_start(session));
+		OK(truth, perfmon_session_start(truth));
+		total = -(double)count_of(truth, 0);
+		while (info_of(session, 0).runs < 12) {
+			for (int i = 0; i < 20; i++) {
+				unsigned int busy, idle;
+
+				seed = seed * UINT64_C(6364136223846793005) + 1442695041;
+				busy = (unsigned int)(seed >> 40) % 64;
+				idle = (unsigned int)(seed >> 50) % 8192;
+				touch(0, busy);
+				for (volatile unsigned int j = 0; j < idle; j++)
+					;
+			}
+		}
+		OK(truth, perfmon_session_stop(truth));
+		OK(session, perfmon_session_stop(session));
+		total += (double)count_of(truth, 0);
+		OK(session, perfmon_set_estimate(session, &estimate, sizeof(estimate)));
+		covered += estimate.value - estimate.error <= total &&
+			   total <= estimate.value + estimate.error;
+		perfmon_session_close(session);
+	}
+	cr_log_info("%u of %u covered", covered, runs);
+	cr_assert_geq(covered, 95);
+	perfmon_session_close(truth);
+}
