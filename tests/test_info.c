@@ -23,9 +23,9 @@ Test(info, the_machine_is_described)
 	int64_t paranoid;
 
 	cr_assert_eq(perfmon_info_get(&info), 0);
-	cr_expect_str_not_empty(info.cpu_model);
-	cr_expect_str_not_empty(info.architecture);
-	cr_expect_str_not_empty(info.kernel);
+	cr_expect(info.cpu_model[0]);
+	cr_expect(info.architecture[0]);
+	cr_expect(info.kernel[0]);
 	cr_expect_geq(info.cpus, 1);
 	cr_expect_leq(info.cpus, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
 	cr_expect_gt(info.pmus, info.core_pmus);
