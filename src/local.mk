@@ -4,6 +4,7 @@ pminclude_HEADERS = \
 	include/perfmon/event.h \
 	include/perfmon/info.h \
 	include/perfmon/inline.h \
+	include/perfmon/log.h \
 	include/perfmon/overflow.h \
 	include/perfmon/perfmon.h \
 	include/perfmon/placement.h \
@@ -37,6 +38,9 @@ libperfmon_all_la_SOURCES = \
 	src/core/handler.c src/core/handler.h \
 	src/core/info.c src/core/info.h src/core/info_try.c \
 	src/core/kernel.c src/core/kernel.h \
+	src/core/bytes.h src/core/log_format.h src/core/log_head.c src/core/log_index.c \
+	src/core/log_internal.h src/core/log_process.c src/core/log_read.c \
+	src/core/log_read.h src/core/log_write.c src/core/log_write.h \
 	src/core/machine_id.c src/core/machine_id.h \
 	src/core/options.c src/core/options.h \
 	src/core/refusal.c src/core/refusal.h \

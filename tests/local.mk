@@ -48,6 +48,8 @@ CRITERION_TESTS += tests/test_events tests/test_events_errors tests/test_events_
 CRITERION_TESTS += tests/test_regions tests/test_region_access tests/test_region_fork \
 	tests/test_region_less tests/test_region_programs tests/test_region_signals \
 	tests/test_region_threads tests/test_region_truth
+CRITERION_TESTS += tests/test_log
+CRITERION_TESTS += tests/test_log_perf
 CRITERION_TESTS += tests/test_ring
 CRITERION_TESTS += tests/test_sample
 CRITERION_TESTS += tests/test_guest_hotplug
@@ -139,6 +141,14 @@ tests_test_region_threads_LDADD = $(TEST_LIBS)
 tests_test_region_truth_SOURCES = tests/test_region_truth.c tests/region_probe.h
 tests_test_region_truth_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_region_truth_LDADD = $(TEST_LIBS)
+
+tests_test_log_SOURCES = tests/test_log.c tests/log_files.h tests/record.h
+tests_test_log_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_log_LDADD = $(TEST_LIBS)
+
+tests_test_log_perf_SOURCES = tests/test_log_perf.c tests/log_files.h tests/record.h
+tests_test_log_perf_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_log_perf_LDADD = $(TEST_LIBS)
 
 tests_test_ring_SOURCES = tests/test_ring.c tests/record.h
 tests_test_ring_CPPFLAGS = $(TEST_CPPFLAGS)

@@ -5,6 +5,7 @@
 
 #include <perfmon/event.h>
 #include <perfmon/info.h>
+#include <perfmon/log.h>
 #include <perfmon/placement.h>
 #include <perfmon/overflow.h>
 #include <perfmon/profile.h>

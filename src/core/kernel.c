@@ -8,6 +8,7 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,6 +172,26 @@ ssize_t pm_kernel_write_quietly(int fd, const void *buffer, size_t size)
 	return written;
 }
 
+/* Beyond what an off_t can say, so that no offset of a file becomes negative. */
+static bool beyond(uint64_t offset)
+{
+	return offset > INT64_MAX;
+}
+
+ssize_t pm_kernel_pread(int fd, void *buffer, size_t size, uint64_t offset)
+{
+	if (beyond(offset))
+		return -EINVAL;
+	return CALL(PM_CALL_PREAD, pread(fd, buffer, size, (off_t)offset));
+}
+
+ssize_t pm_kernel_pwrite(int fd, const void *buffer, size_t size, uint64_t offset)
+{
+	if (beyond(offset))
+		return -EINVAL;
+	return CALL(PM_CALL_PWRITE, pwrite(fd, buffer, size, (off_t)offset));
+}
+
 int pm_kernel_poll_write(int fd, int timeout_ms)
 {
 	struct pollfd wait = {.fd = fd, .events = POLLOUT};
@@ -323,6 +344,21 @@ void pm_kernel_raise(int signal)
 int pm_kernel_signal_mask(sigset_t *blocked)
 {
 	return -pthread_sigmask(SIG_SETMASK, NULL, blocked);
+}
+
+int pm_kernel_thread_start(pthread_t *thread, void *(*run)(void *), void *argument)
+{
+	int err = fault(PM_CALL_THREAD_START);
+	sigset_t all, old;
+
+	if (err)
+		return err;
+	/* A new thread has its creator's mask. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = -pthread_create(thread, NULL, run, argument);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return err;
 }
 
 int pm_kernel_thread_name(char name[16])

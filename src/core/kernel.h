@@ -53,6 +53,9 @@ enum pm_kernel_call {
 	PM_CALL_EPOLL_CTL,
 	PM_CALL_EPOLL_WAIT,
 	PM_CALL_FUTEX,
+	PM_CALL_PREAD,
+	PM_CALL_PWRITE,
+	PM_CALL_THREAD_START,
 	PM_CALLS
 };
 
@@ -98,6 +101,8 @@ ssize_t pm_kernel_read(int fd, void *buffer, size_t size);
 ssize_t pm_kernel_write(int fd, const void *buffer, size_t size);
 /* The same, but a pipe that nobody reads gives -EPIPE and no SIGPIPE. */
 ssize_t pm_kernel_write_quietly(int fd, const void *buffer, size_t size);
+ssize_t pm_kernel_pread(int fd, void *buffer, size_t size, uint64_t offset);
+ssize_t pm_kernel_pwrite(int fd, const void *buffer, size_t size, uint64_t offset);
 int pm_kernel_poll_write(int fd, int timeout_ms); /* waits until FD takes more */
 int pm_kernel_poll(int fd, short *events);	  /* what is ready on FD, at once */
 int pm_kernel_kill(pid_t pid, int signal);
@@ -124,6 +129,8 @@ int pm_kernel_sigaction(int signal, const struct sigaction *action,
 			struct sigaction *old);
 void pm_kernel_raise(int signal);	      /* in the calling thread */
 int pm_kernel_signal_mask(sigset_t *blocked); /* of the calling thread */
+/* A thread of the library's own: no signal of the program is ever handled in it. */
+int pm_kernel_thread_start(pthread_t *thread, void *(*run)(void *), void *argument);
 int pm_kernel_thread_name(char name[16]);
 /* Binds the calling thread, which must be one of our own helpers, to the CPUs of MASK
  * (SIZE bytes, laid out as cpu_set_t). */

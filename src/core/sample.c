@@ -382,6 +382,30 @@ int pm_sample_decode_trailer(const struct perf_event_attr *attr,
 	return 0;
 }
 
+int pm_sample_decode_read(const struct perf_event_attr *attr,
+			  const struct perf_event_header *record,
+			  struct perfmon_sample *sample)
+{
+	struct perfmon_sample made;
+	struct words words;
+	uint32_t body;
+	int err;
+
+	if (attr->read_format & ~READ_FORMATS)
+		return -EOPNOTSUPP;
+	err = pm_sample_decode_trailer(attr, record, &made, &body);
+	if (err)
+		return err;
+	words.at = (const uint64_t *)(record + 1);
+	words.left = (body - sizeof(*record)) / 8;
+	if (!take_halves(&words, &made.pid, &made.tid) ||
+	    !take_read(&words, attr->read_format, &made))
+		return -EBADMSG;
+	made.present |= PERFMON_SAMPLE_TID;
+	*sample = made;
+	return 0;
+}
+
 int pm_sample_identify(const struct perf_event_attr *attr,
 		       const struct perf_event_header *record, uint64_t *id)
 {

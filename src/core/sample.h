@@ -33,6 +33,14 @@ int pm_sample_decode_trailer(const struct perf_event_attr *attr,
 			     struct perfmon_sample *sample, uint32_t *body);
 
 /*
+ * pm_sample_decode_read() - a PERF_RECORD_READ, what a counter stood at when its thread
+ * ended: its trailer, and in its place pid and tid of the record and what was read.
+ */
+int pm_sample_decode_read(const struct perf_event_attr *attr,
+			  const struct perf_event_header *record,
+			  struct perfmon_sample *sample);
+
+/*
  * pm_sample_identify() - the id of the event that RECORD belongs to, where several write
  * to one ring or file: all of them must have PERF_SAMPLE_IDENTIFIER, and sample_id_all as
  * ATTR has it, which is that of any of them. 0; -ENODATA: RECORD does not say; -EBADMSG.
