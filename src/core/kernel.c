@@ -263,7 +263,14 @@ int pm_kernel_open(const char *path, int flags, mode_t mode)
 
 int pm_kernel_close(int fd)
 {
-	return CALL(PM_CALL_CLOSE, close(fd));
+	int saved = errno;
+	int err = fault(PM_CALL_CLOSE);
+
+	/* Whatever close(2) returns, the descriptor is gone. */
+	if (close(fd) < 0 && !err)
+		err = -errno;
+	errno = saved;
+	return err;
 }
 
 int pm_kernel_fstat(int fd, struct stat *st)

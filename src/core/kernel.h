@@ -61,7 +61,8 @@ enum pm_kernel_call {
 
 /*
  * Test hook: asked before each call; a negative errno is returned to the caller in place
- * of making the call, 0 lets it through. NULL (the default) costs one load and branch.
+ * of making the call, 0 lets it through (close(2) is made all the same: also when it fails,
+ * the descriptor is gone). NULL (the default) costs one load and branch.
  */
 extern int (*pm_kernel_fault)(enum pm_kernel_call call);
 
