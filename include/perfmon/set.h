@@ -90,7 +90,8 @@ int perfmon_set_add_events(struct perfmon_session *session, uint16_t id,
  * the lowest. System calls: as perfmon_session_start(), and to switch two more for each
  * target (its counters are stopped and read).
  *
- * 0; -EINVAL: no such set, or the session is detached; else as perfmon_session_start().
+ * 0; -EINVAL: no such set, or the session is detached; else as perfmon_session_start(). A
+ * failed switch leaves the session stopped.
  */
 int perfmon_set_start(struct perfmon_session *session, uint16_t id);
 

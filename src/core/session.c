@@ -198,6 +198,18 @@ static int disable_all(struct perfmon_session *session)
 	return first;
 }
 
+/* What has been disabled is stopped. */
+static void set_stopped(struct perfmon_session *session)
+{
+	if (session->state == PERFMON_RUNNING)
+		pm_session_time_stop(session);
+	if (session->rings)
+		pm_overflow_drain(session);
+	session->stamp++;
+	session->state = PERFMON_STOPPED;
+	pm_overflow_release(session);
+}
+
 static int start(struct perfmon_session *session)
 {
 	struct pm_plan *plan = session->plan;
@@ -244,11 +256,37 @@ PM_EXPORT int perfmon_session_start(struct perfmon_session *session)
 	return pm_session_leave(session, err ?: start(session));
 }
 
+/* The next start begins with the set at PLACE. */
+static void choose_all(struct perfmon_session *session, uint32_t place)
+{
+	uint32_t t;
+
+	for (t = 0; t < session->plan->target_count; t++)
+		session->plan->targets[t].active = place;
+	session->next_set = place;
+}
+
+static int switch_all(struct perfmon_session *session, uint32_t place)
+{
+	struct pm_plan *plan = session->plan;
+	uint32_t t, before = session->next_set;
+	int err = 0;
+
+	for (t = 0; t < plan->target_count && !err; t++)
+		err = pm_target_switch(session, &plan->targets[t], place);
+	session->next_set = place;
+	if (!err)
+		return 0;
+	/* Neither half of one set nor half of another. */
+	disable_all(session);
+	choose_all(session, before);
+	set_stopped(session);
+	return pm_session_closed_by_program(session, err);
+}
+
 PM_EXPORT int perfmon_set_start(struct perfmon_session *session, uint16_t id)
 {
-	struct pm_plan *plan;
-	uint32_t t;
-	int place, first = 0, err = pm_session_enter(session);
+	int place, err = pm_session_enter(session);
 
 	if (err)
 		return err;
@@ -261,22 +299,14 @@ PM_EXPORT int perfmon_set_start(struct perfmon_session *session, uint16_t id)
 		return pm_session_leave(session,
 					pm_diag_set(&session->diag, -EINVAL,
 						    "there is no event set %u", id));
-	plan = session->plan;
-	for (t = 0; t < plan->target_count; t++) {
-		struct pm_target *target = &plan->targets[t];
-
-		if (session->state != PERFMON_RUNNING)
-			target->active = (uint32_t)place;
-		else
-			err = pm_target_switch(session, target, (uint32_t)place);
-		first = first ?: err;
+	if (session->state == PERFMON_RUNNING) {
+		err = switch_all(session, (uint32_t)place);
+	} else {
+		choose_all(session, (uint32_t)place);
+		if (session->state == PERFMON_STOPPED)
+			err = start(session);
 	}
-	session->next_set = (uint32_t)place;
-	if (session->state == PERFMON_STOPPED)
-		first = start(session);
-	else if (first)
-		pm_session_closed_by_program(session, first);
-	return pm_session_leave(session, first);
+	return pm_session_leave(session, err);
 }
 
 PM_EXPORT int perfmon_session_stop(struct perfmon_session *session)
@@ -291,15 +321,9 @@ PM_EXPORT int perfmon_session_stop(struct perfmon_session *session)
 	err = must_be_attached(session, "stopped");
 	if (err)
 		return pm_session_leave(session, err);
-	if (session->state == PERFMON_RUNNING) {
+	if (session->state == PERFMON_RUNNING)
 		err = disable_all(session);
-		pm_session_time_stop(session);
-	}
-	if (session->rings)
-		pm_overflow_drain(session);
-	session->stamp++;
-	session->state = PERFMON_STOPPED;
-	pm_overflow_release(session);
+	set_stopped(session);
 	if (err)
 		pm_session_closed_by_program(session, err);
 	return pm_session_leave(session, err);

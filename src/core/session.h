@@ -224,10 +224,10 @@ int pm_session_closed_by_program(struct perfmon_session *session, int err);
 /* --- session_target.c ----------------------------------------------------------------
  */
 
-/* Opens all sets of PLAN on the targets of OLD (which may be PLAN). 0 or more (refused
- * counters), or a negative errno with nothing of PLAN open. */
+/* Opens all sets of PLAN on the targets of OLD, the session's, of which all is read. 0 or
+ * more (refused counters), or a negative errno with nothing of PLAN open. */
 int pm_session_reopen(struct perfmon_session *session, struct pm_plan *plan,
-		      const struct pm_plan *old);
+		      struct pm_plan *old);
 
 /* Makes PLAN that of the session, and the reader's views those of its targets. */
 void pm_session_adopt_plan(struct perfmon_session *session, struct pm_plan *plan);

@@ -317,9 +317,12 @@ PM_EXPORT int perfmon_set_info(struct perfmon_session *session,
 					  "element %zu: there is no event set %u", i,
 					  info[i].id);
 	}
-	err = err ?: pm_session_read_clocks(session);
 	if (err)
 		return pm_session_leave(session, err);
+	err = pm_session_read_clocks(session);
+	if (err)
+		return pm_session_leave(session,
+					pm_session_closed_by_program(session, err));
 	for (i = 0; i < n; i++)
 		fill_info(session, (uint32_t)pm_session_find_set(session, info[i].id),
 			  &info[i]);

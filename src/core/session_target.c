@@ -184,12 +184,38 @@ void pm_session_forget(struct perfmon_session *session)
 	session->servant = NULL;
 }
 
+/* Reads targets FIRST to LAST of PLAN. 0, or the first error, with what could be read. */
+static int read_range(struct perfmon_session *session, struct pm_plan *plan,
+		      uint32_t first, uint32_t last)
+{
+	uint32_t t, s, c;
+	int error = 0;
+
+	session->stamp++;
+	for (t = first; t < last; t++) {
+		for (s = 0; s < plan->set_count; s++) {
+			struct pm_part *part = &plan->targets[t].parts[s];
+			int err;
+
+			if (part->settled)
+				continue;
+			err = pm_instance_read(part->instance, part->readings);
+			for (c = 0; c < plan->sets[s].count && !err; c++)
+				part->stamps[c] = session->stamp;
+			part->settled = !err && session->state == PERFMON_STOPPED;
+			if (err && err != -ENODATA && !error)
+				error = err;
+		}
+	}
+	return error;
+}
+
 int pm_session_reopen(struct perfmon_session *session, struct pm_plan *plan,
-		      const struct pm_plan *old)
+		      struct pm_plan *old)
 {
 	pid_t self = pm_kernel_gettid();
 	uint32_t t;
-	int refused = 0;
+	int refused = 0, err;
 
 	pm_overflow_prepare(session, plan);
 	for (t = 0; t < old->target_count; t++) {
@@ -206,6 +232,12 @@ int pm_session_reopen(struct perfmon_session *session, struct pm_plan *plan,
 			return n;
 		}
 		refused += n;
+	}
+	/* Before it is too late to go back. */
+	err = read_range(session, old, 0, old->target_count);
+	if (err) {
+		close_from(session, plan, 0);
+		return pm_session_closed_by_program(session, err);
 	}
 	return refused;
 }
@@ -288,6 +320,7 @@ int pm_target_enable(struct perfmon_session *session, struct pm_target *target)
 				  ? pm_overflow_enable(session, target, s)
 				  : pm_instance_enable(target->parts[s].instance);
 
+		target->parts[s].settled = false;
 		first = first ?: err;
 	}
 	return first;
@@ -548,29 +581,14 @@ PM_EXPORT int perfmon_session_attach_cpu(struct perfmon_session *session, int cp
 /* --- detach ---------------------------------------------------------------------------
  */
 
-/* Reads targets FIRST to LAST and adds them to the registers' bases. */
+/* Adds what targets FIRST to LAST have counted to the registers' bases. What cannot be
+ * read any more counts as it was last known. */
 static int fold_range(struct perfmon_session *session, uint32_t first, uint32_t last)
 {
 	struct pm_plan *plan = session->plan, part_of = *plan;
-	uint32_t t, s, c, i;
-	int error = 0;
+	uint32_t s, i;
+	int error = read_range(session, plan, first, last);
 
-	session->stamp++;
-	for (t = first; t < last; t++) {
-		for (s = 0; s < plan->set_count; s++) {
-			struct pm_part *part = &plan->targets[t].parts[s];
-			int err;
-
-			if (part->settled)
-				continue;
-			/* What cannot be read any more keeps its last known reading. */
-			err = pm_instance_read(part->instance, part->readings);
-			for (c = 0; c < plan->sets[s].count && !err; c++)
-				part->stamps[c] = session->stamp;
-			if (err && err != -ENODATA && !error)
-				error = err;
-		}
-	}
 	part_of.targets += first;
 	part_of.target_count = last - first;
 	session->plan = &part_of;
@@ -682,16 +700,17 @@ PM_EXPORT int perfmon_session_detach_target(struct perfmon_session *session,
 /* --- loss -----------------------------------------------------------------------------
  */
 
-/* A counter of TARGET that is open and has no mapping: NULL if there is none. */
+/* The last counter of TARGET that is open and has no mapping: NULL if there is none. (The
+ * first may have had one, when its clock was asked for.) */
 static const struct pm_counter *any_counter(const struct pm_plan *plan,
 					    const struct pm_target *target)
 {
 	uint32_t s, c;
 
-	for (s = 0; s < plan->set_count; s++) {
+	for (s = plan->set_count; s-- > 0;) {
 		const struct pm_instance *instance = target->parts[s].instance;
 
-		for (c = 0; c < instance->count; c++) {
+		for (c = instance->count; c-- > 0;) {
 			if (instance->counters[c].fd >= 0 && !instance->counters[c].page)
 				return &instance->counters[c];
 		}
