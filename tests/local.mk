@@ -42,6 +42,7 @@ CRITERION_TESTS += tests/test_overflow
 CRITERION_TESTS += tests/test_sets
 CRITERION_TESTS += tests/test_switching
 CRITERION_TESTS += tests/test_states
+CRITERION_TESTS += tests/test_faults
 CRITERION_TESTS += tests/test_targets
 CRITERION_TESTS += tests/test_events tests/test_events_errors tests/test_events_list \
 	tests/test_events_machines tests/test_events_open
@@ -75,6 +76,11 @@ tests_test_switching_LDADD = $(TEST_LIBS)
 tests_test_sets_SOURCES = tests/test_sets.c tests/session_probe.h
 tests_test_sets_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_sets_LDADD = $(TEST_LIBS)
+
+tests_test_faults_SOURCES = tests/test_faults.c tests/session_probe.h \
+	tests/session_targets.h
+tests_test_faults_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_faults_LDADD = $(TEST_LIBS)
 
 tests_test_states_SOURCES = tests/test_states.c tests/session_probe.h \
 	tests/session_targets.h

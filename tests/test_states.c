@@ -442,16 +442,18 @@ static void check_counting(struct scene *scene, struct victim *victim, bool coun
 
 static struct victim other;
 
-static void check(const struct row *row, enum way way, enum victim_kind kind, int none)
+/* ALIVE is there for all that do not end it. */
+static void check(const struct row *row, enum way way, struct victim *alive, int none)
 {
 	enum state state = ways[way].state, next = row->next[state];
-	struct victim victim, again;
+	struct victim victim = *alive;
 	struct scene scene = {NULL, {0}, other.target};
 	uint64_t before, after;
 	int result, open;
 	char where[100];
 
-	victim_start(&victim, kind);
+	if (way == LOST)
+		victim_start(&victim, alive->kind);
 	scene.target = victim.target;
 	scene.session = victim_session(&victim);
 	go(&scene, way, &victim);
@@ -459,8 +461,7 @@ static void check(const struct row *row, enum way way, enum victim_kind kind, in
 	cr_assert_eq(perfmon_session_state(scene.session), (int)state, "%s", where);
 	if (way == LOST) {
 		/* It can be attached elsewhere. */
-		victim_start(&again, kind);
-		victim = again;
+		victim = *alive;
 		scene.target = victim.target;
 	}
 	before = total_of(scene.session);
@@ -495,7 +496,6 @@ static void check(const struct row *row, enum way way, enum victim_kind kind, in
 	before = total_of(scene.session);
 	OK(scene.session, perfmon_session_detach(scene.session));
 	cr_assert_geq(total_of(scene.session), before, "%s: values survive", where);
-	victim_end(&victim);
 	cr_assert_eq(open_descriptors(), none, "%s: descriptors are left", where);
 	perfmon_session_close(scene.session);
 }
@@ -513,15 +513,15 @@ static void walk(enum victim_kind kind)
 	if (kind == VICTIM_CPU && sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		cr_skip_test("one CPU only");
 	keeper = victim_keeper(&first);
-	victim_end(&first);
 	none = open_descriptors();
 	for (size_t i = 0; i < ROWS; i++) {
 		for (enum way way = 0; way < WAYS; way++) {
 			if (way != LOST || may_end)
-				check(&table[i], way, kind, none);
+				check(&table[i], way, &first, none);
 		}
 	}
 	perfmon_session_close(keeper);
+	victim_end(&first);
 	victim_end(&other);
 }
 

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Every kernel call of every operation of a session made to fail, with every errno that
+ * its manual page has: once, and from there on. Afterwards the state is as documented,
+ * nothing has leaked, no count is lost that need not be, a sentence says what failed, and
+ * the session works once the fault is gone.
+ */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+
+#include "core/kernel.h"
+#include "core/session.h"
+#include "session_targets.h"
+
+/* --- what may fail, and how ------------------------------------------------------------
+ */
+
+static const struct {
+	const char *name;
+	int errors[20];
+} kinds[PM_CALLS] = {
+	[PM_CALL_PERF_EVENT_OPEN] = {"perf_event_open",
+				     {E2BIG, EACCES, EBADF, EBUSY, EFAULT, EINTR, EINVAL,
+				      EMFILE, ENODEV, ENOENT, ENOMEM, ENOSPC, ENOSYS,
+				      EOPNOTSUPP, EOVERFLOW, EPERM, ESRCH}},
+	[PM_CALL_IOCTL] = {"ioctl", {EBADF, EFAULT, EINVAL, ENOTTY, ENOSPC}},
+	[PM_CALL_MMAP] = {"mmap",
+			  {EACCES, EAGAIN, EBADF, EINVAL, ENFILE, ENODEV, ENOMEM,
+			   EOVERFLOW, EPERM, ETXTBSY}},
+	[PM_CALL_MUNMAP] = {"munmap", {EINVAL, ENOMEM}},
+	[PM_CALL_MADVISE] = {"madvise",
+			     {EACCES, EAGAIN, EBADF, EINVAL, EIO, ENOMEM, EPERM}},
+	[PM_CALL_READ] = {"read",
+			  {EAGAIN, EBADF, EFAULT, EINTR, EINVAL, EIO, EISDIR, ENOSPC}},
+	[PM_CALL_POLL] = {"poll", {EFAULT, EINTR, EINVAL, ENOMEM}},
+	[PM_CALL_OPEN] = {"open",
+			  {EACCES, EFAULT, EINTR, EINVAL, ELOOP, EMFILE, ENAMETOOLONG,
+			   ENFILE, ENODEV, ENOENT, ENOMEM, ENOTDIR, ENXIO, EOVERFLOW,
+			   EPERM}},
+	[PM_CALL_CLOSE] = {"close", {EBADF, EINTR, EIO, ENOSPC, EDQUOT}},
+	[PM_CALL_CLOCK_GETTIME] = {"clock_gettime",
+				   {EFAULT, EINVAL, ENODEV, EOPNOTSUPP, EPERM}},
+	[PM_CALL_GETRLIMIT] = {"getrlimit", {EFAULT, EINVAL, EPERM}},
+	[PM_CALL_FCNTL] = {"fcntl", {EACCES, EAGAIN, EBADF, EINVAL, EPERM}},
+	[PM_CALL_KILL] = {"kill", {EINVAL, EPERM}},
+};
+
+#define CALLS_MAX 512
+
+static struct {
+	bool armed;
+	bool for_good; /* from then on */
+	unsigned int count, fail_at;
+	int error;
+	unsigned char call[CALLS_MAX];
+} fault = {.fail_at = CALLS_MAX};
+
+static int fault_hook(enum pm_kernel_call call)
+{
+	unsigned int k = fault.count;
+
+	if (!fault.armed)
+		return 0;
+	if (k < CALLS_MAX && fault.fail_at == CALLS_MAX)
+		fault.call[k] = (unsigned char)call;
+	fault.count++;
+	if (k == fault.fail_at ||
+	    (fault.for_good && k > fault.fail_at && call == fault.call[fault.fail_at]))
+		return -fault.error;
+	return 0;
+}
+
+/* --- the operations --------------------------------------------------------------------
+ */
+
+struct scene {
+	struct perfmon_session *session;
+	struct victim *victim;
+	struct perfmon_target other;
+};
+
+#define OPERATION(name) static int name(struct scene *s)
+
+OPERATION(create)
+{
+	int err;
+
+	perfmon_session_close(s->session);
+	s->session = NULL;
+	err = perfmon_session_create(&s->session, NULL);
+	cr_assert_eq(err == 0, s->session != NULL, "untouched on failure");
+	return err;
+}
+OPERATION(add)
+{
+	return perfmon_session_add_events(s->session, "dummy");
+}
+OPERATION(program)
+{
+	return perfmon_session_program(s->session, 1, "alignment-faults");
+}
+OPERATION(attach)
+{
+	return perfmon_session_attach(s->session, &s->victim->target,
+				      sizeof(s->victim->target));
+}
+OPERATION(attach_several)
+{
+	struct perfmon_target targets[] = {s->victim->target, s->other};
+
+	return perfmon_session_attach(s->session, targets, sizeof(targets));
+}
+OPERATION(attach_more)
+{
+	return perfmon_session_attach_more(s->session, &s->other, sizeof(s->other));
+}
+OPERATION(start)
+{
+	return perfmon_session_start(s->session);
+}
+OPERATION(switch_set)
+{
+	return perfmon_set_start(s->session, 1);
+}
+OPERATION(stop)
+{
+	return perfmon_session_stop(s->session);
+}
+OPERATION(read_all)
+{
+	struct perfmon_value values[4] = {{.value = 77}};
+	int n = perfmon_session_read_all(s->session, values, sizeof(values));
+
+	cr_assert(n > 0 || values[0].value == 77, "untouched on failure");
+	return n;
+}
+OPERATION(read_time)
+{
+	struct perfmon_value value = {.index = PERFMON_VIRTUAL_TIME, .value = 77};
+	int n = perfmon_session_read(s->session, &value, sizeof(value));
+
+	cr_assert(n > 0 || value.value == 77, "untouched on failure");
+	return n;
+}
+/* The values that are there already. */
+OPERATION(write_values)
+{
+	struct perfmon_write writes[] = {{.index = 1, .value = 0},
+					 {.index = 2, .value = 0}};
+
+	return perfmon_session_write(s->session, writes, sizeof(writes));
+}
+OPERATION(set_info)
+{
+	struct perfmon_set_info info = {.id = 1, .runs = 77};
+	int n = perfmon_set_info(s->session, &info, sizeof(info));
+
+	cr_assert(n > 0 || info.runs == 77, "untouched on failure");
+	return n;
+}
+OPERATION(detach)
+{
+	return perfmon_session_detach(s->session);
+}
+OPERATION(leave)
+{
+	return perfmon_session_detach_target(s->session, &s->other);
+}
+
+enum state { D, S, R };
+
+/* Which state it starts in, what it leads to, and where it is when it failed. */
+static const struct operation {
+	const char *name;
+	int (*run)(struct scene *scene);
+	enum state from, to, failed;
+	bool two;   /* with both targets */
+	bool loses; /* its failure may cost what was counted since the attach */
+} operations[] = {
+	{"create", create, D, D, D, false, true},
+	{"add_events", add, D, D, D, false, false},
+	{"add_events, attached", add, S, S, S, false, false},
+	{"program, attached", program, S, S, S, false, false},
+	{"add_events, two targets", add, S, S, S, true, false},
+	{"attach", attach, D, S, D, false, false},
+	{"attach to two", attach_several, D, S, D, false, false},
+	{"attach_more", attach_more, S, S, S, false, false},
+	{"start", start, S, R, S, false, false},
+	{"start, two targets", start, S, R, S, true, false},
+	{"set_start", switch_set, S, R, S, false, false},
+	{"set_start, running", switch_set, R, R, S, false, false},
+	{"set_start, running, two targets", switch_set, R, R, S, true, false},
+	{"stop", stop, R, S, S, false, false},
+	{"stop, two targets", stop, R, S, S, true, false},
+	{"read", read_all, R, R, R, false, false},
+	{"read, two targets", read_all, R, R, R, true, false},
+	{"read, stopped", read_all, S, S, S, false, false},
+	{"read time", read_time, R, R, R, false, false},
+	{"write", write_values, R, R, R, false, false},
+	{"set_info", set_info, R, R, R, false, false},
+	{"detach", detach, S, D, D, false, true},
+	{"detach, running", detach, R, D, D, false, true},
+	{"detach, two targets", detach, R, D, D, true, true},
+	{"detach_target", leave, R, R, R, true, true},
+};
+
+#define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
+
+/* --- what is left behind ---------------------------------------------------------------
+ */
+
+/* Mappings of events that were not among the OLD: how many, and where. */
+struct mappings {
+	int count;
+	uintptr_t at[64];
+};
+
+static struct mappings mappings_beside(const struct mappings *old)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	struct mappings found = {0};
+	char line[512];
+
+	while (fgets(line, sizeof(line), maps)) {
+		uintptr_t at = strtoul(line, NULL, 16);
+		int i;
+
+		if (!strstr(line, "perf_event"))
+			continue;
+		for (i = 0; old && i < old->count && old->at[i] != at; i++)
+			;
+		if ((!old || i == old->count) && found.count < 64)
+			found.at[found.count++] = at;
+	}
+	fclose(maps);
+	return found;
+}
+
+#define DESCRIPTORS 256
+static bool was_open[DESCRIPTORS];
+
+static void learn_descriptors(void)
+{
+	for (int fd = 0; fd < DESCRIPTORS; fd++)
+		was_open[fd] = fcntl(fd, F_GETFD) >= 0;
+}
+
+static int new_descriptors(bool close_them)
+{
+	int n = 0;
+
+	for (int fd = 0; fd < DESCRIPTORS; fd++) {
+		if (was_open[fd] || fcntl(fd, F_GETFD) < 0)
+			continue;
+		n++;
+		if (close_them)
+			close(fd);
+	}
+	return n;
+}
+
+/* --- one fault -------------------------------------------------------------------------
+ */
+
+static struct victim bystander;
+static bool thorough; /* every errno for good as well */
+
+static void prepare(struct scene *scene, const struct operation *op,
+		    struct victim *victim)
+{
+	*scene = (struct scene){NULL, victim, bystander.target};
+	scene->session = victim_session(victim);
+	if (op->from == D)
+		return;
+	OK(scene->session, attach(scene));
+	if (op->two)
+		OK(scene->session, attach_more(scene));
+	OK(scene->session, start(scene));
+	victim_work(victim, 10);
+	if (op->from == S)
+		OK(scene->session, stop(scene));
+}
+
+/* One count of the work for each target that does it. */
+static void check_works(struct scene *scene, const char *where)
+{
+	uint64_t before;
+
+	if (perfmon_session_state(scene->session) == PERFMON_DETACHED)
+		OK(scene->session, attach(scene));
+	OK(scene->session, perfmon_session_start(scene->session));
+	before = total_of(scene->session);
+	victim_work(scene->victim, 3);
+	cr_assert_eq(total_of(scene->session) - before, 3, "%s: works no more: %" PRIu64,
+		     where, total_of(scene->session) - before);
+	OK(scene->session, perfmon_session_detach(scene->session));
+	cr_assert_eq(total_of(scene->session) - before, 3, "%s", where);
+}
+
+static void check_fault(const struct operation *op, struct victim *victim, unsigned int k,
+			int error, bool for_good, int open_after)
+{
+	enum pm_kernel_call call = fault.call[k];
+	/* A descriptor that is said not to be an event is not ours to close. */
+	bool disowned = call == PM_CALL_IOCTL;
+	struct scene scene;
+	char where[160];
+	struct mappings before, left;
+	int result, open, state;
+
+	snprintf(where, sizeof(where), "%s: %s (call %u) fails%s with %s", op->name,
+		 kinds[call].name, k, for_good ? " from then on" : "", strerror(error));
+	learn_descriptors();
+	before = mappings_beside(NULL);
+	prepare(&scene, op, victim);
+	open = new_descriptors(false);
+	pm_diag_clear(&scene.session->diag);
+
+	fault.count = 0;
+	fault.fail_at = k;
+	fault.error = error;
+	fault.for_good = for_good;
+	fault.armed = true;
+	result = op->run(&scene);
+	fault.armed = false;
+	cr_assert_gt(fault.count, k, "%s: not called", where);
+
+	if (!scene.session) {
+		cr_assert_eq(new_descriptors(false), 0, "%s", where);
+		return;
+	}
+	if (result < 0)
+		cr_assert_neq(perfmon_session_message(scene.session)[0], '\0',
+			      "%s: %d without a message", where, result);
+	if (result < 0 && call == PM_CALL_PERF_EVENT_OPEN)
+		cr_assert(
+			strstr(perfmon_session_message(scene.session), "mem:") ||
+				strstr(perfmon_session_message(scene.session), "dummy") ||
+				strstr(perfmon_session_message(scene.session),
+				       "alignment-faults") ||
+				strstr(perfmon_session_message(scene.session), "clock"),
+			"%s: %s", where, perfmon_session_message(scene.session));
+	state = perfmon_session_state(scene.session);
+	cr_assert_eq(state, (int)(result < 0 ? op->failed : op->to), "%s: %d: state %d",
+		     where, result, state);
+	if (!disowned) {
+		int wanted = state == D			       ? 0
+			     : result >= 0 || op->run == leave ? open_after
+							       : open;
+
+		cr_assert_eq(new_descriptors(false), wanted, "%s: %d descriptors, not %d",
+			     where, new_descriptors(false), wanted);
+	}
+	if (op->run == add && result < 0)
+		cr_assert_eq(perfmon_session_counters(scene.session), 3, "%s", where);
+	if (op->from != D && !(op->loses && result < 0))
+		cr_assert_eq(total_of(scene.session), 10, "%s: %d: counted %" PRIu64,
+			     where, result, total_of(scene.session));
+	/* What could not be disabled is on, until it is closed. */
+	if (disowned && for_good)
+		OK(scene.session, perfmon_session_detach(scene.session));
+	if (op->run != create)
+		check_works(&scene, where);
+	perfmon_session_close(scene.session);
+	cr_assert(disowned || !new_descriptors(false), "%s: descriptors are left", where);
+	new_descriptors(true);
+	left = mappings_beside(&before);
+	cr_assert(call == PM_CALL_MUNMAP || !left.count, "%s: mappings are left", where);
+	while (left.count)
+		munmap((void *)left.at[--left.count], pm_kernel_page_size());
+}
+
+/* Records the calls of OP in fault.call[]; how many they are. */
+static unsigned int record(const struct operation *op, struct victim *victim, int *open)
+{
+	struct scene scene;
+
+	learn_descriptors();
+	prepare(&scene, op, victim);
+	fault.count = 0;
+	fault.fail_at = CALLS_MAX;
+	fault.armed = true;
+	OK(scene.session, op->run(&scene));
+	fault.armed = false;
+	*open = new_descriptors(false);
+	perfmon_session_close(scene.session);
+	cr_assert_lt(fault.count, CALLS_MAX);
+	return fault.count;
+}
+
+/* In a short test errors take turns where many calls are alike: the files that a parser
+ * reads, and all but one kind of target. */
+static bool is_due(const struct operation *op, const struct victim *victim,
+		   unsigned int k, size_t e)
+{
+	bool alike = op->run == add || op->run == program || victim->kind != VICTIM_OWN;
+
+	return thorough || !alike || (k + e) % 5 == 0;
+}
+
+static void check_operation(const struct operation *op, struct victim *victim)
+{
+	unsigned int k, n;
+	int open;
+
+	record(op, victim, &open); /* what is learnt once is known then */
+	n = record(op, victim, &open);
+	if (getenv("SHOW"))
+		fprintf(stderr, "%s: %u\n", op->name, n);
+	for (k = 0; k < n; k++) {
+		enum pm_kernel_call call = fault.call[k];
+
+		cr_assert_not_null(kinds[call].name, "%s: call %d", op->name, call);
+		for (size_t e = 0; kinds[call].errors[e]; e++) {
+			int error = kinds[call].errors[e];
+
+			if (is_due(op, victim, k, e))
+				check_fault(op, victim, k, error, false, open);
+			/* What is repeated when it is interrupted cannot be interrupted
+			 * for good. */
+			if (error != EINTR && (thorough || e == 0))
+				check_fault(op, victim, k, error, true, open);
+		}
+	}
+}
+
+static void check_all(enum victim_kind kind)
+{
+	struct victim victim;
+	struct perfmon_session *keeper;
+
+	thorough = getenv("PERFMON_TEST_LONG");
+	victim_start(&victim, kind);
+	victim_start(&bystander, VICTIM_THREAD);
+	keeper = victim_keeper(&victim);
+	pm_kernel_fault = fault_hook;
+	for (size_t i = 0; i < OPERATIONS; i++)
+		check_operation(&operations[i], &victim);
+	pm_kernel_fault = NULL;
+	perfmon_session_close(keeper);
+	victim_end(&victim);
+	victim_end(&bystander);
+}
+
+Test(faults, of_the_own_thread)
+{
+	check_all(VICTIM_OWN);
+}
+
+Test(faults, of_another_thread)
+{
+	check_all(VICTIM_THREAD);
+}
+
+Test(faults, of_another_process)
+{
+	check_all(VICTIM_PROCESS);
+}
+
+Test(faults, with_what_it_creates)
+{
+	check_all(VICTIM_CHILDREN);
+}
