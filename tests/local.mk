@@ -31,6 +31,21 @@ tests_programs_region_plugin_la_LIBADD = libperfmon.la
 # -rpath makes libtool build a shared object of what is not installed.
 tests_programs_region_plugin_la_LDFLAGS = $(AM_LDFLAGS) -module -shared -avoid-version \
 	-rpath /nowhere
+if HAVE_COMMAND
+dist_check_SCRIPTS += tests/test_stat.sh
+TESTS += tests/test_stat.sh
+check_PROGRAMS += tests/programs/stat_work
+check_PROGRAMS += tests/programs/json_get
+else
+EXTRA_DIST += tests/test_stat.sh
+endif
+tests_programs_stat_work_SOURCES = tests/programs/stat_work.c
+tests_programs_json_get_SOURCES = tests/programs/json_get.c
+tests_programs_json_get_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
+tests_programs_json_get_LDADD = $(JANSSON_LIBS)
+if HAVE_JANSSON
+TEST_JANSSON = -DHAVE_JANSSON
+endif
 EXTRA_DIST += tests/suites/dist.sh tests/suites/install.sh tests/suites/layers.sh \
 	tests/suites/regions.sh
 
@@ -97,9 +112,6 @@ tests_test_options_LDADD = $(TEST_LIBS)
 tests_test_report_SOURCES = tests/test_report.c tests/profile_builder.h
 tests_test_report_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
 tests_test_report_LDADD = $(TEST_LIBS) $(JANSSON_LIBS)
-if HAVE_JANSSON
-TEST_JANSSON = -DHAVE_JANSSON
-endif
 
 tests_test_snapshot_SOURCES = tests/test_snapshot.c tests/profile_builder.h
 tests_test_snapshot_CPPFLAGS = $(TEST_CPPFLAGS)

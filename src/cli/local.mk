@@ -5,6 +5,8 @@ bin_PROGRAMS += perfmon
 perfmon_SOURCES = src/cli/cli.h src/cli/info.c src/cli/list.c src/cli/main.c src/cli/run.c \
 	src/cli/info_json.c src/cli/info_json.h \
 	src/cli/terminal.c src/cli/terminal.h
+perfmon_SOURCES += src/cli/stat.c src/cli/stat.h src/cli/stat_child.c src/cli/stat_count.c \
+	src/cli/stat_data.c src/cli/stat_derive.c src/cli/stat_text.c
 perfmon_CPPFLAGS = $(AM_CPPFLAGS) $(SMARTCOLS_CFLAGS)
-perfmon_LDADD = libperfmon_all.la $(SMARTCOLS_LIBS)
+perfmon_LDADD = libperfmon_all.la $(SMARTCOLS_LIBS) -lm
 endif

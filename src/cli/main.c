@@ -19,6 +19,7 @@ static const struct {
 	{"info", cli_info, "what can be counted on this machine, and why not more"},
 	{"list", cli_list, "the events that have a name here"},
 	{"run", cli_run, "run a program that uses regions, and report"},
+	{"stat", cli_stat, "run a command, or watch threads, and say what they did"},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* perfmon stat: runs a command, or watches threads, and says what they did. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/stat.h"
+
+static const char help[] =
+	"usage: perfmon stat [OPTION]... [--] COMMAND [ARGUMENT]...\n"
+	"       perfmon stat [OPTION]... -t TID[,TID]... [[--] COMMAND [ARGUMENT]...]\n\n"
+	"Runs COMMAND, counts what it and all that it creates does from its first\n"
+	"instruction on, and reports when it has ended. With -t it counts threads that "
+	"run\n"
+	"already, as long as COMMAND takes, or until they end or Ctrl-C is pressed.\n\n"
+	"  -e, --events EVENTS   what to count: names with ',' between, {} for groups, "
+	"';'\n"
+	"                        between sets; auto (default: what the machine has), "
+	"none\n"
+	"                        (time only). Given twice, both count\n"
+	"  -r, --repeat N        run COMMAND N times; report means and their spread\n"
+	"  -t, --tid TID,...     count these threads\n"
+	"  -i, --no-inherit      only the first thread of COMMAND\n"
+	"      --descendants     what it creates apart from the first thread\n"
+	"  -I, --interval MS     report every MS milliseconds what was counted in them\n"
+	"      --timeout MS      end after MS milliseconds (COMMAND by SIGTERM)\n"
+	"  -o, --output FILE     report there, not to stderr; - is stdout\n"
+	"      --append          ... behind what is in FILE\n"
+	"  -f, --format FORMAT   text (default), csv, json\n"
+	"  -v, --verbose         say of each event why it was refused\n"
+	"  -h, --help            this text\n\n"
+	"Signals that are sent to perfmon stat are passed on to COMMAND. Exit status: "
+	"that "
+	"of\n"
+	"COMMAND (of the first run that failed), 128 + n if signal n ended it; 127: "
+	"there "
+	"is\n"
+	"no such command, 126: it cannot be run; 1: counting or reporting failed; 2: an\n"
+	"option is wrong.\n";
+
+enum { OPTION_APPEND = 256, OPTION_DESCENDANTS, OPTION_TIMEOUT };
+
+static const struct option long_options[] = {
+	{"events", required_argument, NULL, 'e'},
+	{"repeat", required_argument, NULL, 'r'},
+	{"tid", required_argument, NULL, 't'},
+	{"no-inherit", no_argument, NULL, 'i'},
+	{"descendants", no_argument, NULL, OPTION_DESCENDANTS},
+	{"interval", required_argument, NULL, 'I'},
+	{"timeout", required_argument, NULL, OPTION_TIMEOUT},
+	{"output", required_argument, NULL, 'o'},
+	{"append", no_argument, NULL, OPTION_APPEND},
+	{"format", required_argument, NULL, 'f'},
+	{"verbose", no_argument, NULL, 'v'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+/* --- options -------------------------------------------------------------------------
+ */
+
+/* A whole number of 1 to MOST, which ends at one of ENDS. */
+static bool parse_number(const char **text, unsigned long most, const char *ends,
+			 unsigned long *number)
+{
+	const char *at = *text;
+	char *end;
+
+	if (*at < '0' || *at > '9')
+		return false;
+	errno = 0;
+	*number = strtoul(at, &end, 10);
+	if (errno || !*number || *number > most || !strchr(ends, *end))
+		return false;
+	*text = end;
+	return true;
+}
+
+static int take_number(const char *option, const char *text, unsigned long most,
+		       unsigned long *number)
+{
+	const char *at = text;
+
+	if (parse_number(&at, most, "", number))
+		return 0;
+	cli_complain("stat", "%s '%s': a number from 1 to %lu is wanted", option, text,
+		     most);
+	return CLI_USAGE;
+}
+
+static int add_events(struct stat_options *options, const char *text)
+{
+	size_t had = options->events ? strlen(options->events) + 1 : 0;
+	char *events = realloc(options->events, had + strlen(text) + 1);
+
+	if (!events) {
+		cli_complain("stat", "%s", strerror(ENOMEM));
+		return CLI_FAILED;
+	}
+	if (had)
+		events[had - 1] = ',';
+	strcpy(events + had, text);
+	options->events = events;
+	return 0;
+}
+
+static int add_threads(struct stat_options *options, const char *text)
+{
+	const char *at = text;
+	unsigned long tid;
+
+	for (;;) {
+		struct perfmon_target *targets;
+
+		if (!parse_number(&at, INT_MAX, ",", &tid)) {
+			cli_complain(
+				"stat",
+				"--tid '%s': numbers of threads with ',' between are "
+				"wanted",
+				text);
+			return CLI_USAGE;
+		}
+		targets = realloc(options->targets,
+				  (options->target_count + 1) * sizeof(targets[0]));
+		if (!targets) {
+			cli_complain("stat", "%s", strerror(ENOMEM));
+			return CLI_FAILED;
+		}
+		targets[options->target_count++] = (struct perfmon_target){
+			.kind = PERFMON_TARGET_THREAD, .id = (int32_t)tid};
+		options->targets = targets;
+		if (!*at++)
+			return 0;
+	}
+}
+
+static int take_format(struct stat_options *options, const char *text)
+{
+	static const char *const names[] = {
+		[STAT_TEXT] = "text", [STAT_CSV] = "csv", [STAT_JSON] = "json"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcasecmp(text, names[i])) {
+			options->format = (enum stat_format)i;
+			return 0;
+		}
+	}
+	cli_complain("stat", "--format '%s': text, csv or json is wanted", text);
+	return CLI_USAGE;
+}
+
+/* One option; 0, or the exit status to end with. */
+static int take_option(struct stat_options *options, int c)
+{
+	unsigned long number = 0;
+	int status = 0;
+
+	switch (c) {
+	case 'e':
+		return add_events(options, optarg);
+	case 't':
+		return add_threads(options, optarg);
+	case 'f':
+		return take_format(options, optarg);
+	case 'r':
+		status = take_number("--repeat", optarg, 1000000, &number);
+		options->runs = (uint32_t)number;
+		return status;
+	case 'I':
+		status = take_number("--interval", optarg, 86400000, &number);
+		options->interval_ns = (uint64_t)number * 1000000;
+		return status;
+	case OPTION_TIMEOUT:
+		status = take_number("--timeout", optarg, 31536000000, &number);
+		options->timeout_ns = (uint64_t)number * 1000000;
+		return status;
+	case 'i':
+		options->inherit = false;
+		return 0;
+	case OPTION_DESCENDANTS:
+		options->descendants = true;
+		return 0;
+	case 'o':
+		options->output = optarg;
+		return 0;
+	case OPTION_APPEND:
+		options->append = true;
+		return 0;
+	case 'v':
+		options->verbose = true;
+		return 0;
+	default:
+		return CLI_USAGE; /* getopt has said why */
+	}
+}
+
+/* What does not go together. */
+static int check_options(const struct stat_options *options)
+{
+	const char *why = NULL;
+
+	if (!options->command && !options->targets)
+		why = "no command is given; see perfmon stat --help";
+	else if (options->descendants && !options->inherit)
+		why = "--descendants and --no-inherit exclude each other";
+	else if (options->runs > 1 && options->interval_ns)
+		why = "--repeat and --interval exclude each other";
+	else if (options->runs > 1 && !options->command)
+		why = "--repeat needs a command";
+	else if (options->append && !options->output)
+		why = "--append needs --output";
+	if (why)
+		cli_complain("stat", "%s", why);
+	return why ? CLI_USAGE : 0;
+}
+
+/* --- output --------------------------------------------------------------------------
+ */
+
+static int write_out(void *argument, const char *text, size_t size)
+{
+	int fd = *(int *)argument;
+
+	while (size) {
+		ssize_t n = write(fd, text, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		text += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+static int open_output(const struct stat_options *options)
+{
+	int fd;
+
+	if (!options->output)
+		return STDERR_FILENO;
+	if (!strcmp(options->output, "-"))
+		return STDOUT_FILENO;
+	fd = open(options->output,
+		  O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY |
+			  (options->append ? O_APPEND : O_TRUNC),
+		  0666);
+	if (fd < 0)
+		cli_complain("stat", "'%s': %s", options->output, strerror(errno));
+	return fd;
+}
+
+/* --- counting ------------------------------------------------------------------------
+ */
+
+struct stat_work {
+	struct stat_options *options;
+	struct stat_counting counting;
+	struct stat_cell *cells, *interval;
+	struct stat_result result;
+	struct pm_out out;
+	int fd;
+};
+
+static void tell_interval(struct stat_work *work, uint64_t start_ns, uint64_t last_ns,
+			  uint64_t now_ns)
+{
+	struct stat_result result = work->result;
+
+	result.cells = work->interval;
+	result.time_ns = now_ns - start_ns;
+	result.wall_ns = (struct stat_sum){0};
+	stat_sum_add(&result.wall_ns, (double)(now_ns - last_ns));
+	switch (work->options->format) {
+	case STAT_TEXT:
+		stat_text_interval(&result, &work->out);
+		break;
+	case STAT_CSV:
+		stat_csv_rows(&result, &work->out);
+		break;
+	case STAT_JSON:
+		stat_json_interval(&result, &work->out);
+		break;
+	}
+	pm_out_end(&work->out);
+}
+
+static int read_interval(struct stat_work *work)
+{
+	memset(work->interval, 0, (work->counting.count + 1) * sizeof(work->interval[0]));
+	return stat_counting_read(&work->counting, work->interval, false);
+}
+
+/* Targets that run on without us are looked after now and then. */
+#define LOOK_NS 100000000
+
+/* Waits for the end, and reports at intervals meanwhile. */
+static int wait_for_end(struct stat_work *work, struct stat_child *child,
+			uint64_t start_ns)
+{
+	const struct stat_options *options = work->options;
+	uint64_t last = start_ns, next = start_ns + options->interval_ns;
+	uint64_t end = options->timeout_ns ? start_ns + options->timeout_ns : 0;
+	int err;
+
+	for (;;) {
+		uint64_t deadline = end, now = stat_now_ns();
+		enum stat_wake wake;
+
+		if (options->interval_ns && (!deadline || next < deadline))
+			deadline = next;
+		if (!child->pid && (!deadline || deadline > now + LOOK_NS))
+			deadline = now + LOOK_NS;
+		wake = stat_child_wait(child, deadline);
+		now = stat_now_ns();
+		if (wake == STAT_WAKE_TIME && end && now >= end) {
+			wake = STAT_WAKE_SIGNAL;
+			end = 0;
+			if (child->pid) {
+				kill(child->pid, SIGTERM);
+				continue;
+			}
+		}
+		if (wake == STAT_WAKE_TIME && !child->pid &&
+		    stat_counting_is_over(&work->counting))
+			wake = STAT_WAKE_END;
+		if (wake != STAT_WAKE_TIME) {
+			stat_counting_stop(&work->counting);
+			if (!options->interval_ns)
+				return 0;
+		} else if (!options->interval_ns || now < next) {
+			continue;
+		}
+		err = read_interval(work);
+		if (err)
+			return err;
+		tell_interval(work, start_ns, last, now);
+		if (wake != STAT_WAKE_TIME)
+			return 0;
+		last = now;
+		/* What was missed is not made up for. */
+		while (next <= now)
+			next += options->interval_ns;
+	}
+}
+
+static int complain(struct stat_work *work)
+{
+	cli_complain("stat", "%s", work->counting.diag.text);
+	return CLI_FAILED;
+}
+
+/* Starts counting what the options say: the threads, or the child. */
+static int start_counting(struct stat_work *work, pid_t child)
+{
+	const struct stat_options *options = work->options;
+	struct perfmon_target target = {
+		.kind = PERFMON_TARGET_THREAD,
+		.id = child,
+		.flags = PERFMON_TARGET_ON_EXEC |
+			 (options->inherit ? PERFMON_TARGET_CHILDREN : 0) |
+			 (options->descendants ? PERFMON_TARGET_APART : 0),
+	};
+
+	for (uint32_t i = 0; i < options->target_count && options->descendants; i++)
+		options->targets[i].flags =
+			PERFMON_TARGET_CHILDREN | PERFMON_TARGET_APART;
+	return stat_counting_start(&work->counting, options->targets ?: &target,
+				   options->targets ? options->target_count : 1,
+				   options->descendants);
+}
+
+static void note_command(struct stat_result *result, const struct stat_child *child)
+{
+	stat_sum_add(&result->user_ns, (double)child->user_ns);
+	stat_sum_add(&result->system_ns, (double)child->system_ns);
+	if (result->exit_status > 0)
+		return;
+	result->exit_status = stat_child_exit_status(child);
+	if (WIFSIGNALED(child->status))
+		result->signal = WTERMSIG(child->status);
+}
+
+/* One run. 0, or the exit status to end with. */
+static int run_once(struct stat_work *work)
+{
+	const struct stat_options *options = work->options;
+	struct stat_child child = {.pid = 0};
+	uint64_t start_ns;
+	int err = 0;
+
+	if (options->command)
+		err = stat_child_fork(&child, options->command);
+	if (err) {
+		cli_complain("stat", "no process for '%s': %s", options->command[0],
+			     strerror(-err));
+		return CLI_FAILED;
+	}
+	if (start_counting(work, child.pid)) {
+		if (child.pid)
+			stat_child_drop(&child);
+		return complain(work);
+	}
+	start_ns = stat_now_ns();
+	if (child.pid) {
+		err = stat_child_release(&child);
+		if (err) {
+			stat_counting_end(&work->counting);
+			cli_complain("stat", "'%s' cannot be run: %s",
+				     options->command[0], strerror(-err));
+			return err == -ENOENT ? 127 : 126;
+		}
+	}
+	err = wait_for_end(work, &child, start_ns);
+	stat_sum_add(&work->result.wall_ns, (double)(stat_now_ns() - start_ns));
+	if (options->command)
+		note_command(&work->result, &child);
+	if (!err)
+		err = stat_counting_read(&work->counting, work->cells, true);
+	stat_counting_end(&work->counting);
+	return err ? complain(work) : 0;
+}
+
+static void tell_begin(struct stat_work *work)
+{
+	if (work->options->format == STAT_TEXT)
+		stat_text_begin(&work->result, &work->out);
+	else if (work->options->format == STAT_CSV)
+		stat_csv_begin(&work->result, &work->out);
+}
+
+static void tell_end(struct stat_work *work)
+{
+	switch (work->options->format) {
+	case STAT_TEXT:
+		stat_text_end(&work->result, &work->out);
+		break;
+	case STAT_CSV:
+		stat_csv_rows(&work->result, &work->out);
+		break;
+	case STAT_JSON:
+		stat_json_end(&work->result, &work->out);
+		break;
+	}
+}
+
+static int count_and_tell(struct stat_work *work)
+{
+	const struct stat_options *options = work->options;
+	struct stat_result *result = &work->result;
+	int status = 0;
+
+	stat_signals_begin();
+	if (options->interval_ns)
+		tell_begin(work);
+	for (uint32_t i = 0; i < options->runs && !status; i++)
+		status = run_once(work);
+	if (status)
+		return status;
+	if (!options->interval_ns)
+		tell_begin(work);
+	tell_end(work);
+	status = result->exit_status > 0 ? result->exit_status : 0;
+	if (!pm_out_end(&work->out))
+		return status;
+	cli_complain("stat", "%s: %s", options->output ?: "standard error",
+		     strerror(-work->out.error));
+	return status ?: CLI_FAILED;
+}
+
+static int stat_main(struct stat_options *options)
+{
+	struct stat_work work = {.options = options, .fd = STDERR_FILENO};
+	const char *events = options->events;
+	int status;
+
+	if (events && !strcasecmp(events, "auto"))
+		events = NULL;
+	status = stat_counting_init(&work.counting, events);
+	if (status) {
+		cli_complain("stat", "%s", work.counting.diag.text);
+		return status == -ENOMEM ? CLI_FAILED : CLI_USAGE;
+	}
+	work.cells = calloc(work.counting.count + 1, sizeof(work.cells[0]));
+	work.interval = calloc(work.counting.count + 1, sizeof(work.interval[0]));
+	if (work.cells && work.interval) {
+		work.result = (struct stat_result){.options = options,
+						   .counting = &work.counting,
+						   .cells = work.cells,
+						   .exit_status = -1};
+		work.out.sink = write_out;
+		work.out.argument = &work.fd;
+		work.fd = open_output(options);
+		status = work.fd < 0 ? CLI_FAILED : count_and_tell(&work);
+	} else {
+		cli_complain("stat", "%s", strerror(ENOMEM));
+		status = CLI_FAILED;
+	}
+	free(work.cells);
+	free(work.interval);
+	stat_counting_free(&work.counting);
+	return status;
+}
+
+int cli_stat(int argc, char **argv)
+{
+	struct stat_options options = {.runs = 1, .inherit = true};
+	int c, status = 0;
+
+	argv[0] = (char *)(uintptr_t) "perfmon stat";
+	while (!status && (c = getopt_long(argc, argv, "+e:r:t:iI:o:f:vh", long_options,
+					   NULL)) >= 0) {
+		if (c == 'h') {
+			fputs(help, stdout);
+			status = cli_finish("stat", 0);
+			goto out;
+		}
+		status = take_option(&options, c);
+	}
+	if (status)
+		goto out;
+	if (optind < argc)
+		options.command = argv + optind;
+	status = check_options(&options) ?: stat_main(&options);
+out:
+	free(options.events);
+	free(options.targets);
+	return status;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The inside of perfmon stat.
+ *
+ *	stat.c		options, and what is done in which order
+ *	stat_child.c	the command: fork, exec, signals, wait
+ *	stat_count.c	sessions, and what they read
+ *	stat_derive.c	what counts say together; notes
+ *	stat_text.c	the table for people
+ *	stat_data.c	CSV and JSON
+ */
+#ifndef PM_CLI_STAT_H
+#define PM_CLI_STAT_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "core/diag.h"
+#include "core/events.h"
+#include "core/report_out.h"
+#include "perfmon/session.h"
+
+enum stat_format { STAT_TEXT, STAT_CSV, STAT_JSON };
+
+struct stat_options {
+	char *events;			/* NULL: what the machine has */
+	char **command;			/* NULL: none */
+	struct perfmon_target *targets; /* threads that run already; NULL: the command */
+	uint32_t target_count;
+	uint32_t runs;
+	uint64_t interval_ns; /* 0: none */
+	uint64_t timeout_ns;  /* 0: none */
+	const char *output;   /* NULL: stderr */
+	enum stat_format format;
+	bool append;
+	bool inherit;	  /* count what the command creates, too */
+	bool descendants; /* ... and apart */
+	bool verbose;
+};
+
+/* --- the command ---------------------------------------------------------------------
+ */
+
+struct stat_child {
+	pid_t pid; /* 0: none */
+	int go;	   /* write here to let it go; its exec closes `report` */
+	int report;
+	int status; /* as wait4(2) has it */
+	uint64_t user_ns, system_ns;
+};
+
+/* The signals that perfmon stat takes itself, blocked from now on. */
+void stat_signals_begin(void);
+
+/* A child that waits to be let go. 0 or a negative errno. */
+int stat_child_fork(struct stat_child *child, char **command);
+
+/* Lets it go: 0 when the command is being executed, or the negative errno of execvp(). */
+int stat_child_release(struct stat_child *child);
+
+/* Ends a child that was not let go. */
+void stat_child_drop(struct stat_child *child);
+
+enum stat_wake { STAT_WAKE_END, STAT_WAKE_SIGNAL, STAT_WAKE_TIME };
+
+/* Waits until the child has ended (its status and times are then known), a signal asks
+ * for an end where there is no child, or CLOCK_MONOTONIC is DEADLINE_NS (0: never).
+ * Passes signals on to the child meanwhile. */
+enum stat_wake stat_child_wait(struct stat_child *child, uint64_t deadline_ns);
+
+/* What a shell would say: 0 to 255, 128 + n for signal n. */
+int stat_child_exit_status(const struct stat_child *child);
+
+uint64_t stat_now_ns(void);
+
+/* --- counting ------------------------------------------------------------------------
+ */
+
+/* An event as the user wrote it. */
+struct stat_event {
+	char *label;
+	const struct pm_event *event; /* the first of those behind it */
+	bool user_only; /* counted in user mode, though nobody asked for it */
+	bool blind;	/* ... where it never happens */
+	bool hidden;	/* nobody asked for it, and it is not there */
+	int error;	/* negative errno that refused it, or 0 */
+	char *why;	/* ... in a sentence; also for `blind` */
+};
+
+/* A sample of estimates, one for each run. */
+struct stat_sum {
+	uint64_t runs;
+	double mean, squares, min, max;
+};
+
+void stat_sum_add(struct stat_sum *sum, double value);
+
+/* The standard error of the mean, in per cent of it. */
+double stat_sum_spread(const struct stat_sum *sum);
+
+enum stat_status {
+	STAT_COUNTED,
+	STAT_MULTIPLEXED, /* part of the time: estimated */
+	STAT_NOT_COUNTED, /* the event is open, its count says nothing */
+	STAT_NOT_SUPPORTED
+};
+
+/* What an event came to. */
+struct stat_cell {
+	enum stat_status status;
+	uint64_t value, enabled_ns, running_ns; /* sums over the runs, unscaled */
+	struct stat_sum count;			/* estimates */
+	struct stat_sum own;			/* of the first thread alone */
+};
+
+struct stat_counting {
+	const char *text;
+	bool chosen; /* by the user */
+	struct pm_event_list *list;
+	struct perfmon_session *session;
+	uint32_t count; /* of events */
+	struct stat_event *events;
+	struct perfmon_value *before, *own_before; /* as last read */
+	struct perfmon_value *now, *own_now;
+	bool apart;
+	bool user_only; /* the kernel's own doing may not be counted */
+	bool explained; /* why what was refused was refused */
+	struct pm_diag diag;
+};
+
+/* Finds out what EVENTS (NULL: what the machine has) means. 0; a negative errno with the
+ * sentence in the diag. */
+int stat_counting_init(struct stat_counting *counting, const char *events);
+void stat_counting_free(struct stat_counting *counting);
+
+/* Opens the events on TARGETS and starts them. With less, if need be: in user mode, or
+ * without some. 0; a negative errno with the sentence in the diag. */
+int stat_counting_start(struct stat_counting *counting,
+			const struct perfmon_target *targets, uint32_t target_count,
+			bool apart);
+bool stat_counting_is_over(struct stat_counting *counting); /* no target is left */
+
+/* Adds what was counted since the last call, or SINCE_START, to CELLS, one for each
+ * event. */
+int stat_counting_read(struct stat_counting *counting, struct stat_cell *cells,
+		       bool since_start);
+
+/* No more is counted; what was can still be read, until the end. */
+void stat_counting_stop(struct stat_counting *counting);
+void stat_counting_end(struct stat_counting *counting);
+
+/* --- telling -------------------------------------------------------------------------
+ */
+
+struct stat_result {
+	const struct stat_options *options;
+	const struct stat_counting *counting;
+	const struct stat_cell *cells;
+	uint64_t time_ns; /* of an interval: its end since the start; else 0 */
+	struct stat_sum wall_ns, user_ns, system_ns; /* runs of 0: not known */
+	int exit_status;			     /* -1: no command */
+	int signal;				     /* that ended it, or 0 */
+};
+
+/* How much of the time cell C was on the hardware: 0 to 1. */
+double stat_coverage(const struct stat_cell *cell);
+
+/* "counted", "multiplexed", "not counted" or "not supported". */
+const char *stat_status_name(enum stat_status status);
+
+/* What created threads and processes counted, on average. */
+double stat_children(const struct stat_cell *cell);
+
+/* The sentences that go with a result. False after the last. */
+bool stat_note(const struct stat_result *result, uint32_t number, struct pm_diag *note);
+
+/* What the count of event I says together with another's; false if nothing that can be
+ * relied upon. */
+struct stat_ratio {
+	const char *key;  /* "instructions-per-cycle" */
+	const char *text; /* "per cycle" */
+	int decimals;
+	double value;
+};
+bool stat_derive(const struct stat_result *result, uint32_t i, struct stat_ratio *ratio);
+
+void stat_text_begin(const struct stat_result *result, struct pm_out *out);
+void stat_text_interval(const struct stat_result *result, struct pm_out *out);
+void stat_text_end(const struct stat_result *result, struct pm_out *out);
+void stat_csv_begin(const struct stat_result *result, struct pm_out *out);
+void stat_csv_rows(const struct stat_result *result, struct pm_out *out);
+void stat_json_interval(const struct stat_result *result, struct pm_out *out);
+void stat_json_end(const struct stat_result *result, struct pm_out *out);
+
+#endif

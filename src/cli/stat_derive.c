@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the counts of perfmon stat say together, and the notes that go with them. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/stat.h"
+#include "core/refusal.h"
+
+double stat_coverage(const struct stat_cell *cell)
+{
+	if (cell->running_ns >= cell->enabled_ns)
+		return cell->count.runs ? 1 : 0;
+	return (double)cell->running_ns / (double)cell->enabled_ns;
+}
+
+const char *stat_status_name(enum stat_status status)
+{
+	static const char *const names[] = {
+		[STAT_COUNTED] = "counted",
+		[STAT_MULTIPLEXED] = "multiplexed",
+		[STAT_NOT_COUNTED] = "not counted",
+		[STAT_NOT_SUPPORTED] = "not supported",
+	};
+
+	return names[status];
+}
+
+double stat_children(const struct stat_cell *cell)
+{
+	double children = cell->count.mean - cell->own.mean;
+
+	/* Estimates of two events may disagree. */
+	return children > 0 ? children : 0;
+}
+
+/* --- ratios --------------------------------------------------------------------------
+ */
+
+static bool is_event(const struct stat_result *result, uint32_t i, uint32_t type,
+		     uint64_t config)
+{
+	const struct perf_event_attr *attr = &result->counting->events[i].event->attr;
+
+	/* The upper half names a core PMU, on CPUs with several kinds of cores. */
+	return attr->type == type && (uint32_t)attr->config == config;
+}
+
+/* Whether both counted the same: all of the time, or as one group, in the same modes. */
+static bool are_comparable(const struct stat_result *result, uint32_t i, uint32_t j)
+{
+	const struct stat_cell *a = &result->cells[i], *b = &result->cells[j];
+	const struct perf_event_attr *x = &result->counting->events[i].event->attr;
+	const struct perf_event_attr *y = &result->counting->events[j].event->attr;
+
+	return a->status <= STAT_MULTIPLEXED && b->status <= STAT_MULTIPLEXED &&
+	       a->count.runs == b->count.runs && a->enabled_ns == b->enabled_ns &&
+	       a->running_ns == b->running_ns && b->count.mean > 0 &&
+	       x->exclude_user == y->exclude_user &&
+	       x->exclude_kernel == y->exclude_kernel;
+}
+
+static bool find(const struct stat_result *result, uint32_t i, uint64_t config,
+		 uint32_t *found)
+{
+	for (uint32_t j = 0; j < result->counting->count; j++) {
+		if (is_event(result, j, PERF_TYPE_HARDWARE, config) &&
+		    are_comparable(result, i, j)) {
+			*found = j;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Of a hardware event to another: mean of I times SCALE over mean of the other. */
+static const struct {
+	uint64_t config, of;
+	double scale;
+	struct stat_ratio ratio;
+} ratios[] = {
+	{PERF_COUNT_HW_INSTRUCTIONS,
+	 PERF_COUNT_HW_CPU_CYCLES,
+	 1,
+	 {"instructions-per-cycle", "per cycle", 2, 0}},
+	{PERF_COUNT_HW_BRANCH_MISSES,
+	 PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
+	 100,
+	 {"percent-of-branches", "% of branches", 2, 0}},
+	{PERF_COUNT_HW_CACHE_MISSES,
+	 PERF_COUNT_HW_CACHE_REFERENCES,
+	 100,
+	 {"percent-of-cache-references", "% of cache-references", 2, 0}},
+};
+
+bool stat_derive(const struct stat_result *result, uint32_t i, struct stat_ratio *ratio)
+{
+	const struct stat_cell *cell = &result->cells[i];
+	const struct perf_event_attr *attr = &result->counting->events[i].event->attr;
+	uint32_t j;
+
+	if (cell->status > STAT_MULTIPLEXED || !cell->enabled_ns)
+		return false;
+	if (is_event(result, i, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK)) {
+		if (!result->wall_ns.runs || result->wall_ns.mean <= 0)
+			return false;
+		*ratio = (struct stat_ratio){"cpus-used", "CPUs used", 3,
+					     cell->count.mean / result->wall_ns.mean};
+		return true;
+	}
+	/* A thread's event is enabled while the thread runs; a CPU's while it is idle,
+	 * too, and user mode's while the kernel works. */
+	if (is_event(result, i, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES) &&
+	    !attr->exclude_kernel && !attr->exclude_user && cell->running_ns) {
+		*ratio = (struct stat_ratio){"gigahertz", "GHz", 3,
+					     (double)cell->value /
+						     (double)cell->running_ns};
+		return true;
+	}
+	for (size_t k = 0; k < sizeof(ratios) / sizeof(ratios[0]); k++) {
+		if (is_event(result, i, PERF_TYPE_HARDWARE, ratios[k].config) &&
+		    find(result, i, ratios[k].of, &j)) {
+			*ratio = ratios[k].ratio;
+			ratio->value = ratios[k].scale * cell->count.mean /
+				       result->cells[j].count.mean;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* --- notes ---------------------------------------------------------------------------
+ */
+
+static void user_mode_note(struct pm_diag *note)
+{
+	struct pm_permissions have;
+
+	pm_permissions_get(&have);
+	pm_diag_set(note, 0,
+		    "user mode alone is counted: kernel.perf_event_paranoid is %d; for "
+		    "the kernel's part ask an administrator for sysctl "
+		    "kernel.perf_event_paranoid=1 or for CAP_PERFMON",
+		    have.paranoid);
+}
+
+/* Whether an event before I was refused for the same reason. */
+static bool was_said(const struct stat_counting *counting, uint32_t i)
+{
+	for (uint32_t j = 0; j < i; j++)
+		if (counting->events[j].why &&
+		    counting->events[j].error == counting->events[i].error)
+			return true;
+	return false;
+}
+
+bool stat_note(const struct stat_result *result, uint32_t number, struct pm_diag *note)
+{
+	const struct stat_counting *counting = result->counting;
+	uint32_t i, others = 0;
+
+	pm_diag_clear(note);
+	if (counting->user_only && !number--) {
+		user_mode_note(note);
+		return true;
+	}
+	for (i = 0; i < counting->count; i++) {
+		const struct stat_event *event = &counting->events[i];
+
+		if (!event->why || (!result->options->verbose &&
+				    (was_said(counting, i) ||
+				     (event->hidden && event->blind && !event->error))))
+			continue;
+		if (!number--)
+			break;
+	}
+	if (i == counting->count)
+		return false;
+	for (uint32_t j = i + 1; j < counting->count && !result->options->verbose; j++)
+		others += counting->events[j].why &&
+			  counting->events[j].error == counting->events[i].error;
+	pm_diag_set(note, 0, "%s", counting->events[i].why);
+	if (others)
+		pm_diag_add(note, " (and %u more events)", others);
+	return true;
+}

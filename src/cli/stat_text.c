@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What perfmon stat tells people: a table, times, notes. */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/stat.h"
+
+/* The columns of the table; one that nothing stands in is not shown. */
+enum column { TIME, COUNT, CHILDREN, SPREAD, EVENT, COVERED, RATIO, COLUMNS };
+
+#define CELL 128
+
+struct row {
+	char cell[COLUMNS][CELL];
+};
+
+static const bool to_the_right[COLUMNS] = {
+	[TIME] = true, [COUNT] = true, [CHILDREN] = true, [SPREAD] = true};
+
+/* "1,234,567.89" */
+static void grouped(char *buffer, double value, int decimals)
+{
+	char plain[PM_CELL];
+	size_t digits, out = 0;
+
+	if (decimals)
+		pm_cell_fixed(plain, value, decimals);
+	else
+		snprintf(plain, sizeof(plain), "%.0f", value);
+	digits = strspn(plain, "0123456789");
+	for (size_t i = 0; plain[i]; i++) {
+		if (i && i < digits && (digits - i) % 3 == 0)
+			buffer[out++] = ',';
+		buffer[out++] = plain[i];
+	}
+	buffer[out] = '\0';
+}
+
+/* Microseconds are enough. */
+static void seconds(char *buffer, double ns)
+{
+	unsigned long long us = (unsigned long long)(ns / 1e3 + 0.5);
+
+	snprintf(buffer, PM_CELL, "%llu.%06llu", us / 1000000, us % 1000000);
+}
+
+static void put_count(char *cell, const struct stat_event *event, double value)
+{
+	const char *unit = event->event->unit;
+	char number[2 * PM_CELL];
+
+	if (!strcmp(unit, "ns")) {
+		value /= 1e6;
+		unit = "ms";
+	}
+	grouped(number, value, *unit ? 3 : 0);
+	snprintf(cell, CELL, "%s%s%s", number, *unit ? " " : "", unit);
+}
+
+static void make_row(const struct stat_result *result, uint32_t i, struct row *row)
+{
+	const struct stat_cell *cell = &result->cells[i];
+	const struct stat_event *event = &result->counting->events[i];
+	char number[PM_CELL];
+	struct stat_ratio ratio;
+
+	memset(row, 0, sizeof(*row));
+	if (result->time_ns)
+		seconds(row->cell[TIME], (double)result->time_ns);
+	snprintf(row->cell[EVENT], CELL, "%s", event->label);
+	if (cell->status > STAT_MULTIPLEXED) {
+		snprintf(row->cell[COUNT], CELL, "%s", stat_status_name(cell->status));
+		return;
+	}
+	if (result->counting->apart) {
+		put_count(row->cell[COUNT], event, cell->own.mean);
+		put_count(row->cell[CHILDREN], event, stat_children(cell));
+	} else {
+		put_count(row->cell[COUNT], event, cell->count.mean);
+	}
+	if (cell->count.runs > 1) {
+		pm_cell_fixed(number, stat_sum_spread(&cell->count), 2);
+		snprintf(row->cell[SPREAD], CELL, "+- %s%%", number);
+	}
+	if (cell->status == STAT_MULTIPLEXED) {
+		pm_cell_fixed(number, 100 * stat_coverage(cell), 1);
+		snprintf(row->cell[COVERED], CELL, "%s%% covered", number);
+	}
+	if (stat_derive(result, i, &ratio)) {
+		pm_cell_fixed(number, ratio.value, ratio.decimals);
+		snprintf(row->cell[RATIO], CELL, "%s %s", number, ratio.text);
+	}
+}
+
+static void widen(size_t *width, const struct row *row)
+{
+	for (int c = 0; c < COLUMNS; c++) {
+		size_t length = pm_out_plain(NULL, row->cell[c], 0);
+
+		if (length > width[c])
+			width[c] = length;
+	}
+}
+
+static void put_row(struct pm_out *out, const struct row *row, const size_t *width)
+{
+	size_t gap = 2;
+
+	for (int c = 0; c < COLUMNS; c++) {
+		size_t length = pm_out_plain(NULL, row->cell[c], 0);
+
+		if (!width[c])
+			continue;
+		if (to_the_right[c])
+			gap += width[c] - length;
+		if (length) {
+			pm_out_repeat(out, ' ', gap);
+			pm_out_plain(out, row->cell[c], 0);
+			gap = 0;
+		}
+		if (!to_the_right[c])
+			gap += width[c] - length;
+		gap += 2;
+	}
+	pm_out_text(out, "\n");
+}
+
+static void put_table(const struct stat_result *result, struct pm_out *out)
+{
+	const struct stat_counting *counting = result->counting;
+	/* What comes one after the other is to stand below each other. */
+	size_t width[COLUMNS] = {[TIME] = result->time_ns ? 11 : 0, [COUNT] = 17};
+	struct row row;
+
+	for (uint32_t i = 0; i < counting->count; i++) {
+		if (counting->events[i].hidden)
+			continue;
+		make_row(result, i, &row);
+		widen(width, &row);
+	}
+	if (counting->apart && !result->time_ns) {
+		row = (struct row){.cell = {[COUNT] = "own", [CHILDREN] = "children"}};
+		widen(width, &row);
+		put_row(out, &row, width);
+	}
+	for (uint32_t i = 0; i < counting->count; i++) {
+		if (counting->events[i].hidden)
+			continue;
+		make_row(result, i, &row);
+		put_row(out, &row, width);
+	}
+}
+
+static void put_time(struct pm_out *out, const struct stat_sum *time, const char *what)
+{
+	char number[PM_CELL], spread[PM_CELL];
+
+	if (!time->runs)
+		return;
+	seconds(number, time->mean);
+	pm_cell_fixed(spread, stat_sum_spread(time), 2);
+	pm_out_format(out, "  %15s s  %s", number, what);
+	if (time->runs > 1)
+		pm_out_format(out, ", +- %s%%", spread);
+	pm_out_text(out, "\n");
+}
+
+static void put_notes(const struct stat_result *result, struct pm_out *out)
+{
+	struct pm_diag note;
+
+	for (uint32_t i = 0; stat_note(result, i, &note); i++) {
+		pm_out_text(out, i ? "  note: " : "\n  note: ");
+		pm_out_plain(out, note.text, 0);
+		pm_out_text(out, "\n");
+	}
+}
+
+void stat_text_begin(const struct stat_result *result, struct pm_out *out)
+{
+	const struct stat_options *options = result->options;
+
+	pm_out_text(out, "\nperfmon stat:");
+	for (uint32_t i = 0; i < options->target_count; i++)
+		pm_out_format(out, "%s %d", i ? "," : " thread", options->targets[i].id);
+	for (char **word = options->command; word && *word && !options->targets; word++) {
+		pm_out_text(out, " ");
+		pm_out_plain(out, *word, 0);
+	}
+	if (options->runs > 1)
+		pm_out_format(out, ", %u runs", options->runs);
+	pm_out_text(out, "\n\n");
+}
+
+void stat_text_interval(const struct stat_result *result, struct pm_out *out)
+{
+	put_table(result, out);
+}
+
+void stat_text_end(const struct stat_result *result, struct pm_out *out)
+{
+	if (!result->options->interval_ns)
+		put_table(result, out);
+	pm_out_text(out, "\n");
+	put_time(out, &result->wall_ns, "elapsed");
+	put_time(out, &result->user_ns, "user");
+	put_time(out, &result->system_ns, "system");
+	if (result->signal)
+		pm_out_format(out, "  ended by signal %d (%s)\n", result->signal,
+			      strsignal(result->signal));
+	put_notes(result, out);
+	pm_out_text(out, "\n");
+}

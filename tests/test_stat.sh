@@ -1,0 +1,308 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# perfmon stat, on every bed: counts that are known, whatever the machine has.
+# Row: PC-13, PC-14, HW-17
+# shellcheck disable=SC2317 # functions that "try" calls
+# shellcheck disable=SC2016 # for the shells of commands
+
+perfmon=./perfmon
+[ -x "$perfmon" ] || perfmon=perfmon
+work=./tests/programs/stat_work
+get=./tests/programs/json_get
+here=$(mktemp -d) || exit 1
+trap 'rm -rf "$here"' EXIT
+export LC_ALL=C
+unset NO_COLOR
+touched=mem:0x30000000/8:w
+
+number=0
+failed=0
+ok() {
+	number=$((number + 1))
+	printf 'ok %d - %s\n' "$number" "$1"
+}
+not_ok() {
+	number=$((number + 1))
+	failed=1
+	printf 'not ok %d - %s\n' "$number" "$1"
+	sed 's/^/# /' "$here/out" "$here/err"
+}
+skip() {
+	number=$((number + 1))
+	printf 'ok %d - %s # SKIP %s\n' "$number" "$1" "$2"
+}
+try() { # NAME COMMAND...
+	name=$1
+	shift
+	if "$@"; then ok "$name"; else not_ok "$name"; fi
+}
+
+# stat ARGUMENT...: leaves status, out and err.
+stat() {
+	"$perfmon" stat "$@" >"$here/out" 2>"$here/err" </dev/null
+	status=$?
+}
+ends() { # STATUS ARGUMENT...
+	want=$1
+	shift
+	stat "$@"
+	[ "$status" -eq "$want" ] || {
+		echo "# status $status, not $want"
+		return 1
+	}
+}
+says() { grep -qF -- "$1" "$here/err"; }
+ends_and_says() { # STATUS TEXT ARGUMENT...
+	text=$2
+	want=$1
+	shift 2
+	ends "$want" "$@" && says "$text"
+}
+# count EVENT: the number in front of it in err, without commas.
+count() { sed -n "s/^ *\([0-9,]*\)  *\(+-[^%]*%  *\)*$1\( .*\)*\$/\1/p" "$here/err" | tr -d ,; }
+field() { # NAME ROW: of a CSV line in err that is about ROW
+	awk -F, -v name="$1" -v row="$2" '
+		{ sub(/\r$/, "") }
+		NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i; next }
+		$2 == row { print $column; exit }' "$here/err"
+}
+between() { [ "$2" -ge "$1" ] && [ "$2" -le "$3" ]; }
+
+# --- what is wrong with the words -----------------------------------------------------
+
+try "needs a command" ends_and_says 2 "no command" -e none
+try "quotes an unknown event" ends_and_says 2 "'cycels'" -e cycels true
+try "quotes a bad number" ends_and_says 2 "'0'" -r 0 true
+try "quotes a bad number with a unit" ends_and_says 2 "'1s'" -I 1s true
+try "quotes a bad list of threads" ends_and_says 2 "'1,,2'" -t 1,,2
+try "quotes a bad format" ends_and_says 2 "'xml'" -f xml true
+try "refuses --repeat with --interval" ends_and_says 2 exclude -r 2 -I 10 true
+try "refuses --descendants with --no-inherit" ends_and_says 2 exclude -i --descendants true
+try "refuses --append alone" ends_and_says 2 "--append needs" --append true
+
+# --- the command's end ----------------------------------------------------------------
+
+try "passes an exit status on" ends 7 -e none "$work" exit 7
+try "says 128 + n for a signal" ends_and_says 143 "ended by signal 15" -e none "$work" raise 15
+try "says 127 for no such command" ends_and_says 127 "'./nosuch' cannot be run" -e none ./nosuch
+try "says 126 for what cannot be executed" ends_and_says 126 "cannot be run" -e none /dev/null
+options_after() { ends 0 -e none sh -c 'exit "$1"' sh 0 -e nonsense; }
+try "leaves the options of the command alone" options_after
+clean() { ends 0 -e none sh -c 'cat /proc/self/status' && grep -q '^SigBlk:.*0000000000000000$' "$here/out" &&
+	grep -q '^SigIgn:.*0000000000000000$' "$here/out"; }
+if grep -q '^SigIgn:.*0000000000000000$' /proc/self/status; then
+	try "leaves the command's signals alone" clean
+else
+	skip "leaves the command's signals alone" "signals are ignored here already"
+fi
+fds() {
+	sh -c 'ls /proc/self/fd | wc -l' >"$here/without" 2>"$here/err" </dev/null
+	ends 0 -e none sh -c 'ls /proc/self/fd | wc -l' && cmp -s "$here/without" "$here/out"
+}
+try "leaves no descriptor to the command" fds
+
+# Until the command that runs has come to its "ready".
+wait_ready() {
+	rounds=0
+	while [ ! -e "$here/ready" ]; do
+		rounds=$((rounds + 1))
+		[ "$rounds" -lt 3000 ] || return 1
+		sleep 0.02
+	done
+}
+# A signal that comes while the command runs.
+signalled() { # STATUS SIGNAL WORD...
+	expected=$1
+	signal=$2
+	shift 2
+	rm -f "$here/ready"
+	"$perfmon" stat -e none "$work" "$@" ready "$here/ready" wait exit 5 >"$here/out" 2>"$here/err" &
+	pid=$!
+	wait_ready || return 1
+	kill -s "$signal" "$pid"
+	wait "$pid"
+	status=$?
+	[ "$status" -eq "$expected" ] && says elapsed
+}
+try "passes SIGTERM on and still reports" signalled 143 TERM
+try "passes on what the command catches" signalled 42 TERM catch 15
+try "passes SIGUSR1 on" signalled 42 USR1 catch 10
+ignores() {
+	rm -f "$here/ready"
+	"$perfmon" stat -e none "$work" ignore 15 ready "$here/ready" sleep 100 exit 6 >"$here/out" 2>"$here/err" &
+	pid=$!
+	wait_ready || return 1
+	kill -s TERM "$pid"
+	wait "$pid"
+	status=$?
+	[ "$status" -eq 6 ] && says elapsed
+}
+try "waits for a command that ignores the signal" ignores
+try "ends the command at a time-out" ends 143 -e none --timeout 50 "$work" wait
+
+# --- output ---------------------------------------------------------------------------
+
+in_file() { ends 0 -e none -o "$here/file" true && [ ! -s "$here/err" ] && grep -q elapsed "$here/file"; }
+try "writes to a file" in_file
+appended() {
+	ends 0 -e none -o "$here/file" --append true && [ "$(grep -c elapsed "$here/file")" -eq 2 ] &&
+		ends 0 -e none -o "$here/file" true && [ "$(grep -c elapsed "$here/file")" -eq 1 ]
+}
+try "appends to a file, or begins it anew" appended
+on_stdout() { ends 0 -e none -o - true && grep -q elapsed "$here/out" && [ ! -s "$here/err" ]; }
+try "writes to stdout" on_stdout
+try "says why it cannot write" ends_and_says 1 "'/nosuch/file': No such file" -e none -o /nosuch/file true
+try "does not run the command then" ends 1 -o /nosuch/file "$work" ready "$here/was_run"
+try "indeed not" [ ! -e "$here/was_run" ]
+full() { "$perfmon" stat -e none -o /dev/full true 2>"$here/err"; [ $? -eq 1 ] && says "No space"; }
+try "notices a full disk" full
+broken() { { "$perfmon" stat -e none -o - "$work" exit 9; echo $? >"$here/out"; } 2>"$here/err" | true
+	[ "$(cat "$here/out")" = 9 ]; }
+try "keeps the status though nobody reads" broken
+
+# --- counts ---------------------------------------------------------------------------
+
+stat -e "$touched" "$work" touch 100
+if says "not supported"; then
+	why=$(sed -n 's/^  note: //p' "$here/err" | head -n 1)
+	for name in "counts exactly" "counts twice"; do skip "$name" "$why"; done
+	watch=
+else
+	watch=1
+fi
+touches() { # WANT ARGUMENT...
+	touches=$1
+	shift
+	ends 0 -f csv -e "$touched" "$@" && awk -F, -v want="$touches" '
+		/mem:/ { found = 1; if ($4 != want) { print "# counted " $4; wrong = 1 } }
+		END { exit wrong || !found }' "$here/err"
+}
+if [ -n "$watch" ]; then
+	try "counts exactly" touches 100 "$work" touch 100
+	try "counts threads and children" touches 123 "$work" touch 100 thread 20 fork 3
+	try "leaves them out" touches 100 -i "$work" touch 100 thread 20 fork 3
+	try "counts on after another exec" touches 107 "$work" touch 100 again touch 7
+	apart() {
+		ends 0 --descendants -f csv -e "$touched" "$work" touch 100 thread 20 fork 3 &&
+			grep -q ',123,counted,.*,100,23,,,' "$here/err"
+	}
+	try "counts them apart" apart
+	try "averages runs" touches 50 -r 3 "$work" touch 50
+	twice() { touches 5 -e "$touched" "$work" touch 5 && [ "$(grep -c mem: "$here/err")" -eq 2 ]; }
+	try "counts what two -e say" twice
+	sets() { touches 5 -e "page-faults;$touched" "$work" touch 5; }
+	try "counts event sets" sets
+	running() {
+		rm -f "$here/ready"
+		"$work" touch 3 ready "$here/ready" sleep 300 touch 40 sleep 100 &
+		pid=$!
+		wait_ready || return 1
+		touches 40 -t "$pid"
+		result=$?
+		wait "$pid"
+		return "$result"
+	}
+	try "watches a thread until it ends" running
+fi
+
+stat -e page-faults:u true
+if says "not supported"; then
+	skip "page faults" "$(sed -n 's/^  note: //p' "$here/err" | head -n 1)"
+else
+	faults() {
+		ends 0 -f csv -e page-faults:u "$work" faults 1000 && with=$(field count page-faults:u) &&
+			ends 0 -f csv -e page-faults:u "$work" exit 0 && without=$(field count page-faults:u) &&
+			between $((without + 990)) "$with" $((without + 1100))
+	}
+	try "counts page faults" faults
+	text() { ends 0 -e page-faults:u "$work" faults 2000 && between 2000 "$(count page-faults:u)" 6000; }
+	try "prints a table" text
+	repeats() {
+		ends 0 -r 4 -f csv -e page-faults:u "$work" faults 10 &&
+			[ "$(field runs page-faults:u)" -eq 4 ] && [ "$(field runs elapsed)" -eq 4 ] &&
+			[ -n "$(field spread_percent elapsed)" ] &&
+			[ "$(field min page-faults:u)" -le "$(field max page-faults:u)" ]
+	}
+	try "says how runs differ" repeats
+	intervals() {
+		ends 0 -I 50 -f csv -e page-faults:u "$work" faults 500 sleep 180 faults 500 &&
+			awk -F, '/page-faults/ { n++; sum += $4; if ($1 <= last) exit 1; last = $1 }
+				END { exit !(n >= 3 && sum >= 1000 && sum < 3000) }' "$here/err"
+	}
+	try "reports at intervals, which add up" intervals
+	repeated_failure() { ends 3 -r 3 -e page-faults:u "$work" exit 3; }
+	try "passes on the status of repeated runs" repeated_failure
+	json() {
+		ends 4 -f json -e page-faults:u,branches:u "$work" exit 4 || return 1
+		[ "$("$get" "$here/err" exit_status)" = 4 ] &&
+			[ "$("$get" "$here/err" command.1)" = exit ] &&
+			[ "$("$get" "$here/err" events.0.event)" = page-faults:u ] &&
+			[ "$("$get" "$here/err" events.0.status)" = counted ] &&
+			[ "$("$get" "$here/err" events.0.count)" -gt 10 ]
+	}
+	lines() {
+		ends 0 -I 50 -f json -e page-faults:u "$work" sleep 120 &&
+			[ "$("$get" "$here/err" format | grep -c 1)" -ge 3 ]
+	}
+	if "$get" /dev/null x >/dev/null; then
+		try "writes JSON" json
+		try "writes a line of JSON for each interval" lines
+	else
+		skip "writes JSON" "there is no jansson to read it with"
+	fi
+fi
+
+# --- what is refused ------------------------------------------------------------------
+
+gone() { "$work" exit 0 & gone=$!; wait "$gone"; ends_and_says 1 "no such thread" -e page-faults:u -t "$gone"; }
+try "says that there is no such thread" gone
+stat -e instructions:u,page-faults:u true
+if says "not supported"; then
+	why=$(sed -n 's/^  note: //p' "$here/err" | head -n 1)
+	skip "instructions" "$why"
+	reason() { ends 0 -f csv -e instructions:u true && [ "$(field status instructions:u)" = "not supported" ] &&
+		[ -z "$(field count instructions:u)" ] && [ -n "$(field why instructions:u)" ]; }
+	try "what is not supported has no number, but a reason" reason
+	once() { ends 0 -e instructions:u,cycles:u true && [ "$(grep -c 'note:' "$here/err")" -eq 1 ]; }
+	try "says why once" once
+	each() { ends 0 -v -e instructions:u,cycles:u true && [ "$(grep -c 'note:' "$here/err")" -eq 2 ]; }
+	try "says why for each, if asked" each
+else
+	exact() {
+		ends 0 -f csv -e instructions:u "$work" loop 1000000 && one=$(field count instructions:u) &&
+			ends 0 -f csv -e instructions:u "$work" loop 3000000 &&
+			three=$(field count instructions:u) && echo "# $one $three" &&
+			between 3999000 $((three - one)) 4001000
+	}
+	try "counts instructions exactly" exact
+	per_cycle() { ends 0 -e instructions:u,cycles:u "$work" loop 1000000 && says "per cycle"; }
+	try "says instructions per cycle" per_cycle
+	rotates() {
+		ends 0 -f csv -e instructions:u -e instructions:u -e instructions:u -e instructions:u \
+			-e instructions:u -e instructions:u -e instructions:u -e instructions:u \
+			-e instructions:u -e instructions:u "$work" loop 30000000 &&
+			grep -q ',multiplexed,0\.' "$here/err" &&
+			awk -F, '/instructions/ { if ($4 < 57000000 || $4 > 66000000) exit 1; n++ }
+				END { exit n != 10 }' "$here/err"
+	}
+	try "estimates what takes turns" rotates
+fi
+paranoid=$(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null)
+if [ "$(id -u)" -ne 0 ] && [ "${paranoid:-2}" -gt 1 ]; then
+	try "names the setting that refuses the kernel's part" ends_and_says 0 \
+		kernel.perf_event_paranoid -e context-switches,page-faults true
+else
+	stat -e context-switches true
+	if says "not supported"; then
+		skip "counts context switches" "$(sed -n 's/^  note: //p' "$here/err" | head -n 1)"
+	else
+		switches() { ends 0 -f csv -e context-switches "$work" sleep 1 sleep 1 sleep 1 sleep 1 &&
+			between 4 "$(field count context-switches)" 100; }
+		try "counts context switches" switches
+	fi
+fi
+default() { ends 0 true && says elapsed && ! says "not supported" && ! says "not counted"; }
+try "counts what is there, unasked" default
+
+printf '1..%d\n' $number
+exit $failed
