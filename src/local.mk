@@ -7,6 +7,7 @@ pminclude_HEADERS = \
 	include/perfmon/log.h \
 	include/perfmon/overflow.h \
 	include/perfmon/perfmon.h \
+	include/perfmon/perfmon2.h \
 	include/perfmon/placement.h \
 	include/perfmon/profile.h \
 	include/perfmon/region.h \
@@ -75,7 +76,10 @@ libperfmon_all_la_SOURCES = \
 	src/core/thread.c src/core/thread.h \
 	src/core/topology.c src/core/topology.h \
 	src/core/topology_cache.c src/core/topology_load.h \
-	src/core/version.c
+	src/core/version.c \
+	src/compat/perfmon2.c src/compat/perfmon2.h \
+	src/compat/perfmon2_context.c src/compat/perfmon2_registers.c \
+	src/compat/perfmon2_sets.c
 libperfmon_all_la_CPPFLAGS = $(AM_CPPFLAGS) $(URCU_CFLAGS) $(HWLOC_CFLAGS)
 libperfmon_all_la_LIBADD = $(URCU_LIBS) $(HWLOC_LIBS) $(PFM_LIBS) -lm
 

@@ -46,6 +46,11 @@ tests_programs_json_get_LDADD = $(JANSSON_LIBS)
 if HAVE_JANSSON
 TEST_JANSSON = -DHAVE_JANSSON
 endif
+check_PROGRAMS += tests/programs/perfmon2_self tests/programs/perfmon2_self_cxx
+tests_programs_perfmon2_self_SOURCES = tests/programs/perfmon2_self.c
+tests_programs_perfmon2_self_LDADD = libperfmon.la
+tests_programs_perfmon2_self_cxx_SOURCES = tests/programs/perfmon2_self_cxx.cc
+tests_programs_perfmon2_self_cxx_LDADD = libperfmon.la
 EXTRA_DIST += tests/suites/dist.sh tests/suites/install.sh tests/suites/layers.sh \
 	tests/suites/regions.sh
 
@@ -66,6 +71,7 @@ CRITERION_TESTS += tests/test_regions tests/test_region_access tests/test_region
 	tests/test_region_threads tests/test_region_truth
 CRITERION_TESTS += tests/test_log
 CRITERION_TESTS += tests/test_log_perf
+CRITERION_TESTS += tests/test_perfmon2
 CRITERION_TESTS += tests/test_ring
 CRITERION_TESTS += tests/test_sample
 CRITERION_TESTS += tests/test_guest_hotplug
@@ -105,6 +111,9 @@ tests_test_states_LDADD = $(TEST_LIBS)
 tests_test_targets_SOURCES = tests/test_targets.c tests/session_probe.h
 tests_test_targets_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_targets_LDADD = $(TEST_LIBS)
+
+tests_test_perfmon2_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_perfmon2_LDADD = $(TEST_LIBS)
 
 tests_test_options_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_options_LDADD = $(TEST_LIBS)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* All of libperfmon's interface except the opt-in inline reads (perfmon/inline.h). */
+/* All of libperfmon's interface except the opt-in inline reads (perfmon/inline.h) and the
+ * calls of perfmon2 (perfmon/perfmon2.h). */
 #ifndef PERFMON_PERFMON_H
 #define PERFMON_PERFMON_H
 

@@ -12,7 +12,7 @@ for file in include/perfmon/*.h; do
 done >"$PM_SUITE_DIR/all.c"
 must "all public headers together" gcc -std=gnu11 -Iinclude -Isrc -c "$PM_SUITE_DIR/all.c" \
 	-aux-info "$PM_SUITE_DIR/declared.txt" -o /dev/null
-sed -nE 's/^\/\* [^ ]*perfmon[^ ]*:NC \*\/ extern .*\b(perfmon_[a-z0-9_]+) \(.*/\1/p' \
+sed -nE 's/^\/\* [^ ]*perfmon[^ ]*:NC \*\/ extern .*\b((perfmon|pfm)_[a-z0-9_]+) \(.*/\1/p' \
 	"$PM_SUITE_DIR/declared.txt" | sort -u >"$PM_SUITE_DIR/declared"
 nm -D --defined-only "$library" | awk '$2 ~ /[TDBRVWi]/ { print $3 }' | sort -u \
 	>"$PM_SUITE_DIR/exported.versions"
@@ -28,7 +28,8 @@ undeclared() {
 }
 try "nothing else is exported" nothing undeclared
 try "every name has a version" nothing grep -v '@@' "$PM_SUITE_DIR/exported.versions"
-try "every name is perfmon_noun_verb" nothing grep -vxE 'perfmon_[a-z0-9]+_[a-z0-9_]+' \
+# Or one of the calls of perfmon/perfmon2.h.
+try "every name is perfmon_noun_verb" nothing grep -vxE '(perfmon_[a-z0-9]+|pfm)_[a-z0-9_]+' \
 	"$PM_SUITE_DIR/exported"
 # LIKWID's, which may be in the same program.
 try "no name is another library's" nothing grep -xE \

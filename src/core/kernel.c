@@ -17,6 +17,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -212,6 +213,17 @@ int pm_kernel_poll(int fd, short *events)
 int pm_kernel_kill(pid_t pid, int signal)
 {
 	return CALL(PM_CALL_KILL, kill(pid, signal));
+}
+
+int pm_kernel_socketpair(int ends[2])
+{
+	return CALL(PM_CALL_SOCKETPAIR,
+		    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
+}
+
+int pm_kernel_shutdown(int fd, int how)
+{
+	return CALL(PM_CALL_SHUTDOWN, shutdown(fd, how));
 }
 
 bool pm_kernel_is_own_thread(pid_t tid)

@@ -56,6 +56,8 @@ enum pm_kernel_call {
 	PM_CALL_PREAD,
 	PM_CALL_PWRITE,
 	PM_CALL_THREAD_START,
+	PM_CALL_SOCKETPAIR,
+	PM_CALL_SHUTDOWN,
 	PM_CALLS
 };
 
@@ -114,6 +116,8 @@ int pm_kernel_epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event 
 int pm_kernel_epoll_wait(int epoll_fd, struct epoll_event *events, int room);
 int pm_kernel_futex_wait(uint32_t *word, uint32_t value);
 int pm_kernel_futex_wake(uint32_t *word); /* all that wait */
+int pm_kernel_socketpair(int ends[2]); /* stream sockets, closed by exec */
+int pm_kernel_shutdown(int fd, int how);
 int pm_kernel_open(const char *path, int flags, mode_t mode);
 int pm_kernel_close(int fd);
 int pm_kernel_fstat(int fd, struct stat *st);

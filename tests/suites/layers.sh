@@ -48,7 +48,7 @@ allowed() { # OBJECT NAME
 	return 1
 }
 checked=0
-for object in "$build"/src/{arch,fastpath,core}/libperfmon_all_la-*.o; do
+for object in "$build"/src/{arch,fastpath,core,compat}/libperfmon_all_la-*.o; do
 	checked=$((checked + 1))
 	for name in $(calls_of "$object"); do
 		allowed "$object" "$name" || not_ok "${object#"$build"/} calls $name"
@@ -61,13 +61,17 @@ try "the check sees kernel.o's calls" test -n \
 # The export map, the library and the headers name the same.
 work=$PM_SUITE_DIR/work
 mkdir -p "$work"
-sed -n '/global:/,/local:/s/^[[:space:]]*\(perfmon_[a-z0-9_]*\);.*/\1/p' src/libperfmon.map |
+sed -n '/global:/,/local:/s/^[[:space:]]*\(p[a-z]*_[a-z0-9_]*\);.*/\1/p' src/libperfmon.map |
 	sort >"$work/map"
 nm -D --defined-only "$build/.libs/libperfmon.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
 	sort >"$work/library"
 try "the library exports what its map says" diff "$work/map" "$work/library" || true
+# The calls of perfmon/perfmon2.h have perfmon2's names.
 try "every name is perfmon_<noun>_<verb>" in_shell eval \
-	"! grep -vE '^perfmon_[a-z]+_[a-z_]+$' '$work/map'" || true
+	"! grep -vE '^(perfmon_[a-z]+|pfm)_[a-z_]+$' '$work/map'" || true
+pfm=$(gcc -print-file-name=libpfm.so)
+try "no name is libpfm4's ($pfm)" test -z "$(nm -D --defined-only "$pfm" |
+	awk '{ sub(/@.*/, "", $3); print $3 }' | sort | comm -12 - "$work/map")" || true
 declared() {
 	local name
 	while read -r name; do
@@ -80,7 +84,7 @@ declared() {
 try "every exported name stands in a public header" in_shell declared || true
 # The other way round: what a program can call by a header can be linked.
 cat include/perfmon/*.h | gcc -fsyntax-only -Iinclude -aux-info "$work/prototypes" -x c - 2>/dev/null || true
-sed -n 's/.*extern .*\b\(perfmon_[a-z0-9_]*\) (.*/\1/p' "$work/prototypes" | sort -u >"$work/declared"
+sed -n 's/.*extern .*\b\(\(perfmon\|pfm\)_[a-z0-9_]*\) (.*/\1/p' "$work/prototypes" | sort -u >"$work/declared"
 try "every declared function is exported" test -z "$(comm -23 "$work/declared" "$work/map")" || true
 
 soname=$(objdump -p "$build/.libs/libperfmon.so" | awk '$1 == "SONAME" { print $2 }')

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The perfmon2 calls by their own names: the interface that Stephane Eranian proposed in
+ * "perfmon2 syscall interface rationale v2" (linux-kernel, 3 July 2008), section 10, in
+ * user space, on top of perfmon/session.h. Programs that follow that text compile against
+ * this header alone:
+ *
+ *	struct pfarg_pmc pmc = {.reg_num = 0, .reg_value = 0x08};
+ *	struct pfarg_pmd pmd = {.reg_num = 0};
+ *	int fd = pfm_create_context(0);
+ *
+ *	pfm_write_pmcs(fd, &pmc, sizeof(pmc));
+ *	pfm_write_pmds(fd, &pmd, sizeof(pmd));
+ *	pfm_load_context(fd, 0, gettid());
+ *	pfm_start(fd, 0);
+ *	work();
+ *	pfm_stop(fd, 0);
+ *	pfm_read_pmds(fd, &pmd, sizeof(pmd));
+ *	close(fd);
+ *
+ * Errors: as the system calls that they were to be, all calls return -1 and set errno,
+ * unlike the rest of this library. On failure nothing has changed and nothing is written
+ * to what arguments point to. pfm_message() says in a sentence what was wrong. Arguments
+ * are checked in this order: descriptor, size, flags and reserved fields, state,
+ *elements. Common to all calls that take a descriptor: EBADF: FD is not open; EINVAL: it
+ *is not a session, an unknown flag is set, or a reserved field is not 0; ECHILD: the
+ *session was created by another process (see below); ENOMEM. Common to all vectors, whose
+ *SIZE is in bytes: EINVAL: it is 0 or no multiple of an element; E2BIG: more than 1024
+ *elements.
+ *
+ * The descriptor is an ordinary one, not closed by exec: dup(2), fork(2), poll(2),
+ * select(2), epoll(7), O_NONBLOCK, and O_ASYNC with F_SETSIG and F_SETOWN work on it. The
+ * session ends when the last descriptor for it has been closed, in whatever process that
+ * was; the library notices on a thread of its own, which it starts with the first session
+ * and which ends with the last, so that the kernel's counters are gone a moment after the
+ * close and not within it. When the process that created it ends or executes another
+ * program, so does the session. A child by fork(2) may hold the descriptor, poll it and
+ * read messages from it; all other calls fail there with ECHILD. A process cannot end by
+ * pthread_exit() of its last thread alone while it has a session open.
+ *
+ * Registers: a session has 256 PMCs and 256 PMDs in each event set, all of which are
+ * software: PMC n says what PMD n counts, in 64 bits. They are put onto the hardware when
+ * the session is loaded, where they take turns if they do not fit. Writing PMDs and PMCs
+ * is independent: any order, any number of times, loaded or not (PMCs: not while
+ * running). A PMD whose PMC was never written keeps what was written to it, at first 0.
+ * At most 256 PMCs may be programmed in all sets of a session together (E2BIG).
+ *
+ * A PMC's value is the event encoding of the core PMU as the vendor's manual has it, what
+ * perfmon/event.h takes as `rHEX`. 0 without flags is the quiescent value: nothing is
+ * counted. Events count in user mode alone unless PFM_PMCFL_KERNEL is set; on x86 bits 16
+ * (USR) and 17 (OS) of the value, if any of them is set, say which modes are counted, and
+ * bits 20 (INT) and 22 (EN) are ignored.
+ *
+ * Threads: any thread may make any call at any time; calls on one session wait for each
+ * other. None but read(2), pfm_read_msg(), poll(2) and close(2) is safe in a signal
+ * handler that may have interrupted another call on the same session.
+ *
+ * Every call makes two or three system calls (the session is found by fstat(2)) beside
+ * those of what it is built on, named below.
+ */
+#ifndef PERFMON_PERFMON2_H
+#define PERFMON_PERFMON2_H
+
+#include <linux/types.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* 64-bit words in a set of registers. */
+#define PFM_PMD_BV 4
+#define PFM_PMC_BV 4
+
+/* --- sessions --------------------------------------------------------------------------
+ */
+
+#define PFM_FL_NOTIFY_BLOCK 0x01 /* block task on user notifications */
+#define PFM_FL_SYSTEM_WIDE  0x02 /* create a system wide context: of one CPU */
+#define PFM_FL_SMPL_FMT	    0x04 /* use sampling format */
+#define PFM_FL_OVFL_NO_MSG  0x08 /* no overflow msgs */
+
+/**
+ * pfm_create_context() - creates a session and returns its descriptor:
+ *
+ *	int pfm_create_context(int flags);
+ *	int pfm_create_context(int flags, const char *smpl_name, void *smpl_arg,
+ *			       size_t arg_size);
+ *
+ * It has event set 0, all registers are 0, and no event is open. It is a macro so that
+ * sampling arguments without PFM_FL_SMPL_FMT can be seen; the function of that name,
+ * (pfm_create_context)(...), cannot, and looks at them with that flag only.
+ *
+ * EINVAL: an unknown flag, PFM_FL_NOTIFY_BLOCK with PFM_FL_SYSTEM_WIDE, or a sampling
+ * argument that is not 0 without PFM_FL_SMPL_FMT; EOPNOTSUPP: PFM_FL_NOTIFY_BLOCK,
+ * PFM_FL_SMPL_FMT, PFM_FL_OVFL_NO_MSG; ENOMEM; EMFILE, ENFILE: out of descriptors;
+ * EAGAIN: out of threads; ECHILD: in a child that came about without fork(2).
+ */
+int pfm_create_context(int flags, ...);
+int pfm_create_context_args(int flags, const char *smpl_name, void *smpl_arg,
+			    size_t arg_size);
+#define pfm_create_context(...) PFM_CREATE_CONTEXT_(__VA_ARGS__, 0, 0, 0, 0)
+#define PFM_CREATE_CONTEXT_(flags, smpl_name, smpl_arg, arg_size, ...)                   \
+	pfm_create_context_args(flags, smpl_name, smpl_arg, arg_size)
+
+/**
+ * pfm_load_context(fd, 0, target) - attaches the session, stopped: to the thread TARGET,
+ * as gettid(2) has it, or with PFM_FL_SYSTEM_WIDE to the CPU with the kernel's number
+ * TARGET (the caller need not run there, as it had to). The text has no place for the
+ * target: here it is an int, the first variable argument.
+ *
+ * EINVAL: also a thread number below 1, a CPU number below 0; EBUSY: it is attached;
+ * ESRCH: no such thread; and what perfmon_session_attach_thread() gives, whose system
+ * calls it makes: ENOENT, EOPNOTSUPP, ENODEV: this machine does not count a programmed
+ * event; EACCES, EPERM: not permitted.
+ */
+int pfm_load_context(int fd, int flags, ...);
+
+/** pfm_unload_context(fd, 0) - stops and detaches; values are kept. No effect on a
+ * session that is not attached. As perfmon_session_detach(). */
+int pfm_unload_context(int fd, int flags, ...);
+
+#define PFM_STARTFL_SET	    0x1 /* starting event set is specified */
+#define PFM_STARTFL_RESTART 0x2 /* restart after notification */
+
+/**
+ * pfm_start(fd, 0), pfm_start(fd, PFM_STARTFL_SET, set) - starts an attached session; no
+ * effect on a running one, except that it switches to SET (an int). Without
+ * PFM_STARTFL_SET it starts with the set that was active last, at first with the lowest.
+ * As perfmon_session_start(), perfmon_set_start().
+ *
+ * EINVAL: also a detached session, an unknown set, both flags at once; EBUSY:
+ * PFM_STARTFL_RESTART, but no notification is waiting for it.
+ */
+int pfm_start(int fd, int flags, ...);
+
+/** pfm_stop(fd, 0) - stops; no effect on a stopped session. EINVAL: also a detached one.
+ * As perfmon_session_stop(). */
+int pfm_stop(int fd, int flags, ...);
+
+/**
+ * pfm_message() - copies what the last call on FD that failed had to say, a sentence, or
+ * "" if there was none, into the SIZE bytes of TEXT, cut if it is longer. Its length. Not
+ * in the text of perfmon2. EINVAL: also TEXT is NULL or SIZE 0.
+ */
+int pfm_message(int fd, char *text, size_t size);
+
+/* --- registers -------------------------------------------------------------------------
+ */
+
+struct pfarg_pmc {
+	__u16 reg_num;		/* which register */
+	__u16 reg_set;		/* event set for this register */
+	__u32 reg_flags;	/* REGFL flags */
+	__u64 reg_value;	/* pmc value */
+	__u64 reg_reserved2[4]; /* for future use */
+};
+
+#define PFM_PMCFL_NO_EMUL64 0x1 /* disable 64-bit emulation */
+
+/* Flags of this library. The first three, of which at most one is set, say that reg_value
+ * is no encoding of the core PMU. */
+#define PFM_PMCFL_SOFTWARE 0x10000 /* reg_value: a PERF_COUNT_SW_ of perf_event_open(2)  \
+				    */
+#define PFM_PMCFL_GENERIC 0x20000  /* reg_value: a PERF_COUNT_HW_ of perf_event_open(2)  \
+				    */
+#define PFM_PMCFL_WRITES                                                                 \
+	0x40000 /* reg_value: an address, a multiple of 8; counts writes                 \
+		 * to the 8 bytes there */
+#define PFM_PMCFL_KERNEL 0x80000 /* count in kernel mode, too */
+
+struct pfarg_pmd {
+	__u16 reg_num;			  /* which register */
+	__u16 reg_set;			  /* event set for this register */
+	__u32 reg_flags;		  /* REGFL flags */
+	__u64 reg_value;		  /* pmd value */
+	__u64 reg_long_reset;		  /* reset after overflow+notification */
+	__u64 reg_short_reset;		  /* reset after overflow */
+	__u64 reg_last_reset_val;	  /* PMD last used reset value */
+	__u64 reg_ovfl_switch_cnt;	  /* #overflows before switch */
+	__u64 reg_reset_pmds[PFM_PMD_BV]; /* bitmask of PMD to reset on ovfl */
+	__u64 reg_smpl_pmds[PFM_PMD_BV];  /* bitmask of PMD to record in sample */
+	__u64 reg_smpl_eventid;		  /* opaque event identifier (Oprofile) */
+	__u64 reg_random_mask;		  /* random value range */
+	__u32 reg_reserved2[8];		  /* for future use */
+};
+
+#define PFM_PMDFL_SMPL	      0x1 /* pmd used for sampling */
+#define PFM_PMDFL_SWITCH      0x2 /* pmd used in overflow set switching */
+#define PFM_PMDFL_OVFL_NOTIFY 0x4 /* send notification on event */
+#define PFM_PMDFL_RANDOM      0x8 /* randomize value after event */
+
+/**
+ * pfm_write_pmcs() - programs the PMCs that the SIZE bytes of REQ name. PMDs keep their
+ * values. The same value again costs no system call. As perfmon_session_program().
+ *
+ * EINVAL: also a register or set that does not exist, a value that its flag does not
+ * have; EBUSY: the session is running; E2BIG: also more than 256 programmed PMCs;
+ * EOPNOTSUPP: PFM_PMCFL_NO_EMUL64 (the kernel hides the hardware's width); for a loaded
+ * session what pfm_load_context() gives.
+ */
+int pfm_write_pmcs(int fd, struct pfarg_pmc *req, size_t size);
+
+/**
+ * pfm_write_pmds() - sets PMDs, in any state. As perfmon_session_write(). EINVAL: also a
+ * register or set that does not exist; EOPNOTSUPP: a flag of the text in reg_flags:
+ * 64-bit overflows do nothing yet, and fields about them are not looked at.
+ */
+int pfm_write_pmds(int fd, struct pfarg_pmd *req, size_t size);
+
+/**
+ * pfm_read_pmds() - fills reg_value of the SIZE bytes of PMDS, in any state; reg_flags
+ * may be what was written. As perfmon_session_read(). EINVAL: also a register or set that
+ * does not exist.
+ */
+int pfm_read_pmds(int fd, struct pfarg_pmd *pmds, size_t size);
+
+/* --- event sets ------------------------------------------------------------------------
+ */
+
+struct pfarg_setdesc {
+	__u16 set_id;	     /* which set */
+	__u16 set_reserved1; /* for future use */
+	__u32 set_flags;     /* SETFL flags */
+	__u64 set_timeout;   /* switch timeout in nsecs */
+	__u64 reserved[6];   /* for future use */
+};
+#define pfm_setdesc pfarg_setdesc /* the text spells it both ways */
+
+#define PFM_SETFL_OVFL_SWITCH 0x01 /* enable switch on overflow */
+#define PFM_SETFL_TIME_SWITCH 0x02 /* enable switch on timeout */
+
+struct pfarg_setinfo {
+	__u16 set_id;			  /* which set */
+	__u16 set_reserved1;		  /* for future use */
+	__u32 set_flags;		  /* out: SETFL flags */
+	__u64 set_ovfl_pmds[PFM_PMD_BV];  /* out: last ovfl PMDs */
+	__u64 set_runs;			  /* out: #times the set was active */
+	__u64 set_timeout;		  /* out: eff/leftover timeout (nsecs) */
+	__u64 set_act_duration;		  /* out: time set was active in nsecs */
+	__u64 set_avail_pmcs[PFM_PMC_BV]; /* out: available PMCs */
+	__u64 set_avail_pmds[PFM_PMD_BV]; /* out: available PMDs */
+	__u64 set_reserved3[6];		  /* for future use */
+};
+#define pfm_setinfo pfarg_setinfo
+
+/**
+ * pfm_create_evtsets() - makes event sets, 0 to 65535, or changes the properties of those
+ * that are there, whose registers are kept. Only while detached. As perfmon_set_create().
+ *
+ * EBUSY: the session is attached; E2BIG: also more than 256 sets; EOPNOTSUPP:
+ * PFM_SETFL_OVFL_SWITCH, PFM_SETFL_TIME_SWITCH. Without the latter set_timeout is not
+ * looked at.
+ */
+int pfm_create_evtsets(int fd, struct pfarg_setdesc *sets, size_t size);
+
+/**
+ * pfm_delete_evtsets() - deletes the sets with the numbers in SETS (all else in it is
+ * ignored) and their registers. Only while detached. One set always stays. As
+ * perfmon_set_delete(). EINVAL: also an unknown set, one named twice, or all there are;
+ * EBUSY: the session is attached.
+ */
+int pfm_delete_evtsets(int fd, struct pfarg_setdesc *sets, size_t size);
+
+/**
+ * pfm_getinfo_evtsets() - fills the elements of INFO for the sets that they name, in any
+ * state. A register is available if it is programmed or could be. As perfmon_set_info().
+ * EINVAL: also an unknown set.
+ */
+int pfm_getinfo_evtsets(int fd, struct pfarg_setinfo *info, size_t size);
+
+/* --- messages --------------------------------------------------------------------------
+ */
+
+#define PFM_MSG_OVFL 1 /* an overflow happened */
+
+struct pfarg_ovfl_msg {
+	__u32 msg_type;			 /* message type: PFM_MSG_OVFL */
+	__u32 msg_ovfl_pid;		 /* process id */
+	__u16 msg_active_set;		 /* active set at overflow */
+	__u16 msg_ovfl_cpu;		 /* cpu of PMU interrupt */
+	__u32 msg_ovfl_tid;		 /* thread id */
+	__u64 msg_ovfl_ip;		 /* IP on PMU intr */
+	__u64 msg_ovfl_pmds[PFM_PMD_BV]; /* overflowed PMDs */
+};
+
+union pfarg_msg {
+	__u32 type;
+	struct pfarg_ovfl_msg pfm_ovfl_msg;
+};
+typedef union pfarg_msg pfarg_msg_t;
+
+/**
+ * pfm_read_msg() - read(2) of messages from FD, with the check that a bare read(2) cannot
+ * make in user space: EINVAL if SIZE is 0 or no multiple of sizeof(union pfarg_msg).
+ * Otherwise what read(2) does: as many whole messages as are there and fit, in bytes; it
+ * waits for the first, or EAGAIN with O_NONBLOCK; EINTR; EFAULT. Works in a forked child.
+ * One system call. Not in the text of perfmon2.
+ *
+ * No session sends messages yet.
+ */
+ssize_t pfm_read_msg(int fd, union pfarg_msg *messages, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

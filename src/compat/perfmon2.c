@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The perfmon2 calls for a session as a whole. */
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "compat/perfmon2.h"
+#include "core/export.h"
+#include "core/kernel.h"
+
+#define KNOWN_CONTEXT_FLAGS                                                              \
+	(PFM_FL_NOTIFY_BLOCK | PFM_FL_SYSTEM_WIDE | PFM_FL_SMPL_FMT | PFM_FL_OVFL_NO_MSG)
+#define KNOWN_START_FLAGS (PFM_STARTFL_SET | PFM_STARTFL_RESTART)
+
+PM_EXPORT int pfm_create_context_args(int flags, const char *smpl_name, void *smpl_arg,
+				      size_t arg_size)
+{
+	if (flags & ~KNOWN_CONTEXT_FLAGS)
+		return pm2_result(-EINVAL);
+	if (flags & PFM_FL_NOTIFY_BLOCK && flags & PFM_FL_SYSTEM_WIDE)
+		return pm2_result(-EINVAL);
+	if (!(flags & PFM_FL_SMPL_FMT) && (smpl_name || smpl_arg || arg_size))
+		return pm2_result(-EINVAL);
+	if (flags & ~PFM_FL_SYSTEM_WIDE)
+		return pm2_result(-EOPNOTSUPP);
+	return pm2_result(pm2_context_create(
+		flags & PFM_FL_SYSTEM_WIDE ? PERFMON_SCOPE_CPU : PERFMON_SCOPE_THREAD));
+}
+
+/* For who calls it past the macro. */
+PM_EXPORT int(pfm_create_context)(int flags, ...)
+{
+	const char *smpl_name = NULL;
+	void *smpl_arg = NULL;
+	size_t arg_size = 0;
+	va_list more;
+
+	if (flags & PFM_FL_SMPL_FMT) {
+		va_start(more, flags);
+		smpl_name = va_arg(more, const char *);
+		smpl_arg = va_arg(more, void *);
+		arg_size = va_arg(more, size_t);
+		va_end(more);
+	}
+	return pfm_create_context_args(flags, smpl_name, smpl_arg, arg_size);
+}
+
+static int load(struct pm2_context *context, int flags, int target)
+{
+	int err = pm2_check_flags(context, (uint32_t)flags, 0);
+
+	if (err)
+		return err;
+	if (context->is_cpu)
+		return pm2_session_said(
+			context, perfmon_session_attach_cpu(context->session, target));
+	if (target <= 0)
+		return pm_diag_set(&context->diag, -EINVAL,
+				   "%d is not the number of a thread", target);
+	return pm2_session_said(context,
+				perfmon_session_attach_thread(context->session, target));
+}
+
+PM_EXPORT int pfm_load_context(int fd, int flags, ...)
+{
+	struct pm2_context *context;
+	va_list more;
+	int target, err = pm2_context_enter(fd, &context);
+
+	if (err)
+		return pm2_result(err);
+	va_start(more, flags);
+	target = va_arg(more, int);
+	va_end(more);
+	return pm2_context_leave(context, load(context, flags, target));
+}
+
+PM_EXPORT int pfm_unload_context(int fd, int flags, ...)
+{
+	struct pm2_context *context;
+	int err = pm2_context_enter(fd, &context);
+
+	if (err)
+		return pm2_result(err);
+	err = pm2_check_flags(context, (uint32_t)flags, 0);
+	err = err ?: pm2_session_said(context, perfmon_session_detach(context->session));
+	return pm2_context_leave(context, err);
+}
+
+static int start(struct pm2_context *context, int flags, int set)
+{
+	int err = pm2_check_flags(context, (uint32_t)flags, KNOWN_START_FLAGS);
+
+	if (err)
+		return err;
+	switch (flags) {
+	case 0:
+		return pm2_session_said(context, perfmon_session_start(context->session));
+	case PFM_STARTFL_SET:
+		if (set < 0 || set > UINT16_MAX)
+			return pm_diag_set(&context->diag, -EINVAL,
+					   "there is no event set %d", set);
+		return pm2_session_said(
+			context, perfmon_set_start(context->session, (uint16_t)set));
+	case PFM_STARTFL_RESTART:
+		return pm_diag_set(&context->diag, -EBUSY,
+				   "no notification waits for a restart");
+	default:
+		return pm_diag_set(&context->diag, -EINVAL,
+				   "a restart goes on with the set that is active");
+	}
+}
+
+PM_EXPORT int pfm_start(int fd, int flags, ...)
+{
+	struct pm2_context *context;
+	int set = 0, err = pm2_context_enter(fd, &context);
+	va_list more;
+
+	if (err)
+		return pm2_result(err);
+	if (flags & PFM_STARTFL_SET) {
+		va_start(more, flags);
+		set = va_arg(more, int);
+		va_end(more);
+	}
+	return pm2_context_leave(context, start(context, flags, set));
+}
+
+PM_EXPORT int pfm_stop(int fd, int flags, ...)
+{
+	struct pm2_context *context;
+	int err = pm2_context_enter(fd, &context);
+
+	if (err)
+		return pm2_result(err);
+	err = pm2_check_flags(context, (uint32_t)flags, 0);
+	err = err ?: pm2_session_said(context, perfmon_session_stop(context->session));
+	return pm2_context_leave(context, err);
+}
+
+PM_EXPORT int pfm_message(int fd, char *text, size_t size)
+{
+	struct pm2_context *context;
+	size_t length;
+	int err = pm2_context_enter(fd, &context);
+
+	if (err)
+		return pm2_result(err);
+	if (!text || !size)
+		return pm2_context_leave(context, -EINVAL);
+	length = strlen(context->diag.text);
+	length = length < size ? length : size - 1;
+	memcpy(text, context->diag.text, length);
+	text[length] = '\0';
+	return pm2_context_leave(context, (int)length);
+}
+
+PM_EXPORT ssize_t pfm_read_msg(int fd, union pfarg_msg *messages, size_t size)
+{
+	ssize_t n;
+
+	if (!size || size % sizeof(*messages))
+		return pm2_result(-EINVAL);
+	n = pm_kernel_read(fd, messages, size);
+	return n < 0 ? pm2_result((int)n) : n;
+}

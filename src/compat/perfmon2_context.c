@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Descriptors of perfmon2 sessions. One end of a pair of stream sockets is the program's:
+ * copies of it, waiting for it and signals from it are the kernel's business. A table
+ * finds the context by the socket's inode, so that any copy will do. The library's end
+ * hangs up when the last copy is closed; a thread, the watcher, waits for that and ends
+ * the session.
+ *
+ * A context leaves the table by the watcher alone, and is freed by who drops the last
+ * reference: the watcher, or a call that was under way.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "compat/perfmon2.h"
+#include "core/kernel.h"
+
+#define BUCKETS	 256
+#define HANG_UPS 16 /* looked at in one go */
+
+/* Guarded by `lock`, except `owner`. */
+static struct {
+	pthread_mutex_t lock;
+	struct pm2_context *buckets[BUCKETS];
+	size_t count;
+	int epoll_fd; /* of the watcher, while `is_watched` */
+	bool is_watched;
+	/* The process that may use the table; a child that no fork handler has prepared
+	 * finds itself to be another. 0: nobody yet. */
+	pid_t owner;
+} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Whether this thread holds the lock or is about to: a signal handler that forks
+ * meanwhile must not wait for it. */
+static __thread volatile bool holds_table __attribute__((tls_model("initial-exec")));
+
+static void table_lock(void)
+{
+	holds_table = true;
+	pthread_mutex_lock(&table.lock);
+}
+
+static void table_unlock(void)
+{
+	pthread_mutex_unlock(&table.lock);
+	holds_table = false;
+}
+
+static struct pm2_context **bucket_of(ino_t inode)
+{
+	return &table.buckets[inode % BUCKETS];
+}
+
+/* --- the life of a context -------------------------------------------------------------
+ */
+
+static void context_free(struct pm2_context *context)
+{
+	perfmon_session_close(context->session);
+	if (context->fd >= 0)
+		pm_kernel_close(context->fd);
+	pthread_mutex_destroy(&context->lock);
+	free(context->registers);
+	free(context);
+}
+
+static void context_put(struct pm2_context *context)
+{
+	bool last;
+
+	table_lock();
+	last = !--context->references;
+	table_unlock();
+	if (last)
+		context_free(context);
+}
+
+/* --- the watcher -----------------------------------------------------------------------
+ */
+
+static void unlink_context(struct pm2_context *gone)
+{
+	struct pm2_context **link = bucket_of(gone->inode);
+
+	while (*link != gone)
+		link = &(*link)->next;
+	*link = gone->next;
+	table.count--;
+	/* By hand: a child by clone(2) may have a copy of the descriptor, with which it
+	 * would stay. */
+	pm_kernel_epoll_ctl(table.epoll_fd, EPOLL_CTL_DEL, gone->fd, NULL);
+}
+
+static void *watch(void *argument)
+{
+	struct epoll_event events[HANG_UPS];
+	bool done = false;
+	int i, n, epoll_fd = (int)(intptr_t)argument;
+
+	while (!done) {
+		n = pm_kernel_epoll_wait(epoll_fd, events, HANG_UPS);
+		table_lock();
+		if (n < 0 && n != -EINTR) {
+			/* The program has closed what is ours. */
+			table.is_watched = false;
+			done = true;
+			n = 0;
+		}
+		for (i = 0; i < n; i++)
+			unlink_context(events[i].data.ptr);
+		if (!done && !table.count) {
+			done = true;
+			table.is_watched = false;
+			pm_kernel_close(epoll_fd);
+		}
+		table_unlock();
+		for (i = 0; i < n; i++)
+			context_put(events[i].data.ptr);
+	}
+	return NULL;
+}
+
+/* Under the lock. */
+static int start_watcher(void)
+{
+	pthread_t watcher;
+	int err, fd;
+
+	if (table.is_watched)
+		return 0;
+	fd = pm_kernel_epoll_create();
+	if (fd < 0)
+		return fd;
+	err = pm_kernel_thread_start(&watcher, watch, (void *)(intptr_t)fd);
+	if (err) {
+		pm_kernel_close(fd);
+		return err;
+	}
+	pthread_detach(watcher);
+	table.epoll_fd = fd;
+	table.is_watched = true;
+	return 0;
+}
+
+/* --- fork ------------------------------------------------------------------------------
+ */
+
+/* Forks by signal handlers that interrupted this thread with the lock in its hands. */
+static __thread unsigned int forks_inside __attribute__((tls_model("initial-exec")));
+
+static void before_fork(void)
+{
+	if (holds_table)
+		forks_inside++;
+	else
+		table_lock();
+}
+
+/* Whether before_fork() took the lock for this fork. */
+static bool is_locked_for_fork(void)
+{
+	if (!forks_inside)
+		return holds_table;
+	forks_inside--;
+	return false;
+}
+
+static void after_fork_parent(void)
+{
+	if (is_locked_for_fork())
+		table_unlock();
+}
+
+/* The child keeps the contexts, to know its parent's descriptors, and nothing else of
+ * them; the watcher is not there. The locks of contexts and sessions may be held by
+ * threads that are not, either: nothing takes them. */
+static void after_fork_child(void)
+{
+	struct pm2_context *context;
+	size_t i;
+
+	if (!is_locked_for_fork())
+		return; /* the table may be in pieces: `owner` keeps this child off it */
+	for (i = 0; i < BUCKETS && table.owner; i++) {
+		for (context = table.buckets[i]; context; context = context->next) {
+			perfmon_session_close(context->session);
+			context->session = NULL;
+			if (context->fd >= 0)
+				pm_kernel_close(context->fd);
+			context->fd = -1;
+		}
+	}
+	if (table.is_watched)
+		pm_kernel_close(table.epoll_fd);
+	table.is_watched = false;
+	table.count = 0;
+	if (table.owner)
+		table.owner = pm_kernel_getpid();
+	table_unlock();
+}
+
+/* Before there can be a session: a fork while one thread makes the first would have a
+ * child that nothing has prepared. */
+__attribute__((constructor)) static void handle_forks(void)
+{
+	pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+}
+
+/* This process, if the table is its own; takes it if it is nobody's. 0: it is another's.
+ */
+static pid_t owner_of_table(void)
+{
+	pid_t pid = pm_kernel_getpid(), owner = 0;
+
+	if (__atomic_compare_exchange_n(&table.owner, &owner, pid, false,
+					__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		return pid;
+	return owner == pid ? pid : 0;
+}
+
+/* --- create ----------------------------------------------------------------------------
+ */
+
+/* Puts CONTEXT under the eyes of the watcher and into the table. */
+static int context_publish(struct pm2_context *context)
+{
+	struct pm2_context **bucket = bucket_of(context->inode);
+	/* Hanging up is always told. */
+	struct epoll_event event = {.data.ptr = context};
+	int err;
+
+	table_lock();
+	err = start_watcher();
+	if (!err)
+		err = pm_kernel_epoll_ctl(table.epoll_fd, EPOLL_CTL_ADD, context->fd,
+					  &event);
+	if (!err) {
+		context->references = 1;
+		context->next = *bucket;
+		*bucket = context;
+		table.count++;
+	}
+	table_unlock();
+	return err;
+}
+
+static int make_ends(struct pm2_context *context, int *end)
+{
+	struct stat st;
+	int ends[2], err;
+
+	err = pm_kernel_socketpair(ends);
+	if (err)
+		return err;
+	context->fd = ends[0];
+	/* Nothing is to be written by the program, which would pile up unread. */
+	err = pm_kernel_shutdown(ends[0], SHUT_RD);
+	err = err ?: pm_kernel_fcntl(ends[1], F_SETFD, 0);
+	err = err ?: pm_kernel_fstat(ends[1], &st);
+	if (err) {
+		pm_kernel_close(ends[1]);
+		return err;
+	}
+	context->device = st.st_dev;
+	context->inode = st.st_ino;
+	*end = ends[1];
+	return 0;
+}
+
+int pm2_context_create(uint32_t scope)
+{
+	struct perfmon_session_options options = {.size = sizeof(options),
+						  .scope = scope};
+	struct pm2_context *context;
+	pid_t owner = owner_of_table();
+	int end, err;
+
+	if (!owner)
+		return -ECHILD;
+	context = calloc(1, sizeof(*context));
+	if (!context)
+		return -ENOMEM;
+	pthread_mutex_init(&context->lock, NULL);
+	context->fd = -1;
+	context->is_cpu = scope == PERFMON_SCOPE_CPU;
+	context->owner = owner;
+	err = perfmon_session_create(&context->session, &options);
+	if (err)
+		goto fail;
+	err = make_ends(context, &end);
+	if (err)
+		goto fail;
+	err = context_publish(context);
+	if (err) {
+		pm_kernel_close(end);
+		goto fail;
+	}
+	return end;
+fail:
+	context_free(context);
+	return err;
+}
+
+/* --- calls -----------------------------------------------------------------------------
+ */
+
+int pm2_context_enter(int fd, struct pm2_context **out)
+{
+	struct pm2_context *context;
+	struct stat st;
+	pid_t owner;
+	int err = pm_kernel_fstat(fd, &st);
+
+	if (err)
+		return err;
+	if (!S_ISSOCK(st.st_mode))
+		return -EINVAL;
+	owner = owner_of_table();
+	if (!owner)
+		return -ECHILD;
+	table_lock();
+	context = *bucket_of(st.st_ino);
+	while (context && (context->inode != st.st_ino || context->device != st.st_dev))
+		context = context->next;
+	if (!context)
+		err = -EINVAL;
+	else if (context->owner != owner)
+		err = -ECHILD;
+	else
+		context->references++;
+	table_unlock();
+	if (err)
+		return err;
+	pthread_mutex_lock(&context->lock);
+	*out = context;
+	return 0;
+}
+
+int pm2_result(int result)
+{
+	if (result >= 0)
+		return result;
+	errno = -result;
+	return -1;
+}
+
+int pm2_context_leave(struct pm2_context *context, int result)
+{
+	pthread_mutex_unlock(&context->lock);
+	context_put(context);
+	return pm2_result(result);
+}
+
+int pm2_session_said(struct pm2_context *context, int result)
+{
+	if (result >= 0)
+		return result;
+	return pm_diag_set(&context->diag, result, "%s",
+			   perfmon_session_message(context->session));
+}
+
+int pm2_check_vector(struct pm2_context *context, const void *vector, size_t size,
+		     size_t element)
+{
+	if (!vector || !size || size % element)
+		return pm_diag_set(&context->diag, -EINVAL,
+				   "a vector of %zu bytes is no number of elements of "
+				   "%zu",
+				   size, element);
+	if (size / element > PERFMON_SESSION_VECTOR)
+		return pm_diag_set(&context->diag, -E2BIG,
+				   "a vector of %zu elements is longer than %d",
+				   size / element, PERFMON_SESSION_VECTOR);
+	return 0;
+}
+
+int pm2_check_flags(struct pm2_context *context, uint32_t flags, uint32_t known)
+{
+	if (flags & ~known)
+		return pm_diag_set(&context->diag, -EINVAL, "unknown flags 0x%x",
+				   flags & ~known);
+	return 0;
+}

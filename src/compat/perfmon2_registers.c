@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The perfmon2 calls for PMCs and PMDs. */
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compat/perfmon2.h"
+#include "core/export.h"
+
+#define SOURCE_FLAGS	(PFM_PMCFL_SOFTWARE | PFM_PMCFL_GENERIC | PFM_PMCFL_WRITES)
+#define KNOWN_PMC_FLAGS (SOURCE_FLAGS | PFM_PMCFL_NO_EMUL64 | PFM_PMCFL_KERNEL)
+#define KNOWN_PMD_FLAGS                                                                  \
+	(PFM_PMDFL_SMPL | PFM_PMDFL_SWITCH | PFM_PMDFL_OVFL_NOTIFY | PFM_PMDFL_RANDOM)
+
+/* --- PMC values as texts of events -----------------------------------------------------
+ */
+
+#define TEXT_SIZE 64
+
+/* What a quiescent register counts: an event that never happens. */
+#define QUIESCENT "dummy"
+
+static const char *const software_names[] = {
+	[PERF_COUNT_SW_CPU_CLOCK] = "cpu-clock",
+	[PERF_COUNT_SW_TASK_CLOCK] = "task-clock",
+	[PERF_COUNT_SW_PAGE_FAULTS] = "page-faults",
+	[PERF_COUNT_SW_CONTEXT_SWITCHES] = "context-switches",
+	[PERF_COUNT_SW_CPU_MIGRATIONS] = "cpu-migrations",
+	[PERF_COUNT_SW_PAGE_FAULTS_MIN] = "minor-faults",
+	[PERF_COUNT_SW_PAGE_FAULTS_MAJ] = "major-faults",
+	[PERF_COUNT_SW_ALIGNMENT_FAULTS] = "alignment-faults",
+	[PERF_COUNT_SW_EMULATION_FAULTS] = "emulation-faults",
+	[PERF_COUNT_SW_DUMMY] = "dummy",
+};
+
+static const char *const generic_names[] = {
+	[PERF_COUNT_HW_CPU_CYCLES] = "cycles",
+	[PERF_COUNT_HW_INSTRUCTIONS] = "instructions",
+	[PERF_COUNT_HW_CACHE_REFERENCES] = "cache-references",
+	[PERF_COUNT_HW_CACHE_MISSES] = "cache-misses",
+	[PERF_COUNT_HW_BRANCH_INSTRUCTIONS] = "branches",
+	[PERF_COUNT_HW_BRANCH_MISSES] = "branch-misses",
+	[PERF_COUNT_HW_BUS_CYCLES] = "bus-cycles",
+	[PERF_COUNT_HW_STALLED_CYCLES_FRONTEND] = "stalled-cycles-frontend",
+	[PERF_COUNT_HW_STALLED_CYCLES_BACKEND] = "stalled-cycles-backend",
+	[PERF_COUNT_HW_REF_CPU_CYCLES] = "ref-cycles",
+};
+
+static int named_text(char text[TEXT_SIZE], const char *const *names, size_t count,
+		      const struct pfarg_pmc *pmc, const char *modes)
+{
+	if (pmc->reg_value >= count || !names[pmc->reg_value])
+		return -EINVAL;
+	snprintf(text, TEXT_SIZE, "%s%s", names[pmc->reg_value], modes);
+	return 0;
+}
+
+/* A raw encoding, with the modes that it says itself. */
+static void raw_text(char text[TEXT_SIZE], uint64_t value, const char *modes)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	const uint64_t usr = 1u << 16, os = 1u << 17, interrupt = 1u << 20,
+		       enable = 1u << 22;
+
+	if (value & os)
+		modes = value & usr ? ":uk" : ":k";
+	else if (value & usr)
+		modes = ":u";
+	value &= ~(usr | os | interrupt | enable);
+#endif
+	snprintf(text, TEXT_SIZE, "r%" PRIx64 "%s", value, modes);
+}
+
+/* The event of PMC as perfmon/event.h has it; -EINVAL: there is none. */
+static int text_of(char text[TEXT_SIZE], const struct pfarg_pmc *pmc)
+{
+	const char *modes = pmc->reg_flags & PFM_PMCFL_KERNEL ? ":uk" : "";
+
+	switch (pmc->reg_flags & SOURCE_FLAGS) {
+	case 0:
+		if (!pmc->reg_value)
+			snprintf(text, TEXT_SIZE, QUIESCENT);
+		else
+			raw_text(text, pmc->reg_value, modes);
+		return 0;
+	case PFM_PMCFL_SOFTWARE:
+		return named_text(text, software_names,
+				  sizeof(software_names) / sizeof(software_names[0]), pmc,
+				  modes);
+	case PFM_PMCFL_GENERIC:
+		return named_text(text, generic_names,
+				  sizeof(generic_names) / sizeof(generic_names[0]), pmc,
+				  modes);
+	case PFM_PMCFL_WRITES:
+		if (pmc->reg_value % 8)
+			return -EINVAL;
+		snprintf(text, TEXT_SIZE, "mem:0x%" PRIx64 "/8:w%s",
+			 (uint64_t)pmc->reg_value, modes);
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+/* --- the map ---------------------------------------------------------------------------
+ */
+
+static struct pm2_register *find(struct pm2_context *context, uint16_t set,
+				 uint16_t number)
+{
+	size_t i;
+
+	for (i = 0; i < context->register_count; i++) {
+		struct pm2_register *reg = &context->registers[i];
+
+		if (reg->set == set && reg->number == number)
+			return reg;
+	}
+	return NULL;
+}
+
+/* Makes sure that MORE registers can be added without memory. */
+static int reserve(struct pm2_context *context, size_t more)
+{
+	struct pm2_register *larger = realloc(
+		context->registers, (context->register_count + more) * sizeof(larger[0]));
+
+	if (!larger)
+		return pm_diag_set(&context->diag, -ENOMEM, "out of memory");
+	context->registers = larger;
+	return 0;
+}
+
+/* Finds or adds; the memory is there. */
+static struct pm2_register *touch(struct pm2_context *context, uint16_t set,
+				  uint16_t number)
+{
+	struct pm2_register *reg = find(context, set, number);
+
+	if (reg)
+		return reg;
+	reg = &context->registers[context->register_count++];
+	*reg = (struct pm2_register){.set = set, .number = number, .counter = -1};
+	return reg;
+}
+
+void pm2_registers_drop_set(struct pm2_context *context, uint16_t id)
+{
+	bool gone[PERFMON_SESSION_COUNTERS] = {false};
+	size_t i, kept = 0;
+	int c;
+
+	for (i = 0; i < context->register_count; i++) {
+		const struct pm2_register *reg = &context->registers[i];
+
+		if (reg->set == id && reg->counter >= 0)
+			gone[reg->counter] = true;
+		if (reg->set != id)
+			context->registers[kept++] = *reg;
+	}
+	context->register_count = kept;
+	/* The counters behind those of the set have moved up. */
+	for (i = 0; i < kept; i++) {
+		int32_t *counter = &context->registers[i].counter;
+		int before = 0;
+
+		for (c = 0; c < *counter; c++)
+			before += gone[c];
+		*counter -= before;
+	}
+}
+
+static int check_register(struct pm2_context *context, size_t i, uint16_t set,
+			  uint16_t number)
+{
+	if (number >= PM2_REGISTERS)
+		return pm_diag_set(&context->diag, -EINVAL,
+				   "element %zu: there is no register %u: a set has %u",
+				   i, number, PM2_REGISTERS);
+	return pm2_check_set(context, i, set);
+}
+
+/* --- PMCs ------------------------------------------------------------------------------
+ */
+
+/* How a register was before a call that may have to undo what it did. */
+struct change {
+	uint16_t set;
+	uint16_t number;
+	int32_t counter;
+	uint32_t pmc_flags;
+	uint64_t pmc_value;
+};
+
+static int check_pmc_fields(struct pm2_context *context, size_t i,
+			    const struct pfarg_pmc *pmc)
+{
+	int err = pm2_check_flags(context, pmc->reg_flags, KNOWN_PMC_FLAGS);
+	size_t w;
+
+	if (err)
+		return err;
+	for (w = 0; w < sizeof(pmc->reg_reserved2) / sizeof(pmc->reg_reserved2[0]); w++) {
+		if (pmc->reg_reserved2[w])
+			return pm_diag_set(&context->diag, -EINVAL,
+					   "element %zu: a reserved field is not 0", i);
+	}
+	return 0;
+}
+
+static int check_pmc(struct pm2_context *context, size_t i, const struct pfarg_pmc *pmc)
+{
+	char text[TEXT_SIZE];
+	int err = check_register(context, i, pmc->reg_set, pmc->reg_num);
+
+	if (err)
+		return err;
+	if (pmc->reg_flags & PFM_PMCFL_NO_EMUL64)
+		return pm_diag_set(
+			&context->diag, -EOPNOTSUPP,
+			"element %zu: counters have 64 bits: the kernel hides the "
+			"hardware's width",
+			i);
+	err = text_of(text, pmc);
+	if (err)
+		return pm_diag_set(&context->diag, err,
+				   "element %zu: with flags 0x%x, 0x%llx is no event", i,
+				   pmc->reg_flags, pmc->reg_value);
+	return 0;
+}
+
+static int check_pmcs(struct pm2_context *context, const struct pfarg_pmc *pmcs, size_t n)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++)
+		err = check_pmc_fields(context, i, &pmcs[i]);
+	if (!err && perfmon_session_state(context->session) == PERFMON_RUNNING)
+		err = pm_diag_set(&context->diag, -EBUSY,
+				  "the PMCs of a running session cannot be written; stop "
+				  "it first");
+	for (i = 0; i < n && !err; i++)
+		err = check_pmc(context, i, &pmcs[i]);
+	return err;
+}
+
+/* Gives a register without a counter one that counts TEXT, from its value on. */
+static int add_counter(struct pm2_context *context, struct pm2_register *reg,
+		       const char *text)
+{
+	struct pm2_register *spare = find(context, reg->set, PM2_SPARE);
+	struct perfmon_write write = {.value = reg->value};
+	int err, counter;
+
+	if (spare) {
+		counter = spare->counter;
+		err = perfmon_session_program(context->session, (uint32_t)counter, text);
+	} else {
+		counter = perfmon_set_add_events(context->session, reg->set, text);
+		err = counter < 0 ? counter : 0;
+	}
+	if (err)
+		return pm2_session_said(context, err);
+	write.index = (uint32_t)counter;
+	perfmon_session_write(context->session, &write, sizeof(write));
+	reg->counter = counter;
+	/* The last moves into its place: the memory that was made sure of stays enough.
+	 */
+	if (spare)
+		*spare = context->registers[--context->register_count];
+	return 0;
+}
+
+static int program(struct pm2_context *context, const struct pfarg_pmc *pmc)
+{
+	struct pm2_register *reg = touch(context, pmc->reg_set, pmc->reg_num);
+	char text[TEXT_SIZE];
+	int err = 0;
+
+	text_of(text, pmc);
+	if (reg->counter >= 0)
+		err = pm2_session_said(
+			context, perfmon_session_program(context->session,
+							 (uint32_t)reg->counter, text));
+	else if (strcmp(text, QUIESCENT) != 0 || pmc->reg_flags)
+		err = add_counter(context, reg, text);
+	if (err)
+		return err;
+	reg = find(context, pmc->reg_set, pmc->reg_num);
+	reg->pmc_flags = pmc->reg_flags;
+	reg->pmc_value = pmc->reg_value;
+	return 0;
+}
+
+/* Puts back what CHANGE says. The sentence about the failure stays. */
+static void undo(struct pm2_context *context, const struct change *change)
+{
+	struct pm2_register *reg = find(context, change->set, change->number);
+	struct pfarg_pmc old = {.reg_flags = change->pmc_flags,
+				.reg_value = change->pmc_value};
+	char text[TEXT_SIZE] = QUIESCENT;
+	int32_t counter = reg->counter;
+
+	reg->pmc_flags = change->pmc_flags;
+	reg->pmc_value = change->pmc_value;
+	if (counter < 0)
+		return;
+	if (change->counter >= 0)
+		text_of(text, &old);
+	perfmon_session_program(context->session, (uint32_t)counter, text);
+	if (change->counter >= 0)
+		return;
+	reg->counter = -1;
+	reg = &context->registers[context->register_count++];
+	*reg = (struct pm2_register){
+		.set = change->set, .number = PM2_SPARE, .counter = counter};
+}
+
+static int write_pmcs(struct pm2_context *context, const struct pfarg_pmc *pmcs, size_t n)
+{
+	struct change *changes = calloc(n, sizeof(changes[0]));
+	size_t i;
+	int err;
+
+	if (!changes)
+		return pm_diag_set(&context->diag, -ENOMEM, "out of memory");
+	/* Each may become a register, and leave a spare counter behind. */
+	err = reserve(context, 2 * n);
+	for (i = 0; i < n && !err; i++) {
+		const struct pm2_register *reg =
+			find(context, pmcs[i].reg_set, pmcs[i].reg_num);
+
+		changes[i] = (struct change){pmcs[i].reg_set, pmcs[i].reg_num, -1, 0, 0};
+		if (reg) {
+			changes[i].counter = reg->counter;
+			changes[i].pmc_flags = reg->pmc_flags;
+			changes[i].pmc_value = reg->pmc_value;
+		}
+		err = program(context, &pmcs[i]);
+	}
+	while (err && i--) {
+		if (find(context, changes[i].set, changes[i].number))
+			undo(context, &changes[i]);
+	}
+	free(changes);
+	return err;
+}
+
+PM_EXPORT int pfm_write_pmcs(int fd, struct pfarg_pmc *req, size_t size)
+{
+	struct pm2_context *context;
+	size_t n = size / sizeof(req[0]);
+	int err = pm2_context_enter(fd, &context);
+
+	if (err)
+		return pm2_result(err);
+	err = pm2_check_vector(context, req, size, sizeof(req[0]));
+	err = err ?: check_pmcs(context, req, n);
+	err = err ?: write_pmcs(context, req, n);
+	return pm2_context_leave(context, err);
+}
+
+/* --- PMDs ------------------------------------------------------------------------------
+ */
+
+static int check_pmds(struct pm2_context *context, const struct pfarg_pmd *pmds, size_t n)
+{
+	size_t i, w;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++) {
+		err = pm2_check_flags(context, pmds[i].reg_flags, KNOWN_PMD_FLAGS);
+		for (w = 0; w < sizeof(pmds[i].reg_reserved2) /
+					    sizeof(pmds[i].reg_reserved2[0]) &&
+			    !err;
+		     w++) {
+			if (pmds[i].reg_reserved2[w])
+				err = pm_diag_set(
+					&context->diag, -EINVAL,
+					"element %zu: a reserved field is not 0", i);
+		}
+	}
+	for (i = 0; i < n && !err; i++)
+		err = check_register(context, i, pmds[i].reg_set, pmds[i].reg_num);
+	return err;
+}
+
+static int write_pmds(struct pm2_context *context, const struct pfarg_pmd *pmds, size_t n)
+{
+	struct perfmon_write *writes = calloc(n, sizeof(writes[0]));
+	size_t i, counted = 0;
+	int err = writes ? reserve(context, n)
+			 : pm_diag_set(&context->diag, -ENOMEM, "out of memory");
+
+	for (i = 0; i < n && !err; i++) {
+		struct pm2_register *reg =
+			touch(context, pmds[i].reg_set, pmds[i].reg_num);
+
+		if (reg->counter >= 0) {
+			writes[counted].index = (uint32_t)reg->counter;
+			writes[counted++].value = pmds[i].reg_value;
+		}
+	}
+	if (!err && counted)
+		err = pm2_session_said(
+			context, perfmon_session_write(context->session, writes,
+						       counted * sizeof(writes[0])));
+	for (i = 0; i < n && err >= 0; i++)
+		find(context, pmds[i].reg_set, pmds[i].reg_num)->value =
+			pmds[i].reg_value;
+	free(writes);
+	return err < 0 ? err : 0;
+}
+
+PM_EXPORT int pfm_write_pmds(int fd, struct pfarg_pmd *req, size_t size)
+{
+	struct pm2_context *context;
+	size_t i, n = size / sizeof(req[0]);
+	int err = pm2_context_enter(fd, &context);
+
+	if (err)
+		return pm2_result(err);
+	err = pm2_check_vector(context, req, size, sizeof(req[0]));
+	err = err ?: check_pmds(context, req, n);
+	for (i = 0; i < n && !err; i++) {
+		if (req[i].reg_flags)
+			err = pm_diag_set(&context->diag, -EOPNOTSUPP,
+					  "element %zu: overflows are not acted on", i);
+	}
+	err = err ?: write_pmds(context, req, n);
+	return pm2_context_leave(context, err);
+}
+
+static int read_pmds(struct pm2_context *context, struct pfarg_pmd *pmds, size_t n)
+{
+	struct perfmon_value *values = calloc(n, sizeof(values[0]));
+	const struct pm2_register *reg;
+	size_t i, counted = 0;
+	int err = 0;
+
+	if (!values)
+		return pm_diag_set(&context->diag, -ENOMEM, "out of memory");
+	for (i = 0; i < n; i++) {
+		reg = find(context, pmds[i].reg_set, pmds[i].reg_num);
+		if (reg && reg->counter >= 0)
+			values[counted++].index = (uint32_t)reg->counter;
+	}
+	if (counted)
+		err = pm2_session_said(context,
+				       perfmon_session_read(context->session, values,
+							    counted * sizeof(values[0])));
+	for (i = 0, counted = 0; i < n && err >= 0; i++) {
+		reg = find(context, pmds[i].reg_set, pmds[i].reg_num);
+		if (reg && reg->counter >= 0)
+			pmds[i].reg_value = values[counted++].value;
+		else
+			pmds[i].reg_value = reg ? reg->value : 0;
+	}
+	free(values);
+	return err < 0 ? err : 0;
+}
+
+PM_EXPORT int pfm_read_pmds(int fd, struct pfarg_pmd *pmds, size_t size)
+{
+	struct pm2_context *context;
+	size_t n = size / sizeof(pmds[0]);
+	int err = pm2_context_enter(fd, &context);
+
+	if (err)
+		return pm2_result(err);
+	err = pm2_check_vector(context, pmds, size, sizeof(pmds[0]));
+	err = err ?: check_pmds(context, pmds, n);
+	err = err ?: read_pmds(context, pmds, n);
+	return pm2_context_leave(context, err);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The perfmon2 calls for event sets. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compat/perfmon2.h"
+#include "core/export.h"
+
+#define KNOWN_SET_FLAGS (PFM_SETFL_OVFL_SWITCH | PFM_SETFL_TIME_SWITCH)
+
+static bool all_zero(const __u64 *words, size_t n)
+{
+	while (n--) {
+		if (words[n])
+			return false;
+	}
+	return true;
+}
+
+int pm2_check_set(struct pm2_context *context, size_t i, uint16_t id)
+{
+	uint16_t ids[PERFMON_SESSION_SETS];
+	int n = perfmon_set_list(context->session, ids, PERFMON_SESSION_SETS);
+
+	while (n > 0) {
+		if (ids[--n] == id)
+			return 0;
+	}
+	return pm_diag_set(&context->diag, -EINVAL,
+			   "element %zu: there is no event set %u", i, id);
+}
+
+static int check_element(struct pm2_context *context, size_t i,
+			 const struct pfarg_setdesc *set)
+{
+	int err = pm2_check_flags(context, set->set_flags, KNOWN_SET_FLAGS);
+
+	if (err)
+		return err;
+	if (set->set_reserved1 || !all_zero(set->reserved, 6))
+		return pm_diag_set(&context->diag, -EINVAL,
+				   "element %zu: a reserved field is not 0", i);
+	if (set->set_flags)
+		return pm_diag_set(&context->diag, -EOPNOTSUPP,
+				   "element %zu: sets switch by pfm_start() only", i);
+	return 0;
+}
+
+/* The same as the session has them, without what is not looked at. */
+static struct perfmon_set *sets_of(const struct pfarg_setdesc *sets, size_t n)
+{
+	struct perfmon_set *out = calloc(n, sizeof(out[0]));
+	size_t i;
+
+	for (i = 0; out && i < n; i++)
+		out[i].id = sets[i].set_id;
+	return out;
+}
+
+PM_EXPORT int pfm_create_evtsets(int fd, struct pfarg_setdesc *sets, size_t size)
+{
+	struct perfmon_set *own = NULL;
+	struct pm2_context *context;
+	size_t i, n = size / sizeof(sets[0]);
+	int err = pm2_context_enter(fd, &context);
+
+	if (err)
+		return pm2_result(err);
+	err = pm2_check_vector(context, sets, size, sizeof(sets[0]));
+	for (i = 0; i < n && !err; i++)
+		err = check_element(context, i, &sets[i]);
+	if (!err) {
+		own = sets_of(sets, n);
+		err = own ? pm2_session_said(context,
+					     perfmon_set_create(context->session, own,
+								n * sizeof(own[0])))
+			  : -ENOMEM;
+	}
+	free(own);
+	return pm2_context_leave(context, err < 0 ? err : 0);
+}
+
+PM_EXPORT int pfm_delete_evtsets(int fd, struct pfarg_setdesc *sets, size_t size)
+{
+	struct perfmon_set *own = NULL;
+	struct pm2_context *context;
+	size_t i, n = size / sizeof(sets[0]);
+	int err = pm2_context_enter(fd, &context);
+
+	if (err)
+		return pm2_result(err);
+	err = pm2_check_vector(context, sets, size, sizeof(sets[0]));
+	if (!err) {
+		own = sets_of(sets, n);
+		err = own ? pm2_session_said(context,
+					     perfmon_set_delete(context->session, own,
+								n * sizeof(own[0])))
+			  : -ENOMEM;
+	}
+	for (i = 0; i < n && err >= 0; i++)
+		pm2_registers_drop_set(context, sets[i].set_id);
+	free(own);
+	return pm2_context_leave(context, err < 0 ? err : 0);
+}
+
+/* The registers that are programmed in set ID, and as the session has room for as many
+ * more as a set can have, or none, all others. */
+static void fill_available(struct pm2_context *context, uint16_t id, __u64 *registers)
+{
+	uint32_t used = 0;
+	size_t i;
+
+	memset(registers, 0, PFM_PMC_BV * sizeof(registers[0]));
+	for (i = 0; i < context->register_count; i++) {
+		const struct pm2_register *reg = &context->registers[i];
+
+		if (reg->counter < 0 || reg->number == PM2_SPARE)
+			continue;
+		used++;
+		if (reg->set == id)
+			registers[reg->number / 64] |= UINT64_C(1) << reg->number % 64;
+	}
+	if (used < PERFMON_SESSION_COUNTERS)
+		memset(registers, 0xff, PFM_PMC_BV * sizeof(registers[0]));
+}
+
+static void fill_info(struct pm2_context *context, const struct perfmon_set_info *from,
+		      struct pfarg_setinfo *info)
+{
+	*info = (struct pfarg_setinfo){.set_id = from->id,
+				       .set_runs = from->runs,
+				       .set_act_duration = from->active_ns};
+	fill_available(context, from->id, info->set_avail_pmcs);
+	memcpy(info->set_avail_pmds, info->set_avail_pmcs, sizeof(info->set_avail_pmds));
+}
+
+PM_EXPORT int pfm_getinfo_evtsets(int fd, struct pfarg_setinfo *info, size_t size)
+{
+	struct perfmon_set_info *own = NULL;
+	struct pm2_context *context;
+	size_t i, n = size / sizeof(info[0]);
+	int err = pm2_context_enter(fd, &context);
+
+	if (err)
+		return pm2_result(err);
+	err = pm2_check_vector(context, info, size, sizeof(info[0]));
+	for (i = 0; i < n && !err; i++) {
+		if (info[i].set_reserved1 || !all_zero(info[i].set_reserved3, 6))
+			err = pm_diag_set(&context->diag, -EINVAL,
+					  "element %zu: a reserved field is not 0", i);
+	}
+	if (!err) {
+		own = calloc(n, sizeof(own[0]));
+		err = own ? 0 : -ENOMEM;
+	}
+	for (i = 0; i < n && !err; i++)
+		own[i].id = info[i].set_id;
+	err = err
+		      ?: pm2_session_said(context, perfmon_set_info(context->session, own,
+								    n * sizeof(own[0])));
+	for (i = 0; i < n && err >= 0; i++)
+		fill_info(context, &own[i], &info[i]);
+	free(own);
+	return pm2_context_leave(context, err < 0 ? err : 0);
+}
