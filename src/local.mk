@@ -2,6 +2,7 @@
 pmincludedir = $(includedir)/perfmon
 pminclude_HEADERS = \
 	include/perfmon/event.h \
+	include/perfmon/format.h \
 	include/perfmon/info.h \
 	include/perfmon/inline.h \
 	include/perfmon/log.h \
@@ -36,6 +37,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/export_struct.h \
 	src/core/export.h src/core/group.c src/core/group.h src/core/instance.c src/core/instance.h \
 	src/core/fold.c src/core/fold.h \
+	src/core/format.c src/core/format.h src/core/format_default.c \
 	src/core/handler.c src/core/handler.h \
 	src/core/info.c src/core/info.h src/core/info_try.c \
 	src/core/kernel.c src/core/kernel.h \

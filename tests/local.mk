@@ -69,6 +69,7 @@ CRITERION_TESTS += tests/test_events tests/test_events_errors tests/test_events_
 CRITERION_TESTS += tests/test_regions tests/test_region_access tests/test_region_fork \
 	tests/test_region_less tests/test_region_programs tests/test_region_signals \
 	tests/test_region_threads tests/test_region_truth
+CRITERION_TESTS += tests/test_format
 CRITERION_TESTS += tests/test_log
 CRITERION_TESTS += tests/test_log_perf
 CRITERION_TESTS += tests/test_perfmon2
@@ -168,6 +169,9 @@ tests_test_region_threads_LDADD = $(TEST_LIBS)
 tests_test_region_truth_SOURCES = tests/test_region_truth.c tests/region_probe.h
 tests_test_region_truth_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_region_truth_LDADD = $(TEST_LIBS)
+
+tests_test_format_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_format_LDADD = $(TEST_LIBS)
 
 tests_test_log_SOURCES = tests/test_log.c tests/log_files.h tests/record.h
 tests_test_log_CPPFLAGS = $(TEST_CPPFLAGS)

@@ -5,6 +5,7 @@
 #define PERFMON_PERFMON_H
 
 #include <perfmon/event.h>
+#include <perfmon/format.h>
 #include <perfmon/info.h>
 #include <perfmon/log.h>
 #include <perfmon/placement.h>

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "core/export.h"
+#include "core/export_struct.h"
 #include "core/kernel.h"
 #include "core/sample.h"
 
@@ -566,14 +567,6 @@ static int step(struct perfmon_log *log, struct perfmon_log_record *out)
 		       : 1;
 }
 
-/* Ours into a structure of the caller's, which may be larger. */
-static void give(void *to, size_t size, const void *from, size_t ours)
-{
-	memset((char *)to + ours, 0, size - ours);
-	memcpy(to, from, ours);
-	memcpy(to, &size, sizeof(size));
-}
-
 PM_EXPORT int perfmon_log_next(struct perfmon_log *log, struct perfmon_log_record *record)
 {
 	struct perfmon_log_record made;
@@ -589,7 +582,7 @@ PM_EXPORT int perfmon_log_next(struct perfmon_log *log, struct perfmon_log_recor
 	if (err < 0 && err != -EAGAIN)
 		log->error = err;
 	if (err == 1)
-		give(record, record->size, &made, sizeof(made));
+		pm_struct_fill(record, &made, sizeof(made), record->size);
 	return err;
 }
 
@@ -612,7 +605,7 @@ PM_EXPORT int perfmon_log_get_event(struct perfmon_log *log, uint32_t index,
 		.sample_type = source->attr.sample_type,
 		.read_format = source->attr.read_format,
 	};
-	give(event, event->size, &made, sizeof(made));
+	pm_struct_fill(event, &made, sizeof(made), event->size);
 	return 0;
 }
 
@@ -636,6 +629,6 @@ PM_EXPORT int perfmon_log_get_info(struct perfmon_log *log, struct perfmon_log_i
 		.writer = text(log->writer),
 		.command = text(log->command),
 	};
-	give(info, info->size, &made, sizeof(made));
+	pm_struct_fill(info, &made, sizeof(made), info->size);
 	return 0;
 }
