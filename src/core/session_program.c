@@ -268,7 +268,9 @@ int pm_session_install(struct perfmon_session *session, struct pm_register *regi
 		session->sets = sets;
 		session->set_count = set_count;
 		next = pm_session_find_set(session, next_id);
-		session->next_set = next < 0 ? 0 : (uint32_t)next;
+		/* Of sets that have never been active, the lowest is the first. */
+		session->next_set =
+			next < 0 || !sets[next].runs ? 0 : (uint32_t)next;
 	}
 	pm_session_adopt_plan(session, plan);
 	if (session->state != PERFMON_DETACHED)
