@@ -5,6 +5,11 @@ TESTS += tests/race_snapshot
 tests_race_snapshot_SOURCES = tests/race_snapshot.c tests/profile_builder.h
 tests_race_snapshot_LDADD = libperfmon_all.la
 
+check_PROGRAMS += tests/race_model
+TESTS += tests/race_model
+tests_race_model_SOURCES = tests/race_model.c
+tests_race_model_LDADD = libperfmon_all.la
+
 # Recorded machines, and what tests of events share.
 EXTRA_DIST += tests/data/biglittle.tree tests/data/hybrid.tree tests/data/server.tree \
 	tests/events_dump.h tests/tree.h \
