@@ -74,6 +74,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/sample.c src/core/sample.h \
 	src/core/snapshot.c src/core/snapshot.h \
 	src/core/snapshot_records.c src/core/snapshot_walk.h \
+	src/core/spread.c src/core/spread.h \
 	src/core/sysfs.c src/core/sysfs.h \
 	src/core/thread.c src/core/thread.h \
 	src/core/topology.c src/core/topology.h \

@@ -83,6 +83,7 @@ CRITERION_TESTS += tests/test_sample
 CRITERION_TESTS += tests/test_guest_hotplug
 CRITERION_TESTS += tests/test_info
 CRITERION_TESTS += tests/test_placement
+CRITERION_TESTS += tests/test_spread
 check_PROGRAMS += $(CRITERION_TESTS)
 TESTS += $(CRITERION_TESTS)
 TEST_CPPFLAGS = $(AM_CPPFLAGS) $(CRITERION_CFLAGS)
@@ -218,6 +219,9 @@ tests_test_guest_hotplug_LDADD = $(TEST_LIBS)
 
 tests_test_info_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_info_LDADD = $(TEST_LIBS)
+
+tests_test_spread_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_spread_LDADD = $(TEST_LIBS)
 
 tests_test_placement_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_placement_LDADD = $(TEST_LIBS)

@@ -48,9 +48,9 @@ static enum pm_level unit_of(const struct pm_topology *topology,
 	return pm_cpus_count(agents) == 1 ? PM_LEVEL_MACHINE : PM_LEVEL_PU;
 }
 
-/* The CPUs that the value counted on CPU stands for. */
-static const struct pm_cpus *unit_cpus(const struct pm_topology *topology,
-				       const struct pm_targets *targets, unsigned int cpu)
+const struct pm_cpus *pm_targets_served(const struct pm_topology *topology,
+					const struct pm_targets *targets,
+					unsigned int cpu)
 {
 	if (pm_cpus_next(&targets->span, 0) >= 0)
 		return &targets->span;
@@ -85,8 +85,8 @@ static int uncore_targets(const struct pm_placement *placement,
 	targets->uncore = true;
 	targets->unit = unit_of(placement->topology, agents);
 	pm_cpus_each (agent, agents) {
-		const struct pm_cpus *served =
-			unit_cpus(placement->topology, targets, (unsigned int)agent);
+		const struct pm_cpus *served = pm_targets_served(
+			placement->topology, targets, (unsigned int)agent);
 
 		if (err ||
 		    !pm_cpus_has(&placement->topology->online, (unsigned int)agent))
@@ -147,7 +147,7 @@ uint32_t pm_targets_group(const struct pm_placement *placement,
 	 * the package's memory controllers. */
 	if (level < PM_LEVEL_NUMA && level < targets->unit)
 		return PM_GROUP_NONE;
-	unit = unit_cpus(topology, targets, cpu);
+	unit = pm_targets_served(topology, targets, cpu);
 	return pm_cpus_within(unit, pm_topology_group_cpus(topology, level, group))
 		       ? group
 		       : PM_GROUP_NONE;

@@ -73,6 +73,11 @@ uint32_t pm_targets_group(const struct pm_placement *placement,
 			  const struct pm_targets *targets, unsigned int cpu,
 			  enum pm_level level);
 
+/* Of an uncore event: the CPUs that the value counted on CPU stands for. */
+const struct pm_cpus *pm_targets_served(const struct pm_topology *topology,
+					const struct pm_targets *targets,
+					unsigned int cpu);
+
 /*
  * pm_placement_near() - into OUT: the CPUs where a thread that serves CPUS is near them:
  * those of their NUMA nodes, or packages where there are no nodes, that are allowed; all

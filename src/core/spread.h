@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Events spread over a placement: each opened on the CPUs where it counts, an instance
+ * for each CPU, with those events alone that count there (an uncore event on its agents,
+ * a core event on the cores that have its PMU). What was counted is summed by any level
+ * of the machine; CPUs for which an event is not counted are told, never taken for zero.
+ *
+ * One thread at a time; the placement and the list must outlive the spread.
+ */
+#ifndef PM_CORE_SPREAD_H
+#define PM_CORE_SPREAD_H
+
+#include "core/instance.h"
+#include "core/placement.h"
+
+/* The events of one kind of CPU, in one piece, as instances want them. */
+struct pm_spread_plan {
+	uint32_t count;
+	struct pm_event *events; /* borrow their strings from the list */
+	uint32_t *original;	 /* their places in the list, rising */
+};
+
+struct pm_spread_cpu {
+	unsigned int cpu;
+	uint32_t plan;
+	struct pm_instance *instance;
+	struct pm_reading *readings;
+	int error; /* of the last read */
+};
+
+struct pm_spread {
+	const struct pm_placement *placement;
+	const struct pm_event_list *list;
+	struct pm_targets *targets; /* of each event of the list */
+	uint32_t plan_count;
+	struct pm_spread_plan *plans;
+	uint32_t cpu_count;
+	struct pm_spread_cpu *cpus; /* in rising order */
+};
+
+/*
+ * pm_spread_open() - opens the events of LIST on PLACEMENT, stopped. FLAGS are those of
+ * pm_instance_open() that go with CPUs: PM_OPEN_PARTIAL, PM_OPEN_SPLIT. On success the
+ * caller owns *OUT (pm_spread_close()).
+ *
+ * The number of kernel events that were refused (0 without PM_OPEN_PARTIAL). -ENODEV: no
+ * CPU of the placement can count one of the logical events (with PM_OPEN_PARTIAL: any of
+ * them), or a CPU has just gone offline; -ENOMEM; what pm_instance_open() gives.
+ */
+int pm_spread_open(struct pm_spread **out, const struct pm_placement *placement,
+		   const struct pm_event_list *list, unsigned int flags,
+		   struct pm_diag *diag);
+void pm_spread_close(struct pm_spread *spread); /* NULL is accepted */
+
+/* One ioctl for each group of each CPU. 0 or the first negative errno; all are asked. */
+int pm_spread_start(struct pm_spread *spread);
+int pm_spread_stop(struct pm_spread *spread);
+
+/* Reads all of it: one read(2) for each group of each CPU. 0 or the first error; what
+ * could be read is there. */
+int pm_spread_read(struct pm_spread *spread);
+
+/* A sum over the CPUs of a group, of the last pm_spread_read(). */
+struct pm_spread_sum {
+	struct pm_reading reading;
+	uint32_t counted; /* kernel events in it */
+	uint32_t refused; /* those that should be, and were refused or not read */
+	uint32_t
+		missing; /* CPUs of the placement in the group for which nothing counts */
+};
+
+/*
+ * pm_spread_sum() - what the LOGICAL event of the list counted in GROUP of LEVEL. 0;
+ * -ERANGE: it cannot be told apart at that level (an uncore event by cores); -ENODATA:
+ * nothing counts there, with the missing CPUs in SUM.
+ */
+int pm_spread_sum(const struct pm_spread *spread, uint32_t logical, enum pm_level level,
+		  uint32_t group, struct pm_spread_sum *sum);
+
+/* Adds the groups of LEVEL that the placement has a CPU in to GROUPS: 0 or -ENOMEM. */
+int pm_spread_groups(const struct pm_spread *spread, enum pm_level level,
+		     struct pm_cpus *groups);
+
+#endif

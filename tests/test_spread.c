@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Events spread over a placement: who opens what, and what adds up to what. */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "core/spread.h"
+#include "machine.h"
+#include "perfmon/placement.h"
+#include "perfmon/session.h"
+
+static struct pm_placement *placement;
+static struct pm_event_list *list;
+static struct pm_spread *spread;
+
+static void clean(void)
+{
+	pm_spread_close(spread);
+	pm_events_free(list);
+	pm_placement_free(placement);
+	pm_kernel_fault = NULL;
+	machine_remove();
+}
+
+TestSuite(spread, .fini = clean);
+
+static int open_spread(const char *place, const char *events, unsigned int flags,
+		       struct pm_diag *diag)
+{
+	pm_spread_close(spread);
+	pm_events_free(list);
+	pm_placement_free(placement);
+	spread = NULL;
+	list = NULL;
+	placement = NULL;
+	cr_assert_eq(pm_placement_parse(place, &placement, diag), 0, "%s", diag->text);
+	cr_assert_eq(pm_events_parse(events, 0, &list, diag), 0, "%s", diag->text);
+	return pm_spread_open(&spread, placement, list, flags, diag);
+}
+
+/* --- simulated -----------------------------------------------------------------------
+ */
+
+static int no_events(enum pm_kernel_call call)
+{
+	return call == PM_CALL_PERF_EVENT_OPEN ? -ENOENT : 0;
+}
+
+/* "CPU: event event; ..." of what is asked of the kernel. */
+static void asks(const char *place, const char *events, const char *expected)
+{
+	struct pm_diag diag = {0};
+	char text[1024] = "";
+	size_t used = 0;
+	int refused;
+
+	pm_kernel_fault = no_events;
+	refused = open_spread(place, events, PM_OPEN_PARTIAL, &diag);
+	pm_kernel_fault = NULL;
+	cr_assert_geq(refused, 0, "%s", diag.text);
+	for (uint32_t i = 0; i < spread->cpu_count; i++) {
+		const struct pm_spread_plan *plan = &spread->plans[spread->cpus[i].plan];
+
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "%s%u:", i ? "; " : "", spread->cpus[i].cpu);
+		for (uint32_t k = 0; k < plan->count; k++)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, " %s",
+						 plan->events[k].name);
+		refused -= (int)plan->count;
+	}
+	cr_expect_eq(refused, 0);
+	cr_expect_str_eq(text, expected, "%s on %s asks\n  %s\nnot\n  %s", events, place,
+			 text, expected);
+}
+
+/* Row: PC-03 */
+Test(spread, each_cpu_opens_what_counts_there)
+{
+	machine_unpack("hybrid");
+	asks("6-9", "cycles,cs",
+	     "6: cpu_core/cycles/ context-switches; 7: cpu_core/cycles/ "
+	     "context-switches; "
+	     "8: cpu_atom/cycles/ context-switches; 9: cpu_atom/cycles/ "
+	     "context-switches");
+	cr_expect_eq(spread->plan_count, 2, "CPUs of one kind share a plan");
+	asks("10", "slots,cs", "10: context-switches");
+	/* the agent is asked, and for its event alone */
+	asks("9", "power/energy-pkg/,cs", "0: power/energy-pkg/; 9: context-switches");
+	machine_remove();
+
+	machine_unpack("server");
+	asks("package:1.core:0 + 3", "uncore_upi_0/event=1/,cs",
+	     "0: uncore_upi_0/event=1/; 3: context-switches; "
+	     "28: uncore_upi_0/event=1/ context-switches");
+}
+
+Test(spread, what_no_cpu_can_count_is_an_error)
+{
+	struct pm_diag diag = {0};
+
+	machine_unpack("hybrid");
+	pm_kernel_fault = no_events;
+	cr_expect_eq(open_spread("8-9", "cs,cpu_core/slots/", 0, &diag), -ENODEV);
+	cr_expect_null(spread);
+	cr_expect(strstr(diag.text, "'cpu_core' has CPUs 0-7, the place has 8-9"), "%s",
+		  diag.text);
+	cr_expect_eq(open_spread("8-9", "cpu_core/slots/", PM_OPEN_PARTIAL, &diag),
+		     -ENODEV);
+	cr_expect_eq(open_spread("8-9", "cpu_core/cycles/,cs", PM_OPEN_PARTIAL, &diag),
+		     2);
+	/* a refusal that is not taken closes all */
+	cr_expect_eq(open_spread("8-9", "cs", 0, &diag), -ENOENT);
+	cr_expect(strstr(diag.text, "on CPU 8"), "%s", diag.text);
+	cr_expect_null(spread);
+}
+
+/* Values as if they had been read: CPU n counts n + 1, an agent 1000. */
+static void pretend(void)
+{
+	for (uint32_t i = 0; i < spread->cpu_count; i++) {
+		struct pm_spread_cpu *cpu = &spread->cpus[i];
+		const struct pm_spread_plan *plan = &spread->plans[cpu->plan];
+
+		for (uint32_t k = 0; k < plan->count; k++) {
+			cpu->instance->counters[k].fd = 1000000;
+			cpu->readings[k] = (struct pm_reading){
+				plan->events[k].uncore ? 1000 : cpu->cpu + 1, 10, 5};
+		}
+	}
+}
+
+static void stop_pretending(void)
+{
+	for (uint32_t i = 0; i < spread->cpu_count; i++)
+		for (uint32_t k = 0; k < spread->cpus[i].instance->count; k++)
+			spread->cpus[i].instance->counters[k].fd = -1;
+}
+
+static void sums(uint32_t logical, enum pm_level level, uint32_t group, int result,
+		 uint64_t value, uint32_t counted, uint32_t missing)
+{
+	struct pm_spread_sum sum = {0};
+	int got = pm_spread_sum(spread, logical, level, group, &sum);
+
+	cr_expect(got == result && sum.reading.value == value && sum.counted == counted &&
+			  sum.missing == missing,
+		  "event %u in %s:%u: %d, %lu of %u, %u missing", logical,
+		  pm_level_name(level), group, got, (unsigned long)sum.reading.value,
+		  sum.counted, sum.missing);
+	cr_expect_eq(sum.reading.running_ns, 5 * counted);
+}
+
+Test(spread, sums_by_level_say_what_is_missing)
+{
+	struct pm_cpus groups = {0};
+	struct pm_spread_sum sum;
+	char text[64];
+
+	machine_unpack("hybrid");
+	asks("0-1,8-10", "cycles,cpu_core/slots/,power/energy-pkg/",
+	     "0: cpu_core/cycles/ cpu_core/slots/ power/energy-pkg/; 1: cpu_core/cycles/ "
+	     "cpu_core/slots/; "
+	     "8: cpu_atom/cycles/; 9: cpu_atom/cycles/; 10: cpu_atom/cycles/");
+	pretend();
+	/* one event of two kinds of cores */
+	sums(0, PM_LEVEL_MACHINE, 0, 0, 1 + 2 + 9 + 10 + 11, 5, 0);
+	sums(0, PM_LEVEL_CORE, 0, 0, 1 + 2, 2, 0);
+	sums(0, PM_LEVEL_L2, 4, 0, 9 + 10 + 11, 3, 0);
+	sums(0, PM_LEVEL_L2, 5, -ENODATA, 0, 0, 0);
+	/* what the small cores do not count is missing, not zero */
+	sums(1, PM_LEVEL_MACHINE, 0, 0, 1 + 2, 2, 3);
+	sums(1, PM_LEVEL_L2, 4, -ENODATA, 0, 0, 3);
+	sums(1, PM_LEVEL_PU, 8, -ENODATA, 0, 0, 1);
+	/* the package's energy is no core's */
+	sums(2, PM_LEVEL_PACKAGE, 0, 0, 1000, 1, 0);
+	sums(2, PM_LEVEL_NUMA, 0, 0, 1000, 1, 0);
+	sums(2, PM_LEVEL_CORE, 0, -ERANGE, 0, 0, 2);
+	cr_assert_eq(pm_spread_groups(spread, PM_LEVEL_L2, &groups), 0);
+	cr_expect_str_eq(pm_cpus_print(&groups, text, sizeof(text)), "0,4");
+	pm_cpus_free(&groups);
+	/* a CPU that cannot be read */
+	spread->cpus[1].error = -EBADF;
+	cr_expect_eq(pm_spread_sum(spread, 0, PM_LEVEL_CORE, 0, &sum), 0);
+	cr_expect(sum.reading.value == 1 && sum.refused == 1 && sum.missing == 1);
+	stop_pretending();
+}
+
+/* --- for real ------------------------------------------------------------------------
+ */
+
+static volatile int watched __attribute__((aligned(8)));
+
+struct work {
+	int cpu, writes;
+};
+
+static void *write_there(void *argument)
+{
+	const struct work *work = argument;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(work->cpu, &set);
+	if (pthread_setaffinity_np(pthread_self(), sizeof(set), &set))
+		return argument;
+	for (int i = 0; i < work->writes; i++)
+		watched = i;
+	return NULL;
+}
+
+static void write_on(int cpu, int writes)
+{
+	struct work work = {cpu, writes};
+	pthread_t thread;
+	void *failed;
+
+	cr_assert_eq(pthread_create(&thread, NULL, write_there, &work), 0);
+	pthread_join(thread, &failed);
+	if (failed)
+		cr_skip_test("this process may not run on one of the CPUs");
+}
+
+/* Row: DC-05, HW-03 */
+Test(spread, counts_on_each_cpu_are_exact_and_add_up)
+{
+	struct pm_diag diag = {0};
+	char event[64];
+	int first, second, err;
+
+	snprintf(event, sizeof(event), "mem:0x%lx/4:w:u", (unsigned long)&watched);
+	err = open_spread("all", event, 0, &diag);
+	if (err < 0)
+		cr_skip_test("%s", diag.text);
+	first = pm_cpus_next(&placement->cpus, 0);
+	second = pm_cpus_next(&placement->cpus, (unsigned int)first + 1);
+	write_on(first, 7); /* before the start: not counted */
+	cr_assert_eq(pm_spread_start(spread), 0);
+	write_on(first, 100);
+	if (second >= 0)
+		write_on(second, 50);
+	cr_assert_eq(pm_spread_stop(spread), 0);
+	write_on(first, 9);
+	cr_assert_eq(pm_spread_read(spread), 0);
+	for (uint32_t i = 0; i < spread->cpu_count; i++) {
+		struct pm_spread_sum sum;
+		int cpu = (int)spread->cpus[i].cpu;
+
+		cr_assert_eq(pm_spread_sum(spread, 0, PM_LEVEL_PU,
+					   pm_topology_group_of(placement->topology,
+								(unsigned int)cpu,
+								PM_LEVEL_PU),
+					   &sum),
+			     0);
+		cr_expect_eq(sum.reading.value, cpu == first	? 100
+						: cpu == second ? 50
+								: 0);
+		cr_expect_gt(sum.reading.enabled_ns, 0);
+	}
+	for (int level = 0; level < PM_LEVELS; level++) {
+		struct pm_cpus groups = {0};
+		uint64_t total = 0;
+
+		if (!placement->topology->levels[level].count)
+			continue;
+		cr_assert_eq(pm_spread_groups(spread, level, &groups), 0);
+		pm_cpus_each (group, &groups) {
+			struct pm_spread_sum sum;
+
+			cr_assert_eq(
+				pm_spread_sum(spread, 0, level, (uint32_t)group, &sum),
+				0);
+			cr_expect_eq(sum.missing, 0);
+			total += sum.reading.value;
+		}
+		pm_cpus_free(&groups);
+		cr_expect_eq(total, second >= 0 ? 150 : 100, "%s", pm_level_name(level));
+	}
+}
+
+/* Row: DC-05 */
+Test(spread, a_session_counts_on_the_cpus_of_a_place)
+{
+	struct perfmon_session_options options = {.size = sizeof(options),
+						  .scope = PERFMON_SCOPE_CPU};
+	struct perfmon_target targets[64] = {0};
+	struct perfmon_value value = {.index = 0};
+	struct perfmon_placement *place;
+	struct perfmon_session *session;
+	unsigned long mask[16] = {0};
+	size_t size = sizeof(mask), count = 0;
+	char event[64];
+	int n;
+
+	cr_assert_eq(perfmon_placement_parse(&place, "package:0", NULL, 0), 0);
+	n = perfmon_placement_cpus(place, PERFMON_PLACEMENT_COVERED, mask, &size);
+	cr_assert_gt(n, 0);
+	for (int cpu = 0; cpu < 64; cpu++)
+		if (mask[0] >> cpu & 1)
+			targets[count++] = (struct perfmon_target){
+				.kind = PERFMON_TARGET_CPU, .id = cpu};
+	snprintf(event, sizeof(event), "mem:0x%lx/4:w:u", (unsigned long)&watched);
+	cr_assert_eq(perfmon_session_create(&session, &options), 0);
+	cr_assert_eq(perfmon_session_add_events(session, event), 0);
+	n = perfmon_session_attach(session, targets, count * sizeof(targets[0]));
+	if (n < 0)
+		cr_skip_test("%s", perfmon_session_message(session));
+	cr_assert_eq(perfmon_session_start(session), 0);
+	write_on(targets[0].id, 30);
+	if (count > 1)
+		write_on(targets[1].id, 12);
+	cr_assert_eq(perfmon_session_stop(session), 0);
+	cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), 1);
+	cr_expect_eq(value.value, count > 1 ? 42 : 30);
+	perfmon_session_close(session);
+	perfmon_placement_free(place);
+}
