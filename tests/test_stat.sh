@@ -64,7 +64,7 @@ field() { # NAME ROW: of a CSV line in err that is about ROW
 	awk -F, -v name="$1" -v row="$2" '
 		{ sub(/\r$/, "") }
 		NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i; next }
-		$2 == row { print $column; exit }' "$here/err"
+		$3 == row { print $column; exit }' "$here/err"
 }
 between() { [ "$2" -ge "$1" ] && [ "$2" -le "$3" ]; }
 
@@ -88,18 +88,13 @@ try "says 127 for no such command" ends_and_says 127 "'./nosuch' cannot be run" 
 try "says 126 for what cannot be executed" ends_and_says 126 "cannot be run" -e none /dev/null
 options_after() { ends 0 -e none sh -c 'exit "$1"' sh 0 -e nonsense; }
 try "leaves the options of the command alone" options_after
-clean() { ends 0 -e none sh -c 'cat /proc/self/status' && grep -q '^SigBlk:.*0000000000000000$' "$here/out" &&
-	grep -q '^SigIgn:.*0000000000000000$' "$here/out"; }
-if grep -q '^SigIgn:.*0000000000000000$' /proc/self/status; then
-	try "leaves the command's signals alone" clean
-else
-	skip "leaves the command's signals alone" "signals are ignored here already"
-fi
-fds() {
-	sh -c 'ls /proc/self/fd | wc -l' >"$here/without" 2>"$here/err" </dev/null
-	ends 0 -e none sh -c 'ls /proc/self/fd | wc -l' && cmp -s "$here/without" "$here/out"
+the_same() { # SCRIPT: prints the same without us
+	sh -c "$1" >"$here/without" 2>"$here/err" </dev/null
+	ends 0 -e none sh -c "$1" && cmp "$here/without" "$here/out" 2>>"$here/err"
 }
-try "leaves no descriptor to the command" fds
+try "leaves the command's signals alone" the_same "grep -E '^Sig(Blk|Ign)' /proc/self/status"
+try "leaves no descriptor to the command" the_same 'ls /proc/self/fd | wc -l'
+try "leaves the command's limits alone" the_same 'ulimit -n'
 
 # Until the command that runs has come to its "ready".
 wait_ready() {
@@ -174,7 +169,7 @@ touches() { # WANT ARGUMENT...
 	touches=$1
 	shift
 	ends 0 -f csv -e "$touched" "$@" && awk -F, -v want="$touches" '
-		/mem:/ { found = 1; if ($4 != want) { print "# counted " $4; wrong = 1 } }
+		/mem:/ { found = 1; if ($5 != want) { print "# counted " $5; wrong = 1 } }
 		END { exit wrong || !found }' "$here/err"
 }
 if [ -n "$watch" ]; then
@@ -226,7 +221,7 @@ else
 	try "says how runs differ" repeats
 	intervals() {
 		ends 0 -I 50 -f csv -e page-faults:u "$work" faults 500 sleep 180 faults 500 &&
-			awk -F, '/page-faults/ { n++; sum += $4; if ($1 <= last) exit 1; last = $1 }
+			awk -F, '/page-faults/ { n++; sum += $5; if ($1 <= last) exit 1; last = $1 }
 				END { exit !(n >= 3 && sum >= 1000 && sum < 3000) }' "$here/err"
 	}
 	try "reports at intervals, which add up" intervals
@@ -282,7 +277,7 @@ else
 			-e instructions:u -e instructions:u -e instructions:u -e instructions:u \
 			-e instructions:u -e instructions:u "$work" loop 30000000 &&
 			grep -q ',multiplexed,0\.' "$here/err" &&
-			awk -F, '/instructions/ { if ($4 < 57000000 || $4 > 66000000) exit 1; n++ }
+			awk -F, '/instructions/ { if ($5 < 57000000 || $5 > 66000000) exit 1; n++ }
 				END { exit n != 10 }' "$here/err"
 	}
 	try "estimates what takes turns" rotates
@@ -301,6 +296,39 @@ else
 		try "counts context switches" switches
 	fi
 fi
+# Row: HW-03
+stat -a -e dummy true
+if [ "$status" -ne 0 ]; then
+	try "names the setting that refuses whole CPUs" says kernel.perf_event_paranoid
+	cpus=
+else
+	cpus=1
+fi
+if [ -n "$cpus" ]; then
+	on_cpus() {
+		ends 7 -f csv -a --per pu -e cpu-clock sh -c 'sleep 0.1; exit 7' &&
+			awk -F, -v cpus="$(getconf _NPROCESSORS_ONLN 2>/dev/null || nproc)" '
+				/,cpu-clock,/ { if ($2 !~ /^pu:[0-9]+$/ || $5 < 50000000) exit 1; n++ }
+				END { exit n < 1 || n > cpus }' "$here/err"
+	}
+	try "counts on each CPU" on_cpus
+	machine() { ends 0 -f csv -a -e cpu-clock,dummy true && [ "$(grep -c 'dummy,' "$here/err")" -eq 1 ] &&
+		[ -z "$(field place cpu-clock)" ]; }
+	try "sums over CPUs" machine
+	first() { ends 0 -f csv -C pu:0 --per machine -e dummy true && [ "$(field place dummy)" = machine:0 ]; }
+	try "counts on a CPU" first
+	ended() { ends 0 -a -e cpu-clock --timeout 30 && says cpu-clock; }
+	try "counts CPUs for a time" ended
+fi
+if [ -n "$cpus" ] && [ -n "$watch" ]; then
+	everywhere() { ends 0 -f csv -a -e "$touched" "$work" touch 100 fork 20 &&
+		awk -F, '/mem:/ { exit !($5 >= 120) }' "$here/err"; }
+	try "counts whatever runs there" everywhere
+fi
+try "quotes an unknown place" ends_and_says 2 "'packet:0'" -C packet:0 true
+try "quotes an unknown level" ends_and_says 2 "'floor'" -a --per floor true
+try "refuses --per without CPUs" ends_and_says 2 "--per needs" --per core true
+
 default() { ends 0 true && says elapsed && ! says "not supported" && ! says "not counted"; }
 try "counts what is there, unasked" default
 

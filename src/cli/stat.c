@@ -18,11 +18,14 @@
 
 static const char help[] =
 	"usage: perfmon stat [OPTION]... [--] COMMAND [ARGUMENT]...\n"
-	"       perfmon stat [OPTION]... -t TID[,TID]... [[--] COMMAND [ARGUMENT]...]\n\n"
+	"       perfmon stat [OPTION]... -t TID[,TID]... [[--] COMMAND [ARGUMENT]...]\n"
+	"       perfmon stat [OPTION]... -C PLACE [[--] COMMAND [ARGUMENT]...]\n\n"
 	"Runs COMMAND, counts what it and all that it creates does from its first\n"
 	"instruction on, and reports when it has ended. With -t it counts threads that "
 	"run\n"
-	"already, as long as COMMAND takes, or until they end or Ctrl-C is pressed.\n\n"
+	"already, with -C whatever runs on some CPUs, as long as COMMAND takes, or "
+	"until\n"
+	"the threads end or Ctrl-C is pressed.\n\n"
 	"  -e, --events EVENTS   what to count: names with ',' between, {} for groups, "
 	"';'\n"
 	"                        between sets; auto (default: what the machine has), "
@@ -30,6 +33,9 @@ static const char help[] =
 	"                        (time only). Given twice, both count\n"
 	"  -r, --repeat N        run COMMAND N times; report means and their spread\n"
 	"  -t, --tid TID,...     count these threads\n"
+	"  -C, --cpus PLACE      count these CPUs: all, package:0, core:0-3, cpu:5,7...\n"
+	"  -a, --all-cpus        the same as -C all\n"
+	"      --per LEVEL       ... for each pu, core, l3, numa, die, package apart\n"
 	"  -i, --no-inherit      only the first thread of COMMAND\n"
 	"      --descendants     what it creates apart from the first thread\n"
 	"  -I, --interval MS     report every MS milliseconds what was counted in them\n"
@@ -48,12 +54,15 @@ static const char help[] =
 	"no such command, 126: it cannot be run; 1: counting or reporting failed; 2: an\n"
 	"option is wrong.\n";
 
-enum { OPTION_APPEND = 256, OPTION_DESCENDANTS, OPTION_TIMEOUT };
+enum { OPTION_APPEND = 256, OPTION_DESCENDANTS, OPTION_PER, OPTION_TIMEOUT };
 
 static const struct option long_options[] = {
 	{"events", required_argument, NULL, 'e'},
 	{"repeat", required_argument, NULL, 'r'},
 	{"tid", required_argument, NULL, 't'},
+	{"cpus", required_argument, NULL, 'C'},
+	{"all-cpus", no_argument, NULL, 'a'},
+	{"per", required_argument, NULL, OPTION_PER},
 	{"no-inherit", no_argument, NULL, 'i'},
 	{"descendants", no_argument, NULL, OPTION_DESCENDANTS},
 	{"interval", required_argument, NULL, 'I'},
@@ -184,6 +193,15 @@ static int take_option(struct stat_options *options, int c)
 		status = take_number("--timeout", optarg, 31536000000, &number);
 		options->timeout_ns = (uint64_t)number * 1000000;
 		return status;
+	case 'C':
+		options->place = optarg;
+		return 0;
+	case 'a':
+		options->place = "all";
+		return 0;
+	case OPTION_PER:
+		options->level = optarg;
+		return 0;
 	case 'i':
 		options->inherit = false;
 		return 0;
@@ -209,10 +227,17 @@ static int check_options(const struct stat_options *options)
 {
 	const char *why = NULL;
 
-	if (!options->command && !options->targets)
+	if (!options->command && !options->targets && !options->place)
 		why = "no command is given; see perfmon stat --help";
 	else if (options->descendants && !options->inherit)
 		why = "--descendants and --no-inherit exclude each other";
+	else if (options->targets && options->place)
+		why = "--tid and --cpus exclude each other";
+	else if (options->level && !options->place)
+		why = "--per needs --cpus";
+	else if (options->place && (options->descendants || !options->inherit))
+		why = "--cpus counts whatever runs there: --descendants and --no-inherit "
+		      "have no meaning";
 	else if (options->runs > 1 && options->interval_ns)
 		why = "--repeat and --interval exclude each other";
 	else if (options->runs > 1 && !options->command)
@@ -298,7 +323,8 @@ static void tell_interval(struct stat_work *work, uint64_t start_ns, uint64_t la
 
 static int read_interval(struct stat_work *work)
 {
-	memset(work->interval, 0, (work->counting.count + 1) * sizeof(work->interval[0]));
+	memset(work->interval, 0,
+	       stat_counting_cells(&work->counting) * sizeof(work->interval[0]));
 	return stat_counting_read(&work->counting, work->interval, false);
 }
 
@@ -376,9 +402,11 @@ static int start_counting(struct stat_work *work, pid_t child)
 	for (uint32_t i = 0; i < options->target_count && options->descendants; i++)
 		options->targets[i].flags =
 			PERFMON_TARGET_CHILDREN | PERFMON_TARGET_APART;
+	if (options->place)
+		return stat_counting_start(&work->counting, NULL, 0, false, true);
 	return stat_counting_start(&work->counting, options->targets ?: &target,
 				   options->targets ? options->target_count : 1,
-				   options->descendants);
+				   options->descendants, options->targets != NULL);
 }
 
 static void note_command(struct stat_result *result, const struct stat_child *child)
@@ -462,6 +490,7 @@ static int count_and_tell(struct stat_work *work)
 	int status = 0;
 
 	stat_signals_begin();
+	stat_files_begin();
 	if (options->interval_ns)
 		tell_begin(work);
 	for (uint32_t i = 0; i < options->runs && !status; i++)
@@ -483,17 +512,21 @@ static int stat_main(struct stat_options *options)
 {
 	struct stat_work work = {.options = options, .fd = STDERR_FILENO};
 	const char *events = options->events;
+	size_t cells;
 	int status;
 
 	if (events && !strcasecmp(events, "auto"))
 		events = NULL;
-	status = stat_counting_init(&work.counting, events);
+	status = stat_counting_init(&work.counting, events, options->place,
+				    options->level);
 	if (status) {
 		cli_complain("stat", "%s", work.counting.diag.text);
+		stat_counting_free(&work.counting);
 		return status == -ENOMEM ? CLI_FAILED : CLI_USAGE;
 	}
-	work.cells = calloc(work.counting.count + 1, sizeof(work.cells[0]));
-	work.interval = calloc(work.counting.count + 1, sizeof(work.interval[0]));
+	cells = stat_counting_cells(&work.counting) + 1;
+	work.cells = calloc(cells, sizeof(work.cells[0]));
+	work.interval = calloc(cells, sizeof(work.interval[0]));
 	if (work.cells && work.interval) {
 		work.result = (struct stat_result){.options = options,
 						   .counting = &work.counting,
@@ -519,8 +552,8 @@ int cli_stat(int argc, char **argv)
 	int c, status = 0;
 
 	argv[0] = (char *)(uintptr_t) "perfmon stat";
-	while (!status && (c = getopt_long(argc, argv, "+e:r:t:iI:o:f:vh", long_options,
-					   NULL)) >= 0) {
+	while (!status && (c = getopt_long(argc, argv, "+e:r:t:C:aiI:o:f:vh",
+					   long_options, NULL)) >= 0) {
 		if (c == 'h') {
 			fputs(help, stdout);
 			status = cli_finish("stat", 0);

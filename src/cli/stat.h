@@ -4,6 +4,8 @@
  *
  *	stat.c		options, and what is done in which order
  *	stat_child.c	the command: fork, exec, signals, wait
+ *	stat_events.c	what is counted
+ *	stat_place.c	on which CPUs, and how they add up
  *	stat_count.c	sessions, and what they read
  *	stat_derive.c	what counts say together; notes
  *	stat_text.c	the table for people
@@ -19,6 +21,7 @@
 
 #include "core/diag.h"
 #include "core/events.h"
+#include "core/placement.h"
 #include "core/report_out.h"
 #include "perfmon/session.h"
 
@@ -29,6 +32,8 @@ struct stat_options {
 	char **command;			/* NULL: none */
 	struct perfmon_target *targets; /* threads that run already; NULL: the command */
 	uint32_t target_count;
+	const char *place; /* CPUs; NULL: none */
+	const char *level; /* ... reported by it; NULL: their sum */
 	uint32_t runs;
 	uint64_t interval_ns; /* 0: none */
 	uint64_t timeout_ns;  /* 0: none */
@@ -54,6 +59,10 @@ struct stat_child {
 /* The signals that perfmon stat takes itself, blocked from now on. */
 void stat_signals_begin(void);
 
+/* As many descriptors as the limit can be raised to: each event takes one on each CPU.
+ * The command has the limit as it was. */
+void stat_files_begin(void);
+
 /* A child that waits to be let go. 0 or a negative errno. */
 int stat_child_fork(struct stat_child *child, char **command);
 
@@ -75,7 +84,7 @@ int stat_child_exit_status(const struct stat_child *child);
 
 uint64_t stat_now_ns(void);
 
-/* --- counting ------------------------------------------------------------------------
+/* --- what is counted -----------------------------------------------------------------
  */
 
 /* An event as the user wrote it. */
@@ -88,6 +97,59 @@ struct stat_event {
 	int error;	/* negative errno that refused it, or 0 */
 	char *why;	/* ... in a sentence; also for `blind` */
 };
+
+struct stat_events {
+	const char *text;
+	bool chosen;	/* by the user */
+	bool user_only; /* the kernel's own doing may not be counted */
+	struct pm_event_list *list;
+	uint32_t count;
+	struct stat_event *events;
+};
+
+/* What TEXT (NULL: what the machine has, of threads or CPUS) means in all modes, or in
+ * user mode, where its modifiers say nothing. 0, or a negative errno with the sentence.
+ */
+int stat_events_learn(struct stat_events *events, const char *text, bool cpus,
+		      bool user_only, struct pm_diag *diag);
+void stat_events_forget(struct stat_events *events);
+
+/* --- CPUs ----------------------------------------------------------------------------
+ */
+
+#define STAT_NO_GROUP UINT32_MAX
+
+/* The CPUs of a placement, in groups of a level of the machine. */
+struct stat_place {
+	struct pm_placement *placement;
+	bool grouped;
+	enum pm_level level;
+	struct pm_cpus cpus;	    /* where some event is opened */
+	struct pm_targets *targets; /* of each event of the list */
+	size_t target_count;
+	uint32_t group_count; /* those that have something; 1 if not grouped */
+	uint32_t *groups;     /* their logical numbers */
+};
+
+/* TEXT as perfmon/placement.h has it; LEVEL may be NULL. 0, or a negative errno with the
+ * sentence. */
+int stat_place_open(struct stat_place *place, const char *text, const char *level,
+		    struct pm_diag *diag);
+int stat_place_plan(struct stat_place *place, const struct pm_event_list *list,
+		    struct pm_diag *diag);
+void stat_place_close(struct stat_place *place);
+
+/* Whether what the user wrote in place EVENT of LIST is opened on CPU. */
+bool stat_place_has(const struct stat_place *place, const struct pm_event_list *list,
+		    uint32_t event, unsigned int cpu);
+
+/* In which group its count is; STAT_NO_GROUP: it cannot be told. */
+uint32_t stat_place_group(const struct stat_place *place,
+			  const struct pm_event_list *list, uint32_t event,
+			  unsigned int cpu);
+
+/* --- counting ------------------------------------------------------------------------
+ */
 
 /* A sample of estimates, one for each run. */
 struct stat_sum {
@@ -103,47 +165,66 @@ double stat_sum_spread(const struct stat_sum *sum);
 enum stat_status {
 	STAT_COUNTED,
 	STAT_MULTIPLEXED, /* part of the time: estimated */
+	STAT_PARTIAL,	  /* not on all CPUs */
 	STAT_NOT_COUNTED, /* the event is open, its count says nothing */
 	STAT_NOT_SUPPORTED
 };
 
-/* What an event came to. */
+/* What an event came to, in a group of CPUs. */
 struct stat_cell {
 	enum stat_status status;
 	uint64_t value, enabled_ns, running_ns; /* sums over the runs, unscaled */
 	struct stat_sum count;			/* estimates */
 	struct stat_sum own;			/* of the first thread alone */
+	/* Of one reading. */
+	uint32_t good, starved, refused;
+	double now, own_now;
+};
+
+static inline bool stat_is_known(const struct stat_cell *cell)
+{
+	return cell->status < STAT_NOT_COUNTED;
+}
+
+/* A session, for threads or for one CPU, and the values of its counters. */
+struct stat_session {
+	struct perfmon_session *session;
+	int cpu; /* -1: threads */
+	uint32_t count;
+	uint32_t *event; /* of each counter: which */
+	uint32_t *cell;	 /* ... and into which cell, or STAT_NO_GROUP */
+	struct perfmon_value *before, *own_before, *now, *own_now;
 };
 
 struct stat_counting {
-	const char *text;
-	bool chosen; /* by the user */
-	struct pm_event_list *list;
-	struct perfmon_session *session;
-	uint32_t count; /* of events */
-	struct stat_event *events;
-	struct perfmon_value *before, *own_before; /* as last read */
-	struct perfmon_value *now, *own_now;
+	struct stat_events events;
+	struct stat_place *place; /* NULL: threads */
+	uint32_t group_count;
+	struct stat_session *sessions;
+	uint32_t session_count;
 	bool apart;
-	bool user_only; /* the kernel's own doing may not be counted */
 	bool explained; /* why what was refused was refused */
 	struct pm_diag diag;
 };
 
-/* Finds out what EVENTS (NULL: what the machine has) means. 0; a negative errno with the
- * sentence in the diag. */
-int stat_counting_init(struct stat_counting *counting, const char *events);
+/* Finds out what EVENTS (NULL: what the machine has) means, on PLACE (NULL: threads) by
+ * LEVEL (NULL: the sum). 0; a negative errno with the sentence in the diag. */
+int stat_counting_init(struct stat_counting *counting, const char *events,
+		       const char *place, const char *level);
 void stat_counting_free(struct stat_counting *counting);
 
-/* Opens the events on TARGETS and starts them. With less, if need be: in user mode, or
- * without some. 0; a negative errno with the sentence in the diag. */
+/* How many cells its results have: for each group, one for each event. */
+size_t stat_counting_cells(const struct stat_counting *counting);
+
+/* Opens the events on TARGETS (none: on the place) and starts them. With less, if need
+ * be: in user mode, or without some; unless NEEDED, without all. 0; a negative errno with
+ * the sentence in the diag. */
 int stat_counting_start(struct stat_counting *counting,
 			const struct perfmon_target *targets, uint32_t target_count,
-			bool apart);
+			bool apart, bool needed);
 bool stat_counting_is_over(struct stat_counting *counting); /* no target is left */
 
-/* Adds what was counted since the last call, or SINCE_START, to CELLS, one for each
- * event. */
+/* Adds what was counted since the last call, or SINCE_START, to CELLS. */
 int stat_counting_read(struct stat_counting *counting, struct stat_cell *cells,
 		       bool since_start);
 
@@ -167,7 +248,7 @@ struct stat_result {
 /* How much of the time cell C was on the hardware: 0 to 1. */
 double stat_coverage(const struct stat_cell *cell);
 
-/* "counted", "multiplexed", "not counted" or "not supported". */
+/* "counted", "multiplexed", "partial", "not counted" or "not supported". */
 const char *stat_status_name(enum stat_status status);
 
 /* What created threads and processes counted, on average. */
@@ -184,7 +265,13 @@ struct stat_ratio {
 	int decimals;
 	double value;
 };
-bool stat_derive(const struct stat_result *result, uint32_t i, struct stat_ratio *ratio);
+bool stat_derive(const struct stat_result *result, uint32_t group, uint32_t i,
+		 struct stat_ratio *ratio);
+
+/* "package:0", "" for the sum. */
+#define STAT_GROUP_NAME 32
+void stat_group_name(const struct stat_result *result, uint32_t group,
+		     char name[STAT_GROUP_NAME]);
 
 void stat_text_begin(const struct stat_result *result, struct pm_out *out);
 void stat_text_interval(const struct stat_result *result, struct pm_out *out);

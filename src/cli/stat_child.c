@@ -21,6 +21,7 @@ static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUS
 
 static sigset_t taken, mask_before;
 static bool pipe_was_usual;
+static struct rlimit files_before;
 
 void stat_signals_begin(void)
 {
@@ -45,6 +46,18 @@ void stat_signals_begin(void)
 	sigprocmask(SIG_BLOCK, &taken, &mask_before);
 }
 
+void stat_files_begin(void)
+{
+	struct rlimit more;
+
+	/* Nothing is lost if it fails: the refusal of an event says why. */
+	if (getrlimit(RLIMIT_NOFILE, &files_before))
+		return;
+	more = files_before;
+	more.rlim_cur = more.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &more);
+}
+
 uint64_t stat_now_ns(void)
 {
 	struct timespec now;
@@ -67,6 +80,8 @@ static void __attribute__((noreturn)) execute(char **command, int go, int report
 		_exit(126);
 	if (pipe_was_usual)
 		sigaction(SIGPIPE, &usual, NULL);
+	if (files_before.rlim_max)
+		setrlimit(RLIMIT_NOFILE, &files_before);
 	sigprocmask(SIG_SETMASK, &mask_before, NULL);
 	execvp(command[0], command);
 	err = errno;

@@ -27,9 +27,10 @@ static void put_number(struct pm_out *out, double value)
 void stat_csv_begin(const struct stat_result *result, struct pm_out *out)
 {
 	(void)result;
-	pm_out_text(out,
-		    "time_s,event,unit,count,status,coverage,runs,spread_percent,min,"
-		    "max,own,children,ratio,ratio_of,why\r\n");
+	pm_out_text(
+		out,
+		"time_s,place,event,unit,count,status,coverage,runs,spread_percent,min,"
+		"max,own,children,ratio,ratio_of,why\r\n");
 }
 
 static void csv_number(struct pm_out *out, bool known, double value)
@@ -47,17 +48,21 @@ static void csv_sum(struct pm_out *out, const struct stat_sum *sum)
 	csv_number(out, sum->runs, sum->max);
 }
 
-static void csv_event(const struct stat_result *result, uint32_t i, struct pm_out *out)
+static void csv_event(const struct stat_result *result, uint32_t group, uint32_t i,
+		      struct pm_out *out)
 {
-	const struct stat_event *event = &result->counting->events[i];
-	const struct stat_cell *cell = &result->cells[i];
-	bool known = cell->status <= STAT_MULTIPLEXED;
+	const struct stat_events *events = &result->counting->events;
+	const struct stat_event *event = &events->events[i];
+	const struct stat_cell *cell = &result->cells[(size_t)group * events->count + i];
+	bool known = stat_is_known(cell);
 	bool apart = known && result->counting->apart;
+	char name[STAT_GROUP_NAME];
 	struct stat_ratio ratio;
 
 	if (result->time_ns)
 		pm_out_double(out, (double)result->time_ns / 1e9);
-	pm_out_text(out, ",");
+	stat_group_name(result, group, name);
+	pm_out_format(out, ",%s,", name);
 	pm_out_csv(out, event->label);
 	pm_out_text(out, ",");
 	pm_out_csv(out, event->event->unit);
@@ -67,7 +72,7 @@ static void csv_event(const struct stat_result *result, uint32_t i, struct pm_ou
 	csv_sum(out, &cell->count);
 	csv_number(out, apart, cell->own.mean);
 	csv_number(out, apart, stat_children(cell));
-	if (stat_derive(result, i, &ratio)) {
+	if (stat_derive(result, group, i, &ratio)) {
 		csv_number(out, true, ratio.value);
 		pm_out_format(out, ",%s,", ratio.key);
 	} else {
@@ -83,7 +88,7 @@ static void csv_time(struct pm_out *out, const char *name, const struct stat_sum
 {
 	if (!time->runs)
 		return;
-	pm_out_format(out, ",%s,ns", name);
+	pm_out_format(out, ",,%s,ns", name);
 	csv_number(out, true, time->mean);
 	pm_out_text(out, ",counted,1");
 	csv_sum(out, time);
@@ -92,10 +97,13 @@ static void csv_time(struct pm_out *out, const char *name, const struct stat_sum
 
 void stat_csv_rows(const struct stat_result *result, struct pm_out *out)
 {
+	const struct stat_events *events = &result->counting->events;
+
 	if (result->time_ns || !result->options->interval_ns) {
-		for (uint32_t i = 0; i < result->counting->count; i++)
-			if (!result->counting->events[i].hidden)
-				csv_event(result, i, out);
+		for (uint32_t g = 0; g < result->counting->group_count; g++)
+			for (uint32_t i = 0; i < events->count; i++)
+				if (!events->events[i].hidden)
+					csv_event(result, g, i, out);
 	}
 	if (result->time_ns)
 		return;
@@ -135,15 +143,23 @@ static void json_sum(struct pm_out *out, const struct stat_sum *sum)
 	json_number(out, "max", sum->runs, sum->max);
 }
 
-static void json_event(const struct stat_result *result, uint32_t i, struct pm_out *out)
+static void json_event(const struct stat_result *result, uint32_t group, uint32_t i,
+		       struct pm_out *out)
 {
-	const struct stat_event *event = &result->counting->events[i];
-	const struct stat_cell *cell = &result->cells[i];
-	bool known = cell->status <= STAT_MULTIPLEXED;
+	const struct stat_events *events = &result->counting->events;
+	const struct stat_event *event = &events->events[i];
+	const struct stat_cell *cell = &result->cells[(size_t)group * events->count + i];
+	bool known = stat_is_known(cell);
+	char name[STAT_GROUP_NAME];
 	struct stat_ratio ratio;
 
 	pm_out_text(out, "{\"event\":");
 	pm_out_json(out, event->label);
+	stat_group_name(result, group, name);
+	if (name[0]) {
+		json_key(out, "place");
+		pm_out_json(out, name);
+	}
 	json_key(out, "unit");
 	pm_out_json(out, event->event->unit);
 	json_key(out, "status");
@@ -158,7 +174,7 @@ static void json_event(const struct stat_result *result, uint32_t i, struct pm_o
 		json_number(out, "own", known, cell->own.mean);
 		json_number(out, "children", known, stat_children(cell));
 	}
-	if (stat_derive(result, i, &ratio)) {
+	if (stat_derive(result, group, i, &ratio)) {
 		json_key(out, "ratio");
 		put_number(out, ratio.value);
 		json_key(out, "ratio_of");
@@ -173,16 +189,19 @@ static void json_event(const struct stat_result *result, uint32_t i, struct pm_o
 
 static void json_events(const struct stat_result *result, struct pm_out *out)
 {
+	const struct stat_events *events = &result->counting->events;
 	bool first = true;
 
 	pm_out_text(out, ",\"events\":[");
-	for (uint32_t i = 0; i < result->counting->count; i++) {
-		if (result->counting->events[i].hidden)
-			continue;
-		if (!first)
-			pm_out_text(out, ",");
-		first = false;
-		json_event(result, i, out);
+	for (uint32_t g = 0; g < result->counting->group_count; g++) {
+		for (uint32_t i = 0; i < events->count; i++) {
+			if (events->events[i].hidden)
+				continue;
+			if (!first)
+				pm_out_text(out, ",");
+			first = false;
+			json_event(result, g, i, out);
+		}
 	}
 	pm_out_text(out, "]");
 }
@@ -220,11 +239,15 @@ void stat_json_end(const struct stat_result *result, struct pm_out *out)
 	pm_out_text(out, "],\"threads\":[");
 	for (uint32_t i = 0; i < options->target_count; i++)
 		pm_out_format(out, "%s%d", i ? "," : "", options->targets[i].id);
-	pm_out_text(out, "]");
+	pm_out_text(out, "],\"cpus\":");
+	if (options->place)
+		pm_out_json(out, options->place);
+	else
+		pm_out_text(out, "null");
 	json_number(out, "exit_status", result->exit_status >= 0, result->exit_status);
 	json_number(out, "signal", result->signal, result->signal);
 	json_key(out, "modes");
-	pm_out_json(out, result->counting->user_only ? "user" : "all");
+	pm_out_json(out, result->counting->events.user_only ? "user" : "all");
 	json_time(out, "elapsed_ns", &result->wall_ns);
 	json_time(out, "user_ns", &result->user_ns);
 	json_time(out, "system_ns", &result->system_ns);

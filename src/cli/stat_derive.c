@@ -2,6 +2,7 @@
 /* What the counts of perfmon stat say together, and the notes that go with them. */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ const char *stat_status_name(enum stat_status status)
 	static const char *const names[] = {
 		[STAT_COUNTED] = "counted",
 		[STAT_MULTIPLEXED] = "multiplexed",
+		[STAT_PARTIAL] = "partial",
 		[STAT_NOT_COUNTED] = "not counted",
 		[STAT_NOT_SUPPORTED] = "not supported",
 	};
@@ -41,18 +43,27 @@ double stat_children(const struct stat_cell *cell)
 static bool is_event(const struct stat_result *result, uint32_t i, uint32_t type,
 		     uint64_t config)
 {
-	const struct perf_event_attr *attr = &result->counting->events[i].event->attr;
+	const struct perf_event_attr *attr =
+		&result->counting->events.events[i].event->attr;
 
 	/* The upper half names a core PMU, on CPUs with several kinds of cores. */
 	return attr->type == type && (uint32_t)attr->config == config;
 }
 
-/* Whether both counted the same: all of the time, or as one group, in the same modes. */
-static bool are_comparable(const struct stat_result *result, uint32_t i, uint32_t j)
+static const struct stat_cell *cell_of(const struct stat_result *result, uint32_t group,
+				       uint32_t i)
 {
-	const struct stat_cell *a = &result->cells[i], *b = &result->cells[j];
-	const struct perf_event_attr *x = &result->counting->events[i].event->attr;
-	const struct perf_event_attr *y = &result->counting->events[j].event->attr;
+	return &result->cells[(size_t)group * result->counting->events.count + i];
+}
+
+/* Whether both counted the same: all of the time, or as one group, in the same modes. */
+static bool are_comparable(const struct stat_result *result, uint32_t group, uint32_t i,
+			   uint32_t j)
+{
+	const struct stat_cell *a = cell_of(result, group, i);
+	const struct stat_cell *b = cell_of(result, group, j);
+	const struct perf_event_attr *x = &result->counting->events.events[i].event->attr;
+	const struct perf_event_attr *y = &result->counting->events.events[j].event->attr;
 
 	return a->status <= STAT_MULTIPLEXED && b->status <= STAT_MULTIPLEXED &&
 	       a->count.runs == b->count.runs && a->enabled_ns == b->enabled_ns &&
@@ -61,12 +72,12 @@ static bool are_comparable(const struct stat_result *result, uint32_t i, uint32_
 	       x->exclude_kernel == y->exclude_kernel;
 }
 
-static bool find(const struct stat_result *result, uint32_t i, uint64_t config,
-		 uint32_t *found)
+static bool find(const struct stat_result *result, uint32_t group, uint32_t i,
+		 uint64_t config, uint32_t *found)
 {
-	for (uint32_t j = 0; j < result->counting->count; j++) {
+	for (uint32_t j = 0; j < result->counting->events.count; j++) {
 		if (is_event(result, j, PERF_TYPE_HARDWARE, config) &&
-		    are_comparable(result, i, j)) {
+		    are_comparable(result, group, i, j)) {
 			*found = j;
 			return true;
 		}
@@ -94,10 +105,12 @@ static const struct {
 	 {"percent-of-cache-references", "% of cache-references", 2, 0}},
 };
 
-bool stat_derive(const struct stat_result *result, uint32_t i, struct stat_ratio *ratio)
+bool stat_derive(const struct stat_result *result, uint32_t group, uint32_t i,
+		 struct stat_ratio *ratio)
 {
-	const struct stat_cell *cell = &result->cells[i];
-	const struct perf_event_attr *attr = &result->counting->events[i].event->attr;
+	const struct stat_cell *cell = cell_of(result, group, i);
+	const struct perf_event_attr *attr =
+		&result->counting->events.events[i].event->attr;
 	uint32_t j;
 
 	if (cell->status > STAT_MULTIPLEXED || !cell->enabled_ns)
@@ -112,7 +125,8 @@ bool stat_derive(const struct stat_result *result, uint32_t i, struct stat_ratio
 	/* A thread's event is enabled while the thread runs; a CPU's while it is idle,
 	 * too, and user mode's while the kernel works. */
 	if (is_event(result, i, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES) &&
-	    !attr->exclude_kernel && !attr->exclude_user && cell->running_ns) {
+	    !result->counting->place && !attr->exclude_kernel && !attr->exclude_user &&
+	    cell->running_ns) {
 		*ratio = (struct stat_ratio){"gigahertz", "GHz", 3,
 					     (double)cell->value /
 						     (double)cell->running_ns};
@@ -120,10 +134,10 @@ bool stat_derive(const struct stat_result *result, uint32_t i, struct stat_ratio
 	}
 	for (size_t k = 0; k < sizeof(ratios) / sizeof(ratios[0]); k++) {
 		if (is_event(result, i, PERF_TYPE_HARDWARE, ratios[k].config) &&
-		    find(result, i, ratios[k].of, &j)) {
+		    find(result, group, i, ratios[k].of, &j)) {
 			*ratio = ratios[k].ratio;
 			ratio->value = ratios[k].scale * cell->count.mean /
-				       result->cells[j].count.mean;
+				       cell_of(result, group, j)->count.mean;
 			return true;
 		}
 	}
@@ -145,12 +159,27 @@ static void user_mode_note(struct pm_diag *note)
 		    have.paranoid);
 }
 
+/* Nobody asked for it, and nobody misses it where the hardware counts others. */
+static bool is_missed(const struct stat_counting *counting,
+		      const struct stat_event *event)
+{
+	if (!event->hidden)
+		return true;
+	if (!event->error)
+		return false;
+	for (uint32_t i = 0; i < counting->events.count; i++)
+		if (counting->events.events[i].event->hardware &&
+		    !counting->events.events[i].error)
+			return false;
+	return true;
+}
+
 /* Whether an event before I was refused for the same reason. */
 static bool was_said(const struct stat_counting *counting, uint32_t i)
 {
 	for (uint32_t j = 0; j < i; j++)
-		if (counting->events[j].why &&
-		    counting->events[j].error == counting->events[i].error)
+		if (counting->events.events[j].why &&
+		    counting->events.events[j].error == counting->events.events[i].error)
 			return true;
 	return false;
 }
@@ -161,27 +190,40 @@ bool stat_note(const struct stat_result *result, uint32_t number, struct pm_diag
 	uint32_t i, others = 0;
 
 	pm_diag_clear(note);
-	if (counting->user_only && !number--) {
+	if (counting->events.user_only && !number--) {
 		user_mode_note(note);
 		return true;
 	}
-	for (i = 0; i < counting->count; i++) {
-		const struct stat_event *event = &counting->events[i];
+	for (i = 0; i < counting->events.count; i++) {
+		const struct stat_event *event = &counting->events.events[i];
 
-		if (!event->why || (!result->options->verbose &&
-				    (was_said(counting, i) ||
-				     (event->hidden && event->blind && !event->error))))
+		if (!event->why ||
+		    (!result->options->verbose &&
+		     (was_said(counting, i) || !is_missed(counting, event))))
 			continue;
 		if (!number--)
 			break;
 	}
-	if (i == counting->count)
+	if (i == counting->events.count)
 		return false;
-	for (uint32_t j = i + 1; j < counting->count && !result->options->verbose; j++)
-		others += counting->events[j].why &&
-			  counting->events[j].error == counting->events[i].error;
-	pm_diag_set(note, 0, "%s", counting->events[i].why);
+	for (uint32_t j = i + 1; j < counting->events.count && !result->options->verbose;
+	     j++)
+		others += counting->events.events[j].why &&
+			  counting->events.events[j].error ==
+				  counting->events.events[i].error;
+	pm_diag_set(note, 0, "%s", counting->events.events[i].why);
 	if (others)
 		pm_diag_add(note, " (and %u more events)", others);
 	return true;
+}
+
+void stat_group_name(const struct stat_result *result, uint32_t group,
+		     char name[STAT_GROUP_NAME])
+{
+	const struct stat_place *place = result->counting->place;
+
+	name[0] = '\0';
+	if (place && place->grouped)
+		snprintf(name, STAT_GROUP_NAME, "%s:%u", pm_level_name(place->level),
+			 place->groups[group]);
 }

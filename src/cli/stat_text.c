@@ -9,7 +9,7 @@
 #include "cli/stat.h"
 
 /* The columns of the table; one that nothing stands in is not shown. */
-enum column { TIME, COUNT, CHILDREN, SPREAD, EVENT, COVERED, RATIO, COLUMNS };
+enum column { TIME, PLACE, COUNT, CHILDREN, SPREAD, EVENT, COVERED, RATIO, COLUMNS };
 
 #define CELL 128
 
@@ -60,18 +60,21 @@ static void put_count(char *cell, const struct stat_event *event, double value)
 	snprintf(cell, CELL, "%s%s%s", number, *unit ? " " : "", unit);
 }
 
-static void make_row(const struct stat_result *result, uint32_t i, struct row *row)
+static void make_row(const struct stat_result *result, uint32_t group, uint32_t i,
+		     struct row *row)
 {
-	const struct stat_cell *cell = &result->cells[i];
-	const struct stat_event *event = &result->counting->events[i];
+	const struct stat_events *events = &result->counting->events;
+	const struct stat_cell *cell = &result->cells[(size_t)group * events->count + i];
+	const struct stat_event *event = &events->events[i];
 	char number[PM_CELL];
 	struct stat_ratio ratio;
 
 	memset(row, 0, sizeof(*row));
 	if (result->time_ns)
 		seconds(row->cell[TIME], (double)result->time_ns);
+	stat_group_name(result, group, row->cell[PLACE]);
 	snprintf(row->cell[EVENT], CELL, "%s", event->label);
-	if (cell->status > STAT_MULTIPLEXED) {
+	if (!stat_is_known(cell)) {
 		snprintf(row->cell[COUNT], CELL, "%s", stat_status_name(cell->status));
 		return;
 	}
@@ -89,7 +92,9 @@ static void make_row(const struct stat_result *result, uint32_t i, struct row *r
 		pm_cell_fixed(number, 100 * stat_coverage(cell), 1);
 		snprintf(row->cell[COVERED], CELL, "%s%% covered", number);
 	}
-	if (stat_derive(result, i, &ratio)) {
+	if (cell->status == STAT_PARTIAL)
+		snprintf(row->cell[COVERED], CELL, "not on all CPUs");
+	if (stat_derive(result, group, i, &ratio)) {
 		pm_cell_fixed(number, ratio.value, ratio.decimals);
 		snprintf(row->cell[RATIO], CELL, "%s %s", number, ratio.text);
 	}
@@ -128,30 +133,37 @@ static void put_row(struct pm_out *out, const struct row *row, const size_t *wid
 	pm_out_text(out, "\n");
 }
 
-static void put_table(const struct stat_result *result, struct pm_out *out)
+/* Makes a row of each that is to be shown, and measures or prints it. */
+static void each_row(const struct stat_result *result, struct pm_out *out, size_t *width)
 {
-	const struct stat_counting *counting = result->counting;
-	/* What comes one after the other is to stand below each other. */
-	size_t width[COLUMNS] = {[TIME] = result->time_ns ? 11 : 0, [COUNT] = 17};
+	const struct stat_events *events = &result->counting->events;
 	struct row row;
 
-	for (uint32_t i = 0; i < counting->count; i++) {
-		if (counting->events[i].hidden)
-			continue;
-		make_row(result, i, &row);
-		widen(width, &row);
+	for (uint32_t g = 0; g < result->counting->group_count; g++) {
+		for (uint32_t i = 0; i < events->count; i++) {
+			if (events->events[i].hidden)
+				continue;
+			make_row(result, g, i, &row);
+			if (out)
+				put_row(out, &row, width);
+			else
+				widen(width, &row);
+		}
 	}
-	if (counting->apart && !result->time_ns) {
-		row = (struct row){.cell = {[COUNT] = "own", [CHILDREN] = "children"}};
-		widen(width, &row);
-		put_row(out, &row, width);
+}
+
+static void put_table(const struct stat_result *result, struct pm_out *out)
+{
+	/* What comes one after the other is to stand below each other. */
+	size_t width[COLUMNS] = {[TIME] = result->time_ns ? 11 : 0, [COUNT] = 17};
+	struct row head = {.cell = {[COUNT] = "own", [CHILDREN] = "children"}};
+
+	each_row(result, NULL, width);
+	if (result->counting->apart && !result->time_ns) {
+		widen(width, &head);
+		put_row(out, &head, width);
 	}
-	for (uint32_t i = 0; i < counting->count; i++) {
-		if (counting->events[i].hidden)
-			continue;
-		make_row(result, i, &row);
-		put_row(out, &row, width);
-	}
+	each_row(result, out, width);
 }
 
 static void put_time(struct pm_out *out, const struct stat_sum *time, const char *what)
@@ -186,7 +198,12 @@ void stat_text_begin(const struct stat_result *result, struct pm_out *out)
 	pm_out_text(out, "\nperfmon stat:");
 	for (uint32_t i = 0; i < options->target_count; i++)
 		pm_out_format(out, "%s %d", i ? "," : " thread", options->targets[i].id);
-	for (char **word = options->command; word && *word && !options->targets; word++) {
+	if (options->place) {
+		pm_out_text(out, " CPUs ");
+		pm_out_plain(out, options->place, 0);
+	}
+	for (char **word = options->command;
+	     word && *word && !options->targets && !options->place; word++) {
 		pm_out_text(out, " ");
 		pm_out_plain(out, *word, 0);
 	}
