@@ -28,6 +28,8 @@ libperfmon_all_la_SOURCES = \
 	src/fastpath/thread.h src/fastpath/view.c src/fastpath/view.h \
 	src/core/clock.c src/core/clock.h \
 	src/core/cpus.c src/core/cpus.h \
+	src/core/cover.c src/core/cover.h src/core/cover_parts.h \
+	src/core/cover_settle.c src/core/cover_threads.c src/core/cover_witness.c \
 	src/core/diag.c src/core/diag.h \
 	src/core/events.c src/core/events.h src/core/events_api.c \
 	src/core/events_auto.c src/core/events_generic.c src/core/events_internal.h \

@@ -24,6 +24,8 @@ tests_inline_cxx_LDADD = libperfmon.la
 # What tests run as programs of their own.
 check_PROGRAMS += tests/programs/region_ends tests/programs/region_loads \
 	tests/programs/region_cxx
+check_PROGRAMS += tests/programs/storm
+tests_programs_storm_SOURCES = tests/programs/storm.c tests/storm.h
 check_LTLIBRARIES += tests/programs/region_plugin.la
 tests_programs_region_ends_SOURCES = tests/programs/region_ends.c
 tests_programs_region_ends_LDADD = libperfmon.la
@@ -61,6 +63,7 @@ EXTRA_DIST += tests/suites/dist.sh tests/suites/install.sh tests/suites/layers.s
 
 if HAVE_CRITERION
 CRITERION_TESTS = tests/test_options tests/test_report tests/test_snapshot
+CRITERION_TESTS += tests/test_cover
 CRITERION_TESTS += tests/test_counter_read tests/test_guest_read tests/test_instance \
 	tests/test_read tests/test_session
 CRITERION_TESTS += tests/test_overflow
@@ -121,6 +124,9 @@ tests_test_targets_LDADD = $(TEST_LIBS)
 
 tests_test_perfmon2_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_perfmon2_LDADD = $(TEST_LIBS)
+tests_test_cover_SOURCES = tests/test_cover.c tests/storm.h
+tests_test_cover_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_cover_LDADD = $(TEST_LIBS)
 
 tests_test_options_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_options_LDADD = $(TEST_LIBS)

@@ -210,6 +210,16 @@ int pm_kernel_poll(int fd, short *events)
 	return n;
 }
 
+int pm_kernel_poll_many(struct pollfd *fds, size_t count, int timeout_ms)
+{
+	return CALL(PM_CALL_POLL, poll(fds, count, timeout_ms));
+}
+
+int pm_kernel_pidfd_open(pid_t pid, unsigned int flags)
+{
+	return (int)CALL(PM_CALL_PIDFD_OPEN, syscall(SYS_pidfd_open, pid, flags));
+}
+
 int pm_kernel_kill(pid_t pid, int signal)
 {
 	return CALL(PM_CALL_KILL, kill(pid, signal));

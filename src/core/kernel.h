@@ -13,6 +13,7 @@
 #define PM_CORE_KERNEL_H
 
 #include <linux/perf_event.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -58,6 +59,7 @@ enum pm_kernel_call {
 	PM_CALL_THREAD_START,
 	PM_CALL_SOCKETPAIR,
 	PM_CALL_SHUTDOWN,
+	PM_CALL_PIDFD_OPEN,
 	PM_CALLS
 };
 
@@ -108,6 +110,8 @@ ssize_t pm_kernel_pread(int fd, void *buffer, size_t size, uint64_t offset);
 ssize_t pm_kernel_pwrite(int fd, const void *buffer, size_t size, uint64_t offset);
 int pm_kernel_poll_write(int fd, int timeout_ms); /* waits until FD takes more */
 int pm_kernel_poll(int fd, short *events);	  /* what is ready on FD, at once */
+/* Waits until one of COUNT is ready; how many are. Entries with fd -1 are passed over. */
+int pm_kernel_poll_many(struct pollfd *fds, size_t count, int timeout_ms);
 int pm_kernel_kill(pid_t pid, int signal);
 bool pm_kernel_is_own_thread(pid_t tid); /* whether TID is a thread of this process */
 int pm_kernel_eventfd(void);		 /* non-blocking */
@@ -118,6 +122,7 @@ int pm_kernel_futex_wait(uint32_t *word, uint32_t value);
 int pm_kernel_futex_wake(uint32_t *word); /* all that wait */
 int pm_kernel_socketpair(int ends[2]); /* stream sockets, closed by exec */
 int pm_kernel_shutdown(int fd, int how);
+int pm_kernel_pidfd_open(pid_t pid, unsigned int flags);
 int pm_kernel_open(const char *path, int flags, mode_t mode);
 int pm_kernel_close(int fd);
 int pm_kernel_fstat(int fd, struct stat *st);

@@ -1,0 +1,653 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Covering all threads of a process while it creates others: each counts exactly once. */
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <linux/hw_breakpoint.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/cover.h"
+#include "core/kernel.h"
+#include "storm.h"
+
+/* --- the program ---------------------------------------------------------------------
+ */
+
+struct child {
+	struct storm *storm;
+	pid_t pid;
+	bool leaves; /* its main thread ends */
+};
+
+static struct child start(unsigned int creators, unsigned int lasting, const char *kind,
+			  const char *leaves)
+{
+	char path[PATH_MAX], self[PATH_MAX - 32], numbers[3][16];
+	int fd = memfd_create("storm", 0);
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	struct child child;
+
+	cr_assert(fd >= 0 && n > 0 && !ftruncate(fd, sizeof(*child.storm)));
+	self[n] = '\0';
+	snprintf(path, sizeof(path), "%s/programs/storm", dirname(self));
+	child.storm = mmap(NULL, sizeof(*child.storm), PROT_READ | PROT_WRITE, MAP_SHARED,
+			   fd, 0);
+	snprintf(numbers[0], sizeof(numbers[0]), "%d", fd);
+	snprintf(numbers[1], sizeof(numbers[1]), "%u", creators);
+	snprintf(numbers[2], sizeof(numbers[2]), "%u", lasting);
+	child.leaves = leaves != NULL;
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	child.pid = fork();
+	if (!child.pid) {
+		/* Else it might be taken for the parent of what other tests start. */
+		setpgid(0, 0);
+		execl(path, path, numbers[0], numbers[1], numbers[2], kind, leaves, NULL);
+		_exit(127);
+	}
+	close(fd);
+	return child;
+}
+
+static void wait_until(const struct child *child, const _Atomic uint32_t *number,
+		       uint32_t least)
+{
+	int status;
+
+	while (atomic_load(number) < least) {
+		cr_assert_eq(waitpid(child->pid, &status, WNOHANG), 0, "it ended: %x",
+			     status);
+		usleep(200);
+	}
+}
+
+static void raise_phase(const struct child *child, enum storm_phase phase)
+{
+	atomic_store(&child->storm->phase, phase);
+	syscall(SYS_futex, &child->storm->phase, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+static unsigned int count_names(const char *path)
+{
+	unsigned int count = 0;
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+
+	cr_assert_not_null(dir, "%s", path);
+	while ((entry = readdir(dir)))
+		count += entry->d_name[0] != '.';
+	closedir(dir);
+	return count;
+}
+
+/* No more threads, those that do not last are gone, and the others have all their pages.
+ */
+static void calm_down(const struct child *child)
+{
+	char path[64];
+
+	raise_phase(child, STORM_CALM);
+	while (atomic_load(&child->storm->creating))
+		usleep(200);
+	snprintf(path, sizeof(path), "/proc/%d/task", child->pid);
+	while (count_names(path) > atomic_load(&child->storm->lasting) + child->leaves)
+		usleep(200);
+	raise_phase(child, STORM_REHEARSE);
+	wait_until(child, &child->storm->rehearsed, atomic_load(&child->storm->lasting));
+}
+
+static void stop(const struct child *child)
+{
+	kill(child->pid, SIGKILL);
+	/* Its child processes, too, which follow it. */
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+	munmap(child->storm, sizeof(*child->storm));
+}
+
+/* --- what a session does ---------------------------------------------------------------
+ */
+
+#define EVENTS 8
+#define ROOM   4096
+
+/* Opens EVENTS page fault events on each thread, as a set would. */
+struct opener {
+	unsigned int events;
+	bool descendants;
+	uint64_t watched; /* not 0: the first is a breakpoint on this address */
+	uint32_t opened, closed;
+	int fds[ROOM][EVENTS];
+	uint32_t refuse_at; /* this open() gives -EIO */
+	const struct child
+		*storm;	  /* which has to create a thread after each first open() */
+	uint32_t kill_at; /* before this open() the victim is killed */
+	pid_t victim;
+};
+
+static struct opener opener;
+
+/* Past the library's, which a test makes fail. */
+static int open_event(struct perf_event_attr *attr, pid_t tid)
+{
+	int fd = (int)syscall(SYS_perf_event_open, attr, tid, -1, -1,
+			      PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_events(void *argument, pid_t tid, void **opened, struct pm_diag *diag)
+{
+	struct opener *all = argument;
+	int *fds = all->fds[all->opened];
+
+	cr_assert_lt(all->opened, ROOM);
+	if (all->opened + 1 == all->kill_at)
+		kill(all->victim, SIGKILL);
+	if (all->opened + 1 == all->refuse_at)
+		return pm_diag_set(diag, -EIO, "a test refused");
+	for (unsigned int i = 0; i < all->events; i++) {
+		struct perf_event_attr attr = {
+			.type = PERF_TYPE_SOFTWARE,
+			.size = sizeof(attr),
+			.config = PERF_COUNT_SW_PAGE_FAULTS,
+			.disabled = 1,
+			.inherit = 1,
+			.inherit_thread = !all->descendants,
+			.exclude_kernel = 1,
+			.exclude_hv = 1,
+		};
+
+		if (all->watched && !i) {
+			attr.type = PERF_TYPE_BREAKPOINT;
+			attr.bp_type = HW_BREAKPOINT_W;
+			attr.bp_addr = all->watched;
+			attr.bp_len = HW_BREAKPOINT_LEN_8;
+		}
+		fds[i] = open_event(&attr, tid);
+		if (fds[i] == -EINVAL) {
+			/* Before Linux 5.13. */
+			attr.inherit_thread = 0;
+			fds[i] = open_event(&attr, tid);
+		}
+		if (fds[i] < 0) {
+			int err = fds[i];
+
+			while (i--)
+				close(fds[i]);
+			return pm_diag_set(diag, err, "page-faults on %d: %s", tid,
+					   strerror(-err));
+		}
+	}
+	all->opened++;
+	*opened = fds;
+	if (all->storm && all->opened == all->closed + 1)
+		wait_until(all->storm, &all->storm->storm->lasting,
+			   atomic_load(&all->storm->storm->lasting) + 1);
+	return 0;
+}
+
+static void close_events(void *argument, void *opened)
+{
+	struct opener *all = argument;
+	int *fds = opened;
+
+	for (unsigned int i = 0; i < all->events; i++) {
+		close(fds[i]);
+		fds[i] = -1;
+	}
+	all->closed++;
+}
+
+static struct pm_cover_request request_for(const struct child *child, unsigned int events,
+					   unsigned int flags)
+{
+	memset(&opener, 0, sizeof(opener));
+	opener.events = events;
+	opener.descendants = flags & PM_COVER_DESCENDANTS;
+	return (struct pm_cover_request){
+		.pid = child->pid,
+		.flags = flags,
+		.descriptors = events,
+		.argument = &opener,
+		.open = open_events,
+		.close = close_events,
+	};
+}
+
+static void enable_all(bool enable)
+{
+	for (uint32_t t = 0; t < opener.opened; t++) {
+		for (unsigned int i = 0; i < opener.events && opener.fds[t][i] >= 0; i++)
+			pm_kernel_ioctl(opener.fds[t][i],
+					enable ? PERF_EVENT_IOC_ENABLE
+					       : PERF_EVENT_IOC_DISABLE,
+					0);
+	}
+}
+
+static uint64_t total_of(unsigned int event)
+{
+	uint64_t total = 0, count;
+
+	for (uint32_t t = 0; t < opener.opened; t++) {
+		if (opener.fds[t][event] < 0)
+			continue;
+		cr_assert_eq(read(opener.fds[t][event], &count, sizeof(count)), 8);
+		total += count;
+	}
+	return total;
+}
+
+static void close_rest(void)
+{
+	for (uint32_t t = 0; t < opener.opened; t++) {
+		for (unsigned int i = 0; i < opener.events && opener.fds[t][i] >= 0; i++)
+			close(opener.fds[t][i]);
+	}
+}
+
+static int descriptors(void)
+{
+	return (int)count_names("/proc/self/fd");
+}
+
+static bool may_open(void)
+{
+	struct child self = {.pid = getpid()};
+	struct pm_cover_request request = request_for(&self, 1, 0);
+	struct pm_cover_result result;
+	struct pm_diag diag = {0};
+	int err = pm_cover_process(&request, &result, &diag);
+
+	close_rest();
+	if (err)
+		cr_skip("%s\n", diag.text);
+	return !err;
+}
+
+/* Lets everyone do his work, and compares. */
+static void expect_exact(const struct child *child, const struct pm_cover_result *result,
+			 unsigned int first)
+{
+	struct storm *storm = child->storm;
+
+	calm_down(child);
+	enable_all(true);
+	raise_phase(child, STORM_WORK);
+	wait_until(child, &storm->worked, atomic_load(&storm->lasting));
+	enable_all(false);
+	for (unsigned int i = first; i < opener.events; i++)
+		cr_expect_eq(
+			total_of(i), atomic_load(&storm->faults),
+			"event %u counted %lu, but %u threads did %lu (%u direct, %u "
+			"inherited, %u scans)",
+			i, total_of(i), storm->lasting, storm->faults, result->direct,
+			result->inherited, result->scans);
+	close_rest();
+}
+
+static unsigned int runs(unsigned int few)
+{
+	return getenv("PERFMON_TEST_LONG") ? 100 * few : few;
+}
+
+struct kind {
+	const char *name, *leaves;
+	unsigned int creators, events, flags;
+	unsigned int lasting; /* 0: 60 */
+	bool restless;	      /* it has to create a thread after each first open() */
+	uint64_t watched;
+};
+
+/* Covers a process in full swing, and has it counted if it is certain of everything. */
+static struct pm_cover_result cover_storm(const struct kind *kind, unsigned int created)
+{
+	struct child child =
+		start(kind->creators, kind->lasting ?: 60, kind->name, kind->leaves);
+	struct pm_cover_request request = request_for(&child, kind->events, kind->flags);
+	struct pm_cover_result result;
+	struct pm_diag diag = {0};
+	int before;
+
+	opener.watched = kind->watched;
+	opener.storm = kind->restless ? &child : NULL;
+	wait_until(&child, &child.storm->created, created);
+	before = descriptors();
+	cr_assert_eq(pm_cover_process(&request, &result, &diag), 0, "%s", diag.text);
+	cr_assert_eq(descriptors() - before,
+		     (int)(kind->events * (opener.opened - opener.closed)),
+		     "nothing is left of the witness");
+	cr_assert_eq(result.direct, opener.opened - opener.closed);
+	cr_assert_eq(result.refused, 0);
+	cr_assert_eq(result.uncertain != 0, result.doubt != NULL);
+	if (result.uncertain)
+		close_rest();
+	else
+		expect_exact(&child, &result, kind->watched ? 1 : 0);
+	stop(&child);
+	return result;
+}
+
+static void cover_storms(const struct kind *kind, unsigned int times)
+{
+	unsigned int inherited = 0, uncertain = 0;
+
+	if (!may_open())
+		return;
+	for (unsigned int i = 0; i < times; i++) {
+		struct pm_cover_result result = cover_storm(kind, 20 + 13 * i % 200);
+
+		inherited += result.inherited;
+		uncertain += result.uncertain != 0;
+		cr_expect_eq(result.uncertain, 0, "run %u: %s", i, result.doubt);
+	}
+	cr_assert_gt(inherited, 0, "some were created meanwhile");
+}
+
+TestSuite(cover, .timeout = 3600);
+
+/* Row: HW-01: all threads of a process, each once, whoever creates more meanwhile. */
+Test(cover, each_thread_of_a_process_that_creates_them_counts_once)
+{
+	cover_storms(&(struct kind){.name = "threads", .creators = 3, .events = 1},
+		     runs(15));
+}
+
+/* Row: HW-01 */
+Test(cover, several_events_of_a_thread_are_inherited_whole)
+{
+	cover_storms(&(struct kind){.name = "threads", .creators = 2, .events = 4},
+		     runs(5));
+}
+
+/* Row: HW-01: short-lived threads create others; the main thread has ended. */
+Test(cover, threads_that_threads_create_are_covered_without_their_main_thread)
+{
+	cover_storms(
+		&(struct kind){
+			.name = "relay", .leaves = "leaves", .creators = 2, .events = 1},
+		runs(5));
+}
+
+/* Row: HW-01: the caller's events may hold breakpoints, which the markers are, too. */
+Test(cover, events_that_are_breakpoints_leave_the_witness_its_slots)
+{
+	cover_storms(
+		&(struct kind){
+			.name = "threads", .creators = 2, .events = 2, .watched = 0x2000},
+		runs(5));
+}
+
+/* Row: HW-06: child processes and theirs, those there and those to come. */
+Test(cover, descendants_count_once)
+{
+	cover_storms(&(struct kind){.name = "processes",
+				    .creators = 2,
+				    .events = 1,
+				    .flags = PM_COVER_DESCENDANTS},
+		     runs(5));
+}
+
+/* --- without a witness ---------------------------------------------------------------
+ */
+
+static int no_events(enum pm_kernel_call call)
+{
+	return call == PM_CALL_PERF_EVENT_OPEN ? -EOPNOTSUPP : 0;
+}
+
+/* Row: HW-01: a process that creates no threads needs no witness. */
+Test(cover, a_calm_process_is_covered_without_breakpoints)
+{
+	struct kind kind = {.name = "none", .events = 1};
+	struct pm_cover_result result;
+
+	if (!may_open())
+		return;
+	pm_kernel_fault = no_events;
+	result = cover_storm(&kind, 60);
+	pm_kernel_fault = NULL;
+	cr_assert_eq(result.uncertain, 0, "%s", result.doubt);
+	cr_assert_eq(result.direct, 61);
+	cr_assert_eq(result.inherited, 0);
+}
+
+Test(cover, a_storm_without_breakpoints_is_said_to_be_uncertain)
+{
+	struct kind storm = {.name = "threads", .creators = 3, .events = 1};
+	struct kind restless = {.name = "threads",
+				.creators = 1,
+				.events = 1,
+				.lasting = 4000,
+				.restless = true};
+	struct pm_cover_result result;
+
+	if (!may_open())
+		return;
+	pm_kernel_fault = no_events;
+	result = cover_storm(&restless, 20);
+	cr_assert_gt(result.uncertain, 0);
+	cr_assert_not_null(strstr(result.doubt, "breakpoints"), "%s", result.doubt);
+	/* Where it calls itself certain, what it counted is compared. */
+	for (unsigned int i = 0; i < runs(5); i++)
+		cover_storm(&storm, 20 + 20 * i % 400);
+	pm_kernel_fault = NULL;
+}
+
+/* Kernels before 6.12: exact, or said not to be. */
+Test(cover, threads_that_exchange_their_events)
+{
+	static const struct kind kinds[] = {
+		{.name = "threads", .creators = 3, .events = 1},
+		{.name = "threads", .creators = 2, .events = 4},
+		{.name = "relay", .leaves = "leaves", .creators = 2, .events = 1},
+		{.name = "processes",
+		 .creators = 2,
+		 .events = 1,
+		 .flags = PM_COVER_DESCENDANTS},
+	};
+
+	if (!may_open())
+		return;
+	pm_cover_as_before_6_12 = true;
+	for (unsigned int i = 0; i < runs(12); i++)
+		cover_storm(&kinds[i % 4], 20 + 13 * i % 200);
+}
+
+/* --- refusals ------------------------------------------------------------------------
+ */
+
+static int cover_again(const struct child *child, struct pm_diag *diag)
+{
+	struct pm_cover_request request = request_for(child, 2, 0);
+	struct pm_cover_result result = {.direct = 4711};
+	int before = descriptors(), err;
+
+	*diag = (struct pm_diag){0};
+	err = pm_cover_process(&request, &result, diag);
+	if (err) {
+		cr_assert_eq(result.direct, 4711, "untouched");
+		cr_assert_eq(opener.opened, opener.closed);
+		cr_assert_eq(descriptors(), before, "nothing is left open");
+		cr_assert_eq(diag->error, err);
+		cr_assert(diag->text[0]);
+	} else {
+		close_rest();
+	}
+	return err;
+}
+
+Test(cover, a_process_that_is_not_there)
+{
+	struct child nobody = {.pid = fork()}, zero = {.pid = 0};
+	struct pm_diag diag;
+
+	if (!nobody.pid)
+		_exit(0);
+	/* A zombie has no thread that lives. */
+	siginfo_t info;
+	waitid(P_PID, (id_t)nobody.pid, &info, WEXITED | WNOWAIT);
+	cr_assert_eq(cover_again(&nobody, &diag), -ESRCH, "%s", diag.text);
+	waitpid(nobody.pid, NULL, 0);
+	cr_assert_eq(cover_again(&nobody, &diag), -ESRCH);
+	cr_assert_not_null(strstr(diag.text, "there is no process"), "%s", diag.text);
+	cr_assert_eq(cover_again(&zero, &diag), -EINVAL);
+}
+
+Test(cover, a_thread_stands_for_its_process)
+{
+	struct child child, thread;
+	char path[64];
+	struct pm_diag diag;
+	struct dirent *entry;
+	DIR *dir;
+
+	if (!may_open())
+		return;
+	child = start(0, 5, "none", NULL);
+	wait_until(&child, &child.storm->created, 5);
+	snprintf(path, sizeof(path), "/proc/%d/task", child.pid);
+	dir = opendir(path);
+	while ((entry = readdir(dir)))
+		thread.pid =
+			atoi(entry->d_name) > child.pid ? atoi(entry->d_name) : child.pid;
+	closedir(dir);
+	cr_assert_eq(cover_again(&thread, &diag), 0, "%s", diag.text);
+	cr_assert_eq(opener.opened, 6);
+	stop(&child);
+}
+
+Test(cover, what_fails_in_the_middle_leaves_nothing)
+{
+	struct child child;
+	struct pm_cover_request request;
+	struct pm_cover_result result;
+	struct pm_diag diag = {0};
+
+	if (!may_open())
+		return;
+	child = start(0, 20, "none", NULL);
+	wait_until(&child, &child.storm->created, 20);
+	request = request_for(&child, 1, 0);
+	opener.refuse_at = 12;
+	cr_assert_eq(pm_cover_process(&request, &result, &diag), -EIO);
+	cr_assert_str_eq(diag.text, "a test refused");
+	cr_assert_eq(opener.opened, 11);
+	cr_assert_eq(opener.closed, 11);
+
+	request = request_for(&child, 1, 0);
+	opener.kill_at = 12;
+	opener.victim = child.pid;
+	/* The threads end when they next run: most of them can still be opened. */
+	cr_assert_eq(pm_cover_process(&request, &result, &diag), -ESRCH, "%s", diag.text);
+	cr_assert_not_null(strstr(diag.text, "has ended"), "%s", diag.text);
+	cr_assert_eq(opener.opened, opener.closed);
+	stop(&child);
+}
+
+Test(cover, the_limit_of_descriptors_is_named)
+{
+	struct rlimit limit, small;
+	struct child child;
+	struct pm_diag diag;
+	char want[32];
+
+	if (!may_open())
+		return;
+	child = start(0, 30, "none", NULL);
+	wait_until(&child, &child.storm->created, 30);
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	small = limit;
+	small.rlim_cur = (rlim_t)descriptors() + 25;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &small), 0);
+	cr_assert_eq(cover_again(&child, &diag), -EMFILE);
+	cr_assert_not_null(strstr(diag.text, "31 threads"), "%s", diag.text);
+	cr_assert_not_null(strstr(diag.text, "need 2 each, 62 in all"), "%s", diag.text);
+	snprintf(want, sizeof(want), "raised to %llu",
+		 (unsigned long long)limit.rlim_max);
+	cr_assert_not_null(strstr(diag.text, want), "%s", diag.text);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	cr_assert_eq(cover_again(&child, &diag), 0, "%s", diag.text);
+	stop(&child);
+}
+
+Test(cover, a_thousand_threads_within_the_usual_limit)
+{
+	struct kind kind = {.name = "none", .events = 1};
+	struct rlimit limit;
+	struct child child;
+	struct pm_cover_request request;
+	struct pm_cover_result result;
+	struct pm_diag diag = {0};
+
+	if (!may_open())
+		return;
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = 1024;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	child = start(0, 999, "none", NULL);
+	wait_until(&child, &child.storm->created, 999);
+	request = request_for(&child, kind.events, 0);
+	cr_assert_eq(pm_cover_process(&request, &result, &diag), 0, "%s", diag.text);
+	cr_assert_eq(result.direct, 1000);
+	cr_assert_eq(result.uncertain, 0, "%s", result.doubt);
+	expect_exact(&child, &result, 0);
+
+	request = request_for(&child, 2, 0);
+	cr_assert_eq(pm_cover_process(&request, &result, &diag), -EMFILE);
+	cr_assert_not_null(strstr(diag.text, "need 2 each, 2000 in all"), "%s",
+			   diag.text);
+	cr_assert_eq(opener.opened, opener.closed);
+	stop(&child);
+}
+
+/* In a process of its own, since threads of a process share their namespaces. */
+static int cover_inside(void)
+{
+	struct child first = {.pid = 1};
+	int status;
+	pid_t pid;
+
+	if (unshare(CLONE_NEWUSER | CLONE_NEWPID))
+		return errno;
+	pid = fork();
+	if (!pid) {
+		struct pm_cover_request request = request_for(&first, 1, 0);
+		struct pm_cover_result result;
+		struct pm_diag diag = {0};
+
+		_exit(pm_cover_process(&request, &result, &diag) != -EXDEV ||
+		      !strstr(diag.text, "another pid namespace"));
+	}
+	waitpid(pid, &status, 0);
+	return status ? 255 : 0;
+}
+
+/* /proc of the namespace outside shows other numbers than perf_event_open(2) takes. */
+Test(cover, the_proc_of_another_namespace_is_refused)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(cover_inside());
+	waitpid(pid, &status, 0);
+	cr_assert(WIFEXITED(status));
+	if (WEXITSTATUS(status) && WEXITSTATUS(status) != 255)
+		cr_skip("unshare(2) of a user and a pid namespace: %s\n",
+			strerror(WEXITSTATUS(status)));
+	cr_assert_eq(WEXITSTATUS(status), 0);
+}
