@@ -191,6 +191,8 @@ tests_test_log_LDADD = $(TEST_LIBS)
 
 tests_test_log_perf_SOURCES = tests/test_log_perf.c tests/log_files.h tests/record.h
 tests_test_log_perf_CPPFLAGS = $(TEST_CPPFLAGS)
+# For call chains.
+tests_test_log_perf_CFLAGS = $(AM_CFLAGS) -fno-omit-frame-pointer
 tests_test_log_perf_LDADD = $(TEST_LIBS)
 
 tests_test_ring_SOURCES = tests/test_ring.c tests/record.h

@@ -3,12 +3,14 @@
 #include "log_files.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "core/ring.h"
+#include "core/sample.h"
 
 static struct perfmon_log_record got;
 
@@ -259,6 +261,88 @@ Test(log_perf, call_chains)
 	cr_expect_eq(theirs, ours);
 	/* It shows where they stand in their files. */
 	cr_expect_eq(sum % 4096, 0);
+}
+
+/* Calls itself so often before it burns; this file is compiled with frame pointers. */
+static void __attribute__((noinline))
+burn_deep(const struct sampled *s, uint64_t until, unsigned int depth)
+{
+	if (depth)
+		burn_deep(s, until, depth - 1);
+	else
+		log_burner_inner(s, until);
+	__asm__ volatile(""); /* so that it comes back here */
+}
+
+/* Row: HW-09 (their depth is limited) */
+Test(log_perf, call_chains_of_limited_depth)
+{
+	for (unsigned int limited = 0; limited < 2; limited++) {
+		struct sampled clock = {.attr = {.type = PERF_TYPE_SOFTWARE,
+						 .config = PERF_COUNT_SW_TASK_CLOCK,
+						 .sample_period = 100000,
+						 .sample_max_stack = limited ? 6 : 0,
+						 .sample_type = PERF_SAMPLE_CALLCHAIN}};
+		const struct perf_event_header *record;
+		struct perfmon_sample sample;
+		uint64_t longest = 0;
+
+		open_sampled(&clock, 16);
+		ioctl(clock.fd, PERF_EVENT_IOC_ENABLE, 0);
+		burn_deep(&clock, 2048, 30);
+		ioctl(clock.fd, PERF_EVENT_IOC_DISABLE, 0);
+		while (pm_ring_next(&clock.ring, &record) > 0) {
+			if (record->type != PERF_RECORD_SAMPLE)
+				continue;
+			cr_assert_eq(pm_sample_decode(&clock.attr, record, &sample), 0);
+			if (sample.call_chain_count > longest)
+				longest = sample.call_chain_count;
+		}
+		/* The marker does not count. */
+		if (limited)
+			cr_expect_eq(longest, 7);
+		else
+			cr_expect_gt(longest, 30);
+		close_sampled(&clock);
+	}
+}
+
+/* Row: HW-11 (what was flushed is there, whatever becomes of the writer) */
+Test(log_perf, a_killed_writer_leaves_its_log)
+{
+	struct perfmon_log *log;
+	uint64_t count = 0;
+	char *script;
+	int status, err;
+	pid_t writer;
+
+	need_perf();
+	writer = fork();
+	if (!writer) {
+		struct pm_log *killed = log_begin(log_path, -1, 0);
+		struct record record;
+
+		for (uint64_t i = 0; i < 1000; i++) {
+			log_make_sample(&record, 0, i);
+			if (pm_log_append(killed, &record.header))
+				_exit(1);
+		}
+		if (pm_log_flush(killed))
+			_exit(2);
+		raise(SIGKILL);
+	}
+	cr_assert_eq(waitpid(writer, &status, 0), writer);
+	cr_assert(WIFSIGNALED(status), "%d", status);
+	log = log_reopen(log_path);
+	while ((err = next(log)) == 1)
+		count++;
+	cr_assert_eq(err, -EAGAIN, "nobody has said that it is all");
+	cr_assert_eq(count, 1000);
+	perfmon_log_close(log);
+	script = output_of("perf script -i '%s' -F time 2>/dev/null | grep -c .",
+			   log_path);
+	cr_assert_not_null(script);
+	cr_expect_eq(atoi(script), 1000, "'%s'", script);
 }
 
 /* What perf record makes of a shell that counts; false if it may not. */
