@@ -43,9 +43,10 @@ libperfmon_all_la_SOURCES = \
 	src/core/handler.c src/core/handler.h \
 	src/core/info.c src/core/info.h src/core/info_try.c \
 	src/core/kernel.c src/core/kernel.h \
-	src/core/bytes.h src/core/log_format.h src/core/log_head.c src/core/log_index.c \
-	src/core/log_internal.h src/core/log_process.c src/core/log_read.c \
-	src/core/log_read.h src/core/log_write.c src/core/log_write.h \
+	src/core/bytes.h src/core/log_decode.c src/core/log_format.h src/core/log_head.c \
+	src/core/log_index.c src/core/log_internal.h src/core/log_output.c \
+	src/core/log_process.c src/core/log_read.c src/core/log_read.h \
+	src/core/log_write.c src/core/log_write.h \
 	src/core/machine_id.c src/core/machine_id.h \
 	src/core/options.c src/core/options.h \
 	src/core/refusal.c src/core/refusal.h \

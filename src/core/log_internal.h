@@ -59,6 +59,12 @@ void pm_log_tail(const struct pm_log *log, struct pm_bytes *tail, uint64_t offse
 void pm_log_attr_records(struct pm_bytes *bytes, const struct pm_log_attr *attr,
 			 const uint64_t *ids, size_t count);
 
+/* The log's thread: writes what waits until it is told to stop. */
+void *pm_log_run(void *log);
+/* After its end, for a file: what a failed write has left behind is cut off; then the
+ * features, and last the header that says that they are there. 0 or an error. */
+int pm_log_complete(struct pm_log *log);
+
 /* pm_log_append() that waits for room. */
 int pm_log_append_patiently(struct pm_log *log, const struct perf_event_header *record);
 

@@ -70,6 +70,18 @@ int pm_log_index_features(struct perfmon_log *log, const struct pm_log_header *h
 /* A record of perf's own that tells of events or of the machine. 0 or an error. */
 int pm_log_index_record(struct perfmon_log *log, const struct perf_event_header *record);
 
+/* Takes a record of the kernel's types apart. 0 or an error. */
+int pm_log_decode(struct perfmon_log *log, const struct perf_event_header *record,
+		  struct perfmon_log_record *out);
+
+/* A record of the program's own, or false: one of old perfs'. */
+bool pm_log_decode_user(struct perfmon_log *log, const struct perf_event_header *record,
+			struct perfmon_log_record *out);
+
+/* -EBADMSG, with a sentence about RECORD, which is the log's next. */
+int pm_log_bad_record(struct perfmon_log *log, const struct perf_event_header *record,
+		      const char *what);
+
 /* Whose id this is, or UINT32_MAX. */
 uint32_t pm_log_event_of(struct perfmon_log *log, uint64_t id);
 
