@@ -245,7 +245,8 @@ static void map_pages(struct pm_instance *instance, struct pm_diag *diag)
 	for (i = 0; i < instance->count; i++) {
 		struct pm_counter *counter = &instance->counters[i];
 
-		if (counter->fd < 0)
+		/* The ring of an event that overflows is mapped along with its page. */
+		if (counter->fd < 0 || counter->event->attr.sample_period)
 			continue;
 		if (!clock)
 			clock = counter;

@@ -91,8 +91,8 @@ struct pm_set {
 struct pm_plan_set {
 	uint32_t count;
 	struct pm_event *events; /* borrow their strings from the programs */
-	/* Of several sets each has a clock behind its registers' events: a software
-	 * event whose enabled time is how long the set was active. PM_NO_CLOCK: none. */
+	/* Of several sets each has a clock behind its registers' events, a software event
+	 * that ticks at the set's time-out. PM_NO_CLOCK: none. */
 	uint32_t clock;
 	bool notifies; /* has counters whose overflow masks the session */
 	bool samples;  /* has events that write records: overflows, a clock that ticks */
@@ -117,6 +117,7 @@ struct pm_part {
 	uint64_t *stamps;	     /* the session's stamp when each was read */
 	struct pm_reading *before;   /* the same at the end of the last turn */
 	struct pm_arm *arms;
+	uint64_t active_ns; /* in turns that are over */
 	bool settled; /* disabled since they were read: they need not be read again */
 };
 
@@ -139,17 +140,21 @@ struct pm_target {
 	const struct pm_counter *witness;
 	void *witness_page;
 	uint32_t active;       /* place of the set that is on here */
+	uint64_t since_ns;     /* when its turn began, on the whole's clock */
 	struct pm_ring ring;   /* of all its events; page NULL: none writes records */
 	int ring_fd;	       /* the event that it is mapped from */
-	struct pm_part *parts; /* one for each set */
+	struct pm_part *parts; /* PART_COUNT of them */
 };
 
 /* The events of all registers, and where they are open. */
 struct pm_plan {
 	uint32_t set_count;
-	struct pm_plan_set *sets;
-	uint32_t target_count; /* open ones: 0 while detached */
-	uint32_t target_room;  /* with memory for their parts; at least 1 */
+	/* Behind the sets that take turns stands one of a single clock, which is on for
+	 * as long as the session runs. */
+	uint32_t part_count;
+	struct pm_plan_set *sets; /* PART_COUNT of them */
+	uint32_t target_count;	  /* open ones: 0 while detached */
+	uint32_t target_room;	  /* with memory for their parts; at least 1 */
 	struct pm_target *targets;
 };
 
@@ -215,6 +220,19 @@ static inline bool pm_session_is_own(const struct perfmon_session *session)
 	return session->reader->owner == perfmon_arch_thread_pointer();
 }
 
+/* Whether sets take turns, and the clock of the whole is in parts[set_count]. */
+static inline bool pm_takes_turns(const struct pm_plan *plan)
+{
+	return plan->part_count > plan->set_count;
+}
+
+/* How long all sets together were on TARGET, as last read. */
+static inline uint64_t pm_whole_ns(const struct pm_plan *plan,
+				   const struct pm_target *target)
+{
+	return target->parts[plan->set_count].readings[0].enabled_ns;
+}
+
 /* --- session.c -----------------------------------------------------------------------
  */
 
@@ -235,6 +253,9 @@ void pm_session_adopt_plan(struct perfmon_session *session, struct pm_plan *plan
 /* Enables or disables what is on of TARGET. 0 or the first error. */
 int pm_target_enable(struct perfmon_session *session, struct pm_target *target);
 int pm_target_disable(struct perfmon_session *session, struct pm_target *target);
+
+/* Enables the active set of a TARGET that runs already. */
+int pm_target_turn(struct perfmon_session *session, struct pm_target *target);
 
 /* Closes all targets; in a child, its copies of their descriptors. */
 void pm_session_close_targets(struct perfmon_session *session);

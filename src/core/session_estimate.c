@@ -21,22 +21,23 @@ void pm_turn_end(struct perfmon_session *session, struct pm_target *target, uint
 {
 	const struct pm_plan_set *set = &session->plan->sets[s];
 	struct pm_part *part = &target->parts[s];
-	double d;
 	uint32_t i, e;
 
-	if (set->clock == PM_NO_CLOCK || !(target->role & PM_ROLE_ALL))
-		return;
-	d = (double)(part->readings[set->clock].enabled_ns -
-		     part->before[set->clock].enabled_ns);
-	for (i = 0; i < session->count && d > 0; i++) {
+	for (i = 0; i < session->count && target->role & PM_ROLE_ALL; i++) {
 		struct pm_register *reg = &session->registers[i];
-		double x = 0;
+		double x = 0, d = 0;
 
 		if (reg->set != s)
 			continue;
-		for (e = 0; e < reg->count; e++)
-			x += (double)(part->readings[reg->planned + e].value -
-				      part->before[reg->planned + e].value);
+		for (e = 0; e < reg->count; e++) {
+			uint32_t c = reg->planned + e;
+
+			x += (double)(part->readings[c].value - part->before[c].value);
+			d += (double)(part->readings[c].running_ns -
+				      part->before[c].running_ns);
+		}
+		if (d <= 0)
+			continue;
 		reg->turns.n++;
 		reg->turns.xx += x * x;
 		reg->turns.xd += x * d;

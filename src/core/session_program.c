@@ -154,7 +154,7 @@ static void plan_registers(struct pm_plan_set *set, struct pm_register *register
 
 static int plan_set(struct pm_plan_set *set, const struct perfmon_session *session,
 		    struct pm_register *registers, uint32_t count, uint32_t place,
-		    const struct pm_set *props, bool clock)
+		    const struct pm_set *props)
 {
 	uint32_t i, n = 0;
 
@@ -166,22 +166,32 @@ static int plan_set(struct pm_plan_set *set, const struct perfmon_session *sessi
 	plan_registers(set, registers, count, place, true);
 	plan_registers(set, registers, count, place, false);
 	set->clock = PM_NO_CLOCK;
-	if (clock) {
+	if (props->flags & PERFMON_SET_TIME_SWITCH) {
 		struct pm_event *event = &set->events[set->count];
 		struct pm_permissions have;
 
 		set->clock = set->count++;
 		*event = set_clock(session->scope);
-		if (props->flags & PERFMON_SET_TIME_SWITCH) {
-			pm_overflow_plan(event);
-			event->attr.sample_period = props->timeout_ns;
-			/* A tick in the kernel counts, too, where that is allowed. */
-			pm_permissions_get(&have);
-			event->attr.exclude_kernel = event->attr.exclude_hv =
-				!have.perfmon && have.paranoid > 1;
-			set->samples = true;
-		}
+		pm_overflow_plan(event);
+		event->attr.sample_period = props->timeout_ns;
+		/* A tick in the kernel counts, too, where that is allowed. */
+		pm_permissions_get(&have);
+		event->attr.exclude_kernel = event->attr.exclude_hv =
+			!have.perfmon && have.paranoid > 1;
+		set->samples = true;
 	}
+	return 0;
+}
+
+/* The clock that is on as long as any set is. */
+static int plan_whole(struct pm_plan_set *set, uint32_t scope)
+{
+	set->events = calloc(1, sizeof(set->events[0]));
+	if (!set->events)
+		return -ENOMEM;
+	set->events[0] = set_clock(scope);
+	set->count = 1;
+	set->clock = PM_NO_CLOCK;
 	return 0;
 }
 
@@ -196,13 +206,16 @@ int pm_plan_build(const struct perfmon_session *session, struct pm_register *reg
 
 	if (!plan)
 		return -ENOMEM;
-	plan->sets = calloc(set_count, sizeof(plan->sets[0]));
+	plan->sets = calloc(set_count + 1, sizeof(plan->sets[0]));
 	if (!plan->sets)
 		err = -ENOMEM;
 	for (s = 0; s < set_count && !err; s++) {
-		err = plan_set(&plan->sets[s], session, registers, count, s, &sets[s],
-			       set_count > 1);
-		plan->set_count++;
+		err = plan_set(&plan->sets[s], session, registers, count, s, &sets[s]);
+		plan->set_count = plan->part_count = s + 1;
+	}
+	if (!err && set_count > 1 && !(session->flags & PERFMON_SESSION_ROTATE)) {
+		err = plan_whole(&plan->sets[set_count], session->scope);
+		plan->part_count++;
 	}
 	/* So that attaching to one target, as in a hook, allocates nothing. */
 	err = err ?: pm_plan_room(plan, &target);
@@ -222,7 +235,7 @@ void pm_plan_free(struct pm_plan *plan)
 		return;
 	for (i = 0; i < plan->target_room; i++)
 		pm_target_free(plan, &plan->targets[i]);
-	for (i = 0; i < plan->set_count; i++)
+	for (i = 0; i < plan->part_count; i++)
 		free(plan->sets[i].events);
 	free(plan->targets);
 	free(plan->sets);

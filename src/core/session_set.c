@@ -30,12 +30,13 @@ int pm_session_find_set(const struct perfmon_session *session, uint16_t id)
 int pm_target_switch(struct perfmon_session *session, struct pm_target *target,
 		     uint32_t next)
 {
+	const struct pm_plan *plan = session->plan;
+	struct pm_part *whole = &target->parts[plan->set_count];
 	struct pm_part *from = &target->parts[target->active];
-	struct pm_part *to = &target->parts[next];
+	uint64_t now;
 	int err;
 
-	if (next == target->active || target->lost ||
-	    session->flags & PERFMON_SESSION_ROTATE)
+	if (next == target->active || target->lost || !pm_takes_turns(plan))
 		return 0;
 	err = pm_instance_disable(from->instance);
 	if (err)
@@ -44,12 +45,16 @@ int pm_target_switch(struct perfmon_session *session, struct pm_target *target,
 	from->settled = !pm_instance_read(from->instance, from->readings);
 	if (from->settled)
 		pm_turn_end(session, target, target->active);
+	if (!pm_instance_read(whole->instance, whole->readings)) {
+		now = pm_whole_ns(plan, target);
+		from->active_ns += now - target->since_ns;
+		target->since_ns = now;
+	}
 	target->active = next;
-	to->settled = false;
 	session->stamp++;
 	session->sets[next].runs++;
 	memset(session->sets[next].overflowed, 0, sizeof(session->sets[next].overflowed));
-	return pm_target_enable(session, target);
+	return pm_target_turn(session, target);
 }
 
 void pm_target_next_set(struct perfmon_session *session, struct pm_target *target,

@@ -34,7 +34,7 @@ void pm_target_free(const struct pm_plan *plan, struct pm_target *target)
 {
 	uint32_t s;
 
-	for (s = 0; target->parts && s < plan->set_count; s++) {
+	for (s = 0; target->parts && s < plan->part_count; s++) {
 		free(target->parts[s].before);
 		free(target->parts[s].arms);
 		free(target->parts[s].stamps);
@@ -64,10 +64,10 @@ int pm_plan_room(struct pm_plan *plan, struct pm_target **out)
 	}
 	target = &plan->targets[plan->target_count];
 	if (!target->parts) {
-		target->parts = calloc(plan->set_count, sizeof(target->parts[0]));
+		target->parts = calloc(plan->part_count, sizeof(target->parts[0]));
 		if (!target->parts)
 			return -ENOMEM;
-		for (s = 0; s < plan->set_count; s++) {
+		for (s = 0; s < plan->part_count; s++) {
 			if (part_init(&target->parts[s], plan->sets[s].count)) {
 				pm_target_free(plan, target);
 				return -ENOMEM;
@@ -103,7 +103,7 @@ static void close_target(struct perfmon_session *session, struct pm_plan *plan,
 	if (target->witness)
 		pm_kernel_munmap(target->witness_page, pm_kernel_page_size());
 	target->witness = NULL;
-	for (s = 0; s < plan->set_count; s++)
+	for (s = 0; s < plan->part_count; s++)
 		pm_instance_close(target->parts[s].instance);
 }
 
@@ -118,7 +118,7 @@ static int open_target(struct perfmon_session *session, struct pm_plan *plan,
 
 	if (n)
 		return pm_diag_set(&session->diag, n, "out of memory");
-	for (s = 0; s < plan->set_count; s++) {
+	for (s = 0; s < plan->part_count; s++) {
 		const struct pm_plan_set *set = &plan->sets[s];
 		struct pm_part *part = &target->parts[s];
 
@@ -134,6 +134,7 @@ static int open_target(struct perfmon_session *session, struct pm_plan *plan,
 		memset(part->readings, 0, set->count * sizeof(part->readings[0]));
 		memset(part->stamps, 0, set->count * sizeof(part->stamps[0]));
 		memset(part->before, 0, set->count * sizeof(part->before[0]));
+		part->active_ns = 0;
 		part->settled = false;
 	}
 	*target = (struct pm_target){.tid = asked->tid,
@@ -175,7 +176,7 @@ void pm_session_forget(struct perfmon_session *session)
 
 	for (t = 0; t < plan->target_count; t++) {
 		plan->targets[t].witness = NULL; /* its page is not here */
-		for (s = 0; s < plan->set_count; s++)
+		for (s = 0; s < plan->part_count; s++)
 			pm_instance_forget(plan->targets[t].parts[s].instance);
 		pm_ring_forget(&plan->targets[t].ring);
 	}
@@ -193,7 +194,7 @@ static int read_range(struct perfmon_session *session, struct pm_plan *plan,
 
 	session->stamp++;
 	for (t = first; t < last; t++) {
-		for (s = 0; s < plan->set_count; s++) {
+		for (s = 0; s < plan->part_count; s++) {
 			struct pm_part *part = &plan->targets[t].parts[s];
 			int err;
 
@@ -296,8 +297,19 @@ void pm_session_adopt_plan(struct perfmon_session *session, struct pm_plan *plan
 /* --- start and stop ------------------------------------------------------------------
  */
 
+int pm_target_turn(struct perfmon_session *session, struct pm_target *target)
+{
+	struct pm_part *part = &target->parts[target->active];
+
+	part->settled = false;
+	if (session->plan->sets[target->active].samples)
+		return pm_overflow_enable(session, target, target->active);
+	return pm_instance_enable(part->instance);
+}
+
 int pm_target_enable(struct perfmon_session *session, struct pm_target *target)
 {
+	const struct pm_plan *plan = session->plan;
 	uint32_t s;
 	int first = 0;
 
@@ -307,16 +319,12 @@ int pm_target_enable(struct perfmon_session *session, struct pm_target *target)
 		target->awaits_exec = false;
 		return 0;
 	}
-	if (!(session->flags & PERFMON_SESSION_ROTATE)) {
-		struct pm_part *part = &target->parts[target->active];
-
-		part->settled = false;
-		if (session->plan->sets[target->active].samples)
-			return pm_overflow_enable(session, target, target->active);
-		return pm_instance_enable(part->instance);
-	}
-	for (s = 0; s < session->set_count; s++) {
-		int err = session->plan->sets[s].samples
+	if (pm_takes_turns(plan))
+		first = pm_instance_enable(target->parts[plan->set_count].instance);
+	if (!(session->flags & PERFMON_SESSION_ROTATE))
+		return first ?: pm_target_turn(session, target);
+	for (s = 0; s < plan->set_count; s++) {
+		int err = plan->sets[s].samples
 				  ? pm_overflow_enable(session, target, s)
 				  : pm_instance_enable(target->parts[s].instance);
 
@@ -328,14 +336,18 @@ int pm_target_enable(struct perfmon_session *session, struct pm_target *target)
 
 int pm_target_disable(struct perfmon_session *session, struct pm_target *target)
 {
+	const struct pm_plan *plan = session->plan;
 	uint32_t s;
 	int first = 0;
 
-	if (!(session->flags & PERFMON_SESSION_ROTATE))
-		return pm_instance_disable(target->parts[target->active].instance);
-	for (s = 0; s < session->set_count; s++) {
-		int err = pm_instance_disable(target->parts[s].instance);
+	if (!pm_takes_turns(plan) && !(session->flags & PERFMON_SESSION_ROTATE))
+		return pm_instance_disable(target->parts[0].instance);
+	for (s = 0; s < plan->part_count; s++) {
+		int err = 0;
 
+		if (s == target->active || s >= plan->set_count ||
+		    session->flags & PERFMON_SESSION_ROTATE)
+			err = pm_instance_disable(target->parts[s].instance);
 		first = first ?: err;
 	}
 	return first;
@@ -707,7 +719,7 @@ static const struct pm_counter *any_counter(const struct pm_plan *plan,
 {
 	uint32_t s, c;
 
-	for (s = plan->set_count; s-- > 0;) {
+	for (s = plan->part_count; s-- > 0;) {
 		const struct pm_instance *instance = target->parts[s].instance;
 
 		for (c = instance->count; c-- > 0;) {

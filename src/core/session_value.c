@@ -9,23 +9,6 @@
 /* --- what the targets have counted ----------------------------------------------------
  */
 
-/* How long all sets together were on TARGET: the sets of a session that has several have
- * a clock each. */
-static uint64_t total_ns(const struct pm_plan *plan, const struct pm_target *target)
-{
-	uint64_t total = 0;
-	uint32_t s;
-
-	for (s = 0; s < plan->set_count; s++)
-		total += target->parts[s].readings[plan->sets[s].clock].enabled_ns;
-	return total;
-}
-
-static bool takes_turns(const struct perfmon_session *session)
-{
-	return session->plan->set_count > 1 && !(session->flags & PERFMON_SESSION_ROTATE);
-}
-
 struct pm_reading pm_register_sum(const struct perfmon_session *session,
 				  const struct pm_register *reg, unsigned int role)
 {
@@ -51,7 +34,7 @@ struct pm_reading pm_register_sum(const struct perfmon_session *session,
 				enabled_ns = reading->enabled_ns;
 		}
 		sum.enabled_ns +=
-			takes_turns(session) ? total_ns(plan, target) : enabled_ns;
+			pm_takes_turns(plan) ? pm_whole_ns(plan, target) : enabled_ns;
 	}
 	return sum;
 }
@@ -105,19 +88,6 @@ static bool read_page(struct perfmon_session *session, uint32_t i)
 	return true;
 }
 
-/* The clocks of all sets of TARGET, of which those that are off stand still. */
-static int refresh_clocks(struct perfmon_session *session, struct pm_target *target,
-			  bool *syscall)
-{
-	const struct pm_plan *plan = session->plan;
-	uint32_t s;
-	int err = 0;
-
-	for (s = 0; s < plan->set_count && !err; s++)
-		err = refresh(session, target, s, plan->sets[s].clock, syscall);
-	return err;
-}
-
 int pm_session_collect(struct perfmon_session *session, uint32_t i, bool *syscall)
 {
 	struct pm_register *reg = &session->registers[i];
@@ -138,8 +108,9 @@ int pm_session_collect(struct perfmon_session *session, uint32_t i, bool *syscal
 					return err;
 				result = result ?: err;
 			}
-			if (takes_turns(session))
-				err = refresh_clocks(session, target, syscall);
+			if (pm_takes_turns(plan))
+				err = refresh(session, target, plan->set_count, 0,
+					      syscall);
 			if (err && err != -ENODATA)
 				return err;
 		}
@@ -148,15 +119,15 @@ int pm_session_collect(struct perfmon_session *session, uint32_t i, bool *syscal
 	return result;
 }
 
-/* The counter whose enabled time is that of set S of TARGET. */
+/* The counter of TARGET's part *S whose enabled time is the session's. */
 static uint32_t clock_of(const struct pm_plan *plan, const struct pm_target *target,
-			 uint32_t s)
+			 uint32_t *s)
 {
-	const struct pm_instance *instance = target->parts[s].instance;
+	const struct pm_instance *instance;
 	uint32_t i, found = PM_NO_CLOCK;
 
-	if (plan->sets[s].clock != PM_NO_CLOCK)
-		return plan->sets[s].clock;
+	*s = pm_takes_turns(plan) ? plan->set_count : 0;
+	instance = target->parts[*s].instance;
 	for (i = 0; i < instance->count; i++) {
 		if (instance->counters[i].fd < 0)
 			continue;
@@ -178,14 +149,11 @@ int pm_session_read_clocks(struct perfmon_session *session)
 
 	if (session->state == PERFMON_RUNNING)
 		session->stamp++;
-	for (t = 0; t < plan->target_count; t++) {
-		for (s = 0; s < plan->set_count && !err; s++) {
-			uint32_t clock = clock_of(plan, &plan->targets[t], s);
+	for (t = 0; t < plan->target_count && !err; t++) {
+		uint32_t clock = clock_of(plan, &plan->targets[t], &s);
 
-			if (clock != PM_NO_CLOCK)
-				err = refresh(session, &plan->targets[t], s, clock,
-					      &syscall);
-		}
+		if (clock != PM_NO_CLOCK)
+			err = refresh(session, &plan->targets[t], s, clock, &syscall);
 	}
 	return err && err != -ENODATA ? err : 0;
 }
@@ -194,14 +162,21 @@ uint64_t pm_session_active_ns(const struct perfmon_session *session, uint32_t pl
 {
 	const struct pm_plan *plan = session->plan;
 	uint64_t sum = 0;
-	uint32_t t;
+	uint32_t t, s;
 
 	for (t = 0; t < plan->target_count; t++) {
 		const struct pm_target *target = &plan->targets[t];
-		uint32_t clock = clock_of(plan, target, place);
+		uint32_t clock = clock_of(plan, target, &s);
 
-		if (target->role & PM_ROLE_ALL && clock != PM_NO_CLOCK)
-			sum += target->parts[place].readings[clock].enabled_ns;
+		if (!(target->role & PM_ROLE_ALL) || clock == PM_NO_CLOCK)
+			continue;
+		if (!pm_takes_turns(plan)) {
+			sum += target->parts[s].readings[clock].enabled_ns;
+			continue;
+		}
+		sum += target->parts[place].active_ns;
+		if (target->active == place)
+			sum += pm_whole_ns(plan, target) - target->since_ns;
 	}
 	return sum;
 }
@@ -220,10 +195,11 @@ void pm_session_time_attach(struct perfmon_session *session)
 {
 	const struct pm_plan *plan = session->plan;
 	const struct pm_target *target = &plan->targets[0];
+	uint32_t s;
 
 	session->time.source = PM_TIME_NONE;
 	session->time.counted = 0;
-	if (clock_of(plan, target, 0) != PM_NO_CLOCK) {
+	if (clock_of(plan, target, &s) != PM_NO_CLOCK) {
 		session->time.source = PM_TIME_EVENT;
 	} else if (plan->target_count == 1 && session->scope == PERFMON_SCOPE_THREAD) {
 		session->time.clock = thread_clock(target->tid ?: pm_kernel_gettid());
@@ -248,26 +224,20 @@ void pm_session_time_stop(struct perfmon_session *session)
 		session->time.counted += now - session->time.started;
 }
 
-/* The sum of all sets' times on TARGET. */
+/* How long all that is on of TARGET was so. */
 static int time_of_events(struct perfmon_session *session, struct pm_target *target,
 			  uint64_t *ns, bool *syscall)
 {
-	const struct pm_plan *plan = session->plan;
-	uint32_t s, sets = session->flags & PERFMON_SESSION_ROTATE ? 1 : plan->set_count;
+	uint32_t s, c = clock_of(session->plan, target, &s);
+	int err;
 
 	*ns = 0;
-	for (s = 0; s < sets; s++) {
-		uint32_t c = clock_of(plan, target, s);
-		int err;
-
-		if (c == PM_NO_CLOCK)
-			continue;
-		err = refresh(session, target, s, c, syscall);
-		if (err)
-			return err;
-		*ns += target->parts[s].readings[c].enabled_ns;
-	}
-	return 0;
+	if (c == PM_NO_CLOCK)
+		return 0;
+	err = refresh(session, target, s, c, syscall);
+	if (!err)
+		*ns = target->parts[s].readings[c].enabled_ns;
+	return err;
 }
 
 /* The same from the page of the calling thread's own session. */
@@ -275,12 +245,12 @@ static bool time_of_page(const struct perfmon_session *session, uint64_t *ns)
 {
 	const struct pm_plan *plan = session->plan;
 	const struct pm_counter *counter;
-	uint32_t c;
+	uint32_t c, s;
 
 	if (session->state != PERFMON_RUNNING || plan->set_count != 1 ||
 	    !pm_session_is_own(session))
 		return false;
-	c = clock_of(plan, &plan->targets[0], 0);
+	c = clock_of(plan, &plan->targets[0], &s);
 	if (c == PM_NO_CLOCK)
 		return false;
 	counter = &plan->targets[0].parts[0].instance->counters[c];
