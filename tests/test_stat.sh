@@ -207,7 +207,7 @@ else
 	faults() {
 		ends 0 -f csv -e page-faults:u "$work" faults 1000 && with=$(field count page-faults:u) &&
 			ends 0 -f csv -e page-faults:u "$work" exit 0 && without=$(field count page-faults:u) &&
-			between $((without + 990)) "$with" $((without + 1100))
+			between $((without + 990)) "$with" $((without + 1300))
 	}
 	try "counts page faults" faults
 	text() { ends 0 -e page-faults:u "$work" faults 2000 && between 2000 "$(count page-faults:u)" 6000; }
