@@ -78,6 +78,7 @@ try "quotes a bad list of threads" ends_and_says 2 "'1,,2'" -t 1,,2
 try "quotes a bad format" ends_and_says 2 "'xml'" -f xml true
 try "refuses --repeat with --interval" ends_and_says 2 exclude -r 2 -I 10 true
 try "refuses --descendants with --no-inherit" ends_and_says 2 exclude -i --descendants true
+try "refuses threads with processes" ends_and_says 2 exclude -t 1 -p 1
 try "refuses --append alone" ends_and_says 2 "--append needs" --append true
 
 # --- the command's end ----------------------------------------------------------------
@@ -187,17 +188,30 @@ if [ -n "$watch" ]; then
 	try "counts what two -e say" twice
 	sets() { touches 5 -e "page-faults;$touched" "$work" touch 5; }
 	try "counts event sets" sets
-	running() {
+	running() { # WANT OPTION
 		rm -f "$here/ready"
-		"$work" touch 3 ready "$here/ready" sleep 300 touch 40 sleep 100 &
+		"$work" touch 3 ready "$here/ready" sleep 500 touch 40 thread 10 fork 5 sleep 100 &
 		pid=$!
 		wait_ready || return 1
-		touches 40 -t "$pid"
+		touches "$1" "$2" "$pid"
 		result=$?
 		wait "$pid"
 		return "$result"
 	}
-	try "watches a thread until it ends" running
+	try "watches a thread until it ends" running 40 -t
+	try "watches a process until it ends" running 55 -p
+	meanwhile() {
+		rm -f "$here/ready"
+		"$work" ready "$here/ready" sleep 600000 &
+		pid=$!
+		wait_ready || return 1
+		ends 3 -p "$pid" -e dummy "$work" exit 3
+		result=$?
+		kill "$pid"
+		wait "$pid" 2>/dev/null
+		return "$result"
+	}
+	try "watches as long as a command takes" meanwhile
 fi
 
 stat -e page-faults:u true
@@ -251,6 +265,8 @@ fi
 
 gone() { "$work" exit 0 & gone=$!; wait "$gone"; ends_and_says 1 "no such thread" -e page-faults:u -t "$gone"; }
 try "says that there is no such thread" gone
+gone_process() { "$work" exit 0 & gone=$!; wait "$gone"; ends_and_says 1 "no process" -e page-faults:u -p "$gone"; }
+try "says that there is no such process" gone_process
 stat -e instructions:u,page-faults:u true
 if says "not supported"; then
 	why=$(sed -n 's/^  note: //p' "$here/err" | head -n 1)

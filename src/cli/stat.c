@@ -18,6 +18,7 @@
 
 static const char help[] =
 	"usage: perfmon stat [OPTION]... [--] COMMAND [ARGUMENT]...\n"
+	"       perfmon stat [OPTION]... -p PID[,PID]... [[--] COMMAND [ARGUMENT]...]\n"
 	"       perfmon stat [OPTION]... -t TID[,TID]... [[--] COMMAND [ARGUMENT]...]\n"
 	"       perfmon stat [OPTION]... -C PLACE [[--] COMMAND [ARGUMENT]...]\n\n"
 	"Runs COMMAND, counts what it and all that it creates does from its first\n"
@@ -32,6 +33,8 @@ static const char help[] =
 	"none\n"
 	"                        (time only). Given twice, both count\n"
 	"  -r, --repeat N        run COMMAND N times; report means and their spread\n"
+	"  -p, --pid PID,...     count these processes, all threads and what they "
+	"create\n"
 	"  -t, --tid TID,...     count these threads\n"
 	"  -C, --cpus PLACE      count these CPUs: all, package:0, core:0-3, cpu:5,7...\n"
 	"  -a, --all-cpus        the same as -C all\n"
@@ -59,6 +62,7 @@ enum { OPTION_APPEND = 256, OPTION_DESCENDANTS, OPTION_PER, OPTION_TIMEOUT };
 static const struct option long_options[] = {
 	{"events", required_argument, NULL, 'e'},
 	{"repeat", required_argument, NULL, 'r'},
+	{"pid", required_argument, NULL, 'p'},
 	{"tid", required_argument, NULL, 't'},
 	{"cpus", required_argument, NULL, 'C'},
 	{"all-cpus", no_argument, NULL, 'a'},
@@ -123,7 +127,8 @@ static int add_events(struct stat_options *options, const char *text)
 	return 0;
 }
 
-static int add_threads(struct stat_options *options, const char *text)
+/* Threads or processes. */
+static int add_targets(struct stat_options *options, const char *option, const char *text)
 {
 	const char *at = text;
 	unsigned long tid;
@@ -132,11 +137,9 @@ static int add_threads(struct stat_options *options, const char *text)
 		struct perfmon_target *targets;
 
 		if (!parse_number(&at, INT_MAX, ",", &tid)) {
-			cli_complain(
-				"stat",
-				"--tid '%s': numbers of threads with ',' between are "
-				"wanted",
-				text);
+			cli_complain("stat",
+				     "%s '%s': numbers with ',' between are wanted",
+				     option, text);
 			return CLI_USAGE;
 		}
 		targets = realloc(options->targets,
@@ -178,7 +181,11 @@ static int take_option(struct stat_options *options, int c)
 	case 'e':
 		return add_events(options, optarg);
 	case 't':
-		return add_threads(options, optarg);
+		options->threads = true;
+		return add_targets(options, "--tid", optarg);
+	case 'p':
+		options->processes = true;
+		return add_targets(options, "--pid", optarg);
 	case 'f':
 		return take_format(options, optarg);
 	case 'r':
@@ -231,8 +238,12 @@ static int check_options(const struct stat_options *options)
 		why = "no command is given; see perfmon stat --help";
 	else if (options->descendants && !options->inherit)
 		why = "--descendants and --no-inherit exclude each other";
-	else if (options->targets && options->place)
-		why = "--tid and --cpus exclude each other";
+	else if ((options->targets && options->place) ||
+		 (options->threads && options->processes))
+		why = "--tid, --pid and --cpus exclude each other";
+	else if (options->processes && (options->descendants || !options->inherit))
+		why = "--pid counts all threads: --descendants and --no-inherit have no "
+		      "meaning";
 	else if (options->level && !options->place)
 		why = "--per needs --cpus";
 	else if (options->place && (options->descendants || !options->inherit))
@@ -296,6 +307,7 @@ struct stat_work {
 	struct stat_result result;
 	struct pm_out out;
 	int fd;
+	int *watches; /* of processes */
 };
 
 static void tell_interval(struct stat_work *work, uint64_t start_ns, uint64_t last_ns,
@@ -328,6 +340,19 @@ static int read_interval(struct stat_work *work)
 	return stat_counting_read(&work->counting, work->interval, false);
 }
 
+/* Whether nothing is left to count. */
+static bool targets_ended(struct stat_work *work)
+{
+	const struct stat_options *options = work->options;
+
+	if (!options->processes)
+		return stat_counting_is_over(&work->counting);
+	for (uint32_t t = 0; t < options->target_count; t++)
+		if (!stat_process_has_ended(options->targets[t].id, work->watches[t]))
+			return false;
+	return true;
+}
+
 /* Targets that run on without us are looked after now and then. */
 #define LOOK_NS 100000000
 
@@ -358,8 +383,7 @@ static int wait_for_end(struct stat_work *work, struct stat_child *child,
 				continue;
 			}
 		}
-		if (wake == STAT_WAKE_TIME && !child->pid &&
-		    stat_counting_is_over(&work->counting))
+		if (wake == STAT_WAKE_TIME && !child->pid && targets_ended(work))
 			wake = STAT_WAKE_END;
 		if (wake != STAT_WAKE_TIME) {
 			stat_counting_stop(&work->counting);
@@ -527,7 +551,12 @@ static int stat_main(struct stat_options *options)
 	cells = stat_counting_cells(&work.counting) + 1;
 	work.cells = calloc(cells, sizeof(work.cells[0]));
 	work.interval = calloc(cells, sizeof(work.interval[0]));
-	if (work.cells && work.interval) {
+	work.watches = calloc(options->target_count + 1, sizeof(work.watches[0]));
+	for (uint32_t t = 0; work.watches && t < options->target_count; t++)
+		work.watches[t] = options->processes
+					  ? stat_process_watch(options->targets[t].id)
+					  : -1;
+	if (work.cells && work.interval && work.watches) {
 		work.result = (struct stat_result){.options = options,
 						   .counting = &work.counting,
 						   .cells = work.cells,
@@ -535,11 +564,13 @@ static int stat_main(struct stat_options *options)
 		work.out.sink = write_out;
 		work.out.argument = &work.fd;
 		work.fd = open_output(options);
+		work.counting.processes = options->processes;
 		status = work.fd < 0 ? CLI_FAILED : count_and_tell(&work);
 	} else {
 		cli_complain("stat", "%s", strerror(ENOMEM));
 		status = CLI_FAILED;
 	}
+	free(work.watches);
 	free(work.cells);
 	free(work.interval);
 	stat_counting_free(&work.counting);
@@ -552,7 +583,7 @@ int cli_stat(int argc, char **argv)
 	int c, status = 0;
 
 	argv[0] = (char *)(uintptr_t) "perfmon stat";
-	while (!status && (c = getopt_long(argc, argv, "+e:r:t:C:aiI:o:f:vh",
+	while (!status && (c = getopt_long(argc, argv, "+e:r:p:t:C:aiI:o:f:vh",
 					   long_options, NULL)) >= 0) {
 		if (c == 'h') {
 			fputs(help, stdout);

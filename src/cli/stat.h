@@ -6,6 +6,7 @@
  *	stat_child.c	the command: fork, exec, signals, wait
  *	stat_events.c	what is counted
  *	stat_place.c	on which CPUs, and how they add up
+ *	stat_process.c	all threads of a process
  *	stat_count.c	sessions, and what they read
  *	stat_derive.c	what counts say together; notes
  *	stat_text.c	the table for people
@@ -28,10 +29,12 @@
 enum stat_format { STAT_TEXT, STAT_CSV, STAT_JSON };
 
 struct stat_options {
-	char *events;			/* NULL: what the machine has */
-	char **command;			/* NULL: none */
-	struct perfmon_target *targets; /* threads that run already; NULL: the command */
+	char *events;	/* NULL: what the machine has */
+	char **command; /* NULL: none */
+	/* What runs already; none: the command. */
+	struct perfmon_target *targets; /* threads, or */
 	uint32_t target_count;
+	bool threads, processes;
 	const char *place; /* CPUs; NULL: none */
 	const char *level; /* ... reported by it; NULL: their sum */
 	uint32_t runs;
@@ -93,6 +96,7 @@ struct stat_event {
 	const struct pm_event *event; /* the first of those behind it */
 	bool user_only; /* counted in user mode, though nobody asked for it */
 	bool blind;	/* ... where it never happens */
+	bool partly;	/* refused on some of the targets */
 	bool hidden;	/* nobody asked for it, and it is not there */
 	int error;	/* negative errno that refused it, or 0 */
 	char *why;	/* ... in a sentence; also for `blind` */
@@ -148,6 +152,21 @@ uint32_t stat_place_group(const struct stat_place *place,
 			  const struct pm_event_list *list, uint32_t event,
 			  unsigned int cpu);
 
+/* --- processes -----------------------------------------------------------------------
+ */
+
+/* Attaches SESSION, which has the events of LIST and is detached or stopped, to all
+ * threads of process PID. The number of events that the last of them refused, or a
+ * negative errno with the sentence. *DOUBT says, if anything, why threads may be missing.
+ */
+int stat_process_attach(struct perfmon_session *session, pid_t pid,
+			const struct pm_event_list *list, const char **doubt,
+			struct pm_diag *diag);
+
+/* A descriptor that tells of the end of process PID, or a negative number. */
+int stat_process_watch(pid_t pid);
+bool stat_process_has_ended(pid_t pid, int watch);
+
 /* --- counting ------------------------------------------------------------------------
  */
 
@@ -165,7 +184,7 @@ double stat_sum_spread(const struct stat_sum *sum);
 enum stat_status {
 	STAT_COUNTED,
 	STAT_MULTIPLEXED, /* part of the time: estimated */
-	STAT_PARTIAL,	  /* not on all CPUs */
+	STAT_PARTIAL,	  /* not on all CPUs or threads */
 	STAT_NOT_COUNTED, /* the event is open, its count says nothing */
 	STAT_NOT_SUPPORTED
 };
@@ -203,7 +222,9 @@ struct stat_counting {
 	struct stat_session *sessions;
 	uint32_t session_count;
 	bool apart;
-	bool explained; /* why what was refused was refused */
+	bool processes;	   /* the targets are */
+	const char *doubt; /* why some of their threads may be missing, or NULL */
+	bool explained;	   /* why what was refused was refused */
 	struct pm_diag diag;
 };
 

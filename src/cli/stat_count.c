@@ -154,6 +154,23 @@ static char *text_of(const struct stat_counting *counting,
 	return text;
 }
 
+static int attach_processes(struct stat_counting *counting,
+			    struct perfmon_session *session,
+			    const struct perfmon_target *targets, uint32_t count)
+{
+	int refused = 0;
+
+	for (uint32_t t = 0; t < count; t++) {
+		int n = stat_process_attach(session, targets[t].id, counting->events.list,
+					    &counting->doubt, &counting->diag);
+
+		if (n < 0)
+			return n;
+		refused = n > refused ? n : refused;
+	}
+	return refused;
+}
+
 /* Opens a session with what the kernel allows of its events. The number of those that it
  * refuses, or a negative errno. */
 static int open_session(struct stat_counting *counting,
@@ -181,15 +198,20 @@ static int open_session(struct stat_counting *counting,
 	}
 	n = perfmon_session_add_events(new, text);
 	free(text);
-	if (n >= 0)
-		n = perfmon_session_attach(new, targets,
-					   target_count * sizeof(targets[0]));
-	if (n < 0) {
-		pm_diag_set(&counting->diag, n, "%s", perfmon_session_message(new));
-		perfmon_session_close(new);
-		return n;
+	if (n >= 0 && counting->processes) {
+		n = attach_processes(counting, new, targets, target_count);
+	} else {
+		if (n >= 0)
+			n = perfmon_session_attach(new, targets,
+						   target_count * sizeof(targets[0]));
+		if (n < 0)
+			pm_diag_set(&counting->diag, n, "%s",
+				    perfmon_session_message(new));
 	}
-	*out = new;
+	if (n < 0)
+		perfmon_session_close(new);
+	else
+		*out = new;
 	return n;
 }
 
@@ -242,22 +264,35 @@ static int open_best(struct stat_counting *counting, struct stat_session *sessio
 /* --- what was refused ----------------------------------------------------------------
  */
 
-/* The error that event I met wherever it was tried; 0 if it is open somewhere. */
-static int error_of(const struct stat_counting *counting, uint32_t i, int *cpu)
+/* The error that event I met, 0 for none; OPEN: whether it is open anywhere all the same.
+ */
+static int error_of(const struct stat_counting *counting, uint32_t i, int *cpu,
+		    bool *open)
 {
 	int error = -ENODEV;
+	bool seen = false;
 
 	*cpu = -1;
+	*open = false;
 	for (uint32_t s = 0; s < counting->session_count; s++) {
 		const struct stat_session *session = &counting->sessions[s];
 
 		for (uint32_t k = 0; k < session->count; k++) {
+			struct perfmon_value value = {.index = k};
+			int refused;
+
 			if (session->event[k] != i)
 				continue;
-			error = refusal_of(session->session, k);
-			*cpu = session->cpu;
-			if (!error)
-				return 0;
+			refused = refusal_of(session->session, k);
+			if (refused || !seen) {
+				error = refused;
+				*cpu = session->cpu;
+				seen = true;
+			}
+			if (perfmon_session_read(session->session, &value,
+						 sizeof(value)) > 0 &&
+			    !(value.status & PERFMON_VALUE_NEVER_OPENED))
+				*open = true;
 		}
 	}
 	return error;
@@ -271,9 +306,10 @@ static void explain(struct stat_counting *counting, pid_t tid)
 	for (uint32_t i = 0; i < events->count; i++) {
 		struct stat_event *event = &events->events[i];
 		struct pm_diag diag = {0};
+		bool open;
 		int cpu;
 
-		event->error = error_of(counting, i, &cpu);
+		event->error = error_of(counting, i, &cpu, &open);
 		if (event->error && counting->place && cpu < 0)
 			pm_diag_set(&diag, 0,
 				    "event '%s': none of the CPUs has a PMU that counts "
@@ -289,6 +325,9 @@ static void explain(struct stat_counting *counting, pid_t tid)
 				event->label,
 				event->user_only ? "may not be counted here"
 						 : "its modifiers leave out");
+		event->partly = event->error && open;
+		if (open)
+			event->error = 0;
 		if (diag.text[0])
 			event->why = strdup(diag.text);
 		event->hidden = !events->chosen && (event->error || event->blind);
@@ -443,6 +482,7 @@ static void add(struct stat_cell *cell, const struct stat_event *event,
 		return;
 	}
 	cell->good++;
+	cell->refused += event->partly;
 	cell->value += value->value;
 	cell->now += estimate(event, value);
 	if (own->running_ns || !own->enabled_ns)

@@ -236,7 +236,7 @@ void stat_json_end(const struct stat_result *result, struct pm_out *out)
 			pm_out_text(out, ",");
 		pm_out_json(out, *word);
 	}
-	pm_out_text(out, "],\"threads\":[");
+	pm_out_format(out, "],\"%s\":[", options->processes ? "processes" : "threads");
 	for (uint32_t i = 0; i < options->target_count; i++)
 		pm_out_format(out, "%s%d", i ? "," : "", options->targets[i].id);
 	pm_out_text(out, "],\"cpus\":");

@@ -194,6 +194,11 @@ bool stat_note(const struct stat_result *result, uint32_t number, struct pm_diag
 		user_mode_note(note);
 		return true;
 	}
+	if (counting->doubt && !number--) {
+		pm_diag_set(note, 0, "threads may be missing, or be counted twice: %s",
+			    counting->doubt);
+		return true;
+	}
 	for (i = 0; i < counting->events.count; i++) {
 		const struct stat_event *event = &counting->events.events[i];
 

@@ -93,7 +93,8 @@ static void make_row(const struct stat_result *result, uint32_t group, uint32_t 
 		snprintf(row->cell[COVERED], CELL, "%s%% covered", number);
 	}
 	if (cell->status == STAT_PARTIAL)
-		snprintf(row->cell[COVERED], CELL, "not on all CPUs");
+		snprintf(row->cell[COVERED], CELL, "not on all %s",
+			 result->counting->place ? "CPUs" : "threads");
 	if (stat_derive(result, group, i, &ratio)) {
 		pm_cell_fixed(number, ratio.value, ratio.decimals);
 		snprintf(row->cell[RATIO], CELL, "%s %s", number, ratio.text);
@@ -197,7 +198,11 @@ void stat_text_begin(const struct stat_result *result, struct pm_out *out)
 
 	pm_out_text(out, "\nperfmon stat:");
 	for (uint32_t i = 0; i < options->target_count; i++)
-		pm_out_format(out, "%s %d", i ? "," : " thread", options->targets[i].id);
+		pm_out_format(out, "%s %d",
+			      i			   ? ","
+			      : options->processes ? " process"
+						   : " thread",
+			      options->targets[i].id);
 	if (options->place) {
 		pm_out_text(out, " CPUs ");
 		pm_out_plain(out, options->place, 0);
