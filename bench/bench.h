@@ -53,6 +53,11 @@ uint64_t bench_now_ns(void);
  * report. Its exit status. */
 int bench_again(const char *mode, const char *events);
 
+/* Whether LIBRARY and BY_HAND make the same system calls, in a child that has called
+ * PREPARE: 0, or 1 after having said which. */
+int bench_same_calls(const char *what, void (*prepare)(void), void (*library)(void),
+		     void (*by_hand)(void));
+
 /* PERFMON_REGION_BEGIN and _END for a region that is not a constant of the place. */
 static inline void bench_begin(struct perfmon_region *region)
 {

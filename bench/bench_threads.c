@@ -13,10 +13,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/ptrace.h>
-#include <linux/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -67,8 +64,8 @@ static int open_event(int i, int leader)
 			    PERF_FLAG_FD_CLOEXEC);
 }
 
-/* The system calls of a thread's first region, in their order: check_calls() sees to it
- * that they are. */
+/* The system calls of a thread's first region, in their order: bench_same_calls() sees
+ * to it that they are. */
 static void calls_by_hand(struct by_hand *hand)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -119,14 +116,6 @@ static void close_by_hand(struct by_hand *hand)
 /* --- are they the same calls? ---------------------------------------------------------
  */
 
-#define MARK	   SYS_getppid
-#define CALLS_MOST 64
-
-struct calls {
-	int count;
-	uint64_t number[CALLS_MOST];
-};
-
 static void *start_library(void *unused)
 {
 	one_region();
@@ -143,72 +132,19 @@ static void run_in_thread(void *(*function)(void *))
 	}
 }
 
-/* In a child that is traced: its one traced thread comes to its first region late, and
- * makes the calls by hand after that. */
-static void traced(void)
+/* So that the traced thread comes to its first region late. */
+static void others_first(void)
 {
-	struct by_hand hand = {0};
-
 	run_in_thread(start_library);
 	run_in_thread(start_library);
 	bench_exact();
-	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-	raise(SIGSTOP);
-	syscall(MARK);
-	one_region();
-	syscall(MARK);
+}
+
+static void calls_once(void)
+{
+	struct by_hand hand = {0};
+
 	calls_by_hand(&hand);
-	syscall(MARK);
-	_exit(0);
-}
-
-static void record_calls(pid_t child, struct calls calls[2])
-{
-	struct __ptrace_syscall_info info;
-	int status, marks = 0;
-
-	while (waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
-		if (WSTOPSIG(status) == SIGSTOP)
-			ptrace(PTRACE_SETOPTIONS, child, NULL,
-			       (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL));
-		if (WSTOPSIG(status) == (SIGTRAP | 0x80) &&
-		    ptrace(PTRACE_GET_SYSCALL_INFO, child, (void *)sizeof(info), &info) >
-			    0 &&
-		    info.op == PTRACE_SYSCALL_INFO_ENTRY) {
-			if (info.entry.nr == MARK)
-				marks++;
-			else if (marks >= 1 && marks <= 2 &&
-				 calls[marks - 1].count < CALLS_MOST)
-				calls[marks - 1].number[calls[marks - 1].count++] =
-					info.entry.nr;
-		}
-		ptrace(PTRACE_SYSCALL, child, NULL, NULL);
-	}
-}
-
-static int check_calls(void)
-{
-	struct calls calls[2] = {{0}, {0}};
-	pid_t child;
-
-	fflush(NULL);
-	child = fork();
-	if (!child)
-		traced();
-	record_calls(child, calls);
-	if (calls[0].count && calls[0].count == calls[1].count &&
-	    !memcmp(calls[0].number, calls[1].number, sizeof(calls[0].number)))
-		return 0;
-	for (int side = 0; side < 2; side++) {
-		char text[8 * CALLS_MOST + 1] = "";
-
-		for (int i = 0; i < calls[side].count; i++)
-			snprintf(text + strlen(text), 9, " %d",
-				 (int)calls[side].number[i]);
-		bench_say("system calls of a first region, %s:%s",
-			  side ? "by hand" : "the library", text);
-	}
-	return 1;
 }
 
 /* --- the first region -----------------------------------------------------------------
@@ -301,7 +237,7 @@ int main(int argc, char **argv)
 	if (argc == 1)
 		return bench_again("counted",
 				   bench_exact() ? bench_events(COUNTERS) : software);
-	err = check_calls();
+	err = bench_same_calls("a first region", others_first, one_region, calls_once);
 	bench_exact();
 	one_region();
 	first();

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a session of four counters pays to start, stop, attach and detach, beside the same
+ * system calls made by hand. User and kernel together.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <perfmon/session.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+#define COUNTERS 4
+#define ROUNDS	 801
+
+static struct perfmon_session *session;
+static int by_hand[COUNTERS];
+
+static void must(int result, const char *what)
+{
+	if (result >= 0)
+		return;
+	bench_say("%s: %s", what,
+		  session ? perfmon_session_message(session) : strerror(errno));
+	exit(1);
+}
+
+/* --- by hand -------------------------------------------------------------------------
+ */
+
+static int open_event(int i, int leader)
+{
+	/* As bench_events(4) has them. */
+	static const struct {
+		uint32_t type;
+		uint64_t config;
+	} hardware[] = {{PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
+			{PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+			{PERF_TYPE_RAW, 0x008},
+			{PERF_TYPE_RAW, 0x011}},
+	  software[] = {{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
+			{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
+			{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK},
+			{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY}};
+	struct perf_event_attr attr = {
+		.type = bench_exact() ? hardware[i].type : software[i].type,
+		.size = sizeof(attr),
+		.config = bench_exact() ? hardware[i].config : software[i].config,
+		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID |
+			       PERF_FORMAT_TOTAL_TIME_ENABLED |
+			       PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.disabled = leader < 0,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+
+#ifdef __aarch64__
+	/* User access, with the width that the library asks for on a PMU of 32 bits. */
+	if (bench_exact())
+		attr.config1 = 2;
+#endif
+	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, leader,
+			    PERF_FLAG_FD_CLOEXEC);
+}
+
+static void open_by_hand(void)
+{
+	for (int i = 0; i < COUNTERS; i++) {
+		by_hand[i] = open_event(i, i ? by_hand[0] : -1);
+		must(by_hand[i], "an event by hand");
+	}
+}
+
+static void close_by_hand(void)
+{
+	for (int i = COUNTERS - 1; i >= 0; i--)
+		close(by_hand[i]);
+}
+
+static void enable_by_hand(void)
+{
+	ioctl(by_hand[0], PERF_EVENT_IOC_ENABLE, 0);
+}
+
+static void disable_by_hand(void)
+{
+	ioctl(by_hand[0], PERF_EVENT_IOC_DISABLE, 0);
+}
+
+/* What attaching to the own thread and detaching ask the kernel for, in their order:
+ * bench_same_calls() sees to it that they are these. */
+static void attach_detach_by_hand(void)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	uint64_t group[3 + 2 * COUNTERS], id;
+	int pages = bench_exact() ? COUNTERS : 1;
+	void *page[COUNTERS];
+
+	syscall(SYS_gettid);
+	open_by_hand();
+	must((int)read(by_hand[0], group, sizeof(group)), "a group by hand");
+	for (int i = 0; i < pages; i++)
+		page[i] = mmap(NULL, size, PROT_READ, MAP_SHARED, by_hand[i], 0);
+	/* A page that has no clock is not kept. */
+	if (!bench_exact())
+		munmap(page[0], size);
+	ioctl(by_hand[0], PERF_EVENT_IOC_ID, &id);
+	must((int)read(by_hand[0], group, sizeof(group)), "a group by hand");
+	for (int i = 0; i < COUNTERS; i++) {
+		if (bench_exact())
+			munmap(page[i], size);
+		if (i)
+			continue;
+		ioctl(by_hand[0], PERF_EVENT_IOC_ID, &id);
+		ioctl(by_hand[0], PERF_EVENT_IOC_DISABLE, 0);
+	}
+	for (int i = COUNTERS - 1; i >= 0; i--) {
+		ioctl(by_hand[i], PERF_EVENT_IOC_ID, &id);
+		close(by_hand[i]);
+	}
+}
+
+/* --- the library ---------------------------------------------------------------------
+ */
+
+static void start(void)
+{
+	perfmon_session_start(session);
+}
+
+static void stop(void)
+{
+	perfmon_session_stop(session);
+}
+
+static void attach_detach(void)
+{
+	perfmon_session_attach_thread(session, 0);
+	perfmon_session_detach(session);
+}
+
+/* --- costs -----------------------------------------------------------------------------
+ */
+
+static void nothing(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+/* The mean of the middle half: the clock is coarse, and ticks of the kernel come between.
+ */
+static double middle(double *values, int n)
+{
+	double sum = 0;
+
+	bench_median(values, n); /* sorts them */
+	for (int i = n / 4; i < n - n / 4; i++)
+		sum += values[i];
+	return sum / (n - n / 4 - n / 4);
+}
+
+/* The costs of A and of B, which are called in turn. */
+static void costs(void (*a)(void), void (*b)(void), double *of_a, double *of_b)
+{
+	static double values[2][ROUNDS];
+
+	for (int i = 0; i < ROUNDS; i++) {
+		uint64_t t0 = bench_now_ns(), t1, t2;
+
+		a();
+		t1 = bench_now_ns();
+		b();
+		t2 = bench_now_ns();
+		values[0][i] = (double)(t1 - t0);
+		values[1][i] = (double)(t2 - t1);
+	}
+	*of_a = middle(values[0], ROUNDS);
+	*of_b = middle(values[1], ROUNDS);
+}
+
+static void prepare(void)
+{
+	static const char software[] = "page-faults,task-clock,cpu-clock,dummy";
+
+	must(perfmon_session_create(&session, NULL), "perfmon_session_create");
+	must(perfmon_session_add_events(session, bench_exact() ? bench_events(COUNTERS)
+							       : software),
+	     "perfmon_session_add_events");
+	/* What is learnt at the first time, is known. */
+	attach_detach();
+}
+
+int main(void)
+{
+	double started, stopped, enabled, disabled, attached, hand;
+	int err;
+
+	bench_exact(); /* pins */
+	prepare();
+	must(perfmon_session_attach_thread(session, 0), "perfmon_session_attach_thread");
+	costs(nothing, nothing, &started, &stopped);
+	costs(start, stop, &started, &stopped);
+	must(perfmon_session_detach(session), "perfmon_session_detach");
+	open_by_hand();
+	costs(enable_by_hand, disable_by_hand, &enabled, &disabled);
+	close_by_hand();
+	bench_print("session.start.4", started - enabled, bench_unit());
+	bench_print("session.stop.4", stopped - disabled, bench_unit());
+	bench_print("session.start.4.by_hand", enabled, bench_unit());
+	bench_print("session.stop.4.by_hand", disabled, bench_unit());
+
+	err = bench_same_calls("attaching and detaching", prepare, attach_detach,
+			       attach_detach_by_hand);
+	costs(attach_detach, attach_detach_by_hand, &attached, &hand);
+	bench_print("session.attach_detach.4", attached / hand, "ratio");
+	bench_print(bench_exact() ? "session.attach_detach.4.instructions"
+				  : "session.attach_detach.4.ns",
+		    attached, bench_unit());
+	perfmon_session_close(session);
+	return err;
+}
