@@ -16,6 +16,7 @@ pminclude_HEADERS = \
 	include/perfmon/sample.h \
 	include/perfmon/session.h \
 	include/perfmon/set.h \
+	include/perfmon/control.h \
 	include/perfmon/version.h
 
 # Everything, with hidden symbols: what the shared library is linked from, and what
@@ -54,6 +55,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/session.c src/core/session.h src/core/session_program.c \
 	src/core/servant.c src/core/servant.h \
 	src/core/session_block.c \
+	src/core/session_control.c \
 	src/core/session_estimate.c \
 	src/core/session_notice.c src/core/session_notice.h \
 	src/core/session_overflow.c \

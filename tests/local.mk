@@ -70,6 +70,7 @@ CRITERION_TESTS += tests/test_overflow
 CRITERION_TESTS += tests/test_sets
 CRITERION_TESTS += tests/test_switching
 CRITERION_TESTS += tests/test_states
+CRITERION_TESTS += tests/test_control
 CRITERION_TESTS += tests/test_faults
 CRITERION_TESTS += tests/test_targets
 CRITERION_TESTS += tests/test_events tests/test_events_errors tests/test_events_list \
@@ -112,6 +113,11 @@ tests_test_faults_SOURCES = tests/test_faults.c tests/session_probe.h \
 	tests/session_targets.h
 tests_test_faults_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_faults_LDADD = $(TEST_LIBS)
+
+tests_test_control_SOURCES = tests/test_control.c tests/session_probe.h \
+	tests/session_targets.h
+tests_test_control_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_control_LDADD = $(TEST_LIBS)
 
 tests_test_states_SOURCES = tests/test_states.c tests/session_probe.h \
 	tests/session_targets.h

@@ -9,13 +9,15 @@
 #include <fcntl.h>
 
 #include "core/session.h"
+#include "perfmon/control.h"
 #include "perfmon/inline.h"
+#include "perfmon/overflow.h"
 #include "session_targets.h"
 
-enum state { D, S, R, STATES };
+enum state { D, S, R, M, STATES };
 
 /* How a session gets into a state. */
-enum way { FRESH, DETACHED, LOST, ATTACHED, STOPPED, STARTED, SWITCHED, WAYS };
+enum way { FRESH, DETACHED, LOST, ATTACHED, STOPPED, STARTED, SWITCHED, MASKED, WAYS };
 
 static const struct {
 	const char *name;
@@ -24,7 +26,7 @@ static const struct {
 	[FRESH] = {"never attached", D},  [DETACHED] = {"detached", D},
 	[LOST] = {"target lost", D},	  [ATTACHED] = {"attached", S},
 	[STOPPED] = {"stopped", S},	  [STARTED] = {"started", R},
-	[SWITCHED] = {"set switched", R},
+	[SWITCHED] = {"set switched", R}, [MASKED] = {"masked", M},
 };
 
 /* A session, what it is about, and another target of the same kind. */
@@ -307,6 +309,58 @@ CALL(reader)
 	return perfmon_session_reader(s->session, &found);
 }
 
+CALL(swap)
+{
+	struct perfmon_value values[] = {{.index = 0, .value = 5}, {.index = 2}};
+
+	return perfmon_session_swap(s->session, values, sizeof(values), 0);
+}
+CALL(swap_stopped)
+{
+	struct perfmon_value values[] = {{.index = 0, .value = 5}, {.index = 2}};
+
+	return perfmon_session_swap(s->session, values, sizeof(values),
+				    PERFMON_WRITE_STOPPED);
+}
+/* It has two sets. */
+CALL(control_sets)
+{
+	return perfmon_session_control(s->session, "dummy", NULL);
+}
+CALL(control_empty)
+{
+	return perfmon_session_control(s->session, NULL, NULL);
+}
+CALL(overflow)
+{
+	struct perfmon_overflow how = {.size = sizeof(how)};
+
+	return perfmon_overflow_program(s->session, 1, &how);
+}
+CALL(overflow_bad)
+{
+	struct perfmon_overflow how = {.size = sizeof(how), .flags = 0x40000000};
+
+	return perfmon_overflow_program(s->session, 1, &how);
+}
+CALL(restart)
+{
+	return perfmon_overflow_restart(s->session);
+}
+CALL(messages)
+{
+	struct perfmon_message message = {.type = 77};
+	int n = perfmon_overflow_read(s->session, &message, sizeof(message));
+
+	cr_assert(n > 0 || message.type == 77);
+	/* That the target has ended is not what this row is about. */
+	return n == 1 && message.type == PERFMON_MESSAGE_END ? -EAGAIN : n;
+}
+CALL(last_reset)
+{
+	return perfmon_overflow_last_reset(s->session, 0, NULL, NULL);
+}
+
 /* --- the table -----------------------------------------------------------------------
  */
 
@@ -314,13 +368,14 @@ CALL(reader)
 #define WRITES 1u /* sets values */
 #define MOVES  2u /* attaches to something else what was detached */
 #define CUTS   4u /* takes counters away */
+#define RINGS  8u /* needs what children cannot inherit */
 
 #define SAME                                                                             \
 	{                                                                                \
-		D, S, R                                                                  \
+		D, S, R, M                                                               \
 	}
 
-/* Results and next states, in state D, S, R. */
+/* Results and next states, in state D, S, R, M. */
 static const struct row {
 	const char *name;
 	int (*call)(struct scene *scene);
@@ -328,57 +383,126 @@ static const struct row {
 	enum state next[STATES];
 	unsigned int does;
 } table[] = {
-	{"add_events", add, {3, 3, -EBUSY}, SAME, 0},
-	{"add_events, new set", add_set, {3, -EBUSY, -EBUSY}, SAME, 0},
-	{"add_events, nonsense", add_nonsense, {-EINVAL, -EINVAL, -EBUSY}, SAME, 0},
-	{"add_events, NULL", add_nothing, {-EINVAL, -EINVAL, -EINVAL}, SAME, 0},
-	{"set_add_events", set_add, {3, 3, -EBUSY}, SAME, 0},
-	{"set_add_events, no set", set_add_none, {-EINVAL, -EINVAL, -EBUSY}, SAME, 0},
-	{"program", program, {0, 0, -EBUSY}, SAME, 0},
-	{"program, the same", program_again, {0, 0, -EBUSY}, SAME, 0},
-	{"program, no counter", program_none, {-EINVAL, -EINVAL, -EBUSY}, SAME, 0},
-	{"program, NULL", program_nothing, {-EINVAL, -EINVAL, -EINVAL}, SAME, 0},
-	{"write", write_values, {2, 2, 2}, SAME, WRITES},
-	{"write time", write_time, {1, 1, 1}, SAME, 0},
-	{"write, one bad", write_bad, {-EINVAL, -EINVAL, -EINVAL}, SAME, 0},
-	{"write, NULL", write_nothing, {-EINVAL, -EINVAL, -EINVAL}, SAME, 0},
-	{"read", read_values, {2, 2, 2}, SAME, 0},
-	{"read time", read_time, {2, 2, 2}, SAME, 0},
-	{"read, one bad", read_bad, {-EINVAL, -EINVAL, -EINVAL}, SAME, 0},
-	{"read_own", read_own, {2, 2, 2}, SAME, 0},
-	{"read_own, time", read_own_bad, {-EINVAL, -EINVAL, -EINVAL}, SAME, 0},
-	{"read_all", read_all, {3, 3, 3}, SAME, 0},
-	{"read_all, no room", read_all_small, {-ENOSPC, -ENOSPC, -ENOSPC}, SAME, 0},
-	{"counter_info", info, {0, 0, 0}, SAME, 0},
-	{"counter_info, none", info_bad, {-EINVAL, -EINVAL, -EINVAL}, SAME, 0},
-	{"attach", attach, {0, -EBUSY, -EBUSY}, {S, S, R}, 0},
-	{"attach_thread or _cpu", attach_short, {0, -EBUSY, -EBUSY}, {S, S, R}, MOVES},
-	{"attach, wrong scope", attach_wrong, {-EINVAL, -EINVAL, -EINVAL}, SAME, 0},
-	{"attach twice", attach_twice, {-EEXIST, -EBUSY, -EBUSY}, SAME, 0},
-	{"attach, one missing", attach_missing, {-ESRCH, -EBUSY, -EBUSY}, SAME, 0},
-	{"attach, nothing", attach_nothing, {-EINVAL, -EINVAL, -EINVAL}, SAME, 0},
-	{"attach_more", more, {0, 0, -EBUSY}, {S, S, R}, MOVES},
-	{"attach_more, the same", more_same, {0, -EEXIST, -EBUSY}, {S, S, R}, 0},
-	{"detach_target", leave, {-EINVAL, 0, 0}, {D, D, D}, 0},
-	{"detach_target, other", leave_other, {-EINVAL, -EINVAL, -EINVAL}, SAME, 0},
-	{"detach_target, NULL", leave_nothing, {-EINVAL, -EINVAL, -EINVAL}, SAME, 0},
-	{"start", start, {-EINVAL, 0, 0}, {D, R, R}, 0},
-	{"set_start, set 0", start_set_0, {-EINVAL, 0, 0}, {D, R, R}, 0},
-	{"set_start, set 1", start_set_1, {-EINVAL, 0, 0}, {D, R, R}, 0},
-	{"set_start, no set", start_set_none, {-EINVAL, -EINVAL, -EINVAL}, SAME, 0},
-	{"stop", stop, {-EINVAL, 0, 0}, {D, S, S}, 0},
-	{"detach", detach, {0, 0, 0}, {D, D, D}, 0},
-	{"set_create", set_create, {1, -EBUSY, -EBUSY}, SAME, 0},
-	{"set_create, there already", set_change, {1, -EBUSY, -EBUSY}, SAME, 0},
-	{"set_create, bad flags", set_bad, {-EINVAL, -EINVAL, -EINVAL}, SAME, 0},
-	{"set_delete", set_delete, {1, -EBUSY, -EBUSY}, SAME, CUTS},
-	{"set_delete, no set", set_delete_none, {-EINVAL, -EBUSY, -EBUSY}, SAME, 0},
-	{"set_info", set_info, {1, 1, 1}, SAME, 0},
-	{"set_info, no set", set_info_bad, {-EINVAL, -EINVAL, -EINVAL}, SAME, 0},
-	{"set_list", set_list, {2, 2, 2}, SAME, 0},
-	{"state", state, {D, S, R}, SAME, 0},
-	{"counters", counters, {3, 3, 3}, SAME, 0},
-	{"reader", reader, {0, 0, 0}, SAME, 0},
+	{"add_events", add, {3, 3, -EBUSY, -EBUSY}, SAME, 0},
+	{"add_events, new set", add_set, {3, -EBUSY, -EBUSY, -EBUSY}, SAME, 0},
+	{"add_events, nonsense",
+	 add_nonsense,
+	 {-EINVAL, -EINVAL, -EBUSY, -EBUSY},
+	 SAME,
+	 0},
+	{"add_events, NULL", add_nothing, {-EINVAL, -EINVAL, -EINVAL, -EINVAL}, SAME, 0},
+	{"set_add_events", set_add, {3, 3, -EBUSY, -EBUSY}, SAME, 0},
+	{"set_add_events, no set",
+	 set_add_none,
+	 {-EINVAL, -EINVAL, -EBUSY, -EBUSY},
+	 SAME,
+	 0},
+	{"program", program, {0, 0, -EBUSY, -EBUSY}, SAME, 0},
+	{"program, the same", program_again, {0, 0, -EBUSY, -EBUSY}, SAME, 0},
+	{"program, no counter",
+	 program_none,
+	 {-EINVAL, -EINVAL, -EBUSY, -EBUSY},
+	 SAME,
+	 0},
+	{"program, NULL", program_nothing, {-EINVAL, -EINVAL, -EINVAL, -EINVAL}, SAME, 0},
+	{"write", write_values, {2, 2, 2, 2}, SAME, WRITES},
+	{"write time", write_time, {1, 1, 1, 1}, SAME, 0},
+	{"write, one bad", write_bad, {-EINVAL, -EINVAL, -EINVAL, -EINVAL}, SAME, 0},
+	{"write, NULL", write_nothing, {-EINVAL, -EINVAL, -EINVAL, -EINVAL}, SAME, 0},
+	{"read", read_values, {2, 2, 2, 2}, SAME, 0},
+	{"read time", read_time, {2, 2, 2, 2}, SAME, 0},
+	{"read, one bad", read_bad, {-EINVAL, -EINVAL, -EINVAL, -EINVAL}, SAME, 0},
+	{"read_own", read_own, {2, 2, 2, 2}, SAME, 0},
+	{"read_own, time", read_own_bad, {-EINVAL, -EINVAL, -EINVAL, -EINVAL}, SAME, 0},
+	{"read_all", read_all, {3, 3, 3, 3}, SAME, 0},
+	{"read_all, no room",
+	 read_all_small,
+	 {-ENOSPC, -ENOSPC, -ENOSPC, -ENOSPC},
+	 SAME,
+	 0},
+	{"counter_info", info, {0, 0, 0, 0}, SAME, 0},
+	{"counter_info, none", info_bad, {-EINVAL, -EINVAL, -EINVAL, -EINVAL}, SAME, 0},
+	{"attach", attach, {0, -EBUSY, -EBUSY, -EBUSY}, {S, S, R, M}, 0},
+	{"attach_thread or _cpu",
+	 attach_short,
+	 {0, -EBUSY, -EBUSY, -EBUSY},
+	 {S, S, R, M},
+	 MOVES},
+	{"attach, wrong scope",
+	 attach_wrong,
+	 {-EINVAL, -EINVAL, -EINVAL, -EINVAL},
+	 SAME,
+	 0},
+	{"attach twice", attach_twice, {-EEXIST, -EBUSY, -EBUSY, -EBUSY}, SAME, 0},
+	{"attach, one missing",
+	 attach_missing,
+	 {-ESRCH, -EBUSY, -EBUSY, -EBUSY},
+	 SAME,
+	 0},
+	{"attach, nothing",
+	 attach_nothing,
+	 {-EINVAL, -EINVAL, -EINVAL, -EINVAL},
+	 SAME,
+	 0},
+	{"attach_more", more, {0, 0, -EBUSY, -EBUSY}, {S, S, R, M}, MOVES},
+	{"attach_more, the same",
+	 more_same,
+	 {0, -EEXIST, -EBUSY, -EBUSY},
+	 {S, S, R, M},
+	 0},
+	{"detach_target", leave, {-EINVAL, 0, 0, 0}, {D, D, D, D}, 0},
+	{"detach_target, other",
+	 leave_other,
+	 {-EINVAL, -EINVAL, -EINVAL, -EINVAL},
+	 SAME,
+	 0},
+	{"detach_target, NULL",
+	 leave_nothing,
+	 {-EINVAL, -EINVAL, -EINVAL, -EINVAL},
+	 SAME,
+	 0},
+	{"start", start, {-EINVAL, 0, 0, 0}, {D, R, R, M}, 0},
+	{"set_start, set 0", start_set_0, {-EINVAL, 0, 0, 0}, {D, R, R, M}, 0},
+	{"set_start, set 1", start_set_1, {-EINVAL, 0, 0, 0}, {D, R, R, M}, 0},
+	{"set_start, no set",
+	 start_set_none,
+	 {-EINVAL, -EINVAL, -EINVAL, -EINVAL},
+	 SAME,
+	 0},
+	{"stop", stop, {-EINVAL, 0, 0, 0}, {D, S, S, S}, 0},
+	{"detach", detach, {0, 0, 0, 0}, {D, D, D, D}, 0},
+	{"set_create", set_create, {1, -EBUSY, -EBUSY, -EBUSY}, SAME, 0},
+	{"set_create, there already", set_change, {1, -EBUSY, -EBUSY, -EBUSY}, SAME, 0},
+	{"set_create, bad flags", set_bad, {-EINVAL, -EINVAL, -EINVAL, -EINVAL}, SAME, 0},
+	{"set_delete", set_delete, {1, -EBUSY, -EBUSY, -EBUSY}, SAME, CUTS},
+	{"set_delete, no set",
+	 set_delete_none,
+	 {-EINVAL, -EBUSY, -EBUSY, -EBUSY},
+	 SAME,
+	 0},
+	{"set_info", set_info, {1, 1, 1, 1}, SAME, 0},
+	{"set_info, no set", set_info_bad, {-EINVAL, -EINVAL, -EINVAL, -EINVAL}, SAME, 0},
+	{"set_list", set_list, {2, 2, 2, 2}, SAME, 0},
+	{"swap", swap, {2, 2, 2, 2}, SAME, WRITES},
+	{"swap, stopped", swap_stopped, {2, 2, -EBUSY, -EBUSY}, SAME, WRITES},
+	{"control, two sets",
+	 control_sets,
+	 {-EINVAL, -EINVAL, -EINVAL, -EINVAL},
+	 SAME,
+	 0},
+	{"control, empty", control_empty, {-EINVAL, 0, 0, 0}, {D, S, S, S}, 0},
+	{"overflow_program", overflow, {0, 0, -EBUSY, -EBUSY}, SAME, RINGS},
+	{"overflow_program, bad",
+	 overflow_bad,
+	 {-EINVAL, -EINVAL, -EINVAL, -EINVAL},
+	 SAME,
+	 0},
+	{"restart", restart, {-EBUSY, -EBUSY, -EBUSY, 0}, {D, S, R, R}, 0},
+	{"messages", messages, {-EAGAIN, -EAGAIN, -EAGAIN, 1}, SAME, 0},
+	{"last_reset", last_reset, {0, 0, 0, 0}, SAME, 0},
+	{"state", state, {D, S, R, M}, SAME, 0},
+	{"counters", counters, {3, 3, 3, 3}, SAME, 0},
+	{"reader", reader, {0, 0, 0, 0}, SAME, 0},
 };
 
 #define ROWS (sizeof(table) / sizeof(table[0]))
@@ -386,7 +510,22 @@ static const struct row {
 /* --- the walk ------------------------------------------------------------------------
  */
 
-static const char *const state_names[] = {"detached", "stopped", "running"};
+static const char *const state_names[] = {"detached", "stopped", "running", "masked"};
+
+/* The counter's second event notifies. */
+static void mask(struct scene *scene, struct victim *victim)
+{
+	struct perfmon_overflow how = {.size = sizeof(how),
+				       .flags = PERFMON_OVERFLOW_NOTIFY};
+	struct perfmon_write write = {.index = 0, .value = -(uint64_t)2};
+	struct perfmon_session *session = scene->session;
+
+	OK(session, perfmon_overflow_program(session, 0, &how));
+	OK(session, perfmon_session_write(session, &write, sizeof(write)));
+	OK(session, attach(scene));
+	OK(session, perfmon_session_start(session));
+	victim_work(victim, 2);
+}
 
 static void wait_for_loss(struct perfmon_session *session)
 {
@@ -399,7 +538,9 @@ static void go(struct scene *scene, enum way way, struct victim *victim)
 {
 	struct perfmon_session *session = scene->session;
 
-	if (way == FRESH)
+	if (way == MASKED)
+		mask(scene, victim);
+	if (way == FRESH || way == MASKED)
 		return;
 	OK(session, attach(scene));
 	if (way == ATTACHED)
@@ -445,7 +586,7 @@ static struct victim other;
 /* ALIVE is there for all that do not end it. */
 static void check(const struct row *row, enum way way, struct victim *alive, int none)
 {
-	enum state state = ways[way].state, next = row->next[state];
+	enum state now = ways[way].state, next = row->next[now];
 	struct victim victim = *alive;
 	struct scene scene = {NULL, {0}, other.target};
 	uint64_t before, after;
@@ -458,7 +599,7 @@ static void check(const struct row *row, enum way way, struct victim *alive, int
 	scene.session = victim_session(&victim);
 	go(&scene, way, &victim);
 	snprintf(where, sizeof(where), "%s, %s", row->name, ways[way].name);
-	cr_assert_eq(perfmon_session_state(scene.session), (int)state, "%s", where);
+	cr_assert_eq(perfmon_session_state(scene.session), (int)now, "%s", where);
 	if (way == LOST) {
 		/* It can be attached elsewhere. */
 		victim = *alive;
@@ -470,11 +611,12 @@ static void check(const struct row *row, enum way way, struct victim *alive, int
 
 	result = row->call(&scene);
 
-	cr_assert_eq(result, row->result[state], "%s: %d: %s", where, result,
+	cr_assert_eq(result, row->result[now], "%s: %d: %s", where, result,
 		     perfmon_session_message(scene.session));
 	if (result < 0) {
-		cr_assert_neq(perfmon_session_message(scene.session)[0], '\0',
-			      "%s: no message", where);
+		/* That there is no message needs none. */
+		cr_assert(result == -EAGAIN || perfmon_session_message(scene.session)[0],
+			  "%s: no message", where);
 		cr_assert_eq(open_descriptors(), open, "%s: descriptors", where);
 		cr_assert_eq(perfmon_session_counters(scene.session), 3, "%s", where);
 		cr_assert_eq(perfmon_set_list(scene.session, NULL, 0), 2, "%s", where);
@@ -486,9 +628,11 @@ static void check(const struct row *row, enum way way, struct victim *alive, int
 		cr_assert_geq(after, before, "%s: values never fall", where);
 
 	check_counting(&scene, &victim, next == R, where);
-	if (row->does & MOVES && state == D)
+	if (row->does & MOVES && now == D)
 		OK(scene.session, perfmon_session_detach(scene.session));
 	/* And it works on. */
+	if (next == M)
+		OK(scene.session, perfmon_overflow_restart(scene.session));
 	if (perfmon_session_state(scene.session) == PERFMON_DETACHED)
 		OK(scene.session, attach(&scene));
 	OK(scene.session, perfmon_session_start(scene.session));
@@ -503,6 +647,9 @@ static void check(const struct row *row, enum way way, struct victim *alive, int
 static void walk(enum victim_kind kind)
 {
 	bool may_end = kind == VICTIM_THREAD || kind == VICTIM_PROCESS;
+	/* The kernel maps no ring for what children inherit, and Linux 6.17 and later
+	 * start a breakpoint that has overflowed again only on a thread that runs. */
+	bool may_mask = kind == VICTIM_OWN;
 	struct victim first;
 	struct perfmon_session *keeper;
 	int none;
@@ -516,7 +663,8 @@ static void walk(enum victim_kind kind)
 	none = open_descriptors();
 	for (size_t i = 0; i < ROWS; i++) {
 		for (enum way way = 0; way < WAYS; way++) {
-			if (way != LOST || may_end)
+			if ((way != LOST || may_end) && (way != MASKED || may_mask) &&
+			    (!(table[i].does & RINGS) || kind != VICTIM_CHILDREN))
 				check(&table[i], way, &first, none);
 		}
 	}

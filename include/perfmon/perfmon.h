@@ -4,6 +4,7 @@
 #ifndef PERFMON_PERFMON_H
 #define PERFMON_PERFMON_H
 
+#include <perfmon/control.h>
 #include <perfmon/event.h>
 #include <perfmon/format.h>
 #include <perfmon/info.h>

@@ -92,6 +92,13 @@ enum perfmon_session_status {
 				      */
 #define PERFMON_SESSION_NO_PAGES 8u  /* never map pages: every read is a system call */
 #define PERFMON_SESSION_ROTATE	 16u /* all event sets at once: the kernel rotates them */
+/* Of thread scope: started while detached, it is attached to the calling thread first
+ * (hwpmc's rule), but not after its target has ended. */
+#define PERFMON_SESSION_SELF 32u
+/* Of thread scope: one target at a time, and attaching gives -EEXIST where the thread has
+ * another exclusive session of this process (perfctr's rule). A session whose thread has
+ * ended holds it until the next call that depends on its state. */
+#define PERFMON_SESSION_EXCLUSIVE 64u
 
 struct perfmon_session_options {
 	size_t size;	/* sizeof(struct perfmon_session_options) */
@@ -196,10 +203,13 @@ int perfmon_session_read(struct perfmon_session *session, struct perfmon_value *
 int perfmon_session_read_all(struct perfmon_session *session,
 			     struct perfmon_value *values, size_t size);
 
+/* Flags of a write. */
+#define PERFMON_WRITE_STOPPED 1u /* -EBUSY while the session is running or masked */
+
 /* An element of a vector to write. */
 struct perfmon_write {
 	uint32_t index; /* the counter, or PERFMON_VIRTUAL_TIME */
-	uint32_t flags; /* 0 */
+	uint32_t flags;
 	uint64_t value;
 	uint64_t reserved; /* 0 */
 };
@@ -209,7 +219,7 @@ struct perfmon_write {
  * and their times to 0. The events are not touched. A running counter is read to know
  * what to write: system calls as for perfmon_session_read().
  *
- * The number of elements; errors as perfmon_session_read().
+ * The number of elements; errors as perfmon_session_read(); -EBUSY: a flag asks for it.
  */
 int perfmon_session_write(struct perfmon_session *session,
 			  const struct perfmon_write *values, size_t size);

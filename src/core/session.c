@@ -11,7 +11,10 @@
 
 #define KNOWN_FLAGS                                                                      \
 	(PERFMON_SESSION_PARTIAL | PERFMON_SESSION_SPLIT | PERFMON_SESSION_ALL_MODES |   \
-	 PERFMON_SESSION_NO_PAGES | PERFMON_SESSION_ROTATE)
+	 PERFMON_SESSION_NO_PAGES | PERFMON_SESSION_ROTATE | THREAD_FLAGS)
+
+/* Those that make no sense for CPUs. */
+#define THREAD_FLAGS (PERFMON_SESSION_SELF | PERFMON_SESSION_EXCLUSIVE)
 
 __thread struct perfmon_session *pm_session_busy
 	__attribute__((tls_model("initial-exec")));
@@ -94,7 +97,8 @@ PM_EXPORT int perfmon_session_create(struct perfmon_session **out,
 	if (options &&
 	    (options->size < sizeof(*options) ||
 	     !tail_is_zero(options, sizeof(*options), options->size) ||
-	     options->flags & ~KNOWN_FLAGS || options->scope > PERFMON_SCOPE_CPU))
+	     options->flags & ~KNOWN_FLAGS || options->scope > PERFMON_SCOPE_CPU ||
+	     (options->scope == PERFMON_SCOPE_CPU && options->flags & THREAD_FLAGS)))
 		return -EINVAL;
 	session = calloc(1, sizeof(*session));
 	if (!session)
@@ -135,6 +139,7 @@ PM_EXPORT void perfmon_session_close(struct perfmon_session *session)
 		pthread_mutex_lock(&session->lock);
 		session->closing = true;
 		pm_session_close_targets(session);
+		pm_exclusive_release(session);
 		pm_overflow_release(session);
 		pthread_mutex_unlock(&session->lock);
 		pm_overflow_close(session);
@@ -243,6 +248,19 @@ static int must_be_attached(struct perfmon_session *session, const char *what)
 			   what);
 }
 
+static int must_be_attached_to_start(struct perfmon_session *session)
+{
+	if (session->state == PERFMON_DETACHED && !session->target_lost &&
+	    session->flags & PERFMON_SESSION_SELF)
+		return pm_session_attach_self(session);
+	return must_be_attached(session, "started");
+}
+
+int pm_session_start_all(struct perfmon_session *session)
+{
+	return start(session);
+}
+
 PM_EXPORT int perfmon_session_start(struct perfmon_session *session)
 {
 	int err = pm_session_enter(session);
@@ -252,7 +270,7 @@ PM_EXPORT int perfmon_session_start(struct perfmon_session *session)
 	pm_session_notice_loss(session);
 	if (session->state == PERFMON_RUNNING || session->state == PERFMON_MASKED)
 		return pm_session_leave(session, 0);
-	err = must_be_attached(session, "started");
+	err = must_be_attached_to_start(session);
 	return pm_session_leave(session, err ?: start(session));
 }
 
@@ -291,7 +309,7 @@ PM_EXPORT int perfmon_set_start(struct perfmon_session *session, uint16_t id)
 	if (err)
 		return err;
 	pm_session_notice_loss(session);
-	err = must_be_attached(session, "started");
+	err = must_be_attached_to_start(session);
 	if (err)
 		return pm_session_leave(session, err);
 	place = pm_session_find_set(session, id);
@@ -309,6 +327,18 @@ PM_EXPORT int perfmon_set_start(struct perfmon_session *session, uint16_t id)
 	return pm_session_leave(session, err);
 }
 
+int pm_session_stop_all(struct perfmon_session *session)
+{
+	int err = 0;
+
+	if (session->state == PERFMON_STOPPED)
+		return 0;
+	if (session->state == PERFMON_RUNNING)
+		err = disable_all(session);
+	set_stopped(session);
+	return err ? pm_session_closed_by_program(session, err) : 0;
+}
+
 PM_EXPORT int perfmon_session_stop(struct perfmon_session *session)
 {
 	int err = pm_session_enter(session);
@@ -321,12 +351,7 @@ PM_EXPORT int perfmon_session_stop(struct perfmon_session *session)
 	err = must_be_attached(session, "stopped");
 	if (err)
 		return pm_session_leave(session, err);
-	if (session->state == PERFMON_RUNNING)
-		err = disable_all(session);
-	set_stopped(session);
-	if (err)
-		pm_session_closed_by_program(session, err);
-	return pm_session_leave(session, err);
+	return pm_session_leave(session, pm_session_stop_all(session));
 }
 
 PM_EXPORT int perfmon_session_detach(struct perfmon_session *session)

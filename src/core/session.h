@@ -178,6 +178,9 @@ struct perfmon_session {
 	uint32_t set_count;  /* at least 1 */
 	uint32_t next_set;   /* place of the one that the next start begins with */
 	bool target_lost;    /* the last target went by itself */
+	/* PERFMON_SESSION_EXCLUSIVE: its place among those, under their lock. */
+	pid_t claimed_tid; /* 0: none */
+	struct perfmon_session *next_claim;
 	pid_t owner_tid;     /* of the thread that reads by itself; 0: none */
 	struct pm_plan *plan;
 	uint64_t stamp; /* readings that carry it are good; moves on with every chance of
@@ -239,6 +242,20 @@ static inline uint64_t pm_whole_ns(const struct pm_plan *plan,
 /* -EBADF and its kin: the sentence for descriptors that the program has closed. */
 int pm_session_closed_by_program(struct perfmon_session *session, int err);
 
+/* Starts a stopped session; stops a running or masked one. */
+int pm_session_start_all(struct perfmon_session *session);
+int pm_session_stop_all(struct perfmon_session *session);
+
+/* --- session_control.c ---------------------------------------------------------------
+ */
+
+/* -EBUSY if FLAGS have PERFMON_WRITE_STOPPED and the session is running. */
+int pm_session_check_stopped(struct perfmon_session *session, uint32_t flags);
+
+/* Makes SESSION the exclusive one of thread TID, or -EEXIST; and lets go of it. */
+int pm_exclusive_claim(struct perfmon_session *session, pid_t tid);
+void pm_exclusive_release(struct perfmon_session *session);
+
 /* --- session_target.c ----------------------------------------------------------------
  */
 
@@ -260,6 +277,9 @@ int pm_target_turn(struct perfmon_session *session, struct pm_target *target);
 /* Closes all targets; in a child, its copies of their descriptors. */
 void pm_session_close_targets(struct perfmon_session *session);
 void pm_session_forget(struct perfmon_session *session);
+
+/* Attaches a detached session to the calling thread. 0 or a negative errno. */
+int pm_session_attach_self(struct perfmon_session *session);
 
 void pm_target_free(const struct pm_plan *plan, struct pm_target *target);
 
@@ -366,6 +386,11 @@ void pm_registers_free(struct pm_register *registers, uint32_t count);
 int pm_session_install(struct perfmon_session *session, struct pm_register *registers,
 		       uint32_t count, struct pm_set *sets, uint32_t set_count);
 
+/* Stops an attached session of one set and makes it count what TEXT says; sums stay with
+ * their index. Opens nothing if that is what it counts. On failure nothing has changed,
+ * but that it may be stopped. */
+int pm_session_replace(struct perfmon_session *session, const char *text);
+
 /* Lets go of what REG counts. */
 void pm_register_drop(struct pm_register *reg);
 
@@ -382,6 +407,9 @@ int pm_session_collect(struct perfmon_session *session, uint32_t i, bool *syscal
 /* The base of register I has changed: so has its reader's. */
 void pm_session_rebase(struct perfmon_session *session, uint32_t i);
 int pm_session_time_now(struct perfmon_session *session, uint64_t *ns, bool *syscall);
+/* Sets the value of a counter that has just been collected. 0, or what ioctl(2) gives. */
+int pm_session_write_one(struct perfmon_session *session,
+			 const struct perfmon_write *write);
 void pm_session_time_attach(struct perfmon_session *session);
 void pm_session_time_start(struct perfmon_session *session);
 void pm_session_time_stop(struct perfmon_session *session);

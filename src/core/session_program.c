@@ -282,8 +282,7 @@ int pm_session_install(struct perfmon_session *session, struct pm_register *regi
 		session->set_count = set_count;
 		next = pm_session_find_set(session, next_id);
 		/* Of sets that have never been active, the lowest is the first. */
-		session->next_set =
-			next < 0 || !sets[next].runs ? 0 : (uint32_t)next;
+		session->next_set = next < 0 || !sets[next].runs ? 0 : (uint32_t)next;
 	}
 	pm_session_adopt_plan(session, plan);
 	if (session->state != PERFMON_DETACHED)
@@ -473,6 +472,73 @@ static bool same_program(const struct pm_register *reg, const struct pm_program 
 			return false;
 	}
 	return true;
+}
+
+/* Whether the registers count, in this order, what PROGRAM says. */
+static bool same_list(const struct perfmon_session *session,
+		      const struct pm_program *program)
+{
+	const struct pm_event_list *list = program->list;
+	uint32_t i, e;
+
+	if (list->logical_count != session->count)
+		return false;
+	for (i = 0; i < list->count; i++) {
+		const struct pm_event *new = &list->events[i], *old;
+		const struct pm_register *reg = &session->registers[new->logical];
+
+		/* The events of one number stand together. */
+		for (e = 0; e < i && list->events[i - e - 1].logical == new->logical;)
+			e++;
+		if (e >= reg->count)
+			return false;
+		old = register_event(reg, e);
+		if (old->in_explicit_group || new->in_explicit_group ||
+		    memcmp(&old->attr, &new->attr, sizeof(old->attr)) != 0)
+			return false;
+	}
+	return true;
+}
+
+static int replace(struct perfmon_session *session, struct pm_program *program)
+{
+	uint32_t i, count = (uint32_t)program->list->logical_count;
+	struct pm_register *registers = calloc(count + 1, sizeof(registers[0]));
+	int n;
+
+	if (!registers)
+		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+	for (i = 0; i < count; i++)
+		register_bind(&registers[i], program, i);
+	n = pm_session_install(session, registers, count, session->sets,
+			       session->set_count);
+	if (n < 0)
+		pm_registers_free(registers, count);
+	return n < 0 ? n : 0;
+}
+
+int pm_session_replace(struct perfmon_session *session, const char *text)
+{
+	struct pm_program *program = NULL;
+	int err = program_parse(session, text, &program);
+
+	if (err)
+		return err;
+	program->references = 1;
+	if (program->list->set_count > 1)
+		err = pm_diag_set(&session->diag, -EINVAL,
+				  "'%s' has %zu event sets; a control has one", text,
+				  program->list->set_count);
+	else if (program->list->logical_count > PERFMON_SESSION_COUNTERS)
+		err = pm_diag_set(&session->diag, -E2BIG,
+				  "a session has at most %d counters",
+				  PERFMON_SESSION_COUNTERS);
+	if (!err) {
+		pm_session_stop_all(session);
+		err = same_list(session, program) ? 0 : replace(session, program);
+	}
+	program_put(program);
+	return err;
 }
 
 static int program_one(struct perfmon_session *session, uint32_t index, const char *text)

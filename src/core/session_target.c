@@ -503,6 +503,15 @@ static bool needs_servant(const struct perfmon_session *session)
 	return false;
 }
 
+static int claim(struct perfmon_session *session, const struct perfmon_target *targets,
+		 size_t count, pid_t self)
+{
+	if (count > 1 || session->plan->target_count)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "an exclusive session has one target");
+	return pm_exclusive_claim(session, targets[0].id ?: self);
+}
+
 static int attach(struct perfmon_session *session, const struct perfmon_target *targets,
 		  size_t count, bool more)
 {
@@ -528,6 +537,11 @@ static int attach(struct perfmon_session *session, const struct perfmon_target *
 	if (n)
 		return n;
 	self = pm_kernel_gettid();
+	n = session->flags & PERFMON_SESSION_EXCLUSIVE
+		    ? claim(session, targets, count, self)
+		    : 0;
+	if (n)
+		return n;
 	owner = session->reader->owner;
 	session->reader->owner = 0;
 	if (!more)
@@ -535,6 +549,7 @@ static int attach(struct perfmon_session *session, const struct perfmon_target *
 	n = open_vector(session, targets, count, self);
 	if (n < 0) {
 		session->reader->owner = owner;
+		pm_exclusive_release(session);
 		return n;
 	}
 	session->target_lost = false;
@@ -544,6 +559,14 @@ static int attach(struct perfmon_session *session, const struct perfmon_target *
 	session->state = PERFMON_STOPPED;
 	set_owner(session, self);
 	return n;
+}
+
+int pm_session_attach_self(struct perfmon_session *session)
+{
+	struct perfmon_target self = {.kind = PERFMON_TARGET_THREAD};
+	int n = attach(session, &self, 1, false);
+
+	return n < 0 ? n : 0;
 }
 
 static int attach_vector(struct perfmon_session *session,
@@ -651,6 +674,7 @@ int pm_session_detach_all(struct perfmon_session *session)
 	session->state = PERFMON_STOPPED;
 	err = pm_session_fold(session);
 	session->state = PERFMON_DETACHED;
+	pm_exclusive_release(session);
 	pm_overflow_release(session);
 	make_views(session);
 	return err;

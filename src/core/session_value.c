@@ -562,19 +562,35 @@ static void write_one(struct perfmon_session *session, const struct perfmon_writ
 	pm_session_rebase(session, write->index);
 }
 
+int pm_session_write_one(struct perfmon_session *session,
+			 const struct perfmon_write *write)
+{
+	write_one(session, write);
+	return write->index == PERFMON_VIRTUAL_TIME
+		       ? 0
+		       : pm_overflow_written(session, write->index, write->value);
+}
+
 PM_EXPORT int perfmon_session_write(struct perfmon_session *session,
 				    const struct perfmon_write *writes, size_t size)
 {
 	size_t i, n = size / sizeof(writes[0]);
-	int err = pm_session_enter(session);
+	int err = pm_session_enter(session), failed;
+	uint32_t flags = 0;
 	bool syscall;
 
 	if (err)
 		return err;
 	err = pm_session_check_vector(session, writes, size, sizeof(writes[0]));
+	for (i = 0; !err && i < n; i++) {
+		flags |= writes[i].flags;
+		err = pm_session_check_index(session, i, PERFMON_VIRTUAL_TIME,
+					     (writes[i].flags & ~PERFMON_WRITE_STOPPED) |
+						     writes[i].reserved);
+	}
+	err = err ?: pm_session_check_stopped(session, flags);
 	for (i = 0; !err && i < n; i++)
-		err = pm_session_check_index(session, i, writes[i].index,
-					     writes[i].flags | writes[i].reserved);
+		err = pm_session_check_index(session, i, writes[i].index, 0);
 	if (err)
 		return pm_session_leave(session, err);
 	if (session->state == PERFMON_RUNNING)
@@ -588,15 +604,9 @@ PM_EXPORT int perfmon_session_write(struct perfmon_session *session,
 			return pm_session_leave(session,
 						pm_session_explain(session, err));
 	}
-	for (i = 0; i < n; i++)
-		write_one(session, &writes[i]);
-	for (i = 0; i < n; i++) {
-		if (writes[i].index == PERFMON_VIRTUAL_TIME)
-			continue;
-		err = pm_overflow_written(session, writes[i].index, writes[i].value);
-		if (err)
-			return pm_session_leave(session,
-						pm_session_explain(session, err));
+	for (i = 0, err = 0; i < n; i++) {
+		failed = pm_session_write_one(session, &writes[i]);
+		err = err ?: failed;
 	}
-	return pm_session_leave(session, (int)n);
+	return pm_session_leave(session, err ? pm_session_explain(session, err) : (int)n);
 }

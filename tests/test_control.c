@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The rules of perfctr and hwpmc. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+
+#include "core/kernel.h"
+#include "perfmon/control.h"
+#include "perfmon/overflow.h"
+#include "session_targets.h"
+
+static struct perfmon_session *watching(uint32_t flags)
+{
+	struct perfmon_session *session = session_with(watch_event(0), flags);
+	int n = perfmon_session_attach_thread(session, 0);
+
+	if (n == -EACCES || n == -EPERM || n == -ENOSPC || n == -EOPNOTSUPP)
+		cr_skip_test("%s", perfmon_session_message(session));
+	OK(session, n);
+	OK(session, perfmon_session_detach(session));
+	return session;
+}
+
+static int open_calls;
+
+static int count_opens(enum pm_kernel_call call)
+{
+	open_calls += call == PM_CALL_PERF_EVENT_OPEN;
+	return 0;
+}
+
+static void forget_hook(void)
+{
+	pm_kernel_fault = NULL;
+}
+
+TestSuite(control, .fini = forget_hook);
+
+/* Row: HW-13: read, write, swap of a value; write while running EBUSY; the rate is
+ * changed while stopped. */
+Test(control, values_are_swapped)
+{
+	struct perfmon_session *session = watching(0);
+	struct perfmon_value values[2] = {{.index = 0, .value = 1000},
+					  {.index = PERFMON_VIRTUAL_TIME, .value = 5}};
+	struct perfmon_value bad[2] = {{.index = 0, .value = 7}, {.index = 9}};
+	struct perfmon_write write = {
+		.index = 0, .flags = PERFMON_WRITE_STOPPED, .value = 3};
+	struct perfmon_overflow rate = {.size = sizeof(rate),
+					.short_reset = -(uint64_t)5};
+	uint64_t sum = 0;
+
+	/* Detached, stopped and running: what was there comes out, what is given goes in.
+	 */
+	cr_assert_eq(perfmon_session_swap(session, values, sizeof(values[0]), 0), 1);
+	cr_assert_eq(values[0].value, 0);
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	touch(0, 10);
+	values[0].value = 50;
+	cr_assert_eq(perfmon_session_swap(session, values, sizeof(values), 0), 2);
+	cr_assert_eq(values[0].value, 1010);
+	cr_assert_gt(values[1].value, 0);
+	cr_assert_eq(values[0].index, 0);
+	/* No count is lost from one swap to the next. */
+	values[0].value = 0;
+	OK(session, perfmon_session_swap(session, values, sizeof(values[0]), 0));
+	cr_assert_eq(values[0].value, 50);
+	for (unsigned int i = 1; i <= 100; i++) {
+		touch(0, i);
+		values[0].value = 0;
+		OK(session, perfmon_session_swap(session, values, sizeof(values[0]), 0));
+		sum += values[0].value;
+	}
+	cr_assert_eq(sum, 5050);
+
+	cr_assert_eq(perfmon_session_swap(session, bad, sizeof(bad), 0), -EINVAL);
+	cr_assert_eq(bad[0].value, 7, "untouched on failure");
+	cr_assert_eq(perfmon_session_swap(session, values, sizeof(values[0]), 0x80),
+		     -EINVAL);
+	cr_assert_eq(perfmon_session_swap(session, NULL, sizeof(values[0]), 0), -EINVAL);
+	cr_assert_eq(perfmon_session_swap(NULL, values, sizeof(values[0]), 0), -EINVAL);
+
+	cr_assert_eq(perfmon_session_write(session, &write, sizeof(write)), -EBUSY);
+	cr_assert_eq(perfmon_session_swap(session, values, sizeof(values[0]),
+					  PERFMON_WRITE_STOPPED),
+		     -EBUSY);
+	cr_assert_eq(perfmon_overflow_program(session, 0, &rate), -EBUSY);
+	cr_assert_eq(count_of(session, 0), 0);
+	OK(session, perfmon_session_stop(session));
+	cr_assert_eq(perfmon_session_write(session, &write, sizeof(write)), 1);
+	cr_assert_eq(count_of(session, 0), 3);
+	values[0].value = 4;
+	cr_assert_eq(perfmon_session_swap(session, values, sizeof(values[0]),
+					  PERFMON_WRITE_STOPPED),
+		     1);
+	cr_assert_eq(values[0].value, 3);
+	OK(session, perfmon_overflow_program(session, 0, &rate));
+	write.flags = 2;
+	cr_assert_eq(perfmon_session_write(session, &write, sizeof(write)), -EINVAL);
+	perfmon_session_close(session);
+}
+
+/* Row: HW-05: started unattached, it counts the thread that starts it; but not where its
+ * own target has ended. */
+Test(control, started_unattached_it_counts_its_own_thread)
+{
+	struct perfmon_session_options cpu = {.size = sizeof(cpu),
+					      .scope = PERFMON_SCOPE_CPU,
+					      .flags = PERFMON_SESSION_SELF};
+	struct perfmon_session *session = watching(PERFMON_SESSION_SELF), *none;
+	struct victim victim;
+
+	OK(session, perfmon_session_start(session));
+	touch(0, 5);
+	OK(session, perfmon_session_stop(session));
+	cr_assert_eq(count_of(session, 0), 5);
+	OK(session, perfmon_session_detach(session));
+	OK(session, perfmon_set_start(session, 0));
+	cr_assert_eq(perfmon_session_state(session), PERFMON_RUNNING);
+	touch(0, 5);
+	cr_assert_eq(count_of(session, 0), 10);
+	OK(session, perfmon_session_detach(session));
+
+	victim_start(&victim, VICTIM_THREAD);
+	OK(session, perfmon_session_attach_thread(session, victim.target.id));
+	OK(session, perfmon_session_start(session));
+	victim_work(&victim, 3);
+	victim_end(&victim);
+	while (perfmon_session_state(session) != PERFMON_DETACHED)
+		usleep(100);
+	cr_assert_eq(perfmon_session_start(session), -EINVAL);
+	cr_assert(strstr(perfmon_session_message(session), "ended"));
+	cr_assert_eq(count_of(session, 0), 13);
+	cr_assert_eq(perfmon_session_create(&none, &cpu), -EINVAL);
+	perfmon_session_close(session);
+}
+
+/* Row: PC-04: on oneself or another thread; when one exists EEXIST; a new one is inactive
+ * and zero. */
+Test(control, a_thread_has_one_exclusive_session)
+{
+	struct perfmon_session *first = watching(PERFMON_SESSION_EXCLUSIVE);
+	struct perfmon_session *second = session_with("dummy", PERFMON_SESSION_EXCLUSIVE);
+	struct perfmon_session *free_one = session_with("dummy", 0);
+	struct perfmon_target two[2] = {{.id = 0}, {.id = 0}};
+	struct victim victim;
+	int before, status;
+	pid_t child;
+
+	victim_start(&victim, VICTIM_THREAD);
+	two[1].id = victim.target.id;
+	before = open_descriptors();
+	cr_assert_eq(perfmon_session_attach(second, two, sizeof(two)), -EINVAL);
+	OK(first, perfmon_session_attach_thread(first, 0));
+	cr_assert_eq(perfmon_session_state(first), PERFMON_STOPPED, "it is inactive");
+	cr_assert_eq(count_of(first, 0), 0);
+	cr_assert_eq(perfmon_session_attach_thread(second, 0), -EEXIST);
+	cr_assert(strstr(perfmon_session_message(second), "exclusive"));
+	cr_assert_eq(open_descriptors(), before + 1);
+	OK(free_one, perfmon_session_attach_thread(free_one, 0));
+	OK(second, perfmon_session_attach_thread(second, victim.target.id));
+	cr_assert_eq(perfmon_session_attach_more(first, &two[1], sizeof(two[1])),
+		     -EINVAL);
+	/* Each way to let go lets the next one in. */
+	OK(second, perfmon_session_detach(second));
+	OK(first, perfmon_session_detach_target(first, &two[0]));
+	OK(second, perfmon_session_attach_thread(second, 0));
+	cr_assert_eq(perfmon_session_attach_thread(first, 0), -EEXIST);
+	perfmon_session_close(second);
+	OK(first, perfmon_session_attach_thread(first, 0));
+	OK(first, perfmon_session_detach(first));
+	OK(first, perfmon_session_attach_thread(first, victim.target.id));
+	victim_end(&victim);
+	while (perfmon_session_state(first) != PERFMON_DETACHED)
+		usleep(100);
+	OK(first, perfmon_session_attach_thread(first, 0));
+
+	/* A child has states of its own. */
+	child = fork();
+	if (!child) {
+		struct perfmon_session *own =
+			session_with("dummy", PERFMON_SESSION_EXCLUSIVE);
+		int n = perfmon_session_attach_thread(own, 0);
+
+		perfmon_session_close(own);
+		perfmon_session_close(first);
+		_exit(n != 0);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert_eq(status, 0);
+	perfmon_session_close(first);
+	perfmon_session_close(free_one);
+}
+
+/* Row: PC-05, PC-06, PC-12: stop and sample, update, restart; sums go to zero but for
+ * those in the mask; an empty one stops and keeps the sums; the same again opens nothing.
+ */
+Test(control, a_control_replaces_everything)
+{
+	struct perfmon_session *session = watching(0);
+	uint64_t preserve[PERFMON_COUNTER_WORDS] = {2};
+	char two[200], swapped[200];
+	uint64_t time;
+
+	snprintf(two, sizeof(two), "dummy,%s", watch_event(0));
+	snprintf(swapped, sizeof(swapped), "%s,alignment-faults", watch_event(0));
+	cr_assert_eq(perfmon_session_control(session, two, NULL), -EINVAL, "detached");
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_control(session, two, NULL));
+	cr_assert_eq(perfmon_session_state(session), PERFMON_RUNNING);
+	cr_assert_eq(perfmon_session_counters(session), 2);
+	touch(0, 10);
+	cr_assert_eq(count_of(session, 1), 10);
+
+	/* The same again: zeroed, and nothing is opened. */
+	pm_kernel_fault = count_opens;
+	OK(session, perfmon_session_control(session, two, NULL));
+	cr_assert_eq(open_calls, 0);
+	cr_assert_eq(count_of(session, 1), 0);
+	touch(0, 10);
+	OK(session, perfmon_session_control(session, two, preserve));
+	cr_assert_eq(open_calls, 0);
+	touch(0, 10);
+	cr_assert_eq(count_of(session, 1), 20);
+
+	/* Other events: counter 1's sum is kept, whatever it counts now. */
+	time = count_of(session, PERFMON_VIRTUAL_TIME);
+	OK(session, perfmon_session_control(session, swapped, preserve));
+	cr_assert_eq(open_calls, 2);
+	touch(0, 7);
+	cr_assert_eq(count_of(session, 0), 7);
+	cr_assert_eq(count_of(session, 1), 20);
+	cr_assert_gt(count_of(session, PERFMON_VIRTUAL_TIME), time);
+
+	/* Bad ones change nothing. */
+	cr_assert_eq(perfmon_session_control(session, "no-such-event", NULL), -EINVAL);
+	cr_assert_eq(perfmon_session_control(session, "dummy;dummy", NULL), -EINVAL);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_RUNNING);
+	touch(0, 3);
+	cr_assert_eq(count_of(session, 0), 10);
+
+	/* The empty one. */
+	OK(session, perfmon_session_control(session, NULL, NULL));
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STOPPED);
+	touch(0, 3);
+	cr_assert_eq(count_of(session, 0), 10);
+	OK(session, perfmon_session_control(session, "", NULL));
+	OK(session, perfmon_session_control(session, watch_event(0), NULL));
+	touch(0, 4);
+	cr_assert_eq(perfmon_session_counters(session), 1);
+	cr_assert_eq(count_of(session, 0), 4);
+	OK(session, perfmon_session_detach(session));
+	OK(session, perfmon_set_create(session, &(struct perfmon_set){.id = 3},
+				       sizeof(struct perfmon_set)));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	cr_assert_eq(perfmon_session_control(session, "dummy", NULL), -EINVAL);
+	cr_assert_eq(count_of(session, 0), 4);
+	perfmon_session_close(session);
+}
+
+static int refuse(enum pm_kernel_call call)
+{
+	return call == PM_CALL_PERF_EVENT_OPEN ? -EMFILE : 0;
+}
+
+/* What is refused leaves the old events counting. */
+Test(control, a_refused_control_changes_nothing)
+{
+	struct perfmon_session *session = watching(0);
+	int before;
+
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	touch(0, 5);
+	before = open_descriptors();
+	pm_kernel_fault = refuse;
+	cr_assert_eq(perfmon_session_control(session, "dummy", NULL), -EMFILE);
+	pm_kernel_fault = NULL;
+	cr_assert(strstr(perfmon_session_message(session), "dummy"), "%s",
+		  perfmon_session_message(session));
+	cr_assert_eq(open_descriptors(), before);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_RUNNING);
+	touch(0, 5);
+	cr_assert_eq(count_of(session, 0), 10);
+	perfmon_session_close(session);
+}
+
+/* Row: PC-07: unlink stops, samples, detaches; repeated it does nothing; the handle stays
+ * readable, also after its thread is gone. */
+Test(control, unlink_is_detach)
+{
+	struct perfmon_session *session = watching(0);
+	struct victim victim;
+
+	victim_start(&victim, VICTIM_THREAD);
+	OK(session, perfmon_session_attach_thread(session, victim.target.id));
+	OK(session, perfmon_session_control(session, watch_event(0), NULL));
+	victim_work(&victim, 6);
+	OK(session, perfmon_session_detach(session));
+	victim_work(&victim, 6);
+	OK(session, perfmon_session_detach(session));
+	cr_assert_eq(count_of(session, 0), 6);
+	OK(session, perfmon_session_attach_thread(session, victim.target.id));
+	OK(session, perfmon_session_start(session));
+	victim_work(&victim, 6);
+	victim_end(&victim);
+	cr_assert_eq(count_of(session, 0), 12);
+	OK(session, perfmon_session_detach(session));
+	OK(session, perfmon_session_detach(session));
+	cr_assert_eq(count_of(session, 0), 12);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+	perfmon_session_close(session);
+}
