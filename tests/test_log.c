@@ -736,6 +736,7 @@ Test(log, damaged_anywhere)
 					 0xffff,
 					 0xfff8};
 	int fd = memfd_create("log", MFD_CLOEXEC);
+	const unsigned int rounds = getenv("PERFMON_TEST_LONG") ? 300000 : 6000;
 	unsigned char *bytes;
 	uint64_t count, errors = 0, ends = 0;
 
@@ -743,7 +744,7 @@ Test(log, damaged_anywhere)
 		make_good(stream);
 		bytes = malloc(good_size);
 		cr_assert_not_null(bytes);
-		for (unsigned int round = 0; round < 6000; round++) {
+		for (unsigned int round = 0; round < rounds; round++) {
 			int err;
 
 			memcpy(bytes, good, good_size);
@@ -805,6 +806,100 @@ Test(log, what_is_no_log)
 	cr_assert_null(log);
 	perfmon_log_close(NULL);
 	cr_assert_eq(perfmon_log_next(NULL, &got), -EINVAL);
+}
+
+/* Every kernel call in turn, at each of its uses, in every thread. */
+static atomic_int failing_call, failing_at, failing_errno, calls_seen;
+
+static int fail_one(enum pm_kernel_call call)
+{
+	if ((int)call != failing_call)
+		return 0;
+	return atomic_fetch_add(&calls_seen, 1) == failing_at ? failing_errno : 0;
+}
+
+static int descriptors(void)
+{
+	int count = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+/* Writes a log and reads it; the first error. */
+static int whole_life(uint64_t *count)
+{
+	struct perfmon_log *reader;
+	struct pm_log *log;
+	int err, more;
+
+	*count = 0;
+	err = pm_log_create(&log, log_path, -1, log_events, 2, NULL, NULL);
+	if (err)
+		return err;
+	for (uint64_t i = 0; i < 50 && !err; i++) {
+		log_make_sample(&record, 0, i);
+		err = pm_log_append(log, &record.header);
+	}
+	more = pm_log_process(log, getpid(), NULL);
+	err = err ? err : more;
+	more = pm_log_flush(log);
+	err = err ? err : more;
+	more = pm_log_close(log);
+	err = err ? err : more;
+	more = perfmon_log_open(&reader, log_path, NULL, 0);
+	if (more)
+		return err ? err : more;
+	while ((more = next(reader)) == 1)
+		*count += got.type == PERFMON_LOG_SAMPLE;
+	perfmon_log_close(reader);
+	return err ? err : more;
+}
+
+Test(log, every_kernel_call_may_fail)
+{
+	static const struct {
+		enum pm_kernel_call call;
+		bool must_tell; /* else it can be done without, or is made good */
+	} calls[] = {
+		{PM_CALL_OPEN, false},		{PM_CALL_FSTAT, true},
+		{PM_CALL_FCNTL, true},		{PM_CALL_THREAD_START, true},
+		{PM_CALL_PWRITE, true},		{PM_CALL_FTRUNCATE, true},
+		{PM_CALL_CLOSE, false},		{PM_CALL_PREAD, true},
+		{PM_CALL_CLOCK_GETTIME, false}, {PM_CALL_READ, false},
+	};
+	static const int errors[] = {-EIO, -ENOMEM};
+	uint64_t count;
+
+	for (size_t c = 0; c < sizeof(calls) / sizeof(calls[0]); c++)
+		for (size_t e = 0; e < sizeof(errors) / sizeof(errors[0]); e++)
+			for (int at = 0;; at++) {
+				const int before = descriptors();
+				int err;
+
+				failing_call = (int)calls[c].call;
+				failing_errno = errors[e];
+				failing_at = at;
+				calls_seen = 0;
+				pm_kernel_fault = fail_one;
+				err = whole_life(&count);
+				pm_kernel_fault = NULL;
+				if (calls_seen <= at) {
+					cr_assert_eq(err, 0);
+					cr_assert_eq(count, 50);
+					break;
+				}
+				if (calls[c].must_tell)
+					cr_assert_eq(err, errors[e],
+						     "call %d, use %d: %d",
+						     (int)calls[c].call, at, err);
+				else
+					cr_assert(!err || err == errors[e]);
+				cr_assert(err || count == 50);
+				if (calls[c].call != PM_CALL_CLOSE)
+					cr_assert_eq(descriptors(), before);
+			}
 }
 
 /* A caller with a larger structure than ours, or a smaller one. */
