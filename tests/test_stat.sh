@@ -156,6 +156,27 @@ broken() { { "$perfmon" stat -e none -o - "$work" exit 9; echo $? >"$here/out"; 
 	[ "$(cat "$here/out")" = 9 ]; }
 try "keeps the status though nobody reads" broken
 
+# A terminal, where there is a program that makes one.
+escapes() { # VARIABLE=VALUE...: how many lines have colours
+	env "$@" SHELL=/bin/sh script -qec "stty cols 60; '$perfmon' stat -e dummy true" /dev/null \
+		</dev/null >"$here/err" 2>/dev/null
+	grep -c "$(printf '\033')" "$here/err"
+}
+coloured() { [ "$(escapes TERM=xterm)" -gt 0 ]; }
+plain() { [ "$(escapes TERM=xterm NO_COLOR=1)" -eq 0 ] && [ "$(escapes TERM=dumb)" -eq 0 ]; }
+if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
+	try "has colours on a terminal" coloured
+	try "has none for those who want none" plain
+	fits() {
+		env TERM=dumb SHELL=/bin/sh script -qec "stty cols 60; '$perfmon' stat -C pu:0 -e context-switches:u sleep 0" \
+			/dev/null </dev/null >"$here/err" 2>/dev/null
+		awk '{ sub(/\r$/, "") } length($0) > 60 { exit 1 }' "$here/err"
+	}
+	try "fits the terminal" fits
+else
+	skip "a terminal" "script(1) is not here, or no pseudo-terminal"
+fi
+
 # --- counts ---------------------------------------------------------------------------
 
 stat -e "$touched" "$work" touch 100
@@ -297,6 +318,24 @@ else
 				END { exit n != 10 }' "$here/err"
 	}
 	try "estimates what takes turns" rotates
+fi
+# A set-user-ID program, for a user.
+user() {
+	setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all --inh-caps=-all "$@"
+}
+if [ "$(id -u)" -eq 0 ] && chmod 755 "$here" && cp "$work" "$here/plain" && cp "$work" "$here/secure" && chmod 4755 "$here/secure" &&
+	cp "$(command -v "$perfmon")" "$here/perfmon" 2>/dev/null &&
+	user "$here/perfmon" stat -f csv -e page-faults:u true 2>&1 | grep -q ',counted,' &&
+	[ "$(user "$here/secure" euid 0)" = 0 ]; then
+	let_go() {
+		user "$here/perfmon" stat -e page-faults:u "$here/secure" loop 400000000 >"$here/out" 2>"$here/err" &&
+			says "counting ended before the command did" &&
+			user "$here/perfmon" stat -e page-faults:u "$here/plain" loop 400000000 >"$here/out" 2>"$here/err" &&
+			! says "counting ended"
+	}
+	try "says that a set-user-ID program is not counted" let_go
+else
+	skip "a set-user-ID program" "needs root, setpriv(1), events for users, and a file system that knows such programs"
 fi
 paranoid=$(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null)
 if [ "$(id -u)" -ne 0 ] && [ "${paranoid:-2}" -gt 1 ]; then

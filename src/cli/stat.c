@@ -15,6 +15,7 @@
 
 #include "cli/cli.h"
 #include "cli/stat.h"
+#include "cli/terminal.h"
 
 static const char help[] =
 	"usage: perfmon stat [OPTION]... [--] COMMAND [ARGUMENT]...\n"
@@ -565,6 +566,7 @@ static int stat_main(struct stat_options *options)
 		work.out.argument = &work.fd;
 		work.fd = open_output(options);
 		work.counting.processes = options->processes;
+		cli_terminal_use(work.fd);
 		status = work.fd < 0 ? CLI_FAILED : count_and_tell(&work);
 	} else {
 		cli_complain("stat", "%s", strerror(ENOMEM));

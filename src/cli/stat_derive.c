@@ -184,6 +184,32 @@ static bool was_said(const struct stat_counting *counting, uint32_t i)
 	return false;
 }
 
+/* What the command spent and the counters have not seen, if it is much. They see what is
+ * created and not waited for, too, so that they may have seen more, but never less. */
+#define LOST_NS 20000000
+
+static bool was_let_go(const struct stat_result *result)
+{
+	double spent = (result->user_ns.mean + result->system_ns.mean) *
+		       (double)result->user_ns.runs;
+	double seen = 0;
+	bool counted = false;
+
+	if (result->options->targets || result->options->place ||
+	    !result->options->inherit || result->time_ns)
+		return false;
+	for (uint32_t i = 0; i < result->counting->events.count; i++) {
+		const struct stat_cell *cell = &result->cells[i];
+
+		if (!stat_is_known(cell))
+			continue;
+		counted = true;
+		if ((double)cell->enabled_ns > seen)
+			seen = (double)cell->enabled_ns;
+	}
+	return counted && seen < spent / 2 && spent - seen > LOST_NS;
+}
+
 bool stat_note(const struct stat_result *result, uint32_t number, struct pm_diag *note)
 {
 	const struct stat_counting *counting = result->counting;
@@ -192,6 +218,14 @@ bool stat_note(const struct stat_result *result, uint32_t number, struct pm_diag
 	pm_diag_clear(note);
 	if (counting->events.user_only && !number--) {
 		user_mode_note(note);
+		return true;
+	}
+	if (was_let_go(result) && !number--) {
+		pm_diag_set(
+			note, 0,
+			"counting ended before the command did: when a user's command "
+			"executes a set-user-ID program, the kernel takes the "
+			"counters away");
 		return true;
 	}
 	if (counting->doubt && !number--) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/stat.h"
+#include "cli/terminal.h"
 
 /* The columns of the table; one that nothing stands in is not shown. */
 enum column { TIME, PLACE, COUNT, CHILDREN, SPREAD, EVENT, COVERED, RATIO, COLUMNS };
@@ -15,6 +16,7 @@ enum column { TIME, PLACE, COUNT, CHILDREN, SPREAD, EVENT, COVERED, RATIO, COLUM
 
 struct row {
 	char cell[COLUMNS][CELL];
+	enum cli_style count_style;
 };
 
 static const bool to_the_right[COLUMNS] = {
@@ -76,6 +78,7 @@ static void make_row(const struct stat_result *result, uint32_t group, uint32_t 
 	snprintf(row->cell[EVENT], CELL, "%s", event->label);
 	if (!stat_is_known(cell)) {
 		snprintf(row->cell[COUNT], CELL, "%s", stat_status_name(cell->status));
+		row->count_style = CLI_BAD;
 		return;
 	}
 	if (result->counting->apart) {
@@ -111,6 +114,22 @@ static void widen(size_t *width, const struct row *row)
 	}
 }
 
+static void put_styled(struct pm_out *out, enum cli_style style, const char *text)
+{
+	if (style != CLI_PLAIN)
+		pm_out_text(out, cli_style(style));
+	pm_out_plain(out, text, 0);
+	if (style != CLI_PLAIN)
+		pm_out_text(out, cli_style(CLI_PLAIN));
+}
+
+static enum cli_style style_of(const struct row *row, int column)
+{
+	return column == COUNT					      ? row->count_style
+	       : column == TIME || column == SPREAD || column > EVENT ? CLI_FAINT
+								      : CLI_PLAIN;
+}
+
 static void put_row(struct pm_out *out, const struct row *row, const size_t *width)
 {
 	size_t gap = 2;
@@ -124,7 +143,7 @@ static void put_row(struct pm_out *out, const struct row *row, const size_t *wid
 			gap += width[c] - length;
 		if (length) {
 			pm_out_repeat(out, ' ', gap);
-			pm_out_plain(out, row->cell[c], 0);
+			put_styled(out, style_of(row, c), row->cell[c]);
 			gap = 0;
 		}
 		if (!to_the_right[c])
@@ -181,14 +200,43 @@ static void put_time(struct pm_out *out, const struct stat_sum *time, const char
 	pm_out_text(out, "\n");
 }
 
+/* Broken between words where a terminal would break it anywhere. */
+static void put_note(struct pm_out *out, const char *text)
+{
+	static const char mark[] = "  note: ";
+	size_t columns = cli_columns(), at = strlen(mark);
+	char word[sizeof(((struct pm_diag *)0)->text)];
+
+	pm_out_text(out, cli_style(CLI_FAINT));
+	pm_out_text(out, mark);
+	for (bool first = true; *text; first = false) {
+		size_t length = strcspn(text, " ");
+
+		snprintf(word, sizeof(word), "%.*s", (int)length, text);
+		if (!first && columns && at + 1 + length > columns) {
+			pm_out_text(out, "\n");
+			pm_out_repeat(out, ' ', strlen(mark));
+			at = strlen(mark);
+		} else if (!first) {
+			pm_out_text(out, " ");
+			at++;
+		}
+		at += pm_out_plain(out, word, 0);
+		text += length;
+		text += strspn(text, " ");
+	}
+	pm_out_text(out, cli_style(CLI_PLAIN));
+	pm_out_text(out, "\n");
+}
+
 static void put_notes(const struct stat_result *result, struct pm_out *out)
 {
 	struct pm_diag note;
 
 	for (uint32_t i = 0; stat_note(result, i, &note); i++) {
-		pm_out_text(out, i ? "  note: " : "\n  note: ");
-		pm_out_plain(out, note.text, 0);
-		pm_out_text(out, "\n");
+		if (!i)
+			pm_out_text(out, "\n");
+		put_note(out, note.text);
 	}
 }
 
@@ -196,7 +244,9 @@ void stat_text_begin(const struct stat_result *result, struct pm_out *out)
 {
 	const struct stat_options *options = result->options;
 
-	pm_out_text(out, "\nperfmon stat:");
+	pm_out_text(out, "\n");
+	pm_out_text(out, cli_style(CLI_STRONG));
+	pm_out_text(out, "perfmon stat:");
 	for (uint32_t i = 0; i < options->target_count; i++)
 		pm_out_format(out, "%s %d",
 			      i			   ? ","
@@ -214,7 +264,8 @@ void stat_text_begin(const struct stat_result *result, struct pm_out *out)
 	}
 	if (options->runs > 1)
 		pm_out_format(out, ", %u runs", options->runs);
-	pm_out_text(out, "\n\n");
+	pm_out_text(out, cli_style(CLI_PLAIN));
+	pm_out_text(out, result->counting->events.count ? "\n\n" : "\n");
 }
 
 void stat_text_interval(const struct stat_result *result, struct pm_out *out)

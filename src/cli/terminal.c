@@ -16,10 +16,11 @@
 #define COLUMNS_DEFAULT 80
 
 static struct {
+	int fd;
 	bool known, is_terminal, colours;
 	unsigned int columns;
 	pid_t pager;
-} terminal;
+} terminal = {.fd = STDOUT_FILENO};
 
 static unsigned int ask_columns(void)
 {
@@ -27,7 +28,7 @@ static unsigned int ask_columns(void)
 	struct winsize size = {0};
 	long columns = text ? strtol(text, NULL, 10) : 0;
 
-	if (columns <= 0 && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+	if (columns <= 0 && !ioctl(terminal.fd, TIOCGWINSZ, &size))
 		columns = size.ws_col;
 	if (columns <= 0)
 		columns = COLUMNS_DEFAULT;
@@ -43,12 +44,20 @@ static void look(void)
 	if (terminal.known)
 		return;
 	terminal.known = true;
-	terminal.is_terminal = isatty(STDOUT_FILENO);
+	terminal.is_terminal = isatty(terminal.fd);
 	if (!terminal.is_terminal)
 		return;
 	terminal.columns = ask_columns();
 	terminal.colours =
 		type && *type && strcmp(type, "dumb") != 0 && !(plain && *plain);
+}
+
+void cli_terminal_use(int fd)
+{
+	terminal.fd = fd;
+	terminal.known = false;
+	terminal.colours = false;
+	terminal.columns = 0;
 }
 
 bool cli_is_terminal(void)

@@ -14,6 +14,9 @@
  * TERM that is neither unset nor "dumb", and NO_COLOR unset or empty.
  */
 bool cli_is_terminal(void);
+
+/* From now on these look at FD, for what is written elsewhere than to standard output. */
+void cli_terminal_use(int fd);
 bool cli_has_colours(void);
 
 /* Its columns (COLUMNS, or what the terminal says, or 80); 0: no terminal, no limit. */
