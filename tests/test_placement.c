@@ -476,8 +476,12 @@ Test(placement, loading_binds_nobody_and_this_machine_is_told_right)
 Test(placement, another_machines_topology_in_the_environment_is_not_ours)
 {
 	struct pm_topology *topology;
+	struct pm_machine machine;
 
 	setenv("HWLOC_SYNTHETIC", "package:4 core:8 pu:2", 1);
+	pm_machine_describe(&machine);
+	cr_expect_eq(machine.packages, 0, "not known");
+	cr_expect_eq(machine.cpus, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
 	cr_assert_eq(pm_topology_get(&topology, NULL), 0);
 	cr_expect(topology->plain);
 	cr_expect_eq(pm_cpus_count(&topology->online),
@@ -543,6 +547,28 @@ Test(placement, threads_and_children_may_ask_at_once)
 	}
 	for (int i = 0; i < 3; i++)
 		pthread_join(threads[i], NULL);
+}
+
+static void *is_cancelled(void *argument)
+{
+	pthread_cancel(pthread_self());
+	pm_topology_refresh(NULL);
+	*(bool *)argument = true;
+	pthread_testcancel();
+	return NULL;
+}
+
+Test(placement, a_cancelled_thread_leaves_no_lock_behind, .timeout = 20)
+{
+	bool came_back = false;
+	pthread_t thread;
+	void *result;
+
+	cr_assert_eq(pthread_create(&thread, NULL, is_cancelled, &came_back), 0);
+	pthread_join(thread, &result);
+	cr_expect(came_back);
+	cr_expect_eq(result, PTHREAD_CANCELED);
+	cr_expect_eq(pm_topology_refresh(NULL), 0);
 }
 
 /* Row: PC-02 */

@@ -109,8 +109,7 @@ static hwloc_topology_t load(bool structure)
 		hwloc_topology_set_type_filter(topology, HWLOC_OBJ_GROUP,
 					       HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
 	if (!hwloc_topology_load(topology)) {
-		if (!structure || *pm_kernel_root ||
-		    hwloc_topology_is_thissystem(topology))
+		if (*pm_kernel_root || hwloc_topology_is_thissystem(topology))
 			return topology;
 	}
 	hwloc_topology_destroy(topology);
@@ -197,6 +196,22 @@ int pm_topology_load(struct pm_topology *to)
 	return err;
 }
 
+/* Without hwloc. */
+static uint32_t online_cpus(void)
+{
+	struct pm_cpus cpus = {0};
+	uint32_t count = 0;
+	char *text;
+
+	if (pm_kernel_file_read("/sys/devices/system/cpu/online", &text) < 0)
+		return 0;
+	if (!pm_cpus_parse_list(&cpus, pm_slice_of(text), NULL))
+		count = pm_cpus_count(&cpus);
+	pm_cpus_free(&cpus);
+	free(text);
+	return count;
+}
+
 void pm_machine_describe(struct pm_machine *machine)
 {
 	char *text;
@@ -208,6 +223,8 @@ void pm_machine_describe(struct pm_machine *machine)
 		free(text);
 	}
 	describe_topology(machine);
+	if (!machine->cpus)
+		machine->cpus = online_cpus();
 	if (!machine->cpu_model[0])
 		model_from_cpuinfo(machine);
 }

@@ -180,8 +180,11 @@ int pm_topology_get(struct pm_topology **out, struct pm_diag *diag)
 {
 	char now[sizeof(current->online_text)];
 	struct pm_topology *old = NULL;
+	struct pm_quiet quiet;
 	int err = 0;
 
+	/* Who is cancelled here would take the lock with him. */
+	pm_kernel_quiet_begin(&quiet);
 	pthread_once(&once, set_up);
 	pthread_mutex_lock(&lock);
 	if (current)
@@ -198,14 +201,17 @@ int pm_topology_get(struct pm_topology **out, struct pm_diag *diag)
 	}
 	pthread_mutex_unlock(&lock);
 	pm_topology_put(old);
+	pm_kernel_quiet_end(&quiet);
 	return err;
 }
 
 int pm_topology_refresh(struct pm_diag *diag)
 {
 	struct pm_topology *old = NULL;
+	struct pm_quiet quiet;
 	int err;
 
+	pm_kernel_quiet_begin(&quiet);
 	pthread_once(&once, set_up);
 	pthread_mutex_lock(&lock);
 	old = current;
@@ -217,6 +223,7 @@ int pm_topology_refresh(struct pm_diag *diag)
 			       pm_cpus_equal(&old->allowed, &current->allowed));
 	pthread_mutex_unlock(&lock);
 	pm_topology_put(old);
+	pm_kernel_quiet_end(&quiet);
 	return err;
 }
 
