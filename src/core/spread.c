@@ -232,8 +232,13 @@ int pm_spread_stop(struct pm_spread *spread)
 
 int pm_spread_read(struct pm_spread *spread)
 {
-	int first = 0;
+	struct pm_topology *now;
+	int first = pm_topology_get(&now, NULL);
 
+	for (uint32_t i = 0; !first && i < spread->cpu_count; i++)
+		spread->cpus[i].gone |= !pm_cpus_has(&now->online, spread->cpus[i].cpu);
+	if (!first)
+		pm_topology_put(now);
 	for (uint32_t i = 0; i < spread->cpu_count; i++) {
 		struct pm_spread_cpu *cpu = &spread->cpus[i];
 
@@ -307,6 +312,7 @@ int pm_spread_sum(const struct pm_spread *spread, uint32_t logical, enum pm_leve
 			all.reading.enabled_ns += reading->enabled_ns;
 			all.reading.running_ns += reading->running_ns;
 			all.counted++;
+			all.gone += cpu->gone;
 			found(spread, targets, cpu->cpu, &missing);
 		}
 	}

@@ -26,6 +26,7 @@ struct pm_spread_cpu {
 	struct pm_instance *instance;
 	struct pm_reading *readings;
 	int error; /* of the last read */
+	bool gone; /* a read found it offline: its events count no more, ever */
 };
 
 struct pm_spread {
@@ -56,8 +57,8 @@ void pm_spread_close(struct pm_spread *spread); /* NULL is accepted */
 int pm_spread_start(struct pm_spread *spread);
 int pm_spread_stop(struct pm_spread *spread);
 
-/* Reads all of it: one read(2) for each group of each CPU. 0 or the first error; what
- * could be read is there. */
+/* Reads all of it: one read(2) for each group of each CPU, and one file that tells which
+ * CPUs are online. 0 or the first error; what could be read is there. */
 int pm_spread_read(struct pm_spread *spread);
 
 /* A sum over the CPUs of a group, of the last pm_spread_read(). */
@@ -65,6 +66,7 @@ struct pm_spread_sum {
 	struct pm_reading reading;
 	uint32_t counted; /* kernel events in it */
 	uint32_t refused; /* those that should be, and were refused or not read */
+	uint32_t gone;	  /* those counted that stopped when their CPU went offline */
 	uint32_t
 		missing; /* CPUs of the placement in the group for which nothing counts */
 };
