@@ -17,6 +17,7 @@ pminclude_HEADERS = \
 	include/perfmon/session.h \
 	include/perfmon/set.h \
 	include/perfmon/control.h \
+	include/perfmon/spread.h \
 	include/perfmon/version.h
 
 # Everything, with hidden symbols: what the shared library is linked from, and what
@@ -79,7 +80,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/sample.c src/core/sample.h \
 	src/core/snapshot.c src/core/snapshot.h \
 	src/core/snapshot_records.c src/core/snapshot_walk.h \
-	src/core/spread.c src/core/spread.h \
+	src/core/spread.c src/core/spread.h src/core/spread_api.c \
 	src/core/sysfs.c src/core/sysfs.h \
 	src/core/thread.c src/core/thread.h \
 	src/core/topology.c src/core/topology.h \

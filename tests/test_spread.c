@@ -9,6 +9,7 @@
 #include "machine.h"
 #include "perfmon/placement.h"
 #include "perfmon/session.h"
+#include "perfmon/spread.h"
 
 static struct pm_placement *placement;
 static struct pm_event_list *list;
@@ -313,5 +314,117 @@ Test(spread, a_session_counts_on_the_cpus_of_a_place)
 	cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), 1);
 	cr_expect_eq(value.value, count > 1 ? 42 : 30);
 	perfmon_session_close(session);
+	perfmon_placement_free(place);
+}
+
+/* --- the public face -----------------------------------------------------------------
+ */
+
+static int note(const struct perfmon_spread_value *value, void *argument)
+{
+	char *text = argument;
+
+	cr_expect_eq(value->size, sizeof(*value));
+	snprintf(text + strlen(text), 500 - strlen(text), "%u:%d=%s%lu/%u-%u ",
+		 value->index, (int)value->group,
+		 strcmp(value->event, "task-clock") ? "" : "t",
+		 strcmp(value->event, "task-clock") ? (unsigned long)value->value : 0,
+		 value->counted, value->refused);
+	return 0;
+}
+
+static int enough(const struct perfmon_spread_value *value, void *argument)
+{
+	(void)value;
+	return ++*(int *)argument == 2 ? 7 : 0;
+}
+
+/* Row: DC-05 */
+Test(spread, a_program_reads_by_level)
+{
+	struct perfmon_placement *place;
+	struct perfmon_spread *made = NULL;
+	char events[96], message[300], text[500] = "", expected[100];
+	int cpu, err, visits = 0;
+
+	snprintf(events, sizeof(events), "mem:0x%lx/4:w:u,task-clock",
+		 (unsigned long)&watched);
+	cr_assert_eq(perfmon_placement_parse(&place, "pu:0", NULL, 0), 0);
+	cpu = pm_cpus_next(&((struct pm_placement *)place)->cpus, 0);
+	err = perfmon_spread_open(&made, place, events, 0, message, sizeof(message));
+	if (err < 0) {
+		cr_expect_null(made);
+		perfmon_placement_free(place);
+		cr_skip_test("%s", message);
+	}
+	cr_expect_str_empty(message);
+	cr_assert_eq(perfmon_spread_start(made), 0);
+	write_on(cpu, 21);
+	cr_assert_eq(perfmon_spread_stop(made), 0);
+	cr_assert_eq(perfmon_spread_read(made, "pu", note, text), 0);
+	snprintf(expected, sizeof(expected), "0:0=21/1-0 1:0=t0/1-0 ");
+	cr_expect_str_eq(text, expected, "%s", text);
+	/* values count on */
+	cr_assert_eq(perfmon_spread_start(made), 0);
+	write_on(cpu, 4);
+	cr_assert_eq(perfmon_spread_stop(made), 0);
+	text[0] = '\0';
+	cr_assert_eq(perfmon_spread_read(made, "machine", note, text), 0);
+	cr_expect_str_eq(text, "0:0=25/1-0 1:0=t0/1-0 ", "%s", text);
+	cr_expect_eq(perfmon_spread_read(made, "pu", enough, &visits), 7);
+	cr_expect_eq(visits, 2);
+	cr_expect_eq(perfmon_spread_read(made, "pew", note, text), -EINVAL);
+	cr_expect_eq(perfmon_spread_read(made, "l4", note, text), -ENOENT);
+	cr_expect_eq(perfmon_spread_read(made, "pu", NULL, text), -EINVAL);
+	perfmon_spread_close(made);
+	perfmon_placement_free(place);
+}
+
+Test(spread, what_cannot_be_told_apart_is_shown_as_a_whole)
+{
+	struct perfmon_placement *place;
+	struct perfmon_spread *made;
+	char text[500] = "", message[300];
+
+	machine_unpack("server");
+	cr_assert_eq(perfmon_placement_parse(&place, "core:0-1+core:28", NULL, 0), 0);
+	pm_kernel_fault = no_events;
+	cr_assert_eq(perfmon_spread_open(&made, place, "uncore_imc_0/clockticks/,cs",
+					 PERFMON_SPREAD_PARTIAL, message,
+					 sizeof(message)),
+		     5);
+	cr_expect(strstr(message, "uncore_imc_0"), "%s", message);
+	pm_kernel_fault = NULL;
+	cr_expect_eq(perfmon_spread_read(made, "package", note, text), 0);
+	cr_expect_str_eq(text, "0:0=0/0-1 0:1=0/0-1 1:0=0/0-2 1:1=0/0-1 ", "%s", text);
+	text[0] = '\0';
+	cr_expect_eq(perfmon_spread_read(made, "core", note, text), 0);
+	cr_expect_str_eq(text, "0:-1=0/0-2 1:0=0/0-1 1:1=0/0-1 1:28=0/0-1 ", "%s", text);
+	perfmon_spread_close(made);
+	perfmon_placement_free(place);
+}
+
+Test(spread, arguments_are_checked)
+{
+	struct perfmon_placement *place;
+	struct perfmon_spread *made = NULL;
+	char message[200];
+
+	cr_assert_eq(perfmon_placement_parse(&place, "all", NULL, 0), 0);
+	cr_expect_eq(perfmon_spread_open(NULL, place, "cs", 0, NULL, 0), -EINVAL);
+	cr_expect_eq(perfmon_spread_open(&made, NULL, "cs", 0, NULL, 0), -EINVAL);
+	cr_expect_eq(perfmon_spread_open(&made, place, NULL, 0, NULL, 0), -EINVAL);
+	cr_expect_eq(perfmon_spread_open(&made, place, "cs", 8, NULL, 0), -EINVAL);
+	cr_expect_eq(
+		perfmon_spread_open(&made, place, "cs;cs", 0, message, sizeof(message)),
+		-EINVAL);
+	cr_expect(strstr(message, "2 event sets"), "%s", message);
+	cr_expect_eq(perfmon_spread_open(&made, place, "cz", 0, message, sizeof(message)),
+		     -EINVAL);
+	cr_expect(strstr(message, "'cz'"), "%s", message);
+	cr_expect_null(made);
+	cr_expect_eq(perfmon_spread_start(NULL), -EINVAL);
+	cr_expect_eq(perfmon_spread_stop(NULL), -EINVAL);
+	perfmon_spread_close(NULL);
 	perfmon_placement_free(place);
 }

@@ -17,6 +17,7 @@
 #include <perfmon/sample.h>
 #include <perfmon/session.h>
 #include <perfmon/set.h>
+#include <perfmon/spread.h>
 #include <perfmon/version.h>
 
 #endif
