@@ -13,4 +13,4 @@ dist_man_MANS += man/perfmon.1
 else
 EXTRA_DIST += man/perfmon.1
 endif
-EXTRA_DIST += doc/profile-layout.md doc/report-formats.md
+EXTRA_DIST += doc/profile-layout.md doc/report-formats.md doc/stat-formats.md

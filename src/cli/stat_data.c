@@ -230,7 +230,8 @@ void stat_json_end(const struct stat_result *result, struct pm_out *out)
 	const struct stat_options *options = result->options;
 	struct pm_diag note;
 
-	pm_out_text(out, "{\"format\":1,\"command\":[");
+	pm_out_text(out, "{\"format\":1,\"perfmon\":\"" PACKAGE_VERSION
+			 "\",\"command\":[");
 	for (char **word = options->command; word && *word; word++) {
 		if (word != options->command)
 			pm_out_text(out, ",");
