@@ -173,6 +173,18 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
 		awk '{ sub(/\r$/, "") } length($0) > 60 { exit 1 }' "$here/err"
 	}
 	try "fits the terminal" fits
+	interrupted() {
+		rm -f "$here/ready"
+		{
+			wait_ready
+			printf '\003'
+			sleep 0.2
+		} | env SHELL=/bin/sh script -qec "trap : INT
+			'$perfmon' stat -e none '$work' catch 2 ready '$here/ready' wait
+			echo status \$?" /dev/null >"$here/err" 2>/dev/null
+		says "status 42" && says elapsed
+	}
+	try "leaves Ctrl-C to the command, and reports" interrupted
 else
 	skip "a terminal" "script(1) is not here, or no pseudo-terminal"
 fi
