@@ -443,7 +443,7 @@ Test(session, vectors_are_all_or_nothing)
 	cr_assert_eq(value_of(session, 0).value, 0);
 	cr_assert_eq(value_of(session, 1).value, 0);
 	writes[1].index = 1;
-	writes[1].flags = 1;
+	writes[1].flags = 2;
 	cr_assert_eq(perfmon_session_write(session, writes, sizeof(writes)), -EINVAL);
 	writes[1].flags = 0;
 	writes[2].reserved = 1;
