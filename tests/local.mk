@@ -64,6 +64,7 @@ EXTRA_DIST += tests/suites/dist.sh tests/suites/install.sh tests/suites/layers.s
 if HAVE_CRITERION
 CRITERION_TESTS = tests/test_options tests/test_report tests/test_snapshot
 CRITERION_TESTS += tests/test_cover
+CRITERION_TESTS += tests/test_target_watch
 CRITERION_TESTS += tests/test_counter_read tests/test_guest_read tests/test_instance \
 	tests/test_read tests/test_session
 CRITERION_TESTS += tests/test_overflow
@@ -130,6 +131,9 @@ tests_test_targets_LDADD = $(TEST_LIBS)
 
 tests_test_perfmon2_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_perfmon2_LDADD = $(TEST_LIBS)
+tests_test_target_watch_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_target_watch_LDADD = $(TEST_LIBS)
+
 tests_test_cover_SOURCES = tests/test_cover.c tests/storm.h
 tests_test_cover_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_cover_LDADD = $(TEST_LIBS)
