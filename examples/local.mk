@@ -7,3 +7,6 @@ examples_matmul_LDADD = libperfmon.la
 noinst_PROGRAMS += examples/heat
 examples_heat_SOURCES = examples/heat.c
 examples_heat_LDADD = libperfmon.la
+noinst_PROGRAMS += examples/cpus
+examples_cpus_SOURCES = examples/cpus.c
+examples_cpus_LDADD = libperfmon.la

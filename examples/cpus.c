@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Counts on the CPUs of a place for a second, whatever runs there, and adds up by a level
+ * of the machine: cpus [PLACE [LEVEL [EVENTS]]] */
+#include <inttypes.h>
+#include <perfmon/perfmon.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int print(const struct perfmon_spread_value *value, void *level)
+{
+	char where[32];
+
+	if (value->group == PERFMON_SPREAD_WHOLE)
+		snprintf(where, sizeof(where), "all");
+	else
+		snprintf(where, sizeof(where), "%s:%u", (const char *)level,
+			 value->group);
+	if (!value->counted)
+		printf("%-12s %20s  %s\n", where, "not counted", value->event);
+	else if (*value->unit)
+		printf("%-12s %20.1f  %s %s\n", where,
+		       (double)value->value * value->scale, value->unit, value->event);
+	else
+		printf("%-12s %20" PRIu64 "  %s\n", where, value->value, value->event);
+	/* What else is to be known of it. */
+	if (value->counted && value->missing)
+		printf("%-12s %20s  without %u of its CPUs\n", "", "", value->missing);
+	if (value->refused || value->gone)
+		printf("%-12s %20s  refused: %u, ended with their CPU: %u\n", "", "",
+		       value->refused, value->gone);
+	if (value->running_ns < value->enabled_ns)
+		printf("%-12s %20s  in %.0f %% of the time\n", "", "",
+		       100.0 * (double)value->running_ns / (double)value->enabled_ns);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *place = argc > 1 ? argv[1] : "all";
+	char level[16] = "core";
+	const char *events = argc > 3 ? argv[3] : "context-switches,page-faults";
+	struct perfmon_placement *placement;
+	struct perfmon_spread *spread;
+	char why[1000];
+	int err;
+
+	if (argc > 2)
+		snprintf(level, sizeof(level), "%s", argv[2]);
+	if (perfmon_placement_parse(&placement, place, why, sizeof(why))) {
+		fprintf(stderr, "%s\n", why);
+		return 2;
+	}
+	err = perfmon_spread_open(&spread, placement, events,
+				  PERFMON_SPREAD_PARTIAL | PERFMON_SPREAD_ALL_MODES, why,
+				  sizeof(why));
+	if (err)
+		fprintf(stderr, "%s\n", why);
+	if (err < 0)
+		return 1;
+	perfmon_spread_start(spread);
+	sleep(1);
+	perfmon_spread_stop(spread);
+	err = perfmon_spread_read(spread, level, print, level);
+	if (err)
+		fprintf(stderr, "by '%s': %s\n", level, strerror(-err));
+	perfmon_spread_close(spread);
+	perfmon_placement_free(placement);
+	return err != 0;
+}
