@@ -382,7 +382,7 @@ static void try_set_info(struct walker *w, struct model *m)
 	struct perfmon_set_info info = {.id = (uint16_t)below(w, LAST_ID + 1)};
 	int s = find_set(m, info.id), n = 0;
 
-	result_is(w, m, perfmon_set_info(m->session, &info, sizeof(info)),
+	result_is(w, m, perfmon_set_get_info(m->session, &info, sizeof(info)),
 		  s < 0 ? -EINVAL : 1);
 	if (s < 0)
 		return;

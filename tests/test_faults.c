@@ -154,7 +154,7 @@ OPERATION(write_values)
 OPERATION(set_info)
 {
 	struct perfmon_set_info info = {.id = 1, .runs = 77};
-	int n = perfmon_set_info(s->session, &info, sizeof(info));
+	int n = perfmon_set_get_info(s->session, &info, sizeof(info));
 
 	cr_assert(n > 0 || info.runs == 77, "untouched on failure");
 	return n;

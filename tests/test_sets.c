@@ -9,7 +9,7 @@ static struct perfmon_set_info info_of(struct perfmon_session *session, uint16_t
 {
 	struct perfmon_set_info info = {.id = id};
 
-	OK(session, perfmon_set_info(session, &info, sizeof(info)));
+	OK(session, perfmon_set_get_info(session, &info, sizeof(info)));
 	return info;
 }
 
@@ -83,8 +83,8 @@ Test(sets, vectors_are_checked)
 	cr_assert_eq(perfmon_set_delete(session, all, sizeof(all)), -EINVAL,
 		     "one set stays");
 	cr_assert_eq(perfmon_set_delete(session, twice, sizeof(twice)), -EINVAL);
-	cr_assert_eq(perfmon_set_info(session, &info, sizeof(info)), -EINVAL);
-	cr_assert_eq(perfmon_set_info(session, &missing, sizeof(missing)), -EINVAL);
+	cr_assert_eq(perfmon_set_get_info(session, &info, sizeof(info)), -EINVAL);
+	cr_assert_eq(perfmon_set_get_info(session, &missing, sizeof(missing)), -EINVAL);
 	cr_assert(strstr(perfmon_session_message(session), "event set 2"));
 	cr_assert_eq(perfmon_set_delete(session, all, sizeof(all[0])), 1,
 		     "set 0 is a set as any other");

@@ -280,12 +280,12 @@ CALL(set_info)
 {
 	struct perfmon_set_info info = {.id = 1};
 
-	return perfmon_set_info(s->session, &info, sizeof(info));
+	return perfmon_set_get_info(s->session, &info, sizeof(info));
 }
 CALL(set_info_bad)
 {
 	struct perfmon_set_info infos[] = {{.id = 1, .runs = 77}, {.id = 9}};
-	int n = perfmon_set_info(s->session, infos, sizeof(infos));
+	int n = perfmon_set_get_info(s->session, infos, sizeof(infos));
 
 	cr_assert_eq(infos[0].runs, 77);
 	return n;

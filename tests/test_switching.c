@@ -16,7 +16,7 @@ static struct perfmon_set_info info_of(struct perfmon_session *session, uint16_t
 {
 	struct perfmon_set_info info = {.id = id};
 
-	OK(session, perfmon_set_info(session, &info, sizeof(info)));
+	OK(session, perfmon_set_get_info(session, &info, sizeof(info)));
 	return info;
 }
 

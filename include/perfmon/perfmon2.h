@@ -265,7 +265,7 @@ int pfm_delete_evtsets(int fd, struct pfarg_setdesc *sets, size_t size);
 
 /**
  * pfm_getinfo_evtsets() - fills the elements of INFO for the sets that they name, in any
- * state. A register is available if it is programmed or could be. As perfmon_set_info().
+ * state. A register is available if it is programmed or could be. As perfmon_set_get_info().
  * EINVAL: also an unknown set.
  */
 int pfm_getinfo_evtsets(int fd, struct pfarg_setinfo *info, size_t size);

@@ -111,15 +111,15 @@ struct perfmon_set_info {
 };
 
 /**
- * perfmon_set_info() - fills the elements of INFO for the sets that they name. In any
+ * perfmon_set_get_info() - fills the elements of INFO for the sets that they name. In any
  * state; at most one system call for each target and set. A session of one set has no
  * clock of its own: its time is that of its first counter.
  *
  * The number of elements; -EINVAL: SIZE as above, a reserved field that is not 0, or an
  * unknown set; what reading gives.
  */
-int perfmon_set_info(struct perfmon_session *session, struct perfmon_set_info *info,
-		     size_t size);
+int perfmon_set_get_info(struct perfmon_session *session, struct perfmon_set_info *info,
+			 size_t size);
 
 /* A count over the whole running time, from the share that the counter's set had. */
 struct perfmon_estimate {

@@ -303,8 +303,8 @@ static void fill_info(struct perfmon_session *session, uint32_t s,
 	}
 }
 
-PM_EXPORT int perfmon_set_info(struct perfmon_session *session,
-			       struct perfmon_set_info *info, size_t size)
+PM_EXPORT int perfmon_set_get_info(struct perfmon_session *session,
+				   struct perfmon_set_info *info, size_t size)
 {
 	size_t i, n = size / sizeof(info[0]);
 	int err = pm_session_enter(session);
