@@ -7,7 +7,7 @@ perfmon_SOURCES = src/cli/cli.h src/cli/info.c src/cli/list.c src/cli/main.c src
 	src/cli/terminal.c src/cli/terminal.h
 perfmon_SOURCES += src/cli/stat.c src/cli/stat.h src/cli/stat_child.c src/cli/stat_count.c \
 	src/cli/stat_data.c src/cli/stat_derive.c src/cli/stat_events.c \
-	src/cli/stat_place.c src/cli/stat_process.c src/cli/stat_text.c
+	src/cli/stat_options.c src/cli/stat_place.c src/cli/stat_process.c src/cli/stat_text.c
 perfmon_CPPFLAGS = $(AM_CPPFLAGS) $(SMARTCOLS_CFLAGS)
 perfmon_LDADD = libperfmon_all.la $(SMARTCOLS_LIBS) -lm
 endif

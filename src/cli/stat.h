@@ -2,7 +2,8 @@
 /*
  * The inside of perfmon stat.
  *
- *	stat.c		options, and what is done in which order
+ *	stat.c		what is done in which order
+ *	stat_options.c	options
  *	stat_child.c	the command: fork, exec, signals, wait
  *	stat_events.c	what is counted
  *	stat_place.c	on which CPUs, and how they add up
@@ -23,6 +24,7 @@
 #include "core/diag.h"
 #include "core/events.h"
 #include "core/placement.h"
+#include "core/spread.h"
 #include "core/report_out.h"
 #include "perfmon/session.h"
 
@@ -45,8 +47,13 @@ struct stat_options {
 	bool append;
 	bool inherit;	  /* count what the command creates, too */
 	bool descendants; /* ... and apart */
+	bool split;	  /* every event on its own */
 	bool verbose;
 };
+
+/* Takes the options; what it allocates is the caller's to free, also after a failure. -1
+ * to go on, or the exit status to end with. */
+int stat_options_parse(struct stat_options *options, int argc, char **argv);
 
 /* --- the command ---------------------------------------------------------------------
  */
@@ -118,40 +125,6 @@ int stat_events_learn(struct stat_events *events, const char *text, bool cpus,
 		      bool user_only, struct pm_diag *diag);
 void stat_events_forget(struct stat_events *events);
 
-/* --- CPUs ----------------------------------------------------------------------------
- */
-
-#define STAT_NO_GROUP UINT32_MAX
-
-/* The CPUs of a placement, in groups of a level of the machine. */
-struct stat_place {
-	struct pm_placement *placement;
-	bool grouped;
-	enum pm_level level;
-	struct pm_cpus cpus;	    /* where some event is opened */
-	struct pm_targets *targets; /* of each event of the list */
-	size_t target_count;
-	uint32_t group_count; /* those that have something; 1 if not grouped */
-	uint32_t *groups;     /* their logical numbers */
-};
-
-/* TEXT as perfmon/placement.h has it; LEVEL may be NULL. 0, or a negative errno with the
- * sentence. */
-int stat_place_open(struct stat_place *place, const char *text, const char *level,
-		    struct pm_diag *diag);
-int stat_place_plan(struct stat_place *place, const struct pm_event_list *list,
-		    struct pm_diag *diag);
-void stat_place_close(struct stat_place *place);
-
-/* Whether what the user wrote in place EVENT of LIST is opened on CPU. */
-bool stat_place_has(const struct stat_place *place, const struct pm_event_list *list,
-		    uint32_t event, unsigned int cpu);
-
-/* In which group its count is; STAT_NO_GROUP: it cannot be told. */
-uint32_t stat_place_group(const struct stat_place *place,
-			  const struct pm_event_list *list, uint32_t event,
-			  unsigned int cpu);
-
 /* --- processes -----------------------------------------------------------------------
  */
 
@@ -167,7 +140,7 @@ int stat_process_attach(struct perfmon_session *session, pid_t pid,
 int stat_process_watch(pid_t pid);
 bool stat_process_has_ended(pid_t pid, int watch);
 
-/* --- counting ------------------------------------------------------------------------
+/* --- results -------------------------------------------------------------------------
  */
 
 /* A sample of estimates, one for each run. */
@@ -195,6 +168,7 @@ struct stat_cell {
 	uint64_t value, enabled_ns, running_ns; /* sums over the runs, unscaled */
 	struct stat_sum count;			/* estimates */
 	struct stat_sum own;			/* of the first thread alone */
+	bool absent;				/* it is in another group */
 	/* Of one reading. */
 	uint32_t good, starved, refused;
 	double now, own_now;
@@ -205,23 +179,63 @@ static inline bool stat_is_known(const struct stat_cell *cell)
 	return cell->status < STAT_NOT_COUNTED;
 }
 
-/* A session, for threads or for one CPU, and the values of its counters. */
-struct stat_session {
-	struct perfmon_session *session;
-	int cpu; /* -1: threads */
-	uint32_t count;
-	uint32_t *event; /* of each counter: which */
-	uint32_t *cell;	 /* ... and into which cell, or STAT_NO_GROUP */
-	struct perfmon_value *before, *own_before, *now, *own_now;
+/* --- CPUs ----------------------------------------------------------------------------
+ */
+
+/* The CPUs of a placement, in groups of a level of the machine. */
+struct stat_place {
+	struct pm_placement *placement;
+	bool grouped;
+	enum pm_level level;
+	uint32_t group_count; /* 1 if not grouped */
+	uint32_t *groups;     /* their logical numbers */
+	struct pm_spread *spread;
+	struct pm_reading *before; /* of each cell, as last read */
 };
+
+/* TEXT as perfmon/placement.h has it; LEVEL may be NULL. 0, or a negative errno with the
+ * sentence. */
+int stat_place_open(struct stat_place *place, const char *text, const char *level,
+		    struct pm_diag *diag);
+int stat_place_plan(struct stat_place *place, const struct pm_event_list *list,
+		    struct pm_diag *diag);
+void stat_place_close(struct stat_place *place);
+
+/* Opens what the kernel allows of the events, and starts it; in as small parts as may be
+ * with SPLIT. */
+int stat_place_start(struct stat_place *place, const struct pm_event_list *list,
+		     bool split, struct pm_diag *diag);
+void stat_place_stop(struct stat_place *place);
+void stat_place_end(struct stat_place *place);
+
+/* The error that what the user wrote in place EVENT met, and on which CPU (-1: there is
+ * no CPU for it); whether it is OPEN on another. */
+int stat_place_error(const struct stat_place *place, const struct pm_event_list *list,
+		     uint32_t event, int *cpu, bool *open);
+
+int stat_place_read(struct stat_place *place, const struct stat_events *events,
+		    struct stat_cell *cells, bool since_start, struct pm_diag *diag);
+
+/* "package:0", "" for the sum, "all" for what cannot be told apart. */
+#define STAT_GROUP_NAME 32
+void stat_place_group_name(const struct stat_place *place, uint32_t group,
+			   char name[STAT_GROUP_NAME]);
+
+/* Adds to CELL what SUM says more than BEFORE. */
+void stat_cell_add(struct stat_cell *cell, const struct stat_event *event,
+		   const struct pm_spread_sum *sum, const struct pm_reading *before);
+
+/* --- counting ------------------------------------------------------------------------
+ */
 
 struct stat_counting {
 	struct stat_events events;
 	struct stat_place *place; /* NULL: threads */
-	uint32_t group_count;
-	struct stat_session *sessions;
-	uint32_t session_count;
+	struct perfmon_session *session;
+	/* Its counters as last read, and now. */
+	struct perfmon_value *before, *own_before, *now, *own_now;
 	bool apart;
+	bool split;	   /* every event on its own */
 	bool processes;	   /* the targets are */
 	const char *doubt; /* why some of their threads may be missing, or NULL */
 	bool explained;	   /* why what was refused was refused */
@@ -234,7 +248,8 @@ int stat_counting_init(struct stat_counting *counting, const char *events,
 		       const char *place, const char *level);
 void stat_counting_free(struct stat_counting *counting);
 
-/* How many cells its results have: for each group, one for each event. */
+/* Its results have a cell for each event in each group. */
+uint32_t stat_counting_groups(const struct stat_counting *counting);
 size_t stat_counting_cells(const struct stat_counting *counting);
 
 /* Opens the events on TARGETS (none: on the place) and starts them. With less, if need
@@ -289,10 +304,15 @@ struct stat_ratio {
 bool stat_derive(const struct stat_result *result, uint32_t group, uint32_t i,
 		 struct stat_ratio *ratio);
 
-/* "package:0", "" for the sum. */
-#define STAT_GROUP_NAME 32
-void stat_group_name(const struct stat_result *result, uint32_t group,
-		     char name[STAT_GROUP_NAME]);
+/* What stands in a row; false: nothing does. */
+struct stat_row {
+	const struct stat_event *event;
+	const struct stat_cell *cell;
+	uint32_t group, index;		  /* for stat_derive() */
+	char group_name[STAT_GROUP_NAME]; /* "" if there are no groups */
+};
+bool stat_row(const struct stat_result *result, uint32_t group, uint32_t i,
+	      struct stat_row *row);
 
 void stat_text_begin(const struct stat_result *result, struct pm_out *out);
 void stat_text_interval(const struct stat_result *result, struct pm_out *out);

@@ -47,29 +47,35 @@ static int out_of_memory(struct stat_counting *counting)
 int stat_counting_init(struct stat_counting *counting, const char *events,
 		       const char *place, const char *level)
 {
+	uint32_t count;
 	int err;
 
-	*counting = (struct stat_counting){.group_count = 1};
+	*counting = (struct stat_counting){.session = NULL};
 	err = stat_events_learn(&counting->events, events, place != NULL, false,
 				&counting->diag);
 	if (err)
 		return err;
-	if (counting->events.count > PERFMON_SESSION_COUNTERS)
+	count = counting->events.count;
+	if (count > PERFMON_SESSION_COUNTERS)
 		return pm_diag_set(&counting->diag, -E2BIG,
 				   "%u events are more than the %d that one session "
 				   "takes",
-				   counting->events.count, PERFMON_SESSION_COUNTERS);
+				   count, PERFMON_SESSION_COUNTERS);
+	counting->before = calloc(count + 1, 4 * sizeof(counting->before[0]));
+	if (!counting->before)
+		return out_of_memory(counting);
+	counting->own_before = counting->before + count;
+	counting->now = counting->before + 2 * (size_t)count;
+	counting->own_now = counting->before + 3 * (size_t)count;
 	if (!place)
 		return 0;
 	counting->place = calloc(1, sizeof(*counting->place));
 	if (!counting->place)
 		return out_of_memory(counting);
 	err = stat_place_open(counting->place, place, level, &counting->diag);
-	if (!err && counting->events.count)
+	if (!err && count)
 		err = stat_place_plan(counting->place, counting->events.list,
 				      &counting->diag);
-	if (!err)
-		counting->group_count = counting->place->group_count;
 	return err;
 }
 
@@ -79,80 +85,22 @@ void stat_counting_free(struct stat_counting *counting)
 	if (counting->place)
 		stat_place_close(counting->place);
 	free(counting->place);
+	free(counting->before);
 	stat_events_forget(&counting->events);
+}
+
+uint32_t stat_counting_groups(const struct stat_counting *counting)
+{
+	return counting->place ? counting->place->group_count : 1;
 }
 
 size_t stat_counting_cells(const struct stat_counting *counting)
 {
-	return (size_t)counting->group_count * counting->events.count;
+	return (size_t)stat_counting_groups(counting) * counting->events.count;
 }
 
-/* --- opening -------------------------------------------------------------------------
+/* --- threads -------------------------------------------------------------------------
  */
-
-static void session_free(struct stat_session *session)
-{
-	perfmon_session_close(session->session);
-	free(session->event);
-	free(session->cell);
-	free(session->before);
-	*session = (struct stat_session){.session = NULL};
-}
-
-/* Which events SESSION has, and where their counts go. */
-static int session_plan(struct stat_counting *counting, struct stat_session *session,
-			int cpu)
-{
-	uint32_t count = counting->events.count;
-
-	*session = (struct stat_session){.cpu = cpu};
-	session->event = calloc(count, sizeof(session->event[0]));
-	session->cell = calloc(count, sizeof(session->cell[0]));
-	session->before = calloc(count, 4 * sizeof(session->before[0]));
-	if (!session->event || !session->cell || !session->before) {
-		session_free(session);
-		return out_of_memory(counting);
-	}
-	session->own_before = session->before + count;
-	session->now = session->before + 2 * (size_t)count;
-	session->own_now = session->before + 3 * (size_t)count;
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t group = 0;
-
-		if (cpu >= 0) {
-			if (!stat_place_has(counting->place, counting->events.list, i,
-					    (unsigned int)cpu))
-				continue;
-			group = stat_place_group(counting->place, counting->events.list,
-						 i, (unsigned int)cpu);
-		}
-		session->cell[session->count] =
-			group == STAT_NO_GROUP ? STAT_NO_GROUP : group * count + i;
-		session->event[session->count++] = i;
-	}
-	return 0;
-}
-
-/* The text of all events, or of those that SESSION has. */
-static char *text_of(const struct stat_counting *counting,
-		     const struct stat_session *session)
-{
-	const struct stat_events *events = &counting->events;
-	size_t size = 1;
-	char *text;
-
-	if (session->count == events->count)
-		return strdup(events->text);
-	for (uint32_t k = 0; k < session->count; k++)
-		size += strlen(events->events[session->event[k]].event->label) + 1;
-	text = calloc(size, 1);
-	for (uint32_t k = 0; text && k < session->count; k++) {
-		if (k)
-			strcat(text, ",");
-		strcat(text, events->events[session->event[k]].event->label);
-	}
-	return text;
-}
 
 static int attach_processes(struct stat_counting *counting,
 			    struct perfmon_session *session,
@@ -173,31 +121,24 @@ static int attach_processes(struct stat_counting *counting,
 
 /* Opens a session with what the kernel allows of its events. The number of those that it
  * refuses, or a negative errno. */
-static int open_session(struct stat_counting *counting,
-			const struct stat_session *session, bool user_only,
+static int open_session(struct stat_counting *counting, bool user_only,
 			const struct perfmon_target *targets, uint32_t target_count,
 			struct perfmon_session **out)
 {
 	struct perfmon_session_options options = {
 		.size = sizeof(options),
-		.scope = session->cpu >= 0 ? PERFMON_SCOPE_CPU : PERFMON_SCOPE_THREAD,
+		.scope = PERFMON_SCOPE_THREAD,
 		.flags = PERFMON_SESSION_PARTIAL | PERFMON_SESSION_NO_PAGES |
 			 PERFMON_SESSION_ROTATE |
-			 (user_only ? 0 : PERFMON_SESSION_ALL_MODES),
+			 (user_only ? 0 : PERFMON_SESSION_ALL_MODES) |
+			 (counting->split ? PERFMON_SESSION_SPLIT : 0),
 	};
 	struct perfmon_session *new;
-	char *text = text_of(counting, session);
-	int n;
+	int n = perfmon_session_create(&new, &options);
 
-	if (!text)
-		return out_of_memory(counting);
-	n = perfmon_session_create(&new, &options);
-	if (n) {
-		free(text);
+	if (n)
 		return pm_diag_set(&counting->diag, n, "no session: %s", strerror(-n));
-	}
-	n = perfmon_session_add_events(new, text);
-	free(text);
+	n = perfmon_session_add_events(new, counting->events.text);
 	if (n >= 0 && counting->processes) {
 		n = attach_processes(counting, new, targets, target_count);
 	} else {
@@ -235,67 +176,48 @@ static bool is_denied(struct perfmon_session *session, uint32_t count)
 }
 
 /* Tries what the targets allow: all modes, or else user mode, if that is more. */
-static int open_best(struct stat_counting *counting, struct stat_session *session,
-		     const struct perfmon_target *targets, uint32_t target_count)
+static int open_best(struct stat_counting *counting, const struct perfmon_target *targets,
+		     uint32_t target_count)
 {
 	struct stat_events *events = &counting->events;
 	const char *text = events->chosen ? events->text : NULL;
 	struct perfmon_session *user;
-	int n, refused = open_session(counting, session, events->user_only, targets,
-				      target_count, &session->session);
+	int n, refused = open_session(counting, events->user_only, targets, target_count,
+				      &counting->session);
 
 	if (refused <= 0 || events->user_only ||
-	    !is_denied(session->session, session->count))
+	    !is_denied(counting->session, events->count))
 		return refused;
-	n = open_session(counting, session, true, targets, target_count, &user);
+	n = open_session(counting, true, targets, target_count, &user);
 	if (n < 0)
 		return refused;
 	if (n >= refused) {
 		perfmon_session_close(user);
 		return refused;
 	}
-	perfmon_session_close(session->session);
-	session->session = user;
+	perfmon_session_close(counting->session);
+	counting->session = user;
 	stat_events_forget(events);
-	return stat_events_learn(events, text, session->cpu >= 0, true, &counting->diag)
-		       ?: n;
+	return stat_events_learn(events, text, false, true, &counting->diag) ?: n;
 }
 
 /* --- what was refused ----------------------------------------------------------------
  */
 
-/* The error that event I met, 0 for none; OPEN: whether it is open anywhere all the same.
- */
+/* The error that event I met, 0 for none, and on which CPU, if it is CPUs; whether it is
+ * OPEN somewhere all the same. */
 static int error_of(const struct stat_counting *counting, uint32_t i, int *cpu,
 		    bool *open)
 {
-	int error = -ENODEV;
-	bool seen = false;
+	struct perfmon_value value = {.index = i};
 
 	*cpu = -1;
-	*open = false;
-	for (uint32_t s = 0; s < counting->session_count; s++) {
-		const struct stat_session *session = &counting->sessions[s];
-
-		for (uint32_t k = 0; k < session->count; k++) {
-			struct perfmon_value value = {.index = k};
-			int refused;
-
-			if (session->event[k] != i)
-				continue;
-			refused = refusal_of(session->session, k);
-			if (refused || !seen) {
-				error = refused;
-				*cpu = session->cpu;
-				seen = true;
-			}
-			if (perfmon_session_read(session->session, &value,
-						 sizeof(value)) > 0 &&
-			    !(value.status & PERFMON_VALUE_NEVER_OPENED))
-				*open = true;
-		}
-	}
-	return error;
+	if (counting->place)
+		return stat_place_error(counting->place, counting->events.list, i, cpu,
+					open);
+	*open = perfmon_session_read(counting->session, &value, sizeof(value)) > 0 &&
+		!(value.status & PERFMON_VALUE_NEVER_OPENED);
+	return refusal_of(counting->session, i);
 }
 
 /* Puts into words what was refused. */
@@ -359,63 +281,39 @@ static int check_open(struct stat_counting *counting, bool needed)
 /* --- start ---------------------------------------------------------------------------
  */
 
-static int open_threads(struct stat_counting *counting,
-			const struct perfmon_target *targets, uint32_t target_count)
+static int start_session(struct stat_counting *counting)
 {
-	struct stat_session *session = &counting->sessions[0];
-	int n = session_plan(counting, session, -1);
+	size_t size = counting->events.count * sizeof(counting->before[0]);
+	int err = perfmon_session_start(counting->session);
 
-	if (n)
-		return n;
-	counting->session_count = 1;
-	n = open_best(counting, session, targets, target_count);
-	return n < 0 ? n : 0;
-}
-
-static int open_cpus(struct stat_counting *counting)
-{
-	pm_cpus_each (cpu, &counting->place->cpus) {
-		struct stat_session *session =
-			&counting->sessions[counting->session_count];
-		struct perfmon_target target = {.kind = PERFMON_TARGET_CPU, .id = cpu};
-		int n = session_plan(counting, session, cpu);
-
-		if (n)
-			return n;
-		counting->session_count++;
-		n = open_best(counting, session, &target, 1);
-		if (n < 0)
-			return n;
-	}
-	return 0;
+	memset(counting->before, 0, size);
+	memset(counting->own_before, 0, size);
+	if (err)
+		pm_diag_set(&counting->diag, err, "%s",
+			    perfmon_session_message(counting->session));
+	return err;
 }
 
 int stat_counting_start(struct stat_counting *counting,
 			const struct perfmon_target *targets, uint32_t target_count,
 			bool apart, bool needed)
 {
-	uint32_t most = counting->place ? pm_cpus_count(&counting->place->cpus) : 1;
-	int err = 0;
+	int err;
 
 	counting->apart = apart;
 	if (!counting->events.count)
 		return 0;
-	counting->sessions = calloc(most + 1, sizeof(counting->sessions[0]));
-	if (!counting->sessions)
-		return out_of_memory(counting);
-	err = counting->place ? open_cpus(counting)
-			      : open_threads(counting, targets, target_count);
-	if (!err && !counting->explained)
+	if (counting->place)
+		err = stat_place_start(counting->place, counting->events.list,
+				       counting->split, &counting->diag);
+	else
+		err = open_best(counting, targets, target_count);
+	if (err >= 0 && !counting->explained)
 		explain(counting, target_count ? targets[0].id : -1);
-	err = err ?: check_open(counting, needed);
-	for (uint32_t s = 0; !err && s < counting->session_count; s++) {
-		struct perfmon_session *session = counting->sessions[s].session;
-
-		err = perfmon_session_start(session);
-		if (err < 0)
-			pm_diag_set(&counting->diag, err, "%s",
-				    perfmon_session_message(session));
-	}
+	if (err >= 0)
+		err = check_open(counting, needed);
+	if (!err && !counting->place)
+		err = start_session(counting);
 	if (err < 0)
 		stat_counting_end(counting);
 	return err;
@@ -423,23 +321,25 @@ int stat_counting_start(struct stat_counting *counting,
 
 bool stat_counting_is_over(struct stat_counting *counting)
 {
-	return counting->session_count && !counting->place &&
-	       perfmon_session_state(counting->sessions[0].session) == PERFMON_DETACHED;
+	return counting->session &&
+	       perfmon_session_state(counting->session) == PERFMON_DETACHED;
 }
 
 void stat_counting_stop(struct stat_counting *counting)
 {
 	/* One whose target has ended is stopped. */
-	for (uint32_t s = 0; s < counting->session_count; s++)
-		perfmon_session_stop(counting->sessions[s].session);
+	if (counting->session)
+		perfmon_session_stop(counting->session);
+	if (counting->place)
+		stat_place_stop(counting->place);
 }
 
 void stat_counting_end(struct stat_counting *counting)
 {
-	while (counting->session_count)
-		session_free(&counting->sessions[--counting->session_count]);
-	free(counting->sessions);
-	counting->sessions = NULL;
+	perfmon_session_close(counting->session);
+	counting->session = NULL;
+	if (counting->place)
+		stat_place_end(counting->place);
 }
 
 /* --- reading -------------------------------------------------------------------------
@@ -482,7 +382,7 @@ static void add(struct stat_cell *cell, const struct stat_event *event,
 		return;
 	}
 	cell->good++;
-	cell->refused += event->partly;
+	cell->refused += event->partly && !(value->status & PERFMON_VALUE_NEVER_OPENED);
 	cell->value += value->value;
 	cell->now += estimate(event, value);
 	if (own->running_ns || !own->enabled_ns)
@@ -507,47 +407,66 @@ static void settle(struct stat_cell *cell)
 	cell->now = cell->own_now = 0;
 }
 
-static int read_session(struct stat_counting *counting, struct stat_session *session,
-			struct stat_cell *cells, bool since_start)
+static int read_session(struct stat_counting *counting, struct stat_cell *cells,
+			bool since_start)
 {
-	size_t size = session->count * sizeof(session->now[0]);
+	uint32_t count = counting->events.count;
+	size_t size = count * sizeof(counting->now[0]);
 	int n;
 
 	if (since_start) {
-		memset(session->before, 0, size);
-		memset(session->own_before, 0, size);
+		memset(counting->before, 0, size);
+		memset(counting->own_before, 0, size);
 	}
-	n = perfmon_session_read_all(session->session, session->now, size);
+	n = perfmon_session_read_all(counting->session, counting->now, size);
 	if (n >= 0 && counting->apart) {
-		for (uint32_t k = 0; k < session->count; k++)
-			session->own_now[k] = (struct perfmon_value){.index = k};
-		n = perfmon_session_read_own(session->session, session->own_now, size);
+		for (uint32_t i = 0; i < count; i++)
+			counting->own_now[i] = (struct perfmon_value){.index = i};
+		n = perfmon_session_read_own(counting->session, counting->own_now, size);
 	}
 	if (n < 0)
 		return pm_diag_set(&counting->diag, n, "%s",
-				   perfmon_session_message(session->session));
-	for (uint32_t k = 0; k < session->count; k++) {
-		struct perfmon_value value = less(&session->now[k], &session->before[k]);
+				   perfmon_session_message(counting->session));
+	for (uint32_t i = 0; i < count; i++) {
+		struct perfmon_value value =
+			less(&counting->now[i], &counting->before[i]);
 		struct perfmon_value own =
-			less(&session->own_now[k], &session->own_before[k]);
+			less(&counting->own_now[i], &counting->own_before[i]);
 
-		if (session->cell[k] != STAT_NO_GROUP)
-			add(&cells[session->cell[k]],
-			    &counting->events.events[session->event[k]], &value, &own);
+		add(&cells[i], &counting->events.events[i], &value, &own);
 	}
-	memcpy(session->before, session->now, size);
-	memcpy(session->own_before, session->own_now, size);
+	memcpy(counting->before, counting->now, size);
+	memcpy(counting->own_before, counting->own_now, size);
 	return 0;
+}
+
+void stat_cell_add(struct stat_cell *cell, const struct stat_event *event,
+		   const struct pm_spread_sum *sum, const struct pm_reading *before)
+{
+	const struct perfmon_value value = {
+		.status = sum->counted ? 0 : PERFMON_VALUE_NEVER_OPENED,
+		.value = sum->reading.value - before->value,
+		.enabled_ns = sum->reading.enabled_ns - before->enabled_ns,
+		.running_ns = sum->reading.running_ns - before->running_ns,
+	};
+	const struct perfmon_value own = {.value = 0};
+
+	add(cell, event, &value, &own);
+	if (sum->counted && (sum->refused || sum->gone || sum->missing))
+		cell->refused++;
 }
 
 int stat_counting_read(struct stat_counting *counting, struct stat_cell *cells,
 		       bool since_start)
 {
 	size_t count = stat_counting_cells(counting);
-	int err = 0;
+	int err;
 
-	for (uint32_t s = 0; !err && s < counting->session_count; s++)
-		err = read_session(counting, &counting->sessions[s], cells, since_start);
+	if (!counting->events.count)
+		return 0;
+	err = counting->place ? stat_place_read(counting->place, &counting->events, cells,
+						since_start, &counting->diag)
+			      : read_session(counting, cells, since_start);
 	for (size_t c = 0; !err && c < count; c++)
 		settle(&cells[c]);
 	return err;

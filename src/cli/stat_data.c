@@ -48,21 +48,18 @@ static void csv_sum(struct pm_out *out, const struct stat_sum *sum)
 	csv_number(out, sum->runs, sum->max);
 }
 
-static void csv_event(const struct stat_result *result, uint32_t group, uint32_t i,
+static void csv_event(const struct stat_result *result, const struct stat_row *row,
 		      struct pm_out *out)
 {
-	const struct stat_events *events = &result->counting->events;
-	const struct stat_event *event = &events->events[i];
-	const struct stat_cell *cell = &result->cells[(size_t)group * events->count + i];
+	const struct stat_event *event = row->event;
+	const struct stat_cell *cell = row->cell;
 	bool known = stat_is_known(cell);
 	bool apart = known && result->counting->apart;
-	char name[STAT_GROUP_NAME];
 	struct stat_ratio ratio;
 
 	if (result->time_ns)
 		pm_out_double(out, (double)result->time_ns / 1e9);
-	stat_group_name(result, group, name);
-	pm_out_format(out, ",%s,", name);
+	pm_out_format(out, ",%s,", row->group_name);
 	pm_out_csv(out, event->label);
 	pm_out_text(out, ",");
 	pm_out_csv(out, event->event->unit);
@@ -72,7 +69,7 @@ static void csv_event(const struct stat_result *result, uint32_t group, uint32_t
 	csv_sum(out, &cell->count);
 	csv_number(out, apart, cell->own.mean);
 	csv_number(out, apart, stat_children(cell));
-	if (stat_derive(result, group, i, &ratio)) {
+	if (stat_derive(result, row->group, row->index, &ratio)) {
 		csv_number(out, true, ratio.value);
 		pm_out_format(out, ",%s,", ratio.key);
 	} else {
@@ -97,13 +94,14 @@ static void csv_time(struct pm_out *out, const char *name, const struct stat_sum
 
 void stat_csv_rows(const struct stat_result *result, struct pm_out *out)
 {
-	const struct stat_events *events = &result->counting->events;
+	const struct stat_counting *counting = result->counting;
+	struct stat_row row;
 
 	if (result->time_ns || !result->options->interval_ns) {
-		for (uint32_t g = 0; g < result->counting->group_count; g++)
-			for (uint32_t i = 0; i < events->count; i++)
-				if (!events->events[i].hidden)
-					csv_event(result, g, i, out);
+		for (uint32_t g = 0; g < stat_counting_groups(counting); g++)
+			for (uint32_t i = 0; i < counting->events.count; i++)
+				if (stat_row(result, g, i, &row))
+					csv_event(result, &row, out);
 	}
 	if (result->time_ns)
 		return;
@@ -143,22 +141,19 @@ static void json_sum(struct pm_out *out, const struct stat_sum *sum)
 	json_number(out, "max", sum->runs, sum->max);
 }
 
-static void json_event(const struct stat_result *result, uint32_t group, uint32_t i,
+static void json_event(const struct stat_result *result, const struct stat_row *row,
 		       struct pm_out *out)
 {
-	const struct stat_events *events = &result->counting->events;
-	const struct stat_event *event = &events->events[i];
-	const struct stat_cell *cell = &result->cells[(size_t)group * events->count + i];
+	const struct stat_event *event = row->event;
+	const struct stat_cell *cell = row->cell;
 	bool known = stat_is_known(cell);
-	char name[STAT_GROUP_NAME];
 	struct stat_ratio ratio;
 
 	pm_out_text(out, "{\"event\":");
 	pm_out_json(out, event->label);
-	stat_group_name(result, group, name);
-	if (name[0]) {
+	if (row->group_name[0]) {
 		json_key(out, "place");
-		pm_out_json(out, name);
+		pm_out_json(out, row->group_name);
 	}
 	json_key(out, "unit");
 	pm_out_json(out, event->event->unit);
@@ -174,7 +169,7 @@ static void json_event(const struct stat_result *result, uint32_t group, uint32_
 		json_number(out, "own", known, cell->own.mean);
 		json_number(out, "children", known, stat_children(cell));
 	}
-	if (stat_derive(result, group, i, &ratio)) {
+	if (stat_derive(result, row->group, row->index, &ratio)) {
 		json_key(out, "ratio");
 		put_number(out, ratio.value);
 		json_key(out, "ratio_of");
@@ -189,18 +184,19 @@ static void json_event(const struct stat_result *result, uint32_t group, uint32_
 
 static void json_events(const struct stat_result *result, struct pm_out *out)
 {
-	const struct stat_events *events = &result->counting->events;
+	const struct stat_counting *counting = result->counting;
+	struct stat_row row;
 	bool first = true;
 
 	pm_out_text(out, ",\"events\":[");
-	for (uint32_t g = 0; g < result->counting->group_count; g++) {
-		for (uint32_t i = 0; i < events->count; i++) {
-			if (events->events[i].hidden)
+	for (uint32_t g = 0; g < stat_counting_groups(counting); g++) {
+		for (uint32_t i = 0; i < counting->events.count; i++) {
+			if (!stat_row(result, g, i, &row))
 				continue;
 			if (!first)
 				pm_out_text(out, ",");
 			first = false;
-			json_event(result, g, i, out);
+			json_event(result, &row, out);
 		}
 	}
 	pm_out_text(out, "]");
@@ -230,8 +226,8 @@ void stat_json_end(const struct stat_result *result, struct pm_out *out)
 	const struct stat_options *options = result->options;
 	struct pm_diag note;
 
-	pm_out_text(out, "{\"format\":1,\"perfmon\":\"" PACKAGE_VERSION
-			 "\",\"command\":[");
+	pm_out_text(out,
+		    "{\"format\":1,\"perfmon\":\"" PACKAGE_VERSION "\",\"command\":[");
 	for (char **word = options->command; word && *word; word++) {
 		if (word != options->command)
 			pm_out_text(out, ",");

@@ -66,8 +66,9 @@ static bool are_comparable(const struct stat_result *result, uint32_t group, uin
 	const struct perf_event_attr *y = &result->counting->events.events[j].event->attr;
 
 	return a->status <= STAT_MULTIPLEXED && b->status <= STAT_MULTIPLEXED &&
-	       a->count.runs == b->count.runs && a->enabled_ns == b->enabled_ns &&
-	       a->running_ns == b->running_ns && b->count.mean > 0 &&
+	       a->count.runs == b->count.runs && b->count.mean > 0 &&
+	       ((a->status == STAT_COUNTED && b->status == STAT_COUNTED) ||
+		(a->enabled_ns == b->enabled_ns && a->running_ns == b->running_ns)) &&
 	       x->exclude_user == y->exclude_user &&
 	       x->exclude_kernel == y->exclude_kernel;
 }
@@ -144,6 +145,22 @@ bool stat_derive(const struct stat_result *result, uint32_t group, uint32_t i,
 	return false;
 }
 
+bool stat_row(const struct stat_result *result, uint32_t group, uint32_t i,
+	      struct stat_row *row)
+{
+	const struct stat_counting *counting = result->counting;
+
+	*row = (struct stat_row){.event = &counting->events.events[i],
+				 .cell = cell_of(result, group, i),
+				 .group = group,
+				 .index = i};
+	if (row->event->hidden || row->cell->absent)
+		return false;
+	if (counting->place)
+		stat_place_group_name(counting->place, group, row->group_name);
+	return true;
+}
+
 /* --- notes ---------------------------------------------------------------------------
  */
 
@@ -210,6 +227,21 @@ static bool was_let_go(const struct stat_result *result)
 	return counted && seen < spent / 2 && spent - seen > LOST_NS;
 }
 
+/* The first event that had no turn anywhere. */
+static const struct stat_event *find_starved(const struct stat_result *result)
+{
+	struct stat_row row;
+
+	for (uint32_t g = 0; g < stat_counting_groups(result->counting); g++) {
+		for (uint32_t i = 0; i < result->counting->events.count; i++) {
+			if (stat_row(result, g, i, &row) && !row.event->blind &&
+			    row.cell->status == STAT_NOT_COUNTED)
+				return row.event;
+		}
+	}
+	return NULL;
+}
+
 bool stat_note(const struct stat_result *result, uint32_t number, struct pm_diag *note)
 {
 	const struct stat_counting *counting = result->counting;
@@ -226,6 +258,15 @@ bool stat_note(const struct stat_result *result, uint32_t number, struct pm_diag
 			"counting ended before the command did: when a user's command "
 			"executes a set-user-ID program, the kernel takes the "
 			"counters away");
+		return true;
+	}
+	if (!counting->split && find_starved(result) && !number--) {
+		pm_diag_set(
+			note, 0,
+			"event '%s' never got a counter: something else may hold one "
+			"(the NMI watchdog, another monitor); --split lets each event "
+			"take turns by itself",
+			find_starved(result)->label);
 		return true;
 	}
 	if (counting->doubt && !number--) {
@@ -254,15 +295,4 @@ bool stat_note(const struct stat_result *result, uint32_t number, struct pm_diag
 	if (others)
 		pm_diag_add(note, " (and %u more events)", others);
 	return true;
-}
-
-void stat_group_name(const struct stat_result *result, uint32_t group,
-		     char name[STAT_GROUP_NAME])
-{
-	const struct stat_place *place = result->counting->place;
-
-	name[0] = '\0';
-	if (place && place->grouped)
-		snprintf(name, STAT_GROUP_NAME, "%s:%u", pm_level_name(place->level),
-			 place->groups[group]);
 }

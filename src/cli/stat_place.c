@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The CPUs that perfmon stat -C covers: on which of them each event is opened, and how
- * their counts add up. */
+/* The CPUs that perfmon stat -C covers: events spread over them, and how their counts add
+ * up. */
 #include "config.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/stat.h"
 
+/* The group of what a level cannot tell apart, as a package's count by cores. */
+#define WHOLE PM_GROUP_NONE
+
 int stat_place_open(struct stat_place *place, const char *text, const char *level,
 		    struct pm_diag *diag)
 {
-	int found = level ? pm_level_find(pm_slice_of(level)) : 0;
+	int found = level ? pm_level_find(pm_slice_of(level)) : PM_LEVEL_MACHINE;
 
 	*place = (struct stat_place){.grouped = level != NULL,
-				     .level = (enum pm_level)found,
-				     .group_count = 1};
+				     .level = (enum pm_level)found};
 	if (found < 0)
 		return pm_diag_set(diag, found,
 				   "'%s' is no level of a machine: pu, core, l1, l2, l3, "
@@ -27,113 +30,150 @@ int stat_place_open(struct stat_place *place, const char *text, const char *leve
 
 void stat_place_close(struct stat_place *place)
 {
-	for (size_t i = 0; i < place->target_count; i++)
-		pm_targets_free(&place->targets[i]);
-	free(place->targets);
+	pm_spread_close(place->spread);
 	free(place->groups);
-	pm_cpus_free(&place->cpus);
+	free(place->before);
 	pm_placement_free(place->placement);
-	*place = (struct stat_place){.group_count = 0};
+	*place = (struct stat_place){.spread = NULL};
 }
 
-bool stat_place_has(const struct stat_place *place, const struct pm_event_list *list,
-		    uint32_t event, unsigned int cpu)
-{
-	for (size_t e = 0; e < list->count; e++)
-		if (list->events[e].logical == event &&
-		    pm_cpus_has(&place->targets[e].open, cpu))
-			return true;
-	return false;
-}
+/* --- groups --------------------------------------------------------------------------
+ */
 
-/* The logical number of its group. */
-static uint32_t number_of(const struct stat_place *place,
-			  const struct pm_event_list *list, uint32_t event,
-			  unsigned int cpu)
-{
-	for (size_t e = 0; e < list->count; e++)
-		if (list->events[e].logical == event &&
-		    pm_cpus_has(&place->targets[e].open, cpu))
-			return pm_targets_group(place->placement, &place->targets[e], cpu,
-						place->level);
-	return PM_GROUP_NONE;
-}
-
-uint32_t stat_place_group(const struct stat_place *place,
-			  const struct pm_event_list *list, uint32_t event,
-			  unsigned int cpu)
-{
-	uint32_t number;
-
-	if (!place->grouped)
-		return 0;
-	number = number_of(place, list, event, cpu);
-	for (uint32_t g = 0; number != PM_GROUP_NONE && g < place->group_count; g++)
-		if (place->groups[g] == number)
-			return g;
-	return STAT_NO_GROUP;
-}
-
-/* Keeps the numbers in rising order. */
-static int add_group(struct stat_place *place, uint32_t number)
-{
-	uint32_t *larger, at = 0;
-
-	while (at < place->group_count && place->groups[at] < number)
-		at++;
-	if (at < place->group_count && place->groups[at] == number)
-		return 0;
-	larger = realloc(place->groups, (place->group_count + 1) * sizeof(larger[0]));
-	if (!larger)
-		return -ENOMEM;
-	memmove(larger + at + 1, larger + at,
-		(place->group_count - at) * sizeof(larger[0]));
-	larger[at] = number;
-	place->groups = larger;
-	place->group_count++;
-	return 0;
-}
-
-static int find_groups(struct stat_place *place, const struct pm_event_list *list)
-{
-	int err = 0;
-
-	place->group_count = 0;
-	pm_cpus_each (cpu, &place->cpus) {
-		for (uint32_t i = 0; !err && i < list->logical_count; i++) {
-			uint32_t number = number_of(place, list, i, (unsigned int)cpu);
-
-			if (number != PM_GROUP_NONE)
-				err = add_group(place, number);
-		}
-	}
-	return err;
-}
-
+/* The groups of the level that the placement has CPUs in, and last, for what the level
+ * cannot tell apart, the whole. */
 int stat_place_plan(struct stat_place *place, const struct pm_event_list *list,
 		    struct pm_diag *diag)
 {
-	int n = 0;
+	const struct pm_spread like = {.placement = place->placement};
+	struct pm_cpus numbers = {0};
+	uint32_t count;
 
-	place->targets = calloc(list->count + 1, sizeof(place->targets[0]));
-	if (!place->targets)
+	if (pm_spread_groups(&like, place->level, &numbers))
 		return pm_diag_set(diag, -ENOMEM, "out of memory");
-	place->target_count = list->count;
-	for (size_t e = 0; e < list->count; e++) {
-		n = pm_placement_targets(place->placement, &list->events[e],
-					 &place->targets[e], diag);
-		if (n < 0)
-			return n;
-		n = pm_cpus_or(&place->cpus, &place->targets[e].open);
-		if (n)
-			return pm_diag_set(diag, n, "out of memory");
-	}
-	if (place->grouped && find_groups(place, list))
-		return pm_diag_set(diag, -ENOMEM, "out of memory");
-	if (!place->group_count)
-		return pm_diag_set(diag, -ENODEV,
-				   "this machine has no level '%s' by which these events "
-				   "can be told apart",
+	count = pm_cpus_count(&numbers);
+	if (!count)
+		return pm_diag_set(diag, -ENOENT, "this machine has no level '%s'",
 				   pm_level_name(place->level));
+	place->groups = calloc(count + 1, sizeof(place->groups[0]));
+	place->before =
+		calloc((count + 1) * list->logical_count + 1, sizeof(place->before[0]));
+	if (place->groups && place->before) {
+		pm_cpus_each (number, &numbers)
+			place->groups[place->group_count++] = (uint32_t)number;
+		if (place->grouped)
+			place->groups[place->group_count++] = WHOLE;
+	}
+	pm_cpus_free(&numbers);
+	return place->group_count ? 0 : pm_diag_set(diag, -ENOMEM, "out of memory");
+}
+
+void stat_place_group_name(const struct stat_place *place, uint32_t group,
+			   char name[STAT_GROUP_NAME])
+{
+	if (!place->grouped)
+		name[0] = '\0';
+	else if (place->groups[group] == WHOLE)
+		snprintf(name, STAT_GROUP_NAME, "all");
+	else
+		snprintf(name, STAT_GROUP_NAME, "%s:%u", pm_level_name(place->level),
+			 place->groups[group]);
+}
+
+/* --- events --------------------------------------------------------------------------
+ */
+
+int stat_place_start(struct stat_place *place, const struct pm_event_list *list,
+		     bool split, struct pm_diag *diag)
+{
+	int n = pm_spread_open(&place->spread, place->placement, list,
+			       PM_OPEN_PARTIAL | (split ? PM_OPEN_SPLIT : 0), diag);
+
+	if (n < 0)
+		return n;
+	n = pm_spread_start(place->spread);
+	if (n)
+		pm_diag_set(diag, n, "%s", strerror(-n));
+	return n;
+}
+
+void stat_place_stop(struct stat_place *place)
+{
+	if (place->spread)
+		pm_spread_stop(place->spread);
+}
+
+void stat_place_end(struct stat_place *place)
+{
+	pm_spread_close(place->spread);
+	place->spread = NULL;
+}
+
+int stat_place_error(const struct stat_place *place, const struct pm_event_list *list,
+		     uint32_t event, int *cpu, bool *open)
+{
+	int error = 0;
+
+	*cpu = -1;
+	*open = false;
+	for (uint32_t c = 0; c < place->spread->cpu_count; c++) {
+		const struct pm_spread_cpu *on = &place->spread->cpus[c];
+		const struct pm_spread_plan *plan = &place->spread->plans[on->plan];
+
+		for (uint32_t k = 0; k < plan->count; k++) {
+			const struct pm_counter *counter = &on->instance->counters[k];
+
+			if (list->events[plan->original[k]].logical != event)
+				continue;
+			*open |= counter->fd >= 0;
+			if (counter->fd < 0 && !error) {
+				error = counter->error;
+				*cpu = (int)on->cpu;
+			}
+		}
+	}
+	return error ?: *open ? 0 : -ENODEV;
+}
+
+/* The sum of EVENT in group G: 0, or why it is none. */
+static int sum_of(const struct stat_place *place, uint32_t event, uint32_t g,
+		  struct pm_spread_sum *sum)
+{
+	const struct pm_spread *spread = place->spread;
+	struct pm_spread_sum one;
+	int err;
+
+	if (place->groups[g] != WHOLE)
+		return pm_spread_sum(spread, event, place->level, place->groups[g], sum);
+	for (uint32_t other = 0; other < g; other++) {
+		err = pm_spread_sum(spread, event, place->level, place->groups[other],
+				    &one);
+		if (err != -ERANGE)
+			return -ERANGE;
+	}
+	return pm_spread_sum(spread, event, PM_LEVEL_MACHINE, 0, sum);
+}
+
+int stat_place_read(struct stat_place *place, const struct stat_events *events,
+		    struct stat_cell *cells, bool since_start, struct pm_diag *diag)
+{
+	/* A CPU that cannot be read shows in the sums. */
+	pm_spread_read(place->spread);
+	for (uint32_t g = 0; g < place->group_count; g++) {
+		for (uint32_t i = 0; i < events->count; i++) {
+			size_t c = (size_t)g * events->count + i;
+			struct pm_spread_sum sum = {.counted = 0};
+			struct pm_reading before = place->before[c];
+			int err = sum_of(place, i, g, &sum);
+
+			if (err == -ENOMEM)
+				return pm_diag_set(diag, err, "out of memory");
+			cells[c].absent = err == -ERANGE;
+			if (since_start)
+				before = (struct pm_reading){0};
+			stat_cell_add(&cells[c], &events->events[i], &sum, &before);
+			place->before[c] = sum.reading;
+		}
+	}
 	return 0;
 }

@@ -62,19 +62,18 @@ static void put_count(char *cell, const struct stat_event *event, double value)
 	snprintf(cell, CELL, "%s%s%s", number, *unit ? " " : "", unit);
 }
 
-static void make_row(const struct stat_result *result, uint32_t group, uint32_t i,
+static void make_row(const struct stat_result *result, const struct stat_row *what,
 		     struct row *row)
 {
-	const struct stat_events *events = &result->counting->events;
-	const struct stat_cell *cell = &result->cells[(size_t)group * events->count + i];
-	const struct stat_event *event = &events->events[i];
+	const struct stat_event *event = what->event;
+	const struct stat_cell *cell = what->cell;
 	char number[PM_CELL];
 	struct stat_ratio ratio;
 
 	memset(row, 0, sizeof(*row));
 	if (result->time_ns)
 		seconds(row->cell[TIME], (double)result->time_ns);
-	stat_group_name(result, group, row->cell[PLACE]);
+	snprintf(row->cell[PLACE], CELL, "%s", what->group_name);
 	snprintf(row->cell[EVENT], CELL, "%s", event->label);
 	if (!stat_is_known(cell)) {
 		snprintf(row->cell[COUNT], CELL, "%s", stat_status_name(cell->status));
@@ -98,7 +97,7 @@ static void make_row(const struct stat_result *result, uint32_t group, uint32_t 
 	if (cell->status == STAT_PARTIAL)
 		snprintf(row->cell[COVERED], CELL, "not on all %s",
 			 result->counting->place ? "CPUs" : "threads");
-	if (stat_derive(result, group, i, &ratio)) {
+	if (stat_derive(result, what->group, what->index, &ratio)) {
 		pm_cell_fixed(number, ratio.value, ratio.decimals);
 		snprintf(row->cell[RATIO], CELL, "%s %s", number, ratio.text);
 	}
@@ -156,14 +155,15 @@ static void put_row(struct pm_out *out, const struct row *row, const size_t *wid
 /* Makes a row of each that is to be shown, and measures or prints it. */
 static void each_row(const struct stat_result *result, struct pm_out *out, size_t *width)
 {
-	const struct stat_events *events = &result->counting->events;
+	const struct stat_counting *counting = result->counting;
+	struct stat_row what;
 	struct row row;
 
-	for (uint32_t g = 0; g < result->counting->group_count; g++) {
-		for (uint32_t i = 0; i < events->count; i++) {
-			if (events->events[i].hidden)
+	for (uint32_t g = 0; g < stat_counting_groups(counting); g++) {
+		for (uint32_t i = 0; i < counting->events.count; i++) {
+			if (!stat_row(result, g, i, &what))
 				continue;
-			make_row(result, g, i, &row);
+			make_row(result, &what, &row);
 			if (out)
 				put_row(out, &row, width);
 			else
