@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "core/cover.h"
+#include "core/instance.h"
 #include "core/kernel.h"
 #include "storm.h"
 
@@ -130,6 +131,7 @@ struct opener {
 	uint64_t watched; /* not 0: the first is a breakpoint on this address */
 	uint32_t opened, closed;
 	int fds[ROOM][EVENTS];
+	struct pm_instance *instances[ROOM];
 	uint32_t refuse_at; /* this open() gives -EIO */
 	const struct child
 		*storm;	  /* which has to create a thread after each first open() */
@@ -154,8 +156,13 @@ static int open_events(void *argument, pid_t tid, void **opened, struct pm_diag 
 	int *fds = all->fds[all->opened];
 
 	cr_assert_lt(all->opened, ROOM);
-	if (all->opened + 1 == all->kill_at)
+	if (all->opened + 1 == all->kill_at) {
+		siginfo_t info;
+
+		/* All its threads have ended when it can be waited for. */
 		kill(all->victim, SIGKILL);
+		waitid(P_PID, (id_t)all->victim, &info, WEXITED | WNOWAIT);
+	}
 	if (all->opened + 1 == all->refuse_at)
 		return pm_diag_set(diag, -EIO, "a test refused");
 	for (unsigned int i = 0; i < all->events; i++) {
@@ -551,7 +558,6 @@ Test(cover, what_fails_in_the_middle_leaves_nothing)
 	request = request_for(&child, 1, 0);
 	opener.kill_at = 12;
 	opener.victim = child.pid;
-	/* The threads end when they next run: most of them can still be opened. */
 	cr_assert_eq(pm_cover_process(&request, &result, &diag), -ESRCH, "%s", diag.text);
 	cr_assert_not_null(strstr(diag.text, "has ended"), "%s", diag.text);
 	cr_assert_eq(opener.opened, opener.closed);
@@ -581,6 +587,118 @@ Test(cover, the_limit_of_descriptors_is_named)
 	cr_assert_not_null(strstr(diag.text, want), "%s", diag.text);
 	setrlimit(RLIMIT_NOFILE, &limit);
 	cr_assert_eq(cover_again(&child, &diag), 0, "%s", diag.text);
+	stop(&child);
+}
+
+/* --- instances -----------------------------------------------------------------------
+ */
+
+/* A session's own: an instance for each thread. */
+static int open_instance(void *argument, pid_t tid, void **opened, struct pm_diag *diag)
+{
+	static const char *const names[] = {"page-faults", "dummy"};
+	const uint64_t configs[] = {PERF_COUNT_SW_PAGE_FAULTS, PERF_COUNT_SW_DUMMY};
+	struct opener *all = argument;
+	struct pm_instance *instance = calloc(1, pm_instance_size(2));
+	struct pm_event *events = calloc(2, sizeof(events[0]));
+	int n;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		events[i].name = (char *)names[i];
+		events[i].pmu = (char *)"software";
+		events[i].cpus = (char *)"";
+		events[i].scale = 1;
+		events[i].attr.type = PERF_TYPE_SOFTWARE;
+		events[i].attr.size = sizeof(events[i].attr);
+		events[i].attr.config = configs[i];
+		events[i].attr.exclude_kernel = 1;
+		events[i].attr.exclude_hv = 1;
+	}
+	n = pm_instance_open(instance, events, all->events, tid, -1, PM_OPEN_INHERIT,
+			     diag);
+	if (n < 0) {
+		free(events);
+		free(instance);
+		return n;
+	}
+	all->instances[all->opened++] = instance;
+	*opened = instance;
+	return 0;
+}
+
+static void close_instance(void *argument, void *opened)
+{
+	struct pm_instance *instance = opened;
+	struct opener *all = argument;
+
+	pm_instance_close(instance);
+	free((void *)instance->counters[0].event);
+	free(instance);
+	all->closed++;
+}
+
+static struct pm_cover_request request_instances(const struct child *child,
+						 unsigned int events)
+{
+	struct pm_cover_request request = request_for(child, events, 0);
+
+	request.open = open_instance;
+	request.close = close_instance;
+	return request;
+}
+
+/* Row: HW-01: the instances of a thousand threads of another process, each of one event.
+ */
+Test(cover, a_thousand_instances_work_or_the_limit_is_named)
+{
+	struct rlimit limit;
+	struct child child;
+	struct pm_cover_request request;
+	struct pm_cover_result result;
+	struct pm_reading reading;
+	struct pm_diag diag = {0};
+	uint64_t total = 0;
+	int before;
+
+	if (!may_open())
+		return;
+	child = start(0, 999, "none", NULL);
+	wait_until(&child, &child.storm->created, 999);
+	before = descriptors();
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = 1024;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	request = request_instances(&child, 2);
+	cr_assert_eq(pm_cover_process(&request, &result, &diag), -EMFILE);
+	cr_assert_not_null(strstr(diag.text, "RLIMIT_NOFILE is 1024"), "%s", diag.text);
+	cr_assert_not_null(strstr(diag.text, "need 2 each, 2000 in all"), "%s",
+			   diag.text);
+	cr_assert_eq(opener.opened, opener.closed);
+	cr_assert_eq(descriptors(), before);
+
+	if (limit.rlim_max < 2100)
+		cr_skip("RLIMIT_NOFILE may be raised to %lu only\n", limit.rlim_max);
+	limit.rlim_cur = 2100;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	diag = (struct pm_diag){0};
+	request = request_instances(&child, 2);
+	cr_assert_eq(pm_cover_process(&request, &result, &diag), 0, "%s", diag.text);
+	cr_assert_eq(result.direct, 1000);
+	cr_assert_eq(result.uncertain, 0, "%s", result.doubt);
+	calm_down(&child);
+	for (uint32_t i = 0; i < opener.opened; i++)
+		cr_assert_eq(pm_instance_enable(opener.instances[i]), 0);
+	raise_phase(&child, STORM_WORK);
+	wait_until(&child, &child.storm->worked, 1000);
+	for (uint32_t i = 0; i < opener.opened; i++) {
+		cr_assert_eq(pm_instance_disable(opener.instances[i]), 0);
+		cr_assert_eq(pm_instance_read_counter(opener.instances[i], 0, &reading),
+			     0);
+		total += reading.value;
+		close_instance(&opener, opener.instances[i]);
+	}
+	cr_assert_eq(total, atomic_load(&child.storm->faults));
+	cr_assert_eq(descriptors(), before);
 	stop(&child);
 }
 

@@ -70,18 +70,23 @@ static uint32_t count_status(const struct cover *cover, enum cover_status status
 /* A refused descriptor: what the whole would need. */
 static int explain_limit(const struct cover *cover, int error)
 {
-	uint64_t soft, hard;
 	unsigned int each = cover->request->descriptors;
+	uint64_t soft, hard;
 
-	if (error != -EMFILE || pm_kernel_getrlimit(RLIMIT_NOFILE, &soft, &hard))
+	if (error != -EMFILE || !cover->diag)
 		return error;
-	if (cover->diag && !cover->diag->error)
+	if (!cover->diag->error)
 		pm_diag_set(cover->diag, error, "no file descriptor is left");
 	pm_diag_add(cover->diag,
-		    "; the %zu threads of process %d need %u each, %zu in all, and "
-		    "RLIMIT_NOFILE "
-		    "is %" PRIu64 " (it may be raised to %" PRIu64 ")",
-		    cover->count, cover->pid, each, cover->count * each, soft, hard);
+		    "; the %zu threads of process %d need %u each, %zu in all",
+		    cover->count, cover->pid, each, cover->count * each);
+	/* What open() said of it may have named the limit. */
+	if (!strstr(cover->diag->text, "RLIMIT_NOFILE") &&
+	    !pm_kernel_getrlimit(RLIMIT_NOFILE, &soft, &hard))
+		pm_diag_add(cover->diag,
+			    ", and RLIMIT_NOFILE is %" PRIu64
+			    " (it may be raised to %" PRIu64 ")",
+			    soft, hard);
 	return error;
 }
 
@@ -323,6 +328,8 @@ int pm_cover_process(const struct pm_cover_request *request,
 		found.inherited = count_status(&cover, COVER_INHERITED);
 		found.refused = count_status(&cover, COVER_REFUSED);
 		found.scans = cover.scans;
+		/* Of threads that ended meanwhile. */
+		pm_diag_clear(diag);
 		*result = found;
 	}
 	pm_cover_free(&cover);
