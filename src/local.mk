@@ -88,7 +88,8 @@ libperfmon_all_la_SOURCES = \
 	src/core/topology_cache.c src/core/topology_load.h \
 	src/core/version.c \
 	src/compat/perfmon2.c src/compat/perfmon2.h \
-	src/compat/perfmon2_context.c src/compat/perfmon2_registers.c \
+	src/compat/perfmon2_context.c src/compat/perfmon2_overflow.c \
+	src/compat/perfmon2_registers.c \
 	src/compat/perfmon2_sets.c
 libperfmon_all_la_CPPFLAGS = $(AM_CPPFLAGS) $(URCU_CFLAGS) $(HWLOC_CFLAGS)
 libperfmon_all_la_LIBADD = $(URCU_LIBS) $(HWLOC_LIBS) $(PFM_LIBS) -lm

@@ -83,6 +83,7 @@ CRITERION_TESTS += tests/test_format
 CRITERION_TESTS += tests/test_log
 CRITERION_TESTS += tests/test_log_perf
 CRITERION_TESTS += tests/test_perfmon2
+CRITERION_TESTS += tests/test_perfmon2_overflow
 CRITERION_TESTS += tests/test_ring
 CRITERION_TESTS += tests/test_sample
 CRITERION_TESTS += tests/test_guest_hotplug
@@ -129,6 +130,7 @@ tests_test_targets_SOURCES = tests/test_targets.c tests/session_probe.h
 tests_test_targets_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_targets_LDADD = $(TEST_LIBS)
 
+tests_test_perfmon2_SOURCES = tests/test_perfmon2.c tests/perfmon2_probe.h
 tests_test_perfmon2_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_perfmon2_LDADD = $(TEST_LIBS)
 tests_test_target_watch_CPPFLAGS = $(TEST_CPPFLAGS)
@@ -137,6 +139,10 @@ tests_test_target_watch_LDADD = $(TEST_LIBS)
 tests_test_cover_SOURCES = tests/test_cover.c tests/storm.h
 tests_test_cover_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_cover_LDADD = $(TEST_LIBS)
+
+tests_test_perfmon2_overflow_SOURCES = tests/test_perfmon2_overflow.c tests/perfmon2_probe.h
+tests_test_perfmon2_overflow_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_perfmon2_overflow_LDADD = $(TEST_LIBS)
 
 tests_test_options_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_options_LDADD = $(TEST_LIBS)

@@ -52,11 +52,13 @@
  * bits 20 (INT) and 22 (EN) are ignored.
  *
  * Threads: any thread may make any call at any time; calls on one session wait for each
- * other. None but read(2), pfm_read_msg(), poll(2) and close(2) is safe in a signal
- * handler that may have interrupted another call on the same session.
+ * other. Signals are blocked within a call, so that one never interrupts it. In a signal
+ * handler these may be called: pfm_start(), pfm_stop(), pfm_read_msg(), and
+ *pfm_read_pmds() and pfm_write_pmds() with at most 16 elements, of PMDs that have been
+ *written before and with what overflows lead to unchanged: they do not allocate.
  *
- * Every call makes two or three system calls (the session is found by fstat(2)) beside
- * those of what it is built on, named below.
+ * Every call makes four system calls (to find the session and about signals) beside those
+ * of what it is built on, named below.
  */
 #ifndef PERFMON_PERFMON2_H
 #define PERFMON_PERFMON2_H
@@ -92,9 +94,14 @@ extern "C" {
  * sampling arguments without PFM_FL_SMPL_FMT can be seen; the function of that name,
  * (pfm_create_context)(...), cannot, and looks at them with that flag only.
  *
+ * PFM_FL_NOTIFY_BLOCK: a thread of this process that overflows with notification waits
+ * until the session is restarted, stopped, detached or closed. For this the library takes
+ * a real-time signal without a handler, as perfmon_overflow_block() does.
+ * PFM_FL_OVFL_NO_MSG: such overflows mask the session but send no message.
+ *
  * EINVAL: an unknown flag, PFM_FL_NOTIFY_BLOCK with PFM_FL_SYSTEM_WIDE, or a sampling
- * argument that is not 0 without PFM_FL_SMPL_FMT; EOPNOTSUPP: PFM_FL_NOTIFY_BLOCK,
- * PFM_FL_SMPL_FMT, PFM_FL_OVFL_NO_MSG; ENOMEM; EMFILE, ENFILE: out of descriptors;
+ * argument that is not 0 without PFM_FL_SMPL_FMT; EOPNOTSUPP: PFM_FL_SMPL_FMT; EBUSY: no
+ * signal is free for PFM_FL_NOTIFY_BLOCK; ENOMEM; EMFILE, ENFILE: out of descriptors;
  * EAGAIN: out of threads; ECHILD: in a child that came about without fork(2).
  */
 int pfm_create_context(int flags, ...);
@@ -113,7 +120,8 @@ int pfm_create_context_args(int flags, const char *smpl_name, void *smpl_arg,
  * EINVAL: also a thread number below 1, a CPU number below 0; EBUSY: it is attached;
  * ESRCH: no such thread; and what perfmon_session_attach_thread() gives, whose system
  * calls it makes: ENOENT, EOPNOTSUPP, ENODEV: this machine does not count a programmed
- * event; EACCES, EPERM: not permitted.
+ * event; EACCES, EPERM: not permitted; EOPNOTSUPP also: a thread of another process with
+ * PFM_FL_NOTIFY_BLOCK.
  */
 int pfm_load_context(int fd, int flags, ...);
 
@@ -128,10 +136,12 @@ int pfm_unload_context(int fd, int flags, ...);
  * pfm_start(fd, 0), pfm_start(fd, PFM_STARTFL_SET, set) - starts an attached session; no
  * effect on a running one, except that it switches to SET (an int). Without
  * PFM_STARTFL_SET it starts with the set that was active last, at first with the lowest.
- * As perfmon_session_start(), perfmon_set_start().
+ * A session that a notification has masked goes on with PFM_STARTFL_RESTART alone, and
+ * with SET if that is given, too. As perfmon_session_start(), perfmon_set_start(),
+ * perfmon_overflow_restart().
  *
- * EINVAL: also a detached session, an unknown set, both flags at once; EBUSY:
- * PFM_STARTFL_RESTART, but no notification is waiting for it.
+ * EINVAL: also a detached session, an unknown set; EBUSY: PFM_STARTFL_RESTART, but no
+ * notification has masked the session.
  */
 int pfm_start(int fd, int flags, ...);
 
@@ -161,10 +171,12 @@ struct pfarg_pmc {
 
 /* Flags of this library. The first three, of which at most one is set, say that reg_value
  * is no encoding of the core PMU. */
-#define PFM_PMCFL_SOFTWARE 0x10000 /* reg_value: a PERF_COUNT_SW_ of perf_event_open(2)  \
-				    */
-#define PFM_PMCFL_GENERIC 0x20000  /* reg_value: a PERF_COUNT_HW_ of perf_event_open(2)  \
-				    */
+#define PFM_PMCFL_SOFTWARE                                                               \
+	0x10000 /* reg_value: a PERF_COUNT_SW_ of perf_event_open(2)                     \
+		 */
+#define PFM_PMCFL_GENERIC                                                                \
+	0x20000 /* reg_value: a PERF_COUNT_HW_ of perf_event_open(2)                     \
+		 */
 #define PFM_PMCFL_WRITES                                                                 \
 	0x40000 /* reg_value: an address, a multiple of 8; counts writes                 \
 		 * to the 8 bytes there */
@@ -203,16 +215,27 @@ struct pfarg_pmd {
 int pfm_write_pmcs(int fd, struct pfarg_pmc *req, size_t size);
 
 /**
- * pfm_write_pmds() - sets PMDs, in any state. As perfmon_session_write(). EINVAL: also a
- * register or set that does not exist; EOPNOTSUPP: a flag of the text in reg_flags:
- * 64-bit overflows do nothing yet, and fields about them are not looked at.
+ * pfm_write_pmds() - sets PMDs and what their overflows lead to, which is when 64 bits
+ * overflow: a PMD written to -N overflows after N events, at which it is set to
+ * reg_short_reset, or with PFM_PMDFL_OVFL_NOTIFY to reg_long_reset by the restart. The
+ * PMDs of its set in reg_reset_pmds are set along with it, to reset values of their own,
+ * 0 if they have none. PFM_PMDFL_RANDOM makes periods longer, by a number within
+ * reg_random_mask. With PFM_PMDFL_SWITCH the reg_ovfl_switch_cnt-th overflow goes on to
+ * the next event set, if its own has PFM_SETFL_OVFL_SWITCH. Fields without their flag are
+ * not looked at. As perfmon_session_write() and perfmon_overflow_program().
+ *
+ * In any state; EBUSY: the session is running or masked, and what overflows lead to is
+ * not what was written before; EINVAL: also a register or set that does not exist,
+ * PFM_PMDFL_SWITCH with a count of 0; EOPNOTSUPP: PFM_PMDFL_SMPL; overflows of an event
+ * that several core PMUs count; for a loaded session what pfm_load_context() gives. The
+ * first with PFM_PMDFL_OVFL_NOTIFY makes a helper thread (EMFILE, EAGAIN).
  */
 int pfm_write_pmds(int fd, struct pfarg_pmd *req, size_t size);
 
 /**
- * pfm_read_pmds() - fills reg_value of the SIZE bytes of PMDS, in any state; reg_flags
- * may be what was written. As perfmon_session_read(). EINVAL: also a register or set that
- * does not exist.
+ * pfm_read_pmds() - fills reg_value and reg_last_reset_val of the SIZE bytes of PMDS, in
+ * any state; reg_flags may be what was written. As perfmon_session_read(). EINVAL: also a
+ * register or set that does not exist.
  */
 int pfm_read_pmds(int fd, struct pfarg_pmd *pmds, size_t size);
 
@@ -247,11 +270,13 @@ struct pfarg_setinfo {
 
 /**
  * pfm_create_evtsets() - makes event sets, 0 to 65535, or changes the properties of those
- * that are there, whose registers are kept. Only while detached. As perfmon_set_create().
+ * that are there, whose registers are kept. Only while detached. With
+ * PFM_SETFL_TIME_SWITCH the next set has its turn after set_timeout nanoseconds, of CPU
+ * time for a thread; it is rounded, and the effective value is stored in SETS. Without
+ * the flag it is not looked at. As perfmon_set_create().
  *
- * EBUSY: the session is attached; E2BIG: also more than 256 sets; EOPNOTSUPP:
- * PFM_SETFL_OVFL_SWITCH, PFM_SETFL_TIME_SWITCH. Without the latter set_timeout is not
- * looked at.
+ * EINVAL: also a time-out that cannot be; EBUSY: the session is attached; E2BIG: also
+ * more than 256 sets.
  */
 int pfm_create_evtsets(int fd, struct pfarg_setdesc *sets, size_t size);
 
@@ -274,6 +299,9 @@ int pfm_getinfo_evtsets(int fd, struct pfarg_setinfo *info, size_t size);
  */
 
 #define PFM_MSG_OVFL 1 /* an overflow happened */
+/* Not in the text, but in what it was written about: the thread has ended, the CPU is
+ * offline. Nothing else is in such a message. */
+#define PFM_MSG_END 2
 
 struct pfarg_ovfl_msg {
 	__u32 msg_type;			 /* message type: PFM_MSG_OVFL */
@@ -292,13 +320,13 @@ union pfarg_msg {
 typedef union pfarg_msg pfarg_msg_t;
 
 /**
- * pfm_read_msg() - read(2) of messages from FD, with the check that a bare read(2) cannot
- * make in user space: EINVAL if SIZE is 0 or no multiple of sizeof(union pfarg_msg).
- * Otherwise what read(2) does: as many whole messages as are there and fit, in bytes; it
- * waits for the first, or EAGAIN with O_NONBLOCK; EINTR; EFAULT. Works in a forked child.
- * One system call. Not in the text of perfmon2.
- *
- * No session sends messages yet.
+ * pfm_read_msg() - read(2) of messages from FD. A session with a PMD that notifies sends
+ * one for each such overflow, and one at the end of what it is attached to. A bare
+ * read(2) is as good, but for a check that it cannot make in user space: EINVAL if SIZE
+ * is 0 or no multiple of sizeof(union pfarg_msg). Otherwise what read(2) does: as many
+ * whole messages as are there and fit, in bytes; it waits for the first, or EAGAIN with
+ * O_NONBLOCK; EINTR; EFAULT. Works in a forked child. One system call. Not in the text of
+ * perfmon2.
  */
 ssize_t pfm_read_msg(int fd, union pfarg_msg *messages, size_t size);
 

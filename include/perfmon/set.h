@@ -107,6 +107,9 @@ struct perfmon_set_info {
 				  PERFMON_VIRTUAL_TIME */
 	uint32_t counters;     /* out: how many it has */
 	uint32_t is_active;    /* out: 1 if it is on now on some target */
+	/* out: its counters that have overflowed in its last turn, counter i as bit i %
+	 * 64 of word i / 64 */
+	uint64_t overflowed[PERFMON_SESSION_COUNTERS / 64];
 	uint64_t reserved2[4]; /* in: 0 */
 };
 

@@ -21,10 +21,9 @@ PM_EXPORT int pfm_create_context_args(int flags, const char *smpl_name, void *sm
 		return pm2_result(-EINVAL);
 	if (!(flags & PFM_FL_SMPL_FMT) && (smpl_name || smpl_arg || arg_size))
 		return pm2_result(-EINVAL);
-	if (flags & ~PFM_FL_SYSTEM_WIDE)
+	if (flags & PFM_FL_SMPL_FMT)
 		return pm2_result(-EOPNOTSUPP);
-	return pm2_result(pm2_context_create(
-		flags & PFM_FL_SYSTEM_WIDE ? PERFMON_SCOPE_CPU : PERFMON_SCOPE_THREAD));
+	return pm2_result(pm2_context_create((uint32_t)flags));
 }
 
 /* For who calls it past the macro. */
@@ -87,28 +86,33 @@ PM_EXPORT int pfm_unload_context(int fd, int flags, ...)
 	return pm2_context_leave(context, err);
 }
 
+static int start_set(struct pm2_context *context, int set)
+{
+	if (set < 0 || set > UINT16_MAX)
+		return pm_diag_set(&context->diag, -EINVAL, "there is no event set %d",
+				   set);
+	return pm2_session_said(context,
+				perfmon_set_start(context->session, (uint16_t)set));
+}
+
 static int start(struct pm2_context *context, int flags, int set)
 {
 	int err = pm2_check_flags(context, (uint32_t)flags, KNOWN_START_FLAGS);
 
 	if (err)
 		return err;
-	switch (flags) {
-	case 0:
+	if (!flags)
 		return pm2_session_said(context, perfmon_session_start(context->session));
-	case PFM_STARTFL_SET:
-		if (set < 0 || set > UINT16_MAX)
-			return pm_diag_set(&context->diag, -EINVAL,
-					   "there is no event set %d", set);
-		return pm2_session_said(
-			context, perfmon_set_start(context->session, (uint16_t)set));
-	case PFM_STARTFL_RESTART:
+	if (flags & PFM_STARTFL_RESTART &&
+	    perfmon_session_state(context->session) != PERFMON_MASKED)
 		return pm_diag_set(&context->diag, -EBUSY,
-				   "no notification waits for a restart");
-	default:
-		return pm_diag_set(&context->diag, -EINVAL,
-				   "a restart goes on with the set that is active");
-	}
+				   "the session does not wait for a restart");
+	if (flags & PFM_STARTFL_SET)
+		err = start_set(context, set);
+	if (!err && flags & PFM_STARTFL_RESTART)
+		err = pm2_session_said(context,
+				       perfmon_overflow_restart(context->session));
+	return err;
 }
 
 PM_EXPORT int pfm_start(int fd, int flags, ...)

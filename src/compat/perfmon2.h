@@ -7,22 +7,36 @@
  *	perfmon2.c		life cycle: load, unload, start, stop
  *	perfmon2_context.c	descriptors: from one to its context, and the end of both
  *	perfmon2_registers.c	PMCs and PMDs
+ *	perfmon2_overflow.c	what overflows of PMDs lead to, and messages
  *	perfmon2_sets.c		event sets
  */
 #ifndef PM_COMPAT_PERFMON2_H
 #define PM_COMPAT_PERFMON2_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "core/diag.h"
+#include "perfmon/overflow.h"
 #include "perfmon/perfmon2.h"
 #include "perfmon/session.h"
 #include "perfmon/set.h"
 
 #define PM2_REGISTERS (64u * PFM_PMD_BV)
+
+/* What becomes of overflows of a PMD, as it was written. Fields are 0 without the flag
+ * that they need. */
+struct pm2_overflow {
+	uint32_t flags;
+	uint64_t long_reset;
+	uint64_t short_reset;
+	uint64_t switch_count;
+	uint64_t random_mask;
+	uint64_t reset_pmds[PFM_PMD_BV];
+};
 
 /* A register that has been written. */
 struct pm2_register {
@@ -33,10 +47,19 @@ struct pm2_register {
 	uint32_t pmc_flags;
 	uint64_t pmc_value;
 	uint64_t value; /* of the PMD, without a counter */
+	struct pm2_overflow overflow;
+	/* The same as the session has it for the counter; size 0: nothing. */
+	struct perfmon_overflow applied;
 };
 /* Number of what is no register: a counter that a refused call has left, counting
  * nothing, for the next PMC of its set. */
 #define PM2_SPARE UINT16_MAX
+
+/* What the watcher waits for. */
+struct pm2_watch {
+	struct pm2_context *context;
+	bool is_messages; /* of the session; else the library's end: hanging up, room */
+};
 
 struct pm2_context {
 	/* Guarded by the table's lock. */
@@ -48,9 +71,17 @@ struct pm2_context {
 	pid_t owner;
 	int fd; /* the library's end */
 	bool is_cpu;
+	bool is_silent; /* PFM_FL_OVFL_NO_MSG */
+	struct pm2_watch ends, messages;
 	/* Guarded by `lock`. */
 	pthread_mutex_t lock;
+	sigset_t signals; /* and the holder's, which he has blocked */
+	int cancel_state;
 	struct perfmon_session *session; /* NULL in a child */
+	int message_fd;		 /* the session's descriptor for messages, -1: none */
+	union pfarg_msg pending; /* found no room in the socket */
+	bool is_pending;
+	bool is_full; /* the socket; the watcher waits for room */
 	struct pm2_register *registers;
 	size_t register_count;
 	struct pm_diag diag;
@@ -59,10 +90,13 @@ struct pm2_context {
 /* --- perfmon2_context.c ----------------------------------------------------------------
  */
 
-/* Creates a context and returns the program's descriptor, or a negative errno. */
-int pm2_context_create(uint32_t scope);
+/* Creates a context with the PFM_FL_ FLAGS and returns the program's descriptor, or a
+ * negative errno. */
+int pm2_context_create(uint32_t flags);
 
-/* Finds the context of FD and takes its lock. 0; -EBADF, -EINVAL, -ECHILD. */
+/* Finds the context of FD and takes its lock, with all signals blocked: so calls may be
+ * made in signal handlers, and a thread never waits for itself. 0; -EBADF, -EINVAL,
+ * -ECHILD. */
 int pm2_context_enter(int fd, struct pm2_context **context);
 
 /* Gives it back; turns RESULT, a negative errno or not, into what the calls return. */
@@ -81,14 +115,43 @@ int pm2_check_vector(struct pm2_context *context, const void *vector, size_t siz
 /* 0, or -EINVAL: FLAGS has others than KNOWN. */
 int pm2_check_flags(struct pm2_context *context, uint32_t flags, uint32_t known);
 
+/* Has the watcher look for messages of the session. 0 or a negative errno. */
+int pm2_context_watch_messages(struct pm2_context *context);
+
+/* Has it look for room in the socket instead, or for messages again. */
+void pm2_context_watch_room(struct pm2_context *context, bool room);
+
 /* --- perfmon2_sets.c -------------------------------------------------------------------
  */
 
 /* 0, or -EINVAL: element I asks for event set ID, which is not there. */
 int pm2_check_set(struct pm2_context *context, size_t i, uint16_t id);
 
+/* --- perfmon2_overflow.c ---------------------------------------------------------------
+ */
+
+/* What PMD says of its overflows. */
+void pm2_overflow_take(struct pm2_overflow *overflow, const struct pfarg_pmd *pmd);
+
+/* Tells the session of REG's overflows, if it does not know yet. 0 or a negative errno.
+ */
+int pm2_overflow_apply(struct pm2_context *context, struct pm2_register *reg);
+
+/* The same for all registers: counters have moved or come. */
+int pm2_overflow_apply_all(struct pm2_context *context);
+
+/* The bits of PMDs in event set ID for the bits of COUNTERS. */
+void pm2_overflow_pmds(const struct pm2_context *context, uint16_t id,
+		       const uint64_t *counters, __u64 *pmds);
+
+/* Takes messages from the session to the socket. Under the context's lock. */
+void pm2_messages_forward(struct pm2_context *context);
+
 /* --- perfmon2_registers.c --------------------------------------------------------------
  */
+
+struct pm2_register *pm2_register_find(struct pm2_context *context, uint16_t set,
+				       uint16_t number);
 
 /* Forgets the registers of event set ID, which is deleted with its counters. */
 void pm2_registers_drop_set(struct pm2_context *context, uint16_t id);

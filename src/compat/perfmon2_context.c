@@ -83,6 +83,13 @@ static void context_put(struct pm2_context *context)
 /* --- the watcher -----------------------------------------------------------------------
  */
 
+/* By hand: a child by clone(2) may have copies of the descriptors, with which they would
+ * stay. */
+static void unwatch(int fd)
+{
+	pm_kernel_epoll_ctl(table.epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
 static void unlink_context(struct pm2_context *gone)
 {
 	struct pm2_context **link = bucket_of(gone->inode);
@@ -91,38 +98,118 @@ static void unlink_context(struct pm2_context *gone)
 		link = &(*link)->next;
 	*link = gone->next;
 	table.count--;
-	/* By hand: a child by clone(2) may have a copy of the descriptor, with which it
-	 * would stay. */
-	pm_kernel_epoll_ctl(table.epoll_fd, EPOLL_CTL_DEL, gone->fd, NULL);
+	unwatch(gone->fd);
+}
+
+static void end_messages(struct pm2_context *context)
+{
+	pthread_mutex_lock(&context->lock);
+	if (context->message_fd >= 0)
+		unwatch(context->message_fd);
+	context->message_fd = -1;
+	pthread_mutex_unlock(&context->lock);
+}
+
+/* Those whose last descriptor has been closed. */
+static bool end_contexts(const struct epoll_event *events, int n)
+{
+	bool done;
+	int i;
+
+	table_lock();
+	for (i = 0; i < n; i++) {
+		const struct pm2_watch *ready = events[i].data.ptr;
+
+		if (!ready->is_messages && events[i].events & EPOLLHUP)
+			unlink_context(ready->context);
+	}
+	done = !table.count;
+	table_unlock();
+	for (i = 0; i < n; i++) {
+		const struct pm2_watch *ready = events[i].data.ptr;
+
+		if (!ready->is_messages && events[i].events & EPOLLHUP) {
+			end_messages(ready->context);
+			context_put(ready->context);
+		}
+	}
+	return done;
+}
+
+/* Ends the watcher, unless a context has come meanwhile. */
+static bool end_watcher(int epoll_fd)
+{
+	bool done;
+
+	table_lock();
+	done = !table.count;
+	if (done) {
+		table.is_watched = false;
+		pm_kernel_close(epoll_fd);
+	}
+	table_unlock();
+	return done;
+}
+
+static void forward(const struct pm2_watch *ready)
+{
+	pthread_mutex_lock(&ready->context->lock);
+	pm2_messages_forward(ready->context);
+	pthread_mutex_unlock(&ready->context->lock);
 }
 
 static void *watch(void *argument)
 {
 	struct epoll_event events[HANG_UPS];
-	bool done = false;
 	int i, n, epoll_fd = (int)(intptr_t)argument;
 
-	while (!done) {
+	for (;;) {
 		n = pm_kernel_epoll_wait(epoll_fd, events, HANG_UPS);
-		table_lock();
-		if (n < 0 && n != -EINTR) {
-			/* The program has closed what is ours. */
-			table.is_watched = false;
-			done = true;
-			n = 0;
+		if (n < 0 && n != -EINTR)
+			break;
+		/* Before any of them ends. */
+		for (i = 0; i < n; i++) {
+			if (!(events[i].events & EPOLLHUP))
+				forward(events[i].data.ptr);
 		}
-		for (i = 0; i < n; i++)
-			unlink_context(events[i].data.ptr);
-		if (!done && !table.count) {
-			done = true;
-			table.is_watched = false;
-			pm_kernel_close(epoll_fd);
-		}
-		table_unlock();
-		for (i = 0; i < n; i++)
-			context_put(events[i].data.ptr);
+		if (end_contexts(events, n) && end_watcher(epoll_fd))
+			return NULL;
 	}
+	/* The program has closed what is ours. */
+	table_lock();
+	table.is_watched = false;
+	table_unlock();
 	return NULL;
+}
+
+int pm2_context_watch_messages(struct pm2_context *context)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = &context->messages};
+	int fd, err;
+
+	if (context->message_fd >= 0)
+		return 0;
+	fd = perfmon_overflow_descriptor(context->session);
+	if (fd < 0)
+		return pm2_session_said(context, fd);
+	err = pm_kernel_epoll_ctl(table.epoll_fd, EPOLL_CTL_ADD, fd, &event);
+	if (err)
+		return pm_diag_set(&context->diag, err,
+				   "messages cannot be waited for (error %d)", -err);
+	context->message_fd = fd;
+	return 0;
+}
+
+void pm2_context_watch_room(struct pm2_context *context, bool room)
+{
+	struct epoll_event ends = {.events = room ? EPOLLOUT : 0,
+				   .data.ptr = &context->ends};
+	struct epoll_event messages = {.events = room ? 0 : EPOLLIN,
+				       .data.ptr = &context->messages};
+
+	pm_kernel_epoll_ctl(table.epoll_fd, EPOLL_CTL_MOD, context->fd, &ends);
+	pm_kernel_epoll_ctl(table.epoll_fd, EPOLL_CTL_MOD, context->message_fd,
+			    &messages);
 }
 
 /* Under the lock. */
@@ -231,7 +318,7 @@ static int context_publish(struct pm2_context *context)
 {
 	struct pm2_context **bucket = bucket_of(context->inode);
 	/* Hanging up is always told. */
-	struct epoll_event event = {.data.ptr = context};
+	struct epoll_event event = {.data.ptr = &context->ends};
 	int err;
 
 	table_lock();
@@ -272,24 +359,34 @@ static int make_ends(struct pm2_context *context, int *end)
 	return 0;
 }
 
-int pm2_context_create(uint32_t scope)
+static int make_session(struct pm2_context *context, uint32_t flags)
 {
-	struct perfmon_session_options options = {.size = sizeof(options),
-						  .scope = scope};
-	struct pm2_context *context;
-	pid_t owner = owner_of_table();
+	struct perfmon_session_options options = {
+		.size = sizeof(options),
+		.scope = flags & PFM_FL_SYSTEM_WIDE ? PERFMON_SCOPE_CPU
+						    : PERFMON_SCOPE_THREAD};
+	int err = perfmon_session_create(&context->session, &options);
+
+	if (!err && flags & PFM_FL_NOTIFY_BLOCK)
+		err = perfmon_overflow_block(context->session, 0);
+	return err;
+}
+
+static int create(uint32_t flags, pid_t owner)
+{
+	struct pm2_context *context = calloc(1, sizeof(*context));
 	int end, err;
 
-	if (!owner)
-		return -ECHILD;
-	context = calloc(1, sizeof(*context));
 	if (!context)
 		return -ENOMEM;
 	pthread_mutex_init(&context->lock, NULL);
-	context->fd = -1;
-	context->is_cpu = scope == PERFMON_SCOPE_CPU;
+	context->fd = context->message_fd = -1;
+	context->is_cpu = flags & PFM_FL_SYSTEM_WIDE;
+	context->is_silent = flags & PFM_FL_OVFL_NO_MSG;
+	context->ends = (struct pm2_watch){.context = context};
+	context->messages = (struct pm2_watch){.context = context, .is_messages = true};
 	context->owner = owner;
-	err = perfmon_session_create(&context->session, &options);
+	err = make_session(context, flags);
 	if (err)
 		goto fail;
 	err = make_ends(context, &end);
@@ -309,7 +406,23 @@ fail:
 /* --- calls -----------------------------------------------------------------------------
  */
 
-int pm2_context_enter(int fd, struct pm2_context **out)
+int pm2_context_create(uint32_t flags)
+{
+	pid_t owner = owner_of_table();
+	sigset_t signals;
+	int result, cancel_state;
+
+	if (!owner)
+		return -ECHILD;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	pm_kernel_signals_block(&signals);
+	result = create(flags, owner);
+	pm_kernel_signals_restore(&signals);
+	pthread_setcancelstate(cancel_state, NULL);
+	return result;
+}
+
+static int find(int fd, struct pm2_context **out)
 {
 	struct pm2_context *context;
 	struct stat st;
@@ -334,11 +447,41 @@ int pm2_context_enter(int fd, struct pm2_context **out)
 	else
 		context->references++;
 	table_unlock();
-	if (err)
+	*out = context;
+	return err;
+}
+
+int pm2_context_enter(int fd, struct pm2_context **out)
+{
+	struct pm2_context *context;
+	sigset_t signals;
+	int err, cancel_state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	pm_kernel_signals_block(&signals);
+	err = find(fd, &context);
+	if (err) {
+		pm_kernel_signals_restore(&signals);
+		pthread_setcancelstate(cancel_state, NULL);
 		return err;
+	}
 	pthread_mutex_lock(&context->lock);
+	context->signals = signals;
+	context->cancel_state = cancel_state;
 	*out = context;
 	return 0;
+}
+
+int pm2_context_leave(struct pm2_context *context, int result)
+{
+	sigset_t signals = context->signals;
+	int cancel_state = context->cancel_state;
+
+	pthread_mutex_unlock(&context->lock);
+	context_put(context);
+	pm_kernel_signals_restore(&signals);
+	pthread_setcancelstate(cancel_state, NULL);
+	return pm2_result(result);
 }
 
 int pm2_result(int result)
@@ -347,13 +490,6 @@ int pm2_result(int result)
 		return result;
 	errno = -result;
 	return -1;
-}
-
-int pm2_context_leave(struct pm2_context *context, int result)
-{
-	pthread_mutex_unlock(&context->lock);
-	context_put(context);
-	return pm2_result(result);
 }
 
 int pm2_session_said(struct pm2_context *context, int result)

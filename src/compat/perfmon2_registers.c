@@ -108,8 +108,8 @@ static int text_of(char text[TEXT_SIZE], const struct pfarg_pmc *pmc)
 /* --- the map ---------------------------------------------------------------------------
  */
 
-static struct pm2_register *find(struct pm2_context *context, uint16_t set,
-				 uint16_t number)
+struct pm2_register *pm2_register_find(struct pm2_context *context, uint16_t set,
+				       uint16_t number)
 {
 	size_t i;
 
@@ -138,7 +138,7 @@ static int reserve(struct pm2_context *context, size_t more)
 static struct pm2_register *touch(struct pm2_context *context, uint16_t set,
 				  uint16_t number)
 {
-	struct pm2_register *reg = find(context, set, number);
+	struct pm2_register *reg = pm2_register_find(context, set, number);
 
 	if (reg)
 		return reg;
@@ -171,6 +171,7 @@ void pm2_registers_drop_set(struct pm2_context *context, uint16_t id)
 			before += gone[c];
 		*counter -= before;
 	}
+	pm2_overflow_apply_all(context);
 }
 
 static int check_register(struct pm2_context *context, size_t i, uint16_t set,
@@ -252,7 +253,7 @@ static int check_pmcs(struct pm2_context *context, const struct pfarg_pmc *pmcs,
 static int add_counter(struct pm2_context *context, struct pm2_register *reg,
 		       const char *text)
 {
-	struct pm2_register *spare = find(context, reg->set, PM2_SPARE);
+	struct pm2_register *spare = pm2_register_find(context, reg->set, PM2_SPARE);
 	struct perfmon_write write = {.value = reg->value};
 	int err, counter;
 
@@ -290,16 +291,17 @@ static int program(struct pm2_context *context, const struct pfarg_pmc *pmc)
 		err = add_counter(context, reg, text);
 	if (err)
 		return err;
-	reg = find(context, pmc->reg_set, pmc->reg_num);
+	reg = pm2_register_find(context, pmc->reg_set, pmc->reg_num);
 	reg->pmc_flags = pmc->reg_flags;
 	reg->pmc_value = pmc->reg_value;
 	return 0;
 }
 
-/* Puts back what CHANGE says. The sentence about the failure stays. */
+/* Puts back what CHANGE says. */
 static void undo(struct pm2_context *context, const struct change *change)
 {
-	struct pm2_register *reg = find(context, change->set, change->number);
+	struct pm2_register *reg =
+		pm2_register_find(context, change->set, change->number);
 	struct pfarg_pmc old = {.reg_flags = change->pmc_flags,
 				.reg_value = change->pmc_value};
 	char text[TEXT_SIZE] = QUIESCENT;
@@ -311,13 +313,28 @@ static void undo(struct pm2_context *context, const struct change *change)
 		return;
 	if (change->counter >= 0)
 		text_of(text, &old);
+	else
+		perfmon_overflow_program(context->session, (uint32_t)counter, NULL);
 	perfmon_session_program(context->session, (uint32_t)counter, text);
 	if (change->counter >= 0)
 		return;
 	reg->counter = -1;
+	memset(&reg->applied, 0, sizeof(reg->applied));
 	reg = &context->registers[context->register_count++];
 	*reg = (struct pm2_register){
 		.set = change->set, .number = PM2_SPARE, .counter = counter};
+}
+
+static void undo_all(struct pm2_context *context, const struct change *changes, size_t n)
+{
+	struct pm_diag diag = context->diag;
+
+	while (n--) {
+		if (pm2_register_find(context, changes[n].set, changes[n].number))
+			undo(context, &changes[n]);
+	}
+	pm2_overflow_apply_all(context);
+	context->diag = diag;
 }
 
 static int write_pmcs(struct pm2_context *context, const struct pfarg_pmc *pmcs, size_t n)
@@ -332,7 +349,7 @@ static int write_pmcs(struct pm2_context *context, const struct pfarg_pmc *pmcs,
 	err = reserve(context, 2 * n);
 	for (i = 0; i < n && !err; i++) {
 		const struct pm2_register *reg =
-			find(context, pmcs[i].reg_set, pmcs[i].reg_num);
+			pm2_register_find(context, pmcs[i].reg_set, pmcs[i].reg_num);
 
 		changes[i] = (struct change){pmcs[i].reg_set, pmcs[i].reg_num, -1, 0, 0};
 		if (reg) {
@@ -342,10 +359,9 @@ static int write_pmcs(struct pm2_context *context, const struct pfarg_pmc *pmcs,
 		}
 		err = program(context, &pmcs[i]);
 	}
-	while (err && i--) {
-		if (find(context, changes[i].set, changes[i].number))
-			undo(context, &changes[i]);
-	}
+	err = err ?: pm2_overflow_apply_all(context);
+	if (err)
+		undo_all(context, changes, i);
 	free(changes);
 	return err;
 }
@@ -389,31 +405,109 @@ static int check_pmds(struct pm2_context *context, const struct pfarg_pmd *pmds,
 	return err;
 }
 
-static int write_pmds(struct pm2_context *context, const struct pfarg_pmd *pmds, size_t n)
+/* So many elements need no memory: small vectors may be used in signal handlers. */
+#define FEW 16
+
+/* The registers that PMDS name, and room for them. */
+static int touch_all(struct pm2_context *context, const struct pfarg_pmd *pmds, size_t n)
 {
-	struct perfmon_write *writes = calloc(n, sizeof(writes[0]));
-	size_t i, counted = 0;
-	int err = writes ? reserve(context, n)
-			 : pm_diag_set(&context->diag, -ENOMEM, "out of memory");
+	size_t i, missing = 0;
+	int err;
 
-	for (i = 0; i < n && !err; i++) {
+	for (i = 0; i < n; i++)
+		missing += !pm2_register_find(context, pmds[i].reg_set, pmds[i].reg_num);
+	err = missing ? reserve(context, missing) : 0;
+	for (i = 0; i < n && missing && !err; i++)
+		touch(context, pmds[i].reg_set, pmds[i].reg_num);
+	return err;
+}
+
+/* Exchanges what overflows lead to with SAVED, and tells the session. */
+static int exchange_overflows(struct pm2_context *context, const struct pfarg_pmd *pmds,
+			      size_t n, struct pm2_overflow *saved)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < n; i++) {
 		struct pm2_register *reg =
-			touch(context, pmds[i].reg_set, pmds[i].reg_num);
+			pm2_register_find(context, pmds[i].reg_set, pmds[i].reg_num);
+		struct pm2_overflow old = reg->overflow;
 
-		if (reg->counter >= 0) {
-			writes[counted].index = (uint32_t)reg->counter;
-			writes[counted++].value = pmds[i].reg_value;
-		}
+		reg->overflow = saved[i];
+		saved[i] = old;
 	}
-	if (!err && counted)
+	for (i = 0; i < n && !err; i++)
+		err = pm2_overflow_apply(
+			context,
+			pm2_register_find(context, pmds[i].reg_set, pmds[i].reg_num));
+	return err;
+}
+
+static int write_values(struct pm2_context *context, const struct pfarg_pmd *pmds,
+			size_t n, struct perfmon_write *writes)
+{
+	size_t i, counted = 0;
+	int err = 0;
+
+	for (i = 0; i < n; i++) {
+		const struct pm2_register *reg =
+			pm2_register_find(context, pmds[i].reg_set, pmds[i].reg_num);
+
+		if (reg->counter >= 0)
+			writes[counted++] =
+				(struct perfmon_write){.index = (uint32_t)reg->counter,
+						       .value = pmds[i].reg_value};
+	}
+	if (counted)
 		err = pm2_session_said(
 			context, perfmon_session_write(context->session, writes,
 						       counted * sizeof(writes[0])));
 	for (i = 0; i < n && err >= 0; i++)
-		find(context, pmds[i].reg_set, pmds[i].reg_num)->value =
+		pm2_register_find(context, pmds[i].reg_set, pmds[i].reg_num)->value =
 			pmds[i].reg_value;
-	free(writes);
 	return err < 0 ? err : 0;
+}
+
+/* Backwards: of a register that is named twice the first has the oldest. */
+static void restore_overflows(struct pm2_context *context, const struct pfarg_pmd *pmds,
+			      size_t n, const struct pm2_overflow *saved)
+{
+	struct pm_diag diag = context->diag;
+
+	while (n--)
+		pm2_register_find(context, pmds[n].reg_set, pmds[n].reg_num)->overflow =
+			saved[n];
+	pm2_overflow_apply_all(context);
+	context->diag = diag;
+}
+
+static int write_pmds(struct pm2_context *context, const struct pfarg_pmd *pmds, size_t n)
+{
+	struct perfmon_write few_writes[FEW], *writes = few_writes;
+	struct pm2_overflow few_overflows[FEW], *overflows = few_overflows;
+	size_t i;
+	int err;
+
+	if (n > FEW) {
+		writes = calloc(n, sizeof(writes[0]));
+		overflows = calloc(n, sizeof(overflows[0]));
+	}
+	err = writes && overflows ? touch_all(context, pmds, n)
+				  : pm_diag_set(&context->diag, -ENOMEM, "out of memory");
+	if (!err) {
+		for (i = 0; i < n; i++)
+			pm2_overflow_take(&overflows[i], &pmds[i]);
+		err = exchange_overflows(context, pmds, n, overflows);
+		err = err ?: write_values(context, pmds, n, writes);
+		if (err)
+			restore_overflows(context, pmds, n, overflows);
+	}
+	if (n > FEW) {
+		free(writes);
+		free(overflows);
+	}
+	return err;
 }
 
 PM_EXPORT int pfm_write_pmds(int fd, struct pfarg_pmd *req, size_t size)
@@ -427,17 +521,30 @@ PM_EXPORT int pfm_write_pmds(int fd, struct pfarg_pmd *req, size_t size)
 	err = pm2_check_vector(context, req, size, sizeof(req[0]));
 	err = err ?: check_pmds(context, req, n);
 	for (i = 0; i < n && !err; i++) {
-		if (req[i].reg_flags)
+		if (req[i].reg_flags & PFM_PMDFL_SMPL)
 			err = pm_diag_set(&context->diag, -EOPNOTSUPP,
-					  "element %zu: overflows are not acted on", i);
+					  "element %zu: there is no sampling", i);
 	}
 	err = err ?: write_pmds(context, req, n);
 	return pm2_context_leave(context, err);
 }
 
+static void fill_pmd(struct pm2_context *context, const struct pm2_register *reg,
+		     uint64_t value, struct pfarg_pmd *pmd)
+{
+	uint64_t last_reset = 0;
+
+	if (reg && reg->counter >= 0 && reg->applied.size)
+		perfmon_overflow_last_reset(context->session, (uint32_t)reg->counter,
+					    &last_reset, NULL);
+	pmd->reg_value = value;
+	pmd->reg_last_reset_val = last_reset;
+}
+
 static int read_pmds(struct pm2_context *context, struct pfarg_pmd *pmds, size_t n)
 {
-	struct perfmon_value *values = calloc(n, sizeof(values[0]));
+	struct perfmon_value few[FEW],
+		*values = n > FEW ? calloc(n, sizeof(few[0])) : few;
 	const struct pm2_register *reg;
 	size_t i, counted = 0;
 	int err = 0;
@@ -445,22 +552,24 @@ static int read_pmds(struct pm2_context *context, struct pfarg_pmd *pmds, size_t
 	if (!values)
 		return pm_diag_set(&context->diag, -ENOMEM, "out of memory");
 	for (i = 0; i < n; i++) {
-		reg = find(context, pmds[i].reg_set, pmds[i].reg_num);
+		reg = pm2_register_find(context, pmds[i].reg_set, pmds[i].reg_num);
 		if (reg && reg->counter >= 0)
-			values[counted++].index = (uint32_t)reg->counter;
+			values[counted++] =
+				(struct perfmon_value){.index = (uint32_t)reg->counter};
 	}
 	if (counted)
 		err = pm2_session_said(context,
 				       perfmon_session_read(context->session, values,
 							    counted * sizeof(values[0])));
 	for (i = 0, counted = 0; i < n && err >= 0; i++) {
-		reg = find(context, pmds[i].reg_set, pmds[i].reg_num);
+		reg = pm2_register_find(context, pmds[i].reg_set, pmds[i].reg_num);
 		if (reg && reg->counter >= 0)
-			pmds[i].reg_value = values[counted++].value;
+			fill_pmd(context, reg, values[counted++].value, &pmds[i]);
 		else
-			pmds[i].reg_value = reg ? reg->value : 0;
+			fill_pmd(context, reg, reg ? reg->value : 0, &pmds[i]);
 	}
-	free(values);
+	if (values != few)
+		free(values);
 	return err < 0 ? err : 0;
 }
 

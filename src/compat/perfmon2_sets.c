@@ -41,9 +41,6 @@ static int check_element(struct pm2_context *context, size_t i,
 	if (set->set_reserved1 || !all_zero(set->reserved, 6))
 		return pm_diag_set(&context->diag, -EINVAL,
 				   "element %zu: a reserved field is not 0", i);
-	if (set->set_flags)
-		return pm_diag_set(&context->diag, -EOPNOTSUPP,
-				   "element %zu: sets switch by pfm_start() only", i);
 	return 0;
 }
 
@@ -53,8 +50,15 @@ static struct perfmon_set *sets_of(const struct pfarg_setdesc *sets, size_t n)
 	struct perfmon_set *out = calloc(n, sizeof(out[0]));
 	size_t i;
 
-	for (i = 0; out && i < n; i++)
+	for (i = 0; out && i < n; i++) {
 		out[i].id = sets[i].set_id;
+		if (sets[i].set_flags & PFM_SETFL_OVFL_SWITCH)
+			out[i].flags |= PERFMON_SET_OVERFLOW_SWITCH;
+		if (sets[i].set_flags & PFM_SETFL_TIME_SWITCH) {
+			out[i].flags |= PERFMON_SET_TIME_SWITCH;
+			out[i].timeout_ns = sets[i].set_timeout;
+		}
+	}
 	return out;
 }
 
@@ -76,6 +80,10 @@ PM_EXPORT int pfm_create_evtsets(int fd, struct pfarg_setdesc *sets, size_t size
 					     perfmon_set_create(context->session, own,
 								n * sizeof(own[0])))
 			  : -ENOMEM;
+	}
+	for (i = 0; i < n && err >= 0; i++) {
+		if (sets[i].set_flags & PFM_SETFL_TIME_SWITCH)
+			sets[i].set_timeout = own[i].timeout_ns;
 	}
 	free(own);
 	return pm2_context_leave(context, err < 0 ? err : 0);
@@ -129,8 +137,14 @@ static void fill_info(struct pm2_context *context, const struct perfmon_set_info
 		      struct pfarg_setinfo *info)
 {
 	*info = (struct pfarg_setinfo){.set_id = from->id,
+				       .set_timeout = from->timeout_ns,
 				       .set_runs = from->runs,
 				       .set_act_duration = from->active_ns};
+	if (from->flags & PERFMON_SET_OVERFLOW_SWITCH)
+		info->set_flags |= PFM_SETFL_OVFL_SWITCH;
+	if (from->flags & PERFMON_SET_TIME_SWITCH)
+		info->set_flags |= PFM_SETFL_TIME_SWITCH;
+	pm2_overflow_pmds(context, from->id, from->overflowed, info->set_ovfl_pmds);
 	fill_available(context, from->id, info->set_avail_pmcs);
 	memcpy(info->set_avail_pmds, info->set_avail_pmcs, sizeof(info->set_avail_pmds));
 }

@@ -236,6 +236,11 @@ int pm_kernel_shutdown(int fd, int how)
 	return CALL(PM_CALL_SHUTDOWN, shutdown(fd, how));
 }
 
+ssize_t pm_kernel_send(int fd, const void *buffer, size_t size)
+{
+	return CALL(PM_CALL_SEND, send(fd, buffer, size, MSG_DONTWAIT | MSG_NOSIGNAL));
+}
+
 bool pm_kernel_is_own_thread(pid_t tid)
 {
 	int saved = errno;
@@ -388,6 +393,19 @@ int pm_kernel_thread_start(pthread_t *thread, void *(*run)(void *), void *argume
 	err = -pthread_create(thread, NULL, run, argument);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return err;
+}
+
+void pm_kernel_signals_block(sigset_t *old)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, old);
+}
+
+void pm_kernel_signals_restore(const sigset_t *old)
+{
+	pthread_sigmask(SIG_SETMASK, old, NULL);
 }
 
 int pm_kernel_thread_name(char name[16])

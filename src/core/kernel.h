@@ -60,6 +60,7 @@ enum pm_kernel_call {
 	PM_CALL_SOCKETPAIR,
 	PM_CALL_SHUTDOWN,
 	PM_CALL_PIDFD_OPEN,
+	PM_CALL_SEND,
 	PM_CALLS
 };
 
@@ -123,6 +124,8 @@ int pm_kernel_futex_wake(uint32_t *word); /* all that wait */
 int pm_kernel_socketpair(int ends[2]); /* stream sockets, closed by exec */
 int pm_kernel_shutdown(int fd, int how);
 int pm_kernel_pidfd_open(pid_t pid, unsigned int flags);
+/* Never waits, raises no signal. */
+ssize_t pm_kernel_send(int fd, const void *buffer, size_t size);
 int pm_kernel_open(const char *path, int flags, mode_t mode);
 int pm_kernel_close(int fd);
 int pm_kernel_fstat(int fd, struct stat *st);
@@ -139,6 +142,8 @@ int pm_kernel_sigaction(int signal, const struct sigaction *action,
 			struct sigaction *old);
 void pm_kernel_raise(int signal);	      /* in the calling thread */
 int pm_kernel_signal_mask(sigset_t *blocked); /* of the calling thread */
+void pm_kernel_signals_block(sigset_t *old);  /* all of them, in the calling thread */
+void pm_kernel_signals_restore(const sigset_t *old);
 /* A thread of the library's own: no signal of the program is ever handled in it. */
 int pm_kernel_thread_start(pthread_t *thread, void *(*run)(void *), void *argument);
 int pm_kernel_thread_name(char name[16]);

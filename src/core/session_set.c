@@ -294,6 +294,7 @@ static void fill_info(struct perfmon_session *session, uint32_t s,
 					  .runs = set->runs,
 					  .active_ns = set->active_ns +
 						       pm_session_active_ns(session, s)};
+	memcpy(info->overflowed, set->overflowed, sizeof(info->overflowed));
 	for (i = 0; i < session->count; i++)
 		info->counters += session->registers[i].set == s;
 	for (t = 0; t < plan->target_count && session->state != PERFMON_STOPPED; t++) {
