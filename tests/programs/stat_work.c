@@ -9,6 +9,7 @@
  *	sleep MS	sleeps
  *	ignore N, catch N  ignores signal N; ends with status 42 when it comes
  *	ready FILE	makes FILE
+ *	until FILE	waits until there is FILE
  *	wait		for a signal
  *	raise N		sends itself signal N
  *	again ...	executes itself with the words that follow
@@ -102,6 +103,9 @@ static void act(const char *word, const char *value)
 		signal((int)n, end);
 	} else if (!strcmp(word, "ready")) {
 		close(open(value, O_WRONLY | O_CREAT, 0666));
+	} else if (!strcmp(word, "until")) {
+		while (access(value, F_OK))
+			usleep(2000);
 	} else if (!strcmp(word, "raise")) {
 		raise((int)n);
 	} else if (!strcmp(word, "euid")) {
