@@ -14,6 +14,7 @@ pminclude_HEADERS = \
 	include/perfmon/region.h \
 	include/perfmon/report.h \
 	include/perfmon/sample.h \
+	include/perfmon/sampling.h \
 	include/perfmon/session.h \
 	include/perfmon/set.h \
 	include/perfmon/control.h \
@@ -60,6 +61,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/session_estimate.c \
 	src/core/session_notice.c src/core/session_notice.h \
 	src/core/session_overflow.c \
+	src/core/session_sampling.c src/core/session_sampling.h \
 	src/core/session_set.c \
 	src/core/session_target.c \
 	src/core/session_value.c \

@@ -68,6 +68,7 @@ CRITERION_TESTS += tests/test_target_watch
 CRITERION_TESTS += tests/test_counter_read tests/test_guest_read tests/test_instance \
 	tests/test_read tests/test_session
 CRITERION_TESTS += tests/test_overflow
+CRITERION_TESTS += tests/test_sampling
 CRITERION_TESTS += tests/test_sets
 CRITERION_TESTS += tests/test_switching
 CRITERION_TESTS += tests/test_states
@@ -106,6 +107,10 @@ tests_test_overflow_LDADD = $(TEST_LIBS)
 tests_test_switching_SOURCES = tests/test_switching.c tests/session_probe.h
 tests_test_switching_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_switching_LDADD = $(TEST_LIBS)
+
+tests_test_sampling_SOURCES = tests/test_sampling.c tests/session_probe.h
+tests_test_sampling_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_sampling_LDADD = $(TEST_LIBS)
 
 tests_test_sets_SOURCES = tests/test_sets.c tests/session_probe.h
 tests_test_sets_CPPFLAGS = $(TEST_CPPFLAGS)

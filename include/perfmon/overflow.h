@@ -53,8 +53,8 @@ extern "C" {
 /* Flags of an overflow. */
 #define PERFMON_OVERFLOW_NOTIFY 1u /* mask the session, queue a message */
 #define PERFMON_OVERFLOW_RANDOM 2u /* periods longer by a number within random_mask */
-#define PERFMON_OVERFLOW_SWITCH 4u /* the switch_count-th goes on to the next event set  \
-				    */
+#define PERFMON_OVERFLOW_SWITCH 4u /* the switch_count-th goes on to the next set */
+#define PERFMON_OVERFLOW_SAMPLE 8u /* leave a sample: perfmon/sampling.h */
 
 struct perfmon_overflow {
 	size_t size; /* sizeof(struct perfmon_overflow) */
@@ -68,6 +68,8 @@ struct perfmon_overflow {
 	uint64_t reset_counters[PERFMON_COUNTER_WORDS]; /* set back along with it, each
 							 * to its own reset value, 0
 							 * if it has none */
+	/* Counters whose values stand in its samples; of its own group, to be exact. */
+	uint64_t sample_counters[PERFMON_COUNTER_WORDS];
 };
 
 /**
@@ -92,7 +94,8 @@ int perfmon_overflow_last_reset(struct perfmon_session *session, uint32_t index,
 
 enum perfmon_message_type {
 	PERFMON_MESSAGE_OVERFLOW = 1,
-	PERFMON_MESSAGE_END = 2 /* the last target has gone */
+	PERFMON_MESSAGE_END = 2, /* the last target has gone */
+	PERFMON_MESSAGE_LOG = 3	 /* the log cannot be written: perfmon/sampling.h */
 };
 
 /* Flags of a message. */

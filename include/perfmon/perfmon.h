@@ -15,6 +15,7 @@
 #include <perfmon/region.h>
 #include <perfmon/report.h>
 #include <perfmon/sample.h>
+#include <perfmon/sampling.h>
 #include <perfmon/session.h>
 #include <perfmon/set.h>
 #include <perfmon/spread.h>

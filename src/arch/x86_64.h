@@ -5,6 +5,8 @@
 #define PERFMON_ARCH_X86_64_H
 
 #define PERFMON_ARCH_NAME "x86-64"
+/* What a sample can have of the registers: bits of asm/perf_regs.h. */
+#define PERFMON_ARCH_USER_REGISTERS UINT64_C(0xff0fff)
 
 static inline uint64_t perfmon_arch_counter_handle(uint32_t index)
 {

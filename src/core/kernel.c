@@ -8,6 +8,7 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -406,6 +407,11 @@ void pm_kernel_signals_block(sigset_t *old)
 void pm_kernel_signals_restore(const sigset_t *old)
 {
 	pthread_sigmask(SIG_SETMASK, old, NULL);
+}
+
+void pm_kernel_yield(void)
+{
+	sched_yield();
 }
 
 int pm_kernel_thread_name(char name[16])

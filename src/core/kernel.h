@@ -146,6 +146,7 @@ void pm_kernel_signals_block(sigset_t *old);  /* all of them, in the calling thr
 void pm_kernel_signals_restore(const sigset_t *old);
 /* A thread of the library's own: no signal of the program is ever handled in it. */
 int pm_kernel_thread_start(pthread_t *thread, void *(*run)(void *), void *argument);
+void pm_kernel_yield(void); /* lets another thread run */
 int pm_kernel_thread_name(char name[16]);
 /* Binds the calling thread, which must be one of our own helpers, to the CPUs of MASK
  * (SIZE bytes, laid out as cpu_set_t). */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -46,20 +45,6 @@ static void *serve(void *argument)
 	return NULL;
 }
 
-static int start_thread(struct pm_servant *servant)
-{
-	sigset_t all, old;
-	int err;
-
-	/* Signals are for the program's threads: ours is born with all of them blocked.
-	 */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&servant->thread, NULL, serve, servant);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return -err;
-}
-
 int pm_servant_create(struct pm_servant **out,
 		      void (*work)(struct perfmon_session *session, int fd,
 				   bool has_ended),
@@ -79,7 +64,7 @@ int pm_servant_create(struct pm_servant **out,
 	if (err >= 0)
 		err = pm_servant_watch(servant, servant->wake_fd);
 	if (err >= 0)
-		err = start_thread(servant);
+		err = pm_kernel_thread_start(&servant->thread, serve, servant);
 	if (err < 0) {
 		pm_servant_forget(servant);
 		return err;

@@ -8,6 +8,7 @@
 #include "core/export.h"
 #include "core/kernel.h"
 #include "core/servant.h"
+#include "core/session_sampling.h"
 
 #define KNOWN_FLAGS                                                                      \
 	(PERFMON_SESSION_PARTIAL | PERFMON_SESSION_SPLIT | PERFMON_SESSION_ALL_MODES |   \
@@ -145,6 +146,10 @@ PM_EXPORT void perfmon_session_close(struct perfmon_session *session)
 		pm_overflow_close(session);
 		pthread_mutex_destroy(&session->lock);
 	}
+	if (is_child(session))
+		pm_sampling_forget(session);
+	else
+		pm_sampling_close(session);
 	pm_overflow_free(session);
 	pm_kernel_munmap(session->reader, sizeof(*session->reader));
 	pm_registers_free(session->registers, session->count);
@@ -261,17 +266,22 @@ int pm_session_start_all(struct perfmon_session *session)
 	return start(session);
 }
 
+int pm_session_start(struct perfmon_session *session)
+{
+	int err;
+
+	pm_session_notice_loss(session);
+	if (session->state == PERFMON_RUNNING || session->state == PERFMON_MASKED)
+		return 0;
+	err = must_be_attached_to_start(session);
+	return err ?: start(session);
+}
+
 PM_EXPORT int perfmon_session_start(struct perfmon_session *session)
 {
 	int err = pm_session_enter(session);
 
-	if (err)
-		return err;
-	pm_session_notice_loss(session);
-	if (session->state == PERFMON_RUNNING || session->state == PERFMON_MASKED)
-		return pm_session_leave(session, 0);
-	err = must_be_attached_to_start(session);
-	return pm_session_leave(session, err ?: start(session));
+	return err ?: pm_session_leave(session, pm_session_start(session));
 }
 
 /* The next start begins with the set at PLACE. */
@@ -339,19 +349,22 @@ int pm_session_stop_all(struct perfmon_session *session)
 	return err ? pm_session_closed_by_program(session, err) : 0;
 }
 
+int pm_session_stop(struct perfmon_session *session)
+{
+	int err;
+
+	pm_session_notice_loss(session);
+	if (session->state == PERFMON_STOPPED)
+		return 0;
+	err = must_be_attached(session, "stopped");
+	return err ?: pm_session_stop_all(session);
+}
+
 PM_EXPORT int perfmon_session_stop(struct perfmon_session *session)
 {
 	int err = pm_session_enter(session);
 
-	if (err)
-		return err;
-	pm_session_notice_loss(session);
-	if (session->state == PERFMON_STOPPED)
-		return pm_session_leave(session, 0);
-	err = must_be_attached(session, "stopped");
-	if (err)
-		return pm_session_leave(session, err);
-	return pm_session_leave(session, pm_session_stop_all(session));
+	return err ?: pm_session_leave(session, pm_session_stop(session));
 }
 
 PM_EXPORT int perfmon_session_detach(struct perfmon_session *session)

@@ -30,6 +30,7 @@
 #include "core/ring.h"
 #include "perfmon/inline.h"
 #include "perfmon/overflow.h"
+#include "perfmon/sampling.h"
 #include "perfmon/session.h"
 #include "perfmon/set.h"
 
@@ -149,8 +150,10 @@ struct pm_target {
 /* The events of all registers, and where they are open. */
 struct pm_plan {
 	uint32_t set_count;
-	/* Behind the sets that take turns stands one of a single clock, which is on for
-	 * as long as the session runs. */
+	/* Sets take turns. Behind them stands a part with one event that is on for as
+	 * long as the session runs, and is their clock; also without turns, if a log
+	 * wants what goes on around samples. */
+	bool turns;
 	uint32_t part_count;
 	struct pm_plan_set *sets; /* PART_COUNT of them */
 	uint32_t target_count;	  /* open ones: 0 while detached */
@@ -181,7 +184,7 @@ struct perfmon_session {
 	/* PERFMON_SESSION_EXCLUSIVE: its place among those, under their lock. */
 	pid_t claimed_tid; /* 0: none */
 	struct perfmon_session *next_claim;
-	pid_t owner_tid;     /* of the thread that reads by itself; 0: none */
+	pid_t owner_tid; /* of the thread that reads by itself; 0: none */
 	struct pm_plan *plan;
 	uint64_t stamp; /* readings that carry it are good; moves on with every chance of
 			 * a change */
@@ -197,6 +200,7 @@ struct perfmon_session {
 		uint64_t floor; /* the last one returned: two clocks round differently */
 	} time;
 	struct pm_overflow_queue *queue; /* NULL until a counter may notify */
+	struct pm_sampling *sampling;	 /* NULL: not set up */
 	uint32_t rings;			 /* targets with a ring */
 	struct pm_servant *servant;	 /* NULL: nobody waits for overflows */
 	int signal;			 /* to the thread that overflowed, 0: none */
@@ -226,7 +230,7 @@ static inline bool pm_session_is_own(const struct perfmon_session *session)
 /* Whether sets take turns, and the clock of the whole is in parts[set_count]. */
 static inline bool pm_takes_turns(const struct pm_plan *plan)
 {
-	return plan->part_count > plan->set_count;
+	return plan->turns;
 }
 
 /* How long all sets together were on TARGET, as last read. */
@@ -255,6 +259,13 @@ int pm_session_check_stopped(struct perfmon_session *session, uint32_t flags);
 /* Makes SESSION the exclusive one of thread TID, or -EEXIST; and lets go of it. */
 int pm_exclusive_claim(struct perfmon_session *session, pid_t tid);
 void pm_exclusive_release(struct perfmon_session *session);
+
+/* perfmon_session_start() and _stop() with the lock. */
+int pm_session_start(struct perfmon_session *session);
+int pm_session_stop(struct perfmon_session *session);
+
+/* -EBUSY with a sentence about WHAT, unless the session is detached or stopped. */
+int pm_session_must_stand(struct perfmon_session *session, const char *what);
 
 /* --- session_target.c ----------------------------------------------------------------
  */
@@ -333,6 +344,12 @@ int pm_overflow_restart(struct perfmon_session *session);
 
 /* Counters that wait for it take their long reset values. */
 void pm_overflow_reset_due(struct perfmon_session *session);
+
+/* Makes the queue of messages, unless it is there. */
+int pm_session_need_queue(struct perfmon_session *session);
+
+/* Has the helper thread look at the session. Any thread, without the lock. */
+void pm_session_wake(struct perfmon_session *session);
 
 /* Makes the helper thread, unless it is there. */
 int pm_session_need_servant(struct perfmon_session *session);

@@ -17,7 +17,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 
 #include "core/export.h"
@@ -76,7 +75,7 @@ static void forget_slot(int fd)
 		__atomic_store_n(&slot->session, NULL, __ATOMIC_SEQ_CST);
 		__atomic_store_n(&slot->fd, 0, __ATOMIC_SEQ_CST);
 		while (__atomic_load_n(&slot->users, __ATOMIC_SEQ_CST))
-			sched_yield();
+			pm_kernel_yield();
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -157,7 +156,7 @@ void pm_overflow_close(struct perfmon_session *session)
 {
 	/* Whoever is in the handler still uses the session. */
 	while (__atomic_load_n(&session->blocked, __ATOMIC_SEQ_CST))
-		sched_yield();
+		pm_kernel_yield();
 }
 
 void pm_overflow_leave(struct perfmon_session *session)

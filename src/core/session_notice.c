@@ -11,6 +11,7 @@
 #include "core/kernel.h"
 #include "core/sample.h"
 #include "core/servant.h"
+#include "core/session_sampling.h"
 
 /* --- the queue -------------------------------------------------------------------------
  */
@@ -123,7 +124,8 @@ static bool stops_all(const struct perfmon_session *session,
 	       instance->counters[c].members == instance->open;
 }
 
-/* After an overflow of counter C in set S of TARGET all stands still. */
+/* After an overflow of counter C in set S of TARGET, which has stopped itself (NULL:
+ * which has not), all stands still. */
 static void mask(struct perfmon_session *session, const struct pm_target *target,
 		 uint32_t s, uint32_t c)
 {
@@ -139,8 +141,10 @@ static void mask(struct perfmon_session *session, const struct pm_target *target
 	session->state = PERFMON_MASKED;
 }
 
+/* Masks the session and queues a message; SELF: the counter has stopped itself. */
 static void notify(struct perfmon_session *session, struct pm_target *target,
-		   struct pm_register *reg, const struct perfmon_sample *sample)
+		   struct pm_register *reg, const struct perfmon_sample *sample,
+		   bool self)
 {
 	struct pm_arm *arm = &target->parts[reg->set].arms[reg->planned];
 	uint32_t index = (uint32_t)(reg - session->registers);
@@ -155,12 +159,12 @@ static void notify(struct perfmon_session *session, struct pm_target *target,
 					  .time_ns = sample->time_ns};
 
 	arm->limited = false;
-	arm->stopped = true;
+	arm->stopped = self;
 	arm->due = true;
 	if (session->state == PERFMON_MASKED)
 		message.flags = PERFMON_MESSAGE_OVERRUN;
 	else if (session->state == PERFMON_RUNNING)
-		mask(session, target, reg->set, reg->planned);
+		mask(session, self ? target : NULL, reg->set, reg->planned);
 	message.counters[index / 64] = UINT64_C(1) << (index % 64);
 	push(session, &message);
 }
@@ -170,12 +174,14 @@ static void overflow(struct perfmon_session *session, struct pm_target *target,
 {
 	struct pm_arm *arm = &target->parts[reg->set].arms[reg->planned];
 	const struct perfmon_overflow *how = &reg->overflow.how;
+	bool is_full = pm_sampling_take(session, target, reg, sample);
 
 	reg->overflow.count++;
 	session->sets[reg->set].overflowed[(reg - session->registers) / 64] |=
 		UINT64_C(1) << ((reg - session->registers) % 64);
-	if (how->flags & PERFMON_OVERFLOW_NOTIFY) {
-		notify(session, target, reg, sample);
+	if (how->flags & PERFMON_OVERFLOW_NOTIFY || is_full) {
+		notify(session, target, reg, sample,
+		       how->flags & PERFMON_OVERFLOW_NOTIFY);
 	} else {
 		pm_overflow_reset(session, target, reg, how->short_reset);
 		pm_overflow_reset_others(session, target, reg, false);
@@ -189,14 +195,17 @@ static void overflow(struct perfmon_session *session, struct pm_target *target,
 static void handle_sample(struct perfmon_session *session, struct pm_target *target,
 			  const struct perf_event_header *record)
 {
+	const struct pm_plan *plan = session->plan;
 	struct perfmon_sample sample;
 	struct pm_register *reg;
 	uint32_t set, counter;
+	uint64_t id;
 
-	if (pm_sample_decode(pm_overflow_attr(), record, &sample) ||
-	    !find_event(session->plan, target, sample.id, &set, &counter))
+	if (pm_sample_identify(pm_overflow_attr(), record, &id) ||
+	    !find_event(plan, target, id, &set, &counter) ||
+	    pm_sample_decode(&plan->sets[set].events[counter].attr, record, &sample))
 		return;
-	if (counter == session->plan->sets[set].clock) {
+	if (counter == plan->sets[set].clock) {
 		pm_target_next_set(session, target, set);
 		return;
 	}
@@ -205,25 +214,63 @@ static void handle_sample(struct perfmon_session *session, struct pm_target *tar
 		overflow(session, target, reg, &sample);
 }
 
+/* A record and where it comes from. */
+struct arrival {
+	struct perfmon_session *session;
+	struct pm_target *target;
+};
+
+static void visit(void *argument, const struct perf_event_header *record)
+{
+	const struct arrival *arrival = argument;
+
+	if (record->type == PERF_RECORD_SAMPLE)
+		handle_sample(arrival->session, arrival->target, record);
+	else if (record->type == PERF_RECORD_LOST && arrival->session->queue)
+		arrival->session->queue->lost = true;
+}
+
+static void drain_target(struct perfmon_session *session, struct pm_target *target)
+{
+	struct arrival arrival = {session, target};
+	struct pm_log *log = session->sampling ? session->sampling->log : NULL;
+	const struct perf_event_header *record;
+	uint64_t lost = target->ring.lost;
+
+	/* What a log that has failed leaves is taken all the same. */
+	if (log)
+		pm_log_drain(log, &target->ring, visit, &arrival);
+	while (pm_ring_next(&target->ring, &record) > 0)
+		visit(&arrival, record);
+	pm_ring_release(&target->ring);
+	if (session->sampling)
+		session->sampling->lost += target->ring.lost - lost;
+}
+
 void pm_overflow_drain(struct perfmon_session *session)
 {
-	const struct perf_event_header *record;
 	struct pm_plan *plan = session->plan;
 	uint32_t t;
 
 	for (t = 0; t < plan->target_count; t++) {
-		struct pm_target *target = &plan->targets[t];
-
-		if (!pm_ring_pending(&target->ring))
-			continue;
-		while (pm_ring_next(&target->ring, &record) > 0) {
-			if (record->type == PERF_RECORD_SAMPLE)
-				handle_sample(session, target, record);
-			else if (record->type == PERF_RECORD_LOST && session->queue)
-				session->queue->lost = true;
-		}
-		pm_ring_release(&target->ring);
+		if (pm_ring_pending(&plan->targets[t].ring))
+			drain_target(session, &plan->targets[t]);
 	}
+	if (session->sampling && session->sampling->log)
+		pm_log_round(session->sampling->log);
+}
+
+/* Tells, once, that the log cannot be written. */
+static void tell_of_log(struct perfmon_session *session)
+{
+	const struct perfmon_message message = {.type = PERFMON_MESSAGE_LOG};
+	struct pm_sampling *sampling = session->sampling;
+
+	if (!sampling || sampling->log_told ||
+	    !__atomic_load_n(&sampling->log_failed, __ATOMIC_ACQUIRE))
+		return;
+	sampling->log_told = true;
+	push(session, &message);
 }
 
 void pm_overflow_end(struct perfmon_session *session)
@@ -246,6 +293,7 @@ static void serve(struct perfmon_session *session, int fd, bool has_ended)
 
 	if (pm_session_enter(session))
 		return;
+	tell_of_log(session);
 	plan = session->plan;
 	for (t = 0; has_ended && t < plan->target_count; t++) {
 		if (plan->targets[t].ring.page && plan->targets[t].ring_fd == fd)
@@ -278,20 +326,32 @@ int pm_session_need_servant(struct perfmon_session *session)
 	return err;
 }
 
+void pm_session_wake(struct perfmon_session *session)
+{
+	pm_servant_wake(session->servant);
+}
+
+int pm_session_need_queue(struct perfmon_session *session)
+{
+	if (session->queue)
+		return 0;
+	session->queue = calloc(1, sizeof(*session->queue));
+	if (!session->queue)
+		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+	session->queue->descriptor = -1;
+	return 0;
+}
+
 static int make_descriptor(struct perfmon_session *session)
 {
 	static const uint64_t one = 1;
-	struct pm_overflow_queue *queue = session->queue;
+	struct pm_overflow_queue *queue;
 	int err = pm_session_need_servant(session);
 
+	err = err ?: pm_session_need_queue(session);
 	if (err)
 		return err;
-	if (!queue) {
-		queue = session->queue = calloc(1, sizeof(*queue));
-		if (!queue)
-			return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
-		queue->descriptor = -1;
-	}
+	queue = session->queue;
 	if (queue->descriptor >= 0)
 		return queue->descriptor;
 	queue->descriptor = pm_kernel_eventfd();
@@ -352,6 +412,7 @@ int pm_overflow_restart(struct perfmon_session *session)
 		return pm_diag_set(&session->diag, -EBUSY,
 				   "the session does not wait for a restart");
 	pm_overflow_reset_due(session);
+	pm_sampling_restart(session);
 	pm_session_time_start(session);
 	session->state = PERFMON_RUNNING;
 	session->stamp++;

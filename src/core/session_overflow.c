@@ -18,9 +18,11 @@
 #include "core/kernel.h"
 #include "core/servant.h"
 #include "core/session_notice.h"
+#include "core/session_sampling.h"
 
 #define KNOWN_FLAGS                                                                      \
-	(PERFMON_OVERFLOW_NOTIFY | PERFMON_OVERFLOW_RANDOM | PERFMON_OVERFLOW_SWITCH)
+	(PERFMON_OVERFLOW_NOTIFY | PERFMON_OVERFLOW_RANDOM | PERFMON_OVERFLOW_SWITCH |   \
+	 PERFMON_OVERFLOW_SAMPLE)
 
 /* perf_event_open(2) refuses periods with the highest bit. */
 #define LONGEST_PERIOD INT64_MAX
@@ -78,21 +80,21 @@ static int program(struct perfmon_session *session, uint32_t index,
 		return pm_diag_set(&session->diag, -EINVAL,
 				   "there is no counter %u: the session has %u", index,
 				   session->count);
-	if (how && names_missing(session, how->reset_counters))
+	if (how && (names_missing(session, how->reset_counters) ||
+		    names_missing(session, how->sample_counters)))
 		return pm_diag_set(&session->diag, -EINVAL,
-				   "overflow of counter %u: a counter to reset that the "
-				   "session does not have",
+				   "overflow of counter %u: a counter to reset or to "
+				   "sample that the session does not have",
 				   index);
 	if (how && session->registers[index].count > 1)
 		return pm_diag_set(&session->diag, -EOPNOTSUPP,
 				   "counter %u is the sum of %u events, one for each "
 				   "core PMU: the sum has no overflow; name one PMU",
 				   index, session->registers[index].count);
-	if (how && how->flags & PERFMON_OVERFLOW_NOTIFY && !session->queue) {
-		session->queue = calloc(1, sizeof(*session->queue));
-		if (!session->queue)
-			return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
-		session->queue->descriptor = -1;
+	if (how && how->flags & PERFMON_OVERFLOW_NOTIFY) {
+		err = pm_session_need_queue(session);
+		if (err)
+			return err;
 	}
 	registers = pm_registers_copy(session, 0);
 	if (!registers)
@@ -388,7 +390,8 @@ static int open_ring(struct perfmon_session *session, struct pm_target *target, 
 	if (target->ring.page)
 		return pm_kernel_ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT,
 				       (unsigned long)target->ring_fd);
-	err = pm_ring_map(&target->ring, fd, RING_PAGES);
+	err = pm_ring_map(&target->ring, fd,
+			  session->sampling ? session->sampling->pages : RING_PAGES);
 	if (err)
 		return pm_diag_set(
 			&session->diag, err,
@@ -410,7 +413,7 @@ int pm_overflow_arm(struct perfmon_session *session, struct pm_plan *plan,
 	int signo = session->block_signal ?: session->signal, err = 0;
 	uint32_t s, c;
 
-	for (s = 0; s < plan->set_count; s++) {
+	for (s = 0; s < plan->part_count; s++) {
 		struct pm_instance *instance = target->parts[s].instance;
 
 		memset(target->parts[s].arms, 0,
@@ -421,7 +424,8 @@ int pm_overflow_arm(struct perfmon_session *session, struct pm_plan *plan,
 			const struct perf_event_attr *attr =
 				&plan->sets[s].events[c].attr;
 
-			if (!attr->sample_period || instance->counters[c].fd < 0)
+			if ((!attr->sample_period && !attr->mmap) ||
+			    instance->counters[c].fd < 0)
 				continue;
 			target->parts[s].arms[c].period = attr->sample_period;
 			target->parts[s].arms[c].exact =

@@ -7,6 +7,7 @@
 #include "core/export.h"
 #include "core/refusal.h"
 #include "core/session_notice.h"
+#include "core/session_sampling.h"
 
 /* --- programs --------------------------------------------------------------------------
  */
@@ -125,8 +126,9 @@ static struct pm_event set_clock(uint32_t scope)
 
 /* Puts the events of those of REGISTERS into SET that notify, or do not: an event that
  * notifies comes first, so that it leads its group. */
-static void plan_registers(struct pm_plan_set *set, struct pm_register *registers,
-			   uint32_t count, uint32_t place, bool notify)
+static void plan_registers(struct pm_plan_set *set, const struct perfmon_session *session,
+			   struct pm_register *registers, uint32_t count, uint32_t place,
+			   bool notify)
 {
 	uint32_t i, e;
 
@@ -144,8 +146,10 @@ static void plan_registers(struct pm_plan_set *set, struct pm_register *register
 
 			*event = *register_event(reg, e);
 			event->group += group_offset(registers, i);
-			if (overflow->on)
+			if (overflow->on) {
 				pm_overflow_plan(event);
+				pm_sampling_plan(session, reg, &event->attr);
+			}
 		}
 		set->notifies |= notify;
 		set->samples |= overflow->on;
@@ -163,8 +167,8 @@ static int plan_set(struct pm_plan_set *set, const struct perfmon_session *sessi
 	set->events = calloc(n + 1, sizeof(set->events[0]));
 	if (!set->events)
 		return -ENOMEM;
-	plan_registers(set, registers, count, place, true);
-	plan_registers(set, registers, count, place, false);
+	plan_registers(set, session, registers, count, place, true);
+	plan_registers(set, session, registers, count, place, false);
 	set->clock = PM_NO_CLOCK;
 	if (props->flags & PERFMON_SET_TIME_SWITCH) {
 		struct pm_event *event = &set->events[set->count];
@@ -183,13 +187,18 @@ static int plan_set(struct pm_plan_set *set, const struct perfmon_session *sessi
 	return 0;
 }
 
-/* The clock that is on as long as any set is. */
-static int plan_whole(struct pm_plan_set *set, uint32_t scope)
+/* The event that is on as long as any set is. */
+static int plan_whole(struct pm_plan_set *set, uint32_t scope, bool side_records)
 {
 	set->events = calloc(1, sizeof(set->events[0]));
 	if (!set->events)
 		return -ENOMEM;
 	set->events[0] = set_clock(scope);
+	if (side_records) {
+		set->events[0].attr.config = PERF_COUNT_SW_DUMMY;
+		pm_sampling_plan_side(&set->events[0].attr);
+		set->samples = true;
+	}
 	set->count = 1;
 	set->clock = PM_NO_CLOCK;
 	return 0;
@@ -200,6 +209,7 @@ int pm_plan_build(const struct perfmon_session *session, struct pm_register *reg
 		  struct pm_plan **out)
 {
 	struct pm_plan *plan = calloc(1, sizeof(*plan));
+	bool side_records = session->sampling && session->sampling->side_records;
 	struct pm_target *target;
 	uint32_t s;
 	int err = 0;
@@ -213,8 +223,9 @@ int pm_plan_build(const struct perfmon_session *session, struct pm_register *reg
 		err = plan_set(&plan->sets[s], session, registers, count, s, &sets[s]);
 		plan->set_count = plan->part_count = s + 1;
 	}
-	if (!err && set_count > 1 && !(session->flags & PERFMON_SESSION_ROTATE)) {
-		err = plan_whole(&plan->sets[set_count], session->scope);
+	plan->turns = set_count > 1 && !(session->flags & PERFMON_SESSION_ROTATE);
+	if (!err && (plan->turns || side_records)) {
+		err = plan_whole(&plan->sets[set_count], session->scope, side_records);
 		plan->part_count++;
 	}
 	/* So that attaching to one target, as in a hook, allocates nothing. */
@@ -258,6 +269,11 @@ int pm_session_install(struct perfmon_session *session, struct pm_register *regi
 	uint16_t next_id = session->sets[session->next_set].id;
 	int n = 0, next;
 
+	if (session->sampling && session->sampling->log)
+		return pm_diag_set(
+			&session->diag, -EBUSY,
+			"the events of a session with a log cannot be changed; "
+			"close the log first");
 	n = pm_plan_build(session, registers, count, sets, set_count, &plan);
 	if (n)
 		return pm_diag_set(&session->diag, n, "out of memory");

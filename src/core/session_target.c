@@ -9,7 +9,7 @@
 #include "core/export.h"
 #include "core/kernel.h"
 #include "core/servant.h"
-#include "core/session.h"
+#include "core/session_sampling.h"
 
 #define KNOWN_TARGET_FLAGS                                                               \
 	(PERFMON_TARGET_CHILDREN | PERFMON_TARGET_APART | PERFMON_TARGET_ON_EXEC)
@@ -148,6 +148,7 @@ static int open_target(struct perfmon_session *session, struct pm_plan *plan,
 				     .ring_fd = -1,
 				     .parts = target->parts};
 	n = pm_overflow_arm(session, plan, target);
+	n = n ?: pm_sampling_opened(session, plan, target);
 	if (n) {
 		close_target(session, plan, target);
 		return n;
@@ -319,7 +320,7 @@ int pm_target_enable(struct perfmon_session *session, struct pm_target *target)
 		target->awaits_exec = false;
 		return 0;
 	}
-	if (pm_takes_turns(plan))
+	if (plan->part_count > plan->set_count)
 		first = pm_instance_enable(target->parts[plan->set_count].instance);
 	if (!(session->flags & PERFMON_SESSION_ROTATE))
 		return first ?: pm_target_turn(session, target);
@@ -340,7 +341,7 @@ int pm_target_disable(struct perfmon_session *session, struct pm_target *target)
 	uint32_t s;
 	int first = 0;
 
-	if (!pm_takes_turns(plan) && !(session->flags & PERFMON_SESSION_ROTATE))
+	if (plan->part_count == 1)
 		return pm_instance_disable(target->parts[0].instance);
 	for (s = 0; s < plan->part_count; s++) {
 		int err = 0;
@@ -500,7 +501,7 @@ static bool needs_servant(const struct perfmon_session *session)
 		if (session->set_count > 1 && session->sets[s].flags)
 			return true;
 	}
-	return false;
+	return session->sampling;
 }
 
 static int claim(struct perfmon_session *session, const struct perfmon_target *targets,

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Sampling: each overflow of a counter with PERFMON_OVERFLOW_SAMPLE leaves a sample. A
+ * format (perfmon/format.h) is given them one by one, and a log (perfmon/log.h) keeps
+ * them for perf and others. Sampling is set up and torn down at any time while the
+ *session does not run, attached or not; values are kept. (perfmon2 binds it to the
+ *creation of a session; that this be so is P. Mucci's wish, in his reply of 2008.)
+ *
+ *	struct perfmon_overflow overflow = {.size = sizeof(overflow),
+ *					    .flags = PERFMON_OVERFLOW_SAMPLE,
+ *					    .short_reset = -(uint64_t)100000};
+ *	struct perfmon_sampling sampling = {.size = sizeof(sampling),
+ *					    .format = PERFMON_FORMAT_DEFAULT,
+ *					    .fields = PERFMON_SAMPLE_CALL_CHAIN};
+ *
+ *	perfmon_overflow_program(session, 0, &overflow);
+ *	perfmon_sampling_set_up(session, &sampling);
+ *	...attach, start, work, stop...
+ *	buffer = perfmon_sampling_buffer(session, &size);
+ *
+ * The kernel writes samples into a ring for each target; the session's helper thread, and
+ * every call on the session, empties it. What the ring had no room for is counted as
+ *lost.
+ *
+ * Common to all calls: what perfmon/session.h says of threads, forked children, errors
+ * and the order of checks.
+ */
+#ifndef PERFMON_SAMPLING_H
+#define PERFMON_SAMPLING_H
+
+#include <perfmon/format.h>
+#include <perfmon/overflow.h>
+#include <perfmon/region.h>
+#include <perfmon/sample.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Flags of sampling. */
+#define PERFMON_SAMPLING_BEST 1u /* go on without the fields that are refused here */
+
+struct perfmon_sampling {
+	size_t size; /* sizeof(struct perfmon_sampling) */
+	uint32_t flags;
+	uint32_t call_depth; /* most addresses in a call chain; 0: PERFMON_CALL_DEPTH, or
+				what the kernel has */
+	uint32_t
+		ring_pages; /* for each target, a power of two; 0: PERFMON_SAMPLE_PAGES */
+	uint32_t reserved;
+	uint64_t fields;    /* PERFMON_SAMPLE_ bits to ask for; IP, TID, TIME, CPU and ID
+			       are always there */
+	const char *format; /* its name; NULL: none, for a log alone */
+	const void *data;   /* handed to the format */
+	size_t data_size;
+};
+
+/**
+ * perfmon_sampling_set_up() - has SESSION's samples taken as SAMPLING says. An attached
+ * session opens its events anew, keeping its values. Each field that is asked for is
+ * tried on the calling thread, with the events to be sampled. Allocates; makes the
+ * session's helper thread (see perfmon_overflow_descriptor()).
+ *
+ * 0; -EINVAL: a size below the first version's, unknown flags or fields, ring pages that
+ * are no power of two or above 4096, a reserved field that is not 0; -EBUSY: the session
+ * runs or is masked; -EEXIST: it is set up already; -ENOENT: no such format;
+ * -EOPNOTSUPP: a field that the kernel or this machine does not have, which the sentence
+ * names (with PERFMON_SAMPLING_BEST it is left out); what the format's init gives; for an
+ * attached session what attaching gives.
+ */
+int perfmon_sampling_set_up(struct perfmon_session *session,
+			    const struct perfmon_sampling *sampling);
+
+/**
+ * perfmon_sampling_tear_down() - ends sampling: the format's buffer and the log are
+ * closed, counters go on to count. 0, also when none is set up; -EBUSY: the session runs
+ * or is masked; the log's saved error; for an attached session what attaching gives.
+ */
+int perfmon_sampling_tear_down(struct perfmon_session *session);
+
+/** perfmon_sampling_fields() - the PERFMON_SAMPLE_ fields that samples will have, in
+ * *FIELDS. 0; -EINVAL: sampling is not set up. No system call. */
+int perfmon_sampling_fields(struct perfmon_session *session, uint64_t *fields);
+
+/**
+ * perfmon_sampling_buffer() - the format's memory, and its size in *SIZE (may be NULL).
+ * It belongs to the format, for `default` a struct perfmon_buffer; NULL if there is none.
+ * Takes what waits in the rings first. Valid until sampling is torn down.
+ */
+const void *perfmon_sampling_buffer(struct perfmon_session *session, size_t *size);
+
+/** perfmon_sampling_counts() - how many samples were taken, and how many lost, by the
+ * kernel and by the format, since the set-up (either may be NULL). 0; -EINVAL. */
+int perfmon_sampling_counts(struct perfmon_session *session, uint64_t *taken,
+			    uint64_t *lost);
+
+/**
+ * perfmon_sampling_enter(), perfmon_sampling_leave() - let an attached session run for as
+ * long as at least one of them is entered: put them around a region, and samples are
+ * taken only inside it. As perfmon_session_start() and _stop(), but calls nest.
+ */
+int perfmon_sampling_enter(struct perfmon_session *session);
+int perfmon_sampling_leave(struct perfmon_session *session);
+
+/* A region that is sampled by SESSION, which is attached to this thread and stopped. */
+#define PERFMON_SAMPLED_REGION_BEGIN(session, name)                                      \
+	do {                                                                             \
+		PERFMON_REGION_BEGIN(name);                                              \
+		perfmon_sampling_enter(session);                                         \
+	} while (0)
+#define PERFMON_SAMPLED_REGION_END(session, name)                                        \
+	do {                                                                             \
+		perfmon_sampling_leave(session);                                         \
+		PERFMON_REGION_END(name);                                                \
+	} while (0)
+
+/**
+ * perfmon_sampling_log() - keeps samples, and the mmap, comm, fork, exit and switch
+ * records that go with them, in a log at PATH, or with PATH NULL on descriptor FD, which
+ * stays the caller's: the perf.data format, which perf report and perf script read
+ * (perfmon/log.h). A thread of the log's own writes in the background. While there is a
+ * log, the session's events cannot be changed (-EBUSY).
+ *
+ * 0; -EINVAL: sampling is not set up, or no counter has PERFMON_OVERFLOW_SAMPLE; -EEXIST:
+ * there is a log; -EBUSY: the session runs or is masked; what open(2) and fstat(2) give;
+ * for an attached session what attaching gives.
+ */
+int perfmon_sampling_log(struct perfmon_session *session, const char *path, int fd);
+
+/** perfmon_sampling_log_flush() - waits until all that was taken is in the kernel's
+ * hands: 0, or the error that writing has met (ENOSPC, EPIPE...), however long ago;
+ * -EINVAL: no log. An error is also a message, of type PERFMON_MESSAGE_LOG
+ * (perfmon/overflow.h). */
+int perfmon_sampling_log_flush(struct perfmon_session *session);
+
+/** perfmon_sampling_log_user() - a record of the program's own, of its KIND, with SIZE
+ * bytes of DATA (at most 65,000). 0; -EINVAL: no log; -E2BIG; -ENOBUFS: no room just now,
+ * the record is dropped and the log says so; the log's saved error. */
+int perfmon_sampling_log_user(struct perfmon_session *session, uint32_t kind,
+			      const void *data, size_t size);
+
+/** perfmon_sampling_log_close() - flushes and completes the log. 0, also when there is
+ * none; the log's saved error; -EBUSY: the session runs or is masked. */
+int perfmon_sampling_log_close(struct perfmon_session *session);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Samples of a session: into a format, and into a log. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "perfmon/log.h"
+#include "perfmon/sampling.h"
+#include "session_probe.h"
+
+static const struct perfmon_sampling default_format = {
+	.size = sizeof(struct perfmon_sampling), .format = PERFMON_FORMAT_DEFAULT};
+
+/* Counter INDEX is sampled after PERIOD events. */
+static void sample_after(struct perfmon_session *session, uint32_t index, uint64_t period,
+			 uint64_t counters)
+{
+	struct perfmon_overflow overflow = {.size = sizeof(overflow),
+					    .flags = PERFMON_OVERFLOW_SAMPLE,
+					    .short_reset = -period,
+					    .long_reset = -period,
+					    .event_id = 100 + index,
+					    .sample_counters = {counters}};
+	struct perfmon_write first = {.index = index, .value = -period};
+
+	OK(session, perfmon_overflow_program(session, index, &overflow));
+	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+}
+
+static const struct perfmon_buffer *buffer_of(struct perfmon_session *session)
+{
+	const struct perfmon_buffer *buffer = perfmon_sampling_buffer(session, NULL);
+
+	cr_assert_not_null(buffer);
+	return buffer;
+}
+
+/* Row: MU-01, MU-02, PC-15, PM-25, PM-47, HW-02: sampling is set up after creation and
+ * while attached, and torn down again, as long as the session does not run; counts are
+ * kept; samples hold the values of other counters. */
+Test(sampling, is_set_up_and_torn_down)
+{
+	char events[200];
+	struct perfmon_session *session;
+	const struct perfmon_buffer_sample *sample = NULL;
+	const struct perfmon_buffer *buffer;
+	uint64_t taken, lost, before;
+	unsigned int n = 0;
+
+	snprintf(events, sizeof(events), "%s,%s", watch_event(0), watch_event(1));
+	session = session_with(events, 0);
+	cr_assert_eq(perfmon_sampling_counts(session, &taken, &lost), -EINVAL);
+	cr_assert_null(perfmon_sampling_buffer(session, NULL));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	touch(1, 1000);
+	OK(session, perfmon_session_stop(session));
+	sample_after(session, 0, 10, 2);
+	OK(session, perfmon_sampling_set_up(session, &default_format));
+	cr_assert_eq(perfmon_sampling_set_up(session, &default_format), -EEXIST);
+	cr_assert_eq(count_of(session, 1), 1000);
+	OK(session, perfmon_session_start(session));
+	cr_assert_eq(perfmon_sampling_tear_down(session), -EBUSY);
+	for (int i = 0; i < 50; i++) {
+		touch(1, 1);
+		touch(0, 10);
+	}
+	OK(session, perfmon_session_stop(session));
+	buffer = buffer_of(session);
+	cr_assert_eq(buffer->count, 50);
+	while ((sample = perfmon_buffer_next(buffer, sample))) {
+		cr_assert_eq(sample->index, 0);
+		cr_assert_eq(sample->event_id, 100);
+		cr_assert_eq(sample->last_reset, n ? -UINT64_C(10) : 0);
+		cr_assert_eq(sample->tid, (uint32_t)gettid());
+		cr_assert_eq(sample->value_count, 1);
+		cr_assert_eq(perfmon_buffer_values(sample)[0], 1001 + n);
+		cr_assert(sample->present & PERFMON_SAMPLE_IP && sample->ip);
+		n++;
+	}
+	cr_assert_eq(n, 50);
+	OK(session, perfmon_sampling_counts(session, &taken, &lost));
+	cr_assert_eq(taken, 50);
+	cr_assert_eq(lost, 0);
+	before = count_of(session, 1);
+	OK(session, perfmon_sampling_tear_down(session));
+	OK(session, perfmon_sampling_tear_down(session));
+	cr_assert_eq(count_of(session, 1), before);
+	OK(session, perfmon_session_start(session));
+	touch(1, 5);
+	cr_assert_eq(count_of(session, 1), before + 5);
+	perfmon_session_close(session);
+}
+
+/* Row: PM-47, PM-33: a full buffer masks the session and sends a message; the restart
+ * empties it. */
+Test(sampling, a_full_buffer_notifies)
+{
+	struct perfmon_buffer_argument small = {.size = sizeof(small),
+						.buffer_size = PERFMON_BUFFER_MIN};
+	struct perfmon_sampling sampling = default_format;
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	struct perfmon_message message;
+	const struct perfmon_buffer *buffer;
+
+	sampling.data = &small;
+	sampling.data_size = sizeof(small);
+	sample_after(session, 0, 10, 0);
+	OK(session, perfmon_sampling_set_up(session, &sampling));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	while (perfmon_session_state(session) == PERFMON_RUNNING)
+		touch(0, 10);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED);
+	buffer = buffer_of(session);
+	cr_assert(buffer->full && buffer->count);
+	cr_assert_eq(perfmon_overflow_read(session, &message, sizeof(message)), 1);
+	cr_assert_eq(message.type, PERFMON_MESSAGE_OVERFLOW);
+	OK(session, perfmon_overflow_restart(session));
+	cr_assert_eq(buffer_of(session)->count, 0);
+	cr_assert_eq(buffer_of(session)->fills, 1);
+	touch(0, 30);
+	OK(session, perfmon_session_stop(session));
+	cr_assert_geq(buffer_of(session)->count, 1);
+	perfmon_session_close(session);
+}
+
+static struct {
+	unsigned int samples, restarts, ended;
+	uint64_t callers;
+} own;
+
+static int own_sample(void *state, const struct perfmon_overflow_sample *sample)
+{
+	(void)state;
+	own.samples++;
+	if (sample->sample->present & PERFMON_SAMPLE_CALL_CHAIN)
+		own.callers += sample->sample->call_chain_count;
+	return PERFMON_FORMAT_CONTINUE;
+}
+
+static void own_end(void *state)
+{
+	(void)state;
+	own.ended++;
+}
+
+/* Row: PM-47, HW-09: a format of the program's own, and call chains. */
+Test(sampling, a_format_of_ones_own)
+{
+	const struct perfmon_format format = {.size = sizeof(format),
+					      .name = "mine",
+					      .sample = own_sample,
+					      .fini = own_end};
+	struct perfmon_sampling sampling = {.size = sizeof(sampling),
+					    .format = "mine",
+					    .fields = PERFMON_SAMPLE_CALL_CHAIN};
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	uint64_t fields;
+
+	sample_after(session, 0, 10, 0);
+	cr_assert_eq(perfmon_sampling_set_up(session, &sampling), -ENOENT);
+	cr_assert_eq(perfmon_format_register(&format), 0);
+	OK(session, perfmon_sampling_set_up(session, &sampling));
+	OK(session, perfmon_sampling_fields(session, &fields));
+	cr_assert(fields & PERFMON_SAMPLE_CALL_CHAIN);
+	cr_assert_eq(perfmon_format_unregister("mine"), -EBUSY);
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	touch(0, 100);
+	OK(session, perfmon_session_stop(session));
+	cr_assert_eq(own.samples, 10);
+	cr_assert_geq(own.callers, 10);
+	perfmon_session_close(session);
+	cr_assert_eq(own.ended, 1);
+	cr_assert_eq(perfmon_format_unregister("mine"), 0);
+}
+
+/* A field that no machine without such hardware has: refused by name, or left out. */
+Test(sampling, fields_that_are_refused)
+{
+	struct perfmon_sampling sampling = default_format;
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	uint64_t fields;
+
+	sample_after(session, 0, 10, 0);
+	sampling.fields = PERFMON_SAMPLE_BRANCHES | PERFMON_SAMPLE_CALL_CHAIN;
+	cr_assert_eq(perfmon_sampling_set_up(session, &sampling), -EOPNOTSUPP);
+	cr_assert(strstr(perfmon_session_message(session), "branch stack"), "%s",
+		  perfmon_session_message(session));
+	sampling.flags = PERFMON_SAMPLING_BEST;
+	OK(session, perfmon_sampling_set_up(session, &sampling));
+	OK(session, perfmon_sampling_fields(session, &fields));
+	cr_assert(!(fields & PERFMON_SAMPLE_BRANCHES));
+	cr_assert(fields & PERFMON_SAMPLE_CALL_CHAIN);
+	OK(session, perfmon_sampling_tear_down(session));
+	sampling.ring_pages = 3;
+	cr_assert_eq(perfmon_sampling_set_up(session, &sampling), -EINVAL);
+	sampling = default_format;
+	sampling.fields = UINT64_C(1) << 60;
+	cr_assert_eq(perfmon_sampling_set_up(session, &sampling), -EINVAL);
+	perfmon_session_close(session);
+}
+
+/* Samples are taken only inside the region. */
+Test(sampling, of_a_region)
+{
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	uint64_t taken;
+
+	sample_after(session, 0, 10, 0);
+	OK(session, perfmon_sampling_set_up(session, &default_format));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	for (int i = 0; i < 5; i++) {
+		touch(0, 1000);
+		PERFMON_SAMPLED_REGION_BEGIN(session, "sampled");
+		touch(0, 10);
+		PERFMON_SAMPLED_REGION_BEGIN(session, "inner");
+		touch(0, 10);
+		PERFMON_SAMPLED_REGION_END(session, "inner");
+		touch(0, 10);
+		PERFMON_SAMPLED_REGION_END(session, "sampled");
+	}
+	OK(session, perfmon_sampling_counts(session, &taken, NULL));
+	cr_assert_eq(taken, 15);
+	cr_assert_eq(perfmon_sampling_leave(session), -EINVAL);
+	perfmon_session_close(session);
+}
+
+/* Row: HW-11, HW-02: the log of another process, with what goes on around its samples. */
+Test(sampling, a_log)
+{
+	char path[] = "/tmp/perfmon-sampling-XXXXXX", message[256];
+	struct perfmon_sampling sampling = {.size = sizeof(sampling)};
+	struct perfmon_session *session = session_with("page-faults", 0);
+	unsigned int samples = 0, ends = 0, names = 0, users = 0;
+	int fd = mkstemp(path), go[2], n;
+	struct perfmon_log_record record;
+	struct perfmon_log *log;
+	uint64_t taken, lost;
+	char byte = 0;
+	pid_t child;
+
+	cr_assert(!pipe(go));
+	child = fork();
+	if (!child) {
+		if (read(go[0], &byte, 1) == 1)
+			execl("/bin/true", "true", (char *)NULL);
+		_exit(1);
+	}
+	cr_assert_eq(perfmon_sampling_log(session, path, -1), -EINVAL);
+	OK(session, perfmon_sampling_set_up(session, &sampling));
+	cr_assert_eq(perfmon_sampling_log(session, path, -1), -EINVAL,
+		     "no counter is sampled");
+	OK(session, perfmon_sampling_tear_down(session));
+	sample_after(session, 0, 3, 0);
+	OK(session, perfmon_sampling_set_up(session, &sampling));
+	OK(session, perfmon_sampling_log(session, path, -1));
+	cr_assert_eq(perfmon_sampling_log(session, path, -1), -EEXIST);
+	cr_assert_eq(perfmon_session_add_events(session, "dummy"), -EBUSY);
+	OK(session, perfmon_session_attach_thread(session, child));
+	OK(session, perfmon_session_start(session));
+	OK(session, perfmon_sampling_log_user(session, 7, "hello", 5));
+	cr_assert_eq(write(go[1], &byte, 1), 1);
+	waitpid(child, NULL, 0);
+	while (perfmon_session_state(session) != PERFMON_DETACHED)
+		usleep(1000);
+	OK(session, perfmon_sampling_log_flush(session));
+	OK(session, perfmon_sampling_counts(session, &taken, &lost));
+	OK(session, perfmon_sampling_log_close(session));
+	perfmon_session_close(session);
+
+	cr_assert_eq(perfmon_log_open(&log, path, message, sizeof(message)), 0, "%s",
+		     message);
+	record = (struct perfmon_log_record){.size = sizeof(record)};
+	while ((n = perfmon_log_next(log, &record)) > 0) {
+		samples += record.type == PERFMON_LOG_SAMPLE;
+		ends += record.type == PERFMON_LOG_EXIT;
+		names += record.type == PERFMON_LOG_NAME;
+		users += record.type == PERFMON_LOG_USER;
+	}
+	cr_assert_eq(n, 0);
+	perfmon_log_close(log);
+	cr_assert_gt(samples, 0);
+	cr_assert_eq(samples + lost, taken + lost);
+	cr_assert_eq(ends, 1);
+	cr_assert_geq(names, 1);
+	cr_assert_eq(users, 1);
+	unlink(path);
+	close(fd);
+}
+
+/* Row: HW-10: the owner is told that the log fails, once, and the error is kept. */
+Test(sampling, a_log_that_fails)
+{
+	struct perfmon_sampling sampling = {.size = sizeof(sampling)};
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	struct perfmon_message message = {0};
+	int full = open("/dev/full", O_WRONLY), n;
+
+	if (full < 0)
+		cr_skip_test("there is no /dev/full here");
+	sample_after(session, 0, 10, 0);
+	OK(session, perfmon_sampling_set_up(session, &sampling));
+	OK(session, perfmon_sampling_log(session, NULL, full));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	touch(0, 100);
+	OK(session, perfmon_session_stop(session));
+	cr_assert_eq(perfmon_sampling_log_flush(session), -ENOSPC);
+	while ((n = perfmon_overflow_read(session, &message, sizeof(message))) == -EAGAIN)
+		usleep(1000);
+	cr_assert_eq(n, 1);
+	cr_assert_eq(message.type, PERFMON_MESSAGE_LOG);
+	cr_assert_eq(perfmon_sampling_log_flush(session), -ENOSPC);
+	cr_assert_eq(count_of(session, 0), -UINT64_C(10), "counting is not disturbed");
+	cr_assert_eq(perfmon_sampling_log_close(session), -ENOSPC);
+	perfmon_session_close(session);
+	close(full);
+}
