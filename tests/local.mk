@@ -73,6 +73,7 @@ CRITERION_TESTS += tests/test_sets
 CRITERION_TESTS += tests/test_switching
 CRITERION_TESTS += tests/test_states
 CRITERION_TESTS += tests/test_control
+CRITERION_TESTS += tests/test_prepared
 CRITERION_TESTS += tests/test_faults
 CRITERION_TESTS += tests/test_targets
 CRITERION_TESTS += tests/test_events tests/test_events_errors tests/test_events_list \
@@ -125,6 +126,12 @@ tests_test_control_SOURCES = tests/test_control.c tests/session_probe.h \
 	tests/session_targets.h
 tests_test_control_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_control_LDADD = $(TEST_LIBS)
+
+tests_test_prepared_SOURCES = tests/test_prepared.c tests/session_probe.h \
+	tests/session_targets.h
+tests_test_prepared_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_prepared_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+tests_test_prepared_LDADD = $(TEST_LIBS)
 
 tests_test_states_SOURCES = tests/test_states.c tests/session_probe.h \
 	tests/session_targets.h
