@@ -69,6 +69,15 @@ static int open_event(int i, int leader)
 			    PERF_FLAG_FD_CLOEXEC);
 }
 
+/* The kernel's part is dearer where it has pages to keep up to date. */
+static void map_by_hand(void *page[COUNTERS], int n)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (int i = 0; i < n; i++)
+		page[i] = mmap(NULL, size, PROT_READ, MAP_SHARED, by_hand[i], 0);
+}
+
 static void open_by_hand(void)
 {
 	for (int i = 0; i < COUNTERS; i++) {
@@ -105,8 +114,7 @@ static void attach_detach_by_hand(void)
 	syscall(SYS_gettid);
 	open_by_hand();
 	must((int)read(by_hand[0], group, sizeof(group)), "a group by hand");
-	for (int i = 0; i < pages; i++)
-		page[i] = mmap(NULL, size, PROT_READ, MAP_SHARED, by_hand[i], 0);
+	map_by_hand(page, pages);
 	/* A page that has no clock is not kept. */
 	if (!bench_exact())
 		munmap(page[0], size);
@@ -196,9 +204,26 @@ static void prepare(void)
 	attach_detach();
 }
 
+static void start_stop(int n)
+{
+	while (n--) {
+		start();
+		stop();
+	}
+}
+
+static void enable_disable(int n)
+{
+	while (n--) {
+		enable_by_hand();
+		disable_by_hand();
+	}
+}
+
 int main(void)
 {
-	double started, stopped, enabled, disabled, attached, hand;
+	void *page[COUNTERS];
+	double pair, started, stopped, enabled, disabled, attached, hand;
 	int err;
 
 	bench_exact(); /* pins */
@@ -206,10 +231,16 @@ int main(void)
 	must(perfmon_session_attach_thread(session, 0), "perfmon_session_attach_thread");
 	costs(nothing, nothing, &started, &stopped);
 	costs(start, stop, &started, &stopped);
+	pair = bench_exact() ? bench_user(start_stop, NULL, 50) : 0;
 	must(perfmon_session_detach(session), "perfmon_session_detach");
 	open_by_hand();
+	if (bench_exact())
+		map_by_hand(page, COUNTERS);
 	costs(enable_by_hand, disable_by_hand, &enabled, &disabled);
+	pair -= bench_exact() ? bench_user(enable_disable, NULL, 50) : 0;
 	close_by_hand();
+	if (bench_exact())
+		bench_print("session.start_stop.4.user", pair, bench_unit());
 	bench_print("session.start.4", started - enabled, bench_unit());
 	bench_print("session.stop.4", stopped - disabled, bench_unit());
 	bench_print("session.start.4.by_hand", enabled, bench_unit());
