@@ -136,6 +136,11 @@ static double cost(uint64_t (*now)(void), bench_work *work, bench_work *empty, i
 	return (bench_median(of_work, SAMPLES) - bench_median(of_empty, SAMPLES)) / n;
 }
 
+uint64_t bench_user_now(void)
+{
+	return bench_exact() ? user_instructions() : bench_now_ns();
+}
+
 double bench_user(bench_work *work, bench_work *empty, int n)
 {
 	return cost(bench_exact() ? user_instructions : bench_now_ns, work, empty, n);

@@ -36,6 +36,9 @@ const char *bench_unit(void);
 double bench_user(bench_work *work, bench_work *empty, int n);
 double bench_all(bench_work *work, bench_work *empty, int n);
 
+/* The meter of bench_user(), to take costs in another way. */
+uint64_t bench_user_now(void);
+
 /* bench_user(), and where costs are exact a warning if WORK enters the kernel: a read
  * that falls back to a system call would look cheap. */
 double bench_user_only(const char *name, bench_work *work, bench_work *empty, int n);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What a session of four counters pays to start, stop, attach and detach, beside the same
- * system calls made by hand. User and kernel together.
+ * system calls made by hand: of start and stop what user mode does beside them, of
+ * attaching and detaching user and kernel together.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -173,18 +174,19 @@ static double middle(double *values, int n)
 	return sum / (n - n / 4 - n / 4);
 }
 
-/* The costs of A and of B, which are called in turn. */
-static void costs(void (*a)(void), void (*b)(void), double *of_a, double *of_b)
+/* The costs of A and of B, which are called in turn, by the meter NOW. */
+static void costs(uint64_t (*now)(void), void (*a)(void), void (*b)(void), double *of_a,
+		  double *of_b)
 {
 	static double values[2][ROUNDS];
 
 	for (int i = 0; i < ROUNDS; i++) {
-		uint64_t t0 = bench_now_ns(), t1, t2;
+		uint64_t t0 = now(), t1, t2;
 
 		a();
-		t1 = bench_now_ns();
+		t1 = now();
 		b();
-		t2 = bench_now_ns();
+		t2 = now();
 		values[0][i] = (double)(t1 - t0);
 		values[1][i] = (double)(t2 - t1);
 	}
@@ -204,43 +206,23 @@ static void prepare(void)
 	attach_detach();
 }
 
-static void start_stop(int n)
-{
-	while (n--) {
-		start();
-		stop();
-	}
-}
-
-static void enable_disable(int n)
-{
-	while (n--) {
-		enable_by_hand();
-		disable_by_hand();
-	}
-}
-
 int main(void)
 {
 	void *page[COUNTERS];
-	double pair, started, stopped, enabled, disabled, attached, hand;
+	double started, stopped, enabled, disabled, attached, hand;
 	int err;
 
 	bench_exact(); /* pins */
 	prepare();
 	must(perfmon_session_attach_thread(session, 0), "perfmon_session_attach_thread");
-	costs(nothing, nothing, &started, &stopped);
-	costs(start, stop, &started, &stopped);
-	pair = bench_exact() ? bench_user(start_stop, NULL, 50) : 0;
+	costs(bench_user_now, nothing, nothing, &started, &stopped);
+	costs(bench_user_now, start, stop, &started, &stopped);
 	must(perfmon_session_detach(session), "perfmon_session_detach");
 	open_by_hand();
 	if (bench_exact())
 		map_by_hand(page, COUNTERS);
-	costs(enable_by_hand, disable_by_hand, &enabled, &disabled);
-	pair -= bench_exact() ? bench_user(enable_disable, NULL, 50) : 0;
+	costs(bench_user_now, enable_by_hand, disable_by_hand, &enabled, &disabled);
 	close_by_hand();
-	if (bench_exact())
-		bench_print("session.start_stop.4.user", pair, bench_unit());
 	bench_print("session.start.4", started - enabled, bench_unit());
 	bench_print("session.stop.4", stopped - disabled, bench_unit());
 	bench_print("session.start.4.by_hand", enabled, bench_unit());
@@ -248,7 +230,7 @@ int main(void)
 
 	err = bench_same_calls("attaching and detaching", prepare, attach_detach,
 			       attach_detach_by_hand);
-	costs(attach_detach, attach_detach_by_hand, &attached, &hand);
+	costs(bench_now_ns, attach_detach, attach_detach_by_hand, &attached, &hand);
 	bench_print("session.attach_detach.4", attached / hand, "ratio");
 	bench_print(bench_exact() ? "session.attach_detach.4.instructions"
 				  : "session.attach_detach.4.ns",
