@@ -26,7 +26,7 @@ pminclude_HEADERS = \
 noinst_LTLIBRARIES += libperfmon_all.la
 libperfmon_all_la_SOURCES = \
 	src/arch/aarch64.h src/arch/arch.h src/arch/counters.c src/arch/generic.h \
-	src/arch/riscv64.h src/arch/x86_64.h \
+	src/arch/riscv64.h src/arch/syscall.h src/arch/x86_64.h \
 	src/fastpath/read.h src/fastpath/region.c src/fastpath/region.h \
 	src/fastpath/thread.h src/fastpath/view.c src/fastpath/view.h \
 	src/core/clock.c src/core/clock.h \
@@ -57,6 +57,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/session.c src/core/session.h src/core/session_program.c \
 	src/core/servant.c src/core/servant.h \
 	src/core/session_block.c \
+	src/core/lock.h \
 	src/core/session_control.c \
 	src/core/session_estimate.c \
 	src/core/session_notice.c src/core/session_notice.h \

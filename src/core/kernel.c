@@ -15,12 +15,13 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "arch/syscall.h"
 
 #define FILE_LIMIT (1 << 20)
 #define DIR_LIMIT  (1 << 16)
@@ -88,14 +89,28 @@ int pm_kernel_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu,
 	return count(PM_CALL_PERF_EVENT_OPEN, result);
 }
 
+static int ioctl_raw(int fd, unsigned long request, unsigned long argument)
+{
+	return (int)pm_arch_syscall3(SYS_ioctl, fd, (long)request, (long)argument);
+}
+
+__attribute__((noinline)) static int ioctl_with_faults(int fd, unsigned long request,
+						       unsigned long argument)
+{
+	return fault(PM_CALL_IOCTL) ?: ioctl_raw(fd, request, argument);
+}
+
+/* Starts and stops counters: libc and its errno would cost as much as all around it. */
 int pm_kernel_ioctl(int fd, unsigned long request, unsigned long argument)
 {
-	return CALL(PM_CALL_IOCTL, ioctl(fd, request, argument));
+	return __builtin_expect(pm_kernel_fault != NULL, 0)
+		       ? ioctl_with_faults(fd, request, argument)
+		       : ioctl_raw(fd, request, argument);
 }
 
 int pm_kernel_ioctl_ptr(int fd, unsigned long request, void *argument)
 {
-	return CALL(PM_CALL_IOCTL, ioctl(fd, request, argument));
+	return pm_kernel_ioctl(fd, request, (unsigned long)argument);
 }
 
 int pm_kernel_mmap(void **out, size_t size, int protection, int flags, int fd, off_t offset)

@@ -28,7 +28,14 @@ static bool is_child(const struct perfmon_session *session)
 	return !session->reader->session;
 }
 
-int pm_session_enter(struct perfmon_session *session)
+/* Apart, as all that is rare in the quick way: it would cost registers there. */
+__attribute__((noinline)) static void drain_pending(struct perfmon_session *session)
+{
+	if (pm_overflow_pending(session))
+		pm_overflow_drain(session);
+}
+
+static inline int enter(struct perfmon_session *session)
 {
 	if (!session || session->magic != PM_SESSION_MAGIC)
 		return -EINVAL;
@@ -38,21 +45,31 @@ int pm_session_enter(struct perfmon_session *session)
 	/* Before the lock: a handler on this thread must not wait for it. */
 	pm_session_busy = session;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	pthread_mutex_lock(&session->lock);
-	if (session->rings && pm_overflow_pending(session))
-		pm_overflow_drain(session);
+	pm_lock_take(&session->lock);
+	if (__builtin_expect(session->rings, 0))
+		drain_pending(session);
 	return 0;
+}
+
+static inline int leave(struct perfmon_session *session, int result)
+{
+	pm_lock_release(&session->lock);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	pm_session_busy = NULL;
+	/* Only a handler on this thread asks, and it has ended. */
+	if (__builtin_expect(session->asked, 0))
+		pm_overflow_leave(session);
+	return result;
+}
+
+int pm_session_enter(struct perfmon_session *session)
+{
+	return enter(session);
 }
 
 int pm_session_leave(struct perfmon_session *session, int result)
 {
-	pthread_mutex_unlock(&session->lock);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	pm_session_busy = NULL;
-	/* Only a handler on this thread asks, and it has ended. */
-	if (__builtin_expect(session->restart_asked | session->block_asked, 0))
-		pm_overflow_leave(session);
-	return result;
+	return leave(session, result);
 }
 
 /* Whether the bytes that a newer program has behind SIZE known ones are all zero. */
@@ -109,6 +126,7 @@ PM_EXPORT int perfmon_session_create(struct perfmon_session **out,
 		session->flags = options->flags;
 	}
 	session->magic = PM_SESSION_MAGIC;
+	session->quick_fd = -1;
 	session->stamp = 1;
 	session->set_count = 1;
 	session->sets = calloc(1, sizeof(session->sets[0]));
@@ -122,7 +140,6 @@ PM_EXPORT int perfmon_session_create(struct perfmon_session **out,
 		free(session);
 		return err;
 	}
-	pthread_mutex_init(&session->lock, NULL);
 	*out = session;
 	return 0;
 }
@@ -137,14 +154,13 @@ PM_EXPORT void perfmon_session_close(struct perfmon_session *session)
 	} else {
 		pm_servant_destroy(session->servant);
 		session->servant = NULL;
-		pthread_mutex_lock(&session->lock);
+		pm_lock_take(&session->lock);
 		session->closing = true;
 		pm_session_close_targets(session);
 		pm_exclusive_release(session);
 		pm_overflow_release(session);
-		pthread_mutex_unlock(&session->lock);
+		pm_lock_release(&session->lock);
 		pm_overflow_close(session);
-		pthread_mutex_destroy(&session->lock);
 	}
 	if (is_child(session))
 		pm_sampling_forget(session);
@@ -189,6 +205,64 @@ int pm_session_closed_by_program(struct perfmon_session *session, int err)
 			"the program has closed file descriptors that belong to the "
 			"session; detach and attach it again");
 	return pm_diag_set(&session->diag, err, "the kernel refused with error %d", -err);
+}
+
+/* --- the quick way -------------------------------------------------------------------
+ *
+ * On the thread attached to, a session whose events are one kernel group starts and stops
+ * by one ioctl on its leader, and there is little else to do. (Its readings are never
+ * settled: it has one set, and changes of its events leave no such mark.)
+ */
+
+static inline bool is_quick(const struct perfmon_session *session)
+{
+	return session->quick_fd >= 0 && pm_session_is_own(session);
+}
+
+void pm_session_learn_quick(struct perfmon_session *session)
+{
+	const struct pm_plan *plan = session->plan;
+	const struct pm_target *target = &plan->targets[0];
+	const struct pm_instance *instance;
+	uint32_t c, leaders = 0;
+
+	session->quick_fd = -1;
+	if (plan->target_count != 1 || plan->part_count != 1 || plan->sets[0].samples ||
+	    target->awaits_exec || session->queue || session->sampling || session->rings)
+		return;
+	instance = target->parts[0].instance;
+	for (c = 0; c < instance->count; c++) {
+		if (instance->counters[c].fd < 0 || instance->counters[c].leader != c)
+			continue;
+		session->quick_fd = instance->counters[c].fd;
+		leaders++;
+	}
+	if (leaders != 1)
+		session->quick_fd = -1;
+}
+
+/* The slow way says what is wrong. */
+static inline bool quick_start(struct perfmon_session *session)
+{
+	if (session->state == PERFMON_RUNNING)
+		return true;
+	if (pm_kernel_ioctl(session->quick_fd, PERF_EVENT_IOC_ENABLE, 0))
+		return false;
+	session->stamp++;
+	session->sets[0].runs++;
+	session->state = PERFMON_RUNNING;
+	return true;
+}
+
+static inline bool quick_stop(struct perfmon_session *session)
+{
+	if (session->state == PERFMON_STOPPED)
+		return true;
+	if (pm_kernel_ioctl(session->quick_fd, PERF_EVENT_IOC_DISABLE, 0))
+		return false;
+	session->stamp++;
+	session->state = PERFMON_STOPPED;
+	return true;
 }
 
 /* --- start and stop ------------------------------------------------------------------
@@ -266,7 +340,8 @@ int pm_session_start_all(struct perfmon_session *session)
 	return start(session);
 }
 
-int pm_session_start(struct perfmon_session *session)
+/* Apart from the call, whose quick way it would cost registers. */
+__attribute__((noinline)) int pm_session_start(struct perfmon_session *session)
 {
 	int err;
 
@@ -279,9 +354,13 @@ int pm_session_start(struct perfmon_session *session)
 
 PM_EXPORT int perfmon_session_start(struct perfmon_session *session)
 {
-	int err = pm_session_enter(session);
+	int err = enter(session);
 
-	return err ?: pm_session_leave(session, pm_session_start(session));
+	if (__builtin_expect(err, 0))
+		return err;
+	if (__builtin_expect(is_quick(session) && quick_start(session), 1))
+		return leave(session, 0);
+	return pm_session_leave(session, pm_session_start(session));
 }
 
 /* The next start begins with the set at PLACE. */
@@ -349,7 +428,7 @@ int pm_session_stop_all(struct perfmon_session *session)
 	return err ? pm_session_closed_by_program(session, err) : 0;
 }
 
-int pm_session_stop(struct perfmon_session *session)
+__attribute__((noinline)) int pm_session_stop(struct perfmon_session *session)
 {
 	int err;
 
@@ -362,9 +441,13 @@ int pm_session_stop(struct perfmon_session *session)
 
 PM_EXPORT int perfmon_session_stop(struct perfmon_session *session)
 {
-	int err = pm_session_enter(session);
+	int err = enter(session);
 
-	return err ?: pm_session_leave(session, pm_session_stop(session));
+	if (__builtin_expect(err, 0))
+		return err;
+	if (__builtin_expect(is_quick(session) && quick_stop(session), 1))
+		return leave(session, 0);
+	return pm_session_leave(session, pm_session_stop(session));
 }
 
 PM_EXPORT int perfmon_session_detach(struct perfmon_session *session)

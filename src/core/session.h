@@ -27,6 +27,7 @@
 #include <pthread.h>
 
 #include "core/instance.h"
+#include "core/lock.h"
 #include "core/ring.h"
 #include "perfmon/inline.h"
 #include "perfmon/overflow.h"
@@ -173,7 +174,8 @@ struct perfmon_session {
 	uint32_t scope;
 	uint32_t flags;
 	enum perfmon_session_status state;
-	pthread_mutex_t lock;
+	struct pm_lock lock;
+	int quick_fd; /* starts and stops it all, or -1: pm_session_learn_quick() */
 	struct perfmon_reader *reader; /* zeros in a child, by which it is known there */
 	struct pm_register *registers; /* PERFMON_SESSION_COUNTERS of them at most */
 	uint32_t count;
@@ -207,8 +209,14 @@ struct perfmon_session {
 	int block_signal;    /* the library's own, 0: threads are not stopped */
 	uint32_t block_word; /* futex of stopped threads: moves on when they may go */
 	uint32_t blocked;    /* how many there are; atomic */
-	bool restart_asked;  /* by a handler that interrupted a call */
-	bool block_asked;
+	/* By a handler that interrupted a call. */
+	union {
+		struct {
+			bool restart_asked;
+			bool block_asked;
+		};
+		uint16_t asked; /* either */
+	};
 	bool closing;
 	struct pm_diag diag;
 };
@@ -242,6 +250,9 @@ static inline uint64_t pm_whole_ns(const struct pm_plan *plan,
 
 /* --- session.c -----------------------------------------------------------------------
  */
+
+/* To be called when the plan has been opened, with the lock. */
+void pm_session_learn_quick(struct perfmon_session *session);
 
 /* -EBADF and its kin: the sentence for descriptors that the program has closed. */
 int pm_session_closed_by_program(struct perfmon_session *session, int err);

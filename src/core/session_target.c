@@ -212,6 +212,17 @@ static int read_range(struct perfmon_session *session, struct pm_plan *plan,
 	return error;
 }
 
+/* Of a plan that goes on: its readings are those of a moment. */
+static void unsettle(struct pm_plan *plan)
+{
+	uint32_t t, s;
+
+	for (t = 0; t < plan->target_count; t++) {
+		for (s = 0; s < plan->part_count; s++)
+			plan->targets[t].parts[s].settled = false;
+	}
+}
+
 int pm_session_reopen(struct perfmon_session *session, struct pm_plan *plan,
 		      struct pm_plan *old)
 {
@@ -238,6 +249,7 @@ int pm_session_reopen(struct perfmon_session *session, struct pm_plan *plan,
 	/* Before it is too late to go back. */
 	err = read_range(session, old, 0, old->target_count);
 	if (err) {
+		unsettle(old);
 		close_from(session, plan, 0);
 		return pm_session_closed_by_program(session, err);
 	}
@@ -292,6 +304,7 @@ void pm_session_adopt_plan(struct perfmon_session *session, struct pm_plan *plan
 		for (t = 0; t < plan->target_count; t++)
 			learn_refusal(&session->registers[i], &plan->targets[t]);
 	}
+	pm_session_learn_quick(session);
 	make_views(session);
 }
 
@@ -649,6 +662,7 @@ int pm_session_fold(struct perfmon_session *session)
 
 	if (plan->target_count)
 		session->next_set = plan->targets[0].active;
+	session->quick_fd = -1;
 	err = fold_range(session, 0, plan->target_count);
 	pm_session_time_detach(session);
 	close_from(session, plan, 0);
@@ -687,6 +701,7 @@ static void remove_target(struct perfmon_session *session, uint32_t t)
 	struct pm_plan *plan = session->plan;
 	struct pm_target gone = plan->targets[t];
 
+	session->quick_fd = -1;
 	fold_range(session, t, t + 1);
 	close_target(session, plan, &plan->targets[t]);
 	plan->target_count--;
