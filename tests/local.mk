@@ -54,6 +54,11 @@ if HAVE_JANSSON
 TEST_JANSSON = -DHAVE_JANSSON
 endif
 check_PROGRAMS += tests/programs/perfmon2_self tests/programs/perfmon2_self_cxx
+check_PROGRAMS += tests/programs/perfmon2_remote tests/programs/perfmon2_sets
+tests_programs_perfmon2_remote_SOURCES = tests/programs/perfmon2_remote.c
+tests_programs_perfmon2_remote_LDADD = libperfmon.la
+tests_programs_perfmon2_sets_SOURCES = tests/programs/perfmon2_sets.c
+tests_programs_perfmon2_sets_LDADD = libperfmon.la
 tests_programs_perfmon2_self_SOURCES = tests/programs/perfmon2_self.c
 tests_programs_perfmon2_self_LDADD = libperfmon.la
 tests_programs_perfmon2_self_cxx_SOURCES = tests/programs/perfmon2_self_cxx.cc

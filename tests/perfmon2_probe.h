@@ -45,6 +45,27 @@ static inline const char *message(int fd)
 		cr_assert_eq(errno, error, "%s: %s", #call, strerror(errno));            \
 	} while (0)
 
+/* Architectural codes of the core PMU. */
+#if defined(__aarch64__)
+#define RAW_CYCLES	 0x11
+#define RAW_INSTRUCTIONS 0x08
+#else /* x86 */
+#define RAW_CYCLES	 0x3c
+#define RAW_INSTRUCTIONS 0xc0
+#endif
+
+/* Writes a PMC with a raw code and loads; a machine that has not got it skips the test.
+ */
+static inline void load_raw(int fd, const struct pfarg_pmc *pmcs, size_t size)
+{
+	OK(fd, pfm_write_pmcs(fd, (struct pfarg_pmc *)pmcs, size));
+	if (!pfm_load_context(fd, 0, gettid_now()))
+		return;
+	cr_assert(errno == ENOENT || errno == EOPNOTSUPP || errno == EACCES, "%s: %s",
+		  strerror(errno), message(fd));
+	cr_skip_test("%s", message(fd));
+}
+
 /* PMC number of set counts writes to watched[i]. */
 static inline struct pfarg_pmc writes_to(unsigned int i, uint16_t set, uint16_t number)
 {

@@ -516,3 +516,31 @@ Test(perfmon2_overflow, sets_switch_by_overflow)
 	cr_assert_eq(value_of(fd, 5, 0), 4);
 	close(fd);
 }
+
+/* Row: PM-22, PM-23, PM-33: the hardware's overflows. Between stop and restart nothing is
+ * counted, so that what has been counted is what the overflows say. */
+Test(perfmon2_overflow, hardware_counters_notify)
+{
+	struct pfarg_pmc pmcs[] = {{.reg_num = 0, .reg_value = RAW_CYCLES},
+				   {.reg_num = 1, .reg_value = RAW_CYCLES}};
+	struct pfarg_pmd pmds[] = {notifying(0, 100000, 100000), {.reg_num = 1}};
+	int fd = create(), i;
+	uint64_t all;
+
+	OK(fd, pfm_write_pmds(fd, pmds, sizeof(pmds)));
+	load_raw(fd, pmcs, sizeof(pmcs));
+	OK(fd, pfm_start(fd, 0));
+	for (i = 0; i < 10; i++) {
+		while (!has_message(fd))
+			touch(1, 1000);
+		cr_assert_eq(next_message(fd).msg_ovfl_pmds[0], 1);
+		all = value_of(fd, 0, 1);
+		touch(1, 1000);
+		cr_assert_eq(value_of(fd, 0, 1), all, "masked");
+		OK(fd, pfm_start(fd, PFM_STARTFL_RESTART));
+	}
+	OK(fd, pfm_stop(fd, 0));
+	cr_assert_geq(all, 10 * 100000);
+	cr_assert_lt(all, 10 * 150000, "%llu", (unsigned long long)all);
+	close(fd);
+}
