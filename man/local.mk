@@ -14,3 +14,4 @@ else
 EXTRA_DIST += man/perfmon.1
 endif
 EXTRA_DIST += doc/profile-layout.md doc/report-formats.md doc/stat-formats.md
+EXTRA_DIST += doc/rules.md

@@ -459,7 +459,7 @@ Test(perfmon2_overflow, sets_switch_by_time)
 	struct pfarg_pmc pmc = {.reg_set = 9,
 				.reg_flags = PFM_PMCFL_SOFTWARE,
 				.reg_value = PERF_COUNT_SW_PAGE_FAULTS};
-	int fd = create();
+	int fd = create(), tries = 0;
 
 	OK(fd, pfm_create_evtsets(fd, sets, sizeof(sets)));
 	cr_assert_geq(sets[0].set_timeout, 1999999);
@@ -467,14 +467,17 @@ Test(perfmon2_overflow, sets_switch_by_time)
 	OK(fd, pfm_write_pmcs(fd, &pmc, sizeof(pmc)));
 	OK(fd, pfm_load_context(fd, 0, gettid_now()));
 	OK(fd, pfm_start(fd, 0));
-	burn_ms(60);
+	do {
+		burn_ms(5);
+		OK(fd, pfm_getinfo_evtsets(fd, info, sizeof(info)));
+	} while ((info[0].set_runs < 2 || info[1].set_runs < 2) && tries++ < 1000);
 	OK(fd, pfm_stop(fd, 0));
 	OK(fd, pfm_getinfo_evtsets(fd, info, sizeof(info)));
 	cr_assert_eq(info[0].set_flags, PFM_SETFL_TIME_SWITCH);
 	cr_assert_eq(info[0].set_timeout, sets[0].set_timeout, "%llu %llu",
 		     info[0].set_timeout, sets[0].set_timeout);
-	cr_assert_gt(info[0].set_runs, 3);
-	cr_assert_gt(info[1].set_runs, 3);
+	cr_assert_geq(info[0].set_runs, 2);
+	cr_assert_geq(info[1].set_runs, 2);
 	cr_assert_gt(info[0].set_act_duration, 0);
 	cr_assert_gt(info[1].set_act_duration, 0);
 	close(fd);
