@@ -3,12 +3,14 @@
 # programs do.
 BENCHES = bench/bench_reads bench/bench_regions bench/bench_threads bench/bench_time
 BENCHES += bench/bench_sessions
+BENCHES += bench/bench_notify
 check_LTLIBRARIES += bench/libbench.la
 bench_libbench_la_SOURCES = bench/bench.c bench/bench.h bench/calls.c
 BENCH_LIBS = bench/libbench.la libperfmon.la -lm
 
 bench_bench_reads_LDADD = $(BENCH_LIBS)
 bench_bench_regions_LDADD = $(BENCH_LIBS)
+bench_bench_notify_LDADD = $(BENCH_LIBS)
 bench_bench_sessions_LDADD = $(BENCH_LIBS)
 bench_bench_threads_LDADD = $(BENCH_LIBS)
 bench_bench_time_LDADD = $(BENCH_LIBS)

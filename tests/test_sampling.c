@@ -2,6 +2,7 @@
 /* Samples of a session: into a format, and into a log. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -292,6 +293,38 @@ Test(sampling, a_log)
 	cr_assert_eq(users, 1);
 	unlink(path);
 	close(fd);
+}
+
+/* Row: HW-04: whatever runs on a CPU is sampled, for those who may. */
+Test(sampling, of_a_cpu)
+{
+	struct perfmon_session_options options = {.size = sizeof(options),
+						  .scope = PERFMON_SCOPE_CPU};
+	struct perfmon_session *session;
+	const struct perfmon_buffer_sample *sample;
+	int cpu = sched_getcpu(), err;
+	cpu_set_t here;
+
+	CPU_ZERO(&here);
+	CPU_SET(cpu, &here);
+	cr_assert_eq(sched_setaffinity(0, sizeof(here), &here), 0);
+	cr_assert_eq(perfmon_session_create(&session, &options), 0);
+	OK(session, perfmon_session_add_events(session, "page-faults"));
+	sample_after(session, 0, 3, 0);
+	OK(session, perfmon_sampling_set_up(session, &default_format));
+	err = perfmon_session_attach_cpu(session, cpu);
+	if (err == -EACCES || err == -EPERM)
+		cr_skip_test("%s", perfmon_session_message(session));
+	OK(session, err);
+	OK(session, perfmon_session_start(session));
+	if (!fork())
+		execl("/bin/true", "true", (char *)NULL);
+	wait(NULL);
+	OK(session, perfmon_session_stop(session));
+	sample = perfmon_buffer_next(buffer_of(session), NULL);
+	cr_assert_not_null(sample);
+	cr_assert_eq(sample->cpu, (uint32_t)cpu);
+	perfmon_session_close(session);
 }
 
 /* Row: HW-10: the owner is told that the log fails, once, and the error is kept. */
