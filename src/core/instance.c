@@ -245,8 +245,9 @@ static void map_pages(struct pm_instance *instance, struct pm_diag *diag)
 	for (i = 0; i < instance->count; i++) {
 		struct pm_counter *counter = &instance->counters[i];
 
-		/* The ring of an event that overflows is mapped along with its page. */
-		if (counter->fd < 0 || counter->event->attr.sample_period)
+		/* What writes records has a ring, which is mapped along with its page. */
+		if (counter->fd < 0 || counter->event->attr.sample_period ||
+		    counter->event->attr.mmap)
 			continue;
 		if (!clock)
 			clock = counter;
