@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "perfmon/format.h"
 #include "perfmon2_probe.h"
 
 TestSuite(perfmon2_overflow, .timeout = 120);
@@ -167,7 +168,9 @@ Test(perfmon2_overflow, flags_gate_their_fields)
 	pmd.reg_ovfl_switch_cnt = 0;
 	FAILS(pfm_write_pmds(fd, &pmd, sizeof(pmd)), EINVAL);
 	pmd.reg_flags = PFM_PMDFL_SMPL;
-	FAILS(pfm_write_pmds(fd, &pmd, sizeof(pmd)), EOPNOTSUPP);
+	FAILS(pfm_write_pmds(fd, &pmd, sizeof(pmd)), EINVAL);
+	cr_assert(strstr(message(fd), "sampling format"));
+	cr_assert_null(pfm_smpl_buffer(fd, NULL));
 	close(fd);
 }
 
@@ -545,5 +548,66 @@ Test(perfmon2_overflow, hardware_counters_notify)
 	OK(fd, pfm_stop(fd, 0));
 	cr_assert_geq(all, 10 * 100000);
 	cr_assert_lt(all, 10 * 150000, "%llu", (unsigned long long)all);
+	close(fd);
+}
+
+/* Row: PM-21, PM-25, PM-47: samples go to the format that was named, with the values of
+ * other PMDs and the program's number; when its buffer is full a message comes. */
+Test(perfmon2_overflow, samples_go_to_a_format)
+{
+	struct perfmon_buffer_argument argument = {.size = sizeof(argument),
+						   .buffer_size = 4096};
+	char name[] = "default", none[] = "no-such-format";
+	int fd = pfm_create_context(PFM_FL_SMPL_FMT, name, &argument, sizeof(argument));
+	struct pfarg_pmc pmcs[] = {writes_to(0, 0, 2), writes_to(1, 0, 9)};
+	struct pfarg_pmd pmds[] = {{.reg_num = 2,
+				    .reg_flags = PFM_PMDFL_SMPL,
+				    .reg_value = AFTER(10),
+				    .reg_short_reset = AFTER(10),
+				    .reg_long_reset = AFTER(10),
+				    .reg_smpl_eventid = 4711,
+				    .reg_smpl_pmds = {1 << 9}},
+				   {.reg_num = 9}};
+	const struct perfmon_buffer_sample *sample = NULL;
+	const struct perfmon_buffer *buffer;
+	uint64_t n = 0;
+	size_t size;
+	int i;
+
+	cr_assert_geq(fd, 0, "%s", strerror(errno));
+	FAILS(pfm_create_context(PFM_FL_SMPL_FMT, none, NULL, 0), ENOENT);
+	FAILS(pfm_create_context(PFM_FL_SMPL_FMT), EINVAL);
+	OK(fd, pfm_write_pmcs(fd, pmcs, sizeof(pmcs)));
+	OK(fd, pfm_write_pmds(fd, pmds, sizeof(pmds)));
+	OK(fd, pfm_load_context(fd, 0, gettid_now()));
+	OK(fd, pfm_start(fd, 0));
+	for (i = 0; i < 3; i++) {
+		touch(1, 1);
+		touch(0, 10);
+		value_of(fd, 0, 2);
+	}
+	buffer = pfm_smpl_buffer(fd, &size);
+	cr_assert_not_null(buffer);
+	cr_assert_eq(size, 4096);
+	cr_assert_eq(buffer->count, 3);
+	while ((sample = perfmon_buffer_next(buffer, sample))) {
+		n++;
+		cr_assert_eq(sample->event_id, 4711);
+		cr_assert_eq(sample->tid, (uint32_t)gettid_now());
+		cr_assert_eq(sample->value_count, 1);
+		cr_assert_eq(*perfmon_buffer_values(sample), n);
+	}
+	cr_assert_eq(n, 3);
+	for (i = 0; i < 1000 && !has_message(fd); i++) {
+		touch(0, 10);
+		value_of(fd, 0, 2);
+	}
+	cr_assert_eq(next_message(fd).msg_ovfl_pmds[0], 1 << 2);
+	cr_assert_geq(buffer->fills, 1);
+	OK(fd, pfm_start(fd, PFM_STARTFL_RESTART));
+	cr_assert_eq(buffer->used, 0);
+	touch(0, 10);
+	OK(fd, pfm_stop(fd, 0));
+	cr_assert_eq(buffer->count, 1);
 	close(fd);
 }

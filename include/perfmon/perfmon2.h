@@ -99,10 +99,15 @@ extern "C" {
  * a real-time signal without a handler, as perfmon_overflow_block() does.
  * PFM_FL_OVFL_NO_MSG: such overflows mask the session but send no message.
  *
- * EINVAL: an unknown flag, PFM_FL_NOTIFY_BLOCK with PFM_FL_SYSTEM_WIDE, or a sampling
- * argument that is not 0 without PFM_FL_SMPL_FMT; EOPNOTSUPP: PFM_FL_SMPL_FMT; EBUSY: no
- * signal is free for PFM_FL_NOTIFY_BLOCK; ENOMEM; EMFILE, ENFILE: out of descriptors;
- * EAGAIN: out of threads; ECHILD: in a child that came about without fork(2).
+ * PFM_FL_SMPL_FMT: samples go to the format SMPL_NAME (perfmon/format.h), which is given
+ * the ARG_SIZE bytes at SMPL_ARG: for "default", which keeps them in memory and notifies
+ * when that is full, a struct perfmon_buffer_argument, or none.
+ *
+ * EINVAL: an unknown flag, PFM_FL_NOTIFY_BLOCK with PFM_FL_SYSTEM_WIDE, a sampling
+ * argument that is not 0 without PFM_FL_SMPL_FMT, or no name with it; ENOENT: no such
+ * format, or what it gives; EBUSY: no signal is free for PFM_FL_NOTIFY_BLOCK; ENOMEM;
+ *EMFILE, ENFILE: out of descriptors; EAGAIN: out of threads; ECHILD: in a child that came
+ *about without fork(2).
  */
 int pfm_create_context(int flags, ...);
 int pfm_create_context_args(int flags, const char *smpl_name, void *smpl_arg,
@@ -204,6 +209,14 @@ struct pfarg_pmd {
 #define PFM_PMDFL_RANDOM      0x8 /* randomize value after event */
 
 /**
+ * pfm_smpl_buffer() - the memory of the session's format, and its size in *SIZE (may be
+ * NULL): for "default" a struct perfmon_buffer. It is the format's, and there until the
+ * session ends. In the place of the mmap(2) of FD that perfmon2 had. As
+ * perfmon_sampling_buffer(). NULL on failure: EINVAL also: there is none.
+ */
+const void *pfm_smpl_buffer(int fd, size_t *size);
+
+/**
  * pfm_write_pmcs() - programs the PMCs that the SIZE bytes of REQ name. PMDs keep their
  * values. The same value again costs no system call. As perfmon_session_program().
  *
@@ -221,14 +234,17 @@ int pfm_write_pmcs(int fd, struct pfarg_pmc *req, size_t size);
  * PMDs of its set in reg_reset_pmds are set along with it, to reset values of their own,
  * 0 if they have none. PFM_PMDFL_RANDOM makes periods longer, by a number within
  * reg_random_mask. With PFM_PMDFL_SWITCH the reg_ovfl_switch_cnt-th overflow goes on to
- * the next event set, if its own has PFM_SETFL_OVFL_SWITCH. Fields without their flag are
- * not looked at. As perfmon_session_write() and perfmon_overflow_program().
+ * the next event set, if its own has PFM_SETFL_OVFL_SWITCH. With PFM_PMDFL_SMPL each
+ * overflow leaves a sample, with reg_smpl_eventid and the values of the PMDs of its set
+ * in reg_smpl_pmds. Fields without their flag are not looked at. As
+ * perfmon_session_write() and perfmon_overflow_program().
  *
  * In any state; EBUSY: the session is running or masked, and what overflows lead to is
  * not what was written before; EINVAL: also a register or set that does not exist,
- * PFM_PMDFL_SWITCH with a count of 0; EOPNOTSUPP: PFM_PMDFL_SMPL; overflows of an event
- * that several core PMUs count; for a loaded session what pfm_load_context() gives. The
- * first with PFM_PMDFL_OVFL_NOTIFY makes a helper thread (EMFILE, EAGAIN).
+ * PFM_PMDFL_SWITCH with a count of 0, PFM_PMDFL_SMPL in a session without a format;
+ * EOPNOTSUPP: overflows of an event that several core PMUs count; for a loaded session
+ * what pfm_load_context() gives. The first with PFM_PMDFL_OVFL_NOTIFY makes a helper
+ * thread (EMFILE, EAGAIN).
  */
 int pfm_write_pmds(int fd, struct pfarg_pmd *req, size_t size);
 
@@ -290,8 +306,8 @@ int pfm_delete_evtsets(int fd, struct pfarg_setdesc *sets, size_t size);
 
 /**
  * pfm_getinfo_evtsets() - fills the elements of INFO for the sets that they name, in any
- * state. A register is available if it is programmed or could be. As perfmon_set_get_info().
- * EINVAL: also an unknown set.
+ * state. A register is available if it is programmed or could be. As
+ * perfmon_set_get_info(). EINVAL: also an unknown set.
  */
 int pfm_getinfo_evtsets(int fd, struct pfarg_setinfo *info, size_t size);
 

@@ -7,6 +7,7 @@
 #include "compat/perfmon2.h"
 #include "core/export.h"
 #include "core/kernel.h"
+#include "perfmon/sampling.h"
 
 #define KNOWN_CONTEXT_FLAGS                                                              \
 	(PFM_FL_NOTIFY_BLOCK | PFM_FL_SYSTEM_WIDE | PFM_FL_SMPL_FMT | PFM_FL_OVFL_NO_MSG)
@@ -15,15 +16,17 @@
 PM_EXPORT int pfm_create_context_args(int flags, const char *smpl_name, void *smpl_arg,
 				      size_t arg_size)
 {
+	const struct pm2_format format = {smpl_name, smpl_arg, arg_size};
+
 	if (flags & ~KNOWN_CONTEXT_FLAGS)
 		return pm2_result(-EINVAL);
 	if (flags & PFM_FL_NOTIFY_BLOCK && flags & PFM_FL_SYSTEM_WIDE)
 		return pm2_result(-EINVAL);
 	if (!(flags & PFM_FL_SMPL_FMT) && (smpl_name || smpl_arg || arg_size))
 		return pm2_result(-EINVAL);
-	if (flags & PFM_FL_SMPL_FMT)
-		return pm2_result(-EOPNOTSUPP);
-	return pm2_result(pm2_context_create((uint32_t)flags));
+	if (flags & PFM_FL_SMPL_FMT && !smpl_name)
+		return pm2_result(-EINVAL);
+	return pm2_result(pm2_context_create((uint32_t)flags, &format));
 }
 
 /* For who calls it past the macro. */
@@ -158,6 +161,21 @@ PM_EXPORT int pfm_message(int fd, char *text, size_t size)
 	memcpy(text, context->diag.text, length);
 	text[length] = '\0';
 	return pm2_context_leave(context, (int)length);
+}
+
+PM_EXPORT const void *pfm_smpl_buffer(int fd, size_t *size)
+{
+	struct pm2_context *context;
+	const void *buffer;
+	int err = pm2_context_enter(fd, &context);
+
+	if (err) {
+		pm2_result(err);
+		return NULL;
+	}
+	buffer = perfmon_sampling_buffer(context->session, size);
+	pm2_context_leave(context, buffer ? 0 : -EINVAL);
+	return buffer;
 }
 
 PM_EXPORT ssize_t pfm_read_msg(int fd, union pfarg_msg *messages, size_t size)

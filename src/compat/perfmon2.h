@@ -35,7 +35,9 @@ struct pm2_overflow {
 	uint64_t short_reset;
 	uint64_t switch_count;
 	uint64_t random_mask;
+	uint64_t event_id;
 	uint64_t reset_pmds[PFM_PMD_BV];
+	uint64_t sample_pmds[PFM_PMD_BV];
 };
 
 /* A register that has been written. */
@@ -71,7 +73,8 @@ struct pm2_context {
 	pid_t owner;
 	int fd; /* the library's end */
 	bool is_cpu;
-	bool is_silent; /* PFM_FL_OVFL_NO_MSG */
+	bool is_silent;	 /* PFM_FL_OVFL_NO_MSG */
+	bool has_format; /* PFM_FL_SMPL_FMT */
 	struct pm2_watch ends, messages;
 	/* Guarded by `lock`. */
 	pthread_mutex_t lock;
@@ -90,9 +93,16 @@ struct pm2_context {
 /* --- perfmon2_context.c ----------------------------------------------------------------
  */
 
+/* A sampling format, with what is given to it. */
+struct pm2_format {
+	const char *name; /* NULL: none */
+	const void *data;
+	size_t size;
+};
+
 /* Creates a context with the PFM_FL_ FLAGS and returns the program's descriptor, or a
  * negative errno. */
-int pm2_context_create(uint32_t flags);
+int pm2_context_create(uint32_t flags, const struct pm2_format *format);
 
 /* Finds the context of FD and takes its lock, with all signals blocked: so calls may be
  * made in signal handlers, and a thread never waits for itself. 0; -EBADF, -EINVAL,

@@ -19,6 +19,7 @@
 
 #include "compat/perfmon2.h"
 #include "core/kernel.h"
+#include "perfmon/sampling.h"
 
 #define BUCKETS	 256
 #define HANG_UPS 16 /* looked at in one go */
@@ -359,8 +360,13 @@ static int make_ends(struct pm2_context *context, int *end)
 	return 0;
 }
 
-static int make_session(struct pm2_context *context, uint32_t flags)
+static int make_session(struct pm2_context *context, uint32_t flags,
+			const struct pm2_format *format)
 {
+	struct perfmon_sampling sampling = {.size = sizeof(sampling),
+					    .format = format->name,
+					    .data = format->data,
+					    .data_size = format->size};
 	struct perfmon_session_options options = {
 		.size = sizeof(options),
 		.scope = flags & PFM_FL_SYSTEM_WIDE ? PERFMON_SCOPE_CPU
@@ -369,10 +375,13 @@ static int make_session(struct pm2_context *context, uint32_t flags)
 
 	if (!err && flags & PFM_FL_NOTIFY_BLOCK)
 		err = perfmon_overflow_block(context->session, 0);
+	if (!err && format->name)
+		err = perfmon_sampling_set_up(context->session, &sampling);
+	context->has_format = !err && format->name;
 	return err;
 }
 
-static int create(uint32_t flags, pid_t owner)
+static int create(uint32_t flags, const struct pm2_format *format, pid_t owner)
 {
 	struct pm2_context *context = calloc(1, sizeof(*context));
 	int end, err;
@@ -386,7 +395,7 @@ static int create(uint32_t flags, pid_t owner)
 	context->ends = (struct pm2_watch){.context = context};
 	context->messages = (struct pm2_watch){.context = context, .is_messages = true};
 	context->owner = owner;
-	err = make_session(context, flags);
+	err = make_session(context, flags, format);
 	if (err)
 		goto fail;
 	err = make_ends(context, &end);
@@ -406,7 +415,7 @@ fail:
 /* --- calls -----------------------------------------------------------------------------
  */
 
-int pm2_context_create(uint32_t flags)
+int pm2_context_create(uint32_t flags, const struct pm2_format *format)
 {
 	pid_t owner = owner_of_table();
 	sigset_t signals;
@@ -416,7 +425,7 @@ int pm2_context_create(uint32_t flags)
 		return -ECHILD;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	pm_kernel_signals_block(&signals);
-	result = create(flags, owner);
+	result = create(flags, format, owner);
 	pm_kernel_signals_restore(&signals);
 	pthread_setcancelstate(cancel_state, NULL);
 	return result;

@@ -19,7 +19,29 @@ void pm2_overflow_take(struct pm2_overflow *overflow, const struct pfarg_pmd *pm
 		overflow->switch_count = pmd->reg_ovfl_switch_cnt;
 	if (pmd->reg_flags & PFM_PMDFL_RANDOM)
 		overflow->random_mask = pmd->reg_random_mask;
+	if (pmd->reg_flags & PFM_PMDFL_SMPL) {
+		overflow->event_id = pmd->reg_smpl_eventid;
+		memcpy(overflow->sample_pmds, pmd->reg_smpl_pmds,
+		       sizeof(overflow->sample_pmds));
+	}
 	memcpy(overflow->reset_pmds, pmd->reg_reset_pmds, sizeof(overflow->reset_pmds));
+}
+
+/* The bits of counters for the bits of PMDS in event set ID; those that count nothing
+ * have none. */
+static void counters_of(struct pm2_context *context, uint16_t id, const uint64_t *pmds,
+			uint64_t *counters)
+{
+	uint16_t i;
+
+	for (i = 0; i < PM2_REGISTERS; i++) {
+		const struct pm2_register *reg = NULL;
+
+		if (pmds[i / 64] >> i % 64 & 1)
+			reg = pm2_register_find(context, id, i);
+		if (reg && reg->counter >= 0)
+			counters[reg->counter / 64] |= UINT64_C(1) << reg->counter % 64;
+	}
 }
 
 /* REG's overflows as a session wants them; size 0: they lead to nothing. */
@@ -29,7 +51,6 @@ static struct perfmon_overflow overflow_of(struct pm2_context *context,
 	static const struct pm2_overflow nothing;
 	const struct pm2_overflow *from = &reg->overflow;
 	struct perfmon_overflow to = {.size = 0};
-	uint16_t i;
 
 	if (!memcmp(from, &nothing, sizeof(nothing)))
 		return to;
@@ -40,19 +61,15 @@ static struct perfmon_overflow overflow_of(struct pm2_context *context,
 		to.flags |= PERFMON_OVERFLOW_RANDOM;
 	if (from->flags & PFM_PMDFL_SWITCH)
 		to.flags |= PERFMON_OVERFLOW_SWITCH;
+	if (from->flags & PFM_PMDFL_SMPL)
+		to.flags |= PERFMON_OVERFLOW_SAMPLE;
+	to.event_id = from->event_id;
 	to.long_reset = from->long_reset;
 	to.short_reset = from->short_reset;
 	to.random_mask = from->random_mask;
 	to.switch_count = from->switch_count;
-	for (i = 0; i < PM2_REGISTERS; i++) {
-		const struct pm2_register *other = NULL;
-
-		if (from->reset_pmds[i / 64] >> i % 64 & 1)
-			other = pm2_register_find(context, reg->set, i);
-		if (other && other->counter >= 0)
-			to.reset_counters[other->counter / 64] |= UINT64_C(1)
-								  << other->counter % 64;
-	}
+	counters_of(context, reg->set, from->reset_pmds, to.reset_counters);
+	counters_of(context, reg->set, from->sample_pmds, to.sample_counters);
 	return to;
 }
 
@@ -66,7 +83,7 @@ int pm2_overflow_apply(struct pm2_context *context, struct pm2_register *reg)
 	overflow = overflow_of(context, reg);
 	if (!memcmp(&overflow, &reg->applied, sizeof(overflow)))
 		return 0;
-	if (overflow.flags & PERFMON_OVERFLOW_NOTIFY)
+	if (overflow.flags & (PERFMON_OVERFLOW_NOTIFY | PERFMON_OVERFLOW_SAMPLE))
 		err = pm2_context_watch_messages(context);
 	err = err
 		      ?: pm2_session_said(context,
@@ -125,6 +142,13 @@ static void convert(struct pm2_context *context, const struct perfmon_message *f
 	pm2_overflow_pmds(context, from->set, from->counters, to->msg_ovfl_pmds);
 }
 
+/* Of what the text knows. */
+static bool is_known(const struct perfmon_message *message)
+{
+	return message->type == PERFMON_MESSAGE_OVERFLOW ||
+	       message->type == PERFMON_MESSAGE_END;
+}
+
 /* Has the next message in `pending`. */
 static bool take_message(struct pm2_context *context)
 {
@@ -134,7 +158,7 @@ static bool take_message(struct pm2_context *context)
 		if (perfmon_overflow_read(context->session, &message, sizeof(message)) <=
 		    0)
 			return false;
-		if (context->is_silent)
+		if (context->is_silent || !is_known(&message))
 			continue;
 		convert(context, &message);
 		context->is_pending = true;

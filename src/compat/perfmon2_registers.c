@@ -521,9 +521,12 @@ PM_EXPORT int pfm_write_pmds(int fd, struct pfarg_pmd *req, size_t size)
 	err = pm2_check_vector(context, req, size, sizeof(req[0]));
 	err = err ?: check_pmds(context, req, n);
 	for (i = 0; i < n && !err; i++) {
-		if (req[i].reg_flags & PFM_PMDFL_SMPL)
-			err = pm_diag_set(&context->diag, -EOPNOTSUPP,
-					  "element %zu: there is no sampling", i);
+		if (req[i].reg_flags & PFM_PMDFL_SMPL && !context->has_format)
+			err = pm_diag_set(
+				&context->diag, -EINVAL,
+				"element %zu: the session was created without a "
+				"sampling format",
+				i);
 	}
 	err = err ?: write_pmds(context, req, n);
 	return pm2_context_leave(context, err);

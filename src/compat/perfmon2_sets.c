@@ -171,8 +171,9 @@ PM_EXPORT int pfm_getinfo_evtsets(int fd, struct pfarg_setinfo *info, size_t siz
 	for (i = 0; i < n && !err; i++)
 		own[i].id = info[i].set_id;
 	err = err
-		      ?: pm2_session_said(context, perfmon_set_get_info(context->session, own,
-								    n * sizeof(own[0])));
+		      ?: pm2_session_said(context,
+					  perfmon_set_get_info(context->session, own,
+							       n * sizeof(own[0])));
 	for (i = 0; i < n && err >= 0; i++)
 		fill_info(context, &own[i], &info[i]);
 	free(own);
