@@ -134,7 +134,7 @@ struct perfmon_event_info {
  * perfmon_event_list() - shows the events whose names match a pattern.
  * @pattern: with `*`, `?` or `[`: a glob over the whole name; else a part of the name;
  *	NULL or "": everything but tracepoints, which are listed only for a pattern that
- *has a `:` or is "tracepoint". Case doesn't matter.
+ *	has a `:` or is "tracepoint". Case doesn't matter.
  * @flags: PERFMON_EVENT_ALL_PMUS, PERFMON_EVENT_UMASKS
  *
  * The rest as perfmon_event_expand(). Listed are the generic names whether or not this

@@ -15,8 +15,8 @@
  *	}
  *
  * Nothing in a log is trusted: what is cut off, damaged or made up gives an error. Logs
- *of machines of the other byte order are refused. What perf has compressed is given as it
- * is.
+ * of machines of the other byte order are refused. What perf has compressed is given as
+ * it is.
  *
  * Threads: one at a time for each log. All calls but perfmon_log_message() may allocate
  * and make system calls; none is for signal handlers.

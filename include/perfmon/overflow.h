@@ -2,7 +2,7 @@
 /*
  * Overflow: a counter that reaches 2^64 can notify the program, be set back, and make the
  * session go on to its next event set. (The model is perfmon2's: its text of 2008,
- *section 10 b, d, g and h.)
+ * section 10 b, d, g and h.)
  *
  *	struct perfmon_overflow overflow = {.size = sizeof(overflow),
  *					    .flags = PERFMON_OVERFLOW_NOTIFY,
@@ -22,8 +22,8 @@
  *
  * Overflow means overflow of the 64-bit value: a counter written to -N overflows after N
  * events. On an overflow without notification it is set to its short reset value. One
- *with notification masks the session: all its counters stand still, on all targets, until
- * perfmon_overflow_restart() sets it to its long reset value.
+ * with notification masks the session: all its counters stand still, on all targets,
+ * until perfmon_overflow_restart() sets it to its long reset value.
  *
  * The counter that notifies leads its kernel group, which the kernel stops by itself at
  * the overflow, before the target's next instruction but for the PMU's skid. Counters in
@@ -35,7 +35,7 @@
  * and the order of checks. perfmon_overflow_restart() and perfmon_overflow_read() may
  * also be called in the handler of the signal that perfmon_overflow_signal() asked for;
  * where that has interrupted a call of this thread on this session, the restart is made
- *at that call's end, and reading gives -EAGAIN.
+ * at that call's end, and reading gives -EAGAIN.
  */
 #ifndef PERFMON_OVERFLOW_H
 #define PERFMON_OVERFLOW_H
@@ -78,7 +78,8 @@ struct perfmon_overflow {
  * its events anew. Allocates.
  *
  * 0; -EINVAL: no such counter, a size below the first version's, an unknown flag, a mask
- * with a counter that there is not, a switch without a count, a reserved field that is
+ * with a counter that there is not, a random mask without its flag, a switch without a
+ * count or a count without the switch, a reserved field that is
  * not 0; -EBUSY: the session is running or masked; -EOPNOTSUPP: the counter is the sum of
  * several core PMUs' events; -ENOMEM; for an attached session what attaching gives.
  * perf_event_open(2) takes periods below 2^63: a value that is farther from its overflow

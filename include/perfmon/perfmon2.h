@@ -22,11 +22,11 @@
  * unlike the rest of this library. On failure nothing has changed and nothing is written
  * to what arguments point to. pfm_message() says in a sentence what was wrong. Arguments
  * are checked in this order: descriptor, size, flags and reserved fields, state,
- *elements. Common to all calls that take a descriptor: EBADF: FD is not open; EINVAL: it
- *is not a session, an unknown flag is set, or a reserved field is not 0; ECHILD: the
- *session was created by another process (see below); ENOMEM. Common to all vectors, whose
- *SIZE is in bytes: EINVAL: it is 0 or no multiple of an element; E2BIG: more than 1024
- *elements.
+ * elements. Common to all calls that take a descriptor: EBADF: FD is not open; EINVAL: it
+ * is not a session, an unknown flag is set, or a reserved field is not 0; ECHILD: the
+ * session was created by another process (see below); ENOMEM. Common to all vectors,
+ * whose SIZE is in bytes: EINVAL: it is 0 or no multiple of an element; E2BIG: more than
+ * 1024 elements.
  *
  * The descriptor is an ordinary one, not closed by exec: dup(2), fork(2), poll(2),
  * select(2), epoll(7), O_NONBLOCK, and O_ASYNC with F_SETSIG and F_SETOWN work on it. The
@@ -54,8 +54,8 @@
  * Threads: any thread may make any call at any time; calls on one session wait for each
  * other. Signals are blocked within a call, so that one never interrupts it. In a signal
  * handler these may be called: pfm_start(), pfm_stop(), pfm_read_msg(), and
- *pfm_read_pmds() and pfm_write_pmds() with at most 16 elements, of PMDs that have been
- *written before and with what overflows lead to unchanged: they do not allocate.
+ * pfm_read_pmds() and pfm_write_pmds() with at most 16 elements, of PMDs that have been
+ * written before and with what overflows lead to unchanged: they do not allocate.
  *
  * Every call makes four system calls (to find the session and about signals) beside those
  * of what it is built on, named below.

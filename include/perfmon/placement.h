@@ -108,7 +108,7 @@ int perfmon_placement_cpus(const struct perfmon_placement *placement, uint32_t s
  *	of cores, on several boxes of an uncore PMU) is all of these
  * @mask: gets the CPUs to open it on: those of the placement that its PMU has; for an
  *	uncore event the agents (sysfs: cpumask) of the packages, dies or nodes of which
- *the placement has a CPU
+ * the placement has a CPU
  * @forbidden: gets the CPUs that the placement names and for which it is not counted:
  *	those whose PMU doesn't have the event, and those of PERFMON_PLACEMENT_DROPPED. A
  *	value for them does not exist: it is not zero

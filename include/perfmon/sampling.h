@@ -3,8 +3,8 @@
  * Sampling: each overflow of a counter with PERFMON_OVERFLOW_SAMPLE leaves a sample. A
  * format (perfmon/format.h) is given them one by one, and a log (perfmon/log.h) keeps
  * them for perf and others. Sampling is set up and torn down at any time while the
- *session does not run, attached or not; values are kept. (perfmon2 binds it to the
- *creation of a session; that this be so is P. Mucci's wish, in his reply of 2008.)
+ * session does not run, attached or not; values are kept. (perfmon2 binds it to the
+ * creation of a session; that this be so is P. Mucci's wish, in his reply of 2008.)
  *
  *	struct perfmon_overflow overflow = {.size = sizeof(overflow),
  *					    .flags = PERFMON_OVERFLOW_SAMPLE,
@@ -20,7 +20,7 @@
  *
  * The kernel writes samples into a ring for each target; the session's helper thread, and
  * every call on the session, empties it. What the ring had no room for is counted as
- *lost.
+ * lost.
  *
  * Common to all calls: what perfmon/session.h says of threads, forked children, errors
  * and the order of checks.
@@ -97,7 +97,8 @@ int perfmon_sampling_counts(struct perfmon_session *session, uint64_t *taken,
 /**
  * perfmon_sampling_enter(), perfmon_sampling_leave() - let an attached session run for as
  * long as at least one of them is entered: put them around a region, and samples are
- * taken only inside it. As perfmon_session_start() and _stop(), but calls nest.
+ * taken only inside it. As perfmon_session_start() and _stop(), but calls nest. -EINVAL
+ * also where sampling is not set up, or leave has no enter.
  */
 int perfmon_sampling_enter(struct perfmon_session *session);
 int perfmon_sampling_leave(struct perfmon_session *session);

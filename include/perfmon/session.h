@@ -17,25 +17,50 @@
  *	perfmon_session_read(session, &value, sizeof(value));
  *	perfmon_session_close(session);
  *
- * States: detached, attached and stopped, running.
+ * States: detached, attached and stopped, running, and masked: an overflow with
+ * notification (perfmon/overflow.h) has stopped a running session until its restart.
  *
- *   call                     | detached        | stopped     | running
- *   -------------------------+-----------------+-------------+------------------
- *   add_events, program      | ok              | ok          | -EBUSY
- *   write                    | ok              | ok          | ok
- *   read, counter_info       | ok              | ok          | ok
- *   attach, _thread, _cpu    | to stopped      | -EBUSY      | -EBUSY
- *   attach_more              | to stopped      | ok          | -EBUSY
- *   set_create, set_delete   | ok              | -EBUSY      | -EBUSY
- *   set_start                | -EINVAL         | to running  | switches to the set
- *   start                    | -EINVAL         | to running  | no effect
- *   stop                     | -EINVAL         | no effect   | to stopped
- *   detach                   | no effect       | to detached | to detached
+ *   call                     | detached        | stopped     | running     | masked
+ *   -------------------------+-----------------+-------------+-------------+------------
+ *   add_events, program      | ok              | ok          | -EBUSY      | -EBUSY
+ *   write, swap (1)          | ok              | ok          | ok          | ok
+ *   read, counter_info       | ok              | ok          | ok          | ok
+ *   attach, _thread, _cpu    | to stopped      | -EBUSY      | -EBUSY      | -EBUSY
+ *   attach_more              | to stopped      | ok          | -EBUSY      | -EBUSY
+ *   detach_target (2)        | -EINVAL         | ok          | ok          | ok
+ *   start                    | -EINVAL (3)     | to running  | no effect   | no effect
+ *   stop                     | -EINVAL         | no effect   | to stopped  | to stopped
+ *   control                  | -EINVAL         | to running  | to running  | to running
+ *   control without a text   | -EINVAL         | no effect   | to stopped  | to stopped
+ *   detach                   | no effect       | to detached | to detached | to detached
+ *   set_create, set_delete   | ok              | -EBUSY      | -EBUSY      | -EBUSY
+ *   set_start                | -EINVAL (3)     | to running  | switches to | the restart
+ *                            |                 |             | the set     | begins there
+ *   set_get_info, set_list,  | ok              | ok          | ok          | ok
+ *     set_estimate           |                 |             |             |
+ *   overflow_program         | ok              | ok          | -EBUSY      | -EBUSY
+ *   overflow_block           | ok              | -EBUSY      | -EBUSY      | -EBUSY
+ *   overflow_restart         | -EBUSY          | -EBUSY      | -EBUSY      | to running
+ *   overflow_read, _signal,  | ok              | ok          | ok          | ok
+ *     _descriptor,           |                 |             |             |
+ *     _last_reset            |                 |             |             |
+ *   sampling_set_up,         | ok              | ok          | -EBUSY      | -EBUSY
+ *     _tear_down, _log,      |                 |             |             |
+ *     _log_close             |                 |             |             |
+ *   sampling_enter, _leave   | as start and stop
+ *   sampling_buffer, _counts | ok              | ok          | ok          | ok
+ *     _fields, _log_flush,   |                 |             |             |
+ *     _log_user              |                 |             |             |
+ *   the last target goes     |                 | to detached | to detached | to detached
  *   close                    | ends the session in any state
+ *
+ * (1) -EBUSY while running or masked with PERFMON_WRITE_STOPPED. (2) To detached with the
+ * last target. (3) To running with PERFMON_SESSION_SELF. Messages outlive stopping and
+ * detaching.
  *
  * A session whose last target goes by itself (the thread ends, the CPU goes offline) is
  * detached: its values stay, and it can be attached elsewhere. That is noticed at the
- *next call that depends on the state.
+ * next call that depends on the state.
  *
  * Attached means stopped until started; detaching stops; a failed attach leaves the
  * session detached and no file descriptor open; values never fall except by a write.
@@ -111,8 +136,9 @@ struct perfmon_session_options {
  * OPTIONS may be NULL: thread scope, no flags. Touches no event and opens no descriptor:
  * it allocates, and maps a few pages of which one is used at first.
  *
- * 0; -EINVAL: OPTIONS is shorter than its first version, has an unknown scope or flag, or
- * a later version's tail that is not zero; -ENOMEM.
+ * 0; -EINVAL: SESSION is NULL, OPTIONS is shorter than its first version, has an unknown
+ * scope or flag, a flag that is for thread scope alone, or a later version's tail that is
+ * not zero; -ENOMEM.
  */
 int perfmon_session_create(struct perfmon_session **session,
 			   const struct perfmon_session_options *options);
@@ -133,7 +159,8 @@ void perfmon_session_close(struct perfmon_session *session);
  * which are made if they are not there (see perfmon/set.h). Allocates.
  *
  * The index of the first of them (they are numbered on in the order of TEXT); -EBUSY: the
- * session is running, or it is attached and TEXT needs a new set; -E2BIG: more than
+ * session is running or masked, it has a log (perfmon/sampling.h), or it is attached and
+ * TEXT needs a new set; -E2BIG: more than
  * PERFMON_SESSION_COUNTERS or PERFMON_SESSION_SETS; what perfmon_event_encode() gives for
  * a TEXT it does not understand; for an attached session what attaching gives. On failure
  * nothing has changed.
@@ -271,13 +298,17 @@ struct perfmon_target {
  * has several targets). All or none. System calls and errors as
  * perfmon_session_attach_thread() for each target; -EEXIST: one is there twice; -E2BIG:
  * more than PERFMON_SESSION_TARGETS; -EINVAL: also for a kind that does not go with the
- * session's scope. Allocates for the second and further targets.
+ * session's scope, for several targets of an exclusive session, and for
+ * PERFMON_TARGET_CHILDREN where counters overflow or sets switch by themselves, since the
+ * kernel gives no ring to an inherited event. Allocates for the second and further
+ * targets.
  *
  * PERFMON_TARGET_ON_EXEC is for a program that was forked and has not been executed yet:
- * attach, start, let it go on. The kernel begins at the execve(2) itself (perf_event_attr's
- * enable_on_exec), without a race. It can't be told to forget it: start before the exec,
- * stop after it. Any later start is a common one. -EINVAL: the calling thread, whose exec
- * would end the session, or several event sets without PERFMON_SESSION_ROTATE.
+ * attach, start, let it go on. The kernel begins at the execve(2) itself
+ * (perf_event_attr's enable_on_exec), without a race. It can't be told to forget it:
+ * start before the exec, stop after it. Any later start is a common one. -EINVAL: the
+ * calling thread, whose exec would end the session, or several event sets without
+ * PERFMON_SESSION_ROTATE.
  */
 int perfmon_session_attach(struct perfmon_session *session,
 			   const struct perfmon_target *targets, size_t size);

@@ -111,7 +111,7 @@ struct perfmon_spread_value {
  * are online. Allocates.
  *
  * Return: 0; what @visit returned; -EINVAL: no such word, or a NULL; -ENOENT: this
- *machine lacks the level; -ENOMEM. A CPU that cannot be read is no error: it shows in
+ * machine lacks the level; -ENOMEM. A CPU that cannot be read is no error: it shows in
  *`refused`.
  */
 int perfmon_spread_read(struct perfmon_spread *spread, const char *level,
