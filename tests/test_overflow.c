@@ -311,6 +311,12 @@ Test(overflow, of_another_process)
 	perfmon_session_close(session);
 }
 
+#ifdef __SANITIZE_THREAD__
+#define TESTS_LATE_SIGNALS 1
+#else
+#define TESTS_LATE_SIGNALS 0
+#endif
+
 static struct perfmon_session *signalled;
 static volatile sig_atomic_t signals, taken, refused;
 
@@ -341,7 +347,8 @@ Test(overflow, signals_the_thread)
 	OK(session, perfmon_session_start(session));
 	touch(0, 1000);
 	OK(session, perfmon_session_stop(session));
-	cr_assert_geq(signals, 99);
+	/* The thread sanitizer holds signals back. */
+	cr_assert_geq(signals, TESTS_LATE_SIGNALS ? 1 : 99);
 	cr_assert_eq(taken, signals);
 	cr_assert_eq(refused, 0);
 
@@ -358,7 +365,7 @@ Test(overflow, signals_the_thread)
 	OK(session, perfmon_overflow_signal(session, SIGUSR1));
 	OK(session, perfmon_session_start(session));
 	touch(0, 100);
-	cr_assert_geq(signals, 9);
+	cr_assert_geq(signals, TESTS_LATE_SIGNALS ? 1 : 9);
 	perfmon_session_close(session);
 }
 
