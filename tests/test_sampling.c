@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/kernel.h"
+#include "core/session.h"
 #include "perfmon/log.h"
 #include "perfmon/sampling.h"
 #include "session_probe.h"
@@ -232,6 +234,22 @@ Test(sampling, of_a_region)
 	perfmon_session_close(session);
 }
 
+/* How many samples the real perf finds in the log at PATH. */
+static unsigned int perf_samples(const char *path)
+{
+	char command[256], line[512];
+	unsigned int lines = 0;
+	FILE *output;
+
+	snprintf(command, sizeof(command), "perf script -F pid,tid,time,event,ip -i %s",
+		 path);
+	output = popen(command, "r");
+	while (fgets(line, sizeof(line), output))
+		lines += strstr(line, "page-faults") != NULL;
+	cr_assert_eq(pclose(output), 0);
+	return lines;
+}
+
 /* Row: HW-11, HW-02: the log of another process, with what goes on around its samples. */
 Test(sampling, a_log)
 {
@@ -291,11 +309,23 @@ Test(sampling, a_log)
 	cr_assert_eq(ends, 1);
 	cr_assert_geq(names, 1);
 	cr_assert_eq(users, 1);
+	if (!access("/usr/bin/perf", X_OK))
+		cr_assert_eq(perf_samples(path), samples);
 	unlink(path);
 	close(fd);
 }
 
-/* Row: HW-04: whatever runs on a CPU is sampled, for those who may. */
+static atomic_uint bindings;
+
+static int count_bindings(enum pm_kernel_call call)
+{
+	if (call == PM_CALL_SCHED_SETAFFINITY)
+		bindings++;
+	return 0;
+}
+
+/* Row: HW-04, DC-05: whatever runs on a CPU is sampled, for those who may, and the helper
+ * thread stays near. */
 Test(sampling, of_a_cpu)
 {
 	struct perfmon_session_options options = {.size = sizeof(options),
@@ -312,6 +342,7 @@ Test(sampling, of_a_cpu)
 	OK(session, perfmon_session_add_events(session, "page-faults"));
 	sample_after(session, 0, 3, 0);
 	OK(session, perfmon_sampling_set_up(session, &default_format));
+	pm_kernel_fault = count_bindings;
 	err = perfmon_session_attach_cpu(session, cpu);
 	if (err == -EACCES || err == -EPERM)
 		cr_skip_test("%s", perfmon_session_message(session));
@@ -324,7 +355,13 @@ Test(sampling, of_a_cpu)
 	sample = perfmon_buffer_next(buffer_of(session), NULL);
 	cr_assert_not_null(sample);
 	cr_assert_eq(sample->cpu, (uint32_t)cpu);
+	for (int i = 0; i < 100000 && !bindings; i++) {
+		pm_session_wake(session);
+		usleep(100);
+	}
+	cr_assert_eq(bindings, 1);
 	perfmon_session_close(session);
+	pm_kernel_fault = NULL;
 }
 
 /* Row: HW-10: the owner is told that the log fails, once, and the error is kept. */

@@ -205,7 +205,8 @@ struct perfmon_session {
 	struct pm_sampling *sampling;	 /* NULL: not set up */
 	uint32_t rings;			 /* targets with a ring */
 	struct pm_servant *servant;	 /* NULL: nobody waits for overflows */
-	int signal;			 /* to the thread that overflowed, 0: none */
+	bool is_near;	     /* it has been bound near the CPUs of these targets */
+	int signal;	     /* to the thread that overflowed, 0: none */
 	int block_signal;    /* the library's own, 0: threads are not stopped */
 	uint32_t block_word; /* futex of stopped threads: moves on when they may go */
 	uint32_t blocked;    /* how many there are; atomic */

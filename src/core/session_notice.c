@@ -9,9 +9,11 @@
 
 #include "core/export.h"
 #include "core/kernel.h"
+#include "core/placement.h"
 #include "core/sample.h"
 #include "core/servant.h"
 #include "core/session_sampling.h"
+#include "core/topology.h"
 
 /* --- the queue -------------------------------------------------------------------------
  */
@@ -285,6 +287,28 @@ void pm_overflow_end(struct perfmon_session *session)
 /* --- the descriptor --------------------------------------------------------------------
  */
 
+/* Has the helper thread, which calls this, run near the CPUs that it serves. */
+static void stay_near(struct perfmon_session *session)
+{
+	const struct pm_plan *plan = session->plan;
+	struct pm_cpus served = {0}, near = {0};
+	struct pm_topology *topology = NULL;
+	uint32_t t;
+	int err = pm_topology_get(&topology, NULL);
+
+	for (t = 0; t < plan->target_count && !err; t++)
+		err = pm_cpus_add(&served, (unsigned int)plan->targets[t].cpu);
+	if (!err)
+		err = pm_placement_near(topology, &served, &near);
+	/* It serves from afar as well. */
+	if (!err)
+		pm_placement_bind_helper(&near);
+	pm_cpus_free(&near);
+	pm_cpus_free(&served);
+	pm_topology_put(topology);
+	session->is_near = true;
+}
+
 /* The helper thread's work: event FD has something, or HAS_ENDED. */
 static void serve(struct perfmon_session *session, int fd, bool has_ended)
 {
@@ -294,6 +318,9 @@ static void serve(struct perfmon_session *session, int fd, bool has_ended)
 	if (pm_session_enter(session))
 		return;
 	tell_of_log(session);
+	if (session->scope == PERFMON_SCOPE_CPU && !session->is_near &&
+	    session->plan->target_count)
+		stay_near(session);
 	plan = session->plan;
 	for (t = 0; has_ended && t < plan->target_count; t++) {
 		if (plan->targets[t].ring.page && plan->targets[t].ring_fd == fd)
