@@ -173,7 +173,7 @@ int perfmon_overflow_block(struct perfmon_session *session, int signo);
  * one more for a counter whose period changes. Async-signal-safe in the handler of
  * perfmon_overflow_signal().
  *
- * 0; -EBUSY: the session is not masked; what ioctl(2) gives.
+ * 0; -EBUSY: the session is not masked; what ioctl(2) gives: the session is stopped then.
  */
 int perfmon_overflow_restart(struct perfmon_session *session);
 

@@ -445,8 +445,13 @@ int pm_overflow_restart(struct perfmon_session *session)
 	session->stamp++;
 	for (t = 0; t < plan->target_count && !err; t++)
 		err = pm_target_enable(session, &plan->targets[t]);
-	pm_overflow_release(session);
-	return err ? pm_session_closed_by_program(session, err) : 0;
+	if (!err) {
+		pm_overflow_release(session);
+		return 0;
+	}
+	/* As a failed start. */
+	pm_session_stop_all(session);
+	return pm_session_closed_by_program(session, err);
 }
 
 PM_EXPORT int perfmon_overflow_restart(struct perfmon_session *session)

@@ -493,13 +493,18 @@ int pm_overflow_enable(struct perfmon_session *session, struct pm_target *target
 
 		c = reg->planned;
 		if (reg->set != s || !reg->overflow.on || instance->counters[c].fd < 0 ||
-		    !(reg->overflow.how.flags & PERFMON_OVERFLOW_NOTIFY) || arm->limited)
+		    !(reg->overflow.how.flags & PERFMON_OVERFLOW_NOTIFY) ||
+		    (arm->limited && !arm->stopped))
 			continue;
-		err = pm_kernel_ioctl(instance->counters[c].fd, PERF_EVENT_IOC_REFRESH,
-				      1);
-		arm->limited = !err;
+		/* One that failed half way has its limit already. */
+		err = pm_kernel_ioctl(instance->counters[c].fd,
+				      arm->limited ? PERF_EVENT_IOC_ENABLE
+						   : PERF_EVENT_IOC_REFRESH,
+				      !arm->limited);
+		arm->limited |= !err;
 		err = err ?: revive(arm, &instance->counters[c]);
-		arm->stopped = false;
+		if (!err)
+			arm->stopped = false;
 		if (!err && instance->counters[c].leader == c)
 			arm->started = true;
 	}
