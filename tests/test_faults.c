@@ -11,6 +11,8 @@
 
 #include "core/kernel.h"
 #include "core/session.h"
+#include "perfmon/control.h"
+#include "perfmon/overflow.h"
 #include "session_targets.h"
 
 /* --- what may fail, and how ------------------------------------------------------------
@@ -168,41 +170,68 @@ OPERATION(leave)
 	return perfmon_session_detach_target(s->session, &s->other);
 }
 
-enum state { D, S, R };
+OPERATION(swap)
+{
+	struct perfmon_value values[] = {{.index = 1}, {.index = 2, .value = 0}};
+	int n = perfmon_session_swap(s->session, values, sizeof(values), 0);
+
+	cr_assert(n > 0 || !values[0].status, "untouched on failure");
+	return n;
+}
+OPERATION(program_overflow)
+{
+	struct perfmon_overflow how = {
+		.size = sizeof(how), .flags = PERFMON_OVERFLOW_NOTIFY, .long_reset = 0};
+
+	return perfmon_overflow_program(s->session, 0, &how);
+}
+OPERATION(restart)
+{
+	return perfmon_overflow_restart(s->session);
+}
+enum state { D, S, R, M };
 
 /* Which state it starts in, what it leads to, and where it is when it failed. */
 static const struct operation {
 	const char *name;
 	int (*run)(struct scene *scene);
 	enum state from, to, failed;
-	bool two;   /* with both targets */
-	bool loses; /* its failure may cost what was counted since the attach */
+	bool two;      /* with both targets */
+	bool loses;    /* its failure may cost what was counted since the attach */
+	bool notifies; /* its counter does, at ten: own thread only */
 } operations[] = {
-	{"create", create, D, D, D, false, true},
-	{"add_events", add, D, D, D, false, false},
-	{"add_events, attached", add, S, S, S, false, false},
-	{"program, attached", program, S, S, S, false, false},
-	{"add_events, two targets", add, S, S, S, true, false},
-	{"attach", attach, D, S, D, false, false},
-	{"attach to two", attach_several, D, S, D, false, false},
-	{"attach_more", attach_more, S, S, S, false, false},
-	{"start", start, S, R, S, false, false},
-	{"start, two targets", start, S, R, S, true, false},
-	{"set_start", switch_set, S, R, S, false, false},
-	{"set_start, running", switch_set, R, R, S, false, false},
-	{"set_start, running, two targets", switch_set, R, R, S, true, false},
-	{"stop", stop, R, S, S, false, false},
-	{"stop, two targets", stop, R, S, S, true, false},
-	{"read", read_all, R, R, R, false, false},
-	{"read, two targets", read_all, R, R, R, true, false},
-	{"read, stopped", read_all, S, S, S, false, false},
-	{"read time", read_time, R, R, R, false, false},
-	{"write", write_values, R, R, R, false, false},
-	{"set_info", set_info, R, R, R, false, false},
-	{"detach", detach, S, D, D, false, true},
-	{"detach, running", detach, R, D, D, false, true},
-	{"detach, two targets", detach, R, D, D, true, true},
-	{"detach_target", leave, R, R, R, true, true},
+	{"create", create, D, D, D, false, true, false},
+	{"add_events", add, D, D, D, false, false, false},
+	{"add_events, attached", add, S, S, S, false, false, false},
+	{"program, attached", program, S, S, S, false, false, false},
+	{"add_events, two targets", add, S, S, S, true, false, false},
+	{"attach", attach, D, S, D, false, false, false},
+	{"attach to two", attach_several, D, S, D, false, false, false},
+	{"attach_more", attach_more, S, S, S, false, false, false},
+	{"start", start, S, R, S, false, false, false},
+	{"start, two targets", start, S, R, S, true, false, false},
+	{"set_start", switch_set, S, R, S, false, false, false},
+	{"set_start, running", switch_set, R, R, S, false, false, false},
+	{"set_start, running, two targets", switch_set, R, R, S, true, false, false},
+	{"stop", stop, R, S, S, false, false, false},
+	{"stop, two targets", stop, R, S, S, true, false, false},
+	{"read", read_all, R, R, R, false, false, false},
+	{"read, two targets", read_all, R, R, R, true, false, false},
+	{"read, stopped", read_all, S, S, S, false, false, false},
+	{"read time", read_time, R, R, R, false, false, false},
+	{"write", write_values, R, R, R, false, false, false},
+	{"set_info", set_info, R, R, R, false, false, false},
+	{"detach", detach, S, D, D, false, true, false},
+	{"detach, running", detach, R, D, D, false, true, false},
+	{"detach, two targets", detach, R, D, D, true, true, false},
+	{"detach_target", leave, R, R, R, true, true, false},
+	{"swap", swap, R, R, R, false, false, false},
+	{"overflow_program, attached", program_overflow, S, S, S, false, false, false},
+	{"attach, overflow", attach, D, S, D, false, false, true},
+	{"start, overflow", start, S, R, S, false, false, true},
+	{"restart", restart, M, R, S, false, false, true},
+	{"stop, masked", stop, M, S, S, false, false, true},
+	{"detach, masked", detach, M, D, D, false, true, true},
 };
 
 #define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
@@ -213,7 +242,7 @@ static const struct operation {
 /* Mappings of events that were not among the OLD: how many, and where. */
 struct mappings {
 	int count;
-	uintptr_t at[64];
+	uintptr_t at[64], end[64];
 };
 
 static struct mappings mappings_beside(const struct mappings *old)
@@ -223,15 +252,18 @@ static struct mappings mappings_beside(const struct mappings *old)
 	char line[512];
 
 	while (fgets(line, sizeof(line), maps)) {
-		uintptr_t at = strtoul(line, NULL, 16);
+		char *dash;
+		uintptr_t at = strtoul(line, &dash, 16);
 		int i;
 
 		if (!strstr(line, "perf_event"))
 			continue;
 		for (i = 0; old && i < old->count && old->at[i] != at; i++)
 			;
-		if ((!old || i == old->count) && found.count < 64)
+		if ((!old || i == old->count) && found.count < 64) {
+			found.end[found.count] = strtoul(dash + 1, NULL, 16);
 			found.at[found.count++] = at;
+		}
 	}
 	fclose(maps);
 	return found;
@@ -269,12 +301,18 @@ static bool thorough; /* every errno for good as well */
 static void prepare(struct scene *scene, const struct operation *op,
 		    struct victim *victim)
 {
+	struct perfmon_write ten = {.index = 0, .value = -(uint64_t)10};
 	char events[128];
 
 	*scene = (struct scene){NULL, victim, bystander.target};
 	/* One breakpoint, since a thread has four and some open their events anew. */
 	snprintf(events, sizeof(events), "%s,dummy;dummy", watch_event(0));
 	scene->session = session_with(events, 0);
+	if (op->notifies)
+		OK(scene->session, program_overflow(scene));
+	if (op->from == M)
+		OK(scene->session,
+		   perfmon_session_write(scene->session, &ten, sizeof(ten)));
 	if (op->from == D)
 		return;
 	OK(scene->session, attach(scene));
@@ -293,6 +331,8 @@ static void check_works(struct scene *scene, const char *where)
 
 	if (perfmon_session_state(scene->session) == PERFMON_DETACHED)
 		OK(scene->session, attach(scene));
+	if (perfmon_session_state(scene->session) == PERFMON_MASKED)
+		OK(scene->session, perfmon_overflow_restart(scene->session));
 	OK(scene->session, perfmon_set_start(scene->session, 0));
 	before = total_of(scene->session);
 	victim_work(scene->victim, 3);
@@ -360,8 +400,9 @@ static void check_fault(const struct operation *op, struct victim *victim, unsig
 	if (op->run == add && result < 0)
 		cr_assert_eq(perfmon_session_counters(scene.session), 3, "%s", where);
 	if (op->from != D && !(op->loses && result < 0))
-		cr_assert_eq(total_of(scene.session), 10, "%s: %d: counted %" PRIu64,
-			     where, result, total_of(scene.session));
+		cr_assert_eq(total_of(scene.session), op->from == M ? 0u : 10u,
+			     "%s: %d: counted %" PRIu64, where, result,
+			     total_of(scene.session));
 	/* What could not be disabled is on, until it is closed. */
 	if (disowned && for_good)
 		OK(scene.session, perfmon_session_detach(scene.session));
@@ -372,8 +413,9 @@ static void check_fault(const struct operation *op, struct victim *victim, unsig
 	new_descriptors(true);
 	left = mappings_beside(&before);
 	cr_assert(call == PM_CALL_MUNMAP || !left.count, "%s: mappings are left", where);
-	while (left.count)
-		munmap((void *)left.at[--left.count], pm_kernel_page_size());
+	while (left.count--)
+		munmap((void *)left.at[left.count],
+		       left.end[left.count] - left.at[left.count]);
 }
 
 /* Records the calls of OP in fault.call[]; how many they are. */
@@ -395,11 +437,14 @@ static unsigned int record(const struct operation *op, struct victim *victim, in
 }
 
 /* In a short test errors take turns where many calls are alike: the files that a parser
- * reads, and all but one kind of target. */
+ * reads, what maps rings (which takes the kernel's time), and all but one kind of
+ * target. */
 static bool is_due(const struct operation *op, const struct victim *victim,
 		   unsigned int k, size_t e)
 {
-	bool alike = op->run == add || op->run == program || victim->kind != VICTIM_OWN;
+	bool alike = op->run == add || op->run == program ||
+		     op->run == program_overflow || op->notifies ||
+		     victim->kind != VICTIM_OWN;
 
 	return thorough || !alike || (k + e) % 5 == 0;
 }
@@ -440,8 +485,13 @@ static void check_all(enum victim_kind kind)
 	victim_start(&bystander, VICTIM_THREAD);
 	keeper = victim_keeper(&victim);
 	pm_kernel_fault = fault_hook;
-	for (size_t i = 0; i < OPERATIONS; i++)
+	for (size_t i = 0; i < OPERATIONS; i++) {
+		/* Children inherit no ring; see also the table of states. */
+		if ((operations[i].notifies && kind != VICTIM_OWN) ||
+		    (operations[i].run == program_overflow && kind == VICTIM_CHILDREN))
+			continue;
 		check_operation(&operations[i], &victim);
+	}
 	pm_kernel_fault = NULL;
 	perfmon_session_close(keeper);
 	victim_end(&victim);
