@@ -26,6 +26,9 @@ check_PROGRAMS += tests/programs/region_ends tests/programs/region_loads \
 	tests/programs/region_cxx
 check_PROGRAMS += tests/programs/storm
 tests_programs_storm_SOURCES = tests/programs/storm.c tests/storm.h
+# Without sanitizers, which have threads and page faults of their own.
+tests_programs_storm_CFLAGS = $(PM_CFLAGS) $(PM_WARN)
+tests_programs_storm_LDFLAGS =
 check_LTLIBRARIES += tests/programs/region_plugin.la
 tests_programs_region_ends_SOURCES = tests/programs/region_ends.c
 tests_programs_region_ends_LDADD = libperfmon.la
