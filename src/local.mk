@@ -64,6 +64,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/session_overflow.c \
 	src/core/session_sampling.c src/core/session_sampling.h \
 	src/core/session_set.c \
+	src/core/session_process.c \
 	src/core/session_target.c \
 	src/core/session_value.c \
 	src/core/paths.c src/core/paths.h \

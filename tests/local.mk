@@ -72,6 +72,7 @@ EXTRA_DIST += tests/suites/dist.sh tests/suites/install.sh tests/suites/layers.s
 if HAVE_CRITERION
 CRITERION_TESTS = tests/test_options tests/test_report tests/test_snapshot
 CRITERION_TESTS += tests/test_cover
+CRITERION_TESTS += tests/test_process
 CRITERION_TESTS += tests/test_target_watch
 CRITERION_TESTS += tests/test_counter_read tests/test_guest_read tests/test_instance \
 	tests/test_read tests/test_session
@@ -156,7 +157,11 @@ tests_test_perfmon2_LDADD = $(TEST_LIBS)
 tests_test_target_watch_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_target_watch_LDADD = $(TEST_LIBS)
 
-tests_test_cover_SOURCES = tests/test_cover.c tests/storm.h
+tests_test_process_SOURCES = tests/test_process.c tests/session_probe.h tests/storm.h \
+	tests/storm_child.h
+tests_test_process_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_process_LDADD = $(TEST_LIBS)
+tests_test_cover_SOURCES = tests/test_cover.c tests/storm.h tests/storm_child.h
 tests_test_cover_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_cover_LDADD = $(TEST_LIBS)
 

@@ -189,6 +189,10 @@ int perfmon_session_program(struct perfmon_session *session, uint32_t index,
 #define PERFMON_VALUE_NEVER_OPENED                                                       \
 	8u			  /* never attached, or the kernel refused the event */
 #define PERFMON_VALUE_SYSCALL 16u /* this reading took a system call */
+/* Threads of a process that was attached to may be missing, or count twice, and
+ * perfmon_session_message() said why: see PERFMON_TARGET_PROCESS. It stays with a value
+ * until that is written. */
+#define PERFMON_VALUE_UNCERTAIN 32u
 
 /* An element of a vector to read. */
 struct perfmon_value {
@@ -273,11 +277,15 @@ int perfmon_session_attach_cpu(struct perfmon_session *session, int cpu);
 
 enum perfmon_target_kind {
 	PERFMON_TARGET_THREAD, /* id: as gettid(2) has it; 0: the calling thread */
-	PERFMON_TARGET_CPU     /* id: the kernel's number */
+	PERFMON_TARGET_CPU,    /* id: the kernel's number */
+	PERFMON_TARGET_PROCESS /* id: of the process (or of a thread of it); 0: the
+				* calling one; all its threads, now and later */
 };
 
-/* Flags of a thread as target. */
-#define PERFMON_TARGET_CHILDREN 1u /* count what it creates from now on, too */
+/* Flags of a thread or process as target. */
+#define PERFMON_TARGET_CHILDREN                                                          \
+	1u /* count what it creates from now on, too; of a process, the child processes  \
+	    * that are there, and theirs, as well */
 #define PERFMON_TARGET_APART                                                             \
 	2u /* and its own counts apart from theirs: perfmon_session_read_own(). Every    \
 	    * event is opened twice */
@@ -308,7 +316,26 @@ struct perfmon_target {
  * (perf_event_attr's enable_on_exec), without a race. It can't be told to forget it:
  * start before the exec, stop after it. Any later start is a common one. -EINVAL: the
  * calling thread, whose exec would end the session, or several event sets without
- * PERFMON_SESSION_ROTATE.
+ * PERFMON_SESSION_ROTATE. Not for processes.
+ *
+ * PERFMON_TARGET_PROCESS needs no help from the process and does not stop it: its threads
+ * go on creating others meanwhile, and each is counted exactly once, from the start on.
+ * Every event is open on each thread that was there, so that descriptors are needed for
+ * all of them (-EMFILE says how many), and is inherited by those that come later. Where
+ * it could not be told whether a new thread has inherited them, or child processes may
+ * not be observed, the call succeeds, perfmon_session_message() says so and the values
+ * are PERFMON_VALUE_UNCERTAIN. So are they without PERFMON_TARGET_CHILDREN on kernels
+ * before Linux 5.13, which cannot keep child processes that are created later from being
+ * counted. With PERFMON_TARGET_APART, perfmon_session_read_own() has what the process
+ * counted itself, in all its threads (-EOPNOTSUPP on these kernels). The session has lost
+ * the process when all of its threads have ended, and with PERFMON_TARGET_CHILDREN those
+ * of the child processes that were there at the attach: let a session live on its own
+ * target that should count what outlives these. Programming an event anew attaches to the
+ * process anew. It allocates, reads /proc, and may sleep (a second at most).
+ * Further errors: -ESRCH: there is no such process, or it has ended; -EACCES, -EPERM; and
+ * -EXDEV: /proc is of another pid namespace; -EINVAL: the session is
+ * PERFMON_SESSION_EXCLUSIVE; -EOPNOTSUPP: an event that overflows, of which the kernel
+ * gives no records to others than the thread itself.
  */
 int perfmon_session_attach(struct perfmon_session *session,
 			   const struct perfmon_target *targets, size_t size);

@@ -260,7 +260,8 @@ int pm_cover_open(struct cover *cover, struct cover_thread *thread)
 				    cover->diag);
 	if (err) {
 		pm_cover_unmark(thread);
-		return err;
+		/* The caller's breakpoints need the slots that markers took. */
+		return witnessed && err == -ENOSPC ? -EUNATCH : err;
 	}
 	thread->status = COVER_DIRECT;
 	thread->settled = false;

@@ -75,6 +75,7 @@ static inline size_t pm_instance_size(size_t count)
 #define PM_OPEN_SPLIT	  8u  /* every event on its own (see pm_instance_starved()) */
 #define PM_OPEN_TIME	  16u /* map one page for its clock if no other is mapped */
 #define PM_OPEN_ON_EXEC	  32u /* the target's next exec enables it, too */
+#define PM_OPEN_THREADS	  64u /* with INHERIT: threads alone, Linux 5.13 */
 
 /*
  * pm_instance_open() - opens EVENTS[0..COUNT) (of one set) on thread TID (0: the

@@ -267,6 +267,16 @@ bool pm_kernel_is_own_thread(pid_t tid)
 	return found;
 }
 
+bool pm_kernel_is_thread_of(pid_t pid, pid_t tid)
+{
+	int saved = errno;
+	/* Who may not send it a signal is told so only of a thread that is there. */
+	bool found = !syscall(SYS_tgkill, pid, tid, 0) || errno == EPERM;
+
+	errno = saved;
+	return found;
+}
+
 int pm_kernel_eventfd(void)
 {
 	return CALL(PM_CALL_EVENTFD, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));

@@ -115,6 +115,7 @@ int pm_kernel_poll(int fd, short *events);	  /* what is ready on FD, at once */
 int pm_kernel_poll_many(struct pollfd *fds, size_t count, int timeout_ms);
 int pm_kernel_kill(pid_t pid, int signal);
 bool pm_kernel_is_own_thread(pid_t tid); /* whether TID is a thread of this process */
+bool pm_kernel_is_thread_of(pid_t pid, pid_t tid); /* ... of process PID */
 int pm_kernel_eventfd(void);		 /* non-blocking */
 int pm_kernel_epoll_create(void);
 int pm_kernel_epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event);

@@ -171,6 +171,7 @@ PM_EXPORT void perfmon_session_close(struct perfmon_session *session)
 	pm_registers_free(session->registers, session->count);
 	pm_plan_free(session->plan);
 	free(session->sets);
+	free(session->processes);
 	session->magic = 0;
 	free(session);
 }

@@ -12,6 +12,7 @@
  *
  *	session.c	  life cycle: create, start, stop, close
  *	session_target.c  what a session is attached to: open, close, lost, fold
+ *	session_process.c processes: a target for each thread
  *	session_set.c	  event sets
  *	session_program.c what is counted
  *	session_value.c	  values and times
@@ -72,6 +73,7 @@ struct pm_register {
 	 * `own` is the part of targets themselves, without what they created. */
 	struct pm_reading base;
 	struct pm_reading own_base;
+	bool uncertain; /* targets that are gone were */
 	struct pm_overflow overflow;
 	struct pm_turns turns;
 	/* Scratch of the call that holds the lock. */
@@ -136,6 +138,7 @@ struct pm_target {
 	unsigned int flags; /* PM_OPEN_, added to the session's */
 	unsigned int role;
 	bool lost;	  /* its thread has ended, its CPU is offline */
+	bool uncertain;	  /* of a process some of whose threads may be missing */
 	bool awaits_exec; /* PM_OPEN_ON_EXEC, and not started yet */
 	/* One of its events, mapped from the first time that somebody wants to know
 	 * whether the thread lives: only then poll(2) tells. NULL: not yet. */
@@ -146,6 +149,13 @@ struct pm_target {
 	struct pm_ring ring;   /* of all its events; page NULL: none writes records */
 	int ring_fd;	       /* the event that it is mapped from */
 	struct pm_part *parts; /* PART_COUNT of them */
+};
+
+/* A process that the session is attached to: its targets stand next to each other. */
+struct pm_process {
+	pid_t pid;
+	uint32_t flags;	      /* PERFMON_TARGET_ */
+	uint64_t start_ticks; /* tells it from another that got its number */
 };
 
 /* The events of all registers, and where they are open. */
@@ -188,6 +198,8 @@ struct perfmon_session {
 	struct perfmon_session *next_claim;
 	pid_t owner_tid; /* of the thread that reads by itself; 0: none */
 	struct pm_plan *plan;
+	struct pm_process *processes;
+	uint32_t process_count;
 	uint64_t stamp; /* readings that carry it are good; moves on with every chance of
 			 * a change */
 	struct {
@@ -304,6 +316,13 @@ void pm_session_forget(struct perfmon_session *session);
 /* Attaches a detached session to the calling thread. 0 or a negative errno. */
 int pm_session_attach_self(struct perfmon_session *session);
 
+/* Opens all sets of PLAN as ASKED says, as its next target, from thread SELF. The number
+ * of counters that were refused, or a negative errno with nothing open. */
+int pm_target_open(struct perfmon_session *session, struct pm_plan *plan,
+		   const struct pm_target *asked, pid_t self);
+void pm_target_close(struct perfmon_session *session, struct pm_plan *plan,
+		     struct pm_target *target);
+
 void pm_target_free(const struct pm_plan *plan, struct pm_target *target);
 
 /* Reads all targets and adds them to the registers' bases, then closes them. 0, or the
@@ -319,6 +338,27 @@ int pm_session_detach_all(struct perfmon_session *session);
 
 /* The plan's memory for one more target than are open, in *TARGET. 0 or -ENOMEM. */
 int pm_plan_room(struct pm_plan *plan, struct pm_target **target);
+
+/* --- session_process.c ---------------------------------------------------------------
+ */
+
+/* What number ID stands for: 0 for the calling process, a thread for its own. */
+pid_t pm_process_id(int32_t id);
+
+/* Opens PLAN on all threads of the process that TARGET asks for, and makes it one of the
+ * session's, or opens it on those of PID, which is one. The most counters that a thread
+ * was refused, or a negative errno with nothing of it open. */
+int pm_process_attach(struct perfmon_session *session,
+		      const struct perfmon_target *target, pid_t self);
+int pm_process_reopen(struct perfmon_session *session, struct pm_plan *plan, pid_t pid,
+		      pid_t self);
+
+/* Whether the process of TARGET has ended, and the thread. */
+bool pm_process_has_ended(const struct perfmon_session *session,
+			  const struct pm_target *target);
+
+/* Forgets the processes of which no target is left. */
+void pm_processes_prune(struct perfmon_session *session);
 
 /* --- session_overflow.c ------------------------------------------------------------- */
 
@@ -467,6 +507,9 @@ int pm_session_explain(struct perfmon_session *session, int err);
 /* The sum of register REG's events in the last readings of the targets with ROLE. */
 struct pm_reading pm_register_sum(const struct perfmon_session *session,
 				  const struct pm_register *reg, unsigned int role);
+
+/* Whether a process that it is attached to may not be covered exactly. */
+bool pm_session_is_uncertain(const struct perfmon_session *session);
 
 /* Brings the readings that pm_session_active_ns() looks at up to date. */
 int pm_session_read_clocks(struct perfmon_session *session);

@@ -288,6 +288,7 @@ int pm_session_install(struct perfmon_session *session, struct pm_register *regi
 		for (i = 0; i < old_count && i < count; i++) {
 			registers[i].base = old_registers[i].base;
 			registers[i].own_base = old_registers[i].own_base;
+			registers[i].uncertain = old_registers[i].uncertain;
 		}
 	}
 	session->registers = registers;

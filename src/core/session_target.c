@@ -94,8 +94,8 @@ static unsigned int open_flags(const struct perfmon_session *session)
 	return flags;
 }
 
-static void close_target(struct perfmon_session *session, struct pm_plan *plan,
-			 struct pm_target *target)
+void pm_target_close(struct perfmon_session *session, struct pm_plan *plan,
+		     struct pm_target *target)
 {
 	uint32_t s;
 
@@ -107,10 +107,8 @@ static void close_target(struct perfmon_session *session, struct pm_plan *plan,
 		pm_instance_close(target->parts[s].instance);
 }
 
-/* Opens all sets of PLAN as ASKED says, as its next target, from thread SELF. The number
- * of counters that were refused, or a negative errno with nothing open. */
-static int open_target(struct perfmon_session *session, struct pm_plan *plan,
-		       const struct pm_target *asked, pid_t self)
+int pm_target_open(struct perfmon_session *session, struct pm_plan *plan,
+		   const struct pm_target *asked, pid_t self)
 {
 	struct pm_target *target;
 	uint32_t s;
@@ -150,7 +148,7 @@ static int open_target(struct perfmon_session *session, struct pm_plan *plan,
 	n = pm_overflow_arm(session, plan, target);
 	n = n ?: pm_sampling_opened(session, plan, target);
 	if (n) {
-		close_target(session, plan, target);
+		pm_target_close(session, plan, target);
 		return n;
 	}
 	plan->target_count++;
@@ -161,13 +159,14 @@ static void close_from(struct perfmon_session *session, struct pm_plan *plan,
 		       uint32_t first)
 {
 	while (plan->target_count > first)
-		close_target(session, plan, &plan->targets[--plan->target_count]);
+		pm_target_close(session, plan, &plan->targets[--plan->target_count]);
 }
 
 void pm_session_close_targets(struct perfmon_session *session)
 {
 	session->reader->owner = 0;
 	close_from(session, session->plan, 0);
+	pm_processes_prune(session);
 }
 
 void pm_session_forget(struct perfmon_session *session)
@@ -182,6 +181,7 @@ void pm_session_forget(struct perfmon_session *session)
 		pm_ring_forget(&plan->targets[t].ring);
 	}
 	plan->target_count = 0;
+	pm_processes_prune(session);
 	pm_servant_forget(session->servant);
 	session->servant = NULL;
 }
@@ -226,20 +226,24 @@ static void unsettle(struct pm_plan *plan)
 int pm_session_reopen(struct perfmon_session *session, struct pm_plan *plan,
 		      struct pm_plan *old)
 {
-	pid_t self = pm_kernel_gettid();
+	pid_t self = pm_kernel_gettid(), asked_before = 0;
 	uint32_t t;
 	int refused = 0, err;
 
 	pm_overflow_prepare(session, plan);
 	for (t = 0; t < old->target_count; t++) {
 		struct pm_target asked = old->targets[t];
-		int n;
+		int n = 0;
 
 		if (asked.active >= plan->set_count)
 			asked.active = 0;
 		if (!asked.awaits_exec)
 			asked.flags &= ~PM_OPEN_ON_EXEC;
-		n = asked.lost ? 0 : open_target(session, plan, &asked, self);
+		if (asked.lost || (asked.pid && t && asked.pid == asked_before))
+			continue;
+		asked_before = asked.pid;
+		n = asked.pid ? pm_process_reopen(session, plan, asked.pid, self)
+			      : pm_target_open(session, plan, &asked, self);
 		if (n < 0) {
 			close_from(session, plan, 0);
 			return n;
@@ -389,9 +393,10 @@ static int check_exec(struct perfmon_session *session,
 static int check_target(struct perfmon_session *session,
 			const struct perfmon_target *target, size_t i)
 {
+	static const char *const names[] = {"thread", "CPU", "process"};
 	bool cpu = target->kind == PERFMON_TARGET_CPU;
 
-	if (target->kind > PERFMON_TARGET_CPU)
+	if (target->kind > PERFMON_TARGET_PROCESS)
 		return pm_diag_set(&session->diag, -EINVAL,
 				   "target %zu: there is no kind %u of targets", i,
 				   target->kind);
@@ -405,10 +410,16 @@ static int check_target(struct perfmon_session *session,
 		return pm_diag_set(&session->diag, -EINVAL,
 				   "a session of %s scope cannot be attached to a %s",
 				   session->scope == PERFMON_SCOPE_CPU ? "CPU" : "thread",
-				   cpu ? "CPU" : "thread");
+				   names[target->kind]);
 	if (target->id < 0)
 		return pm_diag_set(&session->diag, -EINVAL, "there is no %s %d",
-				   cpu ? "CPU" : "thread", target->id);
+				   names[target->kind], target->id);
+	if (target->kind == PERFMON_TARGET_PROCESS &&
+	    target->flags & PERFMON_TARGET_ON_EXEC)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "target %zu: a thread can be waited for to execute a "
+				   "program, a process cannot",
+				   i);
 	return target->flags & PERFMON_TARGET_ON_EXEC ? check_exec(session, target, i)
 						      : 0;
 }
@@ -419,6 +430,9 @@ static struct pm_target asked_for(const struct perfmon_session *session,
 {
 	bool cpu = target->kind == PERFMON_TARGET_CPU;
 
+	if (target->kind == PERFMON_TARGET_PROCESS)
+		return (struct pm_target){.kind = target->kind,
+					  .pid = pm_process_id(target->id)};
 	return (struct pm_target){.tid = cpu ? -1 : target->id ?: self,
 				  .cpu = cpu ? target->id : -1,
 				  .kind = target->kind,
@@ -438,13 +452,13 @@ static int open_asked(struct perfmon_session *session,
 		asked.flags |= PM_OPEN_ON_EXEC;
 	if (target->flags & PERFMON_TARGET_APART) {
 		asked.role = PM_ROLE_ALL;
-		refused = open_target(session, session->plan, &asked, self);
+		refused = pm_target_open(session, session->plan, &asked, self);
 		asked.role = PM_ROLE_OWN;
 		asked.flags &= ~PM_OPEN_INHERIT;
 	}
 	if (refused < 0)
 		return refused;
-	n = open_target(session, session->plan, &asked, self);
+	n = pm_target_open(session, session->plan, &asked, self);
 	return n < 0 ? n : refused + n;
 }
 
@@ -459,8 +473,8 @@ static int find_target(const struct perfmon_session *session,
 	for (t = 0; t < plan->target_count; t++) {
 		const struct pm_target *have = &plan->targets[t];
 
-		if (have->kind == asked.kind && have->tid == asked.tid &&
-		    have->cpu == asked.cpu)
+		if (have->kind == asked.kind && have->pid == asked.pid &&
+		    (asked.pid || (have->tid == asked.tid && have->cpu == asked.cpu)))
 			return (int)t;
 	}
 	return -1;
@@ -494,10 +508,13 @@ static int open_vector(struct perfmon_session *session,
 					      "target %zu: the session is attached to "
 					      "%d already",
 					      i, targets[i].id)
+			: targets[i].kind == PERFMON_TARGET_PROCESS
+				? pm_process_attach(session, &targets[i], self)
 				: open_asked(session, &targets[i], self);
 
 		if (n < 0) {
 			close_from(session, session->plan, before);
+			pm_processes_prune(session);
 			return n;
 		}
 		refused += n;
@@ -523,6 +540,10 @@ static int claim(struct perfmon_session *session, const struct perfmon_target *t
 	if (count > 1 || session->plan->target_count)
 		return pm_diag_set(&session->diag, -EINVAL,
 				   "an exclusive session has one target");
+	if (targets[0].kind == PERFMON_TARGET_PROCESS)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "an exclusive session has one thread for its target, "
+				   "not a process");
 	return pm_exclusive_claim(session, targets[0].id ?: self);
 }
 
@@ -649,6 +670,7 @@ static int fold_range(struct perfmon_session *session, uint32_t first, uint32_t 
 					   pm_register_sum(session, reg, PM_ROLE_ALL));
 		reg->own_base = pm_reading_add(
 			reg->own_base, pm_register_sum(session, reg, PM_ROLE_OWN));
+		reg->uncertain |= pm_session_is_uncertain(session);
 	}
 	for (s = 0; s < session->set_count; s++)
 		session->sets[s].active_ns += pm_session_active_ns(session, s);
@@ -690,6 +712,7 @@ int pm_session_detach_all(struct perfmon_session *session)
 	session->state = PERFMON_STOPPED;
 	err = pm_session_fold(session);
 	session->state = PERFMON_DETACHED;
+	pm_processes_prune(session);
 	pm_exclusive_release(session);
 	pm_overflow_release(session);
 	make_views(session);
@@ -704,7 +727,7 @@ static void remove_target(struct perfmon_session *session, uint32_t t)
 
 	session->quick_fd = -1;
 	fold_range(session, t, t + 1);
-	close_target(session, plan, &plan->targets[t]);
+	pm_target_close(session, plan, &plan->targets[t]);
 	plan->target_count--;
 	memmove(&plan->targets[t], &plan->targets[t + 1],
 		(plan->target_count - t) * sizeof(plan->targets[0]));
@@ -743,6 +766,7 @@ PM_EXPORT int perfmon_session_detach_target(struct perfmon_session *session,
 	if (t >= 0) {
 		err = pm_session_detach_all(session);
 	} else {
+		pm_processes_prune(session);
 		make_views(session);
 		set_owner(session, self);
 	}
@@ -830,8 +854,9 @@ void pm_session_notice_loss(struct perfmon_session *session)
 		struct pm_target *target = &plan->targets[t];
 
 		if (!target->lost)
-			target->lost = target->tid < 0
-					       ? cpu_is_offline(target)
+			target->lost = target->tid < 0 ? cpu_is_offline(target)
+				       : target->pid
+					       ? pm_process_has_ended(session, target)
 					       : thread_has_ended(session, target);
 		if (!target->lost)
 			return;

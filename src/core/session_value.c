@@ -39,6 +39,18 @@ struct pm_reading pm_register_sum(const struct perfmon_session *session,
 	return sum;
 }
 
+bool pm_session_is_uncertain(const struct perfmon_session *session)
+{
+	const struct pm_plan *plan = session->plan;
+	uint32_t t;
+
+	for (t = 0; t < plan->target_count; t++) {
+		if (plan->targets[t].uncertain)
+			return true;
+	}
+	return false;
+}
+
 /* Makes the reading of counter C in set S of TARGET as good as now: one read(2) for its
  * group answers for all its members. */
 static int refresh(struct perfmon_session *session, struct pm_target *target, uint32_t s,
@@ -431,6 +443,8 @@ int pm_session_find(struct perfmon_session *session, uint32_t index, unsigned in
 					    .running_ns = sum.running_ns};
 	reg->found.status = status_of(session, reg, sum, err == -ENODATA) |
 			    (syscall ? PERFMON_VALUE_SYSCALL : 0);
+	if (sum.enabled_ns && (reg->uncertain || pm_session_is_uncertain(session)))
+		reg->found.status |= PERFMON_VALUE_UNCERTAIN;
 	return 0;
 }
 
@@ -556,6 +570,7 @@ static void write_one(struct perfmon_session *session, const struct perfmon_writ
 	reg->base = (struct pm_reading){write->value - reg->now.value,
 					-reg->now.enabled_ns, -reg->now.running_ns};
 	reg->turns = (struct pm_turns){0};
+	reg->uncertain = false;
 	own = pm_register_sum(session, reg, PM_ROLE_OWN);
 	reg->own_base = (struct pm_reading){write->value - own.value, -own.enabled_ns,
 					    -own.running_ns};
