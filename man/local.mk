@@ -2,6 +2,8 @@
 dist_man_MANS += man/perfmon_report_print.3 man/perfmon_report_write.3
 dist_man_MANS += man/perfmon_info.3
 dist_man_MANS += man/perfmon_placement.3
+dist_man_MANS += man/perfmon_session.3 man/perfmon_set.3
+dist_man_MANS += man/perfmon_overflow.3 man/perfmon_sampling.3
 dist_man_MANS += man/perfmon_spread.3
 dist_man_MANS += man/perfmon_format.3 man/perfmon_log.3 man/perfmon_sample.3
 dist_man_MANS += man/pfm_create_context.3 man/pfm_create_evtsets.3 \
