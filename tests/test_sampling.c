@@ -315,6 +315,51 @@ Test(sampling, a_log)
 	close(fd);
 }
 
+/* Row: HW-02, HW-06: what a target creates is sampled along with it. */
+Test(sampling, of_children)
+{
+	struct perfmon_session *session = session_with("page-faults,task-clock", 0);
+	struct perfmon_target target = {.flags = PERFMON_TARGET_CHILDREN};
+	const struct perfmon_buffer_sample *sample = NULL;
+	struct perfmon_value value;
+	bool has_own = false, has_childs = false;
+	uint64_t taken, lost, overflows;
+	pid_t child;
+
+	sample_after(session, 0, 5, 0);
+	OK(session, perfmon_sampling_set_up(session, &default_format));
+	OK(session, perfmon_session_attach(session, &target, sizeof(target)));
+	cr_assert_eq(perfmon_session_attach_more(session, &target, sizeof(target)),
+		     -EEXIST);
+	OK(session, perfmon_session_start(session));
+	child = fork();
+	if (!child)
+		execl("/bin/true", "true", (char *)NULL);
+	waitpid(child, NULL, 0);
+	OK(session, perfmon_session_stop(session));
+	while ((sample = perfmon_buffer_next(buffer_of(session), sample))) {
+		has_own |= sample->pid == (uint32_t)getpid();
+		has_childs |= sample->pid == (uint32_t)child;
+	}
+	cr_assert(has_own && has_childs);
+	OK(session, perfmon_sampling_counts(session, &taken, &lost));
+	OK(session, perfmon_overflow_last_reset(session, 0, NULL, &overflows));
+	cr_assert_eq(taken + lost, overflows);
+	value = value_of(session, 1);
+	cr_assert_gt(value.running_ns, 0);
+	cr_assert_leq(value.running_ns, value.enabled_ns + value.enabled_ns / 10,
+		      "its time is counted once for all CPUs");
+	OK(session, perfmon_session_detach_target(session, &target));
+	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+
+	/* What the kernel does not have for children. */
+	sample_after(session, 0, 5, 2);
+	cr_assert_eq(perfmon_session_attach(session, &target, sizeof(target)),
+		     -EOPNOTSUPP);
+	cr_assert(strstr(perfmon_session_message(session), "values"));
+	perfmon_session_close(session);
+}
+
 static atomic_uint bindings;
 
 static int count_bindings(enum pm_kernel_call call)

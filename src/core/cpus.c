@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/kernel.h"
+
 #define WORD_BITS (sizeof(unsigned long) * CHAR_BIT)
 
 void pm_cpus_free(struct pm_cpus *set)
@@ -221,4 +223,17 @@ int pm_cpus_export(const struct pm_cpus *set, void *mask, size_t *size)
 	if (needed)
 		memcpy(mask, set->bits, needed);
 	return (int)pm_cpus_count(set);
+}
+
+int pm_cpus_online(struct pm_cpus *set)
+{
+	struct pm_slice bad;
+	char text[1024];
+	ssize_t n =
+		pm_kernel_file_text("/sys/devices/system/cpu/online", text, sizeof(text));
+
+	if (n < 0)
+		return (int)n;
+	return pm_cpus_parse_list(set, (struct pm_slice){text, strcspn(text, "\n")},
+				  &bad);
 }

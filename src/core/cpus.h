@@ -59,6 +59,10 @@ int pm_cpus_parse_list(struct pm_cpus *set, struct pm_slice text, struct pm_slic
  * BUFFER; "none" for the empty set. */
 char *pm_cpus_print(const struct pm_cpus *set, char *buffer, size_t size);
 
+/* The CPUs that the kernel says are online, into the empty SET: one file of sysfs. 0,
+ * -ENOMEM, -EINVAL, or what open(2) and read(2) give. */
+int pm_cpus_online(struct pm_cpus *set);
+
 /*
  * pm_cpus_export() - the set as a program's mask: bit N % 64 of word N / 64 (on a 64-bit
  * machine; the layout of cpu_set_t). *SIZE is how many bytes MASK has; it always becomes

@@ -137,7 +137,8 @@ struct pm_target {
 	uint32_t kind;	    /* enum perfmon_target_kind, as asked for */
 	unsigned int flags; /* PM_OPEN_, added to the session's */
 	unsigned int role;
-	bool lost;	  /* its thread has ended, its CPU is offline */
+	bool follows; /* the same thread on a further CPU: its time is the first one's */
+	bool lost;    /* its thread has ended, its CPU is offline */
 	bool uncertain;	  /* of a process some of whose threads may be missing */
 	bool awaits_exec; /* PM_OPEN_ON_EXEC, and not started yet */
 	/* One of its events, mapped from the first time that somebody wants to know

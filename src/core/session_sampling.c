@@ -506,7 +506,7 @@ int pm_sampling_opened(struct perfmon_session *session, const struct pm_plan *pl
 		if (counter->fd >= 0)
 			err = pm_log_add_ids(log, n, &counter->id, 1);
 	}
-	if (log && !err && target->tid >= 0)
+	if (log && !err && target->tid >= 0 && !target->follows)
 		/* Whose process cannot be looked into is logged without its names. */
 		pm_log_process(log, target->tid ?: pm_kernel_getpid(), NULL);
 	/* A log that cannot be written says so by itself; counting goes on. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cpus.h"
 #include "core/export.h"
 #include "core/kernel.h"
 #include "core/servant.h"
@@ -141,6 +142,7 @@ int pm_target_open(struct perfmon_session *session, struct pm_plan *plan,
 				     .kind = asked->kind,
 				     .flags = asked->flags,
 				     .role = asked->role,
+				     .follows = asked->follows,
 				     .awaits_exec = asked->flags & PM_OPEN_ON_EXEC,
 				     .active = asked->active,
 				     .ring_fd = -1,
@@ -439,6 +441,73 @@ static struct pm_target asked_for(const struct perfmon_session *session,
 				  .active = session->next_set};
 }
 
+/* Whether children of a target can be sampled: their events write to the rings of CPUs,
+ * which the kernel gives no group's values and no limits. */
+static int check_children(struct perfmon_session *session)
+{
+	const struct pm_plan *plan = session->plan;
+	uint32_t s, c;
+
+	for (s = 0; s < plan->set_count; s++) {
+		bool values = false;
+
+		for (c = 0; c < plan->sets[s].count; c++)
+			values |= !!(plan->sets[s].events[c].attr.sample_type &
+				     PERF_SAMPLE_READ);
+		if (plan->turns || plan->sets[s].notifies || values)
+			return pm_diag_set(
+				&session->diag, -EOPNOTSUPP,
+				"%s for what a target creates: the kernel has that for "
+				"threads alone",
+				plan->turns ? "event sets do not switch by themselves"
+				: values    ? "samples hold no other counters' values"
+					    : "overflows do not notify");
+	}
+	return 0;
+}
+
+static bool writes_records(const struct pm_plan *plan)
+{
+	uint32_t s;
+
+	for (s = 0; s < plan->part_count; s++) {
+		if (plan->sets[s].samples)
+			return true;
+	}
+	return false;
+}
+
+/* Opens ASKED, and where children write records, once for each CPU that is online: the
+ * kernel has no ring for an event that is inherited and follows a thread everywhere. */
+static int open_spread(struct perfmon_session *session, const struct pm_target *asked,
+		       pid_t self)
+{
+	uint32_t before = session->plan->target_count;
+	struct pm_target one = *asked;
+	struct pm_cpus online = {0};
+	int n, refused = 0;
+
+	if (!(asked->flags & PM_OPEN_INHERIT) || !writes_records(session->plan))
+		return pm_target_open(session, session->plan, asked, self);
+	n = check_children(session);
+	n = n ?: pm_cpus_online(&online);
+	pm_cpus_each (cpu, &online) {
+		if (n < 0)
+			break;
+		one.cpu = cpu;
+		n = pm_target_open(session, session->plan, &one, self);
+		one.follows = true;
+		/* It may have gone offline meanwhile. */
+		if (n == -ENODEV)
+			n = 0;
+		refused = n > refused ? n : refused;
+	}
+	pm_cpus_free(&online);
+	if (n < 0)
+		close_from(session, session->plan, before);
+	return n < 0 ? n : refused;
+}
+
 static int open_asked(struct perfmon_session *session,
 		      const struct perfmon_target *target, pid_t self)
 {
@@ -452,13 +521,13 @@ static int open_asked(struct perfmon_session *session,
 		asked.flags |= PM_OPEN_ON_EXEC;
 	if (target->flags & PERFMON_TARGET_APART) {
 		asked.role = PM_ROLE_ALL;
-		refused = pm_target_open(session, session->plan, &asked, self);
+		refused = open_spread(session, &asked, self);
 		asked.role = PM_ROLE_OWN;
 		asked.flags &= ~PM_OPEN_INHERIT;
 	}
 	if (refused < 0)
 		return refused;
-	n = pm_target_open(session, session->plan, &asked, self);
+	n = open_spread(session, &asked, self);
 	return n < 0 ? n : refused + n;
 }
 
@@ -474,7 +543,8 @@ static int find_target(const struct perfmon_session *session,
 		const struct pm_target *have = &plan->targets[t];
 
 		if (have->kind == asked.kind && have->pid == asked.pid &&
-		    (asked.pid || (have->tid == asked.tid && have->cpu == asked.cpu)))
+		    (asked.pid || (have->tid == asked.tid &&
+				   (have->tid >= 0 || have->cpu == asked.cpu))))
 			return (int)t;
 	}
 	return -1;

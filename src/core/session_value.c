@@ -33,6 +33,8 @@ struct pm_reading pm_register_sum(const struct perfmon_session *session,
 			if (reading->enabled_ns > enabled_ns)
 				enabled_ns = reading->enabled_ns;
 		}
+		if (target->follows)
+			continue;
 		sum.enabled_ns +=
 			pm_takes_turns(plan) ? pm_whole_ns(plan, target) : enabled_ns;
 	}
@@ -180,7 +182,8 @@ uint64_t pm_session_active_ns(const struct perfmon_session *session, uint32_t pl
 		const struct pm_target *target = &plan->targets[t];
 		uint32_t clock = clock_of(plan, target, &s);
 
-		if (!(target->role & PM_ROLE_ALL) || clock == PM_NO_CLOCK)
+		if (!(target->role & PM_ROLE_ALL) || clock == PM_NO_CLOCK ||
+		    target->follows)
 			continue;
 		if (!pm_takes_turns(plan)) {
 			sum += target->parts[s].readings[clock].enabled_ns;
@@ -275,7 +278,7 @@ void pm_session_time_target(struct perfmon_session *session, struct pm_target *t
 	bool syscall;
 
 	if (session->time.source == PM_TIME_EVENT && target->role & PM_ROLE_ALL &&
-	    !time_of_events(session, target, &ns, &syscall))
+	    !target->follows && !time_of_events(session, target, &ns, &syscall))
 		session->time.base += ns;
 }
 
@@ -296,7 +299,8 @@ static int time_of_target(struct perfmon_session *session, uint64_t *ns, bool *s
 		if (time_of_page(session, ns))
 			return 0;
 		for (t = 0; t < plan->target_count; t++) {
-			if (!(plan->targets[t].role & PM_ROLE_ALL))
+			if (!(plan->targets[t].role & PM_ROLE_ALL) ||
+			    plan->targets[t].follows)
 				continue;
 			err = time_of_events(session, &plan->targets[t], &now, syscall);
 			if (err)
