@@ -306,10 +306,10 @@ struct perfmon_target {
  * has several targets). All or none. System calls and errors as
  * perfmon_session_attach_thread() for each target; -EEXIST: one is there twice; -E2BIG:
  * more than PERFMON_SESSION_TARGETS; -EINVAL: also for a kind that does not go with the
- * session's scope, for several targets of an exclusive session, and for
- * PERFMON_TARGET_CHILDREN where counters overflow or sets switch by themselves, since the
- * kernel gives no ring to an inherited event. Allocates for the second and further
- * targets.
+ * session's scope, or for several targets of an exclusive session; -EOPNOTSUPP: what
+ * the target creates cannot notify, leave other counters' values in samples, or switch
+ * sets (PERFMON_TARGET_CHILDREN), nor can a process's overflows be noticed. Allocates
+ * for the second and further targets.
  *
  * PERFMON_TARGET_ON_EXEC is for a program that was forked and has not been executed yet:
  * attach, start, let it go on. The kernel begins at the execve(2) itself

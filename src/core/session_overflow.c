@@ -392,6 +392,8 @@ static int open_ring(struct perfmon_session *session, struct pm_target *target, 
 				       (unsigned long)target->ring_fd);
 	err = pm_ring_map(&target->ring, fd,
 			  session->sampling ? session->sampling->pages : RING_PAGES);
+	if (err == -EINVAL && target->flags & PM_OPEN_INHERIT)
+		err = -EOPNOTSUPP;
 	if (err)
 		return pm_diag_set(
 			&session->diag, err,
