@@ -23,9 +23,9 @@
  * lost.
  *
  * What a thread creates is sampled along with it (PERFMON_TARGET_CHILDREN): its events
- *are then opened once for each CPU that is online, since the kernel has no other ring for
- * them. Such samples hold no other counters' values, such overflows do not notify, and
- * event sets do not switch by themselves (-EOPNOTSUPP from attaching).
+ * are then opened once for each CPU that is online, since the kernel has no other ring
+ * for them. Such samples hold no other counters' values, such overflows do not notify,
+ * and event sets do not switch by themselves (-EOPNOTSUPP from attaching).
  *
  * Common to all calls: what perfmon/session.h says of threads, forked children, errors
  * and the order of checks.
