@@ -221,13 +221,13 @@ if [ -n "$watch" ]; then
 	try "counts what two -e say" twice
 	sets() { touches 5 -e "page-faults;$touched" "$work" touch 5; }
 	try "counts event sets" sets
-	running() { # WANT OPTION: the target goes on when counting has begun
+	running() { # WANT OPTION...: the target goes on when counting has begun
 		rm -f "$here/ready" "$here/go" "$here/done"
 		"$work" touch 3 ready "$here/ready" until "$here/go" touch 40 thread 10 fork 5 \
 			ready "$here/done" until "$here/never" &
 		pid=$!
 		wait_ready || return 1
-		touches "$1" "$2" "$pid" "$work" ready "$here/go" until "$here/done"
+		touches "$@" "$pid" "$work" ready "$here/go" until "$here/done"
 		result=$?
 		kill "$pid"
 		wait "$pid" 2>/dev/null
@@ -235,6 +235,9 @@ if [ -n "$watch" ]; then
 	}
 	try "watches a thread" running 40 -t
 	try "watches a process" running 55 -p
+	try "watches a process without what it creates" running 50 -i -p
+	process_apart() { running 55 --descendants -p && grep -q ',55,counted,.*,50,5,,,' "$here/err"; }
+	try "watches a process and what it creates apart" process_apart
 	meanwhile() {
 		rm -f "$here/ready"
 		"$work" ready "$here/ready" until "$here/never" &

@@ -178,9 +178,16 @@ static int start_counting(struct stat_work *work, pid_t child)
 			 (options->descendants ? PERFMON_TARGET_APART : 0),
 	};
 
-	for (uint32_t i = 0; i < options->target_count && options->descendants; i++)
-		options->targets[i].flags =
-			PERFMON_TARGET_CHILDREN | PERFMON_TARGET_APART;
+	for (uint32_t i = 0; i < options->target_count; i++) {
+		struct perfmon_target *running = &options->targets[i];
+
+		if (options->processes)
+			running->kind = PERFMON_TARGET_PROCESS;
+		if (options->descendants)
+			running->flags = PERFMON_TARGET_CHILDREN | PERFMON_TARGET_APART;
+		else if (options->processes && options->inherit)
+			running->flags = PERFMON_TARGET_CHILDREN;
+	}
 	if (options->place)
 		return stat_counting_start(&work->counting, NULL, 0, false, true);
 	return stat_counting_start(&work->counting, options->targets ?: &target,

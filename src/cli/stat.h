@@ -7,7 +7,7 @@
  *	stat_child.c	the command: fork, exec, signals, wait
  *	stat_events.c	what is counted
  *	stat_place.c	on which CPUs, and how they add up
- *	stat_process.c	all threads of a process
+ *	stat_process.c	the end of processes
  *	stat_count.c	sessions, and what they read
  *	stat_derive.c	what counts say together; notes
  *	stat_text.c	the table for people
@@ -128,14 +128,6 @@ void stat_events_forget(struct stat_events *events);
 /* --- processes -----------------------------------------------------------------------
  */
 
-/* Attaches SESSION, which has the events of LIST and is detached or stopped, to all
- * threads of process PID. The number of events that the last of them refused, or a
- * negative errno with the sentence. *DOUBT says, if anything, why threads may be missing.
- */
-int stat_process_attach(struct perfmon_session *session, pid_t pid,
-			const struct pm_event_list *list, const char **doubt,
-			struct pm_diag *diag);
-
 /* A descriptor that tells of the end of process PID, or a negative number. */
 int stat_process_watch(pid_t pid);
 bool stat_process_has_ended(pid_t pid, int watch);
@@ -235,10 +227,11 @@ struct stat_counting {
 	/* Its counters as last read, and now. */
 	struct perfmon_value *before, *own_before, *now, *own_now;
 	bool apart;
-	bool split;	   /* every event on its own */
-	bool processes;	   /* the targets are */
-	const char *doubt; /* why some of their threads may be missing, or NULL */
-	bool explained;	   /* why what was refused was refused */
+	bool split;	      /* every event on its own */
+	bool processes;	      /* the targets are */
+	bool uncertain;	      /* some of their threads may be missing */
+	struct pm_diag doubt; /* ... and why */
+	bool explained;	      /* why what was refused was refused */
 	struct pm_diag diag;
 };
 

@@ -102,18 +102,22 @@ size_t stat_counting_cells(const struct stat_counting *counting)
 /* --- threads -------------------------------------------------------------------------
  */
 
-static int attach_processes(struct stat_counting *counting,
-			    struct perfmon_session *session,
-			    const struct perfmon_target *targets, uint32_t count)
+/* One by one, since each has its own to say. */
+static int attach_targets(struct stat_counting *counting, struct perfmon_session *session,
+			  const struct perfmon_target *targets, uint32_t count)
 {
 	int refused = 0;
 
+	pm_diag_clear(&counting->doubt);
 	for (uint32_t t = 0; t < count; t++) {
-		int n = stat_process_attach(session, targets[t].id, counting->events.list,
-					    &counting->doubt, &counting->diag);
+		int n = perfmon_session_attach_more(session, &targets[t],
+						    sizeof(targets[t]));
+		const char *message = perfmon_session_message(session);
 
 		if (n < 0)
-			return n;
+			return pm_diag_set(&counting->diag, n, "%s", message);
+		if (n == 0 && message[0] && !counting->doubt.text[0])
+			pm_diag_set(&counting->doubt, 0, "%s", message);
 		refused = n > refused ? n : refused;
 	}
 	return refused;
@@ -139,16 +143,10 @@ static int open_session(struct stat_counting *counting, bool user_only,
 	if (n)
 		return pm_diag_set(&counting->diag, n, "no session: %s", strerror(-n));
 	n = perfmon_session_add_events(new, counting->events.text);
-	if (n >= 0 && counting->processes) {
-		n = attach_processes(counting, new, targets, target_count);
-	} else {
-		if (n >= 0)
-			n = perfmon_session_attach(new, targets,
-						   target_count * sizeof(targets[0]));
-		if (n < 0)
-			pm_diag_set(&counting->diag, n, "%s",
-				    perfmon_session_message(new));
-	}
+	if (n < 0)
+		pm_diag_set(&counting->diag, n, "%s", perfmon_session_message(new));
+	else
+		n = attach_targets(counting, new, targets, target_count);
 	if (n < 0)
 		perfmon_session_close(new);
 	else
@@ -433,6 +431,7 @@ static int read_session(struct stat_counting *counting, struct stat_cell *cells,
 		struct perfmon_value own =
 			less(&counting->own_now[i], &counting->own_before[i]);
 
+		counting->uncertain |= counting->now[i].status & PERFMON_VALUE_UNCERTAIN;
 		add(&cells[i], &counting->events.events[i], &value, &own);
 	}
 	memcpy(counting->before, counting->now, size);

@@ -269,9 +269,11 @@ bool stat_note(const struct stat_result *result, uint32_t number, struct pm_diag
 			find_starved(result)->label);
 		return true;
 	}
-	if (counting->doubt && !number--) {
-		pm_diag_set(note, 0, "threads may be missing, or be counted twice: %s",
-			    counting->doubt);
+	if (counting->uncertain && !number--) {
+		pm_diag_set(note, 0, "%s",
+			    counting->doubt.text[0]
+				    ? counting->doubt.text
+				    : "threads may be missing, or be counted twice");
 		return true;
 	}
 	for (i = 0; i < counting->events.count; i++) {

@@ -30,14 +30,17 @@ static const char help[] =
 	"none\n"
 	"                        (time only). Given twice, both count\n"
 	"  -r, --repeat N        run COMMAND N times; report means and their spread\n"
-	"  -p, --pid PID,...     count these processes, all threads and what they "
+	"  -p, --pid PID,...     count these processes: all threads, and what they "
 	"create\n"
 	"  -t, --tid TID,...     count these threads\n"
 	"  -C, --cpus PLACE      count these CPUs: all, package:0, core:0-3, cpu:5,7...\n"
 	"  -a, --all-cpus        the same as -C all\n"
 	"      --per LEVEL       ... for each pu, core, l3, numa, die, package apart\n"
-	"  -i, --no-inherit      only the first thread of COMMAND\n"
-	"      --descendants     what it creates apart from the first thread\n"
+	"  -i, --no-inherit      only the first thread of COMMAND; no child "
+	"processes\n"
+	"                        of -p\n"
+	"      --descendants     what it creates apart from the first thread, or\n"
+	"                        from the processes of -p\n"
 	"      --split           schedule every event by itself, not in groups\n"
 	"  -I, --interval MS     report every MS milliseconds what was counted in them\n"
 	"      --timeout MS      end after MS milliseconds (COMMAND by SIGTERM)\n"
@@ -246,9 +249,6 @@ static int check_options(const struct stat_options *options)
 	else if ((options->targets && options->place) ||
 		 (options->threads && options->processes))
 		why = "--tid, --pid and --cpus exclude each other";
-	else if (options->processes && (options->descendants || !options->inherit))
-		why = "--pid counts all threads: --descendants and --no-inherit have no "
-		      "meaning";
 	else if (options->level && !options->place)
 		why = "--per needs --cpus";
 	else if (options->place && (options->descendants || !options->inherit))
