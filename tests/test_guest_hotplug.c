@@ -3,8 +3,10 @@
  * else needs. By itself in this program, since it disturbs every other test. */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "core/kernel.h"
@@ -12,6 +14,7 @@
 #include "core/spread.h"
 #include "perfmon/info.h"
 #include "perfmon/placement.h"
+#include "session_probe.h"
 
 #define CPU1 "/sys/devices/system/cpu/cpu1/online"
 
@@ -28,7 +31,16 @@ static void put_back(void)
 		set_online("1");
 }
 
-TestSuite(guest_hotplug, .fini = put_back);
+/* Tests run beside each other, but a CPU can go for one alone: until its process ends. */
+static void take_turns(void)
+{
+	int fd = open("/guest/sysctl", O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		flock(fd, LOCK_EX);
+}
+
+TestSuite(guest_hotplug, .init = take_turns, .fini = put_back);
 
 static const char *covered(const char *text)
 {
@@ -131,4 +143,54 @@ Test(guest_hotplug, what_a_lost_cpu_counted_is_marked)
 	pm_spread_close(spread);
 	pm_events_free(list);
 	pm_placement_free(placement);
+}
+
+/* Row: PM-13: the session of a CPU that goes offline is detached at the next call that
+ * depends on its state, also if the CPU is back by then; its values stay, and it can be
+ * attached again. */
+Test(guest_hotplug, the_session_of_a_cpu_that_goes_is_detached)
+{
+	struct perfmon_session_options options = {.size = sizeof(options),
+						  .scope = PERFMON_SCOPE_CPU};
+	int before = open_descriptors();
+
+	needs_the_guest();
+	for (int returns = 0; returns < 2; returns++) {
+		struct perfmon_session *session;
+		uint64_t counted;
+
+		cr_assert_eq(perfmon_session_create(&session, &options), 0);
+		OK(session, perfmon_session_add_events(session, "cpu-clock,cycles"));
+		OK(session, perfmon_session_attach_cpu(session, 1));
+		OK(session, perfmon_session_start(session));
+		usleep(20000);
+		cr_assert_eq(perfmon_session_state(session), PERFMON_RUNNING);
+		counted = count_of(session, 0);
+		cr_expect_gt(counted, 0);
+
+		cr_assert(set_online("0"));
+		if (returns)
+			cr_assert(set_online("1"));
+		cr_expect_eq(perfmon_session_stop(session), -EINVAL);
+		cr_expect(strstr(perfmon_session_message(session), "ended"), "%s",
+			  perfmon_session_message(session));
+		cr_expect_eq(perfmon_session_state(session), PERFMON_DETACHED);
+		cr_expect_eq(open_descriptors(), before);
+		cr_expect_geq(count_of(session, 0), counted, "its values stay");
+		counted = count_of(session, 0);
+		if (!returns) {
+			cr_expect_eq(perfmon_session_attach_cpu(session, 1), -ENODEV);
+			cr_expect(strstr(perfmon_session_message(session), "offline"));
+			cr_expect_eq(perfmon_session_state(session), PERFMON_DETACHED);
+			cr_assert(set_online("1"));
+		}
+		OK(session, perfmon_session_attach_cpu(session, 1));
+		OK(session, perfmon_session_start(session));
+		usleep(20000);
+		cr_expect_eq(perfmon_session_state(session), PERFMON_RUNNING);
+		OK(session, perfmon_session_stop(session));
+		cr_expect_gt(count_of(session, 0), counted);
+		perfmon_session_close(session);
+		cr_expect_eq(open_descriptors(), before);
+	}
 }

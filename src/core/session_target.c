@@ -913,6 +913,41 @@ static bool cpu_is_offline(const struct pm_target *target)
 	return !pm_kernel_file_number(path, &online) && !online;
 }
 
+/* How long the kernel may be in noticing that time goes on: a tick of the slowest clock.
+ */
+#define TICK_NS 20000000
+
+/*
+ * Whether an event of TARGET stands still although it is enabled: its CPU went offline,
+ * which takes events off it for good, and is back. Reads its enabled time until that
+ * moves.
+ */
+static bool cpu_was_offline(const struct perfmon_session *session,
+			    const struct pm_target *target)
+{
+	const struct pm_plan *plan = session->plan;
+	uint32_t s = pm_takes_turns(plan) ? plan->set_count : target->active, c = 0;
+	const struct pm_instance *instance = target->parts[s].instance;
+	struct pm_reading first, now;
+	uint64_t began, ns;
+
+	/* One that overflows may have stopped by itself. */
+	if (session->state != PERFMON_RUNNING ||
+	    (s < plan->set_count && plan->sets[s].samples))
+		return false;
+	while (c < instance->count && instance->counters[c].fd < 0)
+		c++;
+	if (c == instance->count || pm_instance_read_counter(instance, c, &first) ||
+	    pm_kernel_clock_ns(CLOCK_MONOTONIC, &began))
+		return false;
+	do {
+		if (pm_instance_read_counter(instance, c, &now) ||
+		    now.enabled_ns != first.enabled_ns)
+			return false;
+	} while (!pm_kernel_clock_ns(CLOCK_MONOTONIC, &ns) && ns - began < TICK_NS);
+	return true;
+}
+
 void pm_session_notice_loss(struct perfmon_session *session)
 {
 	struct pm_plan *plan = session->plan;
@@ -924,10 +959,11 @@ void pm_session_notice_loss(struct perfmon_session *session)
 		struct pm_target *target = &plan->targets[t];
 
 		if (!target->lost)
-			target->lost = target->tid < 0 ? cpu_is_offline(target)
-				       : target->pid
-					       ? pm_process_has_ended(session, target)
-					       : thread_has_ended(session, target);
+			target->lost =
+				target->tid < 0 ? cpu_is_offline(target) ||
+							  cpu_was_offline(session, target)
+				: target->pid ? pm_process_has_ended(session, target)
+					      : thread_has_ended(session, target);
 		if (!target->lost)
 			return;
 	}
