@@ -258,6 +258,7 @@ Test(sampling, a_log)
 	struct perfmon_session *session = session_with("page-faults", 0);
 	unsigned int samples = 0, ends = 0, names = 0, users = 0;
 	int fd = mkstemp(path), go[2], n;
+	struct perfmon_log_event event = {.size = sizeof(event)};
 	struct perfmon_log_record record;
 	struct perfmon_log *log;
 	uint64_t taken, lost;
@@ -295,6 +296,9 @@ Test(sampling, a_log)
 
 	cr_assert_eq(perfmon_log_open(&log, path, message, sizeof(message)), 0, "%s",
 		     message);
+	cr_assert_eq(perfmon_log_get_event(log, 0, &event), 0);
+	cr_assert_eq(event.sample_period, 3, "samples stand for %llu events",
+		     (unsigned long long)event.sample_period);
 	record = (struct perfmon_log_record){.size = sizeof(record)};
 	while ((n = perfmon_log_next(log, &record)) > 0) {
 		samples += record.type == PERFMON_LOG_SAMPLE;

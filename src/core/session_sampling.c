@@ -523,11 +523,32 @@ static void log_failed(void *argument, int error)
 	pm_session_wake(session);
 }
 
+/* The period of event C of set S as readers of a log should have it, who weight samples
+ * by it: that of the resets, since the kernel's first one comes from the value written.
+ */
+static uint64_t logged_period(const struct perfmon_session *session, uint32_t s,
+			      uint32_t c, uint64_t planned)
+{
+	uint32_t i;
+
+	for (i = 0; i < session->count; i++) {
+		const struct pm_register *reg = &session->registers[i];
+		const struct perfmon_overflow *how = &reg->overflow.how;
+		uint64_t reset = how->flags & PERFMON_OVERFLOW_NOTIFY ? how->long_reset
+								      : how->short_reset;
+
+		if (reg->set == s && reg->planned == c && is_sampled(reg))
+			return reset ? -reset : planned;
+	}
+	return planned;
+}
+
 static int create_log(struct perfmon_session *session, const char *path, int fd)
 {
 	const struct pm_log_options options = {.failed = log_failed, .argument = session};
 	const struct pm_plan *plan = session->plan;
 	struct pm_log_event *events;
+	struct perf_event_attr *attrs;
 	uint32_t s, c, t;
 	size_t n = 0;
 	int err;
@@ -535,15 +556,23 @@ static int create_log(struct perfmon_session *session, const char *path, int fd)
 	for (s = c = 0; next_logged(plan, &s, &c); c++)
 		n++;
 	events = calloc(n + 1, sizeof(events[0]));
-	if (!events)
+	attrs = calloc(n + 1, sizeof(attrs[0]));
+	if (!events || !attrs) {
+		free(events);
+		free(attrs);
 		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+	}
 	for (s = c = 0, n = 0; next_logged(plan, &s, &c); n++, c++) {
-		events[n].attr = &plan->sets[s].events[c].attr;
+		attrs[n] = plan->sets[s].events[c].attr;
+		attrs[n].sample_period =
+			logged_period(session, s, c, attrs[n].sample_period);
+		events[n].attr = &attrs[n];
 		events[n].name = plan->sets[s].events[c].name;
 	}
 	err = pm_log_create(&session->sampling->log, path, fd, events, n, &options,
 			    &session->diag);
 	free(events);
+	free(attrs);
 	for (t = 0; t < plan->target_count && !err; t++)
 		err = pm_sampling_opened(session, plan, &plan->targets[t]);
 	return err;
