@@ -14,10 +14,11 @@ must configures in_shell pm_configure "$build" --enable-werror --prefix="$prefix
 must installs in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" install
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 
-# Beside include/, what the inline read is made of: the CPU layer and the read itself.
+# Beside include/, what the inline read is made of: the CPU layer, but for its system
+# calls, and the read itself.
 {
 	(cd include && find . -name '*.h')
-	(cd src && find arch -name '*.h' -printf './perfmon/%p\n')
+	(cd src && find arch -name '*.h' ! -name syscall.h -printf './perfmon/%p\n')
 	printf './perfmon/fastpath/read.h\n'
 } | sort >"$work/headers.public"
 (cd "$prefix/include" && find . -name '*.h') | sort >"$work/headers.installed"
