@@ -352,7 +352,8 @@ Test(sampling, of_children)
 	value = value_of(session, 1);
 	cr_assert_gt(value.running_ns, 0);
 	cr_assert_leq(value.running_ns, value.enabled_ns + value.enabled_ns / 10,
-		      "its time is counted once for all CPUs");
+		      "its time is counted once for all CPUs: %lu of %lu",
+		      value.running_ns, value.enabled_ns);
 	OK(session, perfmon_session_detach_target(session, &target));
 	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
 

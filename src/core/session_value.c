@@ -9,17 +9,46 @@
 /* --- what the targets have counted ----------------------------------------------------
  */
 
+/*
+ * The time of a thread that is open on several CPUs at once, as what it creates is
+ * sampled: its enabled time on one of them stands for all as far as the kernel keeps it
+ * up, but it cannot be less than what its events ran on all of them.
+ */
+struct span {
+	uint64_t sum; /* of the threads that are done */
+	uint64_t enabled_ns, running_ns;
+};
+
+static uint64_t span_end(struct span *span)
+{
+	span->sum +=
+		span->enabled_ns > span->running_ns ? span->enabled_ns : span->running_ns;
+	span->enabled_ns = span->running_ns = 0;
+	return span->sum;
+}
+
+static void span_add(struct span *span, const struct pm_target *target,
+		     uint64_t enabled_ns, uint64_t running_ns)
+{
+	if (!target->follows)
+		span_end(span);
+	if (enabled_ns > span->enabled_ns)
+		span->enabled_ns = enabled_ns;
+	span->running_ns += running_ns;
+}
+
 struct pm_reading pm_register_sum(const struct perfmon_session *session,
 				  const struct pm_register *reg, unsigned int role)
 {
 	const struct pm_plan *plan = session->plan;
 	struct pm_reading sum = {0};
+	struct span span = {0};
 	uint32_t t, e;
 
 	for (t = 0; t < plan->target_count; t++) {
 		const struct pm_target *target = &plan->targets[t];
 		const struct pm_reading *readings = target->parts[reg->set].readings;
-		uint64_t enabled_ns = 0;
+		uint64_t enabled_ns = 0, running_ns = 0;
 
 		if (!(target->role & role))
 			continue;
@@ -29,15 +58,16 @@ struct pm_reading pm_register_sum(const struct perfmon_session *session,
 			const struct pm_reading *reading = &readings[reg->planned + e];
 
 			sum.value += reading->value;
-			sum.running_ns += reading->running_ns;
+			running_ns += reading->running_ns;
 			if (reading->enabled_ns > enabled_ns)
 				enabled_ns = reading->enabled_ns;
 		}
-		if (target->follows)
-			continue;
-		sum.enabled_ns +=
-			pm_takes_turns(plan) ? pm_whole_ns(plan, target) : enabled_ns;
+		if (pm_takes_turns(plan))
+			enabled_ns = pm_whole_ns(plan, target);
+		span_add(&span, target, enabled_ns, running_ns);
+		sum.running_ns += running_ns;
 	}
+	sum.enabled_ns = span_end(&span);
 	return sum;
 }
 
@@ -175,25 +205,27 @@ int pm_session_read_clocks(struct perfmon_session *session)
 uint64_t pm_session_active_ns(const struct perfmon_session *session, uint32_t place)
 {
 	const struct pm_plan *plan = session->plan;
-	uint64_t sum = 0;
+	struct span span = {0};
 	uint32_t t, s;
 
 	for (t = 0; t < plan->target_count; t++) {
 		const struct pm_target *target = &plan->targets[t];
 		uint32_t clock = clock_of(plan, target, &s);
+		const struct pm_reading *reading = &target->parts[s].readings[clock];
+		uint64_t active_ns;
 
-		if (!(target->role & PM_ROLE_ALL) || clock == PM_NO_CLOCK ||
-		    target->follows)
+		if (!(target->role & PM_ROLE_ALL) || clock == PM_NO_CLOCK)
 			continue;
 		if (!pm_takes_turns(plan)) {
-			sum += target->parts[s].readings[clock].enabled_ns;
+			span_add(&span, target, reading->enabled_ns, reading->running_ns);
 			continue;
 		}
-		sum += target->parts[place].active_ns;
+		active_ns = target->parts[place].active_ns;
 		if (target->active == place)
-			sum += pm_whole_ns(plan, target) - target->since_ns;
+			active_ns += pm_whole_ns(plan, target) - target->since_ns;
+		span_add(&span, target, active_ns, 0);
 	}
-	return sum;
+	return span_end(&span);
 }
 
 /* --- virtual time ----------------------------------------------------------------------
@@ -241,17 +273,18 @@ void pm_session_time_stop(struct perfmon_session *session)
 
 /* How long all that is on of TARGET was so. */
 static int time_of_events(struct perfmon_session *session, struct pm_target *target,
-			  uint64_t *ns, bool *syscall)
+			  struct span *span, bool *syscall)
 {
 	uint32_t s, c = clock_of(session->plan, target, &s);
+	const struct pm_reading *reading;
 	int err;
 
-	*ns = 0;
 	if (c == PM_NO_CLOCK)
 		return 0;
 	err = refresh(session, target, s, c, syscall);
+	reading = &target->parts[s].readings[c];
 	if (!err)
-		*ns = target->parts[s].readings[c].enabled_ns;
+		span_add(span, target, reading->enabled_ns, reading->running_ns);
 	return err;
 }
 
@@ -274,18 +307,21 @@ static bool time_of_page(const struct perfmon_session *session, uint64_t *ns)
 
 void pm_session_time_target(struct perfmon_session *session, struct pm_target *target)
 {
-	uint64_t ns;
+	struct span span = {0};
 	bool syscall;
 
+	/* The first of several CPUs brings what its enabled time has, the others nothing:
+	 * they leave together. */
 	if (session->time.source == PM_TIME_EVENT && target->role & PM_ROLE_ALL &&
-	    !target->follows && !time_of_events(session, target, &ns, &syscall))
-		session->time.base += ns;
+	    !target->follows && !time_of_events(session, target, &span, &syscall))
+		session->time.base += span_end(&span);
 }
 
 /* What the targets ran for since the attach. */
 static int time_of_target(struct perfmon_session *session, uint64_t *ns, bool *syscall)
 {
 	struct pm_plan *plan = session->plan;
+	struct span span = {0};
 	uint64_t now;
 	uint32_t t;
 	int err = 0;
@@ -299,14 +335,13 @@ static int time_of_target(struct perfmon_session *session, uint64_t *ns, bool *s
 		if (time_of_page(session, ns))
 			return 0;
 		for (t = 0; t < plan->target_count; t++) {
-			if (!(plan->targets[t].role & PM_ROLE_ALL) ||
-			    plan->targets[t].follows)
+			if (!(plan->targets[t].role & PM_ROLE_ALL))
 				continue;
-			err = time_of_events(session, &plan->targets[t], &now, syscall);
+			err = time_of_events(session, &plan->targets[t], &span, syscall);
 			if (err)
 				return err;
-			*ns += now;
 		}
+		*ns = span_end(&span);
 		return 0;
 	case PM_TIME_CLOCK:
 		*ns = session->time.counted;
