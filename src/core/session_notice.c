@@ -334,23 +334,27 @@ static void serve(struct perfmon_session *session, int fd, bool has_ended)
 int pm_session_need_servant(struct perfmon_session *session)
 {
 	struct pm_plan *plan = session->plan;
+	struct pm_servant *servant = NULL;
 	uint32_t t;
-	int err = 0;
+	int err;
 
 	if (session->servant)
 		return 0;
-	err = pm_servant_create(&session->servant, serve, session);
+	err = pm_servant_create(&servant, serve, session);
 	for (t = 0; t < plan->target_count && !err; t++) {
 		if (plan->targets[t].ring.page)
-			err = pm_servant_watch(session->servant,
-					       plan->targets[t].ring_fd);
+			err = pm_servant_watch(servant, plan->targets[t].ring_fd);
 	}
-	if (err)
-		pm_diag_set(&session->diag, err,
-			    "the session's helper thread cannot be made or watch its "
-			    "events (error %d)",
-			    -err);
-	return err;
+	err = err ?: pm_servant_start(servant);
+	if (!err) {
+		session->servant = servant;
+		return 0;
+	}
+	pm_servant_forget(servant);
+	return pm_diag_set(&session->diag, err,
+			   "the session's helper thread cannot be made or watch its "
+			   "events (error %d)",
+			   -err);
 }
 
 void pm_session_wake(struct perfmon_session *session)
@@ -373,22 +377,27 @@ static int make_descriptor(struct perfmon_session *session)
 {
 	static const uint64_t one = 1;
 	struct pm_overflow_queue *queue;
-	int err = pm_session_need_servant(session);
+	int fd, err = pm_session_need_queue(session);
 
-	err = err ?: pm_session_need_queue(session);
 	if (err)
 		return err;
 	queue = session->queue;
 	if (queue->descriptor >= 0)
 		return queue->descriptor;
-	queue->descriptor = pm_kernel_eventfd();
-	if (queue->descriptor >= 0 && queue->count)
-		pm_kernel_write(queue->descriptor, &one, sizeof(one));
-	if (queue->descriptor < 0)
-		return pm_diag_set(&session->diag, queue->descriptor,
+	fd = pm_kernel_eventfd();
+	if (fd < 0)
+		return pm_diag_set(&session->diag, fd,
 				   "no descriptor for messages can be made (error %d)",
-				   -queue->descriptor);
-	return queue->descriptor;
+				   -fd);
+	err = pm_session_need_servant(session);
+	if (err) {
+		pm_kernel_close(fd);
+		return err;
+	}
+	queue->descriptor = fd;
+	if (queue->count)
+		pm_kernel_write(fd, &one, sizeof(one));
+	return fd;
 }
 
 PM_EXPORT int perfmon_overflow_descriptor(struct perfmon_session *session)
