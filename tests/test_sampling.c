@@ -391,8 +391,8 @@ Test(sampling, of_a_cpu)
 	cr_assert_eq(perfmon_session_create(&session, &options), 0);
 	OK(session, perfmon_session_add_events(session, "page-faults"));
 	sample_after(session, 0, 3, 0);
+	pm_kernel_fault = count_bindings; /* before there is a helper thread */
 	OK(session, perfmon_sampling_set_up(session, &default_format));
-	pm_kernel_fault = count_bindings;
 	err = perfmon_session_attach_cpu(session, cpu);
 	if (err == -EACCES || err == -EPERM)
 		cr_skip_test("%s", perfmon_session_message(session));

@@ -37,6 +37,14 @@ try() { # NAME COMMAND...
 	if "$@"; then ok "$name"; else not_ok "$name"; fi
 }
 
+# As "try", with what a program of the thread sanitizer's does not have: its own faults and
+# signals come on top.
+if grep -q __tsan_init "$work"; then
+	exactly() { skip "$1" "the thread sanitizer adds faults and signals of its own"; }
+else
+	exactly() { try "$@"; }
+fi
+
 # stat ARGUMENT...: leaves status, out and err.
 stat() {
 	"$perfmon" stat "$@" >"$here/out" 2>"$here/err" </dev/null
@@ -93,7 +101,7 @@ the_same() { # SCRIPT: prints the same without us
 	sh -c "$1" >"$here/without" 2>"$here/err" </dev/null
 	ends 0 -e none sh -c "$1" && cmp "$here/without" "$here/out" 2>>"$here/err"
 }
-try "leaves the command's signals alone" the_same "grep -E '^Sig(Blk|Ign)' /proc/self/status"
+exactly "leaves the command's signals alone" the_same "grep -E '^Sig(Blk|Ign)' /proc/self/status"
 try "leaves no descriptor to the command" the_same 'ls /proc/self/fd | wc -l'
 try "leaves the command's limits alone" the_same 'ulimit -n'
 
@@ -261,9 +269,9 @@ else
 			ends 0 -f csv -e page-faults:u "$work" exit 0 && without=$(field count page-faults:u) &&
 			between $((without + 990)) "$with" $((without + 1300))
 	}
-	try "counts page faults" faults
+	exactly "counts page faults" faults
 	text() { ends 0 -e page-faults:u "$work" faults 2000 && between 2000 "$(count page-faults:u)" 6000; }
-	try "prints a table" text
+	exactly "prints a table" text
 	repeats() {
 		ends 0 -r 4 -f csv -e page-faults:u "$work" faults 10 &&
 			[ "$(field runs page-faults:u)" -eq 4 ] && [ "$(field runs elapsed)" -eq 4 ] &&
@@ -276,7 +284,7 @@ else
 			awk -F, '/page-faults/ { n++; sum += $5; if ($1 <= last) exit 1; last = $1 }
 				END { exit !(n >= 2 && sum >= 1000 && sum < 3000) }' "$here/err"
 	}
-	try "reports at intervals, which add up" intervals
+	exactly "reports at intervals, which add up" intervals
 	repeated_failure() { ends 3 -r 3 -e page-faults:u "$work" exit 3; }
 	try "passes on the status of repeated runs" repeated_failure
 	json() {
@@ -343,7 +351,9 @@ else
 			three=$(field count instructions:u) && echo "# $one $three" &&
 			between 3999000 $((three - one)) 4001000
 	}
-	try "counts instructions exactly" exact
+	# The emulator takes some of the kernel's for the user's now and then (qemu 7.2).
+	often() { "$@" || "$@" || "$@"; }
+	try "counts instructions exactly" often exact
 	per_cycle() { ends 0 -e instructions:u,cycles:u "$work" loop 1000000 && says "per cycle"; }
 	try "says instructions per cycle" per_cycle
 	rotates() {
