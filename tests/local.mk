@@ -126,7 +126,7 @@ tests_test_sets_SOURCES = tests/test_sets.c tests/session_probe.h
 tests_test_sets_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_sets_LDADD = $(TEST_LIBS)
 
-tests_test_faults_SOURCES = tests/test_faults.c tests/session_probe.h \
+tests_test_faults_SOURCES = tests/test_faults.c tests/bounds.h tests/session_probe.h \
 	tests/session_targets.h
 tests_test_faults_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_faults_LDADD = $(TEST_LIBS)

@@ -101,14 +101,17 @@ Test(switching, by_the_threads_own_time)
 {
 	char events[200];
 	struct perfmon_session *session;
-	uint64_t touched, first, second, runs, active = 0;
+	uint64_t touched = 0, first, second, runs, active = 0;
 
 	snprintf(events, sizeof(events), "%s;%s", watch_event(0), watch_event(0));
 	session = switching(events, 2, 2 * MS);
 	OK(session, perfmon_session_attach_thread(session, 0));
 	OK(session, perfmon_session_start(session));
-	touched = touch_for(60 * MS);
-	runs = info_of(session, 0).runs + info_of(session, 1).runs;
+	/* How soon the helper thread has a CPU is the machine's business. */
+	do {
+		touched += touch_for(20 * MS);
+		runs = info_of(session, 0).runs + info_of(session, 1).runs;
+	} while (runs < 4);
 	usleep(100000);
 	cr_assert_leq(info_of(session, 0).runs + info_of(session, 1).runs, runs + 2,
 		      "a sleeping thread does not switch");
@@ -117,7 +120,6 @@ Test(switching, by_the_threads_own_time)
 	second = count_of(session, 1);
 	cr_assert(first && second);
 	cr_assert_leq(first + second, touched, "each is counted in one set at most");
-	cr_assert_geq(runs, 4);
 	for (uint16_t i = 0; i < 2; i++)
 		active += info_of(session, i).active_ns;
 	cr_assert_eq(active, count_of(session, PERFMON_VIRTUAL_TIME));
