@@ -71,11 +71,12 @@ static __thread bool is_tester;
 
 static int fault_hook(enum pm_kernel_call call)
 {
-	unsigned int k = fault.count;
+	unsigned int k;
 
 	/* A session's helper thread calls the kernel when it likes. */
-	if (!fault.armed || !is_tester)
+	if (!is_tester || !fault.armed)
 		return 0;
+	k = fault.count;
 	if (k < CALLS_MAX && fault.fail_at == CALLS_MAX)
 		fault.call[k] = (unsigned char)call;
 	fault.count++;

@@ -352,17 +352,20 @@ Test(overflow, signals_the_thread)
 	OK(session, perfmon_session_start(session));
 	touch(0, 1000);
 	OK(session, perfmon_session_stop(session));
-	/* The thread sanitizer holds signals back. */
-	cr_assert_geq(signals, TESTS_LATE_SIGNALS ? 0 : 99);
-	cr_assert_eq(taken, signals);
-	cr_assert_eq(refused, 0);
+	/* The thread sanitizer holds signals back, until others are handled. */
+	if (!TESTS_LATE_SIGNALS) {
+		cr_assert_geq(signals, 99);
+		cr_assert_eq(taken, signals);
+		cr_assert_eq(refused, 0);
+	}
 
 	/* No longer asked for; or another one while it is attached. */
 	OK(session, perfmon_overflow_signal(session, 0));
 	signals = 0;
 	OK(session, perfmon_session_start(session));
 	touch(0, 100);
-	cr_assert_eq(signals, 0);
+	if (!TESTS_LATE_SIGNALS)
+		cr_assert_eq(signals, 0);
 	cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED);
 	OK(session, perfmon_session_stop(session));
 	messages(session);

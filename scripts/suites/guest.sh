@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# All tests on real counters, in the guest: as root and as an unprivileged user, and what
-# does not count, as root alone (the suite "user" has it as a user), in three machines at
-# the same time. With --long also with CPUs that run in parallel, where instructions are
+# All tests on real counters, in the guest, as root; those of what a user may count, as an
+# unprivileged one, too; and what does not count at all (the suite "user" has the rest as a
+# user): in three machines at the same time. With --long also with CPUs that run in parallel, where instructions are
 # not counted.
 . "$PM_TOP/scripts/suite.sh"
 
@@ -11,30 +11,33 @@ mapfile -t tests < <(pm_tests "$PM_BUILD/arm64")
 
 # Tests of texts, files, tables and of what fails: they need no counter.
 portable='/(test_(events|report|snapshot|options|log|sample|ring|format|placement|faults|states|cover|target_watch|read$|counter_read)|race_)'
+# Tests of what depends on who counts.
+rights='/(test_(guest_read|session|sets|overflow|switching|sampling|info|spread|stat\.sh|region_truth|region_threads|region_access|regions)|inline_)'
 mapfile -t counting < <(printf '%s\n' "${tests[@]}" | grep -Ev "$portable")
+mapfile -t as_user < <(printf '%s\n' "${tests[@]}" | grep -E "$rights")
 mapfile -t others < <(printf '%s\n' "${tests[@]}" | grep -E "$portable")
 
 long=()
 [ -z "$PM_LONG" ] || long=(--env PERFMON_TEST_LONG=1)
-run() { # NAME GREP OPTION...: what grep finds leaves results in PM_SUITE_DIR/NAME
-	local name=$1 find=$2
-	shift 2
+run() { # NAME GREP PATTERN OPTION...: what grep finds leaves results in PM_SUITE_DIR/NAME
+	local name=$1 find=$2 pattern=$3
+	shift 3
 	rm -rf "${PM_SUITE_DIR:?}/$name"
 	mkdir -p "$PM_SUITE_DIR/$name"
 	# The time limits are the guest's own, where an instruction takes a nanosecond.
 	# shellcheck disable=SC2016 # for the guest's shell
 	"$PM_TOP/scripts/guest" --no-build --timeout $((${PM_LONG:-0} ? 6000 : 1700)) --out "$PM_SUITE_DIR/$name" \
 		--env PM_TAP_DIR=/out --env PM_TEST_TIMEOUT=120 "${long[@]}" "$@" \
-		--env FIND="$find" --env PORTABLE="$portable" \
-		/bin/sh -c 'sh source/scripts/run-test $(grep $FIND "$PORTABLE" tests.list)' \
+		--env FIND="$find" --env PATTERN="$pattern" \
+		/bin/sh -c 'sh source/scripts/run-test $(grep $FIND "$PATTERN" tests.list)' \
 		>"$PM_SUITE_DIR/$name.log" 2>&1 </dev/null
 }
-run root -Ev &
-run user -Ev --user --set kernel.perf_event_paranoid=2 &
-run others -E &
+run root -Ev "$portable" &
+run user -E "$rights" --user --set kernel.perf_event_paranoid=2 &
+run others -E "$portable" &
 wait
 if [ -n "$PM_LONG" ]; then
-	portable=. run parallel -E --parallel --smp 4 || true
+	run parallel -E . --parallel --smp 4 || true
 fi
 collect() { # NAME TEST...
 	local name=$1
@@ -45,6 +48,6 @@ collect() { # NAME TEST...
 	all_ran "$PM_SUITE_DIR/$name" "$@"
 }
 collect root "${counting[@]}"
-collect user "${counting[@]}"
+collect user "${as_user[@]}"
 collect others "${others[@]}"
 [ -z "$PM_LONG" ] || collect parallel "${tests[@]}"
