@@ -51,6 +51,18 @@ static inline int enter(struct perfmon_session *session)
 	return 0;
 }
 
+/* The same for the thread whose own session it is, false if it is not: a child owns
+ * nothing, and what waits in rings is left to the slow way. */
+static inline bool enter_own(struct perfmon_session *session)
+{
+	if (!session || session->magic != PM_SESSION_MAGIC || !pm_session_is_own(session))
+		return false;
+	pm_session_busy = session;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	pm_lock_take(&session->lock);
+	return true;
+}
+
 static inline int leave(struct perfmon_session *session, int result)
 {
 	pm_lock_release(&session->lock);
@@ -215,11 +227,6 @@ int pm_session_closed_by_program(struct perfmon_session *session, int err)
  * settled: it has one set, and changes of its events leave no such mark.)
  */
 
-static inline bool is_quick(const struct perfmon_session *session)
-{
-	return session->quick_fd >= 0 && pm_session_is_own(session);
-}
-
 void pm_session_learn_quick(struct perfmon_session *session)
 {
 	const struct pm_plan *plan = session->plan;
@@ -355,13 +362,15 @@ __attribute__((noinline)) int pm_session_start(struct perfmon_session *session)
 
 PM_EXPORT int perfmon_session_start(struct perfmon_session *session)
 {
-	int err = enter(session);
+	int err;
 
-	if (__builtin_expect(err, 0))
-		return err;
-	if (__builtin_expect(is_quick(session) && quick_start(session), 1))
-		return leave(session, 0);
-	return pm_session_leave(session, pm_session_start(session));
+	if (__builtin_expect(enter_own(session), 1)) {
+		if (__builtin_expect(session->quick_fd >= 0 && quick_start(session), 1))
+			return leave(session, 0);
+		leave(session, 0);
+	}
+	err = enter(session);
+	return err ?: pm_session_leave(session, pm_session_start(session));
 }
 
 /* The next start begins with the set at PLACE. */
@@ -442,13 +451,15 @@ __attribute__((noinline)) int pm_session_stop(struct perfmon_session *session)
 
 PM_EXPORT int perfmon_session_stop(struct perfmon_session *session)
 {
-	int err = enter(session);
+	int err;
 
-	if (__builtin_expect(err, 0))
-		return err;
-	if (__builtin_expect(is_quick(session) && quick_stop(session), 1))
-		return leave(session, 0);
-	return pm_session_leave(session, pm_session_stop(session));
+	if (__builtin_expect(enter_own(session), 1)) {
+		if (__builtin_expect(session->quick_fd >= 0 && quick_stop(session), 1))
+			return leave(session, 0);
+		leave(session, 0);
+	}
+	err = enter(session);
+	return err ?: pm_session_leave(session, pm_session_stop(session));
 }
 
 PM_EXPORT int perfmon_session_detach(struct perfmon_session *session)
