@@ -526,6 +526,58 @@ Test(overflow, switches_sets)
 	perfmon_session_close(session);
 }
 
+/* Row: PM-03, MU-01: programmed while attached, after its value was written, it overflows
+ * where that value says, also behind counters that stand before it in the session. */
+Test(overflow, programmed_while_attached)
+{
+	char other[64];
+	struct perfmon_session *session;
+	struct perfmon_overflow overflow = notify_after(10);
+	struct perfmon_write first = {.index = 1, .value = -UINT64_C(10)};
+
+	strcpy(other, watch_event(1));
+	session = session_with(other, 0);
+	OK(session, perfmon_session_add_events(session, watch_event(0)));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	OK(session, perfmon_session_start(session));
+	touch(0, 4);
+	OK(session, perfmon_session_stop(session));
+	OK(session, perfmon_overflow_program(session, 1, &overflow));
+	OK(session, perfmon_session_start(session));
+	touch(0, 5);
+	cr_assert_eq(messages(session), 0);
+	touch(0, 1);
+	cr_assert_eq(messages(session), 1);
+	perfmon_session_close(session);
+}
+
+/* Row: PM-23: a notification that was not restarted after is not forgotten: its long
+ * reset comes with the next start, after a stop and on another target as well. */
+Test(overflow, a_reset_that_is_due_comes_with_the_next_start)
+{
+	struct perfmon_session *session = notifying(10);
+
+	OK(session, perfmon_session_attach_thread(session, 0));
+	for (int how = 0; how < 3; how++) {
+		OK(session, perfmon_session_start(session));
+		touch(0, 12);
+		cr_assert_eq(messages(session), 1, "%d", how);
+		cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED);
+		OK(session, how == 0 ? perfmon_session_stop(session)
+				     : perfmon_session_detach(session));
+		if (how > 0)
+			OK(session, perfmon_session_attach_thread(session, 0));
+		/* Events that are opened anew keep it in mind as well. */
+		if (how == 1)
+			OK(session, perfmon_session_add_events(session, "dummy"));
+	}
+	OK(session, perfmon_session_start(session));
+	touch(0, 12);
+	cr_assert_eq(messages(session), 1);
+	perfmon_session_close(session);
+}
+
 /* Row: PM-15, PM-27: what cannot be asked for. */
 Test(overflow, is_checked)
 {

@@ -169,7 +169,8 @@ int perfmon_overflow_block(struct perfmon_session *session, int signo);
 
 /**
  * perfmon_overflow_restart() - lets a masked session count again: counters that have
- * notified are set to their long reset values. One system call for each kernel group;
+ * notified are set to their long reset values. (Where the session is stopped or detached
+ * instead, they are with its next start.) One system call for each kernel group;
  * one more for a counter whose period changes. Async-signal-safe in the handler of
  * perfmon_overflow_signal().
  *

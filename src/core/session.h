@@ -48,6 +48,8 @@ struct pm_program {
 struct pm_overflow {
 	bool on;
 	struct perfmon_overflow how;
+	bool due; /* its long reset, since a notification that nobody has restarted after
+		   */
 	uint64_t last_reset;
 	uint64_t count;
 	uint64_t seed;
@@ -295,10 +297,11 @@ int pm_session_must_stand(struct perfmon_session *session, const char *what);
 /* --- session_target.c ----------------------------------------------------------------
  */
 
-/* Opens all sets of PLAN on the targets of OLD, the session's, of which all is read. 0 or
- * more (refused counters), or a negative errno with nothing of PLAN open. */
+/* Opens all sets of PLAN, which is built of REGISTERS, on the session's targets. 0 or
+ * more (refused counters), or a negative errno with nothing of PLAN open. The session's
+ * own plan has been read then. */
 int pm_session_reopen(struct perfmon_session *session, struct pm_plan *plan,
-		      struct pm_plan *old);
+		      struct pm_register *registers, uint32_t count);
 
 /* Makes PLAN that of the session, and the reader's views those of its targets. */
 void pm_session_adopt_plan(struct perfmon_session *session, struct pm_plan *plan);
@@ -363,8 +366,11 @@ void pm_processes_prune(struct perfmon_session *session);
 
 /* --- session_overflow.c ------------------------------------------------------------- */
 
-/* Writes periods and what a record holds into PLAN's events, before they are opened. */
-void pm_overflow_prepare(struct perfmon_session *session, struct pm_plan *plan);
+/* Writes the periods that REGISTERS' values ask for into PLAN's events, before they are
+ * opened. PLAN and REGISTERS may be those that the session will have; its own first ones
+ * are the same counters. */
+void pm_overflow_prepare(const struct perfmon_session *session, struct pm_plan *plan,
+			 const struct pm_register *registers, uint32_t count);
 
 /* Arms TARGET, just opened: its ring, its signals. 0 or a negative errno. */
 int pm_overflow_arm(struct perfmon_session *session, struct pm_plan *plan,

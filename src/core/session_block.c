@@ -205,12 +205,12 @@ static int signal_targets(struct perfmon_session *session, int signo)
 	}
 	session->signal = signo;
 	for (t = 0; t < plan->target_count && !err; t++)
-		err = pm_overflow_arm_signals(session, plan, &plan->targets[t]);
+		err = pm_overflow_arm_signals(session, &plan->targets[t]);
 	if (err) {
 		session->signal = old;
 		/* As far as they can be: all as before. */
 		for (t = 0; t < plan->target_count; t++)
-			pm_overflow_arm_signals(session, plan, &plan->targets[t]);
+			pm_overflow_arm_signals(session, &plan->targets[t]);
 		pm_diag_set(&session->diag, err, "an event takes no signal %d (error %d)",
 			    signo, -err);
 	}

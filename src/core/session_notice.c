@@ -162,7 +162,7 @@ static void notify(struct perfmon_session *session, struct pm_target *target,
 
 	arm->limited = false;
 	arm->stopped = self;
-	arm->due = true;
+	arm->due = reg->overflow.due = true;
 	if (session->state == PERFMON_MASKED)
 		message.flags = PERFMON_MESSAGE_OVERRUN;
 	else if (session->state == PERFMON_RUNNING)

@@ -31,8 +31,7 @@ void pm_overflow_reset_others(struct perfmon_session *session, struct pm_target 
 			      const struct pm_register *of, bool long_reset);
 
 /* (Re-)arms the signals of TARGET's notifying counters. */
-int pm_overflow_arm_signals(struct perfmon_session *session, struct pm_plan *plan,
-			    struct pm_target *target);
+int pm_overflow_arm_signals(struct perfmon_session *session, struct pm_target *target);
 
 /* Overflows of event FD stop their thread for SESSION; those of TARGET do no more. */
 int pm_notice_block_on(struct perfmon_session *session, int fd);

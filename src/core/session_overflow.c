@@ -101,6 +101,7 @@ static int program(struct perfmon_session *session, uint32_t index,
 		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
 	overflow = &registers[index].overflow;
 	overflow->on = how != NULL;
+	overflow->due = false;
 	if (how) {
 		overflow->how = *how;
 		overflow->seed = UINT64_C(0x9e3779b97f4a7c15) * (index + 1);
@@ -237,6 +238,7 @@ int pm_overflow_written(struct perfmon_session *session, uint32_t i, uint64_t va
 
 	if (!reg->overflow.on)
 		return 0;
+	reg->overflow.due = false;
 	for (t = 0; t < plan->target_count; t++) {
 		int err = set_period(session, &plan->targets[t], reg, value);
 
@@ -270,7 +272,7 @@ void pm_overflow_reset(struct perfmon_session *session, struct pm_target *target
 	struct pm_arm *arm = &target->parts[reg->set].arms[reg->planned];
 	uint64_t value = next_reset(reg, reset);
 
-	arm->due = false;
+	arm->due = reg->overflow.due = false;
 	if (arm->exact && arm->period == -value) {
 		reg->base.value += value;
 		reg->own_base.value += value;
@@ -308,18 +310,24 @@ void pm_overflow_reset_others(struct perfmon_session *session, struct pm_target 
 /* --- opening ---------------------------------------------------------------------------
  */
 
-void pm_overflow_prepare(struct perfmon_session *session, struct pm_plan *plan)
+void pm_overflow_prepare(const struct perfmon_session *session, struct pm_plan *plan,
+			 const struct pm_register *registers, uint32_t count)
 {
 	uint32_t i;
 
-	for (i = 0; i < session->count; i++) {
-		const struct pm_register *reg = &session->registers[i];
-		struct perf_event_attr *attr;
+	for (i = 0; i < count; i++) {
+		const struct pm_register *reg = &registers[i];
+		uint64_t value = reg->base.value;
 
 		if (!reg->overflow.on)
 			continue;
-		attr = &plan->sets[reg->set].events[reg->planned].attr;
-		attr->sample_period = period_for(reg->base.value);
+		/* What its targets have counted, as last read, is not in its base yet. */
+		if (i < session->count)
+			value += pm_register_sum(session, &session->registers[i],
+						 PM_ROLE_ALL)
+					 .value;
+		plan->sets[reg->set].events[reg->planned].attr.sample_period =
+			period_for(value);
 	}
 }
 
@@ -361,8 +369,7 @@ static bool is_foreign(const struct pm_target *target)
 	return target->tid && !pm_kernel_is_own_thread(target->tid);
 }
 
-int pm_overflow_arm_signals(struct perfmon_session *session, struct pm_plan *plan,
-			    struct pm_target *target)
+int pm_overflow_arm_signals(struct perfmon_session *session, struct pm_target *target)
 {
 	int signo = session->block_signal ?: session->signal, err = 0;
 	uint32_t i;
@@ -372,7 +379,6 @@ int pm_overflow_arm_signals(struct perfmon_session *session, struct pm_plan *pla
 		const struct pm_counter *counter =
 			&target->parts[reg->set].instance->counters[reg->planned];
 
-		(void)plan;
 		if (!reg->overflow.on || counter->fd < 0 ||
 		    !(reg->overflow.how.flags & PERFMON_OVERFLOW_NOTIFY))
 			continue;
@@ -409,6 +415,20 @@ static int open_ring(struct perfmon_session *session, struct pm_target *target, 
 	return 0;
 }
 
+/* Resets that were due on earlier targets are so on TARGET. */
+static void arm_due(const struct perfmon_session *session, struct pm_target *target)
+{
+	uint32_t i;
+
+	for (i = 0; i < session->count; i++) {
+		const struct pm_register *reg = &session->registers[i];
+
+		if (reg->overflow.on)
+			target->parts[reg->set].arms[reg->planned].due =
+				reg->overflow.due;
+	}
+}
+
 int pm_overflow_arm(struct perfmon_session *session, struct pm_plan *plan,
 		    struct pm_target *target)
 {
@@ -437,13 +457,14 @@ int pm_overflow_arm(struct perfmon_session *session, struct pm_plan *plan,
 	}
 	if (!target->ring.page || err)
 		return err;
+	arm_due(session, target);
 	if (signo && is_foreign(target))
 		return pm_diag_set(
 			&session->diag, -EOPNOTSUPP,
 			"thread %d is of another process: signals and blocking "
 			"are for the program's own threads",
 			target->tid);
-	err = signo ? pm_overflow_arm_signals(session, plan, target) : 0;
+	err = signo ? pm_overflow_arm_signals(session, target) : 0;
 	if (!err && session->servant)
 		err = pm_servant_watch(session->servant, target->ring_fd);
 	if (err)

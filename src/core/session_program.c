@@ -278,7 +278,7 @@ int pm_session_install(struct perfmon_session *session, struct pm_register *regi
 	if (n)
 		return pm_diag_set(&session->diag, n, "out of memory");
 	if (session->state != PERFMON_DETACHED) {
-		n = pm_session_reopen(session, plan, old);
+		n = pm_session_reopen(session, plan, registers, count);
 		if (n < 0) {
 			pm_plan_free(plan);
 			return n;

@@ -225,14 +225,14 @@ static void unsettle(struct pm_plan *plan)
 	}
 }
 
-int pm_session_reopen(struct perfmon_session *session, struct pm_plan *plan,
-		      struct pm_plan *old)
+/* Opens all targets of OLD in PLAN. */
+static int open_again(struct perfmon_session *session, struct pm_plan *plan,
+		      const struct pm_plan *old)
 {
 	pid_t self = pm_kernel_gettid(), asked_before = 0;
 	uint32_t t;
-	int refused = 0, err;
+	int refused = 0;
 
-	pm_overflow_prepare(session, plan);
 	for (t = 0; t < old->target_count; t++) {
 		struct pm_target asked = old->targets[t];
 		int n = 0;
@@ -252,14 +252,31 @@ int pm_session_reopen(struct perfmon_session *session, struct pm_plan *plan,
 		}
 		refused += n;
 	}
-	/* Before it is too late to go back. */
-	err = read_range(session, old, 0, old->target_count);
-	if (err) {
-		unsettle(old);
-		close_from(session, plan, 0);
-		return pm_session_closed_by_program(session, err);
-	}
 	return refused;
+}
+
+int pm_session_reopen(struct perfmon_session *session, struct pm_plan *plan,
+		      struct pm_register *registers, uint32_t count)
+{
+	struct pm_plan *old = session->plan;
+	struct pm_register *old_registers = session->registers;
+	uint32_t old_count = session->count;
+	int n = read_range(session, old, 0, old->target_count);
+
+	if (n) {
+		unsettle(old);
+		return pm_session_closed_by_program(session, n);
+	}
+	pm_overflow_prepare(session, plan, registers, count);
+	/* What is opened is armed as its own registers say. */
+	session->registers = registers;
+	session->count = count;
+	n = open_again(session, plan, old);
+	session->registers = old_registers;
+	session->count = old_count;
+	if (n < 0)
+		unsettle(old);
+	return n;
 }
 
 /* The views for the attached thread's own reads. */
@@ -650,7 +667,8 @@ static int attach(struct perfmon_session *session, const struct perfmon_target *
 	owner = session->reader->owner;
 	session->reader->owner = 0;
 	if (!more)
-		pm_overflow_prepare(session, session->plan);
+		pm_overflow_prepare(session, session->plan, session->registers,
+				    session->count);
 	n = open_vector(session, targets, count, self);
 	if (n < 0) {
 		session->reader->owner = owner;
