@@ -245,10 +245,21 @@ int pm_session_leave(struct perfmon_session *session, int result); /* returns RE
 extern __thread struct perfmon_session *pm_session_busy
 	__attribute__((tls_model("initial-exec")));
 
+/* The thread pointer of the one and only target, 0 if it is none of this process's
+ * threads. Written with the lock; start and stop look at it without, as a hint. */
+static inline uintptr_t pm_session_owner(const struct perfmon_session *session)
+{
+	return __atomic_load_n(&session->reader->owner, __ATOMIC_RELAXED);
+}
+static inline void pm_session_set_owner(struct perfmon_session *session, uintptr_t owner)
+{
+	__atomic_store_n(&session->reader->owner, owner, __ATOMIC_RELAXED);
+}
+
 /* Whether the calling thread is the one and only target. */
 static inline bool pm_session_is_own(const struct perfmon_session *session)
 {
-	return session->reader->owner == perfmon_arch_thread_pointer();
+	return pm_session_owner(session) == perfmon_arch_thread_pointer();
 }
 
 /* Whether sets take turns, and the clock of the whole is in parts[set_count]. */

@@ -265,7 +265,7 @@ int pm_session_install(struct perfmon_session *session, struct pm_register *regi
 	struct pm_plan *plan, *old = session->plan;
 	struct pm_register *old_registers = session->registers;
 	uint32_t i, old_count = session->count;
-	uintptr_t owner = session->reader->owner;
+	uintptr_t owner = pm_session_owner(session);
 	uint16_t next_id = session->sets[session->next_set].id;
 	int n = 0, next;
 
@@ -283,7 +283,7 @@ int pm_session_install(struct perfmon_session *session, struct pm_register *regi
 			pm_plan_free(plan);
 			return n;
 		}
-		session->reader->owner = 0;
+		pm_session_set_owner(session, 0);
 		pm_session_fold(session);
 		for (i = 0; i < old_count && i < count; i++) {
 			registers[i].base = old_registers[i].base;
@@ -304,7 +304,7 @@ int pm_session_install(struct perfmon_session *session, struct pm_register *regi
 	pm_session_adopt_plan(session, plan);
 	if (session->state != PERFMON_DETACHED)
 		pm_session_time_attach(session);
-	session->reader->owner = owner;
+	pm_session_set_owner(session, owner);
 	pm_registers_free(old_registers, old_count);
 	pm_plan_free(old);
 	return n;
@@ -652,7 +652,7 @@ PM_EXPORT int perfmon_session_counter_info(struct perfmon_session *session,
 		uint32_t i;
 
 		found.page_error = counter->page_error;
-		found.user_read = counter->user_read && session->reader->owner;
+		found.user_read = counter->user_read && pm_session_owner(session);
 		if (counter->page) {
 			const volatile struct perf_event_mmap_page *page = counter->page;
 			uint32_t hardware = page->index;

@@ -166,7 +166,7 @@ static void close_from(struct perfmon_session *session, struct pm_plan *plan,
 
 void pm_session_close_targets(struct perfmon_session *session)
 {
-	session->reader->owner = 0;
+	pm_session_set_owner(session, 0);
 	close_from(session, session->plan, 0);
 	pm_processes_prune(session);
 }
@@ -579,7 +579,7 @@ static void set_owner(struct perfmon_session *session, pid_t self)
 		return;
 	session->owner_tid = self;
 	/* Last: from here on the thread reads without the lock. */
-	session->reader->owner = perfmon_arch_thread_pointer();
+	pm_session_set_owner(session, perfmon_arch_thread_pointer());
 }
 
 static int open_vector(struct perfmon_session *session,
@@ -664,14 +664,14 @@ static int attach(struct perfmon_session *session, const struct perfmon_target *
 		    : 0;
 	if (n)
 		return n;
-	owner = session->reader->owner;
-	session->reader->owner = 0;
+	owner = pm_session_owner(session);
+	pm_session_set_owner(session, 0);
 	if (!more)
 		pm_overflow_prepare(session, session->plan, session->registers,
 				    session->count);
 	n = open_vector(session, targets, count, self);
 	if (n < 0) {
-		session->reader->owner = owner;
+		pm_session_set_owner(session, owner);
 		pm_exclusive_release(session);
 		return n;
 	}
@@ -787,7 +787,7 @@ int pm_session_detach_all(struct perfmon_session *session)
 	uint32_t t;
 	int err;
 
-	session->reader->owner = 0;
+	pm_session_set_owner(session, 0);
 	session->owner_tid = 0;
 	if (session->state == PERFMON_RUNNING) {
 		for (t = 0; t < plan->target_count; t++)
@@ -841,7 +841,7 @@ PM_EXPORT int perfmon_session_detach_target(struct perfmon_session *session,
 					pm_diag_set(&session->diag, -EINVAL,
 						    "the session is not attached to %d",
 						    target->id));
-	session->reader->owner = 0;
+	pm_session_set_owner(session, 0);
 	for (; t >= 0; t = find_target(session, target, self)) {
 		struct pm_plan *plan = session->plan;
 
