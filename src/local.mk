@@ -86,7 +86,6 @@ libperfmon_all_la_SOURCES = \
 	src/core/snapshot_records.c src/core/snapshot_walk.h \
 	src/core/spread.c src/core/spread.h src/core/spread_api.c \
 	src/core/sysfs.c src/core/sysfs.h \
-	src/core/target_watch.c src/core/target_watch.h \
 	src/core/thread.c src/core/thread.h \
 	src/core/topology.c src/core/topology.h \
 	src/core/topology_cache.c src/core/topology_load.h \

@@ -73,7 +73,6 @@ if HAVE_CRITERION
 CRITERION_TESTS = tests/test_options tests/test_report tests/test_snapshot
 CRITERION_TESTS += tests/test_cover
 CRITERION_TESTS += tests/test_process
-CRITERION_TESTS += tests/test_target_watch
 CRITERION_TESTS += tests/test_counter_read tests/test_guest_read tests/test_instance \
 	tests/test_read tests/test_session
 CRITERION_TESTS += tests/test_overflow
@@ -154,8 +153,6 @@ tests_test_targets_LDADD = $(TEST_LIBS)
 tests_test_perfmon2_SOURCES = tests/test_perfmon2.c tests/perfmon2_probe.h
 tests_test_perfmon2_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_perfmon2_LDADD = $(TEST_LIBS)
-tests_test_target_watch_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_test_target_watch_LDADD = $(TEST_LIBS)
 
 tests_test_process_SOURCES = tests/test_process.c tests/session_probe.h tests/storm.h \
 	tests/storm_child.h

@@ -4,22 +4,20 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "cli/stat.h"
+#include "core/kernel.h"
 
 int stat_process_watch(pid_t pid)
 {
-	return (int)syscall(SYS_pidfd_open, pid, 0);
+	return pm_kernel_pidfd_open(pid, 0);
 }
 
 bool stat_process_has_ended(pid_t pid, int watch)
 {
-	struct pollfd poll_for = {.fd = watch, .events = POLLIN};
+	short events = POLLIN;
 
 	if (watch < 0)
-		return kill(pid, 0) && errno == ESRCH;
-	return poll(&poll_for, 1, 0) > 0;
+		return pm_kernel_kill(pid, 0) == -ESRCH;
+	return pm_kernel_poll(watch, &events) > 0;
 }
