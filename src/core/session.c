@@ -163,6 +163,7 @@ PM_EXPORT void perfmon_session_close(struct perfmon_session *session)
 	if (is_child(session)) {
 		/* The lock may be held by a thread that the child does not have. */
 		pm_session_forget(session);
+		pm_sampling_forget(session);
 	} else {
 		pm_servant_destroy(session->servant);
 		session->servant = NULL;
@@ -173,11 +174,8 @@ PM_EXPORT void perfmon_session_close(struct perfmon_session *session)
 		pm_overflow_release(session);
 		pm_lock_release(&session->lock);
 		pm_overflow_close(session);
-	}
-	if (is_child(session))
-		pm_sampling_forget(session);
-	else
 		pm_sampling_close(session);
+	}
 	pm_overflow_free(session);
 	pm_kernel_munmap(session->reader, sizeof(*session->reader));
 	pm_registers_free(session->registers, session->count);
@@ -218,6 +216,16 @@ int pm_session_closed_by_program(struct perfmon_session *session, int err)
 			"the program has closed file descriptors that belong to the "
 			"session; detach and attach it again");
 	return pm_diag_set(&session->diag, err, "the kernel refused with error %d", -err);
+}
+
+int pm_session_must_stand(struct perfmon_session *session, const char *what)
+{
+	pm_session_notice_loss(session);
+	if (session->state != PERFMON_RUNNING && session->state != PERFMON_MASKED)
+		return 0;
+	return pm_diag_set(&session->diag, -EBUSY,
+			   "%s of a running session cannot be changed; stop it first",
+			   what);
 }
 
 /* --- the quick way -------------------------------------------------------------------
@@ -273,6 +281,21 @@ static inline bool quick_stop(struct perfmon_session *session)
 	return true;
 }
 
+/* Goes on where that was not possible, or ENTERED is false. Apart from the quick way, which
+ * it would cost registers. */
+__attribute__((noinline)) static int slow_way(struct perfmon_session *session,
+					      bool entered,
+					      int (*call)(struct perfmon_session *))
+{
+	int err = 0;
+
+	if (!entered)
+		err = enter(session);
+	else if (session->rings)
+		drain_pending(session);
+	return err ?: leave(session, call(session));
+}
+
 /* --- start and stop ------------------------------------------------------------------
  */
 
@@ -302,7 +325,7 @@ static void set_stopped(struct perfmon_session *session)
 	pm_overflow_release(session);
 }
 
-static int start(struct perfmon_session *session)
+int pm_session_start_all(struct perfmon_session *session)
 {
 	struct pm_plan *plan = session->plan;
 	uint32_t t;
@@ -343,13 +366,7 @@ static int must_be_attached_to_start(struct perfmon_session *session)
 	return must_be_attached(session, "started");
 }
 
-int pm_session_start_all(struct perfmon_session *session)
-{
-	return start(session);
-}
-
-/* Apart from the call, whose quick way it would cost registers. */
-__attribute__((noinline)) int pm_session_start(struct perfmon_session *session)
+int pm_session_start(struct perfmon_session *session)
 {
 	int err;
 
@@ -357,20 +374,16 @@ __attribute__((noinline)) int pm_session_start(struct perfmon_session *session)
 	if (session->state == PERFMON_RUNNING || session->state == PERFMON_MASKED)
 		return 0;
 	err = must_be_attached_to_start(session);
-	return err ?: start(session);
+	return err ?: pm_session_start_all(session);
 }
 
 PM_EXPORT int perfmon_session_start(struct perfmon_session *session)
 {
-	int err;
+	bool own = enter_own(session);
 
-	if (__builtin_expect(enter_own(session), 1)) {
-		if (__builtin_expect(session->quick_fd >= 0 && quick_start(session), 1))
-			return leave(session, 0);
-		leave(session, 0);
-	}
-	err = enter(session);
-	return err ?: pm_session_leave(session, pm_session_start(session));
+	if (__builtin_expect(own && session->quick_fd >= 0 && quick_start(session), 1))
+		return leave(session, 0);
+	return slow_way(session, own, pm_session_start);
 }
 
 /* The next start begins with the set at PLACE. */
@@ -421,7 +434,7 @@ PM_EXPORT int perfmon_set_start(struct perfmon_session *session, uint16_t id)
 	} else {
 		choose_all(session, (uint32_t)place);
 		if (session->state == PERFMON_STOPPED)
-			err = start(session);
+			err = pm_session_start_all(session);
 	}
 	return pm_session_leave(session, err);
 }
@@ -438,7 +451,7 @@ int pm_session_stop_all(struct perfmon_session *session)
 	return err ? pm_session_closed_by_program(session, err) : 0;
 }
 
-__attribute__((noinline)) int pm_session_stop(struct perfmon_session *session)
+int pm_session_stop(struct perfmon_session *session)
 {
 	int err;
 
@@ -451,15 +464,11 @@ __attribute__((noinline)) int pm_session_stop(struct perfmon_session *session)
 
 PM_EXPORT int perfmon_session_stop(struct perfmon_session *session)
 {
-	int err;
+	bool own = enter_own(session);
 
-	if (__builtin_expect(enter_own(session), 1)) {
-		if (__builtin_expect(session->quick_fd >= 0 && quick_stop(session), 1))
-			return leave(session, 0);
-		leave(session, 0);
-	}
-	err = enter(session);
-	return err ?: pm_session_leave(session, pm_session_stop(session));
+	if (__builtin_expect(own && session->quick_fd >= 0 && quick_stop(session), 1))
+		return leave(session, 0);
+	return slow_way(session, own, pm_session_stop);
 }
 
 PM_EXPORT int perfmon_session_detach(struct perfmon_session *session)

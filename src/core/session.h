@@ -284,6 +284,13 @@ void pm_session_learn_quick(struct perfmon_session *session);
 /* -EBADF and its kin: the sentence for descriptors that the program has closed. */
 int pm_session_closed_by_program(struct perfmon_session *session, int err);
 
+/* -EBUSY with a sentence about WHAT, unless the session is detached or stopped. */
+int pm_session_must_stand(struct perfmon_session *session, const char *what);
+
+/* perfmon_session_start() and _stop() with the lock. */
+int pm_session_start(struct perfmon_session *session);
+int pm_session_stop(struct perfmon_session *session);
+
 /* Starts a stopped session; stops a running or masked one. */
 int pm_session_start_all(struct perfmon_session *session);
 int pm_session_stop_all(struct perfmon_session *session);
@@ -297,13 +304,6 @@ int pm_session_check_stopped(struct perfmon_session *session, uint32_t flags);
 /* Makes SESSION the exclusive one of thread TID, or -EEXIST; and lets go of it. */
 int pm_exclusive_claim(struct perfmon_session *session, pid_t tid);
 void pm_exclusive_release(struct perfmon_session *session);
-
-/* perfmon_session_start() and _stop() with the lock. */
-int pm_session_start(struct perfmon_session *session);
-int pm_session_stop(struct perfmon_session *session);
-
-/* -EBUSY with a sentence about WHAT, unless the session is detached or stopped. */
-int pm_session_must_stand(struct perfmon_session *session, const char *what);
 
 /* --- session_target.c ----------------------------------------------------------------
  */
@@ -472,6 +472,9 @@ void pm_registers_free(struct pm_register *registers, uint32_t count);
 /* Puts REGISTERS (and SETS) in the place of the session's: see the definition. */
 int pm_session_install(struct perfmon_session *session, struct pm_register *registers,
 		       uint32_t count, struct pm_set *sets, uint32_t set_count);
+
+/* The same with a copy of its own registers, which it takes over in any case. */
+int pm_session_reinstall(struct perfmon_session *session, struct pm_register *registers);
 
 /* Stops an attached session of one set and makes it count what TEXT says; sums stay with
  * their index. Opens nothing if that is what it counts. On failure nothing has changed,

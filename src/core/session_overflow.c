@@ -106,11 +106,7 @@ static int program(struct perfmon_session *session, uint32_t index,
 		overflow->how = *how;
 		overflow->seed = UINT64_C(0x9e3779b97f4a7c15) * (index + 1);
 	}
-	err = pm_session_install(session, registers, session->count, session->sets,
-				 session->set_count);
-	if (err < 0)
-		pm_registers_free(registers, session->count);
-	return err < 0 ? err : 0;
+	return pm_session_reinstall(session, registers);
 }
 
 PM_EXPORT int perfmon_overflow_program(struct perfmon_session *session, uint32_t index,
@@ -122,13 +118,7 @@ PM_EXPORT int perfmon_overflow_program(struct perfmon_session *session, uint32_t
 		return err;
 	if (overflow)
 		err = check_overflow(session, index, overflow);
-	if (!err) {
-		pm_session_notice_loss(session);
-		if (session->state == PERFMON_RUNNING || session->state == PERFMON_MASKED)
-			err = pm_diag_set(&session->diag, -EBUSY,
-					  "overflows of a running session cannot be "
-					  "programmed; stop it first");
-	}
+	err = err ?: pm_session_must_stand(session, "the overflows");
 	return pm_session_leave(session, err ?: program(session, index, overflow));
 }
 

@@ -310,6 +310,16 @@ int pm_session_install(struct perfmon_session *session, struct pm_register *regi
 	return n;
 }
 
+int pm_session_reinstall(struct perfmon_session *session, struct pm_register *registers)
+{
+	int n = pm_session_install(session, registers, session->count, session->sets,
+				   session->set_count);
+
+	if (n < 0)
+		pm_registers_free(registers, session->count);
+	return n < 0 ? n : 0;
+}
+
 /* A copy of the session's registers with room for MORE, which holds references. */
 struct pm_register *pm_registers_copy(const struct perfmon_session *session,
 				      uint32_t more)
@@ -329,17 +339,6 @@ struct pm_register *pm_registers_copy(const struct perfmon_session *session,
 
 /* No set in particular: a text's own numbers. */
 #define ANY_SET UINT32_MAX
-
-static int may_program(struct perfmon_session *session)
-{
-	pm_session_notice_loss(session);
-	if (session->state == PERFMON_RUNNING || session->state == PERFMON_MASKED)
-		return pm_diag_set(
-			&session->diag, -EBUSY,
-			"the events of a running session cannot be changed; stop "
-			"it first");
-	return 0;
-}
 
 /* The set for the events of SET, as a text counts them: set ID itself, or with ANY_SET
  * that of the same number. -EINVAL, -EBUSY: it is not there, and cannot be made now. */
@@ -445,7 +444,7 @@ static int add(struct perfmon_session *session, const char *text, uint32_t id)
 		return pm_session_leave(session,
 					pm_diag_set(&session->diag, -EINVAL,
 						    "there is no text of events"));
-	err = may_program(session);
+	err = pm_session_must_stand(session, "the events");
 	err = err ?: program_parse(session, text, &program);
 	if (err)
 		return pm_session_leave(session, err);
@@ -562,7 +561,7 @@ static int program_one(struct perfmon_session *session, uint32_t index, const ch
 {
 	struct pm_program *program = NULL;
 	struct pm_register *registers;
-	int err = may_program(session);
+	int err = pm_session_must_stand(session, "the events");
 
 	if (err)
 		return err;

@@ -193,29 +193,14 @@ static int check(struct perfmon_session *session, const struct perfmon_sampling 
 	return 0;
 }
 
-int pm_session_must_stand(struct perfmon_session *session, const char *what)
-{
-	pm_session_notice_loss(session);
-	if (session->state != PERFMON_RUNNING && session->state != PERFMON_MASKED)
-		return 0;
-	return pm_diag_set(&session->diag, -EBUSY,
-			   "%s of a running session cannot be changed; stop it first",
-			   what);
-}
-
 /* Opens the events anew with what they have to record now. */
 static int replan(struct perfmon_session *session)
 {
 	struct pm_register *registers = pm_registers_copy(session, 0);
-	int err;
 
 	if (!registers)
 		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
-	err = pm_session_install(session, registers, session->count, session->sets,
-				 session->set_count);
-	if (err < 0)
-		pm_registers_free(registers, session->count);
-	return err < 0 ? err : 0;
+	return pm_session_reinstall(session, registers);
 }
 
 static void settings(struct pm_sampling *sampling, const struct perfmon_sampling *asked)
