@@ -72,7 +72,9 @@ libperfmon_all_la_SOURCES = \
 	src/core/placement_api.c src/core/placement_parse.c \
 	src/core/plan.c src/core/plan.h \
 	src/core/process.c src/core/process.h \
+	src/core/process_maps.c src/core/process_maps.h \
 	src/core/profile.c src/core/profile.h \
+	src/core/profile_file.c src/core/profile_file.h \
 	src/core/registry.c src/core/registry.h \
 	src/core/regions.c src/core/regions.h src/core/reread.c \
 	src/core/report.c src/core/report.h src/core/report_call.c src/core/report_csv.c \

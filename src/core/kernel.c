@@ -473,6 +473,11 @@ int pm_kernel_getcwd(char *buffer, size_t size)
 	return (int)CALL(PM_CALL_GETCWD, syscall(SYS_getcwd, buffer, size));
 }
 
+uid_t pm_kernel_user(void)
+{
+	return geteuid();
+}
+
 size_t pm_kernel_page_size(void)
 {
 	return (size_t)sysconf(_SC_PAGESIZE);

@@ -156,6 +156,7 @@ int pm_kernel_bind_helper(const unsigned long *mask, size_t size);
 int pm_kernel_secure(void);
 pid_t pm_kernel_gettid(void);
 pid_t pm_kernel_getpid(void); /* asks the kernel, never a cached value */
+uid_t pm_kernel_user(void);   /* the effective one */
 size_t pm_kernel_page_size(void);
 int pm_kernel_getcwd(char *buffer, size_t size); /* its length with the NUL */
 

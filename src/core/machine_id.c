@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/machine_id.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,20 +51,34 @@ void pm_machine_program(char *buffer, size_t size)
 	copy(buffer, size, (size_t)length < size ? path : path + length - (size - 1));
 }
 
+int pm_machine_process(pid_t pid, struct pm_machine_process *process)
+{
+	char path[64], text[1024], *rest, state;
+	uint64_t start;
+	ssize_t n;
+	int threads;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	n = pm_kernel_file_text(path, text, sizeof(text));
+	if (n < 0)
+		return (int)n;
+	/* Field 2 is the name in parentheses and may hold anything: count from its end. State
+	 * is the 3rd field, the number of threads the 20th, the start the 22nd. */
+	rest = strrchr(text, ')');
+	if (!rest || sscanf(rest,
+			    ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			    "%*s %*s %d %*s %" SCNu64,
+			    &state, &threads, &start) != 3)
+		return -EIO;
+	/* A first thread that has ended waits as a zombie for the others of its process. */
+	process->alive = state != 'X' && (state != 'Z' || threads > 1);
+	process->start_time = start;
+	return 0;
+}
+
 uint64_t pm_machine_start_time(void)
 {
-	uint64_t start = 0;
-	char *text, *at;
-	int field;
+	struct pm_machine_process self;
 
-	if (pm_kernel_file_read("/proc/self/stat", &text) < 0)
-		return 0;
-	/* Field 2 is the name in parentheses and may hold anything: count from its end. */
-	at = strrchr(text, ')');
-	for (field = 2; at && field < 22; field++)
-		at = strchr(at + 1, ' ');
-	if (at)
-		start = strtoull(at, NULL, 10);
-	free(text);
-	return start;
+	return pm_machine_process(pm_kernel_getpid(), &self) ? 0 : self.start_time;
 }

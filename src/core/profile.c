@@ -197,6 +197,16 @@ static int open_file(const struct pm_options *options, struct pm_diag *diag)
 	return err;
 }
 
+/* Who watches a process maps its profile, and must be sure that it does not shrink. */
+static int make_memfd(void)
+{
+	int fd = pm_kernel_memfd_create("perfmon-profile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd >= 0)
+		pm_kernel_fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK);
+	return fd;
+}
+
 static void write_header(const struct pm_options *options)
 {
 	struct perfmon_profile_header *header = pm_profile_header();
@@ -230,7 +240,7 @@ int pm_profile_open(const struct pm_options *options, struct pm_diag *diag)
 	if (options->profile_path)
 		fd = open_file(options, &first);
 	if (fd < 0)
-		fd = pm_kernel_memfd_create("perfmon-profile", MFD_CLOEXEC);
+		fd = make_memfd();
 	err = map(fd);
 	if (err && fd >= 0) {
 		pm_kernel_close(fd);

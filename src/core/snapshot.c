@@ -158,7 +158,7 @@ static int take_nodes(struct pm_walk *walk, struct pm_snapshot_thread *thread,
 	thread->node_count = count;
 out:
 	if (wrong)
-		pm_walk_problem(
+		pm_snapshot_problem(
 			walk->s,
 			"the profile's thread at byte %llu cannot be read in full: %s is "
 			"wrong",
@@ -174,7 +174,7 @@ static bool take_thread_record(struct pm_walk *walk, struct pm_snapshot_thread *
 	uint32_t state, node_count;
 
 	if (pm_walk_record_size(walk, at) < sizeof(*shared)) {
-		pm_walk_problem(walk->s, "the profile has a bad thread at byte %llu",
+		pm_snapshot_problem(walk->s, "the profile has a bad thread at byte %llu",
 				(unsigned long long)at);
 		return false;
 	}
@@ -184,7 +184,7 @@ static bool take_thread_record(struct pm_walk *walk, struct pm_snapshot_thread *
 	if (state == PERFMON_THREAD_UNUSED)
 		return false;
 	if (state < PERFMON_THREAD_LIVE || state > PERFMON_THREAD_UNUSED) {
-		pm_walk_problem(walk->s, "the profile has a thread of unknown state %u",
+		pm_snapshot_problem(walk->s, "the profile has a thread of unknown state %u",
 				state);
 		return false;
 	}
@@ -205,7 +205,7 @@ static const struct pm_snapshot_plan *plan_of(struct pm_snapshot *s,
 		    s->plans[i].counter_count == record->counters)
 			return &s->plans[i];
 	if (record->counters)
-		pm_walk_problem(
+		pm_snapshot_problem(
 			s, "a thread of the profile counts events that no plan names");
 	return NULL;
 }
@@ -251,7 +251,7 @@ static void check_regions(struct pm_snapshot *s)
 		for (uint32_t n = 1; n <= thread->node_count; n++) {
 			if (pm_snapshot_node(thread, n)->region <= s->region_count)
 				continue;
-			pm_walk_problem(s,
+			pm_snapshot_problem(s,
 					"the profile has a node of an unknown region %u",
 					pm_snapshot_node(thread, n)->region);
 			thread->node_count = n - 1;
@@ -292,7 +292,7 @@ static void take_header(struct pm_walk *walk)
 			walk->s->taken_ticks = now;
 	}
 	if (!walk->s->tick_ns)
-		pm_walk_problem(
+		pm_snapshot_problem(
 			walk->s,
 			"the profile does not tell how long a tick is: times are in "
 			"ticks");
@@ -351,7 +351,7 @@ static int walk_once(const void *base, size_t size, struct pm_snapshot **out,
 	return err;
 }
 
-static int check_header(const void *base, size_t size, struct pm_diag *diag)
+int pm_snapshot_check(const void *base, size_t size, struct pm_diag *diag)
 {
 	struct perfmon_profile_header header;
 
@@ -362,6 +362,11 @@ static int check_header(const void *base, size_t size, struct pm_diag *diag)
 			diag, -EINVAL,
 			"this is no profile: %zu bytes are less than its header", size);
 	pm_walk_copy(&header, base, sizeof(header));
+	/* The header is written before it counts as used. */
+	if (!header.used && (!header.magic || header.magic == PERFMON_PROFILE_MAGIC))
+		return pm_diag_set(diag, -ENODATA,
+				   "this profile holds nothing yet: its program is at its "
+				   "first region, or ended there");
 	if (header.magic == __builtin_bswap64(PERFMON_PROFILE_MAGIC))
 		return pm_diag_set(diag, -EINVAL,
 				   "this profile has the wrong byte order: profiles are "
@@ -387,7 +392,7 @@ int pm_snapshot_take(const void *base, size_t size, struct pm_snapshot **out,
 {
 	struct pm_snapshot *s = NULL;
 	bool changed = true;
-	int err = check_header(base, size, diag);
+	int err = pm_snapshot_check(base, size, diag);
 
 	for (unsigned int i = 0; !err && changed && i < WALKS; i++) {
 		if (i) {
@@ -403,7 +408,7 @@ int pm_snapshot_take(const void *base, size_t size, struct pm_snapshot **out,
 	if (err)
 		return err;
 	if (changed)
-		pm_walk_problem(
+		pm_snapshot_problem(
 			s, "threads kept ending while the profile was read: some may be "
 			   "missing "
 			   "or counted twice");

@@ -64,12 +64,20 @@ struct pm_snapshot {
  * has a lower number and its region a name; every number of nodes, counters and regions
  * is bounded by SIZE. Memory is proportional to SIZE at most.
  *
- * 0, -EINVAL or -ENOMEM; free with pm_snapshot_free(). Allocates; takes no lock; any
+ * 0, -EINVAL, -ENODATA (as pm_snapshot_check()) or -ENOMEM; free with pm_snapshot_free(). Allocates; takes no lock; any
  * thread. *OUT is untouched on failure.
  */
 int pm_snapshot_take(const void *base, size_t size, struct pm_snapshot **out,
 		     struct pm_diag *diag);
 void pm_snapshot_free(struct pm_snapshot *snapshot); /* NULL is accepted */
+
+/* Whether the SIZE bytes at BASE, of which the header's are readable if SIZE covers them,
+ * begin as a profile does: 0, -ENODATA for one that holds nothing yet, or -EINVAL. */
+int pm_snapshot_check(const void *base, size_t size, struct pm_diag *diag);
+
+/* Makes SNAPSHOT partial; of several problems the first is the one that is told. */
+__attribute__((format(printf, 2, 3))) void pm_snapshot_problem(struct pm_snapshot *snapshot,
+							       const char *format, ...);
 
 /* Visits that have ended with all their values. */
 static inline uint64_t pm_snapshot_visits(const struct perfmon_profile_node *node)

@@ -10,7 +10,7 @@
 /* Ids may have gaps of this many: a region is numbered before its record is seen. */
 #define REGION_GAP 4096
 
-void pm_walk_problem(struct pm_snapshot *s, const char *format, ...)
+void pm_snapshot_problem(struct pm_snapshot *s, const char *format, ...)
 {
 	va_list args;
 
@@ -62,7 +62,7 @@ int pm_walk_find(struct pm_walk *walk)
 	int err = 0;
 
 	if (used > walk->size) {
-		pm_walk_problem(
+		pm_snapshot_problem(
 			walk->s,
 			"the profile is cut off: %llu of its %llu bytes are there",
 			(unsigned long long)walk->size, (unsigned long long)used);
@@ -73,14 +73,14 @@ int pm_walk_find(struct pm_walk *walk)
 		uint32_t type;
 
 		if (used - at < sizeof(lead)) {
-			pm_walk_problem(walk->s, "the profile ends inside a record");
+			pm_snapshot_problem(walk->s, "the profile ends inside a record");
 			walk->blocked = true;
 			break;
 		}
 		pm_walk_copy(lead, walk->base + at, sizeof(lead));
 		type = (uint32_t)lead[0];
 		if (lead[1] < sizeof(lead) || lead[1] % 8 || lead[1] > used - at) {
-			pm_walk_problem(
+			pm_snapshot_problem(
 				walk->s,
 				"the profile has a bad record at byte %llu (%llu bytes "
 				"long): "
@@ -154,7 +154,7 @@ int pm_walk_notes(struct pm_walk *walk)
 		s->note_count++;
 		continue;
 	bad:
-		pm_walk_problem(s, "the profile has a bad note at byte %llu",
+		pm_snapshot_problem(s, "the profile has a bad note at byte %llu",
 				(unsigned long long)at);
 	}
 	return 0;
@@ -190,7 +190,7 @@ int pm_walk_regions(struct pm_walk *walk)
 			last = region.id;
 		continue;
 	bad:
-		pm_walk_problem(s, "the profile has a bad region at byte %llu",
+		pm_snapshot_problem(s, "the profile has a bad region at byte %llu",
 				(unsigned long long)at);
 	}
 	for (uint32_t id = 1; id <= last; id++) {
@@ -246,7 +246,7 @@ int pm_walk_plans(struct pm_walk *walk)
 		}
 		continue;
 	bad:
-		pm_walk_problem(s, "the profile has a bad plan of events at byte %llu",
+		pm_snapshot_problem(s, "the profile has a bad plan of events at byte %llu",
 				(unsigned long long)at);
 	}
 	return 0;

@@ -41,10 +41,6 @@ static inline void pm_walk_copy(void *to, const unsigned char *from, size_t size
 	}
 }
 
-/* Makes the snapshot partial; the first problem is the one that is told. */
-__attribute__((format(printf, 2, 3))) void pm_walk_problem(struct pm_snapshot *s,
-							   const char *format, ...);
-
 /* Finds the records between walk->next and the profile's end as it is now. */
 int pm_walk_find(struct pm_walk *walk);
 

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Profiles of other processes: by their file and by their pid, living and dead. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "core/profile_file.h"
+#include "profile_builder.h"
+#include "region_probe.h"
+
+static char folder[64];
+
+static void begin(void)
+{
+	probe_quiet();
+	strcpy(folder, "/tmp/perfmon-test.XXXXXX");
+	cr_assert(mkdtemp(folder));
+}
+
+static void end(void)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	cr_assert_eq(system(command), 0);
+}
+
+TestSuite(profile_file, .init = begin, .fini = end, .timeout = 60);
+
+static const char *in_folder(const char *name)
+{
+	static char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return path;
+}
+
+/* A child that has done VISITS visits of "work" and does one more for each byte of its
+ * orders, which it confirms. */
+struct worker {
+	pid_t pid;
+	int orders, answers;
+};
+
+static struct worker start_worker(const char *profile, int visits)
+{
+	int orders[2], answers[2];
+	struct worker worker;
+	char byte = 'x';
+
+	cr_assert(!pipe(orders) && !pipe(answers));
+	fflush(NULL);
+	worker.pid = fork();
+	cr_assert_geq(worker.pid, 0);
+	if (!worker.pid) {
+		if (profile)
+			setenv("PERFMON_PROFILE", profile, 1);
+		close(orders[1]);
+		do {
+			while (visits-- > 0) {
+				PERFMON_REGION_BEGIN("work");
+				PERFMON_REGION_END("work");
+			}
+			visits = 1;
+		} while (write(answers[1], &byte, 1) == 1 &&
+			 read(orders[0], &byte, 1) == 1);
+		_exit(0);
+	}
+	close(orders[0]);
+	close(answers[1]);
+	worker.orders = orders[1];
+	worker.answers = answers[0];
+	cr_assert_eq(read(worker.answers, &byte, 1), 1);
+	return worker;
+}
+
+static void one_more(const struct worker *worker)
+{
+	char byte = 'x';
+
+	cr_assert_eq(write(worker->orders, &byte, 1), 1);
+	cr_assert_eq(read(worker->answers, &byte, 1), 1);
+}
+
+static void reap(struct worker *worker)
+{
+	close(worker->orders);
+	close(worker->answers);
+	cr_assert_eq(waitpid(worker->pid, NULL, 0), worker->pid);
+}
+
+static uint64_t visits_now(struct pm_profile_file *file)
+{
+	struct pm_diag diag = {0};
+	struct pm_snapshot *s;
+	uint64_t visits;
+
+	cr_assert_eq(pm_profile_file_snapshot(file, &s, &diag), 0, "%s", diag.text);
+	cr_assert(!s->partial, "%s", s->problem);
+	visits = probe_visits(s, "work");
+	pm_snapshot_free(s);
+	return visits;
+}
+
+/* Row: DC-02 (another process watches a program that runs) */
+static void check_watching(const char *profile, bool by_pid)
+{
+	struct worker worker = start_worker(profile, 3);
+	struct pm_profile_file *file;
+	struct pm_diag diag = {0};
+
+	cr_assert_eq(by_pid ? pm_profile_file_open_pid(worker.pid, &file, &diag)
+			    : pm_profile_file_open(profile, &file, &diag),
+		     0, "%s", diag.text);
+	cr_assert_eq(pm_profile_file_header(file)->pid, (uint32_t)worker.pid);
+	cr_assert(pm_profile_file_is_alive(file));
+	cr_assert_eq(visits_now(file), 3);
+	one_more(&worker);
+	cr_assert_eq(visits_now(file), 4);
+	/* Killed, and not even waited for. */
+	kill(worker.pid, SIGKILL);
+	cr_assert_eq(waitid(P_PID, (id_t)worker.pid, &(siginfo_t){0}, WEXITED | WNOWAIT),
+		     0);
+	cr_assert(!pm_profile_file_is_alive(file));
+	cr_assert_eq(visits_now(file), 4);
+	reap(&worker);
+	cr_assert(!pm_profile_file_is_alive(file));
+	cr_assert_eq(visits_now(file), 4);
+	pm_profile_file_close(file);
+}
+
+Test(profile_file, a_file_is_read_while_its_program_runs_and_after)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s", in_folder("profile"));
+	check_watching(path, false);
+}
+
+Test(profile_file, a_process_with_a_file_is_watched)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s", in_folder("a name\nof two lines"));
+	check_watching(path, true);
+}
+
+Test(profile_file, a_process_without_a_file_is_watched)
+{
+	check_watching(NULL, true);
+}
+
+static void check_refused(const char *path, int error, const char *text)
+{
+	struct pm_profile_file *file = NULL;
+	struct pm_diag diag = {0};
+
+	cr_assert_eq(pm_profile_file_open(path, &file, &diag), error, "%s", diag.text);
+	cr_assert(strstr(diag.text, path) && strstr(diag.text, text), "%s", diag.text);
+	cr_assert(!file);
+}
+
+static void write_file(const char *path, const void *data, size_t size)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	cr_assert(fd >= 0);
+	cr_assert_eq(write(fd, data, size), (ssize_t)size);
+	close(fd);
+}
+
+/* A FIFO is not opened: that would release who waits to write into it. */
+Test(profile_file, what_is_no_profile_is_refused)
+{
+	static const char zeros[4096];
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	check_refused(in_folder("nothing"), -ENOENT, "No such file");
+	check_refused(folder, -EISDIR, "a directory");
+	cr_assert_eq(mkfifo(in_folder("fifo"), 0600), 0);
+	check_refused(in_folder("fifo"), -EINVAL, "a FIFO");
+	check_refused("/dev/null", -EINVAL, "a device");
+	snprintf(address.sun_path, sizeof(address.sun_path), "%.100s",
+		 in_folder("socket"));
+	cr_assert_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	check_refused(in_folder("socket"), -EINVAL, "a socket");
+	write_file(in_folder("empty"), "", 0);
+	check_refused(in_folder("empty"), -EINVAL, "0 bytes");
+	write_file(in_folder("text"), "text", 4);
+	check_refused(in_folder("text"), -EINVAL, "4 bytes");
+	write_file(in_folder("begun"), zeros, sizeof(zeros));
+	check_refused(in_folder("begun"), -ENODATA, "holds nothing yet");
+	close(fd);
+}
+
+Test(profile_file, a_process_without_a_profile_is_told)
+{
+	struct pm_profile_file *file = NULL;
+	struct pm_diag diag = {0};
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		pause();
+		_exit(0);
+	}
+	cr_assert_eq(pm_profile_file_open_pid(pid, &file, &diag), -ENOENT);
+	cr_assert(strstr(diag.text, "has not used a region"), "%s", diag.text);
+	kill(pid, SIGKILL);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert_eq(pm_profile_file_open_pid(pid, &file, &diag), -ESRCH);
+	cr_assert(strstr(diag.text, "there is no process"), "%s", diag.text);
+	cr_assert_eq(pm_profile_file_open_pid(-1, &file, &diag), -ESRCH);
+	cr_assert_eq(pm_profile_file_open_pid(0, &file, &diag), -ESRCH);
+	cr_assert(!file);
+}
+
+/* The number of a dead writer may be another process's by now, or that of an image which
+ * has been replaced. */
+Test(profile_file, a_writer_is_known_by_more_than_its_number)
+{
+	struct profile_builder b;
+	struct perfmon_profile_header *header;
+	struct pm_profile_file *file;
+	char path[256];
+	struct pm_snapshot *s;
+
+	PERFMON_REGION_BEGIN("own");
+	PERFMON_REGION_END("own");
+	s = probe_take();
+	snprintf(path, sizeof(path), "%s", in_folder("profile"));
+	builder_begin(&b, 1 << 16);
+	header = builder_header(&b);
+	memcpy(header->boot_id, s->header.boot_id, sizeof(header->boot_id));
+	header->state = PERFMON_STATE_RUNNING;
+	header->pid = s->header.pid;
+	header->start_time = s->header.start_time;
+	pm_snapshot_free(s);
+	write_file(path, b.base, builder_used(&b));
+	cr_assert_eq(pm_profile_file_open(path, &file, NULL), 0);
+	/* All three agree, but the process has not mapped this file. */
+	cr_assert(!pm_profile_file_is_alive(file));
+	{
+		int fd = open(path, O_RDWR);
+		void *map = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+		cr_assert(map != MAP_FAILED);
+		cr_assert(pm_profile_file_is_alive(file));
+		munmap(map, 4096);
+		close(fd);
+	}
+	pm_profile_file_close(file);
+	builder_end(&b);
+}
+
+/* Somebody cuts the file off. */
+Test(profile_file, a_file_may_shrink)
+{
+	struct worker worker = start_worker(in_folder("profile"), 3);
+	struct pm_profile_file *file;
+	struct pm_snapshot *s;
+	struct pm_diag diag = {0};
+	size_t header = sizeof(struct perfmon_profile_header);
+
+	cr_assert_eq(pm_profile_file_open(in_folder("profile"), &file, NULL), 0);
+	cr_assert_eq(visits_now(file), 3);
+	kill(worker.pid, SIGKILL);
+	reap(&worker);
+	cr_assert_eq(truncate(in_folder("profile"), (off_t)header), 0);
+	cr_assert_eq(pm_profile_file_snapshot(file, &s, &diag), 0);
+	cr_assert(s->partial);
+	cr_assert(strstr(diag.text, "cut off"), "%s", diag.text);
+	pm_snapshot_free(s);
+	cr_assert_eq(truncate(in_folder("profile"), 10), 0);
+	cr_assert_eq(pm_profile_file_snapshot(file, &s, &diag), -EINVAL);
+	cr_assert(strstr(diag.text, "10 bytes"), "%s", diag.text);
+	pm_profile_file_close(file);
+	pm_profile_file_close(NULL);
+}
