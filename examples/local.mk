@@ -10,3 +10,19 @@ examples_heat_LDADD = libperfmon.la
 noinst_PROGRAMS += examples/cpus
 examples_cpus_SOURCES = examples/cpus.c
 examples_cpus_LDADD = libperfmon.la
+noinst_PROGRAMS += examples/harness
+examples_harness_SOURCES = examples/harness.c
+examples_harness_LDADD = libperfmon.la
+# Where the compiler, and where the library is there.
+if HAVE_OPENMP
+noinst_PROGRAMS += examples/openmp
+endif
+examples_openmp_SOURCES = examples/openmp.c
+examples_openmp_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
+examples_openmp_LDADD = libperfmon.la -lm
+if HAVE_BENCHMARK
+noinst_PROGRAMS += examples/googlebench
+endif
+examples_googlebench_SOURCES = examples/googlebench.cc
+examples_googlebench_CPPFLAGS = $(AM_CPPFLAGS) $(BENCHMARK_CFLAGS)
+examples_googlebench_LDADD = libperfmon.la $(BENCHMARK_LIBS)

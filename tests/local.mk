@@ -41,6 +41,8 @@ tests_programs_region_plugin_la_LIBADD = libperfmon.la
 # -rpath makes libtool build a shared object of what is not installed.
 tests_programs_region_plugin_la_LDFLAGS = $(AM_LDFLAGS) -module -shared -avoid-version \
 	-rpath /nowhere
+dist_check_SCRIPTS += tests/test_examples.sh
+TESTS += tests/test_examples.sh
 if HAVE_COMMAND
 dist_check_SCRIPTS += tests/test_stat.sh
 TESTS += tests/test_stat.sh
