@@ -18,6 +18,7 @@ static const struct {
 } commands[] = {
 	{"info", cli_info, "what can be counted on this machine, and why not more"},
 	{"list", cli_list, "the events that have a name here"},
+	{"report", cli_report, "report what programs have counted in their regions"},
 	{"run", cli_run, "run a program that uses regions, and report"},
 	{"stat", cli_stat, "run a command, or watch threads, and say what they did"},
 };

@@ -226,8 +226,11 @@ void pm_report_text_head(const struct pm_report *report, struct pm_out *out)
 	if (header->rank >= 0 && header->ranks > 0)
 		pm_out_format(out, " of %d", header->ranks);
 	pm_report_date(date, sizeof(date), header->begin_realtime_ns, false);
-	pm_cell_time(time, pm_report_duration(s));
-	pm_out_format(out, "\n  began    %s%s%s\n", date, date[0] ? ", " : "", time);
+	time[0] = '\0';
+	if (!report->options->has_died)
+		pm_cell_time(time, pm_report_duration(s));
+	pm_out_format(out, "\n  began    %s%s%s\n", date, date[0] && time[0] ? ", " : "",
+		      time);
 	if (report->options->machine)
 		head_machine(report->options->machine, out);
 	head_clock(s, out);

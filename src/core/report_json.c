@@ -126,9 +126,11 @@ static void put_head(struct json *j, const struct pm_report *report)
 	pm_report_date(date, sizeof(date), header->begin_realtime_ns, true);
 	put_string(j, "began", date);
 	put_number(j, "began_realtime_ns", header->begin_realtime_ns);
-	put_real(j, "duration_ns", pm_report_duration(s), true);
+	put_real(j, "duration_ns", pm_report_duration(s), !report->options->has_died);
 	put_string(j, "state",
-		   header->state == PERFMON_STATE_ENDED ? "ended" : "running");
+		   report->options->has_died		  ? "died"
+		   : header->state == PERFMON_STATE_ENDED ? "ended"
+							  : "running");
 	put_bool(j, "partial", s->partial);
 	if (s->partial)
 		put_string(j, "problem", s->problem);
@@ -348,7 +350,9 @@ static void put_thread(struct json *j, const struct pm_report *report, uint32_t 
 		 pm_snapshot_ns(
 			 s, (double)pm_less(record->begin_ticks, s->header.begin_ticks)),
 		 !folded);
-	put_real(j, "lifetime_ns", pm_report_lifetime(s, thread), !folded);
+	put_real(j, "lifetime_ns", pm_report_lifetime(s, thread),
+		 !folded && !(report->options->has_died &&
+			      record->state == PERFMON_THREAD_LIVE));
 	put_number(j, "torn", thread->torn);
 	key(j, "status");
 	open_as(j, "[");

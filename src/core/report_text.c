@@ -294,7 +294,10 @@ static void thread_title(const struct pm_report *report, uint32_t t, struct pm_o
 			      thread->record.folded);
 		return;
 	}
-	pm_cell_time(time, pm_report_lifetime(s, thread));
+	if (thread->record.state == PERFMON_THREAD_LIVE && report->options->has_died)
+		strcpy(time, "when its process died");
+	else
+		pm_cell_time(time, pm_report_lifetime(s, thread));
 	pm_out_format(out, "\nthread %u", thread->record.tid);
 	if (thread->record.name[0]) {
 		pm_out_text(out, " (");
