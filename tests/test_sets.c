@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "perfmon/overflow.h"
 #include "session_probe.h"
 
 static struct perfmon_set_info info_of(struct perfmon_session *session, uint16_t id)
@@ -195,5 +196,63 @@ Test(sets, the_kernel_may_rotate)
 	cr_assert_eq(count_of(session, 0), 10);
 	cr_assert_eq(count_of(session, 1), 20);
 	cr_assert(value_of(session, 1).status & PERFMON_VALUE_COUNTED);
+	perfmon_session_close(session);
+}
+
+/* Row: PM-45: the next set's time begins when it is started, not with the last stop of
+ * another one. */
+Test(sets, a_set_is_chosen_while_stopped)
+{
+	char events[200];
+	struct perfmon_session *session;
+	uint64_t active_ns;
+
+	snprintf(events, sizeof(events), "%s;%s", watch_event(0), watch_event(0));
+	session = session_with(events, 0);
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	touch(0, 100);
+	OK(session, perfmon_session_stop(session));
+	active_ns = info_of(session, 0).active_ns;
+	cr_assert_gt(active_ns, 0);
+	OK(session, perfmon_set_start(session, 1));
+	touch(0, 10);
+	OK(session, perfmon_session_stop(session));
+	cr_assert_eq(info_of(session, 0).active_ns, active_ns);
+	cr_assert_gt(info_of(session, 1).active_ns, 0);
+	cr_assert_eq(info_of(session, 1).active_ns + active_ns,
+		     count_of(session, PERFMON_VIRTUAL_TIME));
+	cr_assert_eq(count_of(session, 0), 100);
+	cr_assert_eq(count_of(session, 1), 10);
+	perfmon_session_close(session);
+}
+
+/* A set that goes takes its counters with it: what names the others by their numbers
+ * names them still. */
+Test(sets, deleting_renumbers_what_overflows_set_back)
+{
+	char events[200];
+	struct perfmon_overflow overflow = {.size = sizeof(overflow),
+					    .short_reset = -UINT64_C(10),
+					    .reset_counters = {1u << 3}};
+	struct perfmon_write first[] = {{.index = 0, .value = -UINT64_C(10)},
+					{.index = 2, .value = 70},
+					{.index = 3, .value = 80}};
+	struct perfmon_set set = {.id = 1};
+	struct perfmon_session *session;
+
+	snprintf(events, sizeof(events), "%s;dummy", watch_event(0));
+	session = session_with(events, 0);
+	OK(session, perfmon_set_add_events(session, 0, "dummy"));
+	OK(session, perfmon_set_add_events(session, 0, "dummy"));
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	OK(session, perfmon_session_write(session, first, sizeof(first)));
+	OK(session, perfmon_set_delete(session, &set, sizeof(set)));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	touch(0, 10);
+	cr_assert_eq(count_of(session, 0), -UINT64_C(10));
+	cr_assert_eq(count_of(session, 1), 70);
+	cr_assert_eq(count_of(session, 2), 0);
 	perfmon_session_close(session);
 }

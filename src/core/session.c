@@ -341,8 +341,10 @@ int pm_session_start_all(struct perfmon_session *session)
 		disable_all(session);
 		return pm_session_closed_by_program(session, err);
 	}
-	for (t = 0; t < plan->target_count; t++)
+	for (t = 0; t < plan->target_count; t++) {
 		session->sets[plan->targets[t].active].runs++;
+		plan->targets[t].chosen = false;
+	}
 	session->state = PERFMON_RUNNING;
 	return 0;
 }
@@ -392,7 +394,7 @@ static void choose_all(struct perfmon_session *session, uint32_t place)
 	uint32_t t;
 
 	for (t = 0; t < session->plan->target_count; t++)
-		session->plan->targets[t].active = place;
+		pm_target_choose(session, &session->plan->targets[t], place);
 	session->next_set = place;
 }
 

@@ -148,6 +148,7 @@ struct pm_target {
 	const struct pm_counter *witness;
 	void *witness_page;
 	uint32_t active;       /* place of the set that is on here */
+	bool chosen;	       /* it was another one when counting stood still */
 	uint64_t since_ns;     /* when its turn began, on the whole's clock */
 	struct pm_ring ring;   /* of all its events; page NULL: none writes records */
 	int ring_fd;	       /* the event that it is mapped from */
@@ -443,6 +444,10 @@ int pm_session_find_set(const struct perfmon_session *session, uint16_t id);
  * error. */
 int pm_target_switch(struct perfmon_session *session, struct pm_target *target,
 		     uint32_t next);
+
+/* The same for TARGET whose counting stands still: a start or a restart begins there. */
+void pm_target_choose(struct perfmon_session *session, struct pm_target *target,
+		      uint32_t next);
 
 /* A copy of the session's sets with room for MORE. */
 struct pm_set *pm_sets_copy(const struct perfmon_session *session, size_t more);

@@ -455,6 +455,11 @@ int pm_overflow_restart(struct perfmon_session *session)
 	for (t = 0; t < plan->target_count && !err; t++)
 		err = pm_target_enable(session, &plan->targets[t]);
 	if (!err) {
+		for (t = 0; t < plan->target_count; t++) {
+			session->sets[plan->targets[t].active].runs +=
+				plan->targets[t].chosen;
+			plan->targets[t].chosen = false;
+		}
 		pm_overflow_release(session);
 		return 0;
 	}

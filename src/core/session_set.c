@@ -27,20 +27,15 @@ int pm_session_find_set(const struct perfmon_session *session, uint16_t id)
 /* --- switching -------------------------------------------------------------------------
  */
 
-int pm_target_switch(struct perfmon_session *session, struct pm_target *target,
+/* Ends the turn of the active set of TARGET, which is disabled; NEXT's is the next. */
+static void end_turn(struct perfmon_session *session, struct pm_target *target,
 		     uint32_t next)
 {
 	const struct pm_plan *plan = session->plan;
 	struct pm_part *whole = &target->parts[plan->set_count];
 	struct pm_part *from = &target->parts[target->active];
 	uint64_t now;
-	int err;
 
-	if (next == target->active || target->lost || !pm_takes_turns(plan))
-		return 0;
-	err = pm_instance_disable(from->instance);
-	if (err)
-		return err;
 	/* What it counted stands still until its next turn. */
 	from->settled = !pm_instance_read(from->instance, from->readings);
 	if (from->settled)
@@ -52,9 +47,33 @@ int pm_target_switch(struct perfmon_session *session, struct pm_target *target,
 	}
 	target->active = next;
 	session->stamp++;
-	session->sets[next].runs++;
 	memset(session->sets[next].overflowed, 0, sizeof(session->sets[next].overflowed));
+}
+
+int pm_target_switch(struct perfmon_session *session, struct pm_target *target,
+		     uint32_t next)
+{
+	int err;
+
+	if (next == target->active || target->lost || !pm_takes_turns(session->plan))
+		return 0;
+	err = pm_instance_disable(target->parts[target->active].instance);
+	if (err)
+		return err;
+	end_turn(session, target, next);
+	session->sets[next].runs++;
 	return pm_target_turn(session, target);
+}
+
+void pm_target_choose(struct perfmon_session *session, struct pm_target *target,
+		      uint32_t next)
+{
+	if (next == target->active)
+		return;
+	target->chosen = true;
+	if (pm_takes_turns(session->plan) && !target->lost)
+		end_turn(session, target, next);
+	target->active = next;
 }
 
 void pm_target_next_set(struct perfmon_session *session, struct pm_target *target,
@@ -226,6 +245,22 @@ static int mark_sets(struct perfmon_session *session, const struct perfmon_set *
 	return 0;
 }
 
+/* MASK without the counters of MARKED sets: those behind them move up. */
+static void move_mask(const struct perfmon_session *session, const bool *marked,
+		      uint64_t mask[PERFMON_COUNTER_WORDS])
+{
+	uint64_t moved[PERFMON_COUNTER_WORDS] = {0};
+	uint32_t i, to = 0;
+
+	for (i = 0; i < session->count; i++) {
+		if (marked[session->registers[i].set])
+			continue;
+		moved[to / 64] |= (mask[i / 64] >> (i % 64) & 1) << (to % 64);
+		to++;
+	}
+	memcpy(mask, moved, sizeof(moved));
+}
+
 static int delete_marked(struct perfmon_session *session, const bool *marked)
 {
 	uint32_t place[PERFMON_SESSION_SETS] = {0}, s, i, set_count = 0, count = 0;
@@ -241,8 +276,10 @@ static int delete_marked(struct perfmon_session *session, const bool *marked)
 	}
 	for (s = 0; s < session->set_count; s++) {
 		place[s] = set_count;
-		if (!marked[s])
-			sets[set_count++] = session->sets[s];
+		if (marked[s])
+			continue;
+		sets[set_count] = session->sets[s];
+		move_mask(session, marked, sets[set_count++].overflowed);
 	}
 	for (i = 0; i < session->count; i++) {
 		if (marked[registers[i].set]) {
@@ -251,6 +288,8 @@ static int delete_marked(struct perfmon_session *session, const bool *marked)
 		}
 		registers[count] = registers[i];
 		registers[count].set = place[registers[count].set];
+		move_mask(session, marked, registers[count].overflow.how.reset_counters);
+		move_mask(session, marked, registers[count].overflow.how.sample_counters);
 		count++;
 	}
 	err = pm_session_install(session, registers, count, sets, set_count);
