@@ -193,6 +193,76 @@ Test(overflow, resets_itself_and_others)
 	perfmon_session_close(session);
 }
 
+/* Row: PM-24: counters that overflow at the same event and set each other back do so
+ * once, whichever is handled first. */
+Test(overflow, resets_meet)
+{
+	struct perfmon_overflow overflow = {.size = sizeof(overflow),
+					    .short_reset = -UINT64_C(20),
+					    .reset_counters = {3}};
+	struct perfmon_write first[] = {{.index = 0, .value = -UINT64_C(20)},
+					{.index = 1, .value = -UINT64_C(20)}};
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+
+	OK(session, perfmon_session_add_events(session, watch_event(0)));
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	OK(session, perfmon_overflow_program(session, 1, &overflow));
+	OK(session, perfmon_session_write(session, first, sizeof(first)));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	for (int i = 0; i < 5; i++) {
+		touch(0, 20);
+		cr_assert_eq(count_of(session, 0), -UINT64_C(20));
+		cr_assert_eq(count_of(session, 1), -UINT64_C(20));
+	}
+	perfmon_session_close(session);
+}
+
+/* A member of a group whose leader is of another software PMU goes on after a write, and
+ * after it has notified. */
+Test(overflow, a_member_goes_on)
+{
+	struct perfmon_session *session = session_with("dummy", 0);
+	struct perfmon_overflow overflow = notify_after(10);
+	struct perfmon_write write = {.index = 1, .value = -UINT64_C(10)};
+
+	OK(session, perfmon_session_add_events(session, watch_event(0)));
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	OK(session, perfmon_overflow_program(session, 1, &overflow));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	OK(session, perfmon_session_write(session, &write, sizeof(write)));
+	for (int i = 0; i < 5; i++) {
+		touch(0, 9);
+		cr_assert_eq(count_of(session, 1), -UINT64_C(1));
+		touch(0, 1);
+		cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED);
+		OK(session, perfmon_overflow_restart(session));
+	}
+	cr_assert_eq(messages(session), 5);
+	perfmon_session_close(session);
+}
+
+/* Writing to a counter that overflows, of a set that has no turn, starts nothing. */
+Test(overflow, a_write_does_not_start_another_set)
+{
+	struct perfmon_overflow overflow = {.size = sizeof(overflow)};
+	struct perfmon_write write = {.index = 1, .value = 5};
+	char events[200];
+	struct perfmon_session *session;
+
+	snprintf(events, sizeof(events), "%s;%s", watch_event(0), watch_event(0));
+	session = session_with(events, 0);
+	OK(session, perfmon_overflow_program(session, 1, &overflow));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	OK(session, perfmon_session_write(session, &write, sizeof(write)));
+	touch(0, 8);
+	cr_assert_eq(count_of(session, 1), 5);
+	cr_assert_eq(count_of(session, 0), 8);
+	perfmon_session_close(session);
+}
+
 /* Row: PM-26: random periods stay within the mask and are not all the same. */
 Test(overflow, random_periods)
 {

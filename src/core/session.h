@@ -112,6 +112,8 @@ struct pm_arm {
 	bool stopped;	 /* it has stopped itself since it was enabled */
 	bool limited;	 /* the next overflow stops it */
 	bool due;	 /* it waits for its long reset */
+	bool moved;	 /* set back for another one's overflow, maybe after its own */
+	bool resumed;	 /* enabled again for its group's periods, stopped or not */
 	bool started;	 /* scratch of enabling */
 	uint64_t until_switch; /* overflows until the next set's turn */
 };

@@ -122,7 +122,7 @@ static bool stops_all(const struct perfmon_session *session,
 	const struct pm_instance *instance = target->parts[s].instance;
 
 	return !(session->flags & PERFMON_SESSION_ROTATE) &&
-	       instance->counters[c].leader == c &&
+	       !target->parts[s].arms[c].resumed && instance->counters[c].leader == c &&
 	       instance->counters[c].members == instance->open;
 }
 

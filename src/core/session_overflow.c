@@ -174,15 +174,26 @@ static bool is_software(const struct pm_event *event)
 	       event->attr.type == PERF_TYPE_BREAKPOINT;
 }
 
-/* Gives event FD a new PERIOD, which begins now. The kernel begins the period of a
- * software event that is on with its end (perf_swevent_start() leaves period_left at 0,
- * so that the next event overflows): such an event is off meanwhile. */
-static int begin_period(int fd, bool pause, uint64_t period)
+/*
+ * Gives counter C of PART a new PERIOD, which begins now. The kernel begins the period of
+ * a software event that is on with its end (perf_swevent_start() leaves period_left at 0,
+ * so that the next event overflows): with PAUSE its group is off meanwhile. Not the event
+ * alone: Linux 6.12 and later do not put a member on that is enabled while its leader of
+ * another software PMU is on (ctx_resched() looks at the member's PMU only).
+ */
+static int begin_period(struct pm_part *part, uint32_t c, bool pause, uint64_t period)
 {
-	int err = pause ? pm_kernel_ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) : 0;
+	const struct pm_counter *counters = part->instance->counters;
+	uint32_t leader = counters[c].leader;
+	int err = 0;
 
-	err = err ?: pm_kernel_ioctl_ptr(fd, PERF_EVENT_IOC_PERIOD, &period);
-	return err ?: pause ? pm_kernel_ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) : 0;
+	if (pause)
+		err = pm_kernel_ioctl(counters[leader].fd, PERF_EVENT_IOC_DISABLE, 0);
+	err = err ?: pm_kernel_ioctl_ptr(counters[c].fd, PERF_EVENT_IOC_PERIOD, &period);
+	if (!pause || err)
+		return err;
+	part->arms[leader].resumed = true;
+	return pm_kernel_ioctl(counters[leader].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 static int set_period(const struct perfmon_session *session, struct pm_target *target,
@@ -192,12 +203,14 @@ static int set_period(const struct perfmon_session *session, struct pm_target *t
 	struct pm_arm *arm = &part->arms[reg->planned];
 	const struct pm_counter *counter = &part->instance->counters[reg->planned];
 	uint64_t period = period_for(value);
-	bool is_on = session->state == PERFMON_RUNNING;
+	bool is_on =
+		session->state == PERFMON_RUNNING &&
+		(reg->set == target->active || session->flags & PERFMON_SESSION_ROTATE);
 	int err = 0;
 
 	if (counter->fd >= 0)
-		err = begin_period(counter->fd, is_on && is_software(counter->event),
-				   period);
+		err = begin_period(part, reg->planned,
+				   is_on && is_software(counter->event), period);
 	if (!err) {
 		arm->period = period;
 		arm->exact = period == -value;
@@ -208,15 +221,27 @@ static int set_period(const struct perfmon_session *session, struct pm_target *t
 /*
  * Linux 6.17 and later stop a breakpoint at its overflow by a mark that enabling it does
  * not take away (hw.state, in hw_breakpoint_stop() and _add()). A new period does, while
- * it is enabled; it begins properly when the breakpoint is enabled once more.
+ * it is on; it begins properly when the breakpoint is enabled once more.
  */
-static int revive(const struct pm_arm *arm, const struct pm_counter *counter)
+static int revive(struct pm_part *part)
 {
-	if (counter->event->attr.type != PERF_TYPE_BREAKPOINT || !arm->stopped)
-		return 0;
-	return begin_period(counter->fd, false, arm->period) ?:
-		       pm_kernel_ioctl(counter->fd, PERF_EVENT_IOC_DISABLE, 0) ?:
-		       pm_kernel_ioctl(counter->fd, PERF_EVENT_IOC_ENABLE, 0);
+	const struct pm_instance *instance = part->instance;
+	uint32_t c;
+	int err = 0;
+
+	for (c = 0; c < instance->count && !err; c++) {
+		struct pm_arm *arm = &part->arms[c];
+
+		if (!arm->stopped)
+			continue;
+		if (instance->counters[c].event->attr.type == PERF_TYPE_BREAKPOINT)
+			err = begin_period(part, c, false, arm->period)
+				      ?: begin_period(part, c, true, arm->period);
+		part->arms[instance->counters[c].leader].resumed = false;
+		if (!err)
+			arm->stopped = false;
+	}
+	return err;
 }
 
 int pm_overflow_written(struct perfmon_session *session, uint32_t i, uint64_t value)
@@ -256,6 +281,23 @@ static void set_back_now(struct perfmon_session *session, struct pm_register *re
 	pm_session_rebase(session, i);
 }
 
+/* Whether REG, which has overflowed, still counts on from there: another overflow may
+ * have set it back before its own was handled. */
+static bool counts_on(struct perfmon_session *session, struct pm_arm *arm,
+		      struct pm_register *reg)
+{
+	bool syscall;
+
+	if (!arm->moved)
+		return true;
+	arm->moved = false;
+	if (session->state == PERFMON_RUNNING)
+		session->stamp++;
+	return !pm_session_collect(session, (uint32_t)(reg - session->registers),
+				   &syscall) &&
+	       reg->base.value + reg->now.value < LONGEST_PERIOD;
+}
+
 void pm_overflow_reset(struct perfmon_session *session, struct pm_target *target,
 		       struct pm_register *reg, uint64_t reset)
 {
@@ -263,7 +305,7 @@ void pm_overflow_reset(struct perfmon_session *session, struct pm_target *target
 	uint64_t value = next_reset(reg, reset);
 
 	arm->due = reg->overflow.due = false;
-	if (arm->exact && arm->period == -value) {
+	if (counts_on(session, arm, reg) && arm->exact && arm->period == -value) {
 		reg->base.value += value;
 		reg->own_base.value += value;
 		pm_session_rebase(session, (uint32_t)(reg - session->registers));
@@ -291,6 +333,7 @@ void pm_overflow_reset_others(struct perfmon_session *session, struct pm_target 
 
 			set_back_now(session, reg, value);
 			set_period(session, target, reg, value);
+			target->parts[reg->set].arms[reg->planned].moved = true;
 		} else {
 			set_back_now(session, reg, 0);
 		}
@@ -405,17 +448,18 @@ static int open_ring(struct perfmon_session *session, struct pm_target *target, 
 	return 0;
 }
 
-/* Resets that were due on earlier targets are so on TARGET. */
+/* Resets that were due on earlier targets are so on TARGET, whatever the values are by
+ * now. */
 static void arm_due(const struct perfmon_session *session, struct pm_target *target)
 {
 	uint32_t i;
 
 	for (i = 0; i < session->count; i++) {
 		const struct pm_register *reg = &session->registers[i];
+		struct pm_arm *arm = &target->parts[reg->set].arms[reg->planned];
 
 		if (reg->overflow.on)
-			target->parts[reg->set].arms[reg->planned].due =
-				reg->overflow.due;
+			arm->moved = arm->due = reg->overflow.due;
 	}
 }
 
@@ -515,9 +559,6 @@ int pm_overflow_enable(struct perfmon_session *session, struct pm_target *target
 						   : PERF_EVENT_IOC_REFRESH,
 				      !arm->limited);
 		arm->limited |= !err;
-		err = err ?: revive(arm, &instance->counters[c]);
-		if (!err)
-			arm->stopped = false;
 		if (!err && instance->counters[c].leader == c)
 			arm->started = true;
 	}
@@ -529,8 +570,8 @@ int pm_overflow_enable(struct perfmon_session *session, struct pm_target *target
 		    !part->arms[c].started)
 			failed = pm_kernel_ioctl(instance->counters[c].fd,
 						 PERF_EVENT_IOC_ENABLE, 0);
-		part->arms[c].started = false;
+		part->arms[c].started = part->arms[c].resumed = false;
 		err = err ?: failed;
 	}
-	return err;
+	return err ?: revive(part);
 }
