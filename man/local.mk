@@ -17,5 +17,5 @@ dist_man_MANS += man/perfmon.1 man/perfmon-report.1
 else
 EXTRA_DIST += man/perfmon.1 man/perfmon-report.1
 endif
-EXTRA_DIST += doc/profile-layout.md doc/report-formats.md doc/stat-formats.md
+EXTRA_DIST += doc/metrics.md doc/profile-layout.md doc/report-formats.md doc/stat-formats.md
 EXTRA_DIST += doc/rules.md

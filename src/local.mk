@@ -51,6 +51,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/log_process.c src/core/log_read.c src/core/log_read.h \
 	src/core/log_write.c src/core/log_write.h \
 	src/core/machine_id.c src/core/machine_id.h \
+	src/core/metric.c src/core/metric.h \
 	src/core/options.c src/core/options.h \
 	src/core/refusal.c src/core/refusal.h \
 	src/core/reader.c src/core/recovery.c \
@@ -79,6 +80,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/regions.c src/core/regions.h src/core/reread.c \
 	src/core/report.c src/core/report.h src/core/report_call.c src/core/report_csv.c \
 	src/core/report_exit.c src/core/report_formats.h src/core/report_frame.c src/core/report_json.c \
+	src/core/report_metric.c \
 	src/core/report_model.c src/core/report_model.h src/core/report_out.c \
 	src/core/report_out.h src/core/report_roles.c src/core/report_text.c \
 	src/core/report_tree.c \

@@ -76,6 +76,7 @@ if HAVE_CRITERION
 CRITERION_TESTS = tests/test_options tests/test_report tests/test_snapshot
 CRITERION_TESTS += tests/test_cover
 CRITERION_TESTS += tests/test_profile_file
+CRITERION_TESTS += tests/test_metric
 CRITERION_TESTS += tests/test_process
 CRITERION_TESTS += tests/test_counter_read tests/test_guest_read tests/test_instance \
 	tests/test_read tests/test_session
@@ -181,6 +182,10 @@ tests_test_profile_file_SOURCES = tests/test_profile_file.c tests/profile_builde
 	tests/region_probe.h
 tests_test_profile_file_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_profile_file_LDADD = $(TEST_LIBS)
+
+tests_test_metric_SOURCES = tests/test_metric.c tests/profile_builder.h
+tests_test_metric_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
+tests_test_metric_LDADD = $(TEST_LIBS) $(JANSSON_LIBS)
 
 tests_test_snapshot_SOURCES = tests/test_snapshot.c tests/profile_builder.h
 tests_test_snapshot_CPPFLAGS = $(TEST_CPPFLAGS)

@@ -19,6 +19,7 @@ static void clear(void)
 		"PERFMON_PROFILE",
 		"PERFMON_THREADS",
 		"PERFMON_BIAS",
+		"PERFMON_METRICS",
 		"PERFMON_ARM",
 		"PERFMON_FENCE",
 		"PERFMON_DEBUG",
@@ -68,6 +69,7 @@ Test(options, every_variable_is_taken)
 	setenv("PERFMON_PROFILE", "/tmp/p", 1);
 	setenv("PERFMON_THREADS", "keep", 1);
 	setenv("PERFMON_BIAS", "subtract", 1);
+	setenv("PERFMON_METRICS", "none; a = 1 / cycles", 1);
 	setenv("PERFMON_ARM", "0", 1);
 	setenv("PERFMON_FENCE", "1", 1);
 	setenv("PERFMON_DEBUG", "1", 1);
@@ -80,6 +82,7 @@ Test(options, every_variable_is_taken)
 	cr_assert_str_eq(o.profile_path, "/tmp/p");
 	cr_assert(o.format == PM_FORMAT_JSON);
 	cr_assert(!o.arm && o.fence && o.debug && o.keep_threads && o.subtract_bias);
+	cr_assert_eq(o.metrics->count, 1);
 	cr_assert_eq(o.note_count, 0);
 	pm_options_free(&o);
 }

@@ -26,6 +26,10 @@ static const char help[] =
 	"                        the pid, %r the MPI rank, %h the host\n"
 	"  -f, --format FORMAT   text (default), flat, json, csv\n"
 	"  -t, --per-thread      keep threads apart and report each\n"
+	"  -m, --metrics TEXT    more columns, by formulas: 'NAME = FORMULA; ...', "
+	"@FILE; "
+	"none:\n"
+	"                        not even the built-in ones\n"
 	"  -o, --profile PATH    keep the profile in a file, %p %r %h as above\n"
 	"  -b, --subtract-bias   report counts less what an empty region counts\n"
 	"      --disarmed        count from perfmon_region_arm() on\n"
@@ -75,6 +79,7 @@ static const struct option options[] = {
 	{"report", required_argument, NULL, 'r'},
 	{"format", required_argument, NULL, 'f'},
 	{"per-thread", no_argument, NULL, 't'},
+	{"metrics", required_argument, NULL, 'm'},
 	{"profile", required_argument, NULL, 'o'},
 	{"subtract-bias", no_argument, NULL, 'b'},
 	{"disarmed", no_argument, NULL, 'D'},
@@ -90,7 +95,7 @@ int cli_run(int argc, char **argv)
 	int c, err, status = 0;
 
 	argv[0] = (char *)(uintptr_t) "perfmon run";
-	while ((c = getopt_long(argc, argv, "+e:r:f:to:bvh", options, NULL)) >= 0) {
+	while ((c = getopt_long(argc, argv, "+e:r:f:tm:o:bvh", options, NULL)) >= 0) {
 		const char *name = NULL, *value = "1";
 
 		switch (c) {
@@ -109,6 +114,10 @@ int cli_run(int argc, char **argv)
 		case 't':
 			name = "PERFMON_THREADS";
 			value = "keep";
+			break;
+		case 'm':
+			name = "PERFMON_METRICS";
+			value = optarg;
 			break;
 		case 'o':
 			name = "PERFMON_PROFILE";

@@ -279,6 +279,16 @@ static void events_read(struct pm_options *options, int *err)
 	options->events_auto = false;
 }
 
+static void metrics_read(struct pm_options *options)
+{
+	const char *value = variable("PERFMON_METRICS");
+	struct pm_diag diag = {0};
+
+	if (value && pm_metrics_parse(value, &options->metrics, &diag))
+		note(options, "PERFMON_METRICS: %s: went on with the built-in metrics",
+		     diag.text);
+}
+
 void pm_options_default(struct pm_options *options)
 {
 	*options = (struct pm_options){
@@ -310,6 +320,7 @@ int pm_options_read(struct pm_options *options, struct pm_diag *diag)
 					  "the profile was kept in memory", &err);
 	options->keep_threads = choice(options, "PERFMON_THREADS", threads, 0);
 	options->subtract_bias = choice(options, "PERFMON_BIAS", bias, 0);
+	metrics_read(options);
 	options->arm = truth(options, "PERFMON_ARM", true);
 	options->fence = truth(options, "PERFMON_FENCE", false);
 	options->debug = truth(options, "PERFMON_DEBUG", false);
@@ -324,6 +335,7 @@ void pm_options_free(struct pm_options *options)
 	if (!options)
 		return;
 	free(options->events);
+	pm_metrics_free(options->metrics);
 	free(options->output_path);
 	free(options->profile_path);
 	for (uint32_t i = 0; i < options->note_count; i++)

@@ -11,6 +11,7 @@
  *   PERFMON_THREADS  fold (default): threads that end are summed; keep: each stays apart
  *                    and the report shows each
  *   PERFMON_BIAS     keep (default); subtract: counts less what an empty region counts
+ *   PERFMON_METRICS  formulas ("NAME = FORMULA"; ";" or lines between), @FILE, none
  *   PERFMON_ARM      1 (default) or 0
  *   PERFMON_FENCE    0 (default) or 1
  *   PERFMON_DEBUG    0 (default) or 1
@@ -32,6 +33,7 @@
 #include <stdint.h>
 
 #include "core/diag.h"
+#include "core/metric.h"
 
 enum pm_output { PM_OUTPUT_STDERR, PM_OUTPUT_STDOUT, PM_OUTPUT_NONE, PM_OUTPUT_PATH };
 
@@ -70,7 +72,8 @@ struct pm_options {
 	bool debug;
 	bool keep_threads;
 	bool subtract_bias;
-	uint32_t sample_pages; /* a power of two */
+	struct pm_metrics *metrics; /* NULL: the built-in ones */
+	uint32_t sample_pages;	    /* a power of two */
 	uint32_t call_depth;
 	uint64_t min_period;
 	int rank;  /* -1: no launcher */

@@ -29,7 +29,8 @@ int pm_report_write(const struct pm_snapshot *snapshot,
 		return -ENOMEM;
 	out->sink = sink;
 	out->argument = argument;
-	err = pm_report_model_make(&model, snapshot, options->subtract_bias);
+	err = pm_report_model_make(&model, snapshot, options->subtract_bias,
+				   options->metrics);
 	if (err)
 		goto out_free;
 	err = pm_report_tree_make(&all, &model, -1);
@@ -149,6 +150,7 @@ int pm_report_at_exit(const struct pm_snapshot *snapshot,
 		.format = options->format,
 		.per_thread = options->keep_threads,
 		.subtract_bias = options->subtract_bias,
+		.metrics = options->metrics,
 		.notes = notes,
 	};
 	struct pm_machine machine;

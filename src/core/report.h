@@ -17,6 +17,7 @@ struct pm_report_options {
 	bool per_thread;    /* each thread's tree too, after that of all threads */
 	bool subtract_bias; /* counts less what measuring itself counts */
 	bool has_died;	    /* its process did not end it, and writes it no more */
+	const struct pm_metrics *metrics; /* NULL: the built-in ones */
 	const struct pm_machine *machine; /* the profile's; NULL: not known */
 	const char *const *notes;	  /* more sentences, after the profile's */
 	uint32_t note_count;

@@ -62,6 +62,7 @@ static int report(int fd, const struct perfmon_report_options *options)
 			.format = all.format,
 			.per_thread = all.keep_threads,
 			.subtract_bias = all.subtract_bias,
+			.metrics = all.metrics,
 			.machine = &machine,
 		};
 

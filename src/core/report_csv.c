@@ -50,8 +50,8 @@ static void header(const struct pm_report *report, struct pm_out *out)
 		heading(out, name, ".coverage");
 		heading(out, name, ".status");
 	}
-	for (uint32_t r = 0; r < model->ratio_count; r++)
-		heading(out, model->ratios[r].key, "");
+	for (uint32_t m = 0; m < model->metric_count; m++)
+		heading(out, model->metrics[m].metric->name, "");
 	pm_out_text(out, END_OF_LINE);
 }
 
@@ -150,8 +150,8 @@ static int row(const struct pm_report_tree *tree, uint32_t n, const char *thread
 	number(out, node->torn);
 	for (uint32_t e = 0; e < model->event_count; e++)
 		count_write(tree, n, e, out);
-	for (uint32_t r = 0; r < model->ratio_count; r++) {
-		struct pm_value value = pm_report_ratio(tree, n, r, false);
+	for (uint32_t m = 0; m < model->metric_count; m++) {
+		struct pm_value value = pm_report_metric(tree, n, m, false);
 
 		real(out, value.value, value.state == PM_COUNTED);
 	}

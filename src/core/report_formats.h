@@ -27,8 +27,8 @@ void pm_report_text_notes(const struct pm_report *report, struct pm_out *out);
 
 /* "2026-01-31T12:00:00Z" or with a space and " UTC" for people; "" for 0. */
 void pm_report_date(char *buffer, size_t size, uint64_t realtime_ns, bool iso);
-/* The notes of the profile, then those of the options that are new. NULL after the last.
- */
+/* The notes of the profile, of the model, and those of the options that are new. NULL
+ * after the last. */
 const char *pm_report_note(const struct pm_report *report, uint32_t i);
 /* How long the profile has been gathered, and how long a thread has lived, in ns. */
 double pm_report_duration(const struct pm_snapshot *snapshot);

@@ -25,10 +25,14 @@ const char *pm_report_note(const struct pm_report *report, uint32_t i)
 {
 	const struct pm_snapshot *s = report->snapshot;
 	const struct pm_report_options *options = report->options;
+	const struct pm_report_model *model = report->model;
 
 	if (i < s->note_count)
 		return s->notes[i];
 	i -= s->note_count;
+	if (i < model->note_count)
+		return model->notes[i];
+	i -= model->note_count;
 	/* The notes of the options may stand in the profile, too. */
 	for (uint32_t o = 0; o < options->note_count; o++) {
 		bool known = false;

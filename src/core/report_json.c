@@ -202,11 +202,28 @@ static void put_events(struct json *j, const struct pm_report *report)
 	close_as(j, "]");
 	key(j, "ratios");
 	open_as(j, "[");
-	for (uint32_t r = 0; r < model->ratio_count; r++) {
+	for (uint32_t m = 0; m < model->metric_count; m++) {
+		const struct pm_metric *metric = model->metrics[m].metric;
+
 		next(j);
 		open_as(j, "{");
-		put_string(j, "name", model->ratios[r].key);
-		put_string(j, "meaning", model->ratios[r].formula);
+		put_string(j, "name", metric->name);
+		put_string(j, "meaning",
+			   metric->meaning ? metric->meaning : metric->formula);
+		close_as(j, "}");
+	}
+	close_as(j, "]");
+	key(j, "metrics");
+	open_as(j, "[");
+	for (uint32_t m = 0; m < model->metric_count; m++) {
+		const struct pm_metric *metric = model->metrics[m].metric;
+
+		next(j);
+		open_as(j, "{");
+		put_string(j, "name", metric->name);
+		put_string(j, "formula", metric->formula);
+		put_string(j, "unit", metric->unit);
+		put_bool(j, "built_in", metric->heading != NULL);
 		close_as(j, "}");
 	}
 	close_as(j, "]");
@@ -240,6 +257,21 @@ static void put_count(struct json *j, const struct pm_report_tree *tree, uint32_
 	put_number(j, "measured", count->measured);
 	put_number(j, "threads", count->threads);
 	put_real(j, "squares", count->squares, count->squares > 0);
+	close_as(j, "}");
+}
+
+static void put_metric(struct json *j, const struct pm_report_tree *tree, uint32_t n,
+		       uint32_t m)
+{
+	struct pm_value in = pm_report_metric(tree, n, m, false);
+	struct pm_value ex = pm_report_metric(tree, n, m, true);
+
+	next(j);
+	open_as(j, "{");
+	put_real(j, "value", in.value, in.state == PM_COUNTED);
+	put_real(j, "exclusive_value", ex.value, ex.state == PM_COUNTED);
+	put_real(j, "coverage", in.coverage, in.state != PM_NEVER_OPENED);
+	put_bool(j, "estimated", in.marks & PM_MARK_MULTIPLEXED);
 	close_as(j, "}");
 }
 
@@ -313,8 +345,8 @@ static void put_node(struct json *j, const struct pm_report_tree *tree, uint32_t
 	close_as(j, "]");
 	key(j, "ratios");
 	open_as(j, "[");
-	for (uint32_t r = 0; r < model->ratio_count; r++) {
-		struct pm_value value = pm_report_ratio(tree, n, r, false);
+	for (uint32_t m = 0; m < model->metric_count; m++) {
+		struct pm_value value = pm_report_metric(tree, n, m, false);
 
 		next(j);
 		if (value.state == PM_COUNTED)
@@ -322,6 +354,11 @@ static void put_node(struct json *j, const struct pm_report_tree *tree, uint32_t
 		else
 			pm_out_text(j->out, "null");
 	}
+	close_as(j, "]");
+	key(j, "metrics");
+	open_as(j, "[");
+	for (uint32_t m = 0; m < model->metric_count; m++)
+		put_metric(j, tree, n, m);
 	close_as(j, "]");
 	close_as(j, "}");
 }

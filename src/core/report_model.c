@@ -146,58 +146,9 @@ static int regions_make(struct pm_report_model *model)
 	return 0;
 }
 
-static int event_of_role(const struct pm_report_model *model, enum pm_role role,
-			 const char *suffix)
-{
-	for (uint32_t e = 0; e < model->event_count; e++)
-		if (model->events[e].role == role &&
-		    (!suffix || !strcmp(suffix, model->events[e].suffix)))
-			return (int)e;
-	return -1;
-}
-
-static void ratios_make(struct pm_report_model *model)
-{
-	static const struct {
-		struct pm_ratio ratio;
-		enum pm_role above, below; /* PM_ROLE_NONE: time */
-	} all[] = {
-		{{"IPC", "ipc", "instructions per cycle", 1, 2, 0, 0},
-		 PM_ROLE_INSTRUCTIONS,
-		 PM_ROLE_CYCLES},
-		{{"GHz", "ghz", "cycles per nanosecond on the CPU", 1, 2, 0, 0},
-		 PM_ROLE_CYCLES,
-		 PM_ROLE_NONE},
-		{{"br-miss%", "branch_miss_percent", "branch misses per 100 branches",
-		  100, 2, 0, 0},
-		 PM_ROLE_BRANCH_MISSES,
-		 PM_ROLE_BRANCHES},
-		{{"cache-miss%", "cache_miss_percent",
-		  "cache misses per 100 cache references", 100, 2, 0, 0},
-		 PM_ROLE_CACHE_MISSES,
-		 PM_ROLE_CACHE_REFERENCES},
-	};
-
-	for (size_t i = 0; i < PM_RATIOS; i++) {
-		struct pm_ratio *ratio = &model->ratios[model->ratio_count];
-
-		*ratio = all[i].ratio;
-		ratio->above = event_of_role(model, all[i].above, NULL);
-		if (ratio->above < 0)
-			continue;
-		ratio->below = -1;
-		if (all[i].below != PM_ROLE_NONE) {
-			ratio->below = event_of_role(model, all[i].below,
-						     model->events[ratio->above].suffix);
-			if (ratio->below < 0)
-				continue;
-		}
-		model->ratio_count++;
-	}
-}
-
 int pm_report_model_make(struct pm_report_model *model,
-			 const struct pm_snapshot *snapshot, bool subtract_bias)
+			 const struct pm_snapshot *snapshot, bool subtract_bias,
+			 const struct pm_metrics *metrics)
 {
 	int err;
 
@@ -207,18 +158,18 @@ int pm_report_model_make(struct pm_report_model *model,
 	err = events_make(model);
 	if (!err)
 		err = regions_make(model);
-	if (err) {
+	if (!err)
+		err = pm_report_metrics_bind(model, metrics);
+	if (err)
 		pm_report_model_free(model);
-		return err;
-	}
-	ratios_make(model);
-	return 0;
+	return err;
 }
 
 void pm_report_model_free(struct pm_report_model *model)
 {
 	for (uint32_t p = 0; model->event_of && p < model->snapshot->plan_count; p++)
 		free(model->event_of[p]);
+	pm_report_metrics_free(model);
 	free(model->event_of);
 	free(model->events);
 	free(model->region_of);
@@ -255,9 +206,19 @@ static struct pm_report_count count_less(const struct pm_report_count *a,
 	d.sum = pm_less(a->sum, b->sum);
 	d.lost_ns = pm_less(a->lost_ns, b->lost_ns);
 	d.windows = pm_less(a->windows, b->windows);
+	d.time_ns = fmax(0, a->time_ns - b->time_ns);
 	d.on_cpu_ns = fmax(0, a->on_cpu_ns - b->on_cpu_ns);
 	d.running_ns = fmax(0, a->running_ns - b->running_ns);
 	return d;
+}
+
+struct pm_report_count pm_report_sums(const struct pm_report_tree *tree, uint32_t node,
+				      uint32_t event, bool exclusive)
+{
+	size_t at = (size_t)node * tree->model->event_count + event;
+
+	return exclusive ? count_less(&tree->counts[at], &tree->children[at])
+			 : tree->counts[at];
 }
 
 struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node,
@@ -265,12 +226,9 @@ struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node
 {
 	const struct pm_report_event *e = &tree->model->events[event];
 	const struct pm_report_node *n = &tree->nodes[node];
-	size_t at = (size_t)node * tree->model->event_count + event;
-	struct pm_report_count c = tree->counts[at];
+	struct pm_report_count c = pm_report_sums(tree, node, event, exclusive);
 	struct pm_value v = {.state = PM_COUNTED};
 
-	if (exclusive)
-		c = count_less(&c, &tree->children[at]);
 	v.sum = c.sum;
 	v.value = (double)c.sum;
 	v.threads = c.threads;
@@ -301,37 +259,6 @@ struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node
 		   (n->fallback_reads && e->user_read ? PM_MARK_FALLBACK : 0) |
 		   (n->dropped_counts ? PM_MARK_DROPPED : 0) |
 		   (n->defects ? PM_MARK_DEFECT : 0);
-	return v;
-}
-
-struct pm_value pm_report_ratio(const struct pm_report_tree *tree, uint32_t node,
-				uint32_t ratio, bool exclusive)
-{
-	const struct pm_ratio *r = &tree->model->ratios[ratio];
-	struct pm_value v = pm_report_count(tree, node, (uint32_t)r->above, exclusive),
-			below;
-	size_t at = (size_t)node * tree->model->event_count + (uint32_t)r->above;
-
-	if (r->below >= 0) {
-		below = pm_report_count(tree, node, (uint32_t)r->below, exclusive);
-	} else {
-		struct pm_report_count c = tree->counts[at];
-
-		if (exclusive)
-			c = count_less(&c, &tree->children[at]);
-		below = (struct pm_value){.state = PM_COUNTED,
-					  .value = c.on_cpu_ns,
-					  .coverage = 1,
-					  .threads = c.threads};
-	}
-	if (below.state > v.state)
-		v.state = below.state;
-	if (v.state == PM_COUNTED && below.value <= 0)
-		v.state = PM_NOT_COUNTED;
-	v.marks |= below.marks;
-	if (below.coverage < v.coverage)
-		v.coverage = below.coverage;
-	v.value = v.state == PM_COUNTED ? v.value / below.value * r->factor : 0;
 	return v;
 }
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/metric.h"
 #include "core/report.h"
 
 /* What an event is for ratios. */
@@ -28,6 +29,17 @@ enum pm_role {
 enum pm_role pm_role_of(const struct perfmon_profile_counter *counter,
 			const char **suffix);
 
+/* An event's name as somebody wrote it. */
+struct pm_event_name {
+	const char *bare; /* without PMU and modifiers */
+	size_t length;
+	size_t stem;	    /* bytes of all but the modifiers */
+	const char *suffix; /* its modifiers, "" without any */
+	bool pmu;	    /* it names a PMU */
+	enum pm_role role;
+};
+struct pm_event_name pm_event_name_of(const char *text);
+
 /* A logical event: one column. */
 struct pm_report_event {
 	char name[128];
@@ -43,16 +55,14 @@ struct pm_report_event {
 	bool syscall_read;
 };
 
-struct pm_ratio {
-	const char *name;    /* in text */
-	const char *key;     /* in JSON and CSV */
-	const char *formula; /* for the legend */
-	double factor;
-	int decimals;
-	int above; /* event indices; -1: time on the CPU in ns */
-	int below;
+/* A metric whose inputs are all counted: one column. */
+struct pm_report_metric {
+	const struct pm_metric *metric;
+	uint32_t events[PM_METRIC_INPUTS]; /* of its inputs; PM_NO_EVENT: no event */
+	uint32_t base; /* the first event: times and visits are those of its counts;
+			* PM_NO_EVENT: of the node */
 };
-#define PM_RATIOS 4
+#define PM_NO_EVENT UINT32_MAX
 
 /* Sums of one event over some visits and threads. */
 struct pm_report_count {
@@ -61,8 +71,9 @@ struct pm_report_count {
 	uint64_t measured; /* visits */
 	uint64_t windows;  /* measured visits, those of nodes below included */
 	uint64_t threads;  /* in which it was open */
-	double on_cpu_ns;  /* of the measured visits in these threads */
-	double running_ns; /* the part of that on the hardware */
+	double time_ns;	   /* of the measured visits in these threads */
+	double on_cpu_ns;  /* the part of that on the CPU */
+	double running_ns; /* and of that on the hardware */
 	double squares;
 };
 
@@ -93,10 +104,13 @@ struct pm_report_model {
 	bool subtract_bias;
 	uint32_t event_count;
 	struct pm_report_event *events;
-	uint32_t **event_of; /* by plan and counter */
-	uint32_t *region_of; /* by id: the lowest id with the same name */
-	uint32_t ratio_count;
-	struct pm_ratio ratios[PM_RATIOS];
+	uint32_t **event_of;		/* by plan and counter */
+	uint32_t *region_of;		/* by id: the lowest id with the same name */
+	struct pm_metrics *own_metrics; /* NULL: the caller's */
+	uint32_t metric_count;
+	struct pm_report_metric *metrics;
+	uint32_t note_count;
+	char **notes; /* what is not there, and why */
 };
 
 struct pm_report_tree {
@@ -110,9 +124,11 @@ struct pm_report_tree {
 	uint64_t threads;
 };
 
-/* Each 0 or -ENOMEM. SNAPSHOT must stay alive as long as the model. */
+/* Each 0 or -ENOMEM. SNAPSHOT and METRICS (NULL: the built-in ones) must stay alive as
+ * long as the model. */
 int pm_report_model_make(struct pm_report_model *model,
-			 const struct pm_snapshot *snapshot, bool subtract_bias);
+			 const struct pm_snapshot *snapshot, bool subtract_bias,
+			 const struct pm_metrics *metrics);
 void pm_report_model_free(struct pm_report_model *model);
 
 /* The tree of thread number THREAD of the snapshot, or of all (-1). */
@@ -157,8 +173,18 @@ struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node
 /* In ticks. */
 struct pm_value pm_report_time(const struct pm_report_tree *tree, uint32_t node,
 			       bool exclusive);
-struct pm_value pm_report_ratio(const struct pm_report_tree *tree, uint32_t node,
-				uint32_t ratio, bool exclusive);
+/* In the metric's unit; what an input lacks, it lacks. */
+struct pm_value pm_report_metric(const struct pm_report_tree *tree, uint32_t node,
+				 uint32_t metric, bool exclusive);
+/* Its name as a table's heading. */
+const char *pm_report_metric_heading(const struct pm_report_metric *metric);
+/* The parts of the model that are metrics: for pm_report_model_make() and _free(). */
+int pm_report_metrics_bind(struct pm_report_model *model,
+			   const struct pm_metrics *metrics);
+void pm_report_metrics_free(struct pm_report_model *model);
+/* The sums of EVENT in NODE, exclusive if asked for. */
+struct pm_report_count pm_report_sums(const struct pm_report_tree *tree, uint32_t node,
+				      uint32_t event, bool exclusive);
 /* Of the time of one visit, in ticks; negative if there is none. */
 double pm_report_mean(const struct pm_report_node *node);
 double pm_report_deviation(const struct pm_report_node *node);

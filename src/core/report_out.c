@@ -278,11 +278,40 @@ void pm_cell_count(char *buffer, double count)
 	suffix(buffer, "", prefixes[prefix], "");
 }
 
+char *pm_cell_number(char *buffer, double value)
+{
+	double size = fabs(value);
+	char *to = buffer;
+	int exponent = 0;
+
+	if (!isfinite(value)) {
+		strcpy(buffer, "?");
+		return buffer;
+	}
+	if (value < 0)
+		*to++ = '-';
+	if (size >= 99999.5) {
+		pm_cell_count(to, size);
+	} else if (size >= 0.09995 || size == 0) {
+		significant(to, size);
+	} else {
+		for (; size < 0.99995 && exponent < 400; exponent++)
+			size *= 10;
+		significant(to, size);
+		snprintf(to + strlen(to), 8, "e-%d", exponent);
+	}
+	return buffer;
+}
+
 void pm_cell_unit(char *buffer, double value, const char *unit)
 {
 	static const char *const prefixes[] = {"n", "u", "m", "", "k", "M", "G", "T"};
 	unsigned int prefix = 3;
 
+	if (value < 0) {
+		*buffer++ = '-';
+		value = -value;
+	}
 	if (value > 0) {
 		while (value >= 999.95 && prefix < 7) {
 			value /= 1000;

@@ -36,7 +36,8 @@ int pm_out_end(struct pm_out *out); /* flushes; 0 or the sink's error */
 #define PM_CELL 40
 void pm_cell_fixed(char *buffer, double value, int decimals);
 void pm_cell_time(char *buffer, double ns);
-void pm_cell_count(char *buffer, double count); /* exact below 100,000 */
+void pm_cell_count(char *buffer, double count);	  /* exact below 100,000 */
+char *pm_cell_number(char *buffer, double value); /* small and negative ones, too */
 void pm_cell_unit(char *buffer, double value, const char *unit);
 
 /* The character at TEXT and its length in bytes; -1 (length 1) if it is no UTF-8. */

@@ -85,6 +85,21 @@ static const char *bare(const char *name, size_t *length, const char **suffix)
 	return name;
 }
 
+struct pm_event_name pm_event_name_of(const char *text)
+{
+	struct pm_event_name name = {.role = PM_ROLE_NONE};
+
+	name.bare = bare(text, &name.length, &name.suffix);
+	name.pmu = name.bare != text;
+	name.stem = (size_t)(name.bare - text) + name.length +
+		    (name.pmu && name.bare[name.length] == '/');
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strlen(known[i].name) == name.length &&
+		    !strncasecmp(known[i].name, name.bare, name.length))
+			name.role = known[i].role;
+	return name;
+}
+
 enum pm_role pm_role_of(const struct perfmon_profile_counter *counter,
 			const char **suffix)
 {
@@ -96,16 +111,12 @@ enum pm_role pm_role_of(const struct perfmon_profile_counter *counter,
 		[PERF_COUNT_HW_BRANCH_INSTRUCTIONS] = PM_ROLE_BRANCHES,
 		[PERF_COUNT_HW_BRANCH_MISSES] = PM_ROLE_BRANCH_MISSES,
 	};
-	size_t length;
-	const char *name = bare(counter->name, &length, suffix);
+	struct pm_event_name name = pm_event_name_of(counter->name);
 
+	*suffix = name.suffix;
 	/* The high half of the word names a core PMU on hybrid CPUs. */
 	if (counter->type == PERF_TYPE_HARDWARE &&
 	    (uint32_t)counter->config[0] < sizeof(generic) / sizeof(generic[0]))
 		return generic[(uint32_t)counter->config[0]];
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (strlen(known[i].name) == length &&
-		    !strncasecmp(known[i].name, name, length))
-			return known[i].role;
-	return PM_ROLE_NONE;
+	return name.role;
 }

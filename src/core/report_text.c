@@ -100,6 +100,25 @@ static void cell_event(struct table *table, struct cell *cell,
 		pm_cell_count(cell->text, scaled);
 }
 
+static void cell_metric(struct table *table, struct cell *cell,
+			const struct pm_value *value, const struct pm_metric *metric)
+{
+	cell_value(table, cell, value);
+	if (value->state != PM_COUNTED)
+		return;
+	/* The headings of built-in ones say what they are. */
+	if (metric->heading)
+		pm_cell_fixed(cell->text, value->value, 2);
+	else if (!strcmp(metric->unit, "ns") && value->value >= 0)
+		pm_cell_time(cell->text, value->value);
+	else if (!strcmp(metric->unit, "%"))
+		strcat(pm_cell_number(cell->text, value->value), " %");
+	else if (*metric->unit)
+		pm_cell_unit(cell->text, value->value, metric->unit);
+	else
+		pm_cell_number(cell->text, value->value);
+}
+
 static void cell_ticks(struct table *table, struct cell *cell, double ticks)
 {
 	cell->marks[0] = '\0';
@@ -140,12 +159,9 @@ static void row_fill(struct table *table, uint32_t n)
 		value = pm_report_count(tree, n, e, tree->flat);
 		cell_event(table, cell++, &value, model->events[e].first);
 	}
-	for (uint32_t r = 0; r < model->ratio_count; r++) {
-		value = pm_report_ratio(tree, n, r, tree->flat);
-		cell_value(table, cell, &value);
-		if (value.state == PM_COUNTED)
-			pm_cell_fixed(cell->text, value.value, model->ratios[r].decimals);
-		cell++;
+	for (uint32_t m = 0; m < model->metric_count; m++) {
+		value = pm_report_metric(tree, n, m, tree->flat);
+		cell_metric(table, cell++, &value, model->metrics[m].metric);
 	}
 }
 
@@ -239,7 +255,7 @@ static int table_write(const struct pm_report_tree *tree, struct pm_out *out,
 	struct table table = {.tree = tree};
 	int err = 0;
 
-	table.count = FIXED_COLUMNS + model->event_count + model->ratio_count;
+	table.count = FIXED_COLUMNS + model->event_count + model->metric_count;
 	table.columns = calloc(table.count, sizeof(*table.columns));
 	table.row = calloc(table.count, sizeof(*table.row));
 	if (table.columns && table.row) {
@@ -247,9 +263,9 @@ static int table_write(const struct pm_report_tree *tree, struct pm_out *out,
 			table.columns[c].heading = headings[c];
 		for (uint32_t e = 0; e < model->event_count; e++)
 			table.columns[FIXED_COLUMNS + e].heading = model->events[e].name;
-		for (uint32_t r = 0; r < model->ratio_count; r++)
-			table.columns[FIXED_COLUMNS + model->event_count + r].heading =
-				model->ratios[r].name;
+		for (uint32_t m = 0; m < model->metric_count; m++)
+			table.columns[FIXED_COLUMNS + model->event_count + m].heading =
+				pm_report_metric_heading(&model->metrics[m]);
 		measure(&table);
 		print(&table, out);
 		*marks |= table.marks;

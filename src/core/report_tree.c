@@ -175,8 +175,7 @@ static void counts_add(const struct pm_report_model *model, struct pm_report_cou
 	const struct pm_snapshot *s = model->snapshot;
 	uint64_t visits = pm_snapshot_visits(from);
 	uint64_t measured = pm_less(visits, from->dropped_counts);
-	double ns =
-		pm_snapshot_ns(s, (double)from->time_ticks) - (double)from->off_cpu_ns;
+	double time = pm_snapshot_ns(s, (double)from->time_ticks), ns;
 	uint64_t seen =
 		0; /* events of this thread, so that parts count their thread once */
 	const uint32_t *of;
@@ -185,7 +184,9 @@ static void counts_add(const struct pm_report_model *model, struct pm_report_cou
 		return;
 	of = model->event_of[thread->plan - s->plans];
 	/* The counts' time base is that of the visits that were counted. */
-	ns = visits && ns > 0 ? ns * ((double)measured / (double)visits) : 0;
+	time = visits ? time * ((double)measured / (double)visits) : 0;
+	ns = visits ? (double)from->off_cpu_ns * ((double)measured / (double)visits) : 0;
+	ns = fmax(0, time - ns);
 	for (uint32_t c = 0; c < thread->plan->counter_count; c++) {
 		struct pm_report_count *count = &to[of[c]];
 		bool first = true;
@@ -202,6 +203,7 @@ static void counts_add(const struct pm_report_model *model, struct pm_report_cou
 						     : 1);
 			add(&count->measured, measured);
 			add(&count->windows, measured);
+			count->time_ns += time;
 			count->on_cpu_ns += ns;
 		}
 		add(&count->sum, from->count[c].sum);
@@ -241,6 +243,7 @@ static void count_add(struct pm_report_count *to, const struct pm_report_count *
 	add(&to->sum, from->sum);
 	add(&to->lost_ns, from->lost_ns);
 	add(&to->windows, from->windows);
+	to->time_ns += from->time_ns;
 	to->on_cpu_ns += from->on_cpu_ns;
 	to->running_ns += from->running_ns;
 }
@@ -413,6 +416,7 @@ static void flat_count_add(struct pm_report_count *to, struct pm_report_count *o
 	add(&own->sum, pm_less(from->sum, children->sum));
 	add(&own->lost_ns, pm_less(from->lost_ns, children->lost_ns));
 	add(&own->windows, pm_less(from->windows, children->windows));
+	own->time_ns += fmax(0, from->time_ns - children->time_ns);
 	own->on_cpu_ns += fmax(0, from->on_cpu_ns - children->on_cpu_ns);
 	own->running_ns += fmax(0, from->running_ns - children->running_ns);
 }
@@ -457,6 +461,7 @@ int pm_report_tree_flatten(struct pm_report_tree *flat, const struct pm_report_t
 			o->sum = pm_less(c->sum, o->sum);
 			o->lost_ns = pm_less(c->lost_ns, o->lost_ns);
 			o->windows = pm_less(c->windows, o->windows);
+			o->time_ns = fmax(0, c->time_ns - o->time_ns);
 			o->on_cpu_ns = fmax(0, c->on_cpu_ns - o->on_cpu_ns);
 			o->running_ns = fmax(0, c->running_ns - o->running_ns);
 		}
