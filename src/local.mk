@@ -83,6 +83,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/report_metric.c \
 	src/core/report_model.c src/core/report_model.h src/core/report_out.c \
 	src/core/report_out.h src/core/report_roles.c src/core/report_text.c \
+	src/core/report_cells.c src/core/report_cells.h \
 	src/core/report_tree.c \
 	src/core/ring.c src/core/ring.h \
 	src/core/sample.c src/core/sample.h \

@@ -251,8 +251,7 @@ void pm_report_text_head(const struct pm_report *report, struct pm_out *out)
 	pm_out_text(out, "\n");
 }
 
-void pm_report_text_legend(const struct pm_report *report, struct pm_out *out,
-			   uint32_t marks, uint32_t states)
+void pm_report_text_legend(struct pm_out *out, uint32_t marks, uint32_t states)
 {
 	static const struct {
 		uint32_t mark;
@@ -289,7 +288,6 @@ void pm_report_text_legend(const struct pm_report *report, struct pm_out *out,
 			"hardware\n");
 	if (states & 1u << PM_NEVER_OPENED)
 		pm_out_text(out, "  n/a  never opened in these threads\n");
-	(void)report;
 }
 
 void pm_report_text_notes(const struct pm_report *report, struct pm_out *out)

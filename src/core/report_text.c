@@ -6,19 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/report_cells.h"
 #include "core/report_formats.h"
 
-/* A region's name may take this many columns; paths deeper than this are indented no
- * further and numbered. */
-#define NAME_WIDTH   48
-#define INDENT_DEPTH 24
-
 #define FIXED_COLUMNS 6 /* visits, inclusive, exclusive, share, mean, stddev */
-
-struct cell {
-	char text[PM_CELL];
-	char marks[24];
-};
 
 struct column {
 	const char *heading;
@@ -30,96 +21,11 @@ struct table {
 	size_t name_width;
 	uint32_t count;
 	struct column *columns;
-	struct cell *row;
+	struct pm_cell *row;
 	uint32_t marks, states;
 };
 
-static void cell_marks(char *to, size_t size, const struct pm_value *value, uint32_t *all)
-{
-	static const struct {
-		uint32_t bits;
-		char letter;
-	} letters[] = {
-		{PM_MARK_RETRIED, 'r'},
-		{PM_MARK_FALLBACK, 'f'},
-		{PM_MARK_DROPPED, 'd'},
-		{PM_MARK_THREADS, 'p'},
-		{PM_MARK_DEFECT, 'x'},
-		{PM_MARK_MISMATCHED, '!'},
-		{PM_MARK_IN_FLIGHT | PM_MARK_TORN, '?'},
-	};
-	size_t used = 0;
-
-	*all |= value->marks;
-	to[0] = '\0';
-	if (!value->marks)
-		return;
-	to[used++] = ' ';
-	if (value->marks & (PM_MARK_MULTIPLEXED | PM_MARK_PART)) {
-		int percent = (int)(100 * value->coverage + 0.5);
-
-		/* Not "100" for what is not all, nor "0" for what is something. */
-		percent = percent > 99 ? 99 : percent < 1 ? 1 : percent;
-		used += (size_t)snprintf(to + used, size - used, "%c%d%%",
-					 value->marks & PM_MARK_PART ? '<' : '~',
-					 percent);
-	}
-	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
-		if (value->marks & letters[i].bits && used + 1 < size)
-			to[used++] = letters[i].letter;
-	to[used] = '\0';
-}
-
-static void cell_value(struct table *table, struct cell *cell,
-		       const struct pm_value *value)
-{
-	table->states |= 1u << value->state;
-	cell->marks[0] = '\0';
-	if (value->state == PM_NEVER_OPENED)
-		strcpy(cell->text, "n/a");
-	else
-		cell_marks(cell->marks, sizeof(cell->marks), value, &table->marks);
-	if (value->state == PM_NOT_COUNTED)
-		strcpy(cell->text, "-");
-}
-
-static void cell_event(struct table *table, struct cell *cell,
-		       const struct pm_value *value,
-		       const struct perfmon_profile_counter *counter)
-{
-	double scaled = value->value * counter->scale;
-
-	cell_value(table, cell, value);
-	if (value->state != PM_COUNTED)
-		return;
-	if (!strcmp(counter->unit, "ns"))
-		pm_cell_time(cell->text, scaled);
-	else if (counter->unit[0])
-		pm_cell_unit(cell->text, scaled, counter->unit);
-	else
-		pm_cell_count(cell->text, scaled);
-}
-
-static void cell_metric(struct table *table, struct cell *cell,
-			const struct pm_value *value, const struct pm_metric *metric)
-{
-	cell_value(table, cell, value);
-	if (value->state != PM_COUNTED)
-		return;
-	/* The headings of built-in ones say what they are. */
-	if (metric->heading)
-		pm_cell_fixed(cell->text, value->value, 2);
-	else if (!strcmp(metric->unit, "ns") && value->value >= 0)
-		pm_cell_time(cell->text, value->value);
-	else if (!strcmp(metric->unit, "%"))
-		strcat(pm_cell_number(cell->text, value->value), " %");
-	else if (*metric->unit)
-		pm_cell_unit(cell->text, value->value, metric->unit);
-	else
-		pm_cell_number(cell->text, value->value);
-}
-
-static void cell_ticks(struct table *table, struct cell *cell, double ticks)
+static void cell_ticks(struct table *table, struct pm_cell *cell, double ticks)
 {
 	cell->marks[0] = '\0';
 	if (ticks < 0)
@@ -135,14 +41,14 @@ static void row_fill(struct table *table, uint32_t n)
 	const struct pm_report_model *model = tree->model;
 	const struct pm_report_node *node = &tree->nodes[n];
 	struct pm_value value;
-	struct cell *cell = table->row;
+	struct pm_cell *cell = table->row;
 
 	pm_cell_count(cell->text, (double)node->visits);
 	cell->marks[0] = '\0';
 	cell++;
 	for (int exclusive = 0; exclusive < 2; exclusive++) {
 		value = pm_report_time(tree, n, exclusive);
-		cell_value(table, cell, &value);
+		pm_cell_value(cell, &value, &table->marks, &table->states);
 		if (value.state == PM_COUNTED)
 			pm_cell_time(cell->text,
 				     pm_snapshot_ns(model->snapshot, value.value));
@@ -157,30 +63,18 @@ static void row_fill(struct table *table, uint32_t n)
 	cell_ticks(table, cell++, pm_report_deviation(node));
 	for (uint32_t e = 0; e < model->event_count; e++) {
 		value = pm_report_count(tree, n, e, tree->flat);
-		cell_event(table, cell++, &value, model->events[e].first);
+		pm_cell_value(cell, &value, &table->marks, &table->states);
+		if (value.state == PM_COUNTED)
+			pm_cell_event(cell, &value, model->events[e].first);
+		cell++;
 	}
 	for (uint32_t m = 0; m < model->metric_count; m++) {
 		value = pm_report_metric(tree, n, m, tree->flat);
-		cell_metric(table, cell++, &value, model->metrics[m].metric);
+		pm_cell_value(cell, &value, &table->marks, &table->states);
+		if (value.state == PM_COUNTED)
+			pm_cell_metric(cell, &value, model->metrics[m].metric);
+		cell++;
 	}
-}
-
-/* The name's column; its width. OUT may be NULL. */
-static size_t name_write(const struct pm_report_tree *tree, uint32_t n,
-			 struct pm_out *out)
-{
-	uint32_t depth = tree->nodes[n].depth - 1;
-	char number[16] = "";
-	size_t width = 2 * (size_t)(depth < INDENT_DEPTH ? depth : INDENT_DEPTH);
-
-	if (depth > INDENT_DEPTH)
-		snprintf(number, sizeof(number), "[%u] ", depth);
-	if (out) {
-		pm_out_repeat(out, ' ', width);
-		pm_out_text(out, number);
-	}
-	return width + strlen(number) +
-	       pm_out_plain(out, pm_report_name(tree, n), NAME_WIDTH);
 }
 
 static void measure(struct table *table)
@@ -190,7 +84,7 @@ static void measure(struct table *table)
 		table->columns[c].width =
 			pm_out_plain(NULL, table->columns[c].heading, 0);
 	for (uint32_t n = 0; (n = pm_report_tree_next(table->tree, n));) {
-		size_t width = name_write(table->tree, n, NULL);
+		size_t width = pm_cell_name(table->tree, n, NULL);
 
 		if (width > table->name_width)
 			table->name_width = width;
@@ -225,10 +119,10 @@ static void print(struct table *table, struct pm_out *out)
 	}
 	pm_out_text(out, "\n");
 	for (uint32_t n = 0; (n = pm_report_tree_next(table->tree, n));) {
-		blanks = table->name_width - name_write(table->tree, n, out);
+		blanks = table->name_width - pm_cell_name(table->tree, n, out);
 		row_fill(table, n);
 		for (uint32_t c = 0; c < table->count; c++) {
-			const struct cell *cell = &table->row[c];
+			const struct pm_cell *cell = &table->row[c];
 			size_t width = table->columns[c].width + 2 - strlen(cell->text);
 
 			/* No blanks at the end of a line. */
@@ -346,7 +240,7 @@ int pm_report_text(const struct pm_report *report, struct pm_out *out)
 	}
 	if (err)
 		return err;
-	pm_report_text_legend(report, out, marks, states);
+	pm_report_text_legend(out, marks, states);
 	pm_report_text_notes(report, out);
 	return 0;
 }
