@@ -76,6 +76,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/process_maps.c src/core/process_maps.h \
 	src/core/profile.c src/core/profile.h \
 	src/core/profile_file.c src/core/profile_file.h \
+	src/core/profile_place.c src/core/profile_place.h \
 	src/core/registry.c src/core/registry.h \
 	src/core/regions.c src/core/regions.h src/core/reread.c \
 	src/core/report.c src/core/report.h src/core/report_call.c src/core/report_csv.c \

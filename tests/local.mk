@@ -77,6 +77,7 @@ CRITERION_TESTS = tests/test_options tests/test_report tests/test_snapshot
 CRITERION_TESTS += tests/test_cover
 CRITERION_TESTS += tests/test_profile_file
 CRITERION_TESTS += tests/test_metric
+CRITERION_TESTS += tests/test_kept
 CRITERION_TESTS += tests/test_process
 CRITERION_TESTS += tests/test_counter_read tests/test_guest_read tests/test_instance \
 	tests/test_read tests/test_session
@@ -178,8 +179,13 @@ tests_test_report_SOURCES = tests/test_report.c tests/profile_builder.h
 tests_test_report_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
 tests_test_report_LDADD = $(TEST_LIBS) $(JANSSON_LIBS)
 
+tests_test_kept_SOURCES = tests/test_kept.c tests/kept_probe.h tests/region_probe.h
+tests_test_kept_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_kept_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fstatfs
+tests_test_kept_LDADD = $(TEST_LIBS)
+
 tests_test_profile_file_SOURCES = tests/test_profile_file.c tests/profile_builder.h \
-	tests/region_probe.h
+	tests/kept_probe.h tests/region_probe.h
 tests_test_profile_file_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_profile_file_LDADD = $(TEST_LIBS)
 

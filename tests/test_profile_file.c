@@ -9,36 +9,10 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "core/profile_file.h"
+#include "kept_probe.h"
 #include "profile_builder.h"
-#include "region_probe.h"
 
-static char folder[64];
-
-static void begin(void)
-{
-	probe_quiet();
-	strcpy(folder, "/tmp/perfmon-test.XXXXXX");
-	cr_assert(mkdtemp(folder));
-}
-
-static void end(void)
-{
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -rf %s", folder);
-	cr_assert_eq(system(command), 0);
-}
-
-TestSuite(profile_file, .init = begin, .fini = end, .timeout = 60);
-
-static const char *in_folder(const char *name)
-{
-	static char path[256];
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	return path;
-}
+TestSuite(profile_file, .init = kept_begin, .fini = kept_end, .timeout = 60);
 
 /* A child that has done VISITS visits of "work" and does one more for each byte of its
  * orders, which it confirms. */
@@ -136,18 +110,12 @@ static void check_watching(const char *profile, bool by_pid)
 
 Test(profile_file, a_file_is_read_while_its_program_runs_and_after)
 {
-	char path[256];
-
-	snprintf(path, sizeof(path), "%s", in_folder("profile"));
-	check_watching(path, false);
+	check_watching(in_folder("profile"), false);
 }
 
 Test(profile_file, a_process_with_a_file_is_watched)
 {
-	char path[256];
-
-	snprintf(path, sizeof(path), "%s", in_folder("a name\nof two lines"));
-	check_watching(path, true);
+	check_watching(in_folder("a name\nof two lines"), true);
 }
 
 Test(profile_file, a_process_without_a_file_is_watched)

@@ -13,6 +13,7 @@
  *   field                       writer                      order for a reader
  *   header.used                 any thread, one at a time   acquire: records below are whole
  *   header.fold_sequence        any thread, one at a time   odd while threads are folded
+ *   header.private_*            any thread, one at a time   before a used beyond it
  *   thread.node_count           the thread                  acquire: nodes below are whole
  *   thread.state, .lost_*       the thread (lost_*: also    relaxed
  *                               its signal handlers)
@@ -76,6 +77,15 @@ enum perfmon_profile_state {
 	PERFMON_STATE_ENDED = 2
 };
 
+/* How a profile came after its parent's, which keeps it apart from those of other
+ * processes that had the same pid, and of other programs of the same process. */
+enum perfmon_profile_link {
+	PERFMON_LINK_NONE = 0,
+	PERFMON_LINK_FORK = 1, /* the process was forked from the parent */
+	PERFMON_LINK_EXEC = 2, /* the process executed another program: its pid stayed */
+	PERFMON_LINK_SPAWN = 3 /* the parent process has a file of the same naming */
+};
+
 struct perfmon_profile_header {
 	struct perfmon_profile_record record;
 	uint64_t magic;
@@ -108,7 +118,14 @@ struct perfmon_profile_header {
 	/* whole-process quality */
 	uint64_t lost_first_in_handler; /* visits dropped: a first use in a handler */
 	uint64_t lost_threads;		/* threads that could not be set up */
-	uint64_t reserved[25];
+
+	uint32_t parent_link;  /* enum perfmon_profile_link */
+	uint32_t parent_image; /* of the parent's profile: see image */
+	uint32_t image;	       /* profiles of this process before: exec(2) keeps the pid */
+	uint32_t private_error; /* positive errno that refused the file more room, or 0: */
+	uint64_t private_from;	/* from here on the profile is where no reader sees it */
+	uint64_t pid_namespace; /* inode of /proc/self/ns/pid, 0 if it is not known */
+	uint64_t reserved[21];
 };
 
 #define PERFMON_COUNTER_HARDWARE    1u /* counts on a core PMU */

@@ -19,6 +19,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "arch/syscall.h"
@@ -331,6 +332,21 @@ int pm_kernel_fstat(int fd, struct stat *st)
 	return CALL(PM_CALL_FSTAT, fstat(fd, st));
 }
 
+int pm_kernel_unlink(const char *path)
+{
+	return CALL(PM_CALL_UNLINK, unlink(path));
+}
+
+int pm_kernel_filesystem(int fd, uint64_t *type)
+{
+	struct statfs fs;
+	int err = CALL(PM_CALL_FSTATFS, fstatfs(fd, &fs));
+
+	if (!err)
+		*type = (uint64_t)fs.f_type;
+	return err;
+}
+
 int pm_kernel_ftruncate(int fd, off_t size)
 {
 	return CALL(PM_CALL_FTRUNCATE, ftruncate(fd, size));
@@ -471,6 +487,11 @@ pid_t pm_kernel_getpid(void)
 int pm_kernel_getcwd(char *buffer, size_t size)
 {
 	return (int)CALL(PM_CALL_GETCWD, syscall(SYS_getcwd, buffer, size));
+}
+
+pid_t pm_kernel_getppid(void)
+{
+	return (pid_t)syscall(SYS_getppid);
 }
 
 uid_t pm_kernel_user(void)

@@ -61,6 +61,8 @@ enum pm_kernel_call {
 	PM_CALL_SHUTDOWN,
 	PM_CALL_PIDFD_OPEN,
 	PM_CALL_SEND,
+	PM_CALL_UNLINK,
+	PM_CALL_FSTATFS,
 	PM_CALLS
 };
 
@@ -130,6 +132,8 @@ ssize_t pm_kernel_send(int fd, const void *buffer, size_t size);
 int pm_kernel_open(const char *path, int flags, mode_t mode);
 int pm_kernel_close(int fd);
 int pm_kernel_fstat(int fd, struct stat *st);
+int pm_kernel_unlink(const char *path);
+int pm_kernel_filesystem(int fd, uint64_t *type); /* f_type of fstatfs(2) */
 int pm_kernel_ftruncate(int fd, off_t size);
 int pm_kernel_fallocate(int fd, int mode, off_t offset, off_t size);
 int pm_kernel_memfd_create(const char *name, unsigned int flags);
@@ -156,6 +160,7 @@ int pm_kernel_bind_helper(const unsigned long *mask, size_t size);
 int pm_kernel_secure(void);
 pid_t pm_kernel_gettid(void);
 pid_t pm_kernel_getpid(void); /* asks the kernel, never a cached value */
+pid_t pm_kernel_getppid(void);
 uid_t pm_kernel_user(void);   /* the effective one */
 size_t pm_kernel_page_size(void);
 int pm_kernel_getcwd(char *buffer, size_t size); /* its length with the NUL */

@@ -51,6 +51,17 @@ void pm_machine_program(char *buffer, size_t size)
 	copy(buffer, size, (size_t)length < size ? path : path + length - (size - 1));
 }
 
+uint64_t pm_machine_pid_namespace(void)
+{
+	uint64_t inode;
+	char text[64];
+
+	if (pm_kernel_readlink("/proc/self/ns/pid", text, sizeof(text)) < 0 ||
+	    sscanf(text, "pid:[%" SCNu64 "]", &inode) != 1)
+		return 0;
+	return inode;
+}
+
 int pm_machine_process(pid_t pid, struct pm_machine_process *process)
 {
 	char path[64], text[1024], *rest, state;

@@ -12,6 +12,7 @@
 void pm_machine_host(char *buffer, size_t size);
 void pm_machine_boot_id(char *buffer, size_t size);
 void pm_machine_program(char *buffer, size_t size); /* its end, if it is longer */
+uint64_t pm_machine_pid_namespace(void); /* its inode; 0: not known */
 uint64_t pm_machine_start_time(void); /* of this process, in clock ticks since boot */
 
 struct pm_machine_process {

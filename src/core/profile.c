@@ -14,6 +14,7 @@
 #include "core/kernel.h"
 #include "core/machine_id.h"
 #include "core/process.h"
+#include "core/profile_place.h"
 
 /* Address space kept for a profile; less is tried where a limit refuses it. */
 #define SPACE_MOST  (UINT64_C(1) << 30)
@@ -33,9 +34,12 @@ static struct {
 	int fd;		   /* -1: private memory */
 	dev_t device;	   /* of fd: programs close descriptors that are not theirs */
 	ino_t inode;
+	struct pm_profile_place place; /* of the file, while there is one */
+	uint64_t note[NOTES_MOST];     /* offsets */
 	unsigned int notes;
 	char news[200]; /* a note that waits until the record under way is whole */
-	uint32_t parent_pid; /* of the profile that was forgotten */
+	/* Of the process that was forked, by its profile. */
+	uint32_t parent_pid, parent_image;
 	uint64_t parent_start_time;
 } profile = {.fd = -1};
 
@@ -75,16 +79,46 @@ static void close_fd(void)
 	profile.fd = -1;
 }
 
-/* Room for the file up to SIZE. A size above RLIMIT_FSIZE would be answered with a signal
- * that ends the program. */
-static int allocate(uint64_t size)
+/* Daemons close all descriptors that they do not know: the file may be opened again. */
+static bool open_again(void)
+{
+	if (!profile.place.path[0])
+		return false;
+	profile.fd = pm_profile_place_again(&profile.place);
+	if (fd_is_ours())
+		return true;
+	if (profile.fd >= 0)
+		pm_kernel_close(profile.fd);
+	profile.fd = -1;
+	return false;
+}
+
+/* For file systems that cannot allocate: what has been written once has its place. */
+static int write_zeros(int fd, uint64_t at, uint64_t size)
+{
+	static const char zeros[PART_LEAST];
+	int tries = INTERRUPTIONS;
+
+	while (at < size) {
+		size_t part = size - at < sizeof(zeros) ? (size_t)(size - at) : sizeof(zeros);
+		ssize_t n = pm_kernel_pwrite(fd, zeros, part, at);
+
+		if (n > 0)
+			at += (uint64_t)n;
+		else if (n != -EINTR || !tries--)
+			return n ? (int)n : -ENOSPC;
+	}
+	return 0;
+}
+
+/* Room in the file FD, which has AT bytes, up to SIZE. A size above RLIMIT_FSIZE would be
+ * answered with a signal that ends the program. */
+static int allocate(int fd, uint64_t at, uint64_t size)
 {
 	uint64_t soft, hard;
-	uint64_t at = profile.backed, part = size - at;
+	uint64_t part = size - at;
 	int err = 0, tries = INTERRUPTIONS;
 
-	if (!fd_is_ours())
-		return -EBADF;
 	if (!pm_kernel_getrlimit(RLIMIT_FSIZE, &soft, &hard) && size > soft)
 		return -EFBIG;
 	/* A signal makes the kernel undo the whole call: where the program has them at a high
@@ -92,13 +126,13 @@ static int allocate(uint64_t size)
 	while (at < size && (!err || (err == -EINTR && tries--))) {
 		if (part > size - at)
 			part = size - at;
-		err = pm_kernel_fallocate(profile.fd, 0, (off_t)at, (off_t)part);
+		err = pm_kernel_fallocate(fd, 0, (off_t)at, (off_t)part);
 		if (!err)
 			at += part;
 		else if (part > PART_LEAST)
 			part /= 2;
 	}
-	return err;
+	return err == -EOPNOTSUPP || err == -ENOSYS ? write_zeros(fd, at, size) : err;
 }
 
 /* Makes the profile usable up to END. Pages are allocated before they are touched: a
@@ -116,8 +150,13 @@ static int back(uint64_t end)
 	if (end > upto)
 		return -ENOSPC;
 	if (profile.fd >= 0) {
-		err = allocate(upto);
+		err = fd_is_ours() || open_again() ? allocate(profile.fd, profile.backed, upto)
+						   : -EBADF;
 		if (err) {
+			if (profile.reserved) {
+				pm_profile_header()->private_error = (uint32_t)-err;
+				pm_profile_header()->private_from = profile.backed;
+			}
 			/* The rest of the profile goes on in private memory, at the same
 			 * addresses, and its file ends here. */
 			snprintf(profile.news, sizeof(profile.news),
@@ -167,34 +206,11 @@ static int map(int fd)
 	/* A child must not write into its parent's profile. */
 	pm_kernel_madvise(profile.base, profile.space, MADV_DONTFORK);
 	profile.backed = profile.reserved = 0;
+	profile.notes = 0;
 	profile.fd = fd;
 	profile.device = st.st_dev;
 	profile.inode = st.st_ino;
 	return 0;
-}
-
-/* Opens the file of OPTIONS, never one that exists: two processes must not share it. */
-static int open_file(const struct pm_options *options, struct pm_diag *diag)
-{
-	char path[4096], again[4096 + 32];
-	char host[64] = "";
-	int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
-	int err;
-
-	pm_machine_host(host, sizeof(host));
-	err = pm_options_expand(options->profile_path, pm_kernel_getpid(), options->rank,
-				host, path, sizeof(path));
-	if (err >= 0)
-		err = pm_kernel_open(path, flags, 0600);
-	if (err == -EEXIST) {
-		snprintf(again, sizeof(again), "%s.%d", path, (int)pm_kernel_getpid());
-		err = pm_kernel_open(again, flags, 0600);
-	}
-	if (err < 0)
-		pm_diag_set(diag, err, "the profile could not be kept in '%s' (%s): it is kept "
-			    "in memory and lost if the program is killed",
-			    options->profile_path, strerror(-err));
-	return err;
 }
 
 /* Who watches a process maps its profile, and must be sure that it does not shrink. */
@@ -207,20 +223,34 @@ static int make_memfd(void)
 	return fd;
 }
 
-static void write_header(const struct pm_options *options)
+/* Who this process is, and what it was forked from. */
+static void identify(struct perfmon_profile_header *self)
+{
+	self->pid = (uint32_t)pm_kernel_getpid();
+	self->start_time = pm_machine_start_time();
+	self->pid_namespace = pm_machine_pid_namespace();
+	pm_machine_boot_id(self->boot_id, sizeof(self->boot_id));
+	pm_machine_host(self->host, sizeof(self->host));
+	pm_machine_program(self->program, sizeof(self->program));
+	if (!profile.parent_pid)
+		return;
+	self->parent_link = PERFMON_LINK_FORK;
+	self->parent_pid = profile.parent_pid;
+	self->parent_start_time = profile.parent_start_time;
+	self->parent_image = profile.parent_image;
+}
+
+static void write_header(const struct perfmon_profile_header *self,
+			 const struct pm_options *options)
 {
 	struct perfmon_profile_header *header = pm_profile_header();
+	struct perfmon_profile_record lead = header->record;
 
+	*header = *self;
+	header->record = lead;
 	header->magic = PERFMON_PROFILE_MAGIC;
 	header->version = PERFMON_PROFILE_VERSION;
 	header->state = PERFMON_STATE_RUNNING;
-	header->pid = (uint32_t)pm_kernel_getpid();
-	header->parent_pid = profile.parent_pid;
-	header->parent_start_time = profile.parent_start_time;
-	header->start_time = pm_machine_start_time();
-	pm_machine_boot_id(header->boot_id, sizeof(header->boot_id));
-	pm_machine_host(header->host, sizeof(header->host));
-	pm_machine_program(header->program, sizeof(header->program));
 	header->rank = options->rank;
 	header->ranks = options->ranks;
 	header->clock = pm_clock.monotonic ? PERFMON_CLOCK_MONOTONIC : PERFMON_CLOCK_TIMESTAMP;
@@ -231,37 +261,86 @@ static void write_header(const struct pm_options *options)
 	pm_profile_clock_renew();
 }
 
+/* Maps FD (-1: private memory), which is the profile's from now on, and makes room for the
+ * header. */
+static int begin(int fd)
+{
+	int err = map(fd);
+
+	if (err) {
+		if (fd >= 0)
+			pm_kernel_close(fd);
+		return err;
+	}
+	if (pm_profile_reserve(PERFMON_PROFILE_HEADER,
+			       sizeof(struct perfmon_profile_header)))
+		return 0;
+	pm_kernel_munmap(profile.base, profile.space);
+	pm_profile_forget();
+	return -ENOMEM;
+}
+
+/* In the file of OPTIONS, which is removed again if not even a header has room. */
+static int begin_in_file(const struct pm_options *options,
+			 struct perfmon_profile_header *self, struct pm_diag *diag)
+{
+	const char *network;
+	int err = pm_profile_place_open(&profile.place, options, self, diag);
+
+	if (err)
+		return err;
+	err = allocate(profile.place.fd, 0, STEP);
+	if (err)
+		pm_kernel_close(profile.place.fd);
+	else
+		err = begin(profile.place.fd);
+	if (err) {
+		pm_diag_set(diag, err,
+			    "the profile could not be kept in '%s' (%s): it is kept in "
+			    "memory and lost if the program is killed",
+			    profile.place.path, strerror(-err));
+		pm_kernel_unlink(profile.place.path);
+		profile.place.path[0] = '\0';
+		return err;
+	}
+	network = pm_profile_place_network(profile.fd);
+	if (network)
+		pm_diag_set(diag, 0,
+			    "the profile is kept in '%s', on a network file system (%s): "
+			    "writing it back takes time, other machines may see it late or "
+			    "in parts, and if the server fails the program may end by "
+			    "SIGBUS; a local path is safer",
+			    profile.place.path, network);
+	return 0;
+}
+
 int pm_profile_open(const struct pm_options *options, struct pm_diag *diag)
 {
+	struct perfmon_profile_header self = {0};
 	struct pm_diag first = {0};
-	int fd = -1, err;
+	bool refused = false;
+	int err = -ENOENT;
 
 	pm_clock_init();
+	identify(&self);
 	if (options->profile_path)
-		fd = open_file(options, &first);
-	if (fd < 0)
-		fd = make_memfd();
-	err = map(fd);
-	if (err && fd >= 0) {
-		pm_kernel_close(fd);
-		fd = -1;
-		err = map(-1);
+		err = begin_in_file(options, &self, &first);
+	if (err) {
+		int fd = make_memfd();
+
+		err = begin(fd);
+		refused = fd < 0 || err;
+		if (err && fd >= 0)
+			err = begin(-1);
 	}
 	if (err)
 		return pm_diag_set(diag, err, "no address space for a profile (%s)",
 				   strerror(-err));
-	profile.notes = 0;
-	if (!pm_profile_reserve(PERFMON_PROFILE_HEADER,
-				sizeof(struct perfmon_profile_header))) {
-		pm_kernel_munmap(profile.base, profile.space);
-		pm_profile_forget();
-		return pm_diag_set(diag, -ENOMEM, "no memory for a profile");
-	}
-	write_header(options);
+	write_header(&self, options);
 	pm_profile_publish();
-	if (first.error)
+	if (first.text[0])
 		pm_profile_note(first.text);
-	if (fd < 0)
+	if (refused)
 		pm_profile_note("the profile is in private memory, which other processes cannot "
 				"see: memfd_create was refused");
 	return 0;
@@ -270,6 +349,7 @@ int pm_profile_open(const struct pm_options *options, struct pm_diag *diag)
 void pm_profile_forget(void)
 {
 	close_fd();
+	profile.place.path[0] = '\0';
 	profile.base = NULL;
 	profile.space = profile.backed = profile.reserved = 0;
 }
@@ -282,6 +362,7 @@ void pm_profile_remember_parent(void)
 		return;
 	profile.parent_pid = header->pid;
 	profile.parent_start_time = header->start_time;
+	profile.parent_image = header->image;
 }
 
 void *pm_profile_reserve(uint32_t type, size_t size)
@@ -314,16 +395,11 @@ void pm_profile_publish(void)
 
 static bool noted(const char *text, size_t length)
 {
-	uint64_t at = 0;
+	for (unsigned int i = 0; i < profile.notes; i++) {
+		const struct perfmon_profile_note *note = pm_profile_at(profile.note[i]);
 
-	while (at < profile.reserved) {
-		const struct perfmon_profile_record *record = pm_profile_at(at);
-		const struct perfmon_profile_note *note = (const void *)record;
-
-		if (record->type == PERFMON_PROFILE_NOTE && note->length == length &&
-		    !memcmp(note->text, text, length))
+		if (note->length == length && !memcmp(note->text, text, length))
 			return true;
-		at += record->size;
 	}
 	return false;
 }
@@ -340,7 +416,7 @@ void pm_profile_note(const char *text)
 		return;
 	note->length = (uint32_t)length;
 	memcpy(note->text, text, length + 1);
-	profile.notes++;
+	profile.note[profile.notes++] = pm_profile_offset(note);
 	pm_profile_publish();
 }
 
@@ -367,13 +443,16 @@ int pm_profile_snapshot_own(struct pm_snapshot **out, struct pm_diag *diag)
 	err = pm_snapshot_take(profile.base, __atomic_load_n(&profile.space, __ATOMIC_RELAXED),
 			       out, diag);
 	/* Where threads end all the time no walk may find a quiet moment: make one. */
-	if (err || !(*out)->partial || !pm_process_try_lock())
-		return err;
-	err = pm_snapshot_take(profile.base, profile.space, &quiet, diag);
-	pm_process_release();
-	if (!err) {
-		pm_snapshot_free(*out);
-		*out = quiet;
+	if (!err && (*out)->partial && pm_process_try_lock()) {
+		int again = pm_snapshot_take(profile.base, profile.space, &quiet, diag);
+
+		pm_process_release();
+		if (!again) {
+			pm_snapshot_free(*out);
+			*out = quiet;
+		}
 	}
-	return 0;
+	if (!err)
+		pm_snapshot_set_writer(*out, PM_WRITER_RUNS);
+	return err;
 }

@@ -133,7 +133,9 @@ static int make(int fd, const struct stat *st, const char *name,
 	file->header.boot_id[sizeof(boot_id) - 1] = '\0';
 	file->header.host[sizeof(file->header.host) - 1] = '\0';
 	file->header.program[sizeof(file->header.program) - 1] = '\0';
-	file->here = boot_id[0] && !strcmp(boot_id, file->header.boot_id);
+	file->here = boot_id[0] && !strcmp(boot_id, file->header.boot_id) &&
+		     (!file->header.pid_namespace ||
+		      file->header.pid_namespace == pm_machine_pid_namespace());
 	file->pid = (pid_t)file->header.pid;
 	file->fd = fd;
 	file->inode = st->st_ino;
@@ -265,6 +267,7 @@ int pm_profile_file_open_pid(pid_t pid, struct pm_profile_file **out,
 				   (int)pid, strerror(-err));
 	if (search.found) {
 		search.found->pid = pid;
+		search.found->here = true;
 		*out = search.found;
 		return 0;
 	}
@@ -287,17 +290,28 @@ static bool is_ours(const struct pm_process_map *mapping, void *argument)
 	return mapping->shared && mapping->inode == file->inode && !mapping->offset;
 }
 
-bool pm_profile_file_is_alive(const struct pm_profile_file *file)
+static enum pm_snapshot_writer writer_of(const struct pm_profile_file *file)
 {
 	struct pm_machine_process process;
 	int err;
 
-	if (!file->here || pm_machine_process(file->pid, &process) || !process.alive ||
-	    process.start_time != file->header.start_time)
-		return false;
-	/* After exec(2) all three agree, and nobody writes the profile any more. */
+	if (!file->here)
+		return PM_WRITER_UNKNOWN;
+	err = pm_machine_process(file->pid, &process);
+	/* /proc may hide the processes of others (hidepid). */
+	if (err && pm_kernel_kill(file->pid, 0) != -ESRCH)
+		return PM_WRITER_UNKNOWN;
+	if (err || !process.alive || process.start_time != file->header.start_time)
+		return PM_WRITER_GONE;
+	/* After exec(2) all of these agree, and nobody writes the profile any more. */
 	err = pm_process_maps(file->pid, is_ours, (void *)(uintptr_t)file);
-	return err > 0 || err == -EACCES || err == -EPERM;
+	return err > 0 || err == -EACCES || err == -EPERM ? PM_WRITER_RUNS
+							  : PM_WRITER_GONE;
+}
+
+bool pm_profile_file_is_alive(const struct pm_profile_file *file)
+{
+	return writer_of(file) == PM_WRITER_RUNS;
 }
 
 static int take_copy(struct pm_profile_file *file, uint64_t size,
@@ -351,7 +365,9 @@ static int take_live(struct pm_profile_file *file, uint64_t size,
 int pm_profile_file_snapshot(struct pm_profile_file *file, struct pm_snapshot **out,
 			     struct pm_diag *diag)
 {
-	bool alive = pm_profile_file_is_alive(file);
+	enum pm_snapshot_writer writer = writer_of(file);
+	/* Who is out of sight may write, too; who has ended has said so. */
+	bool alive = writer != PM_WRITER_GONE;
 	struct pm_snapshot *s = NULL;
 	uint64_t size = 0, before;
 	int tries = GROWTHS, err;
@@ -379,7 +395,8 @@ int pm_profile_file_snapshot(struct pm_profile_file *file, struct pm_snapshot **
 	} while (!err && alive && s->partial && tries--);
 	if (err)
 		return err;
-	if (alive && !file->may_map && !s->partial) {
+	pm_snapshot_set_writer(s, writer);
+	if (s->writer != PM_WRITER_ENDED && alive && !file->may_map && !s->partial) {
 		pm_snapshot_problem(
 			s, "the profile is in another user's file and still written: "
 			   "values that changed meanwhile may not fit together");

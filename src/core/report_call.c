@@ -54,8 +54,8 @@ static int report(int fd, const struct perfmon_report_options *options)
 	if (err)
 		goto out;
 	if (fd < 0) {
-		err = pm_report_at_exit(snapshot, &all, snapshot->header.parent_pid != 0,
-					NULL);
+		err = pm_report_at_exit(
+			snapshot, &all, snapshot->header.parent_link == PERFMON_LINK_FORK, NULL);
 	} else {
 		struct pm_machine machine;
 		struct pm_report_options how = {

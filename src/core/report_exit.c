@@ -14,9 +14,9 @@ void pm_process_report(void)
 		return;
 	err = pm_profile_snapshot_own(&snapshot, &diag);
 	if (!err) {
-		/* Only a profile that was made after a fork names a parent. */
 		err = pm_report_at_exit(snapshot, &pm_process.options,
-					snapshot->header.parent_pid != 0, &diag);
+					snapshot->header.parent_link == PERFMON_LINK_FORK,
+					&diag);
 		pm_snapshot_free(snapshot);
 	}
 	if (err)

@@ -281,21 +281,73 @@ static void take_header(struct pm_walk *walk)
 	header->program[sizeof(header->program) - 1] = '\0';
 	header->boot_id[sizeof(header->boot_id) - 1] = '\0';
 	walk->s->tick_ns = tick_ns(header);
-	walk->s->taken_ticks = header->end_ticks;
-	if (header->state == PERFMON_STATE_RUNNING) {
-		uint64_t now = perfmon_arch_timestamp();
-
-		if (header->clock == PERFMON_CLOCK_MONOTONIC)
-			pm_kernel_clock_ns(CLOCK_MONOTONIC, &now);
-		/* A profile of another boot or machine runs by another clock. */
-		if (now > header->end_ticks)
-			walk->s->taken_ticks = now;
-	}
 	if (!walk->s->tick_ns)
 		pm_snapshot_problem(
 			walk->s,
 			"the profile does not tell how long a tick is: times are in "
 			"ticks");
+}
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* The time that THREAD has spent in regions at least: of each path the longer of what its
+ * visits took and what those below it did, which may be more while it is open. */
+static uint64_t busy_ticks(const struct pm_snapshot_thread *thread)
+{
+	uint64_t *below, busy = 0;
+
+	if (!thread->node_count)
+		return 0;
+	below = calloc((size_t)thread->node_count + 1, sizeof(*below));
+	if (!below)
+		return 0;
+	for (uint32_t n = thread->node_count; n > 1; n--) {
+		const struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
+		uint64_t ticks = node->time_ticks > below[n] ? node->time_ticks : below[n];
+
+		below[node->parent] = plus(below[node->parent], ticks);
+	}
+	busy = below[1];
+	free(below);
+	return busy;
+}
+
+/* The last moment of which the profile tells. */
+static uint64_t last_ticks(const struct pm_snapshot *s)
+{
+	uint64_t last = s->header.end_ticks;
+
+	for (uint32_t t = 0; t < s->thread_count; t++) {
+		const struct pm_snapshot_thread *thread = &s->threads[t];
+		uint64_t end = thread->record.end_ticks;
+
+		if (thread->record.state == PERFMON_THREAD_LIVE)
+			end = plus(thread->record.begin_ticks, busy_ticks(thread));
+		if (end > last)
+			last = end;
+	}
+	return last;
+}
+
+void pm_snapshot_set_writer(struct pm_snapshot *s, enum pm_snapshot_writer writer)
+{
+	uint64_t now = perfmon_arch_timestamp();
+
+	if (s->header.state != PERFMON_STATE_RUNNING)
+		writer = PM_WRITER_ENDED;
+	s->writer = writer;
+	s->taken_ticks = s->header.end_ticks;
+	if (writer == PM_WRITER_RUNS) {
+		if (s->header.clock == PERFMON_CLOCK_MONOTONIC)
+			pm_kernel_clock_ns(CLOCK_MONOTONIC, &now);
+		if (now > s->header.end_ticks)
+			s->taken_ticks = now;
+	} else if (writer != PM_WRITER_ENDED) {
+		s->taken_ticks = last_ticks(s);
+	}
 }
 
 static int take_all(struct pm_walk *walk)
@@ -316,6 +368,7 @@ static int take_all(struct pm_walk *walk)
 	if (!err) {
 		take_header(walk);
 		check_regions(walk->s);
+		pm_snapshot_set_writer(walk->s, PM_WRITER_UNKNOWN);
 	}
 	return err;
 }

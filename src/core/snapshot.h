@@ -33,9 +33,20 @@ struct pm_snapshot_thread {
 	uint32_t torn;	      /* nodes with PM_SNAPSHOT_TORN */
 };
 
+/* What had become of the program that wrote a profile when the snapshot was taken. */
+enum pm_snapshot_writer {
+	PM_WRITER_UNKNOWN, /* it ran on another boot, or out of sight, and may run still */
+	PM_WRITER_RUNS,
+	PM_WRITER_ENDED, /* by exit(), or by the end of main() */
+	PM_WRITER_GONE	 /* killed, or by abort(), _exit(), exec() and the like */
+};
+
 struct pm_snapshot {
 	struct perfmon_profile_header header;
-	uint64_t taken_ticks;  /* when, in the profile's clock */
+	enum pm_snapshot_writer writer;
+	/* When, in the profile's clock: now for one that runs; of others the last moment
+	 * that something in the profile is known to have happened. */
+	uint64_t taken_ticks;
 	double tick_ns;	       /* nanoseconds in a tick; 0 if the profile does not tell */
 	uint32_t region_count; /* highest id */
 	char **regions;	       /* names by id, from regions[0], which is ""; never NULL */
@@ -74,6 +85,9 @@ void pm_snapshot_free(struct pm_snapshot *snapshot); /* NULL is accepted */
 /* Whether the SIZE bytes at BASE, of which the header's are readable if SIZE covers them,
  * begin as a profile does: 0, -ENODATA for one that holds nothing yet, or -EINVAL. */
 int pm_snapshot_check(const void *base, size_t size, struct pm_diag *diag);
+
+/* Sets what has become of the writer, and when the snapshot was taken by that. */
+void pm_snapshot_set_writer(struct pm_snapshot *snapshot, enum pm_snapshot_writer writer);
 
 /* Makes SNAPSHOT partial; of several problems the first is the one that is told. */
 __attribute__((format(printf, 2, 3))) void pm_snapshot_problem(struct pm_snapshot *snapshot,

@@ -61,7 +61,15 @@ int pm_walk_find(struct pm_walk *walk)
 	uint64_t used = __atomic_load_n(&header->used, __ATOMIC_ACQUIRE);
 	int err = 0;
 
-	if (used > walk->size) {
+	if (used > walk->size && header->private_from) {
+		pm_snapshot_problem(
+			walk->s,
+			"the profile's file could not grow beyond %llu KiB (%s): what came "
+			"later stood in the program's own memory and is missing",
+			(unsigned long long)walk->size >> 10,
+			strerror((int)(header->private_error & INT32_MAX)));
+		used = walk->size;
+	} else if (used > walk->size) {
 		pm_snapshot_problem(
 			walk->s,
 			"the profile is cut off: %llu of its %llu bytes are there",
