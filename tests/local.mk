@@ -44,6 +44,15 @@ tests_programs_region_plugin_la_LDFLAGS = $(AM_LDFLAGS) -module -shared -avoid-v
 dist_check_SCRIPTS += tests/test_examples.sh
 TESTS += tests/test_examples.sh
 if HAVE_COMMAND
+dist_check_SCRIPTS += tests/test_diff.sh
+TESTS += tests/test_diff.sh
+check_PROGRAMS += tests/programs/diff_work
+else
+EXTRA_DIST += tests/test_diff.sh
+endif
+tests_programs_diff_work_SOURCES = tests/programs/diff_work.c
+tests_programs_diff_work_LDADD = libperfmon.la
+if HAVE_COMMAND
 dist_check_SCRIPTS += tests/test_stat.sh
 TESTS += tests/test_stat.sh
 check_PROGRAMS += tests/programs/stat_work
@@ -68,6 +77,7 @@ tests_programs_perfmon2_self_SOURCES = tests/programs/perfmon2_self.c
 tests_programs_perfmon2_self_LDADD = libperfmon.la
 tests_programs_perfmon2_self_cxx_SOURCES = tests/programs/perfmon2_self_cxx.cc
 tests_programs_perfmon2_self_cxx_LDADD = libperfmon.la
+EXTRA_DIST += tests/suites/pages.sh
 EXTRA_DIST += tests/suites/dist.sh tests/suites/install.sh tests/suites/layers.sh \
 	tests/suites/profiles.sh \
 	tests/suites/regions.sh
@@ -75,6 +85,7 @@ EXTRA_DIST += tests/suites/dist.sh tests/suites/install.sh tests/suites/layers.s
 if HAVE_CRITERION
 CRITERION_TESTS = tests/test_options tests/test_report tests/test_snapshot
 CRITERION_TESTS += tests/test_cover
+CRITERION_TESTS += tests/test_diff
 CRITERION_TESTS += tests/test_profile_file
 CRITERION_TESTS += tests/test_metric
 CRITERION_TESTS += tests/test_kept
@@ -110,6 +121,12 @@ check_PROGRAMS += $(CRITERION_TESTS)
 TESTS += $(CRITERION_TESTS)
 TEST_CPPFLAGS = $(AM_CPPFLAGS) $(CRITERION_CFLAGS)
 TEST_LIBS = libperfmon_all.la $(CRITERION_LIBS)
+
+# Compiles the inside of perfmon diff.
+tests_test_diff_SOURCES = tests/test_diff.c tests/profile_builder.h src/cli/diff_judge.c \
+	src/cli/diff_load.c src/cli/diff_math.c src/cli/diff_notes.c
+tests_test_diff_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_diff_LDADD = $(TEST_LIBS) -lm
 
 tests_test_instance_SOURCES = tests/test_instance.c tests/bounds.h
 tests_test_instance_CPPFLAGS = $(TEST_CPPFLAGS)

@@ -8,6 +8,7 @@
 #define CLI_USAGE  2 /* what was asked makes no sense */
 
 /* Each takes its own name as argv[0] and returns the exit status. */
+int cli_diff(int argc, char **argv);
 int cli_info(int argc, char **argv);
 int cli_list(int argc, char **argv);
 int cli_report(int argc, char **argv);

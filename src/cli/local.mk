@@ -9,6 +9,9 @@ perfmon_SOURCES = src/cli/cli.h src/cli/info.c src/cli/list.c src/cli/main.c src
 perfmon_SOURCES += src/cli/stat.c src/cli/stat.h src/cli/stat_child.c src/cli/stat_count.c \
 	src/cli/stat_data.c src/cli/stat_derive.c src/cli/stat_events.c \
 	src/cli/stat_options.c src/cli/stat_place.c src/cli/stat_process.c src/cli/stat_text.c
+perfmon_SOURCES += src/cli/diff.c src/cli/diff.h src/cli/diff_json.c src/cli/diff_judge.c \
+	src/cli/diff_load.c src/cli/diff_math.c src/cli/diff_math.h src/cli/diff_notes.c \
+	src/cli/diff_text.c
 perfmon_CPPFLAGS = $(AM_CPPFLAGS) $(SMARTCOLS_CFLAGS)
 perfmon_LDADD = libperfmon_all.la $(SMARTCOLS_LIBS) -lm
 endif

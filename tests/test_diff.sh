@@ -1,0 +1,187 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# perfmon diff, on every bed: counts that are known, changed by known amounts.
+# Row: DC-02
+# shellcheck disable=SC2317 # functions that "try" calls
+# shellcheck disable=SC2086 # lists of files
+
+perfmon=./perfmon
+[ -x "$perfmon" ] || perfmon=perfmon
+work=./tests/programs/diff_work
+get=./tests/programs/json_get
+here=$(mktemp -d) || exit 1
+trap 'rm -rf "$here"' EXIT
+export LC_ALL=C
+unset NO_COLOR
+export PERFMON_OUTPUT=none
+
+number=0
+failed=0
+ok() {
+	number=$((number + 1))
+	printf 'ok %d - %s\n' "$number" "$1"
+}
+not_ok() {
+	number=$((number + 1))
+	failed=1
+	printf 'not ok %d - %s\n' "$number" "$1"
+	sed 's/^/# /' "$here/out" "$here/err"
+}
+skip() {
+	number=$((number + 1))
+	printf 'ok %d - %s # SKIP %s\n' "$number" "$1" "$2"
+}
+try() { # NAME COMMAND...
+	name=$1
+	shift
+	if "$@"; then ok "$name"; else not_ok "$name"; fi
+}
+
+# diff STATUS ARGUMENT...: ends so; leaves out and err.
+diff() {
+	want=$1
+	shift
+	"$perfmon" diff "$@" >"$here/out" 2>"$here/err" </dev/null
+	status=$?
+	[ "$status" -eq "$want" ] || {
+		echo "# status $status, not $want"
+		return 1
+	}
+}
+says() { grep -qF -- "$1" "$here/out" "$here/err"; }
+diff_says() { # STATUS TEXT ARGUMENT...
+	text=$2
+	expected=$1
+	shift 2
+	diff "$expected" "$@" && says "$text"
+}
+# runs NAME COUNT EVENTS ARGUMENT...: profiles NAME.1 to NAME.COUNT of diff_work.
+runs() {
+	into=$1
+	last=$2
+	events=$3
+	shift 3
+	run=0
+	while [ $run -lt "$last" ]; do
+		run=$((run + 1))
+		PERFMON_EVENTS=$events PERFMON_PROFILE=$here/$into.$run "$work" "$@" || return 1
+	done
+}
+counted() { # EVENT: or says why not
+	"$perfmon" stat -e "$1" true >"$here/out" 2>"$here/err"
+	why=$(sed -n 's/^  note: //p' "$here/err" | head -n 1)
+	! says "not supported"
+}
+
+# --- what is wrong with the words -----------------------------------------------------
+
+runs one 1 none 100 5
+one=$here/one.1
+try "needs two" diff_says 2 "two are compared" "$one"
+try "needs -- between several" diff_says 2 "there must be '--'" "$one" "$one" "$one"
+try "needs something after --" diff_says 2 "nothing after '--'" "$one" --
+try "quotes an unknown option" diff_says 2 frob --frob "$one" "$one"
+try "quotes an option after a file" diff_says 2 "'-a' after a file" "$one" -a
+try "quotes a bad minimum effect" diff_says 2 "'much'" -m much "$one" "$one"
+try "quotes a minimum effect of all" diff_says 2 "'100%'" -m 100% "$one" "$one"
+try "quotes a bad alpha" diff_says 2 "'0'" -p 0 "$one" "$one"
+try "quotes a bad format" diff_says 2 "'xml'" -f xml "$one" "$one"
+try "quotes what is compared nowhere" diff_says 2 "'cycels'" -e time,cycels "$one" "$one"
+try "quotes a file that is not there" diff_says 2 "no/such" "$one" "$here/no/such"
+try "quotes what is no profile" diff_says 2 "$work" "$one" "$work"
+mkdir "$here/empty"
+try "quotes a directory without profiles" diff_says 2 "empty'" "$one" "$here/empty"
+try "does not take a full disk for a result" sh -c "'$perfmon' diff '$one' '$one' >/dev/full 2>&1; [ \$? -eq 2 ]"
+try "helps" diff_says 0 "usage: perfmon diff" --help
+
+# --- what single runs tell -------------------------------------------------------------
+
+try "a profile is the same as itself" diff_says 0 "0 more, 0 less, 8 the same, 0 open" "$one" "$one"
+runs other 1 none 100 5
+try "times of single runs are left open" diff_says 0 "could not be decided with 1 run of A and 1 of B" \
+	"$one" "$here/other.1"
+runs slow 1 none 100000 5
+try "whatever they are" diff_says 0 "0 more, 0 less" "$one" "$here/slow.1"
+try "what looks changed is shown, and called open" diff_says 0 "open: too few runs" "$one" "$here/slow.1"
+
+# --- counts that are known --------------------------------------------------------------
+
+touched=mem:0x30000000/8:w:u
+if counted "$touched"; then
+	for n in 1 2 3 4; do
+		runs "a$n" 1 "$touched" 1000 5
+		runs "b$n" 1 "$touched" 1300 5
+		runs "c$n" 1 "$touched" 1000 5
+	done
+	a="$here/a1.1 $here/a2.1 $here/a3.1 $here/a4.1"
+	b="$here/b1.1 $here/b2.1 $here/b3.1 $here/b4.1"
+	c="$here/c1.1 $here/c2.1 $here/c3.1 $here/c4.1"
+	try "finds a count that rose" diff_says 1 "+30.00%" -e "$touched" $a -- $b
+	try "finds a count that fell" diff_says 3 "-23.08%" -e "$touched" $b -- $a
+	try "finds equal counts the same" diff_says 0 "0 more, 0 less, 4 the same, 0 open" -e "$touched" $a -- $c
+	try "finds a change below the minimum effect none" diff_says 0 "0 more" -m 40% -e "$touched" $a -- $b
+	three="$here/b1.1 $here/b2.1 $here/b3.1"
+	try "says how many runs are needed" diff_says 0 "needs 4 runs on each side" -e "$touched" $a -- $three
+	mkdir "$here/A" "$here/B"
+	cp $a "$here/A"
+	cp $b "$here/B"
+	cp "$work" "$here/B/program"
+	try "takes directories, and what is no profile there is passed over" \
+		diff_says 1 "+30.00%" -e "$touched" "$here/A" "$here/B"
+	blocks() { diff 1 -e "$touched" $a -- $b && ! says "in turns" &&
+		runs late 1 "$touched" 1300 5 && diff 0 -e "$touched" $a -- "$here/late.1" "$here/late.1" &&
+		says "all runs of A were before those of B"; }
+	try "says when the sides were not run in turns" blocks
+	if "$get" "$here/err" x >"$here/out" 2>&1; [ $? -ne 77 ]; then
+		json() {
+			diff 1 -f json -e "$touched" $a -- $b &&
+				[ "$("$get" "$here/out" rows.0.what)" = "$touched" ] &&
+				[ "$("$get" "$here/out" rows.0.verdict)" = more ] &&
+				[ "$("$get" "$here/out" rows.0.a.mean)" = 100 ] &&
+				[ "$("$get" "$here/out" rows.0.b.runs)" = 4 ] &&
+				[ "$("$get" "$here/out" rows.0.ratio)" = 1.3 ]
+		}
+		try "writes JSON" json
+	else
+		skip "writes JSON" "there is no jansson to read it with"
+	fi
+	events() { diff 0 $a -- "$one" && says "only A counted $touched"; }
+	try "says which events one side lacks" events
+else
+	skip "counts that are known" "$why"
+fi
+
+# --- instructions -----------------------------------------------------------------------
+
+if counted instructions:u; then
+	runs a 1 instructions:u 10000
+	runs b 1 instructions:u 10000
+	runs more 1 instructions:u 10300
+	runs less 1 instructions:u 9700
+	try "equal programs are the same" diff_says 0 "0 more, 0 less" "$here/a.1" "$here/b.1"
+	try "3 % more instructions are found in single runs" \
+		diff_says 1 "exact" -e instructions:u "$here/a.1" "$here/more.1"
+	where() { diff 1 -e instructions:u "$here/a.1" "$here/more.1" && grep -q '^work .*+3\...%.*more$' "$here/out" &&
+		! grep -qE '^(same|all) ' "$here/out"; }
+	try "in their region, and in no other that did not change" where
+	try "3 % less, too" diff_says 3 "less" -e instructions:u "$here/a.1" "$here/less.1"
+	try "what is nested counts on request" diff_says 1 "+2." -i -e instructions:u "$here/a.1" "$here/more.1"
+	runs a 3 instructions:u 10000
+	runs more 3 instructions:u 10300
+	runs b 3 instructions:u 10000
+	try "and in repeated runs" diff_says 1 "exact" -e instructions:u "$here/a.1" "$here/a.2" "$here/a.3" -- \
+		"$here/more.1" "$here/more.2" "$here/more.3"
+	try "where equal programs stay equal" diff_says 0 "0 more, 0 less" "$here/a.1" "$here/a.2" "$here/a.3" -- \
+		"$here/b.1" "$here/b.2" "$here/b.3"
+	runs threads 2 instructions:u 10000 20 3
+	runs more_threads 2 instructions:u 10300 20 3
+	try "single runs of threads are left open" diff_says 0 "one run of several threads" -e instructions:u \
+		"$here/threads.1" "$here/more_threads.1"
+	try "repeated ones are not" diff_says 1 "more" -e instructions:u \
+		"$here/threads.1" "$here/threads.2" -- "$here/more_threads.1" "$here/more_threads.2"
+else
+	skip "instructions" "$why"
+fi
+
+printf '1..%d\n' $number
+exit $failed
