@@ -30,6 +30,7 @@ libperfmon_all_la_SOURCES = \
 	src/fastpath/read.h src/fastpath/region.c src/fastpath/region.h \
 	src/fastpath/thread.h src/fastpath/view.c src/fastpath/view.h \
 	src/core/clock.c src/core/clock.h \
+	src/core/cpu_kind.c src/core/cpu_kind.h \
 	src/core/cpus.c src/core/cpus.h \
 	src/core/cover.c src/core/cover.h src/core/cover_parts.h \
 	src/core/cover_settle.c src/core/cover_threads.c src/core/cover_witness.c \
@@ -81,6 +82,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/regions.c src/core/regions.h src/core/reread.c \
 	src/core/report.c src/core/report.h src/core/report_call.c src/core/report_csv.c \
 	src/core/report_exit.c src/core/report_formats.h src/core/report_frame.c src/core/report_json.c \
+	src/core/report_judge.c \
 	src/core/report_metric.c \
 	src/core/report_model.c src/core/report_model.h src/core/report_out.c \
 	src/core/report_out.h src/core/report_roles.c src/core/report_text.c \

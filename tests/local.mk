@@ -87,7 +87,7 @@ CRITERION_TESTS = tests/test_options tests/test_report tests/test_snapshot
 CRITERION_TESTS += tests/test_cover
 CRITERION_TESTS += tests/test_diff
 CRITERION_TESTS += tests/test_profile_file
-CRITERION_TESTS += tests/test_metric
+CRITERION_TESTS += tests/test_judge tests/test_metric
 CRITERION_TESTS += tests/test_kept
 CRITERION_TESTS += tests/test_process
 CRITERION_TESTS += tests/test_counter_read tests/test_guest_read tests/test_instance \
@@ -205,6 +205,10 @@ tests_test_profile_file_SOURCES = tests/test_profile_file.c tests/profile_builde
 	tests/kept_probe.h tests/region_probe.h
 tests_test_profile_file_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_profile_file_LDADD = $(TEST_LIBS)
+
+tests_test_judge_SOURCES = tests/test_judge.c tests/profile_builder.h
+tests_test_judge_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
+tests_test_judge_LDADD = $(TEST_LIBS) $(JANSSON_LIBS)
 
 tests_test_metric_SOURCES = tests/test_metric.c tests/profile_builder.h
 tests_test_metric_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)

@@ -153,7 +153,12 @@ static void sample(struct profile_builder *b)
 
 Test(report, the_tree_in_text)
 {
-	struct pm_machine machine = {"Sandy", "x86-64", "6.1.0", 1, 2, 4};
+	struct pm_machine machine = {.cpu_model = "Sandy",
+				     .architecture = "x86-64",
+				     .kernel = "6.1.0",
+				     .packages = 1,
+				     .cores = 2,
+				     .cpus = 4};
 	const char *notes[] = {"a note of the profile", "one more"};
 	struct pm_report_options options = {
 		.machine = &machine, .notes = notes, .note_count = 2};

@@ -33,6 +33,7 @@ int pm_report_write(const struct pm_snapshot *snapshot,
 				   options->metrics);
 	if (err)
 		goto out_free;
+	pm_report_judge(&model, options->machine);
 	err = pm_report_tree_make(&all, &model, -1);
 	if (err)
 		goto out_model;

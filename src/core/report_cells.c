@@ -20,6 +20,10 @@ static void marks_write(char *to, size_t size, const struct pm_value *value)
 		{PM_MARK_DROPPED, 'd'},
 		{PM_MARK_THREADS, 'p'},
 		{PM_MARK_DEFECT, 'x'},
+		{PM_MARK_MIGRATED, 'm'},
+		{PM_MARK_SHORT, 'b'},
+		{PM_MARK_ERRATUM, 'e'},
+		{PM_MARK_IMPLAUSIBLE, '^'},
 		{PM_MARK_MISMATCHED, '!'},
 		{PM_MARK_IN_FLIGHT | PM_MARK_TORN, '?'},
 	};

@@ -22,6 +22,8 @@ int pm_report_csv(const struct pm_report *report, struct pm_out *out);
  * STATES a bit for each enum pm_state. */
 void pm_report_text_head(const struct pm_report *report, struct pm_out *out);
 void pm_report_text_legend(struct pm_out *out, uint32_t marks, uint32_t states);
+/* Sentences on what is too short, more than the machine can do, or known to be wrong. */
+void pm_report_text_judged(const struct pm_report *report, struct pm_out *out);
 void pm_report_text_notes(const struct pm_report *report, struct pm_out *out);
 
 /* "2026-01-31T12:00:00Z" or with a space and " UTC" for people; "" for 0. */

@@ -267,6 +267,11 @@ void pm_report_text_legend(struct pm_out *out, uint32_t marks, uint32_t states)
 		 "d    some visits are not in it: their counts were dropped"},
 		{PM_MARK_THREADS, "p    not open in all threads: sum of the others"},
 		{PM_MARK_DEFECT, "x    negative differences were kept out of it"},
+		{PM_MARK_MIGRATED, "m    in some visits the thread moved to another CPU"},
+		{PM_MARK_SHORT, "b    too short to trust: over 1 % of it is what "
+				"measuring itself counts"},
+		{PM_MARK_ERRATUM, "e    this CPU is known to count it wrong"},
+		{PM_MARK_IMPLAUSIBLE, "^    more than this CPU can do"},
 		{PM_MARK_MISMATCHED,
 		 "!    some visits were closed by the end of an outer region"},
 		{PM_MARK_IN_FLIGHT,
@@ -288,6 +293,102 @@ void pm_report_text_legend(struct pm_out *out, uint32_t marks, uint32_t states)
 			"hardware\n");
 	if (states & 1u << PM_NEVER_OPENED)
 		pm_out_text(out, "  n/a  never opened in these threads\n");
+}
+
+/* So many sentences of a kind; the rest is counted. */
+#define JUDGED_MOST 8
+
+static void judge_short(const struct pm_report *report, struct pm_out *out,
+			const char **head)
+{
+	const struct pm_report_tree *tree = report->all;
+	char mean[PM_CELL], bias[PM_CELL], needed[PM_CELL], batch[PM_CELL];
+	uint64_t said = 0;
+
+	for (uint32_t n = 0; (n = pm_report_tree_next(tree, n));) {
+		for (uint32_t e = 0; e < report->model->event_count; e++) {
+			struct pm_value value = pm_report_count(tree, n, e, false);
+			struct pm_short s;
+
+			if (value.state != PM_COUNTED ||
+			    !pm_report_is_short(tree, n, e, false, &s))
+				continue;
+			if (said++ >= JUDGED_MOST)
+				continue;
+			pm_cell_count(mean, s.mean);
+			pm_cell_count(bias, s.bias);
+			pm_cell_count(needed, s.needed);
+			pm_cell_count(batch, s.batch);
+			pm_out_format(out, "%s  short: ", *head);
+			*head = "";
+			pm_out_plain(out, pm_report_name(tree, n), 48);
+			pm_out_format(out, ": %s ", mean);
+			pm_out_plain(out, report->model->events[e].name, 0);
+			pm_out_format(
+				out, " a visit against a bias of %s: measure at least %s",
+				bias, needed);
+			if (s.nested)
+				pm_out_text(out, ", or have fewer visits inside");
+			else if (s.batch > 0)
+				pm_out_format(out, ", or the work of %s visits in one",
+					      batch);
+			pm_out_text(out, "\n");
+		}
+	}
+	if (said > JUDGED_MOST)
+		pm_out_format(out, "  short: and %llu more\n",
+			      (unsigned long long)(said - JUDGED_MOST));
+}
+
+static void judge_ratios(const struct pm_report *report, struct pm_out *out,
+			 const char **head)
+{
+	const struct pm_report_tree *tree = report->all;
+	uint64_t said = 0;
+
+	for (uint32_t n = 0; (n = pm_report_tree_next(tree, n));) {
+		for (uint32_t m = 0; m < report->model->metric_count; m++) {
+			struct pm_value value = pm_report_metric(tree, n, m, false);
+			char ratio[PM_CELL];
+			double limit;
+
+			if (!(value.marks & PM_MARK_IMPLAUSIBLE) || said++ >= JUDGED_MOST)
+				continue;
+			pm_report_is_implausible(report->model, m, value.value, &limit);
+			pm_cell_fixed(ratio, value.value, 2);
+			pm_out_format(out, "%s  implausible: ", *head);
+			*head = "";
+			pm_out_plain(out, pm_report_name(tree, n), 48);
+			pm_out_format(
+				out,
+				": %s of %s instructions a cycle is more than "
+				"the %u that this CPU can issue\n",
+				pm_report_metric_heading(&report->model->metrics[m]),
+				ratio, (unsigned int)limit);
+		}
+	}
+	if (said > JUDGED_MOST)
+		pm_out_format(out, "  implausible: and %llu more\n",
+			      (unsigned long long)(said - JUDGED_MOST));
+}
+
+void pm_report_text_judged(const struct pm_report *report, struct pm_out *out)
+{
+	const char *head = "\n";
+
+	judge_short(report, out, &head);
+	judge_ratios(report, out, &head);
+	for (uint32_t e = 0; e < report->model->event_count; e++) {
+		const struct pm_report_event *event = &report->model->events[e];
+
+		if (!event->erratum)
+			continue;
+		pm_out_format(out, "%s  erratum: ", head);
+		head = "";
+		pm_out_plain(out, event->name, 0);
+		pm_out_format(out, " %s (%s, %s)\n", event->erratum->effect,
+			      event->erratum->number, event->erratum->document);
+	}
 }
 
 void pm_report_text_notes(const struct pm_report *report, struct pm_out *out)

@@ -161,6 +161,33 @@ static void put_counter(struct json *j, const struct perfmon_profile_counter *co
 	close_as(j, "}");
 }
 
+static void put_erratum(struct json *j, const struct pm_erratum *erratum)
+{
+	if (!erratum) {
+		put_null(j, "erratum");
+		return;
+	}
+	key(j, "erratum");
+	open_as(j, "{");
+	put_string(j, "number", erratum->number);
+	put_string(j, "document", erratum->document);
+	put_string(j, "effect", erratum->effect);
+	close_as(j, "}");
+}
+
+static void put_marks(struct json *j, uint32_t marks)
+{
+	key(j, "marks");
+	open_as(j, "[");
+	for (uint32_t i = 0; i < PM_MARKS; i++) {
+		if (!(marks & 1u << i))
+			continue;
+		next(j);
+		pm_out_json(j->out, pm_report_mark_name(1u << i));
+	}
+	close_as(j, "]");
+}
+
 static void put_events(struct json *j, const struct pm_report *report)
 {
 	const struct pm_report_model *model = report->model;
@@ -185,6 +212,7 @@ static void put_events(struct json *j, const struct pm_report *report)
 			   : event->syscall_read		   ? "syscall"
 								   : "none");
 		put_known(j, "bias", event->bias, event->bias_known);
+		put_erratum(j, event->erratum);
 		key(j, "counters");
 		open_as(j, "[");
 		/* Those of the first plan that has the event. */
@@ -241,7 +269,8 @@ static void put_count(struct json *j, const struct pm_report_tree *tree, uint32_
 		&tree->counts[(size_t)n * tree->model->event_count + e];
 	struct pm_value in = pm_report_count(tree, n, e, false);
 	struct pm_value ex = pm_report_count(tree, n, e, true);
-	bool open = in.state != PM_NEVER_OPENED;
+	bool open = in.state != PM_NEVER_OPENED, biased;
+	struct pm_short judged;
 
 	next(j);
 	open_as(j, "{");
@@ -257,6 +286,13 @@ static void put_count(struct json *j, const struct pm_report_tree *tree, uint32_
 	put_number(j, "measured", count->measured);
 	put_number(j, "threads", count->threads);
 	put_real(j, "squares", count->squares, count->squares > 0);
+	put_marks(j, in.marks);
+	pm_report_is_short(tree, n, e, false, &judged);
+	biased = in.state == PM_COUNTED && tree->model->events[e].bias_known;
+	put_real(j, "bias_error", judged.error, biased);
+	put_real(j, "bias_per_visit", judged.bias, biased);
+	put_real(j, "needed_per_visit", judged.needed, biased);
+	put_real(j, "needed_batch", judged.batch, biased && judged.batch > 0);
 	close_as(j, "}");
 }
 
@@ -265,6 +301,7 @@ static void put_metric(struct json *j, const struct pm_report_tree *tree, uint32
 {
 	struct pm_value in = pm_report_metric(tree, n, m, false);
 	struct pm_value ex = pm_report_metric(tree, n, m, true);
+	double limit;
 
 	next(j);
 	open_as(j, "{");
@@ -272,6 +309,9 @@ static void put_metric(struct json *j, const struct pm_report_tree *tree, uint32
 	put_real(j, "exclusive_value", ex.value, ex.state == PM_COUNTED);
 	put_real(j, "coverage", in.coverage, in.state != PM_NEVER_OPENED);
 	put_bool(j, "estimated", in.marks & PM_MARK_MULTIPLEXED);
+	put_marks(j, in.marks);
+	pm_report_is_implausible(tree->model, m, in.value, &limit);
+	put_real(j, "limit", limit, limit > 0);
 	close_as(j, "}");
 }
 
@@ -338,6 +378,7 @@ static void put_node(struct json *j, const struct pm_report_tree *tree, uint32_t
 	put_known(j, "thread_max_ticks", node->thread_max_ticks, node->threads > 0);
 	put_quality(j, node);
 	put_histogram(j, node);
+	put_marks(j, pm_report_time(tree, n, false).marks);
 	key(j, "counts");
 	open_as(j, "[");
 	for (uint32_t e = 0; e < model->event_count; e++)

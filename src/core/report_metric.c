@@ -177,7 +177,7 @@ struct pm_value pm_report_metric(const struct pm_report_tree *tree, uint32_t nod
 {
 	const struct pm_report_metric *m = &tree->model->metrics[metric];
 	struct pm_value v = pm_report_time(tree, node, exclusive);
-	double values[PM_METRIC_INPUTS];
+	double values[PM_METRIC_INPUTS], limit;
 
 	v.sum = 0;
 	for (uint32_t i = 0; i < m->metric->input_count; i++) {
@@ -202,6 +202,9 @@ struct pm_value pm_report_metric(const struct pm_report_tree *tree, uint32_t nod
 	v.value = 0;
 	if (v.state == PM_COUNTED && !pm_metric_value(m->metric, values, &v.value))
 		v.state = PM_NOT_COUNTED;
+	if (v.state == PM_COUNTED &&
+	    pm_report_is_implausible(tree->model, metric, v.value, &limit))
+		v.marks |= PM_MARK_IMPLAUSIBLE;
 	return v;
 }
 

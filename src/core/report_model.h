@@ -53,6 +53,7 @@ struct pm_report_event {
 	bool kernel_only;
 	bool user_read; /* by some thread */
 	bool syscall_read;
+	const struct pm_erratum *erratum; /* of the CPU; NULL: none is known */
 };
 
 /* A metric whose inputs are all counted: one column. */
@@ -107,6 +108,7 @@ struct pm_report_model {
 	uint32_t **event_of;		/* by plan and counter */
 	uint32_t *region_of;		/* by id: the lowest id with the same name */
 	struct pm_metrics *own_metrics; /* NULL: the caller's */
+	uint32_t issue_width;		/* instructions a cycle; 0: not known */
 	uint32_t metric_count;
 	struct pm_report_metric *metrics;
 	uint32_t note_count;
@@ -131,6 +133,9 @@ int pm_report_model_make(struct pm_report_model *model,
 			 const struct pm_metrics *metrics);
 void pm_report_model_free(struct pm_report_model *model);
 
+/* Tells MODEL whose CPUs have counted; NULL: not known, nothing is judged by it. */
+void pm_report_judge(struct pm_report_model *model, const struct pm_machine *machine);
+
 /* The tree of thread number THREAD of the snapshot, or of all (-1). */
 int pm_report_tree_make(struct pm_report_tree *tree, const struct pm_report_model *model,
 			int64_t thread);
@@ -148,16 +153,21 @@ enum pm_state {
 	PM_NEVER_OPENED
 };
 
-#define PM_MARK_MULTIPLEXED 0x001u /* ~ scaled by its coverage */
-#define PM_MARK_PART	    0x002u /* < counted part of the time, not scaled */
-#define PM_MARK_RETRIED	    0x004u /* r */
-#define PM_MARK_FALLBACK    0x008u /* f */
-#define PM_MARK_IN_FLIGHT   0x010u /* ? visits that had not ended */
-#define PM_MARK_TORN	    0x020u /* ? caught inside an update */
-#define PM_MARK_MISMATCHED  0x040u /* ! */
-#define PM_MARK_DROPPED	    0x080u /* d */
-#define PM_MARK_THREADS	    0x100u /* p not open in all threads */
-#define PM_MARK_DEFECT	    0x200u /* x */
+#define PM_MARK_MULTIPLEXED 0x001u  /* ~ scaled by its coverage */
+#define PM_MARK_PART	    0x002u  /* < counted part of the time, not scaled */
+#define PM_MARK_RETRIED	    0x004u  /* r */
+#define PM_MARK_FALLBACK    0x008u  /* f */
+#define PM_MARK_IN_FLIGHT   0x010u  /* ? visits that had not ended */
+#define PM_MARK_TORN	    0x020u  /* ? caught inside an update */
+#define PM_MARK_MISMATCHED  0x040u  /* ! */
+#define PM_MARK_DROPPED	    0x080u  /* d */
+#define PM_MARK_THREADS	    0x100u  /* p not open in all threads */
+#define PM_MARK_DEFECT	    0x200u  /* x */
+#define PM_MARK_SHORT	    0x400u  /* b too short against its bias */
+#define PM_MARK_IMPLAUSIBLE 0x800u  /* ^ more than the machine can do */
+#define PM_MARK_ERRATUM	    0x1000u /* e */
+#define PM_MARK_MIGRATED    0x2000u /* m some visits ended on another CPU */
+#define PM_MARKS	    14
 
 struct pm_value {
 	enum pm_state state;
@@ -173,6 +183,24 @@ struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node
 /* In ticks. */
 struct pm_value pm_report_time(const struct pm_report_tree *tree, uint32_t node,
 			       bool exclusive);
+/* A count against what measuring adds to it, per measured visit. */
+struct pm_short {
+	double error;  /* at least so much of the count is not the region's */
+	double mean;   /* counts */
+	double bias;   /* of these, measuring's: nested visits included */
+	double needed; /* counts for an error that is not marked */
+	double batch;  /* visits whose work in one comes to that; 0: cannot be told */
+	bool nested;   /* nested visits have a part in the bias */
+};
+/* Whether the error is beyond the tolerance; all 0 if the bias is not known. */
+bool pm_report_is_short(const struct pm_report_tree *tree, uint32_t node, uint32_t event,
+			bool exclusive, struct pm_short *out);
+/* Whether VALUE of METRIC is more than the machine can do; *LIMIT: that, 0 if not known.
+ */
+bool pm_report_is_implausible(const struct pm_report_model *model, uint32_t metric,
+			      double value, double *limit);
+/* A mark's name in JSON, of one bit; NULL: there is no such mark. */
+const char *pm_report_mark_name(uint32_t mark);
 /* In the metric's unit; what an input lacks, it lacks. */
 struct pm_value pm_report_metric(const struct pm_report_tree *tree, uint32_t node,
 				 uint32_t metric, bool exclusive);

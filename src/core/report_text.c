@@ -241,6 +241,7 @@ int pm_report_text(const struct pm_report *report, struct pm_out *out)
 	if (err)
 		return err;
 	pm_report_text_legend(out, marks, states);
+	pm_report_text_judged(report, out);
 	pm_report_text_notes(report, out);
 	return 0;
 }

@@ -43,13 +43,10 @@ static void cpuinfo_value(const char *text, const char *key, char *value, size_t
 }
 
 /* ARM machines name their CPUs by numbers; Linux says no more. */
-static void model_from_cpuinfo(struct pm_machine *machine)
+static void model_from_cpuinfo(struct pm_machine *machine, const char *text)
 {
 	char implementer[16], part[16], variant[16], revision[16];
-	char *text;
 
-	if (pm_kernel_file_read("/proc/cpuinfo", &text) < 0)
-		return;
 	cpuinfo_value(text, "model name", machine->cpu_model, sizeof(machine->cpu_model));
 	if (!machine->cpu_model[0])
 		cpuinfo_value(text, "uarch", machine->cpu_model,
@@ -62,7 +59,6 @@ static void model_from_cpuinfo(struct pm_machine *machine)
 		snprintf(machine->cpu_model, sizeof(machine->cpu_model),
 			 "ARM implementer %s part %s r%ldp%s", implementer, part,
 			 strtol(variant, NULL, 0), revision);
-	free(text);
 }
 
 static uint32_t count_of(hwloc_topology_t topology, hwloc_obj_type_t type)
@@ -225,6 +221,10 @@ void pm_machine_describe(struct pm_machine *machine)
 	describe_topology(machine);
 	if (!machine->cpus)
 		machine->cpus = online_cpus();
+	if (pm_kernel_file_read("/proc/cpuinfo", &text) < 0)
+		return;
 	if (!machine->cpu_model[0])
-		model_from_cpuinfo(machine);
+		model_from_cpuinfo(machine, text);
+	pm_cpu_kinds_read(&machine->kinds, text);
+	free(text);
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/cpu_kind.h"
 #include "core/cpus.h"
 #include "core/diag.h"
 
@@ -17,6 +18,7 @@ struct pm_machine {
 	uint32_t packages;     /* 0: not known */
 	uint32_t cores;
 	uint32_t cpus; /* that this process may see, online */
+	struct pm_cpu_kinds kinds;
 };
 
 /*

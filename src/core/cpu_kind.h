@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which CPUs a machine has, as their makers number them, and what is known of these: how
+ * many instructions they can issue at once, and which of their events are said by their
+ * makers to count wrong. What is not in the tables is not known, and not judged.
+ */
+#ifndef PM_CORE_CPU_KIND_H
+#define PM_CORE_CPU_KIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum pm_cpu_maker {
+	PM_CPU_UNKNOWN,
+	PM_CPU_INTEL, /* family and model as CPUID's signature has them */
+	PM_CPU_AMD,
+	PM_CPU_ARM /* implementer and part of MIDR_EL1 */
+};
+
+struct pm_cpu_kind {
+	enum pm_cpu_maker maker;
+	uint32_t family; /* or implementer */
+	uint32_t model;	 /* or part */
+};
+
+/* Kinds of CPU in one machine; what is beyond is not looked at. */
+#define PM_CPU_KINDS 8
+
+struct pm_cpu_kinds {
+	uint32_t count; /* 0: not known */
+	struct pm_cpu_kind kind[PM_CPU_KINDS];
+};
+
+struct pm_erratum {
+	const char *number;   /* as its maker has it */
+	const char *document; /* that lists it */
+	const char *effect;   /* on the event: "may count ..." */
+};
+
+/* Those of TEXT, which is that of /proc/cpuinfo. */
+void pm_cpu_kinds_read(struct pm_cpu_kinds *kinds, const char *text);
+
+/* How many instructions a cycle can take at most, over KINDS; 0: not known of all. */
+uint32_t pm_cpu_issue_width(const struct pm_cpu_kinds *kinds);
+
+/*
+ * The erratum that concerns an event on one of KINDS, or NULL. NAME, of LENGTH bytes, is
+ * the event's without PMU and modifiers; INSTRUCTIONS and BRANCHES say that it is the
+ * retired ones, under whatever name.
+ */
+const struct pm_erratum *pm_cpu_erratum(const struct pm_cpu_kinds *kinds,
+					const char *name, size_t length,
+					bool instructions, bool branches);
+
+#endif
