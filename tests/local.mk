@@ -5,6 +5,11 @@ TESTS += tests/race_snapshot
 tests_race_snapshot_SOURCES = tests/race_snapshot.c tests/profile_builder.h
 tests_race_snapshot_LDADD = libperfmon_all.la
 
+check_PROGRAMS += tests/fuzz_profile
+TESTS += tests/fuzz_profile
+tests_fuzz_profile_SOURCES = tests/fuzz_profile.c tests/profile_builder.h
+tests_fuzz_profile_LDADD = libperfmon_all.la
+
 check_PROGRAMS += tests/race_model
 TESTS += tests/race_model
 tests_race_model_SOURCES = tests/race_model.c
@@ -88,7 +93,7 @@ CRITERION_TESTS += tests/test_cover
 CRITERION_TESTS += tests/test_diff
 CRITERION_TESTS += tests/test_profile_file
 CRITERION_TESTS += tests/test_judge tests/test_metric
-CRITERION_TESTS += tests/test_kept
+CRITERION_TESTS += tests/test_kept tests/test_kept_kill
 CRITERION_TESTS += tests/test_process
 CRITERION_TESTS += tests/test_counter_read tests/test_guest_read tests/test_instance \
 	tests/test_read tests/test_session
@@ -195,6 +200,11 @@ tests_test_options_LDADD = $(TEST_LIBS)
 tests_test_report_SOURCES = tests/test_report.c tests/profile_builder.h
 tests_test_report_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
 tests_test_report_LDADD = $(TEST_LIBS) $(JANSSON_LIBS)
+
+tests_test_kept_kill_SOURCES = tests/test_kept_kill.c tests/kept_probe.h \
+	tests/region_probe.h
+tests_test_kept_kill_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_kept_kill_LDADD = $(TEST_LIBS)
 
 tests_test_kept_SOURCES = tests/test_kept.c tests/kept_probe.h tests/region_probe.h
 tests_test_kept_CPPFLAGS = $(TEST_CPPFLAGS)

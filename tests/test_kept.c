@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -371,13 +372,11 @@ static int end_by_kill(void)
 	return kill(getpid(), SIGKILL);
 }
 
-static void *volatile nowhere;
-
 static int end_by_segv(void)
 {
 	/* A handler of the sanitizer's would be next. */
 	signal(SIGSEGV, SIG_DFL);
-	*(volatile int *)nowhere = 1;
+	*(volatile int *)mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) = 1;
 	return 0;
 }
 

@@ -230,7 +230,7 @@ static bool try_mapping(const struct pm_process_map *mapping, void *argument)
 	fd = open_mapping(search, mapping, &st, &diag);
 	if (fd < 0 || make(fd, &st, search->name, &search->found, &diag)) {
 		/* Any file may be mapped; only a profile is news. */
-		if (named || diag.error == -ENODATA) {
+		if (named) {
 			search->err = diag.error;
 			search->diag = diag;
 		}

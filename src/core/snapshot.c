@@ -373,9 +373,10 @@ static int take_all(struct pm_walk *walk)
 	return err;
 }
 
-/* One walk into a new *OUT. *CHANGED: threads were being folded meanwhile. */
+/* One walk into a new *OUT. *CHANGED: threads were being folded meanwhile; *FOLDING: how
+ * often that had begun and ended before. */
 static int walk_once(const void *base, size_t size, struct pm_snapshot **out,
-		     bool *changed)
+		     bool *changed, uint64_t *folding)
 {
 	const struct perfmon_profile_header *header = base;
 	struct pm_walk walk = {.base = base, .size = size};
@@ -383,7 +384,9 @@ static int walk_once(const void *base, size_t size, struct pm_snapshot **out,
 	int err = -ENOMEM;
 
 	before = __atomic_load_n(&header->fold_sequence, __ATOMIC_ACQUIRE);
-	walk.next = pm_walk_word((const unsigned char *)base + 8);
+	*folding = before;
+	/* It was checked, and somebody may have changed it since. */
+	walk.next = pm_walk_word((const unsigned char *)base + 8) & ~UINT64_C(7);
 	walk.s = calloc(1, sizeof(*walk.s));
 	if (walk.s)
 		err = take_all(&walk);
@@ -444,6 +447,7 @@ int pm_snapshot_take(const void *base, size_t size, struct pm_snapshot **out,
 		     struct pm_diag *diag)
 {
 	struct pm_snapshot *s = NULL;
+	uint64_t folding = 0, first = 0;
 	bool changed = true;
 	int err = pm_snapshot_check(base, size, diag);
 
@@ -454,7 +458,9 @@ int pm_snapshot_take(const void *base, size_t size, struct pm_snapshot **out,
 			for (unsigned int j = 0; j < i; j++)
 				relax(i);
 		}
-		err = walk_once(base, size, &s, &changed);
+		err = walk_once(base, size, &s, &changed, &folding);
+		if (!i)
+			first = folding;
 	}
 	if (err == -ENOMEM)
 		return pm_diag_set(diag, err, "no memory for a snapshot of the profile");
@@ -462,9 +468,11 @@ int pm_snapshot_take(const void *base, size_t size, struct pm_snapshot **out,
 		return err;
 	if (changed)
 		pm_snapshot_problem(
-			s, "threads kept ending while the profile was read: some may be "
-			   "missing "
-			   "or counted twice");
+			s, "%s: some may be missing or counted twice",
+			folding == first
+				? "the program stopped, or was stopped, while it added the "
+				  "results of threads that had ended"
+				: "threads kept ending while the profile was read");
 	if (s->partial)
 		pm_diag_set(diag, 0, "%s", s->problem);
 	*out = s;

@@ -124,7 +124,7 @@ uint64_t pm_walk_record_size(const struct pm_walk *walk, uint64_t at)
 	uint64_t size = pm_walk_word(walk->base + at + 8);
 
 	/* Once more, since somebody else may have changed it. */
-	return size > walk->size - at ? 0 : size;
+	return size > walk->size - at || size % 8 ? 0 : size;
 }
 
 /* LENGTH bytes of text at offset AT as a string; NULL without memory. */
