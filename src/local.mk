@@ -52,6 +52,8 @@ libperfmon_all_la_SOURCES = \
 	src/core/log_process.c src/core/log_read.c src/core/log_read.h \
 	src/core/log_write.c src/core/log_write.h \
 	src/core/machine_id.c src/core/machine_id.h \
+	src/core/merge.c src/core/merge.h src/core/merge_nodes.c src/core/merge_notes.c \
+	src/core/merge_parts.h src/core/merge_ranges.c \
 	src/core/metric.c src/core/metric.h \
 	src/core/options.c src/core/options.h \
 	src/core/refusal.c src/core/refusal.h \
@@ -69,7 +71,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/session_process.c \
 	src/core/session_target.c \
 	src/core/session_value.c \
-	src/core/paths.c src/core/paths.h \
+	src/core/pairs.c src/core/pairs.h src/core/paths.c src/core/paths.h \
 	src/core/placement.c src/core/placement.h \
 	src/core/placement_api.c src/core/placement_parse.c \
 	src/core/plan.c src/core/plan.h \
@@ -87,7 +89,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/report_model.c src/core/report_model.h src/core/report_out.c \
 	src/core/report_out.h src/core/report_roles.c src/core/report_text.c \
 	src/core/report_cells.c src/core/report_cells.h \
-	src/core/report_tree.c \
+	src/core/report_ranks.c src/core/report_tree.c \
 	src/core/ring.c src/core/ring.h \
 	src/core/sample.c src/core/sample.h \
 	src/core/snapshot.c src/core/snapshot.h \

@@ -34,6 +34,9 @@ tests_programs_storm_SOURCES = tests/programs/storm.c tests/storm.h
 # Without sanitizers, which have threads and page faults of their own.
 tests_programs_storm_CFLAGS = $(PM_CFLAGS) $(PM_WARN)
 tests_programs_storm_LDFLAGS =
+check_PROGRAMS += tests/programs/profile_make tests/programs/measure
+tests_programs_measure_SOURCES = tests/programs/measure.c
+tests_programs_profile_make_SOURCES = tests/programs/profile_make.c tests/profile_builder.h
 check_LTLIBRARIES += tests/programs/region_plugin.la
 tests_programs_region_ends_SOURCES = tests/programs/region_ends.c
 tests_programs_region_ends_LDADD = libperfmon.la
@@ -91,6 +94,7 @@ if HAVE_CRITERION
 CRITERION_TESTS = tests/test_options tests/test_report tests/test_snapshot
 CRITERION_TESTS += tests/test_cover
 CRITERION_TESTS += tests/test_diff
+CRITERION_TESTS += tests/test_merge
 CRITERION_TESTS += tests/test_profile_file
 CRITERION_TESTS += tests/test_judge tests/test_metric
 CRITERION_TESTS += tests/test_kept tests/test_kept_kill
@@ -223,6 +227,10 @@ tests_test_judge_LDADD = $(TEST_LIBS) $(JANSSON_LIBS)
 tests_test_metric_SOURCES = tests/test_metric.c tests/profile_builder.h
 tests_test_metric_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
 tests_test_metric_LDADD = $(TEST_LIBS) $(JANSSON_LIBS)
+
+tests_test_merge_SOURCES = tests/test_merge.c tests/profile_builder.h
+tests_test_merge_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_merge_LDADD = $(TEST_LIBS)
 
 tests_test_snapshot_SOURCES = tests/test_snapshot.c tests/profile_builder.h
 tests_test_snapshot_CPPFLAGS = $(TEST_CPPFLAGS)

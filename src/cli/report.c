@@ -8,21 +8,26 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/progress.h"
 #include "cli/report_sources.h"
 #include "cli/terminal.h"
 #include "core/machine_id.h"
+#include "core/merge.h"
 #include "core/profile_file.h"
 #include "core/report.h"
 
 static const char help[] =
-	"usage: perfmon report [OPTION]... FILE\n\n"
-	"Reports what a program has counted in its regions, from the file where it kept\n"
-	"its profile (PERFMON_PROFILE, perfmon run -o), also if it was killed or still "
-	"runs.\n\n"
+	"usage: perfmon report [OPTION]... FILE|DIRECTORY...\n\n"
+	"Reports what programs have counted in their regions, from the files where they\n"
+	"kept their profiles (PERFMON_PROFILE, perfmon run -o), also if they were killed "
+	"or\n"
+	"still run. Several profiles, as those of the ranks of an MPI program, become "
+	"one\n"
+	"report: sums, and how they are spread over the processes.\n\n"
 	"  -p, --pid PID         the profile that this running process keeps in memory\n"
 	"  -f, --format FORMAT   text (default): the call tree; flat: by region; json; "
 	"csv\n"
-	"  -t, --per-thread      each thread, too\n"
+	"  -t, --per-thread      each thread of one profile, too\n"
 	"  -b, --subtract-bias   counts less what an empty region counts\n"
 	"  -o, --output FILE     to this file; - is standard output, the default\n"
 	"  -h, --help            this text\n\n"
@@ -105,53 +110,161 @@ static int write_report(const struct request *request,
 	return err == -ENOMEM ? CLI_FAILED : 0;
 }
 
+/* The machine, which profiles do not tell: if they are of this one, as it runs now. */
+static void machine_describe(struct pm_report_options *how,
+			     const struct pm_snapshot *snapshot,
+			     struct pm_machine *machine)
+{
+	char boot_id[sizeof(snapshot->header.boot_id)];
+
+	pm_machine_boot_id(boot_id, sizeof(boot_id));
+	if (!boot_id[0] || strcmp(boot_id, snapshot->header.boot_id) != 0)
+		return;
+	pm_machine_describe(machine);
+	how->machine = machine;
+}
+
+/* The profile of SOURCE; NULL, and it has complained. */
+static struct pm_snapshot *profile_read(const struct cli_source *source,
+					enum pm_standing *standing)
+{
+	struct pm_snapshot *snapshot = NULL;
+	struct pm_profile_file *file;
+	struct pm_diag diag = {0};
+
+	if (cli_source_open(source, &file, &diag))
+		goto out;
+	if (!pm_profile_file_snapshot(file, &snapshot, &diag))
+		*standing = snapshot->header.state != PERFMON_STATE_RUNNING
+				    ? PM_STANDING_ENDED
+			    : pm_profile_file_is_alive(file) ? PM_STANDING_RUNNING
+							     : PM_STANDING_DIED;
+	pm_profile_file_close(file);
+out:
+	if (!snapshot) {
+		cli_progress_end();
+		cli_complain("report", "%s", diag.text);
+	}
+	return snapshot;
+}
+
 /* The report of one profile. */
 static int report_one(const struct request *request, const struct cli_source *source)
 {
+	static const char *const notes[] = {
+		[PM_STANDING_RUNNING] =
+			"the process still runs: this is what it has done so far",
+		[PM_STANDING_DIED] = "the process died before it could end its profile: "
+				     "visits that were open then are in no value",
+	};
 	struct pm_report_options how = request->how;
-	struct pm_profile_file *file;
 	struct pm_snapshot *snapshot;
 	struct pm_machine machine;
-	struct pm_diag diag = {0};
-	char boot_id[sizeof(snapshot->header.boot_id)];
-	const char *notes[1];
+	enum pm_standing standing;
 	int status;
 
-	if (cli_source_open(source, &file, &diag))
-		goto unread;
-	if (pm_profile_file_snapshot(file, &snapshot, &diag)) {
-		pm_profile_file_close(file);
-		goto unread;
+	snapshot = profile_read(source, &standing);
+	if (!snapshot)
+		return CLI_FAILED;
+	how.has_died = standing == PM_STANDING_DIED;
+	if (notes[standing]) {
+		how.notes = &notes[standing];
+		how.note_count = 1;
 	}
-	if (snapshot->header.state == PERFMON_STATE_RUNNING) {
-		how.has_died = !pm_profile_file_is_alive(file);
-		notes[how.note_count++] =
-			how.has_died
-				? "the process died before it could end its profile: "
-				  "visits that were open then are in no value"
-				: "the process still runs: this is what it has done "
-				  "so far";
-		how.notes = notes;
-	}
-	/* What a profile does not tell: the machine, unless it is this one. */
-	pm_machine_boot_id(boot_id, sizeof(boot_id));
-	if (boot_id[0] && !strcmp(boot_id, snapshot->header.boot_id)) {
-		pm_machine_describe(&machine);
-		how.machine = &machine;
-	}
+	machine_describe(&how, snapshot, &machine);
 	status = write_report(request, &how, snapshot);
 	pm_snapshot_free(snapshot);
-	pm_profile_file_close(file);
 	return status;
-unread:
-	cli_complain("report", "%s", diag.text);
-	return CLI_FAILED;
+}
+
+/* Adds one profile: 0, 1 if it may be added after others have been, or a negative errno,
+ * and it has complained. */
+static int merge_one(struct pm_merge *merge, const struct cli_source *source,
+		     bool is_last_try)
+{
+	struct pm_snapshot *snapshot;
+	struct pm_diag diag = {0};
+	enum pm_standing standing;
+	int err;
+
+	snapshot = profile_read(source, &standing);
+	if (!snapshot)
+		return -EINVAL;
+	err = pm_merge_add(merge, snapshot, standing, &diag);
+	pm_snapshot_free(snapshot);
+	if (err == -EINVAL && !is_last_try)
+		return 1;
+	if (err) {
+		cli_progress_end();
+		cli_complain("report", "'%s': %s", source->name, diag.text);
+	}
+	return err;
+}
+
+/* Adds all profiles; 0 or an exit status. *GOOD is one that could be added. */
+static int merge_all(struct pm_merge *merge, const struct cli_sources *sources,
+		     size_t *good)
+{
+	bool *wait = calloc(sources->count, sizeof(*wait));
+	int status = wait ? 0 : CLI_FAILED, result = wait ? 0 : -ENOMEM;
+
+	if (!wait)
+		cli_complain("report", "%s", strerror(ENOMEM));
+	/* A profile that does not tell its clock waits for one that does. */
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; result != -ENOMEM && i < sources->count; i++) {
+			if (pass && !wait[i])
+				continue;
+			cli_progress(i, sources->count, "profiles");
+			result = merge_one(merge, &sources->at[i], pass);
+			wait[i] = result == 1;
+			if (!result)
+				*good = i;
+			else if (result < 0)
+				status = CLI_FAILED;
+		}
+	}
+	cli_progress_end();
+	free(wait);
+	return status;
+}
+
+/* One report of many profiles. */
+static int report_merged(const struct request *request)
+{
+	struct pm_report_options how = request->how;
+	const struct pm_snapshot *sum;
+	struct pm_machine machine;
+	struct pm_merge *merge;
+	int status = 0, err;
+	size_t good = 0;
+
+	err = pm_merge_create(&merge, how.subtract_bias);
+	if (err) {
+		cli_complain("report", "%s", strerror(-err));
+		return CLI_FAILED;
+	}
+	status = merge_all(merge, &request->sources, &good);
+	if (pm_merge_process_count(merge) == 1) {
+		err = report_one(request, &request->sources.at[good]);
+	} else if (pm_merge_process_count(merge)) {
+		err = pm_merge_end(merge);
+		if (err)
+			cli_complain("report", "%s", strerror(-err));
+		sum = pm_merge_sum(merge);
+		how.merge = merge;
+		machine_describe(&how, sum, &machine);
+		if (!err)
+			err = write_report(request, &how, sum);
+	}
+	pm_merge_free(merge);
+	return err ? CLI_FAILED : status;
 }
 
 int cli_report(int argc, char **argv)
 {
 	struct request request = {0};
-	int c, status = 0;
+	int c, status = 0, failed = 0;
 
 	argv[0] = (char *)(uintptr_t) "perfmon report";
 	while (!status &&
@@ -179,19 +292,24 @@ int cli_report(int argc, char **argv)
 			status = CLI_USAGE;
 		}
 	}
+	/* What cannot be read is told, and the rest is reported. */
 	while (!status && optind < argc)
-		status = cli_sources_add_path(&request.sources, argv[optind++]);
-	if (!status && !request.sources.count) {
+		failed |= cli_sources_add_path(&request.sources, argv[optind++]);
+	if (!status && !request.sources.count && !failed) {
 		cli_complain("report", "no profile is given; see perfmon report --help");
 		status = CLI_USAGE;
 	}
-	if (!status && request.sources.count > 1) {
-		cli_complain("report", "'%s': one profile at a time",
-			     request.sources.at[1].name);
+	if (!status && request.sources.count > 1 && request.how.per_thread) {
+		cli_complain("report",
+			     "--per-thread: threads are shown of one profile, and these "
+			     "are %zu",
+			     request.sources.count);
 		status = CLI_USAGE;
 	}
-	if (!status)
+	if (!status && request.sources.count > 1)
+		status = report_merged(&request);
+	else if (!status && request.sources.count)
 		status = report_one(&request, &request.sources.at[0]);
 	cli_sources_free(&request.sources);
-	return cli_finish("report", status);
+	return cli_finish("report", status ? status : failed);
 }

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cli/report_sources.h"
 
+#include <dirent.h>
+#include <endian.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -33,8 +39,75 @@ no_memory:
 	return CLI_FAILED;
 }
 
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strverscmp((*a)->d_name, (*b)->d_name);
+}
+
+/* What PATH, of a directory, is: 1 a profile, or a file that was to become one and is
+ * empty; 0 anything else. */
+static int looks_like_profile(const char *path)
+{
+	uint64_t magic;
+	struct stat st;
+	ssize_t n;
+	int fd;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	if (!st.st_size)
+		return 1;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	/* Why it cannot be opened is told when it is read. */
+	if (fd < 0)
+		return 1;
+	n = pread(fd, &magic, sizeof(magic),
+		  offsetof(struct perfmon_profile_header, magic));
+	close(fd);
+	return n == sizeof(magic) && magic == htole64(PERFMON_PROFILE_MAGIC);
+}
+
+/* The profiles in DIRECTORY: other files may stand beside them, and are passed over. */
+static int add_directory(struct cli_sources *sources, const char *directory)
+{
+	size_t before = sources->count;
+	struct dirent **entries;
+	int count = scandir(directory, &entries, NULL, by_name), status = 0;
+
+	if (count < 0) {
+		cli_complain("report", "'%s': %s", directory, strerror(errno));
+		return CLI_FAILED;
+	}
+	for (int i = 0; i < count; i++) {
+		char *path = NULL;
+
+		if (!status &&
+		    asprintf(&path, "%s%s%s", directory,
+			     directory[strlen(directory) - 1] == '/' ? "" : "/",
+			     entries[i]->d_name) < 0) {
+			cli_complain("report", "%s", strerror(ENOMEM));
+			path = NULL;
+			status = CLI_FAILED;
+		}
+		if (!status && looks_like_profile(path))
+			status = add(sources, path, 0);
+		free(path);
+		free(entries[i]);
+	}
+	free(entries);
+	if (!status && sources->count == before) {
+		cli_complain("report", "'%s': there is no profile in it", directory);
+		status = CLI_FAILED;
+	}
+	return status;
+}
+
 int cli_sources_add_path(struct cli_sources *sources, const char *path)
 {
+	struct stat st;
+
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		return add_directory(sources, path);
 	return add(sources, path, 0);
 }
 

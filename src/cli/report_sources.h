@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where profiles come from: files and running processes. What returns int gives 0 or an
- * exit status, and has complained. */
+/* Where profiles come from: files, those in a directory, and running processes. What
+ * returns int gives 0 or an exit status, and has complained. */
 #ifndef PM_CLI_REPORT_SOURCES_H
 #define PM_CLI_REPORT_SOURCES_H
 
@@ -19,6 +19,7 @@ struct cli_sources {
 	struct cli_source *at;
 };
 
+/* A file, or the profiles in a directory, in the order of the numbers in their names. */
 int cli_sources_add_path(struct cli_sources *sources, const char *path);
 int cli_sources_add_pid(struct cli_sources *sources, const char *text);
 void cli_sources_free(struct cli_sources *sources);

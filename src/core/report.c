@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/kernel.h"
+#include "core/merge.h"
 #include "core/report_formats.h"
 
 int pm_report_write(const struct pm_snapshot *snapshot,
@@ -21,6 +22,7 @@ int pm_report_write(const struct pm_snapshot *snapshot,
 	struct pm_report report = {.snapshot = snapshot, .options = options};
 	struct pm_report_model model;
 	struct pm_report_tree all;
+	uint32_t *paths = NULL;
 	struct pm_out *out;
 	int err;
 
@@ -39,6 +41,15 @@ int pm_report_write(const struct pm_snapshot *snapshot,
 		goto out_model;
 	report.model = &model;
 	report.all = &all;
+	if (options->merge) {
+		paths = malloc(all.node_count * sizeof(*paths));
+		if (!paths) {
+			err = -ENOMEM;
+			goto out_tree;
+		}
+		pm_merge_paths(options->merge, &all, paths);
+		report.paths = paths;
+	}
 	switch (options->format) {
 	case PM_FORMAT_JSON:
 		err = pm_report_json(&report, out);
@@ -51,6 +62,8 @@ int pm_report_write(const struct pm_snapshot *snapshot,
 	}
 	if (!err)
 		err = pm_out_end(out);
+	free(paths);
+out_tree:
 	pm_report_tree_free(&all);
 out_model:
 	pm_report_model_free(&model);

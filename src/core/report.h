@@ -12,6 +12,8 @@
 #include "core/snapshot.h"
 #include "core/topology.h"
 
+struct pm_merge;
+
 struct pm_report_options {
 	enum pm_format format;
 	bool per_thread;    /* each thread's tree too, after that of all threads */
@@ -19,6 +21,7 @@ struct pm_report_options {
 	bool has_died;	    /* its process did not end it, and writes it no more */
 	const struct pm_metrics *metrics; /* NULL: the built-in ones */
 	const struct pm_machine *machine; /* the profile's; NULL: not known */
+	const struct pm_merge *merge;	  /* whose sum is reported; NULL: one profile */
 	const char *const *notes;	  /* more sentences, after the profile's */
 	uint32_t note_count;
 };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/merge.h"
 #include "core/report_formats.h"
 
 #define END_OF_LINE "\r\n"
@@ -31,6 +32,16 @@ static void heading(struct pm_out *out, const char *name, const char *part)
 	pm_out_csv(out, text);
 }
 
+static void range_heading(struct pm_out *out, const char *name)
+{
+	static const char *const parts[] = {".mean",	    ".min",
+					    ".min_process", ".max",
+					    ".max_process", ".imbalance_percent"};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		heading(out, name, parts[i]);
+}
+
 static void header(const struct pm_report *report, struct pm_out *out)
 {
 	const struct pm_report_model *model = report->model;
@@ -52,7 +63,51 @@ static void header(const struct pm_report *report, struct pm_out *out)
 	}
 	for (uint32_t m = 0; m < model->metric_count; m++)
 		heading(out, model->metrics[m].metric->name, "");
+	if (report->paths) {
+		pm_out_text(out, ",processes");
+		range_heading(out, "time_ns");
+		range_heading(out, "exclusive_ns");
+		for (uint32_t e = 0; e < model->event_count; e++)
+			range_heading(out, model->events[e].name);
+	}
 	pm_out_text(out, END_OF_LINE);
+}
+
+static void range_write(const struct pm_merge *merge, const struct pm_range *range,
+			double scale, struct pm_out *out)
+{
+	bool known = range->counted > 0;
+	char label[PM_MERGE_LABEL];
+
+	real(out, range->mean * scale, known);
+	real(out, range->min * scale, known);
+	pm_out_text(out, ",");
+	if (known)
+		pm_out_csv(out, pm_merge_label(merge, range->min_process, label));
+	real(out, range->max * scale, known);
+	pm_out_text(out, ",");
+	if (known)
+		pm_out_csv(out, pm_merge_label(merge, range->max_process, label));
+	real(out, range->imbalance, range->imbalance >= 0);
+}
+
+/* How a node, whose number in the ranges is PATH, is spread over processes. */
+static void ranges_write(const struct pm_report *report, uint32_t path,
+			 struct pm_out *out)
+{
+	const struct pm_merge *merge = report->options->merge;
+	const struct pm_report_model *model = report->model;
+	struct pm_range range = pm_merge_range(merge, false, path, PM_RANGE_TIME);
+
+	number(out, range.present);
+	range_write(merge, &range, 1, out);
+	range = pm_merge_range(merge, false, path, PM_RANGE_EXCLUSIVE);
+	range_write(merge, &range, 1, out);
+	for (uint32_t e = 0; e < model->event_count; e++) {
+		range = pm_merge_range(merge, false, path,
+				       pm_merge_quantity(merge, &model->events[e]));
+		range_write(merge, &range, model->events[e].first->scale, out);
+	}
 }
 
 /* The names from the top down, with ";" between and "\" before ";" and "\" in a name. */
@@ -110,8 +165,9 @@ static void count_write(const struct pm_report_tree *tree, uint32_t n, uint32_t 
 	pm_out_format(out, ",%s", states[inclusive.state]);
 }
 
-static int row(const struct pm_report_tree *tree, uint32_t n, const char *thread,
-	       const char *thread_name, struct pm_out *out)
+static int row(const struct pm_report *report, const struct pm_report_tree *tree,
+	       uint32_t n, const char *thread, const char *thread_name,
+	       struct pm_out *out)
 {
 	const struct pm_report_model *model = tree->model;
 	const struct pm_snapshot *s = model->snapshot;
@@ -155,17 +211,19 @@ static int row(const struct pm_report_tree *tree, uint32_t n, const char *thread
 
 		real(out, value.value, value.state == PM_COUNTED);
 	}
+	if (report->paths)
+		ranges_write(report, tree == report->all ? report->paths[n] : 0, out);
 	pm_out_text(out, END_OF_LINE);
 	return 0;
 }
 
-static int rows(const struct pm_report_tree *tree, const char *thread,
-		const char *thread_name, struct pm_out *out)
+static int rows(const struct pm_report *report, const struct pm_report_tree *tree,
+		const char *thread, const char *thread_name, struct pm_out *out)
 {
 	int err = 0;
 
 	for (uint32_t n = 1; !err && n < tree->node_count; n++)
-		err = row(tree, n, thread, thread_name, out);
+		err = row(report, tree, n, thread, thread_name, out);
 	return err;
 }
 
@@ -175,7 +233,7 @@ int pm_report_csv(const struct pm_report *report, struct pm_out *out)
 	int err;
 
 	header(report, out);
-	err = rows(report->all, "all", "", out);
+	err = rows(report, report->all, "all", "", out);
 	for (uint32_t t = 0; !err && report->options->per_thread && t < s->thread_count;
 	     t++) {
 		const struct perfmon_profile_thread *record = &s->threads[t].record;
@@ -187,7 +245,7 @@ int pm_report_csv(const struct pm_report *report, struct pm_out *out)
 		err = pm_report_tree_make(&tree, report->model, t);
 		if (err)
 			break;
-		err = rows(&tree, thread, record->name, out);
+		err = rows(report, &tree, thread, record->name, out);
 		pm_report_tree_free(&tree);
 	}
 	return err;

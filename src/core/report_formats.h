@@ -12,6 +12,7 @@ struct pm_report {
 	const struct pm_report_options *options;
 	const struct pm_report_model *model;
 	const struct pm_report_tree *all; /* of all threads */
+	const uint32_t *paths; /* of a merge: for the ranges of the nodes of ALL */
 };
 
 int pm_report_text(const struct pm_report *report, struct pm_out *out);
@@ -25,6 +26,10 @@ void pm_report_text_legend(struct pm_out *out, uint32_t marks, uint32_t states);
 /* Sentences on what is too short, more than the machine can do, or known to be wrong. */
 void pm_report_text_judged(const struct pm_report *report, struct pm_out *out);
 void pm_report_text_notes(const struct pm_report *report, struct pm_out *out);
+
+/* The tables of TREE, which is one of a merge's sum, over processes. 0 or -ENOMEM. */
+int pm_report_ranks(const struct pm_report *report, const struct pm_report_tree *tree,
+		    struct pm_out *out);
 
 /* "2026-01-31T12:00:00Z" or with a space and " UTC" for people; "" for 0. */
 void pm_report_date(char *buffer, size_t size, uint64_t realtime_ns, bool iso);

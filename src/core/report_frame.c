@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/merge.h"
 #include "core/report_formats.h"
 
 void pm_report_date(char *buffer, size_t size, uint64_t realtime_ns, bool iso)
@@ -175,8 +176,9 @@ static void head_event(const struct pm_report *report,
 	pm_out_text(out, "\n");
 }
 
-static void head_threads(const struct pm_snapshot *s, struct pm_out *out)
+static void head_threads(const struct pm_report *report, struct pm_out *out)
 {
+	const struct pm_snapshot *s = report->snapshot;
 	uint64_t live = 0, ended = 0, folded = 0;
 
 	for (uint32_t t = 0; t < s->thread_count; t++) {
@@ -191,7 +193,8 @@ static void head_threads(const struct pm_snapshot *s, struct pm_out *out)
 	}
 	pm_out_format(out, "  threads  %llu",
 		      (unsigned long long)(live + ended + folded));
-	if (ended + folded)
+	/* Those of a merge are summed, whether they have ended or not. */
+	if (ended + folded && !report->options->merge)
 		pm_out_format(out, " (%llu ended)", (unsigned long long)(ended + folded));
 	pm_out_text(out, "\n");
 }
@@ -212,14 +215,9 @@ static void head_clock(const struct pm_snapshot *s, struct pm_out *out)
 	}
 }
 
-void pm_report_text_head(const struct pm_report *report, struct pm_out *out)
+/* Whose profile it is. */
+static void head_process(const struct perfmon_profile_header *header, struct pm_out *out)
 {
-	const struct pm_snapshot *s = report->snapshot;
-	const struct perfmon_profile_header *header = &s->header;
-	char date[40], time[PM_CELL];
-
-	pm_out_text(out, "perfmon " PACKAGE_VERSION ": ");
-	pm_out_plain(out, header->program, 0);
 	pm_out_format(out, ", pid %u", header->pid);
 	if (header->host[0]) {
 		pm_out_text(out, " on ");
@@ -229,6 +227,39 @@ void pm_report_text_head(const struct pm_report *report, struct pm_out *out)
 		pm_out_format(out, ", rank %d", header->rank);
 	if (header->rank >= 0 && header->ranks > 0)
 		pm_out_format(out, " of %d", header->ranks);
+}
+
+static void head_processes(const struct pm_merge *merge, struct pm_out *out)
+{
+	int32_t ranks = pm_merge_sum(merge)->header.ranks;
+	uint32_t count = pm_merge_process_count(merge);
+
+	pm_out_format(out, ", %u %s%s", count,
+		      pm_merge_has_ranks(merge) ? "rank" : "process",
+		      count == 1		  ? ""
+		      : pm_merge_has_ranks(merge) ? "s"
+						  : "es");
+	if (pm_merge_has_ranks(merge) && ranks > 0)
+		pm_out_format(out, " of %d", ranks);
+	pm_out_text(out, " on ");
+	if (pm_merge_host_count(merge) > 1)
+		plural(out, pm_merge_host_count(merge), "host");
+	else
+		pm_out_plain(out, pm_merge_host(merge, 0), 0);
+}
+
+void pm_report_text_head(const struct pm_report *report, struct pm_out *out)
+{
+	const struct pm_snapshot *s = report->snapshot;
+	const struct perfmon_profile_header *header = &s->header;
+	char date[40], time[PM_CELL];
+
+	pm_out_text(out, "perfmon " PACKAGE_VERSION ": ");
+	pm_out_plain(out, header->program, 0);
+	if (report->options->merge)
+		head_processes(report->options->merge, out);
+	else
+		head_process(header, out);
 	pm_report_date(date, sizeof(date), header->begin_realtime_ns, false);
 	time[0] = '\0';
 	if (!report->options->has_died)
@@ -238,7 +269,7 @@ void pm_report_text_head(const struct pm_report *report, struct pm_out *out)
 	if (report->options->machine)
 		head_machine(report->options->machine, out);
 	head_clock(s, out);
-	head_threads(s, out);
+	head_threads(report, out);
 	if (report->model->event_count)
 		pm_out_text(out,
 			    report->options->format == PM_FORMAT_FLAT

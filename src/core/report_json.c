@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/merge.h"
 #include "core/report_formats.h"
 
 /* Members: a comma before each but the first of its object or array. */
@@ -87,6 +88,14 @@ static void put_known(struct json *j, const char *name, uint64_t value, bool kno
 		put_null(j, name);
 }
 
+static void put_text(struct json *j, const char *name, const char *value, bool known)
+{
+	if (known)
+		put_string(j, name, value);
+	else
+		put_null(j, name);
+}
+
 static void put_machine(struct json *j, const struct pm_machine *machine)
 {
 	if (!machine) {
@@ -108,16 +117,17 @@ static void put_head(struct json *j, const struct pm_report *report)
 {
 	const struct pm_snapshot *s = report->snapshot;
 	const struct perfmon_profile_header *header = &s->header;
+	bool one = !report->options->merge;
 	char date[40];
 
 	put_number(j, "format", 1);
 	put_string(j, "perfmon", PACKAGE_VERSION);
 	put_string(j, "program", header->program);
-	put_number(j, "pid", header->pid);
-	put_number(j, "start_time", header->start_time);
-	put_number(j, "parent_pid", header->parent_pid);
-	put_string(j, "host", header->host);
-	put_string(j, "boot_id", header->boot_id);
+	put_known(j, "pid", header->pid, one);
+	put_known(j, "start_time", header->start_time, one);
+	put_known(j, "parent_pid", header->parent_pid, one);
+	put_text(j, "host", header->host, one || header->host[0]);
+	put_text(j, "boot_id", header->boot_id, one || header->boot_id[0]);
 	if (header->rank >= 0)
 		put_signed(j, "rank", header->rank);
 	else
@@ -142,6 +152,78 @@ static void put_head(struct json *j, const struct pm_report *report)
 	put_real(j, "tick_ns", s->tick_ns, s->tick_ns > 0);
 	close_as(j, "}");
 	put_bool(j, "bias_subtracted", report->options->subtract_bias);
+}
+
+/* The processes of a merge, to which its ranges refer by number. */
+static void put_processes(struct json *j, const struct pm_merge *merge)
+{
+	static const char *const states[] = {
+		[PM_STANDING_ENDED] = "ended",
+		[PM_STANDING_RUNNING] = "running",
+		[PM_STANDING_DIED] = "died",
+	};
+
+	key(j, "processes");
+	open_as(j, "[");
+	for (uint32_t p = 0; p < pm_merge_process_count(merge); p++) {
+		const struct pm_merge_process *process = pm_merge_process(merge, p);
+
+		next(j);
+		pm_out_text(j->out, "\n");
+		open_as(j, "{");
+		put_known(j, "rank", (uint64_t)process->rank, process->rank >= 0);
+		put_number(j, "pid", process->pid);
+		put_string(j, "host", pm_merge_host(merge, process->host));
+		put_string(j, "state", states[process->standing]);
+		put_bool(j, "partial", process->partial);
+		put_number(j, "threads", process->threads);
+		put_real(j, "duration_ns", process->duration_ns,
+			 process->standing != PM_STANDING_DIED);
+		close_as(j, "}");
+	}
+	close_as(j, "]");
+}
+
+static void put_range(struct json *j, const struct pm_merge *merge, uint32_t path,
+		      uint32_t quantity)
+{
+	struct pm_range range = pm_merge_range(merge, false, path, quantity);
+	bool known = range.counted > 0;
+
+	open_as(j, "{");
+	put_number(j, "of", range.of);
+	put_number(j, "present", range.present);
+	put_number(j, "counted", range.counted);
+	put_real(j, "sum", range.sum, known);
+	put_real(j, "mean", range.mean, known);
+	put_real(j, "min", range.min, known);
+	put_known(j, "min_process", range.min_process, known);
+	put_real(j, "max", range.max, known);
+	put_known(j, "max_process", range.max_process, known);
+	put_real(j, "imbalance_percent", range.imbalance, range.imbalance >= 0);
+	close_as(j, "}");
+}
+
+/* How node N, whose number in the ranges is PATH, is spread over processes. */
+static void put_ranges(struct json *j, const struct pm_report *report, uint32_t path)
+{
+	const struct pm_merge *merge = report->options->merge;
+	const struct pm_report_model *model = report->model;
+
+	key(j, "processes");
+	open_as(j, "{");
+	key(j, "time_ns");
+	put_range(j, merge, path, PM_RANGE_TIME);
+	key(j, "exclusive_ns");
+	put_range(j, merge, path, PM_RANGE_EXCLUSIVE);
+	key(j, "counts");
+	open_as(j, "[");
+	for (uint32_t e = 0; e < model->event_count; e++) {
+		next(j);
+		put_range(j, merge, path, pm_merge_quantity(merge, &model->events[e]));
+	}
+	close_as(j, "]");
+	close_as(j, "}");
 }
 
 static void put_counter(struct json *j, const struct perfmon_profile_counter *counter)
@@ -346,7 +428,8 @@ static void put_histogram(struct json *j, const struct pm_report_node *node)
 	close_as(j, "]");
 }
 
-static void put_node(struct json *j, const struct pm_report_tree *tree, uint32_t n)
+static void put_node(struct json *j, const struct pm_report *report,
+		     const struct pm_report_tree *tree, uint32_t n)
 {
 	const struct pm_report_model *model = tree->model;
 	const struct pm_report_node *node = &tree->nodes[n];
@@ -401,15 +484,18 @@ static void put_node(struct json *j, const struct pm_report_tree *tree, uint32_t
 	for (uint32_t m = 0; m < model->metric_count; m++)
 		put_metric(j, tree, n, m);
 	close_as(j, "]");
+	if (tree == report->all && report->paths)
+		put_ranges(j, report, report->paths[n]);
 	close_as(j, "}");
 }
 
-static void put_nodes(struct json *j, const struct pm_report_tree *tree)
+static void put_nodes(struct json *j, const struct pm_report *report,
+		      const struct pm_report_tree *tree)
 {
 	key(j, "nodes");
 	open_as(j, "[");
 	for (uint32_t n = 1; n < tree->node_count; n++)
-		put_node(j, tree, n);
+		put_node(j, report, tree, n);
 	close_as(j, "]");
 }
 
@@ -458,7 +544,7 @@ static int put_threads(struct json *j, const struct pm_report *report)
 			err = pm_report_tree_make(&tree, report->model, t);
 			if (err)
 				return err;
-			put_nodes(j, &tree);
+			put_nodes(j, report, &tree);
 			pm_report_tree_free(&tree);
 		}
 		close_as(j, "}");
@@ -476,8 +562,10 @@ int pm_report_json(const struct pm_report *report, struct pm_out *out)
 
 	open_as(&j, "{");
 	put_head(&j, report);
+	if (report->options->merge)
+		put_processes(&j, report->options->merge);
 	put_events(&j, report);
-	put_nodes(&j, report->all);
+	put_nodes(&j, report, report->all);
 	err = put_threads(&j, report);
 	if (err)
 		return err;

@@ -172,6 +172,15 @@ static int table_write(const struct pm_report_tree *tree, struct pm_out *out,
 	return err;
 }
 
+/* The table, and for several processes how it is spread over them. */
+static int tables_write(const struct pm_report *report, const struct pm_report_tree *tree,
+			struct pm_out *out, uint32_t *marks, uint32_t *states)
+{
+	int err = table_write(tree, out, marks, states);
+
+	return err || !report->options->merge ? err : pm_report_ranks(report, tree, out);
+}
+
 /* TREE as it is, or by region. */
 static int tree_write(const struct pm_report *report, const struct pm_report_tree *tree,
 		      struct pm_out *out, uint32_t *marks, uint32_t *states)
@@ -184,11 +193,11 @@ static int tree_write(const struct pm_report *report, const struct pm_report_tre
 		return 0;
 	}
 	if (report->options->format != PM_FORMAT_FLAT)
-		return table_write(tree, out, marks, states);
+		return tables_write(report, tree, out, marks, states);
 	err = pm_report_tree_flatten(&flat, tree);
 	if (err)
 		return err;
-	err = table_write(&flat, out, marks, states);
+	err = tables_write(report, &flat, out, marks, states);
 	pm_report_tree_free(&flat);
 	return err;
 }

@@ -1,0 +1,605 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Many profiles as one: sums, and how they are spread over processes.
+ * Row: DC-02 */
+#include "config.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/merge.h"
+#include "core/report.h"
+#include "profile_builder.h"
+
+struct text {
+	char *text;
+	size_t size;
+};
+
+static int keep(void *argument, const char *text, size_t size)
+{
+	struct text *to = argument;
+
+	to->text = realloc(to->text, to->size + size + 1);
+	memcpy(to->text + to->size, text, size);
+	to->size += size;
+	to->text[to->size] = '\0';
+	return 0;
+}
+
+static char *report(const struct pm_snapshot *snapshot,
+		    const struct pm_report_options *options)
+{
+	struct text text = {NULL, 0};
+
+	cr_assert_eq(pm_report_write(snapshot, options, keep, &text), 0);
+	return text.text;
+}
+
+static char *merged(struct pm_merge *merge, enum pm_format format)
+{
+	struct pm_report_options options = {.format = format, .merge = merge};
+
+	return report(pm_merge_sum(merge), &options);
+}
+
+static void expect(const char *got, const char *want)
+{
+	size_t i = 0;
+
+	while (got[i] && got[i] == want[i])
+		i++;
+	cr_assert(!got[i] && !want[i], "from byte %zu:\n%s\n--- expected:\n%s\n", i, got,
+		  want);
+}
+
+static void has(const char *text, const char *part)
+{
+	cr_assert(strstr(text, part), "'%s' is not in:\n%s", part, text);
+}
+
+static struct pm_merge *create(void)
+{
+	struct pm_merge *merge;
+
+	cr_assert_eq(pm_merge_create(&merge, false), 0);
+	return merge;
+}
+
+/* Adds B and frees it. */
+static int try_add(struct pm_merge *merge, struct profile_builder *b,
+		   enum pm_standing standing, struct pm_diag *diag)
+{
+	struct pm_snapshot *s;
+	int err;
+
+	cr_assert_eq(pm_snapshot_take(b->base, builder_used(b), &s, diag), 0, "%s",
+		     diag->text);
+	err = pm_merge_add(merge, s, standing, diag);
+	pm_snapshot_free(s);
+	builder_end(b);
+	return err;
+}
+
+static void add(struct pm_merge *merge, struct profile_builder *b)
+{
+	struct pm_diag diag = {0};
+
+	cr_assert_eq(try_add(merge, b, PM_STANDING_ENDED, &diag), 0, "%s", diag.text);
+}
+
+/* A profile of RANK of RANKS, whose one thread has COUNTERS counters and its root. */
+static struct perfmon_profile_thread *begin(struct profile_builder *b, int rank,
+					    int ranks, uint32_t counters)
+{
+	struct perfmon_profile_thread *thread;
+
+	builder_begin(b, 1 << 16);
+	builder_header(b)->pid = 100 + (uint32_t)rank;
+	builder_header(b)->rank = rank;
+	builder_header(b)->ranks = ranks;
+	builder_plan(b, 1, counters);
+	thread = builder_thread(b, 100 + (uint32_t)rank, 1, counters);
+	builder_nodes(b, thread, 16);
+	builder_node(b, thread, 0, 0);
+	return thread;
+}
+
+/* A path with one visit of TICKS, in which the first counter has counted SUM. */
+static struct perfmon_profile_node *visited(struct profile_builder *b,
+					    struct perfmon_profile_thread *thread,
+					    uint32_t parent, const char *region,
+					    uint64_t ticks, uint64_t sum)
+{
+	struct perfmon_profile_node *node =
+		builder_node(b, thread, parent, builder_region(b, region));
+
+	if (ticks)
+		builder_visit(node, ticks);
+	else
+		node->entered++;
+	if (thread->counters)
+		node->count[0].sum = sum;
+	return node;
+}
+
+/* Ranks 0 to 2 of 3: each has main and compute below it, in ids of different orders; rank
+ * 0 alone writes. */
+static struct pm_merge *three_ranks(void)
+{
+	struct pm_merge *merge = create();
+	struct perfmon_profile_thread *thread;
+	struct profile_builder b;
+
+	for (int rank = 0; rank < 3; rank++) {
+		uint64_t part = 100000u * ((unsigned int)rank + 1);
+
+		thread = begin(&b, rank, 3, 1);
+		if (rank == 1)
+			builder_region(&b, "of no visit");
+		visited(&b, thread, 1, "main", 1000000, 5000);
+		visited(&b, thread, 2, "compute", part, part / 100);
+		if (!rank)
+			visited(&b, thread, 2, "write", 60000, 7);
+		builder_note(&b, "a note of all");
+		if (rank == 2)
+			builder_note(&b, "a note of one");
+		add(merge, &b);
+	}
+	cr_assert_eq(pm_merge_end(merge), 0);
+	return merge;
+}
+
+Test(merge, ranks_in_text)
+{
+	struct pm_merge *merge = three_ranks();
+	char *got = merged(merge, PM_FORMAT_TEXT);
+
+	/* clang-format off */
+	expect(got, "perfmon " PACKAGE_VERSION ": /opt/solver, 3 ranks of 3 on node7\n"
+"  began    2023-11-14 22:13:20 UTC, 2.000 s\n"
+"  clock    CLOCK_MONOTONIC\n"
+"  threads  3\n"
+"  events   inclusive, with nested regions\n"
+"           event0: read in user space\n"
+"\n"
+"region     visits  inclusive  exclusive  share%      mean    stddev  event0\n"
+"main            3   3.000 ms   2.340 ms    78.0  1.000 ms      0 ns   15000\n"
+"  compute       3   600.0 us   600.0 us    20.0  200.0 us  100.0 us    6000\n"
+"  write         1   60.00 us   60.00 us     2.0  60.00 us                 7\n"
+"\n"
+"time over 3 ranks, inclusive:\n"
+"region     ranks       sum      mean       min  rank       max  rank  imbalance%\n"
+"main           3  3.000 ms  1.000 ms  1.000 ms     0  1.000 ms     0         0.0\n"
+"  compute      3  600.0 us  200.0 us  100.0 us     0  300.0 us     2        50.0\n"
+"  write        1  60.00 us  20.00 us      0 ns     1  60.00 us     0       200.0\n"
+"\n"
+"event0 over 3 ranks, inclusive:\n"
+"region     ranks    sum  mean   min  rank   max  rank  imbalance%\n"
+"main           3  15000  5000  5000     0  5000     0         0.0\n"
+"  compute      3   6000  2000  1000     0  3000     2        50.0\n"
+"  write        1      7     2     0     1     7     0       200.0\n"
+"\n"
+"  note: a note of all\n"
+"  note: rank 2: a note of one\n");
+	/* clang-format on */
+	free(got);
+	pm_merge_free(merge);
+}
+
+Test(merge, ranks_by_region)
+{
+	struct pm_merge *merge = three_ranks();
+	char *got = merged(merge, PM_FORMAT_FLAT);
+
+	/* What is exclusive: main without what is below it. */
+	has(got, "time over 3 ranks, exclusive:\n");
+	has(got, "\nmain         3  2.340 ms  780.0 us  700.0 us     2  840.0 us     0"
+		 "         7.7\n");
+	free(got);
+	pm_merge_free(merge);
+}
+
+Test(merge, ranks_in_csv_and_json)
+{
+	struct pm_merge *merge = three_ranks();
+	char *got = merged(merge, PM_FORMAT_CSV);
+
+	has(got, ",processes,time_ns.mean,time_ns.min,time_ns.min_process,time_ns.max,"
+		 "time_ns.max_process,time_ns.imbalance_percent,exclusive_ns.mean,");
+	has(got, ",main;compute,compute,3,3,600000,600000,");
+	has(got, ",3,200000,100000,0,300000,2,50,200000,100000,0,300000,2,50,2000,1000,0,"
+		 "3000,2,50\r\n");
+	free(got);
+	got = merged(merge, PM_FORMAT_JSON);
+	has(got,
+	    "\"pid\":null,\"start_time\":null,\"parent_pid\":null,\"host\":\"node7\"");
+	has(got, "\"processes\":[\n{\"rank\":0,\"pid\":100,\"host\":\"node7\",\"state\":"
+		 "\"ended\",\"partial\":false,\"threads\":1,\"duration_ns\":2000000000}");
+	has(got,
+	    "\"time_ns\":{\"of\":3,\"present\":1,\"counted\":1,\"sum\":60000,\"mean\":"
+	    "20000,\"min\":0,\"min_process\":1,\"max\":60000,\"max_process\":0,"
+	    "\"imbalance_percent\":200}");
+	free(got);
+	pm_merge_free(merge);
+}
+
+/* What threads of one process do is what as many processes do, to the last digit. */
+Test(merge, a_sum_over_processes_is_that_over_threads)
+{
+	struct pm_report_options options = {.format = PM_FORMAT_CSV};
+	struct pm_merge *merge = create();
+	struct perfmon_profile_thread *thread;
+	struct profile_builder one, each;
+	struct pm_snapshot *s;
+	struct pm_diag diag = {0};
+	char *threads, *processes, *end;
+
+	for (uint32_t t = 0; t < 5; t++) {
+		struct profile_builder *const both[] = {&one, &each};
+
+		if (!t) {
+			builder_begin(&one, 1 << 16);
+			builder_plan(&one, 1, 2);
+			for (uint32_t r = 0; r < 5; r++)
+				builder_region(&one, (char[]){(char)('a' + r), '\0'});
+		}
+		builder_begin(&each, 1 << 16);
+		builder_plan(&each, 1, 2);
+		for (uint32_t r = 0; r < 5; r++)
+			builder_region(&each, (char[]){(char)('a' + r), '\0'});
+		for (int i = 0; i < 2; i++) {
+			thread = builder_thread(both[i], 10 + t, 1, 2);
+			builder_nodes(both[i], thread, 8);
+			builder_node(both[i], thread, 0, 0);
+			/* Not each thread has each path. */
+			for (uint32_t p = 1; p < 6 - t / 2; p++) {
+				struct perfmon_profile_node *node =
+					builder_node(both[i], thread, (p + 1) / 2, p);
+
+				builder_visit(node, 300000 + 7000 * t + p);
+				builder_visit(node, 200000 - 9000 * t + p);
+				node->off_cpu_ns = 1000 * t;
+				node->migrations = t;
+				node->dropped_counts = p == 3;
+				node->count[0].sum = 1000 + 10 * p + t;
+				node->count[1].sum = 500 + t;
+				node->count[1].lost_ns = 20000 * t;
+				if (p == 5 && t == 1)
+					node->entered++;
+			}
+		}
+		add(merge, &each);
+	}
+	cr_assert_eq(pm_merge_end(merge), 0);
+	cr_assert_eq(pm_snapshot_take(one.base, builder_used(&one), &s, &diag), 0);
+	threads = report(s, &options);
+	processes = report(pm_merge_sum(merge), &options);
+	end = strrchr(threads, '\n');
+	cr_assert(end && end - threads > 1000);
+	expect(processes, threads);
+	free(threads);
+	free(processes);
+	pm_snapshot_free(s);
+	builder_end(&one);
+	pm_merge_free(merge);
+}
+
+/* An event that is not open somewhere is not 0 there: it has no part in sums and means.
+ */
+Test(merge, hosts_with_different_events)
+{
+	struct pm_merge *merge = create();
+	struct perfmon_profile_thread *thread;
+	struct profile_builder b;
+	char *got;
+
+	for (int rank = 0; rank < 4; rank++) {
+		thread = begin(&b, rank, 4, 1);
+		visited(&b, thread, 1, "main", 1000, 400 + (unsigned int)rank);
+		if (rank == 1) {
+			/* Refused. */
+			thread->status[0] = -ENOENT;
+			((struct perfmon_profile_plan
+				  *)(void *)(b.base +
+					     sizeof(struct perfmon_profile_header)))
+				->counter[0]
+				.flags |= PERFMON_COUNTER_REFUSED;
+		}
+		if (rank == 3) {
+			/* Another one. */
+			snprintf(((struct perfmon_profile_plan
+					   *)(void *)(b.base +
+						      sizeof(struct
+							     perfmon_profile_header)))
+					 ->counter[0]
+					 .name,
+				 32, "other");
+			strcpy(builder_header(&b)->host, "node8");
+			strcpy(builder_header(&b)->boot_id, "8");
+		}
+		add(merge, &b);
+	}
+	cr_assert_eq(pm_merge_end(merge), 0);
+	got = merged(merge, PM_FORMAT_TEXT);
+	has(got, ", 4 ranks of 4 on 2 hosts\n");
+	has(got, "           event0: read in user space\n           other: read in user "
+		 "space\n");
+	has(got,
+	    "\nmain         4   4.000 us   4.000 us   100.0  1.000 us    0 ns     802 p  "
+	    "  403 p\n");
+	has(got, "event0 over 2 of 4 ranks, inclusive:\n"
+		 "region  ranks  sum  mean  min  rank  max  rank  imbalance%\n"
+		 "main        2  802   401  400     0  402     2         0.2\n");
+	has(got, "other over 1 of 4 ranks, inclusive:\n");
+	has(got,
+	    "note: event0 was not counted in ranks 1, 3: its sums are of the others\n");
+	has(got,
+	    "note: other was not counted in ranks 0-2: its sums are of the others\n");
+	free(got);
+	pm_merge_free(merge);
+}
+
+/* A path whose visits have not ended has a value that is not known, which is not 0. */
+Test(merge, what_is_not_known_is_in_no_mean)
+{
+	struct pm_merge *merge = create();
+	struct perfmon_profile_thread *thread;
+	struct profile_builder b;
+	struct pm_diag diag = {0};
+	struct pm_range range;
+	char *got;
+
+	for (int rank = 0; rank < 3; rank++) {
+		thread = begin(&b, rank, 5, 0);
+		visited(&b, thread, 1, "main", rank == 1 ? 0 : 3000 + (unsigned int)rank,
+			0);
+		if (rank == 1)
+			visited(&b, thread, 1, "alone", 0, 0);
+		if (rank == 1)
+			builder_header(&b)->state = PERFMON_STATE_RUNNING;
+		cr_assert_eq(try_add(merge, &b,
+				     rank == 1 ? PM_STANDING_DIED : PM_STANDING_ENDED,
+				     &diag),
+			     0);
+	}
+	cr_assert_eq(pm_merge_end(merge), 0);
+	range = pm_merge_range(merge, false, 1, PM_RANGE_TIME);
+	cr_assert(range.of == 3 && range.present == 3 && range.counted == 2);
+	cr_assert(range.sum == 6002 && range.mean == 3001 && range.min == 3000);
+	cr_assert(range.min_process == 0 && range.max_process == 2);
+	range = pm_merge_range(merge, false, 2, PM_RANGE_TIME);
+	cr_assert(range.of == 3 && range.present == 1 && range.counted == 0);
+	got = merged(merge, PM_FORMAT_TEXT);
+	has(got, "\nmain       2?  6.002 us  3.001 us  3.000 us     0  3.002 us     2");
+	has(got, "\nalone      0?         -         -         -               -         "
+		 "        -\n");
+	has(got, "  ?    in the column of ranks: others have entered it, and what they "
+		 "counted is not known\n");
+	has(got,
+	    "note: rank 1 died before it could end its profile: visits that were open "
+	    "then are in no value\n");
+	has(got, "note: ranks 3-4 of 5 have no profile here\n");
+	free(got);
+	got = merged(merge, PM_FORMAT_JSON);
+	has(got,
+	    "\"state\":\"died\",\"partial\":false,\"threads\":1,\"duration_ns\":null}");
+	free(got);
+	pm_merge_free(merge);
+}
+
+/* Ticks of 1 ns and of 4 ns: sums are in the first's, and a visit of 2^i of the second's
+ * ticks is in the bin of 2^(i + 2). */
+Test(merge, hosts_with_different_clocks)
+{
+	struct pm_merge *merge = create();
+	struct perfmon_profile_thread *thread;
+	const struct perfmon_profile_node *node;
+	const struct pm_snapshot *sum;
+	struct profile_builder b;
+	struct pm_range range;
+	char *got;
+
+	thread = begin(&b, 0, 2, 0);
+	visited(&b, thread, 1, "main", 1024, 0);
+	add(merge, &b);
+	thread = begin(&b, 1, 2, 0);
+	visited(&b, thread, 1, "main", 512, 0);
+	builder_header(&b)->clock = PERFMON_CLOCK_TIMESTAMP;
+	builder_header(&b)->ticks_hz = 250000000;
+	strcpy(builder_header(&b)->boot_id, "of another host");
+	add(merge, &b);
+	cr_assert_eq(pm_merge_end(merge), 0);
+	sum = pm_merge_sum(merge);
+	cr_assert_eq(sum->thread_count, 1);
+	node = pm_snapshot_node(&sum->threads[0], 2);
+	cr_assert_eq(node->time_ticks, 1024 + 4 * 512);
+	cr_assert_eq(node->time_min, 1024);
+	cr_assert_eq(node->time_max, 2048);
+	cr_assert_eq(node->time_squares, 1024.0 * 1024 + 2048.0 * 2048);
+	cr_assert(node->histogram[10] == 1 && node->histogram[11] == 1);
+	range = pm_merge_range(merge, false, 1, PM_RANGE_TIME);
+	cr_assert(range.min == 1024 && range.max == 2048 && range.max_process == 1);
+	got = merged(merge, PM_FORMAT_TEXT);
+	has(got, "note: the processes' clocks tick at different rates");
+	free(got);
+	pm_merge_free(merge);
+}
+
+/* A profile that was cut short may not tell its clock; one of the same boot does. */
+Test(merge, a_clock_that_another_profile_tells)
+{
+	struct pm_merge *merge = create();
+	struct profile_builder b;
+	struct pm_diag diag = {0};
+
+	for (int i = 0; i < 3; i++) {
+		struct perfmon_profile_header *header;
+
+		visited(&b, begin(&b, i, 3, 0), 1, "main", 100, 0);
+		header = builder_header(&b);
+		header->clock = PERFMON_CLOCK_TIMESTAMP;
+		header->ticks_hz = i == 1 ? 500000000 : 0;
+		header->end_ticks = header->begin_ticks;
+		cr_assert_eq(try_add(merge, &b, PM_STANDING_ENDED, &diag),
+			     i ? 0 : -EINVAL);
+		if (!i)
+			has(diag.text, "does not tell how long a tick is");
+	}
+	cr_assert_eq(pm_merge_end(merge), 0);
+	cr_assert_eq(pm_merge_process_count(merge), 2);
+	cr_assert_eq(pm_merge_range(merge, false, 1, PM_RANGE_TIME).sum, 2 * 200.0);
+	pm_merge_free(merge);
+}
+
+Test(merge, processes_without_ranks)
+{
+	struct pm_merge *merge = create();
+	struct profile_builder b;
+	struct pm_diag diag = {0};
+	char *got;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		visited(&b, begin(&b, -1, 0, 0), 1, "main", 1000 * (i + 1), 0);
+		builder_header(&b)->pid = 20 + 2 * i;
+		snprintf(builder_header(&b)->host, 8, "h%u", i / 2);
+		if (i == 1)
+			strcpy(builder_header(&b)->program, "/opt/other");
+		cr_assert_eq(try_add(merge, &b,
+				     i == 1 ? PM_STANDING_RUNNING : PM_STANDING_ENDED,
+				     &diag),
+			     0);
+	}
+	cr_assert_eq(pm_merge_end(merge), 0);
+	got = merged(merge, PM_FORMAT_TEXT);
+	has(got, ": /opt/solver, 3 processes on 2 hosts\n");
+	has(got,
+	    "\nregion  processes       sum      mean       min    pid       max    pid");
+	has(got,
+	    "\nmain            3  6.000 us  2.000 us  1.000 us  20@h0  3.000 us  24@h1");
+	has(got, "note: pid 22 still runs: this is what it has done so far\n");
+	has(got,
+	    "note: these are profiles of different programs; /opt/solver is the first\n");
+	free(got);
+	got = merged(merge, PM_FORMAT_JSON);
+	has(got, "\"host\":null");
+	has(got, "\"state\":\"running\",\"partial\":false,\"machine\"");
+	free(got);
+	pm_merge_free(merge);
+}
+
+Test(merge, ranks_that_are_there_twice)
+{
+	struct pm_merge *merge = create();
+	struct profile_builder b;
+	char *got;
+
+	for (int i = 0; i < 4; i++) {
+		visited(&b, begin(&b, i / 2, 2, 0), 1, "main", 1000, 0);
+		add(merge, &b);
+	}
+	cr_assert_eq(pm_merge_end(merge), 0);
+	got = merged(merge, PM_FORMAT_TEXT);
+	has(got,
+	    "note: ranks 0-1 are here more than once: if these profiles are of several "
+	    "runs, their sum is of all of these\n");
+	free(got);
+	pm_merge_free(merge);
+}
+
+Test(merge, a_profile_that_was_cut_off)
+{
+	struct pm_merge *merge = create();
+	struct profile_builder b;
+	struct pm_snapshot *s;
+	struct pm_diag diag = {0};
+	char *got;
+
+	visited(&b, begin(&b, 0, 2, 0), 1, "main", 1000, 0);
+	add(merge, &b);
+	visited(&b, begin(&b, 1, 2, 0), 1, "main", 1000, 0);
+	builder_region(&b, "never seen");
+	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b) - 8, &s, &diag), 0);
+	cr_assert_eq(pm_merge_add(merge, s, PM_STANDING_ENDED, &diag), 0);
+	pm_snapshot_free(s);
+	builder_end(&b);
+	cr_assert_eq(pm_merge_end(merge), 0);
+	got = merged(merge, PM_FORMAT_TEXT);
+	has(got, "\nmain         2   2.000 us");
+	has(got, "note: rank 1: the profile is cut off");
+	has(got, "  partial: the profile of rank 1 could not be read in full\n");
+	free(got);
+	pm_merge_free(merge);
+}
+
+/* A region below itself: the ranges of flat reports count it once. */
+Test(merge, recursion)
+{
+	struct pm_merge *merge = create();
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile_node *node;
+	struct profile_builder b;
+	uint32_t region;
+	char *got;
+
+	for (int rank = 0; rank < 2; rank++) {
+		thread = begin(&b, rank, 2, 0);
+		region = builder_region(&b, "solve");
+		node = builder_node(&b, thread, 1, region);
+		builder_visit(node, 5000);
+		node = builder_node(&b, thread, 2, region);
+		builder_visit(node, 2000);
+		add(merge, &b);
+	}
+	cr_assert_eq(pm_merge_end(merge), 0);
+	cr_assert_eq(pm_merge_range(merge, true, 1, PM_RANGE_TIME).sum, 10000);
+	cr_assert_eq(pm_merge_range(merge, true, 1, PM_RANGE_EXCLUSIVE).sum, 10000);
+	got = merged(merge, PM_FORMAT_FLAT);
+	has(got, "\nsolve       2  10.00 us  5.000 us  5.000 us     0  5.000 us     0");
+	free(got);
+	pm_merge_free(merge);
+}
+
+/* Profiles with nothing in them, and more paths and regions than the tables begin with.
+ */
+Test(merge, none_and_many)
+{
+	struct pm_merge *merge = create();
+	struct perfmon_profile_thread *thread;
+	struct profile_builder b;
+	char name[32], *got;
+
+	begin(&b, 0, 2, 1);
+	add(merge, &b);
+	cr_assert_eq(pm_merge_process_count(merge), 1);
+	for (int rank = 0; rank < 2; rank++) {
+		builder_begin(&b, 1 << 20);
+		builder_header(&b)->rank = rank;
+		thread = builder_thread(&b, 1, 1, 0);
+		builder_nodes(&b, thread, 1001);
+		builder_node(&b, thread, 0, 0);
+		for (uint32_t p = 0; p < 1000; p++) {
+			/* The other way round in the second. */
+			snprintf(name, sizeof(name), "r%u", rank ? 999 - p : p);
+			builder_visit(
+				builder_node(&b, thread, 1, builder_region(&b, name)),
+				rank ? 1999 - p : 1000 + p);
+		}
+		add(merge, &b);
+	}
+	cr_assert_eq(pm_merge_end(merge), 0);
+	cr_assert_eq(pm_merge_sum(merge)->region_count, 1000);
+	for (uint32_t path = 1; path <= 1000; path++) {
+		struct pm_range range = pm_merge_range(merge, false, path, PM_RANGE_TIME);
+
+		cr_assert(range.of == 3 && range.counted == 2 && range.min_process == 0);
+		cr_assert_eq(range.sum, 2.0 * (999 + path), "path %u", path);
+		cr_assert_eq(range.min, 0);
+	}
+	got = merged(merge, PM_FORMAT_TEXT);
+	has(got, "\nr999 ");
+	free(got);
+	pm_merge_free(merge);
+}
