@@ -87,6 +87,32 @@ Test(options, every_variable_is_taken)
 	pm_options_free(&o);
 }
 
+/* Row: DC-02 */
+Test(options, ranks_and_processes_have_profiles_of_their_own)
+{
+	static const struct {
+		const char *rank, *given, *taken;
+	} cases[] = {
+		{"", "/tmp/p", "/tmp/p"},
+		{"", "/tmp/", "/tmp/perfmon.%p.profile"},
+		{"3", "/tmp/p", "/tmp/p.%r"},
+		{"3", "/tmp/%h%%r", "/tmp/%h%%r.%r"},
+		{"3", "/tmp/p%r", "/tmp/p%r"},
+		{"3", "/tmp/p%p", "/tmp/p%p"},
+		{"3", "/tmp/%h/", "/tmp/%h/perfmon.%r.profile"},
+	};
+	struct pm_options o;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		setenv("PMI_RANK", cases[i].rank, 1);
+		setenv("PERFMON_PROFILE", cases[i].given, 1);
+		cr_assert_eq(pm_options_read(&o, NULL), 0);
+		cr_assert_str_eq(o.profile_path, cases[i].taken);
+		pm_options_free(&o);
+	}
+	clear();
+}
+
 Test(options, words_of_events_and_output)
 {
 	struct pm_options o;

@@ -221,6 +221,30 @@ static char *path_read(struct pm_options *options, const char *name, const char 
 	return NULL;
 }
 
+/* A folder gets a file for each rank, or process; and ranks do not share a file. */
+static void profile_read(struct pm_options *options, int *err)
+{
+	char *path = path_read(options, "PERFMON_PROFILE",
+			       "the profile was kept in memory", err);
+	const char *name = "";
+	bool apart = false;
+
+	if (!path)
+		return;
+	for (const char *c = path; *c; c++)
+		if (*c == '%' && *++c != '%')
+			apart |= *c == 'r' || *c == 'p';
+	if (path[strlen(path) - 1] == '/')
+		name = options->rank >= 0 ? "perfmon.%r.profile" : "perfmon.%p.profile";
+	else if (options->rank >= 0 && !apart)
+		name = ".%r";
+	if (asprintf(&options->profile_path, "%s%s", path, name) < 0) {
+		options->profile_path = NULL;
+		*err = -ENOMEM;
+	}
+	free(path);
+}
+
 static void output_read(struct pm_options *options, int *err)
 {
 	static const struct {
@@ -316,8 +340,7 @@ int pm_options_read(struct pm_options *options, struct pm_diag *diag)
 	options->format = (enum pm_format)choice(options, "PERFMON_FORMAT", formats,
 						 PM_FORMAT_TEXT);
 	output_read(options, &err);
-	options->profile_path = path_read(options, "PERFMON_PROFILE",
-					  "the profile was kept in memory", &err);
+	profile_read(options, &err);
 	options->keep_threads = choice(options, "PERFMON_THREADS", threads, 0);
 	options->subtract_bias = choice(options, "PERFMON_BIAS", bias, 0);
 	metrics_read(options);

@@ -7,7 +7,9 @@
  *   PERFMON_EVENTS   events ("," "{}" ";"), auto (default) or none
  *   PERFMON_OUTPUT   stderr (default), stdout, none, or a path with %p %r %h %%
  *   PERFMON_FORMAT   text (default), flat (text, by region), json, csv
- *   PERFMON_PROFILE  a path with %p %r %h %%: keep the profile there
+ *   PERFMON_PROFILE  a path with %p %r %h %%: keep the profile there; with / at its end a
+ *                    folder, in which it is perfmon.%r.profile (without a rank
+ *                    perfmon.%p.profile). With a rank, and neither %r nor %p, .%r is added
  *   PERFMON_THREADS  fold (default): threads that end are summed; keep: each stays apart
  *                    and the report shows each
  *   PERFMON_BIAS     keep (default); subtract: counts less what an empty region counts
