@@ -175,3 +175,194 @@ if command -v script >/dev/null; then
 else
 	skip "report is paged on a terminal" "there is no script(1)"
 fi
+
+# --- many profiles ---------------------------------------------------------------------
+
+mkdir -p "$here/many"
+for rank in 0 1 2; do
+	must "rank $rank keeps its profile in a folder" env PERFMON_PROFILE="$here/many/" \
+		OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=3 "$program" thread
+done
+echo "a log" >"$here/many/log"
+named() { [ "$(cd "$here/many" && echo perfmon.*)" = "perfmon.0.profile perfmon.1.profile perfmon.2.profile" ]; }
+try "files are named by rank" named
+merges() {
+	both 0 out "3 ranks of 3 on" "$perfmon" report many && quiet &&
+		says out "time over 3 ranks, inclusive:" && grep -q '^  inner *18 ' "$here/out" &&
+		grep -q '^  inner *3 ' "$here/out"
+}
+try "a folder is merged" merges
+by_files() {
+	status 0 "$perfmon" report -f csv many && mv "$here/out" "$here/own" &&
+		status 0 "$perfmon" report -f csv many/perfmon.0.profile many/perfmon.1.profile \
+			many/perfmon.2.profile && diff "$here/own" "$here/out" && grep -q . "$here/out"
+}
+try "so are files" by_files
+merged_json() {
+	status 0 "$perfmon" report -f json many &&
+		{ ! command -v jq >/dev/null ||
+			jq -e '.processes[2].rank == 2 and .nodes[1].processes.time_ns.present == 3' "$here/out"; }
+}
+try "a folder is merged into JSON" merged_json
+bad_ones() {
+	cp "$here/zeros" "$here/many/zeros.profile"
+	: >"$here/many/perfmon.empty"
+	status 1 "$perfmon" report many nosuch many/zeros.profile && says err "'nosuch'" &&
+		says err "'many/zeros.profile'" && says err "'many/perfmon.empty'" &&
+		says out "3 ranks of 3 on"
+	local result=$?
+	rm "$here/many/zeros.profile" "$here/many/perfmon.empty"
+	return "$result"
+}
+try "bad files are quoted, and the rest is reported" bad_ones
+alone() { both 1 err "'nosuch'" "$perfmon" report nosuch ended && says out "  inner       3" && says out ", pid "; }
+try "of one good file the report is its own" alone
+twice() { both 0 out "rank 1 is here more than once" "$perfmon" report many many/perfmon.1.profile; }
+try "a rank that is there twice is told" twice
+missing() { both 0 out "rank 1 of 3 has no profile here" "$perfmon" report many/perfmon.0.profile many/perfmon.2.profile; }
+try "a rank that is not there is told" missing
+try "threads are of one process" both 2 err "--per-thread" "$perfmon" report -t many
+mkdir -p "$here/none"
+try "a folder without a profile is quoted" both 1 err "'none': there is no profile" "$perfmon" report none
+
+# --- MPI -------------------------------------------------------------------------------
+
+# Four ranks with different work, of which rank 3 is killed when the others have ended.
+cat >"$here/ranks.c" <<'END'
+#include <mpi.h>
+#include <perfmon/region.h>
+#include <signal.h>
+#include <unistd.h>
+static void compute(int amount)
+{
+	PERFMON_REGION_SCOPE("compute");
+	for (volatile int i = 0; i < amount * 100000; i++)
+		;
+}
+int main(int argc, char **argv)
+{
+	int rank, ranks, pids[4];
+
+	PERFMON_REGION_BEGIN("run");
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	if (ranks != 4)
+		return 1;
+	pids[rank] = getpid();
+	MPI_Allgather(MPI_IN_PLACE, 0, MPI_INT, pids, 1, MPI_INT, MPI_COMM_WORLD);
+	for (int step = 0; step < 5; step++) {
+		PERFMON_REGION_SCOPE("step");
+		for (int i = 0; i <= rank; i++)
+			compute(rank + 1);
+		PERFMON_REGION_SCOPE("exchange");
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+	if (!rank) {
+		PERFMON_REGION_SCOPE("output");
+		usleep(1000);
+	}
+	MPI_Finalize();
+	if (rank == 3) {
+		PERFMON_REGION_BEGIN("killed");
+		for (int r = 0; r < 3; r++)
+			for (int i = 0; !kill(pids[r], 0) && i < 1000; i++)
+				usleep(10000);
+		raise(SIGKILL);
+	}
+	PERFMON_REGION_END("run");
+	return 0;
+}
+END
+# The four profiles, as they must be merged: exactly, but for times.
+merged_ranks() { # FOLDER
+	status 0 "$perfmon" report "$1" && quiet && says out "4 ranks of 4 on" && says out "rank 3 died before it could end its profile" &&
+		grep -qE '^run +3 .* \?' "$here/out" && grep -qE '^  step +20 ' "$here/out" &&
+		grep -qE '^    compute +50 ' "$here/out" && grep -qE '^    exchange +20 ' "$here/out" &&
+		grep -qE '^  output +1 ' "$here/out" && grep -qE '^  killed +0 +- \?' "$here/out" &&
+		grep -qE '^run +3\? ' "$here/out" && grep -qE '^    compute +4 .* 3 +[0-9.]+$' "$here/out" &&
+		grep -qE '^  output +1 .* 0 ns +1 .* 0 +300\.0$' "$here/out"
+}
+mpi() { # NAME LAUNCHER...
+	local name=$1
+	shift
+	if ! command -v "mpicc.$name" >/dev/null || ! command -v "mpirun.$name" >/dev/null; then
+		skip "four ranks of $name" "mpicc.$name or mpirun.$name is not there"
+		return
+	fi
+	try "a program compiles with $name" "mpicc.$name" -O1 -Iinclude -Isrc "$here/ranks.c" \
+		-o "$here/ranks.$name" -L"$build/.libs" -lperfmon -Wl,-rpath,"$build/.libs"
+	mkdir -p "$here/$name"
+	# The launcher's own status tells of the rank that was killed.
+	(cd "$here" && PERFMON_PROFILE=$name/ timeout 60 "mpirun.$name" "$@" -n 4 "./ranks.$name" \
+		</dev/null >&2) || true
+	try "four ranks of $name are merged, one of them killed" merged_ranks "$name"
+}
+as_root=()
+[ "$(id -u)" -ne 0 ] || as_root=(--allow-run-as-root)
+mpi openmpi "${as_root[@]}" --oversubscribe
+mpi mpich
+
+# --- large ones ------------------------------------------------------------------------
+
+make=$build/tests/programs/profile_make
+must "the makers of large profiles are built" pm_make "$build" "$PM_SUITE_DIR/make.log" \
+	tests/programs/profile_make tests/programs/measure
+declare -A ms kib
+# measured NAME COMMAND...: the least of three times and the memory.
+measured() {
+	local name=$1
+	shift
+	read -r "ms[$name]" "kib[$name]" < <("$build/tests/programs/measure" 3 "$@" 2>"$here/err")
+	cat "$here/err" >&2
+}
+within() { # WHAT VALUE BOUND
+	echo "$1: $2, at most $3"
+	[ "$2" -le "$3" ]
+}
+mkdir -p "$here/ranks" "$here/ranks10"
+must "1,000 ranks with 200 paths are made" "$make" "$here/ranks" 1000 200 2
+must "100 ranks with 200 paths are made" "$make" "$here/ranks10" 100 200 2
+measured few "$perfmon" report "$here/ranks10"
+measured many "$perfmon" report "$here/ranks"
+profile_kib=$(($(stat -c %s "$here/ranks/perfmon.0.profile") / 1024))
+try "1,000 ranks with 200 paths are merged in seconds (${ms[many]} ms)" within ms "${ms[many]}" 9999
+try "memory does not grow with them (${kib[few]} KiB for 100, ${kib[many]} KiB for 1,000)" \
+	within KiB $((kib[many] - kib[few])) $((900 * profile_kib / 10))
+if command -v script >/dev/null; then
+	bar() {
+		(cd "$here" && TERM=xterm script -qec "$perfmon report ranks ranks ranks ranks >out" /dev/null \
+			</dev/null >"$here/shown") && says shown " of 4000 profiles" &&
+			says shown "[#" && [ "$(tail -c 3 "$here/shown")" = $'\x1b[K' ] &&
+			says out "4000 ranks of 1000"
+	}
+	try "a terminal gets a bar, which goes away" bar
+	dumb() {
+		(cd "$here" && TERM=dumb script -qec "$perfmon report ranks ranks ranks ranks >out" /dev/null \
+			</dev/null >"$here/shown") && [ ! -s "$here/shown" ]
+	}
+	try "TERM=dumb gets none" dumb
+else
+	skip "a terminal gets a bar" "there is no script(1)"
+fi
+status 0 "$perfmon" report ranks && try "what is no terminal gets none" quiet
+rm -r "$here/ranks" "$here/ranks10"
+
+# Time and memory of reports of THREADS times PATHS.
+for size in 1000x1000 250x1000 1000x250; do
+	must "a profile of $size threads and paths is made" \
+		"$make" "$here/large" "${size%x*}" "${size#*x}" 2
+	measured "$size" "$perfmon" report "$here/large"
+	rm "$here/large"
+done
+try "1,000 threads with 1,000 paths are reported within 2 s (${ms[1000x1000]} ms)" \
+	within ms "${ms[1000x1000]}" 2000
+try "and within 1 GB (${kib[1000x1000]} KiB)" within KiB "${kib[1000x1000]}" 976562
+for size in 250x1000 1000x250; do
+	# Four times as much takes four times as much if it grows linearly, 16 times if with
+	# the square: the bound is between these.
+	try "time grows linearly from $size on (${ms[$size]} ms)" \
+		within ms "${ms[1000x1000]}" $((8 * ms[$size]))
+	try "memory grows linearly from $size on (${kib[$size]} KiB)" \
+		within KiB "${kib[1000x1000]}" $((4 * kib[$size]))
+done
