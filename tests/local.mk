@@ -52,12 +52,18 @@ tests_programs_region_plugin_la_LDFLAGS = $(AM_LDFLAGS) -module -shared -avoid-v
 dist_check_SCRIPTS += tests/test_examples.sh
 TESTS += tests/test_examples.sh
 if HAVE_COMMAND
-dist_check_SCRIPTS += tests/test_diff.sh
-TESTS += tests/test_diff.sh
-check_PROGRAMS += tests/programs/diff_work
+dist_check_SCRIPTS += tests/test_diff.sh tests/test_export.sh
+TESTS += tests/test_diff.sh tests/test_export.sh
+check_PROGRAMS += tests/programs/diff_work tests/programs/odd_names \
+	tests/programs/trace_check
 else
-EXTRA_DIST += tests/test_diff.sh
+EXTRA_DIST += tests/test_diff.sh tests/test_export.sh
 endif
+tests_programs_odd_names_SOURCES = tests/programs/odd_names.c
+tests_programs_odd_names_LDADD = libperfmon.la
+tests_programs_trace_check_SOURCES = tests/programs/trace_check.c
+tests_programs_trace_check_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
+tests_programs_trace_check_LDADD = $(JANSSON_LIBS)
 tests_programs_diff_work_SOURCES = tests/programs/diff_work.c
 tests_programs_diff_work_LDADD = libperfmon.la
 if HAVE_COMMAND

@@ -9,6 +9,7 @@
 
 /* Each takes its own name as argv[0] and returns the exit status. */
 int cli_diff(int argc, char **argv);
+int cli_export(int argc, char **argv);
 int cli_info(int argc, char **argv);
 int cli_list(int argc, char **argv);
 int cli_report(int argc, char **argv);

@@ -13,6 +13,7 @@ perfmon_SOURCES += src/cli/stat.c src/cli/stat.h src/cli/stat_child.c src/cli/st
 perfmon_SOURCES += src/cli/diff.c src/cli/diff.h src/cli/diff_json.c src/cli/diff_judge.c \
 	src/cli/diff_load.c src/cli/diff_math.c src/cli/diff_math.h src/cli/diff_notes.c \
 	src/cli/diff_text.c
+perfmon_SOURCES += src/cli/export.c src/cli/export.h src/cli/export_chrome.c src/cli/export_folded.c
 perfmon_CPPFLAGS = $(AM_CPPFLAGS) $(SMARTCOLS_CFLAGS)
 perfmon_LDADD = libperfmon_all.la $(SMARTCOLS_LIBS) -lm
 endif

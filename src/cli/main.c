@@ -17,6 +17,7 @@ static const struct {
 	const char *summary;
 } commands[] = {
 	{"diff", cli_diff, "compare profiles: what changed, and is it more than noise"},
+	{"export", cli_export, "write profiles for other programs that show them"},
 	{"info", cli_info, "what can be counted on this machine, and why not more"},
 	{"list", cli_list, "the events that have a name here"},
 	{"report", cli_report, "report what programs have counted in their regions"},

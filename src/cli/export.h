@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The inside of perfmon export.
+ *
+ *	export.c	options, profiles, where it goes
+ *	export_chrome.c	the Chrome trace format
+ *	export_folded.c	folded stacks
+ */
+#ifndef PM_CLI_EXPORT_H
+#define PM_CLI_EXPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/diag.h"
+#include "core/report_model.h"
+#include "core/report_out.h"
+
+/* A profile on its way out. */
+struct export_profile {
+	const struct pm_snapshot *snapshot;
+	const struct pm_report_model *model;
+	uint64_t delay_ns; /* after the first of all profiles began */
+	uint32_t pid;	   /* that no other profile has here */
+	bool first;
+};
+
+/* Each 0 or -ENOMEM; what the sink says stands in OUT. */
+int export_chrome(struct pm_out *out, const struct export_profile *profile);
+void export_chrome_end(struct pm_out *out);
+
+/* Exclusive values of the event WEIGHT, or nanoseconds (NULL); of each thread apart with
+ * PER_THREAD. -ENOENT with the sentence if the profile has no such event, or it was not
+ * counted. */
+int export_folded(struct pm_out *out, const struct export_profile *profile,
+		  const char *weight, bool per_thread, struct pm_diag *diag);
+
+#endif

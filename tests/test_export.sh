@@ -1,0 +1,130 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# perfmon export: traces and folded stacks of regions with names that mean something there.
+# Row: DC-02
+# shellcheck disable=SC2317 # functions that "try" calls
+
+perfmon=./perfmon
+[ -x "$perfmon" ] || perfmon=perfmon
+odd=./tests/programs/odd_names
+work=./tests/programs/diff_work
+check=./tests/programs/trace_check
+here=$(mktemp -d) || exit 1
+trap 'rm -rf "$here"' EXIT
+export LC_ALL=C
+export PERFMON_OUTPUT=none PERFMON_THREADS=keep
+
+number=0
+failed=0
+ok() {
+	number=$((number + 1))
+	printf 'ok %d - %s\n' "$number" "$1"
+}
+not_ok() {
+	number=$((number + 1))
+	failed=1
+	printf 'not ok %d - %s\n' "$number" "$1"
+	cat "$here/out" "$here/err" | head -n 40 | sed 's/^/# /'
+}
+skip() {
+	number=$((number + 1))
+	printf 'ok %d - %s # SKIP %s\n' "$number" "$1" "$2"
+}
+try() { # NAME COMMAND...
+	name=$1
+	shift
+	if "$@"; then ok "$name"; else not_ok "$name"; fi
+}
+export_says() { # STATUS TEXT ARGUMENT...
+	want=$1
+	text=$2
+	shift 2
+	"$perfmon" export "$@" >"$here/out" 2>"$here/err" </dev/null
+	status=$?
+	[ "$status" -eq "$want" ] || {
+		echo "# status $status, not $want"
+		return 1
+	}
+	grep -qF -- "$text" "$here/out" "$here/err"
+}
+
+PERFMON_EVENTS=page-faults PERFMON_PROFILE=$here/odd "$odd" 100
+PERFMON_EVENTS=none PERFMON_PROFILE=$here/work "$work" 1000 7 3
+
+# --- what is wrong with the words -----------------------------------------------------
+
+try "needs a format" export_says 2 "--format is missing" "$here/odd"
+try "quotes a bad format" export_says 2 "'svg'" -f svg "$here/odd"
+try "needs a profile" export_says 2 "no profile is given" -f chrome
+try "refuses a weight of traces" export_says 2 "--weight is for" -f chrome -w time "$here/odd"
+try "quotes what is no profile" export_says 1 "$odd" -f folded "$odd"
+try "quotes an event that is not there" export_says 1 "no event 'cycels'; it has time, page-faults" \
+	-f folded -w cycels "$here/odd"
+try "quotes a path that cannot be written" export_says 1 "/no/such/file" -f folded -o /no/such/file "$here/odd"
+try "does not take a full disk for success" export_says 1 "No space left" -f chrome -o /dev/full "$here/odd"
+try "helps" export_says 0 "usage: perfmon export" --help
+
+# --- folded stacks ----------------------------------------------------------------------
+
+folded() { # ARGUMENT...: leaves out
+	"$perfmon" export -f folded "$@" >"$here/out" 2>"$here/err"
+}
+shape() { folded "$here/odd" && [ "$(wc -l <"$here/out")" -eq 109 ] && ! grep -qvE '^plain(;[^;]+)? [0-9]+$' "$here/out"; }
+try "a line for each path, of names and a number" shape
+quoted() {
+	grep -qF 'plain;a\x3bb "quoted" & <b>bold</b> ' "$here/out" &&
+		grep -qF 'plain;line\x0abreak\x09tab\n ' "$here/out" &&
+		grep -qF 'plain;bad\xff utf ' "$here/out" && grep -q "^plain;gr$(printf '\303\266\303\237')e " "$here/out"
+}
+try "what has a meaning in the format is written so" quoted
+# What the report has, to a nanosecond for each path.
+sums() {
+	folded "$here/work" && mine=$(awk '{ sum += $NF } END { printf "%.0f", sum }' "$here/out") &&
+		"$perfmon" report -f csv "$here/work" >"$here/csv" &&
+		theirs=$(awk -F, '$1 == "all" { sum += $11 } END { printf "%.0f", sum }' "$here/csv") &&
+		[ "$mine" -gt 0 ] && [ $((mine - theirs)) -le 5 ] && [ $((theirs - mine)) -le 5 ]
+}
+try "values are exclusive times" sums
+threads() {
+	folded -t "$here/work" && [ "$(cut -d';' -f1 "$here/out" | sort -u | wc -l)" -eq 3 ] &&
+		! grep -qvE '^[0-9]+ [^;]*;all' "$here/out"
+}
+try "threads apart on request" threads
+touched=mem:0x30000000/8:w:u
+"$perfmon" stat -e "$touched" true >"$here/out" 2>"$here/err"
+if grep -q "not supported" "$here/err"; then
+	skip "values of an event" "$(sed -n 's/^  note: //p' "$here/err" | head -n 1)"
+else
+	PERFMON_EVENTS=$touched PERFMON_PROFILE=$here/touch "$work" 100 7
+	event() { folded -w "$touched" "$here/touch" && [ "$(cat "$here/out")" = "all;touch 70" ]; }
+	try "values of an event" event
+fi
+
+# --- traces -----------------------------------------------------------------------------
+
+"$check" >"$here/out" 2>&1
+if [ $? -eq 77 ]; then
+	skip "traces" "there is no jansson to read them with"
+else
+	trace() { # ARGUMENT...: leaves out
+		"$perfmon" export -f chrome -o "$here/trace" "$@" 2>"$here/err" && "$check" "$here/trace" >"$here/out" 2>>"$here/err"
+	}
+	names() { trace "$here/odd" && [ "$(grep -cE '^[0-9]+ [0-9]+ 1 plain 1$' "$here/out")" -eq 2 ] &&
+		[ "$(grep -c ' 2 wide [0-9]* 1$' "$here/out")" -eq 200 ] &&
+		[ "$(grep -cF ' 2 a;b "quoted" & <b>bold</b> 2' "$here/out")" -eq 2 ]; }
+	try "complete events, one in the other, of each thread" names
+	said() { grep -q '"layout":"An aggregate' "$here/trace" && grep -q "sums of visits, not moments" "$here/trace"; }
+	try "that say that they are sums" said
+	several() {
+		trace "$here/work" "$here/work" "$here/odd" &&
+			[ "$(grep -E '^[0-9]+ [0-9]+ [0-9]+ ' "$here/out" | cut -d' ' -f1 | sort -u | wc -l)" -eq 3 ] &&
+			[ "$(grep -c ' 2 same 7$' "$here/out")" -eq 6 ]
+	}
+	try "processes stay apart" several
+	PERFMON_THREADS=fold PERFMON_EVENTS=none PERFMON_PROFILE=$here/folded "$work" 100 7 3
+	ended() { trace "$here/folded" && grep -q " 0 2 same 14$" "$here/out" && grep -q "2 ended threads, summed" "$here/trace"; }
+	try "threads that were summed are called so" ended
+fi
+
+printf '1..%d\n' $number
+exit $failed
