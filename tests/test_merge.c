@@ -70,14 +70,15 @@ static struct pm_merge *create(void)
 
 /* Adds B and frees it. */
 static int try_add(struct pm_merge *merge, struct profile_builder *b,
-		   enum pm_standing standing, struct pm_diag *diag)
+		   enum pm_snapshot_writer writer, struct pm_diag *diag)
 {
 	struct pm_snapshot *s;
 	int err;
 
 	cr_assert_eq(pm_snapshot_take(b->base, builder_used(b), &s, diag), 0, "%s",
 		     diag->text);
-	err = pm_merge_add(merge, s, standing, diag);
+	pm_snapshot_set_writer(s, writer);
+	err = pm_merge_add(merge, s, diag);
 	pm_snapshot_free(s);
 	builder_end(b);
 	return err;
@@ -87,7 +88,7 @@ static void add(struct pm_merge *merge, struct profile_builder *b)
 {
 	struct pm_diag diag = {0};
 
-	cr_assert_eq(try_add(merge, b, PM_STANDING_ENDED, &diag), 0, "%s", diag.text);
+	cr_assert_eq(try_add(merge, b, PM_WRITER_ENDED, &diag), 0, "%s", diag.text);
 }
 
 /* A profile of RANK of RANKS, whose one thread has COUNTERS counters and its root. */
@@ -361,8 +362,7 @@ Test(merge, what_is_not_known_is_in_no_mean)
 		if (rank == 1)
 			builder_header(&b)->state = PERFMON_STATE_RUNNING;
 		cr_assert_eq(try_add(merge, &b,
-				     rank == 1 ? PM_STANDING_DIED : PM_STANDING_ENDED,
-				     &diag),
+				     rank == 1 ? PM_WRITER_GONE : PM_WRITER_ENDED, &diag),
 			     0);
 	}
 	cr_assert_eq(pm_merge_end(merge), 0);
@@ -384,8 +384,8 @@ Test(merge, what_is_not_known_is_in_no_mean)
 	has(got, "note: ranks 3-4 of 5 have no profile here\n");
 	free(got);
 	got = merged(merge, PM_FORMAT_JSON);
-	has(got,
-	    "\"state\":\"died\",\"partial\":false,\"threads\":1,\"duration_ns\":null}");
+	has(got, "\"state\":\"died\",\"partial\":false,\"threads\":1,\"duration_ns\":"
+		 "2000000000}");
 	free(got);
 	pm_merge_free(merge);
 }
@@ -443,8 +443,7 @@ Test(merge, a_clock_that_another_profile_tells)
 		header->clock = PERFMON_CLOCK_TIMESTAMP;
 		header->ticks_hz = i == 1 ? 500000000 : 0;
 		header->end_ticks = header->begin_ticks;
-		cr_assert_eq(try_add(merge, &b, PM_STANDING_ENDED, &diag),
-			     i ? 0 : -EINVAL);
+		cr_assert_eq(try_add(merge, &b, PM_WRITER_ENDED, &diag), i ? 0 : -EINVAL);
 		if (!i)
 			has(diag.text, "does not tell how long a tick is");
 	}
@@ -467,8 +466,12 @@ Test(merge, processes_without_ranks)
 		snprintf(builder_header(&b)->host, 8, "h%u", i / 2);
 		if (i == 1)
 			strcpy(builder_header(&b)->program, "/opt/other");
+		if (i)
+			builder_header(&b)->state = PERFMON_STATE_RUNNING;
 		cr_assert_eq(try_add(merge, &b,
-				     i == 1 ? PM_STANDING_RUNNING : PM_STANDING_ENDED,
+				     i == 1 ? PM_WRITER_RUNS
+				     : i    ? PM_WRITER_UNKNOWN
+					    : PM_WRITER_ENDED,
 				     &diag),
 			     0);
 	}
@@ -480,6 +483,9 @@ Test(merge, processes_without_ranks)
 	has(got,
 	    "\nmain            3  6.000 us  2.000 us  1.000 us  20@h0  3.000 us  24@h1");
 	has(got, "note: pid 22 still runs: this is what it has done so far\n");
+	has(got,
+	    "note: pid 24 has not ended its profile, and from here it cannot be seen "
+	    "whether it runs");
 	has(got,
 	    "note: these are profiles of different programs; /opt/solver is the first\n");
 	free(got);
@@ -522,7 +528,7 @@ Test(merge, a_profile_that_was_cut_off)
 	visited(&b, begin(&b, 1, 2, 0), 1, "main", 1000, 0);
 	builder_region(&b, "never seen");
 	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b) - 8, &s, &diag), 0);
-	cr_assert_eq(pm_merge_add(merge, s, PM_STANDING_ENDED, &diag), 0);
+	cr_assert_eq(pm_merge_add(merge, s, &diag), 0);
 	pm_snapshot_free(s);
 	builder_end(&b);
 	cr_assert_eq(pm_merge_end(merge), 0);

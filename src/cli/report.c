@@ -125,8 +125,7 @@ static void machine_describe(struct pm_report_options *how,
 }
 
 /* The profile of SOURCE; NULL, and it has complained. */
-static struct pm_snapshot *profile_read(const struct cli_source *source,
-					enum pm_standing *standing)
+static struct pm_snapshot *profile_read(const struct cli_source *source)
 {
 	struct pm_snapshot *snapshot = NULL;
 	struct pm_profile_file *file;
@@ -134,11 +133,8 @@ static struct pm_snapshot *profile_read(const struct cli_source *source,
 
 	if (cli_source_open(source, &file, &diag))
 		goto out;
-	if (!pm_profile_file_snapshot(file, &snapshot, &diag))
-		*standing = snapshot->header.state != PERFMON_STATE_RUNNING
-				    ? PM_STANDING_ENDED
-			    : pm_profile_file_is_alive(file) ? PM_STANDING_RUNNING
-							     : PM_STANDING_DIED;
+	if (pm_profile_file_snapshot(file, &snapshot, &diag))
+		snapshot = NULL;
 	pm_profile_file_close(file);
 out:
 	if (!snapshot) {
@@ -152,23 +148,25 @@ out:
 static int report_one(const struct request *request, const struct cli_source *source)
 {
 	static const char *const notes[] = {
-		[PM_STANDING_RUNNING] =
+		[PM_WRITER_RUNS] =
 			"the process still runs: this is what it has done so far",
-		[PM_STANDING_DIED] = "the process died before it could end its profile: "
-				     "visits that were open then are in no value",
+		[PM_WRITER_ENDED] = NULL,
+		[PM_WRITER_GONE] = "the process died before it could end its profile: "
+				   "visits that were open then are in no value",
+		[PM_WRITER_UNKNOWN] =
+			"the process has not ended its profile, and from here it cannot "
+			"be seen whether it runs: visits that are open are in no value",
 	};
 	struct pm_report_options how = request->how;
 	struct pm_snapshot *snapshot;
 	struct pm_machine machine;
-	enum pm_standing standing;
 	int status;
 
-	snapshot = profile_read(source, &standing);
+	snapshot = profile_read(source);
 	if (!snapshot)
 		return CLI_FAILED;
-	how.has_died = standing == PM_STANDING_DIED;
-	if (notes[standing]) {
-		how.notes = &notes[standing];
+	if (notes[snapshot->writer]) {
+		how.notes = &notes[snapshot->writer];
 		how.note_count = 1;
 	}
 	machine_describe(&how, snapshot, &machine);
@@ -184,13 +182,12 @@ static int merge_one(struct pm_merge *merge, const struct cli_source *source,
 {
 	struct pm_snapshot *snapshot;
 	struct pm_diag diag = {0};
-	enum pm_standing standing;
 	int err;
 
-	snapshot = profile_read(source, &standing);
+	snapshot = profile_read(source);
 	if (!snapshot)
 		return -EINVAL;
-	err = pm_merge_add(merge, snapshot, standing, &diag);
+	err = pm_merge_add(merge, snapshot, &diag);
 	pm_snapshot_free(snapshot);
 	if (err == -EINVAL && !is_last_try)
 		return 1;

@@ -163,8 +163,7 @@ static int host_get(struct pm_merge *merge, const char *name, uint32_t *host)
 	return 0;
 }
 
-static int process_add(struct pm_merge *merge, const struct pm_snapshot *s,
-		       enum pm_standing standing)
+static int process_add(struct pm_merge *merge, const struct pm_snapshot *s)
 {
 	struct pm_merge_process *process;
 	int err;
@@ -182,9 +181,9 @@ static int process_add(struct pm_merge *merge, const struct pm_snapshot *s,
 	*process = (struct pm_merge_process){
 		.rank = s->header.rank,
 		.pid = s->header.pid,
-		.standing = standing,
+		.writer = s->writer,
 		.partial = s->partial,
-		.duration_ns = standing == PM_STANDING_DIED ? 0 : pm_report_duration(s),
+		.duration_ns = pm_report_duration(s),
 	};
 	for (uint32_t t = 0; t < s->thread_count; t++)
 		process->threads += s->threads[t].record.state == PERFMON_THREAD_FOLDED
@@ -225,16 +224,26 @@ static struct pm_merge_boot *boot_get(struct pm_merge *merge, const struct pm_sn
 	return boot;
 }
 
+/* What became of processes of which A and B are known: what is least certain. */
+static enum pm_snapshot_writer writer_of_both(enum pm_snapshot_writer a,
+					      enum pm_snapshot_writer b)
+{
+	static const enum pm_snapshot_writer order[] = {PM_WRITER_RUNS, PM_WRITER_UNKNOWN,
+							PM_WRITER_GONE, PM_WRITER_ENDED};
+
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		if (a == order[i] || b == order[i])
+			return order[i];
+	return a;
+}
+
 /* What the processes have in common, so far. */
-static void header_add(struct pm_merge *merge, const struct pm_snapshot *s,
-		       enum pm_standing standing)
+static void header_add(struct pm_merge *merge, const struct pm_snapshot *s)
 {
 	struct perfmon_profile_header *to = &merge->sum->header;
 	const struct perfmon_profile_header *from = &s->header;
-	uint64_t end_ns = from->begin_realtime_ns;
+	uint64_t end_ns = from->begin_realtime_ns + (uint64_t)pm_report_duration(s);
 
-	if (standing != PM_STANDING_DIED)
-		end_ns += (uint64_t)pm_report_duration(s);
 	if (end_ns > merge->end_realtime_ns)
 		merge->end_realtime_ns = end_ns;
 	if (!merge->process_count) {
@@ -242,11 +251,11 @@ static void header_add(struct pm_merge *merge, const struct pm_snapshot *s,
 		to->pid = to->parent_pid = 0;
 		to->start_time = to->parent_start_time = 0;
 		to->rank = -1;
-		to->state = standing == PM_STANDING_RUNNING ? PERFMON_STATE_RUNNING
-							    : PERFMON_STATE_ENDED;
+		merge->sum->writer = s->writer;
 		merge->sum->tick_ns = s->tick_ns;
 		return;
 	}
+	merge->sum->writer = writer_of_both(merge->sum->writer, s->writer);
 	if (strcmp(to->program, from->program) != 0)
 		merge->programs_differ = true;
 	if (strcmp(to->host, from->host) != 0)
@@ -257,15 +266,13 @@ static void header_add(struct pm_merge *merge, const struct pm_snapshot *s,
 		to->ranks = from->ranks;
 	if (from->begin_realtime_ns < to->begin_realtime_ns)
 		to->begin_realtime_ns = from->begin_realtime_ns;
-	if (standing == PM_STANDING_RUNNING)
-		to->state = PERFMON_STATE_RUNNING;
 	to->lost_first_in_handler =
 		pm_plus(to->lost_first_in_handler, from->lost_first_in_handler);
 	to->lost_threads = pm_plus(to->lost_threads, from->lost_threads);
 }
 
 int pm_merge_add(struct pm_merge *merge, const struct pm_snapshot *snapshot,
-		 enum pm_standing standing, struct pm_diag *diag)
+		 struct pm_diag *diag)
 {
 	const struct pm_merge_boot *boot = boot_find(merge, &snapshot->header);
 	double tick_ns = boot ? boot->tick_ns : snapshot->tick_ns ? snapshot->tick_ns : 0;
@@ -279,7 +286,7 @@ int pm_merge_add(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 	regions = malloc(((size_t)snapshot->region_count + 1) * sizeof(*regions));
 	if (!regions || !boot_get(merge, snapshot))
 		goto out;
-	header_add(merge, snapshot, standing);
+	header_add(merge, snapshot);
 	err = pm_merge_regions(merge, snapshot, regions);
 	if (!err)
 		err = pm_merge_nodes(merge, snapshot, regions,
@@ -289,7 +296,7 @@ int pm_merge_add(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 	if (!err)
 		err = pm_merge_notes(merge, snapshot, process);
 	if (!err)
-		err = process_add(merge, snapshot, standing);
+		err = process_add(merge, snapshot);
 out:
 	free(regions);
 	return err ? pm_diag_set(diag, err, "no memory for merging profiles") : 0;

@@ -26,20 +26,14 @@
 
 struct pm_merge;
 
-enum pm_standing {
-	PM_STANDING_ENDED,
-	PM_STANDING_RUNNING,
-	PM_STANDING_DIED /* it did not end its profile, and does not write it any more */
-};
-
 struct pm_merge_process {
 	int32_t rank; /* -1: no launcher gave it one */
 	uint32_t pid;
 	uint32_t host; /* for pm_merge_host() */
-	enum pm_standing standing;
+	enum pm_snapshot_writer writer;
 	bool partial;
 	uint64_t threads;
-	double duration_ns; /* of one that died: 0, not known */
+	double duration_ns; /* at least, of one that did not end its profile */
 };
 
 /* SUBTRACT_BIAS: values in ranges are less what measuring itself counts. 0 or -ENOMEM. */
@@ -47,12 +41,12 @@ int pm_merge_create(struct pm_merge **out, bool subtract_bias);
 void pm_merge_free(struct pm_merge *merge); /* NULL is accepted */
 
 /*
- * pm_merge_add() - adds SNAPSHOT, of a process that stands as STANDING. 0, or with DIAG:
- * -EINVAL if nothing tells how long its ticks are (nothing has been added then), or
- * -ENOMEM, after which MERGE can only be freed. Not after pm_merge_end().
+ * pm_merge_add() - adds SNAPSHOT. 0, or with DIAG: -EINVAL if nothing tells how long its
+ * ticks are (nothing has been added then), or -ENOMEM, after which MERGE can only be
+ * freed. Not after pm_merge_end().
  */
 int pm_merge_add(struct pm_merge *merge, const struct pm_snapshot *snapshot,
-		 enum pm_standing standing, struct pm_diag *diag);
+		 struct pm_diag *diag);
 
 /* Completes the sum: its notes, and what all processes have in common. 0 or -ENOMEM. */
 int pm_merge_end(struct pm_merge *merge);

@@ -162,7 +162,8 @@ static const char *noun(const struct pm_merge *merge, int count)
 
 static bool stands(const struct pm_merge *merge, uint32_t process, const void *argument)
 {
-	return merge->processes[process].standing == *(const enum pm_standing *)argument;
+	return merge->processes[process].writer ==
+	       *(const enum pm_snapshot_writer *)argument;
 }
 
 static bool is_partial(const struct pm_merge *merge, uint32_t process,
@@ -184,27 +185,40 @@ static bool has_no_event(const struct pm_merge *merge, uint32_t process,
 	return true;
 }
 
-static int tell_standing(struct pm_merge *merge)
+/* What became of the processes that have not ended their profiles. */
+static int tell_writers(struct pm_merge *merge)
 {
-	enum pm_standing standing = PM_STANDING_DIED;
-	struct listing l;
-	int n = list(merge, stands, &standing, &l), err = 0;
+	static const struct {
+		enum pm_snapshot_writer writer;
+		const char *one, *many;
+	} kinds[] = {
+		{PM_WRITER_GONE,
+		 "died before it could end its profile: visits that were open then are "
+		 "in no "
+		 "value",
+		 "died before they could end their profiles: visits that were open then "
+		 "are "
+		 "in no value"},
+		{PM_WRITER_UNKNOWN,
+		 "has not ended its profile, and from here it cannot be seen whether it "
+		 "runs: visits that are open are in no value",
+		 "have not ended their profiles, and from here it cannot be seen whether "
+		 "they run: visits that are open are in no value"},
+		{PM_WRITER_RUNS, "still runs: this is what it has done so far",
+		 "still run: this is what they have done so far"},
+	};
+	int err = 0;
 
-	if (n > 0)
-		err = tell(merge,
-			   "%s%s died before %s could end %s: visits that were open then "
-			   "are in no value",
-			   noun(merge, n), l.text, n == 1 ? "it" : "they",
-			   n == 1 ? "its profile" : "their profiles");
-	if (n < 0 || err)
-		return n < 0 ? n : err;
-	standing = PM_STANDING_RUNNING;
-	n = list(merge, stands, &standing, &l);
-	if (n > 0)
-		err = tell(merge, "%s%s still run%s: this is what %s done so far",
-			   noun(merge, n), l.text, n == 1 ? "s" : "",
-			   n == 1 ? "it has" : "they have");
-	return n < 0 ? n : err;
+	for (size_t i = 0; !err && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct listing l;
+		int n = list(merge, stands, &kinds[i].writer, &l);
+
+		err = n < 0   ? n
+		      : n > 0 ? tell(merge, "%s%s %s", noun(merge, n), l.text,
+				     n == 1 ? kinds[i].one : kinds[i].many)
+			      : 0;
+	}
+	return err;
 }
 
 static int tell_partial(struct pm_merge *merge)
@@ -318,7 +332,7 @@ int pm_merge_notes_end(struct pm_merge *merge)
 	int err = tell_notes(merge);
 
 	if (!err)
-		err = tell_standing(merge);
+		err = tell_writers(merge);
 	if (!err)
 		err = tell_partial(merge);
 	if (!err)

@@ -18,7 +18,6 @@ struct pm_report_options {
 	enum pm_format format;
 	bool per_thread;    /* each thread's tree too, after that of all threads */
 	bool subtract_bias; /* counts less what measuring itself counts */
-	bool has_died;	    /* its process did not end it, and writes it no more */
 	const struct pm_metrics *metrics; /* NULL: the built-in ones */
 	const struct pm_machine *machine; /* the profile's; NULL: not known */
 	const struct pm_merge *merge;	  /* whose sum is reported; NULL: one profile */

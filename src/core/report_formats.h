@@ -36,7 +36,9 @@ void pm_report_date(char *buffer, size_t size, uint64_t realtime_ns, bool iso);
 /* The notes of the profile, of the model, and those of the options that are new. NULL
  * after the last. */
 const char *pm_report_note(const struct pm_report *report, uint32_t i);
-/* How long the profile has been gathered, and how long a thread has lived, in ns. */
+/* How long the profile has been gathered, and how long a thread has lived, in ns: at
+ * least, unless it is known what became of the process. */
+bool pm_report_time_is_known(const struct pm_snapshot *snapshot);
 double pm_report_duration(const struct pm_snapshot *snapshot);
 double pm_report_lifetime(const struct pm_snapshot *snapshot,
 			  const struct pm_snapshot_thread *thread);

@@ -46,6 +46,11 @@ const char *pm_report_note(const struct pm_report *report, uint32_t i)
 	return NULL;
 }
 
+bool pm_report_time_is_known(const struct pm_snapshot *s)
+{
+	return s->writer == PM_WRITER_RUNS || s->writer == PM_WRITER_ENDED;
+}
+
 double pm_report_duration(const struct pm_snapshot *s)
 {
 	return pm_snapshot_ns(s, (double)pm_less(s->taken_ticks, s->header.begin_ticks));
@@ -261,11 +266,9 @@ void pm_report_text_head(const struct pm_report *report, struct pm_out *out)
 	else
 		head_process(header, out);
 	pm_report_date(date, sizeof(date), header->begin_realtime_ns, false);
-	time[0] = '\0';
-	if (!report->options->has_died)
-		pm_cell_time(time, pm_report_duration(s));
-	pm_out_format(out, "\n  began    %s%s%s\n", date, date[0] && time[0] ? ", " : "",
-		      time);
+	pm_cell_time(time, pm_report_duration(s));
+	pm_out_format(out, "\n  began    %s%s%s%s\n", date, date[0] ? ", " : "",
+		      pm_report_time_is_known(s) ? "" : "at least ", time);
 	if (report->options->machine)
 		head_machine(report->options->machine, out);
 	head_clock(s, out);

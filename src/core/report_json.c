@@ -113,6 +113,18 @@ static void put_machine(struct json *j, const struct pm_machine *machine)
 	close_as(j, "}");
 }
 
+static const char *state_name(enum pm_snapshot_writer writer)
+{
+	static const char *const names[] = {
+		[PM_WRITER_UNKNOWN] = "unknown",
+		[PM_WRITER_RUNS] = "running",
+		[PM_WRITER_ENDED] = "ended",
+		[PM_WRITER_GONE] = "died",
+	};
+
+	return names[writer];
+}
+
 static void put_head(struct json *j, const struct pm_report *report)
 {
 	const struct pm_snapshot *s = report->snapshot;
@@ -136,11 +148,8 @@ static void put_head(struct json *j, const struct pm_report *report)
 	pm_report_date(date, sizeof(date), header->begin_realtime_ns, true);
 	put_string(j, "began", date);
 	put_number(j, "began_realtime_ns", header->begin_realtime_ns);
-	put_real(j, "duration_ns", pm_report_duration(s), !report->options->has_died);
-	put_string(j, "state",
-		   report->options->has_died		  ? "died"
-		   : header->state == PERFMON_STATE_ENDED ? "ended"
-							  : "running");
+	put_real(j, "duration_ns", pm_report_duration(s), true);
+	put_string(j, "state", state_name(s->writer));
 	put_bool(j, "partial", s->partial);
 	if (s->partial)
 		put_string(j, "problem", s->problem);
@@ -157,12 +166,6 @@ static void put_head(struct json *j, const struct pm_report *report)
 /* The processes of a merge, to which its ranges refer by number. */
 static void put_processes(struct json *j, const struct pm_merge *merge)
 {
-	static const char *const states[] = {
-		[PM_STANDING_ENDED] = "ended",
-		[PM_STANDING_RUNNING] = "running",
-		[PM_STANDING_DIED] = "died",
-	};
-
 	key(j, "processes");
 	open_as(j, "[");
 	for (uint32_t p = 0; p < pm_merge_process_count(merge); p++) {
@@ -174,11 +177,10 @@ static void put_processes(struct json *j, const struct pm_merge *merge)
 		put_known(j, "rank", (uint64_t)process->rank, process->rank >= 0);
 		put_number(j, "pid", process->pid);
 		put_string(j, "host", pm_merge_host(merge, process->host));
-		put_string(j, "state", states[process->standing]);
+		put_string(j, "state", state_name(process->writer));
 		put_bool(j, "partial", process->partial);
 		put_number(j, "threads", process->threads);
-		put_real(j, "duration_ns", process->duration_ns,
-			 process->standing != PM_STANDING_DIED);
+		put_real(j, "duration_ns", process->duration_ns, true);
 		close_as(j, "}");
 	}
 	close_as(j, "]");
@@ -514,9 +516,7 @@ static void put_thread(struct json *j, const struct pm_report *report, uint32_t 
 		 pm_snapshot_ns(
 			 s, (double)pm_less(record->begin_ticks, s->header.begin_ticks)),
 		 !folded);
-	put_real(j, "lifetime_ns", pm_report_lifetime(s, thread),
-		 !folded && !(report->options->has_died &&
-			      record->state == PERFMON_THREAD_LIVE));
+	put_real(j, "lifetime_ns", pm_report_lifetime(s, thread), !folded);
 	put_number(j, "torn", thread->torn);
 	key(j, "status");
 	open_as(j, "[");

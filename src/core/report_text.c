@@ -213,18 +213,17 @@ static void thread_title(const struct pm_report *report, uint32_t t, struct pm_o
 			      thread->record.folded);
 		return;
 	}
-	if (thread->record.state == PERFMON_THREAD_LIVE && report->options->has_died)
-		strcpy(time, "when its process died");
-	else
-		pm_cell_time(time, pm_report_lifetime(s, thread));
+	pm_cell_time(time, pm_report_lifetime(s, thread));
 	pm_out_format(out, "\nthread %u", thread->record.tid);
 	if (thread->record.name[0]) {
 		pm_out_text(out, " (");
 		pm_out_plain(out, thread->record.name, 0);
 		pm_out_text(out, ")");
 	}
-	pm_out_format(out, ", %s, %s:\n",
-		      thread->record.state == PERFMON_THREAD_LIVE ? "running" : "ended",
+	pm_out_format(out, ", %s%s:\n",
+		      thread->record.state != PERFMON_THREAD_LIVE ? "ended, "
+		      : pm_report_time_is_known(s)		  ? "running, "
+						   : "not ended, at least ",
 		      time);
 }
 
