@@ -94,7 +94,7 @@ tests_programs_perfmon2_self_cxx_LDADD = libperfmon.la
 EXTRA_DIST += tests/suites/pages.sh
 EXTRA_DIST += tests/suites/dist.sh tests/suites/install.sh tests/suites/layers.sh \
 	tests/suites/profiles.sh \
-	tests/suites/regions.sh
+	tests/suites/regions.sh tests/suites/snapshots.long.sh
 
 if HAVE_CRITERION
 CRITERION_TESTS = tests/test_options tests/test_report tests/test_snapshot

@@ -2,14 +2,24 @@
 /*
  * Snapshots against writers that run. A plain program that prints TAP, since Criterion
  * does not start under ThreadSanitizer, which is to see this one.
+ *
+ * race_snapshot [SECONDS]: that long for each of the two with real regions
  */
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "core/profile.h"
+#include "core/profile_file.h"
 #include "core/snapshot.h"
+#include "perfmon/region.h"
 #include "profile_builder.h"
 
 /* A sanitizer slows the reader more than a writer's pause. */
@@ -209,13 +219,208 @@ static void a_fold_is_seen_before_or_after(void)
 	builder_end(&live);
 }
 
-int main(void)
+/* --- real regions, on all CPUs
+ * ---------------------------------------------------------- */
+
+#define REAL_MOST 16
+static int real_writers;
+static double seconds = 1;
+
+static double now(void)
 {
-	puts("1..2");
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void *real_writer(void *unused)
+{
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+		PERFMON_REGION_BEGIN("outer");
+		for (int i = 0; i < 10; i++) {
+			PERFMON_REGION_BEGIN("inner");
+			PERFMON_REGION_END("inner");
+		}
+		PERFMON_REGION_END("outer");
+	}
+	return unused;
+}
+
+static void start_real_writers(pthread_t *threads)
+{
+	for (int i = 0; i < real_writers; i++)
+		CHECK(pthread_create(&threads[i], NULL, real_writer, NULL) == 0);
+}
+
+/* What holds between the fields of a node that one thread writes, whatever the times are.
+ */
+static void check_real(const struct perfmon_profile_node *node)
+{
+	uint64_t n = pm_snapshot_visits(node), binned = node->spilled;
+	int first = -1, last = -1;
+	double mean;
+
+	CHECK(node->entered - n <= 1);
+	for (int i = 0; i < PERFMON_PROFILE_BINS; i++) {
+		binned += node->histogram[i];
+		if (!node->histogram[i])
+			continue;
+		last = i;
+		if (first < 0)
+			first = i;
+	}
+	CHECK(binned == n);
+	if (!n) {
+		CHECK(!node->time_ticks && node->time_squares == 0);
+		CHECK(node->time_min == UINT64_MAX && !node->time_max);
+		return;
+	}
+	CHECK(node->time_min <= node->time_max);
+	CHECK(node->time_min * n <= node->time_ticks);
+	CHECK(node->time_ticks <= node->time_max * n);
+	CHECK(first == 63 - __builtin_clzll(node->time_min | 1));
+	CHECK(last == 63 - __builtin_clzll(node->time_max | 1));
+	/* Sums of squares are rounded, each time by one part in 2^53 at most. */
+	mean = (double)node->time_ticks / (double)n;
+	CHECK(node->time_squares >= (double)node->time_ticks * mean * (1 - 1e-6));
+	CHECK(node->time_squares <=
+	      (double)node->time_ticks * (double)node->time_max * (1 + 1e-6));
+}
+
+struct tally {
+	uint64_t snapshots, whole, torn;
+	uint64_t last[REAL_MOST][4]; /* visits by thread and node */
+};
+
+static void check_real_snapshot(const struct pm_snapshot *s, struct tally *tally)
+{
+	uint32_t met = 0;
+
+	CHECK(!s->partial);
+	tally->snapshots++;
+	for (uint32_t t = 0; t < s->thread_count; t++) {
+		const struct pm_snapshot_thread *thread = &s->threads[t];
+		uint32_t place = met;
+
+		if (thread->record.state != PERFMON_THREAD_LIVE)
+			continue;
+		CHECK(met++ < (uint32_t)real_writers && thread->node_count <= 3);
+		for (uint32_t n = 2; n <= thread->node_count; n++) {
+			const struct perfmon_profile_node *node =
+				pm_snapshot_node(thread, n);
+
+			CHECK(pm_snapshot_visits(node) >= tally->last[place][n]);
+			tally->last[place][n] = pm_snapshot_visits(node);
+			if (node->flags & PM_SNAPSHOT_TORN) {
+				tally->torn++;
+			} else {
+				check_real(node);
+				tally->whole++;
+			}
+		}
+	}
+}
+
+static void end_tally(const struct tally *tally)
+{
+	uint64_t visits = 0;
+
+	for (int i = 0; i < real_writers; i++)
+		visits += tally->last[i][2] + tally->last[i][3];
+	printf("# %d writers, %llu visits; %llu snapshots, %llu nodes whole, %llu torn\n",
+	       real_writers, (unsigned long long)visits,
+	       (unsigned long long)tally->snapshots, (unsigned long long)tally->whole,
+	       (unsigned long long)tally->torn);
+	CHECK(visits > 0 && tally->snapshots > 10);
+	/* A writer that has lost its CPU inside of a node leaves that one marked. */
+	CHECK(tally->whole > tally->torn);
+}
+
+/* Row: DC-02 (watched by another process) */
+static void real_nodes_are_whole_from_outside(void)
+{
+	struct pm_profile_file *file = NULL;
+	struct pm_diag diag = {0};
+	struct tally tally = {0};
+	double until;
+	pid_t child;
+	int status;
+
+	fflush(NULL);
+	child = fork();
+	if (!child) {
+		pthread_t threads[REAL_MOST];
+
+		start_real_writers(threads);
+		pthread_join(threads[0], NULL);
+		_exit(1);
+	}
+	CHECK(child > 0);
+	while (pm_profile_file_open_pid(child, &file, &diag)) {
+		CHECK(diag.error == -ENOENT || diag.error == -ENODATA);
+		sched_yield();
+	}
+	for (until = now() + seconds; now() < until;) {
+		struct pm_snapshot *s;
+
+		CHECK(pm_profile_file_snapshot(file, &s, &diag) == 0);
+		CHECK(s->writer == PM_WRITER_RUNS);
+		check_real_snapshot(s, &tally);
+		pm_snapshot_free(s);
+	}
+	pm_profile_file_close(file);
+	kill(child, SIGKILL);
+	CHECK(waitpid(child, &status, 0) == child);
+	CHECK(WIFSIGNALED(status));
+	end_tally(&tally);
+}
+
+/* In one process, for ThreadSanitizer to see both sides. */
+static void real_nodes_are_whole_from_inside(void)
+{
+	pthread_t threads[REAL_MOST];
+	struct tally tally = {0};
+	struct pm_snapshot *s;
+	double until;
+
+	stop = 0;
+	start_real_writers(threads);
+	while (pm_profile_snapshot_own(&s, NULL))
+		sched_yield();
+	pm_snapshot_free(s);
+	for (until = now() + seconds; now() < until;) {
+		CHECK(pm_profile_snapshot_own(&s, NULL) == 0);
+		check_real_snapshot(s, &tally);
+		pm_snapshot_free(s);
+	}
+	PUT(stop, 1);
+	for (int i = 0; i < real_writers; i++)
+		pthread_join(threads[i], NULL);
+	end_tally(&tally);
+}
+
+int main(int count, char **arguments)
+{
+	if (count > 1)
+		seconds = strtod(arguments[1], NULL);
+	setenv("PERFMON_EVENTS", "none", 1);
+	setenv("PERFMON_OUTPUT", "none", 1);
+	real_writers = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	if (real_writers < 2)
+		real_writers = 2;
+	if (real_writers > REAL_MOST)
+		real_writers = REAL_MOST;
+	puts("1..4");
 	nodes_are_whole_while_writers_run();
 	puts("ok 1 - nodes are whole while writers run");
 	stop = 0;
 	a_fold_is_seen_before_or_after();
 	puts("ok 2 - a fold is seen before or after");
+	stop = 0;
+	real_nodes_are_whole_from_outside();
+	puts("ok 3 - nodes of regions are whole, seen from another process");
+	real_nodes_are_whole_from_inside();
+	puts("ok 4 - nodes of regions are whole, seen from the same process");
 	return 0;
 }

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # All tests on real counters, in the guest, as root; those of what a user may count, as an
 # unprivileged one, too; and what does not count at all (the suite "user" has the rest as a
-# user): in three machines at the same time. With --long also with CPUs that run in parallel, where instructions are
-# not counted.
+# user): in three machines at the same time. Snapshots against writers also on CPUs that run
+# in parallel, where instructions are not counted; with --long all tests.
 . "$PM_TOP/scripts/suite.sh"
 
 must prepares "$PM_TOP/scripts/guest" --prepare
 mapfile -t tests < <(pm_tests "$PM_BUILD/arm64")
 
 # Tests of texts, files, tables and of what fails: they need no counter.
-portable='/(test_(events|report|snapshot|profile_file|options|log|sample|ring|format|placement|faults|states|cover|read$|counter_read)|race_)'
+portable='/(test_(events|report|snapshot|profile_file|kept|options|log|sample|ring|format|placement|faults|states|cover|read$|counter_read)|race_|fuzz_)'
 # Tests of what depends on who counts.
 rights='/(test_(guest_read|session|sets|overflow|switching|sampling|info|spread|stat\.sh|region_truth|region_threads|region_access|regions)|inline_)'
 mapfile -t counting < <(printf '%s\n' "${tests[@]}" | grep -Ev "$portable")
@@ -35,6 +35,8 @@ run() { # NAME GREP PATTERN OPTION...: what grep finds leaves results in PM_SUIT
 run root -Ev "$portable" &
 run user -E "$rights" --user --set kernel.perf_event_paranoid=2 &
 run others -E "$portable" &
+# Writers and readers on several CPUs at the same time.
+run races -E /race_snapshot --parallel --smp 4 &
 wait
 if [ -n "$PM_LONG" ]; then
 	run parallel -E . --parallel --smp 4 || true
@@ -50,4 +52,5 @@ collect() { # NAME TEST...
 collect root "${counting[@]}"
 collect user "${as_user[@]}"
 collect others "${others[@]}"
+collect races tests/race_snapshot
 [ -z "$PM_LONG" ] || collect parallel "${tests[@]}"

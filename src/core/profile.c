@@ -435,7 +435,8 @@ int pm_profile_snapshot_own(struct pm_snapshot **out, struct pm_diag *diag)
 	struct pm_snapshot *quiet;
 	int err;
 
-	if (!pm_profile_exists() || !pm_process_is_ours())
+	/* A profile that is being begun is nobody's to read. */
+	if (pm_process_phase() != PM_PROCESS_READY || !pm_process_is_ours())
 		return pm_diag_set(diag, -ENOENT,
 				   "no region has been used in this process yet");
 	pm_profile_clock_renew();

@@ -116,6 +116,9 @@ static int make(int fd, const struct stat *st, const char *name,
 
 	if (file)
 		n = read_start(fd, &file->header, sizeof(file->header));
+	/* If its end was there, so is its start by now: it may have been written meanwhile. */
+	if (n == (ssize_t)sizeof(file->header) && file->header.used)
+		n = read_start(fd, &file->header, sizeof(file->header));
 	if (n < 0) {
 		err = pm_diag_set(diag, (int)n, "%s cannot be read: %s", name,
 				  strerror((int)-n));

@@ -410,6 +410,7 @@ static int walk_once(const void *base, size_t size, struct pm_snapshot **out,
 int pm_snapshot_check(const void *base, size_t size, struct pm_diag *diag)
 {
 	struct perfmon_profile_header header;
+	uint64_t used;
 
 	if ((uintptr_t)base % 8)
 		return pm_diag_set(diag, -EINVAL, "a profile must be aligned to 8 bytes");
@@ -417,9 +418,11 @@ int pm_snapshot_check(const void *base, size_t size, struct pm_diag *diag)
 		return pm_diag_set(
 			diag, -EINVAL,
 			"this is no profile: %zu bytes are less than its header", size);
+	/* Partner: the release store of `used` after the header is filled in. */
+	used = __atomic_load_n(&((const struct perfmon_profile_header *)base)->used,
+			       __ATOMIC_ACQUIRE);
 	pm_walk_copy(&header, base, sizeof(header));
-	/* The header is written before it counts as used. */
-	if (!header.used && (!header.magic || header.magic == PERFMON_PROFILE_MAGIC))
+	if (!used && (!header.magic || header.magic == PERFMON_PROFILE_MAGIC))
 		return pm_diag_set(diag, -ENODATA,
 				   "this profile holds nothing yet: its program is at its "
 				   "first region, or ended there");
@@ -438,7 +441,7 @@ int pm_snapshot_check(const void *base, size_t size, struct pm_diag *diag)
 			header.version, PERFMON_PROFILE_VERSION);
 	if (header.record.type != PERFMON_PROFILE_HEADER ||
 	    header.record.size < sizeof(header) || header.record.size % 8 ||
-	    header.record.size > size || header.used < header.record.size)
+	    header.record.size > size || used < header.record.size)
 		return pm_diag_set(diag, -EINVAL, "this profile's header is damaged");
 	return 0;
 }
