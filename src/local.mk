@@ -29,6 +29,7 @@ libperfmon_all_la_SOURCES = \
 	src/arch/riscv64.h src/arch/syscall.h src/arch/x86_64.h \
 	src/fastpath/read.h src/fastpath/region.c src/fastpath/region.h \
 	src/fastpath/thread.h src/fastpath/view.c src/fastpath/view.h \
+	src/core/affinity.c src/core/affinity.h \
 	src/core/clock.c src/core/clock.h \
 	src/core/cpu_kind.c src/core/cpu_kind.h \
 	src/core/cpus.c src/core/cpus.h \

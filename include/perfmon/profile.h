@@ -39,6 +39,8 @@ extern "C" {
 /* Bins of a node's histogram of time: bin i holds visits of 2^i to 2^(i+1) - 1 ticks, the
  * first also those of 0, the last also all longer ones. */
 #define PERFMON_PROFILE_BINS	 48
+/* CPUs below this are told apart in a thread's record. */
+#define PERFMON_PROFILE_CPUS	 1024
 /* Regions may be nested this deep; deeper visits are counted as lost. */
 #define PERFMON_PROFILE_DEPTH	 256
 
@@ -208,6 +210,9 @@ struct perfmon_profile_thread {
 	uint64_t lost_other;	  /* visits open when regions were disarmed, and the like */
 	uint64_t unmatched_ends;  /* ENDs without a BEGIN */
 	int32_t status[PERFMON_PROFILE_COUNTERS]; /* enum perfmon_profile_counter_status */
+	/* CPUs that it might run on at its first region or at its end: bit N % 64 of word
+	 * N / 64. None: not known. */
+	uint64_t cpus[PERFMON_PROFILE_CPUS / 64];
 };
 
 struct perfmon_profile_count {

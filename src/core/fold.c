@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "core/affinity.h"
 #include "core/clock.h"
 #include "core/kernel.h"
 #include "core/paths.h"
@@ -15,7 +16,12 @@
 
 #define SLOTS_FIRST_LOG2 7
 
+/* More sums than this are not kept apart. */
+#define FOLDS_MOST 256
+
+/* The sum of the ended threads that might run on the same CPUs. */
 struct pm_fold {
+	struct pm_fold *next;
 	struct pm_thread thread; /* the folded record, as if a thread wrote it */
 	struct pm_slot slots[1 << SLOTS_FIRST_LOG2];
 	struct pm_thread_block block; /* without views */
@@ -120,14 +126,12 @@ struct perfmon_profile_nodes *pm_fold_take_nodes(uint32_t capacity, uint32_t nod
 	return NULL;
 }
 
-static struct pm_fold *get_fold(uint32_t counters)
+static struct pm_fold *make_fold(uint32_t counters)
 {
 	struct perfmon_profile_thread *record;
-	struct pm_fold *fold = pm_process.fold;
+	struct pm_fold *fold;
 	void *memory;
 
-	if (fold)
-		return fold;
 	if (pm_kernel_mmap(&memory, sizeof(*fold), PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
 		return NULL;
@@ -151,8 +155,24 @@ static struct pm_fold *get_fold(uint32_t counters)
 		pm_kernel_munmap(fold, sizeof(*fold));
 		return NULL;
 	}
-	pm_process.fold = fold;
+	fold->next = pm_process.folds;
+	pm_process.folds = fold;
 	return fold;
+}
+
+/* The sum that SOURCE belongs to, made if need be. */
+static struct pm_fold *get_fold(const struct perfmon_profile_thread *source)
+{
+	struct pm_fold *fold;
+	unsigned int count = 0;
+
+	for (fold = pm_process.folds; fold; fold = fold->next) {
+		if (!memcmp(fold->thread.record->cpus, source->cpus,
+			    sizeof(source->cpus)) ||
+		    ++count == FOLDS_MOST)
+			return fold;
+	}
+	return make_fold(source->counters);
 }
 
 /* The folded numbers of all paths of SOURCE, in TARGETS by number; adds those that are
@@ -249,6 +269,8 @@ static void add_record(struct perfmon_profile_thread *to,
 			has = had;
 		PM_PUT(to->status[i], has);
 	}
+	for (i = 0; i < PM_AFFINITY_WORDS; i++)
+		PM_PUT(to->cpus[i], to->cpus[i] | from->cpus[i]);
 	PM_ADD(to->folded, 1);
 }
 
@@ -263,8 +285,9 @@ void pm_fold_thread(struct pm_thread *thread)
 	pm_process_acquire();
 	PM_PUT(source->end_ticks, pm_clock_ticks());
 	sequence_open();
+	pm_affinity_add(source->cpus, 0);
 	if (targets)
-		fold = get_fold(source->counters);
+		fold = get_fold(source);
 	if (!fold || find_paths(fold, source, targets)) {
 		PM_PUT(source->state, PERFMON_THREAD_ENDED);
 	} else {
@@ -282,12 +305,16 @@ void pm_fold_thread(struct pm_thread *thread)
 
 void pm_fold_forget(void)
 {
+	struct pm_fold *fold, *next;
+
 	memset(&unused, 0, sizeof(unused));
 	sequence_depth = 0;
-	if (pm_process.fold && pm_process.fold->thread.slots_memory)
-		pm_kernel_munmap(pm_process.fold->thread.slots_memory,
-				 pm_process.fold->thread.slots_size);
-	if (pm_process.fold)
-		pm_kernel_munmap(pm_process.fold, sizeof(*pm_process.fold));
-	pm_process.fold = NULL;
+	for (fold = pm_process.folds; fold; fold = next) {
+		next = fold->next;
+		if (fold->thread.slots_memory)
+			pm_kernel_munmap(fold->thread.slots_memory,
+					 fold->thread.slots_size);
+		pm_kernel_munmap(fold, sizeof(*fold));
+	}
+	pm_process.folds = NULL;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Threads that have ended: their nodes are added, path by path, to one record that stands
- * for all of them, and their memory serves the threads that come. So memory grows with
- * paths, not with the number of threads that there ever were.
+ * for all that might run on the same CPUs, and their memory serves the threads that come.
+ * So memory grows with paths, not with the number of threads that there ever were.
  */
 #ifndef PM_CORE_FOLD_H
 #define PM_CORE_FOLD_H
@@ -10,7 +10,7 @@
 #include "core/thread.h"
 
 /*
- * Adds what THREAD's record holds to the process's folded record and marks the record
+ * Adds what THREAD's record holds to the folded record of its CPUs and marks the record
  * unused, or, if there is no memory for that or threads are kept, leaves it as an ended
  * thread's. Takes pm_process_lock; a reader notices by header.fold_sequence.
  */

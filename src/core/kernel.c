@@ -460,6 +460,12 @@ int pm_kernel_thread_name(char name[16])
 	return CALL(PM_CALL_PRCTL, prctl(PR_GET_NAME, name));
 }
 
+int pm_kernel_affinity(pid_t tid, void *mask, size_t size)
+{
+	return (int)CALL(PM_CALL_SCHED_GETAFFINITY,
+			 syscall(SYS_sched_getaffinity, tid, size, mask));
+}
+
 int pm_kernel_bind_helper(const unsigned long *mask, size_t size)
 {
 	/* 0 is the calling thread. */

@@ -48,6 +48,7 @@ enum pm_kernel_call {
 	PM_CALL_SIGACTION,
 	PM_CALL_PRCTL,
 	PM_CALL_KILL,
+	PM_CALL_SCHED_GETAFFINITY,
 	PM_CALL_SCHED_SETAFFINITY,
 	PM_CALL_EVENTFD,
 	PM_CALL_EPOLL_CREATE,
@@ -153,6 +154,10 @@ void pm_kernel_signals_restore(const sigset_t *old);
 int pm_kernel_thread_start(pthread_t *thread, void *(*run)(void *), void *argument);
 void pm_kernel_yield(void); /* lets another thread run */
 int pm_kernel_thread_name(char name[16]);
+/* The CPUs that thread TID, 0 for the calling one, may run on: into MASK (SIZE bytes, laid
+ * out as cpu_set_t). How many bytes the kernel has written, or a negative errno; -EINVAL:
+ * it has more CPUs. */
+int pm_kernel_affinity(pid_t tid, void *mask, size_t size);
 /* Binds the calling thread, which must be one of our own helpers, to the CPUs of MASK
  * (SIZE bytes, laid out as cpu_set_t). */
 int pm_kernel_bind_helper(const unsigned long *mask, size_t size);

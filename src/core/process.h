@@ -34,8 +34,8 @@ struct pm_process {
 	enum pm_process_phase phase;
 	struct pm_options options;
 	struct pm_plan plan;
-	/* The record that ended threads are summed in, and where its paths are found. */
-	struct pm_fold *fold;
+	/* The records that ended threads are summed in, and where their paths are found. */
+	struct pm_fold *folds;
 };
 
 extern struct pm_process pm_process;

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "core/affinity.h"
 #include "core/clock.h"
 #include "core/kernel.h"
 #include "core/machine_id.h"
@@ -430,6 +431,17 @@ void pm_profile_clock_renew(void)
 	__atomic_store_n(&header->end_ns, ns, __ATOMIC_RELAXED);
 }
 
+/* Threads that live may have been bound since their first region. */
+static void add_cpus(struct pm_snapshot *snapshot)
+{
+	for (uint32_t i = 0; i < snapshot->thread_count; i++) {
+		struct perfmon_profile_thread *record = &snapshot->threads[i].record;
+
+		if (record->state == PERFMON_THREAD_LIVE)
+			pm_affinity_add(record->cpus, (pid_t)record->tid);
+	}
+}
+
 int pm_profile_snapshot_own(struct pm_snapshot **out, struct pm_diag *diag)
 {
 	struct pm_snapshot *quiet;
@@ -453,7 +465,9 @@ int pm_profile_snapshot_own(struct pm_snapshot **out, struct pm_diag *diag)
 			*out = quiet;
 		}
 	}
-	if (!err)
-		pm_snapshot_set_writer(*out, PM_WRITER_RUNS);
-	return err;
+	if (err)
+		return err;
+	pm_snapshot_set_writer(*out, PM_WRITER_RUNS);
+	add_cpus(*out);
+	return 0;
 }

@@ -171,9 +171,11 @@ static bool take_thread_record(struct pm_walk *walk, struct pm_snapshot_thread *
 			       uint64_t at)
 {
 	const struct perfmon_profile_thread *shared = (const void *)(walk->base + at);
+	uint64_t size = pm_walk_record_size(walk, at);
 	uint32_t state, node_count;
 
-	if (pm_walk_record_size(walk, at) < sizeof(*shared)) {
+	/* The first profiles had no CPUs in it. */
+	if (size < offsetof(struct perfmon_profile_thread, cpus)) {
 		pm_snapshot_problem(walk->s, "the profile has a bad thread at byte %llu",
 				(unsigned long long)at);
 		return false;
@@ -190,7 +192,8 @@ static bool take_thread_record(struct pm_walk *walk, struct pm_snapshot_thread *
 	}
 	/* Partner: the release store of the count when a node has been filled in. */
 	node_count = __atomic_load_n(&shared->node_count, __ATOMIC_ACQUIRE);
-	pm_walk_copy(&thread->record, walk->base + at, sizeof(*shared));
+	pm_walk_copy(&thread->record, walk->base + at,
+		     size < sizeof(*shared) ? size : sizeof(*shared));
 	thread->record.state = state;
 	thread->record.node_count = node_count;
 	thread->record.name[sizeof(thread->record.name) - 1] = '\0';

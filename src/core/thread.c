@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "core/affinity.h"
 #include "core/clock.h"
 #include "core/fold.h"
 #include "core/kernel.h"
@@ -166,6 +167,7 @@ static int make_record(struct pm_thread *thread)
 	for (i = 0; i < sizeof(name); i++)
 		PM_PUT(record->name[i], name[i]);
 	PM_PUT(record->tid, (uint32_t)pm_kernel_gettid());
+	pm_affinity_add(record->cpus, 0);
 	PM_PUT(record->begin_ticks, pm_clock_ticks());
 	PM_PUT(record->end_ticks, 0);
 	PM_PUT(record->generation, 1);
