@@ -84,7 +84,8 @@ libperfmon_all_la_SOURCES = \
 	src/core/registry.c src/core/registry.h \
 	src/core/regions.c src/core/regions.h src/core/reread.c \
 	src/core/report.c src/core/report.h src/core/report_call.c src/core/report_csv.c \
-	src/core/report_exit.c src/core/report_formats.h src/core/report_frame.c src/core/report_json.c \
+	src/core/report_exit.c src/core/report_formats.h src/core/report_frame.c \
+	src/core/report_groups.c src/core/report_groups.h src/core/report_json.c \
 	src/core/report_judge.c \
 	src/core/report_metric.c \
 	src/core/report_model.c src/core/report_model.h src/core/report_out.c \

@@ -38,6 +38,10 @@ struct perfmon_report_options {
 	size_t size;
 	uint32_t format; /* enum perfmon_report_format */
 	uint32_t flags;	 /* PERFMON_REPORT_PER_THREAD and so on */
+	/* "numa", "package", "core" and so on (perfmon/placement.h): the numbers of the
+	 * threads of each such object of the machine, too, as PERFMON_LEVEL asks for;
+	 * NULL: what that says. */
+	const char *level;
 };
 
 /**
@@ -48,7 +52,7 @@ struct perfmon_report_options {
  * environment says (PERFMON_OUTPUT) does not matter here.
  *
  * Returns 0; -ENOENT if no region has been used in this process yet; -EINVAL for a size
- * below the first version's, an unknown format or an unknown flag; -E2BIG for an OPTIONS
+ * below the first version's, an unknown format, flag or level; -E2BIG for an OPTIONS
  * that is larger than this library's and has something in its tail; -ENOMEM; or what
  * write(2) refused with. Nothing is written in the cases before the last. SIGPIPE is not
  * raised. Allocates and enters the kernel; any thread, but no signal handler.

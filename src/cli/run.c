@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "core/events.h"
 #include "core/options.h"
+#include "core/topology.h"
 
 static const char help[] =
 	"usage: perfmon run [OPTION]... [--] COMMAND [ARGUMENT]...\n\n"
@@ -30,6 +31,9 @@ static const char help[] =
 	"@FILE; "
 	"none:\n"
 	"                        not even the built-in ones\n"
+	"  -l, --level LEVEL     report the threads of each pu, core, l1, l2, l3, l4, "
+	"group, numa,\n"
+	"                        die or package, too\n"
 	"  -o, --profile PATH    keep the profile in a file, %p %r %h as above, or with /\n"
 	"                        at its end in a folder\n"
 	"  -b, --subtract-bias   report counts less what an empty region counts\n"
@@ -81,6 +85,7 @@ static const struct option options[] = {
 	{"format", required_argument, NULL, 'f'},
 	{"per-thread", no_argument, NULL, 't'},
 	{"metrics", required_argument, NULL, 'm'},
+	{"level", required_argument, NULL, 'l'},
 	{"profile", required_argument, NULL, 'o'},
 	{"subtract-bias", no_argument, NULL, 'b'},
 	{"disarmed", no_argument, NULL, 'D'},
@@ -92,11 +97,11 @@ static const struct option options[] = {
 
 int cli_run(int argc, char **argv)
 {
-	const char *events = NULL;
+	const char *events = NULL, *level = NULL;
 	int c, err, status = 0;
 
 	argv[0] = (char *)(uintptr_t) "perfmon run";
-	while ((c = getopt_long(argc, argv, "+e:r:f:tm:o:bvh", options, NULL)) >= 0) {
+	while ((c = getopt_long(argc, argv, "+e:r:f:tm:l:o:bvh", options, NULL)) >= 0) {
 		const char *name = NULL, *value = "1";
 
 		switch (c) {
@@ -119,6 +124,10 @@ int cli_run(int argc, char **argv)
 		case 'm':
 			name = "PERFMON_METRICS";
 			value = optarg;
+			break;
+		case 'l':
+			name = "PERFMON_LEVEL";
+			value = level = optarg;
 			break;
 		case 'o':
 			name = "PERFMON_PROFILE";
@@ -155,6 +164,11 @@ int cli_run(int argc, char **argv)
 	}
 	if (events)
 		status = events_check(events);
+	if (level && pm_level_find(pm_slice_of(level)) < 0) {
+		cli_complain("run", "'%s' is no level of a machine: %s", level,
+			     PM_LEVEL_NAMES);
+		status = CLI_USAGE;
+	}
 	if (!status)
 		status = environment_check();
 	if (status)

@@ -22,8 +22,7 @@ int stat_place_open(struct stat_place *place, const char *text, const char *leve
 				     .level = (enum pm_level)found};
 	if (found < 0)
 		return pm_diag_set(diag, found,
-				   "'%s' is no level of a machine: pu, core, l1, l2, l3, "
-				   "numa, die, package, machine",
+				   "'%s' is no level of a machine: " PM_LEVEL_NAMES,
 				   level);
 	return pm_placement_parse(text, &place->placement, diag);
 }

@@ -341,6 +341,11 @@ int pm_options_read(struct pm_options *options, struct pm_diag *diag)
 						 PM_FORMAT_TEXT);
 	output_read(options, &err);
 	profile_read(options, &err);
+	if (variable("PERFMON_LEVEL")) {
+		options->level = strdup(variable("PERFMON_LEVEL"));
+		if (!options->level)
+			err = -ENOMEM;
+	}
 	options->keep_threads = choice(options, "PERFMON_THREADS", threads, 0);
 	options->subtract_bias = choice(options, "PERFMON_BIAS", bias, 0);
 	metrics_read(options);
@@ -361,6 +366,7 @@ void pm_options_free(struct pm_options *options)
 	pm_metrics_free(options->metrics);
 	free(options->output_path);
 	free(options->profile_path);
+	free(options->level);
 	for (uint32_t i = 0; i < options->note_count; i++)
 		free(options->notes[i]);
 	pm_options_default(options);

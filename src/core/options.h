@@ -12,6 +12,8 @@
  *                    perfmon.%p.profile). With a rank, and neither %r nor %p, .%r is added
  *   PERFMON_THREADS  fold (default): threads that end are summed; keep: each stays apart
  *                    and the report shows each
+ *   PERFMON_LEVEL    a level of the machine (numa, package, core...): the report shows the
+ *                    threads of each of its objects, too
  *   PERFMON_BIAS     keep (default); subtract: counts less what an empty region counts
  *   PERFMON_METRICS  formulas ("NAME = FORMULA"; ";" or lines between), @FILE, none
  *   PERFMON_ARM      1 (default) or 0
@@ -73,6 +75,7 @@ struct pm_options {
 	bool fence;
 	bool debug;
 	bool keep_threads;
+	char *level; /* NULL: none; not checked here */
 	bool subtract_bias;
 	struct pm_metrics *metrics; /* NULL: the built-in ones */
 	uint32_t sample_pages;	    /* a power of two */

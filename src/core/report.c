@@ -39,6 +39,11 @@ int pm_report_write(const struct pm_snapshot *snapshot,
 	err = pm_report_tree_make(&all, &model, -1);
 	if (err)
 		goto out_model;
+	if (options->level)
+		err = pm_report_groups_make(&report.groups, snapshot, options->level,
+					    &report.no_groups);
+	if (err == -ENOMEM)
+		goto out_tree;
 	report.model = &model;
 	report.all = &all;
 	if (options->merge) {
@@ -64,6 +69,7 @@ int pm_report_write(const struct pm_snapshot *snapshot,
 		err = pm_out_end(out);
 	free(paths);
 out_tree:
+	pm_report_groups_free(&report.groups);
 	pm_report_tree_free(&all);
 out_model:
 	pm_report_model_free(&model);
@@ -163,6 +169,7 @@ int pm_report_at_exit(const struct pm_snapshot *snapshot,
 	struct pm_report_options how = {
 		.format = options->format,
 		.per_thread = options->keep_threads,
+		.level = options->level,
 		.subtract_bias = options->subtract_bias,
 		.metrics = options->metrics,
 		.notes = notes,

@@ -17,6 +17,7 @@ struct pm_merge;
 struct pm_report_options {
 	enum pm_format format;
 	bool per_thread;    /* each thread's tree too, after that of all threads */
+	const char *level;  /* the tree of each of its objects, too; NULL: none */
 	bool subtract_bias; /* counts less what measuring itself counts */
 	const struct pm_metrics *metrics; /* NULL: the built-in ones */
 	const struct pm_machine *machine; /* the profile's; NULL: not known */

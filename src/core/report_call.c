@@ -3,11 +3,13 @@
 #include "perfmon/report.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/export.h"
 #include "core/profile.h"
 #include "core/report.h"
+#include "core/topology.h"
 
 #define FLAGS (PERFMON_REPORT_PER_THREAD | PERFMON_REPORT_SUBTRACT_BIAS)
 
@@ -24,7 +26,7 @@ static int apply(const struct perfmon_report_options *options, struct pm_options
 
 	if (!options)
 		return 0;
-	if (options->size < sizeof(*options))
+	if (options->size < offsetof(struct perfmon_report_options, level))
 		return -EINVAL;
 	for (size_t i = sizeof(*options); i < options->size; i++)
 		if (tail[i])
@@ -37,7 +39,13 @@ static int apply(const struct perfmon_report_options *options, struct pm_options
 		to->keep_threads = true;
 	if (options->flags & PERFMON_REPORT_SUBTRACT_BIAS)
 		to->subtract_bias = true;
-	return 0;
+	if (options->size < sizeof(*options) || !options->level)
+		return 0;
+	if (pm_level_find(pm_slice_of(options->level)) < 0)
+		return -EINVAL;
+	free(to->level);
+	to->level = strdup(options->level);
+	return to->level ? 0 : -ENOMEM;
 }
 
 static int report(int fd, const struct perfmon_report_options *options)
@@ -61,6 +69,7 @@ static int report(int fd, const struct perfmon_report_options *options)
 		struct pm_report_options how = {
 			.format = all.format,
 			.per_thread = all.keep_threads,
+			.level = all.level,
 			.subtract_bias = all.subtract_bias,
 			.metrics = all.metrics,
 			.machine = &machine,

@@ -234,18 +234,32 @@ int pm_report_csv(const struct pm_report *report, struct pm_out *out)
 
 	header(report, out);
 	err = rows(report, report->all, "all", "", out);
+	for (uint32_t g = 0; !err && g < report->groups.count; g++) {
+		const struct pm_report_group *group = &report->groups.groups[g];
+		struct pm_report_tree tree;
+
+		err = pm_report_tree_make_of(&tree, report->model, group->threads,
+					     group->count);
+		if (err)
+			break;
+		err = rows(report, &tree, group->name, group->cpus, out);
+		pm_report_tree_free(&tree);
+	}
 	for (uint32_t t = 0; !err && report->options->per_thread && t < s->thread_count;
 	     t++) {
 		const struct perfmon_profile_thread *record = &s->threads[t].record;
 		struct pm_report_tree tree;
-		char thread[24] = "ended";
+		char thread[24] = "ended", cpus[128];
+		const char *name = record->name;
 
 		if (record->state != PERFMON_THREAD_FOLDED)
 			snprintf(thread, sizeof(thread), "%u", record->tid);
+		else
+			name = pm_report_cpus(record, cpus, sizeof(cpus));
 		err = pm_report_tree_make(&tree, report->model, t);
 		if (err)
 			break;
-		err = rows(report, &tree, thread, record->name, out);
+		err = rows(report, &tree, thread, name, out);
 		pm_report_tree_free(&tree);
 	}
 	return err;

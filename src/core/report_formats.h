@@ -4,6 +4,7 @@
 #ifndef PM_CORE_REPORT_FORMATS_H
 #define PM_CORE_REPORT_FORMATS_H
 
+#include "core/report_groups.h"
 #include "core/report_model.h"
 #include "core/report_out.h"
 
@@ -13,6 +14,8 @@ struct pm_report {
 	const struct pm_report_model *model;
 	const struct pm_report_tree *all; /* of all threads */
 	const uint32_t *paths; /* of a merge: for the ranges of the nodes of ALL */
+	struct pm_report_groups groups;	  /* of options->level; none: not asked for, or */
+	struct pm_diag no_groups;	  /* why there are none, a note more */
 };
 
 int pm_report_text(const struct pm_report *report, struct pm_out *out);

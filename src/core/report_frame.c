@@ -43,7 +43,7 @@ const char *pm_report_note(const struct pm_report *report, uint32_t i)
 		if (!known && !i--)
 			return options->notes[o];
 	}
-	return NULL;
+	return report->no_groups.error && !i ? report->no_groups.text : NULL;
 }
 
 bool pm_report_time_is_known(const struct pm_snapshot *s)

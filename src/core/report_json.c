@@ -501,16 +501,50 @@ static void put_nodes(struct json *j, const struct pm_report *report,
 	close_as(j, "]");
 }
 
+static int put_groups(struct json *j, const struct pm_report *report)
+{
+	const struct pm_report_groups *groups = &report->groups;
+	int err = 0;
+
+	if (!groups->count)
+		return 0;
+	put_string(j, "level", pm_level_name(groups->level));
+	key(j, "groups");
+	open_as(j, "[");
+	for (uint32_t g = 0; g < groups->count && !err; g++) {
+		const struct pm_report_group *group = &groups->groups[g];
+		struct pm_report_tree tree;
+
+		err = pm_report_tree_make_of(&tree, report->model, group->threads,
+					     group->count);
+		if (err)
+			return err;
+		next(j);
+		pm_out_text(j->out, "\n");
+		open_as(j, "{");
+		put_string(j, "name", group->name);
+		put_string(j, "cpus", group->cpus);
+		put_number(j, "threads", group->weight);
+		put_nodes(j, report, &tree);
+		close_as(j, "}");
+		pm_report_tree_free(&tree);
+	}
+	close_as(j, "]");
+	return err;
+}
+
 static void put_thread(struct json *j, const struct pm_report *report, uint32_t t)
 {
 	const struct pm_snapshot *s = report->snapshot;
 	const struct pm_snapshot_thread *thread = &s->threads[t];
 	const struct perfmon_profile_thread *record = &thread->record;
 	bool folded = record->state == PERFMON_THREAD_FOLDED;
+	char cpus[8 * PERFMON_PROFILE_CPUS];
 
 	put_known(j, "tid", record->tid, !folded);
 	put_string(j, "name", record->name);
 	put_string(j, "state", pm_report_thread_state(thread));
+	put_string(j, "cpus", pm_report_cpus(record, cpus, sizeof(cpus)));
 	put_number(j, "threads", folded ? record->folded : 1);
 	put_real(j, "begin_ns",
 		 pm_snapshot_ns(
@@ -566,7 +600,7 @@ int pm_report_json(const struct pm_report *report, struct pm_out *out)
 		put_processes(&j, report->options->merge);
 	put_events(&j, report);
 	put_nodes(&j, report, report->all);
-	err = put_threads(&j, report);
+	err = put_groups(&j, report) ?: put_threads(&j, report);
 	if (err)
 		return err;
 	key(&j, "lost");

@@ -139,6 +139,10 @@ void pm_report_judge(struct pm_report_model *model, const struct pm_machine *mac
 /* The tree of thread number THREAD of the snapshot, or of all (-1). */
 int pm_report_tree_make(struct pm_report_tree *tree, const struct pm_report_model *model,
 			int64_t thread);
+/* The tree of the COUNT THREADS, by their places in the snapshot. */
+int pm_report_tree_make_of(struct pm_report_tree *tree,
+			   const struct pm_report_model *model, const uint32_t *threads,
+			   uint32_t count);
 /* TREE by region: one level; a region below itself counts once in inclusive values. */
 int pm_report_tree_flatten(struct pm_report_tree *flat,
 			   const struct pm_report_tree *tree);

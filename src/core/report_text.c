@@ -202,15 +202,50 @@ static int tree_write(const struct pm_report *report, const struct pm_report_tre
 	return err;
 }
 
+/* The trees of the machine's objects. */
+static int groups_write(const struct pm_report *report, struct pm_out *out,
+			uint32_t *marks, uint32_t *states)
+{
+	int err = 0;
+
+	for (uint32_t g = 0; g < report->groups.count && !err; g++) {
+		const struct pm_report_group *group = &report->groups.groups[g];
+		struct pm_report_tree tree;
+
+		err = pm_report_tree_make_of(&tree, report->model, group->threads,
+					     group->count);
+		if (err)
+			break;
+		if (group->cpus[0])
+			pm_out_format(out, "\n%s (CPU %s)", group->name, group->cpus);
+		else
+			pm_out_format(out,
+				      !strcmp(group->name, "several")
+					      ? "\nnot within one %s"
+					      : "\nwithin a %s that is not known",
+				      pm_level_noun(report->groups.level));
+		pm_out_format(out, ", %llu thread%s:\n",
+			      (unsigned long long)group->weight,
+			      group->weight == 1 ? "" : "s");
+		err = tree_write(report, &tree, out, marks, states);
+		pm_report_tree_free(&tree);
+	}
+	return err;
+}
+
 static void thread_title(const struct pm_report *report, uint32_t t, struct pm_out *out)
 {
 	const struct pm_snapshot *s = report->snapshot;
 	const struct pm_snapshot_thread *thread = &s->threads[t];
-	char time[PM_CELL];
+	char time[PM_CELL], cpus[128];
 
+	pm_report_cpus(&thread->record, cpus, sizeof(cpus));
 	if (thread->record.state == PERFMON_THREAD_FOLDED) {
-		pm_out_format(out, "\nended threads, %u of them, summed:\n",
+		pm_out_format(out, "\nended threads, %u of them, summed",
 			      thread->record.folded);
+		if (cpus[0])
+			pm_out_format(out, " (CPU %s)", cpus);
+		pm_out_text(out, ":\n");
 		return;
 	}
 	pm_cell_time(time, pm_report_lifetime(s, thread));
@@ -234,6 +269,7 @@ int pm_report_text(const struct pm_report *report, struct pm_out *out)
 
 	pm_report_text_head(report, out);
 	err = tree_write(report, report->all, out, &marks, &states);
+	err = err ?: groups_write(report, out, &marks, &states);
 	for (uint32_t t = 0;
 	     !err && report->options->per_thread && t < report->snapshot->thread_count;
 	     t++) {

@@ -333,8 +333,10 @@ static int build_begin(struct build *build, struct pm_report_tree *tree,
 	return node_get(build, 0, 0, &root);
 }
 
-int pm_report_tree_make(struct pm_report_tree *tree, const struct pm_report_model *model,
-			int64_t thread)
+/* Of the COUNT threads of the snapshot that THREADS names, or, without it, from FIRST on.
+ */
+static int tree_make(struct pm_report_tree *tree, const struct pm_report_model *model,
+		     const uint32_t *threads, uint32_t first, uint32_t count)
 {
 	const struct pm_snapshot *s = model->snapshot;
 	uint32_t most = 1, *map;
@@ -348,13 +350,28 @@ int pm_report_tree_make(struct pm_report_tree *tree, const struct pm_report_mode
 	err = build_begin(&build, tree, model);
 	if (!map)
 		err = -ENOMEM;
-	for (uint32_t t = 0; !err && t < s->thread_count; t++)
-		if (thread < 0 || thread == t)
-			err = thread_add(&build, &s->threads[t], map);
+	for (uint32_t t = 0; !err && t < count; t++)
+		err = thread_add(&build, &s->threads[threads ? threads[t] : first + t],
+				 map);
 	free(map);
 	if (!err)
 		err = children_sum(tree);
 	return build_end(&build, err);
+}
+
+int pm_report_tree_make(struct pm_report_tree *tree, const struct pm_report_model *model,
+			int64_t thread)
+{
+	if (thread < 0)
+		return tree_make(tree, model, NULL, 0, model->snapshot->thread_count);
+	return tree_make(tree, model, NULL, (uint32_t)thread, 1);
+}
+
+int pm_report_tree_make_of(struct pm_report_tree *tree,
+			   const struct pm_report_model *model, const uint32_t *threads,
+			   uint32_t count)
+{
+	return tree_make(tree, model, threads, 0, count);
 }
 
 /* Whether a node above N is of its region. Deeper than any sound profile is, not asked.

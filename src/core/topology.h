@@ -46,6 +46,9 @@ enum pm_level {
 	PM_LEVELS
 };
 
+/* As users write them. */
+#define PM_LEVEL_NAMES "pu, core, l1, l2, l3, l4, group, numa, die, package, machine"
+
 #define PM_GROUP_NONE UINT32_MAX
 
 /* One object of a level; its place in the level is its logical index. */
