@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "perfmon/profile.h"
 
 #define COUNTERS 2
 #define THREADS	 101
@@ -71,6 +72,7 @@ static void calls_by_hand(struct by_hand *hand)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	uint64_t group[3 + 2 * COUNTERS], id;
 	sigset_t blocked;
+	uint64_t cpus[PERFMON_PROFILE_CPUS / 64];
 	char name[16];
 	int i;
 
@@ -80,6 +82,7 @@ static void calls_by_hand(struct by_hand *hand)
 	madvise(hand->memory, MEMORY, MADV_WIPEONFORK);
 	prctl(PR_GET_NAME, name);
 	syscall(SYS_gettid);
+	syscall(SYS_sched_getaffinity, 0, sizeof(cpus), cpus);
 	for (i = 0; i < COUNTERS; i++)
 		hand->fd[i] = open_event(i, i ? hand->fd[0] : -1);
 	if (read(hand->fd[0], group, sizeof(group)) != sizeof(group)) {

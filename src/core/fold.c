@@ -58,15 +58,6 @@ static void sequence_close(void)
 	__atomic_store_n(&header->fold_sequence, header->fold_sequence + 1, __ATOMIC_RELEASE);
 }
 
-/* Zeroes what readers may look at, word by word. */
-static void wipe(void *from, void *to)
-{
-	uint64_t *word;
-
-	for (word = from; (void *)word < to; word++)
-		PM_PUT(*word, 0);
-}
-
 static unsigned int class_of(uint32_t capacity)
 {
 	return 31 - (unsigned int)__builtin_clz(capacity);
@@ -101,7 +92,7 @@ struct perfmon_profile_thread *pm_fold_take_thread(void)
 	record = pm_profile_at(unused.threads);
 	unused.threads = record->end_ticks;
 	sequence_open();
-	wipe(&record->record + 1, record + 1);
+	pm_paths_wipe(&record->record + 1, record + 1);
 	PM_PUT(record->state, PERFMON_THREAD_UNUSED);
 	sequence_close();
 	return record;
@@ -116,9 +107,6 @@ struct perfmon_profile_nodes *pm_fold_take_nodes(uint32_t capacity, uint32_t nod
 		nodes = pm_profile_at(*link);
 		if (nodes->capacity == capacity && nodes->node_size == node_size) {
 			*link = nodes->next;
-			sequence_open();
-			wipe(nodes->node, (char *)nodes->node + (size_t)capacity * node_size);
-			sequence_close();
 			return nodes;
 		}
 		link = &nodes->next;

@@ -18,7 +18,8 @@ void pm_fold_thread(struct pm_thread *thread);
 
 /*
  * Records of threads and of nodes whose memory can serve again. Taking gives NULL if
- * there is none that fits; what is taken is zeroed but for its lead. Under pm_process_lock.
+ * there is none that fits. A thread is zeroed but for its lead; nodes hold what they held:
+ * who was reading them notices by the fold. Under pm_process_lock.
  */
 void pm_fold_recycle(struct perfmon_profile_thread *record);
 struct perfmon_profile_thread *pm_fold_take_thread(void);

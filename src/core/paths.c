@@ -24,6 +24,14 @@ struct perfmon_profile_node *pm_thread_node(const struct perfmon_profile_thread 
 							       nodes->node_size);
 }
 
+void pm_paths_wipe(void *from, void *to)
+{
+	uint64_t *word;
+
+	for (word = from; (void *)word < to; word++)
+		PM_PUT(*word, 0);
+}
+
 /* Room for one more node: a new record of nodes, twice as large as the last. */
 static int grow_nodes(struct pm_thread *thread)
 {
@@ -120,6 +128,8 @@ struct pm_slot *pm_thread_add_path(struct pm_thread *thread, uint32_t parent, ui
 	node = (struct perfmon_profile_node *)(void *)((char *)thread->nodes->node +
 						       (size_t)(number - thread->nodes->first) *
 							       thread->nodes->node_size);
+	/* It may have been another thread's. */
+	pm_paths_wipe(node, (char *)node + thread->nodes->node_size);
 	PM_PUT(node->parent, parent);
 	PM_PUT(node->region, region);
 	PM_PUT(node->time_min, UINT64_MAX);

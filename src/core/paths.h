@@ -8,6 +8,9 @@
 
 /* pm_thread_add_path(), pm_thread_slot() and pm_thread_node() of thread.h are here. */
 
+/* Zeroes what readers may look at, word by word. */
+void pm_paths_wipe(void *from, void *to);
+
 /* Bytes of one node with COUNTERS counters. */
 static inline uint32_t pm_node_size(uint32_t counters)
 {
