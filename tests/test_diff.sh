@@ -64,6 +64,7 @@ runs() {
 	run=0
 	while [ $run -lt "$last" ]; do
 		run=$((run + 1))
+		rm -f "$here/$into.$run"
 		PERFMON_EVENTS=$events PERFMON_PROFILE=$here/$into.$run "$work" "$@" || return 1
 	done
 }

@@ -33,6 +33,7 @@ alarms() {
 		for ((r = 0; r < 2 * runs; r++)); do
 			side=$((r % 2))
 			[ "$order" = turns ] || side=$((r >= runs))
+			rm -f "$here/$1.$r"
 			LD_LIBRARY_PATH=$build/.libs PERFMON_PROFILE=$here/$1.$r "$work" || return 1
 			if [ $side -eq 0 ]; then a+=("$here/$1.$r"); else b+=("$here/$1.$r"); fi
 		done
