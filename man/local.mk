@@ -20,5 +20,5 @@ else
 EXTRA_DIST += man/perfmon.1 man/perfmon-diff.1 man/perfmon-export.1 \
 	man/perfmon-report.1
 endif
-EXTRA_DIST += doc/metrics.md doc/profile-layout.md doc/report-formats.md doc/stat-formats.md
+EXTRA_DIST += doc/page.png doc/metrics.md doc/profile-layout.md doc/report-formats.md doc/stat-formats.md
 EXTRA_DIST += doc/rules.md

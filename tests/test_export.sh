@@ -126,5 +126,22 @@ else
 	try "threads that were summed are called so" ended
 fi
 
+# --- pages ------------------------------------------------------------------------------
+
+page() {
+	"$perfmon" report --html -o "$here/page" "$here/odd" "$here/work" 2>"$here/err" &&
+		grep -c '<script' "$here/page" >"$here/out" && [ "$(cat "$here/out")" -eq 2 ] &&
+		[ "$(grep -c '</script>' "$here/page")" -eq 2 ] && grep -q 'u003c/script>' "$here/page" &&
+		! grep -qE '(src|href)=|https?:' "$here/page" && [ "$(tail -n 1 "$here/page")" = "</html>" ]
+}
+try "no name gets out of a page's data" page
+partly() {
+	"$perfmon" report --html -o "$here/page" "$here/odd" "$odd" 2>"$here/err"
+	[ $? -eq 1 ] && grep -qF "$odd" "$here/err" && [ "$(tail -n 1 "$here/page")" = "</html>" ]
+}
+try "what is no profile is told, and the rest is shown" partly
+full() { "$perfmon" report --html "$here/odd" >/dev/full 2>"$here/err"; [ $? -eq 1 ]; }
+try "a page that does not fit is no success" full
+
 printf '1..%d\n' $number
 exit $failed

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/html.h"
 #include "cli/progress.h"
 #include "cli/report_sources.h"
 #include "cli/terminal.h"
@@ -27,6 +28,7 @@ static const char help[] =
 	"  -p, --pid PID         the profile that this running process keeps in memory\n"
 	"  -f, --format FORMAT   text (default): the call tree; flat: by region; json; "
 	"csv\n"
+	"      --html            one page for a browser, which needs nothing else\n"
 	"  -t, --per-thread      each thread of one profile, too\n"
 	"  -b, --subtract-bias   counts less what an empty region counts\n"
 	"  -o, --output FILE     to this file; - is standard output, the default\n"
@@ -37,6 +39,7 @@ static const char help[] =
 static const struct option options[] = {
 	{"pid", required_argument, NULL, 'p'},
 	{"format", required_argument, NULL, 'f'},
+	{"html", no_argument, NULL, 'H'},
 	{"per-thread", no_argument, NULL, 't'},
 	{"subtract-bias", no_argument, NULL, 'b'},
 	{"output", required_argument, NULL, 'o'},
@@ -53,11 +56,15 @@ static const struct {
 	{"json", PM_FORMAT_JSON},
 	{"csv", PM_FORMAT_CSV},
 };
+/* Pages of more processes have no threads. */
+#define PAGE_THREADS 64
+
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 struct request {
 	struct cli_sources sources;
 	struct pm_report_options how;
+	bool html;
 	const char *output; /* NULL: standard output */
 };
 
@@ -80,25 +87,20 @@ static int print(void *argument, const char *text, size_t size)
 	return fwrite(text, 1, size, to) == size ? 0 : -EIO;
 }
 
-static int write_report(const struct request *request,
-			const struct pm_report_options *how,
-			const struct pm_snapshot *snapshot)
+/* Where the report goes; NULL, and it has complained. */
+static FILE *output_begin(const struct request *request)
 {
-	FILE *to = stdout;
-	int err;
+	FILE *to = request->output ? fopen(request->output, "we") : stdout;
 
-	if (request->output) {
-		to = fopen(request->output, "we");
-		if (!to) {
-			cli_complain("report", "'%s': %s", request->output,
-				     strerror(errno));
-			return CLI_FAILED;
-		}
-	} else if (how->format == PM_FORMAT_TEXT || how->format == PM_FORMAT_FLAT) {
-		cli_pager_begin();
-	}
+	if (!to)
+		cli_complain("report", "'%s': %s", request->output, strerror(errno));
 	errno = 0;
-	err = pm_report_write(snapshot, how, print, to);
+	return to;
+}
+
+/* The exit status, when ERR is what writing to TO came to. */
+static int output_end(const struct request *request, FILE *to, int err)
+{
 	if (err == -ENOMEM)
 		cli_complain("report", "no memory for this report");
 	/* What standard output could not take, cli_finish() says. */
@@ -108,6 +110,20 @@ static int write_report(const struct request *request,
 		return CLI_FAILED;
 	}
 	return err == -ENOMEM ? CLI_FAILED : 0;
+}
+
+static int write_report(const struct request *request,
+			const struct pm_report_options *how,
+			const struct pm_snapshot *snapshot)
+{
+	FILE *to = output_begin(request);
+
+	if (!to)
+		return CLI_FAILED;
+	if (!request->output &&
+	    (how->format == PM_FORMAT_TEXT || how->format == PM_FORMAT_FLAT))
+		cli_pager_begin();
+	return output_end(request, to, pm_report_write(snapshot, how, print, to));
 }
 
 /* The machine, which profiles do not tell: if they are of this one, as it runs now. */
@@ -144,8 +160,10 @@ out:
 	return snapshot;
 }
 
-/* The report of one profile. */
-static int report_one(const struct request *request, const struct cli_source *source)
+/* Completes HOW for SNAPSHOT alone; MACHINE is room for the machine. */
+static void options_complete(struct pm_report_options *how,
+			     const struct pm_snapshot *snapshot,
+			     struct pm_machine *machine)
 {
 	static const char *const notes[] = {
 		[PM_WRITER_RUNS] =
@@ -157,6 +175,17 @@ static int report_one(const struct request *request, const struct cli_source *so
 			"the process has not ended its profile, and from here it cannot "
 			"be seen whether it runs: visits that are open are in no value",
 	};
+
+	if (notes[snapshot->writer]) {
+		how->notes = &notes[snapshot->writer];
+		how->note_count = 1;
+	}
+	machine_describe(how, snapshot, machine);
+}
+
+/* The report of one profile. */
+static int report_one(const struct request *request, const struct cli_source *source)
+{
 	struct pm_report_options how = request->how;
 	struct pm_snapshot *snapshot;
 	struct pm_machine machine;
@@ -165,13 +194,49 @@ static int report_one(const struct request *request, const struct cli_source *so
 	snapshot = profile_read(source);
 	if (!snapshot)
 		return CLI_FAILED;
-	if (notes[snapshot->writer]) {
-		how.notes = &notes[snapshot->writer];
-		how.note_count = 1;
-	}
-	machine_describe(&how, snapshot, &machine);
+	options_complete(&how, snapshot, &machine);
 	status = write_report(request, &how, snapshot);
 	pm_snapshot_free(snapshot);
+	return status;
+}
+
+/* A page with all profiles; what cannot be read is told and left out. */
+static int report_page(const struct request *request)
+{
+	const struct cli_sources *sources = &request->sources;
+	FILE *to = NULL;
+	struct cli_html html;
+	int status = 0;
+
+	for (size_t i = 0; i < sources->count; i++) {
+		struct pm_report_options how = request->how;
+		struct pm_snapshot *snapshot;
+		struct pm_machine machine;
+
+		if (sources->count > 1)
+			cli_progress(i, sources->count, "profiles");
+		snapshot = profile_read(&sources->at[i]);
+		if (!snapshot) {
+			status = CLI_FAILED;
+			continue;
+		}
+		if (!to) {
+			to = output_begin(request);
+			if (!to) {
+				pm_snapshot_free(snapshot);
+				return CLI_FAILED;
+			}
+			cli_html_begin(&html, print, to);
+		}
+		options_complete(&how, snapshot, &machine);
+		/* Threads of many processes are more than a page can show. */
+		how.per_thread = sources->count <= PAGE_THREADS;
+		cli_html_add(&html, snapshot, &how);
+		pm_snapshot_free(snapshot);
+	}
+	cli_progress_end();
+	if (to && output_end(request, to, cli_html_end(&html)))
+		status = CLI_FAILED;
 	return status;
 }
 
@@ -273,6 +338,9 @@ int cli_report(int argc, char **argv)
 		case 'f':
 			status = format_read(optarg, &request.how.format);
 			break;
+		case 'H':
+			request.html = true;
+			break;
 		case 't':
 			request.how.per_thread = true;
 			break;
@@ -296,14 +364,17 @@ int cli_report(int argc, char **argv)
 		cli_complain("report", "no profile is given; see perfmon report --help");
 		status = CLI_USAGE;
 	}
-	if (!status && request.sources.count > 1 && request.how.per_thread) {
+	if (!status && request.sources.count > 1 && request.how.per_thread &&
+	    !request.html) {
 		cli_complain("report",
 			     "--per-thread: threads are shown of one profile, and these "
 			     "are %zu",
 			     request.sources.count);
 		status = CLI_USAGE;
 	}
-	if (!status && request.sources.count > 1)
+	if (!status && request.html && request.sources.count)
+		status = report_page(&request);
+	else if (!status && request.sources.count > 1)
 		status = report_merged(&request);
 	else if (!status && request.sources.count)
 		status = report_one(&request, &request.sources.at[0]);

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Profiles compared and shown: false alarms of perfmon diff.
+# Profiles compared and shown: false alarms of perfmon diff; pages in a browser.
 # Row: DC-02
 . "$PM_TOP/scripts/suite.sh"
 
 native_tree all
-native_tree tests/programs/diff_work
+native_tree tests/programs/diff_work tests/programs/odd_names
 if [ ! -x "$build/perfmon" ]; then
 	skip pages "the command was not built: libsmartcols is missing"
 	exit 0
@@ -56,12 +56,61 @@ alarms() {
 # far from normal add. The order in which a machine that is shared gives its time away is
 # in here, too.
 at_most_five_of_100() { # NAME RUNS ORDER
-	alarms "$@" && echo "$(cat "$here/$1.alarms") of $comparisons" | tee -a /dev/stderr &&
-		[ "$(cat "$here/$1.alarms")" -le $((5 * comparisons / 100)) ]
+	alarms "$@" && [ "$(cat "$here/$1.alarms")" -le $((5 * comparisons / 100)) ]
 }
 try "equal programs are found changed in at most 5 of 100 comparisons" \
 	at_most_five_of_100 turns 6 turns
+echo "false alarms: $(cat "$here/turns.alarms") of $comparisons" >&2
 if [ -n "$PM_LONG" ]; then
 	try "also when all runs of one came first" at_most_five_of_100 blocks 6 blocks
 	try "also of 12 runs" at_most_five_of_100 twelve 12 turns
 fi
+
+# --- pages -----------------------------------------------------------------------------
+
+browser=$(command -v chromium-headless-shell || command -v chromium || true)
+if [ -z "$browser" ]; then
+	skip "pages in a browser" "there is no chromium-headless-shell"
+	exit 0
+fi
+unset PERFMON_EVENTS
+make_page() {
+	local rank odd=$build/tests/programs/.libs/odd_names
+	[ -x "$odd" ] || odd=$build/tests/programs/odd_names
+	mkdir -p "$here/ranks"
+	for rank in 0 1 2; do
+		LD_LIBRARY_PATH=$build/.libs PERFMON_EVENTS=task-clock PERFMON_THREADS=keep \
+			OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=3 \
+			PERFMON_PROFILE=$here/ranks/%r "$odd"
+	done
+	"$perfmon" report --html -o "$here/page.html" "$here/ranks"
+}
+must "makes a page" in_shell make_page
+# With what looks for errors in front of all scripts, and the tests behind them.
+awk -v check="$PM_TOP/tests/page_check.js" '
+	{ if ($0 != "</body>") print }
+	/^<meta charset/ {
+		print "<script>const caught = [];"
+		print "for (const kind of [\"error\", \"unhandledrejection\", \"securitypolicyviolation\"])"
+		print "addEventListener(kind, e => caught.push(kind + \": \" + (e.message || e.violatedDirective || e.reason)));"
+		print "</script>"
+	}
+	$0 == "</body>" {
+		print "<script>"
+		while ((getline line <check) > 0)
+			print line
+		print "</script></body>"
+	}' "$here/page.html" >"$here/tested.html"
+browse() { # FILE OPTION...: what the browser made of it, on stdout
+	local file=$1
+	shift
+	HOME=$here timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$here/browser" \
+		--enable-logging=stderr --virtual-time-budget=5000 "$@" "file://$file" 2>"$here/browser.err"
+}
+browse "$here/tested.html" --window-size=1200,900 --dump-dom >"$here/dom.html" || true
+cp "$here/browser.err" "$here/tested.err"
+sed -n '/<pre id="results">$/,/^<\/pre>/{ /^\(ok\|not ok\) - /p }' "$here/dom.html" |
+	sed -e 's/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g' -e 's/^\(ok\|not ok\) - /\1 - in a browser: /'
+try "the browser had results" grep -q '^ok - no error was reported' "$here/dom.html"
+silent() { ! grep CONSOLE "$here/tested.err"; }
+try "and nothing to complain of" silent
