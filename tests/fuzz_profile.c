@@ -8,6 +8,7 @@
  *
  * fuzz_profile [EXECUTIONS [SEED]]
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/merge.h"
 #include "core/profile_file.h"
 #include "core/report.h"
 #include "perfmon/region.h"
@@ -24,6 +26,7 @@
 #define EXECUTIONS	20000
 #define EXECUTIONS_LONG 5000000
 #define REPORT_EVERY	10
+#define MERGE_EVERY	64
 #define FILE_EVERY	50
 
 #define CHECK(condition)                                                                 \
@@ -336,6 +339,31 @@ static void report(struct pm_snapshot *s)
 	CHECK(!pm_report_write(s, &how, swallow, NULL));
 }
 
+/* Merged with itself and with a whole one, in some order. */
+static void merged(const struct pm_snapshot *s)
+{
+	struct pm_report_options how = {.format = next() & 1 ? PM_FORMAT_TEXT
+							     : PM_FORMAT_JSON};
+	size_t which = below(corpus_size), first = below(3);
+	struct pm_snapshot *other;
+	struct pm_merge *merge;
+
+	CHECK(!pm_merge_create(&merge, next() & 1));
+	CHECK(!pm_snapshot_take(corpus[which].bytes, corpus[which].size, &other, NULL));
+	for (size_t i = 0; i < 3; i++) {
+		struct pm_diag diag = {0};
+		int err = pm_merge_add(merge, i == first ? other : s, &diag);
+
+		CHECK(!err || (err == -EINVAL && diag.text[0] && i != first));
+	}
+	CHECK(!pm_merge_end(merge));
+	use(pm_merge_sum(merge));
+	how.merge = merge;
+	CHECK(!pm_report_write(pm_merge_sum(merge), &how, swallow, NULL));
+	pm_merge_free(merge);
+	pm_snapshot_free(other);
+}
+
 static void through_file(const char *path, const void *bytes, size_t size)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -381,6 +409,8 @@ static void execute(const char *path)
 		use(s);
 		if (execution % REPORT_EVERY == 0)
 			report(s);
+		if (execution % MERGE_EVERY == 0)
+			merged(s);
 	} else {
 		CHECK(diag.text[0] && !s);
 	}

@@ -577,9 +577,11 @@ Test(merge, none_and_many)
 	struct profile_builder b;
 	char name[32], *got;
 
-	begin(&b, 0, 2, 1);
-	add(merge, &b);
-	cr_assert_eq(pm_merge_process_count(merge), 1);
+	for (uint32_t counters = 1; counters < 4; counters += 2) {
+		begin(&b, 0, 2, counters);
+		add(merge, &b);
+	}
+	cr_assert_eq(pm_merge_process_count(merge), 2);
 	for (int rank = 0; rank < 2; rank++) {
 		builder_begin(&b, 1 << 20);
 		builder_header(&b)->rank = rank;
@@ -600,7 +602,7 @@ Test(merge, none_and_many)
 	for (uint32_t path = 1; path <= 1000; path++) {
 		struct pm_range range = pm_merge_range(merge, false, path, PM_RANGE_TIME);
 
-		cr_assert(range.of == 3 && range.counted == 2 && range.min_process == 0);
+		cr_assert(range.of == 4 && range.counted == 2 && range.min_process == 0);
 		cr_assert_eq(range.sum, 2.0 * (999 + path), "path %u", path);
 		cr_assert_eq(range.min, 0);
 	}

@@ -224,6 +224,12 @@ static struct pm_merge_boot *boot_get(struct pm_merge *merge, const struct pm_sn
 	return boot;
 }
 
+/* VALUE, of a profile that nobody vouches for, as a whole number. */
+static uint64_t whole(double value)
+{
+	return value >= 1 ? value < 1.8e19 ? (uint64_t)value : UINT64_MAX : 0;
+}
+
 /* What became of processes of which A and B are known: what is least certain. */
 static enum pm_snapshot_writer writer_of_both(enum pm_snapshot_writer a,
 					      enum pm_snapshot_writer b)
@@ -242,7 +248,7 @@ static void header_add(struct pm_merge *merge, const struct pm_snapshot *s)
 {
 	struct perfmon_profile_header *to = &merge->sum->header;
 	const struct perfmon_profile_header *from = &s->header;
-	uint64_t end_ns = from->begin_realtime_ns + (uint64_t)pm_report_duration(s);
+	uint64_t end_ns = pm_plus(from->begin_realtime_ns, whole(pm_report_duration(s)));
 
 	if (end_ns > merge->end_realtime_ns)
 		merge->end_realtime_ns = end_ns;
@@ -306,16 +312,15 @@ int pm_merge_end(struct pm_merge *merge)
 {
 	struct pm_snapshot *sum = merge->sum;
 	struct perfmon_profile_header *header = &sum->header;
-	double duration_ns =
-		(double)pm_less(merge->end_realtime_ns, header->begin_realtime_ns);
+	uint64_t duration_ns = pm_less(merge->end_realtime_ns, header->begin_realtime_ns);
 	int err = pm_merge_nodes_end(merge);
 
 	if (!err)
 		err = pm_merge_notes_end(merge);
 	header->begin_ticks = header->begin_ns = 0;
-	header->end_ns = (uint64_t)duration_ns;
+	header->end_ns = duration_ns;
 	if (sum->tick_ns > 0)
-		header->end_ticks = (uint64_t)(duration_ns / sum->tick_ns);
+		header->end_ticks = whole((double)duration_ns / sum->tick_ns);
 	sum->taken_ticks = header->end_ticks;
 	return err;
 }

@@ -22,7 +22,7 @@ int pm_merge_list_add(struct pm_merge_list *list, uint32_t process)
 	return 0;
 }
 
-/* Gives each path room for WIDTH quantities, and there is room for ROOM paths. */
+/* Gives each path room for WIDTH quantities, and there is room for ROOM paths (not 0). */
 static int resize(struct pm_merge_ranges *ranges, uint32_t room, uint32_t width)
 {
 	struct pm_merge_cell *cells = malloc((size_t)room * width * sizeof(*cells) + 1);
@@ -209,9 +209,13 @@ static int quantities_get(struct pm_merge *merge, const struct pm_report_model *
 		err = event_get(merge, &model->events[e], &quantities[e]);
 	if (err || PM_RANGE_EVENTS + merge->event_count == width)
 		return err;
+	/* Where there is no path yet the first one brings the room. */
 	width = PM_RANGE_EVENTS + merge->event_count;
-	err = resize(&merge->paths, merge->paths.room, width);
-	return err ? err : resize(&merge->regions, merge->regions.room, width);
+	if (merge->paths.room)
+		err = resize(&merge->paths, merge->paths.room, width);
+	if (!err && merge->regions.room)
+		err = resize(&merge->regions, merge->regions.room, width);
+	return err;
 }
 
 int pm_merge_values(struct pm_merge *merge, const struct pm_snapshot *snapshot,
