@@ -30,6 +30,12 @@ static const char help[] =
 	"csv\n"
 	"      --html            one page for a browser, which needs nothing else\n"
 	"  -t, --per-thread      each thread of one profile, too\n"
+	"  -l, --level LEVEL     the threads of each pu, core, l1, l2, l3, l4, group, "
+	"numa, "
+	"die\n"
+	"                        or package of one profile, too, on the machine that "
+	"wrote "
+	"it\n"
 	"  -b, --subtract-bias   counts less what an empty region counts\n"
 	"  -o, --output FILE     to this file; - is standard output, the default\n"
 	"  -h, --help            this text\n\n"
@@ -41,6 +47,7 @@ static const struct option options[] = {
 	{"format", required_argument, NULL, 'f'},
 	{"html", no_argument, NULL, 'H'},
 	{"per-thread", no_argument, NULL, 't'},
+	{"level", required_argument, NULL, 'l'},
 	{"subtract-bias", no_argument, NULL, 'b'},
 	{"output", required_argument, NULL, 'o'},
 	{"help", no_argument, NULL, 'h'},
@@ -330,7 +337,7 @@ int cli_report(int argc, char **argv)
 
 	argv[0] = (char *)(uintptr_t) "perfmon report";
 	while (!status &&
-	       (c = getopt_long(argc, argv, "p:f:tbo:h", options, NULL)) >= 0) {
+	       (c = getopt_long(argc, argv, "p:f:tl:bo:h", options, NULL)) >= 0) {
 		switch (c) {
 		case 'p':
 			status = cli_sources_add_pid(&request.sources, optarg);
@@ -343,6 +350,14 @@ int cli_report(int argc, char **argv)
 			break;
 		case 't':
 			request.how.per_thread = true;
+			break;
+		case 'l':
+			request.how.level = optarg;
+			if (pm_level_find(pm_slice_of(optarg)) >= 0)
+				break;
+			cli_complain("report", "'%s' is no level of a machine: %s",
+				     optarg, PM_LEVEL_NAMES);
+			status = CLI_USAGE;
 			break;
 		case 'b':
 			request.how.subtract_bias = true;
@@ -364,11 +379,15 @@ int cli_report(int argc, char **argv)
 		cli_complain("report", "no profile is given; see perfmon report --help");
 		status = CLI_USAGE;
 	}
-	if (!status && request.sources.count > 1 && request.how.per_thread &&
-	    !request.html) {
+	if (!status && request.html && request.how.level) {
+		cli_complain("report", "--level: a page (--html) does not show levels");
+		status = CLI_USAGE;
+	}
+	if (!status && request.sources.count > 1 && !request.html &&
+	    (request.how.per_thread || request.how.level)) {
 		cli_complain("report",
-			     "--per-thread: threads are shown of one profile, and these "
-			     "are %zu",
+			     "%s: threads are shown of one profile, and these are %zu",
+			     request.how.level ? "--level" : "--per-thread",
 			     request.sources.count);
 		status = CLI_USAGE;
 	}

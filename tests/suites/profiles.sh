@@ -116,6 +116,11 @@ per_thread() {
 		[ "$(grep -c '^  inner' "$here/out")" -eq 3 ]
 }
 try "report shows each thread" per_thread
+try "report shows the levels of this machine" both 0 out "machine:0 (CPU " \
+	"$perfmon" report -l machine ended
+try "a level that is none is quoted" both 2 err "'rack' is no level" \
+	"$perfmon" report -l rack ended
+try "levels are of one process" both 2 err "--level" "$perfmon" report -l core ended threads
 try "report subtracts the bias" both 0 out "no bias could be subtracted" \
 	"$perfmon" report -b ended
 to_file() { status 0 "$perfmon" report -o written ended && [ ! -s "$here/out" ] && says written "  inner"; }
