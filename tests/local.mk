@@ -5,6 +5,11 @@ TESTS += tests/race_snapshot
 tests_race_snapshot_SOURCES = tests/race_snapshot.c tests/profile_builder.h
 tests_race_snapshot_LDADD = libperfmon_all.la
 
+check_PROGRAMS += tests/many_paths
+TESTS += tests/many_paths
+tests_many_paths_SOURCES = tests/many_paths.c
+tests_many_paths_LDADD = libperfmon_all.la
+
 check_PROGRAMS += tests/fuzz_profile
 TESTS += tests/fuzz_profile
 tests_fuzz_profile_SOURCES = tests/fuzz_profile.c tests/profile_builder.h

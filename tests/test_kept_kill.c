@@ -223,7 +223,7 @@ Test(kept_kill, the_profile_has_what_the_program_did)
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cr_assert(witnesses != MAP_FAILED);
 	setenv("PERFMON_EVENTS", "none", 1);
-	for (int i = 0; i < KILLS; i++)
+	for (int i = 0; i < (getenv("PERFMON_TEST_SHORT") ? KILLS / 5 : KILLS); i++)
 		crash(i);
 	cr_log_info(
 		"%u visits were open, of which %u were being written down; %u had ended "

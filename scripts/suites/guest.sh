@@ -10,14 +10,15 @@ must prepares "$PM_TOP/scripts/guest" --prepare
 mapfile -t tests < <(pm_tests "$PM_BUILD/arm64")
 
 # Tests of texts, files, tables and of what fails: they need no counter.
-portable='/(test_(events|report|snapshot|profile_file|kept|options|log|sample|ring|format|placement|region_levels|faults|states|cover|read$|counter_read)|race_|fuzz_)'
+portable='/(test_(events|report|snapshot|profile_file|kept|options|log|sample|ring|format|placement|region_levels|faults|states|cover|read$|counter_read)|race_|fuzz_|many_)'
 # Tests of what depends on who counts.
 rights='/(test_(guest_read|session|sets|overflow|switching|sampling|info|spread|stat\.sh|region_truth|region_threads|region_access|regions)|inline_)'
 mapfile -t counting < <(printf '%s\n' "${tests[@]}" | grep -Ev "$portable")
 mapfile -t as_user < <(printf '%s\n' "${tests[@]}" | grep -E "$rights")
 mapfile -t others < <(printf '%s\n' "${tests[@]}" | grep -E "$portable")
 
-long=()
+# What is repeated for its own sake is repeated less: an emulated machine is slow.
+long=(--env PERFMON_TEST_SHORT=1)
 [ -z "$PM_LONG" ] || long=(--env PERFMON_TEST_LONG=1)
 run() { # NAME GREP PATTERN OPTION...: what grep finds leaves results in PM_SUITE_DIR/NAME
 	local name=$1 find=$2 pattern=$3
