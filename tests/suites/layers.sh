@@ -22,6 +22,20 @@ if [ -e src/core/topology.c ]; then
 	try "one file includes hwloc" only 'hwloc' src/core/topology.c || true
 fi
 
+# within FOLDER PATTERN: the lines in it that match
+within() {
+	grep -rnE "$2" "$1"
+}
+try "arch uses nothing above it" nothing within src/arch \
+	'#include "(\.\./)?(fastpath|core|cli|compat)/' || true
+try "fastpath uses nothing above it" nothing within src/fastpath \
+	'#include "(\.\./)?(core|cli|compat)/'
+try "core uses nothing above it" nothing within src/core '#include "(\.\./)?(cli|compat)/'
+for folder in arch fastpath core; do
+	try "$folder has no use for the command's libraries" nothing within "src/$folder" \
+		'#include <(jansson|libsmartcols|n?curses)'
+done
+
 # What reaches the kernel, by a call of its own or through libc's files and processes. The
 # region path reads the clock itself: through the vDSO, and it cannot be refused.
 calls='ioctl|mmap(64)?|munmap|mremap|madvise|mprotect|mlock2?|munlock|open(at)?(64)?|read|pread(64)?'
@@ -57,6 +71,13 @@ done
 try "$checked objects, of which kernel.o alone enters the kernel" test "$checked" -gt 20 || true
 try "the check sees kernel.o's calls" test -n \
 	"$(calls_of "$build/src/core/libperfmon_all_la-kernel.o")" || true
+
+slow='malloc|calloc|realloc|free|pthread_(mutex|rwlock|spin|cond)_.*|strcmp|strncmp|strlen|memcmp'
+slow_calls() { # OBJECT...
+	nm -u "$@" | awk '{ sub(/@.*/, "", $2); print $2 }' | grep -xE "$slow"
+}
+try "the fast path does not allocate, lock or compare strings" nothing slow_calls \
+	"$build"/src/fastpath/libperfmon_all_la-*.o || true
 
 # The export map, the library and the headers name the same.
 work=$PM_SUITE_DIR/work
