@@ -4,6 +4,7 @@
 BENCHES = bench/bench_reads bench/bench_regions bench/bench_threads bench/bench_time
 BENCHES += bench/bench_sessions
 BENCHES += bench/bench_notify
+BENCHES += bench/bench_kept
 check_LTLIBRARIES += bench/libbench.la
 bench_libbench_la_SOURCES = bench/bench.c bench/bench.h bench/calls.c
 BENCH_LIBS = bench/libbench.la libperfmon.la -lm
@@ -11,6 +12,12 @@ BENCH_LIBS = bench/libbench.la libperfmon.la -lm
 bench_bench_reads_LDADD = $(BENCH_LIBS)
 bench_bench_regions_LDADD = $(BENCH_LIBS)
 bench_bench_notify_LDADD = $(BENCH_LIBS)
+bench_bench_kept_LDADD = $(BENCH_LIBS)
+
+# What watches another: by the inside of the library.
+check_PROGRAMS += bench/watcher
+bench_watcher_SOURCES = bench/watcher.c
+bench_watcher_LDADD = libperfmon_all.la
 bench_bench_sessions_LDADD = $(BENCH_LIBS)
 bench_bench_threads_LDADD = $(BENCH_LIBS)
 bench_bench_time_LDADD = $(BENCH_LIBS)

@@ -48,11 +48,19 @@ for run in 1 2; do
 	cat "$PM_SUITE_DIR/guest.$run" >&2
 done
 exact() {
-	grep -E ' (read\.(inline|call)|region\.(pair|siblings|parents|deep|disarmed)|timestamp)' "$1"
+	grep -E ' (read\.(inline|call)|region\.(pair|kept|watched|kept_watched|siblings|parents|deep|disarmed)|timestamp)' "$1"
 }
 try "the same in both runs" cmp <(exact "$PM_SUITE_DIR/guest.1") <(exact "$PM_SUITE_DIR/guest.2") || true
 cat "$PM_SUITE_DIR/guest.1" "$PM_SUITE_DIR/guest.2" >"$PM_SUITE_DIR/guest"
 check guest "$PM_SUITE_DIR/guest"
+# Where the profile is, and whether somebody looks, costs nothing.
+for way in kept watched kept_watched; do
+	for counters in 0 4; do
+		plain=$(measured region.pair.$counters instructions "$PM_SUITE_DIR/guest")
+		try "region.$way.pair.$counters is region.pair.$counters, $plain" test -n "$plain" -a \
+			"$plain" = "$(measured region.$way.pair.$counters instructions "$PM_SUITE_DIR/guest")" || true
+	done
+done
 
 here=$PM_SUITE_DIR/here
 : >"$here"
@@ -66,7 +74,7 @@ fi
 for _ in 1 2 3 4 5; do
 	! all_within time "$here" || break
 	sleep 3
-	bench "$here" bench_time || true
+	bench "$here" bench_time bench_kept || true
 done
 cat "$here" >&2
 check time "$here"
