@@ -308,3 +308,170 @@ Test(snapshot, loops_and_loans_among_nodes_are_refused)
 	pm_snapshot_free(s);
 	builder_end(&b);
 }
+
+/* --- files made to harm
+ * ----------------------------------------------------------------- */
+
+static void *first_of(struct profile_builder *b, uint32_t type)
+{
+	struct perfmon_profile_record *record = (void *)b->base;
+
+	while (record->type != type)
+		record = (void *)((unsigned char *)record + record->size);
+	return record;
+}
+
+static struct perfmon_profile_thread *a_thread(struct profile_builder *b)
+{
+	return first_of(b, PERFMON_PROFILE_THREAD);
+}
+
+static struct perfmon_profile_nodes *some_nodes(struct profile_builder *b)
+{
+	return first_of(b, PERFMON_PROFILE_NODES);
+}
+
+static struct perfmon_profile_node *a_node(struct profile_builder *b, uint32_t number)
+{
+	struct perfmon_profile_nodes *nodes = some_nodes(b);
+
+	return (void *)((unsigned char *)nodes->node + (number - 1) * nodes->node_size);
+}
+
+#define HARM(name, statement)                                                            \
+	static void name(struct profile_builder *b)                                      \
+	{                                                                                \
+		statement;                                                               \
+	}
+#define THE(type, kind)                                                                  \
+	((struct perfmon_profile_##kind *)first_of(b, PERFMON_PROFILE_##type))
+
+HARM(newer, builder_header(b)->version = 2)
+HARM(other_order, builder_header(b)->magic = __builtin_bswap64(PERFMON_PROFILE_MAGIC))
+HARM(unused, builder_header(b)->used = 0)
+HARM(used_too_little, builder_header(b)->used = 8)
+HARM(header_too_long, builder_header(b)->record.size = UINT64_MAX - 7)
+HARM(header_uneven, builder_header(b)->record.size += 4)
+HARM(used_too_much, builder_header(b)->used = UINT64_MAX - 7)
+HARM(empty_record, THE(NOTE, record)->size = 0)
+HARM(record_of_a_half, THE(NOTE, record)->size = 12)
+HARM(endless_record, THE(NOTE, record)->size = UINT64_MAX - 7)
+HARM(region_zero, THE(REGION, region)->id = 0)
+HARM(region_far_away, THE(REGION, region)->id = UINT32_MAX)
+HARM(region_twice, THE(REGION, region)->id = 2)
+HARM(long_name, THE(REGION, region)->length = UINT32_MAX)
+HARM(long_note, THE(NOTE, note)->length = 4096)
+HARM(too_many_counters, THE(PLAN, plan)->counters = 33)
+HARM(counters_beyond_the_plan, THE(PLAN, plan)->counters = 32)
+HARM(thread_of_many_counters, a_thread(b)->counters = 33)
+HARM(thread_without_a_plan, a_thread(b)->generation = 7)
+HARM(thread_in_no_state, a_thread(b)->state = 9)
+HARM(nodes_nowhere, a_thread(b)->nodes = UINT64_MAX - 7)
+HARM(nodes_in_the_header, a_thread(b)->nodes = 8)
+HARM(nodes_in_a_note,
+     a_thread(b)->nodes = (uint64_t)((unsigned char *)THE(NOTE, note) - b->base))
+HARM(more_nodes_than_room, a_thread(b)->node_count = UINT32_MAX)
+HARM(nodes_of_nobody, some_nodes(b)->thread = 0)
+HARM(nodes_out_of_turn, some_nodes(b)->first = 2)
+HARM(small_nodes, some_nodes(b)->node_size = 8)
+HARM(uneven_nodes, some_nodes(b)->node_size += 4)
+HARM(no_capacity, some_nodes(b)->capacity = 0)
+HARM(much_capacity, some_nodes(b)->capacity = UINT32_MAX)
+HARM(its_own_parent, a_node(b, 2)->parent = 2)
+HARM(a_childs_child, a_node(b, 2)->parent = 3)
+HARM(no_parent, a_node(b, 2)->parent = 0)
+HARM(root_with_a_parent, a_node(b, 1)->parent = 1)
+HARM(no_region, a_node(b, 2)->region = 0)
+HARM(unknown_region, a_node(b, 2)->region = 77)
+
+static const struct {
+	void (*harm)(struct profile_builder *b);
+	int error; /* 0: a partial snapshot */
+	const char *says;
+} harms[] = {
+	{newer, -EINVAL, "version 2: this perfmon reads version 1"},
+	{other_order, -EINVAL, "byte order"},
+	{unused, -ENODATA, "holds nothing yet"},
+	{used_too_little, -EINVAL, "header is damaged"},
+	{header_too_long, -EINVAL, "header is damaged"},
+	{header_uneven, -EINVAL, "header is damaged"},
+	{used_too_much, 0, "cut off"},
+	{empty_record, 0, "bad record"},
+	{record_of_a_half, 0, "bad record"},
+	{endless_record, 0, "bad record"},
+	{region_zero, 0, "bad region"},
+	{region_far_away, 0, "bad region"},
+	{region_twice, 0, "bad region"},
+	{long_name, 0, "bad region"},
+	{long_note, 0, "bad note"},
+	{too_many_counters, 0, "bad plan"},
+	{counters_beyond_the_plan, 0, "bad plan"},
+	{thread_of_many_counters, 0, "number of counters is wrong"},
+	{thread_without_a_plan, 0, "no plan names"},
+	{thread_in_no_state, 0, "unknown state 9"},
+	{nodes_nowhere, 0, "place of its nodes"},
+	{nodes_in_the_header, 0, "place of its nodes"},
+	{nodes_in_a_note, 0, "place of its nodes"},
+	{more_nodes_than_room, 0, "cannot be read in full"},
+	{nodes_of_nobody, 0, "place of its nodes"},
+	{nodes_out_of_turn, 0, "place of its nodes"},
+	{small_nodes, 0, "place of its nodes"},
+	{uneven_nodes, 0, "place of its nodes"},
+	{no_capacity, 0, "place of its nodes"},
+	{much_capacity, 0, "place of its nodes"},
+	{its_own_parent, 0, "parent is wrong"},
+	{a_childs_child, 0, "parent is wrong"},
+	{no_parent, 0, "parent is wrong"},
+	{root_with_a_parent, 0, "root is wrong"},
+	{no_region, 0, "region is wrong"},
+	{unknown_region, 0, "unknown region 77"},
+};
+
+/* Each says what is wrong; what does not hang on it is there. Row: DC-02 */
+Test(snapshot, harm_is_said_and_kept_apart)
+{
+	for (size_t i = 0; i < sizeof(harms) / sizeof(harms[0]); i++) {
+		struct pm_snapshot *s = NULL;
+		struct pm_diag diag = {0};
+		struct profile_builder b;
+		size_t used;
+
+		sample(&b);
+		used = builder_used(&b);
+		harms[i].harm(&b);
+		cr_assert_eq(pm_snapshot_take(b.base, used, &s, &diag), harms[i].error,
+			     "%zu: %s", i, diag.text);
+		cr_assert(strstr(diag.text, harms[i].says), "%zu: %s", i, diag.text);
+		cr_assert_eq(s != NULL, !harms[i].error);
+		if (s) {
+			cr_assert(s->partial);
+			use(s);
+		}
+		pm_snapshot_free(s);
+		builder_end(&b);
+	}
+}
+
+/* Records that are longer than this reader knows, and of types that it does not. */
+Test(snapshot, what_is_added_later_is_passed_over)
+{
+	struct perfmon_profile_record *longer;
+	struct profile_builder added;
+	struct pm_snapshot *s;
+	size_t header = sizeof(struct perfmon_profile_header);
+
+	builder_begin(&added, 1 << 17);
+	/* A header of 64 more bytes, and a record of type 99. */
+	builder_header(&added)->record.size = header + 64;
+	builder_header(&added)->used = header + 64;
+	builder_region(&added, "alpha");
+	longer = builder_record(&added, 99, 48);
+	memset(longer + 1, 0xff, 48 - sizeof(*longer));
+	builder_region(&added, "beta");
+	cr_assert_eq(pm_snapshot_take(added.base, builder_used(&added), &s, NULL), 0);
+	cr_assert(!s->partial, "%s", s->problem);
+	cr_assert_eq(s->region_count, 2);
+	cr_assert_str_eq(s->regions[2], "beta");
+	pm_snapshot_free(s);
+	builder_end(&added);
+}
