@@ -31,6 +31,10 @@
  * skid adds are not lost: a counter that is set back starts from its reset value at the
  * very overflow, if the period is the same as before, else when it is set back.
  *
+ * The kernel counts on each target by itself: with several, a counter overflows when one of
+ * them alone has counted what the value lacked of 2^64 when the first was attached, or since
+ * the value was last written or reset. The sum of all passes 2^64 before that.
+ *
  * Common to all calls: what perfmon/session.h says of threads, forked children, errors
  * and the order of checks. perfmon_overflow_restart() and perfmon_overflow_read() may
  * also be called in the handler of the signal that perfmon_overflow_signal() asked for;
