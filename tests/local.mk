@@ -136,6 +136,7 @@ CRITERION_TESTS += tests/test_sample
 CRITERION_TESTS += tests/test_guest_hotplug
 CRITERION_TESTS += tests/test_info
 CRITERION_TESTS += tests/test_placement
+CRITERION_TESTS += tests/test_top
 CRITERION_TESTS += tests/test_spread
 check_PROGRAMS += $(CRITERION_TESTS)
 TESTS += $(CRITERION_TESTS)
@@ -339,6 +340,11 @@ tests_test_guest_hotplug_LDADD = $(TEST_LIBS)
 
 tests_test_info_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_info_LDADD = $(TEST_LIBS)
+
+tests_test_top_SOURCES = tests/test_top.c tests/profile_builder.h src/cli/top.h \
+	src/cli/top_data.c src/cli/top_table.c
+tests_test_top_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_top_LDADD = $(TEST_LIBS) -lm
 
 tests_test_spread_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_spread_LDADD = $(TEST_LIBS)

@@ -10,7 +10,7 @@ must prepares "$PM_TOP/scripts/guest" --prepare
 mapfile -t tests < <(pm_tests "$PM_BUILD/arm64")
 
 # Tests of texts, files, tables and of what fails: they need no counter.
-portable='/(test_(events|report|snapshot|profile_file|kept|options|log|sample|ring|format|placement|region_levels|faults|states|cover|read$|counter_read)|race_|fuzz_|many_)'
+portable='/(test_(events|report|snapshot|profile_file|kept|options|log|sample|ring|format|placement|region_levels|faults|states|cover|top$|read$|counter_read)|race_|fuzz_|many_)'
 # Tests of what depends on who counts.
 rights='/(test_(guest_read|session|sets|overflow|switching|sampling|info|spread|stat\.sh|region_truth|region_threads|region_access|regions)|inline_)'
 mapfile -t counting < <(printf '%s\n' "${tests[@]}" | grep -Ev "$portable")
