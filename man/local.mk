@@ -15,10 +15,10 @@ dist_man_MANS += man/pfm_create_context.3 man/pfm_create_evtsets.3 \
 	man/pfm_stop.3 man/pfm_unload_context.3 man/pfm_write_pmcs.3 man/pfm_write_pmds.3
 if HAVE_COMMAND
 dist_man_MANS += man/perfmon.1 man/perfmon-diff.1 man/perfmon-export.1 \
-	man/perfmon-report.1
+	man/perfmon-report.1 man/perfmon-top.1
 else
 EXTRA_DIST += man/perfmon.1 man/perfmon-diff.1 man/perfmon-export.1 \
-	man/perfmon-report.1
+	man/perfmon-report.1 man/perfmon-top.1
 endif
 EXTRA_DIST += doc/page.png doc/metrics.md doc/profile-layout.md doc/report-formats.md doc/stat-formats.md
 EXTRA_DIST += doc/rules.md

@@ -76,9 +76,13 @@ dist_check_SCRIPTS += tests/test_stat.sh
 TESTS += tests/test_stat.sh
 check_PROGRAMS += tests/programs/stat_work
 check_PROGRAMS += tests/programs/json_get
+check_PROGRAMS += tests/programs/terminal tests/programs/top_work
 else
 EXTRA_DIST += tests/test_stat.sh
 endif
+tests_programs_terminal_SOURCES = tests/programs/terminal.c
+tests_programs_top_work_SOURCES = tests/programs/top_work.c
+tests_programs_top_work_LDADD = libperfmon.la
 tests_programs_stat_work_SOURCES = tests/programs/stat_work.c
 tests_programs_json_get_SOURCES = tests/programs/json_get.c
 tests_programs_json_get_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
@@ -100,6 +104,7 @@ EXTRA_DIST += tests/suites/pages.sh tests/page_check.js
 EXTRA_DIST += tests/suites/dist.sh tests/suites/install.sh tests/suites/layers.sh \
 	tests/suites/profiles.sh \
 	tests/suites/regions.sh tests/suites/snapshots.long.sh
+EXTRA_DIST += tests/suites/top.sh
 
 if HAVE_CRITERION
 CRITERION_TESTS = tests/test_options tests/test_report tests/test_snapshot

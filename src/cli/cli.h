@@ -15,6 +15,7 @@ int cli_list(int argc, char **argv);
 int cli_report(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_stat(int argc, char **argv);
+int cli_top(int argc, char **argv);
 
 /* "perfmon COMMAND: ..." and a newline, to stderr. */
 __attribute__((format(printf, 2, 3))) void cli_complain(const char *command,

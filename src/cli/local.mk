@@ -15,13 +15,15 @@ perfmon_SOURCES += src/cli/diff.c src/cli/diff.h src/cli/diff_json.c src/cli/dif
 	src/cli/diff_text.c
 perfmon_SOURCES += src/cli/export.c src/cli/export.h src/cli/export_chrome.c src/cli/export_folded.c
 perfmon_SOURCES += src/cli/html.c src/cli/html.h
-perfmon_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_builddir)/src $(SMARTCOLS_CFLAGS)
+perfmon_SOURCES += src/cli/top.c src/cli/top.h src/cli/top_data.c src/cli/top_screen.c \
+	src/cli/top_table.c src/cli/top_text.c src/cli/top_watch.c
+perfmon_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_builddir)/src $(SMARTCOLS_CFLAGS) $(NCURSES_CFLAGS)
 # The page as the text of a C string.
 src/cli/page_text.h: src/cli/page.html
 	$(AM_V_GEN)$(MKDIR_P) src/cli && sed -e 's/[\\"]/\\&/g' -e 's/^/"/' -e 's/$$/\\n"/' \
 		$(srcdir)/src/cli/page.html >$@.tmp && mv $@.tmp $@
 src/cli/perfmon-html.$(OBJEXT): src/cli/page_text.h
 CLEANFILES += src/cli/page_text.h
-perfmon_LDADD = libperfmon_all.la $(SMARTCOLS_LIBS) -lm
+perfmon_LDADD = libperfmon_all.la $(SMARTCOLS_LIBS) $(NCURSES_LIBS) -lm
 endif
 EXTRA_DIST += src/cli/page.html

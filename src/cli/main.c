@@ -23,6 +23,7 @@ static const struct {
 	{"report", cli_report, "report what programs have counted in their regions"},
 	{"run", cli_run, "run a program that uses regions, and report"},
 	{"stat", cli_stat, "run a command, or watch threads, and say what they did"},
+	{"top", cli_top, "watch the regions of a running program"},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

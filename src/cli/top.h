@@ -2,8 +2,12 @@
 /*
  * The inside of perfmon top.
  *
+ *	top.c		options; the list of processes that can be watched
+ *	top_watch.c	a profile that is looked at again and again
  *	top_data.c	what has happened between two looks
  *	top_table.c	... as rows and columns: sorted, filtered
+ *	top_text.c	the table as text, and as lines for scripts
+ *	top_screen.c	the table on a terminal, by ncurses
  */
 #ifndef PM_CLI_TOP_H
 #define PM_CLI_TOP_H
@@ -57,6 +61,37 @@ struct top_look {
 int top_look_make(struct top_look **look, struct pm_snapshot *snapshot,
 		  const struct top_look *before);
 void top_look_free(struct top_look *look); /* NULL is accepted */
+
+/* --- what is watched -------------------------------------------------------------- */
+
+struct top_watch {
+	struct pm_profile_file *file;
+	char what[300]; /* the program and its process */
+	pid_t pid;
+	int pidfd;	/* readable when the process has ended; -1 if there is none */
+	bool lived;	/* when it was opened */
+	bool alive;	/* at the last look */
+	double tick_ns; /* measured while it was alive; 0: not (yet) */
+	struct top_look *look;	 /* the last one */
+	struct top_look *before; /* the one before; NULL: none */
+};
+
+/* Opens the profile of process PID, or where PATH is not NULL the file there. 0 or what
+ * pm_profile_file_open() gives, with a sentence. */
+int top_watch_open(struct top_watch *watch, pid_t pid, const char *path,
+		   struct pm_diag *diag);
+
+/* Looks at it now. With JOIN, if it has ended meanwhile, the look before is dropped, and
+ * the new one goes back to the one before that: for the short time up to an end. 0,
+ * -ENOMEM, or what pm_profile_file_snapshot() gives; then the last look stays. */
+int top_watch_look(struct top_watch *watch, bool join, struct pm_diag *diag);
+void top_watch_close(struct top_watch *watch);
+
+enum top_wake { TOP_NOTHING, TOP_KEY, TOP_END, TOP_TIME_IS_UP };
+
+/* Waits until there is a key (if KEYS are of interest), the process has ended,
+ * CLOCK_MONOTONIC is DEADLINE_NS (0: never), or a signal has come. */
+int top_wait(const struct top_watch *watch, bool keys, uint64_t deadline_ns);
 
 /* --- as a table ------------------------------------------------------------------- */
 
@@ -123,5 +158,20 @@ struct pm_value top_table_value(const struct top_table *table, const struct top_
 
 /* The heading of a group: "thread 12 (worker), ended". */
 void top_group_title(const struct top_group *group, char *buffer, size_t size);
+
+/* --- its output ------------------------------------------------------------------- */
+
+/* What is watched and since when, in one line; and what is wrong with it, "" if nothing
+ * is. */
+void top_text_head(const struct top_watch *watch, char *buffer, size_t size);
+void top_text_problem(const struct top_watch *watch, char *buffer, size_t size);
+
+/* The table to standard output: for people, or lines for scripts, with the names of the
+ * columns in front if HEAD. */
+void top_text_print(const struct top_watch *watch, const struct top_table *table);
+void top_lines_print(const struct top_table *table, bool head);
+
+/* The screen, until the user leaves it. The exit status. */
+int top_screen_run(struct top_watch *watch, struct top_options *options);
 
 #endif

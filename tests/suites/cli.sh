@@ -5,7 +5,7 @@
 
 native_tree all
 if [ ! -x "$build/perfmon" ]; then
-	skip cli "the command was not built: libsmartcols is missing"
+	skip cli "the command was not built: libsmartcols or ncurses is missing"
 	exit 0
 fi
 perfmon=$build/perfmon
@@ -75,7 +75,7 @@ try "--help helps" both 0 out usage: "$perfmon" --help
 try "--version is the version" both 0 out "perfmon " "$perfmon" --version
 try "an unknown command is quoted" both 2 err "'frobnicate' is no command" "$perfmon" frobnicate
 try "an unknown option is quoted" both 2 err "'--frob' is no option" "$perfmon" --frob
-for command in diff export info list report run stat; do
+for command in diff export info list report run stat top; do
 	try "$command --help helps" both 0 out "usage: perfmon $command" "$perfmon" $command --help
 	try "$command refuses an unknown option" both 2 err frob "$perfmon" $command --frob
 done

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A profile that is looked at again and again, and the end of who writes it. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/top.h"
+#include "core/clock.h"
+#include "core/kernel.h"
+#include "core/profile_file.h"
+
+int top_watch_open(struct top_watch *watch, pid_t pid, const char *path,
+		   struct pm_diag *diag)
+{
+	const struct perfmon_profile_header *header;
+	struct pm_out out = {0};
+	const char *name;
+	int err;
+
+	memset(watch, 0, sizeof(*watch));
+	watch->pidfd = -1;
+	err = path ? pm_profile_file_open(path, &watch->file, diag)
+		   : pm_profile_file_open_pid(pid, &watch->file, diag);
+	if (err)
+		return err;
+	pm_clock_init();
+	header = pm_profile_file_header(watch->file);
+	watch->pid = path ? (pid_t)header->pid : pid;
+	/* Its name without its folders; which may hold anything. */
+	name = strrchr(header->program, '/');
+	pm_out_plain(&out, name && name[1] ? name + 1 : header->program, 0);
+	pm_out_format(&out, ", pid %d", (int)watch->pid);
+	snprintf(watch->what, sizeof(watch->what), "%.*s", (int)out.used, out.buffer);
+	watch->alive = watch->lived = pm_profile_file_is_alive(watch->file);
+	/* Linux 5.3; without it the end is noticed at the next look. */
+	if (watch->alive)
+		watch->pidfd = pm_kernel_pidfd_open(watch->pid, 0);
+	if (watch->pidfd < 0)
+		watch->pidfd = -1;
+	return 0;
+}
+
+/* The moments that the profile's header has may be close together: the longer the time
+ * between them, the better the rate is known. */
+static void measure_ticks(struct top_watch *watch, struct pm_snapshot *snapshot)
+{
+	const struct perfmon_profile_header *header = &snapshot->header;
+	uint64_t ticks, ns;
+
+	if (header->clock != PERFMON_CLOCK_TIMESTAMP || header->ticks_hz)
+		return;
+	if (watch->alive && !pm_clock.monotonic) {
+		pm_clock_both(&ticks, &ns);
+		if (ticks > header->begin_ticks && ns > header->begin_ns)
+			watch->tick_ns = (double)(ns - header->begin_ns) /
+					 (double)(ticks - header->begin_ticks);
+	}
+	/* One that ended well has measured it up to its end. */
+	if (watch->tick_ns > 0 && header->state == PERFMON_STATE_RUNNING)
+		snapshot->tick_ns = watch->tick_ns;
+}
+
+int top_watch_look(struct top_watch *watch, bool join, struct pm_diag *diag)
+{
+	struct top_look *look;
+	struct pm_snapshot *snapshot;
+	int err;
+
+	/* Asked first: what is found dead has written all that it will ever write. */
+	watch->alive = watch->alive && pm_profile_file_is_alive(watch->file);
+	join = join && !watch->alive;
+	err = pm_profile_file_snapshot(watch->file, &snapshot, diag);
+	if (err)
+		return err;
+	measure_ticks(watch, snapshot);
+	err = top_look_make(&look, snapshot, join ? watch->before : watch->look);
+	if (err)
+		return pm_diag_set(diag, err, "no memory for what %s has done",
+				   watch->what);
+	/* When one ended that did not end its profile, only who was there knows. */
+	if (!watch->lived && look->snapshot->header.state == PERFMON_STATE_RUNNING)
+		look->seconds = 0;
+	if (!join) {
+		top_look_free(watch->before);
+		watch->before = watch->look;
+	} else {
+		top_look_free(watch->look);
+	}
+	watch->look = look;
+	return 0;
+}
+
+void top_watch_close(struct top_watch *watch)
+{
+	top_look_free(watch->look);
+	top_look_free(watch->before);
+	pm_profile_file_close(watch->file);
+	if (watch->pidfd >= 0)
+		pm_kernel_close(watch->pidfd);
+	memset(watch, 0, sizeof(*watch));
+	watch->pidfd = -1;
+}
