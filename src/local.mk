@@ -6,6 +6,7 @@ pminclude_HEADERS = \
 	include/perfmon/info.h \
 	include/perfmon/inline.h \
 	include/perfmon/log.h \
+	include/perfmon/merge.h \
 	include/perfmon/overflow.h \
 	include/perfmon/perfmon.h \
 	include/perfmon/perfmon2.h \
@@ -54,7 +55,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/log_write.c src/core/log_write.h \
 	src/core/machine_id.c src/core/machine_id.h \
 	src/core/merge.c src/core/merge.h src/core/merge_nodes.c src/core/merge_notes.c \
-	src/core/merge_parts.h src/core/merge_ranges.c \
+	src/core/merge_call.c src/core/merge_parts.h src/core/merge_ranges.c \
 	src/core/metric.c src/core/metric.h \
 	src/core/options.c src/core/options.h \
 	src/core/refusal.c src/core/refusal.h \
@@ -95,6 +96,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/ring.c src/core/ring.h \
 	src/core/sample.c src/core/sample.h \
 	src/core/snapshot.c src/core/snapshot.h \
+	src/core/snapshot_pack.c src/core/snapshot_pack.h \
 	src/core/snapshot_records.c src/core/snapshot_walk.h \
 	src/core/spread.c src/core/spread.h src/core/spread_api.c \
 	src/core/sysfs.c src/core/sysfs.h \
@@ -123,3 +125,16 @@ archinclude_HEADERS = src/arch/aarch64.h src/arch/arch.h src/arch/generic.h \
 	src/arch/riscv64.h src/arch/x86_64.h
 fastpathincludedir = $(pmincludedir)/fastpath
 fastpathinclude_HEADERS = src/fastpath/read.h
+
+# One report of all ranks of an MPI program. Compiled and linked by MPI's own compiler, which
+# alone knows how.
+EXTRA_DIST += src/mpi/finalize.c
+CLEANFILES += src/mpi/libperfmon-mpi.so
+src/mpi/libperfmon-mpi.so: src/mpi/finalize.c include/perfmon/merge.h libperfmon.la
+	$(AM_V_GEN)$(MKDIR_P) src/mpi && $(MPICC) -std=gnu11 $(CFLAGS) $(PM_WARN) -fPIC -shared \
+		-Wl,-soname,libperfmon-mpi.so -I$(top_srcdir)/include \
+		$(srcdir)/src/mpi/finalize.c -o $@ -L.libs -lperfmon
+if HAVE_MPI
+mpilibdir = $(libdir)
+mpilib_SCRIPTS = src/mpi/libperfmon-mpi.so
+endif

@@ -8,9 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/merge.h"
+#include "core/process.h"
 #include "core/report.h"
+#include "core/snapshot_pack.h"
+#include "perfmon/merge.h"
+#include "perfmon/region.h"
 #include "profile_builder.h"
 
 struct text {
@@ -610,4 +616,133 @@ Test(merge, none_and_many)
 	has(got, "\nr999 ");
 	free(got);
 	pm_merge_free(merge);
+}
+
+/* --- sent from process to process
+ * -------------------------------------------------------- */
+
+/* What is packed is read as what it was packed from, torn nodes and all. */
+Test(merge, a_packed_snapshot_is_the_same)
+{
+	struct pm_report_options options = {.per_thread = true};
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile_node *node;
+	struct pm_snapshot *from, *to;
+	struct profile_builder b;
+	struct pm_diag diag = {0};
+	char *before, *after;
+	size_t size;
+	void *bytes;
+
+	thread = begin(&b, 2, 4, 3);
+	strcpy(builder_plan(&b, 2, 1)->counter[0].name, "later");
+	node = visited(&b, thread, 1, "main", 5000, 77);
+	node->count[2].lost_ns = 400;
+	node->count[1].squares = 1.5;
+	visited(&b, thread, 2, "", 300, 8)->sequence++;
+	visited(&b, thread, 2, "a name of some length, which is none of the shortest", 0,
+		0);
+	thread = builder_thread(&b, 9, 2, 1);
+	thread->lost_too_deep = 3;
+	thread->end_ticks = 5000000;
+	thread->state = PERFMON_THREAD_ENDED;
+	builder_nodes(&b, thread, 1);
+	builder_nodes(&b, thread, 3);
+	builder_node(&b, thread, 0, 0);
+	visited(&b, thread, 1, "in a second record", 900, 9);
+	builder_thread(&b, 10, 1, 3);
+	builder_note(&b, "a note");
+	builder_note(&b, "");
+	builder_header(&b)->lost_threads = 4;
+	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &from, &diag), 0);
+	cr_assert_eq(from->threads[0].torn, 1);
+	builder_end(&b);
+	cr_assert_eq(pm_snapshot_pack(from, &bytes, &size), 0);
+	cr_assert_eq(pm_snapshot_take(bytes, size, &to, &diag), 0, "%s", diag.text);
+	free(bytes);
+	cr_assert(!to->partial, "%s", to->problem);
+	for (int format = PM_FORMAT_TEXT; format <= PM_FORMAT_CSV; format++) {
+		options.format = (enum pm_format)format;
+		before = report(from, &options);
+		after = report(to, &options);
+		expect(after, before);
+		free(before);
+		free(after);
+	}
+	pm_snapshot_free(from);
+	pm_snapshot_free(to);
+}
+
+/* By the calls that a program makes. */
+Test(merge, processes_add_themselves)
+{
+	char path[] = "/tmp/perfmon-test.XXXXXX", got[8192] = "";
+	uint64_t zeros[100] = {0};
+	struct perfmon_merge *merge;
+	FILE *file;
+	size_t size;
+	void *bytes;
+	int fd = mkstemp(path);
+
+	cr_assert(fd >= 0);
+	close(fd);
+	setenv("PERFMON_EVENTS", "none", 1);
+	setenv("PERFMON_OUTPUT", path, 1);
+	cr_assert_eq(perfmon_merge_pack(&bytes, &size), -ENOENT);
+	cr_assert_eq(perfmon_merge_done(), -ENOENT);
+	cr_assert_eq(perfmon_merge_create(&merge), 0);
+	cr_assert_eq(perfmon_merge_print(merge), -ENOENT);
+	cr_assert_eq(perfmon_merge_add(merge, zeros, sizeof(zeros)), -EINVAL);
+	cr_assert_eq(perfmon_merge_add(merge, zeros, 0), -EINVAL);
+	for (int i = 0; i < 3; i++) {
+		perfmon_region_begin_name("packed");
+		perfmon_region_end_name("packed");
+		cr_assert_eq(perfmon_merge_pack(&bytes, &size), 0);
+		cr_assert_eq(perfmon_merge_add(merge, bytes, size), 0);
+		free(bytes);
+	}
+	cr_assert_eq(perfmon_merge_print(merge), 0);
+	cr_assert_eq(perfmon_merge_print(merge), -EBUSY);
+	cr_assert_eq(perfmon_merge_add(merge, zeros, sizeof(zeros)), -EBUSY);
+	perfmon_merge_free(merge);
+	perfmon_merge_free(NULL);
+	file = fopen(path, "re");
+	cr_assert(file && fread(got, 1, sizeof(got) - 1, file) > 0);
+	fclose(file);
+	/* 1 + 2 + 3 visits. */
+	has(got, ", 3 processes on ");
+	has(got, "\npacked       6 ");
+	has(got, "\npacked          3 ");
+	has(got, " still run: this is what they have done so far\n");
+	/* The report at exit would go there, too. */
+	cr_assert_eq(truncate(path, 0), 0);
+	cr_assert_eq(perfmon_merge_done(), 0);
+	pm_process_report();
+	file = fopen(path, "re");
+	cr_assert(file && fread(got, 1, 1, file) == 0);
+	fclose(file);
+	unlink(path);
+}
+
+/* Ranks that would each write perfmon.RANK.txt are in perfmon.txt. */
+Test(merge, a_report_of_ranks_is_one_file)
+{
+	char folder[] = "/tmp/perfmon-test.XXXXXX";
+	struct perfmon_merge *merge;
+	struct profile_builder b;
+
+	cr_assert(mkdtemp(folder) && !chdir(folder));
+	setenv("PMI_RANK", "0", 1);
+	setenv("PERFMON_FORMAT", "csv", 1);
+	cr_assert_eq(perfmon_merge_create(&merge), 0);
+	for (int rank = 0; rank < 2; rank++) {
+		visited(&b, begin(&b, rank, 2, 0), 1, "main", 1000, 0);
+		cr_assert_eq(perfmon_merge_add(merge, b.base, builder_used(&b)), 0);
+		builder_end(&b);
+	}
+	cr_assert_eq(perfmon_merge_print(merge), 0);
+	perfmon_merge_free(merge);
+	cr_assert_eq(unlink("perfmon.csv"), 0);
+	cr_assert(!chdir("/"));
+	cr_assert_eq(rmdir(folder), 0);
 }

@@ -9,6 +9,7 @@
 #include <perfmon/format.h>
 #include <perfmon/info.h>
 #include <perfmon/log.h>
+#include <perfmon/merge.h>
 #include <perfmon/placement.h>
 #include <perfmon/overflow.h>
 #include <perfmon/profile.h>

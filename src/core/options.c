@@ -276,6 +276,7 @@ static void output_read(struct pm_options *options, int *err)
 	} else if (options->rank >= 0) {
 		char name[32];
 
+		options->output_by_rank = true;
 		snprintf(name, sizeof(name), "perfmon.%%r.%s", suffix[options->format]);
 		options->output_path = path_copy(name);
 		if (!options->output_path)

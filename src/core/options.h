@@ -69,6 +69,7 @@ struct pm_options {
 	bool events_none;
 	enum pm_output output;
 	char *output_path; /* of PM_OUTPUT_PATH: a template for pm_options_expand() */
+	bool output_by_rank; /* PERFMON_OUTPUT did not say it: it is a file per rank */
 	enum pm_format format;
 	char *profile_path; /* a template too; NULL: a memfd */
 	bool arm;

@@ -161,17 +161,21 @@ static const char *why(int err)
 			       : strerror(-err);
 }
 
-int pm_report_at_exit(const struct pm_snapshot *snapshot,
-		      const struct pm_options *options, bool forked, struct pm_diag *diag)
+/* Writes the report of SNAPSHOT, or of MERGE, whose sum that is, where OPTIONS say. */
+static int write_where(const struct pm_snapshot *snapshot, const struct pm_merge *merge,
+		       const struct pm_options *options, bool forked,
+		       struct pm_diag *diag)
 {
 	char path[4096], sentence[4500];
 	const char *notes[PM_OPTIONS_NOTES + 1];
 	struct pm_report_options how = {
 		.format = options->format,
-		.per_thread = options->keep_threads,
-		.level = options->level,
+		/* Threads are of one process. */
+		.per_thread = options->keep_threads && !merge,
+		.level = merge ? NULL : options->level,
 		.subtract_bias = options->subtract_bias,
 		.metrics = options->metrics,
+		.merge = merge,
 		.notes = notes,
 	};
 	struct pm_machine machine;
@@ -184,8 +188,11 @@ int pm_report_at_exit(const struct pm_snapshot *snapshot,
 		notes[how.note_count] = options->notes[how.note_count];
 		how.note_count++;
 	}
-	pm_machine_describe(&machine);
-	how.machine = &machine;
+	/* Of processes on several boots no machine is theirs. */
+	if (!merge || snapshot->header.boot_id[0]) {
+		pm_machine_describe(&machine);
+		how.machine = &machine;
+	}
 	if (options->output == PM_OUTPUT_PATH) {
 		err = output_path(options, snapshot, forked, path, sizeof(path));
 		if (!err) {
@@ -210,4 +217,33 @@ int pm_report_at_exit(const struct pm_snapshot *snapshot,
 		return pm_diag_set(diag, err, "the report could not be written (%s)",
 				   strerror(-err));
 	return 0;
+}
+
+int pm_report_at_exit(const struct pm_snapshot *snapshot,
+		      const struct pm_options *options, bool forked, struct pm_diag *diag)
+{
+	return write_where(snapshot, NULL, options, forked, diag);
+}
+
+int pm_report_merge(const struct pm_merge *merge, const struct pm_options *options)
+{
+	struct pm_options one = *options;
+	char path[sizeof("perfmon.json")];
+	char *slash, *dot, *whole = NULL;
+	int err;
+
+	/* "DIRECTORY/perfmon.%r.txt" without its rank. */
+	if (options->output == PM_OUTPUT_PATH && options->output_by_rank) {
+		whole = strdup(options->output_path);
+		if (!whole)
+			return -ENOMEM;
+		slash = strrchr(whole, '/');
+		dot = strrchr(whole, '.');
+		snprintf(path, sizeof(path), "perfmon%s", dot);
+		strcpy(slash ? slash + 1 : whole, path);
+		one.output_path = whole;
+	}
+	err = write_where(pm_merge_sum(merge), merge, &one, false, NULL);
+	free(whole);
+	return err;
 }

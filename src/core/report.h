@@ -42,6 +42,12 @@ int pm_report_write_fd(const struct pm_snapshot *snapshot,
 		       const struct pm_report_options *options, int fd);
 
 /*
+ * pm_report_merge() - writes the report of MERGE, which has ended, where OPTIONS say; but
+ * where they mean a file per rank, one file. As pm_report_at_exit().
+ */
+int pm_report_merge(const struct pm_merge *merge, const struct pm_options *options);
+
+/*
  * pm_report_at_exit() - writes the report where OPTIONS say. A path that cannot be
  * written gives a sentence in the report, which goes to stderr instead. FORKED: the
  * process is a forked child, whose file must not be its parent's: the pid is added to the

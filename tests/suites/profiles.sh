@@ -257,7 +257,7 @@ static void compute(int pages)
 }
 int main(int argc, char **argv)
 {
-	int rank, ranks, pids[4];
+	int rank, ranks, pids[4], killed = argc < 2 ? 3 : -1;
 
 	page = sysconf(_SC_PAGESIZE);
 	touch(1);
@@ -281,7 +281,7 @@ int main(int argc, char **argv)
 		usleep(1000);
 	}
 	MPI_Finalize();
-	if (rank == 3) {
+	if (rank == killed) {
 		PERFMON_REGION_BEGIN("killed");
 		for (int r = 0; r < 3; r++)
 			for (int i = 0; !kill(pids[r], 0) && i < 1000; i++)
@@ -293,19 +293,22 @@ int main(int argc, char **argv)
 }
 END
 # The four profiles, as they must be merged: exactly, but for times.
-merged_ranks() { # FOLDER
+has_lines() { # PATTERN...
 	local line
-	status 0 "$perfmon" report "$1" && quiet && says out "4 ranks of 4 on" &&
-		says out "rank 3 died before it could end its profile" || return 1
-	for line in 'run +3 .* \?' '  step +20 ' '    compute +50 ' '    exchange +20 ' '  output +1 ' \
-		'  killed +0 +- \?' 'run +3\? ' '    compute +4 +2400 +600 +80 +0 +1280 +3 +113\.3$' \
-		'  output +1 .* 0 ns +1 .* 0 +300\.0$'; do
+	for line; do
 		grep -qE "^$line" "$here/out" || {
 			echo "no line has '$line'"
 			cat "$here/out"
 			return 1
 		}
 	done
+}
+merged_ranks() { # FOLDER
+	status 0 "$perfmon" report "$1" && quiet && says out "4 ranks of 4 on" &&
+		says out "rank 3 died before it could end its profile" &&
+		has_lines 'run +3 .* \?' '  step +20 ' '    compute +50 ' '    exchange +20 ' '  output +1 ' \
+			'  killed +0 +- \?' 'run +3\? ' '    compute +4 +2400 +600 +80 +0 +1280 +3 +113\.3$' \
+			'  output +1 .* 0 ns +1 .* 0 +300\.0$'
 }
 mpi() { # NAME LAUNCHER...
 	local name=$1
@@ -321,6 +324,20 @@ mpi() { # NAME LAUNCHER...
 	(cd "$here" && PERFMON_PROFILE=$name/ timeout 60 "mpirun.$name" "$@" -n 4 "./ranks.$name" \
 		</dev/null >&2) || true
 	try "four ranks of $name are merged, one of them killed" merged_ranks "$name"
+
+	rm -f "$build/src/mpi/libperfmon-mpi.so"
+	try "libperfmon-mpi is built for $name" pm_make "$build" "$PM_SUITE_DIR/make.log" \
+		src/mpi/libperfmon-mpi.so MPICC="mpicc.$name"
+	mkdir -p "$here/$name.one"
+	in_one_file() {
+		(cd "$here/$1.one" && env -u PERFMON_OUTPUT timeout 60 "mpirun.$1" "${@:2}" -n 4 \
+			env LD_PRELOAD="$build/src/mpi/libperfmon-mpi.so" "../ranks.$1" end </dev/null) &&
+			[ "$(cd "$here/$1.one" && echo *)" = perfmon.txt ] &&
+			cp "$here/$1.one/perfmon.txt" "$here/out" && says out "4 ranks of 4 on" &&
+			says out "ranks 0-3 still run" && has_lines '  step +20 ' '    compute +50 ' \
+			'    compute +4 +2400 +600 +80 +0 +1280 +3 +113\.3$'
+	}
+	try "four ranks of $name are merged by MPI into one file" in_one_file "$name" "$@"
 }
 as_root=()
 [ "$(id -u)" -ne 0 ] || as_root=(--allow-run-as-root)

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Merging: one report of many processes, made by one of them. Each packs its profile; the
+ * bytes go, by whatever way the program has, to the one that adds them up and prints.
+ * With MPI libperfmon-mpi does all of this in MPI_Finalize().
+ *
+ * What a report of many processes says stands in doc/report-formats.md.
+ */
+#ifndef PERFMON_MERGE_H
+#define PERFMON_MERGE_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct perfmon_merge;
+
+/**
+ * perfmon_merge_pack() - what this process has counted so far, as bytes in the layout of
+ * perfmon/profile.h, which any process on any host can add.
+ *
+ * Regions go on meanwhile, in all threads; each path is consistent in itself. *PROFILE is
+ * the caller's, who frees it with free(3).
+ *
+ * Returns 0; -ENOENT if no region has been used in this process yet; -ENOMEM. Allocates
+ * and may enter the kernel; any thread, but no signal handler.
+ */
+int perfmon_merge_pack(void **profile, size_t *size);
+
+/**
+ * perfmon_merge_create() - begins a sum, which perfmon_merge_free() ends.
+ *
+ * Values are lessened by the bias if PERFMON_BIAS says so. Returns 0 or -ENOMEM. A merge
+ * is used by one thread at a time.
+ */
+int perfmon_merge_create(struct perfmon_merge **merge);
+
+/**
+ * perfmon_merge_add() - adds the SIZE bytes at PROFILE (aligned to 8), of which nothing
+ * is kept but sums. They are checked: what does not hold is left out, and the report says
+ * so.
+ *
+ * Returns 0; -EINVAL for what is no profile, or one of whose clock nothing is known,
+ * which changes nothing; -EBUSY after perfmon_merge_print(); -ENOMEM, after which MERGE
+ * can only be freed. Allocates.
+ */
+int perfmon_merge_add(struct perfmon_merge *merge, const void *profile, size_t size);
+
+/**
+ * perfmon_merge_print() - writes the report, once, to where PERFMON_OUTPUT of this
+ * process says and as PERFMON_FORMAT says. Where that would be a file per rank by default
+ * it is one file, perfmon.txt (.json, .csv) in the working directory.
+ *
+ * Returns 0; -ENOENT if nothing has been added; -EBUSY the second time; -ENOMEM; or what
+ * write(2) refused with. A file that cannot be written is not an error: the report goes
+ * to stderr and says so. Allocates and enters the kernel.
+ */
+int perfmon_merge_print(struct perfmon_merge *merge);
+
+void perfmon_merge_free(struct perfmon_merge *merge); /* NULL is accepted */
+
+/**
+ * perfmon_merge_done() - this process writes no report when it exits: another one has
+ * printed what it did. A profile in a file stays.
+ *
+ * Returns 0, or -ENOENT if no region has been used in this process yet. Any thread.
+ */
+int perfmon_merge_done(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libperfmon-mpi: one report of all ranks, made in MPI_Finalize(), which this library
+ * stands in front of (the profiling interface of MPI: PMPI_ names are MPI's own). A
+ * program is linked with it before MPI, or started with it in LD_PRELOAD.
+ *
+ * Rank 0 takes one profile after the other and keeps sums only. What a rank does after
+ * MPI_Finalize() is in no report then.
+ */
+#include <mpi.h>
+#include <perfmon/merge.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TAG  1
+#define PART ((size_t)1 << 30) /* MPI's counts are int */
+
+static void send_to(int rank, MPI_Comm comm, const unsigned char *bytes, uint64_t size)
+{
+	/* Synchronous, so that rank 0 holds one profile at a time. */
+	PMPI_Ssend(&size, 1, MPI_UINT64_T, rank, TAG, comm);
+	for (uint64_t at = 0; at < size; at += PART)
+		PMPI_Ssend(bytes + at, (int)(size - at < PART ? size - at : PART),
+			   MPI_BYTE, rank, TAG, comm);
+}
+
+/* The profile of RANK, of *SIZE bytes, 0 if it has none; NULL: no memory for it. */
+static unsigned char *receive_from(int rank, MPI_Comm comm, uint64_t *size)
+{
+	unsigned char *bytes, *rest;
+
+	PMPI_Recv(size, 1, MPI_UINT64_T, rank, TAG, comm, MPI_STATUS_IGNORE);
+	bytes = malloc(*size + 1);
+	/* What has no room is taken all the same: its sender waits. */
+	rest = bytes ? bytes : malloc(PART);
+	for (uint64_t at = 0; rest && at < *size; at += PART)
+		PMPI_Recv(bytes ? bytes + at : rest,
+			  (int)(*size - at < PART ? *size - at : PART), MPI_BYTE, rank,
+			  TAG, comm, MPI_STATUS_IGNORE);
+	if (!bytes)
+		free(rest);
+	return bytes;
+}
+
+/* All of it at rank 0: 0 or a negative errno. */
+static int merge_all(MPI_Comm comm, int ranks, const void *own, size_t own_size)
+{
+	struct perfmon_merge *merge;
+	int err = perfmon_merge_create(&merge);
+	int created = !err;
+
+	if (!err && own)
+		err = perfmon_merge_add(merge, own, own_size);
+	for (int rank = 1; rank < ranks; rank++) {
+		uint64_t size;
+		unsigned char *bytes = receive_from(rank, comm, &size);
+
+		if (!err && bytes && size)
+			err = perfmon_merge_add(merge, bytes, size);
+		else if (!bytes)
+			err = -1;
+		free(bytes);
+	}
+	if (!err)
+		err = perfmon_merge_print(merge);
+	if (created)
+		perfmon_merge_free(merge);
+	return err;
+}
+
+static void reduce(void)
+{
+	void *own = NULL;
+	size_t size = 0;
+	int rank, ranks, err = 0;
+	MPI_Comm comm;
+
+	PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+	PMPI_Comm_rank(comm, &rank);
+	PMPI_Comm_size(comm, &ranks);
+	if (perfmon_merge_pack(&own, &size)) {
+		own = NULL;
+		size = 0;
+	}
+	if (rank)
+		send_to(0, comm, own, size);
+	else
+		err = merge_all(comm, ranks, own, size);
+	PMPI_Bcast(&err, 1, MPI_INT, 0, comm);
+	/* Where it came to nothing each rank reports itself. */
+	if (!err)
+		perfmon_merge_done();
+	PMPI_Comm_free(&comm);
+	free(own);
+}
+
+int MPI_Finalize(void)
+{
+	int over = 0;
+
+	PMPI_Finalized(&over);
+	if (!over)
+		reduce();
+	return PMPI_Finalize();
+}
