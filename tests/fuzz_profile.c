@@ -23,7 +23,11 @@
 #include "perfmon/region.h"
 #include "profile_builder.h"
 
-#define EXECUTIONS	20000
+#if defined(__SANITIZE_THREAD__)
+#define EXECUTIONS 1000 /* there is one thread */
+#else
+#define EXECUTIONS 20000
+#endif
 #define EXECUTIONS_LONG 5000000
 #define REPORT_EVERY	10
 #define MERGE_EVERY	64
