@@ -306,8 +306,8 @@ int pm_kernel_futex_wait(uint32_t *word, uint32_t value)
 
 int pm_kernel_futex_wake(uint32_t *word)
 {
-	return (int)CALL(PM_CALL_FUTEX, syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE,
-						INT_MAX, NULL, NULL, 0));
+	return (int)CALL(PM_CALL_FUTEX_WAKE, syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE,
+						     INT_MAX, NULL, NULL, 0));
 }
 
 int pm_kernel_open(const char *path, int flags, mode_t mode)

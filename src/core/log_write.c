@@ -105,7 +105,7 @@ static int take_target(struct pm_log *log, const char *path, int fd, struct pm_d
 	return 0;
 }
 
-static int start(struct pm_log *log)
+static int start(struct pm_log *log, struct pm_diag *diag)
 {
 	pthread_condattr_t monotonic;
 	int err;
@@ -123,6 +123,8 @@ static int start(struct pm_log *log)
 		pthread_cond_destroy(&log->done);
 		pthread_cond_destroy(&log->work);
 		pthread_mutex_destroy(&log->lock);
+		pm_diag_set(diag, err, "the log's thread cannot be made (error %d)",
+			    -err);
 	}
 	return err;
 }
@@ -181,7 +183,7 @@ int pm_log_create(struct pm_log **log, const char *path, int fd,
 		pm_bytes_free(&head);
 	}
 	if (!err)
-		err = start(made);
+		err = start(made, diag);
 	if (err)
 		goto fail;
 	*log = made;

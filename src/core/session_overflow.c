@@ -426,9 +426,15 @@ static int open_ring(struct perfmon_session *session, struct pm_target *target, 
 {
 	int err;
 
-	if (target->ring.page)
-		return pm_kernel_ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT,
-				       (unsigned long)target->ring_fd);
+	if (target->ring.page) {
+		err = pm_kernel_ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT,
+				      (unsigned long)target->ring_fd);
+		return err ? pm_diag_set(&session->diag, err,
+					 "an event cannot share the ring of the others "
+					 "(error %d)",
+					 -err)
+			   : 0;
+	}
 	err = pm_ring_map(&target->ring, fd,
 			  session->sampling ? session->sampling->pages : RING_PAGES);
 	if (err == -EINVAL && target->flags & PM_OPEN_INHERIT)

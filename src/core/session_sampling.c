@@ -476,6 +476,14 @@ static bool next_logged(const struct pm_plan *plan, uint32_t *s, uint32_t *c)
 	return false;
 }
 
+/* What a call on the log gave. */
+static int log_said(struct perfmon_session *session, int err)
+{
+	return err ? pm_diag_set(&session->diag, err,
+				 "the log cannot be written (error %d)", -err)
+		   : 0;
+}
+
 int pm_sampling_opened(struct perfmon_session *session, const struct pm_plan *plan,
 		       const struct pm_target *target)
 {
@@ -495,7 +503,7 @@ int pm_sampling_opened(struct perfmon_session *session, const struct pm_plan *pl
 		/* Whose process cannot be looked into is logged without its names. */
 		pm_log_process(log, target->tid ?: pm_kernel_getpid(), NULL);
 	/* A log that cannot be written says so by itself; counting goes on. */
-	return err == -ENOMEM || err == -EINVAL ? err : 0;
+	return err == -ENOMEM || err == -EINVAL ? log_said(session, err) : 0;
 }
 
 /* In the log's own thread, which has no lock of the session's. */
@@ -566,6 +574,7 @@ static int create_log(struct perfmon_session *session, const char *path, int fd)
 static int begin_log(struct perfmon_session *session, const char *path, int fd)
 {
 	struct pm_sampling *sampling = session->sampling;
+	struct pm_diag said;
 	int err;
 
 	sampling->side_records = true;
@@ -573,10 +582,12 @@ static int begin_log(struct perfmon_session *session, const char *path, int fd)
 	err = replan(session);
 	err = err ?: create_log(session, path, fd);
 	if (err) {
+		said = session->diag;
 		pm_log_close(sampling->log);
 		sampling->log = NULL;
 		sampling->side_records = false;
 		replan(session);
+		session->diag = said;
 	}
 	return err;
 }
@@ -610,7 +621,7 @@ PM_EXPORT int perfmon_sampling_log_flush(struct perfmon_session *session)
 	if (err)
 		return err;
 	err = session->sampling && session->sampling->log
-		      ? pm_log_flush(session->sampling->log)
+		      ? log_said(session, pm_log_flush(session->sampling->log))
 		      : pm_diag_set(&session->diag, -EINVAL, "the session has no log");
 	return pm_session_leave(session, err);
 }
@@ -623,7 +634,8 @@ PM_EXPORT int perfmon_sampling_log_user(struct perfmon_session *session, uint32_
 	if (err)
 		return err;
 	err = session->sampling && session->sampling->log
-		      ? pm_log_user(session->sampling->log, 0, kind, data, size)
+		      ? log_said(session,
+				 pm_log_user(session->sampling->log, 0, kind, data, size))
 		      : pm_diag_set(&session->diag, -EINVAL, "the session has no log");
 	return pm_session_leave(session, err);
 }
@@ -642,6 +654,7 @@ PM_EXPORT int perfmon_sampling_log_close(struct perfmon_session *session)
 		sampling->log = NULL;
 		sampling->side_records = false;
 		err = replan(session);
+		log_said(session, saved);
 	}
 	return pm_session_leave(session, saved ?: err);
 }
