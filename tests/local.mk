@@ -125,6 +125,7 @@ CRITERION_TESTS += tests/test_states
 CRITERION_TESTS += tests/test_control
 CRITERION_TESTS += tests/test_prepared
 CRITERION_TESTS += tests/test_faults
+CRITERION_TESTS += tests/test_faults_around
 CRITERION_TESTS += tests/test_targets
 CRITERION_TESTS += tests/test_events tests/test_events_errors tests/test_events_list \
 	tests/test_events_machines tests/test_events_open
@@ -174,10 +175,15 @@ tests_test_sets_SOURCES = tests/test_sets.c tests/session_probe.h
 tests_test_sets_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_sets_LDADD = $(TEST_LIBS)
 
-tests_test_faults_SOURCES = tests/test_faults.c tests/bounds.h tests/session_probe.h \
-	tests/session_targets.h
+tests_test_faults_SOURCES = tests/test_faults.c tests/bounds.h tests/faults.h \
+	tests/session_probe.h tests/session_targets.h
 tests_test_faults_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_faults_LDADD = $(TEST_LIBS)
+
+tests_test_faults_around_SOURCES = tests/test_faults_around.c tests/bounds.h \
+	tests/faults.h tests/session_probe.h
+tests_test_faults_around_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_faults_around_LDADD = $(TEST_LIBS)
 
 tests_test_control_SOURCES = tests/test_control.c tests/session_probe.h \
 	tests/session_targets.h

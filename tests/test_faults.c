@@ -7,55 +7,15 @@
  */
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <fcntl.h>
 
 #include "bounds.h"
 #include "core/kernel.h"
 #include "core/session.h"
+#include "faults.h"
 #include "perfmon/control.h"
 #include "perfmon/overflow.h"
 #include "perfmon/sampling.h"
 #include "session_targets.h"
-
-/* --- what may fail, and how ------------------------------------------------------------
- */
-
-static const struct {
-	const char *name;
-	int errors[20];
-} kinds[PM_CALLS] = {
-	[PM_CALL_PERF_EVENT_OPEN] = {"perf_event_open",
-				     {E2BIG, EACCES, EBADF, EBUSY, EFAULT, EINTR, EINVAL,
-				      EMFILE, ENODEV, ENOENT, ENOMEM, ENOSPC, ENOSYS,
-				      EOPNOTSUPP, EOVERFLOW, EPERM, ESRCH}},
-	[PM_CALL_IOCTL] = {"ioctl", {EBADF, EFAULT, EINVAL, ENOTTY, ENOSPC}},
-	[PM_CALL_MMAP] = {"mmap",
-			  {EACCES, EAGAIN, EBADF, EINVAL, ENFILE, ENODEV, ENOMEM,
-			   EOVERFLOW, EPERM, ETXTBSY}},
-	[PM_CALL_MUNMAP] = {"munmap", {EINVAL, ENOMEM}},
-	[PM_CALL_MADVISE] = {"madvise",
-			     {EACCES, EAGAIN, EBADF, EINVAL, EIO, ENOMEM, EPERM}},
-	[PM_CALL_READ] = {"read",
-			  {EAGAIN, EBADF, EFAULT, EINTR, EINVAL, EIO, EISDIR, ENOSPC}},
-	[PM_CALL_POLL] = {"poll", {EFAULT, EINTR, EINVAL, ENOMEM}},
-	[PM_CALL_OPEN] = {"open",
-			  {EACCES, EFAULT, EINTR, EINVAL, ELOOP, EMFILE, ENAMETOOLONG,
-			   ENFILE, ENODEV, ENOENT, ENOMEM, ENOTDIR, ENXIO, EOVERFLOW,
-			   EPERM}},
-	[PM_CALL_CLOSE] = {"close", {EBADF, EINTR, EIO, ENOSPC, EDQUOT}},
-	[PM_CALL_CLOCK_GETTIME] = {"clock_gettime",
-				   {EFAULT, EINVAL, ENODEV, EOPNOTSUPP, EPERM}},
-	[PM_CALL_GETRLIMIT] = {"getrlimit", {EFAULT, EINVAL, EPERM}},
-	[PM_CALL_FCNTL] = {"fcntl", {EACCES, EAGAIN, EBADF, EINVAL, EPERM}},
-	[PM_CALL_KILL] = {"kill", {EINVAL, EPERM}},
-	[PM_CALL_EVENTFD] = {"eventfd", {EINVAL, EMFILE, ENFILE, ENODEV, ENOMEM}},
-	[PM_CALL_EPOLL_CREATE] = {"epoll_create", {EINVAL, EMFILE, ENFILE, ENOMEM}},
-	[PM_CALL_EPOLL_CTL] = {"epoll_ctl",
-			       {EBADF, EEXIST, EINVAL, ELOOP, ENOENT, ENOMEM, ENOSPC,
-				EPERM}},
-	[PM_CALL_THREAD_START] = {"pthread_create", {EAGAIN, EPERM}},
-	[PM_CALL_SIGACTION] = {"sigaction", {EFAULT, EINVAL}},
-};
 
 #define CALLS_MAX 512
 
@@ -280,62 +240,6 @@ static const struct operation {
 
 #define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
 
-/* --- what is left behind ---------------------------------------------------------------
- */
-
-/* Mappings of events that were not among the OLD: how many, and where. */
-struct mappings {
-	int count;
-	uintptr_t at[64], end[64];
-};
-
-static struct mappings mappings_beside(const struct mappings *old)
-{
-	FILE *maps = fopen("/proc/self/maps", "re");
-	struct mappings found = {0};
-	char line[512];
-
-	while (fgets(line, sizeof(line), maps)) {
-		char *dash;
-		uintptr_t at = strtoul(line, &dash, 16);
-		int i;
-
-		if (!strstr(line, "perf_event"))
-			continue;
-		for (i = 0; old && i < old->count && old->at[i] != at; i++)
-			;
-		if ((!old || i == old->count) && found.count < 64) {
-			found.end[found.count] = strtoul(dash + 1, NULL, 16);
-			found.at[found.count++] = at;
-		}
-	}
-	fclose(maps);
-	return found;
-}
-
-#define DESCRIPTORS 256
-static bool was_open[DESCRIPTORS];
-
-static void learn_descriptors(void)
-{
-	for (int fd = 0; fd < DESCRIPTORS; fd++)
-		was_open[fd] = fcntl(fd, F_GETFD) >= 0;
-}
-
-static int new_descriptors(bool close_them)
-{
-	int n = 0;
-
-	for (int fd = 0; fd < DESCRIPTORS; fd++) {
-		if (was_open[fd] || fcntl(fd, F_GETFD) < 0)
-			continue;
-		n++;
-		if (close_them)
-			close(fd);
-	}
-	return n;
-}
-
 /* --- one fault -------------------------------------------------------------------------
  */
 
@@ -485,17 +389,6 @@ static unsigned int record(const struct operation *op, struct victim *victim, in
 	cr_assert_lt(fault.count, CALLS_MAX);
 	return fault.count;
 }
-
-/* Which of the errors are tried: one in so many. What fails is the same everywhere: all
- * of it is tried in one build, the plain one, and not in a sanitizer's or clang's, or of
- * other architectures, whose machines are mostly emulated. */
-#if defined(__x86_64__) && !defined(TESTS_SANITIZED) && !defined(__clang__)
-#define ONE_IN	 1
-#define ALIKE_IN 5
-#else
-#define ONE_IN	 7
-#define ALIKE_IN 29
-#endif
 
 /* In a short test errors take turns where many calls are alike: the files that a parser
  * reads, what maps rings (which takes the kernel's time), and all but one kind of

@@ -1,0 +1,636 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What goes on around a session, in several threads, with kernel calls that fail: logs,
+ * the helper thread, threads that stop at overflows, spreads, the calls of perfmon2. Each
+ * use of each call fails, in whatever thread, once and from there on. Afterwards results
+ * that say nothing of it are right, a sentence goes with those that do, the session works
+ * again and nothing is left behind. A count shows that no call of the kernel is left out.
+ */
+#include <criterion/criterion.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "faults.h"
+#include "perfmon/log.h"
+#include "perfmon/overflow.h"
+#include "perfmon/perfmon2.h"
+#include "perfmon/placement.h"
+#include "perfmon/region.h"
+#include "perfmon/sampling.h"
+#include "perfmon/spread.h"
+#include "session_probe.h"
+
+#define USES_MAX 40 /* of one call, that are made to fail one by one */
+
+/* Shared with children. */
+static struct fault {
+	bool armed;
+	bool for_good;
+	enum pm_kernel_call call;
+	unsigned int at;
+	int error;
+	pthread_t spared; /* with `spares`: the thread whose calls do not fail */
+	bool spares;
+	unsigned int uses[PM_CALLS]; /* atomic */
+	bool hit;
+} * fault;
+
+static char where[200];
+
+static int fault_hook(enum pm_kernel_call call)
+{
+	unsigned int n;
+
+	if (!__atomic_load_n(&fault->armed, __ATOMIC_ACQUIRE))
+		return 0;
+	n = __atomic_fetch_add(&fault->uses[call], 1, __ATOMIC_RELAXED);
+	if (call != fault->call || n < fault->at || (n > fault->at && !fault->for_good) ||
+	    (fault->spares && pthread_equal(pthread_self(), fault->spared)))
+		return 0;
+	__atomic_store_n(&fault->hit, true, __ATOMIC_RELAXED);
+	return -fault->error;
+}
+
+static void arm(void)
+{
+	__atomic_store_n(&fault->armed, true, __ATOMIC_RELEASE);
+}
+
+static void disarm(void)
+{
+	__atomic_store_n(&fault->armed, false, __ATOMIC_RELEASE);
+}
+
+static bool is_hit(enum pm_kernel_call call)
+{
+	return fault->call == call && __atomic_load_n(&fault->hit, __ATOMIC_RELAXED);
+}
+
+/* A call on SESSION: what fails has its sentence. Returns whether it did not. */
+static bool went_well(struct perfmon_session *session, int result)
+{
+	cr_assert(result >= 0 || perfmon_session_message(session)[0],
+		  "%s: %d: no sentence", where, result);
+	return result >= 0;
+}
+
+/* Row: HW-11: a log is as complete as its calls say; the session counts on without it. */
+static char log_path[64];
+
+static void read_log(uint64_t wanted)
+{
+	struct perfmon_log_record record = {.size = sizeof(record)};
+	struct perfmon_log *log = NULL;
+	uint64_t samples = 0;
+	char message[200];
+	int n;
+
+	arm();
+	n = perfmon_log_open(&log, log_path, message, sizeof(message));
+	cr_assert(!n || (fault->hit && message[0]), "%s: %d: %s", where, n, message);
+	if (n) {
+		disarm();
+		return;
+	}
+	while ((n = perfmon_log_next(log, &record)) == 1)
+		samples += record.type == PERFMON_LOG_SAMPLE;
+	disarm();
+	cr_assert(!n || (fault->hit && perfmon_log_message(log)[0]), "%s: %d: %s", where,
+		  n, perfmon_log_message(log));
+	cr_assert(n || samples == wanted, "%s: %" PRIu64 " samples", where, samples);
+	perfmon_log_close(log);
+}
+
+static void log_flow(void)
+{
+	struct perfmon_overflow overflow = {.size = sizeof(overflow),
+					    .flags = PERFMON_OVERFLOW_SAMPLE,
+					    .short_reset = -UINT64_C(10)};
+	struct perfmon_sampling sampling = {.size = sizeof(sampling)};
+	struct perfmon_write first = {.value = -UINT64_C(10)};
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	bool logs, well;
+
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	OK(session, perfmon_sampling_set_up(session, &sampling));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	arm();
+	well = logs = went_well(session, perfmon_sampling_log(session, log_path, -1));
+	if (logs) {
+		went_well(session, perfmon_session_start(session));
+		touch(0, 100);
+		well &= went_well(session, perfmon_session_stop(session));
+		well &= went_well(session,
+				  perfmon_sampling_log_user(session, 1, "user", 4));
+		well &= went_well(session, perfmon_sampling_log_flush(session));
+		well &= went_well(session, perfmon_sampling_log_close(session));
+	}
+	disarm();
+	/* What is said not to be an event is not ours to close: no place for another. */
+	if (is_hit(PM_CALL_IOCTL) || is_hit(PM_CALL_MUNMAP)) {
+		perfmon_session_close(session);
+		return;
+	}
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STOPPED, "%s", where);
+	cr_assert_eq(count_of(session, 0), -UINT64_C(10), "%s", where);
+	if (well)
+		read_log(10);
+	/* It has told its error. */
+	perfmon_sampling_log_close(session);
+	OK(session, perfmon_sampling_tear_down(session));
+	OK(session, perfmon_session_start(session));
+	touch(0, 3);
+	OK(session, perfmon_session_detach(session));
+	cr_assert_eq(count_of(session, 0) % 10, (-UINT64_C(10) + 3) % 10, "%s", where);
+	perfmon_session_close(session);
+}
+
+/* Row: PM-31: a message comes to whoever waits for it, or asks. */
+static void helper_flow(void)
+{
+	struct perfmon_overflow overflow = {.size = sizeof(overflow),
+					    .flags = PERFMON_OVERFLOW_NOTIFY,
+					    .long_reset = -UINT64_C(10)};
+	struct perfmon_write first = {.value = -UINT64_C(10)};
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	struct perfmon_message message;
+	struct pollfd ready = {.events = POLLIN};
+
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	arm();
+	ready.fd = perfmon_overflow_descriptor(session);
+	if (!went_well(session, ready.fd))
+		goto done;
+	if (!went_well(session, perfmon_session_attach_thread(session, 0)) ||
+	    !went_well(session, perfmon_session_start(session)))
+		goto done;
+	touch(0, 10);
+	/* A helper that never hears of it, or cannot pass it on, cannot wake anybody. */
+	if (!fault->for_good && fault->call != PM_CALL_WRITE)
+		cr_assert_eq(poll(&ready, 1, 10000), 1, "%s", where);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED, "%s", where);
+	cr_assert_eq(perfmon_overflow_read(session, &message, sizeof(message)), 1, "%s",
+		     where);
+	went_well(session, perfmon_overflow_restart(session));
+done:
+	disarm();
+	OK(session, perfmon_session_detach(session));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	touch(0, 3);
+	OK(session, perfmon_session_detach(session));
+	cr_assert_eq(count_of(session, 0), -UINT64_C(7), "%s", where);
+	perfmon_session_close(session);
+}
+
+/* Row: PM-34: a thread that waits for the restart goes on with it, and not before. */
+static struct {
+	pthread_barrier_t barrier;
+	bool goes_on; /* atomic */
+	pid_t tid;
+	volatile char *pages;
+} waiter;
+
+static void *wait_at_overflow(void *unused)
+{
+	waiter.tid = (pid_t)syscall(SYS_gettid);
+	pthread_barrier_wait(&waiter.barrier);
+	pthread_barrier_wait(&waiter.barrier);
+	/* A breakpoint could not start again while its thread sleeps (Linux 6.17). */
+	for (int i = 0; i < 12; i++)
+		waiter.pages[4096 * i] = 1;
+	__atomic_store_n(&waiter.goes_on, true, __ATOMIC_RELEASE);
+	return unused;
+}
+
+static void block_flow(void)
+{
+	struct perfmon_overflow overflow = {.size = sizeof(overflow),
+					    .flags = PERFMON_OVERFLOW_NOTIFY,
+					    .long_reset = -UINT64_C(1) << 40};
+	struct perfmon_write first = {.value = -UINT64_C(10)};
+	struct perfmon_session *session = session_with("page-faults", 0);
+	pthread_t thread;
+	void *pages = mmap(NULL, 12 * 4096, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(pages, 12 * 4096, MADV_NOHUGEPAGE);
+	waiter.pages = pages;
+	waiter.goes_on = false;
+	pthread_barrier_init(&waiter.barrier, NULL, 2);
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	arm();
+	if (!went_well(session, perfmon_overflow_block(session, 0))) {
+		disarm();
+		OK(session, perfmon_overflow_block(session, 0));
+	}
+	disarm();
+	cr_assert_eq(pthread_create(&thread, NULL, wait_at_overflow, NULL), 0);
+	pthread_barrier_wait(&waiter.barrier);
+	OK(session, perfmon_session_attach_thread(session, waiter.tid));
+	OK(session, perfmon_session_start(session));
+	/* The one that wakes it up does not fail. */
+	fault->spared = pthread_self();
+	fault->spares = true;
+	arm();
+	pthread_barrier_wait(&waiter.barrier);
+	while (perfmon_session_state(session) != PERFMON_MASKED)
+		sched_yield();
+	for (int i = 0; i < 50; i++) {
+		cr_assert(!__atomic_load_n(&waiter.goes_on, __ATOMIC_ACQUIRE), "%s",
+			  where);
+		sched_yield();
+	}
+	OK(session, perfmon_overflow_restart(session));
+	pthread_join(thread, NULL);
+	disarm();
+	fault->spares = false;
+	cr_assert(waiter.goes_on);
+	perfmon_session_close(session);
+	munmap(pages, 12 * 4096);
+}
+
+/* Row: PM-12: the end of another's thread is noticed, by a mapped event or else by asking
+ * for its number. */
+static void other_flow(void)
+{
+	struct perfmon_session *session = session_with("dummy", 0);
+	pid_t child = fork();
+	bool attached;
+
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	arm();
+	attached = went_well(session, perfmon_session_attach_thread(session, child));
+	cr_assert_eq(perfmon_session_state(session),
+		     attached ? PERFMON_STOPPED : PERFMON_DETACHED, "%s", where);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	perfmon_session_state(session);
+	disarm();
+	if (!is_hit(PM_CALL_IOCTL))
+		cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED, "%s",
+			     where);
+	perfmon_session_close(session);
+}
+
+/* Row: PM-20: as the calls of a session, through errno. */
+static bool pfm_went_well(int fd, int result)
+{
+	char message[300] = "";
+
+	if (result >= 0)
+		return true;
+	cr_assert_neq(errno, 0, "%s", where);
+	if (fd >= 0)
+		pfm_message(fd, message, sizeof(message));
+	return false;
+}
+
+/* A message; where the fault has come, it need not. */
+static bool comes(struct pollfd *ready)
+{
+	for (int i = 0; i < 2000; i++) {
+		bool hit = __atomic_load_n(&fault->hit, __ATOMIC_RELAXED);
+
+		if (poll(ready, 1, 5) == 1)
+			return true;
+		if (hit)
+			return false;
+	}
+	return false;
+}
+
+static void perfmon2_flow(void)
+{
+	struct pfarg_pmc pmc = {.reg_flags = PFM_PMCFL_WRITES,
+				.reg_value = (uintptr_t)&watched[0]};
+	struct pfarg_pmd pmd = {.reg_num = 0};
+	struct pfarg_pmd notifies = {.reg_flags = PFM_PMDFL_OVFL_NOTIFY,
+				     .reg_value = -UINT64_C(5)};
+	bool well = false, started = false;
+	union pfarg_msg msg;
+	struct pollfd ready = {.events = POLLIN};
+	int fd;
+
+	arm();
+	fd = pfm_create_context(0);
+	if (pfm_went_well(-1, fd) &&
+	    pfm_went_well(fd, pfm_write_pmcs(fd, &pmc, sizeof(pmc))) &&
+	    pfm_went_well(fd, pfm_write_pmds(fd, &notifies, sizeof(notifies))) &&
+	    pfm_went_well(fd, pfm_load_context(fd, 0, (int)syscall(SYS_gettid)))) {
+		started = pfm_went_well(fd, pfm_start(fd, 0));
+		touch(0, 5);
+		/* A message that cannot be passed on is not there. */
+		ready.fd = fd;
+		if (started && comes(&ready))
+			cr_assert_eq(read(fd, &msg, sizeof(msg)), (ssize_t)sizeof(msg),
+				     "%s", where);
+		else
+			cr_assert(!started || fault->hit, "%s", where);
+		well = started && pfm_went_well(fd, pfm_stop(fd, 0));
+		if (well && pfm_went_well(fd, pfm_read_pmds(fd, &pmd, sizeof(pmd))))
+			cr_assert_eq(pmd.reg_value, 0, "%s", where);
+		well &= pfm_went_well(fd, pfm_unload_context(fd, 0));
+	}
+	disarm();
+	if (well && !is_hit(PM_CALL_IOCTL)) {
+		pmd.reg_value = 77;
+		cr_assert_eq(pfm_read_pmds(fd, &pmd, sizeof(pmd)), 0, "%s", where);
+		cr_assert_eq(pmd.reg_value, 0, "%s", where);
+	}
+	if (fd >= 0)
+		cr_assert_eq(close(fd), 0);
+	/* The watcher ends with the last context, when it sees one end. */
+	fd = pfm_create_context(0);
+	cr_assert_geq(fd, 0, "%s", where);
+	close(fd);
+	for (int i = 0; new_descriptors(false) && i < 10000; i++)
+		poll(NULL, 0, 1);
+}
+
+/* Row: HW-03: what was refused on a CPU is said, and is never a zero. */
+static int count_whole(const struct perfmon_spread_value *value, void *argument)
+{
+	uint64_t *counted = argument;
+
+	cr_assert(value->counted || value->refused || value->missing, "%s", where);
+	*counted += value->counted;
+	return 0;
+}
+
+static void spread_flow(void)
+{
+	struct perfmon_placement *place = NULL;
+	struct perfmon_spread *spread = NULL;
+	uint64_t counted = 0;
+	char message[300];
+	int n;
+
+	cr_assert_eq(perfmon_placement_parse(&place, "pu:0", NULL, 0), 0);
+	arm();
+	n = perfmon_spread_open(&spread, place, "cpu-clock,dummy", 0, message,
+				sizeof(message));
+	cr_assert_eq(n == 0, spread != NULL, "%s: %d", where, n);
+	cr_assert(n >= 0 || message[0], "%s: %d: no sentence", where, n);
+	if (spread) {
+		perfmon_spread_start(spread);
+		perfmon_spread_stop(spread);
+		n = perfmon_spread_read(spread, "machine", count_whole, &counted);
+		cr_assert(n || counted == 2 || fault->hit, "%s", where);
+	}
+	disarm();
+	if (spread) {
+		counted = 0;
+		if (!is_hit(PM_CALL_IOCTL)) {
+			cr_assert_eq(perfmon_spread_start(spread), 0, "%s", where);
+			cr_assert_eq(perfmon_spread_stop(spread), 0, "%s", where);
+		}
+		n = perfmon_spread_read(spread, "machine", count_whole, &counted);
+		cr_assert_eq(n, 0, "%s: %d", where, n);
+		cr_assert_eq(counted, 2, "%s", where);
+	}
+	perfmon_spread_close(spread);
+	perfmon_placement_free(place);
+}
+
+/* A helper thread near the CPU that it serves. */
+static void cpu_flow(void)
+{
+	struct perfmon_session_options options = {.size = sizeof(options),
+						  .scope = PERFMON_SCOPE_CPU};
+	struct perfmon_overflow overflow = {.size = sizeof(overflow),
+					    .flags = PERFMON_OVERFLOW_NOTIFY,
+					    .long_reset = -UINT64_C(1000000)};
+	struct perfmon_write first = {.value = -UINT64_C(1000000)};
+	struct perfmon_session *session;
+	struct pollfd ready = {.events = POLLIN};
+
+	cr_assert_eq(perfmon_session_create(&session, &options), 0);
+	OK(session, perfmon_session_add_events(session, "cpu-clock"));
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	arm();
+	ready.fd = perfmon_overflow_descriptor(session);
+	if (went_well(session, ready.fd) &&
+	    went_well(session, perfmon_session_attach_cpu(session, 0)) &&
+	    went_well(session, perfmon_session_start(session)) && !fault->for_good &&
+	    fault->call != PM_CALL_WRITE)
+		cr_assert_eq(poll(&ready, 1, 10000), 1, "%s", where);
+	disarm();
+	perfmon_session_close(session);
+}
+
+/* What regions do with failures: tests/test_region_less.c. */
+static void region_flow(void)
+{
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		setenv("PERFMON_OUTPUT", "relative", 1);
+		setenv("PERFMON_FORMAT", "none", 1);
+		setenv("PERFMON_PROFILE", log_path, 1);
+		arm();
+		PERFMON_REGION_BEGIN("outer");
+		touch(0, 1);
+		PERFMON_REGION_END("outer");
+		disarm();
+		_exit(0);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	disarm();
+	cr_assert(WIFEXITED(status) && !WEXITSTATUS(status), "%s: %d", where, status);
+}
+
+static const struct flow {
+	const char *name;
+	void (*run)(void);
+	bool counts_cpus;
+	unsigned int one_in; /* so many of the errors, in a short test */
+} flows[] = {
+	{"log", log_flow, false, ALIKE_IN},
+	{"helper thread", helper_flow, false, ALIKE_IN},
+	{"stopped thread", block_flow, false, ALIKE_IN},
+	/* Which waits for threads to end. */
+	{"perfmon2", perfmon2_flow, false, 60 * ALIKE_IN},
+	{"spread", spread_flow, true, ALIKE_IN},
+	{"helper thread of a CPU", cpu_flow, true, ALIKE_IN},
+	{"region", region_flow, false, 0},
+	{"another's thread", other_flow, false, ALIKE_IN},
+};
+
+#define FLOWS (sizeof(flows) / sizeof(flows[0]))
+
+/* --- going through them ----------------------------------------------------------------
+ */
+
+static bool may_count_cpus(void)
+{
+	struct perfmon_session_options options = {.size = sizeof(options),
+						  .scope = PERFMON_SCOPE_CPU};
+	struct perfmon_session *session;
+	int n;
+
+	cr_assert_eq(perfmon_session_create(&session, &options), 0);
+	OK(session, perfmon_session_add_events(session, "cpu-clock"));
+	n = perfmon_session_attach_cpu(session, 0);
+	cr_assert(!n || n == -EACCES || n == -EPERM, "%d", n);
+	perfmon_session_close(session);
+	return !n;
+}
+
+static void run_flow(const struct flow *flow, enum pm_kernel_call call, unsigned int at,
+		     int error, bool for_good)
+{
+	bool not_ours =
+		call == PM_CALL_IOCTL || call == PM_CALL_CLOSE || call == PM_CALL_MUNMAP;
+	struct mappings before, left;
+
+	snprintf(where, sizeof(where), "%s: %s (use %u) fails%s with %s", flow->name,
+		 call < PM_CALLS ? kinds[call].name : "nothing", at,
+		 for_good ? " from then on" : "", strerror(error));
+	memset(fault, 0, sizeof(*fault));
+	fault->call = call;
+	fault->at = at;
+	fault->error = error;
+	fault->for_good = for_good;
+	learn_descriptors();
+	before = mappings_beside(NULL);
+	flow->run();
+	left = mappings_beside(&before);
+	cr_assert(call == PM_CALL_MUNMAP || !left.count, "%s: mappings are left", where);
+	while (left.count--)
+		munmap((void *)left.at[left.count],
+		       left.end[left.count] - left.at[left.count]);
+	cr_assert(not_ours || !new_descriptors(false), "%s: %d descriptors are left",
+		  where, new_descriptors(false));
+	new_descriptors(true);
+}
+
+static void set_up(void)
+{
+	fault = mmap(NULL, sizeof(*fault), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	cr_assert_neq(fault, MAP_FAILED);
+	strcpy(log_path, "/tmp/perfmon-faults-XXXXXX");
+	close(mkstemp(log_path));
+	pm_kernel_fault = fault_hook;
+}
+
+static void clean_up(void)
+{
+	pm_kernel_fault = NULL;
+	unlink(log_path);
+}
+
+/* Skips where breakpoints are refused, and holds one open: the kernel patches itself
+ * for the first and the last. */
+static struct perfmon_session *keep_breakpoint(void)
+{
+	struct perfmon_session *session = session_with(watch_event(3), 0);
+	int n = perfmon_session_attach_thread(session, 0);
+
+	if (n == -EACCES || n == -EPERM || n == -ENOSPC || n == -EOPNOTSUPP) {
+		clean_up();
+		cr_skip_test("%s", perfmon_session_message(session));
+	}
+	OK(session, n);
+	return session;
+}
+
+static void check_flow(const struct flow *flow)
+{
+	unsigned int uses[PM_CALLS];
+
+	run_flow(flow, PM_CALLS, 0, 0, false); /* what is learnt once is known then */
+	run_flow(flow, PM_CALLS, 0, 0, false);
+	memcpy(uses, fault->uses, sizeof(uses));
+	for (int call = 0; call < PM_CALLS; call++) {
+		cr_assert(!uses[call] || kinds[call].name, "%s: call %d", flow->name,
+			  call);
+		for (unsigned int at = 0; at < uses[call] && at < USES_MAX; at++) {
+			for (int e = 0; uses[call] && kinds[call].errors[e]; e++) {
+				int error = kinds[call].errors[e];
+				bool thorough = getenv("PERFMON_TEST_LONG");
+
+				if (!thorough &&
+				    (at * 20 + (unsigned int)e) % flow->one_in)
+					continue;
+				run_flow(flow, call, at, error, false);
+				/* No kernel interrupts for good. */
+				if (error != EINTR &&
+				    (thorough || (!at && flow->one_in == ALIKE_IN)))
+					run_flow(flow, call, at, error, true);
+			}
+		}
+	}
+}
+
+TestSuite(around, .init = set_up, .fini = clean_up);
+
+#define FLOW_TEST(test, number)                                                          \
+	Test(around, test)                                                               \
+	{                                                                                \
+		struct perfmon_session *kept = keep_breakpoint();                        \
+                                                                                         \
+		if (flows[number].counts_cpus && !may_count_cpus()) {                    \
+			perfmon_session_close(kept);                                     \
+			clean_up();                                                      \
+			cr_skip_test("whole CPUs may not be counted here");              \
+		}                                                                        \
+		check_flow(&flows[number]);                                              \
+		perfmon_session_close(kept);                                             \
+	}
+
+FLOW_TEST(of_a_log, 0)
+FLOW_TEST(of_the_helper_thread, 1)
+FLOW_TEST(of_a_thread_that_waits, 2)
+FLOW_TEST(of_perfmon2, 3)
+FLOW_TEST(of_a_spread, 4)
+FLOW_TEST(of_a_cpu, 5)
+FLOW_TEST(of_anothers_thread, 7)
+
+static void add_uses(unsigned int *uses)
+{
+	for (int call = 0; call < PM_CALLS; call++)
+		uses[call] += fault->uses[call];
+}
+
+/* Each call that the library makes is in one of the flows above, where it is made to
+ * fail, or it is named here with the test that does so. */
+Test(around, no_call_is_left_out)
+{
+	static const char *const elsewhere[PM_CALLS] = {
+		[PM_CALL_PIDFD_OPEN] = "of the command alone: tests/test_stat.sh",
+	};
+	struct perfmon_session *kept = keep_breakpoint();
+	unsigned int uses[PM_CALLS] = {0};
+	bool counts_cpus = may_count_cpus();
+
+	for (size_t f = 0; f < FLOWS; f++) {
+		if (flows[f].counts_cpus && !counts_cpus)
+			continue;
+		run_flow(&flows[f], PM_CALLS, 0, 0, false);
+		add_uses(uses);
+	}
+	/* What is only called where another call has failed. */
+	run_flow(&flows[7], PM_CALL_MMAP, 0, EPERM, true);
+	add_uses(uses);
+	run_flow(&flows[6], PM_CALL_FALLOCATE, 0, ENOSPC, true);
+	add_uses(uses);
+	for (int call = 0; call < PM_CALLS; call++) {
+		if (call == PM_CALL_SCHED_SETAFFINITY && !counts_cpus)
+			continue;
+		cr_expect_eq(!uses[call], elsewhere[call] != NULL, "call %d: %u uses",
+			     call, uses[call]);
+	}
+	perfmon_session_close(kept);
+}
