@@ -376,7 +376,8 @@ static int end_by_segv(void)
 {
 	/* A handler of the sanitizer's would be next. */
 	signal(SIGSEGV, SIG_DFL);
-	*(volatile int *)mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) = 1;
+	*(volatile int *)mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) =
+		1;
 	return 0;
 }
 
@@ -741,6 +742,103 @@ Test(kept, a_network_file_system_is_warned_of)
 		cr_assert_eq(probe_visits(s, "work"), 5);
 		pm_snapshot_free(s);
 	}
+}
+
+/* --- refusals -------------------------------------------------------------------------
+ */
+
+static enum pm_kernel_call failing;
+static unsigned int failing_number, failing_calls; /* the one call that fails */
+
+static int fail_once(enum pm_kernel_call call)
+{
+	return call == failing && ++failing_calls == failing_number ? -EIO : 0;
+}
+
+static int works_in_spite(void)
+{
+	struct pm_snapshot *s = NULL;
+	pthread_t thread;
+
+	pm_kernel_fault = fail_once;
+	visit("work", 5);
+	many_names(500);
+	CHILD_CHECK(!pthread_create(&thread, NULL, visit_in_thread, (void *)"thread"));
+	CHILD_CHECK(!pthread_join(thread, NULL));
+	pm_kernel_fault = NULL;
+	/* Without memory for a profile regions do nothing; a thread may go without. */
+	if (!pm_profile_snapshot_own(&s, NULL)) {
+		CHILD_CHECK(probe_visits(s, "work") == 5 || failing == PM_CALL_MMAP ||
+			    failing == PM_CALL_MADVISE);
+		pm_snapshot_free(s);
+	}
+	return failing_calls < failing_number ? 2 : 0;
+}
+
+/* The first of each call fails, the second, and so on while there are any. */
+Test(kept, any_one_refusal_is_survived)
+{
+	char path[128];
+	int files = 0;
+
+	for (int call = 0; call < PM_CALLS; call++) {
+		int status = 0;
+
+		failing = (enum pm_kernel_call)call;
+		for (failing_number = 1; !status && failing_number < 40;
+		     failing_number++) {
+			failing_calls = 0;
+			snprintf(path, sizeof(path), "%s/%d", folder, files++);
+			status = with_profile(path, works_in_spite);
+			cr_assert(status == 0 || status == 2, "call %d, number %u: %d",
+				  call, failing_number, status);
+			unlink(path);
+		}
+	}
+	cr_assert_gt(files, PM_CALLS + 50);
+}
+
+/* The same for who reads. */
+Test(kept, any_one_refusal_of_a_reader_is_an_error)
+{
+	unsigned int refused = 0;
+
+	cr_assert_eq(with_profile(in_folder("profile"), five_visits), 0);
+	visit("own", 5);
+	for (int by_pid = 0; by_pid < 2; by_pid++) {
+		for (int call = 0; call < PM_CALLS; call++) {
+			int before = probe_descriptors();
+
+			failing = (enum pm_kernel_call)call;
+			for (failing_number = 1; failing_number < 40; failing_number++) {
+				struct pm_profile_file *file = NULL;
+				struct pm_snapshot *s = NULL;
+				struct pm_diag diag = {0};
+				int err;
+
+				failing_calls = 0;
+				pm_kernel_fault = fail_once;
+				err = by_pid ? pm_profile_file_open_pid(getpid(), &file,
+									&diag)
+					     : pm_profile_file_open(in_folder("profile"),
+								    &file, &diag);
+				if (!err)
+					err = pm_profile_file_snapshot(file, &s, &diag);
+				pm_kernel_fault = NULL;
+				cr_assert(!err || (diag.text[0] && !s),
+					  "call %d, number %u", call, failing_number);
+				cr_assert(err ||
+					  probe_visits(s, by_pid ? "own" : "work") == 5);
+				refused += err != 0;
+				pm_snapshot_free(s);
+				pm_profile_file_close(file);
+				if (failing_calls < failing_number)
+					break;
+			}
+			cr_assert_eq(probe_descriptors(), before, "call %d", call);
+		}
+	}
+	cr_assert_gt(refused, 8);
 }
 
 /* --- at every instant -----------------------------------------------------------------
