@@ -303,8 +303,8 @@ Test(merge, hosts_with_different_events)
 	struct profile_builder b;
 	char *got;
 
-	for (int rank = 0; rank < 4; rank++) {
-		thread = begin(&b, rank, 4, 1);
+	for (int rank = 0; rank < 5; rank++) {
+		thread = begin(&b, rank, 5, 1);
 		visited(&b, thread, 1, "main", 1000, 400 + (unsigned int)rank);
 		if (rank == 1) {
 			/* Refused. */
@@ -315,6 +315,9 @@ Test(merge, hosts_with_different_events)
 				->counter[0]
 				.flags |= PERFMON_COUNTER_REFUSED;
 		}
+		/* Refused to this thread alone, for want of descriptors. */
+		if (rank == 4)
+			thread->status[0] = -EMFILE;
 		if (rank == 3) {
 			/* Another one. */
 			snprintf(((struct perfmon_profile_plan
@@ -331,20 +334,20 @@ Test(merge, hosts_with_different_events)
 	}
 	cr_assert_eq(pm_merge_end(merge), 0);
 	got = merged(merge, PM_FORMAT_TEXT);
-	has(got, ", 4 ranks of 4 on 2 hosts\n");
+	has(got, ", 5 ranks of 5 on 2 hosts\n");
 	has(got, "           event0: read in user space\n           other: read in user "
 		 "space\n");
 	has(got,
-	    "\nmain         4   4.000 us   4.000 us   100.0  1.000 us    0 ns     802 p  "
+	    "\nmain         5   5.000 us   5.000 us   100.0  1.000 us    0 ns     802 p  "
 	    "  403 p\n");
-	has(got, "event0 over 2 of 4 ranks, inclusive:\n"
+	has(got, "event0 over 2 of 5 ranks, inclusive:\n"
 		 "region  ranks  sum  mean  min  rank  max  rank  imbalance%\n"
 		 "main        2  802   401  400     0  402     2         0.2\n");
-	has(got, "other over 1 of 4 ranks, inclusive:\n");
+	has(got, "other over 1 of 5 ranks, inclusive:\n");
 	has(got,
-	    "note: event0 was not counted in ranks 1, 3: its sums are of the others\n");
+	    "note: event0 was not counted in ranks 1, 3-4: its sums are of the others\n");
 	has(got,
-	    "note: other was not counted in ranks 0-2: its sums are of the others\n");
+	    "note: other was not counted in ranks 0-2, 4: its sums are of the others\n");
 	free(got);
 	pm_merge_free(merge);
 }
@@ -656,6 +659,10 @@ Test(merge, a_packed_snapshot_is_the_same)
 	builder_header(&b)->lost_threads = 4;
 	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &from, &diag), 0);
 	cr_assert_eq(from->threads[0].torn, 1);
+	/* As one that would not hold still, though it was even when it was looked at
+	 * last. */
+	pm_snapshot_node(&from->threads[0], 2)->flags |= PM_SNAPSHOT_TORN;
+	from->threads[0].torn++;
 	builder_end(&b);
 	cr_assert_eq(pm_snapshot_pack(from, &bytes, &size), 0);
 	cr_assert_eq(pm_snapshot_take(bytes, size, &to, &diag), 0, "%s", diag.text);
