@@ -13,9 +13,9 @@
 
 static const struct top_options by_self = {.delay = 1, .sort = "self"};
 
-/* A look at B, SECONDS after its begin. */
-static struct top_look *look(struct profile_builder *b, double seconds,
-			     const struct top_look *before)
+/* A look at B, SECONDS after its begin, at first without the groups of threads. */
+static struct top_look *look_at_all(struct profile_builder *b, double seconds,
+				    const struct top_look *before)
 {
 	struct perfmon_profile_header *header = builder_header(b);
 	struct pm_snapshot *snapshot;
@@ -26,6 +26,15 @@ static struct top_look *look(struct profile_builder *b, double seconds,
 	cr_assert_eq(pm_snapshot_take(b->base, builder_used(b), &snapshot, &diag), 0,
 		     "%s", diag.text);
 	cr_assert_eq(top_look_make(&made, snapshot, before), 0);
+	return made;
+}
+
+static struct top_look *look(struct profile_builder *b, double seconds,
+			     const struct top_look *before)
+{
+	struct top_look *made = look_at_all(b, seconds, before);
+
+	cr_assert_eq(top_look_threads(made, before), 0);
 	return made;
 }
 
@@ -237,6 +246,40 @@ Test(top, threads_come_and_go_between_two_looks)
 	top_look_free(second);
 	builder_end(&b);
 	builder_end(&c);
+}
+
+/* Threads that nobody asked for are there when somebody does. */
+Test(top, threads_can_be_had_later)
+{
+	struct profile_builder b;
+	struct perfmon_profile_node *node;
+	struct top_look *first, *second, *third;
+
+	builder_begin(&b, 1 << 16);
+	builder_region(&b, "work");
+	node = worker(&b, 20, 1, 1, 5, PERFMON_THREAD_LIVE);
+	worker(&b, 21, 2, 1, 50, PERFMON_THREAD_LIVE);
+	first = look_at_all(&b, 1, NULL);
+	visits_only(node, 3, 1000);
+	second = look_at_all(&b, 2, first);
+	cr_assert_eq(second->group_count, 1);
+	cr_assert_eq(changed(second, TOP_ALL, 0, "work")->visits, 3);
+	top_look_trim(first);
+	cr_assert_eq(top_look_threads(first, NULL), 0);
+	cr_assert_eq(top_look_threads(second, first), 0);
+	cr_assert_eq(top_look_threads(second, first), 0);
+	cr_assert_eq(second->group_count, 3);
+	cr_assert_eq(changed(second, TOP_THREAD, 20, "work")->visits, 3);
+	cr_assert_eq(changed(second, TOP_THREAD, 21, "work")->visits, 0);
+	visits_only(node, 4, 1000);
+	top_look_trim(second);
+	third = look(&b, 3, second);
+	cr_assert_eq(changed(third, TOP_THREAD, 20, "work")->visits, 4);
+	cr_assert_eq(changed(third, TOP_ALL, 0, "work")->visits, 4);
+	top_look_free(first);
+	top_look_free(second);
+	top_look_free(third);
+	builder_end(&b);
 }
 
 Test(top, threads_that_are_kept_stay_themselves)

@@ -152,7 +152,8 @@ static int print_tables(struct top_watch *watch, const struct top_options *optio
 	char problem[700];
 	int status = 0;
 
-	if (top_watch_look(watch, false, &diag))
+	if ((options->threads && top_watch_threads(watch, &diag)) ||
+	    top_watch_look(watch, false, &diag))
 		goto failed;
 	/* What does not run any more is what it was: that is its one table. */
 	if (!watch->alive)

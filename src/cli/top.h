@@ -46,9 +46,10 @@ struct top_look {
 	double seconds; /* from the other to this one; 0: no time has passed */
 	bool whole;	/* there is no other: since the profile began */
 	uint32_t threads_live, threads_ended;
+	bool threads; /* there are groups for them */
 	uint32_t group_count;
-	struct top_group
-		*groups; /* all threads, each one, the ended ones if there are any */
+	/* All threads; with `threads` each one, and the ended ones if there are any. */
+	struct top_group *groups;
 };
 
 /*
@@ -60,6 +61,13 @@ struct top_look {
  */
 int top_look_make(struct top_look **look, struct pm_snapshot *snapshot,
 		  const struct top_look *before);
+
+/* Adds the groups of threads, which a look does not have by itself: they take memory for
+ * each path of each thread. BEFORE, if it is not NULL, must have them. 0 or -ENOMEM. */
+int top_look_threads(struct top_look *look, const struct top_look *before);
+
+/* Frees of LOOK what a later look does not start from. */
+void top_look_trim(struct top_look *look);
 void top_look_free(struct top_look *look); /* NULL is accepted */
 
 /* --- what is watched -------------------------------------------------------------- */
@@ -72,6 +80,7 @@ struct top_watch {
 	bool lived;	/* when it was opened */
 	bool alive;	/* at the last look */
 	double tick_ns; /* measured while it was alive; 0: not (yet) */
+	bool threads;	/* looks have groups of threads */
 	struct top_look *look;	 /* the last one */
 	struct top_look *before; /* the one before; NULL: none */
 };
@@ -85,6 +94,10 @@ int top_watch_open(struct top_watch *watch, pid_t pid, const char *path,
  * the new one goes back to the one before that: for the short time up to an end. 0,
  * -ENOMEM, or what pm_profile_file_snapshot() gives; then the last look stays. */
 int top_watch_look(struct top_watch *watch, bool join, struct pm_diag *diag);
+
+/* Has the groups of threads in all looks from now on, and in those there are. 0 or
+ * -ENOMEM. */
+int top_watch_threads(struct top_watch *watch, struct pm_diag *diag);
 void top_watch_close(struct top_watch *watch);
 
 enum top_wake { TOP_NOTHING, TOP_KEY, TOP_END, TOP_TIME_IS_UP };

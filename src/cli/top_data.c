@@ -359,35 +359,52 @@ static void close_visits(struct pm_snapshot_thread *thread)
 	}
 }
 
-static int groups_make(struct top_look *look, const struct top_look *before,
-		       const struct match *match)
+static void threads_count(struct top_look *look)
 {
-	struct pm_snapshot *s = look->snapshot;
-	bool folded = false;
-	int err;
+	for (uint32_t t = 0; t < look->snapshot->thread_count; t++) {
+		struct pm_snapshot_thread *thread = &look->snapshot->threads[t];
 
-	look->groups = malloc(((size_t)s->thread_count + 2) * sizeof(*look->groups));
-	if (!look->groups)
-		return -ENOMEM;
-	for (uint32_t t = 0; t < s->thread_count; t++) {
-		const struct perfmon_profile_thread *record = &s->threads[t].record;
-
-		if (record->state == PERFMON_THREAD_LIVE) {
+		if (thread->record.state == PERFMON_THREAD_LIVE) {
 			look->threads_live++;
 			continue;
 		}
-		close_visits(&s->threads[t]);
-		folded |= record->state == PERFMON_THREAD_FOLDED;
-		look->threads_ended +=
-			record->state == PERFMON_THREAD_FOLDED ? record->folded : 1;
+		close_visits(thread);
+		look->threads_ended += thread->record.state == PERFMON_THREAD_FOLDED
+					       ? thread->record.folded
+					       : 1;
 	}
-	err = group_make(look, TOP_ALL, 0, before, match);
-	for (uint32_t t = 0; !err && t < s->thread_count; t++)
-		if (s->threads[t].record.state != PERFMON_THREAD_FOLDED)
-			err = group_make(look, TOP_THREAD, t, before, match);
+}
+
+static void group_free(struct top_group *group)
+{
+	pm_report_tree_free(&group->sums);
+	pm_report_tree_free(&group->change);
+}
+
+int top_look_threads(struct top_look *look, const struct top_look *before)
+{
+	struct pm_snapshot *s = look->snapshot;
+	struct match match = {NULL, NULL};
+	bool folded = false;
+	int err = 0;
+
+	if (look->threads)
+		return 0;
+	if (before)
+		err = match_make(&match, &look->model, &before->model);
+	for (uint32_t t = 0; !err && t < s->thread_count; t++) {
+		if (s->threads[t].record.state == PERFMON_THREAD_FOLDED)
+			folded = true;
+		else
+			err = group_make(look, TOP_THREAD, t, before, &match);
+	}
 	/* Last: it has to know which threads are still there. */
 	if (!err && folded)
-		err = group_make(look, TOP_ENDED, 0, before, match);
+		err = group_make(look, TOP_ENDED, 0, before, &match);
+	match_free(&match);
+	look->threads = !err;
+	while (err && look->group_count > 1)
+		group_free(&look->groups[--look->group_count]);
 	return err;
 }
 
@@ -409,11 +426,15 @@ int top_look_make(struct top_look **out, struct pm_snapshot *snapshot,
 	look->seconds =
 		pm_snapshot_ns(snapshot, (double)pm_less(snapshot->taken_ticks, since)) /
 		1e9;
-	err = pm_report_model_make(&look->model, snapshot, false, NULL);
+	threads_count(look);
+	look->groups =
+		malloc(((size_t)snapshot->thread_count + 2) * sizeof(*look->groups));
+	err = look->groups ? pm_report_model_make(&look->model, snapshot, false, NULL)
+			   : -ENOMEM;
 	if (!err && before)
 		err = match_make(&match, &look->model, &before->model);
 	if (!err)
-		err = groups_make(look, before, &match);
+		err = group_make(look, TOP_ALL, 0, before, &match);
 	match_free(&match);
 	if (err) {
 		top_look_free(look);
@@ -423,14 +444,18 @@ int top_look_make(struct top_look **out, struct pm_snapshot *snapshot,
 	return 0;
 }
 
+void top_look_trim(struct top_look *look)
+{
+	for (uint32_t g = 0; g < look->group_count; g++)
+		pm_report_tree_free(&look->groups[g].change);
+}
+
 void top_look_free(struct top_look *look)
 {
 	if (!look)
 		return;
-	for (uint32_t g = 0; g < look->group_count; g++) {
-		pm_report_tree_free(&look->groups[g].sums);
-		pm_report_tree_free(&look->groups[g].change);
-	}
+	for (uint32_t g = 0; g < look->group_count; g++)
+		group_free(&look->groups[g]);
 	free(look->groups);
 	/* It asks its snapshot how many plans there are. */
 	pm_report_model_free(&look->model);

@@ -372,11 +372,12 @@ static void draw(const struct screen *screen)
 static void remake(struct screen *screen)
 {
 	struct pm_diag diag = {0};
-	struct top_table table;
+	struct top_table table = {0};
 
 	/* The old one shows a look that may be gone. */
 	top_table_free(&screen->table);
-	if (!top_table_make(&table, screen->watch->look, screen->options, &diag)) {
+	if ((!screen->options->threads || !top_watch_threads(screen->watch, &diag)) &&
+	    !top_table_make(&table, screen->watch->look, screen->options, &diag)) {
 		screen->table = table;
 		return;
 	}
@@ -582,7 +583,9 @@ int top_screen_run(struct top_watch *watch, struct top_options *options)
 	int err;
 
 	/* What cannot be shown is said before the screen is taken. */
-	err = top_watch_look(watch, false, &diag);
+	err = options->threads ? top_watch_threads(watch, &diag) : 0;
+	if (!err)
+		err = top_watch_look(watch, false, &diag);
 	if (!err)
 		err = top_table_make(&screen.table, watch->look, options, &diag);
 	if (err) {

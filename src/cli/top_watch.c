@@ -60,6 +60,20 @@ static void measure_ticks(struct top_watch *watch, struct pm_snapshot *snapshot)
 		snapshot->tick_ns = watch->tick_ns;
 }
 
+static int no_memory(const struct top_watch *watch, struct pm_diag *diag)
+{
+	return pm_diag_set(diag, -ENOMEM, "no memory for what %s has done", watch->what);
+}
+
+int top_watch_threads(struct top_watch *watch, struct pm_diag *diag)
+{
+	if ((watch->before && top_look_threads(watch->before, NULL)) ||
+	    (watch->look && top_look_threads(watch->look, watch->before)))
+		return no_memory(watch, diag);
+	watch->threads = true;
+	return 0;
+}
+
 int top_watch_look(struct top_watch *watch, bool join, struct pm_diag *diag)
 {
 	struct top_look *look;
@@ -74,15 +88,21 @@ int top_watch_look(struct top_watch *watch, bool join, struct pm_diag *diag)
 		return err;
 	measure_ticks(watch, snapshot);
 	err = top_look_make(&look, snapshot, join ? watch->before : watch->look);
+	if (!err && watch->threads) {
+		err = top_look_threads(look, join ? watch->before : watch->look);
+		if (err)
+			top_look_free(look);
+	}
 	if (err)
-		return pm_diag_set(diag, err, "no memory for what %s has done",
-				   watch->what);
+		return no_memory(watch, diag);
 	/* When one ended that did not end its profile, only who was there knows. */
 	if (!watch->lived && look->snapshot->header.state == PERFMON_STATE_RUNNING)
 		look->seconds = 0;
 	if (!join) {
 		top_look_free(watch->before);
 		watch->before = watch->look;
+		if (watch->before)
+			top_look_trim(watch->before);
 	} else {
 		top_look_free(watch->look);
 	}
