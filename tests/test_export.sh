@@ -122,7 +122,7 @@ else
 	}
 	try "processes stay apart" several
 	PERFMON_THREADS=fold PERFMON_EVENTS=none PERFMON_PROFILE=$here/folded "$work" 100 7 3
-	ended() { trace "$here/folded" && grep -q " 0 2 same 14$" "$here/out" && grep -q "2 ended threads, summed" "$here/trace"; }
+	ended() { trace "$here/folded" && grep -q " 10000000 2 same 14$" "$here/out" && grep -q "2 ended threads, summed" "$here/trace"; }
 	try "threads that were summed are called so" ended
 fi
 

@@ -10,9 +10,6 @@
 #include "cli/export.h"
 #include "cli/report_sources.h"
 
-/* Above any process number that Linux gives. */
-#define PID_BEYOND 10000000u
-
 static const char help[] =
 	"usage: perfmon export [OPTION]... --format FORMAT FILE...\n\n"
 	"Writes profiles that programs kept in files (perfmon run -o FILE) for other "
@@ -120,7 +117,7 @@ static int write_all(const struct request *request, struct pm_snapshot **snapsho
 		numbers.pids[i] = snapshots[i]->header.pid;
 		for (size_t before = 0; before < i; before++)
 			if (numbers.pids[before] == numbers.pids[i])
-				numbers.pids[i] = PID_BEYOND + (uint32_t)i;
+				numbers.pids[i] = EXPORT_NO_NUMBER + (uint32_t)i;
 	}
 	for (size_t i = 0; !err && i < count; i++)
 		err = write_one(request, snapshots[i], &numbers, i, out);

@@ -16,6 +16,9 @@
 #include "core/report_model.h"
 #include "core/report_out.h"
 
+/* Linux gives numbers to processes and threads up to 2^22. */
+#define EXPORT_NO_NUMBER 10000000u
+
 /* A profile on its way out. */
 struct export_profile {
 	const struct pm_snapshot *snapshot;

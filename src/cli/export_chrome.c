@@ -116,8 +116,8 @@ static int put_thread(struct pm_out *out, const struct export_profile *profile,
 	const struct perfmon_profile_thread *record =
 		&profile->snapshot->threads[t].record;
 	bool folded = record->state == PERFMON_THREAD_FOLDED;
-	/* No thread has the number 0. */
-	int64_t tid = folded ? 0 : (int64_t)record->tid;
+	/* Viewers take 0 for the idle thread. */
+	int64_t tid = folded ? EXPORT_NO_NUMBER : (int64_t)record->tid;
 	struct pm_report_tree tree;
 	uint64_t *length, *begin;
 	char text[100];
