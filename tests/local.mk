@@ -109,7 +109,7 @@ EXTRA_DIST += tests/suites/top.sh
 if HAVE_CRITERION
 CRITERION_TESTS = tests/test_options tests/test_report tests/test_snapshot
 CRITERION_TESTS += tests/test_cover
-CRITERION_TESTS += tests/test_diff
+CRITERION_TESTS += tests/test_diff_judge
 CRITERION_TESTS += tests/test_merge
 CRITERION_TESTS += tests/test_profile_file
 CRITERION_TESTS += tests/test_judge tests/test_metric
@@ -150,10 +150,10 @@ TEST_CPPFLAGS = $(AM_CPPFLAGS) $(CRITERION_CFLAGS)
 TEST_LIBS = libperfmon_all.la $(CRITERION_LIBS)
 
 # Compiles the inside of perfmon diff.
-tests_test_diff_SOURCES = tests/test_diff.c tests/profile_builder.h src/cli/diff_judge.c \
+tests_test_diff_judge_SOURCES = tests/test_diff_judge.c tests/profile_builder.h src/cli/diff_judge.c \
 	src/cli/diff_load.c src/cli/diff_math.c src/cli/diff_notes.c
-tests_test_diff_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_test_diff_LDADD = $(TEST_LIBS) -lm
+tests_test_diff_judge_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_diff_judge_LDADD = $(TEST_LIBS) -lm
 
 tests_test_instance_SOURCES = tests/test_instance.c tests/bounds.h
 tests_test_instance_CPPFLAGS = $(TEST_CPPFLAGS)

@@ -55,8 +55,8 @@ struct diff_entry {
 	double sum;
 	double visits; /* that the sum is of */
 	uint32_t marks;
-	double slack; /* counts that may be in the sum by how it was read */
-	bool threads; /* more than one */
+	double slack;	/* counts that may be in the sum by how it was read */
+	double threads; /* in which the region ran */
 };
 
 struct diff_data {

@@ -125,7 +125,7 @@ static int region_add(struct diff_data *data, const struct pm_report_tree *tree,
 	const struct pm_report_node *node = &tree->nodes[n];
 	struct pm_value value = pm_report_time(tree, n, !inclusive);
 	struct diff_entry entry = {.file = data->file_count - 1,
-				   .threads = node->threads > 1};
+				   .threads = (double)node->threads};
 	int err = region_number(data, pm_report_name(tree, n), &entry.region);
 
 	if (err)

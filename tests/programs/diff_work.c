@@ -11,7 +11,7 @@
 
 #include <perfmon/region.h>
 
-#define TOUCHED ((volatile uint64_t *)0x30000000)
+#define TOUCHED ((uint64_t *)0x30000000)
 
 static unsigned long steps = 10000, visits = 20, threads = 1;
 
@@ -33,7 +33,7 @@ static void *thread(void *unused)
 		PERFMON_REGION_END("same");
 		PERFMON_REGION_BEGIN("touch");
 		for (unsigned long i = 0; i < steps / 10; i++)
-			*TOUCHED = i;
+			__atomic_store_n(TOUCHED, i, __ATOMIC_RELAXED);
 		PERFMON_REGION_END("touch");
 	}
 	PERFMON_REGION_END("all");
