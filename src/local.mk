@@ -62,10 +62,12 @@ libperfmon_all_la_SOURCES = \
 	src/core/reader.c src/core/recovery.c \
 	src/core/session.c src/core/session.h src/core/session_program.c \
 	src/core/servant.c src/core/servant.h \
+	src/core/session_attach.c \
 	src/core/session_block.c \
 	src/core/lock.h \
 	src/core/session_control.c \
 	src/core/session_estimate.c \
+	src/core/session_loss.c \
 	src/core/session_notice.c src/core/session_notice.h \
 	src/core/session_overflow.c \
 	src/core/session_sampling.c src/core/session_sampling.h \

@@ -11,7 +11,9 @@
  * enabled. (With PERFMON_SESSION_ROTATE all are, and the kernel takes turns.)
  *
  *	session.c	  life cycle: create, start, stop, close
- *	session_target.c  what a session is attached to: open, close, lost, fold
+ *	session_target.c  what a session is attached to: open, close, fold
+ *	session_attach.c  from a program's vector of targets to these
+ *	session_loss.c	  targets that go by themselves
  *	session_process.c processes: a target for each thread
  *	session_set.c	  event sets
  *	session_program.c what is counted
@@ -331,9 +333,6 @@ int pm_target_turn(struct perfmon_session *session, struct pm_target *target);
 void pm_session_close_targets(struct perfmon_session *session);
 void pm_session_forget(struct perfmon_session *session);
 
-/* Attaches a detached session to the calling thread. 0 or a negative errno. */
-int pm_session_attach_self(struct perfmon_session *session);
-
 /* Opens all sets of PLAN as ASKED says, as its next target, from thread SELF. The number
  * of counters that were refused, or a negative errno with nothing open. */
 int pm_target_open(struct perfmon_session *session, struct pm_plan *plan,
@@ -347,15 +346,34 @@ void pm_target_free(const struct pm_plan *plan, struct pm_target *target);
  * first error of the reading. */
 int pm_session_fold(struct perfmon_session *session);
 
-/* Detaches a session whose targets are all gone. To be called by what depends on the
- * state, with the lock; nothing is asked for the calling thread's own session. */
-void pm_session_notice_loss(struct perfmon_session *session);
+/* Closes what PLAN has open from its target number FIRST on. */
+void pm_targets_close(struct perfmon_session *session, struct pm_plan *plan,
+		      uint32_t first);
+
+/* Adds what target T has counted to the registers, and takes it out of the plan. */
+void pm_target_remove(struct perfmon_session *session, uint32_t t);
+
+/* Makes the reader's views those of the plan's targets. */
+void pm_session_make_views(struct perfmon_session *session);
 
 /* Stops, folds, closes: the state is detached afterwards. */
 int pm_session_detach_all(struct perfmon_session *session);
 
 /* The plan's memory for one more target than are open, in *TARGET. 0 or -ENOMEM. */
 int pm_plan_room(struct pm_plan *plan, struct pm_target **target);
+
+/* --- session_attach.c ----------------------------------------------------------------
+ */
+
+/* Attaches a detached session to the calling thread. 0 or a negative errno. */
+int pm_session_attach_self(struct perfmon_session *session);
+
+/* --- session_loss.c ------------------------------------------------------------------
+ */
+
+/* Detaches a session whose targets are all gone. To be called by what depends on the
+ * state, with the lock; nothing is asked for the calling thread's own session. */
+void pm_session_notice_loss(struct perfmon_session *session);
 
 /* --- session_process.c ---------------------------------------------------------------
  */
