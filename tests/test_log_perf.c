@@ -349,7 +349,7 @@ Test(log_perf, a_killed_writer_leaves_its_log)
 static bool record_shell(const char *options, const char *to)
 {
 	return output_of(
-		"perf record -q --no-bpf-event %s -o %s -- "
+		"perf record -q --no-buildid-cache --no-bpf-event %s -o %s -- "
 		"sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; true' 2>&1",
 		options, to);
 }
@@ -417,11 +417,11 @@ Test(log_perf, we_read_perfs_file)
 Test(log_perf, we_read_perfs_stream)
 {
 	need_perf();
-	if (!output_of(
-		    "perf record -q --no-bpf-event -d -e task-clock:u,page-faults:u -o - "
-		    "sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; true' "
-		    "2>/dev/null >'%s'",
-		    log_path))
+	if (!output_of("perf record -q --no-buildid-cache --no-bpf-event -d -e "
+		       "task-clock:u,page-faults:u -o - "
+		       "sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; true' "
+		       "2>/dev/null >'%s'",
+		       log_path))
 		log_skip("perf record may not sample here");
 	compare_counts();
 }
