@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Sessions on all threads of a process: each counts once, and what becomes of them. */
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -451,6 +452,81 @@ Test(process, a_thousand_threads_work_or_the_limit_is_named)
 	cr_expect_eq(count_of(session, 0), atomic_load(&child.storm->faults));
 	cr_expect_eq(open_descriptors(), before + 2000);
 	perfmon_session_close(session);
+	cr_expect_eq(open_descriptors(), before);
+	stop(&child);
+}
+
+/* The threads of process PID in TIDS; how many they are. */
+static int threads_of(pid_t pid, pid_t *tids, int room)
+{
+	char path[64];
+	struct dirent *entry;
+	DIR *dir;
+	int n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	cr_assert_not_null(dir);
+	while ((entry = readdir(dir)) && n < room) {
+		if (entry->d_name[0] != '.')
+			tids[n++] = (pid_t)atoi(entry->d_name);
+	}
+	closedir(dir);
+	return n;
+}
+
+/* Row: PM-06: a session for each of a thousand threads of another process, within the
+ * usual limit of descriptors: those that have room count, each other says what limit it
+ * met and holds nothing. */
+Test(process, a_thousand_sessions_work_or_name_the_limit)
+{
+	static struct perfmon_session *sessions[1000];
+	static pid_t tids[1000];
+	struct rlimit usual = {.rlim_cur = 1024, .rlim_max = 1024};
+	struct child child = start(0, 999, "none", NULL);
+	int before, attached = 0;
+
+	wait_until(&child, &child.storm->created, 999);
+	cr_assert_eq(threads_of(child.pid, tids, 1000), 1000);
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &usual), 0);
+	before = open_descriptors();
+	for (int i = 0; i < 1000; i++) {
+		int n;
+
+		sessions[i] = session_with(FAULTS ",dummy:u", 0);
+		n = perfmon_session_attach_thread(sessions[i], tids[i]);
+		if (!n && i == attached) {
+			attached++;
+			continue;
+		}
+		cr_assert_eq(n, -EMFILE, "session %d: %d", i, n);
+		cr_assert(strstr(perfmon_session_message(sessions[i]),
+				 "RLIMIT_NOFILE is 1024"),
+			  "%s", perfmon_session_message(sessions[i]));
+		cr_assert_eq(perfmon_session_state(sessions[i]), PERFMON_DETACHED);
+		cr_assert_eq(perfmon_session_start(sessions[i]), -EINVAL);
+	}
+	/* Two for each, and hardly one is left over. */
+	cr_assert_geq(attached, (1024 - before) / 2 - 1);
+	cr_assert_lt(attached, 512);
+	calm_down(&child);
+	for (int i = 0; i < attached; i++)
+		OK(sessions[i], perfmon_session_start(sessions[i]));
+	raise_phase(&child, STORM_WORK);
+	wait_until(&child, &child.storm->worked, 999);
+	/* A closed session makes room for this, and for one that had none. */
+	perfmon_session_close(sessions[0]);
+	cr_assert_eq(open_descriptors(), before + 2 * (attached - 1),
+		     "nothing is half attached");
+	OK(sessions[999], perfmon_session_attach_thread(sessions[999], tids[999]));
+	for (int i = 1; i < 1000; i++) {
+		uint64_t wanted = tids[i] == child.pid ? 0 : 1 + (uint64_t)tids[i] % 7;
+
+		if (i < attached)
+			cr_assert_eq(count_of(sessions[i], 0), wanted, "thread %d: %lu",
+				     tids[i], count_of(sessions[i], 0));
+		perfmon_session_close(sessions[i]);
+	}
 	cr_expect_eq(open_descriptors(), before);
 	stop(&child);
 }
