@@ -404,8 +404,10 @@ static void spread_flow(void)
 /* A helper thread near the CPU that it serves. */
 static void cpu_flow(void)
 {
+	/* Idle time, too. */
 	struct perfmon_session_options options = {.size = sizeof(options),
-						  .scope = PERFMON_SCOPE_CPU};
+						  .scope = PERFMON_SCOPE_CPU,
+						  .flags = PERFMON_SESSION_ALL_MODES};
 	struct perfmon_overflow overflow = {.size = sizeof(overflow),
 					    .flags = PERFMON_OVERFLOW_NOTIFY,
 					    .long_reset = -UINT64_C(1000000)};
