@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What a region's BEGIN and END cost, warm: with 0, 1, 2 and 4 counters; among many
- * siblings, below many parents, deep down; disarmed. Each number of counters is a process
- * of its own, since the events are planned once.
+ * siblings, below many parents, deep down; with a stride; disarmed. Each number of
+ * counters is a process of its own, since the events are planned once.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,6 +146,15 @@ static int disarmed(void)
 	return 0;
 }
 
+/* The pair where of 1,000 visits one is measured: what the others cost. */
+static int strided(void)
+{
+	setenv("PERFMON_STRIDE", "1000", 1);
+	bench_print("region.strided",
+		    bench_user_only("region.strided", pairs, NULL, 20000), bench_unit());
+	return 0;
+}
+
 static int mode(const char *name)
 {
 	char pair[] = "region.pair.0";
@@ -156,6 +165,8 @@ static int mode(const char *name)
 		return relatives();
 	if (!strcmp(name, "deep"))
 		return deep();
+	if (!strcmp(name, "strided"))
+		return strided();
 	pair[sizeof(pair) - 2] = name[0];
 	return print_pair(pair, name[0] - '0');
 }
@@ -177,6 +188,7 @@ int main(int argc, char **argv)
 	}
 	worst |= bench_again("relatives", bench_events(bench_exact() ? 2 : 0));
 	worst |= bench_again("deep", bench_events(bench_exact() ? 2 : 0));
+	worst |= bench_again("strided", bench_events(bench_exact() ? 2 : 0));
 	worst |= bench_again("disarmed", "none");
 	return worst ? 1 : 0;
 }

@@ -91,6 +91,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/report_groups.c src/core/report_groups.h src/core/report_json.c \
 	src/core/report_judge.c \
 	src/core/report_metric.c \
+	src/core/report_stride.c \
 	src/core/report_model.c src/core/report_model.h src/core/report_out.c \
 	src/core/report_out.h src/core/report_roles.c src/core/report_text.c \
 	src/core/report_cells.c src/core/report_cells.h \

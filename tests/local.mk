@@ -112,7 +112,7 @@ CRITERION_TESTS += tests/test_cover
 CRITERION_TESTS += tests/test_diff_judge
 CRITERION_TESTS += tests/test_merge
 CRITERION_TESTS += tests/test_profile_file
-CRITERION_TESTS += tests/test_judge tests/test_metric
+CRITERION_TESTS += tests/test_judge tests/test_metric tests/test_stride
 CRITERION_TESTS += tests/test_kept tests/test_kept_kill
 CRITERION_TESTS += tests/test_process
 CRITERION_TESTS += tests/test_counter_read tests/test_guest_read tests/test_instance \
@@ -242,6 +242,10 @@ tests_test_profile_file_SOURCES = tests/test_profile_file.c tests/profile_builde
 	tests/kept_probe.h tests/region_probe.h
 tests_test_profile_file_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_profile_file_LDADD = $(TEST_LIBS)
+
+tests_test_stride_SOURCES = tests/test_stride.c tests/profile_builder.h tests/region_probe.h
+tests_test_stride_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
+tests_test_stride_LDADD = $(TEST_LIBS) $(JANSSON_LIBS) -lm
 
 tests_test_judge_SOURCES = tests/test_judge.c tests/profile_builder.h
 tests_test_judge_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)

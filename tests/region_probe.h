@@ -179,6 +179,7 @@ static inline void probe_quiet(void)
 	unsetenv("PERFMON_THREADS");
 	unsetenv("PERFMON_ARM");
 	unsetenv("PERFMON_FENCE");
+	unsetenv("PERFMON_STRIDE");
 }
 
 #endif

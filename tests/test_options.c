@@ -20,6 +20,7 @@ static void clear(void)
 		"PERFMON_THREADS",
 		"PERFMON_BIAS",
 		"PERFMON_METRICS",
+		"PERFMON_STRIDE",
 		"PERFMON_ARM",
 		"PERFMON_FENCE",
 		"PERFMON_DEBUG",

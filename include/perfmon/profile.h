@@ -19,6 +19,7 @@
  *                               its signal handlers)
  *   node.sequence               the thread                  see struct perfmon_profile_node
  *   node.entered                the thread                  relaxed, outside the sequence
+ *   stride.skipped              the thread                  relaxed, outside the sequence
  *   everything else             written before the record   covered by the acquires above
  *                               or node is published
  */
@@ -189,6 +190,11 @@ enum perfmon_profile_counter_status {
 	PERFMON_STATUS_SYSCALL = 2 /* read by read(2) */
 };
 
+/* In flags: behind the counts of each node stands a struct perfmon_profile_stride. The
+ * other bits then tell settings of strides apart: nodes of threads whose flags differ cannot
+ * be summed as if they had one stride. */
+#define PERFMON_THREAD_STRIDE 1u
+
 struct perfmon_profile_thread {
 	struct perfmon_profile_record record;
 	uint32_t state; /* enum perfmon_profile_thread_state */
@@ -202,7 +208,7 @@ struct perfmon_profile_thread {
 	uint32_t generation; /* of its plan */
 	uint32_t counters;
 	uint32_t folded; /* threads that are summed here */
-	uint32_t reserved;
+	uint32_t flags;	 /* PERFMON_THREAD_STRIDE */
 	uint64_t lost_in_handler; /* visits from a handler that interrupted a region call */
 	uint64_t lost_too_deep;	  /* visits below PERFMON_PROFILE_DEPTH */
 	uint64_t lost_no_memory;  /* visits of paths for which there was no memory */
@@ -259,6 +265,21 @@ struct perfmon_profile_node {
 	uint64_t thread_max_ticks;
 	uint32_t histogram[PERFMON_PROFILE_BINS];
 	PERFMON_PROFILE_TAIL_(struct perfmon_profile_count count[];) /* one per counter of the thread's plan */
+};
+
+/*
+ * What a node has besides where a stride is on (PERFMON_STRIDE): of STRIDE visits in a row
+ * one is measured, at random, and the node's times and counts are of the measured ones.
+ * Visits that have ended are sequence / 2 + skipped.
+ */
+struct perfmon_profile_stride {
+	uint64_t skipped;  /* visits that have ended unmeasured; outside the sequence */
+	uint64_t stride;   /* 1: each visit is measured */
+	uint64_t gap;	   /* the writer's: visits to skip until the next measured one */
+	uint64_t left;	   /* the writer's: visits of its stride behind the last one */
+	uint64_t random;   /* the writer's */
+	double time_cubes; /* sum of cubes of ticks */
+	PERFMON_PROFILE_TAIL_(double cubes[];) /* likewise of counts, one per counter */
 };
 
 struct perfmon_profile_nodes {

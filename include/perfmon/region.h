@@ -108,6 +108,7 @@ void perfmon_region_disarm(void);
  * @size: sizeof(struct perfmon_region_values), set by the caller
  * @counters: how many elements of @sum are meaningful: the counters of the plan
  * @visits: visits that have ended, over all paths that end in this region
+ *	(with PERFMON_STRIDE those of them that were measured, as all values but @entered)
  * @entered: visits begun
  * @time_ns: inclusive wall time of the ended visits; a visit inside a visit of the same
  *	region (recursion) is counted in the outer one only

@@ -36,6 +36,8 @@ static const char help[] =
 	"                        die or package, too\n"
 	"  -o, --profile PATH    keep the profile in a file, %p %r %h as above, or with /\n"
 	"                        at its end in a folder\n"
+	"  -s, --stride STRIDE   N: of N visits measure one, at random; NAME=N: of this "
+	"region\n"
 	"  -b, --subtract-bias   report counts less what an empty region counts\n"
 	"      --disarmed        count from perfmon_region_arm() on\n"
 	"      --fence           complete earlier instructions before each read\n"
@@ -87,6 +89,7 @@ static const struct option options[] = {
 	{"metrics", required_argument, NULL, 'm'},
 	{"level", required_argument, NULL, 'l'},
 	{"profile", required_argument, NULL, 'o'},
+	{"stride", required_argument, NULL, 's'},
 	{"subtract-bias", no_argument, NULL, 'b'},
 	{"disarmed", no_argument, NULL, 'D'},
 	{"fence", no_argument, NULL, 'F'},
@@ -101,7 +104,7 @@ int cli_run(int argc, char **argv)
 	int c, err, status = 0;
 
 	argv[0] = (char *)(uintptr_t) "perfmon run";
-	while ((c = getopt_long(argc, argv, "+e:r:f:tm:l:o:bvh", options, NULL)) >= 0) {
+	while ((c = getopt_long(argc, argv, "+e:r:f:tm:l:s:o:bvh", options, NULL)) >= 0) {
 		const char *name = NULL, *value = "1";
 
 		switch (c) {
@@ -131,6 +134,10 @@ int cli_run(int argc, char **argv)
 			break;
 		case 'o':
 			name = "PERFMON_PROFILE";
+			value = optarg;
+			break;
+		case 's':
+			name = "PERFMON_STRIDE";
 			value = optarg;
 			break;
 		case 'b':

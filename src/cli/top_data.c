@@ -115,11 +115,24 @@ static bool take(uint64_t *a, uint64_t b)
 	return negative;
 }
 
+/* Squares of errors: how the two depend on each other is not known. */
+static void errors_add(double *a, double b)
+{
+	double sum = sqrt(*a) + sqrt(b);
+
+	*a = sum * sum;
+}
+
 static void node_subtract(struct pm_report_node *a, const struct pm_report_node *b)
 {
+	bool sampled = a->visits != a->measured;
 	bool negative = take(&a->visits, b->visits);
 
-	negative |= take(&a->time_ticks, b->time_ticks);
+	negative |= take(&a->time_ticks, b->time_ticks) && !sampled;
+	take(&a->measured, b->measured);
+	take(&a->unmeasured, b->unmeasured);
+	errors_add(&a->time_error, b->time_error);
+	errors_add(&a->own_error, b->own_error);
 	take(&a->entered, b->entered);
 	take(&a->visit_ticks, b->visit_ticks);
 	take(&a->children_ticks, b->children_ticks);
@@ -142,8 +155,10 @@ static void node_subtract(struct pm_report_node *a, const struct pm_report_node 
 
 static bool count_subtract(struct pm_report_count *a, const struct pm_report_count *b)
 {
-	bool negative = take(&a->sum, b->sum);
+	bool negative = take(&a->sum, b->sum) && a->error == 0;
 
+	take(&a->sampled, b->sampled);
+	errors_add(&a->error, b->error);
 	take(&a->lost_ns, b->lost_ns);
 	take(&a->measured, b->measured);
 	take(&a->windows, b->windows);
@@ -355,7 +370,11 @@ static void close_visits(struct pm_snapshot_thread *thread)
 	for (uint32_t n = 1; n <= thread->node_count; n++) {
 		struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
 
-		node->entered = pm_snapshot_visits(node);
+		const struct perfmon_profile_stride *stride =
+			pm_snapshot_stride(thread, node);
+
+		node->entered =
+			pm_plus(pm_snapshot_visits(node), stride ? stride->skipped : 0);
 	}
 }
 

@@ -136,6 +136,7 @@ static struct pm_fold *make_fold(uint32_t counters)
 	fold->block.slot_shift = 64 - SLOTS_FIRST_LOG2;
 	record->generation = 1;
 	record->counters = counters;
+	record->flags = pm_thread_flags();
 	PM_PUT(record->state, PERFMON_THREAD_FOLDED);
 	pm_profile_publish();
 	if (!pm_thread_add_path(&fold->thread, 0, 0, 0, 0)) {
@@ -227,6 +228,16 @@ static void add_node(struct perfmon_profile_node *to, const struct perfmon_profi
 		PM_ADD(to->count[i].sum, from->count[i].sum);
 		PM_ADD(to->count[i].lost_ns, from->count[i].lost_ns);
 		PM_ADD(to->count[i].squares, from->count[i].squares);
+	}
+	if (pm_region_general.stride) {
+		struct perfmon_profile_stride *sum = pm_node_stride(to, counters);
+		const struct perfmon_profile_stride *one = pm_node_stride(from, counters);
+
+		PM_ADD(sum->skipped, one->skipped);
+		PM_PUT(sum->stride, one->stride);
+		PM_ADD(sum->time_cubes, one->time_cubes);
+		for (i = 0; i < counters; i++)
+			PM_ADD(sum->cubes[i], one->cubes[i]);
 	}
 	/* As in pm_node_close(), by all of the thread's visits. */
 	__atomic_store_n(&to->sequence, sequence + (from->sequence & ~UINT64_C(1)),

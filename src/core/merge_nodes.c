@@ -50,7 +50,8 @@ static bool same_events(const struct pm_snapshot_thread *to,
 {
 	uint32_t count = counters_of(thread);
 
-	if (to->plan->counter_count != count)
+	/* Totals are scaled from visits that stand for as many each. */
+	if (to->plan->counter_count != count || to->record.flags != thread->record.flags)
 		return false;
 	for (uint32_t c = 0; c < count; c++) {
 		const struct perfmon_profile_counter *a = &to->plan->counters[c];
@@ -125,6 +126,10 @@ static int thread_get(struct pm_merge *merge, const struct pm_snapshot_thread *t
 	to->plan = &sum->plans[*number];
 	to->node_size = sizeof(struct perfmon_profile_node) +
 			to->plan->counter_count * sizeof(struct perfmon_profile_count);
+	if (thread->record.flags & PERFMON_THREAD_STRIDE)
+		to->node_size += sizeof(struct perfmon_profile_stride) +
+				 to->plan->counter_count * sizeof(double);
+	to->record.flags = thread->record.flags;
 	to->record.state = PERFMON_THREAD_FOLDED;
 	to->record.generation = to->plan->generation;
 	to->record.counters = to->plan->counter_count;
@@ -212,6 +217,19 @@ static void node_add(struct perfmon_profile_node *to, const struct source *sourc
 	}
 }
 
+/* What a node has besides, with a stride. */
+static void stride_add(struct perfmon_profile_stride *to, const struct source *source,
+		       const struct perfmon_profile_stride *from)
+{
+	double ratio = source->ratio;
+
+	add(&to->skipped, from->skipped);
+	to->stride = from->stride;
+	to->time_cubes += from->time_cubes * ratio * ratio * ratio;
+	for (uint32_t c = 0; c < source->counters; c++)
+		to->cubes[c] += from->cubes[c];
+}
+
 static void record_add(struct pm_snapshot_thread *to,
 		       const struct pm_snapshot_thread *from)
 {
@@ -268,6 +286,10 @@ static int thread_add(struct pm_merge *merge, struct source *source,
 			return err;
 		path_of[n] = path;
 		node_add(pm_snapshot_node(to, path + 1), source, node);
+		if (pm_snapshot_stride(from, node))
+			stride_add((void *)&pm_snapshot_node(to, path + 1)
+					   ->count[source->counters],
+				   source, pm_snapshot_stride(from, node));
 	}
 	record_add(&merge->sum->threads[t], from);
 	return 0;

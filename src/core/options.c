@@ -304,6 +304,90 @@ static void events_read(struct pm_options *options, int *err)
 	options->events_auto = false;
 }
 
+static int stride_add(struct pm_options *options, struct pm_slice item)
+{
+	struct pm_slice name = {NULL, 0}, number = item;
+	struct pm_option_stride *more;
+	uint64_t stride;
+
+	/* A name may have a '=', too. */
+	for (size_t i = 0; i < item.length; i++) {
+		if (item.at[i] != '=')
+			continue;
+		name = pm_slice_trim((struct pm_slice){item.at, i});
+		number = pm_slice_trim(
+			(struct pm_slice){item.at + i + 1, item.length - i - 1});
+	}
+	if ((name.at && !name.length) || !number.length ||
+	    !pm_char_is_digit(number.at[0]) || pm_slice_number(number, &stride) ||
+	    !stride || stride > PM_STRIDE_MAX)
+		return -EINVAL;
+	more = realloc(options->strides, (options->stride_count + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	options->strides = more;
+	more[options->stride_count].stride = (uint32_t)stride;
+	more[options->stride_count].name = name.at ? pm_slice_copy(name) : NULL;
+	if (name.at && !more[options->stride_count].name)
+		return -ENOMEM;
+	options->stride_count++;
+	return 0;
+}
+
+static void stride_read(struct pm_options *options, int *err)
+{
+	const char *value = variable("PERFMON_STRIDE");
+	struct pm_slice rest = {value, value ? strlen(value) : 0};
+
+	while (rest.at) {
+		struct pm_slice item = pm_slice_trim(pm_slice_cut(rest, ',', &rest));
+		int bad = stride_add(options, item);
+
+		if (bad == -ENOMEM)
+			*err = bad;
+		else if (bad)
+			note(options,
+			     "PERFMON_STRIDE: \"%s\" is no number from 1 to %u, or a "
+			     "region's name, '=' and one: went on without it",
+			     pm_slice_quote(item).text, PM_STRIDE_MAX);
+	}
+}
+
+/* The last that names the region, or else the last for all. */
+uint32_t pm_options_stride(const struct pm_options *options, const char *name)
+{
+	uint32_t stride = 1;
+
+	for (uint32_t i = 0; i < options->stride_count; i++)
+		if (!options->strides[i].name)
+			stride = options->strides[i].stride;
+	for (uint32_t i = 0; i < options->stride_count; i++)
+		if (options->strides[i].name && !strcmp(options->strides[i].name, name))
+			stride = options->strides[i].stride;
+	return stride;
+}
+
+static uint32_t hash_byte(uint32_t hash, unsigned int byte)
+{
+	return (hash ^ (byte & 255)) * 16777619u;
+}
+
+uint32_t pm_options_stride_hash(const struct pm_options *options)
+{
+	uint32_t hash = 2166136261u;
+
+	for (uint32_t i = 0; i < options->stride_count; i++) {
+		const struct pm_option_stride *stride = &options->strides[i];
+
+		for (const char *c = stride->name ? stride->name : ""; *c; c++)
+			hash = hash_byte(hash, (unsigned char)*c);
+		hash = hash_byte(hash, stride->name != NULL);
+		for (int shift = 0; shift < 32; shift += 8)
+			hash = hash_byte(hash, stride->stride >> shift);
+	}
+	return hash;
+}
+
 static void metrics_read(struct pm_options *options)
 {
 	const char *value = variable("PERFMON_METRICS");
@@ -350,6 +434,7 @@ int pm_options_read(struct pm_options *options, struct pm_diag *diag)
 	options->keep_threads = choice(options, "PERFMON_THREADS", threads, 0);
 	options->subtract_bias = choice(options, "PERFMON_BIAS", bias, 0);
 	metrics_read(options);
+	stride_read(options, &err);
 	options->arm = truth(options, "PERFMON_ARM", true);
 	options->fence = truth(options, "PERFMON_FENCE", false);
 	options->debug = truth(options, "PERFMON_DEBUG", false);
@@ -365,6 +450,9 @@ void pm_options_free(struct pm_options *options)
 		return;
 	free(options->events);
 	pm_metrics_free(options->metrics);
+	for (uint32_t i = 0; i < options->stride_count; i++)
+		free(options->strides[i].name);
+	free(options->strides);
 	free(options->output_path);
 	free(options->profile_path);
 	free(options->level);

@@ -18,6 +18,7 @@
  *   PERFMON_METRICS  formulas ("NAME = FORMULA"; ";" or lines between), @FILE, none
  *   PERFMON_ARM      1 (default) or 0
  *   PERFMON_FENCE    0 (default) or 1
+ *   PERFMON_STRIDE   N: of N visits measure one at random; NAME=N for one region; ","
  *   PERFMON_DEBUG    0 (default) or 1
  *   PERFMON_SAMPLE_PAGES  pages of the ring that samples go into: a power of two
  *   PERFMON_CALL_DEPTH    how many calls a sample's chain holds
@@ -50,6 +51,13 @@ enum pm_format {
 
 #define PM_OPTIONS_NOTES 16
 
+/* Of so many visits of a region one is measured; NAME NULL: of all other regions. */
+struct pm_option_stride {
+	char *name;
+	uint32_t stride;
+};
+#define PM_STRIDE_MAX 1000000000u
+
 /* Bounds, and what is taken if nobody says. The kernel allows pages up to
  * kernel.perf_event_mlock_kb, and calls up to kernel.perf_event_max_stack, which is the
  * real upper bound (127 where it cannot be read). */
@@ -77,6 +85,8 @@ struct pm_options {
 	bool debug;
 	bool keep_threads;
 	char *level; /* NULL: none; not checked here */
+	uint32_t stride_count; /* 0: each visit is measured */
+	struct pm_option_stride *strides;
 	bool subtract_bias;
 	struct pm_metrics *metrics; /* NULL: the built-in ones */
 	uint32_t sample_pages;	    /* a power of two */
@@ -98,6 +108,12 @@ int pm_options_read(struct pm_options *options, struct pm_diag *diag);
 
 /* What pm_options_read() gives for an empty environment. */
 void pm_options_default(struct pm_options *options);
+
+/* pm_options_stride() - the stride of the region called NAME; 1: each visit. */
+uint32_t pm_options_stride(const struct pm_options *options, const char *name);
+
+/* A number for all strides of OPTIONS: others have another one, but by rare accident. */
+uint32_t pm_options_stride_hash(const struct pm_options *options);
 
 /* Frees what OPTIONS holds; it may be read or freed again. */
 void pm_options_free(struct pm_options *options);

@@ -4,7 +4,9 @@
 #ifndef PM_CORE_PATHS_H
 #define PM_CORE_PATHS_H
 
+#include "core/process.h"
 #include "core/thread.h"
+#include "fastpath/region.h"
 
 /* pm_thread_add_path(), pm_thread_slot() and pm_thread_node() of thread.h are here. */
 
@@ -14,8 +16,20 @@ void pm_paths_wipe(void *from, void *to);
 /* Bytes of one node with COUNTERS counters. */
 static inline uint32_t pm_node_size(uint32_t counters)
 {
-	return (uint32_t)(sizeof(struct perfmon_profile_node) +
-			  counters * sizeof(struct perfmon_profile_count));
+	size_t size = sizeof(struct perfmon_profile_node) +
+		      counters * sizeof(struct perfmon_profile_count);
+
+	if (pm_region_general.stride)
+		size += sizeof(struct perfmon_profile_stride) + counters * sizeof(double);
+	return (uint32_t)size;
+}
+
+/* The flags of a thread's record. */
+static inline uint32_t pm_thread_flags(void)
+{
+	return pm_region_general.stride
+		       ? pm_options_stride_hash(&pm_process.options) | PERFMON_THREAD_STRIDE
+		       : 0;
 }
 
 #endif

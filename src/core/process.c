@@ -121,7 +121,9 @@ void pm_process_arm(bool on)
 	if (pm_process.phase != PM_PROCESS_READY)
 		return;
 	plain = plain && !pm_region_general.generation;
-	publish(on ? pm_region_calls_for(pm_process.plan.count, plain) : none);
+	publish(on ? pm_region_calls_for(pm_process.plan.count, plain,
+					 pm_region_general.stride)
+		   : none);
 }
 
 /*
@@ -275,6 +277,7 @@ static int make_ready(void)
 		pm_plan_make(&pm_process.plan, &pm_process.options);
 		pm_region_general.fence = pm_process.options.fence;
 		pm_region_general.monotonic = pm_clock.monotonic;
+		pm_region_general.stride = pm_process.options.stride_count > 0;
 		if (!pm_process.options.arm)
 			armed = false;
 	}

@@ -252,6 +252,39 @@ static uint32_t path_number(uint64_t path_key)
 	return (uint32_t)(path_key * PM_KEY_INVERSE >> 32);
 }
 
+static struct {
+	uint32_t id;
+	const char *name;
+} named; /* under pm_process_lock */
+
+static void find_name(const struct perfmon_region *region)
+{
+	if (region_id(region->key) == named.id)
+		named.name = region->name;
+}
+
+/* The stride of a new path to the region with ID, and where its first run begins. Under
+ * pm_process_lock. */
+static void stride_begin(struct perfmon_profile_stride *stride, uint32_t id)
+{
+	uint64_t seed = pm_clock_ticks() ^ (uint64_t)(uintptr_t)stride;
+
+	named.id = id;
+	named.name = "";
+	for (uint32_t i = 0; i < pm_process.options.stride_count; i++) {
+		if (!pm_process.options.strides[i].name)
+			continue;
+		pm_registry_each_region(find_name);
+		break;
+	}
+	PM_PUT(stride->stride, pm_options_stride(&pm_process.options, named.name));
+	/* Close seeds must not give like numbers; and xorshift has no way out of 0. */
+	seed = (seed ^ seed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	seed = (seed ^ seed >> 27) * UINT64_C(0x94d049bb133111eb);
+	PM_PUT(stride->random, (seed ^ seed >> 31) | 1);
+	pm_stride_draw(stride);
+}
+
 void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *frame,
 			     struct perfmon_region *region)
 {
@@ -291,6 +324,9 @@ void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *fra
 		}
 		slot = pm_thread_add_path(block->thread, path_number(parent->path_key),
 					  region_id(region_key), key, depth);
+		if (slot && pm_region_general.stride)
+			stride_begin(pm_node_stride(slot->node, block->counters),
+				     region_id(region_key));
 		pm_process_release();
 		if (!slot) {
 			overflow(block, frame, region_key, &record->lost_no_memory);

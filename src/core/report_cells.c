@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/report_cells.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,6 +42,15 @@ static void marks_write(char *to, size_t size, const struct pm_value *value)
 		used += (size_t)snprintf(to + used, size - used, "%c%d%%",
 					 value->marks & PM_MARK_PART ? '<' : '~',
 					 percent);
+	}
+	if (value->marks & PM_MARK_SAMPLED && value->state == PM_COUNTED) {
+		double percent = 100 * value->error / fabs(value->value);
+		char number[PM_CELL];
+		bool known = percent < 1000;
+
+		pm_cell_fixed(number, known ? percent : NAN, percent < 10 ? 1 : 0);
+		used += (size_t)snprintf(to + used, size - used, "+-%.4s%s", number,
+					 known ? "%" : "");
 	}
 	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
 		if (value->marks & letters[i].bits && used + 1 < size)

@@ -8,7 +8,7 @@
 
 struct pm_cell {
 	char text[PM_CELL];
-	char marks[24]; /* with a blank in front, or "" */
+	char marks[32]; /* with a blank in front, or "" */
 };
 
 /* The state and the marks of VALUE; the text only if it is not counted. Adds to *MARKS,

@@ -2,6 +2,7 @@
 /* CSV (RFC 4180): a header line, then a row per path, first of all threads together, then
  * per thread. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,8 @@ static void header(const struct pm_report *report, struct pm_out *out)
 		"exclusive_ns,mean_ns,stddev_ns,min_ns,max_ns,off_cpu_ns,threads,"
 		"fallback_reads,retries,migrations,mismatched_ends,dropped_counts,"
 		"defects,torn");
+	if (model->sampled)
+		pm_out_text(out, ",measured,time_error_ns,exclusive_error_ns");
 	for (uint32_t e = 0; e < model->event_count; e++) {
 		const char *name = model->events[e].name;
 
@@ -60,6 +63,8 @@ static void header(const struct pm_report *report, struct pm_out *out)
 		heading(out, name, ".sum");
 		heading(out, name, ".coverage");
 		heading(out, name, ".status");
+		if (model->sampled)
+			heading(out, name, ".error");
 	}
 	for (uint32_t m = 0; m < model->metric_count; m++)
 		heading(out, model->metrics[m].metric->name, "");
@@ -163,6 +168,9 @@ static void count_write(const struct pm_report_tree *tree, uint32_t n, uint32_t 
 		number(out, inclusive.sum);
 	real(out, inclusive.coverage, inclusive.state != PM_NEVER_OPENED);
 	pm_out_format(out, ",%s", states[inclusive.state]);
+	if (tree->model->sampled)
+		real(out, inclusive.error * scale,
+		     inclusive.state == PM_COUNTED && isfinite(inclusive.error));
 }
 
 static int row(const struct pm_report *report, const struct pm_report_tree *tree,
@@ -172,7 +180,7 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 	const struct pm_report_model *model = tree->model;
 	const struct pm_snapshot *s = model->snapshot;
 	const struct pm_report_node *node = &tree->nodes[n];
-	bool visited = node->visits > 0;
+	bool visited = node->measured > 0;
 	int err;
 
 	pm_out_text(out, thread);
@@ -192,7 +200,7 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 	real(out, pm_snapshot_ns(s, (double)node->time_ticks), visited);
 	real(out, pm_snapshot_ns(s, pm_report_time(tree, n, true).value), visited);
 	real(out, pm_snapshot_ns(s, pm_report_mean(node)), visited);
-	real(out, pm_snapshot_ns(s, pm_report_deviation(node)), node->visits > 1);
+	real(out, pm_snapshot_ns(s, pm_report_deviation(node)), node->measured > 1);
 	real(out, pm_snapshot_ns(s, (double)node->time_min), visited);
 	real(out, pm_snapshot_ns(s, (double)node->time_max), visited);
 	number(out, node->off_cpu_ns);
@@ -204,6 +212,14 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 	number(out, node->dropped_counts);
 	number(out, node->defects);
 	number(out, node->torn);
+	if (model->sampled) {
+		struct pm_value time = pm_report_time(tree, n, false);
+		struct pm_value own = pm_report_time(tree, n, true);
+
+		number(out, node->measured);
+		real(out, pm_snapshot_ns(s, time.error), visited && isfinite(time.error));
+		real(out, pm_snapshot_ns(s, own.error), visited && isfinite(own.error));
+	}
 	for (uint32_t e = 0; e < model->event_count; e++)
 		count_write(tree, n, e, out);
 	for (uint32_t m = 0; m < model->metric_count; m++) {

@@ -293,6 +293,10 @@ void pm_report_text_legend(struct pm_out *out, uint32_t marks, uint32_t states)
 	} legend[] = {
 		{PM_MARK_MULTIPLEXED, "~N%  estimated: on the hardware for N % of the "
 				      "time, scaled to all of it"},
+		{PM_MARK_SAMPLED,
+		 "+-N% estimated from visits measured at random: off by "
+		 "that at most, with a certainty of 99 %; ? if that cannot "
+		 "be told"},
 		{PM_MARK_PART, "<N%  counted for N % of the time only, not scaled"},
 		{PM_MARK_RETRIED,
 		 "r    some reads were taken anew, which counts a little more"},

@@ -367,7 +367,10 @@ static void put_count(struct json *j, const struct pm_report_tree *tree, uint32_
 	put_real(j, "exclusive_coverage", ex.coverage, open);
 	put_bool(j, "estimated", in.marks & PM_MARK_MULTIPLEXED);
 	put_number(j, "lost_ns", count->lost_ns);
+	put_real(j, "error", in.error, in.state == PM_COUNTED);
+	put_real(j, "exclusive_error", ex.error, ex.state == PM_COUNTED);
 	put_number(j, "measured", count->measured);
+	put_number(j, "sampled", count->sampled);
 	put_number(j, "threads", count->threads);
 	put_real(j, "squares", count->squares, count->squares > 0);
 	put_marks(j, in.marks);
@@ -435,7 +438,7 @@ static void put_node(struct json *j, const struct pm_report *report,
 {
 	const struct pm_report_model *model = tree->model;
 	const struct pm_report_node *node = &tree->nodes[n];
-	bool visited = node->visits > 0;
+	bool visited = node->measured > 0;
 
 	next(j);
 	pm_out_text(j->out, "\n");
@@ -445,6 +448,7 @@ static void put_node(struct json *j, const struct pm_report *report,
 	put_string(j, "region", pm_report_name(tree, n));
 	put_number(j, "entered", node->entered);
 	put_number(j, "visits", node->visits);
+	put_number(j, "measured", node->measured);
 	put_known(j, "time_ticks", node->time_ticks, visited);
 	put_known(j, "exclusive_ticks", pm_less(node->time_ticks, node->children_ticks),
 		  visited);
@@ -453,8 +457,14 @@ static void put_node(struct json *j, const struct pm_report *report,
 	put_real(j, "exclusive_ns",
 		 pm_snapshot_ns(model->snapshot, pm_report_time(tree, n, true).value),
 		 visited);
+	put_real(j, "time_error_ns",
+		 pm_snapshot_ns(model->snapshot, pm_report_time(tree, n, false).error),
+		 visited);
+	put_real(j, "exclusive_error_ns",
+		 pm_snapshot_ns(model->snapshot, pm_report_time(tree, n, true).error),
+		 visited);
 	put_real(j, "mean_ticks", pm_report_mean(node), visited);
-	put_real(j, "stddev_ticks", pm_report_deviation(node), node->visits > 1);
+	put_real(j, "stddev_ticks", pm_report_deviation(node), node->measured > 1);
 	put_known(j, "min_ticks", node->time_min, visited);
 	put_known(j, "max_ticks", node->time_max, visited);
 	put_number(j, "off_cpu_ns", node->off_cpu_ns);

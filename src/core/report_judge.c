@@ -92,6 +92,7 @@ const char *pm_report_mark_name(uint32_t mark)
 		{PM_MARK_IMPLAUSIBLE, "implausible"},
 		{PM_MARK_ERRATUM, "erratum"},
 		{PM_MARK_MIGRATED, "migrated"},
+		{PM_MARK_SAMPLED, "sampled"},
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -179,6 +179,8 @@ struct pm_value pm_report_metric(const struct pm_report_tree *tree, uint32_t nod
 	struct pm_value v = pm_report_time(tree, node, exclusive);
 	double values[PM_METRIC_INPUTS], limit;
 
+	/* Of quotients it is not known. */
+	v.error = v.marks & PM_MARK_SAMPLED ? INFINITY : 0;
 	v.sum = 0;
 	for (uint32_t i = 0; i < m->metric->input_count; i++) {
 		const struct pm_report_event *event;

@@ -97,6 +97,7 @@ static int events_make(struct pm_report_model *model)
 	for (uint32_t t = 0; t < s->thread_count; t++) {
 		const struct pm_snapshot_thread *thread = &s->threads[t];
 
+		model->sampled |= (thread->record.flags & PERFMON_THREAD_STRIDE) != 0;
 		for (uint32_t c = 0; thread->plan && c < thread->plan->counter_count;
 		     c++) {
 			uint32_t e = model->event_of[thread->plan - s->plans][c];
@@ -180,7 +181,9 @@ static uint32_t node_marks(const struct pm_report_node *node)
 {
 	return (node->entered != node->visits ? PM_MARK_IN_FLIGHT : 0) |
 	       (node->torn ? PM_MARK_TORN : 0) |
-	       (node->mismatched_ends ? PM_MARK_MISMATCHED : 0);
+	       (node->mismatched_ends ? PM_MARK_MISMATCHED : 0) |
+	       (node->visits != node->measured ? PM_MARK_SAMPLED : 0) |
+	       (node->unmeasured ? PM_MARK_DROPPED : 0);
 }
 
 struct pm_value pm_report_time(const struct pm_report_tree *tree, uint32_t node,
@@ -192,7 +195,10 @@ struct pm_value pm_report_time(const struct pm_report_tree *tree, uint32_t node,
 	v.marks = node_marks(n);
 	v.sum = exclusive ? pm_less(n->time_ticks, n->children_ticks) : n->time_ticks;
 	v.value = (double)v.sum;
-	if (!n->visits)
+	v.error = sqrt(exclusive ? n->own_error : n->time_error);
+	if (v.error > 0)
+		v.marks |= PM_MARK_SAMPLED;
+	if (!n->measured)
 		v.state = PM_NOT_COUNTED;
 	return v;
 }
@@ -205,6 +211,7 @@ static struct pm_report_count count_less(const struct pm_report_count *a,
 
 	d.sum = pm_less(a->sum, b->sum);
 	d.lost_ns = pm_less(a->lost_ns, b->lost_ns);
+	d.error = a->error + b->error;
 	d.windows = pm_less(a->windows, b->windows);
 	d.time_ns = fmax(0, a->time_ns - b->time_ns);
 	d.on_cpu_ns = fmax(0, a->on_cpu_ns - b->on_cpu_ns);
@@ -233,6 +240,7 @@ struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node
 	v.sum = c.sum;
 	v.value = (double)c.sum;
 	v.threads = c.threads;
+	v.error = sqrt(c.error);
 	if (!c.threads) {
 		v.state = PM_NEVER_OPENED;
 		return v;
@@ -251,7 +259,10 @@ struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node
 	} else if (c.lost_ns && v.coverage > 0 && v.coverage < 1) {
 		v.marks |= PM_MARK_MULTIPLEXED;
 		v.value /= v.coverage;
+		v.error /= v.coverage;
 	}
+	if (v.error > 0)
+		v.marks |= PM_MARK_SAMPLED;
 	if (tree->model->subtract_bias && e->bias_known)
 		v.value = fmax(0, v.value - (double)e->bias * (double)c.windows);
 	if (c.threads < n->threads)
@@ -270,14 +281,14 @@ struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node
 
 double pm_report_mean(const struct pm_report_node *node)
 {
-	return node->visits ? (double)node->visit_ticks / (double)node->visits : -1;
+	return node->measured ? (double)node->visit_ticks / (double)node->measured : -1;
 }
 
 double pm_report_deviation(const struct pm_report_node *node)
 {
-	double n = (double)node->visits, sum = (double)node->visit_ticks, variance;
+	double n = (double)node->measured, sum = (double)node->visit_ticks, variance;
 
-	if (node->visits < 2)
+	if (node->measured < 2)
 		return -1;
 	variance = (node->time_squares - sum * sum / n) / (n - 1);
 	return isfinite(variance) && variance > 0 ? sqrt(variance) : 0;

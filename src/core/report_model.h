@@ -69,7 +69,9 @@ struct pm_report_metric {
 struct pm_report_count {
 	uint64_t sum;
 	uint64_t lost_ns;
-	uint64_t measured; /* visits */
+	uint64_t measured; /* visits that the sum stands for */
+	uint64_t sampled;  /* of these, measured themselves: with a stride not all */
+	double error;	   /* square of how far the sum may be off, at 99 % */
 	uint64_t windows;  /* measured visits, those of nodes below included */
 	uint64_t threads;  /* in which it was open */
 	double time_ns;	   /* of the measured visits in these threads */
@@ -84,8 +86,11 @@ struct pm_report_node {
 	uint32_t depth;
 	uint32_t first_child; /* in order of exclusive time; 0: none */
 	uint32_t next;	      /* sibling; 0: none */
-	uint64_t visits;
+	uint64_t
+		visits; /* ended; what follows is scaled to these where a stride was on */
 	uint64_t entered;
+	uint64_t measured;    /* of visits; visit_ticks and the squares are of these */
+	uint64_t unmeasured;  /* visits in threads that measured none of theirs */
 	uint64_t time_ticks;  /* inclusive; in a flat tree without recursion's repeats */
 	uint64_t visit_ticks; /* sum over visits, for the mean */
 	uint64_t children_ticks;
@@ -94,8 +99,9 @@ struct pm_report_node {
 	uint64_t off_cpu_ns, children_off_cpu_ns;
 	uint64_t fallback_reads, retries, migrations, mismatched_ends, dropped_counts,
 		defects, spilled;
-	uint64_t torn;	  /* nodes */
-	uint64_t threads; /* that have this path */
+	double time_error, own_error; /* squares, of inclusive and exclusive ticks */
+	uint64_t torn;		      /* nodes */
+	uint64_t threads;	      /* that have this path */
 	uint64_t thread_min_ticks, thread_max_ticks;
 	uint64_t histogram[PERFMON_PROFILE_BINS];
 };
@@ -108,6 +114,7 @@ struct pm_report_model {
 	uint32_t **event_of;		/* by plan and counter */
 	uint32_t *region_of;		/* by id: the lowest id with the same name */
 	struct pm_metrics *own_metrics; /* NULL: the caller's */
+	bool sampled;			/* a stride was on in some thread */
 	uint32_t issue_width;		/* instructions a cycle; 0: not known */
 	uint32_t metric_count;
 	struct pm_report_metric *metrics;
@@ -171,7 +178,8 @@ enum pm_state {
 #define PM_MARK_IMPLAUSIBLE 0x800u  /* ^ more than the machine can do */
 #define PM_MARK_ERRATUM	    0x1000u /* e */
 #define PM_MARK_MIGRATED    0x2000u /* m some visits ended on another CPU */
-#define PM_MARKS	    14
+#define PM_MARK_SAMPLED	    0x4000u /* +- of visits at random */
+#define PM_MARKS	    15
 
 struct pm_value {
 	enum pm_state state;
@@ -179,6 +187,8 @@ struct pm_value {
 	uint64_t sum;	  /* as counted */
 	double coverage;  /* 0 to 1 */
 	uint64_t threads; /* in which it was open */
+	double error; /* VALUE is no further off with a certainty of 99 %; INFINITY: it
+		       * cannot be told */
 	uint32_t marks;
 };
 
@@ -220,6 +230,11 @@ struct pm_report_count pm_report_sums(const struct pm_report_tree *tree, uint32_
 /* Of the time of one visit, in ticks; negative if there is none. */
 double pm_report_mean(const struct pm_report_node *node);
 double pm_report_deviation(const struct pm_report_node *node);
+
+/* By how much the total of ALL visits may be off, if MEASURED of them have this sum and
+ * these sums of squares and cubes. */
+double pm_report_error(double sum, double squares, double cubes, double measured,
+		       double all);
 
 /* Name of a node's region. */
 static inline const char *pm_report_name(const struct pm_report_tree *tree, uint32_t node)

@@ -134,28 +134,72 @@ static uint64_t weight_of(const struct pm_snapshot_thread *thread)
 	return thread->record.state == PERFMON_THREAD_FOLDED ? thread->record.folded : 1;
 }
 
+/* Visits of a node that have ended, and how many of these each measured one stands for.
+ * A node without a stride measures all. */
+struct share {
+	const struct perfmon_profile_stride *stride;
+	uint64_t measured, all;
+	double weight;
+};
+
+static struct share share_of(const struct pm_snapshot_thread *thread,
+			     const struct perfmon_profile_node *node)
+{
+	struct share share = {.stride = pm_snapshot_stride(thread, node), .weight = 1};
+
+	share.measured = share.all = pm_snapshot_visits(node);
+	if (share.stride)
+		share.all = pm_plus(share.all, share.stride->skipped);
+	if (share.measured && share.all > share.measured)
+		share.weight = (double)share.all / (double)share.measured;
+	return share;
+}
+
+static uint64_t scaled(uint64_t value, double weight)
+{
+	double product = (double)value * weight + 0.5;
+
+	if (weight <= 1)
+		return value;
+	return product < 18446744073709549568.0 ? (uint64_t)product : UINT64_MAX;
+}
+
+static double squared(double value)
+{
+	return value * value;
+}
+
 static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread *thread,
 		     const struct perfmon_profile_node *from)
 {
-	uint64_t visits = pm_snapshot_visits(from), threads = 1;
+	struct share share = share_of(thread, from);
+	uint64_t ticks = scaled(from->time_ticks, share.weight), threads = 1;
 
 	if (thread->record.state == PERFMON_THREAD_FOLDED) {
 		threads = from->threads;
 		widen(&to->thread_min_ticks, &to->thread_max_ticks,
-		      from->thread_min_ticks, from->thread_max_ticks);
+		      scaled(from->thread_min_ticks, share.weight),
+		      scaled(from->thread_max_ticks, share.weight));
 	} else {
-		widen(&to->thread_min_ticks, &to->thread_max_ticks, from->time_ticks,
-		      from->time_ticks);
+		widen(&to->thread_min_ticks, &to->thread_max_ticks, ticks, ticks);
 	}
 	add(&to->threads, threads);
-	add(&to->visits, visits);
+	add(&to->visits, share.all);
+	add(&to->measured, share.measured);
+	if (!share.measured)
+		add(&to->unmeasured, share.all);
+	else if (share.stride)
+		to->time_error += squared(
+			pm_report_error((double)from->time_ticks, from->time_squares,
+					share.stride->time_cubes, (double)share.measured,
+					(double)share.all));
 	add(&to->entered, from->entered);
-	add(&to->time_ticks, from->time_ticks);
+	add(&to->time_ticks, ticks);
 	add(&to->visit_ticks, from->time_ticks);
 	to->time_squares += from->time_squares;
-	if (visits)
+	if (share.measured)
 		widen(&to->time_min, &to->time_max, from->time_min, from->time_max);
-	add(&to->off_cpu_ns, from->off_cpu_ns);
+	add(&to->off_cpu_ns, scaled(from->off_cpu_ns, share.weight));
 	add(&to->fallback_reads, from->fallback_reads);
 	add(&to->retries, from->retries);
 	add(&to->migrations, from->migrations);
@@ -173,9 +217,10 @@ static void counts_add(const struct pm_report_model *model, struct pm_report_cou
 		       const struct perfmon_profile_node *from)
 {
 	const struct pm_snapshot *s = model->snapshot;
-	uint64_t visits = pm_snapshot_visits(from);
-	uint64_t measured = pm_less(visits, from->dropped_counts);
-	double time = pm_snapshot_ns(s, (double)from->time_ticks), ns;
+	struct share share = share_of(thread, from);
+	uint64_t sampled = pm_less(share.measured, from->dropped_counts);
+	uint64_t measured = scaled(sampled, share.weight);
+	double time = share.weight * pm_snapshot_ns(s, (double)from->time_ticks), ns;
 	uint64_t seen =
 		0; /* events of this thread, so that parts count their thread once */
 	const uint32_t *of;
@@ -184,9 +229,12 @@ static void counts_add(const struct pm_report_model *model, struct pm_report_cou
 		return;
 	of = model->event_of[thread->plan - s->plans];
 	/* The counts' time base is that of the visits that were counted. */
-	time = visits ? time * ((double)measured / (double)visits) : 0;
-	ns = visits ? (double)from->off_cpu_ns * ((double)measured / (double)visits) : 0;
-	ns = fmax(0, time - ns);
+	ns = (double)from->off_cpu_ns * share.weight;
+	if (share.measured) {
+		time *= (double)sampled / (double)share.measured;
+		ns *= (double)sampled / (double)share.measured;
+	}
+	ns = share.measured ? fmax(0, time - ns) : 0;
 	for (uint32_t c = 0; c < thread->plan->counter_count; c++) {
 		struct pm_report_count *count = &to[of[c]];
 		bool first = true;
@@ -202,13 +250,20 @@ static void counts_add(const struct pm_report_model *model, struct pm_report_cou
 						     ? from->threads
 						     : 1);
 			add(&count->measured, measured);
+			add(&count->sampled, sampled);
 			add(&count->windows, measured);
 			count->time_ns += time;
 			count->on_cpu_ns += ns;
 		}
-		add(&count->sum, from->count[c].sum);
-		add(&count->lost_ns, from->count[c].lost_ns);
-		count->running_ns += fmax(0, ns - (double)from->count[c].lost_ns);
+		add(&count->sum, scaled(from->count[c].sum, share.weight));
+		add(&count->lost_ns, scaled(from->count[c].lost_ns, share.weight));
+		count->running_ns +=
+			fmax(0, ns - (double)from->count[c].lost_ns * share.weight);
+		if (share.stride && sampled)
+			count->error += squared(pm_report_error(
+				(double)from->count[c].sum, from->count[c].squares,
+				share.stride->cubes[c], (double)sampled,
+				(double)measured));
 		count->squares += from->count[c].squares;
 	}
 }
@@ -243,6 +298,7 @@ static void count_add(struct pm_report_count *to, const struct pm_report_count *
 	add(&to->sum, from->sum);
 	add(&to->lost_ns, from->lost_ns);
 	add(&to->windows, from->windows);
+	to->error += from->error;
 	to->time_ns += from->time_ns;
 	to->on_cpu_ns += from->on_cpu_ns;
 	to->running_ns += from->running_ns;
@@ -260,6 +316,9 @@ static int children_sum(struct pm_report_tree *tree)
 		struct pm_report_node *node = &tree->nodes[n];
 		struct pm_report_node *parent = &tree->nodes[node->parent];
 
+		/* Complete: children have higher numbers. The draws are independent. */
+		node->own_error += node->time_error;
+		parent->own_error += node->time_error;
 		add(&parent->children_ticks, node->time_ticks);
 		add(&parent->children_off_cpu_ns, node->off_cpu_ns);
 		add(&tree->total_ticks, pm_less(node->time_ticks, node->children_ticks));
@@ -394,13 +453,17 @@ static void flat_add(struct pm_report_node *to, const struct pm_report_node *fro
 	if (!nested) {
 		add(&to->time_ticks, from->time_ticks);
 		add(&to->off_cpu_ns, from->off_cpu_ns);
+		to->time_error += from->time_error;
 	}
+	to->own_error += from->own_error;
 	add(&to->visit_ticks, from->visit_ticks);
 	/* Exclusive, until the sums are complete. */
 	add(&to->children_ticks, pm_less(from->time_ticks, from->children_ticks));
 	add(&to->children_off_cpu_ns,
 	    pm_less(from->off_cpu_ns, from->children_off_cpu_ns));
 	add(&to->visits, from->visits);
+	add(&to->measured, from->measured);
+	add(&to->unmeasured, from->unmeasured);
 	add(&to->entered, from->entered);
 	to->time_squares += from->time_squares;
 	widen(&to->time_min, &to->time_max, from->time_min, from->time_max);
@@ -427,12 +490,14 @@ static void flat_count_add(struct pm_report_count *to, struct pm_report_count *o
 	if (!nested)
 		count_add(to, from);
 	add(&to->measured, from->measured);
+	add(&to->sampled, from->sampled);
 	to->squares += from->squares;
 	if (from->threads > to->threads)
 		to->threads = from->threads;
 	add(&own->sum, pm_less(from->sum, children->sum));
 	add(&own->lost_ns, pm_less(from->lost_ns, children->lost_ns));
 	add(&own->windows, pm_less(from->windows, children->windows));
+	own->error += from->error + children->error;
 	own->time_ns += fmax(0, from->time_ns - children->time_ns);
 	own->on_cpu_ns += fmax(0, from->on_cpu_ns - children->on_cpu_ns);
 	own->running_ns += fmax(0, from->running_ns - children->running_ns);
@@ -478,6 +543,7 @@ int pm_report_tree_flatten(struct pm_report_tree *flat, const struct pm_report_t
 			o->sum = pm_less(c->sum, o->sum);
 			o->lost_ns = pm_less(c->lost_ns, o->lost_ns);
 			o->windows = pm_less(c->windows, o->windows);
+			o->error = fmax(0, o->error - c->error);
 			o->time_ns = fmax(0, c->time_ns - o->time_ns);
 			o->on_cpu_ns = fmax(0, c->on_cpu_ns - o->on_cpu_ns);
 			o->running_ns = fmax(0, c->running_ns - o->running_ns);

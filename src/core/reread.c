@@ -198,6 +198,8 @@ void pm_region_end_moved(struct pm_thread_block *block, struct pm_frame *frame)
 	/* Without counters a frame has no epoch. */
 	bool same_plan = !block->counters || PM_EPOCH_GENERATION(frame->epoch) ==
 						     PM_EPOCH_GENERATION(block->epoch);
+	struct perfmon_profile_stride *stride =
+		pm_region_general.stride ? pm_node_stride(node, block->counters) : NULL;
 	uint64_t ticks, wall_ns, enabled_ns, sequence;
 	uint32_t i;
 
@@ -216,6 +218,8 @@ void pm_region_end_moved(struct pm_thread_block *block, struct pm_frame *frame)
 
 	sequence = pm_node_open(node);
 	pm_node_add_time(node, ticks);
+	if (stride)
+		pm_stride_add_time(stride, ticks);
 	PM_ADD(node->off_cpu_ns, wall_ns - enabled_ns);
 	if (end.moved)
 		PM_ADD(node->retries, 1);
@@ -239,6 +243,8 @@ void pm_region_end_moved(struct pm_thread_block *block, struct pm_frame *frame)
 			continue;
 		}
 		PM_ADD(count->sum, (uint64_t)difference);
+		if (stride)
+			pm_stride_add_count(node, stride, i, difference);
 		if (end.lost_ns[i] > begin.lost_ns[i])
 			PM_ADD(count->lost_ns, end.lost_ns[i] - begin.lost_ns[i]);
 	}
@@ -282,7 +288,8 @@ void pm_region_measure_bias(void)
 	union {
 		struct perfmon_profile_node node;
 		char room[sizeof(struct perfmon_profile_node) +
-			  MOST * sizeof(struct perfmon_profile_count)];
+			  MOST * (sizeof(struct perfmon_profile_count) + sizeof(double)) +
+			  sizeof(struct perfmon_profile_stride)];
 	} scratch;
 	uint64_t key = PM_PATH_KEY(1) + empty.key;
 	struct pm_slot *slot = &block->slots[key >> block->slot_shift];
@@ -292,6 +299,8 @@ void pm_region_measure_bias(void)
 		return;
 	memset(&scratch, 0, sizeof(scratch));
 	scratch.node.time_min = UINT64_MAX;
+	if (pm_region_general.stride)
+		pm_node_stride(&scratch.node, block->counters)->stride = 1;
 	for (i = 0; i < block->counters; i++)
 		least[i] = UINT64_MAX;
 	slot->node = &scratch.node;

@@ -100,6 +100,9 @@ static int take_nodes(struct pm_walk *walk, struct pm_snapshot_thread *thread,
 	}
 	thread->node_size = sizeof(struct perfmon_profile_node) +
 			    counters * sizeof(struct perfmon_profile_count);
+	if (record->flags & PERFMON_THREAD_STRIDE)
+		thread->node_size += sizeof(struct perfmon_profile_stride) +
+				     counters * sizeof(double);
 	while (count < record->node_count) {
 		struct perfmon_profile_nodes nodes;
 		uint64_t size;

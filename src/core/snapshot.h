@@ -93,6 +93,16 @@ void pm_snapshot_set_writer(struct pm_snapshot *snapshot, enum pm_snapshot_write
 __attribute__((format(printf, 2, 3))) void pm_snapshot_problem(struct pm_snapshot *snapshot,
 							       const char *format, ...);
 
+/* What NODE of THREAD has besides where a stride is on, or NULL. */
+static inline const struct perfmon_profile_stride *
+pm_snapshot_stride(const struct pm_snapshot_thread *thread,
+		   const struct perfmon_profile_node *node)
+{
+	if (!(thread->record.flags & PERFMON_THREAD_STRIDE))
+		return NULL;
+	return (const void *)&node->count[thread->record.counters];
+}
+
 /* Visits that have ended with all their values. */
 static inline uint64_t pm_snapshot_visits(const struct perfmon_profile_node *node)
 {

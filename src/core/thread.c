@@ -172,6 +172,7 @@ static int make_record(struct pm_thread *thread)
 	PM_PUT(record->end_ticks, 0);
 	PM_PUT(record->generation, 1);
 	PM_PUT(record->counters, counters);
+	PM_PUT(record->flags, pm_thread_flags());
 	if (!pm_thread_add_path(thread, 0, 0, 0, 0)) {
 		pm_fold_recycle(record);
 		return -ENOMEM;

@@ -52,8 +52,8 @@ INLINE struct pm_slot *probe(const struct pm_thread_block *block, struct pm_slot
 	return NULL;
 }
 
-/* BEGIN with COUNTERS counters, a constant in each instance but the general one's. */
-INLINE void begin(struct perfmon_region *region, uint32_t counters, int general)
+/* BEGIN with COUNTERS counters, a constant in each instance but the general ones'. */
+INLINE void begin(struct perfmon_region *region, uint32_t counters, int general, int strided)
 {
 	struct pm_thread_block *block = pm_thread_block;
 	struct pm_frame *frame = block->gate;
@@ -100,6 +100,9 @@ INLINE void begin(struct perfmon_region *region, uint32_t counters, int general)
 	frame->path_key = path_key;
 	if (counters)
 		frame->epoch = block->epoch;
+	/* A handler's visit may have come before this one and drawn already. */
+	if (strided && !pm_node_stride(node, counters)->gap)
+		pm_stride_draw(pm_node_stride(node, counters));
 	if (general && pm_region_general.fence)
 		perfmon_arch_fence();
 	UNROLL
@@ -113,7 +116,7 @@ INLINE void begin(struct perfmon_region *region, uint32_t counters, int general)
 	block->gate = pm_frame_at(frame, size, 1);
 }
 
-INLINE void end(struct perfmon_region *region, uint32_t counters, int general)
+INLINE void end(struct perfmon_region *region, uint32_t counters, int general, int strided)
 {
 	struct pm_thread_block *block = pm_thread_block;
 	struct pm_frame *frame = block->gate;
@@ -166,6 +169,13 @@ INLINE void end(struct perfmon_region *region, uint32_t counters, int general)
 	UNROLL
 	for (i = 0; i < counters; i++)
 		PM_ADD(node->count[i].sum, (uint64_t)difference[i]);
+	if (strided) {
+		struct perfmon_profile_stride *stride = pm_node_stride(node, counters);
+
+		pm_stride_add_time(stride, ticks);
+		for (i = 0; i < counters; i++)
+			pm_stride_add_count(node, stride, i, difference[i]);
+	}
 	pm_node_close(node, sequence);
 	SIGNAL_FENCE();
 	block->gate = frame;
@@ -180,34 +190,115 @@ moved_matched:
 	pm_region_end_moved(block, frame);
 }
 
-/* The specialised forms: name, number of counters, general. */
-#define FORMS(X)                                                                           \
-	X(plain_0, 0, 0)                                                                   \
-	X(plain_1, 1, 0)                                                                   \
-	X(plain_2, 2, 0)                                                                   \
-	X(plain_3, 3, 0)                                                                   \
-	X(plain_4, 4, 0)                                                                   \
-	X(plain_5, 5, 0)                                                                   \
-	X(plain_6, 6, 0)                                                                   \
-	X(general, ANY, 1)
+/*
+ * With strides most visits are passed over, by these: nothing but the visit's place in the
+ * tree is kept. Whatever else it is goes on as if it came here first. A function of its
+ * own, so that the few instructions do not pay for the registers of the other.
+ */
+static void begin_measured(struct perfmon_region *region);
+static void end_measured(struct perfmon_region *region);
 
-#define DEFINE(name, counters, is_general)                                                 \
+static void begin_strided(struct perfmon_region *region)
+{
+	struct pm_thread_block *block = pm_thread_block;
+	struct pm_frame *frame = block->gate;
+	struct perfmon_profile_stride *stride;
+	struct perfmon_profile_node *node;
+	uint64_t region_key, key;
+	struct pm_slot *slot;
+
+	if (unlikely(!frame)) {
+		pm_region_begin_closed(region);
+		return;
+	}
+	block->gate = NULL;
+	SIGNAL_FENCE();
+	if (unlikely(block->arm_generation != PM_GET(pm_region_general.generation)))
+		goto measured;
+	region_key = PM_GET(region->key);
+	key = pm_frame_at(frame, block->frame_size, -1)->path_key + region_key;
+	slot = block->slots + (key >> block->slot_shift);
+	if (unlikely(slot->key != key)) {
+		slot = probe(block, slot, key);
+		if (!slot)
+			goto measured;
+	}
+	node = slot->node;
+	stride = pm_node_stride(node, block->counters);
+	if (unlikely(!stride->gap))
+		goto measured;
+	PM_ADD(stride->gap, UINT64_C(-1));
+	PM_ADD(node->entered, 1);
+	frame->node = node;
+	frame->region_key = region_key;
+	frame->cpu = PM_FRAME_SKIPPED;
+	frame->path_key = slot->path_key;
+	/* Frames below may have to be frozen, and the search ends at another epoch. */
+	frame->epoch = block->epoch;
+	SIGNAL_FENCE();
+	block->gate = pm_frame_at(frame, block->frame_size, 1);
+	return;
+measured:
+	block->gate = frame;
+	SIGNAL_FENCE();
+	begin_measured(region);
+}
+
+static void end_strided(struct perfmon_region *region)
+{
+	struct pm_thread_block *block = pm_thread_block;
+	struct pm_frame *gate = block->gate, *frame;
+
+	if (unlikely(!gate)) {
+		pm_region_end_closed(region);
+		return;
+	}
+	frame = pm_frame_at(gate, block->frame_size, -1);
+	if (unlikely(frame->cpu != PM_FRAME_SKIPPED ||
+		     frame->region_key != PM_GET(region->key) ||
+		     block->arm_generation != PM_GET(pm_region_general.generation))) {
+		end_measured(region);
+		return;
+	}
+	block->gate = NULL;
+	SIGNAL_FENCE();
+	PM_ADD(pm_node_stride(frame->node, block->counters)->skipped, 1);
+	SIGNAL_FENCE();
+	block->gate = frame;
+}
+
+/* The specialised forms: name, number of counters, general, strided. */
+#define FORMS(X)                                                                           \
+	X(plain_0, 0, 0, 0)                                                                \
+	X(plain_1, 1, 0, 0)                                                                \
+	X(plain_2, 2, 0, 0)                                                                \
+	X(plain_3, 3, 0, 0)                                                                \
+	X(plain_4, 4, 0, 0)                                                                \
+	X(plain_5, 5, 0, 0)                                                                \
+	X(plain_6, 6, 0, 0)                                                                \
+	X(general, ANY, 1, 0)                                                              \
+	X(measured, ANY, 1, 1)
+
+#define DEFINE(name, counters, is_general, is_strided)                                     \
 	static void begin_##name(struct perfmon_region *region)                            \
 	{                                                                                  \
-		begin(region, counters, is_general);                                       \
+		begin(region, counters, is_general, is_strided);                                       \
 	}                                                                                  \
 	static void end_##name(struct perfmon_region *region)                              \
 	{                                                                                  \
-		end(region, counters, is_general);                                         \
+		end(region, counters, is_general, is_strided);                                         \
 	}
 FORMS(DEFINE)
 
-#define ROW(name, counters, is_general) {begin_##name, end_##name},
+#define ROW(name, counters, is_general, is_strided) {begin_##name, end_##name},
 static const struct pm_region_calls forms[] = {FORMS(ROW)};
+static const struct pm_region_calls strided = {begin_strided, end_strided};
 
-struct pm_region_calls pm_region_calls_for(uint32_t counters, int plain)
+struct pm_region_calls pm_region_calls_for(uint32_t counters, int plain, int stride)
 {
-	uint32_t last = sizeof(forms) / sizeof(forms[0]) - 1;
+	uint32_t general = sizeof(forms) / sizeof(forms[0]) - 2;
 
-	return forms[plain && counters < last ? counters : last];
+	if (stride)
+		return strided;
+	return forms[plain && counters < general ? counters : general];
 }

@@ -14,13 +14,15 @@ struct pm_region_calls {
 /*
  * The calls for COUNTERS counters. With PLAIN they are specialised for the number and
  * assume the CPU's timestamp counter, no fence and threads that armed at the first
- * opportunity; otherwise one form serves every number and setting.
+ * opportunity; otherwise one form serves every number and setting, and another all
+ * where only some visits are measured (STRIDE).
  */
-struct pm_region_calls pm_region_calls_for(uint32_t counters, int plain);
+struct pm_region_calls pm_region_calls_for(uint32_t counters, int plain, int stride);
 
 /* Settings of the general form, written before the calls are published. */
 struct pm_region_general {
 	int fence;	     /* complete earlier instructions before each read */
+	int stride;	     /* nodes have strides: once it is set it stays */
 	int monotonic;	     /* take the time from CLOCK_MONOTONIC */
 	uint64_t generation; /* of arming: frames of an older one are stale */
 };

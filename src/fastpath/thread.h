@@ -71,7 +71,7 @@ struct pm_frame {
 	struct perfmon_profile_node *node;
 	uint64_t region_key;
 	uint64_t start; /* ticks */
-	uint64_t cpu;
+	uint64_t cpu; /* PM_FRAME_SKIPPED: the visit is not measured */
 	uint64_t path_key;
 	uint64_t epoch;		  /* the block's epoch at BEGIN */
 	uint64_t enabled_base_ns; /* frozen: of the first view */
@@ -80,6 +80,9 @@ struct pm_frame {
 	uint32_t unknown; /* frozen: bit i set, counter i could not be read at BEGIN */
 	struct pm_frame_counter counter[];
 };
+
+/* No CPU: of a visit that a stride passes over. */
+#define PM_FRAME_SKIPPED UINT64_MAX
 
 /* The first epoch of a plan's generation, and the generation of an epoch. */
 #define PM_EPOCH(generation)	   ((uint64_t)(generation) << 48)
@@ -127,6 +130,13 @@ static inline struct pm_frame *pm_frame_at(struct pm_frame *frame, size_t frame_
 static inline size_t pm_frame_size(uint32_t counters)
 {
 	return sizeof(struct pm_frame) + counters * sizeof(struct pm_frame_counter);
+}
+
+/* What stands behind the counts of NODE where a stride is on. */
+static inline struct perfmon_profile_stride *
+pm_node_stride(const struct perfmon_profile_node *node, uint32_t counters)
+{
+	return (struct perfmon_profile_stride *)(uintptr_t)&node->count[counters];
 }
 
 /* --- the writer's side of a node -----------------------------------------------------
@@ -225,6 +235,43 @@ pm_node_add_time(struct perfmon_profile_node *node, uint64_t ticks)
 		PM_PUT(*bin, filled);
 	else
 		PM_ADD(node->spilled, 1);
+}
+
+/*
+ * Strides. A node's visits are taken in runs of `stride`; of each run one is measured, at
+ * a place that is drawn anew (xorshift64). So nothing in the program can be in step with
+ * it, and of any number of visits the right share is measured.
+ */
+static inline void pm_stride_draw(struct perfmon_profile_stride *s)
+{
+	uint64_t x = s->random, stride = s->stride, place;
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	/* The high half of a product with a 32-bit number: below stride. */
+	place = (x >> 32) * stride >> 32;
+	PM_PUT(s->random, x);
+	PM_PUT(s->gap, s->left + place);
+	PM_PUT(s->left, stride - 1 - place);
+}
+
+static inline void pm_stride_add_time(struct perfmon_profile_stride *s, uint64_t ticks)
+{
+	double real = (double)(int64_t)ticks;
+
+	PM_ADD(s->time_cubes, real * real * real);
+}
+
+/* The square and cube of what counter I counted in one visit. */
+static inline void pm_stride_add_count(struct perfmon_profile_node *node,
+				       struct perfmon_profile_stride *s, uint32_t i,
+				       int64_t difference)
+{
+	double real = (double)difference;
+
+	PM_ADD(node->count[i].squares, real * real);
+	PM_ADD(s->cubes[i], real * real * real);
 }
 
 #endif

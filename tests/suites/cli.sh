@@ -174,6 +174,10 @@ try "run quotes a bad metric with its place" both 2 err "at character 9 of 'x = 
 	"$perfmon" run -m 'x = 1 + )' "$program"
 loses() { both 0 err "'x = 1 + )': went on" env PERFMON_METRICS='x = 1 + )' "$program" && says err inner; }
 try "a bad metric loses nothing" loses
+visits() { status 0 "$perfmon" run -e none -s "$1" -f csv -r stdout "$program" && says out ",outer;inner,inner,1,1,"; }
+try "run measures some visits only" visits 10
+try "run measures some visits of a region only" visits inner=10
+try "run quotes a bad stride" both 2 err '"x=0"' "$perfmon" run -s x=0 "$program"
 
 ranks() {
 	for rank in 0 1; do
