@@ -433,6 +433,7 @@ static void cpu_flow(void)
 /* What regions do with failures: tests/test_region_less.c. */
 static void region_flow(void)
 {
+	char profile[96];
 	int status;
 	pid_t child = fork();
 
@@ -449,6 +450,9 @@ static void region_flow(void)
 	}
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	disarm();
+	/* Each program has a file of its own. */
+	snprintf(profile, sizeof(profile), "%s.%d", log_path, child);
+	unlink(profile);
 	cr_assert(WIFEXITED(status) && !WEXITSTATUS(status), "%s: %d", where, status);
 }
 
