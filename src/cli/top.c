@@ -99,10 +99,11 @@ static int list(void)
 
 /* --- lines and tables ------------------------------------------------------------- */
 
-int top_wait(const struct top_watch *watch, bool keys, uint64_t deadline_ns)
+enum top_wake top_wait(const struct top_watch *watch, int stop_fd, uint64_t deadline_ns)
 {
-	struct pollfd fds[2] = {
-		{.fd = keys ? STDIN_FILENO : -1, .events = POLLIN},
+	struct pollfd fds[3] = {
+		{.fd = stop_fd < 0 ? -1 : STDIN_FILENO, .events = POLLIN},
+		{.fd = stop_fd, .events = POLLIN},
 		{.fd = watch->alive ? watch->pidfd : -1, .events = POLLIN},
 	};
 	uint64_t now = 0;
@@ -116,10 +117,12 @@ int top_wait(const struct top_watch *watch, bool keys, uint64_t deadline_ns)
 
 		timeout = left > 3600000 ? 3600000 : (int)left;
 	}
-	n = pm_kernel_poll_many(fds, 2, timeout);
+	n = pm_kernel_poll_many(fds, 3, timeout);
+	if (n > 0 && fds[1].revents)
+		return TOP_STOP;
 	if (n > 0 && fds[0].revents)
 		return TOP_KEY;
-	if (n > 0 && fds[1].revents)
+	if (n > 0 && fds[2].revents)
 		return TOP_END;
 	pm_kernel_clock_ns(CLOCK_MONOTONIC, &now);
 	return deadline_ns && now >= deadline_ns ? TOP_TIME_IS_UP : TOP_NOTHING;
@@ -161,7 +164,7 @@ static int print_tables(struct top_watch *watch, const struct top_options *optio
 	pm_kernel_clock_ns(CLOCK_MONOTONIC, &next_ns);
 	while (!status && watch->alive && (!count || printed < count)) {
 		next_ns += (uint64_t)(options->delay * 1e9);
-		while (top_wait(watch, false, next_ns) == TOP_NOTHING)
+		while (top_wait(watch, -1, next_ns) == TOP_NOTHING)
 			;
 		if (top_watch_look(watch, false, &diag))
 			goto failed;

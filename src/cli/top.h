@@ -100,11 +100,11 @@ int top_watch_look(struct top_watch *watch, bool join, struct pm_diag *diag);
 int top_watch_threads(struct top_watch *watch, struct pm_diag *diag);
 void top_watch_close(struct top_watch *watch);
 
-enum top_wake { TOP_NOTHING, TOP_KEY, TOP_END, TOP_TIME_IS_UP };
+enum top_wake { TOP_NOTHING, TOP_KEY, TOP_STOP, TOP_END, TOP_TIME_IS_UP };
 
-/* Waits until there is a key (if KEYS are of interest), the process has ended,
- * CLOCK_MONOTONIC is DEADLINE_NS (0: never), or a signal has come. */
-int top_wait(const struct top_watch *watch, bool keys, uint64_t deadline_ns);
+/* Waits until there is a key or STOP_FD can be read (-1: neither is of interest), the
+ * process has ended, CLOCK_MONOTONIC is DEADLINE_NS (0: never), or a signal has come. */
+enum top_wake top_wait(const struct top_watch *watch, int stop_fd, uint64_t deadline_ns);
 
 /* --- as a table ------------------------------------------------------------------- */
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,6 +34,7 @@ struct screen {
 	char problem[700]; /* what went wrong at the last look; "" if nothing did */
 	uint64_t shown;	   /* tables */
 	uint64_t next_ns;  /* when the next look is due */
+	int stop_fd;	   /* of SIGTSTP */
 };
 
 /* --- the terminal as it was ------------------------------------------------------- */
@@ -83,7 +85,8 @@ static void catch_signals(void)
 		switch (number) {
 		case SIGKILL:
 		case SIGSTOP:
-		/* These do not end a program; ncurses takes SIGTSTP and SIGWINCH. */
+		/* These do not end a program; SIGTSTP is waited for, ncurses takes
+		 * SIGWINCH. */
 		case SIGCHLD:
 		case SIGCONT:
 		case SIGTSTP:
@@ -100,6 +103,39 @@ static void catch_signals(void)
 		if (old.sa_handler != SIG_IGN)
 			sigaction(number, &action, NULL);
 	}
+}
+
+/* ncurses ignores SIGTSTP while it draws: it is blocked, and taken when there is time for
+ * it. A descriptor, or -1. */
+static int stops_wait(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTSTP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Stops, with the terminal as it was, until somebody lets it go on. */
+static void stop(int stop_fd)
+{
+	struct sigaction action = {.sa_handler = SIG_DFL}, old;
+	struct signalfd_siginfo info;
+	sigset_t set;
+
+	if (read(stop_fd, &info, sizeof(info)) != sizeof(info))
+		return;
+	endwin();
+	sigaction(SIGTSTP, &action, &old);
+	raise(SIGTSTP);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	/* It stood here. */
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	sigaction(SIGTSTP, &old, NULL);
+	refresh();
 }
 
 static SCREEN *screen_begin(void)
@@ -550,16 +586,18 @@ static void run(struct screen *screen)
 	screen->shown = 1;
 	for (;;) {
 		bool looks = screen->watch->alive && !screen->paused;
+		enum top_wake wake;
 
 		draw(screen);
-		switch (top_wait(screen->watch, true, looks ? screen->next_ns : 0)) {
-		case TOP_NOTHING:
-		case TOP_KEY:
-			/* Also after a signal: it may have been of another size. */
-			if (!take_keys(screen))
-				return;
-			break;
-		case TOP_TIME_IS_UP:
+		wake = top_wait(screen->watch, screen->stop_fd,
+				looks ? screen->next_ns : 0);
+		if (wake == TOP_STOP)
+			stop(screen->stop_fd);
+		/* Whatever it was: after a stop or another size, too, ncurses has
+		 * something to do that it does when it is asked for a key. */
+		if (!take_keys(screen))
+			return;
+		if (wake == TOP_TIME_IS_UP) {
 			screen->next_ns += delay_ns;
 			/* What was missed while it was held or stopped is not made up
 			 * for. */
@@ -567,11 +605,9 @@ static void run(struct screen *screen)
 				screen->next_ns = now_ns() + delay_ns;
 			if (count && screen->shown >= count)
 				return;
-			look_again(screen);
-			break;
-		case TOP_END:
-			look_again(screen);
 		}
+		if (wake == TOP_TIME_IS_UP || wake == TOP_END)
+			look_again(screen);
 	}
 }
 
@@ -598,9 +634,16 @@ int top_screen_run(struct top_watch *watch, struct top_options *options)
 		top_table_free(&screen.table);
 		return CLI_FAILED;
 	}
-	run(&screen);
+	screen.stop_fd = stops_wait();
+	err = errno;
+	if (screen.stop_fd >= 0)
+		run(&screen);
 	endwin();
 	delscreen(terminal);
+	if (screen.stop_fd < 0)
+		cli_complain("top", "signalfd: %s", strerror(err));
+	else
+		close(screen.stop_fd);
 	top_table_free(&screen.table);
-	return 0;
+	return screen.stop_fd < 0 ? CLI_FAILED : 0;
 }

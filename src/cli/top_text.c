@@ -20,7 +20,7 @@ void top_text_head(const struct top_watch *watch, char *buffer, size_t size)
 	if (look->threads_ended)
 		snprintf(ended, sizeof(ended), ", %u ended", look->threads_ended);
 	if (look->seconds <= 0)
-		snprintf(since, sizeof(since), "when it ended is not known");
+		snprintf(since, sizeof(since), "how long is not known");
 	else
 		snprintf(since, sizeof(since), "%s %.3f s",
 			 look->whole ? "since it began," : "the last", look->seconds);
@@ -31,12 +31,14 @@ void top_text_head(const struct top_watch *watch, char *buffer, size_t size)
 void top_text_problem(const struct top_watch *watch, char *buffer, size_t size)
 {
 	const struct pm_snapshot *s = watch->look->snapshot;
+	const char *end = "the process has ended: these are its last values";
 	struct pm_out out = {0};
 
+	if (s->writer == PM_WRITER_UNKNOWN)
+		end = "whether the process still runs cannot be seen from here";
 	if (s->partial)
 		pm_out_plain(&out, s->problem, 0);
-	snprintf(buffer, size, "%s%s%.*s",
-		 watch->alive ? "" : "the process has ended: these are its last values",
+	snprintf(buffer, size, "%s%s%.*s", watch->alive ? "" : end,
 		 !watch->alive && s->partial ? "; " : "", (int)out.used, out.buffer);
 }
 

@@ -40,23 +40,28 @@ int top_watch_open(struct top_watch *watch, pid_t pid, const char *path,
 	return 0;
 }
 
-/* The moments that the profile's header has may be close together: the longer the time
- * between them, the better the rate is known. */
-static void measure_ticks(struct top_watch *watch, struct pm_snapshot *snapshot)
+/* What is known only because it is watched: how long a tick is, and when it ended. */
+static void clock_improve(struct top_watch *watch, struct pm_snapshot *snapshot)
 {
 	const struct perfmon_profile_header *header = &snapshot->header;
+	bool by_ns = header->clock == PERFMON_CLOCK_MONOTONIC;
 	uint64_t ticks, ns;
 
-	if (header->clock != PERFMON_CLOCK_TIMESTAMP || header->ticks_hz)
+	if (!watch->lived || (!by_ns && pm_clock.monotonic))
 		return;
-	if (watch->alive && !pm_clock.monotonic) {
-		pm_clock_both(&ticks, &ns);
-		if (ticks > header->begin_ticks && ns > header->begin_ns)
-			watch->tick_ns = (double)(ns - header->begin_ns) /
-					 (double)(ticks - header->begin_ticks);
-	}
+	pm_clock_both(&ticks, &ns);
+	/* It was there at the last look, and nobody noted when it was not any more. */
+	if (snapshot->writer == PM_WRITER_GONE)
+		snapshot->taken_ticks = by_ns ? ns : ticks;
+	if (by_ns || header->ticks_hz)
+		return;
+	/* The moments that its header has may be close together: the longer the time
+	 * between two, the better the rate is known. */
+	if (watch->alive && ticks > header->begin_ticks && ns > header->begin_ns)
+		watch->tick_ns = (double)(ns - header->begin_ns) /
+				 (double)(ticks - header->begin_ticks);
 	/* One that ended well has measured it up to its end. */
-	if (watch->tick_ns > 0 && header->state == PERFMON_STATE_RUNNING)
+	if (watch->tick_ns > 0 && snapshot->writer != PM_WRITER_ENDED)
 		snapshot->tick_ns = watch->tick_ns;
 }
 
@@ -86,7 +91,7 @@ int top_watch_look(struct top_watch *watch, bool join, struct pm_diag *diag)
 	err = pm_profile_file_snapshot(watch->file, &snapshot, diag);
 	if (err)
 		return err;
-	measure_ticks(watch, snapshot);
+	clock_improve(watch, snapshot);
 	err = top_look_make(&look, snapshot, join ? watch->before : watch->look);
 	if (!err && watch->threads) {
 		err = top_look_threads(look, join ? watch->before : watch->look);
@@ -96,7 +101,7 @@ int top_watch_look(struct top_watch *watch, bool join, struct pm_diag *diag)
 	if (err)
 		return no_memory(watch, diag);
 	/* When one ended that did not end its profile, only who was there knows. */
-	if (!watch->lived && look->snapshot->header.state == PERFMON_STATE_RUNNING)
+	if (!watch->lived && look->snapshot->writer != PM_WRITER_ENDED)
 		look->seconds = 0;
 	if (!join) {
 		top_look_free(watch->before);

@@ -85,9 +85,16 @@ static void give_up(void)
 	waitpid(child, NULL, 0);
 }
 
+static bool modes_are_as_before(void);
+
 static void fail(const char *what, const char *text)
 {
-	fprintf(stderr, "terminal: %s '%s'; the screen:\n", what, text);
+	fprintf(stderr,
+		"terminal: %s '%s'; modes %s, %s screen, cursor %s, keypad %s; the "
+		"screen:\n",
+		what, text, modes_are_as_before() ? "as before" : "changed",
+		other_screen ? "other" : "first", cursor_hidden ? "hidden" : "shown",
+		keypad ? "on" : "off");
 	show(stderr);
 	give_up();
 	exit(1);

@@ -207,7 +207,7 @@ ended_while() { # COMMAND...: what ends it while it is watched
 	wait "$watcher" || return 1
 	cat "$here/out" "$here/err"
 	grep -q "the process has ended: these are its last values" "$here/err" &&
-		is 9 "$(sum visits all outer)"
+		is 9 "$(sum visits all outer)" && consistent
 }
 by_kill() { kill -s KILL "$work_job"; }
 by_exit() { echo exit >&7; }
@@ -223,6 +223,13 @@ work_begin PERFMON_PROFILE="$here/profile"
 tell "visits 4" "begin open"
 work_end
 try "of a file of one that was killed there are values, and no rates" killed_file
+out_of_sight() { # of another boot
+	LC_ALL=C sed "s/$(cat /proc/sys/kernel/random/boot_id)/00000000-0000-0000-0000-000000000000/" \
+		"$here/profile" >"$here/elsewhere"
+	top 0 "$here/elsewhere" && is 5 "$(cell visits all outer)" &&
+		is - "$(cell visits_per_s all outer)" && grep -q "cannot be seen" "$here/err"
+}
+try "of a file of another machine it does not say that it has ended" out_of_sight
 for way in by_kill by_exit by_exec; do
 	work_begin
 	try "sees the end, ${way/_/ }, and all that was before" ended_while "$way"
