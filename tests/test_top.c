@@ -407,6 +407,26 @@ Test(top, estimates_are_by_the_coverage_since_the_last_look)
 	builder_end(&b);
 }
 
+/* With a stride, between two looks visits may have ended of which none was measured. */
+Test(top, a_mean_is_of_measured_visits)
+{
+	struct profile_builder b;
+	struct top_options by_mean = {.delay = 1, .sort = "mean"};
+	struct top_look *l;
+	struct pm_report_node *node;
+
+	builder_begin(&b, 1 << 16);
+	builder_region(&b, "work");
+	worker(&b, 20, 1, 1, 5, PERFMON_THREAD_LIVE);
+	l = look(&b, 1, NULL);
+	expect_cell(l, &by_mean, "work", "mean", "1.000 us", "");
+	node = &l->groups[0].change.nodes[node_at(&l->groups[0].change, "work")];
+	node->measured = 0;
+	expect_cell(l, &by_mean, "work", "mean", "-", "");
+	top_look_free(l);
+	builder_end(&b);
+}
+
 Test(top, events_may_change_between_two_looks)
 {
 	struct profile_builder b;

@@ -60,7 +60,8 @@ struct pm_value top_table_value(const struct top_table *table, const struct top_
 		return per_second(value, seconds);
 	case TOP_MEAN:
 		value = number(pm_snapshot_ns(s, pm_report_mean(node)));
-		if (!node->visits)
+		/* Visits may have ended of which none was measured. */
+		if (value.value < 0)
 			value.state = PM_NOT_COUNTED;
 		return value;
 	case TOP_EVENT:
