@@ -36,6 +36,7 @@ static const char help[] =
 	"                        or package of one profile, too, on the machine that "
 	"wrote "
 	"it\n"
+	"  -m, --metrics TEXT    more columns: 'NAME = FORMULA; ...', @FILE, none\n"
 	"  -b, --subtract-bias   counts less what an empty region counts\n"
 	"  -o, --output FILE     to this file; - is standard output, the default\n"
 	"  -h, --help            this text\n\n"
@@ -48,6 +49,7 @@ static const struct option options[] = {
 	{"html", no_argument, NULL, 'H'},
 	{"per-thread", no_argument, NULL, 't'},
 	{"level", required_argument, NULL, 'l'},
+	{"metrics", required_argument, NULL, 'm'},
 	{"subtract-bias", no_argument, NULL, 'b'},
 	{"output", required_argument, NULL, 'o'},
 	{"help", no_argument, NULL, 'h'},
@@ -330,14 +332,28 @@ static int report_merged(const struct request *request)
 	return err ? CLI_FAILED : status;
 }
 
+/* The last one holds, as with the other options. */
+static int metrics_read(const char *text, struct pm_metrics **metrics)
+{
+	struct pm_diag diag = {0};
+
+	pm_metrics_free(*metrics);
+	*metrics = NULL;
+	if (!pm_metrics_parse(text, metrics, &diag))
+		return 0;
+	cli_complain("report", "%s", diag.text);
+	return CLI_USAGE;
+}
+
 int cli_report(int argc, char **argv)
 {
+	struct pm_metrics *metrics = NULL;
 	struct request request = {0};
 	int c, status = 0, failed = 0;
 
 	argv[0] = (char *)(uintptr_t) "perfmon report";
 	while (!status &&
-	       (c = getopt_long(argc, argv, "p:f:tl:bo:h", options, NULL)) >= 0) {
+	       (c = getopt_long(argc, argv, "p:f:tl:m:bo:h", options, NULL)) >= 0) {
 		switch (c) {
 		case 'p':
 			status = cli_sources_add_pid(&request.sources, optarg);
@@ -358,6 +374,10 @@ int cli_report(int argc, char **argv)
 			cli_complain("report", "'%s' is no level of a machine: %s",
 				     optarg, PM_LEVEL_NAMES);
 			status = CLI_USAGE;
+			break;
+		case 'm':
+			status = metrics_read(optarg, &metrics);
+			request.how.metrics = metrics;
 			break;
 		case 'b':
 			request.how.subtract_bias = true;
@@ -398,5 +418,6 @@ int cli_report(int argc, char **argv)
 	else if (!status && request.sources.count)
 		status = report_one(&request, &request.sources.at[0]);
 	cli_sources_free(&request.sources);
+	pm_metrics_free(metrics);
 	return cli_finish("report", status ? status : failed);
 }

@@ -101,6 +101,8 @@ same() {
 		diff "$here/own" "$here/out" && quiet
 }
 try "report says what the program itself says" same
+try "report shows a metric" both 0 out "  twice" "$perfmon" report -m 'none; twice = 2 * visits' ended
+try "report quotes a bad metric" both 2 err "at the end of 'x ='" "$perfmon" report -m 'x =' ended
 try "report shows the tree" both 0 out "  inner       3" "$perfmon" report ended
 flat() { both 0 out "exclusive, without" "$perfmon" report -f flat ended && says out "inner        3"; }
 try "report shows regions" flat
