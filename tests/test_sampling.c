@@ -319,6 +319,51 @@ Test(sampling, a_log)
 	close(fd);
 }
 
+/* Row: HW-08: a session logs its counts at each context switch, which is an event as any
+ * other: it samples every one, and the samples hold the other counters' values. */
+Test(sampling, at_context_switches)
+{
+	const struct perfmon_buffer_sample *sample = NULL;
+	struct perfmon_session *session;
+	uint64_t taken, lost, last = 0;
+	unsigned int seen = 0;
+	char events[200];
+
+	snprintf(events, sizeof(events), "context-switches:uk,%s", watch_event(1));
+	session = session_with(events, 0);
+	sample_after(session, 0, 1, 2);
+	OK(session, perfmon_sampling_set_up(session, &default_format));
+	/* It happens in the kernel. */
+	if (perfmon_session_attach_thread(session, 0) == -EACCES) {
+		cr_log_info("skip: %s", perfmon_session_message(session));
+		perfmon_session_close(session);
+		cr_skip_test("kernel.perf_event_paranoid forbids to count switches");
+	}
+	OK(session, perfmon_session_start(session));
+	for (int i = 0; i < 10; i++) {
+		touch(1, 7);
+		usleep(1000);
+	}
+	OK(session, perfmon_session_stop(session));
+	while ((sample = perfmon_buffer_next(buffer_of(session), sample))) {
+		uint64_t value = perfmon_buffer_values(sample)[0];
+
+		cr_assert_eq(sample->index, 0);
+		cr_assert_eq(sample->value_count, 1);
+		cr_assert_geq(value, last, "%llu after %llu", (unsigned long long)value,
+			      (unsigned long long)last);
+		/* Others may have taken the CPU away in between. */
+		seen += value > last && value % 7 == 0;
+		last = value;
+	}
+	cr_assert_eq(last, 70);
+	cr_assert_eq(seen, 10, "%u of 10 sleeps", seen);
+	OK(session, perfmon_sampling_counts(session, &taken, &lost));
+	cr_assert_geq(taken, 10);
+	cr_assert_eq(lost, 0);
+	perfmon_session_close(session);
+}
+
 /* Row: HW-02, HW-06: what a target creates is sampled along with it. */
 Test(sampling, of_children)
 {
