@@ -364,6 +364,68 @@ Test(sampling, at_context_switches)
 	perfmon_session_close(session);
 }
 
+/* Row: HW-07: a log has what each process and thread that the target created has counted,
+ * as it ends. */
+Test(sampling, counts_at_exit)
+{
+	char path[] = "/tmp/perfmon-sampling-XXXXXX", message[256];
+	struct perfmon_sampling sampling = {.size = sizeof(sampling)};
+	struct perfmon_target target = {.flags = PERFMON_TARGET_CHILDREN};
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	struct perfmon_log_record record = {.size = sizeof(record)};
+	uint64_t counts[8] = {0};
+	struct perfmon_log *log;
+	pid_t children[8];
+	int fd = mkstemp(path), n;
+
+	sample_after(session, 0, 1000000, 0);
+	OK(session, perfmon_sampling_set_up(session, &sampling));
+	OK(session, perfmon_sampling_log(session, path, -1));
+	n = perfmon_session_attach(session, &target, sizeof(target));
+	if (n == -EOPNOTSUPP) {
+		cr_log_info("skip: %s", perfmon_session_message(session));
+		perfmon_session_close(session);
+		unlink(path);
+		cr_skip_test(
+			"this kernel has no ring for breakpoints that children inherit");
+	}
+	cr_assert_geq(n, 0, "%s", perfmon_session_message(session));
+	OK(session, perfmon_session_start(session));
+	for (unsigned int i = 0; i < 8; i++) {
+		children[i] = fork();
+		if (!children[i]) {
+			touch(0, 10 * (i + 1));
+			_exit(0);
+		}
+		cr_assert_eq(waitpid(children[i], NULL, 0), children[i]);
+	}
+	touch(0, 5);
+	OK(session, perfmon_session_stop(session));
+	OK(session, perfmon_sampling_log_close(session));
+	cr_assert_eq(count_of(session, 0), -UINT64_C(1000000) + 365);
+	perfmon_session_close(session);
+
+	cr_assert_eq(perfmon_log_open(&log, path, message, sizeof(message)), 0, "%s",
+		     message);
+	while ((n = perfmon_log_next(log, &record)) > 0) {
+		struct perfmon_sample_value value;
+
+		if (record.type != PERFMON_LOG_READ)
+			continue;
+		cr_assert_eq(perfmon_sample_read_value(record.sample, 0, &value), 0);
+		for (unsigned int i = 0; i < 8; i++)
+			if (record.pid == (uint32_t)children[i])
+				counts[i] += value.value;
+	}
+	cr_assert_eq(n, 0);
+	perfmon_log_close(log);
+	for (unsigned int i = 0; i < 8; i++)
+		cr_expect_eq(counts[i], 10 * (i + 1), "child %u: %llu", i,
+			     (unsigned long long)counts[i]);
+	unlink(path);
+	close(fd);
+}
+
 /* Row: HW-02, HW-06: what a target creates is sampled along with it. */
 Test(sampling, of_children)
 {

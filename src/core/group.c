@@ -189,6 +189,7 @@ static struct perf_event_attr attr_of(const struct pm_instance *instance, uint32
 		attr.inherit = 1;
 	else
 		attr.read_format |= PERF_FORMAT_GROUP;
+	attr.inherit_stat &= attr.inherit;
 	attr.inherit_thread = attr.inherit && instance->flags & PM_OPEN_THREADS;
 	mark_group(instance, i, leader, &attr);
 	return attr;

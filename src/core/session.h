@@ -151,6 +151,11 @@ struct pm_target {
 	 * whether the thread lives: only then poll(2) tells. NULL: not yet. */
 	const struct pm_counter *witness;
 	void *witness_page;
+	/* Where what ends is to leave its count: an event that is never on and not inherited.
+	 * Without one the kernel exchanges the events of a thread and its child when the one
+	 * follows the other on a CPU, and the child that ends with its parent's leaves no
+	 * record. NULL: none. */
+	struct pm_instance *pin;
 	uint32_t active;       /* place of the set that is on here */
 	bool chosen;	       /* it was another one when counting stood still */
 	uint64_t since_ns;     /* when its turn began, on the whole's clock */

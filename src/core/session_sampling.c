@@ -96,6 +96,12 @@ void pm_sampling_plan(const struct perfmon_session *session,
 		attr->read_format = PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |
 				    PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_GROUP;
 	}
+	if (sampling->side_records && !has_values(reg)) {
+		/* What a thread that was created has counted is logged when it ends. */
+		attr->inherit_stat = 1;
+		attr->read_format = PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |
+				    PERF_FORMAT_TOTAL_TIME_RUNNING;
+	}
 	if (!(reg->overflow.how.flags & PERFMON_OVERFLOW_NOTIFY)) {
 		/* Nobody waits for the single sample: half a ring is worth a wake-up. */
 		attr->watermark = 1;

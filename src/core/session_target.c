@@ -97,8 +97,43 @@ void pm_target_close(struct perfmon_session *session, struct pm_plan *plan,
 	if (target->witness)
 		pm_kernel_munmap(target->witness_page, pm_kernel_page_size());
 	target->witness = NULL;
+	if (target->pin)
+		pm_instance_close(target->pin);
+	free(target->pin);
+	target->pin = NULL;
 	for (s = 0; s < plan->part_count; s++)
 		pm_instance_close(target->parts[s].instance);
+}
+
+/* The first event of PLAN that leaves its count when a thread ends, or NULL. */
+static const struct pm_event *counted_at_exit(const struct pm_plan *plan)
+{
+	uint32_t s, c;
+
+	for (s = 0; s < plan->part_count; s++) {
+		for (c = 0; c < plan->sets[s].count; c++) {
+			if (plan->sets[s].events[c].attr.inherit_stat)
+				return &plan->sets[s].events[c];
+		}
+	}
+	return NULL;
+}
+
+/* Opens that event once more on TARGET, for no child: see struct pm_target. */
+static int open_pin(struct perfmon_session *session, const struct pm_plan *plan,
+		    struct pm_target *target, pid_t self)
+{
+	const struct pm_event *event = counted_at_exit(plan);
+	int n;
+
+	if (!event || !(target->flags & PM_OPEN_INHERIT) || target->follows)
+		return 0;
+	target->pin = calloc(1, pm_instance_size(1));
+	if (!target->pin)
+		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+	n = pm_instance_open(target->pin, event, 1, target->tid == self ? 0 : target->tid,
+			     -1, 0, &session->diag);
+	return n < 0 ? n : 0;
 }
 
 int pm_target_open(struct perfmon_session *session, struct pm_plan *plan,
@@ -140,7 +175,8 @@ int pm_target_open(struct perfmon_session *session, struct pm_plan *plan,
 				     .active = asked->active,
 				     .ring_fd = -1,
 				     .parts = target->parts};
-	n = pm_overflow_arm(session, plan, target);
+	n = open_pin(session, plan, target, self);
+	n = n ?: pm_overflow_arm(session, plan, target);
 	n = n ?: pm_sampling_opened(session, plan, target);
 	if (n) {
 		pm_target_close(session, plan, target);
@@ -171,6 +207,10 @@ void pm_session_forget(struct perfmon_session *session)
 
 	for (t = 0; t < plan->target_count; t++) {
 		plan->targets[t].witness = NULL; /* its page is not here */
+		if (plan->targets[t].pin)
+			pm_instance_forget(plan->targets[t].pin);
+		free(plan->targets[t].pin);
+		plan->targets[t].pin = NULL;
 		for (s = 0; s < plan->part_count; s++)
 			pm_instance_forget(plan->targets[t].parts[s].instance);
 		pm_ring_forget(&plan->targets[t].ring);
