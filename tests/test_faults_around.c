@@ -424,8 +424,11 @@ static void cpu_flow(void)
 	if (went_well(session, ready.fd) &&
 	    went_well(session, perfmon_session_attach_cpu(session, 0)) &&
 	    went_well(session, perfmon_session_start(session)) && !fault->for_good &&
-	    fault->call != PM_CALL_WRITE)
+	    fault->call != PM_CALL_WRITE) {
 		cr_assert_eq(poll(&ready, 1, 10000), 1, "%s", where);
+		/* The helper thread has the lock until it has been bound, too. */
+		perfmon_session_state(session);
+	}
 	disarm();
 	perfmon_session_close(session);
 }
