@@ -488,13 +488,14 @@ Test(process, a_thousand_sessions_work_or_name_the_limit)
 
 	wait_until(&child, &child.storm->created, 999);
 	cr_assert_eq(threads_of(child.pid, tids, 1000), 1000);
+	/* Prepared sessions hold no descriptor. */
+	for (int i = 0; i < 1000; i++)
+		sessions[i] = session_with(FAULTS ",dummy:u", 0);
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &usual), 0);
 	before = open_descriptors();
 	for (int i = 0; i < 1000; i++) {
-		int n;
+		int n = perfmon_session_attach_thread(sessions[i], tids[i]);
 
-		sessions[i] = session_with(FAULTS ",dummy:u", 0);
-		n = perfmon_session_attach_thread(sessions[i], tids[i]);
 		if (!n && i == attached) {
 			attached++;
 			continue;

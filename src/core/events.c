@@ -183,7 +183,8 @@ int pm_events_parse(const char *text, unsigned int flags, struct pm_event_list *
 	r.list = calloc(1, sizeof(*r.list));
 	err = r.list ? pm_sysfs_load(&r.sysfs) : -ENOMEM;
 	if (err) {
-		pm_diag_set(diag, err, "cannot read the machine's PMUs below /sys");
+		pm_diag_set(diag, err, "cannot read the machine's PMUs below /sys (%s)",
+			    strerror(-err));
 		free(r.list);
 		return err;
 	}

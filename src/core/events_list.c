@@ -63,7 +63,8 @@ int pm_events_list(const char *pattern, unsigned int flags,
 	stop = pm_sysfs_load(&listing.sysfs);
 	if (stop)
 		return pm_diag_set(diag, stop,
-				   "cannot read the machine's PMUs below /sys");
+				   "cannot read the machine's PMUs below /sys (%s)",
+				   strerror(-stop));
 	if (!all_tracepoints) {
 		stop = pm_list_generic(&listing);
 		if (!stop)
