@@ -243,7 +243,7 @@ tests_test_profile_file_SOURCES = tests/test_profile_file.c tests/profile_builde
 tests_test_profile_file_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_profile_file_LDADD = $(TEST_LIBS)
 
-tests_test_stride_SOURCES = tests/test_stride.c tests/profile_builder.h tests/region_probe.h
+tests_test_stride_SOURCES = tests/test_stride.c tests/bounds.h tests/profile_builder.h tests/region_probe.h
 tests_test_stride_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
 tests_test_stride_LDADD = $(TEST_LIBS) $(JANSSON_LIBS) -lm
 

@@ -63,10 +63,17 @@ about() {
 
 harness() { "$examples/harness" "$@" >"$here/out" 2>"$here/err"; }
 least() { awk -v kernel="$1" -v event="$2" '$1 == kernel && $2 == event { print $3 }' "$here/out"; }
-harness_runs() { harness instructions:u,page-faults:u 200 && is 0 "$(least empty page-faults:u)"; }
+harness_runs() { harness instructions:u,page-faults:u 200 && [ -n "$(least empty page-faults:u)" ]; }
 try "harness: reads events around kernels" harness_runs
-harness_faults() { is 64 "$(least touch page-faults:u)" && is 0 "$(least nops page-faults:u)"; }
-try "harness: 64 pages are 64 faults, nops none" harness_faults
+harness_faults() {
+	is 0 "$(least empty page-faults:u)" && is 64 "$(least touch page-faults:u)" &&
+		is 0 "$(least nops page-faults:u)"
+}
+if has __asan_init || has __tsan_init; then
+	skip "harness: 64 pages are 64 faults, nops none" "$more_faults"
+else
+	try "harness: 64 pages are 64 faults, nops none" harness_faults
+fi
 if [ -n "$(least nops instructions:u)" ]; then
 	try "harness: 1000 nops are 1000 instructions" is 1000 "$(least nops instructions:u)"
 else
