@@ -376,8 +376,11 @@ Test(log, what_is_dropped_is_said)
 	pm_log_counts(log, &dropped, &written);
 	cr_assert_eq(dropped, refused);
 	cr_assert_eq(perfmon_log_open_descriptor(&reader, ends[0], NULL, 0), 0);
-	while (seen + 1000 < appended && next(reader) == 1)
+	while (seen + 1000 < appended && next(reader) == 1) {
 		seen += got.type == PERFMON_LOG_SAMPLE;
+		if (got.type == PERFMON_LOG_LOST)
+			lost += got.lost;
+	}
 	/* There is room again: what was dropped is the first that comes. */
 	do {
 		log_make_sample(&record, 0, 0);
