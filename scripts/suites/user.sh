@@ -28,7 +28,10 @@ chown 65534:65534 "$stage/taps" "$stage/home" "$perfmon"
 
 mapfile -t tests <"$perfmon/tests.list"
 cd "$perfmon"
-unprivileged env HOME="$stage/home" PM_TAP_DIR="$stage/taps" \
+# What is repeated for its own sake has been repeated in the native suite.
+short=PERFMON_TEST_SHORT=1
+[ -z "$PM_LONG" ] || short=PERFMON_TEST_LONG=1
+unprivileged env HOME="$stage/home" PM_TAP_DIR="$stage/taps" "$short" \
 	LD_LIBRARY_PATH="$perfmon/lib" PATH="$perfmon/bin:$PATH" srcdir="$perfmon/source" \
 	source/scripts/run-test ${tests+"${tests[@]}"} >&2 || true
 taps "$stage/taps"
