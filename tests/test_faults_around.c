@@ -53,6 +53,12 @@ static int fault_hook(enum pm_kernel_call call)
 	return -fault->error;
 }
 
+/* Any thread may be the one. */
+static bool was_hit(void)
+{
+	return __atomic_load_n(&fault->hit, __ATOMIC_RELAXED);
+}
+
 static void arm(void)
 {
 	__atomic_store_n(&fault->armed, true, __ATOMIC_RELEASE);
@@ -65,7 +71,7 @@ static void disarm(void)
 
 static bool is_hit(enum pm_kernel_call call)
 {
-	return fault->call == call && __atomic_load_n(&fault->hit, __ATOMIC_RELAXED);
+	return fault->call == call && was_hit();
 }
 
 /* A call on SESSION: what fails has its sentence. Returns whether it did not. */
@@ -89,7 +95,7 @@ static void read_log(uint64_t wanted)
 
 	arm();
 	n = perfmon_log_open(&log, log_path, message, sizeof(message));
-	cr_assert(!n || (fault->hit && message[0]), "%s: %d: %s", where, n, message);
+	cr_assert(!n || (was_hit() && message[0]), "%s: %d: %s", where, n, message);
 	if (n) {
 		disarm();
 		return;
@@ -97,7 +103,7 @@ static void read_log(uint64_t wanted)
 	while ((n = perfmon_log_next(log, &record)) == 1)
 		samples += record.type == PERFMON_LOG_SAMPLE;
 	disarm();
-	cr_assert(!n || (fault->hit && perfmon_log_message(log)[0]), "%s: %d: %s", where,
+	cr_assert(!n || (was_hit() && perfmon_log_message(log)[0]), "%s: %d: %s", where,
 		  n, perfmon_log_message(log));
 	cr_assert(n || samples == wanted, "%s: %" PRIu64 " samples", where, samples);
 	perfmon_log_close(log);
@@ -298,7 +304,7 @@ static bool pfm_went_well(int fd, int result)
 static bool comes(struct pollfd *ready)
 {
 	for (int i = 0; i < 2000; i++) {
-		bool hit = __atomic_load_n(&fault->hit, __ATOMIC_RELAXED);
+		bool hit = was_hit();
 
 		if (poll(ready, 1, 5) == 1)
 			return true;
@@ -334,7 +340,7 @@ static void perfmon2_flow(void)
 			cr_assert_eq(read(fd, &msg, sizeof(msg)), (ssize_t)sizeof(msg),
 				     "%s", where);
 		else
-			cr_assert(!started || fault->hit, "%s", where);
+			cr_assert(!started || was_hit(), "%s", where);
 		well = started && pfm_went_well(fd, pfm_stop(fd, 0));
 		if (well && pfm_went_well(fd, pfm_read_pmds(fd, &pmd, sizeof(pmd))))
 			cr_assert_eq(pmd.reg_value, 0, "%s", where);
@@ -384,7 +390,7 @@ static void spread_flow(void)
 		perfmon_spread_start(spread);
 		perfmon_spread_stop(spread);
 		n = perfmon_spread_read(spread, "machine", count_whole, &counted);
-		cr_assert(n || counted == 2 || fault->hit, "%s", where);
+		cr_assert(n || counted == 2 || was_hit(), "%s", where);
 	}
 	disarm();
 	if (spread) {
