@@ -105,34 +105,46 @@ void pm_target_close(struct perfmon_session *session, struct pm_plan *plan,
 		pm_instance_close(target->parts[s].instance);
 }
 
-/* The first event of PLAN that leaves its count when a thread ends, or NULL. */
-static const struct pm_event *counted_at_exit(const struct pm_plan *plan)
+/* Whether events of PLAN leave their counts when a thread ends. */
+static bool counts_at_exit(const struct pm_plan *plan)
 {
 	uint32_t s, c;
 
 	for (s = 0; s < plan->part_count; s++) {
 		for (c = 0; c < plan->sets[s].count; c++) {
 			if (plan->sets[s].events[c].attr.inherit_stat)
-				return &plan->sets[s].events[c];
+				return true;
 		}
 	}
-	return NULL;
+	return false;
 }
 
-/* Opens that event once more on TARGET, for no child: see struct pm_target. */
+/* See struct pm_target: a dummy, which takes no counter and no breakpoint away. */
 static int open_pin(struct perfmon_session *session, const struct pm_plan *plan,
 		    struct pm_target *target, pid_t self)
 {
-	const struct pm_event *event = counted_at_exit(plan);
+	static char name[] = "dummy", pmu[] = "software", cpus[] = "";
+	static const struct pm_event dummy = {
+		.name = name,
+		.label = name,
+		.pmu = pmu,
+		.cpus = cpus,
+		.attr = {.type = PERF_TYPE_SOFTWARE,
+			 .config = PERF_COUNT_SW_DUMMY,
+			 .exclude_kernel = 1,
+			 .exclude_hv = 1},
+	};
 	int n;
 
-	if (!event || !(target->flags & PM_OPEN_INHERIT) || target->follows)
+	if (!(target->flags & PM_OPEN_INHERIT) || target->follows ||
+	    !counts_at_exit(plan))
 		return 0;
 	target->pin = calloc(1, pm_instance_size(1));
 	if (!target->pin)
 		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
-	n = pm_instance_open(target->pin, event, 1, target->tid == self ? 0 : target->tid,
-			     -1, 0, &session->diag);
+	n = pm_instance_open(target->pin, &dummy, 1,
+			     target->tid == self ? 0 : target->tid, -1, 0,
+			     &session->diag);
 	return n < 0 ? n : 0;
 }
 
