@@ -20,6 +20,7 @@ struct storm {
 	_Atomic uint32_t created; /* threads and processes so far */
 	_Atomic uint32_t
 		lasting; /* threads that last, creators and main threads included */
+	_Atomic uint32_t asked;	   /* threads for creators to make that last */
 	_Atomic uint32_t creating; /* creators that have not stopped */
 	_Atomic uint32_t rehearsed, worked;
 	_Atomic uint64_t faults; /* what they did in STORM_WORK */

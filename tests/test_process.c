@@ -336,15 +336,22 @@ Test(process, is_attached_anew_when_events_change)
 
 static const struct child *restless;
 
-/* Has RESTLESS create a thread while events are opened on the others: once for every six
- * threads, of which it has more. */
+static void ask_for(const struct child *child, uint32_t threads)
+{
+	uint32_t lasting = atomic_load(&child->storm->lasting);
+
+	atomic_fetch_add(&child->storm->asked, threads);
+	wait_until(child, &child->storm->lasting, lasting + threads);
+}
+
+/* Has RESTLESS create one thread while events are opened on some five of the others, of
+ * which it has more. */
 static int wait_for_birth(enum pm_kernel_call call)
 {
 	static unsigned int calls;
 
 	if (call == PM_CALL_PERF_EVENT_OPEN && calls++ % 30 == 0)
-		wait_until(restless, &restless->storm->lasting,
-			   atomic_load(&restless->storm->lasting) + 1);
+		ask_for(restless, 1);
 	return 0;
 }
 
@@ -364,14 +371,15 @@ Test(process, what_may_be_missing_is_said_and_marked)
 	char text[300];
 	struct perfmon_session *session;
 	struct perfmon_write write = {.index = SLOTS};
-	struct child child = start(1, 4000, "threads", NULL);
+	struct child child = start(1, 4000, "asked", NULL);
 	struct family calm = family_start(1, false);
 	struct rlimit descriptors;
 	uint32_t status;
 
 	snprintf(text, sizeof(text), "%s,%s", ALL_SLOTS, FAULTS);
 	session = session_with(text, 0);
-	wait_until(&child, &child.storm->lasting, 8);
+	wait_until(&child, &child.storm->lasting, 2);
+	ask_for(&child, 6);
 	restless = &child;
 	/* It grows with each of the tries. */
 	getrlimit(RLIMIT_NOFILE, &descriptors);

@@ -2,13 +2,13 @@
 /*
  * Creates threads (or processes) as fast as it can, most of them short-lived, until it is
  * told to stop; then each of those that last causes a number of page faults that it
- *knows.
+ * knows.
  *
- *	storm DESCRIPTOR CREATORS LASTING threads|relay|processes|none
+ *	storm DESCRIPTOR CREATORS LASTING threads|asked|relay|processes|none
  *
  * DESCRIPTOR is a shared struct storm, LASTING how many threads are created that last.
- * relay: short-lived threads are created by short-lived threads. none: all threads
- * are created before the first one waits. With "leaves" after it, the main thread ends.
+ * asked: those that last only as they are asked for. relay: short-lived threads are created
+ * by short-lived threads. none: all threads are created before the first one waits. With "leaves" after it, the main thread ends.
  */
 #include <linux/futex.h>
 #include <pthread.h>
@@ -27,7 +27,7 @@
 
 static struct storm *storm;
 static unsigned int lasting_wanted, every = 8;
-static bool processes, relay;
+static bool processes, relay, asked;
 static pthread_attr_t detached, joined;
 
 static void wait_for(uint32_t phase)
@@ -128,6 +128,8 @@ static bool wants_lasting(unsigned int n)
 
 	if (n % every || atomic_load(&given) >= lasting_wanted)
 		return false;
+	if (asked && atomic_load(&given) >= atomic_load(&storm->asked))
+		return false;
 	return atomic_fetch_add(&given, 1) < lasting_wanted;
 }
 
@@ -168,6 +170,7 @@ int main(int argc, char **argv)
 	lasting_wanted = (unsigned int)atoi(argv[3]);
 	processes = !strcmp(argv[4], "processes");
 	relay = !strcmp(argv[4], "relay");
+	asked = !strcmp(argv[4], "asked");
 	pthread_attr_init(&detached);
 	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&detached, 128 << 10);
