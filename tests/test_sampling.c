@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -320,6 +321,18 @@ Test(sampling, a_log)
 	close(fd);
 }
 
+/* Sleeps until it was taken off the CPU for it: a timer may fire before that. */
+static void sleep_off_cpu(void)
+{
+	struct rusage before, after;
+
+	getrusage(RUSAGE_THREAD, &before);
+	do {
+		usleep(1000);
+		getrusage(RUSAGE_THREAD, &after);
+	} while (after.ru_nvcsw == before.ru_nvcsw);
+}
+
 /* Row: HW-08: a session logs its counts at each context switch, which is an event as any
  * other: it samples every one, and the samples hold the other counters' values. */
 Test(sampling, at_context_switches)
@@ -343,7 +356,7 @@ Test(sampling, at_context_switches)
 	OK(session, perfmon_session_start(session));
 	for (int i = 0; i < 10; i++) {
 		touch(1, 7);
-		usleep(1000);
+		sleep_off_cpu();
 	}
 	OK(session, perfmon_session_stop(session));
 	while ((sample = perfmon_buffer_next(buffer_of(session), sample))) {
