@@ -104,6 +104,25 @@ try "times of single runs are left open" diff_says 0 "could not be decided with 
 try "whatever they are" diff_says 0 "0 more, 0 less" "$one" "$here/slow.1"
 try "what looks changed is shown, and called open" diff_says 0 "open: too few runs" "$one" "$here/slow.1"
 
+strided() {
+	PERFMON_STRIDE=work=10 runs strided 1 none 100 100 &&
+		diff 0 -a "$one" "$here/strided.1" &&
+		grep -qE '^work +time .* \+-[0-9.?]+%? ' "$here/out" && says "estimated from visits measured at random"
+}
+try "marks what is estimated, and says what the marks mean" strided
+unmarked() { diff 0 -a "$one" "$one" && ! says "estimated"; }
+try "and nothing else" unmarked
+if "$get" "$here/err" x >"$here/out" 2>&1; [ $? -ne 77 ]; then
+	marks() {
+		diff 0 -f json -e time "$here/strided.1" "$one" && cp "$here/out" "$here/json" && row=0 &&
+			while [ "$("$get" "$here/json" rows.$row.region)" != work ] && [ $row -lt 9 ]; do row=$((row + 1)); done &&
+			[ "$("$get" "$here/json" rows.$row.a.marks.0)" = sampled ] &&
+			[ "$("$get" "$here/json" rows.$row.b.error)" = 0 ] &&
+			"$get" "$here/json" rows.$row.a.error | grep -q '^[0-9]*[1-9]'
+	}
+	try "in JSON, too" marks
+fi
+
 # --- counts that are known --------------------------------------------------------------
 
 touched=mem:0x30000000/8:w:u

@@ -291,7 +291,7 @@ struct comparison {
 };
 
 /* Ends M's life in a file that is loaded as one of SIDE. */
-static void load(struct comparison *c, uint32_t side, struct made m)
+static void load_as(struct comparison *c, uint32_t side, struct made m, bool inclusive)
 {
 	char path[] = "/tmp/perfmon-diff-XXXXXX";
 	int fd = mkstemp(path);
@@ -300,10 +300,15 @@ static void load(struct comparison *c, uint32_t side, struct made m)
 	cr_assert_geq(fd, 0);
 	cr_assert_eq(write(fd, m.b.base, (size_t)size), size);
 	close(fd);
-	cr_assert_eq(diff_load(&c->data, side, path, false, &c->diag), 0, "%s",
+	cr_assert_eq(diff_load(&c->data, side, path, inclusive, &c->diag), 0, "%s",
 		     c->diag.text);
 	unlink(path);
 	builder_end(&m.b);
+}
+
+static void load(struct comparison *c, uint32_t side, struct made m)
+{
+	load_as(c, side, m, false);
 }
 
 static const struct diff_options by_default = {.alpha = 0.01, .min_effect = 0.01};
@@ -441,6 +446,169 @@ Test(diff_judge, counts_that_do_not)
 	cr_assert(row_of(&c, "instructions")->too_few);
 	cr_assert(noted(&c, "run the two in turns"));
 	done(&c);
+}
+
+/* A profile as of make(), of which one visit in ten was measured; in half of these the
+ * event came twice as often. */
+static struct made make_strided(uint64_t count)
+{
+	struct made m;
+	struct perfmon_profile_plan *plan;
+	struct perfmon_profile_stride *stride;
+
+	builder_begin(&m.b, 1 << 16);
+	moment += 1000000000u;
+	builder_header(&m.b)->begin_realtime_ns = moment;
+	builder_header(&m.b)->parent_pid = 0;
+	plan = builder_plan(&m.b, 1, 1);
+	strcpy(plan->counter[0].name, "instructions");
+	builder_region(&m.b, "work");
+	m.thread = builder_thread(&m.b, 1, 1, 1);
+	m.thread->flags = PERFMON_THREAD_STRIDE;
+	m.thread->node_size += sizeof(*stride) + sizeof(double);
+	builder_nodes(&m.b, m.thread, 4);
+	builder_node(&m.b, m.thread, 0, 0);
+	m.node = builder_node(&m.b, m.thread, 1, 1);
+	stride = (void *)&m.node->count[1];
+	stride->stride = 10;
+	for (uint32_t v = 0; v < 10; v++) {
+		double part = (double)count * (v % 2 ? 4 : 2) / 300;
+
+		builder_visit(m.node, 1000 + v);
+		m.node->entered += 9;
+		stride->skipped += 9;
+		m.node->count[0].squares += part * part;
+		stride->cubes[0] += part * part * part;
+	}
+	m.node->count[0].sum = count / 10;
+	return m;
+}
+
+/* What was drawn at random does not repeat, however large the counts. */
+Test(diff_judge, visits_at_random)
+{
+	struct comparison c = {0};
+	const struct diff_row *row;
+
+	cr_assert_eq(single(&c, make_strided(100000000), make_strided(120000000)),
+		     DIFF_OPEN);
+	row = row_of(&c, "instructions");
+	cr_assert(row->too_few);
+	for (int side = 0; side < 2; side++) {
+		cr_assert_eq(row->total[side].marks, PM_MARK_SAMPLED, "%x",
+			     row->total[side].marks);
+		cr_assert_gt(row->total[side].error, 0.05 * row->total[side].value);
+	}
+	/* The total of all visits, though a tenth was measured. */
+	cr_assert_eq(row->total[0].value, 100000000);
+	cr_assert_eq(row_of(&c, "time")->total[0].marks, PM_MARK_SAMPLED);
+	cr_assert_eq(row_of(&c, "visits")->total[0].marks, 0);
+	done(&c);
+	/* The error of runs together is less than the sum of theirs. */
+	for (uint32_t i = 0; i < 4; i++)
+		load(&c, i % 2, make_strided(100000000));
+	judge(&c);
+	row = row_of(&c, "instructions");
+	cr_assert_eq(row->total[0].value, 200000000);
+	cr_assert_lt(row->total[0].error, 0.4 * row->total[0].value);
+	done(&c);
+}
+
+/* What was counted on one kind of core of two is less than what happened, in every run.
+ */
+Test(diff_judge, part_of_the_time)
+{
+	struct comparison c = {0};
+	const struct diff_row *row;
+
+	for (uint32_t i = 0; i < 16; i++) {
+		struct perfmon_profile_plan *plan;
+		struct made m;
+
+		builder_begin(&m.b, 1 << 16);
+		moment += 1000000000u;
+		builder_header(&m.b)->begin_realtime_ns = moment;
+		builder_header(&m.b)->parent_pid = 0;
+		/* A hybrid event's two parts. */
+		plan = builder_plan(&m.b, 1, 2);
+		for (uint32_t k = 0; k < 2; k++) {
+			strcpy(plan->counter[k].name, "page-faults");
+			plan->counter[k].logical = 0;
+		}
+		builder_region(&m.b, "work");
+		m.thread = builder_thread(&m.b, 1, 1, 2);
+		builder_nodes(&m.b, m.thread, 4);
+		builder_node(&m.b, m.thread, 0, 0);
+		m.node = builder_node(&m.b, m.thread, 1, 1);
+		for (uint32_t v = 0; v < 100; v++)
+			builder_visit(m.node, 1000);
+		m.node->count[0].sum = i % 2 ? 20000000 : 10000000;
+		m.node->count[0].lost_ns = i % 2 ? 50000 : 75000;
+		m.node->count[1].lost_ns = 100000;
+		load(&c, i % 2, m);
+	}
+	judge(&c);
+	row = row_of(&c, "page-faults");
+	cr_assert_eq(row->verdict, DIFF_OPEN);
+	cr_assert(row->lacks && !row->tested && !row->too_few);
+	cr_assert_eq(row->total[0].marks, PM_MARK_PART);
+	cr_assert_eq(row->total[0].coverage, 0.25);
+	cr_assert_eq(row->total[1].coverage, 0.5);
+	cr_assert_eq(row_of(&c, "time")->verdict, DIFF_SAME);
+	done(&c);
+}
+
+/* A visit that had not ended is in no value, but what is nested in it is: what is left of
+ * its region without it is too little. The nested region itself lacks nothing. */
+Test(diff_judge, visits_that_had_not_ended)
+{
+	struct comparison c = {0};
+
+	for (int inclusive = 0; inclusive < 2; inclusive++) {
+		uint32_t lacking = 0, marked = 0;
+
+		for (uint32_t i = 0; i < 16; i++) {
+			struct made m = make("instructions", 60000000, 100);
+			struct perfmon_profile_node *inner;
+
+			inner = builder_node(&m.b, m.thread, 2,
+					     builder_region(&m.b, "inner"));
+			for (uint32_t v = 0; v < 90; v++)
+				builder_visit(inner, 100);
+			inner->count[0].sum = i % 2 ? 40000000 : 30000000;
+			m.node->entered++;
+			inner->entered++;
+			load_as(&c, i % 2, m, inclusive);
+		}
+		judge(&c);
+		for (uint32_t i = 0; i < c.result.row_count; i++) {
+			const struct diff_row *row = &c.result.rows[i];
+			bool outer = !strcmp(c.data.regions[row->region], "work");
+
+			if (row->quantity == DIFF_VISITS)
+				continue;
+			marked += row->total[0].marks == PM_MARK_IN_FLIGHT;
+			lacking += row->lacks;
+			cr_assert_eq(row->lacks, outer && !inclusive);
+			cr_assert(!row->exact);
+			if (row->lacks)
+				cr_assert_eq(row->verdict, DIFF_OPEN);
+			else if (!outer && row->quantity >= DIFF_EVENT)
+				cr_assert_eq(row->verdict, DIFF_MORE);
+		}
+		cr_assert_eq(marked, 4);
+		cr_assert_eq(lacking, inclusive ? 0 : 2);
+		done(&c);
+	}
+	/* Nor is one run with such a visit taken at its word. */
+	{
+		struct made b = make("instructions", 10300000, 100);
+
+		b.node->entered++;
+		cr_assert_eq(single(&c, make("instructions", 10000000, 100), b),
+			     DIFF_OPEN);
+		done(&c);
+	}
 }
 
 Test(diff_judge, threads_of_one_run)

@@ -18,6 +18,7 @@
 
 #include "cli/diff_math.h"
 #include "core/diag.h"
+#include "core/report_model.h"
 #include "core/report_out.h"
 #include "perfmon/profile.h"
 
@@ -53,8 +54,10 @@ struct diff_file {
 struct diff_entry {
 	uint32_t region, quantity, file;
 	double sum;
-	double visits; /* that the sum is of */
+	double visits;		/* that the sum is of */
+	double coverage, error; /* as in struct pm_value, the error in the sum's unit */
 	uint32_t marks;
+	bool lacks;	/* a part of the sum is missing, nobody knows how large */
 	double slack;	/* counts that may be in the sum by how it was read */
 	double threads; /* in which the region ran */
 };
@@ -105,7 +108,9 @@ struct diff_row {
 	double low, high;
 	bool too_few; /* DIFF_OPEN: so few runs can show nothing */
 	bool threads; /* DIFF_OPEN: threads in one run */
-	uint32_t marks;
+	bool lacks;   /* DIFF_OPEN: of a part nobody knows what it was */
+	/* Of the runs' sums: value, error and marks, and the least coverage of a run. */
+	struct pm_value total[2];
 	double weight; /* for the order of regions: time in the region */
 };
 

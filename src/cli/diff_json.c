@@ -14,8 +14,23 @@ static void put_real(struct pm_out *out, const char *name, double value, bool kn
 		pm_out_text(out, "null");
 }
 
+static void put_marks(struct pm_out *out, const struct pm_value *total)
+{
+	bool first = true;
+
+	pm_out_text(out, ",\"marks\":[");
+	for (uint32_t i = 0; i < PM_MARKS; i++) {
+		if (!(total->marks & 1u << i))
+			continue;
+		pm_out_text(out, first ? "" : ",");
+		pm_out_json(out, pm_report_mark_name(1u << i));
+		first = false;
+	}
+	pm_out_text(out, "]");
+}
+
 static void put_sample(struct pm_out *out, const char *name,
-		       const struct diff_sample *sample)
+		       const struct diff_sample *sample, const struct pm_value *total)
 {
 	pm_out_format(out, ",\"%s\":", name);
 	if (!sample->runs) {
@@ -26,6 +41,12 @@ static void put_sample(struct pm_out *out, const char *name,
 	put_real(out, "mean", sample->mean, true);
 	put_real(out, "min", sample->min, true);
 	put_real(out, "max", sample->max, true);
+	put_real(out, "coverage", total->coverage, true);
+	/* Of the sum that part of the visits stands for, in the mean's unit. */
+	put_real(out, "error",
+		 total->error > 0 ? total->error / total->value * sample->mean : 0,
+		 isfinite(total->error));
+	put_marks(out, total);
 	pm_out_text(out, "}");
 }
 
@@ -43,8 +64,8 @@ static void put_row(struct pm_out *out, const struct diff_data *data,
 			 : row->quantity == DIFF_VISITS
 				 ? ""
 				 : data->events[row->quantity - DIFF_EVENT].counter.unit);
-	put_sample(out, "a", &row->sample[0]);
-	put_sample(out, "b", &row->sample[1]);
+	put_sample(out, "a", &row->sample[0], &row->total[0]);
+	put_sample(out, "b", &row->sample[1], &row->total[1]);
 	put_real(out, "ratio", b / a, a > 0 && row->there[1]);
 	put_real(out, "ratio_low", row->low, row->bounded);
 	put_real(out, "ratio_high", row->high, row->bounded);

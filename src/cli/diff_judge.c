@@ -22,12 +22,11 @@
 #include <string.h>
 
 #include "cli/diff.h"
-#include "core/report_model.h"
 
-/* A count with one of these is not all that there was. */
+/* A count with one of these is not what there was, to the last digit. */
 #define MARKS_INEXACT                                                                    \
-	(PM_MARK_MULTIPLEXED | PM_MARK_PART | PM_MARK_TORN | PM_MARK_DROPPED |           \
-	 PM_MARK_THREADS | PM_MARK_DEFECT)
+	(PM_MARK_MULTIPLEXED | PM_MARK_PART | PM_MARK_IN_FLIGHT | PM_MARK_TORN |         \
+	 PM_MARK_DROPPED | PM_MARK_THREADS | PM_MARK_DEFECT | PM_MARK_SAMPLED)
 
 /* What the dynamic linker, the first use of memory and setting up regions may take more
  * in a thread of one run than of another: in the emulated machine, up to 4,300
@@ -67,12 +66,14 @@ static void sample_make(struct judge *judge, struct cell *cell, uint32_t side,
 			const struct diff_entry *from, const struct diff_entry *to)
 {
 	uint32_t runs = judge->data->runs[side], count = 0;
-	double sum = 0, visits = 0, slack = 0, threads = 0, floor;
+	double sum = 0, visits = 0, slack = 0, threads = 0, squares = 0, floor;
 	struct diff_sample *sample = &cell->row->sample[side];
+	struct pm_value *total = &cell->row->total[side];
 	const struct diff_event *event;
 
 	for (uint32_t r = 0; r < runs; r++)
 		judge->sums[r] = judge->visits[r] = 0;
+	*total = (struct pm_value){.state = PM_COUNTED, .coverage = 1};
 	for (; from < to; from++) {
 		uint32_t run = judge->data->files[from->file].run;
 
@@ -80,8 +81,13 @@ static void sample_make(struct judge *judge, struct cell *cell, uint32_t side,
 		judge->visits[run] += from->visits;
 		slack += from->slack + ONCE * from->threads;
 		threads += from->threads;
-		cell->row->marks |= from->marks;
+		squares += from->error * from->error;
+		total->value += from->sum;
+		total->coverage = fmin(total->coverage, from->coverage);
+		total->marks |= from->marks;
+		cell->row->lacks |= from->lacks;
 	}
+	total->error = sqrt(squares);
 	for (uint32_t r = 0; r < runs; r++) {
 		double mean = judge->sums[r];
 
@@ -130,8 +136,8 @@ static bool judge_exact(const struct judge *judge, struct cell *cell)
 
 	if (row->quantity < DIFF_EVENT ||
 	    !judge->data->events[row->quantity - DIFF_EVENT].repeats ||
-	    row->marks & MARKS_INEXACT || !did_repeat(&row->sample[0], effect) ||
-	    !did_repeat(&row->sample[1], effect))
+	    (row->total[0].marks | row->total[1].marks) & MARKS_INEXACT ||
+	    !did_repeat(&row->sample[0], effect) || !did_repeat(&row->sample[1], effect))
 		return false;
 	if (single && cell->threads) {
 		row->threads = true;
@@ -154,6 +160,9 @@ static void judge_cell(struct judge *judge, struct cell *cell)
 	const struct diff_sample *a = &row->sample[0], *b = &row->sample[1];
 
 	row->verdict = DIFF_OPEN;
+	/* No number of runs makes up for what none of them counted. */
+	if (row->lacks)
+		return;
 	if (a->min == b->max && a->max == b->min) {
 		/* The same number in all runs: there is no change to be judged. */
 		row->verdict = DIFF_SAME;

@@ -117,14 +117,30 @@ static int entry_add(struct diff_data *data, const struct diff_entry *entry)
 	return 0;
 }
 
-/* Region N of a file's flat TREE; EVENTS has the events' numbers here. */
+/* How a file's values are taken. */
+struct taking {
+	const uint32_t *events; /* their numbers here */
+	bool inclusive;
+	const bool *outer; /* by region: something is nested in it; NULL with inclusive */
+};
+
+/* Whether a part of VALUE, of REGION, is missing. Nested visits that have ended are taken
+ * from the values of a visit that has not: what remains of it is less than its own. */
+static bool lacks(const struct taking *how, const struct pm_value *value, uint32_t region)
+{
+	return value->marks & PM_MARK_PART ||
+	       (value->marks & PM_MARK_IN_FLIGHT && how->outer && how->outer[region]);
+}
+
+/* Region N of a file's flat TREE. */
 static int region_add(struct diff_data *data, const struct pm_report_tree *tree,
-		      uint32_t n, const uint32_t *events, bool inclusive)
+		      uint32_t n, const struct taking *how)
 {
 	const struct pm_report_model *model = tree->model;
 	const struct pm_report_node *node = &tree->nodes[n];
-	struct pm_value value = pm_report_time(tree, n, !inclusive);
+	struct pm_value value = pm_report_time(tree, n, !how->inclusive);
 	struct diff_entry entry = {.file = data->file_count - 1,
+				   .coverage = 1,
 				   .threads = (double)node->threads};
 	int err = region_number(data, pm_report_name(tree, n), &entry.region);
 
@@ -133,25 +149,30 @@ static int region_add(struct diff_data *data, const struct pm_report_tree *tree,
 	entry.quantity = DIFF_VISITS;
 	entry.sum = (double)node->visits;
 	entry.visits = 1;
-	entry.marks = value.marks;
 	err = entry_add(data, &entry);
 	if (err || value.state != PM_COUNTED)
 		return err;
 	entry.quantity = DIFF_TIME;
 	entry.visits = (double)node->visits;
 	entry.sum = pm_snapshot_ns(model->snapshot, value.value);
+	entry.error = pm_snapshot_ns(model->snapshot, value.error);
+	entry.marks = value.marks;
+	entry.lacks = lacks(how, &value, node->region);
 	err = entry_add(data, &entry);
 	for (uint32_t e = 0; !err && e < model->event_count; e++) {
 		const struct pm_report_event *event = &model->events[e];
 
-		value = pm_report_count(tree, n, e, !inclusive);
+		value = pm_report_count(tree, n, e, !how->inclusive);
 		if (value.state != PM_COUNTED)
 			continue;
-		entry.quantity = DIFF_EVENT + events[e];
+		entry.quantity = DIFF_EVENT + how->events[e];
 		entry.visits =
 			(double)tree->counts[(size_t)n * model->event_count + e].measured;
 		entry.sum = value.value * event->first->scale;
+		entry.error = value.error * event->first->scale;
+		entry.coverage = value.coverage;
 		entry.marks = value.marks;
+		entry.lacks = lacks(how, &value, node->region);
 		/* Another read costs about what the reads of an empty region count. */
 		entry.slack = (double)(node->retries + node->fallback_reads) *
 			      (double)event->bias;
@@ -163,18 +184,26 @@ static int region_add(struct diff_data *data, const struct pm_report_tree *tree,
 static int tree_add(struct diff_data *data, const struct pm_report_model *model,
 		    const uint32_t *events, bool inclusive)
 {
+	struct taking how = {.events = events, .inclusive = inclusive};
 	struct pm_report_tree tree, flat;
-	int err = pm_report_tree_make(&tree, model, -1);
+	bool *outer = calloc((size_t)model->snapshot->region_count + 1, sizeof(*outer));
+	int err = outer ? pm_report_tree_make(&tree, model, -1) : -ENOMEM;
 
 	if (err)
-		return err;
+		goto out;
+	for (uint32_t n = 1; n < tree.node_count; n++)
+		outer[tree.nodes[tree.nodes[n].parent].region] = true;
+	if (!inclusive)
+		how.outer = outer;
 	err = pm_report_tree_flatten(&flat, &tree);
 	pm_report_tree_free(&tree);
 	if (err)
-		return err;
+		goto out;
 	for (uint32_t n = 1; !err && n < flat.node_count; n++)
-		err = region_add(data, &flat, n, events, inclusive);
+		err = region_add(data, &flat, n, &how);
 	pm_report_tree_free(&flat);
+out:
+	free(outer);
 	return err;
 }
 

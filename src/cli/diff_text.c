@@ -9,8 +9,23 @@
 
 #include "cli/diff.h"
 #include "cli/terminal.h"
+#include "core/report_cells.h"
+#include "core/report_formats.h"
 
-enum column { REGION, WHAT, A, B, CHANGE, INTERVAL, P, VERDICT, COLUMNS };
+/* A value's marks stand right behind it. */
+enum column {
+	REGION,
+	WHAT,
+	A,
+	A_MARKS,
+	B,
+	B_MARKS,
+	CHANGE,
+	INTERVAL,
+	P,
+	VERDICT,
+	COLUMNS
+};
 
 #define CELL	   64
 #define NAME_WIDTH 40
@@ -23,14 +38,24 @@ struct row {
 
 static bool to_the_left(int column)
 {
-	return column == REGION || column == WHAT || column == VERDICT;
+	return column == REGION || column == WHAT || column == A_MARKS ||
+	       column == B_MARKS || column == VERDICT;
 }
 
-static void put_value(char *cell, const struct diff_data *data,
-		      const struct diff_row *row, uint32_t side)
+/* The blanks after COLUMN. */
+static size_t gap_after(int column)
+{
+	return column == A || column == B ? 0 : 2;
+}
+
+/* Also its marks, which are added to *MARKS. */
+static void put_value(char *cell, char *marked, const struct diff_data *data,
+		      const struct diff_row *row, uint32_t side, uint32_t *marks)
 {
 	double mean = row->sample[side].mean;
 	const char *unit = "";
+	struct pm_cell total;
+	uint32_t states = 0;
 
 	if (!row->there[side]) {
 		strcpy(cell, "-");
@@ -38,6 +63,8 @@ static void put_value(char *cell, const struct diff_data *data,
 	}
 	if (row->quantity >= DIFF_EVENT)
 		unit = data->events[row->quantity - DIFF_EVENT].counter.unit;
+	pm_cell_value(&total, &row->total[side], marks, &states);
+	strcpy(marked, total.marks);
 	if (row->quantity == DIFF_TIME || !strcmp(unit, "ns"))
 		pm_cell_time(cell, mean);
 	else if (*unit)
@@ -76,7 +103,8 @@ static void put_p(char *cell, const struct diff_row *row)
 }
 
 static void row_make(struct row *to, const struct diff_data *data,
-		     const struct diff_row *row, const struct diff_row *above)
+		     const struct diff_row *row, const struct diff_row *above,
+		     uint32_t *marks)
 {
 	char low[CELL], high[CELL];
 
@@ -85,12 +113,14 @@ static void row_make(struct row *to, const struct diff_data *data,
 	if (!above || above->region != row->region)
 		to->region = data->regions[row->region];
 	snprintf(to->cell[WHAT], CELL, "%.60s", diff_quantity(data, row->quantity));
-	put_value(to->cell[A], data, row, 0);
-	put_value(to->cell[B], data, row, 1);
+	put_value(to->cell[A], to->cell[A_MARKS], data, row, 0, marks);
+	put_value(to->cell[B], to->cell[B_MARKS], data, row, 1, marks);
 	snprintf(to->cell[VERDICT], CELL, "%s", diff_verdict_name(row));
-	if (row->too_few || row->threads)
+	if (row->too_few || row->threads || row->lacks)
 		snprintf(to->cell[VERDICT], CELL, "open: %s",
-			 row->threads ? "one run of several threads" : "too few runs");
+			 row->lacks	? "a part was not counted"
+			 : row->threads ? "one run of several threads"
+					: "too few runs");
 	if (row->verdict == DIFF_ONE_SIDE)
 		return;
 	if (row->sample[0].mean > 0)
@@ -139,7 +169,7 @@ static void put_row(struct pm_out *out, const struct row *row, const size_t *wid
 		}
 		if (to_the_left(c))
 			gap += width[c] - length;
-		gap += 2;
+		gap += gap_after(c);
 	}
 	pm_out_text(out, "\n");
 }
@@ -152,7 +182,8 @@ static bool is_shown(const struct diff_row *row, const struct diff_options *opti
 
 	if (options->all || row->verdict > DIFF_OPEN)
 		return true;
-	return (row->too_few || row->threads) && fabs(b - a) > options->min_effect * a;
+	return (row->too_few || row->threads || row->lacks) &&
+	       fabs(b - a) > options->min_effect * a;
 }
 
 static void put_percent(struct pm_out *out, double fraction)
@@ -201,12 +232,12 @@ int diff_text(struct pm_out *out, const struct diff_data *data,
 	      const struct diff_result *result, const struct diff_options *options)
 {
 	static const char *const headings[COLUMNS] = {
-		"", "", "A", "B", "change", "interval", "p", "verdict"};
+		"", "", "A", "", "B", "", "change", "interval", "p", "verdict"};
 	struct row *rows = calloc((size_t)result->row_count + 1, sizeof(*rows));
 	const struct diff_row *above = NULL;
 	size_t width[COLUMNS] = {0};
 	char text[DIFF_NOTE];
-	uint32_t count = 1;
+	uint32_t count = 1, marks = 0;
 
 	if (!rows)
 		return -ENOMEM;
@@ -216,7 +247,7 @@ int diff_text(struct pm_out *out, const struct diff_data *data,
 	for (uint32_t i = 0; i < result->row_count; i++) {
 		if (!is_shown(&result->rows[i], options))
 			continue;
-		row_make(&rows[count++], data, &result->rows[i], above);
+		row_make(&rows[count++], data, &result->rows[i], above, &marks);
 		above = &result->rows[i];
 	}
 	for (uint32_t i = 0; i < count; i++)
@@ -226,6 +257,7 @@ int diff_text(struct pm_out *out, const struct diff_data *data,
 	put_head(out, data, options);
 	for (uint32_t i = 0; i < count && count > 1; i++)
 		put_row(out, &rows[i], width);
+	pm_report_text_legend(out, marks, 0);
 	if (count > 1)
 		pm_out_text(out, "\n");
 	free(rows);
