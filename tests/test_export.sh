@@ -126,6 +126,14 @@ else
 	try "threads that were summed are called so" ended
 fi
 
+# --- profiles of which a part is missing ------------------------------------------------
+
+whole() { export_says 0 "" -f chrome "$here/work" && ! grep -q "partial" "$here/out" "$here/err"; }
+try "a whole profile is not called partial" whole
+head -c 2000 "$here/work" >"$here/half"
+try "of a profile that was cut off folded stacks say so" export_says 0 "half': partial: " -f folded "$here/half"
+try "and traces, in themselves, too" export_says 0 '"labels":"sums of visits, not moments; partial: ' -f chrome "$here/half"
+
 # --- pages ------------------------------------------------------------------------------
 
 page() {

@@ -61,6 +61,9 @@ static int read_one(const struct cli_source *source, struct pm_snapshot **snapsh
 	}
 	if (err)
 		cli_complain("export", "%s", diag.text);
+	else if ((*snapshot)->partial)
+		cli_complain("export", "'%s': partial: %s", source->name,
+			     (*snapshot)->problem);
 	return err;
 }
 

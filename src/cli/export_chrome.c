@@ -46,7 +46,10 @@ static void put_process(struct pm_out *out, const struct export_profile *profile
 		snprintf(text + used, sizeof(text) - (size_t)used, ", rank %d",
 			 header->rank);
 	put_name(out, profile, "process_name", -1, text);
-	put_name(out, profile, "process_labels", -1, "sums of visits, not moments");
+	snprintf(text, sizeof(text), "sums of visits, not moments%s%s",
+		 profile->snapshot->partial ? "; partial: " : "",
+		 profile->snapshot->problem);
+	put_name(out, profile, "process_labels", -1, text);
 }
 
 static void put_count(struct pm_out *out, const struct pm_report_tree *tree, uint32_t n,
