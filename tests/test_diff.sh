@@ -92,6 +92,34 @@ try "quotes a file that is not there" diff_says 2 "no/such" "$one" "$here/no/suc
 try "quotes what is no profile" diff_says 2 "$work" "$one" "$work"
 mkdir "$here/empty"
 try "quotes a directory without profiles" diff_says 2 "empty'" "$one" "$here/empty"
+# A profile that is damaged so is not passed over, by diff as by report.
+damaged() { # NAME TEXT: in the directory damaged
+	text=$2
+	diff_says 2 "$text" "$one" "$here/damaged" && says "damaged/$1" && [ ! -s "$here/out" ] || return 1
+	"$perfmon" report "$here/damaged" >"$here/out" 2>"$here/err"
+	[ $? -eq 1 ] && grep -qF "$text" "$here/err" && grep -qF "damaged/$1" "$here/err"
+}
+patched() { # OFFSET BYTES: a profile with these
+	rm -rf "$here/damaged" && mkdir "$here/damaged" && cp "$one" "$here/damaged/good" && cp "$one" "$here/damaged/bad" &&
+		printf '%b' "$2" | dd of="$here/damaged/bad" bs=1 seek="$1" conv=notrunc 2>/dev/null
+}
+cut_to() { # SIZE
+	rm -rf "$here/damaged" && mkdir "$here/damaged" && cp "$one" "$here/damaged/good" &&
+		head -c "$1" "$one" >"$here/damaged/bad"
+}
+newer() { patched 24 '\0376' && damaged bad "version 254"; }
+try "tells of a profile of another version in a directory" newer
+swapped() { patched 16 'FORPNMFP' && damaged bad "wrong byte order"; }
+try "and of one of another byte order" swapped
+header() { patched 8 '\07' && damaged bad "header is damaged"; }
+try "and of a damaged header" header
+# Within the header, the magic and its lead, and of nothing at all.
+for size in 200 20 6 0; do
+	short() { cut_to $size && damaged bad "less than its header"; }
+	try "and of one that was cut to $size bytes" short
+done
+blank() { cut_to 0 && head -c 5000 /dev/zero >"$here/damaged/bad" && damaged bad "holds nothing yet"; }
+try "and of one that its program had not got to" blank
 try "does not take a full disk for a result" sh -c "'$perfmon' diff '$one' '$one' >/dev/full 2>&1; [ \$? -eq 2 ]"
 try "helps" diff_says 0 "usage: perfmon diff" --help
 

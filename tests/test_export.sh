@@ -62,6 +62,8 @@ try "quotes an event that is not there" export_says 1 "no event 'cycels'; it has
 	-f folded -w cycels "$here/odd"
 try "quotes a path that cannot be written" export_says 1 "/no/such/file" -f folded -o /no/such/file "$here/odd"
 try "does not take a full disk for success" export_says 1 "No space left" -f chrome -o /dev/full "$here/odd"
+mkdir "$here/empty"
+try "complains in its own name" export_says 1 "perfmon export: '$here/empty'" -f chrome "$here/empty"
 try "helps" export_says 0 "usage: perfmon export" --help
 
 # --- folded stacks ----------------------------------------------------------------------

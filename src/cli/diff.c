@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/diff.h"
+#include "cli/report_sources.h"
 #include "cli/terminal.h"
 
 /* As those of diff(1); and one for a change that is none for the worse. */
@@ -116,6 +117,24 @@ static int options_read(struct diff_options *to, int argc, char **argv)
 	return status ? status : -1;
 }
 
+/* Loads the profiles at PATH for SIDE. All of them, or none: fewer runs than there are
+ * would give another verdict. */
+static int load_path(struct diff_data *data, uint32_t side, const char *path,
+		     bool inclusive)
+{
+	struct cli_sources sources = {.command = "diff"};
+	struct pm_diag diag = {0};
+	int status = cli_sources_add_path(&sources, path);
+
+	for (size_t i = 0; !status && i < sources.count; i++) {
+		status = diff_load(data, side, sources.at[i].name, inclusive, &diag);
+		if (status)
+			cli_complain("diff", "%s", diag.text);
+	}
+	cli_sources_free(&sources);
+	return status ? DIFF_EXIT_TROUBLE : 0;
+}
+
 /* Loads the files of both sides. */
 static int load(struct diff_data *data, bool inclusive, char **files, int count)
 {
@@ -146,10 +165,8 @@ static int load(struct diff_data *data, bool inclusive, char **files, int count)
 
 		if (middle && i == middle)
 			continue;
-		if (diff_load(data, side, files[i], inclusive, &diag)) {
-			cli_complain("diff", "%s", diag.text);
+		if (load_path(data, side, files[i], inclusive))
 			return DIFF_EXIT_TROUBLE;
-		}
 	}
 	if (diff_load_end(data, &diag)) {
 		cli_complain("diff", "%s", diag.text);

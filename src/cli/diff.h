@@ -73,8 +73,7 @@ struct diff_data {
 	uint32_t runs[2];
 };
 
-/* Adds the profile in the file PATH, or those in the directory PATH, to SIDE. 0, or a
- * negative errno with the sentence. */
+/* Adds the profile in the file PATH to SIDE. 0, or a negative errno with the sentence. */
 int diff_load(struct diff_data *data, uint32_t side, const char *path, bool inclusive,
 	      struct pm_diag *diag);
 /* When all are loaded: which files are of the same run. 0 or -EINVAL, -ENOMEM with the

@@ -3,13 +3,10 @@
  * is of, and which files are of the same run. */
 #include "cli/diff.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <search.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "core/profile_file.h"
 #include "core/report_model.h"
@@ -228,8 +225,8 @@ static int snapshot_add(struct diff_data *data, uint32_t side,
 	return err;
 }
 
-static int file_add(struct diff_data *data, uint32_t side, const char *path,
-		    bool inclusive, struct pm_diag *diag)
+int diff_load(struct diff_data *data, uint32_t side, const char *path, bool inclusive,
+	      struct pm_diag *diag)
 {
 	struct pm_profile_file *opened;
 	struct pm_snapshot *snapshot;
@@ -263,51 +260,6 @@ static int file_add(struct diff_data *data, uint32_t side, const char *path,
 out:
 	pm_snapshot_free(snapshot);
 	return err == -ENOMEM ? pm_diag_set(diag, err, "%s: no memory", path) : err;
-}
-
-static int not_hidden(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.';
-}
-
-/* All profiles in a directory. What else is in it is passed over. */
-static int directory_add(struct diff_data *data, uint32_t side, const char *path,
-			 bool inclusive, struct pm_diag *diag)
-{
-	struct dirent **entries;
-	int count = scandir(path, &entries, not_hidden, alphasort), err = 0;
-	uint32_t before = data->file_count;
-	struct stat st;
-	char *file;
-
-	if (count < 0)
-		return pm_diag_set(diag, -errno, "'%s': %s", path, strerror(errno));
-	for (int i = 0; i < count; i++) {
-		if (!err && asprintf(&file, "%s/%s", path, entries[i]->d_name) < 0)
-			err = pm_diag_set(diag, -ENOMEM, "%s: no memory", path);
-		else if (!err) {
-			if (!stat(file, &st) && S_ISREG(st.st_mode))
-				err = file_add(data, side, file, inclusive, diag);
-			if (err == -EINVAL)
-				err = 0;
-			free(file);
-		}
-		free(entries[i]);
-	}
-	free(entries);
-	if (!err && data->file_count == before)
-		err = pm_diag_set(diag, -ENOENT, "there is no profile in '%s'", path);
-	return err;
-}
-
-int diff_load(struct diff_data *data, uint32_t side, const char *path, bool inclusive,
-	      struct pm_diag *diag)
-{
-	struct stat st;
-
-	if (!stat(path, &st) && S_ISDIR(st.st_mode))
-		return directory_add(data, side, path, inclusive, diag);
-	return file_add(data, side, path, inclusive, diag);
 }
 
 /* The file of the process that FILE's was forked from, or FILE itself. */

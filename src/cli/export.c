@@ -234,7 +234,7 @@ static int options_read(struct request *request, int argc, char **argv)
 
 int cli_export(int argc, char **argv)
 {
-	struct request request = {0};
+	struct request request = {.sources.command = "export"};
 	int status;
 
 	argv[0] = (char *)(uintptr_t) "perfmon export";

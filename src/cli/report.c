@@ -348,7 +348,7 @@ static int metrics_read(const char *text, struct pm_metrics **metrics)
 int cli_report(int argc, char **argv)
 {
 	struct pm_metrics *metrics = NULL;
-	struct request request = {0};
+	struct request request = {.sources.command = "report"};
 	int c, status = 0, failed = 0;
 
 	argv[0] = (char *)(uintptr_t) "perfmon report";

@@ -5,6 +5,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static int add(struct cli_sources *sources, const char *name, pid_t pid)
 	sources->count++;
 	return 0;
 no_memory:
-	cli_complain("report", "%s", strerror(ENOMEM));
+	cli_complain(sources->command, "%s", strerror(ENOMEM));
 	return CLI_FAILED;
 }
 
@@ -44,27 +45,33 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strverscmp((*a)->d_name, (*b)->d_name);
 }
 
-/* What PATH, of a directory, is: 1 a profile, or a file that was to become one and is
- * empty; 0 anything else. */
-static int looks_like_profile(const char *path)
+/* Whether PATH, of a directory, is a profile, be it a damaged one or of another version,
+ * or a file that was to become one: what it lacks is told when it is read. */
+static bool looks_like_profile(const char *path)
 {
-	uint64_t magic;
+	struct perfmon_profile_header header = {.magic = 0};
 	struct stat st;
 	ssize_t n;
 	int fd;
 
 	if (stat(path, &st) || !S_ISREG(st.st_mode))
-		return 0;
-	if (!st.st_size)
-		return 1;
+		return false;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	/* Why it cannot be opened is told when it is read. */
+	/* Why it cannot be opened is told then, too. */
 	if (fd < 0)
-		return 1;
-	n = pread(fd, &magic, sizeof(magic),
-		  offsetof(struct perfmon_profile_header, magic));
+		return true;
+	n = pread(fd, &header, sizeof(header), 0);
 	close(fd);
-	return n == sizeof(magic) && magic == htole64(PERFMON_PROFILE_MAGIC);
+	/* Cut off before the magic. */
+	if (n < (ssize_t)offsetof(struct perfmon_profile_header, version) &&
+	    header.record.type == htole32(PERFMON_PROFILE_HEADER) &&
+	    !header.record.reserved)
+		return true;
+	/* As its program makes it, before there is anything in it. */
+	if (!header.record.type && !header.record.size && !header.magic && !header.used)
+		return true;
+	return header.magic == htole64(PERFMON_PROFILE_MAGIC) ||
+	       header.magic == htobe64(PERFMON_PROFILE_MAGIC);
 }
 
 /* The profiles in DIRECTORY: other files may stand beside them, and are passed over. */
@@ -75,7 +82,7 @@ static int add_directory(struct cli_sources *sources, const char *directory)
 	int count = scandir(directory, &entries, NULL, by_name), status = 0;
 
 	if (count < 0) {
-		cli_complain("report", "'%s': %s", directory, strerror(errno));
+		cli_complain(sources->command, "'%s': %s", directory, strerror(errno));
 		return CLI_FAILED;
 	}
 	for (int i = 0; i < count; i++) {
@@ -85,7 +92,7 @@ static int add_directory(struct cli_sources *sources, const char *directory)
 		    asprintf(&path, "%s%s%s", directory,
 			     directory[strlen(directory) - 1] == '/' ? "" : "/",
 			     entries[i]->d_name) < 0) {
-			cli_complain("report", "%s", strerror(ENOMEM));
+			cli_complain(sources->command, "%s", strerror(ENOMEM));
 			path = NULL;
 			status = CLI_FAILED;
 		}
@@ -96,7 +103,8 @@ static int add_directory(struct cli_sources *sources, const char *directory)
 	}
 	free(entries);
 	if (!status && sources->count == before) {
-		cli_complain("report", "'%s': there is no profile in it", directory);
+		cli_complain(sources->command, "'%s': there is no profile in it",
+			     directory);
 		status = CLI_FAILED;
 	}
 	return status;
@@ -119,7 +127,7 @@ int cli_sources_add_pid(struct cli_sources *sources, const char *text)
 	errno = 0;
 	pid = strtol(text, &end, 10);
 	if (errno || end == text || *end || pid <= 0 || pid > INT32_MAX) {
-		cli_complain("report", "'%s' is no pid", text);
+		cli_complain(sources->command, "'%s' is no pid", text);
 		return CLI_USAGE;
 	}
 	return add(sources, text, (pid_t)pid);

@@ -15,6 +15,7 @@ struct cli_source {
 };
 
 struct cli_sources {
+	const char *command; /* whose complaints it makes */
 	size_t count, room;
 	struct cli_source *at;
 };
