@@ -5,6 +5,7 @@
 
 #include "region_probe.h"
 
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -268,8 +269,30 @@ Test(stride, the_error_of_a_total)
 	/* Of one nothing is known. */
 	cr_assert(isinf(pm_report_error(10, 100, 1000, 1, 10)));
 	cr_assert(isinf(pm_report_error(0, 0, 0, 0, 10)));
-	/* All alike. */
-	cr_assert_eq(pm_report_error(300, 900, 2700, 100, 1000), 0);
+	/* All alike: six in ten of the others could be anything. */
+	cr_assert(isinf(pm_report_error(15, 45, 135, 5, 5000)));
+	cr_assert(isinf(pm_report_error(3 * 458, 9 * 458, 27 * 458, 458, 5000)));
+	/* From here on one in a hundred; 0.01 ^ (1 / 4600) is 1 - 0.0010006. */
+	cr_assert_float_eq(pm_report_error(3 * 459, 9 * 459, 27 * 459, 459, 5000), 149.7,
+			   0.1);
+	cr_assert_float_eq(pm_report_error(3 * 4600, 9 * 4600, 27 * 4600, 4600, 1e6),
+			   3 * 1000.6, 0.1);
+	/* No more of them are different than there are. */
+	cr_assert_eq(pm_report_error(3 * 4600, 9 * 4600, 27 * 4600, 4600, 4602), 6);
+	/* Twice nothing is nothing. */
+	cr_assert(isinf(pm_report_error(0, 0, 0, 4600, 1e6)));
+	/* Sums of which each step was rounded. */
+	{
+		double each = 123456789, sum = 0, squares = 0, cubes = 0;
+
+		for (int i = 0; i < 100000; i++) {
+			sum += each;
+			squares += each * each;
+			cubes += each * each * each;
+		}
+		cr_assert_float_eq(pm_report_error(sum, squares, cubes, 100000, 1e6),
+				   each * 1e6 * 4.605e-5, each * 0.1);
+	}
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		/* Half -1, half 1: the variance is n / (n - 1). */
 		double n = rows[i].n, all = 1e12;
@@ -652,6 +675,82 @@ Test(stride, exclusive_values_have_the_errors_of_both)
 			cr_assert_float_eq(pm_report_time(&flat, n, exclusive).error,
 					   pm_report_time(&tree, same, exclusive).error,
 					   1e-6);
+		}
+	}
+	pm_report_tree_free(&flat);
+	pm_report_tree_free(&tree);
+	pm_report_model_free(&model);
+	pm_snapshot_free(s);
+	builder_end(&b);
+}
+
+/* What was never measured is in the values of what is around it. */
+Test(stride, exclusive_values_around_what_was_not_measured_have_no_known_error)
+{
+	struct profile_builder b;
+	struct pm_report_model model;
+	struct pm_report_tree tree, flat;
+	struct pm_snapshot *s;
+	char *got;
+
+	/* In the first thread none of the inner visits is measured, in the second all. */
+	builder_begin(&b, 1 << 16);
+	builder_plan(&b, 1, 2);
+	for (uint32_t t = 1; t <= 2; t++) {
+		struct perfmon_profile_thread *thread = builder_thread(&b, t, 1, 2);
+		struct perfmon_profile_stride *stride;
+		struct perfmon_profile_node *node;
+
+		thread->flags = PERFMON_THREAD_STRIDE;
+		thread->node_size += sizeof(*stride) + 2 * sizeof(double);
+		/* Not open where something is not measured: nothing of it is missing. */
+		if (t == 1)
+			thread->status[1] = -ENOENT;
+		builder_nodes(&b, thread, 4);
+		builder_node(&b, thread, 0, 0);
+		node = builder_node(&b, thread, 1, builder_region(&b, "top"));
+		builder_visit(node, 3000);
+		node = builder_node(&b, thread, 2, builder_region(&b, "outer"));
+		builder_visit(node, 2000);
+		node->count[0].sum = node->count[1].sum = 700;
+		node = builder_node(&b, thread, 3, builder_region(&b, "leaf"));
+		stride = (void *)&node->count[2];
+		stride->stride = 1000;
+		if (t == 1) {
+			stride->skipped = node->entered = 500;
+			continue;
+		}
+		builder_visit(node, 500);
+		node->count[0].sum = node->count[1].sum = 200;
+	}
+	got = report(&b, PM_FORMAT_TEXT);
+	cr_assert(strstr(got, "  outer        2   4.000 us        3.500 us +-? "), "%s",
+		  got);
+	cr_assert(strstr(got, "  500 ns +-?d  "), "%s", got);
+	cr_assert(strstr(got, "  200 dp\n"), "%s", got);
+	free(got);
+	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, NULL), 0);
+	cr_assert_eq(pm_report_model_make(&model, s, false, NULL), 0);
+	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
+	cr_assert_eq(pm_report_tree_flatten(&flat, &tree), 0);
+	for (int f = 0; f < 2; f++) {
+		const struct pm_report_tree *it = f ? &flat : &tree;
+
+		for (uint32_t n = 1; n < it->node_count; n++) {
+			const char *name = pm_report_name(it, n);
+
+			for (int own = 0; own < 2; own++) {
+				struct pm_value time = pm_report_time(it, n, own);
+				struct pm_value count = pm_report_count(it, n, 0, own);
+				struct pm_value other = pm_report_count(it, n, 1, own);
+				bool unknown = !strcmp(name, own ? "outer" : "leaf") ||
+					       !strcmp(name, "leaf");
+
+				cr_assert_eq(!!isinf(time.error), unknown, "%s", name);
+				cr_assert_eq(!!isinf(count.error), unknown, "%s", name);
+				cr_assert_eq(!!(count.marks & PM_MARK_SAMPLED), unknown);
+				cr_assert_eq(other.error, 0, "%s", name);
+			}
 		}
 	}
 	pm_report_tree_free(&flat);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* How far the total of all visits may be from what the measured ones say of it. */
+#include <float.h>
 #include <math.h>
 
 #include "core/report_model.h"
@@ -23,6 +24,22 @@ static double student(double freedom)
 		    (((3 * z2 + 19) * z2 + 17) * z2 - 15) / (384 * v * v * v));
 }
 
+/* Where all that was measured is alike, it does not tell how far the others may be from
+ * it. With a certainty of 99 % those of them that are not like it are no more than a
+ * certain share of all; where that is above this, nothing is said. */
+#define UNSEEN 0.01
+
+/* What that share comes to if each of these visits is twice as much, or nothing. */
+static double unseen(double sum, double measured, double all)
+{
+	double share = 1 - pow(0.01, 1 / measured);
+
+	/* Of nothing twice is nothing. */
+	if (share > UNSEEN || !(sum > 0))
+		return INFINITY;
+	return sum / measured * fmin(all * share, all - measured);
+}
+
 /*
  * Visits are drawn one from each run of a stride, which spreads no more than a simple
  * random sample of as many. Of a skewed quantity Student's interval covers less than it
@@ -41,8 +58,9 @@ double pm_report_error(double sum, double squares, double cubes, double measured
 		return INFINITY;
 	mean = sum / measured;
 	spread = squares / measured - mean * mean;
-	if (!(spread > mean * mean * 1e-15))
-		return 0;
+	/* The sums are rounded with each visit: less than that is no spread. */
+	if (!(spread > mean * mean * measured * DBL_EPSILON))
+		return unseen(sum, measured, all);
 	skew = cubes / measured - 3 * mean * squares / measured + 2 * mean * mean * mean;
 	skew /= spread * sqrt(spread);
 	wider = 1 + skew * skew * (z2 * z2 + 2 * z2 - 3) / (18 * measured);

@@ -186,13 +186,16 @@ static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread 
 	add(&to->threads, threads);
 	add(&to->visits, share.all);
 	add(&to->measured, share.measured);
-	if (!share.measured)
+	if (!share.measured && share.all) {
+		/* It is in the values of what is around it, and nobody knows how much. */
 		add(&to->unmeasured, share.all);
-	else if (share.stride)
+		to->time_error = INFINITY;
+	} else if (share.stride) {
 		to->time_error += squared(
 			pm_report_error((double)from->time_ticks, from->time_squares,
 					share.stride->time_cubes, (double)share.measured,
 					(double)share.all));
+	}
 	add(&to->entered, from->entered);
 	add(&to->time_ticks, ticks);
 	add(&to->visit_ticks, from->time_ticks);
@@ -259,7 +262,9 @@ static void counts_add(const struct pm_report_model *model, struct pm_report_cou
 		add(&count->lost_ns, scaled(from->count[c].lost_ns, share.weight));
 		count->running_ns +=
 			fmax(0, ns - (double)from->count[c].lost_ns * share.weight);
-		if (share.stride && sampled)
+		if (!share.measured && share.all)
+			count->error = INFINITY;
+		else if (share.stride && sampled)
 			count->error += squared(pm_report_error(
 				(double)from->count[c].sum, from->count[c].squares,
 				share.stride->cubes[c], (double)sampled,
