@@ -159,10 +159,10 @@ struct stat_cell {
 	enum stat_status status;
 	uint64_t value, enabled_ns, running_ns; /* sums over the runs, unscaled */
 	struct stat_sum count;			/* estimates */
-	struct stat_sum own;			/* of the first thread alone */
-	bool absent;				/* it is in another group */
+	struct stat_sum own; /* of the first thread alone, of the runs that tell it */
+	bool absent;	     /* it is in another group */
 	/* Of one reading. */
-	uint32_t good, starved, refused;
+	uint32_t good, own_good, starved, refused;
 	double now, own_now;
 };
 
@@ -216,6 +216,13 @@ void stat_place_group_name(const struct stat_place *place, uint32_t group,
 /* Adds to CELL what SUM says more than BEFORE. */
 void stat_cell_add(struct stat_cell *cell, const struct stat_event *event,
 		   const struct pm_spread_sum *sum, const struct pm_reading *before);
+
+/* The same of a session of threads: VALUE, of which OWN is the first one's. */
+void stat_cell_take(struct stat_cell *cell, const struct stat_event *event,
+		    const struct perfmon_value *value, const struct perfmon_value *own);
+
+/* What has been added to CELL since the last time is one sample. */
+void stat_cell_settle(struct stat_cell *cell);
 
 /* --- counting ------------------------------------------------------------------------
  */
@@ -279,6 +286,10 @@ double stat_coverage(const struct stat_cell *cell);
 
 /* "counted", "multiplexed", "partial", "not counted" or "not supported". */
 const char *stat_status_name(enum stat_status status);
+
+/* Whether it can be told what the first thread counted, and what those that it created.
+ */
+bool stat_is_apart(const struct stat_result *result, const struct stat_cell *cell);
 
 /* What created threads and processes counted, on average. */
 double stat_children(const struct stat_cell *cell);

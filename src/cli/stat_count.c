@@ -365,8 +365,8 @@ static struct perfmon_value less(const struct perfmon_value *now,
 	return value;
 }
 
-static void add(struct stat_cell *cell, const struct stat_event *event,
-		const struct perfmon_value *value, const struct perfmon_value *own)
+void stat_cell_take(struct stat_cell *cell, const struct stat_event *event,
+		    const struct perfmon_value *value, const struct perfmon_value *own)
 {
 	if (value->status & PERFMON_VALUE_NEVER_OPENED) {
 		cell->refused++;
@@ -383,17 +383,20 @@ static void add(struct stat_cell *cell, const struct stat_event *event,
 	cell->refused += event->partly && !(value->status & PERFMON_VALUE_NEVER_OPENED);
 	cell->value += value->value;
 	cell->now += estimate(event, value);
-	if (own->running_ns || !own->enabled_ns)
-		cell->own_now += estimate(event, own);
+	/* The first thread may have had no turn though others had. */
+	if (own->status & PERFMON_VALUE_NEVER_OPENED ||
+	    (own->enabled_ns && !own->running_ns))
+		return;
+	cell->own_good++;
+	cell->own_now += estimate(event, own);
 }
 
-/* What the sessions have added to a cell is one sample. */
-static void settle(struct stat_cell *cell)
+void stat_cell_settle(struct stat_cell *cell)
 {
-	if (cell->good) {
+	if (cell->good)
 		stat_sum_add(&cell->count, cell->now);
+	if (cell->good && cell->own_good == cell->good)
 		stat_sum_add(&cell->own, cell->own_now);
-	}
 	if (!cell->count.runs)
 		cell->status = cell->starved ? STAT_NOT_COUNTED : STAT_NOT_SUPPORTED;
 	else if (cell->refused || (cell->good && cell->starved))
@@ -401,7 +404,7 @@ static void settle(struct stat_cell *cell)
 	else if (cell->status != STAT_PARTIAL)
 		cell->status = cell->running_ns < cell->enabled_ns ? STAT_MULTIPLEXED
 								   : STAT_COUNTED;
-	cell->good = cell->starved = cell->refused = 0;
+	cell->good = cell->own_good = cell->starved = cell->refused = 0;
 	cell->now = cell->own_now = 0;
 }
 
@@ -432,7 +435,7 @@ static int read_session(struct stat_counting *counting, struct stat_cell *cells,
 			less(&counting->own_now[i], &counting->own_before[i]);
 
 		counting->uncertain |= counting->now[i].status & PERFMON_VALUE_UNCERTAIN;
-		add(&cells[i], &counting->events.events[i], &value, &own);
+		stat_cell_take(&cells[i], &counting->events.events[i], &value, &own);
 	}
 	memcpy(counting->before, counting->now, size);
 	memcpy(counting->own_before, counting->own_now, size);
@@ -450,7 +453,7 @@ void stat_cell_add(struct stat_cell *cell, const struct stat_event *event,
 	};
 	const struct perfmon_value own = {.value = 0};
 
-	add(cell, event, &value, &own);
+	stat_cell_take(cell, event, &value, &own);
 	if (sum->counted && (sum->refused || sum->gone || sum->missing))
 		cell->refused++;
 }
@@ -467,6 +470,6 @@ int stat_counting_read(struct stat_counting *counting, struct stat_cell *cells,
 						since_start, &counting->diag)
 			      : read_session(counting, cells, since_start);
 	for (size_t c = 0; !err && c < count; c++)
-		settle(&cells[c]);
+		stat_cell_settle(&cells[c]);
 	return err;
 }

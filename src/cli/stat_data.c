@@ -54,7 +54,7 @@ static void csv_event(const struct stat_result *result, const struct stat_row *r
 	const struct stat_event *event = row->event;
 	const struct stat_cell *cell = row->cell;
 	bool known = stat_is_known(cell);
-	bool apart = known && result->counting->apart;
+	bool apart = stat_is_apart(result, cell);
 	struct stat_ratio ratio;
 
 	if (result->time_ns)
@@ -147,6 +147,7 @@ static void json_event(const struct stat_result *result, const struct stat_row *
 	const struct stat_event *event = row->event;
 	const struct stat_cell *cell = row->cell;
 	bool known = stat_is_known(cell);
+	bool apart = stat_is_apart(result, cell);
 	struct stat_ratio ratio;
 
 	pm_out_text(out, "{\"event\":");
@@ -166,8 +167,8 @@ static void json_event(const struct stat_result *result, const struct stat_row *
 	json_number(out, "coverage", known, stat_coverage(cell));
 	json_sum(out, &cell->count);
 	if (result->counting->apart) {
-		json_number(out, "own", known, cell->own.mean);
-		json_number(out, "children", known, stat_children(cell));
+		json_number(out, "own", apart, cell->own.mean);
+		json_number(out, "children", apart, stat_children(cell));
 	}
 	if (stat_derive(result, row->group, row->index, &ratio)) {
 		json_key(out, "ratio");

@@ -29,6 +29,12 @@ const char *stat_status_name(enum stat_status status)
 	return names[status];
 }
 
+bool stat_is_apart(const struct stat_result *result, const struct stat_cell *cell)
+{
+	return result->counting->apart && stat_is_known(cell) &&
+	       cell->own.runs == cell->count.runs;
+}
+
 double stat_children(const struct stat_cell *cell)
 {
 	double children = cell->count.mean - cell->own.mean;

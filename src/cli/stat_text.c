@@ -80,9 +80,15 @@ static void make_row(const struct stat_result *result, const struct stat_row *wh
 		row->count_style = CLI_BAD;
 		return;
 	}
-	if (result->counting->apart) {
+	if (stat_is_apart(result, cell)) {
 		put_count(row->cell[COUNT], event, cell->own.mean);
 		put_count(row->cell[CHILDREN], event, stat_children(cell));
+	} else if (result->counting->apart) {
+		/* The sum in either column would be taken for what it is not. */
+		for (int c = COUNT; c <= CHILDREN; c++)
+			snprintf(row->cell[c], CELL, "%s",
+				 stat_status_name(STAT_NOT_COUNTED));
+		row->count_style = CLI_BAD;
 	} else {
 		put_count(row->cell[COUNT], event, cell->count.mean);
 	}
