@@ -126,6 +126,14 @@ else
 	PERFMON_THREADS=fold PERFMON_EVENTS=none PERFMON_PROFILE=$here/folded "$work" 100 7 3
 	ended() { trace "$here/folded" && grep -q " 10000000 2 same 14$" "$here/out" && grep -q "2 ended threads, summed" "$here/trace"; }
 	try "threads that were summed are called so" ended
+	./tests/programs/profile_make "$here/sums" 3 4 0 folded
+	tracks() {
+		trace "$here/sums" && [ "$(grep -c ' 1 region1 3$' "$here/out")" -eq 3 ] &&
+			[ "$(cut -d' ' -f2 "$here/out" | sort -u | tr '\n' ' ')" = "10000000 10000001 10000002 " ] &&
+			[ "$(grep -c '"thread_name"' "$here/trace")" -eq 3 ] &&
+			grep -q '"tid":10000001,"name":"thread_name","args":{"name":"2 ended threads, summed (CPU 1)"}' "$here/trace"
+	}
+	try "each sum of them has a track of its own" tracks
 fi
 
 # --- profiles of which a part is missing ------------------------------------------------

@@ -113,17 +113,19 @@ static uint64_t *lengths(const struct export_profile *profile,
 	return length;
 }
 
+/* SUMS are the sums of ended threads before this one, each of which has a track: there is
+ * one for each set of CPUs that threads could run on. */
 static int put_thread(struct pm_out *out, const struct export_profile *profile,
-		      uint32_t t)
+		      uint32_t t, uint32_t *sums)
 {
 	const struct perfmon_profile_thread *record =
 		&profile->snapshot->threads[t].record;
 	bool folded = record->state == PERFMON_THREAD_FOLDED;
 	/* Viewers take 0 for the idle thread. */
-	int64_t tid = folded ? EXPORT_NO_NUMBER : (int64_t)record->tid;
+	int64_t tid = folded ? EXPORT_NO_NUMBER + (*sums)++ : record->tid;
 	struct pm_report_tree tree;
 	uint64_t *length, *begin;
-	char text[100];
+	char text[200], cpus[128];
 	int err = pm_report_tree_make(&tree, profile->model, t);
 
 	if (err)
@@ -134,8 +136,11 @@ static int put_thread(struct pm_out *out, const struct export_profile *profile,
 		err = -ENOMEM;
 		goto out;
 	}
+	pm_report_cpus(record, cpus, sizeof(cpus));
 	if (folded)
-		snprintf(text, sizeof(text), "%u ended threads, summed", record->folded);
+		snprintf(text, sizeof(text), "%u ended threads, summed%s%s%s",
+			 record->folded, cpus[0] ? " (CPU " : "", cpus,
+			 cpus[0] ? ")" : "");
 	else
 		snprintf(text, sizeof(text), "%s", record->name);
 	put_name(out, profile, "thread_name", tid, text);
@@ -165,6 +170,7 @@ out:
 
 int export_chrome(struct pm_out *out, const struct export_profile *profile)
 {
+	uint32_t sums = 0;
 	int err = 0;
 
 	if (profile->first)
@@ -176,7 +182,7 @@ int export_chrome(struct pm_out *out, const struct export_profile *profile)
 			"is not known.\"},\n\"traceEvents\":[");
 	put_process(out, profile);
 	for (uint32_t t = 0; !err && t < profile->snapshot->thread_count; t++)
-		err = put_thread(out, profile, t);
+		err = put_thread(out, profile, t, &sums);
 	return err;
 }
 

@@ -2,15 +2,19 @@
 /*
  * Makes large profiles: of one process with many threads, in the file PATH, or, if PATH
  * is a directory, of that many ranks with one thread each. Every thread has all of PATHS
- * paths, four below each, with COUNTERS counters.
+ * paths, four below each, with COUNTERS counters. Each may be a sum of two that had
+ * ended, on a CPU of its own.
  *
- *   profile_make PATH THREADS-OR-RANKS PATHS COUNTERS
+ *   profile_make PATH THREADS-OR-RANKS PATHS COUNTERS [folded]
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "../profile_builder.h"
+
+static bool folded;
 
 static void thread_make(struct profile_builder *b, uint32_t number, uint32_t paths,
 			uint32_t counters)
@@ -18,12 +22,21 @@ static void thread_make(struct profile_builder *b, uint32_t number, uint32_t pat
 	struct perfmon_profile_thread *thread =
 		builder_thread(b, 5000 + number, 1, counters);
 
+	if (folded) {
+		thread->state = PERFMON_THREAD_FOLDED;
+		thread->folded = 2;
+		thread->tid = 0;
+		thread->cpus[number % PERFMON_PROFILE_CPUS / 64] = UINT64_C(1)
+								   << number % 64;
+	}
 	builder_nodes(b, thread, paths + 1);
 	builder_node(b, thread, 0, 0);
 	for (uint32_t p = 1; p <= paths; p++) {
 		struct perfmon_profile_node *node =
 			builder_node(b, thread, (p + 2) / 4 + (p < 2), p);
 
+		if (folded)
+			node->threads = 2;
 		for (uint32_t v = 0; v < 3; v++)
 			builder_visit(node, 1000000 + 1000 * v + number);
 		for (uint32_t c = 0; c < counters; c++)
@@ -71,9 +84,11 @@ int main(int argc, char **argv)
 	struct stat st;
 	char path[4096];
 
-	if (argc != 5) {
+	folded = argc == 6 && !strcmp(argv[5], "folded");
+	if (argc != 5 + folded) {
 		fprintf(stderr,
-			"usage: profile_make PATH THREADS-OR-RANKS PATHS COUNTERS\n");
+			"usage: profile_make PATH THREADS-OR-RANKS PATHS COUNTERS "
+			"[folded]\n");
 		return 2;
 	}
 	many = (uint32_t)atoi(argv[2]);
