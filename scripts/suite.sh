@@ -91,8 +91,7 @@ all_ran() {
 }
 
 # check_tree DIR OPTION...: configures and builds DIR, warnings being errors, and runs
-# "make check" in it, PM_TREE_JOBS programs at once (1: Criterion itself runs as many
-# tests at once as there are CPUs).
+# "make check" in it, PM_JOBS programs at once.
 check_tree() {
 	local dir=$1 taps=$PM_SUITE_DIR/taps tests
 	shift
@@ -100,7 +99,7 @@ check_tree() {
 	mkdir -p "$taps"
 	must configures in_shell pm_configure "$dir" --enable-werror "$@"
 	must builds in_shell pm_make "$dir" "$PM_SUITE_DIR/make.log" check TESTS=
-	PM_TAP_DIR=$taps make -C "$dir" -k -j "${PM_TREE_JOBS:-1}" check LOG_COMPILER="$PM_TOP/scripts/run-test" \
+	PM_TAP_DIR=$taps make -C "$dir" -k -j "$PM_JOBS" check LOG_COMPILER="$PM_TOP/scripts/run-test" \
 		SH_LOG_COMPILER="$PM_TOP/scripts/run-test" >&2 </dev/null || true
 	taps "$taps"
 	mapfile -t tests < <(pm_tests "$dir")
@@ -115,5 +114,5 @@ check_sanitized() {
 		-I"$standin" "$standin/standin.c" -o "$PM_SUITE_DIR/standin.o"
 	export CRITERION_CFLAGS=-I$standin
 	export CRITERION_LIBS="$PM_SUITE_DIR/standin.o -lm"
-	PM_TREE_JOBS=$PM_JOBS check_tree "$PM_SUITE_DIR/build" --enable-sanitizer="$1"
+	check_tree "$PM_SUITE_DIR/build" --disable-static --enable-sanitizer="$1"
 }

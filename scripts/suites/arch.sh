@@ -23,5 +23,5 @@ for file in src/arch/*.c src/fastpath/*.c; do
 done
 build=$PM_SUITE_DIR/build
 must "configures for the generic CPU" in_shell pm_configure "$build" --enable-werror \
-	CPPFLAGS=-DPERFMON_ARCH_GENERIC
+	--disable-static CPPFLAGS=-DPERFMON_ARCH_GENERIC
 try "builds for the generic CPU" in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" all

@@ -18,8 +18,10 @@ mapfile -t tests < <(pm_tests "$PM_BUILD/arm64" | grep -Ev "$plain")
 portable='/(test_(events|report|snapshot|profile_file|kept|options|log|sample|ring|format|placement|region_levels|region_fork|faults|states|cover|process|top$|read$|counter_read)|race_|fuzz_|many_)'
 # Tests of what depends on who counts.
 rights='/(test_(guest_read|session|sets|overflow|sampling|info|spread|stat\.sh|region_truth|region_threads|region_access|regions)|inline_)'
-mapfile -t counting < <(printf '%s\n' "${tests[@]}" | grep -Ev "$portable")
-mapfile -t as_user < <(printf '%s\n' "${tests[@]}" | grep -E "$rights")
+# Tests that count, for which once is enough: as the user who has less.
+once='/test_(examples|diff|export)\.sh'
+mapfile -t counting < <(printf '%s\n' "${tests[@]}" | grep -Ev "$portable|$once")
+mapfile -t as_user < <(printf '%s\n' "${tests[@]}" | grep -E "$rights|$once")
 mapfile -t others < <(printf '%s\n' "${tests[@]}" | grep -E "$portable")
 
 # What is repeated for its own sake is repeated less: an emulated machine is slow.
@@ -42,8 +44,8 @@ run() { # NAME GREP PATTERN OPTION...: what grep finds leaves results in PM_SUIT
 				$(grep -v counter_read /tmp/tests)' \
 		>"$PM_SUITE_DIR/$name.log" 2>&1 </dev/null
 }
-run root -Ev "$portable" &
-run user -E "$rights" --user --set kernel.perf_event_paranoid=2 &
+run root -Ev "$portable|$once" &
+run user -E "$rights|$once" --user --set kernel.perf_event_paranoid=2 &
 run others -E "$portable" &
 # Writers and readers on several CPUs at the same time.
 run races -E /race_snapshot --parallel --smp 4 &

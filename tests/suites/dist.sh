@@ -5,7 +5,9 @@
 . "$PM_TOP/scripts/suite.sh"
 
 build=$PM_SUITE_DIR/build
-must configures in_shell pm_configure "$build"
+# Without optimisation: the compiler is faster.
+plain=(CFLAGS=-O0 CXXFLAGS=-O0)
+must configures in_shell pm_configure "$build" "${plain[@]}"
 rm -f "$build"/perfmon-*.tar.*
 # All tests are built. Those that run are the ones that need files of the tree, and a few
 # others: the native suite runs them all.
@@ -19,7 +21,8 @@ fi
 distcheck() {
 	chmod -R u+w "$build"/perfmon-*/ 2>/dev/null || true
 	rm -rf "$build"/perfmon-*/
-	make -C "$build" -j "$PM_JOBS" distcheck DISTCHECK_CONFIGURE_FLAGS=--enable-werror \
+	make -C "$build" -j "$PM_JOBS" distcheck \
+		DISTCHECK_CONFIGURE_FLAGS="--enable-werror ${plain[*]}" \
 		"${some[@]}"
 }
 must distcheck in_shell distcheck
@@ -29,5 +32,5 @@ mkdir -p "$PM_SUITE_DIR/in-tree"
 must "unpacks" tar -x -C "$PM_SUITE_DIR/in-tree" --strip-components=1 \
 	-f "$(echo "$build"/perfmon-*.tar.xz)"
 cd "$PM_SUITE_DIR/in-tree"
-must "configures in the tree" ./configure --enable-werror
+must "configures in the tree" ./configure --enable-werror "${plain[@]}"
 try "builds in the tree" make -j "$PM_JOBS"
