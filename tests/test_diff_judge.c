@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/diff.h"
+#include "cli/machine.h"
 #include "profile_builder.h"
 
 /* --- mathematics -------------------------------------------------------------------- */
@@ -446,6 +447,32 @@ Test(diff_judge, counts_that_do_not)
 	cr_assert(row_of(&c, "instructions")->too_few);
 	cr_assert(noted(&c, "run the two in turns"));
 	done(&c);
+}
+
+static const struct pm_machine *the_machine;
+
+const struct pm_machine *cli_machine_of(const struct pm_snapshot *snapshot)
+{
+	(void)snapshot;
+	return the_machine;
+}
+
+/* What the CPU is known to count wrong may differ between equal runs. */
+Test(diff_judge, counts_with_an_erratum)
+{
+	static const struct pm_machine skylake = {
+		.kinds = {.count = 1, .kind = {{PM_CPU_INTEL, 6, 0x4e}}}};
+	struct comparison c = {0};
+
+	for (int known = 0; known < 2; known++) {
+		the_machine = known ? &skylake : NULL;
+		cr_assert_eq(single(&c, make("branches", 10000000, 100),
+				    make("branches", 10300000, 100)),
+			     known ? DIFF_OPEN : DIFF_MORE);
+		cr_assert_eq(row_of(&c, "branches")->total[0].marks,
+			     known ? PM_MARK_ERRATUM : 0);
+		done(&c);
+	}
 }
 
 /* A profile as of make(), of which one visit in ten was measured; in half of these the

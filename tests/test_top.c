@@ -13,6 +13,8 @@
 
 static const struct top_options by_self = {.delay = 1, .sort = "self"};
 
+static const struct pm_machine *the_machine;
+
 /* A look at B, SECONDS after its begin, at first without the groups of threads. */
 static struct top_look *look_at_all(struct profile_builder *b, double seconds,
 				    const struct top_look *before)
@@ -25,7 +27,7 @@ static struct top_look *look_at_all(struct profile_builder *b, double seconds,
 	header->end_ticks = header->begin_ticks + (uint64_t)(seconds * 1e9);
 	cr_assert_eq(pm_snapshot_take(b->base, builder_used(b), &snapshot, &diag), 0,
 		     "%s", diag.text);
-	cr_assert_eq(top_look_make(&made, snapshot, before), 0);
+	cr_assert_eq(top_look_make(&made, snapshot, before, the_machine), 0);
 	return made;
 }
 
@@ -124,6 +126,43 @@ static void visits_only(struct perfmon_profile_node *node, unsigned int n, uint6
 {
 	while (n--)
 		builder_visit(node, ticks);
+}
+
+/* As reports say it of these numbers. */
+Test(top, numbers_are_judged_by_the_machine)
+{
+	static const struct pm_machine skylake = {
+		.kinds = {.count = 1, .kind = {{PM_CPU_INTEL, 6, 0x4e}}}};
+	static const char *const names[] = {"cycles", "instructions", "branches"};
+	static const uint64_t counts[] = {1000000, 9000000, 2000000};
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile_plan *plan;
+	struct perfmon_profile_node *node;
+	struct profile_builder b;
+
+	builder_begin(&b, 1 << 16);
+	plan = builder_plan(&b, 1, 3);
+	for (int i = 0; i < 3; i++)
+		strcpy(plan->counter[i].name, names[i]);
+	thread = builder_thread(&b, 1, 1, 3);
+	builder_nodes(&b, thread, 4);
+	builder_node(&b, thread, 0, 0);
+	node = builder_node(&b, thread, 1, builder_region(&b, "r"));
+	builder_visit(node, 1000);
+	for (int i = 0; i < 3; i++)
+		node->count[i].sum = counts[i];
+	for (int known = 0; known < 2; known++) {
+		struct top_look *first;
+
+		the_machine = known ? &skylake : NULL;
+		first = look(&b, 1, NULL);
+		expect_cell(first, &by_self, "r", "IPC", "9.00", known ? " ^" : "");
+		expect_cell(first, &by_self, "r", "branches", "2.000M",
+			    known ? " e" : "");
+		expect_cell(first, &by_self, "r", "instructions", "9.000M", "");
+		top_look_free(first);
+	}
+	builder_end(&b);
 }
 
 Test(top, rates_are_of_the_time_between_two_looks)

@@ -26,7 +26,8 @@
 /* A count with one of these is not what there was, to the last digit. */
 #define MARKS_INEXACT                                                                    \
 	(PM_MARK_MULTIPLEXED | PM_MARK_PART | PM_MARK_IN_FLIGHT | PM_MARK_TORN |         \
-	 PM_MARK_DROPPED | PM_MARK_THREADS | PM_MARK_DEFECT | PM_MARK_SAMPLED)
+	 PM_MARK_DROPPED | PM_MARK_THREADS | PM_MARK_DEFECT | PM_MARK_ERRATUM |          \
+	 PM_MARK_SAMPLED)
 
 /* What the dynamic linker, the first use of memory and setting up regions may take more
  * in a thread of one run than of another: in the emulated machine, up to 4,300

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/machine.h"
 #include "core/profile_file.h"
 #include "core/report_model.h"
 
@@ -213,6 +214,7 @@ static int snapshot_add(struct diff_data *data, uint32_t side,
 
 	if (err)
 		return err;
+	pm_report_judge(&model, cli_machine_of(snapshot));
 	events = calloc((size_t)model.event_count + 1, sizeof(*events));
 	if (!events)
 		err = -ENOMEM;

@@ -9,10 +9,10 @@
 
 #include "cli/cli.h"
 #include "cli/html.h"
+#include "cli/machine.h"
 #include "cli/progress.h"
 #include "cli/report_sources.h"
 #include "cli/terminal.h"
-#include "core/machine_id.h"
 #include "core/merge.h"
 #include "core/profile_file.h"
 #include "core/report.h"
@@ -135,20 +135,6 @@ static int write_report(const struct request *request,
 	return output_end(request, to, pm_report_write(snapshot, how, print, to));
 }
 
-/* The machine, which profiles do not tell: if they are of this one, as it runs now. */
-static void machine_describe(struct pm_report_options *how,
-			     const struct pm_snapshot *snapshot,
-			     struct pm_machine *machine)
-{
-	char boot_id[sizeof(snapshot->header.boot_id)];
-
-	pm_machine_boot_id(boot_id, sizeof(boot_id));
-	if (!boot_id[0] || strcmp(boot_id, snapshot->header.boot_id) != 0)
-		return;
-	pm_machine_describe(machine);
-	how->machine = machine;
-}
-
 /* The profile of SOURCE; NULL, and it has complained. */
 static struct pm_snapshot *profile_read(const struct cli_source *source)
 {
@@ -169,10 +155,9 @@ out:
 	return snapshot;
 }
 
-/* Completes HOW for SNAPSHOT alone; MACHINE is room for the machine. */
+/* Completes HOW for SNAPSHOT alone. */
 static void options_complete(struct pm_report_options *how,
-			     const struct pm_snapshot *snapshot,
-			     struct pm_machine *machine)
+			     const struct pm_snapshot *snapshot)
 {
 	static const char *const notes[] = {
 		[PM_WRITER_RUNS] =
@@ -189,7 +174,7 @@ static void options_complete(struct pm_report_options *how,
 		how->notes = &notes[snapshot->writer];
 		how->note_count = 1;
 	}
-	machine_describe(how, snapshot, machine);
+	how->machine = cli_machine_of(snapshot);
 }
 
 /* The report of one profile. */
@@ -197,13 +182,12 @@ static int report_one(const struct request *request, const struct cli_source *so
 {
 	struct pm_report_options how = request->how;
 	struct pm_snapshot *snapshot;
-	struct pm_machine machine;
 	int status;
 
 	snapshot = profile_read(source);
 	if (!snapshot)
 		return CLI_FAILED;
-	options_complete(&how, snapshot, &machine);
+	options_complete(&how, snapshot);
 	status = write_report(request, &how, snapshot);
 	pm_snapshot_free(snapshot);
 	return status;
@@ -220,7 +204,6 @@ static int report_page(const struct request *request)
 	for (size_t i = 0; i < sources->count; i++) {
 		struct pm_report_options how = request->how;
 		struct pm_snapshot *snapshot;
-		struct pm_machine machine;
 
 		if (sources->count > 1)
 			cli_progress(i, sources->count, "profiles");
@@ -237,7 +220,7 @@ static int report_page(const struct request *request)
 			}
 			cli_html_begin(&html, print, to);
 		}
-		options_complete(&how, snapshot, &machine);
+		options_complete(&how, snapshot);
 		/* Threads of many processes are more than a page can show. */
 		how.per_thread = sources->count <= PAGE_THREADS;
 		cli_html_add(&html, snapshot, &how);
@@ -305,7 +288,6 @@ static int report_merged(const struct request *request)
 {
 	struct pm_report_options how = request->how;
 	const struct pm_snapshot *sum;
-	struct pm_machine machine;
 	struct pm_merge *merge;
 	int status = 0, err;
 	size_t good = 0;
@@ -324,7 +306,7 @@ static int report_merged(const struct request *request)
 			cli_complain("report", "%s", strerror(-err));
 		sum = pm_merge_sum(merge);
 		how.merge = merge;
-		machine_describe(&how, sum, &machine);
+		how.machine = cli_machine_of(sum);
 		if (!err)
 			err = write_report(request, &how, sum);
 	}

@@ -54,13 +54,14 @@ struct top_look {
 
 /*
  * top_look_make() - what has happened between BEFORE (NULL: the begin of the profile) and
- * SNAPSHOT, which is taken over, also when it fails. 0 or -ENOMEM. BEFORE may be freed.
+ * SNAPSHOT, which is taken over, also when it fails. It is judged by MACHINE, which may
+ * be NULL. 0 or -ENOMEM. BEFORE may be freed.
  *
  * Whatever the snapshots hold, no difference is negative. A thread that has come since
  * counts from its begin; what threads did before they ended is in TOP_ENDED.
  */
 int top_look_make(struct top_look **look, struct pm_snapshot *snapshot,
-		  const struct top_look *before);
+		  const struct top_look *before, const struct pm_machine *machine);
 
 /* Adds the groups of threads, which a look does not have by itself: they take memory for
  * each path of each thread. BEFORE, if it is not NULL, must have them. 0 or -ENOMEM. */

@@ -428,7 +428,7 @@ int top_look_threads(struct top_look *look, const struct top_look *before)
 }
 
 int top_look_make(struct top_look **out, struct pm_snapshot *snapshot,
-		  const struct top_look *before)
+		  const struct top_look *before, const struct pm_machine *machine)
 {
 	uint64_t since =
 		before ? before->snapshot->taken_ticks : snapshot->header.begin_ticks;
@@ -450,6 +450,8 @@ int top_look_make(struct top_look **out, struct pm_snapshot *snapshot,
 		malloc(((size_t)snapshot->thread_count + 2) * sizeof(*look->groups));
 	err = look->groups ? pm_report_model_make(&look->model, snapshot, false, NULL)
 			   : -ENOMEM;
+	if (!err)
+		pm_report_judge(&look->model, machine);
 	if (!err && before)
 		err = match_make(&match, &look->model, &before->model);
 	if (!err)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/machine.h"
 #include "cli/top.h"
 #include "core/clock.h"
 #include "core/kernel.h"
@@ -92,7 +93,8 @@ int top_watch_look(struct top_watch *watch, bool join, struct pm_diag *diag)
 	if (err)
 		return err;
 	clock_improve(watch, snapshot);
-	err = top_look_make(&look, snapshot, join ? watch->before : watch->look);
+	err = top_look_make(&look, snapshot, join ? watch->before : watch->look,
+			    cli_machine_of(snapshot));
 	if (!err && watch->threads) {
 		err = top_look_threads(look, join ? watch->before : watch->look);
 		if (err)

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The machine that a profile is of. */
+#ifndef PM_CLI_MACHINE_H
+#define PM_CLI_MACHINE_H
+
+#include "core/snapshot.h"
+#include "core/topology.h"
+
+/* This machine, if SNAPSHOT is of it since it was last started; NULL if not: profiles do
+ * not tell theirs. It is described once, and stays. */
+const struct pm_machine *cli_machine_of(const struct pm_snapshot *snapshot);
+
+#endif
