@@ -2,6 +2,7 @@
 /* Samples of a session: into a format, and into a log. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -12,7 +13,8 @@
 #include <unistd.h>
 
 #include "core/kernel.h"
-#include "core/session.h"
+#include "core/log_internal.h"
+#include "core/session_sampling.h"
 #include "perfmon/log.h"
 #include "perfmon/sampling.h"
 #include "session_probe.h"
@@ -548,6 +550,207 @@ Test(sampling, of_a_cpu)
 	cr_assert_eq(bindings, 1);
 	perfmon_session_close(session);
 	pm_kernel_fault = NULL;
+}
+
+/* The samples in the log at PATH, and what it says was lost. */
+static void count_log(const char *path, int fd, uint64_t *samples, uint64_t *lost)
+{
+	struct perfmon_log_record record = {.size = sizeof(record)};
+	char message[256];
+	struct perfmon_log *log;
+	int n = path ? perfmon_log_open(&log, path, message, sizeof(message))
+		     : perfmon_log_open_descriptor(&log, fd, message, sizeof(message));
+
+	cr_assert_eq(n, 0, "%s", message);
+	*samples = *lost = 0;
+	while ((n = perfmon_log_next(log, &record)) > 0) {
+		*samples += record.type == PERFMON_LOG_SAMPLE;
+		if (record.type == PERFMON_LOG_LOST)
+			*lost += record.lost;
+	}
+	/* One whose disk is full has no end. */
+	cr_assert(!n || n == -EAGAIN, "%d: %s", n, perfmon_log_message(log));
+	perfmon_log_close(log);
+}
+
+struct log_reader {
+	pthread_t thread;
+	int fd;
+	uint64_t samples, lost;
+};
+
+static void *read_log(void *argument)
+{
+	struct log_reader *reader = argument;
+
+	count_log(NULL, reader->fd, &reader->samples, &reader->lost);
+	return NULL;
+}
+
+/* While one buffer is being written, the other has no room. */
+static bool is_full(struct pm_log *log)
+{
+	bool full;
+
+	pthread_mutex_lock(&log->lock);
+	full = log->writing.used && log->crowded;
+	pthread_mutex_unlock(&log->lock);
+	return full;
+}
+
+/* A running session on this thread with a log into a pipe that nobody reads, which is
+ * full and so are the log's buffers: a record waits in the ring. How many it has taken
+ * and will. */
+static uint64_t fill_up_log(struct perfmon_session *session, const int ends[2])
+{
+	const struct perfmon_sampling sampling = {.size = sizeof(sampling)};
+	uint64_t touched = 0;
+
+	sample_after(session, 0, 1, 0);
+	OK(session, perfmon_sampling_set_up(session, &sampling));
+	OK(session, perfmon_sampling_log(session, NULL, ends[1]));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	do {
+		touch(0, 100);
+		touched += 100;
+		OK(session, perfmon_session_counters(session));
+	} while (!is_full(session->sampling->log));
+	return touched;
+}
+
+/* Row: HW-08: what the log has no room for stays in the ring, and is taken by itself as
+ * soon as there is room. */
+Test(sampling, a_log_that_is_slow_loses_nothing)
+{
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	struct log_reader reader = {0};
+	uint64_t touched, taken, lost, head;
+	const struct pm_ring *ring;
+	int ends[2];
+
+	cr_assert(!pipe2(ends, O_CLOEXEC));
+	touched = fill_up_log(session, ends);
+	ring = &session->plan->targets[0].ring;
+	reader.fd = ends[0];
+	cr_assert_eq(pthread_create(&reader.thread, NULL, read_log, &reader), 0);
+	/* Behind it come records of this thread's sleep. */
+	head = ((struct perf_event_mmap_page *)ring->page)->data_head;
+	while (__atomic_load_n(&ring->tail, __ATOMIC_RELAXED) < head)
+		usleep(1000);
+	OK(session, perfmon_session_stop(session));
+	OK(session, perfmon_sampling_counts(session, &taken, &lost));
+	cr_assert_eq(taken, touched);
+	cr_assert_eq(lost, 0);
+	OK(session, perfmon_sampling_log_close(session));
+	close(ends[1]);
+	pthread_join(reader.thread, NULL);
+	cr_assert_eq(reader.samples, touched);
+	cr_assert_eq(reader.lost, 0);
+	perfmon_session_close(session);
+	close(ends[0]);
+}
+
+/* Row: HW-08: what the log loses is counted, in the log and by the session. */
+Test(sampling, a_log_that_is_stuck_says_what_it_lost)
+{
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	struct log_reader reader = {0};
+	uint64_t touched, taken, lost;
+	int ends[2];
+
+	cr_assert(!pipe2(ends, O_CLOEXEC));
+	touched = fill_up_log(session, ends);
+	/* The ring takes these, but no buffer of the log. */
+	touch(0, 3000);
+	touched += 3000;
+	OK(session, perfmon_session_stop(session));
+	OK(session, perfmon_sampling_counts(session, &taken, &lost));
+	cr_assert_gt(lost, 0);
+	cr_assert_eq(taken + lost, touched, "%" PRIu64 " and %" PRIu64 " of %" PRIu64,
+		     taken, lost, touched);
+	reader.fd = ends[0];
+	cr_assert_eq(pthread_create(&reader.thread, NULL, read_log, &reader), 0);
+	OK(session, perfmon_sampling_log_close(session));
+	close(ends[1]);
+	pthread_join(reader.thread, NULL);
+	cr_assert_eq(reader.samples, taken);
+	cr_assert_geq(reader.lost, lost, "records of sleep, too");
+	perfmon_session_close(session);
+	close(ends[0]);
+}
+
+/* Row: HW-08: rings that are larger than the log's memory is by default. */
+Test(sampling, large_rings)
+{
+	const struct perfmon_sampling sampling = {.size = sizeof(sampling),
+						  .ring_pages = 1024};
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	char path[] = "/tmp/perfmon-sampling-XXXXXX";
+	uint64_t taken, lost, samples, said;
+	const unsigned int touched = 60000;
+	int err, fd = mkstemp(path);
+
+	sample_after(session, 0, 1, 0);
+	OK(session, perfmon_sampling_set_up(session, &sampling));
+	OK(session, perfmon_sampling_log(session, path, -1));
+	err = perfmon_session_attach_thread(session, 0);
+	if (err == -EPERM) {
+		unlink(path);
+		cr_skip_test("%s", perfmon_session_message(session));
+	}
+	OK(session, err);
+	OK(session, perfmon_session_start(session));
+	touch(0, touched);
+	OK(session, perfmon_session_stop(session));
+	OK(session, perfmon_sampling_counts(session, &taken, &lost));
+	OK(session, perfmon_sampling_log_close(session));
+	perfmon_session_close(session);
+	count_log(path, -1, &samples, &said);
+	cr_assert_eq(samples, taken);
+	cr_assert_geq(said, lost);
+	cr_assert_eq(taken + lost, touched);
+	unlink(path);
+	close(fd);
+}
+
+static atomic_bool disk_is_full;
+
+static int fill_disk(enum pm_kernel_call call)
+{
+	return disk_is_full && call == PM_CALL_PWRITE ? -ENOSPC : 0;
+}
+
+/* Closing a session that runs: the log has what came until then, and may fail even there,
+ * where its helper thread has ended. */
+Test(sampling, closed_while_it_runs)
+{
+	const struct perfmon_sampling sampling = {.size = sizeof(sampling)};
+	char path[] = "/tmp/perfmon-sampling-XXXXXX";
+	uint64_t samples, lost;
+	int fd = mkstemp(path);
+
+	for (int full = 0; full < 2; full++) {
+		struct perfmon_session *session = session_with(watch_event(0), 0);
+
+		disk_is_full = false;
+		pm_kernel_fault = fill_disk;
+		sample_after(session, 0, 1, 0);
+		OK(session, perfmon_sampling_set_up(session, &sampling));
+		OK(session, perfmon_sampling_log(session, path, -1));
+		OK(session, perfmon_session_attach_thread(session, 0));
+		OK(session, perfmon_sampling_log_flush(session));
+		OK(session, perfmon_session_start(session));
+		touch(0, 100);
+		disk_is_full = full;
+		perfmon_session_close(session);
+		pm_kernel_fault = NULL;
+		count_log(path, -1, &samples, &lost);
+		cr_assert_eq(samples, full ? 0 : 100);
+		cr_assert_eq(lost, 0);
+	}
+	unlink(path);
+	close(fd);
 }
 
 /* Row: HW-10: the owner is told that the log fails, once, and the error is kept. */

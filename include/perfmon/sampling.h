@@ -95,7 +95,8 @@ int perfmon_sampling_fields(struct perfmon_session *session, uint64_t *fields);
 const void *perfmon_sampling_buffer(struct perfmon_session *session, size_t *size);
 
 /** perfmon_sampling_counts() - how many samples were taken, and how many lost, by the
- * kernel and by the format, since the set-up (either may be NULL). 0; -EINVAL. */
+ * kernel, by the format, and by a log whose disk is too slow, since the set-up (either
+ * may be NULL). What a log lost that a format took is in both. 0; -EINVAL. */
 int perfmon_sampling_counts(struct perfmon_session *session, uint64_t *taken,
 			    uint64_t *lost);
 

@@ -37,6 +37,7 @@ struct pm_log {
 	pthread_cond_t done; /* for who waits for it */
 	pthread_t thread;
 	bool stop, told;
+	bool crowded; /* a ring had to keep records */
 	int error;
 	size_t capacity;
 	struct pm_log_buffer active, writing;
@@ -46,6 +47,7 @@ struct pm_log {
 	uint64_t dropped, dropped_unsaid;
 	uint64_t sample_first_ns, sample_last_ns;
 	void (*failed)(void *argument, int error);
+	void (*has_room)(void *argument);
 	void *argument;
 };
 

@@ -97,16 +97,20 @@ static void fail(struct pm_log *log, int error)
 static void write_records(struct pm_log *log)
 {
 	struct pm_log_buffer full = log->active;
+	bool crowded = log->crowded;
 	int err = log->error;
 
 	log->active = log->writing;
 	log->active.used = 0;
 	log->writing = full;
+	log->crowded = false;
 	if (!err) {
 		uint64_t offset = log->data_offset + log->written;
 		size_t done;
 
 		pthread_mutex_unlock(&log->lock);
+		if (crowded && log->has_room)
+			log->has_room(log->argument);
 		done = write_all(log, full.data, full.used, offset, &err);
 		pthread_mutex_lock(&log->lock);
 		log->written += err ? whole(&full, done) : done;

@@ -162,6 +162,7 @@ int pm_log_create(struct pm_log **log, const char *path, int fd,
 	made->fd = -1;
 	if (options) {
 		made->failed = options->failed;
+		made->has_room = options->has_room;
 		made->argument = options->argument;
 	}
 	err = take_events(made, events, count, diag);
@@ -316,6 +317,7 @@ int pm_log_drain(struct pm_log *log, struct pm_ring *ring,
 		copy(log, record);
 		moved++;
 	}
+	log->crowded |= !err && !has_room(log, RECORD_MAX);
 	pthread_mutex_unlock(&log->lock);
 	pm_ring_release(ring);
 	return err ? err : moved;
@@ -437,6 +439,8 @@ int pm_log_close(struct pm_log *log)
 		return 0;
 	pm_kernel_quiet_begin(&quiet);
 	pthread_mutex_lock(&log->lock);
+	while (!log->error && log->dropped_unsaid && !has_room(log, RECORD_MAX))
+		pthread_cond_wait(&log->done, &log->lock);
 	say_dropped(log);
 	log->stop = true;
 	pthread_cond_signal(&log->work);

@@ -46,6 +46,9 @@ struct pm_log_options {
 	/* Called once, by the log's thread, when writing has failed. It may make no call
 	 * on this log. NULL: nobody. */
 	void (*failed)(void *argument, int error);
+	/* Called by the log's thread when there is room again after pm_log_drain() had to
+	 * leave records in a ring. It may make no call on this log. NULL: nobody. */
+	void (*has_room)(void *argument);
 	void *argument;
 };
 
@@ -73,9 +76,10 @@ int pm_log_append(struct pm_log *log, const struct perf_event_header *record);
 
 /*
  * pm_log_drain() - moves what RING holds into the log and releases it. What the log has
- * no room for stays in the ring, where the kernel counts what it loses. The number of
- * records moved; -EBADMSG: the ring made no sense; or the log's error. VISIT (may be
- * NULL) sees each record that is moved; it may make no call on the log.
+ * no room for stays in the ring, where the kernel counts what it loses, and the owner is
+ * told as soon as there is room. The number of records moved; -EBADMSG: the ring made no
+ * sense; or the log's error. VISIT (may be NULL) sees each record that is moved; it may
+ * make no call on the log.
  */
 int pm_log_drain(struct pm_log *log, struct pm_ring *ring,
 		 void (*visit)(void *argument, const struct perf_event_header *record),

@@ -87,14 +87,13 @@ void pm_servant_forget(struct pm_servant *servant)
 	free(servant);
 }
 
-void pm_servant_destroy(struct pm_servant *servant)
+void pm_servant_stop(struct pm_servant *servant)
 {
 	if (!servant)
 		return;
 	__atomic_store_n(&servant->quit, true, __ATOMIC_RELEASE);
 	pm_servant_wake(servant);
 	pthread_join(servant->thread, NULL);
-	pm_servant_forget(servant);
 }
 
 int pm_servant_watch(struct pm_servant *servant, int fd)

@@ -24,12 +24,12 @@ int pm_servant_create(struct pm_servant **servant,
 /* Starts its thread: 0, or what pthread_create(3) gives. */
 int pm_servant_start(struct pm_servant *servant);
 
-/* Ends the thread and waits for it; not to be called with the session's lock. NULL is
- * accepted. */
-void pm_servant_destroy(struct pm_servant *servant);
+/* Ends the thread and waits for it; not to be called with the session's lock. It can be
+ * woken still, which has no effect. NULL is accepted. */
+void pm_servant_stop(struct pm_servant *servant);
 
-/* Where there is no such thread, as in a forked child or before its start: closes its
- * descriptors. */
+/* Where there is no such thread, after that or before its start or in a forked child:
+ * closes its descriptors. NULL is accepted. */
 void pm_servant_forget(struct pm_servant *servant);
 
 /* Watches event FD, which has a ring; until it is told not to, or its task has ended. */

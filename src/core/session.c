@@ -31,8 +31,7 @@ static bool is_child(const struct perfmon_session *session)
 /* Apart, as all that is rare in the quick way: it would cost registers there. */
 __attribute__((noinline)) static void drain_pending(struct perfmon_session *session)
 {
-	if (pm_overflow_pending(session))
-		pm_overflow_drain(session);
+	pm_overflow_drain_pending(session);
 }
 
 static inline int enter(struct perfmon_session *session)
@@ -165,16 +164,20 @@ PM_EXPORT void perfmon_session_close(struct perfmon_session *session)
 		pm_session_forget(session);
 		pm_sampling_forget(session);
 	} else {
-		pm_servant_destroy(session->servant);
-		session->servant = NULL;
+		pm_servant_stop(session->servant);
 		pm_lock_take(&session->lock);
 		session->closing = true;
+		/* What came until now goes to the log. */
+		if (session->sampling && session->state != PERFMON_DETACHED)
+			pm_session_detach_all(session);
 		pm_session_close_targets(session);
 		pm_exclusive_release(session);
 		pm_overflow_release(session);
 		pm_lock_release(&session->lock);
 		pm_overflow_close(session);
+		/* The log's thread wakes the helper thread, whether that runs or not. */
 		pm_sampling_close(session);
+		pm_servant_forget(session->servant);
 	}
 	pm_overflow_free(session);
 	pm_kernel_munmap(session->reader, sizeof(*session->reader));

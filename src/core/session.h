@@ -419,8 +419,10 @@ void pm_overflow_disarm(struct perfmon_session *session, const struct pm_plan *p
 int pm_overflow_enable(struct perfmon_session *session, struct pm_target *target,
 		       uint32_t s);
 
-/* Looks at the rings of all targets, and does what overflows and clocks ask for. */
+/* Takes all that is in the rings of the targets, and does what overflows and clocks ask
+ * for. The other one leaves there what a log has no room for just now, if it can wait. */
 void pm_overflow_drain(struct perfmon_session *session);
+void pm_overflow_drain_pending(struct perfmon_session *session);
 static inline bool pm_overflow_pending(const struct perfmon_session *session)
 {
 	const struct pm_plan *plan = session->plan;

@@ -232,34 +232,76 @@ static void visit(void *argument, const struct perf_event_header *record)
 		arrival->session->queue->lost = true;
 }
 
-static void drain_target(struct perfmon_session *session, struct pm_target *target)
+/* Whether more than samples comes from rings: what must not wait for a slow disk. */
+static bool is_awaited(const struct pm_plan *plan)
 {
-	struct arrival arrival = {session, target};
-	struct pm_log *log = session->sampling ? session->sampling->log : NULL;
-	const struct perf_event_header *record;
-	uint64_t lost = target->ring.lost;
+	uint32_t s;
 
-	/* What a log that has failed leaves is taken all the same. */
-	if (log)
-		pm_log_drain(log, &target->ring, visit, &arrival);
-	while (pm_ring_next(&target->ring, &record) > 0)
-		visit(&arrival, record);
-	pm_ring_release(&target->ring);
-	if (session->sampling)
-		session->sampling->lost += target->ring.lost - lost;
+	for (s = 0; s < plan->set_count; s++) {
+		if (plan->sets[s].notifies)
+			return true;
+	}
+	return plan->turns;
 }
 
-void pm_overflow_drain(struct perfmon_session *session)
+/* Takes what the log has no room for, which says so, or what one that has failed leaves.
+ */
+static void drain_past_log(struct arrival *arrival)
+{
+	struct pm_sampling *sampling = arrival->session->sampling;
+	struct pm_ring *ring = &arrival->target->ring;
+	const struct perf_event_header *record;
+
+	while (pm_ring_next(ring, &record) > 0) {
+		visit(arrival, record);
+		if (sampling && sampling->log &&
+		    pm_log_append(sampling->log, record) == -ENOBUFS &&
+		    record->type == PERF_RECORD_SAMPLE)
+			sampling->unlogged++;
+	}
+	pm_ring_release(ring);
+}
+
+/* ALL: nothing may stay in the ring. */
+static void drain_target(struct perfmon_session *session, struct pm_target *target,
+			 bool all)
+{
+	struct arrival arrival = {session, target};
+	struct pm_sampling *sampling = session->sampling;
+	uint64_t lost = target->ring.lost;
+	int err = -ENOENT;
+
+	if (sampling && sampling->log)
+		err = pm_log_drain(sampling->log, &target->ring, visit, &arrival);
+	/* What stays is taken when the log has room again: log_has_room(). */
+	if (err < 0 || all)
+		drain_past_log(&arrival);
+	if (sampling)
+		sampling->lost += target->ring.lost - lost;
+}
+
+static void drain(struct perfmon_session *session, bool all)
 {
 	struct pm_plan *plan = session->plan;
 	uint32_t t;
 
 	for (t = 0; t < plan->target_count; t++) {
 		if (pm_ring_pending(&plan->targets[t].ring))
-			drain_target(session, &plan->targets[t]);
+			drain_target(session, &plan->targets[t], all);
 	}
 	if (session->sampling && session->sampling->log)
 		pm_log_round(session->sampling->log);
+}
+
+void pm_overflow_drain(struct perfmon_session *session)
+{
+	drain(session, true);
+}
+
+void pm_overflow_drain_pending(struct perfmon_session *session)
+{
+	if (pm_overflow_pending(session))
+		drain(session, is_awaited(session->plan));
 }
 
 /* Tells, once, that the log cannot be written. */

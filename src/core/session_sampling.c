@@ -359,6 +359,7 @@ PM_EXPORT const void *perfmon_sampling_buffer(struct perfmon_session *session,
 PM_EXPORT int perfmon_sampling_counts(struct perfmon_session *session, uint64_t *taken,
 				      uint64_t *lost)
 {
+	const struct pm_sampling *sampling;
 	uint64_t given = 0, dropped = 0;
 	int err = pm_session_enter(session);
 
@@ -366,12 +367,13 @@ PM_EXPORT int perfmon_sampling_counts(struct perfmon_session *session, uint64_t 
 		return err;
 	if (!session->sampling)
 		return pm_session_leave(session, not_set_up(session));
-	if (session->sampling->use)
-		pm_format_counts(session->sampling->use, &given, &dropped);
+	sampling = session->sampling;
+	if (sampling->use)
+		pm_format_counts(sampling->use, &given, &dropped);
 	if (taken)
-		*taken = session->sampling->taken - dropped;
+		*taken = sampling->taken - (sampling->use ? dropped : sampling->unlogged);
 	if (lost)
-		*lost = session->sampling->lost + dropped;
+		*lost = sampling->lost + dropped + sampling->unlogged;
 	return pm_session_leave(session, 0);
 }
 
@@ -522,6 +524,13 @@ static void log_failed(void *argument, int error)
 	pm_session_wake(session);
 }
 
+/* The same: what the log had no room for stands in the rings, which wake nobody when they
+ * are full. */
+static void log_has_room(void *argument)
+{
+	pm_session_wake(argument);
+}
+
 /* The period of event C of set S as readers of a log should have it, who weight samples
  * by it: that of the resets, since the kernel's first one comes from the value written.
  */
@@ -542,9 +551,24 @@ static uint64_t logged_period(const struct perfmon_session *session, uint32_t s,
 	return planned;
 }
 
+/* The memory of a log whose rings have so many PAGES: it is written when half of it is
+ * full, and meanwhile the rest takes a whole ring and a record. */
+static size_t buffer_for(uint32_t pages)
+{
+	size_t size = 2 * ((size_t)pages * pm_kernel_page_size() + UINT16_MAX + 1);
+
+	return size < PM_LOG_BUFFER_DEFAULT ? PM_LOG_BUFFER_DEFAULT
+	       : size > PM_LOG_BUFFER_MAX   ? PM_LOG_BUFFER_MAX
+					    : size;
+}
+
 static int create_log(struct perfmon_session *session, const char *path, int fd)
 {
-	const struct pm_log_options options = {.failed = log_failed, .argument = session};
+	const struct pm_log_options options = {
+		.buffer_size = buffer_for(session->sampling->pages),
+		.failed = log_failed,
+		.has_room = log_has_room,
+		.argument = session};
 	const struct pm_plan *plan = session->plan;
 	struct pm_log_event *events;
 	struct perf_event_attr *attrs;

@@ -13,6 +13,7 @@ struct pm_sampling {
 	uint32_t pages;		   /* of each ring */
 	uint32_t entered;	   /* perfmon_sampling_enter() */
 	uint64_t taken, lost;	   /* lost by the kernel */
+	uint64_t unlogged;	   /* taken, but the log had no room */
 	struct pm_format_use *use; /* NULL: no format */
 	bool side_records;	   /* targets have an event for mmap, comm... */
 	struct pm_log *log;	   /* NULL: none */
