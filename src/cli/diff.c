@@ -185,7 +185,7 @@ static int show(const struct diff_data *data, const struct diff_options *how)
 {
 	struct pm_out *out = calloc(1, sizeof(*out));
 	struct diff_result result;
-	int status = DIFF_EXIT_TROUBLE, err;
+	int status = DIFF_EXIT_TROUBLE, err = 0, failed;
 
 	if (!out || diff_judge(&result, data, how)) {
 		free(out);
@@ -197,11 +197,12 @@ static int show(const struct diff_data *data, const struct diff_options *how)
 		diff_json(out, data, &result, how);
 	} else {
 		cli_pager_begin();
-		if (diff_text(out, data, &result, how))
+		err = diff_text(out, data, &result, how);
+		if (err)
 			cli_complain("diff", "no memory");
 	}
-	err = pm_out_end(out);
-	if (!err && result.row_count > result.by[DIFF_ONE_SIDE])
+	failed = pm_out_end(out);
+	if (!err && !failed && result.row_count > result.by[DIFF_ONE_SIDE])
 		status = result.by[DIFF_MORE]	? DIFF_EXIT_WORSE
 			 : result.by[DIFF_LESS] ? DIFF_EXIT_BETTER
 						: 0;
