@@ -60,6 +60,17 @@ try "refuses a weight of traces" export_says 2 "--weight is for" -f chrome -w ti
 try "quotes what is no profile" export_says 1 "$odd" -f folded "$odd"
 try "quotes an event that is not there" export_says 1 "no event 'cycels'; it has time, page-faults" \
 	-f folded -w cycels "$here/odd"
+# Whatever comes after it.
+kept() {
+	echo kept >"$here/kept" &&
+		export_says 1 "$here/work: the profile has no event 'page-faults'" -f folded -w page-faults -o "$here/kept" \
+			"$here/odd" "$here/work" && [ "$(cat "$here/kept")" = kept ]
+}
+try "leaves the output as it was if a later profile cannot be exported" kept
+nothing() {
+	export_says 1 "no event 'page-faults'" -f folded -w page-faults "$here/odd" "$here/work" && [ ! -s "$here/out" ]
+}
+try "and writes nothing to standard output" nothing
 try "quotes a path that cannot be written" export_says 1 "/no/such/file" -f folded -o /no/such/file "$here/odd"
 try "does not take a full disk for success" export_says 1 "No space left" -f chrome -o /dev/full "$here/odd"
 mkdir "$here/empty"

@@ -73,6 +73,26 @@ struct numbers {
 	uint32_t *pids;
 };
 
+/* Whether profile I can be exported, before anything is written: 0, or it has complained.
+ */
+static int check_one(const struct request *request, const struct pm_snapshot *snapshot,
+		     size_t i)
+{
+	struct pm_report_model model;
+	struct pm_diag diag = {0};
+	int64_t event;
+	int err = pm_report_model_make(&model, snapshot, false, NULL);
+
+	if (!err) {
+		err = export_folded_weight(&model, request->weight, &event, &diag);
+		pm_report_model_free(&model);
+	}
+	if (err)
+		cli_complain("export", "%s: %s", request->sources.at[i].name,
+			     diag.text[0] ? diag.text : "no memory");
+	return err;
+}
+
 static int write_one(const struct request *request, const struct pm_snapshot *snapshot,
 		     const struct numbers *numbers, size_t i, struct pm_out *out)
 {
@@ -85,23 +105,22 @@ static int write_one(const struct request *request, const struct pm_snapshot *sn
 			pm_less(snapshot->header.begin_realtime_ns, numbers->first_ns),
 		.first = !i,
 	};
-	struct pm_diag diag = {0};
+	int64_t event = -1;
 	int err = pm_report_model_make(&model, snapshot, false, NULL);
 
 	if (!err) {
-		err = request->chrome ? export_chrome(out, &profile)
-				      : export_folded(out, &profile, request->weight,
-						      request->per_thread, &diag);
+		/* It was checked. */
+		export_folded_weight(&model, request->weight, &event, NULL);
+		err = request->chrome
+			      ? export_chrome(out, &profile)
+			      : export_folded(out, &profile, event, request->per_thread);
 		pm_report_model_free(&model);
 	}
 	if (err)
-		cli_complain("export", "%s: %s", request->sources.at[i].name,
-			     diag.text[0] ? diag.text : "no memory");
+		cli_complain("export", "%s: no memory", request->sources.at[i].name);
 	return err;
 }
 
-/* All sources are read before the first is written: what cannot be exported leaves no
- * half a file. */
 static int write_all(const struct request *request, struct pm_snapshot **snapshots,
 		     struct pm_out *out)
 {
@@ -163,9 +182,11 @@ out:
 	return status;
 }
 
+/* All sources are read and checked before the output is opened: what cannot be exported
+ * leaves it as it was. */
 static int export(const struct request *request)
 {
-	size_t count = request->sources.count, read = 0;
+	size_t count = request->sources.count, read = 0, good = 0;
 	struct pm_snapshot **snapshots = calloc(count, sizeof(struct pm_snapshot *));
 	int status = CLI_FAILED;
 
@@ -175,7 +196,10 @@ static int export(const struct request *request)
 	}
 	while (read < count && !read_one(&request->sources.at[read], &snapshots[read]))
 		read++;
-	if (read == count)
+	while (read == count && good < count &&
+	       !check_one(request, snapshots[good], good))
+		good++;
+	if (good == count)
 		status = write_output(request, snapshots);
 	while (read--)
 		pm_snapshot_free(snapshots[read]);

@@ -32,10 +32,13 @@ struct export_profile {
 int export_chrome(struct pm_out *out, const struct export_profile *profile);
 void export_chrome_end(struct pm_out *out);
 
-/* Exclusive values of the event WEIGHT, or nanoseconds (NULL); of each thread apart with
- * PER_THREAD. -ENOENT with the sentence if the profile has no such event, or it was not
- * counted. */
-int export_folded(struct pm_out *out, const struct export_profile *profile,
-		  const char *weight, bool per_thread, struct pm_diag *diag);
+/* The event that WEIGHT names, -1 for time (also by NULL), in *EVENT. 0, or -ENOENT with
+ * the sentence if the profile has no such event, or it was not counted. */
+int export_folded_weight(const struct pm_report_model *model, const char *weight,
+			 int64_t *event, struct pm_diag *diag);
+
+/* Exclusive values of EVENT; of each thread apart with PER_THREAD. */
+int export_folded(struct pm_out *out, const struct export_profile *profile, int64_t event,
+		  bool per_thread);
 
 #endif

@@ -89,10 +89,10 @@ static int put_tree(struct pm_out *out, const struct pm_report_tree *tree, int64
 	return 0;
 }
 
-static int find(const struct export_profile *profile, const char *weight, int64_t *event,
-		struct pm_diag *diag)
+int export_folded_weight(const struct pm_report_model *model, const char *weight,
+			 int64_t *event, struct pm_diag *diag)
 {
-	const struct pm_report_model *model = profile->model;
+	const struct pm_report_event *found;
 
 	*event = -1;
 	if (!weight || !strcmp(weight, "time"))
@@ -100,28 +100,27 @@ static int find(const struct export_profile *profile, const char *weight, int64_
 	for (uint32_t e = 0; e < model->event_count; e++)
 		if (!strcmp(model->events[e].name, weight))
 			*event = e;
-	if (*event >= 0)
-		return 0;
-	pm_diag_set(diag, -ENOENT, "the profile has no event '%s'; it has time", weight);
-	for (uint32_t e = 0; e < model->event_count; e++)
-		pm_diag_add(diag, ", %s", model->events[e].name);
-	return -ENOENT;
+	if (*event < 0) {
+		pm_diag_set(diag, -ENOENT, "the profile has no event '%s'; it has time",
+			    weight);
+		for (uint32_t e = 0; e < model->event_count; e++)
+			pm_diag_add(diag, ", %s", model->events[e].name);
+		return -ENOENT;
+	}
+	found = &model->events[*event];
+	if (found->refused == found->parts)
+		return pm_diag_set(diag, -ENOENT, "event '%s' was refused: %s", weight,
+				   strerror(-found->first->error));
+	return 0;
 }
 
-int export_folded(struct pm_out *out, const struct export_profile *profile,
-		  const char *weight, bool per_thread, struct pm_diag *diag)
+int export_folded(struct pm_out *out, const struct export_profile *profile, int64_t event,
+		  bool per_thread)
 {
 	const struct pm_snapshot *s = profile->snapshot;
 	struct pm_report_tree tree;
-	int64_t event;
-	int err = find(profile, weight, &event, diag);
+	int err = 0;
 
-	if (err)
-		return err;
-	if (event >= 0 &&
-	    profile->model->events[event].refused == profile->model->events[event].parts)
-		return pm_diag_set(diag, -ENOENT, "event '%s' was refused: %s", weight,
-				   strerror(-profile->model->events[event].first->error));
 	for (uint32_t t = 0; !err && per_thread && t < s->thread_count; t++) {
 		const struct perfmon_profile_thread *record = &s->threads[t].record;
 		char text[64];
