@@ -360,8 +360,9 @@ Test(judge, more_than_the_cpu_can_issue_is_marked)
 #ifdef HAVE_JANSSON
 	options.format = PM_FORMAT_JSON;
 	got = report(&b, options);
-	has(got, "\"marks\":[\"implausible\"],\"limit\":6}");
-	has(got, "\"marks\":[],\"limit\":6}");
+	has(got, "\"marks\":[\"implausible\"],\"exclusive_marks\":[\"implausible\"],"
+		 "\"limit\":6}");
+	has(got, "\"marks\":[],\"exclusive_marks\":[],\"limit\":6}");
 	options.format = PM_FORMAT_TEXT;
 	free(got);
 #endif
@@ -416,6 +417,42 @@ Test(judge, migrations_mark_the_counts)
 	has(got, "30000 m     20000 m           7 m");
 	has(got, "30001       20000             7  ");
 	has(got, "  m    in some visits the thread moved to another CPU\n");
+	free(got);
+	builder_end(&b);
+}
+
+/* Of 10^9 instructions 150 in one visit are its own: too few against a bias of 40, and
+ * more than one cycle can hold. */
+Test(judge, exclusive_values_have_marks_of_their_own)
+{
+	struct pm_machine machine = {.cpus = 1};
+	struct pm_report_options options = {.machine = &machine,
+					    .format = PM_FORMAT_JSON};
+	struct perfmon_profile_thread *thread;
+	struct profile_builder b;
+	char *got;
+
+	thread = begin(&b, 40);
+	path(&b, thread, 1, "outer", 1, 1000000000, 500000001)->migrations = 1;
+	path(&b, thread, 2, "inner", 1, 999999850, 500000000);
+	pm_cpu_kinds_read(&machine.kinds, cortex_a72);
+	got = report(&b, options);
+	has(got,
+	    "\"marks\":[\"migrated\"],"
+	    "\"exclusive_marks\":[\"too_short\",\"migrated\"],\"bias_error\":8e-08,");
+	has(got, "\"marks\":[\"migrated\"],\"exclusive_marks\":[\"too_short\","
+		 "\"implausible\",\"migrated\"],\"limit\":6}");
+	has(got, "\"marks\":[],\"exclusive_marks\":[],\"bias_error\":");
+	free(got);
+	/* In CSV at the end of each row. */
+	options.format = PM_FORMAT_CSV;
+	got = report(&b, options);
+	has(got, ",time_ns.marks,exclusive_ns.marks,instructions:u.marks,"
+		 "instructions:u.exclusive_marks,cycles:u.marks,cycles:u.exclusive_marks,"
+		 "branches:u.marks,branches:u.exclusive_marks,ipc.marks");
+	has(got, ",,,migrated,too_short migrated,migrated,migrated,migrated,migrated,"
+		 "migrated");
+	has(got, ",,,,,,,,,");
 	free(got);
 	builder_end(&b);
 }

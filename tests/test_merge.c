@@ -218,7 +218,7 @@ Test(merge, ranks_in_csv_and_json)
 		 "time_ns.max_process,time_ns.imbalance_percent,exclusive_ns.mean,");
 	has(got, ",main;compute,compute,3,3,600000,600000,");
 	has(got, ",3,200000,100000,0,300000,2,50,200000,100000,0,300000,2,50,2000,1000,0,"
-		 "3000,2,50\r\n");
+		 "3000,2,50,,,,\r\n");
 	free(got);
 	got = merged(merge, PM_FORMAT_JSON);
 	has(got,

@@ -43,6 +43,46 @@ static void range_heading(struct pm_out *out, const char *name)
 		heading(out, name, parts[i]);
 }
 
+/* Words with blanks between. */
+static void marks_write(struct pm_out *out, uint32_t marks)
+{
+	const char *between = ",";
+
+	if (!marks)
+		pm_out_text(out, between);
+	for (uint32_t i = 0; i < PM_MARKS; i++) {
+		if (!(marks & 1u << i))
+			continue;
+		pm_out_text(out, between);
+		pm_out_text(out, pm_report_mark_name(1u << i));
+		between = " ";
+	}
+}
+
+/* At the end of a row, so that no other column moves. */
+static void marks_header(const struct pm_report_model *model, struct pm_out *out)
+{
+	pm_out_text(out, ",time_ns.marks,exclusive_ns.marks");
+	for (uint32_t e = 0; e < model->event_count; e++) {
+		heading(out, model->events[e].name, ".marks");
+		heading(out, model->events[e].name, ".exclusive_marks");
+	}
+	for (uint32_t m = 0; m < model->metric_count; m++)
+		heading(out, model->metrics[m].metric->name, ".marks");
+}
+
+static void row_marks(const struct pm_report_tree *tree, uint32_t n, struct pm_out *out)
+{
+	marks_write(out, pm_report_time(tree, n, false).marks);
+	marks_write(out, pm_report_time(tree, n, true).marks);
+	for (uint32_t e = 0; e < tree->model->event_count; e++) {
+		marks_write(out, pm_report_count(tree, n, e, false).marks);
+		marks_write(out, pm_report_count(tree, n, e, true).marks);
+	}
+	for (uint32_t m = 0; m < tree->model->metric_count; m++)
+		marks_write(out, pm_report_metric(tree, n, m, false).marks);
+}
+
 static void header(const struct pm_report *report, struct pm_out *out)
 {
 	const struct pm_report_model *model = report->model;
@@ -75,6 +115,7 @@ static void header(const struct pm_report *report, struct pm_out *out)
 		for (uint32_t e = 0; e < model->event_count; e++)
 			range_heading(out, model->events[e].name);
 	}
+	marks_header(model, out);
 	pm_out_text(out, END_OF_LINE);
 }
 
@@ -229,6 +270,7 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 	}
 	if (report->paths)
 		ranges_write(report, tree == report->all ? report->paths[n] : 0, out);
+	row_marks(tree, n, out);
 	pm_out_text(out, END_OF_LINE);
 	return 0;
 }

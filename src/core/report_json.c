@@ -259,9 +259,9 @@ static void put_erratum(struct json *j, const struct pm_erratum *erratum)
 	close_as(j, "}");
 }
 
-static void put_marks(struct json *j, uint32_t marks)
+static void put_marks(struct json *j, const char *name, uint32_t marks)
 {
-	key(j, "marks");
+	key(j, name);
 	open_as(j, "[");
 	for (uint32_t i = 0; i < PM_MARKS; i++) {
 		if (!(marks & 1u << i))
@@ -373,7 +373,8 @@ static void put_count(struct json *j, const struct pm_report_tree *tree, uint32_
 	put_number(j, "sampled", count->sampled);
 	put_number(j, "threads", count->threads);
 	put_real(j, "squares", count->squares, count->squares > 0);
-	put_marks(j, in.marks);
+	put_marks(j, "marks", in.marks);
+	put_marks(j, "exclusive_marks", ex.marks);
 	pm_report_is_short(tree, n, e, false, &judged);
 	biased = in.state == PM_COUNTED && tree->model->events[e].bias_known;
 	put_real(j, "bias_error", judged.error, biased);
@@ -396,7 +397,8 @@ static void put_metric(struct json *j, const struct pm_report_tree *tree, uint32
 	put_real(j, "exclusive_value", ex.value, ex.state == PM_COUNTED);
 	put_real(j, "coverage", in.coverage, in.state != PM_NEVER_OPENED);
 	put_bool(j, "estimated", in.marks & PM_MARK_MULTIPLEXED);
-	put_marks(j, in.marks);
+	put_marks(j, "marks", in.marks);
+	put_marks(j, "exclusive_marks", ex.marks);
 	pm_report_is_implausible(tree->model, m, in.value, &limit);
 	put_real(j, "limit", limit, limit > 0);
 	close_as(j, "}");
@@ -473,7 +475,8 @@ static void put_node(struct json *j, const struct pm_report *report,
 	put_known(j, "thread_max_ticks", node->thread_max_ticks, node->threads > 0);
 	put_quality(j, node);
 	put_histogram(j, node);
-	put_marks(j, pm_report_time(tree, n, false).marks);
+	put_marks(j, "marks", pm_report_time(tree, n, false).marks);
+	put_marks(j, "exclusive_marks", pm_report_time(tree, n, true).marks);
 	key(j, "counts");
 	open_as(j, "[");
 	for (uint32_t e = 0; e < model->event_count; e++)
