@@ -218,7 +218,7 @@ Test(merge, ranks_in_csv_and_json)
 		 "time_ns.max_process,time_ns.imbalance_percent,exclusive_ns.mean,");
 	has(got, ",main;compute,compute,3,3,600000,600000,");
 	has(got, ",3,200000,100000,0,300000,2,50,200000,100000,0,300000,2,50,2000,1000,0,"
-		 "3000,2,50,,,,\r\n");
+		 "3000,2,50,,,,,,,\r\n");
 	free(got);
 	got = merged(merge, PM_FORMAT_JSON);
 	has(got,
@@ -228,7 +228,7 @@ Test(merge, ranks_in_csv_and_json)
 	has(got,
 	    "\"time_ns\":{\"of\":3,\"present\":1,\"counted\":1,\"sum\":60000,\"mean\":"
 	    "20000,\"min\":0,\"min_process\":1,\"max\":60000,\"max_process\":0,"
-	    "\"imbalance_percent\":200}");
+	    "\"imbalance_percent\":200,\"marks\":[]}");
 	free(got);
 	pm_merge_free(merge);
 }
@@ -349,6 +349,70 @@ Test(merge, hosts_with_different_events)
 	has(got,
 	    "note: other was not counted in ranks 0-2, 4: its sums are of the others\n");
 	free(got);
+	pm_merge_free(merge);
+}
+
+/* What speaks against any of the numbers stands behind the row. */
+Test(merge, ranges_have_the_marks_of_their_values)
+{
+	struct pm_machine machine = {.cpus = 1};
+	struct pm_merge *merge = create();
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile_node *node;
+	struct profile_builder b;
+	char *got;
+
+	for (int rank = 0; rank < 3; rank++) {
+		thread = begin(&b, rank, 3, 1);
+		strcpy(((struct perfmon_profile_plan
+				 *)(void *)(b.base +
+					    sizeof(struct perfmon_profile_header)))
+			       ->counter[0]
+			       .name,
+		       "instructions");
+		node = visited(&b, thread, 1, "main", 1000, 400);
+		if (rank == 1)
+			node->count[0].lost_ns = 400;
+		if (rank == 2)
+			node->mismatched_ends = 1;
+		/* Not known in rank 2: it has no part in what the others' values say. */
+		node = visited(&b, thread, 1, "plain", rank == 2 ? 0 : 100, 50);
+		add(merge, &b);
+	}
+	cr_assert_eq(pm_merge_end(merge), 0);
+	got = merged(merge, PM_FORMAT_TEXT);
+	has(got,
+	    "time over 3 ranks, inclusive:\n"
+	    "region  ranks       sum      mean       min  rank       max  rank  "
+	    "imbalance%\n"
+	    "main        3  3.000 us  1.000 us  1.000 us     0  1.000 us     0         "
+	    "0.0 !\n"
+	    "plain      2?    200 ns    100 ns    100 ns     0    100 ns     0         "
+	    "0.0\n");
+	has(got, "main        3  1467   489  400     0  667     1        36.4 ~60%!\n"
+		 "plain      2?   100    50   50     0   50     0         0.0\n");
+	has(got, "  ~N%  estimated");
+	free(got);
+	got = merged(merge, PM_FORMAT_JSON);
+	has(got, "\"marks\":[\"estimated\",\"mismatched\"]}");
+	free(got);
+	got = merged(merge, PM_FORMAT_CSV);
+	has(got, ",time_ns.process_marks,exclusive_ns.process_marks,"
+		 "instructions.process_marks\r\n");
+	has(got, ",mismatched,mismatched,estimated mismatched\r\n");
+	has(got, ",,,\r\n");
+	free(got);
+	/* What is known of the machine concerns all of them. */
+	pm_cpu_kinds_read(&machine.kinds,
+			  "processor: 0\nCPU implementer: 0x41\nCPU part: 0xd03\n");
+	{
+		struct pm_report_options options = {.merge = merge, .machine = &machine};
+
+		got = report(pm_merge_sum(merge), &options);
+		has(got, "        36.4 ~60%e!\n");
+		has(got, "   50     0         0.0 e\n");
+		free(got);
+	}
 	pm_merge_free(merge);
 }
 

@@ -87,6 +87,9 @@ struct pm_range {
 	uint32_t min_process, max_process; /* the first of those that have it */
 	double imbalance; /* per cent that the most is above the mean; -1: the mean is 0
 			   */
+	uint32_t marks;	  /* of any process's value that is counted */
+	double coverage;  /* the least of these */
+	double error;	  /* the most, as a part of its value */
 };
 
 /* The numbers that ranges have for TREE's nodes, in PATHS (node_count). TREE is one of

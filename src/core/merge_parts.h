@@ -41,6 +41,9 @@ struct pm_merge_cell {
 	uint32_t counted, unknown;
 	uint32_t min_process, max_process;
 	uint32_t absent; /* the first process that has the quantity and not the path */
+	uint32_t marks;	 /* of any value that is counted */
+	float coverage;	 /* the least of these */
+	float error;	 /* the most, as a part of its value */
 };
 
 /* Quantities of paths, or of regions. */

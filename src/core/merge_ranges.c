@@ -2,6 +2,7 @@
 /* How each quantity of each path is spread over processes. What a process contributes is
  * taken from a report of it alone, so that it is scaled and marked as there. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,16 +122,17 @@ uint32_t pm_merge_open_count(const struct pm_merge *merge, uint32_t quantity)
 		       : 0;
 }
 
-/* Adds a value of PROCESS, which comes next in LIST. */
+/* Adds V of PROCESS, which comes next in LIST, in a unit of SCALE. */
 static void cell_add(struct pm_merge_cell *cell, const struct pm_merge_list *list,
-		     uint32_t process, bool known, double value)
+		     uint32_t process, const struct pm_value *v, double scale)
 {
 	uint32_t seen = cell->counted + cell->unknown;
+	double value = v->value * scale;
 
 	/* Those before it in the list that were not seen have no such path. */
 	if (seen < list->count && cell->absent == PM_MERGE_NONE)
 		cell->absent = list->at[seen];
-	if (!known) {
+	if (v->state != PM_COUNTED) {
 		cell->unknown++;
 		return;
 	}
@@ -143,6 +145,11 @@ static void cell_add(struct pm_merge_cell *cell, const struct pm_merge_list *lis
 		cell->max = value;
 		cell->max_process = process;
 	}
+	if (!cell->counted || v->coverage < cell->coverage)
+		cell->coverage = (float)v->coverage;
+	if (v->error > 0)
+		cell->error = fmaxf(cell->error, (float)(v->error / fabs(v->value)));
+	cell->marks |= v->marks;
 	cell->counted++;
 }
 
@@ -164,16 +171,15 @@ static void node_add(struct pm_merge *merge, struct pm_merge_ranges *ranges,
 	for (uint32_t q = PM_RANGE_TIME; q < PM_RANGE_EVENTS; q++) {
 		struct pm_value v = pm_report_time(tree, n, q == PM_RANGE_EXCLUSIVE);
 
-		cell_add(&cells[q], &merge->everyone, process->number,
-			 v.state == PM_COUNTED, v.value * process->tick_ns);
+		cell_add(&cells[q], &merge->everyone, process->number, &v,
+			 process->tick_ns);
 	}
 	for (uint32_t e = 0; e < model->event_count; e++) {
 		uint32_t q = process->quantities[e];
 		struct pm_value v = pm_report_count(tree, n, e, tree->flat);
 
 		if (model->events[e].user_read || model->events[e].syscall_read)
-			cell_add(&cells[q], list_of(merge, q), process->number,
-				 v.state == PM_COUNTED, v.value);
+			cell_add(&cells[q], list_of(merge, q), process->number, &v, 1);
 	}
 }
 
@@ -292,6 +298,9 @@ struct pm_range pm_merge_range(const struct pm_merge *merge, bool flat, uint32_t
 	range.counted = cell->counted;
 	if (!range.counted)
 		return range;
+	range.marks = cell->marks;
+	range.coverage = cell->coverage;
+	range.error = cell->error;
 	range.sum = cell->sum;
 	range.mean = cell->sum / (range.counted + absent);
 	range.min = cell->min;

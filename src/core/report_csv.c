@@ -60,8 +60,10 @@ static void marks_write(struct pm_out *out, uint32_t marks)
 }
 
 /* At the end of a row, so that no other column moves. */
-static void marks_header(const struct pm_report_model *model, struct pm_out *out)
+static void marks_header(const struct pm_report *report, struct pm_out *out)
 {
+	const struct pm_report_model *model = report->model;
+
 	pm_out_text(out, ",time_ns.marks,exclusive_ns.marks");
 	for (uint32_t e = 0; e < model->event_count; e++) {
 		heading(out, model->events[e].name, ".marks");
@@ -69,10 +71,19 @@ static void marks_header(const struct pm_report_model *model, struct pm_out *out
 	}
 	for (uint32_t m = 0; m < model->metric_count; m++)
 		heading(out, model->metrics[m].metric->name, ".marks");
+	if (!report->paths)
+		return;
+	pm_out_text(out, ",time_ns.process_marks,exclusive_ns.process_marks");
+	for (uint32_t e = 0; e < model->event_count; e++)
+		heading(out, model->events[e].name, ".process_marks");
 }
 
-static void row_marks(const struct pm_report_tree *tree, uint32_t n, struct pm_out *out)
+static void row_marks(const struct pm_report *report, const struct pm_report_tree *tree,
+		      uint32_t n, struct pm_out *out)
 {
+	const struct pm_merge *merge = report->options->merge;
+	uint32_t path;
+
 	marks_write(out, pm_report_time(tree, n, false).marks);
 	marks_write(out, pm_report_time(tree, n, true).marks);
 	for (uint32_t e = 0; e < tree->model->event_count; e++) {
@@ -81,6 +92,15 @@ static void row_marks(const struct pm_report_tree *tree, uint32_t n, struct pm_o
 	}
 	for (uint32_t m = 0; m < tree->model->metric_count; m++)
 		marks_write(out, pm_report_metric(tree, n, m, false).marks);
+	if (!report->paths)
+		return;
+	path = tree == report->all ? report->paths[n] : 0;
+	marks_write(out, pm_merge_range(merge, false, path, PM_RANGE_TIME).marks);
+	marks_write(out, pm_merge_range(merge, false, path, PM_RANGE_EXCLUSIVE).marks);
+	for (uint32_t e = 0; e < tree->model->event_count; e++)
+		marks_write(out,
+			    pm_report_range(merge, false, path, &tree->model->events[e])
+				    .marks);
 }
 
 static void header(const struct pm_report *report, struct pm_out *out)
@@ -115,7 +135,7 @@ static void header(const struct pm_report *report, struct pm_out *out)
 		for (uint32_t e = 0; e < model->event_count; e++)
 			range_heading(out, model->events[e].name);
 	}
-	marks_header(model, out);
+	marks_header(report, out);
 	pm_out_text(out, END_OF_LINE);
 }
 
@@ -150,8 +170,7 @@ static void ranges_write(const struct pm_report *report, uint32_t path,
 	range = pm_merge_range(merge, false, path, PM_RANGE_EXCLUSIVE);
 	range_write(merge, &range, 1, out);
 	for (uint32_t e = 0; e < model->event_count; e++) {
-		range = pm_merge_range(merge, false, path,
-				       pm_merge_quantity(merge, &model->events[e]));
+		range = pm_report_range(merge, false, path, &model->events[e]);
 		range_write(merge, &range, model->events[e].first->scale, out);
 	}
 }
@@ -270,7 +289,7 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 	}
 	if (report->paths)
 		ranges_write(report, tree == report->all ? report->paths[n] : 0, out);
-	row_marks(tree, n, out);
+	row_marks(report, tree, n, out);
 	pm_out_text(out, END_OF_LINE);
 	return 0;
 }

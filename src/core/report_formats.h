@@ -4,6 +4,7 @@
 #ifndef PM_CORE_REPORT_FORMATS_H
 #define PM_CORE_REPORT_FORMATS_H
 
+#include "core/merge.h"
 #include "core/report_groups.h"
 #include "core/report_model.h"
 #include "core/report_out.h"
@@ -30,9 +31,15 @@ void pm_report_text_legend(struct pm_out *out, uint32_t marks, uint32_t states);
 void pm_report_text_judged(const struct pm_report *report, struct pm_out *out);
 void pm_report_text_notes(const struct pm_report *report, struct pm_out *out);
 
-/* The tables of TREE, which is one of a merge's sum, over processes. 0 or -ENOMEM. */
+/* How EVENT is spread over the processes of a merge, as pm_merge_range(), with what
+ * speaks against its number in all of them. */
+struct pm_range pm_report_range(const struct pm_merge *merge, bool flat, uint32_t path,
+				const struct pm_report_event *event);
+
+/* The tables of TREE, which is one of a merge's sum, over processes; adds to *MARKS what
+ * is to be explained. 0 or -ENOMEM. */
 int pm_report_ranks(const struct pm_report *report, const struct pm_report_tree *tree,
-		    struct pm_out *out);
+		    struct pm_out *out, uint32_t *marks);
 
 /* "2026-01-31T12:00:00Z" or with a space and " UTC" for people; "" for 0. */
 void pm_report_date(char *buffer, size_t size, uint64_t realtime_ns, bool iso);

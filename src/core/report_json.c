@@ -186,10 +186,21 @@ static void put_processes(struct json *j, const struct pm_merge *merge)
 	close_as(j, "]");
 }
 
-static void put_range(struct json *j, const struct pm_merge *merge, uint32_t path,
-		      uint32_t quantity)
+static void put_marks(struct json *j, const char *name, uint32_t marks)
 {
-	struct pm_range range = pm_merge_range(merge, false, path, quantity);
+	key(j, name);
+	open_as(j, "[");
+	for (uint32_t i = 0; i < PM_MARKS; i++) {
+		if (!(marks & 1u << i))
+			continue;
+		next(j);
+		pm_out_json(j->out, pm_report_mark_name(1u << i));
+	}
+	close_as(j, "]");
+}
+
+static void put_range(struct json *j, struct pm_range range)
+{
 	bool known = range.counted > 0;
 
 	open_as(j, "{");
@@ -203,6 +214,7 @@ static void put_range(struct json *j, const struct pm_merge *merge, uint32_t pat
 	put_real(j, "max", range.max, known);
 	put_known(j, "max_process", range.max_process, known);
 	put_real(j, "imbalance_percent", range.imbalance, range.imbalance >= 0);
+	put_marks(j, "marks", range.marks);
 	close_as(j, "}");
 }
 
@@ -215,14 +227,14 @@ static void put_ranges(struct json *j, const struct pm_report *report, uint32_t 
 	key(j, "processes");
 	open_as(j, "{");
 	key(j, "time_ns");
-	put_range(j, merge, path, PM_RANGE_TIME);
+	put_range(j, pm_merge_range(merge, false, path, PM_RANGE_TIME));
 	key(j, "exclusive_ns");
-	put_range(j, merge, path, PM_RANGE_EXCLUSIVE);
+	put_range(j, pm_merge_range(merge, false, path, PM_RANGE_EXCLUSIVE));
 	key(j, "counts");
 	open_as(j, "[");
 	for (uint32_t e = 0; e < model->event_count; e++) {
 		next(j);
-		put_range(j, merge, path, pm_merge_quantity(merge, &model->events[e]));
+		put_range(j, pm_report_range(merge, false, path, &model->events[e]));
 	}
 	close_as(j, "]");
 	close_as(j, "}");
@@ -257,19 +269,6 @@ static void put_erratum(struct json *j, const struct pm_erratum *erratum)
 	put_string(j, "document", erratum->document);
 	put_string(j, "effect", erratum->effect);
 	close_as(j, "}");
-}
-
-static void put_marks(struct json *j, const char *name, uint32_t marks)
-{
-	key(j, name);
-	open_as(j, "[");
-	for (uint32_t i = 0; i < PM_MARKS; i++) {
-		if (!(marks & 1u << i))
-			continue;
-		next(j);
-		pm_out_json(j->out, pm_report_mark_name(1u << i));
-	}
-	close_as(j, "]");
 }
 
 static void put_events(struct json *j, const struct pm_report *report)

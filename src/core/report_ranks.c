@@ -20,9 +20,23 @@ struct table {
 	uint32_t quantity;
 	const struct pm_report_event *event; /* NULL: it is a time */
 	bool some_unknown;
+	uint32_t used_marks;
+	struct pm_cell marks; /* behind the row */
 	size_t name_width, width[COLUMNS];
 	char row[COLUMNS][PM_MERGE_LABEL];
 };
+
+struct pm_range pm_report_range(const struct pm_merge *merge, bool flat, uint32_t path,
+				const struct pm_report_event *event)
+{
+	struct pm_range range =
+		pm_merge_range(merge, flat, path, pm_merge_quantity(merge, event));
+
+	/* Known of the machine, which is all of theirs. */
+	if (range.counted && event->erratum)
+		range.marks |= PM_MARK_ERRATUM;
+	return range;
+}
 
 static const char *heading(const struct table *table, int column)
 {
@@ -57,8 +71,20 @@ static void value_write(const struct table *table, double value, char *text)
 
 static void row_fill(struct table *table, uint32_t n)
 {
-	struct pm_range range = pm_merge_range(table->merge, table->tree->flat,
-					       table->paths[n], table->quantity);
+	bool flat = table->tree->flat;
+	uint32_t path = table->paths[n];
+	struct pm_range range =
+		table->event ? pm_report_range(table->merge, flat, path, table->event)
+			     : pm_merge_range(table->merge, flat, path, table->quantity);
+	/* Of one, as far off and as little counted as any. */
+	struct pm_value marked = {
+		.state = PM_COUNTED,
+		.value = 1,
+		.error = range.error,
+		.coverage = range.coverage,
+		.marks = range.marks,
+	};
+	uint32_t states = 0;
 	const double values[COLUMNS] = {
 		[SUM] = range.sum,
 		[MEAN] = range.mean,
@@ -66,6 +92,7 @@ static void row_fill(struct table *table, uint32_t n)
 		[MAX] = range.max,
 	};
 
+	pm_cell_value(&table->marks, &marked, &table->used_marks, &states);
 	for (int c = 0; c < COLUMNS; c++) {
 		char *cell = table->row[c];
 
@@ -147,6 +174,7 @@ static void print(struct table *table, struct pm_out *out)
 		row_fill(table, n);
 		for (int c = 0; c < COLUMNS; c++)
 			blanks = cell_print(table, c, blanks, table->row[c], out);
+		pm_out_text(out, table->marks.marks);
 		pm_out_text(out, "\n");
 	}
 }
@@ -171,7 +199,7 @@ static void table_write(struct table *table, struct pm_out *out)
 }
 
 int pm_report_ranks(const struct pm_report *report, const struct pm_report_tree *tree,
-		    struct pm_out *out)
+		    struct pm_out *out, uint32_t *marks)
 {
 	const struct pm_merge *merge = report->options->merge;
 	struct table table = {.merge = merge, .tree = tree};
@@ -194,6 +222,7 @@ int pm_report_ranks(const struct pm_report *report, const struct pm_report_tree 
 			"\n  ?    in the column of %s: others have entered it, and what "
 			"they counted is not known\n",
 			heading(&table, PRESENT));
+	*marks |= table.used_marks;
 	free(paths);
 	return 0;
 }

@@ -178,7 +178,7 @@ static int tables_write(const struct pm_report *report, const struct pm_report_t
 {
 	int err = table_write(tree, out, marks, states);
 
-	return err || !report->options->merge ? err : pm_report_ranks(report, tree, out);
+	return err || !report->options->merge ? err : pm_report_ranks(report, tree, out, marks);
 }
 
 /* TREE as it is, or by region. */
