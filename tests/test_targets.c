@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/kernel.h"
 #include "session_probe.h"
 
 /* A thread that touches what it is told to, and its session's target. */
@@ -111,6 +112,95 @@ Test(targets, several_on_one_session)
 	worker_end(&b);
 	perfmon_session_close(session);
 	cr_assert_eq(open_descriptors(), before);
+}
+
+static int refuse_events(enum pm_kernel_call call)
+{
+	return call == PM_CALL_PERF_EVENT_OPEN ? -ENOENT : 0;
+}
+
+/* What counter 0 of SESSION has counted, and how that came about. */
+static void is_counted(struct perfmon_session *session, uint64_t count, uint32_t status)
+{
+	struct perfmon_value value = value_of(session, 0);
+
+	cr_assert_eq(value.value, count);
+	cr_assert_eq(value.status & ~PERFMON_VALUE_SYSCALL, status, "0x%x", value.status);
+}
+
+/* Row: HW-01: a sum that lacks one of its targets, or one that the session was attached
+ * to before, is marked until it is written. */
+Test(targets, some_of_which_refuse)
+{
+	const uint32_t whole = PERFMON_VALUE_COUNTED,
+		       partial = PERFMON_VALUE_COUNTED | PERFMON_VALUE_PARTIAL;
+	struct perfmon_session *session =
+		session_with(watch_event(0), PERFMON_SESSION_PARTIAL);
+	struct perfmon_target targets[2] = {};
+	struct perfmon_write zero = {.index = 0};
+	struct worker a, b;
+
+	worker_start(&a);
+	worker_start(&b);
+	targets[0].id = a.tid;
+	targets[1].id = b.tid;
+	OK(session, perfmon_session_attach(session, &targets[0], sizeof(targets[0])));
+	OK(session, perfmon_session_start(session));
+	worker_touch(&a, 10);
+	is_counted(session, 10, whole);
+	OK(session, perfmon_session_stop(session));
+	pm_kernel_fault = refuse_events;
+	cr_assert_eq(
+		perfmon_session_attach_more(session, &targets[1], sizeof(targets[1])), 1);
+	pm_kernel_fault = NULL;
+	OK(session, perfmon_session_start(session));
+	worker_touch(&a, 10);
+	worker_touch(&b, 10);
+	is_counted(session, 20, partial);
+	/* It goes on without the target. */
+	OK(session, perfmon_session_write(session, &zero, sizeof(zero)));
+	worker_touch(&a, 10);
+	is_counted(session, 10, partial);
+	OK(session, perfmon_session_detach_target(session, &targets[1]));
+	is_counted(session, 10, partial);
+	OK(session, perfmon_session_write(session, &zero, sizeof(zero)));
+	worker_touch(&a, 10);
+	is_counted(session, 10, whole);
+
+	/* Elsewhere it counts nothing at all. */
+	OK(session, perfmon_session_detach(session));
+	is_counted(session, 10, whole);
+	pm_kernel_fault = refuse_events;
+	cr_assert_eq(perfmon_session_attach(session, &targets[1], sizeof(targets[1])), 1);
+	pm_kernel_fault = NULL;
+	is_counted(session, 10, partial);
+	OK(session, perfmon_session_detach(session));
+	is_counted(session, 10, partial);
+	/* Another event goes on from that sum. */
+	OK(session, perfmon_session_program(session, 0, watch_event(1)));
+	OK(session, perfmon_session_attach(session, &targets[0], sizeof(targets[0])));
+	is_counted(session, 10, partial);
+	worker_end(&a);
+	worker_end(&b);
+	perfmon_session_close(session);
+}
+
+/* What was refused everywhere leaves no doubt about the event that takes its place. */
+Test(targets, that_refuse_are_forgotten_with_the_event)
+{
+	struct perfmon_session *session =
+		session_with(watch_event(1), PERFMON_SESSION_PARTIAL);
+
+	pm_kernel_fault = refuse_events;
+	cr_assert_eq(perfmon_session_attach_thread(session, 0), 1);
+	pm_kernel_fault = NULL;
+	is_counted(session, 0, PERFMON_VALUE_NEVER_OPENED);
+	OK(session, perfmon_session_program(session, 0, watch_event(0)));
+	OK(session, perfmon_session_start(session));
+	touch(0, 10);
+	OK(session, perfmon_session_stop(session));
+	is_counted(session, 10, PERFMON_VALUE_COUNTED);
+	perfmon_session_close(session);
 }
 
 /* Row: PM-12: a thread that ends leaves a detached session, whose values stay, and which

@@ -187,12 +187,16 @@ int perfmon_session_program(struct perfmon_session *session, uint32_t index,
 				      */
 #define PERFMON_VALUE_NOT_COUNTED 4u /* for none of it: the value says nothing */
 #define PERFMON_VALUE_NEVER_OPENED                                                       \
-	8u			  /* never attached, or the kernel refused the event */
+	8u			  /* never attached, or all targets refused the event */
 #define PERFMON_VALUE_SYSCALL 16u /* this reading took a system call */
 /* Threads of a process that was attached to may be missing, or count twice, and
  * perfmon_session_message() said why: see PERFMON_TARGET_PROCESS. It stays with a value
  * until that is written. */
 #define PERFMON_VALUE_UNCERTAIN 32u
+/* The sum lacks targets: some of those that the session has been attached to, or one
+ * before, refused the event (PERFMON_SESSION_PARTIAL; perfmon_counter_info's error). It
+ * stays with a value until that is written. */
+#define PERFMON_VALUE_PARTIAL 64u
 
 /* An element of a vector to read. */
 struct perfmon_value {

@@ -71,13 +71,15 @@ struct pm_register {
 	uint32_t set;	  /* place of its set in the session */
 	uint32_t planned; /* its first event in its set's plan */
 	bool opened;	  /* has been open on a target since it was programmed */
-	int error;	  /* of the last attach, if all its events were refused */
+	int error; /* of the last attach, the first by which a target refused an event */
 	/* What earlier targets counted, less what the targets had counted at the last
 	 * write: any of them may be "negative", only the sums with the targets' are not.
 	 * `own` is the part of targets themselves, without what they created. */
 	struct pm_reading base;
 	struct pm_reading own_base;
-	bool uncertain; /* targets that are gone were */
+	/* Of the value, until it is written: PERFMON_VALUE_UNCERTAIN: targets that are
+	 * gone were; PERFMON_VALUE_PARTIAL: one refused an event. */
+	uint32_t doubts;
 	struct pm_overflow overflow;
 	struct pm_turns turns;
 	/* Scratch of the call that holds the lock. */
@@ -560,6 +562,9 @@ int pm_session_explain(struct perfmon_session *session, int err);
 /* The sum of register REG's events in the last readings of the targets with ROLE. */
 struct pm_reading pm_register_sum(const struct perfmon_session *session,
 				  const struct pm_register *reg, unsigned int role);
+
+/* Whether TARGET has refused what REG counts, or a part of it. */
+bool pm_target_lacks(const struct pm_target *target, const struct pm_register *reg);
 
 /* Whether a process that it is attached to may not be covered exactly. */
 bool pm_session_is_uncertain(const struct perfmon_session *session);

@@ -42,6 +42,13 @@ static int program_parse(struct perfmon_session *session, const char *text,
 	return 0;
 }
 
+/* The doubts about REG's value that stay when it counts another event: one that was never
+ * open leaves no value. */
+static uint32_t doubts_of(const struct pm_register *reg)
+{
+	return reg->opened ? reg->doubts : reg->doubts & ~PERFMON_VALUE_PARTIAL;
+}
+
 /* Register REG counts logical event NUMBER of PROGRAM from now on. */
 static void register_bind(struct pm_register *reg, struct pm_program *program,
 			  uint32_t number)
@@ -52,6 +59,7 @@ static void register_bind(struct pm_register *reg, struct pm_program *program,
 	reg->program = program;
 	reg->first = 0;
 	reg->count = 0;
+	reg->doubts = doubts_of(reg);
 	reg->opened = false;
 	reg->error = 0;
 	reg->turns = (struct pm_turns){0};
@@ -288,7 +296,7 @@ int pm_session_install(struct perfmon_session *session, struct pm_register *regi
 		for (i = 0; i < old_count && i < count; i++) {
 			registers[i].base = old_registers[i].base;
 			registers[i].own_base = old_registers[i].own_base;
-			registers[i].uncertain = old_registers[i].uncertain;
+			registers[i].doubts |= doubts_of(&old_registers[i]);
 		}
 	}
 	session->registers = registers;

@@ -359,6 +359,8 @@ static void learn_refusal(struct pm_register *reg, const struct pm_target *targe
 			reg->error = counter->error;
 		reg->opened |= counter->fd >= 0;
 	}
+	if (pm_target_lacks(target, reg))
+		reg->doubts |= PERFMON_VALUE_PARTIAL;
 }
 
 void pm_session_adopt_plan(struct perfmon_session *session, struct pm_plan *plan)
@@ -456,7 +458,8 @@ static int fold_range(struct perfmon_session *session, uint32_t first, uint32_t 
 					   pm_register_sum(session, reg, PM_ROLE_ALL));
 		reg->own_base = pm_reading_add(
 			reg->own_base, pm_register_sum(session, reg, PM_ROLE_OWN));
-		reg->uncertain |= pm_session_is_uncertain(session);
+		if (pm_session_is_uncertain(session))
+			reg->doubts |= PERFMON_VALUE_UNCERTAIN;
 	}
 	for (s = 0; s < session->set_count; s++)
 		session->sets[s].active_ns += pm_session_active_ns(session, s);

@@ -71,6 +71,30 @@ struct pm_reading pm_register_sum(const struct perfmon_session *session,
 	return sum;
 }
 
+bool pm_target_lacks(const struct pm_target *target, const struct pm_register *reg)
+{
+	const struct pm_instance *instance = target->parts[reg->set].instance;
+	uint32_t e, open = 0;
+
+	for (e = 0; e < reg->count; e++)
+		open += instance->counters[reg->planned + e].fd >= 0;
+	/* Of several core PMUs a CPU has one, a thread visits them all. */
+	return target->cpu < 0 ? open < reg->count : !open;
+}
+
+static bool is_partial(const struct perfmon_session *session,
+		       const struct pm_register *reg)
+{
+	const struct pm_plan *plan = session->plan;
+	uint32_t t;
+
+	for (t = 0; t < plan->target_count; t++) {
+		if (pm_target_lacks(&plan->targets[t], reg))
+			return true;
+	}
+	return false;
+}
+
 bool pm_session_is_uncertain(const struct perfmon_session *session)
 {
 	const struct pm_plan *plan = session->plan;
@@ -482,7 +506,10 @@ int pm_session_find(struct perfmon_session *session, uint32_t index, unsigned in
 					    .running_ns = sum.running_ns};
 	reg->found.status = status_of(session, reg, sum, err == -ENODATA) |
 			    (syscall ? PERFMON_VALUE_SYSCALL : 0);
-	if (sum.enabled_ns && (reg->uncertain || pm_session_is_uncertain(session)))
+	if (!sum.enabled_ns)
+		return 0;
+	reg->found.status |= reg->doubts;
+	if (pm_session_is_uncertain(session))
 		reg->found.status |= PERFMON_VALUE_UNCERTAIN;
 	return 0;
 }
@@ -609,7 +636,7 @@ static void write_one(struct perfmon_session *session, const struct perfmon_writ
 	reg->base = (struct pm_reading){write->value - reg->now.value,
 					-reg->now.enabled_ns, -reg->now.running_ns};
 	reg->turns = (struct pm_turns){0};
-	reg->uncertain = false;
+	reg->doubts = is_partial(session, reg) ? PERFMON_VALUE_PARTIAL : 0;
 	own = pm_register_sum(session, reg, PM_ROLE_OWN);
 	reg->own_base = (struct pm_reading){write->value - own.value, -own.enabled_ns,
 					    -own.running_ns};
