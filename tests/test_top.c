@@ -14,6 +14,7 @@
 static const struct top_options by_self = {.delay = 1, .sort = "self"};
 
 static const struct pm_machine *the_machine;
+static struct pm_metrics *the_metrics;
 
 /* A look at B, SECONDS after its begin, at first without the groups of threads. */
 static struct top_look *look_at_all(struct profile_builder *b, double seconds,
@@ -27,7 +28,7 @@ static struct top_look *look_at_all(struct profile_builder *b, double seconds,
 	header->end_ticks = header->begin_ticks + (uint64_t)(seconds * 1e9);
 	cr_assert_eq(pm_snapshot_take(b->base, builder_used(b), &snapshot, &diag), 0,
 		     "%s", diag.text);
-	cr_assert_eq(top_look_make(&made, snapshot, before, the_machine), 0);
+	cr_assert_eq(top_look_make(&made, snapshot, before, the_metrics, the_machine), 0);
 	return made;
 }
 
@@ -162,6 +163,40 @@ Test(top, numbers_are_judged_by_the_machine)
 		expect_cell(first, &by_self, "r", "instructions", "9.000M", "");
 		top_look_free(first);
 	}
+	builder_end(&b);
+}
+
+Test(top, metrics_by_formulas)
+{
+	struct pm_diag diag = {0};
+	struct top_look *first, *second;
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile_node *node;
+	struct profile_builder b;
+
+	builder_begin(&b, 1 << 16);
+	builder_plan(&b, 1, 1);
+	thread = builder_thread(&b, 1, 1, 1);
+	builder_nodes(&b, thread, 4);
+	builder_node(&b, thread, 0, 0);
+	node = builder_node(&b, thread, 1, builder_region(&b, "r"));
+	cr_assert_eq(pm_metrics_parse("each = event0 / visits; x = lost / visits",
+				      &the_metrics, &diag),
+		     0, "%s", diag.text);
+	visits(node, 10, 1000, 7);
+	first = look(&b, 1, NULL);
+	expect_cell(first, &by_self, "r", "each", "7.000", "");
+	/* Of these visits alone. */
+	visits(node, 10, 1000, 9);
+	second = look(&b, 2, first);
+	expect_cell(second, &by_self, "r", "each", "9.000", "");
+	cr_assert_eq(second->model.note_count, 1);
+	cr_assert_str_eq(second->model.notes[0],
+			 "the metric x is not here: lost is not counted");
+	top_look_free(first);
+	top_look_free(second);
+	pm_metrics_free(the_metrics);
+	the_metrics = NULL;
 	builder_end(&b);
 }
 

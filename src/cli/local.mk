@@ -4,7 +4,7 @@ if HAVE_COMMAND
 bin_PROGRAMS += perfmon
 perfmon_SOURCES = src/cli/cli.h src/cli/info.c src/cli/list.c src/cli/main.c src/cli/run.c \
 	src/cli/info_json.c src/cli/info_json.h \
-	src/cli/machine.c src/cli/machine.h \
+	src/cli/machine.c src/cli/machine.h src/cli/metrics.c \
 	src/cli/progress.c src/cli/progress.h \
 	src/cli/report.c src/cli/report_sources.c src/cli/report_sources.h \
 	src/cli/terminal.c src/cli/terminal.h

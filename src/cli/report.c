@@ -314,19 +314,6 @@ static int report_merged(const struct request *request)
 	return err ? CLI_FAILED : status;
 }
 
-/* The last one holds, as with the other options. */
-static int metrics_read(const char *text, struct pm_metrics **metrics)
-{
-	struct pm_diag diag = {0};
-
-	pm_metrics_free(*metrics);
-	*metrics = NULL;
-	if (!pm_metrics_parse(text, metrics, &diag))
-		return 0;
-	cli_complain("report", "%s", diag.text);
-	return CLI_USAGE;
-}
-
 int cli_report(int argc, char **argv)
 {
 	struct pm_metrics *metrics = NULL;
@@ -358,7 +345,7 @@ int cli_report(int argc, char **argv)
 			status = CLI_USAGE;
 			break;
 		case 'm':
-			status = metrics_read(optarg, &metrics);
+			status = cli_metrics_read("report", optarg, &metrics);
 			request.how.metrics = metrics;
 			break;
 		case 'b':

@@ -41,15 +41,22 @@ static const char help[] =
 	"                        below them\n"
 	"  -t, --threads         each thread by itself, too\n"
 	"      --flat            by region, not by path\n"
+	"  -m, --metrics TEXT    more columns: 'NAME = FORMULA; ...', @FILE, none\n"
 	"  -h, --help            this text\n\n"
 	"Exit status: 0, 1 if it cannot be watched, 2 if an option is wrong.\n";
 
 static const struct option long_options[] = {
-	{"delay", required_argument, NULL, 'd'}, {"count", required_argument, NULL, 'n'},
-	{"once", no_argument, NULL, 'O'},	 {"sort", required_argument, NULL, 's'},
-	{"reverse", no_argument, NULL, 'r'},	 {"filter", required_argument, NULL, 'f'},
-	{"threads", no_argument, NULL, 't'},	 {"flat", no_argument, NULL, 'F'},
-	{"help", no_argument, NULL, 'h'},	 {NULL, 0, NULL, 0},
+	{"delay", required_argument, NULL, 'd'},
+	{"count", required_argument, NULL, 'n'},
+	{"once", no_argument, NULL, 'O'},
+	{"sort", required_argument, NULL, 's'},
+	{"reverse", no_argument, NULL, 'r'},
+	{"filter", required_argument, NULL, 'f'},
+	{"threads", no_argument, NULL, 't'},
+	{"flat", no_argument, NULL, 'F'},
+	{"metrics", required_argument, NULL, 'm'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
 };
 
 /* --- the list --------------------------------------------------------------------- */
@@ -158,6 +165,7 @@ static int print_tables(struct top_watch *watch, const struct top_options *optio
 	if ((options->threads && top_watch_threads(watch, &diag)) ||
 	    top_watch_look(watch, false, &diag))
 		goto failed;
+	top_notes_print(watch);
 	/* What does not run any more is what it was: that is its one table. */
 	if (!watch->alive)
 		status = table_print(watch, options, text, true);
@@ -223,7 +231,7 @@ static int options_read(struct top_options *options, int argc, char **argv)
 
 	*options = (struct top_options){.delay = 1, .sort = "self"};
 	while (!status &&
-	       (c = getopt_long(argc, argv, "d:n:s:rf:th", long_options, NULL)) >= 0) {
+	       (c = getopt_long(argc, argv, "d:n:s:rf:tm:h", long_options, NULL)) >= 0) {
 		switch (c) {
 		case 'd':
 			status = delay_read(optarg, &options->delay);
@@ -249,6 +257,9 @@ static int options_read(struct top_options *options, int argc, char **argv)
 			break;
 		case 'F':
 			options->flat = true;
+			break;
+		case 'm':
+			status = cli_metrics_read("top", optarg, &options->metrics);
 			break;
 		case 'h':
 			fputs(help, stdout);
@@ -286,25 +297,33 @@ static int open_named(struct top_watch *watch, const char *name)
 	return CLI_FAILED;
 }
 
+static int watch_named(const char *name, struct top_options *options)
+{
+	struct top_watch watch;
+	int status = open_named(&watch, name);
+
+	if (status)
+		return status;
+	watch.metrics = options->metrics;
+	if (!options->once && cli_is_terminal() && isatty(STDIN_FILENO))
+		status = top_screen_run(&watch, options);
+	else
+		status = print_tables(&watch, options);
+	top_watch_close(&watch);
+	return status;
+}
+
 int cli_top(int argc, char **argv)
 {
 	struct top_options options;
-	struct top_watch watch;
 	int status;
 
 	argv[0] = (char *)(uintptr_t) "perfmon top";
 	status = options_read(&options, argc, argv);
-	if (status)
-		return status < 0 ? cli_finish("top", 0) : status;
-	if (optind == argc)
-		return cli_finish("top", list());
-	status = open_named(&watch, argv[optind]);
-	if (status)
-		return status;
-	if (!options.once && cli_is_terminal() && isatty(STDIN_FILENO))
-		status = top_screen_run(&watch, &options);
-	else
-		status = print_tables(&watch, &options);
-	top_watch_close(&watch);
-	return cli_finish("top", status);
+	if (!status && optind == argc)
+		status = list();
+	else if (!status)
+		status = watch_named(argv[optind], &options);
+	pm_metrics_free(options.metrics);
+	return cli_finish("top", status < 0 ? 0 : status);
 }

@@ -54,14 +54,16 @@ struct top_look {
 
 /*
  * top_look_make() - what has happened between BEFORE (NULL: the begin of the profile) and
- * SNAPSHOT, which is taken over, also when it fails. It is judged by MACHINE, which may
- * be NULL. 0 or -ENOMEM. BEFORE may be freed.
+ * SNAPSHOT, which is taken over, also when it fails. METRICS (NULL: the built-in ones)
+ * must live as long. It is judged by MACHINE, which may be NULL. 0 or -ENOMEM. BEFORE may
+ * be freed.
  *
  * Whatever the snapshots hold, no difference is negative. A thread that has come since
  * counts from its begin; what threads did before they ended is in TOP_ENDED.
  */
 int top_look_make(struct top_look **look, struct pm_snapshot *snapshot,
-		  const struct top_look *before, const struct pm_machine *machine);
+		  const struct top_look *before, const struct pm_metrics *metrics,
+		  const struct pm_machine *machine);
 
 /* Adds the groups of threads, which a look does not have by itself: they take memory for
  * each path of each thread. BEFORE, if it is not NULL, must have them. 0 or -ENOMEM. */
@@ -82,8 +84,9 @@ struct top_watch {
 	bool alive;	/* at the last look */
 	double tick_ns; /* measured while it was alive; 0: not (yet) */
 	bool threads;	/* looks have groups of threads */
-	struct top_look *look;	 /* the last one */
-	struct top_look *before; /* the one before; NULL: none */
+	const struct pm_metrics *metrics; /* NULL: the built-in ones */
+	struct top_look *look;		  /* the last one */
+	struct top_look *before;	  /* the one before; NULL: none */
 };
 
 /* Opens the profile of process PID, or where PATH is not NULL the file there. 0 or what
@@ -115,9 +118,10 @@ struct top_options {
 	bool once;	/* one table, no screen */
 	char sort[128]; /* a column's name */
 	bool reverse;
-	char filter[128]; /* a part of names; "": all */
-	bool threads;	  /* each by itself, too */
-	bool flat;	  /* by region, not by path */
+	char filter[128];	    /* a part of names; "": all */
+	bool threads;		    /* each by itself, too */
+	bool flat;		    /* by region, not by path */
+	struct pm_metrics *metrics; /* NULL: the built-in ones */
 };
 
 enum top_column_kind {
@@ -179,6 +183,9 @@ void top_group_title(const struct top_group *group, char *buffer, size_t size);
  * is. */
 void top_text_head(const struct top_watch *watch, char *buffer, size_t size);
 void top_text_problem(const struct top_watch *watch, char *buffer, size_t size);
+
+/* To standard error, which metrics that were asked for are not there. */
+void top_notes_print(const struct top_watch *watch);
 
 /* The table to standard output: for people, or lines for scripts, with the names of the
  * columns in front if HEAD. */

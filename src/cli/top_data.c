@@ -428,7 +428,8 @@ int top_look_threads(struct top_look *look, const struct top_look *before)
 }
 
 int top_look_make(struct top_look **out, struct pm_snapshot *snapshot,
-		  const struct top_look *before, const struct pm_machine *machine)
+		  const struct top_look *before, const struct pm_metrics *metrics,
+		  const struct pm_machine *machine)
 {
 	uint64_t since =
 		before ? before->snapshot->taken_ticks : snapshot->header.begin_ticks;
@@ -448,7 +449,7 @@ int top_look_make(struct top_look **out, struct pm_snapshot *snapshot,
 	threads_count(look);
 	look->groups =
 		malloc(((size_t)snapshot->thread_count + 2) * sizeof(*look->groups));
-	err = look->groups ? pm_report_model_make(&look->model, snapshot, false, NULL)
+	err = look->groups ? pm_report_model_make(&look->model, snapshot, false, metrics)
 			   : -ENOMEM;
 	if (!err)
 		pm_report_judge(&look->model, machine);

@@ -629,6 +629,7 @@ int top_screen_run(struct top_watch *watch, struct top_options *options)
 		top_table_free(&screen.table);
 		return err == -EINVAL && watch->look ? CLI_USAGE : CLI_FAILED;
 	}
+	top_notes_print(watch);
 	terminal = screen_begin();
 	if (!terminal) {
 		top_table_free(&screen.table);

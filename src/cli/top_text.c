@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/top.h"
 #include "core/report_formats.h"
 
@@ -40,6 +41,14 @@ void top_text_problem(const struct top_watch *watch, char *buffer, size_t size)
 		pm_out_plain(&out, s->problem, 0);
 	snprintf(buffer, size, "%s%s%.*s", watch->alive ? "" : end,
 		 !watch->alive && s->partial ? "; " : "", (int)out.used, out.buffer);
+}
+
+void top_notes_print(const struct top_watch *watch)
+{
+	const struct pm_report_model *model = &watch->look->model;
+
+	for (uint32_t i = 0; i < model->note_count; i++)
+		cli_complain("top", "%s", model->notes[i]);
 }
 
 static void headings_print(const struct top_table *table, struct pm_out *out)

@@ -94,7 +94,7 @@ int top_watch_look(struct top_watch *watch, bool join, struct pm_diag *diag)
 		return err;
 	clock_improve(watch, snapshot);
 	err = top_look_make(&look, snapshot, join ? watch->before : watch->look,
-			    cli_machine_of(snapshot));
+			    watch->metrics, cli_machine_of(snapshot));
 	if (!err && watch->threads) {
 		err = top_look_threads(look, join ? watch->before : watch->look);
 		if (err)

@@ -110,6 +110,13 @@ try "refuses a count of nothing" refuses 2 "'0'" -n 0 "$work"
 try "refuses a second process" refuses 2 "'2'" "$work" 2
 try "refuses a column that is not there" refuses 2 "'nosuch' is no column" --once -d 0.01 -s nosuch "$work"
 try "names the columns that are there" grep -q "name, open, visits, time, self, mean" "$here/err"
+try "refuses a metric that is none" refuses 2 "'twice'" --once -m "twice" "$work"
+metrics() {
+	top 0 --once -d 0.01 -m "twice = 2 * visits; x = cycles / visits" "$work" &&
+		head -n 1 "$here/out" | grep -q $'\ttwice\t' &&
+		grep -qxF "perfmon top: the metric x is not here: cycles is not counted" "$here/err"
+}
+try "has columns of metrics, and says which cannot be" metrics
 try "refuses process 0" refuses 2 "'0' is no pid" 0
 try "refuses a process that is not there" refuses 1 "4194999" 4194999
 try "refuses a process without a profile" refuses 1 "process $$ has no profile" $$
