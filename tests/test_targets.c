@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "core/kernel.h"
+#include "core/session.h"
+#include "perfmon/sampling.h"
 #include "session_probe.h"
 
 /* A thread that touches what it is told to, and its session's target. */
@@ -200,6 +202,71 @@ Test(targets, that_refuse_are_forgotten_with_the_event)
 	touch(0, 10);
 	OK(session, perfmon_session_stop(session));
 	is_counted(session, 10, PERFMON_VALUE_COUNTED);
+	perfmon_session_close(session);
+}
+
+static struct leaving {
+	struct perfmon_session *session;
+	struct worker *worker;
+	pthread_t tester;
+	bool late, too_late;
+} leaving;
+
+/* The target's thread counts on while it is being detached, and after that. */
+static int work_meanwhile(enum pm_kernel_call call)
+{
+	/* Not the session's helper thread. */
+	if (!pthread_equal(pthread_self(), leaving.tester))
+		return 0;
+	if (call == PM_CALL_IOCTL && !leaving.late) {
+		leaving.late = true;
+		worker_touch(leaving.worker, 5);
+	}
+	if (call == PM_CALL_READ && leaving.session->plan->targets[0].lost) {
+		leaving.too_late = true;
+		worker_touch(leaving.worker, 100);
+	}
+	return 0;
+}
+
+/* Row: HW-05: what a target did until it was detached is counted and sampled, and nothing
+ * that its overflows ask for starts it again. */
+Test(targets, that_leave_while_they_overflow)
+{
+	const struct perfmon_sampling sampling = {.size = sizeof(sampling)};
+	const struct perfmon_overflow overflow = {.size = sizeof(overflow),
+						  .flags = PERFMON_OVERFLOW_SAMPLE,
+						  .short_reset = -UINT64_C(1)};
+	/* Its first period is another than the ones after it. */
+	const struct perfmon_write first = {.index = 0, .value = -UINT64_C(12)};
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	struct perfmon_target targets[2] = {};
+	uint64_t taken, lost;
+	struct worker a, b;
+
+	worker_start(&a);
+	worker_start(&b);
+	targets[0].id = a.tid;
+	targets[1].id = b.tid;
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	OK(session, perfmon_sampling_set_up(session, &sampling));
+	OK(session, perfmon_session_attach(session, targets, sizeof(targets)));
+	OK(session, perfmon_session_start(session));
+	worker_touch(&a, 10);
+	leaving = (struct leaving){
+		.session = session, .worker = &a, .tester = pthread_self()};
+	pm_kernel_fault = work_meanwhile;
+	OK(session, perfmon_session_detach_target(session, &targets[0]));
+	pm_kernel_fault = NULL;
+	cr_assert(leaving.late && leaving.too_late);
+	OK(session, perfmon_sampling_counts(session, &taken, &lost));
+	cr_assert_eq(taken, 1, "%" PRIu64, taken);
+	cr_assert_eq(count_of(session, 0), -UINT64_C(1),
+		     "set back, and stopped there: %lld",
+		     (long long)count_of(session, 0));
+	worker_end(&a);
+	worker_end(&b);
 	perfmon_session_close(session);
 }
 

@@ -146,7 +146,7 @@ struct pm_target {
 	unsigned int flags; /* PM_OPEN_, added to the session's */
 	unsigned int role;
 	bool follows; /* the same thread on a further CPU: its time is the first one's */
-	bool lost;    /* its thread has ended, its CPU is offline */
+	bool lost; /* its thread has ended, its CPU is offline, or it is being detached */
 	bool uncertain;	  /* of a process some of whose threads may be missing */
 	bool awaits_exec; /* PM_OPEN_ON_EXEC, and not started yet */
 	/* One of its events, mapped from the first time that somebody wants to know
@@ -421,9 +421,11 @@ void pm_overflow_disarm(struct perfmon_session *session, const struct pm_plan *p
 int pm_overflow_enable(struct perfmon_session *session, struct pm_target *target,
 		       uint32_t s);
 
-/* Takes all that is in the rings of the targets, and does what overflows and clocks ask
- * for. The other one leaves there what a log has no room for just now, if it can wait. */
+/* Takes all that is in the rings of the targets, or of one, and does what overflows and
+ * clocks ask for. The last one leaves there what a log has no room for just now, if it
+ * can wait. */
 void pm_overflow_drain(struct perfmon_session *session);
+void pm_overflow_drain_target(struct perfmon_session *session, struct pm_target *target);
 void pm_overflow_drain_pending(struct perfmon_session *session);
 static inline bool pm_overflow_pending(const struct perfmon_session *session)
 {

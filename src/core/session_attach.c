@@ -388,6 +388,9 @@ PM_EXPORT int perfmon_session_detach_target(struct perfmon_session *session,
 			break;
 		pm_session_time_target(session, &plan->targets[t]);
 		pm_target_disable(session, &plan->targets[t]);
+		/* What came until now counts, but enables nothing any more. */
+		plan->targets[t].lost = true;
+		pm_overflow_drain_target(session, &plan->targets[t]);
 		pm_target_remove(session, (uint32_t)t);
 	}
 	if (t >= 0) {

@@ -298,6 +298,12 @@ void pm_overflow_drain(struct perfmon_session *session)
 	drain(session, true);
 }
 
+void pm_overflow_drain_target(struct perfmon_session *session, struct pm_target *target)
+{
+	if (pm_ring_pending(&target->ring))
+		drain_target(session, target, true);
+}
+
 void pm_overflow_drain_pending(struct perfmon_session *session)
 {
 	if (pm_overflow_pending(session))

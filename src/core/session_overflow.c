@@ -204,7 +204,7 @@ static int set_period(const struct perfmon_session *session, struct pm_target *t
 	const struct pm_counter *counter = &part->instance->counters[reg->planned];
 	uint64_t period = period_for(value);
 	bool is_on =
-		session->state == PERFMON_RUNNING &&
+		session->state == PERFMON_RUNNING && !target->lost &&
 		(reg->set == target->active || session->flags & PERFMON_SESSION_ROTATE);
 	int err = 0;
 
