@@ -148,8 +148,42 @@ static void add_killed(void)
 	builder_nodes(&b, thread, 300);
 	for (uint32_t n = 0; n < 257; n++)
 		builder_node(&b, thread, n, n ? 1 : 0)->entered = 1;
-	builder_node(&b, thread, 257, 1)->sequence = 41;
+	builder_node(&b, thread, 256, 1)->sequence = 41;
 	add_built("killed", &b);
+}
+
+/* Nodes that nobody will make even any more, in threads without end, and threads that are
+ * being added up: there is nothing to wait for. */
+static void add_odd(void)
+{
+	struct perfmon_profile_thread *thread;
+	struct profile_builder b;
+
+	builder_begin(&b, 1 << 18);
+	builder_region(&b, "odd");
+	builder_header(&b)->fold_sequence = 7;
+	for (uint32_t t = 1; t <= 20; t++) {
+		thread = builder_thread(&b, t, 1, 0);
+		builder_nodes(&b, thread, 2);
+		builder_node(&b, thread, 0, 0);
+		builder_node(&b, thread, 1, 1)->sequence = 41;
+	}
+	add_built("odd", &b);
+}
+
+/* A chain longer than regions can be nested. */
+static void add_deep(void)
+{
+	struct perfmon_profile_thread *thread;
+	struct profile_builder b;
+
+	builder_begin(&b, 1 << 19);
+	builder_region(&b, "recursive");
+	thread = builder_thread(&b, 1, 1, 0);
+	builder_nodes(&b, thread, 300);
+	for (uint32_t n = 0; n < 300; n++)
+		builder_visit(builder_node(&b, thread, n, n ? 1 : 0), 1);
+	add_built("deep", &b);
 }
 
 static void add_header_only(void)
@@ -353,7 +387,8 @@ static void merged(const struct pm_snapshot *s)
 	struct pm_merge *merge;
 
 	CHECK(!pm_merge_create(&merge, next() & 1));
-	CHECK(!pm_snapshot_take(corpus[which].bytes, corpus[which].size, &other, NULL));
+	CHECK(!pm_snapshot_take_as(corpus[which].bytes, corpus[which].size,
+				   PM_SNAPSHOT_STILL, &other, NULL));
 	for (size_t i = 0; i < 3; i++) {
 		struct pm_diag diag = {0};
 		int err = pm_merge_add(merge, i == first ? other : s, &diag);
@@ -395,7 +430,7 @@ static unsigned long accepted, whole;
 static void execute(const char *path)
 {
 	size_t which = below(corpus_size), size = corpus[which].size;
-	unsigned int changes = 1 + (unsigned int)below(4);
+	unsigned int changes = 1 + (unsigned int)below(4), flags;
 	struct pm_snapshot *s = NULL;
 	struct pm_diag diag = {0};
 	unsigned char *bytes = malloc(size), *exact;
@@ -407,7 +442,9 @@ static void execute(const char *path)
 	exact = malloc(size);
 	memcpy(exact, bytes, size);
 	free(bytes);
-	if (!pm_snapshot_take(exact, size, &s, &diag)) {
+	/* Mostly as what it is, still: nothing is gained by waiting. */
+	flags = (unsigned int)below(4) | (below(50) ? PM_SNAPSHOT_STILL : 0);
+	if (!pm_snapshot_take_as(exact, size, flags, &s, &diag)) {
 		accepted++;
 		whole += !s->partial;
 		use(s);
@@ -429,8 +466,12 @@ static void check_corpus(void)
 	for (size_t i = 0; i < corpus_size; i++) {
 		struct pm_snapshot *s;
 
-		CHECK(!pm_snapshot_take(corpus[i].bytes, corpus[i].size, &s, NULL));
-		CHECK(!s->partial);
+		bool damaged = !strcmp(corpus[i].name, "odd") ||
+			       !strcmp(corpus[i].name, "deep");
+
+		CHECK(!pm_snapshot_take_as(corpus[i].bytes, corpus[i].size,
+					   PM_SNAPSHOT_STILL, &s, NULL));
+		CHECK(s->partial == damaged);
 		use(s);
 		for (int n = 0; n < 16; n++)
 			report(s);
@@ -457,6 +498,8 @@ int main(int count, char **arguments)
 	add_pieces();
 	add_counters();
 	add_killed();
+	add_odd();
+	add_deep();
 	add_header_only();
 	add_real(path);
 	check_corpus();

@@ -44,6 +44,8 @@ extern "C" {
 #define PERFMON_PROFILE_CPUS	 1024
 /* Regions may be nested this deep; deeper visits are counted as lost. */
 #define PERFMON_PROFILE_DEPTH	 256
+/* Longer names of regions are cut to so many bytes. */
+#define PERFMON_PROFILE_NAME	 1000
 
 /* What follows a record's fields: C++ has no flexible array members, and reaches it by the
  * size of the structure. */

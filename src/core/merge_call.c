@@ -57,7 +57,8 @@ PM_EXPORT int perfmon_merge_add(struct perfmon_merge *merge, const void *profile
 
 	if (merge->ended)
 		return -EBUSY;
-	err = pm_snapshot_take(profile, size, &snapshot, NULL);
+	err = pm_snapshot_take_as(profile, size, PM_SNAPSHOT_STILL | PM_SNAPSHOT_FOREIGN,
+				  &snapshot, NULL);
 	/* Nothing at all is no profile either. */
 	if (err)
 		return err == -ENOMEM ? err : -EINVAL;

@@ -334,7 +334,9 @@ static int take_copy(struct pm_profile_file *file, uint64_t size,
 		err = pm_diag_set(diag, (int)n, "%s cannot be read: %s", file->name,
 				  strerror((int)-n));
 	else
-		err = pm_snapshot_take(copy, (size_t)n, out, diag);
+		err = pm_snapshot_take_as(copy, (size_t)n,
+					  PM_SNAPSHOT_STILL | PM_SNAPSHOT_FOREIGN, out,
+					  diag);
 	free(copy);
 	return err;
 }
@@ -362,7 +364,7 @@ static int take_live(struct pm_profile_file *file, uint64_t size,
 					   file->name, strerror(-err));
 		file->map_size = size;
 	}
-	return pm_snapshot_take(file->map, size, out, diag);
+	return pm_snapshot_take_as(file->map, size, PM_SNAPSHOT_FOREIGN, out, diag);
 }
 
 int pm_profile_file_snapshot(struct pm_profile_file *file, struct pm_snapshot **out,
@@ -382,9 +384,11 @@ int pm_profile_file_snapshot(struct pm_profile_file *file, struct pm_snapshot **
 
 		before = size;
 		err = pm_kernel_fstat(file->fd, &st);
-		if (err)
+		if (err) {
+			pm_snapshot_free(s);
 			return pm_diag_set(diag, err, "%s cannot be read: %s", file->name,
 					   strerror(-err));
+		}
 		size = (uint64_t)st.st_size < SIZE_MOST ? (uint64_t)st.st_size
 							: SIZE_MOST;
 		/* Where nothing has been added the last one was as good as it gets. */

@@ -10,9 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "perfmon/profile.h"
 #include "perfmon/region.h"
 
-#define PM_REGION_NAME_MAX 1000
+#define PM_REGION_NAME_MAX PERFMON_PROFILE_NAME
 #define PM_REGIONS_MAX	   (1u << 24)
 
 struct pm_thread;

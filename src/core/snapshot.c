@@ -43,9 +43,11 @@ static void relax(unsigned int attempt)
 	}
 }
 
-/* Copies one node; false if it did not hold still within *TRIES more attempts. */
+/* Copies one node; false if it did not hold still within MOST more attempts, or *TRIES.
+ * Counts all of them in *LOOKS. */
 static bool take_node(const unsigned char *from, struct perfmon_profile_node *node,
-		      size_t size, unsigned int *tries)
+		      size_t size, unsigned int most, unsigned int *tries,
+		      uint64_t *looks)
 {
 	const uint64_t *sequence =
 		&((const struct perfmon_profile_node *)(const void *)from)->sequence;
@@ -53,6 +55,7 @@ static bool take_node(const unsigned char *from, struct perfmon_profile_node *no
 	uint64_t before;
 
 	for (attempt = 0;; attempt++) {
+		++*looks;
 		/* Partner: the writer's release store of the even sequence. */
 		before = __atomic_load_n(sequence, __ATOMIC_ACQUIRE);
 		pm_walk_copy(node, from, size);
@@ -63,23 +66,44 @@ static bool take_node(const unsigned char *from, struct perfmon_profile_node *no
 		if (!(before & 1) &&
 		    __atomic_load_n(sequence, __ATOMIC_RELAXED) == before)
 			return true;
-		if (attempt >= NODE_TRIES || !*tries)
+		if (attempt >= most || !*tries)
 			return false;
 		--*tries;
 		relax(attempt);
 	}
 }
 
-/* What does not fit a tree of nodes, or NULL. */
-static const char *node_wrong(const struct perfmon_profile_node *node, uint32_t number)
+/* What does not fit a tree of nodes, or NULL. DEPTHS has those of the nodes before it, from
+ * the first one's, and gets its own. */
+static const char *node_wrong(const struct perfmon_profile_node *node, uint32_t number,
+			      uint16_t *depths)
 {
+	depths[number - 1] = 0;
 	if (number == 1)
 		return node->parent || node->region ? "its root" : NULL;
 	if (!node->parent || node->parent >= number)
 		return "a node's parent";
 	if (!node->region)
 		return "a node's region";
+	/* Reports write paths in full: without a bound each node of a chain would add a
+	 * line as long as the chain. */
+	if (depths[node->parent - 1] >= PERFMON_PROFILE_DEPTH)
+		return "a node's depth";
+	depths[number - 1] = (uint16_t)(depths[node->parent - 1] + 1);
 	return NULL;
+}
+
+/* ARRAY with room for COUNT elements of SIZE bytes; false without memory. */
+static bool make_room(void *array, size_t count, size_t size)
+{
+	void *old, *larger;
+
+	memcpy(&old, array, sizeof(old));
+	larger = reallocarray(old, count, size);
+	if (!larger)
+		return false;
+	memcpy(array, &larger, sizeof(larger));
+	return true;
 }
 
 /* Copies the nodes of THREAD, which stands at offset AT. */
@@ -90,9 +114,11 @@ static int take_nodes(struct pm_walk *walk, struct pm_snapshot_thread *thread,
 	uint32_t counters = record->counters, count = 0;
 	uint64_t chain = record->nodes;
 	unsigned int tries = THREAD_TRIES;
+	unsigned int node_tries = walk->flags & PM_SNAPSHOT_STILL ? 0 : NODE_TRIES;
 	const char *wrong = NULL;
+	uint16_t *depths = NULL;
 	size_t room = 0;
-	int err;
+	int err = 0;
 
 	if (counters > PERFMON_PROFILE_COUNTERS) {
 		wrong = "its number of counters";
@@ -112,7 +138,7 @@ static int take_nodes(struct pm_walk *walk, struct pm_snapshot_thread *thread,
 			/* It may have come since. */
 			err = pm_walk_find(walk);
 			if (err)
-				return err;
+				goto failed;
 		}
 		wrong = "the place of its nodes";
 		if (!pm_walk_has(&walk->nodes, chain))
@@ -130,13 +156,12 @@ static int take_nodes(struct pm_walk *walk, struct pm_snapshot_thread *thread,
 		if (here > nodes.capacity)
 			here = nodes.capacity;
 		if (count + (size_t)here > room) {
-			unsigned char *larger;
-
 			room = count + (size_t)here;
-			larger = realloc(thread->nodes, room * thread->node_size);
-			if (!larger)
-				return -ENOMEM;
-			thread->nodes = larger;
+			err = -ENOMEM;
+			if (!make_room(&thread->nodes, room, thread->node_size) ||
+			    !make_room(&depths, room, sizeof(*depths)))
+				goto failed;
+			err = 0;
 		}
 		for (uint32_t i = 0; i < here && !wrong; i++) {
 			const unsigned char *from = walk->base + chain + sizeof(nodes) +
@@ -144,13 +169,14 @@ static int take_nodes(struct pm_walk *walk, struct pm_snapshot_thread *thread,
 			struct perfmon_profile_node *node =
 				pm_snapshot_node(thread, count + 1);
 
-			if (take_node(from, node, thread->node_size, &tries)) {
+			if (take_node(from, node, thread->node_size, node_tries,
+				      &tries, &walk->s->looks)) {
 				node->flags &= ~PM_SNAPSHOT_TORN;
 			} else {
 				node->flags |= PM_SNAPSHOT_TORN;
 				thread->torn++;
 			}
-			wrong = node_wrong(node, count + 1);
+			wrong = node_wrong(node, count + 1, depths);
 			if (!wrong)
 				count++;
 		}
@@ -166,7 +192,9 @@ out:
 			"the profile's thread at byte %llu cannot be read in full: %s is "
 			"wrong",
 			(unsigned long long)at, wrong);
-	return 0;
+failed:
+	free(depths);
+	return err;
 }
 
 /* What does not depend on its nodes. False if there is nothing to take. */
@@ -381,11 +409,11 @@ static int take_all(struct pm_walk *walk)
 
 /* One walk into a new *OUT. *CHANGED: threads were being folded meanwhile; *FOLDING: how
  * often that had begun and ended before. */
-static int walk_once(const void *base, size_t size, struct pm_snapshot **out,
-		     bool *changed, uint64_t *folding)
+static int walk_once(const void *base, size_t size, unsigned int flags,
+		     struct pm_snapshot **out, bool *changed, uint64_t *folding)
 {
 	const struct perfmon_profile_header *header = base;
-	struct pm_walk walk = {.base = base, .size = size};
+	struct pm_walk walk = {.base = base, .size = size, .flags = flags};
 	uint64_t before;
 	int err = -ENOMEM;
 
@@ -455,26 +483,35 @@ int pm_snapshot_check(const void *base, size_t size, struct pm_diag *diag)
 int pm_snapshot_take(const void *base, size_t size, struct pm_snapshot **out,
 		     struct pm_diag *diag)
 {
+	return pm_snapshot_take_as(base, size, 0, out, diag);
+}
+
+int pm_snapshot_take_as(const void *base, size_t size, unsigned int flags,
+			struct pm_snapshot **out, struct pm_diag *diag)
+{
+	unsigned int walks = flags & PM_SNAPSHOT_STILL ? 1 : WALKS;
 	struct pm_snapshot *s = NULL;
 	uint64_t folding = 0, first = 0;
+	uint32_t walked = 0;
 	bool changed = true;
 	int err = pm_snapshot_check(base, size, diag);
 
-	for (unsigned int i = 0; !err && changed && i < WALKS; i++) {
-		if (i) {
+	while (!err && changed && walked < walks) {
+		if (walked) {
 			pm_snapshot_free(s);
 			s = NULL;
-			for (unsigned int j = 0; j < i; j++)
-				relax(i);
+			for (uint32_t i = 0; i < walked; i++)
+				relax(walked);
 		}
-		err = walk_once(base, size, &s, &changed, &folding);
-		if (!i)
+		err = walk_once(base, size, flags, &s, &changed, &folding);
+		if (!walked++)
 			first = folding;
 	}
 	if (err == -ENOMEM)
 		return pm_diag_set(diag, err, "no memory for a snapshot of the profile");
 	if (err)
 		return err;
+	s->walks = walked;
 	if (changed)
 		pm_snapshot_problem(
 			s, "%s: some may be missing or counted twice",

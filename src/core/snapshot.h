@@ -60,6 +60,8 @@ struct pm_snapshot {
 	uint32_t thread_count;
 	struct pm_snapshot_thread
 		*threads;  /* live, kept and folded ones; not unused ones */
+	uint32_t walks; /* over all of it, until nothing was being added up */
+	uint64_t looks; /* at nodes, in the last one */
 	bool partial;	   /* something was missing or did not hold still */
 	char problem[200]; /* what, a sentence, if partial; the first one */
 };
@@ -75,11 +77,20 @@ struct pm_snapshot {
  * has a lower number and its region a name; every number of nodes, counters and regions
  * is bounded by SIZE. Memory is proportional to SIZE at most.
  *
- * 0, -EINVAL, -ENODATA (as pm_snapshot_check()) or -ENOMEM; free with pm_snapshot_free(). Allocates; takes no lock; any
- * thread. *OUT is untouched on failure.
+ * 0, -EINVAL, -ENODATA (as pm_snapshot_check()) or -ENOMEM; free with pm_snapshot_free().
+ * Allocates; takes no lock; any thread. *OUT is untouched on failure.
  */
 int pm_snapshot_take(const void *base, size_t size, struct pm_snapshot **out,
 		     struct pm_diag *diag);
+
+/* What is known of the memory at BASE. */
+#define PM_SNAPSHOT_STILL   1u /* nobody writes it: what is odd in it stays so */
+#define PM_SNAPSHOT_FOREIGN 2u /* from its private_from on it is not the profile's */
+
+/* The same of memory of which FLAGS (PM_SNAPSHOT_) tell; without them it is the own
+ * process's. */
+int pm_snapshot_take_as(const void *base, size_t size, unsigned int flags,
+			struct pm_snapshot **out, struct pm_diag *diag);
 void pm_snapshot_free(struct pm_snapshot *snapshot); /* NULL is accepted */
 
 /* Whether the SIZE bytes at BASE, of which the header's are readable if SIZE covers them,

@@ -59,16 +59,21 @@ int pm_walk_find(struct pm_walk *walk)
 	const struct perfmon_profile_header *header = (const void *)walk->base;
 	/* Partner: the release store of `used` after a record is filled in. */
 	uint64_t used = __atomic_load_n(&header->used, __ATOMIC_ACQUIRE);
+	/* Stored before a `used` beyond it. The file may be longer: a call that could not
+	 * allocate all of a piece may have lengthened it. */
+	uint64_t own = pm_walk_word((const unsigned char *)&header->private_from);
 	int err = 0;
 
-	if (used > walk->size && header->private_from) {
+	if (walk->flags & PM_SNAPSHOT_FOREIGN && own && used > own) {
+		uint64_t left = own < walk->size ? own : walk->size;
+
 		pm_snapshot_problem(
 			walk->s,
 			"the profile's file could not grow beyond %llu KiB (%s): what came "
 			"later stood in the program's own memory and is missing",
-			(unsigned long long)walk->size >> 10,
+			(unsigned long long)left >> 10,
 			strerror((int)(header->private_error & INT32_MAX)));
-		used = walk->size;
+		used = left;
 	} else if (used > walk->size) {
 		pm_snapshot_problem(
 			walk->s,
@@ -189,6 +194,7 @@ int pm_walk_regions(struct pm_walk *walk)
 			goto bad;
 		pm_walk_copy(&region, walk->base + at, sizeof(region));
 		if (!region.id || region.id > limit || names[region.id] ||
+		    region.length > PERFMON_PROFILE_NAME ||
 		    region.length > size - sizeof(region))
 			goto bad;
 		names[region.id] = text_copy(walk, at + sizeof(region), region.length);

@@ -20,6 +20,7 @@ struct pm_walk_list {
 struct pm_walk {
 	const unsigned char *base;
 	size_t size;
+	unsigned int flags; /* PM_SNAPSHOT_STILL, PM_SNAPSHOT_FOREIGN */
 	uint64_t next; /* first byte that has not been looked at */
 	bool blocked;  /* a bad record: what follows cannot be found */
 	struct pm_walk_list regions, notes, plans, threads, nodes;
