@@ -650,6 +650,80 @@ Test(kept, no_room_from_the_start)
 	cr_assert_eq(stat(in_folder("profile"), &st), -1);
 }
 
+static unsigned int mappings;
+
+/* All the room that the file gets is that of its beginning; and nothing can be mapped over
+ * what it does not get. */
+static int only_the_first_room(enum pm_kernel_call call)
+{
+	if (call == PM_CALL_FALLOCATE)
+		return ++allocations > 1 ? -ENOSPC : 0;
+	return call == PM_CALL_MMAP && allocations > 1 && !mappings++ ? -ENOMEM : 0;
+}
+
+static int has_a_header_at_least(void)
+{
+	pm_kernel_fault = only_the_first_room;
+	return five_visits();
+}
+
+Test(kept, room_is_asked_for_once)
+{
+	cr_assert_eq(with_profile(in_folder("profile"), has_a_header_at_least), 0);
+	check_five(in_folder("profile"));
+}
+
+/* The room is not given after all: all that the file has is its name. */
+static int no_profile_at_all(enum pm_kernel_call call)
+{
+	return call == PM_CALL_MMAP ? -ENODEV : 0;
+}
+
+static int names_its_file(void)
+{
+	struct pm_snapshot *s = NULL;
+
+	pm_kernel_fault = no_profile_at_all;
+	visit("work", 5);
+	return !pm_profile_snapshot_own(&s, NULL);
+}
+
+Test(kept, a_file_that_cannot_be_mapped)
+{
+	struct stat st;
+
+	cr_assert_eq(with_profile(in_folder("profile"), names_its_file), 0);
+	cr_assert_eq(stat(in_folder("profile"), &st), -1);
+}
+
+/* Without room that can be allocated zeros are written, and some have been when the disk
+ * is full: the file is longer than the profile in it. */
+static int fails_inside_of_a_piece(enum pm_kernel_call call)
+{
+	if (call == PM_CALL_FALLOCATE)
+		return -EOPNOTSUPP;
+	return call == PM_CALL_PWRITE && ++allocations > allocations_most ? -ENOSPC : 0;
+}
+
+static int outgrows_by_pieces(void)
+{
+	pm_kernel_fault = fails_inside_of_a_piece;
+	return outgrows_its_file();
+}
+
+Test(kept, a_file_that_is_longer_than_its_profile)
+{
+	struct stat st;
+
+	/* Of 4096 bytes each, of 128 KiB together. */
+	allocations_most = 3 * 32 + 11;
+	cr_assert_eq(with_profile(in_folder("profile"), outgrows_by_pieces),
+		     1000 + SIGKILL);
+	cr_assert_eq(stat(in_folder("profile"), &st), 0);
+	cr_assert_eq(st.st_size, (3 * 32 + 11) * 4096);
+	check_outgrown(in_folder("profile"), "No space left");
+}
+
 static int cannot_allocate(void)
 {
 	pm_kernel_fault = fail_allocation;
@@ -792,6 +866,9 @@ Test(kept, any_one_refusal_is_survived)
 			status = with_profile(path, works_in_spite);
 			cr_assert(status == 0 || status == 2, "call %d, number %u: %d",
 				  call, failing_number, status);
+			/* What is of no use does not stay, if it can be removed. */
+			if (!access(path, F_OK) && call != PM_CALL_UNLINK)
+				pm_snapshot_free(kept_take(path));
 			unlink(path);
 		}
 	}

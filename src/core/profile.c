@@ -262,9 +262,18 @@ static void write_header(const struct perfmon_profile_header *self,
 	pm_profile_clock_renew();
 }
 
-/* Maps FD (-1: private memory), which is the profile's from now on, and makes room for the
- * header. */
-static int begin(int fd)
+/* There is no profile: none yet, or none any more. */
+static void leave_none(void)
+{
+	close_fd();
+	profile.base = NULL;
+	profile.space = profile.backed = profile.reserved = 0;
+	profile.news[0] = '\0';
+}
+
+/* Maps FD (-1: private memory), which is the profile's from now on and has ALLOCATED bytes
+ * already, and makes room for the header. */
+static int begin(int fd, uint64_t allocated)
 {
 	int err = map(fd);
 
@@ -273,11 +282,12 @@ static int begin(int fd)
 			pm_kernel_close(fd);
 		return err;
 	}
+	profile.backed = allocated;
 	if (pm_profile_reserve(PERFMON_PROFILE_HEADER,
 			       sizeof(struct perfmon_profile_header)))
 		return 0;
 	pm_kernel_munmap(profile.base, profile.space);
-	pm_profile_forget();
+	leave_none();
 	return -ENOMEM;
 }
 
@@ -294,7 +304,7 @@ static int begin_in_file(const struct pm_options *options,
 	if (err)
 		pm_kernel_close(profile.place.fd);
 	else
-		err = begin(profile.place.fd);
+		err = begin(profile.place.fd, STEP);
 	if (err) {
 		pm_diag_set(diag, err,
 			    "the profile could not be kept in '%s' (%s): it is kept in "
@@ -329,10 +339,10 @@ int pm_profile_open(const struct pm_options *options, struct pm_diag *diag)
 	if (err) {
 		int fd = make_memfd();
 
-		err = begin(fd);
+		err = begin(fd, 0);
 		refused = fd < 0 || err;
 		if (err && fd >= 0)
-			err = begin(-1);
+			err = begin(-1, 0);
 	}
 	if (err)
 		return pm_diag_set(diag, err, "no address space for a profile (%s)",
@@ -349,10 +359,8 @@ int pm_profile_open(const struct pm_options *options, struct pm_diag *diag)
 
 void pm_profile_forget(void)
 {
-	close_fd();
+	leave_none();
 	profile.place.path[0] = '\0';
-	profile.base = NULL;
-	profile.space = profile.backed = profile.reserved = 0;
 }
 
 void pm_profile_remember_parent(void)
