@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include "core/kernel.h"
 #include "kept_probe.h"
 #include "profile_builder.h"
 
@@ -187,6 +188,53 @@ Test(profile_file, a_process_without_a_profile_is_told)
 	cr_assert_eq(pm_profile_file_open_pid(-1, &file, &diag), -ESRCH);
 	cr_assert_eq(pm_profile_file_open_pid(0, &file, &diag), -ESRCH);
 	cr_assert(!file);
+}
+
+static int opens, open_fails;
+
+static int fail_one_open(enum pm_kernel_call call)
+{
+	return call == PM_CALL_OPEN && ++opens == open_fails ? -EPERM : 0;
+}
+
+/* Its file has been removed, and its descriptor is closed: only who may look into its
+ * mappings themselves can still read it. */
+Test(profile_file, a_file_that_was_removed_is_told)
+{
+	struct pm_profile_file *file = NULL;
+	struct pm_diag diag = {0};
+	int orders[2], answers[2];
+	bool told = false;
+	char byte = 'x';
+	pid_t pid;
+
+	cr_assert(!pipe(orders) && !pipe(answers));
+	pid = fork();
+	if (!pid) {
+		setenv("PERFMON_PROFILE", in_folder("profile"), 1);
+		PERFMON_REGION_BEGIN("work");
+		PERFMON_REGION_END("work");
+		unlink(in_folder("profile"));
+		for (int fd = 3; fd < 1024; fd++)
+			if (fd != orders[0] && fd != answers[1])
+				close(fd);
+		_exit(write(answers[1], &byte, 1) != 1 || read(orders[0], &byte, 1) != 1);
+	}
+	cr_assert_eq(read(answers[0], &byte, 1), 1);
+	/* The one open that needs rights is among these. */
+	for (open_fails = 1; open_fails < 40 && !told; open_fails++) {
+		opens = 0;
+		pm_kernel_fault = fail_one_open;
+		if (!pm_profile_file_open_pid(pid, &file, &diag))
+			pm_profile_file_close(file);
+		else
+			told = strstr(diag.text, "that is not at") &&
+			       strstr(diag.text, in_folder("profile"));
+		pm_kernel_fault = NULL;
+	}
+	cr_assert(told, "%s", diag.text);
+	cr_assert_eq(write(orders[1], &byte, 1), 1);
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
 }
 
 /* The number of a dead writer may be another process's by now, or that of an image which

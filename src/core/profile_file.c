@@ -208,14 +208,35 @@ static int open_mapping(const struct search *search, const struct pm_process_map
 		free(fds);
 	}
 	fd = open_regular(mapping->path, search->name, st, diag);
-	if (fd >= 0 && st->st_ino != mapping->inode) {
+	if (fd < 0 && fd != -ENOENT)
+		return fd;
+	if (fd >= 0 && st->st_ino == mapping->inode)
+		return fd;
+	if (fd >= 0)
 		pm_kernel_close(fd);
-		return pm_diag_set(
-			diag, -ENOENT,
-			"%s keeps its profile in a file that is not at '%s' any more",
-			search->name, mapping->path);
-	}
-	return fd;
+	return pm_diag_set(diag, -ENOENT,
+			   "%s keeps its profile in a file that is not at '%s' any more",
+			   search->name, mapping->path);
+}
+
+/* Whether what PID has at MAPPING begins as a profile does, as far as its memory may be
+ * read: any file may be mapped, and only a profile is news. */
+static bool holds_profile(pid_t pid, const struct pm_process_map *mapping)
+{
+	uint64_t magic = 0;
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	fd = pm_kernel_open(path, O_RDONLY, 0);
+	if (fd < 0)
+		return false;
+	if (pm_kernel_pread(fd, &magic, sizeof(magic),
+			    mapping->from + offsetof(struct perfmon_profile_header,
+						     magic)) != sizeof(magic))
+		magic = 0;
+	pm_kernel_close(fd);
+	return magic == PERFMON_PROFILE_MAGIC;
 }
 
 /* True when the search is over. */
@@ -232,8 +253,7 @@ static bool try_mapping(const struct pm_process_map *mapping, void *argument)
 		return false;
 	fd = open_mapping(search, mapping, &st, &diag);
 	if (fd < 0 || make(fd, &st, search->name, &search->found, &diag)) {
-		/* Any file may be mapped; only a profile is news. */
-		if (named) {
+		if (named || holds_profile(search->pid, mapping)) {
 			search->err = diag.error;
 			search->diag = diag;
 		}
@@ -282,7 +302,8 @@ int pm_profile_file_open_pid(pid_t pid, struct pm_profile_file **out,
 	return pm_diag_set(
 		diag, -ENOENT,
 		"process %d has no profile: it has not used a region yet, does not "
-		"use libperfmon, or keeps its profile in private memory",
+		"use libperfmon, or keeps its profile in private memory or in a file "
+		"that has been removed",
 		(int)pid);
 }
 
