@@ -111,6 +111,7 @@ CRITERION_TESTS = tests/test_options tests/test_report tests/test_snapshot
 CRITERION_TESTS += tests/test_cover
 CRITERION_TESTS += tests/test_diff_judge
 CRITERION_TESTS += tests/test_merge
+CRITERION_TESTS += tests/test_mpi
 CRITERION_TESTS += tests/test_profile_file
 CRITERION_TESTS += tests/test_judge tests/test_metric tests/test_stride
 CRITERION_TESTS += tests/test_kept tests/test_kept_kill
@@ -259,6 +260,10 @@ tests_test_metric_LDADD = $(TEST_LIBS) $(JANSSON_LIBS)
 tests_test_merge_SOURCES = tests/test_merge.c tests/profile_builder.h
 tests_test_merge_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_merge_LDADD = $(TEST_LIBS)
+
+tests_test_mpi_SOURCES = tests/test_mpi.c tests/fake_mpi/mpi.h tests/profile_builder.h
+tests_test_mpi_CPPFLAGS = -I$(top_srcdir)/tests/fake_mpi $(TEST_CPPFLAGS)
+tests_test_mpi_LDADD = $(TEST_LIBS)
 
 tests_test_snapshot_SOURCES = tests/test_snapshot.c tests/profile_builder.h
 tests_test_snapshot_CPPFLAGS = $(TEST_CPPFLAGS)

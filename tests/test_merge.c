@@ -744,6 +744,55 @@ Test(merge, a_packed_snapshot_is_the_same)
 	pm_snapshot_free(to);
 }
 
+/* ... and with what it lacks: a merged report says so, too. */
+Test(merge, a_packed_part_says_that_it_is_one)
+{
+	struct perfmon_profile_thread *thread;
+	struct pm_snapshot *from, *to;
+	struct profile_builder b;
+	struct pm_diag diag = {0};
+	struct perfmon_merge *merge;
+	struct pm_merge *other;
+	size_t size;
+	void *bytes;
+	char *got;
+
+	thread = begin(&b, 2, 4, 3);
+	visited(&b, thread, 1, "main", 5000, 77);
+	builder_note(&b, "a note");
+	builder_note(&b, "one that is cut off");
+	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b) - 8, &from, &diag), 0);
+	cr_assert(from->partial);
+	cr_assert_eq(pm_snapshot_pack(from, &bytes, &size), 0);
+	cr_assert_eq(pm_snapshot_take(bytes, size, &to, &diag), 0, "%s", diag.text);
+	cr_assert(to->partial);
+	cr_assert_str_eq(to->problem, from->problem);
+	cr_assert_eq(to->note_count, 1);
+	cr_assert_str_eq(to->notes[0], "a note");
+	cr_assert_eq(perfmon_merge_create(&merge), 0);
+	cr_assert_eq(perfmon_merge_add(merge, bytes, size), 0);
+	perfmon_merge_free(merge);
+	other = create();
+	cr_assert_eq(pm_merge_add(other, to, &diag), 0);
+	pm_snapshot_free(to);
+	/* Packed again it is the same once more. */
+	free(bytes);
+	cr_assert_eq(pm_snapshot_pack(from, &bytes, &size), 0);
+	cr_assert_eq(pm_snapshot_take(bytes, size, &to, &diag), 0);
+	to->header.rank = 3;
+	cr_assert_eq(pm_merge_add(other, to, &diag), 0);
+	cr_assert_eq(pm_merge_end(other), 0);
+	got = merged(other, PM_FORMAT_TEXT);
+	has(got, "the profiles of ranks 2-3 could not be read in full");
+	has(got, from->problem);
+	free(got);
+	free(bytes);
+	pm_merge_free(other);
+	pm_snapshot_free(from);
+	pm_snapshot_free(to);
+	builder_end(&b);
+}
+
 /* By the calls that a program makes. */
 Test(merge, processes_add_themselves)
 {

@@ -130,7 +130,8 @@ struct perfmon_profile_header {
 	uint32_t private_error; /* positive errno that refused the file more room, or 0: */
 	uint64_t private_from;	/* from here on the profile is where no reader sees it */
 	uint64_t pid_namespace; /* inode of /proc/self/ns/pid, 0 if it is not known */
-	uint64_t reserved[21];
+	uint64_t lacking; /* offset of the note that says what is missing in all, 0 */
+	uint64_t reserved[20];
 };
 
 #define PERFMON_COUNTER_HARDWARE    1u /* counts on a core PMU */

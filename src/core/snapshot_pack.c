@@ -33,6 +33,19 @@ static void *record(struct pack *pack, uint32_t type, size_t size)
 	return lead;
 }
 
+static int pack_note(struct pack *pack, const char *text)
+{
+	size_t length = strlen(text);
+	struct perfmon_profile_note *note =
+		record(pack, PERFMON_PROFILE_NOTE, sizeof(*note) + length + 1);
+
+	if (!note)
+		return -ENOMEM;
+	note->length = (uint32_t)length;
+	memcpy(note->text, text, length);
+	return 0;
+}
+
 static int pack_names(struct pack *pack, const struct pm_snapshot *s)
 {
 	for (uint32_t id = 1; id <= s->region_count; id++) {
@@ -46,15 +59,15 @@ static int pack_names(struct pack *pack, const struct pm_snapshot *s)
 		region->length = (uint32_t)length;
 		memcpy(region->name, s->regions[id], length);
 	}
-	for (uint32_t i = 0; i < s->note_count; i++) {
-		size_t length = strlen(s->notes[i]);
-		struct perfmon_profile_note *note =
-			record(pack, PERFMON_PROFILE_NOTE, sizeof(*note) + length + 1);
-
-		if (!note)
+	for (uint32_t i = 0; i < s->note_count; i++)
+		if (pack_note(pack, s->notes[i]))
 			return -ENOMEM;
-		note->length = (uint32_t)length;
-		memcpy(note->text, s->notes[i], length);
+	if (s->partial) {
+		size_t at = pack->used;
+
+		if (pack_note(pack, s->problem))
+			return -ENOMEM;
+		((struct perfmon_profile_header *)(void *)pack->bytes)->lacking = at;
 	}
 	return 0;
 }
@@ -128,6 +141,7 @@ int pm_snapshot_pack(const struct pm_snapshot *s, void **out, size_t *size)
 		header->record = lead;
 		header->fold_sequence = 0;
 		header->private_from = header->private_error = 0;
+		header->lacking = 0;
 		err = pack_plans(&pack, s);
 	}
 	if (!err)

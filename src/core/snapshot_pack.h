@@ -7,7 +7,7 @@
 
 /*
  * pm_snapshot_pack() - a profile (perfmon/profile.h) with what S has: pm_snapshot_take()
- * makes the same of it, but for what became of the writer and for problems. *OUT is of
+ * makes the same of it, its problem included, but for what became of the writer. *OUT is of
  * *SIZE bytes, to be freed with free(). 0 or -ENOMEM.
  */
 int pm_snapshot_pack(const struct pm_snapshot *s, void **out, size_t *size);

@@ -149,6 +149,9 @@ int pm_walk_notes(struct pm_walk *walk)
 {
 	struct pm_snapshot *s = walk->s;
 
+	uint64_t lacking =
+		pm_walk_word(walk->base + offsetof(struct perfmon_profile_header, lacking));
+
 	s->notes = calloc(walk->notes.count + 1, sizeof(*s->notes));
 	if (!s->notes)
 		return -ENOMEM;
@@ -164,7 +167,13 @@ int pm_walk_notes(struct pm_walk *walk)
 		s->notes[s->note_count] = text_copy(walk, at + sizeof(note), note.length);
 		if (!s->notes[s->note_count])
 			return -ENOMEM;
-		s->note_count++;
+		if (lacking && at == lacking) {
+			pm_snapshot_problem(s, "%s", s->notes[s->note_count]);
+			free(s->notes[s->note_count]);
+			s->notes[s->note_count] = NULL;
+		} else {
+			s->note_count++;
+		}
 		continue;
 	bad:
 		pm_snapshot_problem(s, "the profile has a bad note at byte %llu",

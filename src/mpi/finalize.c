@@ -7,6 +7,7 @@
  * Rank 0 takes one profile after the other and keeps sums only. What a rank does after
  * MPI_Finalize() is in no report then.
  */
+#include <errno.h>
 #include <mpi.h>
 #include <perfmon/merge.h>
 #include <stdint.h>
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 
 #define TAG  1
-#define PART ((size_t)1 << 30) /* MPI's counts are int */
+#define PART ((size_t)1 << 20) /* of a message: there is always room for one */
 
 static void send_to(int rank, MPI_Comm comm, const unsigned char *bytes, uint64_t size)
 {
@@ -28,18 +29,16 @@ static void send_to(int rank, MPI_Comm comm, const unsigned char *bytes, uint64_
 /* The profile of RANK, of *SIZE bytes, 0 if it has none; NULL: no memory for it. */
 static unsigned char *receive_from(int rank, MPI_Comm comm, uint64_t *size)
 {
-	unsigned char *bytes, *rest;
+	static unsigned char dropped[PART];
+	unsigned char *bytes;
 
 	PMPI_Recv(size, 1, MPI_UINT64_T, rank, TAG, comm, MPI_STATUS_IGNORE);
 	bytes = malloc(*size + 1);
 	/* What has no room is taken all the same: its sender waits. */
-	rest = bytes ? bytes : malloc(PART);
-	for (uint64_t at = 0; rest && at < *size; at += PART)
-		PMPI_Recv(bytes ? bytes + at : rest,
+	for (uint64_t at = 0; at < *size; at += PART)
+		PMPI_Recv(bytes ? bytes + at : dropped,
 			  (int)(*size - at < PART ? *size - at : PART), MPI_BYTE, rank,
 			  TAG, comm, MPI_STATUS_IGNORE);
-	if (!bytes)
-		free(rest);
 	return bytes;
 }
 
@@ -58,8 +57,8 @@ static int merge_all(MPI_Comm comm, int ranks, const void *own, size_t own_size)
 
 		if (!err && bytes && size)
 			err = perfmon_merge_add(merge, bytes, size);
-		else if (!bytes)
-			err = -1;
+		else if (!err && !bytes)
+			err = -ENOMEM;
 		free(bytes);
 	}
 	if (!err)
