@@ -309,7 +309,7 @@ merged_ranks() { # FOLDER
 	status 0 "$perfmon" report "$1" && quiet && says out "4 ranks of 4 on" &&
 		says out "rank 3 died before it could end its profile" &&
 		has_lines 'run +3 .* \?' '  step +20 ' '    compute +50 ' '    exchange +20 ' '  output +1 ' \
-			'  killed +0 +- \?' 'run +3\? ' '    compute +4 +2400 +600 +80 +0 +1280 +3 +113\.3$' \
+			'  killed +0 +- \?' 'run +3\? ' '    compute +4 +2400 +600 +80 +0 +1280 +3 +113\.3( m)?$' \
 			'  output +1 .* 0 ns +1 .* 0 +300\.0$'
 }
 mpi() { # NAME LAUNCHER...
@@ -337,7 +337,7 @@ mpi() { # NAME LAUNCHER...
 			[ "$(cd "$here/$1.one" && echo *)" = perfmon.txt ] &&
 			cp "$here/$1.one/perfmon.txt" "$here/out" && says out "4 ranks of 4 on" &&
 			says out "ranks 0-3 still run" && has_lines '  step +20 ' '    compute +50 ' \
-			'    compute +4 +2400 +600 +80 +0 +1280 +3 +113\.3$'
+			'    compute +4 +2400 +600 +80 +0 +1280 +3 +113\.3( m)?$'
 	}
 	try "four ranks of $name are merged by MPI into one file" in_one_file "$name" "$@"
 }
