@@ -739,6 +739,8 @@ Test(stride, exclusive_values_around_what_was_not_measured_have_no_known_error)
 		for (uint32_t n = 1; n < it->node_count; n++) {
 			const char *name = pm_report_name(it, n);
 
+			/* Where nothing was measured is no thread that took 0. */
+			cr_assert_gt(it->nodes[n].thread_min_ticks, 0);
 			for (int own = 0; own < 2; own++) {
 				struct pm_value time = pm_report_time(it, n, own);
 				struct pm_value count = pm_report_count(it, n, 0, own);

@@ -440,6 +440,7 @@ static void put_node(struct json *j, const struct pm_report *report,
 	const struct pm_report_model *model = tree->model;
 	const struct pm_report_node *node = &tree->nodes[n];
 	bool visited = node->measured > 0;
+	bool threads_known = node->thread_min_ticks <= node->thread_max_ticks;
 
 	next(j);
 	pm_out_text(j->out, "\n");
@@ -470,8 +471,8 @@ static void put_node(struct json *j, const struct pm_report *report,
 	put_known(j, "max_ticks", node->time_max, visited);
 	put_number(j, "off_cpu_ns", node->off_cpu_ns);
 	put_number(j, "threads", node->threads);
-	put_known(j, "thread_min_ticks", node->thread_min_ticks, node->threads > 0);
-	put_known(j, "thread_max_ticks", node->thread_max_ticks, node->threads > 0);
+	put_known(j, "thread_min_ticks", node->thread_min_ticks, threads_known);
+	put_known(j, "thread_max_ticks", node->thread_max_ticks, threads_known);
 	put_quality(j, node);
 	put_histogram(j, node);
 	put_marks(j, "marks", pm_report_time(tree, n, false).marks);

@@ -180,7 +180,7 @@ static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread 
 		widen(&to->thread_min_ticks, &to->thread_max_ticks,
 		      scaled(from->thread_min_ticks, share.weight),
 		      scaled(from->thread_max_ticks, share.weight));
-	} else {
+	} else if (share.measured || !share.all) {
 		widen(&to->thread_min_ticks, &to->thread_max_ticks, ticks, ticks);
 	}
 	add(&to->threads, threads);
