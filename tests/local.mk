@@ -39,9 +39,12 @@ tests_programs_storm_SOURCES = tests/programs/storm.c tests/storm.h
 # Without sanitizers, which have threads and page faults of their own.
 tests_programs_storm_CFLAGS = $(PM_CFLAGS) $(PM_WARN)
 tests_programs_storm_LDFLAGS =
-check_PROGRAMS += tests/programs/profile_make tests/programs/measure
+check_PROGRAMS += tests/programs/profile_make tests/programs/profile_marks \
+	tests/programs/measure
 tests_programs_measure_SOURCES = tests/programs/measure.c
 tests_programs_profile_make_SOURCES = tests/programs/profile_make.c tests/profile_builder.h
+tests_programs_profile_marks_SOURCES = tests/programs/profile_marks.c tests/profile_builder.h
+tests_programs_profile_marks_LDADD = -lm
 check_LTLIBRARIES += tests/programs/region_plugin.la
 tests_programs_region_ends_SOURCES = tests/programs/region_ends.c
 tests_programs_region_ends_LDADD = libperfmon.la
@@ -100,7 +103,7 @@ tests_programs_perfmon2_self_SOURCES = tests/programs/perfmon2_self.c
 tests_programs_perfmon2_self_LDADD = libperfmon.la
 tests_programs_perfmon2_self_cxx_SOURCES = tests/programs/perfmon2_self_cxx.cc
 tests_programs_perfmon2_self_cxx_LDADD = libperfmon.la
-EXTRA_DIST += tests/suites/pages.sh tests/page_check.js
+EXTRA_DIST += tests/suites/pages.sh tests/page_check.js tests/page_marks_check.js
 EXTRA_DIST += tests/suites/dist.sh tests/suites/install.sh tests/suites/layers.sh \
 	tests/suites/profiles.sh \
 	tests/suites/regions.sh tests/suites/snapshots.long.sh

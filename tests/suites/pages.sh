@@ -5,7 +5,7 @@
 . "$PM_TOP/scripts/suite.sh"
 
 native_tree all
-native_tree tests/programs/diff_work tests/programs/odd_names
+native_tree tests/programs/diff_work tests/programs/odd_names tests/programs/profile_marks
 if [ ! -x "$build/perfmon" ]; then
 	skip pages "the command was not built: libsmartcols is missing"
 	exit 0
@@ -86,31 +86,49 @@ make_page() {
 	"$perfmon" report --html -o "$here/page.html" "$here/ranks"
 }
 must "makes a page" in_shell make_page
-# With what looks for errors in front of all scripts, and the tests behind them.
-awk -v check="$PM_TOP/tests/page_check.js" '
-	{ if ($0 != "</body>") print }
-	/^<meta charset/ {
-		print "<script>const caught = [];"
-		print "for (const kind of [\"error\", \"unhandledrejection\", \"securitypolicyviolation\"])"
-		print "addEventListener(kind, e => caught.push(kind + \": \" + (e.message || e.violatedDirective || e.reason)));"
-		print "</script>"
-	}
-	$0 == "</body>" {
-		print "<script>"
-		while ((getline line <check) > 0)
-			print line
-		print "</script></body>"
-	}' "$here/page.html" >"$here/tested.html"
 browse() { # FILE OPTION...: what the browser made of it, on stdout
 	local file=$1
 	shift
 	HOME=$here timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$here/browser" \
 		--enable-logging=stderr --virtual-time-budget=5000 "$@" "file://$file" 2>"$here/browser.err"
 }
-browse "$here/tested.html" --window-size=1200,900 --dump-dom >"$here/dom.html" || true
-cp "$here/browser.err" "$here/tested.err"
-sed -n '/<pre id="results">$/,/^<\/pre>/{ /^\(ok\|not ok\) - /p }' "$here/dom.html" |
-	sed -e 's/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g' -e 's/^\(ok\|not ok\) - /\1 - in a browser: /'
-try "the browser had results" grep -q '^ok - no error was reported' "$here/dom.html"
+# in_browser PAGE CHECK OUT: tries PAGE with what looks for errors in front of all scripts, and
+# the tests of CHECK behind them.
+in_browser() {
+	awk -v check="$PM_TOP/tests/$2" '
+		{ if ($0 != "</body>") print }
+		/^<meta charset/ {
+			print "<script>const caught = [];"
+			print "for (const kind of [\"error\", \"unhandledrejection\", \"securitypolicyviolation\"])"
+			print "addEventListener(kind, e => caught.push(kind + \": \" + (e.message || e.violatedDirective || e.reason)));"
+			print "</script>"
+		}
+		$0 == "</body>" {
+			print "<script>"
+			while ((getline line <check) > 0)
+				print line
+			print "</script></body>"
+		}' "$here/$1" >"$here/$3.html"
+	browse "$here/$3.html" --window-size=1200,900 --dump-dom >"$here/$3.dom" || true
+	cp "$here/browser.err" "$here/$3.err"
+	sed -n '/<pre id="results">$/,/^<\/pre>/{ /^\(ok\|not ok\) - /p }' "$here/$3.dom" |
+		sed -e 's/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g' -e 's/^\(ok\|not ok\) - /\1 - in a browser: /'
+}
+in_browser page.html page_check.js tested
+try "the browser had results" grep -q '^ok - no error was reported' "$here/tested.dom"
 silent() { ! grep CONSOLE "$here/tested.err"; }
 try "and nothing to complain of" silent
+
+# Numbers that are not whole, not known or not to be trusted, of one process and of two.
+make_marks() {
+	mkdir -p "$here/marks"
+	"$build/tests/programs/profile_marks" "$here/marks" &&
+		"$perfmon" report --html -o "$here/one.html" "$here/marks/0" &&
+		"$perfmon" report --html -o "$here/two.html" "$here/marks/0" "$here/marks/1"
+}
+must "makes pages of numbers with marks" in_shell make_marks
+for page in one two; do
+	in_browser $page.html page_marks_check.js $page.tested
+	try "the browser had results of $page" \
+		grep -q "^ok - $page process.*: no error was reported" "$here/$page.tested.dom"
+done

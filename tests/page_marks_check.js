@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+// As page_check.js, of the profiles that programs/profile_marks makes: of rank 0 or of both.
+// What the page says of numbers that are not whole, not known or not to be trusted.
+"use strict";
+{
+	const results = [];
+	const test = (name, got, want) => {
+		const same = JSON.stringify(got) === JSON.stringify(want);
+		results.push((same ? "ok - " : "not ok - ") + name + (same ? ""
+			: ": " + JSON.stringify(got) + ", not " + JSON.stringify(want)));
+	};
+	const $ = id => document.getElementById(id);
+	const both = JSON.parse($("data").textContent).length > 1;
+	const which = both ? "two processes" : "one process";
+	const headings = [...$("table").tHead.rows[0].cells].map(cell =>
+		cell.textContent.replace(/ [\u25b2\u25bc]$/, ""));
+	const row = name => [...$("table").tBodies[0].rows].find(r => r.cells[0].textContent === name);
+	const cells = (name, ...columns) => columns.map(column =>
+		row(name).cells[headings.indexOf(column)].textContent);
+	const facts = name => {
+		row(name).querySelector("button").click();
+		return [...$("facts").children].map(e => e.textContent).join("|");
+	};
+	const notes = $("notes").textContent;
+
+	test(which + ": exclusive values have marks of their own",
+		cells("outer", "instructions:u", "instructions:u exclusive"),
+		both ? ["2.000G", "300 b"] : ["1.000G", "150 b"]);
+	test(which + ": what was not measured is no 0", [cells("none", "visits", "inclusive",
+		"exclusive", "share", "mean", "max", "instructions:u"), facts("none").includes("0 ns"),
+		facts("none").includes("|time|- d")],
+		[[both ? "80 d" : "40 d", "- d", "- d", "", "", "", "-"], false, true]);
+	test(which + ": what was measured in part has its error", cells("some", "inclusive",
+		"instructions:u"), both ? ["100.0 us +-?d", "1.000M +-143%p"]
+		: ["100.0 us +-143%", "1.000M +-143%"]);
+	test(which + ": its mean is of what was measured", cells("some", "mean", "stddev", "max"),
+		["2.500 us", "1.291 us", "4.000 us"]);
+	test(which + ": each mark is explained", ["+-N%", "p not counted", "d some visits"].every(text =>
+		$("legend").textContent.includes(text)), true);
+	if (both) {
+		test("a sum that leaves a process out is marked", [cells("outer", "cycles:u"),
+			cells("outer", "instructions:u"), facts("outer").includes("cycles:u|1.000M p with")],
+			[["1.000M p"], ["2.000G"], true]);
+		test("and says which", notes.includes(
+			"cycles:u was not counted in pid 101, rank 1: its sums are of the others"), true);
+		test("metrics say why they are missing", [headings.includes("ipc"),
+			/ipc, .*cannot be put together/.test(notes)], [false, true]);
+		facts("some");
+		test("a process that measured nothing is no 0", [...$("ranks").querySelectorAll("tr")].map(
+			tr => tr.cells[1].textContent), ["100.0 us", "-"]);
+	} else {
+		test("metrics are there", [headings.includes("ipc"), cells("inner", "ipc")],
+			[true, ["1111"]]);
+	}
+	test(which + ": no error was reported", caught, []);
+	const pre = document.createElement("pre");
+	pre.id = "results";
+	pre.textContent = "\n" + results.join("\n") + "\n";
+	document.body.append(pre);
+}
