@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/kernel.h"
 #include "perfmon/overflow.h"
 #include "session_probe.h"
 
@@ -124,6 +125,45 @@ Test(switching, by_the_threads_own_time)
 		active += info_of(session, i).active_ns;
 	cr_assert_eq(active, count_of(session, PERFMON_VIRTUAL_TIME));
 	perfmon_session_close(session);
+}
+
+static int fail_thread(enum pm_kernel_call call)
+{
+	return call == PM_CALL_THREAD_START ? -EAGAIN : 0;
+}
+
+/* The helper thread that makes the switches is there while the session is
+ * attached, and its descriptors with it; not if attaching fails. */
+Test(switching, detached_holds_no_descriptor)
+{
+	struct perfmon_target self = {.kind = PERFMON_TARGET_THREAD};
+	struct perfmon_session *session = switching("dummy;dummy", 2, 2 * MS);
+	int before = open_descriptors(), n;
+
+	cr_assert_eq(perfmon_session_attach_thread(session, 0x3fffffff), -ESRCH);
+	cr_assert_eq(open_descriptors(), before);
+	pm_kernel_fault = fail_thread;
+	cr_assert_eq(perfmon_session_attach_thread(session, 0), -EAGAIN);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+	cr_assert_eq(open_descriptors(), before);
+	pm_kernel_fault = NULL;
+	for (int i = 0; i < 3; i++) {
+		OK(session, perfmon_session_attach_thread(session, 0));
+		OK(session, perfmon_session_start(session));
+		spin();
+		OK(session, i ? perfmon_session_detach(session)
+			      : perfmon_session_detach_target(session, &self));
+		cr_assert_eq(open_descriptors(), before);
+	}
+	/* What was asked for is there until the end. */
+	n = perfmon_overflow_descriptor(session);
+	OK(session, n);
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_detach(session));
+	cr_assert_eq(open_descriptors(), before + 3);
+	cr_assert_eq(perfmon_overflow_descriptor(session), n);
+	perfmon_session_close(session);
+	cr_assert_eq(open_descriptors(), before);
 }
 
 /* Row: PM-44: both kinds of switching in one set: whichever comes first. */

@@ -383,9 +383,12 @@ int perfmon_session_stop(struct perfmon_session *session);
 
 /**
  * perfmon_session_detach() - stops, adds what was counted to the values, and closes the
- * session's descriptors. 0, also when nothing is attached; -EBADF: the program had closed
- * descriptors, and what they counted since the attach is lost; the session is detached
- * all the same.
+ * session's descriptors, but for that of messages, if it was asked for, those of a log,
+ * and those of the helper thread that these need (perfmon/overflow.h). (If the last
+ * target goes by itself, those of the helper thread stay until this is called, or the
+ * session is attached and detached again.) 0, also when nothing is attached; -EBADF: the
+ * program had closed descriptors, and what they counted since the attach is lost; the
+ * session is detached all the same.
  */
 int perfmon_session_detach(struct perfmon_session *session);
 

@@ -479,13 +479,17 @@ PM_EXPORT int perfmon_session_stop(struct perfmon_session *session)
 PM_EXPORT int perfmon_session_detach(struct perfmon_session *session)
 {
 	int err = pm_session_enter(session);
+	struct pm_servant *servant;
 
 	if (err)
 		return err;
-	if (session->state == PERFMON_DETACHED)
-		return pm_session_leave(session, 0);
-	err = pm_session_detach_all(session);
+	if (session->state != PERFMON_DETACHED)
+		err = pm_session_detach_all(session);
 	if (err)
 		pm_session_closed_by_program(session, err);
-	return pm_session_leave(session, err);
+	servant = pm_session_idle_servant(session);
+	err = pm_session_leave(session, err);
+	pm_servant_stop(servant);
+	pm_servant_forget(servant);
+	return err;
 }

@@ -456,6 +456,10 @@ void pm_session_wake(struct perfmon_session *session);
 /* Makes the helper thread, unless it is there. */
 int pm_session_need_servant(struct perfmon_session *session);
 
+/* Takes it from a detached session that has no use for it, or NULL: to be stopped and
+ * forgotten when the caller has given back the lock. */
+struct pm_servant *pm_session_idle_servant(struct perfmon_session *session);
+
 void pm_overflow_free(struct perfmon_session *session);
 void pm_overflow_end(struct perfmon_session *session); /* the last target has gone */
 

@@ -242,6 +242,21 @@ static bool needs_servant(const struct perfmon_session *session)
 	return session->sampling;
 }
 
+/* Opens the targets, and has somebody look after them. */
+static int open_all(struct perfmon_session *session, const struct perfmon_target *targets,
+		    size_t count, pid_t self)
+{
+	uint32_t before = session->plan->target_count;
+	int n = open_vector(session, targets, count, self), err;
+
+	err = n >= 0 && needs_servant(session) ? pm_session_need_servant(session) : 0;
+	if (!err)
+		return n;
+	pm_targets_close(session, session->plan, before);
+	pm_processes_prune(session);
+	return err;
+}
+
 static int claim(struct perfmon_session *session, const struct perfmon_target *targets,
 		 size_t count, pid_t self)
 {
@@ -276,9 +291,6 @@ static int attach(struct perfmon_session *session, const struct perfmon_target *
 					  "stop it first"
 					: "the session is attached already; "
 					  "detach it first");
-	n = needs_servant(session) ? pm_session_need_servant(session) : 0;
-	if (n)
-		return n;
 	self = pm_kernel_gettid();
 	n = session->flags & PERFMON_SESSION_EXCLUSIVE
 		    ? claim(session, targets, count, self)
@@ -290,7 +302,7 @@ static int attach(struct perfmon_session *session, const struct perfmon_target *
 	if (!more)
 		pm_overflow_prepare(session, session->plan, session->registers,
 				    session->count);
-	n = open_vector(session, targets, count, self);
+	n = open_all(session, targets, count, self);
 	if (n < 0) {
 		pm_session_set_owner(session, owner);
 		pm_exclusive_release(session);
@@ -365,6 +377,7 @@ PM_EXPORT int perfmon_session_detach_target(struct perfmon_session *session,
 					    const struct perfmon_target *target)
 {
 	int t, err = pm_session_enter(session);
+	struct pm_servant *servant;
 	pid_t self;
 
 	if (err)
@@ -401,5 +414,9 @@ PM_EXPORT int perfmon_session_detach_target(struct perfmon_session *session,
 		set_owner(session, self);
 	}
 	session->stamp++;
-	return pm_session_leave(session, err);
+	servant = pm_session_idle_servant(session);
+	err = pm_session_leave(session, err);
+	pm_servant_stop(servant);
+	pm_servant_forget(servant);
+	return err;
 }

@@ -405,6 +405,17 @@ int pm_session_need_servant(struct perfmon_session *session)
 			   -err);
 }
 
+struct pm_servant *pm_session_idle_servant(struct perfmon_session *session)
+{
+	struct pm_servant *servant = session->servant;
+
+	if (session->state != PERFMON_DETACHED || session->sampling ||
+	    (session->queue && session->queue->descriptor >= 0))
+		return NULL;
+	session->servant = NULL;
+	return servant;
+}
+
 void pm_session_wake(struct perfmon_session *session)
 {
 	pm_servant_wake(session->servant);

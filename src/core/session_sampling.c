@@ -9,6 +9,7 @@
 #include "core/export.h"
 #include "core/kernel.h"
 #include "core/options.h"
+#include "core/servant.h"
 #include "core/session_notice.h"
 
 #define RING_PAGES_MAX 4096
@@ -287,11 +288,17 @@ static int tear_down(struct perfmon_session *session)
 PM_EXPORT int perfmon_sampling_tear_down(struct perfmon_session *session)
 {
 	int err = pm_session_enter(session);
+	struct pm_servant *servant;
 
 	if (err)
 		return err;
 	err = pm_session_must_stand(session, "the sampling");
-	return pm_session_leave(session, err ?: tear_down(session));
+	err = err ?: tear_down(session);
+	servant = pm_session_idle_servant(session);
+	err = pm_session_leave(session, err);
+	pm_servant_stop(servant);
+	pm_servant_forget(servant);
+	return err;
 }
 
 void pm_sampling_close(struct perfmon_session *session)
