@@ -52,6 +52,33 @@ in_shell() {
 	return "$status"
 }
 
+# status WANT COMMAND...: ends with that status, in the folder "here"; keeps out and err
+# there.
+# shellcheck disable=SC2154 # the suite sets it
+status() {
+	local want=$1 got=0
+	shift
+	(cd "$here" && timeout 60 "$@") >"$here/out" 2>"$here/err" </dev/null || got=$?
+	[ "$got" -eq "$want" ] || {
+		echo "status $got, not $want"
+		cat "$here/out" "$here/err"
+		return 1
+	}
+}
+# shellcheck disable=SC2154
+says() { # FILE TEXT
+	grep -qF -- "$2" "$here/$1" || {
+		echo "'$2' is not in $1:"
+		cat "$here/$1"
+		return 1
+	}
+}
+both() { # WANT FILE TEXT COMMAND...
+	local want=$1 file=$2 text=$3
+	shift 3
+	status "$want" "$@" && says "$file" "$text"
+}
+
 # native_tree TARGET...: the native suite's tree, with these made; sets "build".
 native_tree() {
 	build=$PM_BUILD/check/native/build

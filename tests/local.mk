@@ -57,6 +57,8 @@ tests_programs_region_plugin_la_LIBADD = libperfmon.la
 # -rpath makes libtool build a shared object of what is not installed.
 tests_programs_region_plugin_la_LDFLAGS = $(AM_LDFLAGS) -module -shared -avoid-version \
 	-rpath /nowhere
+# What the scripts share.
+EXTRA_DIST += tests/tap.sh
 dist_check_SCRIPTS += tests/test_examples.sh
 TESTS += tests/test_examples.sh
 if HAVE_COMMAND

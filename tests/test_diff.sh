@@ -9,33 +9,10 @@ perfmon=./perfmon
 [ -x "$perfmon" ] || perfmon=perfmon
 work=./tests/programs/diff_work
 get=./tests/programs/json_get
-here=$(mktemp -d) || exit 1
-trap 'rm -rf "$here"' EXIT
-export LC_ALL=C
+# shellcheck source=tap.sh
+. "${0%/*}/tap.sh"
 unset NO_COLOR
 export PERFMON_OUTPUT=none
-
-number=0
-failed=0
-ok() {
-	number=$((number + 1))
-	printf 'ok %d - %s\n' "$number" "$1"
-}
-not_ok() {
-	number=$((number + 1))
-	failed=1
-	printf 'not ok %d - %s\n' "$number" "$1"
-	sed 's/^/# /' "$here/out" "$here/err"
-}
-skip() {
-	number=$((number + 1))
-	printf 'ok %d - %s # SKIP %s\n' "$number" "$1" "$2"
-}
-try() { # NAME COMMAND...
-	name=$1
-	shift
-	if "$@"; then ok "$name"; else not_ok "$name"; fi
-}
 
 # diff STATUS ARGUMENT...: ends so; leaves out and err.
 diff() {
@@ -230,5 +207,4 @@ else
 	skip "instructions" "$why"
 fi
 
-printf '1..%d\n' $number
-exit $failed
+tap_end

@@ -6,32 +6,9 @@
 # shellcheck disable=SC2317 # functions that "try" calls
 
 examples=./examples
-here=$(mktemp -d) || exit 1
-trap 'rm -rf "$here"' EXIT
-export LC_ALL=C
+# shellcheck source=tap.sh
+. "${0%/*}/tap.sh"
 
-number=0
-failed=0
-ok() {
-	number=$((number + 1))
-	printf 'ok %d - %s\n' "$number" "$1"
-}
-skip() {
-	number=$((number + 1))
-	printf 'ok %d - %s # SKIP %s\n' "$number" "$1" "$2"
-}
-try() { # NAME COMMAND...
-	name=$1
-	shift
-	if "$@"; then
-		ok "$name"
-		return
-	fi
-	number=$((number + 1))
-	failed=1
-	printf 'not ok %d - %s\n' "$number" "$name"
-	sed 's/^/# /' "$here/out" "$here/err" "$here/csv" 2>/dev/null
-}
 # has SYMBOL: the examples are built with the sanitizer that has it
 has() { grep -q "$1" "$examples/heat" "$examples/.libs/heat" 2>/dev/null; }
 more_faults="the sanitizer adds page faults of its own"
@@ -162,5 +139,4 @@ else
 	fi
 fi
 
-printf '1..%d\n' "$number"
-exit "$failed"
+tap_end

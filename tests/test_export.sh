@@ -9,32 +9,10 @@ perfmon=./perfmon
 odd=./tests/programs/odd_names
 work=./tests/programs/diff_work
 check=./tests/programs/trace_check
-here=$(mktemp -d) || exit 1
-trap 'rm -rf "$here"' EXIT
-export LC_ALL=C
+# shellcheck source=tap.sh
+. "${0%/*}/tap.sh"
 export PERFMON_OUTPUT=none PERFMON_THREADS=keep
 
-number=0
-failed=0
-ok() {
-	number=$((number + 1))
-	printf 'ok %d - %s\n' "$number" "$1"
-}
-not_ok() {
-	number=$((number + 1))
-	failed=1
-	printf 'not ok %d - %s\n' "$number" "$1"
-	cat "$here/out" "$here/err" | head -n 40 | sed 's/^/# /'
-}
-skip() {
-	number=$((number + 1))
-	printf 'ok %d - %s # SKIP %s\n' "$number" "$1" "$2"
-}
-try() { # NAME COMMAND...
-	name=$1
-	shift
-	if "$@"; then ok "$name"; else not_ok "$name"; fi
-}
 export_says() { # STATUS TEXT ARGUMENT...
 	want=$1
 	text=$2
@@ -172,5 +150,4 @@ try "what is no profile is told, and the rest is shown" partly
 full() { "$perfmon" report --html "$here/odd" >/dev/full 2>"$here/err"; [ $? -eq 1 ]; }
 try "a page that does not fit is no success" full
 
-printf '1..%d\n' $number
-exit $failed
+tap_end

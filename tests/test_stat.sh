@@ -9,33 +9,10 @@ perfmon=./perfmon
 [ -x "$perfmon" ] || perfmon=perfmon
 work=./tests/programs/stat_work
 get=./tests/programs/json_get
-here=$(mktemp -d) || exit 1
-trap 'rm -rf "$here"' EXIT
-export LC_ALL=C
+# shellcheck source=tap.sh
+. "${0%/*}/tap.sh"
 unset NO_COLOR
 touched=mem:0x30000000/8:w
-
-number=0
-failed=0
-ok() {
-	number=$((number + 1))
-	printf 'ok %d - %s\n' "$number" "$1"
-}
-not_ok() {
-	number=$((number + 1))
-	failed=1
-	printf 'not ok %d - %s\n' "$number" "$1"
-	sed 's/^/# /' "$here/out" "$here/err"
-}
-skip() {
-	number=$((number + 1))
-	printf 'ok %d - %s # SKIP %s\n' "$number" "$1" "$2"
-}
-try() { # NAME COMMAND...
-	name=$1
-	shift
-	if "$@"; then ok "$name"; else not_ok "$name"; fi
-}
 
 # As "try", with what a program of the thread sanitizer's does not have: its own faults and
 # signals come on top.
@@ -446,5 +423,4 @@ try "refuses --per without CPUs" ends_and_says 2 "--per needs" --per core true
 default() { ends 0 true && says elapsed && ! says "not supported" && ! says "not counted"; }
 try "counts what is there, unasked" default
 
-printf '1..%d\n' $number
-exit $failed
+tap_end

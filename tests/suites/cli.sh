@@ -46,30 +46,6 @@ must "a program compiles" gcc -std=gnu11 -Iinclude -Isrc "$here/program.c" \
 	-o "$here/program" -L"$build/.libs" -lperfmon -Wl,-rpath,"$build/.libs"
 program=$here/program
 
-# status WANT COMMAND...: ends with that status; keeps out and err.
-status() {
-	local want=$1 got=0
-	shift
-	(cd "$here" && "$@") >"$here/out" 2>"$here/err" </dev/null || got=$?
-	[ "$got" -eq "$want" ] || {
-		echo "status $got, not $want"
-		cat "$here/out" "$here/err"
-		return 1
-	}
-}
-says() { # FILE TEXT
-	grep -qF -- "$2" "$here/$1" || {
-		echo "'$2' is not in $1:"
-		cat "$here/$1"
-		return 1
-	}
-}
-both() { # WANT FILE TEXT COMMAND...
-	local want=$1 file=$2 text=$3
-	shift 3
-	status "$want" "$@" && says "$file" "$text"
-}
-
 try "no command is a usage error" both 2 err usage: "$perfmon"
 try "--help helps" both 0 out usage: "$perfmon" --help
 try "--version is the version" both 0 out "perfmon " "$perfmon" --version

@@ -56,29 +56,6 @@ must "a program compiles" gcc -std=gnu11 -pthread -Iinclude -Isrc "$here/program
 	-o "$here/program" -L"$build/.libs" -lperfmon -Wl,-rpath,"$build/.libs"
 program=$here/program
 
-# status WANT COMMAND...: ends with that status; keeps out and err.
-status() {
-	local want=$1 got=0
-	shift
-	(cd "$here" && timeout 60 "$@") >"$here/out" 2>"$here/err" </dev/null || got=$?
-	[ "$got" -eq "$want" ] || {
-		echo "status $got, not $want"
-		cat "$here/out" "$here/err"
-		return 1
-	}
-}
-says() { # FILE TEXT
-	grep -qF -- "$2" "$here/$1" || {
-		echo "'$2' is not in $1:"
-		cat "$here/$1"
-		return 1
-	}
-}
-both() { # WANT FILE TEXT COMMAND...
-	local want=$1 file=$2 text=$3
-	shift 3
-	status "$want" "$@" && says "$file" "$text"
-}
 quiet() { # whether nothing was complained about
 	[ ! -s "$here/err" ] || {
 		cat "$here/err"
