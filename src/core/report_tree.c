@@ -5,56 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/pairs.h"
 #include "core/report_model.h"
-
-/* Finds a node by its parent and region while a tree grows. */
-struct table {
-	uint64_t *keys; /* parent << 32 | region; 0 is empty: regions count from 1 */
-	uint32_t *numbers;
-	size_t mask;
-};
 
 struct build {
 	struct pm_report_tree *tree;
 	uint32_t room;
-	struct table table;
+	struct pm_pairs numbers; /* of the nodes, by parent and region */
 };
-
-static size_t slot_of(const struct table *table, uint64_t key)
-{
-	size_t slot = (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & table->mask;
-
-	while (table->keys[slot] && table->keys[slot] != key)
-		slot = (slot + 1) & table->mask;
-	return slot;
-}
-
-static int table_grow(struct table *table)
-{
-	size_t size = table->keys ? 2 * (table->mask + 1) : 256;
-	struct table larger = {.mask = size - 1};
-
-	larger.keys = calloc(size, sizeof(*larger.keys));
-	larger.numbers = malloc(size * sizeof(*larger.numbers));
-	if (!larger.keys || !larger.numbers) {
-		free(larger.keys);
-		free(larger.numbers);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; table->keys && i <= table->mask; i++) {
-		size_t slot;
-
-		if (!table->keys[i])
-			continue;
-		slot = slot_of(&larger, table->keys[i]);
-		larger.keys[slot] = table->keys[i];
-		larger.numbers[slot] = table->numbers[i];
-	}
-	free(table->keys);
-	free(table->numbers);
-	*table = larger;
-	return 0;
-}
 
 static int tree_grow(struct build *build)
 {
@@ -75,45 +33,36 @@ static int tree_grow(struct build *build)
 	return 0;
 }
 
+static void node_begin(struct pm_report_tree *tree, uint32_t parent, uint32_t region)
+{
+	uint32_t number = tree->node_count++;
+	struct pm_report_node *node = &tree->nodes[number];
+
+	memset(node, 0, sizeof(*node));
+	node->parent = parent;
+	node->region = region;
+	node->depth = number ? tree->nodes[parent].depth + 1 : 0;
+	node->time_min = node->thread_min_ticks = UINT64_MAX;
+	memset(tree->counts + (size_t)number * tree->model->event_count, 0,
+	       tree->model->event_count * sizeof(*tree->counts));
+}
+
 /* The number of the node for REGION below PARENT, made if need be. */
 static int node_get(struct build *build, uint32_t parent, uint32_t region,
 		    uint32_t *number)
 {
 	struct pm_report_tree *tree = build->tree;
-	uint64_t key = (uint64_t)parent << 32 | region;
-	struct pm_report_node *node;
-	size_t slot;
-	int err;
+	int err = 0;
 
-	if (!build->table.keys || 2 * (size_t)tree->node_count > build->table.mask) {
-		err = table_grow(&build->table);
-		if (err)
-			return err;
-	}
-	slot = slot_of(&build->table, key);
-	if (build->table.keys[slot]) {
-		*number = build->table.numbers[slot];
-		return 0;
-	}
-	if (tree->node_count == build->room) {
+	/* First, so that what has a number has a node. */
+	if (tree->node_count == build->room)
 		err = tree_grow(build);
-		if (err)
-			return err;
-	}
-	*number = tree->node_count++;
-	node = &tree->nodes[*number];
-	memset(node, 0, sizeof(*node));
-	node->parent = parent;
-	node->region = region;
-	node->depth = *number ? tree->nodes[parent].depth + 1 : 0;
-	node->time_min = node->thread_min_ticks = UINT64_MAX;
-	memset(tree->counts + (size_t)*number * tree->model->event_count, 0,
-	       tree->model->event_count * sizeof(*tree->counts));
-	if (*number) {
-		build->table.keys[slot] = key;
-		build->table.numbers[slot] = *number;
-	}
-	return 0;
+	if (!err)
+		err = pm_pairs_get(&build->numbers, parent, region, tree->node_count,
+				   number);
+	if (!err && *number == tree->node_count)
+		node_begin(tree, parent, region);
+	return err;
 }
 
 static void add(uint64_t *to, uint64_t value)
@@ -376,8 +325,7 @@ static int children_sort(struct pm_report_tree *tree)
 
 static int build_end(struct build *build, int err)
 {
-	free(build->table.keys);
-	free(build->table.numbers);
+	pm_pairs_free(&build->numbers);
 	if (!err)
 		err = children_sort(build->tree);
 	if (err)
@@ -388,13 +336,17 @@ static int build_end(struct build *build, int err)
 static int build_begin(struct build *build, struct pm_report_tree *tree,
 		       const struct pm_report_model *model)
 {
-	uint32_t root;
+	int err;
 
 	memset(tree, 0, sizeof(*tree));
 	memset(build, 0, sizeof(*build));
 	tree->model = model;
 	build->tree = tree;
-	return node_get(build, 0, 0, &root);
+	err = tree_grow(build);
+	/* The root, which has no region. */
+	if (!err)
+		node_begin(tree, 0, 0);
+	return err;
 }
 
 /* Of the COUNT threads of the snapshot that THREADS names, or, without it, from FIRST on.
@@ -438,14 +390,12 @@ int pm_report_tree_make_of(struct pm_report_tree *tree,
 	return tree_make(tree, model, threads, 0, count);
 }
 
-/* Whether a node above N is of its region. Deeper than any sound profile is, not asked.
+/* Whether a node above N is of its region. A snapshot has PERFMON_PROFILE_DEPTH at most.
  */
 static bool nested_in_itself(const struct pm_report_tree *tree, uint32_t n)
 {
 	uint32_t region = tree->nodes[n].region;
 
-	if (tree->nodes[n].depth > 4 * PERFMON_PROFILE_DEPTH)
-		return true;
 	for (n = tree->nodes[n].parent; n; n = tree->nodes[n].parent)
 		if (tree->nodes[n].region == region)
 			return true;
