@@ -231,7 +231,7 @@ tests_test_perfmon2_overflow_LDADD = $(TEST_LIBS)
 tests_test_options_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_options_LDADD = $(TEST_LIBS)
 
-tests_test_report_SOURCES = tests/test_report.c tests/profile_builder.h
+tests_test_report_SOURCES = tests/test_report.c tests/profile_builder.h tests/report_text.h
 tests_test_report_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
 tests_test_report_LDADD = $(TEST_LIBS) $(JANSSON_LIBS)
 
@@ -250,19 +250,20 @@ tests_test_profile_file_SOURCES = tests/test_profile_file.c tests/profile_builde
 tests_test_profile_file_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_profile_file_LDADD = $(TEST_LIBS)
 
-tests_test_stride_SOURCES = tests/test_stride.c tests/bounds.h tests/profile_builder.h tests/region_probe.h
+tests_test_stride_SOURCES = tests/test_stride.c tests/bounds.h tests/profile_builder.h \
+	tests/region_probe.h tests/report_text.h
 tests_test_stride_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
 tests_test_stride_LDADD = $(TEST_LIBS) $(JANSSON_LIBS) -lm
 
-tests_test_judge_SOURCES = tests/test_judge.c tests/profile_builder.h
+tests_test_judge_SOURCES = tests/test_judge.c tests/profile_builder.h tests/report_text.h
 tests_test_judge_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
 tests_test_judge_LDADD = $(TEST_LIBS) $(JANSSON_LIBS)
 
-tests_test_metric_SOURCES = tests/test_metric.c tests/profile_builder.h
+tests_test_metric_SOURCES = tests/test_metric.c tests/profile_builder.h tests/report_text.h
 tests_test_metric_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
 tests_test_metric_LDADD = $(TEST_LIBS) $(JANSSON_LIBS)
 
-tests_test_merge_SOURCES = tests/test_merge.c tests/profile_builder.h
+tests_test_merge_SOURCES = tests/test_merge.c tests/profile_builder.h tests/report_text.h
 tests_test_merge_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_merge_LDADD = $(TEST_LIBS)
 

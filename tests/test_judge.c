@@ -14,6 +14,7 @@
 
 #include "core/report_model.h"
 #include "profile_builder.h"
+#include "report_text.h"
 
 static const char cortex_a72[] = "processor\t: 0\nBogoMIPS\t: 108.00\n"
 				 "CPU implementer\t: 0x41\nCPU architecture: 8\n"
@@ -117,41 +118,9 @@ Test(judge, errata_concern_their_event_on_their_cpu)
 /* --- in reports ------------------------------------------------------------------------
  */
 
-struct text {
-	char *text;
-	size_t size;
-};
-
-static int keep(void *argument, const char *text, size_t size)
-{
-	struct text *to = argument;
-
-	to->text = realloc(to->text, to->size + size + 1);
-	memcpy(to->text + to->size, text, size);
-	to->size += size;
-	to->text[to->size] = '\0';
-	return 0;
-}
-
 static char *report(struct profile_builder *b, struct pm_report_options options)
 {
-	struct text text = {NULL, 0};
-	struct pm_snapshot *s;
-
-	cr_assert_eq(pm_snapshot_take(b->base, builder_used(b), &s, NULL), 0);
-	cr_assert_eq(pm_report_write(s, &options, keep, &text), 0);
-	pm_snapshot_free(s);
-	return text.text;
-}
-
-static void has(const char *text, const char *part)
-{
-	cr_assert(strstr(text, part), "'%s' is not in\n%s", part, text);
-}
-
-static void has_not(const char *text, const char *part)
-{
-	cr_assert(!strstr(text, part), "'%s' is in\n%s", part, text);
+	return report_built(b, &options);
 }
 
 static struct perfmon_profile_thread *begin(struct profile_builder *b, uint64_t bias)

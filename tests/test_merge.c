@@ -18,37 +18,13 @@
 #include "perfmon/merge.h"
 #include "perfmon/region.h"
 #include "profile_builder.h"
-
-struct text {
-	char *text;
-	size_t size;
-};
-
-static int keep(void *argument, const char *text, size_t size)
-{
-	struct text *to = argument;
-
-	to->text = realloc(to->text, to->size + size + 1);
-	memcpy(to->text + to->size, text, size);
-	to->size += size;
-	to->text[to->size] = '\0';
-	return 0;
-}
-
-static char *report(const struct pm_snapshot *snapshot,
-		    const struct pm_report_options *options)
-{
-	struct text text = {NULL, 0};
-
-	cr_assert_eq(pm_report_write(snapshot, options, keep, &text), 0);
-	return text.text;
-}
+#include "report_text.h"
 
 static char *merged(struct pm_merge *merge, enum pm_format format)
 {
 	struct pm_report_options options = {.format = format, .merge = merge};
 
-	return report(pm_merge_sum(merge), &options);
+	return report_text(pm_merge_sum(merge), &options);
 }
 
 static void expect(const char *got, const char *want)
@@ -59,11 +35,6 @@ static void expect(const char *got, const char *want)
 		i++;
 	cr_assert(!got[i] && !want[i], "from byte %zu:\n%s\n--- expected:\n%s\n", i, got,
 		  want);
-}
-
-static void has(const char *text, const char *part)
-{
-	cr_assert(strstr(text, part), "'%s' is not in:\n%s", part, text);
 }
 
 static struct pm_merge *create(void)
@@ -282,8 +253,8 @@ Test(merge, a_sum_over_processes_is_that_over_threads)
 	}
 	cr_assert_eq(pm_merge_end(merge), 0);
 	cr_assert_eq(pm_snapshot_take(one.base, builder_used(&one), &s, &diag), 0);
-	threads = report(s, &options);
-	processes = report(pm_merge_sum(merge), &options);
+	threads = report_text(s, &options);
+	processes = report_text(pm_merge_sum(merge), &options);
 	end = strrchr(threads, '\n');
 	cr_assert(end && end - threads > 1000);
 	expect(processes, threads);
@@ -408,7 +379,7 @@ Test(merge, ranges_have_the_marks_of_their_values)
 	{
 		struct pm_report_options options = {.merge = merge, .machine = &machine};
 
-		got = report(pm_merge_sum(merge), &options);
+		got = report_text(pm_merge_sum(merge), &options);
 		has(got, "        36.4 ~60%e!\n");
 		has(got, "   50     0         0.0 e\n");
 		free(got);
@@ -734,8 +705,8 @@ Test(merge, a_packed_snapshot_is_the_same)
 	cr_assert(!to->partial, "%s", to->problem);
 	for (int format = PM_FORMAT_TEXT; format <= PM_FORMAT_CSV; format++) {
 		options.format = (enum pm_format)format;
-		before = report(from, &options);
-		after = report(to, &options);
+		before = report_text(from, &options);
+		after = report_text(to, &options);
 		expect(after, before);
 		free(before);
 		free(after);

@@ -18,6 +18,7 @@
 #include "core/report.h"
 #include "core/report_out.h"
 #include "profile_builder.h"
+#include "report_text.h"
 
 static struct pm_metrics *parse(const char *text)
 {
@@ -291,36 +292,15 @@ Test(metric, files_hold_metrics)
 /* --- in reports ------------------------------------------------------------------------
  */
 
-struct text {
-	char *text;
-	size_t size;
-};
-
-static int keep(void *argument, const char *text, size_t size)
-{
-	struct text *to = argument;
-
-	to->text = realloc(to->text, to->size + size + 1);
-	memcpy(to->text + to->size, text, size);
-	to->size += size;
-	to->text[to->size] = '\0';
-	return 0;
-}
-
 /* The report of B in FORMAT with METRICS; free it. */
 static char *report(struct profile_builder *b, enum pm_format format, const char *metrics)
 {
-	struct pm_report_options options = {.format = format};
 	struct pm_metrics *parsed = parse(metrics);
-	struct text text = {NULL, 0};
-	struct pm_snapshot *s;
+	struct pm_report_options options = {.format = format, .metrics = parsed};
+	char *text = report_built(b, &options);
 
-	options.metrics = parsed;
-	cr_assert_eq(pm_snapshot_take(b->base, builder_used(b), &s, NULL), 0);
-	cr_assert_eq(pm_report_write(s, &options, keep, &text), 0);
-	pm_snapshot_free(s);
 	pm_metrics_free(parsed);
-	return text.text;
+	return text;
 }
 
 /*
@@ -351,16 +331,6 @@ static void sample(struct profile_builder *b, const char *const *names, uint32_t
 		for (uint32_t c = 0; c < count; c++)
 			node->count[c].sum = (n ? 25 : 100) * (c + 1);
 	}
-}
-
-static void has(const char *text, const char *part)
-{
-	cr_assert(strstr(text, part), "'%s' is not in\n%s", part, text);
-}
-
-static void has_not(const char *text, const char *part)
-{
-	cr_assert(!strstr(text, part), "'%s' is in\n%s", part, text);
 }
 
 /* Row: DC-02: columns of one's own, in all formats, with their units. */

@@ -19,22 +19,7 @@
 #include "core/report.h"
 #include "core/report_out.h"
 #include "profile_builder.h"
-
-struct text {
-	char *text;
-	size_t size;
-};
-
-static int keep(void *argument, const char *text, size_t size)
-{
-	struct text *to = argument;
-
-	to->text = realloc(to->text, to->size + size + 1);
-	memcpy(to->text + to->size, text, size);
-	to->size += size;
-	to->text[to->size] = '\0';
-	return 0;
-}
+#include "report_text.h"
 
 static struct pm_snapshot *snapshot(struct profile_builder *b)
 {
@@ -44,17 +29,6 @@ static struct pm_snapshot *snapshot(struct profile_builder *b)
 	cr_assert_eq(pm_snapshot_take(b->base, builder_used(b), &s, &diag), 0, "%s",
 		     diag.text);
 	return s;
-}
-
-/* The report of B; free it. */
-static char *report(struct profile_builder *b, const struct pm_report_options *options)
-{
-	struct pm_snapshot *s = snapshot(b);
-	struct text text = {NULL, 0};
-
-	cr_assert_eq(pm_report_write(s, options, keep, &text), 0);
-	pm_snapshot_free(s);
-	return text.text;
 }
 
 static void expect(const char *got, const char *want)
@@ -166,7 +140,7 @@ Test(report, the_tree_in_text)
 	char *got;
 
 	sample(&b);
-	got = report(&b, &options);
+	got = report_built(&b, &options);
 	/* clang-format off */
 	expect(got, HEAD
 "  machine  Sandy, 1 package, 2 cores, 4 CPUs, Linux 6.1.0\n"
@@ -204,7 +178,7 @@ Test(report, by_region_in_text_with_each_thread)
 	char *got;
 
 	sample(&b);
-	got = report(&b, &options);
+	got = report_built(&b, &options);
 	/* clang-format off */
 	expect(got, HEAD
 "  clock    CLOCK_MONOTONIC\n"
@@ -247,7 +221,7 @@ Test(report, bias_is_subtracted_on_request)
 	char *got;
 
 	sample(&b);
-	got = report(&b, &options);
+	got = report_built(&b, &options);
 	/* clang-format off */
 	expect(got, HEAD
 "  clock    CLOCK_MONOTONIC\n"
@@ -340,7 +314,7 @@ Test(report, marks_and_their_legend)
 	builder_nodes(&b, thread, 2);
 	builder_node(&b, thread, 0, 0);
 	builder_visit(builder_node(&b, thread, 1, 1), 1);
-	got = report(&b, &options);
+	got = report_built(&b, &options);
 	/* clang-format off */
 	expect(got,
 "perfmon " PACKAGE_VERSION ": /opt/solver, pid 4711 on node7, rank 3 of 8\n"
@@ -400,7 +374,7 @@ Test(report, multiplexed_to_nothing_is_not_zero)
 	node = builder_node(&b, thread, 1, 1);
 	builder_visit(node, 1000);
 	count(node, 0, 0, 1000);
-	got = report(&b, &options);
+	got = report_built(&b, &options);
 	cr_assert(strstr(got, "       -       0\n"), "%s", got);
 	cr_assert(strstr(got, "not counted"));
 	cr_assert(!strstr(got, "n/a"));
@@ -423,7 +397,7 @@ Test(report, paths_of_equal_names_are_one)
 	builder_node(&b, thread, 0, 0);
 	builder_visit(builder_node(&b, thread, 1, 1), 10);
 	builder_visit(builder_node(&b, thread, 1, 2), 20);
-	got = report(&b, &options);
+	got = report_built(&b, &options);
 	cr_assert(strstr(got, "\r\nall,,1,0,1,twin,twin,2,2,30,30,15,"), "%s", got);
 	cr_assert(!strstr(got, "\r\nall,,2,"));
 	free(got);
@@ -468,7 +442,7 @@ Test(report, names_that_hurt_in_text)
 	char *got;
 
 	sample_names(&b);
-	got = report(&b, &options);
+	got = report_built(&b, &options);
 	for (size_t i = 0; i < NAMES; i++)
 		cr_assert(strstr(got, names[i].plain), "%s in\n%s", names[i].plain, got);
 	for (const char *c = got; *c; c++)
@@ -495,7 +469,7 @@ Test(report, long_names_and_deep_paths_stay_readable)
 	builder_node(&b, thread, 0, 0);
 	for (uint32_t n = 1; n < 250; n++)
 		builder_visit(builder_node(&b, thread, n, 1), 1000 - n);
-	got = report(&b, &options);
+	got = report_built(&b, &options);
 	for (line = got; line; line = strchr(line + 1, '\n'))
 		cr_assert_lt(strcspn(line + 1, "\n"), 180);
 	cr_assert(strstr(got, "\naww"));
@@ -516,7 +490,7 @@ Test(report, an_empty_profile_says_so)
 	for (int format = PM_FORMAT_TEXT; format <= PM_FORMAT_CSV; format++) {
 		options.format = (enum pm_format)format;
 		options.per_thread = true;
-		got = report(&b, &options);
+		got = report_built(&b, &options);
 		if (format <= PM_FORMAT_FLAT)
 			cr_assert(strstr(got, "no region was entered\n"));
 		free(got);
@@ -615,7 +589,7 @@ Test(report, csv_reads_back)
 	size_t columns, rows = 0;
 
 	sample(&b);
-	got = report(&b, &options);
+	got = report_built(&b, &options);
 	row = got;
 	end = csv_end(row);
 	*end = '\0';
@@ -663,7 +637,7 @@ Test(report, names_that_hurt_in_csv)
 	size_t i = 0;
 
 	sample_names(&b);
-	got = report(&b, &options);
+	got = report_built(&b, &options);
 	row = csv_end(got) + 2;
 	for (; *row; row = end + 2) {
 		end = csv_end(row);
@@ -682,7 +656,7 @@ static json_t *report_json(struct profile_builder *b, bool per_thread)
 {
 	struct pm_report_options options = {.format = PM_FORMAT_JSON,
 					    .per_thread = per_thread};
-	char *got = report(b, &options);
+	char *got = report_built(b, &options);
 	json_error_t error;
 	json_t *root = json_loads(got, JSON_REJECT_DUPLICATES, &error);
 
@@ -836,7 +810,7 @@ Test(report, of_any_bytes)
 		struct pm_report_options options = {.per_thread = true,
 						    .subtract_bias = i & 1,
 						    .format = (enum pm_format)(i % 4)};
-		struct text text = {NULL, 0};
+		struct report_kept text = {NULL, 0};
 		struct pm_snapshot *s;
 
 		memcpy(bad, b.base, used);
@@ -851,7 +825,7 @@ Test(report, of_any_bytes)
 		}
 		if (pm_snapshot_take(bad, used, &s, NULL))
 			continue;
-		cr_assert_eq(pm_report_write(s, &options, keep, &text), 0);
+		cr_assert_eq(pm_report_write(s, &options, report_keep, &text), 0);
 #ifdef HAVE_JANSSON
 		if (options.format == PM_FORMAT_JSON) {
 			json_error_t error;

@@ -21,6 +21,7 @@
 #include "core/options.h"
 #include "core/report_model.h"
 #include "profile_builder.h"
+#include "report_text.h"
 
 static void init(void)
 {
@@ -495,33 +496,11 @@ Test(stride, a_measured_visit_holds_those_that_are_passed_over)
  * --------------------------------------------------------------------
  */
 
-struct text {
-	char *text;
-	size_t size;
-};
-
-static int keep(void *argument, const char *text, size_t size)
-{
-	struct text *to = argument;
-
-	to->text = realloc(to->text, to->size + size + 1);
-	memcpy(to->text + to->size, text, size);
-	to->size += size;
-	to->text[to->size] = '\0';
-	return 0;
-}
-
 static char *report(struct profile_builder *b, enum pm_format format)
 {
 	struct pm_report_options options = {.format = format};
-	struct text text = {NULL, 0};
-	struct pm_snapshot *s;
 
-	cr_assert_eq(pm_snapshot_take(b->base, builder_used(b), &s, NULL), 0);
-	cr_assert(!s->partial, "%s", s->problem);
-	cr_assert_eq(pm_report_write(s, &options, keep, &text), 0);
-	pm_snapshot_free(s);
-	return text.text;
+	return report_built(b, &options);
 }
 
 /* Four of 40 visits, of 1000 to 4000 ns and 1 to 4 events; one visit, of many; none. */
