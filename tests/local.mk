@@ -124,6 +124,7 @@ CRITERION_TESTS += tests/test_process
 CRITERION_TESTS += tests/test_counter_read tests/test_guest_read tests/test_instance \
 	tests/test_read tests/test_session
 CRITERION_TESTS += tests/test_overflow
+CRITERION_TESTS += tests/test_midway
 CRITERION_TESTS += tests/test_sampling
 CRITERION_TESTS += tests/test_sets
 CRITERION_TESTS += tests/test_switching
@@ -169,6 +170,10 @@ tests_test_instance_LDADD = $(TEST_LIBS)
 tests_test_overflow_SOURCES = tests/test_overflow.c tests/session_probe.h
 tests_test_overflow_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_overflow_LDADD = $(TEST_LIBS)
+
+tests_test_midway_SOURCES = tests/test_midway.c tests/session_probe.h
+tests_test_midway_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_midway_LDADD = $(TEST_LIBS)
 
 tests_test_switching_SOURCES = tests/test_switching.c tests/session_probe.h
 tests_test_switching_CPPFLAGS = $(TEST_CPPFLAGS)

@@ -321,10 +321,11 @@ static void set_stopped(struct perfmon_session *session)
 {
 	if (session->state == PERFMON_RUNNING)
 		pm_session_time_stop(session);
+	session->stamp++;
+	/* Before the last records: what they ask for must enable nothing. */
+	session->state = PERFMON_STOPPED;
 	if (session->rings)
 		pm_overflow_drain(session);
-	session->stamp++;
-	session->state = PERFMON_STOPPED;
 	pm_overflow_release(session);
 }
 

@@ -495,10 +495,11 @@ int pm_session_detach_all(struct perfmon_session *session)
 			pm_target_disable(session, &plan->targets[t]);
 		pm_session_time_stop(session);
 	}
-	/* What came until now is kept as messages. */
+	session->stamp++;
+	session->state = PERFMON_STOPPED;
+	/* What came until now is kept as messages; it enables nothing any more. */
 	if (session->rings)
 		pm_overflow_drain(session);
-	session->state = PERFMON_STOPPED;
 	err = pm_session_fold(session);
 	session->state = PERFMON_DETACHED;
 	pm_processes_prune(session);
