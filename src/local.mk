@@ -64,6 +64,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/servant.c src/core/servant.h \
 	src/core/session_attach.c \
 	src/core/session_block.c \
+	src/core/session_busy.c src/core/session_busy.h \
 	src/core/lock.h \
 	src/core/session_control.c \
 	src/core/session_estimate.c \

@@ -6,10 +6,17 @@
 #include <criterion/hooks.h>
 #include <criterion/options.h>
 #endif
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "core/kernel.h"
+#include "core/session_busy.h"
 #include "perfmon/overflow.h"
 #include "session_probe.h"
 
@@ -29,6 +36,12 @@ static void set_up(void)
 }
 
 TestSuite(midway, .init = set_up, .timeout = 120);
+
+/* The thread sanitizer holds signals back until a call that may wait. */
+static void take_signals(void)
+{
+	usleep(1);
+}
 
 static void spin_for(uint64_t ns)
 {
@@ -70,6 +83,7 @@ static int overflow_once(enum pm_kernel_call call)
 		return 0;
 	midway = NULL;
 	touch(0, 10);
+	take_signals();
 	return 0;
 }
 
@@ -155,6 +169,220 @@ Test(midway, a_switch_before_the_stop)
 		cr_assert_eq(count_of(session, 0) + count_of(session, 1), before);
 	}
 	perfmon_session_close(session);
+}
+
+/* --- threads that stop -----------------------------------------------------------------
+ */
+
+/* What has happened: each waits for what the other does. */
+enum { NOTHING, READY, HELD, INTERRUPTED, RELEASED, STOPPED, DONE };
+static atomic_int phase;
+
+static void wait_for(int what)
+{
+	while (atomic_load(&phase) < what)
+		usleep(100);
+}
+
+static int be_seen(enum pm_kernel_call call)
+{
+	if (call == PM_CALL_FUTEX)
+		atomic_store(&phase, STOPPED);
+	return 0;
+}
+
+static int overflow_in_wait(enum pm_kernel_call call)
+{
+	if (call != PM_CALL_FUTEX)
+		return 0;
+	midway = NULL;
+	touch(0, 10);
+	take_signals();
+	atomic_store(&phase, INTERRUPTED);
+	wait_for(RELEASED);
+	midway = be_seen;
+	return 0;
+}
+
+static int hold(enum pm_kernel_call call)
+{
+	if (call != PM_CALL_READ)
+		return 0;
+	midway = NULL;
+	atomic_store(&phase, HELD);
+	wait_for(INTERRUPTED);
+	return 0;
+}
+
+struct waiter {
+	pthread_t thread;
+	pid_t tid;
+	struct perfmon_session *session;
+};
+
+static void *wait_in_a_call(void *argument)
+{
+	struct waiter *self = argument;
+
+	self->tid = (pid_t)syscall(SYS_gettid);
+	atomic_store(&phase, READY);
+	wait_for(HELD);
+	midway = overflow_in_wait;
+	perfmon_session_counters(self->session);
+	midway = NULL;
+	atomic_store(&phase, DONE);
+	return NULL;
+}
+
+/* Row: PM-34: an overflow of a thread that waits for a call of another: the thread itself
+ * is stopped, when its own call ends, and not the other, which restarts it. */
+Test(midway, the_thread_that_overflowed_is_stopped)
+{
+	struct waiter waiter = {
+		.session = overflowing(watch_event(0), PERFMON_OVERFLOW_NOTIFY, 10, 10)};
+	struct perfmon_session *session = waiter.session;
+
+	OK(session, perfmon_overflow_block(session, 0));
+	cr_assert_eq(pthread_create(&waiter.thread, NULL, wait_in_a_call, &waiter), 0);
+	wait_for(READY);
+	OK(session, perfmon_session_attach_thread(session, waiter.tid));
+	OK(session, perfmon_session_start(session));
+	midway = hold;
+	count_of(session, 0);
+	cr_assert_null(midway);
+	atomic_store(&phase, RELEASED);
+	wait_for(STOPPED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED);
+	cr_assert_eq(atomic_load(&phase), STOPPED);
+	OK(session, perfmon_overflow_restart(session));
+	pthread_join(waiter.thread, NULL);
+	cr_assert_eq(atomic_load(&phase), DONE);
+	perfmon_session_close(session);
+}
+
+/* --- handlers --------------------------------------------------------------------------
+ */
+
+static struct perfmon_session *first, *second;
+static volatile sig_atomic_t firsts, seconds, not_now, wrong;
+
+static void on_first(int signo)
+{
+	struct perfmon_message message;
+
+	(void)signo;
+	firsts++;
+	if (perfmon_overflow_read(first, &message, sizeof(message)) == -EAGAIN)
+		not_now++;
+	if (perfmon_overflow_restart(first))
+		wrong++;
+}
+
+static void on_second(int signo)
+{
+	(void)signo;
+	seconds++;
+	/* Any call on a session that was not interrupted. */
+	wrong += perfmon_session_state(second) != PERFMON_MASKED;
+	wrong += perfmon_session_stop(second) != 0;
+	wrong += perfmon_session_start(second) != 0;
+}
+
+static struct perfmon_session *signalling(unsigned int watched_one, int signo,
+					  void (*handler)(int signo))
+{
+	struct perfmon_session *session =
+		overflowing(watch_event(watched_one), PERFMON_OVERFLOW_NOTIFY, 10, 10);
+
+	signal(signo, handler);
+	OK(session, perfmon_overflow_signal(session, signo));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	return session;
+}
+
+/* Row: PM-32: an overflow while its own thread closes the session: the handler does not
+ * wait for what it has interrupted. */
+Test(midway, an_overflow_in_the_close)
+{
+	first = signalling(0, SIGRTMIN + 3, on_first);
+	midway = overflow_once;
+	perfmon_session_close(first);
+	cr_assert_null(midway);
+	cr_assert_eq(firsts, 1);
+	cr_assert_eq(not_now, 1);
+	cr_assert_eq(wrong, 0);
+}
+
+static int overflow_both(enum pm_kernel_call call)
+{
+	if (call != PM_CALL_IOCTL)
+		return 0;
+	midway = NULL;
+	touch(1, 10);
+	take_signals();
+	touch(0, 10);
+	take_signals();
+	return 0;
+}
+
+/* Row: PM-32: a handler that makes calls on its own session leaves the thread in the call
+ * on another that it has interrupted: what that one's handler asks for is done when the
+ * call ends. */
+Test(midway, handlers_of_two_sessions)
+{
+	struct perfmon_write far = {.value = -UINT64_C(1000)};
+
+	first = signalling(0, SIGRTMIN + 3, on_first);
+	second = signalling(1, SIGRTMIN + 4, on_second);
+	midway = overflow_both;
+	OK(first, perfmon_session_write(first, &far, sizeof(far)));
+	cr_assert_null(midway);
+	cr_assert_eq(seconds, 1);
+	cr_assert_eq(firsts, 1);
+	cr_assert_eq(not_now, 1);
+	cr_assert_eq(wrong, 0);
+	cr_assert_eq(perfmon_session_state(first), PERFMON_RUNNING);
+	cr_assert_eq(perfmon_session_state(second), PERFMON_RUNNING);
+	cr_assert_eq(perfmon_overflow_signal(first, 0), 0);
+	cr_assert_eq(perfmon_overflow_signal(second, 0), 0);
+	perfmon_session_close(first);
+	perfmon_session_close(second);
+}
+
+/* As many as can stand on each other: each keeps what is asked of it, and the last is
+ * told that there is no room. */
+Test(midway, calls_on_each_other)
+{
+	struct perfmon_session *sessions[PM_BUSY_DEPTH + 2];
+	struct pm_asked asked;
+	int i, last = PM_BUSY_DEPTH;
+
+	for (i = 0; i < last + 2; i++)
+		sessions[i] = session_with(NULL, 0);
+	cr_assert_null(pm_busy_with(NULL));
+	for (i = 0; i <= last; i++) {
+		cr_assert_null(pm_busy_with(sessions[i]));
+		cr_assert_eq(pm_busy_begin(sessions[i]), 0);
+		for (int j = 0; j <= i; j++)
+			cr_assert_not_null(pm_busy_with(sessions[j]));
+	}
+	cr_assert_null(pm_busy_with(NULL));
+	cr_assert_eq(perfmon_session_state(sessions[last + 1]), -EAGAIN);
+	cr_assert_eq(perfmon_session_start(sessions[last + 1]), -EAGAIN);
+	for (i = 0; i <= last; i++) {
+		pm_busy_with(sessions[i])->restart = i % 2;
+		pm_busy_with(sessions[i])->block = i % 3;
+	}
+	for (i = last; i >= 0; i--) {
+		asked = pm_busy_end();
+		cr_assert_eq(asked.restart, i % 2 != 0, "%d", i);
+		cr_assert_eq(asked.block, i % 3 != 0, "%d", i);
+		cr_assert_null(pm_busy_with(sessions[i]));
+	}
+	cr_assert(!pm_busy_is_nested());
+	for (i = 0; i < last + 2; i++)
+		perfmon_session_close(sessions[i]);
 }
 
 #ifndef STANDIN_CRITERION_H

@@ -75,7 +75,8 @@
  *
  * Threads: each call holds the session's lock, so any thread may make any call at any
  * time, but no call is safe in a signal handler that may have interrupted another on the
- * same session (perfmon/inline.h has reads that are).
+ * same session (perfmon/inline.h has reads that are). -EAGAIN in a handler when more than
+ * eight calls on other sessions have been interrupted, each in the handler of the last.
  */
 #ifndef PERFMON_SESSION_H
 #define PERFMON_SESSION_H

@@ -17,9 +17,6 @@
 /* Those that make no sense for CPUs. */
 #define THREAD_FLAGS (PERFMON_SESSION_SELF | PERFMON_SESSION_EXCLUSIVE)
 
-__thread struct perfmon_session *pm_session_busy
-	__attribute__((tls_model("initial-exec")));
-
 /* --- handles -------------------------------------------------------------------------
  */
 
@@ -36,28 +33,32 @@ __attribute__((noinline)) static void drain_pending(struct perfmon_session *sess
 
 static inline int enter(struct perfmon_session *session)
 {
+	int err;
+
 	if (!session || session->magic != PM_SESSION_MAGIC)
 		return -EINVAL;
 	/* Before the lock, which another thread may have held at the fork. */
 	if (is_child(session))
 		return -ECHILD;
 	/* Before the lock: a handler on this thread must not wait for it. */
-	pm_session_busy = session;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	err = pm_busy_begin(session);
+	if (err)
+		return err;
 	pm_lock_take(&session->lock);
 	if (__builtin_expect(session->rings, 0))
 		drain_pending(session);
 	return 0;
 }
 
-/* The same for the thread whose own session it is, false if it is not: a child owns
- * nothing, and what waits in rings is left to the slow way. */
+/* The same for the thread whose own session it is, false if it is not, or if it is in
+ * another call: a child owns nothing, and what waits in rings is left to the slow way. */
 static inline bool enter_own(struct perfmon_session *session)
 {
 	if (!session || session->magic != PM_SESSION_MAGIC || !pm_session_is_own(session))
 		return false;
-	pm_session_busy = session;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (__builtin_expect(pm_busy_is_nested(), 0))
+		return false;
+	pm_busy_set(session);
 	pm_lock_take(&session->lock);
 	return true;
 }
@@ -65,11 +66,9 @@ static inline bool enter_own(struct perfmon_session *session)
 static inline int leave(struct perfmon_session *session, int result)
 {
 	pm_lock_release(&session->lock);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	pm_session_busy = NULL;
-	/* Only a handler on this thread asks, and it has ended. */
-	if (__builtin_expect(session->asked, 0))
-		pm_overflow_leave(session);
+	pm_busy_clear();
+	if (__builtin_expect(pm_busy.rare, 0))
+		pm_overflow_leave(session, pm_busy_end());
 	return result;
 }
 
@@ -157,6 +156,8 @@ PM_EXPORT int perfmon_session_create(struct perfmon_session **out,
 
 PM_EXPORT void perfmon_session_close(struct perfmon_session *session)
 {
+	bool is_busy;
+
 	if (!session || session->magic != PM_SESSION_MAGIC)
 		return;
 	if (is_child(session)) {
@@ -164,6 +165,8 @@ PM_EXPORT void perfmon_session_close(struct perfmon_session *session)
 		pm_session_forget(session);
 		pm_sampling_forget(session);
 	} else {
+		/* What handlers on this thread ask for from here on is not done. */
+		is_busy = !pm_busy_begin(session);
 		pm_servant_stop(session->servant);
 		pm_lock_take(&session->lock);
 		session->closing = true;
@@ -178,6 +181,8 @@ PM_EXPORT void perfmon_session_close(struct perfmon_session *session)
 		/* The log's thread wakes the helper thread, whether that runs or not. */
 		pm_sampling_close(session);
 		pm_servant_forget(session->servant);
+		if (is_busy)
+			pm_busy_end();
 	}
 	pm_overflow_free(session);
 	pm_kernel_munmap(session->reader, sizeof(*session->reader));

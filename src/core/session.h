@@ -32,6 +32,7 @@
 #include "core/instance.h"
 #include "core/lock.h"
 #include "core/ring.h"
+#include "core/session_busy.h"
 #include "perfmon/inline.h"
 #include "perfmon/overflow.h"
 #include "perfmon/sampling.h"
@@ -237,25 +238,14 @@ struct perfmon_session {
 	int block_signal;    /* the library's own, 0: threads are not stopped */
 	uint32_t block_word; /* futex of stopped threads: moves on when they may go */
 	uint32_t blocked;    /* how many there are; atomic */
-	/* By a handler that interrupted a call. */
-	union {
-		struct {
-			bool restart_asked;
-			bool block_asked;
-		};
-		uint16_t asked; /* either */
-	};
 	bool closing;
 	struct pm_diag diag;
 };
 
-/* Takes the lock. -EINVAL without a session, -ECHILD in a child of the process. */
+/* Takes the lock. -EINVAL without a session, -ECHILD in a child of the process, -EAGAIN in
+ * a handler that has interrupted too many others (session_busy.h). */
 int pm_session_enter(struct perfmon_session *session);
 int pm_session_leave(struct perfmon_session *session, int result); /* returns RESULT */
-
-/* The session that the calling thread has a call on: a handler must not wait for it. */
-extern __thread struct perfmon_session *pm_session_busy
-	__attribute__((tls_model("initial-exec")));
 
 /* The thread pointer of the one and only target, 0 if it is none of this process's
  * threads. Written with the lock; start and stop look at it without, as a hint. */
@@ -465,8 +455,8 @@ void pm_overflow_end(struct perfmon_session *session); /* the last target has go
 
 /* Threads that wait for a restart may go. */
 void pm_overflow_release(struct perfmon_session *session);
-void pm_overflow_leave(
-	struct perfmon_session *session); /* what a handler has asked for */
+/* Does what handlers have ASKED for that interrupted a call, which has ended. */
+void pm_overflow_leave(struct perfmon_session *session, struct pm_asked asked);
 void pm_overflow_close(struct perfmon_session *session); /* waits for handlers */
 
 /* --- session_set.c -------------------------------------------------------------------

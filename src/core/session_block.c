@@ -131,6 +131,7 @@ static void on_overflow(int signo, siginfo_t *info, void *context)
 {
 	struct perfmon_session *session = NULL;
 	struct slot *slot = find_slot(info->si_fd);
+	struct pm_asked *asked;
 	struct pm_quiet quiet;
 
 	(void)signo;
@@ -143,8 +144,9 @@ static void on_overflow(int signo, siginfo_t *info, void *context)
 	if (session)
 		__atomic_fetch_add(&session->blocked, 1, __ATOMIC_SEQ_CST);
 	__atomic_fetch_sub(&slot->users, 1, __ATOMIC_SEQ_CST);
-	if (session && pm_session_busy == session)
-		session->block_asked = true;
+	asked = pm_busy_with(session);
+	if (asked)
+		asked->block = true;
 	else if (session)
 		stop_here(session);
 	if (session)
@@ -159,19 +161,15 @@ void pm_overflow_close(struct perfmon_session *session)
 		pm_kernel_yield();
 }
 
-void pm_overflow_leave(struct perfmon_session *session)
+void pm_overflow_leave(struct perfmon_session *session, struct pm_asked asked)
 {
-	/* The handler that asked ran on this thread. */
-	if (__atomic_exchange_n(&session->restart_asked, false, __ATOMIC_RELAXED) &&
-	    !pm_session_enter(session)) {
+	if (asked.restart && !pm_session_enter(session)) {
 		if (session->state == PERFMON_MASKED)
 			pm_overflow_restart(session);
 		pm_session_leave(session, 0);
 	}
-	if (session->block_asked) {
-		session->block_asked = false;
+	if (asked.block)
 		stop_here(session);
-	}
 }
 
 /* --- asking for it ---------------------------------------------------------------------

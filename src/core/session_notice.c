@@ -61,7 +61,7 @@ PM_EXPORT int perfmon_overflow_read(struct perfmon_session *session,
 	int err;
 
 	/* A signal handler that interrupted a call on this very session. */
-	if (session && pm_session_busy == session)
+	if (pm_busy_with(session))
 		return -EAGAIN;
 	err = pm_session_enter(session);
 	if (err)
@@ -529,10 +529,11 @@ int pm_overflow_restart(struct perfmon_session *session)
 
 PM_EXPORT int perfmon_overflow_restart(struct perfmon_session *session)
 {
+	struct pm_asked *asked = pm_busy_with(session);
 	int err;
 
-	if (session && pm_session_busy == session) {
-		__atomic_store_n(&session->restart_asked, true, __ATOMIC_RELAXED);
+	if (asked) {
+		asked->restart = true;
 		return 0;
 	}
 	err = pm_session_enter(session);

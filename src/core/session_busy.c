@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/session_busy.h"
+
+#include <errno.h>
+
+__thread struct pm_busy pm_busy __attribute__((tls_model("initial-exec")));
+
+/* Adds what was asked FROM to TO, where handlers do not ask at the moment or ask, too. */
+static void move_asked(struct pm_asked *to, struct pm_asked *from)
+{
+	/* Stores alone, which take nothing away that a handler stores in between. */
+	if (from->restart)
+		to->restart = true;
+	if (from->block)
+		to->block = true;
+	*from = (struct pm_asked){.restart = false};
+}
+
+/* At each step below the interrupted call can be found: in `session`, in `outer`, or in
+ * both, where `session` comes first. */
+static int push(void)
+{
+	uint16_t top = pm_busy.depth;
+
+	if (top == PM_BUSY_DEPTH)
+		return -EAGAIN;
+	/* Handlers that come from here on use what is above, and leave this alone. */
+	pm_busy.depth = (uint16_t)(top + 1);
+	pm_busy_step();
+	pm_busy.outer[top].session = pm_busy.session;
+	pm_busy_step();
+	pm_busy.session = NULL;
+	pm_busy_step();
+	move_asked(&pm_busy.outer[top].asked, &pm_busy.asked);
+	pm_busy_step();
+	return 0;
+}
+
+static void pop(void)
+{
+	uint16_t top = (uint16_t)(pm_busy.depth - 1);
+
+	pm_busy.session = pm_busy.outer[top].session;
+	pm_busy_step();
+	move_asked(&pm_busy.asked, &pm_busy.outer[top].asked);
+	pm_busy_step();
+	pm_busy.outer[top].session = NULL;
+	pm_busy_step();
+	pm_busy.depth = top;
+}
+
+int pm_busy_begin(struct perfmon_session *session)
+{
+	int err = pm_busy_is_nested() ? push() : 0;
+
+	if (!err)
+		pm_busy_set(session);
+	return err;
+}
+
+struct pm_asked pm_busy_end(void)
+{
+	struct pm_asked asked;
+
+	pm_busy_clear();
+	asked = pm_busy.asked;
+	pm_busy.asked = (struct pm_asked){.restart = false};
+	pm_busy_step();
+	if (pm_busy.depth)
+		pop();
+	return asked;
+}
+
+struct pm_asked *pm_busy_with(const struct perfmon_session *session)
+{
+	uint16_t i;
+
+	if (!session)
+		return NULL;
+	if (pm_busy.session == session)
+		return &pm_busy.asked;
+	for (i = pm_busy.depth; i-- > 0;) {
+		if (pm_busy.outer[i].session == session)
+			return &pm_busy.outer[i].asked;
+	}
+	return NULL;
+}
