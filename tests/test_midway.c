@@ -17,6 +17,7 @@
 
 #include "core/kernel.h"
 #include "core/session_busy.h"
+#include "core/session_notice.h"
 #include "perfmon/overflow.h"
 #include "session_probe.h"
 
@@ -258,6 +259,37 @@ Test(midway, the_thread_that_overflowed_is_stopped)
 	pthread_join(waiter.thread, NULL);
 	cr_assert_eq(atomic_load(&phase), DONE);
 	perfmon_session_close(session);
+}
+
+/* Descriptors whose places in the table collide: each has one slot, also after it has
+ * been armed again when the place before is free. */
+Test(midway, one_slot_for_each_descriptor)
+{
+	enum { SLOTS = 1024 };
+	struct pm_counter *counter;
+	struct pm_instance *instance = calloc(1, pm_instance_size(1));
+	struct pm_part part = {.instance = instance};
+	struct pm_target target = {.parts = &part};
+	struct pm_plan_set set = {.notifies = true};
+	struct pm_plan plan = {.set_count = 1, .part_count = 1, .sets = &set};
+	struct perfmon_session *session = session_with("dummy", 0);
+
+	instance->count = 1;
+	counter = &instance->counters[0];
+	cr_assert_eq(pm_notice_block_on(session, 5), 0);
+	cr_assert_eq(pm_notice_block_on(session, 5 + SLOTS), 0);
+	counter->fd = 5;
+	pm_notice_unblock(&plan, &target);
+	cr_assert_eq(pm_notice_block_on(session, 5 + SLOTS), 0);
+	counter->fd = 5 + SLOTS;
+	pm_notice_unblock(&plan, &target);
+	for (int fd = 0; fd < SLOTS; fd++)
+		cr_assert_eq(pm_notice_block_on(session, fd), 0, "%d", fd);
+	cr_assert_eq(pm_notice_block_on(session, SLOTS), -ENOSPC);
+	for (counter->fd = 0; counter->fd < SLOTS; counter->fd++)
+		pm_notice_unblock(&plan, &target);
+	perfmon_session_close(session);
+	free(instance);
 }
 
 /* --- handlers --------------------------------------------------------------------------

@@ -33,36 +33,43 @@ static struct slot {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct slot *find_slot(int fd)
+/* The first slot from the place of FD on that holds NUMBER. */
+static struct slot *slot_with(int fd, int number)
 {
 	uint32_t i;
 
 	for (i = 0; i < SLOTS; i++) {
 		struct slot *slot = &slots[((uint32_t)fd + i) % SLOTS];
 
-		if (__atomic_load_n(&slot->fd, __ATOMIC_SEQ_CST) == fd + 1)
+		if (__atomic_load_n(&slot->fd, __ATOMIC_SEQ_CST) == number)
 			return slot;
 	}
 	return NULL;
 }
 
+static struct slot *find_slot(int fd)
+{
+	return slot_with(fd, fd + 1);
+}
+
+static struct slot *free_slot(int fd)
+{
+	return slot_with(fd, 0);
+}
+
 int pm_notice_block_on(struct perfmon_session *session, int fd)
 {
-	int err = -ENOSPC;
-	uint32_t i;
+	struct slot *slot;
 
 	pthread_mutex_lock(&lock);
-	for (i = 0; i < SLOTS && err; i++) {
-		struct slot *slot = &slots[((uint32_t)fd + i) % SLOTS];
-
-		if (slot->fd && slot->fd != fd + 1)
-			continue;
+	/* One that it has may stand behind a free one. */
+	slot = find_slot(fd) ?: free_slot(fd);
+	if (slot) {
 		__atomic_store_n(&slot->session, session, __ATOMIC_SEQ_CST);
 		__atomic_store_n(&slot->fd, fd + 1, __ATOMIC_SEQ_CST);
-		err = 0;
 	}
 	pthread_mutex_unlock(&lock);
-	return err;
+	return slot ? 0 : -ENOSPC;
 }
 
 static void forget_slot(int fd)
