@@ -7,6 +7,7 @@
 #include <criterion/options.h>
 #endif
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -26,8 +27,41 @@
 /* What a thread does in its next kernel calls: 0 to let them through. */
 static __thread int (*midway)(enum pm_kernel_call call);
 
+/* The helper thread stops at a step until it is told to go on to the next: before it
+ * waits, with what it has waited for, and with that done. */
+enum { AS_IT_LIKES, BEFORE_ITS_WAIT, WITH_ITS_EVENTS, AFTER_ITS_WORK };
+static atomic_int helper_step, helper_is_at;
+
+static void help(enum pm_kernel_call call)
+{
+	int step = atomic_load(&helper_step);
+
+	if (step == AS_IT_LIKES ||
+	    call != (step == WITH_ITS_EVENTS ? PM_CALL_READ : PM_CALL_EPOLL_WAIT))
+		return;
+	atomic_store(&helper_is_at, step);
+	while (atomic_load(&helper_step) == step && step != AFTER_ITS_WORK)
+		usleep(100);
+}
+
+static void step_helper(int to)
+{
+	atomic_store(&helper_step, to);
+}
+
+static void wait_for_helper(void)
+{
+	while (atomic_load(&helper_is_at) != atomic_load(&helper_step))
+		usleep(100);
+}
+
 static int on_call(enum pm_kernel_call call)
 {
+	static __thread bool is_helper;
+
+	is_helper |= call == PM_CALL_EPOLL_WAIT;
+	if (is_helper)
+		help(call);
 	return midway ? midway(call) : 0;
 }
 
@@ -218,6 +252,7 @@ static int hold(enum pm_kernel_call call)
 struct waiter {
 	pthread_t thread;
 	pid_t tid;
+	atomic_int phase;
 	struct perfmon_session *session;
 };
 
@@ -415,6 +450,71 @@ Test(midway, calls_on_each_other)
 	cr_assert(!pm_busy_is_nested());
 	for (i = 0; i < last + 2; i++)
 		perfmon_session_close(sessions[i]);
+}
+
+/* --- the helper thread -----------------------------------------------------------------
+ */
+
+static void *live_until_told(void *argument)
+{
+	struct waiter *self = argument;
+
+	self->tid = (pid_t)syscall(SYS_gettid);
+	atomic_store(&self->phase, READY);
+	while (atomic_load(&self->phase) != DONE)
+		usleep(100);
+	return NULL;
+}
+
+static void start_waiter(struct waiter *waiter, void *(*run)(void *argument))
+{
+	cr_assert_eq(pthread_create(&waiter->thread, NULL, run, waiter), 0);
+	while (atomic_load(&waiter->phase) != READY)
+		usleep(100);
+}
+
+static void end_waiter(struct waiter *waiter)
+{
+	atomic_store(&waiter->phase, DONE);
+	pthread_join(waiter->thread, NULL);
+}
+
+/* Row: PM-06: the end of a target that the helper thread learns of too late, when the
+ * session has been attached to another one, with the same descriptor. */
+Test(midway, the_end_of_an_earlier_target)
+{
+	struct perfmon_session *session =
+		overflowing("page-faults", PERFMON_OVERFLOW_NOTIFY, 1000, 1000);
+	struct waiter gone = {.session = session}, alive = {.session = session};
+	struct perfmon_message message;
+	struct pollfd event = {.events = POLLIN};
+
+	start_waiter(&gone, live_until_told);
+	start_waiter(&alive, live_until_told);
+	OK(session, perfmon_overflow_descriptor(session));
+	OK(session, perfmon_session_attach_thread(session, gone.tid));
+	event.fd = session->plan->targets[0].ring_fd;
+
+	step_helper(BEFORE_ITS_WAIT);
+	pm_session_wake(session);
+	wait_for_helper();
+	pm_session_wake(session);
+	end_waiter(&gone);
+	/* A thread can be joined before it has left its events. */
+	while (poll(&event, 1, -1) == 1 && !(event.revents & POLLHUP))
+		;
+	step_helper(WITH_ITS_EVENTS);
+	wait_for_helper();
+	OK(session, perfmon_session_detach(session));
+	OK(session, perfmon_session_attach_thread(session, alive.tid));
+	cr_assert_eq(session->plan->targets[0].ring_fd, event.fd);
+	step_helper(AFTER_ITS_WORK);
+	wait_for_helper();
+
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STOPPED);
+	cr_assert_eq(perfmon_overflow_read(session, &message, sizeof(message)), -EAGAIN);
+	perfmon_session_close(session);
+	end_waiter(&alive);
 }
 
 #ifndef STANDIN_CRITERION_H

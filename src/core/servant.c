@@ -11,10 +11,11 @@
 #include "core/kernel.h"
 
 #define EVENTS_AT_ONCE 64
+#define WAKE_KEY       0
 
 struct pm_servant {
 	struct perfmon_session *session;
-	void (*work)(struct perfmon_session *session, int fd, bool has_ended);
+	void (*work)(struct perfmon_session *session, uint64_t key, bool has_ended);
 	pthread_t thread;
 	int epoll_fd;
 	int wake_fd; /* an eventfd */
@@ -32,13 +33,11 @@ static void *serve(void *argument)
 						EVENTS_AT_ONCE);
 
 		for (i = 0; i < n; i++) {
-			bool is_wake = events[i].data.fd == servant->wake_fd;
-
-			if (is_wake)
+			if (events[i].data.u64 == WAKE_KEY)
 				pm_kernel_read(servant->wake_fd, &wakes, sizeof(wakes));
 			if (__atomic_load_n(&servant->quit, __ATOMIC_ACQUIRE))
 				break;
-			servant->work(servant->session, is_wake ? -1 : events[i].data.fd,
+			servant->work(servant->session, events[i].data.u64,
 				      events[i].events & EPOLLHUP);
 		}
 	}
@@ -46,7 +45,7 @@ static void *serve(void *argument)
 }
 
 int pm_servant_create(struct pm_servant **out,
-		      void (*work)(struct perfmon_session *session, int fd,
+		      void (*work)(struct perfmon_session *session, uint64_t key,
 				   bool has_ended),
 		      struct perfmon_session *session)
 {
@@ -62,7 +61,7 @@ int pm_servant_create(struct pm_servant **out,
 	if (err >= 0)
 		servant->wake_fd = err = pm_kernel_eventfd();
 	if (err >= 0)
-		err = pm_servant_watch(servant, servant->wake_fd);
+		err = pm_servant_watch(servant, servant->wake_fd, WAKE_KEY);
 	if (err < 0) {
 		pm_servant_forget(servant);
 		return err;
@@ -96,10 +95,10 @@ void pm_servant_stop(struct pm_servant *servant)
 	pthread_join(servant->thread, NULL);
 }
 
-int pm_servant_watch(struct pm_servant *servant, int fd)
+int pm_servant_watch(struct pm_servant *servant, int fd, uint64_t key)
 {
 	/* Edges: an event whose task has ended is ready for ever. */
-	struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = fd};
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u64 = key};
 
 	return pm_kernel_epoll_ctl(servant->epoll_fd, EPOLL_CTL_ADD, fd, &event);
 }

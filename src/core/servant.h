@@ -8,16 +8,17 @@
 #define PM_CORE_SERVANT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct perfmon_session;
 struct pm_servant;
 
 /* Makes one, whose thread is not there yet and will call WORK with SESSION whenever an
- * event FD that is watched wakes it, HAS_ENDED if its task has, and FD -1 for
+ * event that is watched wakes it, with its KEY, HAS_ENDED if its task has, and KEY 0 for
  * pm_servant_wake(). 0, or what epoll_create(2), eventfd(2) and pthread_create(3) give.
  */
 int pm_servant_create(struct pm_servant **servant,
-		      void (*work)(struct perfmon_session *session, int fd,
+		      void (*work)(struct perfmon_session *session, uint64_t key,
 				   bool has_ended),
 		      struct perfmon_session *session);
 
@@ -32,8 +33,10 @@ void pm_servant_stop(struct pm_servant *servant);
  * closes its descriptors. NULL is accepted. */
 void pm_servant_forget(struct pm_servant *servant);
 
-/* Watches event FD, which has a ring; until it is told not to, or its task has ended. */
-int pm_servant_watch(struct pm_servant *servant, int fd);
+/* Watches event FD, which has a ring; until it is told not to, or its task has ended. WORK
+ * may be called for KEY, which is not 0, once more after that: FD may be another by then,
+ * so it takes a new KEY each time. */
+int pm_servant_watch(struct pm_servant *servant, int fd, uint64_t key);
 void pm_servant_unwatch(struct pm_servant *servant, int fd);
 
 /* Has WORK called soon. Async-signal-safe. */

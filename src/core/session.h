@@ -164,6 +164,7 @@ struct pm_target {
 	uint64_t since_ns;     /* when its turn began, on the whole's clock */
 	struct pm_ring ring;   /* of all its events; page NULL: none writes records */
 	int ring_fd;	       /* the event that it is mapped from */
+	uint64_t ring_key;     /* not 0; no other ring of the session has had it */
 	struct pm_part *parts; /* PART_COUNT of them */
 };
 
@@ -232,6 +233,7 @@ struct perfmon_session {
 	struct pm_overflow_queue *queue; /* NULL until a counter may notify */
 	struct pm_sampling *sampling;	 /* NULL: not set up */
 	uint32_t rings;			 /* targets with a ring */
+	uint64_t ring_keys;		 /* given out; the last one */
 	struct pm_servant *servant;	 /* NULL: nobody waits for overflows */
 	bool is_near;	     /* it has been bound near the CPUs of these targets */
 	int signal;	     /* to the thread that overflowed, 0: none */

@@ -357,8 +357,9 @@ static void stay_near(struct perfmon_session *session)
 	session->is_near = true;
 }
 
-/* The helper thread's work: event FD has something, or HAS_ENDED. */
-static void serve(struct perfmon_session *session, int fd, bool has_ended)
+/* The helper thread's work: the target with RING_KEY has something, or HAS_ENDED. It may
+ * have gone since. */
+static void serve(struct perfmon_session *session, uint64_t ring_key, bool has_ended)
 {
 	struct pm_plan *plan;
 	uint32_t t;
@@ -371,7 +372,7 @@ static void serve(struct perfmon_session *session, int fd, bool has_ended)
 		stay_near(session);
 	plan = session->plan;
 	for (t = 0; has_ended && t < plan->target_count; t++) {
-		if (plan->targets[t].ring.page && plan->targets[t].ring_fd == fd)
+		if (plan->targets[t].ring.page && plan->targets[t].ring_key == ring_key)
 			plan->targets[t].lost = true;
 	}
 	if (has_ended)
@@ -391,7 +392,8 @@ int pm_session_need_servant(struct perfmon_session *session)
 	err = pm_servant_create(&servant, serve, session);
 	for (t = 0; t < plan->target_count && !err; t++) {
 		if (plan->targets[t].ring.page)
-			err = pm_servant_watch(servant, plan->targets[t].ring_fd);
+			err = pm_servant_watch(servant, plan->targets[t].ring_fd,
+					       plan->targets[t].ring_key);
 	}
 	err = err ?: pm_servant_start(servant);
 	if (!err) {
