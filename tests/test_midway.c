@@ -20,6 +20,7 @@
 #include "core/session_busy.h"
 #include "core/session_notice.h"
 #include "perfmon/overflow.h"
+#include "perfmon/sampling.h"
 #include "session_probe.h"
 
 #define MS UINT64_C(1000000)
@@ -55,6 +56,8 @@ static void wait_for_helper(void)
 		usleep(100);
 }
 
+static atomic_bool disk_is_full;
+
 static int on_call(enum pm_kernel_call call)
 {
 	static __thread bool is_helper;
@@ -62,6 +65,8 @@ static int on_call(enum pm_kernel_call call)
 	is_helper |= call == PM_CALL_EPOLL_WAIT;
 	if (is_helper)
 		help(call);
+	if (call == PM_CALL_PWRITE && atomic_load(&disk_is_full))
+		return -ENOSPC;
 	return midway ? midway(call) : 0;
 }
 
@@ -515,6 +520,27 @@ Test(midway, the_end_of_an_earlier_target)
 	cr_assert_eq(perfmon_overflow_read(session, &message, sizeof(message)), -EAGAIN);
 	perfmon_session_close(session);
 	end_waiter(&alive);
+}
+
+/* Row: HW-10: a log whose last write fails, in the close of its session. */
+Test(midway, a_log_that_fails_in_the_close)
+{
+	struct perfmon_sampling sampling = {.size = sizeof(sampling)};
+	struct perfmon_session *session =
+		overflowing(watch_event(0), PERFMON_OVERFLOW_SAMPLE, 10, 10);
+	FILE *file = tmpfile();
+
+	cr_assert_not_null(file);
+	OK(session, perfmon_sampling_set_up(session, &sampling));
+	OK(session, perfmon_sampling_log(session, NULL, fileno(file)));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	OK(session, perfmon_sampling_log_flush(session));
+	touch(0, 100);
+	OK(session, perfmon_session_stop(session));
+	atomic_store(&disk_is_full, true);
+	perfmon_session_close(session);
+	fclose(file);
 }
 
 #ifndef STANDIN_CRITERION_H
