@@ -323,6 +323,8 @@ Test(session, start_and_stop_are_one_call_and_count_only_between)
 		cr_assert_eq(perfmon_session_start(session), 0);
 		cr_assert_eq(all_calls(), 1);
 		cr_assert_eq(calls[PM_CALL_IOCTL], 1);
+		cr_assert_eq(perfmon_session_state(session), PERFMON_RUNNING);
+		cr_assert_eq(all_calls(), 1);
 		unwatch();
 		fault_pages(10);
 		watch(PM_CALLS, 0);
@@ -784,7 +786,15 @@ Test(session, another_thread_is_a_target)
 	pthread_barrier_wait(&barrier);
 	cr_assert_eq(perfmon_session_attach_thread(session, other_tid), 0, "%s",
 		     perfmon_session_message(session));
+	/* Whether it is there is asked once for each call, after the first. */
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STOPPED);
+	watch(PM_CALLS, 0);
 	cr_assert_eq(perfmon_session_start(session), 0);
+	cr_assert_eq(all_calls(), 2);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_RUNNING);
+	cr_assert_eq(all_calls(), 3);
+	cr_assert_eq(calls[PM_CALL_POLL], 2);
+	unwatch();
 	fault_pages(1000);
 	pthread_barrier_wait(&barrier);
 	pthread_barrier_wait(&barrier);

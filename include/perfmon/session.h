@@ -60,7 +60,11 @@
  *
  * A session whose last target goes by itself (the thread ends, the CPU goes offline) is
  * detached: its values stay, and it can be attached elsewhere. That is noticed at the
- * next call that depends on the state.
+ * next call that depends on the state, which asks the kernel for one target after the
+ * other until one is there: of a thread one poll(2), and at first an mmap(2); of a
+ *process files of /proc; of a CPU a file of /sys and, while it runs, its time, read until
+ *that moves (20 ms at most, and at once on a CPU that is online). None is asked for where
+ *the calling thread itself, without what it creates, is the only target.
  *
  * Attached means stopped until started; detaching stops; a failed attach leaves the
  * session detached and no file descriptor open; values never fall except by a write.
@@ -373,7 +377,9 @@ int perfmon_session_read_own(struct perfmon_session *session,
 /**
  * perfmon_session_start(), perfmon_session_stop() - one system call for each kernel
  * group, which for the hardware's events is one in all when the hardware takes them
- * together. What runs between a stop and a start is not counted.
+ * together; before these, unless the session is the calling thread's own, those that
+ * notice targets which have gone (see above). What runs between a stop and a start is not
+ * counted.
  *
  * 0; -EINVAL: the session is detached; what ioctl(2) gives (-EBADF, -ENOTTY: the program
  * has closed the session's descriptors). A failed start leaves it stopped; a failed stop
@@ -393,7 +399,9 @@ int perfmon_session_stop(struct perfmon_session *session);
  */
 int perfmon_session_detach(struct perfmon_session *session);
 
-/** perfmon_session_state() - an enum perfmon_session_status. No system call. */
+/** perfmon_session_state() - an enum perfmon_session_status. No system call for the
+ * calling thread's own session; else those that notice targets which have gone (see
+ * above). */
 int perfmon_session_state(struct perfmon_session *session);
 
 /** perfmon_session_counters() - how many counters the session has. No system call. */
