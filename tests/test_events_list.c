@@ -170,6 +170,7 @@ Test(events_list, a_visitor_may_stop_and_mistakes_are_refused)
 	pattern[256] = '\0';
 	cr_expect_eq(perfmon_event_list(pattern, 0, collect, &found, message, 100),
 		     -E2BIG);
+	cr_expect(strstr(message, "'xxxxxxxx"), "%s", message);
 	pattern[255] = '\0';
 	cr_expect_eq(perfmon_event_list(pattern, 0, collect, &found, message, 100), 0);
 }

@@ -57,8 +57,9 @@ int pm_events_list(const char *pattern, unsigned int flags,
 		return pm_diag_set(diag, -EINVAL,
 				   visit ? "an unknown flag" : "no visitor");
 	if (strlen(listing.pattern) > PATTERN_MAX)
-		return pm_diag_set(diag, -E2BIG, "a pattern above %d characters",
-				   PATTERN_MAX);
+		return pm_diag_set(diag, -E2BIG,
+				   "the pattern '%.40s...' is longer than %d characters",
+				   listing.pattern, PATTERN_MAX);
 	pm_diag_clear(diag);
 	stop = pm_sysfs_load(&listing.sysfs);
 	if (stop)
