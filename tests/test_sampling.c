@@ -552,6 +552,40 @@ Test(sampling, of_a_cpu)
 	pm_kernel_fault = NULL;
 }
 
+static int refuse_events(enum pm_kernel_call call)
+{
+	return call == PM_CALL_PERF_EVENT_OPEN ? -EBUSY : 0;
+}
+
+/* An error of the log is told by the call that succeeds, after others that did not. */
+Test(sampling, a_tear_down_that_fails)
+{
+	const struct perfmon_sampling sampling = {.size = sizeof(sampling)};
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+	if (full < 0)
+		cr_skip_test("there is no /dev/full here");
+	sample_after(session, 0, 10, 0);
+	OK(session, perfmon_sampling_set_up(session, &sampling));
+	OK(session, perfmon_sampling_log(session, NULL, full));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	pm_kernel_fault = refuse_events;
+	for (int i = 0; i < 2; i++)
+		cr_assert_eq(perfmon_sampling_tear_down(session), -EBUSY);
+	pm_kernel_fault = NULL;
+	OK(session, perfmon_sampling_counts(session, NULL, NULL));
+	cr_assert_eq(perfmon_sampling_tear_down(session), -ENOSPC);
+	cr_assert(strstr(perfmon_session_message(session), "log"));
+	cr_assert_eq(perfmon_sampling_counts(session, NULL, NULL), -EINVAL);
+	cr_assert_eq(session->plan->part_count, 1, "no event for a log's other records");
+	OK(session, perfmon_session_start(session));
+	touch(0, 10);
+	OK(session, perfmon_session_stop(session));
+	perfmon_session_close(session);
+	close(full);
+}
+
 /* The samples in the log at PATH, and what it says was lost. */
 static void count_log(const char *path, int fd, uint64_t *samples, uint64_t *lost)
 {

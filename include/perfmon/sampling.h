@@ -79,7 +79,8 @@ int perfmon_sampling_set_up(struct perfmon_session *session,
 /**
  * perfmon_sampling_tear_down() - ends sampling: the format's buffer and the log are
  * closed, counters go on to count. 0, also when none is set up; -EBUSY: the session runs
- * or is masked; the log's saved error; for an attached session what attaching gives.
+ * or is masked; the log's saved error; for an attached session what attaching gives: then
+ * it is still set up, without a log, whose error comes with the next call.
  */
 int perfmon_sampling_tear_down(struct perfmon_session *session);
 

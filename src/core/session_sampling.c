@@ -270,13 +270,16 @@ static int tear_down(struct perfmon_session *session)
 	if (!sampling)
 		return 0;
 	saved = pm_log_close(sampling->log);
+	sampling->log_error = sampling->log_error ?: saved;
 	sampling->log = NULL;
+	sampling->side_records = false;
 	session->sampling = NULL;
 	err = replan(session);
 	if (err) {
 		session->sampling = sampling;
 		return err;
 	}
+	saved = sampling->log_error;
 	pm_format_end(sampling->use);
 	free(sampling);
 	return saved ? pm_diag_set(&session->diag, saved,

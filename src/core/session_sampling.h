@@ -17,6 +17,7 @@ struct pm_sampling {
 	struct pm_format_use *use; /* NULL: no format */
 	bool side_records;	   /* targets have an event for mmap, comm... */
 	struct pm_log *log;	   /* NULL: none */
+	int log_error;		   /* of one that is closed, to be told yet */
 	bool log_failed;	   /* atomic: set by the log's thread */
 	bool log_told;		   /* a message has said so */
 };
