@@ -180,8 +180,11 @@ Test(spread, sums_by_level_say_what_is_missing)
 	cr_assert_eq(pm_spread_groups(spread, PM_LEVEL_L2, &groups), 0);
 	cr_expect_str_eq(pm_cpus_print(&groups, text, sizeof(text)), "0,4");
 	pm_cpus_free(&groups);
-	/* a CPU that cannot be read */
+	/* a CPU that cannot be read any more, or never could */
 	spread->cpus[1].error = -EBADF;
+	cr_expect_eq(pm_spread_sum(spread, 0, PM_LEVEL_CORE, 0, &sum), 0);
+	cr_expect(sum.reading.value == 1 + 2 && sum.refused == 1 && sum.missing == 0);
+	spread->cpus[1].readings[0] = (struct pm_reading){0};
 	cr_expect_eq(pm_spread_sum(spread, 0, PM_LEVEL_CORE, 0, &sum), 0);
 	cr_expect(sum.reading.value == 1 && sum.refused == 1 && sum.missing == 1);
 	stop_pretending();
@@ -222,10 +225,16 @@ static void write_on(int cpu, int writes)
 		cr_skip_test("this process may not run on one of the CPUs");
 }
 
+static int fail_reads(enum pm_kernel_call call)
+{
+	return call == PM_CALL_READ ? -EIO : 0;
+}
+
 /* Row: DC-05, HW-03 */
 Test(spread, counts_on_each_cpu_are_exact_and_add_up)
 {
 	struct pm_diag diag = {0};
+	struct pm_spread_sum all;
 	char event[64];
 	int first, second, err;
 
@@ -242,6 +251,14 @@ Test(spread, counts_on_each_cpu_are_exact_and_add_up)
 		write_on(second, 50);
 	cr_assert_eq(pm_spread_stop(spread), 0);
 	write_on(first, 9);
+	cr_assert_eq(pm_spread_read(spread), 0);
+	/* What is not read again stays as it was, and is told. */
+	pm_kernel_fault = fail_reads;
+	cr_assert_eq(pm_spread_read(spread), -EIO);
+	pm_kernel_fault = NULL;
+	cr_assert_eq(pm_spread_sum(spread, 0, PM_LEVEL_MACHINE, 0, &all), 0);
+	cr_expect_eq(all.reading.value, second >= 0 ? 150 : 100);
+	cr_expect_eq(all.refused, spread->cpu_count);
 	cr_assert_eq(pm_spread_read(spread), 0);
 	for (uint32_t i = 0; i < spread->cpu_count; i++) {
 		struct pm_spread_sum sum;

@@ -92,7 +92,9 @@ struct perfmon_spread_value {
 	uint64_t enabled_ns; /* summed over the kernel events, as the value is: */
 	uint64_t running_ns; /* less than enabled: the counters were shared */
 	uint32_t counted; /* kernel events in the value; 0: there is none, not a zero */
-	uint32_t refused; /* those that should be in it, and were refused or not read */
+	/* Those that should be in it, and were refused or cannot be read: these are in it
+	 * as they were last read, if ever. */
+	uint32_t refused;
 	uint32_t gone;	  /* those in it that ended when their CPU went offline */
 	uint32_t missing; /* CPUs of the placement here for which nothing counts */
 };
@@ -112,7 +114,7 @@ struct perfmon_spread_value {
  *
  * Return: 0; what @visit returned; -EINVAL: no such word, or a NULL; -ENOENT: this
  * machine lacks the level; -ENOMEM. A CPU that cannot be read is no error: it shows in
- *`refused`.
+ * `refused`, and values do not fall.
  */
 int perfmon_spread_read(struct perfmon_spread *spread, const char *level,
 			int (*visit)(const struct perfmon_spread_value *value,

@@ -251,7 +251,9 @@ int pm_spread_read(struct pm_spread *spread)
 /* --- adding up -----------------------------------------------------------------------
  */
 
-/* What event I of the plan counted on CPU; NULL: it was refused, or not read. */
+/* What event I of the plan counted on CPU, as it was last read: what cannot be read any
+ * more stays in the sums, which would fall otherwise. NULL: it was refused, or has never
+ * been read. */
 static const struct pm_reading *reading_of(const struct pm_spread *spread,
 					   const struct pm_spread_cpu *cpu, uint32_t i)
 {
@@ -260,8 +262,10 @@ static const struct pm_reading *reading_of(const struct pm_spread *spread,
 
 	while (plan->original[k] != i)
 		k++;
-	return cpu->instance->counters[k].fd >= 0 && !cpu->error ? &cpu->readings[k]
-								 : NULL;
+	if (cpu->instance->counters[k].fd < 0 ||
+	    (cpu->error && !cpu->readings[k].enabled_ns))
+		return NULL;
+	return &cpu->readings[k];
 }
 
 /* Takes the CPUs that a value counted on CPU stands for out of MISSING. */
@@ -304,10 +308,9 @@ int pm_spread_sum(const struct pm_spread *spread, uint32_t logical, enum pm_leve
 			if (at != group)
 				continue;
 			reading = reading_of(spread, cpu, i);
-			if (!reading) {
-				all.refused++;
+			all.refused += !reading || cpu->error;
+			if (!reading)
 				continue;
-			}
 			all.reading.value += reading->value;
 			all.reading.enabled_ns += reading->enabled_ns;
 			all.reading.running_ns += reading->running_ns;

@@ -65,7 +65,8 @@ int pm_spread_read(struct pm_spread *spread);
 struct pm_spread_sum {
 	struct pm_reading reading;
 	uint32_t counted; /* kernel events in it */
-	uint32_t refused; /* those that should be, and were refused or not read */
+	uint32_t
+		refused; /* those that should be, and were refused or not read just now */
 	uint32_t gone;	  /* those counted that stopped when their CPU went offline */
 	uint32_t
 		missing; /* CPUs of the placement in the group for which nothing counts */
