@@ -358,6 +358,9 @@ void pm_session_make_views(struct perfmon_session *session);
 /* Stops, folds, closes: the state is detached afterwards. */
 int pm_session_detach_all(struct perfmon_session *session);
 
+/* Whether events of PLAN write records, and need a ring. */
+bool pm_plan_writes_records(const struct pm_plan *plan);
+
 /* The plan's memory for one more target than are open, in *TARGET. 0 or -ENOMEM. */
 int pm_plan_room(struct pm_plan *plan, struct pm_target **target);
 

@@ -104,17 +104,6 @@ static int check_children(struct perfmon_session *session)
 	return 0;
 }
 
-static bool writes_records(const struct pm_plan *plan)
-{
-	uint32_t s;
-
-	for (s = 0; s < plan->part_count; s++) {
-		if (plan->sets[s].samples)
-			return true;
-	}
-	return false;
-}
-
 /* Opens ASKED, and where children write records, once for each CPU that is online: the
  * kernel has no ring for an event that is inherited and follows a thread everywhere. */
 static int open_spread(struct perfmon_session *session, const struct pm_target *asked,
@@ -125,7 +114,7 @@ static int open_spread(struct perfmon_session *session, const struct pm_target *
 	struct pm_cpus online = {0};
 	int n, refused = 0;
 
-	if (!(asked->flags & PM_OPEN_INHERIT) || !writes_records(session->plan))
+	if (!(asked->flags & PM_OPEN_INHERIT) || !pm_plan_writes_records(session->plan))
 		return pm_target_open(session, session->plan, asked, self);
 	n = check_children(session);
 	n = n ?: pm_cpus_online(&online);

@@ -217,17 +217,6 @@ static int judge_refusals(const struct covering *covering, uint32_t first, pid_t
 	return judge_refusal(covering, worst, open, tid);
 }
 
-static bool writes_records(const struct pm_plan *plan)
-{
-	uint32_t s;
-
-	for (s = 0; s < plan->set_count; s++) {
-		if (plan->sets[s].samples)
-			return true;
-	}
-	return false;
-}
-
 static void close_last(struct covering *covering, uint32_t first)
 {
 	struct pm_plan *plan = covering->plan;
@@ -289,7 +278,7 @@ static int open_thread(void *argument, pid_t tid, void **opened, struct pm_diag 
 		err = try_thread(covering, tid, &refused);
 	while (err == -ENODEV && --tries);
 	/* That no ring is to be had is the kernel's limit, not an error of the caller. */
-	if (err == -EINVAL && writes_records(covering->plan))
+	if (err == -EINVAL && pm_plan_writes_records(covering->plan))
 		err = diag->error = -EOPNOTSUPP;
 	if (err)
 		return diag->error == err ? err

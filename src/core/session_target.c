@@ -72,6 +72,17 @@ int pm_plan_room(struct pm_plan *plan, struct pm_target **out)
 	return 0;
 }
 
+bool pm_plan_writes_records(const struct pm_plan *plan)
+{
+	uint32_t s;
+
+	for (s = 0; s < plan->part_count; s++) {
+		if (plan->sets[s].samples)
+			return true;
+	}
+	return false;
+}
+
 /* --- open and close ------------------------------------------------------------------
  */
 
