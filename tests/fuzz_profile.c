@@ -87,10 +87,13 @@ static void add_built(const char *name, struct profile_builder *b)
 /* Threads with two counters whose nodes are in pieces, and notes between these. */
 static void add_pieces(void)
 {
+	static const struct perfmon_profile_kind kinds[] = {
+		{PERFMON_MAKER_ARM, 0x41, 0xd0b, 0}, {PERFMON_MAKER_ARM, 0x41, 0xd05, 0}};
 	struct profile_builder b;
 	uint32_t a, c;
 
 	builder_begin(&b, 1 << 17);
+	builder_machine(&b, kinds, 2, 5);
 	builder_plan(&b, 1, 2);
 	a = builder_region(&b, "alpha");
 	c = builder_region(&b, "gamma");
@@ -313,7 +316,7 @@ static void mutate(unsigned char *bytes, size_t *size)
 			memcpy(bytes + at + from, &value, width);
 		break;
 	case 4: /* another type of record */
-		value = below(9);
+		value = below(10);
 		memcpy(bytes + a_record(bytes, *size), &value, 4);
 		break;
 	default: /* a field */

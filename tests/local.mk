@@ -260,7 +260,8 @@ tests_test_stride_SOURCES = tests/test_stride.c tests/bounds.h tests/profile_bui
 tests_test_stride_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
 tests_test_stride_LDADD = $(TEST_LIBS) $(JANSSON_LIBS) -lm
 
-tests_test_judge_SOURCES = tests/test_judge.c tests/profile_builder.h tests/report_text.h
+tests_test_judge_SOURCES = tests/test_judge.c tests/profile_builder.h tests/region_probe.h \
+	tests/report_text.h tests/tree.h
 tests_test_judge_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
 tests_test_judge_LDADD = $(TEST_LIBS) $(JANSSON_LIBS)
 

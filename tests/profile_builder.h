@@ -118,6 +118,20 @@ static inline void builder_note(struct profile_builder *b, const char *text)
 	memcpy(note->text, text, length + 1);
 }
 
+/* The machine of the COUNT kinds at KINDS. */
+static inline void builder_machine(struct profile_builder *b,
+				   const struct perfmon_profile_kind *kinds,
+				   uint32_t count, uint32_t slots)
+{
+	struct perfmon_profile_machine *machine =
+		builder_record(b, PERFMON_PROFILE_MACHINE,
+			       sizeof(*machine) + count * sizeof(*kinds));
+
+	machine->kinds = count;
+	machine->slots = slots;
+	memcpy(machine->kind, kinds, count * sizeof(*kinds));
+}
+
 static inline struct perfmon_profile_thread *builder_thread(struct profile_builder *b,
 							    uint32_t tid,
 							    uint32_t generation,

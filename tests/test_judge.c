@@ -12,9 +12,13 @@
 #include <jansson.h>
 #endif
 
+#include "core/merge.h"
 #include "core/report_model.h"
+#include "core/snapshot_pack.h"
 #include "profile_builder.h"
+#include "region_probe.h"
 #include "report_text.h"
+#include "tree.h"
 
 static const char cortex_a72[] = "processor\t: 0\nBogoMIPS\t: 108.00\n"
 				 "CPU implementer\t: 0x41\nCPU architecture: 8\n"
@@ -22,6 +26,8 @@ static const char cortex_a72[] = "processor\t: 0\nBogoMIPS\t: 108.00\n"
 				 "CPU revision\t: 3\n\n";
 static const char cortex_a53[] = "processor\t: 1\nCPU implementer\t: 0x41\n"
 				 "CPU part\t: 0xd03\nCPU revision\t: 4\n\n";
+static const char unheard_of[] = "processor\t: 1\nCPU implementer\t: 0x41\n"
+				 "CPU part\t: 0xfff\nCPU revision\t: 4\n\n";
 static const char skylake[] = "processor\t: 0\nvendor_id\t: GenuineIntel\n"
 			      "cpu family\t: 6\nmodel\t\t: 94\n"
 			      "model name\t: Intel(R) Core(TM)\nstepping\t: 3\n\n";
@@ -75,11 +81,109 @@ Test(judge, issue_widths_are_known_or_not_judged)
 	cr_assert_eq(pm_cpu_issue_width(&kinds), 10);
 	kinds = kinds_of(cortex_a72, "");
 	cr_assert_eq(pm_cpu_issue_width(&kinds), 6);
-	/* One unknown kind is enough to know nothing. */
-	kinds = kinds_of(cortex_a72, cortex_a53);
+	kinds = kinds_of(cortex_a53, cortex_a72);
+	cr_assert_eq(pm_cpu_issue_width(&kinds), 6);
+	/* One unknown kind is enough to know nothing, unless the PMUs tell. */
+	kinds = kinds_of(cortex_a72, unheard_of);
 	cr_assert_eq(pm_cpu_issue_width(&kinds), 0);
+	kinds.slots = 5;
+	cr_assert_eq(pm_cpu_issue_width(&kinds), 10);
 	memset(&kinds, 0, sizeof(kinds));
 	cr_assert_eq(pm_cpu_issue_width(&kinds), 0);
+}
+
+Test(judge, issue_widths_are_of_each_core)
+{
+	static const struct {
+		enum pm_cpu_maker maker;
+		uint32_t family, model, width;
+	} rows[] = {
+		{PM_CPU_INTEL, 6, 0x2a, 8},	{PM_CPU_INTEL, 6, 0x3e, 8},
+		{PM_CPU_INTEL, 6, 0x46, 8},	{PM_CPU_INTEL, 6, 0x56, 8},
+		{PM_CPU_INTEL, 6, 0xa6, 8},	{PM_CPU_INTEL, 6, 0x8c, 10},
+		{PM_CPU_INTEL, 6, 0x9a, 12},	{PM_CPU_INTEL, 6, 0xcf, 12},
+		{PM_CPU_INTEL, 6, 0xad, 12},	{PM_CPU_INTEL, 6, 0xbd, 16},
+		{PM_CPU_INTEL, 6, 0x1a, 0},	{PM_CPU_INTEL, 6, 0x5c, 0},
+		{PM_CPU_INTEL, 15, 0x2a, 0},	{PM_CPU_AMD, 0x15, 1, 0},
+		{PM_CPU_AMD, 0x17, 1, 10},	{PM_CPU_AMD, 0x19, 0x21, 12},
+		{PM_CPU_AMD, 0x19, 0x61, 12},	{PM_CPU_AMD, 0x1a, 2, 16},
+		{PM_CPU_AMD, 0x1a, 0x50, 0},	{PM_CPU_ARM, 0x41, 0xd03, 4},
+		{PM_CPU_ARM, 0x41, 0xd05, 4},	{PM_CPU_ARM, 0x41, 0xd07, 6},
+		{PM_CPU_ARM, 0x41, 0xd0c, 8},	{PM_CPU_ARM, 0x41, 0xd49, 10},
+		{PM_CPU_ARM, 0x41, 0xd4f, 16},	{PM_CPU_ARM, 0x41, 0xd82, 20},
+		{PM_CPU_ARM, 0x42, 0xd4f, 0},	{PM_CPU_UNKNOWN, 0x41, 0xd4f, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct pm_cpu_kinds kinds = {
+			.count = 1,
+			.kind = {{rows[i].maker, rows[i].family, rows[i].model}}};
+
+		cr_assert_eq(pm_cpu_issue_width(&kinds), rows[i].width, "row %zu", i);
+	}
+}
+
+/* A recorded machine: of its own PMUs each must say how wide it is. */
+Test(judge, pmus_tell_how_wide_they_are)
+{
+	struct pm_cpu_kinds kinds;
+
+	tree_new();
+	tree_write("/proc/cpuinfo", unheard_of);
+	tree_write("/sys/bus/event_source/devices/armv8_pmuv3_0/caps/slots", "0x00000005");
+	tree_write("/sys/bus/event_source/devices/software/type", "1");
+	pm_cpu_kinds_here(&kinds);
+	cr_assert(kinds.count == 1 && kinds.kind[0].model == 0xfff);
+	cr_assert_eq(kinds.slots, 5);
+	cr_assert_eq(pm_cpu_issue_width(&kinds), 10);
+	tree_write("/sys/bus/event_source/devices/armv8_pmuv3_1/caps/slots", "0x00000008");
+	pm_cpu_kinds_here(&kinds);
+	cr_assert_eq(kinds.slots, 8);
+	tree_write("/sys/bus/event_source/devices/armv8_pmuv3_2/caps/slots", "0x00000000");
+	pm_cpu_kinds_here(&kinds);
+	cr_assert_eq(kinds.slots, 0, "one that does not count stalled slots");
+	cr_assert_eq(pm_cpu_issue_width(&kinds), 0);
+	tree_remove();
+}
+
+/* By whatever way this machine is asked. */
+Test(judge, this_machine_is_known_by_one_name)
+{
+	struct pm_cpu_kinds here, text;
+	char *cpuinfo;
+
+	pm_cpu_kinds_here(&here);
+	cr_assert_geq(pm_kernel_file_read("/proc/cpuinfo", &cpuinfo), 0);
+	pm_cpu_kinds_read(&text, cpuinfo);
+	free(cpuinfo);
+	cr_assert_eq(here.count, text.count);
+	cr_assert(!memcmp(here.kind, text.kind, sizeof(here.kind)));
+}
+
+Test(judge, kinds_of_machines_are_joined)
+{
+	struct pm_cpu_kinds sum = kinds_of(cortex_a53, ""), other = kinds_of(cortex_a72, ""),
+			    none = {0}, many = {.count = PM_CPU_KINDS};
+
+	sum.slots = 4;
+	other.slots = 6;
+	pm_cpu_kinds_join(&sum, &other);
+	pm_cpu_kinds_join(&sum, &other);
+	cr_assert_eq(sum.count, 2);
+	cr_assert_eq(sum.slots, 6);
+	other.slots = 0;
+	pm_cpu_kinds_join(&sum, &other);
+	cr_assert_eq(sum.slots, 0);
+	for (uint32_t i = 0; i < PM_CPU_KINDS; i++)
+		many.kind[i].model = i;
+	pm_cpu_kinds_join(&many, &many);
+	cr_assert_eq(many.count, PM_CPU_KINDS);
+	pm_cpu_kinds_join(&many, &other);
+	cr_assert_eq(many.count, 0, "too many to be looked at");
+	pm_cpu_kinds_join(&sum, &none);
+	cr_assert_eq(sum.count, 0);
+	pm_cpu_kinds_join(&sum, &other);
+	cr_assert_eq(sum.count, 0, "and so it stays");
 }
 
 Test(judge, errata_concern_their_event_on_their_cpu)
@@ -336,7 +440,7 @@ Test(judge, more_than_the_cpu_can_issue_is_marked)
 	free(got);
 #endif
 	/* Of a CPU that is not known nothing is said. */
-	pm_cpu_kinds_read(&machine.kinds, cortex_a53);
+	pm_cpu_kinds_read(&machine.kinds, unheard_of);
 	got = report(&b, options);
 	has_not(got, "^");
 	free(got);
@@ -345,6 +449,109 @@ Test(judge, more_than_the_cpu_can_issue_is_marked)
 	has_not(got, "^");
 	free(got);
 	builder_end(&b);
+}
+
+/* The CPUs of a profile are its own, wherever it is read. Row: DC-02 */
+Test(judge, a_profile_tells_whose_cpus_have_counted)
+{
+	static const struct perfmon_profile_kind kinds[] = {
+		{PERFMON_MAKER_ARM, 0x41, 0xd08, 0}, {PERFMON_MAKER_ARM, 0x41, 0xd03, 0}};
+	struct pm_machine machine = {.cpus = 1};
+	struct pm_report_options options = {.machine = NULL};
+	struct perfmon_profile_thread *thread;
+	struct pm_snapshot *s, *packed;
+	struct pm_merge *merge;
+	struct profile_builder b;
+	size_t size;
+	void *bytes;
+	char *got;
+
+	thread = begin(&b, 0);
+	path(&b, thread, 1, "wrong", 1, 6010000, 1000000);
+	builder_machine(&b, kinds, 2, 0);
+	for (int i = 0; i < 2; i++) {
+		got = report(&b, options);
+		has(got, "more than the 6 that this CPU can issue\n");
+		has(got, "(855827, ");
+		free(got);
+		/* Of another machine than this one. */
+		pm_cpu_kinds_read(&machine.kinds, skylake);
+		options.machine = &machine;
+	}
+	/* It goes along when it is sent, and into a sum. */
+	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, NULL), 0);
+	cr_assert(!s->partial, "%s", s->problem);
+	cr_assert_eq(s->kinds.count, 2);
+	cr_assert_eq(pm_snapshot_pack(s, &bytes, &size), 0);
+	cr_assert_eq(pm_snapshot_take(bytes, size, &packed, NULL), 0);
+	cr_assert(!memcmp(&s->kinds, &packed->kinds, sizeof(s->kinds)));
+	cr_assert_eq(pm_merge_create(&merge, false), 0);
+	cr_assert_eq(pm_merge_add(merge, s, NULL), 0);
+	packed->kinds.kind[0].model = 0xd0c;
+	cr_assert_eq(pm_merge_add(merge, packed, NULL), 0);
+	cr_assert_eq(pm_merge_sum(merge)->kinds.count, 3);
+	cr_assert_eq(pm_cpu_issue_width(&pm_merge_sum(merge)->kinds), 8);
+	packed->kinds.count = 0;
+	cr_assert_eq(pm_merge_add(merge, packed, NULL), 0);
+	cr_assert_eq(pm_merge_sum(merge)->kinds.count, 0);
+	cr_assert_eq(pm_merge_end(merge), 0);
+	pm_merge_free(merge);
+	pm_snapshot_free(packed);
+	pm_snapshot_free(s);
+	free(bytes);
+	builder_end(&b);
+}
+
+Test(judge, a_machine_that_is_damaged_is_told)
+{
+	static const struct perfmon_profile_kind kinds[PM_CPU_KINDS + 1] = {
+		{99, 0x41, 0xd08, 0}};
+	struct perfmon_profile_machine *machine;
+	struct profile_builder b;
+	struct pm_snapshot *s;
+
+	begin(&b, 0);
+	machine = (void *)(b.base + builder_used(&b));
+	builder_machine(&b, kinds, PM_CPU_KINDS + 1, UINT32_MAX);
+	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, NULL), 0);
+	cr_assert(!s->partial && !s->kinds.count, "%s", s->problem);
+	pm_snapshot_free(s);
+	machine->kinds = PM_CPU_KINDS;
+	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, NULL), 0);
+	cr_assert(!s->partial && s->kinds.count == PM_CPU_KINDS && !s->kinds.slots);
+	cr_assert_eq(s->kinds.kind[0].maker, PM_CPU_UNKNOWN);
+	pm_snapshot_free(s);
+	machine->kinds = PM_CPU_KINDS + 2;
+	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, NULL), 0);
+	cr_assert(s->partial && strstr(s->problem, "bad machine"), "%s", s->problem);
+	cr_assert_eq(s->kinds.count, 0);
+	pm_snapshot_free(s);
+	builder_end(&b);
+}
+
+/* ... as a program writes it, and the children that it forks. */
+Test(judge, a_program_keeps_its_machine)
+{
+	struct pm_cpu_kinds here;
+	struct pm_snapshot *s;
+	int status;
+	pid_t pid;
+
+	probe_quiet();
+	pm_cpu_kinds_here(&here);
+	PERFMON_REGION_BEGIN("r");
+	PERFMON_REGION_END("r");
+	s = probe_take();
+	cr_assert(!memcmp(&s->kinds, &here, sizeof(here)));
+	pm_snapshot_free(s);
+	pid = fork();
+	if (!pid) {
+		PERFMON_REGION_BEGIN("r");
+		PERFMON_REGION_END("r");
+		s = probe_take();
+		_exit(memcmp(&s->kinds, &here, sizeof(here)) != 0);
+	}
+	cr_assert(waitpid(pid, &status, 0) == pid && !status);
 }
 
 Test(judge, an_erratum_marks_its_event_and_names_its_source)

@@ -62,7 +62,8 @@ enum perfmon_profile_type {
 	PERFMON_PROFILE_THREAD = 4,
 	PERFMON_PROFILE_NODES = 5,
 	PERFMON_PROFILE_NOTE = 6,
-	PERFMON_PROFILE_FREE = 7
+	PERFMON_PROFILE_FREE = 7,
+	PERFMON_PROFILE_MACHINE = 8
 };
 
 /* Leads every record. */
@@ -177,6 +178,30 @@ struct perfmon_profile_note {
 	uint32_t length;
 	uint32_t reserved;
 	PERFMON_PROFILE_TAIL_(char text[];)
+};
+
+enum perfmon_profile_maker {
+	PERFMON_MAKER_UNKNOWN = 0,
+	PERFMON_MAKER_INTEL = 1, /* family and model as CPUID's signature has them */
+	PERFMON_MAKER_AMD = 2,
+	PERFMON_MAKER_ARM = 3 /* implementer and part of MIDR_EL1 */
+};
+
+/* One kind of CPU that the machine has. */
+struct perfmon_profile_kind {
+	uint32_t maker;	 /* enum perfmon_profile_maker */
+	uint32_t family; /* or implementer */
+	uint32_t model;	 /* or part */
+	uint32_t reserved;
+};
+
+/* Whose CPUs have counted: written once, where the machine tells. */
+struct perfmon_profile_machine {
+	struct perfmon_profile_record record;
+	uint32_t kinds;
+	uint32_t slots; /* most operations a cycle that its PMUs tell of (arm64:
+			   PMMIR_EL1.SLOTS), 0 */
+	PERFMON_PROFILE_TAIL_(struct perfmon_profile_kind kind[];)
 };
 
 enum perfmon_profile_thread_state {

@@ -11,11 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "perfmon/profile.h"
+
+/* As profiles have them. */
 enum pm_cpu_maker {
-	PM_CPU_UNKNOWN,
-	PM_CPU_INTEL, /* family and model as CPUID's signature has them */
-	PM_CPU_AMD,
-	PM_CPU_ARM /* implementer and part of MIDR_EL1 */
+	PM_CPU_UNKNOWN = PERFMON_MAKER_UNKNOWN,
+	PM_CPU_INTEL = PERFMON_MAKER_INTEL,
+	PM_CPU_AMD = PERFMON_MAKER_AMD,
+	PM_CPU_ARM = PERFMON_MAKER_ARM
 };
 
 struct pm_cpu_kind {
@@ -30,6 +33,7 @@ struct pm_cpu_kind {
 struct pm_cpu_kinds {
 	uint32_t count; /* 0: not known */
 	struct pm_cpu_kind kind[PM_CPU_KINDS];
+	uint32_t slots; /* most that any of its PMUs tells of, 0 if one does not */
 };
 
 struct pm_erratum {
@@ -38,8 +42,19 @@ struct pm_erratum {
 	const char *effect;   /* on the event: "may count ..." */
 };
 
-/* Those of TEXT, which is that of /proc/cpuinfo. */
+/* Those of TEXT, which is that of /proc/cpuinfo; slots are not in it. */
 void pm_cpu_kinds_read(struct pm_cpu_kinds *kinds, const char *text);
+
+/*
+ * pm_cpu_kinds_here() - those of this machine. On x86-64 the CPU says it; elsewhere files
+ * of /proc and /sys do, few of them: for set-up. Allocates for the moment of the call.
+ */
+void pm_cpu_kinds_here(struct pm_cpu_kinds *kinds);
+void pm_cpu_slots_here(struct pm_cpu_kinds *kinds); /* their slots alone */
+
+/* TO gets those of FROM besides its own; of more than there is room for, or where FROM is
+ * not known, nothing is known of either. */
+void pm_cpu_kinds_join(struct pm_cpu_kinds *to, const struct pm_cpu_kinds *from);
 
 /* How many instructions a cycle can take at most, over KINDS; 0: not known of all. */
 uint32_t pm_cpu_issue_width(const struct pm_cpu_kinds *kinds);

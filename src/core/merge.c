@@ -259,8 +259,10 @@ static void header_add(struct pm_merge *merge, const struct pm_snapshot *s)
 		to->rank = -1;
 		merge->sum->writer = s->writer;
 		merge->sum->tick_ns = s->tick_ns;
+		merge->sum->kinds = s->kinds;
 		return;
 	}
+	pm_cpu_kinds_join(&merge->sum->kinds, &s->kinds);
 	merge->sum->writer = writer_of_both(merge->sum->writer, s->writer);
 	if (strcmp(to->program, from->program) != 0)
 		merge->programs_differ = true;

@@ -264,6 +264,7 @@ static int make_ready(void)
 				 diag.error ? diag.text : strerror(-err));
 		return err;
 	}
+	pm_profile_machine();
 	for (i = 0; i < pm_process.options.note_count; i++)
 		pm_profile_note(pm_process.options.notes[i]);
 	if (pm_clock.why[0])

@@ -429,6 +429,33 @@ void pm_profile_note(const char *text)
 	pm_profile_publish();
 }
 
+void pm_profile_machine(void)
+{
+	/* Of the process, and of those that it forks. */
+	static struct pm_cpu_kinds kinds;
+	static bool asked;
+	struct perfmon_profile_machine *machine;
+
+	if (!asked)
+		pm_cpu_kinds_here(&kinds);
+	asked = true;
+	if (!kinds.count)
+		return;
+	machine = pm_profile_reserve(PERFMON_PROFILE_MACHINE,
+				     sizeof(*machine) +
+					     kinds.count * sizeof(machine->kind[0]));
+	if (!machine)
+		return;
+	machine->kinds = kinds.count;
+	machine->slots = kinds.slots;
+	for (uint32_t i = 0; i < kinds.count; i++) {
+		machine->kind[i].maker = kinds.kind[i].maker;
+		machine->kind[i].family = kinds.kind[i].family;
+		machine->kind[i].model = kinds.kind[i].model;
+	}
+	pm_profile_publish();
+}
+
 void pm_profile_clock_renew(void)
 {
 	struct perfmon_profile_header *header = pm_profile_header();

@@ -46,6 +46,10 @@ void *pm_profile_at(uint64_t offset);
  * up later are bounded: beyond 64 notes nothing is added. */
 void pm_profile_note(const char *text);
 
+/* Adds the record of the machine's CPUs, if it tells them. Once per profile; the first time
+ * reads files and allocates. */
+void pm_profile_machine(void);
+
 /* Reads both clocks again, for the conversion of ticks. */
 void pm_profile_clock_renew(void);
 

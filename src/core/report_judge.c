@@ -17,14 +17,16 @@
 
 void pm_report_judge(struct pm_report_model *model, const struct pm_machine *machine)
 {
-	if (!machine)
-		return;
-	model->issue_width = pm_cpu_issue_width(&machine->kinds);
+	const struct pm_cpu_kinds *kinds = &model->snapshot->kinds;
+
+	if (!kinds->count && machine)
+		kinds = &machine->kinds;
+	model->issue_width = pm_cpu_issue_width(kinds);
 	for (uint32_t e = 0; e < model->event_count; e++) {
 		struct pm_report_event *event = &model->events[e];
 		struct pm_event_name name = pm_event_name_of(event->name);
 
-		event->erratum = pm_cpu_erratum(&machine->kinds, name.bare, name.length,
+		event->erratum = pm_cpu_erratum(kinds, name.bare, name.length,
 						event->role == PM_ROLE_INSTRUCTIONS,
 						event->role == PM_ROLE_BRANCHES);
 	}

@@ -140,7 +140,8 @@ int pm_report_model_make(struct pm_report_model *model,
 			 const struct pm_metrics *metrics);
 void pm_report_model_free(struct pm_report_model *model);
 
-/* Tells MODEL whose CPUs have counted; NULL: not known, nothing is judged by it. */
+/* Judges MODEL by the CPUs that have counted: those that its profile tells of, or those of
+ * MACHINE (NULL: not known). Without either nothing is judged by them. */
 void pm_report_judge(struct pm_report_model *model, const struct pm_machine *machine);
 
 /* The tree of thread number THREAD of the snapshot, or of all (-1). */

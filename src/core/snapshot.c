@@ -401,6 +401,7 @@ static int take_all(struct pm_walk *walk)
 		err = pm_walk_notes(walk);
 	if (!err) {
 		take_header(walk);
+		pm_walk_machine(walk);
 		check_regions(walk->s);
 		pm_snapshot_set_writer(walk->s, PM_WRITER_UNKNOWN);
 	}

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/cpu_kind.h"
 #include "core/diag.h"
 #include "perfmon/profile.h"
 
@@ -47,6 +48,7 @@ struct pm_snapshot {
 	/* When, in the profile's clock: now for one that runs; of others the last moment
 	 * that something in the profile is known to have happened. */
 	uint64_t taken_ticks;
+	struct pm_cpu_kinds kinds; /* of the machine, if the profile tells */
 	double tick_ns;	       /* nanoseconds in a tick; 0 if the profile does not tell */
 	uint32_t region_count; /* highest id */
 	char **regions;	       /* names by id, from regions[0], which is ""; never NULL */

@@ -72,6 +72,26 @@ static int pack_names(struct pack *pack, const struct pm_snapshot *s)
 	return 0;
 }
 
+static int pack_machine(struct pack *pack, const struct pm_cpu_kinds *kinds)
+{
+	struct perfmon_profile_machine *machine;
+
+	if (!kinds->count)
+		return 0;
+	machine = record(pack, PERFMON_PROFILE_MACHINE,
+			 sizeof(*machine) + kinds->count * sizeof(machine->kind[0]));
+	if (!machine)
+		return -ENOMEM;
+	machine->kinds = kinds->count;
+	machine->slots = kinds->slots;
+	for (uint32_t i = 0; i < kinds->count; i++) {
+		machine->kind[i].maker = kinds->kind[i].maker;
+		machine->kind[i].family = kinds->kind[i].family;
+		machine->kind[i].model = kinds->kind[i].model;
+	}
+	return 0;
+}
+
 static int pack_plans(struct pack *pack, const struct pm_snapshot *s)
 {
 	for (uint32_t p = 0; p < s->plan_count; p++) {
@@ -144,6 +164,8 @@ int pm_snapshot_pack(const struct pm_snapshot *s, void **out, size_t *size)
 		header->lacking = 0;
 		err = pack_plans(&pack, s);
 	}
+	if (!err)
+		err = pack_machine(&pack, &s->kinds);
 	if (!err)
 		err = pack_names(&pack, s);
 	for (uint32_t t = 0; !err && t < s->thread_count; t++)

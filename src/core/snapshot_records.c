@@ -118,6 +118,10 @@ int pm_walk_find(struct pm_walk *walk)
 		case PERFMON_PROFILE_NOTE:
 			err = list_add(&walk->notes, at);
 			break;
+		case PERFMON_PROFILE_MACHINE:
+			if (!walk->machine)
+				walk->machine = at;
+			break;
 		}
 		walk->next = at + lead[1];
 	}
@@ -273,4 +277,41 @@ int pm_walk_plans(struct pm_walk *walk)
 				(unsigned long long)at);
 	}
 	return 0;
+}
+
+void pm_walk_machine(struct pm_walk *walk)
+{
+	struct pm_cpu_kinds *kinds = &walk->s->kinds;
+	struct perfmon_profile_machine machine;
+	uint64_t size;
+
+	if (!walk->machine)
+		return;
+	size = pm_walk_record_size(walk, walk->machine);
+	if (size >= sizeof(machine))
+		pm_walk_copy(&machine, walk->base + walk->machine, sizeof(machine));
+	if (size < sizeof(machine) ||
+	    machine.kinds > (size - sizeof(machine)) / sizeof(struct perfmon_profile_kind)) {
+		pm_snapshot_problem(walk->s, "the profile has a bad machine at byte %llu",
+				    (unsigned long long)walk->machine);
+		return;
+	}
+	/* Of more than can be looked at none is known. */
+	if (machine.kinds > PM_CPU_KINDS)
+		return;
+	kinds->slots = machine.slots <= UINT8_MAX ? machine.slots : 0;
+	for (uint32_t i = 0; i < machine.kinds; i++) {
+		struct perfmon_profile_kind kind;
+
+		pm_walk_copy(&kind,
+			     walk->base + walk->machine + sizeof(machine) +
+				     i * sizeof(kind),
+			     sizeof(kind));
+		kinds->kind[kinds->count++] = (struct pm_cpu_kind){
+			.maker = kind.maker <= PM_CPU_ARM ? (enum pm_cpu_maker)kind.maker
+							  : PM_CPU_UNKNOWN,
+			.family = kind.family,
+			.model = kind.model,
+		};
+	}
 }

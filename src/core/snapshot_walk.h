@@ -24,6 +24,7 @@ struct pm_walk {
 	uint64_t next; /* first byte that has not been looked at */
 	bool blocked;  /* a bad record: what follows cannot be found */
 	struct pm_walk_list regions, notes, plans, threads, nodes;
+	uint64_t machine; /* offset of the first record of that, 0 */
 	struct pm_snapshot *s;
 };
 
@@ -54,5 +55,6 @@ uint64_t pm_walk_record_size(const struct pm_walk *walk, uint64_t at);
 int pm_walk_notes(struct pm_walk *walk);
 int pm_walk_regions(struct pm_walk *walk);
 int pm_walk_plans(struct pm_walk *walk);
+void pm_walk_machine(struct pm_walk *walk);
 
 #endif

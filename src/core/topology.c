@@ -226,5 +226,6 @@ void pm_machine_describe(struct pm_machine *machine)
 	if (!machine->cpu_model[0])
 		model_from_cpuinfo(machine, text);
 	pm_cpu_kinds_read(&machine->kinds, text);
+	pm_cpu_slots_here(&machine->kinds);
 	free(text);
 }
