@@ -29,7 +29,8 @@ static struct {
 	pthread_mutex_t lock;
 	struct pm2_context *buckets[BUCKETS];
 	size_t count;
-	int epoll_fd; /* of the watcher, while `is_watched` */
+	/* Of the watcher, while `is_watched`; atomic, since it may be made anew. */
+	int epoll_fd;
 	bool is_watched;
 	/* The process that may use the table; a child that no fork handler has prepared
 	 * finds itself to be another. 0: nobody yet. */
@@ -50,6 +51,11 @@ static void table_unlock(void)
 {
 	pthread_mutex_unlock(&table.lock);
 	holds_table = false;
+}
+
+static int watched_set(void)
+{
+	return __atomic_load_n(&table.epoll_fd, __ATOMIC_RELAXED);
 }
 
 static struct pm2_context **bucket_of(ino_t inode)
@@ -88,7 +94,7 @@ static void context_put(struct pm2_context *context)
  * stay. */
 static void unwatch(int fd)
 {
-	pm_kernel_epoll_ctl(table.epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+	pm_kernel_epoll_ctl(watched_set(), EPOLL_CTL_DEL, fd, NULL);
 }
 
 static void unlink_context(struct pm2_context *gone)
@@ -107,7 +113,7 @@ static void end_messages(struct pm2_context *context)
 	pthread_mutex_lock(&context->lock);
 	if (context->message_fd >= 0)
 		unwatch(context->message_fd);
-	context->message_fd = -1;
+	__atomic_store_n(&context->message_fd, -1, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&context->lock);
 }
 
@@ -159,15 +165,65 @@ static void forward(const struct pm2_watch *ready)
 	pthread_mutex_unlock(&ready->context->lock);
 }
 
+static int watch_end(int epoll_fd, struct pm2_context *context)
+{
+	/* Hanging up is always told. */
+	struct epoll_event event = {.data.ptr = &context->ends};
+
+	return pm_kernel_epoll_ctl(epoll_fd, EPOLL_CTL_ADD, context->fd, &event);
+}
+
+static int watch_messages(int epoll_fd, struct pm2_context *context, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = &context->messages};
+
+	return pm_kernel_epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+/* Makes the watcher's set anew, of all contexts; under the lock. The program may have
+ * closed the last one, whose number is not ours to close: it may be another's by now. */
+static int make_set(void)
+{
+	struct pm2_context *context;
+	int fd = pm_kernel_epoll_create();
+	size_t i;
+
+	table.is_watched = fd >= 0;
+	if (fd < 0)
+		return fd;
+	__atomic_store_n(&table.epoll_fd, fd, __ATOMIC_RELAXED);
+	for (i = 0; i < BUCKETS && table.count; i++) {
+		for (context = table.buckets[i]; context; context = context->next) {
+			int messages = __atomic_load_n(&context->message_fd,
+						       __ATOMIC_RELAXED);
+
+			watch_end(fd, context);
+			if (messages >= 0)
+				watch_messages(fd, context, messages);
+		}
+	}
+	return fd;
+}
+
 static void *watch(void *argument)
 {
 	struct epoll_event events[HANG_UPS];
 	int i, n, epoll_fd = (int)(intptr_t)argument;
+	bool is_new = false;
 
 	for (;;) {
 		n = pm_kernel_epoll_wait(epoll_fd, events, HANG_UPS);
-		if (n < 0 && n != -EINTR)
-			break;
+		if (n < 0 && n != -EINTR) {
+			table_lock();
+			epoll_fd = is_new ? n : make_set();
+			table.is_watched = epoll_fd >= 0;
+			table_unlock();
+			if (epoll_fd < 0)
+				return NULL; /* until the next context comes */
+			is_new = true;
+			continue;
+		}
+		is_new = false;
 		/* Before any of them ends. */
 		for (i = 0; i < n; i++) {
 			if (!(events[i].events & EPOLLHUP))
@@ -176,16 +232,10 @@ static void *watch(void *argument)
 		if (end_contexts(events, n) && end_watcher(epoll_fd))
 			return NULL;
 	}
-	/* The program has closed what is ours. */
-	table_lock();
-	table.is_watched = false;
-	table_unlock();
-	return NULL;
 }
 
 int pm2_context_watch_messages(struct pm2_context *context)
 {
-	struct epoll_event event = {.events = EPOLLIN, .data.ptr = &context->messages};
 	int fd, err;
 
 	if (context->message_fd >= 0)
@@ -193,11 +243,11 @@ int pm2_context_watch_messages(struct pm2_context *context)
 	fd = perfmon_overflow_descriptor(context->session);
 	if (fd < 0)
 		return pm2_session_said(context, fd);
-	err = pm_kernel_epoll_ctl(table.epoll_fd, EPOLL_CTL_ADD, fd, &event);
+	err = watch_messages(watched_set(), context, fd);
 	if (err)
 		return pm_diag_set(&context->diag, err,
 				   "messages cannot be waited for (error %d)", -err);
-	context->message_fd = fd;
+	__atomic_store_n(&context->message_fd, fd, __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -208,8 +258,8 @@ void pm2_context_watch_room(struct pm2_context *context, bool room)
 	struct epoll_event messages = {.events = room ? 0 : EPOLLIN,
 				       .data.ptr = &context->messages};
 
-	pm_kernel_epoll_ctl(table.epoll_fd, EPOLL_CTL_MOD, context->fd, &ends);
-	pm_kernel_epoll_ctl(table.epoll_fd, EPOLL_CTL_MOD, context->message_fd,
+	pm_kernel_epoll_ctl(watched_set(), EPOLL_CTL_MOD, context->fd, &ends);
+	pm_kernel_epoll_ctl(watched_set(), EPOLL_CTL_MOD, context->message_fd,
 			    &messages);
 }
 
@@ -221,17 +271,16 @@ static int start_watcher(void)
 
 	if (table.is_watched)
 		return 0;
-	fd = pm_kernel_epoll_create();
+	fd = make_set();
 	if (fd < 0)
 		return fd;
 	err = pm_kernel_thread_start(&watcher, watch, (void *)(intptr_t)fd);
 	if (err) {
 		pm_kernel_close(fd);
+		table.is_watched = false;
 		return err;
 	}
 	pthread_detach(watcher);
-	table.epoll_fd = fd;
-	table.is_watched = true;
 	return 0;
 }
 
@@ -318,15 +367,12 @@ static pid_t owner_of_table(void)
 static int context_publish(struct pm2_context *context)
 {
 	struct pm2_context **bucket = bucket_of(context->inode);
-	/* Hanging up is always told. */
-	struct epoll_event event = {.data.ptr = &context->ends};
 	int err;
 
 	table_lock();
 	err = start_watcher();
 	if (!err)
-		err = pm_kernel_epoll_ctl(table.epoll_fd, EPOLL_CTL_ADD, context->fd,
-					  &event);
+		err = watch_end(watched_set(), context);
 	if (!err) {
 		context->references = 1;
 		context->next = *bucket;

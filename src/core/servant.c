@@ -26,12 +26,17 @@ static void *serve(void *argument)
 {
 	struct pm_servant *servant = argument;
 	struct epoll_event events[EVENTS_AT_ONCE];
+	unsigned int failures = 0;
 	uint64_t wakes;
 
 	while (!__atomic_load_n(&servant->quit, __ATOMIC_ACQUIRE)) {
 		int i, n = pm_kernel_epoll_wait(servant->epoll_fd, events,
 						EVENTS_AT_ONCE);
 
+		/* The program has closed what is ours: there is nothing to wait for. */
+		failures = n < 0 && n != -EINTR ? failures + 1 : 0;
+		if (failures > 1)
+			break;
 		for (i = 0; i < n; i++) {
 			if (events[i].data.u64 == WAKE_KEY)
 				pm_kernel_read(servant->wake_fd, &wakes, sizeof(wakes));
