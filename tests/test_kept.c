@@ -465,6 +465,49 @@ Test(kept, a_killed_programs_time_ends_with_its_last_visit)
 	pm_snapshot_free(s);
 }
 
+static int meets_something_later(void)
+{
+	visit("first", 1);
+	usleep(20000);
+	visit("second", 1);
+	return end_by_kill();
+}
+
+static int waits_before_its_death(void)
+{
+	visit("first", 1);
+	usleep(20000);
+	visit("first", 1);
+	return end_by_kill();
+}
+
+/* The rate of its ticks is known over the time until it met something new. */
+Test(kept, a_killed_program_has_left_a_rate)
+{
+	struct pm_snapshot *s;
+
+	cr_assert_eq(with_profile(in_folder("later"), meets_something_later),
+		     1000 + SIGKILL);
+	s = kept_take(in_folder("later"));
+	if (s->header.ticks_hz || s->header.clock == PERFMON_CLOCK_MONOTONIC) {
+		pm_snapshot_free(s);
+		cr_skip_test("the clock tells its rate");
+	}
+	cr_assert_geq(s->rate_span_ns, 20000000);
+	cr_assert_eq(s->rate_span_ns, s->header.end_ns - s->header.begin_ns);
+	cr_assert_gt(s->header.clock_error, 0);
+	cr_assert_lt(s->tick_error, 0.0005);
+	cr_assert(!probe_note(s, "times may be wrong"));
+	pm_snapshot_free(s);
+	/* What is known already costs nothing, and tells nothing. */
+	cr_assert_eq(with_profile(in_folder("same"), waits_before_its_death),
+		     1000 + SIGKILL);
+	s = kept_take(in_folder("same"));
+	cr_assert_gt(s->rate_span_ns, 0);
+	cr_assert_eq(!!probe_note(s, "times may be wrong"), s->tick_error > 0.0005);
+	pm_snapshot_free(s);
+}
+
 /* --- full disks -----------------------------------------------------------------------
  */
 

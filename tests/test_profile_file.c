@@ -124,6 +124,37 @@ Test(profile_file, a_process_without_a_file_is_watched)
 	check_watching(NULL, true);
 }
 
+/* Of one that runs, who reads it has a later moment than it has left. */
+Test(profile_file, a_running_program_is_measured_up_to_now)
+{
+	struct worker worker = start_worker(in_folder("profile"), 3);
+	struct pm_profile_file *file;
+	struct pm_snapshot *s;
+	double rate;
+
+	usleep(20000);
+	cr_assert_eq(pm_profile_file_open(in_folder("profile"), &file, NULL), 0);
+	cr_assert_eq(pm_profile_file_snapshot(file, &s, NULL), 0);
+	if (!s->header.ticks_hz && s->header.clock == PERFMON_CLOCK_TIMESTAMP) {
+		cr_assert_geq(s->rate_span_ns, 20000000);
+		cr_assert_lt(s->header.end_ns - s->header.begin_ns, s->rate_span_ns);
+		cr_assert_lt(s->tick_error, 0.0005);
+		rate = s->tick_ns;
+		pm_snapshot_free(s);
+		usleep(20000);
+		cr_assert_eq(pm_profile_file_snapshot(file, &s, NULL), 0);
+		cr_assert_float_eq(s->tick_ns / rate, 1, 0.001);
+	}
+	pm_snapshot_free(s);
+	kill(worker.pid, SIGKILL);
+	reap(&worker);
+	cr_assert_eq(pm_profile_file_snapshot(file, &s, NULL), 0);
+	cr_assert(!s->rate_span_ns ||
+		  s->rate_span_ns == s->header.end_ns - s->header.begin_ns);
+	pm_snapshot_free(s);
+	pm_profile_file_close(file);
+}
+
 static void check_refused(const char *path, int error, const char *text)
 {
 	struct pm_profile_file *file = NULL;

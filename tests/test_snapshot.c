@@ -98,6 +98,43 @@ Test(snapshot, ticks_follow_the_rate_or_the_two_moments)
 	builder_end(&b);
 }
 
+/* Times have four digits, of which a rate that was measured too shortly knows less. */
+Test(snapshot, a_rate_that_is_not_known_well_is_told)
+{
+	static const struct {
+		uint64_t span_ns, error;
+		const char *note;
+	} rows[] = {
+		{50000, 300, "times may be wrong by 0.2 %: how long a tick is was measured "
+			     "over 50 microseconds only"},
+		{1000000, 300, NULL},
+		{50000, 10, NULL},
+		{50000, 0, "by 0.5 %"}, /* an older profile */
+		{2000000, 0, NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct profile_builder b;
+		struct pm_snapshot *s;
+		uint32_t notes;
+
+		sample(&b);
+		builder_header(&b)->clock = PERFMON_CLOCK_TIMESTAMP;
+		builder_header(&b)->end_ns = 1000 + rows[i].span_ns;
+		builder_header(&b)->end_ticks = 1000 + 3 * rows[i].span_ns;
+		builder_header(&b)->clock_error = rows[i].error;
+		cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, NULL), 0);
+		cr_assert_float_eq(pm_snapshot_ns(s, 3), 1.0, 1e-12);
+		notes = s->note_count;
+		pm_snapshot_tell_rate(s);
+		cr_assert_eq(s->note_count, notes + !!rows[i].note, "row %zu", i);
+		cr_assert(!rows[i].note || strstr(s->notes[notes], rows[i].note), "%s",
+			  s->notes[notes]);
+		pm_snapshot_free(s);
+		builder_end(&b);
+	}
+}
+
 Test(snapshot, a_dead_writers_node_is_marked)
 {
 	struct profile_builder b;

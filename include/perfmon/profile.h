@@ -118,7 +118,7 @@ struct perfmon_profile_header {
 	uint64_t begin_ticks;
 	uint64_t begin_ns;     /* CLOCK_MONOTONIC */
 	uint64_t begin_realtime_ns;
-	uint64_t end_ticks;    /* renewed at each report and when threads end */
+	uint64_t end_ticks;    /* renewed at each report, when threads end and at times else */
 	uint64_t end_ns;
 
 	/* whole-process quality */
@@ -132,7 +132,8 @@ struct perfmon_profile_header {
 	uint64_t private_from;	/* from here on the profile is where no reader sees it */
 	uint64_t pid_namespace; /* inode of /proc/self/ns/pid, 0 if it is not known */
 	uint64_t lacking; /* offset of the note that says what is missing in all, 0 */
-	uint64_t reserved[20];
+	uint64_t clock_error; /* ticks by which the moments may be apart, 0: not told */
+	uint64_t reserved[19];
 };
 
 #define PERFMON_COUNTER_HARDWARE    1u /* counts on a core PMU */

@@ -52,22 +52,27 @@ uint64_t pm_clock_ticks(void)
 	return ns;
 }
 
-void pm_clock_both(uint64_t *ticks, uint64_t *ns)
+uint64_t pm_clock_both(uint64_t *ticks, uint64_t *ns)
 {
 	uint64_t best = UINT64_MAX;
 	int i;
 
+	*ns = 0;
+	*ticks = 0;
 	for (i = 0; i < 4; i++) {
 		uint64_t before = pm_clock_ticks(), between = 0, after;
+		int err = pm_kernel_clock_ns(CLOCK_MONOTONIC, &between);
 
-		pm_kernel_clock_ns(CLOCK_MONOTONIC, &between);
 		after = pm_clock_ticks();
-		if (after - before <= best) {
-			best = after - before;
-			*ticks = before + (after - before) / 2;
-			*ns = between;
+		if (err || after - before > best) {
+			*ticks = *ns ? *ticks : after;
+			continue;
 		}
+		best = after - before;
+		*ticks = before + (after - before) / 2;
+		*ns = between;
 	}
+	return best / 2;
 }
 
 void pm_clock_init(void)
@@ -77,7 +82,7 @@ void pm_clock_init(void)
 	memset(&pm_clock, 0, sizeof(pm_clock));
 	pm_clock.monotonic = !timestamp_trusted();
 	pm_clock.hz = pm_clock.monotonic ? 1000000000u : perfmon_arch_timestamp_hz();
-	pm_clock_both(&pm_clock.begin_ticks, &pm_clock.begin_ns);
+	pm_clock.begin_error = pm_clock_both(&pm_clock.begin_ticks, &pm_clock.begin_ns);
 	pm_kernel_clock_ns(CLOCK_REALTIME, &pm_clock.begin_realtime_ns);
 	decided = true;
 }

@@ -17,6 +17,7 @@ struct pm_clock {
 	uint64_t begin_ticks;
 	uint64_t begin_ns;
 	uint64_t begin_realtime_ns;
+	uint64_t begin_error; /* of that moment, in ticks */
 };
 extern struct pm_clock pm_clock;
 
@@ -27,8 +28,9 @@ void pm_clock_init(void);
 /* For tests: the next pm_clock_init() decides anew. */
 void pm_clock_reset(void);
 
-/* Ticks and CLOCK_MONOTONIC at one moment (the closest of several attempts). */
-void pm_clock_both(uint64_t *ticks, uint64_t *ns);
+/* Ticks and CLOCK_MONOTONIC at one moment (the closest of several attempts); *NS is 0 if
+ * that clock cannot be read. By how many ticks the two may be apart. */
+uint64_t pm_clock_both(uint64_t *ticks, uint64_t *ns);
 
 uint64_t pm_clock_ticks(void);
 

@@ -211,6 +211,11 @@ static struct pm_merge_boot *boot_get(struct pm_merge *merge, const struct pm_sn
 {
 	struct pm_merge_boot *boot = boot_find(merge, &s->header), *boots;
 
+	/* The clock of a boot is one: what tells it best holds for those that come. */
+	if (boot && s->tick_ns > 0 && s->tick_error < boot->tick_error) {
+		boot->tick_ns = s->tick_ns;
+		boot->tick_error = s->tick_error;
+	}
 	if (boot)
 		return boot;
 	boots = realloc(merge->boots, (merge->boot_count + 1) * sizeof(*boots));
@@ -221,6 +226,7 @@ static struct pm_merge_boot *boot_get(struct pm_merge *merge, const struct pm_sn
 	memcpy(boot->id, s->header.boot_id, sizeof(boot->id));
 	boot->clock = s->header.clock;
 	boot->tick_ns = s->tick_ns;
+	boot->tick_error = s->tick_error;
 	return boot;
 }
 
@@ -283,7 +289,9 @@ int pm_merge_add(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 		 struct pm_diag *diag)
 {
 	const struct pm_merge_boot *boot = boot_find(merge, &snapshot->header);
-	double tick_ns = boot ? boot->tick_ns : snapshot->tick_ns ? snapshot->tick_ns : 0;
+	bool by_boot = boot && (snapshot->tick_ns <= 0 ||
+				boot->tick_error <= snapshot->tick_error);
+	double tick_ns = by_boot ? boot->tick_ns : snapshot->tick_ns;
 	uint32_t process = merge->process_count, *regions;
 	int err = -ENOMEM;
 

@@ -61,7 +61,7 @@ struct pm_merge_ranges {
 struct pm_merge_boot {
 	char id[40];
 	uint32_t clock;
-	double tick_ns;
+	double tick_ns, tick_error;
 };
 
 struct pm_merge {

@@ -136,6 +136,7 @@ struct pm_slot *pm_thread_add_path(struct pm_thread *thread, uint32_t parent, ui
 	/* The release orders the node before the count that covers it; its partner is the
 	 * reader's acquire load of thread.node_count. */
 	__atomic_store_n(&record->node_count, number, __ATOMIC_RELEASE);
+	pm_profile_clock_later();
 	if (parent) {
 		slot = free_slot(block->slots, block->slot_shift, key);
 		slot->node = node;

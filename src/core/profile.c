@@ -393,6 +393,7 @@ void pm_profile_publish(void)
 	/* The release orders the record before the size that covers it; its partner is the
 	 * reader's acquire load of header.used. */
 	__atomic_store_n(&pm_profile_header()->used, profile.reserved, __ATOMIC_RELEASE);
+	pm_profile_clock_later();
 	if (profile.news[0]) {
 		char news[sizeof(profile.news)];
 
@@ -459,11 +460,27 @@ void pm_profile_machine(void)
 void pm_profile_clock_renew(void)
 {
 	struct perfmon_profile_header *header = pm_profile_header();
-	uint64_t ticks, ns;
+	uint64_t ticks, ns, error = pm_clock_both(&ticks, &ns);
 
-	pm_clock_both(&ticks, &ns);
+	/* The moments that are there are better than one that could not be read. */
+	if (!ns && header->end_ns)
+		return;
 	__atomic_store_n(&header->end_ticks, ticks, __ATOMIC_RELAXED);
 	__atomic_store_n(&header->end_ns, ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&header->clock_error, error + pm_clock.begin_error,
+			 __ATOMIC_RELAXED);
+}
+
+void pm_profile_clock_later(void)
+{
+	const struct perfmon_profile_header *header = pm_profile_header();
+	uint64_t end = __atomic_load_n(&header->end_ticks, __ATOMIC_RELAXED), now;
+
+	if (pm_clock.hz)
+		return;
+	now = pm_clock_ticks();
+	if (now > end && now - end > (end - header->begin_ticks) / 8)
+		pm_profile_clock_renew();
 }
 
 /* Threads that live may have been bound since their first region. */
@@ -503,6 +520,7 @@ int pm_profile_snapshot_own(struct pm_snapshot **out, struct pm_diag *diag)
 	if (err)
 		return err;
 	pm_snapshot_set_writer(*out, PM_WRITER_RUNS);
+	pm_snapshot_tell_rate(*out);
 	add_cpus(*out);
 	return 0;
 }

@@ -53,6 +53,10 @@ void pm_profile_machine(void);
 /* Reads both clocks again, for the conversion of ticks. */
 void pm_profile_clock_renew(void);
 
+/* The same if the time between the two readings has become longer by an eighth, and ticks
+ * need them: for cold paths, so that a program that is killed has left a good rate. */
+void pm_profile_clock_later(void);
+
 /* A snapshot of the own profile: -ENOENT if there is none. Any thread; takes no lock,
  * unless threads that keep ending leave it no other way. */
 int pm_profile_snapshot_own(struct pm_snapshot **out, struct pm_diag *diag);

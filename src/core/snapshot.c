@@ -2,11 +2,13 @@
 #include "core/snapshot.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "arch/arch.h"
+#include "core/clock.h"
 #include "core/kernel.h"
 #include "core/snapshot_walk.h"
 
@@ -294,16 +296,74 @@ static void check_regions(struct pm_snapshot *s)
 	}
 }
 
-static double tick_ns(const struct perfmon_profile_header *header)
+/* Where the profile does not tell how exactly its clocks were read at the same time. */
+#define CLOCK_ERROR_NS 250
+
+/* Times have four digits: the last one is wrong by 5 at most. */
+#define RATE_ERROR_MOST 0.0005
+
+/* Whether how long a tick is has to be measured. */
+static bool is_measured(const struct perfmon_profile_header *header)
 {
+	return header->clock != PERFMON_CLOCK_MONOTONIC && !header->ticks_hz;
+}
+
+/* The rate from the first moment to the one at TICKS and NS, which are read apart by ERROR
+ * ticks at most, with those of the first. */
+static void set_rate(struct pm_snapshot *s, uint64_t ticks, uint64_t ns, uint64_t error)
+{
+	const struct perfmon_profile_header *header = &s->header;
+
+	if (ticks <= header->begin_ticks || ns <= header->begin_ns)
+		return;
+	ticks -= header->begin_ticks;
+	ns -= header->begin_ns;
+	s->rate_span_ns = ns;
+	s->tick_ns = (double)ns / (double)ticks;
+	s->tick_error = error ? (double)error / (double)ticks : CLOCK_ERROR_NS / (double)ns;
+}
+
+static void take_rate(struct pm_snapshot *s)
+{
+	const struct perfmon_profile_header *header = &s->header;
+
 	if (header->clock == PERFMON_CLOCK_MONOTONIC)
-		return 1.0;
-	if (header->ticks_hz)
-		return 1e9 / (double)header->ticks_hz;
-	if (header->end_ticks > header->begin_ticks && header->end_ns > header->begin_ns)
-		return (double)(header->end_ns - header->begin_ns) /
-		       (double)(header->end_ticks - header->begin_ticks);
-	return 0;
+		s->tick_ns = 1.0;
+	else if (header->ticks_hz)
+		s->tick_ns = 1e9 / (double)header->ticks_hz;
+	else
+		set_rate(s, header->end_ticks, header->end_ns, header->clock_error);
+}
+
+void pm_snapshot_measure_rate(struct pm_snapshot *s)
+{
+	uint64_t ticks, ns, error;
+
+	pm_clock_init();
+	if (!is_measured(&s->header) || pm_clock.monotonic)
+		return;
+	error = pm_clock_both(&ticks, &ns);
+	/* Of the error that the profile tells one part is of its first moment. */
+	if (ns && ticks > s->header.end_ticks)
+		set_rate(s, ticks, ns,
+			 s->header.clock_error ? error + s->header.clock_error : 0);
+}
+
+void pm_snapshot_tell_rate(struct pm_snapshot *s)
+{
+	char **notes;
+
+	if (!s->rate_span_ns || s->tick_error <= RATE_ERROR_MOST)
+		return;
+	notes = realloc(s->notes, (s->note_count + 1) * sizeof(*notes));
+	if (!notes)
+		return;
+	s->notes = notes;
+	if (asprintf(&notes[s->note_count],
+		     "times may be wrong by %.1g %%: how long a tick is was measured over %.0f "
+		     "microseconds only",
+		     100 * s->tick_error, (double)s->rate_span_ns / 1000) > 0)
+		s->note_count++;
 }
 
 static void take_header(struct pm_walk *walk)
@@ -314,7 +374,7 @@ static void take_header(struct pm_walk *walk)
 	header->host[sizeof(header->host) - 1] = '\0';
 	header->program[sizeof(header->program) - 1] = '\0';
 	header->boot_id[sizeof(header->boot_id) - 1] = '\0';
-	walk->s->tick_ns = tick_ns(header);
+	take_rate(walk->s);
 	if (!walk->s->tick_ns)
 		pm_snapshot_problem(
 			walk->s,

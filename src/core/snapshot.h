@@ -50,6 +50,8 @@ struct pm_snapshot {
 	uint64_t taken_ticks;
 	struct pm_cpu_kinds kinds; /* of the machine, if the profile tells */
 	double tick_ns;	       /* nanoseconds in a tick; 0 if the profile does not tell */
+	double tick_error;     /* by what part of it that may be wrong, at most */
+	uint64_t rate_span_ns; /* over which it was measured, 0 if it was told */
 	uint32_t region_count; /* highest id */
 	char **regions;	       /* names by id, from regions[0], which is ""; never NULL */
 	uint32_t note_count;
@@ -101,6 +103,13 @@ int pm_snapshot_check(const void *base, size_t size, struct pm_diag *diag);
 
 /* Sets what has become of the writer, and when the snapshot was taken by that. */
 void pm_snapshot_set_writer(struct pm_snapshot *snapshot, enum pm_snapshot_writer writer);
+
+/* Takes the rate of ticks over the longest time that is known, for a profile whose writer
+ * still runs on this machine, of whose clocks now is the latest moment. */
+void pm_snapshot_measure_rate(struct pm_snapshot *snapshot);
+
+/* Adds a note if the rate is not known as exactly as times are shown. Once. */
+void pm_snapshot_tell_rate(struct pm_snapshot *snapshot);
 
 /* Makes SNAPSHOT partial; of several problems the first is the one that is told. */
 __attribute__((format(printf, 2, 3))) void pm_snapshot_problem(struct pm_snapshot *snapshot,

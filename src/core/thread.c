@@ -323,6 +323,7 @@ int pm_thread_setup(void)
 	pm_process_debug("perfmon: thread %u is set up with %u counters of %u",
 			 thread->record->tid, counters ? thread->instance->open : 0, counters);
 	pm_registry_enter(&thread->registry);
+	pm_profile_clock_later();
 	pm_process_release();
 	make_root_frame(thread);
 	thread->block->arm_generation = PM_GET(pm_region_general.generation);
