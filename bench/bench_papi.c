@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The same with PAPI: reads of one and four counters, and pairs of its high-level
- * interface with two. PAPI does not start without a PMU, also for software events: where
+ * The same with PAPI: reads of one and four counters, stopping and starting four, and pairs
+ * of its high-level interface with two. PAPI does not start without a PMU, also for software events: where
  * x86-64 has none it is told one, whose events are software events in truth (fake_pmu.h),
  * read as it reads all on such kernels, by read(2).
  */
@@ -29,6 +29,16 @@ __attribute__((noinline)) static void reads(int n)
 
 	for (int i = 0; i < n; i++)
 		PAPI_read(set, values);
+}
+
+__attribute__((noinline)) static void restarts(int n)
+{
+	long long values[8];
+
+	for (int i = 0; i < n; i++) {
+		PAPI_stop(set, values);
+		PAPI_start(set);
+	}
 }
 
 __attribute__((noinline)) static void hl_pairs(int n)
@@ -92,6 +102,9 @@ static int low_level(void)
 		if (!start(counts[i]))
 			continue;
 		bench_print(names[i], bench_all(reads, NULL, 100), bench_unit());
+		if (counts[i] == 4)
+			bench_print("papi.start_stop.4", bench_all(restarts, NULL, 100),
+				    bench_unit());
 		stop();
 	}
 	return 0;

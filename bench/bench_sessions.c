@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What a session of four counters pays to start, stop, attach and detach, beside the same
- * system calls made by hand: of start and stop what user mode does beside them, of
- * attaching and detaching user and kernel together.
+ * system calls made by hand: of start and stop what user mode does beside them, and all
+ * together, as of PAPI's; of attaching and detaching user and kernel together.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -209,7 +209,8 @@ static void prepare(void)
 int main(void)
 {
 	void *page[COUNTERS];
-	double started, stopped, enabled, disabled, attached, hand;
+	double started, stopped, all_started, all_stopped, enabled, disabled, attached,
+		hand;
 	int err;
 
 	bench_exact(); /* pins */
@@ -217,6 +218,7 @@ int main(void)
 	must(perfmon_session_attach_thread(session, 0), "perfmon_session_attach_thread");
 	costs(bench_user_now, nothing, nothing, &started, &stopped);
 	costs(bench_user_now, start, stop, &started, &stopped);
+	costs(bench_now_ns, start, stop, &all_started, &all_stopped);
 	must(perfmon_session_detach(session), "perfmon_session_detach");
 	open_by_hand();
 	if (bench_exact())
@@ -225,6 +227,7 @@ int main(void)
 	close_by_hand();
 	bench_print("session.start.4", started - enabled, bench_unit());
 	bench_print("session.stop.4", stopped - disabled, bench_unit());
+	bench_print("session.start_stop.4", all_started + all_stopped, bench_unit());
 	bench_print("session.start.4.by_hand", enabled, bench_unit());
 	bench_print("session.stop.4.by_hand", disabled, bench_unit());
 
