@@ -386,6 +386,76 @@ Test(overflow, of_another_process)
 	perfmon_session_close(session);
 }
 
+static void *wait_for_word(void *argument)
+{
+	int *fds = argument;
+	pid_t tid = (pid_t)syscall(SYS_gettid);
+	char byte;
+
+	cr_assert_eq(write(fds[1], &tid, sizeof(tid)), sizeof(tid));
+	while (read(fds[0], &byte, 1) < 0)
+		;
+	return NULL;
+}
+
+/* Row: HW-10: the owner is told that the last target has ended, though nothing overflows
+ * and nobody asks: of a thread of another process and of this one, and of a process. */
+Test(overflow, an_end_without_overflows)
+{
+	const uint32_t kinds[] = {PERFMON_TARGET_THREAD, PERFMON_TARGET_THREAD,
+				  PERFMON_TARGET_PROCESS};
+
+	for (unsigned int i = 0; i < 3 * 2; i++) {
+		bool own = i / 2 == 1, early = i % 2;
+		struct perfmon_session *session = session_with("page-faults", 0);
+		struct perfmon_target target = {.kind = kinds[i / 2]};
+		int there[2], back[2], fds[2], fd = -1, before = open_descriptors();
+		struct perfmon_message message;
+		pthread_t thread;
+
+		cr_assert(!pipe2(there, O_CLOEXEC) && !pipe2(back, O_CLOEXEC));
+		fds[0] = there[0];
+		fds[1] = back[1];
+		if (own) {
+			cr_assert(!pthread_create(&thread, NULL, wait_for_word, fds));
+			cr_assert_eq(read(back[0], &target.id, sizeof(pid_t)),
+				     sizeof(pid_t));
+		} else {
+			target.id = fork();
+			if (!target.id) {
+				pause();
+				_exit(0);
+			}
+		}
+		if (early)
+			fd = perfmon_overflow_descriptor(session);
+		OK(session, perfmon_session_attach(session, &target, sizeof(target)));
+		OK(session, perfmon_session_start(session));
+		if (!early)
+			fd = perfmon_overflow_descriptor(session);
+		OK(session, fd);
+		cr_assert(!readable(fd));
+		if (own) {
+			cr_assert_eq(write(there[1], "", 1), 1);
+			pthread_join(thread, NULL);
+		} else {
+			kill(target.id, SIGKILL);
+			waitpid(target.id, NULL, 0);
+		}
+		cr_assert(becomes_readable(fd), "%u", i);
+		cr_assert_eq(perfmon_overflow_read(session, &message, sizeof(message)),
+			     1);
+		cr_assert_eq(message.type, PERFMON_MESSAGE_END);
+		cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+		perfmon_session_close(session);
+		for (int end = 0; end < 2; end++) {
+			close(there[end]);
+			close(back[end]);
+		}
+		cr_assert_eq(open_descriptors(), before);
+	}
+}
+
 #ifdef __SANITIZE_THREAD__
 #define TESTS_LATE_SIGNALS 1
 #else

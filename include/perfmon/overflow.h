@@ -138,7 +138,12 @@ int perfmon_overflow_read(struct perfmon_session *session,
  * perfmon_overflow_descriptor() - a descriptor for poll(2), select(2) and epoll(7), which
  * is readable exactly while a message waits, asked once or often. It belongs to the
  * session: do not read or close it. Makes a helper thread, with all signals blocked,
- * which waits for overflows until the session is closed.
+ * which waits for overflows, and for the end of the last target, until the session is
+ * closed. That threads and processes have ended is a message at once. For these it comes
+ * with the next call that depends on the state: threads with PERFMON_TARGET_CHILDREN that
+ * do not overflow, child processes that a process is waited for with, processes before
+ * Linux 5.3, CPUs that go offline, and threads of whose events the kernel lets no page be
+ * mapped (kernel.perf_event_mlock_kb).
  *
  * The descriptor; what eventfd(2), epoll_create(2) and pthread_create(3) give.
  */

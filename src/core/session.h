@@ -150,21 +150,23 @@ struct pm_target {
 	bool lost; /* its thread has ended, its CPU is offline, or it is being detached */
 	bool uncertain;	  /* of a process some of whose threads may be missing */
 	bool awaits_exec; /* PM_OPEN_ON_EXEC, and not started yet */
-	/* One of its events, mapped from the first time that somebody wants to know
-	 * whether the thread lives: only then poll(2) tells. NULL: not yet. */
+	/* One of its events that is mapped, from the first time on that somebody wants to
+	 * know whether the thread lives: only then poll(2) tells. NULL: not yet. */
 	const struct pm_counter *witness;
-	void *witness_page;
-	/* Where what ends is to leave its count: an event that is never on and not inherited.
-	 * Without one the kernel exchanges the events of a thread and its child when the one
-	 * follows the other on a CPU, and the child that ends with its parent's leaves no
-	 * record. NULL: none. */
+	void *witness_page; /* NULL: it is mapped for reads */
+	/* Where what ends is to leave its count: an event that is never on and not
+	 * inherited. Without one the kernel exchanges the events of a thread and its
+	 * child when the one follows the other on a CPU, and the child that ends with its
+	 * parent's leaves no record. NULL: none. */
 	struct pm_instance *pin;
 	uint32_t active;       /* place of the set that is on here */
 	bool chosen;	       /* it was another one when counting stood still */
 	uint64_t since_ns;     /* when its turn began, on the whole's clock */
 	struct pm_ring ring;   /* of all its events; page NULL: none writes records */
 	int ring_fd;	       /* the event that it is mapped from */
-	uint64_t ring_key;     /* not 0; no other ring of the session has had it */
+	/* By which the helper thread knows its ring, or its witness without one. 0: it
+	 * watches neither; else no other target of the session has had it. */
+	uint64_t watch_key;
 	struct pm_part *parts; /* PART_COUNT of them */
 };
 
@@ -173,6 +175,8 @@ struct pm_process {
 	pid_t pid;
 	uint32_t flags;	      /* PERFMON_TARGET_ */
 	uint64_t start_ticks; /* tells it from another that got its number */
+	int fd;		      /* readable when it has ended; -1: nobody asked for it */
+	uint64_t watch_key;   /* as a target's */
 };
 
 /* The events of all registers, and where they are open. */
@@ -233,7 +237,7 @@ struct perfmon_session {
 	struct pm_overflow_queue *queue; /* NULL until a counter may notify */
 	struct pm_sampling *sampling;	 /* NULL: not set up */
 	uint32_t rings;			 /* targets with a ring */
-	uint64_t ring_keys;		 /* given out; the last one */
+	uint64_t watch_keys;		 /* given out; the last one */
 	struct pm_servant *servant;	 /* NULL: nobody waits for overflows */
 	bool is_near;	     /* it has been bound near the CPUs of these targets */
 	int signal;	     /* to the thread that overflowed, 0: none */
@@ -377,6 +381,13 @@ int pm_session_attach_self(struct perfmon_session *session);
  * state, with the lock; nothing is asked for the calling thread's own session. */
 void pm_session_notice_loss(struct perfmon_session *session);
 
+/* Has SERVANT, if there is one, told when TARGET ends that has no ring: a thread with an
+ * event that can be mapped, which one that is inherited cannot. Else its end is noticed
+ * by later calls. 0, or what epoll_ctl(2) gives. */
+int pm_target_watch(struct perfmon_session *session, const struct pm_plan *plan,
+		    struct pm_target *target, struct pm_servant *servant);
+void pm_target_unwatch(struct perfmon_session *session, struct pm_target *target);
+
 /* --- session_process.c ---------------------------------------------------------------
  */
 
@@ -394,6 +405,11 @@ int pm_process_reopen(struct perfmon_session *session, struct pm_plan *plan, pid
 /* Whether the process of TARGET has ended, and the thread. */
 bool pm_process_has_ended(const struct perfmon_session *session,
 			  const struct pm_target *target);
+
+/* Has SERVANT, if there is one, told when PROCESS ends, where the kernel can (Linux 5.3).
+ * 0, or what epoll_ctl(2) gives. */
+int pm_process_watch(struct perfmon_session *session, struct pm_process *process,
+		     struct pm_servant *servant);
 
 /* Forgets the processes of which no target is left. */
 void pm_processes_prune(struct perfmon_session *session);

@@ -5,24 +5,31 @@
 #include <stdio.h>
 
 #include "core/kernel.h"
+#include "core/servant.h"
 #include "core/session_sampling.h"
 
-/* The last counter of TARGET that is open and has no mapping: NULL if there is none. (The
- * first may have had one, when its clock was asked for.) */
+/* The last counter of TARGET that is open and has no mapping, or one that has: NULL if
+ * there is none. (The first may have had one, when its clock was asked for.) */
 static const struct pm_counter *any_counter(const struct pm_plan *plan,
 					    const struct pm_target *target)
 {
+	const struct pm_counter *mapped = NULL;
 	uint32_t s, c;
 
 	for (s = plan->part_count; s-- > 0;) {
 		const struct pm_instance *instance = target->parts[s].instance;
 
 		for (c = instance->count; c-- > 0;) {
-			if (instance->counters[c].fd >= 0 && !instance->counters[c].page)
-				return &instance->counters[c];
+			const struct pm_counter *counter = &instance->counters[c];
+
+			if (counter->fd < 0)
+				continue;
+			if (!counter->page)
+				return counter;
+			mapped = counter;
 		}
 	}
-	return NULL;
+	return mapped;
 }
 
 /* Maps an event of TARGET, once: the kernel may take a grace period (20 ms) to map again
@@ -34,8 +41,9 @@ static bool has_witness(const struct pm_plan *plan, struct pm_target *target)
 	if (target->witness)
 		return true;
 	counter = any_counter(plan, target);
-	if (!counter || pm_kernel_mmap(&target->witness_page, pm_kernel_page_size(),
-				       PROT_READ, MAP_SHARED, counter->fd, 0))
+	if (!counter || (!counter->page &&
+			 pm_kernel_mmap(&target->witness_page, pm_kernel_page_size(),
+					PROT_READ, MAP_SHARED, counter->fd, 0)))
 		return false;
 	target->witness = counter;
 	return true;
@@ -61,6 +69,30 @@ static bool thread_has_ended(const struct perfmon_session *session,
 	/* Not some pipe, in the place of a descriptor that the program closed. */
 	return !pm_kernel_ioctl_ptr(target->witness->fd, PERF_EVENT_IOC_ID, &id) &&
 	       id == target->witness->id;
+}
+
+int pm_target_watch(struct perfmon_session *session, const struct pm_plan *plan,
+		    struct pm_target *target, struct pm_servant *servant)
+{
+	int err;
+
+	if (!servant || target->ring.page || target->tid < 0 ||
+	    !has_witness(plan, target))
+		return 0;
+	err = pm_servant_watch(servant, target->witness->fd, session->watch_keys + 1);
+	if (!err)
+		target->watch_key = ++session->watch_keys;
+	return err;
+}
+
+void pm_target_unwatch(struct perfmon_session *session, struct pm_target *target)
+{
+	if (session->servant && target->witness && target->watch_key)
+		pm_servant_unwatch(session->servant, target->witness->fd);
+	if (target->witness_page)
+		pm_kernel_munmap(target->witness_page, pm_kernel_page_size());
+	target->witness_page = NULL;
+	target->witness = NULL;
 }
 
 /* Whether the CPU of TARGET is offline now. */

@@ -357,9 +357,22 @@ static void stay_near(struct perfmon_session *session)
 	session->is_near = true;
 }
 
-/* The helper thread's work: the target with RING_KEY has something, or HAS_ENDED. It may
+/* Whether WATCH_KEY is a process's, whose descriptor says nothing but that it has ended.
+ */
+static bool is_process(const struct perfmon_session *session, uint64_t watch_key)
+{
+	uint32_t p;
+
+	for (p = 0; p < session->process_count; p++) {
+		if (watch_key && session->processes[p].watch_key == watch_key)
+			return true;
+	}
+	return false;
+}
+
+/* The helper thread's work: the target with WATCH_KEY has something, or HAS_ENDED. It may
  * have gone since. */
-static void serve(struct perfmon_session *session, uint64_t ring_key, bool has_ended)
+static void serve(struct perfmon_session *session, uint64_t watch_key, bool has_ended)
 {
 	struct pm_plan *plan;
 	uint32_t t;
@@ -372,10 +385,10 @@ static void serve(struct perfmon_session *session, uint64_t ring_key, bool has_e
 		stay_near(session);
 	plan = session->plan;
 	for (t = 0; has_ended && t < plan->target_count; t++) {
-		if (plan->targets[t].ring.page && plan->targets[t].ring_key == ring_key)
+		if (plan->targets[t].watch_key == watch_key)
 			plan->targets[t].lost = true;
 	}
-	if (has_ended)
+	if (has_ended || is_process(session, watch_key))
 		pm_session_notice_loss(session);
 	pm_session_leave(session, 0);
 }
@@ -384,17 +397,21 @@ int pm_session_need_servant(struct perfmon_session *session)
 {
 	struct pm_plan *plan = session->plan;
 	struct pm_servant *servant = NULL;
-	uint32_t t;
+	uint32_t t, p;
 	int err;
 
 	if (session->servant)
 		return 0;
 	err = pm_servant_create(&servant, serve, session);
 	for (t = 0; t < plan->target_count && !err; t++) {
-		if (plan->targets[t].ring.page)
-			err = pm_servant_watch(servant, plan->targets[t].ring_fd,
-					       plan->targets[t].ring_key);
+		struct pm_target *target = &plan->targets[t];
+
+		err = target->ring.page ? pm_servant_watch(servant, target->ring_fd,
+							   target->watch_key)
+					: pm_target_watch(session, plan, target, servant);
 	}
+	for (p = 0; p < session->process_count && !err; p++)
+		err = pm_process_watch(session, &session->processes[p], servant);
 	err = err ?: pm_servant_start(servant);
 	if (!err) {
 		session->servant = servant;

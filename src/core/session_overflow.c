@@ -450,7 +450,7 @@ static int open_ring(struct perfmon_session *session, struct pm_target *target, 
 				  "inherit"
 				: "the kernel refused it");
 	target->ring_fd = fd;
-	target->ring_key = ++session->ring_keys;
+	target->watch_key = ++session->watch_keys;
 	session->rings++;
 	return 0;
 }
@@ -508,7 +508,7 @@ int pm_overflow_arm(struct perfmon_session *session, struct pm_plan *plan,
 	err = signo ? pm_overflow_arm_signals(session, target) : 0;
 	if (!err && session->servant)
 		err = pm_servant_watch(session->servant, target->ring_fd,
-				       target->ring_key);
+				       target->watch_key);
 	if (err)
 		pm_diag_set(&session->diag, err,
 			    "an event cannot be armed for its overflow (error %d)", -err);

@@ -12,6 +12,7 @@
 
 #include "core/cover.h"
 #include "core/kernel.h"
+#include "core/servant.h"
 #include "core/session.h"
 
 /* Linux 6.18 was seen to refuse a member of a group with -ENODEV on threads that have
@@ -108,6 +109,35 @@ static bool has_target(const struct pm_plan *plan, pid_t pid)
 	return false;
 }
 
+int pm_process_watch(struct perfmon_session *session, struct pm_process *process,
+		     struct pm_servant *servant)
+{
+	int err;
+
+	if (!servant)
+		return 0;
+	if (process->fd < 0)
+		process->fd = pm_kernel_pidfd_open(process->pid, 0);
+	if (process->fd < 0)
+		return 0;
+	process->watch_key = ++session->watch_keys;
+	err = pm_servant_watch(servant, process->fd, process->watch_key);
+	if (err) {
+		pm_kernel_close(process->fd);
+		process->fd = -1;
+	}
+	return err;
+}
+
+static void forget_process(struct perfmon_session *session, struct pm_process *process)
+{
+	if (process->fd >= 0 && session->servant)
+		pm_servant_unwatch(session->servant, process->fd);
+	if (process->fd >= 0)
+		pm_kernel_close(process->fd);
+	*process = session->processes[--session->process_count];
+}
+
 void pm_processes_prune(struct perfmon_session *session)
 {
 	uint32_t p = 0;
@@ -116,8 +146,7 @@ void pm_processes_prune(struct perfmon_session *session)
 		if (has_target(session->plan, session->processes[p].pid))
 			p++;
 		else
-			session->processes[p] =
-				session->processes[--session->process_count];
+			forget_process(session, &session->processes[p]);
 	}
 	if (!session->process_count) {
 		free(session->processes);
@@ -421,20 +450,26 @@ int pm_process_attach(struct perfmon_session *session,
 		*larger = realloc(session->processes,
 				  (session->process_count + 1) * sizeof(larger[0]));
 	struct life life = {0};
-	int n;
+	int n, err;
 
 	if (!larger)
 		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
 	session->processes = larger;
 	process = &larger[session->process_count];
-	*process = (struct pm_process){.pid = pm_process_id(target->id),
-				       .flags = target->flags};
+	*process = (struct pm_process){
+		.pid = pm_process_id(target->id), .flags = target->flags, .fd = -1};
 	/* Before its threads are listed: what is listed is of this process, or it gets
 	 * another start time. */
 	read_life(process->pid, &life);
 	process->start_ticks = life.start_ticks;
 	n = cover(session, session->plan, process, self);
-	if (n >= 0)
-		session->process_count++;
+	if (n < 0)
+		return n;
+	err = pm_process_watch(session, process, session->servant);
+	if (err)
+		return pm_diag_set(&session->diag, err,
+				   "process %d cannot be watched (error %d)",
+				   process->pid, -err);
+	session->process_count++;
 	return n;
 }

@@ -105,9 +105,7 @@ void pm_target_close(struct perfmon_session *session, struct pm_plan *plan,
 	uint32_t s;
 
 	pm_overflow_disarm(session, plan, target);
-	if (target->witness)
-		pm_kernel_munmap(target->witness_page, pm_kernel_page_size());
-	target->witness = NULL;
+	pm_target_unwatch(session, target);
 	if (target->pin)
 		pm_instance_close(target->pin);
 	free(target->pin);
@@ -200,6 +198,7 @@ int pm_target_open(struct perfmon_session *session, struct pm_plan *plan,
 				     .parts = target->parts};
 	n = open_pin(session, plan, target, self);
 	n = n ?: pm_overflow_arm(session, plan, target);
+	n = n ?: pm_target_watch(session, plan, target, session->servant);
 	n = n ?: pm_sampling_opened(session, plan, target);
 	if (n) {
 		pm_target_close(session, plan, target);
@@ -230,6 +229,7 @@ void pm_session_forget(struct perfmon_session *session)
 
 	for (t = 0; t < plan->target_count; t++) {
 		plan->targets[t].witness = NULL; /* its page is not here */
+		plan->targets[t].witness_page = NULL;
 		if (plan->targets[t].pin)
 			pm_instance_forget(plan->targets[t].pin);
 		free(plan->targets[t].pin);
@@ -239,9 +239,10 @@ void pm_session_forget(struct perfmon_session *session)
 		pm_ring_forget(&plan->targets[t].ring);
 	}
 	plan->target_count = 0;
-	pm_processes_prune(session);
+	/* First: what it watches is the parent's, too. */
 	pm_servant_forget(session->servant);
 	session->servant = NULL;
+	pm_processes_prune(session);
 }
 
 /* Reads targets FIRST to LAST of PLAN. 0, or the first error, with what could be read. */
