@@ -7,8 +7,8 @@
 #include "core/topology.h"
 
 /* This machine, if SNAPSHOT is of it since it was last started; NULL if not: of theirs,
- * profiles tell the kinds of CPU alone, and old ones not even these. It is described once,
- * and stays. */
+ * profiles tell the kinds of CPU alone, and old ones not even these. It is described
+ * once, and stays. */
 const struct pm_machine *cli_machine_of(const struct pm_snapshot *snapshot);
 
 #endif
