@@ -38,7 +38,7 @@ struct pm_busy {
 			struct pm_asked asked;
 			uint16_t depth;
 		};
-		uint32_t rare; /* any of these */
+		uintptr_t rare; /* any of these */
 	};
 	struct {
 		struct perfmon_session *session;
@@ -57,7 +57,8 @@ static inline void pm_busy_step(void)
 /* Whether a call that begins now has interrupted another. */
 static inline bool pm_busy_is_nested(void)
 {
-	return pm_busy.session || pm_busy.rare;
+	/* One branch: this is on the quick way of start and stop. */
+	return ((uintptr_t)pm_busy.session | pm_busy.rare) != 0;
 }
 
 /* A call on SESSION begins that has interrupted none, and ends. */
