@@ -552,9 +552,11 @@ Test(sampling, of_a_cpu)
 	pm_kernel_fault = NULL;
 }
 
+static atomic_bool refusing;
+
 static int refuse_events(enum pm_kernel_call call)
 {
-	return call == PM_CALL_PERF_EVENT_OPEN ? -EBUSY : 0;
+	return refusing && call == PM_CALL_PERF_EVENT_OPEN ? -EBUSY : 0;
 }
 
 /* An error of the log is told by the call that succeeds, after others that did not. */
@@ -566,14 +568,15 @@ Test(sampling, a_tear_down_that_fails)
 
 	if (full < 0)
 		cr_skip_test("there is no /dev/full here");
+	pm_kernel_fault = refuse_events; /* before there is a helper thread */
 	sample_after(session, 0, 10, 0);
 	OK(session, perfmon_sampling_set_up(session, &sampling));
 	OK(session, perfmon_sampling_log(session, NULL, full));
 	OK(session, perfmon_session_attach_thread(session, 0));
-	pm_kernel_fault = refuse_events;
+	refusing = true;
 	for (int i = 0; i < 2; i++)
 		cr_assert_eq(perfmon_sampling_tear_down(session), -EBUSY);
-	pm_kernel_fault = NULL;
+	refusing = false;
 	OK(session, perfmon_sampling_counts(session, NULL, NULL));
 	cr_assert_eq(perfmon_sampling_tear_down(session), -ENOSPC);
 	cr_assert(strstr(perfmon_session_message(session), "log"));
@@ -583,6 +586,7 @@ Test(sampling, a_tear_down_that_fails)
 	touch(0, 10);
 	OK(session, perfmon_session_stop(session));
 	perfmon_session_close(session);
+	pm_kernel_fault = NULL;
 	close(full);
 }
 
@@ -660,17 +664,17 @@ Test(sampling, a_log_that_is_slow_loses_nothing)
 	struct perfmon_session *session = session_with(watch_event(0), 0);
 	struct log_reader reader = {0};
 	uint64_t touched, taken, lost, head;
-	const struct pm_ring *ring;
+	struct perf_event_mmap_page *page;
 	int ends[2];
 
 	cr_assert(!pipe2(ends, O_CLOEXEC));
 	touched = fill_up_log(session, ends);
-	ring = &session->plan->targets[0].ring;
 	reader.fd = ends[0];
 	cr_assert_eq(pthread_create(&reader.thread, NULL, read_log, &reader), 0);
 	/* Behind it come records of this thread's sleep. */
-	head = ((struct perf_event_mmap_page *)ring->page)->data_head;
-	while (__atomic_load_n(&ring->tail, __ATOMIC_RELAXED) < head)
+	page = session->plan->targets[0].ring.page;
+	head = page->data_head;
+	while (__atomic_load_n(&page->data_tail, __ATOMIC_ACQUIRE) < head)
 		usleep(1000);
 	OK(session, perfmon_session_stop(session));
 	OK(session, perfmon_sampling_counts(session, &taken, &lost));

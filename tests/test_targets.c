@@ -209,14 +209,14 @@ static struct leaving {
 	struct perfmon_session *session;
 	struct worker *worker;
 	pthread_t tester;
-	bool late, too_late;
+	bool armed, late, too_late;
 } leaving;
 
 /* The target's thread counts on while it is being detached, and after that. */
 static int work_meanwhile(enum pm_kernel_call call)
 {
 	/* Not the session's helper thread. */
-	if (!pthread_equal(pthread_self(), leaving.tester))
+	if (!pthread_equal(pthread_self(), leaving.tester) || !leaving.armed)
 		return 0;
 	if (call == PM_CALL_IOCTL && !leaving.late) {
 		leaving.late = true;
@@ -250,15 +250,16 @@ Test(targets, that_leave_while_they_overflow)
 	targets[1].id = b.tid;
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
 	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	leaving = (struct leaving){
+		.session = session, .worker = &a, .tester = pthread_self()};
+	pm_kernel_fault = work_meanwhile; /* before there is a helper thread */
 	OK(session, perfmon_sampling_set_up(session, &sampling));
 	OK(session, perfmon_session_attach(session, targets, sizeof(targets)));
 	OK(session, perfmon_session_start(session));
 	worker_touch(&a, 10);
-	leaving = (struct leaving){
-		.session = session, .worker = &a, .tester = pthread_self()};
-	pm_kernel_fault = work_meanwhile;
+	leaving.armed = true;
 	OK(session, perfmon_session_detach_target(session, &targets[0]));
-	pm_kernel_fault = NULL;
+	leaving.armed = false;
 	cr_assert(leaving.late && leaving.too_late);
 	OK(session, perfmon_sampling_counts(session, &taken, &lost));
 	cr_assert_eq(taken, 1, "%" PRIu64, taken);
@@ -268,6 +269,7 @@ Test(targets, that_leave_while_they_overflow)
 	worker_end(&a);
 	worker_end(&b);
 	perfmon_session_close(session);
+	pm_kernel_fault = NULL;
 }
 
 /* Row: PM-12: a thread that ends leaves a detached session, whose values stay, and which
