@@ -489,6 +489,31 @@ Test(snapshot, still_memory_is_read_once)
 	builder_end(&b);
 }
 
+/* Where a writer may still be at work odd nodes are tried again, but not for ever. */
+Test(snapshot, odd_nodes_are_not_waited_for_one_by_one)
+{
+	struct profile_builder b;
+	struct pm_snapshot *s;
+
+	builder_begin(&b, 4 << 20);
+	builder_region(&b, "r");
+	for (uint32_t t = 1; t <= 1000; t++) {
+		struct perfmon_profile_thread *thread = builder_thread(&b, t, 1, 0);
+
+		builder_nodes(&b, thread, 2);
+		builder_node(&b, thread, 0, 0);
+		builder_node(&b, thread, 1, 1)->sequence = 2 * 41 + 1;
+	}
+	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, NULL), 0);
+	cr_assert(!s->partial, "%s", s->problem);
+	cr_assert_eq(s->thread_count, 1000);
+	for (uint32_t t = 0; t < 1000; t++)
+		cr_assert_eq(s->threads[t].torn, 1);
+	cr_assert_leq(s->looks, 2000 + 100000);
+	pm_snapshot_free(s);
+	builder_end(&b);
+}
+
 /* The memory from private_from on is another process's own; a file may have bytes there
  * all the same, and they are zeros. */
 Test(snapshot, what_stands_in_private_memory_is_not_read)

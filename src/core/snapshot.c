@@ -14,9 +14,10 @@
 
 /* Whole walks before a snapshot goes out although threads were being folded. */
 #define WALKS 12
-/* Attempts at one node, and at all nodes of a thread beyond their first. */
-#define NODE_TRIES   200
-#define THREAD_TRIES 20000
+/* Attempts at one node, and at all nodes of a snapshot, beyond their first: of a profile
+ * whose writer is out of sight all may be odd for ever. */
+#define NODE_TRIES 200
+#define ALL_TRIES  100000
 
 #if defined(__SANITIZE_THREAD__)
 #define FENCE_ACQUIRE() ((void)0)
@@ -115,7 +116,6 @@ static int take_nodes(struct pm_walk *walk, struct pm_snapshot_thread *thread,
 	const struct perfmon_profile_thread *record = &thread->record;
 	uint32_t counters = record->counters, count = 0;
 	uint64_t chain = record->nodes;
-	unsigned int tries = THREAD_TRIES;
 	unsigned int node_tries = walk->flags & PM_SNAPSHOT_STILL ? 0 : NODE_TRIES;
 	const char *wrong = NULL;
 	uint16_t *depths = NULL;
@@ -172,7 +172,7 @@ static int take_nodes(struct pm_walk *walk, struct pm_snapshot_thread *thread,
 				pm_snapshot_node(thread, count + 1);
 
 			if (take_node(from, node, thread->node_size, node_tries,
-				      &tries, &walk->s->looks)) {
+				      walk->tries, &walk->s->looks)) {
 				node->flags &= ~PM_SNAPSHOT_TORN;
 			} else {
 				node->flags |= PM_SNAPSHOT_TORN;
@@ -471,10 +471,12 @@ static int take_all(struct pm_walk *walk)
 /* One walk into a new *OUT. *CHANGED: threads were being folded meanwhile; *FOLDING: how
  * often that had begun and ended before. */
 static int walk_once(const void *base, size_t size, unsigned int flags,
-		     struct pm_snapshot **out, bool *changed, uint64_t *folding)
+		     unsigned int *tries, struct pm_snapshot **out, bool *changed,
+		     uint64_t *folding)
 {
 	const struct perfmon_profile_header *header = base;
-	struct pm_walk walk = {.base = base, .size = size, .flags = flags};
+	struct pm_walk walk = {
+		.base = base, .size = size, .flags = flags, .tries = tries};
 	uint64_t before;
 	int err = -ENOMEM;
 
@@ -550,7 +552,7 @@ int pm_snapshot_take(const void *base, size_t size, struct pm_snapshot **out,
 int pm_snapshot_take_as(const void *base, size_t size, unsigned int flags,
 			struct pm_snapshot **out, struct pm_diag *diag)
 {
-	unsigned int walks = flags & PM_SNAPSHOT_STILL ? 1 : WALKS;
+	unsigned int walks = flags & PM_SNAPSHOT_STILL ? 1 : WALKS, tries = ALL_TRIES;
 	struct pm_snapshot *s = NULL;
 	uint64_t folding = 0, first = 0;
 	uint32_t walked = 0;
@@ -564,7 +566,7 @@ int pm_snapshot_take_as(const void *base, size_t size, unsigned int flags,
 			for (uint32_t i = 0; i < walked; i++)
 				relax(walked);
 		}
-		err = walk_once(base, size, flags, &s, &changed, &folding);
+		err = walk_once(base, size, flags, &tries, &s, &changed, &folding);
 		if (!walked++)
 			first = folding;
 	}

@@ -20,7 +20,8 @@ struct pm_walk_list {
 struct pm_walk {
 	const unsigned char *base;
 	size_t size;
-	unsigned int flags; /* PM_SNAPSHOT_STILL, PM_SNAPSHOT_FOREIGN */
+	unsigned int flags;  /* PM_SNAPSHOT_STILL, PM_SNAPSHOT_FOREIGN */
+	unsigned int *tries; /* that are left, at nodes that do not hold still */
 	uint64_t next; /* first byte that has not been looked at */
 	bool blocked;  /* a bad record: what follows cannot be found */
 	struct pm_walk_list regions, notes, plans, threads, nodes;
