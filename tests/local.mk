@@ -149,7 +149,7 @@ CRITERION_TESTS += tests/test_sample
 CRITERION_TESTS += tests/test_guest_hotplug
 CRITERION_TESTS += tests/test_info
 CRITERION_TESTS += tests/test_placement
-CRITERION_TESTS += tests/test_stat
+CRITERION_TESTS += tests/test_stat_own
 CRITERION_TESTS += tests/test_top
 CRITERION_TESTS += tests/test_spread
 check_PROGRAMS += $(CRITERION_TESTS)
@@ -380,11 +380,11 @@ tests_test_top_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_top_LDADD = $(TEST_LIBS) -lm
 
 # Compiles the inside of perfmon stat.
-tests_test_stat_SOURCES = tests/test_stat.c src/cli/stat.h src/cli/stat_count.c \
+tests_test_stat_own_SOURCES = tests/test_stat_own.c src/cli/stat.h src/cli/stat_count.c \
 	src/cli/stat_data.c src/cli/stat_derive.c src/cli/stat_events.c src/cli/stat_place.c \
 	src/cli/stat_text.c src/cli/terminal.c
-tests_test_stat_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_test_stat_LDADD = $(TEST_LIBS) -lm
+tests_test_stat_own_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_stat_own_LDADD = $(TEST_LIBS) -lm
 
 tests_test_spread_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_spread_LDADD = $(TEST_LIBS)

@@ -75,7 +75,7 @@ static const struct perfmon_value all = {
 
 /* Row: DC-02: an event that had no turn in the first thread is not 0 there, and what it
  * created did not count all. */
-Test(stat, own_counts_without_a_turn)
+Test(stat_own, own_counts_without_a_turn)
 {
 	struct perfmon_value starved = {.enabled_ns = 100},
 			     closed = {.status = PERFMON_VALUE_NEVER_OPENED},
