@@ -7,17 +7,18 @@
 . "$PM_TOP/scripts/suite.sh"
 
 must prepares "$PM_TOP/scripts/guest" --prepare
-# Tests of texts, tables and refusals alone, in which the machine has no part, with --long
-# only: all beds of the host run them, and an emulated machine is slow.
+# Tests of texts, tables, files and refusals alone, in which the machine has no part, with
+# --long only: all beds of the host run them, and an emulated machine is slow.
 plain='/(test_(options|report|metric|judge|merge|diff_judge|placement|stride|top|profile_file)$'
-plain+='|test_(events_(errors|machines)|faults|faults_around)$|fuzz_|many_)'
+plain+='|test_(events_(errors|machines)|faults|faults_around|kept|kept_kill)$|fuzz_|many_)'
 [ -z "$PM_LONG" ] || plain='^$'
 mapfile -t tests < <(pm_tests "$PM_BUILD/arm64" | grep -Ev "$plain")
 
-# Tests of texts, files, tables and of what fails: they need no counter.
-portable='/(test_(events|report|snapshot|profile_file|kept|options|log|sample|ring|format|placement|region_levels|region_fork|faults|states|cover|process|top$|read$|counter_read)|race_|fuzz_|many_)'
+# Tests that need no counter, and some that do: what the third machine has time for.
+portable='/(test_(events|report|snapshot|profile_file|kept|options|log|sample|ring|format|placement|region_levels|region_(fork|programs|signals)|faults|states|cover|process|top$|read$|counter_read)|race_|fuzz_|many_)'
 # Tests of what depends on who counts.
-rights='/(test_(guest_read|session|sets|overflow|sampling|info|spread|stat\.sh|region_truth|region_threads|region_access|regions)|inline_)'
+rights='/(test_(guest_read|session|sampling|info|spread|stat\.sh|region_access|regions)|inline_)'
+[ -z "$PM_LONG" ] || rights+='|/test_(sets|overflow|switching|region_truth|region_threads)'
 # Tests that count, for which once is enough: as the user who has less.
 once='/test_(examples|diff|export)\.sh'
 mapfile -t counting < <(printf '%s\n' "${tests[@]}" | grep -Ev "$portable|$once")
