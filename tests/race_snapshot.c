@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -352,12 +353,16 @@ static void real_nodes_are_whole_from_outside(void)
 	if (!child) {
 		pthread_t threads[REAL_MOST];
 
+		/* Not to be left behind where a check ends the test. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		start_real_writers(threads);
 		pthread_join(threads[0], NULL);
 		_exit(1);
 	}
 	CHECK(child > 0);
 	while (pm_profile_file_open_pid(child, &file, &diag)) {
+		if (diag.error != -ENOENT && diag.error != -ENODATA)
+			printf("# %s\n", diag.text);
 		CHECK(diag.error == -ENOENT || diag.error == -ENODATA);
 		sched_yield();
 	}

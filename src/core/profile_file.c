@@ -252,6 +252,14 @@ static bool try_mapping(const struct pm_process_map *mapping, void *argument)
 	    mapping->path[0] != '/')
 		return false;
 	fd = open_mapping(search, mapping, &st, &diag);
+	/* It is mapped before it has room for anything. */
+	if (fd >= 0 && st.st_size < (off_t)sizeof(struct perfmon_profile_header)) {
+		pm_kernel_close(fd);
+		fd = pm_diag_set(&diag, -ENODATA,
+				 "%s: this profile holds nothing yet: its program is at its first "
+				 "region",
+				 search->name);
+	}
 	if (fd < 0 || make(fd, &st, search->name, &search->found, &diag)) {
 		if (named || holds_profile(search->pid, mapping)) {
 			search->err = diag.error;
