@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/kernel.h"
 #include "perfmon/overflow.h"
 #include "session_probe.h"
 
@@ -454,6 +455,47 @@ Test(overflow, an_end_without_overflows)
 		}
 		cr_assert_eq(open_descriptors(), before);
 	}
+}
+
+static int errno_of_pidfd;
+
+static int without_pidfd(enum pm_kernel_call call)
+{
+	return call == PM_CALL_PIDFD_OPEN ? -errno_of_pidfd : 0;
+}
+
+/* Row: HW-10: where a process cannot be watched, the next call finds its end. */
+Test(overflow, an_end_of_a_process_that_is_not_watched)
+{
+	static const int errors[] = {EINVAL, EMFILE, ENFILE, ENODEV, ENOMEM, ESRCH, ENOSYS};
+
+	pm_kernel_fault = without_pidfd;
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		struct perfmon_session *session = session_with("page-faults", 0);
+		struct perfmon_target target = {.kind = PERFMON_TARGET_PROCESS};
+		int before = open_descriptors(), fd;
+		struct perfmon_message message;
+
+		errno_of_pidfd = errors[i];
+		target.id = fork();
+		if (!target.id) {
+			pause();
+			_exit(0);
+		}
+		fd = perfmon_overflow_descriptor(session);
+		OK(session, fd);
+		OK(session, perfmon_session_attach(session, &target, sizeof(target)));
+		kill(target.id, SIGKILL);
+		waitpid(target.id, NULL, 0);
+		cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+		cr_assert(becomes_readable(fd));
+		cr_assert_eq(perfmon_overflow_read(session, &message, sizeof(message)),
+			     1);
+		cr_assert_eq(message.type, PERFMON_MESSAGE_END);
+		perfmon_session_close(session);
+		cr_assert_eq(open_descriptors(), before);
+	}
+	pm_kernel_fault = NULL;
 }
 
 #ifdef __SANITIZE_THREAD__
