@@ -536,9 +536,9 @@ static void run_flow(const struct flow *flow, enum pm_kernel_call call, unsigned
 {
 	bool not_ours =
 		call == PM_CALL_IOCTL || call == PM_CALL_CLOSE || call == PM_CALL_MUNMAP;
-	/* What is said not to be a set of descriptors is not ours to close: the first, and
-	 * the one that was made instead. */
-	int sets = call == PM_CALL_EPOLL_WAIT ? 2 : 0;
+	/* The sets that a watcher of contexts is told not to have: the first, and the one
+	 * that it made instead. They are not ours to close. */
+	int sets = call == PM_CALL_EPOLL_WAIT && flow->run == perfmon2_flow ? 2 : 0;
 	struct mappings before, left;
 
 	snprintf(where, sizeof(where), "%s: %s (use %u) fails%s with %s", flow->name,
