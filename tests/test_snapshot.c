@@ -135,21 +135,28 @@ Test(snapshot, a_rate_that_is_not_known_well_is_told)
 	}
 }
 
+/* A profile of one node, whose writer has made 41 visits and is in the middle of one. */
+static void build_odd(struct profile_builder *b)
+{
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile_node *node;
+
+	builder_begin(b, 1 << 16);
+	builder_region(b, "r");
+	thread = builder_thread(b, 1, 1, 0);
+	builder_nodes(b, thread, 8);
+	builder_node(b, thread, 0, 0);
+	node = builder_node(b, thread, 1, 1);
+	node->sequence = 2 * 41 + 1;
+	node->entered = 42;
+}
+
 Test(snapshot, a_dead_writers_node_is_marked)
 {
 	struct profile_builder b;
-	struct perfmon_profile_thread *thread;
-	struct perfmon_profile_node *node;
 	struct pm_snapshot *s;
 
-	builder_begin(&b, 1 << 16);
-	builder_region(&b, "r");
-	thread = builder_thread(&b, 1, 1, 0);
-	builder_nodes(&b, thread, 8);
-	builder_node(&b, thread, 0, 0);
-	node = builder_node(&b, thread, 1, 1);
-	node->sequence = 2 * 41 + 1;
-	node->entered = 42;
+	build_odd(&b);
 	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, NULL), 0);
 	cr_assert(!s->partial);
 	cr_assert_eq(s->threads[0].torn, 1);
@@ -456,17 +463,9 @@ Test(snapshot, a_chain_ends_where_nesting_does)
 Test(snapshot, still_memory_is_read_once)
 {
 	static const unsigned int flags[] = {0, PM_SNAPSHOT_STILL};
-	struct perfmon_profile_thread *thread;
-	struct perfmon_profile_node *node;
 	struct profile_builder b;
 
-	builder_begin(&b, 1 << 16);
-	builder_region(&b, "r");
-	thread = builder_thread(&b, 1, 1, 0);
-	builder_nodes(&b, thread, 8);
-	builder_node(&b, thread, 0, 0);
-	node = builder_node(&b, thread, 1, 1);
-	node->sequence = 2 * 41 + 1;
+	build_odd(&b);
 	for (int i = 0; i < 2; i++) {
 		struct pm_snapshot *s;
 
