@@ -33,9 +33,9 @@ void pm_servant_stop(struct pm_servant *servant);
  * closes its descriptors. NULL is accepted. */
 void pm_servant_forget(struct pm_servant *servant);
 
-/* Watches event FD, which has a ring; until it is told not to, or its task has ended. WORK
- * may be called for KEY, which is not 0, once more after that: FD may be another by then,
- * so it takes a new KEY each time. */
+/* Watches FD, an event's with a page mapped or a process's, until it is told not to, or
+ * the task has ended. WORK may be called for KEY, which is not 0, once more after that:
+ * FD may be another by then, so it takes a new KEY each time. */
 int pm_servant_watch(struct pm_servant *servant, int fd, uint64_t key);
 void pm_servant_unwatch(struct pm_servant *servant, int fd);
 
