@@ -71,12 +71,13 @@ static void calls_by_hand(struct by_hand *hand)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	uint64_t group[3 + 2 * COUNTERS], id;
-	sigset_t blocked;
+	sigset_t most, before;
 	uint64_t cpus[PERFMON_PROFILE_CPUS / 64];
 	char name[16];
 	int i;
 
-	sigprocmask(SIG_SETMASK, NULL, &blocked);
+	sigfillset(&most);
+	sigprocmask(SIG_BLOCK, &most, &before);
 	hand->memory = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	madvise(hand->memory, MEMORY, MADV_WIPEONFORK);
@@ -96,6 +97,7 @@ static void calls_by_hand(struct by_hand *hand)
 	ioctl(hand->fd[0], PERF_EVENT_IOC_ID, &id);
 	if (read(hand->fd[0], group, sizeof(group)) != sizeof(group))
 		exit(1);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	/* Without pages each end of the visit reads by a system call. */
 	for (i = 0; !bench_exact() && i < 2; i++) {
 		ioctl(hand->fd[0], PERF_EVENT_IOC_ID, &id);

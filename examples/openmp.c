@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Heat on a ring, by OpenMP. The pool of threads is there before the first region: each
- *of them is counted from its own first region on, with nothing to prepare.
+ * of them is counted from its own first region on, with nothing to prepare.
  *
  *	cc -O2 -fopenmp openmp.c -o openmp $(pkg-config --cflags --libs perfmon)
  *	./openmp [pages [steps]]
  *
  * Regions inside of a parallel construct are visited once by each thread, those outside
- *by the thread that goes on alone. The total heat is checked at the end.
+ * by the thread that goes on alone. The total heat is checked at the end.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -6,7 +6,7 @@
 # shellcheck disable=SC2034 # used by those who source this
 PM_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 PM_BUILD=$PM_TOP/build
-PM_JOBS=${PERFMON_JOBS:-2}
+PM_JOBS=${PM_JOBS:-${PERFMON_JOBS:-2}}
 PM_NAME=${0##*/}
 
 # Everything a script says about itself goes to stderr: stdout is for results.

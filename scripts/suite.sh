@@ -9,7 +9,8 @@
 #   PM_SUITE_DIR  a folder of its own, kept from run to run
 #   PM_JOBS       how many processes it may keep busy
 #   PM_LONG       1 with scripts/check --long, else empty; tests see PERFMON_TEST_LONG=1
-# A suite named *.long.sh runs with --long only. Sourcing this file is optional.
+# A suite named *.long.sh runs with --long only. Two suites run at the same time, except
+# one with a line "# Runs alone". Sourcing this file is optional.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR
 . "$PM_TOP/scripts/lib.sh"

@@ -10,6 +10,7 @@ pminclude_HEADERS = \
 	include/perfmon/overflow.h \
 	include/perfmon/perfmon.h \
 	include/perfmon/perfmon2.h \
+	include/perfmon/perfmon2_section9.h \
 	include/perfmon/placement.h \
 	include/perfmon/profile.h \
 	include/perfmon/region.h \
@@ -47,7 +48,8 @@ libperfmon_all_la_SOURCES = \
 	src/core/fold.c src/core/fold.h \
 	src/core/format.c src/core/format.h src/core/format_default.c \
 	src/core/handler.c src/core/handler.h \
-	src/core/info.c src/core/info.h src/core/info_try.c \
+	src/core/hash.h src/core/info.c src/core/info.h src/core/info_counters.c \
+	src/core/info_try.c \
 	src/core/kernel.c src/core/kernel.h \
 	src/core/bytes.h src/core/log_decode.c src/core/log_format.h src/core/log_head.c \
 	src/core/log_index.c src/core/log_internal.h src/core/log_output.c \
@@ -64,6 +66,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/servant.c src/core/servant.h \
 	src/core/session_attach.c \
 	src/core/session_block.c \
+	src/core/session_breakpoint.c \
 	src/core/session_busy.c src/core/session_busy.h \
 	src/core/lock.h \
 	src/core/session_control.c \
@@ -71,6 +74,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/session_loss.c \
 	src/core/session_notice.c src/core/session_notice.h \
 	src/core/session_overflow.c \
+	src/core/session_period.c \
 	src/core/session_sampling.c src/core/session_sampling.h \
 	src/core/session_set.c \
 	src/core/session_process.c \
@@ -85,10 +89,14 @@ libperfmon_all_la_SOURCES = \
 	src/core/profile.c src/core/profile.h \
 	src/core/profile_file.c src/core/profile_file.h \
 	src/core/profile_place.c src/core/profile_place.h \
+	src/core/copies.c src/core/copies.h \
+	src/core/locks.c src/core/locks.h \
+	src/core/stack.c src/core/stack.h \
 	src/core/registry.c src/core/registry.h \
 	src/core/regions.c src/core/regions.h src/core/reread.c \
 	src/core/report.c src/core/report.h src/core/report_call.c src/core/report_csv.c \
-	src/core/report_exit.c src/core/report_formats.h src/core/report_frame.c \
+	src/core/report_exit.c src/core/report_file.c src/core/report_file.h \
+	src/core/report_formats.h src/core/report_frame.c \
 	src/core/report_groups.c src/core/report_groups.h src/core/report_json.c \
 	src/core/report_judge.c \
 	src/core/report_metric.c \
@@ -110,7 +118,7 @@ libperfmon_all_la_SOURCES = \
 	src/core/version.c \
 	src/compat/perfmon2.c src/compat/perfmon2.h \
 	src/compat/perfmon2_context.c src/compat/perfmon2_overflow.c \
-	src/compat/perfmon2_registers.c \
+	src/compat/perfmon2_registers.c src/compat/perfmon2_section9.c \
 	src/compat/perfmon2_sets.c
 libperfmon_all_la_CPPFLAGS = $(AM_CPPFLAGS) $(URCU_CFLAGS) $(HWLOC_CFLAGS)
 libperfmon_all_la_LIBADD = $(URCU_LIBS) $(HWLOC_LIBS) $(PFM_LIBS) -lm

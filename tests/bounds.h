@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Upper bounds of exact counts: a sanitizer's own memory faults along with the test's. */
+/* What a sanitizer changes. Upper bounds of exact counts: its own memory faults along with
+ * the test's. */
 #ifndef TESTS_BOUNDS_H
 #define TESTS_BOUNDS_H
 
@@ -17,6 +18,19 @@
 #define MOST(n) UINT64_MAX
 #else
 #define MOST(n) (n)
+#endif
+
+/* The first statement of a test that neither the address nor the thread sanitizer can run;
+ * of one that the latter cannot. */
+#ifdef TESTS_SANITIZED
+#define NOT_SANITIZED(why) cr_skip_test(why)
+#else
+#define NOT_SANITIZED(why) ((void)0)
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define NOT_UNDER_TSAN(why) cr_skip_test(why)
+#else
+#define NOT_UNDER_TSAN(why) ((void)0)
 #endif
 
 #endif

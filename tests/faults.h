@@ -76,6 +76,8 @@ static const struct {
 	/* Of a word that is there it cannot fail: nothing could be done. */
 	[PM_CALL_FUTEX_WAKE] = {"futex", {0}},
 	[PM_CALL_SOCKETPAIR] = {"socketpair", {EMFILE, ENFILE, EAFNOSUPPORT}},
+	[PM_CALL_BIND] = {"bind", {EADDRINUSE, ENOMEM, EPERM}},
+	[PM_CALL_GETSOCKNAME] = {"getsockname", {EBADF, ENOBUFS}},
 	[PM_CALL_SHUTDOWN] = {"shutdown", {EBADF, EINVAL, ENOTCONN}},
 	[PM_CALL_UNLINK] = {"unlink",
 			    {EACCES, EBUSY, EIO, ENOENT, ENOMEM, ENOTDIR, EPERM, EROFS}},

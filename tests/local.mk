@@ -57,18 +57,33 @@ tests_programs_region_plugin_la_LIBADD = libperfmon.la
 # -rpath makes libtool build a shared object of what is not installed.
 tests_programs_region_plugin_la_LDFLAGS = $(AM_LDFLAGS) -module -shared -avoid-version \
 	-rpath /nowhere
+check_PROGRAMS += tests/programs/region_copies
+tests_programs_region_copies_SOURCES = tests/programs/region_copies.c
+tests_programs_region_copies_LDADD = -ldl
+check_PROGRAMS += tests/programs/region_faked
+tests_programs_region_faked_SOURCES = tests/programs/region_faked.c
+tests_programs_region_faked_LDADD = libperfmon.la
+tests_programs_region_faked_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
+# With the whole library in it, as a plugin has it that is linked with the archive.
+check_LTLIBRARIES += tests/programs/region_plugin_own.la
+tests_programs_region_plugin_own_la_SOURCES = tests/programs/region_plugin.c
+tests_programs_region_plugin_own_la_LIBADD = libperfmon_all.la
+tests_programs_region_plugin_own_la_LDFLAGS = $(AM_LDFLAGS) -module -shared -avoid-version \
+	-rpath /nowhere
 # What the scripts share.
 EXTRA_DIST += tests/tap.sh
 dist_check_SCRIPTS += tests/test_examples.sh
 TESTS += tests/test_examples.sh
 if HAVE_COMMAND
-dist_check_SCRIPTS += tests/test_diff.sh tests/test_export.sh
-TESTS += tests/test_diff.sh tests/test_export.sh
+dist_check_SCRIPTS += tests/test_diff.sh tests/test_export.sh tests/test_hostile.sh
+TESTS += tests/test_diff.sh tests/test_export.sh tests/test_hostile.sh
 check_PROGRAMS += tests/programs/diff_work tests/programs/odd_names \
-	tests/programs/trace_check
+	tests/programs/profile_hostile tests/programs/trace_check
 else
-EXTRA_DIST += tests/test_diff.sh tests/test_export.sh
+EXTRA_DIST += tests/test_diff.sh tests/test_export.sh tests/test_hostile.sh
 endif
+tests_programs_profile_hostile_SOURCES = tests/programs/profile_hostile.c tests/profile_builder.h
+tests_programs_profile_hostile_LDADD = libperfmon_all.la
 tests_programs_odd_names_SOURCES = tests/programs/odd_names.c
 tests_programs_odd_names_LDADD = libperfmon.la
 tests_programs_trace_check_SOURCES = tests/programs/trace_check.c
@@ -97,10 +112,15 @@ TEST_JANSSON = -DHAVE_JANSSON
 endif
 check_PROGRAMS += tests/programs/perfmon2_self tests/programs/perfmon2_self_cxx
 check_PROGRAMS += tests/programs/perfmon2_remote tests/programs/perfmon2_sets
+check_PROGRAMS += tests/programs/perfmon2_section9 tests/programs/perfmon2_section9_cxx
 tests_programs_perfmon2_remote_SOURCES = tests/programs/perfmon2_remote.c
 tests_programs_perfmon2_remote_LDADD = libperfmon.la
 tests_programs_perfmon2_sets_SOURCES = tests/programs/perfmon2_sets.c
 tests_programs_perfmon2_sets_LDADD = libperfmon.la
+tests_programs_perfmon2_section9_SOURCES = tests/programs/perfmon2_section9.c
+tests_programs_perfmon2_section9_LDADD = libperfmon.la
+tests_programs_perfmon2_section9_cxx_SOURCES = tests/programs/perfmon2_section9_cxx.cc
+tests_programs_perfmon2_section9_cxx_LDADD = libperfmon.la
 tests_programs_perfmon2_self_SOURCES = tests/programs/perfmon2_self.c
 tests_programs_perfmon2_self_LDADD = libperfmon.la
 tests_programs_perfmon2_self_cxx_SOURCES = tests/programs/perfmon2_self_cxx.cc
@@ -127,23 +147,27 @@ CRITERION_TESTS += tests/test_overflow
 CRITERION_TESTS += tests/test_midway
 CRITERION_TESTS += tests/test_sampling
 CRITERION_TESTS += tests/test_sets
+CRITERION_TESTS += tests/test_periods
 CRITERION_TESTS += tests/test_switching
 CRITERION_TESTS += tests/test_states
 CRITERION_TESTS += tests/test_control
+CRITERION_TESTS += tests/test_structs
 CRITERION_TESTS += tests/test_prepared
 CRITERION_TESTS += tests/test_faults
 CRITERION_TESTS += tests/test_faults_around
 CRITERION_TESTS += tests/test_targets
 CRITERION_TESTS += tests/test_events tests/test_events_errors tests/test_events_list \
-	tests/test_events_machines tests/test_events_open
+	tests/test_events_machines tests/test_events_open tests/test_modes
 CRITERION_TESTS += tests/test_regions tests/test_region_access tests/test_region_fork \
 	tests/test_region_less tests/test_region_programs tests/test_region_signals \
 	tests/test_region_levels tests/test_region_threads tests/test_region_truth
+CRITERION_TESTS += tests/test_locks tests/test_region_limits
 CRITERION_TESTS += tests/test_format
 CRITERION_TESTS += tests/test_log
 CRITERION_TESTS += tests/test_log_perf
 CRITERION_TESTS += tests/test_perfmon2
 CRITERION_TESTS += tests/test_perfmon2_overflow
+CRITERION_TESTS += tests/test_perfmon2_section9
 CRITERION_TESTS += tests/test_ring
 CRITERION_TESTS += tests/test_sample
 CRITERION_TESTS += tests/test_guest_hotplug
@@ -175,6 +199,10 @@ tests_test_midway_SOURCES = tests/test_midway.c tests/session_probe.h
 tests_test_midway_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_midway_LDADD = $(TEST_LIBS)
 
+tests_test_periods_SOURCES = tests/test_periods.c tests/session_probe.h
+tests_test_periods_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_periods_LDADD = $(TEST_LIBS)
+
 tests_test_switching_SOURCES = tests/test_switching.c tests/session_probe.h
 tests_test_switching_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_switching_LDADD = $(TEST_LIBS)
@@ -202,6 +230,11 @@ tests_test_control_SOURCES = tests/test_control.c tests/session_probe.h \
 tests_test_control_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_control_LDADD = $(TEST_LIBS)
 
+tests_test_structs_SOURCES = tests/test_structs.c tests/session_probe.h \
+	tests/log_files.h tests/record.h
+tests_test_structs_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_structs_LDADD = $(TEST_LIBS)
+
 tests_test_prepared_SOURCES = tests/test_prepared.c tests/session_probe.h \
 	tests/session_targets.h
 tests_test_prepared_CPPFLAGS = $(TEST_CPPFLAGS)
@@ -217,7 +250,8 @@ tests_test_targets_SOURCES = tests/test_targets.c tests/session_probe.h
 tests_test_targets_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_targets_LDADD = $(TEST_LIBS)
 
-tests_test_perfmon2_SOURCES = tests/test_perfmon2.c tests/perfmon2_probe.h
+tests_test_perfmon2_SOURCES = tests/test_perfmon2.c tests/perfmon2_probe.h \
+	tests/raw_codes.h
 tests_test_perfmon2_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_perfmon2_LDADD = $(TEST_LIBS)
 
@@ -229,7 +263,13 @@ tests_test_cover_SOURCES = tests/test_cover.c tests/storm.h tests/storm_child.h
 tests_test_cover_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_cover_LDADD = $(TEST_LIBS)
 
-tests_test_perfmon2_overflow_SOURCES = tests/test_perfmon2_overflow.c tests/perfmon2_probe.h
+tests_test_perfmon2_section9_SOURCES = tests/test_perfmon2_section9.c \
+	tests/perfmon2_probe.h tests/raw_codes.h
+tests_test_perfmon2_section9_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_perfmon2_section9_LDADD = $(TEST_LIBS)
+
+tests_test_perfmon2_overflow_SOURCES = tests/test_perfmon2_overflow.c \
+	tests/perfmon2_probe.h tests/raw_codes.h
 tests_test_perfmon2_overflow_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_perfmon2_overflow_LDADD = $(TEST_LIBS)
 
@@ -296,6 +336,10 @@ tests_test_regions_SOURCES = tests/test_regions.c tests/region_probe.h
 tests_test_regions_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_regions_LDADD = $(TEST_LIBS)
 
+tests_test_modes_SOURCES = tests/test_modes.c tests/region_probe.h
+tests_test_modes_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_modes_LDADD = $(TEST_LIBS)
+
 tests_test_region_access_SOURCES = tests/test_region_access.c tests/region_probe.h
 tests_test_region_access_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_region_access_LDADD = $(TEST_LIBS)
@@ -308,7 +352,12 @@ tests_test_region_less_SOURCES = tests/test_region_less.c tests/region_probe.h
 tests_test_region_less_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_region_less_LDADD = $(TEST_LIBS)
 
-tests_test_region_programs_SOURCES = tests/test_region_programs.c tests/region_probe.h
+tests_test_region_limits_SOURCES = tests/test_region_limits.c tests/region_probe.h
+tests_test_region_limits_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_region_limits_LDADD = $(TEST_LIBS)
+
+tests_test_region_programs_SOURCES = tests/test_region_programs.c tests/bounds.h \
+	tests/region_probe.h
 tests_test_region_programs_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_region_programs_LDADD = $(TEST_LIBS)
 
@@ -324,9 +373,17 @@ tests_test_region_threads_SOURCES = tests/test_region_threads.c tests/region_pro
 tests_test_region_threads_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_region_threads_LDADD = $(TEST_LIBS)
 
-tests_test_region_truth_SOURCES = tests/test_region_truth.c tests/region_probe.h
+tests_test_region_truth_SOURCES = tests/test_region_truth.c tests/region_probe.h \
+	tests/raw_codes.h
 tests_test_region_truth_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_region_truth_LDADD = $(TEST_LIBS)
+
+tests_test_locks_SOURCES = tests/test_locks.c tests/region_probe.h tests/session_probe.h
+tests_test_locks_CPPFLAGS = $(TEST_CPPFLAGS) $(TEST_URCU)
+tests_test_locks_LDADD = $(TEST_LIBS) $(URCU_BP_LIBS)
+if HAVE_URCU_BP
+TEST_URCU = $(URCU_BP_CFLAGS) -DHAVE_URCU_BP
+endif
 
 tests_test_format_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_format_LDADD = $(TEST_LIBS)

@@ -5,10 +5,10 @@
  *	topology LEVEL ID[/WIDTH] LIST
  *
  * say what its CPUs are part of: LEVEL is package, die, cluster, core, l1, l2, l3 or
- *numa, the object with that number has the CPUs of LIST; with WIDTH the list is cut into
+ * numa, the object with that number has the CPUs of LIST; with WIDTH the list is cut into
  * objects of that many CPUs, numbered on from ID. What sysfs would say of them is written
  * into the tree, and hwloc made to look there. machine_online() and machine_allow()
- *change which CPUs are online, and which the cgroup allows.
+ * change which CPUs are online, and which the cgroup allows.
  */
 #ifndef PM_TESTS_MACHINE_H
 #define PM_TESTS_MACHINE_H

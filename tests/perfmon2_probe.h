@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What tests of the perfmon2 calls share: registers that count writes to a variable,
- * which is exact on every machine, and calls that must succeed or fail. */
+ * which is exact on every machine, calls that must succeed or fail, and programs. */
 #ifndef TESTS_PERFMON2_PROBE_H
 #define TESTS_PERFMON2_PROBE_H
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <libgen.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "perfmon/perfmon2.h"
+#include "raw_codes.h"
 
 static volatile uint64_t watched[4] __attribute__((aligned(64)));
 
@@ -45,15 +47,6 @@ static inline const char *message(int fd)
 		cr_assert_eq(errno, error, "%s: %s", #call, strerror(errno));            \
 	} while (0)
 
-/* Architectural codes of the core PMU. */
-#if defined(__aarch64__)
-#define RAW_CYCLES	 0x11
-#define RAW_INSTRUCTIONS 0x08
-#else /* x86 */
-#define RAW_CYCLES	 0x3c
-#define RAW_INSTRUCTIONS 0xc0
-#endif
-
 /* Writes a PMC with a raw code and loads; a machine that has not got it skips the test.
  */
 static inline void load_raw(int fd, const struct pfarg_pmc *pmcs, size_t size)
@@ -81,6 +74,25 @@ static inline uint64_t value_of(int fd, uint16_t set, uint16_t number)
 
 	OK(fd, pfm_read_pmds(fd, &pmd, sizeof(pmd)));
 	return pmd.reg_value;
+}
+
+/* Runs a program that is beside this one; its output. */
+static inline const char *output_of(const char *program)
+{
+	static char out[1000];
+	char self[4096], command[4200];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	FILE *pipe;
+	size_t n;
+
+	cr_assert_gt(length, 0);
+	self[length] = '\0';
+	snprintf(command, sizeof(command), "%s/programs/%s 2>&1", dirname(self), program);
+	pipe = popen(command, "r");
+	n = fread(out, 1, sizeof(out) - 1, pipe);
+	out[n] = '\0';
+	cr_assert_eq(pclose(pipe), 0, "%s", out);
+	return out;
 }
 
 static inline int create(void)

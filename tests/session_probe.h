@@ -27,8 +27,11 @@ static inline const char *watch_event(unsigned int i)
 
 static inline void touch(unsigned int i, unsigned int times)
 {
+	/* One store each, also where threads touch the same one. */
 	while (times--)
-		watched[i]++;
+		__atomic_store_n(&watched[i],
+				 __atomic_load_n(&watched[i], __ATOMIC_RELAXED) + 1,
+				 __ATOMIC_RELAXED);
 }
 
 static inline struct perfmon_session *session_with(const char *events, uint32_t flags)

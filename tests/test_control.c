@@ -193,6 +193,61 @@ Test(control, a_thread_has_one_exclusive_session)
 	perfmon_session_close(free_one);
 }
 
+static void *find_own(void *unused)
+{
+	struct perfmon_session *found;
+
+	(void)unused;
+	return (void *)(intptr_t)perfmon_session_of_thread(0, &found);
+}
+
+/* Row: PC-18: opened without being created, the state that a thread has is found; a
+ * second one is refused. */
+Test(control, the_state_of_a_thread_is_found)
+{
+	struct perfmon_session *own = session_with("dummy", PERFMON_SESSION_EXCLUSIVE);
+	struct perfmon_session *its = session_with("dummy", PERFMON_SESSION_EXCLUSIVE);
+	struct perfmon_session *shared = session_with("dummy", 0), *found = NULL;
+	struct victim victim;
+	pthread_t other;
+	void *result;
+	int status;
+	pid_t child;
+
+	cr_assert_eq(perfmon_session_of_thread(0, &found), -ENOENT);
+	victim_start(&victim, VICTIM_THREAD);
+	OK(shared, perfmon_session_attach_thread(shared, 0));
+	cr_assert_eq(perfmon_session_of_thread(0, &found), -ENOENT, "not exclusive");
+	OK(own, perfmon_session_attach_thread(own, 0));
+	OK(its, perfmon_session_attach_thread(its, victim.target.id));
+	cr_assert_eq(perfmon_session_of_thread(0, &found), 0);
+	cr_assert_eq(found, own);
+	cr_assert_eq(perfmon_session_of_thread((pid_t)syscall(SYS_gettid), &found), 0);
+	cr_assert_eq(found, own);
+	cr_assert_eq(perfmon_session_of_thread(victim.target.id, &found), 0);
+	cr_assert_eq(found, its);
+	cr_assert_eq(perfmon_session_attach_thread(shared, 0), -EBUSY);
+	OK(shared, perfmon_session_detach(shared));
+	cr_assert_eq(pthread_create(&other, NULL, find_own, NULL), 0);
+	pthread_join(other, &result);
+	cr_assert_eq((intptr_t)result, -ENOENT);
+	cr_assert_eq(perfmon_session_of_thread(-1, &found), -EINVAL);
+	cr_assert_eq(perfmon_session_of_thread(0, NULL), -EINVAL);
+	child = fork();
+	if (!child)
+		_exit(perfmon_session_of_thread(0, &found) != -ENOENT);
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert_eq(status, 0, "a child has none of its parent's");
+	OK(own, perfmon_session_detach(own));
+	found = shared;
+	cr_assert_eq(perfmon_session_of_thread(0, &found), -ENOENT);
+	cr_assert_eq(found, shared, "untouched");
+	victim_end(&victim);
+	perfmon_session_close(own);
+	perfmon_session_close(its);
+	perfmon_session_close(shared);
+}
+
 /* Row: PC-05, PC-06, PC-12: stop and sample, update, restart; sums go to zero but for
  * those in the mask; an empty one stops and keeps the sums; the same again opens nothing.
  */

@@ -77,6 +77,22 @@ Test(counter_read, rdpmc_gets_the_page_s_index_less_one)
 	cr_assert_eq(emulated, 2 * 8 + 4);
 }
 
+/* What rdpmc gives for the topdown metrics is no count: it is never asked. */
+Test(counter_read, packed_metrics_are_left_to_the_system_call)
+{
+	struct sigaction action = {.sa_sigaction = emulate, .sa_flags = SA_SIGINFO};
+	uint64_t value = 17, raw = 17;
+
+	cr_assert_eq(sigaction(SIGSEGV, &action, NULL), 0);
+	write_page((1u << 29) + 1, 0, 48);
+	pm_view_init(&view, &page, 0);
+	cr_assert_eq(pm_view_read(&view, &value), -EOPNOTSUPP);
+	cr_assert_eq(perfmon_view_sample(&view, &raw), 1);
+	cr_assert_eq(value, 17);
+	cr_assert_eq(raw, 17);
+	cr_assert_eq(emulated, 0);
+}
+
 #elif defined(__aarch64__)
 #define FAULT SIGILL
 

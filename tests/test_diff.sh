@@ -90,11 +90,15 @@ swapped() { patched 16 'FORPNMFP' && damaged bad "wrong byte order"; }
 try "and of one of another byte order" swapped
 header() { patched 8 '\07' && damaged bad "header is damaged"; }
 try "and of a damaged header" header
-# Within the header, the magic and its lead, and of nothing at all.
-for size in 200 20 6 0; do
+# Within the header, the magic and its lead.
+for size in 200 20 6; do
 	short() { cut_to $size && damaged bad "less than its header"; }
 	try "and of one that was cut to $size bytes" short
 done
+nothing() { # what other programs leave, too
+	cut_to 0 && diff_says 0 "" "$one" "$here/damaged" && ! says "damaged/bad"
+}
+try "but not of an empty file" nothing
 blank() { cut_to 0 && head -c 5000 /dev/zero >"$here/damaged/bad" && damaged bad "holds nothing yet"; }
 try "and of one that its program had not got to" blank
 try "does not take a full disk for a result" sh -c "'$perfmon' diff '$one' '$one' >/dev/full 2>&1; [ \$? -eq 2 ]"
@@ -159,12 +163,18 @@ if counted "$touched"; then
 	try "says when the sides were not run in turns" blocks
 	if "$get" "$here/err" x >"$here/out" 2>&1; [ $? -ne 77 ]; then
 		json() {
-			diff 1 -f json -e "$touched" $a -- $b &&
-				[ "$("$get" "$here/out" rows.0.what)" = "$touched" ] &&
-				[ "$("$get" "$here/out" rows.0.verdict)" = more ] &&
-				[ "$("$get" "$here/out" rows.0.a.mean)" = 100 ] &&
-				[ "$("$get" "$here/out" rows.0.b.runs)" = 4 ] &&
-				[ "$("$get" "$here/out" rows.0.ratio)" = 1.3 ]
+			diff 1 -f json -e "$touched" $a -- $b || return 1
+			# Rows go by their time, which breakpoints cost on some machines.
+			row=0
+			until [ "$("$get" "$here/out" rows.$row.region)" = touch ]; do
+				row=$((row + 1))
+				[ $row -lt 4 ] || return 1
+			done
+			[ "$("$get" "$here/out" rows.$row.what)" = "$touched" ] &&
+				[ "$("$get" "$here/out" rows.$row.verdict)" = more ] &&
+				[ "$("$get" "$here/out" rows.$row.a.mean)" = 100 ] &&
+				[ "$("$get" "$here/out" rows.$row.b.runs)" = 4 ] &&
+				[ "$("$get" "$here/out" rows.$row.ratio)" = 1.3 ]
 		}
 		try "writes JSON" json
 	else

@@ -8,6 +8,7 @@
 
 #include <locale.h>
 
+#include "core/kernel.h"
 #include "perfmon/event.h"
 
 static void machine(void)
@@ -293,21 +294,59 @@ Test(events, a_label_of_ones_own_is_kept_beside_the_name)
 
 Test(events, user_mode_by_default_where_a_pmu_can_tell)
 {
-	check("cycles", PM_EVENTS_USER_ONLY, "cycles cpu 0:0 -k -h");
+	check("cycles", PM_EVENTS_USER_ONLY, "cycles:u cpu 0:0 -k -h");
 	check("cycles:k", PM_EVENTS_USER_ONLY, "cycles:k cpu 0:0 -u -h");
-	check("cycles:p", PM_EVENTS_USER_ONLY, "cycles:p cpu 0:0 -k -h -G p1");
-	check("r1a8", PM_EVENTS_USER_ONLY, "r1a8 cpu 4:1a8 -k -h");
-	check("el-abort", PM_EVENTS_USER_ONLY, "el-abort cpu 4:4c8 -k -h");
-	check("page-faults", PM_EVENTS_USER_ONLY, "page-faults software 1:2 -k -h");
-	check("mem:0x1000", PM_EVENTS_USER_ONLY,
-	      "mem:0x1000/4:rw breakpoint 5:0:1000:4 -k -h bp3");
+	check("cycles:p", PM_EVENTS_USER_ONLY, "cycles:up cpu 0:0 -k -h -G p1");
+	check("r1a8", PM_EVENTS_USER_ONLY, "r1a8:u cpu 4:1a8 -k -h");
+	check("el-abort", PM_EVENTS_USER_ONLY, "el-abort:u cpu 4:4c8 -k -h");
 	check("perf::PERF_COUNT_HW_CPU_CYCLES", PM_EVENTS_USER_ONLY,
-	      "perf::PERF_COUNT_HW_CPU_CYCLES cpu 0:0 -k -h");
+	      "perf::PERF_COUNT_HW_CPU_CYCLES:u cpu 0:0 -k -h");
+	check("perf::PERF_COUNT_HW_CPU_CYCLES:k=1:u=0", PM_EVENTS_USER_ONLY,
+	      "perf::PERF_COUNT_HW_CPU_CYCLES:k=1:u=0 cpu 0:0 -u -h");
+	check("cpu/event=0xc0/", PM_EVENTS_USER_ONLY, "cpu/event=0xc0/u cpu 4:c0 -k -h");
 	/* their drivers refuse the bits */
 	check("msr/tsc/", PM_EVENTS_USER_ONLY, "msr/tsc/ msr 11:0");
 	check("uncore_cha_0/event=1/", PM_EVENTS_USER_ONLY,
 	      "uncore_cha_0/event=1/ uncore_cha_0 40:1");
 	check("msr/tsc/u", PM_EVENTS_USER_ONLY, "msr/tsc/u msr 11:0 -k -h");
+}
+
+static int kernel_errno;
+
+static int refuse_the_kernel(enum pm_kernel_call call)
+{
+	return call == PM_CALL_PERF_EVENT_OPEN ? -kernel_errno : 0;
+}
+
+static void check_software(int error, const char *faults, const char *breakpoint,
+			   const char *clock)
+{
+	kernel_errno = error;
+	pm_kernel_fault = refuse_the_kernel;
+	check("page-faults", PM_EVENTS_USER_ONLY, faults);
+	check("mem:0x1000", PM_EVENTS_USER_ONLY, breakpoint);
+	check("task-clock", PM_EVENTS_USER_ONLY, clock);
+	/* Said, or of no use in user mode: never changed. */
+	check("page-faults:k", PM_EVENTS_USER_ONLY, "page-faults:k software 1:2 -u -h");
+	check("cs", PM_EVENTS_USER_ONLY, "context-switches software 1:3");
+	check("sched:sched_switch", PM_EVENTS_USER_ONLY,
+	      "sched:sched_switch tracepoint 2:13c");
+	check("page-faults", 0, "page-faults software 1:2");
+	pm_kernel_fault = NULL;
+}
+
+Test(events, software_events_count_all_modes_where_nothing_forbids_it)
+{
+	check_software(EMFILE, "page-faults software 1:2",
+		       "mem:0x1000/4:rw breakpoint 5:0:1000:4 bp3",
+		       "task-clock software 1:1 *1ns");
+}
+
+Test(events, software_events_are_labelled_where_user_mode_alone_is_allowed)
+{
+	check_software(EACCES, "page-faults:u software 1:2 -k -h",
+		       "mem:0x1000/4:rw:u breakpoint 5:0:1000:4 -k -h bp3",
+		       "task-clock software 1:1 -k -h *1ns");
 }
 
 Test(events, what_happens_in_the_kernel_alone_is_marked)
@@ -489,9 +528,11 @@ static void check_auto(int (*opens)(const struct pm_event *event, void *argument
 
 Test(events, by_default_what_opens_is_counted)
 {
-	check_auto(opens_all, "instructions cpu 0:1 -k -h; cycles cpu 0:0 -k -h");
-	check_auto(opens_cycles, "cycles cpu 0:0 -k -h");
-	check_auto(opens_software, "page-faults software 1:2 -k -h");
+	kernel_errno = EPERM;
+	pm_kernel_fault = refuse_the_kernel;
+	check_auto(opens_all, "instructions:u cpu 0:1 -k -h; cycles:u cpu 0:0 -k -h");
+	check_auto(opens_cycles, "cycles:u cpu 0:0 -k -h");
+	check_auto(opens_software, "page-faults:u software 1:2 -k -h");
 	check_auto(opens_none, "");
 }
 

@@ -131,6 +131,44 @@ Test(events_machines, an_arm_board_with_large_and_small_cores)
 	check("arm_dsu_0/cycles/", "arm_dsu_0/cycles/ arm_dsu_0 10:11");
 }
 
+Test(events_machines, topdown_events_are_known_where_the_driver_names_slots)
+{
+	static const struct {
+		const char *text;
+		enum pm_topdown topdown[2];
+	} cases[] = {
+		{"slots", {PM_TOPDOWN_SLOTS}},
+		{"cpu_core/event=0,umask=4/u", {PM_TOPDOWN_SLOTS}},
+		/* the small cores count it like any other */
+		{"topdown-retiring", {PM_TOPDOWN_METRIC, PM_TOPDOWN_NO}},
+		{"cpu_core/event=0,umask=0x87/", {PM_TOPDOWN_METRIC}},
+		{"cpu_core/r8300/", {PM_TOPDOWN_METRIC}},
+		{"cpu_core/r8800/", {PM_TOPDOWN_NO}},
+		{"cpu_atom/r8000/", {PM_TOPDOWN_NO}},
+		{"cycles", {PM_TOPDOWN_NO, PM_TOPDOWN_NO}},
+		{"page-faults", {PM_TOPDOWN_NO}},
+	};
+
+	tree_unpack("hybrid");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pm_event_list *list = parse(cases[i].text, 0);
+
+		for (size_t e = 0; e < list->count; e++)
+			cr_expect_eq(list->events[e].topdown, cases[i].topdown[e], "%s",
+				     list->events[e].name);
+		pm_events_free(list);
+	}
+	tree_remove();
+	/* The same code means another thing where nobody names slots. */
+	tree_unpack("server");
+	for (int i = 0; i < 2; i++) {
+		struct pm_event_list *list = parse(i ? "r8000" : "r400", 0);
+
+		cr_expect_eq(list->events[0].topdown, PM_TOPDOWN_NO);
+		pm_events_free(list);
+	}
+}
+
 Test(events_machines, boxes_of_an_uncore_pmu_are_summed)
 {
 	struct pm_event_list *list;

@@ -254,11 +254,14 @@ Test(events_open, what_the_driver_names_opens)
 /* The guest's CPU: libpfm4's table for it and the driver's names must agree. */
 Test(events_open, libpfm4_and_the_driver_agree)
 {
-	static const char *const names[][2] = {
-		{"INST_RETIRED", "arm_ac57::INST_RETIRED"},
-		{"CPU_CYCLES", "arm_ac57::CPU_CYCLES"},
-		{"L1D_CACHE_REFILL", "arm_ac57::L1D_CACHE_REFILL"},
-		{"INST_RETIRED:uH", "arm_ac57::INST_RETIRED:uH"},
+	/* What the driver calls it, libpfm4's name, and the label for user mode. */
+	static const char *const names[][3] = {
+		{"INST_RETIRED", "arm_ac57::INST_RETIRED", "arm_ac57::INST_RETIRED:u"},
+		{"CPU_CYCLES", "arm_ac57::CPU_CYCLES", "arm_ac57::CPU_CYCLES:u"},
+		{"L1D_CACHE_REFILL", "arm_ac57::L1D_CACHE_REFILL",
+		 "arm_ac57::L1D_CACHE_REFILL:u"},
+		{"INST_RETIRED:uH", "arm_ac57::INST_RETIRED:uH",
+		 "arm_ac57::INST_RETIRED:uH"},
 	};
 	struct pm_event_list *list;
 
@@ -272,7 +275,7 @@ Test(events_open, libpfm4_and_the_driver_agree)
 
 		cr_assert_eq(err, 0, "'%s': %s", names[i][1], diag.text);
 		cr_expect_eq(list->events[0].attr.type, PERF_TYPE_RAW);
-		cr_expect_str_eq(list->events[0].name, names[i][1]);
+		cr_expect_str_eq(list->events[0].name, names[i][2]);
 		cr_expect(list->events[0].attr.exclude_kernel);
 		cr_expect(same_as(names[i][0], &list->events[0].attr), "%s", names[i][0]);
 		pm_events_free(list);

@@ -388,7 +388,8 @@ static void perfmon2_flow(void)
 	close(fd);
 	for (int i = 0; count_threads() > threads && i < 10000; i++)
 		poll(NULL, 0, 1);
-	cr_assert_eq(count_threads(), threads, "%s", where);
+	/* One that had just been joined may have been among those before. */
+	cr_assert_leq(count_threads(), threads, "%s", where);
 }
 
 /* Row: HW-03: what was refused on a CPU is said, and is never a zero. */
@@ -557,8 +558,8 @@ static void run_flow(const struct flow *flow, enum pm_kernel_call call, unsigned
 	while (left.count--)
 		munmap((void *)left.at[left.count],
 		       left.end[left.count] - left.at[left.count]);
-	cr_assert(not_ours || new_descriptors(false) <= sets, "%s: %d descriptors are left",
-		  where, new_descriptors(false));
+	cr_assert(not_ours || new_descriptors(false) <= sets,
+		  "%s: %d descriptors are left", where, new_descriptors(false));
 	new_descriptors(true);
 }
 
@@ -656,7 +657,13 @@ static void add_uses(unsigned int *uses)
 Test(around, no_call_is_left_out)
 {
 	static const char *const elsewhere[PM_CALLS] = {
-		[PM_CALL_PIDFD_OPEN] = "of processes alone: tests/test_overflow.c, test_stat.sh",
+		[PM_CALL_GETSOCKNAME] =
+			"of perfmon2's descriptors alone: tests/test_perfmon2.c",
+		[PM_CALL_PIDFD_OPEN] =
+			"of processes alone: tests/test_overflow.c, test_stat.sh",
+		[PM_CALL_RENAME] = "of reports alone: tests/test_report.c",
+		[PM_CALL_FCHMOD] = "of reports alone: tests/test_report.c",
+		[PM_CALL_FCHOWN] = "of reports alone: tests/test_report.c",
 	};
 	struct perfmon_session *kept = keep_breakpoint();
 	unsigned int uses[PM_CALLS] = {0};

@@ -236,37 +236,50 @@ Test(guest_read, virtual_time_makes_no_system_call)
 	perfmon_session_close(session);
 }
 
+/* What reads cost, by Debian 12's compilers, and a quarter more for others. */
+#if defined(__aarch64__)
+#define ONE_READ   (16 + 4)
+#define FOUR_READS (64 + 16)
+#else
+#define ONE_READ   (24 + 6)
+#define FOUR_READS (90 + 22)
+#endif
+
 /* What a read costs, in instructions: the difference of two that follow each other. */
-Test(guest_read, a_read_is_sixteen_instructions)
+Test(guest_read, a_read_is_few_instructions)
 {
 	const char *name = exact_event();
 	char events[128];
 	struct perfmon_session *session = running(name, NULL);
 	const struct perfmon_reader *reader;
-	uint64_t a = 0, b = 0, c = 0, before[4], after[4];
+	uint64_t a = 0, b = 0, one = UINT64_MAX, before[4], after[4], four = UINT64_MAX;
 
+	/* The least: an interrupt may fall into one. */
 	cr_assert_eq(perfmon_session_reader(session, &reader), 0);
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 10; i++) {
 		perfmon_reader_read(reader, 0, &a);
 		perfmon_reader_read(reader, 0, &b);
-		perfmon_reader_read(reader, 0, &c);
+		one = b - a < one ? b - a : one;
 	}
-	printf("read.inline.1: %llu %llu\n", (unsigned long long)(b - a),
-	       (unsigned long long)(c - b));
+	printf("read.inline.1: %llu\n", (unsigned long long)one);
+	cr_assert_gt(one, 0);
 #ifdef __OPTIMIZE__
-	cr_assert_leq(c - b, 20);
+	cr_assert_leq(one, ONE_READ);
 #endif
 	perfmon_session_close(session);
 
 	snprintf(events, sizeof(events), "%s,%s,%s,%s", name, name, name, name);
 	session = running(events, &reader);
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 10; i++) {
 		perfmon_reader_read_all(reader, before);
 		perfmon_reader_read_all(reader, after);
+		if (after[0] - before[0] < four)
+			four = after[0] - before[0];
 	}
-	printf("read.inline.4: %llu\n", (unsigned long long)(after[0] - before[0]));
+	printf("read.inline.4: %llu\n", (unsigned long long)four);
+	cr_assert_gt(four, 0);
 #ifdef __OPTIMIZE__
-	cr_assert_leq(after[0] - before[0], 80);
+	cr_assert_leq(four, FOUR_READS);
 #endif
 	perfmon_session_close(session);
 }
@@ -328,40 +341,57 @@ Test(guest_read, a_narrow_counter_wraps_without_loss, .timeout = 300)
 /* --- which register is which ---------------------------------------------------------
  */
 
+static bool all_on_hardware(struct perfmon_session *const *sessions, int n)
+{
+	for (int i = 0; i < n; i++) {
+		if (info_of(sessions[i], 0).hardware_counter < 0)
+			return false;
+	}
+	return true;
+}
+
 /* Row: HW-15 the counter's number, for direct reading by the program */
 Test(guest_read, each_accessor_reads_its_own_counter)
 {
 	const char *name = exact_event();
 	struct perfmon_session *sessions[7];
 	const struct perfmon_reader *readers[7];
-	uint64_t numbers = 0;
+	int n = 0;
 
-	/* Started one after the other, no two hold the same count. */
-	for (int i = 0; i < 7; i++) {
-		sessions[i] = running(i < 6 ? name : "cycles", &readers[i]);
+	/* Started one after the other, no two hold the same count. As many as there are
+	 * counters: what is too much takes turns with the others, until it is closed. */
+	do {
+		sessions[n] = running(n ? name : "cycles", &readers[n]);
 		spin(1000000);
+		n++;
+	} while (n < 7 && all_on_hardware(sessions, n));
+	while (!all_on_hardware(sessions, n)) {
+		cr_assert_gt(n, 2, "fewer than two counters");
+		perfmon_session_close(sessions[--n]);
+		spin(10000000); /* the next tick lets in all that are left */
 	}
 	for (int round = 0; round < 10; round++) {
-		for (int i = 0; i < 7; i++)
+		for (int i = 0; i < n; i++)
 			bracketed(sessions[i], readers[i], 0);
 		spin(1000);
 	}
-	for (int i = 0; i < 7; i++) {
+	for (int i = 0; i < n; i++) {
 		struct perfmon_counter_info info = info_of(sessions[i], 0);
 
 		cr_assert_eq(info.user_read, 1);
-		cr_assert_geq(info.hardware_counter, 0,
-			      "session %d is not on the hardware", i);
-		cr_assert(info.width_bits == 32 || info.width_bits == 64);
-		numbers |= UINT64_C(1) << info.hardware_counter;
+		cr_assert(info.width_bits >= 32 && info.width_bits <= 64, "%d bits",
+			  info.width_bits);
+		for (int j = 0; j < i; j++)
+			cr_assert_neq(info.hardware_counter,
+				      info_of(sessions[j], 0).hardware_counter,
+				      "sessions %d and %d", i, j);
 	}
 #if defined(__aarch64__)
-	cr_assert_eq(numbers, UINT64_C(0x8000003f), "%#llx", (unsigned long long)numbers);
-#else
-	cr_assert_eq(__builtin_popcountll(numbers), 7);
+	/* Cycles have a counter of their own. */
+	cr_assert_eq(info_of(sessions[0], 0).hardware_counter, 31);
 #endif
-	for (int i = 0; i < 7; i++)
-		perfmon_session_close(sessions[i]);
+	while (n)
+		perfmon_session_close(sessions[--n]);
 }
 
 /* --- the machine moves under the read -------------------------------------------------
@@ -418,7 +448,7 @@ Test(guest_read, values_stay_right_while_the_thread_is_moved_about)
 /* More events than counters: values with their times, and right in proportion. */
 Test(guest_read, multiplexed_values_carry_their_times, .timeout = 120)
 {
-	enum { N = 9 };
+	enum { N = 17 };
 	const char *name = exact_event();
 	struct perfmon_session *session, *truth;
 	struct perfmon_value values[N], last[N] = {{0}}, true_value = {.index = 0};
@@ -471,14 +501,14 @@ Test(guest_read, multiplexed_values_carry_their_times, .timeout = 120)
 }
 
 /* The kernel of arm64 accepts a group that is too large by its leader and never runs it:
- * nine events are groups that run in turn, and seven that must be one are refused. */
+ * many events are groups that run in turn, and are refused if they must be one. */
 Test(guest_read, groups_are_never_larger_than_the_hardware)
 {
-	enum { N = 9 };
+	enum { N = 17 };
 	const char *name = exact_event();
 	struct perfmon_session *session;
 	struct perfmon_value values[N];
-	char events[32 * N] = "";
+	char events[32 * N] = "", group[sizeof(events) + 2];
 
 	for (int i = 0; i < N; i++)
 		strcat(strcat(events, i ? "," : ""), name);
@@ -493,10 +523,9 @@ Test(guest_read, groups_are_never_larger_than_the_hardware)
 				     i);
 		perfmon_session_close(session);
 	}
-	snprintf(events, sizeof(events), "{%s,%s,%s,%s,%s,%s,%s}", name, name, name, name,
-		 name, name, name);
+	snprintf(group, sizeof(group), "{%s}", events);
 	cr_assert_eq(perfmon_session_create(&session, NULL), 0);
-	cr_assert_eq(perfmon_session_add_events(session, events), 0);
+	cr_assert_eq(perfmon_session_add_events(session, group), 0);
 	cr_assert_eq(perfmon_session_attach_thread(session, 0), -EINVAL);
 	cr_assert(strstr(perfmon_session_message(session), "{group}"), "%s",
 		  perfmon_session_message(session));
@@ -620,12 +649,15 @@ Test(guest_read, without_user_access_reads_are_system_calls)
 	const struct perfmon_reader *reader;
 	struct perfmon_session *session;
 	struct perfmon_value value = {.index = 0};
+	struct perfmon_counter_info info = {.size = sizeof(info)};
 
 	set_user_access("0");
 	session = running(name, &reader);
 	spin(1000);
 	cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), 1);
 	bracketed(session, reader, 0);
+	cr_assert_eq(perfmon_session_counter_info(session, 0, &info), 0);
+	cr_expect_eq(info.user_read, 0);
 	set_user_access("1");
 	cr_assert_eq(value.status, PERFMON_VALUE_COUNTED | PERFMON_VALUE_SYSCALL);
 	cr_assert_gt(value.value, 1000);

@@ -93,9 +93,10 @@ Test(info, sizes_are_respected)
 	} large = {.info.size = sizeof(large), .newer = "newer"};
 
 	cr_expect_eq(perfmon_info_get(NULL), -EINVAL);
+	cr_expect_eq(perfmon_info_get(&large.info), -E2BIG);
+	memset(large.newer, 0, sizeof(large.newer));
 	cr_assert_eq(perfmon_info_get(&large.info), 0);
 	cr_expect_eq(large.info.size, sizeof(large));
-	cr_expect_eq(large.newer[0], 0);
 	large.info.size = sizeof(struct perfmon_info) - 1;
 	large.info.kernel[0] = '?';
 	cr_expect_eq(perfmon_info_get(&large.info), -EINVAL);
@@ -159,10 +160,37 @@ static int keep(const struct perfmon_pmu_info *pmu, void *argument)
 	return 0;
 }
 
-static struct perfmon_pmu_info try_pmu(int counters, int then)
-{
-	struct perfmon_pmu_info pmu = {0};
+struct places {
+	uint32_t count, in[3]; /* in each state */
+	int32_t numbers[PM_INFO_COUNTERS + PM_INFO_FIXED];
+	uint32_t states[PM_INFO_COUNTERS + PM_INFO_FIXED];
+	uint32_t fixed;
+};
 
+static int add_place(const struct perfmon_info_counter *counter, void *argument)
+{
+	struct places *places = argument;
+
+	cr_assert_eq(counter->size, sizeof(*counter));
+	cr_assert_lt(counter->state, 3);
+	places->fixed += counter->event[0] != 0;
+	places->numbers[places->count] = counter->number;
+	places->states[places->count++] = counter->state;
+	places->in[counter->state]++;
+	return 0;
+}
+
+static struct places places_of(const char *pmu)
+{
+	struct places places = {0};
+
+	cr_assert_eq(perfmon_info_counters(pmu, add_place, &places), 0);
+	cr_expect_eq(places.in[0] + places.in[1] + places.in[2], places.count);
+	return places;
+}
+
+static void make_pmu(int counters, int then)
+{
 	tree_new();
 	tree_write("/sys/bus/event_source/devices/cpu/type", "1");
 	tree_write("/sys/bus/event_source/devices/cpu/format/event", "config:0-63");
@@ -172,13 +200,27 @@ static struct perfmon_pmu_info try_pmu(int counters, int then)
 	fits = counters;
 	refusal = then;
 	pm_kernel_fault = few_counters;
-	cr_assert_eq(perfmon_info_pmus(keep, &pmu), 0);
+}
+
+static void drop_pmu(void)
+{
 	pm_kernel_fault = NULL;
 	tree_remove();
+}
+
+static struct perfmon_pmu_info try_pmu(int counters, int then)
+{
+	struct perfmon_pmu_info pmu = {0};
+
+	make_pmu(counters, then);
+	cr_assert_eq(perfmon_info_pmus(keep, &pmu), 0);
+	drop_pmu();
 	return pmu;
 }
 
-static bool software_opens(void)
+/* Whether a software event opens, and what its page says of the width of counters: on
+ * x86 that of the core PMU's. */
+static bool software_opens(int32_t *width)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
 				       .config = PERF_COUNT_SW_DUMMY,
@@ -187,11 +229,23 @@ static bool software_opens(void)
 				       .exclude_hv = 1};
 	int fd = pm_kernel_perf_event_open(&attr, 0, -1, -1, 0);
 
-	if (fd >= 0)
-		close(fd);
-	else
+	struct perf_event_mmap_page *page;
+	void *memory;
+
+	if (fd < 0) {
 		cr_log_warn("not shown: a software event gives %s", strerror(-fd));
-	return fd >= 0;
+		return false;
+	}
+	*width = -1;
+	if (!pm_kernel_mmap(&memory, pm_kernel_page_size(), PROT_READ, MAP_SHARED, fd,
+			    0)) {
+		page = memory;
+		if (page->pmc_width)
+			*width = page->pmc_width;
+		pm_kernel_munmap(memory, pm_kernel_page_size());
+	}
+	close(fd);
+	return true;
 }
 
 /* Row: PC-01 */
@@ -200,8 +254,9 @@ Test(info, counters_are_counted_by_trying)
 	struct perfmon_pmu_info pmu;
 	DIR *before, *after;
 	int held = 0;
+	int32_t width;
 
-	if (!software_opens())
+	if (!software_opens(&width))
 		cr_skip_test("software events do not open here");
 	before = opendir("/proc/self/fd");
 	while (readdir(before))
@@ -211,7 +266,7 @@ Test(info, counters_are_counted_by_trying)
 	cr_expect(pmu.capabilities & PERFMON_PMU_OPENS);
 	cr_expect_eq(pmu.programmable, 6);
 	cr_expect_eq(pmu.fixed, 0);
-	cr_expect_eq(pmu.width_bits, -1, "a software event has none");
+	cr_expect_eq(pmu.width_bits, width, "%d bits, not %d", pmu.width_bits, width);
 	/* another limit says nothing of the PMU */
 	pmu = try_pmu(6, -EMFILE);
 	cr_expect_eq(pmu.programmable, -1);
@@ -230,6 +285,108 @@ Test(info, counters_are_counted_by_trying)
 		held--;
 	closedir(after);
 	cr_expect_eq(held, 0);
+}
+
+static int probe_reads, probes_that_count;
+
+/* Then the group, three events that have no counter of their own, and the probes. */
+static int few_places(enum pm_kernel_call call)
+{
+	/* The probes are read when all of them are open. */
+	if (call == PM_CALL_READ && opens == fillers_refused + 8 + 2 * fits &&
+	    ++probe_reads > probes_that_count)
+		return -EAGAIN;
+	if (call != PM_CALL_PERF_EVENT_OPEN)
+		return 0;
+	opens++;
+	if (opens <= fillers_refused)
+		return -ENOENT;
+	return opens > fillers_refused + 4 + fits &&
+			       opens <= fillers_refused + 5 + fits + 3
+		       ? -EINVAL
+		       : 0;
+}
+
+/* Row: HW-19 */
+Test(info, counters_are_free_or_held_or_disabled)
+{
+	struct places places;
+	int32_t width;
+
+	if (!software_opens(&width))
+		cr_skip_test("software events do not open here");
+	for (int counting = 0; counting <= 4; counting += 2) {
+		make_pmu(4, -EINVAL);
+		pm_kernel_fault = few_places;
+		probe_reads = 0;
+		probes_that_count = counting;
+		places = places_of("cpu");
+		drop_pmu();
+		cr_expect_eq(places.count, 4);
+		cr_expect_eq(places.fixed, 0);
+		cr_expect_eq(places.in[PERFMON_INFO_COUNTER_FREE], (uint32_t)counting);
+		cr_expect_eq(places.in[PERFMON_INFO_COUNTER_HELD],
+			     counting ? 4 - (uint32_t)counting : 0);
+		cr_expect_eq(places.in[PERFMON_INFO_COUNTER_DISABLED],
+			     counting ? 0u : 4u);
+	}
+	/* What cannot be opened cannot be told. */
+	make_pmu(-4, -EACCES);
+	cr_expect_eq(perfmon_info_counters("cpu", add_place, &places), -EACCES);
+	cr_expect_eq(perfmon_info_counters("gpu", add_place, &places), -ENOENT);
+	drop_pmu();
+	machine_unpack("hybrid");
+	cr_expect_eq(perfmon_info_counters("power", add_place, &places), -EOPNOTSUPP);
+	cr_expect_eq(perfmon_info_counters(NULL, add_place, &places), -EINVAL);
+	cr_expect_eq(perfmon_info_counters("power", NULL, &places), -EINVAL);
+}
+
+static int keep_name(const struct perfmon_pmu_info *pmu, void *argument)
+{
+	if (pmu->kind != PERFMON_PMU_CORE)
+		return 0;
+	snprintf(argument, 64, "%s", pmu->name);
+	return 1;
+}
+
+/* Row: HW-19: a pinned event, whosever it is, holds a counter. */
+Test(info, a_pinned_event_holds_a_counter)
+{
+	struct perfmon_info info = {.size = sizeof(info)};
+	struct perfmon_pmu_info pmu = {0};
+	struct pm_event_list *list;
+	struct places before, held, after;
+	char name[64];
+	int fd;
+
+	cr_assert_eq(perfmon_info_get(&info), 0);
+	if (!(info.features & PERFMON_INFO_HARDWARE))
+		cr_skip_test("no hardware event opens here");
+	cr_assert_eq(perfmon_info_pmus(keep_name, name), 1);
+	cr_assert_eq(perfmon_info_pmus(keep, &pmu), 0);
+	before = places_of(name);
+	cr_expect_eq(before.count, (uint32_t)(pmu.programmable + pmu.fixed));
+	cr_expect_eq(before.fixed, (uint32_t)pmu.fixed);
+	if (before.in[PERFMON_INFO_COUNTER_FREE] < 2)
+		cr_skip_test("something holds all counters but one here");
+	cr_assert_eq(pm_events_parse("branches:uD", 0, &list, NULL), 0);
+	fd = pm_info_open(&list->events[0].attr, -1, false);
+	pm_events_free(list);
+	if (fd < 0)
+		cr_skip_test("branches do not open here: %s", strerror(-fd));
+	held = places_of(name);
+	close(fd);
+	after = places_of(name);
+	cr_expect_eq(held.in[PERFMON_INFO_COUNTER_FREE],
+		     before.in[PERFMON_INFO_COUNTER_FREE] - 1);
+	cr_expect_eq(held.in[PERFMON_INFO_COUNTER_HELD],
+		     before.in[PERFMON_INFO_COUNTER_HELD] + 1);
+	cr_expect_eq(after.in[PERFMON_INFO_COUNTER_FREE],
+		     before.in[PERFMON_INFO_COUNTER_FREE]);
+	/* Numbers, where the pages tell them, are each one's own. */
+	for (uint32_t i = 0; i < held.count; i++)
+		for (uint32_t k = 0; k < i && held.numbers[i] >= 0; k++)
+			cr_expect_neq(held.numbers[i], held.numbers[k]);
 }
 
 /* Row: PC-01 */

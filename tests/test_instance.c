@@ -282,6 +282,55 @@ Test(instance, each_refusal_has_its_sentence)
 	free(instance);
 }
 
+/* Intel's metrics want slots to lead their group, wherever the list has it. */
+Test(instance, slots_lead_the_group_of_their_metrics)
+{
+	struct pm_event events[5] = {CLOCK, FAULTS, DUMMY, FAULTS, CLOCK};
+	struct pm_instance *instance = room(5);
+	struct pm_reading readings[5];
+	int before = descriptors();
+
+	events[1].topdown = events[4].topdown = PM_TOPDOWN_METRIC;
+	events[3].topdown = PM_TOPDOWN_SLOTS;
+	for (int way = 0; way < 3; way++) {
+		/* Any list, one group as written, every event on its own. */
+		for (int i = 0; i < 5; i++)
+			events[i].in_explicit_group = way == 1;
+		cr_assert_eq(pm_instance_open(instance, events, 5, 0, -1,
+					      way == 2 ? PM_OPEN_SPLIT : 0, NULL),
+			     5);
+		for (uint32_t i = 0; i < 5; i++) {
+			bool free = way == 2 && !events[i].topdown;
+
+			cr_expect_eq(instance->counters[i].leader, free ? i : 3, "%u", i);
+		}
+		cr_expect_eq(instance->counters[3].position, 0);
+		cr_expect_eq(instance->counters[3].members, way == 2 ? 3 : 5);
+		cr_assert_eq(pm_instance_enable(instance), 0);
+		fault_pages(100);
+		cr_assert_eq(pm_instance_read(instance, readings), 0);
+		/* Each has its own reading, whoever leads. */
+		cr_expect_geq(readings[1].value, 100);
+		cr_expect_geq(readings[3].value, 100);
+		cr_expect_eq(readings[2].value, 0);
+		cr_expect_gt(readings[0].value, readings[1].value);
+		cr_expect_gt(readings[4].value, readings[1].value);
+		pm_instance_close(instance);
+		cr_assert_eq(descriptors(), before);
+	}
+	free(instance);
+}
+
+Test(instance, a_metric_without_slots_is_refused_with_a_sentence)
+{
+	struct pm_event metric = FAULTS;
+	struct pm_diag diag = {0};
+
+	metric.topdown = PM_TOPDOWN_METRIC;
+	pm_refusal_open(&diag, -EINVAL, &metric, 0, -1);
+	cr_expect(strstr(diag.text, "'{slots,page-faults}'"), "%s", diag.text);
+}
+
 /* What a settings file says, without the machine's own. */
 static char root[64];
 

@@ -319,6 +319,114 @@ Test(judge, a_region_too_short_says_what_would_do)
 	builder_end(&b);
 }
 
+/* Some of the visits were read by read(2), which counts more: their bias is that. */
+Test(judge, each_way_of_reading_has_its_bias)
+{
+	struct pm_report_options less = {.format = PM_FORMAT_FLAT, .subtract_bias = true};
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile_plan *plan;
+	struct profile_builder b;
+	char *got;
+
+	thread = begin(&b, 40);
+	plan = (void *)(b.base + sizeof(struct perfmon_profile_header));
+	plan->counter[0].call_bias = 600;
+	plan->counter[0].bias_known = PERFMON_BIAS_USER | PERFMON_BIAS_CALL;
+	plan->counter[1].call_bias = 700;
+	plan->counter[1].bias_known = PERFMON_BIAS_CALL;
+	path(&b, thread, 1, "warm", 10, 100000, 100000);
+	path(&b, thread, 1, "some", 10, 100000, 100000)->fallback_reads = 2;
+	path(&b, thread, 1, "calls", 10, 100000, 100000)->fallback_reads = 10;
+	got = report(&b, (struct pm_report_options){.format = PM_FORMAT_TEXT});
+	has(got,
+	    "instructions:u: read in user space, an empty region counts 40, 600 if read "
+	    "by read(2)\n");
+	has(got, "cycles:u: read in user space, an empty region counts 700\n");
+	has_not(got, "short: warm");
+	has(got,
+	    "  short: some: 10000 instructions:u a visit against a bias of 152: measure "
+	    "at least 15200, or the work of 2 visits in one\n");
+	has(got,
+	    "  short: calls: 10000 instructions:u a visit against a bias of 600: measure "
+	    "at least 60000, or the work of 7 visits in one\n");
+	has(got, "  short: calls: 10000 cycles:u a visit against a bias of 700: ");
+	free(got);
+	got = report(&b, less);
+	has(got, "99600   ");
+	has(got, "98480 fb");
+	has(got, "94000 fb");
+	has(got, "93000 fb");
+	free(got);
+#ifdef HAVE_JANSSON
+	got = report(&b, (struct pm_report_options){.format = PM_FORMAT_JSON});
+	{
+		json_t *all = json_loads(got, 0, NULL), *events;
+
+		cr_assert_not_null(all);
+		events = json_object_get(all, "events");
+		cr_assert_eq(json_number_value(
+				     json_object_get(json_array_get(events, 0), "bias")),
+			     40);
+		cr_assert_eq(json_number_value(json_object_get(json_array_get(events, 0),
+							       "call_bias")),
+			     600);
+		cr_assert(
+			json_is_null(json_object_get(json_array_get(events, 1), "bias")));
+		json_decref(all);
+	}
+	free(got);
+#endif
+	builder_end(&b);
+}
+
+/* What read(2) counts is measured when the process begins. */
+Test(judge, an_event_read_by_calls_has_a_bias, .init = probe_quiet)
+{
+	struct pm_report_model model;
+	struct pm_report_tree tree;
+	struct pm_snapshot *s;
+	struct pm_short judged;
+
+	setenv("PERFMON_EVENTS", "task-clock", 1);
+	for (int i = 0; i < 100; i++) {
+		PERFMON_REGION_BEGIN("empty");
+		PERFMON_REGION_END("empty");
+	}
+	s = probe_take();
+	if (s->threads[0].record.status[0] <= 0)
+		cr_skip_test("%s", s->note_count ? s->notes[0] : "no task-clock");
+	cr_assert_eq(s->counters[0].bias_known, PERFMON_BIAS_CALL);
+	cr_assert_gt(s->counters[0].call_bias, 0);
+	cr_assert_eq(pm_report_model_make(&model, s, false, NULL), 0);
+	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
+	cr_assert(pm_report_is_short(&tree, 1, 0, false, &judged));
+	cr_assert_eq(judged.bias, s->counters[0].call_bias);
+	cr_assert(pm_report_count(&tree, 1, 0, false).marks & PM_MARK_SHORT);
+	pm_report_tree_free(&tree);
+	pm_report_model_free(&model);
+	pm_snapshot_free(s);
+}
+
+/* An event that by its times was never on the hardware, and counted something. */
+Test(judge, a_count_without_coverage_is_not_shown_as_whole)
+{
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile_node *node;
+	struct profile_builder b;
+	char *got;
+
+	thread = begin(&b, 0);
+	node = path(&b, thread, 1, "turns", 10, 100000, 500);
+	node->count[1].lost_ns = 10000000;
+	got = report(&b, (struct pm_report_options){.format = PM_FORMAT_TEXT});
+	has(got, " 500 <1%");
+	has(got, "<N%  counted for N % of the time only, not scaled\n");
+	has_not(got, "implausible");
+	has_not(got, "^");
+	free(got);
+	builder_end(&b);
+}
+
 /* Whatever the bias and the work of a visit are: with the visits put together that the
  * sentence asks for the mark goes, with one less it stays. */
 Test(judge, what_is_asked_for_is_just_enough)

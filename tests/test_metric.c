@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #ifdef HAVE_JANSSON
 #include <jansson.h>
@@ -287,6 +288,27 @@ Test(metric, files_hold_metrics)
 		  diag.text);
 	unlink(path);
 	close(fd);
+}
+
+/* Nobody writes this FIFO, and a device never ends. */
+Test(metric, a_fifo_or_a_device_is_refused)
+{
+	char folder[] = "/tmp/perfmon-metrics-XXXXXX", text[64];
+	struct pm_metrics *metrics;
+	struct pm_diag diag = {0};
+
+	cr_assert(mkdtemp(folder));
+	snprintf(text, sizeof(text), "@%s/fifo", folder);
+	cr_assert_eq(mkfifo(text + 1, 0600), 0);
+	alarm(60);
+	cr_assert_eq(pm_metrics_parse(text, &metrics, &diag), -ENOTSUP);
+	cr_assert(strstr(diag.text, "/fifo' cannot be read (it is no regular file)"),
+		  "%s", diag.text);
+	cr_assert_eq(pm_metrics_parse("@/dev/zero", &metrics, &diag), -ENOTSUP);
+	cr_assert_eq(pm_metrics_parse("@/dev", &metrics, &diag), -EISDIR);
+	alarm(0);
+	unlink(text + 1);
+	rmdir(folder);
 }
 
 /* --- in reports ------------------------------------------------------------------------

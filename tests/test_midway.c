@@ -316,18 +316,18 @@ Test(midway, one_slot_for_each_descriptor)
 
 	instance->count = 1;
 	counter = &instance->counters[0];
-	cr_assert_eq(pm_notice_block_on(session, 5), 0);
-	cr_assert_eq(pm_notice_block_on(session, 5 + SLOTS), 0);
+	cr_assert_eq(pm_notice_watch(session, 5, 0), 0);
+	cr_assert_eq(pm_notice_watch(session, 5 + SLOTS, 0), 0);
 	counter->fd = 5;
-	pm_notice_unblock(&plan, &target);
-	cr_assert_eq(pm_notice_block_on(session, 5 + SLOTS), 0);
+	pm_notice_unwatch(&plan, &target);
+	cr_assert_eq(pm_notice_watch(session, 5 + SLOTS, 0), 0);
 	counter->fd = 5 + SLOTS;
-	pm_notice_unblock(&plan, &target);
+	pm_notice_unwatch(&plan, &target);
 	for (int fd = 0; fd < SLOTS; fd++)
-		cr_assert_eq(pm_notice_block_on(session, fd), 0, "%d", fd);
-	cr_assert_eq(pm_notice_block_on(session, SLOTS), -ENOSPC);
+		cr_assert_eq(pm_notice_watch(session, fd, 0), 0, "%d", fd);
+	cr_assert_eq(pm_notice_watch(session, SLOTS, 0), -ENOSPC);
 	for (counter->fd = 0; counter->fd < SLOTS; counter->fd++)
-		pm_notice_unblock(&plan, &target);
+		pm_notice_unwatch(&plan, &target);
 	perfmon_session_close(session);
 	free(instance);
 }
@@ -444,14 +444,21 @@ Test(midway, calls_on_each_other)
 	cr_assert_eq(perfmon_session_start(sessions[last + 1]), -EAGAIN);
 	for (i = 0; i <= last; i++) {
 		pm_busy_with(sessions[i])->restart = i % 2;
-		pm_busy_with(sessions[i])->block = i % 3;
+		/* To stop for: each once, as many as there is room for. */
+		cr_assert_eq(pm_busy_stop_later(sessions[i]), i < last);
+		cr_assert(!pm_busy_stop_later(sessions[i]));
 	}
 	for (i = last; i >= 0; i--) {
 		asked = pm_busy_end();
 		cr_assert_eq(asked.restart, i % 2 != 0, "%d", i);
-		cr_assert_eq(asked.block, i % 3 != 0, "%d", i);
 		cr_assert_null(pm_busy_with(sessions[i]));
+		cr_assert_eq(pm_busy_is_under_way(), i > 0, "%d", i);
 	}
+	cr_assert(pm_busy_forget_stop(sessions[3]));
+	cr_assert(!pm_busy_forget_stop(sessions[3]));
+	for (i = 1; i < last; i++)
+		cr_assert_not_null(pm_busy_take_stop());
+	cr_assert_null(pm_busy_take_stop());
 	cr_assert(!pm_busy_is_nested());
 	for (i = 0; i < last + 2; i++)
 		perfmon_session_close(sessions[i]);

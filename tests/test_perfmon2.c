@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <libgen.h>
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <pthread.h>
@@ -535,7 +534,7 @@ Test(perfmon2, lives_as_long_as_a_copy)
 	wait_until(threads, alone);
 }
 
-/* Row: PM-08, PM-11: a thousand of them. */
+/* Row: PM-11: hundreds of them. */
 Test(perfmon2, many_are_told_apart)
 {
 	enum { MANY = 300 };
@@ -614,6 +613,57 @@ Test(perfmon2, a_child_may_hold_it)
 	wait_until(open_descriptors, before);
 }
 
+/* Sends DESCRIPTOR over SOCKET, and receives one. */
+static void pass(int socket, int *descriptor, bool receive)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)),
+				.cmsg_level = SOL_SOCKET,
+				.cmsg_type = SCM_RIGHTS}};
+	char byte = 0;
+	struct iovec data = {&byte, 1};
+	struct msghdr message = {.msg_iov = &data,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control)};
+
+	if (!receive)
+		memcpy(CMSG_DATA(&control.header), descriptor, sizeof(int));
+	cr_assert_eq(receive ? recvmsg(socket, &message, 0) : sendmsg(socket, &message, 0),
+		     1);
+	if (receive)
+		memcpy(descriptor, CMSG_DATA(&control.header), sizeof(int));
+}
+
+/* Row: PM-50: a descriptor that another process has made and sent here is refused as that;
+ * a socket that is no session is none. */
+Test(perfmon2, a_received_descriptor_is_another_process_s)
+{
+	int ends[2], fd, status;
+	pid_t child;
+	char byte;
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	child = fork();
+	if (!child) {
+		close(ends[0]);
+		fd = create();
+		pass(ends[1], &fd, false);
+		_exit(read(ends[1], &byte, 1) != 0); /* until the parent has closed */
+	}
+	close(ends[1]);
+	pass(ends[0], &fd, true);
+	FAILS(pfm_stop(fd, 0), ECHILD);
+	FAILS(pfm_stop(ends[0], 0), EINVAL);
+	close(ends[0]);
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert_eq(status, 0);
+	FAILS(pfm_stop(fd, 0), ECHILD);
+	close(fd);
+}
+
 /* Row: PM-14: a child that no handler has prepared is refused as well. */
 Test(perfmon2, a_raw_child_is_refused)
 {
@@ -683,25 +733,6 @@ Test(perfmon2, threads_and_forks_do_not_mix_them_up)
 		cr_assert_null(failed);
 	}
 	wait_until(open_descriptors, before);
-}
-
-/* Runs a program that is beside this one; its output. */
-static const char *output_of(const char *program)
-{
-	static char out[1000];
-	char self[4096], command[4200];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	FILE *pipe;
-	size_t n;
-
-	cr_assert_gt(length, 0);
-	self[length] = '\0';
-	snprintf(command, sizeof(command), "%s/programs/%s 2>&1", dirname(self), program);
-	pipe = popen(command, "r");
-	n = fread(out, 1, sizeof(out) - 1, pipe);
-	out[n] = '\0';
-	cr_assert_eq(pclose(pipe), 0, "%s", out);
-	return out;
 }
 
 /* Row: PM-20, PM-22, PM-30, PM-42: the same programs with codes of the hardware. */

@@ -330,3 +330,63 @@ Test(profile_file, a_file_may_shrink)
 	pm_profile_file_close(file);
 	pm_profile_file_close(NULL);
 }
+
+/* Cuts the file off when its bytes have been read so many times. */
+static int reads_left;
+
+static int cut_off(enum pm_kernel_call call)
+{
+	if (call == PM_CALL_PREAD && !reads_left--)
+		truncate(in_folder("profile"),
+			 (off_t)sizeof(struct perfmon_profile_header));
+	return 0;
+}
+
+static bool is_mapped(const char *path)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[4096];
+	bool found = false;
+
+	while (!found && fgets(line, sizeof(line), maps))
+		found = strstr(line, path) != NULL;
+	fclose(maps);
+	return found;
+}
+
+/* While its program runs and it is read: a mapping would be SIGBUS. Others may write it.
+ * The program itself, which has it mapped, does not touch it any more. */
+Test(profile_file, a_file_that_is_being_read_may_shrink)
+{
+	bool torn = false, whole = false;
+
+	for (int cut = 0; !whole && cut < 100; cut++) {
+		struct worker worker = start_worker(in_folder("profile"), 3);
+		struct pm_profile_file *file;
+		struct pm_snapshot *s;
+		int err;
+
+		cr_assert_eq(chmod(in_folder("profile"), 0666), 0);
+		cr_assert_eq(pm_profile_file_open(in_folder("profile"), &file, NULL), 0);
+		reads_left = cut;
+		pm_kernel_fault = cut_off;
+		err = pm_profile_file_snapshot(file, &s, NULL);
+		pm_kernel_fault = NULL;
+		cr_assert(!err || err == -EINVAL, "%d: %d", cut, err);
+		cr_assert(!is_mapped(in_folder("profile")));
+		if (!err) {
+			whole = reads_left >= 0;
+			for (uint32_t t = 0; t < s->thread_count; t++)
+				torn |= s->threads[t].torn != 0;
+			cr_assert(!whole ||
+				  (!s->partial && probe_visits(s, "work") == 3));
+			pm_snapshot_free(s);
+		}
+		pm_profile_file_close(file);
+		kill(worker.pid, SIGKILL);
+		reap(&worker);
+		unlink(in_folder("profile"));
+	}
+	cr_assert(torn, "no node was cut off");
+	cr_assert(whole, "no snapshot was whole");
+}

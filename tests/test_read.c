@@ -9,6 +9,7 @@
  * Row: PM-05 every counter is 64 bits wide whatever the hardware's width
  */
 #include <criterion/criterion.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ static struct perfmon_counter_view view;
 static void (*action)(void);
 static int action_step;
 static unsigned int action_times; /* so many more times */
-static unsigned int steps[4];
+static unsigned int steps[PERFMON_READ_STORING + 1];
 
 static void hook(int step, const struct perfmon_counter_view *at)
 {
@@ -330,29 +331,113 @@ Test(read, a_page_that_never_holds_still_is_given_up)
 	cr_assert_eq(view.lock_index, PERFMON_VIEW_STALE);
 }
 
-/* A signal handler that reads by the same view while a read is under way. */
+/* A signal handler that reads by the same view while a read is under way: right, or left
+ * to the system call. */
 static uint64_t inner;
+static int inner_error;
 
 static void read_inside(void)
 {
-	action = NULL;
-	migrate();
-	cr_assert_eq(pm_view_read(&view, &inner), 0);
+	inner_error = pm_view_read(&view, &inner);
 }
 
-Test(read, a_handler_may_refresh_the_view_at_any_step)
+static void migrate_and_read(void)
 {
-	for (int step = PERFMON_READ_CHECKED; step <= PERFMON_READ_COPIED; step++) {
+	action = NULL;
+	migrate();
+	read_inside();
+}
+
+Test(read, a_handler_may_read_by_the_view_at_any_step)
+{
+	for (int step = PERFMON_READ_CHECKED; step <= PERFMON_READ_STORING; step++) {
+		bool refreshing = step >= PERFMON_READ_LOCKED;
 		uint64_t value = 0;
 
 		begin();
 		write_page(1, 1000, 48);
 		fake_counters[0] = 50;
-		at(step, 1, read_inside);
+		at(step, 1, migrate_and_read);
 		cr_assert_eq(pm_view_read(&view, &value), 0);
-		cr_assert_eq(inner, 1050);
+		cr_assert_eq(inner_error, refreshing ? -EBUSY : 0, "step %d", step);
+		cr_assert(refreshing || inner == 1050, "step %d", step);
 		cr_assert_eq(value, 1050, "step %d: %llu", step,
 			     (unsigned long long)value);
+		cr_assert_eq(view.taker, 0);
+	}
+}
+
+static void migrate_and_read_later(void)
+{
+	migrate_and_read();
+	at(PERFMON_READ_STORING, 1, read_inside);
+}
+
+Test(read, a_second_handler_never_reads_half_of_two_views)
+{
+	for (int step = PERFMON_READ_LOCKED; step <= PERFMON_READ_STORING; step++) {
+		uint64_t value = 0;
+
+		begin();
+		write_page(1, 1000, 48);
+		fake_counters[0] = 50;
+		at(step, 1, migrate_and_read_later);
+		inner = 1050;
+		cr_assert_eq(pm_view_read(&view, &value), 0);
+		cr_assert_eq(action_times, 0, "step %d: the second one came", step);
+		cr_assert_eq(inner, 1050, "step %d: %llu", step,
+			     (unsigned long long)inner);
+		cr_assert_eq(value, 1050);
+	}
+}
+
+static jmp_buf out;
+
+static void leave_by_a_jump(void)
+{
+	longjmp(out, 1);
+}
+
+static __attribute__((noinline)) int read_once(uint64_t *value)
+{
+	return pm_view_read(&view, value);
+}
+
+Test(read, a_refresh_left_by_a_jump_is_taken_up_again_from_the_same_place)
+{
+	volatile bool left = false;
+	uint64_t value = 0;
+
+	write_page(1, 1000, 48);
+	fake_counters[0] = 50;
+	at(PERFMON_READ_STORING, 1, leave_by_a_jump);
+	left = setjmp(out) != 0;
+	cr_assert_eq(read_once(&value), 0);
+	cr_assert(left);
+	cr_assert_eq(value, 1050);
+	cr_assert_eq(view.taker, 0);
+}
+
+static void set_to_7(void)
+{
+	pm_view_rebase(&view, 7 - (uint64_t)1050);
+}
+
+Test(read, a_value_set_during_a_refresh_is_the_one_that_is_read)
+{
+	for (int step = PERFMON_READ_CHECKED; step <= PERFMON_READ_STORING; step++) {
+		uint64_t value = 0;
+
+		begin();
+		write_page(1, 1000, 48);
+		fake_counters[0] = 50;
+		at(step, 1, set_to_7);
+		cr_assert_eq(pm_view_read(&view, &value), 0);
+		/* What has been sampled by then is what it was before. */
+		cr_assert(value == 7 || (step <= PERFMON_READ_SAMPLED && value == 1050),
+			  "step %d: %llu", step, (unsigned long long)value);
+		cr_assert_eq(pm_view_read(&view, &value), 0);
+		cr_assert_eq(value, 7, "step %d: %llu", step, (unsigned long long)value);
 	}
 }
 

@@ -17,6 +17,7 @@
 
 #include "core/clock.h"
 #include "core/kernel.h"
+#include "fastpath/region.h"
 
 static void unwatch(void)
 {
@@ -68,6 +69,12 @@ static void work(void)
 	}
 }
 
+static void *work_in_thread(void *unused)
+{
+	work();
+	return unused;
+}
+
 /* Visits and times are right, whatever became of the counters. */
 static void check_times(const struct pm_snapshot *s)
 {
@@ -115,6 +122,83 @@ Test(region_less, perf_event_open_not_permitted)
 Test(region_less, perf_event_open_not_permitted_by_paranoid_4)
 {
 	check_refused(-EPERM);
+}
+
+/* What the kernel refuses when the plan is made costs no visit and no thread anything. */
+Test(region_less, a_refused_event_keeps_the_warm_path)
+{
+	const struct perfmon_profile_node *node;
+	struct pm_region_calls none = pm_region_calls_for(0, 1, 0);
+	struct pm_snapshot *s;
+	pthread_t thread;
+	uint64_t made;
+
+	setenv("PERFMON_EVENTS", "page-faults,dummy", 1);
+	setenv("PERFMON_THREADS", "keep", 1);
+	refuse(PM_CALL_PERF_EVENT_OPEN, -EOPNOTSUPP);
+	PERFMON_REGION_BEGIN("refused");
+	PERFMON_REGION_END("refused");
+	unwatch();
+	cr_assert_eq(perfmon_region_begin_armed, none.begin);
+	made = pm_kernel_made(PM_CALL_PERF_EVENT_OPEN);
+	pthread_create(&thread, NULL, work_in_thread, NULL);
+	pthread_join(thread, NULL);
+	cr_assert_eq(pm_kernel_made(PM_CALL_PERF_EVENT_OPEN), made);
+	s = probe_take();
+	cr_assert_eq(s->counter_count, 2);
+	cr_assert_eq(s->thread_count, 2);
+	cr_assert_not_null(probe_note(s, "page-faults"));
+	for (uint32_t t = 0; t < 2; t++) {
+		cr_assert_eq(s->threads[t].record.status[0], -EOPNOTSUPP);
+		cr_assert_eq(s->threads[t].record.status[1], -EOPNOTSUPP);
+	}
+	node = probe_node(s, &s->threads[0], "refused");
+	cr_assert_eq(pm_snapshot_visits(node), 1);
+	cr_assert_eq(node->count[0].lost_ns, 0, "no slow path");
+	pm_snapshot_free(s);
+}
+
+/* The others are counted, from the first column on. With modifiers, what opens is asked for
+ * the plan alone. */
+Test(region_less, one_refused_event_of_three)
+{
+	struct perfmon_region_values values = {.size = sizeof(values)};
+	struct pm_snapshot *s;
+
+	setenv("PERFMON_EVENTS", "page-faults:u,dummy:u,task-clock:u", 1);
+	failing_from = 1;
+	failing_times = 1;
+	refuse(PM_CALL_PERF_EVENT_OPEN, -EOPNOTSUPP);
+	work();
+	unwatch();
+	s = probe_take();
+	check_times(s);
+	cr_assert_eq(s->counter_count, 3);
+	cr_assert_eq(strncmp(s->counters[2].name, "page-faults", 11), 0);
+	cr_assert_eq(s->counters[2].error, -EOPNOTSUPP);
+	cr_assert(s->counters[2].flags & PERFMON_COUNTER_REFUSED);
+	cr_assert_eq(s->threads[0].record.status[2], -EOPNOTSUPP);
+	cr_assert_eq(perfmon_region_read("outer", &values), 0);
+	cr_assert_eq(values.counters, 3);
+	cr_assert_eq(values.counted, 3);
+	cr_assert_eq(strncmp(perfmon_region_counter(2), "page-faults", 11), 0);
+	pm_snapshot_free(s);
+}
+
+/* A lack of descriptors is none of the event's: later threads may have some. */
+Test(region_less, a_lack_is_no_refusal)
+{
+	struct pm_snapshot *s;
+
+	setenv("PERFMON_EVENTS", "page-faults:u", 1);
+	failing_from = 1;
+	failing_times = 1;
+	refuse(PM_CALL_PERF_EVENT_OPEN, -EMFILE);
+	work();
+	unwatch();
+	s = probe_take();
+	cr_assert_gt(s->threads[0].record.status[0], 0);
+	pm_snapshot_free(s);
 }
 
 Test(region_less, no_perf_event_open)
@@ -166,12 +250,6 @@ Test(region_less, a_system_call_filter)
 	if (status == 77)
 		cr_skip_test("this kernel has no seccomp filters");
 	cr_assert_eq(status, 0);
-}
-
-static void *work_in_thread(void *unused)
-{
-	work();
-	return unused;
 }
 
 /* Only the thread that finds no descriptor is concerned. */

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Signal handlers that use regions, whatever they interrupt. */
 #include "region_probe.h"
+#include "bounds.h"
 
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/time.h>
+
+#include "fastpath/thread.h"
 
 TestSuite(region_signals, .init = probe_quiet, .timeout = 120);
 
@@ -27,11 +31,16 @@ static void on(int signal, void (*function)(int), int flags)
 	cr_assert_eq(sigaction(signal, &action, NULL), 0);
 }
 
-static void every(int microseconds)
+static void set_timer(int first, int next)
 {
-	struct itimerval timer = {{0, microseconds}, {0, microseconds}};
+	struct itimerval timer = {.it_interval = {0, next}, .it_value = {0, first}};
 
 	cr_assert_eq(setitimer(ITIMER_REAL, &timer, NULL), 0);
+}
+
+static void every(int microseconds)
+{
+	set_timer(microseconds, microseconds);
 }
 
 Test(region_signals, a_handler_in_a_thread_that_is_set_up_is_counted)
@@ -97,6 +106,15 @@ static void named_handler(int signal)
  * growth of tables, malloc. Every visit is counted, or counted as lost.
  */
 static int second_timer; /* of ITIMER_VIRTUAL, in microseconds */
+static void (*in_storm)(int);
+
+/* The next signal comes some time after the handler of this one, however long it takes on a
+ * slow machine: the program gets on. */
+static void storm_handler(int signal)
+{
+	in_storm(signal);
+	set_timer(50, 0);
+}
 
 static void storm(void (*function)(int), uint64_t visits_each)
 {
@@ -109,8 +127,9 @@ static void storm(void (*function)(int), uint64_t visits_each)
 	PERFMON_REGION_BEGIN("main"); /* an earlier handler is dropped, and not counted */
 	PERFMON_REGION_END("main");
 	atomic_store(&handled, 0);
-	on(SIGALRM, function, SA_RESTART);
-	every(50);
+	in_storm = function;
+	on(SIGALRM, storm_handler, SA_RESTART);
+	set_timer(50, 0);
 	timer.it_value.tv_usec = timer.it_interval.tv_usec = second_timer;
 	setitimer(ITIMER_VIRTUAL, &timer, NULL);
 	for (round = 0; round < 3000; round++) {
@@ -131,6 +150,7 @@ static void storm(void (*function)(int), uint64_t visits_each)
 		PERFMON_REGION_END("storm");
 		expected += 22;
 	}
+	on(SIGALRM, SIG_IGN, 0); /* no handler sets the timer again */
 	every(0);
 	timer.it_value.tv_usec = 0;
 	setitimer(ITIMER_VIRTUAL, &timer, NULL);
@@ -153,19 +173,24 @@ static void storm(void (*function)(int), uint64_t visits_each)
 	pm_snapshot_free(s);
 }
 
+#define TSAN_MASKS "this sanitizer calls handlers also while their signals are blocked"
+
 Test(region_signals, a_storm_of_handlers_balances)
 {
+	NOT_UNDER_TSAN(TSAN_MASKS);
 	storm(handler, 1);
 }
 
 Test(region_signals, a_storm_of_handlers_with_new_names_balances)
 {
+	NOT_UNDER_TSAN(TSAN_MASKS);
 	storm(named_handler, 2);
 }
 
 /* Handlers that interrupt handlers. */
 Test(region_signals, nested_handlers_balance)
 {
+	NOT_UNDER_TSAN(TSAN_MASKS);
 	on(SIGVTALRM, handler, SA_RESTART);
 	second_timer = 70;
 	storm(handler, 1);
@@ -291,5 +316,129 @@ Test(region_signals, the_profile_grows_under_signals)
 	every(0);
 	s = probe_take();
 	cr_assert_null(probe_note(s, "could not grow"));
+	pm_snapshot_free(s);
+}
+
+/* --- jumps out of handlers ------------------------------------------------------------
+ */
+
+static sigjmp_buf back;
+static volatile sig_atomic_t may_jump, jumps;
+
+static void need_prompt_signals(void)
+{
+#ifdef PM_TSAN
+	cr_skip_test(
+		"the thread sanitizer holds signals back until a call that may wait");
+#endif
+}
+
+static void jump(int signal)
+{
+	(void)signal;
+	if (!may_jump)
+		return;
+	may_jump = 0;
+	jumps++;
+	siglongjmp(back, 1);
+}
+
+/* The visit of the call that is left is lost, and no other. */
+Test(region_signals, a_jump_out_of_a_region_call_costs_its_visit)
+{
+	enum { ROUNDS = 300 };
+	static volatile uint64_t ended;
+	const struct perfmon_profile_node *node;
+	uint64_t lost;
+	struct pm_snapshot *s;
+
+	need_prompt_signals();
+	on(SIGALRM, jump, 0);
+	PERFMON_REGION_BEGIN("outer");
+	every(300);
+	for (volatile int round = 0; round < ROUNDS; round++) {
+		PERFMON_REGION_BEGIN("round");
+		if (!sigsetjmp(back, 1)) {
+			for (may_jump = 1;; ended++) {
+				PERFMON_REGION_BEGIN("x");
+				PERFMON_REGION_END("x");
+			}
+		}
+		PERFMON_REGION_END("round");
+	}
+	every(0);
+	PERFMON_REGION_END("outer");
+	for (int i = 0; i < 1000; i++) {
+		PERFMON_REGION_BEGIN("after");
+		PERFMON_REGION_END("after");
+	}
+	s = probe_take();
+	lost = probe_sum(s, lost_other);
+	cr_assert_eq(jumps, ROUNDS);
+	cr_assert_gt(lost, 0, "no jump came out of a region call");
+	cr_assert_leq(lost, ROUNDS);
+	cr_assert_eq(probe_visits(s, "outer"), 1);
+	cr_assert_eq(probe_visits(s, "outer/round"), ROUNDS);
+	cr_assert_eq(probe_visits(s, "after"), 1000);
+	cr_assert_eq(probe_sum(s, lost_in_handler), 0);
+	cr_assert_eq(probe_sum(s, unmatched_ends), 0);
+	node = probe_node(s, &s->threads[0], "outer/round/x");
+	cr_assert_leq(pm_snapshot_visits(node), ended + ROUNDS);
+	cr_assert_geq(pm_snapshot_visits(node), ended);
+	cr_assert_leq(node->entered, ended + ROUNDS);
+	cr_assert(!(node->sequence & 1));
+	pm_snapshot_free(s);
+}
+
+static atomic_bool names_enough;
+
+static void *register_names(void *unused)
+{
+	char name[32];
+
+	for (int i = 0; !atomic_load(&names_enough); i++) {
+		snprintf(name, sizeof(name), "other %d", i % 1000);
+		perfmon_region_begin_name(name);
+		perfmon_region_end_name(name);
+	}
+	return unused;
+}
+
+/* No other thread ever waits for what the jump left behind. */
+Test(region_signals, a_jump_out_of_a_new_name_holds_nobody_up)
+{
+	static volatile int number;
+	pthread_t thread;
+	sigset_t alarm;
+	struct pm_snapshot *s;
+	char name[32];
+
+	need_prompt_signals();
+	on(SIGALRM, jump, 0);
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &alarm, NULL);
+	pthread_create(&thread, NULL, register_names, NULL);
+	pthread_sigmask(SIG_UNBLOCK, &alarm, NULL);
+	every(300);
+	PERFMON_REGION_BEGIN("outer");
+	for (volatile int round = 0; round < 300; round++) {
+		if (!sigsetjmp(back, 1)) {
+			for (may_jump = 1;; number++) {
+				snprintf(name, sizeof(name), "name %d", number % 20000);
+				perfmon_region_begin_name(name);
+				perfmon_region_end_name(name);
+			}
+		}
+	}
+	every(0);
+	PERFMON_REGION_END("outer");
+	atomic_store(&names_enough, true);
+	pthread_join(thread, NULL);
+	perfmon_region_begin_name("after");
+	perfmon_region_end_name("after");
+	s = probe_take();
+	cr_assert_eq(probe_visits(s, "outer"), 1);
+	cr_assert_eq(probe_visits(s, "after"), 1);
 	pm_snapshot_free(s);
 }

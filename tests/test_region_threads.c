@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Threads that use regions come and go: registry, fold, destructors. */
+#include "bounds.h"
 #include "region_probe.h"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "core/options.h"
+#include "core/report_model.h"
+#include "core/thread.h"
+#include "perfmon/report.h"
 
 TestSuite(region_threads, .init = probe_quiet, .timeout = 240);
 
@@ -226,6 +233,59 @@ Test(region_threads, the_fold_is_the_sum)
 	pm_snapshot_free(s);
 }
 
+/* The nodes that the calling thread may write to. */
+static struct perfmon_profile_node *own_node(uint32_t number)
+{
+	return pm_thread_node(pm_thread_block->thread->record, number);
+}
+
+static void *at_the_most(void *rounds)
+{
+	for (int i = 0; i < (int)(intptr_t)rounds; i++) {
+		PERFMON_REGION_BEGIN("outer");
+		PERFMON_REGION_BEGIN("inner");
+		if (!i)
+			own_node(3)->mismatched_ends = UINT32_MAX - 1;
+		PERFMON_REGION_END("outer");
+	}
+	own_node(2)->fallback_reads = UINT32_MAX;
+	own_node(2)->retries = UINT32_MAX;
+	own_node(2)->migrations = UINT32_MAX;
+	own_node(2)->dropped_counts = UINT32_MAX - 1;
+	own_node(2)->defects = 1U << 31;
+	own_node(2)->spilled = UINT32_MAX;
+	own_node(2)->histogram[40] = 1U << 31;
+	return NULL;
+}
+
+/* In a thread, and where threads are added up. */
+Test(region_threads, marks_that_are_full_stay)
+{
+	const struct perfmon_profile_node *node;
+	struct pm_snapshot *s;
+
+	for (intptr_t i = 2; i <= 4; i++) {
+		pthread_t thread;
+
+		pthread_create(&thread, NULL, at_the_most, (void *)i);
+		pthread_join(thread, NULL);
+		s = probe_take();
+		node = probe_node(s, &s->threads[0], "outer/inner");
+		cr_assert_eq(node->mismatched_ends, UINT32_MAX, "with %d visits", (int)i);
+		pm_snapshot_free(s);
+	}
+	s = probe_take();
+	node = probe_node(s, &s->threads[0], "outer");
+	cr_assert_eq(node->fallback_reads, UINT32_MAX);
+	cr_assert_eq(node->retries, UINT32_MAX);
+	cr_assert_eq(node->migrations, UINT32_MAX);
+	cr_assert_eq(node->dropped_counts, UINT32_MAX);
+	cr_assert_eq(node->defects, UINT32_MAX);
+	cr_assert_eq(node->spilled, UINT32_MAX);
+	cr_assert_eq(node->histogram[40], UINT32_MAX);
+	pm_snapshot_free(s);
+}
+
 Test(region_threads, threads_are_kept_apart_on_request)
 {
 	struct pm_snapshot *s;
@@ -359,4 +419,196 @@ Test(region_threads, the_first_thread_may_leave_before_the_others)
 		     "have run, and does not see their locks");
 #endif
 	cr_assert_eq(probe_child(main_that_leaves), 0);
+}
+
+static void *only_ends(void *unused)
+{
+	PERFMON_REGION_END("moved");
+	perfmon_region_end_name("moved");
+	return unused;
+}
+
+/* Whether the report doubts the tree's node of REGION. */
+static bool doubted(const struct pm_snapshot *s, const char *region)
+{
+	struct pm_report_model model;
+	struct pm_report_tree tree;
+	bool found = false;
+
+	cr_assert_eq(pm_report_model_make(&model, s, false, NULL), 0);
+	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
+	for (uint32_t n = 1; n < tree.node_count; n++)
+		if (!strcmp(pm_report_name(&tree, n), region))
+			found = pm_report_time(&tree, n, false).marks &
+				PM_MARK_MISMATCHED;
+	pm_report_tree_free(&tree);
+	pm_report_model_free(&model);
+	return found;
+}
+
+/* As of a stack that another thread goes on with. */
+Test(region_threads, ends_in_a_thread_that_has_begun_nothing_are_unmatched)
+{
+	struct pm_snapshot *s;
+	pthread_t thread;
+
+	PERFMON_REGION_BEGIN("moved");
+	PERFMON_REGION_BEGIN("below");
+	PERFMON_REGION_END("below");
+	s = probe_take();
+	cr_assert(!doubted(s, "below"));
+	pm_snapshot_free(s);
+	pthread_create(&thread, NULL, only_ends, NULL);
+	pthread_join(thread, NULL);
+	s = probe_take();
+	cr_assert(doubted(s, "below"));
+	cr_assert_eq(s->header.unmatched_ends, 2);
+	cr_assert_eq(s->thread_count, 1, "it is not set up for that");
+	cr_assert_eq(probe_entered(s, "moved"), 1);
+	cr_assert_eq(probe_visits(s, "moved"), 0);
+	pm_snapshot_free(s);
+}
+
+/* --- stacks ---------------------------------------------------------------------------
+ */
+
+/* What doc/regions.md promises. */
+#define STACK_MOST ((size_t)8 << 10)
+#define PAINT	   0xa5
+
+/* Painted memory with a page below it that may not be touched. */
+static unsigned char *paint(size_t size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char *stack = mmap(NULL, size + page, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	cr_assert_neq(stack, MAP_FAILED);
+	cr_assert_eq(mprotect(stack, page, PROT_NONE), 0);
+	return memset(stack + page, PAINT, size);
+}
+
+static size_t used(const unsigned char *stack, size_t size)
+{
+	size_t left = 0;
+
+	while (left < size && stack[left] == PAINT)
+		left++;
+	return size - left;
+}
+
+/* What RUN takes of the stack of a thread as small as there may be. */
+static size_t stack_of(void *(*run)(void *))
+{
+	size_t size = (size_t)sysconf(_SC_THREAD_STACK_MIN);
+	unsigned char *stack = paint(size);
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	pthread_attr_init(&attributes);
+	cr_assert_eq(pthread_attr_setstack(&attributes, stack, size), 0);
+	cr_assert_eq(pthread_create(&thread, &attributes, run, NULL), 0);
+	pthread_join(thread, NULL);
+	pthread_attr_destroy(&attributes);
+	return used(stack, size);
+}
+
+static void *nothing(void *unused)
+{
+	return unused;
+}
+
+static void *one_region(void *unused)
+{
+	PERFMON_REGION_BEGIN("one");
+	PERFMON_REGION_END("one");
+	return unused;
+}
+
+static void *many_regions(void *unused)
+{
+	char name[] = "name 00";
+
+	for (int i = 0; i < 40; i++) {
+		name[5] = (char)('0' + i / 10);
+		name[6] = (char)('0' + i % 10);
+		perfmon_region_begin_name(name);
+		one_region(NULL);
+		perfmon_region_end_name(name);
+	}
+	return unused;
+}
+
+static int report_to;
+
+static void *one_report(void *unused)
+{
+	one_region(NULL);
+	if (perfmon_report_write(report_to, NULL))
+		report_to = -1;
+	return unused;
+}
+
+Test(region_threads, regions_and_reports_fit_small_stacks)
+{
+	size_t bare, first, later, many, report;
+
+#ifdef TESTS_SANITIZED
+	cr_skip_test("sanitizers make all frames larger");
+#endif
+	report_to = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	bare = stack_of(nothing);
+	first = stack_of(one_region) - bare;
+	later = stack_of(one_region) - bare;
+	many = stack_of(many_regions) - bare;
+	report = stack_of(one_report) - bare;
+	cr_log_info("first %zu, later %zu, many %zu, report %zu bytes", first, later,
+		    many, report);
+	cr_assert_neq(report_to, -1);
+	cr_assert_leq(first, STACK_MOST, "%zu", first);
+	cr_assert_leq(later, STACK_MOST, "%zu", later);
+	cr_assert_leq(many, STACK_MOST, "%zu", many);
+	cr_assert_leq(report, STACK_MOST, "%zu", report);
+}
+
+static void do_nothing(int signal)
+{
+	(void)signal;
+}
+
+static void use_regions(int signal)
+{
+	(void)signal;
+	many_regions(NULL);
+}
+
+/* What HANDLER takes of an alternate stack. */
+static size_t stack_of_handler(void (*handler)(int signal))
+{
+	size_t size = (size_t)64 << 10;
+	unsigned char *memory = paint(size);
+	stack_t stack = {.ss_sp = memory, .ss_size = size};
+	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
+
+	cr_assert_eq(sigaltstack(&stack, NULL), 0);
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGUSR1, &action, NULL);
+	raise(SIGUSR1);
+	return used(memory, size);
+}
+
+Test(region_threads, a_region_in_a_handler_fits_a_small_stack)
+{
+	size_t bare, dropped, counted;
+
+#ifdef TESTS_SANITIZED
+	cr_skip_test("sanitizers make all frames larger");
+#endif
+	bare = stack_of_handler(do_nothing);
+	dropped = stack_of_handler(use_regions) - bare;
+	one_region(NULL);
+	counted = stack_of_handler(use_regions) - bare;
+	cr_log_info("dropped %zu, counted %zu bytes", dropped, counted);
+	cr_assert_leq(dropped, STACK_MOST, "%zu", dropped);
+	cr_assert_leq(counted, STACK_MOST, "%zu", counted);
 }

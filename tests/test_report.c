@@ -3,20 +3,25 @@
 #include "config.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #ifdef HAVE_JANSSON
 #include <jansson.h>
 #endif
 
+#include "core/kernel.h"
 #include "core/report.h"
+#include "core/report_file.h"
 #include "core/report_out.h"
 #include "profile_builder.h"
 #include "report_text.h"
@@ -249,6 +254,87 @@ Test(report, bias_is_subtracted_on_request)
 	builder_end(&b);
 }
 
+/* Something else holds the counter all the time: said as perfmon stat says it, and only
+ * of an event that no visit has counted. */
+Test(report, an_event_that_never_got_a_counter)
+{
+	static const char sentence[] =
+		"event 'cycles:u' never got a counter: something else "
+		"may hold one (the NMI watchdog, another monitor)";
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile_plan *plan;
+	struct perfmon_profile_node *node;
+
+	for (int way = 0; way < 4; way++) {
+		struct pm_report_options options = {.format = way == 1 ? PM_FORMAT_JSON
+								       : PM_FORMAT_TEXT};
+		struct profile_builder b;
+		char *got;
+
+		builder_begin(&b, 1 << 16);
+		plan = builder_plan(&b, 1, 2);
+		name(&plan->counter[0], "page-faults");
+		name(&plan->counter[1], "cycles:u");
+		thread = builder_thread(&b, 1, 1, 2);
+		builder_nodes(&b, thread, 4);
+		builder_node(&b, thread, 0, 0);
+		for (uint32_t r = 1; r <= 2; r++) {
+			builder_region(&b, r == 1 ? "work" : "rest");
+			node = builder_node(&b, thread, 1, r);
+			builder_visit(node, 100000);
+			count(node, 0, 0, 0);
+			count(node, 1, 0, node->time_ticks);
+			/* A turn that counted something, or nothing. */
+			if (r == 2 && way == 2)
+				node->count[1].sum = 9;
+			if (r == 2 && way == 3)
+				node->count[1].lost_ns = node->time_ticks / 2;
+		}
+		got = report_built(&b, &options);
+		cr_expect_eq(strstr(got, sentence) != NULL, way < 2, "%d: %s", way, got);
+		cr_expect_null(strstr(got, "'page-faults'"));
+		free(got);
+		builder_end(&b);
+	}
+}
+
+/* An event may be named twice, as in two groups: two columns, and no sum of them. */
+Test(report, an_event_named_twice_is_counted_twice)
+{
+	struct pm_report_options options = {0};
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile_plan *plan;
+	struct perfmon_profile_node *node;
+	struct profile_builder b;
+	char *got;
+
+	builder_begin(&b, 1 << 16);
+	/* Two plans, as after a fork: the same two columns. */
+	for (uint32_t p = 1; p <= 2; p++) {
+		plan = builder_plan(&b, p, 2);
+		name(&plan->counter[0], "page-faults");
+		name(&plan->counter[1], "page-faults");
+		plan->counter[1].logical = 1;
+	}
+	for (uint32_t p = 1; p <= 2; p++) {
+		thread = builder_thread(&b, p, p, 2);
+		builder_nodes(&b, thread, 4);
+		builder_node(&b, thread, 0, 0);
+		if (p == 1)
+			builder_region(&b, "work");
+		node = builder_node(&b, thread, 1, 1);
+		builder_visit(node, 1000);
+		count(node, 0, 7, 0);
+		count(node, 1, 20, 0);
+	}
+	got = report_built(&b, &options);
+	cr_expect(!strstr(got, "kinds of core"), "%s", got);
+	cr_expect(strstr(got, " 14 "), "%s", got);
+	cr_expect(strstr(got, " 40\n"), "%s", got);
+	free(got);
+	builder_end(&b);
+}
+
 /* Every mark once, and only the marks that are used in the legend. */
 Test(report, marks_and_their_legend)
 {
@@ -339,12 +425,13 @@ Test(report, marks_and_their_legend)
 "open             0          - ?          - ?                                   - ?                      - ?              - ?         n/a     - ?\n"
 "\n"
 "  <N%  counted for N % of the time only, not scaled\n"
-"  r    some reads were taken anew, which counts a little more\n"
+"  r    some reads, here or further in, were taken anew, which counts a little "
+		"more\n"
 "  f    some reads had to be made by read(2)\n"
 "  d    some visits are not in it: their counts were dropped\n"
 "  p    not open in all threads: sum of the others\n"
 "  x    negative differences were kept out of it\n"
-"  !    some visits were closed by the end of an outer region\n"
+"  !    some visits were closed by the end of an outer region, or stand below one that was\n"
 "  ?    some visits have begun and not ended: not in it\n"
 "  ?    caught while it was written: may hold part of one more visit\n"
 "  -    not counted: no visit has ended, or it never came on the hardware\n"
@@ -404,21 +491,24 @@ Test(report, paths_of_equal_names_are_one)
 	builder_end(&b);
 }
 
-/* Names that hurt: the bytes of each, and what JSON must give back. */
+/* Names that hurt: the bytes of each, and what JSON must give back, and text and CSV
+ * show. */
 static const struct {
-	const char *raw, *json, *plain;
+	const char *raw, *json, *plain, *csv;
 } names[] = {
-	{"say \"hi\"", "say \"hi\"", "say \"hi\""},
+	{"say \"hi\"", "say \"hi\"", "say \"hi\"", "say \"hi\""},
 	{"tab\there\nline\x1b[31mred", "tab\there\nline\x1b[31mred",
-	 "tab\\x09here\\x0aline\\x1b[31mred"},
+	 "tab\\x09here\\x0aline\\x1b[31mred", "tab\\x09here\\x0aline\\x1b[31mred"},
 	{"bad \xff\xfe utf \xc3", "bad \xef\xbf\xbd\xef\xbf\xbd utf \xef\xbf\xbd",
-	 "bad \\xff\\xfe utf \\xc3"},
+	 "bad \\xff\\xfe utf \\xc3", "bad \xef\xbf\xbd\xef\xbf\xbd utf \xef\xbf\xbd"},
 	{"gr\xc3\xbc\xc3\x9f, dich;a\\b", "gr\xc3\xbc\xc3\x9f, dich;a\\b",
-	 "gr\xc3\xbc\xc3\x9f, dich;a\\b"},
+	 "gr\xc3\xbc\xc3\x9f, dich;a\\b", "gr\xc3\xbc\xc3\x9f, dich;a\\b"},
 	{"\xc2\x85next \xed\xa0\x80", "\xc2\x85next \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
-	 "\\xc2\\x85next \\xed\\xa0\\x80"},
-	{"=1+1", "=1+1", "=1+1"},
-	{"%s%n", "%s%n", "%s%n"},
+	 "\\xc2\\x85next \\xed\\xa0\\x80",
+	 "\\xc2\\x85next \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+	{"=1+1", "=1+1", "=1+1", "'=1+1"},
+	{"'-1", "'-1", "'-1", "''-1"},
+	{"%s%n", "%s%n", "%s%n", "%s%n"},
 };
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
@@ -644,7 +734,7 @@ Test(report, names_that_hurt_in_csv)
 		cr_assert(end);
 		*end = '\0';
 		cr_assert_eq(csv_split(row, fields, 64), 26);
-		cr_assert_str_eq(fields[6], names[i++].json);
+		cr_assert_str_eq(fields[6], names[i++].csv);
 	}
 	cr_assert_eq(i, NAMES);
 	free(got);
@@ -886,31 +976,40 @@ static char *file_text(const char *path)
 	return text;
 }
 
+/* The exit report of OPTIONS, with stderr at FD; what that came to. */
+static int at_exit_to(const struct pm_options *options, bool forked, int fd)
+{
+	struct profile_builder b;
+	struct pm_snapshot *s;
+	int saved, err;
+
+	sample(&b);
+	s = snapshot(&b);
+	saved = dup(2);
+	dup2(fd, 2);
+	close(fd);
+	err = pm_report_at_exit(s, options, forked, NULL);
+	dup2(saved, 2);
+	close(saved);
+	pm_snapshot_free(s);
+	builder_end(&b);
+	return err;
+}
+
 /* The exit report for PERFMON_OUTPUT=OUTPUT below the folder; what went to stderr. */
 static char *at_exit(const char *output, bool forked)
 {
 	struct pm_options options;
-	struct profile_builder b;
-	struct pm_snapshot *s;
 	char path[4096], errors[64];
-	int saved, fd;
 
 	snprintf(path, sizeof(path), "%s/%s", folder, output);
 	snprintf(errors, sizeof(errors), "%s/stderr", folder);
 	pm_options_default(&options);
 	options.output = PM_OUTPUT_PATH;
 	options.output_path = path;
-	sample(&b);
-	s = snapshot(&b);
-	saved = dup(2);
-	fd = open(errors, O_RDWR | O_CREAT | O_TRUNC, 0600);
-	dup2(fd, 2);
-	close(fd);
-	cr_assert_eq(pm_report_at_exit(s, &options, forked, NULL), 0);
-	dup2(saved, 2);
-	close(saved);
-	pm_snapshot_free(s);
-	builder_end(&b);
+	cr_assert_eq(at_exit_to(&options, forked,
+				open(errors, O_RDWR | O_CREAT | O_TRUNC, 0600)),
+		     0);
 	return file_text(errors);
 }
 
@@ -975,6 +1074,195 @@ Test(report, that_cannot_be_written_goes_to_stderr, .init = enter_folder,
 	cr_assert_eq(mkdir("folder", 0700), 0);
 	errors = at_exit("folder", false);
 	cr_assert(strstr(errors, "main ") && strstr(errors, "Is a directory"));
+}
+
+/* The hook refuses call number `turn` of its kind with `error`. */
+static struct {
+	enum pm_kernel_call call;
+	int turn, error;
+} refusal;
+
+static int refuse_call(enum pm_kernel_call call)
+{
+	return call == refusal.call && !refusal.turn-- ? refusal.error : 0;
+}
+
+static void refuse_from_now(enum pm_kernel_call call, int turn, int error)
+{
+	refusal.call = call;
+	refusal.turn = turn;
+	refusal.error = error;
+	pm_kernel_fault = refuse_call;
+}
+
+static char *at_exit_refused(const char *output, enum pm_kernel_call call, int error)
+{
+	char *errors;
+
+	refuse_from_now(call, 0, error);
+	errors = at_exit(output, false);
+	pm_kernel_fault = NULL;
+	return errors;
+}
+
+static unsigned int files_in_folder(void)
+{
+	DIR *directory = opendir(folder);
+	unsigned int count = 0;
+
+	while (readdir(directory))
+		count++;
+	closedir(directory);
+	return count - 2;
+}
+
+static void write_old(const char *name, mode_t mode)
+{
+	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	cr_assert_eq(fchmod(fd, mode), 0);
+	cr_assert_eq(write(fd, "old\n", 4), 4);
+	close(fd);
+}
+
+static int never_ready(enum pm_kernel_call call)
+{
+	return call == PM_CALL_POLL ? -EINTR : 0;
+}
+
+Test(report, an_older_file_is_replaced_by_a_whole_one_or_not_at_all, .init = enter_folder,
+     .fini = leave_folder)
+{
+	static const struct {
+		enum pm_kernel_call call;
+		int error;
+		const char *why;
+	} rows[] = {
+		{PM_CALL_WRITE, -ENOSPC, "old' (No space left on device): it is here"},
+		{PM_CALL_RENAME, -EIO, "old' (Input/output error): it is here"},
+	};
+	struct stat before, after;
+	char *errors;
+
+	write_old("old", 0640);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		errors = at_exit_refused("old", rows[i].call, rows[i].error);
+		cr_assert(strstr(errors, "main ") && strstr(errors, rows[i].why), "%s",
+			  errors);
+		cr_assert_str_eq(file_text("old"), "old\n");
+		cr_assert_eq(files_in_folder(), 2);
+		/* Nor is an empty one left where there was none. */
+		at_exit_refused("new", rows[i].call, rows[i].error);
+		cr_assert_eq(files_in_folder(), 2);
+	}
+	cr_assert_eq(stat("old", &before), 0);
+	cr_assert_str_eq(at_exit("old", false), "");
+	cr_assert(strstr(file_text("old"), "main "));
+	cr_assert_eq(stat("old", &after), 0);
+	cr_assert_eq(after.st_mode, before.st_mode);
+	cr_assert_neq(after.st_ino, before.st_ino);
+	cr_assert_eq(files_in_folder(), 2);
+}
+
+Test(report, where_no_file_can_be_made_the_older_one_is_written, .init = enter_folder,
+     .fini = leave_folder)
+{
+	static const struct {
+		enum pm_kernel_call call;
+		int turn, error;
+	} rows[] = {
+		/* The first open looks at it, the second opens it, the third makes
+		   another. */
+		{PM_CALL_OPEN, 2, -EACCES},
+		/* Others could read the new one. */
+		{PM_CALL_FCHMOD, 0, -EPERM},
+		/* It would be somebody else's. */
+		{PM_CALL_FCHOWN, 0, -EPERM},
+	};
+	struct pm_report_file file;
+	struct stat before, after;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		write_old("old", 0600);
+		/* Which only root can make of it. */
+		if (rows[i].call == PM_CALL_FCHOWN && chown("old", 1, (gid_t)-1))
+			continue;
+		cr_assert_eq(stat("old", &before), 0);
+		refuse_from_now(rows[i].call, rows[i].turn, rows[i].error);
+		cr_assert_eq(pm_report_file_open(&file, "old", false), 0);
+		pm_kernel_fault = NULL;
+		cr_assert_eq(pm_report_fd_write(&file.fd, "new", 3), 0);
+		cr_assert_eq(pm_report_file_end(&file, 0), 0);
+		cr_assert_eq(stat("old", &after), 0);
+		cr_assert_eq(after.st_ino, before.st_ino);
+		cr_assert_str_eq(file_text("old"), "new");
+		cr_assert_eq(files_in_folder(), 1);
+	}
+}
+
+/* Without a handler the signal ends the program. */
+Test(report, beyond_the_limit_of_a_file_raises_no_signal, .init = enter_folder,
+     .fini = leave_folder)
+{
+	struct rlimit old, small;
+	struct pm_options options;
+	char text[16384] = "", path[64];
+	sigset_t pending;
+	int ends[2], saved, fd;
+
+	snprintf(path, sizeof(path), "%s/old", folder);
+	write_old(path, 0600);
+	pm_options_default(&options);
+	options.output_path = path;
+	cr_assert_eq(getrlimit(RLIMIT_FSIZE, &old), 0);
+	small = old;
+	small.rlim_cur = 100;
+	for (int to_stdout = 0; to_stdout < 2; to_stdout++) {
+		options.output = to_stdout ? PM_OUTPUT_STDOUT : PM_OUTPUT_PATH;
+		cr_assert_eq(pipe(ends), 0);
+		fflush(stdout);
+		saved = dup(1);
+		fd = open("out", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+		dup2(fd, 1);
+		close(fd);
+		cr_assert_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+		cr_assert_eq(at_exit_to(&options, false, ends[1]), 0);
+		cr_assert_eq(setrlimit(RLIMIT_FSIZE, &old), 0);
+		dup2(saved, 1);
+		close(saved);
+		cr_assert_gt(read(ends[0], text, sizeof(text) - 1), 0);
+		close(ends[0]);
+		cr_assert(strstr(text, "main ") &&
+				  strstr(text, "(File too large): it is here"),
+			  "%s", text);
+	}
+	cr_assert_str_eq(file_text("old"), "old\n");
+	cr_assert_eq(sigpending(&pending), 0);
+	cr_assert(!sigismember(&pending, SIGXFSZ));
+}
+
+/* Somebody has opened the FIFO, and reads nothing. */
+Test(report, to_a_fifo_that_is_not_read_does_not_hang, .init = enter_folder,
+     .fini = leave_folder)
+{
+	char *errors, byte = 0;
+	int fd;
+
+	cr_assert_eq(mkfifo("fifo", 0600), 0);
+	fd = open("fifo", O_RDWR | O_NONBLOCK);
+	cr_assert_geq(fd, 0);
+	while (write(fd, &byte, 1) == 1)
+		;
+	/* Each wait ends at once. */
+	pm_kernel_fault = never_ready;
+	alarm(60);
+	errors = at_exit("fifo", false);
+	alarm(0);
+	pm_kernel_fault = NULL;
+	cr_assert(strstr(errors, "main ") &&
+			  strstr(errors, "nobody reads what is written"),
+		  "%s", errors);
+	close(fd);
 }
 
 Test(report, to_a_closed_pipe_raises_no_signal)

@@ -2,6 +2,7 @@
 /* Samples of a session: into a format, and into a log. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -10,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/kernel.h"
@@ -82,7 +84,7 @@ Test(sampling, is_set_up_and_torn_down)
 	while ((sample = perfmon_buffer_next(buffer, sample))) {
 		cr_assert_eq(sample->index, 0);
 		cr_assert_eq(sample->event_id, 100);
-		cr_assert_eq(sample->last_reset, n ? -UINT64_C(10) : 0);
+		cr_assert_eq(sample->last_reset, -UINT64_C(10));
 		cr_assert_eq(sample->tid, (uint32_t)gettid());
 		cr_assert_eq(sample->value_count, 1);
 		cr_assert_eq(perfmon_buffer_values(sample)[0], 1001 + n);
@@ -133,6 +135,141 @@ Test(sampling, a_full_buffer_notifies)
 	touch(0, 30);
 	OK(session, perfmon_session_stop(session));
 	cr_assert_geq(buffer_of(session)->count, 1);
+	perfmon_session_close(session);
+}
+
+static bool becomes_readable(int fd)
+{
+	struct pollfd wait = {.fd = fd, .events = POLLIN};
+
+	return poll(&wait, 1, 10000) == 1 && wait.revents & POLLIN;
+}
+
+static atomic_uint asked;
+
+static int notify_at_third(void *state, const struct perfmon_overflow_sample *sample)
+{
+	(void)state;
+	(void)sample;
+	return ++asked % 3 ? PERFMON_FORMAT_CONTINUE : PERFMON_FORMAT_NOTIFY;
+}
+
+/* Row: PM-31, PM-33, PM-47: a program that only polls is told by a format, and of a full
+ * buffer, when it happens, and what it does until it restarts is not counted. */
+Test(sampling, a_program_that_only_polls)
+{
+	const struct perfmon_format format = {
+		.size = sizeof(format), .name = "thirds", .sample = notify_at_third};
+	const struct perfmon_buffer_argument small = {.size = sizeof(small),
+						      .buffer_size = PERFMON_BUFFER_MIN};
+	const unsigned int fit = (PERFMON_BUFFER_MIN - sizeof(struct perfmon_buffer)) /
+				 sizeof(struct perfmon_buffer_sample);
+
+	cr_assert_eq(perfmon_format_register(&format), 0);
+	for (unsigned int i = 0; i < 6; i++) {
+		bool own = i % 2;
+		const struct perfmon_sampling sampling = {
+			.size = sizeof(sampling),
+			.format = own ? "thirds" : PERFMON_FORMAT_DEFAULT,
+			.data = own ? NULL : &small,
+			.data_size = own ? 0 : sizeof(small)};
+		struct perfmon_session *session = session_with(watch_event(0), 0);
+		unsigned int each = own ? 3 : fit;
+		struct perfmon_message message;
+		uint64_t taken, lost, value;
+		int fd;
+
+		atomic_store(&asked, 0);
+		sample_after(session, 0, 10, 0);
+		/* In the way of asking for it first, in between, or last. */
+		fd = i / 2 == 0 ? perfmon_overflow_descriptor(session) : 0;
+		OK(session, perfmon_sampling_set_up(session, &sampling));
+		fd = i / 2 == 1 ? perfmon_overflow_descriptor(session) : fd;
+		OK(session, perfmon_session_attach_thread(session, 0));
+		fd = i / 2 == 2 ? perfmon_overflow_descriptor(session) : fd;
+		OK(session, fd);
+		OK(session, perfmon_session_start(session));
+		for (unsigned int round = 1; round <= 3; round++) {
+			touch(0, 10 * each);
+			cr_assert(becomes_readable(fd), "%u, round %u", i, round);
+			value = count_of(session, 0);
+			touch(0, 100);
+			cr_assert_eq(count_of(session, 0), value, "it stands still");
+			cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED);
+			cr_assert_eq(
+				perfmon_overflow_read(session, &message, sizeof(message)),
+				1);
+			OK(session, perfmon_sampling_counts(session, &taken, &lost));
+			cr_assert_eq(taken, round * each);
+			cr_assert_eq(lost, 0);
+			OK(session, perfmon_overflow_restart(session));
+		}
+		perfmon_session_close(session);
+	}
+	cr_assert_eq(perfmon_format_unregister("thirds"), 0);
+}
+
+/* Row: PM-47: what the default format has no room for is counted as lost. */
+Test(sampling, a_full_buffer_loses)
+{
+	const struct perfmon_buffer_argument small = {.size = sizeof(small),
+						      .buffer_size = PERFMON_BUFFER_MIN};
+	struct perfmon_sampling sampling = default_format;
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	uint64_t taken, lost;
+
+	sampling.data = &small;
+	sampling.data_size = sizeof(small);
+	sample_after(session, 0, 10, 0);
+	OK(session, perfmon_sampling_set_up(session, &sampling));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	touch(0, 10 * 200);
+	OK(session, perfmon_session_stop(session));
+	OK(session, perfmon_sampling_counts(session, &taken, &lost));
+	cr_assert_eq(taken, buffer_of(session)->total);
+	cr_assert_eq(lost, buffer_of(session)->lost);
+	cr_assert_eq(taken + lost, 200);
+	cr_assert_lt(taken, 200);
+	perfmon_session_close(session);
+}
+
+/* A clock that ticks more often than the kernel allows, or has time for, is held back:
+ * each tick has its sample or is lost, and the program can know why. */
+Test(sampling, that_is_throttled)
+{
+	const uint64_t period = 10000;
+	const struct perfmon_buffer_argument large = {.size = sizeof(large),
+						      .buffer_size = 64 << 20};
+	struct perfmon_sampling sampling = default_format;
+	struct perfmon_session *session = session_with("task-clock", 0);
+	struct timespec now;
+	uint64_t taken, lost, count, times;
+
+	cr_assert_eq(perfmon_sampling_throttled(session, &times), -EINVAL);
+	sample_after(session, 0, period, 0);
+	sampling.data = &large;
+	sampling.data_size = sizeof(large);
+	OK(session, perfmon_sampling_set_up(session, &sampling));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	while (now.tv_sec == 0 && now.tv_nsec < 200000000);
+	OK(session, perfmon_session_stop(session));
+	OK(session, perfmon_sampling_counts(session, &taken, &lost));
+	OK(session, perfmon_sampling_throttled(session, &times));
+	OK(session, perfmon_overflow_last_reset(session, 0, NULL, &count));
+	cr_log_info("taken %lu, lost %lu, throttled %lu", (unsigned long)taken,
+		    (unsigned long)lost, (unsigned long)times);
+	cr_assert_gt(taken, 0);
+	if (times)
+		cr_assert_gt(lost, 0);
+	cr_assert_eq(taken + lost, count);
+	cr_assert_lt(-count_of(session, 0) - 1, period, "%ld",
+		     (long)count_of(session, 0));
+	cr_assert(!(value_of(session, 0).status & PERFMON_VALUE_THROTTLED),
+		  "software goes on to count");
 	perfmon_session_close(session);
 }
 
@@ -829,4 +966,34 @@ Test(sampling, a_log_that_fails)
 	cr_assert_eq(perfmon_sampling_log_close(session), -ENOSPC);
 	perfmon_session_close(session);
 	close(full);
+}
+
+/* Row: HW-20: the shortest period is a setting, for what samples. */
+Test(sampling, no_shorter_period_than_allowed)
+{
+	struct perfmon_session *session;
+	struct perfmon_overflow overflow = {.size = sizeof(overflow),
+					    .flags = PERFMON_OVERFLOW_SAMPLE,
+					    .short_reset = -UINT64_C(999)};
+	struct perfmon_write first = {.value = -UINT64_C(999)};
+
+	setenv("PERFMON_MIN_PERIOD", "1000", 1);
+	session = session_with("page-faults", 0);
+	cr_assert_eq(perfmon_overflow_program(session, 0, &overflow), -EINVAL);
+	cr_assert(strstr(perfmon_session_message(session), "PERFMON_MIN_PERIOD=1000"));
+	overflow.short_reset = -UINT64_C(1000);
+	overflow.long_reset = -UINT64_C(1);
+	cr_assert_eq(perfmon_overflow_program(session, 0, &overflow), -EINVAL);
+	overflow.long_reset = -UINT64_C(1000);
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	cr_assert_eq(perfmon_session_write(session, &first, sizeof(first)), -EINVAL);
+	cr_assert_eq(count_of(session, 0), -UINT64_C(1000), "nothing was written");
+	first.value--;
+	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	/* What takes no samples may overflow as often as it likes. */
+	overflow.flags = PERFMON_OVERFLOW_NOTIFY;
+	overflow.short_reset = overflow.long_reset = -UINT64_C(1);
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	perfmon_session_close(session);
+	unsetenv("PERFMON_MIN_PERIOD");
 }

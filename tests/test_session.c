@@ -167,7 +167,7 @@ Test(session, options_are_checked)
 	options.size = 8;
 	cr_assert_eq(perfmon_session_create(&session, &options), -EINVAL);
 	later.newer = 1;
-	cr_assert_eq(perfmon_session_create(&session, &later.options), -EINVAL);
+	cr_assert_eq(perfmon_session_create(&session, &later.options), -E2BIG);
 	cr_assert_eq(session, (void *)1, "untouched on failure");
 	later.newer = 0;
 	cr_assert_eq(perfmon_session_create(&session, &later.options), 0);

@@ -40,8 +40,8 @@ Test(sets, are_made_and_deleted_while_detached)
 		     "a bad vector changes nothing");
 
 	cr_assert_eq(perfmon_set_add_events(session, 700, "dummy,page-faults"), 0);
-	cr_assert_eq(perfmon_set_add_events(session, 3, "context-switches"), 2);
-	cr_assert_eq(perfmon_set_add_events(session, 65535, "cpu-migrations"), 3);
+	cr_assert_eq(perfmon_set_add_events(session, 3, "minor-faults"), 2);
+	cr_assert_eq(perfmon_set_add_events(session, 65535, "major-faults"), 3);
 	cr_assert_eq(perfmon_set_add_events(session, 4, "dummy"), -EINVAL);
 	cr_assert_eq(perfmon_set_create(session, &again, sizeof(again)), 1);
 	cr_assert_eq(info_of(session, 700).counters, 2, "its registers are kept");

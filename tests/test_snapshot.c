@@ -74,6 +74,56 @@ Test(snapshot, a_profile_is_copied_whole)
 	builder_end(&b);
 }
 
+/* Who pairs paths with events that have nothing to do with them gets no more of both than
+ * a report can show; a program that counts what it has paths for does. */
+Test(snapshot, different_events_are_bounded)
+{
+	static const struct {
+		uint32_t plans, paths;
+		bool all;
+	} rows[] = {
+		{16, 10, true},	  {17, 10, false},   {16, 2000, false},
+		{1, 20000, true}, {2, 20000, false},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct perfmon_profile_thread *thread;
+		struct profile_builder b;
+		struct pm_snapshot *s;
+
+		builder_begin(&b, 16 << 20);
+		for (uint32_t g = 1; g <= rows[i].plans; g++) {
+			struct perfmon_profile_plan *plan = builder_plan(&b, g, 32);
+
+			for (uint32_t c = 0; c < 32; c++)
+				snprintf(plan->counter[c].name,
+					 sizeof(plan->counter[c].name), "e%u-%u", g, c);
+		}
+		for (uint32_t r = 1; r <= rows[i].paths; r++)
+			builder_region(&b, "r");
+		/* Two threads with the same paths, which count as one. */
+		for (uint32_t t = 1; t <= 2; t++) {
+			thread = builder_thread(&b, t, 1, 0);
+			builder_nodes(&b, thread, rows[i].paths + 1);
+			builder_node(&b, thread, 0, 0);
+			for (uint32_t r = 1; r <= rows[i].paths; r++)
+				builder_node(&b, thread, 1, r);
+		}
+		cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, NULL), 0);
+		cr_assert_eq(s->partial, !rows[i].all, "row %zu: %s", i, s->problem);
+		if (rows[i].all) {
+			cr_assert_eq(s->plan_count, rows[i].plans);
+		} else {
+			cr_assert(strstr(s->problem, "different events"), "%s",
+				  s->problem);
+			cr_assert_lt(s->plan_count, rows[i].plans);
+			cr_assert_geq(s->plan_count, 1);
+		}
+		pm_snapshot_free(s);
+		builder_end(&b);
+	}
+}
+
 Test(snapshot, ticks_follow_the_rate_or_the_two_moments)
 {
 	struct profile_builder b;

@@ -137,6 +137,15 @@ try "does not run the command then" ends 1 -o /nosuch/file "$work" ready "$here/
 try "indeed not" [ ! -e "$here/was_run" ]
 full() { "$perfmon" stat -e none -o /dev/full true 2>"$here/err"; [ $? -eq 1 ] && says "No space"; }
 try "notices a full disk" full
+limited() { # the command's status, not that of SIGXFSZ
+	{
+		(ulimit -f 0 && exec "$perfmon" stat -e none -o "$here/limited" "$work" exit 3)
+		echo "status $?"
+	} 2>&1 | cat >"$here/err"
+	says "File too large" && says "status 3"
+}
+# The thread sanitizer writes files.
+exactly "survives a limit on files" limited
 broken() { { "$perfmon" stat -e none -o - "$work" exit 9; echo $? >"$here/out"; } 2>"$here/err" | true
 	[ "$(cat "$here/out")" = 9 ]; }
 try "keeps the status though nobody reads" broken

@@ -107,3 +107,28 @@ Test(stat_own, own_counts_without_a_turn)
 	expect(&cell, ",500,500,60,440,,,", "\"own\":60,\"children\":440",
 	       "60       440  page-faults");
 }
+
+/* An event that took turns in the first thread alone: all counts scaled alike would give
+ * what it created twice what that counted. */
+Test(stat_own, children_of_an_event_that_took_turns_are_not_told)
+{
+	const struct perfmon_value turns = {
+		.value = 700, .enabled_ns = 1100, .running_ns = 600};
+	const struct perfmon_value own_turns = {
+		.value = 250, .enabled_ns = 1000, .running_ns = 500};
+	const struct perfmon_value own_whole = {
+		.value = 440, .enabled_ns = 1000, .running_ns = 1000};
+	struct stat_cell cell = {.absent = false};
+
+	run(&cell, &turns, &own_turns);
+	expect(&cell, ",500,,,,", "\"own\":500,\"children\":null",
+	       "500  not counted  page-faults");
+	cell = (struct stat_cell){.absent = false};
+	run(&cell, &turns, &own_whole);
+	expect(&cell, ",440,,,,", "\"own\":440,\"children\":null",
+	       "440  not counted  page-faults");
+	cell = (struct stat_cell){.absent = false};
+	run(&cell, &all, &own_turns);
+	expect(&cell, ",500,,,,", "\"own\":500,\"children\":null",
+	       "500  not counted  page-faults");
+}

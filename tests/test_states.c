@@ -647,8 +647,8 @@ static void check(const struct row *row, enum way way, struct victim *alive, int
 static void walk(enum victim_kind kind)
 {
 	bool may_end = kind == VICTIM_THREAD || kind == VICTIM_PROCESS;
-	/* The kernel maps no ring for what children inherit, and Linux 6.17 and later
-	 * start a breakpoint that has overflowed again only on a thread that runs. */
+	/* The kernel maps no ring for what children inherit, and on Linux 6.17 and
+	 * later a restart may open a breakpoint of another thread anew. */
 	bool may_mask = kind == VICTIM_OWN;
 	struct victim first;
 	struct perfmon_session *keeper;

@@ -800,6 +800,93 @@ Test(stride, sums_over_processes_keep_strides_apart)
 	pm_merge_free(merge);
 }
 
+/* Of a process whose thread measured no visit the others tell nothing for certain. */
+Test(stride, a_sum_with_what_was_not_measured_has_no_known_error)
+{
+	struct pm_merge *merge = NULL;
+	struct pm_report_model model;
+	struct pm_report_tree tree;
+	bool found = false;
+
+	cr_assert_eq(pm_merge_create(&merge, false), 0);
+	for (uint32_t p = 0; p < 2; p++) {
+		struct perfmon_profile_stride *stride;
+		struct perfmon_profile_node *node;
+		struct profile_builder b;
+		struct pm_snapshot *s;
+
+		sample(&b);
+		builder_header(&b)->pid += p;
+		cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, NULL), 0);
+		if (p) {
+			node = pm_snapshot_node(&s->threads[0], 2);
+			stride = (void *)(uintptr_t)pm_snapshot_stride(&s->threads[0],
+								       node);
+			stride->skipped = 5;
+			stride->time_cubes = stride->cubes[0] = 0;
+			node->sequence = node->time_ticks = node->time_max = 0;
+			node->time_squares = node->count[0].squares = 0;
+			node->time_min = UINT64_MAX;
+			node->count[0].sum = 0;
+		}
+		cr_assert_eq(pm_merge_add(merge, s, NULL), 0);
+		pm_snapshot_free(s);
+		builder_end(&b);
+	}
+	cr_assert_eq(pm_merge_end(merge), 0);
+	cr_assert_eq(pm_report_model_make(&model, pm_merge_sum(merge), false, NULL), 0);
+	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
+	for (uint32_t n = 1; n < tree.node_count; n++) {
+		struct pm_value value = pm_report_count(&tree, n, 0, false);
+
+		if (strcmp(pm_report_name(&tree, n), "some"))
+			continue;
+		found = true;
+		cr_assert_eq(tree.nodes[n].visits, 45);
+		cr_assert(value.marks & PM_MARK_SAMPLED);
+		cr_assert(isinf(value.error));
+		cr_assert(isinf(pm_report_time(&tree, n, false).error));
+		cr_assert_gt(tree.nodes[n].thread_min_ticks, 0);
+	}
+	cr_assert(found);
+	pm_report_tree_free(&tree);
+	pm_report_model_free(&model);
+	pm_merge_free(merge);
+}
+
+static void *few_visits(void *unused)
+{
+	visit("rare", 5);
+	return unused;
+}
+
+/* The same of threads that have ended: some of these measure none of their five visits.
+ */
+Test(stride, ended_threads_that_measured_nothing_are_told)
+{
+	struct pm_report_model model;
+	struct pm_report_tree tree;
+	struct pm_snapshot *s;
+
+	setenv("PERFMON_STRIDE", "10", 1);
+	for (int i = 0; i < 60; i++) {
+		pthread_t thread;
+
+		cr_assert_eq(pthread_create(&thread, NULL, few_visits, NULL), 0);
+		pthread_join(thread, NULL);
+	}
+	s = probe_take();
+	cr_assert_eq(ended(s, "rare"), 300);
+	cr_assert_gt(probe_visits(s, "rare"), 0);
+	cr_assert_eq(pm_report_model_make(&model, s, false, NULL), 0);
+	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
+	cr_assert(isinf(pm_report_time(&tree, 1, false).error));
+	cr_assert_gt(tree.nodes[1].thread_min_ticks, 0);
+	pm_report_tree_free(&tree);
+	pm_report_model_free(&model);
+	pm_snapshot_free(s);
+}
+
 Test(stride, the_variable_is_read)
 {
 	struct pm_options o;

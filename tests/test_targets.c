@@ -298,6 +298,76 @@ Test(targets, a_thread_that_ends)
 	perfmon_session_close(session);
 }
 
+/* Two threads, one after the other, on one stack: they have one thread pointer. */
+static struct {
+	struct perfmon_session *session;
+	const struct perfmon_reader *reader;
+	pthread_t first, second;
+	pid_t tid; /* of the first */
+	int state, start;
+	uint64_t value;
+} heir;
+
+static void *attach_and_end(void *unused)
+{
+	(void)unused;
+	heir.first = pthread_self();
+	heir.tid = (pid_t)syscall(SYS_gettid);
+	OK(heir.session, perfmon_session_attach_thread(heir.session, 0));
+	OK(heir.session, perfmon_session_start(heir.session));
+	touch(0, 5);
+	OK(heir.session, perfmon_reader_read(heir.reader, 0, &heir.value));
+	cr_assert_eq(heir.value, 5);
+	return NULL;
+}
+
+static void *use_it_too(void *unused)
+{
+	(void)unused;
+	heir.second = pthread_self();
+	touch(0, 100);
+	OK(heir.session, perfmon_reader_read(heir.reader, 0, &heir.value));
+	heir.start = perfmon_session_start(heir.session);
+	heir.state = perfmon_session_state(heir.session);
+	return NULL;
+}
+
+static void run_on(void *stack, size_t size, void *(*what)(void *))
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	pthread_attr_init(&attributes);
+	cr_assert_eq(pthread_attr_setstack(&attributes, stack, size), 0);
+	cr_assert_eq(pthread_create(&thread, &attributes, what, NULL), 0);
+	cr_assert_eq(pthread_join(thread, NULL), 0);
+	pthread_attr_destroy(&attributes);
+}
+
+/* Row: PM-12 */
+Test(targets, a_thread_in_a_dead_ones_place_is_not_taken_for_it)
+{
+	const size_t size = 1 << 20;
+	void *stack = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+
+	cr_assert_neq(stack, MAP_FAILED);
+	heir.session = session_with(watch_event(0), 0);
+	OK(heir.session, perfmon_session_reader(heir.session, &heir.reader));
+	run_on(stack, size, attach_and_end);
+	/* Not by the session, which would notice. */
+	while (!syscall(SYS_tgkill, getpid(), heir.tid, 0))
+		usleep(1000);
+	run_on(stack, size, use_it_too);
+	cr_assert(pthread_equal(heir.first, heir.second));
+	cr_assert_eq(heir.value, 5, "%" PRIu64, heir.value);
+	cr_assert_eq(heir.start, -EINVAL, "%d", heir.start);
+	cr_assert(strstr(perfmon_session_message(heir.session), "ended"));
+	cr_assert_eq(heir.state, PERFMON_DETACHED);
+	perfmon_session_close(heir.session);
+	munmap(stack, size);
+}
+
 /* Row: PM-12: the same when a signal ends it, in another process; it is noticed by the
  * very call that attaches elsewhere. */
 Test(targets, a_process_that_is_killed)

@@ -8,6 +8,7 @@
  *	values are not written while running		hwpmc	PERFMON_WRITE_STOPPED
  *	started unattached it counts its own thread	hwpmc	PERFMON_SESSION_SELF
  *	a thread has one state				perfctr	PERFMON_SESSION_EXCLUSIVE
+ *	it is opened without being created		perfctr	perfmon_session_of_thread()
  *	a control replaces all counters, zeroes		perfctr	perfmon_session_control()
  *	the sums and starts
  *	an empty control stops				perfctr	the same, without a text
@@ -54,6 +55,18 @@ int perfmon_session_swap(struct perfmon_session *session, struct perfmon_value *
  */
 int perfmon_session_control(struct perfmon_session *session, const char *text,
 			    const uint64_t *preserve);
+
+/**
+ * perfmon_session_of_thread() - the exclusive session (PERFMON_SESSION_EXCLUSIVE) that
+ * thread TID of this process is attached to, in *SESSION; 0: the calling thread. It is
+ * the one handle: it belongs to whoever created it, and once that one has closed it, it
+ * must not be used. Sessions of other processes on the thread are not known. Any thread;
+ * at most one system call.
+ *
+ * 0; -EINVAL: SESSION is NULL, or TID negative; -ENOENT: the thread has none, or there is
+ * no such thread.
+ */
+int perfmon_session_of_thread(pid_t tid, struct perfmon_session **session);
 
 #ifdef __cplusplus
 }

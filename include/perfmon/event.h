@@ -38,7 +38,12 @@
 extern "C" {
 #endif
 
-/* Flag: an event without u, k or h counts user mode only, on PMUs that can tell. */
+/*
+ * Flag: a core PMU's event without u, k or h counts user mode only; so does a software
+ * event or breakpoint where the caller may not count the kernel, which is tried once.
+ * What happens in the kernel alone keeps all modes. A mode that is left out so is in the
+ * name and the label, as `:u`, but for the clocks: they count all of the time.
+ */
 #define PERFMON_EVENT_USER_ONLY 0x1u
 /* Flags of perfmon_event_list(): events of PMUs this machine hasn't; an entry for each
  * unit mask. */

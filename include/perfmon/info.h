@@ -4,11 +4,11 @@
  * unprivileged one do with it, and what the library itself has done so far.
  *
  * Structures begin with their size, which the caller sets; what a newer program knows and
- * this library does not is set to zero. Functions return 0 or a count, or a negative
- * errno, and leave out-parameters untouched on failure, but for the sizes of masks.
- * All but perfmon_info_statistics() enter the kernel and allocate; some open events of
- * the calling thread for a moment, to find out by trying. Any thread; not in a signal
- * handler.
+ * this library does not must be zero (-E2BIG), and stays so. Functions return 0 or a
+ * count, or a negative errno, and leave out-parameters untouched on failure, but for the
+ * sizes of masks. All but perfmon_info_statistics() enter the kernel and allocate; some
+ * open events of the calling thread for a moment, to find out by trying. Any thread; not
+ * in a signal handler.
  */
 #ifndef PERFMON_INFO_H
 #define PERFMON_INFO_H
@@ -66,7 +66,7 @@ struct perfmon_info {
 /**
  * perfmon_info_get() - fills in what is known of the machine and of what is allowed.
  *
- * Return: 0; -EINVAL: NULL, or a size below the first version's; -ENOMEM.
+ * Return: 0; -EINVAL: NULL, or a size below the first version's; -E2BIG; -ENOMEM.
  *
  * Source: perfctr, struct perfctr_info; hwpmc, pmc_cpuinfo(3).
  */
@@ -120,6 +120,43 @@ struct perfmon_pmu_info {
 int perfmon_info_pmus(int (*visit)(const struct perfmon_pmu_info *pmu, void *argument),
 		      void *argument);
 
+enum perfmon_info_counter_state {
+	PERFMON_INFO_COUNTER_FREE,     /* an event of the caller came on it at once */
+	PERFMON_INFO_COUNTER_HELD,     /* somebody else has it all the time */
+	PERFMON_INFO_COUNTER_DISABLED, /* it exists, and so far nothing counts on any */
+};
+
+/* One counter of a core PMU. Grows at its end; the text lasts as long as the visit. */
+struct perfmon_info_counter {
+	size_t size;
+	int32_t number;	   /* as perfmon_counter_info has it; -1: not known */
+	uint32_t state;	   /* enum perfmon_info_counter_state */
+	const char *event; /* the one event that it counts; "": any */
+};
+
+/**
+ * perfmon_info_counters() - shows each counter of a core PMU, and whether it is free on
+ * the CPU that the caller is on.
+ * @pmu: the name of the PMU
+ * @visit: anything but 0 that it returns ends the walk
+ * @argument: handed to @visit
+ *
+ * Found by opening a pinned event for each counter, for a moment, on the calling thread.
+ * What of other events is not pinned gives way meanwhile, as it does in its turns, and
+ * holds no counter: an NMI watchdog does, and another user's pinned event. Where the kernel
+ * does not say which counter an event is on, there are as many of each state as there are.
+ *
+ * Return: 0; what @visit returned; -EINVAL: no name or no visitor; -ENOENT: no such PMU;
+ * -EOPNOTSUPP: it is no core PMU; -ENODATA: how many counters it has cannot be found out;
+ * -ENOMEM; the errno with which the kernel refused to open its events.
+ *
+ * Source: hwpmc, pmc_pmcinfo(3): dispositions.
+ */
+int perfmon_info_counters(const char *pmu,
+			  int (*visit)(const struct perfmon_info_counter *counter,
+				       void *argument),
+			  void *argument);
+
 enum perfmon_info_set {
 	PERFMON_INFO_CPUS_ONLINE,
 	PERFMON_INFO_CPUS_ALLOWED,   /* of these, what cgroups leave to this process */
@@ -156,7 +193,7 @@ struct perfmon_statistics {
  * perfmon_info_statistics() - fills in the library's own statistics. No system call, no
  * allocation; also in a signal handler.
  *
- * Return: 0; -EINVAL: NULL, or a size below the first version's.
+ * Return: 0; -EINVAL: NULL, or a size below the first version's; -E2BIG.
  *
  * Source: hwpmc, pmc_get_driver_stats(3).
  */

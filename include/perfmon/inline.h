@@ -38,9 +38,10 @@ extern "C" {
 struct perfmon_reader {
 	struct perfmon_session *session; /* NULL: this is a child's copy */
 	uint32_t count;			 /* counters of the session */
-	uint32_t reserved;
-	uintptr_t
-		owner; /* thread pointer of the thread attached to, 0 if it isn't ours */
+	uint32_t owner_number;		 /* of the owner, for the library; 0: none */
+	/* Thread pointer of the thread attached to, 0 if it isn't ours. A later thread
+	 * may get the same: by then no view is valid, and the library knows better. */
+	uintptr_t owner;
 	struct perfmon_counter_view views[PERFMON_SESSION_COUNTERS];
 };
 
@@ -103,22 +104,18 @@ static inline int perfmon_reader_read_all(const struct perfmon_reader *reader,
 {
 	const struct perfmon_counter_view *view = reader->views;
 	uint32_t left;
-	int err = 0;
 
 	if (__builtin_expect(reader->owner != perfmon_arch_thread_pointer(), 0))
 		return perfmon_reader_read_all_slow(reader, values);
 	for (left = reader->count; left; left--, view++, values++) {
 		/* Hidden from compilers that would rather compute where it ends. */
 		__asm__("" : "+r"(view));
-		if (__builtin_expect(perfmon_view_value(view, values), 0)) {
-			uint32_t i = reader->count - left;
-			int failed = perfmon_reader_read_slow(reader, i, values);
-
-			if (failed && !err)
-				err = failed;
-		}
+		/* All of them anew: a call in the loop would cost it registers. */
+		if (__builtin_expect(perfmon_view_value(view, values), 0))
+			return perfmon_reader_read_all_slow(
+				reader, values - (reader->count - left));
 	}
-	return err;
+	return 0;
 }
 
 /**

@@ -108,6 +108,7 @@ int perfmon_log_open_descriptor(struct perfmon_log **log, int fd, char *message,
  *
  * 1; 0: the log has ended; -EAGAIN: its writer has not finished it, and there is no more
  * for now: ask again later; -EINVAL: RECORD's size is smaller than its first version's;
+ * -E2BIG: it is longer than this library's, and not zero there;
  * -EBADMSG: what stands there is no record, or the log was cut off; -EOPNOTSUPP: a sample
  * with fields that this library does not know; -ENOMEM; what read(2) gives. After any
  * other error than -EAGAIN and -EINVAL each call gives it again.
@@ -136,7 +137,8 @@ struct perfmon_log_event {
  * perfmon_log_get_event() - what is known of event INDEX, from 0, in *EVENT. A log from a
  * pipe tells its events before their records, but only as it is read.
  *
- * 0; -EINVAL: a size below the first version's, or there is no such event.
+ * 0; -EINVAL: a size below the first version's, or there is no such event; -E2BIG: EVENT
+ * is longer than this library's, and not zero there.
  */
 int perfmon_log_get_event(struct perfmon_log *log, uint32_t index,
 			  struct perfmon_log_event *event);
@@ -153,8 +155,8 @@ struct perfmon_log_info {
 	const char *command; /* its arguments, with blanks between them */
 };
 
-/** perfmon_log_get_info() - the same as for events: as far as LOG was read. 0; -EINVAL.
- */
+/** perfmon_log_get_info() - the same as for events: as far as LOG was read. 0; -EINVAL;
+ * -E2BIG. */
 int perfmon_log_get_info(struct perfmon_log *log, struct perfmon_log_info *info);
 
 /** perfmon_log_close() - frees LOG (NULL: does nothing) and closes what it has opened. */

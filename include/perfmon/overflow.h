@@ -29,11 +29,26 @@
  * the overflow, before the target's next instruction but for the PMU's skid. Counters in
  * other groups, and other targets, stop when the notification is handled. Events that the
  * skid adds are not lost: a counter that is set back starts from its reset value at the
- * very overflow, if the period is the same as before, else when it is set back.
+ * very overflow.
  *
- * The kernel counts on each target by itself: with several, a counter overflows when one of
- * them alone has counted what the value lacked of 2^64 when the first was attached, or since
- * the value was last written or reset. The sum of all passes 2^64 before that.
+ * Overflows without notification wait in a ring until a call on the session, or its
+ * helper thread, takes them. Values, numbers of overflows, last resets and switches are
+ * then what they are without the wait. A period that differs from the one before (a first
+ * value, a random mask) is the kernel's from then on. Until then the kernel goes on with
+ * the old one: a sample comes with the first of its periods that ends at the overflow or
+ * behind it, and overflows of which there are more than periods leave none, which
+ * perfmon_sampling_counts() counts as lost. So it is with clocks, whose timer skips the
+ * periods that it is late for, and with software events that the kernel holds back. Where a
+ * software event of another thread must get a shorter period, it is off for some 20 us.
+ *
+ * A call in which the only target's own thread takes what waits stops the counters
+ * meanwhile, and perfmon_session_stop() takes it after they are stopped: the work is not
+ * counted as the program's. In a session with several targets, one of which is the
+ * calling thread, it is: some hundred instructions for each record.
+ *
+ * The kernel counts on each target by itself: with several, a counter overflows when one
+ * of them alone has counted what the value lacked of 2^64 when the first was attached, or
+ * since the value was last written or reset. The sum of all passes 2^64 before that.
  *
  * Common to all calls: what perfmon/session.h says of threads, forked children, errors
  * and the order of checks. perfmon_overflow_restart() and perfmon_overflow_read() may
@@ -45,6 +60,7 @@
 #define PERFMON_OVERFLOW_H
 
 #include <perfmon/session.h>
+#include <signal.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -71,7 +87,8 @@ struct perfmon_overflow {
 	uint64_t event_id;     /* the program's own; goes into messages and samples */
 	uint64_t reset_counters[PERFMON_COUNTER_WORDS]; /* set back along with it, each
 							 * to its own reset value, 0
-							 * if it has none */
+							 * if it has none; of its own
+							 * group, to be exact */
 	/* Counters whose values stand in its samples; of its own group, to be exact. */
 	uint64_t sample_counters[PERFMON_COUNTER_WORDS];
 };
@@ -79,12 +96,16 @@ struct perfmon_overflow {
 /**
  * perfmon_overflow_program() - says what becomes of overflows of counter INDEX; OVERFLOW
  * NULL: nothing (the value goes on from 0, and nobody notices). An attached session opens
- * its events anew. Allocates.
+ * its events anew. A counter that has not counted, and whose value was never written,
+ * begins with its reset value: the long one if it notifies, else the short one.
+ * Allocates.
  *
  * 0; -EINVAL: no such counter, a size below the first version's, an unknown flag, a mask
  * with a counter that there is not, a random mask without its flag, a switch without a
- * count or a count without the switch, a reserved field that is
- * not 0; -EBUSY: the session is running or masked; -EOPNOTSUPP: the counter is the sum of
+ * count or a count without the switch, samples more often than PERFMON_MIN_PERIOD says
+ * (so also perfmon_session_write() for such a counter), a reserved field that is
+ * not 0; -E2BIG: OVERFLOW is longer than this library's, with something in its tail;
+ * -EBUSY: the session is running or masked; -EOPNOTSUPP: the counter is the sum of
  * several core PMUs' events; -ENOMEM; for an attached session what attaching gives.
  * perf_event_open(2) takes periods below 2^63: a value that is farther from its overflow
  * does not overflow.
@@ -92,8 +113,9 @@ struct perfmon_overflow {
 int perfmon_overflow_program(struct perfmon_session *session, uint32_t index,
 			     const struct perfmon_overflow *overflow);
 
-/** perfmon_overflow_last_reset() - the value that counter INDEX was last set back to, in
- * *VALUE, and how often it has overflowed in *COUNT (either may be NULL). 0; -EINVAL. */
+/** perfmon_overflow_last_reset() - the value that counter INDEX was last set back to, or
+ * written to, in *VALUE, and how often it has overflowed in *COUNT (either may be NULL).
+ * 0; -EINVAL. */
 int perfmon_overflow_last_reset(struct perfmon_session *session, uint32_t index,
 				uint64_t *value, uint64_t *count);
 
@@ -161,13 +183,48 @@ int perfmon_overflow_descriptor(struct perfmon_session *session);
  */
 int perfmon_overflow_signal(struct perfmon_session *session, int signo);
 
+/* What the si_value.sival_ptr of a handler's siginfo points to, until the handler returns.
+ * Grows at its end. */
+struct perfmon_overflow_signal {
+	size_t size; /* how much of this the library has filled in */
+	struct perfmon_session *session;
+	uint32_t index; /* of the counter that overflowed */
+	uint16_t set;	/* its event set */
+	uint16_t reserved;
+	uint64_t event_id; /* the program's own for this counter */
+	uint64_t counters[PERFMON_COUNTER_WORDS]; /* the counter as a mask */
+};
+
+/* The si_code of such a siginfo, which the kernel gives to no signal. */
+#define PERFMON_SI_OVERFLOW (-0x706d)
+
+/* C without POSIX knows no siginfo_t. */
+#ifdef SA_SIGINFO
+/**
+ * perfmon_overflow_handler() - perfmon_overflow_signal() with HANDLER called for SIGNO, a
+ * signal that has no other handler; a real-time one, since others merge. Its siginfo says
+ * itself what has overflowed, without a further call: si_code is PERFMON_SI_OVERFLOW, and
+ * si_value.sival_ptr points to a struct perfmon_overflow_signal. Counters of one session
+ * that overflow together come one by one. The library takes the signal for itself, for
+ * the life of the process; several sessions may share it.
+ *
+ * 0; -EINVAL: no such signal, HANDLER is NULL, or a session of CPU scope; -EBUSY: SIGNO
+ * has a handler of the program; -ENOSPC: more than 1,024 counters do this or stop
+ * threads; else as perfmon_overflow_signal().
+ *
+ * Source: perfctr, si_code SI_PMC_OVF and si_pmc_ovf_mask.
+ */
+int perfmon_overflow_handler(struct perfmon_session *session, int signo,
+			     void (*handler)(int signo, siginfo_t *info, void *context));
+#endif
+
 /**
  * perfmon_overflow_block() - has each overflow with notification stop the thread that
  * overflowed, which must be of this process, until the session is restarted, stopped,
  * detached or closed. For this the library takes signal SIGNO for itself, a signal that
  * the program neither uses nor blocks; 0: a real-time signal without a handler, the
  * highest there is. Its handler stays for the life of the process. Waiting and waking
- * allocate nothing. A thread whose overflow interrupts its own call on the session waits
+ * allocate nothing. A thread whose overflow interrupts its own call on any session waits
  * at that call's end.
  *
  * 0; -EINVAL: no such signal, or a session of CPU scope; -EBUSY: SIGNO has a handler, or
@@ -184,6 +241,11 @@ int perfmon_overflow_block(struct perfmon_session *session, int signo);
  * perfmon_overflow_signal().
  *
  * 0; -EBUSY: the session is not masked; what ioctl(2) gives: the session is stopped then.
+ * On Linux 6.17 and later a breakpoint that has stopped another thread is opened anew, with
+ * all of the session; then also -EOPNOTSUPP (in a signal handler, or where that thread
+ * reads counters from user space), -EBUSY (the session has a log), -ENOMEM, and what
+ * attaching gives (-ENOSPC where more than half of its debug registers are taken): the
+ * session stays masked.
  */
 int perfmon_overflow_restart(struct perfmon_session *session);
 

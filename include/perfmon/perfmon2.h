@@ -47,9 +47,10 @@
  *
  * A PMC's value is the event encoding of the core PMU as the vendor's manual has it, what
  * perfmon/event.h takes as `rHEX`. 0 without flags is the quiescent value: nothing is
- * counted. Events count in user mode alone unless PFM_PMCFL_KERNEL is set; on x86 bits 16
- * (USR) and 17 (OS) of the value, if any of them is set, say which modes are counted, and
- * bits 20 (INT) and 22 (EN) are ignored.
+ * counted. Hardware events count in user mode alone unless PFM_PMCFL_KERNEL is set,
+ * software events in all modes where the caller may count the kernel; on x86 bits 16 (USR)
+ * and 17 (OS) of the value, if any of them is set, say which modes are counted, and bits
+ *20 (INT) and 22 (EN) are ignored.
  *
  * Threads: any thread may make any call at any time; calls on one session wait for each
  * other. Signals are blocked within a call, so that one never interrupts it. In a signal
@@ -106,8 +107,8 @@ extern "C" {
  * EINVAL: an unknown flag, PFM_FL_NOTIFY_BLOCK with PFM_FL_SYSTEM_WIDE, a sampling
  * argument that is not 0 without PFM_FL_SMPL_FMT, or no name with it; ENOENT: no such
  * format, or what it gives; EBUSY: no signal is free for PFM_FL_NOTIFY_BLOCK; ENOMEM;
- *EMFILE, ENFILE: out of descriptors; EAGAIN: out of threads; ECHILD: in a child that came
- *about without fork(2).
+ * EMFILE, ENFILE: out of descriptors; EAGAIN: out of threads; ECHILD: in a child that came
+ * about without fork(2).
  */
 int pfm_create_context(int flags, ...);
 int pfm_create_context_args(int flags, const char *smpl_name, void *smpl_arg,
@@ -276,11 +277,13 @@ struct pfarg_setinfo {
 	__u32 set_flags;		  /* out: SETFL flags */
 	__u64 set_ovfl_pmds[PFM_PMD_BV];  /* out: last ovfl PMDs */
 	__u64 set_runs;			  /* out: #times the set was active */
-	__u64 set_timeout;		  /* out: eff/leftover timeout (nsecs) */
+	__u64 set_timeout;		  /* out: eff timeout (nsecs) */
 	__u64 set_act_duration;		  /* out: time set was active in nsecs */
 	__u64 set_avail_pmcs[PFM_PMC_BV]; /* out: available PMCs */
 	__u64 set_avail_pmds[PFM_PMD_BV]; /* out: available PMDs */
-	__u64 set_reserved3[6];		  /* for future use */
+	/* Not in the text, which has one field for both. */
+	__u64 set_leftover;	 /* out: leftover of it, when last active */
+	__u64 set_reserved3[5]; /* for future use */
 };
 #define pfm_setinfo pfarg_setinfo
 

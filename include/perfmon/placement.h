@@ -29,7 +29,7 @@
  * Functions return 0 or a count, or a negative errno; out-parameters are untouched on
  * failure, but for the sizes of masks. Structures that are filled in begin with
  * their size, which the caller sets; what a newer program knows and this library does not
- * is set to zero. A placement never changes: any thread may ask it
+ * must be zero (-E2BIG), and stays so. A placement never changes: any thread may ask it
  * at any time; none of this is for signal handlers.
  */
 #ifndef PERFMON_PLACEMENT_H
@@ -142,7 +142,7 @@ struct perfmon_placement_level_info {
  * No system call, no allocation.
  *
  * Return: 0; -ENOENT: there are fewer; -EINVAL: a NULL, or a @level->size that is too
- * small.
+ * small; -E2BIG.
  */
 int perfmon_placement_level(const struct perfmon_placement *placement, uint32_t index,
 			    struct perfmon_placement_level_info *level);
@@ -165,8 +165,9 @@ struct perfmon_placement_group_info {
  *
  * No system call, no allocation.
  *
- * Return: 0; -EINVAL: no such word, a NULL, or a @group->size that is too small; -ENOENT:
- * this machine lacks the level, or CPU @cpu is not online or in none of its objects.
+ * Return: 0; -EINVAL: no such word, a NULL, or a @group->size that is too small; -E2BIG;
+ * -ENOENT: this machine lacks the level, or CPU @cpu is not online or in none of its
+ * objects.
  */
 int perfmon_placement_group(const struct perfmon_placement *placement, uint32_t cpu,
 			    const char *level,

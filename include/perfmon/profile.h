@@ -133,13 +133,18 @@ struct perfmon_profile_header {
 	uint64_t pid_namespace; /* inode of /proc/self/ns/pid, 0 if it is not known */
 	uint64_t lacking; /* offset of the note that says what is missing in all, 0 */
 	uint64_t clock_error; /* ticks by which the moments may be apart, 0: not told */
-	uint64_t reserved[19];
+	uint64_t unmatched_ends; /* in threads that had begun no region */
+	uint64_t reserved[18];
 };
 
 #define PERFMON_COUNTER_HARDWARE    1u /* counts on a core PMU */
 #define PERFMON_COUNTER_KERNEL_ONLY 2u /* happens in the kernel: nothing in user mode */
 #define PERFMON_COUNTER_USER_READ   4u /* was read from user space where it was tried */
 #define PERFMON_COUNTER_REFUSED	    8u /* did not open where it was tried: see error */
+
+/* Which biases of a counter have been measured. */
+#define PERFMON_BIAS_USER 1u
+#define PERFMON_BIAS_CALL 2u
 
 /* One counter of a plan. */
 struct perfmon_profile_counter {
@@ -152,9 +157,9 @@ struct perfmon_profile_counter {
 	uint64_t config[3];
 	int32_t error;	  /* negative errno that refused it, 0 */
 	uint32_t logical; /* counters of one logical event (hybrid CPUs) are summed */
-	uint64_t bias;	  /* counted by an empty region: measured at start-up */
-	uint32_t bias_known;
-	uint32_t reserved;
+	uint64_t bias; /* counted by an empty region, read in user space, at start-up */
+	uint32_t bias_known; /* PERFMON_BIAS_ */
+	uint32_t call_bias;  /* the same, read by read(2); UINT32_MAX: that or more */
 };
 
 /* The events that regions count, from one moment on. */
@@ -256,6 +261,10 @@ struct perfmon_profile_count {
 	double squares;	  /* sum of squares, while a stride is on */
 };
 
+/* In flags, of a sum over threads: the stride of some of them measured no visit. How far
+ * off the totals may be is not known. */
+#define PERFMON_NODE_UNMEASURED 1u
+
 /*
  * One path of one thread: a region below a node. Nodes of a thread are numbered from 1,
  * which is the thread itself (region 0, parent 0), and a parent's number is lower than
@@ -279,9 +288,11 @@ struct perfmon_profile_node {
 	uint64_t off_cpu_ns;	  /* of the time, the part off the CPU, where pages tell */
 	uint32_t parent;
 	uint32_t region;
-	uint32_t flags;
+	uint32_t flags;		  /* PERFMON_NODE_UNMEASURED */
+	/* These stay at UINT32_MAX once they have come there. */
 	uint32_t fallback_reads;  /* visits with a read(2) in place of a register read */
-	uint32_t retries;	  /* visits in which a page had moved and was read anew */
+	uint32_t retries; /* visits in which a page had moved and was read anew, also
+			     in a visit inside of them */
 	uint32_t migrations;	  /* visits that ended on another CPU */
 	uint32_t mismatched_ends; /* visits closed by the END of an outer region */
 	uint32_t dropped_counts;  /* visits measured in time only: the plan had changed, or

@@ -18,9 +18,11 @@
  *
  * Warm -- the thread is set up and has seen this path -- BEGIN and END take no lock,
  * allocate nothing and make no system call, as long as the counters are readable from
- * user space; otherwise each makes two system calls per group of counters that is not (one
- * proves the descriptor, one reads). A counter that could not be opened costs no call, but
- * the longer way. The first pass of a thread and of a path allocates and enters the kernel.
+ * user space; otherwise each makes two system calls per group of counters that is not
+ * (one proves the descriptor, one reads). An event that the kernel refuses at the first
+ * region of the process is not asked for again and costs nothing; one that is refused in a
+ * single thread costs no call there, but the longer way. The first pass of a thread and of
+ * a path allocates and enters the kernel.
  *
  * Between vfork(2) and exec(3) no region may be used.
  */
@@ -130,7 +132,8 @@ struct perfmon_region_values {
  * perfmon_region_read() - the calling thread's own values for the region called NAME.
  *
  * Makes no system call; may allocate. Returns 0; -EINVAL if NAME or VALUES is NULL or
- * VALUES->size is not a size this library knows; -ENOENT if this thread has not visited
+ * VALUES->size is below the first version's; -E2BIG if VALUES is longer than this
+ * library's and not zero there; -ENOENT if this thread has not visited
  * a region of this name; -EBUSY from a signal handler that interrupted a region call.
  * VALUES is untouched on failure.
  */
@@ -144,18 +147,30 @@ int perfmon_region_read(const char *name, struct perfmon_region_values *values);
  */
 const char *perfmon_region_counter(uint32_t i);
 
-/* The library's: ends the region of a PERFMON_REGION_SCOPE. */
+/* The library's: ends the region of a PERFMON_REGION_SCOPE. The pointer is loaded once,
+ * since another thread may be disarming. */
 static inline void perfmon_region_scope_end(struct perfmon_region **region)
 {
-	if (__atomic_load_n(&perfmon_region_end_armed, __ATOMIC_RELAXED))
-		__atomic_load_n(&perfmon_region_end_armed, __ATOMIC_RELAXED)(*region);
+	void (*call)(struct perfmon_region *) =
+		__atomic_load_n(&perfmon_region_end_armed, __ATOMIC_RELAXED);
+
+	if (__builtin_expect(!!call, 1))
+		call(*region);
 }
 
 #ifdef __cplusplus
 }
+
+/* The library's: a name that the macros take. A buffer that can change is none. */
+constexpr const char *perfmon_region_name_(const char *name)
+{
+	return name;
+}
+const char *perfmon_region_name_(char *name) = delete;
 #endif
 
-#ifdef PERFMON_DISABLE
+/* Code of a GPU has no counters of ours. */
+#if defined(PERFMON_DISABLE) || defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
 
 #define PERFMON_REGION_BEGIN(name) ((void)0)
 #define PERFMON_REGION_END(name)   ((void)0)
@@ -163,23 +178,44 @@ static inline void perfmon_region_scope_end(struct perfmon_region **region)
 
 #else
 
-#define PERFMON_REGION_CALL_(function, region_name)                                        \
-	do {                                                                               \
-		static struct perfmon_region perfmon_region_ =                             \
-			PERFMON_REGION_INIT(region_name);                                  \
-		void (*perfmon_call_)(struct perfmon_region *) =                           \
-			__atomic_load_n(&function, __ATOMIC_RELAXED);                      \
-		if (__builtin_expect(perfmon_call_ != NULL, 1))                            \
-			perfmon_call_(&perfmon_region_);                                   \
-	} while (0)
+/*
+ * Defines the object of one place in the code. It would keep the first of the names that
+ * it meets, so a name known only at run time must not compile. Compilers that refuse one
+ * show from which macro: its name is the hint.
+ */
+#ifdef __cplusplus
+#define perfmon_region_begin_name_takes_names_known_at_run_time(region_name)             \
+	static constexpr const char *perfmon_name_ = perfmon_region_name_(region_name);  \
+	static struct perfmon_region perfmon_region_ = PERFMON_REGION_INIT(perfmon_name_)
+#else
+#define perfmon_region_begin_name_takes_names_known_at_run_time(region_name)             \
+	static struct perfmon_region perfmon_region_ = PERFMON_REGION_INIT(region_name)
+#endif
+
+/* The pointer is loaded once, since another thread may be disarming. */
+#define PERFMON_REGION_CALL_(function, region_name)                                      \
+	perfmon_region_begin_name_takes_names_known_at_run_time(region_name);            \
+	void (*perfmon_call_)(struct perfmon_region *) =                                 \
+		__atomic_load_n(&function, __ATOMIC_RELAXED);                            \
+	if (__builtin_expect(!!perfmon_call_, 1))                                        \
+	perfmon_call_(&perfmon_region_)
 
 /**
  * PERFMON_REGION_BEGIN() - begins a visit of the region NAME, a string literal or another
- * constant string.
+ * constant string; perfmon_region_begin_name() takes all others, which do not compile.
+ *
  * PERFMON_REGION_END() - ends it. It may stand in another function than the BEGIN.
+ *
+ * In device code of CUDA and HIP they are empty.
  */
-#define PERFMON_REGION_BEGIN(name) PERFMON_REGION_CALL_(perfmon_region_begin_armed, name)
-#define PERFMON_REGION_END(name)   PERFMON_REGION_CALL_(perfmon_region_end_armed, name)
+#define PERFMON_REGION_BEGIN(name)                                                       \
+	do {                                                                             \
+		PERFMON_REGION_CALL_(perfmon_region_begin_armed, name);                  \
+	} while (0)
+#define PERFMON_REGION_END(name)                                                         \
+	do {                                                                             \
+		PERFMON_REGION_CALL_(perfmon_region_end_armed, name);                    \
+	} while (0)
 
 #define PERFMON_PASTE_2_(a, b) a##b
 #define PERFMON_PASTE_(a, b)   PERFMON_PASTE_2_(a, b)
@@ -189,19 +225,18 @@ static inline void perfmon_region_scope_end(struct perfmon_region **region)
  * however the block is left: by its end, return, break, goto or a C++ exception (in C
  * code, one that passes through needs -fexceptions). A declaration: it ends in a
  * semicolon and cannot be the body of an unbraced if.
+ *
+ * The object stands in a block of its own: its linker name, in C++ functions that are
+ * compiled more than once, must not hold the counter's value, which differs there.
  */
-#define PERFMON_REGION_SCOPE(name)                                                         \
-	static struct perfmon_region PERFMON_PASTE_(perfmon_scope_region_, __LINE__) =     \
-		PERFMON_REGION_INIT(name);                                                 \
-	__attribute__((cleanup(perfmon_region_scope_end), unused))                         \
-	struct perfmon_region *PERFMON_PASTE_(perfmon_scope_, __LINE__) =                  \
-		(__atomic_load_n(&perfmon_region_begin_armed, __ATOMIC_RELAXED)            \
-			 ? __atomic_load_n(&perfmon_region_begin_armed,                    \
-					   __ATOMIC_RELAXED)(                              \
-				   &PERFMON_PASTE_(perfmon_scope_region_, __LINE__))       \
-			 : (void)0,                                                        \
-		 &PERFMON_PASTE_(perfmon_scope_region_, __LINE__))
+#define PERFMON_REGION_SCOPE(name)                                                       \
+	__attribute__((cleanup(perfmon_region_scope_end),                                \
+		       unused)) struct perfmon_region *                                  \
+	PERFMON_PASTE_(perfmon_scope_, __COUNTER__) = __extension__({                    \
+		PERFMON_REGION_CALL_(perfmon_region_begin_armed, name);                  \
+		&perfmon_region_;                                                        \
+	})
 
-#endif /* PERFMON_DISABLE */
+#endif /* PERFMON_DISABLE, code of a GPU */
 
 #endif

@@ -54,14 +54,16 @@ struct perfmon_report_options {
  * Returns 0; -ENOENT if no region has been used in this process yet; -EINVAL for a size
  * below the first version's, an unknown format, flag or level; -E2BIG for an OPTIONS
  * that is larger than this library's and has something in its tail; -ENOMEM; or what
- * write(2) refused with. Nothing is written in the cases before the last. SIGPIPE is not
- * raised. Allocates and enters the kernel; any thread, but no signal handler.
+ * write(2) refused with. Nothing is written in the cases before the last. SIGPIPE and
+ * SIGXFSZ are not raised. Allocates and enters the kernel; any thread, but no signal
+ * handler.
  */
 int perfmon_report_write(int fd, const struct perfmon_report_options *options);
 
 /**
  * perfmon_report_print() - writes the report where the one at exit will go: by
- * PERFMON_OUTPUT, stderr by default. A file is overwritten.
+ * PERFMON_OUTPUT, stderr by default. An older file is replaced when the
+ * report is whole.
  *
  * As perfmon_report_write(); 0 also with PERFMON_OUTPUT=none. A file that cannot be
  * written is not an error: the report goes to stderr and says so.

@@ -20,12 +20,15 @@
  *
  * The kernel writes samples into a ring for each target; the session's helper thread, and
  * every call on the session, empties it. What the ring had no room for is counted as
- * lost.
+ * lost. The helper thread does so when half a ring is full, or at every sample where a
+ * format's messages are waited for: perfmon_overflow_descriptor() was called before the
+ * session was started, and there is no log.
  *
  * What a thread creates is sampled along with it (PERFMON_TARGET_CHILDREN): its events
  * are then opened once for each CPU that is online, since the kernel has no other ring
- * for them. Such samples hold no other counters' values, such overflows do not notify,
- * and event sets do not switch by themselves (-EOPNOTSUPP from attaching).
+ * for them. Such samples hold no other counters' values, such overflows do not notify or
+ * set other counters back, and event sets do not switch by themselves (-EOPNOTSUPP from
+ * attaching).
  *
  * Common to all calls: what perfmon/session.h says of threads, forked children, errors
  * and the order of checks.
@@ -67,11 +70,12 @@ struct perfmon_sampling {
  * session's helper thread (see perfmon_overflow_descriptor()).
  *
  * 0; -EINVAL: a size below the first version's, unknown flags or fields, ring pages that
- * are no power of two or above 4096, a reserved field that is not 0; -EBUSY: the session
- * runs or is masked; -EEXIST: it is set up already; -ENOENT: no such format;
- * -EOPNOTSUPP: a field that the kernel or this machine does not have, which the sentence
- * names (with PERFMON_SAMPLING_BEST it is left out); what the format's init gives; for an
- * attached session what attaching gives.
+ * are no power of two or above 4096, a reserved field that is not 0; -E2BIG: SAMPLING is
+ * longer than this library's, with something in its tail; -EBUSY: the session runs or is
+ * masked; -EEXIST: it is set up already; -ENOENT: no such format; -EOPNOTSUPP: a field
+ * that the kernel or this machine does not have, which the sentence names (with
+ * PERFMON_SAMPLING_BEST it is left out); what the format's init gives; for an attached
+ * session what attaching gives.
  */
 int perfmon_sampling_set_up(struct perfmon_session *session,
 			    const struct perfmon_sampling *sampling);
@@ -97,9 +101,17 @@ const void *perfmon_sampling_buffer(struct perfmon_session *session, size_t *siz
 
 /** perfmon_sampling_counts() - how many samples were taken, and how many lost, by the
  * kernel, by the format, and by a log whose disk is too slow, since the set-up (either
- * may be NULL). What a log lost that a format took is in both. 0; -EINVAL. */
+ * may be NULL). Overflows that left no sample are lost ones, too. What a log lost that a
+ * format took is in both. 0; -EINVAL. */
 int perfmon_sampling_counts(struct perfmon_session *session, uint64_t *taken,
 			    uint64_t *lost);
+
+/** perfmon_sampling_throttled() - how often the kernel has held one of the session's
+ * events back since the set-up, in *TIMES: it overflowed more often than
+ * kernel.perf_event_max_sample_rate allows, and leaves no sample until the next tick.
+ * Overflows of software events meanwhile are among the lost ones; hardware events stand
+ * still (PERFMON_VALUE_THROTTLED). 0; -EINVAL. */
+int perfmon_sampling_throttled(struct perfmon_session *session, uint64_t *times);
 
 /**
  * perfmon_sampling_enter(), perfmon_sampling_leave() - let an attached session run for as
@@ -129,11 +141,11 @@ int perfmon_sampling_leave(struct perfmon_session *session);
  * (perfmon/log.h). A thread of the log's own writes in the background. While there is a
  * log, the session's events cannot be changed (-EBUSY).
  *
- * Attached with PERFMON_TARGET_CHILDREN, it also has what each created thread has counted of
- * the sampled events when that ends (PERFMON_LOG_READ, one for each CPU, to be added up), where
- * the kernel leaves such records: Linux 6.18 does for each thread, 6.1 for none. To
- * log counts at each context switch, sample every "context-switches:uk" (a short reset of -1)
- * with the values of the counters.
+ * Attached with PERFMON_TARGET_CHILDREN, it also has what each created thread has counted
+ * of the sampled events when that ends (PERFMON_LOG_READ, one for each CPU, to be added
+ * up), where the kernel leaves such records: Linux 6.18 does for each thread, 6.1 for
+ * none. To log counts at each context switch, sample every "context-switches:uk" (a short
+ * reset of -1) with the values of the counters.
  *
  * 0; -EINVAL: sampling is not set up, or no counter has PERFMON_OVERFLOW_SAMPLE; -EEXIST:
  * there is a log; -EBUSY: the session runs or is masked; what open(2) and fstat(2) give;

@@ -62,9 +62,9 @@
  * detached: its values stay, and it can be attached elsewhere. That is noticed at the
  * next call that depends on the state, which asks the kernel for one target after the
  * other until one is there: of a thread one poll(2), and at first an mmap(2); of a
- *process files of /proc; of a CPU a file of /sys and, while it runs, its time, read until
- *that moves (20 ms at most, and at once on a CPU that is online). None is asked for where
- *the calling thread itself, without what it creates, is the only target.
+ * process files of /proc; of a CPU a file of /sys and, while it runs, its time, read until
+ * that moves (20 ms at most, and at once on a CPU that is online). None is asked for where
+ * the calling thread itself, without what it creates, is the only target.
  *
  * Attached means stopped until started; detaching stops; a failed attach leaves the
  * session detached and no file descriptor open; values never fall except by a write.
@@ -118,7 +118,7 @@ enum perfmon_session_status {
 	2u /* every event on its own: for a group that never runs                        \
 	    */
 #define PERFMON_SESSION_ALL_MODES                                                        \
-	4u			     /* events without a modifier count the kernel, too  \
+	4u			     /* events without u, k, h count the kernel, too     \
 				      */
 #define PERFMON_SESSION_NO_PAGES 8u  /* never map pages: every read is a system call */
 #define PERFMON_SESSION_ROTATE	 16u /* all event sets at once: the kernel rotates them */
@@ -142,8 +142,8 @@ struct perfmon_session_options {
  * it allocates, and maps a few pages of which one is used at first.
  *
  * 0; -EINVAL: SESSION is NULL, OPTIONS is shorter than its first version, has an unknown
- * scope or flag, a flag that is for thread scope alone, or a later version's tail that is
- * not zero; -ENOMEM.
+ * scope or flag, or a flag that is for thread scope alone; -E2BIG: it is longer than this
+ * library's, with something in its tail; -ENOMEM.
  */
 int perfmon_session_create(struct perfmon_session **session,
 			   const struct perfmon_session_options *options);
@@ -202,6 +202,10 @@ int perfmon_session_program(struct perfmon_session *session, uint32_t index,
  * before, refused the event (PERFMON_SESSION_PARTIAL; perfmon_counter_info's error). It
  * stays with a value until that is written. */
 #define PERFMON_VALUE_PARTIAL 64u
+/* The kernel has held the event, or another of its group, back for parts of ticks, since
+ * it overflowed too often (kernel.perf_event_max_sample_rate): what happened then is not
+ * counted. It stays with a value until that is written. */
+#define PERFMON_VALUE_THROTTLED 128u
 
 /* An element of a vector to read. */
 struct perfmon_value {
@@ -441,11 +445,13 @@ struct perfmon_counter_info {
 
 /**
  * perfmon_session_counter_info() - fills INFO, whose size field says how much of it there
- * is; what a newer program knows and this library does not is set to zero. Which hardware
- * counter it is on can change at every moment and is meant for the attached thread
- * itself. No system call.
+ * is; what a newer program knows and this library does not must be zero, and stays so.
+ * Which hardware counter it is on can change at every moment and is meant for the
+ * attached thread itself. No system call, but on arm64 for a counter whose page grants user
+ * reads: kernel.perf_user_access is read from a file, to tell whether they happen.
  *
- * 0; -EINVAL: no such counter, or a size below the first version's.
+ * 0; -EINVAL: no such counter, or a size below the first version's; -E2BIG: something in
+ * the tail of a longer INFO.
  */
 int perfmon_session_counter_info(struct perfmon_session *session, uint32_t index,
 				 struct perfmon_counter_info *info);

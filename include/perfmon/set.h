@@ -99,18 +99,22 @@ int perfmon_set_start(struct perfmon_session *session, uint16_t id);
 struct perfmon_set_info {
 	uint16_t id; /* in: which */
 	uint16_t reserved;
-	uint32_t flags;	       /* out: its properties */
-	uint64_t timeout_ns;   /* out: the effective one */
-	uint64_t runs;	       /* out: times that it became active, on any target */
-	uint64_t active_ns;    /* out: how long it was, over all targets: CPU time of
-				  threads, time of CPUs. The sets' add up to
-				  PERFMON_VIRTUAL_TIME */
-	uint32_t counters;     /* out: how many it has */
-	uint32_t is_active;    /* out: 1 if it is on now on some target */
+	uint32_t flags;	     /* out: its properties */
+	uint64_t timeout_ns; /* out: the effective one */
+	uint64_t runs;	     /* out: times that it became active, on any target */
+	uint64_t active_ns;  /* out: how long it was, over all targets: CPU time of
+				threads, time of CPUs. The sets' add up to
+				PERFMON_VIRTUAL_TIME */
+	uint32_t counters;   /* out: how many it has */
+	uint32_t is_active;  /* out: 1 if it is on now on some target */
 	/* out: its counters that have overflowed in its last turn, counter i as bit i %
 	 * 64 of word i / 64 */
 	uint64_t overflowed[PERFMON_SESSION_COUNTERS / 64];
-	uint64_t reserved2[4]; /* in: 0 */
+	/* out: what was left of the time-out when the set was last active, and is now if
+	 * it is: the time after which its clock ticks, on the first target. What is left
+	 * is what its next turn has; a new attach begins with the whole. */
+	uint64_t left_ns;
+	uint64_t reserved2[3]; /* in: 0 */
 };
 
 /**

@@ -39,8 +39,9 @@ struct perfmon_spread;
 /* Flags; the same bits mean the same as those of a session. */
 #define PERFMON_SPREAD_PARTIAL	 1u /* go on without what is refused */
 #define PERFMON_SPREAD_SPLIT	 2u /* every event on its own: a group may never run */
-#define PERFMON_SPREAD_ALL_MODES 4u /* events without a modifier count the kernel, too   \
-				     */
+#define PERFMON_SPREAD_ALL_MODES                                                         \
+	4u /* events without u, k, h count the kernel, too                               \
+	    */
 
 /**
  * perfmon_spread_open() - opens events on the CPUs of a placement, stopped.

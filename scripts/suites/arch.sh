@@ -22,6 +22,7 @@ for file in src/arch/*.c src/fastpath/*.c; do
 		compile riscv64-linux-gnu-gcc "$file" -DPERFMON_ARCH_GENERIC
 done
 build=$PM_SUITE_DIR/build
+# Without optimisation: what differs between CPUs has been compiled with it above.
 must "configures for the generic CPU" in_shell pm_configure "$build" --enable-werror \
-	--disable-static CPPFLAGS=-DPERFMON_ARCH_GENERIC
+	--disable-static CPPFLAGS=-DPERFMON_ARCH_GENERIC CFLAGS=-O0 CXXFLAGS=-O0
 try "builds for the generic CPU" in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" all

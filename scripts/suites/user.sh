@@ -31,8 +31,9 @@ cd "$perfmon"
 # What is repeated for its own sake has been repeated in the native suite.
 short=PERFMON_TEST_SHORT=1
 [ -z "$PM_LONG" ] || short=PERFMON_TEST_LONG=1
-unprivileged env HOME="$stage/home" PM_TAP_DIR="$stage/taps" "$short" \
-	LD_LIBRARY_PATH="$perfmon/lib" PATH="$perfmon/bin:$PATH" srcdir="$perfmon/source" \
-	source/scripts/run-test ${tests+"${tests[@]}"} >&2 || true
+printf '%s\n' ${tests+"${tests[@]}"} |
+	unprivileged env HOME="$stage/home" PM_TAP_DIR="$stage/taps" "$short" \
+		LD_LIBRARY_PATH="$perfmon/lib" PATH="$perfmon/bin:$PATH" srcdir="$perfmon/source" \
+		xargs -r -n 1 -P "$PM_JOBS" source/scripts/run-test >&2 || true
 taps "$stage/taps"
 all_ran "$stage/taps" ${tests+"${tests[@]}"}

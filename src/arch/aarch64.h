@@ -68,14 +68,13 @@ static inline uint64_t perfmon_arch_counter_read(uint64_t handle, uint64_t *chec
 /* Has two neighbours in memory loaded by one instruction, before any branch. */
 #define PERFMON_ARCH_PAIR(first, second) __asm__("" : "+r"(first), "+r"(second))
 
-static inline uint64_t perfmon_arch_counter_value(uint64_t handle, uint32_t shift,
-						  uint64_t offset, uint64_t *check)
+static inline uint64_t perfmon_arch_counter_value(uint64_t handle, uint64_t offset,
+						  uint64_t *check)
 {
 	register uint64_t value __asm__("x16");
 	register uint64_t addend __asm__("x15") = offset;
 	register uint64_t word __asm__("x14") = *check;
 
-	(void)shift; /* the handle knows the width */
 	__asm__ __volatile__("blr %3"
 			     : "=r"(value), "+r"(word)
 			     : "r"(addend), "r"(handle)

@@ -8,9 +8,10 @@
  *   perfmon_arch_counter_read(handle, &check)
  *                                       the hardware counter that HANDLE stands for, raw
  *   perfmon_arch_value_handle(index, width)
- *                                       the same for a counter WIDTH bits wide, for
- *   perfmon_arch_counter_value(handle, shift, offset, &check)
- *                                       the counter, sign-extended, plus OFFSET
+ *                                       the same for a counter WIDTH bits wide, and
+ *   perfmon_arch_counter_value(handle, offset, &check)
+ *                                       the counter, sign-extended, plus OFFSET: only
+ *                                       where one handle does it all
  *   perfmon_arch_timestamp()            the timestamp counter, not serialising
  *   perfmon_arch_timestamp_hz()         its rate where the CPU says it, else 0
  *   perfmon_arch_fence()                completes earlier instructions before the next
@@ -57,23 +58,19 @@ static inline int64_t perfmon_arch_extend(uint64_t raw, uint32_t shift)
 	return top >> shift;
 }
 
-#ifndef PERFMON_ARCH_HAS_COUNTER_VALUE
-#define perfmon_arch_value_handle(index, width) perfmon_arch_counter_handle(index)
-
-static inline uint64_t perfmon_arch_counter_value(uint64_t handle, uint32_t shift,
-						  uint64_t offset, uint64_t *check)
+/* OFFSET plus the word RAW of 64 - SHIFT bits, sign-extended. */
+static inline uint64_t perfmon_arch_extended(uint64_t offset, uint64_t raw,
+					     uint32_t shift)
 {
-	int64_t counter =
-		perfmon_arch_extend(perfmon_arch_counter_read(handle, check), shift);
+	int64_t counter = perfmon_arch_extend(raw, shift);
 	uint64_t addend;
 
 	__builtin_memcpy(&addend, &counter, sizeof(addend));
 	return offset + addend;
 }
-#endif
 
-#ifndef PERFMON_ARCH_PAIR
-#define PERFMON_ARCH_PAIR(first, second) ((void)0)
+#ifndef PERFMON_ARCH_HAS_COUNTER_VALUE
+#define perfmon_arch_value_handle(index, width) perfmon_arch_counter_handle(index)
 #endif
 
 #ifndef PERFMON_ARCH_HAS_THREAD_POINTER

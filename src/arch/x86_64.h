@@ -8,9 +8,13 @@
 /* What a sample can have of the registers: bits of asm/perf_regs.h. */
 #define PERFMON_ARCH_USER_REGISTERS UINT64_C(0xff0fff)
 
+/* Of the topdown metrics the kernel tells a number with bit 29: rdpmc gives eight packed
+ * fractions there, no count (INTEL_PMC_FIXED_RDPMC_METRICS). */
+#define PERFMON_ARCH_METRICS (1u << 29)
+
 static inline uint64_t perfmon_arch_counter_handle(uint32_t index)
 {
-	return index - 1;
+	return (index - 1) & PERFMON_ARCH_METRICS ? PERFMON_ARCH_NO_HANDLE : index - 1;
 }
 
 /* A long no-op that says which rdpmc is ours: the recovery handler touches no other. */

@@ -36,6 +36,7 @@ struct diff_options {
 
 struct diff_event {
 	char *name;
+	uint32_t twin;				/* as pm_report_event has it */
 	struct perfmon_profile_counter counter; /* the first of its parts */
 	bool repeats; /* a count of user mode's instructions or branches */
 	bool there[2];

@@ -179,16 +179,19 @@ static void judge_cell(struct judge *judge, struct cell *cell)
 	row->p = diff_p(a, b, judge->options->min_effect);
 }
 
-/* The length of the quantity's name that TEXT begins with, up to a comma or the end; 0:
- * there is none. Names of events may have commas of their own. */
+/* The length of the quantity's name, an event's also without its modifiers, that TEXT
+ * begins with, up to a comma or the end; 0: there is none. Names of events may have
+ * commas of their own. */
 static size_t name_at(const struct diff_data *data, const char *text, uint32_t quantity)
 {
 	const char *name = diff_quantity(data, quantity);
-	size_t length = strlen(name);
+	const size_t lengths[] = {strlen(name), pm_event_name_of(name).stem};
 
-	if (strncmp(text, name, length) != 0 || (text[length] && text[length] != ','))
-		return 0;
-	return length;
+	for (int i = 0; i < 2; i++)
+		if (!strncmp(text, name, lengths[i]) &&
+		    (!text[lengths[i]] || text[lengths[i]] == ','))
+			return lengths[i];
+	return 0;
 }
 
 /* What follows the name at TEXT and its comma; NULL: no name is there. */

@@ -88,6 +88,7 @@ static int event_number(struct diff_data *data, const struct pm_report_event *ev
 
 	for (e = 0; e < data->event_count; e++)
 		if (!strcmp(data->events[e].name, event->name) &&
+		    data->events[e].twin == event->twin &&
 		    same_counter(&data->events[e].counter, event->first))
 			break;
 	if (e == data->event_count) {
@@ -99,6 +100,7 @@ static int event_number(struct diff_data *data, const struct pm_report_event *ev
 		if (!new->name)
 			return -ENOMEM;
 		new->counter = *event->first;
+		new->twin = event->twin;
 		new->repeats = repeats(event);
 		data->event_count++;
 	}
@@ -128,6 +130,21 @@ static bool lacks(const struct taking *how, const struct pm_value *value, uint32
 {
 	return value->marks & PM_MARK_PART ||
 	       (value->marks & PM_MARK_IN_FLIGHT && how->outer && how->outer[region]);
+}
+
+/* What another way of reading than in the other run may have counted of EVENT in NODE: a
+ * read of pages that had moved costs about what one by read(2) does. */
+static double slack(const struct pm_report_event *event,
+		    const struct pm_report_node *node)
+{
+	uint64_t bias =
+		event->bias_known & PERFMON_BIAS_CALL ? event->call_bias : event->bias;
+	uint64_t other = node->retries;
+
+	/* Where all is read by calls no visit stands out by that. */
+	if (event->bias_known & PERFMON_BIAS_USER)
+		other += node->fallback_reads;
+	return (double)other * (double)bias;
 }
 
 /* Region N of a file's flat TREE. */
@@ -171,9 +188,7 @@ static int region_add(struct diff_data *data, const struct pm_report_tree *tree,
 		entry.coverage = value.coverage;
 		entry.marks = value.marks;
 		entry.lacks = lacks(how, &value, node->region);
-		/* Another read costs about what the reads of an empty region count. */
-		entry.slack = (double)(node->retries + node->fallback_reads) *
-			      (double)event->bias;
+		entry.slack = slack(event, node);
 		err = entry_add(data, &entry);
 	}
 	return err;

@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/export.h"
+#include "cli/output.h"
 #include "cli/report_sources.h"
 
 static const char help[] =
@@ -43,11 +44,6 @@ struct request {
 	bool per_thread;
 	const char *output; /* NULL: standard output */
 };
-
-static int print(void *argument, const char *text, size_t size)
-{
-	return fwrite(text, 1, size, argument) == size ? 0 : -EIO;
-}
 
 static int read_one(const struct cli_source *source, struct pm_snapshot **snapshot)
 {
@@ -116,8 +112,6 @@ static int write_one(const struct request *request, const struct pm_snapshot *sn
 			      : export_folded(out, &profile, event, request->per_thread);
 		pm_report_model_free(&model);
 	}
-	if (err)
-		cli_complain("export", "%s: no memory", request->sources.at[i].name);
 	return err;
 }
 
@@ -151,35 +145,15 @@ static int write_all(const struct request *request, struct pm_snapshot **snapsho
 
 static int write_output(const struct request *request, struct pm_snapshot **snapshots)
 {
-	FILE *to = request->output ? fopen(request->output, "we") : stdout;
-	struct pm_out *out = calloc(1, sizeof(*out));
-	int status = CLI_FAILED, err;
+	struct pm_out out = {.sink = cli_output_print};
+	struct cli_output output;
+	int err;
 
-	if (!to || !out) {
-		cli_complain("export", "'%s': %s",
-			     request->output ? request->output : "-", strerror(errno));
-		goto out;
-	}
-	out->sink = print;
-	out->argument = to;
-	errno = 0;
-	err = write_all(request, snapshots, out);
-	if (!err)
-		status = 0;
-	if (pm_out_end(out))
-		status = CLI_FAILED;
-	/* What standard output could not take, cli_finish() says. */
-	if (request->output && (fclose(to) || (!err && status))) {
-		cli_complain("export", "'%s': %s", request->output,
-			     strerror(errno ? errno : EIO));
-		status = CLI_FAILED;
-	}
-	to = NULL;
-out:
-	if (to && request->output)
-		fclose(to);
-	free(out);
-	return status;
+	if (cli_output_begin(&output, "export", request->output))
+		return CLI_FAILED;
+	out.argument = &output;
+	err = write_all(request, snapshots, &out);
+	return cli_output_end(&output, err ?: pm_out_end(&out));
 }
 
 /* All sources are read and checked before the output is opened: what cannot be exported

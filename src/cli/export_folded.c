@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cli/export.h"
+#include "core/report_cells.h"
 #include "core/report_formats.h"
 
 static void put_frame(struct pm_out *out, const char *name)
@@ -60,33 +61,29 @@ static uint64_t weigh(const struct pm_report_tree *tree, uint32_t n, int64_t eve
 	return number > 0 && number < 1.8e19 ? (uint64_t)(number + 0.5) : 0;
 }
 
-static int put_tree(struct pm_out *out, const struct pm_report_tree *tree, int64_t event,
-		    const char *thread)
+static void put_tree(struct pm_out *out, const struct pm_report_tree *tree, int64_t event,
+		     const char *thread)
 {
-	uint32_t *line = malloc((size_t)tree->node_count * sizeof(*line));
+	uint32_t line[PM_PATH_NODES];
 
-	if (!line)
-		return -ENOMEM;
 	for (uint32_t n = pm_report_tree_next(tree, 0); n;
 	     n = pm_report_tree_next(tree, n)) {
 		uint64_t value = weigh(tree, n, event);
-		uint32_t depth = 0;
+		uint32_t count;
 
 		if (!value)
 			continue;
-		for (uint32_t at = n; at; at = tree->nodes[at].parent)
-			line[depth++] = at;
+		count = pm_report_path(tree, n, PM_PATH_BYTES, line);
 		if (thread)
 			put_frame(out, thread);
-		for (uint32_t d = depth; d--;) {
-			if (thread || d + 1 < depth)
+		for (uint32_t i = 0; i < count; i++) {
+			if (thread || i)
 				pm_out_text(out, ";");
-			put_frame(out, pm_report_name(tree, line[d]));
+			put_frame(out,
+				  line[i] ? pm_report_name(tree, line[i]) : PM_PATH_LEFT);
 		}
 		pm_out_format(out, " %" PRIu64 "\n", value);
 	}
-	free(line);
-	return 0;
 }
 
 int export_folded_weight(const struct pm_report_model *model, const char *weight,
@@ -97,8 +94,9 @@ int export_folded_weight(const struct pm_report_model *model, const char *weight
 	*event = -1;
 	if (!weight || !strcmp(weight, "time"))
 		return 0;
-	for (uint32_t e = 0; e < model->event_count; e++)
-		if (!strcmp(model->events[e].name, weight))
+	for (uint32_t e = model->event_count; e-- > 0;)
+		if (pm_event_is_called(model->events[e].name, weight) &&
+		    (*event < 0 || strcasecmp(model->events[*event].name, weight) != 0))
 			*event = e;
 	if (*event < 0) {
 		pm_diag_set(diag, -ENOENT, "the profile has no event '%s'; it has time",
@@ -132,7 +130,7 @@ int export_folded(struct pm_out *out, const struct export_profile *profile, int6
 		err = pm_report_tree_make(&tree, profile->model, t);
 		if (err)
 			break;
-		err = put_tree(out, &tree, event, text);
+		put_tree(out, &tree, event, text);
 		pm_report_tree_free(&tree);
 	}
 	if (per_thread || err)
@@ -140,7 +138,7 @@ int export_folded(struct pm_out *out, const struct export_profile *profile, int6
 	err = pm_report_tree_make(&tree, profile->model, -1);
 	if (err)
 		return err;
-	err = put_tree(out, &tree, event, NULL);
+	put_tree(out, &tree, event, NULL);
 	pm_report_tree_free(&tree);
-	return err;
+	return 0;
 }

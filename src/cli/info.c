@@ -100,6 +100,55 @@ static void counters_text(const struct perfmon_pmu_info *pmu, char *text, size_t
 			 : "");
 }
 
+/* "7 free" or "6 free; held by somebody else: cycles" */
+struct places {
+	uint32_t free, held, disabled;
+	char names[80]; /* of the fixed ones that are held */
+};
+
+static int add_place(const struct perfmon_info_counter *counter, void *argument)
+{
+	struct places *places = argument;
+	size_t used = strlen(places->names);
+
+	places->free += counter->state == PERFMON_INFO_COUNTER_FREE;
+	places->disabled += counter->state == PERFMON_INFO_COUNTER_DISABLED;
+	if (counter->state != PERFMON_INFO_COUNTER_HELD)
+		return 0;
+	if (counter->event[0])
+		snprintf(places->names + used, sizeof(places->names) - used, ", %s",
+			 counter->event);
+	else
+		places->held++;
+	return 0;
+}
+
+static void show_places(const struct perfmon_pmu_info *pmu)
+{
+	struct places places = {0};
+	char text[160];
+
+	if (perfmon_info_counters(pmu->name, add_place, &places))
+		return;
+	snprintf(text, sizeof(text), "%u free", places.free);
+	if (places.held || places.names[0]) {
+		size_t used = strlen(text);
+
+		snprintf(text + used, sizeof(text) - used, ", held by somebody else: ");
+		used = strlen(text);
+		if (places.held)
+			snprintf(text + used, sizeof(text) - used, "%u%s", places.held,
+				 places.names);
+		else
+			snprintf(text + used, sizeof(text) - used, "%s",
+				 places.names + 2);
+	}
+	if (places.disabled)
+		snprintf(text, sizeof(text), "%u disabled: nothing counts on them",
+			 places.disabled);
+	finding("counters of this CPU", text, NULL);
+}
+
 static int show_pmu(const struct perfmon_pmu_info *pmu, void *argument)
 {
 	char text[512], counters[160];
@@ -114,6 +163,8 @@ static int show_pmu(const struct perfmon_pmu_info *pmu, void *argument)
 	if (pmu->kind == PERFMON_PMU_CORE)
 		counters_text(pmu, counters, sizeof(counters));
 	finding(pmu->name, text, pmu->kind == PERFMON_PMU_CORE ? counters : NULL);
+	if (pmu->kind == PERFMON_PMU_CORE)
+		show_places(pmu);
 	return 0;
 }
 
@@ -134,25 +185,27 @@ static void show_pmus(const struct perfmon_info *info)
 			"-cpu host,pmu=on)");
 }
 
-/* Opens the event NAME as regions would. True if it counts. */
-static bool try_event(const char *name, bool *user_read)
+/* Opens the event TEXT as regions would. True if it counts. */
+static bool try_event(const char *text, bool *user_read)
 {
+	const char *name = text;
 	struct pm_event_list *list;
 	struct pm_instance *instance;
 	struct pm_diag diag = {0};
 	uint32_t open = 0;
-	bool empty = false;
 	int err;
 
-	err = pm_events_parse(name, PM_EVENTS_USER_ONLY, &list, &diag);
+	err = pm_events_parse(text, PM_EVENTS_USER_ONLY, &list, &diag);
 	if (err) {
 		finding(name, "no", diag.text);
 		return false;
 	}
+	/* With the mode that is counted. */
+	name = list->events[0].label;
 	instance = calloc(1, pm_instance_size(list->count));
 	if (!instance) {
-		pm_events_free(list);
 		finding(name, "no", strerror(ENOMEM));
+		pm_events_free(list);
 		return false;
 	}
 	err = pm_instance_open(instance, list->events, (uint32_t)list->count, 0, -1,
@@ -160,15 +213,8 @@ static bool try_event(const char *name, bool *user_read)
 	for (uint32_t i = 0; err >= 0 && i < instance->count; i++) {
 		open += instance->counters[i].fd >= 0;
 		*user_read |= instance->counters[i].user_read;
-		empty |= list->events[i].kernel_only &&
-			 list->events[i].attr.exclude_kernel;
 	}
-	if (open && empty)
-		finding(name,
-			"opens, but happens in the kernel alone: user mode has none of "
-			"it",
-			NULL);
-	else if (open)
+	if (open)
 		finding(name,
 			*user_read ? "yes, read in user space" : "yes, read by read(2)",
 			*user_read || !diag.text[0] ? NULL : diag.text);

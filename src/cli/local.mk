@@ -14,6 +14,7 @@ perfmon_SOURCES += src/cli/stat.c src/cli/stat.h src/cli/stat_child.c src/cli/st
 perfmon_SOURCES += src/cli/diff.c src/cli/diff.h src/cli/diff_json.c src/cli/diff_judge.c \
 	src/cli/diff_load.c src/cli/diff_math.c src/cli/diff_math.h src/cli/diff_notes.c \
 	src/cli/diff_text.c
+perfmon_SOURCES += src/cli/output.c src/cli/output.h
 perfmon_SOURCES += src/cli/export.c src/cli/export.h src/cli/export_chrome.c src/cli/export_folded.c
 perfmon_SOURCES += src/cli/html.c src/cli/html.h
 perfmon_SOURCES += src/cli/top.c src/cli/top.h src/cli/top_data.c src/cli/top_screen.c \

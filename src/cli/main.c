@@ -10,6 +10,7 @@
 
 #include "cli/cli.h"
 #include "cli/terminal.h"
+#include "core/report_out.h"
 
 static const struct {
 	const char *name;
@@ -27,15 +28,28 @@ static const struct {
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
+static int to_stderr(void *unused, const char *text, size_t size)
+{
+	(void)unused;
+	return fwrite(text, 1, size, stderr) == size ? 0 : -EIO;
+}
+
 void cli_complain(const char *command, const char *format, ...)
 {
+	struct pm_out out = {.sink = to_stderr};
+	char *text = NULL;
 	va_list args;
 
-	fprintf(stderr, "perfmon%s%s: ", command ? " " : "", command ? command : "");
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
 	va_end(args);
-	fputc('\n', stderr);
+	pm_out_format(&out, "perfmon%s%s: ", command ? " " : "", command ? command : "");
+	/* What is complained about has a name that somebody gave it. */
+	pm_out_plain(&out, text ? text : format, 0);
+	pm_out_text(&out, "\n");
+	pm_out_end(&out);
+	free(text);
 }
 
 int cli_finish(const char *command, int status)

@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/html.h"
 #include "cli/machine.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/report_sources.h"
 #include "cli/terminal.h"
@@ -89,50 +90,19 @@ static int format_read(const char *text, enum pm_format *format)
 	return CLI_USAGE;
 }
 
-static int print(void *argument, const char *text, size_t size)
-{
-	FILE *to = argument;
-
-	return fwrite(text, 1, size, to) == size ? 0 : -EIO;
-}
-
-/* Where the report goes; NULL, and it has complained. */
-static FILE *output_begin(const struct request *request)
-{
-	FILE *to = request->output ? fopen(request->output, "we") : stdout;
-
-	if (!to)
-		cli_complain("report", "'%s': %s", request->output, strerror(errno));
-	errno = 0;
-	return to;
-}
-
-/* The exit status, when ERR is what writing to TO came to. */
-static int output_end(const struct request *request, FILE *to, int err)
-{
-	if (err == -ENOMEM)
-		cli_complain("report", "no memory for this report");
-	/* What standard output could not take, cli_finish() says. */
-	if (request->output && (fclose(to) || err == -EIO)) {
-		cli_complain("report", "'%s': %s", request->output,
-			     strerror(errno ? errno : EIO));
-		return CLI_FAILED;
-	}
-	return err == -ENOMEM ? CLI_FAILED : 0;
-}
-
 static int write_report(const struct request *request,
 			const struct pm_report_options *how,
 			const struct pm_snapshot *snapshot)
 {
-	FILE *to = output_begin(request);
+	struct cli_output output;
 
-	if (!to)
+	if (cli_output_begin(&output, "report", request->output))
 		return CLI_FAILED;
 	if (!request->output &&
 	    (how->format == PM_FORMAT_TEXT || how->format == PM_FORMAT_FLAT))
 		cli_pager_begin();
-	return output_end(request, to, pm_report_write(snapshot, how, print, to));
+	return cli_output_end(&output,
+			      pm_report_write(snapshot, how, cli_output_print, &output));
 }
 
 /* The profile of SOURCE; NULL, and it has complained. */
@@ -197,8 +167,9 @@ static int report_one(const struct request *request, const struct cli_source *so
 static int report_page(const struct request *request)
 {
 	const struct cli_sources *sources = &request->sources;
-	FILE *to = NULL;
+	struct cli_output output;
 	struct cli_html html;
+	bool begun = false;
 	int status = 0;
 
 	for (size_t i = 0; i < sources->count; i++) {
@@ -212,13 +183,13 @@ static int report_page(const struct request *request)
 			status = CLI_FAILED;
 			continue;
 		}
-		if (!to) {
-			to = output_begin(request);
-			if (!to) {
+		if (!begun) {
+			if (cli_output_begin(&output, "report", request->output)) {
 				pm_snapshot_free(snapshot);
 				return CLI_FAILED;
 			}
-			cli_html_begin(&html, print, to);
+			begun = true;
+			cli_html_begin(&html, cli_output_print, &output);
 		}
 		options_complete(&how, snapshot);
 		/* Threads of many processes are more than a page can show. */
@@ -227,7 +198,7 @@ static int report_page(const struct request *request)
 		pm_snapshot_free(snapshot);
 	}
 	cli_progress_end();
-	if (to && output_end(request, to, cli_html_end(&html)))
+	if (begun && cli_output_end(&output, cli_html_end(&html)))
 		status = CLI_FAILED;
 	return status;
 }
@@ -255,9 +226,10 @@ static int merge_one(struct pm_merge *merge, const struct cli_source *source,
 	return err;
 }
 
-/* Adds all profiles; 0 or an exit status. *GOOD is one that could be added. */
+/* Adds all profiles; 0 or an exit status. *GOOD is one that could be added, *LAST is
+ * -ENOMEM if one could be added only in part. */
 static int merge_all(struct pm_merge *merge, const struct cli_sources *sources,
-		     size_t *good)
+		     size_t *good, int *last)
 {
 	bool *wait = calloc(sources->count, sizeof(*wait));
 	int status = wait ? 0 : CLI_FAILED, result = wait ? 0 : -ENOMEM;
@@ -280,6 +252,7 @@ static int merge_all(struct pm_merge *merge, const struct cli_sources *sources,
 	}
 	cli_progress_end();
 	free(wait);
+	*last = result;
 	return status;
 }
 
@@ -297,7 +270,13 @@ static int report_merged(const struct request *request)
 		cli_complain("report", "%s", strerror(-err));
 		return CLI_FAILED;
 	}
-	status = merge_all(merge, &request->sources, &good);
+	status = merge_all(merge, &request->sources, &good, &err);
+	/* Part of a profile is in the sum. */
+	if (err == -ENOMEM) {
+		pm_merge_free(merge);
+		return CLI_FAILED;
+	}
+	err = 0;
 	if (pm_merge_process_count(merge) == 1) {
 		err = report_one(request, &request->sources.at[good]);
 	} else if (pm_merge_process_count(merge)) {

@@ -62,6 +62,9 @@ static bool looks_like_profile(const char *path)
 		return true;
 	n = pread(fd, &header, sizeof(header), 0);
 	close(fd);
+	/* Many a program leaves an empty file, and there is nothing in it to report. */
+	if (!n)
+		return false;
 	/* Cut off before the magic. */
 	if (n < (ssize_t)offsetof(struct perfmon_profile_header, version) &&
 	    header.record.type == htole32(PERFMON_PROFILE_HEADER) &&

@@ -99,14 +99,12 @@ uint64_t stat_now_ns(void);
 
 /* An event as the user wrote it. */
 struct stat_event {
-	char *label;
+	const char *label;
 	const struct pm_event *event; /* the first of those behind it */
-	bool user_only; /* counted in user mode, though nobody asked for it */
-	bool blind;	/* ... where it never happens */
 	bool partly;	/* refused on some of the targets */
 	bool hidden;	/* nobody asked for it, and it is not there */
 	int error;	/* negative errno that refused it, or 0 */
-	char *why;	/* ... in a sentence; also for `blind` */
+	char *why;	/* ... in a sentence */
 };
 
 struct stat_events {
@@ -161,6 +159,7 @@ struct stat_cell {
 	struct stat_sum count;			/* estimates */
 	struct stat_sum own; /* of the first thread alone, of the runs that tell it */
 	bool absent;	     /* it is in another group */
+	bool mixed; /* of all and of its own: estimates, whose difference says nothing */
 	/* Of one reading. */
 	uint32_t good, own_good, starved, refused;
 	double now, own_now;
@@ -291,8 +290,11 @@ const char *stat_status_name(enum stat_status status);
  */
 bool stat_is_apart(const struct stat_result *result, const struct stat_cell *cell);
 
-/* What created threads and processes counted, on average. */
-double stat_children(const struct stat_cell *cell);
+/* What created threads and processes counted, on average; false if nobody knows: an event
+ * that took turns is scaled by its share of the time in all threads, which tells neither
+ * the first one's share nor theirs. */
+bool stat_children(const struct stat_result *result, const struct stat_cell *cell,
+		   double *children);
 
 /* The sentences that go with a result. False after the last. */
 bool stat_note(const struct stat_result *result, uint32_t number, struct pm_diag *note);

@@ -19,8 +19,11 @@
 /* Those that end a program, or are sent to one, and leave it the time to act. */
 static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
+/* What ends who writes to a reader that has gone, or to a file that may not grow. */
+static const int at_write[] = {SIGPIPE, SIGXFSZ};
+
 static sigset_t taken, mask_before;
-static bool pipe_was_usual;
+static bool was_usual[sizeof(at_write) / sizeof(at_write[0])];
 static struct rlimit files_before;
 
 void stat_signals_begin(void)
@@ -38,11 +41,13 @@ void stat_signals_begin(void)
 	}
 	/* Ignored, children would leave no status. */
 	sigaction(SIGCHLD, &usual, NULL);
-	/* A reader that has gone must not take the command's exit status with it. */
-	sigaction(SIGPIPE, NULL, &now);
-	pipe_was_usual = now.sa_handler == SIG_DFL;
-	if (pipe_was_usual)
-		sigaction(SIGPIPE, &ignore, NULL);
+	/* They must not take the command's exit status with them. */
+	for (size_t i = 0; i < sizeof(at_write) / sizeof(at_write[0]); i++) {
+		sigaction(at_write[i], NULL, &now);
+		was_usual[i] = now.sa_handler == SIG_DFL;
+		if (was_usual[i])
+			sigaction(at_write[i], &ignore, NULL);
+	}
 	sigprocmask(SIG_BLOCK, &taken, &mask_before);
 }
 
@@ -78,8 +83,9 @@ static void __attribute__((noreturn)) execute(char **command, int go, int report
 	/* Nothing comes if our parent has ended: then we do, too. */
 	if (read(go, &byte, 1) != 1)
 		_exit(126);
-	if (pipe_was_usual)
-		sigaction(SIGPIPE, &usual, NULL);
+	for (size_t i = 0; i < sizeof(at_write) / sizeof(at_write[0]); i++)
+		if (was_usual[i])
+			sigaction(at_write[i], &usual, NULL);
 	if (files_before.rlim_max)
 		setrlimit(RLIMIT_NOFILE, &files_before);
 	sigprocmask(SIG_SETMASK, &mask_before, NULL);

@@ -238,19 +238,12 @@ static void explain(struct stat_counting *counting, pid_t tid)
 		else if (event->error)
 			pm_refusal_open(&diag, event->error, event->event,
 					counting->place ? -1 : tid, cpu);
-		else if (event->blind)
-			pm_diag_set(
-				&diag, 0,
-				"event '%s': it happens in the kernel alone, which %s",
-				event->label,
-				event->user_only ? "may not be counted here"
-						 : "its modifiers leave out");
 		event->partly = event->error && open;
 		if (open)
 			event->error = 0;
 		if (diag.text[0])
 			event->why = strdup(diag.text);
-		event->hidden = !events->chosen && (event->error || event->blind);
+		event->hidden = !events->chosen && event->error;
 	}
 	counting->explained = true;
 }
@@ -375,7 +368,7 @@ void stat_cell_take(struct stat_cell *cell, const struct stat_event *event,
 	cell->enabled_ns += value->enabled_ns;
 	cell->running_ns += value->running_ns;
 	/* Never enabled is another thing: the target did not run, nothing happened. */
-	if (event->blind || (value->enabled_ns && !value->running_ns)) {
+	if (value->enabled_ns && !value->running_ns) {
 		cell->starved++;
 		return;
 	}
@@ -389,6 +382,8 @@ void stat_cell_take(struct stat_cell *cell, const struct stat_event *event,
 		return;
 	cell->own_good++;
 	cell->own_now += estimate(event, own);
+	cell->mixed |= value->running_ns < value->enabled_ns ||
+		       own->running_ns < own->enabled_ns;
 }
 
 void stat_cell_settle(struct stat_cell *cell)

@@ -55,6 +55,8 @@ static void csv_event(const struct stat_result *result, const struct stat_row *r
 	const struct stat_cell *cell = row->cell;
 	bool known = stat_is_known(cell);
 	bool apart = stat_is_apart(result, cell);
+	double children;
+	bool told = stat_children(result, cell, &children);
 	struct stat_ratio ratio;
 
 	if (result->time_ns)
@@ -68,7 +70,7 @@ static void csv_event(const struct stat_result *result, const struct stat_row *r
 	csv_number(out, known, stat_coverage(cell));
 	csv_sum(out, &cell->count);
 	csv_number(out, apart, cell->own.mean);
-	csv_number(out, apart, stat_children(cell));
+	csv_number(out, told, children);
 	if (stat_derive(result, row->group, row->index, &ratio)) {
 		csv_number(out, true, ratio.value);
 		pm_out_format(out, ",%s,", ratio.key);
@@ -148,6 +150,8 @@ static void json_event(const struct stat_result *result, const struct stat_row *
 	const struct stat_cell *cell = row->cell;
 	bool known = stat_is_known(cell);
 	bool apart = stat_is_apart(result, cell);
+	double children;
+	bool told = stat_children(result, cell, &children);
 	struct stat_ratio ratio;
 
 	pm_out_text(out, "{\"event\":");
@@ -168,7 +172,7 @@ static void json_event(const struct stat_result *result, const struct stat_row *
 	json_sum(out, &cell->count);
 	if (result->counting->apart) {
 		json_number(out, "own", apart, cell->own.mean);
-		json_number(out, "children", apart, stat_children(cell));
+		json_number(out, "children", told, children);
 	}
 	if (stat_derive(result, row->group, row->index, &ratio)) {
 		json_key(out, "ratio");

@@ -35,12 +35,14 @@ bool stat_is_apart(const struct stat_result *result, const struct stat_cell *cel
 	       cell->own.runs == cell->count.runs;
 }
 
-double stat_children(const struct stat_cell *cell)
+bool stat_children(const struct stat_result *result, const struct stat_cell *cell,
+		   double *children)
 {
-	double children = cell->count.mean - cell->own.mean;
+	double rest = cell->count.mean - cell->own.mean;
 
-	/* Estimates of two events may disagree. */
-	return children > 0 ? children : 0;
+	/* Two events that count one thread may differ by what comes between them. */
+	*children = rest > 0 ? rest : 0;
+	return stat_is_apart(result, cell) && !cell->mixed;
 }
 
 /* --- ratios --------------------------------------------------------------------------
@@ -170,18 +172,6 @@ bool stat_row(const struct stat_result *result, uint32_t group, uint32_t i,
 /* --- notes ---------------------------------------------------------------------------
  */
 
-static void user_mode_note(struct pm_diag *note)
-{
-	struct pm_permissions have;
-
-	pm_permissions_get(&have);
-	pm_diag_set(note, 0,
-		    "user mode alone is counted: kernel.perf_event_paranoid is %d; for "
-		    "the kernel's part ask an administrator for sysctl "
-		    "kernel.perf_event_paranoid=1 or for CAP_PERFMON",
-		    have.paranoid);
-}
-
 /* Nobody asked for it, and nobody misses it where the hardware counts others. */
 static bool is_missed(const struct stat_counting *counting,
 		      const struct stat_event *event)
@@ -240,7 +230,7 @@ static const struct stat_event *find_starved(const struct stat_result *result)
 
 	for (uint32_t g = 0; g < stat_counting_groups(result->counting); g++) {
 		for (uint32_t i = 0; i < result->counting->events.count; i++) {
-			if (stat_row(result, g, i, &row) && !row.event->blind &&
+			if (stat_row(result, g, i, &row) &&
 			    row.cell->status == STAT_NOT_COUNTED)
 				return row.event;
 		}
@@ -255,7 +245,7 @@ bool stat_note(const struct stat_result *result, uint32_t number, struct pm_diag
 
 	pm_diag_clear(note);
 	if (counting->events.user_only && !number--) {
-		user_mode_note(note);
+		pm_refusal_user_mode(note, "user mode alone is counted");
 		return true;
 	}
 	if (was_let_go(result) && !number--) {
@@ -267,12 +257,8 @@ bool stat_note(const struct stat_result *result, uint32_t number, struct pm_diag
 		return true;
 	}
 	if (!counting->split && find_starved(result) && !number--) {
-		pm_diag_set(
-			note, 0,
-			"event '%s' never got a counter: something else may hold one "
-			"(the NMI watchdog, another monitor); --split lets each event "
-			"take turns by itself",
-			find_starved(result)->label);
+		pm_refusal_starved(note, find_starved(result)->label);
+		pm_diag_add(note, "; --split lets each event take turns by itself");
 		return true;
 	}
 	if (counting->uncertain && !number--) {

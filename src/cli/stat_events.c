@@ -24,23 +24,9 @@ static const struct pm_event *first_of(const struct pm_event_list *list, uint32_
 	return NULL;
 }
 
-static char *label_of(const struct pm_event *event, bool user_only)
-{
-	size_t length = strlen(event->label);
-	char *label = malloc(length + 3);
-
-	if (!label)
-		return NULL;
-	memcpy(label, event->label, length + 1);
-	if (user_only)
-		strcpy(label + length, length && label[length - 1] == '/' ? "u" : ":u");
-	return label;
-}
-
 int stat_events_learn(struct stat_events *events, const char *text, bool cpus,
 		      bool user_only, struct pm_diag *diag)
 {
-	struct pm_event_list *all = NULL;
 	int err;
 
 	*events = (struct stat_events){.text = cpus ? of_cpus : of_threads,
@@ -50,10 +36,8 @@ int stat_events_learn(struct stat_events *events, const char *text, bool cpus,
 		events->text = text;
 	if (!strcasecmp(events->text, "none"))
 		return 0;
-	err = pm_events_parse(events->text, 0, &all, diag);
-	if (!err)
-		err = pm_events_parse(events->text, user_only ? PM_EVENTS_USER_ONLY : 0,
-				      &events->list, diag);
+	err = pm_events_parse(events->text, user_only ? PM_EVENTS_USER_ONLY : 0,
+			      &events->list, diag);
 	if (!err) {
 		events->count = (uint32_t)events->list->logical_count;
 		events->events = calloc(events->count + 1, sizeof(events->events[0]));
@@ -65,14 +49,8 @@ int stat_events_learn(struct stat_events *events, const char *text, bool cpus,
 		struct stat_event *event = &events->events[i];
 
 		event->event = first;
-		event->user_only = first->attr.exclude_kernel &&
-				   !first_of(all, i)->attr.exclude_kernel;
-		event->blind = first->kernel_only && first->attr.exclude_kernel;
-		event->label = label_of(first, event->user_only);
-		if (!event->label)
-			err = pm_diag_set(diag, -ENOMEM, "out of memory");
+		event->label = first->label;
 	}
-	pm_events_free(all);
 	if (err)
 		stat_events_forget(events);
 	return err;
@@ -81,7 +59,6 @@ int stat_events_learn(struct stat_events *events, const char *text, bool cpus,
 void stat_events_forget(struct stat_events *events)
 {
 	for (uint32_t i = 0; events->events && i < events->count; i++) {
-		free(events->events[i].label);
 		free(events->events[i].why);
 	}
 	free(events->events);

@@ -69,6 +69,7 @@ static void make_row(const struct stat_result *result, const struct stat_row *wh
 	const struct stat_cell *cell = what->cell;
 	char number[PM_CELL];
 	struct stat_ratio ratio;
+	double children;
 
 	memset(row, 0, sizeof(*row));
 	if (result->time_ns)
@@ -82,7 +83,11 @@ static void make_row(const struct stat_result *result, const struct stat_row *wh
 	}
 	if (stat_is_apart(result, cell)) {
 		put_count(row->cell[COUNT], event, cell->own.mean);
-		put_count(row->cell[CHILDREN], event, stat_children(cell));
+		if (stat_children(result, cell, &children))
+			put_count(row->cell[CHILDREN], event, children);
+		else
+			snprintf(row->cell[CHILDREN], CELL, "%s",
+				 stat_status_name(STAT_NOT_COUNTED));
 	} else if (result->counting->apart) {
 		/* The sum in either column would be taken for what it is not. */
 		for (int c = COUNT; c <= CHILDREN; c++)

@@ -143,6 +143,7 @@ static void become_pager(const char *command, int from)
 	dup2(from, STDIN_FILENO);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	setenv("LESS", "FRX", 0);
 	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 	/* No shell either: be the pager. */

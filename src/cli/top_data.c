@@ -25,24 +25,63 @@ struct match {
 	uint32_t *events;
 };
 
-static uint32_t region_find(const struct pm_report_model *model, const char *name,
-			    uint32_t likely)
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(**(char *const *const *)a, **(char *const *const *)b);
+}
+
+/* The regions of MODEL sorted by name, as pointers into its snapshot's; NULL: no memory.
+ */
+static char ***regions_sort(const struct pm_report_model *model)
 {
 	const struct pm_snapshot *s = model->snapshot;
+	char ***sorted = malloc(((size_t)s->region_count + 1) * sizeof(*sorted));
 
-	if (likely <= s->region_count && !strcmp(s->regions[likely], name))
-		return model->region_of[likely];
-	for (uint32_t r = 1; r <= s->region_count; r++)
-		if (!strcmp(s->regions[r], name))
-			return model->region_of[r];
-	return NONE;
+	for (uint32_t r = 1; sorted && r <= s->region_count; r++)
+		sorted[r - 1] = &s->regions[r];
+	if (sorted)
+		qsort(sorted, s->region_count, sizeof(*sorted), by_name);
+	return sorted;
+}
+
+/* The numbers that NOW's regions have in BEFORE. */
+static int regions_match(uint32_t *regions, const struct pm_report_model *now,
+			 const struct pm_report_model *before)
+{
+	const struct pm_snapshot *s = now->snapshot, *old = before->snapshot;
+	char ***sorted = NULL;
+
+	regions[0] = 0;
+	for (uint32_t r = 1; r <= s->region_count; r++) {
+		char **name = &s->regions[r], ***found;
+
+		/* Most have the number that they had. */
+		if (r <= old->region_count && !strcmp(old->regions[r], *name)) {
+			regions[r] = before->region_of[r];
+			continue;
+		}
+		if (!sorted)
+			sorted = regions_sort(before);
+		if (!sorted)
+			return -ENOMEM;
+		found = bsearch(&name, sorted, old->region_count, sizeof(*sorted),
+				by_name);
+		regions[r] = found ? before->region_of[*found - old->regions] : NONE;
+	}
+	free(sorted);
+	return 0;
 }
 
 static uint32_t event_find(const struct pm_report_model *model,
-			   const struct perfmon_profile_counter *counter)
+			   const struct pm_report_event *event)
 {
+	const struct perfmon_profile_counter *counter = event->first;
+
 	for (uint32_t e = 0; e < model->event_count; e++) {
 		const struct perfmon_profile_counter *other = model->events[e].first;
+
+		if (model->events[e].twin != event->twin)
+			continue;
 
 		if (!strcmp(other->name, counter->name) &&
 		    !strcmp(other->unit, counter->unit) && other->scale == counter->scale)
@@ -61,17 +100,18 @@ static void match_free(struct match *match)
 static int match_make(struct match *match, const struct pm_report_model *now,
 		      const struct pm_report_model *before)
 {
-	const struct pm_snapshot *s = now->snapshot;
+	int err;
 
-	match->regions = malloc(((size_t)s->region_count + 1) * sizeof(*match->regions));
+	match->regions = malloc(((size_t)now->snapshot->region_count + 1) *
+				sizeof(*match->regions));
 	match->events = malloc(((size_t)now->event_count + 1) * sizeof(*match->events));
 	if (!match->regions || !match->events)
 		return -ENOMEM;
-	match->regions[0] = 0;
-	for (uint32_t r = 1; r <= s->region_count; r++)
-		match->regions[r] = region_find(before, s->regions[r], r);
+	err = regions_match(match->regions, now, before);
+	if (err)
+		return err;
 	for (uint32_t e = 0; e < now->event_count; e++)
-		match->events[e] = event_find(before, now->events[e].first);
+		match->events[e] = event_find(before, &now->events[e]);
 	return 0;
 }
 
@@ -283,36 +323,45 @@ static int tree_copy(struct pm_report_tree *to, const struct pm_report_tree *fro
 	return 0;
 }
 
-static bool same_thread(const struct perfmon_profile_thread *a,
-			const struct perfmon_profile_thread *b)
+/* The threads of a look, sorted. A number is given again, but not at the same time. */
+struct sorted {
+	const struct top_group **at;
+	uint32_t count;
+};
+
+static int by_thread(const void *a, const void *b)
 {
-	/* A number is given again, but not at the same time. */
-	return a->tid == b->tid && a->begin_ticks == b->begin_ticks;
+	const struct perfmon_profile_thread *x =
+		(*(const struct top_group *const *)a)->thread;
+	const struct perfmon_profile_thread *y =
+		(*(const struct top_group *const *)b)->thread;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->begin_ticks < y->begin_ticks ? -1 : x->begin_ticks > y->begin_ticks;
 }
 
-static const struct top_group *thread_find(const struct top_look *look,
-					   const struct perfmon_profile_thread *thread)
+static int threads_sort(struct sorted *sorted, const struct top_look *look)
 {
+	*sorted = (struct sorted){malloc(look->group_count * sizeof(*sorted->at) + 1), 0};
+	if (!sorted->at)
+		return -ENOMEM;
 	for (uint32_t g = 0; g < look->group_count; g++)
-		if (look->groups[g].kind == TOP_THREAD &&
-		    same_thread(look->groups[g].thread, thread))
-			return &look->groups[g];
-	return NULL;
+		if (look->groups[g].kind == TOP_THREAD)
+			sorted->at[sorted->count++] = &look->groups[g];
+	qsort(sorted->at, sorted->count, sizeof(*sorted->at), by_thread);
+	return 0;
 }
 
-/* Whether the group OLD of an earlier look stood for a part of GROUP, of LOOK. */
-static bool stood_for(const struct top_group *old, const struct top_group *group,
-		      const struct top_look *look)
+static const struct top_group *thread_find(const struct sorted *sorted,
+					   const struct top_group *group)
 {
-	switch (group->kind) {
-	case TOP_ALL:
-		return old->kind == TOP_ALL;
-	case TOP_THREAD:
-		return old->kind == TOP_THREAD && same_thread(old->thread, group->thread);
-	default:
-		return old->kind == TOP_ENDED ||
-		       (old->kind == TOP_THREAD && !thread_find(look, old->thread));
-	}
+	const struct top_group **found =
+		sorted->count ? bsearch(&group, sorted->at, sorted->count,
+					sizeof(*sorted->at), by_thread)
+			      : NULL;
+
+	return found ? *found : NULL;
 }
 
 /* The tree of all ended threads that are summed, however many records of them there are:
@@ -337,8 +386,7 @@ static int ended_make(struct pm_report_tree *tree, const struct pm_report_model 
 	return err;
 }
 
-static int group_make(struct top_look *look, enum top_kind kind, uint32_t t,
-		      const struct top_look *before, const struct match *match)
+static int group_make(struct top_look *look, enum top_kind kind, uint32_t t)
 {
 	struct top_group *group = &look->groups[look->group_count];
 	int err;
@@ -353,11 +401,35 @@ static int group_make(struct top_look *look, enum top_kind kind, uint32_t t,
 	if (err)
 		return err;
 	look->group_count++;
-	err = tree_copy(&group->change, &group->sums);
-	for (uint32_t g = 0; !err && before && g < before->group_count; g++)
-		if (stood_for(&before->groups[g], group, look))
-			err = tree_subtract(&group->change, &before->groups[g].sums,
-					    match);
+	return tree_copy(&group->change, &group->sums);
+}
+
+/* Takes what stood for GROUP, which is all threads or one, in the look before from it:
+ * OLD, or NULL. */
+static int group_change(struct top_group *group, const struct top_group *old,
+			const struct match *match)
+{
+	int err = old ? tree_subtract(&group->change, &old->sums, match) : 0;
+
+	if (!err)
+		settle(group);
+	return err;
+}
+
+/* The same of the ended threads of LOOK: they were in their sum already, or have come to
+ * it since. */
+static int ended_change(struct top_group *group, const struct sorted *now,
+			const struct top_look *before, const struct match *match)
+{
+	int err = 0;
+
+	for (uint32_t g = 0; !err && before && g < before->group_count; g++) {
+		const struct top_group *old = &before->groups[g];
+
+		if (old->kind == TOP_ENDED ||
+		    (old->kind == TOP_THREAD && !thread_find(now, old)))
+			err = tree_subtract(&group->change, &old->sums, match);
+	}
 	if (!err)
 		settle(group);
 	return err;
@@ -403,6 +475,7 @@ static void group_free(struct top_group *group)
 int top_look_threads(struct top_look *look, const struct top_look *before)
 {
 	struct pm_snapshot *s = look->snapshot;
+	struct sorted now = {NULL, 0}, then = {NULL, 0};
 	struct match match = {NULL, NULL};
 	bool folded = false;
 	int err = 0;
@@ -410,17 +483,28 @@ int top_look_threads(struct top_look *look, const struct top_look *before)
 	if (look->threads)
 		return 0;
 	if (before)
-		err = match_make(&match, &look->model, &before->model);
+		err = match_make(&match, &look->model, &before->model)
+			      ?: threads_sort(&then, before);
 	for (uint32_t t = 0; !err && t < s->thread_count; t++) {
-		if (s->threads[t].record.state == PERFMON_THREAD_FOLDED)
+		struct top_group *group = &look->groups[look->group_count];
+
+		if (s->threads[t].record.state == PERFMON_THREAD_FOLDED) {
 			folded = true;
-		else
-			err = group_make(look, TOP_THREAD, t, before, &match);
+			continue;
+		}
+		err = group_make(look, TOP_THREAD, t)
+			      ?: group_change(group, thread_find(&then, group), &match);
 	}
-	/* Last: it has to know which threads are still there. */
-	if (!err && folded)
-		err = group_make(look, TOP_ENDED, 0, before, &match);
+	if (!err && folded) {
+		struct top_group *group = &look->groups[look->group_count];
+
+		err = threads_sort(&now, look) ?:
+			      group_make(look, TOP_ENDED, 0) ?:
+			      ended_change(group, &now, before, &match);
+	}
 	match_free(&match);
+	free(now.at);
+	free(then.at);
 	look->threads = !err;
 	while (err && look->group_count > 1)
 		group_free(&look->groups[--look->group_count]);
@@ -456,7 +540,9 @@ int top_look_make(struct top_look **out, struct pm_snapshot *snapshot,
 	if (!err && before)
 		err = match_make(&match, &look->model, &before->model);
 	if (!err)
-		err = group_make(look, TOP_ALL, 0, before, &match);
+		err = group_make(look, TOP_ALL, 0)
+			      ?: group_change(&look->groups[0],
+					      before ? &before->groups[0] : NULL, &match);
 	match_free(&match);
 	if (err) {
 		top_look_free(look);

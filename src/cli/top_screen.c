@@ -203,11 +203,17 @@ static int put(int y, int x, int width, const char *text)
 			continue;
 		}
 		columns = wcwidth(c);
-		if (columns < 0)
-			columns = 0;
+		/* A control character, which ncurses might pass on. */
+		if (columns < 0) {
+			columns = 1;
+			c = L'?';
+		}
 		if (taken + columns > width)
 			break;
-		addnstr(text, (int)length);
+		if (c == L'?')
+			addch('?');
+		else
+			addnstr(text, (int)length);
 		taken += columns;
 		text += length;
 	}

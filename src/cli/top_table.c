@@ -166,6 +166,12 @@ static int column_find(struct top_table *table, const char *name, struct pm_diag
 			return 0;
 		}
 	for (uint32_t c = 0; c < table->column_count; c++)
+		if (table->columns[c].kind == TOP_EVENT &&
+		    pm_event_is_called(table->columns[c].name, name)) {
+			table->sorted = c;
+			return 0;
+		}
+	for (uint32_t c = 0; c < table->column_count; c++)
 		pm_diag_add(&all, ", %s", table->columns[c].name);
 	return pm_diag_set(diag, -EINVAL, "'%s' is no column: there are name%s", name,
 			   all.text);

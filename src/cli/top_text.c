@@ -8,6 +8,9 @@
 #include "cli/top.h"
 #include "core/report_formats.h"
 
+/* Of a path in a line. */
+#define PATH_BYTES 1024
+
 static int print(void *argument, const char *text, size_t size)
 {
 	return fwrite(text, 1, size, argument) == size ? 0 : -EIO;
@@ -113,27 +116,33 @@ void top_text_print(const struct top_watch *watch, const struct top_table *table
 /* The names from the top down, as in the CSV of reports. */
 static void path_print(const struct pm_report_tree *tree, uint32_t n, struct pm_out *out)
 {
-	uint32_t path[4 * PERFMON_PROFILE_DEPTH];
-	size_t depth = 0;
+	uint32_t line[PM_PATH_NODES];
+	uint32_t count = pm_report_path(tree, n, PATH_BYTES, line);
 
-	for (; n && depth < sizeof(path) / sizeof(path[0]); n = tree->nodes[n].parent)
-		path[depth++] = n;
-	while (depth--) {
-		const char *name = pm_report_name(tree, path[depth]);
+	for (uint32_t i = 0; i < count; i++) {
+		const char *name = pm_report_name(tree, line[i]);
 		size_t length;
 
-		for (; *name; name += length) {
-			char one[8];
-
-			pm_utf8_next(name, &length);
-			snprintf(one, sizeof(one), "%.*s", (int)length, name);
-			if (*one == ';' || *one == '\\')
-				pm_out_text(out, "\\");
-			/* A tab or a line's end would be one of ours. */
-			pm_out_plain(out, one, 0);
-		}
-		if (depth)
+		if (i)
 			pm_out_text(out, ";");
+		if (!line[i])
+			pm_out_text(out, PM_PATH_LEFT);
+		for (; *name; name += length) {
+			char part[256];
+
+			if (*name == ';' || *name == '\\')
+				pm_out_text(out, "\\");
+			length = 1 + strcspn(name + 1, ";\\");
+			if (length >= sizeof(part))
+				for (length = sizeof(part) - 1;
+				     length > 1 &&
+				     ((unsigned char)name[length] & 0xc0) == 0x80;)
+					length--;
+			memcpy(part, name, length);
+			part[length] = '\0';
+			/* A tab or a line's end would be one of ours. */
+			pm_out_plain(out, part, 0);
+		}
 	}
 }
 

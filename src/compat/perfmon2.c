@@ -47,12 +47,8 @@ PM_EXPORT int(pfm_create_context)(int flags, ...)
 	return pfm_create_context_args(flags, smpl_name, smpl_arg, arg_size);
 }
 
-static int load(struct pm2_context *context, int flags, int target)
+int pm2_load(struct pm2_context *context, int target)
 {
-	int err = pm2_check_flags(context, (uint32_t)flags, 0);
-
-	if (err)
-		return err;
 	if (context->is_cpu)
 		return pm2_session_said(
 			context, perfmon_session_attach_cpu(context->session, target));
@@ -74,7 +70,8 @@ PM_EXPORT int pfm_load_context(int fd, int flags, ...)
 	va_start(more, flags);
 	target = va_arg(more, int);
 	va_end(more);
-	return pm2_context_leave(context, load(context, flags, target));
+	err = pm2_check_flags(context, (uint32_t)flags, 0);
+	return pm2_context_leave(context, err ?: pm2_load(context, target));
 }
 
 PM_EXPORT int pfm_unload_context(int fd, int flags, ...)

@@ -9,6 +9,7 @@
  *	perfmon2_registers.c	PMCs and PMDs
  *	perfmon2_overflow.c	what overflows of PMDs lead to, and messages
  *	perfmon2_sets.c		event sets
+ *	perfmon2_section9.c	section 9's calls, which are older
  */
 #ifndef PM_COMPAT_PERFMON2_H
 #define PM_COMPAT_PERFMON2_H
@@ -131,6 +132,12 @@ int pm2_context_watch_messages(struct pm2_context *context);
 /* Has it look for room in the socket instead, or for messages again. */
 void pm2_context_watch_room(struct pm2_context *context, bool room);
 
+/* --- perfmon2.c ------------------------------------------------------------------------
+ */
+
+/* Attaches the session to the thread or CPU TARGET. 0 or a negative errno. */
+int pm2_load(struct pm2_context *context, int target);
+
 /* --- perfmon2_sets.c -------------------------------------------------------------------
  */
 
@@ -162,6 +169,16 @@ void pm2_messages_forward(struct pm2_context *context);
 
 struct pm2_register *pm2_register_find(struct pm2_context *context, uint16_t set,
 				       uint16_t number);
+
+/* So many elements need no memory: small vectors may be used in signal handlers. */
+#define PM2_FEW 16
+
+/* The calls of these names, within a session. 0 or a negative errno. */
+int pm2_pmcs_write(struct pm2_context *context, const struct pfarg_pmc *pmcs,
+		   size_t size);
+int pm2_pmds_write(struct pm2_context *context, const struct pfarg_pmd *pmds,
+		   size_t size);
+int pm2_pmds_read(struct pm2_context *context, struct pfarg_pmd *pmds, size_t size);
 
 /* Forgets the registers of event set ID, which is deleted with its counters. */
 void pm2_registers_drop_set(struct pm2_context *context, uint16_t id);

@@ -11,7 +11,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -19,14 +21,14 @@
 
 #include "compat/perfmon2.h"
 #include "core/kernel.h"
+#include "core/locks.h"
 #include "perfmon/sampling.h"
 
 #define BUCKETS	 256
 #define HANG_UPS 16 /* looked at in one go */
 
-/* Guarded by `lock`, except `owner`. */
+/* Guarded by PM_LOCK_PERFMON2, except `owner`. */
 static struct {
-	pthread_mutex_t lock;
 	struct pm2_context *buckets[BUCKETS];
 	size_t count;
 	/* Of the watcher, while `is_watched`; atomic, since it may be made anew. */
@@ -35,22 +37,16 @@ static struct {
 	/* The process that may use the table; a child that no fork handler has prepared
 	 * finds itself to be another. 0: nobody yet. */
 	pid_t owner;
-} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-/* Whether this thread holds the lock or is about to: a signal handler that forks
- * meanwhile must not wait for it. */
-static __thread volatile bool holds_table __attribute__((tls_model("initial-exec")));
+} table;
 
 static void table_lock(void)
 {
-	holds_table = true;
-	pthread_mutex_lock(&table.lock);
+	pm_locks_take(PM_LOCK_PERFMON2);
 }
 
 static void table_unlock(void)
 {
-	pthread_mutex_unlock(&table.lock);
-	holds_table = false;
+	pm_locks_release(PM_LOCK_PERFMON2);
 }
 
 static int watched_set(void)
@@ -120,25 +116,25 @@ static void end_messages(struct pm2_context *context)
 /* Those whose last descriptor has been closed. */
 static bool end_contexts(const struct epoll_event *events, int n)
 {
+	/* Events are packed: leak checkers do not see the pointers in them. */
+	struct pm2_context *ended[HANG_UPS];
+	int i, count = 0;
 	bool done;
-	int i;
 
 	table_lock();
 	for (i = 0; i < n; i++) {
 		const struct pm2_watch *ready = events[i].data.ptr;
 
-		if (!ready->is_messages && events[i].events & EPOLLHUP)
+		if (!ready->is_messages && events[i].events & EPOLLHUP) {
 			unlink_context(ready->context);
+			ended[count++] = ready->context;
+		}
 	}
 	done = !table.count;
 	table_unlock();
-	for (i = 0; i < n; i++) {
-		const struct pm2_watch *ready = events[i].data.ptr;
-
-		if (!ready->is_messages && events[i].events & EPOLLHUP) {
-			end_messages(ready->context);
-			context_put(ready->context);
-		}
+	for (i = 0; i < count; i++) {
+		end_messages(ended[i]);
+		context_put(ended[i]);
 	}
 	return done;
 }
@@ -194,8 +190,8 @@ static int make_set(void)
 	__atomic_store_n(&table.epoll_fd, fd, __ATOMIC_RELAXED);
 	for (i = 0; i < BUCKETS && table.count; i++) {
 		for (context = table.buckets[i]; context; context = context->next) {
-			int messages = __atomic_load_n(&context->message_fd,
-						       __ATOMIC_RELAXED);
+			int messages =
+				__atomic_load_n(&context->message_fd, __ATOMIC_RELAXED);
 
 			watch_end(fd, context);
 			if (messages >= 0)
@@ -259,8 +255,7 @@ void pm2_context_watch_room(struct pm2_context *context, bool room)
 				       .data.ptr = &context->messages};
 
 	pm_kernel_epoll_ctl(watched_set(), EPOLL_CTL_MOD, context->fd, &ends);
-	pm_kernel_epoll_ctl(watched_set(), EPOLL_CTL_MOD, context->message_fd,
-			    &messages);
+	pm_kernel_epoll_ctl(watched_set(), EPOLL_CTL_MOD, context->message_fd, &messages);
 }
 
 /* Under the lock. */
@@ -287,41 +282,15 @@ static int start_watcher(void)
 /* --- fork ------------------------------------------------------------------------------
  */
 
-/* Forks by signal handlers that interrupted this thread with the lock in its hands. */
-static __thread unsigned int forks_inside __attribute__((tls_model("initial-exec")));
-
-static void before_fork(void)
-{
-	if (holds_table)
-		forks_inside++;
-	else
-		table_lock();
-}
-
-/* Whether before_fork() took the lock for this fork. */
-static bool is_locked_for_fork(void)
-{
-	if (!forks_inside)
-		return holds_table;
-	forks_inside--;
-	return false;
-}
-
-static void after_fork_parent(void)
-{
-	if (is_locked_for_fork())
-		table_unlock();
-}
-
 /* The child keeps the contexts, to know its parent's descriptors, and nothing else of
  * them; the watcher is not there. The locks of contexts and sessions may be held by
  * threads that are not, either: nothing takes them. */
-static void after_fork_child(void)
+static void in_child(bool prepared)
 {
 	struct pm2_context *context;
 	size_t i;
 
-	if (!is_locked_for_fork())
+	if (!prepared)
 		return; /* the table may be in pieces: `owner` keeps this child off it */
 	for (i = 0; i < BUCKETS && table.owner; i++) {
 		for (context = table.buckets[i]; context; context = context->next) {
@@ -338,14 +307,13 @@ static void after_fork_child(void)
 	table.count = 0;
 	if (table.owner)
 		table.owner = pm_kernel_getpid();
-	table_unlock();
 }
 
-/* Before there can be a session: a fork while one thread makes the first would have a
- * child that nothing has prepared. */
 __attribute__((constructor)) static void handle_forks(void)
 {
-	pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+	static const struct pm_fork_hooks hooks = {.child = in_child};
+
+	pm_locks_at_fork(PM_LOCK_PERFMON2, &hooks);
 }
 
 /* This process, if the table is its own; takes it if it is nobody's. 0: it is another's.
@@ -383,6 +351,31 @@ static int context_publish(struct pm2_context *context)
 	return err;
 }
 
+/* How the sockets of all processes are called whose descriptors are sessions. */
+#define SOCKET_NAME "libperfmon perfmon2 session "
+
+/* What a process that gets the descriptor from here knows it by. A name that is refused
+ * (by a sandbox) changes only which error it gets. */
+static void name_end(int fd, const struct stat *st)
+{
+	char name[80];
+
+	snprintf(name, sizeof(name), SOCKET_NAME "%d/%" PRIuMAX, (int)pm_kernel_getpid(),
+		 (uintmax_t)st->st_ino);
+	pm_kernel_name_socket(fd, name);
+}
+
+/* Whether FD, which this process does not know, is a session that another one made. This
+ * one may have made it, too, before it executed another program. */
+static bool is_anothers(int fd)
+{
+	char own[80];
+
+	snprintf(own, sizeof(own), SOCKET_NAME "%d/", (int)pm_kernel_getpid());
+	return pm_kernel_socket_has_name(fd, SOCKET_NAME) &&
+	       !pm_kernel_socket_has_name(fd, own);
+}
+
 static int make_ends(struct pm2_context *context, int *end)
 {
 	struct stat st;
@@ -402,6 +395,7 @@ static int make_ends(struct pm2_context *context, int *end)
 	}
 	context->device = st.st_dev;
 	context->inode = st.st_ino;
+	name_end(ends[1], &st);
 	*end = ends[1];
 	return 0;
 }
@@ -502,6 +496,8 @@ static int find(int fd, struct pm2_context **out)
 	else
 		context->references++;
 	table_unlock();
+	if (err == -EINVAL && is_anothers(fd))
+		err = -ECHILD;
 	*out = context;
 	return err;
 }

@@ -366,18 +366,23 @@ static int write_pmcs(struct pm2_context *context, const struct pfarg_pmc *pmcs,
 	return err;
 }
 
+int pm2_pmcs_write(struct pm2_context *context, const struct pfarg_pmc *pmcs, size_t size)
+{
+	size_t n = size / sizeof(pmcs[0]);
+	int err = pm2_check_vector(context, pmcs, size, sizeof(pmcs[0]));
+
+	err = err ?: check_pmcs(context, pmcs, n);
+	return err ?: write_pmcs(context, pmcs, n);
+}
+
 PM_EXPORT int pfm_write_pmcs(int fd, struct pfarg_pmc *req, size_t size)
 {
 	struct pm2_context *context;
-	size_t n = size / sizeof(req[0]);
 	int err = pm2_context_enter(fd, &context);
 
 	if (err)
 		return pm2_result(err);
-	err = pm2_check_vector(context, req, size, sizeof(req[0]));
-	err = err ?: check_pmcs(context, req, n);
-	err = err ?: write_pmcs(context, req, n);
-	return pm2_context_leave(context, err);
+	return pm2_context_leave(context, pm2_pmcs_write(context, req, size));
 }
 
 /* --- PMDs ------------------------------------------------------------------------------
@@ -404,9 +409,6 @@ static int check_pmds(struct pm2_context *context, const struct pfarg_pmd *pmds,
 		err = check_register(context, i, pmds[i].reg_set, pmds[i].reg_num);
 	return err;
 }
-
-/* So many elements need no memory: small vectors may be used in signal handlers. */
-#define FEW 16
 
 /* The registers that PMDS name, and room for them. */
 static int touch_all(struct pm2_context *context, const struct pfarg_pmd *pmds, size_t n)
@@ -484,12 +486,12 @@ static void restore_overflows(struct pm2_context *context, const struct pfarg_pm
 
 static int write_pmds(struct pm2_context *context, const struct pfarg_pmd *pmds, size_t n)
 {
-	struct perfmon_write few_writes[FEW], *writes = few_writes;
-	struct pm2_overflow few_overflows[FEW], *overflows = few_overflows;
+	struct perfmon_write few_writes[PM2_FEW], *writes = few_writes;
+	struct pm2_overflow few_overflows[PM2_FEW], *overflows = few_overflows;
 	size_t i;
 	int err;
 
-	if (n > FEW) {
+	if (n > PM2_FEW) {
 		writes = calloc(n, sizeof(writes[0]));
 		overflows = calloc(n, sizeof(overflows[0]));
 	}
@@ -503,33 +505,38 @@ static int write_pmds(struct pm2_context *context, const struct pfarg_pmd *pmds,
 		if (err)
 			restore_overflows(context, pmds, n, overflows);
 	}
-	if (n > FEW) {
+	if (n > PM2_FEW) {
 		free(writes);
 		free(overflows);
 	}
 	return err;
 }
 
-PM_EXPORT int pfm_write_pmds(int fd, struct pfarg_pmd *req, size_t size)
+int pm2_pmds_write(struct pm2_context *context, const struct pfarg_pmd *pmds, size_t size)
 {
-	struct pm2_context *context;
-	size_t i, n = size / sizeof(req[0]);
-	int err = pm2_context_enter(fd, &context);
+	size_t i, n = size / sizeof(pmds[0]);
+	int err = pm2_check_vector(context, pmds, size, sizeof(pmds[0]));
 
-	if (err)
-		return pm2_result(err);
-	err = pm2_check_vector(context, req, size, sizeof(req[0]));
-	err = err ?: check_pmds(context, req, n);
+	err = err ?: check_pmds(context, pmds, n);
 	for (i = 0; i < n && !err; i++) {
-		if (req[i].reg_flags & PFM_PMDFL_SMPL && !context->has_format)
+		if (pmds[i].reg_flags & PFM_PMDFL_SMPL && !context->has_format)
 			err = pm_diag_set(
 				&context->diag, -EINVAL,
 				"element %zu: the session was created without a "
 				"sampling format",
 				i);
 	}
-	err = err ?: write_pmds(context, req, n);
-	return pm2_context_leave(context, err);
+	return err ?: write_pmds(context, pmds, n);
+}
+
+PM_EXPORT int pfm_write_pmds(int fd, struct pfarg_pmd *req, size_t size)
+{
+	struct pm2_context *context;
+	int err = pm2_context_enter(fd, &context);
+
+	if (err)
+		return pm2_result(err);
+	return pm2_context_leave(context, pm2_pmds_write(context, req, size));
 }
 
 static void fill_pmd(struct pm2_context *context, const struct pm2_register *reg,
@@ -546,8 +553,8 @@ static void fill_pmd(struct pm2_context *context, const struct pm2_register *reg
 
 static int read_pmds(struct pm2_context *context, struct pfarg_pmd *pmds, size_t n)
 {
-	struct perfmon_value few[FEW],
-		*values = n > FEW ? calloc(n, sizeof(few[0])) : few;
+	struct perfmon_value few[PM2_FEW],
+		*values = n > PM2_FEW ? calloc(n, sizeof(few[0])) : few;
 	const struct pm2_register *reg;
 	size_t i, counted = 0;
 	int err = 0;
@@ -576,16 +583,21 @@ static int read_pmds(struct pm2_context *context, struct pfarg_pmd *pmds, size_t
 	return err < 0 ? err : 0;
 }
 
+int pm2_pmds_read(struct pm2_context *context, struct pfarg_pmd *pmds, size_t size)
+{
+	size_t n = size / sizeof(pmds[0]);
+	int err = pm2_check_vector(context, pmds, size, sizeof(pmds[0]));
+
+	err = err ?: check_pmds(context, pmds, n);
+	return err ?: read_pmds(context, pmds, n);
+}
+
 PM_EXPORT int pfm_read_pmds(int fd, struct pfarg_pmd *pmds, size_t size)
 {
 	struct pm2_context *context;
-	size_t n = size / sizeof(pmds[0]);
 	int err = pm2_context_enter(fd, &context);
 
 	if (err)
 		return pm2_result(err);
-	err = pm2_check_vector(context, pmds, size, sizeof(pmds[0]));
-	err = err ?: check_pmds(context, pmds, n);
-	err = err ?: read_pmds(context, pmds, n);
-	return pm2_context_leave(context, err);
+	return pm2_context_leave(context, pm2_pmds_read(context, pmds, size));
 }

@@ -138,6 +138,7 @@ static void fill_info(struct pm2_context *context, const struct perfmon_set_info
 {
 	*info = (struct pfarg_setinfo){.set_id = from->id,
 				       .set_timeout = from->timeout_ns,
+				       .set_leftover = from->left_ns,
 				       .set_runs = from->runs,
 				       .set_act_duration = from->active_ns};
 	if (from->flags & PERFMON_SET_OVERFLOW_SWITCH)
@@ -160,7 +161,7 @@ PM_EXPORT int pfm_getinfo_evtsets(int fd, struct pfarg_setinfo *info, size_t siz
 		return pm2_result(err);
 	err = pm2_check_vector(context, info, size, sizeof(info[0]));
 	for (i = 0; i < n && !err; i++) {
-		if (info[i].set_reserved1 || !all_zero(info[i].set_reserved3, 6))
+		if (info[i].set_reserved1 || !all_zero(info[i].set_reserved3, 5))
 			err = pm_diag_set(&context->diag, -EINVAL,
 					  "element %zu: a reserved field is not 0", i);
 	}

@@ -48,7 +48,7 @@ uint64_t pm_clock_ticks(void)
 
 	if (!pm_clock.monotonic)
 		return perfmon_arch_timestamp();
-	pm_kernel_clock_ns(CLOCK_MONOTONIC, &ns);
+	pm_kernel_clock_of_libc(&ns);
 	return ns;
 }
 
@@ -61,7 +61,10 @@ uint64_t pm_clock_both(uint64_t *ticks, uint64_t *ns)
 	*ticks = 0;
 	for (i = 0; i < 4; i++) {
 		uint64_t before = pm_clock_ticks(), between = 0, after;
-		int err = pm_kernel_clock_ns(CLOCK_MONOTONIC, &between);
+		/* libc's needs no system call; where it is the kernel's, it will do. */
+		int err = pm_clock.monotonic || !pm_clock.replaced
+				  ? pm_kernel_clock_of_libc(&between)
+				  : pm_kernel_clock_ns(CLOCK_MONOTONIC, &between);
 
 		after = pm_clock_ticks();
 		if (err || after - before > best) {
@@ -75,12 +78,29 @@ uint64_t pm_clock_both(uint64_t *ticks, uint64_t *ns)
 	return best / 2;
 }
 
+/* Whether something stands in for libc's clock. Where regions read that clock, it is said. */
+static void know_replaced(void)
+{
+	uint64_t before, kernel, after;
+
+	if (pm_kernel_clock_of_libc(&before) ||
+	    pm_kernel_clock_ns(CLOCK_MONOTONIC, &kernel) ||
+	    pm_kernel_clock_of_libc(&after))
+		return;
+	pm_clock.replaced = kernel < before || kernel > after;
+	if (pm_clock.replaced && pm_clock.monotonic)
+		snprintf(pm_clock.why, sizeof(pm_clock.why),
+			 "something in this process replaces clock_gettime() "
+			 "(libfaketime?): times are by that clock");
+}
+
 void pm_clock_init(void)
 {
 	if (decided)
 		return;
 	memset(&pm_clock, 0, sizeof(pm_clock));
 	pm_clock.monotonic = !timestamp_trusted();
+	know_replaced();
 	pm_clock.hz = pm_clock.monotonic ? 1000000000u : perfmon_arch_timestamp_hz();
 	pm_clock.begin_error = pm_clock_both(&pm_clock.begin_ticks, &pm_clock.begin_ns);
 	pm_kernel_clock_ns(CLOCK_REALTIME, &pm_clock.begin_realtime_ns);

@@ -12,6 +12,7 @@
 
 struct pm_clock {
 	bool monotonic; /* ticks are CLOCK_MONOTONIC's nanoseconds */
+	bool replaced;	/* libc's clock_gettime() does not tell the kernel's time */
 	char why[160];	/* ... because, a sentence; else "" */
 	uint64_t hz;	/* where the CPU says it, else 0 */
 	uint64_t begin_ticks;

@@ -21,8 +21,8 @@
  * The middle case is mended by closing what the creator has, and opening creator and new
  * thread one by one. Nothing says who the creator is, but closing a first marker takes it
  * from all who inherited it: where the new thread's goes, there it came from. A first
- *marker that is opened again afterwards stands behind the events, and those who then
- *inherit hold at least 2 slots, as they should.
+ * marker that is opened again afterwards stands behind the events, and those who then
+ * inherit hold at least 2 slots, as they should.
  *
  * The kernel spares itself work when it switches between threads whose events were all
  * inherited from one another: it exchanges them. Slots stay on the account of the thread
@@ -33,9 +33,9 @@
  *
  * Before Linux 6.2 a thread has two lists of events, of which that of hardware events is
  * copied before that of all others, under another lock. There the first marker has to
- *stand in the latter and the second in the former: then 0 still proves none and 2 still
- *proves all. A breakpoint gets into the hardware's list as a member of a hardware event's
- *group.
+ * stand in the latter and the second in the former: then 0 still proves none and 2 still
+ * proves all. A breakpoint gets into the hardware's list as a member of a hardware event's
+ * group.
  */
 #include <errno.h>
 #include <linux/hw_breakpoint.h>

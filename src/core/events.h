@@ -3,8 +3,7 @@
  * From the words of a user to what perf_event_open(2) takes. One text names events of
  * every source: perf's generic and software names, what a PMU's sysfs folder describes,
  * libpfm4's tables, raw codes, tracepoints and breakpoints. perfmon/event.h has the
- * grammar. Nothing here opens an event: whether the machine counts it is the opener's
- * finding.
+ * grammar. Whether the machine counts an event is the opener's finding.
  */
 #ifndef PM_CORE_EVENTS_H
 #define PM_CORE_EVENTS_H
@@ -22,11 +21,22 @@
 #define PM_EVENTS_TEXT_MAX 65536
 
 /*
- * Events without a privilege modifier (u, k, h) count user mode only: exclude_kernel and
- * exclude_hv are set. PMUs that cannot tell modes apart (uncore, msr) are left alone:
- * their drivers refuse the bits. Breakpoints, tracepoints and software events get them.
+ * What events without a privilege modifier (u, k, h) count (without the flag: all modes).
+ * A mode that is left out shows in the event's name and label, as `:u`:
+ *
+ *   a core PMU's events                  user mode
+ *   what happens in the kernel alone     all modes: refused where that is not permitted
+ *   other software events, breakpoints   all modes where permitted, else user mode; the
+ *                                        clocks without a `:u`: they count all the same
+ *   PMUs that cannot tell (uncore, msr)  all modes: their drivers refuse the bits
+ *
+ * Whether kernel mode is permitted is tried once for a user, by opening an event.
  */
 #define PM_EVENTS_USER_ONLY PERFMON_EVENT_USER_ONLY
+
+/* Intel's topdown metrics are shares of slots, which has to lead their group; where they
+ * count, slots cannot be read from user space either (perf's topdown.txt). */
+enum pm_topdown { PM_TOPDOWN_NO, PM_TOPDOWN_SLOTS, PM_TOPDOWN_METRIC };
 
 struct pm_event {
 	char *name;  /* what reports show; parses back to this very attr with the same
@@ -46,12 +56,20 @@ struct pm_event {
 	bool hardware;	      /* counts on a core PMU: may be readable from user space */
 	bool uncore;	      /* counts for a package or node: open it on `cpus` */
 	bool in_explicit_group; /* was written inside {} */
-	bool kernel_only; /* happens in kernel mode alone: with exclude_kernel it counts
-			   * nothing, so that a 0 must not be shown as a count */
+	bool kernel_only; /* happens in kernel mode alone: with exclude_kernel it would
+			   * count nothing, so instances refuse it */
+	bool user_only; /* counts user mode alone, since the caller may not count more */
+	enum pm_topdown topdown;
 	bool precise_max; /* modifier P: precise_ip holds what the PMU's caps say; lower
 			   * it until it opens */
 	char *cpus;	  /* the PMU's cpus or cpumask list, "" if it has neither */
 };
+
+/* It would be open and count 0 for ever. */
+static inline bool pm_event_is_blind(const struct pm_event *event)
+{
+	return event->kernel_only && event->attr.exclude_kernel;
+}
 
 struct pm_event_list {
 	size_t count;

@@ -15,7 +15,8 @@
 #define PM_RESOLVE_NOT_MINE 1
 
 struct pm_modifiers {
-	bool user, kernel, hv; /* none: as the flags say */
+	bool user, kernel, hv; /* none: see pm_modes_default() */
+	bool modes_in_name;    /* the event's name says them: libpfm4's u=1 */
 	bool guest, host;
 	bool exclude_idle, pinned, exclusive;
 	bool precise_max;
@@ -30,9 +31,14 @@ void pm_modifiers_add(struct pm_modifiers *to, const struct pm_modifiers *more);
 /* Writes them in their one order, with the NUL at most PM_MODIFIERS_TEXT bytes. */
 #define PM_MODIFIERS_TEXT 16
 void pm_modifiers_print(const struct pm_modifiers *modifiers, char *text);
-/* The bits of ATTR that they stand for. DEFAULT_USER: what no privilege means. */
-void pm_modifiers_apply(const struct pm_modifiers *modifiers, bool default_user,
-			unsigned int max_precise, struct perf_event_attr *attr);
+/* The bits of ATTR that they stand for. */
+void pm_modifiers_apply(const struct pm_modifiers *modifiers, unsigned int max_precise,
+			struct perf_event_attr *attr);
+
+/* What modifiers without one of privilege mean for EVENT with these FLAGS: sets the
+ * exclude bits where user mode alone is to be counted, and adds the `u` that says so. */
+void pm_modes_default(unsigned int flags, struct pm_event *event,
+		      struct pm_modifiers *modifiers);
 
 /* One text being resolved. */
 struct pm_resolve {

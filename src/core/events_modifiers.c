@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/kernel.h"
+
 int pm_modifiers_parse(struct pm_slice text, struct pm_modifiers *out, const char **bad)
 {
 	struct pm_modifiers m = {0};
@@ -91,8 +93,64 @@ void pm_modifiers_print(const struct pm_modifiers *modifiers, char *text)
 	*text = '\0';
 }
 
-void pm_modifiers_apply(const struct pm_modifiers *modifiers, bool default_user,
-			unsigned int max_precise, struct perf_event_attr *attr)
+/*
+ * The kernel has one answer for all events and targets (perf_allow_kernel()), which
+ * depends on more than can be read: user namespaces, security modules. It is asked once
+ * for a user, so that programming a session again opens nothing. Should it change all the
+ * same, what is no longer allowed is refused, and what is newly allowed stays `:u`.
+ */
+static bool kernel_mode_is_allowed(void)
+{
+	static uint64_t answer; /* 0: not asked yet. Threads may ask twice */
+	const uint64_t yes = (uint64_t)pm_kernel_user() << 2 | 2, no = yes | 1;
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1,
+	};
+	uint64_t known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
+	int fd;
+
+	if (known == yes || known == no)
+		return known == yes;
+	fd = pm_kernel_perf_event_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd >= 0)
+		pm_kernel_close(fd);
+	known = fd != -EACCES && fd != -EPERM ? yes : no;
+	__atomic_store_n(&answer, known, __ATOMIC_RELAXED);
+	return known == yes;
+}
+
+/* These count all of the time, whatever their exclude bits say: a `u` would be a lie. */
+static bool is_clock(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+		attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+void pm_modes_default(unsigned int flags, struct pm_event *event,
+		      struct pm_modifiers *modifiers)
+{
+	bool is_said = modifiers->user || modifiers->kernel || modifiers->hv ||
+		       modifiers->modes_in_name;
+
+	/* User mode has nothing of what happens in the kernel alone. PMUs behind
+	 * PERF_TYPE_MAX that are not a core's cannot tell modes apart, and most drivers
+	 * refuse the bits. */
+	if (is_said || !(flags & PM_EVENTS_USER_ONLY) || event->kernel_only ||
+	    (!event->hardware && event->attr.type >= PERF_TYPE_MAX))
+		return;
+	if (!event->hardware && kernel_mode_is_allowed())
+		return;
+	event->attr.exclude_kernel = event->attr.exclude_hv = 1;
+	modifiers->user = !is_clock(&event->attr);
+	event->user_only = modifiers->user && !event->hardware;
+}
+
+void pm_modifiers_apply(const struct pm_modifiers *modifiers, unsigned int max_precise,
+			struct perf_event_attr *attr)
 {
 	unsigned int precise = modifiers->precise;
 
@@ -100,9 +158,6 @@ void pm_modifiers_apply(const struct pm_modifiers *modifiers, bool default_user,
 		attr->exclude_user = !modifiers->user;
 		attr->exclude_kernel = !modifiers->kernel;
 		attr->exclude_hv = !modifiers->hv;
-	} else if (default_user) {
-		attr->exclude_kernel = 1;
-		attr->exclude_hv = 1;
 	}
 	if (modifiers->guest || modifiers->host) {
 		attr->exclude_host = !modifiers->host;

@@ -10,27 +10,28 @@
 #include "core/events_internal.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/locks.h"
+
 #define TEXT_MAX 512
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static bool ready;
-
-static void initialise(void)
-{
-	ready = pfm_initialize() == PFM_SUCCESS;
-}
 
 /* Looks for the machine's PMUs in cpuid or /proc/cpuinfo, so it waits for its first use.
  */
 static bool pfm_ready(void)
 {
-	pthread_once(&once, initialise);
-	return ready;
+	static bool tried, ready;
+	bool result;
+
+	pm_locks_take(PM_LOCK_EVENTS);
+	if (!tried)
+		ready = pfm_initialize() == PFM_SUCCESS;
+	tried = true;
+	result = ready;
+	pm_locks_release(PM_LOCK_EVENTS);
+	return result;
 }
 
 /* Parts of the text: what libpfm4 is asked, and what is ours. */
@@ -40,6 +41,7 @@ struct request {
 	bool pmu_named; /* has pmu:: */
 	bool tracepoint;
 	bool modes, guests; /* libpfm4's own u=1, mg=1 and the like are in it */
+	bool hv;	    /* its own h or h=1 is */
 };
 
 static bool pmu_info(int pmu, pfm_pmu_info_t *info)
@@ -153,6 +155,7 @@ static bool prepare(struct pm_slice item, struct request *request)
 		word = pm_slice_cut(segment, '=', &value);
 		request->modes |= pm_slice_is(word, "u") || pm_slice_is(word, "k") ||
 				  pm_slice_is(word, "h");
+		request->hv |= pm_slice_is(word, "h") && !pm_slice_is(value, "0");
 		request->guests |= pm_slice_is(word, "mg") || pm_slice_is(word, "mh");
 		if (!append(request, pm_slice_of(":")) || !append(request, segment))
 			return false;
@@ -420,7 +423,9 @@ static void keep_modifiers(struct pm_resolve *r, const struct request *request,
 		if (request->modes && !modes) {
 			to->exclude_user = attr->exclude_user;
 			to->exclude_kernel = attr->exclude_kernel;
-			to->exclude_hv = attr->exclude_hv;
+			/* libpfm4 leaves the hypervisor in on CPUs whose table knows no
+			 * such mode: the same words would mean two things. */
+			to->exclude_hv = !request->hv;
 		}
 		if (request->guests) {
 			to->exclude_guest = attr->exclude_guest;
@@ -452,10 +457,11 @@ int pm_resolve_pfm(struct pm_resolve *r)
 			"'%s'%s says how to sample or where to count, which is not part "
 			"of an event's name here",
 			pm_slice_quote(r->item).text, pm_resolve_where(r, r->item).text);
-	if (request.modes && attr.exclude_user && attr.exclude_kernel && attr.exclude_hv)
+	if (request.modes && attr.exclude_user && attr.exclude_kernel && !request.hv)
 		return pm_diag_set(r->diag, -EINVAL, "'%s'%s counts in no mode",
 				   pm_slice_quote(r->item).text,
 				   pm_resolve_where(r, r->item).text);
+	request.own.modes_in_name = request.modes;
 	err = add(r, &request, &attr);
 	if (!err)
 		err = pm_resolve_settle(r, strdup(request.text), &request.own);

@@ -136,12 +136,21 @@ int pm_resolve_modifiers(struct pm_resolve *r, struct pm_slice modifiers,
 			   pm_resolve_where(r, letter).text);
 }
 
+/* Tracepoints made of probes in programs, as the kernel and perf-probe(1) name them. */
+static bool is_user_probe(const char *name)
+{
+	return !strncmp(name, "uprobes:", 8) || !strncmp(name, "probe_", 6) ||
+	       !strncmp(name, "sdt_", 4);
+}
+
 /* Does it happen in kernel mode and nowhere else? By the kernel's sources: these are
  * counted with the registers of the kernel function they happen in. */
-static bool kernel_only(const struct perf_event_attr *attr)
+static bool kernel_only(const struct pm_event *event)
 {
+	const struct perf_event_attr *attr = &event->attr;
+
 	if (attr->type == PERF_TYPE_TRACEPOINT)
-		return true;
+		return !is_user_probe(event->name);
 	if (attr->type != PERF_TYPE_SOFTWARE)
 		return false;
 	return attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
@@ -150,22 +159,40 @@ static bool kernel_only(const struct perf_event_attr *attr)
 	       attr->config == PERF_COUNT_SW_BPF_OUTPUT + 1; /* cgroup-switches, 5.13 */
 }
 
-/* Can its PMU tell user from kernel mode? The core's and the kernel's own can, whose
- * types end before PERF_TYPE_MAX; most other drivers refuse the exclude bits. */
-static bool tells_modes(const struct pm_event *event)
-{
-	return event->hardware || event->attr.type < PERF_TYPE_MAX;
-}
-
-static unsigned int max_precise(struct pm_resolve *r, const struct pm_event *event)
+static const struct pm_sysfs_pmu *pmu_of(struct pm_resolve *r,
+					 const struct pm_event *event)
 {
 	for (size_t i = 0; i < r->sysfs->count; i++) {
 		struct pm_sysfs_pmu *pmu = &r->sysfs->pmus[i];
 
 		if (!strcmp(pmu->name, event->pmu) && !pm_sysfs_pmu_load(pmu))
-			return pmu->max_precise;
+			return pmu;
 	}
-	return 0;
+	return NULL;
+}
+
+static unsigned int max_precise(struct pm_resolve *r, const struct pm_event *event)
+{
+	const struct pm_sysfs_pmu *pmu = pmu_of(r, event);
+
+	return pmu ? pmu->max_precise : 0;
+}
+
+/* Event 0 with these unit masks, on a PMU whose driver names slots (arch/x86/events). */
+static enum pm_topdown topdown(struct pm_resolve *r, const struct pm_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+	const struct pm_sysfs_pmu *pmu;
+	bool metric = attr->config >= 0x8000 && attr->config <= 0x8700 &&
+		      !(attr->config & 0xff);
+
+	if (!event->hardware || (!metric && attr->config != 0x400) ||
+	    attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE)
+		return PM_TOPDOWN_NO;
+	pmu = pmu_of(r, event);
+	if (!pmu || !pm_sysfs_alias_find(pmu, pm_slice_of("slots")))
+		return PM_TOPDOWN_NO;
+	return metric ? PM_TOPDOWN_METRIC : PM_TOPDOWN_SLOTS;
 }
 
 static int name_with(char **name, const char *modifiers)
@@ -206,15 +233,17 @@ int pm_resolve_settle(struct pm_resolve *r, char *label, const struct pm_modifie
 	pm_modifiers_add(&all, &r->inherited);
 	all.pinned &= r->leads;
 	all.exclusive &= r->leads;
-	pm_modifiers_print(&all, text);
 	for (size_t i = r->first; i < list->count; i++) {
 		struct pm_event *event = &list->events[i];
+		struct pm_modifiers its = all;
 
-		pm_modifiers_apply(
-			&all, (r->flags & PM_EVENTS_USER_ONLY) && tells_modes(event),
-			all.precise_max ? max_precise(r, event) : 0, &event->attr);
+		event->kernel_only = kernel_only(event);
+		event->topdown = topdown(r, event);
+		pm_modes_default(r->flags, event, &its);
+		pm_modifiers_print(&its, text);
+		pm_modifiers_apply(&its, all.precise_max ? max_precise(r, event) : 0,
+				   &event->attr);
 		event->precise_max = all.precise_max;
-		event->kernel_only = kernel_only(&event->attr);
 		event->logical = (unsigned int)list->logical_count;
 		event->group = (unsigned int)list->group_count;
 		event->label = strdup(label);

@@ -19,7 +19,8 @@
 /* More sums than this are not kept apart. */
 #define FOLDS_MOST 256
 
-/* The sum of the ended threads that might run on the same CPUs. */
+/* The sum of the ended threads that might run on the same CPUs and had the same counters.
+ */
 struct pm_fold {
 	struct pm_fold *next;
 	struct pm_thread thread; /* the folded record, as if a thread wrote it */
@@ -149,6 +150,16 @@ static struct pm_fold *make_fold(uint32_t counters)
 	return fold;
 }
 
+/* Whether the same counters are open in both: of others the sum would be of none. */
+static bool same_counters(const struct perfmon_profile_thread *a,
+			  const struct perfmon_profile_thread *b)
+{
+	for (uint32_t i = 0; i < b->counters; i++)
+		if ((a->status[i] < 0) != (b->status[i] < 0))
+			return false;
+	return true;
+}
+
 /* The sum that SOURCE belongs to, made if need be. */
 static struct pm_fold *get_fold(const struct perfmon_profile_thread *source)
 {
@@ -156,8 +167,10 @@ static struct pm_fold *get_fold(const struct perfmon_profile_thread *source)
 	unsigned int count = 0;
 
 	for (fold = pm_process.folds; fold; fold = fold->next) {
-		if (!memcmp(fold->thread.record->cpus, source->cpus,
-			    sizeof(source->cpus)) ||
+		const struct perfmon_profile_thread *sum = fold->thread.record;
+
+		if ((!memcmp(sum->cpus, source->cpus, sizeof(source->cpus)) &&
+		     same_counters(sum, source)) ||
 		    ++count == FOLDS_MOST)
 			return fold;
 	}
@@ -203,23 +216,30 @@ static void add_node(struct perfmon_profile_node *to, const struct perfmon_profi
 		PM_PUT(to->time_max, from->time_max);
 	PM_ADD(to->off_cpu_ns, from->off_cpu_ns);
 	PM_PUT(to->flags, to->flags | from->flags);
-	PM_ADD(to->fallback_reads, from->fallback_reads);
-	PM_ADD(to->retries, from->retries);
-	PM_ADD(to->migrations, from->migrations);
-	PM_ADD(to->mismatched_ends, from->mismatched_ends);
-	PM_ADD(to->dropped_counts, from->dropped_counts);
-	PM_ADD(to->defects, from->defects);
-	PM_ADD(to->spilled, from->spilled);
-	if (!to->threads || ticks < to->thread_min_ticks)
-		PM_PUT(to->thread_min_ticks, ticks);
-	if (ticks > to->thread_max_ticks)
-		PM_PUT(to->thread_max_ticks, ticks);
-	PM_ADD(to->threads, 1);
+	PM_COUNT32(to->fallback_reads, from->fallback_reads);
+	PM_COUNT32(to->retries, from->retries);
+	PM_COUNT32(to->migrations, from->migrations);
+	PM_COUNT32(to->mismatched_ends, from->mismatched_ends);
+	PM_COUNT32(to->dropped_counts, from->dropped_counts);
+	PM_COUNT32(to->defects, from->defects);
+	PM_COUNT32(to->spilled, from->spilled);
+	if (!to->threads)
+		PM_PUT(to->thread_min_ticks, UINT64_MAX);
+	if (pm_region_general.stride && from->sequence < 2 &&
+	    pm_node_stride(from, counters)->skipped) {
+		PM_PUT(to->flags, to->flags | PERFMON_NODE_UNMEASURED);
+	} else {
+		if (ticks < to->thread_min_ticks)
+			PM_PUT(to->thread_min_ticks, ticks);
+		if (ticks > to->thread_max_ticks)
+			PM_PUT(to->thread_max_ticks, ticks);
+	}
+	PM_COUNT32(to->threads, 1);
 	for (i = 0; i < PERFMON_PROFILE_BINS; i++) {
 		uint32_t sum;
 
 		if (__builtin_add_overflow(to->histogram[i], from->histogram[i], &sum)) {
-			PM_ADD(to->spilled, sum + 1);
+			PM_COUNT32(to->spilled, UINT64_C(1) + sum);
 			sum = UINT32_MAX;
 		}
 		PM_PUT(to->histogram[i], sum);
@@ -270,7 +290,7 @@ static void add_record(struct perfmon_profile_thread *to,
 	}
 	for (i = 0; i < PM_AFFINITY_WORDS; i++)
 		PM_PUT(to->cpus[i], to->cpus[i] | from->cpus[i]);
-	PM_ADD(to->folded, 1);
+	PM_COUNT32(to->folded, 1);
 }
 
 void pm_fold_thread(struct pm_thread *thread)

@@ -2,12 +2,13 @@
 #include "core/format.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/export.h"
+#include "core/export_struct.h"
 #include "core/kernel.h"
+#include "core/locks.h"
 
 /* A format that is known; entries stay in order of their registration. */
 struct entry {
@@ -24,19 +25,19 @@ struct pm_format_use {
 	uint64_t samples, lost;
 };
 
-/* Formats are few and looked up at set-up only. Held for no call of a format. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* PM_LOCK_FORMATS: formats are few and looked up at set-up only. Held for no call of a
+ * format. */
 static struct entry *entries;
 
 static void begin_locked(struct pm_quiet *quiet)
 {
 	pm_kernel_quiet_begin(quiet);
-	pthread_mutex_lock(&lock);
+	pm_locks_take(PM_LOCK_FORMATS);
 }
 
 static int end_locked(const struct pm_quiet *quiet, int result)
 {
-	pthread_mutex_unlock(&lock);
+	pm_locks_release(PM_LOCK_FORMATS);
 	pm_kernel_quiet_end(quiet);
 	return result;
 }
@@ -55,14 +56,11 @@ static int check(const struct perfmon_format *format)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
 				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
-	const unsigned char *tail = (const unsigned char *)format;
+	int err = PM_STRUCT_CHECK(format, perfmon_format, fini);
 	size_t length;
 
-	if (!format || format->size < sizeof(*format) || !format->name || !format->sample)
-		return -EINVAL;
-	for (size_t i = sizeof(*format); i < format->size; i++)
-		if (tail[i])
-			return -E2BIG;
+	if (err || !format->name || !format->sample)
+		return err ?: -EINVAL;
 	length = strnlen(format->name, PERFMON_FORMAT_NAME_MAX + 1);
 	if (!length || length > PERFMON_FORMAT_NAME_MAX ||
 	    strspn(format->name, allowed) != length)
@@ -81,9 +79,8 @@ PM_EXPORT int perfmon_format_register(const struct perfmon_format *format)
 	entry = calloc(1, sizeof(*entry));
 	if (!entry)
 		return -ENOMEM;
-	memcpy(&entry->format, format, sizeof(entry->format));
+	pm_struct_take(&entry->format, format, sizeof(entry->format));
 	strcpy(entry->name, format->name);
-	entry->format.size = sizeof(entry->format);
 	entry->format.name = entry->name;
 	begin_locked(&quiet);
 	at = find(entry->name);
@@ -226,6 +223,9 @@ void pm_format_counts(const struct pm_format_use *use, uint64_t *samples, uint64
 {
 	*samples = use->samples;
 	*lost = use->lost;
+	/* The built-in one says so in its buffer. */
+	if (!use->entry)
+		*lost = ((const struct perfmon_buffer *)use->state)->lost;
 }
 
 void pm_format_end(struct pm_format_use *use)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/export.h"
+#include "core/export_struct.h"
 #include "core/format.h"
 
 #define SIZE_DEFAULT ((size_t)65536)
@@ -21,16 +22,15 @@ static int init(void *argument, const void *data, size_t size, void **state)
 
 	(void)argument;
 	if (data) {
-		const unsigned char *tail = data;
+		int err;
 
-		if (size < sizeof(wanted))
+		/* The structure says its size, too. */
+		if (size < sizeof(size) || memcmp(data, &size, sizeof(size)))
 			return -EINVAL;
-		memcpy(&wanted, data, sizeof(wanted));
-		if (wanted.size != size)
-			return -EINVAL;
-		for (size_t i = sizeof(wanted); i < size; i++)
-			if (tail[i])
-				return -E2BIG;
+		err = PM_STRUCT_CHECK(data, perfmon_buffer_argument, buffer_size);
+		if (err)
+			return err;
+		pm_struct_take(&wanted, data, sizeof(wanted));
 	}
 	if (!wanted.buffer_size)
 		wanted.buffer_size = SIZE_DEFAULT;

@@ -2,6 +2,7 @@
 #include "core/group.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 
 #include "core/kernel.h"
 
@@ -119,7 +120,7 @@ static bool group_takes(const struct pm_instance *instance, uint32_t leader,
 {
 	uint32_t j;
 
-	for (j = leader; j < instance->count; j++) {
+	for (j = 0; j < instance->count; j++) {
 		const struct pm_counter *member = &instance->counters[j];
 
 		if (member->fd < 0 || member->leader != leader)
@@ -135,20 +136,25 @@ static bool group_takes(const struct pm_instance *instance, uint32_t leader,
 static uint32_t group_for(const struct pm_instance *instance, uint32_t i)
 {
 	const struct pm_counter *counters = instance->counters;
-	uint32_t j;
+	const struct pm_event *event = counters[i].event;
+	uint32_t step;
 
-	if (instance->flags & PM_OPEN_SPLIT)
+	/* A metric counts with its slots or not at all. */
+	if (instance->flags & PM_OPEN_SPLIT && event->topdown != PM_TOPDOWN_METRIC)
 		return NO_GROUP;
 	/* The latest group only: the events before it did not fit an earlier one either.
-	 */
-	for (j = i; j-- > 0;) {
+	 * Behind I there are open ones, too: slots are opened first. */
+	for (step = 1; step < instance->count; step++) {
+		uint32_t j = (i + instance->count - step) % instance->count;
 		uint32_t leader = counters[j].leader;
 
-		if (counters[j].fd >= 0 &&
-		    belong_together(counters[j].event, counters[i].event) &&
-		    group_takes(instance, leader, counters[i].event))
-			return counters[leader].members < PM_GROUP_MAX ? leader
-								       : NO_GROUP;
+		if (counters[j].fd < 0 || !belong_together(counters[j].event, event) ||
+		    !group_takes(instance, leader, event))
+			continue;
+		if (event->topdown == PM_TOPDOWN_METRIC &&
+		    counters[leader].event->topdown != PM_TOPDOWN_SLOTS)
+			continue;
+		return counters[leader].members < PM_GROUP_MAX ? leader : NO_GROUP;
 	}
 	return NO_GROUP;
 }
@@ -164,7 +170,7 @@ static void mark_group(const struct pm_instance *instance, uint32_t i, uint32_t 
 		attr->pinned = attr->exclusive = 0;
 		return;
 	}
-	for (j = i + 1; j < instance->count && event->in_explicit_group; j++) {
+	for (j = 0; j < instance->count && event->in_explicit_group; j++) {
 		const struct pm_event *other = instance->counters[j].event;
 
 		if (belong_together(event, other) && !(instance->flags & PM_OPEN_SPLIT)) {
@@ -195,6 +201,16 @@ static struct perf_event_attr attr_of(const struct pm_instance *instance, uint32
 	return attr;
 }
 
+/* Whether FD is one of the last quarter: as a new one is the lowest that is free, the
+ * others are in use. Few programs have a limit below the first number here. */
+static bool is_of_reserve(int fd)
+{
+	uint64_t soft, hard;
+
+	return fd >= 24 && !pm_kernel_getrlimit(RLIMIT_NOFILE, &soft, &hard) &&
+	       (uint64_t)fd >= soft - soft / 4;
+}
+
 static int open_attr(const struct pm_instance *instance, struct perf_event_attr *attr,
 		     uint32_t leader)
 {
@@ -206,6 +222,10 @@ static int open_attr(const struct pm_instance *instance, struct perf_event_attr 
 			leader == NO_GROUP ? -1 : instance->counters[leader].fd,
 			PERF_FLAG_FD_CLOEXEC);
 	while (fd == -EINTR);
+	if (instance->flags & PM_OPEN_SPARING && is_of_reserve(fd)) {
+		pm_kernel_close(fd);
+		return -EMFILE;
+	}
 	return fd;
 }
 
@@ -273,7 +293,7 @@ static uint64_t composition(const struct pm_instance *instance, uint32_t leader)
 	uint64_t hash = 1;
 	uint32_t j;
 
-	for (j = leader; j < instance->count; j++) {
+	for (j = 0; j < instance->count; j++) {
 		const struct pm_counter *member = &instance->counters[j];
 
 		if (member->fd < 0 || member->leader != leader)
@@ -324,14 +344,16 @@ static void take(struct pm_instance *instance, uint32_t i, uint32_t leader, int 
 
 static uint32_t last_member(const struct pm_instance *instance, uint32_t leader)
 {
-	uint32_t j = instance->count;
+	uint32_t j, last = leader;
 
-	while (j-- > leader) {
-		if (instance->counters[j].fd >= 0 &&
-		    instance->counters[j].leader == leader)
-			return j;
+	for (j = 0; j < instance->count; j++) {
+		const struct pm_counter *member = &instance->counters[j];
+
+		if (member->fd >= 0 && member->leader == leader &&
+		    member->position > instance->counters[last].position)
+			last = j;
 	}
-	return leader;
+	return last;
 }
 
 /* Closes the last member of LEADER's group and returns it. */
@@ -377,8 +399,12 @@ static int settle(struct pm_instance *instance, uint32_t leader, uint32_t *next,
 int pm_group_open(struct pm_instance *instance, uint32_t i)
 {
 	uint32_t leader = group_for(instance, i), next, failed;
-	int fd = open_event(instance, i, leader);
+	int fd;
 
+	/* The kernel would open it, and count 0 for ever. */
+	if (pm_event_is_blind(instance->counters[i].event))
+		return -EINVAL;
+	fd = open_event(instance, i, leader);
 	if (fd == -EINVAL && leader != NO_GROUP &&
 	    !instance->counters[i].event->in_explicit_group) {
 		/* It is full, perhaps by more than the kernel has said. */

@@ -7,8 +7,11 @@
 
 #define FRAMES_MOST 32
 
+/* Where it must be certain. */
+#define FRAMES_ALL 1024
+
 struct walk {
-	int frames;
+	int frames, most;
 	bool found;
 };
 
@@ -21,23 +24,32 @@ static _Unwind_Reason_Code look(struct _Unwind_Context *context, void *argument)
 	 * address is behind a call. */
 	_Unwind_GetIPInfo(context, &is_signal_frame);
 	walk->found = is_signal_frame;
-	return walk->found || ++walk->frames == FRAMES_MOST ? _URC_END_OF_STACK
-							    : _URC_NO_REASON;
+	return walk->found || ++walk->frames == walk->most ? _URC_END_OF_STACK
+							   : _URC_NO_REASON;
 }
 
 bool pm_in_signal_handler(void)
 {
-	struct walk walk = {0};
+	struct walk walk = {.most = FRAMES_MOST};
 
+	/* It needs no room there, as the unwinder does. */
+	if (pm_kernel_on_signal_stack())
+		return true;
 	_Unwind_Backtrace(look, &walk);
 	return walk.found;
 }
 
-bool pm_may_be_in_signal_handler(void)
+bool pm_outside_signal_handlers(void)
 {
-	sigset_t blocked;
+	struct walk walk = {.most = FRAMES_ALL};
 
-	if (pm_kernel_signal_mask(&blocked) || !sigisemptyset(&blocked))
-		return pm_in_signal_handler();
-	return false;
+	if (pm_kernel_on_signal_stack())
+		return false;
+	_Unwind_Backtrace(look, &walk);
+	return !walk.found && walk.frames < walk.most;
+}
+
+bool pm_may_be_in_signal_handler(const sigset_t *blocked)
+{
+	return !sigisemptyset(blocked) && pm_in_signal_handler();
 }

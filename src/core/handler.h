@@ -2,6 +2,7 @@
 #ifndef PM_CORE_HANDLER_H
 #define PM_CORE_HANDLER_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 /*
@@ -13,9 +14,12 @@
 bool pm_in_signal_handler(void);
 
 /*
- * The same for a tenth of the cost where no signal is blocked: while a handler runs, its
- * signal is, unless it was installed with SA_NODEFER. One system call.
+ * The same for nothing where no signal is BLOCKED: while a handler runs, its signal is,
+ * unless it was installed with SA_NODEFER.
  */
-bool pm_may_be_in_signal_handler(void);
+bool pm_may_be_in_signal_handler(const sigset_t *blocked);
+
+/* Whether the caller surely runs in none: false where the stack is too deep to tell. */
+bool pm_outside_signal_handlers(void);
 
 #endif

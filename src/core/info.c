@@ -116,10 +116,11 @@ static void get_pmus(struct perfmon_info *info, struct pm_sysfs *sysfs)
 	info->features_known |= PERFMON_INFO_HARDWARE;
 	for (size_t i = 0; i < sysfs->count; i++) {
 		struct perfmon_pmu_info pmu = {0};
+		struct pm_info_found found;
 
 		if (!sysfs->pmus[i].core || pm_sysfs_pmu_load(&sysfs->pmus[i]))
 			continue;
-		pm_info_try(&sysfs->pmus[i], &pmu);
+		pm_info_try(&sysfs->pmus[i], &pmu, &found);
 		info->features |= features_of(pmu.capabilities);
 		info->features_known |= features_of(pmu.capabilities_known);
 	}
@@ -129,11 +130,9 @@ PM_EXPORT int perfmon_info_get(struct perfmon_info *info)
 {
 	struct perfmon_info found = {0};
 	struct pm_sysfs *sysfs;
-	int err;
+	int err = PM_STRUCT_CHECK(info, perfmon_info, timestamp_hz);
 
-	if (!info || info->size < sizeof(found))
-		return -EINVAL;
-	err = pm_sysfs_load(&sysfs);
+	err = err ?: pm_sysfs_load(&sysfs);
 	if (err)
 		return err;
 	get_machine(&found);
@@ -141,7 +140,7 @@ PM_EXPORT int perfmon_info_get(struct perfmon_info *info)
 	get_time(&found);
 	get_pmus(&found, sysfs);
 	pm_sysfs_free(sysfs);
-	pm_struct_fill(info, &found, sizeof(found), info->size);
+	pm_struct_fill(info, &found, sizeof(found));
 	return 0;
 }
 
@@ -159,6 +158,7 @@ PM_EXPORT int perfmon_info_pmus(int (*visit)(const struct perfmon_pmu_info *pmu,
 		return result;
 	for (size_t i = 0; !result && i < sysfs->count; i++) {
 		struct pm_sysfs_pmu *pmu = &sysfs->pmus[i];
+		struct pm_info_found found;
 		struct perfmon_pmu_info info = {
 			.size = sizeof(info),
 			.name = pmu->name,
@@ -179,7 +179,7 @@ PM_EXPORT int perfmon_info_pmus(int (*visit)(const struct perfmon_pmu_info *pmu,
 		info.named_events = (uint32_t)pmu->alias_count;
 		info.max_precise = pmu->max_precise;
 		if (pmu->core)
-			pm_info_try(pmu, &info);
+			pm_info_try(pmu, &info, &found);
 		result = visit(&info, argument);
 	}
 	pm_sysfs_free(sysfs);
@@ -249,14 +249,15 @@ PM_EXPORT int perfmon_info_cpus(uint32_t set, const char *pmu, void *mask, size_
 PM_EXPORT int perfmon_info_statistics(struct perfmon_statistics *statistics)
 {
 	struct perfmon_statistics found = {0};
+	int err = PM_STRUCT_CHECK(statistics, perfmon_statistics, topology_loads);
 
-	if (!statistics || statistics->size < sizeof(found))
-		return -EINVAL;
+	if (err)
+		return err;
 	found.events_opened = pm_kernel_made(PM_CALL_PERF_EVENT_OPEN);
 	found.events_refused = pm_kernel_refused(PM_CALL_PERF_EVENT_OPEN);
 	found.mappings_made = pm_kernel_made(PM_CALL_MMAP);
 	found.mappings_refused = pm_kernel_refused(PM_CALL_MMAP);
 	found.topology_loads = pm_topology_loads();
-	pm_struct_fill(statistics, &found, sizeof(found), statistics->size);
+	pm_struct_fill(statistics, &found, sizeof(found));
 	return 0;
 }

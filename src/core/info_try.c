@@ -7,12 +7,13 @@
 
 #include "core/info.h"
 #include "core/events.h"
+#include "core/instance.h"
 #include "core/kernel.h"
 
-/* More counters than any PMU has. */
-#define GROUP_LIMIT 64
+/* With those that are fixed. */
+#define GROUP_LIMIT PM_INFO_COUNTERS
 
-static int open_one(const struct perf_event_attr *from, int group, bool leads)
+int pm_info_open(const struct perf_event_attr *from, int group, bool leads)
 {
 	struct perf_event_attr attr = *from;
 	int fd;
@@ -35,7 +36,7 @@ static int find_event(const struct pm_sysfs_pmu *pmu, const char *name,
 	snprintf(text, sizeof(text), "%s/%s/", pmu->name, name);
 	if (pm_events_parse(text, PM_EVENTS_USER_ONLY, list, NULL))
 		return -ENOENT;
-	fd = open_one(&(*list)->events[0].attr, -1, true);
+	fd = pm_info_open(&(*list)->events[0].attr, -1, true);
 	if (fd >= 0) {
 		pm_kernel_close(fd);
 		return 0;
@@ -60,7 +61,7 @@ static bool group_begin(struct group *group)
 					.config = PERF_COUNT_SW_DUMMY,
 					.exclude_kernel = 1,
 					.exclude_hv = 1};
-	int fd = open_one(&dummy, -1, true);
+	int fd = pm_info_open(&dummy, -1, true);
 
 	group->count = fd >= 0;
 	group->fds[0] = fd;
@@ -70,7 +71,7 @@ static bool group_begin(struct group *group)
 /* 1 if it joined, 0 if there is no place for it, or the errno that says nothing. */
 static int group_join(struct group *group, const struct perf_event_attr *attr)
 {
-	int fd = open_one(attr, group->fds[0], false);
+	int fd = pm_info_open(attr, group->fds[0], false);
 
 	if (fd < 0)
 		return fd == -EINVAL || fd == -ENOSPC ? 0 : fd;
@@ -86,13 +87,14 @@ static void group_end(struct group *group)
 
 /* How many of FILLER fit, and how many of those that may have counters of their own find
  * a place beside them. */
-static void count_counters(const struct pm_sysfs_pmu *pmu,
-			   const struct perf_event_attr *filler,
-			   struct perfmon_pmu_info *info)
+static void count_counters(const struct pm_sysfs_pmu *pmu, struct perfmon_pmu_info *info,
+			   struct pm_info_found *found)
 {
-	static const char *const own[] = {"cycles", "instructions", "ref-cycles"};
+	static const char *const own[PM_INFO_FIXED] = {"cycles", "instructions",
+						       "ref-cycles"};
+	const struct perf_event_attr *filler = &found->filler;
 	struct group group;
-	int joined = 1, fixed = 0;
+	int joined = 1;
 
 	if (!group_begin(&group))
 		return;
@@ -100,23 +102,25 @@ static void count_counters(const struct pm_sysfs_pmu *pmu,
 		joined = group_join(&group, filler);
 	if (!joined) {
 		info->programmable = group.count - 1;
-		for (size_t i = 0; joined >= 0 && i < sizeof(own) / sizeof(own[0]); i++) {
+		for (size_t i = 0; joined >= 0 && i < PM_INFO_FIXED; i++) {
 			struct pm_event_list *list;
 
 			if (find_event(pmu, own[i], &list))
 				continue;
 			joined = group_join(&group, &list->events[0].attr);
-			fixed += joined > 0;
+			if (joined > 0) {
+				found->fixed_names[found->fixed_count] = own[i];
+				found->fixed[found->fixed_count++] = list->events[0].attr;
+			}
 			pm_events_free(list);
 		}
 		if (joined >= 0)
-			info->fixed = fixed;
+			info->fixed = found->fixed_count;
 	}
 	group_end(&group);
 }
 
-/* The bits of config1 by which the term NAME of PMU asks for something. */
-static uint64_t term_bits(const struct pm_sysfs_pmu *pmu, const char *name)
+uint64_t pm_info_term_bits(const struct pm_sysfs_pmu *pmu, const char *name)
 {
 	const struct pm_sysfs_term *term = pm_sysfs_term_find(pmu, pm_slice_of(name));
 
@@ -131,7 +135,8 @@ static uint64_t term_bits(const struct pm_sysfs_pmu *pmu, const char *name)
 static int32_t width_of(const struct pm_sysfs_pmu *pmu,
 			const struct perf_event_attr *from, bool *user_read)
 {
-	uint64_t user = term_bits(pmu, "rdpmc"), whole = term_bits(pmu, "long");
+	uint64_t user = pm_info_term_bits(pmu, "rdpmc"),
+		 whole = pm_info_term_bits(pmu, "long");
 	const uint64_t asked[] = {user | (user ? whole : 0), user, 0};
 	int32_t width = -1;
 
@@ -144,7 +149,7 @@ static int32_t width_of(const struct pm_sysfs_pmu *pmu,
 		if (i && asked[i] == asked[i - 1])
 			continue;
 		attr.config1 |= asked[i];
-		fd = open_one(&attr, -1, true);
+		fd = pm_info_open(&attr, -1, true);
 		if (fd < 0)
 			continue;
 		if (!pm_kernel_mmap(&memory, pm_kernel_page_size(), PROT_READ, MAP_SHARED,
@@ -152,7 +157,7 @@ static int32_t width_of(const struct pm_sysfs_pmu *pmu,
 			page = memory;
 			if (page->pmc_width)
 				width = page->pmc_width;
-			*user_read |= page->cap_user_rdpmc;
+			*user_read |= page->cap_user_rdpmc && pm_instance_user_access();
 			pm_kernel_munmap(memory, pm_kernel_page_size());
 		}
 		pm_kernel_close(fd);
@@ -167,7 +172,7 @@ static void try_overflow(const struct perf_event_attr *from,
 	int fd;
 
 	attr.sample_period = 1000000000;
-	fd = open_one(&attr, -1, true);
+	fd = pm_info_open(&attr, -1, true);
 	if (fd >= 0)
 		info->capabilities |= PERFMON_PMU_OVERFLOW;
 	if (fd >= 0 || fd == -EOPNOTSUPP || fd == -EINVAL)
@@ -176,7 +181,8 @@ static void try_overflow(const struct perf_event_attr *from,
 		pm_kernel_close(fd);
 }
 
-void pm_info_try(const struct pm_sysfs_pmu *pmu, struct perfmon_pmu_info *info)
+void pm_info_try(const struct pm_sysfs_pmu *pmu, struct perfmon_pmu_info *info,
+		 struct pm_info_found *found)
 {
 	/* The first that opens. Those at the front never have a counter of their own; the
 	 * last ones tell at least that something opens. */
@@ -191,18 +197,21 @@ void pm_info_try(const struct pm_sysfs_pmu *pmu, struct perfmon_pmu_info *info)
 	bool user_read = false;
 	int err = -ENOENT;
 
+	*found = (struct pm_info_found){0};
 	info->programmable = info->fixed = -1;
 	info->width_bits = info->fixed_width_bits = -1;
 	for (size_t i = 0; err && i < sizeof(fillers) / sizeof(fillers[0]); i++)
 		err = find_event(pmu, fillers[i], &list);
 	info->capabilities_known |= PERFMON_PMU_OPENS;
+	found->error = err;
 	if (err)
 		return;
+	found->filler = list->events[0].attr;
 	info->capabilities |= PERFMON_PMU_OPENS | PERFMON_PMU_MODES;
 	info->capabilities_known |= PERFMON_PMU_MODES | PERFMON_PMU_USER_READ;
 	info->width_bits = width_of(pmu, &list->events[0].attr, &user_read);
 	try_overflow(&list->events[0].attr, info);
-	count_counters(pmu, &list->events[0].attr, info);
+	count_counters(pmu, info, found);
 	if (info->fixed > 0 && !find_event(pmu, "cycles", &cycles)) {
 		info->fixed_width_bits =
 			width_of(pmu, &cycles->events[0].attr, &user_read);

@@ -144,7 +144,7 @@ int pm_instance_read_group(const struct pm_instance *instance, uint32_t i,
 	if (!is_ours(&instance->counters[leader]))
 		return -EBADF;
 	err = read_group(instance, leader, &data);
-	for (j = leader; !err && j < instance->count; j++) {
+	for (j = 0; !err && j < instance->count; j++) {
 		if (instance->counters[j].fd >= 0 &&
 		    instance->counters[j].leader == leader)
 			err = reading_from_group(instance, j, &data, &readings[j]);
@@ -204,7 +204,7 @@ static int learn_ids(struct pm_instance *instance)
 		/* One call for the group: it lists its members in the order they joined.
 		 */
 		err = read_group(instance, i, &data);
-		for (j = i; !err && j < instance->count; j++) {
+		for (j = 0; !err && j < instance->count; j++) {
 			struct pm_counter *member = &instance->counters[j];
 
 			if (member->fd >= 0 && member->leader == i)
@@ -236,10 +236,52 @@ static void unmap_page(struct pm_counter *counter)
 	counter->user_read = false;
 }
 
+/* Whether counter I is of a group that has a metric: the kernel sets slots back when it
+ * reads them together, and does not tell their pages. */
+static bool has_metric(const struct pm_instance *instance, uint32_t i)
+{
+	uint32_t j;
+
+	for (j = 0; instance->counters[i].event->topdown && j < instance->count; j++) {
+		const struct pm_counter *member = &instance->counters[j];
+
+		if (member->fd >= 0 && member->event->topdown == PM_TOPDOWN_METRIC &&
+		    member->leader == instance->counters[i].leader)
+			return true;
+	}
+	return false;
+}
+
+#if defined(__aarch64__)
+bool pm_instance_user_access(void)
+{
+	int64_t value;
+
+	return pm_kernel_file_number("/proc/sys/kernel/perf_user_access", &value) ||
+	       value;
+}
+#else
+bool pm_instance_user_access(void)
+{
+	return true;
+}
+#endif
+
+/* The same without asking each time: while access was there when last asked, it is taken to
+ * be. Where it has gone since, reads are system calls, and reports mark them as such. */
+static bool access_known(void)
+{
+	static bool was_there;
+
+	if (!__atomic_load_n(&was_there, __ATOMIC_RELAXED))
+		__atomic_store_n(&was_there, pm_instance_user_access(), __ATOMIC_RELAXED);
+	return __atomic_load_n(&was_there, __ATOMIC_RELAXED);
+}
+
 static void map_pages(struct pm_instance *instance, struct pm_diag *diag)
 {
 	struct pm_counter *clock = NULL;
-	bool mapped = false;
+	bool mapped = false, access = true;
 	uint32_t i;
 
 	for (i = 0; i < instance->count; i++) {
@@ -251,7 +293,8 @@ static void map_pages(struct pm_instance *instance, struct pm_diag *diag)
 			continue;
 		if (!clock)
 			clock = counter;
-		if (!counter->event->hardware || counter->event->uncore)
+		if (!counter->event->hardware || counter->event->uncore ||
+		    has_metric(instance, i))
 			continue;
 		counter->page_error = map_page(counter);
 		if (counter->page_error) {
@@ -260,7 +303,9 @@ static void map_pages(struct pm_instance *instance, struct pm_diag *diag)
 						counter->event);
 			continue;
 		}
-		counter->user_read = counter->page->cap_user_rdpmc;
+		if (!mapped)
+			access = access_known();
+		counter->user_read = access && counter->page->cap_user_rdpmc;
 		mapped = true;
 		if (!counter->user_read && !(instance->flags & PM_OPEN_TIME)) {
 			unmap_page(counter);
@@ -315,9 +360,14 @@ int pm_instance_open(struct pm_instance *instance, const struct pm_event *events
 			(struct pm_counter){.event = &events[i], .fd = -1, .leader = i};
 	if (diag)
 		pm_diag_clear(diag);
-	for (i = 0; i < count; i++) {
-		err = pm_group_open(instance, i);
-		if (err && refuse(instance, i, err, diag))
+	/* Slots lead their group wherever they stand: no metric opens before them. */
+	for (i = 0; i < 2 * count; i++) {
+		uint32_t k = i % count;
+
+		if ((events[k].topdown == PM_TOPDOWN_SLOTS) != (i < count))
+			continue;
+		err = pm_group_open(instance, k);
+		if (err && refuse(instance, k, err, diag))
 			goto fail;
 	}
 	while ((i = pm_group_settle(instance, &err)) != PM_NO_GROUP) {
@@ -385,10 +435,12 @@ static void close_counters(struct pm_instance *instance)
 {
 	uint32_t i;
 
-	/* Backwards: siblings before their leader, whose end would split the group. */
-	for (i = instance->count; i-- > 0;) {
-		struct pm_counter *counter = &instance->counters[i];
+	/* Siblings before their leader, whose end would split the group. */
+	for (i = 2 * instance->count; i-- > 0;) {
+		struct pm_counter *counter = &instance->counters[i % instance->count];
 
+		if (i >= instance->count && counter->leader == i % instance->count)
+			continue;
 		if (counter->fd >= 0 && is_ours(counter))
 			pm_kernel_close(counter->fd);
 		counter->fd = -1;

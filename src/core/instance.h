@@ -76,6 +76,7 @@ static inline size_t pm_instance_size(size_t count)
 #define PM_OPEN_TIME	  16u /* map one page for its clock if no other is mapped */
 #define PM_OPEN_ON_EXEC	  32u /* the target's next exec enables it, too */
 #define PM_OPEN_THREADS	  64u /* with INHERIT: threads alone, Linux 5.13 */
+#define PM_OPEN_SPARING	  128u /* leave a quarter of all descriptors to the program */
 
 /*
  * pm_instance_open() - opens EVENTS[0..COUNT) (of one set) on thread TID (0: the
@@ -93,15 +94,27 @@ int pm_instance_open(struct pm_instance *instance, const struct pm_event *events
 		     uint32_t count, pid_t tid, int cpu, unsigned int flags,
 		     struct pm_diag *diag);
 
+/* Whether pages that grant user reads mean it: arm64's do while kernel.perf_user_access
+ * is 0, too, and keep their index at 0. */
+bool pm_instance_user_access(void);
+
 /* One ioctl per group. 0 or the first negative errno (the others are still asked). */
 int pm_instance_enable(struct pm_instance *instance);
 int pm_instance_disable(struct pm_instance *instance);
 
-/* One read(2) per group into READINGS[0..count), after one ioctl that proves that the
- * descriptor is still ours; counters that are not open are left untouched, as are those
- * of a group that cannot be read. 0 or the first negative errno (-EBADF: the program
- * closed our descriptor; -ENODATA: a pinned group does not fit the hardware). Any thread;
- * async-signal-safe. */
+/*
+ * One read(2) per group into READINGS[0..count), after one ioctl that proves that the
+ * descriptor is still ours: the program may have closed it and opened something else
+ * under its number. That the values carry ids does not make up for the ioctl, since a
+ * read(2) of a pipe or socket takes away what the program would have read, or waits for
+ * ever. No one call reads events and refuses all else: events know neither pread(2) nor a
+ * flag of preadv2(2) that other files refuse, and no ioctl gives a value; and nothing but
+ * a call tells that a descriptor was closed. What remains is the moment between the two
+ * calls, if another thread closes and opens in it. Counters that are not open are left
+ * untouched, as are those of a group that cannot be read. 0 or the first negative errno
+ * (-EBADF: the program closed our descriptor; -ENODATA: a pinned group does not fit the
+ * hardware). Any thread; async-signal-safe.
+ */
 int pm_instance_read(const struct pm_instance *instance, struct pm_reading *readings);
 
 /* The same for the group of counter I alone. */

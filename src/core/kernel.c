@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -50,6 +52,25 @@ static int fault(enum pm_kernel_call call)
 		result_;                                                                   \
 	})
 
+/*
+ * A new descriptor of ours, or an error as it is. 0, 1 and 2 are the program's also where
+ * it has closed them: it may go on writing its messages there, and what it opens next is
+ * meant to be found there.
+ */
+static int own(int fd)
+{
+	int saved = errno, moved;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (moved < 0)
+		moved = -errno;
+	close(fd);
+	errno = saved;
+	return moved;
+}
+
 void pm_kernel_quiet_begin(struct pm_quiet *quiet)
 {
 	quiet->error = errno;
@@ -60,6 +81,19 @@ void pm_kernel_quiet_end(const struct pm_quiet *quiet)
 {
 	pthread_setcancelstate(quiet->cancel_state, NULL);
 	errno = quiet->error;
+}
+
+void pm_kernel_still_begin(struct pm_still *still)
+{
+	pm_kernel_signals_block(&still->mask);
+	pm_kernel_quiet_begin(&still->quiet);
+}
+
+void pm_kernel_still_end(const struct pm_still *still)
+{
+	pm_kernel_quiet_end(&still->quiet);
+	/* Last: a handler that comes now may leave this call for good. */
+	pm_kernel_signals_restore(&still->mask);
 }
 
 /* [0]: made, [1]: refused. Relaxed: each number is right, no two belong together. */
@@ -84,8 +118,9 @@ uint64_t pm_kernel_refused(enum pm_kernel_call call)
 int pm_kernel_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu,
 			      int group_fd, unsigned long flags)
 {
-	int result = (int)CALL(PM_CALL_PERF_EVENT_OPEN, syscall(SYS_perf_event_open, attr,
-								pid, cpu, group_fd, flags));
+	int result = own(
+		(int)CALL(PM_CALL_PERF_EVENT_OPEN,
+			  syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags)));
 
 	return count(PM_CALL_PERF_EVENT_OPEN, result);
 }
@@ -167,22 +202,24 @@ ssize_t pm_kernel_write(int fd, const void *buffer, size_t size)
 ssize_t pm_kernel_write_quietly(int fd, const void *buffer, size_t size)
 {
 	static const struct timespec at_once;
-	sigset_t pipe_signal, pending, old;
+	sigset_t ours, pending, old;
 	ssize_t written;
+	int saved, raised;
 
-	sigemptyset(&pipe_signal);
-	sigaddset(&pipe_signal, SIGPIPE);
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGPIPE);
+	sigaddset(&ours, SIGXFSZ);
 	sigemptyset(&pending);
 	sigpending(&pending);
-	if (sigismember(&pending, SIGPIPE))
-		return pm_kernel_write(fd, buffer, size);
-	pthread_sigmask(SIG_BLOCK, &pipe_signal, &old);
+	pthread_sigmask(SIG_BLOCK, &ours, &old);
 	written = pm_kernel_write(fd, buffer, size);
-	if (written == -EPIPE) {
-		int saved = errno;
-
-		/* Ours, and nobody else's: none was pending. */
-		while (sigtimedwait(&pipe_signal, NULL, &at_once) < 0 && errno == EINTR)
+	raised = written == -EPIPE ? SIGPIPE : written == -EFBIG ? SIGXFSZ : 0;
+	/* Ours, and nobody else's: none was pending. */
+	if (raised && !sigismember(&pending, raised)) {
+		saved = errno;
+		sigemptyset(&ours);
+		sigaddset(&ours, raised);
+		while (sigtimedwait(&ours, NULL, &at_once) < 0 && errno == EINTR)
 			;
 		errno = saved;
 	}
@@ -234,7 +271,7 @@ int pm_kernel_poll_many(struct pollfd *fds, size_t count, int timeout_ms)
 
 int pm_kernel_pidfd_open(pid_t pid, unsigned int flags)
 {
-	return (int)CALL(PM_CALL_PIDFD_OPEN, syscall(SYS_pidfd_open, pid, flags));
+	return own((int)CALL(PM_CALL_PIDFD_OPEN, syscall(SYS_pidfd_open, pid, flags)));
 }
 
 int pm_kernel_kill(pid_t pid, int signal)
@@ -244,13 +281,49 @@ int pm_kernel_kill(pid_t pid, int signal)
 
 int pm_kernel_socketpair(int ends[2])
 {
-	return CALL(PM_CALL_SOCKETPAIR,
-		    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
+	int err = CALL(PM_CALL_SOCKETPAIR,
+		       socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
+
+	for (int i = 0; i < 2 && !err; i++) {
+		int moved = own(ends[i]);
+
+		if (moved < 0) {
+			close(ends[!i]);
+			err = moved;
+		}
+		ends[i] = moved;
+	}
+	return err;
 }
 
 int pm_kernel_shutdown(int fd, int how)
 {
 	return CALL(PM_CALL_SHUTDOWN, shutdown(fd, how));
+}
+
+int pm_kernel_name_socket(int fd, const char *name)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	size_t length = strnlen(name, sizeof(address.sun_path) - 1);
+
+	/* After a zero byte: unix(7), "abstract". */
+	memcpy(address.sun_path + 1, name, length);
+	return CALL(PM_CALL_BIND,
+		    bind(fd, (struct sockaddr *)&address,
+			 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)));
+}
+
+bool pm_kernel_socket_has_name(int fd, const char *prefix)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNSPEC};
+	socklen_t size = sizeof(address);
+	size_t length = strlen(prefix);
+
+	return !CALL(PM_CALL_GETSOCKNAME,
+		     getsockname(fd, (struct sockaddr *)&address, &size)) &&
+	       address.sun_family == AF_UNIX &&
+	       size > offsetof(struct sockaddr_un, sun_path) + length &&
+	       !memcmp(address.sun_path + 1, prefix, length) && !address.sun_path[0];
 }
 
 ssize_t pm_kernel_send(int fd, const void *buffer, size_t size)
@@ -280,12 +353,12 @@ bool pm_kernel_is_thread_of(pid_t pid, pid_t tid)
 
 int pm_kernel_eventfd(void)
 {
-	return CALL(PM_CALL_EVENTFD, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	return own(CALL(PM_CALL_EVENTFD, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)));
 }
 
 int pm_kernel_epoll_create(void)
 {
-	return CALL(PM_CALL_EPOLL_CREATE, epoll_create1(EPOLL_CLOEXEC));
+	return own(CALL(PM_CALL_EPOLL_CREATE, epoll_create1(EPOLL_CLOEXEC)));
 }
 
 int pm_kernel_epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event)
@@ -312,7 +385,7 @@ int pm_kernel_futex_wake(uint32_t *word)
 
 int pm_kernel_open(const char *path, int flags, mode_t mode)
 {
-	return CALL(PM_CALL_OPEN, open(path, flags | O_CLOEXEC, mode));
+	return own(CALL(PM_CALL_OPEN, open(path, flags | O_CLOEXEC, mode)));
 }
 
 int pm_kernel_close(int fd)
@@ -327,14 +400,42 @@ int pm_kernel_close(int fd)
 	return err;
 }
 
+/*
+ * fstat(2) and clock_gettime(2) as the kernel has them: what is preloaded may stand in
+ * front of libc's (libfaketime does), with another time, and may be gone when a process
+ * ends and the report is written.
+ */
+#ifdef __LP64__
+#define FSTAT(fd, st)	    syscall(SYS_fstat, fd, st)
+#define CLOCK_GETTIME(c, t) syscall(SYS_clock_gettime, c, t)
+#else /* the structures of libc and of these calls differ */
+#define FSTAT(fd, st)	    fstat(fd, st)
+#define CLOCK_GETTIME(c, t) clock_gettime(c, t)
+#endif
+
 int pm_kernel_fstat(int fd, struct stat *st)
 {
-	return CALL(PM_CALL_FSTAT, fstat(fd, st));
+	return (int)CALL(PM_CALL_FSTAT, FSTAT(fd, st));
 }
 
 int pm_kernel_unlink(const char *path)
 {
 	return CALL(PM_CALL_UNLINK, unlink(path));
+}
+
+int pm_kernel_rename(const char *from, const char *to)
+{
+	return CALL(PM_CALL_RENAME, rename(from, to));
+}
+
+int pm_kernel_fchmod(int fd, mode_t mode)
+{
+	return CALL(PM_CALL_FCHMOD, fchmod(fd, mode));
+}
+
+int pm_kernel_fchown(int fd, uid_t user, gid_t group)
+{
+	return CALL(PM_CALL_FCHOWN, fchown(fd, user, group));
 }
 
 int pm_kernel_filesystem(int fd, uint64_t *type)
@@ -359,7 +460,8 @@ int pm_kernel_fallocate(int fd, int mode, off_t offset, off_t size)
 
 int pm_kernel_memfd_create(const char *name, unsigned int flags)
 {
-	return (int)CALL(PM_CALL_MEMFD_CREATE, syscall(SYS_memfd_create, name, flags));
+	return own(
+		(int)CALL(PM_CALL_MEMFD_CREATE, syscall(SYS_memfd_create, name, flags)));
 }
 
 ssize_t pm_kernel_readlink(const char *path, char *buffer, size_t size)
@@ -376,13 +478,28 @@ int pm_kernel_fcntl(int fd, int command, long argument)
 	return CALL(PM_CALL_FCNTL, fcntl(fd, command, argument));
 }
 
+static uint64_t ns_of(const struct timespec *t)
+{
+	return (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_nsec;
+}
+
 int pm_kernel_clock_ns(clockid_t clock, uint64_t *ns)
 {
 	struct timespec t;
-	int err = CALL(PM_CALL_CLOCK_GETTIME, clock_gettime(clock, &t));
+	int err = (int)CALL(PM_CALL_CLOCK_GETTIME, CLOCK_GETTIME(clock, &t));
 
 	if (!err)
-		*ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+		*ns = ns_of(&t);
+	return err;
+}
+
+int pm_kernel_clock_of_libc(uint64_t *ns)
+{
+	struct timespec t;
+	int err = CALL(PM_CALL_CLOCK_GETTIME, clock_gettime(CLOCK_MONOTONIC, &t));
+
+	if (!err)
+		*ns = ns_of(&t);
 	return err;
 }
 
@@ -417,9 +534,11 @@ void pm_kernel_raise(int signal)
 	raise(signal);
 }
 
-int pm_kernel_signal_mask(sigset_t *blocked)
+bool pm_kernel_on_signal_stack(void)
 {
-	return -pthread_sigmask(SIG_SETMASK, NULL, blocked);
+	stack_t stack;
+
+	return !sigaltstack(NULL, &stack) && stack.ss_flags & SS_ONSTACK;
 }
 
 int pm_kernel_thread_start(pthread_t *thread, void *(*run)(void *), void *argument)
@@ -439,10 +558,15 @@ int pm_kernel_thread_start(pthread_t *thread, void *(*run)(void *), void *argume
 
 void pm_kernel_signals_block(sigset_t *old)
 {
+	/* What the thread does itself: a handler may be what makes it go on, as for a
+	 * filter of system calls, and blocked it would end the process. */
+	static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
 	sigset_t all;
 
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, old);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		sigdelset(&all, faults[i]);
+	pthread_sigmask(SIG_BLOCK, &all, old);
 }
 
 void pm_kernel_signals_restore(const sigset_t *old)
@@ -458,6 +582,13 @@ void pm_kernel_yield(void)
 int pm_kernel_thread_name(char name[16])
 {
 	return CALL(PM_CALL_PRCTL, prctl(PR_GET_NAME, name));
+}
+
+int pm_kernel_cpu(void)
+{
+	int cpu = sched_getcpu();
+
+	return cpu < 0 ? -errno : cpu;
 }
 
 int pm_kernel_affinity(pid_t tid, void *mask, size_t size)
@@ -522,16 +653,21 @@ ssize_t pm_kernel_file_read(const char *path, char **text)
 	char full[4096];
 	size_t used = 0, room = 512;
 	char *buffer = NULL;
+	struct stat st;
 	ssize_t n;
 	int fd;
 
 	n = pm_kernel_path(path, full, sizeof(full));
 	if (n)
 		return n;
-	fd = pm_kernel_open(full, O_RDONLY, 0);
+	/* To open a FIFO, or to read a device, may wait for ever. */
+	fd = pm_kernel_open(full, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 	if (fd < 0)
 		return fd;
-	for (;;) {
+	n = pm_kernel_fstat(fd, &st);
+	if (!n && !S_ISREG(st.st_mode))
+		n = S_ISDIR(st.st_mode) ? -EISDIR : -ENOTSUP;
+	while (n >= 0 || n == -EINTR) {
 		char *larger = realloc(buffer, room);
 
 		if (!larger) {

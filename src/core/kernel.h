@@ -5,6 +5,8 @@
  * errno. Files below /sys, /proc and tracefs are read through a root that a test can
  * move, and each call can be made to fail.
  *
+ * A descriptor that a call returns is closed by exec and never 0, 1 or 2.
+ *
  * All functions are async-signal-safe except pm_kernel_file_read(),
  * pm_kernel_file_number() and pm_kernel_dir_list() (they allocate), and may be called by
  * any thread.
@@ -61,9 +63,14 @@ enum pm_kernel_call {
 	PM_CALL_THREAD_START,
 	PM_CALL_SOCKETPAIR,
 	PM_CALL_SHUTDOWN,
+	PM_CALL_BIND,
+	PM_CALL_GETSOCKNAME,
 	PM_CALL_PIDFD_OPEN,
 	PM_CALL_SEND,
 	PM_CALL_UNLINK,
+	PM_CALL_RENAME,
+	PM_CALL_FCHMOD,
+	PM_CALL_FCHOWN,
 	PM_CALL_FSTATFS,
 	PM_CALLS
 };
@@ -96,6 +103,15 @@ struct pm_quiet {
 void pm_kernel_quiet_begin(struct pm_quiet *quiet);
 void pm_kernel_quiet_end(const struct pm_quiet *quiet);
 
+/* The same with signals blocked, for what a handler must not leave by siglongjmp(3): what
+ * holds a lock, and what is done once. */
+struct pm_still {
+	struct pm_quiet quiet;
+	sigset_t mask; /* the thread's own */
+};
+void pm_kernel_still_begin(struct pm_still *still);
+void pm_kernel_still_end(const struct pm_still *still);
+
 int pm_kernel_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu,
 			      int group_fd, unsigned long flags);
 int pm_kernel_ioctl(int fd, unsigned long request, unsigned long argument);
@@ -109,7 +125,8 @@ int pm_kernel_munmap(void *address, size_t size);
 int pm_kernel_madvise(void *address, size_t size, int advice);
 ssize_t pm_kernel_read(int fd, void *buffer, size_t size);
 ssize_t pm_kernel_write(int fd, const void *buffer, size_t size);
-/* The same, but a pipe that nobody reads gives -EPIPE and no SIGPIPE. */
+/* The same, but a pipe that nobody reads gives -EPIPE and no SIGPIPE, and a file that
+ * would exceed RLIMIT_FSIZE gives -EFBIG and no SIGXFSZ. */
 ssize_t pm_kernel_write_quietly(int fd, const void *buffer, size_t size);
 ssize_t pm_kernel_pread(int fd, void *buffer, size_t size, uint64_t offset);
 ssize_t pm_kernel_pwrite(int fd, const void *buffer, size_t size, uint64_t offset);
@@ -128,6 +145,11 @@ int pm_kernel_futex_wait(uint32_t *word, uint32_t value);
 int pm_kernel_futex_wake(uint32_t *word); /* all that wait */
 int pm_kernel_socketpair(int ends[2]); /* stream sockets, closed by exec */
 int pm_kernel_shutdown(int fd, int how);
+
+/* Gives a UNIX socket NAME, in the space of names that are no files; and asks whether its
+ * name begins with PREFIX. */
+int pm_kernel_name_socket(int fd, const char *name);
+bool pm_kernel_socket_has_name(int fd, const char *prefix);
 int pm_kernel_pidfd_open(pid_t pid, unsigned int flags);
 /* Never waits, raises no signal. */
 ssize_t pm_kernel_send(int fd, const void *buffer, size_t size);
@@ -135,6 +157,9 @@ int pm_kernel_open(const char *path, int flags, mode_t mode);
 int pm_kernel_close(int fd);
 int pm_kernel_fstat(int fd, struct stat *st);
 int pm_kernel_unlink(const char *path);
+int pm_kernel_rename(const char *from, const char *to);
+int pm_kernel_fchmod(int fd, mode_t mode);
+int pm_kernel_fchown(int fd, uid_t user, gid_t group);
 int pm_kernel_filesystem(int fd, uint64_t *type); /* f_type of fstatfs(2) */
 int pm_kernel_ftruncate(int fd, off_t size);
 int pm_kernel_fallocate(int fd, int mode, off_t offset, off_t size);
@@ -143,18 +168,23 @@ int pm_kernel_memfd_create(const char *name, unsigned int flags);
 ssize_t pm_kernel_readlink(const char *path, char *buffer, size_t size);
 int pm_kernel_fcntl(int fd, int command, long argument);
 int pm_kernel_clock_ns(clockid_t clock, uint64_t *ns);
+/* CLOCK_MONOTONIC as libc has it, which regions read where it is their clock: without a
+ * system call, and perhaps from a library that stands in front of libc's. */
+int pm_kernel_clock_of_libc(uint64_t *ns);
 uint64_t pm_kernel_clock_resolution(void); /* of timers, ns */
 int pm_kernel_getrlimit(int resource, uint64_t *soft, uint64_t *hard);
 int pm_kernel_sigaction(int signal, const struct sigaction *action,
 			struct sigaction *old);
 void pm_kernel_raise(int signal);	      /* in the calling thread */
-int pm_kernel_signal_mask(sigset_t *blocked); /* of the calling thread */
-void pm_kernel_signals_block(sigset_t *old);  /* all of them, in the calling thread */
+bool pm_kernel_on_signal_stack(void); /* the calling thread's, of sigaltstack(2) */
+void pm_kernel_signals_block(
+	sigset_t *old); /* in the calling thread, those of faults apart */
 void pm_kernel_signals_restore(const sigset_t *old);
 /* A thread of the library's own: no signal of the program is ever handled in it. */
 int pm_kernel_thread_start(pthread_t *thread, void *(*run)(void *), void *argument);
 void pm_kernel_yield(void); /* lets another thread run */
 int pm_kernel_thread_name(char name[16]);
+int pm_kernel_cpu(void); /* on which the caller runs now, or a negative errno */
 /* The CPUs that thread TID, 0 for the calling one, may run on: into MASK (SIZE bytes, laid
  * out as cpu_set_t). How many bytes the kernel has written, or a negative errno; -EINVAL:
  * it has more CPUs. */
@@ -174,7 +204,8 @@ int pm_kernel_getcwd(char *buffer, size_t size); /* its length with the NUL */
 /*
  * pm_kernel_file_read() - reads the whole of a small text file below the root.
  * On success *TEXT is a NUL-terminated malloc'ed string, trailing newlines removed, and
- * its length is returned; -E2BIG above 1 MiB, -ENOMEM, or what open and read gave.
+ * its length is returned; -E2BIG above 1 MiB, -ENOTSUP if PATH is no regular file,
+ * -ENOMEM, or what open and read gave.
  */
 ssize_t pm_kernel_file_read(const char *path, char **text);
 

@@ -405,11 +405,11 @@ static int step(struct perfmon_log *log, struct perfmon_log_record *out)
 
 PM_EXPORT int perfmon_log_next(struct perfmon_log *log, struct perfmon_log_record *record)
 {
+	int err = PM_STRUCT_CHECK(record, perfmon_log_record, data_size);
 	struct perfmon_log_record made;
-	int err;
 
-	if (!log || !record || record->size < sizeof(made))
-		return -EINVAL;
+	if (!log || err)
+		return err ?: -EINVAL;
 	if (log->error)
 		return log->error;
 	do
@@ -418,7 +418,7 @@ PM_EXPORT int perfmon_log_next(struct perfmon_log *log, struct perfmon_log_recor
 	if (err < 0 && err != -EAGAIN)
 		log->error = err;
 	if (err == 1)
-		pm_struct_fill(record, &made, sizeof(made), record->size);
+		pm_struct_fill(record, &made, sizeof(made));
 	return err;
 }
 
@@ -427,9 +427,10 @@ PM_EXPORT int perfmon_log_get_event(struct perfmon_log *log, uint32_t index,
 {
 	const struct pm_log_source *source;
 	struct perfmon_log_event made;
+	int err = PM_STRUCT_CHECK(event, perfmon_log_event, read_format);
 
-	if (!log || !event || event->size < sizeof(made) || index >= log->count)
-		return -EINVAL;
+	if (!log || err || index >= log->count)
+		return err ?: -EINVAL;
 	source = &log->sources[index];
 	made = (struct perfmon_log_event){
 		.name = source->name ? source->name : "",
@@ -441,7 +442,7 @@ PM_EXPORT int perfmon_log_get_event(struct perfmon_log *log, uint32_t index,
 		.sample_type = source->attr.sample_type,
 		.read_format = source->attr.read_format,
 	};
-	pm_struct_fill(event, &made, sizeof(made), event->size);
+	pm_struct_fill(event, &made, sizeof(made));
 	return 0;
 }
 
@@ -453,9 +454,10 @@ static const char *text(const char *known)
 PM_EXPORT int perfmon_log_get_info(struct perfmon_log *log, struct perfmon_log_info *info)
 {
 	struct perfmon_log_info made;
+	int err = PM_STRUCT_CHECK(info, perfmon_log_info, command);
 
-	if (!log || !info || info->size < sizeof(made))
-		return -EINVAL;
+	if (!log || err)
+		return err ?: -EINVAL;
 	made = (struct perfmon_log_info){
 		.events = log->count,
 		.cpus = log->cpus,
@@ -465,6 +467,6 @@ PM_EXPORT int perfmon_log_get_info(struct perfmon_log *log, struct perfmon_log_i
 		.writer = text(log->writer),
 		.command = text(log->command),
 	};
-	pm_struct_fill(info, &made, sizeof(made), info->size);
+	pm_struct_fill(info, &made, sizeof(made));
 	return 0;
 }

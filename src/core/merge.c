@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/hash.h"
 #include "core/merge_parts.h"
 #include "core/report_formats.h"
 
@@ -70,12 +71,8 @@ void pm_merge_free(struct pm_merge *merge)
 static uint32_t *name_slot(const struct pm_merge *merge, const char *name)
 {
 	const struct pm_merge_names *names = &merge->names;
-	uint64_t hash = UINT64_C(14695981039346656037);
-	size_t slot;
+	size_t slot = (size_t)pm_hash_text(pm_hash_seed(), name) & (names->room - 1);
 
-	for (const char *c = name; *c; c++)
-		hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
-	slot = (size_t)(hash >> 20) & (names->room - 1);
 	while (names->slots[slot] &&
 	       strcmp(merge->sum->regions[names->slots[slot]], name) != 0)
 		slot = (slot + 1) & (names->room - 1);
@@ -280,6 +277,7 @@ static void header_add(struct pm_merge *merge, const struct pm_snapshot *s)
 		to->ranks = from->ranks;
 	if (from->begin_realtime_ns < to->begin_realtime_ns)
 		to->begin_realtime_ns = from->begin_realtime_ns;
+	to->unmatched_ends = pm_plus(to->unmatched_ends, from->unmatched_ends);
 	to->lost_first_in_handler =
 		pm_plus(to->lost_first_in_handler, from->lost_first_in_handler);
 	to->lost_threads = pm_plus(to->lost_threads, from->lost_threads);
@@ -315,7 +313,10 @@ int pm_merge_add(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 		err = process_add(merge, snapshot);
 out:
 	free(regions);
-	return err ? pm_diag_set(diag, err, "no memory for merging profiles") : 0;
+	return err ? pm_diag_set(diag, err,
+				 "no memory for merging profiles, or they hold too "
+				 "much for one report: merge fewer")
+		   : 0;
 }
 
 int pm_merge_end(struct pm_merge *merge)

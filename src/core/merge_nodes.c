@@ -108,7 +108,7 @@ static int thread_get(struct pm_merge *merge, const struct pm_snapshot_thread *t
 		*number = t;
 		return 0;
 	}
-	err = plan_add(sum, thread);
+	err = sum->thread_count < PM_MERGE_SETS ? plan_add(sum, thread) : -ENOMEM;
 	if (err)
 		return err;
 	room = realloc(merge->node_room, sum->plan_count * sizeof(*room));
@@ -145,10 +145,14 @@ static int nodes_grow(struct pm_merge *merge, uint32_t t, uint32_t count)
 
 	if (count > merge->node_room[t]) {
 		uint32_t room = count + count / 2 + 64;
-		unsigned char *nodes = realloc(to->nodes, room * to->node_size);
+		uint64_t more = (room - merge->node_room[t]) * (uint64_t)to->node_size;
+		unsigned char *nodes = NULL;
 
+		if (more <= PM_MERGE_BYTES - merge->node_bytes)
+			nodes = realloc(to->nodes, room * to->node_size);
 		if (!nodes)
 			return -ENOMEM;
+		merge->node_bytes += more;
 		to->nodes = nodes;
 		merge->node_room[t] = room;
 	}
@@ -178,9 +182,9 @@ static void node_add(struct perfmon_profile_node *to, const struct source *sourc
 		     const struct perfmon_profile_node *from)
 {
 	bool folded = source->thread->record.state == PERFMON_THREAD_FOLDED;
-	uint64_t ticks = in_ticks(source, from->time_ticks);
-	uint64_t least = folded ? in_ticks(source, from->thread_min_ticks) : ticks;
-	uint64_t most = folded ? in_ticks(source, from->thread_max_ticks) : ticks;
+	const struct perfmon_profile_stride *stride =
+		pm_snapshot_stride(source->thread, from);
+	uint64_t ticks = in_ticks(source, from->time_ticks), least = ticks, most = ticks;
 
 	add(&to->sequence, from->sequence & ~UINT64_C(1));
 	to->sequence &= ~UINT64_C(1);
@@ -196,6 +200,14 @@ static void node_add(struct perfmon_profile_node *to, const struct source *sourc
 	}
 	add(&to->off_cpu_ns, from->off_cpu_ns);
 	to->flags |= from->flags;
+	if (folded) {
+		least = in_ticks(source, from->thread_min_ticks);
+		most = in_ticks(source, from->thread_max_ticks);
+	} else if (stride && stride->skipped && !pm_snapshot_visits(from)) {
+		to->flags |= PERFMON_NODE_UNMEASURED;
+		least = UINT64_MAX;
+		most = 0;
+	}
 	add_small(&to->fallback_reads, from->fallback_reads);
 	add_small(&to->retries, from->retries);
 	add_small(&to->migrations, from->migrations);
@@ -230,6 +242,21 @@ static void stride_add(struct perfmon_profile_stride *to, const struct source *s
 		to->cubes[c] += from->cubes[c];
 }
 
+/* What each of them has counted too much at least. */
+static void bias_least(struct perfmon_profile_counter *counter,
+		       const struct perfmon_profile_counter *seen)
+{
+	uint32_t first = seen->bias_known & ~counter->bias_known;
+
+	if (first & PERFMON_BIAS_USER ||
+	    (seen->bias_known & PERFMON_BIAS_USER && seen->bias < counter->bias))
+		counter->bias = seen->bias;
+	if (first & PERFMON_BIAS_CALL || (seen->bias_known & PERFMON_BIAS_CALL &&
+					  seen->call_bias < counter->call_bias))
+		counter->call_bias = seen->call_bias;
+	counter->bias_known |= seen->bias_known;
+}
+
 static void record_add(struct pm_snapshot_thread *to,
 		       const struct pm_snapshot_thread *from)
 {
@@ -253,12 +280,7 @@ static void record_add(struct pm_snapshot_thread *to,
 		/* Read(2) somewhere is what is worth telling. */
 		if (other->status[c] == PERFMON_STATUS_SYSCALL)
 			record->status[c] = PERFMON_STATUS_SYSCALL;
-		/* What each of them has counted too much at least. */
-		if (seen->bias_known &&
-		    (!counter->bias_known || seen->bias < counter->bias)) {
-			counter->bias_known = 1;
-			counter->bias = seen->bias;
-		}
+		bias_least(counter, seen);
 	}
 }
 

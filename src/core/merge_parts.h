@@ -64,10 +64,17 @@ struct pm_merge_boot {
 	double tick_ns, tick_error;
 };
 
+/* A merge has so many sets of open events, and bytes for the nodes or the ranges of all
+ * of them, at most: beyond is -ENOMEM. Each set has all paths, which profiles that nobody
+ * vouches for could make as many as the square of their size. */
+#define PM_MERGE_SETS  256
+#define PM_MERGE_BYTES (UINT64_C(2) << 30)
+
 struct pm_merge {
 	bool subtract_bias;
 	struct pm_snapshot *sum; /* a thread and a plan for each set of open events */
 	uint32_t *node_room;	 /* of each of these threads */
+	uint64_t node_bytes;	 /* that these have room for */
 	struct pm_merge_names names;
 	uint32_t region_room;
 	struct pm_merge_ranges paths; /* node number n of the sum is path n - 1 */

@@ -26,7 +26,8 @@ int pm_merge_list_add(struct pm_merge_list *list, uint32_t process)
 /* Gives each path room for WIDTH quantities, and there is room for ROOM paths (not 0). */
 static int resize(struct pm_merge_ranges *ranges, uint32_t room, uint32_t width)
 {
-	struct pm_merge_cell *cells = malloc((size_t)room * width * sizeof(*cells) + 1);
+	size_t size = (size_t)room * width * sizeof(struct pm_merge_cell) + 1;
+	struct pm_merge_cell *cells = size <= PM_MERGE_BYTES ? malloc(size) : NULL;
 	struct pm_merge_path *path = realloc(ranges->path, room * sizeof(*path));
 
 	if (path)

@@ -384,7 +384,9 @@ static int file(struct parser *p)
 	err = (int)pm_kernel_file_read(path, &text);
 	if (err < 0) {
 		err = pm_diag_set(p->diag, err, "the file '%s' cannot be read (%s)",
-				  pm_slice_quote(name).text, strerror(-err));
+				  pm_slice_quote(name).text,
+				  err == -ENOTSUP ? "it is no regular file"
+						  : strerror(-err));
 	} else {
 		inner.file = path;
 		err = items(&inner, text);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/hash.h"
+
 #define ROOM_FIRST 256
 
 static uint64_t key_of(uint32_t parent, uint32_t region)
@@ -15,7 +17,7 @@ static uint64_t key_of(uint32_t parent, uint32_t region)
 static size_t slot_of(const struct pm_pairs *pairs, uint64_t key)
 {
 	size_t mask = pairs->room - 1;
-	size_t slot = (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & mask;
+	size_t slot = (size_t)pm_hash_mix(pm_hash_seed(), key) & mask;
 
 	while (pairs->keys[slot] && pairs->keys[slot] != key)
 		slot = (slot + 1) & mask;

@@ -64,6 +64,7 @@ static int grow_nodes(struct pm_thread *thread)
 		PM_PUT(record->node_size, node_size);
 	}
 	thread->nodes = nodes;
+	pm_profile_clock_later();
 	return 0;
 }
 
@@ -109,6 +110,23 @@ struct pm_slot *pm_thread_slot(struct pm_thread_block *block, uint64_t key)
 	return block->slots[at].key ? &block->slots[at] : NULL;
 }
 
+static bool slots_full(const struct pm_thread_block *block)
+{
+	return 2 * (uint64_t)(block->slots_used + 1) >
+	       (uint64_t)1 << (64 - block->slot_shift);
+}
+
+static bool nodes_full(const struct pm_thread *thread)
+{
+	return !thread->nodes || thread->record->node_count + 1 >=
+					 thread->nodes->first + thread->nodes->capacity;
+}
+
+bool pm_thread_grows(const struct pm_thread *thread)
+{
+	return slots_full(thread->block) || nodes_full(thread);
+}
+
 struct pm_slot *pm_thread_add_path(struct pm_thread *thread, uint32_t parent, uint32_t region,
 				   uint64_t key, uint32_t depth)
 {
@@ -119,11 +137,9 @@ struct pm_slot *pm_thread_add_path(struct pm_thread *thread, uint32_t parent, ui
 	uint32_t number = record->node_count + 1;
 	struct pm_slot *slot = &root;
 
-	if (2 * (uint64_t)(block->slots_used + 1) > (uint64_t)1 << (64 - block->slot_shift) &&
-	    grow_slots(thread))
+	if (slots_full(block) && grow_slots(thread))
 		return NULL;
-	if ((!thread->nodes || number >= thread->nodes->first + thread->nodes->capacity) &&
-	    grow_nodes(thread))
+	if (nodes_full(thread) && grow_nodes(thread))
 		return NULL;
 	node = (struct perfmon_profile_node *)(void *)((char *)thread->nodes->node +
 						       (size_t)(number - thread->nodes->first) *
@@ -136,7 +152,6 @@ struct pm_slot *pm_thread_add_path(struct pm_thread *thread, uint32_t parent, ui
 	/* The release orders the node before the count that covers it; its partner is the
 	 * reader's acquire load of thread.node_count. */
 	__atomic_store_n(&record->node_count, number, __ATOMIC_RELEASE);
-	pm_profile_clock_later();
 	if (parent) {
 		slot = free_slot(block->slots, block->slot_shift, key);
 		slot->node = node;
@@ -144,6 +159,8 @@ struct pm_slot *pm_thread_add_path(struct pm_thread *thread, uint32_t parent, ui
 		slot->depth = depth;
 		slot->path_key = depth < PERFMON_PROFILE_DEPTH ? PM_PATH_KEY(number)
 							       : PM_PATH_KEY_BARREN;
+		/* A handler may leave this call for good at any point: see regions.c. */
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		slot->key = key;
 		block->slots_used++;
 	}

@@ -167,14 +167,16 @@ PM_EXPORT int perfmon_placement_level(const struct perfmon_placement *placement,
 	struct perfmon_placement_level_info found = {0};
 	enum pm_level have[PM_LEVELS];
 
-	if (!placement || !level || level->size < sizeof(found))
-		return -EINVAL;
+	int err = PM_STRUCT_CHECK(level, perfmon_placement_level_info, reserved);
+
+	if (!placement || err)
+		return err ?: -EINVAL;
 	if (index >= pm_topology_levels(inner(placement)->topology, have))
 		return -ENOENT;
 	found.name = pm_level_name(have[index]);
 	found.noun = pm_level_noun(have[index]);
 	found.groups = inner(placement)->topology->levels[have[index]].count;
-	pm_struct_fill(level, &found, sizeof(found), level->size);
+	pm_struct_fill(level, &found, sizeof(found));
 	return 0;
 }
 
@@ -185,9 +187,10 @@ PM_EXPORT int perfmon_placement_group(const struct perfmon_placement *placement,
 	struct perfmon_placement_group_info found = {0};
 	const struct pm_topology *topology;
 	int found_level;
+	int err = PM_STRUCT_CHECK(group, perfmon_placement_group_info, reserved);
 
-	if (!placement || !level || !group || group->size < sizeof(found))
-		return -EINVAL;
+	if (!placement || !level || err)
+		return err ?: -EINVAL;
 	found_level = pm_level_find(pm_slice_of(level));
 	if (found_level < 0)
 		return found_level;
@@ -198,6 +201,6 @@ PM_EXPORT int perfmon_placement_group(const struct perfmon_placement *placement,
 	found.os_index = topology->levels[found_level].groups[found.index].os_index;
 	found.cpus =
 		pm_cpus_count(pm_topology_group_cpus(topology, found_level, found.index));
-	pm_struct_fill(group, &found, sizeof(found), group->size);
+	pm_struct_fill(group, &found, sizeof(found));
 	return 0;
 }

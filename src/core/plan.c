@@ -26,6 +26,53 @@ static int opens(const struct pm_event *event, void *argument)
 	return 0;
 }
 
+/* Whether ERROR is a lack of something that may be free for another thread. */
+static bool passes(int error)
+{
+	switch (-error) {
+	case EMFILE:
+	case ENFILE:
+	case ENOMEM:
+	case EBUSY:
+	case ENOSPC:
+	case EAGAIN:
+	case EINTR:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Moves the events that the kernel refuses behind those that may open: no thread asks for
+ * them again, and none of its visits has to find out that they cannot be read. *ERRORS
+ * gets the errno of each, by its new place.
+ */
+static void refuse(struct pm_plan *plan, int *errors)
+{
+	struct pm_event refused[PERFMON_PROFILE_COUNTERS], *events = plan->list->events;
+	struct pm_diag diag = {0};
+	char text[1200];
+	uint32_t i, count = 0;
+
+	for (i = 0; i < plan->count; i++) {
+		int err = opens(&events[i], &diag);
+
+		if (!err || passes(err)) {
+			events[plan->live++] = events[i];
+			continue;
+		}
+		errors[count] = err;
+		refused[count++] = events[i];
+	}
+	memcpy(&events[plan->live], refused, count * sizeof(*refused));
+	memmove(&errors[plan->live], errors, count * sizeof(*errors));
+	if (!count)
+		return;
+	snprintf(text, sizeof(text), "%s", diag.text);
+	pm_profile_note(text);
+}
+
 static void copy(char *to, size_t size, const char *from)
 {
 	size_t length = strnlen(from, size - 1);
@@ -42,7 +89,7 @@ void pm_plan_record(struct pm_plan *plan)
 	record = pm_profile_reserve(PERFMON_PROFILE_PLAN,
 				    sizeof(*record) + plan->count * sizeof(record->counter[0]));
 	if (!record) {
-		plan->count = 0;
+		plan->count = plan->live = 0;
 		return;
 	}
 	record->generation = 1;
@@ -59,13 +106,14 @@ void pm_plan_record(struct pm_plan *plan)
 		counter->config[0] = event->attr.config;
 		counter->config[1] = event->attr.config1;
 		counter->config[2] = event->attr.config2;
-		counter->flags = (event->hardware ? PERFMON_COUNTER_HARDWARE : 0) |
-				 (event->kernel_only && event->attr.exclude_kernel
-					  ? PERFMON_COUNTER_KERNEL_ONLY
-					  : 0);
+		counter->flags =
+			(event->hardware ? PERFMON_COUNTER_HARDWARE : 0) |
+			(pm_event_is_blind(event) ? PERFMON_COUNTER_KERNEL_ONLY : 0);
 		counter->logical = event->logical;
-		counter->bias_known = plan->bias_known >> i & 1;
-		counter->bias = plan->bias[i];
+		if (i >= plan->live) {
+			counter->error = plan->errors[i];
+			counter->flags |= PERFMON_COUNTER_REFUSED;
+		}
 	}
 	pm_profile_publish();
 	plan->record = record;
@@ -92,6 +140,22 @@ static int make_auto(struct pm_plan *plan)
 	return err;
 }
 
+/* The report of an event that somebody named says why it lacks the kernel's part. */
+static void note_user_mode(const struct pm_plan *plan)
+{
+	struct pm_diag diag = {0};
+	char what[300];
+
+	for (size_t i = 0; i < plan->list->count && !diag.error; i++) {
+		if (!plan->list->events[i].user_only)
+			continue;
+		snprintf(what, sizeof(what), "event '%s' counts user mode alone",
+			 plan->list->events[i].label);
+		pm_refusal_user_mode(&diag, what);
+		pm_profile_note(diag.text);
+	}
+}
+
 void pm_plan_make(struct pm_plan *plan, const struct pm_options *options)
 {
 	struct pm_diag diag = {0};
@@ -110,6 +174,8 @@ void pm_plan_make(struct pm_plan *plan, const struct pm_options *options)
 			 diag.text);
 		pm_profile_note(text);
 	}
+	if (!err)
+		note_user_mode(plan);
 	if (err && make_auto(plan))
 		goto record;
 	while (plan->count < plan->list->count && !plan->list->events[plan->count].set)
@@ -127,6 +193,7 @@ void pm_plan_make(struct pm_plan *plan, const struct pm_options *options)
 		pm_profile_note(text);
 		plan->count = PERFMON_PROFILE_COUNTERS;
 	}
+	refuse(plan, plan->errors);
 record:
 	pm_plan_record(plan);
 	for (i = 0; i < plan->count; i++)

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/process.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/export.h"
 #include "core/clock.h"
 #include "core/fold.h"
-#include "core/handler.h"
 #include "core/kernel.h"
+#include "core/locks.h"
 #include "core/plan.h"
 #include "core/profile.h"
 #include "core/registry.h"
+#include "core/stack.h"
 #include "core/regions.h"
 #include "core/thread.h"
 #include "fastpath/region.h"
 
 struct pm_process pm_process;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Until the first region has shown how many counters there are, both calls end at the
  * closed gate of a thread that is not set up. */
@@ -32,7 +35,6 @@ PM_EXPORT void (*perfmon_region_end_armed)(struct perfmon_region *) = pm_region_
 static uint32_t *life;
 
 static bool armed = true;
-static bool fork_handled;
 
 /* What the forking thread had open, for its child to begin again. */
 static struct {
@@ -40,57 +42,88 @@ static struct {
 	uint64_t key[PERFMON_PROFILE_DEPTH];
 } open_at_fork;
 
-void pm_process_debug(const char *format, ...)
+/* What 1 and 2 led to at the first region. */
+static struct {
+	bool known, open;
+	dev_t device;
+	ino_t inode;
+} standard[STDERR_FILENO + 1];
+
+static void know_standard(void)
+{
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
+		struct stat st;
+
+		standard[fd].open = !pm_kernel_fstat(fd, &st);
+		standard[fd].device = st.st_dev;
+		standard[fd].inode = st.st_ino;
+		standard[fd].known = true;
+	}
+}
+
+int pm_process_standard(int fd)
+{
+	struct stat st;
+
+	if (!standard[fd].known)
+		return fd;
+	if (!standard[fd].open || pm_kernel_fstat(fd, &st) ||
+	    st.st_dev != standard[fd].device || st.st_ino != standard[fd].inode)
+		return -EBADF;
+	return fd;
+}
+
+__attribute__((format(printf, 1, 0))) static void say(const char *format, va_list args)
 {
 	char text[1200];
-	va_list args;
 	int length;
 
-	if (!pm_process.options.debug)
+	if (pm_process_standard(STDERR_FILENO) < 0)
 		return;
-	va_start(args, format);
 	length = vsnprintf(text, sizeof(text) - 1, format, args);
-	va_end(args);
 	if (length < 0)
 		return;
 	if ((size_t)length > sizeof(text) - 2)
 		length = sizeof(text) - 2;
 	text[length] = '\n';
-	pm_kernel_write(STDERR_FILENO, text, (size_t)length + 1);
+	pm_kernel_write_quietly(STDERR_FILENO, text, (size_t)length + 1);
 }
 
-/* How often the calling thread holds the lock or is about to take it: a handler that
- * interrupted it there must not wait for it. */
-static __thread int lock_depth;
+void pm_process_say(const char *format, ...)
+{
+	va_list args;
+
+	if (pm_process.options.output == PM_OUTPUT_NONE)
+		return;
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+}
+
+void pm_process_debug(const char *format, ...)
+{
+	va_list args;
+
+	if (!pm_process.options.debug)
+		return;
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+}
 
 void pm_process_acquire(void)
 {
-	lock_depth++;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	pthread_mutex_lock(&lock);
+	pm_locks_take(PM_LOCK_REGIONS);
 }
 
 void pm_process_release(void)
 {
-	pthread_mutex_unlock(&lock);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	lock_depth--;
+	pm_locks_release(PM_LOCK_REGIONS);
 }
 
 bool pm_process_try_lock(void)
 {
-	if (lock_depth)
-		return false;
-	lock_depth++;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (!pthread_mutex_trylock(&lock))
-		return true;
-	if (pm_in_signal_handler()) {
-		lock_depth--;
-		return false;
-	}
-	pthread_mutex_lock(&lock);
-	return true;
+	return pm_locks_try(PM_LOCK_REGIONS);
 }
 
 /* Partner: the acquire in pm_process_phase(), for those who do not hold the lock. */
@@ -121,37 +154,29 @@ void pm_process_arm(bool on)
 	if (pm_process.phase != PM_PROCESS_READY)
 		return;
 	plain = plain && !pm_region_general.generation;
-	publish(on ? pm_region_calls_for(pm_process.plan.count, plain,
+	publish(on ? pm_region_calls_for(pm_process.plan.live, plain,
 					 pm_region_general.stride)
 		   : none);
 }
 
 /*
- * A fork from a signal handler that interrupted our cold path may find the lock in its own
- * thread's hands: then nothing is prepared, and the child's regions do nothing. The same
- * holds for a fork in a child that no handler prepared: it has no profile to leave behind.
+ * A fork by a signal handler that interrupted our slow path may find this thread's memory
+ * in pieces: then the child's regions do nothing. The same holds for a fork in a child
+ * that no handler prepared: it has no profile to leave behind.
  */
-static __thread bool fork_prepared;
-static __thread int fork_depth; /* forks that are being prepared in this thread */
+static bool fork_prepared;
 
 static void before_fork(void)
 {
 	const struct pm_thread_block *block = pm_thread_block;
 	const struct pm_frame *frame;
-
 	enum pm_process_phase phase = pm_process_phase();
 
-	/* A handler that forks inside the preparation of a fork leaves that alone. */
-	if (fork_depth++)
-		return;
-	fork_prepared = !lock_depth && !pm_thread_busy && !block->in_cold &&
-			phase != PM_PROCESS_INERT &&
+	fork_prepared = !pm_thread_busy && !block->in_cold && phase != PM_PROCESS_INERT &&
 			(phase != PM_PROCESS_READY || pm_process_is_ours());
 	if (!fork_prepared)
 		return;
-	pm_process_acquire();
-	pm_registry_fork_prepare();
-	if (pm_process.phase == PM_PROCESS_READY)
+	if (phase == PM_PROCESS_READY)
 		pm_profile_remember_parent();
 	open_at_fork.count = 0;
 	if (!block->alive || !block->gate)
@@ -159,14 +184,6 @@ static void before_fork(void)
 	for (frame = pm_frame_at(block->frames, block->frame_size, 1); frame != block->gate;
 	     frame = pm_frame_at((struct pm_frame *)(uintptr_t)frame, block->frame_size, 1))
 		open_at_fork.key[open_at_fork.count++] = frame->region_key;
-}
-
-static void after_fork_parent(void)
-{
-	if (--fork_depth || !fork_prepared)
-		return;
-	pm_registry_fork_parent();
-	pm_process_release();
 }
 
 static void forget_thread(struct pm_registry_thread *thread)
@@ -179,12 +196,12 @@ static void forget_thread(struct pm_registry_thread *thread)
  * parent's. Names keep their ids, since the program's descriptors hold them. The rest is
  * made anew by the child's first region, or here if regions are open.
  */
-static void after_fork_child(void)
+static void in_child(bool prepared)
 {
 	uint32_t i;
 
-	if (fork_depth > 1 || !fork_prepared) {
-		fork_depth--;
+	pm_diag_clear(&pm_process.refused);
+	if (!prepared || !fork_prepared) {
 		pm_thread_block = &pm_thread_block_none;
 		pm_process_make_inert();
 		return;
@@ -194,11 +211,7 @@ static void after_fork_child(void)
 	pm_process.plan.record = NULL;
 	if (pm_process.phase == PM_PROCESS_READY)
 		set_phase(PM_PROCESS_NEW);
-	pthread_mutex_init(&lock, NULL);
-	lock_depth = 0;
-	fork_depth = 0;
-	/* Last: signals are blocked until then, and their handlers may use regions. */
-	pm_registry_fork_child(forget_thread);
+	pm_registry_forget(forget_thread);
 	if (!open_at_fork.count || !perfmon_region_begin_armed)
 		return;
 	for (i = 0; i < open_at_fork.count; i++) {
@@ -206,6 +219,13 @@ static void after_fork_child(void)
 
 		perfmon_region_begin_armed(&region);
 	}
+}
+
+__attribute__((constructor)) static void handle_forks(void)
+{
+	static const struct pm_fork_hooks hooks = {before_fork, in_child};
+
+	pm_locks_at_fork(PM_LOCK_REGIONS, &hooks);
 }
 
 bool pm_process_is_ours(void)
@@ -245,23 +265,27 @@ void pm_process_make_inert(void)
 
 /* Under pm_process_lock. A forked child comes here again, with options and plan that its
  * parent has made. */
-static int make_ready(void)
+static int make_ready_here(void)
 {
 	static bool configured;
 	struct pm_diag diag = {0};
 	uint32_t i;
 	int err;
 
-	if (!configured)
+	if (!configured) {
+		know_standard();
 		pm_options_read(&pm_process.options, &diag);
+	}
 	err = pm_registry_init();
 	if (!err)
 		err = make_life();
 	if (!err)
 		err = pm_profile_open(&pm_process.options, &diag);
 	if (err) {
+		pm_diag_set(&pm_process.refused, err, "%s",
+			    diag.error ? diag.text : strerror(-err));
 		pm_process_debug("perfmon: regions are not counted: %s",
-				 diag.error ? diag.text : strerror(-err));
+				 pm_process.refused.text);
 		return err;
 	}
 	pm_profile_machine();
@@ -282,8 +306,25 @@ static int make_ready(void)
 		if (!pm_process.options.arm)
 			armed = false;
 	}
+	/* Without it the report is the same, where nothing is preloaded. */
+	if (!configured)
+		atexit(pm_process_prepare_report);
 	configured = true;
 	return 0;
+}
+
+static void make_ready_at(void *err)
+{
+	*(int *)err = make_ready_here();
+}
+
+/* It calls libpfm4 and reads files: too much for the stack of a small thread. */
+static int make_ready(void)
+{
+	int err = 0;
+
+	pm_stack_run(make_ready_at, &err);
+	return err;
 }
 
 int pm_process_init(void)
@@ -291,10 +332,6 @@ int pm_process_init(void)
 	int err = 0;
 
 	pm_process_acquire();
-	if (!fork_handled) {
-		fork_handled = true;
-		pthread_atfork(before_fork, after_fork_parent, after_fork_child);
-	}
 	if (pm_process.phase == PM_PROCESS_NEW) {
 		err = make_ready();
 		if (err) {
@@ -310,6 +347,31 @@ int pm_process_init(void)
 	return err;
 }
 
+/* Not there in a program that is wholly static, nor, before glibc 2.34, in one that is
+ * not linked with libdl. */
+#pragma weak dladdr
+#pragma weak dlopen
+
+/*
+ * What the library is in is never unloaded: threads have a key whose destructor is here,
+ * and open counters. The shared library is linked so; a plugin that the archive was
+ * linked into is not.
+ */
+__attribute__((constructor)) static void stay_loaded(void)
+{
+	Dl_info info;
+
+	/* In the program itself, which stays in any case, this finds nothing. */
+	if (dladdr && dlopen && dladdr(&pm_process, &info) && info.dli_fname)
+		dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+static void report(void *unused)
+{
+	(void)unused;
+	pm_process_report();
+}
+
 /*
  * After main()'s atexit functions and the destructors of everything that links the
  * library. A child that no handler prepared has no profile mapped; it writes nothing.
@@ -318,10 +380,12 @@ __attribute__((destructor)) static void finish(void)
 {
 	struct perfmon_profile_header *header;
 
-	if (pm_process_phase() != PM_PROCESS_READY || !pm_process_is_ours())
-		return;
-	header = pm_profile_header();
-	__atomic_store_n(&header->state, PERFMON_STATE_ENDED, __ATOMIC_RELAXED);
-	pm_profile_clock_renew();
-	pm_process_report();
+	if (pm_process_phase() == PM_PROCESS_READY && pm_process_is_ours()) {
+		header = pm_profile_header();
+		__atomic_store_n(&header->state, PERFMON_STATE_ENDED, __ATOMIC_RELAXED);
+		pm_profile_clock_renew();
+		pm_stack_run(report, NULL);
+	} else if (pm_process.refused.error) {
+		pm_stack_run(report, NULL);
+	}
 }

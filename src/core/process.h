@@ -7,7 +7,6 @@
 #ifndef PM_CORE_PROCESS_H
 #define PM_CORE_PROCESS_H
 
-#include <pthread.h>
 #include <stdbool.h>
 
 #include "core/events.h"
@@ -24,15 +23,16 @@ enum pm_process_phase {
 /* What regions count: set 0 of PERFMON_EVENTS, or what the machine has. */
 struct pm_plan {
 	struct pm_event_list *list;
-	uint32_t count; /* events of list that are counted, from its first */
-	uint32_t bias_known; /* bit i: an empty region counts bias[i] of event i */
-	uint64_t bias[PERFMON_PROFILE_COUNTERS];
+	uint32_t count; /* events of list that have a column, from its first */
+	uint32_t live;	/* of these, those that may open: no thread tries the rest */
+	int errors[PERFMON_PROFILE_COUNTERS]; /* what refused those that are not live */
 	struct perfmon_profile_plan *record;
 };
 
 struct pm_process {
 	enum pm_process_phase phase;
 	struct pm_options options;
+	struct pm_diag refused; /* why no region is counted */
 	struct pm_plan plan;
 	/* The records that ended threads are summed in, and where their paths are found. */
 	struct pm_fold *folds;
@@ -48,9 +48,10 @@ static inline enum pm_process_phase pm_process_phase(void)
 }
 
 /*
- * pm_process_lock, as comments call it: guards set-up and everything in the profile that
- * more than one thread writes. Never taken by a warm region. Once the process is READY nobody calls malloc while holding it:
- * a signal handler that interrupted malloc may be waiting for it.
+ * pm_process_lock, as comments call it, PM_LOCK_REGIONS of core/locks.h: guards set-up
+ * and everything in the profile that more than one thread writes. Never taken by a warm
+ * region. Once the process is READY nobody calls malloc while holding it: a signal
+ * handler that interrupted malloc may be waiting for it.
  */
 void pm_process_acquire(void);
 void pm_process_release(void);
@@ -58,7 +59,7 @@ void pm_process_release(void);
 /*
  * Takes pm_process_lock for a region call, which may be a signal handler's. False in a
  * handler that would have to wait: what it interrupted holds it, or may be holding what
- * the lock's owner waits for (fork(2) takes the locks of malloc behind ours).
+ * the lock's owner waits for (fork(2) takes the locks of malloc after ours).
  */
 bool pm_process_try_lock(void);
 
@@ -76,11 +77,25 @@ bool pm_process_is_ours(void);
 /* A child that no fork handler prepared (_Fork, clone): from now on regions do nothing. */
 void pm_process_make_inert(void);
 
-/* Writes the report of a process that ends. The one call upwards: the report is a layer
- * above this one, and is reached from here so that a static link finds it, too. */
+/* Does of that report what needs other libraries, while they are there: when exit(3)
+ * begins. The destructors of what is preloaded may run before ours. */
+void pm_process_prepare_report(void);
+
+/* Writes the report of a process that ends, or why there is none. The one call upwards:
+ * the report is a layer above this one, and is reached from here so that a static link
+ * finds it, too. */
 void pm_process_report(void);
 
-/* Writes to stderr under PERFMON_DEBUG. */
+/*
+ * FD, which is 1 or 2, if it leads to the file that it led to at the first region of this
+ * process or of those that it was forked from; else -EBADF: what the program has put
+ * there since may be its data. FD as long as there was no region.
+ */
+int pm_process_standard(int fd);
+
+/* A line on stderr: in the place of a report, unless none is wanted; or under
+ * PERFMON_DEBUG. */
+__attribute__((format(printf, 1, 2))) void pm_process_say(const char *format, ...);
 __attribute__((format(printf, 1, 2))) void pm_process_debug(const char *format, ...);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #include "core/process.h"
 #include "core/profile_place.h"
 
-/* Address space kept for a profile; less is tried where a limit refuses it. */
+/* Address space kept for a profile; less where it is limited or refused. */
 #define SPACE_MOST  (UINT64_C(1) << 30)
 #define SPACE_LEAST (UINT64_C(1) << 20)
 /* Memory is asked for in steps of this, so that few threads pay for a system call. */
@@ -183,6 +184,20 @@ static int back(uint64_t end)
 	return 0;
 }
 
+/* At most a sixteenth of what the process may have. */
+static uint64_t space_wanted(void)
+{
+	static const int limits[] = {RLIMIT_AS, RLIMIT_DATA};
+	uint64_t space = SPACE_MOST, soft, hard;
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		while (space > SPACE_LEAST &&
+		       !pm_kernel_getrlimit(limits[i], &soft, &hard) && space > soft / 16)
+			space /= 2;
+	}
+	return space;
+}
+
 static int map(int fd)
 {
 	int flags = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
@@ -194,7 +209,7 @@ static int map(int fd)
 	if (err)
 		return err;
 	err = -ENOMEM;
-	for (space = SPACE_MOST; err && space >= SPACE_LEAST; space /= 2) {
+	for (space = space_wanted(); err && space >= SPACE_LEAST; space /= 2) {
 		err = pm_kernel_mmap(&base, space, PROT_READ | PROT_WRITE,
 				     flags | MAP_NORESERVE, fd, 0);
 		if (!err) {
@@ -329,6 +344,7 @@ int pm_profile_open(const struct pm_options *options, struct pm_diag *diag)
 {
 	struct perfmon_profile_header self = {0};
 	struct pm_diag first = {0};
+	uint64_t soft, hard;
 	bool refused = false;
 	int err = -ENOENT;
 
@@ -344,9 +360,16 @@ int pm_profile_open(const struct pm_options *options, struct pm_diag *diag)
 		if (err && fd >= 0)
 			err = begin(-1, 0);
 	}
-	if (err)
-		return pm_diag_set(diag, err, "no address space for a profile (%s)",
-				   strerror(-err));
+	if (err) {
+		pm_diag_set(diag, err, "there is no address space for a profile (%s)",
+			    strerror(-err));
+		if (!pm_kernel_getrlimit(RLIMIT_AS, &soft, &hard) &&
+		    soft != RLIM_INFINITY)
+			pm_diag_add(diag,
+				    "; RLIMIT_AS is %" PRIu64 " kB, raise it (ulimit -v)",
+				    soft / 1024);
+		return err;
+	}
 	write_header(&self, options);
 	pm_profile_publish();
 	if (first.text[0])

@@ -21,7 +21,7 @@
 struct pm_profile_file {
 	int fd;
 	ino_t inode;
-	bool may_map; /* it cannot shrink, or only by the caller's own hand */
+	bool may_map; /* nobody else can make it shorter */
 	bool here;    /* it was begun on this boot */
 	pid_t pid;    /* of its writer, as the caller sees it */
 	void *map;
@@ -76,13 +76,14 @@ out:
 	return err;
 }
 
-/* Reads SIZE bytes from the start, or what there is of them; how many. */
-static ssize_t read_start(int fd, void *buffer, size_t size)
+/* Reads SIZE bytes at FROM, or what there is of them; how many. */
+static ssize_t read_at(int fd, void *buffer, size_t size, uint64_t from)
 {
 	size_t at = 0;
 
 	while (at < size) {
-		ssize_t n = pm_kernel_pread(fd, (char *)buffer + at, size - at, at);
+		ssize_t n =
+			pm_kernel_pread(fd, (char *)buffer + at, size - at, from + at);
 
 		if (n == -EINTR)
 			continue;
@@ -95,13 +96,28 @@ static ssize_t read_start(int fd, void *buffer, size_t size)
 	return (ssize_t)at;
 }
 
+static ssize_t read_start(int fd, void *buffer, size_t size)
+{
+	return read_at(fd, buffer, size, 0);
+}
+
+/* For snapshots, of which ARGUMENT is the file's descriptor. */
+static ssize_t read_again(void *argument, void *to, size_t size, uint64_t at)
+{
+	return read_at(*(int *)argument, to, size, at);
+}
+
 /* Whether the file FD, of ST, can be mapped without the risk that somebody else makes it
- * shorter. */
+ * shorter. Of root's own files it is not known: a daemon may have given up its rights
+ * since it opened one. */
 static bool may_map(int fd, const struct stat *st)
 {
 	int seals = pm_kernel_fcntl(fd, F_GET_SEALS, 0);
+	uid_t user = pm_kernel_user();
 
-	return (seals >= 0 && seals & F_SEAL_SHRINK) || st->st_uid == pm_kernel_user();
+	if (seals >= 0 && seals & F_SEAL_SHRINK)
+		return true;
+	return user && st->st_uid == user && !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
 /* A FILE of the open FD, of which ST tells; takes FD over. */
@@ -346,9 +362,11 @@ bool pm_profile_file_is_alive(const struct pm_profile_file *file)
 	return writer_of(file) == PM_WRITER_RUNS;
 }
 
-static int take_copy(struct pm_profile_file *file, uint64_t size,
+/* ALIVE: somebody may write it meanwhile. */
+static int take_copy(struct pm_profile_file *file, uint64_t size, bool alive,
 		     struct pm_snapshot **out, struct pm_diag *diag)
 {
+	const struct pm_snapshot_file again = {read_again, &file->fd};
 	void *copy = malloc(size + 1);
 	ssize_t n;
 	int err;
@@ -362,6 +380,8 @@ static int take_copy(struct pm_profile_file *file, uint64_t size,
 	if (n < 0)
 		err = pm_diag_set(diag, (int)n, "%s cannot be read: %s", file->name,
 				  strerror((int)-n));
+	else if (alive)
+		err = pm_snapshot_take_file(copy, (size_t)n, &again, out, diag);
 	else
 		err = pm_snapshot_take_as(copy, (size_t)n,
 					  PM_SNAPSHOT_STILL | PM_SNAPSHOT_FOREIGN, out,
@@ -442,7 +462,7 @@ int pm_profile_file_snapshot(struct pm_profile_file *file, struct pm_snapshot **
 		s = NULL;
 		pm_diag_clear(diag);
 		err = alive && file->may_map ? take_live(file, size, &s, diag)
-					     : take_copy(file, size, &s, diag);
+					     : take_copy(file, size, alive, &s, diag);
 	} while (!err && alive && s->partial && tries--);
 	if (err)
 		return err;
@@ -450,12 +470,6 @@ int pm_profile_file_snapshot(struct pm_profile_file *file, struct pm_snapshot **
 	if (s->writer == PM_WRITER_RUNS && has_our_clocks(file))
 		pm_snapshot_measure_rate(s);
 	pm_snapshot_tell_rate(s);
-	if (s->writer != PM_WRITER_ENDED && alive && !file->may_map && !s->partial) {
-		pm_snapshot_problem(
-			s, "the profile is in another user's file and still written: "
-			   "values that changed meanwhile may not fit together");
-		pm_diag_set(diag, 0, "%s", s->problem);
-	}
 	*out = s;
 	return 0;
 }

@@ -4,11 +4,11 @@
  * in or by the process that writes it, and read as often as one likes while it grows.
  *
  * While its writer lives, a profile is read where the writer writes it, through a
- * mapping; after that it is copied first. A mapping whose file shrinks is SIGBUS, and a
- * library installs no handlers. So a mapping is only made of memory that cannot shrink
- * (the library seals its memfds) and of files of the calling user, who alone can cut them
- * off and then ends the writer, too. A live profile in another user's file is copied, and
- * the snapshot says that it may not be whole.
+ * mapping, if that is safe. A mapping whose file shrinks is SIGBUS, and a library
+ * installs no handlers. So a mapping is only made of memory that cannot shrink (the
+ * library seals its memfds) and of files that the calling user alone can write, and never
+ * by root of a file. Others are copied, and while their writer lives their nodes are read
+ * again until each held still.
  */
 #ifndef PM_CORE_PROFILE_FILE_H
 #define PM_CORE_PROFILE_FILE_H

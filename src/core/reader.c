@@ -92,7 +92,7 @@ PM_EXPORT int perfmon_reader_read_slow(const struct perfmon_reader *reader, uint
 
 	if (!reader->session)
 		return -ECHILD;
-	if (reader->owner != perfmon_arch_thread_pointer())
+	if (!pm_session_is_own(reader->session))
 		return read_locked(reader->session, i, value);
 	err = pm_view_read(&own->views[i], value);
 	return err ? read_by_syscall(reader->session, i, value) : 0;

@@ -113,10 +113,11 @@ static void no_descriptor(struct pm_diag *diag)
 	uint64_t soft = 0, hard = 0;
 
 	if (pm_kernel_getrlimit(RLIMIT_NOFILE, &soft, &hard)) {
-		pm_diag_add(diag, ": no file descriptor is left (RLIMIT_NOFILE)");
+		pm_diag_add(diag, ": too few file descriptors are left (RLIMIT_NOFILE)");
 		return;
 	}
-	pm_diag_add(diag, ": no file descriptor is left: RLIMIT_NOFILE is %" PRIu64,
+	pm_diag_add(diag,
+		    ": too few file descriptors are left: RLIMIT_NOFILE is %" PRIu64,
 		    soft);
 	if (hard > soft)
 		pm_diag_add(diag, "; it may be raised to %" PRIu64 " (ulimit -n)", hard);
@@ -144,7 +145,16 @@ static void no_pmu(struct pm_diag *diag, int error, const struct pm_event *event
 
 static void invalid(struct pm_diag *diag, const struct pm_event *event, pid_t tid)
 {
-	if (event->uncore && tid >= 0)
+	if (pm_event_is_blind(event))
+		pm_diag_add(diag, ": it happens in the kernel alone, which its modifiers "
+				  "leave out; leave out 'u', or add 'k'");
+	else if (event->topdown == PM_TOPDOWN_METRIC)
+		pm_diag_add(diag,
+			    ": a topdown metric is a share of slots, which has to be "
+			    "counted in its group and for the same modes; name slots "
+			    "beside it, as in '{slots,%s}'",
+			    event->name);
+	else if (event->uncore && tid >= 0)
 		pm_diag_add(diag,
 			    ": the kernel counts it per CPU or package, not per thread; "
 			    "use a session of CPU scope");
@@ -241,4 +251,25 @@ int pm_refusal_page(struct pm_diag *diag, int error, const struct pm_event *even
 	}
 	pm_diag_add(diag, "; it is read by a system call");
 	return error;
+}
+
+void pm_refusal_starved(struct pm_diag *diag, const char *label)
+{
+	pm_diag_set(
+		diag, -EBUSY,
+		"event '%s' never got a counter: something else may hold one (the NMI "
+		"watchdog, another monitor)",
+		label);
+}
+
+void pm_refusal_user_mode(struct pm_diag *diag, const char *what)
+{
+	struct pm_permissions have;
+
+	pm_permissions_get(&have);
+	pm_diag_set(diag, -EACCES,
+		    "%s: kernel.perf_event_paranoid is %d; for the kernel's part ask an "
+		    "administrator for sysctl kernel.perf_event_paranoid=1 or for "
+		    "CAP_PERFMON",
+		    what, have.paranoid);
 }

@@ -33,4 +33,10 @@ int pm_refusal_open(struct pm_diag *diag, int error, const struct pm_event *even
 /* The same for the mmap(2) of its page. The event itself is open and counts. */
 int pm_refusal_page(struct pm_diag *diag, int error, const struct pm_event *event);
 
+/* Says why WHAT counts user mode alone, and what would help. */
+void pm_refusal_user_mode(struct pm_diag *diag, const char *what);
+
+/* Says why an event that is open, of the name LABEL, has never been on the hardware. */
+void pm_refusal_starved(struct pm_diag *diag, const char *label);
+
 #endif

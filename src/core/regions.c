@@ -10,6 +10,7 @@
 
 #include "core/clock.h"
 #include "core/export.h"
+#include "core/export_struct.h"
 #include "core/handler.h"
 #include "core/kernel.h"
 #include "core/process.h"
@@ -53,21 +54,24 @@ void pm_region_record_name(const struct perfmon_region *region)
 struct perfmon_region *pm_region_of_name(const char *name)
 {
 	struct perfmon_region *region;
+	struct pm_still still;
 
 	if (!name)
 		return NULL;
 	region = pm_registry_find(name);
 	if (region)
 		return region;
-	if (!pm_process_try_lock())
-		return NULL;
-	region = pm_registry_find(name);
-	if (!region) {
-		region = pm_registry_add(name);
-		if (region)
-			pm_region_record_name(region);
+	pm_kernel_still_begin(&still);
+	if (pm_process_try_lock()) {
+		region = pm_registry_find(name);
+		if (!region) {
+			region = pm_registry_add(name);
+			if (region)
+				pm_region_record_name(region);
+		}
+		pm_process_release();
 	}
-	pm_process_release();
+	pm_kernel_still_end(&still);
 	return region;
 }
 
@@ -140,25 +144,31 @@ static bool overflow_pop(struct pm_thread_block *block, uint64_t key)
 
 /* --- a closed gate ------------------------------------------------------------------- */
 
-/* The first region of a thread. Leaves the thread set up, or not. */
-static void first_use(void)
+/* BEGINs that the calling thread has dropped since it is not set up: their ENDs have had
+ * a BEGIN. */
+static __thread uint64_t dropped;
+
+/* The first region of a thread. True if the thread is set up now. */
+static bool first_use(void)
 {
 	static bool bias_measured;
-	struct pm_quiet quiet;
+	struct pm_still still;
+	bool set_up;
 	int err = -EDEADLK;
 
 	if (pm_process_phase() == PM_PROCESS_READY && !pm_process_is_ours()) {
 		pm_process_make_inert();
-		return;
+		return false;
 	}
+	dropped++;
 	if (!pm_thread_may_set_up())
-		return;
+		return false;
+	pm_kernel_still_begin(&still);
 	/* The process's own set-up calls libraries that allocate, a thread's does not. */
 	if (!pm_thread_busy && !(pm_process_phase() == PM_PROCESS_READY
-					 ? pm_may_be_in_signal_handler()
+					 ? pm_may_be_in_signal_handler(&still.mask)
 					 : pm_in_signal_handler())) {
 		pm_thread_busy++;
-		pm_kernel_quiet_begin(&quiet);
 		err = pm_process_init();
 		if (!err && __atomic_load_n(&perfmon_region_begin_armed, __ATOMIC_RELAXED)) {
 			err = pm_thread_setup();
@@ -169,12 +179,25 @@ static void first_use(void)
 							      __ATOMIC_RELAXED))
 				pm_region_measure_bias();
 		}
-		pm_kernel_quiet_end(&quiet);
 		pm_thread_busy--;
 	}
 	if (err == -EDEADLK && pm_profile_exists())
 		__atomic_fetch_add(&pm_profile_header()->lost_first_in_handler, 1,
 				   __ATOMIC_RELAXED);
+	set_up = pm_thread_block != &pm_thread_block_none;
+	dropped -= set_up;
+	pm_kernel_still_end(&still);
+	return set_up;
+}
+
+/* An END in a thread that is not set up: its BEGIN was dropped, or ran in another thread.
+ */
+static void end_without_thread(void)
+{
+	if (dropped)
+		dropped--;
+	else if (pm_process_phase() == PM_PROCESS_READY && pm_process_is_ours())
+		count_lost(&pm_profile_header()->unmatched_ends);
 }
 
 /* Whether BLOCK was wiped: the process is a child that no fork handler prepared. */
@@ -187,20 +210,53 @@ static bool wiped(struct pm_thread_block *block)
 	return true;
 }
 
+/*
+ * Opens the gate of BLOCK again, and returns true, if the call that closed it never will:
+ * a signal handler has left it by siglongjmp(3). It is where the first frame without a
+ * node is. The visit of that call is lost; an END may have left its node half written.
+ */
+static bool reopen(struct pm_thread_block *block)
+{
+	struct pm_frame *frame = pm_frame_at(block->frames, block->frame_size, 1);
+	const struct pm_frame *parent;
+	struct pm_slot *slot;
+
+	if (pm_thread_busy || !pm_outside_signal_handlers())
+		return false;
+	PM_ADD(block->thread->record->lost_other, 1);
+	if (!block->overflow) {
+		while (frame->node)
+			frame = pm_frame_at(frame, block->frame_size, 1);
+		parent = pm_frame_at(frame, block->frame_size, -1);
+		slot = pm_thread_slot(block, parent->path_key + frame->region_key);
+		if (slot && slot->node->sequence & 1) {
+			PM_COUNT32(slot->node->dropped_counts, 1);
+			pm_node_close(slot->node, slot->node->sequence - 1);
+		}
+	}
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	block->in_cold = 0;
+	if (!block->overflow)
+		block->gate = frame;
+	return true;
+}
+
 void pm_region_begin_closed(struct perfmon_region *region)
 {
 	struct pm_thread_block *block = pm_thread_block;
 
 	if (block == &pm_thread_block_none) {
-		first_use();
-		if (pm_thread_block != &pm_thread_block_none)
+		if (first_use())
 			call(&perfmon_region_begin_armed, region);
 		return;
 	}
 	if (wiped(block))
 		return;
 	if (block->in_cold || !block->overflow) {
-		count_lost(&block->thread->record->lost_in_handler);
+		if (reopen(block))
+			call(&perfmon_region_begin_armed, region);
+		else
+			count_lost(&block->thread->record->lost_in_handler);
 		return;
 	}
 	if (block->arm_generation != PM_GET(pm_region_general.generation)) {
@@ -222,10 +278,17 @@ void pm_region_end_closed(struct perfmon_region *region)
 	struct pm_thread_block *block = pm_thread_block;
 	bool further_out;
 
-	if (block == &pm_thread_block_none || wiped(block))
+	if (block == &pm_thread_block_none) {
+		end_without_thread();
 		return;
-	if (block->in_cold || !block->overflow)
+	}
+	if (wiped(block))
 		return;
+	if (block->in_cold || !block->overflow) {
+		if (reopen(block))
+			call(&perfmon_region_end_armed, region);
+		return;
+	}
 	block->in_cold = 1;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	further_out = !overflow_pop(block, known_key(region));
@@ -285,6 +348,38 @@ static void stride_begin(struct perfmon_profile_stride *stride, uint32_t id)
 	pm_stride_draw(stride);
 }
 
+/* A new path of the calling thread below PARENT, at DEPTH; where it is counted as lost if
+ * that cannot be, else NULL. The lock is needed for more room, and for a new stride. */
+static uint64_t *add_path(struct pm_thread_block *block, const struct pm_frame *parent,
+			  uint64_t region_key, uint32_t depth)
+{
+	struct pm_thread *thread = block->thread;
+	bool shared = pm_region_general.stride || pm_thread_grows(thread);
+	struct pm_slot *slot = NULL;
+	struct pm_still still;
+	bool free = true;
+
+	if (shared) {
+		pm_kernel_still_begin(&still);
+		free = pm_process_try_lock();
+	}
+	if (free)
+		slot = pm_thread_add_path(thread, path_number(parent->path_key),
+					  region_id(region_key),
+					  parent->path_key + region_key, depth);
+	if (slot && pm_region_general.stride)
+		stride_begin(pm_node_stride(slot->node, block->columns),
+			     region_id(region_key));
+	if (shared) {
+		if (free)
+			pm_process_release();
+		pm_kernel_still_end(&still);
+	}
+	if (!free)
+		return &thread->record->lost_in_handler;
+	return slot ? NULL : &thread->record->lost_no_memory;
+}
+
 void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *frame,
 			     struct perfmon_region *region)
 {
@@ -292,10 +387,8 @@ void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *fra
 	const struct pm_frame *parent = pm_frame_at(frame, block->frame_size, -1);
 	uint32_t depth = frame_depth(block, frame);
 	uint64_t region_key = PM_GET(region->key), key;
-	struct pm_quiet quiet;
 
 	block->in_cold = 1;
-	pm_kernel_quiet_begin(&quiet);
 	if (!region_key) {
 		struct perfmon_region *known = pm_region_of_name(region->name);
 
@@ -316,31 +409,19 @@ void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *fra
 	}
 	key = parent->path_key + region_key;
 	if (!pm_thread_slot(block, key)) {
-		struct pm_slot *slot;
+		uint64_t *lost = add_path(block, parent, region_key, depth);
 
-		if (!pm_process_try_lock()) {
-			overflow(block, frame, region_key, &record->lost_in_handler);
-			goto out;
-		}
-		slot = pm_thread_add_path(block->thread, path_number(parent->path_key),
-					  region_id(region_key), key, depth);
-		if (slot && pm_region_general.stride)
-			stride_begin(pm_node_stride(slot->node, block->counters),
-				     region_id(region_key));
-		pm_process_release();
-		if (!slot) {
-			overflow(block, frame, region_key, &record->lost_no_memory);
+		if (lost) {
+			overflow(block, frame, region_key, lost);
 			goto out;
 		}
 	}
-	pm_kernel_quiet_end(&quiet);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_cold = 0;
 	block->gate = frame;
 	call(&perfmon_region_begin_armed, region);
 	return;
 out:
-	pm_kernel_quiet_end(&quiet);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_cold = 0;
 }
@@ -364,8 +445,10 @@ void pm_region_end_mismatched(struct pm_thread_block *block, struct pm_frame *fr
 		block->gate = pm_frame_at(frame, block->frame_size, 1);
 		return;
 	}
-	for (; frame != found; frame = pm_frame_at(frame, block->frame_size, -1))
-		PM_ADD(frame->node->mismatched_ends, 1);
+	for (; frame != found; frame = pm_frame_at(frame, block->frame_size, -1)) {
+		PM_COUNT32(frame->node->mismatched_ends, 1);
+		PM_PUT(frame->node, NULL);
+	}
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_cold = 0;
 	block->gate = pm_frame_at(found, block->frame_size, 1);
@@ -374,9 +457,15 @@ void pm_region_end_mismatched(struct pm_thread_block *block, struct pm_frame *fr
 
 struct pm_frame *pm_region_resync(struct pm_thread_block *block, struct pm_frame *frame)
 {
+	struct pm_frame *first = pm_frame_at(block->frames, block->frame_size, 1);
+
 	PM_ADD(block->thread->record->lost_other, frame_depth(block, frame) - 1);
+	while (frame != first) {
+		frame = pm_frame_at(frame, block->frame_size, -1);
+		PM_PUT(frame->node, NULL);
+	}
 	block->arm_generation = PM_GET(pm_region_general.generation);
-	return pm_frame_at(block->frames, block->frame_size, 1);
+	return first;
 }
 
 /* --- the public calls ---------------------------------------------------------------- */
@@ -393,17 +482,17 @@ PM_EXPORT void perfmon_region_end(struct perfmon_region *region)
 
 static void set_armed(bool on)
 {
-	struct pm_quiet quiet;
+	struct pm_still still;
 
+	pm_kernel_still_begin(&still);
 	pm_thread_busy++;
-	pm_kernel_quiet_begin(&quiet);
 	if (!pm_process_init()) {
 		pm_process_acquire();
 		pm_process_arm(on);
 		pm_process_release();
 	}
-	pm_kernel_quiet_end(&quiet);
 	pm_thread_busy--;
+	pm_kernel_still_end(&still);
 }
 
 PM_EXPORT void perfmon_region_arm(void)
@@ -424,7 +513,6 @@ static struct perfmon_region *cached(const char *name)
 	struct perfmon_region **entry, *region;
 	struct pm_frame *gate = block->gate;
 	uint32_t hash = 2166136261u;
-	struct pm_quiet quiet;
 	int i;
 
 	for (i = 0; i < 16 && name[i]; i++)
@@ -433,18 +521,19 @@ static struct perfmon_region *cached(const char *name)
 	region = *entry;
 	if (region && !strncmp(region->name, name, PM_REGION_NAME_MAX))
 		return region;
-	if (!gate && (block->in_cold || !block->overflow))
-		return NULL;
+	if (!gate && (block->in_cold || !block->overflow)) {
+		if (!reopen(block))
+			return NULL;
+		gate = block->gate;
+	}
 	/* A handler that comes in between must not ask for the lock that we may hold. */
 	block->gate = NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_cold = 1;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	pm_kernel_quiet_begin(&quiet);
 	region = pm_region_of_name(name);
 	if (region)
 		*entry = region;
-	pm_kernel_quiet_end(&quiet);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_cold = 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -459,9 +548,9 @@ PM_EXPORT void perfmon_region_begin_name(const char *name)
 
 	if (!__atomic_load_n(&perfmon_region_begin_armed, __ATOMIC_RELAXED))
 		return;
-	if (pm_thread_block == &pm_thread_block_none)
-		first_use();
-	if (pm_thread_block == &pm_thread_block_none || wiped(pm_thread_block))
+	if (pm_thread_block == &pm_thread_block_none && !first_use())
+		return;
+	if (wiped(pm_thread_block))
 		return;
 	if (name)
 		region = cached(name);
@@ -475,7 +564,11 @@ PM_EXPORT void perfmon_region_end_name(const char *name)
 
 	if (!__atomic_load_n(&perfmon_region_end_armed, __ATOMIC_RELAXED))
 		return;
-	if (pm_thread_block == &pm_thread_block_none || wiped(pm_thread_block))
+	if (pm_thread_block == &pm_thread_block_none) {
+		end_without_thread();
+		return;
+	}
+	if (wiped(pm_thread_block))
 		return;
 	if (name)
 		region = cached(name);
@@ -510,21 +603,22 @@ PM_EXPORT int perfmon_region_read(const char *name, struct perfmon_region_values
 	struct perfmon_profile_thread *record;
 	const struct perfmon_region *region;
 	uint32_t id, number, i;
+	int err = PM_STRUCT_CHECK(values, perfmon_region_values, sum);
 	bool found = false;
 	double ticks = 0;
 
-	if (!name || !values || values->size != sizeof(*values))
-		return -EINVAL;
+	if (!name || err)
+		return err ?: -EINVAL;
 	if (!block->alive)
 		return -ENOENT;
-	if (block->in_cold || (!block->gate && !block->overflow))
+	if ((block->in_cold || (!block->gate && !block->overflow)) && !reopen(block))
 		return -EBUSY;
 	region = pm_registry_find(name);
 	if (!region)
 		return -ENOENT;
 	id = region_id(region->key);
 	record = block->thread->record;
-	sum.counters = block->counters;
+	sum.counters = block->columns;
 	for (i = 0; i < sum.counters; i++)
 		if (PM_GET(record->status[i]) > 0)
 			sum.counted |= 1u << i;
@@ -548,6 +642,6 @@ PM_EXPORT int perfmon_region_read(const char *name, struct perfmon_region_values
 	if (!found)
 		return -ENOENT;
 	sum.time_ns = pm_clock_ticks_ns(ticks);
-	*values = sum;
+	pm_struct_fill(values, &sum, sizeof(sum));
 	return 0;
 }

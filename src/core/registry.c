@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <urcu/urcu-bp.h>
+#include <urcu/flavor.h>
+#include <urcu/list.h>
 #include <urcu/rculfhash.h>
-#include <urcu/rculist.h>
 
 #include "core/kernel.h"
 #include "fastpath/thread.h"
@@ -20,6 +20,22 @@ struct entry {
 	struct perfmon_region region;
 	struct entry *next;
 	char name[];
+};
+
+/*
+ * Readers of the table need no read-side critical section: no entry is ever removed and
+ * the table never resizes, so there is no grace period to wait for. The table is told so
+ * by this flavour. None of liburcu's own is used: their locks belong to the program,
+ * which takes them around fork(2) if it uses that flavour, and they do not nest.
+ */
+static void nothing(void)
+{
+}
+
+static const struct rcu_flavor_struct forever = {
+	.read_lock = nothing,
+	.read_unlock = nothing,
+	.update_synchronize_rcu = nothing,
 };
 
 static struct cds_lfht *names;
@@ -45,8 +61,7 @@ static struct cds_list_head *head_of(struct pm_registry_thread *thread)
 int pm_registry_init(void)
 {
 	if (!names)
-		names = cds_lfht_new_flavor(BUCKETS, BUCKETS, BUCKETS, 0,
-					    &urcu_bp_flavor, NULL);
+		names = cds_lfht_new_flavor(BUCKETS, BUCKETS, BUCKETS, 0, &forever, NULL);
 	return names ? 0 : -ENOMEM;
 }
 
@@ -87,11 +102,8 @@ struct perfmon_region *pm_registry_find(const char *name)
 	struct key key = {.name = name};
 	unsigned long hash = hash_name(name, &key.length);
 
-	urcu_bp_read_lock();
 	cds_lfht_lookup(names, hash, matches, &key, &iter);
 	found = cds_lfht_iter_get_node(&iter);
-	urcu_bp_read_unlock();
-	/* Entries are never removed, so the region outlives the read-side section. */
 	return found ? &caa_container_of(found, struct entry, node)->region : NULL;
 }
 
@@ -132,9 +144,7 @@ struct perfmon_region *pm_registry_add(const char *name)
 	*(last ? &last->next : &first) = entry;
 	last = entry;
 	count++;
-	urcu_bp_read_lock();
 	cds_lfht_add(names, hash, &entry->node);
-	urcu_bp_read_unlock();
 	return &entry->region;
 }
 
@@ -148,51 +158,19 @@ void pm_registry_each_region(void (*visit)(const struct perfmon_region *region))
 
 void pm_registry_enter(struct pm_registry_thread *thread)
 {
-	cds_list_add_tail_rcu(head_of(thread), &threads);
+	cds_list_add_tail(head_of(thread), &threads);
 }
 
 void pm_registry_leave(struct pm_registry_thread *thread)
 {
-	cds_list_del_rcu(head_of(thread));
+	cds_list_del(head_of(thread));
 }
 
-void pm_registry_wait(void)
-{
-	urcu_bp_synchronize_rcu();
-}
-
-int pm_registry_walk(int (*visit)(struct pm_registry_thread *thread, void *argument),
-		     void *argument)
-{
-	struct cds_list_head *at;
-	int result = 0;
-
-	urcu_bp_read_lock();
-	cds_list_for_each_rcu(at, &threads) {
-		result = visit((struct pm_registry_thread *)(void *)at, argument);
-		if (result)
-			break;
-	}
-	urcu_bp_read_unlock();
-	return result;
-}
-
-void pm_registry_fork_prepare(void)
-{
-	urcu_bp_before_fork();
-}
-
-void pm_registry_fork_parent(void)
-{
-	urcu_bp_after_fork_parent();
-}
-
-void pm_registry_fork_child(void (*visit)(struct pm_registry_thread *thread))
+void pm_registry_forget(void (*visit)(struct pm_registry_thread *thread))
 {
 	struct cds_list_head *at, *next;
 
 	cds_list_for_each_safe(at, next, &threads)
 		visit((struct pm_registry_thread *)(void *)at);
 	CDS_INIT_LIST_HEAD(&threads);
-	urcu_bp_after_fork_child(); /* unblocks signals */
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Who exists: the names of regions, and the threads that are set up. Readers walk both
- * under RCU, without a lock, while threads come and go; writers hold pm_process_lock.
- * The one file that includes liburcu (flavour bp: no thread has to register).
+ * Who exists: the names of regions, and the threads that are set up. Names are looked up
+ * without a lock while others are added; whatever writes holds pm_process_lock.
+ * registry.c is the one file that includes liburcu.
  */
 #ifndef PM_CORE_REGISTRY_H
 #define PM_CORE_REGISTRY_H
@@ -24,7 +24,7 @@ int pm_registry_init(void);
 /*
  * The region of NAME (its first PM_REGION_NAME_MAX bytes) if it is registered, else NULL.
  * What is returned lives as long as the process and has its key. Lock-free, no system
- * call; may register the thread with RCU at its first use, which allocates.
+ * call, no allocation.
  */
 struct perfmon_region *pm_registry_find(const char *name);
 
@@ -44,20 +44,8 @@ struct pm_registry_thread {
 void pm_registry_enter(struct pm_registry_thread *thread);
 void pm_registry_leave(struct pm_registry_thread *thread);
 
-/* Waits until no walk that could have seen a removed thread is under way. Not under
- * pm_process_lock; not inside a walk. */
-void pm_registry_wait(void);
-
-/* Calls VISIT for every thread, while others come and go; what is visited stays whole
- * until the walk ends. Stops at a non-zero return, and returns it. */
-int pm_registry_walk(int (*visit)(struct pm_registry_thread *thread, void *argument),
-		     void *argument);
-
-/* Around fork(2), in this order: prepare under pm_process_lock, then one of the others.
- * In the child the list of threads is empty afterwards; VISIT is called for each thread
- * that was in it (only the calling one exists there). */
-void pm_registry_fork_prepare(void);
-void pm_registry_fork_parent(void);
-void pm_registry_fork_child(void (*visit)(struct pm_registry_thread *thread));
+/* In a forked child, where the calling thread alone exists: calls VISIT for every thread,
+ * after which there is none. */
+void pm_registry_forget(void (*visit)(struct pm_registry_thread *thread));
 
 #endif

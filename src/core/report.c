@@ -10,8 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/copies.h"
 #include "core/kernel.h"
 #include "core/merge.h"
+#include "core/process.h"
+#include "core/refusal.h"
+#include "core/report_file.h"
 #include "core/report_formats.h"
 
 int pm_report_write(const struct pm_snapshot *snapshot,
@@ -22,7 +26,7 @@ int pm_report_write(const struct pm_snapshot *snapshot,
 	struct pm_report report = {.snapshot = snapshot, .options = options};
 	struct pm_report_model model;
 	struct pm_report_tree all;
-	uint32_t *paths = NULL;
+	uint32_t *paths = NULL, starved;
 	struct pm_out *out;
 	int err;
 
@@ -46,6 +50,9 @@ int pm_report_write(const struct pm_snapshot *snapshot,
 		goto out_tree;
 	report.model = &model;
 	report.all = &all;
+	starved = pm_report_starved(&all);
+	if (starved != PM_NO_EVENT)
+		pm_refusal_starved(&report.starved, model.events[starved].name);
 	if (options->merge) {
 		paths = malloc(all.node_count * sizeof(*paths));
 		if (!paths) {
@@ -78,59 +85,10 @@ out_free:
 	return err;
 }
 
-static int write_all(void *argument, const char *text, size_t size)
-{
-	int fd = *(int *)argument;
-	unsigned int refused = 0;
-
-	while (size) {
-		ssize_t n = pm_kernel_write_quietly(fd, text, size);
-
-		/* Somebody has made this descriptor, or its like elsewhere, non-blocking.
-		 */
-		if (n == -EAGAIN && refused++ < 100) {
-			pm_kernel_poll_write(fd, 100);
-			continue;
-		}
-		if (n == -EINTR)
-			continue;
-		if (n <= 0)
-			return n ? (int)n : -EIO;
-		text += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
 int pm_report_write_fd(const struct pm_snapshot *snapshot,
 		       const struct pm_report_options *options, int fd)
 {
-	return pm_report_write(snapshot, options, write_all, &fd);
-}
-
-/* Opens PATH for a report: nobody's link, no waiting, and empty if it is a file. */
-static int open_output(const char *path)
-{
-	int fd = pm_kernel_open(
-		path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0644);
-	struct stat st;
-	int err, flags;
-
-	if (fd < 0)
-		return fd;
-	err = pm_kernel_fstat(fd, &st);
-	if (!err && S_ISREG(st.st_mode)) {
-		err = pm_kernel_ftruncate(fd, 0);
-	} else if (!err) {
-		flags = pm_kernel_fcntl(fd, F_GETFL, 0);
-		err = flags < 0 ? flags
-				: pm_kernel_fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
-	}
-	if (err < 0) {
-		pm_kernel_close(fd);
-		return err;
-	}
-	return fd;
+	return pm_report_write(snapshot, options, pm_report_fd_write, &fd);
 }
 
 /* The path of OPTIONS for this process, in PATH. */
@@ -156,9 +114,33 @@ static int output_path(const struct pm_options *options,
 
 static const char *why(int err)
 {
-	return err == -ELOOP   ? "it is a symbolic link"
-	       : err == -ENXIO ? "nobody reads this FIFO"
-			       : strerror(-err);
+	return err == -ELOOP	? "it is a symbolic link"
+	       : err == -ENXIO	? "nobody reads this FIFO"
+	       : err == -EAGAIN ? "nobody reads what is written there"
+	       : err == -EBADF	? "it is not what it was at the first region"
+				: strerror(-err);
+}
+
+/* Writes the report of SNAPSHOT to PATH. */
+static int write_file(const struct pm_snapshot *snapshot,
+		      const struct pm_report_options *options, const char *path)
+{
+	struct pm_report_file file;
+	int err = pm_report_file_open(&file, path, false);
+
+	if (err)
+		return err;
+	return pm_report_file_end(&file, pm_report_write_fd(snapshot, options, file.fd));
+}
+
+/* Writes the report of SNAPSHOT to FD, 1 or 2, unless the program has put something else
+ * there. */
+static int write_standard(const struct pm_snapshot *snapshot,
+			  const struct pm_report_options *options, int fd)
+{
+	int err = pm_process_standard(fd);
+
+	return err < 0 ? err : pm_report_write_fd(snapshot, options, fd);
 }
 
 /* Writes the report of SNAPSHOT, or of MERGE, whose sum that is, where OPTIONS say. */
@@ -179,8 +161,7 @@ static int write_where(const struct pm_snapshot *snapshot, const struct pm_merge
 		.notes = notes,
 	};
 	struct pm_machine machine;
-	int fd = options->output == PM_OUTPUT_STDOUT ? STDOUT_FILENO : STDERR_FILENO,
-	    err = 0;
+	int err;
 
 	if (options->output == PM_OUTPUT_NONE)
 		return 0;
@@ -195,34 +176,59 @@ static int write_where(const struct pm_snapshot *snapshot, const struct pm_merge
 	}
 	if (options->output == PM_OUTPUT_PATH) {
 		err = output_path(options, snapshot, forked, path, sizeof(path));
-		if (!err) {
-			err = open_output(path);
-			if (err >= 0)
-				fd = err;
-		}
-		if (err < 0) {
-			snprintf(sentence, sizeof(sentence),
-				 "the report could not be written to '%s' (%s): it is "
-				 "here "
-				 "instead",
-				 err == -ENAMETOOLONG ? options->output_path : path,
-				 why(err));
-			notes[how.note_count++] = sentence;
-		}
+		if (!err)
+			err = write_file(snapshot, &how, path);
+		if (!err)
+			return 0;
+		snprintf(sentence, sizeof(sentence),
+			 "the report could not be written to '%s' (%s): it is here "
+			 "instead",
+			 err == -ENAMETOOLONG ? options->output_path : path, why(err));
+		notes[how.note_count++] = sentence;
+	} else if (options->output == PM_OUTPUT_STDOUT) {
+		err = write_standard(snapshot, &how, STDOUT_FILENO);
+		/* Who does not read on has seen enough. */
+		if (!err || err == -EPIPE)
+			return 0;
+		snprintf(sentence, sizeof(sentence),
+			 "standard output could not take the whole report (%s): it is "
+			 "here "
+			 "again",
+			 why(err));
+		notes[how.note_count++] = sentence;
 	}
-	err = pm_report_write_fd(snapshot, &how, fd);
-	if (fd > STDERR_FILENO)
-		pm_kernel_close(fd);
+	err = write_standard(snapshot, &how, STDERR_FILENO);
 	if (err)
 		return pm_diag_set(diag, err, "the report could not be written (%s)",
-				   strerror(-err));
+				   why(err));
 	return 0;
 }
 
 int pm_report_at_exit(const struct pm_snapshot *snapshot,
 		      const struct pm_options *options, bool forked, struct pm_diag *diag)
 {
-	return write_where(snapshot, NULL, options, forked, diag);
+	struct pm_options own = *options;
+	struct pm_copies copies;
+	char *path = NULL;
+	char sentence[200];
+	int err;
+
+	pm_copies_find(&copies);
+	if (copies.others && own.note_count < PM_OPTIONS_NOTES) {
+		snprintf(sentence, sizeof(sentence),
+			 "this process has %u copies of libperfmon (libperfmon.a in a "
+			 "plugin, or dlmopen), each with a report of its own",
+			 copies.others + 1);
+		own.notes[own.note_count++] = sentence;
+	}
+	if (copies.before && own.output == PM_OUTPUT_PATH) {
+		if (asprintf(&path, "%s.%u", own.output_path, copies.before + 1) < 0)
+			return pm_diag_set(diag, -ENOMEM, "no memory for a path");
+		own.output_path = path;
+	}
+	err = write_where(snapshot, NULL, &own, forked, diag);
+	free(path);
+	return err;
 }
 
 int pm_report_merge(const struct pm_merge *merge, const struct pm_options *options)

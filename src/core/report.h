@@ -53,8 +53,8 @@ int pm_report_merge(const struct pm_merge *merge, const struct pm_options *optio
  * process is a forked child, whose file must not be its parent's: the pid is added to the
  * name unless the template has it. 0 or a negative errno, with DIAG.
  *
- * The file is created (mode 0644, less the umask) or overwritten, never through a
- * symbolic link as its last part. A FIFO that nobody reads is refused, not waited for.
+ * A file is replaced by a whole one or not at all (report_file.h). What cannot be written
+ * there goes to stderr, also where stdout is full.
  */
 int pm_report_at_exit(const struct pm_snapshot *snapshot,
 		      const struct pm_options *options, bool forked,

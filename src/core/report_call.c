@@ -7,14 +7,16 @@
 #include <string.h>
 
 #include "core/export.h"
+#include "core/export_struct.h"
 #include "core/profile.h"
 #include "core/report.h"
+#include "core/stack.h"
 #include "core/topology.h"
 
 #define FLAGS (PERFMON_REPORT_PER_THREAD | PERFMON_REPORT_SUBTRACT_BIAS)
 
-/* Checks OPTIONS (NULL is accepted) and puts them over those of the environment. */
-static int apply(const struct perfmon_report_options *options, struct pm_options *to)
+/* Checks GIVEN (NULL is accepted) and puts it over the options of the environment. */
+static int apply(const struct perfmon_report_options *given, struct pm_options *to)
 {
 	static const enum pm_format formats[] = {
 		[PERFMON_REPORT_TEXT] = PM_FORMAT_TEXT,
@@ -22,29 +24,29 @@ static int apply(const struct perfmon_report_options *options, struct pm_options
 		[PERFMON_REPORT_JSON] = PM_FORMAT_JSON,
 		[PERFMON_REPORT_CSV] = PM_FORMAT_CSV,
 	};
-	const unsigned char *tail = (const unsigned char *)options;
+	struct perfmon_report_options options;
+	int err;
 
-	if (!options)
+	if (!given)
 		return 0;
-	if (options->size < offsetof(struct perfmon_report_options, level))
+	err = PM_STRUCT_CHECK(given, perfmon_report_options, flags);
+	if (err)
+		return err;
+	pm_struct_take(&options, given, sizeof(options));
+	if (options.format > PERFMON_REPORT_CSV || options.flags & ~FLAGS)
 		return -EINVAL;
-	for (size_t i = sizeof(*options); i < options->size; i++)
-		if (tail[i])
-			return -E2BIG;
-	if (options->format > PERFMON_REPORT_CSV || options->flags & ~FLAGS)
-		return -EINVAL;
-	if (options->format != PERFMON_REPORT_DEFAULT)
-		to->format = formats[options->format];
-	if (options->flags & PERFMON_REPORT_PER_THREAD)
+	if (options.format != PERFMON_REPORT_DEFAULT)
+		to->format = formats[options.format];
+	if (options.flags & PERFMON_REPORT_PER_THREAD)
 		to->keep_threads = true;
-	if (options->flags & PERFMON_REPORT_SUBTRACT_BIAS)
+	if (options.flags & PERFMON_REPORT_SUBTRACT_BIAS)
 		to->subtract_bias = true;
-	if (options->size < sizeof(*options) || !options->level)
+	if (!options.level)
 		return 0;
-	if (pm_level_find(pm_slice_of(options->level)) < 0)
+	if (pm_level_find(pm_slice_of(options.level)) < 0)
 		return -EINVAL;
 	free(to->level);
-	to->level = strdup(options->level);
+	to->level = strdup(options.level);
 	return to->level ? 0 : -ENOMEM;
 }
 
@@ -62,8 +64,9 @@ static int report(int fd, const struct perfmon_report_options *options)
 	if (err)
 		goto out;
 	if (fd < 0) {
-		err = pm_report_at_exit(
-			snapshot, &all, snapshot->header.parent_link == PERFMON_LINK_FORK, NULL);
+		err = pm_report_at_exit(snapshot, &all,
+					snapshot->header.parent_link == PERFMON_LINK_FORK,
+					NULL);
 	} else {
 		struct pm_machine machine;
 		struct pm_report_options how = {
@@ -84,12 +87,34 @@ out:
 	return err;
 }
 
+struct request {
+	int fd;
+	const struct perfmon_report_options *options;
+	int result;
+};
+
+static void answer(void *argument)
+{
+	struct request *request = argument;
+
+	request->result = report(request->fd, request->options);
+}
+
+/* Tables want more of a stack than a small thread has. */
+static int report_aside(int fd, const struct perfmon_report_options *options)
+{
+	struct request request = {.fd = fd, .options = options};
+
+	pm_stack_run(answer, &request);
+	return request.result;
+}
+
 PM_EXPORT int perfmon_report_write(int fd, const struct perfmon_report_options *options)
 {
-	return fd < 0 ? -EBADF : report(fd, options);
+	return fd < 0 ? -EBADF : report_aside(fd, options);
 }
 
 PM_EXPORT int perfmon_report_print(const struct perfmon_report_options *options)
 {
-	return report(-1, options);
+	return report_aside(-1, options);
 }

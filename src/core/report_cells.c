@@ -102,6 +102,34 @@ void pm_cell_metric(struct pm_cell *cell, const struct pm_value *value,
 		pm_cell_number(cell->text, value->value);
 }
 
+uint32_t pm_report_path(const struct pm_report_tree *tree, uint32_t n, size_t most,
+			uint32_t line[PM_PATH_NODES])
+{
+	uint32_t depth = tree->nodes[n].depth, low, high;
+	size_t bytes[PM_PATH_NODES], all = 0;
+
+	for (uint32_t d = depth; d-- > 0; n = tree->nodes[n].parent) {
+		line[d] = n;
+		bytes[d] = strlen(pm_report_name(tree, n)) + 1;
+		all += bytes[d];
+	}
+	if (all <= most || depth < 3)
+		return depth;
+	/* The first and the last, whatever they take; then from both ends. */
+	most -= most < bytes[0] + bytes[depth - 1] ? most : bytes[0] + bytes[depth - 1];
+	for (low = 1, high = depth - 1; low < high; low++) {
+		if (bytes[high - 1] > most)
+			break;
+		most -= bytes[--high];
+		if (low == high || bytes[low] > most)
+			break;
+		most -= bytes[low];
+	}
+	line[low] = 0;
+	memmove(line + low + 1, line + high, (depth - high) * sizeof(*line));
+	return low + 1 + depth - high;
+}
+
 size_t pm_cell_name(const struct pm_report_tree *tree, uint32_t n, struct pm_out *out)
 {
 	uint32_t depth = tree->nodes[n].depth - 1;

@@ -26,4 +26,15 @@ void pm_cell_metric(struct pm_cell *cell, const struct pm_value *value,
  * how many it takes. OUT may be NULL. */
 size_t pm_cell_name(const struct pm_report_tree *tree, uint32_t n, struct pm_out *out);
 
+/*
+ * The nodes of the path of N, from the top down, in LINE. A profile may make the paths of
+ * all its nodes longer than itself: of a path whose names come to more than MOST bytes
+ * the middle is left out, for which 0 stands, the root's number. How many are in LINE.
+ */
+#define PM_PATH_NODES (PERFMON_PROFILE_DEPTH + 1)
+#define PM_PATH_BYTES 4096
+#define PM_PATH_LEFT  "..." /* how what is left out is written */
+uint32_t pm_report_path(const struct pm_report_tree *tree, uint32_t n, size_t most,
+			uint32_t line[PM_PATH_NODES]);
+
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/merge.h"
+#include "core/report_cells.h"
 #include "core/report_formats.h"
 
 #define END_OF_LINE "\r\n"
@@ -178,30 +179,27 @@ static void ranges_write(const struct pm_report *report, uint32_t path,
 /* The names from the top down, with ";" between and "\" before ";" and "\" in a name. */
 static int path_write(const struct pm_report_tree *tree, uint32_t n, struct pm_out *out)
 {
-	uint32_t depth = tree->nodes[n].depth, *line;
+	uint32_t line[PM_PATH_NODES];
+	uint32_t count = pm_report_path(tree, n, PM_PATH_BYTES, line);
 	size_t size = 1;
 	char *path, *to;
 
-	line = malloc((size_t)depth * sizeof(*line));
-	if (!line)
-		return -ENOMEM;
-	for (uint32_t d = depth; d-- > 0; n = tree->nodes[n].parent) {
-		line[d] = n;
-		size += 2 * strlen(pm_report_name(tree, n)) + 1;
-	}
+	for (uint32_t i = 0; i < count; i++)
+		size += 2 * strlen(pm_report_name(tree, line[i])) + sizeof(PM_PATH_LEFT);
 	path = to = malloc(size);
-	for (uint32_t d = 0; path && d < depth; d++) {
-		if (d)
+	if (!path)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++) {
+		if (i)
 			*to++ = ';';
-		for (const char *c = pm_report_name(tree, line[d]); *c; c++) {
+		if (!line[i])
+			to = stpcpy(to, PM_PATH_LEFT);
+		for (const char *c = pm_report_name(tree, line[i]); *c; c++) {
 			if (*c == ';' || *c == '\\')
 				*to++ = '\\';
 			*to++ = *c;
 		}
 	}
-	free(line);
-	if (!path)
-		return -ENOMEM;
 	*to = '\0';
 	pm_out_csv(out, path);
 	free(path);

@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The report of a process that ends. */
+#include <string.h>
+
 #include "core/process.h"
 #include "core/profile.h"
 #include "core/report.h"
+#include "core/topology.h"
+
+void pm_process_prepare_report(void)
+{
+	if (pm_process.options.output != PM_OUTPUT_NONE && pm_process_is_ours() &&
+	    pm_process_phase() == PM_PROCESS_READY)
+		pm_machine_remember();
+}
 
 void pm_process_report(void)
 {
@@ -12,6 +22,11 @@ void pm_process_report(void)
 
 	if (pm_process.options.output == PM_OUTPUT_NONE)
 		return;
+	if (pm_process.refused.error) {
+		pm_process_say("perfmon: regions are not counted: %s",
+			       pm_process.refused.text);
+		return;
+	}
 	err = pm_profile_snapshot_own(&snapshot, &diag);
 	if (!err) {
 		err = pm_report_at_exit(snapshot, &pm_process.options,
@@ -20,5 +35,6 @@ void pm_process_report(void)
 		pm_snapshot_free(snapshot);
 	}
 	if (err)
-		pm_process_debug("perfmon: no report: %s", diag.text);
+		pm_process_say("perfmon: no report: %s",
+			       diag.error ? diag.text : strerror(-err));
 }

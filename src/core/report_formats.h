@@ -17,6 +17,7 @@ struct pm_report {
 	const uint32_t *paths; /* of a merge: for the ranges of the nodes of ALL */
 	struct pm_report_groups groups;	  /* of options->level; none: not asked for, or */
 	struct pm_diag no_groups;	  /* why there are none, a note more */
+	struct pm_diag starved;		  /* which event never counted, and one more */
 };
 
 int pm_report_text(const struct pm_report *report, struct pm_out *out);

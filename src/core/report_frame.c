@@ -43,6 +43,8 @@ const char *pm_report_note(const struct pm_report *report, uint32_t i)
 		if (!known && !i--)
 			return options->notes[o];
 	}
+	if (report->starved.error && !i--)
+		return report->starved.text;
 	return report->no_groups.error && !i ? report->no_groups.text : NULL;
 }
 
@@ -94,13 +96,14 @@ uint32_t pm_report_lost(const struct pm_snapshot *s, struct pm_lost lost[PM_LOST
 		 "visits are missing: there was no memory for their path"},
 		{0, "other",
 		 "visits are missing: regions were disarmed while they were open, "
-		 "or the like"},
+		 "or a signal handler jumped out of a region call"},
 		{0, "unmatched_ends", "ENDs of a region came without their BEGIN"},
 	};
 
 	memcpy(lost, kinds, sizeof(kinds));
 	lost[0].count = s->header.lost_first_in_handler;
 	lost[1].count = s->header.lost_threads;
+	lost[7].count = s->header.unmatched_ends;
 	for (uint32_t t = 0; t < s->thread_count; t++) {
 		const struct perfmon_profile_thread *record = &s->threads[t].record;
 
@@ -144,6 +147,19 @@ static void head_machine(const struct pm_machine *machine, struct pm_out *out)
 	pm_out_text(out, "\n");
 }
 
+static void head_bias(const struct pm_report_event *event, const char *between,
+		      struct pm_out *out)
+{
+	unsigned long long user = event->bias, call = event->call_bias;
+
+	if (event->bias_known & PERFMON_BIAS_USER)
+		pm_out_format(out, "%san empty region counts %llu", between, user);
+	else if (event->bias_known)
+		pm_out_format(out, "%san empty region counts %llu", between, call);
+	if (event->bias_known == (PERFMON_BIAS_USER | PERFMON_BIAS_CALL))
+		pm_out_format(out, ", %llu if read by read(2)", call);
+}
+
 static void head_event(const struct pm_report *report,
 		       const struct pm_report_event *event, struct pm_out *out)
 {
@@ -174,10 +190,9 @@ static void head_event(const struct pm_report *report,
 		pm_out_format(out, "%shappens in the kernel alone", between);
 		between = ", ";
 	}
-	if (event->bias_known)
-		pm_out_format(out, "%san empty region counts %llu%s", between,
-			      (unsigned long long)event->bias,
-			      report->options->subtract_bias ? " (subtracted)" : "");
+	head_bias(event, between, out);
+	if (event->bias_known && report->options->subtract_bias)
+		pm_out_text(out, " (subtracted)");
 	pm_out_text(out, "\n");
 }
 
@@ -298,8 +313,9 @@ void pm_report_text_legend(struct pm_out *out, uint32_t marks, uint32_t states)
 		 "that at most, with a certainty of 99 %; ? if that cannot "
 		 "be told"},
 		{PM_MARK_PART, "<N%  counted for N % of the time only, not scaled"},
-		{PM_MARK_RETRIED,
-		 "r    some reads were taken anew, which counts a little more"},
+		{PM_MARK_RETRIED, "r    some reads, here or further in, were taken anew, "
+				  "which counts a little "
+				  "more"},
 		{PM_MARK_FALLBACK, "f    some reads had to be made by read(2)"},
 		{PM_MARK_DROPPED,
 		 "d    some visits are not in it: their counts were dropped"},
@@ -311,7 +327,8 @@ void pm_report_text_legend(struct pm_out *out, uint32_t marks, uint32_t states)
 		{PM_MARK_ERRATUM, "e    this CPU is known to count it wrong"},
 		{PM_MARK_IMPLAUSIBLE, "^    more than this CPU can do"},
 		{PM_MARK_MISMATCHED,
-		 "!    some visits were closed by the end of an outer region"},
+		 "!    some visits were closed by the end of an outer region, or stand "
+		 "below one that was"},
 		{PM_MARK_IN_FLIGHT,
 		 "?    some visits have begun and not ended: not in it"},
 		{PM_MARK_TORN,

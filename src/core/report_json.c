@@ -253,7 +253,9 @@ static void put_counter(struct json *j, const struct perfmon_profile_counter *co
 		      (unsigned long long)counter->config[2]);
 	put_bool(j, "hardware", counter->flags & PERFMON_COUNTER_HARDWARE);
 	put_signed(j, "error", counter->error);
-	put_known(j, "bias", counter->bias, counter->bias_known);
+	put_known(j, "bias", counter->bias, counter->bias_known & PERFMON_BIAS_USER);
+	put_known(j, "call_bias", counter->call_bias,
+		  counter->bias_known & PERFMON_BIAS_CALL);
 	close_as(j, "}");
 }
 
@@ -294,7 +296,9 @@ static void put_events(struct json *j, const struct pm_report *report)
 			   : event->user_read			   ? "user"
 			   : event->syscall_read		   ? "syscall"
 								   : "none");
-		put_known(j, "bias", event->bias, event->bias_known);
+		put_known(j, "bias", event->bias, event->bias_known & PERFMON_BIAS_USER);
+		put_known(j, "call_bias", event->call_bias,
+			  event->bias_known & PERFMON_BIAS_CALL);
 		put_erratum(j, event->erratum);
 		key(j, "counters");
 		open_as(j, "[");

@@ -37,7 +37,7 @@ bool pm_report_is_short(const struct pm_report_tree *tree, uint32_t node, uint32
 {
 	const struct pm_report_event *e = &tree->model->events[event];
 	struct pm_report_count c = pm_report_sums(tree, node, event, exclusive);
-	double added = (double)e->bias * (double)c.windows, rest;
+	double added = c.added, rest;
 
 	memset(out, 0, sizeof(*out));
 	if (!e->bias_known || !c.measured)
@@ -72,6 +72,31 @@ bool pm_report_is_implausible(const struct pm_report_model *model, uint32_t metr
 		return false;
 	*limit = model->issue_width;
 	return *limit > 0 && value > *limit;
+}
+
+/* Less of the time than what is lost between two readings of it. */
+#define NEVER 0.01
+
+static bool is_starved(const struct pm_report_tree *all, uint32_t event)
+{
+	uint64_t lost_ns = 0;
+
+	for (uint32_t n = 1; n < all->node_count; n++) {
+		struct pm_report_count c = pm_report_sums(all, n, event, false);
+
+		if (c.sum || (c.on_cpu_ns > 0 && c.running_ns > NEVER * c.on_cpu_ns))
+			return false;
+		lost_ns += c.lost_ns;
+	}
+	return lost_ns;
+}
+
+uint32_t pm_report_starved(const struct pm_report_tree *all)
+{
+	for (uint32_t e = 0; e < all->model->event_count; e++)
+		if (is_starved(all, e))
+			return e;
+	return PM_NO_EVENT;
 }
 
 const char *pm_report_mark_name(uint32_t mark)

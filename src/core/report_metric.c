@@ -14,7 +14,7 @@
 static bool is_event(const struct pm_report_event *event, const char *text,
 		     const struct pm_event_name *name, const char *suffix)
 {
-	struct pm_event_name own = pm_event_name_of(event->name);
+	const struct pm_event_name *own = &event->parsed;
 
 	if (!strcasecmp(event->name, text))
 		return true;
@@ -22,12 +22,12 @@ static bool is_event(const struct pm_report_event *event, const char *text,
 		return false;
 	/* Of this PMU, and of no sum over several. */
 	if (name->pmu)
-		return event->parts == 1 && own.stem == name->stem &&
+		return event->parts == 1 && own->stem == name->stem &&
 		       !strncasecmp(text, event->name, name->stem);
 	if (name->role != PM_ROLE_NONE)
 		return name->role == event->role;
-	return own.length == name->length &&
-	       !strncasecmp(own.bare, name->bare, name->length);
+	return own->length == name->length &&
+	       !strncasecmp(own->bare, name->bare, name->length);
 }
 
 static uint32_t find(const struct pm_report_model *model, const char *text,
@@ -71,8 +71,11 @@ static uint32_t bind_any(const struct pm_report_model *model,
 
 	for (uint32_t e = 0; furthest < metric->input_count && e < model->event_count;
 	     e++) {
-		uint32_t reached = bind(model, metric, model->events[e].suffix, to);
+		uint32_t reached;
 
+		if (!model->events[e].suffix_is_new)
+			continue;
+		reached = bind(model, metric, model->events[e].suffix, to);
 		if (reached > furthest)
 			furthest = reached;
 	}
@@ -90,7 +93,8 @@ static int note(struct pm_report_model *model, const struct pm_metric *metric,
 		return -ENOMEM;
 	model->notes = notes;
 	for (uint32_t e = 0; e < model->event_count; e++)
-		known |= find(model, name, model->events[e].suffix) != PM_NO_EVENT;
+		known |= model->events[e].suffix_is_new &&
+			 find(model, name, model->events[e].suffix) != PM_NO_EVENT;
 	if (asprintf(&notes[model->note_count],
 		     known ? "the metric %s is not here: %s is not counted with the same "
 			     "modifiers as its other events"
@@ -204,7 +208,8 @@ struct pm_value pm_report_metric(const struct pm_report_tree *tree, uint32_t nod
 	v.value = 0;
 	if (v.state == PM_COUNTED && !pm_metric_value(m->metric, values, &v.value))
 		v.state = PM_NOT_COUNTED;
-	if (v.state == PM_COUNTED &&
+	/* Of parts that are not scaled a quotient may be anything. */
+	if (v.state == PM_COUNTED && !(v.marks & PM_MARK_PART) &&
 	    pm_report_is_implausible(tree->model, metric, v.value, &limit))
 		v.marks |= PM_MARK_IMPLAUSIBLE;
 	return v;

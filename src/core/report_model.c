@@ -31,24 +31,38 @@ static bool same_event(const struct perfmon_profile_counter *a,
 	       a->scale == b->scale;
 }
 
-/* The column of counter C of PLAN: one of an earlier plan, or a new one. */
+static bool has(const uint32_t *of, uint32_t count, uint32_t column)
+{
+	for (uint32_t c = 0; c < count; c++)
+		if (of[c] == column)
+			return true;
+	return false;
+}
+
+/* The column of counter C of PLAN: one of an earlier plan, or a new one. An event that a
+ * plan names twice, as in two groups, has two. */
 static uint32_t event_find(struct pm_report_model *model,
 			   const struct pm_snapshot_plan *plan, uint32_t c,
 			   const uint32_t *of)
 {
 	const struct perfmon_profile_counter *counter = &plan->counters[c];
 	struct pm_report_event *event;
-	uint32_t e;
+	uint32_t e, twin = 0;
 
 	for (uint32_t before = 0; before < c; before++)
 		if (plan->counters[before].logical == counter->logical)
 			return of[before];
-	for (e = 0; e < model->event_count; e++)
-		if (same_event(model->events[e].first, counter))
+	for (e = 0; e < model->event_count; e++) {
+		if (!same_event(model->events[e].first, counter))
+			continue;
+		if (!has(of, c, e))
 			return e;
+		twin++;
+	}
 	event = &model->events[model->event_count++];
 	memset(event, 0, sizeof(*event));
 	event->first = counter;
+	event->twin = twin;
 	event->role = pm_role_of(counter, &event->suffix);
 	return e;
 }
@@ -59,11 +73,12 @@ static void event_add(struct pm_report_event *event,
 	event->parts++;
 	event->refused += (counter->flags & PERFMON_COUNTER_REFUSED) != 0;
 	event->kernel_only |= (counter->flags & PERFMON_COUNTER_KERNEL_ONLY) != 0;
-	if (counter->bias_known) {
-		event->bias_known = true;
-		if (counter->bias > event->bias)
-			event->bias = counter->bias;
-	}
+	event->bias_known |= counter->bias_known;
+	if (counter->bias_known & PERFMON_BIAS_USER && counter->bias > event->bias)
+		event->bias = counter->bias;
+	if (counter->bias_known & PERFMON_BIAS_CALL &&
+	    counter->call_bias > event->call_bias)
+		event->call_bias = counter->call_bias;
 }
 
 static int events_make(struct pm_report_model *model)
@@ -92,8 +107,16 @@ static int events_make(struct pm_report_model *model)
 				event_add(&model->events[of[c]], &plan->counters[c]);
 		}
 	}
-	for (uint32_t e = 0; e < model->event_count; e++)
-		event_name(&model->events[e]);
+	for (uint32_t e = 0; e < model->event_count; e++) {
+		struct pm_report_event *event = &model->events[e];
+
+		event_name(event);
+		event->parsed = pm_event_name_of(event->name);
+		event->suffix_is_new = true;
+		for (uint32_t before = 0; before < e && event->suffix_is_new; before++)
+			event->suffix_is_new =
+				strcmp(model->events[before].suffix, event->suffix) != 0;
+	}
 	for (uint32_t t = 0; t < s->thread_count; t++) {
 		const struct pm_snapshot_thread *thread = &s->threads[t];
 
@@ -181,7 +204,7 @@ static uint32_t node_marks(const struct pm_report_node *node)
 {
 	return (node->entered != node->visits ? PM_MARK_IN_FLIGHT : 0) |
 	       (node->torn ? PM_MARK_TORN : 0) |
-	       (node->mismatched_ends ? PM_MARK_MISMATCHED : 0) |
+	       (node->mismatched_ends || node->astray ? PM_MARK_MISMATCHED : 0) |
 	       (node->unmeasured ? PM_MARK_DROPPED : 0);
 }
 
@@ -212,6 +235,7 @@ static struct pm_report_count count_less(const struct pm_report_count *a,
 	d.lost_ns = pm_less(a->lost_ns, b->lost_ns);
 	d.error = a->error + b->error;
 	d.windows = pm_less(a->windows, b->windows);
+	d.added = fmax(0, a->added - b->added);
 	d.time_ns = fmax(0, a->time_ns - b->time_ns);
 	d.on_cpu_ns = fmax(0, a->on_cpu_ns - b->on_cpu_ns);
 	d.running_ns = fmax(0, a->running_ns - b->running_ns);
@@ -255,15 +279,18 @@ struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node
 		 * cover the whole, and where they do not nothing is known to scale by. */
 		if (v.coverage < 0.999)
 			v.marks |= PM_MARK_PART;
-	} else if (c.lost_ns && v.coverage > 0 && v.coverage < 1) {
+	} else if (v.coverage <= 0) {
+		/* By no part of the time that is told can it be scaled. */
+		v.marks |= PM_MARK_PART;
+	} else if (c.lost_ns && v.coverage < 1) {
 		v.marks |= PM_MARK_MULTIPLEXED;
 		v.value /= v.coverage;
 		v.error /= v.coverage;
 	}
 	if (v.error > 0)
 		v.marks |= PM_MARK_SAMPLED;
-	if (tree->model->subtract_bias && e->bias_known)
-		v.value = fmax(0, v.value - (double)e->bias * (double)c.windows);
+	if (tree->model->subtract_bias)
+		v.value = fmax(0, v.value - c.added);
 	if (c.threads < n->threads)
 		v.marks |= PM_MARK_THREADS;
 	v.marks |=

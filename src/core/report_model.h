@@ -40,16 +40,24 @@ struct pm_event_name {
 };
 struct pm_event_name pm_event_name_of(const char *text);
 
+/* Whether TEXT is the event's NAME, with its modifiers or without: instructions may be
+ * asked for where instructions:u is counted. */
+bool pm_event_is_called(const char *name, const char *text);
+
 /* A logical event: one column. */
 struct pm_report_event {
 	char name[128];
+	struct pm_event_name parsed; /* NAME */
 	const struct perfmon_profile_counter *first;
 	const char *suffix; /* its modifiers: ratios are of equal ones */
+	bool suffix_is_new; /* no event before it has these */
 	enum pm_role role;
+	uint32_t twin;	  /* columns before this one of the very same event */
 	uint32_t parts;	  /* counters that are summed (hybrid CPUs) */
 	uint32_t refused; /* of these */
-	uint64_t bias;	  /* per visit, the highest of the parts */
-	bool bias_known;
+	uint64_t bias;	  /* per visit, the highest of the parts, */
+	uint64_t call_bias;  /* and of visits that were read by read(2) */
+	uint32_t bias_known; /* PERFMON_BIAS_: 0 if neither is */
 	bool kernel_only;
 	bool user_read; /* by some thread */
 	bool syscall_read;
@@ -73,6 +81,7 @@ struct pm_report_count {
 	uint64_t sampled;  /* of these, measured themselves: with a stride not all */
 	double error;	   /* square of how far the sum may be off, at 99 % */
 	uint64_t windows;  /* measured visits, those of nodes below included */
+	double added;	   /* by measuring, in these: at least */
 	uint64_t threads;  /* in which it was open */
 	double time_ns;	   /* of the measured visits in these threads */
 	double on_cpu_ns;  /* the part of that on the CPU */
@@ -101,6 +110,7 @@ struct pm_report_node {
 		defects, spilled;
 	double time_error, own_error; /* squares, of inclusive and exclusive ticks */
 	uint64_t torn;		      /* nodes */
+	bool astray; /* below a visit that did not end by its END, with ENDs unmatched */
 	uint64_t threads;	      /* that have this path */
 	uint64_t thread_min_ticks, thread_max_ticks;
 	uint64_t histogram[PERFMON_PROFILE_BINS];
@@ -214,6 +224,9 @@ bool pm_report_is_short(const struct pm_report_tree *tree, uint32_t node, uint32
  */
 bool pm_report_is_implausible(const struct pm_report_model *model, uint32_t metric,
 			      double value, double *limit);
+/* The first event that was open in the visits of ALL, the tree of all threads, and never
+ * on the hardware; PM_NO_EVENT: there is none. */
+uint32_t pm_report_starved(const struct pm_report_tree *all);
 /* A mark's name in JSON, of one bit; NULL: there is no such mark. */
 const char *pm_report_mark_name(uint32_t mark);
 /* In the metric's unit; what an input lacks, it lacks. */

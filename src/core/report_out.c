@@ -112,19 +112,44 @@ int32_t pm_utf8_next(const char *text, size_t *length)
 	return c;
 }
 
+/* What terminals obey and what makes text look like other text: control characters, ends
+ * of lines, marks of direction. */
+static bool is_control(int32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e ||
+	       c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+	       (c >= 0x2066 && c <= 0x2069);
+}
+
+/* Bytes from TEXT on that are the same in all formats. */
+static size_t plain_bytes(const char *text)
+{
+	const char *c = text;
+
+	while (*c >= ' ' && *c < 0x7f && *c != '"' && *c != '\\')
+		c++;
+	return (size_t)(c - text);
+}
+
 void pm_out_json(struct pm_out *out, const char *text)
 {
 	size_t length;
 
 	pm_out_text(out, "\"");
 	for (; *text; text += length) {
-		int32_t c = pm_utf8_next(text, &length);
+		int32_t c;
 
+		length = plain_bytes(text);
+		if (length) {
+			pm_out_bytes(out, text, length);
+			continue;
+		}
+		c = pm_utf8_next(text, &length);
 		if (c < 0)
 			pm_out_text(out, "\\ufffd");
 		else if (c == '"' || c == '\\')
 			pm_out_format(out, "\\%c", c);
-		else if (c < 0x20 || c == 0x7f)
+		else if (is_control(c))
 			pm_out_format(out, "\\u%04x", (unsigned int)c);
 		else
 			pm_out_bytes(out, text, length);
@@ -132,33 +157,12 @@ void pm_out_json(struct pm_out *out, const char *text)
 	pm_out_text(out, "\"");
 }
 
-void pm_out_csv(struct pm_out *out, const char *text)
-{
-	bool quoted = strpbrk(text, "\",\r\n") != NULL;
-	size_t length;
-
-	if (quoted)
-		pm_out_text(out, "\"");
-	for (; *text; text += length) {
-		int32_t c = pm_utf8_next(text, &length);
-
-		if (c < 0)
-			pm_out_text(out, "\xef\xbf\xbd");
-		else if (c == '"')
-			pm_out_text(out, "\"\"");
-		else
-			pm_out_bytes(out, text, length);
-	}
-	if (quoted)
-		pm_out_text(out, "\"");
-}
-
 /* One character of plain text; its width. */
 static size_t plain_one(struct pm_out *out, const char *text, size_t *length)
 {
 	int32_t c = pm_utf8_next(text, length);
 
-	if (c < 0x20 || c == 0x7f || (c >= 0x80 && c < 0xa0)) {
+	if (is_control(c)) {
 		for (size_t i = 0; out && i < *length; i++)
 			pm_out_format(out, "\\x%02x", (unsigned char)text[i]);
 		return 4 * *length;
@@ -168,14 +172,56 @@ static size_t plain_one(struct pm_out *out, const char *text, size_t *length)
 	return 1;
 }
 
+void pm_out_csv(struct pm_out *out, const char *text)
+{
+	bool quoted = strpbrk(text, "\",") != NULL;
+	size_t length;
+
+	if (quoted)
+		pm_out_text(out, "\"");
+	/* Spreadsheets take what begins so for a formula, quoted or not. */
+	if (*text && strchr("=+-@'", *text))
+		pm_out_text(out, "'");
+	for (; *text; text += length) {
+		int32_t c;
+
+		length = plain_bytes(text);
+		if (length) {
+			pm_out_bytes(out, text, length);
+			continue;
+		}
+		c = pm_utf8_next(text, &length);
+		if (c < 0)
+			pm_out_text(out, "\xef\xbf\xbd");
+		else if (c == '"')
+			pm_out_text(out, "\"\"");
+		else
+			plain_one(out, text, &length);
+	}
+	if (quoted)
+		pm_out_text(out, "\"");
+}
+
 size_t pm_out_plain(struct pm_out *out, const char *text, size_t width)
 {
 	size_t total = 0, at = 0, taken = 0, last = 0, length, w, first;
 	bool dots = false;
 	const char *c;
 
-	for (c = text; *c; c += length)
-		total += plain_one(NULL, c, &length);
+	for (c = text; *c; c += length) {
+		length = plain_bytes(c);
+		total += length ? length : plain_one(NULL, c, &length);
+	}
+	if (!width || total <= width) {
+		for (c = text; *c && out; c += length) {
+			length = plain_bytes(c);
+			if (length)
+				pm_out_bytes(out, c, length);
+			else
+				plain_one(out, c, &length);
+		}
+		return total;
+	}
 	first = total;
 	if (width > 8 && total > width) {
 		last = width / 3;
@@ -239,9 +285,22 @@ static void significant(char *buffer, double value)
 
 static void suffix(char *buffer, const char *space, const char *prefix, const char *unit)
 {
-	size_t used = strlen(buffer);
+	size_t used = strlen(buffer), most, length;
 
-	snprintf(buffer + used, PM_CELL - used, "%s%s%.10s", space, prefix, unit);
+	used += (size_t)snprintf(buffer + used, PM_CELL - used, "%s%s", space, prefix);
+	/* A unit is a profile's: of a long one the whole characters that fit. */
+	for (most = used + 10; *unit; unit += length) {
+		int32_t c = pm_utf8_next(unit, &length);
+
+		if (used + length > most || used + length >= PM_CELL)
+			break;
+		if (is_control(c))
+			buffer[used] = '?';
+		else
+			memcpy(buffer + used, unit, length);
+		used += is_control(c) ? 1 : length;
+	}
+	buffer[used] = '\0';
 }
 
 void pm_cell_time(char *buffer, double ns)

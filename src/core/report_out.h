@@ -22,17 +22,25 @@ __attribute__((format(printf, 2, 3))) void pm_out_format(struct pm_out *out,
 							 const char *format, ...);
 /* Shortest text that reads back as VALUE; "null" if it is not finite. */
 void pm_out_double(struct pm_out *out, double value);
+/*
+ * What is not ours, such as a name or a unit, goes through one of these three, by format.
+ * Nothing in it reaches a terminal as a control character, a mark of direction or a byte
+ * that is no UTF-8.
+ */
 /* A JSON string, quotes included; bytes that are no UTF-8 become U+FFFD. */
 void pm_out_json(struct pm_out *out, const char *text);
-/* A field of RFC 4180, quoted if it must be; bytes that are no UTF-8 become U+FFFD. */
+/* A field of RFC 4180, quoted if it must be; control characters as \xNN, bytes that are
+ * no UTF-8 as U+FFFD. Before one of = + - @ ' at its start stands another ', so that no
+ * spreadsheet takes it for a formula. */
 void pm_out_csv(struct pm_out *out, const char *text);
-/* For terminals: control characters and bytes that are no UTF-8 as \xNN. Wider than WIDTH
+/* Plain text: control characters and bytes that are no UTF-8 as \xNN. Wider than WIDTH
  * (0: any width) it is cut in its middle, with "...". Returns the columns it took; OUT
  * may be NULL, to measure only. */
 size_t pm_out_plain(struct pm_out *out, const char *text, size_t width);
 int pm_out_end(struct pm_out *out); /* flushes; 0 or the sink's error */
 
-/* Cells. BUFFER of PM_CELL bytes; four significant digits and a unit's prefix. */
+/* Cells, which are plain text. BUFFER of PM_CELL bytes; four significant digits and a
+ * unit's prefix. */
 #define PM_CELL 40
 void pm_cell_fixed(char *buffer, double value, int decimals);
 void pm_cell_time(char *buffer, double ns);

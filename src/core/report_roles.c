@@ -100,6 +100,14 @@ struct pm_event_name pm_event_name_of(const char *text)
 	return name;
 }
 
+bool pm_event_is_called(const char *name, const char *text)
+{
+	size_t stem = pm_event_name_of(name).stem;
+
+	return !strcasecmp(name, text) ||
+	       (strlen(text) == stem && !strncasecmp(name, text, stem));
+}
+
 enum pm_role pm_role_of(const struct perfmon_profile_counter *counter,
 			const char **suffix)
 {

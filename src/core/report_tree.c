@@ -10,14 +10,14 @@
 
 struct build {
 	struct pm_report_tree *tree;
-	uint32_t room;
+	uint32_t room, room_first;
 	struct pm_pairs numbers; /* of the nodes, by parent and region */
 };
 
 static int tree_grow(struct build *build)
 {
 	struct pm_report_tree *tree = build->tree;
-	uint32_t room = build->room ? 2 * build->room : 64;
+	uint32_t room = build->room ? 2 * build->room : build->room_first;
 	size_t events = tree->model->event_count, size = sizeof(*tree->counts) * events;
 	struct pm_report_node *nodes = realloc(tree->nodes, room * sizeof(*nodes));
 	struct pm_report_count *counts;
@@ -139,6 +139,8 @@ static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread 
 		/* It is in the values of what is around it, and nobody knows how much. */
 		add(&to->unmeasured, share.all);
 		to->time_error = INFINITY;
+	} else if (from->flags & PERFMON_NODE_UNMEASURED) {
+		to->time_error = INFINITY;
 	} else if (share.stride) {
 		to->time_error += squared(
 			pm_report_error((double)from->time_ticks, from->time_squares,
@@ -164,6 +166,17 @@ static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread 
 		add(&to->histogram[i], from->histogram[i]);
 }
 
+/* What measuring has added to VISITS of an event, of which BY_CALL were read by read(2).
+ */
+static double added(const struct pm_report_event *event, uint64_t visits,
+		    uint64_t by_call)
+{
+	double call = (double)(event->bias_known & PERFMON_BIAS_CALL ? event->call_bias
+								     : event->bias);
+
+	return (double)event->bias * (double)(visits - by_call) + call * (double)by_call;
+}
+
 static void counts_add(const struct pm_report_model *model, struct pm_report_count *to,
 		       const struct pm_snapshot_thread *thread,
 		       const struct perfmon_profile_node *from)
@@ -172,6 +185,8 @@ static void counts_add(const struct pm_report_model *model, struct pm_report_cou
 	struct share share = share_of(thread, from);
 	uint64_t sampled = pm_less(share.measured, from->dropped_counts);
 	uint64_t measured = scaled(sampled, share.weight);
+	uint64_t by_call =
+		from->fallback_reads < sampled ? from->fallback_reads : sampled;
 	double time = share.weight * pm_snapshot_ns(s, (double)from->time_ticks), ns;
 	uint64_t seen =
 		0; /* events of this thread, so that parts count their thread once */
@@ -204,6 +219,8 @@ static void counts_add(const struct pm_report_model *model, struct pm_report_cou
 			add(&count->measured, measured);
 			add(&count->sampled, sampled);
 			add(&count->windows, measured);
+			count->added += added(&model->events[of[c]], sampled, by_call) *
+					share.weight;
 			count->time_ns += time;
 			count->on_cpu_ns += ns;
 		}
@@ -211,7 +228,8 @@ static void counts_add(const struct pm_report_model *model, struct pm_report_cou
 		add(&count->lost_ns, scaled(from->count[c].lost_ns, share.weight));
 		count->running_ns +=
 			fmax(0, ns - (double)from->count[c].lost_ns * share.weight);
-		if (!share.measured && share.all)
+		if ((!share.measured && share.all) ||
+		    from->flags & PERFMON_NODE_UNMEASURED)
 			count->error = INFINITY;
 		else if (share.stride && sampled)
 			count->error += squared(pm_report_error(
@@ -252,6 +270,7 @@ static void count_add(struct pm_report_count *to, const struct pm_report_count *
 	add(&to->sum, from->sum);
 	add(&to->lost_ns, from->lost_ns);
 	add(&to->windows, from->windows);
+	to->added += from->added;
 	to->error += from->error;
 	to->time_ns += from->time_ns;
 	to->on_cpu_ns += from->on_cpu_ns;
@@ -281,10 +300,33 @@ static int children_sum(struct pm_report_tree *tree)
 
 			/* Complete: children have higher numbers. */
 			add(&count->windows, tree->children[n * events + e].windows);
+			count->added += tree->children[n * events + e].added;
 			count_add(&tree->children[node->parent * events + e], count);
 		}
 	}
 	return 0;
+}
+
+/*
+ * An END without its BEGIN may be that of a stack that went on in another thread, or of
+ * one among several that take turns in a thread: what stands below a visit that did not
+ * end by its own END may not belong there.
+ */
+static void mark_astray(struct pm_report_tree *tree)
+{
+	const struct pm_snapshot *s = tree->model->snapshot;
+	bool unmatched = s->header.unmatched_ends;
+
+	for (uint32_t t = 0; t < s->thread_count; t++)
+		unmatched |= s->threads[t].record.unmatched_ends != 0;
+	for (uint32_t n = 1; unmatched && n < tree->node_count; n++) {
+		struct pm_report_node *node = &tree->nodes[n];
+		const struct pm_report_node *parent = &tree->nodes[node->parent];
+
+		node->astray =
+			node->parent && (parent->astray || parent->mismatched_ends ||
+					 parent->entered != parent->visits);
+	}
 }
 
 static int by_time(const void *a, const void *b, void *argument)
@@ -333,8 +375,9 @@ static int build_end(struct build *build, int err)
 	return err;
 }
 
+/* Of a tree that will have about NODES of them: of many small ones each takes little. */
 static int build_begin(struct build *build, struct pm_report_tree *tree,
-		       const struct pm_report_model *model)
+		       const struct pm_report_model *model, uint32_t nodes)
 {
 	int err;
 
@@ -342,6 +385,7 @@ static int build_begin(struct build *build, struct pm_report_tree *tree,
 	memset(build, 0, sizeof(*build));
 	tree->model = model;
 	build->tree = tree;
+	build->room_first = nodes < 64 ? nodes + 1 : 64;
 	err = tree_grow(build);
 	/* The root, which has no region. */
 	if (!err)
@@ -359,17 +403,23 @@ static int tree_make(struct pm_report_tree *tree, const struct pm_report_model *
 	struct build build;
 	int err;
 
-	for (uint32_t t = 0; t < s->thread_count; t++)
-		if (s->threads[t].node_count > most)
-			most = s->threads[t].node_count;
+	for (uint32_t t = 0; t < count; t++) {
+		const struct pm_snapshot_thread *thread =
+			&s->threads[threads ? threads[t] : first + t];
+
+		if (thread->node_count > most)
+			most = thread->node_count;
+	}
 	map = malloc(((size_t)most + 1) * sizeof(*map));
-	err = build_begin(&build, tree, model);
+	err = build_begin(&build, tree, model, most);
 	if (!map)
 		err = -ENOMEM;
 	for (uint32_t t = 0; !err && t < count; t++)
 		err = thread_add(&build, &s->threads[threads ? threads[t] : first + t],
 				 map);
 	free(map);
+	if (!err)
+		mark_astray(tree);
 	if (!err)
 		err = children_sum(tree);
 	return build_end(&build, err);
@@ -432,6 +482,7 @@ static void flat_add(struct pm_report_node *to, const struct pm_report_node *fro
 	add(&to->defects, from->defects);
 	add(&to->spilled, from->spilled);
 	add(&to->torn, from->torn);
+	to->astray |= from->astray;
 	if (from->threads > to->threads)
 		to->threads = from->threads;
 	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
@@ -452,6 +503,7 @@ static void flat_count_add(struct pm_report_count *to, struct pm_report_count *o
 	add(&own->sum, pm_less(from->sum, children->sum));
 	add(&own->lost_ns, pm_less(from->lost_ns, children->lost_ns));
 	add(&own->windows, pm_less(from->windows, children->windows));
+	own->added += fmax(0, from->added - children->added);
 	own->error += from->error + children->error;
 	own->time_ns += fmax(0, from->time_ns - children->time_ns);
 	own->on_cpu_ns += fmax(0, from->on_cpu_ns - children->on_cpu_ns);
@@ -464,7 +516,7 @@ int pm_report_tree_flatten(struct pm_report_tree *flat, const struct pm_report_t
 	struct pm_report_count *own = NULL;
 	struct build build;
 	uint32_t number;
-	int err = build_begin(&build, flat, tree->model);
+	int err = build_begin(&build, flat, tree->model, tree->node_count);
 
 	/* A flat tree has at most as many nodes as the tree. */
 	if (!err)
@@ -498,6 +550,7 @@ int pm_report_tree_flatten(struct pm_report_tree *flat, const struct pm_report_t
 			o->sum = pm_less(c->sum, o->sum);
 			o->lost_ns = pm_less(c->lost_ns, o->lost_ns);
 			o->windows = pm_less(c->windows, o->windows);
+			o->added = fmax(0, c->added - o->added);
 			o->error = fmax(0, o->error - c->error);
 			o->time_ns = fmax(0, c->time_ns - o->time_ns);
 			o->on_cpu_ns = fmax(0, c->on_cpu_ns - o->on_cpu_ns);

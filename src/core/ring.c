@@ -122,6 +122,8 @@ int pm_ring_next(struct pm_ring *ring, const struct perf_event_header **out)
 		record = ring->scratch;
 	}
 	ring->tail += size;
+	if (size > ring->largest)
+		ring->largest = size;
 	account(ring, record);
 	*out = record;
 	return 1;

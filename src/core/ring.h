@@ -34,6 +34,7 @@ struct pm_ring {
 	uint64_t head;	    /* as last seen: records below it can be taken */
 	uint64_t tail;	    /* records below it were taken */
 	void *scratch;	    /* for a record that wraps */
+	size_t largest;	    /* record that was taken */
 
 	/* What went by, over the ring's life. */
 	uint64_t records;
@@ -66,6 +67,22 @@ static inline bool pm_ring_pending(const struct pm_ring *ring)
 
 	/* Relaxed: pm_ring_next() orders what it reads. */
 	return page && __atomic_load_n(&page->data_head, __ATOMIC_RELAXED) != ring->tail;
+}
+
+/* Where the kernel writes next. */
+static inline uint64_t pm_ring_head(const struct pm_ring *ring)
+{
+	const struct perf_event_mmap_page *page = ring->page;
+
+	/* Acquire: as in pm_ring_next(). */
+	return page ? __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) : 0;
+}
+
+/* Whether the kernel may have had no room for one more record, where USED bytes waited.
+ */
+static inline bool pm_ring_was_full(const struct pm_ring *ring, uint64_t used)
+{
+	return used + ring->largest > ring->data_size;
 }
 
 /*

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/export.h"
+#include "core/export_struct.h"
 #include "core/kernel.h"
 #include "core/servant.h"
 #include "core/session_sampling.h"
@@ -31,7 +32,7 @@ __attribute__((noinline)) static void drain_pending(struct perfmon_session *sess
 	pm_overflow_drain_pending(session);
 }
 
-static inline int enter(struct perfmon_session *session)
+static inline int enter_as_it_is(struct perfmon_session *session)
 {
 	int err;
 
@@ -45,9 +46,16 @@ static inline int enter(struct perfmon_session *session)
 	if (err)
 		return err;
 	pm_lock_take(&session->lock);
-	if (__builtin_expect(session->rings, 0))
-		drain_pending(session);
 	return 0;
+}
+
+static inline int enter(struct perfmon_session *session)
+{
+	int err = enter_as_it_is(session);
+
+	if (!err && __builtin_expect(session->rings, 0))
+		drain_pending(session);
+	return err;
 }
 
 /* The same for the thread whose own session it is, false if it is not, or if it is in
@@ -82,17 +90,19 @@ int pm_session_leave(struct perfmon_session *session, int result)
 	return leave(session, result);
 }
 
-/* Whether the bytes that a newer program has behind SIZE known ones are all zero. */
-static bool tail_is_zero(const void *options, size_t known, size_t size)
+int pm_session_explain_struct(struct perfmon_session *session, int err, const char *what,
+			      const char *type)
 {
-	const unsigned char *byte = options;
-	size_t i;
-
-	for (i = known; i < size; i++) {
-		if (byte[i])
-			return false;
-	}
-	return true;
+	if (err == -EINVAL)
+		return pm_diag_set(&session->diag, err,
+				   "%s: missing, or smaller than its first version; set "
+				   ".size = sizeof(struct %s)",
+				   what, type);
+	return pm_diag_set(
+		&session->diag, err,
+		"%s: has fields that this version of the library does not know; "
+		"leave them zero",
+		what);
 }
 
 static int map_reader(struct perfmon_session *session)
@@ -118,14 +128,12 @@ PM_EXPORT int perfmon_session_create(struct perfmon_session **out,
 				     const struct perfmon_session_options *options)
 {
 	struct perfmon_session *session;
-	int err;
+	int err = options ? PM_STRUCT_CHECK(options, perfmon_session_options, flags) : 0;
 
-	if (!out)
-		return -EINVAL;
+	if (!out || err)
+		return err ?: -EINVAL;
 	if (options &&
-	    (options->size < sizeof(*options) ||
-	     !tail_is_zero(options, sizeof(*options), options->size) ||
-	     options->flags & ~KNOWN_FLAGS || options->scope > PERFMON_SCOPE_CPU ||
+	    (options->flags & ~KNOWN_FLAGS || options->scope > PERFMON_SCOPE_CPU ||
 	     (options->scope == PERFMON_SCOPE_CPU && options->flags & THREAD_FLAGS)))
 		return -EINVAL;
 	session = calloc(1, sizeof(*session));
@@ -289,11 +297,10 @@ static inline bool quick_stop(struct perfmon_session *session)
 	return true;
 }
 
-/* Goes on where that was not possible, or ENTERED is false. Apart from the quick way, which
- * it would cost registers. */
-__attribute__((noinline)) static int slow_way(struct perfmon_session *session,
-					      bool entered,
-					      int (*call)(struct perfmon_session *))
+/* These go on where that was not possible, or ENTERED is false. Apart from the quick way,
+ * which they would cost registers. */
+__attribute__((noinline)) static int slow_start(struct perfmon_session *session,
+						bool entered)
 {
 	int err = 0;
 
@@ -301,7 +308,16 @@ __attribute__((noinline)) static int slow_way(struct perfmon_session *session,
 		err = enter(session);
 	else if (session->rings)
 		drain_pending(session);
-	return err ?: leave(session, call(session));
+	return err ?: leave(session, pm_session_start(session));
+}
+
+/* What waits in rings is taken when nothing counts any more. */
+__attribute__((noinline)) static int slow_stop(struct perfmon_session *session,
+					       bool entered)
+{
+	int err = entered ? 0 : enter_as_it_is(session);
+
+	return err ?: leave(session, pm_session_stop(session));
 }
 
 /* --- start and stop ------------------------------------------------------------------
@@ -336,10 +352,12 @@ static void set_stopped(struct perfmon_session *session)
 
 int pm_session_start_all(struct perfmon_session *session)
 {
+	int err = pm_breakpoints_renew(session);
 	struct pm_plan *plan = session->plan;
 	uint32_t t;
-	int err = 0;
 
+	if (err)
+		return err;
 	if (session->queue)
 		pm_overflow_reset_due(session);
 	pm_session_time_start(session);
@@ -394,7 +412,7 @@ PM_EXPORT int perfmon_session_start(struct perfmon_session *session)
 
 	if (__builtin_expect(own && session->quick_fd >= 0 && quick_start(session), 1))
 		return leave(session, 0);
-	return slow_way(session, own, pm_session_start);
+	return slow_start(session, own);
 }
 
 /* The next start begins with the set at PLACE. */
@@ -479,7 +497,7 @@ PM_EXPORT int perfmon_session_stop(struct perfmon_session *session)
 
 	if (__builtin_expect(own && session->quick_fd >= 0 && quick_stop(session), 1))
 		return leave(session, 0);
-	return slow_way(session, own, pm_session_stop);
+	return slow_stop(session, own);
 }
 
 PM_EXPORT int perfmon_session_detach(struct perfmon_session *session)

@@ -28,6 +28,7 @@
 #define PM_CORE_SESSION_H
 
 #include <pthread.h>
+#include <signal.h>
 
 #include "core/instance.h"
 #include "core/lock.h"
@@ -51,6 +52,7 @@ struct pm_program {
 struct pm_overflow {
 	bool on;
 	struct perfmon_overflow how;
+	uint64_t least; /* PERFMON_MIN_PERIOD when it was programmed */
 	bool due; /* its long reset, since a notification that nobody has restarted after
 		   */
 	uint64_t last_reset;
@@ -72,6 +74,7 @@ struct pm_register {
 	uint32_t set;	  /* place of its set in the session */
 	uint32_t planned; /* its first event in its set's plan */
 	bool opened;	  /* has been open on a target since it was programmed */
+	bool written;	  /* its value has, by the program */
 	int error; /* of the last attach, the first by which a target refused an event */
 	/* What earlier targets counted, less what the targets had counted at the last
 	 * write: any of them may be "negative", only the sums with the targets' are not.
@@ -93,6 +96,7 @@ struct pm_set {
 	uint16_t id;
 	uint32_t flags;				    /* PERFMON_SET_ */
 	uint64_t timeout_ns;			    /* effective */
+	uint64_t used_ns;			    /* of it, on targets that are gone */
 	uint64_t runs;				    /* times that it became active */
 	uint64_t active_ns;			    /* of targets that are gone */
 	uint64_t overflowed[PERFMON_COUNTER_WORDS]; /* counters, in its last turn */
@@ -110,14 +114,23 @@ struct pm_plan_set {
 };
 #define PM_NO_CLOCK UINT32_MAX
 
-/* How an event that overflows is armed on one target. */
+/* A record in the ring: where it stands, and the instruction that it names. */
+struct pm_place {
+	uint64_t start, end;
+	uint64_t ip;
+};
+
+/* How an event that overflows is armed on one target: see session_period.c. */
 struct pm_arm {
 	uint64_t period; /* that the kernel has */
-	bool exact;	 /* value and period agree: the value is 0 at the overflow */
+	uint64_t at, next, from;
+	bool stale;	 /* the kernel has to have another period */
+	bool late;	 /* its records may come behind `next` */
 	bool stopped;	 /* it has stopped itself since it was enabled */
 	bool limited;	 /* the next overflow stops it */
 	bool due;	 /* it waits for its long reset */
-	bool moved;	 /* set back for another one's overflow, maybe after its own */
+	bool moved;	 /* set back for another one's overflow, and not armed since */
+	struct pm_place moved_by; /* that one's record */
 	bool resumed;	 /* enabled again for its group's periods, stopped or not */
 	bool started;	 /* scratch of enabling */
 	uint64_t until_switch; /* overflows until the next set's turn */
@@ -159,11 +172,15 @@ struct pm_target {
 	 * child when the one follows the other on a CPU, and the child that ends with its
 	 * parent's leaves no record. NULL: none. */
 	struct pm_instance *pin;
-	uint32_t active;       /* place of the set that is on here */
-	bool chosen;	       /* it was another one when counting stood still */
-	uint64_t since_ns;     /* when its turn began, on the whole's clock */
-	struct pm_ring ring;   /* of all its events; page NULL: none writes records */
-	int ring_fd;	       /* the event that it is mapped from */
+	uint32_t active;     /* place of the set that is on here */
+	bool chosen;	     /* it was another one when counting stood still */
+	uint64_t since_ns;   /* when its turn began, on the whole's clock */
+	struct pm_ring ring; /* of all its events; page NULL: none writes records */
+	int ring_fd;	     /* the event that it is mapped from */
+	bool paused;	     /* off while a call looks at it */
+	bool unsure;	     /* records may be missing since its arms were settled */
+	bool late;	     /* one of its arms is, or stale: calls look at them */
+	uint64_t told;	     /* lost records that the kernel has told of since then */
 	/* By which the helper thread knows its ring, or its witness without one. 0: it
 	 * watches neither; else no other target of the session has had it. */
 	uint64_t watch_key;
@@ -217,7 +234,6 @@ struct perfmon_session {
 	/* PERFMON_SESSION_EXCLUSIVE: its place among those, under their lock. */
 	pid_t claimed_tid; /* 0: none */
 	struct perfmon_session *next_claim;
-	pid_t owner_tid; /* of the thread that reads by itself; 0: none */
 	struct pm_plan *plan;
 	struct pm_process *processes;
 	uint32_t process_count;
@@ -242,32 +258,47 @@ struct perfmon_session {
 	bool is_near;	     /* it has been bound near the CPUs of these targets */
 	int signal;	     /* to the thread that overflowed, 0: none */
 	int block_signal;    /* the library's own, 0: threads are not stopped */
+	/* Called for `signal` by the library's own handler; NULL: by none. */
+	void (*handler)(int signo, siginfo_t *info, void *context);
+	bool has_slots; /* events are, or were, in the handlers' table */
 	uint32_t block_word; /* futex of stopped threads: moves on when they may go */
 	uint32_t blocked;    /* how many there are; atomic */
 	bool closing;
 	struct pm_diag diag;
 };
 
-/* Takes the lock. -EINVAL without a session, -ECHILD in a child of the process, -EAGAIN in
- * a handler that has interrupted too many others (session_busy.h). */
+/* Takes the lock. -EINVAL without a session, -ECHILD in a child of the process, -EAGAIN
+ * in a handler that has interrupted too many others (session_busy.h). */
 int pm_session_enter(struct perfmon_session *session);
 int pm_session_leave(struct perfmon_session *session, int result); /* returns RESULT */
 
-/* The thread pointer of the one and only target, 0 if it is none of this process's
- * threads. Written with the lock; start and stop look at it without, as a hint. */
-static inline uintptr_t pm_session_owner(const struct perfmon_session *session)
+/* The thread that is the one and only target; zeros: none of this process's threads.
+ * Written with the lock; start and stop look at it without, as a hint. */
+struct pm_owner {
+	uintptr_t pointer; /* its thread pointer */
+	uint32_t number;   /* pm_busy_number() */
+};
+
+static inline struct pm_owner pm_session_owner(const struct perfmon_session *session)
 {
-	return __atomic_load_n(&session->reader->owner, __ATOMIC_RELAXED);
+	return (struct pm_owner){session->reader->owner, session->reader->owner_number};
 }
-static inline void pm_session_set_owner(struct perfmon_session *session, uintptr_t owner)
+static inline void pm_session_set_owner(struct perfmon_session *session,
+					struct pm_owner owner)
 {
-	__atomic_store_n(&session->reader->owner, owner, __ATOMIC_RELAXED);
+	__atomic_store_n(&session->reader->owner_number, owner.number, __ATOMIC_RELAXED);
+	__atomic_store_n(&session->reader->owner, owner.pointer, __ATOMIC_RELAXED);
+}
+static inline void pm_session_disown(struct perfmon_session *session)
+{
+	pm_session_set_owner(session, (struct pm_owner){0, 0});
 }
 
 /* Whether the calling thread is the one and only target. */
 static inline bool pm_session_is_own(const struct perfmon_session *session)
 {
-	return pm_session_owner(session) == perfmon_arch_thread_pointer();
+	return __atomic_load_n(&session->reader->owner_number, __ATOMIC_RELAXED) ==
+	       pm_busy.number;
 }
 
 /* Whether sets take turns, and the clock of the whole is in parts[set_count]. */
@@ -291,6 +322,11 @@ void pm_session_learn_quick(struct perfmon_session *session);
 
 /* -EBADF and its kin: the sentence for descriptors that the program has closed. */
 int pm_session_closed_by_program(struct perfmon_session *session, int err);
+
+/* The sentence for WHAT, a struct TYPE, that PM_STRUCT_CHECK() refused with ERR, which it
+ * returns. */
+int pm_session_explain_struct(struct perfmon_session *session, int err, const char *what,
+			      const char *type);
 
 /* -EBUSY with a sentence about WHAT, unless the session is detached or stopped. */
 int pm_session_must_stand(struct perfmon_session *session, const char *what);
@@ -328,6 +364,11 @@ void pm_session_adopt_plan(struct perfmon_session *session, struct pm_plan *plan
 /* Enables or disables what is on of TARGET. 0 or the first error. */
 int pm_target_enable(struct perfmon_session *session, struct pm_target *target);
 int pm_target_disable(struct perfmon_session *session, struct pm_target *target);
+
+/* Has what is on of a running TARGET stand still for a while; false: it does so already.
+ * To be resumed. */
+bool pm_target_pause(struct perfmon_session *session, struct pm_target *target);
+void pm_target_resume(struct perfmon_session *session, struct pm_target *target);
 
 /* Enables the active set of a TARGET that runs already. */
 int pm_target_turn(struct perfmon_session *session, struct pm_target *target);
@@ -414,7 +455,8 @@ int pm_process_watch(struct perfmon_session *session, struct pm_process *process
 /* Forgets the processes of which no target is left. */
 void pm_processes_prune(struct perfmon_session *session);
 
-/* --- session_overflow.c ------------------------------------------------------------- */
+/* --- session_overflow.c, session_period.c --------------------------------------------
+ */
 
 /* Writes the periods that REGISTERS' values ask for into PLAN's events, before they are
  * opened. PLAN and REGISTERS may be those that the session will have; its own first ones
@@ -444,11 +486,16 @@ static inline bool pm_overflow_pending(const struct perfmon_session *session)
 	uint32_t t;
 
 	for (t = 0; t < plan->target_count; t++) {
-		if (pm_ring_pending(&plan->targets[t].ring))
+		if (pm_ring_pending(&plan->targets[t].ring) || plan->targets[t].late)
 			return true;
 	}
 	return false;
 }
+
+/* -EINVAL with a sentence if VALUE would have register REG sample more often than
+ * PERFMON_MIN_PERIOD allows. */
+int pm_overflow_check_period(struct perfmon_session *session,
+			     const struct pm_register *reg, uint64_t value);
 
 /* Register I has been written to VALUE. */
 int pm_overflow_written(struct perfmon_session *session, uint32_t i, uint64_t value);
@@ -480,6 +527,14 @@ void pm_overflow_release(struct perfmon_session *session);
 void pm_overflow_leave(struct perfmon_session *session, struct pm_asked asked);
 void pm_overflow_close(struct perfmon_session *session); /* waits for handlers */
 
+/* --- session_breakpoint.c ------------------------------------------------------------
+ */
+
+/* To be called before events are enabled: opens those of a session anew that breakpoints
+ * have stopped for good. 0 or a negative errno with a sentence, and nothing has changed.
+ */
+int pm_breakpoints_renew(struct perfmon_session *session);
+
 /* --- session_set.c -------------------------------------------------------------------
  */
 
@@ -494,6 +549,10 @@ int pm_target_switch(struct perfmon_session *session, struct pm_target *target,
 /* The same for TARGET whose counting stands still: a start or a restart begins there. */
 void pm_target_choose(struct perfmon_session *session, struct pm_target *target,
 		      uint32_t next);
+
+/* How much of its time-out the set at PLACE has used on the first target since its clock
+ * ticked, as last read. */
+uint64_t pm_set_used_ns(const struct perfmon_session *session, uint32_t place);
 
 /* A copy of the session's sets with room for MORE. */
 struct pm_set *pm_sets_copy(const struct perfmon_session *session, size_t more);

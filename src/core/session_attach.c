@@ -98,8 +98,9 @@ static int check_children(struct perfmon_session *session)
 				"%s for what a target creates: the kernel has that for "
 				"threads alone",
 				plan->turns ? "event sets do not switch by themselves"
-				: values    ? "samples hold no other counters' values"
-					    : "overflows do not notify");
+				: values ? "samples hold no other counters' values, and "
+					   "set none back"
+					 : "overflows do not notify");
 	}
 	return 0;
 }
@@ -183,13 +184,13 @@ static void set_owner(struct perfmon_session *session, pid_t self)
 	const struct pm_plan *plan = session->plan;
 	const struct pm_target *target = &plan->targets[0];
 
-	session->owner_tid = 0;
 	if (plan->target_count != 1 || session->scope != PERFMON_SCOPE_THREAD ||
-	    target->flags & PM_OPEN_INHERIT || target->tid != self)
+	    target->flags & PM_OPEN_INHERIT || target->tid != self ||
+	    target->role != (PM_ROLE_ALL | PM_ROLE_OWN))
 		return;
-	session->owner_tid = self;
 	/* Last: from here on the thread reads without the lock. */
-	pm_session_set_owner(session, perfmon_arch_thread_pointer());
+	pm_session_set_owner(session, (struct pm_owner){perfmon_arch_thread_pointer(),
+							pm_busy_number()});
 }
 
 static int open_vector(struct perfmon_session *session,
@@ -262,7 +263,7 @@ static int claim(struct perfmon_session *session, const struct perfmon_target *t
 static int attach(struct perfmon_session *session, const struct perfmon_target *targets,
 		  size_t count, bool more)
 {
-	uintptr_t owner;
+	struct pm_owner owner;
 	pid_t self;
 	size_t i;
 	int n = 0;
@@ -287,7 +288,7 @@ static int attach(struct perfmon_session *session, const struct perfmon_target *
 	if (n)
 		return n;
 	owner = pm_session_owner(session);
-	pm_session_set_owner(session, 0);
+	pm_session_disown(session);
 	if (!more)
 		pm_overflow_prepare(session, session->plan, session->registers,
 				    session->count);
@@ -382,7 +383,7 @@ PM_EXPORT int perfmon_session_detach_target(struct perfmon_session *session,
 					pm_diag_set(&session->diag, -EINVAL,
 						    "the session is not attached to %d",
 						    target->id));
-	pm_session_set_owner(session, 0);
+	pm_session_disown(session);
 	for (; t >= 0; t = find_target(session, target, self)) {
 		struct pm_plan *plan = session->plan;
 

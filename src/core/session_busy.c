@@ -3,7 +3,17 @@
 
 #include <errno.h>
 
-__thread struct pm_busy pm_busy __attribute__((tls_model("initial-exec")));
+__thread struct pm_busy pm_busy
+	__attribute__((tls_model("initial-exec"))) = {.number = PM_NO_NUMBER};
+
+uint32_t pm_busy_number(void)
+{
+	static uint32_t last = PM_NO_NUMBER;
+
+	if (pm_busy.number == PM_NO_NUMBER)
+		pm_busy.number = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+	return pm_busy.number;
+}
 
 /* Adds what was asked FROM to TO, where handlers do not ask at the moment or ask, too. */
 static void move_asked(struct pm_asked *to, struct pm_asked *from)
@@ -11,8 +21,6 @@ static void move_asked(struct pm_asked *to, struct pm_asked *from)
 	/* Stores alone, which take nothing away that a handler stores in between. */
 	if (from->restart)
 		to->restart = true;
-	if (from->block)
-		to->block = true;
 	*from = (struct pm_asked){.restart = false};
 }
 
@@ -84,4 +92,57 @@ struct pm_asked *pm_busy_with(const struct perfmon_session *session)
 			return &pm_busy.outer[i].asked;
 	}
 	return NULL;
+}
+
+bool pm_busy_stop_later(struct perfmon_session *session)
+{
+	struct perfmon_session **room = NULL;
+	uint16_t i;
+
+	for (i = 0; i < PM_BUSY_DEPTH; i++) {
+		if (pm_busy.stop[i] == session)
+			return false;
+		if (!pm_busy.stop[i])
+			room = &pm_busy.stop[i];
+	}
+	if (!room)
+		return false;
+	*room = session;
+	pm_busy_step();
+	pm_busy.stops = true;
+	return true;
+}
+
+struct perfmon_session *pm_busy_take_stop(void)
+{
+	uint16_t i;
+
+	/* First: a handler that adds one from here on says so again. */
+	pm_busy.stops = false;
+	pm_busy_step();
+	for (i = 0; i < PM_BUSY_DEPTH; i++) {
+		struct perfmon_session *session = pm_busy.stop[i];
+
+		if (!session)
+			continue;
+		pm_busy.stops = true;
+		pm_busy_step();
+		pm_busy.stop[i] = NULL;
+		pm_busy_step();
+		return session;
+	}
+	return NULL;
+}
+
+bool pm_busy_forget_stop(const struct perfmon_session *session)
+{
+	uint16_t i;
+
+	for (i = 0; i < PM_BUSY_DEPTH; i++) {
+		if (pm_busy.stop[i] != session)
+			continue;
+		pm_busy.stop[i] = NULL;
+		return true;
+	}
+	return false;
 }

@@ -198,6 +198,27 @@ int pm_exclusive_claim(struct perfmon_session *session, pid_t tid)
 			   "thread %d has an exclusive session already", tid);
 }
 
+PM_EXPORT int perfmon_session_of_thread(pid_t tid, struct perfmon_session **session)
+{
+	struct claims *known = __atomic_load_n(&claims, __ATOMIC_ACQUIRE);
+	struct perfmon_session *found;
+
+	if (!session || tid < 0)
+		return -EINVAL;
+	if (!known)
+		return -ENOENT;
+	if (!tid)
+		tid = pm_kernel_gettid();
+	pthread_mutex_lock(&known->lock);
+	for (found = known->first; found && found->claimed_tid != tid;)
+		found = found->next_claim;
+	pthread_mutex_unlock(&known->lock);
+	if (!found)
+		return -ENOENT;
+	*session = found;
+	return 0;
+}
+
 void pm_exclusive_release(struct perfmon_session *session)
 {
 	struct perfmon_session **link;

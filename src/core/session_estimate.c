@@ -3,14 +3,14 @@
  * What counters would have counted had their set been active all the time.
  *
  * A set's turns are a sample of the session's time. With x_i counted in turn i of
- *duration d_i, the rate is R = sum x / sum d, and R * T estimates the count over the time
- *T. Its error comes from how far the turns lie from that rate: s^2 = sum (x_i - R d_i)^2
+ * duration d_i, the rate is R = sum x / sum d, and R * T estimates the count over the time
+ * T. Its error comes from how far the turns lie from that rate: s^2 = sum (x_i - R d_i)^2
  * / (n - 1), for n of the N = n T / D turns that the whole time would hold:
  *
  *	variance = N^2 (1 - n / N) s^2 / n
  *
  * (the ratio estimator: W. G. Cochran, Sampling Techniques, chapter 6). Student's t
- *stands in for the normal quantile, as turns may be few.
+ * stands in for the normal quantile, as turns may be few.
  */
 #include <errno.h>
 

@@ -15,6 +15,9 @@
 #include "core/session_sampling.h"
 #include "core/topology.h"
 
+/* How often a ring that fills up meanwhile is emptied before its periods are settled. */
+#define TRIES 4
+
 /* --- the queue -------------------------------------------------------------------------
  */
 
@@ -171,27 +174,41 @@ static void notify(struct perfmon_session *session, struct pm_target *target,
 	push(session, &message);
 }
 
-static void overflow(struct perfmon_session *session, struct pm_target *target,
-		     struct pm_register *reg, const struct perfmon_sample *sample)
+void pm_overflow_count(struct perfmon_session *session, struct pm_target *target,
+		       struct pm_register *reg, uint64_t n)
 {
 	struct pm_arm *arm = &target->parts[reg->set].arms[reg->planned];
-	const struct perfmon_overflow *how = &reg->overflow.how;
-	bool is_full = pm_sampling_take(session, target, reg, sample);
 
-	reg->overflow.count++;
+	reg->overflow.count += n;
 	session->sets[reg->set].overflowed[(reg - session->registers) / 64] |=
 		UINT64_C(1) << ((reg - session->registers) % 64);
+	if (!(reg->overflow.how.flags & PERFMON_OVERFLOW_SWITCH) || !arm->until_switch)
+		return;
+	arm->until_switch -= n < arm->until_switch ? n : arm->until_switch;
+	if (!arm->until_switch &&
+	    session->sets[reg->set].flags & PERFMON_SET_OVERFLOW_SWITCH)
+		pm_target_next_set(session, target, reg->set);
+}
+
+static void overflow(struct perfmon_session *session, struct pm_target *target,
+		     struct pm_register *reg, const struct perfmon_sample *sample,
+		     const struct pm_place *place)
+{
+	const struct perfmon_overflow *how = &reg->overflow.how;
+	bool is_full;
+
+	if (!pm_period_record(session, target, reg, place))
+		return;
+	is_full = pm_sampling_take(session, target, reg, sample);
 	if (how->flags & PERFMON_OVERFLOW_NOTIFY || is_full) {
 		notify(session, target, reg, sample,
 		       how->flags & PERFMON_OVERFLOW_NOTIFY);
-	} else {
+	} else if (!target->parts[reg->set].arms[reg->planned].due) {
 		pm_overflow_reset(session, target, reg, how->short_reset);
-		pm_overflow_reset_others(session, target, reg, false);
+		pm_overflow_reset_others(session, target, reg, sample, place);
+		pm_period_pass(session, target, reg);
 	}
-	if (how->flags & PERFMON_OVERFLOW_SWITCH && arm->until_switch &&
-	    !--arm->until_switch &&
-	    session->sets[reg->set].flags & PERFMON_SET_OVERFLOW_SWITCH)
-		pm_target_next_set(session, target, reg->set);
+	pm_overflow_count(session, target, reg, 1);
 }
 
 static void handle_sample(struct perfmon_session *session, struct pm_target *target,
@@ -213,7 +230,33 @@ static void handle_sample(struct perfmon_session *session, struct pm_target *tar
 	}
 	reg = register_at(session, set, counter);
 	if (reg && reg->overflow.on)
-		overflow(session, target, reg, &sample);
+		overflow(session, target, reg, &sample,
+			 &(struct pm_place){target->ring.tail - record->size,
+					    target->ring.tail, sample.ip});
+}
+
+/* The kernel holds a group back until its next tick, since it overflows too often: what
+ * hardware would have counted is missing, what software counts goes on. */
+static void handle_throttle(struct perfmon_session *session,
+			    const struct pm_target *target,
+			    const struct perf_event_header *record)
+{
+	const struct pm_counter *counters;
+	uint32_t set, counter, i;
+	uint64_t id;
+
+	if (pm_sample_identify(pm_overflow_attr(), record, &id) ||
+	    !find_event(session->plan, target, id, &set, &counter))
+		return;
+	counters = target->parts[set].instance->counters;
+	for (i = 0; i < session->count; i++) {
+		struct pm_register *reg = &session->registers[i];
+
+		if (reg->set == set &&
+		    counters[reg->planned].leader == counters[counter].leader &&
+		    !pm_is_software(counters[reg->planned].event))
+			reg->doubts |= PERFMON_VALUE_THROTTLED;
+	}
 }
 
 /* A record and where it comes from. */
@@ -230,6 +273,10 @@ static void visit(void *argument, const struct perf_event_header *record)
 		handle_sample(arrival->session, arrival->target, record);
 	else if (record->type == PERF_RECORD_LOST && arrival->session->queue)
 		arrival->session->queue->lost = true;
+	else if (record->type == PERF_RECORD_THROTTLE)
+		handle_throttle(arrival->session, arrival->target, record);
+	if (record->type == PERF_RECORD_LOST || record->type == PERF_RECORD_THROTTLE)
+		arrival->target->unsure = true;
 }
 
 /* Whether more than samples comes from rings: what must not wait for a slow disk. */
@@ -262,13 +309,13 @@ static void drain_past_log(struct arrival *arrival)
 	pm_ring_release(ring);
 }
 
-/* ALL: nothing may stay in the ring. */
-static void drain_target(struct perfmon_session *session, struct pm_target *target,
-			 bool all)
+static void drain_ring(struct perfmon_session *session, struct pm_target *target,
+		       bool all)
 {
 	struct arrival arrival = {session, target};
 	struct pm_sampling *sampling = session->sampling;
-	uint64_t lost = target->ring.lost;
+	const struct pm_ring before = target->ring;
+	uint64_t used = pm_ring_head(&target->ring) - before.tail;
 	int err = -ENOENT;
 
 	if (sampling && sampling->log)
@@ -276,8 +323,35 @@ static void drain_target(struct perfmon_session *session, struct pm_target *targ
 	/* What stays is taken when the log has room again: log_has_room(). */
 	if (err < 0 || all)
 		drain_past_log(&arrival);
-	if (sampling)
-		sampling->lost += target->ring.lost - lost;
+	/* What it had no more room for is told of with the next record that has. */
+	if (pm_ring_was_full(&target->ring, used))
+		target->unsure = true;
+	if (!sampling)
+		return;
+	sampling->lost += target->ring.lost - before.lost;
+	sampling->throttled += target->ring.throttled - before.throttled;
+	target->told += target->ring.lost - before.lost;
+}
+
+/* ALL: nothing may stay in the ring. */
+static void drain_target(struct perfmon_session *session, struct pm_target *target,
+			 bool all)
+{
+	bool paused;
+	int tries;
+
+	drain_ring(session, target, all);
+	if (!pm_period_is_stale(session, target))
+		return;
+	paused = (pm_session_is_own(session) || pm_period_needs_pause(session, target)) &&
+		 pm_target_pause(session, target);
+	/* What has come since belongs to the periods of old. */
+	for (tries = 0; pm_ring_pending(&target->ring) && tries < TRIES; tries++)
+		drain_ring(session, target, all);
+	if (target->ring.tail == target->ring.head)
+		pm_period_settle(session, target);
+	if (paused)
+		pm_target_resume(session, target);
 }
 
 static void drain(struct perfmon_session *session, bool all)
@@ -286,7 +360,7 @@ static void drain(struct perfmon_session *session, bool all)
 	uint32_t t;
 
 	for (t = 0; t < plan->target_count; t++) {
-		if (pm_ring_pending(&plan->targets[t].ring))
+		if (pm_ring_pending(&plan->targets[t].ring) || plan->targets[t].late)
 			drain_target(session, &plan->targets[t], all);
 	}
 	if (session->sampling && session->sampling->log)
@@ -300,14 +374,22 @@ void pm_overflow_drain(struct perfmon_session *session)
 
 void pm_overflow_drain_target(struct perfmon_session *session, struct pm_target *target)
 {
-	if (pm_ring_pending(&target->ring))
+	if (pm_ring_pending(&target->ring) || target->late)
 		drain_target(session, target, true);
 }
 
 void pm_overflow_drain_pending(struct perfmon_session *session)
 {
-	if (pm_overflow_pending(session))
-		drain(session, is_awaited(session->plan));
+	struct pm_target *target = session->plan->targets;
+	bool paused;
+
+	if (!pm_overflow_pending(session))
+		return;
+	/* What the calling thread does here is not the program's work. */
+	paused = pm_session_is_own(session) && pm_target_pause(session, target);
+	drain(session, is_awaited(session->plan));
+	if (paused)
+		pm_target_resume(session, target);
 }
 
 /* Tells, once, that the log cannot be written. */
@@ -473,6 +555,12 @@ static int make_descriptor(struct perfmon_session *session)
 		return err;
 	}
 	queue->descriptor = fd;
+	err = pm_sampling_listen(session);
+	if (err) {
+		queue->descriptor = -1;
+		pm_kernel_close(fd);
+		return err;
+	}
 	if (queue->count)
 		pm_kernel_write(fd, &one, sizeof(one));
 	return fd;
@@ -511,20 +599,25 @@ void pm_overflow_reset_due(struct perfmon_session *session)
 				continue;
 			pm_overflow_reset(session, target, reg,
 					  reg->overflow.how.long_reset);
-			pm_overflow_reset_others(session, target, reg, true);
+			pm_overflow_reset_others(session, target, reg, NULL, NULL);
 		}
+		pm_period_settle(session, &plan->targets[t]);
 	}
 }
 
 int pm_overflow_restart(struct perfmon_session *session)
 {
-	struct pm_plan *plan = session->plan;
+	struct pm_plan *plan;
 	uint32_t t;
-	int err = 0;
+	int err;
 
 	if (session->state != PERFMON_MASKED)
 		return pm_diag_set(&session->diag, -EBUSY,
 				   "the session does not wait for a restart");
+	err = pm_breakpoints_renew(session);
+	if (err)
+		return err;
+	plan = session->plan;
 	pm_overflow_reset_due(session);
 	pm_sampling_restart(session);
 	pm_session_time_start(session);

@@ -10,12 +10,15 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/export.h"
+#include "core/export_struct.h"
 #include "core/kernel.h"
+#include "core/options.h"
 #include "core/servant.h"
 #include "core/session_notice.h"
 #include "core/session_sampling.h"
@@ -23,9 +26,6 @@
 #define KNOWN_FLAGS                                                                      \
 	(PERFMON_OVERFLOW_NOTIFY | PERFMON_OVERFLOW_RANDOM | PERFMON_OVERFLOW_SWITCH |   \
 	 PERFMON_OVERFLOW_SAMPLE)
-
-/* perf_event_open(2) refuses periods with the highest bit. */
-#define LONGEST_PERIOD INT64_MAX
 
 /* The records of an overflow are short, and few wait: the event stops, or is drained. */
 #define RING_PAGES 1
@@ -53,11 +53,13 @@ static bool names_missing(const struct perfmon_session *session, const uint64_t 
 static int check_overflow(struct perfmon_session *session, uint32_t index,
 			  const struct perfmon_overflow *how)
 {
+	int err = PM_STRUCT_CHECK(how, perfmon_overflow, sample_counters);
 	const char *wrong = NULL;
 
-	if (how->size < sizeof(*how))
-		wrong = "its size is below that of the first version";
-	else if (how->flags & ~KNOWN_FLAGS || how->reserved)
+	if (err)
+		return pm_session_explain_struct(session, err, "the overflow",
+						 "perfmon_overflow");
+	if (how->flags & ~KNOWN_FLAGS || how->reserved)
 		wrong = "unknown flags, or a reserved field that is not 0";
 	else if (!(how->flags & PERFMON_OVERFLOW_RANDOM) && how->random_mask)
 		wrong = "a random mask without its flag";
@@ -67,6 +69,59 @@ static int check_overflow(struct perfmon_session *session, uint32_t index,
 		return pm_diag_set(&session->diag, -EINVAL, "overflow of counter %u: %s",
 				   index, wrong);
 	return 0;
+}
+
+int pm_overflow_check_period(struct perfmon_session *session,
+			     const struct pm_register *reg, uint64_t value)
+{
+	const struct pm_overflow *overflow = &reg->overflow;
+	uint64_t period = -value;
+
+	if (!overflow->on || !(overflow->how.flags & PERFMON_OVERFLOW_SAMPLE) ||
+	    !period || period >= overflow->least)
+		return 0;
+	return pm_diag_set(&session->diag, -EINVAL,
+			   "samples every %" PRIu64
+			   " events are more than PERFMON_MIN_PERIOD=%" PRIu64 " allows",
+			   period, overflow->least);
+}
+
+static uint64_t least_period(void)
+{
+	struct pm_options options;
+	uint64_t least;
+
+	pm_options_read(&options, NULL);
+	least = options.min_period;
+	pm_options_free(&options);
+	return least;
+}
+
+/* Counter INDEX begins with its value; one that nobody has written, and that has not
+ * counted since, with its reset value, as if it had just overflowed. */
+static int begin(struct perfmon_session *session, uint32_t index)
+{
+	struct pm_register *reg = &session->registers[index];
+	struct pm_overflow *overflow = &reg->overflow;
+	struct perfmon_write first = {.index = index,
+				      .value = overflow->how.flags &
+							       PERFMON_OVERFLOW_NOTIFY
+						       ? overflow->how.long_reset
+						       : overflow->how.short_reset};
+	bool syscall, written = reg->written;
+	uint64_t value;
+	int err = pm_session_collect(session, index, &syscall);
+
+	if (err && err != -ENODATA)
+		return pm_session_explain(session, err);
+	value = reg->base.value + reg->now.value;
+	if (written || value != overflow->last_reset || overflow->count) {
+		overflow->last_reset = value;
+		return 0;
+	}
+	err = pm_session_write_one(session, &first);
+	reg->written = false;
+	return err;
 }
 
 static int program(struct perfmon_session *session, uint32_t index,
@@ -103,10 +158,21 @@ static int program(struct perfmon_session *session, uint32_t index,
 	overflow->on = how != NULL;
 	overflow->due = false;
 	if (how) {
-		overflow->how = *how;
+		pm_struct_take(&overflow->how, how, sizeof(overflow->how));
 		overflow->seed = UINT64_C(0x9e3779b97f4a7c15) * (index + 1);
+		overflow->least = least_period();
+		err = pm_overflow_check_period(session, &registers[index],
+					       how->short_reset);
+		err = err
+			      ?: pm_overflow_check_period(session, &registers[index],
+							  how->long_reset);
+		if (err) {
+			pm_registers_free(registers, session->count);
+			return err;
+		}
 	}
-	return pm_session_reinstall(session, registers);
+	err = pm_session_reinstall(session, registers);
+	return err || !how ? err : begin(session, index);
 }
 
 PM_EXPORT int perfmon_overflow_program(struct perfmon_session *session, uint32_t index,
@@ -143,31 +209,7 @@ PM_EXPORT int perfmon_overflow_last_reset(struct perfmon_session *session, uint3
 /* --- periods ---------------------------------------------------------------------------
  */
 
-static uint64_t period_for(uint64_t value)
-{
-	uint64_t period = -value;
-
-	return !period || period > LONGEST_PERIOD ? LONGEST_PERIOD : period;
-}
-
-/* What REG is set back to next: RESET, with its random part. */
-static uint64_t next_reset(struct pm_register *reg, uint64_t reset)
-{
-	struct pm_overflow *overflow = &reg->overflow;
-
-	if (overflow->how.flags & PERFMON_OVERFLOW_RANDOM) {
-		/* xorshift64: enough to be out of step with loops. */
-		overflow->seed ^= overflow->seed << 13;
-		overflow->seed ^= overflow->seed >> 7;
-		overflow->seed ^= overflow->seed << 17;
-		reset -= overflow->seed & overflow->how.random_mask;
-	}
-	overflow->last_reset = reset;
-	return reset;
-}
-
-/* Whether the kernel counts EVENT in software, the debug registers included. */
-static bool is_software(const struct pm_event *event)
+bool pm_is_software(const struct pm_event *event)
 {
 	return event->attr.type == PERF_TYPE_SOFTWARE ||
 	       event->attr.type == PERF_TYPE_TRACEPOINT ||
@@ -175,13 +217,14 @@ static bool is_software(const struct pm_event *event)
 }
 
 /*
- * Gives counter C of PART a new PERIOD, which begins now. The kernel begins the period of
- * a software event that is on with its end (perf_swevent_start() leaves period_left at 0,
- * so that the next event overflows): with PAUSE its group is off meanwhile. Not the event
- * alone: Linux 6.12 and later do not put a member on that is enabled while its leader of
- * another software PMU is on (ctx_resched() looks at the member's PMU only).
+ * The kernel begins the period of a software event that is on with its end
+ * (perf_swevent_start() leaves period_left at 0, so that the next event overflows): with
+ * PAUSE its group is off meanwhile. Not the event alone: Linux 6.12 and later do not put
+ * a member on that is enabled while its leader of another software PMU is on
+ * (ctx_resched() looks at the member's PMU only).
  */
-static int begin_period(struct pm_part *part, uint32_t c, bool pause, uint64_t period)
+int pm_overflow_begin_period(struct pm_part *part, uint32_t c, bool pause,
+			     uint64_t period)
 {
 	const struct pm_counter *counters = part->instance->counters;
 	uint32_t leader = counters[c].leader;
@@ -196,32 +239,10 @@ static int begin_period(struct pm_part *part, uint32_t c, bool pause, uint64_t p
 	return pm_kernel_ioctl(counters[leader].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
-static int set_period(const struct perfmon_session *session, struct pm_target *target,
-		      const struct pm_register *reg, uint64_t value)
-{
-	struct pm_part *part = &target->parts[reg->set];
-	struct pm_arm *arm = &part->arms[reg->planned];
-	const struct pm_counter *counter = &part->instance->counters[reg->planned];
-	uint64_t period = period_for(value);
-	bool is_on =
-		session->state == PERFMON_RUNNING && !target->lost &&
-		(reg->set == target->active || session->flags & PERFMON_SESSION_ROTATE);
-	int err = 0;
-
-	if (counter->fd >= 0)
-		err = begin_period(part, reg->planned,
-				   is_on && is_software(counter->event), period);
-	if (!err) {
-		arm->period = period;
-		arm->exact = period == -value;
-	}
-	return err;
-}
-
 /*
  * Linux 6.17 and later stop a breakpoint at its overflow by a mark that enabling it does
- * not take away (hw.state, in hw_breakpoint_stop() and _add()). A new period does, while
- * it is on; it begins properly when the breakpoint is enabled once more.
+ * not take away. A new period does, while it is on, as on the calling thread (for others
+ * see session_breakpoint.c); it begins properly when the breakpoint is enabled once more.
  */
 static int revive(struct pm_part *part)
 {
@@ -235,8 +256,9 @@ static int revive(struct pm_part *part)
 		if (!arm->stopped)
 			continue;
 		if (instance->counters[c].event->attr.type == PERF_TYPE_BREAKPOINT)
-			err = begin_period(part, c, false, arm->period)
-				      ?: begin_period(part, c, true, arm->period);
+			err = pm_overflow_begin_period(part, c, false, arm->period)
+				      ?: pm_overflow_begin_period(part, c, true,
+								  arm->period);
 		part->arms[instance->counters[c].leader].resumed = false;
 		if (!err)
 			arm->stopped = false;
@@ -244,132 +266,36 @@ static int revive(struct pm_part *part)
 	return err;
 }
 
-int pm_overflow_written(struct perfmon_session *session, uint32_t i, uint64_t value)
-{
-	struct pm_register *reg = &session->registers[i];
-	struct pm_plan *plan = session->plan;
-	uint32_t t;
-	int first = 0;
-
-	if (!reg->overflow.on)
-		return 0;
-	reg->overflow.due = false;
-	for (t = 0; t < plan->target_count; t++) {
-		int err = set_period(session, &plan->targets[t], reg, value);
-
-		plan->targets[t].parts[reg->set].arms[reg->planned].due = false;
-		first = first ?: err;
-	}
-	return first;
-}
-
-/* Sets register REG to VALUE as it stands now. */
-static void set_back_now(struct perfmon_session *session, struct pm_register *reg,
-			 uint64_t value)
-{
-	uint32_t i = (uint32_t)(reg - session->registers);
-	struct pm_reading own;
-	bool syscall;
-
-	if (session->state == PERFMON_RUNNING)
-		session->stamp++;
-	if (pm_session_collect(session, i, &syscall))
-		return;
-	own = pm_register_sum(session, reg, PM_ROLE_OWN);
-	reg->base.value = value - reg->now.value;
-	reg->own_base.value = value - own.value;
-	pm_session_rebase(session, i);
-}
-
-/* Whether REG, which has overflowed, still counts on from there: another overflow may
- * have set it back before its own was handled. */
-static bool counts_on(struct perfmon_session *session, struct pm_arm *arm,
-		      struct pm_register *reg)
-{
-	bool syscall;
-
-	if (!arm->moved)
-		return true;
-	arm->moved = false;
-	if (session->state == PERFMON_RUNNING)
-		session->stamp++;
-	return !pm_session_collect(session, (uint32_t)(reg - session->registers),
-				   &syscall) &&
-	       reg->base.value + reg->now.value < LONGEST_PERIOD;
-}
-
-void pm_overflow_reset(struct perfmon_session *session, struct pm_target *target,
-		       struct pm_register *reg, uint64_t reset)
-{
-	struct pm_arm *arm = &target->parts[reg->set].arms[reg->planned];
-	uint64_t value = next_reset(reg, reset);
-
-	arm->due = reg->overflow.due = false;
-	if (counts_on(session, arm, reg) && arm->exact && arm->period == -value) {
-		reg->base.value += value;
-		reg->own_base.value += value;
-		pm_session_rebase(session, (uint32_t)(reg - session->registers));
-		return;
-	}
-	set_back_now(session, reg, value);
-	set_period(session, target, reg, value);
-}
-
-void pm_overflow_reset_others(struct perfmon_session *session, struct pm_target *target,
-			      const struct pm_register *of, bool long_reset)
-{
-	uint32_t i;
-
-	for (i = 0; i < session->count; i++) {
-		struct pm_register *reg = &session->registers[i];
-		const struct perfmon_overflow *how = &reg->overflow.how;
-
-		if (reg == of ||
-		    !(of->overflow.how.reset_counters[i / 64] >> (i % 64) & 1))
-			continue;
-		if (reg->overflow.on) {
-			uint64_t value = next_reset(reg, long_reset ? how->long_reset
-								    : how->short_reset);
-
-			set_back_now(session, reg, value);
-			set_period(session, target, reg, value);
-			target->parts[reg->set].arms[reg->planned].moved = true;
-		} else {
-			set_back_now(session, reg, 0);
-		}
-	}
-}
-
 /* --- opening ---------------------------------------------------------------------------
  */
 
-void pm_overflow_prepare(const struct perfmon_session *session, struct pm_plan *plan,
-			 const struct pm_register *registers, uint32_t count)
+static bool names_any(const uint64_t *mask)
 {
-	uint32_t i;
+	uint32_t w;
 
-	for (i = 0; i < count; i++) {
-		const struct pm_register *reg = &registers[i];
-		uint64_t value = reg->base.value;
-
-		if (!reg->overflow.on)
-			continue;
-		/* What its targets have counted, as last read, is not in its base yet. */
-		if (i < session->count)
-			value += pm_register_sum(session, &session->registers[i],
-						 PM_ROLE_ALL)
-					 .value;
-		plan->sets[reg->set].events[reg->planned].attr.sample_period =
-			period_for(value);
+	for (w = 0; w < PERFMON_COUNTER_WORDS; w++) {
+		if (mask[w])
+			return true;
 	}
+	return false;
 }
 
-void pm_overflow_plan(struct pm_event *event)
+void pm_overflow_plan(struct pm_event *event, const struct perfmon_overflow *how)
 {
-	event->attr.sample_period = LONGEST_PERIOD;
+	event->attr.sample_period = PM_LONGEST_PERIOD;
 	event->attr.sample_type = RECORDED;
 	event->attr.sample_id_all = 1;
 	event->attr.wakeup_events = 1;
+	/* Its record says what these had counted then, however late it is taken. */
+	if (how &&
+	    (names_any(how->reset_counters) ||
+	     (how->flags & PERFMON_OVERFLOW_SAMPLE && names_any(how->sample_counters)))) {
+		event->attr.sample_type |= PERF_SAMPLE_READ;
+		/* As instances read their groups. */
+		event->attr.read_format =
+			PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |
+			PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_GROUP;
+	}
 }
 
 const struct perf_event_attr *pm_overflow_attr(void)
@@ -416,8 +342,8 @@ int pm_overflow_arm_signals(struct perfmon_session *session, struct pm_target *t
 		    !(reg->overflow.how.flags & PERFMON_OVERFLOW_NOTIFY))
 			continue;
 		err = arm_signal(target, counter, signo);
-		if (!err && session->block_signal)
-			err = pm_notice_block_on(session, counter->fd);
+		if (!err && (session->block_signal || session->handler))
+			err = pm_notice_watch(session, counter->fd, i);
 	}
 	return err;
 }
@@ -490,9 +416,12 @@ int pm_overflow_arm(struct perfmon_session *session, struct pm_plan *plan,
 			if ((!attr->sample_period && !attr->mmap) ||
 			    instance->counters[c].fd < 0)
 				continue;
-			target->parts[s].arms[c].period = attr->sample_period;
-			target->parts[s].arms[c].exact =
-				attr->sample_period != LONGEST_PERIOD;
+			target->parts[s].arms[c].period = target->parts[s].arms[c].next =
+				attr->sample_period;
+			target->parts[s].arms[c].late =
+				c != plan->sets[s].clock &&
+				pm_is_clock(&plan->sets[s].events[c]);
+			target->late |= target->parts[s].arms[c].late;
 			err = open_ring(session, target, instance->counters[c].fd);
 		}
 	}
@@ -523,8 +452,8 @@ void pm_overflow_disarm(struct perfmon_session *session, const struct pm_plan *p
 	session->rings--;
 	if (session->servant)
 		pm_servant_unwatch(session->servant, target->ring_fd);
-	if (session->block_signal)
-		pm_notice_unblock(plan, target);
+	if (session->has_slots)
+		pm_notice_unwatch(plan, target);
 	pm_ring_unmap(&target->ring);
 }
 

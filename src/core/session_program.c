@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/export.h"
+#include "core/export_struct.h"
 #include "core/refusal.h"
 #include "core/session_notice.h"
 #include "core/session_sampling.h"
@@ -155,7 +156,7 @@ static void plan_registers(struct pm_plan_set *set, const struct perfmon_session
 			*event = *register_event(reg, e);
 			event->group += group_offset(registers, i);
 			if (overflow->on) {
-				pm_overflow_plan(event);
+				pm_overflow_plan(event, &overflow->how);
 				pm_sampling_plan(session, reg, &event->attr);
 			}
 		}
@@ -184,7 +185,7 @@ static int plan_set(struct pm_plan_set *set, const struct perfmon_session *sessi
 
 		set->clock = set->count++;
 		*event = set_clock(session->scope);
-		pm_overflow_plan(event);
+		pm_overflow_plan(event, NULL);
 		event->attr.sample_period = props->timeout_ns;
 		/* A tick in the kernel counts, too, where that is allowed. */
 		pm_permissions_get(&have);
@@ -273,7 +274,7 @@ int pm_session_install(struct perfmon_session *session, struct pm_register *regi
 	struct pm_plan *plan, *old = session->plan;
 	struct pm_register *old_registers = session->registers;
 	uint32_t i, old_count = session->count;
-	uintptr_t owner = pm_session_owner(session);
+	struct pm_owner owner = pm_session_owner(session);
 	uint16_t next_id = session->sets[session->next_set].id;
 	int n = 0, next;
 
@@ -291,7 +292,7 @@ int pm_session_install(struct perfmon_session *session, struct pm_register *regi
 			pm_plan_free(plan);
 			return n;
 		}
-		pm_session_set_owner(session, 0);
+		pm_session_disown(session);
 		pm_session_fold(session);
 		for (i = 0; i < old_count && i < count; i++) {
 			registers[i].base = old_registers[i].base;
@@ -630,16 +631,19 @@ PM_EXPORT int perfmon_session_counter_info(struct perfmon_session *session,
 	const struct pm_register *reg;
 	const struct pm_event *event;
 	int err = pm_session_enter(session);
-	size_t size;
 
 	if (err)
 		return err;
-	if (!info || info->size < sizeof(found) || index >= session->count)
+	err = PM_STRUCT_CHECK(info, perfmon_counter_info, reserved);
+	if (err)
+		return pm_session_leave(
+			session, pm_session_explain_struct(session, err,
+							   "information on a counter",
+							   "perfmon_counter_info"));
+	if (index >= session->count)
 		return pm_session_leave(session,
 					pm_diag_set(&session->diag, -EINVAL,
-						    "there is no counter %u, or no "
-						    "room for what is known of it",
-						    index));
+						    "there is no counter %u", index));
 	reg = &session->registers[index];
 	event = register_event(reg, 0);
 	found.name = reg->count > 1 ? event->label : event->name;
@@ -659,7 +663,8 @@ PM_EXPORT int perfmon_session_counter_info(struct perfmon_session *session,
 		uint32_t i;
 
 		found.page_error = counter->page_error;
-		found.user_read = counter->user_read && pm_session_owner(session);
+		found.user_read = counter->user_read && pm_session_owner(session).pointer &&
+				  pm_instance_user_access();
 		if (counter->page) {
 			const volatile struct perf_event_mmap_page *page = counter->page;
 			uint32_t hardware = page->index;
@@ -673,9 +678,6 @@ PM_EXPORT int perfmon_session_counter_info(struct perfmon_session *session,
 				found.leader = i;
 		}
 	}
-	size = info->size;
-	memset(info, 0, size);
-	*info = found;
-	info->size = size;
+	pm_struct_fill(info, &found, sizeof(found));
 	return pm_session_leave(session, 0);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/export.h"
+#include "core/export_struct.h"
 #include "core/kernel.h"
 #include "core/options.h"
 #include "core/servant.h"
@@ -72,17 +73,6 @@ static bool is_sampled(const struct pm_register *reg)
 	return reg->overflow.on && reg->overflow.how.flags & PERFMON_OVERFLOW_SAMPLE;
 }
 
-static bool has_values(const struct pm_register *reg)
-{
-	uint32_t w;
-
-	for (w = 0; w < PERFMON_COUNTER_WORDS; w++) {
-		if (reg->overflow.how.sample_counters[w])
-			return true;
-	}
-	return false;
-}
-
 void pm_sampling_plan(const struct perfmon_session *session,
 		      const struct pm_register *reg, struct perf_event_attr *attr)
 {
@@ -91,19 +81,14 @@ void pm_sampling_plan(const struct perfmon_session *session,
 	if (!sampling || !is_sampled(reg))
 		return;
 	ask_for(attr, sampling, sampling->fields);
-	if (has_values(reg)) {
-		attr->sample_type |= PERF_SAMPLE_READ;
-		/* As instances read their groups. */
-		attr->read_format = PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |
-				    PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_GROUP;
-	}
-	if (sampling->side_records && !has_values(reg)) {
+	if (sampling->side_records && !(attr->sample_type & PERF_SAMPLE_READ)) {
 		/* What a thread that was created has counted is logged when it ends. */
 		attr->inherit_stat = 1;
 		attr->read_format = PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |
 				    PERF_FORMAT_TOTAL_TIME_RUNNING;
 	}
-	if (!(reg->overflow.how.flags & PERFMON_OVERFLOW_NOTIFY)) {
+	if (!(reg->overflow.how.flags & PERFMON_OVERFLOW_NOTIFY) &&
+	    !(sampling->use && pm_session_has_listener(session))) {
 		/* Nobody waits for the single sample: half a ring is worth a wake-up. */
 		attr->watermark = 1;
 		attr->wakeup_watermark =
@@ -128,7 +113,7 @@ static int try_fields(const struct pm_sampling *sampling, const struct pm_regist
 	struct pm_event event = reg->program->list->events[reg->first];
 	int fd;
 
-	pm_overflow_plan(&event);
+	pm_overflow_plan(&event, NULL);
 	event.attr.size = sizeof(event.attr);
 	event.attr.disabled = 1;
 	ask_for(&event.attr, sampling, asked);
@@ -176,16 +161,15 @@ static int grant(struct perfmon_session *session, struct pm_sampling *sampling,
 
 static int check(struct perfmon_session *session, const struct perfmon_sampling *asked)
 {
+	int err = PM_STRUCT_CHECK(asked, perfmon_sampling, data_size);
 	uint64_t known = ALWAYS;
 	size_t f;
 
 	for (f = 0; f < FIELDS; f++)
 		known |= fields[f].field;
-	if (!asked || asked->size < sizeof(*asked))
-		return pm_diag_set(
-			&session->diag, -EINVAL,
-			"there is no sampling, or its size is below that of the "
-			"first version");
+	if (err)
+		return pm_session_explain_struct(session, err, "the sampling",
+						 "perfmon_sampling");
 	if (asked->flags & ~PERFMON_SAMPLING_BEST || asked->reserved ||
 	    asked->fields & ~known)
 		return pm_diag_set(&session->diag, -EINVAL,
@@ -387,6 +371,18 @@ PM_EXPORT int perfmon_sampling_counts(struct perfmon_session *session, uint64_t 
 	return pm_session_leave(session, 0);
 }
 
+PM_EXPORT int perfmon_sampling_throttled(struct perfmon_session *session, uint64_t *times)
+{
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	if (!session->sampling || !times)
+		return pm_session_leave(session, not_set_up(session));
+	*times = session->sampling->throttled;
+	return pm_session_leave(session, 0);
+}
+
 PM_EXPORT int perfmon_sampling_enter(struct perfmon_session *session)
 {
 	int err = pm_session_enter(session);
@@ -418,9 +414,8 @@ PM_EXPORT int perfmon_sampling_leave(struct perfmon_session *session)
 /* --- samples ---------------------------------------------------------------------------
  */
 
-/* The 64-bit value that register REG had at SAMPLE. */
-static bool value_in(const struct pm_target *target, const struct pm_register *reg,
-		     const struct perfmon_sample *sample, uint64_t *value)
+bool pm_sampling_count_in(const struct pm_target *target, const struct pm_register *reg,
+			  const struct perfmon_sample *sample, uint64_t *count)
 {
 	const struct pm_instance *instance = target->parts[reg->set].instance;
 	struct perfmon_sample_value read;
@@ -430,11 +425,33 @@ static bool value_in(const struct pm_target *target, const struct pm_register *r
 		if (perfmon_sample_read_value(sample, i, &read))
 			return false;
 		if (read.id == instance->counters[reg->planned].id) {
-			*value = reg->base.value + read.value;
+			*count = read.value;
 			return true;
 		}
 	}
 	return false;
+}
+
+void pm_sampling_missed(struct perfmon_session *session, struct pm_target *target,
+			const struct pm_register *reg, uint64_t n)
+{
+	uint64_t told = n < target->told ? n : target->told;
+
+	if (!session->sampling || !is_sampled(reg))
+		return;
+	/* Those of which the kernel has told are counted. */
+	target->told -= told;
+	session->sampling->lost += n - told;
+}
+
+int pm_sampling_listen(struct perfmon_session *session)
+{
+	const struct pm_sampling *sampling = session->sampling;
+
+	if (!sampling || !sampling->use || sampling->log ||
+	    session->state == PERFMON_RUNNING || session->state == PERFMON_MASKED)
+		return 0;
+	return replan(session);
 }
 
 int pm_sampling_take(struct perfmon_session *session, const struct pm_target *target,
@@ -451,6 +468,7 @@ int pm_sampling_take(struct perfmon_session *session, const struct pm_target *ta
 		.last_reset = reg->overflow.last_reset,
 		.values = values,
 	};
+	uint64_t count;
 	uint32_t i;
 
 	if (!sampling || !is_sampled(reg))
@@ -459,13 +477,15 @@ int pm_sampling_take(struct perfmon_session *session, const struct pm_target *ta
 	if (!sampling->use)
 		return PERFMON_FORMAT_CONTINUE;
 	for (i = 0; i < session->count; i++) {
+		const struct pm_register *other = &session->registers[i];
+
+		if (!(mask[i / 64] >> (i % 64) & 1))
+			continue;
 		/* What is not of the sample's group has no value at its moment; its last
 		 * known one stands in, so that places keep their meaning. */
-		if (mask[i / 64] >> (i % 64) & 1 &&
-		    !value_in(target, &session->registers[i], sample,
-			      &values[given.value_count++]))
-			values[given.value_count - 1] = session->registers[i].base.value +
-							session->registers[i].now.value;
+		if (!pm_sampling_count_in(target, other, sample, &count))
+			count = other->now.value;
+		values[given.value_count++] = other->base.value + count;
 	}
 	return pm_format_sample(sampling->use, &given);
 }

@@ -12,7 +12,8 @@ struct pm_sampling {
 	uint32_t depth;		   /* of call chains; 0: the kernel's */
 	uint32_t pages;		   /* of each ring */
 	uint32_t entered;	   /* perfmon_sampling_enter() */
-	uint64_t taken, lost;	   /* lost by the kernel */
+	uint64_t taken, lost;	   /* lost by the kernel, or never taken by it */
+	uint64_t throttled;	   /* times that the kernel held an event back */
 	uint64_t unlogged;	   /* taken, but the log had no room */
 	struct pm_format_use *use; /* NULL: no format */
 	bool side_records;	   /* targets have an event for mmap, comm... */
@@ -36,6 +37,18 @@ int pm_sampling_opened(struct perfmon_session *session, const struct pm_plan *pl
 /* Gives SAMPLE of REG to the format: PERFMON_FORMAT_CONTINUE or _NOTIFY. */
 int pm_sampling_take(struct perfmon_session *session, const struct pm_target *target,
 		     const struct pm_register *reg, const struct perfmon_sample *sample);
+
+/* Somebody waits for messages from now on: a format's come as they happen, unless the
+ * session runs or has a log. 0 or a negative errno. */
+int pm_sampling_listen(struct perfmon_session *session);
+
+/* What REG's event had counted on TARGET at SAMPLE, if that says so. */
+bool pm_sampling_count_in(const struct pm_target *target, const struct pm_register *reg,
+			  const struct perfmon_sample *sample, uint64_t *count);
+
+/* N overflows of REG on TARGET have left no sample. */
+void pm_sampling_missed(struct perfmon_session *session, struct pm_target *target,
+			const struct pm_register *reg, uint64_t n);
 
 void pm_sampling_restart(struct perfmon_session *session);
 void pm_sampling_close(struct perfmon_session *session);  /* the session's end */

@@ -79,9 +79,15 @@ void pm_target_choose(struct perfmon_session *session, struct pm_target *target,
 void pm_target_next_set(struct perfmon_session *session, struct pm_target *target,
 			uint32_t s)
 {
+	uint32_t next = (s + 1) % session->set_count;
+
 	/* What comes late has been overtaken by another switch, or by a mask. */
-	if (session->state == PERFMON_RUNNING && target->active == s)
-		pm_target_switch(session, target, (s + 1) % session->set_count);
+	if (target->active != s)
+		return;
+	if (session->state == PERFMON_RUNNING)
+		pm_target_switch(session, target, next);
+	else if (session->state == PERFMON_STOPPED)
+		pm_target_choose(session, target, next);
 }
 
 /* --- making and deleting ---------------------------------------------------------------
@@ -317,8 +323,39 @@ PM_EXPORT int perfmon_set_delete(struct perfmon_session *session,
 	return pm_session_leave(session, err ?: (int)n);
 }
 
+uint64_t pm_set_used_ns(const struct perfmon_session *session, uint32_t place)
+{
+	const struct pm_plan *plan = session->plan;
+	const struct pm_set *set = &session->sets[place];
+	uint32_t clock = plan->sets[place].clock;
+
+	if (!set->timeout_ns)
+		return 0;
+	if (!plan->target_count)
+		return set->used_ns;
+	/* The clock's count is its set's time, and it ticks at multiples of the time-out:
+	 * the kernel keeps what is left of a period while an event is off. */
+	return clock == PM_NO_CLOCK
+		       ? 0
+		       : plan->targets[0].parts[place].readings[clock].value %
+				 set->timeout_ns;
+}
+
 /* --- information -----------------------------------------------------------------------
  */
+
+/* The clock of the set that is on: those of the others stand still and have been read. */
+static void read_active(struct perfmon_session *session)
+{
+	struct pm_plan *plan = session->plan;
+	struct pm_part *part;
+
+	if (!plan->target_count || plan->targets[0].lost)
+		return;
+	part = &plan->targets[0].parts[plan->targets[0].active];
+	if (plan->sets[plan->targets[0].active].clock != PM_NO_CLOCK && !part->settled)
+		pm_instance_read(part->instance, part->readings);
+}
 
 static void fill_info(struct perfmon_session *session, uint32_t s,
 		      struct perfmon_set_info *info)
@@ -327,12 +364,13 @@ static void fill_info(struct perfmon_session *session, uint32_t s,
 	const struct pm_set *set = &session->sets[s];
 	uint32_t i, t;
 
-	*info = (struct perfmon_set_info){.id = set->id,
-					  .flags = set->flags,
-					  .timeout_ns = set->timeout_ns,
-					  .runs = set->runs,
-					  .active_ns = set->active_ns +
-						       pm_session_active_ns(session, s)};
+	*info = (struct perfmon_set_info){
+		.id = set->id,
+		.flags = set->flags,
+		.timeout_ns = set->timeout_ns,
+		.runs = set->runs,
+		.active_ns = set->active_ns + pm_session_active_ns(session, s),
+		.left_ns = set->timeout_ns - pm_set_used_ns(session, s)};
 	memcpy(info->overflowed, set->overflowed, sizeof(info->overflowed));
 	for (i = 0; i < session->count; i++)
 		info->counters += session->registers[i].set == s;
@@ -354,7 +392,7 @@ PM_EXPORT int perfmon_set_get_info(struct perfmon_session *session,
 	err = pm_session_check_vector(session, info, size, sizeof(info[0]));
 	for (i = 0; i < n && !err; i++) {
 		if (info[i].reserved || info[i].reserved2[0] || info[i].reserved2[1] ||
-		    info[i].reserved2[2] || info[i].reserved2[3])
+		    info[i].reserved2[2])
 			err = pm_diag_set(&session->diag, -EINVAL,
 					  "element %zu: a reserved field is not 0", i);
 		else if (pm_session_find_set(session, info[i].id) < 0)
@@ -368,6 +406,7 @@ PM_EXPORT int perfmon_set_get_info(struct perfmon_session *session,
 	if (err)
 		return pm_session_leave(session,
 					pm_session_closed_by_program(session, err));
+	read_active(session);
 	for (i = 0; i < n; i++)
 		fill_info(session, (uint32_t)pm_session_find_set(session, info[i].id),
 			  &info[i]);

@@ -194,6 +194,7 @@ int pm_target_open(struct perfmon_session *session, struct pm_plan *plan,
 				     .follows = asked->follows,
 				     .awaits_exec = asked->flags & PM_OPEN_ON_EXEC,
 				     .active = asked->active,
+				     .chosen = asked->chosen,
 				     .ring_fd = -1,
 				     .parts = target->parts};
 	n = open_pin(session, plan, target, self);
@@ -217,7 +218,7 @@ void pm_targets_close(struct perfmon_session *session, struct pm_plan *plan,
 
 void pm_session_close_targets(struct perfmon_session *session)
 {
-	pm_session_set_owner(session, 0);
+	pm_session_disown(session);
 	pm_targets_close(session, session->plan, 0);
 	pm_processes_prune(session);
 }
@@ -430,6 +431,41 @@ int pm_target_enable(struct perfmon_session *session, struct pm_target *target)
 	return first;
 }
 
+/* Whether set or part S of TARGET is on while the session runs. */
+static bool is_on(const struct perfmon_session *session, const struct pm_target *target,
+		  uint32_t s)
+{
+	return s == target->active || s >= session->plan->set_count ||
+	       session->flags & PERFMON_SESSION_ROTATE;
+}
+
+bool pm_target_pause(struct perfmon_session *session, struct pm_target *target)
+{
+	if (session->state != PERFMON_RUNNING || target->lost || target->paused ||
+	    target->awaits_exec)
+		return false;
+	pm_target_disable(session, target);
+	target->paused = true;
+	return true;
+}
+
+void pm_target_resume(struct perfmon_session *session, struct pm_target *target)
+{
+	const struct pm_plan *plan = session->plan;
+	uint32_t s, c;
+
+	target->paused = false;
+	if (session->state != PERFMON_RUNNING)
+		return;
+	for (s = 0; s < plan->part_count; s++) {
+		if (!is_on(session, target, s))
+			continue;
+		for (c = 0; c < plan->sets[s].count; c++)
+			target->parts[s].arms[c].resumed = true;
+		pm_instance_enable(target->parts[s].instance);
+	}
+}
+
 int pm_target_disable(struct perfmon_session *session, struct pm_target *target)
 {
 	const struct pm_plan *plan = session->plan;
@@ -441,8 +477,7 @@ int pm_target_disable(struct perfmon_session *session, struct pm_target *target)
 	for (s = 0; s < plan->part_count; s++) {
 		int err = 0;
 
-		if (s == target->active || s >= plan->set_count ||
-		    session->flags & PERFMON_SESSION_ROTATE)
+		if (is_on(session, target, s))
 			err = pm_instance_disable(target->parts[s].instance);
 		first = first ?: err;
 	}
@@ -473,8 +508,10 @@ static int fold_range(struct perfmon_session *session, uint32_t first, uint32_t 
 		if (pm_session_is_uncertain(session))
 			reg->doubts |= PERFMON_VALUE_UNCERTAIN;
 	}
-	for (s = 0; s < session->set_count; s++)
+	for (s = 0; s < session->set_count; s++) {
 		session->sets[s].active_ns += pm_session_active_ns(session, s);
+		session->sets[s].used_ns = pm_set_used_ns(session, s);
+	}
 	session->plan = plan;
 	return error;
 }
@@ -500,8 +537,7 @@ int pm_session_detach_all(struct perfmon_session *session)
 	uint32_t t;
 	int err;
 
-	pm_session_set_owner(session, 0);
-	session->owner_tid = 0;
+	pm_session_disown(session);
 	if (session->state == PERFMON_RUNNING) {
 		for (t = 0; t < plan->target_count; t++)
 			pm_target_disable(session, &plan->targets[t]);

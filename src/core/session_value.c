@@ -134,57 +134,71 @@ static int refresh(struct perfmon_session *session, struct pm_target *target, ui
 	return 0;
 }
 
-/* From the page, if this is the thread and the page says it all. */
-static bool read_page(struct perfmon_session *session, uint32_t i)
+/*
+ * From the page, if this is the thread and the page says it all. There are no other
+ * targets then, nor turns of sets or events: the sum over all is the page's reading.
+ */
+static inline bool read_page(struct perfmon_session *session, uint32_t i)
 {
 	struct pm_register *reg = &session->registers[i];
 	const struct pm_plan *plan = session->plan;
-	struct pm_target *target = &plan->targets[0];
-	uint64_t value, enabled, running;
-	struct pm_part *part;
+	struct pm_reading reading;
+	const struct pm_part *part;
 
 	if (session->state != PERFMON_RUNNING || reg->count != 1 ||
-	    plan->target_count != 1 || plan->set_count != 1 ||
-	    !pm_session_is_own(session))
+	    plan->set_count != 1 || !pm_session_is_own(session))
 		return false;
-	part = &target->parts[0];
+	part = &plan->targets[0].parts[0];
 	if (!part->instance->counters[reg->planned].user_read ||
-	    pm_view_read_times(&session->reader->views[i], &value, &enabled, &running))
+	    pm_view_read_times(&session->reader->views[i], &reading.value,
+			       &reading.enabled_ns, &reading.running_ns))
 		return false;
-	part->readings[reg->planned] =
-		(struct pm_reading){value - reg->base.value, enabled, running};
+	reading.value -= reg->base.value;
+	part->readings[reg->planned] = reading;
+	reg->now = reading;
 	return true;
 }
 
-int pm_session_collect(struct perfmon_session *session, uint32_t i, bool *syscall)
+/* By read(2), where the last readings are not good. Apart from the page's way, which it
+ * would cost registers. */
+__attribute__((noinline)) static int read_targets(struct perfmon_session *session,
+						  struct pm_register *reg, bool *syscall)
 {
-	struct pm_register *reg = &session->registers[i];
 	struct pm_plan *plan = session->plan;
 	uint32_t t, e;
 	int result = 0;
 
-	*syscall = false;
-	if (plan->target_count && !read_page(session, i)) {
-		for (t = 0; t < plan->target_count; t++) {
-			struct pm_target *target = &plan->targets[t];
-			int err = 0;
+	for (t = 0; t < plan->target_count; t++) {
+		struct pm_target *target = &plan->targets[t];
+		int err = 0;
 
-			for (e = 0; e < reg->count; e++) {
-				err = refresh(session, target, reg->set, reg->planned + e,
-					      syscall);
-				if (err && err != -ENODATA)
-					return err;
-				result = result ?: err;
-			}
-			if (pm_takes_turns(plan))
-				err = refresh(session, target, plan->set_count, 0,
-					      syscall);
+		for (e = 0; e < reg->count; e++) {
+			err = refresh(session, target, reg->set, reg->planned + e,
+				      syscall);
 			if (err && err != -ENODATA)
 				return err;
+			result = result ?: err;
 		}
+		if (pm_takes_turns(plan))
+			err = refresh(session, target, plan->set_count, 0, syscall);
+		if (err && err != -ENODATA)
+			return err;
 	}
 	reg->now = pm_register_sum(session, reg, PM_ROLE_ALL);
 	return result;
+}
+
+static inline int collect(struct perfmon_session *session, uint32_t i, bool *syscall)
+{
+	*syscall = false;
+	return read_page(session, i)
+		       ? 0
+		       : read_targets(session, &session->registers[i], syscall);
+}
+
+int pm_session_collect(struct perfmon_session *session, uint32_t i, bool *syscall)
+{
+	return collect(session, i, syscall);
 }
 
 /* The counter of TARGET's part *S whose enabled time is the session's. */
@@ -441,17 +455,7 @@ int pm_session_check_index(struct perfmon_session *session, size_t i, uint32_t i
 	return 0;
 }
 
-/* Whether an event that was open can have counted nothing: it asks for user mode and
- * happens in the kernel alone. */
-static bool is_blind(const struct pm_plan *plan, const struct pm_register *reg)
-{
-	const struct pm_event *event = &plan->sets[reg->set].events[reg->planned];
-
-	return event->kernel_only && event->attr.exclude_kernel;
-}
-
-static uint32_t status_of(const struct perfmon_session *session,
-			  const struct pm_register *reg, struct pm_reading sum,
+static uint32_t status_of(const struct pm_register *reg, struct pm_reading sum,
 			  bool starved)
 {
 	if (!reg->opened)
@@ -460,7 +464,7 @@ static uint32_t status_of(const struct perfmon_session *session,
 		return PERFMON_VALUE_NOT_COUNTED;
 	if (!sum.enabled_ns)
 		return 0;
-	if (!sum.running_ns || is_blind(session->plan, reg))
+	if (!sum.running_ns)
 		return PERFMON_VALUE_NOT_COUNTED;
 	return sum.running_ns < sum.enabled_ns ? PERFMON_VALUE_MULTIPLEXED
 					       : PERFMON_VALUE_COUNTED;
@@ -494,7 +498,7 @@ int pm_session_find(struct perfmon_session *session, uint32_t index, unsigned in
 	if (index == PERFMON_VIRTUAL_TIME)
 		return find_time(session);
 	reg = &session->registers[index];
-	err = pm_session_collect(session, index, &syscall);
+	err = collect(session, index, &syscall);
 	if (err && err != -ENODATA)
 		return err;
 	sum = role == PM_ROLE_ALL ? pm_reading_add(reg->base, reg->now)
@@ -504,7 +508,7 @@ int pm_session_find(struct perfmon_session *session, uint32_t index, unsigned in
 					    .value = sum.value,
 					    .enabled_ns = sum.enabled_ns,
 					    .running_ns = sum.running_ns};
-	reg->found.status = status_of(session, reg, sum, err == -ENODATA) |
+	reg->found.status = status_of(reg, sum, err == -ENODATA) |
 			    (syscall ? PERFMON_VALUE_SYSCALL : 0);
 	if (!sum.enabled_ns)
 		return 0;
@@ -612,10 +616,7 @@ PM_EXPORT int perfmon_session_read_all(struct perfmon_session *session,
 
 void pm_session_rebase(struct perfmon_session *session, uint32_t i)
 {
-	struct perfmon_counter_view *view = &session->reader->views[i];
-
-	view->base = session->registers[i].base.value;
-	view->lock_index = PERFMON_VIEW_STALE;
+	pm_view_rebase(&session->reader->views[i], session->registers[i].base.value);
 }
 
 static void write_one(struct perfmon_session *session, const struct perfmon_write *write)
@@ -633,6 +634,7 @@ static void write_one(struct perfmon_session *session, const struct perfmon_writ
 		return;
 	}
 	reg = &session->registers[write->index];
+	reg->written = true;
 	reg->base = (struct pm_reading){write->value - reg->now.value,
 					-reg->now.enabled_ns, -reg->now.running_ns};
 	reg->turns = (struct pm_turns){0};
@@ -650,6 +652,14 @@ int pm_session_write_one(struct perfmon_session *session,
 	return write->index == PERFMON_VIRTUAL_TIME
 		       ? 0
 		       : pm_overflow_written(session, write->index, write->value);
+}
+
+static int check_period(struct perfmon_session *session, const struct perfmon_write *write)
+{
+	return write->index == PERFMON_VIRTUAL_TIME
+		       ? 0
+		       : pm_overflow_check_period(
+				 session, &session->registers[write->index], write->value);
 }
 
 PM_EXPORT int perfmon_session_write(struct perfmon_session *session,
@@ -671,7 +681,8 @@ PM_EXPORT int perfmon_session_write(struct perfmon_session *session,
 	}
 	err = err ?: pm_session_check_stopped(session, flags);
 	for (i = 0; !err && i < n; i++)
-		err = pm_session_check_index(session, i, writes[i].index, 0);
+		err = pm_session_check_index(session, i, writes[i].index, 0)
+			      ?: check_period(session, &writes[i]);
 	if (err)
 		return pm_session_leave(session, err);
 	if (session->state == PERFMON_RUNNING)

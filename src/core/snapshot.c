@@ -76,6 +76,42 @@ static bool take_node(const unsigned char *from, struct perfmon_profile_node *no
 	}
 }
 
+static bool read_whole(const struct pm_snapshot_file *file, void *to, size_t size,
+		       uint64_t at)
+{
+	return file->read(file->argument, to, size, at) == (ssize_t)size;
+}
+
+/* The same of a node that stands AT in a file, with its copy FROM: that is what remains
+ * of it where the file has become shorter. */
+static bool read_node(const struct pm_snapshot_file *file, uint64_t at,
+		      const unsigned char *from, struct perfmon_profile_node *node,
+		      size_t size, unsigned int most, unsigned int *tries,
+		      uint64_t *looks)
+{
+	const uint64_t place = at + offsetof(struct perfmon_profile_node, sequence);
+	unsigned int attempt;
+	uint64_t before, after;
+
+	for (attempt = 0;; attempt++) {
+		++*looks;
+		if (!read_whole(file, &before, sizeof(before), place) ||
+		    !read_whole(file, node, size, at) ||
+		    !read_whole(file, &after, sizeof(after), place)) {
+			pm_walk_copy(node, from, size);
+			return false;
+		}
+		node->sequence = before;
+		/* Each read is a call, which no other passes: as in take_node(). */
+		if (!(before & 1) && before == after)
+			return true;
+		if (attempt >= most || !*tries)
+			return false;
+		--*tries;
+		relax(attempt);
+	}
+}
+
 /* What does not fit a tree of nodes, or NULL. DEPTHS has those of the nodes before it, from
  * the first one's, and gets its own. */
 static const char *node_wrong(const struct perfmon_profile_node *node, uint32_t number,
@@ -171,8 +207,12 @@ static int take_nodes(struct pm_walk *walk, struct pm_snapshot_thread *thread,
 			struct perfmon_profile_node *node =
 				pm_snapshot_node(thread, count + 1);
 
-			if (take_node(from, node, thread->node_size, node_tries,
-				      walk->tries, &walk->s->looks)) {
+			if (walk->file
+				    ? read_node(walk->file, (uint64_t)(from - walk->base),
+						from, node, thread->node_size, node_tries,
+						walk->tries, &walk->s->looks)
+				    : take_node(from, node, thread->node_size, node_tries,
+						walk->tries, &walk->s->looks)) {
 				node->flags &= ~PM_SNAPSHOT_TORN;
 			} else {
 				node->flags |= PM_SNAPSHOT_TORN;
@@ -233,17 +273,58 @@ static bool take_thread_record(struct pm_walk *walk, struct pm_snapshot_thread *
 	return true;
 }
 
+static int by_generation(const void *a, const void *b)
+{
+	const struct pm_snapshot_plan *x = *(const struct pm_snapshot_plan *const *)a;
+	const struct pm_snapshot_plan *y = *(const struct pm_snapshot_plan *const *)b;
+
+	if (x->generation != y->generation)
+		return x->generation < y->generation ? -1 : 1;
+	if (x->counter_count != y->counter_count)
+		return x->counter_count < y->counter_count ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* The first plan of RECORD's generation and number of counters; ORDER has all of them. */
 static const struct pm_snapshot_plan *plan_of(struct pm_snapshot *s,
+					      const struct pm_snapshot_plan *const *order,
 					      const struct perfmon_profile_thread *record)
 {
-	for (uint32_t i = 0; i < s->plan_count; i++)
-		if (s->plans[i].generation == record->generation &&
-		    s->plans[i].counter_count == record->counters)
-			return &s->plans[i];
+	uint32_t low = 0, high = s->plan_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (order[middle]->generation < record->generation ||
+		    (order[middle]->generation == record->generation &&
+		     order[middle]->counter_count < record->counters))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < s->plan_count && order[low]->generation == record->generation &&
+	    order[low]->counter_count == record->counters)
+		return order[low];
 	if (record->counters)
 		pm_snapshot_problem(
 			s, "a thread of the profile counts events that no plan names");
 	return NULL;
+}
+
+static int find_plans(struct pm_snapshot *s)
+{
+	const struct pm_snapshot_plan **order =
+		malloc(((size_t)s->plan_count + 1) * sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t p = 0; p < s->plan_count; p++)
+		order[p] = &s->plans[p];
+	qsort(order, s->plan_count, sizeof(*order), by_generation);
+	for (uint32_t t = 0; t < s->thread_count; t++)
+		s->threads[t].plan = plan_of(s, order, &s->threads[t].record);
+	free(order);
+	return 0;
 }
 
 static int take_threads(struct pm_walk *walk)
@@ -292,7 +373,6 @@ static void check_regions(struct pm_snapshot *s)
 					pm_snapshot_node(thread, n)->region);
 			thread->node_count = n - 1;
 		}
-		thread->plan = plan_of(s, &thread->record);
 	}
 }
 
@@ -458,6 +538,8 @@ static int take_all(struct pm_walk *walk)
 	if (!err)
 		err = pm_walk_plans(walk);
 	if (!err)
+		err = find_plans(walk->s);
+	if (!err)
 		err = pm_walk_notes(walk);
 	if (!err) {
 		take_header(walk);
@@ -471,13 +553,13 @@ static int take_all(struct pm_walk *walk)
 /* One walk into a new *OUT. *CHANGED: threads were being folded meanwhile; *FOLDING: how
  * often that had begun and ended before. */
 static int walk_once(const void *base, size_t size, unsigned int flags,
-		     unsigned int *tries, struct pm_snapshot **out, bool *changed,
-		     uint64_t *folding)
+		     const struct pm_snapshot_file *file, unsigned int *tries,
+		     struct pm_snapshot **out, bool *changed, uint64_t *folding)
 {
 	const struct perfmon_profile_header *header = base;
 	struct pm_walk walk = {
-		.base = base, .size = size, .flags = flags, .tries = tries};
-	uint64_t before;
+		.base = base, .size = size, .flags = flags, .file = file, .tries = tries};
+	uint64_t before, after;
 	int err = -ENOMEM;
 
 	before = __atomic_load_n(&header->fold_sequence, __ATOMIC_ACQUIRE);
@@ -490,8 +572,11 @@ static int walk_once(const void *base, size_t size, unsigned int flags,
 	/* Orders the walk before the second look; partner: the fence after the odd value.
 	 */
 	FENCE_ACQUIRE();
-	*changed = before & 1 ||
-		   __atomic_load_n(&header->fold_sequence, __ATOMIC_RELAXED) != before;
+	after = __atomic_load_n(&header->fold_sequence, __ATOMIC_RELAXED);
+	if (file && !read_whole(file, &after, sizeof(after),
+				offsetof(struct perfmon_profile_header, fold_sequence)))
+		after = before + 1;
+	*changed = before & 1 || after != before;
 	free(walk.regions.at);
 	free(walk.notes.at);
 	free(walk.plans.at);
@@ -549,8 +634,9 @@ int pm_snapshot_take(const void *base, size_t size, struct pm_snapshot **out,
 	return pm_snapshot_take_as(base, size, 0, out, diag);
 }
 
-int pm_snapshot_take_as(const void *base, size_t size, unsigned int flags,
-			struct pm_snapshot **out, struct pm_diag *diag)
+static int take(const void *base, size_t size, unsigned int flags,
+		const struct pm_snapshot_file *file, struct pm_snapshot **out,
+		struct pm_diag *diag)
 {
 	unsigned int walks = flags & PM_SNAPSHOT_STILL ? 1 : WALKS, tries = ALL_TRIES;
 	struct pm_snapshot *s = NULL;
@@ -565,8 +651,14 @@ int pm_snapshot_take_as(const void *base, size_t size, unsigned int flags,
 			s = NULL;
 			for (uint32_t i = 0; i < walked; i++)
 				relax(walked);
+			if (file)
+				file->read(file->argument, (void *)(uintptr_t)base, size,
+					   0);
+			err = file ? pm_snapshot_check(base, size, diag) : 0;
+			if (err)
+				break;
 		}
-		err = walk_once(base, size, flags, &tries, &s, &changed, &folding);
+		err = walk_once(base, size, flags, file, &tries, &s, &changed, &folding);
 		if (!walked++)
 			first = folding;
 	}
@@ -586,6 +678,18 @@ int pm_snapshot_take_as(const void *base, size_t size, unsigned int flags,
 		pm_diag_set(diag, 0, "%s", s->problem);
 	*out = s;
 	return 0;
+}
+
+int pm_snapshot_take_as(const void *base, size_t size, unsigned int flags,
+			struct pm_snapshot **out, struct pm_diag *diag)
+{
+	return take(base, size, flags, NULL, out, diag);
+}
+
+int pm_snapshot_take_file(void *base, size_t size, const struct pm_snapshot_file *file,
+			  struct pm_snapshot **out, struct pm_diag *diag)
+{
+	return take(base, size, PM_SNAPSHOT_FOREIGN, file, out, diag);
 }
 
 void pm_snapshot_free(struct pm_snapshot *s)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "core/cpu_kind.h"
 #include "core/diag.h"
@@ -90,6 +91,20 @@ int pm_snapshot_take(const void *base, size_t size, struct pm_snapshot **out,
 /* What is known of the memory at BASE. */
 #define PM_SNAPSHOT_STILL   1u /* nobody writes it: what is odd in it stays so */
 #define PM_SNAPSHOT_FOREIGN 2u /* from its private_from on it is not the profile's */
+
+/*
+ * A file that is still written, of which BASE has a copy: a copy is not made of whole
+ * words at one moment, and nodes are read again, each until it held still. READ gives how
+ * many of SIZE bytes there are at AT, or a negative errno.
+ */
+struct pm_snapshot_file {
+	ssize_t (*read)(void *argument, void *to, size_t size, uint64_t at);
+	void *argument;
+};
+
+/* As pm_snapshot_take(), of the copy at BASE of FILE, which is made anew if need be. */
+int pm_snapshot_take_file(void *base, size_t size, const struct pm_snapshot_file *file,
+			  struct pm_snapshot **out, struct pm_diag *diag);
 
 /* The same of memory of which FLAGS (PM_SNAPSHOT_) tell; without them it is the own
  * process's. */

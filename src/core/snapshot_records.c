@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The records of a profile that threads do not write any more: names, plans, notes. */
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/hash.h"
+#include "core/pairs.h"
 #include "core/snapshot_walk.h"
 
 /* Ids may have gaps of this many: a region is numbered before its record is seen. */
@@ -230,14 +233,94 @@ int pm_walk_regions(struct pm_walk *walk)
 	return 0;
 }
 
-static void terminate(struct perfmon_profile_counter *counter)
+/* What reports rely on. */
+static void mend(struct pm_snapshot *s, struct perfmon_profile_counter *counter)
 {
+	if (!isfinite(counter->scale)) {
+		counter->scale = 1;
+		pm_snapshot_problem(s, "the profile has an event without a scale");
+	}
 	counter->name[sizeof(counter->name) - 1] = '\0';
 	counter->pmu[sizeof(counter->pmu) - 1] = '\0';
 	counter->unit[sizeof(counter->unit) - 1] = '\0';
 }
 
-int pm_walk_plans(struct pm_walk *walk)
+/* The different events of a snapshot, in a table of open addresses. */
+struct events {
+	const struct perfmon_profile_counter *slot[4 * PM_WALK_EVENTS];
+	uint64_t seed; /* nobody can know which names share a slot */
+	uint32_t count, most;
+	bool exact; /* MOST is of the paths that there are, not of all threads' nodes */
+};
+
+static bool same_event(const struct perfmon_profile_counter *a,
+		       const struct perfmon_profile_counter *b)
+{
+	return !strcmp(a->name, b->name) && !strcmp(a->unit, b->unit) &&
+	       !memcmp(&a->scale, &b->scale, sizeof(a->scale));
+}
+
+/* How many different paths the threads of S have. */
+static int count_paths(const struct pm_snapshot *s, uint64_t *paths)
+{
+	struct pm_pairs pairs = {0};
+	uint32_t most = 0, *number;
+	int err = 0;
+
+	for (uint32_t t = 0; t < s->thread_count; t++)
+		if (s->threads[t].node_count > most)
+			most = s->threads[t].node_count;
+	number = calloc((size_t)most + 1, sizeof(*number));
+	if (!number)
+		return -ENOMEM;
+	for (uint32_t t = 0; !err && t < s->thread_count; t++) {
+		for (uint32_t n = 2; !err && n <= s->threads[t].node_count; n++) {
+			const struct perfmon_profile_node *node =
+				pm_snapshot_node(&s->threads[t], n);
+
+			err = pm_pairs_get(
+				&pairs, node->parent > 1 ? number[node->parent] : 0,
+				node->region, (uint32_t)pairs.count + 1, &number[n]);
+		}
+	}
+	*paths = pairs.count;
+	pm_pairs_free(&pairs);
+	free(number);
+	return err;
+}
+
+/* Adds the events of PLAN: 0, or -E2BIG if they are too many. */
+static int events_add(struct events *events, const struct pm_walk *walk,
+		      const struct pm_snapshot_plan *plan)
+{
+	const size_t mask = sizeof(events->slot) / sizeof(events->slot[0]) - 1;
+
+	for (uint32_t c = 0; c < plan->counter_count; c++) {
+		const struct perfmon_profile_counter *counter = &plan->counters[c];
+		size_t at = pm_hash_text(events->seed, counter->name) & mask;
+
+		while (events->slot[at] && !same_event(events->slot[at], counter))
+			at = (at + 1) & mask;
+		if (events->slot[at])
+			continue;
+		if (events->count == events->most && !events->exact) {
+			uint64_t paths;
+			int err = count_paths(walk->s, &paths);
+
+			if (err)
+				return err;
+			events->exact = true;
+			events->most = pm_walk_events_most(walk->size, paths);
+		}
+		if (events->count == events->most)
+			return -E2BIG;
+		events->slot[at] = counter;
+		events->count++;
+	}
+	return 0;
+}
+
+static int take_plans(struct pm_walk *walk, struct events *events)
 {
 	struct pm_snapshot *s = walk->s;
 
@@ -249,6 +332,7 @@ int pm_walk_plans(struct pm_walk *walk)
 		struct pm_snapshot_plan *plan = &s->plans[s->plan_count];
 		struct perfmon_profile_plan head;
 		size_t bytes;
+		int err;
 
 		if (size < sizeof(head))
 			goto bad;
@@ -262,9 +346,22 @@ int pm_walk_plans(struct pm_walk *walk)
 			return -ENOMEM;
 		pm_walk_copy(plan->counters, walk->base + at + sizeof(head), bytes);
 		for (uint32_t c = 0; c < head.counters; c++)
-			terminate(&plan->counters[c]);
+			mend(s, &plan->counters[c]);
 		plan->generation = head.generation;
 		plan->counter_count = head.counters;
+		err = events_add(events, walk, plan);
+		if (err)
+			free(plan->counters);
+		if (err == -E2BIG) {
+			pm_snapshot_problem(s,
+					    "the profile counts more than %u different "
+					    "events: those of "
+					    "later plans are missing",
+					    events->most);
+			break;
+		}
+		if (err)
+			return err;
 		s->plan_count++;
 		if (s->plan_count == 1 || plan->generation >= s->generation) {
 			s->generation = plan->generation;
@@ -277,6 +374,24 @@ int pm_walk_plans(struct pm_walk *walk)
 				(unsigned long long)at);
 	}
 	return 0;
+}
+
+int pm_walk_plans(struct pm_walk *walk)
+{
+	const struct pm_snapshot *s = walk->s;
+	uint64_t nodes = 0;
+	struct events *events = calloc(1, sizeof(*events));
+	int err = events ? 0 : -ENOMEM;
+
+	if (!err) {
+		for (uint32_t t = 0; t < s->thread_count; t++)
+			nodes += s->threads[t].node_count;
+		events->seed = pm_hash_seed();
+		events->most = pm_walk_events_most(walk->size, nodes);
+		err = take_plans(walk, events);
+	}
+	free(events);
+	return err;
 }
 
 void pm_walk_machine(struct pm_walk *walk)

@@ -21,6 +21,7 @@ struct pm_walk {
 	const unsigned char *base;
 	size_t size;
 	unsigned int flags;  /* PM_SNAPSHOT_STILL, PM_SNAPSHOT_FOREIGN */
+	const struct pm_snapshot_file *file; /* NULL: BASE is the profile itself */
 	unsigned int *tries; /* that are left, at nodes that do not hold still */
 	uint64_t next; /* first byte that has not been looked at */
 	bool blocked;  /* a bad record: what follows cannot be found */
@@ -51,6 +52,23 @@ bool pm_walk_has(const struct pm_walk_list *list, uint64_t at);
 
 /* The size of the record at AT, which pm_walk_find() has found; 0 if it lies by now. */
 uint64_t pm_walk_record_size(const struct pm_walk *walk, uint64_t at);
+
+/*
+ * How many different events a snapshot of SIZE bytes with PATHS may have: those of one
+ * plan always. Reports have a value for each event in each path. What counts in a node
+ * takes 24 bytes of the profile, so that a program whose paths all have all events stays
+ * below; but who wishes could write paths and events that have nothing to do with each
+ * other, and their product is the square of the size.
+ */
+#define PM_WALK_EVENTS 512
+static inline uint32_t pm_walk_events_most(uint64_t size, uint64_t paths)
+{
+	uint64_t most = (size / 16 + (UINT64_C(128) << 10)) / (paths + 1);
+
+	return most > PM_WALK_EVENTS		 ? PM_WALK_EVENTS
+	       : most < PERFMON_PROFILE_COUNTERS ? PERFMON_PROFILE_COUNTERS
+						 : (uint32_t)most;
+}
 
 /* What the records found so far say, into the snapshot. */
 int pm_walk_notes(struct pm_walk *walk);

@@ -132,6 +132,7 @@ static int make_block(uint32_t counters, struct pm_thread_block **out, size_t *s
 	}
 	block = memory;
 	block->counters = counters;
+	block->columns = pm_process.plan.count;
 	block->frame_size = (uint32_t)pm_frame_size(counters);
 	block->name_cache = (struct perfmon_region **)(void *)((char *)memory + cache);
 	block->slots = (struct pm_slot *)(void *)((char *)memory + slots);
@@ -149,7 +150,6 @@ static int make_block(uint32_t counters, struct pm_thread_block **out, size_t *s
 static int make_record(struct pm_thread *thread)
 {
 	struct perfmon_profile_thread *record;
-	uint32_t counters = thread->block->counters;
 	char name[sizeof(record->name)] = "";
 	size_t i;
 
@@ -171,7 +171,7 @@ static int make_record(struct pm_thread *thread)
 	PM_PUT(record->begin_ticks, pm_clock_ticks());
 	PM_PUT(record->end_ticks, 0);
 	PM_PUT(record->generation, 1);
-	PM_PUT(record->counters, counters);
+	PM_PUT(record->counters, thread->block->columns);
 	PM_PUT(record->flags, pm_thread_flags());
 	if (!pm_thread_add_path(thread, 0, 0, 0, 0)) {
 		pm_fold_recycle(record);
@@ -219,6 +219,8 @@ static void record_counters(struct pm_thread *thread)
 			PM_PUT(thread->record->status[i], PERFMON_STATUS_SYSCALL);
 		}
 	}
+	for (; i < thread->block->columns; i++)
+		PM_PUT(thread->record->status[i], plan->counter[i].error);
 }
 
 /* Opens the plan's events on the calling thread and starts them. What is refused is a
@@ -226,7 +228,7 @@ static void record_counters(struct pm_thread *thread)
 static void open_counters(struct pm_thread *thread, struct pm_diag *diag)
 {
 	struct pm_thread_block *block = thread->block;
-	unsigned int flags = PM_OPEN_USER_READ | PM_OPEN_PARTIAL;
+	unsigned int flags = PM_OPEN_USER_READ | PM_OPEN_PARTIAL | PM_OPEN_SPARING;
 	struct pm_reading readings[PERFMON_PROFILE_COUNTERS];
 	uint32_t i;
 
@@ -259,8 +261,6 @@ static void open_counters(struct pm_thread *thread, struct pm_diag *diag)
 		    counter->page->cap_user_time && !pm_clock.monotonic)
 			block->time_view = i;
 	}
-	if (block->time_view < block->counters)
-		block->enabled_base_ns = block->view[block->time_view].enabled_base_ns;
 }
 
 /* THREAD's memory and record; under pm_process_lock. */
@@ -298,7 +298,7 @@ no_block:
 
 int pm_thread_setup(void)
 {
-	uint32_t counters = pm_process.plan.count;
+	uint32_t counters = pm_process.plan.live;
 	struct pm_diag diag = {0};
 	struct pm_thread *thread = NULL;
 	int err = -EDEADLK;
@@ -314,7 +314,7 @@ int pm_thread_setup(void)
 	}
 	open_counters(thread, &diag);
 	pm_process_acquire();
-	if (counters)
+	if (thread->block->columns)
 		record_counters(thread);
 	if (diag.error) {
 		pm_profile_note(diag.text);
@@ -341,12 +341,12 @@ void pm_thread_leave(void)
 	struct pm_thread_block *block = pm_thread_block;
 	struct pm_thread *thread = block->thread;
 	struct perfmon_profile_thread *record;
-	struct pm_quiet quiet;
+	struct pm_still still;
 
 	if (!block->alive)
 		return;
+	pm_kernel_still_begin(&still);
 	pm_thread_busy++;
-	pm_kernel_quiet_begin(&quiet);
 	block->gate = NULL;
 	pm_thread_block = &pm_thread_block_none;
 	record = thread->record;
@@ -355,7 +355,6 @@ void pm_thread_leave(void)
 	pm_process_acquire();
 	pm_registry_leave(&thread->registry);
 	pm_process_release();
-	pm_registry_wait();
 	if (block->counters)
 		pm_instance_close(thread->instance);
 	if (thread->slots_memory)
@@ -366,14 +365,14 @@ void pm_thread_leave(void)
 		pm_fold_recycle(record);
 	give_thread(thread);
 	pm_process_release();
-	pm_kernel_quiet_end(&quiet);
 	pm_thread_busy--;
+	pm_kernel_still_end(&still);
 }
 
 void pm_thread_forget(struct pm_thread *thread)
 {
 	/* The block is wiped: whether there are counters is the plan's to say. */
-	if (pm_process.plan.count)
+	if (pm_process.plan.live)
 		pm_instance_forget(thread->instance);
 	if (thread->slots_memory)
 		pm_kernel_munmap(thread->slots_memory, thread->slots_size);

@@ -44,6 +44,9 @@ void pm_thread_leave(void);
 struct pm_slot *pm_thread_add_path(struct pm_thread *thread, uint32_t parent, uint32_t region,
 				   uint64_t key, uint32_t depth);
 
+/* Whether the next of these needs more room: then it needs pm_process_lock, too. */
+bool pm_thread_grows(const struct pm_thread *thread);
+
 /* The slot of the node that FRAME visits (its number and depth); NULL for the root. */
 struct pm_slot *pm_thread_slot(struct pm_thread_block *block, uint64_t key);
 

@@ -9,6 +9,7 @@
 
 #include "arch/arch.h"
 #include "core/kernel.h"
+#include "core/locks.h"
 #include "core/topology_load.h"
 
 static void text_set(char *to, size_t size, const char *text)
@@ -112,13 +113,18 @@ static hwloc_topology_t load(bool structure)
 	return NULL;
 }
 
+/* hwloc has locks of its own: under ours, so that a fork waits for them, too. */
 static void describe_topology(struct pm_machine *machine)
 {
-	hwloc_topology_t topology = load(false);
+	hwloc_topology_t topology;
+	struct pm_quiet quiet;
 	hwloc_obj_t package;
 
+	pm_kernel_quiet_begin(&quiet);
+	pm_locks_take(PM_LOCK_TOPOLOGY);
+	topology = load(false);
 	if (!topology)
-		return;
+		goto out;
 	machine->packages = count_of(topology, HWLOC_OBJ_PACKAGE);
 	machine->cores = count_of(topology, HWLOC_OBJ_CORE);
 	machine->cpus = count_of(topology, HWLOC_OBJ_PU);
@@ -127,6 +133,9 @@ static void describe_topology(struct pm_machine *machine)
 		text_set(machine->cpu_model, sizeof(machine->cpu_model),
 			 hwloc_obj_get_info_by_name(package, "CPUModel"));
 	hwloc_topology_destroy(topology);
+out:
+	pm_locks_release(PM_LOCK_TOPOLOGY);
+	pm_kernel_quiet_end(&quiet);
 }
 
 static const hwloc_obj_type_t types[PM_LEVELS] = {
@@ -208,10 +217,26 @@ static uint32_t online_cpus(void)
 	return count;
 }
 
+static struct pm_machine remembered;
+static bool is_remembered;
+
+void pm_machine_remember(void)
+{
+	if (is_remembered)
+		return;
+	pm_machine_describe(&remembered);
+	/* Partner: the acquire in pm_machine_describe(). */
+	__atomic_store_n(&is_remembered, true, __ATOMIC_RELEASE);
+}
+
 void pm_machine_describe(struct pm_machine *machine)
 {
 	char *text;
 
+	if (__atomic_load_n(&is_remembered, __ATOMIC_ACQUIRE)) {
+		*machine = remembered;
+		return;
+	}
 	memset(machine, 0, sizeof(*machine));
 	text_set(machine->architecture, sizeof(machine->architecture), PERFMON_ARCH_NAME);
 	if (pm_kernel_file_read("/proc/sys/kernel/osrelease", &text) >= 0) {

@@ -1,40 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The pictures of the machine: made, kept, renewed, and asked. */
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/kernel.h"
+#include "core/locks.h"
 #include "core/topology_load.h"
 
 #define CPU_DIR "/sys/devices/system/cpu/"
 
-/*
- * The current picture, and the lock for taking a reference to it and for making the next.
- * Who holds the lock takes no other of ours; fork(2) waits for it, so that a child finds
- * neither it nor those of hwloc taken on its account.
- */
+/* PM_LOCK_TOPOLOGY: for taking a reference to the current picture, and for making the
+ * next. */
 static struct pm_topology *current;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t loads; /* a count, which orders nothing: relaxed */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void before_fork(void)
-{
-	pthread_mutex_lock(&lock);
-}
-
-static void after_fork(void)
-{
-	pthread_mutex_unlock(&lock);
-}
-
-static void set_up(void)
-{
-	pthread_atfork(before_fork, after_fork, after_fork);
-}
 
 static void topology_free(struct pm_topology *topology)
 {
@@ -185,8 +165,7 @@ int pm_topology_get(struct pm_topology **out, struct pm_diag *diag)
 
 	/* Who is cancelled here would take the lock with him. */
 	pm_kernel_quiet_begin(&quiet);
-	pthread_once(&once, set_up);
-	pthread_mutex_lock(&lock);
+	pm_locks_take(PM_LOCK_TOPOLOGY);
 	if (current)
 		online_text(now, sizeof(now));
 	if (!current || strcmp(now, current->online_text)) {
@@ -199,7 +178,7 @@ int pm_topology_get(struct pm_topology **out, struct pm_diag *diag)
 		__atomic_add_fetch(&current->references, 1, __ATOMIC_RELAXED);
 		*out = current;
 	}
-	pthread_mutex_unlock(&lock);
+	pm_locks_release(PM_LOCK_TOPOLOGY);
 	pm_topology_put(old);
 	pm_kernel_quiet_end(&quiet);
 	return err;
@@ -212,8 +191,7 @@ int pm_topology_refresh(struct pm_diag *diag)
 	int err;
 
 	pm_kernel_quiet_begin(&quiet);
-	pthread_once(&once, set_up);
-	pthread_mutex_lock(&lock);
+	pm_locks_take(PM_LOCK_TOPOLOGY);
 	old = current;
 	err = topology_new(&current, diag);
 	if (err)
@@ -221,7 +199,7 @@ int pm_topology_refresh(struct pm_diag *diag)
 	else
 		err = old && !(pm_cpus_equal(&old->online, &current->online) &&
 			       pm_cpus_equal(&old->allowed, &current->allowed));
-	pthread_mutex_unlock(&lock);
+	pm_locks_release(PM_LOCK_TOPOLOGY);
 	pm_topology_put(old);
 	pm_kernel_quiet_end(&quiet);
 	return err;

@@ -44,14 +44,31 @@ enum perfmon_read_step {
 	PERFMON_READ_CHECKED, /* sample: page and view agreed */
 	PERFMON_READ_SAMPLED, /* sample: the hardware counter has been read */
 	PERFMON_READ_LOCKED,  /* refresh: lock and index have been read */
-	PERFMON_READ_COPIED   /* refresh: the rest has been read */
+	PERFMON_READ_COPIED,  /* refresh: the rest has been read */
+	PERFMON_READ_STORING  /* refresh: twice, before it is stored and midway */
 };
 
-/* A lock is even when nobody writes the page; no page ever matches this. */
-#define PERFMON_VIEW_STALE UINT64_C(1)
+/* A lock is even when nobody writes the page; no page ever matches these. The second is
+ * that of a view which is being taken anew. */
+#define PERFMON_VIEW_STALE  UINT64_C(1)
+#define PERFMON_VIEW_TAKING UINT64_C(3)
 
-/* What a reader keeps of one counter's page. Written by pm_view_refresh() only. The
- * first five stand in the order in which a read takes them, to be loaded in pairs. */
+/*
+ * What a reader keeps of one counter's page. The first five stand in the order in which a
+ * read takes them, to be loaded in pairs.
+ *
+ *	field		writer				order
+ *	base		pm_view_rebase(), any thread	before lock_index is made stale
+ *	taker		pm_view_refresh()		set before, cleared after all
+ *							that it writes
+ *	lock_index	both				by a refresh last, and only if
+ *							nobody has made it stale since
+ *	the others	pm_view_refresh()
+ *
+ * A refresh may be interrupted by a signal handler that reads by the same view. With a
+ * taker the handler writes nothing: what it wrote would be a whole view, which the
+ * interrupted refresh goes on to overwrite, and a second handler could read half of each.
+ */
 struct perfmon_counter_view {
 	const struct perf_event_mmap_page *page;
 	uint64_t lock_index;   /* the page's lock (low half) and index (high half) */
@@ -67,7 +84,7 @@ struct perfmon_counter_view {
 	uint64_t enabled_base_ns;
 	uint64_t base;	/* the owner's own addend, part of offset after a refresh */
 	uint32_t epoch; /* of the recoveries: an earlier one's views are not refreshed */
-	uint32_t reserved;
+	uint32_t taker; /* of the refresh under way: tells its stack frame; 0: none */
 };
 
 /* The page's lock and index as one word, low half lock. */
@@ -83,6 +100,21 @@ static inline uint64_t perfmon_view_lock_index(const struct perf_event_mmap_page
 #endif
 }
 
+/* Whether the page's lock or index differs from TAKEN. Between two barriers, which have
+ * it loaded there and then: volatile would cost an instruction on x86. */
+static inline int perfmon_view_moved(const struct perf_event_mmap_page *page,
+				     uint64_t taken)
+{
+	typedef uint64_t __attribute__((may_alias)) word;
+	const void *lock = &page->lock;
+
+#ifdef __cplusplus
+	return __builtin_expect(*static_cast<const word *>(lock) != taken, 0);
+#else
+	return __builtin_expect(*(const word *)lock != taken, 0);
+#endif
+}
+
 /*
  * One attempt to read the hardware counter behind VIEW, raw, into *RAW. Returns 0, or 1
  * if the page has changed since the view was taken (or the counter is not on the
@@ -95,14 +127,15 @@ static inline int perfmon_view_sample(const struct perfmon_counter_view *view,
 	const struct perf_event_mmap_page *page = view->page;
 	uint64_t taken = view->lock_index;
 
-	if (__builtin_expect(perfmon_view_lock_index(page) != taken, 0))
+	PERFMON_READ_BARRIER();
+	if (perfmon_view_moved(page, taken))
 		return 1;
 	PERFMON_READ_BARRIER();
 	PERFMON_READ_HOOK(PERFMON_READ_CHECKED, view);
 	*raw = perfmon_arch_counter_read(view->handle, &taken);
 	PERFMON_READ_HOOK(PERFMON_READ_SAMPLED, view);
 	PERFMON_READ_BARRIER();
-	return __builtin_expect(perfmon_view_lock_index(page) != taken, 0);
+	return perfmon_view_moved(page, taken);
 }
 
 /*
@@ -121,16 +154,25 @@ static inline int perfmon_view_value_on(const struct perfmon_counter_view *view,
 
 	PERFMON_READ_BARRIER();
 	handle = view->value_handle;
+#ifdef PERFMON_ARCH_HAS_COUNTER_VALUE
 	offset = view->offset;
 	PERFMON_ARCH_PAIR(handle, offset);
-	if (__builtin_expect(perfmon_view_lock_index(page) != taken, 0))
+#endif
+	if (perfmon_view_moved(page, taken))
 		return 1;
 	PERFMON_READ_BARRIER();
 	PERFMON_READ_HOOK(PERFMON_READ_CHECKED, view);
-	read = perfmon_arch_counter_value(handle, view->shift, offset, &taken);
+#ifdef PERFMON_ARCH_HAS_COUNTER_VALUE
+	read = perfmon_arch_counter_value(handle, offset, &taken);
+#else
+	read = perfmon_arch_counter_read(handle, &taken);
+	PERFMON_READ_BARRIER(); /* offset and shift need no registers before */
+	offset = view->offset;
+	read = perfmon_arch_extended(offset, read, view->shift);
+#endif
 	PERFMON_READ_HOOK(PERFMON_READ_SAMPLED, view);
 	PERFMON_READ_BARRIER();
-	if (__builtin_expect(perfmon_view_lock_index(page) != taken, 0))
+	if (perfmon_view_moved(page, taken))
 		return 1;
 	*value = read;
 	return 0;

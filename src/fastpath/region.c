@@ -92,8 +92,7 @@ INLINE void begin(struct perfmon_region *region, uint32_t counters, int general,
 	}
 	path_key = slot->path_key;
 	on_cpu = *cpu;
-	PM_ADD(node->entered, 1);
-	frame->node = node;
+	PM_ADD_64(node->entered, 1);
 	frame->region_key = region_key;
 	frame->start = now(general);
 	frame->cpu = on_cpu;
@@ -101,18 +100,19 @@ INLINE void begin(struct perfmon_region *region, uint32_t counters, int general,
 	if (counters)
 		frame->epoch = block->epoch;
 	/* A handler's visit may have come before this one and drawn already. */
-	if (strided && !pm_node_stride(node, counters)->gap)
-		pm_stride_draw(pm_node_stride(node, counters));
+	if (strided && !pm_node_stride(node, block->columns)->gap)
+		pm_stride_draw(pm_node_stride(node, block->columns));
 	if (general && pm_region_general.fence)
 		perfmon_arch_fence();
 	UNROLL
 	for (i = 0; i < counters; i++) {
 		if (perfmon_view_sample(&block->view[i], &frame->counter[i].raw)) {
-			pm_region_begin_moved(block, frame);
+			pm_region_begin_moved(block, frame, node);
 			return;
 		}
 	}
 	SIGNAL_FENCE();
+	PM_PUT(frame->node, node);
 	block->gate = pm_frame_at(frame, size, 1);
 }
 
@@ -164,13 +164,15 @@ INLINE void end(struct perfmon_region *region, uint32_t counters, int general, i
 	/* Also where a clock that is not the same on all CPUs would go backwards. */
 	if (unlikely(frame->cpu != *cpu))
 		goto moved_matched;
+	PM_PUT(frame->node, NULL);
 	sequence = pm_node_open(node);
 	pm_node_add_time(node, ticks);
 	UNROLL
 	for (i = 0; i < counters; i++)
-		PM_ADD(node->count[i].sum, (uint64_t)difference[i]);
+		PM_ADD_64(node->count[i].sum, difference[i]);
 	if (strided) {
-		struct perfmon_profile_stride *stride = pm_node_stride(node, counters);
+		struct perfmon_profile_stride *stride =
+			pm_node_stride(node, block->columns);
 
 		pm_stride_add_time(stride, ticks);
 		for (i = 0; i < counters; i++)
@@ -224,18 +226,18 @@ static void begin_strided(struct perfmon_region *region)
 			goto measured;
 	}
 	node = slot->node;
-	stride = pm_node_stride(node, block->counters);
+	stride = pm_node_stride(node, block->columns);
 	if (unlikely(!stride->gap))
 		goto measured;
 	PM_ADD(stride->gap, UINT64_C(-1));
-	PM_ADD(node->entered, 1);
-	frame->node = node;
+	PM_ADD_64(node->entered, 1);
 	frame->region_key = region_key;
 	frame->cpu = PM_FRAME_SKIPPED;
 	frame->path_key = slot->path_key;
 	/* Frames below may have to be frozen, and the search ends at another epoch. */
 	frame->epoch = block->epoch;
 	SIGNAL_FENCE();
+	PM_PUT(frame->node, node);
 	block->gate = pm_frame_at(frame, block->frame_size, 1);
 	return;
 measured:
@@ -248,6 +250,7 @@ static void end_strided(struct perfmon_region *region)
 {
 	struct pm_thread_block *block = pm_thread_block;
 	struct pm_frame *gate = block->gate, *frame;
+	struct perfmon_profile_node *node;
 
 	if (unlikely(!gate)) {
 		pm_region_end_closed(region);
@@ -262,7 +265,9 @@ static void end_strided(struct perfmon_region *region)
 	}
 	block->gate = NULL;
 	SIGNAL_FENCE();
-	PM_ADD(pm_node_stride(frame->node, block->counters)->skipped, 1);
+	node = frame->node;
+	PM_PUT(frame->node, NULL);
+	PM_ADD(pm_node_stride(node, block->columns)->skipped, 1);
 	SIGNAL_FENCE();
 	block->gate = frame;
 }

@@ -39,8 +39,10 @@ void pm_region_end_closed(struct perfmon_region *region);
 /* No child of this key: a new path, an unregistered region, or too deep. */
 void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *frame,
 			     struct perfmon_region *region);
-/* FRAME is filled in except for its start and counters; some page has moved. */
-void pm_region_begin_moved(struct pm_thread_block *block, struct pm_frame *frame);
+/* FRAME is filled in except for its start, its counters and NODE, its node; some page has
+ * moved. */
+void pm_region_begin_moved(struct pm_thread_block *block, struct pm_frame *frame,
+			   struct perfmon_profile_node *node);
 /* FRAME is the innermost open visit; some page has moved since its BEGIN. */
 void pm_region_end_moved(struct pm_thread_block *block, struct pm_frame *frame);
 /* REGION is not the innermost open one. */

@@ -55,7 +55,9 @@ struct pm_slot {
 struct pm_frame_counter {
 	uint64_t raw;	/* the hardware counter at BEGIN, or the whole value: see exact */
 	int64_t offset; /* of the view at BEGIN, written when the frame is frozen */
-	uint64_t lost_ns; /* likewise */
+	uint64_t lost_ns;    /* likewise */
+	uint64_t enabled_ns; /* likewise the view's enabled_base_ns; or the whole time at
+			      * BEGIN, where exact: UINT64_MAX if it is not known */
 };
 
 /*
@@ -66,17 +68,18 @@ struct pm_frame_counter {
  * the frame's epoch is the block's. Before a view is refreshed, the frames opened since
  * the last refresh are *frozen*: those values are copied into them and the epoch moves.
  * Each frame is frozen at most once, by the cold path, so the hot one need not save them.
+ *
+ * The node comes last in BEGIN and goes first in END: a call that a signal handler leaves
+ * by siglongjmp(3) never opens the gate again, and the nodes tell which visits are open.
  */
 struct pm_frame {
-	struct perfmon_profile_node *node;
+	struct perfmon_profile_node *node; /* NULL: no visit is open here */
 	uint64_t region_key;
 	uint64_t start; /* ticks */
 	uint64_t cpu; /* PM_FRAME_SKIPPED: the visit is not measured */
 	uint64_t path_key;
-	uint64_t epoch;		  /* the block's epoch at BEGIN */
-	uint64_t enabled_base_ns; /* frozen: of the first view */
-	uint64_t enabled_ns;	  /* at BEGIN, where exact */
-	uint32_t exact;		  /* frozen: raw is the whole value, of all counters */
+	uint64_t epoch;	  /* the block's epoch at BEGIN */
+	uint32_t exact;	  /* frozen: raw is the whole value, of all counters */
 	uint32_t unknown; /* frozen: bit i set, counter i could not be read at BEGIN */
 	struct pm_frame_counter counter[];
 };
@@ -99,8 +102,9 @@ struct pm_thread_block {
 	uint64_t epoch;
 	struct pm_slot *slots;
 	uint64_t slot_shift; /* 64 - log2(slots) */
-	uint64_t enabled_base_ns;
 	uint32_t counters;
+	uint32_t columns; /* counts of a node: the counters, and those refused everywhere
+			   */
 	uint32_t frame_size;
 	uint32_t slots_used;
 	uint32_t overflow; /* visits open below the deepest level; the gate is closed */
@@ -110,7 +114,7 @@ struct pm_thread_block {
 	struct pm_frame *frames;    /* frames[0] is the thread's root, never popped */
 	struct pm_frame *full_gate; /* what the gate was before an overflow */
 	uint64_t arm_generation;
-	uint32_t time_view; /* the view whose page tells enabled time; counters: none */
+	uint32_t time_view; /* a view whose page tells the time; counters: none does */
 	struct perfmon_region **name_cache; /* PM_NAME_CACHE of them */
 	uint64_t *overflow_key; /* PM_OVERFLOW_KEYS of them */
 	struct perfmon_counter_view view[];
@@ -132,11 +136,11 @@ static inline size_t pm_frame_size(uint32_t counters)
 	return sizeof(struct pm_frame) + counters * sizeof(struct pm_frame_counter);
 }
 
-/* What stands behind the counts of NODE where a stride is on. */
+/* What stands behind the COLUMNS counts of NODE where a stride is on. */
 static inline struct perfmon_profile_stride *
-pm_node_stride(const struct perfmon_profile_node *node, uint32_t counters)
+pm_node_stride(const struct perfmon_profile_node *node, uint32_t columns)
 {
-	return (struct perfmon_profile_stride *)(uintptr_t)&node->count[counters];
+	return (struct perfmon_profile_stride *)(uintptr_t)&node->count[columns];
 }
 
 /* --- the writer's side of a node -----------------------------------------------------
@@ -168,6 +172,24 @@ pm_node_stride(const struct perfmon_profile_node *node, uint32_t counters)
 #endif
 /* Of a field that only the calling thread writes: its own read of it may be plain. */
 #define PM_ADD(field, value) PM_PUT(field, (field) + (value))
+/* The same for 64-bit integers on the warm path: volatile keeps gcc from adding in
+ * memory. */
+#if defined(__x86_64__) && !defined(PM_TSAN)
+#define PM_ADD_64(field, value)                                                          \
+	__asm__ __volatile__("addq %1, %0" : "+m"(field) : "er"((uint64_t)(value)) : "c" \
+										     "c")
+#else
+#define PM_ADD_64(field, value) PM_ADD(field, value)
+#endif
+/* A mark that is counted in 32 bits stays at the most of them: it never looks like none.
+ */
+#define PM_COUNT32(field, value)                                                         \
+	do {                                                                             \
+		uint32_t mark_;                                                          \
+		if (__builtin_add_overflow(field, value, &mark_))                        \
+			mark_ = UINT32_MAX;                                              \
+		PM_PUT(field, mark_);                                                    \
+	} while (0)
 
 /*
  * Opens a node for writing and returns its even sequence. The fence orders the odd
@@ -205,11 +227,13 @@ pm_node_add_time(struct perfmon_profile_node *node, uint64_t ticks)
 	double real = (double)(int64_t)ticks;
 	uint64_t binned = ticks;
 	uint32_t *bin, filled;
+#if !defined(__x86_64__)
 	char *base;
+#endif
 
 	__asm__("" : "+r"(shortest), "+r"(guard)); /* loaded as a pair */
 
-	PM_ADD(node->time_ticks, ticks);
+	PM_ADD_64(node->time_ticks, ticks);
 	PM_ADD(node->time_squares, real * real);
 	if (__builtin_expect(ticks < shortest, 0))
 		PM_PUT(node->time_min, ticks);
@@ -224,17 +248,21 @@ pm_node_add_time(struct perfmon_profile_node *node, uint64_t ticks)
 			binned = last;
 		PM_PUT(node->time_guard, binned);
 	}
+#if defined(__x86_64__)
+	bin = &node->histogram[63 ^ __builtin_clzll(binned | 1)]; /* one bsr */
+#else
 	/* A subtraction from the node leaves the rest of the address to the load. */
 	base = (char *)node - 4 * __builtin_clzll(binned | 1);
 	__asm__("" : "+r"(base));
 	bin = (uint32_t *)(void *)(base +
 				   offsetof(struct perfmon_profile_node, histogram) +
 				   4 * 63);
+#endif
 	filled = *bin + 1;
 	if (__builtin_expect(filled != 0, 1))
 		PM_PUT(*bin, filled);
 	else
-		PM_ADD(node->spilled, 1);
+		PM_COUNT32(node->spilled, 1);
 }
 
 /*

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "fastpath/view.h"
 
+#include <stdbool.h>
+
 /* Far more often than any page is rewritten between two instructions of one thread; a
  * page that moves this often is not a counter's page. */
 #define TRIES 1000
@@ -29,27 +31,46 @@ void pm_view_init(struct perfmon_counter_view *view,
 	};
 }
 
-int pm_view_refresh(struct perfmon_counter_view *view)
+void pm_view_rebase(struct perfmon_counter_view *view, uint64_t base)
+{
+	__atomic_store_n(&view->base, base, __ATOMIC_RELAXED);
+	/* Partner: publish(). A refresh that has not seen the base fails there. */
+	__atomic_store_n(&view->lock_index, PERFMON_VIEW_STALE, __ATOMIC_RELEASE);
+}
+
+/* Makes a view valid again, unless it has become stale since it was marked. */
+static bool publish(struct perfmon_counter_view *view, uint64_t taken)
+{
+	uint64_t mark = PERFMON_VIEW_TAKING;
+
+	PERFMON_READ_BARRIER();
+	return __atomic_compare_exchange_n(&view->lock_index, &mark, taken, false,
+					   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static int refresh(struct perfmon_counter_view *view)
 {
 	const volatile struct perf_event_mmap_page *page = view->page;
 	int tries;
 
-	view->lock_index = PERFMON_VIEW_STALE;
-	if (view->epoch != __atomic_load_n(&epoch, __ATOMIC_RELAXED))
-		return -EAGAIN;
 	for (tries = 0; tries < TRIES; tries++) {
 		uint64_t taken = perfmon_view_lock_index(view->page);
 		uint32_t index = (uint32_t)(taken >> 32);
 		uint64_t enabled, running, time_offset;
 		uint64_t handle, value_handle;
+		uint64_t offset, base;
 		uint32_t width;
-		uint64_t offset;
 
 		view->retries += tries != 0;
+		/* Partner: pm_view_rebase(). The base that came with a mark which this
+		 * takes away is seen below. */
+		__atomic_exchange_n(&view->lock_index, PERFMON_VIEW_TAKING,
+				    __ATOMIC_ACQUIRE);
 		if (taken & 1)
 			continue;
 		PERFMON_READ_BARRIER();
 		PERFMON_READ_HOOK(PERFMON_READ_LOCKED, view);
+		base = __atomic_load_n(&view->base, __ATOMIC_RELAXED);
 		offset = (uint64_t)page->offset;
 		width = page->pmc_width;
 		enabled = page->time_enabled;
@@ -66,18 +87,41 @@ int pm_view_refresh(struct perfmon_counter_view *view)
 		if (handle == PERFMON_ARCH_NO_HANDLE ||
 		    value_handle == PERFMON_ARCH_NO_HANDLE || !width || width > 64)
 			return -EOPNOTSUPP;
+		PERFMON_READ_HOOK(PERFMON_READ_STORING, view);
 		view->handle = handle;
 		view->value_handle = value_handle;
-		view->offset = offset + view->base;
+		view->offset = offset + base;
+		PERFMON_READ_HOOK(PERFMON_READ_STORING, view);
 		view->shift = 64 - width;
 		view->lost_ns = enabled - running;
 		view->enabled_base_ns = enabled + time_offset;
-		/* Last: a signal handler that reads by this view now finds it stale. */
-		PERFMON_READ_BARRIER();
-		view->lock_index = taken;
-		return 0;
+		if (publish(view, taken))
+			return 0;
 	}
 	return -EBUSY;
+}
+
+int pm_view_refresh(struct perfmon_counter_view *view)
+{
+	/* A handler's frame is another than the one that it has interrupted. The same
+	 * frame again is not nested: a handler has left the former one by a jump. */
+	uint32_t self = (uint32_t)(uintptr_t)__builtin_frame_address(0) | 1;
+	int err;
+
+	if (view->epoch != __atomic_load_n(&epoch, __ATOMIC_RELAXED)) {
+		view->lock_index = PERFMON_VIEW_STALE;
+		return -EAGAIN;
+	}
+	if (view->taker && view->taker != self)
+		return -EBUSY;
+	view->taker = self;
+	PERFMON_READ_BARRIER();
+	err = refresh(view);
+	if (err)
+		view->lock_index = PERFMON_VIEW_STALE;
+	PERFMON_READ_BARRIER();
+	view->taker = 0;
+	return err;
 }
 
 uint64_t pm_view_clock_ns(const struct perf_event_mmap_page *page, uint64_t timestamp)

@@ -13,16 +13,19 @@ void pm_view_init_none(struct perfmon_counter_view *view);
 
 /*
  * Starts a view of PAGE (mapped, cap_user_rdpmc already checked by the caller) whose
- * values have BASE added. It is stale until its first refresh. BASE can be changed later
- * by setting view->base and view->lock_index = PERFMON_VIEW_STALE.
+ * values have BASE added. It is stale until its first refresh.
  */
 void pm_view_init(struct perfmon_counter_view *view,
 		  const struct perf_event_mmap_page *page, uint64_t base);
 
+/* Has BASE added to VIEW's values from now on. Any thread, at any time. */
+void pm_view_rebase(struct perfmon_counter_view *view, uint64_t base);
+
 /*
  * Takes VIEW anew from its page. 0, -EAGAIN if the counter is not on the hardware now
  * (index 0), -EOPNOTSUPP if its index has no accessor on this CPU, -EBUSY if the page
- * did not hold still. Only on the thread that opened the counter. No system call.
+ * did not hold still, or if the caller has interrupted a refresh of the same view. Only
+ * on the thread that opened the counter. No system call.
  */
 int pm_view_refresh(struct perfmon_counter_view *view);
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # What a read and a region cost is within bench/limits.
+# Runs alone: some limits are of time.
 . "$PM_TOP/scripts/suite.sh"
 
 # limits BED: "name most unit" of each.

@@ -22,7 +22,7 @@ distcheck() {
 	chmod -R u+w "$build"/perfmon-*/ 2>/dev/null || true
 	rm -rf "$build"/perfmon-*/
 	make -C "$build" -j "$PM_JOBS" distcheck \
-		DISTCHECK_CONFIGURE_FLAGS="--enable-werror ${plain[*]}" \
+		DISTCHECK_CONFIGURE_FLAGS="--enable-werror --disable-static ${plain[*]}" \
 		"${some[@]}"
 }
 must distcheck in_shell distcheck

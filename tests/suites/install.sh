@@ -5,16 +5,15 @@
 # Row: DC-03
 . "$PM_TOP/scripts/suite.sh"
 
-build=$PM_SUITE_DIR/build
-prefix=$PM_SUITE_DIR/prefix
+root=$PM_SUITE_DIR/root
+prefix=$root/perfmon
 work=$PM_SUITE_DIR/work
-rm -rf "$prefix" "$work"
+rm -rf "$root" "$work"
 mkdir -p "$work"
-# Without optimisation: what is installed matters here, and the compiler is faster.
-must configures in_shell pm_configure "$build" --enable-werror --prefix="$prefix" \
-	CFLAGS="-g -O0" CXXFLAGS="-g -O0"
-must installs in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" install
-export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+# As a package is made: into a root that is not /.
+native_tree all
+must installs in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" install DESTDIR="$root"
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
 
 # Beside include/, what the inline read is made of: the CPU layer, but for its system
 # calls, and the read itself.
@@ -105,6 +104,7 @@ try "README: the first program runs" \
 	env LD_LIBRARY_PATH="$prefix/lib" PERFMON_OUTPUT="$work/readme.txt" "$work/readme1"
 try "README: its report has its regions" grep -q '^  sweep  *200 ' "$work/readme.txt"
 
-try uninstalls in_shell pm_make "$build" "$PM_SUITE_DIR/uninstall.log" uninstall
+try uninstalls in_shell pm_make "$build" "$PM_SUITE_DIR/uninstall.log" uninstall \
+	DESTDIR="$root"
 left=$(find "$prefix" ! -type d)
 try "nothing is left" test -z "$left"

@@ -36,6 +36,21 @@ for folder in arch fastpath core; do
 		'#include <(jansson|libsmartcols|n?curses)'
 done
 
+# Locks: those of the process in locks.c, those of objects where CONTRIBUTING.md has them.
+locked() { # PATTERN FILE...
+	local pattern=$1 found
+	shift
+	found=$(grep -lE "$pattern" src/*/*.[ch]) || true
+	printf '%s: %s\n' "$pattern" "${found//$'\n'/ }"
+	[ "$found" = "$(printf '%s\n' "$@")" ]
+}
+try "the locks of the process and the fork handlers are in one file" locked \
+	'PTHREAD_[A-Z_]*(INITIALIZER|ONCE_INIT)|pthread_once|pthread_atfork' src/core/locks.c || true
+try "the locks of objects are those that are known" locked \
+	'^[[:space:]](pthread_(mutex|rwlock|spinlock)_t|struct pm_lock) [a-z_]+;' \
+	src/compat/perfmon2.h src/core/locks.c src/core/log_internal.h src/core/session.h \
+	src/core/session_control.c || true
+
 # What reaches the kernel, by a call of its own or through libc's files and processes. The
 # region path reads the clock itself: through the vDSO, and it cannot be refused.
 calls='ioctl|mmap(64)?|munmap|mremap|madvise|mprotect|mlock2?|munlock|open(at)?(64)?|read|pread(64)?'
@@ -89,7 +104,7 @@ nm -D --defined-only "$build/.libs/libperfmon.so" | awk '$2 != "A" { sub(/@.*/, 
 try "the library exports what its map says" diff "$work/map" "$work/library" || true
 # The calls of perfmon/perfmon2.h have perfmon2's names.
 try "every name is perfmon_<noun>_<verb>" in_shell eval \
-	"! grep -vE '^(perfmon_[a-z]+|pfm)_[a-z_]+$' '$work/map'" || true
+	"! grep -vE '^(perfmon_[a-z]+|pfm|pfm_section9)_[a-z_]+$' '$work/map'" || true
 pfm=$(gcc -print-file-name=libpfm.so)
 try "no name is libpfm4's ($pfm)" test -z "$(nm -D --defined-only "$pfm" |
 	awk '{ sub(/@.*/, "", $3); print $3 }' | sort | comm -12 - "$work/map")" || true

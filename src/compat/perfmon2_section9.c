@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Section 9's perfmon2 calls, by those of section 10. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compat/perfmon2.h"
+#include "core/export.h"
+#include "core/kernel.h"
+#include "perfmon/perfmon2_section9.h"
+
+/* Here the names are section 10's, as all of src/compat has them. */
+#undef pfarg_pmc
+#undef pfarg_pmd
+#undef pfm_write_pmcs
+#undef pfm_write_pmds
+#undef pfm_load_context
+#undef pfm_unload_context
+#undef pfm_start
+#undef pfm_stop
+#undef pfm_read_pmds
+
+static bool is_zero(const void *words, size_t size)
+{
+	const __u64 *word = words;
+	size_t i;
+
+	for (i = 0; i < size / sizeof(*word); i++) {
+		if (word[i])
+			return false;
+	}
+	return true;
+}
+
+PM_EXPORT int pfm_section9_create_session(const struct pfarg_section9_ctx *ctx,
+					  const char *smpl_name, void *smpl_arg,
+					  size_t arg_size)
+{
+	if (!ctx || ctx->flags & PFM_FL_SMPL_FMT || ctx->flags > INT_MAX ||
+	    ctx->reserved1 || !is_zero(ctx->reserved, sizeof(ctx->reserved)))
+		return pm2_result(-EINVAL);
+	return pfm_create_context_args((int)ctx->flags |
+					       (smpl_name ? PFM_FL_SMPL_FMT : 0),
+				       smpl_name, smpl_arg, arg_size);
+}
+
+/* --- vectors ---------------------------------------------------------------------------
+ */
+
+/* Takes the session of FD and returns zeroed room for section 10's form of N elements at
+ * FROM: FEW, if that is enough. NULL and *ERR, a negative errno, with *CONTEXT NULL if
+ * there is none. */
+static void *enter(int fd, const void *from, int n, void *few, size_t element,
+		   struct pm2_context **context, int *err)
+{
+	void *copies;
+
+	*context = NULL;
+	*err = pm2_context_enter(fd, context);
+	if (*err)
+		return NULL;
+	if (!from)
+		*err = pm_diag_set(&(*context)->diag, -EINVAL, "the vector is NULL");
+	else if (n < 1)
+		*err = pm_diag_set(&(*context)->diag, -EINVAL,
+				   "the vector has %d elements: expects 1 to %d", n,
+				   PERFMON_SESSION_VECTOR);
+	else if (n > PERFMON_SESSION_VECTOR)
+		*err = pm_diag_set(&(*context)->diag, -E2BIG,
+				   "a vector of %d elements is longer than %d", n,
+				   PERFMON_SESSION_VECTOR);
+	if (*err)
+		return NULL;
+	if (n <= PM2_FEW)
+		return memset(few, 0, (size_t)n * element);
+	copies = calloc((size_t)n, element);
+	if (!copies)
+		*err = pm_diag_set(&(*context)->diag, -ENOMEM, "out of memory");
+	return copies;
+}
+
+static int leave(struct pm2_context *context, int err, const void *few, void *copies)
+{
+	if (copies != few)
+		free(copies);
+	return context ? pm2_context_leave(context, err) : pm2_result(err);
+}
+
+PM_EXPORT int pfm_section9_write_pmcs(int fd, struct pfarg_section9_pmc *pmcs, int n)
+{
+	struct pfarg_pmc few[PM2_FEW], *copies;
+	struct pm2_context *context;
+	int i, err;
+
+	copies = enter(fd, pmcs, n, few, sizeof(few[0]), &context, &err);
+	for (i = 0; i < n && !err; i++) {
+		copies[i].reg_num = pmcs[i].reg_num;
+		copies[i].reg_flags = pmcs[i].reg_flags;
+		copies[i].reg_value = pmcs[i].reg_value;
+		copies[i].reg_reserved2[0] =
+			pmcs[i].reserved1 ||
+			!is_zero(pmcs[i].reserved, sizeof(pmcs[i].reserved));
+	}
+	err = err ?: pm2_pmcs_write(context, copies, (size_t)n * sizeof(copies[0]));
+	return leave(context, err, few, copies);
+}
+
+static void copy_pmds(struct pfarg_pmd *copies, const struct pfarg_section9_pmd *pmds,
+		      int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		copies[i].reg_num = pmds[i].reg_num;
+		copies[i].reg_value = pmds[i].reg_value;
+		copies[i].reg_reserved2[0] =
+			!is_zero(pmds[i].reserved, sizeof(pmds[i].reserved));
+	}
+}
+
+PM_EXPORT int pfm_section9_write_pmds(int fd, struct pfarg_section9_pmd *pmds, int n)
+{
+	struct pfarg_pmd few[PM2_FEW], *copies;
+	struct pm2_context *context;
+	int err;
+
+	copies = enter(fd, pmds, n, few, sizeof(few[0]), &context, &err);
+	if (!err) {
+		copy_pmds(copies, pmds, n);
+		err = pm2_pmds_write(context, copies, (size_t)n * sizeof(copies[0]));
+	}
+	return leave(context, err, few, copies);
+}
+
+PM_EXPORT int pfm_section9_read_pmds(int fd, struct pfarg_section9_pmd *pmds, int n)
+{
+	struct pfarg_pmd few[PM2_FEW], *copies;
+	struct pm2_context *context;
+	int i, err;
+
+	copies = enter(fd, pmds, n, few, sizeof(few[0]), &context, &err);
+	if (!err) {
+		copy_pmds(copies, pmds, n);
+		err = pm2_pmds_read(context, copies, (size_t)n * sizeof(copies[0]));
+	}
+	for (i = 0; i < n && !err; i++)
+		pmds[i].reg_value = copies[i].reg_value;
+	return leave(context, err, few, copies);
+}
+
+/* --- attaching and counting ------------------------------------------------------------
+ */
+
+/* What section 9 asks beside section 10. */
+static int check_load(struct pm2_context *context, const struct pfarg_section9_load *load)
+{
+	int cpu;
+
+	if (!load)
+		return pm_diag_set(&context->diag, -EINVAL, "there is no target");
+	if (load->reserved1 || !is_zero(load->reserved, sizeof(load->reserved)))
+		return pm_diag_set(&context->diag, -EINVAL, "a reserved field is not 0");
+	if (load->target > INT_MAX)
+		return pm_diag_set(&context->diag, -EINVAL, "there is no target %u",
+				   load->target);
+	cpu = context->is_cpu ? pm_kernel_cpu() : -1;
+	if (cpu >= 0 && cpu != (int)load->target)
+		return pm_diag_set(
+			&context->diag, -EINVAL,
+			"the calling thread runs on CPU %d, not on CPU %u: move "
+			"it there with sched_setaffinity(2)",
+			cpu, load->target);
+	return 0;
+}
+
+PM_EXPORT int pfm_section9_load_context(int fd, const struct pfarg_section9_load *load)
+{
+	struct pm2_context *context;
+	int err = pm2_context_enter(fd, &context);
+
+	if (err)
+		return pm2_result(err);
+	err = check_load(context, load);
+	return pm2_context_leave(context, err ?: pm2_load(context, (int)load->target));
+}
+
+PM_EXPORT int pfm_section9_unload_context(int fd)
+{
+	return pfm_unload_context(fd, 0);
+}
+
+PM_EXPORT int pfm_section9_start(int fd)
+{
+	return pfm_start(fd, 0);
+}
+
+PM_EXPORT int pfm_section9_stop(int fd)
+{
+	return pfm_stop(fd, 0);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Overflows whose records wait: values, numbers of overflows and resets are those of the
+ * moments at which they happened. Breakpoints overflow exactly when told. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+
+#include "core/kernel.h"
+#include "perfmon/overflow.h"
+#include "perfmon/sampling.h"
+#include "session_probe.h"
+
+TestSuite(periods, .timeout = 120);
+
+/* A session that writes to variable 0 count, which begins with FIRST, goes on as OVERFLOW
+ * says, and runs on this thread. */
+static struct perfmon_session *running(struct perfmon_overflow overflow, uint64_t first)
+{
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	struct perfmon_write write = {.value = -first};
+
+	overflow.size = sizeof(overflow);
+	OK(session, perfmon_session_add_events(session, watch_event(1)));
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	OK(session, perfmon_session_write(session, &write, sizeof(write)));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	return session;
+}
+
+/* Row: PM-22, PM-23: a counter that begins with another period than its reset value's:
+ * both count where they ought to, whether a call looks at every event or at the end, and
+ * however many records the ring had room for. */
+Test(periods, that_differ_from_the_first)
+{
+	static const struct {
+		uint64_t first, then;
+		unsigned int events, overflows;
+	} cases[] = {
+		{10, 1000, 500, 1},  {10, 1000, 3000, 3}, {1000, 10, 2005, 101},
+		{10, 10, 5000, 500}, {7, 13, 1000, 77},	  {1000, 999, 900, 0},
+		{3, 0, 500, 1},
+	};
+	static const unsigned int steps[] = {100000, 1, 37, 400};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (size_t s = 0; s < sizeof(steps) / sizeof(steps[0]); s++) {
+			struct perfmon_overflow overflow = {.short_reset =
+								    -cases[i].then};
+			struct perfmon_session *session =
+				running(overflow, cases[i].first);
+			unsigned int left = cases[i].events, n;
+			uint64_t last, count, value;
+
+			for (; left; left -= n) {
+				n = left < steps[s] ? left : steps[s];
+				touch(0, n);
+				if (left > n)
+					perfmon_session_state(session);
+			}
+			OK(session, perfmon_session_stop(session));
+			value = cases[i].events - cases[i].first -
+				cases[i].overflows * cases[i].then;
+			OK(session,
+			   perfmon_overflow_last_reset(session, 0, &last, &count));
+			cr_expect_eq(count, cases[i].overflows, "case %zu, by %u: %lu", i,
+				     steps[s], (unsigned long)count);
+			cr_expect_eq(count_of(session, 0), value, "case %zu, by %u: %ld",
+				     i, steps[s], (long)count_of(session, 0));
+			cr_expect_eq(last, count ? -cases[i].then : -cases[i].first);
+			/* And goes on from there. */
+			OK(session, perfmon_session_start(session));
+			touch(0, 5);
+			OK(session, perfmon_session_stop(session));
+			if (cases[i].then > 10 || !cases[i].then)
+				cr_expect_eq(count_of(session, 0), value + 5,
+					     "case %zu, by %u: %ld", i, steps[s],
+					     (long)count_of(session, 0));
+			perfmon_session_close(session);
+		}
+	}
+}
+
+/* Row: PM-24: with two overflows waiting, what goes back with them does so at each: it
+ * holds what it has counted since the second. */
+Test(periods, resets_of_others_that_wait)
+{
+	struct perfmon_overflow overflow = {.short_reset = -UINT64_C(20),
+					    .reset_counters = {2}};
+	struct perfmon_session *session = running(overflow, 5);
+
+	touch(1, 7);
+	touch(0, 5);
+	touch(1, 2);
+	touch(0, 20);
+	touch(1, 3);
+	touch(0, 4);
+	cr_assert_eq(count_of(session, 1), 3);
+	cr_assert_eq(count_of(session, 0), -UINT64_C(16));
+	touch(1, 4);
+	cr_assert_eq(count_of(session, 1), 7);
+	perfmon_session_close(session);
+}
+
+/* Row: PM-43: records of the period before the switch do not count for it. */
+Test(periods, switch_counts)
+{
+	struct perfmon_overflow overflow = {.size = sizeof(overflow),
+					    .flags = PERFMON_OVERFLOW_SWITCH,
+					    .short_reset = -UINT64_C(1000),
+					    .switch_count = 3};
+	struct perfmon_write first = {.value = -UINT64_C(10)};
+	struct perfmon_set set = {.flags = PERFMON_SET_OVERFLOW_SWITCH};
+	struct perfmon_set_info info = {.id = 1};
+	struct perfmon_session *session;
+	char events[200];
+
+	snprintf(events, sizeof(events), "%s;%s", watch_event(0), watch_event(0));
+	session = session_with(events, 0);
+	OK(session, perfmon_set_create(session, &set, sizeof(set)));
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_start(session));
+	touch(0, 2000);
+	OK(session, perfmon_set_get_info(session, &info, sizeof(info)));
+	cr_assert_eq(info.runs, 0);
+	touch(0, 10);
+	OK(session, perfmon_set_get_info(session, &info, sizeof(info)));
+	cr_assert_eq(info.runs, 1);
+	cr_assert_eq(count_of(session, 0), -UINT64_C(1000));
+	/* One that the stop finds is where the next start begins. */
+	OK(session, perfmon_set_start(session, 0));
+	touch(0, 3000);
+	OK(session, perfmon_session_stop(session));
+	OK(session, perfmon_session_start(session));
+	OK(session, perfmon_set_get_info(session, &info, sizeof(info)));
+	cr_assert(info.is_active);
+	/* Unless the helper thread was there before. */
+	cr_assert(info.runs == 2 || info.runs == 3, "%lu", (unsigned long)info.runs);
+	perfmon_session_close(session);
+}
+
+/* Row: PM-26, PM-50: a counter without notification has random periods as well. Each
+ * sample names the one that it ended, the first what the counter began with; together
+ * they are what was counted. */
+Test(periods, random_without_notification)
+{
+	const uint64_t base = 20, mask = 15, events = 5000;
+	struct perfmon_overflow overflow = {.size = sizeof(overflow),
+					    .flags = PERFMON_OVERFLOW_SAMPLE |
+						     PERFMON_OVERFLOW_RANDOM,
+					    .short_reset = -base,
+					    .random_mask = mask};
+	const struct perfmon_sampling sampling = {.size = sizeof(sampling),
+						  .format = PERFMON_FORMAT_DEFAULT};
+	const struct perfmon_buffer_sample *sample = NULL;
+
+	for (int often = 0; often < 2; often++) {
+		struct perfmon_session *session = session_with(watch_event(0), 0);
+		unsigned int seen[16] = {0}, different = 0, n = 0;
+		uint64_t sum = 0, period = 17, taken, lost, count, last;
+		struct perfmon_write first = {.value = -UINT64_C(17)};
+
+		OK(session, perfmon_overflow_program(session, 0, &overflow));
+		OK(session, perfmon_session_write(session, &first, sizeof(first)));
+		OK(session, perfmon_sampling_set_up(session, &sampling));
+		OK(session, perfmon_session_attach_thread(session, 0));
+		OK(session, perfmon_session_start(session));
+		for (uint64_t i = 1, before = 0, at = 0; i <= events; i++) {
+			touch(0, 1);
+			if (!often)
+				continue;
+			/* Each comes when what was told before says. */
+			OK(session,
+			   perfmon_overflow_last_reset(session, 0, &last, &count));
+			cr_assert_eq(count != before, i - at == period, "event %lu",
+				     (unsigned long)i);
+			if (count != before)
+				at = i;
+			before = count;
+			period = -last;
+		}
+		OK(session, perfmon_session_stop(session));
+		OK(session, perfmon_sampling_counts(session, &taken, &lost));
+		OK(session, perfmon_overflow_last_reset(session, 0, &last, &count));
+		cr_assert_eq(taken + lost, count);
+		/* The last one may have left no record until the stop. */
+		cr_assert_leq(lost, 1, "%lu", (unsigned long)lost);
+		while ((sample = perfmon_buffer_next(
+				perfmon_sampling_buffer(session, NULL), sample))) {
+			period = -sample->last_reset;
+			sum += period;
+			if (!n++) {
+				cr_assert_eq(period, 17);
+				continue;
+			}
+			cr_assert(period >= base && period <= base + mask, "%lu",
+				  (unsigned long)period);
+			different += !seen[period - base]++;
+		}
+		cr_assert_eq(n, taken);
+		cr_assert_geq(different, 14);
+		sum += count_of(session, 0) - last;
+		cr_assert(sum <= events && sum >= events - lost * (base + mask), "%lu",
+			  (unsigned long)sum);
+		perfmon_session_close(session);
+	}
+}
+
+/* Row: PM-23: a counter that nobody has written begins with its reset value. */
+Test(periods, begin_with_the_reset_value)
+{
+	struct perfmon_overflow overflow = {.size = sizeof(overflow),
+					    .short_reset = -UINT64_C(10),
+					    .long_reset = -UINT64_C(30)};
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	struct perfmon_write write = {.value = 0};
+	uint64_t last, count;
+
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	cr_assert_eq(count_of(session, 0), -UINT64_C(10));
+	overflow.flags = PERFMON_OVERFLOW_NOTIFY;
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	OK(session, perfmon_overflow_last_reset(session, 0, &last, &count));
+	cr_assert_eq(last, -UINT64_C(30));
+	OK(session, perfmon_session_attach_thread(session, 0));
+	overflow.flags = 0;
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	OK(session, perfmon_session_start(session));
+	touch(0, 25);
+	OK(session, perfmon_session_stop(session));
+	OK(session, perfmon_overflow_last_reset(session, 0, &last, &count));
+	cr_assert_eq(count, 2);
+	cr_assert_eq(count_of(session, 0), -UINT64_C(5));
+	/* What has counted, or was written, stays. */
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	cr_assert_eq(count_of(session, 0), -UINT64_C(5));
+	OK(session, perfmon_session_write(session, &write, sizeof(write)));
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	cr_assert_eq(count_of(session, 0), 0);
+	OK(session, perfmon_overflow_last_reset(session, 0, &last, NULL));
+	cr_assert_eq(last, 0);
+	perfmon_session_close(session);
+}
+
+static void run_for(unsigned int steps)
+{
+	for (volatile unsigned int i = 0; i < steps; i++)
+		;
+}
+
+/* What a thread that samples itself every PERIOD cycles has of counted instructions, with
+ * LOOKS in between; the samples taken in *TAKEN. 0: it cannot be counted here. */
+static uint64_t instructions_at(uint64_t period, unsigned int looks, uint64_t *taken)
+{
+	struct perfmon_overflow overflow = {.size = sizeof(overflow),
+					    .flags = PERFMON_OVERFLOW_SAMPLE,
+					    .short_reset = -period};
+	const struct perfmon_sampling sampling = {.size = sizeof(sampling),
+						  .format = PERFMON_FORMAT_DEFAULT};
+	struct perfmon_session *session = session_with("cycles:u,instructions:u", 0);
+	struct perfmon_value value = {.index = 1};
+
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	OK(session, perfmon_sampling_set_up(session, &sampling));
+	if (perfmon_session_attach_thread(session, 0)) {
+		perfmon_session_close(session);
+		return 0;
+	}
+	OK(session, perfmon_session_start(session));
+	run_for(100000);
+	while (looks--)
+		perfmon_session_state(session);
+	OK(session, perfmon_session_stop(session));
+	OK(session, perfmon_session_read(session, &value, sizeof(value)));
+	OK(session, perfmon_sampling_counts(session, taken, NULL));
+	perfmon_session_close(session);
+	return value.value;
+}
+
+/* A thread that samples itself does not count what the library does with its samples: the
+ * same work counts the same, whatever waits in the ring at the stop or in other calls. */
+Test(periods, the_librarys_own_work_is_not_the_programs)
+{
+	for (unsigned int looks = 0; looks < 2; looks++) {
+		uint64_t few, many, seldom, often;
+
+		/* Once to have the code at hand. */
+		if (!instructions_at(100000, looks, &few))
+			cr_skip_test("no PMU here: runs in the guest");
+		seldom = instructions_at(100000, looks, &few);
+		often = instructions_at(2000, looks, &many);
+		cr_log_info("%lu instructions with %lu samples, %lu with %lu",
+			    (unsigned long)seldom, (unsigned long)few,
+			    (unsigned long)often, (unsigned long)many);
+		cr_assert_gt(many, few + 100);
+		/* To handle a sample takes more than one instruction. */
+		cr_assert_leq(often, seldom + (many - few), "%lu, %lu",
+			      (unsigned long)seldom, (unsigned long)often);
+	}
+}

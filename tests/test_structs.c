@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The structures of the API that begin with their size, as programs of earlier and later
+ * versions give them.
+ */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log_files.h"
+#include "perfmon/format.h"
+#include "perfmon/info.h"
+#include "perfmon/perfmon.h"
+#include "perfmon/placement.h"
+#include "perfmon/report.h"
+#include "perfmon/sampling.h"
+#include "session_probe.h"
+
+static struct perfmon_session *session;
+static struct perfmon_placement *placement;
+static struct perfmon_log *reader;
+
+/* --- a call for each, with what it needs besides its size -----------------------------
+ */
+
+static int no_sample(void *state, const struct perfmon_overflow_sample *sample)
+{
+	(void)state;
+	(void)sample;
+	return PERFMON_FORMAT_CONTINUE;
+}
+
+static int session_options(void *given)
+{
+	struct perfmon_session *made;
+	int err = perfmon_session_create(&made, given);
+
+	if (!err)
+		perfmon_session_close(made);
+	return err;
+}
+
+static int overflow(void *given)
+{
+	return perfmon_overflow_program(session, 0, given);
+}
+
+static int sampling(void *given)
+{
+	int err = perfmon_sampling_set_up(session, given);
+
+	return err ?: perfmon_sampling_tear_down(session);
+}
+
+static int counter_info(void *given)
+{
+	return perfmon_session_counter_info(session, 0, given);
+}
+
+static int format(void *given)
+{
+	struct perfmon_format *asked = given;
+	int err;
+
+	asked->name = "structs";
+	asked->sample = no_sample;
+	err = perfmon_format_register(asked);
+	return err ?: perfmon_format_unregister("structs");
+}
+
+static int buffer_argument(void *given)
+{
+	struct perfmon_sampling asked = {.size = sizeof(asked),
+					 .format = PERFMON_FORMAT_DEFAULT,
+					 .data = given,
+					 .data_size = *(size_t *)given};
+	int err = perfmon_sampling_set_up(session, &asked);
+
+	return err ?: perfmon_sampling_tear_down(session);
+}
+
+static int report_options(void *given)
+{
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int err = perfmon_report_write(null, given);
+
+	close(null);
+	return err;
+}
+
+static int region_values(void *given)
+{
+	return perfmon_region_read("structs", given);
+}
+
+static int info(void *given)
+{
+	return perfmon_info_get(given);
+}
+
+static int statistics(void *given)
+{
+	return perfmon_info_statistics(given);
+}
+
+static int level_info(void *given)
+{
+	return perfmon_placement_level(placement, 0, given);
+}
+
+static int group_info(void *given)
+{
+	return perfmon_placement_group(placement, (uint32_t)sched_getcpu(), "pu", given);
+}
+
+static int log_record(void *given)
+{
+	return perfmon_log_next(reader, given);
+}
+
+static int log_event(void *given)
+{
+	return perfmon_log_get_event(reader, 0, given);
+}
+
+static int log_info(void *given)
+{
+	return perfmon_log_get_info(reader, given);
+}
+
+/* Sizes of their first version, in numbers: they never change, on machines of 64 bits. */
+static const struct {
+	const char *name;
+	int (*call)(void *given);
+	size_t known, first;
+} structs[] = {
+#define STRUCT(call, type, first)                                                        \
+	{                                                                                \
+#type, call, sizeof(struct type), first                                  \
+	}
+	STRUCT(session_options, perfmon_session_options, 16),
+	STRUCT(overflow, perfmon_overflow, 0),
+	STRUCT(sampling, perfmon_sampling, 56),
+	STRUCT(counter_info, perfmon_counter_info, 96),
+	STRUCT(format, perfmon_format, 64),
+	STRUCT(buffer_argument, perfmon_buffer_argument, 16),
+	STRUCT(report_options, perfmon_report_options, 16),
+	STRUCT(region_values, perfmon_region_values, 296),
+	STRUCT(info, perfmon_info, 0),
+	STRUCT(statistics, perfmon_statistics, 48),
+	STRUCT(level_info, perfmon_placement_level_info, 32),
+	STRUCT(group_info, perfmon_placement_group_info, 24),
+	STRUCT(log_record, perfmon_log_record, 0),
+	STRUCT(log_event, perfmon_log_event, 64),
+	STRUCT(log_info, perfmon_log_info, 56),
+#undef STRUCT
+};
+#define STRUCTS (sizeof(structs) / sizeof(structs[0]))
+
+static void setup(void)
+{
+	char message[256];
+
+	setenv("PERFMON_EVENTS", "none", 1);
+	setenv("PERFMON_OUTPUT", "none", 1);
+	session = session_with("task-clock:u", 0);
+	cr_assert_eq(perfmon_placement_parse(&placement, "all", message, sizeof(message)),
+		     0, "%s", message);
+	log_setup();
+	cr_assert_eq(pm_log_close(log_begin(log_path, -1, 0)), 0);
+	reader = log_reopen(log_path);
+	PERFMON_REGION_BEGIN("structs");
+	PERFMON_REGION_END("structs");
+}
+
+static void teardown(void)
+{
+	perfmon_session_close(session);
+	perfmon_placement_free(placement);
+	perfmon_log_close(reader);
+	log_teardown();
+}
+
+TestSuite(structs, .init = setup, .fini = teardown);
+
+/* A structure of GIVEN bytes, zeros but for its size, and TAIL in its last byte. */
+static void *structure(size_t given, unsigned char tail)
+{
+	unsigned char *made = calloc(1, 8192);
+
+	cr_assert_not_null(made);
+	memcpy(made, &given, sizeof(given));
+	if (tail)
+		made[given - 1] = tail;
+	return made;
+}
+
+static void gives(size_t i, void *given, int want)
+{
+	int result = structs[i].call(given);
+
+	cr_expect_eq(result < 0 ? result : 0, want,
+		     "struct %s of %zu bytes: %d, not %d: %s", structs[i].name,
+		     *(size_t *)given, result, want, perfmon_session_message(session));
+	free(given);
+}
+
+Test(structs, of_this_version_and_of_the_first)
+{
+	for (size_t i = 0; i < STRUCTS; i++) {
+		size_t first = structs[i].first ?: structs[i].known;
+
+		cr_expect_leq(first, structs[i].known, "%s", structs[i].name);
+		gives(i, structure(structs[i].known, 0), 0);
+		gives(i, structure(first, 0), 0);
+		gives(i, structure(first - 1, 0), -EINVAL);
+		gives(i, structure(0, 0), -EINVAL);
+	}
+}
+
+Test(structs, of_a_later_version_without_anything_new)
+{
+	for (size_t i = 0; i < STRUCTS; i++) {
+		size_t size = structs[i].known + 24;
+		unsigned char *given = structure(size, 0);
+
+		cr_expect_geq(structs[i].call(given), 0, "%s", structs[i].name);
+		cr_expect_eq(*(size_t *)given, size);
+		for (size_t b = structs[i].known; b < size + 8; b++)
+			cr_expect_eq(given[b], 0, "%s", structs[i].name);
+		free(given);
+	}
+}
+
+Test(structs, of_a_later_version_with_what_is_not_known)
+{
+	void *given;
+
+	for (size_t i = 0; i < STRUCTS; i++) {
+		gives(i, structure(structs[i].known + 1, 1), -E2BIG);
+		gives(i, structure(structs[i].known + 24, 0x80), -E2BIG);
+	}
+	given = structure(4096, 1);
+	cr_expect_eq(perfmon_overflow_program(session, 0, given), -E2BIG);
+	free(given);
+	cr_expect(strstr(perfmon_session_message(session), "does not know"));
+	given = structure(8, 0);
+	cr_expect_eq(perfmon_sampling_set_up(session, given), -EINVAL);
+	free(given);
+	cr_expect(strstr(perfmon_session_message(session),
+			 "sizeof(struct perfmon_sampling)"));
+}
+
+Test(structs, whose_size_was_never_set)
+{
+	for (size_t i = 0; i < STRUCTS; i++)
+		gives(i, structure(SIZE_MAX / 2, 0), -E2BIG);
+}
