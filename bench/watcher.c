@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core/profile_file.h"
+#include "profile/profile.h"
 
 int main(int count, char **arguments)
 {

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static int print(const struct perfmon_spread_value *value, void *level)
+static int print(const struct perfmon_cpuwide_value *value, void *level)
 {
 	char where[32];
 
-	if (value->group == PERFMON_SPREAD_WHOLE)
+	if (value->group == PERFMON_CPUWIDE_WHOLE)
 		snprintf(where, sizeof(where), "all");
 	else
 		snprintf(where, sizeof(where), "%s:%u", (const char *)level,
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
 	char level[16] = "core";
 	const char *events = argc > 3 ? argv[3] : "context-switches,page-faults";
 	struct perfmon_placement *placement;
-	struct perfmon_spread *spread;
+	struct perfmon_cpuwide *spread;
 	char why[1000];
 	int err;
 
@@ -51,20 +51,20 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", why);
 		return 2;
 	}
-	err = perfmon_spread_open(&spread, placement, events,
-				  PERFMON_SPREAD_PARTIAL | PERFMON_SPREAD_ALL_MODES, why,
-				  sizeof(why));
+	err = perfmon_cpuwide_open(&spread, placement, events,
+				   PERFMON_CPUWIDE_PARTIAL | PERFMON_CPUWIDE_ALL_MODES,
+				   why, sizeof(why));
 	if (err)
 		fprintf(stderr, "%s\n", why);
 	if (err < 0)
 		return 1;
-	perfmon_spread_start(spread);
+	perfmon_cpuwide_start(spread);
 	sleep(1);
-	perfmon_spread_stop(spread);
-	err = perfmon_spread_read(spread, level, print, level);
+	perfmon_cpuwide_stop(spread);
+	err = perfmon_cpuwide_read(spread, level, print, level);
 	if (err)
 		fprintf(stderr, "by '%s': %s\n", level, strerror(-err));
-	perfmon_spread_close(spread);
+	perfmon_cpuwide_close(spread);
 	perfmon_placement_free(placement);
 	return err != 0;
 }

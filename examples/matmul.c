@@ -75,8 +75,9 @@ static void blocked(size_t from, size_t to, double *out)
 			for (i = from; i < to; i++)
 				for (k = kk; k < least(kk + BLOCK, order); k++)
 					for (j = jj; j < least(jj + BLOCK, order); j++)
-						out[i * order + j] += left[i * order + k] *
-								      right[k * order + j];
+						out[i * order + j] +=
+							left[i * order + k] *
+							right[k * order + j];
 			PERFMON_REGION_END("block");
 		}
 }
@@ -131,7 +132,8 @@ int main(int argc, char **argv)
 	for (i = 1; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	bad = differ();
-	printf("matmul: order %zu, %d threads: %s\n", order, THREADS, bad ? "WRONG" : "right");
+	printf("matmul: order %zu, %d threads: %s\n", order, THREADS,
+	       bad ? "WRONG" : "right");
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		free(*all[i]);
 	return bad;

@@ -31,13 +31,13 @@ struct part {
 
 /* One kernel over a thread's part; the barrier keeps the kernels of all threads in step,
  * and stands outside of the region, which holds the work alone. */
-#define KERNEL(name, statement)                                                            \
-	do {                                                                               \
-		PERFMON_REGION_BEGIN(name);                                                \
-		for (i = part->from; i < part->to; i++)                                    \
-			statement;                                                         \
-		PERFMON_REGION_END(name);                                                  \
-		pthread_barrier_wait(&barrier);                                            \
+#define KERNEL(name, statement)                                                          \
+	do {                                                                             \
+		PERFMON_REGION_BEGIN(name);                                              \
+		for (i = part->from; i < part->to; i++)                                  \
+			statement;                                                       \
+		PERFMON_REGION_END(name);                                                \
+		pthread_barrier_wait(&barrier);                                          \
 	} while (0)
 
 static void *work(void *argument)
@@ -115,8 +115,8 @@ int main(int argc, char **argv)
 	for (i = 1; i < threads; i++)
 		pthread_join(parts[i].thread, NULL);
 	i = wrong();
-	printf("stream: %zu elements, %d repetitions, %d threads: %s\n", elements, repetitions,
-	       threads, i ? "WRONG" : "right");
+	printf("stream: %zu elements, %d repetitions, %d threads: %s\n", elements,
+	       repetitions, threads, i ? "WRONG" : "right");
 	free(a);
 	free(b);
 	free(c);

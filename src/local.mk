@@ -20,7 +20,7 @@ pminclude_HEADERS = \
 	include/perfmon/session.h \
 	include/perfmon/set.h \
 	include/perfmon/control.h \
-	include/perfmon/spread.h \
+	include/perfmon/cpuwide.h \
 	include/perfmon/version.h
 
 # Everything, with hidden symbols: what the shared library is linked from, and what
@@ -29,97 +29,70 @@ noinst_LTLIBRARIES += libperfmon_all.la
 libperfmon_all_la_SOURCES = \
 	src/arch/aarch64.h src/arch/arch.h src/arch/counters.c src/arch/generic.h \
 	src/arch/riscv64.h src/arch/syscall.h src/arch/x86_64.h \
-	src/fastpath/read.h src/fastpath/region.c src/fastpath/region.h \
-	src/fastpath/thread.h src/fastpath/view.c src/fastpath/view.h \
-	src/core/affinity.c src/core/affinity.h \
-	src/core/clock.c src/core/clock.h \
-	src/core/cpu_kind.c src/core/cpu_kind.h \
-	src/core/cpus.c src/core/cpus.h \
-	src/core/cover.c src/core/cover.h src/core/cover_parts.h \
-	src/core/cover_settle.c src/core/cover_threads.c src/core/cover_witness.c \
-	src/core/diag.c src/core/diag.h \
-	src/core/events.c src/core/events.h src/core/events_api.c \
-	src/core/events_auto.c src/core/events_generic.c src/core/events_internal.h \
-	src/core/events_list.c src/core/events_modifiers.c src/core/events_pfm.c \
-	src/core/events_pmu.c src/core/events_resolve.c src/core/events_terms.c src/core/events_text.c \
-	src/core/events_text.h src/core/events_trace.c \
-	src/core/export_struct.h \
-	src/core/export.h src/core/group.c src/core/group.h src/core/instance.c src/core/instance.h \
-	src/core/fold.c src/core/fold.h \
-	src/core/format.c src/core/format.h src/core/format_default.c \
-	src/core/handler.c src/core/handler.h \
-	src/core/hash.h src/core/info.c src/core/info.h src/core/info_counters.c \
-	src/core/info_try.c \
-	src/core/kernel.c src/core/kernel.h \
-	src/core/bytes.h src/core/log_decode.c src/core/log_format.h src/core/log_head.c \
-	src/core/log_index.c src/core/log_internal.h src/core/log_output.c \
-	src/core/log_process.c src/core/log_read.c src/core/log_read.h \
-	src/core/log_write.c src/core/log_write.h \
-	src/core/machine_id.c src/core/machine_id.h \
-	src/core/merge.c src/core/merge.h src/core/merge_nodes.c src/core/merge_notes.c \
-	src/core/merge_call.c src/core/merge_parts.h src/core/merge_ranges.c \
-	src/core/metric.c src/core/metric.h \
-	src/core/options.c src/core/options.h \
-	src/core/refusal.c src/core/refusal.h \
-	src/core/reader.c src/core/recovery.c \
-	src/core/session.c src/core/session.h src/core/session_program.c \
-	src/core/servant.c src/core/servant.h \
-	src/core/session_attach.c \
-	src/core/session_block.c \
-	src/core/session_breakpoint.c \
-	src/core/session_busy.c src/core/session_busy.h \
-	src/core/lock.h \
-	src/core/session_control.c \
-	src/core/session_estimate.c \
-	src/core/session_loss.c \
-	src/core/session_notice.c src/core/session_notice.h \
-	src/core/session_overflow.c \
-	src/core/session_period.c \
-	src/core/session_sampling.c src/core/session_sampling.h \
-	src/core/session_set.c \
-	src/core/session_process.c \
-	src/core/session_target.c \
-	src/core/session_value.c \
-	src/core/pairs.c src/core/pairs.h src/core/paths.c src/core/paths.h \
-	src/core/placement.c src/core/placement.h \
-	src/core/placement_api.c src/core/placement_parse.c \
-	src/core/plan.c src/core/plan.h \
-	src/core/process.c src/core/process.h \
-	src/core/process_maps.c src/core/process_maps.h \
-	src/core/profile.c src/core/profile.h \
-	src/core/profile_file.c src/core/profile_file.h \
-	src/core/profile_place.c src/core/profile_place.h \
-	src/core/copies.c src/core/copies.h \
-	src/core/locks.c src/core/locks.h \
-	src/core/stack.c src/core/stack.h \
-	src/core/registry.c src/core/registry.h \
-	src/core/regions.c src/core/regions.h src/core/reread.c \
-	src/core/report.c src/core/report.h src/core/report_call.c src/core/report_csv.c \
-	src/core/report_exit.c src/core/report_file.c src/core/report_file.h \
-	src/core/report_formats.h src/core/report_frame.c \
-	src/core/report_groups.c src/core/report_groups.h src/core/report_json.c \
-	src/core/report_judge.c \
-	src/core/report_metric.c \
-	src/core/report_stride.c \
-	src/core/report_model.c src/core/report_model.h src/core/report_out.c \
-	src/core/report_out.h src/core/report_roles.c src/core/report_text.c \
-	src/core/report_cells.c src/core/report_cells.h \
-	src/core/report_ranks.c src/core/report_tree.c \
-	src/core/ring.c src/core/ring.h \
-	src/core/sample.c src/core/sample.h \
-	src/core/snapshot.c src/core/snapshot.h \
-	src/core/snapshot_pack.c src/core/snapshot_pack.h \
-	src/core/snapshot_records.c src/core/snapshot_walk.h \
-	src/core/spread.c src/core/spread.h src/core/spread_api.c \
-	src/core/sysfs.c src/core/sysfs.h \
-	src/core/thread.c src/core/thread.h \
-	src/core/topology.c src/core/topology.h \
-	src/core/topology_cache.c src/core/topology_load.h \
-	src/core/version.c \
-	src/compat/perfmon2.c src/compat/perfmon2.h \
-	src/compat/perfmon2_context.c src/compat/perfmon2_overflow.c \
-	src/compat/perfmon2_registers.c src/compat/perfmon2_section9.c \
-	src/compat/perfmon2_sets.c
+	src/fastpath/fastpath.h src/fastpath/read.h src/fastpath/region.c \
+	src/fastpath/region.h src/fastpath/thread.h src/fastpath/view.c src/fastpath/view.h \
+	src/os/bytes.h src/os/clock.c src/os/clock.h src/os/diag.c src/os/diag.h \
+	src/os/export.h src/os/export_struct.h src/os/handler.c src/os/handler.h \
+	src/os/hash.h src/os/helper.c src/os/helper.h src/os/kernel.c src/os/kernel.h \
+	src/os/lock.h src/os/locks.c src/os/locks.h src/os/machine_id.c src/os/machine_id.h \
+	src/os/options.c src/os/options.h src/os/os.h src/os/pairs.c src/os/pairs.h \
+	src/os/process_maps.c src/os/process_maps.h src/os/stack.c src/os/stack.h \
+	src/os/standard.c src/os/standard.h src/os/text.c src/os/text.h src/os/version.c \
+	src/events/api.c src/events/auto.c src/events/events.c src/events/events.h \
+	src/events/generic.c src/events/internal.h src/events/list.c src/events/modifiers.c \
+	src/events/pfm.c src/events/pmu.c src/events/resolve.c src/events/sysfs.c \
+	src/events/sysfs.h src/events/terms.c src/events/trace.c \
+	src/topology/cache.c src/topology/cpu_kind.c src/topology/cpu_kind.h \
+	src/topology/cpus.c src/topology/cpus.h src/topology/load.h src/topology/machine.c \
+	src/topology/machine.h src/topology/placement.c src/topology/placement.h \
+	src/topology/placement_api.c src/topology/placement_parse.c src/topology/topology.h \
+	src/counters/counters.h src/counters/diagnosis.c src/counters/diagnosis.h \
+	src/counters/group.c src/counters/group.h src/counters/instance.c \
+	src/counters/instance.h src/counters/recovery.c \
+	src/info/free.c src/info/info.c src/info/info.h src/info/try.c \
+	src/profile/affinity.c src/profile/affinity.h src/profile/copies.c \
+	src/profile/copies.h src/profile/file.c src/profile/file.h src/profile/pack.c \
+	src/profile/pack.h src/profile/place.c src/profile/place.h src/profile/profile.h \
+	src/profile/records.c src/profile/snapshot.c src/profile/snapshot.h \
+	src/profile/walk.h src/profile/writer.c src/profile/writer.h \
+	src/report/cells.c src/report/cells.h src/report/csv.c src/report/derived.c \
+	src/report/file.c src/report/file.h src/report/formats.h src/report/frame.c \
+	src/report/groups.c src/report/groups.h src/report/json.c src/report/merge.c \
+	src/report/merge.h src/report/merge_nodes.c src/report/merge_notes.c \
+	src/report/merge_parts.h src/report/merge_ranges.c src/report/metric.c \
+	src/report/metric.h src/report/model.c src/report/model.h src/report/out.c \
+	src/report/out.h src/report/print.c src/report/print.h src/report/ranks.c \
+	src/report/report.h src/report/roles.c src/report/sanity.c src/report/stride.c \
+	src/report/text.c src/report/tree.c \
+	src/regions/aggregate.c src/regions/aggregate.h src/regions/calls.c \
+	src/regions/calls.h src/regions/exit.c src/regions/merge_call.c src/regions/paths.c \
+	src/regions/paths.h src/regions/plan.c src/regions/plan.h src/regions/process.c \
+	src/regions/process.h src/regions/registry.c src/regions/registry.h \
+	src/regions/report_call.c src/regions/slow.c src/regions/thread.c \
+	src/regions/thread.h \
+	src/samples/format.c src/samples/format.h src/samples/format_default.c \
+	src/samples/log_decode.c src/samples/log_format.h src/samples/log_head.c \
+	src/samples/log_index.c src/samples/log_internal.h src/samples/log_output.c \
+	src/samples/log_process.c src/samples/log_read.c src/samples/log_read.h \
+	src/samples/log_write.c src/samples/log_write.h src/samples/ring.c \
+	src/samples/ring.h src/samples/sample.c src/samples/sample.h src/samples/samples.h \
+	src/session/core/busy.c src/session/core/busy.h src/session/core/control.c \
+	src/session/core/core.h src/session/core/program.c src/session/core/reader.c \
+	src/session/core/session.c src/session/core/value.c \
+	src/session/overflow/block.c src/session/overflow/breakpoint.c \
+	src/session/overflow/notice.c src/session/overflow/notice.h \
+	src/session/overflow/overflow.c src/session/overflow/period.c \
+	src/session/sampling/sampling.c src/session/sampling/sampling.h \
+	src/session/sets/estimate.c src/session/sets/sets.c \
+	src/session/targets/attach.c src/session/targets/loss.c \
+	src/session/targets/process.c src/session/targets/target.c \
+	src/session/threads/parts.h src/session/threads/probe.c src/session/threads/scan.c \
+	src/session/threads/settle.c src/session/threads/threads.c \
+	src/session/threads/threads.h \
+	src/cpuwide/api.c src/cpuwide/cpuwide.c src/cpuwide/cpuwide.h \
+	src/compat/perfmon2.c src/compat/perfmon2.h src/compat/perfmon2_context.c \
+	src/compat/perfmon2_overflow.c src/compat/perfmon2_registers.c \
+	src/compat/perfmon2_section9.c src/compat/perfmon2_sets.c
 libperfmon_all_la_CPPFLAGS = $(AM_CPPFLAGS) $(URCU_CFLAGS) $(HWLOC_CFLAGS)
 libperfmon_all_la_LIBADD = $(URCU_LIBS) $(HWLOC_LIBS) $(PFM_LIBS) -lm
 

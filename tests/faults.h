@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "bounds.h"
-#include "core/kernel.h"
+#include "os/os.h"
 
 static const struct {
 	const char *name;

@@ -17,9 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/merge.h"
-#include "core/profile_file.h"
-#include "core/report.h"
+#include "report/report.h"
+#include "profile/profile.h"
 #include "perfmon/region.h"
 #include "profile_builder.h"
 
@@ -469,8 +468,8 @@ static void check_corpus(void)
 	for (size_t i = 0; i < corpus_size; i++) {
 		struct pm_snapshot *s;
 
-		bool damaged = !strcmp(corpus[i].name, "odd") ||
-			       !strcmp(corpus[i].name, "deep");
+		bool damaged =
+			!strcmp(corpus[i].name, "odd") || !strcmp(corpus[i].name, "deep");
 
 		CHECK(!pm_snapshot_take_as(corpus[i].bytes, corpus[i].size,
 					   PM_SNAPSHOT_STILL, &s, NULL));

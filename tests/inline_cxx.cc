@@ -32,7 +32,8 @@ int main()
 		touched[i << 12] = 1;
 	if (perfmon_reader_read(reader, 0, &after) ||
 	    perfmon_reader_read_call(reader, 0, &called) ||
-	    perfmon_reader_read_all(reader, all) || perfmon_reader_read_all_call(reader, all))
+	    perfmon_reader_read_all(reader, all) ||
+	    perfmon_reader_read_all_call(reader, all))
 		return fail("read", session);
 	if (after < before + 50 || called < after || all[0] < called || !all[1]) {
 		std::fprintf(stderr, "%llu %llu %llu %llu %llu\n",

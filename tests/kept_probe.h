@@ -3,7 +3,7 @@
 #ifndef PM_TESTS_KEPT_PROBE_H
 #define PM_TESTS_KEPT_PROBE_H
 
-#include "core/profile_file.h"
+#include "profile/profile.h"
 #include "region_probe.h"
 
 static char folder[64];

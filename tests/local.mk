@@ -133,12 +133,12 @@ EXTRA_DIST += tests/suites/top.sh
 
 if HAVE_CRITERION
 CRITERION_TESTS = tests/test_options tests/test_report tests/test_snapshot
-CRITERION_TESTS += tests/test_cover
-CRITERION_TESTS += tests/test_diff_judge
+CRITERION_TESTS += tests/test_threads
+CRITERION_TESTS += tests/test_diff_decide
 CRITERION_TESTS += tests/test_merge
 CRITERION_TESTS += tests/test_mpi
 CRITERION_TESTS += tests/test_profile_file
-CRITERION_TESTS += tests/test_judge tests/test_metric tests/test_stride
+CRITERION_TESTS += tests/test_sanity tests/test_metric tests/test_stride
 CRITERION_TESTS += tests/test_kept tests/test_kept_kill
 CRITERION_TESTS += tests/test_process
 CRITERION_TESTS += tests/test_counter_read tests/test_guest_read tests/test_instance \
@@ -175,17 +175,17 @@ CRITERION_TESTS += tests/test_info
 CRITERION_TESTS += tests/test_placement
 CRITERION_TESTS += tests/test_stat_own
 CRITERION_TESTS += tests/test_top
-CRITERION_TESTS += tests/test_spread
+CRITERION_TESTS += tests/test_cpuwide
 check_PROGRAMS += $(CRITERION_TESTS)
 TESTS += $(CRITERION_TESTS)
 TEST_CPPFLAGS = $(AM_CPPFLAGS) $(CRITERION_CFLAGS)
 TEST_LIBS = libperfmon_all.la $(CRITERION_LIBS)
 
 # Compiles the inside of perfmon diff.
-tests_test_diff_judge_SOURCES = tests/test_diff_judge.c tests/profile_builder.h src/cli/diff_judge.c \
-	src/cli/diff_load.c src/cli/diff_math.c src/cli/diff_notes.c
-tests_test_diff_judge_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_test_diff_judge_LDADD = $(TEST_LIBS) -lm
+tests_test_diff_decide_SOURCES = tests/test_diff_decide.c tests/profile_builder.h src/cli/diff/decide.c \
+	src/cli/diff/load.c src/cli/diff/math.c src/cli/diff/notes.c
+tests_test_diff_decide_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_diff_decide_LDADD = $(TEST_LIBS) -lm
 
 tests_test_instance_SOURCES = tests/test_instance.c tests/bounds.h
 tests_test_instance_CPPFLAGS = $(TEST_CPPFLAGS)
@@ -259,9 +259,9 @@ tests_test_process_SOURCES = tests/test_process.c tests/session_probe.h tests/st
 	tests/storm_child.h
 tests_test_process_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_process_LDADD = $(TEST_LIBS)
-tests_test_cover_SOURCES = tests/test_cover.c tests/storm.h tests/storm_child.h
-tests_test_cover_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_test_cover_LDADD = $(TEST_LIBS)
+tests_test_threads_SOURCES = tests/test_threads.c tests/storm.h tests/storm_child.h
+tests_test_threads_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_threads_LDADD = $(TEST_LIBS)
 
 tests_test_perfmon2_section9_SOURCES = tests/test_perfmon2_section9.c \
 	tests/perfmon2_probe.h tests/raw_codes.h
@@ -300,10 +300,10 @@ tests_test_stride_SOURCES = tests/test_stride.c tests/bounds.h tests/profile_bui
 tests_test_stride_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
 tests_test_stride_LDADD = $(TEST_LIBS) $(JANSSON_LIBS) -lm
 
-tests_test_judge_SOURCES = tests/test_judge.c tests/profile_builder.h tests/region_probe.h \
+tests_test_sanity_SOURCES = tests/test_sanity.c tests/profile_builder.h tests/region_probe.h \
 	tests/report_text.h tests/tree.h
-tests_test_judge_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
-tests_test_judge_LDADD = $(TEST_LIBS) $(JANSSON_LIBS)
+tests_test_sanity_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
+tests_test_sanity_LDADD = $(TEST_LIBS) $(JANSSON_LIBS)
 
 tests_test_metric_SOURCES = tests/test_metric.c tests/profile_builder.h tests/report_text.h
 tests_test_metric_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
@@ -431,20 +431,20 @@ tests_test_guest_hotplug_LDADD = $(TEST_LIBS)
 tests_test_info_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_info_LDADD = $(TEST_LIBS)
 
-tests_test_top_SOURCES = tests/test_top.c tests/profile_builder.h src/cli/top.h \
-	src/cli/top_data.c src/cli/top_table.c
+tests_test_top_SOURCES = tests/test_top.c tests/profile_builder.h src/cli/top/top.h \
+	src/cli/top/data.c src/cli/top/table.c
 tests_test_top_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_top_LDADD = $(TEST_LIBS) -lm
 
 # Compiles the inside of perfmon stat.
-tests_test_stat_own_SOURCES = tests/test_stat_own.c src/cli/stat.h src/cli/stat_count.c \
-	src/cli/stat_data.c src/cli/stat_derive.c src/cli/stat_events.c src/cli/stat_place.c \
-	src/cli/stat_text.c src/cli/terminal.c
+tests_test_stat_own_SOURCES = tests/test_stat_own.c src/cli/stat/stat.h src/cli/stat/count.c \
+	src/cli/stat/data.c src/cli/stat/derive.c src/cli/stat/events.c src/cli/stat/place.c \
+	src/cli/stat/text.c src/cli/common/terminal.c
 tests_test_stat_own_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_stat_own_LDADD = $(TEST_LIBS) -lm
 
-tests_test_spread_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_test_spread_LDADD = $(TEST_LIBS)
+tests_test_cpuwide_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_cpuwide_LDADD = $(TEST_LIBS)
 
 tests_test_placement_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_placement_LDADD = $(TEST_LIBS)

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/kernel.h"
-#include "core/log_write.h"
+#include "os/os.h"
+#include "samples/samples.h"
 #include "perfmon/log.h"
 #include "record.h"
 

@@ -13,7 +13,7 @@
 #ifndef PM_TESTS_MACHINE_H
 #define PM_TESTS_MACHINE_H
 
-#include "core/cpus.h"
+#include "topology/topology.h"
 #include "tree.h"
 
 #define MACHINE_OBJECTS 512

@@ -123,9 +123,8 @@ static inline void builder_machine(struct profile_builder *b,
 				   const struct perfmon_profile_kind *kinds,
 				   uint32_t count, uint32_t slots)
 {
-	struct perfmon_profile_machine *machine =
-		builder_record(b, PERFMON_PROFILE_MACHINE,
-			       sizeof(*machine) + count * sizeof(*kinds));
+	struct perfmon_profile_machine *machine = builder_record(
+		b, PERFMON_PROFILE_MACHINE, sizeof(*machine) + count * sizeof(*kinds));
 
 	machine->kinds = count;
 	machine->slots = slots;

@@ -18,9 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/profile.h"
-#include "core/profile_file.h"
-#include "core/snapshot.h"
+#include "regions/regions.h"
 #include "perfmon/region.h"
 #include "profile_builder.h"
 
@@ -430,11 +428,11 @@ static void real_nodes_are_whole_from_inside(void)
 
 	stop = 0;
 	start_real_writers(threads);
-	while (pm_profile_snapshot_own(&s, NULL))
+	while (pm_process_snapshot(&s, NULL))
 		sched_yield();
 	pm_snapshot_free(s);
 	for (until = now() + seconds; goes_on(&tally, until);) {
-		CHECK(pm_profile_snapshot_own(&s, NULL) == 0);
+		CHECK(pm_process_snapshot(&s, NULL) == 0);
 		check_real_snapshot(s, &tally);
 		pm_snapshot_free(s);
 	}

@@ -11,8 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/profile.h"
-#include "core/snapshot.h"
+#include "regions/regions.h"
 #include "perfmon/region.h"
 
 static inline struct pm_snapshot *probe_take(void)
@@ -20,7 +19,7 @@ static inline struct pm_snapshot *probe_take(void)
 	struct pm_snapshot *snapshot = NULL;
 	struct pm_diag diag = {0};
 
-	cr_assert_eq(pm_profile_snapshot_own(&snapshot, &diag), 0, "%s", diag.text);
+	cr_assert_eq(pm_process_snapshot(&snapshot, &diag), 0, "%s", diag.text);
 	cr_assert(!snapshot->partial, "%s", snapshot->problem);
 	return snapshot;
 }
@@ -36,7 +35,8 @@ static inline bool probe_is(const struct pm_snapshot *snapshot,
 		const char *name = snapshot->regions[node->region];
 		size_t length = strlen(name);
 
-		if ((size_t)(end - path) < length || strncmp(end - length, name, length) != 0)
+		if ((size_t)(end - path) < length ||
+		    strncmp(end - length, name, length) != 0)
 			return false;
 		end -= length;
 		if (end == path)
@@ -90,12 +90,12 @@ static inline uint64_t probe_entered(const struct pm_snapshot *snapshot, const c
 }
 
 /* The sum of a field over all threads. */
-#define probe_sum(snapshot, field)                                                         \
-	({                                                                                 \
-		uint64_t sum_ = 0;                                                         \
-		for (uint32_t i_ = 0; i_ < (snapshot)->thread_count; i_++)                 \
-			sum_ += (snapshot)->threads[i_].record.field;                      \
-		sum_;                                                                      \
+#define probe_sum(snapshot, field)                                                       \
+	({                                                                               \
+		uint64_t sum_ = 0;                                                       \
+		for (uint32_t i_ = 0; i_ < (snapshot)->thread_count; i_++)               \
+			sum_ += (snapshot)->threads[i_].record.field;                    \
+		sum_;                                                                    \
 	})
 
 /* All visits of a snapshot that have ended, and all that were lost, counted. */
@@ -163,13 +163,13 @@ static inline int probe_child(int (*body)(void))
 }
 
 /* In a child, where Criterion cannot speak: leaves with a line's number. */
-#define CHILD_CHECK(condition)                                                             \
-	do {                                                                               \
-		if (!(condition)) {                                                        \
-			dprintf(2, "%s:%d: in the child: %s\n", __FILE__, __LINE__,        \
-				#condition);                                               \
-			return 1;                                                          \
-		}                                                                          \
+#define CHILD_CHECK(condition)                                                           \
+	do {                                                                             \
+		if (!(condition)) {                                                      \
+			dprintf(2, "%s:%d: in the child: %s\n", __FILE__, __LINE__,      \
+				#condition);                                             \
+			return 1;                                                        \
+		}                                                                        \
 	} while (0)
 
 static inline void probe_quiet(void)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/report.h"
+#include "report/report.h"
 #include "profile_builder.h"
 
 struct report_kept {

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/kernel.h"
+#include "os/os.h"
 #include "perfmon/control.h"
 #include "perfmon/overflow.h"
 #include "session_targets.h"

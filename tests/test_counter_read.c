@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fastpath/view.h"
+#include "fastpath/fastpath.h"
 #include "perfmon/session.h"
 
 static struct perf_event_mmap_page page;

@@ -8,7 +8,7 @@
 
 #include <locale.h>
 
-#include "core/kernel.h"
+#include "os/os.h"
 #include "perfmon/event.h"
 
 static void machine(void)

@@ -9,7 +9,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-#include "core/sysfs.h"
+#include "events/events.h"
 
 static volatile long watched[4];
 

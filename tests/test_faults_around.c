@@ -19,7 +19,7 @@
 #include "perfmon/placement.h"
 #include "perfmon/region.h"
 #include "perfmon/sampling.h"
-#include "perfmon/spread.h"
+#include "perfmon/cpuwide.h"
 #include "session_probe.h"
 
 #define USES_MAX 40 /* of one call, that are made to fail one by one */
@@ -393,7 +393,7 @@ static void perfmon2_flow(void)
 }
 
 /* Row: HW-03: what was refused on a CPU is said, and is never a zero. */
-static int count_whole(const struct perfmon_spread_value *value, void *argument)
+static int count_whole(const struct perfmon_cpuwide_value *value, void *argument)
 {
 	uint64_t *counted = argument;
 
@@ -405,35 +405,35 @@ static int count_whole(const struct perfmon_spread_value *value, void *argument)
 static void spread_flow(void)
 {
 	struct perfmon_placement *place = NULL;
-	struct perfmon_spread *spread = NULL;
+	struct perfmon_cpuwide *spread = NULL;
 	uint64_t counted = 0;
 	char message[300];
 	int n;
 
 	cr_assert_eq(perfmon_placement_parse(&place, "pu:0", NULL, 0), 0);
 	arm();
-	n = perfmon_spread_open(&spread, place, "cpu-clock,dummy", 0, message,
-				sizeof(message));
+	n = perfmon_cpuwide_open(&spread, place, "cpu-clock,dummy", 0, message,
+				 sizeof(message));
 	cr_assert_eq(n == 0, spread != NULL, "%s: %d", where, n);
 	cr_assert(n >= 0 || message[0], "%s: %d: no sentence", where, n);
 	if (spread) {
-		perfmon_spread_start(spread);
-		perfmon_spread_stop(spread);
-		n = perfmon_spread_read(spread, "machine", count_whole, &counted);
+		perfmon_cpuwide_start(spread);
+		perfmon_cpuwide_stop(spread);
+		n = perfmon_cpuwide_read(spread, "machine", count_whole, &counted);
 		cr_assert(n || counted == 2 || was_hit(), "%s", where);
 	}
 	disarm();
 	if (spread) {
 		counted = 0;
 		if (!is_hit(PM_CALL_IOCTL)) {
-			cr_assert_eq(perfmon_spread_start(spread), 0, "%s", where);
-			cr_assert_eq(perfmon_spread_stop(spread), 0, "%s", where);
+			cr_assert_eq(perfmon_cpuwide_start(spread), 0, "%s", where);
+			cr_assert_eq(perfmon_cpuwide_stop(spread), 0, "%s", where);
 		}
-		n = perfmon_spread_read(spread, "machine", count_whole, &counted);
+		n = perfmon_cpuwide_read(spread, "machine", count_whole, &counted);
 		cr_assert_eq(n, 0, "%s: %d", where, n);
 		cr_assert_eq(counted, 2, "%s", where);
 	}
-	perfmon_spread_close(spread);
+	perfmon_cpuwide_close(spread);
 	perfmon_placement_free(place);
 }
 

@@ -8,10 +8,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "core/format.h"
-#include "core/kernel.h"
-#include "core/ring.h"
-#include "core/sample.h"
+#include "samples/samples.h"
+#include "os/os.h"
 
 static struct pm_diag diag;
 

@@ -9,9 +9,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "core/kernel.h"
-#include "core/placement.h"
-#include "core/spread.h"
+#include "os/os.h"
+#include "topology/topology.h"
+#include "cpuwide/cpuwide.h"
 #include "perfmon/info.h"
 #include "perfmon/placement.h"
 #include "session_probe.h"
@@ -111,36 +111,36 @@ Test(guest_hotplug, what_a_lost_cpu_counted_is_marked)
 {
 	struct pm_placement *placement;
 	struct pm_event_list *list;
-	struct pm_spread *spread;
-	struct pm_spread_sum sum;
+	struct pm_cpuwide *spread;
+	struct pm_cpuwide_sum sum;
 	struct pm_diag diag = {0};
 	uint64_t before;
 
 	needs_the_guest();
 	cr_assert_eq(pm_placement_parse("all", &placement, NULL), 0);
 	cr_assert_eq(pm_events_parse("cpu-clock", 0, &list, NULL), 0);
-	cr_assert_eq(pm_spread_open(&spread, placement, list, 0, &diag), 0, "%s",
+	cr_assert_eq(pm_cpuwide_open(&spread, placement, list, 0, &diag), 0, "%s",
 		     diag.text);
-	cr_assert_eq(pm_spread_start(spread), 0);
+	cr_assert_eq(pm_cpuwide_start(spread), 0);
 	usleep(20000);
-	cr_assert_eq(pm_spread_read(spread), 0);
-	cr_assert_eq(pm_spread_sum(spread, 0, PM_LEVEL_MACHINE, 0, &sum), 0);
+	cr_assert_eq(pm_cpuwide_read(spread), 0);
+	cr_assert_eq(pm_cpuwide_sum(spread, 0, PM_LEVEL_MACHINE, 0, &sum), 0);
 	cr_expect(sum.counted == 2 && sum.gone == 0);
-	cr_assert_eq(pm_spread_sum(spread, 0, PM_LEVEL_PU, 1, &sum), 0);
+	cr_assert_eq(pm_cpuwide_sum(spread, 0, PM_LEVEL_PU, 1, &sum), 0);
 	before = sum.reading.value;
 	cr_expect_gt(before, 0);
 
 	cr_assert(set_online("0"));
-	cr_assert_eq(pm_spread_read(spread), 0);
+	cr_assert_eq(pm_cpuwide_read(spread), 0);
 	cr_assert(set_online("1"));
 	usleep(20000);
-	cr_assert_eq(pm_spread_read(spread), 0);
-	cr_assert_eq(pm_spread_sum(spread, 0, PM_LEVEL_PU, 1, &sum), 0);
+	cr_assert_eq(pm_cpuwide_read(spread), 0);
+	cr_assert_eq(pm_cpuwide_sum(spread, 0, PM_LEVEL_PU, 1, &sum), 0);
 	cr_expect_eq(sum.gone, 1);
 	cr_expect_geq(sum.reading.value, before, "what it had counted is kept");
-	cr_assert_eq(pm_spread_sum(spread, 0, PM_LEVEL_MACHINE, 0, &sum), 0);
+	cr_assert_eq(pm_cpuwide_sum(spread, 0, PM_LEVEL_MACHINE, 0, &sum), 0);
 	cr_expect(sum.counted == 2 && sum.gone == 1);
-	pm_spread_close(spread);
+	pm_cpuwide_close(spread);
 	pm_events_free(list);
 	pm_placement_free(placement);
 }

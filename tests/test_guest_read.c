@@ -20,8 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/kernel.h"
-#include "core/session.h"
+#include "os/os.h"
+#include "session/core/core.h"
 #include "perfmon/inline.h"
 
 static unsigned int calls;
@@ -118,9 +118,9 @@ static uint64_t by_syscall(struct perfmon_session *session, uint32_t i)
 {
 	struct pm_reading reading;
 
-	cr_assert_eq(
-		pm_instance_read_counter(session->plan->targets[0].parts[0].instance, i, &reading),
-		0);
+	cr_assert_eq(pm_instance_read_counter(session->plan->targets[0].parts[0].instance,
+					      i, &reading),
+		     0);
 	return reading.value + session->registers[i].base.value;
 }
 
@@ -690,8 +690,8 @@ static int lose_access(const char *name, bool recover, bool sleep_first)
 		spin(10000);
 		if (perfmon_reader_read(reader, 0, &value) || value <= before)
 			return 6;
-		if (pm_instance_read_counter(session->plan->targets[0].parts[0].instance, 0,
-					     &reading))
+		if (pm_instance_read_counter(session->plan->targets[0].parts[0].instance,
+					     0, &reading))
 			return 7;
 		after = reading.value;
 		if (value > after)

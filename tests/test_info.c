@@ -6,9 +6,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "core/events.h"
-#include "core/info.h"
-#include "core/instance.h"
+#include "events/events.h"
+#include "info/info.h"
+#include "counters/counters.h"
 #include "machine.h"
 #include "perfmon/info.h"
 #include "perfmon/version.h"

@@ -11,9 +11,8 @@
 #include <unistd.h>
 
 #include "bounds.h"
-#include "core/instance.h"
-#include "core/kernel.h"
-#include "core/refusal.h"
+#include "counters/counters.h"
+#include "os/os.h"
 
 static struct pm_event software(const char *name, uint64_t config)
 {
@@ -327,7 +326,7 @@ Test(instance, a_metric_without_slots_is_refused_with_a_sentence)
 	struct pm_diag diag = {0};
 
 	metric.topdown = PM_TOPDOWN_METRIC;
-	pm_refusal_open(&diag, -EINVAL, &metric, 0, -1);
+	pm_diagnosis_open(&diag, -EINVAL, &metric, 0, -1);
 	cr_expect(strstr(diag.text, "'{slots,page-faults}'"), "%s", diag.text);
 }
 
@@ -394,12 +393,13 @@ Test(instance, permission_is_explained_by_the_setting_that_refused)
 
 		event.attr.exclude_kernel = cases[i].user_only;
 		make_root(cases[i].paranoid, cases[i].status);
-		cr_assert_eq(pm_refusal_open(&diag, -EACCES, &event, cases[i].tid, 3),
+		cr_assert_eq(pm_diagnosis_open(&diag, -EACCES, &event, cases[i].tid, 3),
 			     -EACCES);
 		drop_root();
 		cr_assert(strstr(diag.text, cases[i].says), "%s", diag.text);
 	}
-	cr_assert_eq(pm_refusal_open(NULL, -EPERM, &(struct pm_event){0}, 0, -1), -EPERM);
+	cr_assert_eq(pm_diagnosis_open(NULL, -EPERM, &(struct pm_event){0}, 0, -1),
+		     -EPERM);
 }
 
 Test(instance, a_refused_page_leaves_the_counter_to_the_system_call)

@@ -17,7 +17,7 @@ TestSuite(kept_kill, .init = kept_begin, .fini = kept_end, .timeout = 600);
 #define REGIONS 6 /* below each other, by pairs */
 
 /* What a thread says it has done. */
-struct witness {
+struct probe {
 	uint32_t tid;
 	uint32_t doing; /* 1 + the region that it is beginning, in, or ending; 0: between
 			 */
@@ -25,7 +25,7 @@ struct witness {
 	uint64_t threads; /* that it has seen come and go */
 } __attribute__((aligned(64)));
 
-static struct witness *witnesses;
+static struct probe *probees;
 static int worker_numbers[THREADS];
 
 #define SAY(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
@@ -33,17 +33,17 @@ static int worker_numbers[THREADS];
 
 static const char *const names[REGIONS] = {"a", "b", "c", "d", "e", "f"};
 
-static void visit(struct witness *witness, int region)
+static void visit(struct probe *probe, int region)
 {
-	SAY(witness->doing, (uint32_t)region + 1);
+	SAY(probe->doing, (uint32_t)region + 1);
 	ORDER();
 	perfmon_region_begin_name(names[region]);
 	ORDER();
 	perfmon_region_end_name(names[region]);
 	ORDER();
-	SAY(witness->ended[region], witness->ended[region] + 1);
+	SAY(probe->ended[region], probe->ended[region] + 1);
 	ORDER();
-	SAY(witness->doing, 0);
+	SAY(probe->doing, 0);
 	ORDER();
 }
 
@@ -57,14 +57,14 @@ static void *short_lived(void *unused)
 static void *work(void *argument)
 {
 	int number = *(int *)argument;
-	struct witness *witness = &witnesses[number];
+	struct probe *probe = &probees[number];
 	unsigned int seed = (unsigned int)number;
 
-	SAY(witness->tid, (uint32_t)gettid());
+	SAY(probe->tid, (uint32_t)gettid());
 	perfmon_region_begin_name("worker");
 	for (unsigned int round = 1;; round++) {
 		for (int i = 0; i < 50; i++)
-			visit(witness, rand_r(&seed) % REGIONS);
+			visit(probe, rand_r(&seed) % REGIONS);
 		/* Others are summed meanwhile, and the profile grows. */
 		if (!number && round % 64 == 0) {
 			pthread_t thread;
@@ -72,7 +72,7 @@ static void *work(void *argument)
 
 			if (!pthread_create(&thread, NULL, short_lived, NULL))
 				pthread_join(thread, NULL);
-			SAY(witness->threads, witness->threads + 1);
+			SAY(probe->threads, probe->threads + 1);
 			snprintf(name, sizeof(name), "number %u", round % 6400);
 			perfmon_region_begin_name(name);
 			perfmon_region_end_name(name);
@@ -102,12 +102,12 @@ static struct {
 /* One thread's region: what the profile has, what the thread has said. */
 static void check_region(const struct pm_snapshot *s,
 			 const struct pm_snapshot_thread *thread,
-			 const struct witness *witness, int region)
+			 const struct probe *probe, int region)
 {
 	char path[16];
 	const struct perfmon_profile_node *node;
-	bool doing = witness->doing == (uint32_t)region + 1;
-	uint64_t said = witness->ended[region], visits, entered;
+	bool doing = probe->doing == (uint32_t)region + 1;
+	uint64_t said = probe->ended[region], visits, entered;
 
 	snprintf(path, sizeof(path), "worker/%s", names[region]);
 	node = probe_node(s, thread, path);
@@ -136,21 +136,21 @@ static void check_region(const struct pm_snapshot *s,
 	}
 }
 
-static void check_thread(const struct pm_snapshot *s, const struct witness *witness)
+static void check_thread(const struct pm_snapshot *s, const struct probe *probe)
 {
 	const struct pm_snapshot_thread *thread = NULL;
 
 	for (uint32_t t = 0; t < s->thread_count; t++)
-		if (s->threads[t].record.tid == witness->tid &&
+		if (s->threads[t].record.tid == probe->tid &&
 		    s->threads[t].record.state == PERFMON_THREAD_LIVE)
 			thread = &s->threads[t];
 	if (!thread) {
 		for (int i = 0; i < REGIONS; i++)
-			cr_assert_eq(witness->ended[i], 0);
+			cr_assert_eq(probe->ended[i], 0);
 		return;
 	}
 	for (int i = 0; i < REGIONS; i++)
-		check_region(s, thread, witness, i);
+		check_region(s, thread, probe, i);
 }
 
 static uint64_t random_state = 88172645463325252u;
@@ -171,7 +171,7 @@ static void kill_at_random(pid_t pid)
 	struct timespec pause = {0, (long)(random_next() % 4000000)};
 
 	for (int i = 0; !early && i < THREADS; i++)
-		while (!__atomic_load_n(&witnesses[i].ended[0], __ATOMIC_RELAXED))
+		while (!__atomic_load_n(&probees[i].ended[0], __ATOMIC_RELAXED))
 			nanosleep(&(struct timespec){0, 100000}, NULL);
 	nanosleep(&pause, NULL);
 	cr_assert_eq(kill(pid, SIGKILL), 0);
@@ -186,7 +186,7 @@ static void crash(int number)
 	int status;
 	pid_t pid;
 
-	memset(witnesses, 0, THREADS * sizeof(*witnesses));
+	memset(probees, 0, THREADS * sizeof(*probees));
 	snprintf(path, sizeof(path), "%s/%d", folder, number);
 	fflush(NULL);
 	pid = fork();
@@ -201,7 +201,7 @@ static void crash(int number)
 	/* It may not have come as far as its profile's header. */
 	if (pm_profile_file_open(path, &file, &diag)) {
 		for (int i = 0; i < THREADS; i++)
-			cr_assert_eq(witnesses[i].ended[0], 0, "%s", diag.text);
+			cr_assert_eq(probees[i].ended[0], 0, "%s", diag.text);
 		return;
 	}
 	cr_assert_eq(pm_profile_file_snapshot(file, &s, &diag), 0, "%s", diag.text);
@@ -210,7 +210,7 @@ static void crash(int number)
 	 * this cannot be told apart, and is said. */
 	cr_assert(!s->partial || strstr(s->problem, "threads"), "%s", s->problem);
 	for (int i = 0; i < THREADS; i++)
-		check_thread(s, &witnesses[i]);
+		check_thread(s, &probees[i]);
 	pm_snapshot_free(s);
 	pm_profile_file_close(file);
 	unlink(path);
@@ -219,9 +219,9 @@ static void crash(int number)
 /* Row: DC-02 */
 Test(kept_kill, the_profile_has_what_the_program_did)
 {
-	witnesses = mmap(NULL, THREADS * sizeof(*witnesses), PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	cr_assert(witnesses != MAP_FAILED);
+	probees = mmap(NULL, THREADS * sizeof(*probees), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	cr_assert(probees != MAP_FAILED);
 	setenv("PERFMON_EVENTS", "none", 1);
 	for (int i = 0; i < (getenv("PERFMON_TEST_SHORT") ? KILLS / 5 : KILLS); i++)
 		crash(i);
@@ -230,5 +230,5 @@ Test(kept_kill, the_profile_has_what_the_program_did)
 		"unsaid; %llu in all",
 		seen.open, seen.torn, seen.unsaid, (unsigned long long)seen.visits);
 	cr_assert_gt(seen.visits, 0);
-	munmap(witnesses, THREADS * sizeof(*witnesses));
+	munmap(probees, THREADS * sizeof(*probees));
 }

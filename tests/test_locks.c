@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Forks while locks are held: the table of core/locks.h, the locks of objects, and those
+/* Forks while locks are held: the table of os/locks.h, the locks of objects, and those
  * of a liburcu that the program uses, too. */
 #include "region_probe.h"
 #include "session_probe.h"
@@ -14,14 +14,12 @@
 #endif
 
 #include "compat/perfmon2.h"
-#include "core/diag.h"
-#include "core/events.h"
-#include "core/kernel.h"
-#include "core/locks.h"
-#include "core/log_internal.h"
-#include "core/session.h"
-#include "core/session_notice.h"
-#include "core/topology.h"
+#include "os/os.h"
+#include "events/events.h"
+#include "samples/log_internal.h"
+#include "session/core/core.h"
+#include "session/overflow/notice.h"
+#include "topology/topology.h"
 #include "perfmon/format.h"
 #include "perfmon/perfmon2.h"
 #include "perfmon/report.h"
@@ -139,7 +137,8 @@ static void release_one(void)
 }
 
 #define SANITIZED_FORKS                                                                  \
-	"a sanitizer leaves its allocator locked, or its threads known, in a forked child"
+	"a sanitizer leaves its allocator locked, or its threads known, in a forked "    \
+	"child"
 
 /* Row: DC-02 */
 Test(locks, a_fork_waits_for_each_of_the_table)

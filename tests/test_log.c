@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "core/log_format.h"
+#include "samples/samples.h"
 
 static struct record record;
 static struct perfmon_log_record got;

@@ -9,8 +9,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "core/ring.h"
-#include "core/sample.h"
+#include "samples/samples.h"
 
 static struct perfmon_log_record got;
 

@@ -11,10 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/merge.h"
-#include "core/process.h"
-#include "core/report.h"
-#include "core/snapshot_pack.h"
+#include "report/report.h"
+#include "regions/regions.h"
+#include "profile/profile.h"
 #include "perfmon/merge.h"
 #include "perfmon/region.h"
 #include "profile_builder.h"

@@ -15,9 +15,7 @@
 #include <jansson.h>
 #endif
 
-#include "core/metric.h"
-#include "core/report.h"
-#include "core/report_out.h"
+#include "report/report.h"
 #include "profile_builder.h"
 #include "report_text.h"
 

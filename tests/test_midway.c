@@ -16,9 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/kernel.h"
-#include "core/session_busy.h"
-#include "core/session_notice.h"
+#include "os/os.h"
+#include "session/core/core.h"
+#include "session/overflow/notice.h"
 #include "perfmon/overflow.h"
 #include "perfmon/sampling.h"
 #include "session_probe.h"
@@ -311,7 +311,7 @@ Test(midway, one_slot_for_each_descriptor)
 	struct pm_part part = {.instance = instance};
 	struct pm_target target = {.parts = &part};
 	struct pm_plan_set set = {.notifies = true};
-	struct pm_plan plan = {.set_count = 1, .part_count = 1, .sets = &set};
+	struct pm_session_plan plan = {.set_count = 1, .part_count = 1, .sets = &set};
 	struct perfmon_session *session = session_with("dummy", 0);
 
 	instance->count = 1;

@@ -10,10 +10,10 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "core/kernel.h"
+#include "os/os.h"
 #include "perfmon/perfmon2.h"
 #include "perfmon/session.h"
-#include "perfmon/spread.h"
+#include "perfmon/cpuwide.h"
 
 #define PAGES 512
 
@@ -235,25 +235,25 @@ Test(modes, sessions_refuse_what_user_mode_has_nothing_of)
 	}
 }
 
-static int sum(const struct perfmon_spread_value *value, void *argument)
+static int sum(const struct perfmon_cpuwide_value *value, void *argument)
 {
-	*(struct perfmon_spread_value *)argument = *value;
+	*(struct perfmon_cpuwide_value *)argument = *value;
 	return 0;
 }
 
 Test(modes, cpus_count_what_the_kernel_does_or_say_why_not)
 {
-	struct perfmon_spread_value value = {.value = 0};
+	struct perfmon_cpuwide_value value = {.value = 0};
 	struct perfmon_placement *place;
-	struct perfmon_spread *spread;
+	struct perfmon_cpuwide *spread;
 	char message[400];
 	int err;
 
 	cr_assert_eq(perfmon_placement_parse(&place, "all", NULL, 0), 0);
-	err = perfmon_spread_open(&spread, place, "cs:u", 0, message, sizeof(message));
+	err = perfmon_cpuwide_open(&spread, place, "cs:u", 0, message, sizeof(message));
 	cr_expect_eq(err, -EINVAL);
 	cr_expect(strstr(message, "happens in the kernel alone"), "%s", message);
-	err = perfmon_spread_open(&spread, place, "cs", 0, message, sizeof(message));
+	err = perfmon_cpuwide_open(&spread, place, "cs", 0, message, sizeof(message));
 	if (err == -EACCES || err == -EPERM) {
 		cr_expect(strstr(message, "kernel.perf_event_paranoid") ||
 				  strstr(message, "seccomp"),
@@ -262,13 +262,13 @@ Test(modes, cpus_count_what_the_kernel_does_or_say_why_not)
 		return;
 	}
 	cr_assert_eq(err, 0, "%s", message);
-	cr_assert_eq(perfmon_spread_start(spread), 0);
+	cr_assert_eq(perfmon_cpuwide_start(spread), 0);
 	for (int i = 0; i < 5; i++)
 		usleep(1000);
-	cr_assert_eq(perfmon_spread_read(spread, "machine", sum, &value), 0);
+	cr_assert_eq(perfmon_cpuwide_read(spread, "machine", sum, &value), 0);
 	cr_expect_str_eq(value.event, "context-switches");
 	cr_expect_geq(value.value, 5);
-	perfmon_spread_close(spread);
+	perfmon_cpuwide_close(spread);
 	perfmon_placement_free(place);
 }
 

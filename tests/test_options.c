@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/options.h"
+#include "os/os.h"
+#include "report/report.h"
 #include "tree.h"
 
 static void clear(void)
@@ -62,6 +63,7 @@ Test(options, an_empty_environment_gives_the_defaults)
 
 Test(options, every_variable_is_taken)
 {
+	struct pm_metrics *metrics;
 	struct pm_options o;
 
 	setenv("PERFMON_EVENTS", "{cycles,instructions};page-faults", 1);
@@ -83,8 +85,10 @@ Test(options, every_variable_is_taken)
 	cr_assert_str_eq(o.profile_path, "/tmp/p");
 	cr_assert(o.format == PM_FORMAT_JSON);
 	cr_assert(!o.arm && o.fence && o.debug && o.keep_threads && o.subtract_bias);
-	cr_assert_eq(o.metrics->count, 1);
+	metrics = pm_metrics_of(&o);
+	cr_assert_eq(metrics->count, 1);
 	cr_assert_eq(o.note_count, 0);
+	pm_metrics_free(metrics);
 	pm_options_free(&o);
 }
 

@@ -19,8 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/kernel.h"
-#include "core/session.h"
+#include "os/os.h"
+#include "session/core/core.h"
 #include "perfmon/overflow.h"
 #include "session_probe.h"
 

@@ -631,8 +631,8 @@ static void pass(int socket, int *descriptor, bool receive)
 
 	if (!receive)
 		memcpy(CMSG_DATA(&control.header), descriptor, sizeof(int));
-	cr_assert_eq(receive ? recvmsg(socket, &message, 0) : sendmsg(socket, &message, 0),
-		     1);
+	cr_assert_eq(
+		receive ? recvmsg(socket, &message, 0) : sendmsg(socket, &message, 0), 1);
 	if (receive)
 		memcpy(descriptor, CMSG_DATA(&control.header), sizeof(int));
 }

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/kernel.h"
+#include "os/os.h"
 #include "perfmon/overflow.h"
 #include "perfmon/sampling.h"
 #include "session_probe.h"

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/placement.h"
+#include "topology/topology.h"
 #include "machine.h"
 #include "perfmon/placement.h"
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "core/kernel.h"
+#include "os/os.h"
 #include "session_targets.h"
 
 #define BATCH 300

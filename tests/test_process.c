@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "core/kernel.h"
+#include "os/os.h"
 #include "perfmon/overflow.h"
 #include "session_probe.h"
 #include "storm_child.h"
@@ -365,7 +365,7 @@ static int wait_for_birth(enum pm_kernel_call call)
 	"mem:0x2014/4:x"
 #endif
 
-/* Breakpoints in all slots leave none for the witness that tells who has inherited. */
+/* Breakpoints in all slots leave none for the probe that tells who has inherited. */
 Test(process, what_may_be_missing_is_said_and_marked)
 {
 	char text[300];

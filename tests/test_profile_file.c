@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "core/kernel.h"
+#include "os/os.h"
 #include "kept_probe.h"
 #include "profile_builder.h"
 
@@ -210,7 +210,8 @@ Test(profile_file, a_process_without_a_profile_is_told)
 		pause();
 		_exit(0);
 	}
-	cr_assert_eq(pm_profile_file_open_pid(pid, &file, &diag), -ENOENT, "%s", diag.text);
+	cr_assert_eq(pm_profile_file_open_pid(pid, &file, &diag), -ENOENT, "%s",
+		     diag.text);
 	cr_assert(strstr(diag.text, "has not used a region"), "%s", diag.text);
 	kill(pid, SIGKILL);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);

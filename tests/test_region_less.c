@@ -15,9 +15,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "core/clock.h"
-#include "core/kernel.h"
-#include "fastpath/region.h"
+#include "os/os.h"
+#include "fastpath/fastpath.h"
 
 static void unwatch(void)
 {
@@ -78,7 +77,8 @@ static void *work_in_thread(void *unused)
 /* Visits and times are right, whatever became of the counters. */
 static void check_times(const struct pm_snapshot *s)
 {
-	const struct perfmon_profile_node *inner = probe_node(s, &s->threads[0], "outer/inner");
+	const struct perfmon_profile_node *inner =
+		probe_node(s, &s->threads[0], "outer/inner");
 	double ns;
 
 	cr_assert_eq(probe_visits(s, "outer"), 3);
@@ -235,7 +235,7 @@ static int in_a_sandbox(void)
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
 		return 77;
 	work();
-	CHILD_CHECK(!pm_profile_snapshot_own(&s, NULL));
+	CHILD_CHECK(!pm_process_snapshot(&s, NULL));
 	CHILD_CHECK(probe_visits(s, "outer/inner") == 3);
 	CHILD_CHECK(s->threads[0].record.status[0] == -EPERM);
 	CHILD_CHECK(probe_note(s, "task-clock"));
@@ -357,7 +357,8 @@ Test(region_less, a_timestamp_counter_that_is_not_stable)
 		 "mkdir -p %s/sys/devices/system/clocksource/clocksource0", root);
 	cr_assert_eq(system(path), 0);
 	snprintf(path, sizeof(path),
-		 "%s/sys/devices/system/clocksource/clocksource0/available_clocksource", root);
+		 "%s/sys/devices/system/clocksource/clocksource0/available_clocksource",
+		 root);
 	file = fopen(path, "we");
 	cr_assert_not_null(file);
 	fprintf(file, "hpet acpi_pm\n");
@@ -481,7 +482,7 @@ static int closes_all(void)
 	CHILD_CHECK(!fstat(fd, &st));
 	CHILD_CHECK(st.st_size == 4);
 	CHILD_CHECK(lseek(fd, 0, SEEK_CUR) == 4);
-	CHILD_CHECK(!pm_profile_snapshot_own(&s, NULL));
+	CHILD_CHECK(!pm_process_snapshot(&s, NULL));
 	CHILD_CHECK(probe_visits(s, "outer/inner") == 6);
 	CHILD_CHECK(probe_visits(s, "one of many 4999") == 1);
 	return 0;
@@ -535,7 +536,7 @@ static int any_fault(void)
 	PERFMON_REGION_END("outer");
 	if (!pthread_create(&thread, NULL, work_in_thread, NULL))
 		pthread_join(thread, NULL);
-	if (!pm_profile_snapshot_own(&s, NULL)) {
+	if (!pm_process_snapshot(&s, NULL)) {
 		const struct perfmon_profile_node *node =
 			s->thread_count ? probe_node(s, &s->threads[0], "outer") : NULL;
 
@@ -563,8 +564,9 @@ Test(region_less, every_call_fails)
 			/* EINTR for ever is no kernel's answer. */
 			if (failing_error == -EINTR)
 				failing_times = 3;
-			cr_assert_eq(probe_child(any_fault), 0, "call %d, time %u, error %d",
-				     call, at, failing_error);
+			cr_assert_eq(probe_child(any_fault), 0,
+				     "call %d, time %u, error %d", call, at,
+				     failing_error);
 		}
 	}
 }

@@ -5,9 +5,8 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "core/report_groups.h"
-#include "core/report_model.h"
-#include "core/machine_id.h"
+#include "report/report.h"
+#include "os/os.h"
 #include "machine.h"
 #include "perfmon/report.h"
 #include "profile_builder.h"

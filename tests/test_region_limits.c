@@ -9,8 +9,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "core/kernel.h"
-#include "core/process.h"
+#include "os/os.h"
+#include "regions/regions.h"
 #include "perfmon/perfmon2.h"
 #include "perfmon/report.h"
 #include "perfmon/session.h"
@@ -97,7 +97,7 @@ static int regions_leave_them(void)
 	}
 	if (standard_ones())
 		return 20;
-	if (pm_profile_snapshot_own(&s, NULL) || probe_visits(s, "one") != 3)
+	if (pm_process_snapshot(&s, NULL) || probe_visits(s, "one") != 3)
 		return 3;
 	/* Nowhere, and not into what is opened next. */
 	pm_process_report();
@@ -243,7 +243,7 @@ static int leaves_descriptors(void)
 	pthread_barrier_wait(&leave);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	CHILD_CHECK(!pm_profile_snapshot_own(&s, NULL));
+	CHILD_CHECK(!pm_process_snapshot(&s, NULL));
 	CHILD_CHECK(probe_visits(s, "stay/one") == THREADS);
 	CHILD_CHECK(probe_note(s, "RLIMIT_NOFILE is 100"));
 	/* The sums of those that counted are not lost in those of the others. */

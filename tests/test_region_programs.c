@@ -85,7 +85,8 @@ static struct pm_snapshot *profile_of(const char *suffix)
 	bytes = malloc((size_t)st.st_size);
 	cr_assert_eq(read(fd, bytes, (size_t)st.st_size), st.st_size);
 	close(fd);
-	cr_assert_eq(pm_snapshot_take(bytes, (size_t)st.st_size, &s, &diag), 0, "%s", diag.text);
+	cr_assert_eq(pm_snapshot_take(bytes, (size_t)st.st_size, &s, &diag), 0, "%s",
+		     diag.text);
 	free(bytes);
 	return s;
 }
@@ -107,8 +108,10 @@ static void check_ending(const char *way, int status, bool ends_well, bool atexi
 	cr_assert_eq(probe_visits(s, "constructor"), 1);
 	cr_assert_eq(probe_visits(s, "outer/work"), 3);
 	cr_assert_eq(probe_entered(s, "outer"), 1);
-	cr_assert_eq(probe_visits(s, "outer/atexit") + probe_visits(s, "atexit"), atexit_ran);
-	cr_assert_eq(s->header.state, ends_well ? PERFMON_STATE_ENDED : PERFMON_STATE_RUNNING);
+	cr_assert_eq(probe_visits(s, "outer/atexit") + probe_visits(s, "atexit"),
+		     atexit_ran);
+	cr_assert_eq(s->header.state,
+		     ends_well ? PERFMON_STATE_ENDED : PERFMON_STATE_RUNNING);
 	cr_assert_eq(reported(), ends_well, "%s", way);
 	pm_snapshot_free(s);
 }

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <sys/time.h>
 
-#include "fastpath/thread.h"
+#include "fastpath/fastpath.h"
 
 TestSuite(region_signals, .init = probe_quiet, .timeout = 120);
 
@@ -165,7 +165,8 @@ static void storm(void (*function)(int), uint64_t visits_each)
 		     (unsigned long long)probe_all_lost(s));
 	cr_assert_eq(probe_visits(s, "storm"), 3000, "the program's own are all there");
 	for (uint32_t n = 2; n <= s->threads[0].node_count; n++) {
-		const struct perfmon_profile_node *node = pm_snapshot_node(&s->threads[0], n);
+		const struct perfmon_profile_node *node =
+			pm_snapshot_node(&s->threads[0], n);
 
 		cr_assert_eq(node->defects, 0);
 		cr_assert_eq(node->entered, pm_snapshot_visits(node));

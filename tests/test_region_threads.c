@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "core/options.h"
-#include "core/report_model.h"
-#include "core/thread.h"
+#include "os/os.h"
+#include "report/report.h"
+#include "regions/regions.h"
 #include "perfmon/report.h"
 
 TestSuite(region_threads, .init = probe_quiet, .timeout = 240);
@@ -86,12 +86,12 @@ Test(region_threads, ten_thousand_in_waves_of_a_hundred)
 	late = probe_take();
 	cr_assert_eq(probe_descriptors(), descriptors);
 	cr_assert_eq(late->header.used, early->header.used,
-		      "the profile grew from %llu to %llu bytes",
-		      (unsigned long long)early->header.used,
-		      (unsigned long long)late->header.used);
+		     "the profile grew from %llu to %llu bytes",
+		     (unsigned long long)early->header.used,
+		     (unsigned long long)late->header.used);
 	/* A sanitizer keeps freed memory for a while. */
-	cr_assert_leq(resident_kb(), kb + (SANITIZED ? 1 << 20 : 4096), "memory grew from %zu to %zu KiB", kb,
-		      resident_kb());
+	cr_assert_leq(resident_kb(), kb + (SANITIZED ? 1 << 20 : 4096),
+		      "memory grew from %zu to %zu KiB", kb, resident_kb());
 
 	cr_assert_eq(late->thread_count, 1, "all are folded into one");
 	cr_assert_eq(late->threads[0].record.folded, 500u + (unsigned int)count);
@@ -100,7 +100,8 @@ Test(region_threads, ten_thousand_in_waves_of_a_hundred)
 		char path[64];
 
 		snprintf(path, sizeof(path), "thread/number %d/work", i);
-		cr_assert_eq(probe_visits(late, path), 3u * (50u + (unsigned int)count / 10));
+		cr_assert_eq(probe_visits(late, path),
+			     3u * (50u + (unsigned int)count / 10));
 	}
 	cr_assert_eq(probe_all_lost(late) + late->header.lost_threads, 0);
 	pm_snapshot_free(early);
@@ -150,8 +151,8 @@ Test(region_threads, snapshots_while_threads_come_and_go)
 		seen = probe_visits(s, "short/lived");
 		after = atomic_load(&truth);
 		/* Two threads may each be between a visit and its addition. */
-		cr_assert_geq(seen, before, "%llu of %llu visits", (unsigned long long)seen,
-			      (unsigned long long)before);
+		cr_assert_geq(seen, before, "%llu of %llu visits",
+			      (unsigned long long)seen, (unsigned long long)before);
 		cr_assert_leq(seen, after + 2);
 		cr_assert_geq(seen, last);
 		last = seen;
@@ -306,7 +307,8 @@ Test(region_threads, threads_are_kept_apart_on_request)
 		ended += record->state == PERFMON_THREAD_ENDED;
 		cr_assert_gt(record->end_ticks, record->begin_ticks);
 		cr_assert_neq(record->tid, 0);
-		cr_assert_eq(pm_snapshot_visits(probe_node(s, &s->threads[i], "common")), 1);
+		cr_assert_eq(pm_snapshot_visits(probe_node(s, &s->threads[i], "common")),
+			     1);
 	}
 	cr_assert_eq(ended, 4);
 	pm_snapshot_free(s);
@@ -391,7 +393,7 @@ static void *late_main(void *unused)
 		usleep(1000);
 	PERFMON_REGION_BEGIN("after main");
 	PERFMON_REGION_END("after main");
-	if (pm_profile_snapshot_own(&s, NULL))
+	if (pm_process_snapshot(&s, NULL))
 		_exit(2);
 	good = probe_visits(s, "in main") == 1 && probe_visits(s, "after main") == 1;
 	_exit(good ? 0 : 1);
@@ -415,8 +417,9 @@ Test(region_threads, the_first_thread_may_leave_before_the_others)
 	pthread_join(thread, NULL);
 	cr_assert_eq(probe_now("exits"), 1);
 #ifdef __SANITIZE_THREAD__
-	cr_skip_test("the thread sanitizer lets the first thread go before its destructors "
-		     "have run, and does not see their locks");
+	cr_skip_test(
+		"the thread sanitizer lets the first thread go before its destructors "
+		"have run, and does not see their locks");
 #endif
 	cr_assert_eq(probe_child(main_that_leaves), 0);
 }

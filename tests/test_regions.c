@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 
-#include "core/kernel.h"
+#include "os/os.h"
 
 TestSuite(regions, .init = probe_quiet, .timeout = 60);
 
@@ -30,7 +30,8 @@ Test(regions, nesting_is_a_call_tree)
 	PERFMON_REGION_BEGIN("open");
 	s = probe_take();
 	cr_assert_eq(s->thread_count, 1);
-	cr_assert_eq(s->threads[0].node_count, 1 + 6, "the thread, six paths and the open one");
+	cr_assert_eq(s->threads[0].node_count, 1 + 6,
+		     "the thread, six paths and the open one");
 	cr_assert_eq(probe_visits(s, "a"), 3);
 	cr_assert_eq(probe_visits(s, "a/b"), 3);
 	cr_assert_eq(probe_visits(s, "a/b/c"), 3);
@@ -398,7 +399,8 @@ Test(regions, arming_while_threads_run)
 	cr_assert_geq(probe_visits(s, "outer/inner"), 20000);
 	cr_assert_leq(probe_visits(s, "outer/inner"), 80000);
 	/* inner is begun inside of outer: nothing else can come of it than these. */
-	cr_assert_eq(probe_all_visits(s), probe_visits(s, "outer") + probe_visits(s, "inner") +
+	cr_assert_eq(probe_all_visits(s), probe_visits(s, "outer") +
+						  probe_visits(s, "inner") +
 						  probe_visits(s, "outer/inner"));
 	pm_snapshot_free(s);
 }

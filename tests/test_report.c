@@ -19,10 +19,8 @@
 #include <jansson.h>
 #endif
 
-#include "core/kernel.h"
-#include "core/report.h"
-#include "core/report_file.h"
-#include "core/report_out.h"
+#include "os/os.h"
+#include "report/report.h"
 #include "profile_builder.h"
 #include "report_text.h"
 
@@ -988,7 +986,7 @@ static int at_exit_to(const struct pm_options *options, bool forked, int fd)
 	saved = dup(2);
 	dup2(fd, 2);
 	close(fd);
-	err = pm_report_at_exit(s, options, forked, NULL);
+	err = pm_report_at_exit(s, options, NULL, forked, NULL);
 	dup2(saved, 2);
 	close(saved);
 	pm_snapshot_free(s);

@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/kernel.h"
-#include "core/ring.h"
+#include "os/os.h"
+#include "samples/samples.h"
 #include "record.h"
 
 static struct pm_ring ring;

@@ -7,9 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/kernel.h"
-#include "core/ring.h"
-#include "core/sample.h"
+#include "os/os.h"
+#include "samples/samples.h"
 #include "record.h"
 
 static struct record record;

@@ -14,9 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/kernel.h"
-#include "core/log_internal.h"
-#include "core/session_sampling.h"
+#include "os/os.h"
+#include "samples/log_internal.h"
+#include "session/sampling/sampling.h"
 #include "perfmon/log.h"
 #include "perfmon/sampling.h"
 #include "session_probe.h"

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "bounds.h"
-#include "core/kernel.h"
+#include "os/os.h"
 #include "perfmon/inline.h"
 #include "perfmon/session.h"
 

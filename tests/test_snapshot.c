@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/snapshot.h"
+#include "profile/profile.h"
 #include "profile_builder.h"
 
 /* Two threads and the sum of ended ones; three regions, two counters. */
@@ -155,8 +155,9 @@ Test(snapshot, a_rate_that_is_not_known_well_is_told)
 		uint64_t span_ns, error;
 		const char *note;
 	} rows[] = {
-		{50000, 300, "times may be wrong by 0.2 %: how long a tick is was measured "
-			     "over 50 microseconds only"},
+		{50000, 300,
+		 "times may be wrong by 0.2 %: how long a tick is was measured "
+		 "over 50 microseconds only"},
 		{1000000, 300, NULL},
 		{50000, 10, NULL},
 		{50000, 0, "by 0.5 %"}, /* an older profile */
@@ -520,9 +521,9 @@ Test(snapshot, still_memory_is_read_once)
 		struct pm_snapshot *s;
 
 		builder_header(&b)->fold_sequence = 7;
-		cr_assert_eq(pm_snapshot_take_as(b.base, builder_used(&b), flags[i], &s,
-						 NULL),
-			     0);
+		cr_assert_eq(
+			pm_snapshot_take_as(b.base, builder_used(&b), flags[i], &s, NULL),
+			0);
 		cr_assert(s->partial && strstr(s->problem, "added the results"), "%s",
 			  s->problem);
 		cr_assert_eq(s->threads[0].torn, 1);
@@ -582,15 +583,15 @@ Test(snapshot, what_stands_in_private_memory_is_not_read)
 	builder_visit(builder_node(&b, thread, 1, 1), 100);
 	builder_header(&b)->private_error = ENOSPC;
 	/* In the middle of the last node. */
-	builder_header(&b)->private_from = thread->nodes + sizeof(*nodes) +
-					   thread->node_size + sizeof(uint64_t) * 4;
+	builder_header(&b)->private_from =
+		thread->nodes + sizeof(*nodes) + thread->node_size + sizeof(uint64_t) * 4;
 	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, &diag), 0);
 	cr_assert(!s->partial, "the own memory is all there: %s", s->problem);
 	cr_assert_eq(s->thread_count, 4);
 	cr_assert_eq(s->threads[3].node_count, 2);
 	pm_snapshot_free(s);
-	cr_assert_eq(pm_snapshot_take_as(b.base, builder_used(&b), PM_SNAPSHOT_FOREIGN, &s,
-					 &diag),
+	cr_assert_eq(pm_snapshot_take_as(b.base, builder_used(&b), PM_SNAPSHOT_FOREIGN,
+					 &s, &diag),
 		     0);
 	cr_assert(s->partial && strstr(s->problem, "could not grow beyond"), "%s",
 		  s->problem);

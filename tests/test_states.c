@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "core/session.h"
+#include "session/core/core.h"
 #include "perfmon/control.h"
 #include "perfmon/inline.h"
 #include "perfmon/overflow.h"

@@ -17,9 +17,8 @@
 #endif
 
 #include "bounds.h"
-#include "core/merge.h"
-#include "core/options.h"
-#include "core/report_model.h"
+#include "report/report.h"
+#include "os/os.h"
 #include "profile_builder.h"
 #include "report_text.h"
 
@@ -395,7 +394,7 @@ static int in_child(void)
 
 	PERFMON_REGION_END("outer");
 	visit("inner", 100);
-	if (pm_profile_snapshot_own(&s, NULL))
+	if (pm_process_snapshot(&s, NULL))
 		return 1;
 	CHILD_CHECK(ended(s, "outer") == 1);
 	CHILD_CHECK(ended(s, "inner") == 100);

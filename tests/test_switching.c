@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/kernel.h"
+#include "os/os.h"
 #include "perfmon/overflow.h"
 #include "session_probe.h"
 

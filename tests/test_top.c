@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/top.h"
+#include "cli/top/top.h"
 #include "profile_builder.h"
 
 #define SECOND UINT64_C(1000000000)

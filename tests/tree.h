@@ -16,13 +16,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/kernel.h"
+#include "os/os.h"
 
 static char tree_root[64];
 
 static inline void tree_write(const char *path, const char *content)
 {
-	char full[1024];
+	char full[sizeof(tree_root) + 1024];
 	FILE *file;
 
 	snprintf(full, sizeof(full), "%s%s", tree_root, path);

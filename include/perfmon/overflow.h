@@ -191,7 +191,7 @@ struct perfmon_overflow_signal {
 	uint32_t index; /* of the counter that overflowed */
 	uint16_t set;	/* its event set */
 	uint16_t reserved;
-	uint64_t event_id; /* the program's own for this counter */
+	uint64_t event_id;			  /* the program's own for this counter */
 	uint64_t counters[PERFMON_COUNTER_WORDS]; /* the counter as a mask */
 };
 

@@ -19,7 +19,7 @@
 #include <perfmon/sampling.h>
 #include <perfmon/session.h>
 #include <perfmon/set.h>
-#include <perfmon/spread.h>
+#include <perfmon/cpuwide.h>
 #include <perfmon/version.h>
 
 #endif

@@ -282,7 +282,7 @@ struct pfarg_setinfo {
 	__u64 set_avail_pmcs[PFM_PMC_BV]; /* out: available PMCs */
 	__u64 set_avail_pmds[PFM_PMD_BV]; /* out: available PMDs */
 	/* Not in the text, which has one field for both. */
-	__u64 set_leftover;	 /* out: leftover of it, when last active */
+	__u64 set_leftover;	/* out: leftover of it, when last active */
 	__u64 set_reserved3[5]; /* for future use */
 };
 #define pfm_setinfo pfarg_setinfo

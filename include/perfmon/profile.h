@@ -32,20 +32,20 @@
 extern "C" {
 #endif
 
-#define PERFMON_PROFILE_MAGIC	 UINT64_C(0x464f52504e4d4650) /* "PFMNPROF" */
-#define PERFMON_PROFILE_VERSION	 1
+#define PERFMON_PROFILE_MAGIC	UINT64_C(0x464f52504e4d4650) /* "PFMNPROF" */
+#define PERFMON_PROFILE_VERSION 1
 
 /* Most counters that one event set may have in regions. */
 #define PERFMON_PROFILE_COUNTERS 32
 /* Bins of a node's histogram of time: bin i holds visits of 2^i to 2^(i+1) - 1 ticks, the
  * first also those of 0, the last also all longer ones. */
-#define PERFMON_PROFILE_BINS	 48
+#define PERFMON_PROFILE_BINS 48
 /* CPUs below this are told apart in a thread's record. */
-#define PERFMON_PROFILE_CPUS	 1024
+#define PERFMON_PROFILE_CPUS 1024
 /* Regions may be nested this deep; deeper visits are counted as lost. */
-#define PERFMON_PROFILE_DEPTH	 256
+#define PERFMON_PROFILE_DEPTH 256
 /* Longer names of regions are cut to so many bytes. */
-#define PERFMON_PROFILE_NAME	 1000
+#define PERFMON_PROFILE_NAME 1000
 
 /* What follows a record's fields: C++ has no flexible array members, and reaches it by the
  * size of the structure. */
@@ -78,10 +78,7 @@ enum perfmon_profile_clock {
 	PERFMON_CLOCK_MONOTONIC = 2  /* CLOCK_MONOTONIC: a tick is a nanosecond */
 };
 
-enum perfmon_profile_state {
-	PERFMON_STATE_RUNNING = 1,
-	PERFMON_STATE_ENDED = 2
-};
+enum perfmon_profile_state { PERFMON_STATE_RUNNING = 1, PERFMON_STATE_ENDED = 2 };
 
 /* How a profile came after its parent's, which keeps it apart from those of other
  * processes that had the same pid, and of other programs of the same process. */
@@ -103,22 +100,23 @@ struct perfmon_profile_header {
 	/* whose profile it is */
 	uint32_t pid;
 	uint32_t parent_pid;
-	uint64_t start_time;   /* of pid since boot, in clock ticks: /proc/PID/stat 22 */
+	uint64_t start_time; /* of pid since boot, in clock ticks: /proc/PID/stat 22 */
 	uint64_t parent_start_time;
-	char boot_id[40];      /* /proc/sys/kernel/random/boot_id */
+	char boot_id[40]; /* /proc/sys/kernel/random/boot_id */
 	char host[64];
-	char program[256];     /* /proc/self/exe, its end if it is longer */
-	int32_t rank;	       /* of an MPI launcher, -1 if there is none */
+	char program[256]; /* /proc/self/exe, its end if it is longer */
+	int32_t rank;	   /* of an MPI launcher, -1 if there is none */
 	int32_t ranks;
 
 	/* ticks to nanoseconds: two moments at which both clocks were read */
-	uint32_t clock;	       /* enum perfmon_profile_clock */
+	uint32_t clock; /* enum perfmon_profile_clock */
 	uint32_t clock_flags;
-	uint64_t ticks_hz;     /* where the CPU says it, else 0: use the moments */
+	uint64_t ticks_hz; /* where the CPU says it, else 0: use the moments */
 	uint64_t begin_ticks;
-	uint64_t begin_ns;     /* CLOCK_MONOTONIC */
+	uint64_t begin_ns; /* CLOCK_MONOTONIC */
 	uint64_t begin_realtime_ns;
-	uint64_t end_ticks;    /* renewed at each report, when threads end and at times else */
+	uint64_t
+		end_ticks; /* renewed at each report, when threads end and at times else */
 	uint64_t end_ns;
 
 	/* whole-process quality */
@@ -127,11 +125,12 @@ struct perfmon_profile_header {
 
 	uint32_t parent_link;  /* enum perfmon_profile_link */
 	uint32_t parent_image; /* of the parent's profile: see image */
-	uint32_t image;	       /* profiles of this process before: exec(2) keeps the pid */
-	uint32_t private_error; /* positive errno that refused the file more room, or 0: */
-	uint64_t private_from;	/* from here on the profile is where no reader sees it */
+	uint32_t image; /* profiles of this process before: exec(2) keeps the pid */
+	uint32_t
+		private_error; /* positive errno that refused the file more room, or 0: */
+	uint64_t private_from; /* from here on the profile is where no reader sees it */
 	uint64_t pid_namespace; /* inode of /proc/self/ns/pid, 0 if it is not known */
-	uint64_t lacking; /* offset of the note that says what is missing in all, 0 */
+	uint64_t lacking;     /* offset of the note that says what is missing in all, 0 */
 	uint64_t clock_error; /* ticks by which the moments may be apart, 0: not told */
 	uint64_t unmatched_ends; /* in threads that had begun no region */
 	uint64_t reserved[18];
@@ -148,12 +147,12 @@ struct perfmon_profile_header {
 
 /* One counter of a plan. */
 struct perfmon_profile_counter {
-	char name[104];	  /* as reports show it */
+	char name[104]; /* as reports show it */
 	char pmu[32];
-	char unit[16];	  /* "" for a plain count */
-	double scale;	  /* value * scale is in unit */
-	uint32_t type;	  /* of perf_event_attr, with config, config1, config2 */
-	uint32_t flags;	  /* PERFMON_COUNTER_ */
+	char unit[16];	/* "" for a plain count */
+	double scale;	/* value * scale is in unit */
+	uint32_t type;	/* of perf_event_attr, with config, config1, config2 */
+	uint32_t flags; /* PERFMON_COUNTER_ */
 	uint64_t config[3];
 	int32_t error;	  /* negative errno that refused it, 0 */
 	uint32_t logical; /* counters of one logical event (hybrid CPUs) are summed */
@@ -212,7 +211,7 @@ struct perfmon_profile_machine {
 
 enum perfmon_profile_thread_state {
 	PERFMON_THREAD_LIVE = 1,
-	PERFMON_THREAD_ENDED = 2, /* kept apart on request (PERFMON_THREADS=keep) */
+	PERFMON_THREAD_ENDED = 2,  /* kept apart on request (PERFMON_THREADS=keep) */
 	PERFMON_THREAD_FOLDED = 3, /* the sum of threads that have ended */
 	PERFMON_THREAD_UNUSED = 4  /* folded; its memory waits for another thread */
 };
@@ -235,21 +234,23 @@ struct perfmon_profile_thread {
 	uint32_t tid;
 	char name[16];
 	uint64_t begin_ticks;
-	uint64_t end_ticks; /* 0 while it lives */
-	uint64_t nodes;	    /* offset of its first record of nodes */
+	uint64_t end_ticks;  /* 0 while it lives */
+	uint64_t nodes;	     /* offset of its first record of nodes */
 	uint32_t node_count; /* nodes in use, over all its records of nodes */
-	uint32_t node_size; /* bytes from one node to the next */
+	uint32_t node_size;  /* bytes from one node to the next */
 	uint32_t generation; /* of its plan */
 	uint32_t counters;
 	uint32_t folded; /* threads that are summed here */
 	uint32_t flags;	 /* PERFMON_THREAD_STRIDE */
-	uint64_t lost_in_handler; /* visits from a handler that interrupted a region call */
-	uint64_t lost_too_deep;	  /* visits below PERFMON_PROFILE_DEPTH */
-	uint64_t lost_no_memory;  /* visits of paths for which there was no memory */
-	uint64_t lost_unnamed;	  /* visits of regions whose name could not be registered */
-	uint64_t lost_other;	  /* visits open when regions were disarmed, and the like */
-	uint64_t unmatched_ends;  /* ENDs without a BEGIN */
-	int32_t status[PERFMON_PROFILE_COUNTERS]; /* enum perfmon_profile_counter_status */
+	uint64_t
+		lost_in_handler; /* visits from a handler that interrupted a region call */
+	uint64_t lost_too_deep;	 /* visits below PERFMON_PROFILE_DEPTH */
+	uint64_t lost_no_memory; /* visits of paths for which there was no memory */
+	uint64_t lost_unnamed; /* visits of regions whose name could not be registered */
+	uint64_t lost_other;   /* visits open when regions were disarmed, and the like */
+	uint64_t unmatched_ends; /* ENDs without a BEGIN */
+	int32_t status
+		[PERFMON_PROFILE_COUNTERS]; /* enum perfmon_profile_counter_status */
 	/* CPUs that it might run on at its first region or at its end: bit N % 64 of word
 	 * N / 64. None: not known. */
 	uint64_t cpus[PERFMON_PROFILE_CPUS / 64];
@@ -279,32 +280,33 @@ struct perfmon_profile_count {
  */
 struct perfmon_profile_node {
 	uint64_t sequence;
-	uint64_t entered;	  /* visits begun */
-	uint64_t time_ticks;	  /* sum over visits, children included */
-	double time_squares;	  /* sum of squares of ticks */
-	uint64_t time_min;	  /* UINT64_MAX before the first visit */
-	uint64_t time_guard;	  /* the writer's: the largest of time_max that a bin holds */
+	uint64_t entered;    /* visits begun */
+	uint64_t time_ticks; /* sum over visits, children included */
+	double time_squares; /* sum of squares of ticks */
+	uint64_t time_min;   /* UINT64_MAX before the first visit */
+	uint64_t time_guard; /* the writer's: the largest of time_max that a bin holds */
 	uint64_t time_max;
-	uint64_t off_cpu_ns;	  /* of the time, the part off the CPU, where pages tell */
+	uint64_t off_cpu_ns; /* of the time, the part off the CPU, where pages tell */
 	uint32_t parent;
 	uint32_t region;
-	uint32_t flags;		  /* PERFMON_NODE_UNMEASURED */
+	uint32_t flags; /* PERFMON_NODE_UNMEASURED */
 	/* These stay at UINT32_MAX once they have come there. */
-	uint32_t fallback_reads;  /* visits with a read(2) in place of a register read */
-	uint32_t retries; /* visits in which a page had moved and was read anew, also
+	uint32_t fallback_reads; /* visits with a read(2) in place of a register read */
+	uint32_t retries;    /* visits in which a page had moved and was read anew, also
 			     in a visit inside of them */
-	uint32_t migrations;	  /* visits that ended on another CPU */
+	uint32_t migrations; /* visits that ended on another CPU */
 	uint32_t mismatched_ends; /* visits closed by the END of an outer region */
-	uint32_t dropped_counts;  /* visits measured in time only: the plan had changed, or
+	uint32_t dropped_counts; /* visits measured in time only: the plan had changed, or
 				     a counter could not be read */
-	uint32_t defects;	  /* negative differences, kept out of the sums */
-	uint32_t spilled;	  /* visits that found their bin full */
-	uint32_t threads;	  /* folded threads that have this path */
+	uint32_t defects;	 /* negative differences, kept out of the sums */
+	uint32_t spilled;	 /* visits that found their bin full */
+	uint32_t threads;	 /* folded threads that have this path */
 	uint32_t reserved;
 	uint64_t thread_min_ticks; /* of time_ticks over those threads */
 	uint64_t thread_max_ticks;
 	uint32_t histogram[PERFMON_PROFILE_BINS];
-	PERFMON_PROFILE_TAIL_(struct perfmon_profile_count count[];) /* one per counter of the thread's plan */
+	PERFMON_PROFILE_TAIL_(struct perfmon_profile_count
+				      count[];) /* one per counter of the thread's plan */
 };
 
 /*

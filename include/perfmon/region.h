@@ -50,14 +50,14 @@ struct perfmon_region {
 };
 
 #ifdef __cplusplus
-#define PERFMON_REGION_INIT(region_name)                                                   \
-	{                                                                                  \
-		0, region_name                                                             \
+#define PERFMON_REGION_INIT(region_name)                                                 \
+	{                                                                                \
+		0, region_name                                                           \
 	}
 #else
-#define PERFMON_REGION_INIT(region_name)                                                   \
-	{                                                                                  \
-		.key = 0, .name = region_name                                              \
+#define PERFMON_REGION_INIT(region_name)                                                 \
+	{                                                                                \
+		.key = 0, .name = region_name                                            \
 	}
 #endif
 

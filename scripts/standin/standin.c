@@ -117,10 +117,12 @@ static void child(const struct standin_test *test,
 static bool one(const struct standin_test *test, FILE *tap)
 {
 	const struct criterion_test_extra_data *suite = suite_of(test);
-	double limit = test->options.timeout != 0 ? test->options.timeout : suite->timeout;
+	double limit =
+		test->options.timeout != 0 ? test->options.timeout : suite->timeout;
 	double start = now();
 	int want_signal = test->options.signal ? test->options.signal : suite->signal;
-	int want_exit = test->options.exit_code ? test->options.exit_code : suite->exit_code;
+	int want_exit =
+		test->options.exit_code ? test->options.exit_code : suite->exit_code;
 	int status = 0;
 	bool late = false;
 	bool good;
@@ -141,7 +143,7 @@ static bool one(const struct standin_test *test, FILE *tap)
 		child(test, suite);
 	/* A sanitizer makes all slower, by ten and more. */
 	while (waitpid(pid, &status, WNOHANG) == 0) {
-		struct timespec pause = { 0, 2000000 };
+		struct timespec pause = {0, 2000000};
 
 		if (limit > 0 && !late && now() - start > 10 * limit) {
 			late = true;
@@ -162,8 +164,9 @@ static bool one(const struct standin_test *test, FILE *tap)
 	else if (good)
 		fprintf(tap, "ok - %s::%s\n", test->suite, test->name);
 	else
-		fprintf(tap, "not ok - %s::%s %s (wait status 0x%x)\n", test->suite, test->name,
-			late ? "took too long" : "failed", (unsigned int)status);
+		fprintf(tap, "not ok - %s::%s %s (wait status 0x%x)\n", test->suite,
+			test->name, late ? "took too long" : "failed",
+			(unsigned int)status);
 	fflush(tap);
 	return good;
 }

@@ -9,7 +9,7 @@
 must prepares "$PM_TOP/scripts/guest" --prepare
 # Tests of texts, tables, files and refusals alone, in which the machine has no part, with
 # --long only: all beds of the host run them, and an emulated machine is slow.
-plain='/(test_(options|report|metric|judge|merge|diff_judge|placement|stride|top|profile_file)$'
+plain='/(test_(options|report|metric|judge|merge|diff_decide|placement|stride|top|profile_file)$'
 plain+='|test_(events_(errors|machines)|faults|faults_around|kept|kept_kill)$|test_hostile\.sh|fuzz_|many_)'
 [ -z "$PM_LONG" ] || plain='/test_hostile\.sh'
 mapfile -t tests < <(pm_tests "$PM_BUILD/arm64" | grep -Ev "$plain")

@@ -16,9 +16,9 @@
 #ifndef PERFMON_ARCH_AARCH64_H
 #define PERFMON_ARCH_AARCH64_H
 
-#define PERFMON_ARCH_NAME	      "aarch64"
+#define PERFMON_ARCH_NAME "aarch64"
 /* What a sample can have of the registers: bits of asm/perf_regs.h. */
-#define PERFMON_ARCH_USER_REGISTERS UINT64_C(0x1ffffffff)
+#define PERFMON_ARCH_USER_REGISTERS   UINT64_C(0x1ffffffff)
 #define PERFMON_ARCH_STUBS	      32
 #define PERFMON_ARCH_STUB_BYTES	      8
 #define PERFMON_ARCH_VALUE_STUB_BYTES 16

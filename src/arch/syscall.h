@@ -2,7 +2,7 @@
 /*
  * A system call of three arguments that returns the kernel's own result, a negative errno
  * on failure, and leaves errno alone: for calls that are to cost no more than the kernel
- * makes them. Only core/kernel.c uses it.
+ * makes them. Only os/kernel.c uses it.
  */
 #ifndef PM_ARCH_SYSCALL_H
 #define PM_ARCH_SYSCALL_H
@@ -40,10 +40,7 @@ static inline long pm_arch_syscall3(long number, long a, long b, long c)
 	register long a1 __asm__("a1") = b;
 	register long a2 __asm__("a2") = c;
 
-	__asm__ __volatile__("ecall"
-			     : "+r"(a0)
-			     : "r"(a7), "r"(a1), "r"(a2)
-			     : "memory");
+	__asm__ __volatile__("ecall" : "+r"(a0) : "r"(a7), "r"(a1), "r"(a2) : "memory");
 	return a0;
 }
 #else

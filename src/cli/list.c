@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/terminal.h"
-#include "core/events.h"
+#include "cli/common/common.h"
+#include "events/events.h"
 
 static const char help[] =
 	"usage: perfmon list [OPTION]... [PATTERN]\n\n"

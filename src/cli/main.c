@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/terminal.h"
-#include "core/report_out.h"
+#include "cli/common/common.h"
+#include "report/report.h"
 
 static const struct {
 	const char *name;

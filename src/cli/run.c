@@ -8,10 +8,10 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
-#include "core/events.h"
-#include "core/options.h"
-#include "core/topology.h"
+#include "cli/common/common.h"
+#include "events/events.h"
+#include "os/os.h"
+#include "topology/topology.h"
 
 static const char help[] =
 	"usage: perfmon run [OPTION]... [--] COMMAND [ARGUMENT]...\n\n"
@@ -34,7 +34,8 @@ static const char help[] =
 	"  -l, --level LEVEL     report the threads of each pu, core, l1, l2, l3, l4, "
 	"group, numa,\n"
 	"                        die or package, too\n"
-	"  -o, --profile PATH    keep the profile in a file, %p %r %h as above, or with /\n"
+	"  -o, --profile PATH    keep the profile in a file, %p %r %h as above, or with "
+	"/\n"
 	"                        at its end in a folder\n"
 	"  -s, --stride STRIDE   N: of N visits measure one, at random; NAME=N: of this "
 	"region\n"

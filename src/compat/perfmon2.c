@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "compat/perfmon2.h"
-#include "core/export.h"
-#include "core/kernel.h"
+#include "os/os.h"
 #include "perfmon/sampling.h"
 
 #define KNOWN_CONTEXT_FLAGS                                                              \

@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "core/diag.h"
+#include "os/os.h"
 #include "perfmon/overflow.h"
 #include "perfmon/perfmon2.h"
 #include "perfmon/session.h"

@@ -20,8 +20,7 @@
 #include <sys/socket.h>
 
 #include "compat/perfmon2.h"
-#include "core/kernel.h"
-#include "core/locks.h"
+#include "os/os.h"
 #include "perfmon/sampling.h"
 
 #define BUCKETS	 256

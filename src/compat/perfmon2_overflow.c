@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "compat/perfmon2.h"
-#include "core/kernel.h"
+#include "os/os.h"
 
 /* --- what an overflow leads to ---------------------------------------------------------
  */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "compat/perfmon2.h"
-#include "core/export.h"
+#include "os/os.h"
 
 #define SOURCE_FLAGS	(PFM_PMCFL_SOFTWARE | PFM_PMCFL_GENERIC | PFM_PMCFL_WRITES)
 #define KNOWN_PMC_FLAGS (SOURCE_FLAGS | PFM_PMCFL_NO_EMUL64 | PFM_PMCFL_KERNEL)

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "compat/perfmon2.h"
-#include "core/export.h"
-#include "core/kernel.h"
+#include "os/os.h"
 #include "perfmon/perfmon2_section9.h"
 
 /* Here the names are section 10's, as all of src/compat has them. */

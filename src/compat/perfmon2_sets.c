@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "compat/perfmon2.h"
-#include "core/export.h"
+#include "os/os.h"
 
 #define KNOWN_SET_FLAGS (PFM_SETFL_OVFL_SWITCH | PFM_SETFL_TIME_SWITCH)
 

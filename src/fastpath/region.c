@@ -11,10 +11,10 @@
 
 #include <time.h>
 
-#define INLINE	     static inline __attribute__((always_inline))
-#define likely(x)    __builtin_expect(!!(x), 1)
-#define unlikely(x)  __builtin_expect(!!(x), 0)
-#define ANY	     PERFMON_PROFILE_COUNTERS
+#define INLINE	    static inline __attribute__((always_inline))
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define ANY	    PERFMON_PROFILE_COUNTERS
 
 /* The loops over a constant number of counters leave straight code. */
 #ifdef __clang__
@@ -53,7 +53,8 @@ INLINE struct pm_slot *probe(const struct pm_thread_block *block, struct pm_slot
 }
 
 /* BEGIN with COUNTERS counters, a constant in each instance but the general ones'. */
-INLINE void begin(struct perfmon_region *region, uint32_t counters, int general, int strided)
+INLINE void begin(struct perfmon_region *region, uint32_t counters, int general,
+		  int strided)
 {
 	struct pm_thread_block *block = pm_thread_block;
 	struct pm_frame *frame = block->gate;
@@ -72,7 +73,8 @@ INLINE void begin(struct perfmon_region *region, uint32_t counters, int general,
 	SIGNAL_FENCE();
 	if (general) {
 		counters = block->counters;
-		if (unlikely(block->arm_generation != PM_GET(pm_region_general.generation)))
+		if (unlikely(block->arm_generation !=
+			     PM_GET(pm_region_general.generation)))
 			frame = pm_region_resync(block, frame);
 	}
 	size = pm_frame_size(counters);
@@ -116,7 +118,8 @@ INLINE void begin(struct perfmon_region *region, uint32_t counters, int general,
 	block->gate = pm_frame_at(frame, size, 1);
 }
 
-INLINE void end(struct perfmon_region *region, uint32_t counters, int general, int strided)
+INLINE void end(struct perfmon_region *region, uint32_t counters, int general,
+		int strided)
 {
 	struct pm_thread_block *block = pm_thread_block;
 	struct pm_frame *frame = block->gate;
@@ -134,7 +137,8 @@ INLINE void end(struct perfmon_region *region, uint32_t counters, int general, i
 	SIGNAL_FENCE();
 	if (general) {
 		counters = block->counters;
-		if (unlikely(block->arm_generation != PM_GET(pm_region_general.generation)))
+		if (unlikely(block->arm_generation !=
+			     PM_GET(pm_region_general.generation)))
 			frame = pm_region_resync(block, frame);
 		if (pm_region_general.fence)
 			perfmon_arch_fence();
@@ -273,25 +277,25 @@ static void end_strided(struct perfmon_region *region)
 }
 
 /* The specialised forms: name, number of counters, general, strided. */
-#define FORMS(X)                                                                           \
-	X(plain_0, 0, 0, 0)                                                                \
-	X(plain_1, 1, 0, 0)                                                                \
-	X(plain_2, 2, 0, 0)                                                                \
-	X(plain_3, 3, 0, 0)                                                                \
-	X(plain_4, 4, 0, 0)                                                                \
-	X(plain_5, 5, 0, 0)                                                                \
-	X(plain_6, 6, 0, 0)                                                                \
-	X(general, ANY, 1, 0)                                                              \
+#define FORMS(X)                                                                         \
+	X(plain_0, 0, 0, 0)                                                              \
+	X(plain_1, 1, 0, 0)                                                              \
+	X(plain_2, 2, 0, 0)                                                              \
+	X(plain_3, 3, 0, 0)                                                              \
+	X(plain_4, 4, 0, 0)                                                              \
+	X(plain_5, 5, 0, 0)                                                              \
+	X(plain_6, 6, 0, 0)                                                              \
+	X(general, ANY, 1, 0)                                                            \
 	X(measured, ANY, 1, 1)
 
-#define DEFINE(name, counters, is_general, is_strided)                                     \
-	static void begin_##name(struct perfmon_region *region)                            \
-	{                                                                                  \
-		begin(region, counters, is_general, is_strided);                                       \
-	}                                                                                  \
-	static void end_##name(struct perfmon_region *region)                              \
-	{                                                                                  \
-		end(region, counters, is_general, is_strided);                                         \
+#define DEFINE(name, counters, is_general, is_strided)                                   \
+	static void begin_##name(struct perfmon_region *region)                          \
+	{                                                                                \
+		begin(region, counters, is_general, is_strided);                         \
+	}                                                                                \
+	static void end_##name(struct perfmon_region *region)                            \
+	{                                                                                \
+		end(region, counters, is_general, is_strided);                           \
 	}
 FORMS(DEFINE)
 

@@ -28,7 +28,7 @@ struct pm_region_general {
 };
 extern struct pm_region_general pm_region_general __attribute__((visibility("hidden")));
 
-/* --- the cold path (core/regions.c) --------------------------------------------------
+/* --- the cold path (regions/calls.c) --------------------------------------------------
  */
 
 /* The gate was closed. */

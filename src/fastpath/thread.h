@@ -76,7 +76,7 @@ struct pm_frame {
 	struct perfmon_profile_node *node; /* NULL: no visit is open here */
 	uint64_t region_key;
 	uint64_t start; /* ticks */
-	uint64_t cpu; /* PM_FRAME_SKIPPED: the visit is not measured */
+	uint64_t cpu;	/* PM_FRAME_SKIPPED: the visit is not measured */
 	uint64_t path_key;
 	uint64_t epoch;	  /* the block's epoch at BEGIN */
 	uint32_t exact;	  /* frozen: raw is the whole value, of all counters */
@@ -116,7 +116,7 @@ struct pm_thread_block {
 	uint64_t arm_generation;
 	uint32_t time_view; /* a view whose page tells the time; counters: none does */
 	struct perfmon_region **name_cache; /* PM_NAME_CACHE of them */
-	uint64_t *overflow_key; /* PM_OVERFLOW_KEYS of them */
+	uint64_t *overflow_key;		    /* PM_OVERFLOW_KEYS of them */
 	struct perfmon_counter_view view[];
 };
 
@@ -176,8 +176,11 @@ pm_node_stride(const struct perfmon_profile_node *node, uint32_t columns)
  * memory. */
 #if defined(__x86_64__) && !defined(PM_TSAN)
 #define PM_ADD_64(field, value)                                                          \
-	__asm__ __volatile__("addq %1, %0" : "+m"(field) : "er"((uint64_t)(value)) : "c" \
-										     "c")
+	__asm__ __volatile__("addq %1, %0"                                               \
+			     : "+m"(field)                                               \
+			     : "er"((uint64_t)(value))                                   \
+			     : "c"                                                       \
+			       "c")
 #else
 #define PM_ADD_64(field, value) PM_ADD(field, value)
 #endif

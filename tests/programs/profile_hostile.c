@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/report_out.h"
+#include "report/report.h"
 
 #include "../profile_builder.h"
 

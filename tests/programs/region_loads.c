@@ -26,7 +26,8 @@ int main(int count, char **arguments)
 		}
 		work = dlsym(library, "plugin_work");
 		call(work);
-		if (pthread_create(&thread, NULL, call, work) || pthread_join(thread, NULL))
+		if (pthread_create(&thread, NULL, call, work) ||
+		    pthread_join(thread, NULL))
 			return 1;
 		dlclose(library);
 	}

@@ -16,10 +16,10 @@ only() {
 	printf 'includes %s: %s\n' "$pattern" "${found//$'\n'/ }"
 	[ "$found" = "$(printf '%s\n' "$@")" ]
 }
-try "one file includes libpfm4" only 'perfmon/(pfmlib|perf_event\.h)' src/core/events_pfm.c || true
-try "one file includes liburcu" only 'urcu' src/core/registry.c || true
-if [ -e src/core/topology.c ]; then
-	try "one file includes hwloc" only 'hwloc' src/core/topology.c || true
+try "one file includes libpfm4" only 'perfmon/(pfmlib|perf_event\.h)' src/events/pfm.c || true
+try "one file includes liburcu" only 'urcu' src/regions/registry.c || true
+if [ -e src/topology/machine.c ]; then
+	try "one file includes hwloc" only 'hwloc' src/topology/machine.c || true
 fi
 
 # within FOLDER PATTERN: the lines in it that match
@@ -45,11 +45,11 @@ locked() { # PATTERN FILE...
 	[ "$found" = "$(printf '%s\n' "$@")" ]
 }
 try "the locks of the process and the fork handlers are in one file" locked \
-	'PTHREAD_[A-Z_]*(INITIALIZER|ONCE_INIT)|pthread_once|pthread_atfork' src/core/locks.c || true
+	'PTHREAD_[A-Z_]*(INITIALIZER|ONCE_INIT)|pthread_once|pthread_atfork' src/os/locks.c || true
 try "the locks of objects are those that are known" locked \
 	'^[[:space:]](pthread_(mutex|rwlock|spinlock)_t|struct pm_lock) [a-z_]+;' \
-	src/compat/perfmon2.h src/core/locks.c src/core/log_internal.h src/core/session.h \
-	src/core/session_control.c || true
+	src/compat/perfmon2.h src/os/locks.c src/samples/log_internal.h src/session/core/core.h \
+	src/session/core/control.c || true
 
 # What reaches the kernel, by a call of its own or through libc's files and processes. The
 # region path reads the clock itself: through the vDSO, and it cannot be refused.

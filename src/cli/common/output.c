@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cli/common/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/common/cli.h"
+
+/* Whether PATH names an open file of some process, or a device: its name is no place
+ * where another file can be put. */
+static bool is_special(const char *path)
+{
+	return !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6);
+}
+
+/* Opens what stands at PATH, or is made there, itself. */
+static int open_itself(struct pm_report_file *file, const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+
+	*file = (struct pm_report_file){.fd = fd};
+	return fd < 0 ? -errno : 0;
+}
+
+static int open_file(struct pm_report_file *file, const char *path)
+{
+	char *target = NULL;
+	struct stat st;
+	int err;
+
+	if (is_special(path))
+		return open_itself(file, path);
+	if (!lstat(path, &st) && S_ISLNK(st.st_mode)) {
+		target = realpath(path, NULL);
+		if (!target || is_special(target)) {
+			free(target);
+			return open_itself(file, path);
+		}
+	}
+	err = pm_report_file_open(file, target ? target : path, true);
+	free(target);
+	return err;
+}
+
+int cli_output_begin(struct cli_output *output, const char *command, const char *path)
+{
+	int err;
+
+	*output = (struct cli_output){.command = command, .path = path};
+	/* A full file is an error to tell, not one to die of. */
+	signal(SIGXFSZ, SIG_IGN);
+	if (!path)
+		return 0;
+	err = open_file(&output->file, path);
+	if (err) {
+		cli_complain(command, "'%s': %s", path, strerror(-err));
+		return CLI_FAILED;
+	}
+	output->out.sink = pm_report_fd_write;
+	output->out.argument = &output->file.fd;
+	return 0;
+}
+
+int cli_output_print(void *argument, const char *text, size_t size)
+{
+	struct cli_output *output = argument;
+
+	if (!output->path)
+		return fwrite(text, 1, size, stdout) == size ? 0 : -EIO;
+	pm_out_bytes(&output->out, text, size);
+	return output->out.error;
+}
+
+int cli_output_end(struct cli_output *output, int err)
+{
+	if (output->path) {
+		err = err ?: pm_out_end(&output->out);
+		err = pm_report_file_end(&output->file, err);
+	}
+	if (err == -ENOMEM)
+		cli_complain(output->command, "no memory for this report");
+	else if (err && output->path)
+		cli_complain(output->command, "'%s': %s", output->path, strerror(-err));
+	return err && (output->path || err == -ENOMEM) ? CLI_FAILED : 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Where a command writes what it has been asked for: standard output, or a file, which
+ * replaces an older one when it is whole. */
+#ifndef PM_CLI_COMMON_OUTPUT_H
+#define PM_CLI_COMMON_OUTPUT_H
+
+#include "report/report.h"
+
+struct cli_output {
+	const char *command;
+	const char *path; /* NULL: standard output */
+	struct pm_report_file file;
+	struct pm_out out; /* to the file */
+};
+
+/* 0, or CLI_FAILED and it has complained. A symbolic link is followed. */
+int cli_output_begin(struct cli_output *output, const char *command, const char *path);
+
+/* A sink of reports, for which ARGUMENT is the output. */
+int cli_output_print(void *argument, const char *text, size_t size);
+
+/* The exit status, when ERR is what the report came to; has complained. What standard
+ * output could not take, cli_finish() says. */
+int cli_output_end(struct cli_output *output, int err);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cli/common/sources.h"
+
+#include <dirent.h>
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/common/cli.h"
+
+static int add(struct cli_sources *sources, const char *name, pid_t pid)
+{
+	struct cli_source *source;
+
+	if (sources->count == sources->room) {
+		size_t room = sources->room ? 2 * sources->room : 16;
+
+		source = reallocarray(sources->at, room, sizeof(*source));
+		if (!source)
+			goto no_memory;
+		sources->at = source;
+		sources->room = room;
+	}
+	source = &sources->at[sources->count];
+	source->name = strdup(name);
+	source->pid = pid;
+	if (!source->name)
+		goto no_memory;
+	sources->count++;
+	return 0;
+no_memory:
+	cli_complain(sources->command, "%s", strerror(ENOMEM));
+	return CLI_FAILED;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strverscmp((*a)->d_name, (*b)->d_name);
+}
+
+/* Whether PATH, of a directory, is a profile, be it a damaged one or of another version,
+ * or a file that was to become one: what it lacks is told when it is read. */
+static bool looks_like_profile(const char *path)
+{
+	struct perfmon_profile_header header = {.magic = 0};
+	struct stat st;
+	ssize_t n;
+	int fd;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	/* Why it cannot be opened is told then, too. */
+	if (fd < 0)
+		return true;
+	n = pread(fd, &header, sizeof(header), 0);
+	close(fd);
+	/* Many a program leaves an empty file, and there is nothing in it to report. */
+	if (!n)
+		return false;
+	/* Cut off before the magic. */
+	if (n < (ssize_t)offsetof(struct perfmon_profile_header, version) &&
+	    header.record.type == htole32(PERFMON_PROFILE_HEADER) &&
+	    !header.record.reserved)
+		return true;
+	/* As its program makes it, before there is anything in it. */
+	if (!header.record.type && !header.record.size && !header.magic && !header.used)
+		return true;
+	return header.magic == htole64(PERFMON_PROFILE_MAGIC) ||
+	       header.magic == htobe64(PERFMON_PROFILE_MAGIC);
+}
+
+/* The profiles in DIRECTORY: other files may stand beside them, and are passed over. */
+static int add_directory(struct cli_sources *sources, const char *directory)
+{
+	size_t before = sources->count;
+	struct dirent **entries;
+	int count = scandir(directory, &entries, NULL, by_name), status = 0;
+
+	if (count < 0) {
+		cli_complain(sources->command, "'%s': %s", directory, strerror(errno));
+		return CLI_FAILED;
+	}
+	for (int i = 0; i < count; i++) {
+		char *path = NULL;
+
+		if (!status &&
+		    asprintf(&path, "%s%s%s", directory,
+			     directory[strlen(directory) - 1] == '/' ? "" : "/",
+			     entries[i]->d_name) < 0) {
+			cli_complain(sources->command, "%s", strerror(ENOMEM));
+			path = NULL;
+			status = CLI_FAILED;
+		}
+		if (!status && looks_like_profile(path))
+			status = add(sources, path, 0);
+		free(path);
+		free(entries[i]);
+	}
+	free(entries);
+	if (!status && sources->count == before) {
+		cli_complain(sources->command, "'%s': there is no profile in it",
+			     directory);
+		status = CLI_FAILED;
+	}
+	return status;
+}
+
+int cli_sources_add_path(struct cli_sources *sources, const char *path)
+{
+	struct stat st;
+
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		return add_directory(sources, path);
+	return add(sources, path, 0);
+}
+
+int cli_sources_add_pid(struct cli_sources *sources, const char *text)
+{
+	char *end;
+	long pid;
+
+	errno = 0;
+	pid = strtol(text, &end, 10);
+	if (errno || end == text || *end || pid <= 0 || pid > INT32_MAX) {
+		cli_complain(sources->command, "'%s' is no pid", text);
+		return CLI_USAGE;
+	}
+	return add(sources, text, (pid_t)pid);
+}
+
+void cli_sources_free(struct cli_sources *sources)
+{
+	for (size_t i = 0; i < sources->count; i++)
+		free(sources->at[i].name);
+	free(sources->at);
+}
+
+int cli_source_open(const struct cli_source *source, struct pm_profile_file **out,
+		    struct pm_diag *diag)
+{
+	if (source->pid)
+		return pm_profile_file_open_pid(source->pid, out, diag);
+	return pm_profile_file_open(source->name, out, diag);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Where profiles come from: files, those in a directory, and running processes. What
+ * returns int gives 0 or an exit status, and has complained. */
+#ifndef PM_CLI_COMMON_SOURCES_H
+#define PM_CLI_COMMON_SOURCES_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "profile/profile.h"
+
+struct cli_source {
+	char *name; /* as it was given: a path or a pid */
+	pid_t pid;  /* 0: a file */
+};
+
+struct cli_sources {
+	const char *command; /* whose complaints it makes */
+	size_t count, room;
+	struct cli_source *at;
+};
+
+/* A file, or the profiles in a directory, in the order of the numbers in their names. */
+int cli_sources_add_path(struct cli_sources *sources, const char *path);
+int cli_sources_add_pid(struct cli_sources *sources, const char *text);
+void cli_sources_free(struct cli_sources *sources);
+
+/* 0 or a negative errno, with DIAG. */
+int cli_source_open(const struct cli_source *source, struct pm_profile_file **out,
+		    struct pm_diag *diag);
+
+#endif

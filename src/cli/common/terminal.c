@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cli/common/terminal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define COLUMNS_MIN	40
+#define COLUMNS_MAX	1000
+#define COLUMNS_DEFAULT 80
+
+static struct {
+	int fd;
+	bool known, is_terminal, colours;
+	unsigned int columns;
+	pid_t pager;
+} terminal = {.fd = STDOUT_FILENO};
+
+static unsigned int ask_columns(void)
+{
+	const char *text = getenv("COLUMNS");
+	struct winsize size = {0};
+	long columns = text ? strtol(text, NULL, 10) : 0;
+
+	if (columns <= 0 && !ioctl(terminal.fd, TIOCGWINSZ, &size))
+		columns = size.ws_col;
+	if (columns <= 0)
+		columns = COLUMNS_DEFAULT;
+	return columns < COLUMNS_MIN   ? COLUMNS_MIN
+	       : columns > COLUMNS_MAX ? COLUMNS_MAX
+				       : (unsigned int)columns;
+}
+
+static void look(void)
+{
+	const char *type = getenv("TERM"), *plain = getenv("NO_COLOR");
+
+	if (terminal.known)
+		return;
+	terminal.known = true;
+	terminal.is_terminal = isatty(terminal.fd);
+	if (!terminal.is_terminal)
+		return;
+	terminal.columns = ask_columns();
+	terminal.colours =
+		type && *type && strcmp(type, "dumb") != 0 && !(plain && *plain);
+}
+
+void cli_terminal_use(int fd)
+{
+	terminal.fd = fd;
+	terminal.known = false;
+	terminal.colours = false;
+	terminal.columns = 0;
+}
+
+bool cli_is_terminal(void)
+{
+	look();
+	return terminal.is_terminal;
+}
+
+bool cli_has_colours(void)
+{
+	look();
+	return terminal.colours;
+}
+
+unsigned int cli_columns(void)
+{
+	look();
+	return terminal.columns;
+}
+
+const char *cli_style(enum cli_style style)
+{
+	static const char *const codes[] = {
+		[CLI_PLAIN] = "\033[0m", [CLI_STRONG] = "\033[1m",
+		[CLI_FAINT] = "\033[2m", [CLI_GOOD] = "\033[32m",
+		[CLI_BAD] = "\033[31m",
+	};
+
+	return cli_has_colours() ? codes[style] : "";
+}
+
+void cli_print_wrapped(unsigned int column, enum cli_style style, const char *text)
+{
+	/* Each line by itself, since a pager may show them apart. */
+	const char *on = style == CLI_PLAIN ? "" : cli_style(style);
+	const char *off = style == CLI_PLAIN ? "" : cli_style(CLI_PLAIN);
+	unsigned int columns = cli_columns(), at = column;
+
+	/* No room to speak of: the terminal may break it. */
+	if (!columns || columns < column + 20) {
+		printf("%s%s%s\n", on, text, off);
+		return;
+	}
+	fputs(on, stdout);
+	while (*text) {
+		size_t word = strcspn(text, " ");
+
+		if (at > column && at + 1 + word > columns) {
+			printf("%s\n%*s%s", off, (int)column, "", on);
+			at = column;
+		}
+		if (at > column)
+			putchar(' ');
+		at += (at > column) + (unsigned int)word;
+		printf("%.*s", (int)word, text);
+		text += word;
+		text += strspn(text, " ");
+	}
+	printf("%s\n", off);
+}
+
+/* --- pages ---------------------------------------------------------------------------
+ */
+
+static const char *pager_command(char *buffer, size_t size)
+{
+	const char *pager = getenv("PAGER");
+
+	if (!pager)
+		return "if command -v less >/dev/null; then exec less -FRX; else exec "
+		       "cat; fi";
+	if (!*pager || !strcmp(pager, "cat"))
+		return NULL;
+	/* A pager that is not there has read nothing: all is left for cat. */
+	if ((size_t)snprintf(buffer, size, "%s\ncase $? in 126 | 127) exec cat ;; esac",
+			     pager) >= size)
+		return NULL;
+	return buffer;
+}
+
+static void become_pager(const char *command, int from)
+{
+	dup2(from, STDIN_FILENO);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	setenv("LESS", "FRX", 0);
+	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+	/* No shell either: be the pager. */
+	for (;;) {
+		char bytes[4096];
+		ssize_t n = read(STDIN_FILENO, bytes, sizeof(bytes));
+
+		if (n <= 0 || write(STDOUT_FILENO, bytes, (size_t)n) != n)
+			_exit(n != 0);
+	}
+}
+
+void cli_pager_begin(void)
+{
+	char buffer[4096];
+	const char *command;
+	int ends[2];
+	pid_t pid;
+
+	if (!cli_is_terminal() || terminal.pager || fflush(stdout))
+		return;
+	command = pager_command(buffer, sizeof(buffer));
+	if (!command || pipe2(ends, O_CLOEXEC))
+		return;
+	/* While it runs the keyboard is the pager's, and its end is nothing to die of. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	pid = fork();
+	if (!pid)
+		become_pager(command, ends[0]);
+	if (pid > 0 && dup2(ends[1], STDOUT_FILENO) >= 0)
+		terminal.pager = pid;
+	close(ends[0]);
+	close(ends[1]);
+}
+
+bool cli_pager_end(void)
+{
+	int status;
+
+	if (!terminal.pager)
+		return false;
+	fflush(stdout);
+	/* Its end of file. */
+	close(STDOUT_FILENO);
+	while (waitpid(terminal.pager, &status, 0) < 0 && errno == EINTR)
+		;
+	terminal.pager = 0;
+	return true;
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the numbers of two sides show.
+ *
+ * A difference counts if it is larger than the minimum effect, and not by chance: Welch's
+ * test of the runs' means, against the hypothesis that B differs from A by the minimum
+ * effect or less, corrected by Holm over all regions and quantities that are tested. Rare
+ * events come at random, so the variance of a count is taken to be that of a Poisson
+ * process at least. Few runs can agree by chance, so no p is below diff_p_least().
+ *
+ * What repeats exactly, instructions and branches in user mode, needs no test if it did
+ * repeat: to half the minimum effect in all runs of a side, and if the difference is more
+ * than what happens once in a thread may come to. One run on each side is taken at its
+ * word there if the region ran in one thread; threads that wait for each other do so by
+ * executing instructions. Of all else one run tells nothing: what changed between
+ * two runs may be the program, or the machine.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/diff/diff.h"
+
+/* A count with one of these is not what there was, to the last digit. */
+#define MARKS_INEXACT                                                                    \
+	(PM_MARK_MULTIPLEXED | PM_MARK_PART | PM_MARK_IN_FLIGHT | PM_MARK_TORN |         \
+	 PM_MARK_DROPPED | PM_MARK_THREADS | PM_MARK_DEFECT | PM_MARK_ERRATUM |          \
+	 PM_MARK_SAMPLED)
+
+/* What the dynamic linker, the first use of memory and setting up regions may take more
+ * in a thread of one run than of another: in the emulated machine, up to 4,300
+ * instructions were seen, as an address came to lie here or there. */
+#define ONCE 10000
+
+struct judge {
+	const struct diff_data *data;
+	const struct diff_options *options;
+	struct diff_result *result;
+	double *sums, *visits, *means; /* by run; room for the side with most */
+};
+
+/* One quantity of one region. */
+struct cell {
+	struct diff_row *row;
+	bool threads;	 /* several in one run */
+	double slack[2]; /* of the sums, as fractions */
+};
+
+static int by_place(const void *a, const void *b, void *argument)
+{
+	const struct diff_entry *x = a, *y = b;
+	const struct diff_data *data = argument;
+
+	if (x->region != y->region)
+		return x->region < y->region ? -1 : 1;
+	if (x->quantity != y->quantity)
+		return x->quantity < y->quantity ? -1 : 1;
+	if (data->files[x->file].side != data->files[y->file].side)
+		return data->files[x->file].side ? 1 : -1;
+	return x->file < y->file ? -1 : x->file > y->file;
+}
+
+/* The entries FROM to TO of one quantity of one region on SIDE: their runs. */
+static void sample_make(struct judge *judge, struct cell *cell, uint32_t side,
+			const struct diff_entry *from, const struct diff_entry *to)
+{
+	uint32_t runs = judge->data->runs[side], count = 0;
+	double sum = 0, visits = 0, slack = 0, threads = 0, squares = 0, floor;
+	struct diff_sample *sample = &cell->row->sample[side];
+	struct pm_value *total = &cell->row->total[side];
+	const struct diff_event *event;
+
+	for (uint32_t r = 0; r < runs; r++)
+		judge->sums[r] = judge->visits[r] = 0;
+	*total = (struct pm_value){.state = PM_COUNTED, .coverage = 1};
+	for (; from < to; from++) {
+		uint32_t run = judge->data->files[from->file].run;
+
+		judge->sums[run] += from->sum;
+		judge->visits[run] += from->visits;
+		slack += from->slack + ONCE * from->threads;
+		threads += from->threads;
+		squares += from->error * from->error;
+		total->value += from->sum;
+		total->coverage = fmin(total->coverage, from->coverage);
+		total->marks |= from->marks;
+		cell->row->lacks |= from->lacks;
+	}
+	total->error = sqrt(squares);
+	for (uint32_t r = 0; r < runs; r++) {
+		double mean = judge->sums[r];
+
+		if (cell->row->quantity != DIFF_VISITS) {
+			/* The region was not there. */
+			if (!(judge->visits[r] > 0))
+				continue;
+			mean /= judge->visits[r];
+		}
+		sum += judge->sums[r];
+		visits += judge->visits[r];
+		judge->means[count++] = mean;
+	}
+	diff_sample_make(sample, judge->means, count);
+	cell->threads |= threads > count;
+	cell->slack[side] = sum > 0 ? slack / sum : INFINITY;
+	if (cell->row->quantity < DIFF_EVENT || !count || !(visits > 0))
+		return;
+	event = &judge->data->events[cell->row->quantity - DIFF_EVENT];
+	/* What has a unit is no number of events. */
+	if (event->repeats || event->counter.unit[0])
+		return;
+	/* Of a run's sum it is the sum; of the mean over its visits, the mean by them. */
+	floor = fmax(sum, 1) / visits / (visits / count);
+	sample->variance = fmax(sample->variance, floor);
+}
+
+static bool did_repeat(const struct diff_sample *sample, double effect)
+{
+	return sample->max - sample->min <= effect / 2 * sample->mean;
+}
+
+static double change_of(const struct diff_row *row)
+{
+	double a = row->sample[0].mean, b = row->sample[1].mean;
+
+	return a > 0 ? b / a - 1 : b > 0 ? INFINITY : 0;
+}
+
+/* By counts that repeat: true if that decides it. */
+static bool judge_exact(const struct judge *judge, struct cell *cell)
+{
+	struct diff_row *row = cell->row;
+	double effect = judge->options->min_effect, change = change_of(row);
+	bool single = row->sample[0].runs == 1 || row->sample[1].runs == 1;
+
+	if (row->quantity < DIFF_EVENT ||
+	    !judge->data->events[row->quantity - DIFF_EVENT].repeats ||
+	    (row->total[0].marks | row->total[1].marks) & MARKS_INEXACT ||
+	    !did_repeat(&row->sample[0], effect) || !did_repeat(&row->sample[1], effect))
+		return false;
+	if (single && cell->threads) {
+		row->threads = true;
+		return false;
+	}
+	/* What may have been counted besides makes no change. More runs may tell. */
+	if (fabs(change) > effect &&
+	    fabs(change) <= effect + fmax(cell->slack[0], cell->slack[1]))
+		return false;
+	row->exact = true;
+	row->verdict = fabs(change) <= effect ? DIFF_SAME
+		       : change > 0	      ? DIFF_MORE
+					      : DIFF_LESS;
+	return true;
+}
+
+static void judge_cell(struct judge *judge, struct cell *cell)
+{
+	struct diff_row *row = cell->row;
+	const struct diff_sample *a = &row->sample[0], *b = &row->sample[1];
+
+	row->verdict = DIFF_OPEN;
+	/* No number of runs makes up for what none of them counted. */
+	if (row->lacks)
+		return;
+	if (a->min == b->max && a->max == b->min) {
+		/* The same number in all runs: there is no change to be judged. */
+		row->verdict = DIFF_SAME;
+		return;
+	}
+	if (judge_exact(judge, cell))
+		return;
+	if (a->runs < DIFF_RUNS || b->runs < DIFF_RUNS) {
+		row->too_few = !row->threads;
+		return;
+	}
+	row->tested = true;
+	row->p = diff_p(a, b, judge->options->min_effect);
+}
+
+/* The length of the quantity's name, an event's also without its modifiers, that TEXT
+ * begins with, up to a comma or the end; 0: there is none. Names of events may have
+ * commas of their own. */
+static size_t name_at(const struct diff_data *data, const char *text, uint32_t quantity)
+{
+	const char *name = diff_quantity(data, quantity);
+	const size_t lengths[] = {strlen(name), pm_event_name_of(name).stem};
+
+	for (int i = 0; i < 2; i++)
+		if (!strncmp(text, name, lengths[i]) &&
+		    (!text[lengths[i]] || text[lengths[i]] == ','))
+			return lengths[i];
+	return 0;
+}
+
+/* What follows the name at TEXT and its comma; NULL: no name is there. */
+static const char *name_skip(const struct diff_data *data, const char *text)
+{
+	size_t length = 0;
+
+	for (uint32_t q = 0; q < DIFF_EVENT + data->event_count; q++)
+		if (name_at(data, text, q) > length)
+			length = name_at(data, text, q);
+	if (!length)
+		return NULL;
+	text += length;
+	return *text == ',' ? text + 1 : text;
+}
+
+const char *diff_only_check(const struct diff_data *data, const char *only)
+{
+	while (only && *only) {
+		const char *next = name_skip(data, only);
+
+		if (!next)
+			return only;
+		only = next;
+	}
+	return NULL;
+}
+
+static bool wanted(const struct judge *judge, uint32_t quantity)
+{
+	const char *only = judge->options->only;
+
+	if (!only)
+		return true;
+	for (; only && *only; only = name_skip(judge->data, only))
+		if (name_at(judge->data, only, quantity))
+			return true;
+	return false;
+}
+
+/* Times of unknown length cannot be compared. */
+static bool comparable(const struct diff_data *data, uint32_t quantity)
+{
+	for (uint32_t i = 0; quantity == DIFF_TIME && i < data->file_count; i++)
+		if (data->files[i].ticks)
+			return false;
+	return quantity < DIFF_EVENT || (data->events[quantity - DIFF_EVENT].there[0] &&
+					 data->events[quantity - DIFF_EVENT].there[1]);
+}
+
+/* A row for the entries FROM to TO, of one quantity of one region. */
+static void row_make(struct judge *judge, const struct diff_entry *from,
+		     const struct diff_entry *to)
+{
+	struct diff_row *row = &judge->result->rows[judge->result->row_count];
+	struct cell cell = {.row = row};
+	const struct diff_entry *middle = from;
+
+	while (middle < to && !judge->data->files[middle->file].side)
+		middle++;
+	memset(row, 0, sizeof(*row));
+	row->region = from->region;
+	row->quantity = from->quantity;
+	row->there[0] = middle > from;
+	row->there[1] = middle < to;
+	sample_make(judge, &cell, 0, from, middle);
+	sample_make(judge, &cell, 1, middle, to);
+	if (!row->there[0] || !row->there[1]) {
+		/* Said once for the region, by its visits. */
+		if (row->quantity != DIFF_VISITS)
+			return;
+		row->verdict = DIFF_ONE_SIDE;
+	} else if (!wanted(judge, row->quantity) ||
+		   !comparable(judge->data, row->quantity)) {
+		return;
+	} else {
+		judge_cell(judge, &cell);
+	}
+	judge->result->row_count++;
+}
+
+/* Corrects the p, and gives verdicts and bounds. */
+static int correct(struct diff_result *result, const struct diff_options *options)
+{
+	double *p = malloc(((size_t)result->row_count + 1) * sizeof(*p));
+	uint32_t tests = 0;
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < result->row_count; i++)
+		if (result->rows[i].tested)
+			p[tests++] = result->rows[i].p;
+	err = diff_holm(p, tests);
+	result->tests = tests;
+	result->tail = options->alpha / 2 / (tests ? tests : 1);
+	tests = 0;
+	for (uint32_t i = 0; !err && i < result->row_count; i++) {
+		struct diff_row *row = &result->rows[i];
+		const struct diff_sample *a = &row->sample[0], *b = &row->sample[1];
+
+		if (!row->tested)
+			continue;
+		row->p = p[tests++];
+		/* The same holds for the intervals. */
+		row->too_few =
+			diff_p_least(a->runs, b->runs) * result->tests > options->alpha;
+		row->bounded = !row->too_few &&
+			       diff_interval(a, b, result->tail, &row->low, &row->high);
+		if (row->p < options->alpha)
+			row->verdict = b->mean > a->mean ? DIFF_MORE : DIFF_LESS;
+		else if (row->bounded && row->low >= 1 - options->min_effect &&
+			 row->high <= 1 + options->min_effect)
+			row->verdict = DIFF_SAME;
+	}
+	free(p);
+	return err;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct diff_row *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	if (x->region != y->region)
+		return x->region < y->region ? -1 : 1;
+	return x->quantity < y->quantity ? -1 : x->quantity > y->quantity;
+}
+
+/* Regions by the time in them, on both sides. */
+static int order(struct diff_result *result, const struct diff_data *data)
+{
+	double *weights = calloc((size_t)data->region_count + 1, sizeof(*weights));
+
+	if (!weights)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < data->entry_count; i++) {
+		const struct diff_entry *entry = &data->entries[i];
+
+		if (entry->quantity == DIFF_TIME)
+			weights[entry->region] +=
+				entry->sum / data->runs[data->files[entry->file].side];
+	}
+	for (uint32_t i = 0; i < result->row_count; i++)
+		result->rows[i].weight = weights[result->rows[i].region];
+	qsort(result->rows, result->row_count, sizeof(*result->rows), by_weight);
+	free(weights);
+	return 0;
+}
+
+int diff_decide(struct diff_result *result, const struct diff_data *data,
+		const struct diff_options *options)
+{
+	struct judge judge = {.data = data, .options = options, .result = result};
+	uint32_t runs = data->runs[0] > data->runs[1] ? data->runs[0] : data->runs[1];
+	struct diff_entry *entries = data->entries;
+	int err = -ENOMEM;
+
+	memset(result, 0, sizeof(*result));
+	judge.sums = calloc((size_t)runs + 1, sizeof(*judge.sums));
+	judge.visits = calloc((size_t)runs + 1, sizeof(*judge.visits));
+	judge.means = calloc((size_t)runs + 1, sizeof(*judge.means));
+	result->rows = calloc((size_t)data->entry_count + 1, sizeof(*result->rows));
+	if (!judge.sums || !judge.visits || !judge.means || !result->rows)
+		goto out;
+	if (data->entry_count)
+		qsort_r(entries, data->entry_count, sizeof(*entries), by_place,
+			(void *)(uintptr_t)data);
+	for (uint32_t i = 0, next; i < data->entry_count; i = next) {
+		for (next = i + 1; next < data->entry_count &&
+				   entries[next].region == entries[i].region &&
+				   entries[next].quantity == entries[i].quantity;)
+			next++;
+		row_make(&judge, &entries[i], &entries[next]);
+	}
+	err = correct(result, options);
+	if (!err)
+		err = order(result, data);
+	for (uint32_t i = 0; i < result->row_count; i++) {
+		struct diff_row *row = &result->rows[i];
+
+		row->too_few = row->too_few && row->verdict == DIFF_OPEN;
+		result->by[row->verdict]++;
+		result->too_few += row->too_few || row->threads;
+	}
+out:
+	free(judge.sums);
+	free(judge.visits);
+	free(judge.means);
+	if (err)
+		diff_result_free(result);
+	return err;
+}
+
+void diff_result_free(struct diff_result *result)
+{
+	free(result->rows);
+	memset(result, 0, sizeof(*result));
+}
+
+const char *diff_verdict_name(const struct diff_row *row)
+{
+	static const char *const names[DIFF_VERDICTS] = {[DIFF_SAME] = "same",
+							 [DIFF_OPEN] = "open",
+							 [DIFF_LESS] = "less",
+							 [DIFF_MORE] = "more",
+							 [DIFF_ONE_SIDE] = "only in B"};
+
+	if (row->verdict == DIFF_ONE_SIDE && row->there[0])
+		return "only in A";
+	if (row->quantity == DIFF_TIME && row->verdict == DIFF_MORE)
+		return "slower";
+	if (row->quantity == DIFF_TIME && row->verdict == DIFF_LESS)
+		return "faster";
+	return names[row->verdict];
+}

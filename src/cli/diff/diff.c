@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* perfmon diff: what changed from one program, or one set of its runs, to another. */
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common/common.h"
+#include "cli/diff/diff.h"
+
+/* As those of diff(1); and one for a change that is none for the worse. */
+#define DIFF_EXIT_WORSE	  1
+#define DIFF_EXIT_TROUBLE 2
+#define DIFF_EXIT_BETTER  3
+
+static const char help[] =
+	"usage: perfmon diff [OPTION]... A B\n"
+	"       perfmon diff [OPTION]... A... -- B...\n\n"
+	"Compares profiles that programs kept in files (perfmon run -o FILE): region by "
+	"region,\n"
+	"the time and the events of a visit. Each of A and B is a file, a directory of "
+	"them, or\n"
+	"several; each is a run of the same program. Times need several runs on each "
+	"side, "
+	"taken\n"
+	"in turns: it says how many. Counts of instructions can be judged from one.\n\n"
+	"  -m, --min-effect N%   smaller changes do not count (1%)\n"
+	"  -p, --alpha N%        the chance of any false alarm (1%)\n"
+	"  -e, --only NAMES      compare these alone: time, visits, events; ',' between\n"
+	"  -i, --inclusive       with nested regions\n"
+	"  -a, --all             show also what did not change\n"
+	"  -f, --format FORMAT   text (default), json\n"
+	"  -h, --help            this text\n\n"
+	"Exit status: 0 no change was found, 1 something is slower or more, 3 something "
+	"is "
+	"faster\n"
+	"or less and nothing slower or more, 2 the comparison could not be made.\n";
+
+static const struct option options[] = {
+	{"min-effect", required_argument, NULL, 'm'},
+	{"alpha", required_argument, NULL, 'p'},
+	{"only", required_argument, NULL, 'e'},
+	{"inclusive", no_argument, NULL, 'i'},
+	{"all", no_argument, NULL, 'a'},
+	{"format", required_argument, NULL, 'f'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+/* "1%" or "0.01". */
+static int fraction_read(const char *name, const char *text, double least, double *value)
+{
+	char *end;
+	double number = strtod(text, &end);
+
+	if (end != text && *end == '%') {
+		number /= 100;
+		end++;
+	}
+	if (end == text || *end || !(number >= least) || !(number < 1)) {
+		cli_complain("diff",
+			     "--%s '%s' is no part of a whole, such as 1%% or 0.01", name,
+			     text);
+		return DIFF_EXIT_TROUBLE;
+	}
+	*value = number;
+	return 0;
+}
+
+static int format_read(const char *text, bool *json)
+{
+	*json = !strcmp(text, "json");
+	if (*json || !strcmp(text, "text"))
+		return 0;
+	cli_complain("diff", "'%s' is none of text, json", text);
+	return DIFF_EXIT_TROUBLE;
+}
+
+/* -1 to go on, or the exit status. */
+static int options_read(struct diff_options *to, int argc, char **argv)
+{
+	int c, status = 0;
+
+	/* Up to the first file: "--" has a meaning of its own after that. */
+	while (!status &&
+	       (c = getopt_long(argc, argv, "+m:p:e:iaf:h", options, NULL)) >= 0) {
+		switch (c) {
+		case 'm':
+			status = fraction_read("min-effect", optarg, 0, &to->min_effect);
+			break;
+		case 'p':
+			status = fraction_read("alpha", optarg, 1e-9, &to->alpha);
+			break;
+		case 'e':
+			to->only = optarg;
+			break;
+		case 'i':
+			to->inclusive = true;
+			break;
+		case 'a':
+			to->all = true;
+			break;
+		case 'f':
+			status = format_read(optarg, &to->json);
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return cli_finish("diff", 0);
+		default:
+			return DIFF_EXIT_TROUBLE; /* getopt has said why */
+		}
+	}
+	return status ? status : -1;
+}
+
+/* Loads the profiles at PATH for SIDE. All of them, or none: fewer runs than there are
+ * would give another verdict. */
+static int load_path(struct diff_data *data, uint32_t side, const char *path,
+		     bool inclusive)
+{
+	struct cli_sources sources = {.command = "diff"};
+	struct pm_diag diag = {0};
+	int status = cli_sources_add_path(&sources, path);
+
+	for (size_t i = 0; !status && i < sources.count; i++) {
+		status = diff_load(data, side, sources.at[i].name, inclusive, &diag);
+		if (status)
+			cli_complain("diff", "%s", diag.text);
+	}
+	cli_sources_free(&sources);
+	return status ? DIFF_EXIT_TROUBLE : 0;
+}
+
+/* Loads the files of both sides. */
+static int load(struct diff_data *data, bool inclusive, char **files, int count)
+{
+	struct pm_diag diag = {0};
+	int middle = 0;
+
+	for (int i = 0; i < count; i++) {
+		if (!strcmp(files[i], "--") && !middle) {
+			middle = i;
+		} else if (files[i][0] == '-' && files[i][1]) {
+			cli_complain("diff",
+				     "'%s' after a file: options come first, and a file "
+				     "is called './%s'",
+				     files[i], files[i]);
+			return DIFF_EXIT_TROUBLE;
+		}
+	}
+	if (middle ? middle + 1 == count : count != 2) {
+		cli_complain("diff", "%s; see perfmon diff --help",
+			     middle	 ? "there is nothing after '--'"
+			     : count < 2 ? "two are compared: A and B"
+					 : "between the files of A and those of B there "
+					   "must be '--'");
+		return DIFF_EXIT_TROUBLE;
+	}
+	for (int i = 0; i < count; i++) {
+		uint32_t side = middle ? i > middle : (uint32_t)i;
+
+		if (middle && i == middle)
+			continue;
+		if (load_path(data, side, files[i], inclusive))
+			return DIFF_EXIT_TROUBLE;
+	}
+	if (diff_load_end(data, &diag)) {
+		cli_complain("diff", "%s", diag.text);
+		return DIFF_EXIT_TROUBLE;
+	}
+	return 0;
+}
+
+static int print(void *argument, const char *text, size_t size)
+{
+	(void)argument;
+	return fwrite(text, 1, size, stdout) == size ? 0 : -EIO;
+}
+
+static int show(const struct diff_data *data, const struct diff_options *how)
+{
+	struct pm_out *out = calloc(1, sizeof(*out));
+	struct diff_result result;
+	int status = DIFF_EXIT_TROUBLE, err = 0, failed;
+
+	if (!out || diff_decide(&result, data, how)) {
+		free(out);
+		cli_complain("diff", "no memory");
+		return status;
+	}
+	out->sink = print;
+	if (how->json) {
+		diff_json(out, data, &result, how);
+	} else {
+		cli_pager_begin();
+		err = diff_text(out, data, &result, how);
+		if (err)
+			cli_complain("diff", "no memory");
+	}
+	failed = pm_out_end(out);
+	if (!err && !failed && result.row_count > result.by[DIFF_ONE_SIDE])
+		status = result.by[DIFF_MORE]	? DIFF_EXIT_WORSE
+			 : result.by[DIFF_LESS] ? DIFF_EXIT_BETTER
+						: 0;
+	diff_result_free(&result);
+	free(out);
+	return status;
+}
+
+int cli_diff(int argc, char **argv)
+{
+	struct diff_options how = {.alpha = 0.01, .min_effect = 0.01};
+	struct diff_data data = {0};
+	const char *bad;
+	int status;
+
+	argv[0] = (char *)(uintptr_t) "perfmon diff";
+	status = options_read(&how, argc, argv);
+	if (status >= 0)
+		return status;
+	status = load(&data, how.inclusive, argv + optind, argc - optind);
+	bad = status ? NULL : diff_only_check(&data, how.only);
+	if (bad) {
+		cli_complain("diff", "--only: neither A nor B has '%s'", bad);
+		status = DIFF_EXIT_TROUBLE;
+	}
+	if (!status) {
+		status = show(&data, &how);
+		/* A status that CI acts on must not stand for a full disk. */
+		if (cli_finish("diff", 0))
+			status = DIFF_EXIT_TROUBLE;
+	}
+	diff_data_free(&data);
+	return status;
+}

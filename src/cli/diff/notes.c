@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the reader of a comparison must know besides: what could not be decided or not be
+ * compared, and why. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/diff/diff.h"
+
+static bool note_too_few(const struct diff_data *data, const struct diff_result *result,
+			 const struct diff_options *options, char *to)
+{
+	uint32_t tests =
+		result->tests > result->too_few ? result->tests : result->too_few;
+
+	if (!result->too_few)
+		return false;
+	snprintf(to, DIFF_NOTE,
+		 "%u could not be decided with %u run%s of A and %u of B: what differs "
+		 "between so few may be the machine; %u test%s at this alpha need%s %u "
+		 "runs on "
+		 "each side, taken in turns (--only tests less)",
+		 result->too_few, data->runs[0], data->runs[0] == 1 ? "" : "s",
+		 data->runs[1], tests, tests == 1 ? "" : "s", tests == 1 ? "s" : "",
+		 diff_runs_needed(options->alpha / tests));
+	return true;
+}
+
+static bool note_taken(const struct diff_data *data, const struct diff_result *result,
+		       char *to)
+{
+	bool exact = false;
+
+	for (uint32_t i = 0; i < result->row_count; i++)
+		exact |= result->rows[i].exact;
+	if (!exact || (data->runs[0] > 1 && data->runs[1] > 1))
+		return false;
+	snprintf(to, DIFF_NOTE,
+		 "instructions and branches in user mode are taken to repeat, which one "
+		 "run "
+		 "cannot show");
+	return true;
+}
+
+/* Whether all of SIDE began before any of the other side. */
+static bool is_before(const struct diff_data *data, uint32_t side)
+{
+	uint64_t last = 0, first = UINT64_MAX;
+
+	for (uint32_t i = 0; i < data->file_count; i++) {
+		uint64_t begin = data->files[i].header.begin_realtime_ns;
+
+		if (data->files[i].side == side && begin > last)
+			last = begin;
+		if (data->files[i].side != side && begin < first)
+			first = begin;
+	}
+	return last < first;
+}
+
+static bool note_order(const struct diff_data *data, const struct diff_result *result,
+		       char *to)
+{
+	uint32_t side = is_before(data, 1);
+
+	if (!result->tests || (!side && !is_before(data, 0)))
+		return false;
+	snprintf(to, DIFF_NOTE,
+		 "all runs of %c were before those of %c: if the machine changed in "
+		 "between, "
+		 "that is in the differences; run the two in turns",
+		 side ? 'B' : 'A', side ? 'A' : 'B');
+	return true;
+}
+
+static const struct diff_file *first_of(const struct diff_data *data, uint32_t side)
+{
+	for (uint32_t i = 0; i < data->file_count; i++)
+		if (data->files[i].side == side)
+			return &data->files[i];
+	return NULL;
+}
+
+static bool note_machine(const struct diff_data *data, char *to)
+{
+	const char *a = first_of(data, 0)->header.host,
+		   *b = first_of(data, 1)->header.host;
+
+	if (!strcmp(a, b))
+		return false;
+	snprintf(to, DIFF_NOTE,
+		 "A ran on %.63s and B on %.63s: differences of the machines are in all "
+		 "that is here",
+		 a, b);
+	return true;
+}
+
+static bool note_events(const struct diff_data *data, uint32_t side, char *to)
+{
+	size_t used =
+		(size_t)snprintf(to, DIFF_NOTE, "only %c counted", side ? 'B' : 'A');
+	bool any = false;
+
+	for (uint32_t e = 0; e < data->event_count; e++) {
+		if (!data->events[e].there[side] || data->events[e].there[!side])
+			continue;
+		if (used < DIFF_NOTE)
+			used += (size_t)snprintf(to + used, DIFF_NOTE - used, "%s %s",
+						 any ? "," : "", data->events[e].name);
+		any = true;
+	}
+	if (used < DIFF_NOTE)
+		snprintf(to + used, DIFF_NOTE - used,
+			 ": the other side did not, or an event of the same name that is "
+			 "not the same");
+	return any;
+}
+
+static bool note_clock(const struct diff_data *data, char *to)
+{
+	bool ticks = false;
+
+	for (uint32_t i = 0; i < data->file_count; i++)
+		ticks |= data->files[i].ticks;
+	if (ticks)
+		snprintf(to, DIFF_NOTE,
+			 "times were not compared: a profile has the ticks of a clock "
+			 "whose "
+			 "rate is not known");
+	return ticks;
+}
+
+static bool note_files(const struct diff_data *data, char *to)
+{
+	uint32_t running = 0, partial = 0;
+	const char *one = "";
+
+	for (uint32_t i = 0; i < data->file_count; i++) {
+		running += !data->files[i].ended;
+		partial += data->files[i].partial;
+		if (!data->files[i].ended || data->files[i].partial)
+			one = data->files[i].path;
+	}
+	if (!running && !partial)
+		return false;
+	snprintf(
+		to, DIFF_NOTE,
+		"%u of the programs had not ended in order, and of %u profiles a part is "
+		"missing: %.200s%s",
+		running, partial, one, running + partial > 1 ? " and others" : "");
+	return true;
+}
+
+static bool note_common(const struct diff_result *result, char *to)
+{
+	if (result->row_count != result->by[DIFF_ONE_SIDE])
+		return false;
+	snprintf(to, DIFF_NOTE, "nothing is in both A and B");
+	return true;
+}
+
+const char *diff_note(const struct diff_data *data, const struct diff_result *result,
+		      const struct diff_options *options, uint32_t i,
+		      char buffer[DIFF_NOTE])
+{
+	for (int kind = 0; kind < 9; kind++) {
+		bool there = false;
+
+		switch (kind) {
+		case 0:
+			there = note_common(result, buffer);
+			break;
+		case 1:
+			there = note_too_few(data, result, options, buffer);
+			break;
+		case 2:
+			there = note_taken(data, result, buffer);
+			break;
+		case 3:
+			there = note_order(data, result, buffer);
+			break;
+		case 4:
+			there = note_machine(data, buffer);
+			break;
+		case 5:
+		case 6:
+			there = note_events(data, kind == 6, buffer);
+			break;
+		case 7:
+			there = note_clock(data, buffer);
+			break;
+		case 8:
+			there = note_files(data, buffer);
+			break;
+		}
+		if (there && !i--)
+			return buffer;
+	}
+	return NULL;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What perfmon diff tells people: a table and notes. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <errno.h>
+
+#include "cli/diff/diff.h"
+#include "cli/common/common.h"
+#include "report/report.h"
+
+/* A value's marks stand right behind it. */
+enum column {
+	REGION,
+	WHAT,
+	A,
+	A_MARKS,
+	B,
+	B_MARKS,
+	CHANGE,
+	INTERVAL,
+	P,
+	VERDICT,
+	COLUMNS
+};
+
+#define CELL	   64
+#define NAME_WIDTH 40
+
+struct row {
+	const char *region; /* NULL: as above */
+	char cell[COLUMNS][CELL];
+	enum diff_verdict verdict;
+};
+
+static bool to_the_left(int column)
+{
+	return column == REGION || column == WHAT || column == A_MARKS ||
+	       column == B_MARKS || column == VERDICT;
+}
+
+/* The blanks after COLUMN. */
+static size_t gap_after(int column)
+{
+	return column == A || column == B ? 0 : 2;
+}
+
+/* Also its marks, which are added to *MARKS. */
+static void put_value(char *cell, char *marked, const struct diff_data *data,
+		      const struct diff_row *row, uint32_t side, uint32_t *marks)
+{
+	double mean = row->sample[side].mean;
+	const char *unit = "";
+	struct pm_cell total;
+	uint32_t states = 0;
+
+	if (!row->there[side]) {
+		strcpy(cell, "-");
+		return;
+	}
+	if (row->quantity >= DIFF_EVENT)
+		unit = data->events[row->quantity - DIFF_EVENT].counter.unit;
+	pm_cell_value(&total, &row->total[side], marks, &states);
+	strcpy(marked, total.marks);
+	if (row->quantity == DIFF_TIME || !strcmp(unit, "ns"))
+		pm_cell_time(cell, mean);
+	else if (*unit)
+		pm_cell_unit(cell, mean, unit);
+	else if (mean < 1000 && mean != floor(mean))
+		pm_cell_fixed(cell, mean, mean < 10 ? 3 : mean < 100 ? 2 : 1);
+	else
+		pm_cell_count(cell, mean);
+}
+
+/* RATIO as a change in per cent, or what is ten times as much as that. */
+static void put_change(char *cell, double ratio)
+{
+	double percent = 100 * (ratio - 1);
+	char number[PM_CELL];
+
+	if (ratio >= 10) {
+		pm_cell_count(number, ratio);
+		snprintf(cell, CELL, "x%s", number);
+		return;
+	}
+	pm_cell_fixed(number, fabs(percent), fabs(percent) < 99.95 ? 2 : 0);
+	snprintf(cell, CELL, "%c%s%%", percent < 0 ? '-' : '+', number);
+}
+
+static void put_p(char *cell, const struct diff_row *row)
+{
+	if (row->exact)
+		strcpy(cell, "exact");
+	else if (!row->tested || row->too_few)
+		strcpy(cell, "");
+	else if (row->p < 0.0001)
+		strcpy(cell, "<0.0001");
+	else
+		pm_cell_fixed(cell, row->p, 4);
+}
+
+static void row_make(struct row *to, const struct diff_data *data,
+		     const struct diff_row *row, const struct diff_row *above,
+		     uint32_t *marks)
+{
+	char low[CELL], high[CELL];
+
+	memset(to, 0, sizeof(*to));
+	to->verdict = row->verdict;
+	if (!above || above->region != row->region)
+		to->region = data->regions[row->region];
+	snprintf(to->cell[WHAT], CELL, "%.60s", diff_quantity(data, row->quantity));
+	put_value(to->cell[A], to->cell[A_MARKS], data, row, 0, marks);
+	put_value(to->cell[B], to->cell[B_MARKS], data, row, 1, marks);
+	snprintf(to->cell[VERDICT], CELL, "%s", diff_verdict_name(row));
+	if (row->too_few || row->threads || row->lacks)
+		snprintf(to->cell[VERDICT], CELL, "open: %s",
+			 row->lacks	? "a part was not counted"
+			 : row->threads ? "one run of several threads"
+					: "too few runs");
+	if (row->verdict == DIFF_ONE_SIDE)
+		return;
+	if (row->sample[0].mean > 0)
+		put_change(to->cell[CHANGE], row->sample[1].mean / row->sample[0].mean);
+	else if (!(row->sample[1].mean > 0))
+		put_change(to->cell[CHANGE], 1);
+	if (row->bounded) {
+		put_change(low, row->low);
+		put_change(high, row->high);
+		snprintf(to->cell[INTERVAL], CELL, "%.24s .. %.24s", low, high);
+	} else if (row->tested && !row->too_few) {
+		strcpy(to->cell[INTERVAL], "any");
+	}
+	put_p(to->cell[P], row);
+}
+
+static size_t cell_width(const struct row *row, int column)
+{
+	if (column != REGION)
+		return pm_out_plain(NULL, row->cell[column], 0);
+	return row->region ? pm_out_plain(NULL, row->region, NAME_WIDTH) : 0;
+}
+
+static void put_row(struct pm_out *out, const struct row *row, const size_t *width)
+{
+	size_t gap = 0;
+
+	for (int c = 0; c < COLUMNS; c++) {
+		size_t length = cell_width(row, c);
+		enum cli_style style = c != VERDICT		   ? CLI_PLAIN
+				       : row->verdict == DIFF_MORE ? CLI_BAD
+				       : row->verdict == DIFF_LESS ? CLI_GOOD
+								   : CLI_PLAIN;
+
+		if (!to_the_left(c))
+			gap += width[c] - length;
+		if (length) {
+			pm_out_repeat(out, ' ', gap);
+			gap = 0;
+			if (style != CLI_PLAIN)
+				pm_out_text(out, cli_style(style));
+			pm_out_plain(out, c == REGION ? row->region : row->cell[c],
+				     c == REGION ? NAME_WIDTH : 0);
+			if (style != CLI_PLAIN)
+				pm_out_text(out, cli_style(CLI_PLAIN));
+		}
+		if (to_the_left(c))
+			gap += width[c] - length;
+		gap += gap_after(c);
+	}
+	pm_out_text(out, "\n");
+}
+
+/* Rows that are worth a look: what changed, and without runs to tell what looks as if it
+ * had. */
+static bool is_shown(const struct diff_row *row, const struct diff_options *options)
+{
+	double a = row->sample[0].mean, b = row->sample[1].mean;
+
+	if (options->all || row->verdict > DIFF_OPEN)
+		return true;
+	return (row->too_few || row->threads || row->lacks) &&
+	       fabs(b - a) > options->min_effect * a;
+}
+
+static void put_percent(struct pm_out *out, double fraction)
+{
+	pm_out_double(out, 100 * fraction);
+	pm_out_text(out, " %");
+}
+
+static void put_head(struct pm_out *out, const struct diff_data *data,
+		     const struct diff_options *options)
+{
+	for (uint32_t side = 0; side < 2; side++) {
+		const struct diff_file *first = NULL;
+
+		for (uint32_t i = 0; i < data->file_count && !first; i++)
+			if (data->files[i].side == side)
+				first = &data->files[i];
+		pm_out_format(out, "%c  %u run%s of ", side ? 'B' : 'A', data->runs[side],
+			      data->runs[side] == 1 ? "" : "s");
+		pm_out_plain(out, first->header.program, 0);
+		if (first->header.host[0]) {
+			pm_out_text(out, " on ");
+			pm_out_plain(out, first->header.host, 0);
+		}
+		pm_out_text(out, "\n");
+	}
+	pm_out_format(out, "what a visit takes, %s nested regions; changes above ",
+		      options->inclusive ? "with" : "without");
+	put_percent(out, options->min_effect);
+	pm_out_text(out, "; chance of any false alarm ");
+	put_percent(out, options->alpha);
+	pm_out_text(out, "\n\n");
+}
+
+static void put_summary(struct pm_out *out, const struct diff_result *result)
+{
+	uint32_t changed = result->by[DIFF_MORE] + result->by[DIFF_LESS];
+
+	pm_out_format(out, "%u compared: %u more, %u less, %u the same, %u open\n",
+		      changed + result->by[DIFF_SAME] + result->by[DIFF_OPEN],
+		      result->by[DIFF_MORE], result->by[DIFF_LESS], result->by[DIFF_SAME],
+		      result->by[DIFF_OPEN]);
+}
+
+int diff_text(struct pm_out *out, const struct diff_data *data,
+	      const struct diff_result *result, const struct diff_options *options)
+{
+	static const char *const headings[COLUMNS] = {
+		"", "", "A", "", "B", "", "change", "interval", "p", "verdict"};
+	struct row *rows = calloc((size_t)result->row_count + 1, sizeof(*rows));
+	const struct diff_row *above = NULL;
+	size_t width[COLUMNS] = {0};
+	char text[DIFF_NOTE];
+	uint32_t count = 1, marks = 0;
+
+	if (!rows)
+		return -ENOMEM;
+	rows[0].region = "region";
+	for (int c = WHAT; c < COLUMNS; c++)
+		strcpy(rows[0].cell[c], headings[c]);
+	for (uint32_t i = 0; i < result->row_count; i++) {
+		if (!is_shown(&result->rows[i], options))
+			continue;
+		row_make(&rows[count++], data, &result->rows[i], above, &marks);
+		above = &result->rows[i];
+	}
+	for (uint32_t i = 0; i < count; i++)
+		for (int c = 0; c < COLUMNS; c++)
+			if (cell_width(&rows[i], c) > width[c])
+				width[c] = cell_width(&rows[i], c);
+	put_head(out, data, options);
+	for (uint32_t i = 0; i < count && count > 1; i++)
+		put_row(out, &rows[i], width);
+	pm_report_text_legend(out, marks, 0);
+	if (count > 1)
+		pm_out_text(out, "\n");
+	free(rows);
+	put_summary(out, result);
+	for (uint32_t i = 0; diff_note(data, result, options, i, text); i++) {
+		pm_out_format(out, "%s  note: ", i ? "" : "\n");
+		pm_out_plain(out, text, 0);
+		pm_out_text(out, "\n");
+	}
+	return 0;
+}

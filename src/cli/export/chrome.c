@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The trace format of Chrome, which Perfetto reads, too: an object with an array of
+ * events, times in microseconds. A profile has sums and no moments, so what is written is
+ * a picture of the sums: each path of a thread is one event, as long as all its visits
+ * together, and those below it follow each other from its beginning.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/export/export.h"
+#include "report/report.h"
+
+static void put_ns(struct pm_out *out, const char *name, uint64_t ns)
+{
+	pm_out_format(out, ",\"%s\":%" PRIu64 ".%03" PRIu64, name, ns / 1000, ns % 1000);
+}
+
+/* A name for a process or thread: what viewers show at its side. */
+static void put_name(struct pm_out *out, const struct export_profile *profile,
+		     const char *kind, int64_t tid, const char *text)
+{
+	/* The name of the first process is the first of all events. */
+	if (!profile->first || strcmp(kind, "process_name") != 0)
+		pm_out_text(out, ",");
+	pm_out_format(out, "\n{\"ph\":\"M\",\"pid\":%u", profile->pid);
+	if (tid >= 0)
+		pm_out_format(out, ",\"tid\":%" PRId64, tid);
+	pm_out_format(out, ",\"name\":\"%s\",\"args\":{\"%s\":", kind,
+		      strcmp(kind, "process_labels") ? "name" : "labels");
+	pm_out_json(out, text);
+	pm_out_text(out, "}}");
+}
+
+static void put_process(struct pm_out *out, const struct export_profile *profile)
+{
+	const struct perfmon_profile_header *header = &profile->snapshot->header;
+	char text[400];
+	int used = snprintf(text, sizeof(text), "%s, pid %u on %s", header->program,
+			    header->pid, header->host);
+
+	if (header->rank >= 0 && (size_t)used < sizeof(text))
+		snprintf(text + used, sizeof(text) - (size_t)used, ", rank %d",
+			 header->rank);
+	put_name(out, profile, "process_name", -1, text);
+	snprintf(text, sizeof(text), "sums of visits, not moments%s%s",
+		 profile->snapshot->partial ? "; partial: " : "",
+		 profile->snapshot->problem);
+	put_name(out, profile, "process_labels", -1, text);
+}
+
+static void put_count(struct pm_out *out, const struct pm_report_tree *tree, uint32_t n,
+		      uint32_t e)
+{
+	const struct pm_report_event *event = &tree->model->events[e];
+	struct pm_value value = pm_report_count(tree, n, e, false);
+
+	pm_out_text(out, ",");
+	pm_out_json(out, event->name);
+	pm_out_text(out, ":");
+	if (value.state == PM_COUNTED)
+		pm_out_double(out, value.value * event->first->scale);
+	else
+		pm_out_text(out, "null");
+}
+
+static void put_event(struct pm_out *out, const struct export_profile *profile,
+		      int64_t tid, const struct pm_report_tree *tree, uint32_t n,
+		      uint64_t begin, uint64_t length)
+{
+	const struct pm_report_node *node = &tree->nodes[n];
+
+	pm_out_text(out, ",\n{\"ph\":\"X\",\"cat\":\"region\",\"name\":");
+	pm_out_json(out, pm_report_name(tree, n));
+	pm_out_format(out, ",\"pid\":%u,\"tid\":%" PRId64, profile->pid, tid);
+	put_ns(out, "ts", begin);
+	put_ns(out, "dur", length);
+	pm_out_format(
+		out, ",\"args\":{\"visits\":%" PRIu64 ",\"exclusive_ns\":", node->visits);
+	pm_out_double(out, pm_snapshot_ns(profile->snapshot,
+					  pm_report_time(tree, n, true).value));
+	if (node->entered != node->visits)
+		pm_out_format(out, ",\"visits not ended\":%" PRIu64,
+			      pm_less(node->entered, node->visits));
+	for (uint32_t e = 0; e < tree->model->event_count; e++)
+		put_count(out, tree, n, e);
+	pm_out_text(out, "}}");
+}
+
+/* The length of each node's event: its time, or that of those below it, which is more if
+ * a visit has not ended. */
+static uint64_t *lengths(const struct export_profile *profile,
+			 const struct pm_report_tree *tree)
+{
+	uint64_t *length = calloc(2 * (size_t)tree->node_count, sizeof(*length));
+	uint64_t *below = length + tree->node_count;
+
+	for (uint32_t n = tree->node_count; length && n-- > 0;) {
+		double ns = pm_snapshot_ns(profile->snapshot,
+					   (double)tree->nodes[n].time_ticks);
+
+		/* More than a century is none of this program's. */
+		length[n] = ns > 0 && ns < 4e18 ? (uint64_t)ns : 0;
+		if (length[n] < below[n])
+			length[n] = below[n];
+		if (n)
+			below[tree->nodes[n].parent] =
+				pm_plus(below[tree->nodes[n].parent], length[n]);
+	}
+	return length;
+}
+
+/* SUMS are the sums of ended threads before this one, each of which has a track: there is
+ * one for each set of CPUs that threads could run on. */
+static int put_thread(struct pm_out *out, const struct export_profile *profile,
+		      uint32_t t, uint32_t *sums)
+{
+	const struct perfmon_profile_thread *record =
+		&profile->snapshot->threads[t].record;
+	bool folded = record->state == PERFMON_THREAD_FOLDED;
+	/* Viewers take 0 for the idle thread. */
+	int64_t tid = folded ? EXPORT_NO_NUMBER + (*sums)++ : record->tid;
+	struct pm_report_tree tree;
+	uint64_t *length, *begin;
+	char text[200], cpus[128];
+	int err = pm_report_tree_make(&tree, profile->model, t);
+
+	if (err)
+		return err;
+	length = lengths(profile, &tree);
+	begin = calloc((size_t)tree.node_count + 1, sizeof(*begin));
+	if (!length || !begin) {
+		err = -ENOMEM;
+		goto out;
+	}
+	pm_report_cpus(record, cpus, sizeof(cpus));
+	if (folded)
+		snprintf(text, sizeof(text), "%u ended threads, summed%s%s%s",
+			 record->folded, cpus[0] ? " (CPU " : "", cpus,
+			 cpus[0] ? ")" : "");
+	else
+		snprintf(text, sizeof(text), "%s", record->name);
+	put_name(out, profile, "thread_name", tid, text);
+	begin[0] = profile->delay_ns;
+	if (!folded)
+		begin[0] = pm_plus(
+			begin[0],
+			(uint64_t)pm_snapshot_ns(
+				profile->snapshot,
+				(double)pm_less(record->begin_ticks,
+						profile->snapshot->header.begin_ticks)));
+	/* Parents first; begin[] is where the next one below a node goes. */
+	for (uint32_t n = pm_report_tree_next(&tree, 0); n;
+	     n = pm_report_tree_next(&tree, n)) {
+		uint64_t *next = &begin[tree.nodes[n].parent];
+
+		begin[n] = *next;
+		*next = pm_plus(*next, length[n]);
+		put_event(out, profile, tid, &tree, n, begin[n], length[n]);
+	}
+out:
+	free(length);
+	free(begin);
+	pm_report_tree_free(&tree);
+	return err;
+}
+
+int export_chrome(struct pm_out *out, const struct export_profile *profile)
+{
+	uint32_t sums = 0;
+	int err = 0;
+
+	if (profile->first)
+		pm_out_text(
+			out,
+			"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"layout\":"
+			"\"An aggregate: each event is all visits of a path of regions "
+			"in a thread, as long as they took together. When they were "
+			"is not known.\"},\n\"traceEvents\":[");
+	put_process(out, profile);
+	for (uint32_t t = 0; !err && t < profile->snapshot->thread_count; t++)
+		err = put_thread(out, profile, t, &sums);
+	return err;
+}
+
+void export_chrome_end(struct pm_out *out)
+{
+	pm_out_text(out, "\n]}\n");
+}

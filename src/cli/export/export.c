@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* perfmon export: profiles in the formats of programs that show them. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common/common.h"
+#include "cli/export/export.h"
+
+static const char help[] =
+	"usage: perfmon export [OPTION]... --format FORMAT FILE...\n\n"
+	"Writes profiles that programs kept in files (perfmon run -o FILE) for other "
+	"programs:\n\n"
+	"  chrome   a trace for ui.perfetto.dev and chrome://tracing. It shows sums: "
+	"each "
+	"event\n"
+	"           is all visits of a path, in each thread\n"
+	"  folded   lines 'a;b;c 123' for flame graphs: exclusive values of paths\n\n"
+	"  -f, --format FORMAT   chrome, folded\n"
+	"  -w, --weight NAME     folded: time (in ns, the default), or an event\n"
+	"  -t, --per-thread      folded: each thread apart\n"
+	"  -o, --output FILE     to this file; - is standard output, the default\n"
+	"  -h, --help            this text\n\n"
+	"Exit status: 0, 1 if something could not be read or written, 2 if an option is "
+	"wrong.\n";
+
+static const struct option options[] = {
+	{"format", required_argument, NULL, 'f'},
+	{"weight", required_argument, NULL, 'w'},
+	{"per-thread", no_argument, NULL, 't'},
+	{"output", required_argument, NULL, 'o'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+struct request {
+	struct cli_sources sources;
+	bool chrome;
+	const char *weight; /* NULL: not given */
+	bool per_thread;
+	const char *output; /* NULL: standard output */
+};
+
+static int read_one(const struct cli_source *source, struct pm_snapshot **snapshot)
+{
+	struct pm_profile_file *file;
+	struct pm_diag diag = {0};
+	int err = cli_source_open(source, &file, &diag);
+
+	if (!err) {
+		err = pm_profile_file_snapshot(file, snapshot, &diag);
+		pm_profile_file_close(file);
+	}
+	if (err)
+		cli_complain("export", "%s", diag.text);
+	else if ((*snapshot)->partial)
+		cli_complain("export", "'%s': partial: %s", source->name,
+			     (*snapshot)->problem);
+	return err;
+}
+
+/* When each profile began, and a number for each. */
+struct numbers {
+	uint64_t first_ns; /* the earliest */
+	uint32_t *pids;
+};
+
+/* Whether profile I can be exported, before anything is written: 0, or it has complained.
+ */
+static int check_one(const struct request *request, const struct pm_snapshot *snapshot,
+		     size_t i)
+{
+	struct pm_report_model model;
+	struct pm_diag diag = {0};
+	int64_t event;
+	int err = pm_report_model_make(&model, snapshot, false, NULL);
+
+	if (!err) {
+		err = export_folded_weight(&model, request->weight, &event, &diag);
+		pm_report_model_free(&model);
+	}
+	if (err)
+		cli_complain("export", "%s: %s", request->sources.at[i].name,
+			     diag.text[0] ? diag.text : "no memory");
+	return err;
+}
+
+static int write_one(const struct request *request, const struct pm_snapshot *snapshot,
+		     const struct numbers *numbers, size_t i, struct pm_out *out)
+{
+	struct pm_report_model model;
+	struct export_profile profile = {
+		.snapshot = snapshot,
+		.model = &model,
+		.pid = numbers->pids[i],
+		.delay_ns =
+			pm_less(snapshot->header.begin_realtime_ns, numbers->first_ns),
+		.first = !i,
+	};
+	int64_t event = -1;
+	int err = pm_report_model_make(&model, snapshot, false, NULL);
+
+	if (!err) {
+		/* It was checked. */
+		export_folded_weight(&model, request->weight, &event, NULL);
+		err = request->chrome
+			      ? export_chrome(out, &profile)
+			      : export_folded(out, &profile, event, request->per_thread);
+		pm_report_model_free(&model);
+	}
+	return err;
+}
+
+static int write_all(const struct request *request, struct pm_snapshot **snapshots,
+		     struct pm_out *out)
+{
+	size_t count = request->sources.count;
+	struct numbers numbers = {.first_ns = UINT64_MAX};
+	int err = 0;
+
+	numbers.pids = calloc(count, sizeof(*numbers.pids));
+	if (!numbers.pids)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t begin = snapshots[i]->header.begin_realtime_ns;
+
+		if (begin < numbers.first_ns)
+			numbers.first_ns = begin;
+		numbers.pids[i] = snapshots[i]->header.pid;
+		for (size_t before = 0; before < i; before++)
+			if (numbers.pids[before] == numbers.pids[i])
+				numbers.pids[i] = EXPORT_NO_NUMBER + (uint32_t)i;
+	}
+	for (size_t i = 0; !err && i < count; i++)
+		err = write_one(request, snapshots[i], &numbers, i, out);
+	if (!err && request->chrome)
+		export_chrome_end(out);
+	free(numbers.pids);
+	return err;
+}
+
+static int write_output(const struct request *request, struct pm_snapshot **snapshots)
+{
+	struct pm_out out = {.sink = cli_output_print};
+	struct cli_output output;
+	int err;
+
+	if (cli_output_begin(&output, "export", request->output))
+		return CLI_FAILED;
+	out.argument = &output;
+	err = write_all(request, snapshots, &out);
+	return cli_output_end(&output, err ?: pm_out_end(&out));
+}
+
+/* All sources are read and checked before the output is opened: what cannot be exported
+ * leaves it as it was. */
+static int export(const struct request *request)
+{
+	size_t count = request->sources.count, read = 0, good = 0;
+	struct pm_snapshot **snapshots = calloc(count, sizeof(struct pm_snapshot *));
+	int status = CLI_FAILED;
+
+	if (!snapshots) {
+		cli_complain("export", "no memory");
+		return status;
+	}
+	while (read < count && !read_one(&request->sources.at[read], &snapshots[read]))
+		read++;
+	while (read == count && good < count &&
+	       !check_one(request, snapshots[good], good))
+		good++;
+	if (good == count)
+		status = write_output(request, snapshots);
+	while (read--)
+		pm_snapshot_free(snapshots[read]);
+	free(snapshots);
+	return status;
+}
+
+/* -1 to go on, or the exit status. */
+static int options_read(struct request *request, int argc, char **argv)
+{
+	const char *format = NULL;
+	int c, status = 0;
+
+	while ((c = getopt_long(argc, argv, "f:w:to:h", options, NULL)) >= 0) {
+		switch (c) {
+		case 'f':
+			format = optarg;
+			break;
+		case 'w':
+			request->weight = optarg;
+			break;
+		case 't':
+			request->per_thread = true;
+			break;
+		case 'o':
+			request->output = strcmp(optarg, "-") ? optarg : NULL;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return 0;
+		default:
+			return CLI_USAGE; /* getopt has said why */
+		}
+	}
+	if (!format || (strcmp(format, "chrome") && strcmp(format, "folded"))) {
+		if (format)
+			cli_complain("export", "'%s' is none of chrome, folded", format);
+		else
+			cli_complain("export", "--format is missing: chrome or folded");
+		return CLI_USAGE;
+	}
+	request->chrome = !strcmp(format, "chrome");
+	if (request->chrome && (request->weight || request->per_thread)) {
+		cli_complain("export", "--%s is for --format folded",
+			     request->weight ? "weight" : "per-thread");
+		return CLI_USAGE;
+	}
+	while (!status && optind < argc)
+		status = cli_sources_add_path(&request->sources, argv[optind++]);
+	if (!status && !request->sources.count) {
+		cli_complain("export", "no profile is given; see perfmon export --help");
+		status = CLI_USAGE;
+	}
+	return status ? status : -1;
+}
+
+int cli_export(int argc, char **argv)
+{
+	struct request request = {.sources.command = "export"};
+	int status;
+
+	argv[0] = (char *)(uintptr_t) "perfmon export";
+	status = options_read(&request, argc, argv);
+	if (status < 0)
+		status = export(&request);
+	cli_sources_free(&request.sources);
+	return cli_finish("export", status);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Folded stacks, which programs that draw flame graphs read: a line for each path, its
+ * regions with ";" between, a space, and the path's exclusive value. The format has no
+ * way to quote: a ";" in a name, control characters (a line's end is one) and bytes that
+ * are no UTF-8 become \xNN.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/export/export.h"
+#include "report/report.h"
+
+static void put_frame(struct pm_out *out, const char *name)
+{
+	char part[256];
+
+	if (!*name)
+		pm_out_text(out, "(no name)");
+	while (*name) {
+		size_t length = strcspn(name, ";");
+
+		if (length) {
+			/* Not in the middle of a character. */
+			if (length >= sizeof(part))
+				for (length = sizeof(part) - 1;
+				     length > 1 &&
+				     ((unsigned char)name[length] & 0xc0) == 0x80;)
+					length--;
+			memcpy(part, name, length);
+			part[length] = '\0';
+			pm_out_plain(out, part, 0);
+			name += length;
+		} else {
+			pm_out_text(out, "\\x3b");
+			name++;
+		}
+	}
+}
+
+/* The value of node N as a number without a fraction; 0 if there is none. */
+static uint64_t weigh(const struct pm_report_tree *tree, uint32_t n, int64_t event)
+{
+	struct pm_value value;
+	double number;
+
+	if (event >= 0) {
+		value = pm_report_count(tree, n, (uint32_t)event, true);
+		number = value.value;
+	} else {
+		value = pm_report_time(tree, n, true);
+		number = pm_snapshot_ns(tree->model->snapshot, value.value);
+	}
+	/* A region that is open has what its visits took until now. */
+	if (event >= 0 && value.state != PM_COUNTED)
+		return 0;
+	return number > 0 && number < 1.8e19 ? (uint64_t)(number + 0.5) : 0;
+}
+
+static void put_tree(struct pm_out *out, const struct pm_report_tree *tree, int64_t event,
+		     const char *thread)
+{
+	uint32_t line[PM_PATH_NODES];
+
+	for (uint32_t n = pm_report_tree_next(tree, 0); n;
+	     n = pm_report_tree_next(tree, n)) {
+		uint64_t value = weigh(tree, n, event);
+		uint32_t count;
+
+		if (!value)
+			continue;
+		count = pm_report_path(tree, n, PM_PATH_BYTES, line);
+		if (thread)
+			put_frame(out, thread);
+		for (uint32_t i = 0; i < count; i++) {
+			if (thread || i)
+				pm_out_text(out, ";");
+			put_frame(out,
+				  line[i] ? pm_report_name(tree, line[i]) : PM_PATH_LEFT);
+		}
+		pm_out_format(out, " %" PRIu64 "\n", value);
+	}
+}
+
+int export_folded_weight(const struct pm_report_model *model, const char *weight,
+			 int64_t *event, struct pm_diag *diag)
+{
+	const struct pm_report_event *found;
+
+	*event = -1;
+	if (!weight || !strcmp(weight, "time"))
+		return 0;
+	for (uint32_t e = model->event_count; e-- > 0;)
+		if (pm_event_is_called(model->events[e].name, weight) &&
+		    (*event < 0 || strcasecmp(model->events[*event].name, weight) != 0))
+			*event = e;
+	if (*event < 0) {
+		pm_diag_set(diag, -ENOENT, "the profile has no event '%s'; it has time",
+			    weight);
+		for (uint32_t e = 0; e < model->event_count; e++)
+			pm_diag_add(diag, ", %s", model->events[e].name);
+		return -ENOENT;
+	}
+	found = &model->events[*event];
+	if (found->refused == found->parts)
+		return pm_diag_set(diag, -ENOENT, "event '%s' was refused: %s", weight,
+				   strerror(-found->first->error));
+	return 0;
+}
+
+int export_folded(struct pm_out *out, const struct export_profile *profile, int64_t event,
+		  bool per_thread)
+{
+	const struct pm_snapshot *s = profile->snapshot;
+	struct pm_report_tree tree;
+	int err = 0;
+
+	for (uint32_t t = 0; !err && per_thread && t < s->thread_count; t++) {
+		const struct perfmon_profile_thread *record = &s->threads[t].record;
+		char text[64];
+
+		if (record->state == PERFMON_THREAD_FOLDED)
+			snprintf(text, sizeof(text), "ended threads");
+		else
+			snprintf(text, sizeof(text), "%u %s", record->tid, record->name);
+		err = pm_report_tree_make(&tree, profile->model, t);
+		if (err)
+			break;
+		put_tree(out, &tree, event, text);
+		pm_report_tree_free(&tree);
+	}
+	if (per_thread || err)
+		return err;
+	err = pm_report_tree_make(&tree, profile->model, -1);
+	if (err)
+		return err;
+	put_tree(out, &tree, event, NULL);
+	pm_report_tree_free(&tree);
+	return 0;
+}

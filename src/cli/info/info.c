@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* perfmon info: what this machine and this user's rights allow, found by trying, and for
+ * each "no" what would help. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "arch/arch.h"
+#include "cli/common/common.h"
+#include "cli/info/json.h"
+#include "os/os.h"
+#include "info/info.h"
+#include "counters/counters.h"
+
+static const char help[] =
+	"usage: perfmon info [--json]\n\n"
+	"Says what can be counted here: the CPU and its PMUs, which events open for this "
+	"user\n"
+	"and whether they can be read without a system call, the kernel's settings and "
+	"this\n"
+	"user's limits, and for what is refused, why and what would help.\n\n"
+	"  --json      for programs\n"
+	"  -h, --help  this text\n";
+
+/* Where a finding's value begins, and further right what would help. */
+#define VALUE_AT 31
+#define HELPS_AT 33
+
+static void heading(const char *text)
+{
+	printf("%s%s%s\n", cli_style(CLI_STRONG), text, cli_style(CLI_PLAIN));
+}
+
+/* A finding, and under it what would help, if anything. */
+static void finding(const char *what, const char *value, const char *helps)
+{
+	enum cli_style style = CLI_PLAIN;
+
+	if (!strncmp(value, "yes", 3))
+		style = CLI_GOOD;
+	else if (!strcmp(value, "no"))
+		style = CLI_BAD;
+	printf("  %-*s ", VALUE_AT - 3, what);
+	cli_print_wrapped(VALUE_AT, style, value);
+	if (helps) {
+		printf("%*s", HELPS_AT, "");
+		cli_print_wrapped(HELPS_AT, CLI_FAINT, helps);
+	}
+}
+
+static void show_machine(const struct perfmon_info *info)
+{
+	char text[80];
+
+	heading("machine");
+	finding("CPU", info->cpu_model[0] ? info->cpu_model : "unknown", NULL);
+	snprintf(text, sizeof(text), "packages %u, cores %u, CPUs %u", info->packages,
+		 info->cores, info->cpus);
+	finding("online", text, NULL);
+	finding("kernel", info->kernel[0] ? info->kernel : "unknown", NULL);
+	finding("counters are read with",
+		!strcmp(PERFMON_ARCH_NAME, "generic")
+			? "read(2): this CPU family is not known"
+			: PERFMON_ARCH_NAME,
+		NULL);
+}
+
+/* "6 counters of 32 bits and 1 fixed of 64 bits, read in user space" */
+static void counters_text(const struct perfmon_pmu_info *pmu, char *text, size_t size)
+{
+	char width[32] = "", fixed[64] = "";
+
+	if (!(pmu->capabilities & PERFMON_PMU_OPENS)) {
+		snprintf(text, size, "counters not known: none of its events opens");
+		return;
+	}
+	if (pmu->width_bits > 0)
+		snprintf(width, sizeof(width), " of %d bits", pmu->width_bits);
+	if (pmu->fixed > 0 && pmu->fixed_width_bits > 0)
+		snprintf(fixed, sizeof(fixed), " and %d fixed of %d bits", pmu->fixed,
+			 pmu->fixed_width_bits);
+	else if (pmu->fixed > 0)
+		snprintf(fixed, sizeof(fixed), " and %d fixed", pmu->fixed);
+	if (pmu->programmable > 0)
+		snprintf(text, size, "%d counters%s%s", pmu->programmable, width, fixed);
+	else
+		snprintf(text, size, "counters%s, of a number not known", width);
+	snprintf(text + strlen(text), size - strlen(text), "%s%s",
+		 pmu->capabilities & PERFMON_PMU_USER_READ ? ", read in user space" : "",
+		 pmu->capabilities & PERFMON_PMU_OVERFLOW ? ", interrupt on overflow"
+		 : pmu->capabilities_known & PERFMON_PMU_OVERFLOW
+			 ? ", no interrupt on overflow"
+			 : "");
+}
+
+/* "7 free" or "6 free; held by somebody else: cycles" */
+struct places {
+	uint32_t free, held, disabled;
+	char names[80]; /* of the fixed ones that are held */
+};
+
+static int add_place(const struct perfmon_info_counter *counter, void *argument)
+{
+	struct places *places = argument;
+	size_t used = strlen(places->names);
+
+	places->free += counter->state == PERFMON_INFO_COUNTER_FREE;
+	places->disabled += counter->state == PERFMON_INFO_COUNTER_DISABLED;
+	if (counter->state != PERFMON_INFO_COUNTER_HELD)
+		return 0;
+	if (counter->event[0])
+		snprintf(places->names + used, sizeof(places->names) - used, ", %s",
+			 counter->event);
+	else
+		places->held++;
+	return 0;
+}
+
+static void show_places(const struct perfmon_pmu_info *pmu)
+{
+	struct places places = {0};
+	char text[160];
+
+	if (perfmon_info_counters(pmu->name, add_place, &places))
+		return;
+	snprintf(text, sizeof(text), "%u free", places.free);
+	if (places.held || places.names[0]) {
+		size_t used = strlen(text);
+
+		snprintf(text + used, sizeof(text) - used, ", held by somebody else: ");
+		used = strlen(text);
+		if (places.held)
+			snprintf(text + used, sizeof(text) - used, "%u%s", places.held,
+				 places.names);
+		else
+			snprintf(text + used, sizeof(text) - used, "%s",
+				 places.names + 2);
+	}
+	if (places.disabled)
+		snprintf(text, sizeof(text), "%u disabled: nothing counts on them",
+			 places.disabled);
+	finding("counters of this CPU", text, NULL);
+}
+
+static int show_pmu(const struct perfmon_pmu_info *pmu, void *argument)
+{
+	char text[512], counters[160];
+
+	(void)argument;
+	snprintf(text, sizeof(text), "type %" PRIu32 ", %" PRIu32 " named events%s%s%s",
+		 pmu->type, pmu->named_events,
+		 pmu->kind == PERFMON_PMU_CORE	   ? ", core"
+		 : pmu->kind == PERFMON_PMU_UNCORE ? ", uncore"
+						   : "",
+		 pmu->cpus[0] ? ", CPUs " : "", pmu->cpus);
+	if (pmu->kind == PERFMON_PMU_CORE)
+		counters_text(pmu, counters, sizeof(counters));
+	finding(pmu->name, text, pmu->kind == PERFMON_PMU_CORE ? counters : NULL);
+	if (pmu->kind == PERFMON_PMU_CORE)
+		show_places(pmu);
+	return 0;
+}
+
+static void show_pmus(const struct perfmon_info *info)
+{
+	int err;
+
+	putchar('\n');
+	heading("PMUs");
+	err = perfmon_info_pmus(show_pmu, NULL);
+	if (err)
+		finding("/sys/bus/event_source", strerror(-err), NULL);
+	else if (!info->core_pmus)
+		finding("no core PMU",
+			"hardware events cannot be counted: cycles, instructions, cache "
+			"misses",
+			"a virtual machine has one only if its host passes it on (KVM: "
+			"-cpu host,pmu=on)");
+}
+
+/* Opens the event TEXT as regions would. True if it counts. */
+static bool try_event(const char *text, bool *user_read)
+{
+	const char *name = text;
+	struct pm_event_list *list;
+	struct pm_instance *instance;
+	struct pm_diag diag = {0};
+	uint32_t open = 0;
+	int err;
+
+	err = pm_events_parse(text, PM_EVENTS_USER_ONLY, &list, &diag);
+	if (err) {
+		finding(name, "no", diag.text);
+		return false;
+	}
+	/* With the mode that is counted. */
+	name = list->events[0].label;
+	instance = calloc(1, pm_instance_size(list->count));
+	if (!instance) {
+		finding(name, "no", strerror(ENOMEM));
+		pm_events_free(list);
+		return false;
+	}
+	err = pm_instance_open(instance, list->events, (uint32_t)list->count, 0, -1,
+			       PM_OPEN_USER_READ | PM_OPEN_PARTIAL, &diag);
+	for (uint32_t i = 0; err >= 0 && i < instance->count; i++) {
+		open += instance->counters[i].fd >= 0;
+		*user_read |= instance->counters[i].user_read;
+	}
+	if (open)
+		finding(name,
+			*user_read ? "yes, read in user space" : "yes, read by read(2)",
+			*user_read || !diag.text[0] ? NULL : diag.text);
+	else
+		finding(name, "no", diag.text[0] ? diag.text : strerror(-err));
+	if (err >= 0)
+		pm_instance_close(instance);
+	free(instance);
+	pm_events_free(list);
+	return open;
+}
+
+/* Returns whether hardware events open at all. */
+static bool show_events(bool *user_read)
+{
+	static const char *const software[] = {"task-clock", "page-faults",
+					       "context-switches"};
+	bool any, unused = false;
+
+	putchar('\n');
+	heading("events of the calling thread, in user mode");
+	any = try_event("instructions", user_read);
+	any |= try_event("cycles", user_read);
+	for (size_t i = 0; i < sizeof(software) / sizeof(software[0]); i++)
+		try_event(software[i], &unused);
+	return any;
+}
+
+static void number_file(const char *label, const char *path, const char *helps)
+{
+	char text[32];
+	int64_t value;
+	int err = pm_kernel_file_number(path, &value);
+
+	if (err == -ENOENT)
+		return;
+	if (err)
+		snprintf(text, sizeof(text), "%s", strerror(-err));
+	else
+		snprintf(text, sizeof(text), "%" PRId64, value);
+	finding(label, text, helps);
+}
+
+static const char *unprivileged(int paranoid)
+{
+	uint32_t allows = pm_info_paranoid_allows(paranoid);
+
+	return allows & PERFMON_INFO_ALLOWS_RAW
+		       ? "count all, and take raw samples of tracepoints"
+	       : allows & PERFMON_INFO_ALLOWS_CPU
+		       ? "count own threads and whole CPUs, in all modes"
+	       : allows & PERFMON_INFO_ALLOWS_KERNEL ? "count own threads, in all modes"
+	       : allows & PERFMON_INFO_ALLOWS_USER   ? "count own threads, in user mode"
+						     : "open no event at all";
+}
+
+static void show_rights(bool hardware, bool user_read)
+{
+	struct pm_permissions have;
+	char text[64];
+
+	pm_permissions_get(&have);
+	putchar('\n');
+	heading("rights");
+	snprintf(text, sizeof(text), "%d%s", have.paranoid,
+		 have.paranoid_known ? "" : " (assumed: it cannot be read)");
+	finding("kernel.perf_event_paranoid", text,
+		have.perfmon
+			? "which does not bind this user: CAP_PERFMON or CAP_SYS_ADMIN"
+		: have.paranoid > 2 ? "no event is allowed: ask for sysctl "
+				      "kernel.perf_event_paranoid=2 or for CAP_PERFMON"
+		: have.paranoid > 1
+			? "user mode of own threads; for kernel mode ask for 1, for "
+			  "whole CPUs for 0"
+		: have.paranoid > 0
+			? "own threads, kernel mode too; for whole CPUs ask for 0"
+			: NULL);
+	finding("an unprivileged user may", unprivileged(have.paranoid), NULL);
+	finding("CAP_PERFMON", have.perfmon ? "yes" : "no", NULL);
+	finding("system call filter (seccomp)", have.seccomp ? "on" : "off",
+		have.seccomp && !hardware ? "if perf_event_open is refused: run the "
+					    "container with a profile that "
+					    "allows it"
+					  : NULL);
+	number_file("kernel.perf_user_access", "/proc/sys/kernel/perf_user_access",
+		    user_read || !hardware
+			    ? NULL
+			    : "for reads without a system call ask for sysctl "
+			      "kernel.perf_user_access=1");
+	number_file("rdpmc", "/sys/bus/event_source/devices/cpu/rdpmc",
+		    user_read || !hardware
+			    ? NULL
+			    : "for reads without a system call ask for 1 in "
+			      "/sys/bus/event_source/devices/cpu/rdpmc");
+	if (hardware && !user_read)
+		finding("reads in user space", "no",
+			"a region costs two read(2) per group");
+}
+
+static void limit(const char *label, int resource, uint64_t unit, const char *unit_name)
+{
+	uint64_t soft, hard;
+	char text[80];
+
+	if (pm_kernel_getrlimit(resource, &soft, &hard))
+		return;
+	if (soft == RLIM_INFINITY)
+		snprintf(text, sizeof(text), "unlimited");
+	else if (hard <= soft)
+		snprintf(text, sizeof(text), "%" PRIu64 "%s", soft / unit, unit_name);
+	else if (hard == RLIM_INFINITY)
+		snprintf(text, sizeof(text), "%" PRIu64 "%s, may be raised", soft / unit,
+			 unit_name);
+	else
+		snprintf(text, sizeof(text), "%" PRIu64 "%s, may be raised to %" PRIu64,
+			 soft / unit, unit_name, hard / unit);
+	finding(label, text, NULL);
+}
+
+static void show_limits(void)
+{
+	putchar('\n');
+	heading("limits");
+	limit("descriptors (RLIMIT_NOFILE)", RLIMIT_NOFILE, 1, "");
+	finding("", "each thread that uses regions needs one per counter", NULL);
+	number_file("kernel.perf_event_mlock_kb", "/proc/sys/kernel/perf_event_mlock_kb",
+		    NULL);
+	limit("locked memory (MEMLOCK)", RLIMIT_MEMLOCK, 1024, " kB");
+	finding("", "each counter that is read in user space needs a page of them", NULL);
+}
+
+static void show_clock(void)
+{
+	pm_clock_init();
+	putchar('\n');
+	heading("clock");
+	finding("time is taken from",
+		pm_clock.monotonic ? "CLOCK_MONOTONIC" : "the timestamp counter",
+		pm_clock.monotonic && pm_clock.why[0] ? pm_clock.why : NULL);
+}
+
+int cli_info(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"json", no_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	struct perfmon_info info = {.size = sizeof(info)};
+	bool hardware, user_read = false, json = false;
+	int c, err;
+
+	argv[0] = (char *)(uintptr_t) "perfmon info";
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) >= 0) {
+		switch (c) {
+		case 'j':
+			json = true;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return cli_finish("info", 0);
+		default:
+			return CLI_USAGE;
+		}
+	}
+	if (optind < argc) {
+		cli_complain("info", "'%s': it takes no argument", argv[optind]);
+		return CLI_USAGE;
+	}
+	err = perfmon_info_get(&info);
+	if (!err && json)
+		err = cli_info_json(&info);
+	if (err) {
+		cli_complain("info", "%s", strerror(-err));
+		return CLI_FAILED;
+	}
+	if (json)
+		return cli_finish("info", 0);
+	cli_pager_begin();
+	show_machine(&info);
+	show_pmus(&info);
+	hardware = show_events(&user_read);
+	show_rights(hardware, user_read);
+	show_limits();
+	show_clock();
+	return cli_finish("info", 0);
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* perfmon report: the report of profiles that were kept in files, or that processes are
+ * still writing. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common/common.h"
+#include "cli/report/html.h"
+#include "report/report.h"
+#include "profile/profile.h"
+
+static const char help[] =
+	"usage: perfmon report [OPTION]... FILE|DIRECTORY...\n\n"
+	"Reports what programs have counted in their regions, from the files where they\n"
+	"kept their profiles (PERFMON_PROFILE, perfmon run -o), also if they were killed "
+	"or\n"
+	"still run. Several profiles, as those of the ranks of an MPI program, become "
+	"one\n"
+	"report: sums, and how they are spread over the processes.\n\n"
+	"  -p, --pid PID         the profile that this running process keeps in memory\n"
+	"  -f, --format FORMAT   text (default): the call tree; flat: by region; json; "
+	"csv\n"
+	"      --html            one page for a browser, which needs nothing else\n"
+	"  -t, --per-thread      each thread of one profile, too\n"
+	"  -l, --level LEVEL     the threads of each pu, core, l1, l2, l3, l4, group, "
+	"numa, "
+	"die\n"
+	"                        or package of one profile, too, on the machine that "
+	"wrote "
+	"it\n"
+	"  -m, --metrics TEXT    more columns: 'NAME = FORMULA; ...', @FILE, none\n"
+	"  -b, --subtract-bias   counts less what an empty region counts\n"
+	"  -o, --output FILE     to this file; - is standard output, the default\n"
+	"  -h, --help            this text\n\n"
+	"Exit status: 0, 1 if something could not be read or written, 2 if an option is "
+	"wrong.\n";
+
+static const struct option options[] = {
+	{"pid", required_argument, NULL, 'p'},
+	{"format", required_argument, NULL, 'f'},
+	{"html", no_argument, NULL, 'H'},
+	{"per-thread", no_argument, NULL, 't'},
+	{"level", required_argument, NULL, 'l'},
+	{"metrics", required_argument, NULL, 'm'},
+	{"subtract-bias", no_argument, NULL, 'b'},
+	{"output", required_argument, NULL, 'o'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+static const struct {
+	const char *name;
+	enum pm_format format;
+} formats[] = {
+	{"text", PM_FORMAT_TEXT},
+	{"flat", PM_FORMAT_FLAT},
+	{"json", PM_FORMAT_JSON},
+	{"csv", PM_FORMAT_CSV},
+};
+/* Pages of more processes have no threads. */
+#define PAGE_THREADS 64
+
+#define FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+struct request {
+	struct cli_sources sources;
+	struct pm_report_options how;
+	bool html;
+	const char *output; /* NULL: standard output */
+};
+
+static int format_read(const char *text, enum pm_format *format)
+{
+	for (size_t i = 0; i < FORMATS; i++) {
+		if (strcmp(text, formats[i].name) != 0)
+			continue;
+		*format = formats[i].format;
+		return 0;
+	}
+	cli_complain("report", "'%s' is none of text, flat, json, csv", text);
+	return CLI_USAGE;
+}
+
+static int write_report(const struct request *request,
+			const struct pm_report_options *how,
+			const struct pm_snapshot *snapshot)
+{
+	struct cli_output output;
+
+	if (cli_output_begin(&output, "report", request->output))
+		return CLI_FAILED;
+	if (!request->output &&
+	    (how->format == PM_FORMAT_TEXT || how->format == PM_FORMAT_FLAT))
+		cli_pager_begin();
+	return cli_output_end(&output,
+			      pm_report_write(snapshot, how, cli_output_print, &output));
+}
+
+/* The profile of SOURCE; NULL, and it has complained. */
+static struct pm_snapshot *profile_read(const struct cli_source *source)
+{
+	struct pm_snapshot *snapshot = NULL;
+	struct pm_profile_file *file;
+	struct pm_diag diag = {0};
+
+	if (cli_source_open(source, &file, &diag))
+		goto out;
+	if (pm_profile_file_snapshot(file, &snapshot, &diag))
+		snapshot = NULL;
+	pm_profile_file_close(file);
+out:
+	if (!snapshot) {
+		cli_progress_end();
+		cli_complain("report", "%s", diag.text);
+	}
+	return snapshot;
+}
+
+/* Completes HOW for SNAPSHOT alone. */
+static void options_complete(struct pm_report_options *how,
+			     const struct pm_snapshot *snapshot)
+{
+	static const char *const notes[] = {
+		[PM_WRITER_RUNS] =
+			"the process still runs: this is what it has done so far",
+		[PM_WRITER_ENDED] = NULL,
+		[PM_WRITER_GONE] = "the process died before it could end its profile: "
+				   "visits that were open then are in no value",
+		[PM_WRITER_UNKNOWN] =
+			"the process has not ended its profile, and from here it cannot "
+			"be seen whether it runs: visits that are open are in no value",
+	};
+
+	if (notes[snapshot->writer]) {
+		how->notes = &notes[snapshot->writer];
+		how->note_count = 1;
+	}
+	how->machine = cli_machine_of(snapshot);
+}
+
+/* The report of one profile. */
+static int report_one(const struct request *request, const struct cli_source *source)
+{
+	struct pm_report_options how = request->how;
+	struct pm_snapshot *snapshot;
+	int status;
+
+	snapshot = profile_read(source);
+	if (!snapshot)
+		return CLI_FAILED;
+	options_complete(&how, snapshot);
+	status = write_report(request, &how, snapshot);
+	pm_snapshot_free(snapshot);
+	return status;
+}
+
+/* A page with all profiles; what cannot be read is told and left out. */
+static int report_page(const struct request *request)
+{
+	const struct cli_sources *sources = &request->sources;
+	struct cli_output output;
+	struct cli_html html;
+	bool begun = false;
+	int status = 0;
+
+	for (size_t i = 0; i < sources->count; i++) {
+		struct pm_report_options how = request->how;
+		struct pm_snapshot *snapshot;
+
+		if (sources->count > 1)
+			cli_progress(i, sources->count, "profiles");
+		snapshot = profile_read(&sources->at[i]);
+		if (!snapshot) {
+			status = CLI_FAILED;
+			continue;
+		}
+		if (!begun) {
+			if (cli_output_begin(&output, "report", request->output)) {
+				pm_snapshot_free(snapshot);
+				return CLI_FAILED;
+			}
+			begun = true;
+			cli_html_begin(&html, cli_output_print, &output);
+		}
+		options_complete(&how, snapshot);
+		/* Threads of many processes are more than a page can show. */
+		how.per_thread = sources->count <= PAGE_THREADS;
+		cli_html_add(&html, snapshot, &how);
+		pm_snapshot_free(snapshot);
+	}
+	cli_progress_end();
+	if (begun && cli_output_end(&output, cli_html_end(&html)))
+		status = CLI_FAILED;
+	return status;
+}
+
+/* Adds one profile: 0, 1 if it may be added after others have been, or a negative errno,
+ * and it has complained. */
+static int merge_one(struct pm_merge *merge, const struct cli_source *source,
+		     bool is_last_try)
+{
+	struct pm_snapshot *snapshot;
+	struct pm_diag diag = {0};
+	int err;
+
+	snapshot = profile_read(source);
+	if (!snapshot)
+		return -EINVAL;
+	err = pm_merge_add(merge, snapshot, &diag);
+	pm_snapshot_free(snapshot);
+	if (err == -EINVAL && !is_last_try)
+		return 1;
+	if (err) {
+		cli_progress_end();
+		cli_complain("report", "'%s': %s", source->name, diag.text);
+	}
+	return err;
+}
+
+/* Adds all profiles; 0 or an exit status. *GOOD is one that could be added, *LAST is
+ * -ENOMEM if one could be added only in part. */
+static int merge_all(struct pm_merge *merge, const struct cli_sources *sources,
+		     size_t *good, int *last)
+{
+	bool *wait = calloc(sources->count, sizeof(*wait));
+	int status = wait ? 0 : CLI_FAILED, result = wait ? 0 : -ENOMEM;
+
+	if (!wait)
+		cli_complain("report", "%s", strerror(ENOMEM));
+	/* A profile that does not tell its clock waits for one that does. */
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; result != -ENOMEM && i < sources->count; i++) {
+			if (pass && !wait[i])
+				continue;
+			cli_progress(i, sources->count, "profiles");
+			result = merge_one(merge, &sources->at[i], pass);
+			wait[i] = result == 1;
+			if (!result)
+				*good = i;
+			else if (result < 0)
+				status = CLI_FAILED;
+		}
+	}
+	cli_progress_end();
+	free(wait);
+	*last = result;
+	return status;
+}
+
+/* One report of many profiles. */
+static int report_merged(const struct request *request)
+{
+	struct pm_report_options how = request->how;
+	const struct pm_snapshot *sum;
+	struct pm_merge *merge;
+	int status = 0, err;
+	size_t good = 0;
+
+	err = pm_merge_create(&merge, how.subtract_bias);
+	if (err) {
+		cli_complain("report", "%s", strerror(-err));
+		return CLI_FAILED;
+	}
+	status = merge_all(merge, &request->sources, &good, &err);
+	/* Part of a profile is in the sum. */
+	if (err == -ENOMEM) {
+		pm_merge_free(merge);
+		return CLI_FAILED;
+	}
+	err = 0;
+	if (pm_merge_process_count(merge) == 1) {
+		err = report_one(request, &request->sources.at[good]);
+	} else if (pm_merge_process_count(merge)) {
+		err = pm_merge_end(merge);
+		if (err)
+			cli_complain("report", "%s", strerror(-err));
+		sum = pm_merge_sum(merge);
+		how.merge = merge;
+		how.machine = cli_machine_of(sum);
+		if (!err)
+			err = write_report(request, &how, sum);
+	}
+	pm_merge_free(merge);
+	return err ? CLI_FAILED : status;
+}
+
+int cli_report(int argc, char **argv)
+{
+	struct pm_metrics *metrics = NULL;
+	struct request request = {.sources.command = "report"};
+	int c, status = 0, failed = 0;
+
+	argv[0] = (char *)(uintptr_t) "perfmon report";
+	while (!status &&
+	       (c = getopt_long(argc, argv, "p:f:tl:m:bo:h", options, NULL)) >= 0) {
+		switch (c) {
+		case 'p':
+			status = cli_sources_add_pid(&request.sources, optarg);
+			break;
+		case 'f':
+			status = format_read(optarg, &request.how.format);
+			break;
+		case 'H':
+			request.html = true;
+			break;
+		case 't':
+			request.how.per_thread = true;
+			break;
+		case 'l':
+			request.how.level = optarg;
+			if (pm_level_find(pm_slice_of(optarg)) >= 0)
+				break;
+			cli_complain("report", "'%s' is no level of a machine: %s",
+				     optarg, PM_LEVEL_NAMES);
+			status = CLI_USAGE;
+			break;
+		case 'm':
+			status = cli_metrics_read("report", optarg, &metrics);
+			request.how.metrics = metrics;
+			break;
+		case 'b':
+			request.how.subtract_bias = true;
+			break;
+		case 'o':
+			request.output = strcmp(optarg, "-") ? optarg : NULL;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return cli_finish("report", 0);
+		default:
+			status = CLI_USAGE;
+		}
+	}
+	/* What cannot be read is told, and the rest is reported. */
+	while (!status && optind < argc)
+		failed |= cli_sources_add_path(&request.sources, argv[optind++]);
+	if (!status && !request.sources.count && !failed) {
+		cli_complain("report", "no profile is given; see perfmon report --help");
+		status = CLI_USAGE;
+	}
+	if (!status && request.html && request.how.level) {
+		cli_complain("report", "--level: a page (--html) does not show levels");
+		status = CLI_USAGE;
+	}
+	if (!status && request.sources.count > 1 && !request.html &&
+	    (request.how.per_thread || request.how.level)) {
+		cli_complain("report",
+			     "%s: threads are shown of one profile, and these are %zu",
+			     request.how.level ? "--level" : "--per-thread",
+			     request.sources.count);
+		status = CLI_USAGE;
+	}
+	if (!status && request.html && request.sources.count)
+		status = report_page(&request);
+	else if (!status && request.sources.count > 1)
+		status = report_merged(&request);
+	else if (!status && request.sources.count)
+		status = report_one(&request, &request.sources.at[0]);
+	cli_sources_free(&request.sources);
+	pm_metrics_free(metrics);
+	return cli_finish("report", status ? status : failed);
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The command that perfmon stat runs: it is forked, waits until it is attached to, and is
+ * then executed; signals are passed on to it. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/stat/stat.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+/* Those that end a program, or are sent to one, and leave it the time to act. */
+static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
+/* What ends who writes to a reader that has gone, or to a file that may not grow. */
+static const int at_write[] = {SIGPIPE, SIGXFSZ};
+
+static sigset_t taken, mask_before;
+static bool was_usual[sizeof(at_write) / sizeof(at_write[0])];
+static struct rlimit files_before;
+
+void stat_signals_begin(void)
+{
+	const struct sigaction ignore = {.sa_handler = SIG_IGN},
+			       usual = {.sa_handler = SIG_DFL};
+	struct sigaction now;
+
+	sigemptyset(&taken);
+	sigaddset(&taken, SIGCHLD);
+	for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++) {
+		/* What was ignored when we were started stays so (nohup). */
+		if (!sigaction(passed_on[i], NULL, &now) && now.sa_handler != SIG_IGN)
+			sigaddset(&taken, passed_on[i]);
+	}
+	/* Ignored, children would leave no status. */
+	sigaction(SIGCHLD, &usual, NULL);
+	/* They must not take the command's exit status with them. */
+	for (size_t i = 0; i < sizeof(at_write) / sizeof(at_write[0]); i++) {
+		sigaction(at_write[i], NULL, &now);
+		was_usual[i] = now.sa_handler == SIG_DFL;
+		if (was_usual[i])
+			sigaction(at_write[i], &ignore, NULL);
+	}
+	sigprocmask(SIG_BLOCK, &taken, &mask_before);
+}
+
+void stat_files_begin(void)
+{
+	struct rlimit more;
+
+	/* Nothing is lost if it fails: the refusal of an event says why. */
+	if (getrlimit(RLIMIT_NOFILE, &files_before))
+		return;
+	more = files_before;
+	more.rlim_cur = more.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &more);
+}
+
+uint64_t stat_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+/* --- start ---------------------------------------------------------------------------
+ */
+
+static void __attribute__((noreturn)) execute(char **command, int go, int report)
+{
+	const struct sigaction usual = {.sa_handler = SIG_DFL};
+	char byte;
+	int err;
+
+	/* Nothing comes if our parent has ended: then we do, too. */
+	if (read(go, &byte, 1) != 1)
+		_exit(126);
+	for (size_t i = 0; i < sizeof(at_write) / sizeof(at_write[0]); i++)
+		if (was_usual[i])
+			sigaction(at_write[i], &usual, NULL);
+	if (files_before.rlim_max)
+		setrlimit(RLIMIT_NOFILE, &files_before);
+	sigprocmask(SIG_SETMASK, &mask_before, NULL);
+	execvp(command[0], command);
+	err = errno;
+	while (write(report, &err, sizeof(err)) < 0 && errno == EINTR)
+		;
+	_exit(127);
+}
+
+int stat_child_fork(struct stat_child *child, char **command)
+{
+	int go[2], report[2], err;
+
+	*child = (struct stat_child){.go = -1, .report = -1};
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	if (pipe2(report, O_CLOEXEC)) {
+		err = -errno;
+		close(go[0]);
+		close(go[1]);
+		return err;
+	}
+	child->pid = fork();
+	err = child->pid < 0 ? -errno : 0;
+	if (!child->pid) {
+		close(go[1]);
+		close(report[0]);
+		execute(command, go[0], report[1]);
+	}
+	close(go[0]);
+	close(report[1]);
+	child->go = go[1];
+	child->report = report[0];
+	if (err) {
+		close(child->go);
+		close(child->report);
+		child->pid = 0;
+	}
+	return err;
+}
+
+static void reap(struct stat_child *child)
+{
+	struct rusage usage;
+
+	while (wait4(child->pid, &child->status, 0, &usage) < 0)
+		if (errno != EINTR)
+			return;
+	child->user_ns = (uint64_t)usage.ru_utime.tv_sec * SECOND_NS +
+			 (uint64_t)usage.ru_utime.tv_usec * 1000;
+	child->system_ns = (uint64_t)usage.ru_stime.tv_sec * SECOND_NS +
+			   (uint64_t)usage.ru_stime.tv_usec * 1000;
+	child->pid = 0;
+}
+
+int stat_child_release(struct stat_child *child)
+{
+	int err = 0;
+	ssize_t n;
+
+	while (write(child->go, "", 1) < 0 && errno == EINTR)
+		;
+	close(child->go);
+	do
+		n = read(child->report, &err, sizeof(err));
+	while (n < 0 && errno == EINTR);
+	close(child->report);
+	if (n != sizeof(err))
+		return 0;
+	reap(child);
+	return -err;
+}
+
+void stat_child_drop(struct stat_child *child)
+{
+	close(child->go);
+	close(child->report);
+	reap(child);
+}
+
+/* --- wait ----------------------------------------------------------------------------
+ */
+
+/* Whether the child has ended; it is then reaped. */
+static bool has_ended(struct stat_child *child)
+{
+	siginfo_t info = {.si_pid = 0};
+
+	if (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) ||
+	    !info.si_pid)
+		return false;
+	reap(child);
+	return true;
+}
+
+enum stat_wake stat_child_wait(struct stat_child *child, uint64_t deadline_ns)
+{
+	for (;;) {
+		uint64_t now = stat_now_ns(), left = 0;
+		struct timespec wait;
+		siginfo_t info;
+		int number;
+
+		if (child->pid && has_ended(child))
+			return STAT_WAKE_END;
+		if (deadline_ns && now >= deadline_ns)
+			return STAT_WAKE_TIME;
+		left = deadline_ns ? deadline_ns - now : 3600 * SECOND_NS;
+		wait.tv_sec = (time_t)(left / SECOND_NS);
+		wait.tv_nsec = (long)(left % SECOND_NS);
+		number = sigtimedwait(&taken, &info, &wait);
+		if (number <= 0 || number == SIGCHLD)
+			continue;
+		if (!child->pid)
+			return STAT_WAKE_SIGNAL;
+		/* A terminal has sent its own to the whole process group already. */
+		if (info.si_code <= 0)
+			kill(child->pid, number);
+	}
+}
+
+int stat_child_exit_status(const struct stat_child *child)
+{
+	return WIFSIGNALED(child->status) ? 128 + WTERMSIG(child->status)
+					  : WEXITSTATUS(child->status);
+}

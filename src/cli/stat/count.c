@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The sessions of perfmon stat: on threads or CPUs, with as much as the kernel allows. */
+#include "config.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/stat/stat.h"
+#include "counters/counters.h"
+#include "perfmon/set.h"
+
+/* --- samples -------------------------------------------------------------------------
+ */
+
+void stat_sum_add(struct stat_sum *sum, double value)
+{
+	double off = value - sum->mean;
+
+	sum->runs++;
+	sum->mean += off / (double)sum->runs;
+	sum->squares += off * (value - sum->mean);
+	if (sum->runs == 1 || value < sum->min)
+		sum->min = value;
+	if (sum->runs == 1 || value > sum->max)
+		sum->max = value;
+}
+
+double stat_sum_spread(const struct stat_sum *sum)
+{
+	double n = (double)sum->runs;
+
+	if (sum->runs < 2 || sum->mean == 0)
+		return 0;
+	return 100 * sqrt(sum->squares / (n - 1) / n) / fabs(sum->mean);
+}
+
+/* --- life ----------------------------------------------------------------------------
+ */
+
+static int out_of_memory(struct stat_counting *counting)
+{
+	return pm_diag_set(&counting->diag, -ENOMEM, "out of memory");
+}
+
+int stat_counting_init(struct stat_counting *counting, const char *events,
+		       const char *place, const char *level)
+{
+	uint32_t count;
+	int err;
+
+	*counting = (struct stat_counting){.session = NULL};
+	err = stat_events_learn(&counting->events, events, place != NULL, false,
+				&counting->diag);
+	if (err)
+		return err;
+	count = counting->events.count;
+	if (count > PERFMON_SESSION_COUNTERS)
+		return pm_diag_set(&counting->diag, -E2BIG,
+				   "%u events are more than the %d that one session "
+				   "takes",
+				   count, PERFMON_SESSION_COUNTERS);
+	counting->before = calloc(count + 1, 4 * sizeof(counting->before[0]));
+	if (!counting->before)
+		return out_of_memory(counting);
+	counting->own_before = counting->before + count;
+	counting->now = counting->before + 2 * (size_t)count;
+	counting->own_now = counting->before + 3 * (size_t)count;
+	if (!place)
+		return 0;
+	counting->place = calloc(1, sizeof(*counting->place));
+	if (!counting->place)
+		return out_of_memory(counting);
+	err = stat_place_open(counting->place, place, level, &counting->diag);
+	if (!err && count)
+		err = stat_place_plan(counting->place, counting->events.list,
+				      &counting->diag);
+	return err;
+}
+
+void stat_counting_free(struct stat_counting *counting)
+{
+	stat_counting_end(counting);
+	if (counting->place)
+		stat_place_close(counting->place);
+	free(counting->place);
+	free(counting->before);
+	stat_events_forget(&counting->events);
+}
+
+uint32_t stat_counting_groups(const struct stat_counting *counting)
+{
+	return counting->place ? counting->place->group_count : 1;
+}
+
+size_t stat_counting_cells(const struct stat_counting *counting)
+{
+	return (size_t)stat_counting_groups(counting) * counting->events.count;
+}
+
+/* --- threads -------------------------------------------------------------------------
+ */
+
+/* One by one, since each has its own to say. */
+static int attach_targets(struct stat_counting *counting, struct perfmon_session *session,
+			  const struct perfmon_target *targets, uint32_t count)
+{
+	int refused = 0;
+
+	pm_diag_clear(&counting->doubt);
+	for (uint32_t t = 0; t < count; t++) {
+		int n = perfmon_session_attach_more(session, &targets[t],
+						    sizeof(targets[t]));
+		const char *message = perfmon_session_message(session);
+
+		if (n < 0)
+			return pm_diag_set(&counting->diag, n, "%s", message);
+		if (n == 0 && message[0] && !counting->doubt.text[0])
+			pm_diag_set(&counting->doubt, 0, "%s", message);
+		refused = n > refused ? n : refused;
+	}
+	return refused;
+}
+
+/* Opens a session with what the kernel allows of its events. The number of those that it
+ * refuses, or a negative errno. */
+static int open_session(struct stat_counting *counting, bool user_only,
+			const struct perfmon_target *targets, uint32_t target_count,
+			struct perfmon_session **out)
+{
+	struct perfmon_session_options options = {
+		.size = sizeof(options),
+		.scope = PERFMON_SCOPE_THREAD,
+		.flags = PERFMON_SESSION_PARTIAL | PERFMON_SESSION_NO_PAGES |
+			 PERFMON_SESSION_ROTATE |
+			 (user_only ? 0 : PERFMON_SESSION_ALL_MODES) |
+			 (counting->split ? PERFMON_SESSION_SPLIT : 0),
+	};
+	struct perfmon_session *new;
+	int n = perfmon_session_create(&new, &options);
+
+	if (n)
+		return pm_diag_set(&counting->diag, n, "no session: %s", strerror(-n));
+	n = perfmon_session_add_events(new, counting->events.text);
+	if (n < 0)
+		pm_diag_set(&counting->diag, n, "%s", perfmon_session_message(new));
+	else
+		n = attach_targets(counting, new, targets, target_count);
+	if (n < 0)
+		perfmon_session_close(new);
+	else
+		*out = new;
+	return n;
+}
+
+/* Why counter K was refused, 0 if it was not. */
+static int refusal_of(struct perfmon_session *session, uint32_t k)
+{
+	struct perfmon_counter_info info = {.size = sizeof(info)};
+
+	return perfmon_session_counter_info(session, k, &info) ? 0 : info.error;
+}
+
+static bool is_denied(struct perfmon_session *session, uint32_t count)
+{
+	for (uint32_t k = 0; k < count; k++) {
+		int error = refusal_of(session, k);
+
+		if (error == -EACCES || error == -EPERM)
+			return true;
+	}
+	return false;
+}
+
+/* Tries what the targets allow: all modes, or else user mode, if that is more. */
+static int open_best(struct stat_counting *counting, const struct perfmon_target *targets,
+		     uint32_t target_count)
+{
+	struct stat_events *events = &counting->events;
+	const char *text = events->chosen ? events->text : NULL;
+	struct perfmon_session *user;
+	int n, refused = open_session(counting, events->user_only, targets, target_count,
+				      &counting->session);
+
+	if (refused <= 0 || events->user_only ||
+	    !is_denied(counting->session, events->count))
+		return refused;
+	n = open_session(counting, true, targets, target_count, &user);
+	if (n < 0)
+		return refused;
+	if (n >= refused) {
+		perfmon_session_close(user);
+		return refused;
+	}
+	perfmon_session_close(counting->session);
+	counting->session = user;
+	stat_events_forget(events);
+	return stat_events_learn(events, text, false, true, &counting->diag) ?: n;
+}
+
+/* --- what was refused ----------------------------------------------------------------
+ */
+
+/* The error that event I met, 0 for none, and on which CPU, if it is CPUs; whether it is
+ * OPEN somewhere all the same. */
+static int error_of(const struct stat_counting *counting, uint32_t i, int *cpu,
+		    bool *open)
+{
+	struct perfmon_value value = {.index = i};
+
+	*cpu = -1;
+	if (counting->place)
+		return stat_place_error(counting->place, counting->events.list, i, cpu,
+					open);
+	*open = perfmon_session_read(counting->session, &value, sizeof(value)) > 0 &&
+		!(value.status & PERFMON_VALUE_NEVER_OPENED);
+	return refusal_of(counting->session, i);
+}
+
+/* Puts into words what was refused. */
+static void explain(struct stat_counting *counting, pid_t tid)
+{
+	struct stat_events *events = &counting->events;
+
+	for (uint32_t i = 0; i < events->count; i++) {
+		struct stat_event *event = &events->events[i];
+		struct pm_diag diag = {0};
+		bool open;
+		int cpu;
+
+		event->error = error_of(counting, i, &cpu, &open);
+		if (event->error && counting->place && cpu < 0)
+			pm_diag_set(&diag, 0,
+				    "event '%s': none of the CPUs has a PMU that counts "
+				    "it",
+				    event->label);
+		else if (event->error)
+			pm_diagnosis_open(&diag, event->error, event->event,
+					  counting->place ? -1 : tid, cpu);
+		event->partly = event->error && open;
+		if (open)
+			event->error = 0;
+		if (diag.text[0])
+			event->why = strdup(diag.text);
+		event->hidden = !events->chosen && event->error;
+	}
+	counting->explained = true;
+}
+
+/* What makes it senseless to go on: there is no such thread, or NEEDED and nothing is
+ * open. */
+static int check_open(struct stat_counting *counting, bool needed)
+{
+	const struct stat_events *events = &counting->events;
+	uint32_t i, refused = 0;
+
+	for (i = 0; i < events->count; i++) {
+		const struct stat_event *event = &events->events[i];
+
+		if (event->error == -ESRCH)
+			return pm_diag_set(&counting->diag, -ESRCH, "%s",
+					   event->why ?: "no such thread");
+		refused += event->error != 0;
+	}
+	if (needed && refused && refused == events->count)
+		return pm_diag_set(&counting->diag, events->events[0].error, "%s",
+				   events->events[0].why ?: "nothing can be counted");
+	return 0;
+}
+
+/* --- start ---------------------------------------------------------------------------
+ */
+
+static int start_session(struct stat_counting *counting)
+{
+	size_t size = counting->events.count * sizeof(counting->before[0]);
+	int err = perfmon_session_start(counting->session);
+
+	memset(counting->before, 0, size);
+	memset(counting->own_before, 0, size);
+	if (err)
+		pm_diag_set(&counting->diag, err, "%s",
+			    perfmon_session_message(counting->session));
+	return err;
+}
+
+int stat_counting_start(struct stat_counting *counting,
+			const struct perfmon_target *targets, uint32_t target_count,
+			bool apart, bool needed)
+{
+	int err;
+
+	counting->apart = apart;
+	if (!counting->events.count)
+		return 0;
+	if (counting->place)
+		err = stat_place_start(counting->place, counting->events.list,
+				       counting->split, &counting->diag);
+	else
+		err = open_best(counting, targets, target_count);
+	if (err >= 0 && !counting->explained)
+		explain(counting, target_count ? targets[0].id : -1);
+	if (err >= 0)
+		err = check_open(counting, needed);
+	if (!err && !counting->place)
+		err = start_session(counting);
+	if (err < 0)
+		stat_counting_end(counting);
+	return err;
+}
+
+bool stat_counting_is_over(struct stat_counting *counting)
+{
+	return counting->session &&
+	       perfmon_session_state(counting->session) == PERFMON_DETACHED;
+}
+
+void stat_counting_stop(struct stat_counting *counting)
+{
+	/* One whose target has ended is stopped. */
+	if (counting->session)
+		perfmon_session_stop(counting->session);
+	if (counting->place)
+		stat_place_stop(counting->place);
+}
+
+void stat_counting_end(struct stat_counting *counting)
+{
+	perfmon_session_close(counting->session);
+	counting->session = NULL;
+	if (counting->place)
+		stat_place_end(counting->place);
+}
+
+/* --- reading -------------------------------------------------------------------------
+ */
+
+/* The count over the enabled time, in the event's unit. */
+static double estimate(const struct stat_event *event, const struct perfmon_value *value)
+{
+	double scaled = (double)value->value * event->event->scale;
+
+	if (value->running_ns >= value->enabled_ns)
+		return scaled;
+	return scaled * ((double)value->enabled_ns / (double)value->running_ns);
+}
+
+/* What is new between two readings. */
+static struct perfmon_value less(const struct perfmon_value *now,
+				 const struct perfmon_value *before)
+{
+	struct perfmon_value value = *now;
+
+	value.value -= before->value;
+	value.enabled_ns -= before->enabled_ns;
+	value.running_ns -= before->running_ns;
+	return value;
+}
+
+void stat_cell_take(struct stat_cell *cell, const struct stat_event *event,
+		    const struct perfmon_value *value, const struct perfmon_value *own)
+{
+	if (value->status & PERFMON_VALUE_NEVER_OPENED) {
+		cell->refused++;
+		return;
+	}
+	cell->enabled_ns += value->enabled_ns;
+	cell->running_ns += value->running_ns;
+	/* Never enabled is another thing: the target did not run, nothing happened. */
+	if (value->enabled_ns && !value->running_ns) {
+		cell->starved++;
+		return;
+	}
+	cell->good++;
+	cell->refused += event->partly && !(value->status & PERFMON_VALUE_NEVER_OPENED);
+	cell->value += value->value;
+	cell->now += estimate(event, value);
+	/* The first thread may have had no turn though others had. */
+	if (own->status & PERFMON_VALUE_NEVER_OPENED ||
+	    (own->enabled_ns && !own->running_ns))
+		return;
+	cell->own_good++;
+	cell->own_now += estimate(event, own);
+	cell->mixed |= value->running_ns < value->enabled_ns ||
+		       own->running_ns < own->enabled_ns;
+}
+
+void stat_cell_settle(struct stat_cell *cell)
+{
+	if (cell->good)
+		stat_sum_add(&cell->count, cell->now);
+	if (cell->good && cell->own_good == cell->good)
+		stat_sum_add(&cell->own, cell->own_now);
+	if (!cell->count.runs)
+		cell->status = cell->starved ? STAT_NOT_COUNTED : STAT_NOT_SUPPORTED;
+	else if (cell->refused || (cell->good && cell->starved))
+		cell->status = STAT_PARTIAL;
+	else if (cell->status != STAT_PARTIAL)
+		cell->status = cell->running_ns < cell->enabled_ns ? STAT_MULTIPLEXED
+								   : STAT_COUNTED;
+	cell->good = cell->own_good = cell->starved = cell->refused = 0;
+	cell->now = cell->own_now = 0;
+}
+
+static int read_session(struct stat_counting *counting, struct stat_cell *cells,
+			bool since_start)
+{
+	uint32_t count = counting->events.count;
+	size_t size = count * sizeof(counting->now[0]);
+	int n;
+
+	if (since_start) {
+		memset(counting->before, 0, size);
+		memset(counting->own_before, 0, size);
+	}
+	n = perfmon_session_read_all(counting->session, counting->now, size);
+	if (n >= 0 && counting->apart) {
+		for (uint32_t i = 0; i < count; i++)
+			counting->own_now[i] = (struct perfmon_value){.index = i};
+		n = perfmon_session_read_own(counting->session, counting->own_now, size);
+	}
+	if (n < 0)
+		return pm_diag_set(&counting->diag, n, "%s",
+				   perfmon_session_message(counting->session));
+	for (uint32_t i = 0; i < count; i++) {
+		struct perfmon_value value =
+			less(&counting->now[i], &counting->before[i]);
+		struct perfmon_value own =
+			less(&counting->own_now[i], &counting->own_before[i]);
+
+		counting->uncertain |= counting->now[i].status & PERFMON_VALUE_UNCERTAIN;
+		stat_cell_take(&cells[i], &counting->events.events[i], &value, &own);
+	}
+	memcpy(counting->before, counting->now, size);
+	memcpy(counting->own_before, counting->own_now, size);
+	return 0;
+}
+
+void stat_cell_add(struct stat_cell *cell, const struct stat_event *event,
+		   const struct pm_cpuwide_sum *sum, const struct pm_reading *before)
+{
+	const struct perfmon_value value = {
+		.status = sum->counted ? 0 : PERFMON_VALUE_NEVER_OPENED,
+		.value = sum->reading.value - before->value,
+		.enabled_ns = sum->reading.enabled_ns - before->enabled_ns,
+		.running_ns = sum->reading.running_ns - before->running_ns,
+	};
+	const struct perfmon_value own = {.value = 0};
+
+	stat_cell_take(cell, event, &value, &own);
+	if (sum->counted && (sum->refused || sum->gone || sum->missing))
+		cell->refused++;
+}
+
+int stat_counting_read(struct stat_counting *counting, struct stat_cell *cells,
+		       bool since_start)
+{
+	size_t count = stat_counting_cells(counting);
+	int err;
+
+	if (!counting->events.count)
+		return 0;
+	err = counting->place ? stat_place_read(counting->place, &counting->events, cells,
+						since_start, &counting->diag)
+			      : read_session(counting, cells, since_start);
+	for (size_t c = 0; !err && c < count; c++)
+		stat_cell_settle(&cells[c]);
+	return err;
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* perfmon stat: runs a command, or watches threads, and says what they did. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/common/common.h"
+#include "cli/stat/stat.h"
+
+/* --- output --------------------------------------------------------------------------
+ */
+
+static int write_out(void *argument, const char *text, size_t size)
+{
+	int fd = *(int *)argument;
+
+	while (size) {
+		ssize_t n = write(fd, text, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		text += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+static int open_output(const struct stat_options *options)
+{
+	int fd;
+
+	if (!options->output)
+		return STDERR_FILENO;
+	if (!strcmp(options->output, "-"))
+		return STDOUT_FILENO;
+	fd = open(options->output,
+		  O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY |
+			  (options->append ? O_APPEND : O_TRUNC),
+		  0666);
+	if (fd < 0)
+		cli_complain("stat", "'%s': %s", options->output, strerror(errno));
+	return fd;
+}
+
+/* --- counting ------------------------------------------------------------------------
+ */
+
+struct stat_work {
+	struct stat_options *options;
+	struct stat_counting counting;
+	struct stat_cell *cells, *interval;
+	struct stat_result result;
+	struct pm_out out;
+	int fd;
+	int *watches; /* of processes */
+};
+
+static void tell_interval(struct stat_work *work, uint64_t start_ns, uint64_t last_ns,
+			  uint64_t now_ns)
+{
+	struct stat_result result = work->result;
+
+	result.cells = work->interval;
+	result.time_ns = now_ns - start_ns;
+	result.wall_ns = (struct stat_sum){0};
+	stat_sum_add(&result.wall_ns, (double)(now_ns - last_ns));
+	switch (work->options->format) {
+	case STAT_TEXT:
+		stat_text_interval(&result, &work->out);
+		break;
+	case STAT_CSV:
+		stat_csv_rows(&result, &work->out);
+		break;
+	case STAT_JSON:
+		stat_json_interval(&result, &work->out);
+		break;
+	}
+	pm_out_end(&work->out);
+}
+
+static int read_interval(struct stat_work *work)
+{
+	memset(work->interval, 0,
+	       stat_counting_cells(&work->counting) * sizeof(work->interval[0]));
+	return stat_counting_read(&work->counting, work->interval, false);
+}
+
+/* Whether nothing is left to count. */
+static bool targets_ended(struct stat_work *work)
+{
+	const struct stat_options *options = work->options;
+
+	if (!options->processes)
+		return stat_counting_is_over(&work->counting);
+	for (uint32_t t = 0; t < options->target_count; t++)
+		if (!stat_process_has_ended(options->targets[t].id, work->watches[t]))
+			return false;
+	return true;
+}
+
+/* Targets that run on without us are looked after now and then. */
+#define LOOK_NS 100000000
+
+/* Waits for the end, and reports at intervals meanwhile. */
+static int wait_for_end(struct stat_work *work, struct stat_child *child,
+			uint64_t start_ns)
+{
+	const struct stat_options *options = work->options;
+	uint64_t last = start_ns, next = start_ns + options->interval_ns;
+	uint64_t end = options->timeout_ns ? start_ns + options->timeout_ns : 0;
+	int err;
+
+	for (;;) {
+		uint64_t deadline = end, now = stat_now_ns();
+		enum stat_wake wake;
+
+		if (options->interval_ns && (!deadline || next < deadline))
+			deadline = next;
+		if (!child->pid && (!deadline || deadline > now + LOOK_NS))
+			deadline = now + LOOK_NS;
+		wake = stat_child_wait(child, deadline);
+		now = stat_now_ns();
+		if (wake == STAT_WAKE_TIME && end && now >= end) {
+			wake = STAT_WAKE_SIGNAL;
+			end = 0;
+			if (child->pid) {
+				kill(child->pid, SIGTERM);
+				continue;
+			}
+		}
+		if (wake == STAT_WAKE_TIME && !child->pid && targets_ended(work))
+			wake = STAT_WAKE_END;
+		if (wake != STAT_WAKE_TIME) {
+			stat_counting_stop(&work->counting);
+			if (!options->interval_ns)
+				return 0;
+		} else if (!options->interval_ns || now < next) {
+			continue;
+		}
+		err = read_interval(work);
+		if (err)
+			return err;
+		tell_interval(work, start_ns, last, now);
+		if (wake != STAT_WAKE_TIME)
+			return 0;
+		last = now;
+		/* What was missed is not made up for. */
+		while (next <= now)
+			next += options->interval_ns;
+	}
+}
+
+static int complain(struct stat_work *work)
+{
+	cli_complain("stat", "%s", work->counting.diag.text);
+	return CLI_FAILED;
+}
+
+/* Starts counting what the options say: the threads, or the child. */
+static int start_counting(struct stat_work *work, pid_t child)
+{
+	const struct stat_options *options = work->options;
+	struct perfmon_target target = {
+		.kind = PERFMON_TARGET_THREAD,
+		.id = child,
+		.flags = PERFMON_TARGET_ON_EXEC |
+			 (options->inherit ? PERFMON_TARGET_CHILDREN : 0) |
+			 (options->descendants ? PERFMON_TARGET_APART : 0),
+	};
+
+	for (uint32_t i = 0; i < options->target_count; i++) {
+		struct perfmon_target *running = &options->targets[i];
+
+		if (options->processes)
+			running->kind = PERFMON_TARGET_PROCESS;
+		if (options->descendants)
+			running->flags = PERFMON_TARGET_CHILDREN | PERFMON_TARGET_APART;
+		else if (options->processes && options->inherit)
+			running->flags = PERFMON_TARGET_CHILDREN;
+	}
+	if (options->place)
+		return stat_counting_start(&work->counting, NULL, 0, false, true);
+	return stat_counting_start(&work->counting, options->targets ?: &target,
+				   options->targets ? options->target_count : 1,
+				   options->descendants, options->targets != NULL);
+}
+
+static void note_command(struct stat_result *result, const struct stat_child *child)
+{
+	stat_sum_add(&result->user_ns, (double)child->user_ns);
+	stat_sum_add(&result->system_ns, (double)child->system_ns);
+	if (result->exit_status > 0)
+		return;
+	result->exit_status = stat_child_exit_status(child);
+	if (WIFSIGNALED(child->status))
+		result->signal = WTERMSIG(child->status);
+}
+
+/* One run. 0, or the exit status to end with. */
+static int run_once(struct stat_work *work)
+{
+	const struct stat_options *options = work->options;
+	struct stat_child child = {.pid = 0};
+	uint64_t start_ns;
+	int err = 0;
+
+	if (options->command)
+		err = stat_child_fork(&child, options->command);
+	if (err) {
+		cli_complain("stat", "no process for '%s': %s", options->command[0],
+			     strerror(-err));
+		return CLI_FAILED;
+	}
+	if (start_counting(work, child.pid)) {
+		if (child.pid)
+			stat_child_drop(&child);
+		return complain(work);
+	}
+	start_ns = stat_now_ns();
+	if (child.pid) {
+		err = stat_child_release(&child);
+		if (err) {
+			stat_counting_end(&work->counting);
+			cli_complain("stat", "'%s' cannot be run: %s",
+				     options->command[0], strerror(-err));
+			return err == -ENOENT ? 127 : 126;
+		}
+	}
+	err = wait_for_end(work, &child, start_ns);
+	stat_sum_add(&work->result.wall_ns, (double)(stat_now_ns() - start_ns));
+	if (options->command)
+		note_command(&work->result, &child);
+	if (!err)
+		err = stat_counting_read(&work->counting, work->cells, true);
+	stat_counting_end(&work->counting);
+	return err ? complain(work) : 0;
+}
+
+static void tell_begin(struct stat_work *work)
+{
+	if (work->options->format == STAT_TEXT)
+		stat_text_begin(&work->result, &work->out);
+	else if (work->options->format == STAT_CSV)
+		stat_csv_begin(&work->result, &work->out);
+}
+
+static void tell_end(struct stat_work *work)
+{
+	switch (work->options->format) {
+	case STAT_TEXT:
+		stat_text_end(&work->result, &work->out);
+		break;
+	case STAT_CSV:
+		stat_csv_rows(&work->result, &work->out);
+		break;
+	case STAT_JSON:
+		stat_json_end(&work->result, &work->out);
+		break;
+	}
+}
+
+static int count_and_tell(struct stat_work *work)
+{
+	const struct stat_options *options = work->options;
+	struct stat_result *result = &work->result;
+	int status = 0;
+
+	stat_signals_begin();
+	stat_files_begin();
+	if (options->interval_ns)
+		tell_begin(work);
+	for (uint32_t i = 0; i < options->runs && !status; i++)
+		status = run_once(work);
+	if (status)
+		return status;
+	if (!options->interval_ns)
+		tell_begin(work);
+	tell_end(work);
+	status = result->exit_status > 0 ? result->exit_status : 0;
+	if (!pm_out_end(&work->out))
+		return status;
+	cli_complain("stat", "%s: %s", options->output ?: "standard error",
+		     strerror(-work->out.error));
+	return status ?: CLI_FAILED;
+}
+
+static int stat_main(struct stat_options *options)
+{
+	struct stat_work work = {.options = options, .fd = STDERR_FILENO};
+	const char *events = options->events;
+	size_t cells;
+	int status;
+
+	if (events && !strcasecmp(events, "auto"))
+		events = NULL;
+	status = stat_counting_init(&work.counting, events, options->place,
+				    options->level);
+	if (status) {
+		cli_complain("stat", "%s", work.counting.diag.text);
+		stat_counting_free(&work.counting);
+		return status == -ENOMEM ? CLI_FAILED : CLI_USAGE;
+	}
+	cells = stat_counting_cells(&work.counting) + 1;
+	work.cells = calloc(cells, sizeof(work.cells[0]));
+	work.interval = calloc(cells, sizeof(work.interval[0]));
+	work.watches = calloc(options->target_count + 1, sizeof(work.watches[0]));
+	for (uint32_t t = 0; work.watches && t < options->target_count; t++)
+		work.watches[t] = options->processes
+					  ? stat_process_watch(options->targets[t].id)
+					  : -1;
+	if (work.cells && work.interval && work.watches) {
+		work.result = (struct stat_result){.options = options,
+						   .counting = &work.counting,
+						   .cells = work.cells,
+						   .exit_status = -1};
+		work.out.sink = write_out;
+		work.out.argument = &work.fd;
+		work.fd = open_output(options);
+		work.counting.processes = options->processes;
+		work.counting.split = options->split;
+		cli_terminal_use(work.fd);
+		status = work.fd < 0 ? CLI_FAILED : count_and_tell(&work);
+	} else {
+		cli_complain("stat", "%s", strerror(ENOMEM));
+		status = CLI_FAILED;
+	}
+	free(work.watches);
+	free(work.cells);
+	free(work.interval);
+	stat_counting_free(&work.counting);
+	return status;
+}
+
+int cli_stat(int argc, char **argv)
+{
+	struct stat_options options;
+	int status = stat_options_parse(&options, argc, argv);
+
+	if (status < 0)
+		status = stat_main(&options);
+	free(options.events);
+	free(options.targets);
+	return status;
+}

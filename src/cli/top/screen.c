@@ -1,0 +1,656 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The table on a terminal. However the program ends, the terminal is as it was before:
+ * signals that end it are caught, put it back and end it all the same.
+ */
+#include <curses.h>
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "cli/common/common.h"
+#include "cli/top/top.h"
+#include "os/os.h"
+
+#define HEAD_LINES 3 /* what is watched; how it is shown; the headings */
+#define ESCAPE	   27
+
+struct screen {
+	struct top_watch *watch;
+	struct top_options *options;
+	struct top_table table;
+	uint32_t first_row, first_column; /* that are shown */
+	bool paused, help;
+	bool typing;	   /* a filter */
+	char was[128];	   /* the filter before that */
+	char problem[700]; /* what went wrong at the last look; "" if nothing did */
+	uint64_t shown;	   /* tables */
+	uint64_t next_ns;  /* when the next look is due */
+	int stop_fd;	   /* of SIGTSTP */
+};
+
+/* --- the terminal as it was ------------------------------------------------------- */
+
+static struct {
+	struct termios modes;
+	char text[256]; /* what ncurses would write at its end */
+	size_t length;
+} before;
+
+/* Adds a capability's text, without the "$<2>" that says how long an old terminal takes.
+ */
+static void before_add(const char *text)
+{
+	if (!text || text == (char *)-1)
+		return;
+	for (; *text; text++) {
+		const char *end;
+
+		if (text[0] == '$' && text[1] == '<' && (end = strchr(text, '>'))) {
+			text = end;
+			continue;
+		}
+		if (before.length < sizeof(before.text))
+			before.text[before.length++] = *text;
+	}
+}
+
+/* In a handler: nothing but what is safe there. */
+static void end_by_signal(int number)
+{
+	struct sigaction action = {.sa_handler = SIG_DFL};
+	ssize_t ignored = write(STDOUT_FILENO, before.text, before.length);
+
+	(void)ignored;
+	tcsetattr(STDIN_FILENO, TCSANOW, &before.modes);
+	sigaction(number, &action, NULL);
+	/* It is blocked here, and comes when this returns; a fault comes again. */
+	raise(number);
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = end_by_signal}, old;
+
+	sigfillset(&action.sa_mask);
+	for (int number = 1; number <= SIGRTMAX; number++) {
+		switch (number) {
+		case SIGKILL:
+		case SIGSTOP:
+		/* These do not end a program; SIGTSTP is waited for, ncurses takes
+		 * SIGWINCH. */
+		case SIGCHLD:
+		case SIGCONT:
+		case SIGTSTP:
+		case SIGTTIN:
+		case SIGTTOU:
+		case SIGURG:
+		case SIGWINCH:
+			continue;
+		}
+		if (sigaction(number, NULL, &old))
+			continue;
+		/* What the caller wants ignored stays so; ncurses' own handlers of what
+		 * ends it are not for a program that waits in poll(2). */
+		if (old.sa_handler != SIG_IGN)
+			sigaction(number, &action, NULL);
+	}
+}
+
+/* ncurses ignores SIGTSTP while it draws: it is blocked, and taken when there is time for
+ * it. A descriptor, or -1. */
+static int stops_wait(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTSTP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Stops, with the terminal as it was, until somebody lets it go on. */
+static void stop(int stop_fd)
+{
+	struct sigaction action = {.sa_handler = SIG_DFL}, old;
+	struct signalfd_siginfo info;
+	sigset_t set;
+
+	if (read(stop_fd, &info, sizeof(info)) != sizeof(info))
+		return;
+	endwin();
+	sigaction(SIGTSTP, &action, &old);
+	raise(SIGTSTP);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	/* It stood here. */
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	sigaction(SIGTSTP, &old, NULL);
+	refresh();
+}
+
+static SCREEN *screen_begin(void)
+{
+	const char *type = getenv("TERM");
+	SCREEN *terminal;
+
+	setlocale(LC_CTYPE, "");
+	if (tcgetattr(STDIN_FILENO, &before.modes))
+		return NULL;
+	terminal = newterm(NULL, stdout, stdin);
+	if (!terminal) {
+		cli_complain("top",
+			     "the screen needs a terminal: TERM is '%s', which is not "
+			     "known; --once prints a table",
+			     type ? type : "");
+		return NULL;
+	}
+	before.length = 0;
+	before_add(tigetstr("rmkx"));
+	before_add(tigetstr("sgr0"));
+	before_add(tigetstr("cnorm"));
+	if (tigetstr("rmcup"))
+		before_add(tigetstr("rmcup"));
+	else
+		before_add("\r\n");
+	catch_signals();
+	cbreak();
+	noecho();
+	nonl();
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	set_escdelay(50);
+	curs_set(0);
+	return terminal;
+}
+
+/* --- drawing ---------------------------------------------------------------------- */
+
+/* Writes of TEXT what fits into WIDTH columns; how many it took. */
+static int put(int y, int x, int width, const char *text)
+{
+	mbstate_t state = {0};
+	int taken = 0;
+
+	if (y < 0 || y >= LINES || x >= COLS)
+		return 0;
+	if (width > COLS - x)
+		width = COLS - x;
+	move(y, x);
+	while (*text) {
+		wchar_t c;
+		size_t length = mbrtowc(&c, text, strlen(text), &state);
+		int columns;
+
+		if (length == (size_t)-1 || length == (size_t)-2) {
+			/* No character of this locale. */
+			memset(&state, 0, sizeof(state));
+			length = 1;
+			if (taken + 1 > width)
+				break;
+			addch('?');
+			taken++;
+			text++;
+			continue;
+		}
+		columns = wcwidth(c);
+		/* A control character, which ncurses might pass on. */
+		if (columns < 0) {
+			columns = 1;
+			c = L'?';
+		}
+		if (taken + columns > width)
+			break;
+		if (c == L'?')
+			addch('?');
+		else
+			addnstr(text, (int)length);
+		taken += columns;
+		text += length;
+	}
+	return taken;
+}
+
+static void put_right(int y, int right, const char *text)
+{
+	put(y, right - (int)strlen(text), COLS, text);
+}
+
+static int rows_visible(void)
+{
+	return LINES - HEAD_LINES - 1 > 0 ? LINES - HEAD_LINES - 1 : 0;
+}
+
+/* The name's column, at most half of the screen. */
+static int name_columns(const struct screen *screen)
+{
+	int most = COLS / 2;
+
+	return screen->table.name_width < (size_t)most ? (int)screen->table.name_width
+						       : most;
+}
+
+/* Where each column ends, and whether it is on the screen; calls DRAW for those that are.
+ */
+static void columns_each(const struct screen *screen,
+			 void (*draw)(const struct screen *, uint32_t column, int end,
+				      int y, const struct top_row *row),
+			 int y, const struct top_row *row)
+{
+	int x = name_columns(screen);
+
+	for (uint32_t c = screen->first_column; c < screen->table.column_count; c++) {
+		const struct top_column *column = &screen->table.columns[c];
+		int end = x + 2 + (int)column->width;
+
+		x = end + (int)column->marks;
+		if (x > COLS)
+			return;
+		draw(screen, c, end, y, row);
+	}
+}
+
+static void draw_heading(const struct screen *screen, uint32_t c, int end, int y,
+			 const struct top_row *row)
+{
+	const struct top_column *column = &screen->table.columns[c];
+
+	(void)row;
+	if (c == screen->table.sorted)
+		attron(A_BOLD | A_UNDERLINE);
+	put(y, end - (int)pm_out_plain(NULL, column->heading, 0), COLS, column->heading);
+	attroff(A_BOLD | A_UNDERLINE);
+}
+
+static void draw_cell(const struct screen *screen, uint32_t c, int end, int y,
+		      const struct top_row *row)
+{
+	const struct pm_cell *cell = &row->cells[c];
+
+	(void)screen;
+	put_right(y, end, cell->text);
+	put(y, end, COLS, cell->marks);
+}
+
+static void draw_row(const struct screen *screen, int y, const struct top_row *row)
+{
+	struct pm_out out = {0};
+	char title[100];
+
+	if (!row->node) {
+		top_group_title(row->group, title, sizeof(title));
+		attron(A_BOLD);
+		put(y, 0, COLS, title);
+		attroff(A_BOLD);
+		return;
+	}
+	pm_cell_name(row->tree, row->node, &out);
+	out.buffer[out.used] = '\0';
+	put(y, 0, name_columns(screen), out.buffer);
+	columns_each(screen, draw_cell, y, row);
+}
+
+static void draw_state(const struct screen *screen)
+{
+	const struct top_options *options = screen->options;
+	const struct top_table *table = &screen->table;
+	char text[900];
+
+	if (*screen->problem)
+		snprintf(text, sizeof(text), "%s", screen->problem);
+	else
+		top_text_problem(screen->watch, text, sizeof(text));
+	if (*text) {
+		attron(A_BOLD);
+		put(1, 0, COLS, text);
+		attroff(A_BOLD);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s%s, %s by %s%s%s%s%s",
+		 screen->paused ? "PAUSED, " : "",
+		 options->flat ? "regions" : "call tree",
+		 options->threads ? "of each thread," : "of all threads,",
+		 table->sorted < table->column_count ? table->columns[table->sorted].name
+						     : "name",
+		 options->reverse ? ", the lowest first" : "",
+		 *options->filter ? ", with '" : "", options->filter,
+		 *options->filter ? "'" : "");
+	put(1, 0, COLS, text);
+}
+
+static void draw_help(void)
+{
+	static const char *const lines[] = {
+		"q            leave",
+		"p, space     hold the table, and go on",
+		"< >          sort by the column before, by the next one",
+		"r            the lowest first, and back",
+		"/            show only regions with a text in their names",
+		"t            each thread by itself, and all together again",
+		"f            by region, and by path again",
+		"arrows, Page up, Page down, Home, End",
+		"             other rows and columns",
+		"",
+		"open         visits that have begun and not ended",
+		"visits/s     visits that have ended",
+		"time%        of the time, in all threads together, that is known of:",
+		"             a visit's time is known when it ends",
+		"self%        the same, less that of regions below",
+		"mean         time of a visit",
+		"EVENT/s      by path: with regions below; by region: without",
+		"",
+		"?  visits were open at one of the two looks: what they have done since",
+		"   is not in it, or what they did before is",
+		"~  estimated   <  part of it   -  not counted   n/a  never opened",
+		"   perfmon-top(1) has the other marks",
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		put((int)i + 2, 2, COLS, lines[i]);
+}
+
+static void draw_keys(const struct screen *screen)
+{
+	char text[200];
+
+	if (screen->typing) {
+		snprintf(text, sizeof(text), "filter: %s", screen->options->filter);
+		put(LINES - 1, put(LINES - 1, 0, COLS, text), 1, "_");
+		return;
+	}
+	put(LINES - 1, 0, COLS,
+	    screen->help ? "any key: back"
+			 : "q leave  h help  p hold  < > r sort  / filter  t threads  "
+			   "f flat");
+}
+
+static void draw(const struct screen *screen)
+{
+	char text[700];
+	int visible = rows_visible();
+
+	erase();
+	if (screen->help) {
+		put(0, 0, COLS, "perfmon top");
+		draw_help();
+		draw_keys(screen);
+		refresh();
+		return;
+	}
+	top_text_head(screen->watch, text, sizeof(text));
+	put(0, 0, COLS, text);
+	draw_state(screen);
+	attron(A_REVERSE);
+	mvhline(2, 0, ' ', COLS);
+	put(2, 0, COLS, "region");
+	columns_each(screen, draw_heading, 2, NULL);
+	attroff(A_REVERSE);
+	for (int i = 0; i < visible; i++) {
+		uint32_t r = screen->first_row + (uint32_t)i;
+
+		if (r < screen->table.row_count)
+			draw_row(screen, HEAD_LINES + i, &screen->table.rows[r]);
+	}
+	if (!screen->table.row_count)
+		put(HEAD_LINES, 0, COLS,
+		    *screen->options->filter ? "no region has that in its name"
+					     : "no region was entered");
+	draw_keys(screen);
+	refresh();
+}
+
+/* --- keys ------------------------------------------------------------------------- */
+
+/* The table anew, as the options are now. */
+static void remake(struct screen *screen)
+{
+	struct pm_diag diag = {0};
+	struct top_table table = {0};
+
+	/* The old one shows a look that may be gone. */
+	top_table_free(&screen->table);
+	if ((!screen->options->threads || !top_watch_threads(screen->watch, &diag)) &&
+	    !top_table_make(&table, screen->watch->look, screen->options, &diag)) {
+		screen->table = table;
+		return;
+	}
+	top_table_free(&table);
+	snprintf(screen->problem, sizeof(screen->problem), "%.*s",
+		 (int)sizeof(screen->problem) - 1, diag.text);
+}
+
+/* Only as far as there is something to see. */
+static void scroll_to(struct screen *screen, int64_t row, int64_t column)
+{
+	int64_t last = (int64_t)screen->table.row_count - rows_visible();
+
+	row = row > last ? last : row;
+	column = column >= (int64_t)screen->table.column_count
+			 ? (int64_t)screen->table.column_count - 1
+			 : column;
+	screen->first_row = row > 0 ? (uint32_t)row : 0;
+	screen->first_column = column > 0 ? (uint32_t)column : 0;
+}
+
+/* By the column STEP further, the name being the one before the first. */
+static void sort_next(struct screen *screen, int step)
+{
+	const struct top_table *table = &screen->table;
+	uint32_t count = table->column_count + 1, at = (table->sorted + 1) % count;
+
+	at = (at + (uint32_t)((int)count + step)) % count;
+	snprintf(screen->options->sort, sizeof(screen->options->sort), "%s",
+		 at ? table->columns[at - 1].name : "name");
+}
+
+static void type_key(struct screen *screen, int key)
+{
+	char *filter = screen->options->filter;
+	size_t length = strlen(filter);
+
+	if (key == '\r' || key == '\n' || key == KEY_ENTER) {
+		screen->typing = false;
+	} else if (key == ESCAPE) {
+		screen->typing = false;
+		snprintf(filter, sizeof(screen->options->filter), "%s", screen->was);
+	} else if (key == KEY_BACKSPACE || key == 127 || key == '\b') {
+		/* All bytes of the last character. */
+		while (length && (filter[--length] & 0xc0) == 0x80)
+			;
+		filter[length] = '\0';
+	} else if (key >= ' ' && key < 256 && key != 127 &&
+		   length + 1 < sizeof(screen->options->filter)) {
+		filter[length] = (char)key;
+		filter[length + 1] = '\0';
+	}
+}
+
+/* False: leave. */
+static bool command_key(struct screen *screen, int key)
+{
+	struct top_options *options = screen->options;
+	int64_t row = screen->first_row, column = screen->first_column;
+	int page = rows_visible() > 1 ? rows_visible() - 1 : 1;
+
+	switch (key) {
+	case 'q':
+		return false;
+	case 'h':
+	case '?':
+		screen->help = true;
+		break;
+	case 'p':
+	case ' ':
+		screen->paused = !screen->paused;
+		break;
+	case '<':
+	case '>':
+		sort_next(screen, key == '<' ? -1 : 1);
+		break;
+	case 'r':
+		options->reverse = !options->reverse;
+		break;
+	case 't':
+		options->threads = !options->threads;
+		break;
+	case 'f':
+		options->flat = !options->flat;
+		break;
+	case '/':
+		screen->typing = true;
+		memcpy(screen->was, options->filter, sizeof(screen->was));
+		break;
+	case KEY_UP:
+		row--;
+		break;
+	case KEY_DOWN:
+		row++;
+		break;
+	case KEY_PPAGE:
+		row -= page;
+		break;
+	case KEY_NPAGE:
+		row += page;
+		break;
+	case KEY_HOME:
+		row = column = 0;
+		break;
+	case KEY_END:
+		row = screen->table.row_count;
+		break;
+	case KEY_LEFT:
+		column--;
+		break;
+	case KEY_RIGHT:
+		column++;
+		break;
+	case 'L' & 31:
+		clearok(stdscr, TRUE);
+		break;
+	}
+	scroll_to(screen, row, column);
+	return true;
+}
+
+/* All that have been pressed. False: leave. */
+static bool take_keys(struct screen *screen)
+{
+	int key;
+
+	while ((key = getch()) != ERR) {
+		if (key == KEY_RESIZE)
+			continue;
+		if (screen->help)
+			screen->help = false;
+		else if (screen->typing)
+			type_key(screen, key);
+		else if (!command_key(screen, key))
+			return false;
+		remake(screen);
+	}
+	scroll_to(screen, screen->first_row, screen->first_column);
+	return true;
+}
+
+/* --- the loop --------------------------------------------------------------------- */
+
+static void look_again(struct screen *screen)
+{
+	struct pm_diag diag = {0};
+
+	screen->problem[0] = '\0';
+	if (top_watch_look(screen->watch, true, &diag))
+		snprintf(screen->problem, sizeof(screen->problem), "%.*s",
+			 (int)sizeof(screen->problem) - 1, diag.text);
+	remake(screen);
+	screen->shown++;
+}
+
+static uint64_t now_ns(void)
+{
+	uint64_t ns = 0;
+
+	pm_kernel_clock_ns(CLOCK_MONOTONIC, &ns);
+	return ns;
+}
+
+static void run(struct screen *screen)
+{
+	uint64_t delay_ns = (uint64_t)(screen->options->delay * 1e9);
+	uint64_t count = screen->options->count;
+
+	screen->next_ns = now_ns() + delay_ns;
+	screen->shown = 1;
+	for (;;) {
+		bool looks = screen->watch->alive && !screen->paused;
+		enum top_wake wake;
+
+		draw(screen);
+		wake = top_wait(screen->watch, screen->stop_fd,
+				looks ? screen->next_ns : 0);
+		if (wake == TOP_STOP)
+			stop(screen->stop_fd);
+		/* Whatever it was: after a stop or another size, too, ncurses has
+		 * something to do that it does when it is asked for a key. */
+		if (!take_keys(screen))
+			return;
+		if (wake == TOP_TIME_IS_UP) {
+			screen->next_ns += delay_ns;
+			/* What was missed while it was held or stopped is not made up
+			 * for. */
+			if (screen->next_ns < now_ns())
+				screen->next_ns = now_ns() + delay_ns;
+			if (count && screen->shown >= count)
+				return;
+		}
+		if (wake == TOP_TIME_IS_UP || wake == TOP_END)
+			look_again(screen);
+	}
+}
+
+int top_screen_run(struct top_watch *watch, struct top_options *options)
+{
+	struct screen screen = {.watch = watch, .options = options};
+	struct pm_diag diag = {0};
+	SCREEN *terminal;
+	int err;
+
+	/* What cannot be shown is said before the screen is taken. */
+	err = options->threads ? top_watch_threads(watch, &diag) : 0;
+	if (!err)
+		err = top_watch_look(watch, false, &diag);
+	if (!err)
+		err = top_table_make(&screen.table, watch->look, options, &diag);
+	if (err) {
+		cli_complain("top", "%s", diag.text);
+		top_table_free(&screen.table);
+		return err == -EINVAL && watch->look ? CLI_USAGE : CLI_FAILED;
+	}
+	top_notes_print(watch);
+	terminal = screen_begin();
+	if (!terminal) {
+		top_table_free(&screen.table);
+		return CLI_FAILED;
+	}
+	screen.stop_fd = stops_wait();
+	err = errno;
+	if (screen.stop_fd >= 0)
+		run(&screen);
+	endwin();
+	delscreen(terminal);
+	if (screen.stop_fd < 0)
+		cli_complain("top", "signalfd: %s", strerror(err));
+	else
+		close(screen.stop_fd);
+	top_table_free(&screen.table);
+	return screen.stop_fd < 0 ? CLI_FAILED : 0;
+}

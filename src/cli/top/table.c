@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What has happened, as rows and columns: which of them, in which order, with which
+ * numbers in them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/top/top.h"
+
+/* A group by region. */
+struct top_flat {
+	struct pm_report_tree change;
+	struct pm_report_tree sums;
+};
+
+/* --- numbers ---------------------------------------------------------------------- */
+
+static struct pm_value number(double value)
+{
+	return (struct pm_value){.state = PM_COUNTED, .value = value, .coverage = 1};
+}
+
+/* Whether nothing has been going on in NODE between the looks: then its numbers are 0. */
+static bool is_idle(const struct pm_report_node *node)
+{
+	return !node->visits && !node->entered;
+}
+
+static struct pm_value per_second(struct pm_value value, double seconds)
+{
+	if (seconds > 0)
+		value.value /= seconds;
+	else if (value.state == PM_COUNTED)
+		value.state = PM_NOT_COUNTED;
+	return value;
+}
+
+struct pm_value top_table_value(const struct top_table *table, const struct top_row *row,
+				const struct top_column *column)
+{
+	const struct pm_report_tree *tree = row->tree;
+	const struct pm_snapshot *s = table->look->snapshot;
+	const struct pm_report_node *node = &tree->nodes[row->node];
+	double seconds = table->look->seconds;
+	const struct pm_report_event *event;
+	struct pm_value value;
+
+	switch (column->kind) {
+	case TOP_OPEN:
+		return number((double)row->open);
+	case TOP_VISITS:
+		return per_second(number((double)node->visits), seconds);
+	case TOP_TIME:
+	case TOP_SELF:
+		value = pm_report_time(tree, row->node, column->kind == TOP_SELF);
+		if (is_idle(node))
+			value = number(0);
+		value.value = pm_snapshot_ns(s, value.value) / 1e9 * 100;
+		return per_second(value, seconds);
+	case TOP_MEAN:
+		value = number(pm_snapshot_ns(s, pm_report_mean(node)));
+		/* Visits may have ended of which none was measured. */
+		if (value.value < 0)
+			value.state = PM_NOT_COUNTED;
+		return value;
+	case TOP_EVENT:
+		event = &tree->model->events[column->index];
+		value = pm_report_count(tree, row->node, column->index, tree->flat);
+		if (is_idle(node) && value.state == PM_NOT_COUNTED && !event->kernel_only)
+			value = number(0);
+		value.value *= event->first->scale;
+		return per_second(value, seconds);
+	default:
+		return pm_report_metric(tree, row->node, column->index, tree->flat);
+	}
+}
+
+static void cell_fill(struct top_table *table, const struct top_row *row,
+		      const struct top_column *column, struct pm_cell *cell)
+{
+	const struct pm_report_model *model = row->tree->model;
+	struct pm_value value = top_table_value(table, row, column);
+	struct perfmon_profile_counter counter;
+
+	pm_cell_value(cell, &value, &table->marks, &table->states);
+	if (value.state != PM_COUNTED)
+		return;
+	switch (column->kind) {
+	case TOP_OPEN:
+		pm_cell_count(cell->text, value.value);
+		break;
+	case TOP_VISITS:
+		if (value.value < 1000)
+			pm_cell_fixed(cell->text, value.value, 1);
+		else
+			pm_cell_count(cell->text, value.value);
+		break;
+	case TOP_TIME:
+	case TOP_SELF:
+		pm_cell_fixed(cell->text, value.value, 1);
+		break;
+	case TOP_MEAN:
+		pm_cell_time(cell->text, value.value);
+		break;
+	case TOP_EVENT:
+		/* The value is scaled already. */
+		counter = *model->events[column->index].first;
+		counter.scale = 1;
+		pm_cell_event(cell, &value, &counter);
+		break;
+	case TOP_METRIC:
+		pm_cell_metric(cell, &value, model->metrics[column->index].metric);
+	}
+}
+
+/* --- columns ---------------------------------------------------------------------- */
+
+static void column_add(struct top_table *table, enum top_column_kind kind, uint32_t index,
+		       const char *name, const char *heading, const char *unit)
+{
+	struct top_column *column = &table->columns[table->column_count++];
+
+	column->kind = kind;
+	column->index = index;
+	column->name = name;
+	snprintf(column->heading, sizeof(column->heading), "%s%s", heading, unit);
+	column->width = pm_out_plain(NULL, column->heading, 0);
+}
+
+static int columns_make(struct top_table *table)
+{
+	const struct pm_report_model *model = &table->look->model;
+
+	table->columns =
+		calloc((size_t)TOP_EVENT + model->event_count + model->metric_count,
+		       sizeof(*table->columns));
+	if (!table->columns)
+		return -ENOMEM;
+	column_add(table, TOP_OPEN, 0, "open", "open", "");
+	column_add(table, TOP_VISITS, 0, "visits", "visits", "/s");
+	column_add(table, TOP_TIME, 0, "time", "time", "%");
+	column_add(table, TOP_SELF, 0, "self", "self", "%");
+	column_add(table, TOP_MEAN, 0, "mean", "mean", "");
+	for (uint32_t e = 0; e < model->event_count; e++)
+		column_add(table, TOP_EVENT, e, model->events[e].name,
+			   model->events[e].name, "/s");
+	for (uint32_t m = 0; m < model->metric_count; m++) {
+		const char *heading = pm_report_metric_heading(&model->metrics[m]);
+
+		column_add(table, TOP_METRIC, m, heading, heading, "");
+	}
+	return 0;
+}
+
+static int column_find(struct top_table *table, const char *name, struct pm_diag *diag)
+{
+	struct pm_diag all = {0};
+
+	table->sorted = table->column_count;
+	if (!strcmp(name, "name"))
+		return 0;
+	for (uint32_t c = 0; c < table->column_count; c++)
+		if (!strcasecmp(table->columns[c].name, name)) {
+			table->sorted = c;
+			return 0;
+		}
+	for (uint32_t c = 0; c < table->column_count; c++)
+		if (table->columns[c].kind == TOP_EVENT &&
+		    pm_event_is_called(table->columns[c].name, name)) {
+			table->sorted = c;
+			return 0;
+		}
+	for (uint32_t c = 0; c < table->column_count; c++)
+		pm_diag_add(&all, ", %s", table->columns[c].name);
+	return pm_diag_set(diag, -EINVAL, "'%s' is no column: there are name%s", name,
+			   all.text);
+}
+
+/* --- rows ------------------------------------------------------------------------- */
+
+/* How the nodes of a tree are sorted: by what the best of each and of those below it has,
+ * so that what is hot is not hidden below a parent whose visit has not ended. */
+struct order {
+	const struct pm_report_tree *tree;
+	double *best;
+	bool by_name, reverse;
+};
+
+static int by_best(const void *a, const void *b, void *argument)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct order *order = argument;
+	int sign = order->reverse ? -1 : 1, names;
+
+	if (!order->by_name && order->best[x] != order->best[y])
+		return order->best[x] > order->best[y] ? -sign : sign;
+	names = strcmp(pm_report_name(order->tree, x), pm_report_name(order->tree, y));
+	if (names)
+		return order->by_name ? sign * names : names;
+	return x < y ? -1 : x > y;
+}
+
+/* Puts the children of each node of TREE in order. */
+static int tree_sort(const struct top_table *table, struct pm_report_tree *tree,
+		     const struct pm_report_tree *sums, bool reverse)
+{
+	struct order order = {.tree = tree, .reverse = reverse};
+	uint32_t *numbers = malloc(tree->node_count * sizeof(*numbers));
+
+	order.best = malloc(tree->node_count * sizeof(*order.best));
+	order.by_name = table->sorted == table->column_count;
+	if (!numbers || !order.best) {
+		free(numbers);
+		free(order.best);
+		return -ENOMEM;
+	}
+	for (uint32_t n = 0; n < tree->node_count; n++) {
+		struct top_row row = {.tree = tree, .node = n};
+
+		numbers[n] = n;
+		order.best[n] = -1;
+		tree->nodes[n].first_child = tree->nodes[n].next = 0;
+		if (!n || order.by_name)
+			continue;
+		row.open = pm_less(sums->nodes[n].entered, sums->nodes[n].visits);
+		struct pm_value value =
+			top_table_value(table, &row, &table->columns[table->sorted]);
+		if (value.state == PM_COUNTED)
+			order.best[n] = value.value;
+	}
+	/* Children have higher numbers. */
+	for (uint32_t n = tree->node_count - 1; n > 0; n--)
+		if (order.best[n] > order.best[tree->nodes[n].parent])
+			order.best[tree->nodes[n].parent] = order.best[n];
+	qsort_r(numbers + 1, tree->node_count - 1, sizeof(*numbers), by_best, &order);
+	for (uint32_t i = tree->node_count - 1; i > 0; i--) {
+		struct pm_report_node *node = &tree->nodes[numbers[i]];
+
+		node->next = tree->nodes[node->parent].first_child;
+		tree->nodes[node->parent].first_child = numbers[i];
+	}
+	free(numbers);
+	free(order.best);
+	return 0;
+}
+
+/* Which nodes the filter leaves: those with it in their names, what is above them, so
+ * that their place can be seen, and what is below. NULL: no memory. */
+static bool *filter_make(const struct pm_report_tree *tree, const char *filter)
+{
+	bool *keep = calloc(tree->node_count, 2 * sizeof(*keep));
+	bool *below = keep + tree->node_count;
+
+	if (!keep)
+		return NULL;
+	for (uint32_t n = 1; n < tree->node_count; n++) {
+		below[n] = below[tree->nodes[n].parent] ||
+			   strcasestr(pm_report_name(tree, n), filter);
+		keep[n] = below[n];
+	}
+	for (uint32_t n = tree->node_count - 1; n > 0; n--)
+		if (keep[n])
+			keep[tree->nodes[n].parent] = true;
+	return keep;
+}
+
+static int row_add(struct top_table *table, const struct top_group *group,
+		   const struct pm_report_tree *tree, uint32_t node, uint64_t open)
+{
+	if (table->row_count == table->row_room) {
+		uint32_t room = table->row_room ? 2 * table->row_room : 64;
+		struct top_row *rows = reallocarray(table->rows, room, sizeof(*rows));
+
+		if (!rows)
+			return -ENOMEM;
+		table->rows = rows;
+		table->row_room = room;
+	}
+	table->rows[table->row_count++] = (struct top_row){
+		.group = group, .tree = tree, .node = node, .open = open};
+	return 0;
+}
+
+static int group_add(struct top_table *table, struct top_group *group,
+		     const struct top_options *options)
+{
+	struct pm_report_tree *tree = &group->change;
+	const struct pm_report_tree *sums = &group->sums;
+	bool *keep;
+	int err = 0;
+
+	if (options->flat) {
+		struct top_flat *flat = &table->flat[table->flat_count];
+
+		err = pm_report_tree_flatten(&flat->change, tree);
+		if (!err) {
+			err = pm_report_tree_flatten(&flat->sums, sums);
+			if (err)
+				pm_report_tree_free(&flat->change);
+		}
+		if (err)
+			return err;
+		table->flat_count++;
+		tree = &flat->change;
+		/* Of the same regions in the same order. */
+		sums = &flat->sums;
+	}
+	err = tree_sort(table, tree, sums, options->reverse);
+	if (err)
+		return err;
+	keep = filter_make(tree, options->filter);
+	if (!keep)
+		return -ENOMEM;
+	if (options->threads)
+		err = row_add(table, group, tree, 0, 0);
+	for (uint32_t n = 0; !err && (n = pm_report_tree_next(tree, n));)
+		if (keep[n])
+			err = row_add(
+				table, group, tree, n,
+				pm_less(sums->nodes[n].entered, sums->nodes[n].visits));
+	free(keep);
+	return err;
+}
+
+static int cells_make(struct top_table *table)
+{
+	table->cells = calloc((size_t)table->row_count * table->column_count + 1,
+			      sizeof(*table->cells));
+	if (!table->cells)
+		return -ENOMEM;
+	table->name_width = strlen("region");
+	for (uint32_t r = 0; r < table->row_count; r++) {
+		struct top_row *row = &table->rows[r];
+		size_t width;
+
+		row->cells = table->cells + (size_t)r * table->column_count;
+		if (!row->node)
+			continue;
+		width = pm_cell_name(row->tree, row->node, NULL);
+		if (width > table->name_width)
+			table->name_width = width;
+		for (uint32_t c = 0; c < table->column_count; c++) {
+			struct top_column *column = &table->columns[c];
+			struct pm_cell *cell = &row->cells[c];
+
+			cell_fill(table, row, column, cell);
+			if (strlen(cell->text) > column->width)
+				column->width = strlen(cell->text);
+			if (strlen(cell->marks) > column->marks)
+				column->marks = strlen(cell->marks);
+		}
+	}
+	return 0;
+}
+
+int top_table_make(struct top_table *table, struct top_look *look,
+		   const struct top_options *options, struct pm_diag *diag)
+{
+	int err;
+
+	memset(table, 0, sizeof(*table));
+	table->look = look;
+	err = columns_make(table);
+	if (!err)
+		err = column_find(table, options->sort, diag);
+	if (!err && options->flat) {
+		table->flat = calloc(look->group_count, sizeof(*table->flat));
+		err = table->flat ? 0 : -ENOMEM;
+	}
+	for (uint32_t g = 0; !err && g < (options->threads ? look->group_count : 1); g++)
+		err = group_add(table, &look->groups[g], options);
+	if (!err)
+		err = cells_make(table);
+	return err == -ENOMEM ? pm_diag_set(diag, err, "no memory for this table") : err;
+}
+
+void top_table_free(struct top_table *table)
+{
+	for (uint32_t i = 0; i < table->flat_count; i++) {
+		pm_report_tree_free(&table->flat[i].change);
+		pm_report_tree_free(&table->flat[i].sums);
+	}
+	free(table->flat);
+	free(table->cells);
+	free(table->rows);
+	free(table->columns);
+	memset(table, 0, sizeof(*table));
+}
+
+void top_group_title(const struct top_group *group, char *buffer, size_t size)
+{
+	struct pm_out out = {0};
+
+	switch (group->kind) {
+	case TOP_ALL:
+		snprintf(buffer, size, "all threads");
+		return;
+	case TOP_ENDED:
+		snprintf(buffer, size, "ended threads");
+		return;
+	case TOP_THREAD:
+		/* A thread is called what it likes. */
+		pm_out_plain(&out, group->thread->name, 0);
+		snprintf(buffer, size, "thread %u%s%.*s%s%s", group->thread->tid,
+			 out.used ? " (" : "", (int)out.used, out.buffer,
+			 out.used ? ")" : "",
+			 group->thread->state == PERFMON_THREAD_LIVE ? "" : ", ended");
+	}
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The table as text for people, and as lines for scripts. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/common/common.h"
+#include "cli/top/top.h"
+#include "report/report.h"
+
+/* Of a path in a line. */
+#define PATH_BYTES 1024
+
+static int print(void *argument, const char *text, size_t size)
+{
+	return fwrite(text, 1, size, argument) == size ? 0 : -EIO;
+}
+
+void top_text_head(const struct top_watch *watch, char *buffer, size_t size)
+{
+	const struct top_look *look = watch->look;
+	char ended[32] = "", since[96];
+
+	if (look->threads_ended)
+		snprintf(ended, sizeof(ended), ", %u ended", look->threads_ended);
+	if (look->seconds <= 0)
+		snprintf(since, sizeof(since), "how long is not known");
+	else
+		snprintf(since, sizeof(since), "%s %.3f s",
+			 look->whole ? "since it began," : "the last", look->seconds);
+	snprintf(buffer, size, "%s: %u thread%s%s; %s", watch->what, look->threads_live,
+		 look->threads_live == 1 ? "" : "s", ended, since);
+}
+
+void top_text_problem(const struct top_watch *watch, char *buffer, size_t size)
+{
+	const struct pm_snapshot *s = watch->look->snapshot;
+	const char *end = "the process has ended: these are its last values";
+	struct pm_out out = {0};
+
+	if (s->writer == PM_WRITER_UNKNOWN)
+		end = "whether the process still runs cannot be seen from here";
+	if (s->partial)
+		pm_out_plain(&out, s->problem, 0);
+	snprintf(buffer, size, "%s%s%.*s", watch->alive ? "" : end,
+		 !watch->alive && s->partial ? "; " : "", (int)out.used, out.buffer);
+}
+
+void top_notes_print(const struct top_watch *watch)
+{
+	const struct pm_report_model *model = &watch->look->model;
+
+	for (uint32_t i = 0; i < model->note_count; i++)
+		cli_complain("top", "%s", model->notes[i]);
+}
+
+static void headings_print(const struct top_table *table, struct pm_out *out)
+{
+	size_t blanks = table->name_width - strlen("region");
+
+	pm_out_text(out, "region");
+	for (uint32_t c = 0; c < table->column_count; c++) {
+		const struct top_column *column = &table->columns[c];
+
+		pm_out_repeat(out, ' ',
+			      blanks + 2 + column->width -
+				      pm_out_plain(NULL, column->heading, 0));
+		pm_out_plain(out, column->heading, 0);
+		blanks = column->marks;
+	}
+	pm_out_text(out, "\n");
+}
+
+static void row_print(const struct top_table *table, const struct top_row *row,
+		      struct pm_out *out)
+{
+	size_t blanks = table->name_width - pm_cell_name(row->tree, row->node, out);
+
+	for (uint32_t c = 0; c < table->column_count; c++) {
+		const struct top_column *column = &table->columns[c];
+		const struct pm_cell *cell = &row->cells[c];
+
+		pm_out_repeat(out, ' ', blanks + 2 + column->width - strlen(cell->text));
+		pm_out_text(out, cell->text);
+		pm_out_text(out, cell->marks);
+		blanks = column->marks - strlen(cell->marks);
+	}
+	pm_out_text(out, "\n");
+}
+
+void top_text_print(const struct top_watch *watch, const struct top_table *table)
+{
+	struct pm_out out = {.sink = print, .argument = stdout};
+	char text[700];
+
+	top_text_head(watch, text, sizeof(text));
+	pm_out_format(&out, "%s\n", text);
+	top_text_problem(watch, text, sizeof(text));
+	if (*text)
+		pm_out_format(&out, "%s\n", text);
+	pm_out_text(&out, "\n");
+	headings_print(table, &out);
+	for (uint32_t r = 0; r < table->row_count; r++) {
+		if (table->rows[r].node) {
+			row_print(table, &table->rows[r], &out);
+			continue;
+		}
+		top_group_title(table->rows[r].group, text, sizeof(text));
+		pm_out_format(&out, "%s%s:\n", r ? "\n" : "", text);
+	}
+	pm_report_text_legend(&out, table->marks, table->states);
+	pm_out_end(&out);
+	fflush(stdout);
+}
+
+/* The names from the top down, as in the CSV of reports. */
+static void path_print(const struct pm_report_tree *tree, uint32_t n, struct pm_out *out)
+{
+	uint32_t line[PM_PATH_NODES];
+	uint32_t count = pm_report_path(tree, n, PATH_BYTES, line);
+
+	for (uint32_t i = 0; i < count; i++) {
+		const char *name = pm_report_name(tree, line[i]);
+		size_t length;
+
+		if (i)
+			pm_out_text(out, ";");
+		if (!line[i])
+			pm_out_text(out, PM_PATH_LEFT);
+		for (; *name; name += length) {
+			char part[256];
+
+			if (*name == ';' || *name == '\\')
+				pm_out_text(out, "\\");
+			length = 1 + strcspn(name + 1, ";\\");
+			if (length >= sizeof(part))
+				for (length = sizeof(part) - 1;
+				     length > 1 &&
+				     ((unsigned char)name[length] & 0xc0) == 0x80;)
+					length--;
+			memcpy(part, name, length);
+			part[length] = '\0';
+			/* A tab or a line's end would be one of ours. */
+			pm_out_plain(out, part, 0);
+		}
+	}
+}
+
+static void line_print(const struct top_table *table, const struct top_row *row,
+		       struct pm_out *out)
+{
+	const struct top_group *group = row->group;
+	uint32_t marks = 0, states = 0;
+
+	pm_out_double(out, table->look->seconds);
+	if (group->kind == TOP_THREAD)
+		pm_out_format(out, "\t%u\t", group->thread->tid);
+	else
+		pm_out_format(out, "\t%s\t", group->kind == TOP_ALL ? "all" : "ended");
+	path_print(row->tree, row->node, out);
+	pm_out_format(out, "\t%llu",
+		      (unsigned long long)row->tree->nodes[row->node].visits);
+	for (uint32_t c = 0; c < table->column_count; c++) {
+		struct pm_value value = top_table_value(table, row, &table->columns[c]);
+		struct pm_cell cell;
+
+		marks |= value.marks;
+		pm_out_text(out, "\t");
+		pm_cell_value(&cell, &value, &marks, &states);
+		if (value.state == PM_COUNTED)
+			pm_out_double(out, value.value);
+		else
+			pm_out_text(out, cell.text);
+	}
+	/* Which of its numbers are estimates, parts or in doubt, the table for people
+	 * says; here that some are. */
+	{
+		struct pm_value all = {.state = PM_COUNTED, .marks = marks};
+		struct pm_cell cell;
+
+		all.marks &= ~(PM_MARK_MULTIPLEXED | PM_MARK_PART);
+		pm_cell_value(&cell, &all, &marks, &states);
+		pm_out_format(out, "\t%s%s%s\n", marks & PM_MARK_MULTIPLEXED ? "~" : "",
+			      marks & PM_MARK_PART ? "<" : "",
+			      *cell.marks ? cell.marks + 1 : "");
+	}
+}
+
+void top_lines_print(const struct top_table *table, bool head)
+{
+	static const char *const names[] = {
+		[TOP_OPEN] = "open",	     [TOP_VISITS] = "visits_per_s",
+		[TOP_TIME] = "time_percent", [TOP_SELF] = "self_percent",
+		[TOP_MEAN] = "mean_ns",
+	};
+	struct pm_out out = {.sink = print, .argument = stdout};
+
+	if (head) {
+		pm_out_text(&out, "seconds\tthread\tpath\tvisits");
+		for (uint32_t c = 0; c < table->column_count; c++) {
+			const struct top_column *column = &table->columns[c];
+
+			pm_out_text(&out, "\t");
+			if (column->kind < TOP_EVENT)
+				pm_out_text(&out, names[column->kind]);
+			else
+				pm_out_plain(&out, column->name, 0);
+			if (column->kind == TOP_EVENT)
+				pm_out_text(&out, "_per_s");
+		}
+		pm_out_text(&out, "\tmarks\n");
+	}
+	for (uint32_t r = 0; r < table->row_count; r++)
+		if (table->rows[r].node)
+			line_print(table, &table->rows[r], &out);
+	pm_out_end(&out);
+	fflush(stdout);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* perfmon top: watches the regions of a running program. */
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/common/common.h"
+#include "cli/top/top.h"
+#include "os/os.h"
+#include "profile/profile.h"
+
+static const char help[] =
+	"usage: perfmon top [OPTION]... [PID|FILE]\n\n"
+	"Watches the regions of a running program (perfmon/region.h): of the process "
+	"PID, or "
+	"of\n"
+	"the one that keeps its profile in FILE. It takes nothing from the program. "
+	"Without "
+	"an\n"
+	"argument: lists your processes that can be watched. On a terminal h explains "
+	"the "
+	"keys;\n"
+	"elsewhere lines are printed, with tabs between.\n\n"
+	"  -d, --delay SECONDS   between two looks (1)\n"
+	"  -n, --count N         leave after N tables\n"
+	"      --once            print one table and leave\n"
+	"  -s, --sort COLUMN     by name, open, visits, time, self (the default), mean, "
+	"an "
+	"event\n"
+	"                        or a metric\n"
+	"  -r, --reverse         the lowest first\n"
+	"  -f, --filter TEXT     only regions with TEXT in their names, and what is "
+	"above and\n"
+	"                        below them\n"
+	"  -t, --threads         each thread by itself, too\n"
+	"      --flat            by region, not by path\n"
+	"  -m, --metrics TEXT    more columns: 'NAME = FORMULA; ...', @FILE, none\n"
+	"  -h, --help            this text\n\n"
+	"Exit status: 0, 1 if it cannot be watched, 2 if an option is wrong.\n";
+
+static const struct option long_options[] = {
+	{"delay", required_argument, NULL, 'd'},
+	{"count", required_argument, NULL, 'n'},
+	{"once", no_argument, NULL, 'O'},
+	{"sort", required_argument, NULL, 's'},
+	{"reverse", no_argument, NULL, 'r'},
+	{"filter", required_argument, NULL, 'f'},
+	{"threads", no_argument, NULL, 't'},
+	{"flat", no_argument, NULL, 'F'},
+	{"metrics", required_argument, NULL, 'm'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+/* --- the list --------------------------------------------------------------------- */
+
+static bool is_own(const char *pid)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%.16s", pid);
+	return !stat(path, &st) && st.st_uid == geteuid();
+}
+
+/* The processes of this user that have a profile. */
+static int list(void)
+{
+	uint32_t found = 0;
+	size_t count = 0;
+	char **names;
+	int err = pm_kernel_dir_list("/proc", &names, &count);
+
+	if (err) {
+		cli_complain("top", "/proc: %s", strerror(-err));
+		return CLI_FAILED;
+	}
+	for (size_t i = 0; i < count; i++) {
+		pid_t pid = (pid_t)strtol(names[i], NULL, 10);
+		struct pm_out out = {0};
+		struct pm_profile_file *file;
+
+		if (pid <= 0 || !is_own(names[i]) ||
+		    pm_profile_file_open_pid(pid, &file, NULL))
+			continue;
+		pm_out_plain(&out, pm_profile_file_header(file)->program, 0);
+		if (!found++ && cli_is_terminal())
+			printf("%8s  %s\n", "PID", "PROGRAM");
+		printf(cli_is_terminal() ? "%8d  %.*s\n" : "%d\t%.*s\n", (int)pid,
+		       (int)out.used, out.buffer);
+		pm_profile_file_close(file);
+	}
+	free(names);
+	if (found)
+		return 0;
+	cli_complain("top", "none of your processes has used a region of libperfmon");
+	return CLI_FAILED;
+}
+
+/* --- lines and tables ------------------------------------------------------------- */
+
+enum top_wake top_wait(const struct top_watch *watch, int stop_fd, uint64_t deadline_ns)
+{
+	struct pollfd fds[3] = {
+		{.fd = stop_fd < 0 ? -1 : STDIN_FILENO, .events = POLLIN},
+		{.fd = stop_fd, .events = POLLIN},
+		{.fd = watch->alive ? watch->pidfd : -1, .events = POLLIN},
+	};
+	uint64_t now = 0;
+	int timeout = -1, n;
+
+	pm_kernel_clock_ns(CLOCK_MONOTONIC, &now);
+	if (deadline_ns) {
+		/* Not before it, and not so long that it overflows. */
+		uint64_t left =
+			pm_less(deadline_ns, now) / 1000000 + (deadline_ns > now ? 1 : 0);
+
+		timeout = left > 3600000 ? 3600000 : (int)left;
+	}
+	n = pm_kernel_poll_many(fds, 3, timeout);
+	if (n > 0 && fds[1].revents)
+		return TOP_STOP;
+	if (n > 0 && fds[0].revents)
+		return TOP_KEY;
+	if (n > 0 && fds[2].revents)
+		return TOP_END;
+	pm_kernel_clock_ns(CLOCK_MONOTONIC, &now);
+	return deadline_ns && now >= deadline_ns ? TOP_TIME_IS_UP : TOP_NOTHING;
+}
+
+static int table_print(const struct top_watch *watch, const struct top_options *options,
+		       bool text, bool head)
+{
+	struct pm_diag diag = {0};
+	struct top_table table;
+	int err = top_table_make(&table, watch->look, options, &diag);
+
+	if (err)
+		cli_complain("top", "%s", diag.text);
+	else if (text)
+		top_text_print(watch, &table);
+	else
+		top_lines_print(&table, head);
+	if (!err && !table.row_count && *options->filter)
+		cli_complain("top", "no region has '%s' in its name", options->filter);
+	top_table_free(&table);
+	return err == -EINVAL ? CLI_USAGE : err ? CLI_FAILED : 0;
+}
+
+static int print_tables(struct top_watch *watch, const struct top_options *options)
+{
+	uint64_t count = options->once ? 1 : options->count, printed = 0, next_ns = 0;
+	bool text = cli_is_terminal();
+	struct pm_diag diag = {0};
+	char problem[700];
+	int status = 0;
+
+	if ((options->threads && top_watch_threads(watch, &diag)) ||
+	    top_watch_look(watch, false, &diag))
+		goto failed;
+	top_notes_print(watch);
+	/* What does not run any more is what it was: that is its one table. */
+	if (!watch->alive)
+		status = table_print(watch, options, text, true);
+	pm_kernel_clock_ns(CLOCK_MONOTONIC, &next_ns);
+	while (!status && watch->alive && (!count || printed < count)) {
+		next_ns += (uint64_t)(options->delay * 1e9);
+		while (top_wait(watch, -1, next_ns) == TOP_NOTHING)
+			;
+		if (top_watch_look(watch, false, &diag))
+			goto failed;
+		if (text && printed)
+			putchar('\n');
+		status = table_print(watch, options, text, !printed++);
+		if (ferror(stdout))
+			break;
+	}
+	top_text_problem(watch, problem, sizeof(problem));
+	if (*problem && !text)
+		cli_complain("top", "%s: %s", watch->what, problem);
+	return status;
+failed:
+	cli_complain("top", "%s", diag.text);
+	return CLI_FAILED;
+}
+
+/* --- options ---------------------------------------------------------------------- */
+
+static int delay_read(const char *text, double *delay)
+{
+	char *end;
+
+	*delay = strtod(text, &end);
+	/* Also what is no number fails to compare. */
+	if (end != text && !*end && *delay >= 0.01 && *delay <= 86400)
+		return 0;
+	cli_complain("top", "'%s' is no number of seconds between 0.01 and 86400", text);
+	return CLI_USAGE;
+}
+
+static int count_read(const char *text, uint64_t *count)
+{
+	char *end;
+
+	errno = 0;
+	*count = strtoull(text, &end, 10);
+	if (!errno && *text >= '0' && *text <= '9' && !*end && *count)
+		return 0;
+	cli_complain("top", "'%s' is no number of tables", text);
+	return CLI_USAGE;
+}
+
+static int text_read(const char *text, char *buffer, size_t size)
+{
+	if ((size_t)snprintf(buffer, size, "%s", text) < size)
+		return 0;
+	cli_complain("top", "'%.40s...' is longer than %zu bytes", text, size - 1);
+	return CLI_USAGE;
+}
+
+static int options_read(struct top_options *options, int argc, char **argv)
+{
+	int c, status = 0;
+
+	*options = (struct top_options){.delay = 1, .sort = "self"};
+	while (!status &&
+	       (c = getopt_long(argc, argv, "d:n:s:rf:tm:h", long_options, NULL)) >= 0) {
+		switch (c) {
+		case 'd':
+			status = delay_read(optarg, &options->delay);
+			break;
+		case 'n':
+			status = count_read(optarg, &options->count);
+			break;
+		case 'O':
+			options->once = true;
+			break;
+		case 's':
+			status = text_read(optarg, options->sort, sizeof(options->sort));
+			break;
+		case 'r':
+			options->reverse = true;
+			break;
+		case 'f':
+			status = text_read(optarg, options->filter,
+					   sizeof(options->filter));
+			break;
+		case 't':
+			options->threads = true;
+			break;
+		case 'F':
+			options->flat = true;
+			break;
+		case 'm':
+			status = cli_metrics_read("top", optarg, &options->metrics);
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return -1;
+		default:
+			status = CLI_USAGE; /* getopt has said why */
+		}
+	}
+	if (!status && argc - optind > 1) {
+		cli_complain("top", "'%s': one process at a time", argv[optind + 1]);
+		status = CLI_USAGE;
+	}
+	return status;
+}
+
+/* A number is a process; a file of that name can be called ./N. */
+static int open_named(struct top_watch *watch, const char *name)
+{
+	struct pm_diag diag = {0};
+	char *end;
+	long pid;
+
+	errno = 0;
+	pid = strtol(name, &end, 10);
+	if (*name >= '0' && *name <= '9' && !*end) {
+		if (errno || pid <= 0 || pid > INT32_MAX) {
+			cli_complain("top", "'%s' is no pid", name);
+			return CLI_USAGE;
+		}
+		name = NULL;
+	}
+	if (!top_watch_open(watch, (pid_t)pid, name, &diag))
+		return 0;
+	cli_complain("top", "%s", diag.text);
+	return CLI_FAILED;
+}
+
+static int watch_named(const char *name, struct top_options *options)
+{
+	struct top_watch watch;
+	int status = open_named(&watch, name);
+
+	if (status)
+		return status;
+	watch.metrics = options->metrics;
+	if (!options->once && cli_is_terminal() && isatty(STDIN_FILENO))
+		status = top_screen_run(&watch, options);
+	else
+		status = print_tables(&watch, options);
+	top_watch_close(&watch);
+	return status;
+}
+
+int cli_top(int argc, char **argv)
+{
+	struct top_options options;
+	int status;
+
+	argv[0] = (char *)(uintptr_t) "perfmon top";
+	status = options_read(&options, argc, argv);
+	if (!status && optind == argc)
+		status = list();
+	else if (!status)
+		status = watch_named(argv[optind], &options);
+	pm_metrics_free(options.metrics);
+	return cli_finish("top", status < 0 ? 0 : status);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A profile that is looked at again and again, and the end of who writes it. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/common/common.h"
+#include "cli/top/top.h"
+#include "os/os.h"
+#include "profile/profile.h"
+
+int top_watch_open(struct top_watch *watch, pid_t pid, const char *path,
+		   struct pm_diag *diag)
+{
+	const struct perfmon_profile_header *header;
+	struct pm_out out = {0};
+	const char *name;
+	int err;
+
+	memset(watch, 0, sizeof(*watch));
+	watch->pidfd = -1;
+	err = path ? pm_profile_file_open(path, &watch->file, diag)
+		   : pm_profile_file_open_pid(pid, &watch->file, diag);
+	if (err)
+		return err;
+	pm_clock_init();
+	header = pm_profile_file_header(watch->file);
+	watch->pid = path ? (pid_t)header->pid : pid;
+	/* Its name without its folders; which may hold anything. */
+	name = strrchr(header->program, '/');
+	pm_out_plain(&out, name && name[1] ? name + 1 : header->program, 0);
+	pm_out_format(&out, ", pid %d", (int)watch->pid);
+	snprintf(watch->what, sizeof(watch->what), "%.*s", (int)out.used, out.buffer);
+	watch->alive = watch->lived = pm_profile_file_is_alive(watch->file);
+	/* Linux 5.3; without it the end is noticed at the next look. */
+	if (watch->alive)
+		watch->pidfd = pm_kernel_pidfd_open(watch->pid, 0);
+	if (watch->pidfd < 0)
+		watch->pidfd = -1;
+	return 0;
+}
+
+/* What is known only because it is watched: how long a tick is, and when it ended. */
+static void clock_improve(struct top_watch *watch, struct pm_snapshot *snapshot)
+{
+	const struct perfmon_profile_header *header = &snapshot->header;
+	bool by_ns = header->clock == PERFMON_CLOCK_MONOTONIC;
+	uint64_t ticks, ns;
+
+	if (!watch->lived || (!by_ns && pm_clock.monotonic))
+		return;
+	pm_clock_both(&ticks, &ns);
+	/* It was there at the last look, and nobody noted when it was not any more. */
+	if (snapshot->writer == PM_WRITER_GONE)
+		snapshot->taken_ticks = by_ns ? ns : ticks;
+	if (by_ns || header->ticks_hz)
+		return;
+	/* The moments that its header has may be close together: the longer the time
+	 * between two, the better the rate is known. */
+	if (watch->alive && ticks > header->begin_ticks && ns > header->begin_ns)
+		watch->tick_ns = (double)(ns - header->begin_ns) /
+				 (double)(ticks - header->begin_ticks);
+	/* One that ended well has measured it up to its end. */
+	if (watch->tick_ns > 0 && snapshot->writer != PM_WRITER_ENDED)
+		snapshot->tick_ns = watch->tick_ns;
+}
+
+static int no_memory(const struct top_watch *watch, struct pm_diag *diag)
+{
+	return pm_diag_set(diag, -ENOMEM, "no memory for what %s has done", watch->what);
+}
+
+int top_watch_threads(struct top_watch *watch, struct pm_diag *diag)
+{
+	if ((watch->before && top_look_threads(watch->before, NULL)) ||
+	    (watch->look && top_look_threads(watch->look, watch->before)))
+		return no_memory(watch, diag);
+	watch->threads = true;
+	return 0;
+}
+
+int top_watch_look(struct top_watch *watch, bool join, struct pm_diag *diag)
+{
+	struct top_look *look;
+	struct pm_snapshot *snapshot;
+	int err;
+
+	/* Asked first: what is found dead has written all that it will ever write. */
+	watch->alive = watch->alive && pm_profile_file_is_alive(watch->file);
+	join = join && !watch->alive;
+	err = pm_profile_file_snapshot(watch->file, &snapshot, diag);
+	if (err)
+		return err;
+	clock_improve(watch, snapshot);
+	err = top_look_make(&look, snapshot, join ? watch->before : watch->look,
+			    watch->metrics, cli_machine_of(snapshot));
+	if (!err && watch->threads) {
+		err = top_look_threads(look, join ? watch->before : watch->look);
+		if (err)
+			top_look_free(look);
+	}
+	if (err)
+		return no_memory(watch, diag);
+	/* When one ended that did not end its profile, only who was there knows. */
+	if (!watch->lived && look->snapshot->writer != PM_WRITER_ENDED)
+		look->seconds = 0;
+	if (!join) {
+		top_look_free(watch->before);
+		watch->before = watch->look;
+		if (watch->before)
+			top_look_trim(watch->before);
+	} else {
+		top_look_free(watch->look);
+	}
+	watch->look = look;
+	return 0;
+}
+
+void top_watch_close(struct top_watch *watch)
+{
+	top_look_free(watch->look);
+	top_look_free(watch->before);
+	pm_profile_file_close(watch->file);
+	if (watch->pidfd >= 0)
+		pm_kernel_close(watch->pidfd);
+	memset(watch, 0, sizeof(*watch));
+	watch->pidfd = -1;
+}

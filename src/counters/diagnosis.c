@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "counters/diagnosis.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "os/os.h"
+
+#define CAP_SYS_ADMIN_BIT 21
+#define CAP_PERFMON_BIT	  38
+
+/* The number behind "NAME:" in /proc/self/status. */
+static unsigned long long status_field(const char *status, const char *name, int radix)
+{
+	const char *at = strstr(status, name);
+
+	return at ? strtoull(at + strlen(name), NULL, radix) : 0;
+}
+
+void pm_permissions_get(struct pm_permissions *permissions)
+{
+	char status[4096];
+	int64_t paranoid = 2;
+	unsigned long long caps;
+
+	*permissions = (struct pm_permissions){.paranoid = 2};
+	if (!pm_kernel_file_number("/proc/sys/kernel/perf_event_paranoid", &paranoid)) {
+		permissions->paranoid = (int)paranoid;
+		permissions->paranoid_known = true;
+	}
+	if (pm_kernel_file_text("/proc/self/status", status, sizeof(status)) > 0) {
+		caps = status_field(status, "\nCapEff:", 16);
+		permissions->perfmon =
+			caps >> CAP_PERFMON_BIT & 1 || caps >> CAP_SYS_ADMIN_BIT & 1;
+		permissions->seccomp = status_field(status, "\nSeccomp:", 10) != 0;
+	}
+}
+
+static const char *words(int error, char *buffer, size_t size)
+{
+	return strerror_r(-error, buffer, size); /* GNU's: thread-safe */
+}
+
+/* "event 'cycles' on the calling thread" */
+static void subject(struct pm_diag *diag, int error, const struct pm_event *event,
+		    pid_t tid, int cpu)
+{
+	if (tid == 0)
+		pm_diag_set(diag, error, "event '%s' on the calling thread", event->name);
+	else if (tid > 0)
+		pm_diag_set(diag, error, "event '%s' on thread %d", event->name,
+			    (int)tid);
+	else
+		pm_diag_set(diag, error, "event '%s' on CPU %d", event->name, cpu);
+}
+
+/* The level of kernel.perf_event_paranoid from which the kernel (or, for 3 and 4, a
+ * distribution's patch of it) refuses what was asked, and what that level allows. */
+static int permitted_up_to(const struct pm_event *event, pid_t tid)
+{
+	if (tid < 0)
+		return 0;
+	if (event->attr.type == PERF_TYPE_TRACEPOINT && event->attr.sample_type)
+		return -1;
+	return event->attr.exclude_kernel ? 2 : 1;
+}
+
+static void denied(struct pm_diag *diag, const struct pm_event *event, pid_t tid)
+{
+	struct pm_permissions have;
+	int needed = permitted_up_to(event, tid);
+
+	pm_permissions_get(&have);
+	if (have.seccomp && (have.perfmon || have.paranoid <= needed)) {
+		pm_diag_add(diag,
+			    ": not permitted by a system call filter (seccomp), as "
+			    "containers have; run the container with a profile that "
+			    "allows perf_event_open");
+	} else if (!have.perfmon && have.paranoid > needed) {
+		pm_diag_add(diag,
+			    ": not permitted while kernel.perf_event_paranoid is %d%s",
+			    have.paranoid, have.paranoid_known ? "" : " (assumed)");
+		if (have.paranoid > 2)
+			pm_diag_add(diag, ", which refuses every event to users");
+		if (have.paranoid == 2 && needed == 1 && !event->kernel_only)
+			pm_diag_add(diag,
+				    "; user mode alone (modifier ':u') is allowed, or");
+		else
+			pm_diag_add(diag, ";");
+		pm_diag_add(diag,
+			    " ask an administrator for sysctl "
+			    "kernel.perf_event_paranoid=%d or for CAP_PERFMON",
+			    needed);
+	} else if (tid > 0) {
+		pm_diag_add(diag,
+			    ": not permitted: that thread belongs to another user or "
+			    "runs a privileged program; be its owner, or ask for "
+			    "CAP_PERFMON and CAP_SYS_PTRACE");
+	} else {
+		pm_diag_add(diag,
+			    ": not permitted, although kernel.perf_event_paranoid is %d: "
+			    "a security module, lockdown or a container refuses it",
+			    have.paranoid);
+	}
+}
+
+static void no_descriptor(struct pm_diag *diag)
+{
+	uint64_t soft = 0, hard = 0;
+
+	if (pm_kernel_getrlimit(RLIMIT_NOFILE, &soft, &hard)) {
+		pm_diag_add(diag, ": too few file descriptors are left (RLIMIT_NOFILE)");
+		return;
+	}
+	pm_diag_add(diag,
+		    ": too few file descriptors are left: RLIMIT_NOFILE is %" PRIu64,
+		    soft);
+	if (hard > soft)
+		pm_diag_add(diag, "; it may be raised to %" PRIu64 " (ulimit -n)", hard);
+	else
+		pm_diag_add(diag, "; close some, count fewer events, or ask for a higher "
+				  "limit");
+}
+
+static void no_pmu(struct pm_diag *diag, int error, const struct pm_event *event, int cpu)
+{
+	char text[64];
+
+	if (error == -ENODEV && cpu >= 0)
+		pm_diag_add(diag, ": CPU %d is offline or has no such PMU", cpu);
+	else if (event->hardware)
+		pm_diag_add(diag,
+			    ": this machine has no PMU that counts it (%s); a virtual "
+			    "machine often has none: software events such as "
+			    "task-clock work",
+			    words(error, text, sizeof(text)));
+	else
+		pm_diag_add(diag, ": this kernel does not count it (%s)",
+			    words(error, text, sizeof(text)));
+}
+
+static void invalid(struct pm_diag *diag, const struct pm_event *event, pid_t tid)
+{
+	if (pm_event_is_blind(event))
+		pm_diag_add(diag, ": it happens in the kernel alone, which its modifiers "
+				  "leave out; leave out 'u', or add 'k'");
+	else if (event->topdown == PM_TOPDOWN_METRIC)
+		pm_diag_add(diag,
+			    ": a topdown metric is a share of slots, which has to be "
+			    "counted in its group and for the same modes; name slots "
+			    "beside it, as in '{slots,%s}'",
+			    event->name);
+	else if (event->uncore && tid >= 0)
+		pm_diag_add(diag,
+			    ": the kernel counts it per CPU or package, not per thread; "
+			    "use a session of CPU scope");
+	else if (event->in_explicit_group)
+		pm_diag_add(diag,
+			    ": the hardware cannot take it together with the others of "
+			    "its {group}; use smaller groups");
+	else
+		pm_diag_add(diag,
+			    ": the kernel refuses this encoding (type %u, config 0x%llx) "
+			    "or a modifier of it",
+			    event->attr.type, (unsigned long long)event->attr.config);
+}
+
+int pm_diagnosis_open(struct pm_diag *diag, int error, const struct pm_event *event,
+		      pid_t tid, int cpu)
+{
+	char text[64];
+
+	if (!diag)
+		return error;
+	subject(diag, error, event, tid, tid < 0 ? cpu : -1);
+	switch (-error) {
+	case EACCES:
+	case EPERM:
+		denied(diag, event, tid);
+		break;
+	case ENOSYS:
+		pm_diag_add(diag,
+			    ": the kernel has no perf_event_open(2), or a system call "
+			    "filter (seccomp) hides it");
+		break;
+	case ENOENT:
+	case ENODEV:
+	case ENXIO:
+	case EOPNOTSUPP:
+		no_pmu(diag, error, event, tid < 0 ? cpu : -1);
+		break;
+	case EINVAL:
+		invalid(diag, event, tid);
+		break;
+	case EMFILE:
+		no_descriptor(diag);
+		break;
+	case ENFILE:
+		pm_diag_add(diag,
+			    ": the machine's table of open files is full (fs.file-max)");
+		break;
+	case ESRCH:
+		pm_diag_add(diag, ": no such thread");
+		break;
+	case ENOSPC:
+		pm_diag_add(diag,
+			    ": all hardware breakpoints (or places for it) are taken");
+		break;
+	case EBUSY:
+		pm_diag_add(diag, ": another user has its PMU to itself");
+		break;
+	case E2BIG:
+		pm_diag_add(diag,
+			    ": this kernel is too old for a feature that it asks for");
+		break;
+	default:
+		pm_diag_add(diag, ": %s", words(error, text, sizeof(text)));
+		break;
+	}
+	return error;
+}
+
+int pm_diagnosis_page(struct pm_diag *diag, int error, const struct pm_event *event)
+{
+	uint64_t soft = 0, hard = 0;
+	int64_t kb = 0;
+	char text[64];
+
+	if (!diag)
+		return error;
+	pm_diag_set(diag, error, "the page of event '%s'", event->name);
+	if (error != -EPERM && error != -ENOMEM) {
+		pm_diag_add(diag, " cannot be mapped (%s)",
+			    words(error, text, sizeof(text)));
+	} else {
+		pm_diag_add(diag, " cannot be mapped: locked memory is used up");
+		if (!pm_kernel_file_number("/proc/sys/kernel/perf_event_mlock_kb", &kb))
+			pm_diag_add(diag, ", kernel.perf_event_mlock_kb is %" PRId64, kb);
+		if (!pm_kernel_getrlimit(RLIMIT_MEMLOCK, &soft, &hard)) {
+			if (soft == RLIM_INFINITY)
+				pm_diag_add(diag, ", RLIMIT_MEMLOCK is unlimited");
+			else
+				pm_diag_add(diag, ", RLIMIT_MEMLOCK is %" PRIu64 " kB",
+					    soft / 1024);
+		}
+		pm_diag_add(diag, "; raise either, or count in fewer threads at once");
+	}
+	pm_diag_add(diag, "; it is read by a system call");
+	return error;
+}
+
+void pm_diagnosis_starved(struct pm_diag *diag, const char *label)
+{
+	pm_diag_set(
+		diag, -EBUSY,
+		"event '%s' never got a counter: something else may hold one (the NMI "
+		"watchdog, another monitor)",
+		label);
+}
+
+void pm_diagnosis_user_mode(struct pm_diag *diag, const char *what)
+{
+	struct pm_permissions have;
+
+	pm_permissions_get(&have);
+	pm_diag_set(diag, -EACCES,
+		    "%s: kernel.perf_event_paranoid is %d; for the kernel's part ask an "
+		    "administrator for sysctl kernel.perf_event_paranoid=1 or for "
+		    "CAP_PERFMON",
+		    what, have.paranoid);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What is counted when nobody said what. */
+#include "events/events.h"
+
+#include "events/internal.h"
+
+/* Two counters fit every PMU without taking turns, mostly on counters made for them. */
+static const char hardware[] = "instructions,cycles";
+/* Where there is no PMU: what the kernel counts about a thread's own doing. Each read of
+ * it is a system call, so it is one event. */
+static const char fallback[] = "page-faults";
+
+/* Keeps the logical events of which something opens, and numbers the rest anew. */
+static void keep_open(struct pm_event_list *list,
+		      int (*opens)(const struct pm_event *event, void *argument),
+		      void *argument)
+{
+	size_t kept = 0, logical = 0;
+
+	for (size_t first = 0, next; first < list->count; first = next) {
+		bool open = false;
+
+		for (next = first; next < list->count; next++) {
+			if (list->events[next].logical != list->events[first].logical)
+				break;
+			open |= !opens(&list->events[next], argument);
+		}
+		for (size_t i = first; i < next; i++) {
+			if (!open) {
+				pm_event_clear(&list->events[i]);
+				continue;
+			}
+			list->events[kept] = list->events[i];
+			list->events[kept].logical = (unsigned int)logical;
+			list->events[kept].group = (unsigned int)logical;
+			kept++;
+		}
+		logical += open;
+	}
+	list->count = kept;
+	list->logical_count = logical;
+	list->group_count = logical;
+}
+
+int pm_events_auto(unsigned int flags,
+		   int (*opens)(const struct pm_event *event, void *argument),
+		   void *argument, struct pm_event_list **out, struct pm_diag *diag)
+{
+	struct pm_event_list *list;
+	int err = pm_events_parse(hardware, flags, &list, diag);
+
+	if (err)
+		return err;
+	keep_open(list, opens, argument);
+	if (!list->count) {
+		pm_events_free(list);
+		err = pm_events_parse(fallback, flags, &list, diag);
+		if (err)
+			return err;
+		keep_open(list, opens, argument);
+	}
+	*out = list;
+	return 0;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Between the files of the events module. The list parser (events.c) cuts a text into
+ * events and offers each to the sources in turn; a source adds what it stands for with
+ * pm_resolve_add() and settles it with pm_resolve_finish().
+ */
+#ifndef PM_EVENTS_INTERNAL_H
+#define PM_EVENTS_INTERNAL_H
+
+#include "events/events.h"
+#include "os/os.h"
+#include "events/sysfs.h"
+
+/* What a source answers, besides 0 and a negative errno: try the next one. */
+#define PM_RESOLVE_NOT_MINE 1
+
+struct pm_modifiers {
+	bool user, kernel, hv; /* none: see pm_modes_default() */
+	bool modes_in_name;    /* the event's name says them: libpfm4's u=1 */
+	bool guest, host;
+	bool exclude_idle, pinned, exclusive;
+	bool precise_max;
+	unsigned int precise;
+};
+
+#define PM_MODIFIERS_KNOWN "ukhGHIpPDe"
+
+/* 0, or -EINVAL with *BAD pointing at the letter (at the end if there is none). */
+int pm_modifiers_parse(struct pm_slice text, struct pm_modifiers *out, const char **bad);
+void pm_modifiers_add(struct pm_modifiers *to, const struct pm_modifiers *more);
+/* Writes them in their one order, with the NUL at most PM_MODIFIERS_TEXT bytes. */
+#define PM_MODIFIERS_TEXT 16
+void pm_modifiers_print(const struct pm_modifiers *modifiers, char *text);
+/* The bits of ATTR that they stand for. */
+void pm_modifiers_apply(const struct pm_modifiers *modifiers, unsigned int max_precise,
+			struct perf_event_attr *attr);
+
+/* What modifiers without one of privilege mean for EVENT with these FLAGS: sets the
+ * exclude bits where user mode alone is to be counted, and adds the `u` that says so. */
+void pm_modes_default(unsigned int flags, struct pm_event *event,
+		      struct pm_modifiers *modifiers);
+
+/* One text being resolved. */
+struct pm_resolve {
+	struct pm_slice text;
+	unsigned int flags;
+	struct pm_diag *diag;
+	struct pm_sysfs *sysfs;
+	struct pm_event_list *list;
+	size_t room;
+
+	/* the place of the event in work */
+	struct pm_slice item;
+	unsigned int set;
+	bool grouped, leads;
+	struct pm_modifiers inherited; /* of its group */
+	size_t first;		       /* where its entries begin in the list */
+	bool renamed;		       /* name=LABEL: its label doesn't parse back */
+};
+
+/* What a source knows of one event; copied by pm_resolve_add(). */
+struct pm_encoding {
+	uint32_t type;
+	uint64_t config[PM_SYSFS_CONFIGS];
+	uint32_t bp_type;
+	const char *pmu;
+	const char *cpus; /* NULL: none */
+	const char *unit; /* NULL: none */
+	double scale;
+	bool hardware, uncore;
+};
+
+void pm_event_clear(struct pm_event *event); /* frees what it holds */
+
+/* Resolves r->item, asking one source after the other. */
+int pm_resolve(struct pm_resolve *r);
+
+/* Takes over NAME, the event's name without modifiers on this one PMU (malloc'ed; NULL is
+ * taken for want of memory). */
+int pm_resolve_add(struct pm_resolve *r, const struct pm_encoding *encoding, char *name);
+/* The same, the PMU's part taken from PMU. */
+void pm_encoding_for(struct pm_encoding *encoding, const struct pm_sysfs_pmu *pmu);
+
+/*
+ * Settles what was added since r->first: applies MODIFIERS (the text after the event's
+ * ':' or '/', at == NULL if there is none) and gives the entries their label. LABEL is
+ * what the user wrote without modifiers (malloc'ed, taken over).
+ */
+int pm_resolve_finish(struct pm_resolve *r, char *label, struct pm_slice modifiers);
+int pm_resolve_settle(struct pm_resolve *r, char *label, const struct pm_modifiers *own);
+/* Checks MODIFIERS, writing the sentence if they are wrong. */
+int pm_resolve_modifiers(struct pm_resolve *r, struct pm_slice modifiers,
+			 struct pm_modifiers *out);
+
+/* " at character 8 of 'cycles,instrctions'", or "" where PART is the whole text. */
+struct pm_where {
+	char text[128];
+};
+struct pm_where pm_resolve_where(const struct pm_resolve *r, struct pm_slice part);
+
+/* malloc'ed sprintf; NULL for want of memory. */
+__attribute__((format(printf, 1, 2))) char *pm_text_print(const char *format, ...);
+
+/* The sources. Each returns 0, PM_RESOLVE_NOT_MINE or a negative errno with a sentence.
+ */
+int pm_resolve_pmu(struct pm_resolve *r);	 /* pmu/terms/ */
+int pm_resolve_raw(struct pm_resolve *r);	 /* rHEX */
+int pm_resolve_breakpoint(struct pm_resolve *r); /* mem:... */
+int pm_resolve_generic(struct pm_resolve *r);	 /* cycles, L1-dcache-loads, cs */
+int pm_resolve_alias(struct pm_resolve *r);	 /* a core PMU's events/ */
+int pm_resolve_pfm(struct pm_resolve *r);	 /* libpfm4 */
+int pm_resolve_tracepoint(struct pm_resolve *r); /* system:event */
+
+/* What pm_terms_encode() found besides the encoding. */
+struct pm_terms {
+	char *text; /* the terms as sysfs spells them; malloc'ed, the caller's */
+	char unit[PM_SYSFS_UNIT]; /* encoding->unit may point here */
+	struct pm_slice label;	  /* name=LABEL; length 0 if there was none */
+};
+/* Encodes the terms TEXT on PMU; nothing to free on failure. */
+int pm_terms_encode(struct pm_resolve *r, struct pm_sysfs_pmu *pmu, struct pm_slice text,
+		    struct pm_encoding *encoding, struct pm_terms *out);
+
+/* perf's hardware and cache names: also known inside core/.../. */
+bool pm_generic_find(struct pm_slice name, uint32_t *type, uint64_t *config,
+		     char *canonical, size_t size);
+
+/* The other way round; false if perf has no name for it. */
+bool pm_generic_name(uint32_t type, uint64_t config, char *name, size_t size);
+
+/* One source's part of pm_events_list(). MATCH decides on a name. */
+struct pm_listing {
+	unsigned int flags;
+	const char *pattern;
+	struct pm_sysfs *sysfs;
+	int (*visit)(const struct perfmon_event_info *info, void *argument);
+	void *argument;
+	struct pm_diag *diag;
+};
+/* Visits INFO if its name or alias matches. */
+int pm_listing_offer(const struct pm_listing *listing, struct perfmon_event_info *info);
+int pm_list_generic(const struct pm_listing *listing);
+int pm_list_sysfs(const struct pm_listing *listing);
+int pm_list_pfm(const struct pm_listing *listing);
+int pm_list_tracepoints(const struct pm_listing *listing);
+
+#endif

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* One event: which source it belongs to, and what its modifiers make of it. */
+#include "config.h"
+#include "events/internal.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *pm_text_print(const char *format, ...)
+{
+	char *text;
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vasprintf(&text, format, args);
+	va_end(args);
+	return n < 0 ? NULL : text;
+}
+
+struct pm_where pm_resolve_where(const struct pm_resolve *r, struct pm_slice part)
+{
+	struct pm_where where = {""};
+	bool alone = r->item.length == r->text.length;
+
+	if (part.length == r->text.length)
+		return where;
+	/* where the sentence has quoted the one event there is, its place is enough */
+	if (alone)
+		snprintf(where.text, sizeof(where.text), " at character %zu",
+			 (size_t)(part.at - r->text.at) + 1);
+	else
+		snprintf(where.text, sizeof(where.text), " at character %zu of '%s'",
+			 (size_t)(part.at - r->text.at) + 1,
+			 pm_slice_quote(r->text).text);
+	return where;
+}
+
+void pm_encoding_for(struct pm_encoding *encoding, const struct pm_sysfs_pmu *pmu)
+{
+	encoding->pmu = pmu->name;
+	encoding->cpus = pmu->cpus;
+	encoding->hardware = pmu->core;
+	encoding->uncore = pmu->uncore;
+}
+
+static void attr_set_config(struct perf_event_attr *attr, const uint64_t *config)
+{
+	attr->config = config[0];
+	attr->config1 = config[1];
+	attr->config2 = config[2];
+#ifdef HAVE_STRUCT_PERF_EVENT_ATTR_CONFIG3
+	attr->config3 = config[3];
+#endif
+}
+
+int pm_resolve_add(struct pm_resolve *r, const struct pm_encoding *encoding, char *name)
+{
+	struct pm_event_list *list = r->list;
+	struct pm_event *event;
+	int err = -ENOMEM;
+
+	if (!name)
+		goto fail;
+	if (list->count == PM_EVENTS_MAX) {
+		err = pm_diag_set(r->diag, -E2BIG,
+				  "more than %d events: '%s'%s is one too many",
+				  PM_EVENTS_MAX, pm_slice_quote(r->item).text,
+				  pm_resolve_where(r, r->item).text);
+		goto fail;
+	}
+	if (list->count == r->room) {
+		size_t room = r->room * 2 + 8;
+
+		event = realloc(list->events, room * sizeof(*event));
+		if (!event)
+			goto fail;
+		list->events = event;
+		r->room = room;
+	}
+	event = &list->events[list->count];
+	memset(event, 0, sizeof(*event));
+	event->name = name;
+	event->pmu = strdup(encoding->pmu);
+	event->cpus = strdup(encoding->cpus ? encoding->cpus : "");
+	event->attr.type = encoding->type;
+	event->attr.size = sizeof(event->attr);
+	event->attr.bp_type = encoding->bp_type;
+	attr_set_config(&event->attr, encoding->config);
+	snprintf(event->unit, sizeof(event->unit), "%s",
+		 encoding->unit ? encoding->unit : "");
+	event->scale = encoding->scale ? encoding->scale : 1.0;
+	event->set = r->set;
+	event->hardware = encoding->hardware;
+	event->uncore = encoding->uncore;
+	event->in_explicit_group = r->grouped;
+	list->count++;
+	return event->pmu && event->cpus ? 0 : -ENOMEM;
+fail:
+	free(name);
+	return err;
+}
+
+int pm_resolve_modifiers(struct pm_resolve *r, struct pm_slice modifiers,
+			 struct pm_modifiers *out)
+{
+	const char *bad;
+	struct pm_slice letter;
+
+	memset(out, 0, sizeof(*out));
+	if (!modifiers.at || !pm_modifiers_parse(modifiers, out, &bad))
+		return 0;
+	if (!modifiers.length)
+		return pm_diag_set(
+			r->diag, -EINVAL,
+			"no modifier after '%s'%s: the modifiers are u k h G H I p "
+			"pp ppp P D e",
+			pm_slice_quote(r->item).text,
+			pm_resolve_where(r, modifiers).text);
+	letter = (struct pm_slice){bad, 1};
+	if (*bad == 'p')
+		return pm_diag_set(
+			r->diag, -EINVAL,
+			"more than three p in '%s'%s: precision goes from p to ppp",
+			pm_slice_quote(r->item).text, pm_resolve_where(r, letter).text);
+	return pm_diag_set(r->diag, -EINVAL,
+			   "unknown modifier '%s' in '%s'%s: the modifiers are u (user), "
+			   "k (kernel), "
+			   "h (hypervisor), G (guest), H (host), I (not idle), p pp ppp "
+			   "P (precise), "
+			   "D (pinned), e (exclusive)",
+			   pm_slice_quote(letter).text, pm_slice_quote(r->item).text,
+			   pm_resolve_where(r, letter).text);
+}
+
+/* Tracepoints made of probes in programs, as the kernel and perf-probe(1) name them. */
+static bool is_user_probe(const char *name)
+{
+	return !strncmp(name, "uprobes:", 8) || !strncmp(name, "probe_", 6) ||
+	       !strncmp(name, "sdt_", 4);
+}
+
+/* Does it happen in kernel mode and nowhere else? By the kernel's sources: these are
+ * counted with the registers of the kernel function they happen in. */
+static bool kernel_only(const struct pm_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+
+	if (attr->type == PERF_TYPE_TRACEPOINT)
+		return !is_user_probe(event->name);
+	if (attr->type != PERF_TYPE_SOFTWARE)
+		return false;
+	return attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+	       attr->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
+	       attr->config == PERF_COUNT_SW_BPF_OUTPUT ||
+	       attr->config == PERF_COUNT_SW_BPF_OUTPUT + 1; /* cgroup-switches, 5.13 */
+}
+
+static const struct pm_sysfs_pmu *pmu_of(struct pm_resolve *r,
+					 const struct pm_event *event)
+{
+	for (size_t i = 0; i < r->sysfs->count; i++) {
+		struct pm_sysfs_pmu *pmu = &r->sysfs->pmus[i];
+
+		if (!strcmp(pmu->name, event->pmu) && !pm_sysfs_pmu_load(pmu))
+			return pmu;
+	}
+	return NULL;
+}
+
+static unsigned int max_precise(struct pm_resolve *r, const struct pm_event *event)
+{
+	const struct pm_sysfs_pmu *pmu = pmu_of(r, event);
+
+	return pmu ? pmu->max_precise : 0;
+}
+
+/* Event 0 with these unit masks, on a PMU whose driver names slots (arch/x86/events). */
+static enum pm_topdown topdown(struct pm_resolve *r, const struct pm_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+	const struct pm_sysfs_pmu *pmu;
+	bool metric = attr->config >= 0x8000 && attr->config <= 0x8700 &&
+		      !(attr->config & 0xff);
+
+	if (!event->hardware || (!metric && attr->config != 0x400) ||
+	    attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE)
+		return PM_TOPDOWN_NO;
+	pmu = pmu_of(r, event);
+	if (!pmu || !pm_sysfs_alias_find(pmu, pm_slice_of("slots")))
+		return PM_TOPDOWN_NO;
+	return metric ? PM_TOPDOWN_METRIC : PM_TOPDOWN_SLOTS;
+}
+
+static int name_with(char **name, const char *modifiers)
+{
+	size_t length = strlen(*name);
+	char *whole;
+
+	if (!*modifiers)
+		return 0;
+	whole = pm_text_print("%s%s%s", *name,
+			      length && (*name)[length - 1] == '/' ? "" : ":", modifiers);
+	if (!whole)
+		return -ENOMEM;
+	free(*name);
+	*name = whole;
+	return 0;
+}
+
+int pm_resolve_settle(struct pm_resolve *r, char *label, const struct pm_modifiers *own)
+{
+	struct pm_event_list *list = r->list;
+	bool single = list->count - r->first == 1;
+	struct pm_modifiers all = *own;
+	char text[PM_MODIFIERS_TEXT];
+	int err = -ENOMEM;
+
+	if (!label)
+		return err;
+	if (!r->leads && (own->pinned || own->exclusive)) {
+		err = pm_diag_set(
+			r->diag, -EINVAL,
+			"'%s'%s has modifier %c, but only the first event of a group "
+			"can: write it after the '}'",
+			pm_slice_quote(r->item).text, pm_resolve_where(r, r->item).text,
+			own->pinned ? 'D' : 'e');
+		goto out;
+	}
+	pm_modifiers_add(&all, &r->inherited);
+	all.pinned &= r->leads;
+	all.exclusive &= r->leads;
+	for (size_t i = r->first; i < list->count; i++) {
+		struct pm_event *event = &list->events[i];
+		struct pm_modifiers its = all;
+
+		event->kernel_only = kernel_only(event);
+		event->topdown = topdown(r, event);
+		pm_modes_default(r->flags, event, &its);
+		pm_modifiers_print(&its, text);
+		pm_modifiers_apply(&its, all.precise_max ? max_precise(r, event) : 0,
+				   &event->attr);
+		event->precise_max = all.precise_max;
+		event->logical = (unsigned int)list->logical_count;
+		event->group = (unsigned int)list->group_count;
+		event->label = strdup(label);
+		if (single && !r->renamed) {
+			free(event->name);
+			event->name = strdup(label);
+		}
+		if (!event->label || !event->name || name_with(&event->name, text) ||
+		    name_with(&event->label, text))
+			goto out;
+	}
+	list->logical_count++;
+	err = 0;
+out:
+	free(label);
+	return err;
+}
+
+int pm_resolve_finish(struct pm_resolve *r, char *label, struct pm_slice modifiers)
+{
+	struct pm_modifiers own;
+	int err = pm_resolve_modifiers(r, modifiers, &own);
+
+	if (err) {
+		free(label);
+		return err;
+	}
+	return pm_resolve_settle(r, label, &own);
+}
+
+/* Offers the nearest of all names that the listing knows. */
+static int suggest(const struct perfmon_event_info *info, void *argument)
+{
+	struct pm_suggestion *suggestion = argument;
+	const char *colons = strstr(info->name, "::");
+	const char *slash = strchr(info->name, '/');
+	char alias[128];
+
+	if (info->source == PERFMON_EVENT_SOURCE_SYSFS && slash) {
+		size_t n = strcspn(slash + 1, "/");
+
+		if (n >= sizeof(alias))
+			return 0;
+		memcpy(alias, slash + 1, n);
+		alias[n] = '\0';
+		pm_suggestion_offer(suggestion, alias,
+				    info->alias[0] ? alias : info->name);
+		return 0;
+	}
+	pm_suggestion_offer(suggestion, colons ? colons + 2 : info->name, NULL);
+	if (info->alias[0])
+		pm_suggestion_offer(suggestion, info->alias, NULL);
+	return 0;
+}
+
+static int unknown(struct pm_resolve *r)
+{
+	struct pm_slice rest, head = pm_slice_cut(r->item, ':', &rest);
+	struct pm_suggestion suggestion = {.wanted = head};
+	/* A missing libpfm4 event is no reason to fail twice: the sentence is enough. */
+	struct pm_listing listing = {.pattern = "",
+				     .sysfs = r->sysfs,
+				     .visit = suggest,
+				     .argument = &suggestion};
+
+	if (!pm_list_generic(&listing) && !pm_list_sysfs(&listing))
+		pm_list_pfm(&listing);
+	pm_diag_set(r->diag, -EINVAL, "unknown event '%s'%s", pm_slice_quote(head).text,
+		    pm_resolve_where(r, r->item).text);
+	if (suggestion.best[0])
+		pm_diag_add(r->diag, ": did you mean '%s'?", suggestion.best);
+	else
+		pm_diag_add(r->diag,
+			    ": neither the kernel, sysfs nor libpfm4 has a name like it");
+	return -EINVAL;
+}
+
+int pm_resolve(struct pm_resolve *r)
+{
+	static int (*const sources[])(struct pm_resolve *) = {
+		pm_resolve_pmu,	       pm_resolve_raw,	 pm_resolve_breakpoint,
+		pm_resolve_generic,    pm_resolve_alias, pm_resolve_pfm,
+		pm_resolve_tracepoint,
+	};
+
+	r->first = r->list->count;
+	r->renamed = false;
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+		int err = sources[i](r);
+
+		if (err == -ENOMEM)
+			return pm_diag_set(r->diag, err, "no memory for event '%s'",
+					   pm_slice_quote(r->item).text);
+		if (err != PM_RESOLVE_NOT_MINE)
+			return err;
+	}
+	return unknown(r);
+}

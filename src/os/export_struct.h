@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The size-led structures of the API. Each begins with its size in the program that was
+ * compiled with it, which may know an earlier or a later version than the library.
+ */
+#ifndef PM_OS_EXPORT_STRUCT_H
+#define PM_OS_EXPORT_STRUCT_H
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+/* More than any version will have: a size above it was never set. */
+#define PM_STRUCT_MOST ((size_t)4096)
+
+/* The size that struct TYPE had when LAST was its last field. */
+#define PM_STRUCT_UP_TO(type, last)                                                      \
+	((offsetof(struct type, last) + sizeof(((struct type *)0)->last) +               \
+	  _Alignof(struct type) - 1) /                                                   \
+	 _Alignof(struct type) * _Alignof(struct type))
+
+/* Checks GIVEN, a struct TYPE whose first version ended with LAST: 0; -EINVAL: NULL, or
+ * smaller than the first version; -E2BIG: what this library does not know is not zero. */
+#define PM_STRUCT_CHECK(given, type, last)                                               \
+	pm_struct_check(given, PM_STRUCT_UP_TO(type, last), sizeof(struct type))
+
+static inline int pm_struct_check(const void *given, size_t first, size_t known)
+{
+	const unsigned char *byte = given;
+	size_t size, i;
+
+	if (!given)
+		return -EINVAL;
+	memcpy(&size, given, sizeof(size));
+	if (size < first)
+		return -EINVAL;
+	if (size > PM_STRUCT_MOST)
+		return -E2BIG;
+	for (i = known; i < size; i++) {
+		if (byte[i])
+			return -E2BIG;
+	}
+	return 0;
+}
+
+/* Copies GIVEN, which has been checked, to the structure at TO of KNOWN bytes, its own
+ * size, which becomes its first field; fields that GIVEN does not have become zero. */
+static inline void pm_struct_take(void *to, const void *given, size_t known)
+{
+	size_t size;
+
+	memcpy(&size, given, sizeof(size));
+	memset(to, 0, known);
+	memcpy(to, given, size < known ? size : known);
+	memcpy(to, &known, sizeof(known));
+}
+
+/* Copies FROM, the structure as this library knows it, of KNOWN bytes, to the one at TO,
+ * which has been checked: as much as that has room for; its first field stays. */
+static inline void pm_struct_fill(void *to, const void *from, size_t known)
+{
+	size_t size;
+
+	memcpy(&size, to, sizeof(size));
+	memcpy((char *)to + sizeof(size), (const char *)from + sizeof(size),
+	       (size < known ? size : known) - sizeof(size));
+}
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "os/locks.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include "os/handler.h"
+#include "os/kernel.h"
+
+static struct {
+	pthread_mutex_t mutex;
+	const struct pm_fork_hooks *hooks;
+} locks[PM_LOCKS] = {
+#define PM_LOCK_NEW(name, what) [name] = {.mutex = PTHREAD_MUTEX_INITIALIZER},
+	PM_LOCKS_ALL(PM_LOCK_NEW)
+#undef PM_LOCK_NEW
+};
+
+/* Which locks the calling thread holds or is about to take: a handler that interrupts it
+ * must not wait for them. */
+static __thread unsigned int held;
+
+/* The forking thread's, while all locks are held. */
+static sigset_t fork_mask;
+
+/* Forks of this thread that could not be prepared. */
+static __thread unsigned int unprepared;
+
+static void mark(enum pm_lock_name name)
+{
+	held |= 1u << name;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static void unmark(enum pm_lock_name name)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	held &= ~(1u << name);
+}
+
+void pm_locks_take(enum pm_lock_name name)
+{
+	mark(name);
+	pthread_mutex_lock(&locks[name].mutex);
+}
+
+void pm_locks_release(enum pm_lock_name name)
+{
+	pthread_mutex_unlock(&locks[name].mutex);
+	unmark(name);
+}
+
+bool pm_locks_try(enum pm_lock_name name)
+{
+	if (held & 1u << name)
+		return false;
+	mark(name);
+	if (!pthread_mutex_trylock(&locks[name].mutex))
+		return true;
+	if (pm_in_signal_handler()) {
+		unmark(name);
+		return false;
+	}
+	pthread_mutex_lock(&locks[name].mutex);
+	return true;
+}
+
+void pm_locks_at_fork(enum pm_lock_name name, const struct pm_fork_hooks *hooks)
+{
+	locks[name].hooks = hooks;
+}
+
+static void before_fork(void)
+{
+	sigset_t mask;
+
+	if (held) {
+		unprepared++;
+		return;
+	}
+	pm_kernel_signals_block(&mask);
+	for (int i = 0; i < PM_LOCKS; i++)
+		pm_locks_take(i);
+	fork_mask = mask;
+	for (int i = 0; i < PM_LOCKS; i++) {
+		if (locks[i].hooks && locks[i].hooks->before)
+			locks[i].hooks->before();
+	}
+}
+
+/* Whether before_fork() has taken the locks for the fork that ends here: gives them back,
+ * and the signals that are to be let through again in *MASK. */
+static bool give_back(sigset_t *mask)
+{
+	if (unprepared) {
+		unprepared--;
+		return false;
+	}
+	*mask = fork_mask;
+	for (int i = PM_LOCKS; i-- > 0;)
+		pm_locks_release(i);
+	return true;
+}
+
+static void after_fork_parent(void)
+{
+	sigset_t mask;
+
+	if (give_back(&mask))
+		pm_kernel_signals_restore(&mask);
+}
+
+static void after_fork_child(void)
+{
+	sigset_t mask;
+	bool prepared = give_back(&mask);
+
+	for (int i = 0; i < PM_LOCKS; i++) {
+		if (locks[i].hooks && locks[i].hooks->child)
+			locks[i].hooks->child(prepared);
+	}
+	if (prepared)
+		pm_kernel_signals_restore(&mask);
+}
+
+/*
+ * Before the program's own handlers, where that can be: what is registered first is taken
+ * last, as by a thread that calls the library with a lock of the program in its hands.
+ */
+__attribute__((constructor)) static void handle_forks(void)
+{
+	pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The environment, read in this one place. A value that cannot be used is quoted in a
+ * note and the default stands in for it: nothing measured is lost over a typing error.
+ * An empty value is an unset one. In a set-user-ID program every variable is ignored.
+ *
+ *   PERFMON_EVENTS   events ("," "{}" ";"), auto (default) or none
+ *   PERFMON_OUTPUT   stderr (default), stdout, none, or a path with %p %r %h %%
+ *   PERFMON_FORMAT   text (default), flat (text, by region), json, csv
+ *   PERFMON_PROFILE  a path with %p %r %h %%: keep the profile there; with / at its end a
+ *                    folder, in which it is perfmon.%r.profile (without a rank
+ *                    perfmon.%p.profile). With a rank, and neither %r nor %p, .%r is added
+ *   PERFMON_THREADS  fold (default): threads that end are summed; keep: each stays apart
+ *                    and the report shows each
+ *   PERFMON_LEVEL    a level of the machine (numa, package, core...): the report shows the
+ *                    threads of each of its objects, too
+ *   PERFMON_BIAS     keep (default); subtract: counts less what an empty region counts
+ *   PERFMON_METRICS  formulas ("NAME = FORMULA"; ";" or lines between), @FILE, none
+ *   PERFMON_ARM      1 (default) or 0
+ *   PERFMON_FENCE    0 (default) or 1
+ *   PERFMON_STRIDE   N: of N visits measure one at random; NAME=N for one region; ","
+ *   PERFMON_DEBUG    0 (default) or 1
+ *   PERFMON_SAMPLE_PAGES  pages of the ring that samples go into: a power of two
+ *   PERFMON_CALL_DEPTH    how many calls a sample's chain holds
+ *   PERFMON_MIN_PERIOD    the shortest sampling period, in events
+ *
+ * The last three have bounds; a value beyond them is quoted in a note, and the bound is
+ * taken. (hwpmc has such settings in kern.hwpmc.)
+ *
+ * The rank comes from the MPI launcher: OMPI_COMM_WORLD_RANK, MV2_COMM_WORLD_RANK,
+ * PMI_RANK, PMIX_RANK, SLURM_PROCID, the first that is a number.
+ */
+#ifndef PM_OS_OPTIONS_H
+#define PM_OS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "os/diag.h"
+
+enum pm_output { PM_OUTPUT_STDERR, PM_OUTPUT_STDOUT, PM_OUTPUT_NONE, PM_OUTPUT_PATH };
+
+enum pm_format {
+	PM_FORMAT_TEXT, /* the call tree */
+	PM_FORMAT_FLAT, /* text, by region */
+	PM_FORMAT_JSON,
+	PM_FORMAT_CSV
+};
+
+#define PM_OPTIONS_NOTES 16
+
+/* Of so many visits of a region one is measured; NAME NULL: of all other regions. */
+struct pm_option_stride {
+	char *name;
+	uint32_t stride;
+};
+#define PM_STRIDE_MAX 1000000000u
+
+/* Bounds, and what is taken if nobody says. The kernel allows pages up to
+ * kernel.perf_event_mlock_kb, and calls up to kernel.perf_event_max_stack, which is the
+ * real upper bound (127 where it cannot be read). */
+#define PM_SAMPLE_PAGES_MIN	1u
+#define PM_SAMPLE_PAGES_DEFAULT 64u
+#define PM_SAMPLE_PAGES_MAX	65536u
+#define PM_CALL_DEPTH_MIN	1u
+#define PM_CALL_DEPTH_DEFAULT	127u
+#define PM_CALL_DEPTH_MAX	65535u /* attr.sample_max_stack has 16 bits */
+#define PM_MIN_PERIOD_MIN	1u
+#define PM_MIN_PERIOD_DEFAULT	1u
+#define PM_MIN_PERIOD_MAX	(UINT64_C(1) << 62)
+
+struct pm_options {
+	char *events; /* NULL unless both are false */
+	bool events_auto;
+	bool events_none;
+	enum pm_output output;
+	char *output_path;   /* of PM_OUTPUT_PATH: a template for pm_options_expand() */
+	bool output_by_rank; /* PERFMON_OUTPUT did not say it: it is a file per rank */
+	enum pm_format format;
+	char *profile_path; /* a template too; NULL: a memfd */
+	bool arm;
+	bool fence;
+	bool debug;
+	bool keep_threads;
+	char *level;	       /* NULL: none; not checked here */
+	uint32_t stride_count; /* 0: each visit is measured */
+	struct pm_option_stride *strides;
+	bool subtract_bias;
+	char *metrics;	       /* the text; NULL: the built-in ones */
+	uint32_t sample_pages; /* a power of two */
+	uint32_t call_depth;
+	uint64_t min_period;
+	int rank;  /* -1: no launcher */
+	int ranks; /* 0: not known */
+	uint32_t note_count;
+	char *notes[PM_OPTIONS_NOTES]; /* a sentence for each value that was refused */
+};
+
+/*
+ * pm_options_read() - fills OPTIONS from the environment. Copies what it keeps, so that
+ * a later setenv() changes nothing; relative paths are made absolute, so that a later
+ * chdir() changes nothing either. Always leaves a usable OPTIONS; returns 0, or -ENOMEM
+ * (with DIAG) when a value had to be dropped for want of memory.
+ */
+int pm_options_read(struct pm_options *options, struct pm_diag *diag);
+
+/* Adds a sentence about a value that was refused, if there is room. */
+__attribute__((format(printf, 2, 3))) void pm_options_note(struct pm_options *options,
+							   const char *format, ...);
+
+/* What pm_options_read() gives for an empty environment. */
+void pm_options_default(struct pm_options *options);
+
+/* pm_options_stride() - the stride of the region called NAME; 1: each visit. */
+uint32_t pm_options_stride(const struct pm_options *options, const char *name);
+
+/* A number for all strides of OPTIONS: others have another one, but by rare accident. */
+uint32_t pm_options_stride_hash(const struct pm_options *options);
+
+/* Frees what OPTIONS holds; it may be read or freed again. */
+void pm_options_free(struct pm_options *options);
+
+/*
+ * pm_options_expand() - TEMPLATE with %p (pid), %r (rank; 0 without a launcher), %h
+ * (host) and %% replaced, in BUFFER. Returns the length, -EINVAL for another %,
+ * -ENAMETOOLONG if it does not fit. A "/" in HOST becomes "_".
+ */
+int pm_options_expand(const char *template, int pid, int rank, const char *host,
+		      char *buffer, size_t size);
+
+/* Test hook: looks up a variable; secure_getenv by default. */
+extern char *(*pm_options_getenv)(const char *name);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The memory of the own profile: one mapping, reserved once and backed as it grows, so
+ * that records never move and an offset is a pointer. perfmon/profile.h has the layout.
+ *
+ * A record is reserved, filled in and published; all of that under pm_process_lock. What
+ * threads write later into their own records needs no lock.
+ */
+#ifndef PM_PROFILE_WRITER_H
+#define PM_PROFILE_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "os/os.h"
+#include "profile/snapshot.h"
+#include "perfmon/profile.h"
+
+/*
+ * Creates the profile (a memfd, or OPTIONS->profile_path, or private memory where both
+ * are refused) and writes its header. -ENOMEM if there is no address space for it.
+ * Allocates and enters the kernel.
+ */
+int pm_profile_open(const struct pm_options *options, struct pm_diag *diag);
+
+/* Whether there is a profile. */
+bool pm_profile_exists(void);
+
+/* Forgets the profile in a forked child, where it is not mapped; what pm_profile_open()
+ * finds next names the old one's process as the parent. */
+void pm_profile_forget(void);
+/* To be called before the fork, while the header can be read. */
+void pm_profile_remember_parent(void);
+
+struct perfmon_profile_header *pm_profile_header(void);
+
+/* Reserves SIZE bytes for a record of TYPE, zeroed but for its lead; NULL when the
+ * profile is full or memory is refused. Not visible to readers until published. */
+void *pm_profile_reserve(uint32_t type, size_t size);
+void pm_profile_publish(void);
+
+uint64_t pm_profile_offset(const void *record);
+void *pm_profile_at(uint64_t offset);
+
+/* Adds a note, unless the same one stands there already. Calls from threads that are set
+ * up later are bounded: beyond 64 notes nothing is added. */
+void pm_profile_note(const char *text);
+
+/* Adds the record of the machine's CPUs, if it tells them. Once per profile; the first time
+ * reads files and allocates. */
+void pm_profile_machine(void);
+
+/* Reads both clocks again, for the conversion of ticks. */
+void pm_profile_clock_renew(void);
+
+/* The same if the time between the two readings has become longer by an eighth, and ticks
+ * need them: for cold paths, so that a program that is killed has left a good rate. */
+void pm_profile_clock_later(void);
+
+/* A snapshot of the own profile, which there has to be. Any thread; takes no lock. */
+int pm_profile_snapshot(struct pm_snapshot **out, struct pm_diag *diag);
+
+#endif

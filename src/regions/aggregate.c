@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "regions/aggregate.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "profile/profile.h"
+#include "os/os.h"
+#include "regions/paths.h"
+#include "regions/process.h"
+
+/* Records of nodes that wait, by the logarithm of their capacity. */
+#define CLASSES 32
+
+#define SLOTS_FIRST_LOG2 7
+
+/* More sums than this are not kept apart. */
+#define FOLDS_MOST 256
+
+/* The sum of the ended threads that might run on the same CPUs and had the same counters.
+ */
+struct pm_aggregate {
+	struct pm_aggregate *next;
+	struct pm_thread thread; /* the folded record, as if a thread wrote it */
+	struct pm_slot slots[1 << SLOTS_FIRST_LOG2];
+	struct pm_thread_block block; /* without views */
+};
+
+static struct {
+	uint64_t threads; /* offset of the first unused record; linked by end_ticks */
+	uint64_t nodes[CLASSES]; /* likewise; linked by next */
+} unused;
+
+/* Brackets what a reader must not see half of. The release orders the increment that makes
+ * the sequence even after everything before it; the fence orders the odd one before
+ * everything after it. Partner: the reader's loads around its walk. */
+static unsigned int sequence_depth; /* a fold takes recycled memory inside of its own */
+
+static void sequence_open(void)
+{
+	struct perfmon_profile_header *header = pm_profile_header();
+
+	if (sequence_depth++)
+		return;
+	__atomic_store_n(&header->fold_sequence, header->fold_sequence + 1,
+			 __ATOMIC_SEQ_CST);
+#ifndef PM_TSAN
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+static void sequence_close(void)
+{
+	struct perfmon_profile_header *header = pm_profile_header();
+
+	if (--sequence_depth)
+		return;
+	__atomic_store_n(&header->fold_sequence, header->fold_sequence + 1,
+			 __ATOMIC_RELEASE);
+}
+
+static unsigned int class_of(uint32_t capacity)
+{
+	return 31 - (unsigned int)__builtin_clz(capacity);
+}
+
+void pm_aggregate_recycle(struct perfmon_profile_thread *record)
+{
+	uint64_t at = record->nodes;
+
+	while (at) {
+		struct perfmon_profile_nodes *nodes = pm_profile_at(at);
+		uint64_t next = nodes->next;
+		unsigned int class = class_of(nodes->capacity);
+
+		PM_PUT(nodes->next, unused.nodes[class]);
+		unused.nodes[class] = at;
+		at = next;
+	}
+	PM_PUT(record->state, PERFMON_THREAD_UNUSED);
+	PM_PUT(record->nodes, 0);
+	PM_PUT(record->node_count, 0);
+	PM_PUT(record->end_ticks, unused.threads);
+	unused.threads = pm_profile_offset(record);
+}
+
+struct perfmon_profile_thread *pm_aggregate_take_thread(void)
+{
+	struct perfmon_profile_thread *record;
+
+	if (!unused.threads)
+		return NULL;
+	record = pm_profile_at(unused.threads);
+	unused.threads = record->end_ticks;
+	sequence_open();
+	pm_paths_wipe(&record->record + 1, record + 1);
+	PM_PUT(record->state, PERFMON_THREAD_UNUSED);
+	sequence_close();
+	return record;
+}
+
+struct perfmon_profile_nodes *pm_aggregate_take_nodes(uint32_t capacity,
+						      uint32_t node_size)
+{
+	uint64_t *link = &unused.nodes[class_of(capacity)];
+	struct perfmon_profile_nodes *nodes;
+
+	while (*link) {
+		nodes = pm_profile_at(*link);
+		if (nodes->capacity == capacity && nodes->node_size == node_size) {
+			*link = nodes->next;
+			return nodes;
+		}
+		link = &nodes->next;
+	}
+	return NULL;
+}
+
+static struct pm_aggregate *make_aggregate(uint32_t counters)
+{
+	struct perfmon_profile_thread *record;
+	struct pm_aggregate *aggregate;
+	void *memory;
+
+	if (pm_kernel_mmap(&memory, sizeof(*aggregate), PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+		return NULL;
+	aggregate = memory;
+	record = pm_profile_reserve(PERFMON_PROFILE_THREAD, sizeof(*record));
+	if (!record) {
+		pm_kernel_munmap(aggregate, sizeof(*aggregate));
+		return NULL;
+	}
+	aggregate->thread.block = &aggregate->block;
+	aggregate->thread.record = record;
+	aggregate->block.counters = counters;
+	aggregate->block.slots = aggregate->slots;
+	aggregate->block.slot_shift = 64 - SLOTS_FIRST_LOG2;
+	record->generation = 1;
+	record->counters = counters;
+	record->flags = pm_thread_flags();
+	PM_PUT(record->state, PERFMON_THREAD_FOLDED);
+	pm_profile_publish();
+	if (!pm_thread_add_path(&aggregate->thread, 0, 0, 0, 0)) {
+		pm_aggregate_recycle(record);
+		pm_kernel_munmap(aggregate, sizeof(*aggregate));
+		return NULL;
+	}
+	aggregate->next = pm_process.aggregates;
+	pm_process.aggregates = aggregate;
+	return aggregate;
+}
+
+/* Whether the same counters are open in both: of others the sum would be of none. */
+static bool same_counters(const struct perfmon_profile_thread *a,
+			  const struct perfmon_profile_thread *b)
+{
+	for (uint32_t i = 0; i < b->counters; i++)
+		if ((a->status[i] < 0) != (b->status[i] < 0))
+			return false;
+	return true;
+}
+
+/* The sum that SOURCE belongs to, made if need be. */
+static struct pm_aggregate *get_aggregate(const struct perfmon_profile_thread *source)
+{
+	struct pm_aggregate *aggregate;
+	unsigned int count = 0;
+
+	for (aggregate = pm_process.aggregates; aggregate; aggregate = aggregate->next) {
+		const struct perfmon_profile_thread *sum = aggregate->thread.record;
+
+		if ((!memcmp(sum->cpus, source->cpus, sizeof(source->cpus)) &&
+		     same_counters(sum, source)) ||
+		    ++count == FOLDS_MOST)
+			return aggregate;
+	}
+	return make_aggregate(source->counters);
+}
+
+/* The folded numbers of all paths of SOURCE, in TARGETS by number; adds those that are
+ * new. Nothing is summed yet, so that a refusal leaves both as they were. */
+static int find_paths(struct pm_aggregate *aggregate,
+		      const struct perfmon_profile_thread *source, uint32_t *targets)
+{
+	uint32_t number;
+
+	targets[1] = 1;
+	for (number = 2; number <= source->node_count; number++) {
+		const struct perfmon_profile_node *node = pm_thread_node(source, number);
+		uint32_t parent = targets[node->parent];
+		uint64_t key = PM_PATH_KEY(parent) + PM_REGION_KEY(node->region);
+		struct pm_slot *slot = pm_thread_slot(&aggregate->block, key);
+
+		if (!slot)
+			slot = pm_thread_add_path(&aggregate->thread, parent,
+						  node->region, key, 1);
+		if (!slot)
+			return -1;
+		targets[number] = slot->number;
+	}
+	return 0;
+}
+
+static void add_node(struct perfmon_profile_node *to,
+		     const struct perfmon_profile_node *from, uint32_t counters)
+{
+	uint64_t sequence = pm_node_open(to);
+	uint64_t ticks = from->time_ticks;
+	uint32_t i;
+
+	PM_ADD(to->entered, from->entered);
+	PM_ADD(to->time_ticks, ticks);
+	PM_ADD(to->time_squares, from->time_squares);
+	if (from->time_min < to->time_min)
+		PM_PUT(to->time_min, from->time_min);
+	if (from->time_max > to->time_max)
+		PM_PUT(to->time_max, from->time_max);
+	PM_ADD(to->off_cpu_ns, from->off_cpu_ns);
+	PM_PUT(to->flags, to->flags | from->flags);
+	PM_COUNT32(to->fallback_reads, from->fallback_reads);
+	PM_COUNT32(to->retries, from->retries);
+	PM_COUNT32(to->migrations, from->migrations);
+	PM_COUNT32(to->mismatched_ends, from->mismatched_ends);
+	PM_COUNT32(to->dropped_counts, from->dropped_counts);
+	PM_COUNT32(to->defects, from->defects);
+	PM_COUNT32(to->spilled, from->spilled);
+	if (!to->threads)
+		PM_PUT(to->thread_min_ticks, UINT64_MAX);
+	if (pm_region_general.stride && from->sequence < 2 &&
+	    pm_node_stride(from, counters)->skipped) {
+		PM_PUT(to->flags, to->flags | PERFMON_NODE_UNMEASURED);
+	} else {
+		if (ticks < to->thread_min_ticks)
+			PM_PUT(to->thread_min_ticks, ticks);
+		if (ticks > to->thread_max_ticks)
+			PM_PUT(to->thread_max_ticks, ticks);
+	}
+	PM_COUNT32(to->threads, 1);
+	for (i = 0; i < PERFMON_PROFILE_BINS; i++) {
+		uint32_t sum;
+
+		if (__builtin_add_overflow(to->histogram[i], from->histogram[i], &sum)) {
+			PM_COUNT32(to->spilled, UINT64_C(1) + sum);
+			sum = UINT32_MAX;
+		}
+		PM_PUT(to->histogram[i], sum);
+	}
+	for (i = 0; i < counters; i++) {
+		PM_ADD(to->count[i].sum, from->count[i].sum);
+		PM_ADD(to->count[i].lost_ns, from->count[i].lost_ns);
+		PM_ADD(to->count[i].squares, from->count[i].squares);
+	}
+	if (pm_region_general.stride) {
+		struct perfmon_profile_stride *sum = pm_node_stride(to, counters);
+		const struct perfmon_profile_stride *one = pm_node_stride(from, counters);
+
+		PM_ADD(sum->skipped, one->skipped);
+		PM_PUT(sum->stride, one->stride);
+		PM_ADD(sum->time_cubes, one->time_cubes);
+		for (i = 0; i < counters; i++)
+			PM_ADD(sum->cubes[i], one->cubes[i]);
+	}
+	/* As in pm_node_close(), by all of the thread's visits. */
+	__atomic_store_n(&to->sequence, sequence + (from->sequence & ~UINT64_C(1)),
+			 __ATOMIC_RELEASE);
+}
+
+static void add_record(struct perfmon_profile_thread *to,
+		       const struct perfmon_profile_thread *from)
+{
+	uint32_t i;
+
+	PM_ADD(to->lost_in_handler, from->lost_in_handler);
+	PM_ADD(to->lost_too_deep, from->lost_too_deep);
+	PM_ADD(to->lost_no_memory, from->lost_no_memory);
+	PM_ADD(to->lost_unnamed, from->lost_unnamed);
+	PM_ADD(to->lost_other, from->lost_other);
+	PM_ADD(to->unmatched_ends, from->unmatched_ends);
+	if (!to->folded || from->begin_ticks < to->begin_ticks)
+		PM_PUT(to->begin_ticks, from->begin_ticks);
+	if (from->end_ticks > to->end_ticks)
+		PM_PUT(to->end_ticks, from->end_ticks);
+	/* The least of what the threads had: a refusal, then read(2), then user reads. */
+	for (i = 0; i < from->counters; i++) {
+		int32_t had = to->folded ? to->status[i] : from->status[i];
+		int32_t has = from->status[i];
+
+		if (had < 0 || (has > 0 && had == PERFMON_STATUS_SYSCALL))
+			has = had;
+		PM_PUT(to->status[i], has);
+	}
+	for (i = 0; i < PM_AFFINITY_WORDS; i++)
+		PM_PUT(to->cpus[i], to->cpus[i] | from->cpus[i]);
+	PM_COUNT32(to->folded, 1);
+}
+
+void pm_aggregate_thread(struct pm_thread *thread)
+{
+	struct perfmon_profile_thread *source = thread->record;
+	uint32_t *targets = NULL, number;
+	struct pm_aggregate *aggregate = NULL;
+
+	if (!pm_process.options.keep_threads)
+		targets = malloc(((size_t)source->node_count + 1) * sizeof(*targets));
+	pm_process_acquire();
+	PM_PUT(source->end_ticks, pm_clock_ticks());
+	sequence_open();
+	pm_affinity_add(source->cpus, 0);
+	if (targets)
+		aggregate = get_aggregate(source);
+	if (!aggregate || find_paths(aggregate, source, targets)) {
+		PM_PUT(source->state, PERFMON_THREAD_ENDED);
+	} else {
+		for (number = 1; number <= source->node_count; number++)
+			add_node(
+				pm_thread_node(aggregate->thread.record, targets[number]),
+				pm_thread_node(source, number), source->counters);
+		add_record(aggregate->thread.record, source);
+		PM_PUT(source->state, PERFMON_THREAD_UNUSED);
+	}
+	sequence_close();
+	pm_profile_clock_renew();
+	pm_process_release();
+	free(targets);
+}
+
+void pm_aggregate_forget(void)
+{
+	struct pm_aggregate *aggregate, *next;
+
+	memset(&unused, 0, sizeof(unused));
+	sequence_depth = 0;
+	for (aggregate = pm_process.aggregates; aggregate; aggregate = next) {
+		next = aggregate->next;
+		if (aggregate->thread.slots_memory)
+			pm_kernel_munmap(aggregate->thread.slots_memory,
+					 aggregate->thread.slots_size);
+		pm_kernel_munmap(aggregate, sizeof(*aggregate));
+	}
+	pm_process.aggregates = NULL;
+}

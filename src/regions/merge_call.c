@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The public calls for reports of many processes. */
+#include "perfmon/merge.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "os/os.h"
+#include "report/report.h"
+#include "regions/process.h"
+#include "profile/profile.h"
+
+struct perfmon_merge {
+	struct pm_merge *merge;
+	struct pm_options options;
+	struct pm_metrics *metrics;
+	bool ended;
+};
+
+PM_EXPORT int perfmon_merge_pack(void **profile, size_t *size)
+{
+	struct pm_snapshot *snapshot;
+	int err = pm_process_snapshot(&snapshot, NULL);
+
+	if (err)
+		return err;
+	err = pm_snapshot_pack(snapshot, profile, size);
+	pm_snapshot_free(snapshot);
+	return err;
+}
+
+PM_EXPORT int perfmon_merge_create(struct perfmon_merge **out)
+{
+	struct perfmon_merge *merge = calloc(1, sizeof(*merge));
+	int err;
+
+	if (!merge)
+		return -ENOMEM;
+	err = pm_options_read(&merge->options, NULL);
+	merge->metrics = pm_metrics_of(&merge->options);
+	if (!err)
+		err = pm_merge_create(&merge->merge, merge->options.subtract_bias);
+	if (err) {
+		perfmon_merge_free(merge);
+		return err;
+	}
+	*out = merge;
+	return 0;
+}
+
+PM_EXPORT int perfmon_merge_add(struct perfmon_merge *merge, const void *profile,
+				size_t size)
+{
+	struct pm_snapshot *snapshot;
+	int err;
+
+	if (merge->ended)
+		return -EBUSY;
+	err = pm_snapshot_take_as(profile, size, PM_SNAPSHOT_STILL | PM_SNAPSHOT_FOREIGN,
+				  &snapshot, NULL);
+	/* Nothing at all is no profile either. */
+	if (err)
+		return err == -ENOMEM ? err : -EINVAL;
+	/* By its own clock, which may be another host's, it was packed when it was read.
+	 */
+	if (snapshot->writer == PM_WRITER_UNKNOWN)
+		snapshot->writer = PM_WRITER_RUNS;
+	err = pm_merge_add(merge->merge, snapshot, NULL);
+	pm_snapshot_free(snapshot);
+	return err;
+}
+
+PM_EXPORT int perfmon_merge_print(struct perfmon_merge *merge)
+{
+	int err;
+
+	if (merge->ended)
+		return -EBUSY;
+	if (!pm_merge_process_count(merge->merge))
+		return -ENOENT;
+	merge->ended = true;
+	err = pm_merge_end(merge->merge);
+	return err ? err : pm_report_merge(merge->merge, &merge->options, merge->metrics);
+}
+
+PM_EXPORT void perfmon_merge_free(struct perfmon_merge *merge)
+{
+	if (!merge)
+		return;
+	pm_merge_free(merge->merge);
+	pm_metrics_free(merge->metrics);
+	pm_options_free(&merge->options);
+	free(merge);
+}
+
+PM_EXPORT int perfmon_merge_done(void)
+{
+	if (!pm_profile_exists())
+		return -ENOENT;
+	pm_process_acquire();
+	pm_process.options.output = PM_OUTPUT_NONE;
+	pm_process_release();
+	return 0;
+}

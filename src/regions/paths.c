@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "regions/paths.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "regions/aggregate.h"
+#include "os/os.h"
+#include "regions/process.h"
+
+#define NODES_FIRST 16
+#define NODES_MOST  4096
+
+struct perfmon_profile_node *pm_thread_node(const struct perfmon_profile_thread *record,
+					    uint32_t number)
+{
+	const struct perfmon_profile_nodes *nodes = pm_profile_at(record->nodes);
+
+	while (number >= nodes->first + nodes->capacity)
+		nodes = pm_profile_at(nodes->next);
+	return (struct perfmon_profile_node *)(void *)((char *)(uintptr_t)nodes->node +
+						       (size_t)(number - nodes->first) *
+							       nodes->node_size);
+}
+
+void pm_paths_wipe(void *from, void *to)
+{
+	uint64_t *word;
+
+	for (word = from; (void *)word < to; word++)
+		PM_PUT(*word, 0);
+}
+
+/* Room for one more node: a new record of nodes, twice as large as the last. */
+static int grow_nodes(struct pm_thread *thread)
+{
+	struct perfmon_profile_thread *record = thread->record;
+	uint32_t node_size = pm_node_size(record->counters);
+	uint32_t capacity = NODES_FIRST;
+	struct perfmon_profile_nodes *nodes;
+
+	if (thread->nodes && thread->nodes->capacity < NODES_MOST)
+		capacity = 2 * thread->nodes->capacity;
+	else if (thread->nodes)
+		capacity = NODES_MOST;
+	nodes = pm_aggregate_take_nodes(capacity, node_size);
+	if (!nodes) {
+		nodes = pm_profile_reserve(PERFMON_PROFILE_NODES,
+					   sizeof(*nodes) + (size_t)capacity * node_size);
+		if (!nodes)
+			return -1;
+		nodes->capacity = capacity;
+		nodes->node_size = node_size;
+		pm_profile_publish();
+	}
+	PM_PUT(nodes->thread, pm_profile_offset(record));
+	PM_PUT(nodes->first, record->node_count + 1);
+	PM_PUT(nodes->next, 0);
+	if (thread->nodes) {
+		PM_PUT(thread->nodes->next, pm_profile_offset(nodes));
+	} else {
+		PM_PUT(record->nodes, pm_profile_offset(nodes));
+		PM_PUT(record->node_size, node_size);
+	}
+	thread->nodes = nodes;
+	pm_profile_clock_later();
+	return 0;
+}
+
+static struct pm_slot *free_slot(struct pm_slot *slots, uint64_t shift, uint64_t key)
+{
+	size_t mask = ~UINT64_C(0) >> shift, at = key >> shift;
+
+	while (slots[at].key)
+		at = (at + 1) & mask;
+	return &slots[at];
+}
+
+/* A table of twice the size, in a mapping of its own. */
+static int grow_slots(struct pm_thread *thread)
+{
+	struct pm_thread_block *block = thread->block;
+	size_t old_count = (size_t)1 << (64 - block->slot_shift), i;
+	size_t size = 2 * old_count * sizeof(struct pm_slot);
+	uint64_t shift = block->slot_shift - 1;
+	void *memory;
+
+	if (pm_kernel_mmap(&memory, size, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+		return -1;
+	for (i = 0; i < old_count; i++)
+		if (block->slots[i].key)
+			*free_slot(memory, shift, block->slots[i].key) = block->slots[i];
+	if (thread->slots_memory)
+		pm_kernel_munmap(thread->slots_memory, thread->slots_size);
+	thread->slots_memory = memory;
+	thread->slots_size = size;
+	block->slots = memory;
+	block->slot_shift = shift;
+	return 0;
+}
+
+struct pm_slot *pm_thread_slot(struct pm_thread_block *block, uint64_t key)
+{
+	size_t mask = ~UINT64_C(0) >> block->slot_shift, at = key >> block->slot_shift;
+
+	while (block->slots[at].key && block->slots[at].key != key)
+		at = (at + 1) & mask;
+	return block->slots[at].key ? &block->slots[at] : NULL;
+}
+
+static bool slots_full(const struct pm_thread_block *block)
+{
+	return 2 * (uint64_t)(block->slots_used + 1) >
+	       (uint64_t)1 << (64 - block->slot_shift);
+}
+
+static bool nodes_full(const struct pm_thread *thread)
+{
+	return !thread->nodes || thread->record->node_count + 1 >=
+					 thread->nodes->first + thread->nodes->capacity;
+}
+
+bool pm_thread_grows(const struct pm_thread *thread)
+{
+	return slots_full(thread->block) || nodes_full(thread);
+}
+
+struct pm_slot *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
+				   uint32_t region, uint64_t key, uint32_t depth)
+{
+	static struct pm_slot root; /* what a root's caller gets: anything but NULL */
+	struct pm_thread_block *block = thread->block;
+	struct perfmon_profile_thread *record = thread->record;
+	struct perfmon_profile_node *node;
+	uint32_t number = record->node_count + 1;
+	struct pm_slot *slot = &root;
+
+	if (slots_full(block) && grow_slots(thread))
+		return NULL;
+	if (nodes_full(thread) && grow_nodes(thread))
+		return NULL;
+	node = (struct perfmon_profile_node *)(void *)((char *)thread->nodes->node +
+						       (size_t)(number -
+								thread->nodes->first) *
+							       thread->nodes->node_size);
+	/* It may have been another thread's. */
+	pm_paths_wipe(node, (char *)node + thread->nodes->node_size);
+	PM_PUT(node->parent, parent);
+	PM_PUT(node->region, region);
+	PM_PUT(node->time_min, UINT64_MAX);
+	/* The release orders the node before the count that covers it; its partner is the
+	 * reader's acquire load of thread.node_count. */
+	__atomic_store_n(&record->node_count, number, __ATOMIC_RELEASE);
+	if (parent) {
+		slot = free_slot(block->slots, block->slot_shift, key);
+		slot->node = node;
+		slot->number = number;
+		slot->depth = depth;
+		slot->path_key = depth < PERFMON_PROFILE_DEPTH ? PM_PATH_KEY(number)
+							       : PM_PATH_KEY_BARREN;
+		/* A handler may leave this call for good at any point: see regions.c. */
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		slot->key = key;
+		block->slots_used++;
+	}
+	return slot;
+}

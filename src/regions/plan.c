@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "regions/plan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "os/os.h"
+#include "profile/profile.h"
+#include "counters/counters.h"
+
+/* Whether EVENT opens on the calling thread: what auto asks. The first refusal goes into
+ * the struct pm_diag at ARGUMENT. */
+static int opens(const struct pm_event *event, void *argument)
+{
+	struct perf_event_attr attr = event->attr;
+	struct pm_diag *first = argument;
+	int fd;
+
+	attr.size = sizeof(attr);
+	attr.disabled = 1;
+	fd = pm_kernel_perf_event_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return first->error ? fd : pm_diagnosis_open(first, fd, event, 0, -1);
+	pm_kernel_close(fd);
+	return 0;
+}
+
+/* Whether ERROR is a lack of something that may be free for another thread. */
+static bool passes(int error)
+{
+	switch (-error) {
+	case EMFILE:
+	case ENFILE:
+	case ENOMEM:
+	case EBUSY:
+	case ENOSPC:
+	case EAGAIN:
+	case EINTR:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Moves the events that the kernel refuses behind those that may open: no thread asks for
+ * them again, and none of its visits has to find out that they cannot be read. *ERRORS
+ * gets the errno of each, by its new place.
+ */
+static void refuse(struct pm_plan *plan, int *errors)
+{
+	struct pm_event refused[PERFMON_PROFILE_COUNTERS], *events = plan->list->events;
+	struct pm_diag diag = {0};
+	char text[1200];
+	uint32_t i, count = 0;
+
+	for (i = 0; i < plan->count; i++) {
+		int err = opens(&events[i], &diag);
+
+		if (!err || passes(err)) {
+			events[plan->live++] = events[i];
+			continue;
+		}
+		errors[count] = err;
+		refused[count++] = events[i];
+	}
+	memcpy(&events[plan->live], refused, count * sizeof(*refused));
+	memmove(&errors[plan->live], errors, count * sizeof(*errors));
+	if (!count)
+		return;
+	snprintf(text, sizeof(text), "%s", diag.text);
+	pm_profile_note(text);
+}
+
+static void copy(char *to, size_t size, const char *from)
+{
+	size_t length = strnlen(from, size - 1);
+
+	memcpy(to, from, length);
+	to[length] = '\0';
+}
+
+void pm_plan_record(struct pm_plan *plan)
+{
+	struct perfmon_profile_plan *record;
+	uint32_t i;
+
+	record = pm_profile_reserve(PERFMON_PROFILE_PLAN,
+				    sizeof(*record) +
+					    plan->count * sizeof(record->counter[0]));
+	if (!record) {
+		plan->count = plan->live = 0;
+		return;
+	}
+	record->generation = 1;
+	record->counters = plan->count;
+	for (i = 0; i < plan->count; i++) {
+		const struct pm_event *event = &plan->list->events[i];
+		struct perfmon_profile_counter *counter = &record->counter[i];
+
+		copy(counter->name, sizeof(counter->name), event->name);
+		copy(counter->pmu, sizeof(counter->pmu), event->pmu);
+		copy(counter->unit, sizeof(counter->unit), event->unit);
+		counter->scale = event->scale;
+		counter->type = event->attr.type;
+		counter->config[0] = event->attr.config;
+		counter->config[1] = event->attr.config1;
+		counter->config[2] = event->attr.config2;
+		counter->flags =
+			(event->hardware ? PERFMON_COUNTER_HARDWARE : 0) |
+			(pm_event_is_blind(event) ? PERFMON_COUNTER_KERNEL_ONLY : 0);
+		counter->logical = event->logical;
+		if (i >= plan->live) {
+			counter->error = plan->errors[i];
+			counter->flags |= PERFMON_COUNTER_REFUSED;
+		}
+	}
+	pm_profile_publish();
+	plan->record = record;
+}
+
+/* The machine's default events; what refused the hardware's is said. */
+static int make_auto(struct pm_plan *plan)
+{
+	struct pm_diag refused = {0}, diag = {0};
+	char text[1200];
+	int err;
+
+	err = pm_events_auto(PM_EVENTS_USER_ONLY, opens, &refused, &plan->list, &diag);
+	if (err)
+		snprintf(text, sizeof(text), "no events are counted: %s", diag.text);
+	else if (refused.error && plan->list->count)
+		snprintf(text, sizeof(text), "%s; %s is counted instead", refused.text,
+			 plan->list->events[0].name);
+	else if (refused.error)
+		snprintf(text, sizeof(text), "%s; regions are timed only", refused.text);
+	else
+		return 0;
+	pm_profile_note(text);
+	return err;
+}
+
+/* The report of an event that somebody named says why it lacks the kernel's part. */
+static void note_user_mode(const struct pm_plan *plan)
+{
+	struct pm_diag diag = {0};
+	char what[300];
+
+	for (size_t i = 0; i < plan->list->count && !diag.error; i++) {
+		if (!plan->list->events[i].user_only)
+			continue;
+		snprintf(what, sizeof(what), "event '%s' counts user mode alone",
+			 plan->list->events[i].label);
+		pm_diagnosis_user_mode(&diag, what);
+		pm_profile_note(diag.text);
+	}
+}
+
+void pm_plan_make(struct pm_plan *plan, const struct pm_options *options)
+{
+	struct pm_diag diag = {0};
+	char text[1200];
+	int err = -ENOENT;
+	uint32_t i;
+
+	memset(plan, 0, sizeof(*plan));
+	if (options->events_none)
+		goto record;
+	if (options->events)
+		err = pm_events_parse(options->events, PM_EVENTS_USER_ONLY, &plan->list,
+				      &diag);
+	if (options->events && err) {
+		snprintf(text, sizeof(text),
+			 "PERFMON_EVENTS: %s; the machine's default events are counted "
+			 "instead",
+			 diag.text);
+		pm_profile_note(text);
+	}
+	if (!err)
+		note_user_mode(plan);
+	if (err && make_auto(plan))
+		goto record;
+	while (plan->count < plan->list->count && !plan->list->events[plan->count].set)
+		plan->count++;
+	if (plan->count < plan->list->count) {
+		snprintf(text, sizeof(text),
+			 "PERFMON_EVENTS names %zu sets: regions count the first one",
+			 plan->list->set_count);
+		pm_profile_note(text);
+	}
+	if (plan->count > PERFMON_PROFILE_COUNTERS) {
+		snprintf(text, sizeof(text),
+			 "PERFMON_EVENTS needs %u counters: regions count the first %d",
+			 plan->count, PERFMON_PROFILE_COUNTERS);
+		pm_profile_note(text);
+		plan->count = PERFMON_PROFILE_COUNTERS;
+	}
+	refuse(plan, plan->errors);
+record:
+	pm_plan_record(plan);
+	for (i = 0; i < plan->count; i++)
+		pm_process_debug("perfmon: counting %s on PMU %s",
+				 plan->list->events[i].name, plan->list->events[i].pmu);
+	if (!plan->count)
+		pm_process_debug("perfmon: counting no events, only time");
+}

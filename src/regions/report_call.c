@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The public calls for reports of the own process. */
+#include "perfmon/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "regions/process.h"
+#include "os/os.h"
+#include "profile/profile.h"
+#include "report/report.h"
+#include "topology/topology.h"
+
+#define FLAGS (PERFMON_REPORT_PER_THREAD | PERFMON_REPORT_SUBTRACT_BIAS)
+
+/* Checks GIVEN (NULL is accepted) and puts it over the options of the environment. */
+static int apply(const struct perfmon_report_options *given, struct pm_options *to)
+{
+	static const enum pm_format formats[] = {
+		[PERFMON_REPORT_TEXT] = PM_FORMAT_TEXT,
+		[PERFMON_REPORT_FLAT] = PM_FORMAT_FLAT,
+		[PERFMON_REPORT_JSON] = PM_FORMAT_JSON,
+		[PERFMON_REPORT_CSV] = PM_FORMAT_CSV,
+	};
+	struct perfmon_report_options options;
+	int err;
+
+	if (!given)
+		return 0;
+	err = PM_STRUCT_CHECK(given, perfmon_report_options, flags);
+	if (err)
+		return err;
+	pm_struct_take(&options, given, sizeof(options));
+	if (options.format > PERFMON_REPORT_CSV || options.flags & ~FLAGS)
+		return -EINVAL;
+	if (options.format != PERFMON_REPORT_DEFAULT)
+		to->format = formats[options.format];
+	if (options.flags & PERFMON_REPORT_PER_THREAD)
+		to->keep_threads = true;
+	if (options.flags & PERFMON_REPORT_SUBTRACT_BIAS)
+		to->subtract_bias = true;
+	if (!options.level)
+		return 0;
+	if (pm_level_find(pm_slice_of(options.level)) < 0)
+		return -EINVAL;
+	free(to->level);
+	to->level = strdup(options.level);
+	return to->level ? 0 : -ENOMEM;
+}
+
+static int report(int fd, const struct perfmon_report_options *options)
+{
+	struct pm_snapshot *snapshot;
+	struct pm_metrics *metrics;
+	struct pm_options all;
+	int err;
+
+	pm_options_read(&all, NULL);
+	metrics = pm_metrics_of(&all);
+	err = apply(options, &all);
+	if (err)
+		goto out;
+	err = pm_process_snapshot(&snapshot, NULL);
+	if (err)
+		goto out;
+	if (fd < 0) {
+		err = pm_report_at_exit(snapshot, &all, metrics,
+					snapshot->header.parent_link == PERFMON_LINK_FORK,
+					NULL);
+	} else {
+		struct pm_machine machine;
+		struct pm_report_options how = {
+			.format = all.format,
+			.per_thread = all.keep_threads,
+			.level = all.level,
+			.subtract_bias = all.subtract_bias,
+			.metrics = metrics,
+			.machine = &machine,
+		};
+
+		pm_machine_describe(&machine);
+		err = pm_report_write_fd(snapshot, &how, fd);
+	}
+	pm_snapshot_free(snapshot);
+out:
+	pm_metrics_free(metrics);
+	pm_options_free(&all);
+	return err;
+}
+
+struct request {
+	int fd;
+	const struct perfmon_report_options *options;
+	int result;
+};
+
+static void answer(void *argument)
+{
+	struct request *request = argument;
+
+	request->result = report(request->fd, request->options);
+}
+
+/* Tables want more of a stack than a small thread has. */
+static int report_aside(int fd, const struct perfmon_report_options *options)
+{
+	struct request request = {.fd = fd, .options = options};
+
+	pm_stack_run(answer, &request);
+	return request.result;
+}
+
+PM_EXPORT int perfmon_report_write(int fd, const struct perfmon_report_options *options)
+{
+	return fd < 0 ? -EBADF : report_aside(fd, options);
+}
+
+PM_EXPORT int perfmon_report_print(const struct perfmon_report_options *options)
+{
+	return report_aside(-1, options);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A thread that uses regions: what it opened, the memory its nodes are in, and how it
+ * comes and goes. The hot path's part is in struct pm_thread_block.
+ */
+#ifndef PM_REGIONS_THREAD_H
+#define PM_REGIONS_THREAD_H
+
+#include "counters/counters.h"
+#include "profile/profile.h"
+#include "regions/registry.h"
+#include "fastpath/fastpath.h"
+
+struct pm_thread {
+	struct pm_registry_thread registry; /* first: the registry hands it out */
+	struct pm_thread_block *block; /* a mapping of its own, with all it points to */
+	size_t memory_size;
+	void *slots_memory; /* the child table's own mapping, once it has grown; else NULL */
+	size_t slots_size;
+	struct perfmon_profile_thread *record;
+	struct perfmon_profile_nodes *nodes; /* the newest */
+	uint64_t *lost; /* where visits below an overflow are counted */
+	struct pm_instance *instance;
+};
+
+/*
+ * Sets the calling thread up: memory, counters, registry, and an open gate. 0, or a
+ * negative errno after which the thread is as before. Takes pm_process_lock. Makes system
+ * calls; allocates from the kernel only, not from malloc, so that what it interrupts may
+ * be inside malloc.
+ */
+int pm_thread_setup(void);
+
+/* Whether the calling thread may be set up: not after a refusal, so that it costs the
+ * thread time once, and at most once after pm_thread_leave(). */
+bool pm_thread_may_set_up(void);
+
+/* Takes the calling thread down: its results are folded, its descriptors closed, its
+ * memory freed. Harmless if it is not set up. */
+void pm_thread_leave(void);
+
+/* A new node of the calling thread for REGION (an id) below number PARENT, at DEPTH,
+ * entered in its child table; NULL without memory. Under a closed gate. */
+struct pm_slot *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
+				   uint32_t region, uint64_t key, uint32_t depth);
+
+/* Whether the next of these needs more room: then it needs pm_process_lock, too. */
+bool pm_thread_grows(const struct pm_thread *thread);
+
+/* The slot of the node that FRAME visits (its number and depth); NULL for the root. */
+struct pm_slot *pm_thread_slot(struct pm_thread_block *block, uint64_t key);
+
+/* Node NUMBER (from 1) of a thread's record. */
+struct perfmon_profile_node *pm_thread_node(const struct perfmon_profile_thread *record,
+					    uint32_t number);
+
+/* In a forked child: drops what THREAD of the parent held. */
+void pm_thread_forget(struct pm_thread *thread);
+
+/* Whether the calling thread may be inside the cold path: a signal handler asks. */
+extern __thread int pm_thread_busy __attribute__((tls_model("initial-exec")));
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Metrics in a report: which columns their inputs are, and their values. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "report/model.h"
+
+/* Whether EVENT is what NAME, of TEXT, means, where a name without modifiers stands for
+ * the event with those of SUFFIX. */
+static bool is_event(const struct pm_report_event *event, const char *text,
+		     const struct pm_event_name *name, const char *suffix)
+{
+	const struct pm_event_name *own = &event->parsed;
+
+	if (!strcasecmp(event->name, text))
+		return true;
+	if (strcmp(event->suffix, *name->suffix ? name->suffix : suffix))
+		return false;
+	/* Of this PMU, and of no sum over several. */
+	if (name->pmu)
+		return event->parts == 1 && own->stem == name->stem &&
+		       !strncasecmp(text, event->name, name->stem);
+	if (name->role != PM_ROLE_NONE)
+		return name->role == event->role;
+	return own->length == name->length &&
+	       !strncasecmp(own->bare, name->bare, name->length);
+}
+
+static uint32_t find(const struct pm_report_model *model, const char *text,
+		     const char *suffix)
+{
+	struct pm_event_name name = pm_event_name_of(text);
+
+	for (uint32_t e = 0; e < model->event_count; e++)
+		if (model->events[e].refused < model->events[e].parts &&
+		    is_event(&model->events[e], text, &name, suffix))
+			return e;
+	return PM_NO_EVENT;
+}
+
+/* Finds the inputs of METRIC's columns, those without modifiers among the events with
+ * SUFFIX. Returns the first input that is missing, or their number. */
+static uint32_t bind(const struct pm_report_model *model, const struct pm_metric *metric,
+		     const char *suffix, struct pm_report_metric *to)
+{
+	to->metric = metric;
+	to->base = PM_NO_EVENT;
+	for (uint32_t i = 0; i < metric->input_count; i++) {
+		to->events[i] = PM_NO_EVENT;
+		if (metric->inputs[i].kind != PM_METRIC_EVENT)
+			continue;
+		to->events[i] = find(model, metric->inputs[i].name, suffix);
+		if (to->events[i] == PM_NO_EVENT)
+			return i;
+		if (to->base == PM_NO_EVENT)
+			to->base = to->events[i];
+	}
+	return metric->input_count;
+}
+
+/* The same with whatever modifiers the events have that METRIC does not tell: one kind
+ * for all, so that user mode is not divided by kernel mode. */
+static uint32_t bind_any(const struct pm_report_model *model,
+			 const struct pm_metric *metric, struct pm_report_metric *to)
+{
+	uint32_t furthest = bind(model, metric, "", to);
+
+	for (uint32_t e = 0; furthest < metric->input_count && e < model->event_count;
+	     e++) {
+		uint32_t reached;
+
+		if (!model->events[e].suffix_is_new)
+			continue;
+		reached = bind(model, metric, model->events[e].suffix, to);
+		if (reached > furthest)
+			furthest = reached;
+	}
+	return furthest;
+}
+
+static int note(struct pm_report_model *model, const struct pm_metric *metric,
+		uint32_t missing)
+{
+	char **notes = realloc(model->notes, (model->note_count + 1) * sizeof(*notes));
+	const char *name = metric->inputs[missing].name;
+	bool known = false;
+
+	if (!notes)
+		return -ENOMEM;
+	model->notes = notes;
+	for (uint32_t e = 0; e < model->event_count; e++)
+		known |= model->events[e].suffix_is_new &&
+			 find(model, name, model->events[e].suffix) != PM_NO_EVENT;
+	if (asprintf(&notes[model->note_count],
+		     known ? "the metric %s is not here: %s is not counted with the same "
+			     "modifiers as its other events"
+			   : "the metric %s is not here: %s is not counted",
+		     metric->name, name) < 0)
+		return -ENOMEM;
+	model->note_count++;
+	return 0;
+}
+
+static bool has(const struct pm_report_model *model, const char *name)
+{
+	for (uint32_t m = 0; m < model->metric_count; m++)
+		if (!strcasecmp(model->metrics[m].metric->name, name))
+			return true;
+	return false;
+}
+
+int pm_report_metrics_bind(struct pm_report_model *model,
+			   const struct pm_metrics *metrics)
+{
+	int err = 0;
+
+	if (!metrics) {
+		err = pm_metrics_parse(NULL, &model->own_metrics, NULL);
+		if (err)
+			return err;
+		metrics = model->own_metrics;
+	}
+	model->metrics = malloc((metrics->count + 1) * sizeof(*model->metrics));
+	if (!model->metrics)
+		return -ENOMEM;
+	for (uint32_t m = 0; !err && m < metrics->count; m++) {
+		const struct pm_metric *metric = &metrics->metrics[m];
+		uint32_t found;
+
+		if (has(model, metric->name))
+			continue;
+		found = bind_any(model, metric, &model->metrics[model->metric_count]);
+		if (found == metric->input_count)
+			model->metric_count++;
+		/* Built-in ones are of what there is: nobody asked for them. */
+		else if (!metric->heading)
+			err = note(model, metric, found);
+	}
+	return err;
+}
+
+void pm_report_metrics_free(struct pm_report_model *model)
+{
+	for (uint32_t i = 0; i < model->note_count; i++)
+		free(model->notes[i]);
+	free(model->notes);
+	free(model->metrics);
+	pm_metrics_free(model->own_metrics);
+}
+
+/* Time and visits: those of the event's counts, so that both have the same threads and
+ * visits; without an event those of the node. */
+static double plain_input(const struct pm_report_tree *tree, uint32_t node, uint32_t base,
+			  enum pm_metric_kind kind, bool exclusive)
+{
+	const struct pm_report_node *n = &tree->nodes[node];
+	struct pm_report_count c;
+	double time, off_cpu;
+
+	if (base != PM_NO_EVENT) {
+		c = pm_report_sums(tree, node, base, exclusive);
+		return kind == PM_METRIC_TIME	  ? c.time_ns
+		       : kind == PM_METRIC_ON_CPU ? c.on_cpu_ns
+						  : (double)c.measured;
+	}
+	if (kind == PM_METRIC_VISITS)
+		return (double)n->visits;
+	time = pm_snapshot_ns(tree->model->snapshot,
+			      pm_report_time(tree, node, exclusive).value);
+	off_cpu = (double)(exclusive ? pm_less(n->off_cpu_ns, n->children_off_cpu_ns)
+				     : n->off_cpu_ns);
+	return kind == PM_METRIC_TIME ? time : fmax(0, time - off_cpu);
+}
+
+struct pm_value pm_report_metric(const struct pm_report_tree *tree, uint32_t node,
+				 uint32_t metric, bool exclusive)
+{
+	const struct pm_report_metric *m = &tree->model->metrics[metric];
+	struct pm_value v = pm_report_time(tree, node, exclusive);
+	double values[PM_METRIC_INPUTS], limit;
+
+	/* Of quotients it is not known. */
+	v.error = v.marks & PM_MARK_SAMPLED ? INFINITY : 0;
+	v.sum = 0;
+	for (uint32_t i = 0; i < m->metric->input_count; i++) {
+		const struct pm_report_event *event;
+		struct pm_value in;
+
+		if (m->events[i] == PM_NO_EVENT) {
+			values[i] = plain_input(tree, node, m->base,
+						m->metric->inputs[i].kind, exclusive);
+			continue;
+		}
+		event = &tree->model->events[m->events[i]];
+		in = pm_report_count(tree, node, m->events[i], exclusive);
+		values[i] = in.value * event->first->scale;
+		if (in.state > v.state)
+			v.state = in.state;
+		v.marks |= in.marks;
+		v.coverage = fmin(v.coverage, in.coverage);
+		if (in.threads < v.threads)
+			v.threads = in.threads;
+	}
+	v.value = 0;
+	if (v.state == PM_COUNTED && !pm_metric_value(m->metric, values, &v.value))
+		v.state = PM_NOT_COUNTED;
+	/* Of parts that are not scaled a quotient may be anything. */
+	if (v.state == PM_COUNTED && !(v.marks & PM_MARK_PART) &&
+	    pm_report_is_implausible(tree->model, metric, v.value, &limit))
+		v.marks |= PM_MARK_IMPLAUSIBLE;
+	return v;
+}
+
+const char *pm_report_metric_heading(const struct pm_report_metric *metric)
+{
+	return metric->metric->heading ? metric->metric->heading : metric->metric->name;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "report/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "os/os.h"
+
+/* Names that are tried for a new file, and waits of a tenth of a second for a reader. */
+#define NAMES_MOST 100
+#define WAITS_MOST 100
+
+int pm_report_fd_write(void *argument, const char *text, size_t size)
+{
+	int fd = *(int *)argument;
+	unsigned int refused = 0;
+
+	while (size) {
+		ssize_t n = pm_kernel_write_quietly(fd, text, size);
+
+		/* It is non-blocking: by us, or by somebody else, here or elsewhere. */
+		if (n == -EAGAIN && refused++ < WAITS_MOST) {
+			pm_kernel_poll_write(fd, 100);
+			continue;
+		}
+		if (n == -EINTR)
+			continue;
+		if (n <= 0)
+			return n ? (int)n : -EIO;
+		refused = 0;
+		text += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+/* A new file beside FILE's path. */
+static int make_aside(struct pm_report_file *file)
+{
+	const char *slash = strrchr(file->path, '/');
+	size_t length = slash ? (size_t)(slash - file->path) + 1 : 0;
+	size_t room = length + 48;
+	int fd = -EEXIST;
+
+	file->aside = malloc(room);
+	if (!file->aside)
+		return -ENOMEM;
+	for (unsigned int n = 0; fd == -EEXIST && n < NAMES_MOST; n++) {
+		snprintf(file->aside, room, "%.*s.perfmon.%d.%u", (int)length, file->path,
+			 (int)pm_kernel_getpid(), n);
+		fd = pm_kernel_open(file->aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+				    0644);
+	}
+	if (fd < 0) {
+		free(file->aside);
+		file->aside = NULL;
+	}
+	return fd;
+}
+
+static void drop_aside(struct pm_report_file *file)
+{
+	pm_kernel_unlink(file->aside);
+	free(file->aside);
+	file->aside = NULL;
+}
+
+/* The older file OLD is open and of ST: opens one that can take its place, or takes it.
+ */
+static int replace(struct pm_report_file *file, int old, const struct stat *st)
+{
+	struct stat made;
+	int fd = make_aside(file), err;
+
+	if (fd >= 0) {
+		err = pm_kernel_fstat(fd, &made);
+		if (!err && (made.st_uid != st->st_uid || made.st_gid != st->st_gid))
+			err = pm_kernel_fchown(fd, st->st_uid, st->st_gid);
+		if (!err)
+			err = pm_kernel_fchmod(fd, st->st_mode & 07777);
+		if (!err) {
+			pm_kernel_close(old);
+			return fd;
+		}
+		pm_kernel_close(fd);
+		drop_aside(file);
+	}
+	err = pm_kernel_ftruncate(old, 0);
+	if (!err)
+		return old;
+	pm_kernel_close(old);
+	return err;
+}
+
+/* Finds out what stands at FILE's path before it opens it: to open a FIFO may wait. */
+static int open_target(struct pm_report_file *file, bool wait)
+{
+	int fd = pm_kernel_open(file->path, O_PATH | O_NOFOLLOW, 0), err;
+	int flags = O_WRONLY | O_NOFOLLOW | O_NOCTTY;
+	struct stat st;
+
+	if (fd == -ENOENT)
+		return make_aside(file);
+	if (fd < 0)
+		return fd;
+	err = pm_kernel_fstat(fd, &st);
+	pm_kernel_close(fd);
+	if (err)
+		return err;
+	if (!wait || S_ISREG(st.st_mode))
+		flags |= O_NONBLOCK;
+	fd = pm_kernel_open(file->path, flags, 0);
+	if (fd < 0)
+		return fd;
+	/* Somebody may have put another thing there since. */
+	err = pm_kernel_fstat(fd, &st);
+	if (err) {
+		pm_kernel_close(fd);
+		return err;
+	}
+	return S_ISREG(st.st_mode) ? replace(file, fd, &st) : fd;
+}
+
+int pm_report_file_open(struct pm_report_file *file, const char *path, bool wait)
+{
+	int fd;
+
+	*file = (struct pm_report_file){.fd = -1, .path = strdup(path)};
+	if (!file->path)
+		return -ENOMEM;
+	fd = open_target(file, wait);
+	if (fd < 0) {
+		free(file->path);
+		file->path = NULL;
+		return fd;
+	}
+	file->fd = fd;
+	return 0;
+}
+
+int pm_report_file_end(struct pm_report_file *file, int err)
+{
+	/* Some file systems tell here that they had no room. */
+	int closed = pm_kernel_close(file->fd);
+
+	err = err ?: closed;
+	if (file->aside) {
+		err = err ?: pm_kernel_rename(file->aside, file->path);
+		if (err)
+			pm_kernel_unlink(file->aside);
+	}
+	free(file->aside);
+	free(file->path);
+	*file = (struct pm_report_file){.fd = -1};
+	return err;
+}

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What stands around the table of a text report: whose it is, what its marks mean, and
+ * what is missing. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "report/merge.h"
+#include "report/formats.h"
+
+void pm_report_date(char *buffer, size_t size, uint64_t realtime_ns, bool iso)
+{
+	time_t seconds = (time_t)(realtime_ns / 1000000000u);
+	struct tm t;
+
+	buffer[0] = '\0';
+	if (realtime_ns && gmtime_r(&seconds, &t))
+		snprintf(buffer, size, "%04d-%02d-%02d%c%02d:%02d:%02d%s",
+			 t.tm_year + 1900, t.tm_mon + 1, t.tm_mday, iso ? 'T' : ' ',
+			 t.tm_hour, t.tm_min, t.tm_sec, iso ? "Z" : " UTC");
+}
+
+const char *pm_report_note(const struct pm_report *report, uint32_t i)
+{
+	const struct pm_snapshot *s = report->snapshot;
+	const struct pm_report_options *options = report->options;
+	const struct pm_report_model *model = report->model;
+
+	if (i < s->note_count)
+		return s->notes[i];
+	i -= s->note_count;
+	if (i < model->note_count)
+		return model->notes[i];
+	i -= model->note_count;
+	/* The notes of the options may stand in the profile, too. */
+	for (uint32_t o = 0; o < options->note_count; o++) {
+		bool known = false;
+
+		for (uint32_t n = 0; n < s->note_count && !known; n++)
+			known = !strcmp(s->notes[n], options->notes[o]);
+		if (!known && !i--)
+			return options->notes[o];
+	}
+	if (report->starved.error && !i--)
+		return report->starved.text;
+	return report->no_groups.error && !i ? report->no_groups.text : NULL;
+}
+
+bool pm_report_time_is_known(const struct pm_snapshot *s)
+{
+	return s->writer == PM_WRITER_RUNS || s->writer == PM_WRITER_ENDED;
+}
+
+double pm_report_duration(const struct pm_snapshot *s)
+{
+	return pm_snapshot_ns(s, (double)pm_less(s->taken_ticks, s->header.begin_ticks));
+}
+
+double pm_report_lifetime(const struct pm_snapshot *s,
+			  const struct pm_snapshot_thread *thread)
+{
+	uint64_t end =
+		thread->record.end_ticks ? thread->record.end_ticks : s->taken_ticks;
+
+	return pm_snapshot_ns(s, (double)pm_less(end, thread->record.begin_ticks));
+}
+
+const char *pm_report_thread_state(const struct pm_snapshot_thread *thread)
+{
+	switch (thread->record.state) {
+	case PERFMON_THREAD_LIVE:
+		return "live";
+	case PERFMON_THREAD_FOLDED:
+		return "folded";
+	default:
+		return "ended";
+	}
+}
+
+uint32_t pm_report_lost(const struct pm_snapshot *s, struct pm_lost lost[PM_LOST])
+{
+	static const struct pm_lost kinds[PM_LOST] = {
+		{0, "first_in_handler",
+		 "visits are missing: a signal handler was the first to use regions in "
+		 "its "
+		 "thread"},
+		{0, "threads", "threads could not be set up: nothing of them is here"},
+		{0, "unnamed",
+		 "visits are missing: their region could not be registered"},
+		{0, "in_handler",
+		 "visits are missing: a signal handler had interrupted a region call"},
+		{0, "too_deep", "visits are missing: they were nested deeper than 256"},
+		{0, "no_memory",
+		 "visits are missing: there was no memory for their path"},
+		{0, "other",
+		 "visits are missing: regions were disarmed while they were open, "
+		 "or a signal handler jumped out of a region call"},
+		{0, "unmatched_ends", "ENDs of a region came without their BEGIN"},
+	};
+
+	memcpy(lost, kinds, sizeof(kinds));
+	lost[0].count = s->header.lost_first_in_handler;
+	lost[1].count = s->header.lost_threads;
+	lost[7].count = s->header.unmatched_ends;
+	for (uint32_t t = 0; t < s->thread_count; t++) {
+		const struct perfmon_profile_thread *record = &s->threads[t].record;
+
+		lost[2].count = pm_plus(lost[2].count, record->lost_unnamed);
+		lost[3].count = pm_plus(lost[3].count, record->lost_in_handler);
+		lost[4].count = pm_plus(lost[4].count, record->lost_too_deep);
+		lost[5].count = pm_plus(lost[5].count, record->lost_no_memory);
+		lost[6].count = pm_plus(lost[6].count, record->lost_other);
+		lost[7].count = pm_plus(lost[7].count, record->unmatched_ends);
+	}
+	return PM_LOST;
+}
+
+static void plural(struct pm_out *out, uint64_t n, const char *what)
+{
+	pm_out_format(out, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
+}
+
+static void head_machine(const struct pm_machine *machine, struct pm_out *out)
+{
+	pm_out_text(out, "  machine  ");
+	pm_out_plain(out,
+		     machine->cpu_model[0] ? machine->cpu_model : machine->architecture,
+		     0);
+	if (machine->packages) {
+		pm_out_text(out, ", ");
+		plural(out, machine->packages, "package");
+	}
+	if (machine->cores) {
+		pm_out_text(out, ", ");
+		plural(out, machine->cores, "core");
+	}
+	if (machine->cpus) {
+		pm_out_text(out, ", ");
+		plural(out, machine->cpus, "CPU");
+	}
+	if (machine->kernel[0]) {
+		pm_out_text(out, ", Linux ");
+		pm_out_plain(out, machine->kernel, 0);
+	}
+	pm_out_text(out, "\n");
+}
+
+static void head_bias(const struct pm_report_event *event, const char *between,
+		      struct pm_out *out)
+{
+	unsigned long long user = event->bias, call = event->call_bias;
+
+	if (event->bias_known & PERFMON_BIAS_USER)
+		pm_out_format(out, "%san empty region counts %llu", between, user);
+	else if (event->bias_known)
+		pm_out_format(out, "%san empty region counts %llu", between, call);
+	if (event->bias_known == (PERFMON_BIAS_USER | PERFMON_BIAS_CALL))
+		pm_out_format(out, ", %llu if read by read(2)", call);
+}
+
+static void head_event(const struct pm_report *report,
+		       const struct pm_report_event *event, struct pm_out *out)
+{
+	const char *between = ": ";
+
+	pm_out_text(out, "           ");
+	pm_out_plain(out, event->name, 0);
+	if (event->refused == event->parts && event->parts) {
+		pm_out_format(out, ": refused");
+		if (event->first->error)
+			pm_out_format(out, " (%s)", strerror(-event->first->error));
+		pm_out_text(out, "\n");
+		return;
+	}
+	if (event->parts > 1) {
+		pm_out_format(out, "%ssum over %u kinds of core", between, event->parts);
+		between = ", ";
+	}
+	if (event->user_read || event->syscall_read) {
+		pm_out_format(out, "%sread %s", between,
+			      !event->syscall_read ? "in user space"
+			      : event->user_read
+				      ? "in user space, in some threads by read(2)"
+				      : "by read(2)");
+		between = ", ";
+	}
+	if (event->kernel_only) {
+		pm_out_format(out, "%shappens in the kernel alone", between);
+		between = ", ";
+	}
+	head_bias(event, between, out);
+	if (event->bias_known && report->options->subtract_bias)
+		pm_out_text(out, " (subtracted)");
+	pm_out_text(out, "\n");
+}
+
+static void head_threads(const struct pm_report *report, struct pm_out *out)
+{
+	const struct pm_snapshot *s = report->snapshot;
+	uint64_t live = 0, ended = 0, folded = 0;
+
+	for (uint32_t t = 0; t < s->thread_count; t++) {
+		const struct perfmon_profile_thread *record = &s->threads[t].record;
+
+		if (record->state == PERFMON_THREAD_FOLDED)
+			folded += record->folded;
+		else if (record->state == PERFMON_THREAD_LIVE)
+			live++;
+		else
+			ended++;
+	}
+	pm_out_format(out, "  threads  %llu",
+		      (unsigned long long)(live + ended + folded));
+	/* Those of a merge are summed, whether they have ended or not. */
+	if (ended + folded && !report->options->merge)
+		pm_out_format(out, " (%llu ended)", (unsigned long long)(ended + folded));
+	pm_out_text(out, "\n");
+}
+
+static void head_clock(const struct pm_snapshot *s, struct pm_out *out)
+{
+	char rate[PM_CELL];
+
+	pm_out_text(out, "  clock    ");
+	if (s->header.clock == PERFMON_CLOCK_MONOTONIC) {
+		pm_out_text(out, "CLOCK_MONOTONIC\n");
+	} else if (s->tick_ns > 0) {
+		pm_cell_unit(rate, 1e9 / s->tick_ns, "Hz");
+		pm_out_format(out, "timestamp counter, %s\n", rate);
+	} else {
+		pm_out_text(out,
+			    "timestamp counter of unknown rate: times are in ticks\n");
+	}
+}
+
+/* Whose profile it is. */
+static void head_process(const struct perfmon_profile_header *header, struct pm_out *out)
+{
+	pm_out_format(out, ", pid %u", header->pid);
+	if (header->host[0]) {
+		pm_out_text(out, " on ");
+		pm_out_plain(out, header->host, 0);
+	}
+	if (header->rank >= 0)
+		pm_out_format(out, ", rank %d", header->rank);
+	if (header->rank >= 0 && header->ranks > 0)
+		pm_out_format(out, " of %d", header->ranks);
+}
+
+static void head_processes(const struct pm_merge *merge, struct pm_out *out)
+{
+	int32_t ranks = pm_merge_sum(merge)->header.ranks;
+	uint32_t count = pm_merge_process_count(merge);
+
+	pm_out_format(out, ", %u %s%s", count,
+		      pm_merge_has_ranks(merge) ? "rank" : "process",
+		      count == 1		  ? ""
+		      : pm_merge_has_ranks(merge) ? "s"
+						  : "es");
+	if (pm_merge_has_ranks(merge) && ranks > 0)
+		pm_out_format(out, " of %d", ranks);
+	pm_out_text(out, " on ");
+	if (pm_merge_host_count(merge) > 1)
+		plural(out, pm_merge_host_count(merge), "host");
+	else
+		pm_out_plain(out, pm_merge_host(merge, 0), 0);
+}
+
+void pm_report_text_head(const struct pm_report *report, struct pm_out *out)
+{
+	const struct pm_snapshot *s = report->snapshot;
+	const struct perfmon_profile_header *header = &s->header;
+	char date[40], time[PM_CELL];
+
+	pm_out_text(out, "perfmon " PACKAGE_VERSION ": ");
+	pm_out_plain(out, header->program, 0);
+	if (report->options->merge)
+		head_processes(report->options->merge, out);
+	else
+		head_process(header, out);
+	pm_report_date(date, sizeof(date), header->begin_realtime_ns, false);
+	pm_cell_time(time, pm_report_duration(s));
+	pm_out_format(out, "\n  began    %s%s%s%s\n", date, date[0] ? ", " : "",
+		      pm_report_time_is_known(s) ? "" : "at least ", time);
+	if (report->options->machine)
+		head_machine(report->options->machine, out);
+	head_clock(s, out);
+	head_threads(report, out);
+	if (report->model->event_count)
+		pm_out_text(out,
+			    report->options->format == PM_FORMAT_FLAT
+				    ? "  events   exclusive, without nested regions\n"
+				    : "  events   inclusive, with nested regions\n");
+	else
+		pm_out_text(out, "  events   none\n");
+	for (uint32_t e = 0; e < report->model->event_count; e++)
+		head_event(report, &report->model->events[e], out);
+	pm_out_text(out, "\n");
+}
+
+void pm_report_text_legend(struct pm_out *out, uint32_t marks, uint32_t states)
+{
+	static const struct {
+		uint32_t mark;
+		const char *text;
+	} legend[] = {
+		{PM_MARK_MULTIPLEXED, "~N%  estimated: on the hardware for N % of the "
+				      "time, scaled to all of it"},
+		{PM_MARK_SAMPLED,
+		 "+-N% estimated from visits measured at random: off by "
+		 "that at most, with a certainty of 99 %; ? if that cannot "
+		 "be told"},
+		{PM_MARK_PART, "<N%  counted for N % of the time only, not scaled"},
+		{PM_MARK_RETRIED, "r    some reads, here or further in, were taken anew, "
+				  "which counts a little "
+				  "more"},
+		{PM_MARK_FALLBACK, "f    some reads had to be made by read(2)"},
+		{PM_MARK_DROPPED,
+		 "d    some visits are not in it: their counts were dropped"},
+		{PM_MARK_THREADS, "p    not open in all threads: sum of the others"},
+		{PM_MARK_DEFECT, "x    negative differences were kept out of it"},
+		{PM_MARK_MIGRATED, "m    in some visits the thread moved to another CPU"},
+		{PM_MARK_SHORT, "b    too short to trust: over 1 % of it is what "
+				"measuring itself counts"},
+		{PM_MARK_ERRATUM, "e    this CPU is known to count it wrong"},
+		{PM_MARK_IMPLAUSIBLE, "^    more than this CPU can do"},
+		{PM_MARK_MISMATCHED,
+		 "!    some visits were closed by the end of an outer region, or stand "
+		 "below one that was"},
+		{PM_MARK_IN_FLIGHT,
+		 "?    some visits have begun and not ended: not in it"},
+		{PM_MARK_TORN,
+		 "?    caught while it was written: may hold part of one more visit"},
+	};
+
+	if (!(states & (1u << PM_NOT_COUNTED | 1u << PM_NEVER_OPENED)) && !marks)
+		return;
+	pm_out_text(out, "\n");
+	for (size_t i = 0; i < sizeof(legend) / sizeof(legend[0]); i++)
+		if (marks & legend[i].mark)
+			pm_out_format(out, "  %s\n", legend[i].text);
+	if (states & 1u << PM_NOT_COUNTED)
+		pm_out_text(
+			out,
+			"  -    not counted: no visit has ended, or it never came on the "
+			"hardware\n");
+	if (states & 1u << PM_NEVER_OPENED)
+		pm_out_text(out, "  n/a  never opened in these threads\n");
+}
+
+/* So many sentences of a kind; the rest is counted. */
+#define JUDGED_MOST 8
+
+static void judge_short(const struct pm_report *report, struct pm_out *out,
+			const char **head)
+{
+	const struct pm_report_tree *tree = report->all;
+	char mean[PM_CELL], bias[PM_CELL], needed[PM_CELL], batch[PM_CELL];
+	uint64_t said = 0;
+
+	for (uint32_t n = 0; (n = pm_report_tree_next(tree, n));) {
+		for (uint32_t e = 0; e < report->model->event_count; e++) {
+			struct pm_value value = pm_report_count(tree, n, e, false);
+			struct pm_short s;
+
+			if (value.state != PM_COUNTED ||
+			    !pm_report_is_short(tree, n, e, false, &s))
+				continue;
+			if (said++ >= JUDGED_MOST)
+				continue;
+			pm_cell_count(mean, s.mean);
+			pm_cell_count(bias, s.bias);
+			pm_cell_count(needed, s.needed);
+			pm_cell_count(batch, s.batch);
+			pm_out_format(out, "%s  short: ", *head);
+			*head = "";
+			pm_out_plain(out, pm_report_name(tree, n), 48);
+			pm_out_format(out, ": %s ", mean);
+			pm_out_plain(out, report->model->events[e].name, 0);
+			pm_out_format(
+				out, " a visit against a bias of %s: measure at least %s",
+				bias, needed);
+			if (s.nested)
+				pm_out_text(out, ", or have fewer visits inside");
+			else if (s.batch > 0)
+				pm_out_format(out, ", or the work of %s visits in one",
+					      batch);
+			pm_out_text(out, "\n");
+		}
+	}
+	if (said > JUDGED_MOST)
+		pm_out_format(out, "  short: and %llu more\n",
+			      (unsigned long long)(said - JUDGED_MOST));
+}
+
+static void judge_ratios(const struct pm_report *report, struct pm_out *out,
+			 const char **head)
+{
+	const struct pm_report_tree *tree = report->all;
+	uint64_t said = 0;
+
+	for (uint32_t n = 0; (n = pm_report_tree_next(tree, n));) {
+		for (uint32_t m = 0; m < report->model->metric_count; m++) {
+			struct pm_value value = pm_report_metric(tree, n, m, false);
+			char ratio[PM_CELL];
+			double limit;
+
+			if (!(value.marks & PM_MARK_IMPLAUSIBLE) || said++ >= JUDGED_MOST)
+				continue;
+			pm_report_is_implausible(report->model, m, value.value, &limit);
+			pm_cell_fixed(ratio, value.value, 2);
+			pm_out_format(out, "%s  implausible: ", *head);
+			*head = "";
+			pm_out_plain(out, pm_report_name(tree, n), 48);
+			pm_out_format(
+				out,
+				": %s of %s instructions a cycle is more than "
+				"the %u that this CPU can issue\n",
+				pm_report_metric_heading(&report->model->metrics[m]),
+				ratio, (unsigned int)limit);
+		}
+	}
+	if (said > JUDGED_MOST)
+		pm_out_format(out, "  implausible: and %llu more\n",
+			      (unsigned long long)(said - JUDGED_MOST));
+}
+
+void pm_report_text_judged(const struct pm_report *report, struct pm_out *out)
+{
+	const char *head = "\n";
+
+	judge_short(report, out, &head);
+	judge_ratios(report, out, &head);
+	for (uint32_t e = 0; e < report->model->event_count; e++) {
+		const struct pm_report_event *event = &report->model->events[e];
+
+		if (!event->erratum)
+			continue;
+		pm_out_format(out, "%s  erratum: ", head);
+		head = "";
+		pm_out_plain(out, event->name, 0);
+		pm_out_format(out, " %s (%s, %s)\n", event->erratum->effect,
+			      event->erratum->number, event->erratum->document);
+	}
+}
+
+void pm_report_text_notes(const struct pm_report *report, struct pm_out *out)
+{
+	const struct pm_snapshot *s = report->snapshot;
+	struct pm_lost lost[PM_LOST];
+	const char *text, *head = "\n";
+	bool known_bias = false;
+
+	for (uint32_t i = 0; (text = pm_report_note(report, i)); i++) {
+		pm_out_format(out, "%s  note: ", head);
+		pm_out_plain(out, text, 0);
+		pm_out_text(out, "\n");
+		head = "";
+	}
+	for (uint32_t e = 0; e < report->model->event_count; e++)
+		known_bias |= report->model->events[e].bias_known;
+	if (report->options->subtract_bias) {
+		pm_out_format(
+			out, "%s  note: %s\n", head,
+			known_bias
+				? "counts are less what an empty region counts, for each "
+				  "visit and each nested one; what a nested visit costs "
+				  "outside of itself is not known and is still in the "
+				  "counts of the regions around it"
+				: "no bias could be subtracted: none has been measured");
+		head = "";
+	}
+	for (uint32_t i = 0; i < pm_report_lost(s, lost); i++) {
+		if (!lost[i].count)
+			continue;
+		pm_out_format(out, "%s  lost: %llu %s\n", head,
+			      (unsigned long long)lost[i].count, lost[i].text);
+		head = "";
+	}
+	if (s->partial) {
+		pm_out_format(out, "%s  partial: ", head);
+		pm_out_plain(out, s->problem, 0);
+		pm_out_text(out, "\n");
+	}
+}

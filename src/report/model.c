@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Events and regions of a report, and the values of its nodes. */
+#include "report/model.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The column's heading. The parts of a hybrid event differ in their PMU only. */
+static void event_name(struct pm_report_event *event)
+{
+	const char *name = event->first->name, *end;
+	size_t pmu = strlen(event->first->pmu);
+
+	if (event->parts > 1 && pmu && !strncmp(name, event->first->pmu, pmu) &&
+	    name[pmu] == '/' && (end = strrchr(name + pmu + 1, '/'))) {
+		snprintf(event->name, sizeof(event->name), "%.*s%s%s",
+			 (int)(end - name - (ptrdiff_t)pmu - 1), name + pmu + 1,
+			 end[1] && end[1] != ':' ? ":" : "", end + 1);
+		return;
+	}
+	snprintf(event->name, sizeof(event->name), "%s", name);
+}
+
+static bool same_event(const struct perfmon_profile_counter *a,
+		       const struct perfmon_profile_counter *b)
+{
+	return !strcmp(a->name, b->name) && !strcmp(a->unit, b->unit) &&
+	       a->scale == b->scale;
+}
+
+static bool has(const uint32_t *of, uint32_t count, uint32_t column)
+{
+	for (uint32_t c = 0; c < count; c++)
+		if (of[c] == column)
+			return true;
+	return false;
+}
+
+/* The column of counter C of PLAN: one of an earlier plan, or a new one. An event that a
+ * plan names twice, as in two groups, has two. */
+static uint32_t event_find(struct pm_report_model *model,
+			   const struct pm_snapshot_plan *plan, uint32_t c,
+			   const uint32_t *of)
+{
+	const struct perfmon_profile_counter *counter = &plan->counters[c];
+	struct pm_report_event *event;
+	uint32_t e, twin = 0;
+
+	for (uint32_t before = 0; before < c; before++)
+		if (plan->counters[before].logical == counter->logical)
+			return of[before];
+	for (e = 0; e < model->event_count; e++) {
+		if (!same_event(model->events[e].first, counter))
+			continue;
+		if (!has(of, c, e))
+			return e;
+		twin++;
+	}
+	event = &model->events[model->event_count++];
+	memset(event, 0, sizeof(*event));
+	event->first = counter;
+	event->twin = twin;
+	event->role = pm_role_of(counter, &event->suffix);
+	return e;
+}
+
+static void event_add(struct pm_report_event *event,
+		      const struct perfmon_profile_counter *counter)
+{
+	event->parts++;
+	event->refused += (counter->flags & PERFMON_COUNTER_REFUSED) != 0;
+	event->kernel_only |= (counter->flags & PERFMON_COUNTER_KERNEL_ONLY) != 0;
+	event->bias_known |= counter->bias_known;
+	if (counter->bias_known & PERFMON_BIAS_USER && counter->bias > event->bias)
+		event->bias = counter->bias;
+	if (counter->bias_known & PERFMON_BIAS_CALL &&
+	    counter->call_bias > event->call_bias)
+		event->call_bias = counter->call_bias;
+}
+
+static int events_make(struct pm_report_model *model)
+{
+	const struct pm_snapshot *s = model->snapshot;
+	size_t most = 0;
+
+	for (uint32_t p = 0; p < s->plan_count; p++)
+		most += s->plans[p].counter_count;
+	model->events = malloc((most + 1) * sizeof(*model->events));
+	model->event_of = calloc((size_t)s->plan_count + 1, sizeof(*model->event_of));
+	if (!model->events || !model->event_of)
+		return -ENOMEM;
+	for (uint32_t p = 0; p < s->plan_count; p++) {
+		const struct pm_snapshot_plan *plan = &s->plans[p];
+		uint32_t known = model->event_count;
+		uint32_t *of = malloc((plan->counter_count + 1) * sizeof(*of));
+
+		model->event_of[p] = of;
+		if (!of)
+			return -ENOMEM;
+		for (uint32_t c = 0; c < plan->counter_count; c++) {
+			of[c] = event_find(model, plan, c, of);
+			/* An event of an earlier plan is described already. */
+			if (of[c] >= known)
+				event_add(&model->events[of[c]], &plan->counters[c]);
+		}
+	}
+	for (uint32_t e = 0; e < model->event_count; e++) {
+		struct pm_report_event *event = &model->events[e];
+
+		event_name(event);
+		event->parsed = pm_event_name_of(event->name);
+		event->suffix_is_new = true;
+		for (uint32_t before = 0; before < e && event->suffix_is_new; before++)
+			event->suffix_is_new =
+				strcmp(model->events[before].suffix, event->suffix) != 0;
+	}
+	for (uint32_t t = 0; t < s->thread_count; t++) {
+		const struct pm_snapshot_thread *thread = &s->threads[t];
+
+		model->sampled |= (thread->record.flags & PERFMON_THREAD_STRIDE) != 0;
+		for (uint32_t c = 0; thread->plan && c < thread->plan->counter_count;
+		     c++) {
+			uint32_t e = model->event_of[thread->plan - s->plans][c];
+
+			if (thread->record.status[c] == PERFMON_STATUS_USER)
+				model->events[e].user_read = true;
+			if (thread->record.status[c] == PERFMON_STATUS_SYSCALL)
+				model->events[e].syscall_read = true;
+		}
+	}
+	return 0;
+}
+
+static int by_name(const void *a, const void *b, void *argument)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	char **names = argument;
+	int order = strcmp(names[x], names[y]);
+
+	return order ? order : x < y ? -1 : x > y;
+}
+
+static int regions_make(struct pm_report_model *model)
+{
+	const struct pm_snapshot *s = model->snapshot;
+	size_t count = (size_t)s->region_count + 1;
+	uint32_t *order = malloc(count * sizeof(*order));
+
+	model->region_of = malloc(count * sizeof(*model->region_of));
+	if (!order || !model->region_of) {
+		free(order);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = i;
+	/* The root's name is no region's. */
+	model->region_of[0] = 0;
+	qsort_r(order + 1, count - 1, sizeof(*order), by_name, s->regions);
+	for (size_t i = 1; i < count; i++) {
+		bool same =
+			i > 1 && !strcmp(s->regions[order[i]], s->regions[order[i - 1]]);
+
+		model->region_of[order[i]] =
+			same ? model->region_of[order[i - 1]] : order[i];
+	}
+	free(order);
+	return 0;
+}
+
+int pm_report_model_make(struct pm_report_model *model,
+			 const struct pm_snapshot *snapshot, bool subtract_bias,
+			 const struct pm_metrics *metrics)
+{
+	int err;
+
+	memset(model, 0, sizeof(*model));
+	model->snapshot = snapshot;
+	model->subtract_bias = subtract_bias;
+	err = events_make(model);
+	if (!err)
+		err = regions_make(model);
+	if (!err)
+		err = pm_report_metrics_bind(model, metrics);
+	if (err)
+		pm_report_model_free(model);
+	return err;
+}
+
+void pm_report_model_free(struct pm_report_model *model)
+{
+	for (uint32_t p = 0; model->event_of && p < model->snapshot->plan_count; p++)
+		free(model->event_of[p]);
+	pm_report_metrics_free(model);
+	free(model->event_of);
+	free(model->events);
+	free(model->region_of);
+	memset(model, 0, sizeof(*model));
+}
+
+static uint32_t node_marks(const struct pm_report_node *node)
+{
+	return (node->entered != node->visits ? PM_MARK_IN_FLIGHT : 0) |
+	       (node->torn ? PM_MARK_TORN : 0) |
+	       (node->mismatched_ends || node->astray ? PM_MARK_MISMATCHED : 0) |
+	       (node->unmeasured ? PM_MARK_DROPPED : 0);
+}
+
+struct pm_value pm_report_time(const struct pm_report_tree *tree, uint32_t node,
+			       bool exclusive)
+{
+	const struct pm_report_node *n = &tree->nodes[node];
+	struct pm_value v = {.state = PM_COUNTED, .coverage = 1, .threads = n->threads};
+
+	v.marks = node_marks(n);
+	v.sum = exclusive ? pm_less(n->time_ticks, n->children_ticks) : n->time_ticks;
+	v.value = (double)v.sum;
+	v.error = sqrt(exclusive ? n->own_error : n->time_error);
+	if (v.error > 0)
+		v.marks |= PM_MARK_SAMPLED;
+	if (!n->measured)
+		v.state = PM_NOT_COUNTED;
+	return v;
+}
+
+/* A - B, field by field; what cannot be negative is not. */
+static struct pm_report_count count_less(const struct pm_report_count *a,
+					 const struct pm_report_count *b)
+{
+	struct pm_report_count d = *a;
+
+	d.sum = pm_less(a->sum, b->sum);
+	d.lost_ns = pm_less(a->lost_ns, b->lost_ns);
+	d.error = a->error + b->error;
+	d.windows = pm_less(a->windows, b->windows);
+	d.added = fmax(0, a->added - b->added);
+	d.time_ns = fmax(0, a->time_ns - b->time_ns);
+	d.on_cpu_ns = fmax(0, a->on_cpu_ns - b->on_cpu_ns);
+	d.running_ns = fmax(0, a->running_ns - b->running_ns);
+	return d;
+}
+
+struct pm_report_count pm_report_sums(const struct pm_report_tree *tree, uint32_t node,
+				      uint32_t event, bool exclusive)
+{
+	size_t at = (size_t)node * tree->model->event_count + event;
+
+	return exclusive ? count_less(&tree->counts[at], &tree->children[at])
+			 : tree->counts[at];
+}
+
+struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node,
+				uint32_t event, bool exclusive)
+{
+	const struct pm_report_event *e = &tree->model->events[event];
+	const struct pm_report_node *n = &tree->nodes[node];
+	struct pm_report_count c = pm_report_sums(tree, node, event, exclusive);
+	struct pm_value v = {.state = PM_COUNTED};
+	struct pm_short judged;
+
+	v.sum = c.sum;
+	v.value = (double)c.sum;
+	v.threads = c.threads;
+	v.error = sqrt(c.error);
+	if (!c.threads) {
+		v.state = PM_NEVER_OPENED;
+		return v;
+	}
+	v.marks = node_marks(n);
+	v.coverage = c.on_cpu_ns > 0 ? fmin(1, c.running_ns / c.on_cpu_ns) : 1;
+	if (!c.measured || (!c.sum && (e->kernel_only || v.coverage <= 0))) {
+		v.state = PM_NOT_COUNTED;
+		return v;
+	}
+	if (e->parts > 1) {
+		/* Each part counts while the thread is on its kind of core; together they
+		 * cover the whole, and where they do not nothing is known to scale by. */
+		if (v.coverage < 0.999)
+			v.marks |= PM_MARK_PART;
+	} else if (v.coverage <= 0) {
+		/* By no part of the time that is told can it be scaled. */
+		v.marks |= PM_MARK_PART;
+	} else if (c.lost_ns && v.coverage < 1) {
+		v.marks |= PM_MARK_MULTIPLEXED;
+		v.value /= v.coverage;
+		v.error /= v.coverage;
+	}
+	if (v.error > 0)
+		v.marks |= PM_MARK_SAMPLED;
+	if (tree->model->subtract_bias)
+		v.value = fmax(0, v.value - c.added);
+	if (c.threads < n->threads)
+		v.marks |= PM_MARK_THREADS;
+	v.marks |=
+		(n->retries ? PM_MARK_RETRIED : 0) |
+		(n->fallback_reads && e->user_read ? PM_MARK_FALLBACK : 0) |
+		(n->dropped_counts ? PM_MARK_DROPPED : 0) |
+		(n->defects ? PM_MARK_DEFECT : 0) |
+		(n->migrations ? PM_MARK_MIGRATED : 0) |
+		(e->erratum ? PM_MARK_ERRATUM : 0) |
+		(pm_report_is_short(tree, node, event, exclusive, &judged) ? PM_MARK_SHORT
+									   : 0);
+	return v;
+}
+
+double pm_report_mean(const struct pm_report_node *node)
+{
+	return node->measured ? (double)node->visit_ticks / (double)node->measured : -1;
+}
+
+double pm_report_deviation(const struct pm_report_node *node)
+{
+	double n = (double)node->measured, sum = (double)node->visit_ticks, variance;
+
+	if (node->measured < 2)
+		return -1;
+	variance = (node->time_squares - sum * sum / n) / (n - 1);
+	return isfinite(variance) && variance > 0 ? sqrt(variance) : 0;
+}

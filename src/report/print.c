@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Puts a report together and brings it where it is wanted. */
+#include "report/print.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "os/os.h"
+#include "report/merge.h"
+#include "counters/counters.h"
+#include "report/file.h"
+#include "report/formats.h"
+
+int pm_report_write(const struct pm_snapshot *snapshot,
+		    const struct pm_report_options *options,
+		    int (*sink)(void *argument, const char *text, size_t size),
+		    void *argument)
+{
+	struct pm_report report = {.snapshot = snapshot, .options = options};
+	struct pm_report_model model;
+	struct pm_report_tree all;
+	uint32_t *paths = NULL, starved;
+	struct pm_out *out;
+	int err;
+
+	out = calloc(1, sizeof(*out));
+	if (!out)
+		return -ENOMEM;
+	out->sink = sink;
+	out->argument = argument;
+	err = pm_report_model_make(&model, snapshot, options->subtract_bias,
+				   options->metrics);
+	if (err)
+		goto out_free;
+	pm_report_check_sanity(&model, options->machine);
+	err = pm_report_tree_make(&all, &model, -1);
+	if (err)
+		goto out_model;
+	if (options->level)
+		err = pm_report_groups_make(&report.groups, snapshot, options->level,
+					    &report.no_groups);
+	if (err == -ENOMEM)
+		goto out_tree;
+	report.model = &model;
+	report.all = &all;
+	starved = pm_report_starved(&all);
+	if (starved != PM_NO_EVENT)
+		pm_diagnosis_starved(&report.starved, model.events[starved].name);
+	if (options->merge) {
+		paths = malloc(all.node_count * sizeof(*paths));
+		if (!paths) {
+			err = -ENOMEM;
+			goto out_tree;
+		}
+		pm_merge_paths(options->merge, &all, paths);
+		report.paths = paths;
+	}
+	switch (options->format) {
+	case PM_FORMAT_JSON:
+		err = pm_report_json(&report, out);
+		break;
+	case PM_FORMAT_CSV:
+		err = pm_report_csv(&report, out);
+		break;
+	default:
+		err = pm_report_text(&report, out);
+	}
+	if (!err)
+		err = pm_out_end(out);
+	free(paths);
+out_tree:
+	pm_report_groups_free(&report.groups);
+	pm_report_tree_free(&all);
+out_model:
+	pm_report_model_free(&model);
+out_free:
+	free(out);
+	return err;
+}
+
+int pm_report_write_fd(const struct pm_snapshot *snapshot,
+		       const struct pm_report_options *options, int fd)
+{
+	return pm_report_write(snapshot, options, pm_report_fd_write, &fd);
+}
+
+/* The path of OPTIONS for this process, in PATH. */
+static int output_path(const struct pm_options *options,
+		       const struct pm_snapshot *snapshot, bool forked, char *path,
+		       size_t size)
+{
+	const struct perfmon_profile_header *header = &snapshot->header;
+	const char *c;
+	int n, more;
+
+	for (c = options->output_path; forked && *c; c++) {
+		if (*c == '%' && *++c == 'p')
+			forked = false;
+	}
+	n = pm_options_expand(options->output_path, (int)header->pid, options->rank,
+			      header->host, path, size);
+	if (n < 0 || !forked)
+		return n < 0 ? n : 0;
+	more = snprintf(path + n, size - (size_t)n, ".%u", header->pid);
+	return more < 0 || (size_t)more >= size - (size_t)n ? -ENAMETOOLONG : 0;
+}
+
+static const char *why(int err)
+{
+	return err == -ELOOP	? "it is a symbolic link"
+	       : err == -ENXIO	? "nobody reads this FIFO"
+	       : err == -EAGAIN ? "nobody reads what is written there"
+	       : err == -EBADF	? "it is not what it was at the first region"
+				: strerror(-err);
+}
+
+/* Writes the report of SNAPSHOT to PATH. */
+static int write_file(const struct pm_snapshot *snapshot,
+		      const struct pm_report_options *options, const char *path)
+{
+	struct pm_report_file file;
+	int err = pm_report_file_open(&file, path, false);
+
+	if (err)
+		return err;
+	return pm_report_file_end(&file, pm_report_write_fd(snapshot, options, file.fd));
+}
+
+/* Writes the report of SNAPSHOT to FD, 1 or 2, unless the program has put something else
+ * there. */
+static int write_standard(const struct pm_snapshot *snapshot,
+			  const struct pm_report_options *options, int fd)
+{
+	int err = pm_standard_descriptor(fd);
+
+	return err < 0 ? err : pm_report_write_fd(snapshot, options, fd);
+}
+
+/* Writes the report of SNAPSHOT, or of MERGE, whose sum that is, where OPTIONS say. */
+static int write_where(const struct pm_snapshot *snapshot, const struct pm_merge *merge,
+		       const struct pm_options *options, const struct pm_metrics *metrics,
+		       bool forked, struct pm_diag *diag)
+{
+	char path[4096], sentence[4500];
+	const char *notes[PM_OPTIONS_NOTES + 1];
+	struct pm_report_options how = {
+		.format = options->format,
+		/* Threads are of one process. */
+		.per_thread = options->keep_threads && !merge,
+		.level = merge ? NULL : options->level,
+		.subtract_bias = options->subtract_bias,
+		.metrics = metrics,
+		.merge = merge,
+		.notes = notes,
+	};
+	struct pm_machine machine;
+	int err;
+
+	if (options->output == PM_OUTPUT_NONE)
+		return 0;
+	while (how.note_count < options->note_count) {
+		notes[how.note_count] = options->notes[how.note_count];
+		how.note_count++;
+	}
+	/* Of processes on several boots no machine is theirs. */
+	if (!merge || snapshot->header.boot_id[0]) {
+		pm_machine_describe(&machine);
+		how.machine = &machine;
+	}
+	if (options->output == PM_OUTPUT_PATH) {
+		err = output_path(options, snapshot, forked, path, sizeof(path));
+		if (!err)
+			err = write_file(snapshot, &how, path);
+		if (!err)
+			return 0;
+		snprintf(sentence, sizeof(sentence),
+			 "the report could not be written to '%s' (%s): it is here "
+			 "instead",
+			 err == -ENAMETOOLONG ? options->output_path : path, why(err));
+		notes[how.note_count++] = sentence;
+	} else if (options->output == PM_OUTPUT_STDOUT) {
+		err = write_standard(snapshot, &how, STDOUT_FILENO);
+		/* Who does not read on has seen enough. */
+		if (!err || err == -EPIPE)
+			return 0;
+		snprintf(sentence, sizeof(sentence),
+			 "standard output could not take the whole report (%s): it is "
+			 "here "
+			 "again",
+			 why(err));
+		notes[how.note_count++] = sentence;
+	}
+	err = write_standard(snapshot, &how, STDERR_FILENO);
+	if (err)
+		return pm_diag_set(diag, err, "the report could not be written (%s)",
+				   why(err));
+	return 0;
+}
+
+int pm_report_at_exit(const struct pm_snapshot *snapshot,
+		      const struct pm_options *options, const struct pm_metrics *metrics,
+		      bool forked, struct pm_diag *diag)
+{
+	struct pm_options own = *options;
+	struct pm_copies copies;
+	char *path = NULL;
+	char sentence[200];
+	int err;
+
+	pm_copies_find(&copies);
+	if (copies.others && own.note_count < PM_OPTIONS_NOTES) {
+		snprintf(sentence, sizeof(sentence),
+			 "this process has %u copies of libperfmon (libperfmon.a in a "
+			 "plugin, or dlmopen), each with a report of its own",
+			 copies.others + 1);
+		own.notes[own.note_count++] = sentence;
+	}
+	if (copies.before && own.output == PM_OUTPUT_PATH) {
+		if (asprintf(&path, "%s.%u", own.output_path, copies.before + 1) < 0)
+			return pm_diag_set(diag, -ENOMEM, "no memory for a path");
+		own.output_path = path;
+	}
+	err = write_where(snapshot, NULL, &own, metrics, forked, diag);
+	free(path);
+	return err;
+}
+
+int pm_report_merge(const struct pm_merge *merge, const struct pm_options *options,
+		    const struct pm_metrics *metrics)
+{
+	struct pm_options one = *options;
+	char path[sizeof("perfmon.json")];
+	char *slash, *dot, *whole = NULL;
+	int err;
+
+	/* "DIRECTORY/perfmon.%r.txt" without its rank. */
+	if (options->output == PM_OUTPUT_PATH && options->output_by_rank) {
+		whole = strdup(options->output_path);
+		if (!whole)
+			return -ENOMEM;
+		slash = strrchr(whole, '/');
+		dot = strrchr(whole, '.');
+		snprintf(path, sizeof(path), "perfmon%s", dot);
+		strcpy(slash ? slash + 1 : whole, path);
+		one.output_path = whole;
+	}
+	err = write_where(pm_merge_sum(merge), merge, &one, metrics, false, NULL);
+	free(whole);
+	return err;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How far the total of all visits may be from what the measured ones say of it. */
+#include <float.h>
+#include <math.h>
+
+#include "report/model.h"
+
+/* The quantile of a normal distribution for an interval of 99 %. */
+#define Z 2.5758293035489004
+
+/* The same of Student's t; beyond the table by Fisher's expansion, which is within 0.1 %
+ * there. */
+static double student(double freedom)
+{
+	static const double few[] = {63.657, 9.925, 5.841, 4.604, 4.032,
+				     3.707,  3.499, 3.355, 3.250, 3.169};
+	double z2 = Z * Z, v = freedom;
+
+	if (freedom < 1)
+		return INFINITY;
+	if (freedom <= 10)
+		return few[(int)freedom - 1];
+	return Z * (1 + (z2 + 1) / (4 * v) + ((5 * z2 + 16) * z2 + 3) / (96 * v * v) +
+		    (((3 * z2 + 19) * z2 + 17) * z2 - 15) / (384 * v * v * v));
+}
+
+/* Where all that was measured is alike, it does not tell how far the others may be from
+ * it. With a certainty of 99 % those of them that are not like it are no more than a
+ * certain share of all; where that is above this, nothing is said. */
+#define UNSEEN 0.01
+
+/* What that share comes to if each of these visits is twice as much, or nothing. */
+static double unseen(double sum, double measured, double all)
+{
+	double share = 1 - pow(0.01, 1 / measured);
+
+	/* Of nothing twice is nothing. */
+	if (share > UNSEEN || !(sum > 0))
+		return INFINITY;
+	return sum / measured * fmin(all * share, all - measured);
+}
+
+/*
+ * Visits are drawn one from each run of a stride, which spreads no more than a simple
+ * random sample of as many. Of a skewed quantity Student's interval covers less than it
+ * says; by the Edgeworth expansion of the studentised mean the share that is missing is
+ * 2 Z phi(Z) k^2 (Z^4 + 2 Z^2 - 3) / (18 n) to first order, k the skewness, so the
+ * interval is widened in that proportion.
+ */
+double pm_report_error(double sum, double squares, double cubes, double measured,
+		       double all)
+{
+	double z2 = Z * Z, mean, spread, skew, wider;
+
+	if (measured >= all)
+		return 0;
+	if (measured < 2)
+		return INFINITY;
+	mean = sum / measured;
+	spread = squares / measured - mean * mean;
+	/* The sums are rounded with each visit: less than that is no spread. */
+	if (!(spread > mean * mean * measured * DBL_EPSILON))
+		return unseen(sum, measured, all);
+	skew = cubes / measured - 3 * mean * squares / measured + 2 * mean * mean * mean;
+	skew /= spread * sqrt(spread);
+	wider = 1 + skew * skew * (z2 * z2 + 2 * z2 - 3) / (18 * measured);
+	return all * student(measured - 1) * wider *
+	       sqrt(spread / (measured - 1) * (1 - measured / all));
+}

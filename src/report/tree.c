@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The tree of a report: nodes of many threads put together path by path. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/os.h"
+#include "report/model.h"
+
+struct build {
+	struct pm_report_tree *tree;
+	uint32_t room, room_first;
+	struct pm_pairs numbers; /* of the nodes, by parent and region */
+};
+
+static int tree_grow(struct build *build)
+{
+	struct pm_report_tree *tree = build->tree;
+	uint32_t room = build->room ? 2 * build->room : build->room_first;
+	size_t events = tree->model->event_count, size = sizeof(*tree->counts) * events;
+	struct pm_report_node *nodes = realloc(tree->nodes, room * sizeof(*nodes));
+	struct pm_report_count *counts;
+
+	if (!nodes)
+		return -ENOMEM;
+	tree->nodes = nodes;
+	counts = realloc(tree->counts, room * size + 1);
+	if (!counts)
+		return -ENOMEM;
+	tree->counts = counts;
+	build->room = room;
+	return 0;
+}
+
+static void node_begin(struct pm_report_tree *tree, uint32_t parent, uint32_t region)
+{
+	uint32_t number = tree->node_count++;
+	struct pm_report_node *node = &tree->nodes[number];
+
+	memset(node, 0, sizeof(*node));
+	node->parent = parent;
+	node->region = region;
+	node->depth = number ? tree->nodes[parent].depth + 1 : 0;
+	node->time_min = node->thread_min_ticks = UINT64_MAX;
+	memset(tree->counts + (size_t)number * tree->model->event_count, 0,
+	       tree->model->event_count * sizeof(*tree->counts));
+}
+
+/* The number of the node for REGION below PARENT, made if need be. */
+static int node_get(struct build *build, uint32_t parent, uint32_t region,
+		    uint32_t *number)
+{
+	struct pm_report_tree *tree = build->tree;
+	int err = 0;
+
+	/* First, so that what has a number has a node. */
+	if (tree->node_count == build->room)
+		err = tree_grow(build);
+	if (!err)
+		err = pm_pairs_get(&build->numbers, parent, region, tree->node_count,
+				   number);
+	if (!err && *number == tree->node_count)
+		node_begin(tree, parent, region);
+	return err;
+}
+
+static void add(uint64_t *to, uint64_t value)
+{
+	*to = pm_plus(*to, value);
+}
+
+static void widen(uint64_t *min, uint64_t *max, uint64_t low, uint64_t high)
+{
+	if (low < *min)
+		*min = low;
+	if (high > *max)
+		*max = high;
+}
+
+static uint64_t weight_of(const struct pm_snapshot_thread *thread)
+{
+	return thread->record.state == PERFMON_THREAD_FOLDED ? thread->record.folded : 1;
+}
+
+/* Visits of a node that have ended, and how many of these each measured one stands for.
+ * A node without a stride measures all. */
+struct share {
+	const struct perfmon_profile_stride *stride;
+	uint64_t measured, all;
+	double weight;
+};
+
+static struct share share_of(const struct pm_snapshot_thread *thread,
+			     const struct perfmon_profile_node *node)
+{
+	struct share share = {.stride = pm_snapshot_stride(thread, node), .weight = 1};
+
+	share.measured = share.all = pm_snapshot_visits(node);
+	if (share.stride)
+		share.all = pm_plus(share.all, share.stride->skipped);
+	if (share.measured && share.all > share.measured)
+		share.weight = (double)share.all / (double)share.measured;
+	return share;
+}
+
+static uint64_t scaled(uint64_t value, double weight)
+{
+	double product = (double)value * weight + 0.5;
+
+	if (weight <= 1)
+		return value;
+	return product < 18446744073709549568.0 ? (uint64_t)product : UINT64_MAX;
+}
+
+static double squared(double value)
+{
+	return value * value;
+}
+
+static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread *thread,
+		     const struct perfmon_profile_node *from)
+{
+	struct share share = share_of(thread, from);
+	uint64_t ticks = scaled(from->time_ticks, share.weight), threads = 1;
+
+	if (thread->record.state == PERFMON_THREAD_FOLDED) {
+		threads = from->threads;
+		widen(&to->thread_min_ticks, &to->thread_max_ticks,
+		      scaled(from->thread_min_ticks, share.weight),
+		      scaled(from->thread_max_ticks, share.weight));
+	} else if (share.measured || !share.all) {
+		widen(&to->thread_min_ticks, &to->thread_max_ticks, ticks, ticks);
+	}
+	add(&to->threads, threads);
+	add(&to->visits, share.all);
+	add(&to->measured, share.measured);
+	if (!share.measured && share.all) {
+		/* It is in the values of what is around it, and nobody knows how much. */
+		add(&to->unmeasured, share.all);
+		to->time_error = INFINITY;
+	} else if (from->flags & PERFMON_NODE_UNMEASURED) {
+		to->time_error = INFINITY;
+	} else if (share.stride) {
+		to->time_error += squared(
+			pm_report_error((double)from->time_ticks, from->time_squares,
+					share.stride->time_cubes, (double)share.measured,
+					(double)share.all));
+	}
+	add(&to->entered, from->entered);
+	add(&to->time_ticks, ticks);
+	add(&to->visit_ticks, from->time_ticks);
+	to->time_squares += from->time_squares;
+	if (share.measured)
+		widen(&to->time_min, &to->time_max, from->time_min, from->time_max);
+	add(&to->off_cpu_ns, scaled(from->off_cpu_ns, share.weight));
+	add(&to->fallback_reads, from->fallback_reads);
+	add(&to->retries, from->retries);
+	add(&to->migrations, from->migrations);
+	add(&to->mismatched_ends, from->mismatched_ends);
+	add(&to->dropped_counts, from->dropped_counts);
+	add(&to->defects, from->defects);
+	add(&to->spilled, from->spilled);
+	to->torn += (from->flags & PM_SNAPSHOT_TORN) != 0;
+	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
+		add(&to->histogram[i], from->histogram[i]);
+}
+
+/* What measuring has added to VISITS of an event, of which BY_CALL were read by read(2).
+ */
+static double added(const struct pm_report_event *event, uint64_t visits,
+		    uint64_t by_call)
+{
+	double call = (double)(event->bias_known & PERFMON_BIAS_CALL ? event->call_bias
+								     : event->bias);
+
+	return (double)event->bias * (double)(visits - by_call) + call * (double)by_call;
+}
+
+static void counts_add(const struct pm_report_model *model, struct pm_report_count *to,
+		       const struct pm_snapshot_thread *thread,
+		       const struct perfmon_profile_node *from)
+{
+	const struct pm_snapshot *s = model->snapshot;
+	struct share share = share_of(thread, from);
+	uint64_t sampled = pm_less(share.measured, from->dropped_counts);
+	uint64_t measured = scaled(sampled, share.weight);
+	uint64_t by_call =
+		from->fallback_reads < sampled ? from->fallback_reads : sampled;
+	double time = share.weight * pm_snapshot_ns(s, (double)from->time_ticks), ns;
+	uint64_t seen =
+		0; /* events of this thread, so that parts count their thread once */
+	const uint32_t *of;
+
+	if (!thread->plan)
+		return;
+	of = model->event_of[thread->plan - s->plans];
+	/* The counts' time base is that of the visits that were counted. */
+	ns = (double)from->off_cpu_ns * share.weight;
+	if (share.measured) {
+		time *= (double)sampled / (double)share.measured;
+		ns *= (double)sampled / (double)share.measured;
+	}
+	ns = share.measured ? fmax(0, time - ns) : 0;
+	for (uint32_t c = 0; c < thread->plan->counter_count; c++) {
+		struct pm_report_count *count = &to[of[c]];
+		bool first = true;
+
+		if (thread->record.status[c] <= 0)
+			continue;
+		for (uint32_t b = 0; b < c; b++)
+			if (of[b] == of[c] && seen >> b & 1)
+				first = false;
+		seen |= UINT64_C(1) << c;
+		if (first) {
+			add(&count->threads, thread->record.state == PERFMON_THREAD_FOLDED
+						     ? from->threads
+						     : 1);
+			add(&count->measured, measured);
+			add(&count->sampled, sampled);
+			add(&count->windows, measured);
+			count->added += added(&model->events[of[c]], sampled, by_call) *
+					share.weight;
+			count->time_ns += time;
+			count->on_cpu_ns += ns;
+		}
+		add(&count->sum, scaled(from->count[c].sum, share.weight));
+		add(&count->lost_ns, scaled(from->count[c].lost_ns, share.weight));
+		count->running_ns +=
+			fmax(0, ns - (double)from->count[c].lost_ns * share.weight);
+		if ((!share.measured && share.all) ||
+		    from->flags & PERFMON_NODE_UNMEASURED)
+			count->error = INFINITY;
+		else if (share.stride && sampled)
+			count->error += squared(pm_report_error(
+				(double)from->count[c].sum, from->count[c].squares,
+				share.stride->cubes[c], (double)sampled,
+				(double)measured));
+		count->squares += from->count[c].squares;
+	}
+}
+
+/* Adds the nodes of THREAD; MAP has room for their numbers in the tree. */
+static int thread_add(struct build *build, const struct pm_snapshot_thread *thread,
+		      uint32_t *map)
+{
+	const struct pm_report_model *model = build->tree->model;
+
+	map[1] = 0;
+	for (uint32_t n = 2; n <= thread->node_count; n++) {
+		const struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
+		uint32_t number;
+		int err = node_get(build, map[node->parent],
+				   model->region_of[node->region], &number);
+
+		if (err)
+			return err;
+		map[n] = number;
+		node_add(&build->tree->nodes[number], thread, node);
+		counts_add(model,
+			   build->tree->counts + (size_t)number * model->event_count,
+			   thread, node);
+	}
+	add(&build->tree->threads, weight_of(thread));
+	return 0;
+}
+
+static void count_add(struct pm_report_count *to, const struct pm_report_count *from)
+{
+	add(&to->sum, from->sum);
+	add(&to->lost_ns, from->lost_ns);
+	add(&to->windows, from->windows);
+	to->added += from->added;
+	to->error += from->error;
+	to->time_ns += from->time_ns;
+	to->on_cpu_ns += from->on_cpu_ns;
+	to->running_ns += from->running_ns;
+}
+
+/* Sums over children, bottom up. */
+static int children_sum(struct pm_report_tree *tree)
+{
+	size_t events = tree->model->event_count;
+
+	tree->children = calloc(tree->node_count * events + 1, sizeof(*tree->children));
+	if (!tree->children)
+		return -ENOMEM;
+	for (uint32_t n = tree->node_count - 1; n > 0; n--) {
+		struct pm_report_node *node = &tree->nodes[n];
+		struct pm_report_node *parent = &tree->nodes[node->parent];
+
+		/* Complete: children have higher numbers. The draws are independent. */
+		node->own_error += node->time_error;
+		parent->own_error += node->time_error;
+		add(&parent->children_ticks, node->time_ticks);
+		add(&parent->children_off_cpu_ns, node->off_cpu_ns);
+		add(&tree->total_ticks, pm_less(node->time_ticks, node->children_ticks));
+		for (size_t e = 0; e < events; e++) {
+			struct pm_report_count *count = &tree->counts[n * events + e];
+
+			/* Complete: children have higher numbers. */
+			add(&count->windows, tree->children[n * events + e].windows);
+			count->added += tree->children[n * events + e].added;
+			count_add(&tree->children[node->parent * events + e], count);
+		}
+	}
+	return 0;
+}
+
+/*
+ * An END without its BEGIN may be that of a stack that went on in another thread, or of
+ * one among several that take turns in a thread: what stands below a visit that did not
+ * end by its own END may not belong there.
+ */
+static void mark_astray(struct pm_report_tree *tree)
+{
+	const struct pm_snapshot *s = tree->model->snapshot;
+	bool unmatched = s->header.unmatched_ends;
+
+	for (uint32_t t = 0; t < s->thread_count; t++)
+		unmatched |= s->threads[t].record.unmatched_ends != 0;
+	for (uint32_t n = 1; unmatched && n < tree->node_count; n++) {
+		struct pm_report_node *node = &tree->nodes[n];
+		const struct pm_report_node *parent = &tree->nodes[node->parent];
+
+		node->astray =
+			node->parent && (parent->astray || parent->mismatched_ends ||
+					 parent->entered != parent->visits);
+	}
+}
+
+static int by_time(const void *a, const void *b, void *argument)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct pm_report_tree *tree = argument;
+	const struct pm_report_node *p = &tree->nodes[x], *q = &tree->nodes[y];
+	uint64_t own_p = pm_less(p->time_ticks, p->children_ticks);
+	uint64_t own_q = pm_less(q->time_ticks, q->children_ticks);
+	int order;
+
+	if (own_p != own_q)
+		return own_p > own_q ? -1 : 1;
+	if (p->time_ticks != q->time_ticks)
+		return p->time_ticks > q->time_ticks ? -1 : 1;
+	order = strcmp(pm_report_name(tree, x), pm_report_name(tree, y));
+	return order ? order : x < y ? -1 : x > y;
+}
+
+static int children_sort(struct pm_report_tree *tree)
+{
+	uint32_t *order = malloc(tree->node_count * sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t n = 0; n < tree->node_count; n++)
+		order[n] = n;
+	qsort_r(order + 1, tree->node_count - 1, sizeof(*order), by_time, tree);
+	for (uint32_t i = tree->node_count - 1; i > 0; i--) {
+		struct pm_report_node *node = &tree->nodes[order[i]];
+
+		node->next = tree->nodes[node->parent].first_child;
+		tree->nodes[node->parent].first_child = order[i];
+	}
+	free(order);
+	return 0;
+}
+
+static int build_end(struct build *build, int err)
+{
+	pm_pairs_free(&build->numbers);
+	if (!err)
+		err = children_sort(build->tree);
+	if (err)
+		pm_report_tree_free(build->tree);
+	return err;
+}
+
+/* Of a tree that will have about NODES of them: of many small ones each takes little. */
+static int build_begin(struct build *build, struct pm_report_tree *tree,
+		       const struct pm_report_model *model, uint32_t nodes)
+{
+	int err;
+
+	memset(tree, 0, sizeof(*tree));
+	memset(build, 0, sizeof(*build));
+	tree->model = model;
+	build->tree = tree;
+	build->room_first = nodes < 64 ? nodes + 1 : 64;
+	err = tree_grow(build);
+	/* The root, which has no region. */
+	if (!err)
+		node_begin(tree, 0, 0);
+	return err;
+}
+
+/* Of the COUNT threads of the snapshot that THREADS names, or, without it, from FIRST on.
+ */
+static int tree_make(struct pm_report_tree *tree, const struct pm_report_model *model,
+		     const uint32_t *threads, uint32_t first, uint32_t count)
+{
+	const struct pm_snapshot *s = model->snapshot;
+	uint32_t most = 1, *map;
+	struct build build;
+	int err;
+
+	for (uint32_t t = 0; t < count; t++) {
+		const struct pm_snapshot_thread *thread =
+			&s->threads[threads ? threads[t] : first + t];
+
+		if (thread->node_count > most)
+			most = thread->node_count;
+	}
+	map = malloc(((size_t)most + 1) * sizeof(*map));
+	err = build_begin(&build, tree, model, most);
+	if (!map)
+		err = -ENOMEM;
+	for (uint32_t t = 0; !err && t < count; t++)
+		err = thread_add(&build, &s->threads[threads ? threads[t] : first + t],
+				 map);
+	free(map);
+	if (!err)
+		mark_astray(tree);
+	if (!err)
+		err = children_sum(tree);
+	return build_end(&build, err);
+}
+
+int pm_report_tree_make(struct pm_report_tree *tree, const struct pm_report_model *model,
+			int64_t thread)
+{
+	if (thread < 0)
+		return tree_make(tree, model, NULL, 0, model->snapshot->thread_count);
+	return tree_make(tree, model, NULL, (uint32_t)thread, 1);
+}
+
+int pm_report_tree_make_of(struct pm_report_tree *tree,
+			   const struct pm_report_model *model, const uint32_t *threads,
+			   uint32_t count)
+{
+	return tree_make(tree, model, threads, 0, count);
+}
+
+/* Whether a node above N is of its region. A snapshot has PERFMON_PROFILE_DEPTH at most.
+ */
+static bool nested_in_itself(const struct pm_report_tree *tree, uint32_t n)
+{
+	uint32_t region = tree->nodes[n].region;
+
+	for (n = tree->nodes[n].parent; n; n = tree->nodes[n].parent)
+		if (tree->nodes[n].region == region)
+			return true;
+	return false;
+}
+
+static void flat_add(struct pm_report_node *to, const struct pm_report_node *from,
+		     bool nested)
+{
+	if (!nested) {
+		add(&to->time_ticks, from->time_ticks);
+		add(&to->off_cpu_ns, from->off_cpu_ns);
+		to->time_error += from->time_error;
+	}
+	to->own_error += from->own_error;
+	add(&to->visit_ticks, from->visit_ticks);
+	/* Exclusive, until the sums are complete. */
+	add(&to->children_ticks, pm_less(from->time_ticks, from->children_ticks));
+	add(&to->children_off_cpu_ns,
+	    pm_less(from->off_cpu_ns, from->children_off_cpu_ns));
+	add(&to->visits, from->visits);
+	add(&to->measured, from->measured);
+	add(&to->unmeasured, from->unmeasured);
+	add(&to->entered, from->entered);
+	to->time_squares += from->time_squares;
+	widen(&to->time_min, &to->time_max, from->time_min, from->time_max);
+	widen(&to->thread_min_ticks, &to->thread_max_ticks, from->thread_min_ticks,
+	      from->thread_max_ticks);
+	add(&to->fallback_reads, from->fallback_reads);
+	add(&to->retries, from->retries);
+	add(&to->migrations, from->migrations);
+	add(&to->mismatched_ends, from->mismatched_ends);
+	add(&to->dropped_counts, from->dropped_counts);
+	add(&to->defects, from->defects);
+	add(&to->spilled, from->spilled);
+	add(&to->torn, from->torn);
+	to->astray |= from->astray;
+	if (from->threads > to->threads)
+		to->threads = from->threads;
+	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
+		add(&to->histogram[i], from->histogram[i]);
+}
+
+static void flat_count_add(struct pm_report_count *to, struct pm_report_count *own,
+			   const struct pm_report_count *from,
+			   const struct pm_report_count *children, bool nested)
+{
+	if (!nested)
+		count_add(to, from);
+	add(&to->measured, from->measured);
+	add(&to->sampled, from->sampled);
+	to->squares += from->squares;
+	if (from->threads > to->threads)
+		to->threads = from->threads;
+	add(&own->sum, pm_less(from->sum, children->sum));
+	add(&own->lost_ns, pm_less(from->lost_ns, children->lost_ns));
+	add(&own->windows, pm_less(from->windows, children->windows));
+	own->added += fmax(0, from->added - children->added);
+	own->error += from->error + children->error;
+	own->time_ns += fmax(0, from->time_ns - children->time_ns);
+	own->on_cpu_ns += fmax(0, from->on_cpu_ns - children->on_cpu_ns);
+	own->running_ns += fmax(0, from->running_ns - children->running_ns);
+}
+
+int pm_report_tree_flatten(struct pm_report_tree *flat, const struct pm_report_tree *tree)
+{
+	size_t events = tree->model->event_count;
+	struct pm_report_count *own = NULL;
+	struct build build;
+	uint32_t number;
+	int err = build_begin(&build, flat, tree->model, tree->node_count);
+
+	/* A flat tree has at most as many nodes as the tree. */
+	if (!err)
+		own = calloc(tree->node_count * events + 1, sizeof(*own));
+	if (!err && !own)
+		err = -ENOMEM;
+	for (uint32_t n = 1; !err && n < tree->node_count; n++) {
+		bool nested = nested_in_itself(tree, n);
+
+		err = node_get(&build, 0, tree->nodes[n].region, &number);
+		if (err)
+			break;
+		flat_add(&flat->nodes[number], &tree->nodes[n], nested);
+		for (size_t e = 0; e < events; e++)
+			flat_count_add(&flat->counts[number * events + e],
+				       &own[number * events + e],
+				       &tree->counts[n * events + e],
+				       &tree->children[n * events + e], nested);
+	}
+	/* What is not exclusive is the children's. */
+	for (uint32_t n = 1; !err && n < flat->node_count; n++) {
+		struct pm_report_node *node = &flat->nodes[n];
+
+		node->children_ticks = pm_less(node->time_ticks, node->children_ticks);
+		node->children_off_cpu_ns =
+			pm_less(node->off_cpu_ns, node->children_off_cpu_ns);
+		for (size_t e = 0; e < events; e++) {
+			struct pm_report_count *o = &own[n * events + e];
+			const struct pm_report_count *c = &flat->counts[n * events + e];
+
+			o->sum = pm_less(c->sum, o->sum);
+			o->lost_ns = pm_less(c->lost_ns, o->lost_ns);
+			o->windows = pm_less(c->windows, o->windows);
+			o->added = fmax(0, c->added - o->added);
+			o->error = fmax(0, o->error - c->error);
+			o->time_ns = fmax(0, c->time_ns - o->time_ns);
+			o->on_cpu_ns = fmax(0, c->on_cpu_ns - o->on_cpu_ns);
+			o->running_ns = fmax(0, c->running_ns - o->running_ns);
+		}
+	}
+	flat->children = own;
+	flat->flat = true;
+	flat->total_ticks = tree->total_ticks;
+	flat->threads = tree->threads;
+	return build_end(&build, err);
+}
+
+void pm_report_tree_free(struct pm_report_tree *tree)
+{
+	free(tree->nodes);
+	free(tree->counts);
+	free(tree->children);
+	memset(tree, 0, sizeof(*tree));
+}
+
+uint32_t pm_report_tree_next(const struct pm_report_tree *tree, uint32_t node)
+{
+	if (tree->nodes[node].first_child)
+		return tree->nodes[node].first_child;
+	while (node && !tree->nodes[node].next)
+		node = tree->nodes[node].parent;
+	return tree->nodes[node].next;
+}

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Periods: where the value of a counter passes 2^64, by the records that the kernel
+ * leaves.
+ *
+ * The kernel knows periods, not values. For each event that overflows an arm keeps two
+ * places, as counts of its target since the event was opened:
+ *
+ *	at	of the kernel's last record, or of the beginning of its period
+ *	next	where the value passes 2^64
+ *
+ * A record moves `at` on by the period. It is an overflow where that reaches `next`,
+ * however long the record has waited. A reset to r moves `next` on by 2^64 - r, and the
+ * value back by as much. While at + period is `next`, the kernel goes on by itself. Else
+ * the arm is stale: once the ring is empty the kernel gets the period that is left. What
+ * comes from the ring before `from` is of an older period. Where a record may come later
+ * than the value passes 2^64, the arm is late: calls look at what has been counted.
+ *
+ * What a thread creates has periods of its own on each CPU: their records count as one
+ * event's, whose period stays as it was opened.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "os/os.h"
+#include "session/overflow/notice.h"
+#include "session/sampling/sampling.h"
+
+/* The kernel has no period shorter than this part of the one that is wanted: it would
+ * write records at that rate until somebody looks. */
+#define SHORTEST_PART 8
+
+uint64_t pm_period_for(uint64_t value)
+{
+	uint64_t period = -value;
+
+	return !period || period > PM_LONGEST_PERIOD ? PM_LONGEST_PERIOD : period;
+}
+
+static bool is_reached(uint64_t place, uint64_t goal)
+{
+	return (int64_t)(place - goal) >= 0;
+}
+
+static bool notifies(const struct pm_register *reg)
+{
+	return reg->overflow.how.flags & PERFMON_OVERFLOW_NOTIFY;
+}
+
+static bool is_random(const struct pm_register *reg)
+{
+	return reg->overflow.how.flags & PERFMON_OVERFLOW_RANDOM &&
+	       reg->overflow.how.random_mask;
+}
+
+/* Whether overflows of REG and of other counters meet: those that it sets back, or that
+ * set it back. It has to be known where they were. */
+static bool meets_others(const struct perfmon_session *session,
+			 const struct pm_register *reg)
+{
+	uint32_t own = (uint32_t)(reg - session->registers), i;
+
+	for (i = 0; i < session->count; i++) {
+		const struct pm_register *other = &session->registers[i];
+
+		if (other == reg)
+			continue;
+		if (reg->overflow.how.reset_counters[i / 64] >> (i % 64) & 1 ||
+		    (other->overflow.on &&
+		     other->overflow.how.reset_counters[own / 64] >> (own % 64) & 1))
+			return true;
+	}
+	return false;
+}
+
+static struct pm_arm *arm_of(const struct pm_target *target,
+			     const struct pm_register *reg)
+{
+	return &target->parts[reg->set].arms[reg->planned];
+}
+
+bool pm_is_clock(const struct pm_event *event)
+{
+	return event->attr.type == PERF_TYPE_SOFTWARE &&
+	       (event->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
+		event->attr.config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+/* Whether REG is a clock on TARGET: the kernel's timer skips periods that it is late for,
+ * and has none below 10 us. */
+static bool is_clock(const struct pm_target *target, const struct pm_register *reg)
+{
+	return pm_is_clock(
+		target->parts[reg->set].instance->counters[reg->planned].event);
+}
+
+/* What REG is set back to next: RESET, with its random part. */
+static uint64_t next_reset(struct pm_register *reg, uint64_t reset)
+{
+	struct pm_overflow *overflow = &reg->overflow;
+
+	if (is_random(reg)) {
+		/* xorshift64: enough to be out of step with loops. */
+		overflow->seed ^= overflow->seed << 13;
+		overflow->seed ^= overflow->seed >> 7;
+		overflow->seed ^= overflow->seed << 17;
+		reset -= overflow->seed & overflow->how.random_mask;
+	}
+	overflow->last_reset = reset;
+	return reset;
+}
+
+/* Moves the value of REG by MORE. */
+static void move_value(struct perfmon_session *session, struct pm_register *reg,
+		       uint64_t more)
+{
+	reg->base.value += more;
+	reg->own_base.value += more;
+	pm_session_rebase(session, (uint32_t)(reg - session->registers));
+}
+
+/* What REG's event has counted on TARGET by now. */
+static int count_on(const struct pm_target *target, const struct pm_register *reg,
+		    uint64_t *count)
+{
+	struct pm_part *part = &target->parts[reg->set];
+	struct pm_reading *reading = &part->readings[reg->planned];
+	int err = part->settled ? 0
+				: pm_instance_read_counter(part->instance, reg->planned,
+							   reading);
+
+	*count = reading->value;
+	return err;
+}
+
+/* Has the kernel count PERIOD for REG from now on. */
+static int arm(const struct perfmon_session *session, struct pm_target *target,
+	       const struct pm_register *reg, uint64_t period)
+{
+	struct pm_part *part = &target->parts[reg->set];
+	struct pm_arm *arm = arm_of(target, reg);
+	const struct pm_counter *counter = &part->instance->counters[reg->planned];
+	bool is_on =
+		session->state == PERFMON_RUNNING && !target->lost && !target->paused &&
+		(reg->set == target->active || session->flags & PERFMON_SESSION_ROTATE);
+	int err = 0;
+
+	if (counter->fd >= 0)
+		err = pm_overflow_begin_period(part, reg->planned,
+					       is_on && pm_is_software(counter->event),
+					       period);
+	if (err)
+		return err;
+	arm->period = period;
+	arm->from = pm_ring_head(&target->ring);
+	return 0;
+}
+
+int pm_overflow_written(struct perfmon_session *session, uint32_t i, uint64_t value)
+{
+	struct pm_register *reg = &session->registers[i];
+	struct pm_session_plan *plan = session->plan;
+	uint32_t t;
+	int first = 0;
+
+	if (!reg->overflow.on)
+		return 0;
+	reg->overflow.due = false;
+	reg->overflow.last_reset = value;
+	for (t = 0; t < plan->target_count; t++) {
+		struct pm_target *target = &plan->targets[t];
+		struct pm_arm *its = arm_of(target, reg);
+		int err = arm(session, target, reg, pm_period_for(value));
+
+		its->due = its->moved = its->stale = false;
+		its->at = target->parts[reg->set].readings[reg->planned].value;
+		its->next = its->at + pm_period_for(value);
+		first = first ?: err;
+	}
+	return first;
+}
+
+/* --- records ---------------------------------------------------------------------------
+ */
+
+bool pm_period_record(struct perfmon_session *session, struct pm_target *target,
+		      struct pm_register *reg, const struct pm_place *place)
+{
+	struct pm_arm *its = arm_of(target, reg);
+
+	/* It has stopped itself: that has to lead to something in any case. */
+	if (notifies(reg)) {
+		its->at = its->moved ? its->at : its->next;
+		return true;
+	}
+	if (!is_reached(place->start, its->from))
+		return false;
+	its->at += its->period;
+	/* Set back by an overflow at the very same instruction: both have overflowed. */
+	if (its->moved && its->moved_by.end == place->start &&
+	    its->moved_by.ip == place->ip) {
+		move_value(session, reg, its->next - its->at);
+		its->next = its->at;
+		its->moved = false;
+	}
+	return its->due || is_reached(its->at, its->next);
+}
+
+/* Says whether the kernel has to have another period for REG, if it is open. Who takes
+ * records while another thread counts may leave that to it: its next call looks. */
+static void judge(struct pm_target *target, const struct pm_register *reg, bool stale)
+{
+	const struct pm_counter *counter =
+		&target->parts[reg->set].instance->counters[reg->planned];
+
+	arm_of(target, reg)->stale = stale && counter->fd >= 0;
+	target->late |= arm_of(target, reg)->stale && !(target->flags & PM_OPEN_INHERIT);
+}
+
+/* Sets REG to VALUE where TARGET had counted COUNT, or has by now (NULL). */
+static void set_back(struct perfmon_session *session, struct pm_target *target,
+		     struct pm_register *reg, uint64_t value, const uint64_t *count)
+{
+	uint32_t i = (uint32_t)(reg - session->registers);
+	uint64_t since = 0, now;
+	struct pm_reading own;
+	struct pm_arm *its;
+	bool syscall;
+
+	if (session->state == PERFMON_RUNNING)
+		session->stamp++;
+	if (pm_session_collect(session, i, &syscall))
+		return;
+	now = target->parts[reg->set].readings[reg->planned].value;
+	if (count)
+		since = now - *count;
+	own = pm_register_sum(session, reg, PM_ROLE_OWN);
+	reg->base.value = value - reg->now.value + since;
+	reg->own_base.value = value - own.value + since;
+	pm_session_rebase(session, i);
+	if (!reg->overflow.on)
+		return;
+	its = arm_of(target, reg);
+	its->next = now - since + pm_period_for(value);
+	judge(target, reg, true);
+}
+
+void pm_overflow_reset(struct perfmon_session *session, struct pm_target *target,
+		       struct pm_register *reg, uint64_t reset)
+{
+	struct pm_arm *its = arm_of(target, reg);
+	uint64_t value = next_reset(reg, reset);
+
+	its->due = reg->overflow.due = false;
+	/* It has not overflowed since it was set back, or it is another target by now. */
+	if (its->moved) {
+		its->moved = false;
+		set_back(session, target, reg, value, NULL);
+		return;
+	}
+	move_value(session, reg, value);
+	its->next += pm_period_for(value);
+	judge(target, reg, its->at + its->period != its->next);
+	its->late = is_clock(target, reg) || (its->late && !its->stale);
+}
+
+void pm_overflow_reset_others(struct perfmon_session *session, struct pm_target *target,
+			      const struct pm_register *of,
+			      const struct perfmon_sample *sample,
+			      const struct pm_place *place)
+{
+	bool is_long = !sample;
+	uint32_t i;
+
+	for (i = 0; i < session->count; i++) {
+		struct pm_register *reg = &session->registers[i];
+		const struct perfmon_overflow *how = &reg->overflow.how;
+		uint64_t value = 0, count;
+		bool known;
+
+		if (reg == of ||
+		    !(of->overflow.how.reset_counters[i / 64] >> (i % 64) & 1))
+			continue;
+		if (reg->overflow.on)
+			value = next_reset(reg,
+					   is_long ? how->long_reset : how->short_reset);
+		known = sample && pm_sampling_count_in(target, reg, sample, &count);
+		set_back(session, target, reg, value, known ? &count : NULL);
+		arm_of(target, reg)->moved = reg->overflow.on;
+		if (place)
+			arm_of(target, reg)->moved_by = *place;
+	}
+}
+
+/* Overflows of REG up to COUNT that have left no record, or none of their own. */
+static void pass(struct perfmon_session *session, struct pm_target *target,
+		 struct pm_register *reg, uint64_t count)
+{
+	struct pm_arm *its = arm_of(target, reg);
+	uint64_t passed = 0;
+
+	while (is_reached(count, its->next)) {
+		uint64_t value = next_reset(reg, reg->overflow.how.short_reset);
+		uint64_t n = 1, period = pm_period_for(value);
+
+		if (!is_random(reg))
+			n += (count - its->next) / period;
+		passed += n;
+		move_value(session, reg, n * value);
+		its->next += n * period;
+	}
+	if (!passed)
+		return;
+	judge(target, reg, its->at + its->period != its->next);
+	pm_sampling_missed(session, target, reg, passed);
+	pm_overflow_count(session, target, reg, passed);
+}
+
+void pm_period_pass(struct perfmon_session *session, struct pm_target *target,
+		    struct pm_register *reg)
+{
+	if (!notifies(reg))
+		pass(session, target, reg, arm_of(target, reg)->at);
+}
+
+/* --- when the ring is empty
+ * --------------------------------------------------------------
+ */
+
+/* Whether REG's overflows cost little beside what it counts. */
+static bool is_cheap(const struct pm_target *target, const struct pm_register *reg)
+{
+	return pm_is_software(
+		target->parts[reg->set].instance->counters[reg->planned].event);
+}
+
+/* Whether the kernel's next record comes after the value passes 2^64. */
+static bool is_coarse(const struct pm_arm *its)
+{
+	return its->at + its->period != its->next &&
+	       is_reached(its->at + its->period, its->next);
+}
+
+static bool needs_care(const struct perfmon_session *session,
+		       const struct pm_target *target, const struct pm_register *reg)
+{
+	const struct pm_arm *its = arm_of(target, reg);
+
+	if (!reg->overflow.on || its->due ||
+	    target->parts[reg->set].instance->counters[reg->planned].fd < 0)
+		return false;
+	if (session->state != PERFMON_RUNNING || pm_session_is_own(session))
+		return its->stale || its->late || target->unsure;
+	/* What an event that is off meanwhile does not count is worse than records that
+	 * come too often. */
+	return target->unsure ||
+	       (its->stale && (!is_cheap(target, reg) || is_coarse(its)));
+}
+
+bool pm_period_needs_pause(const struct perfmon_session *session,
+			   const struct pm_target *target)
+{
+	uint32_t i;
+
+	for (i = 0; i < session->count; i++) {
+		const struct pm_register *reg = &session->registers[i];
+
+		if (reg->overflow.on && is_cheap(target, reg) &&
+		    arm_of(target, reg)->stale && is_coarse(arm_of(target, reg)))
+			return true;
+	}
+	return false;
+}
+
+bool pm_period_is_stale(const struct perfmon_session *session,
+			const struct pm_target *target)
+{
+	uint32_t i;
+
+	if (target->flags & PM_OPEN_INHERIT)
+		return false;
+	for (i = 0; i < session->count; i++) {
+		if (needs_care(session, target, &session->registers[i]))
+			return true;
+	}
+	return false;
+}
+
+static int settle(struct perfmon_session *session, struct pm_target *target,
+		  struct pm_register *reg)
+{
+	struct pm_arm *its = arm_of(target, reg);
+	uint64_t count, left, period, want;
+	int err = count_on(target, reg, &count);
+
+	if (err)
+		return err;
+	if (its->late && !notifies(reg)) {
+		its->stale |= is_reached(count, its->next);
+	} else if (target->unsure && !its->stale && !notifies(reg) &&
+		   is_reached(count, its->at + its->period)) {
+		/* A record that has come since says no more than what has been read. */
+		if (pm_ring_pending(&target->ring))
+			return -EAGAIN;
+		/* What is lost came one period after the other. */
+		its->at += (count - its->at) / its->period * its->period;
+		pass(session, target, reg, its->at);
+	}
+	if (!its->stale)
+		return 0;
+	if (notifies(reg) && is_reached(count, its->next))
+		set_back(session, target, reg, reg->overflow.last_reset, NULL);
+	else
+		pass(session, target, reg, count);
+	its->stale = false;
+	its->late = is_clock(target, reg);
+	if (target->lost)
+		return 0;
+	period = left = its->next - count;
+	want = pm_period_for(reg->overflow.last_reset);
+	its->at = count;
+	its->moved = false;
+	if (!notifies(reg) && left < want) {
+		its->late = true;
+		if (!is_random(reg) && !meets_others(session, reg) &&
+		    want - left <= want / SHORTEST_PART) {
+			/* It goes on by itself from here, a little late. */
+			period = want;
+			its->at = its->next - want;
+		} else if (left < want / SHORTEST_PART && !is_cheap(target, reg)) {
+			period = want / SHORTEST_PART;
+		}
+	}
+	return arm(session, target, reg, period);
+}
+
+int pm_period_settle(struct perfmon_session *session, struct pm_target *target)
+{
+	bool late = false, again = false;
+	uint32_t i;
+	int first = 0;
+
+	if (target->flags & PM_OPEN_INHERIT)
+		return 0;
+	for (i = 0; i < session->count; i++) {
+		struct pm_register *reg = &session->registers[i];
+		int err = needs_care(session, target, reg) ? settle(session, target, reg)
+							   : 0;
+
+		first = first ?: err;
+		again |= err == -EAGAIN;
+		late |= reg->overflow.on &&
+			(arm_of(target, reg)->late || arm_of(target, reg)->stale);
+	}
+	target->late = late;
+	target->unsure = again;
+	if (!again)
+		target->told = 0;
+	return first;
+}
+
+/* --- opening ---------------------------------------------------------------------------
+ */
+
+void pm_overflow_prepare(const struct perfmon_session *session,
+			 struct pm_session_plan *plan,
+			 const struct pm_register *registers, uint32_t count)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		const struct pm_register *reg = &registers[i];
+		uint64_t value = reg->base.value;
+
+		if (!reg->overflow.on)
+			continue;
+		/* What its targets have counted, as last read, is not in its base yet. */
+		if (i < session->count)
+			value += pm_register_sum(session, &session->registers[i],
+						 PM_ROLE_ALL)
+					 .value;
+		plan->sets[reg->set].events[reg->planned].attr.sample_period =
+			pm_period_for(value);
+	}
+}

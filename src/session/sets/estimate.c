@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What counters would have counted had their set been active all the time.
+ *
+ * A set's turns are a sample of the session's time. With x_i counted in turn i of
+ * duration d_i, the rate is R = sum x / sum d, and R * T estimates the count over the time
+ * T. Its error comes from how far the turns lie from that rate: s^2 = sum (x_i - R d_i)^2
+ * / (n - 1), for n of the N = n T / D turns that the whole time would hold:
+ *
+ *	variance = N^2 (1 - n / N) s^2 / n
+ *
+ * (the ratio estimator: W. G. Cochran, Sampling Techniques, chapter 6). Student's t
+ * stands in for the normal quantile, as turns may be few.
+ */
+#include <errno.h>
+
+#include "os/os.h"
+#include "session/core/core.h"
+
+void pm_turn_end(struct perfmon_session *session, struct pm_target *target, uint32_t s)
+{
+	const struct pm_plan_set *set = &session->plan->sets[s];
+	struct pm_part *part = &target->parts[s];
+	uint32_t i, e;
+
+	for (i = 0; i < session->count && target->role & PM_ROLE_ALL; i++) {
+		struct pm_register *reg = &session->registers[i];
+		double x = 0, d = 0;
+
+		if (reg->set != s)
+			continue;
+		for (e = 0; e < reg->count; e++) {
+			uint32_t c = reg->planned + e;
+
+			x += (double)(part->readings[c].value - part->before[c].value);
+			d += (double)(part->readings[c].running_ns -
+				      part->before[c].running_ns);
+		}
+		if (d <= 0)
+			continue;
+		reg->turns.n++;
+		reg->turns.xx += x * x;
+		reg->turns.xd += x * d;
+		reg->turns.dd += d * d;
+	}
+	for (i = 0; i < set->count; i++)
+		part->before[i] = part->readings[i];
+}
+
+/* The 99.5 % quantile of Student's t for N - 1 degrees of freedom, from the normal's
+ * (Cornish and Fisher; within 1 % from 4 degrees on, too wide below). */
+static double student(uint64_t n)
+{
+	const double z = 2.5758293, f = (double)n - 1;
+	const double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
+
+	if (n == 3)
+		return 9.925;
+	if (n == 4)
+		return 5.841;
+	return z + (z3 + z) / (4 * f) + (5 * z5 + 16 * z3 + 3 * z) / (96 * f * f) +
+	       (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * f * f * f);
+}
+
+/* Newton's square root: the library does without libm. */
+static double square_root(double x)
+{
+	double root = x > 1 ? x : 1, last;
+
+	if (x <= 0)
+		return 0;
+	do {
+		last = root;
+		root = (last + x / last) / 2;
+	} while (root < last);
+	return last;
+}
+
+static void estimate(const struct pm_register *reg, struct perfmon_estimate *out)
+{
+	const struct perfmon_value *found = &reg->found;
+	const struct pm_turns *turns = &reg->turns;
+	double enabled = (double)found->enabled_ns, running = (double)found->running_ns;
+	double rate, n = (double)turns->n, square, whole;
+
+	*out = (struct perfmon_estimate){.index = out->index, .runs = turns->n};
+	if (!(found->status & (PERFMON_VALUE_COUNTED | PERFMON_VALUE_MULTIPLEXED))) {
+		out->flags = PERFMON_ESTIMATE_NONE;
+		return;
+	}
+	out->coverage = running / enabled;
+	out->value = (double)found->value * enabled / running;
+	if (found->running_ns >= found->enabled_ns) {
+		out->flags = PERFMON_ESTIMATE_EXACT;
+		return;
+	}
+	if (turns->n < 3) {
+		out->flags = PERFMON_ESTIMATE_UNKNOWN;
+		return;
+	}
+	rate = (double)found->value / running;
+	square = (turns->xx - 2 * rate * turns->xd + rate * rate * turns->dd) / (n - 1);
+	whole = n * enabled / running;
+	out->error =
+		student(turns->n) * whole * square_root((1 - n / whole) * square / n);
+}
+
+PM_EXPORT int perfmon_set_estimate(struct perfmon_session *session,
+				   struct perfmon_estimate *estimates, size_t size)
+{
+	size_t i, n = size / sizeof(estimates[0]);
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	err = pm_session_check_vector(session, estimates, size, sizeof(estimates[0]));
+	for (i = 0; i < n && !err; i++) {
+		err = pm_session_check_index(session, i, estimates[i].index,
+					     estimates[i].reserved);
+		if (!err && estimates[i].index == PERFMON_VIRTUAL_TIME)
+			err = pm_diag_set(&session->diag, -EINVAL,
+					  "element %zu: the virtual time is no estimate",
+					  i);
+	}
+	if (err)
+		return pm_session_leave(session, err);
+	if (session->state == PERFMON_RUNNING)
+		session->stamp++;
+	for (i = 0; i < n; i++) {
+		err = pm_session_find(session, estimates[i].index, PM_ROLE_ALL);
+		if (err)
+			return pm_session_leave(session,
+						pm_session_explain(session, err));
+	}
+	for (i = 0; i < n; i++)
+		estimate(&session->registers[estimates[i].index], &estimates[i]);
+	return pm_session_leave(session, (int)n);
+}

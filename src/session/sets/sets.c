@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Event sets: made and deleted while detached, switched while running. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/os.h"
+#include "session/core/core.h"
+
+#define KNOWN_SET_FLAGS                                                                  \
+	(PERFMON_SET_TIME_SWITCH | PERFMON_SET_OVERFLOW_SWITCH | PERFMON_SET_STRICT_TIME)
+#define LONGEST_TIMEOUT (UINT64_C(1) << 62)
+
+int pm_session_find_set(const struct perfmon_session *session, uint16_t id)
+{
+	uint32_t s;
+
+	for (s = 0; s < session->set_count; s++) {
+		if (session->sets[s].id == id)
+			return (int)s;
+	}
+	return -1;
+}
+
+/* --- switching -------------------------------------------------------------------------
+ */
+
+/* Ends the turn of the active set of TARGET, which is disabled; NEXT's is the next. */
+static void end_turn(struct perfmon_session *session, struct pm_target *target,
+		     uint32_t next)
+{
+	const struct pm_session_plan *plan = session->plan;
+	struct pm_part *whole = &target->parts[plan->set_count];
+	struct pm_part *from = &target->parts[target->active];
+	uint64_t now;
+
+	/* What it counted stands still until its next turn. */
+	from->settled = !pm_instance_read(from->instance, from->readings);
+	if (from->settled)
+		pm_turn_end(session, target, target->active);
+	if (!pm_instance_read(whole->instance, whole->readings)) {
+		now = pm_whole_ns(plan, target);
+		from->active_ns += now - target->since_ns;
+		target->since_ns = now;
+	}
+	target->active = next;
+	session->stamp++;
+	memset(session->sets[next].overflowed, 0, sizeof(session->sets[next].overflowed));
+}
+
+int pm_target_switch(struct perfmon_session *session, struct pm_target *target,
+		     uint32_t next)
+{
+	int err;
+
+	if (next == target->active || target->lost || !pm_takes_turns(session->plan))
+		return 0;
+	err = pm_instance_disable(target->parts[target->active].instance);
+	if (err)
+		return err;
+	end_turn(session, target, next);
+	session->sets[next].runs++;
+	return pm_target_turn(session, target);
+}
+
+void pm_target_choose(struct perfmon_session *session, struct pm_target *target,
+		      uint32_t next)
+{
+	if (next == target->active)
+		return;
+	target->chosen = true;
+	if (pm_takes_turns(session->plan) && !target->lost)
+		end_turn(session, target, next);
+	target->active = next;
+}
+
+void pm_target_next_set(struct perfmon_session *session, struct pm_target *target,
+			uint32_t s)
+{
+	uint32_t next = (s + 1) % session->set_count;
+
+	/* What comes late has been overtaken by another switch, or by a mask. */
+	if (target->active != s)
+		return;
+	if (session->state == PERFMON_RUNNING)
+		pm_target_switch(session, target, next);
+	else if (session->state == PERFMON_STOPPED)
+		pm_target_choose(session, target, next);
+}
+
+/* --- making and deleting ---------------------------------------------------------------
+ */
+
+static int must_be_detached(struct perfmon_session *session)
+{
+	pm_session_notice_loss(session);
+	if (session->state == PERFMON_DETACHED)
+		return 0;
+	return pm_diag_set(&session->diag, -EBUSY,
+			   "the event sets of an attached session cannot be changed; "
+			   "detach it first");
+}
+
+/* What time-outs are multiples of: perf_swevent_start_hrtimer() has no shorter periods.
+ */
+static uint64_t resolution(void)
+{
+	static uint64_t found;
+	uint64_t ns = __atomic_load_n(&found, __ATOMIC_RELAXED);
+
+	if (!ns) {
+		ns = pm_kernel_clock_resolution();
+		if (ns < 10000)
+			ns = 10000;
+		__atomic_store_n(&found, ns, __ATOMIC_RELAXED);
+	}
+	return ns;
+}
+
+static uint64_t effective_timeout(uint64_t asked)
+{
+	uint64_t step = resolution();
+
+	return (asked + step - 1) / step * step;
+}
+
+static int check_set(struct perfmon_session *session, size_t i,
+		     const struct perfmon_set *set)
+{
+	if (set->flags & ~KNOWN_SET_FLAGS)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "element %zu: unknown flags 0x%x", i,
+				   set->flags & ~KNOWN_SET_FLAGS);
+	if (set->reserved || set->reserved2[0] || set->reserved2[1])
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "element %zu: a reserved field is not 0", i);
+	if (!(set->flags & PERFMON_SET_TIME_SWITCH) != !set->timeout_ns)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "element %zu: a time-out and its flag go together", i);
+	if (set->timeout_ns > LONGEST_TIMEOUT)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "element %zu: a time-out of %" PRIu64
+				   " ns is too long",
+				   i, set->timeout_ns);
+	if (set->flags & PERFMON_SET_STRICT_TIME &&
+	    effective_timeout(set->timeout_ns) != set->timeout_ns)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "element %zu: a time-out of %" PRIu64
+				   " ns is no multiple of the clock's %" PRIu64 " ns",
+				   i, set->timeout_ns, resolution());
+	return 0;
+}
+
+struct pm_set *pm_sets_copy(const struct perfmon_session *session, size_t more)
+{
+	struct pm_set *copy = calloc(session->set_count + more, sizeof(copy[0]));
+
+	if (copy)
+		memcpy(copy, session->sets, session->set_count * sizeof(copy[0]));
+	return copy;
+}
+
+uint32_t pm_sets_insert(struct pm_set *sets, uint32_t *count, uint16_t id,
+			struct pm_register *registers, uint32_t register_count)
+{
+	uint32_t s = 0, i;
+
+	while (s < *count && sets[s].id < id)
+		s++;
+	if (s < *count && sets[s].id == id)
+		return s;
+	memmove(&sets[s + 1], &sets[s], (*count - s) * sizeof(sets[0]));
+	sets[s] = (struct pm_set){.id = id};
+	(*count)++;
+	for (i = 0; i < register_count; i++)
+		registers[i].set += registers[i].set >= s;
+	return s;
+}
+
+static int change_sets(struct perfmon_session *session, const struct perfmon_set *changes,
+		       size_t n)
+{
+	uint32_t count = session->set_count;
+	struct pm_set *sets = pm_sets_copy(session, n);
+	struct pm_register *registers = pm_registers_copy(session, 0);
+	size_t i;
+	int err = 0;
+
+	if (!sets || !registers)
+		err = pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+	for (i = 0; i < n && !err; i++) {
+		uint32_t s = pm_sets_insert(sets, &count, changes[i].id, registers,
+					    session->count);
+
+		sets[s].flags = changes[i].flags;
+		sets[s].timeout_ns = effective_timeout(changes[i].timeout_ns);
+	}
+	if (!err && count > PERFMON_SESSION_SETS)
+		err = pm_diag_set(&session->diag, -E2BIG,
+				  "%u event sets are more than the %d of a session",
+				  count, PERFMON_SESSION_SETS);
+	err = err ?: pm_session_install(session, registers, session->count, sets, count);
+	if (err < 0) {
+		if (registers)
+			pm_registers_free(registers, session->count);
+		free(sets);
+		return err;
+	}
+	return 0;
+}
+
+PM_EXPORT int perfmon_set_create(struct perfmon_session *session,
+				 struct perfmon_set *sets, size_t size)
+{
+	size_t i, n = size / sizeof(sets[0]);
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	err = pm_session_check_vector(session, sets, size, sizeof(sets[0]));
+	for (i = 0; i < n && !err; i++)
+		err = check_set(session, i, &sets[i]);
+	err = err ?: must_be_detached(session);
+	err = err ?: change_sets(session, sets, n);
+	for (i = 0; i < n && !err; i++)
+		sets[i].timeout_ns = effective_timeout(sets[i].timeout_ns);
+	return pm_session_leave(session, err ?: (int)n);
+}
+
+/* Marks the sets to delete; -EINVAL for one that is not there, is marked, or is the last.
+ */
+static int mark_sets(struct perfmon_session *session, const struct perfmon_set *gone,
+		     size_t n, bool *marked)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		int s = pm_session_find_set(session, gone[i].id);
+
+		if (s < 0 || marked[s])
+			return pm_diag_set(&session->diag, -EINVAL,
+					   "element %zu: there is no event set %u", i,
+					   gone[i].id);
+		marked[s] = true;
+	}
+	if (n == session->set_count)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "a session keeps one event set at least");
+	return 0;
+}
+
+/* MASK without the counters of MARKED sets: those behind them move up. */
+static void move_mask(const struct perfmon_session *session, const bool *marked,
+		      uint64_t mask[PERFMON_COUNTER_WORDS])
+{
+	uint64_t moved[PERFMON_COUNTER_WORDS] = {0};
+	uint32_t i, to = 0;
+
+	for (i = 0; i < session->count; i++) {
+		if (marked[session->registers[i].set])
+			continue;
+		moved[to / 64] |= (mask[i / 64] >> (i % 64) & 1) << (to % 64);
+		to++;
+	}
+	memcpy(mask, moved, sizeof(moved));
+}
+
+static int delete_marked(struct perfmon_session *session, const bool *marked)
+{
+	uint32_t place[PERFMON_SESSION_SETS] = {0}, s, i, set_count = 0, count = 0;
+	struct pm_set *sets = pm_sets_copy(session, 0);
+	struct pm_register *registers = pm_registers_copy(session, 0);
+	int err;
+
+	if (!sets || !registers) {
+		free(sets);
+		if (registers)
+			pm_registers_free(registers, session->count);
+		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+	}
+	for (s = 0; s < session->set_count; s++) {
+		place[s] = set_count;
+		if (marked[s])
+			continue;
+		sets[set_count] = session->sets[s];
+		move_mask(session, marked, sets[set_count++].overflowed);
+	}
+	for (i = 0; i < session->count; i++) {
+		if (marked[registers[i].set]) {
+			pm_register_drop(&registers[i]);
+			continue;
+		}
+		registers[count] = registers[i];
+		registers[count].set = place[registers[count].set];
+		move_mask(session, marked, registers[count].overflow.how.reset_counters);
+		move_mask(session, marked, registers[count].overflow.how.sample_counters);
+		count++;
+	}
+	err = pm_session_install(session, registers, count, sets, set_count);
+	if (err < 0) {
+		pm_registers_free(registers, count);
+		free(sets);
+		return err;
+	}
+	return 0;
+}
+
+PM_EXPORT int perfmon_set_delete(struct perfmon_session *session,
+				 const struct perfmon_set *sets, size_t size)
+{
+	bool marked[PERFMON_SESSION_SETS] = {false};
+	size_t n = size / sizeof(sets[0]);
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	err = pm_session_check_vector(session, sets, size, sizeof(sets[0]));
+	err = err ?: must_be_detached(session);
+	err = err ?: mark_sets(session, sets, n, marked);
+	err = err ?: delete_marked(session, marked);
+	return pm_session_leave(session, err ?: (int)n);
+}
+
+uint64_t pm_set_used_ns(const struct perfmon_session *session, uint32_t place)
+{
+	const struct pm_session_plan *plan = session->plan;
+	const struct pm_set *set = &session->sets[place];
+	uint32_t clock = plan->sets[place].clock;
+
+	if (!set->timeout_ns)
+		return 0;
+	if (!plan->target_count)
+		return set->used_ns;
+	/* The clock's count is its set's time, and it ticks at multiples of the time-out:
+	 * the kernel keeps what is left of a period while an event is off. */
+	return clock == PM_NO_CLOCK
+		       ? 0
+		       : plan->targets[0].parts[place].readings[clock].value %
+				 set->timeout_ns;
+}
+
+/* --- information -----------------------------------------------------------------------
+ */
+
+/* The clock of the set that is on: those of the others stand still and have been read. */
+static void read_active(struct perfmon_session *session)
+{
+	struct pm_session_plan *plan = session->plan;
+	struct pm_part *part;
+
+	if (!plan->target_count || plan->targets[0].lost)
+		return;
+	part = &plan->targets[0].parts[plan->targets[0].active];
+	if (plan->sets[plan->targets[0].active].clock != PM_NO_CLOCK && !part->settled)
+		pm_instance_read(part->instance, part->readings);
+}
+
+static void fill_info(struct perfmon_session *session, uint32_t s,
+		      struct perfmon_set_info *info)
+{
+	const struct pm_session_plan *plan = session->plan;
+	const struct pm_set *set = &session->sets[s];
+	uint32_t i, t;
+
+	*info = (struct perfmon_set_info){
+		.id = set->id,
+		.flags = set->flags,
+		.timeout_ns = set->timeout_ns,
+		.runs = set->runs,
+		.active_ns = set->active_ns + pm_session_active_ns(session, s),
+		.left_ns = set->timeout_ns - pm_set_used_ns(session, s)};
+	memcpy(info->overflowed, set->overflowed, sizeof(info->overflowed));
+	for (i = 0; i < session->count; i++)
+		info->counters += session->registers[i].set == s;
+	for (t = 0; t < plan->target_count && session->state != PERFMON_STOPPED; t++) {
+		if (plan->targets[t].active == s ||
+		    session->flags & PERFMON_SESSION_ROTATE)
+			info->is_active = 1;
+	}
+}
+
+PM_EXPORT int perfmon_set_get_info(struct perfmon_session *session,
+				   struct perfmon_set_info *info, size_t size)
+{
+	size_t i, n = size / sizeof(info[0]);
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	err = pm_session_check_vector(session, info, size, sizeof(info[0]));
+	for (i = 0; i < n && !err; i++) {
+		if (info[i].reserved || info[i].reserved2[0] || info[i].reserved2[1] ||
+		    info[i].reserved2[2])
+			err = pm_diag_set(&session->diag, -EINVAL,
+					  "element %zu: a reserved field is not 0", i);
+		else if (pm_session_find_set(session, info[i].id) < 0)
+			err = pm_diag_set(&session->diag, -EINVAL,
+					  "element %zu: there is no event set %u", i,
+					  info[i].id);
+	}
+	if (err)
+		return pm_session_leave(session, err);
+	err = pm_session_read_clocks(session);
+	if (err)
+		return pm_session_leave(session,
+					pm_session_closed_by_program(session, err));
+	read_active(session);
+	for (i = 0; i < n; i++)
+		fill_info(session, (uint32_t)pm_session_find_set(session, info[i].id),
+			  &info[i]);
+	return pm_session_leave(session, (int)n);
+}
+
+PM_EXPORT int perfmon_set_list(struct perfmon_session *session, uint16_t *ids,
+			       size_t room)
+{
+	uint32_t s;
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	for (s = 0; ids && s < session->set_count && s < room; s++)
+		ids[s] = session->sets[s].id;
+	return pm_session_leave(session, (int)session->set_count);
+}

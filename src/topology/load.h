@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Between topology.c, which asks hwloc, and topology_cache.c, which keeps the answer. */
+#ifndef PM_TOPOLOGY_LOAD_H
+#define PM_TOPOLOGY_LOAD_H
+
+#include "topology/machine.h"
+
+/* Fills the sets and the levels' groups of TO, which is empty. 0, -ENOMEM, or -ENODATA:
+ * hwloc cannot tell. What was filled stays for the caller to free. */
+int pm_topology_load(struct pm_topology *to);
+
+/* Gives LEVEL of TO COUNT empty groups: 0 or -ENOMEM. */
+int pm_topology_level_new(struct pm_topology *to, enum pm_level level, uint32_t count);
+
+#endif

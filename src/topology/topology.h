@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * CPUs, their kinds, and places on the machine named as hwloc names them.
+ *
+ * Uses os/ and events/ (on which CPUs an event counts). machine.c alone includes hwloc.
+ *
+ * Must hold: hwloc is loaded when a place or a level is asked for, and binds nothing.
+ */
+#ifndef PM_TOPOLOGY_TOPOLOGY_H
+#define PM_TOPOLOGY_TOPOLOGY_H
+
+#include "topology/cpu_kind.h"
+#include "topology/cpus.h"
+#include "topology/machine.h"
+#include "topology/placement.h"
+
+#endif
