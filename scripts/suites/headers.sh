@@ -35,7 +35,7 @@ for file in "$include"/perfmon/*.h "$include"/perfmon/*/*.h; do
 		done
 	done
 done
-for file in src/*/*.h; do
+for file in $(find src -mindepth 2 -name "*.h"); do
 	case $file in
 	src/arch/arch.h) ;;
 	src/arch/*) continue ;;

@@ -8,39 +8,117 @@ try configures in_shell pm_configure "$build" --enable-werror --prefix=/perfmon 
 	exit 0
 try builds in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" all || exit 0
 
+work=$PM_SUITE_DIR/work
+rm -rf "$work"
+mkdir -p "$work"
+
+# --- rooms: what src/rooms says, and what the files do ---------------------------------
+
+# The objects of the library and of the command, with their sources below src/.
+objects() {
+	find "$build/src" -name '*.o' ! -path '*/.libs/*' | sort | while read -r object; do
+		source=${object#"$build/src/"}
+		source=${source%.o}.c
+		source=${source/libperfmon_all_la-/}
+		source=${source/perfmon-/}
+		[ ! -e "src/$source" ] || printf '%s %s\n' "$object" "$source"
+	done
+}
+edges() {
+	find src -mindepth 2 -name '*.[ch]' | sed 's|^src/|file |' | sort
+	grep -ohE '\bpm_[a-z_]+' src/fastpath/region.h src/fastpath/thread.h | sort -u | sed 's/^/upward /'
+	grep -nE '^[[:space:]]*#[[:space:]]*include "' -r src --include='*.[ch]' |
+		sed -E 's/^src\/([^:]*):[0-9]*:.*"([^"]*)".*/\1 \2/' |
+		while read -r file header; do
+			[ ! -e "src/$header" ] || printf 'include %s %s\n' "$file" "$header"
+		done
+	objects | while read -r object source; do
+		nm "$object" | sed "s|^|$source |"
+	done | awk '
+	$(NF - 1) ~ /^[TDBRVW]$/ { where[$NF] = $1 }
+	$(NF - 1) == "U" { used[$1 " " $NF] = 1 }
+	END {
+		for (u in used) {
+			split(u, pair, " ")
+			if (pair[2] in where && where[pair[2]] != pair[1])
+				print "symbol", pair[1], where[pair[2]], pair[2]
+		}
+	}'
+}
+edges >"$work/edges"
+rooms() { # TABLE EDGES
+	awk -f tests/rooms.awk "$1" "$2"
+}
+try "$(grep -c '^include' "$work/edges") includes and $(grep -c '^symbol' "$work/edges") uses keep to src/rooms" \
+	nothing rooms src/rooms "$work/edges" || true
+
+# Each way to break it is seen.
+seen() { # TEXT EDGE...
+	local text=$1
+	shift
+	{
+		cat "$work/edges"
+		printf '%s\n' "$@"
+	} >"$work/broken"
+	rooms src/rooms "$work/broken" >"$work/said"
+	cat "$work/said"
+	grep -qF -- "$text" "$work/said"
+}
+try "sees a file in no room" seen "attic/old.c is in no room" "file attic/old.c" || true
+try "sees an include upward" seen "os may not use events" \
+	"include os/kernel.c events/events.h" || true
+try "sees an include of what is no face" seen "not the face of events" \
+	"include counters/group.c events/internal.h" || true
+try "sees a use upward" seen "events may not use session/core" \
+	"symbol events/pfm.c session/core/session.c pm_session_enter" || true
+try "sees a call of the fast path that is not declared" seen "fastpath may not use regions" \
+	"symbol fastpath/region.c regions/thread.c pm_thread_forget" || true
+try "sees a ring of two files" seen "a ring of files: events/ring.c needs events/pfm.c" \
+	"symbol events/pfm.c events/ring.c a" "symbol events/ring.c events/pfm.c b" || true
+try "sees a ring of three files" seen "a ring of files: os/three.c needs os/one.c" \
+	"symbol os/one.c os/two.c a" "symbol os/two.c os/three.c b" "symbol os/three.c os/one.c c" || true
+try "sees a ring of headers" seen "a ring of files: os/two.h needs os/one.h" \
+	"include os/one.h os/two.h" "include os/two.h os/one.h" || true
+upward_table() {
+	sed 's/^os | arch |/os | arch events |/' src/rooms >"$work/rooms"
+	rooms "$work/rooms" "$work/edges" | grep -qF "src/rooms: os names events, which does not stand above"
+}
+try "sees a table that is out of order" upward_table || true
+
+# CONTRIBUTING shows the same table.
+shown() {
+	diff <(sed -n '/^[a-z].* | .* | /p' src/rooms) \
+		<(sed -n 's/^| `\([a-z].*\)` | \(.*\) |$/\1 | \2/p' CONTRIBUTING.md)
+}
+try "CONTRIBUTING.md shows src/rooms" shown || true
+
 # PATTERN FILE...: these files of the library alone have lines that match it.
 only() {
 	local pattern=$1 found
 	shift
-	found=$(grep -lE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]$pattern" src/*/*.[ch]) || true
+	found=$(grep -rlE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]$pattern" src | sort) || true
 	printf 'includes %s: %s\n' "$pattern" "${found//$'\n'/ }"
 	[ "$found" = "$(printf '%s\n' "$@")" ]
 }
 try "one file includes libpfm4" only 'perfmon/(pfmlib|perf_event\.h)' src/events/pfm.c || true
 try "one file includes liburcu" only 'urcu' src/regions/registry.c || true
-if [ -e src/topology/machine.c ]; then
-	try "one file includes hwloc" only 'hwloc' src/topology/machine.c || true
-fi
+try "one file includes hwloc" only 'hwloc' src/topology/machine.c || true
+try "one file includes ncurses" only 'n?curses' src/cli/top/screen.c || true
 
-# within FOLDER PATTERN: the lines in it that match
+# within FILE... PATTERN: the lines in them that match
 within() {
-	grep -rnE "$2" "$1"
+	grep -rnE "${@: -1}" "${@:1:$#-1}"
 }
-try "arch uses nothing above it" nothing within src/arch \
-	'#include "(\.\./)?(fastpath|core|cli|compat)/' || true
-try "fastpath uses nothing above it" nothing within src/fastpath \
-	'#include "(\.\./)?(core|cli|compat)/'
-try "core uses nothing above it" nothing within src/core '#include "(\.\./)?(cli|compat)/'
-for folder in arch fastpath core; do
-	try "$folder has no use for the command's libraries" nothing within "src/$folder" \
-		'#include <(jansson|libsmartcols|n?curses)'
-done
+try "the library has no use for the command's libraries" nothing within \
+	src/arch src/os src/fastpath src/events src/topology src/counters src/info src/profile \
+	src/report src/regions src/samples src/session src/cpuwide src/compat \
+	'#include <(jansson|libsmartcols|n?curses)' || true
 
 # Locks: those of the process in locks.c, those of objects where CONTRIBUTING.md has them.
 locked() { # PATTERN FILE...
 	local pattern=$1 found
 	shift
-	found=$(grep -lE "$pattern" src/*/*.[ch]) || true
+	found=$(grep -rlE "$pattern" src --include='*.[ch]' | sort) || true
 	printf '%s: %s\n' "$pattern" "${found//$'\n'/ }"
 	[ "$found" = "$(printf '%s\n' "$@")" ]
 }
@@ -48,8 +126,8 @@ try "the locks of the process and the fork handlers are in one file" locked \
 	'PTHREAD_[A-Z_]*(INITIALIZER|ONCE_INIT)|pthread_once|pthread_atfork' src/os/locks.c || true
 try "the locks of objects are those that are known" locked \
 	'^[[:space:]](pthread_(mutex|rwlock|spinlock)_t|struct pm_lock) [a-z_]+;' \
-	src/compat/perfmon2.h src/os/locks.c src/samples/log_internal.h src/session/core/core.h \
-	src/session/core/control.c || true
+	src/compat/perfmon2.h src/os/locks.c src/samples/log_internal.h \
+	src/session/core/control.c src/session/core/core.h || true
 
 # What reaches the kernel, by a call of its own or through libc's files and processes. The
 # region path reads the clock itself: through the vDSO, and it cannot be refused.
@@ -68,16 +146,16 @@ calls_of() { # OBJECT
 	nm -u "$1" | awk '{ sub(/@.*/, "", $2); print $2 }' | grep -xE "$calls" || true
 }
 allowed() { # OBJECT NAME
-	case ${1##*-}:$2 in
-	kernel.o:printf | kernel.o:puts | kernel.o:exit | kernel.o:abort) return 1 ;;
-	kernel.o:*) return 0 ;;
-	region.o:clock_gettime) return 0 ;;
-	options.o:secure_getenv) return 0 ;;
+	case ${1##*/src/}:$2 in
+	os/*-kernel.o:printf | os/*-kernel.o:puts | os/*-kernel.o:exit | os/*-kernel.o:abort) return 1 ;;
+	os/*-kernel.o:*) return 0 ;;
+	fastpath/*-region.o:clock_gettime) return 0 ;;
+	os/*-options.o:secure_getenv) return 0 ;;
 	esac
 	return 1
 }
 checked=0
-for object in "$build"/src/{arch,fastpath,core,compat}/libperfmon_all_la-*.o; do
+for object in $(find "$build/src" -name 'libperfmon_all_la-*.o' ! -path '*/.libs/*'); do
 	checked=$((checked + 1))
 	for name in $(calls_of "$object"); do
 		allowed "$object" "$name" || not_ok "${object#"$build"/} calls $name"
@@ -85,7 +163,7 @@ for object in "$build"/src/{arch,fastpath,core,compat}/libperfmon_all_la-*.o; do
 done
 try "$checked objects, of which kernel.o alone enters the kernel" test "$checked" -gt 20 || true
 try "the check sees kernel.o's calls" test -n \
-	"$(calls_of "$build/src/core/libperfmon_all_la-kernel.o")" || true
+	"$(calls_of "$build/src/os/libperfmon_all_la-kernel.o")" || true
 
 slow='malloc|calloc|realloc|free|pthread_(mutex|rwlock|spin|cond)_.*|strcmp|strncmp|strlen|memcmp'
 slow_calls() { # OBJECT...
@@ -95,8 +173,6 @@ try "the fast path does not allocate, lock or compare strings" nothing slow_call
 	"$build"/src/fastpath/libperfmon_all_la-*.o || true
 
 # The export map, the library and the headers name the same.
-work=$PM_SUITE_DIR/work
-mkdir -p "$work"
 sed -n '/global:/,/local:/s/^[[:space:]]*\(p[a-z]*_[a-z0-9_]*\);.*/\1/p' src/libperfmon.map |
 	sort >"$work/map"
 nm -D --defined-only "$build/.libs/libperfmon.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
