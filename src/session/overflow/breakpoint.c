@@ -87,14 +87,13 @@ static const struct pm_register *stopped_by(const struct perfmon_session *sessio
 static const struct pm_target *find_stopped(const struct perfmon_session *session)
 {
 	const struct pm_session_plan *plan = session->plan;
-	pid_t self = pm_kernel_gettid();
 	uint32_t t;
 
 	for (t = 0; t < plan->target_count; t++) {
 		const struct pm_target *target = &plan->targets[t];
 
-		if (target->tid > 0 && target->tid != self && !target->lost &&
-		    stopped_by(session, target))
+		if (target->tid > 0 && !target->lost && stopped_by(session, target) &&
+		    target->tid != pm_kernel_gettid())
 			return target;
 	}
 	return NULL;
