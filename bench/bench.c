@@ -26,15 +26,20 @@ uint64_t bench_now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static uint64_t user_instructions(void)
+static uint64_t counted(int fd)
 {
 	uint64_t value;
 
-	if (read(instructions_fd, &value, sizeof(value)) != sizeof(value)) {
+	if (read(fd, &value, sizeof(value)) != sizeof(value)) {
 		bench_say("cannot read the instruction counter: %s", strerror(errno));
 		exit(1);
 	}
 	return value;
+}
+
+static uint64_t user_instructions(void)
+{
+	return counted(instructions_fd);
 }
 
 __attribute__((noinline)) static void empty_loop(int n)
@@ -43,7 +48,7 @@ __attribute__((noinline)) static void empty_loop(int n)
 		__asm__ volatile("" ::: "memory");
 }
 
-static void open_instructions(void)
+static int open_instructions(bool threads)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE,
@@ -51,10 +56,10 @@ static void open_instructions(void)
 		.config = PERF_COUNT_HW_INSTRUCTIONS,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
+		.inherit = threads,
 	};
 
-	instructions_fd =
-		(int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 /* One instruction, one nanosecond? */
@@ -86,7 +91,7 @@ bool bench_exact(void)
 	static int exact = -1;
 
 	if (exact < 0) {
-		open_instructions();
+		instructions_fd = open_instructions(false);
 		exact = clock_counts_instructions();
 	}
 	return exact;
@@ -139,6 +144,17 @@ static double cost(uint64_t (*now)(void), bench_work *work, bench_work *empty, i
 uint64_t bench_user_now(void)
 {
 	return bench_exact() ? user_instructions() : bench_now_ns();
+}
+
+uint64_t bench_threads_now(void)
+{
+	static int fd = -1;
+
+	if (!bench_exact())
+		return bench_now_ns();
+	if (fd < 0)
+		fd = open_instructions(true);
+	return counted(fd);
 }
 
 double bench_user(bench_work *work, bench_work *empty, int n)

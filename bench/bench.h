@@ -39,6 +39,9 @@ double bench_all(bench_work *work, bench_work *empty, int n);
 /* The meter of bench_user(), to take costs in another way. */
 uint64_t bench_user_now(void);
 
+/* The same for this thread and all that it creates after the first call. */
+uint64_t bench_threads_now(void);
+
 /* bench_user(), and where costs are exact a warning if WORK enters the kernel: a read
  * that falls back to a system call would look cheap. */
 double bench_user_only(const char *name, bench_work *work, bench_work *empty, int n);

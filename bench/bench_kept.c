@@ -228,7 +228,7 @@ static int paths(const char *mode)
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, 64 << 10);
 	pthread_barrier_init(&all, NULL, (unsigned int)threads + 1);
-	before = bench_now_ns();
+	before = bench_threads_now();
 	while (started < threads &&
 	       !pthread_create(&ids[started], &attributes, make_paths, NULL))
 		started++;
@@ -237,7 +237,7 @@ static int paths(const char *mode)
 		return 1;
 	}
 	pthread_barrier_wait(&all);
-	printf("%g\n", (double)(bench_now_ns() - before) / threads / paths_each);
+	printf("%g\n", (double)(bench_threads_now() - before) / threads / paths_each);
 	pthread_barrier_wait(&all);
 	for (int i = 0; i < threads; i++)
 		pthread_join(ids[i], NULL);
