@@ -98,11 +98,15 @@ nothing() {
 	[ -z "$out" ]
 }
 
-# taps DIR: the results that run-test left there, each under its program's name.
+# taps DIR: the results that run-test left there, each under its program's name. How long
+# each program took is added to the suite's file "seconds", for scripts/check.
 taps() {
 	local tap
 	for tap in "$1"/*.tap; do
 		[ -e "$tap" ] || continue
+		[ ! -s "${tap%.tap}.seconds" ] || printf '%6d %s %s\n' "$(cat "${tap%.tap}.seconds")" \
+			"$(basename "$PM_SUITE_DIR")/$(basename "$1")" "$(basename "$tap" .tap)" \
+			>>"$PM_SUITE_DIR/seconds"
 		sed -n -E "s/^(ok|not ok)( [0-9]+)? (- )?/\1 - $(basename "$tap" .tap) /p" "$tap"
 		# What failed, for the log.
 		! grep -q '^not ok' "$tap" || cat "$tap" "${tap%.tap}.log" >&2
