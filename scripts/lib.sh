@@ -7,6 +7,9 @@
 PM_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 PM_BUILD=$PM_TOP/build
 PM_JOBS=${PM_JOBS:-${PERFMON_JOBS:-2}}
+# The tree of this machine that scripts share; scripts/check has its own, and its options.
+PM_NATIVE=${PM_NATIVE:-$PM_BUILD/native}
+PM_NATIVE_OPTIONS=${PM_NATIVE_OPTIONS:-}
 PM_NAME=${0##*/}
 
 # Everything a script says about itself goes to stderr: stdout is for results.
@@ -61,7 +64,9 @@ pm_generate() {
 }
 
 # pm_configure DIR OPTION...: brings DIR to a state where make can be run in it, from
-# whatever state it and the source tree are in. Several scripts may do so at once.
+# whatever state it and the source tree are in. Several scripts may do so at once. By a
+# relative path, so that what is compiled names its source as "make distcheck" does: see
+# PM_CCACHE in scripts/check.
 pm_configure() {
 	local dir=$1 options packages
 	shift
@@ -85,9 +90,24 @@ pm_configure() {
 		# Also where the rules name a file that has since been removed.
 		[ ! -e "$dir/Makefile" ] ||
 			pm_logged "$PM_BUILD/autoreconf.log" env -C "$PM_TOP" autoreconf -i
-		pm_logged "$dir/configure.log" env -C "$dir" "$PM_TOP/configure" "$@"
+		pm_logged "$dir/configure.log" env -C "$dir" \
+			"$(realpath --relative-to="$dir" "$PM_TOP")/configure" "$@"
 		printf '%s\n' "$options" >"$dir/.options"
 	) 9>"$PM_BUILD/.source.lock"
+}
+
+# pm_native TARGET...: the tree PM_NATIVE, with these made.
+pm_native() {
+	local options
+	[ -e "$PM_NATIVE/Makefile" ] || pm_say "building in ${PM_NATIVE#"$PM_TOP/"} (once)"
+	read -ra options <<<"$PM_NATIVE_OPTIONS"
+	pm_configure "$PM_NATIVE" ${options+"${options[@]}"}
+	pm_make "$PM_NATIVE" "$PM_NATIVE/make.log" "$@"
+}
+
+# pm_cached COMMAND...: with the compilers that scripts/check wants, if any.
+pm_cached() {
+	PATH=${PM_CCACHE:+$PM_CCACHE:}$PATH "$@"
 }
 
 # pm_make DIR LOG ARGUMENT...
@@ -96,7 +116,7 @@ pm_make() {
 	shift 2
 	(
 		flock 9
-		pm_logged "$log" make -C "$dir" -j "$PM_JOBS" "$@" 9>&-
+		pm_logged "$log" pm_cached make -C "$dir" -j "$PM_JOBS" "$@" 9>&-
 	) 9>"$dir/.make.lock"
 }
 
@@ -107,8 +127,8 @@ pm_words() {
 		make -s -C "$1" -f - pm-words | sed 's|^\./||; /^$/d'
 }
 
-# pm_tests DIR: the tests of a build tree.
-pm_tests() { pm_words "$1" TESTS; }
+# pm_tests DIR: the tests of a build tree, as tests/NAME.
+pm_tests() { pm_words "$1" TESTS | sed 's|^.*/tests/|tests/|'; }
 
 # pm_programs DIR: the programs and modules that were built to be tried, not installed.
 pm_programs() {
@@ -153,7 +173,7 @@ pm_stage() {
 		if [ -e "$root/perfmon/$file" ]; then
 			printf '%s\n' "$file"
 		else
-			printf 'source/%s\n' "${file##*"$PM_TOP/"}"
+			printf 'source/%s\n' "$file"
 		fi
 	done >"$root/perfmon/tests.list"
 }

@@ -82,9 +82,8 @@ both() { # WANT FILE TEXT COMMAND...
 
 # native_tree TARGET...: the native suite's tree, with these made; sets "build".
 native_tree() {
-	build=$PM_BUILD/check/native/build
-	if ! in_shell pm_configure "$build" --enable-werror --prefix=/perfmon CC=gcc CXX=g++ ||
-		! in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" "$@"; then
+	build=$PM_NATIVE
+	if ! in_shell pm_native "$@"; then
 		not_ok "the native tree does not build"
 		exit 0
 	fi
@@ -122,14 +121,14 @@ all_ran() {
 	done
 }
 
-# check_tree DIR OPTION...: configures and builds DIR, warnings being errors, and runs
-# "make check" in it, PM_JOBS programs at once.
+# check_tree DIR OPTION...: configures and builds DIR and runs "make check" in it, PM_JOBS
+# programs at once.
 check_tree() {
 	local dir=$1 taps=$PM_SUITE_DIR/taps tests
 	shift
 	rm -rf "$taps"
 	mkdir -p "$taps"
-	must configures in_shell pm_configure "$dir" --enable-werror "$@"
+	must configures in_shell pm_configure "$dir" "$@"
 	must builds in_shell pm_make "$dir" "$PM_SUITE_DIR/make.log" check TESTS=
 	PM_TAP_DIR=$taps make -C "$dir" -k -j "$PM_JOBS" check LOG_COMPILER="$PM_TOP/scripts/run-test" \
 		SH_LOG_COMPILER="$PM_TOP/scripts/run-test" >&2 </dev/null || true
@@ -146,5 +145,5 @@ check_sanitized() {
 		-I"$standin" "$standin/standin.c" -o "$PM_SUITE_DIR/standin.o"
 	export CRITERION_CFLAGS=-I$standin
 	export CRITERION_LIBS="$PM_SUITE_DIR/standin.o -lm"
-	check_tree "$PM_SUITE_DIR/build" --disable-static --enable-sanitizer="$1"
+	check_tree "$PM_SUITE_DIR/build" --enable-werror --disable-static --enable-sanitizer="$1"
 }

@@ -4,4 +4,4 @@
 . "$PM_TOP/scripts/suite.sh"
 # What is repeated for its own sake is repeated in the native suite.
 [ -n "$PM_LONG" ] || export PERFMON_TEST_SHORT=1
-check_tree "$PM_SUITE_DIR/build" --disable-static CC=clang CXX=clang++
+check_tree "$PM_SUITE_DIR/build" --enable-werror --disable-static CC=clang CXX=clang++

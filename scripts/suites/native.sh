@@ -2,4 +2,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # make check with gcc, as the user who calls, on this machine.
 . "$PM_TOP/scripts/suite.sh"
-check_tree "$PM_SUITE_DIR/build" --prefix=/perfmon CC=gcc CXX=g++
+read -ra options <<<"$PM_NATIVE_OPTIONS"
+check_tree "$PM_NATIVE" "${options[@]}"

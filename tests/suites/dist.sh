@@ -5,9 +5,7 @@
 . "$PM_TOP/scripts/suite.sh"
 
 build=$PM_SUITE_DIR/build
-# Without optimisation: the compiler is faster.
-plain=(CFLAGS=-O0 CXXFLAGS=-O0)
-must configures in_shell pm_configure "$build" "${plain[@]}"
+must configures in_shell pm_configure "$build"
 rm -f "$build"/perfmon-*.tar.*
 # All tests are built. Those that run are the ones that need files of the tree, and a few
 # others: the native suite runs them all.
@@ -21,9 +19,9 @@ fi
 distcheck() {
 	chmod -R u+w "$build"/perfmon-*/ 2>/dev/null || true
 	rm -rf "$build"/perfmon-*/
-	make -C "$build" -j "$PM_JOBS" distcheck \
-		DISTCHECK_CONFIGURE_FLAGS="--enable-werror --disable-static ${plain[*]}" \
-		"${some[@]}"
+	# With the flags of the native suite, which has compiled most of it: see PM_CCACHE.
+	pm_cached make -C "$build" -j "$PM_JOBS" distcheck \
+		DISTCHECK_CONFIGURE_FLAGS="--enable-werror --disable-static" "${some[@]}"
 }
 must distcheck in_shell distcheck
 
@@ -32,5 +30,6 @@ mkdir -p "$PM_SUITE_DIR/in-tree"
 must "unpacks" tar -x -C "$PM_SUITE_DIR/in-tree" --strip-components=1 \
 	-f "$(echo "$build"/perfmon-*.tar.xz)"
 cd "$PM_SUITE_DIR/in-tree"
-must "configures in the tree" ./configure --enable-werror "${plain[@]}"
+# Without optimisation: the compiler is faster.
+must "configures in the tree" ./configure --enable-werror --disable-static CFLAGS=-O0 CXXFLAGS=-O0
 try "builds in the tree" make -j "$PM_JOBS"

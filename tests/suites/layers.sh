@@ -3,10 +3,7 @@
 # The layers: which file includes what, who makes system calls, what is exported.
 . "$PM_TOP/scripts/suite.sh"
 
-build=$PM_BUILD/check/native/build
-try configures in_shell pm_configure "$build" --enable-werror --prefix=/perfmon CC=gcc CXX=g++ ||
-	exit 0
-try builds in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" all || exit 0
+native_tree all
 
 work=$PM_SUITE_DIR/work
 rm -rf "$work"
