@@ -128,7 +128,7 @@ pm_words() {
 }
 
 # pm_tests DIR: the tests of a build tree, as tests/NAME.
-pm_tests() { pm_words "$1" TESTS | sed 's|^.*/tests/|tests/|'; }
+pm_tests() { pm_words "$1" TESTS; }
 
 # pm_programs DIR: the programs and modules that were built to be tried, not installed.
 pm_programs() {

@@ -81,6 +81,7 @@ both() { # WANT FILE TEXT COMMAND...
 }
 
 # native_tree TARGET...: the native suite's tree, with these made; sets "build".
+# shellcheck disable=SC2034 # "build" is for the suite
 native_tree() {
 	build=$PM_NATIVE
 	if ! in_shell pm_native "$@"; then
@@ -121,23 +122,51 @@ all_ran() {
 	done
 }
 
-# check_tree DIR OPTION...: configures and builds DIR and runs "make check" in it, PM_JOBS
-# programs at once.
+# bed_tests BED DIR: the tests of DIR that run on BED, by the table tests/beds. With --long
+# all do, but the guest's two machines for root go on sharing them.
+bed_tests() {
+	local bed=$1 dir=$2
+	pm_tests "$dir" | awk -v bed="$bed" -v long="$PM_LONG" '
+		NR == FNR {
+			if ($1 !~ /^#/)
+				beds[$1] = $0 " "
+			next
+		}
+		{
+			name = $0
+			sub(/.*\//, "", name)
+			of = beds[name]
+			chosen = bed == "native" || index(of, " " bed " ")
+			if (long) {
+				chosen = chosen || bed != "guest-others"
+				if (bed == "guest-root" && index(of, " guest-others "))
+					chosen = 0
+				if (bed ~ /^guest/ && index(of, " no-guest "))
+					chosen = 0
+			}
+			if (chosen)
+				print
+		}' "$PM_TOP/tests/beds" -
+}
+
+# check_tree BED DIR OPTION...: configures and builds DIR and runs the tests of BED in it,
+# PM_JOBS programs at once.
 check_tree() {
-	local dir=$1 taps=$PM_SUITE_DIR/taps tests
-	shift
+	local bed=$1 dir=$2 taps=$PM_SUITE_DIR/taps tests
+	shift 2
 	rm -rf "$taps"
 	mkdir -p "$taps"
 	must configures in_shell pm_configure "$dir" "$@"
 	must builds in_shell pm_make "$dir" "$PM_SUITE_DIR/make.log" check TESTS=
-	PM_TAP_DIR=$taps make -C "$dir" -k -j "$PM_JOBS" check LOG_COMPILER="$PM_TOP/scripts/run-test" \
+	mapfile -t tests < <(bed_tests "$bed" "$dir")
+	PM_TAP_DIR=$taps make -C "$dir" -k -j "$PM_JOBS" check TESTS="${tests[*]}" \
+		LOG_COMPILER="$PM_TOP/scripts/run-test" \
 		SH_LOG_COMPILER="$PM_TOP/scripts/run-test" >&2 </dev/null || true
 	taps "$taps"
-	mapfile -t tests < <(pm_tests "$dir")
 	all_ran "$taps" ${tests+"${tests[@]}"}
 }
 
-# check_sanitized LIST: check_tree with -fsanitize=LIST, and with the stand-in for
+# check_sanitized BED LIST: check_tree with -fsanitize=LIST, and with the stand-in for
 # Criterion (see scripts/standin).
 check_sanitized() {
 	local standin=$PM_TOP/scripts/standin
@@ -147,6 +176,6 @@ check_sanitized() {
 	export CRITERION_LIBS="$PM_SUITE_DIR/standin.o -lm"
 	# At -O1 the compiler takes half the time. It then warns of what cannot happen, so that
 	# warnings are errors in the other trees only.
-	check_tree "$PM_SUITE_DIR/build" --disable-static --enable-sanitizer="$1" \
+	check_tree "$1" "$PM_SUITE_DIR/build" --disable-static --enable-sanitizer="$2" \
 		CFLAGS="-g -O1" CXXFLAGS="-g -O1"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# make check under the address and undefined-behaviour sanitizers.
+# The tests under the address and undefined-behaviour sanitizers.
 . "$PM_TOP/scripts/suite.sh"
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
-check_sanitized address,undefined
+check_sanitized asan address,undefined

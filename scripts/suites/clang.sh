@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# make check with clang.
+# The tests with clang, and with characters that have no sign, as those of arm64.
 . "$PM_TOP/scripts/suite.sh"
 # What is repeated for its own sake is repeated in the native suite.
 [ -n "$PM_LONG" ] || export PERFMON_TEST_SHORT=1
-check_tree "$PM_SUITE_DIR/build" --enable-werror --disable-static CC=clang CXX=clang++
+check_tree clang "$PM_SUITE_DIR/build" --enable-werror --disable-static CC=clang CXX=clang++ \
+	CFLAGS="-g -O2 -funsigned-char" CXXFLAGS="-g -O2 -funsigned-char"

@@ -3,4 +3,4 @@
 # make check with gcc, as the user who calls, on this machine.
 . "$PM_TOP/scripts/suite.sh"
 read -ra options <<<"$PM_NATIVE_OPTIONS"
-check_tree "$PM_NATIVE" "${options[@]}"
+check_tree native "$PM_NATIVE" "${options[@]}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The tests of the native suite as a user without privileges.
+# Tests of the native suite as a user without privileges.
 . "$PM_TOP/scripts/suite.sh"
 
 if [ "$(id -u)" -ne 0 ]; then
@@ -26,12 +26,14 @@ rm -rf "${stage:?}/taps" "${stage:?}/home"
 mkdir -p "$stage/taps" "$stage/home"
 chown 65534:65534 "$stage/taps" "$stage/home" "$perfmon"
 
-mapfile -t tests <"$perfmon/tests.list"
+mapfile -t tests < <(bed_tests user "$build")
 cd "$perfmon"
 # What is repeated for its own sake has been repeated in the native suite.
 short=PERFMON_TEST_SHORT=1
 [ -z "$PM_LONG" ] || short=PERFMON_TEST_LONG=1
-printf '%s\n' ${tests+"${tests[@]}"} |
+for test in ${tests+"${tests[@]}"}; do
+	if [ -e "$test" ]; then echo "$test"; else echo "source/$test"; fi
+done |
 	unprivileged env HOME="$stage/home" PM_TAP_DIR="$stage/taps" "$short" \
 		LD_LIBRARY_PATH="$perfmon/lib" PATH="$perfmon/bin:$PATH" srcdir="$perfmon/source" \
 		xargs -r -n 1 -P "$PM_JOBS" source/scripts/run-test >&2 || true
