@@ -29,11 +29,41 @@ check() {
 		fi
 	done < <(limits "$1")
 }
-all_within() { # BED FILE
+beyond() { # BED FILE: the names that are not within
 	local name most unit
 	while read -r name most unit; do
-		within "$(measured "$name" "$unit" "$2")" "$most" || return 1
+		within "$(measured "$name" "$unit" "$2")" "$most" || echo "$name"
 	done < <(limits "$1")
+}
+# programs: of the names that it reads, what measures them
+programs() {
+	local name
+	while read -r name; do
+		case $name in
+		region.path.* | region.kept.* | region.watched.* | region.kept_watched.*) echo bench_kept ;;
+		region.first) echo bench_threads ;;
+		region.pair.*.over.timestamp.pair | region.scaling) echo bench_time ;;
+		region.*) echo bench_regions ;;
+		read.*) echo bench_reads ;;
+		session.*) echo bench_sessions ;;
+		notify.*) echo bench_notify ;;
+		*) echo "no-program-for-$name" ;;
+		esac
+	done | sort -u
+}
+# again BED FILE ATTEMPTS OPTION...: measures anew what is not within, as often as that
+again() {
+	local bed=$1 file=$2 attempts=$3 missing
+	shift 3
+	while [ "$attempts" -gt 0 ]; do
+		mapfile -t missing < <(beyond "$bed" "$file" | programs)
+		[ ${#missing[@]} -gt 0 ] || return 0
+		echo "again: ${missing[*]}" >&2
+		# The machine may be shared, and busy just now.
+		sleep 3
+		bench "$file" "$@" "${missing[@]}" || true
+		attempts=$((attempts - 1))
+	done
 }
 
 bench() { # FILE ARGUMENT...
@@ -44,16 +74,20 @@ bench() { # FILE ARGUMENT...
 
 # Two runs: what user mode does alone is the same in both, to the instruction.
 rm -f "$PM_SUITE_DIR"/guest*
-for run in 1 2; do
-	try "measures in the guest, run $run" in_shell bench "$PM_SUITE_DIR/guest.$run" --guest || true
-	cat "$PM_SUITE_DIR/guest.$run" >&2
-done
+mapfile -t exactly < <({ limits guest | sed 's/ .*//' && echo region.scaling; } | programs)
+try "measures in the guest" in_shell bench "$PM_SUITE_DIR/guest.1" --guest || true
+try "measures there again what is exact" in_shell bench "$PM_SUITE_DIR/guest.2" --guest "${exactly[@]}" || true
+cat "$PM_SUITE_DIR/guest.1" "$PM_SUITE_DIR/guest.2" >&2
 exact() {
-	grep -E ' (read\.(inline|call)|region\.(pair|kept|watched|kept_watched|siblings|parents|deep|disarmed)|timestamp)' "$1"
+	grep -E ' (read\.(inline|call)|region\.(pair|kept|watched|kept_watched|siblings|parents|deep|disarmed)|timestamp)' "$1" |
+		grep -v papi | sort
 }
 try "the same in both runs" cmp <(exact "$PM_SUITE_DIR/guest.1") <(exact "$PM_SUITE_DIR/guest.2") || true
 cat "$PM_SUITE_DIR/guest.1" "$PM_SUITE_DIR/guest.2" >"$PM_SUITE_DIR/guest"
 check guest "$PM_SUITE_DIR/guest"
+# Five attempts of what is not, with those two.
+again guest-kernel "$PM_SUITE_DIR/guest" 4 --guest
+check guest-kernel "$PM_SUITE_DIR/guest"
 # Where the profile is, and whether somebody looks, costs nothing.
 for way in kept watched kept_watched; do
 	for counters in 0 4; do
@@ -71,11 +105,6 @@ if [ "$(nproc)" -lt 2 ]; then
 	skip "costs in time" "one CPU: two threads cannot run at the same time"
 	exit 0
 fi
-# The machine may be shared, and busy just now.
-for _ in 1 2 3 4 5; do
-	! all_within time "$here" || break
-	sleep 3
-	bench "$here" bench_time bench_kept || true
-done
+again time "$here" 5
 cat "$here" >&2
 check time "$here"
