@@ -39,8 +39,8 @@ libperfmon_all_la_SOURCES = \
 	src/os/process_maps.c src/os/process_maps.h src/os/stack.c src/os/stack.h \
 	src/os/standard.c src/os/standard.h src/os/text.c src/os/text.h src/os/version.c \
 	src/events/api.c src/events/auto.c src/events/events.c src/events/events.h \
-	src/events/generic.c src/events/internal.h src/events/list.c src/events/modifiers.c \
-	src/events/pfm.c src/events/pmu.c src/events/resolve.c src/events/sysfs.c \
+	src/events/generic.c src/events/internal.h src/events/modifiers.c src/events/pfm.c \
+	src/events/pmu.c src/events/resolve.c src/events/sources.c src/events/sysfs.c \
 	src/events/sysfs.h src/events/terms.c src/events/trace.c \
 	src/topology/cache.c src/topology/cpu_kind.c src/topology/cpu_kind.h \
 	src/topology/cpus.c src/topology/cpus.h src/topology/load.h src/topology/machine.c \
@@ -67,9 +67,9 @@ libperfmon_all_la_SOURCES = \
 	src/regions/aggregate.c src/regions/aggregate.h src/regions/calls.c \
 	src/regions/calls.h src/regions/exit.c src/regions/merge_call.c src/regions/paths.c \
 	src/regions/paths.h src/regions/plan.c src/regions/plan.h src/regions/process.c \
-	src/regions/process.h src/regions/registry.c src/regions/registry.h \
-	src/regions/report_call.c src/regions/slow.c src/regions/thread.c \
-	src/regions/thread.h \
+	src/regions/process.h src/regions/regions.h src/regions/registry.c \
+	src/regions/registry.h src/regions/report_call.c src/regions/slow.c \
+	src/regions/thread.c src/regions/thread.h \
 	src/samples/format.c src/samples/format.h src/samples/format_default.c \
 	src/samples/log_decode.c src/samples/log_format.h src/samples/log_head.c \
 	src/samples/log_index.c src/samples/log_internal.h src/samples/log_output.c \

@@ -3,6 +3,10 @@
  * The names that perf gives to the kernel's portable events: hardware, cache, software.
  * See perf-list(1), and perf_event_open(2) under PERF_TYPE_HARDWARE, _HW_CACHE,
  * _SOFTWARE.
+ *
+ * libpfm4's perf PMU has most of these names too. It lacks dummy, bpf-output, alignment-
+ * and emulation-faults and perf's other spellings of cache events, knows no PMU types for
+ * several kinds of cores, and has to be initialised, which these names must not wait for.
  */
 #include "events/internal.h"
 
@@ -214,52 +218,52 @@ bool pm_generic_name(uint32_t type, uint64_t config, char *name, size_t size)
 	return true;
 }
 
-static int add_software(struct pm_resolve *r, const struct generic *generic,
-			struct pm_slice modifiers)
+int pm_generic_add(struct pm_resolve *r, const struct pm_encoding *encoding,
+		   const char *canonical)
 {
-	struct pm_encoding encoding = {.type = generic->type,
-				       .config = {generic->config},
-				       .pmu = "software",
-				       .unit = generic->unit};
-	int err = pm_resolve_add(r, &encoding, strdup(generic->name));
+	size_t cores = r->sysfs->core_count;
+	struct pm_encoding one = *encoding;
+	int err = 0;
 
-	return err ? err : pm_resolve_finish(r, strdup(generic->name), modifiers);
+	if (cores < 2) {
+		if (cores)
+			pm_encoding_for(&one, pm_sysfs_core(r->sysfs, 0));
+		return pm_resolve_add(r, &one, strdup(canonical));
+	}
+	for (size_t i = 0; !err && i < cores; i++) {
+		struct pm_sysfs_pmu *pmu = pm_sysfs_core(r->sysfs, i);
+
+		pm_encoding_for(&one, pmu);
+		one.config[0] = encoding->config[0] | (uint64_t)pmu->type
+							      << PERF_PMU_TYPE_SHIFT;
+		err = pm_resolve_add(r, &one,
+				     pm_text_print("%s/%s/", pmu->name, canonical));
+	}
+	return err;
 }
 
-int pm_resolve_generic(struct pm_resolve *r)
+static int resolve(struct pm_resolve *r)
 {
 	struct pm_slice modifiers, name = pm_slice_cut(r->item, ':', &modifiers);
 	const struct generic *generic = generic_find(name);
 	struct pm_encoding encoding = {.pmu = "cpu", .hardware = true};
-	size_t cores = r->sysfs->core_count;
 	char canonical[64];
 	int err;
 
-	if (generic && generic->type == PERF_TYPE_SOFTWARE)
-		return add_software(r, generic, modifiers);
+	if (generic && generic->type == PERF_TYPE_SOFTWARE) {
+		encoding = (struct pm_encoding){.type = generic->type,
+						.config = {generic->config},
+						.pmu = "software",
+						.unit = generic->unit};
+		return pm_resolve_single(r, &encoding, strdup(generic->name), modifiers);
+	}
 	/* '::' belongs to libpfm4 */
 	if ((modifiers.length && modifiers.at[0] == ':') ||
 	    !pm_generic_find(name, &encoding.type, &encoding.config[0], canonical,
 			     sizeof(canonical)))
 		return PM_RESOLVE_NOT_MINE;
-	if (cores < 2) {
-		if (cores)
-			pm_encoding_for(&encoding, pm_sysfs_core(r->sysfs, 0));
-		err = pm_resolve_add(r, &encoding, strdup(canonical));
-		return err ? err : pm_resolve_finish(r, strdup(canonical), modifiers);
-	}
-	for (size_t i = 0; i < cores; i++) {
-		struct pm_sysfs_pmu *pmu = pm_sysfs_core(r->sysfs, i);
-		struct pm_encoding one = encoding;
-
-		pm_encoding_for(&one, pmu);
-		one.config[0] |= (uint64_t)pmu->type << PERF_PMU_TYPE_SHIFT;
-		err = pm_resolve_add(r, &one,
-				     pm_text_print("%s/%s/", pmu->name, canonical));
-		if (err)
-			return err;
-	}
-	return pm_resolve_finish(r, strdup(canonical), modifiers);
+	err = pm_generic_add(r, &encoding, canonical);
+	return err ? err : pm_resolve_finish(r, strdup(canonical), modifiers);
 }
 
 static int list_caches(const struct pm_listing *listing, const char *pmu)
@@ -287,7 +291,7 @@ static int list_caches(const struct pm_listing *listing, const char *pmu)
 	return 0;
 }
 
-int pm_list_generic(const struct pm_listing *listing)
+static int list(const struct pm_listing *listing)
 {
 	struct pm_sysfs_pmu *core = pm_sysfs_core(listing->sysfs, 0);
 	const char *pmu = core ? core->name : "cpu";
@@ -311,3 +315,5 @@ int pm_list_generic(const struct pm_listing *listing)
 	}
 	return list_caches(listing, pmu);
 }
+
+const struct pm_event_source pm_source_generic = {.resolve = resolve, .list = list};

@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Between the files of the events module. The list parser (events.c) cuts a text into
- * events and offers each to the sources in turn; a source adds what it stands for with
- * pm_resolve_add() and settles it with pm_resolve_finish().
+ * Between the files of the events room, from the lowest:
+ *
+ *	sysfs.c, modifiers.c	what the kernel says of PMUs; the letters after an event
+ *	resolve.c		what every source uses
+ *	generic.c, pmu.c (with terms.c), pfm.c, trace.c
+ *				the sources: each knows events of one kind
+ *	sources.c		asks one source after the other
+ *	events.c		the grammar of lists: cuts a text into events
+ *	auto.c, api.c		what is counted by default; the public functions
+ *
+ * A new source is a file of its own and a line in PM_EVENT_SOURCES.
  */
 #ifndef PM_EVENTS_INTERNAL_H
 #define PM_EVENTS_INTERNAL_H
 
 #include "events/events.h"
-#include "os/os.h"
 #include "events/sysfs.h"
+#include "os/os.h"
 
 /* What a source answers, besides 0 and a negative errno: try the next one. */
 #define PM_RESOLVE_NOT_MINE 1
@@ -72,9 +80,6 @@ struct pm_encoding {
 
 void pm_event_clear(struct pm_event *event); /* frees what it holds */
 
-/* Resolves r->item, asking one source after the other. */
-int pm_resolve(struct pm_resolve *r);
-
 /* Takes over NAME, the event's name without modifiers on this one PMU (malloc'ed; NULL is
  * taken for want of memory). */
 int pm_resolve_add(struct pm_resolve *r, const struct pm_encoding *encoding, char *name);
@@ -88,6 +93,10 @@ void pm_encoding_for(struct pm_encoding *encoding, const struct pm_sysfs_pmu *pm
  */
 int pm_resolve_finish(struct pm_resolve *r, char *label, struct pm_slice modifiers);
 int pm_resolve_settle(struct pm_resolve *r, char *label, const struct pm_modifiers *own);
+/* Adds and settles the one event that ENCODING is, under LABEL (malloc'ed, taken over; NULL
+ * is taken for want of memory). */
+int pm_resolve_single(struct pm_resolve *r, const struct pm_encoding *encoding,
+		      char *label, struct pm_slice modifiers);
 /* Checks MODIFIERS, writing the sentence if they are wrong. */
 int pm_resolve_modifiers(struct pm_resolve *r, struct pm_slice modifiers,
 			 struct pm_modifiers *out);
@@ -100,16 +109,6 @@ struct pm_where pm_resolve_where(const struct pm_resolve *r, struct pm_slice par
 
 /* malloc'ed sprintf; NULL for want of memory. */
 __attribute__((format(printf, 1, 2))) char *pm_text_print(const char *format, ...);
-
-/* The sources. Each returns 0, PM_RESOLVE_NOT_MINE or a negative errno with a sentence.
- */
-int pm_resolve_pmu(struct pm_resolve *r);	 /* pmu/terms/ */
-int pm_resolve_raw(struct pm_resolve *r);	 /* rHEX */
-int pm_resolve_breakpoint(struct pm_resolve *r); /* mem:... */
-int pm_resolve_generic(struct pm_resolve *r);	 /* cycles, L1-dcache-loads, cs */
-int pm_resolve_alias(struct pm_resolve *r);	 /* a core PMU's events/ */
-int pm_resolve_pfm(struct pm_resolve *r);	 /* libpfm4 */
-int pm_resolve_tracepoint(struct pm_resolve *r); /* system:event */
 
 /* What pm_terms_encode() found besides the encoding. */
 struct pm_terms {
@@ -125,10 +124,15 @@ int pm_terms_encode(struct pm_resolve *r, struct pm_sysfs_pmu *pmu, struct pm_sl
 bool pm_generic_find(struct pm_slice name, uint32_t *type, uint64_t *config,
 		     char *canonical, size_t size);
 
+/* Adds r->item on each kind of core as perf's event CANONICAL, of which ENCODING has the
+ * type and config of a machine with one kind. */
+int pm_generic_add(struct pm_resolve *r, const struct pm_encoding *encoding,
+		   const char *canonical);
+
 /* The other way round; false if perf has no name for it. */
 bool pm_generic_name(uint32_t type, uint64_t config, char *name, size_t size);
 
-/* One source's part of pm_events_list(). MATCH decides on a name. */
+/* One source's part of pm_events_list(). */
 struct pm_listing {
 	unsigned int flags;
 	const char *pattern;
@@ -139,9 +143,34 @@ struct pm_listing {
 };
 /* Visits INFO if its name or alias matches. */
 int pm_listing_offer(const struct pm_listing *listing, struct perfmon_event_info *info);
-int pm_list_generic(const struct pm_listing *listing);
-int pm_list_sysfs(const struct pm_listing *listing);
-int pm_list_pfm(const struct pm_listing *listing);
-int pm_list_tracepoints(const struct pm_listing *listing);
+
+struct pm_event_source {
+	/* Adds and settles r->item. 0, PM_RESOLVE_NOT_MINE, or a negative errno with a
+	 * sentence. */
+	int (*resolve)(struct pm_resolve *r);
+	/* Offers the names that it knows, until one is answered by other than 0; NULL: it
+	 * knows none. */
+	int (*list)(const struct pm_listing *listing);
+	/* NULL, or the source has so many names that it lists them only for this pattern,
+	 * which stands for all of them, or for one with a ':' as its names have. */
+	const char *keyword;
+};
+
+/* The sources, in the order in which they are asked. */
+#define PM_EVENT_SOURCES(SOURCE)                                                         \
+	SOURCE(pmu)	   /* pmu/terms/ */                                              \
+	SOURCE(raw)	   /* rHEX */                                                    \
+	SOURCE(breakpoint) /* mem:... */                                                 \
+	SOURCE(generic)	   /* cycles, L1-dcache-loads, cs */                             \
+	SOURCE(alias)	   /* a core PMU's events/ */                                    \
+	SOURCE(pfm)	   /* libpfm4 */                                                 \
+	SOURCE(tracepoint) /* system:event */
+
+#define PM_EVENT_SOURCE_DECLARE(name)                                                    \
+	extern const struct pm_event_source pm_source_##name;
+PM_EVENT_SOURCES(PM_EVENT_SOURCE_DECLARE)
+
+/* Resolves r->item, asking one source after the other. */
+int pm_resolve(struct pm_resolve *r);
 
 #endif

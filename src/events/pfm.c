@@ -327,24 +327,15 @@ static void place(struct pm_resolve *r, const struct perf_event_attr *attr,
 /* A portable event on each kind of core. */
 static int add_generic(struct pm_resolve *r, const struct perf_event_attr *attr)
 {
+	const struct pm_encoding encoding = {.type = attr->type,
+					     .config = {attr->config}};
 	char name[64];
-	int err = 0;
 
 	if (!pm_generic_name(attr->type, attr->config, name, sizeof(name)))
 		return pm_diag_set(
 			r->diag, -EINVAL, "'%s'%s is not known to perf_event_open",
 			pm_slice_quote(r->item).text, pm_resolve_where(r, r->item).text);
-	for (size_t i = 0; !err && i < r->sysfs->core_count; i++) {
-		struct pm_sysfs_pmu *pmu = pm_sysfs_core(r->sysfs, i);
-		struct pm_encoding encoding = {.type = attr->type};
-
-		pm_encoding_for(&encoding, pmu);
-		encoding.config[0] = attr->config | (uint64_t)pmu->type
-							    << PERF_PMU_TYPE_SHIFT;
-		err = pm_resolve_add(r, &encoding,
-				     pm_text_print("%s/%s/", pmu->name, name));
-	}
-	return err;
+	return pm_generic_add(r, &encoding, name);
 }
 
 static bool is_added(const struct pm_resolve *r, const struct pm_encoding *encoding)
@@ -438,7 +429,7 @@ static void keep_modifiers(struct pm_resolve *r, const struct request *request,
 	}
 }
 
-int pm_resolve_pfm(struct pm_resolve *r)
+static int resolve(struct pm_resolve *r)
 {
 	struct perf_event_attr attr;
 	struct request request;
@@ -521,7 +512,7 @@ static int list_pmu(const struct pm_listing *listing, const pfm_pmu_info_t *pmu)
 	return stop;
 }
 
-int pm_list_pfm(const struct pm_listing *listing)
+static int list(const struct pm_listing *listing)
 {
 	bool all = listing->flags & PERFMON_EVENT_ALL_PMUS;
 	pfm_pmu_info_t info;
@@ -538,3 +529,5 @@ int pm_list_pfm(const struct pm_listing *listing)
 	}
 	return stop;
 }
+
+const struct pm_event_source pm_source_pfm = {.resolve = resolve, .list = list};

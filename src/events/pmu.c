@@ -60,7 +60,7 @@ static int no_pmu(struct pm_resolve *r, struct pm_slice name)
 	return -ENOENT;
 }
 
-int pm_resolve_pmu(struct pm_resolve *r)
+static int resolve_pmu(struct pm_resolve *r)
 {
 	struct pm_slice terms, modifiers, name = pm_slice_cut(r->item, '/', &terms);
 	struct pm_diag first_error = {0}, *diag = r->diag;
@@ -109,7 +109,7 @@ int pm_resolve_pmu(struct pm_resolve *r)
 	return first_error.error ? pm_diag_set(diag, err, "%s", first_error.text) : err;
 }
 
-int pm_resolve_alias(struct pm_resolve *r)
+static int resolve_alias(struct pm_resolve *r)
 {
 	struct pm_slice modifiers, name = pm_slice_cut(r->item, ':', &modifiers);
 	struct pm_modifiers ignored;
@@ -136,7 +136,7 @@ int pm_resolve_alias(struct pm_resolve *r)
 		     : PM_RESOLVE_NOT_MINE;
 }
 
-int pm_resolve_raw(struct pm_resolve *r)
+static int resolve_raw(struct pm_resolve *r)
 {
 	struct pm_slice modifiers, name = pm_slice_cut(r->item, ':', &modifiers);
 	struct pm_slice hex = {name.at + 1, name.length - 1};
@@ -206,7 +206,7 @@ static int list_pmu(const struct pm_listing *listing, struct pm_sysfs_pmu *pmu)
 	return stop;
 }
 
-int pm_list_sysfs(const struct pm_listing *listing)
+static int list(const struct pm_listing *listing)
 {
 	int stop = 0;
 
@@ -214,3 +214,7 @@ int pm_list_sysfs(const struct pm_listing *listing)
 		stop = list_pmu(listing, &listing->sysfs->pmus[i]);
 	return stop;
 }
+
+const struct pm_event_source pm_source_pmu = {.resolve = resolve_pmu};
+const struct pm_event_source pm_source_raw = {.resolve = resolve_raw};
+const struct pm_event_source pm_source_alias = {.resolve = resolve_alias, .list = list};

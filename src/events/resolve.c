@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One event: which source it belongs to, and what its modifiers make of it. */
+/* What every source uses: adding an event, its modifiers and names, listing names. */
 #include "config.h"
 #include "events/internal.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -274,71 +275,45 @@ int pm_resolve_finish(struct pm_resolve *r, char *label, struct pm_slice modifie
 	return pm_resolve_settle(r, label, &own);
 }
 
-/* Offers the nearest of all names that the listing knows. */
-static int suggest(const struct perfmon_event_info *info, void *argument)
+int pm_resolve_single(struct pm_resolve *r, const struct pm_encoding *encoding,
+		      char *label, struct pm_slice modifiers)
 {
-	struct pm_suggestion *suggestion = argument;
-	const char *colons = strstr(info->name, "::");
-	const char *slash = strchr(info->name, '/');
-	char alias[128];
+	int err = pm_resolve_add(r, encoding, label ? strdup(label) : NULL);
 
-	if (info->source == PERFMON_EVENT_SOURCE_SYSFS && slash) {
-		size_t n = strcspn(slash + 1, "/");
+	if (err) {
+		free(label);
+		return err;
+	}
+	return pm_resolve_finish(r, label, modifiers);
+}
 
-		if (n >= sizeof(alias))
-			return 0;
-		memcpy(alias, slash + 1, n);
-		alias[n] = '\0';
-		pm_suggestion_offer(suggestion, alias,
-				    info->alias[0] ? alias : info->name);
+static bool contains(const char *name, const char *part)
+{
+	struct pm_slice rest = pm_slice_of(name);
+
+	for (;; rest.at++, rest.length--) {
+		if (pm_slice_starts(rest, part))
+			return true;
+		if (!rest.length)
+			return false;
+	}
+}
+
+static bool matches(const char *name, const char *pattern)
+{
+	if (strpbrk(pattern, "*?["))
+		return fnmatch(pattern, name, FNM_CASEFOLD) == 0;
+	return contains(name, pattern);
+}
+
+int pm_listing_offer(const struct pm_listing *listing, struct perfmon_event_info *info)
+{
+	info->size = sizeof(*info);
+	info->alias = info->alias ? info->alias : "";
+	info->description = info->description ? info->description : "";
+	info->unit = info->unit ? info->unit : "";
+	if (!matches(info->name, listing->pattern) &&
+	    (!*info->alias || !matches(info->alias, listing->pattern)))
 		return 0;
-	}
-	pm_suggestion_offer(suggestion, colons ? colons + 2 : info->name, NULL);
-	if (info->alias[0])
-		pm_suggestion_offer(suggestion, info->alias, NULL);
-	return 0;
-}
-
-static int unknown(struct pm_resolve *r)
-{
-	struct pm_slice rest, head = pm_slice_cut(r->item, ':', &rest);
-	struct pm_suggestion suggestion = {.wanted = head};
-	/* A missing libpfm4 event is no reason to fail twice: the sentence is enough. */
-	struct pm_listing listing = {.pattern = "",
-				     .sysfs = r->sysfs,
-				     .visit = suggest,
-				     .argument = &suggestion};
-
-	if (!pm_list_generic(&listing) && !pm_list_sysfs(&listing))
-		pm_list_pfm(&listing);
-	pm_diag_set(r->diag, -EINVAL, "unknown event '%s'%s", pm_slice_quote(head).text,
-		    pm_resolve_where(r, r->item).text);
-	if (suggestion.best[0])
-		pm_diag_add(r->diag, ": did you mean '%s'?", suggestion.best);
-	else
-		pm_diag_add(r->diag,
-			    ": neither the kernel, sysfs nor libpfm4 has a name like it");
-	return -EINVAL;
-}
-
-int pm_resolve(struct pm_resolve *r)
-{
-	static int (*const sources[])(struct pm_resolve *) = {
-		pm_resolve_pmu,	       pm_resolve_raw,	 pm_resolve_breakpoint,
-		pm_resolve_generic,    pm_resolve_alias, pm_resolve_pfm,
-		pm_resolve_tracepoint,
-	};
-
-	r->first = r->list->count;
-	r->renamed = false;
-	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
-		int err = sources[i](r);
-
-		if (err == -ENOMEM)
-			return pm_diag_set(r->diag, err, "no memory for event '%s'",
-					   pm_slice_quote(r->item).text);
-		if (err != PM_RESOLVE_NOT_MINE)
-			return err;
-	}
-	return unknown(r);
+	return listing->visit(info, listing->argument);
 }

@@ -14,7 +14,7 @@
 static const char *const tracefs[] = {"/sys/kernel/tracing/events",
 				      "/sys/kernel/debug/tracing/events"};
 
-int pm_resolve_breakpoint(struct pm_resolve *r)
+static int resolve_breakpoint(struct pm_resolve *r)
 {
 	struct pm_slice place, length, access, modifiers, rest;
 	uint64_t address, bytes;
@@ -72,14 +72,7 @@ int pm_resolve_breakpoint(struct pm_resolve *r)
 	encoding.config[2] = bytes;
 	label = pm_text_print("mem:0x%llx/%llu:%s", (unsigned long long)address,
 			      (unsigned long long)bytes, letters);
-	if (!label)
-		return -ENOMEM;
-	err = pm_resolve_add(r, &encoding, strdup(label));
-	if (err) {
-		free(label);
-		return err;
-	}
-	return pm_resolve_finish(r, label, modifiers);
+	return pm_resolve_single(r, &encoding, label, modifiers);
 }
 
 static bool is_name(struct pm_slice name)
@@ -172,7 +165,7 @@ static int tracepoint_unknown(struct pm_resolve *r, int err, bool system_known,
 	return -EINVAL;
 }
 
-int pm_resolve_tracepoint(struct pm_resolve *r)
+static int resolve_tracepoint(struct pm_resolve *r)
 {
 	struct pm_slice rest, event, modifiers,
 		system = pm_slice_cut(r->item, ':', &rest);
@@ -223,12 +216,7 @@ int pm_resolve_tracepoint(struct pm_resolve *r)
 				   pm_slice_quote(r->item).text, path);
 	}
 	encoding.config[0] = (uint64_t)id;
-	err = pm_resolve_add(r, &encoding, strdup(label));
-	if (err) {
-		free(label);
-		return err;
-	}
-	return pm_resolve_finish(r, label, modifiers);
+	return pm_resolve_single(r, &encoding, label, modifiers);
 }
 
 /* The tracepoints of one system, whose folder is PATH. */
@@ -263,7 +251,7 @@ static int list_system(const struct pm_listing *listing, const char *path,
 	return err;
 }
 
-int pm_list_tracepoints(const struct pm_listing *listing)
+static int list(const struct pm_listing *listing)
 {
 	char root[64], path[512], **systems;
 	size_t count;
@@ -288,3 +276,7 @@ int pm_list_tracepoints(const struct pm_listing *listing)
 	free(systems);
 	return err;
 }
+
+const struct pm_event_source pm_source_breakpoint = {.resolve = resolve_breakpoint};
+const struct pm_event_source pm_source_tracepoint = {
+	.resolve = resolve_tracepoint, .list = list, .keyword = "tracepoint"};
