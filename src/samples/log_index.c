@@ -2,6 +2,7 @@
 /* What a log says of its events and of the machine, in a file's sections or in records.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,6 +70,41 @@ static int set_text(struct perfmon_log *log, char **to, const char *text, size_t
 		return no_memory(log);
 	free(*to);
 	*to = copy;
+	return 0;
+}
+
+int pm_log_bytes(struct perfmon_log *log, uint64_t offset, uint64_t size,
+		 unsigned char **bytes)
+{
+	unsigned char *made;
+	uint64_t done = 0;
+
+	/* What a file does not have is not worth its memory. */
+	if (offset > log->file_size || size > log->file_size - offset)
+		return pm_diag_set(&log->diag, -EBADMSG,
+				   "the log is damaged: it says that %" PRIu64
+				   " bytes stand at %" PRIu64 ", but it ends at %" PRIu64,
+				   size, offset, log->file_size);
+	made = malloc(size + 1);
+	if (!made)
+		return pm_diag_set(&log->diag, -ENOMEM, "no memory to read the log");
+	while (done < size) {
+		ssize_t n =
+			pm_kernel_pread(log->fd, made + done, size - done, offset + done);
+
+		if (n == -EINTR)
+			continue;
+		if (n <= 0) {
+			free(made);
+			return pm_diag_set(&log->diag, n ? (int)n : -EBADMSG,
+					   "the log cannot be read at %" PRIu64 ": %s",
+					   offset + done,
+					   n ? strerror((int)-n) : "it became shorter");
+		}
+		done += (uint64_t)n;
+	}
+	made[size] = '\0';
+	*bytes = made;
 	return 0;
 }
 

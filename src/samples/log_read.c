@@ -14,41 +14,6 @@
 #define RECORD_MAX  65536
 #define BUFFER_SIZE ((size_t)4 * RECORD_MAX)
 
-int pm_log_bytes(struct perfmon_log *log, uint64_t offset, uint64_t size,
-		 unsigned char **bytes)
-{
-	unsigned char *made;
-	uint64_t done = 0;
-
-	/* What a file does not have is not worth its memory. */
-	if (offset > log->file_size || size > log->file_size - offset)
-		return pm_diag_set(&log->diag, -EBADMSG,
-				   "the log is damaged: it says that %" PRIu64
-				   " bytes stand at %" PRIu64 ", but it ends at %" PRIu64,
-				   size, offset, log->file_size);
-	made = malloc(size + 1);
-	if (!made)
-		return pm_diag_set(&log->diag, -ENOMEM, "no memory to read the log");
-	while (done < size) {
-		ssize_t n =
-			pm_kernel_pread(log->fd, made + done, size - done, offset + done);
-
-		if (n == -EINTR)
-			continue;
-		if (n <= 0) {
-			free(made);
-			return pm_diag_set(&log->diag, n ? (int)n : -EBADMSG,
-					   "the log cannot be read at %" PRIu64 ": %s",
-					   offset + done,
-					   n ? strerror((int)-n) : "it became shorter");
-		}
-		done += (uint64_t)n;
-	}
-	made[size] = '\0';
-	*bytes = made;
-	return 0;
-}
-
 /* Whether NEED bytes stand in the buffer: 1; 0: the log has no more; or an error. */
 static int fill(struct perfmon_log *log, size_t need)
 {
