@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "samples/log_internal.h"
 #include "samples/samples.h"
 
 static struct record record;
@@ -19,6 +20,15 @@ static int next(struct perfmon_log *log)
 	memset(&got, 0x5a, sizeof(got));
 	got.size = sizeof(got);
 	return perfmon_log_next(log, &got);
+}
+
+/* Records that found no room; bytes written. */
+static void read_counts(struct pm_log *log, uint64_t *dropped, uint64_t *written)
+{
+	pthread_mutex_lock(&log->lock);
+	*dropped = log->dropped;
+	*written = log->written;
+	pthread_mutex_unlock(&log->lock);
 }
 
 TestSuite(log, .init = log_setup, .fini = log_teardown);
@@ -301,12 +311,12 @@ Test(log, what_is_appended_is_written_by_itself)
 		cr_assert_eq(pm_log_append(log, &record.header), 0);
 	}
 	while (!written)
-		pm_log_counts(log, &dropped, &written);
+		read_counts(log, &dropped, &written);
 	/* Also little is, in time. */
 	log_make_sample(&record, 0, 0);
 	cr_assert_eq(pm_log_append(log, &record.header), 0);
 	for (uint64_t before = written; written == before;)
-		pm_log_counts(log, &dropped, &written);
+		read_counts(log, &dropped, &written);
 	cr_assert_eq(dropped, 0);
 	reader = log_reopen(log_path);
 	while (next(reader) == 1)
@@ -373,7 +383,7 @@ Test(log, what_is_dropped_is_said)
 		appended += !err;
 		refused += !!err;
 	}
-	pm_log_counts(log, &dropped, &written);
+	read_counts(log, &dropped, &written);
 	cr_assert_eq(dropped, refused);
 	cr_assert_eq(perfmon_log_open_descriptor(&reader, ends[0], NULL, 0), 0);
 	while (seen + 1000 < appended && next(reader) == 1) {
@@ -482,7 +492,7 @@ Test(log, a_full_disk_keeps_what_was_written)
 		}
 		cr_assert_eq(err, -ENOSPC);
 		cr_assert_eq(told, -ENOSPC);
-		pm_log_counts(log, &dropped, &written);
+		read_counts(log, &dropped, &written);
 		pm_kernel_fault = NULL;
 		cr_assert_eq(pm_log_close(log), -ENOSPC);
 		reader = log_reopen(log_path);

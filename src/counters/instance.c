@@ -421,17 +421,6 @@ int pm_instance_disable(struct pm_instance *instance)
 	return each_group(instance, PERF_EVENT_IOC_DISABLE);
 }
 
-int pm_instance_verify(const struct pm_instance *instance)
-{
-	uint32_t i;
-
-	for (i = 0; i < instance->count; i++) {
-		if (instance->counters[i].fd >= 0 && !is_ours(&instance->counters[i]))
-			return -EBADF;
-	}
-	return 0;
-}
-
 static void close_counters(struct pm_instance *instance)
 {
 	uint32_t i;

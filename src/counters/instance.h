@@ -135,10 +135,6 @@ int pm_instance_read_counter(const struct pm_instance *instance, uint32_t i,
 int pm_instance_starved(const struct pm_instance *instance,
 			const struct pm_reading *readings);
 
-/* Whether each open descriptor is still the event that was opened (programs close
- * descriptors that are not theirs): 0, or -EBADF. One system call per counter. */
-int pm_instance_verify(const struct pm_instance *instance);
-
 /* Prepares VIEW for counter I of an instance opened with PM_OPEN_USER_READ by this
  * thread; a view that always refuses if that counter has no readable page. */
 void pm_instance_view(const struct pm_instance *instance, uint32_t i, uint64_t base,

@@ -31,8 +31,6 @@ struct pm_modifiers {
 	unsigned int precise;
 };
 
-#define PM_MODIFIERS_KNOWN "ukhGHIpPDe"
-
 /* 0, or -EINVAL with *BAD pointing at the letter (at the end if there is none). */
 int pm_modifiers_parse(struct pm_slice text, struct pm_modifiers *out, const char **bad);
 void pm_modifiers_add(struct pm_modifiers *to, const struct pm_modifiers *more);

@@ -109,11 +109,6 @@ void pm_clock_init(void)
 	decided = true;
 }
 
-void pm_clock_reset(void)
-{
-	decided = false;
-}
-
 double pm_clock_ticks_ns(double ticks)
 {
 	/* A rate is used until the time it was measured over has doubled: its error falls

@@ -26,9 +26,6 @@ extern struct pm_clock pm_clock;
  * later ones do nothing. */
 void pm_clock_init(void);
 
-/* For tests: the next pm_clock_init() decides anew. */
-void pm_clock_reset(void);
-
 /* Ticks and CLOCK_MONOTONIC at one moment (the closest of several attempts); *NS is 0 if
  * that clock cannot be read. By how many ticks the two may be apart. */
 uint64_t pm_clock_both(uint64_t *ticks, uint64_t *ns);

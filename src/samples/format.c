@@ -211,11 +211,6 @@ const void *pm_format_buffer(const struct pm_format_use *use, size_t *size)
 	return buffer;
 }
 
-const char *pm_format_name(const struct pm_format_use *use)
-{
-	return use->format->name;
-}
-
 void pm_format_counts(const struct pm_format_use *use, uint64_t *samples, uint64_t *lost)
 {
 	*samples = use->samples;

@@ -32,7 +32,6 @@ int pm_format_sample(struct pm_format_use *use, struct perfmon_overflow_sample *
 
 void pm_format_restart(struct pm_format_use *use);
 const void *pm_format_buffer(const struct pm_format_use *use, size_t *size);
-const char *pm_format_name(const struct pm_format_use *use);
 
 /* Samples that it was given, and of these the ones that it did not take. */
 void pm_format_counts(const struct pm_format_use *use, uint64_t *samples, uint64_t *lost);

@@ -422,14 +422,6 @@ int pm_log_flush(struct pm_log *log)
 	return err;
 }
 
-void pm_log_counts(struct pm_log *log, uint64_t *dropped, uint64_t *written)
-{
-	pthread_mutex_lock(&log->lock);
-	*dropped = log->dropped;
-	*written = log->written;
-	pthread_mutex_unlock(&log->lock);
-}
-
 int pm_log_close(struct pm_log *log)
 {
 	struct pm_quiet quiet;

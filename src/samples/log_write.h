@@ -107,9 +107,6 @@ int pm_log_process(struct pm_log *log, pid_t pid, struct pm_diag *diag);
 /* Waits until all that was appended is in the kernel's hands. 0, or the log's error. */
 int pm_log_flush(struct pm_log *log);
 
-/* Records that found no room; bytes written. */
-void pm_log_counts(struct pm_log *log, uint64_t *dropped, uint64_t *written);
-
 /* Flushes, ends the thread, completes the file and frees LOG (NULL: nothing). 0, or the
  * log's error. */
 int pm_log_close(struct pm_log *log);
