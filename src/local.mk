@@ -90,9 +90,9 @@ libperfmon_all_la_SOURCES = \
 	src/session/threads/settle.c src/session/threads/threads.c \
 	src/session/threads/threads.h \
 	src/cpuwide/api.c src/cpuwide/cpuwide.c src/cpuwide/cpuwide.h \
-	src/compat/perfmon2.c src/compat/perfmon2.h src/compat/perfmon2_context.c \
-	src/compat/perfmon2_overflow.c src/compat/perfmon2_registers.c \
-	src/compat/perfmon2_section9.c src/compat/perfmon2_sets.c
+	src/compat/compat.h src/compat/context.c src/compat/map.c src/compat/messages.c \
+	src/compat/overflow.c src/compat/registers.c src/compat/section9.c \
+	src/compat/session.c src/compat/sets.c
 libperfmon_all_la_CPPFLAGS = $(AM_CPPFLAGS) $(URCU_CFLAGS) $(HWLOC_CFLAGS)
 libperfmon_all_la_LIBADD = $(URCU_LIBS) $(HWLOC_LIBS) $(PFM_LIBS) -lm
 

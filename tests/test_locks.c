@@ -13,7 +13,7 @@
 #include <urcu-bp.h>
 #endif
 
-#include "compat/perfmon2.h"
+#include "compat/compat.h"
 #include "os/os.h"
 #include "events/events.h"
 #include "samples/log_internal.h"
@@ -279,7 +279,7 @@ static int child_forgets_log(void)
 
 static void take_context(void)
 {
-	pm2_context_enter(context_fd, &context);
+	context = pm2_context_enter(context_fd);
 }
 static void release_context(void)
 {

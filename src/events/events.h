@@ -105,6 +105,10 @@ int pm_events_auto(unsigned int flags,
 		   int (*opens)(const struct pm_event *event, void *argument),
 		   void *argument, struct pm_event_list **out, struct pm_diag *diag);
 
+/* perf's name for what the kernel numbers so: hardware, software or cache events; false:
+ * there is none. */
+bool pm_generic_name(uint32_t type, uint64_t config, char *name, size_t size);
+
 /* perfmon_event_list() with a place for the sentence. */
 int pm_events_list(const char *pattern, unsigned int flags,
 		   int (*visit)(const struct perfmon_event_info *info, void *argument),

@@ -127,9 +127,6 @@ bool pm_generic_find(struct pm_slice name, uint32_t *type, uint64_t *config,
 int pm_generic_add(struct pm_resolve *r, const struct pm_encoding *encoding,
 		   const char *canonical);
 
-/* The other way round; false if perf has no name for it. */
-bool pm_generic_name(uint32_t type, uint64_t config, char *name, size_t size);
-
 /* One source's part of pm_events_list(). */
 struct pm_listing {
 	unsigned int flags;

@@ -123,7 +123,7 @@ try "the locks of the process and the fork handlers are in one file" locked \
 	'PTHREAD_[A-Z_]*(INITIALIZER|ONCE_INIT)|pthread_once|pthread_atfork' src/os/locks.c || true
 try "the locks of objects are those that are known" locked \
 	'^[[:space:]](pthread_(mutex|rwlock|spinlock)_t|struct pm_lock) [a-z_]+;' \
-	src/compat/perfmon2.h src/os/locks.c src/samples/log_internal.h \
+	src/compat/compat.h src/os/locks.c src/samples/log_internal.h \
 	src/session/core/control.c src/session/core/core.h || true
 
 # What reaches the kernel, by a call of its own or through libc's files and processes. The

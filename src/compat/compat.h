@@ -4,15 +4,21 @@
  * perfmon/session.h, the map from its registers to the session's counters, and a pair of
  * sockets, of which the program has one end as the session's descriptor.
  *
- *	perfmon2.c		life cycle: load, unload, start, stop
- *	perfmon2_context.c	descriptors: from one to its context, and the end of both
- *	perfmon2_registers.c	PMCs and PMDs
- *	perfmon2_overflow.c	what overflows of PMDs lead to, and messages
- *	perfmon2_sets.c		event sets
- *	perfmon2_section9.c	section 9's calls, which are older
+ * From the lowest file:
+ *
+ *	map.c		from registers to the session's counters
+ *	messages.c	messages about overflows, from the session to the socket
+ *	context.c	descriptors: from one to its context, and the end of both
+ *	overflow.c	what overflows of PMDs lead to
+ *	registers.c	PMCs and PMDs
+ *	sets.c		event sets
+ *	session.c	life cycle: load, unload, start, stop
+ *	section9.c	section 9's calls, which are older
+ *
+ * Uses session/, events/ (names of the kernel's events) and os/.
  */
-#ifndef PM_COMPAT_PERFMON2_H
-#define PM_COMPAT_PERFMON2_H
+#ifndef PM_COMPAT_COMPAT_H
+#define PM_COMPAT_COMPAT_H
 
 #include <pthread.h>
 #include <signal.h>
@@ -91,7 +97,39 @@ struct pm2_context {
 	struct pm_diag diag;
 };
 
-/* --- perfmon2_context.c ----------------------------------------------------------------
+/* --- map.c -----------------------------------------------------------------------------
+ */
+
+struct pm2_register *pm2_register_find(struct pm2_context *context, uint16_t set,
+				       uint16_t number);
+
+/* Finds or adds; the memory is there. */
+struct pm2_register *pm2_register_touch(struct pm2_context *context, uint16_t set,
+					uint16_t number);
+
+/* Makes sure that MORE registers can be added without memory. */
+int pm2_registers_reserve(struct pm2_context *context, size_t more);
+
+/* Forgets the registers of event set ID, which is deleted with its counters. */
+void pm2_registers_drop_set(struct pm2_context *context, uint16_t id);
+
+/* The bits of PMDs in event set ID for the bits of COUNTERS. */
+void pm2_registers_pmds(const struct pm2_context *context, uint16_t id,
+			const uint64_t *counters, __u64 *pmds);
+
+/* The bits of counters for the bits of PMDS in event set ID; those that count nothing
+ * have none. */
+void pm2_registers_counters(struct pm2_context *context, uint16_t id,
+			    const uint64_t *pmds, uint64_t *counters);
+
+/* --- messages.c ------------------------------------------------------------------------
+ */
+
+/* Takes messages from the session to the socket, until it is full. Under the context's
+ * lock. */
+void pm2_messages_forward(struct pm2_context *context);
+
+/* --- context.c -------------------------------------------------------------------------
  */
 
 /* A sampling format, with what is given to it. */
@@ -106,9 +144,9 @@ struct pm2_format {
 int pm2_context_create(uint32_t flags, const struct pm2_format *format);
 
 /* Finds the context of FD and takes its lock, with all signals blocked: so calls may be
- * made in signal handlers, and a thread never waits for itself. 0; -EBADF, -EINVAL,
- * -ECHILD. */
-int pm2_context_enter(int fd, struct pm2_context **context);
+ * made in signal handlers, and a thread never waits for itself. NULL and errno: EBADF,
+ * EINVAL, ECHILD. */
+struct pm2_context *pm2_context_enter(int fd);
 
 /* Gives it back; turns RESULT, a negative errno or not, into what the calls return. */
 int pm2_context_leave(struct pm2_context *context, int result);
@@ -129,22 +167,7 @@ int pm2_check_flags(struct pm2_context *context, uint32_t flags, uint32_t known)
 /* Has the watcher look for messages of the session. 0 or a negative errno. */
 int pm2_context_watch_messages(struct pm2_context *context);
 
-/* Has it look for room in the socket instead, or for messages again. */
-void pm2_context_watch_room(struct pm2_context *context, bool room);
-
-/* --- perfmon2.c ------------------------------------------------------------------------
- */
-
-/* Attaches the session to the thread or CPU TARGET. 0 or a negative errno. */
-int pm2_load(struct pm2_context *context, int target);
-
-/* --- perfmon2_sets.c -------------------------------------------------------------------
- */
-
-/* 0, or -EINVAL: element I asks for event set ID, which is not there. */
-int pm2_check_set(struct pm2_context *context, size_t i, uint16_t id);
-
-/* --- perfmon2_overflow.c ---------------------------------------------------------------
+/* --- overflow.c ------------------------------------------------------------------------
  */
 
 /* What PMD says of its overflows. */
@@ -157,18 +180,8 @@ int pm2_overflow_apply(struct pm2_context *context, struct pm2_register *reg);
 /* The same for all registers: counters have moved or come. */
 int pm2_overflow_apply_all(struct pm2_context *context);
 
-/* The bits of PMDs in event set ID for the bits of COUNTERS. */
-void pm2_overflow_pmds(const struct pm2_context *context, uint16_t id,
-		       const uint64_t *counters, __u64 *pmds);
-
-/* Takes messages from the session to the socket. Under the context's lock. */
-void pm2_messages_forward(struct pm2_context *context);
-
-/* --- perfmon2_registers.c --------------------------------------------------------------
+/* --- registers.c -----------------------------------------------------------------------
  */
-
-struct pm2_register *pm2_register_find(struct pm2_context *context, uint16_t set,
-				       uint16_t number);
 
 /* So many elements need no memory: small vectors may be used in signal handlers. */
 #define PM2_FEW 16
@@ -180,7 +193,10 @@ int pm2_pmds_write(struct pm2_context *context, const struct pfarg_pmd *pmds,
 		   size_t size);
 int pm2_pmds_read(struct pm2_context *context, struct pfarg_pmd *pmds, size_t size);
 
-/* Forgets the registers of event set ID, which is deleted with its counters. */
-void pm2_registers_drop_set(struct pm2_context *context, uint16_t id);
+/* --- session.c -------------------------------------------------------------------------
+ */
+
+/* Attaches the session to the thread or CPU TARGET. 0 or a negative errno. */
+int pm2_load(struct pm2_context *context, int target);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "compat/perfmon2.h"
+#include "compat/compat.h"
 #include "os/os.h"
 #include "perfmon/sampling.h"
 
@@ -60,12 +60,12 @@ int pm2_load(struct pm2_context *context, int target)
 
 PM_EXPORT int pfm_load_context(int fd, int flags, ...)
 {
-	struct pm2_context *context;
+	struct pm2_context *context = pm2_context_enter(fd);
 	va_list more;
-	int target, err = pm2_context_enter(fd, &context);
+	int target, err;
 
-	if (err)
-		return pm2_result(err);
+	if (!context)
+		return -1;
 	va_start(more, flags);
 	target = va_arg(more, int);
 	va_end(more);
@@ -73,16 +73,22 @@ PM_EXPORT int pfm_load_context(int fd, int flags, ...)
 	return pm2_context_leave(context, err ?: pm2_load(context, target));
 }
 
+/* FUNCTION for the session of FD; no flags are known. */
+static int call(int fd, int flags, int (*function)(struct perfmon_session *session))
+{
+	struct pm2_context *context = pm2_context_enter(fd);
+	int err;
+
+	if (!context)
+		return -1;
+	err = pm2_check_flags(context, (uint32_t)flags, 0);
+	err = err ?: pm2_session_said(context, function(context->session));
+	return pm2_context_leave(context, err);
+}
+
 PM_EXPORT int pfm_unload_context(int fd, int flags, ...)
 {
-	struct pm2_context *context;
-	int err = pm2_context_enter(fd, &context);
-
-	if (err)
-		return pm2_result(err);
-	err = pm2_check_flags(context, (uint32_t)flags, 0);
-	err = err ?: pm2_session_said(context, perfmon_session_detach(context->session));
-	return pm2_context_leave(context, err);
+	return call(fd, flags, perfmon_session_detach);
 }
 
 static int start_set(struct pm2_context *context, int set)
@@ -116,12 +122,12 @@ static int start(struct pm2_context *context, int flags, int set)
 
 PM_EXPORT int pfm_start(int fd, int flags, ...)
 {
-	struct pm2_context *context;
-	int set = 0, err = pm2_context_enter(fd, &context);
+	struct pm2_context *context = pm2_context_enter(fd);
 	va_list more;
+	int set = 0;
 
-	if (err)
-		return pm2_result(err);
+	if (!context)
+		return -1;
 	if (flags & PFM_STARTFL_SET) {
 		va_start(more, flags);
 		set = va_arg(more, int);
@@ -132,24 +138,16 @@ PM_EXPORT int pfm_start(int fd, int flags, ...)
 
 PM_EXPORT int pfm_stop(int fd, int flags, ...)
 {
-	struct pm2_context *context;
-	int err = pm2_context_enter(fd, &context);
-
-	if (err)
-		return pm2_result(err);
-	err = pm2_check_flags(context, (uint32_t)flags, 0);
-	err = err ?: pm2_session_said(context, perfmon_session_stop(context->session));
-	return pm2_context_leave(context, err);
+	return call(fd, flags, perfmon_session_stop);
 }
 
 PM_EXPORT int pfm_message(int fd, char *text, size_t size)
 {
-	struct pm2_context *context;
+	struct pm2_context *context = pm2_context_enter(fd);
 	size_t length;
-	int err = pm2_context_enter(fd, &context);
 
-	if (err)
-		return pm2_result(err);
+	if (!context)
+		return -1;
 	if (!text || !size)
 		return pm2_context_leave(context, -EINVAL);
 	length = strlen(context->diag.text);
@@ -161,14 +159,11 @@ PM_EXPORT int pfm_message(int fd, char *text, size_t size)
 
 PM_EXPORT const void *pfm_smpl_buffer(int fd, size_t *size)
 {
-	struct pm2_context *context;
+	struct pm2_context *context = pm2_context_enter(fd);
 	const void *buffer;
-	int err = pm2_context_enter(fd, &context);
 
-	if (err) {
-		pm2_result(err);
+	if (!context)
 		return NULL;
-	}
 	buffer = perfmon_sampling_buffer(context->session, size);
 	pm2_context_leave(context, buffer ? 0 : -EINVAL);
 	return buffer;

@@ -19,7 +19,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include "compat/perfmon2.h"
+#include "compat/compat.h"
 #include "os/os.h"
 #include "perfmon/sampling.h"
 
@@ -153,11 +153,29 @@ static bool end_watcher(int epoll_fd)
 	return done;
 }
 
+/* Has the watcher look for room in the socket instead of messages, or again for messages. */
+static void watch_room(struct pm2_context *context, bool room)
+{
+	struct epoll_event ends = {.events = room ? EPOLLOUT : 0,
+				   .data.ptr = &context->ends};
+	struct epoll_event messages = {.events = room ? 0 : EPOLLIN,
+				       .data.ptr = &context->messages};
+
+	pm_kernel_epoll_ctl(watched_set(), EPOLL_CTL_MOD, context->fd, &ends);
+	pm_kernel_epoll_ctl(watched_set(), EPOLL_CTL_MOD, context->message_fd, &messages);
+}
+
 static void forward(const struct pm2_watch *ready)
 {
-	pthread_mutex_lock(&ready->context->lock);
-	pm2_messages_forward(ready->context);
-	pthread_mutex_unlock(&ready->context->lock);
+	struct pm2_context *context = ready->context;
+	bool was_full;
+
+	pthread_mutex_lock(&context->lock);
+	was_full = context->is_full;
+	pm2_messages_forward(context);
+	if (context->is_full != was_full)
+		watch_room(context, context->is_full);
+	pthread_mutex_unlock(&context->lock);
 }
 
 static int watch_end(int epoll_fd, struct pm2_context *context)
@@ -244,17 +262,6 @@ int pm2_context_watch_messages(struct pm2_context *context)
 				   "messages cannot be waited for (error %d)", -err);
 	__atomic_store_n(&context->message_fd, fd, __ATOMIC_RELAXED);
 	return 0;
-}
-
-void pm2_context_watch_room(struct pm2_context *context, bool room)
-{
-	struct epoll_event ends = {.events = room ? EPOLLOUT : 0,
-				   .data.ptr = &context->ends};
-	struct epoll_event messages = {.events = room ? 0 : EPOLLIN,
-				       .data.ptr = &context->messages};
-
-	pm_kernel_epoll_ctl(watched_set(), EPOLL_CTL_MOD, context->fd, &ends);
-	pm_kernel_epoll_ctl(watched_set(), EPOLL_CTL_MOD, context->message_fd, &messages);
 }
 
 /* Under the lock. */
@@ -501,7 +508,15 @@ static int find(int fd, struct pm2_context **out)
 	return err;
 }
 
-int pm2_context_enter(int fd, struct pm2_context **out)
+int pm2_result(int result)
+{
+	if (result >= 0)
+		return result;
+	errno = -result;
+	return -1;
+}
+
+struct pm2_context *pm2_context_enter(int fd)
 {
 	struct pm2_context *context;
 	sigset_t signals;
@@ -513,13 +528,13 @@ int pm2_context_enter(int fd, struct pm2_context **out)
 	if (err) {
 		pm_kernel_signals_restore(&signals);
 		pthread_setcancelstate(cancel_state, NULL);
-		return err;
+		pm2_result(err);
+		return NULL;
 	}
 	pthread_mutex_lock(&context->lock);
 	context->signals = signals;
 	context->cancel_state = cancel_state;
-	*out = context;
-	return 0;
+	return context;
 }
 
 int pm2_context_leave(struct pm2_context *context, int result)
@@ -532,14 +547,6 @@ int pm2_context_leave(struct pm2_context *context, int result)
 	pm_kernel_signals_restore(&signals);
 	pthread_setcancelstate(cancel_state, NULL);
 	return pm2_result(result);
-}
-
-int pm2_result(int result)
-{
-	if (result >= 0)
-		return result;
-	errno = -result;
-	return -1;
 }
 
 int pm2_session_said(struct pm2_context *context, int result)

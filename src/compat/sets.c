@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compat/perfmon2.h"
+#include "compat/compat.h"
 #include "os/os.h"
 
 #define KNOWN_SET_FLAGS (PFM_SETFL_OVFL_SWITCH | PFM_SETFL_TIME_SWITCH)
@@ -16,19 +16,6 @@ static bool all_zero(const __u64 *words, size_t n)
 			return false;
 	}
 	return true;
-}
-
-int pm2_check_set(struct pm2_context *context, size_t i, uint16_t id)
-{
-	uint16_t ids[PERFMON_SESSION_SETS];
-	int n = perfmon_set_list(context->session, ids, PERFMON_SESSION_SETS);
-
-	while (n > 0) {
-		if (ids[--n] == id)
-			return 0;
-	}
-	return pm_diag_set(&context->diag, -EINVAL,
-			   "element %zu: there is no event set %u", i, id);
 }
 
 static int check_element(struct pm2_context *context, size_t i,
@@ -44,13 +31,18 @@ static int check_element(struct pm2_context *context, size_t i,
 	return 0;
 }
 
-/* The same as the session has them, without what is not looked at. */
-static struct perfmon_set *sets_of(const struct pfarg_setdesc *sets, size_t n)
+/* Creates or deletes SETS; *OWN, which the caller frees, has them as the session does,
+ * without what is not looked at. */
+static int change(struct pm2_context *context, bool create,
+		  const struct pfarg_setdesc *sets, size_t n, struct perfmon_set **own)
 {
 	struct perfmon_set *out = calloc(n, sizeof(out[0]));
 	size_t i;
 
-	for (i = 0; out && i < n; i++) {
+	*own = out;
+	if (!out)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
 		out[i].id = sets[i].set_id;
 		if (sets[i].set_flags & PFM_SETFL_OVFL_SWITCH)
 			out[i].flags |= PERFMON_SET_OVERFLOW_SWITCH;
@@ -59,28 +51,25 @@ static struct perfmon_set *sets_of(const struct pfarg_setdesc *sets, size_t n)
 			out[i].timeout_ns = sets[i].set_timeout;
 		}
 	}
-	return out;
+	n *= sizeof(out[0]);
+	return pm2_session_said(context,
+				create ? perfmon_set_create(context->session, out, n)
+				       : perfmon_set_delete(context->session, out, n));
 }
 
 PM_EXPORT int pfm_create_evtsets(int fd, struct pfarg_setdesc *sets, size_t size)
 {
-	struct perfmon_set *own = NULL;
-	struct pm2_context *context;
+	struct pm2_context *context = pm2_context_enter(fd);
 	size_t i, n = size / sizeof(sets[0]);
-	int err = pm2_context_enter(fd, &context);
+	struct perfmon_set *own = NULL;
+	int err;
 
-	if (err)
-		return pm2_result(err);
+	if (!context)
+		return -1;
 	err = pm2_check_vector(context, sets, size, sizeof(sets[0]));
 	for (i = 0; i < n && !err; i++)
 		err = check_element(context, i, &sets[i]);
-	if (!err) {
-		own = sets_of(sets, n);
-		err = own ? pm2_session_said(context,
-					     perfmon_set_create(context->session, own,
-								n * sizeof(own[0])))
-			  : -ENOMEM;
-	}
+	err = err ?: change(context, true, sets, n, &own);
 	for (i = 0; i < n && err >= 0; i++) {
 		if (sets[i].set_flags & PFM_SETFL_TIME_SWITCH)
 			sets[i].set_timeout = own[i].timeout_ns;
@@ -91,23 +80,19 @@ PM_EXPORT int pfm_create_evtsets(int fd, struct pfarg_setdesc *sets, size_t size
 
 PM_EXPORT int pfm_delete_evtsets(int fd, struct pfarg_setdesc *sets, size_t size)
 {
-	struct perfmon_set *own = NULL;
-	struct pm2_context *context;
+	struct pm2_context *context = pm2_context_enter(fd);
 	size_t i, n = size / sizeof(sets[0]);
-	int err = pm2_context_enter(fd, &context);
+	struct perfmon_set *own = NULL;
+	int err;
 
-	if (err)
-		return pm2_result(err);
+	if (!context)
+		return -1;
 	err = pm2_check_vector(context, sets, size, sizeof(sets[0]));
-	if (!err) {
-		own = sets_of(sets, n);
-		err = own ? pm2_session_said(context,
-					     perfmon_set_delete(context->session, own,
-								n * sizeof(own[0])))
-			  : -ENOMEM;
-	}
+	err = err ?: change(context, false, sets, n, &own);
 	for (i = 0; i < n && err >= 0; i++)
 		pm2_registers_drop_set(context, sets[i].set_id);
+	if (err >= 0)
+		pm2_overflow_apply_all(context);
 	free(own);
 	return pm2_context_leave(context, err < 0 ? err : 0);
 }
@@ -145,20 +130,20 @@ static void fill_info(struct pm2_context *context, const struct perfmon_set_info
 		info->set_flags |= PFM_SETFL_OVFL_SWITCH;
 	if (from->flags & PERFMON_SET_TIME_SWITCH)
 		info->set_flags |= PFM_SETFL_TIME_SWITCH;
-	pm2_overflow_pmds(context, from->id, from->overflowed, info->set_ovfl_pmds);
+	pm2_registers_pmds(context, from->id, from->overflowed, info->set_ovfl_pmds);
 	fill_available(context, from->id, info->set_avail_pmcs);
 	memcpy(info->set_avail_pmds, info->set_avail_pmcs, sizeof(info->set_avail_pmds));
 }
 
 PM_EXPORT int pfm_getinfo_evtsets(int fd, struct pfarg_setinfo *info, size_t size)
 {
-	struct perfmon_set_info *own = NULL;
-	struct pm2_context *context;
+	struct pm2_context *context = pm2_context_enter(fd);
 	size_t i, n = size / sizeof(info[0]);
-	int err = pm2_context_enter(fd, &context);
+	struct perfmon_set_info *own = NULL;
+	int err;
 
-	if (err)
-		return pm2_result(err);
+	if (!context)
+		return -1;
 	err = pm2_check_vector(context, info, size, sizeof(info[0]));
 	for (i = 0; i < n && !err; i++) {
 		if (info[i].set_reserved1 || !all_zero(info[i].set_reserved3, 5))

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compat/perfmon2.h"
+#include "compat/compat.h"
 #include "os/os.h"
 #include "perfmon/perfmon2_section9.h"
 
@@ -48,17 +48,18 @@ PM_EXPORT int pfm_section9_create_session(const struct pfarg_section9_ctx *ctx,
  */
 
 /* Takes the session of FD and returns zeroed room for section 10's form of N elements at
- * FROM: FEW, if that is enough. NULL and *ERR, a negative errno, with *CONTEXT NULL if
- * there is none. */
+ * FROM: FEW, if that is enough. NULL and *ERR, a negative errno, or *CONTEXT NULL and
+ * errno if there is no session. */
 static void *enter(int fd, const void *from, int n, void *few, size_t element,
 		   struct pm2_context **context, int *err)
 {
 	void *copies;
 
-	*context = NULL;
-	*err = pm2_context_enter(fd, context);
-	if (*err)
+	*context = pm2_context_enter(fd);
+	*err = -1;
+	if (!*context)
 		return NULL;
+	*err = 0;
 	if (!from)
 		*err = pm_diag_set(&(*context)->diag, -EINVAL, "the vector is NULL");
 	else if (n < 1)
@@ -83,7 +84,7 @@ static int leave(struct pm2_context *context, int err, const void *few, void *co
 {
 	if (copies != few)
 		free(copies);
-	return context ? pm2_context_leave(context, err) : pm2_result(err);
+	return context ? pm2_context_leave(context, err) : -1;
 }
 
 PM_EXPORT int pfm_section9_write_pmcs(int fd, struct pfarg_section9_pmc *pmcs, int n)
@@ -175,11 +176,11 @@ static int check_load(struct pm2_context *context, const struct pfarg_section9_l
 
 PM_EXPORT int pfm_section9_load_context(int fd, const struct pfarg_section9_load *load)
 {
-	struct pm2_context *context;
-	int err = pm2_context_enter(fd, &context);
+	struct pm2_context *context = pm2_context_enter(fd);
+	int err;
 
-	if (err)
-		return pm2_result(err);
+	if (!context)
+		return -1;
 	err = check_load(context, load);
 	return pm2_context_leave(context, err ?: pm2_load(context, (int)load->target));
 }

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compat/perfmon2.h"
-#include "os/os.h"
+#include "compat/compat.h"
+#include "events/events.h"
 
 #define SOURCE_FLAGS	(PFM_PMCFL_SOFTWARE | PFM_PMCFL_GENERIC | PFM_PMCFL_WRITES)
 #define KNOWN_PMC_FLAGS (SOURCE_FLAGS | PFM_PMCFL_NO_EMUL64 | PFM_PMCFL_KERNEL)
@@ -23,38 +23,15 @@
 /* What a quiescent register counts: an event that never happens. */
 #define QUIESCENT "dummy"
 
-static const char *const software_names[] = {
-	[PERF_COUNT_SW_CPU_CLOCK] = "cpu-clock",
-	[PERF_COUNT_SW_TASK_CLOCK] = "task-clock",
-	[PERF_COUNT_SW_PAGE_FAULTS] = "page-faults",
-	[PERF_COUNT_SW_CONTEXT_SWITCHES] = "context-switches",
-	[PERF_COUNT_SW_CPU_MIGRATIONS] = "cpu-migrations",
-	[PERF_COUNT_SW_PAGE_FAULTS_MIN] = "minor-faults",
-	[PERF_COUNT_SW_PAGE_FAULTS_MAJ] = "major-faults",
-	[PERF_COUNT_SW_ALIGNMENT_FAULTS] = "alignment-faults",
-	[PERF_COUNT_SW_EMULATION_FAULTS] = "emulation-faults",
-	[PERF_COUNT_SW_DUMMY] = "dummy",
-};
-
-static const char *const generic_names[] = {
-	[PERF_COUNT_HW_CPU_CYCLES] = "cycles",
-	[PERF_COUNT_HW_INSTRUCTIONS] = "instructions",
-	[PERF_COUNT_HW_CACHE_REFERENCES] = "cache-references",
-	[PERF_COUNT_HW_CACHE_MISSES] = "cache-misses",
-	[PERF_COUNT_HW_BRANCH_INSTRUCTIONS] = "branches",
-	[PERF_COUNT_HW_BRANCH_MISSES] = "branch-misses",
-	[PERF_COUNT_HW_BUS_CYCLES] = "bus-cycles",
-	[PERF_COUNT_HW_STALLED_CYCLES_FRONTEND] = "stalled-cycles-frontend",
-	[PERF_COUNT_HW_STALLED_CYCLES_BACKEND] = "stalled-cycles-backend",
-	[PERF_COUNT_HW_REF_CPU_CYCLES] = "ref-cycles",
-};
-
-static int named_text(char text[TEXT_SIZE], const char *const *names, size_t count,
-		      const struct pfarg_pmc *pmc, const char *modes)
+/* The event that the kernel numbers so, of TYPE. */
+static int numbered_text(char text[TEXT_SIZE], uint32_t type, const struct pfarg_pmc *pmc,
+			 const char *modes)
 {
-	if (pmc->reg_value >= count || !names[pmc->reg_value])
+	char name[TEXT_SIZE / 2];
+
+	if (!pm_generic_name(type, pmc->reg_value, name, sizeof(name)))
 		return -EINVAL;
-	snprintf(text, TEXT_SIZE, "%s%s", names[pmc->reg_value], modes);
+	snprintf(text, TEXT_SIZE, "%s%s", name, modes);
 	return 0;
 }
 
@@ -87,13 +64,9 @@ static int text_of(char text[TEXT_SIZE], const struct pfarg_pmc *pmc)
 			raw_text(text, pmc->reg_value, modes);
 		return 0;
 	case PFM_PMCFL_SOFTWARE:
-		return named_text(text, software_names,
-				  sizeof(software_names) / sizeof(software_names[0]), pmc,
-				  modes);
+		return numbered_text(text, PERF_TYPE_SOFTWARE, pmc, modes);
 	case PFM_PMCFL_GENERIC:
-		return named_text(text, generic_names,
-				  sizeof(generic_names) / sizeof(generic_names[0]), pmc,
-				  modes);
+		return numbered_text(text, PERF_TYPE_HARDWARE, pmc, modes);
 	case PFM_PMCFL_WRITES:
 		if (pmc->reg_value % 8)
 			return -EINVAL;
@@ -105,73 +78,17 @@ static int text_of(char text[TEXT_SIZE], const struct pfarg_pmc *pmc)
 	}
 }
 
-/* --- the map ---------------------------------------------------------------------------
- */
-
-struct pm2_register *pm2_register_find(struct pm2_context *context, uint16_t set,
-				       uint16_t number)
+static int check_set(struct pm2_context *context, size_t i, uint16_t id)
 {
-	size_t i;
+	uint16_t ids[PERFMON_SESSION_SETS];
+	int n = perfmon_set_list(context->session, ids, PERFMON_SESSION_SETS);
 
-	for (i = 0; i < context->register_count; i++) {
-		struct pm2_register *reg = &context->registers[i];
-
-		if (reg->set == set && reg->number == number)
-			return reg;
+	while (n > 0) {
+		if (ids[--n] == id)
+			return 0;
 	}
-	return NULL;
-}
-
-/* Makes sure that MORE registers can be added without memory. */
-static int reserve(struct pm2_context *context, size_t more)
-{
-	struct pm2_register *larger = realloc(
-		context->registers, (context->register_count + more) * sizeof(larger[0]));
-
-	if (!larger)
-		return pm_diag_set(&context->diag, -ENOMEM, "out of memory");
-	context->registers = larger;
-	return 0;
-}
-
-/* Finds or adds; the memory is there. */
-static struct pm2_register *touch(struct pm2_context *context, uint16_t set,
-				  uint16_t number)
-{
-	struct pm2_register *reg = pm2_register_find(context, set, number);
-
-	if (reg)
-		return reg;
-	reg = &context->registers[context->register_count++];
-	*reg = (struct pm2_register){.set = set, .number = number, .counter = -1};
-	return reg;
-}
-
-void pm2_registers_drop_set(struct pm2_context *context, uint16_t id)
-{
-	bool gone[PERFMON_SESSION_COUNTERS] = {false};
-	size_t i, kept = 0;
-	int c;
-
-	for (i = 0; i < context->register_count; i++) {
-		const struct pm2_register *reg = &context->registers[i];
-
-		if (reg->set == id && reg->counter >= 0)
-			gone[reg->counter] = true;
-		if (reg->set != id)
-			context->registers[kept++] = *reg;
-	}
-	context->register_count = kept;
-	/* The counters behind those of the set have moved up. */
-	for (i = 0; i < kept; i++) {
-		int32_t *counter = &context->registers[i].counter;
-		int before = 0;
-
-		for (c = 0; c < *counter; c++)
-			before += gone[c];
-		*counter -= before;
-	}
-	pm2_overflow_apply_all(context);
+	return pm_diag_set(&context->diag, -EINVAL,
+			   "element %zu: there is no event set %u", i, id);
 }
 
 static int check_register(struct pm2_context *context, size_t i, uint16_t set,
@@ -181,7 +98,7 @@ static int check_register(struct pm2_context *context, size_t i, uint16_t set,
 		return pm_diag_set(&context->diag, -EINVAL,
 				   "element %zu: there is no register %u: a set has %u",
 				   i, number, PM2_REGISTERS);
-	return pm2_check_set(context, i, set);
+	return check_set(context, i, set);
 }
 
 /* --- PMCs ------------------------------------------------------------------------------
@@ -278,7 +195,8 @@ static int add_counter(struct pm2_context *context, struct pm2_register *reg,
 
 static int program(struct pm2_context *context, const struct pfarg_pmc *pmc)
 {
-	struct pm2_register *reg = touch(context, pmc->reg_set, pmc->reg_num);
+	struct pm2_register *reg =
+		pm2_register_touch(context, pmc->reg_set, pmc->reg_num);
 	char text[TEXT_SIZE];
 	int err = 0;
 
@@ -346,7 +264,7 @@ static int write_pmcs(struct pm2_context *context, const struct pfarg_pmc *pmcs,
 	if (!changes)
 		return pm_diag_set(&context->diag, -ENOMEM, "out of memory");
 	/* Each may become a register, and leave a spare counter behind. */
-	err = reserve(context, 2 * n);
+	err = pm2_registers_reserve(context, 2 * n);
 	for (i = 0; i < n && !err; i++) {
 		const struct pm2_register *reg =
 			pm2_register_find(context, pmcs[i].reg_set, pmcs[i].reg_num);
@@ -377,11 +295,10 @@ int pm2_pmcs_write(struct pm2_context *context, const struct pfarg_pmc *pmcs, si
 
 PM_EXPORT int pfm_write_pmcs(int fd, struct pfarg_pmc *req, size_t size)
 {
-	struct pm2_context *context;
-	int err = pm2_context_enter(fd, &context);
+	struct pm2_context *context = pm2_context_enter(fd);
 
-	if (err)
-		return pm2_result(err);
+	if (!context)
+		return -1;
 	return pm2_context_leave(context, pm2_pmcs_write(context, req, size));
 }
 
@@ -418,9 +335,9 @@ static int touch_all(struct pm2_context *context, const struct pfarg_pmd *pmds, 
 
 	for (i = 0; i < n; i++)
 		missing += !pm2_register_find(context, pmds[i].reg_set, pmds[i].reg_num);
-	err = missing ? reserve(context, missing) : 0;
+	err = missing ? pm2_registers_reserve(context, missing) : 0;
 	for (i = 0; i < n && missing && !err; i++)
-		touch(context, pmds[i].reg_set, pmds[i].reg_num);
+		pm2_register_touch(context, pmds[i].reg_set, pmds[i].reg_num);
 	return err;
 }
 
@@ -531,11 +448,10 @@ int pm2_pmds_write(struct pm2_context *context, const struct pfarg_pmd *pmds, si
 
 PM_EXPORT int pfm_write_pmds(int fd, struct pfarg_pmd *req, size_t size)
 {
-	struct pm2_context *context;
-	int err = pm2_context_enter(fd, &context);
+	struct pm2_context *context = pm2_context_enter(fd);
 
-	if (err)
-		return pm2_result(err);
+	if (!context)
+		return -1;
 	return pm2_context_leave(context, pm2_pmds_write(context, req, size));
 }
 
@@ -594,10 +510,9 @@ int pm2_pmds_read(struct pm2_context *context, struct pfarg_pmd *pmds, size_t si
 
 PM_EXPORT int pfm_read_pmds(int fd, struct pfarg_pmd *pmds, size_t size)
 {
-	struct pm2_context *context;
-	int err = pm2_context_enter(fd, &context);
+	struct pm2_context *context = pm2_context_enter(fd);
 
-	if (err)
-		return pm2_result(err);
+	if (!context)
+		return -1;
 	return pm2_context_leave(context, pm2_pmds_read(context, pmds, size));
 }
