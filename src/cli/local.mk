@@ -3,22 +3,26 @@
 if HAVE_COMMAND
 bin_PROGRAMS += perfmon
 perfmon_SOURCES = \
-	src/cli/list.c src/cli/main.c src/cli/run.c \
-	src/cli/common/cli.h src/cli/common/common.h src/cli/common/machine.c \
-	src/cli/common/machine.h src/cli/common/metrics.c src/cli/common/output.c \
-	src/cli/common/output.h src/cli/common/progress.c src/cli/common/progress.h \
-	src/cli/common/sources.c src/cli/common/sources.h src/cli/common/terminal.c \
-	src/cli/common/terminal.h \
+	src/cli/main.c \
+	src/cli/common/common.h src/cli/common/complain.c src/cli/common/complain.h \
+	src/cli/common/machine.c src/cli/common/machine.h src/cli/common/metrics.c \
+	src/cli/common/output.c src/cli/common/output.h src/cli/common/progress.c \
+	src/cli/common/progress.h src/cli/common/sources.c src/cli/common/sources.h \
+	src/cli/common/terminal.c src/cli/common/terminal.h \
 	src/cli/diff/decide.c src/cli/diff/diff.c src/cli/diff/diff.h src/cli/diff/json.c \
 	src/cli/diff/load.c src/cli/diff/math.c src/cli/diff/math.h src/cli/diff/notes.c \
 	src/cli/diff/text.c \
 	src/cli/export/chrome.c src/cli/export/export.c src/cli/export/export.h \
 	src/cli/export/folded.c \
-	src/cli/info/info.c src/cli/info/json.c src/cli/info/json.h \
+	src/cli/info/info.c src/cli/info/info.h src/cli/info/json.c \
+	src/cli/list/list.c src/cli/list/list.h \
 	src/cli/report/html.c src/cli/report/html.h src/cli/report/report.c \
-	src/cli/stat/child.c src/cli/stat/count.c src/cli/stat/data.c src/cli/stat/derive.c \
-	src/cli/stat/events.c src/cli/stat/options.c src/cli/stat/place.c \
-	src/cli/stat/process.c src/cli/stat/stat.c src/cli/stat/stat.h src/cli/stat/text.c \
+	src/cli/report/report.h \
+	src/cli/run/run.c src/cli/run/run.h \
+	src/cli/stat/cell.c src/cli/stat/child.c src/cli/stat/count.c src/cli/stat/data.c \
+	src/cli/stat/derive.c src/cli/stat/events.c src/cli/stat/options.c \
+	src/cli/stat/place.c src/cli/stat/process.c src/cli/stat/stat.c src/cli/stat/stat.h \
+	src/cli/stat/text.c \
 	src/cli/top/data.c src/cli/top/screen.c src/cli/top/table.c src/cli/top/text.c \
 	src/cli/top/top.c src/cli/top/top.h src/cli/top/watch.c
 perfmon_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_builddir)/src $(SMARTCOLS_CFLAGS) $(NCURSES_CFLAGS)

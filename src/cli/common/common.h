@@ -8,7 +8,7 @@
 #ifndef PM_CLI_COMMON_COMMON_H
 #define PM_CLI_COMMON_COMMON_H
 
-#include "cli/common/cli.h"
+#include "cli/common/complain.h"
 #include "cli/common/machine.h"
 #include "cli/common/output.h"
 #include "cli/common/progress.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "report/report.h"
-#include "cli/common/cli.h"
+#include "cli/common/complain.h"
 
 int cli_metrics_read(const char *command, const char *text, struct pm_metrics **metrics)
 {

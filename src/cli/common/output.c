@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/common/cli.h"
+#include "cli/common/complain.h"
 
 /* Whether PATH names an open file of some process, or a device: its name is no place
  * where another file can be put. */

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/common/cli.h"
+#include "cli/common/complain.h"
 
 static int add(struct cli_sources *sources, const char *name, pid_t pid)
 {

@@ -141,4 +141,7 @@ int diff_text(struct pm_out *out, const struct diff_data *data,
 void diff_json(struct pm_out *out, const struct diff_data *data,
 	       const struct diff_result *result, const struct diff_options *options);
 
+/* perfmon diff. Takes its own name as argv[0] and returns the exit status. */
+int cli_diff(int argc, char **argv);
+
 #endif

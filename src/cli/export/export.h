@@ -40,4 +40,7 @@ int export_folded_weight(const struct pm_report_model *model, const char *weight
 int export_folded(struct pm_out *out, const struct export_profile *profile, int64_t event,
 		  bool per_thread);
 
+/* perfmon export. Takes its own name as argv[0] and returns the exit status. */
+int cli_export(int argc, char **argv);
+
 #endif

@@ -11,7 +11,7 @@
 
 #include "arch/arch.h"
 #include "cli/common/common.h"
-#include "cli/info/json.h"
+#include "cli/info/info.h"
 #include "os/os.h"
 #include "info/info.h"
 #include "counters/counters.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The information for programs: the members are those of perfmon/info.h. */
-#include "cli/info/json.h"
+#include "cli/info/info.h"
 
 #include <errno.h>
 #include <inttypes.h>

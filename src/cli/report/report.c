@@ -9,6 +9,7 @@
 
 #include "cli/common/common.h"
 #include "cli/report/html.h"
+#include "cli/report/report.h"
 #include "report/report.h"
 #include "profile/profile.h"
 

@@ -3,15 +3,16 @@
  * The inside of perfmon stat.
  *
  *	stat.c		what is done in which order
- *	stat_options.c	options
- *	stat_child.c	the command: fork, exec, signals, wait
- *	stat_events.c	what is counted
- *	stat_place.c	on which CPUs, and how they add up
- *	stat_process.c	the end of processes
- *	stat_count.c	sessions, and what they read
- *	stat_derive.c	what counts say together; notes
- *	stat_text.c	the table for people
- *	stat_data.c	CSV and JSON
+ *	options.c	options
+ *	child.c		the command: fork, exec, signals, wait
+ *	events.c		what is counted
+ *	place.c		on which CPUs, and how they add up
+ *	process.c		the end of processes
+ *	cell.c		what readings add up to
+ *	count.c		sessions, and what they read
+ *	derive.c		what counts say together; notes
+ *	text.c		the table for people
+ *	data.c		CSV and JSON
  */
 #ifndef PM_CLI_STAT_STAT_H
 #define PM_CLI_STAT_STAT_H
@@ -327,5 +328,8 @@ void stat_csv_begin(const struct stat_result *result, struct pm_out *out);
 void stat_csv_rows(const struct stat_result *result, struct pm_out *out);
 void stat_json_interval(const struct stat_result *result, struct pm_out *out);
 void stat_json_end(const struct stat_result *result, struct pm_out *out);
+
+/* perfmon stat. Takes its own name as argv[0] and returns the exit status. */
+int cli_stat(int argc, char **argv);
 
 #endif

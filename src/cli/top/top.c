@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,35 +103,6 @@ static int list(void)
 }
 
 /* --- lines and tables ------------------------------------------------------------- */
-
-enum top_wake top_wait(const struct top_watch *watch, int stop_fd, uint64_t deadline_ns)
-{
-	struct pollfd fds[3] = {
-		{.fd = stop_fd < 0 ? -1 : STDIN_FILENO, .events = POLLIN},
-		{.fd = stop_fd, .events = POLLIN},
-		{.fd = watch->alive ? watch->pidfd : -1, .events = POLLIN},
-	};
-	uint64_t now = 0;
-	int timeout = -1, n;
-
-	pm_kernel_clock_ns(CLOCK_MONOTONIC, &now);
-	if (deadline_ns) {
-		/* Not before it, and not so long that it overflows. */
-		uint64_t left =
-			pm_less(deadline_ns, now) / 1000000 + (deadline_ns > now ? 1 : 0);
-
-		timeout = left > 3600000 ? 3600000 : (int)left;
-	}
-	n = pm_kernel_poll_many(fds, 3, timeout);
-	if (n > 0 && fds[1].revents)
-		return TOP_STOP;
-	if (n > 0 && fds[0].revents)
-		return TOP_KEY;
-	if (n > 0 && fds[2].revents)
-		return TOP_END;
-	pm_kernel_clock_ns(CLOCK_MONOTONIC, &now);
-	return deadline_ns && now >= deadline_ns ? TOP_TIME_IS_UP : TOP_NOTHING;
-}
 
 static int table_print(const struct top_watch *watch, const struct top_options *options,
 		       bool text, bool head)

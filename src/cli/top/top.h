@@ -3,11 +3,11 @@
  * The inside of perfmon top.
  *
  *	top.c		options; the list of processes that can be watched
- *	top_watch.c	a profile that is looked at again and again
- *	top_data.c	what has happened between two looks
- *	top_table.c	... as rows and columns: sorted, filtered
- *	top_text.c	the table as text, and as lines for scripts
- *	top_screen.c	the table on a terminal, by ncurses
+ *	watch.c		a profile that is looked at again and again, and waiting for that
+ *	data.c		what has happened between two looks
+ *	table.c		... as rows and columns: sorted, filtered
+ *	text.c		the table as text, and as lines for scripts
+ *	screen.c		the table on a terminal, by ncurses
  */
 #ifndef PM_CLI_TOP_TOP_H
 #define PM_CLI_TOP_TOP_H
@@ -31,7 +31,7 @@ struct top_group {
 	enum top_kind kind;
 	const struct perfmon_profile_thread *thread; /* of TOP_THREAD */
 	/* Since the profile began. Children's sums are lessened by what belongs to visits
-	 * of their parents that have not ended: see top_data.c. */
+	 * of their parents that have not ended: see data.c. */
 	struct pm_report_tree sums;
 	/* Since the look before, node by node as in `sums`. A node's entered visits are
 	 * more than its visits if any were open at one of the two looks. */
@@ -193,5 +193,8 @@ void top_lines_print(const struct top_table *table, bool head);
 
 /* The screen, until the user leaves it. The exit status. */
 int top_screen_run(struct top_watch *watch, struct top_options *options);
+
+/* perfmon top. Takes its own name as argv[0] and returns the exit status. */
+int cli_top(int argc, char **argv);
 
 #endif

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/common/common.h"
+#include "cli/run/run.h"
 #include "events/events.h"
 #include "os/os.h"
 #include "topology/topology.h"

@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the subcommands of perfmon share. */
-#ifndef PM_CLI_COMMON_CLI_H
-#define PM_CLI_COMMON_CLI_H
+/* How a subcommand ends, and says why. */
+#ifndef PM_CLI_COMMON_COMPLAIN_H
+#define PM_CLI_COMMON_COMPLAIN_H
 
 struct pm_metrics;
 
 /* Exit statuses: 0, or */
 #define CLI_FAILED 1 /* what was asked could not be done */
 #define CLI_USAGE  2 /* what was asked makes no sense */
-
-/* Each takes its own name as argv[0] and returns the exit status. */
-int cli_diff(int argc, char **argv);
-int cli_export(int argc, char **argv);
-int cli_info(int argc, char **argv);
-int cli_list(int argc, char **argv);
-int cli_report(int argc, char **argv);
-int cli_run(int argc, char **argv);
-int cli_stat(int argc, char **argv);
-int cli_top(int argc, char **argv);
 
 /* "perfmon COMMAND: ..." and a newline, to stderr. */
 __attribute__((format(printf, 2, 3))) void cli_complain(const char *command,

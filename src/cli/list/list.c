@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/common/common.h"
+#include "cli/list/list.h"
 #include "events/events.h"
 
 static const char help[] =

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cli/common/complain.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common/terminal.h"
+#include "report/report.h"
+
+static int to_stderr(void *unused, const char *text, size_t size)
+{
+	(void)unused;
+	return fwrite(text, 1, size, stderr) == size ? 0 : -EIO;
+}
+
+void cli_complain(const char *command, const char *format, ...)
+{
+	struct pm_out out = {.sink = to_stderr};
+	char *text = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	pm_out_format(&out, "perfmon%s%s: ", command ? " " : "", command ? command : "");
+	/* What is complained about has a name that somebody gave it. */
+	pm_out_plain(&out, text ? text : format, 0);
+	pm_out_text(&out, "\n");
+	pm_out_end(&out);
+	free(text);
+}
+
+int cli_finish(const char *command, int status)
+{
+	if (cli_pager_end())
+		return status;
+	if (fflush(stdout) || ferror(stdout)) {
+		cli_complain(command, "standard output: %s", strerror(errno));
+		return status ? status : CLI_FAILED;
+	}
+	return status;
+}
