@@ -90,15 +90,15 @@ for program in c-shared cc-shared c-static cc-static; do
 	fi
 done
 
-# The README's programs, as a reader would type them.
+# The programs of the README and of doc/, as a reader would type them. The first is the README's.
 awk -v work="$work" '
 	/^```c$/ { file = work "/readme" ++n ".c"; next }
 	/^```$/ { file = "" }
-	file != "" { print >file }' README.md
+	file != "" { print >file }' README.md doc/*.md
 words --cflags --libs
 for program in "$work"/readme*.c; do
 	name=$(basename "$program")
-	try "README: $name compiles" gcc -O2 "$program" -o "${program%.c}" "${answer[@]}"
+	try "README and doc: $name compiles" gcc -O2 "$program" -o "${program%.c}" "${answer[@]}"
 done
 try "README: the first program runs" \
 	env LD_LIBRARY_PATH="$prefix/lib" PERFMON_OUTPUT="$work/readme.txt" "$work/readme1"
