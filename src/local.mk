@@ -43,9 +43,10 @@ libperfmon_all_la_SOURCES = \
 	src/events/pmu.c src/events/resolve.c src/events/sources.c src/events/sysfs.c \
 	src/events/sysfs.h src/events/terms.c src/events/trace.c \
 	src/topology/cache.c src/topology/cpu_kind.c src/topology/cpu_kind.h \
-	src/topology/cpus.c src/topology/cpus.h src/topology/load.h src/topology/machine.c \
-	src/topology/machine.h src/topology/placement.c src/topology/placement.h \
-	src/topology/placement_api.c src/topology/placement_parse.c src/topology/topology.h \
+	src/topology/cpus.c src/topology/cpus.h src/topology/levels.c src/topology/load.h \
+	src/topology/machine.c src/topology/machine.h src/topology/placement.c \
+	src/topology/placement.h src/topology/placement_api.c \
+	src/topology/placement_parse.c src/topology/topology.h \
 	src/counters/counters.h src/counters/diagnosis.c src/counters/diagnosis.h \
 	src/counters/group.c src/counters/group.h src/counters/instance.c \
 	src/counters/instance.h src/counters/recovery.c \

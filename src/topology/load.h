@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Between topology.c, which asks hwloc, and topology_cache.c, which keeps the answer. */
+/* Between machine.c, which asks hwloc, and cache.c, which keeps the answer. */
 #ifndef PM_TOPOLOGY_LOAD_H
 #define PM_TOPOLOGY_LOAD_H
 
