@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Metrics in a report: which columns their inputs are, and their values. */
+/* The metrics of a report: which columns their inputs are. */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,69 +149,6 @@ void pm_report_metrics_free(struct pm_report_model *model)
 	free(model->notes);
 	free(model->metrics);
 	pm_metrics_free(model->own_metrics);
-}
-
-/* Time and visits: those of the event's counts, so that both have the same threads and
- * visits; without an event those of the node. */
-static double plain_input(const struct pm_report_tree *tree, uint32_t node, uint32_t base,
-			  enum pm_metric_kind kind, bool exclusive)
-{
-	const struct pm_report_node *n = &tree->nodes[node];
-	struct pm_report_count c;
-	double time, off_cpu;
-
-	if (base != PM_NO_EVENT) {
-		c = pm_report_sums(tree, node, base, exclusive);
-		return kind == PM_METRIC_TIME	  ? c.time_ns
-		       : kind == PM_METRIC_ON_CPU ? c.on_cpu_ns
-						  : (double)c.measured;
-	}
-	if (kind == PM_METRIC_VISITS)
-		return (double)n->visits;
-	time = pm_snapshot_ns(tree->model->snapshot,
-			      pm_report_time(tree, node, exclusive).value);
-	off_cpu = (double)(exclusive ? pm_less(n->off_cpu_ns, n->children_off_cpu_ns)
-				     : n->off_cpu_ns);
-	return kind == PM_METRIC_TIME ? time : fmax(0, time - off_cpu);
-}
-
-struct pm_value pm_report_metric(const struct pm_report_tree *tree, uint32_t node,
-				 uint32_t metric, bool exclusive)
-{
-	const struct pm_report_metric *m = &tree->model->metrics[metric];
-	struct pm_value v = pm_report_time(tree, node, exclusive);
-	double values[PM_METRIC_INPUTS], limit;
-
-	/* Of quotients it is not known. */
-	v.error = v.marks & PM_MARK_SAMPLED ? INFINITY : 0;
-	v.sum = 0;
-	for (uint32_t i = 0; i < m->metric->input_count; i++) {
-		const struct pm_report_event *event;
-		struct pm_value in;
-
-		if (m->events[i] == PM_NO_EVENT) {
-			values[i] = plain_input(tree, node, m->base,
-						m->metric->inputs[i].kind, exclusive);
-			continue;
-		}
-		event = &tree->model->events[m->events[i]];
-		in = pm_report_count(tree, node, m->events[i], exclusive);
-		values[i] = in.value * event->first->scale;
-		if (in.state > v.state)
-			v.state = in.state;
-		v.marks |= in.marks;
-		v.coverage = fmin(v.coverage, in.coverage);
-		if (in.threads < v.threads)
-			v.threads = in.threads;
-	}
-	v.value = 0;
-	if (v.state == PM_COUNTED && !pm_metric_value(m->metric, values, &v.value))
-		v.state = PM_NOT_COUNTED;
-	/* Of parts that are not scaled a quotient may be anything. */
-	if (v.state == PM_COUNTED && !(v.marks & PM_MARK_PART) &&
-	    pm_report_is_implausible(tree->model, metric, v.value, &limit))
-		v.marks |= PM_MARK_IMPLAUSIBLE;
-	return v;
 }
 
 const char *pm_report_metric_heading(const struct pm_report_metric *metric)

@@ -117,6 +117,9 @@ int pm_merge_nodes_end(struct pm_merge *merge);
 int pm_merge_values(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 		    const uint32_t *region_map, uint32_t process, double tick_ns);
 
+/* Enters the process of SNAPSHOT, and its host. */
+int pm_merge_process_add(struct pm_merge *merge, const struct pm_snapshot *snapshot);
+
 /* Takes SNAPSHOT's notes; writes all notes of the sum. */
 int pm_merge_notes(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 		   uint32_t process);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Events and regions of a report, and the values of its nodes. */
+/* The columns and regions of a report: what its snapshot has of events and names. */
 #include "report/model.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,124 +197,4 @@ void pm_report_model_free(struct pm_report_model *model)
 	free(model->events);
 	free(model->region_of);
 	memset(model, 0, sizeof(*model));
-}
-
-static uint32_t node_marks(const struct pm_report_node *node)
-{
-	return (node->entered != node->visits ? PM_MARK_IN_FLIGHT : 0) |
-	       (node->torn ? PM_MARK_TORN : 0) |
-	       (node->mismatched_ends || node->astray ? PM_MARK_MISMATCHED : 0) |
-	       (node->unmeasured ? PM_MARK_DROPPED : 0);
-}
-
-struct pm_value pm_report_time(const struct pm_report_tree *tree, uint32_t node,
-			       bool exclusive)
-{
-	const struct pm_report_node *n = &tree->nodes[node];
-	struct pm_value v = {.state = PM_COUNTED, .coverage = 1, .threads = n->threads};
-
-	v.marks = node_marks(n);
-	v.sum = exclusive ? pm_less(n->time_ticks, n->children_ticks) : n->time_ticks;
-	v.value = (double)v.sum;
-	v.error = sqrt(exclusive ? n->own_error : n->time_error);
-	if (v.error > 0)
-		v.marks |= PM_MARK_SAMPLED;
-	if (!n->measured)
-		v.state = PM_NOT_COUNTED;
-	return v;
-}
-
-/* A - B, field by field; what cannot be negative is not. */
-static struct pm_report_count count_less(const struct pm_report_count *a,
-					 const struct pm_report_count *b)
-{
-	struct pm_report_count d = *a;
-
-	d.sum = pm_less(a->sum, b->sum);
-	d.lost_ns = pm_less(a->lost_ns, b->lost_ns);
-	d.error = a->error + b->error;
-	d.windows = pm_less(a->windows, b->windows);
-	d.added = fmax(0, a->added - b->added);
-	d.time_ns = fmax(0, a->time_ns - b->time_ns);
-	d.on_cpu_ns = fmax(0, a->on_cpu_ns - b->on_cpu_ns);
-	d.running_ns = fmax(0, a->running_ns - b->running_ns);
-	return d;
-}
-
-struct pm_report_count pm_report_sums(const struct pm_report_tree *tree, uint32_t node,
-				      uint32_t event, bool exclusive)
-{
-	size_t at = (size_t)node * tree->model->event_count + event;
-
-	return exclusive ? count_less(&tree->counts[at], &tree->children[at])
-			 : tree->counts[at];
-}
-
-struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node,
-				uint32_t event, bool exclusive)
-{
-	const struct pm_report_event *e = &tree->model->events[event];
-	const struct pm_report_node *n = &tree->nodes[node];
-	struct pm_report_count c = pm_report_sums(tree, node, event, exclusive);
-	struct pm_value v = {.state = PM_COUNTED};
-	struct pm_short judged;
-
-	v.sum = c.sum;
-	v.value = (double)c.sum;
-	v.threads = c.threads;
-	v.error = sqrt(c.error);
-	if (!c.threads) {
-		v.state = PM_NEVER_OPENED;
-		return v;
-	}
-	v.marks = node_marks(n);
-	v.coverage = c.on_cpu_ns > 0 ? fmin(1, c.running_ns / c.on_cpu_ns) : 1;
-	if (!c.measured || (!c.sum && (e->kernel_only || v.coverage <= 0))) {
-		v.state = PM_NOT_COUNTED;
-		return v;
-	}
-	if (e->parts > 1) {
-		/* Each part counts while the thread is on its kind of core; together they
-		 * cover the whole, and where they do not nothing is known to scale by. */
-		if (v.coverage < 0.999)
-			v.marks |= PM_MARK_PART;
-	} else if (v.coverage <= 0) {
-		/* By no part of the time that is told can it be scaled. */
-		v.marks |= PM_MARK_PART;
-	} else if (c.lost_ns && v.coverage < 1) {
-		v.marks |= PM_MARK_MULTIPLEXED;
-		v.value /= v.coverage;
-		v.error /= v.coverage;
-	}
-	if (v.error > 0)
-		v.marks |= PM_MARK_SAMPLED;
-	if (tree->model->subtract_bias)
-		v.value = fmax(0, v.value - c.added);
-	if (c.threads < n->threads)
-		v.marks |= PM_MARK_THREADS;
-	v.marks |=
-		(n->retries ? PM_MARK_RETRIED : 0) |
-		(n->fallback_reads && e->user_read ? PM_MARK_FALLBACK : 0) |
-		(n->dropped_counts ? PM_MARK_DROPPED : 0) |
-		(n->defects ? PM_MARK_DEFECT : 0) |
-		(n->migrations ? PM_MARK_MIGRATED : 0) |
-		(e->erratum ? PM_MARK_ERRATUM : 0) |
-		(pm_report_is_short(tree, node, event, exclusive, &judged) ? PM_MARK_SHORT
-									   : 0);
-	return v;
-}
-
-double pm_report_mean(const struct pm_report_node *node)
-{
-	return node->measured ? (double)node->visit_ticks / (double)node->measured : -1;
-}
-
-double pm_report_deviation(const struct pm_report_node *node)
-{
-	double n = (double)node->measured, sum = (double)node->visit_ticks, variance;
-
-	if (node->measured < 2)
-		return -1;
-	variance = (node->time_squares - sum * sum / n) / (n - 1);
-	return isfinite(variance) && variance > 0 ? sqrt(variance) : 0;
 }

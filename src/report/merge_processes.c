@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The processes of a merge, and the hosts that they ran on. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/formats.h"
+#include "report/merge_parts.h"
+
+static int host_get(struct pm_merge *merge, const char *name, uint32_t *host)
+{
+	char **hosts;
+
+	for (uint32_t h = 0; h < merge->host_count; h++) {
+		if (strcmp(merge->hosts[h], name) != 0)
+			continue;
+		*host = h;
+		return 0;
+	}
+	hosts = realloc(merge->hosts, (merge->host_count + 1) * sizeof(*hosts));
+	if (!hosts)
+		return -ENOMEM;
+	merge->hosts = hosts;
+	hosts[merge->host_count] = strdup(name);
+	if (!hosts[merge->host_count])
+		return -ENOMEM;
+	*host = merge->host_count++;
+	return 0;
+}
+
+int pm_merge_process_add(struct pm_merge *merge, const struct pm_snapshot *s)
+{
+	struct pm_merge_process *process;
+	int err;
+
+	if (merge->process_count == merge->process_room) {
+		uint32_t room = merge->process_room ? 2 * merge->process_room : 64;
+
+		process = realloc(merge->processes, room * sizeof(*process));
+		if (!process)
+			return -ENOMEM;
+		merge->processes = process;
+		merge->process_room = room;
+	}
+	process = &merge->processes[merge->process_count];
+	*process = (struct pm_merge_process){
+		.rank = s->header.rank,
+		.pid = s->header.pid,
+		.writer = s->writer,
+		.partial = s->partial,
+		.duration_ns = pm_report_duration(s),
+	};
+	for (uint32_t t = 0; t < s->thread_count; t++)
+		process->threads += s->threads[t].record.state == PERFMON_THREAD_FOLDED
+					    ? s->threads[t].record.folded
+					    : 1;
+	err = host_get(merge, s->header.host, &process->host);
+	if (!err)
+		merge->process_count++;
+	return err;
+}
+
+uint32_t pm_merge_process_count(const struct pm_merge *merge)
+{
+	return merge->process_count;
+}
+
+const struct pm_merge_process *pm_merge_process(const struct pm_merge *merge,
+						uint32_t number)
+{
+	return &merge->processes[number];
+}
+
+uint32_t pm_merge_host_count(const struct pm_merge *merge)
+{
+	return merge->host_count;
+}
+
+const char *pm_merge_host(const struct pm_merge *merge, uint32_t host)
+{
+	return merge->hosts[host];
+}
+
+bool pm_merge_has_ranks(const struct pm_merge *merge)
+{
+	for (uint32_t p = 0; p < merge->process_count; p++)
+		if (merge->processes[p].rank < 0)
+			return false;
+	return merge->process_count > 0;
+}
+
+const char *pm_merge_label(const struct pm_merge *merge, uint32_t process,
+			   char buffer[PM_MERGE_LABEL])
+{
+	const struct pm_merge_process *p = &merge->processes[process];
+
+	if (pm_merge_has_ranks(merge))
+		snprintf(buffer, PM_MERGE_LABEL, "%d", p->rank);
+	else if (merge->host_count > 1)
+		snprintf(buffer, PM_MERGE_LABEL, "%u@%s", p->pid, merge->hosts[p->host]);
+	else
+		snprintf(buffer, PM_MERGE_LABEL, "%u", p->pid);
+	return buffer;
+}
