@@ -30,7 +30,8 @@ libperfmon_all_la_SOURCES = \
 	src/arch/aarch64.h src/arch/arch.h src/arch/counters.c src/arch/generic.h \
 	src/arch/riscv64.h src/arch/syscall.h src/arch/x86_64.h \
 	src/fastpath/fastpath.h src/fastpath/read.h src/fastpath/region.c \
-	src/fastpath/region.h src/fastpath/thread.h src/fastpath/view.c src/fastpath/view.h \
+	src/fastpath/region.h src/fastpath/thread.c src/fastpath/thread.h \
+	src/fastpath/view.c src/fastpath/view.h \
 	src/os/bytes.h src/os/clock.c src/os/clock.h src/os/diag.c src/os/diag.h \
 	src/os/export.h src/os/export_struct.h src/os/handler.c src/os/handler.h \
 	src/os/hash.h src/os/helper.c src/os/helper.h src/os/kernel.c src/os/kernel.h \
@@ -66,12 +67,15 @@ libperfmon_all_la_SOURCES = \
 	src/report/ranks.c src/report/report.h src/report/roles.c src/report/sanity.c \
 	src/report/stride.c src/report/sums.c src/report/text.c src/report/times.c \
 	src/report/tree.c src/report/values.c \
-	src/regions/aggregate.c src/regions/aggregate.h src/regions/calls.c \
-	src/regions/calls.h src/regions/exit.c src/regions/merge_call.c src/regions/paths.c \
-	src/regions/paths.h src/regions/plan.c src/regions/plan.h src/regions/process.c \
-	src/regions/process.h src/regions/regions.h src/regions/registry.c \
-	src/regions/registry.h src/regions/report_call.c src/regions/slow.c \
-	src/regions/thread.c src/regions/thread.h \
+	src/regions/aggregate.c src/regions/aggregate.h src/regions/bias.c \
+	src/regions/bias.h src/regions/calls.c src/regions/exit.c src/regions/exit.h \
+	src/regions/merge_call.c src/regions/names.c src/regions/names.h \
+	src/regions/paths.c src/regions/paths.h src/regions/plan.c src/regions/plan.h \
+	src/regions/recycle.c src/regions/recycle.h src/regions/regions.h \
+	src/regions/registry.c src/regions/registry.h src/regions/report_call.c \
+	src/regions/setup.c src/regions/setup.h src/regions/slow.c src/regions/slow.h \
+	src/regions/stale.c src/regions/state.c src/regions/state.h src/regions/thread.c \
+	src/regions/thread.h \
 	src/samples/format.c src/samples/format.h src/samples/format_default.c \
 	src/samples/log_decode.c src/samples/log_format.h src/samples/log_head.c \
 	src/samples/log_index.c src/samples/log_internal.h src/samples/log_output.c \

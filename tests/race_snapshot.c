@@ -428,11 +428,11 @@ static void real_nodes_are_whole_from_inside(void)
 
 	stop = 0;
 	start_real_writers(threads);
-	while (pm_process_snapshot(&s, NULL))
+	while (pm_regions_snapshot(&s, NULL))
 		sched_yield();
 	pm_snapshot_free(s);
 	for (until = now() + seconds; goes_on(&tally, until);) {
-		CHECK(pm_process_snapshot(&s, NULL) == 0);
+		CHECK(pm_regions_snapshot(&s, NULL) == 0);
 		check_real_snapshot(s, &tally);
 		pm_snapshot_free(s);
 	}

@@ -19,7 +19,7 @@ static inline struct pm_snapshot *probe_take(void)
 	struct pm_snapshot *snapshot = NULL;
 	struct pm_diag diag = {0};
 
-	cr_assert_eq(pm_process_snapshot(&snapshot, &diag), 0, "%s", diag.text);
+	cr_assert_eq(pm_regions_snapshot(&snapshot, &diag), 0, "%s", diag.text);
 	cr_assert(!snapshot->partial, "%s", snapshot->problem);
 	return snapshot;
 }

@@ -142,7 +142,7 @@ static int says_that_it_is_kept_in_memory(void)
 	struct pm_snapshot *s = NULL;
 
 	visit("work", 5);
-	CHILD_CHECK(!pm_process_snapshot(&s, NULL));
+	CHILD_CHECK(!pm_regions_snapshot(&s, NULL));
 	CHILD_CHECK(probe_note(s, folder) && probe_note(s, "it is kept in memory"));
 	CHILD_CHECK(probe_visits(s, "work") == 5);
 	return 0;
@@ -541,7 +541,7 @@ static int outgrows_its_file(void)
 	visit("early", 5);
 	CHILD_CHECK(!pthread_create(&thread, NULL, visit_in_thread, (void *)"late"));
 	CHILD_CHECK(!pthread_join(thread, NULL));
-	CHILD_CHECK(!pm_process_snapshot(&s, NULL));
+	CHILD_CHECK(!pm_regions_snapshot(&s, NULL));
 	CHILD_CHECK(!s->partial);
 	CHILD_CHECK(probe_note(s, "could not grow"));
 	CHILD_CHECK(probe_visits(s, "early") == 10);
@@ -727,7 +727,7 @@ static int names_its_file(void)
 
 	pm_kernel_fault = no_profile_at_all;
 	visit("work", 5);
-	return !pm_process_snapshot(&s, NULL);
+	return !pm_regions_snapshot(&s, NULL);
 }
 
 Test(kept, a_file_that_cannot_be_mapped)
@@ -883,7 +883,7 @@ static int works_in_spite(void)
 	CHILD_CHECK(!pthread_join(thread, NULL));
 	pm_kernel_fault = NULL;
 	/* Without memory for a profile regions do nothing; a thread may go without. */
-	if (!pm_process_snapshot(&s, NULL)) {
+	if (!pm_regions_snapshot(&s, NULL)) {
 		CHILD_CHECK(probe_visits(s, "work") == 5 || failing == PM_CALL_MMAP ||
 			    failing == PM_CALL_MADVISE);
 		pm_snapshot_free(s);

@@ -807,7 +807,7 @@ Test(merge, processes_add_themselves)
 	/* The report at exit would go there, too. */
 	cr_assert_eq(truncate(path, 0), 0);
 	cr_assert_eq(perfmon_merge_done(), 0);
-	pm_process_report();
+	pm_exit_report();
 	file = fopen(path, "re");
 	cr_assert(file && fread(got, 1, 1, file) == 0);
 	fclose(file);

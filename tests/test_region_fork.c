@@ -18,7 +18,7 @@ static struct pm_snapshot *take(void)
 {
 	struct pm_snapshot *s;
 
-	return pm_process_snapshot(&s, NULL) ? NULL : s;
+	return pm_regions_snapshot(&s, NULL) ? NULL : s;
 }
 
 static void three(void)
@@ -97,7 +97,7 @@ static int without_regions(void)
 {
 	struct pm_snapshot *s;
 
-	CHILD_CHECK(pm_process_snapshot(&s, NULL) == -ENOENT);
+	CHILD_CHECK(pm_regions_snapshot(&s, NULL) == -ENOENT);
 	three();
 	s = take();
 	CHILD_CHECK(s && probe_visits(s, "three") == 3);
@@ -250,11 +250,11 @@ static int inert(void)
 	perfmon_region_begin_name("three");
 	perfmon_region_end_name("three");
 	CHILD_CHECK(perfmon_region_read("three", &values) == -ENOENT);
-	CHILD_CHECK(pm_process_snapshot(&s, NULL) == -ENOENT);
+	CHILD_CHECK(pm_regions_snapshot(&s, NULL) == -ENOENT);
 	perfmon_region_disarm();
 	perfmon_region_arm();
 	three();
-	CHILD_CHECK(pm_process_snapshot(&s, NULL) == -ENOENT);
+	CHILD_CHECK(pm_regions_snapshot(&s, NULL) == -ENOENT);
 	return 0;
 }
 
@@ -352,7 +352,7 @@ static int fork_disarmed(void)
 	struct pm_snapshot *s;
 
 	three();
-	CHILD_CHECK(pm_process_snapshot(&s, NULL) == -ENOENT);
+	CHILD_CHECK(pm_regions_snapshot(&s, NULL) == -ENOENT);
 	perfmon_region_arm();
 	three();
 	s = take();

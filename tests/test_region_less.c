@@ -235,7 +235,7 @@ static int in_a_sandbox(void)
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
 		return 77;
 	work();
-	CHILD_CHECK(!pm_process_snapshot(&s, NULL));
+	CHILD_CHECK(!pm_regions_snapshot(&s, NULL));
 	CHILD_CHECK(probe_visits(s, "outer/inner") == 3);
 	CHILD_CHECK(s->threads[0].record.status[0] == -EPERM);
 	CHILD_CHECK(probe_note(s, "task-clock"));
@@ -482,7 +482,7 @@ static int closes_all(void)
 	CHILD_CHECK(!fstat(fd, &st));
 	CHILD_CHECK(st.st_size == 4);
 	CHILD_CHECK(lseek(fd, 0, SEEK_CUR) == 4);
-	CHILD_CHECK(!pm_process_snapshot(&s, NULL));
+	CHILD_CHECK(!pm_regions_snapshot(&s, NULL));
 	CHILD_CHECK(probe_visits(s, "outer/inner") == 6);
 	CHILD_CHECK(probe_visits(s, "one of many 4999") == 1);
 	return 0;
@@ -536,7 +536,7 @@ static int any_fault(void)
 	PERFMON_REGION_END("outer");
 	if (!pthread_create(&thread, NULL, work_in_thread, NULL))
 		pthread_join(thread, NULL);
-	if (!pm_process_snapshot(&s, NULL)) {
+	if (!pm_regions_snapshot(&s, NULL)) {
 		const struct perfmon_profile_node *node =
 			s->thread_count ? probe_node(s, &s->threads[0], "outer") : NULL;
 

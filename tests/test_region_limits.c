@@ -97,10 +97,10 @@ static int regions_leave_them(void)
 	}
 	if (standard_ones())
 		return 20;
-	if (pm_process_snapshot(&s, NULL) || probe_visits(s, "one") != 3)
+	if (pm_regions_snapshot(&s, NULL) || probe_visits(s, "one") != 3)
 		return 3;
 	/* Nowhere, and not into what is opened next. */
-	pm_process_report();
+	pm_exit_report();
 	if (perfmon_report_print(NULL) != -EBADF)
 		return 4;
 	return standard_ones();
@@ -152,7 +152,7 @@ static int reports(void)
 	if (put_file_at(2))
 		return 1;
 	one();
-	pm_process_report();
+	pm_exit_report();
 	return perfmon_report_print(NULL);
 }
 
@@ -179,8 +179,8 @@ static int data_only(void)
 	if (put_file_at(2) || write(2, "DATA", 4) != 4)
 		return 2;
 	setenv("PERFMON_DEBUG", "1", 1);
-	pm_process_report();
-	pm_process_debug("a word");
+	pm_exit_report();
+	pm_regions_debug("a word");
 	return perfmon_report_print(NULL) == -EBADF ? 0 : 3;
 }
 
@@ -192,7 +192,7 @@ static int stdout_is_data(void)
 		return 2;
 	/* Where the report would go instead. */
 	close(2);
-	pm_process_report();
+	pm_exit_report();
 	return perfmon_report_print(NULL) == -EBADF ? 0 : 3;
 }
 
@@ -243,7 +243,7 @@ static int leaves_descriptors(void)
 	pthread_barrier_wait(&leave);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	CHILD_CHECK(!pm_process_snapshot(&s, NULL));
+	CHILD_CHECK(!pm_regions_snapshot(&s, NULL));
 	CHILD_CHECK(probe_visits(s, "stay/one") == THREADS);
 	CHILD_CHECK(probe_note(s, "RLIMIT_NOFILE is 100"));
 	/* The sums of those that counted are not lost in those of the others. */
@@ -342,7 +342,7 @@ static int without_a_profile(void)
 	one();
 	pm_kernel_fault = NULL;
 	one();
-	pm_process_report();
+	pm_exit_report();
 	return 0;
 }
 

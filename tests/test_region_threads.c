@@ -393,7 +393,7 @@ static void *late_main(void *unused)
 		usleep(1000);
 	PERFMON_REGION_BEGIN("after main");
 	PERFMON_REGION_END("after main");
-	if (pm_process_snapshot(&s, NULL))
+	if (pm_regions_snapshot(&s, NULL))
 		_exit(2);
 	good = probe_visits(s, "in main") == 1 && probe_visits(s, "after main") == 1;
 	_exit(good ? 0 : 1);

@@ -394,7 +394,7 @@ static int in_child(void)
 
 	PERFMON_REGION_END("outer");
 	visit("inner", 100);
-	if (pm_process_snapshot(&s, NULL))
+	if (pm_regions_snapshot(&s, NULL))
 		return 1;
 	CHILD_CHECK(ended(s, "outer") == 1);
 	CHILD_CHECK(ended(s, "inner") == 100);

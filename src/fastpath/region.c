@@ -28,6 +28,13 @@
 
 struct pm_region_general pm_region_general;
 
+/* Until the first region has shown how many counters there are, both calls end at the
+ * closed gate of a thread that is not set up. */
+__attribute__((visibility("default"))) void (*perfmon_region_begin_armed)(
+	struct perfmon_region *) = pm_region_begin_closed;
+__attribute__((visibility("default"))) void (*perfmon_region_end_armed)(
+	struct perfmon_region *) = pm_region_end_closed;
+
 INLINE uint64_t now(int general)
 {
 	struct timespec t;
@@ -109,7 +116,7 @@ INLINE void begin(struct perfmon_region *region, uint32_t counters, int general,
 	UNROLL
 	for (i = 0; i < counters; i++) {
 		if (perfmon_view_sample(&block->view[i], &frame->counter[i].raw)) {
-			pm_region_begin_moved(block, frame, node);
+			pm_region_begin_stale(block, frame, node);
 			return;
 		}
 	}
@@ -148,11 +155,11 @@ INLINE void end(struct perfmon_region *region, uint32_t counters, int general,
 	UNROLL
 	for (i = 0; i < counters; i++)
 		if (perfmon_view_sample(&block->view[i], &raw[i]))
-			goto moved;
+			goto stale;
 	ticks = now(general);
 	node = frame->node;
 	if (unlikely(frame->region_key != PM_GET(region->key))) {
-		pm_region_end_mismatched(block, frame, region);
+		pm_region_end_other(block, frame, region);
 		return;
 	}
 	ticks -= frame->start;
@@ -164,10 +171,10 @@ INLINE void end(struct perfmon_region *region, uint32_t counters, int general,
 	}
 	if (counters &&
 	    (unlikely(frame->epoch != block->epoch) || unlikely(negative < 0)))
-		goto moved_matched;
+		goto stale_matched;
 	/* Also where a clock that is not the same on all CPUs would go backwards. */
 	if (unlikely(frame->cpu != *cpu))
-		goto moved_matched;
+		goto stale_matched;
 	PM_PUT(frame->node, NULL);
 	sequence = pm_node_open(node);
 	pm_node_add_time(node, ticks);
@@ -187,13 +194,13 @@ INLINE void end(struct perfmon_region *region, uint32_t counters, int general,
 	block->gate = frame;
 	return;
 
-moved:
+stale:
 	if (unlikely(frame->region_key != PM_GET(region->key))) {
-		pm_region_end_mismatched(block, frame, region);
+		pm_region_end_other(block, frame, region);
 		return;
 	}
-moved_matched:
-	pm_region_end_moved(block, frame);
+stale_matched:
+	pm_region_end_stale(block, frame);
 }
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where the hot path of regions leaves for the cold one, and how the armed calls are
+/* Where the hot path of regions leaves for the slow one, and how the armed calls are
  * chosen. */
 #ifndef PM_FASTPATH_REGION_H
 #define PM_FASTPATH_REGION_H
@@ -28,7 +28,7 @@ struct pm_region_general {
 };
 extern struct pm_region_general pm_region_general __attribute__((visibility("hidden")));
 
-/* --- the cold path (regions/calls.c) --------------------------------------------------
+/* --- the slow path (regions/slow.c, regions/stale.c) ----------------------------------
  */
 
 /* The gate was closed. */
@@ -39,16 +39,17 @@ void pm_region_end_closed(struct perfmon_region *region);
 /* No child of this key: a new path, an unregistered region, or too deep. */
 void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *frame,
 			     struct perfmon_region *region);
-/* FRAME is filled in except for its start, its counters and NODE, its node; some page has
- * moved. */
-void pm_region_begin_moved(struct pm_thread_block *block, struct pm_frame *frame,
+/* FRAME is filled in except for its start, its counters and NODE, its node; some view is
+ * stale. */
+void pm_region_begin_stale(struct pm_thread_block *block, struct pm_frame *frame,
 			   struct perfmon_profile_node *node);
-/* FRAME is the innermost open visit; some page has moved since its BEGIN. */
-void pm_region_end_moved(struct pm_thread_block *block, struct pm_frame *frame);
-/* REGION is not the innermost open one. */
-void pm_region_end_mismatched(struct pm_thread_block *block, struct pm_frame *frame,
-			      struct perfmon_region *region);
-/* The generation of arming has moved since this thread's last call: drops the frames
+/* FRAME is the innermost open visit; some page has changed since its BEGIN. */
+void pm_region_end_stale(struct pm_thread_block *block, struct pm_frame *frame);
+/* The visit at FRAME is the innermost, and has another key than REGION: this END is its
+ * own first pass, or another visit's. */
+void pm_region_end_other(struct pm_thread_block *block, struct pm_frame *frame,
+			 struct perfmon_region *region);
+/* The generation of arming is another than at this thread's last call: drops the frames
  * below FRAME, which are stale, and returns where the gate is now. */
 struct pm_frame *pm_region_resync(struct pm_thread_block *block, struct pm_frame *frame);
 

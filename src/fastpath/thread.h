@@ -7,7 +7,7 @@
  * is closed (NULL) wherever the hot path must not go: before the thread is set up, in a
  * forked child, while a region call is under way (a signal handler that comes in between
  * finds it closed), and while visits are nested too deep. So the one test that BEGIN and
- * END make of it stands for all of these, and the cold path sorts them out.
+ * END make of it stands for all of these, and the slow path sorts them out.
  */
 #ifndef PM_FASTPATH_THREAD_H
 #define PM_FASTPATH_THREAD_H
@@ -30,7 +30,7 @@
 #define PM_REGION_KEY(id)   ((uint64_t)(id)*PM_KEY)
 #define PM_PATH_KEY(number) (((uint64_t)(number) << 32) * PM_KEY)
 /* The path key of a node at the deepest level: it has no children, so that every BEGIN
- * below it misses and goes the cold way, which knows how deep is too deep. */
+ * below it misses and goes to the slow path, which knows how deep is too deep. */
 #define PM_PATH_KEY_BARREN PM_PATH_KEY(UINT32_MAX)
 
 _Static_assert(PM_KEY *PM_KEY_INVERSE == 1, "keys can be taken apart");
@@ -67,7 +67,7 @@ struct pm_frame_counter {
  * and enabled time -- stays in the views as long as no page moves, that is, as long as
  * the frame's epoch is the block's. Before a view is refreshed, the frames opened since
  * the last refresh are *frozen*: those values are copied into them and the epoch moves.
- * Each frame is frozen at most once, by the cold path, so the hot one need not save them.
+ * Each frame is frozen at most once, by the slow path, so the hot one need not save them.
  *
  * The node comes last in BEGIN and goes first in END: a call that a signal handler leaves
  * by siglongjmp(3) never opens the gate again, and the nodes tell which visits are open.
@@ -97,7 +97,7 @@ struct pm_thread_block {
 	struct pm_frame *gate;
 	const uint32_t *cpu; /* the CPU the thread runs on now (rseq), or a constant 0 */
 	/* moves whenever a view is refreshed or the plan changes: an END that finds the
-	 * epoch of its BEGIN knows that no page has moved between. Starts at PM_EPOCH()
+	 * epoch of its BEGIN knows that no page has changed between. Starts at PM_EPOCH()
 	 * of the plan's generation, plus one. */
 	uint64_t epoch;
 	struct pm_slot *slots;
@@ -108,7 +108,7 @@ struct pm_thread_block {
 	uint32_t frame_size;
 	uint32_t slots_used;
 	uint32_t overflow; /* visits open below the deepest level; the gate is closed */
-	uint32_t in_cold;  /* the cold path is under way */
+	uint32_t in_slow;  /* the slow path is under way */
 	uint32_t alive;	   /* 0 in a wiped block */
 	struct pm_thread *thread;
 	struct pm_frame *frames;    /* frames[0] is the thread's root, never popped */

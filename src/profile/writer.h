@@ -3,7 +3,7 @@
  * The memory of the own profile: one mapping, reserved once and backed as it grows, so
  * that records never move and an offset is a pointer. perfmon/profile.h has the layout.
  *
- * A record is reserved, filled in and published; all of that under pm_process_lock. What
+ * A record is reserved, filled in and published; all of that under PM_LOCK_REGIONS. What
  * threads write later into their own records needs no lock.
  */
 #ifndef PM_PROFILE_WRITER_H

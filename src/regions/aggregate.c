@@ -8,10 +8,8 @@
 #include "profile/profile.h"
 #include "os/os.h"
 #include "regions/paths.h"
-#include "regions/process.h"
-
-/* Records of nodes that wait, by the logarithm of their capacity. */
-#define CLASSES 32
+#include "regions/recycle.h"
+#include "regions/state.h"
 
 #define SLOTS_FIRST_LOG2 7
 
@@ -27,95 +25,8 @@ struct pm_aggregate {
 	struct pm_thread_block block; /* without views */
 };
 
-static struct {
-	uint64_t threads; /* offset of the first unused record; linked by end_ticks */
-	uint64_t nodes[CLASSES]; /* likewise; linked by next */
-} unused;
-
-/* Brackets what a reader must not see half of. The release orders the increment that makes
- * the sequence even after everything before it; the fence orders the odd one before
- * everything after it. Partner: the reader's loads around its walk. */
-static unsigned int sequence_depth; /* a fold takes recycled memory inside of its own */
-
-static void sequence_open(void)
-{
-	struct perfmon_profile_header *header = pm_profile_header();
-
-	if (sequence_depth++)
-		return;
-	__atomic_store_n(&header->fold_sequence, header->fold_sequence + 1,
-			 __ATOMIC_SEQ_CST);
-#ifndef PM_TSAN
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-#endif
-}
-
-static void sequence_close(void)
-{
-	struct perfmon_profile_header *header = pm_profile_header();
-
-	if (--sequence_depth)
-		return;
-	__atomic_store_n(&header->fold_sequence, header->fold_sequence + 1,
-			 __ATOMIC_RELEASE);
-}
-
-static unsigned int class_of(uint32_t capacity)
-{
-	return 31 - (unsigned int)__builtin_clz(capacity);
-}
-
-void pm_aggregate_recycle(struct perfmon_profile_thread *record)
-{
-	uint64_t at = record->nodes;
-
-	while (at) {
-		struct perfmon_profile_nodes *nodes = pm_profile_at(at);
-		uint64_t next = nodes->next;
-		unsigned int class = class_of(nodes->capacity);
-
-		PM_PUT(nodes->next, unused.nodes[class]);
-		unused.nodes[class] = at;
-		at = next;
-	}
-	PM_PUT(record->state, PERFMON_THREAD_UNUSED);
-	PM_PUT(record->nodes, 0);
-	PM_PUT(record->node_count, 0);
-	PM_PUT(record->end_ticks, unused.threads);
-	unused.threads = pm_profile_offset(record);
-}
-
-struct perfmon_profile_thread *pm_aggregate_take_thread(void)
-{
-	struct perfmon_profile_thread *record;
-
-	if (!unused.threads)
-		return NULL;
-	record = pm_profile_at(unused.threads);
-	unused.threads = record->end_ticks;
-	sequence_open();
-	pm_paths_wipe(&record->record + 1, record + 1);
-	PM_PUT(record->state, PERFMON_THREAD_UNUSED);
-	sequence_close();
-	return record;
-}
-
-struct perfmon_profile_nodes *pm_aggregate_take_nodes(uint32_t capacity,
-						      uint32_t node_size)
-{
-	uint64_t *link = &unused.nodes[class_of(capacity)];
-	struct perfmon_profile_nodes *nodes;
-
-	while (*link) {
-		nodes = pm_profile_at(*link);
-		if (nodes->capacity == capacity && nodes->node_size == node_size) {
-			*link = nodes->next;
-			return nodes;
-		}
-		link = &nodes->next;
-	}
-	return NULL;
-}
+/* Under PM_LOCK_REGIONS. */
+static struct pm_aggregate *aggregates;
 
 static struct pm_aggregate *make_aggregate(uint32_t counters)
 {
@@ -143,12 +54,12 @@ static struct pm_aggregate *make_aggregate(uint32_t counters)
 	PM_PUT(record->state, PERFMON_THREAD_FOLDED);
 	pm_profile_publish();
 	if (!pm_thread_add_path(&aggregate->thread, 0, 0, 0, 0)) {
-		pm_aggregate_recycle(record);
+		pm_recycle_thread(record);
 		pm_kernel_munmap(aggregate, sizeof(*aggregate));
 		return NULL;
 	}
-	aggregate->next = pm_process.aggregates;
-	pm_process.aggregates = aggregate;
+	aggregate->next = aggregates;
+	aggregates = aggregate;
 	return aggregate;
 }
 
@@ -168,7 +79,7 @@ static struct pm_aggregate *get_aggregate(const struct perfmon_profile_thread *s
 	struct pm_aggregate *aggregate;
 	unsigned int count = 0;
 
-	for (aggregate = pm_process.aggregates; aggregate; aggregate = aggregate->next) {
+	for (aggregate = aggregates; aggregate; aggregate = aggregate->next) {
 		const struct perfmon_profile_thread *sum = aggregate->thread.record;
 
 		if ((!memcmp(sum->cpus, source->cpus, sizeof(source->cpus)) &&
@@ -302,11 +213,11 @@ void pm_aggregate_thread(struct pm_thread *thread)
 	uint32_t *targets = NULL, number;
 	struct pm_aggregate *aggregate = NULL;
 
-	if (!pm_process.options.keep_threads)
+	if (!pm_regions.options.keep_threads)
 		targets = malloc(((size_t)source->node_count + 1) * sizeof(*targets));
-	pm_process_acquire();
+	pm_regions_acquire();
 	PM_PUT(source->end_ticks, pm_clock_ticks());
-	sequence_open();
+	pm_recycle_sequence_open();
 	pm_affinity_add(source->cpus, 0);
 	if (targets)
 		aggregate = get_aggregate(source);
@@ -320,9 +231,9 @@ void pm_aggregate_thread(struct pm_thread *thread)
 		add_record(aggregate->thread.record, source);
 		PM_PUT(source->state, PERFMON_THREAD_UNUSED);
 	}
-	sequence_close();
+	pm_recycle_sequence_close();
 	pm_profile_clock_renew();
-	pm_process_release();
+	pm_regions_release();
 	free(targets);
 }
 
@@ -330,14 +241,12 @@ void pm_aggregate_forget(void)
 {
 	struct pm_aggregate *aggregate, *next;
 
-	memset(&unused, 0, sizeof(unused));
-	sequence_depth = 0;
-	for (aggregate = pm_process.aggregates; aggregate; aggregate = next) {
+	for (aggregate = aggregates; aggregate; aggregate = next) {
 		next = aggregate->next;
 		if (aggregate->thread.slots_memory)
 			pm_kernel_munmap(aggregate->thread.slots_memory,
 					 aggregate->thread.slots_size);
 		pm_kernel_munmap(aggregate, sizeof(*aggregate));
 	}
-	pm_process.aggregates = NULL;
+	aggregates = NULL;
 }

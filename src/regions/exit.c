@@ -1,40 +1,66 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The report of a process that ends. */
+#include "regions/exit.h"
+
 #include <string.h>
 
-#include "regions/process.h"
+#include "os/os.h"
+#include "regions/state.h"
 #include "profile/profile.h"
 #include "report/report.h"
 #include "topology/topology.h"
 
-void pm_process_prepare_report(void)
+void pm_exit_prepare(void)
 {
-	if (pm_process.options.output != PM_OUTPUT_NONE && pm_process_is_ours() &&
-	    pm_process_phase() == PM_PROCESS_READY)
+	if (pm_regions.options.output != PM_OUTPUT_NONE && pm_regions_is_ours() &&
+	    pm_regions_phase() == PM_REGIONS_READY)
 		pm_machine_remember();
 }
 
-void pm_process_report(void)
+void pm_exit_report(void)
 {
 	struct pm_snapshot *snapshot;
 	struct pm_diag diag = {0};
 	int err;
 
-	if (pm_process.options.output == PM_OUTPUT_NONE)
+	if (pm_regions.options.output == PM_OUTPUT_NONE)
 		return;
-	if (pm_process.refused.error) {
-		pm_process_say("perfmon: regions are not counted: %s",
-			       pm_process.refused.text);
+	if (pm_regions.refused.error) {
+		pm_regions_say("perfmon: regions are not counted: %s",
+			       pm_regions.refused.text);
 		return;
 	}
-	err = pm_process_snapshot(&snapshot, &diag);
+	err = pm_regions_snapshot(&snapshot, &diag);
 	if (!err) {
-		err = pm_report_at_exit(snapshot, &pm_process.options, pm_process.metrics,
+		err = pm_report_at_exit(snapshot, &pm_regions.options, pm_regions.metrics,
 					snapshot->header.parent_link == PERFMON_LINK_FORK,
 					&diag);
 		pm_snapshot_free(snapshot);
 	}
 	if (err)
-		pm_process_say("perfmon: no report: %s",
+		pm_regions_say("perfmon: no report: %s",
 			       diag.error ? diag.text : strerror(-err));
+}
+
+static void report_on_stack(void *unused)
+{
+	(void)unused;
+	pm_exit_report();
+}
+
+/*
+ * After main()'s atexit functions and the destructors of everything that links the
+ * library. A child that no handler prepared has no profile mapped; it writes nothing.
+ */
+__attribute__((destructor)) static void finish(void)
+{
+	struct perfmon_profile_header *header;
+
+	if (pm_regions_phase() == PM_REGIONS_READY && pm_regions_is_ours()) {
+		header = pm_profile_header();
+		__atomic_store_n(&header->state, PERFMON_STATE_ENDED, __ATOMIC_RELAXED);
+		pm_profile_clock_renew();
+		pm_stack_run(report_on_stack, NULL);
+	} else if (pm_regions.refused.error) {
+		pm_stack_run(report_on_stack, NULL);
+	}
 }

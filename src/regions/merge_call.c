@@ -8,7 +8,7 @@
 
 #include "os/os.h"
 #include "report/report.h"
-#include "regions/process.h"
+#include "regions/state.h"
 #include "profile/profile.h"
 
 struct perfmon_merge {
@@ -21,7 +21,7 @@ struct perfmon_merge {
 PM_EXPORT int perfmon_merge_pack(void **profile, size_t *size)
 {
 	struct pm_snapshot *snapshot;
-	int err = pm_process_snapshot(&snapshot, NULL);
+	int err = pm_regions_snapshot(&snapshot, NULL);
 
 	if (err)
 		return err;
@@ -98,8 +98,8 @@ PM_EXPORT int perfmon_merge_done(void)
 {
 	if (!pm_profile_exists())
 		return -ENOENT;
-	pm_process_acquire();
-	pm_process.options.output = PM_OUTPUT_NONE;
-	pm_process_release();
+	pm_regions_acquire();
+	pm_regions.options.output = PM_OUTPUT_NONE;
+	pm_regions_release();
 	return 0;
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "regions/paths.h"
 
-#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "regions/aggregate.h"
+#include "regions/recycle.h"
 #include "os/os.h"
-#include "regions/process.h"
+#include "regions/state.h"
 
 #define NODES_FIRST 16
 #define NODES_MOST  4096
@@ -24,14 +23,6 @@ struct perfmon_profile_node *pm_thread_node(const struct perfmon_profile_thread 
 							       nodes->node_size);
 }
 
-void pm_paths_wipe(void *from, void *to)
-{
-	uint64_t *word;
-
-	for (word = from; (void *)word < to; word++)
-		PM_PUT(*word, 0);
-}
-
 /* Room for one more node: a new record of nodes, twice as large as the last. */
 static int grow_nodes(struct pm_thread *thread)
 {
@@ -44,7 +35,7 @@ static int grow_nodes(struct pm_thread *thread)
 		capacity = 2 * thread->nodes->capacity;
 	else if (thread->nodes)
 		capacity = NODES_MOST;
-	nodes = pm_aggregate_take_nodes(capacity, node_size);
+	nodes = pm_recycle_take_nodes(capacity, node_size);
 	if (!nodes) {
 		nodes = pm_profile_reserve(PERFMON_PROFILE_NODES,
 					   sizeof(*nodes) + (size_t)capacity * node_size);
@@ -146,7 +137,7 @@ struct pm_slot *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
 								thread->nodes->first) *
 							       thread->nodes->node_size);
 	/* It may have been another thread's. */
-	pm_paths_wipe(node, (char *)node + thread->nodes->node_size);
+	pm_recycle_wipe(node, (char *)node + thread->nodes->node_size);
 	PM_PUT(node->parent, parent);
 	PM_PUT(node->region, region);
 	PM_PUT(node->time_min, UINT64_MAX);
@@ -160,7 +151,7 @@ struct pm_slot *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
 		slot->depth = depth;
 		slot->path_key = depth < PERFMON_PROFILE_DEPTH ? PM_PATH_KEY(number)
 							       : PM_PATH_KEY_BARREN;
-		/* A handler may leave this call for good at any point: see regions.c. */
+		/* A handler may leave this call for good at any point: see slow.c. */
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		slot->key = key;
 		block->slots_used++;

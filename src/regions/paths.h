@@ -4,14 +4,24 @@
 #ifndef PM_REGIONS_PATHS_H
 #define PM_REGIONS_PATHS_H
 
-#include "regions/process.h"
+#include "regions/state.h"
 #include "regions/thread.h"
 #include "fastpath/fastpath.h"
 
-/* pm_thread_add_path(), pm_thread_slot() and pm_thread_node() of thread.h are here. */
+/* A new node of the calling thread for REGION (an id) below number PARENT, at DEPTH,
+ * entered in its child table; NULL without memory. Under a closed gate. */
+struct pm_slot *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
+				   uint32_t region, uint64_t key, uint32_t depth);
 
-/* Zeroes what readers may look at, word by word. */
-void pm_paths_wipe(void *from, void *to);
+/* Whether the next of these needs more room: then it needs PM_LOCK_REGIONS, too. */
+bool pm_thread_grows(const struct pm_thread *thread);
+
+/* The slot of the node that FRAME visits (its number and depth); NULL for the root. */
+struct pm_slot *pm_thread_slot(struct pm_thread_block *block, uint64_t key);
+
+/* Node NUMBER (from 1) of a thread's record. */
+struct perfmon_profile_node *pm_thread_node(const struct perfmon_profile_thread *record,
+					    uint32_t number);
 
 /* Bytes of one node with COUNTERS counters. */
 static inline uint32_t pm_node_size(uint32_t counters)
@@ -27,7 +37,7 @@ static inline uint32_t pm_node_size(uint32_t counters)
 /* The flags of a thread's record. */
 static inline uint32_t pm_thread_flags(void)
 {
-	return pm_region_general.stride ? pm_options_stride_hash(&pm_process.options) |
+	return pm_region_general.stride ? pm_options_stride_hash(&pm_regions.options) |
 						  PERFMON_THREAD_STRIDE
 					: 0;
 }

@@ -200,8 +200,8 @@ void pm_plan_make(struct pm_plan *plan, const struct pm_options *options)
 record:
 	pm_plan_record(plan);
 	for (i = 0; i < plan->count; i++)
-		pm_process_debug("perfmon: counting %s on PMU %s",
+		pm_regions_debug("perfmon: counting %s on PMU %s",
 				 plan->list->events[i].name, plan->list->events[i].pmu);
 	if (!plan->count)
-		pm_process_debug("perfmon: counting no events, only time");
+		pm_regions_debug("perfmon: counting no events, only time");
 }

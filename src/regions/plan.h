@@ -3,11 +3,11 @@
 #ifndef PM_REGIONS_PLAN_H
 #define PM_REGIONS_PLAN_H
 
-#include "regions/process.h"
+#include "regions/state.h"
 
 /* Makes the plan of OPTIONS: a text that cannot be used is quoted in a note, and what the
  * machine has stands in for it. Writes the plan's record and notes into the profile (under
- * pm_process_lock). Always leaves a plan, with no events at worst. */
+ * PM_LOCK_REGIONS). Always leaves a plan, with no events at worst. */
 void pm_plan_make(struct pm_plan *plan, const struct pm_options *options);
 
 /* Writes the record of a plan that exists into a new profile (a forked child's). */

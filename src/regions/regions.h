@@ -12,9 +12,10 @@
 #ifndef PM_REGIONS_REGIONS_H
 #define PM_REGIONS_REGIONS_H
 
-#include "regions/calls.h"
-#include "regions/process.h"
+#include "regions/exit.h"
+#include "regions/paths.h"
 #include "regions/registry.h"
+#include "regions/state.h"
 #include "regions/thread.h"
 
 #endif

@@ -156,6 +156,15 @@ void pm_registry_each_region(void (*visit)(const struct perfmon_region *region))
 		visit(&entry->region);
 }
 
+const char *pm_registry_name(uint32_t id)
+{
+	const struct entry *entry = first;
+
+	while (entry && entry->region.key != PM_REGION_KEY(id))
+		entry = entry->next;
+	return entry ? entry->name : "";
+}
+
 void pm_registry_enter(struct pm_registry_thread *thread)
 {
 	cds_list_add_tail(head_of(thread), &threads);

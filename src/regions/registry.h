@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Who exists: the names of regions, and the threads that are set up. Names are looked up
- * without a lock while others are added; whatever writes holds pm_process_lock.
+ * without a lock while others are added; whatever writes holds PM_LOCK_REGIONS.
  * registry.c is the one file that includes liburcu.
  */
 #ifndef PM_REGIONS_REGISTRY_H
@@ -28,11 +28,14 @@ int pm_registry_init(void);
  */
 struct perfmon_region *pm_registry_find(const char *name);
 
-/* Registers NAME; NULL without memory. Under pm_process_lock, after pm_registry_find()
+/* The name of the region with ID; "" if there is none. Under PM_LOCK_REGIONS. */
+const char *pm_registry_name(uint32_t id);
+
+/* Registers NAME; NULL without memory. Under PM_LOCK_REGIONS, after pm_registry_find()
  * did not find it under the same lock. Allocates from the kernel, not from malloc. */
 struct perfmon_region *pm_registry_add(const char *name);
 
-/* Calls VISIT for every registered region, in the order of ids. Under pm_process_lock. */
+/* Calls VISIT for every registered region, in the order of ids. Under PM_LOCK_REGIONS. */
 void pm_registry_each_region(void (*visit)(const struct perfmon_region *region));
 
 /* A place in the list of threads; part of struct pm_thread. */
@@ -40,7 +43,7 @@ struct pm_registry_thread {
 	void *links[2];
 };
 
-/* Enters or removes a thread. Under pm_process_lock. */
+/* Enters or removes a thread. Under PM_LOCK_REGIONS. */
 void pm_registry_enter(struct pm_registry_thread *thread);
 void pm_registry_leave(struct pm_registry_thread *thread);
 

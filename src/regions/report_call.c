@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "regions/process.h"
+#include "regions/state.h"
 #include "os/os.h"
 #include "profile/profile.h"
 #include "report/report.h"
@@ -61,7 +61,7 @@ static int report(int fd, const struct perfmon_report_options *options)
 	err = apply(options, &all);
 	if (err)
 		goto out;
-	err = pm_process_snapshot(&snapshot, NULL);
+	err = pm_regions_snapshot(&snapshot, NULL);
 	if (err)
 		goto out;
 	if (fd < 0) {

@@ -11,16 +11,11 @@
 #include "os/os.h"
 #include "regions/aggregate.h"
 #include "regions/paths.h"
-#include "regions/process.h"
+#include "regions/recycle.h"
+#include "regions/state.h"
 #include "fastpath/fastpath.h"
 
 #define SLOTS_FIRST_LOG2 5 /* for 16 paths */
-
-/* A gate that never opens: what the TLS pointer is before set-up and after the end. */
-struct pm_thread_block pm_thread_block_none;
-__thread struct pm_thread_block *pm_thread_block
-	__attribute__((tls_model("initial-exec"))) = &pm_thread_block_none;
-__thread int pm_thread_busy __attribute__((tls_model("initial-exec")));
 
 /* How often this thread has been taken down: a destructor that runs after that may set it
  * up once more. A refusal counts as the last time. */
@@ -65,7 +60,7 @@ static size_t round_up(size_t size, size_t to)
 /*
  * What a forked child still needs of a thread, its descriptors above all, lies outside of
  * the memory that it finds wiped: in small pieces of chunks that are kept for later
- * threads. All pieces have the size that the plan's counters need. Under pm_process_lock.
+ * threads. All pieces have the size that the plan's counters need. Under PM_LOCK_REGIONS.
  */
 #define CHUNK ((size_t)64 << 10)
 static struct pm_thread *unused_threads; /* linked by block */
@@ -131,7 +126,7 @@ static int make_block(uint32_t counters, struct pm_thread_block **out, size_t *s
 	}
 	block = memory;
 	block->counters = counters;
-	block->columns = pm_process.plan.count;
+	block->columns = pm_regions.plan.count;
 	block->frame_size = (uint32_t)pm_frame_size(counters);
 	block->name_cache = (struct perfmon_region **)(void *)((char *)memory + cache);
 	block->slots = (struct pm_slot *)(void *)((char *)memory + slots);
@@ -152,7 +147,7 @@ static int make_record(struct pm_thread *thread)
 	char name[sizeof(record->name)] = "";
 	size_t i;
 
-	record = pm_aggregate_take_thread();
+	record = pm_recycle_take_thread();
 	if (!record) {
 		record = pm_profile_reserve(PERFMON_PROFILE_THREAD, sizeof(*record));
 		if (!record)
@@ -173,7 +168,7 @@ static int make_record(struct pm_thread *thread)
 	PM_PUT(record->counters, thread->block->columns);
 	PM_PUT(record->flags, pm_thread_flags());
 	if (!pm_thread_add_path(thread, 0, 0, 0, 0)) {
-		pm_aggregate_recycle(record);
+		pm_recycle_thread(record);
 		return -ENOMEM;
 	}
 	__atomic_store_n(&record->state, PERFMON_THREAD_LIVE, __ATOMIC_RELEASE);
@@ -196,7 +191,7 @@ static void make_root_frame(struct pm_thread *thread)
  * plan's. */
 static void record_counters(struct pm_thread *thread)
 {
-	struct perfmon_profile_plan *plan = pm_process.plan.record;
+	struct perfmon_profile_plan *plan = pm_regions.plan.record;
 	uint32_t i;
 
 	for (i = 0; i < thread->block->counters; i++) {
@@ -236,7 +231,7 @@ static void open_counters(struct pm_thread *thread, struct pm_diag *diag)
 	if (!block->counters)
 		return;
 	memset(readings, 0, sizeof(readings));
-	pm_instance_open(thread->instance, pm_process.plan.list->events, block->counters,
+	pm_instance_open(thread->instance, pm_regions.plan.list->events, block->counters,
 			 0, -1, flags, diag);
 	pm_instance_enable(thread->instance);
 	for (i = 0; i < block->counters; i++)
@@ -245,7 +240,7 @@ static void open_counters(struct pm_thread *thread, struct pm_diag *diag)
 	if (i < block->counters && !pm_instance_read(thread->instance, readings) &&
 	    pm_instance_starved(thread->instance, readings) >= 0) {
 		pm_instance_close(thread->instance);
-		pm_instance_open(thread->instance, pm_process.plan.list->events,
+		pm_instance_open(thread->instance, pm_regions.plan.list->events,
 				 block->counters, 0, -1, flags | PM_OPEN_SPLIT, diag);
 		pm_instance_enable(thread->instance);
 		if (!diag->error)
@@ -265,7 +260,7 @@ static void open_counters(struct pm_thread *thread, struct pm_diag *diag)
 	}
 }
 
-/* THREAD's memory and record; under pm_process_lock. */
+/* THREAD's memory and record; under PM_LOCK_REGIONS. */
 static int make_thread(uint32_t counters, struct pm_thread **out)
 {
 	struct pm_thread *thread = take_thread(counters);
@@ -290,7 +285,7 @@ static int make_thread(uint32_t counters, struct pm_thread **out)
 	*out = thread;
 	return 0;
 no_key:
-	pm_aggregate_recycle(thread->record);
+	pm_recycle_thread(thread->record);
 no_record:
 	pm_kernel_munmap(thread->block, thread->memory_size);
 no_block:
@@ -300,14 +295,14 @@ no_block:
 
 int pm_thread_setup(void)
 {
-	uint32_t counters = pm_process.plan.live;
+	uint32_t counters = pm_regions.plan.live;
 	struct pm_diag diag = {0};
 	struct pm_thread *thread = NULL;
 	int err = -EDEADLK;
 
-	if (pm_process_try_lock()) {
+	if (pm_regions_try_lock()) {
 		err = make_thread(counters, &thread);
-		pm_process_release();
+		pm_regions_release();
 	}
 	if (err) {
 		if (err != -EDEADLK)
@@ -315,20 +310,20 @@ int pm_thread_setup(void)
 		return err;
 	}
 	open_counters(thread, &diag);
-	pm_process_acquire();
+	pm_regions_acquire();
 	if (thread->block->columns)
 		record_counters(thread);
 	if (diag.error) {
 		pm_profile_note(diag.text);
-		pm_process_debug("perfmon: thread %u: %s", thread->record->tid,
+		pm_regions_debug("perfmon: thread %u: %s", thread->record->tid,
 				 diag.text);
 	}
-	pm_process_debug("perfmon: thread %u is set up with %u counters of %u",
+	pm_regions_debug("perfmon: thread %u is set up with %u counters of %u",
 			 thread->record->tid, counters ? thread->instance->open : 0,
 			 counters);
 	pm_registry_enter(&thread->registry);
 	pm_profile_clock_later();
-	pm_process_release();
+	pm_regions_release();
 	make_root_frame(thread);
 	thread->block->arm_generation = PM_GET(pm_region_general.generation);
 	thread->block->alive = 1;
@@ -357,19 +352,19 @@ void pm_thread_leave(void)
 	record = thread->record;
 	times_left++;
 	pm_aggregate_thread(thread);
-	pm_process_acquire();
+	pm_regions_acquire();
 	pm_registry_leave(&thread->registry);
-	pm_process_release();
+	pm_regions_release();
 	if (block->counters)
 		pm_instance_close(thread->instance);
 	if (thread->slots_memory)
 		pm_kernel_munmap(thread->slots_memory, thread->slots_size);
 	pm_kernel_munmap(block, thread->memory_size);
-	pm_process_acquire();
+	pm_regions_acquire();
 	if (PM_GET(record->state) == PERFMON_THREAD_UNUSED)
-		pm_aggregate_recycle(record);
+		pm_recycle_thread(record);
 	give_thread(thread);
-	pm_process_release();
+	pm_regions_release();
 	pm_thread_busy--;
 	pm_kernel_still_end(&still);
 }
@@ -377,7 +372,7 @@ void pm_thread_leave(void)
 void pm_thread_forget(struct pm_thread *thread)
 {
 	/* The block is wiped: whether there are counters is the plan's to say. */
-	if (pm_process.plan.live)
+	if (pm_regions.plan.live)
 		pm_instance_forget(thread->instance);
 	if (thread->slots_memory)
 		pm_kernel_munmap(thread->slots_memory, thread->slots_size);

@@ -25,7 +25,7 @@ struct pm_thread {
 
 /*
  * Sets the calling thread up: memory, counters, registry, and an open gate. 0, or a
- * negative errno after which the thread is as before. Takes pm_process_lock. Makes system
+ * negative errno after which the thread is as before. Takes PM_LOCK_REGIONS. Makes system
  * calls; allocates from the kernel only, not from malloc, so that what it interrupts may
  * be inside malloc.
  */
@@ -35,29 +35,11 @@ int pm_thread_setup(void);
  * thread time once, and at most once after pm_thread_leave(). */
 bool pm_thread_may_set_up(void);
 
-/* Takes the calling thread down: its results are folded, its descriptors closed, its
+/* Takes the calling thread down: its results are added up, its descriptors closed, its
  * memory freed. Harmless if it is not set up. */
 void pm_thread_leave(void);
 
-/* A new node of the calling thread for REGION (an id) below number PARENT, at DEPTH,
- * entered in its child table; NULL without memory. Under a closed gate. */
-struct pm_slot *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
-				   uint32_t region, uint64_t key, uint32_t depth);
-
-/* Whether the next of these needs more room: then it needs pm_process_lock, too. */
-bool pm_thread_grows(const struct pm_thread *thread);
-
-/* The slot of the node that FRAME visits (its number and depth); NULL for the root. */
-struct pm_slot *pm_thread_slot(struct pm_thread_block *block, uint64_t key);
-
-/* Node NUMBER (from 1) of a thread's record. */
-struct perfmon_profile_node *pm_thread_node(const struct perfmon_profile_thread *record,
-					    uint32_t number);
-
 /* In a forked child: drops what THREAD of the parent held. */
 void pm_thread_forget(struct pm_thread *thread);
-
-/* Whether the calling thread may be inside the cold path: a signal handler asks. */
-extern __thread int pm_thread_busy __attribute__((tls_model("initial-exec")));
 
 #endif

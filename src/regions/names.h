@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Regions by name: their keys, and their records in the profile. */
+#ifndef PM_REGIONS_NAMES_H
+#define PM_REGIONS_NAMES_H
+
+#include "fastpath/fastpath.h"
+
+/* The region's id in a region's key. */
+static inline uint32_t pm_region_id(uint64_t region_key)
+{
+	return (uint32_t)(region_key * PM_KEY_INVERSE);
+}
+
+/* Writes the name of a registered region into the profile. Under PM_LOCK_REGIONS. */
+void pm_region_record_name(const struct perfmon_region *region);
+
+/* The region called NAME, registered if it is new; NULL without memory. Takes
+ * PM_LOCK_REGIONS for a new one. */
+struct perfmon_region *pm_region_of_name(const char *name);
+
+/* REGION's key; 0 if its name is not registered. */
+uint64_t pm_region_known_key(struct perfmon_region *region);
+
+#endif

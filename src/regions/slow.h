@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The slow path, beyond what fastpath/region.h declares: what the public calls share with
+ * it. */
+#ifndef PM_REGIONS_SLOW_H
+#define PM_REGIONS_SLOW_H
+
+#include <stdbool.h>
+
+#include "fastpath/fastpath.h"
+
+/* Makes the call that *ARMED points to, unless regions are disarmed. */
+static inline void pm_region_call(void (**armed)(struct perfmon_region *),
+				  struct perfmon_region *region)
+{
+	void (*function)(struct perfmon_region *) =
+		__atomic_load_n(armed, __ATOMIC_RELAXED);
+
+	if (function)
+		function(region);
+}
+
+/* Whether a BEGIN of the calling thread can be counted, which is set up if need be; and an
+ * END. What cannot is counted as lost. */
+bool pm_slow_begins(void);
+bool pm_slow_ends(void);
+
+/* Opens the gate of BLOCK again, and returns true, if the call that closed it never will:
+ * a signal handler has left it by siglongjmp(3). */
+bool pm_slow_reopen(struct pm_thread_block *block);
+
+#endif
