@@ -54,7 +54,7 @@ void pm_profile_machine(void);
 void pm_profile_clock_renew(void);
 
 /* The same if the time between the two readings has become longer by an eighth, and ticks
- * need them: for cold paths, so that a program that is killed has left a good rate. */
+ * need them: for slow paths, so that a program that is killed has left a good rate. */
 void pm_profile_clock_later(void);
 
 /* A snapshot of the own profile, which there has to be. Any thread; takes no lock. */

@@ -1,7 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The slow path of regions: first passes, closed gates, and ENDs that do not match. What
- * is done where a view is stale is in stale.c.
+ * The slow path of regions: what BEGIN and END of the hot path do not find ready. What is
+ * done where a view is stale is in stale.c.
+ *
+ * A first pass goes one way, downwards, with the gate closed. Each step leaves what the next
+ * one needs, or counts the visit as lost and ends. The last step hands the call back to the
+ * hot path, once: it alone counts a visit, so that the first one costs what all others do.
+ *
+ *	BEGIN of the hot path                  END of the hot path
+ *	 |                |                     |                  |
+ *	 | gate closed    | no such path        | gate closed      | another key
+ *	 v                |                     v                  |
+ *	begin_closed      |                    end_closed          |
+ *	  process, thread |                      no thread: lost   |
+ *	  left by a jump  |                      left by a jump    |
+ *	  nested too deep |                      nested too deep   |
+ *	 |                v                     |                  v
+ *	 +--------> begin_missing               +----------> end_other
+ *	              key, by the name                         key, by the name
+ *	              path: node and slot                      visits inside of it, dropped
+ *	              |                                        |
+ *	              v                                        v
+ *	             BEGIN of the hot path                    END of the hot path
  */
 #include "regions/slow.h"
 
@@ -179,11 +199,53 @@ bool pm_slow_reopen(struct pm_thread_block *block)
 	return true;
 }
 
+/* Closes the gate of BLOCK, which is open, for this call; where it was. Visits that are
+ * open since before regions were disarmed are dropped. */
+static struct pm_frame *close_gate(struct pm_thread_block *block)
+{
+	struct pm_frame *frame = block->gate;
+
+	block->gate = NULL;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (block->arm_generation != PM_GET(pm_region_general.generation))
+		frame = pm_region_resync(block, frame);
+	return frame;
+}
+
 bool pm_slow_begins(void)
 {
 	if (pm_thread_block == &pm_thread_block_none && !first_use())
 		return false;
 	return !wiped(pm_thread_block);
+}
+
+void pm_region_begin_closed(struct perfmon_region *region)
+{
+	struct pm_thread_block *block;
+
+	if (!pm_slow_begins())
+		return;
+	block = pm_thread_block;
+	if (block->in_slow || (!block->gate && !block->overflow)) {
+		if (!pm_slow_reopen(block)) {
+			count_lost(&block->thread->record->lost_in_handler);
+			return;
+		}
+	}
+	if (block->overflow) {
+		if (block->arm_generation == PM_GET(pm_region_general.generation)) {
+			block->in_slow = 1;
+			__atomic_signal_fence(__ATOMIC_SEQ_CST);
+			overflow_push(block, pm_region_known_key(region));
+			__atomic_signal_fence(__ATOMIC_SEQ_CST);
+			block->in_slow = 0;
+			return;
+		}
+		/* The ENDs that were to open the gate fell into a disarmed time. */
+		block->overflow = 0;
+		block->gate = block->full_gate;
+	}
+	pm_region_begin_missing(block, close_gate(block), region);
 }
 
 bool pm_slow_ends(void)
@@ -195,64 +257,31 @@ bool pm_slow_ends(void)
 	return !wiped(pm_thread_block);
 }
 
-void pm_region_begin_closed(struct perfmon_region *region)
-{
-	struct pm_thread_block *block = pm_thread_block;
-
-	if (block == &pm_thread_block_none) {
-		if (first_use())
-			pm_region_call(&perfmon_region_begin_armed, region);
-		return;
-	}
-	if (wiped(block))
-		return;
-	if (block->in_slow || !block->overflow) {
-		if (pm_slow_reopen(block))
-			pm_region_call(&perfmon_region_begin_armed, region);
-		else
-			count_lost(&block->thread->record->lost_in_handler);
-		return;
-	}
-	if (block->arm_generation != PM_GET(pm_region_general.generation)) {
-		/* The ENDs that were to open the gate fell into a disarmed time. */
-		block->overflow = 0;
-		block->gate = pm_region_resync(block, block->full_gate);
-		pm_region_call(&perfmon_region_begin_armed, region);
-		return;
-	}
-	block->in_slow = 1;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	overflow_push(block, pm_region_known_key(region));
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	block->in_slow = 0;
-}
-
 void pm_region_end_closed(struct perfmon_region *region)
 {
-	struct pm_thread_block *block = pm_thread_block;
+	struct pm_thread_block *block;
+	struct pm_frame *frame;
 	bool further_out;
 
-	if (block == &pm_thread_block_none) {
-		end_without_thread();
+	if (!pm_slow_ends())
 		return;
+	block = pm_thread_block;
+	if ((block->in_slow || !block->overflow) && !pm_slow_reopen(block))
+		return;
+	if (block->overflow) {
+		block->in_slow = 1;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		further_out = !overflow_pop(block, pm_region_known_key(region));
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		block->in_slow = 0;
+		if (block->overflow)
+			return;
+		block->gate = block->full_gate;
+		if (!further_out)
+			return;
 	}
-	if (wiped(block))
-		return;
-	if (block->in_slow || !block->overflow) {
-		if (pm_slow_reopen(block))
-			pm_region_call(&perfmon_region_end_armed, region);
-		return;
-	}
-	block->in_slow = 1;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	further_out = !overflow_pop(block, pm_region_known_key(region));
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	block->in_slow = 0;
-	if (block->overflow)
-		return;
-	block->gate = block->full_gate;
-	if (further_out)
-		pm_region_call(&perfmon_region_end_armed, region);
+	frame = close_gate(block);
+	pm_region_end_other(block, pm_frame_at(frame, block->frame_size, -1), region);
 }
 
 /* --- a new path ---------------------------------------------------------------------- */
@@ -319,7 +348,7 @@ void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *fra
 	struct perfmon_profile_thread *record = block->thread->record;
 	const struct pm_frame *parent = pm_frame_at(frame, block->frame_size, -1);
 	uint32_t depth = frame_depth(block, frame);
-	uint64_t region_key = PM_GET(region->key), key;
+	uint64_t region_key = PM_GET(region->key), *lost = NULL;
 
 	block->in_slow = 1;
 	if (!region_key) {
@@ -330,33 +359,23 @@ void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *fra
 			__atomic_store_n(&region->key, region_key, __ATOMIC_RELAXED);
 		}
 	}
-	if (!region_key || depth > PERFMON_PROFILE_DEPTH) {
-		overflow(block, frame, region_key,
-			 region_key ? &record->lost_too_deep : &record->lost_unnamed);
-		goto out;
-	}
+	if (!region_key)
+		lost = &record->lost_unnamed;
+	else if (depth > PERFMON_PROFILE_DEPTH)
+		lost = &record->lost_too_deep;
 	/* A handler inside of set-up, which is counting what an empty region counts. */
-	if (pm_thread_busy) {
-		overflow(block, frame, region_key, &record->lost_in_handler);
-		goto out;
-	}
-	key = parent->path_key + region_key;
-	if (!pm_thread_slot(block, key)) {
-		uint64_t *lost = add_path(block, parent, region_key, depth);
-
-		if (lost) {
-			overflow(block, frame, region_key, lost);
-			goto out;
-		}
-	}
+	else if (pm_thread_busy)
+		lost = &record->lost_in_handler;
+	else if (!pm_thread_slot(block, parent->path_key + region_key))
+		lost = add_path(block, parent, region_key, depth);
+	if (lost)
+		overflow(block, frame, region_key, lost);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_slow = 0;
+	if (lost)
+		return;
 	block->gate = frame;
 	pm_region_call(&perfmon_region_begin_armed, region);
-	return;
-out:
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	block->in_slow = 0;
 }
 
 /* --- ENDs that do not match ---------------------------------------------------------- */
@@ -368,7 +387,7 @@ void pm_region_end_other(struct pm_thread_block *block, struct pm_frame *frame,
 	struct pm_frame *found = frame;
 
 	block->in_slow = 1;
-	if (!region_key) /* its own first pass is an END: it may be open from elsewhere */
+	if (!region_key)
 		region_key = pm_region_known_key(region);
 	while (found != block->frames && found->region_key != region_key)
 		found = pm_frame_at(found, block->frame_size, -1);
