@@ -84,14 +84,21 @@ libperfmon_all_la_SOURCES = \
 	src/samples/ring.h src/samples/sample.c src/samples/sample.h src/samples/samples.h \
 	src/session/core/busy.c src/session/core/busy.h src/session/core/control.c \
 	src/session/core/core.h src/session/core/program.c src/session/core/reader.c \
-	src/session/core/session.c src/session/core/value.c \
-	src/session/overflow/block.c src/session/overflow/breakpoint.c \
-	src/session/overflow/notice.c src/session/overflow/notice.h \
-	src/session/overflow/overflow.c src/session/overflow/period.c \
+	src/session/core/record.c src/session/core/record.h src/session/core/session.c \
+	src/session/core/value.c \
+	src/session/overflow/arm.c src/session/overflow/breakpoint.c \
+	src/session/overflow/drain.c src/session/overflow/overflow.h \
+	src/session/overflow/period.c src/session/overflow/period.h \
+	src/session/overflow/program.c src/session/overflow/queue.c \
+	src/session/overflow/queue.h src/session/overflow/restart.c \
+	src/session/overflow/signals.c src/session/overflow/slots.c \
+	src/session/overflow/slots.h src/session/overflow/wait.c \
+	src/session/overflow/wait.h \
 	src/session/sampling/sampling.c src/session/sampling/sampling.h \
 	src/session/sets/estimate.c src/session/sets/sets.c \
-	src/session/targets/attach.c src/session/targets/loss.c \
-	src/session/targets/process.c src/session/targets/target.c \
+	src/session/targets/attach.c src/session/targets/helper.c \
+	src/session/targets/loss.c src/session/targets/process.c \
+	src/session/targets/target.c \
 	src/session/threads/parts.h src/session/threads/probe.c src/session/threads/scan.c \
 	src/session/threads/settle.c src/session/threads/threads.c \
 	src/session/threads/threads.h \

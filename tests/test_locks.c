@@ -18,7 +18,7 @@
 #include "events/events.h"
 #include "samples/log_internal.h"
 #include "session/core/core.h"
-#include "session/overflow/notice.h"
+#include "session/overflow/slots.h"
 #include "topology/topology.h"
 #include "perfmon/format.h"
 #include "perfmon/perfmon2.h"
@@ -65,7 +65,7 @@ static int use_all(void)
 	pm_events_free(list);
 	if (!notified)
 		notified = session_with("dummy", 0);
-	CHILD_CHECK(pm_notice_watch(notified, 3, 0) == 0);
+	CHILD_CHECK(pm_slot_watch(notified, 3, 0) == 0);
 	fd = pfm_create_context(0, NULL, NULL, 0);
 	CHILD_CHECK(fd >= 0);
 	close(fd);

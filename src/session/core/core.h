@@ -34,6 +34,7 @@
 #include "os/os.h"
 #include "samples/samples.h"
 #include "session/core/busy.h"
+#include "session/core/record.h"
 #include "perfmon/inline.h"
 #include "perfmon/overflow.h"
 #include "perfmon/sampling.h"
@@ -455,62 +456,8 @@ int pm_process_watch(struct perfmon_session *session, struct pm_session_process 
 /* Forgets the processes of which no target is left. */
 void pm_processes_prune(struct perfmon_session *session);
 
-/* --- session_overflow.c, session_period.c --------------------------------------------
+/* --- helper.c ------------------------------------------------------------------------
  */
-
-/* Writes the periods that REGISTERS' values ask for into PLAN's events, before they are
- * opened. PLAN and REGISTERS may be those that the session will have; its own first ones
- * are the same counters. */
-void pm_overflow_prepare(const struct perfmon_session *session,
-			 struct pm_session_plan *plan,
-			 const struct pm_register *registers, uint32_t count);
-
-/* Arms TARGET, just opened: its ring, its signals. 0 or a negative errno. */
-int pm_overflow_arm(struct perfmon_session *session, struct pm_session_plan *plan,
-		    struct pm_target *target);
-void pm_overflow_disarm(struct perfmon_session *session,
-			const struct pm_session_plan *plan, struct pm_target *target);
-
-/* Enables the instance of set S, whose notifying counters stop at their next overflow. */
-int pm_overflow_enable(struct perfmon_session *session, struct pm_target *target,
-		       uint32_t s);
-
-/* Takes all that is in the rings of the targets, or of one, and does what overflows and
- * clocks ask for. The last one leaves there what a log has no room for just now, if it
- * can wait. */
-void pm_overflow_drain(struct perfmon_session *session);
-void pm_overflow_drain_target(struct perfmon_session *session, struct pm_target *target);
-void pm_overflow_drain_pending(struct perfmon_session *session);
-static inline bool pm_overflow_pending(const struct perfmon_session *session)
-{
-	const struct pm_session_plan *plan = session->plan;
-	uint32_t t;
-
-	for (t = 0; t < plan->target_count; t++) {
-		if (pm_ring_pending(&plan->targets[t].ring) || plan->targets[t].late)
-			return true;
-	}
-	return false;
-}
-
-/* -EINVAL with a sentence if VALUE would have register REG sample more often than
- * PERFMON_MIN_PERIOD allows. */
-int pm_overflow_check_period(struct perfmon_session *session,
-			     const struct pm_register *reg, uint64_t value);
-
-/* Register I has been written to VALUE. */
-int pm_overflow_written(struct perfmon_session *session, uint32_t i, uint64_t value);
-
-int pm_overflow_restart(struct perfmon_session *session);
-
-/* Counters that wait for it take their long reset values. */
-void pm_overflow_reset_due(struct perfmon_session *session);
-
-/* Makes the queue of messages, unless it is there. */
-int pm_session_need_queue(struct perfmon_session *session);
-
-/* Has the helper thread look at the session. Any thread, without the lock. */
-void pm_session_wake(struct perfmon_session *session);
 
 /* Makes the helper thread, unless it is there. */
 int pm_session_need_helper(struct perfmon_session *session);
@@ -519,22 +466,8 @@ int pm_session_need_helper(struct perfmon_session *session);
  * forgotten when the caller has given back the lock. */
 struct pm_helper *pm_session_idle_helper(struct perfmon_session *session);
 
-void pm_overflow_free(struct perfmon_session *session);
-void pm_overflow_end(struct perfmon_session *session); /* the last target has gone */
-
-/* Threads that wait for a restart may go. */
-void pm_overflow_release(struct perfmon_session *session);
-/* Does what handlers have ASKED for that interrupted a call, which has ended. */
-void pm_overflow_leave(struct perfmon_session *session, struct pm_asked asked);
-void pm_overflow_close(struct perfmon_session *session); /* waits for handlers */
-
-/* --- session_breakpoint.c ------------------------------------------------------------
- */
-
-/* To be called before events are enabled: opens those of a session anew that breakpoints
- * have stopped for good. 0 or a negative errno with a sentence, and nothing has changed.
- */
-int pm_breakpoints_renew(struct perfmon_session *session);
+/* Has the helper thread look at the session. Any thread, without the lock. */
+void pm_session_wake(struct perfmon_session *session);
 
 /* --- session_set.c -------------------------------------------------------------------
  */

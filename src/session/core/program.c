@@ -6,7 +6,7 @@
 
 #include "os/os.h"
 #include "counters/counters.h"
-#include "session/overflow/notice.h"
+#include "session/overflow/overflow.h"
 #include "session/sampling/sampling.h"
 
 /* --- programs --------------------------------------------------------------------------
@@ -155,8 +155,7 @@ static void plan_registers(struct pm_plan_set *set, const struct perfmon_session
 			*event = *register_event(reg, e);
 			event->group += group_offset(registers, i);
 			if (overflow->on) {
-				pm_overflow_plan(event, &overflow->how);
-				pm_sampling_plan(session, reg, &event->attr);
+				pm_overflow_plan(session, reg, event);
 			}
 		}
 		set->notifies |= notify;
@@ -184,7 +183,7 @@ static int plan_set(struct pm_plan_set *set, const struct perfmon_session *sessi
 
 		set->clock = set->count++;
 		*event = set_clock(session->scope);
-		pm_overflow_plan(event, NULL);
+		pm_record_plan(event, false);
 		event->attr.sample_period = props->timeout_ns;
 		/* A tick in the kernel counts, too, where that is allowed. */
 		pm_permissions_get(&have);

@@ -7,6 +7,7 @@
 
 #include "os/os.h"
 #include "session/sampling/sampling.h"
+#include "session/overflow/overflow.h"
 
 #define KNOWN_FLAGS                                                                      \
 	(PERFMON_SESSION_PARTIAL | PERFMON_SESSION_SPLIT | PERFMON_SESSION_ALL_MODES |   \

@@ -4,6 +4,7 @@
 
 #include "os/os.h"
 #include "session/core/core.h"
+#include "session/overflow/overflow.h"
 
 /* --- what the targets have counted ----------------------------------------------------
  */

@@ -3,7 +3,7 @@
  * Breakpoints that have stopped themselves at an overflow. Linux 6.17 and later mark them
  * as stopped, and enabling does not take the mark away (hw.state, in hw_breakpoint_stop()
  * and _add()). A new period does, while the breakpoint is on: on the calling thread and
- * on CPUs that is so once it is enabled (revive() in session_overflow.c). On another
+ * on CPUs that is so once it is enabled (revive() in arm.c). On another
  * thread nobody knows: there the session's events are opened anew before they are
  * enabled.
  */
@@ -12,6 +12,7 @@
 
 #include "os/os.h"
 #include "session/core/core.h"
+#include "session/overflow/overflow.h"
 
 /* --- whether this kernel does that ----------------------------------------------------
  */

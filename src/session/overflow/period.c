@@ -23,7 +23,8 @@
 #include <string.h>
 
 #include "os/os.h"
-#include "session/overflow/notice.h"
+#include "session/overflow/overflow.h"
+#include "session/overflow/period.h"
 #include "session/sampling/sampling.h"
 
 /* The kernel has no period shorter than this part of the one that is wanted: it would
@@ -40,11 +41,6 @@ uint64_t pm_period_for(uint64_t value)
 static bool is_reached(uint64_t place, uint64_t goal)
 {
 	return (int64_t)(place - goal) >= 0;
-}
-
-static bool notifies(const struct pm_register *reg)
-{
-	return reg->overflow.how.flags & PERFMON_OVERFLOW_NOTIFY;
 }
 
 static bool is_random(const struct pm_register *reg)
@@ -77,6 +73,13 @@ static struct pm_arm *arm_of(const struct pm_target *target,
 			     const struct pm_register *reg)
 {
 	return &target->parts[reg->set].arms[reg->planned];
+}
+
+bool pm_is_software(const struct pm_event *event)
+{
+	return event->attr.type == PERF_TYPE_SOFTWARE ||
+	       event->attr.type == PERF_TYPE_TRACEPOINT ||
+	       event->attr.type == PERF_TYPE_BREAKPOINT;
 }
 
 bool pm_is_clock(const struct pm_event *event)
@@ -131,6 +134,29 @@ static int count_on(const struct pm_target *target, const struct pm_register *re
 
 	*count = reading->value;
 	return err;
+}
+
+/*
+ * The kernel begins the period of a software event that is on with its end
+ * (perf_swevent_start() leaves period_left at 0, so that the next event overflows): with
+ * PAUSE its group is off meanwhile. Not the event alone: Linux 6.12 and later do not put
+ * a member on that is enabled while its leader of another software PMU is on
+ * (ctx_resched() looks at the member's PMU only).
+ */
+int pm_overflow_begin_period(struct pm_part *part, uint32_t c, bool pause,
+			     uint64_t period)
+{
+	const struct pm_counter *counters = part->instance->counters;
+	uint32_t leader = counters[c].leader;
+	int err = 0;
+
+	if (pause)
+		err = pm_kernel_ioctl(counters[leader].fd, PERF_EVENT_IOC_DISABLE, 0);
+	err = err ?: pm_kernel_ioctl_ptr(counters[c].fd, PERF_EVENT_IOC_PERIOD, &period);
+	if (!pause || err)
+		return err;
+	part->arms[leader].resumed = true;
+	return pm_kernel_ioctl(counters[leader].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 /* Has the kernel count PERIOD for REG from now on. */
@@ -189,7 +215,7 @@ bool pm_period_record(struct perfmon_session *session, struct pm_target *target,
 	struct pm_arm *its = arm_of(target, reg);
 
 	/* It has stopped itself: that has to lead to something in any case. */
-	if (notifies(reg)) {
+	if (pm_notifies(reg)) {
 		its->at = its->moved ? its->at : its->next;
 		return true;
 	}
@@ -292,6 +318,22 @@ void pm_overflow_reset_others(struct perfmon_session *session, struct pm_target 
 	}
 }
 
+void pm_overflow_count(struct perfmon_session *session, struct pm_target *target,
+		       struct pm_register *reg, uint64_t n)
+{
+	struct pm_arm *arm = &target->parts[reg->set].arms[reg->planned];
+
+	reg->overflow.count += n;
+	session->sets[reg->set].overflowed[(reg - session->registers) / 64] |=
+		UINT64_C(1) << ((reg - session->registers) % 64);
+	if (!(reg->overflow.how.flags & PERFMON_OVERFLOW_SWITCH) || !arm->until_switch)
+		return;
+	arm->until_switch -= n < arm->until_switch ? n : arm->until_switch;
+	if (!arm->until_switch &&
+	    session->sets[reg->set].flags & PERFMON_SET_OVERFLOW_SWITCH)
+		pm_target_next_set(session, target, reg->set);
+}
+
 /* Overflows of REG up to COUNT that have left no record, or none of their own. */
 static void pass(struct perfmon_session *session, struct pm_target *target,
 		 struct pm_register *reg, uint64_t count)
@@ -319,12 +361,11 @@ static void pass(struct perfmon_session *session, struct pm_target *target,
 void pm_period_pass(struct perfmon_session *session, struct pm_target *target,
 		    struct pm_register *reg)
 {
-	if (!notifies(reg))
+	if (!pm_notifies(reg))
 		pass(session, target, reg, arm_of(target, reg)->at);
 }
 
-/* --- when the ring is empty
- * --------------------------------------------------------------
+/* --- when the ring is empty ------------------------------------------------------------
  */
 
 /* Whether REG's overflows cost little beside what it counts. */
@@ -395,9 +436,9 @@ static int settle(struct perfmon_session *session, struct pm_target *target,
 
 	if (err)
 		return err;
-	if (its->late && !notifies(reg)) {
+	if (its->late && !pm_notifies(reg)) {
 		its->stale |= is_reached(count, its->next);
-	} else if (target->unsure && !its->stale && !notifies(reg) &&
+	} else if (target->unsure && !its->stale && !pm_notifies(reg) &&
 		   is_reached(count, its->at + its->period)) {
 		/* A record that has come since says no more than what has been read. */
 		if (pm_ring_pending(&target->ring))
@@ -408,7 +449,7 @@ static int settle(struct perfmon_session *session, struct pm_target *target,
 	}
 	if (!its->stale)
 		return 0;
-	if (notifies(reg) && is_reached(count, its->next))
+	if (pm_notifies(reg) && is_reached(count, its->next))
 		set_back(session, target, reg, reg->overflow.last_reset, NULL);
 	else
 		pass(session, target, reg, count);
@@ -420,7 +461,7 @@ static int settle(struct perfmon_session *session, struct pm_target *target,
 	want = pm_period_for(reg->overflow.last_reset);
 	its->at = count;
 	its->moved = false;
-	if (!notifies(reg) && left < want) {
+	if (!pm_notifies(reg) && left < want) {
 		its->late = true;
 		if (!is_random(reg) && !meets_others(session, reg) &&
 		    want - left <= want / SHORTEST_PART) {

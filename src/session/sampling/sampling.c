@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "os/os.h"
-#include "session/overflow/notice.h"
+#include "session/overflow/overflow.h"
 
 #define RING_PAGES_MAX 4096
 #define USER_STACK     8192
@@ -94,7 +94,7 @@ void pm_sampling_plan(const struct perfmon_session *session,
 
 void pm_sampling_plan_side(struct perf_event_attr *attr)
 {
-	attr->sample_type = pm_overflow_attr()->sample_type;
+	attr->sample_type = pm_record_attr()->sample_type;
 	attr->sample_id_all = 1;
 	attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 1;
 	attr->context_switch = 1;
@@ -109,7 +109,7 @@ static int try_fields(const struct pm_sampling *sampling, const struct pm_regist
 	struct pm_event event = reg->program->list->events[reg->first];
 	int fd;
 
-	pm_overflow_plan(&event, NULL);
+	pm_record_plan(&event, false);
 	event.attr.size = sizeof(event.attr);
 	event.attr.disabled = 1;
 	ask_for(&event.attr, sampling, asked);

@@ -8,6 +8,7 @@
 #include "topology/topology.h"
 #include "os/os.h"
 #include "session/sampling/sampling.h"
+#include "session/overflow/overflow.h"
 
 #define KNOWN_TARGET_FLAGS                                                               \
 	(PERFMON_TARGET_CHILDREN | PERFMON_TARGET_APART | PERFMON_TARGET_ON_EXEC)

@@ -6,6 +6,7 @@
 
 #include "os/os.h"
 #include "session/sampling/sampling.h"
+#include "session/overflow/overflow.h"
 
 /* The last counter of TARGET that is open and has no mapping, or one that has: NULL if
  * there is none. (The first may have had one, when its clock was asked for.) */

@@ -6,6 +6,7 @@
 
 #include "os/os.h"
 #include "session/sampling/sampling.h"
+#include "session/overflow/overflow.h"
 
 /* --- memory --------------------------------------------------------------------------
  */

@@ -1,83 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What overflows lead to: the session is masked, messages wait, and a restart goes on. */
-#include "session/overflow/notice.h"
-
+/* Rings: what their records ask for. At an overflow that notifies the session is masked,
+ * and a message waits. */
 #include <errno.h>
-#include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "os/os.h"
-#include "topology/topology.h"
-#include "samples/samples.h"
+#include "session/overflow/overflow.h"
+#include "session/overflow/period.h"
+#include "session/overflow/queue.h"
 #include "session/sampling/sampling.h"
 
 /* How often a ring that fills up meanwhile is emptied before its periods are settled. */
 #define TRIES 4
-
-/* --- the queue -------------------------------------------------------------------------
- */
-
-static void push(struct perfmon_session *session, const struct perfmon_message *message)
-{
-	static const uint64_t one = 1;
-	struct pm_overflow_queue *queue = session->queue;
-	struct perfmon_message *place;
-
-	if (queue->count == PM_QUEUE_MESSAGES) {
-		queue->lost = true;
-		return;
-	}
-	place = &queue->messages[(queue->first + queue->count) % PM_QUEUE_MESSAGES];
-	*place = *message;
-	if (queue->lost)
-		place->flags |= PERFMON_MESSAGE_LOST;
-	queue->lost = false;
-	if (!queue->count++ && queue->descriptor >= 0)
-		pm_kernel_write(queue->descriptor, &one, sizeof(one));
-}
-
-/* Takes up to ROOM messages, and lets the descriptor follow. */
-static uint32_t pop(struct pm_overflow_queue *queue, struct perfmon_message *messages,
-		    size_t room)
-{
-	uint32_t n = 0;
-	uint64_t count;
-
-	while (queue->count && n < room) {
-		messages[n++] = queue->messages[queue->first];
-		queue->first = (queue->first + 1) % PM_QUEUE_MESSAGES;
-		queue->count--;
-	}
-	if (n && !queue->count && queue->descriptor >= 0)
-		pm_kernel_read(queue->descriptor, &count, sizeof(count));
-	return n;
-}
-
-PM_EXPORT int perfmon_overflow_read(struct perfmon_session *session,
-				    struct perfmon_message *messages, size_t size)
-{
-	uint32_t n;
-	int err;
-
-	/* A signal handler that interrupted a call on this very session. */
-	if (pm_busy_with(session))
-		return -EAGAIN;
-	err = pm_session_enter(session);
-	if (err)
-		return err;
-	if (!messages || !size || size % sizeof(messages[0]))
-		return pm_session_leave(
-			session, pm_diag_set(&session->diag, -EINVAL,
-					     "%zu bytes are no number of messages of %zu",
-					     size, sizeof(messages[0])));
-	n = session->queue ? pop(session->queue, messages, size / sizeof(messages[0]))
-			   : 0;
-	return pm_session_leave(session, n ? (int)n : -EAGAIN);
-}
-
-/* --- what records ask for --------------------------------------------------------------
- */
 
 /* The event of TARGET with the kernel's ID: its set and place. */
 static bool find_event(const struct pm_session_plan *plan, const struct pm_target *target,
@@ -168,23 +101,7 @@ static void notify(struct perfmon_session *session, struct pm_target *target,
 	else if (session->state == PERFMON_RUNNING)
 		mask(session, self ? target : NULL, reg->set, reg->planned);
 	message.counters[index / 64] = UINT64_C(1) << (index % 64);
-	push(session, &message);
-}
-
-void pm_overflow_count(struct perfmon_session *session, struct pm_target *target,
-		       struct pm_register *reg, uint64_t n)
-{
-	struct pm_arm *arm = &target->parts[reg->set].arms[reg->planned];
-
-	reg->overflow.count += n;
-	session->sets[reg->set].overflowed[(reg - session->registers) / 64] |=
-		UINT64_C(1) << ((reg - session->registers) % 64);
-	if (!(reg->overflow.how.flags & PERFMON_OVERFLOW_SWITCH) || !arm->until_switch)
-		return;
-	arm->until_switch -= n < arm->until_switch ? n : arm->until_switch;
-	if (!arm->until_switch &&
-	    session->sets[reg->set].flags & PERFMON_SET_OVERFLOW_SWITCH)
-		pm_target_next_set(session, target, reg->set);
+	pm_queue_push(session, &message);
 }
 
 static void overflow(struct perfmon_session *session, struct pm_target *target,
@@ -217,7 +134,7 @@ static void handle_sample(struct perfmon_session *session, struct pm_target *tar
 	uint32_t set, counter;
 	uint64_t id;
 
-	if (pm_sample_identify(pm_overflow_attr(), record, &id) ||
+	if (pm_sample_identify(pm_record_attr(), record, &id) ||
 	    !find_event(plan, target, id, &set, &counter) ||
 	    pm_sample_decode(&plan->sets[set].events[counter].attr, record, &sample))
 		return;
@@ -242,7 +159,7 @@ static void handle_throttle(struct perfmon_session *session,
 	uint32_t set, counter, i;
 	uint64_t id;
 
-	if (pm_sample_identify(pm_overflow_attr(), record, &id) ||
+	if (pm_sample_identify(pm_record_attr(), record, &id) ||
 	    !find_event(session->plan, target, id, &set, &counter))
 		return;
 	counters = target->parts[set].instance->counters;
@@ -389,8 +306,7 @@ void pm_overflow_drain_pending(struct perfmon_session *session)
 		pm_target_resume(session, target);
 }
 
-/* Tells, once, that the log cannot be written. */
-static void tell_of_log(struct perfmon_session *session)
+void pm_overflow_tell_of_log(struct perfmon_session *session)
 {
 	const struct perfmon_message message = {.type = PERFMON_MESSAGE_LOG};
 	struct pm_sampling *sampling = session->sampling;
@@ -399,252 +315,5 @@ static void tell_of_log(struct perfmon_session *session)
 	    !__atomic_load_n(&sampling->log_failed, __ATOMIC_ACQUIRE))
 		return;
 	sampling->log_told = true;
-	push(session, &message);
-}
-
-void pm_overflow_end(struct perfmon_session *session)
-{
-	const struct perfmon_message message = {.type = PERFMON_MESSAGE_END};
-
-	if (session->queue)
-		push(session, &message);
-	pm_overflow_release(session);
-}
-
-/* --- the descriptor --------------------------------------------------------------------
- */
-
-/* Has the helper thread, which calls this, run near the CPUs that it serves. */
-static void stay_near(struct perfmon_session *session)
-{
-	const struct pm_session_plan *plan = session->plan;
-	struct pm_cpus served = {0}, near = {0};
-	struct pm_topology *topology = NULL;
-	uint32_t t;
-	int err = pm_topology_get(&topology, NULL);
-
-	for (t = 0; t < plan->target_count && !err; t++)
-		err = pm_cpus_add(&served, (unsigned int)plan->targets[t].cpu);
-	if (!err)
-		err = pm_placement_near(topology, &served, &near);
-	/* It serves from afar as well. */
-	if (!err)
-		pm_placement_bind_helper(&near);
-	pm_cpus_free(&near);
-	pm_cpus_free(&served);
-	pm_topology_put(topology);
-	session->is_near = true;
-}
-
-/* Whether WATCH_KEY is a process's, whose descriptor says nothing but that it has ended.
- */
-static bool is_process(const struct perfmon_session *session, uint64_t watch_key)
-{
-	uint32_t p;
-
-	for (p = 0; p < session->process_count; p++) {
-		if (watch_key && session->processes[p].watch_key == watch_key)
-			return true;
-	}
-	return false;
-}
-
-/* The helper thread's work: the target with WATCH_KEY has something, or HAS_ENDED. It may
- * have gone since. */
-static void serve(struct perfmon_session *session, uint64_t watch_key, bool has_ended)
-{
-	struct pm_session_plan *plan;
-	uint32_t t;
-
-	if (pm_session_enter(session))
-		return;
-	tell_of_log(session);
-	if (session->scope == PERFMON_SCOPE_CPU && !session->is_near &&
-	    session->plan->target_count)
-		stay_near(session);
-	plan = session->plan;
-	for (t = 0; has_ended && t < plan->target_count; t++) {
-		if (plan->targets[t].watch_key == watch_key)
-			plan->targets[t].lost = true;
-	}
-	if (has_ended || is_process(session, watch_key))
-		pm_session_notice_loss(session);
-	pm_session_leave(session, 0);
-}
-
-int pm_session_need_helper(struct perfmon_session *session)
-{
-	struct pm_session_plan *plan = session->plan;
-	struct pm_helper *helper = NULL;
-	uint32_t t, p;
-	int err;
-
-	if (session->helper)
-		return 0;
-	err = pm_helper_create(&helper, serve, session);
-	for (t = 0; t < plan->target_count && !err; t++) {
-		struct pm_target *target = &plan->targets[t];
-
-		err = target->ring.page ? pm_helper_watch(helper, target->ring_fd,
-							  target->watch_key)
-					: pm_target_watch(session, plan, target, helper);
-	}
-	for (p = 0; p < session->process_count && !err; p++)
-		err = pm_process_watch(session, &session->processes[p], helper);
-	err = err ?: pm_helper_start(helper);
-	if (!err) {
-		session->helper = helper;
-		return 0;
-	}
-	pm_helper_forget(helper);
-	return pm_diag_set(&session->diag, err,
-			   "the session's helper thread cannot be made or watch its "
-			   "events (error %d)",
-			   -err);
-}
-
-struct pm_helper *pm_session_idle_helper(struct perfmon_session *session)
-{
-	struct pm_helper *helper = session->helper;
-
-	if (session->state != PERFMON_DETACHED || session->sampling ||
-	    (session->queue && session->queue->descriptor >= 0))
-		return NULL;
-	session->helper = NULL;
-	return helper;
-}
-
-void pm_session_wake(struct perfmon_session *session)
-{
-	pm_helper_wake(session->helper);
-}
-
-int pm_session_need_queue(struct perfmon_session *session)
-{
-	if (session->queue)
-		return 0;
-	session->queue = calloc(1, sizeof(*session->queue));
-	if (!session->queue)
-		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
-	session->queue->descriptor = -1;
-	return 0;
-}
-
-static int make_descriptor(struct perfmon_session *session)
-{
-	static const uint64_t one = 1;
-	struct pm_overflow_queue *queue;
-	int fd, err = pm_session_need_queue(session);
-
-	if (err)
-		return err;
-	queue = session->queue;
-	if (queue->descriptor >= 0)
-		return queue->descriptor;
-	fd = pm_kernel_eventfd();
-	if (fd < 0)
-		return pm_diag_set(&session->diag, fd,
-				   "no descriptor for messages can be made (error %d)",
-				   -fd);
-	err = pm_session_need_helper(session);
-	if (err) {
-		pm_kernel_close(fd);
-		return err;
-	}
-	queue->descriptor = fd;
-	err = pm_sampling_listen(session);
-	if (err) {
-		queue->descriptor = -1;
-		pm_kernel_close(fd);
-		return err;
-	}
-	if (queue->count)
-		pm_kernel_write(fd, &one, sizeof(one));
-	return fd;
-}
-
-PM_EXPORT int perfmon_overflow_descriptor(struct perfmon_session *session)
-{
-	int err = pm_session_enter(session);
-
-	return err ?: pm_session_leave(session, make_descriptor(session));
-}
-
-void pm_overflow_free(struct perfmon_session *session)
-{
-	if (session->queue && session->queue->descriptor >= 0)
-		pm_kernel_close(session->queue->descriptor);
-	free(session->queue);
-	session->queue = NULL;
-}
-
-/* --- restart ---------------------------------------------------------------------------
- */
-
-void pm_overflow_reset_due(struct perfmon_session *session)
-{
-	struct pm_session_plan *plan = session->plan;
-	uint32_t t, i;
-
-	for (t = 0; t < plan->target_count; t++) {
-		for (i = 0; i < session->count; i++) {
-			struct pm_register *reg = &session->registers[i];
-			struct pm_target *target = &plan->targets[t];
-
-			if (!reg->overflow.on ||
-			    !target->parts[reg->set].arms[reg->planned].due)
-				continue;
-			pm_overflow_reset(session, target, reg,
-					  reg->overflow.how.long_reset);
-			pm_overflow_reset_others(session, target, reg, NULL, NULL);
-		}
-		pm_period_settle(session, &plan->targets[t]);
-	}
-}
-
-int pm_overflow_restart(struct perfmon_session *session)
-{
-	struct pm_session_plan *plan;
-	uint32_t t;
-	int err;
-
-	if (session->state != PERFMON_MASKED)
-		return pm_diag_set(&session->diag, -EBUSY,
-				   "the session does not wait for a restart");
-	err = pm_breakpoints_renew(session);
-	if (err)
-		return err;
-	plan = session->plan;
-	pm_overflow_reset_due(session);
-	pm_sampling_restart(session);
-	pm_session_time_start(session);
-	session->state = PERFMON_RUNNING;
-	session->stamp++;
-	for (t = 0; t < plan->target_count && !err; t++)
-		err = pm_target_enable(session, &plan->targets[t]);
-	if (!err) {
-		for (t = 0; t < plan->target_count; t++) {
-			session->sets[plan->targets[t].active].runs +=
-				plan->targets[t].chosen;
-			plan->targets[t].chosen = false;
-		}
-		pm_overflow_release(session);
-		return 0;
-	}
-	/* As a failed start. */
-	pm_session_stop_all(session);
-	return pm_session_closed_by_program(session, err);
-}
-
-PM_EXPORT int perfmon_overflow_restart(struct perfmon_session *session)
-{
-	struct pm_asked *asked = pm_busy_with(session);
-	int err;
-
-	if (asked) {
-		asked->restart = true;
-		return 0;
-	}
-	err = pm_session_enter(session);
-	return err ?: pm_session_leave(session, pm_overflow_restart(session));
+	pm_queue_push(session, &message);
 }

@@ -1,35 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What overflows lead to: resets, messages, signals, stopped threads. */
-#ifndef PM_SESSION_OVERFLOW_NOTICE_H
-#define PM_SESSION_OVERFLOW_NOTICE_H
+/* The kernel's periods, and where the values of counters pass 2^64: see period.c. */
+#ifndef PM_SESSION_OVERFLOW_PERIOD_H
+#define PM_SESSION_OVERFLOW_PERIOD_H
 
 #include "session/core/core.h"
 
-#define PM_QUEUE_MESSAGES 1024
-
-/* The messages that wait, first come first served. */
-struct pm_overflow_queue {
-	uint32_t first;
-	uint32_t count;
-	bool lost;	/* the next one says that some before it were */
-	int descriptor; /* eventfd: readable while count > 0; -1: not asked for */
-	struct perfmon_message messages[PM_QUEUE_MESSAGES];
-};
-
-/* Whether somebody may wait for messages. */
-static inline bool pm_session_has_listener(const struct perfmon_session *session)
+static inline bool pm_notifies(const struct pm_register *reg)
 {
-	return session->queue && session->queue->descriptor >= 0;
+	return reg->overflow.how.flags & PERFMON_OVERFLOW_NOTIFY;
 }
-
-/* What EVENT needs in a plan to overflow, as HOW says (NULL: no more than that). */
-void pm_overflow_plan(struct pm_event *event, const struct perfmon_overflow *how);
-
-/* How the records of all rings of sessions are laid out. */
-const struct perf_event_attr *pm_overflow_attr(void);
-
-/* perf_event_open(2) refuses periods with the highest bit. */
-#define PM_LONGEST_PERIOD INT64_MAX
 
 /* The period after which a counter of VALUE passes 2^64. */
 uint64_t pm_period_for(uint64_t value);
@@ -75,13 +54,5 @@ int pm_period_settle(struct perfmon_session *session, struct pm_target *target);
 /* Counts N overflows of REG on TARGET; the next set may have its turn. */
 void pm_overflow_count(struct perfmon_session *session, struct pm_target *target,
 		       struct pm_register *reg, uint64_t n);
-
-/* (Re-)arms the signals of TARGET's notifying counters. */
-int pm_overflow_arm_signals(struct perfmon_session *session, struct pm_target *target);
-
-/* The library's handlers know of overflows of event FD, which is counter INDEX of SESSION;
- * of those of TARGET they do no more. */
-int pm_notice_watch(struct perfmon_session *session, int fd, uint32_t index);
-void pm_notice_unwatch(const struct pm_session_plan *plan, struct pm_target *target);
 
 #endif

@@ -3,186 +3,20 @@
  * Signals at overflows, and threads that stop there: a signal of the library's own comes
  * to the thread that overflowed, and its handler waits until the session is restarted, or
  * calls the program's with what has overflowed.
- *
- * From the event's descriptor, which the signal brings, a table leads to the session:
- *
- *   field     writer                     reader
- *   fd        whoever arms, locked       the handlers
- *   session   the same                   the handlers, between their moves of `users`
- *   told,     the same, before `session` the same, after `session`
- *   handler
- *   users     the handler                whoever disarms: waits for 0 before the session
- *                                        may go
- *
- * Locked by PM_LOCK_STOPPED. All of them sequentially consistent: a handler that is not
- * counted in `users` sees that the session has gone.
  */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <string.h>
 
 #include "os/os.h"
-#include "session/overflow/notice.h"
-
-#define SLOTS 1024
-
-static struct slot {
-	int fd; /* plus one; 0: free */
-	struct perfmon_session *session;
-	uint32_t users;
-	struct perfmon_overflow_signal told;
-	void (*handler)(int signo, siginfo_t *info, void *context);
-} slots[SLOTS];
-
-/* A child has none of the sessions, and none of the threads that were in a handler. */
-static void in_child(bool prepared)
-{
-	if (prepared)
-		memset(slots, 0, sizeof(slots));
-}
-
-__attribute__((constructor)) static void handle_forks(void)
-{
-	static const struct pm_fork_hooks hooks = {.child = in_child};
-
-	pm_locks_at_fork(PM_LOCK_STOPPED, &hooks);
-}
-
-/* The first slot from the place of FD on that holds NUMBER. */
-static struct slot *slot_with(int fd, int number)
-{
-	uint32_t i;
-
-	for (i = 0; i < SLOTS; i++) {
-		struct slot *slot = &slots[((uint32_t)fd + i) % SLOTS];
-
-		if (__atomic_load_n(&slot->fd, __ATOMIC_SEQ_CST) == number)
-			return slot;
-	}
-	return NULL;
-}
-
-static struct slot *find_slot(int fd)
-{
-	return slot_with(fd, fd + 1);
-}
-
-static struct slot *free_slot(int fd)
-{
-	return slot_with(fd, 0);
-}
-
-/* Of a slot that no handler is to find: FD is not in it, or not armed yet. */
-static void fill_slot(struct slot *slot, struct perfmon_session *session, uint32_t index)
-{
-	const struct pm_register *reg = &session->registers[index];
-
-	slot->told =
-		(struct perfmon_overflow_signal){.size = sizeof(slot->told),
-						 .session = session,
-						 .index = index,
-						 .set = session->sets[reg->set].id,
-						 .event_id = reg->overflow.how.event_id};
-	slot->told.counters[index / 64] = UINT64_C(1) << (index % 64);
-	slot->handler = session->handler;
-}
-
-static void wait_for_users(struct slot *slot)
-{
-	__atomic_store_n(&slot->session, NULL, __ATOMIC_SEQ_CST);
-	while (__atomic_load_n(&slot->users, __ATOMIC_SEQ_CST))
-		pm_kernel_yield();
-}
-
-int pm_notice_watch(struct perfmon_session *session, int fd, uint32_t index)
-{
-	struct slot *slot;
-
-	pm_locks_take(PM_LOCK_STOPPED);
-	/* One that it has may stand behind a free one. */
-	slot = find_slot(fd) ?: free_slot(fd);
-	if (slot) {
-		session->has_slots = true;
-		wait_for_users(slot);
-		fill_slot(slot, session, index);
-		__atomic_store_n(&slot->session, session, __ATOMIC_SEQ_CST);
-		__atomic_store_n(&slot->fd, fd + 1, __ATOMIC_SEQ_CST);
-	}
-	pm_locks_release(PM_LOCK_STOPPED);
-	return slot ? 0 : -ENOSPC;
-}
-
-static void forget_slot(int fd)
-{
-	struct slot *slot;
-
-	pm_locks_take(PM_LOCK_STOPPED);
-	slot = find_slot(fd);
-	if (slot) {
-		__atomic_store_n(&slot->fd, 0, __ATOMIC_SEQ_CST);
-		wait_for_users(slot);
-	}
-	pm_locks_release(PM_LOCK_STOPPED);
-}
-
-void pm_notice_unwatch(const struct pm_session_plan *plan, struct pm_target *target)
-{
-	uint32_t s, c;
-
-	for (s = 0; s < plan->set_count; s++) {
-		const struct pm_instance *instance = target->parts[s].instance;
-
-		for (c = 0; c < instance->count && plan->sets[s].notifies; c++) {
-			if (instance->counters[c].fd >= 0)
-				forget_slot(instance->counters[c].fd);
-		}
-	}
-}
-
-/* --- waiting ---------------------------------------------------------------------------
- */
-
-/* With the lock, which is let go of meanwhile. */
-static void wait_for_restart(struct perfmon_session *session)
-{
-	while (session->state == PERFMON_MASKED && !session->closing) {
-		uint32_t word = __atomic_load_n(&session->block_word, __ATOMIC_RELAXED);
-
-		pm_session_leave(session, 0);
-		/* Wakes at once if the word has moved on since. */
-		pm_kernel_futex_wait(&session->block_word, word);
-		if (pm_session_enter(session))
-			return;
-	}
-}
-
-void pm_overflow_release(struct perfmon_session *session)
-{
-	if (!session->block_signal)
-		return;
-	__atomic_fetch_add(&session->block_word, 1, __ATOMIC_RELAXED);
-	pm_kernel_futex_wake(&session->block_word);
-}
-
-static void stop_here(struct perfmon_session *session)
-{
-	if (pm_session_enter(session))
-		return;
-	wait_for_restart(session);
-	pm_session_leave(session, 0);
-}
-
-/* SESSION, counted in its `blocked`, may be closed. */
-static void let_go(struct perfmon_session *session)
-{
-	__atomic_fetch_sub(&session->blocked, 1, __ATOMIC_SEQ_CST);
-}
+#include "session/overflow/overflow.h"
+#include "session/overflow/slots.h"
+#include "session/overflow/wait.h"
 
 static void on_overflow(int signo, siginfo_t *info, void *context)
 {
 	struct perfmon_session *session = NULL;
-	struct slot *slot = find_slot(info->si_fd);
+	struct pm_signal_slot *slot = pm_slot_find(info->si_fd);
 	bool later = false;
 	struct pm_quiet quiet;
 
@@ -199,44 +33,17 @@ static void on_overflow(int signo, siginfo_t *info, void *context)
 	if (session && pm_busy_is_under_way())
 		later = pm_busy_stop_later(session);
 	else if (session)
-		stop_here(session);
+		pm_wait_for_restart(session);
 	if (session && !later)
-		let_go(session);
+		pm_wait_let_go(session);
 	pm_kernel_quiet_end(&quiet);
-}
-
-void pm_overflow_close(struct perfmon_session *session)
-{
-	/* The calling thread itself, in this very call. */
-	if (pm_busy_forget_stop(session))
-		let_go(session);
-	/* Whoever is in the handler still uses the session. */
-	while (__atomic_load_n(&session->blocked, __ATOMIC_SEQ_CST))
-		pm_kernel_yield();
-}
-
-void pm_overflow_leave(struct perfmon_session *session, struct pm_asked asked)
-{
-	if (asked.restart && !pm_session_enter(session)) {
-		if (session->state == PERFMON_MASKED)
-			pm_overflow_restart(session);
-		pm_session_leave(session, 0);
-	}
-	while (pm_busy.stops && !pm_busy_is_under_way()) {
-		struct perfmon_session *other = pm_busy_take_stop();
-
-		if (!other)
-			break;
-		stop_here(other);
-		let_go(other);
-	}
 }
 
 /* Has the program's own handler called, with what has overflowed in its siginfo. */
 static void on_signal(int signo, siginfo_t *info, void *context)
 {
 	void (*handler)(int, siginfo_t *, void *) = NULL;
-	struct slot *slot = find_slot(info->si_fd);
+	struct pm_signal_slot *slot = pm_slot_find(info->si_fd);
 	struct perfmon_overflow_signal told;
 	siginfo_t told_by = {.si_signo = signo, .si_code = PERFMON_SI_OVERFLOW};
 
@@ -253,6 +60,23 @@ static void on_signal(int signo, siginfo_t *info, void *context)
 	told_by.si_value.sival_ptr = &told;
 	if (handler)
 		handler(signo, &told_by, context);
+}
+
+void pm_overflow_leave(struct perfmon_session *session, struct pm_asked asked)
+{
+	if (asked.restart && !pm_session_enter(session)) {
+		if (session->state == PERFMON_MASKED)
+			pm_overflow_restart(session);
+		pm_session_leave(session, 0);
+	}
+	while (pm_busy.stops && !pm_busy_is_under_way()) {
+		struct perfmon_session *other = pm_busy_take_stop();
+
+		if (!other)
+			break;
+		pm_wait_for_restart(other);
+		pm_wait_let_go(other);
+	}
 }
 
 /* --- asking for it ---------------------------------------------------------------------

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Targets whose counters overflow: what is armed when they are opened, and enabled. */
+#include <errno.h>
+#include <string.h>
+
+#include "os/os.h"
+#include "session/overflow/overflow.h"
+#include "session/overflow/period.h"
+#include "session/overflow/slots.h"
+#include "session/sampling/sampling.h"
+
+/* The records of an overflow are short, and few wait: the event stops, or is drained. */
+#define RING_PAGES 1
+
+static bool is_foreign(const struct pm_target *target)
+{
+	return target->tid && !pm_kernel_is_own_thread(target->tid);
+}
+
+static int open_ring(struct perfmon_session *session, struct pm_target *target, int fd)
+{
+	int err;
+
+	if (target->ring.page) {
+		err = pm_kernel_ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT,
+				      (unsigned long)target->ring_fd);
+		return err ? pm_diag_set(&session->diag, err,
+					 "an event cannot share the ring of the others "
+					 "(error %d)",
+					 -err)
+			   : 0;
+	}
+	err = pm_ring_map(&target->ring, fd,
+			  session->sampling ? session->sampling->pages : RING_PAGES);
+	if (err == -EINVAL && target->flags & PM_OPEN_INHERIT)
+		err = -EOPNOTSUPP;
+	if (err)
+		return pm_diag_set(
+			&session->diag, err,
+			"the ring of an event that overflows cannot be mapped: %s",
+			err == -EPERM ? "locked memory is used up "
+					"(kernel.perf_event_mlock_kb, RLIMIT_MEMLOCK)"
+			: target->flags & PM_OPEN_INHERIT
+				? "the kernel gives none to an event that children "
+				  "inherit"
+				: "the kernel refused it");
+	target->ring_fd = fd;
+	target->watch_key = ++session->watch_keys;
+	session->rings++;
+	return 0;
+}
+
+/* Resets that were due on earlier targets are so on TARGET, whatever the values are by
+ * now. */
+static void arm_due(const struct perfmon_session *session, struct pm_target *target)
+{
+	uint32_t i;
+
+	for (i = 0; i < session->count; i++) {
+		const struct pm_register *reg = &session->registers[i];
+		struct pm_arm *arm = &target->parts[reg->set].arms[reg->planned];
+
+		if (reg->overflow.on)
+			arm->moved = arm->due = reg->overflow.due;
+	}
+}
+
+int pm_overflow_arm(struct perfmon_session *session, struct pm_session_plan *plan,
+		    struct pm_target *target)
+{
+	int signo = session->block_signal ?: session->signal, err = 0;
+	uint32_t s, c;
+
+	for (s = 0; s < plan->part_count; s++) {
+		struct pm_instance *instance = target->parts[s].instance;
+
+		memset(target->parts[s].arms, 0,
+		       instance->count * sizeof(target->parts[s].arms[0]));
+		if (!plan->sets[s].samples)
+			continue;
+		for (c = 0; c < instance->count && !err; c++) {
+			const struct perf_event_attr *attr =
+				&plan->sets[s].events[c].attr;
+
+			if ((!attr->sample_period && !attr->mmap) ||
+			    instance->counters[c].fd < 0)
+				continue;
+			target->parts[s].arms[c].period = target->parts[s].arms[c].next =
+				attr->sample_period;
+			target->parts[s].arms[c].late =
+				c != plan->sets[s].clock &&
+				pm_is_clock(&plan->sets[s].events[c]);
+			target->late |= target->parts[s].arms[c].late;
+			err = open_ring(session, target, instance->counters[c].fd);
+		}
+	}
+	if (!target->ring.page || err)
+		return err;
+	arm_due(session, target);
+	if (signo && is_foreign(target))
+		return pm_diag_set(
+			&session->diag, -EOPNOTSUPP,
+			"thread %d is of another process: signals and blocking "
+			"are for the program's own threads",
+			target->tid);
+	err = signo ? pm_overflow_arm_signals(session, target) : 0;
+	if (!err && session->helper)
+		err = pm_helper_watch(session->helper, target->ring_fd,
+				      target->watch_key);
+	if (err)
+		pm_diag_set(&session->diag, err,
+			    "an event cannot be armed for its overflow (error %d)", -err);
+	return err;
+}
+
+void pm_overflow_disarm(struct perfmon_session *session,
+			const struct pm_session_plan *plan, struct pm_target *target)
+{
+	if (!target->ring.page)
+		return;
+	session->rings--;
+	if (session->helper)
+		pm_helper_unwatch(session->helper, target->ring_fd);
+	if (session->has_slots)
+		pm_slots_unwatch(plan, target);
+	pm_ring_unmap(&target->ring);
+}
+
+/* --- enabling --------------------------------------------------------------------------
+ */
+
+/*
+ * Linux 6.17 and later stop a breakpoint at its overflow by a mark that enabling it does
+ * not take away. A new period does, while it is on, as on the calling thread (for others
+ * see breakpoint.c); it begins properly when the breakpoint is enabled once more.
+ */
+static int revive(struct pm_part *part)
+{
+	const struct pm_instance *instance = part->instance;
+	uint32_t c;
+	int err = 0;
+
+	for (c = 0; c < instance->count && !err; c++) {
+		struct pm_arm *arm = &part->arms[c];
+
+		if (!arm->stopped)
+			continue;
+		if (instance->counters[c].event->attr.type == PERF_TYPE_BREAKPOINT)
+			err = pm_overflow_begin_period(part, c, false, arm->period)
+				      ?: pm_overflow_begin_period(part, c, true,
+								  arm->period);
+		part->arms[instance->counters[c].leader].resumed = false;
+		if (!err)
+			arm->stopped = false;
+	}
+	return err;
+}
+
+/* Counts overflows until the next set's turn anew. */
+static void count_to_switch(struct perfmon_session *session, struct pm_part *part,
+			    uint32_t s)
+{
+	uint32_t i;
+
+	for (i = 0; i < session->count; i++) {
+		const struct pm_register *reg = &session->registers[i];
+
+		if (reg->set == s && reg->overflow.on)
+			part->arms[reg->planned].until_switch =
+				reg->overflow.how.switch_count;
+	}
+}
+
+int pm_overflow_enable(struct perfmon_session *session, struct pm_target *target,
+		       uint32_t s)
+{
+	struct pm_part *part = &target->parts[s];
+	struct pm_instance *instance = part->instance;
+	uint32_t i, c;
+	int err = 0;
+
+	/* Members before their leader: enabling that starts them all. */
+	for (i = session->count; i-- > 0 && !err;) {
+		const struct pm_register *reg = &session->registers[i];
+		struct pm_arm *arm = &part->arms[reg->planned];
+
+		c = reg->planned;
+		if (reg->set != s || !reg->overflow.on || instance->counters[c].fd < 0 ||
+		    !pm_notifies(reg) || (arm->limited && !arm->stopped))
+			continue;
+		/* One that failed half way has its limit already. */
+		err = pm_kernel_ioctl(instance->counters[c].fd,
+				      arm->limited ? PERF_EVENT_IOC_ENABLE
+						   : PERF_EVENT_IOC_REFRESH,
+				      !arm->limited);
+		arm->limited |= !err;
+		if (!err && instance->counters[c].leader == c)
+			arm->started = true;
+	}
+	count_to_switch(session, part, s);
+	for (c = 0; c < instance->count; c++) {
+		int failed = 0;
+
+		if (instance->counters[c].fd >= 0 && instance->counters[c].leader == c &&
+		    !part->arms[c].started)
+			failed = pm_kernel_ioctl(instance->counters[c].fd,
+						 PERF_EVENT_IOC_ENABLE, 0);
+		part->arms[c].started = part->arms[c].resumed = false;
+		err = err ?: failed;
+	}
+	return err ?: revive(part);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Messages: who reads them, and how the program hears of them. */
+#include "session/overflow/queue.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "os/os.h"
+#include "session/overflow/overflow.h"
+#include "session/sampling/sampling.h"
+
+void pm_queue_push(struct perfmon_session *session, const struct perfmon_message *message)
+{
+	static const uint64_t one = 1;
+	struct pm_overflow_queue *queue = session->queue;
+	struct perfmon_message *place;
+
+	if (queue->count == PM_QUEUE_MESSAGES) {
+		queue->lost = true;
+		return;
+	}
+	place = &queue->messages[(queue->first + queue->count) % PM_QUEUE_MESSAGES];
+	*place = *message;
+	if (queue->lost)
+		place->flags |= PERFMON_MESSAGE_LOST;
+	queue->lost = false;
+	if (!queue->count++ && queue->descriptor >= 0)
+		pm_kernel_write(queue->descriptor, &one, sizeof(one));
+}
+
+/* Takes up to ROOM messages, and lets the descriptor follow. */
+static uint32_t pop(struct pm_overflow_queue *queue, struct perfmon_message *messages,
+		    size_t room)
+{
+	uint32_t n = 0;
+	uint64_t count;
+
+	while (queue->count && n < room) {
+		messages[n++] = queue->messages[queue->first];
+		queue->first = (queue->first + 1) % PM_QUEUE_MESSAGES;
+		queue->count--;
+	}
+	if (n && !queue->count && queue->descriptor >= 0)
+		pm_kernel_read(queue->descriptor, &count, sizeof(count));
+	return n;
+}
+
+PM_EXPORT int perfmon_overflow_read(struct perfmon_session *session,
+				    struct perfmon_message *messages, size_t size)
+{
+	uint32_t n;
+	int err;
+
+	/* A signal handler that interrupted a call on this very session. */
+	if (pm_busy_with(session))
+		return -EAGAIN;
+	err = pm_session_enter(session);
+	if (err)
+		return err;
+	if (!messages || !size || size % sizeof(messages[0]))
+		return pm_session_leave(
+			session, pm_diag_set(&session->diag, -EINVAL,
+					     "%zu bytes are no number of messages of %zu",
+					     size, sizeof(messages[0])));
+	n = session->queue ? pop(session->queue, messages, size / sizeof(messages[0]))
+			   : 0;
+	return pm_session_leave(session, n ? (int)n : -EAGAIN);
+}
+
+int pm_session_need_queue(struct perfmon_session *session)
+{
+	if (session->queue)
+		return 0;
+	session->queue = calloc(1, sizeof(*session->queue));
+	if (!session->queue)
+		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+	session->queue->descriptor = -1;
+	return 0;
+}
+
+bool pm_session_has_listener(const struct perfmon_session *session)
+{
+	return session->queue && session->queue->descriptor >= 0;
+}
+
+void pm_overflow_free(struct perfmon_session *session)
+{
+	if (session->queue && session->queue->descriptor >= 0)
+		pm_kernel_close(session->queue->descriptor);
+	free(session->queue);
+	session->queue = NULL;
+}
+
+/* --- the descriptor --------------------------------------------------------------------
+ */
+
+static int make_descriptor(struct perfmon_session *session)
+{
+	static const uint64_t one = 1;
+	struct pm_overflow_queue *queue;
+	int fd, err = pm_session_need_queue(session);
+
+	if (err)
+		return err;
+	queue = session->queue;
+	if (queue->descriptor >= 0)
+		return queue->descriptor;
+	fd = pm_kernel_eventfd();
+	if (fd < 0)
+		return pm_diag_set(&session->diag, fd,
+				   "no descriptor for messages can be made (error %d)",
+				   -fd);
+	err = pm_session_need_helper(session);
+	if (err) {
+		pm_kernel_close(fd);
+		return err;
+	}
+	queue->descriptor = fd;
+	err = pm_sampling_listen(session);
+	if (err) {
+		queue->descriptor = -1;
+		pm_kernel_close(fd);
+		return err;
+	}
+	if (queue->count)
+		pm_kernel_write(fd, &one, sizeof(one));
+	return fd;
+}
+
+PM_EXPORT int perfmon_overflow_descriptor(struct perfmon_session *session)
+{
+	int err = pm_session_enter(session);
+
+	return err ?: pm_session_leave(session, make_descriptor(session));
+}
