@@ -82,23 +82,28 @@ libperfmon_all_la_SOURCES = \
 	src/samples/log_process.c src/samples/log_read.c src/samples/log_read.h \
 	src/samples/log_write.c src/samples/log_write.h src/samples/ring.c \
 	src/samples/ring.h src/samples/sample.c src/samples/sample.h src/samples/samples.h \
+	src/session/session.c \
 	src/session/core/busy.c src/session/core/busy.h src/session/core/control.c \
-	src/session/core/core.h src/session/core/program.c src/session/core/reader.c \
-	src/session/core/record.c src/session/core/record.h src/session/core/session.c \
-	src/session/core/value.c \
+	src/session/core/core.h src/session/core/enter.c src/session/core/hooks.h \
+	src/session/core/install.c src/session/core/plan.c src/session/core/plan.h \
+	src/session/core/program.c src/session/core/reader.c src/session/core/record.c \
+	src/session/core/record.h src/session/core/run.c src/session/core/value.c \
 	src/session/overflow/arm.c src/session/overflow/breakpoint.c \
 	src/session/overflow/drain.c src/session/overflow/overflow.h \
 	src/session/overflow/period.c src/session/overflow/period.h \
 	src/session/overflow/program.c src/session/overflow/queue.c \
 	src/session/overflow/queue.h src/session/overflow/restart.c \
-	src/session/overflow/signals.c src/session/overflow/slots.c \
-	src/session/overflow/slots.h src/session/overflow/wait.c \
-	src/session/overflow/wait.h \
+	src/session/overflow/restart.h src/session/overflow/signals.c \
+	src/session/overflow/slots.c src/session/overflow/slots.h \
+	src/session/overflow/wait.c src/session/overflow/wait.h \
 	src/session/sampling/sampling.c src/session/sampling/sampling.h \
-	src/session/sets/estimate.c src/session/sets/sets.c \
-	src/session/targets/attach.c src/session/targets/helper.c \
+	src/session/sets/estimate.c src/session/sets/sets.c src/session/sets/sets.h \
+	src/session/sets/switch.c \
+	src/session/targets/attach.c src/session/targets/detach.c \
+	src/session/targets/exclusive.c src/session/targets/helper.c \
 	src/session/targets/loss.c src/session/targets/process.c \
-	src/session/targets/target.c \
+	src/session/targets/target.c src/session/targets/targets.h \
+	src/session/targets/watch.c \
 	src/session/threads/parts.h src/session/threads/probe.c src/session/threads/scan.c \
 	src/session/threads/settle.c src/session/threads/threads.c \
 	src/session/threads/threads.h \

@@ -19,6 +19,7 @@
 #include "samples/log_internal.h"
 #include "session/core/core.h"
 #include "session/overflow/slots.h"
+#include "session/targets/targets.h"
 #include "topology/topology.h"
 #include "perfmon/format.h"
 #include "perfmon/perfmon2.h"

@@ -1,348 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a session counts: texts become programs, programs registers, registers a plan. */
+/* The calls that say what a session counts. */
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "os/os.h"
-#include "counters/counters.h"
-#include "session/overflow/overflow.h"
-#include "session/sampling/sampling.h"
-
-/* --- programs --------------------------------------------------------------------------
- */
-
-static void program_put(struct pm_program *program)
-{
-	if (program && !--program->references) {
-		pm_events_free(program->list);
-		free(program);
-	}
-}
-
-static int program_parse(struct perfmon_session *session, const char *text,
-			 struct pm_program **out)
-{
-	unsigned int flags =
-		session->flags & PERFMON_SESSION_ALL_MODES ? 0 : PM_EVENTS_USER_ONLY;
-	struct pm_program *program = calloc(1, sizeof(*program));
-	int err;
-
-	if (!program)
-		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
-	err = pm_events_parse(text, flags, &program->list, &session->diag);
-	if (!err && !program->list->logical_count)
-		err = pm_diag_set(&session->diag, -EINVAL, "'%s' names no event", text);
-	if (err) {
-		pm_events_free(program->list);
-		free(program);
-		return err;
-	}
-	*out = program;
-	return 0;
-}
-
-/* The doubts about REG's value that stay when it counts another event: one that was never
- * open leaves no value. */
-static uint32_t doubts_of(const struct pm_register *reg)
-{
-	return reg->opened ? reg->doubts : reg->doubts & ~PERFMON_VALUE_PARTIAL;
-}
-
-/* Register REG counts logical event NUMBER of PROGRAM from now on. */
-static void register_bind(struct pm_register *reg, struct pm_program *program,
-			  uint32_t number)
-{
-	const struct pm_event_list *list = program->list;
-	size_t i;
-
-	reg->program = program;
-	reg->first = 0;
-	reg->count = 0;
-	reg->doubts = doubts_of(reg);
-	reg->opened = false;
-	reg->error = 0;
-	reg->turns = (struct pm_turns){0};
-	program->references++;
-	for (i = 0; i < list->count; i++) {
-		if (list->events[i].logical != number)
-			continue;
-		if (!reg->count)
-			reg->first = (uint32_t)i;
-		reg->count++;
-	}
-}
-
-static struct pm_event *register_event(const struct pm_register *reg, uint32_t e)
-{
-	return &reg->program->list->events[reg->first + e];
-}
-
-void pm_register_drop(struct pm_register *reg)
-{
-	program_put(reg->program);
-	reg->program = NULL;
-}
-
-void pm_registers_free(struct pm_register *registers, uint32_t count)
-{
-	uint32_t i;
-
-	for (i = 0; i < count; i++)
-		program_put(registers[i].program);
-	free(registers);
-}
-
-/* --- plans ---------------------------------------------------------------------------
- */
-
-/* Group numbers are a list's own: they are made a session's by the first register of each
- * program. */
-static uint32_t group_offset(const struct pm_register *registers, uint32_t i)
-{
-	uint32_t j, offset = 0;
-
-	for (j = 0; j < i; j++) {
-		if (registers[j].program == registers[i].program)
-			break;
-		offset += (uint32_t)registers[j].program->list->group_count;
-	}
-	return offset;
-}
-
-/* The clock of a set: software events that the kernel always has. */
-static struct pm_event set_clock(uint32_t scope)
-{
-	static char name[] = "clock of an event set", pmu[] = "software", none[] = "";
-	struct pm_event event = {
-		.name = name,
-		.label = name,
-		.pmu = pmu,
-		.cpus = none,
-		.unit = "ns",
-		.scale = 1,
-		.attr = {.type = PERF_TYPE_SOFTWARE,
-			 .size = sizeof(event.attr),
-			 .config = scope == PERFMON_SCOPE_CPU ? PERF_COUNT_SW_CPU_CLOCK
-							      : PERF_COUNT_SW_TASK_CLOCK,
-			 .exclude_kernel = 1,
-			 .exclude_hv = 1},
-	};
-
-	return event;
-}
-
-/* Puts the events of those of REGISTERS into SET that notify, or do not: an event that
- * notifies comes first, so that it leads its group. */
-static void plan_registers(struct pm_plan_set *set, const struct perfmon_session *session,
-			   struct pm_register *registers, uint32_t count, uint32_t place,
-			   bool notify)
-{
-	uint32_t i, e;
-
-	for (i = 0; i < count; i++) {
-		struct pm_register *reg = &registers[i];
-		const struct pm_overflow *overflow = &reg->overflow;
-
-		if (reg->set != place ||
-		    notify != (overflow->on &&
-			       overflow->how.flags & PERFMON_OVERFLOW_NOTIFY))
-			continue;
-		reg->planned = set->count;
-		for (e = 0; e < reg->count; e++) {
-			struct pm_event *event = &set->events[set->count++];
-
-			*event = *register_event(reg, e);
-			event->group += group_offset(registers, i);
-			if (overflow->on) {
-				pm_overflow_plan(session, reg, event);
-			}
-		}
-		set->notifies |= notify;
-		set->samples |= overflow->on;
-	}
-}
-
-static int plan_set(struct pm_plan_set *set, const struct perfmon_session *session,
-		    struct pm_register *registers, uint32_t count, uint32_t place,
-		    const struct pm_set *props)
-{
-	uint32_t i, n = 0;
-
-	for (i = 0; i < count; i++)
-		n += registers[i].set == place ? registers[i].count : 0;
-	set->events = calloc(n + 1, sizeof(set->events[0]));
-	if (!set->events)
-		return -ENOMEM;
-	plan_registers(set, session, registers, count, place, true);
-	plan_registers(set, session, registers, count, place, false);
-	set->clock = PM_NO_CLOCK;
-	if (props->flags & PERFMON_SET_TIME_SWITCH) {
-		struct pm_event *event = &set->events[set->count];
-		struct pm_permissions have;
-
-		set->clock = set->count++;
-		*event = set_clock(session->scope);
-		pm_record_plan(event, false);
-		event->attr.sample_period = props->timeout_ns;
-		/* A tick in the kernel counts, too, where that is allowed. */
-		pm_permissions_get(&have);
-		event->attr.exclude_kernel = event->attr.exclude_hv =
-			!have.perfmon && have.paranoid > 1;
-		set->samples = true;
-	}
-	return 0;
-}
-
-/* The event that is on as long as any set is. */
-static int plan_whole(struct pm_plan_set *set, uint32_t scope, bool side_records)
-{
-	set->events = calloc(1, sizeof(set->events[0]));
-	if (!set->events)
-		return -ENOMEM;
-	set->events[0] = set_clock(scope);
-	if (side_records) {
-		set->events[0].attr.config = PERF_COUNT_SW_DUMMY;
-		pm_sampling_plan_side(&set->events[0].attr);
-		set->samples = true;
-	}
-	set->count = 1;
-	set->clock = PM_NO_CLOCK;
-	return 0;
-}
-
-int pm_plan_build(const struct perfmon_session *session, struct pm_register *registers,
-		  uint32_t count, const struct pm_set *sets, uint32_t set_count,
-		  struct pm_session_plan **out)
-{
-	struct pm_session_plan *plan = calloc(1, sizeof(*plan));
-	bool side_records = session->sampling && session->sampling->side_records;
-	struct pm_target *target;
-	uint32_t s;
-	int err = 0;
-
-	if (!plan)
-		return -ENOMEM;
-	plan->sets = calloc(set_count + 1, sizeof(plan->sets[0]));
-	if (!plan->sets)
-		err = -ENOMEM;
-	for (s = 0; s < set_count && !err; s++) {
-		err = plan_set(&plan->sets[s], session, registers, count, s, &sets[s]);
-		plan->set_count = plan->part_count = s + 1;
-	}
-	plan->turns = set_count > 1 && !(session->flags & PERFMON_SESSION_ROTATE);
-	if (!err && (plan->turns || side_records)) {
-		err = plan_whole(&plan->sets[set_count], session->scope, side_records);
-		plan->part_count++;
-	}
-	/* So that attaching to one target, as in a hook, allocates nothing. */
-	err = err ?: pm_plan_room(plan, &target);
-	if (err) {
-		pm_plan_free(plan);
-		return err;
-	}
-	*out = plan;
-	return 0;
-}
-
-void pm_plan_free(struct pm_session_plan *plan)
-{
-	uint32_t i;
-
-	if (!plan)
-		return;
-	for (i = 0; i < plan->target_room; i++)
-		pm_target_free(plan, &plan->targets[i]);
-	for (i = 0; i < plan->part_count; i++)
-		free(plan->sets[i].events);
-	free(plan->targets);
-	free(plan->sets);
-	free(plan);
-}
-
-/*
- * Puts REGISTERS and SETS in the place of the session's. An attached session opens them
- * before it lets go of the old ones, so that a refusal changes nothing. Takes both over
- * on success only; SETS may be the session's own. The first registers of both are the
- * same, unless the session is detached.
- */
-int pm_session_install(struct perfmon_session *session, struct pm_register *registers,
-		       uint32_t count, struct pm_set *sets, uint32_t set_count)
-{
-	struct pm_session_plan *plan, *old = session->plan;
-	struct pm_register *old_registers = session->registers;
-	uint32_t i, old_count = session->count;
-	struct pm_owner owner = pm_session_owner(session);
-	uint16_t next_id = session->sets[session->next_set].id;
-	int n = 0, next;
-
-	if (session->sampling && session->sampling->log)
-		return pm_diag_set(
-			&session->diag, -EBUSY,
-			"the events of a session with a log cannot be changed; "
-			"close the log first");
-	n = pm_plan_build(session, registers, count, sets, set_count, &plan);
-	if (n)
-		return pm_diag_set(&session->diag, n, "out of memory");
-	if (session->state != PERFMON_DETACHED) {
-		n = pm_session_reopen(session, plan, registers, count);
-		if (n < 0) {
-			pm_plan_free(plan);
-			return n;
-		}
-		pm_session_disown(session);
-		pm_session_gather(session);
-		for (i = 0; i < old_count && i < count; i++) {
-			registers[i].base = old_registers[i].base;
-			registers[i].own_base = old_registers[i].own_base;
-			registers[i].doubts |= doubts_of(&old_registers[i]);
-		}
-	}
-	session->registers = registers;
-	session->count = count;
-	if (sets != session->sets) {
-		free(session->sets);
-		session->sets = sets;
-		session->set_count = set_count;
-		next = pm_session_find_set(session, next_id);
-		/* Of sets that have never been active, the lowest is the first. */
-		session->next_set = next < 0 || !sets[next].runs ? 0 : (uint32_t)next;
-	}
-	pm_session_adopt_plan(session, plan);
-	if (session->state != PERFMON_DETACHED)
-		pm_session_time_attach(session);
-	pm_session_set_owner(session, owner);
-	pm_registers_free(old_registers, old_count);
-	pm_plan_free(old);
-	return n;
-}
-
-int pm_session_reinstall(struct perfmon_session *session, struct pm_register *registers)
-{
-	int n = pm_session_install(session, registers, session->count, session->sets,
-				   session->set_count);
-
-	if (n < 0)
-		pm_registers_free(registers, session->count);
-	return n < 0 ? n : 0;
-}
-
-/* A copy of the session's registers with room for MORE, which holds references. */
-struct pm_register *pm_registers_copy(const struct perfmon_session *session,
-				      uint32_t more)
-{
-	struct pm_register *copy = calloc(session->count + more + 1, sizeof(copy[0]));
-	uint32_t i;
-
-	for (i = 0; copy && i < session->count; i++) {
-		copy[i] = session->registers[i];
-		copy[i].program->references++;
-	}
-	return copy;
-}
-
-/* --- calls ---------------------------------------------------------------------------
- */
+#include "session/core/core.h"
 
 /* No set in particular: a text's own numbers. */
 #define ANY_SET UINT32_MAX
@@ -421,7 +85,7 @@ static int add_program(struct perfmon_session *session, struct pm_program *progr
 	for (i = 0; i < more; i++) {
 		uint16_t number = (uint16_t)(id == ANY_SET ? set_of(list, i) : id);
 
-		register_bind(&registers[first + i], program, i);
+		pm_register_bind(&registers[first + i], program, i);
 		registers[first + i].set =
 			pm_sets_insert(sets, &set_count, number, registers, first);
 	}
@@ -452,13 +116,13 @@ static int add(struct perfmon_session *session, const char *text, uint32_t id)
 					pm_diag_set(&session->diag, -EINVAL,
 						    "there is no text of events"));
 	err = pm_session_must_stand(session, "the events");
-	err = err ?: program_parse(session, text, &program);
+	err = err ?: pm_program_parse(session, text, &program);
 	if (err)
 		return pm_session_leave(session, err);
 	program->references = 1;
 	err = check_added(session, text, program, id);
 	err = err ?: add_program(session, program, id);
-	program_put(program);
+	pm_program_put(program);
 	return pm_session_leave(session, err);
 }
 
@@ -477,7 +141,7 @@ PM_EXPORT int perfmon_set_add_events(struct perfmon_session *session, uint16_t i
 /* Whether REG counts already what PROGRAM says, or what TEXT does word for word. */
 static bool is_programmed(const struct pm_register *reg, const char *text)
 {
-	return !strcmp(register_event(reg, 0)->label, text);
+	return !strcmp(pm_register_event(reg, 0)->label, text);
 }
 
 static bool same_program(const struct pm_register *reg, const struct pm_program *program)
@@ -487,7 +151,7 @@ static bool same_program(const struct pm_register *reg, const struct pm_program 
 	if (reg->count != program->list->count)
 		return false;
 	for (e = 0; e < reg->count; e++) {
-		const struct pm_event *old = register_event(reg, e);
+		const struct pm_event *old = pm_register_event(reg, e);
 		const struct pm_event *new = &program->list->events[e];
 
 		if (old->in_explicit_group ||
@@ -515,7 +179,7 @@ static bool same_list(const struct perfmon_session *session,
 			e++;
 		if (e >= reg->count)
 			return false;
-		old = register_event(reg, e);
+		old = pm_register_event(reg, e);
 		if (old->in_explicit_group || new->in_explicit_group ||
 		    memcmp(&old->attr, &new->attr, sizeof(old->attr)) != 0)
 			return false;
@@ -532,7 +196,7 @@ static int replace(struct perfmon_session *session, struct pm_program *program)
 	if (!registers)
 		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
 	for (i = 0; i < count; i++)
-		register_bind(&registers[i], program, i);
+		pm_register_bind(&registers[i], program, i);
 	n = pm_session_install(session, registers, count, session->sets,
 			       session->set_count);
 	if (n < 0)
@@ -543,7 +207,7 @@ static int replace(struct perfmon_session *session, struct pm_program *program)
 int pm_session_replace(struct perfmon_session *session, const char *text)
 {
 	struct pm_program *program = NULL;
-	int err = program_parse(session, text, &program);
+	int err = pm_program_parse(session, text, &program);
 
 	if (err)
 		return err;
@@ -560,7 +224,7 @@ int pm_session_replace(struct perfmon_session *session, const char *text)
 		pm_session_stop_all(session);
 		err = same_list(session, program) ? 0 : replace(session, program);
 	}
-	program_put(program);
+	pm_program_put(program);
 	return err;
 }
 
@@ -578,7 +242,7 @@ static int program_one(struct perfmon_session *session, uint32_t index, const ch
 				   session->count);
 	if (is_programmed(&session->registers[index], text))
 		return 0;
-	err = program_parse(session, text, &program);
+	err = pm_program_parse(session, text, &program);
 	if (err)
 		return err;
 	program->references = 1;
@@ -595,14 +259,14 @@ static int program_one(struct perfmon_session *session, uint32_t index, const ch
 		err = pm_diag_set(&session->diag, -ENOMEM, "out of memory");
 		goto out;
 	}
-	program_put(registers[index].program);
-	register_bind(&registers[index], program, 0);
+	pm_program_put(registers[index].program);
+	pm_register_bind(&registers[index], program, 0);
 	err = pm_session_install(session, registers, session->count, session->sets,
 				 session->set_count);
 	if (err < 0)
 		pm_registers_free(registers, session->count);
 out:
-	program_put(program);
+	pm_program_put(program);
 	return err < 0 ? err : 0;
 }
 
@@ -643,7 +307,7 @@ PM_EXPORT int perfmon_session_counter_info(struct perfmon_session *session,
 					pm_diag_set(&session->diag, -EINVAL,
 						    "there is no counter %u", index));
 	reg = &session->registers[index];
-	event = register_event(reg, 0);
+	event = pm_register_event(reg, 0);
 	found.name = reg->count > 1 ? event->label : event->name;
 	found.unit = event->unit;
 	found.scale = event->scale;

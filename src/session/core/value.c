@@ -4,7 +4,6 @@
 
 #include "os/os.h"
 #include "session/core/core.h"
-#include "session/overflow/overflow.h"
 
 /* --- what the targets have counted ----------------------------------------------------
  */
@@ -264,6 +263,24 @@ uint64_t pm_session_active_ns(const struct perfmon_session *session, uint32_t pl
 		span_add(&span, target, active_ns, 0);
 	}
 	return span_end(&span);
+}
+
+uint64_t pm_set_used_ns(const struct perfmon_session *session, uint32_t place)
+{
+	const struct pm_session_plan *plan = session->plan;
+	const struct pm_set *set = &session->sets[place];
+	uint32_t clock = plan->sets[place].clock;
+
+	if (!set->timeout_ns)
+		return 0;
+	if (!plan->target_count)
+		return set->used_ns;
+	/* The clock's count is its set's time, and it ticks at multiples of the time-out:
+	 * the kernel keeps what is left of a period while an event is off. */
+	return clock == PM_NO_CLOCK
+		       ? 0
+		       : plan->targets[0].parts[place].readings[clock].value %
+				 set->timeout_ns;
 }
 
 /* --- virtual time ----------------------------------------------------------------------
@@ -651,7 +668,7 @@ int pm_session_write_one(struct perfmon_session *session,
 	write_one(session, write);
 	return write->index == PERFMON_VIRTUAL_TIME
 		       ? 0
-		       : pm_overflow_written(session, write->index, write->value);
+		       : session->hooks->written(session, write->index, write->value);
 }
 
 static int check_period(struct perfmon_session *session,
@@ -659,9 +676,9 @@ static int check_period(struct perfmon_session *session,
 {
 	return write->index == PERFMON_VIRTUAL_TIME
 		       ? 0
-		       : pm_overflow_check_period(session,
-						  &session->registers[write->index],
-						  write->value);
+		       : session->hooks->check_period(session,
+						      &session->registers[write->index],
+						      write->value);
 }
 
 PM_EXPORT int perfmon_session_write(struct perfmon_session *session,

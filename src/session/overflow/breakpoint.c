@@ -11,8 +11,7 @@
 #include <linux/hw_breakpoint.h>
 
 #include "os/os.h"
-#include "session/core/core.h"
-#include "session/overflow/overflow.h"
+#include "session/overflow/restart.h"
 
 /* --- whether this kernel does that ----------------------------------------------------
  */

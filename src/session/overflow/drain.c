@@ -8,6 +8,7 @@
 #include "session/overflow/period.h"
 #include "session/overflow/queue.h"
 #include "session/sampling/sampling.h"
+#include "session/sets/sets.h"
 
 /* How often a ring that fills up meanwhile is emptied before its periods are settled. */
 #define TRIES 4
@@ -247,6 +248,38 @@ static void drain_ring(struct perfmon_session *session, struct pm_target *target
 	target->told += target->ring.lost - before.lost;
 }
 
+/* --- draining --------------------------------------------------------------------------
+ */
+
+/* Has what is on of a running TARGET stand still for a while; false: it does so already.
+ * To be resumed. */
+static bool pause_target(struct perfmon_session *session, struct pm_target *target)
+{
+	if (session->state != PERFMON_RUNNING || target->lost || target->paused ||
+	    target->awaits_exec)
+		return false;
+	pm_target_disable(session, target);
+	target->paused = true;
+	return true;
+}
+
+static void resume_target(struct perfmon_session *session, struct pm_target *target)
+{
+	const struct pm_session_plan *plan = session->plan;
+	uint32_t s, c;
+
+	target->paused = false;
+	if (session->state != PERFMON_RUNNING)
+		return;
+	for (s = 0; s < plan->part_count; s++) {
+		if (!pm_target_is_on(session, target, s))
+			continue;
+		for (c = 0; c < plan->sets[s].count; c++)
+			target->parts[s].arms[c].resumed = true;
+		pm_instance_enable(target->parts[s].instance);
+	}
+}
+
 /* ALL: nothing may stay in the ring. */
 static void drain_target(struct perfmon_session *session, struct pm_target *target,
 			 bool all)
@@ -258,14 +291,14 @@ static void drain_target(struct perfmon_session *session, struct pm_target *targ
 	if (!pm_period_is_stale(session, target))
 		return;
 	paused = (pm_session_is_own(session) || pm_period_needs_pause(session, target)) &&
-		 pm_target_pause(session, target);
+		 pause_target(session, target);
 	/* What has come since belongs to the periods of old. */
 	for (tries = 0; pm_ring_pending(&target->ring) && tries < TRIES; tries++)
 		drain_ring(session, target, all);
 	if (target->ring.tail == target->ring.head)
 		pm_period_settle(session, target);
 	if (paused)
-		pm_target_resume(session, target);
+		resume_target(session, target);
 }
 
 static void drain(struct perfmon_session *session, bool all)
@@ -292,18 +325,37 @@ void pm_overflow_drain_target(struct perfmon_session *session, struct pm_target 
 		drain_target(session, target, true);
 }
 
-void pm_overflow_drain_pending(struct perfmon_session *session)
+static bool is_pending(const struct perfmon_session *session)
+{
+	const struct pm_session_plan *plan = session->plan;
+	uint32_t t;
+
+	for (t = 0; t < plan->target_count; t++) {
+		if (pm_ring_pending(&plan->targets[t].ring) || plan->targets[t].late)
+			return true;
+	}
+	return false;
+}
+
+void pm_overflow_catch_up(struct perfmon_session *session)
 {
 	struct pm_target *target = session->plan->targets;
 	bool paused;
 
-	if (!pm_overflow_pending(session))
+	if (!is_pending(session))
 		return;
 	/* What the calling thread does here is not the program's work. */
-	paused = pm_session_is_own(session) && pm_target_pause(session, target);
+	paused = pm_session_is_own(session) && pause_target(session, target);
 	drain(session, is_awaited(session->plan));
 	if (paused)
-		pm_target_resume(session, target);
+		resume_target(session, target);
+}
+
+void pm_overflow_after_stop(struct perfmon_session *session)
+{
+	if (session->rings)
+		pm_overflow_drain(session);
+	pm_overflow_release(session);
 }
 
 void pm_overflow_tell_of_log(struct perfmon_session *session)

@@ -9,8 +9,10 @@
 void pm_overflow_plan(const struct perfmon_session *session,
 		      const struct pm_register *reg, struct pm_event *event);
 
-/* Whether somebody may wait for messages. */
-bool pm_session_has_listener(const struct perfmon_session *session);
+/* Makes the queue of messages, unless it is there; whether somebody may wait for messages.
+ */
+int pm_queue_need(struct perfmon_session *session);
+bool pm_queue_has_listener(const struct perfmon_session *session);
 
 /* Tells, once, that the log cannot be written. */
 void pm_overflow_tell_of_log(struct perfmon_session *session);
@@ -37,18 +39,11 @@ int pm_overflow_enable(struct perfmon_session *session, struct pm_target *target
  * can wait. */
 void pm_overflow_drain(struct perfmon_session *session);
 void pm_overflow_drain_target(struct perfmon_session *session, struct pm_target *target);
-void pm_overflow_drain_pending(struct perfmon_session *session);
-static inline bool pm_overflow_pending(const struct perfmon_session *session)
-{
-	const struct pm_session_plan *plan = session->plan;
-	uint32_t t;
+void pm_overflow_catch_up(struct perfmon_session *session);
 
-	for (t = 0; t < plan->target_count; t++) {
-		if (pm_ring_pending(&plan->targets[t].ring) || plan->targets[t].late)
-			return true;
-	}
-	return false;
-}
+/* Of a stopped session, before its targets are enabled: see struct pm_session_hooks. */
+int pm_overflow_before_start(struct perfmon_session *session);
+void pm_overflow_after_stop(struct perfmon_session *session);
 
 /* -EINVAL with a sentence if VALUE would have register REG sample more often than
  * PERFMON_MIN_PERIOD allows. */
@@ -58,14 +53,6 @@ int pm_overflow_check_period(struct perfmon_session *session,
 /* Register I has been written to VALUE. */
 int pm_overflow_written(struct perfmon_session *session, uint32_t i, uint64_t value);
 
-int pm_overflow_restart(struct perfmon_session *session);
-
-/* Counters that wait for it take their long reset values. */
-void pm_overflow_reset_due(struct perfmon_session *session);
-
-/* Makes the queue of messages, unless it is there. */
-int pm_session_need_queue(struct perfmon_session *session);
-
 void pm_overflow_free(struct perfmon_session *session);
 void pm_overflow_end(struct perfmon_session *session); /* the last target has gone */
 
@@ -74,10 +61,5 @@ void pm_overflow_release(struct perfmon_session *session);
 /* Does what handlers have ASKED for that interrupted a call, which has ended. */
 void pm_overflow_leave(struct perfmon_session *session, struct pm_asked asked);
 void pm_overflow_close(struct perfmon_session *session); /* waits for handlers */
-
-/* To be called before events are enabled: opens those of a session anew that breakpoints
- * have stopped for good. 0 or a negative errno with a sentence, and nothing has changed.
- */
-int pm_breakpoints_renew(struct perfmon_session *session);
 
 #endif

@@ -26,6 +26,7 @@
 #include "session/overflow/overflow.h"
 #include "session/overflow/period.h"
 #include "session/sampling/sampling.h"
+#include "session/sets/sets.h"
 
 /* The kernel has no period shorter than this part of the one that is wanted: it would
  * write records at that rate until somebody looks. */

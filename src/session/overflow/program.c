@@ -127,7 +127,7 @@ static int program(struct perfmon_session *session, uint32_t index,
 				   "core PMU: the sum has no overflow; name one PMU",
 				   index, session->registers[index].count);
 	if (how && how->flags & PERFMON_OVERFLOW_NOTIFY) {
-		err = pm_session_need_queue(session);
+		err = pm_queue_need(session);
 		if (err)
 			return err;
 	}

@@ -67,7 +67,7 @@ PM_EXPORT int perfmon_overflow_read(struct perfmon_session *session,
 	return pm_session_leave(session, n ? (int)n : -EAGAIN);
 }
 
-int pm_session_need_queue(struct perfmon_session *session)
+int pm_queue_need(struct perfmon_session *session)
 {
 	if (session->queue)
 		return 0;
@@ -78,7 +78,7 @@ int pm_session_need_queue(struct perfmon_session *session)
 	return 0;
 }
 
-bool pm_session_has_listener(const struct perfmon_session *session)
+bool pm_queue_has_listener(const struct perfmon_session *session)
 {
 	return session->queue && session->queue->descriptor >= 0;
 }
@@ -98,7 +98,7 @@ static int make_descriptor(struct perfmon_session *session)
 {
 	static const uint64_t one = 1;
 	struct pm_overflow_queue *queue;
-	int fd, err = pm_session_need_queue(session);
+	int fd, err = pm_queue_need(session);
 
 	if (err)
 		return err;
@@ -110,7 +110,7 @@ static int make_descriptor(struct perfmon_session *session)
 		return pm_diag_set(&session->diag, fd,
 				   "no descriptor for messages can be made (error %d)",
 				   -fd);
-	err = pm_session_need_helper(session);
+	err = session->hooks->need_helper(session);
 	if (err) {
 		pm_kernel_close(fd);
 		return err;

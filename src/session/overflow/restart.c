@@ -6,9 +6,11 @@
 #include "session/overflow/overflow.h"
 #include "session/overflow/period.h"
 #include "session/overflow/queue.h"
+#include "session/overflow/restart.h"
 #include "session/sampling/sampling.h"
 
-void pm_overflow_reset_due(struct perfmon_session *session)
+/* Counters that wait for it take their long reset values. */
+static void reset_due(struct perfmon_session *session)
 {
 	struct pm_session_plan *plan = session->plan;
 	uint32_t t, i;
@@ -29,6 +31,15 @@ void pm_overflow_reset_due(struct perfmon_session *session)
 	}
 }
 
+int pm_overflow_before_start(struct perfmon_session *session)
+{
+	int err = pm_breakpoints_renew(session);
+
+	if (!err && session->queue)
+		reset_due(session);
+	return err;
+}
+
 int pm_overflow_restart(struct perfmon_session *session)
 {
 	struct pm_session_plan *plan;
@@ -42,7 +53,7 @@ int pm_overflow_restart(struct perfmon_session *session)
 	if (err)
 		return err;
 	plan = session->plan;
-	pm_overflow_reset_due(session);
+	reset_due(session);
 	pm_sampling_restart(session);
 	pm_session_time_start(session);
 	session->state = PERFMON_RUNNING;

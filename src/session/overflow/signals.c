@@ -10,6 +10,7 @@
 
 #include "os/os.h"
 #include "session/overflow/overflow.h"
+#include "session/overflow/restart.h"
 #include "session/overflow/slots.h"
 #include "session/overflow/wait.h"
 

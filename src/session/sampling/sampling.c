@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "os/os.h"
-#include "session/overflow/overflow.h"
 
 #define RING_PAGES_MAX 4096
 #define USER_STACK     8192
@@ -84,7 +83,7 @@ void pm_sampling_plan(const struct perfmon_session *session,
 				    PERF_FORMAT_TOTAL_TIME_RUNNING;
 	}
 	if (!(reg->overflow.how.flags & PERFMON_OVERFLOW_NOTIFY) &&
-	    !(sampling->use && pm_session_has_listener(session))) {
+	    !(sampling->use && session->hooks->has_listener(session))) {
 		/* Nobody waits for the single sample: half a ring is worth a wake-up. */
 		attr->watermark = 1;
 		attr->wakeup_watermark =
@@ -100,6 +99,20 @@ void pm_sampling_plan_side(struct perf_event_attr *attr)
 	attr->context_switch = 1;
 	attr->watermark = 1;
 	attr->wakeup_watermark = (uint32_t)(pm_kernel_page_size() / 2);
+}
+
+bool pm_sampling_wants_side(const struct perfmon_session *session)
+{
+	return session->sampling && session->sampling->side_records;
+}
+
+int pm_sampling_may_change(struct perfmon_session *session)
+{
+	if (!session->sampling || !session->sampling->log)
+		return 0;
+	return pm_diag_set(&session->diag, -EBUSY,
+			   "the events of a session with a log cannot be changed; "
+			   "close the log first");
 }
 
 /* Whether the event of REG opens on the calling thread with the fields ASKED. */
@@ -213,8 +226,8 @@ static int set_up(struct perfmon_session *session, const struct perfmon_sampling
 	if (!err && asked->format)
 		err = pm_format_begin(&sampling->use, asked->format, asked->data,
 				      asked->data_size, &session->diag);
-	err = err ?: pm_session_need_queue(session);
-	err = err ?: pm_session_need_helper(session);
+	err = err ?: session->hooks->need_queue(session);
+	err = err ?: session->hooks->need_helper(session);
 	if (!err) {
 		session->sampling = sampling;
 		err = replan(session);
@@ -271,17 +284,11 @@ static int tear_down(struct perfmon_session *session)
 PM_EXPORT int perfmon_sampling_tear_down(struct perfmon_session *session)
 {
 	int err = pm_session_enter(session);
-	struct pm_helper *helper;
 
 	if (err)
 		return err;
 	err = pm_session_must_stand(session, "the sampling");
-	err = err ?: tear_down(session);
-	helper = pm_session_idle_helper(session);
-	err = pm_session_leave(session, err);
-	pm_helper_stop(helper);
-	pm_helper_forget(helper);
-	return err;
+	return pm_session_leave_idle(session, err ?: tear_down(session));
 }
 
 void pm_sampling_close(struct perfmon_session *session)

@@ -29,6 +29,12 @@ void pm_sampling_plan(const struct perfmon_session *session,
 /* An event that records what goes on around samples. */
 void pm_sampling_plan_side(struct perf_event_attr *attr);
 
+/* Whether a log wants these. */
+bool pm_sampling_wants_side(const struct perfmon_session *session);
+
+/* -EBUSY with a sentence while there is a log: its events cannot change. */
+int pm_sampling_may_change(struct perfmon_session *session);
+
 /* TARGET has been opened: the log learns of its events and its process. */
 int pm_sampling_opened(struct perfmon_session *session,
 		       const struct pm_session_plan *plan,

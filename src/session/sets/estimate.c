@@ -15,7 +15,7 @@
 #include <errno.h>
 
 #include "os/os.h"
-#include "session/core/core.h"
+#include "session/sets/sets.h"
 
 void pm_turn_end(struct perfmon_session *session, struct pm_target *target, uint32_t s)
 {

@@ -1,93 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Event sets: made and deleted while detached, switched while running. */
+/* Event sets: made and deleted while detached. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "os/os.h"
-#include "session/core/core.h"
+#include "session/sets/sets.h"
 
 #define KNOWN_SET_FLAGS                                                                  \
 	(PERFMON_SET_TIME_SWITCH | PERFMON_SET_OVERFLOW_SWITCH | PERFMON_SET_STRICT_TIME)
 #define LONGEST_TIMEOUT (UINT64_C(1) << 62)
-
-int pm_session_find_set(const struct perfmon_session *session, uint16_t id)
-{
-	uint32_t s;
-
-	for (s = 0; s < session->set_count; s++) {
-		if (session->sets[s].id == id)
-			return (int)s;
-	}
-	return -1;
-}
-
-/* --- switching -------------------------------------------------------------------------
- */
-
-/* Ends the turn of the active set of TARGET, which is disabled; NEXT's is the next. */
-static void end_turn(struct perfmon_session *session, struct pm_target *target,
-		     uint32_t next)
-{
-	const struct pm_session_plan *plan = session->plan;
-	struct pm_part *whole = &target->parts[plan->set_count];
-	struct pm_part *from = &target->parts[target->active];
-	uint64_t now;
-
-	/* What it counted stands still until its next turn. */
-	from->settled = !pm_instance_read(from->instance, from->readings);
-	if (from->settled)
-		pm_turn_end(session, target, target->active);
-	if (!pm_instance_read(whole->instance, whole->readings)) {
-		now = pm_whole_ns(plan, target);
-		from->active_ns += now - target->since_ns;
-		target->since_ns = now;
-	}
-	target->active = next;
-	session->stamp++;
-	memset(session->sets[next].overflowed, 0, sizeof(session->sets[next].overflowed));
-}
-
-int pm_target_switch(struct perfmon_session *session, struct pm_target *target,
-		     uint32_t next)
-{
-	int err;
-
-	if (next == target->active || target->lost || !pm_takes_turns(session->plan))
-		return 0;
-	err = pm_instance_disable(target->parts[target->active].instance);
-	if (err)
-		return err;
-	end_turn(session, target, next);
-	session->sets[next].runs++;
-	return pm_target_turn(session, target);
-}
-
-void pm_target_choose(struct perfmon_session *session, struct pm_target *target,
-		      uint32_t next)
-{
-	if (next == target->active)
-		return;
-	target->chosen = true;
-	if (pm_takes_turns(session->plan) && !target->lost)
-		end_turn(session, target, next);
-	target->active = next;
-}
-
-void pm_target_next_set(struct perfmon_session *session, struct pm_target *target,
-			uint32_t s)
-{
-	uint32_t next = (s + 1) % session->set_count;
-
-	/* What comes late has been overtaken by another switch, or by a mask. */
-	if (target->active != s)
-		return;
-	if (session->state == PERFMON_RUNNING)
-		pm_target_switch(session, target, next);
-	else if (session->state == PERFMON_STOPPED)
-		pm_target_choose(session, target, next);
-}
 
 /* --- making and deleting ---------------------------------------------------------------
  */
@@ -150,32 +73,6 @@ static int check_set(struct perfmon_session *session, size_t i,
 				   " ns is no multiple of the clock's %" PRIu64 " ns",
 				   i, set->timeout_ns, resolution());
 	return 0;
-}
-
-struct pm_set *pm_sets_copy(const struct perfmon_session *session, size_t more)
-{
-	struct pm_set *copy = calloc(session->set_count + more, sizeof(copy[0]));
-
-	if (copy)
-		memcpy(copy, session->sets, session->set_count * sizeof(copy[0]));
-	return copy;
-}
-
-uint32_t pm_sets_insert(struct pm_set *sets, uint32_t *count, uint16_t id,
-			struct pm_register *registers, uint32_t register_count)
-{
-	uint32_t s = 0, i;
-
-	while (s < *count && sets[s].id < id)
-		s++;
-	if (s < *count && sets[s].id == id)
-		return s;
-	memmove(&sets[s + 1], &sets[s], (*count - s) * sizeof(sets[0]));
-	sets[s] = (struct pm_set){.id = id};
-	(*count)++;
-	for (i = 0; i < register_count; i++)
-		registers[i].set += registers[i].set >= s;
-	return s;
 }
 
 static int change_sets(struct perfmon_session *session, const struct perfmon_set *changes,
@@ -320,24 +217,6 @@ PM_EXPORT int perfmon_set_delete(struct perfmon_session *session,
 	err = err ?: mark_sets(session, sets, n, marked);
 	err = err ?: delete_marked(session, marked);
 	return pm_session_leave(session, err ?: (int)n);
-}
-
-uint64_t pm_set_used_ns(const struct perfmon_session *session, uint32_t place)
-{
-	const struct pm_session_plan *plan = session->plan;
-	const struct pm_set *set = &session->sets[place];
-	uint32_t clock = plan->sets[place].clock;
-
-	if (!set->timeout_ns)
-		return 0;
-	if (!plan->target_count)
-		return set->used_ns;
-	/* The clock's count is its set's time, and it ticks at multiples of the time-out:
-	 * the kernel keeps what is left of a period while an event is off. */
-	return clock == PM_NO_CLOCK
-		       ? 0
-		       : plan->targets[0].parts[place].readings[clock].value %
-				 set->timeout_ns;
 }
 
 /* --- information -----------------------------------------------------------------------

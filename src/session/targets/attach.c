@@ -7,8 +7,8 @@
 
 #include "topology/topology.h"
 #include "os/os.h"
-#include "session/sampling/sampling.h"
 #include "session/overflow/overflow.h"
+#include "session/targets/targets.h"
 
 #define KNOWN_TARGET_FLAGS                                                               \
 	(PERFMON_TARGET_CHILDREN | PERFMON_TARGET_APART | PERFMON_TARGET_ON_EXEC)
@@ -238,7 +238,7 @@ static int open_all(struct perfmon_session *session, const struct perfmon_target
 	uint32_t before = session->plan->target_count;
 	int n = open_vector(session, targets, count, self), err;
 
-	err = n >= 0 && needs_helper(session) ? pm_session_need_helper(session) : 0;
+	err = n >= 0 && needs_helper(session) ? pm_helper_need(session) : 0;
 	if (!err)
 		return n;
 	pm_targets_close(session, session->plan, before);
@@ -307,7 +307,7 @@ static int attach(struct perfmon_session *session, const struct perfmon_target *
 	return n;
 }
 
-int pm_session_attach_self(struct perfmon_session *session)
+int pm_targets_attach_self(struct perfmon_session *session)
 {
 	struct perfmon_target self = {.kind = PERFMON_TARGET_THREAD};
 	int n = attach(session, &self, 1, false);
@@ -359,6 +359,39 @@ PM_EXPORT int perfmon_session_attach_cpu(struct perfmon_session *session, int cp
 	return attach_vector(session, &target, sizeof(target), false);
 }
 
+/* --- open again ------------------------------------------------------------------------
+ */
+
+/* Opens all targets of OLD in PLAN. */
+int pm_targets_open_again(struct perfmon_session *session, struct pm_session_plan *plan,
+			  const struct pm_session_plan *old)
+{
+	pid_t self = pm_kernel_gettid(), asked_before = 0;
+	uint32_t t;
+	int refused = 0;
+
+	for (t = 0; t < old->target_count; t++) {
+		struct pm_target asked = old->targets[t];
+		int n = 0;
+
+		if (asked.active >= plan->set_count)
+			asked.active = 0;
+		if (!asked.awaits_exec)
+			asked.flags &= ~PM_OPEN_ON_EXEC;
+		if (asked.lost || (asked.pid && t && asked.pid == asked_before))
+			continue;
+		asked_before = asked.pid;
+		n = asked.pid ? pm_process_reopen(session, plan, asked.pid, self)
+			      : pm_target_open(session, plan, &asked, self);
+		if (n < 0) {
+			pm_targets_close(session, plan, 0);
+			return n;
+		}
+		refused += n;
+	}
+	return refused;
+}
+
 /* --- detach one ------------------------------------------------------------------------
  */
 
@@ -366,7 +399,6 @@ PM_EXPORT int perfmon_session_detach_target(struct perfmon_session *session,
 					    const struct perfmon_target *target)
 {
 	int t, err = pm_session_enter(session);
-	struct pm_helper *helper;
 	pid_t self;
 
 	if (err)
@@ -403,9 +435,5 @@ PM_EXPORT int perfmon_session_detach_target(struct perfmon_session *session,
 		set_owner(session, self);
 	}
 	session->stamp++;
-	helper = pm_session_idle_helper(session);
-	err = pm_session_leave(session, err);
-	pm_helper_stop(helper);
-	pm_helper_forget(helper);
-	return err;
+	return pm_session_leave_idle(session, err);
 }

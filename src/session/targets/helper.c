@@ -4,7 +4,7 @@
 
 #include "os/os.h"
 #include "session/overflow/overflow.h"
-#include "session/overflow/queue.h"
+#include "session/targets/targets.h"
 #include "topology/topology.h"
 
 /* Has the helper thread, which calls this, run near the CPUs that it serves. */
@@ -65,7 +65,7 @@ static void serve(struct perfmon_session *session, uint64_t watch_key, bool has_
 	pm_session_leave(session, 0);
 }
 
-int pm_session_need_helper(struct perfmon_session *session)
+int pm_helper_need(struct perfmon_session *session)
 {
 	struct pm_session_plan *plan = session->plan;
 	struct pm_helper *helper = NULL;
@@ -96,18 +96,13 @@ int pm_session_need_helper(struct perfmon_session *session)
 			   -err);
 }
 
-struct pm_helper *pm_session_idle_helper(struct perfmon_session *session)
+struct pm_helper *pm_helper_idle(struct perfmon_session *session)
 {
 	struct pm_helper *helper = session->helper;
 
 	if (session->state != PERFMON_DETACHED || session->sampling ||
-	    (session->queue && session->queue->descriptor >= 0))
+	    pm_queue_has_listener(session))
 		return NULL;
 	session->helper = NULL;
 	return helper;
-}
-
-void pm_session_wake(struct perfmon_session *session)
-{
-	pm_helper_wake(session->helper);
 }

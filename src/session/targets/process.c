@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Processes as targets of a session. Each thread that is there at the attach becomes a
- * target of its own (cover.h says how each is found once); those that are created later
+ * target of its own (threads.h says how each is found once); those that are created later
  * count through the events of their creators.
  */
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/threads/threads.h"
 #include "os/os.h"
-#include "session/core/core.h"
+#include "session/targets/targets.h"
+#include "session/threads/threads.h"
 
 /* Linux 6.18 was seen to refuse a member of a group with -ENODEV on threads that have
  * just begun, and to take it the next time. */

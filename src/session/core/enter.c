@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The beginning and the end of calls on a session, and what they say on refusal. */
+#include <errno.h>
+
+#include "os/os.h"
+#include "session/core/core.h"
+
+int pm_session_enter_as_it_is(struct perfmon_session *session)
+{
+	int err;
+
+	if (!session || session->magic != PM_SESSION_MAGIC)
+		return -EINVAL;
+	/* Before the lock, which another thread may have held at the fork. */
+	if (pm_session_is_child(session))
+		return -ECHILD;
+	/* Before the lock: a handler on this thread must not wait for it. */
+	err = pm_busy_begin(session);
+	if (err)
+		return err;
+	pm_lock_take(&session->lock);
+	return 0;
+}
+
+int pm_session_enter(struct perfmon_session *session)
+{
+	int err = pm_session_enter_as_it_is(session);
+
+	if (!err && __builtin_expect(session->rings, 0))
+		session->hooks->catch_up(session);
+	return err;
+}
+
+int pm_session_leave(struct perfmon_session *session, int result)
+{
+	return pm_session_leave_inline(session, result);
+}
+
+int pm_session_leave_idle(struct perfmon_session *session, int result)
+{
+	struct pm_helper *helper = session->hooks->idle_helper(session);
+
+	result = pm_session_leave(session, result);
+	pm_helper_stop(helper);
+	pm_helper_forget(helper);
+	return result;
+}
+
+/* --- refusals --------------------------------------------------------------------------
+ */
+
+int pm_session_explain_struct(struct perfmon_session *session, int err, const char *what,
+			      const char *type)
+{
+	if (err == -EINVAL)
+		return pm_diag_set(&session->diag, err,
+				   "%s: missing, or smaller than its first version; set "
+				   ".size = sizeof(struct %s)",
+				   what, type);
+	return pm_diag_set(
+		&session->diag, err,
+		"%s: has fields that this version of the library does not know; "
+		"leave them zero",
+		what);
+}
+
+int pm_session_closed_by_program(struct perfmon_session *session, int err)
+{
+	if (err == -EBADF || err == -ENOTTY || err == -EINVAL)
+		return pm_diag_set(
+			&session->diag, err,
+			"the program has closed file descriptors that belong to the "
+			"session; detach and attach it again");
+	return pm_diag_set(&session->diag, err, "the kernel refused with error %d", -err);
+}
+
+int pm_session_must_stand(struct perfmon_session *session, const char *what)
+{
+	pm_session_notice_loss(session);
+	if (session->state != PERFMON_RUNNING && session->state != PERFMON_MASKED)
+		return 0;
+	return pm_diag_set(&session->diag, -EBUSY,
+			   "%s of a running session cannot be changed; stop it first",
+			   what);
+}
+
+int pm_session_check_stopped(struct perfmon_session *session, uint32_t flags)
+{
+	if (!(flags & PERFMON_WRITE_STOPPED))
+		return 0;
+	pm_session_notice_loss(session);
+	if (session->state != PERFMON_RUNNING && session->state != PERFMON_MASKED)
+		return 0;
+	return pm_diag_set(&session->diag, -EBUSY,
+			   "the values of a running session are not to be written "
+			   "(PERFMON_WRITE_STOPPED); stop it first");
+}
+
+/* --- information -----------------------------------------------------------------------
+ */
+
+PM_EXPORT const char *perfmon_session_message(const struct perfmon_session *session)
+{
+	return session && session->magic == PM_SESSION_MAGIC ? session->diag.text : "";
+}
+
+PM_EXPORT int perfmon_session_state(struct perfmon_session *session)
+{
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	pm_session_notice_loss(session);
+	return pm_session_leave(session, (int)session->state);
+}
+
+PM_EXPORT int perfmon_session_counters(struct perfmon_session *session)
+{
+	int err = pm_session_enter(session);
+
+	return err ?: pm_session_leave(session, (int)session->count);
+}

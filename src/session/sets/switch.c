@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which set is active: turns, and the set that the program starts. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "os/os.h"
+#include "session/sets/sets.h"
+
+/* Ends the turn of the active set of TARGET, which is disabled; NEXT's is the next. */
+static void end_turn(struct perfmon_session *session, struct pm_target *target,
+		     uint32_t next)
+{
+	const struct pm_session_plan *plan = session->plan;
+	struct pm_part *whole = &target->parts[plan->set_count];
+	struct pm_part *from = &target->parts[target->active];
+	uint64_t now;
+
+	/* What it counted stands still until its next turn. */
+	from->settled = !pm_instance_read(from->instance, from->readings);
+	if (from->settled)
+		pm_turn_end(session, target, target->active);
+	if (!pm_instance_read(whole->instance, whole->readings)) {
+		now = pm_whole_ns(plan, target);
+		from->active_ns += now - target->since_ns;
+		target->since_ns = now;
+	}
+	target->active = next;
+	session->stamp++;
+	memset(session->sets[next].overflowed, 0, sizeof(session->sets[next].overflowed));
+}
+
+/* Makes the set at NEXT the active one of TARGET, which is running. 0 or the first
+ * error. */
+static int switch_to(struct perfmon_session *session, struct pm_target *target,
+		     uint32_t next)
+{
+	int err;
+
+	if (next == target->active || target->lost || !pm_takes_turns(session->plan))
+		return 0;
+	err = pm_instance_disable(target->parts[target->active].instance);
+	if (err)
+		return err;
+	end_turn(session, target, next);
+	session->sets[next].runs++;
+	return pm_target_turn(session, target);
+}
+
+/* The same for TARGET whose counting stands still: a start or a restart begins there. */
+static void choose(struct perfmon_session *session, struct pm_target *target,
+		   uint32_t next)
+{
+	if (next == target->active)
+		return;
+	target->chosen = true;
+	if (pm_takes_turns(session->plan) && !target->lost)
+		end_turn(session, target, next);
+	target->active = next;
+}
+
+void pm_target_next_set(struct perfmon_session *session, struct pm_target *target,
+			uint32_t s)
+{
+	uint32_t next = (s + 1) % session->set_count;
+
+	/* What comes late has been overtaken by another switch, or by a mask. */
+	if (target->active != s)
+		return;
+	if (session->state == PERFMON_RUNNING)
+		switch_to(session, target, next);
+	else if (session->state == PERFMON_STOPPED)
+		choose(session, target, next);
+}
+
+/* --- the call --------------------------------------------------------------------------
+ */
+
+/* The next start begins with the set at PLACE. */
+static void choose_all(struct perfmon_session *session, uint32_t place)
+{
+	uint32_t t;
+
+	for (t = 0; t < session->plan->target_count; t++)
+		choose(session, &session->plan->targets[t], place);
+	session->next_set = place;
+}
+
+static int switch_all(struct perfmon_session *session, uint32_t place)
+{
+	struct pm_session_plan *plan = session->plan;
+	uint32_t t, before = session->next_set;
+	int err = 0;
+
+	for (t = 0; t < plan->target_count && !err; t++)
+		err = switch_to(session, &plan->targets[t], place);
+	session->next_set = place;
+	if (!err)
+		return 0;
+	/* Neither half of one set nor half of another. */
+	pm_session_stop_all(session);
+	choose_all(session, before);
+	return pm_session_closed_by_program(session, err);
+}
+
+PM_EXPORT int perfmon_set_start(struct perfmon_session *session, uint16_t id)
+{
+	int place, err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	pm_session_notice_loss(session);
+	err = pm_session_attach_to_start(session);
+	if (err)
+		return pm_session_leave(session, err);
+	place = pm_session_find_set(session, id);
+	if (place < 0)
+		return pm_session_leave(session,
+					pm_diag_set(&session->diag, -EINVAL,
+						    "there is no event set %u", id));
+	if (session->state == PERFMON_RUNNING) {
+		err = switch_all(session, (uint32_t)place);
+	} else {
+		choose_all(session, (uint32_t)place);
+		if (session->state == PERFMON_STOPPED)
+			err = pm_session_start_all(session);
+	}
+	return pm_session_leave(session, err);
+}
