@@ -63,6 +63,7 @@ PM_EXPORT int perfmon_session_swap(struct perfmon_session *session,
 
 	if (err)
 		return err;
+	pm_session_catch_up(session);
 	err = check_swap(session, values, size, flags);
 	return pm_session_leave(session,
 				err ?: swap(session, values, size / sizeof(values[0])));
@@ -120,6 +121,7 @@ PM_EXPORT int perfmon_session_control(struct perfmon_session *session, const cha
 
 	if (err)
 		return err;
+	pm_session_catch_up(session);
 	pm_session_notice_loss(session);
 	if (session->state == PERFMON_DETACHED)
 		err = pm_diag_set(&session->diag, -EINVAL,

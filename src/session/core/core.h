@@ -136,8 +136,16 @@ static inline bool pm_session_is_own(const struct perfmon_session *session)
 int pm_session_enter(struct perfmon_session *session);
 int pm_session_leave(struct perfmon_session *session, int result); /* returns RESULT */
 
-/* The same, and leaves what waits in rings there. */
-int pm_session_enter_as_it_is(struct perfmon_session *session);
+/*
+ * Takes what waits in the rings of targets: resets, messages and a mask may follow. To be
+ * called where the values or the state matter. Not before a stop, which drains the rings
+ * when nothing counts any more: what the library does there is not the program's work.
+ */
+static inline void pm_session_catch_up(struct perfmon_session *session)
+{
+	if (__builtin_expect(session->rings, 0))
+		session->hooks->catch_up(session);
+}
 
 /* Leaves, and ends a helper thread that the session has no more use for. */
 int pm_session_leave_idle(struct perfmon_session *session, int result);

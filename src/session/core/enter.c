@@ -5,7 +5,7 @@
 #include "os/os.h"
 #include "session/core/core.h"
 
-int pm_session_enter_as_it_is(struct perfmon_session *session)
+int pm_session_enter(struct perfmon_session *session)
 {
 	int err;
 
@@ -20,15 +20,6 @@ int pm_session_enter_as_it_is(struct perfmon_session *session)
 		return err;
 	pm_lock_take(&session->lock);
 	return 0;
-}
-
-int pm_session_enter(struct perfmon_session *session)
-{
-	int err = pm_session_enter_as_it_is(session);
-
-	if (!err && __builtin_expect(session->rings, 0))
-		session->hooks->catch_up(session);
-	return err;
 }
 
 int pm_session_leave(struct perfmon_session *session, int result)
@@ -110,6 +101,7 @@ PM_EXPORT int perfmon_session_state(struct perfmon_session *session)
 
 	if (err)
 		return err;
+	pm_session_catch_up(session);
 	pm_session_notice_loss(session);
 	return pm_session_leave(session, (int)session->state);
 }

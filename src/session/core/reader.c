@@ -89,6 +89,7 @@ static int read_locked(struct perfmon_session *session, uint32_t i, uint64_t *va
 
 	if (err)
 		return err;
+	pm_session_catch_up(session);
 	if (i >= session->count)
 		return pm_session_leave(session, -EINVAL);
 	if (session->state == PERFMON_RUNNING)

@@ -246,20 +246,19 @@ static inline bool enter_own(struct perfmon_session *session)
 __attribute__((noinline)) static int slow_start(struct perfmon_session *session,
 						bool entered)
 {
-	int err = 0;
+	int err = entered ? 0 : pm_session_enter(session);
 
-	if (!entered)
-		err = pm_session_enter(session);
-	else if (session->rings)
-		session->hooks->catch_up(session);
-	return err ?: pm_session_leave(session, pm_session_start(session));
+	if (err)
+		return err;
+	pm_session_catch_up(session);
+	return pm_session_leave(session, pm_session_start(session));
 }
 
 /* What waits in rings is taken when nothing counts any more. */
 __attribute__((noinline)) static int slow_stop(struct perfmon_session *session,
 					       bool entered)
 {
-	int err = entered ? 0 : pm_session_enter_as_it_is(session);
+	int err = entered ? 0 : pm_session_enter(session);
 
 	return err ?: pm_session_leave(session, pm_session_stop(session));
 }

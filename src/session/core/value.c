@@ -584,6 +584,7 @@ PM_EXPORT int perfmon_session_read(struct perfmon_session *session,
 
 	if (err)
 		return err;
+	pm_session_catch_up(session);
 	err = pm_session_check_vector(session, values, size, sizeof(values[0]));
 	for (i = 0; !err && i < n; i++)
 		err = pm_session_check_index(session, i, values[i].index,
@@ -600,6 +601,7 @@ PM_EXPORT int perfmon_session_read_own(struct perfmon_session *session,
 
 	if (err)
 		return err;
+	pm_session_catch_up(session);
 	err = pm_session_check_vector(session, values, size, sizeof(values[0]));
 	for (i = 0; !err && i < n; i++) {
 		err = pm_session_check_index(session, i, values[i].index,
@@ -621,6 +623,7 @@ PM_EXPORT int perfmon_session_read_all(struct perfmon_session *session,
 
 	if (err)
 		return err;
+	pm_session_catch_up(session);
 	err = pm_session_check_vector(session, values, size, sizeof(values[0]));
 	if (!err && size / sizeof(values[0]) < session->count)
 		err = pm_diag_set(&session->diag, -ENOSPC,
@@ -691,6 +694,7 @@ PM_EXPORT int perfmon_session_write(struct perfmon_session *session,
 
 	if (err)
 		return err;
+	pm_session_catch_up(session);
 	err = pm_session_check_vector(session, writes, size, sizeof(writes[0]));
 	for (i = 0; !err && i < n; i++) {
 		flags |= writes[i].flags;

@@ -175,6 +175,7 @@ PM_EXPORT int perfmon_overflow_last_reset(struct perfmon_session *session, uint3
 
 	if (err)
 		return err;
+	pm_session_catch_up(session);
 	if (index >= session->count)
 		return pm_session_leave(session,
 					pm_diag_set(&session->diag, -EINVAL,

@@ -57,6 +57,7 @@ PM_EXPORT int perfmon_overflow_read(struct perfmon_session *session,
 	err = pm_session_enter(session);
 	if (err)
 		return err;
+	pm_session_catch_up(session);
 	if (!messages || !size || size % sizeof(messages[0]))
 		return pm_session_leave(
 			session, pm_diag_set(&session->diag, -EINVAL,
@@ -131,5 +132,9 @@ PM_EXPORT int perfmon_overflow_descriptor(struct perfmon_session *session)
 {
 	int err = pm_session_enter(session);
 
-	return err ?: pm_session_leave(session, make_descriptor(session));
+	if (err)
+		return err;
+	/* Nobody would be woken for what waits already. */
+	pm_session_catch_up(session);
+	return pm_session_leave(session, make_descriptor(session));
 }

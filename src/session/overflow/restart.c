@@ -84,7 +84,10 @@ PM_EXPORT int perfmon_overflow_restart(struct perfmon_session *session)
 		return 0;
 	}
 	err = pm_session_enter(session);
-	return err ?: pm_session_leave(session, pm_overflow_restart(session));
+	if (err)
+		return err;
+	pm_session_catch_up(session);
+	return pm_session_leave(session, pm_overflow_restart(session));
 }
 
 /* --- the end of a session's targets ----------------------------------------------------

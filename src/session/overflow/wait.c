@@ -30,6 +30,8 @@ void pm_wait_for_restart(struct perfmon_session *session)
 {
 	if (pm_session_enter(session))
 		return;
+	/* The record of the overflow masks the session. */
+	pm_session_catch_up(session);
 	wait_while_masked(session);
 	pm_session_leave(session, 0);
 }

@@ -345,6 +345,7 @@ PM_EXPORT const void *perfmon_sampling_buffer(struct perfmon_session *session,
 
 	if (pm_session_enter(session))
 		return NULL;
+	pm_session_catch_up(session);
 	if (session->sampling && session->sampling->use)
 		buffer = pm_format_buffer(session->sampling->use, &found);
 	if (buffer && size)
@@ -362,6 +363,7 @@ PM_EXPORT int perfmon_sampling_counts(struct perfmon_session *session, uint64_t 
 
 	if (err)
 		return err;
+	pm_session_catch_up(session);
 	if (!session->sampling)
 		return pm_session_leave(session, not_set_up(session));
 	sampling = session->sampling;
@@ -380,6 +382,7 @@ PM_EXPORT int perfmon_sampling_throttled(struct perfmon_session *session, uint64
 
 	if (err)
 		return err;
+	pm_session_catch_up(session);
 	if (!session->sampling || !times)
 		return pm_session_leave(session, not_set_up(session));
 	*times = session->sampling->throttled;
@@ -392,6 +395,7 @@ PM_EXPORT int perfmon_sampling_enter(struct perfmon_session *session)
 
 	if (err)
 		return err;
+	pm_session_catch_up(session);
 	if (!session->sampling)
 		return pm_session_leave(session, not_set_up(session));
 	err = session->sampling->entered++ ? 0 : pm_session_start(session);
@@ -683,6 +687,7 @@ PM_EXPORT int perfmon_sampling_log_flush(struct perfmon_session *session)
 
 	if (err)
 		return err;
+	pm_session_catch_up(session);
 	err = session->sampling && session->sampling->log
 		      ? log_said(session, pm_log_flush(session->sampling->log))
 		      : pm_diag_set(&session->diag, -EINVAL, "the session has no log");
@@ -696,6 +701,7 @@ PM_EXPORT int perfmon_sampling_log_user(struct perfmon_session *session, uint32_
 
 	if (err)
 		return err;
+	pm_session_catch_up(session);
 	err = session->sampling && session->sampling->log
 		      ? log_said(session,
 				 pm_log_user(session->sampling->log, 0, kind, data, size))

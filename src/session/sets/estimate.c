@@ -113,6 +113,7 @@ PM_EXPORT int perfmon_set_estimate(struct perfmon_session *session,
 
 	if (err)
 		return err;
+	pm_session_catch_up(session);
 	err = pm_session_check_vector(session, estimates, size, sizeof(estimates[0]));
 	for (i = 0; i < n && !err; i++) {
 		err = pm_session_check_index(session, i, estimates[i].index,

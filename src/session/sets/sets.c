@@ -267,6 +267,7 @@ PM_EXPORT int perfmon_set_get_info(struct perfmon_session *session,
 
 	if (err)
 		return err;
+	pm_session_catch_up(session);
 	err = pm_session_check_vector(session, info, size, sizeof(info[0]));
 	for (i = 0; i < n && !err; i++) {
 		if (info[i].reserved || info[i].reserved2[0] || info[i].reserved2[1] ||

@@ -109,6 +109,7 @@ PM_EXPORT int perfmon_set_start(struct perfmon_session *session, uint16_t id)
 
 	if (err)
 		return err;
+	pm_session_catch_up(session);
 	pm_session_notice_loss(session);
 	err = pm_session_attach_to_start(session);
 	if (err)

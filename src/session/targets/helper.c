@@ -51,6 +51,7 @@ static void serve(struct perfmon_session *session, uint64_t watch_key, bool has_
 
 	if (pm_session_enter(session))
 		return;
+	pm_session_catch_up(session);
 	pm_overflow_tell_of_log(session);
 	if (session->scope == PERFMON_SCOPE_CPU && !session->is_near &&
 	    session->plan->target_count)
