@@ -5,10 +5,10 @@ bin_PROGRAMS += perfmon
 perfmon_SOURCES = \
 	src/cli/main.c \
 	src/cli/common/common.h src/cli/common/complain.c src/cli/common/complain.h \
-	src/cli/common/machine.c src/cli/common/machine.h src/cli/common/metrics.c \
-	src/cli/common/output.c src/cli/common/output.h src/cli/common/progress.c \
-	src/cli/common/progress.h src/cli/common/sources.c src/cli/common/sources.h \
-	src/cli/common/terminal.c src/cli/common/terminal.h \
+	src/cli/common/machine.c src/cli/common/machine.h src/cli/common/options.c \
+	src/cli/common/options.h src/cli/common/output.c src/cli/common/output.h \
+	src/cli/common/progress.c src/cli/common/progress.h src/cli/common/sources.c \
+	src/cli/common/sources.h src/cli/common/terminal.c src/cli/common/terminal.h \
 	src/cli/diff/decide.c src/cli/diff/diff.c src/cli/diff/diff.h src/cli/diff/json.c \
 	src/cli/diff/load.c src/cli/diff/math.c src/cli/diff/math.h src/cli/diff/notes.c \
 	src/cli/diff/text.c \

@@ -10,6 +10,7 @@
 
 #include "cli/common/complain.h"
 #include "cli/common/machine.h"
+#include "cli/common/options.h"
 #include "cli/common/output.h"
 #include "cli/common/progress.h"
 #include "cli/common/sources.h"

@@ -3,8 +3,6 @@
 #ifndef PM_CLI_COMMON_COMPLAIN_H
 #define PM_CLI_COMMON_COMPLAIN_H
 
-struct pm_metrics;
-
 /* Exit statuses: 0, or */
 #define CLI_FAILED 1 /* what was asked could not be done */
 #define CLI_USAGE  2 /* what was asked makes no sense */
@@ -12,10 +10,6 @@ struct pm_metrics;
 /* "perfmon COMMAND: ..." and a newline, to stderr. */
 __attribute__((format(printf, 2, 3))) void cli_complain(const char *command,
 							const char *format, ...);
-
-/* The metrics of an option's TEXT in *METRICS, instead of those of one before: the last
- * one holds, as with other options. 0, or CLI_USAGE and it has complained. */
-int cli_metrics_read(const char *command, const char *text, struct pm_metrics **metrics);
 
 /* The end of every command that prints: STATUS, or CLI_FAILED if stdout could not take
  * all of it. */

@@ -51,6 +51,8 @@ int cli_output_begin(struct cli_output *output, const char *command, const char 
 {
 	int err;
 
+	if (path && !strcmp(path, "-"))
+		path = NULL;
 	*output = (struct cli_output){.command = command, .path = path};
 	/* A full file is an error to tell, not one to die of. */
 	signal(SIGXFSZ, SIG_IGN);

@@ -13,7 +13,8 @@ struct cli_output {
 	struct pm_out out; /* to the file */
 };
 
-/* 0, or CLI_FAILED and it has complained. A symbolic link is followed. */
+/* To PATH (NULL, "-": standard output). 0, or CLI_FAILED and it has complained. A symbolic
+ * link is followed. */
 int cli_output_begin(struct cli_output *output, const char *command, const char *path);
 
 /* A sink of reports, for which ARGUMENT is the output. */

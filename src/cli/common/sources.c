@@ -143,10 +143,16 @@ void cli_sources_free(struct cli_sources *sources)
 	free(sources->at);
 }
 
-int cli_source_open(const struct cli_source *source, struct pm_profile_file **out,
+int cli_source_read(const struct cli_source *source, struct pm_snapshot **out,
 		    struct pm_diag *diag)
 {
-	if (source->pid)
-		return pm_profile_file_open_pid(source->pid, out, diag);
-	return pm_profile_file_open(source->name, out, diag);
+	struct pm_profile_file *file;
+	int err = source->pid ? pm_profile_file_open_pid(source->pid, &file, diag)
+			      : pm_profile_file_open(source->name, &file, diag);
+
+	if (err)
+		return err;
+	err = pm_profile_file_snapshot(file, out, diag);
+	pm_profile_file_close(file);
+	return err;
 }

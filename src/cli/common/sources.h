@@ -25,8 +25,8 @@ int cli_sources_add_path(struct cli_sources *sources, const char *path);
 int cli_sources_add_pid(struct cli_sources *sources, const char *text);
 void cli_sources_free(struct cli_sources *sources);
 
-/* 0 or a negative errno, with DIAG. */
-int cli_source_open(const struct cli_source *source, struct pm_profile_file **out,
+/* Its profile, as it is now. 0 or a negative errno, with DIAG. */
+int cli_source_read(const struct cli_source *source, struct pm_snapshot **out,
 		    struct pm_diag *diag);
 
 #endif

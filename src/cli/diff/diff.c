@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* perfmon diff: what changed from one program, or one set of its runs, to another. */
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/common/common.h"
 #include "cli/diff/diff.h"
@@ -38,19 +38,8 @@ static const char help[] =
 	"faster\n"
 	"or less and nothing slower or more, 2 the comparison could not be made.\n";
 
-static const struct option options[] = {
-	{"min-effect", required_argument, NULL, 'm'},
-	{"alpha", required_argument, NULL, 'p'},
-	{"only", required_argument, NULL, 'e'},
-	{"inclusive", no_argument, NULL, 'i'},
-	{"all", no_argument, NULL, 'a'},
-	{"format", required_argument, NULL, 'f'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
-};
-
 /* "1%" or "0.01". */
-static int fraction_read(const char *name, const char *text, double least, double *value)
+static int fraction_read(const struct cli_option *option, const char *text, double least)
 {
 	char *end;
 	double number = strtod(text, &end);
@@ -61,58 +50,47 @@ static int fraction_read(const char *name, const char *text, double least, doubl
 	}
 	if (end == text || *end || !(number >= least) || !(number < 1)) {
 		cli_complain("diff",
-			     "--%s '%s' is no part of a whole, such as 1%% or 0.01", name,
-			     text);
+			     "--%s '%s' is no part of a whole, such as 1%% or 0.01",
+			     option->name, text);
 		return DIFF_EXIT_TROUBLE;
 	}
-	*value = number;
+	*(double *)option->to = number;
 	return 0;
 }
 
-static int format_read(const char *text, bool *json)
+static int take_effect(const char *command, const struct cli_option *option,
+		       const char *text)
 {
-	*json = !strcmp(text, "json");
-	if (*json || !strcmp(text, "text"))
-		return 0;
-	cli_complain("diff", "'%s' is none of text, json", text);
-	return DIFF_EXIT_TROUBLE;
+	(void)command;
+	return fraction_read(option, text, 0);
+}
+
+static int take_alpha(const char *command, const struct cli_option *option,
+		      const char *text)
+{
+	(void)command;
+	return fraction_read(option, text, 1e-9);
 }
 
 /* -1 to go on, or the exit status. */
 static int options_read(struct diff_options *to, int argc, char **argv)
 {
-	int c, status = 0;
-
+	unsigned int format = 0;
+	const struct cli_option options[] = {
+		{"min-effect", 'm', .take = take_effect, .to = &to->min_effect},
+		{"alpha", 'p', .take = take_alpha, .to = &to->alpha},
+		{"only", 'e', .text = &to->only},
+		{"inclusive", 'i', .flag = &to->inclusive},
+		{"all", 'a', .flag = &to->all},
+		{"format", 'f', .choice = &format, .choices = "text, json"},
+		{.name = NULL},
+	};
 	/* Up to the first file: "--" has a meaning of its own after that. */
-	while (!status &&
-	       (c = getopt_long(argc, argv, "+m:p:e:iaf:h", options, NULL)) >= 0) {
-		switch (c) {
-		case 'm':
-			status = fraction_read("min-effect", optarg, 0, &to->min_effect);
-			break;
-		case 'p':
-			status = fraction_read("alpha", optarg, 1e-9, &to->alpha);
-			break;
-		case 'e':
-			to->only = optarg;
-			break;
-		case 'i':
-			to->inclusive = true;
-			break;
-		case 'a':
-			to->all = true;
-			break;
-		case 'f':
-			status = format_read(optarg, &to->json);
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return cli_finish("diff", 0);
-		default:
-			return DIFF_EXIT_TROUBLE; /* getopt has said why */
-		}
-	}
-	return status ? status : -1;
+	const struct cli_command command = {"diff", help, true, options};
+	int status = cli_options_read(&command, argc, argv);
+
+	to->json = format;
+	return status;
 }
 
 /* Loads the profiles at PATH for SIDE. All of them, or none: fewer runs than there are
@@ -214,10 +192,8 @@ int cli_diff(int argc, char **argv)
 	struct diff_options how = {.alpha = 0.01, .min_effect = 0.01};
 	struct diff_data data = {0};
 	const char *bad;
-	int status;
+	int status = options_read(&how, argc, argv);
 
-	argv[0] = (char *)(uintptr_t) "perfmon diff";
-	status = options_read(&how, argc, argv);
 	if (status >= 0)
 		return status;
 	status = load(&data, how.inclusive, argv + optind, argc - optind);

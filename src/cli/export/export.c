@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* perfmon export: profiles in the formats of programs that show them. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <unistd.h>
 
 #include "cli/common/common.h"
 #include "cli/export/export.h"
@@ -26,14 +25,7 @@ static const char help[] =
 	"Exit status: 0, 1 if something could not be read or written, 2 if an option is "
 	"wrong.\n";
 
-static const struct option options[] = {
-	{"format", required_argument, NULL, 'f'},
-	{"weight", required_argument, NULL, 'w'},
-	{"per-thread", no_argument, NULL, 't'},
-	{"output", required_argument, NULL, 'o'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
-};
+enum { CHROME, FOLDED, FORMATS };
 
 struct request {
 	struct cli_sources sources;
@@ -45,14 +37,9 @@ struct request {
 
 static int read_one(const struct cli_source *source, struct pm_snapshot **snapshot)
 {
-	struct pm_profile_file *file;
 	struct pm_diag diag = {0};
-	int err = cli_source_open(source, &file, &diag);
+	int err = cli_source_read(source, snapshot, &diag);
 
-	if (!err) {
-		err = pm_profile_file_snapshot(file, snapshot, &diag);
-		pm_profile_file_close(file);
-	}
 	if (err)
 		cli_complain("export", "%s", diag.text);
 	else if ((*snapshot)->partial)
@@ -182,45 +169,31 @@ static int export(const struct request *request)
 /* -1 to go on, or the exit status. */
 static int options_read(struct request *request, int argc, char **argv)
 {
-	const char *format = NULL;
-	int c, status = 0;
+	unsigned int format = FORMATS;
+	const struct cli_option options[] = {
+		{"format", 'f', .choice = &format, .choices = "chrome, folded"},
+		{"weight", 'w', .text = &request->weight},
+		{"per-thread", 't', .flag = &request->per_thread},
+		{"output", 'o', .text = &request->output},
+		{.name = NULL},
+	};
+	const struct cli_command command = {"export", help, false, options};
+	int status = cli_options_read(&command, argc, argv);
 
-	while ((c = getopt_long(argc, argv, "f:w:to:h", options, NULL)) >= 0) {
-		switch (c) {
-		case 'f':
-			format = optarg;
-			break;
-		case 'w':
-			request->weight = optarg;
-			break;
-		case 't':
-			request->per_thread = true;
-			break;
-		case 'o':
-			request->output = strcmp(optarg, "-") ? optarg : NULL;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return 0;
-		default:
-			return CLI_USAGE; /* getopt has said why */
-		}
-	}
-	if (!format || (strcmp(format, "chrome") && strcmp(format, "folded"))) {
-		if (format)
-			cli_complain("export", "'%s' is none of chrome, folded", format);
-		else
-			cli_complain("export", "--format is missing: chrome or folded");
+	if (status >= 0)
+		return status;
+	if (format == FORMATS) {
+		cli_complain("export", "--format is missing: chrome or folded");
 		return CLI_USAGE;
 	}
-	request->chrome = !strcmp(format, "chrome");
+	request->chrome = format == CHROME;
 	if (request->chrome && (request->weight || request->per_thread)) {
 		cli_complain("export", "--%s is for --format folded",
 			     request->weight ? "weight" : "per-thread");
 		return CLI_USAGE;
 	}
-	while (!status && optind < argc)
-		status = cli_sources_add_path(&request->sources, argv[optind++]);
+	for (status = 0; !status && optind < argc; optind++)
+		status = cli_sources_add_path(&request->sources, argv[optind]);
 	if (!status && !request->sources.count) {
 		cli_complain("export", "no profile is given; see perfmon export --help");
 		status = CLI_USAGE;
@@ -231,10 +204,8 @@ static int options_read(struct request *request, int argc, char **argv)
 int cli_export(int argc, char **argv)
 {
 	struct request request = {.sources.command = "export"};
-	int status;
+	int status = options_read(&request, argc, argv);
 
-	argv[0] = (char *)(uintptr_t) "perfmon export";
-	status = options_read(&request, argc, argv);
 	if (status < 0)
 		status = export(&request);
 	cli_sources_free(&request.sources);

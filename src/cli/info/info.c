@@ -2,7 +2,6 @@
 /* perfmon info: what this machine and this user's rights allow, found by trying, and for
  * each "no" what would help. */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -355,28 +354,17 @@ static void show_clock(void)
 
 int cli_info(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	struct perfmon_info info = {.size = sizeof(info)};
 	bool hardware, user_read = false, json = false;
-	int c, err;
+	const struct cli_option options[] = {
+		{.name = "json", .flag = &json},
+		{.name = NULL},
+	};
+	const struct cli_command command = {"info", help, false, options};
+	struct perfmon_info info = {.size = sizeof(info)};
+	int err = cli_options_read(&command, argc, argv);
 
-	argv[0] = (char *)(uintptr_t) "perfmon info";
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) >= 0) {
-		switch (c) {
-		case 'j':
-			json = true;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return cli_finish("info", 0);
-		default:
-			return CLI_USAGE;
-		}
-	}
+	if (err >= 0)
+		return err;
 	if (optind < argc) {
 		cli_complain("info", "'%s': it takes no argument", argv[optind]);
 		return CLI_USAGE;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* perfmon list: the names of events. A table for people, lines for programs. */
 #include <errno.h>
-#include <getopt.h>
 #include <libsmartcols.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/common/common.h"
 #include "cli/list/list.h"
@@ -101,37 +101,22 @@ static struct libscols_table *table_new(void)
 	return NULL;
 }
 
-static const struct option options[] = {
-	{"all", no_argument, NULL, 'a'},
-	{"umasks", no_argument, NULL, 'u'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
-};
-
 int cli_list(int argc, char **argv)
 {
 	struct list list = {NULL, 0, 0};
 	struct pm_diag diag = {0};
-	unsigned int flags = 0;
+	bool all = false, umasks = false;
+	const struct cli_option options[] = {
+		{.name = "all", .letter = 'a', .flag = &all},
+		{.name = "umasks", .letter = 'u', .flag = &umasks},
+		{.name = NULL},
+	};
+	const struct cli_command command = {"list", help, false, options};
 	const char *pattern;
-	int c, err;
+	int err = cli_options_read(&command, argc, argv);
 
-	argv[0] = (char *)(uintptr_t) "perfmon list";
-	while ((c = getopt_long(argc, argv, "auh", options, NULL)) >= 0) {
-		switch (c) {
-		case 'a':
-			flags |= PERFMON_EVENT_ALL_PMUS;
-			break;
-		case 'u':
-			flags |= PERFMON_EVENT_UMASKS;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return cli_finish("list", 0);
-		default:
-			return CLI_USAGE;
-		}
-	}
+	if (err >= 0)
+		return err;
 	if (argc - optind > 1) {
 		cli_complain("list", "'%s': one pattern at a time", argv[optind + 1]);
 		return CLI_USAGE;
@@ -145,7 +130,10 @@ int cli_list(int argc, char **argv)
 			return CLI_FAILED;
 		}
 	}
-	err = pm_events_list(pattern, flags, show, &list, &diag);
+	err = pm_events_list(pattern,
+			     (all ? PERFMON_EVENT_ALL_PMUS : 0) |
+				     (umasks ? PERFMON_EVENT_UMASKS : 0),
+			     show, &list, &diag);
 	if (list.table && !err && list.count) {
 		cli_pager_begin();
 		scols_print_table(list.table);

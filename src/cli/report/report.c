@@ -2,10 +2,10 @@
 /* perfmon report: the report of profiles that were kept in files, or that processes are
  * still writing. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/common/common.h"
 #include "cli/report/html.h"
@@ -39,32 +39,8 @@ static const char help[] =
 	"Exit status: 0, 1 if something could not be read or written, 2 if an option is "
 	"wrong.\n";
 
-static const struct option options[] = {
-	{"pid", required_argument, NULL, 'p'},
-	{"format", required_argument, NULL, 'f'},
-	{"html", no_argument, NULL, 'H'},
-	{"per-thread", no_argument, NULL, 't'},
-	{"level", required_argument, NULL, 'l'},
-	{"metrics", required_argument, NULL, 'm'},
-	{"subtract-bias", no_argument, NULL, 'b'},
-	{"output", required_argument, NULL, 'o'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
-};
-
-static const struct {
-	const char *name;
-	enum pm_format format;
-} formats[] = {
-	{"text", PM_FORMAT_TEXT},
-	{"flat", PM_FORMAT_FLAT},
-	{"json", PM_FORMAT_JSON},
-	{"csv", PM_FORMAT_CSV},
-};
 /* Pages of more processes have no threads. */
 #define PAGE_THREADS 64
-
-#define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 struct request {
 	struct cli_sources sources;
@@ -72,18 +48,6 @@ struct request {
 	bool html;
 	const char *output; /* NULL: standard output */
 };
-
-static int format_read(const char *text, enum pm_format *format)
-{
-	for (size_t i = 0; i < FORMATS; i++) {
-		if (strcmp(text, formats[i].name) != 0)
-			continue;
-		*format = formats[i].format;
-		return 0;
-	}
-	cli_complain("report", "'%s' is none of text, flat, json, csv", text);
-	return CLI_USAGE;
-}
 
 static int write_report(const struct request *request,
 			const struct pm_report_options *how,
@@ -93,7 +57,7 @@ static int write_report(const struct request *request,
 
 	if (cli_output_begin(&output, "report", request->output))
 		return CLI_FAILED;
-	if (!request->output &&
+	if (!output.path &&
 	    (how->format == PM_FORMAT_TEXT || how->format == PM_FORMAT_FLAT))
 		cli_pager_begin();
 	return cli_output_end(&output,
@@ -103,21 +67,14 @@ static int write_report(const struct request *request,
 /* The profile of SOURCE; NULL, and it has complained. */
 static struct pm_snapshot *profile_read(const struct cli_source *source)
 {
-	struct pm_snapshot *snapshot = NULL;
-	struct pm_profile_file *file;
+	struct pm_snapshot *snapshot;
 	struct pm_diag diag = {0};
 
-	if (cli_source_open(source, &file, &diag))
-		goto out;
-	if (pm_profile_file_snapshot(file, &snapshot, &diag))
-		snapshot = NULL;
-	pm_profile_file_close(file);
-out:
-	if (!snapshot) {
-		cli_progress_end();
-		cli_complain("report", "%s", diag.text);
-	}
-	return snapshot;
+	if (!cli_source_read(source, &snapshot, &diag))
+		return snapshot;
+	cli_progress_end();
+	cli_complain("report", "%s", diag.text);
+	return NULL;
 }
 
 /* Completes HOW for SNAPSHOT alone. */
@@ -288,78 +245,70 @@ static int report_merged(const struct request *request)
 	return err ? CLI_FAILED : status;
 }
 
+static int take_pid(const char *command, const struct cli_option *option,
+		    const char *text)
+{
+	(void)command;
+	return cli_sources_add_pid(option->to, text);
+}
+
+static int options_read(struct request *request, struct pm_metrics **metrics, int argc,
+			char **argv)
+{
+	unsigned int format = PM_FORMAT_TEXT;
+	const struct cli_option options[] = {
+		{"pid", 'p', .take = take_pid, .to = &request->sources},
+		/* In the order of enum pm_format. */
+		{"format", 'f', .choice = &format, .choices = "text, flat, json, csv"},
+		{"html", .flag = &request->html},
+		{"per-thread", 't', .flag = &request->how.per_thread},
+		{"level", 'l', .take = cli_take_level, .to = &request->how.level},
+		{"metrics", 'm', .take = cli_take_metrics, .to = metrics},
+		{"subtract-bias", 'b', .flag = &request->how.subtract_bias},
+		{"output", 'o', .text = &request->output},
+		{.name = NULL},
+	};
+	const struct cli_command command = {"report", help, false, options};
+	int status = cli_options_read(&command, argc, argv);
+
+	request->how.format = (enum pm_format)format;
+	request->how.metrics = *metrics;
+	return status;
+}
+
 int cli_report(int argc, char **argv)
 {
 	struct pm_metrics *metrics = NULL;
 	struct request request = {.sources.command = "report"};
-	int c, status = 0, failed = 0;
+	int status = options_read(&request, &metrics, argc, argv), failed = 0;
 
-	argv[0] = (char *)(uintptr_t) "perfmon report";
-	while (!status &&
-	       (c = getopt_long(argc, argv, "p:f:tl:m:bo:h", options, NULL)) >= 0) {
-		switch (c) {
-		case 'p':
-			status = cli_sources_add_pid(&request.sources, optarg);
-			break;
-		case 'f':
-			status = format_read(optarg, &request.how.format);
-			break;
-		case 'H':
-			request.html = true;
-			break;
-		case 't':
-			request.how.per_thread = true;
-			break;
-		case 'l':
-			request.how.level = optarg;
-			if (pm_level_find(pm_slice_of(optarg)) >= 0)
-				break;
-			cli_complain("report", "'%s' is no level of a machine: %s",
-				     optarg, PM_LEVEL_NAMES);
-			status = CLI_USAGE;
-			break;
-		case 'm':
-			status = cli_metrics_read("report", optarg, &metrics);
-			request.how.metrics = metrics;
-			break;
-		case 'b':
-			request.how.subtract_bias = true;
-			break;
-		case 'o':
-			request.output = strcmp(optarg, "-") ? optarg : NULL;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return cli_finish("report", 0);
-		default:
-			status = CLI_USAGE;
-		}
-	}
+	if (status >= 0)
+		goto out;
+	status = 0;
 	/* What cannot be read is told, and the rest is reported. */
-	while (!status && optind < argc)
+	while (optind < argc)
 		failed |= cli_sources_add_path(&request.sources, argv[optind++]);
-	if (!status && !request.sources.count && !failed) {
+	if (!request.sources.count && !failed) {
 		cli_complain("report", "no profile is given; see perfmon report --help");
 		status = CLI_USAGE;
-	}
-	if (!status && request.html && request.how.level) {
+	} else if (request.html && request.how.level) {
 		cli_complain("report", "--level: a page (--html) does not show levels");
 		status = CLI_USAGE;
-	}
-	if (!status && request.sources.count > 1 && !request.html &&
-	    (request.how.per_thread || request.how.level)) {
+	} else if (request.sources.count > 1 && !request.html &&
+		   (request.how.per_thread || request.how.level)) {
 		cli_complain("report",
 			     "%s: threads are shown of one profile, and these are %zu",
 			     request.how.level ? "--level" : "--per-thread",
 			     request.sources.count);
 		status = CLI_USAGE;
-	}
-	if (!status && request.html && request.sources.count)
+	} else if (request.html && request.sources.count) {
 		status = report_page(&request);
-	else if (!status && request.sources.count > 1)
+	} else if (request.sources.count > 1) {
 		status = report_merged(&request);
-	else if (!status && request.sources.count)
+	} else if (request.sources.count) {
 		status = report_one(&request, &request.sources.at[0]);
+	}
+out:
 	cli_sources_free(&request.sources);
 	pm_metrics_free(metrics);
 	return cli_finish("report", status ? status : failed);

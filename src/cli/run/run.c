@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* perfmon run: sets the environment for a program that uses regions, and becomes it. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 #include "cli/run/run.h"
 #include "events/events.h"
 #include "os/os.h"
-#include "topology/topology.h"
 
 static const char help[] =
 	"usage: perfmon run [OPTION]... [--] COMMAND [ARGUMENT]...\n\n"
@@ -83,101 +81,48 @@ static int environment_check(void)
 	return status;
 }
 
-static const struct option options[] = {
-	{"events", required_argument, NULL, 'e'},
-	{"report", required_argument, NULL, 'r'},
-	{"format", required_argument, NULL, 'f'},
-	{"per-thread", no_argument, NULL, 't'},
-	{"metrics", required_argument, NULL, 'm'},
-	{"level", required_argument, NULL, 'l'},
-	{"profile", required_argument, NULL, 'o'},
-	{"stride", required_argument, NULL, 's'},
-	{"subtract-bias", no_argument, NULL, 'b'},
-	{"disarmed", no_argument, NULL, 'D'},
-	{"fence", no_argument, NULL, 'F'},
-	{"verbose", no_argument, NULL, 'v'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
-};
+/* A variable TO which the program gets. */
+static int set(const char *command, const struct cli_option *option, const char *text)
+{
+	const char *name = option->to;
+
+	if (!setenv(name, text, 1))
+		return 0;
+	cli_complain(command, "%s: %s", name, strerror(errno));
+	return CLI_FAILED;
+}
 
 int cli_run(int argc, char **argv)
 {
 	const char *events = NULL, *level = NULL;
-	int c, err, status = 0;
+	const struct cli_option check_level = {.to = &level};
+	const struct cli_option options[] = {
+		{"events", 'e', .take = set, .to = "PERFMON_EVENTS", .text = &events},
+		{"report", 'r', .take = set, .to = "PERFMON_OUTPUT"},
+		{"format", 'f', .take = set, .to = "PERFMON_FORMAT"},
+		{"per-thread", 't', "keep", .take = set, .to = "PERFMON_THREADS"},
+		{"metrics", 'm', .take = set, .to = "PERFMON_METRICS"},
+		{"level", 'l', .take = set, .to = "PERFMON_LEVEL", .text = &level},
+		{"profile", 'o', .take = set, .to = "PERFMON_PROFILE"},
+		{"stride", 's', .take = set, .to = "PERFMON_STRIDE"},
+		{"subtract-bias", 'b', "subtract", .take = set, .to = "PERFMON_BIAS"},
+		{"disarmed", 0, "0", .take = set, .to = "PERFMON_ARM"},
+		{"fence", 0, "1", .take = set, .to = "PERFMON_FENCE"},
+		{"verbose", 'v', "1", .take = set, .to = "PERFMON_DEBUG"},
+		{.name = NULL},
+	};
+	const struct cli_command command = {"run", help, true, options};
+	int err, status = cli_options_read(&command, argc, argv);
 
-	argv[0] = (char *)(uintptr_t) "perfmon run";
-	while ((c = getopt_long(argc, argv, "+e:r:f:tm:l:s:o:bvh", options, NULL)) >= 0) {
-		const char *name = NULL, *value = "1";
-
-		switch (c) {
-		case 'e':
-			name = "PERFMON_EVENTS";
-			value = events = optarg;
-			break;
-		case 'r':
-			name = "PERFMON_OUTPUT";
-			value = optarg;
-			break;
-		case 'f':
-			name = "PERFMON_FORMAT";
-			value = optarg;
-			break;
-		case 't':
-			name = "PERFMON_THREADS";
-			value = "keep";
-			break;
-		case 'm':
-			name = "PERFMON_METRICS";
-			value = optarg;
-			break;
-		case 'l':
-			name = "PERFMON_LEVEL";
-			value = level = optarg;
-			break;
-		case 'o':
-			name = "PERFMON_PROFILE";
-			value = optarg;
-			break;
-		case 's':
-			name = "PERFMON_STRIDE";
-			value = optarg;
-			break;
-		case 'b':
-			name = "PERFMON_BIAS";
-			value = "subtract";
-			break;
-		case 'D':
-			name = "PERFMON_ARM";
-			value = "0";
-			break;
-		case 'F':
-			name = "PERFMON_FENCE";
-			break;
-		case 'v':
-			name = "PERFMON_DEBUG";
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return cli_finish("run", 0);
-		default:
-			return CLI_USAGE; /* getopt has said why */
-		}
-		if (setenv(name, value, 1)) {
-			cli_complain("run", "%s: %s", name, strerror(errno));
-			return CLI_FAILED;
-		}
-	}
+	if (status >= 0)
+		return status;
 	if (optind == argc) {
 		cli_complain("run", "no command is given; see perfmon run --help");
 		return CLI_USAGE;
 	}
-	if (events)
-		status = events_check(events);
-	if (level && pm_level_find(pm_slice_of(level)) < 0) {
-		cli_complain("run", "'%s' is no level of a machine: %s", level,
-			     PM_LEVEL_NAMES);
+	status = events ? events_check(events) : 0;
+	if (level && cli_take_level("run", &check_level, level))
 		status = CLI_USAGE;
-	}
 	if (!status)
 		status = environment_check();
 	if (status)

@@ -3,12 +3,11 @@
 #include "config.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+#include <unistd.h>
 
 #include "cli/common/common.h"
 #include "cli/stat/stat.h"
@@ -58,35 +57,6 @@ static const char help[] =
 	"no such command, 126: it cannot be run; 1: counting or reporting failed; 2: an\n"
 	"option is wrong.\n";
 
-enum {
-	OPTION_APPEND = 256,
-	OPTION_DESCENDANTS,
-	OPTION_PER,
-	OPTION_SPLIT,
-	OPTION_TIMEOUT
-};
-
-static const struct option long_options[] = {
-	{"events", required_argument, NULL, 'e'},
-	{"repeat", required_argument, NULL, 'r'},
-	{"pid", required_argument, NULL, 'p'},
-	{"tid", required_argument, NULL, 't'},
-	{"cpus", required_argument, NULL, 'C'},
-	{"all-cpus", no_argument, NULL, 'a'},
-	{"per", required_argument, NULL, OPTION_PER},
-	{"split", no_argument, NULL, OPTION_SPLIT},
-	{"no-inherit", no_argument, NULL, 'i'},
-	{"descendants", no_argument, NULL, OPTION_DESCENDANTS},
-	{"interval", required_argument, NULL, 'I'},
-	{"timeout", required_argument, NULL, OPTION_TIMEOUT},
-	{"output", required_argument, NULL, 'o'},
-	{"append", no_argument, NULL, OPTION_APPEND},
-	{"format", required_argument, NULL, 'f'},
-	{"verbose", no_argument, NULL, 'v'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
-};
-
 /* A whole number of 1 to MOST, which ends at one of ENDS. */
 static bool parse_number(const char **text, unsigned long most, const char *ends,
 			 unsigned long *number)
@@ -104,25 +74,33 @@ static bool parse_number(const char **text, unsigned long most, const char *ends
 	return true;
 }
 
-static int take_number(const char *option, const char *text, unsigned long most,
-		       unsigned long *number)
+/* An option that is a number from 1 to MOST. */
+struct number {
+	unsigned long value, most;
+};
+
+static int take_number(const char *command, const struct cli_option *option,
+		       const char *text)
 {
+	struct number *number = option->to;
 	const char *at = text;
 
-	if (parse_number(&at, most, "", number))
+	if (parse_number(&at, number->most, "", &number->value))
 		return 0;
-	cli_complain("stat", "%s '%s': a number from 1 to %lu is wanted", option, text,
-		     most);
+	cli_complain(command, "--%s '%s': a number from 1 to %lu is wanted", option->name,
+		     text, number->most);
 	return CLI_USAGE;
 }
 
-static int add_events(struct stat_options *options, const char *text)
+static int take_events(const char *command, const struct cli_option *option,
+		       const char *text)
 {
+	struct stat_options *options = option->to;
 	size_t had = options->events ? strlen(options->events) + 1 : 0;
 	char *events = realloc(options->events, had + strlen(text) + 1);
 
 	if (!events) {
-		cli_complain("stat", "%s", strerror(ENOMEM));
+		cli_complain(command, "%s", strerror(ENOMEM));
 		return CLI_FAILED;
 	}
 	if (had)
@@ -133,8 +111,10 @@ static int add_events(struct stat_options *options, const char *text)
 }
 
 /* Threads or processes. */
-static int add_targets(struct stat_options *options, const char *option, const char *text)
+static int take_targets(const char *command, const struct cli_option *option,
+			const char *text)
 {
+	struct stat_options *options = option->to;
 	const char *at = text;
 	unsigned long tid;
 
@@ -142,99 +122,25 @@ static int add_targets(struct stat_options *options, const char *option, const c
 		struct perfmon_target *targets;
 
 		if (!parse_number(&at, INT_MAX, ",", &tid)) {
-			cli_complain("stat",
-				     "%s '%s': numbers with ',' between are wanted",
-				     option, text);
+			cli_complain(command,
+				     "--%s '%s': numbers with ',' between are wanted",
+				     option->name, text);
 			return CLI_USAGE;
 		}
 		targets = realloc(options->targets,
 				  (options->target_count + 1) * sizeof(targets[0]));
 		if (!targets) {
-			cli_complain("stat", "%s", strerror(ENOMEM));
+			cli_complain(command, "%s", strerror(ENOMEM));
 			return CLI_FAILED;
 		}
 		targets[options->target_count++] = (struct perfmon_target){
 			.kind = PERFMON_TARGET_THREAD, .id = (int32_t)tid};
 		options->targets = targets;
 		if (!*at++)
-			return 0;
+			break;
 	}
-}
-
-static int take_format(struct stat_options *options, const char *text)
-{
-	static const char *const names[] = {
-		[STAT_TEXT] = "text", [STAT_CSV] = "csv", [STAT_JSON] = "json"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!strcasecmp(text, names[i])) {
-			options->format = (enum stat_format)i;
-			return 0;
-		}
-	}
-	cli_complain("stat", "--format '%s': text, csv or json is wanted", text);
-	return CLI_USAGE;
-}
-
-/* One option; 0, or the exit status to end with. */
-static int take_option(struct stat_options *options, int c)
-{
-	unsigned long number = 0;
-	int status = 0;
-
-	switch (c) {
-	case 'e':
-		return add_events(options, optarg);
-	case 't':
-		options->threads = true;
-		return add_targets(options, "--tid", optarg);
-	case 'p':
-		options->processes = true;
-		return add_targets(options, "--pid", optarg);
-	case 'f':
-		return take_format(options, optarg);
-	case 'r':
-		status = take_number("--repeat", optarg, 1000000, &number);
-		options->runs = (uint32_t)number;
-		return status;
-	case 'I':
-		status = take_number("--interval", optarg, 86400000, &number);
-		options->interval_ns = (uint64_t)number * 1000000;
-		return status;
-	case OPTION_TIMEOUT:
-		status = take_number("--timeout", optarg, 31536000000, &number);
-		options->timeout_ns = (uint64_t)number * 1000000;
-		return status;
-	case 'C':
-		options->place = optarg;
-		return 0;
-	case 'a':
-		options->place = "all";
-		return 0;
-	case OPTION_PER:
-		options->level = optarg;
-		return 0;
-	case OPTION_SPLIT:
-		options->split = true;
-		return 0;
-	case 'i':
-		options->inherit = false;
-		return 0;
-	case OPTION_DESCENDANTS:
-		options->descendants = true;
-		return 0;
-	case 'o':
-		options->output = optarg;
-		return 0;
-	case OPTION_APPEND:
-		options->append = true;
-		return 0;
-	case 'v':
-		options->verbose = true;
-		return 0;
-	default:
-		return CLI_USAGE; /* getopt has said why */
-	}
+	*(option->letter == 't' ? &options->threads : &options->processes) = true;
+	return 0;
 }
 
 /* What does not go together. */
@@ -267,20 +173,42 @@ static int check_options(const struct stat_options *options)
 
 int stat_options_parse(struct stat_options *options, int argc, char **argv)
 {
-	int c, status = 0;
+	struct number runs = {1, 1000000}, interval_ms = {0, 86400000},
+		      timeout_ms = {0, 31536000000};
+	unsigned int format = STAT_TEXT;
+	bool first_only = false;
+	const struct cli_option table[] = {
+		{"events", 'e', .take = take_events, .to = options},
+		{"repeat", 'r', .take = take_number, .to = &runs},
+		{"pid", 'p', .take = take_targets, .to = options},
+		{"tid", 't', .take = take_targets, .to = options},
+		{"cpus", 'C', .text = &options->place},
+		{"all-cpus", 'a', "all", .text = &options->place},
+		{"per", .text = &options->level},
+		{"split", .flag = &options->split},
+		{"no-inherit", 'i', .flag = &first_only},
+		{"descendants", .flag = &options->descendants},
+		{"interval", 'I', .take = take_number, .to = &interval_ms},
+		{"timeout", .take = take_number, .to = &timeout_ms},
+		{"output", 'o', .text = &options->output},
+		{"append", .flag = &options->append},
+		/* In the order of enum stat_format. */
+		{"format", 'f', .choice = &format, .choices = "text, csv, json"},
+		{"verbose", 'v', .flag = &options->verbose},
+		{.name = NULL},
+	};
+	const struct cli_command command = {"stat", help, true, table};
+	int status;
 
-	*options = (struct stat_options){.runs = 1, .inherit = true};
-	argv[0] = (char *)(uintptr_t) "perfmon stat";
-	while (!status && (c = getopt_long(argc, argv, "+e:r:p:t:C:aiI:o:f:vh",
-					   long_options, NULL)) >= 0) {
-		if (c == 'h') {
-			fputs(help, stdout);
-			return cli_finish("stat", 0);
-		}
-		status = take_option(options, c);
-	}
-	if (status)
+	*options = (struct stat_options){.runs = 0};
+	status = cli_options_read(&command, argc, argv);
+	if (status >= 0)
 		return status;
+	options->runs = (uint32_t)runs.value;
+	options->interval_ns = (uint64_t)interval_ms.value * 1000000;
+	options->timeout_ns = (uint64_t)timeout_ms.value * 1000000;
+	options->format = (enum stat_format)format;
+	options->inherit = !first_only;
 	if (optind < argc)
 		options->command = argv + optind;
 	return check_options(options) ?: -1;

@@ -29,12 +29,12 @@ struct screen {
 	struct top_table table;
 	uint32_t first_row, first_column; /* that are shown */
 	bool paused, help;
-	bool typing;	   /* a filter */
-	char was[128];	   /* the filter before that */
-	char problem[700]; /* what went wrong at the last look; "" if nothing did */
-	uint64_t shown;	   /* tables */
-	uint64_t next_ns;  /* when the next look is due */
-	int stop_fd;	   /* of SIGTSTP */
+	bool typing;	    /* a filter */
+	char was[TOP_TEXT]; /* the filter before that */
+	char problem[700];  /* what went wrong at the last look; "" if nothing did */
+	uint64_t shown;	    /* tables */
+	uint64_t next_ns;   /* when the next look is due */
+	int stop_fd;	    /* of SIGTSTP */
 };
 
 /* --- the terminal as it was ------------------------------------------------------- */

@@ -2,7 +2,6 @@
 /* perfmon top: watches the regions of a running program. */
 #include <dirent.h>
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,20 +41,6 @@ static const char help[] =
 	"  -m, --metrics TEXT    more columns: 'NAME = FORMULA; ...', @FILE, none\n"
 	"  -h, --help            this text\n\n"
 	"Exit status: 0, 1 if it cannot be watched, 2 if an option is wrong.\n";
-
-static const struct option long_options[] = {
-	{"delay", required_argument, NULL, 'd'},
-	{"count", required_argument, NULL, 'n'},
-	{"once", no_argument, NULL, 'O'},
-	{"sort", required_argument, NULL, 's'},
-	{"reverse", no_argument, NULL, 'r'},
-	{"filter", required_argument, NULL, 'f'},
-	{"threads", no_argument, NULL, 't'},
-	{"flat", no_argument, NULL, 'F'},
-	{"metrics", required_argument, NULL, 'm'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
-};
 
 /* --- the list --------------------------------------------------------------------- */
 
@@ -162,84 +147,66 @@ failed:
 
 /* --- options ---------------------------------------------------------------------- */
 
-static int delay_read(const char *text, double *delay)
+static int take_delay(const char *command, const struct cli_option *option,
+		      const char *text)
 {
+	double *delay = option->to;
 	char *end;
 
 	*delay = strtod(text, &end);
 	/* Also what is no number fails to compare. */
 	if (end != text && !*end && *delay >= 0.01 && *delay <= 86400)
 		return 0;
-	cli_complain("top", "'%s' is no number of seconds between 0.01 and 86400", text);
+	cli_complain(command, "'%s' is no number of seconds between 0.01 and 86400",
+		     text);
 	return CLI_USAGE;
 }
 
-static int count_read(const char *text, uint64_t *count)
+static int take_count(const char *command, const struct cli_option *option,
+		      const char *text)
 {
+	uint64_t *count = option->to;
 	char *end;
 
 	errno = 0;
 	*count = strtoull(text, &end, 10);
 	if (!errno && *text >= '0' && *text <= '9' && !*end && *count)
 		return 0;
-	cli_complain("top", "'%s' is no number of tables", text);
+	cli_complain(command, "'%s' is no number of tables", text);
 	return CLI_USAGE;
 }
 
-static int text_read(const char *text, char *buffer, size_t size)
+/* What a text is copied to: the screen changes it. */
+static int take_text(const char *command, const struct cli_option *option,
+		     const char *text)
 {
-	if ((size_t)snprintf(buffer, size, "%s", text) < size)
+	if (snprintf(option->to, TOP_TEXT, "%s", text) < TOP_TEXT)
 		return 0;
-	cli_complain("top", "'%.40s...' is longer than %zu bytes", text, size - 1);
+	cli_complain(command, "'%.40s...' is longer than %d bytes", text, TOP_TEXT - 1);
 	return CLI_USAGE;
 }
 
-static int options_read(struct top_options *options, int argc, char **argv)
+/* -1 to go on, or the exit status. */
+static int options_read(struct top_options *to, int argc, char **argv)
 {
-	int c, status = 0;
+	const struct cli_option options[] = {
+		{"delay", 'd', .take = take_delay, .to = &to->delay},
+		{"count", 'n', .take = take_count, .to = &to->count},
+		{"once", .flag = &to->once},
+		{"sort", 's', .take = take_text, .to = to->sort},
+		{"reverse", 'r', .flag = &to->reverse},
+		{"filter", 'f', .take = take_text, .to = to->filter},
+		{"threads", 't', .flag = &to->threads},
+		{"flat", .flag = &to->flat},
+		{"metrics", 'm', .take = cli_take_metrics, .to = &to->metrics},
+		{.name = NULL},
+	};
+	const struct cli_command command = {"top", help, false, options};
+	int status = cli_options_read(&command, argc, argv);
 
-	*options = (struct top_options){.delay = 1, .sort = "self"};
-	while (!status &&
-	       (c = getopt_long(argc, argv, "d:n:s:rf:tm:h", long_options, NULL)) >= 0) {
-		switch (c) {
-		case 'd':
-			status = delay_read(optarg, &options->delay);
-			break;
-		case 'n':
-			status = count_read(optarg, &options->count);
-			break;
-		case 'O':
-			options->once = true;
-			break;
-		case 's':
-			status = text_read(optarg, options->sort, sizeof(options->sort));
-			break;
-		case 'r':
-			options->reverse = true;
-			break;
-		case 'f':
-			status = text_read(optarg, options->filter,
-					   sizeof(options->filter));
-			break;
-		case 't':
-			options->threads = true;
-			break;
-		case 'F':
-			options->flat = true;
-			break;
-		case 'm':
-			status = cli_metrics_read("top", optarg, &options->metrics);
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return -1;
-		default:
-			status = CLI_USAGE; /* getopt has said why */
-		}
-	}
-	if (!status && argc - optind > 1) {
+	if (status < 0 && argc - optind > 1) {
 		cli_complain("top", "'%s': one process at a time", argv[optind + 1]);
-		status = CLI_USAGE;
+		return CLI_USAGE;
 	}
 	return status;
 }
@@ -284,15 +251,11 @@ static int watch_named(const char *name, struct top_options *options)
 
 int cli_top(int argc, char **argv)
 {
-	struct top_options options;
-	int status;
+	struct top_options options = {.delay = 1, .sort = "self"};
+	int status = options_read(&options, argc, argv);
 
-	argv[0] = (char *)(uintptr_t) "perfmon top";
-	status = options_read(&options, argc, argv);
-	if (!status && optind == argc)
-		status = list();
-	else if (!status)
-		status = watch_named(argv[optind], &options);
+	if (status < 0)
+		status = optind == argc ? list() : watch_named(argv[optind], &options);
 	pm_metrics_free(options.metrics);
-	return cli_finish("top", status < 0 ? 0 : status);
+	return cli_finish("top", status);
 }

@@ -111,13 +111,15 @@ enum top_wake top_wait(const struct top_watch *watch, int stop_fd, uint64_t dead
 
 /* --- as a table ------------------------------------------------------------------- */
 
+#define TOP_TEXT 128
+
 struct top_options {
-	double delay;	/* seconds */
-	uint64_t count; /* of tables; 0: no end */
-	bool once;	/* one table, no screen */
-	char sort[128]; /* a column's name */
+	double delay;	     /* seconds */
+	uint64_t count;	     /* of tables; 0: no end */
+	bool once;	     /* one table, no screen */
+	char sort[TOP_TEXT]; /* a column's name */
 	bool reverse;
-	char filter[128];	    /* a part of names; "": all */
+	char filter[TOP_TEXT];	    /* a part of names; "": all */
 	bool threads;		    /* each by itself, too */
 	bool flat;		    /* by region, not by path */
 	struct pm_metrics *metrics; /* NULL: the built-in ones */

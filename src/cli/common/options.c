@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cli/common/options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+
+#include "cli/common/complain.h"
+#include "os/os.h"
+#include "report/report.h"
+#include "topology/topology.h"
+
+#define OPTIONS_MAX 32
+#define NO_LETTER   256 /* of the first option, the next is one more */
+
+static int letter_of(const struct cli_option *options, int i)
+{
+	return options[i].letter ? options[i].letter : NO_LETTER + i;
+}
+
+static int choose(const char *command, const struct cli_option *option, const char *text)
+{
+	struct pm_slice rest = pm_slice_of(option->choices);
+
+	for (unsigned int i = 0; rest.at; i++) {
+		if (pm_slice_is(pm_slice_trim(pm_slice_cut(rest, ',', &rest)), text)) {
+			*option->choice = i;
+			return 0;
+		}
+	}
+	cli_complain(command, "'%s' is none of %s", text, option->choices);
+	return CLI_USAGE;
+}
+
+static int take(const char *command, const struct cli_option *option, const char *text)
+{
+	if (option->flag)
+		*option->flag = true;
+	if (option->text)
+		*option->text = text;
+	if (option->choices)
+		return choose(command, option, text);
+	return option->take ? option->take(command, option, text) : 0;
+}
+
+int cli_options_read(const struct cli_command *command, int argc, char **argv)
+{
+	const struct cli_option *options = command->options;
+	struct option names[OPTIONS_MAX + 2] = {{NULL, 0, NULL, 0}};
+	char letters[2 * OPTIONS_MAX + 3], *at = letters;
+	static char own[32];
+	int c, i, status = 0;
+
+	/* getopt(3) begins its sentences with it. */
+	snprintf(own, sizeof(own), "perfmon %s", command->name);
+	argv[0] = own;
+	if (command->options_first)
+		*at++ = '+';
+	for (i = 0; i < OPTIONS_MAX && options[i].name; i++) {
+		bool argument = !options[i].flag && !options[i].value;
+
+		names[i] = (struct option){options[i].name, argument, NULL,
+					   letter_of(options, i)};
+		if (!options[i].letter)
+			continue;
+		*at++ = options[i].letter;
+		if (argument)
+			*at++ = ':';
+	}
+	names[i] = (struct option){"help", 0, NULL, 'h'};
+	*at++ = 'h';
+	*at = '\0';
+	while (!status && (c = getopt_long(argc, argv, letters, names, NULL)) >= 0) {
+		if (c == 'h') {
+			fputs(command->help, stdout);
+			return cli_finish(command->name, 0);
+		}
+		for (i = 0; options[i].name && letter_of(options, i) != c; i++)
+			;
+		/* getopt(3) has said what is wrong */
+		status = !options[i].name
+				 ? CLI_USAGE
+				 : take(command->name, &options[i],
+					options[i].value ? options[i].value : optarg);
+	}
+	return status ? status : -1;
+}
+
+int cli_take_metrics(const char *command, const struct cli_option *option,
+		     const char *text)
+{
+	struct pm_metrics **metrics = option->to;
+	struct pm_diag diag = {0};
+
+	pm_metrics_free(*metrics);
+	*metrics = NULL;
+	if (!pm_metrics_parse(text, metrics, &diag))
+		return 0;
+	cli_complain(command, "%s", diag.text);
+	return CLI_USAGE;
+}
+
+int cli_take_level(const char *command, const struct cli_option *option, const char *text)
+{
+	*(const char **)option->to = text;
+	if (pm_level_find(pm_slice_of(text)) >= 0)
+		return 0;
+	cli_complain(command, "'%s' is no level of a machine: %s", text, PM_LEVEL_NAMES);
+	return CLI_USAGE;
+}
