@@ -17,26 +17,25 @@ static void copy(char *buffer, size_t size, const char *text)
 	buffer[length] = '\0';
 }
 
-void pm_machine_host(char *buffer, size_t size)
+static void read_file(char *buffer, size_t size, const char *path)
 {
 	char *text;
 
 	buffer[0] = '\0';
-	if (pm_kernel_file_read("/proc/sys/kernel/hostname", &text) < 0)
+	if (pm_kernel_file_read(path, &text) < 0)
 		return;
 	copy(buffer, size, text);
 	free(text);
 }
 
+void pm_machine_host(char *buffer, size_t size)
+{
+	read_file(buffer, size, "/proc/sys/kernel/hostname");
+}
+
 void pm_machine_boot_id(char *buffer, size_t size)
 {
-	char *text;
-
-	buffer[0] = '\0';
-	if (pm_kernel_file_read("/proc/sys/kernel/random/boot_id", &text) < 0)
-		return;
-	copy(buffer, size, text);
-	free(text);
+	read_file(buffer, size, "/proc/sys/kernel/random/boot_id");
 }
 
 void pm_machine_program(char *buffer, size_t size)

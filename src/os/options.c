@@ -288,20 +288,28 @@ static void output_read(struct pm_options *options, int *err)
 		options->output = PM_OUTPUT_PATH;
 }
 
+/* A copy of NAME's value; NULL: there is none, or no memory. */
+static char *text_read(const char *name, int *err)
+{
+	const char *value = variable(name);
+	char *copy = value ? strdup(value) : NULL;
+
+	if (value && !copy)
+		*err = -ENOMEM;
+	return copy;
+}
+
 static void events_read(struct pm_options *options, int *err)
 {
 	const char *value = variable("PERFMON_EVENTS");
 
 	if (!value || !strcasecmp(value, "auto"))
 		return;
-	if (!strcasecmp(value, "none")) {
-		options->events_none = true;
-	} else {
-		options->events = strdup(value);
-		if (!options->events) {
-			*err = -ENOMEM;
+	options->events_none = !strcasecmp(value, "none");
+	if (!options->events_none) {
+		options->events = text_read("PERFMON_EVENTS", err);
+		if (!options->events)
 			return;
-		}
 	}
 	options->events_auto = false;
 }
@@ -419,18 +427,10 @@ int pm_options_read(struct pm_options *options, struct pm_diag *diag)
 						 PM_FORMAT_TEXT);
 	output_read(options, &err);
 	profile_read(options, &err);
-	if (variable("PERFMON_LEVEL")) {
-		options->level = strdup(variable("PERFMON_LEVEL"));
-		if (!options->level)
-			err = -ENOMEM;
-	}
+	options->level = text_read("PERFMON_LEVEL", &err);
 	options->keep_threads = choice(options, "PERFMON_THREADS", threads, 0);
 	options->subtract_bias = choice(options, "PERFMON_BIAS", bias, 0);
-	if (variable("PERFMON_METRICS")) {
-		options->metrics = strdup(variable("PERFMON_METRICS"));
-		if (!options->metrics)
-			err = -ENOMEM;
-	}
+	options->metrics = text_read("PERFMON_METRICS", &err);
 	stride_read(options, &err);
 	options->arm = truth(options, "PERFMON_ARM", true);
 	options->fence = truth(options, "PERFMON_FENCE", false);

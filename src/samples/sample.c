@@ -64,42 +64,42 @@ static unsigned int bits(uint64_t mask)
 	return (unsigned int)__builtin_popcountll(mask);
 }
 
+/* The fields that are one word each: VALUE, if it is THERE, in TYPE or FORMAT. */
+static bool take_single(struct words *words, uint64_t there, uint64_t *value,
+			uint64_t bit, struct perfmon_sample *sample)
+{
+	if (!there)
+		return true;
+	sample->present |= bit;
+	return take(words, value);
+}
+
+/* ... and those that are halves of one. */
+static bool take_pair(struct words *words, uint64_t there, uint32_t *first,
+		      uint32_t *second, uint64_t bit, struct perfmon_sample *sample)
+{
+	if (!there)
+		return true;
+	sample->present |= bit;
+	return take_halves(words, first, second);
+}
+
 /* The fields that samples and trailers share, in the order that they have in both. */
-static bool take_origin(struct words *words, uint64_t type, struct perfmon_sample *sample)
+static bool take_origin(struct words *words, uint64_t type, struct perfmon_sample *s)
 {
 	uint32_t reserved;
 
-	if (type & PERF_SAMPLE_TID) {
-		if (!take_halves(words, &sample->pid, &sample->tid))
-			return false;
-		sample->present |= PERFMON_SAMPLE_TID;
-	}
-	if (type & PERF_SAMPLE_TIME) {
-		if (!take(words, &sample->time_ns))
-			return false;
-		sample->present |= PERFMON_SAMPLE_TIME;
-	}
-	if (type & PERF_SAMPLE_ADDR) {
-		if (!take(words, &sample->address))
-			return false;
-		sample->present |= PERFMON_SAMPLE_ADDRESS;
-	}
-	if (type & PERF_SAMPLE_ID) {
-		if (!take(words, &sample->id))
-			return false;
-		sample->present |= PERFMON_SAMPLE_ID;
-	}
-	if (type & PERF_SAMPLE_STREAM_ID) {
-		if (!take(words, &sample->stream_id))
-			return false;
-		sample->present |= PERFMON_SAMPLE_STREAM_ID;
-	}
-	if (type & PERF_SAMPLE_CPU) {
-		if (!take_halves(words, &sample->cpu, &reserved))
-			return false;
-		sample->present |= PERFMON_SAMPLE_CPU;
-	}
-	return true;
+	return take_pair(words, type & PERF_SAMPLE_TID, &s->pid, &s->tid,
+			 PERFMON_SAMPLE_TID, s) &&
+	       take_single(words, type & PERF_SAMPLE_TIME, &s->time_ns,
+			   PERFMON_SAMPLE_TIME, s) &&
+	       take_single(words, type & PERF_SAMPLE_ADDR, &s->address,
+			   PERFMON_SAMPLE_ADDRESS, s) &&
+	       take_single(words, type & PERF_SAMPLE_ID, &s->id, PERFMON_SAMPLE_ID, s) &&
+	       take_single(words, type & PERF_SAMPLE_STREAM_ID, &s->stream_id,
+			   PERFMON_SAMPLE_STREAM_ID, s) &&
+	       take_pair(words, type & PERF_SAMPLE_CPU, &s->cpu, &reserved,
+			 PERFMON_SAMPLE_CPU, s);
 }
 
 static bool take_read(struct words *words, uint64_t format, struct perfmon_sample *sample)
@@ -113,18 +113,12 @@ static bool take_read(struct words *words, uint64_t format, struct perfmon_sampl
 	sample->read_count = 1;
 	sample->present |= PERFMON_SAMPLE_READ;
 	/* A group begins with its number, an event alone with its value. */
-	if (!take(words, group ? &sample->read_count : &value))
+	if (!take(words, group ? &sample->read_count : &value) ||
+	    !take_single(words, format & PERF_FORMAT_TOTAL_TIME_ENABLED,
+			 &sample->read_enabled_ns, PERFMON_SAMPLE_READ_ENABLED, sample) ||
+	    !take_single(words, format & PERF_FORMAT_TOTAL_TIME_RUNNING,
+			 &sample->read_running_ns, PERFMON_SAMPLE_READ_RUNNING, sample))
 		return false;
-	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED) {
-		if (!take(words, &sample->read_enabled_ns))
-			return false;
-		sample->present |= PERFMON_SAMPLE_READ_ENABLED;
-	}
-	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING) {
-		if (!take(words, &sample->read_running_ns))
-			return false;
-		sample->present |= PERFMON_SAMPLE_READ_RUNNING;
-	}
 	if (format & PERF_FORMAT_ID)
 		sample->present |= PERFMON_SAMPLE_READ_ID;
 	if (format & FORMAT_LOST)
@@ -160,13 +154,10 @@ static bool take_raw(struct words *words, struct perfmon_sample *sample)
 static bool take_branches(struct words *words, uint64_t type,
 			  struct perfmon_sample *sample)
 {
-	if (!take(words, &sample->branch_count))
+	if (!take(words, &sample->branch_count) ||
+	    !take_single(words, type & PERF_SAMPLE_BRANCH_HW_INDEX, &sample->branch_index,
+			 PERFMON_SAMPLE_BRANCH_INDEX, sample))
 		return false;
-	if (type & PERF_SAMPLE_BRANCH_HW_INDEX) {
-		if (!take(words, &sample->branch_index))
-			return false;
-		sample->present |= PERFMON_SAMPLE_BRANCH_INDEX;
-	}
 	sample->branches = take_array(words, sample->branch_count,
 				      sizeof(struct perfmon_branch) / sizeof(uint64_t));
 	if (!sample->branches)
@@ -255,16 +246,6 @@ static bool take_aux(struct words *words, struct perfmon_sample *sample)
 	sample->aux = take_array(words, sample->aux_size / 8, 1);
 	sample->present |= PERFMON_SAMPLE_AUX;
 	return sample->aux;
-}
-
-/* The fields that are one word each, of those in TYPE. */
-static bool take_single(struct words *words, uint64_t type, uint64_t *value, uint64_t bit,
-			struct perfmon_sample *sample)
-{
-	if (!type)
-		return true;
-	sample->present |= bit;
-	return take(words, value);
 }
 
 static bool take_sample(struct words *words, const struct perf_event_attr *attr,
