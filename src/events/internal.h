@@ -105,6 +105,9 @@ struct pm_where {
 };
 struct pm_where pm_resolve_where(const struct pm_resolve *r, struct pm_slice part);
 
+/* The event in work, and where PART of it is: for "'%s'%s". */
+#define PM_ITEM(r, part) pm_slice_quote((r)->item).text, pm_resolve_where(r, part).text
+
 /* malloc'ed sprintf; NULL for want of memory. */
 __attribute__((format(printf, 1, 2))) char *pm_text_print(const char *format, ...);
 

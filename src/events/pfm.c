@@ -261,8 +261,7 @@ static int refused(struct pm_resolve *r, const struct request *request, int resu
 	free(text);
 	if (result == PFM_ERR_NOMEM)
 		return -ENOMEM;
-	pm_diag_set(r->diag, -EINVAL, "'%s'%s: libpfm4 says: %s",
-		    pm_slice_quote(r->item).text, pm_resolve_where(r, r->item).text,
+	pm_diag_set(r->diag, -EINVAL, "'%s'%s: libpfm4 says: %s", PM_ITEM(r, r->item),
 		    pfm_strerror(result));
 	if (index < 0 || !event_info(index, &event))
 		return -EINVAL;
@@ -332,9 +331,9 @@ static int add_generic(struct pm_resolve *r, const struct perf_event_attr *attr)
 	char name[64];
 
 	if (!pm_generic_name(attr->type, attr->config, name, sizeof(name)))
-		return pm_diag_set(
-			r->diag, -EINVAL, "'%s'%s is not known to perf_event_open",
-			pm_slice_quote(r->item).text, pm_resolve_where(r, r->item).text);
+		return pm_diag_set(r->diag, -EINVAL,
+				   "'%s'%s is not known to perf_event_open",
+				   PM_ITEM(r, r->item));
 	return pm_generic_add(r, &encoding, name);
 }
 
@@ -447,11 +446,10 @@ static int resolve(struct pm_resolve *r)
 			r->diag, -EINVAL,
 			"'%s'%s says how to sample or where to count, which is not part "
 			"of an event's name here",
-			pm_slice_quote(r->item).text, pm_resolve_where(r, r->item).text);
+			PM_ITEM(r, r->item));
 	if (request.modes && attr.exclude_user && attr.exclude_kernel && !request.hv)
 		return pm_diag_set(r->diag, -EINVAL, "'%s'%s counts in no mode",
-				   pm_slice_quote(r->item).text,
-				   pm_resolve_where(r, r->item).text);
+				   PM_ITEM(r, r->item));
 	request.own.modes_in_name = request.modes;
 	err = add(r, &request, &attr);
 	if (!err)

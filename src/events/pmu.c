@@ -48,8 +48,7 @@ static int no_pmu(struct pm_resolve *r, struct pm_slice name)
 	for (i = 0; i < sysfs->count; i++)
 		pm_suggestion_offer(&suggestion, sysfs->pmus[i].name, NULL);
 	pm_diag_set(r->diag, -ENOENT, "this machine has no PMU '%s', as in '%s'%s",
-		    pm_slice_quote(name).text, pm_slice_quote(r->item).text,
-		    pm_resolve_where(r, r->item).text);
+		    pm_slice_quote(name).text, PM_ITEM(r, r->item));
 	if (suggestion.best[0]) {
 		pm_diag_add(r->diag, ": did you mean '%s'?", suggestion.best);
 		return -ENOENT;
@@ -86,8 +85,7 @@ static int resolve_pmu(struct pm_resolve *r)
 		if (!terms.length)
 			return pm_diag_set(diag, -EINVAL,
 					   "'%s'%s names no event of the PMU",
-					   pm_slice_quote(r->item).text,
-					   pm_resolve_where(r, r->item).text);
+					   PM_ITEM(r, r->item));
 		found = true;
 		/* Of several boxes those count that have the event; what the first one
 		 * that hasn't said is told if none has. */

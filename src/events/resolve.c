@@ -69,8 +69,7 @@ int pm_resolve_add(struct pm_resolve *r, const struct pm_encoding *encoding, cha
 	if (list->count == PM_EVENTS_MAX) {
 		err = pm_diag_set(r->diag, -E2BIG,
 				  "more than %d events: '%s'%s is one too many",
-				  PM_EVENTS_MAX, pm_slice_quote(r->item).text,
-				  pm_resolve_where(r, r->item).text);
+				  PM_EVENTS_MAX, PM_ITEM(r, r->item));
 		goto fail;
 	}
 	if (list->count == r->room) {
@@ -119,22 +118,20 @@ int pm_resolve_modifiers(struct pm_resolve *r, struct pm_slice modifiers,
 			r->diag, -EINVAL,
 			"no modifier after '%s'%s: the modifiers are u k h G H I p "
 			"pp ppp P D e",
-			pm_slice_quote(r->item).text,
-			pm_resolve_where(r, modifiers).text);
+			PM_ITEM(r, modifiers));
 	letter = (struct pm_slice){bad, 1};
 	if (*bad == 'p')
 		return pm_diag_set(
 			r->diag, -EINVAL,
 			"more than three p in '%s'%s: precision goes from p to ppp",
-			pm_slice_quote(r->item).text, pm_resolve_where(r, letter).text);
+			PM_ITEM(r, letter));
 	return pm_diag_set(r->diag, -EINVAL,
 			   "unknown modifier '%s' in '%s'%s: the modifiers are u (user), "
 			   "k (kernel), "
 			   "h (hypervisor), G (guest), H (host), I (not idle), p pp ppp "
 			   "P (precise), "
 			   "D (pinned), e (exclusive)",
-			   pm_slice_quote(letter).text, pm_slice_quote(r->item).text,
-			   pm_resolve_where(r, letter).text);
+			   pm_slice_quote(letter).text, PM_ITEM(r, letter));
 }
 
 /* Tracepoints made of probes in programs, as the kernel and perf-probe(1) name them. */
@@ -163,13 +160,9 @@ static bool kernel_only(const struct pm_event *event)
 static const struct pm_sysfs_pmu *pmu_of(struct pm_resolve *r,
 					 const struct pm_event *event)
 {
-	for (size_t i = 0; i < r->sysfs->count; i++) {
-		struct pm_sysfs_pmu *pmu = &r->sysfs->pmus[i];
+	struct pm_sysfs_pmu *pmu = pm_sysfs_by_name(r->sysfs, event->pmu);
 
-		if (!strcmp(pmu->name, event->pmu) && !pm_sysfs_pmu_load(pmu))
-			return pmu;
-	}
-	return NULL;
+	return pmu && !pm_sysfs_pmu_load(pmu) ? pmu : NULL;
 }
 
 static unsigned int max_precise(struct pm_resolve *r, const struct pm_event *event)
@@ -227,8 +220,7 @@ int pm_resolve_settle(struct pm_resolve *r, char *label, const struct pm_modifie
 			r->diag, -EINVAL,
 			"'%s'%s has modifier %c, but only the first event of a group "
 			"can: write it after the '}'",
-			pm_slice_quote(r->item).text, pm_resolve_where(r, r->item).text,
-			own->pinned ? 'D' : 'e');
+			PM_ITEM(r, r->item), own->pinned ? 'D' : 'e');
 		goto out;
 	}
 	pm_modifiers_add(&all, &r->inherited);

@@ -271,6 +271,14 @@ struct pm_sysfs_pmu *pm_sysfs_core(struct pm_sysfs *sysfs, size_t i)
 	return NULL;
 }
 
+struct pm_sysfs_pmu *pm_sysfs_by_name(struct pm_sysfs *sysfs, const char *name)
+{
+	for (size_t p = 0; p < sysfs->count; p++)
+		if (!strcmp(sysfs->pmus[p].name, name))
+			return &sysfs->pmus[p];
+	return NULL;
+}
+
 struct pm_sysfs_pmu *pm_sysfs_by_type(struct pm_sysfs *sysfs, uint32_t type)
 {
 	for (size_t p = 0; p < sysfs->count; p++)

@@ -71,6 +71,7 @@ int pm_sysfs_pmu_load(struct pm_sysfs_pmu *pmu);
 
 /* The I-th core PMU in the order of their CPUs, or NULL. */
 struct pm_sysfs_pmu *pm_sysfs_core(struct pm_sysfs *sysfs, size_t i);
+struct pm_sysfs_pmu *pm_sysfs_by_name(struct pm_sysfs *sysfs, const char *name);
 struct pm_sysfs_pmu *pm_sysfs_by_type(struct pm_sysfs *sysfs, uint32_t type);
 
 /*

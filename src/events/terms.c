@@ -40,8 +40,7 @@ static int too_large(struct terms *t, const char *term, struct pm_slice value,
 		t->r->diag, -ERANGE,
 		"value %s of term '%s' in '%s'%s is too large: PMU '%s' has bits for "
 		"0 to 0x%llx",
-		pm_slice_quote(value).text, term, pm_slice_quote(t->r->item).text,
-		pm_resolve_where(t->r, value).text, t->pmu->name,
+		pm_slice_quote(value).text, term, PM_ITEM(t->r, value), t->pmu->name,
 		(unsigned long long)most);
 }
 
@@ -71,14 +70,12 @@ static int number_error(struct terms *t, int err, struct pm_slice term,
 			t->r->diag, err,
 			"value %s of term '%s' in '%s'%s has more than 64 bits",
 			pm_slice_quote(value).text, pm_slice_quote(term).text,
-			pm_slice_quote(t->r->item).text,
-			pm_resolve_where(t->r, value).text);
+			PM_ITEM(t->r, value));
 	return pm_diag_set(t->r->diag, err,
 			   "'%s' for term '%s' in '%s'%s is not a number (decimal, or "
 			   "hexadecimal with 0x)",
 			   pm_slice_quote(value).text, pm_slice_quote(term).text,
-			   pm_slice_quote(t->r->item).text,
-			   pm_resolve_where(t->r, value).text);
+			   PM_ITEM(t->r, value));
 }
 
 /* Puts VALUE (one, if value.at is NULL) into the bits of TERM. */
@@ -119,8 +116,7 @@ static int unknown_term(struct terms *t, struct pm_slice name)
 	for (i = 0; i < t->pmu->alias_count; i++)
 		pm_suggestion_offer(&suggestion, t->pmu->aliases[i], NULL);
 	pm_diag_set(diag, -EINVAL, "PMU '%s' has no term or event '%s', as in '%s'%s",
-		    t->pmu->name, pm_slice_quote(name).text,
-		    pm_slice_quote(t->r->item).text, pm_resolve_where(t->r, name).text);
+		    t->pmu->name, pm_slice_quote(name).text, PM_ITEM(t->r, name));
 	if (suggestion.best[0])
 		pm_diag_add(diag, ": did you mean '%s'?", suggestion.best);
 	pm_diag_add(diag, "%s its terms are", suggestion.best[0] ? "" : ":");
@@ -231,8 +227,7 @@ static int event_term(struct terms *t, struct pm_slice name, bool alone, bool *d
 			return pm_diag_set(
 				t->r->diag, -EINVAL,
 				"'%s' and '%s' are both events: '%s'%s can be only one",
-				t->alias_name, alias, pm_slice_quote(t->r->item).text,
-				pm_resolve_where(t->r, name).text);
+				t->alias_name, alias, PM_ITEM(t->r, name));
 		t->alias_name = alias;
 		write_text(t, pm_slice_of(alias));
 		return 0;
@@ -300,8 +295,7 @@ static int user_term(struct terms *t, struct pm_slice name, struct pm_slice valu
 			t->r->diag, -EINVAL,
 			"'%s' in '%s'%s says how to sample, which is not part of an "
 			"event's name here",
-			pm_slice_quote(name).text, pm_slice_quote(t->r->item).text,
-			pm_resolve_where(t->r, name).text);
+			pm_slice_quote(name).text, PM_ITEM(t->r, name));
 	} else {
 		return unknown_term(t, name);
 	}
@@ -316,8 +310,7 @@ static int user_term(struct terms *t, struct pm_slice name, struct pm_slice valu
 	return 0;
 twice:
 	return pm_diag_set(t->r->diag, -EINVAL, "term '%s' is given twice in '%s'%s",
-			   pm_slice_quote(name).text, pm_slice_quote(t->r->item).text,
-			   pm_resolve_where(t->r, name).text);
+			   pm_slice_quote(name).text, PM_ITEM(t->r, name));
 }
 
 /* Walks over TEXT's terms: true as long as there is one in *NAME and *VALUE. */
@@ -340,8 +333,7 @@ static int find_event(struct terms *t, struct pm_slice text)
 	while (!err && next_term(&rest, &name, &value)) {
 		if (!name.length || (value.at && !value.length))
 			return pm_diag_set(t->r->diag, -EINVAL, "an empty term in '%s'%s",
-					   pm_slice_quote(t->r->item).text,
-					   pm_resolve_where(t->r, text).text);
+					   PM_ITEM(t->r, text));
 		if (!value.at)
 			err = event_term(t, name, alone, &done);
 	}

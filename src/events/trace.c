@@ -36,9 +36,7 @@ static int resolve_breakpoint(struct pm_resolve *r)
 		return pm_diag_set(r->diag, err,
 				   "'%s' in '%s'%s is not an address: write "
 				   "mem:ADDRESS[/LENGTH][:rwx]",
-				   pm_slice_quote(place).text,
-				   pm_slice_quote(r->item).text,
-				   pm_resolve_where(r, place).text);
+				   pm_slice_quote(place).text, PM_ITEM(r, place));
 	if (rest.at && access.length && strspn(access.at, "rwx") >= access.length) {
 		encoding.bp_type = 0;
 		for (size_t i = 0; i < access.length; i++) {
@@ -49,8 +47,7 @@ static int resolve_breakpoint(struct pm_resolve *r)
 			if (encoding.bp_type & bit)
 				return pm_diag_set(r->diag, -EINVAL,
 						   "'%c' twice in '%s'%s", access.at[i],
-						   pm_slice_quote(r->item).text,
-						   pm_resolve_where(r, access).text);
+						   PM_ITEM(r, access));
 			encoding.bp_type |= bit;
 		}
 	} else if (rest.at) {
@@ -59,10 +56,9 @@ static int resolve_breakpoint(struct pm_resolve *r)
 	}
 	bytes = encoding.bp_type == HW_BREAKPOINT_X ? sizeof(long) : 4;
 	if (length.at && (pm_slice_number(length, &bytes) || !bytes || bytes > 8))
-		return pm_diag_set(
-			r->diag, -ERANGE, "length '%s' in '%s'%s: 1 to 8 bytes",
-			pm_slice_quote(length).text, pm_slice_quote(r->item).text,
-			pm_resolve_where(r, length).text);
+		return pm_diag_set(r->diag, -ERANGE,
+				   "length '%s' in '%s'%s: 1 to 8 bytes",
+				   pm_slice_quote(length).text, PM_ITEM(r, length));
 	snprintf(letters, sizeof(letters), "%s%s%s",
 		 encoding.bp_type & HW_BREAKPOINT_R ? "r" : "",
 		 encoding.bp_type & HW_BREAKPOINT_W ? "w" : "",
@@ -148,7 +144,7 @@ static int tracepoint_unknown(struct pm_resolve *r, int err, bool system_known,
 			r->diag, err,
 			"tracepoint '%s'%s: tracefs is not readable for this user: "
 			"ask root to allow it (chmod a+rx, or mount it with a gid)",
-			pm_slice_quote(r->item).text, pm_resolve_where(r, r->item).text);
+			PM_ITEM(r, r->item));
 	/* 'instrctions:u' is a misspelt event with a modifier rather than a tracepoint */
 	if (!system_known)
 		return PM_RESOLVE_NOT_MINE;
@@ -190,7 +186,7 @@ static int resolve_tracepoint(struct pm_resolve *r)
 			"'%s'%s is neither an event of libpfm4 nor, as tracefs is not "
 			"mounted, to be found as a tracepoint: mount -t tracefs none "
 			"/sys/kernel/tracing",
-			pm_slice_quote(r->item).text, pm_resolve_where(r, r->item).text);
+			PM_ITEM(r, r->item));
 	}
 	err = descend(path, sizeof(path), system);
 	if (err)

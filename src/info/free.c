@@ -136,6 +136,7 @@ PM_EXPORT int perfmon_info_counters(
 	void *argument)
 {
 	const struct walk walk = {visit, argument};
+	struct pm_sysfs_pmu *found;
 	struct pm_sysfs *sysfs;
 	int result;
 
@@ -144,16 +145,10 @@ PM_EXPORT int perfmon_info_counters(
 	result = pm_sysfs_load(&sysfs);
 	if (result)
 		return result;
-	result = -ENOENT;
-	for (size_t i = 0; i < sysfs->count; i++) {
-		if (strcmp(sysfs->pmus[i].name, pmu) != 0)
-			continue;
-		result = sysfs->pmus[i].core ? pm_sysfs_pmu_load(&sysfs->pmus[i])
-					     : -EOPNOTSUPP;
-		if (!result)
-			result = try_counters(&sysfs->pmus[i], &walk);
-		break;
-	}
+	found = pm_sysfs_by_name(sysfs, pmu);
+	result = !found ? -ENOENT : found->core ? pm_sysfs_pmu_load(found) : -EOPNOTSUPP;
+	if (!result)
+		result = try_counters(found, &walk);
 	pm_sysfs_free(sysfs);
 	return result;
 }

@@ -194,15 +194,14 @@ static int cpus_of_pmu(uint32_t set, const char *name, void *mask, size_t *size)
 	if (result)
 		return result;
 	if (name) {
-		const struct pm_sysfs_pmu *pmu = NULL;
+		const struct pm_sysfs_pmu *pmu;
 
 		result = pm_sysfs_load(&sysfs);
-		for (size_t i = 0; !result && i < sysfs->count; i++)
-			if (!strcmp(sysfs->pmus[i].name, name))
-				pmu = &sysfs->pmus[i];
-		if (!result && !pmu)
-			result = -ENOENT;
 		if (result)
+			goto out;
+		pmu = pm_sysfs_by_name(sysfs, name);
+		result = -ENOENT;
+		if (!pmu)
 			goto out;
 		event.pmu = pmu->name;
 		event.cpus = pmu->cpus;
