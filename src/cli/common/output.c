@@ -90,3 +90,19 @@ int cli_output_end(struct cli_output *output, int err)
 		cli_complain(output->command, "'%s': %s", output->path, strerror(-err));
 	return err && (output->path || err == -ENOMEM) ? CLI_FAILED : 0;
 }
+
+size_t cli_plain_part(struct pm_out *out, const char *text, size_t length)
+{
+	char part[256];
+
+	if (length >= sizeof(part)) {
+		length = sizeof(part) - 1;
+		/* Not in the middle of a character. */
+		while (length > 1 && ((unsigned char)text[length] & 0xc0) == 0x80)
+			length--;
+	}
+	memcpy(part, text, length);
+	part[length] = '\0';
+	pm_out_plain(out, part, 0);
+	return length;
+}

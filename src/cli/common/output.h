@@ -24,4 +24,8 @@ int cli_output_print(void *argument, const char *text, size_t size);
  * output could not take, cli_finish() says. */
 int cli_output_end(struct cli_output *output, int err);
 
+/* Puts out of LENGTH bytes of TEXT, which has no end there, as many as go at once, as
+ * pm_out_plain() does: how many. */
+size_t cli_plain_part(struct pm_out *out, const char *text, size_t length);
+
 #endif

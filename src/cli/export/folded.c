@@ -11,29 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/common/common.h"
 #include "cli/export/export.h"
 #include "report/report.h"
 
 static void put_frame(struct pm_out *out, const char *name)
 {
-	char part[256];
-
 	if (!*name)
 		pm_out_text(out, "(no name)");
 	while (*name) {
 		size_t length = strcspn(name, ";");
 
 		if (length) {
-			/* Not in the middle of a character. */
-			if (length >= sizeof(part))
-				for (length = sizeof(part) - 1;
-				     length > 1 &&
-				     ((unsigned char)name[length] & 0xc0) == 0x80;)
-					length--;
-			memcpy(part, name, length);
-			part[length] = '\0';
-			pm_out_plain(out, part, 0);
-			name += length;
+			name += cli_plain_part(out, name, length);
 		} else {
 			pm_out_text(out, "\\x3b");
 			name++;

@@ -128,20 +128,10 @@ static void path_print(const struct pm_report_tree *tree, uint32_t n, struct pm_
 		if (!line[i])
 			pm_out_text(out, PM_PATH_LEFT);
 		for (; *name; name += length) {
-			char part[256];
-
 			if (*name == ';' || *name == '\\')
 				pm_out_text(out, "\\");
-			length = 1 + strcspn(name + 1, ";\\");
-			if (length >= sizeof(part))
-				for (length = sizeof(part) - 1;
-				     length > 1 &&
-				     ((unsigned char)name[length] & 0xc0) == 0x80;)
-					length--;
-			memcpy(part, name, length);
-			part[length] = '\0';
 			/* A tab or a line's end would be one of ours. */
-			pm_out_plain(out, part, 0);
+			length = cli_plain_part(out, name, 1 + strcspn(name + 1, ";\\"));
 		}
 	}
 }
