@@ -164,6 +164,13 @@ int pm2_check_vector(struct pm2_context *context, const void *vector, size_t siz
 /* 0, or -EINVAL: FLAGS has others than KNOWN. */
 int pm2_check_flags(struct pm2_context *context, uint32_t flags, uint32_t known);
 
+/* Whether the SIZE bytes of FIELDS are 0. */
+bool pm2_is_zero(const void *fields, size_t size);
+
+/* 0, or -EINVAL: FIELD or FIELDS, all that is reserved in element I, are not. */
+int pm2_check_reserved(struct pm2_context *context, size_t i, uint64_t field,
+		       const void *fields, size_t size);
+
 /* Has the watcher look for messages of the session. 0 or a negative errno. */
 int pm2_context_watch_messages(struct pm2_context *context);
 

@@ -117,16 +117,10 @@ static int check_pmc_fields(struct pm2_context *context, size_t i,
 			    const struct pfarg_pmc *pmc)
 {
 	int err = pm2_check_flags(context, pmc->reg_flags, KNOWN_PMC_FLAGS);
-	size_t w;
 
-	if (err)
-		return err;
-	for (w = 0; w < sizeof(pmc->reg_reserved2) / sizeof(pmc->reg_reserved2[0]); w++) {
-		if (pmc->reg_reserved2[w])
-			return pm_diag_set(&context->diag, -EINVAL,
-					   "element %zu: a reserved field is not 0", i);
-	}
-	return 0;
+	return err
+		       ?: pm2_check_reserved(context, i, 0, pmc->reg_reserved2,
+					     sizeof(pmc->reg_reserved2));
 }
 
 static int check_pmc(struct pm2_context *context, size_t i, const struct pfarg_pmc *pmc)
@@ -307,20 +301,14 @@ PM_EXPORT int pfm_write_pmcs(int fd, struct pfarg_pmc *req, size_t size)
 
 static int check_pmds(struct pm2_context *context, const struct pfarg_pmd *pmds, size_t n)
 {
-	size_t i, w;
+	size_t i;
 	int err = 0;
 
 	for (i = 0; i < n && !err; i++) {
 		err = pm2_check_flags(context, pmds[i].reg_flags, KNOWN_PMD_FLAGS);
-		for (w = 0; w < sizeof(pmds[i].reg_reserved2) /
-					    sizeof(pmds[i].reg_reserved2[0]) &&
-			    !err;
-		     w++) {
-			if (pmds[i].reg_reserved2[w])
-				err = pm_diag_set(
-					&context->diag, -EINVAL,
-					"element %zu: a reserved field is not 0", i);
-		}
+		err = err
+			      ?: pm2_check_reserved(context, i, 0, pmds[i].reg_reserved2,
+						    sizeof(pmds[i].reg_reserved2));
 	}
 	for (i = 0; i < n && !err; i++)
 		err = check_register(context, i, pmds[i].reg_set, pmds[i].reg_num);

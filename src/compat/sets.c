@@ -9,15 +9,6 @@
 
 #define KNOWN_SET_FLAGS (PFM_SETFL_OVFL_SWITCH | PFM_SETFL_TIME_SWITCH)
 
-static bool all_zero(const __u64 *words, size_t n)
-{
-	while (n--) {
-		if (words[n])
-			return false;
-	}
-	return true;
-}
-
 static int check_element(struct pm2_context *context, size_t i,
 			 const struct pfarg_setdesc *set)
 {
@@ -25,10 +16,8 @@ static int check_element(struct pm2_context *context, size_t i,
 
 	if (err)
 		return err;
-	if (set->set_reserved1 || !all_zero(set->reserved, 6))
-		return pm_diag_set(&context->diag, -EINVAL,
-				   "element %zu: a reserved field is not 0", i);
-	return 0;
+	return pm2_check_reserved(context, i, set->set_reserved1, set->reserved,
+				  sizeof(set->reserved));
 }
 
 /* Creates or deletes SETS; *OWN, which the caller frees, has them as the session does,
@@ -145,11 +134,10 @@ PM_EXPORT int pfm_getinfo_evtsets(int fd, struct pfarg_setinfo *info, size_t siz
 	if (!context)
 		return -1;
 	err = pm2_check_vector(context, info, size, sizeof(info[0]));
-	for (i = 0; i < n && !err; i++) {
-		if (info[i].set_reserved1 || !all_zero(info[i].set_reserved3, 5))
-			err = pm_diag_set(&context->diag, -EINVAL,
-					  "element %zu: a reserved field is not 0", i);
-	}
+	for (i = 0; i < n && !err; i++)
+		err = pm2_check_reserved(context, i, info[i].set_reserved1,
+					 info[i].set_reserved3,
+					 sizeof(info[i].set_reserved3));
 	if (!err) {
 		own = calloc(n, sizeof(own[0]));
 		err = own ? 0 : -ENOMEM;
