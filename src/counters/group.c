@@ -282,12 +282,6 @@ static bool group_fits(const struct pm_instance *instance, uint32_t leader)
 #define KNOWN_GROUPS 16
 static uint64_t known_groups[KNOWN_GROUPS];
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-	return hash ^ hash >> 32;
-}
-
 static uint64_t composition(const struct pm_instance *instance, uint32_t leader)
 {
 	uint64_t hash = 1;
@@ -298,10 +292,11 @@ static uint64_t composition(const struct pm_instance *instance, uint32_t leader)
 
 		if (member->fd < 0 || member->leader != leader)
 			continue;
-		hash = mix(hash, member->event->attr.type);
-		hash = mix(hash, member->event->attr.config);
-		hash = mix(hash, member->event->attr.config1 | member->config1_bits);
-		hash = mix(hash, member->event->attr.config2);
+		hash = pm_hash_mix(hash, member->event->attr.type);
+		hash = pm_hash_mix(hash, member->event->attr.config);
+		hash = pm_hash_mix(hash,
+				   member->event->attr.config1 | member->config1_bits);
+		hash = pm_hash_mix(hash, member->event->attr.config2);
 	}
 	return hash;
 }

@@ -3,93 +3,77 @@
 #include "events/internal.h"
 
 #include <errno.h>
-#include <string.h>
+#include <stddef.h>
 
 #include "os/os.h"
+
+/* The letters that are there or not, in the order in which they are written. p, which may
+ * be written up to three times, comes before P. */
+static const struct {
+	char letter;
+	size_t flag; /* of struct pm_modifiers */
+} flags_of[] = {
+	{'u', offsetof(struct pm_modifiers, user)},
+	{'k', offsetof(struct pm_modifiers, kernel)},
+	{'h', offsetof(struct pm_modifiers, hv)},
+	{'G', offsetof(struct pm_modifiers, guest)},
+	{'H', offsetof(struct pm_modifiers, host)},
+	{'I', offsetof(struct pm_modifiers, exclude_idle)},
+	{'P', offsetof(struct pm_modifiers, precise_max)},
+	{'D', offsetof(struct pm_modifiers, pinned)},
+	{'e', offsetof(struct pm_modifiers, exclusive)},
+};
+#define FLAGS (sizeof(flags_of) / sizeof(flags_of[0]))
+
+static bool *flag(struct pm_modifiers *modifiers, size_t i)
+{
+	return (bool *)((char *)modifiers + flags_of[i].flag);
+}
+
+static bool has_flag(const struct pm_modifiers *modifiers, size_t i)
+{
+	return *(const bool *)((const char *)modifiers + flags_of[i].flag);
+}
 
 int pm_modifiers_parse(struct pm_slice text, struct pm_modifiers *out, const char **bad)
 {
 	struct pm_modifiers m = {0};
-	size_t i;
 
-	for (i = 0; i < text.length; i++) {
-		switch (text.at[i]) {
-		case 'u':
-			m.user = true;
-			break;
-		case 'k':
-			m.kernel = true;
-			break;
-		case 'h':
-			m.hv = true;
-			break;
-		case 'G':
-			m.guest = true;
-			break;
-		case 'H':
-			m.host = true;
-			break;
-		case 'I':
-			m.exclude_idle = true;
-			break;
-		case 'D':
-			m.pinned = true;
-			break;
-		case 'e':
-			m.exclusive = true;
-			break;
-		case 'P':
-			m.precise_max = true;
-			break;
-		case 'p':
-			if (++m.precise <= 3)
-				break;
-			/* fall through */
-		default:
-			*bad = text.at + i;
+	*bad = text.at;
+	for (; *bad < text.at + text.length; ++*bad) {
+		size_t i = 0;
+
+		if (**bad == 'p' && ++m.precise <= 3)
+			continue;
+		while (i < FLAGS && flags_of[i].letter != **bad)
+			i++;
+		if (i == FLAGS)
 			return -EINVAL;
-		}
+		*flag(&m, i) = true;
 	}
-	if (!text.length) {
-		*bad = text.at;
+	if (!text.length)
 		return -EINVAL;
-	}
 	*out = m;
 	return 0;
 }
 
 void pm_modifiers_add(struct pm_modifiers *to, const struct pm_modifiers *more)
 {
-	to->user |= more->user;
-	to->kernel |= more->kernel;
-	to->hv |= more->hv;
-	to->guest |= more->guest;
-	to->host |= more->host;
-	to->exclude_idle |= more->exclude_idle;
-	to->pinned |= more->pinned;
-	to->exclusive |= more->exclusive;
-	to->precise_max |= more->precise_max;
+	for (size_t i = 0; i < FLAGS; i++)
+		*flag(to, i) |= has_flag(more, i);
 	if (to->precise < more->precise)
 		to->precise = more->precise;
 }
 
 void pm_modifiers_print(const struct pm_modifiers *modifiers, char *text)
 {
-	const struct {
-		bool set;
-		char letter;
-	} table[] = {
-		{modifiers->user, 'u'},	       {modifiers->kernel, 'k'},
-		{modifiers->hv, 'h'},	       {modifiers->guest, 'G'},
-		{modifiers->host, 'H'},	       {modifiers->exclude_idle, 'I'},
-		{modifiers->precise > 0, 'p'}, {modifiers->precise > 1, 'p'},
-		{modifiers->precise > 2, 'p'}, {modifiers->precise_max, 'P'},
-		{modifiers->pinned, 'D'},      {modifiers->exclusive, 'e'},
-	};
-
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		if (table[i].set)
-			*text++ = table[i].letter;
+	for (size_t i = 0; i < FLAGS; i++) {
+		for (unsigned int p = 0;
+		     flags_of[i].letter == 'P' && p < modifiers->precise; p++)
+			*text++ = 'p';
+		if (has_flag(modifiers, i))
+			*text++ = flags_of[i].letter;
+	}
 	*text = '\0';
 }
 
