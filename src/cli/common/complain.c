@@ -10,15 +10,14 @@
 #include "cli/common/terminal.h"
 #include "report/report.h"
 
-static int to_stderr(void *unused, const char *text, size_t size)
+int cli_print(void *file, const char *text, size_t size)
 {
-	(void)unused;
-	return fwrite(text, 1, size, stderr) == size ? 0 : -EIO;
+	return fwrite(text, 1, size, file) == size ? 0 : -EIO;
 }
 
 void cli_complain(const char *command, const char *format, ...)
 {
-	struct pm_out out = {.sink = to_stderr};
+	struct pm_out out = {.sink = cli_print, .argument = stderr};
 	char *text = NULL;
 	va_list args;
 

@@ -73,7 +73,7 @@ int cli_output_print(void *argument, const char *text, size_t size)
 	struct cli_output *output = argument;
 
 	if (!output->path)
-		return fwrite(text, 1, size, stdout) == size ? 0 : -EIO;
+		return cli_print(stdout, text, size);
 	pm_out_bytes(&output->out, text, size);
 	return output->out.error;
 }

@@ -151,12 +151,6 @@ static int load(struct diff_data *data, bool inclusive, char **files, int count)
 	return 0;
 }
 
-static int print(void *argument, const char *text, size_t size)
-{
-	(void)argument;
-	return fwrite(text, 1, size, stdout) == size ? 0 : -EIO;
-}
-
 static int show(const struct diff_data *data, const struct diff_options *how)
 {
 	struct pm_out *out = calloc(1, sizeof(*out));
@@ -168,7 +162,8 @@ static int show(const struct diff_data *data, const struct diff_options *how)
 		cli_complain("diff", "no memory");
 		return status;
 	}
-	out->sink = print;
+	out->sink = cli_print;
+	out->argument = stdout;
 	if (how->json) {
 		diff_json(out, data, &result, how);
 	} else {

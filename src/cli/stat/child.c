@@ -65,10 +65,10 @@ void stat_files_begin(void)
 
 uint64_t stat_now_ns(void)
 {
-	struct timespec now;
+	uint64_t now = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+	pm_kernel_clock_ns(CLOCK_MONOTONIC, &now);
+	return now;
 }
 
 /* --- start ---------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,23 +17,6 @@
 
 /* --- output --------------------------------------------------------------------------
  */
-
-static int write_out(void *argument, const char *text, size_t size)
-{
-	int fd = *(int *)argument;
-
-	while (size) {
-		ssize_t n = write(fd, text, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		text += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
 
 static int open_output(const struct stat_options *options)
 {
@@ -94,6 +78,16 @@ static int read_interval(struct stat_work *work)
 	return stat_counting_read(&work->counting, work->interval, false);
 }
 
+/* Whether process PID, which WATCH is a descriptor of or a negative number, has ended. */
+static bool process_has_ended(pid_t pid, int watch)
+{
+	short events = POLLIN;
+
+	if (watch < 0)
+		return pm_kernel_kill(pid, 0) == -ESRCH;
+	return pm_kernel_poll(watch, &events) > 0;
+}
+
 /* Whether nothing is left to count. */
 static bool targets_ended(struct stat_work *work)
 {
@@ -102,7 +96,7 @@ static bool targets_ended(struct stat_work *work)
 	if (!options->processes)
 		return stat_counting_is_over(&work->counting);
 	for (uint32_t t = 0; t < options->target_count; t++)
-		if (!stat_process_has_ended(options->targets[t].id, work->watches[t]))
+		if (!process_has_ended(options->targets[t].id, work->watches[t]))
 			return false;
 	return true;
 }
@@ -314,15 +308,16 @@ static int stat_main(struct stat_options *options)
 	work.interval = calloc(cells, sizeof(work.interval[0]));
 	work.watches = calloc(options->target_count + 1, sizeof(work.watches[0]));
 	for (uint32_t t = 0; work.watches && t < options->target_count; t++)
-		work.watches[t] = options->processes
-					  ? stat_process_watch(options->targets[t].id)
-					  : -1;
+		work.watches[t] =
+			options->processes
+				? pm_kernel_pidfd_open(options->targets[t].id, 0)
+				: -1;
 	if (work.cells && work.interval && work.watches) {
 		work.result = (struct stat_result){.options = options,
 						   .counting = &work.counting,
 						   .cells = work.cells,
 						   .exit_status = -1};
-		work.out.sink = write_out;
+		work.out.sink = pm_report_fd_write;
 		work.out.argument = &work.fd;
 		work.fd = open_output(options);
 		work.counting.processes = options->processes;

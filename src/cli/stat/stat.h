@@ -7,7 +7,6 @@
  *	child.c		the command: fork, exec, signals, wait
  *	events.c		what is counted
  *	place.c		on which CPUs, and how they add up
- *	process.c		the end of processes
  *	cell.c		what readings add up to
  *	count.c		sessions, and what they read
  *	derive.c		what counts say together; notes
@@ -123,13 +122,6 @@ struct stat_events {
 int stat_events_learn(struct stat_events *events, const char *text, bool cpus,
 		      bool user_only, struct pm_diag *diag);
 void stat_events_forget(struct stat_events *events);
-
-/* --- processes -----------------------------------------------------------------------
- */
-
-/* A descriptor that tells of the end of process PID, or a negative number. */
-int stat_process_watch(pid_t pid);
-bool stat_process_has_ended(pid_t pid, int watch);
 
 /* --- results -------------------------------------------------------------------------
  */

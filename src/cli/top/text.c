@@ -11,11 +11,6 @@
 /* Of a path in a line. */
 #define PATH_BYTES 1024
 
-static int print(void *argument, const char *text, size_t size)
-{
-	return fwrite(text, 1, size, argument) == size ? 0 : -EIO;
-}
-
 void top_text_head(const struct top_watch *watch, char *buffer, size_t size)
 {
 	const struct top_look *look = watch->look;
@@ -90,7 +85,7 @@ static void row_print(const struct top_table *table, const struct top_row *row,
 
 void top_text_print(const struct top_watch *watch, const struct top_table *table)
 {
-	struct pm_out out = {.sink = print, .argument = stdout};
+	struct pm_out out = {.sink = cli_print, .argument = stdout};
 	char text[700];
 
 	top_text_head(watch, text, sizeof(text));
@@ -183,7 +178,7 @@ void top_lines_print(const struct top_table *table, bool head)
 		[TOP_TIME] = "time_percent", [TOP_SELF] = "self_percent",
 		[TOP_MEAN] = "mean_ns",
 	};
-	struct pm_out out = {.sink = print, .argument = stdout};
+	struct pm_out out = {.sink = cli_print, .argument = stdout};
 
 	if (head) {
 		pm_out_text(&out, "seconds\tthread\tpath\tvisits");
