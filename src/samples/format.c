@@ -32,11 +32,10 @@ static void begin_locked(struct pm_quiet *quiet)
 	pm_locks_take(PM_LOCK_FORMATS);
 }
 
-static int end_locked(const struct pm_quiet *quiet, int result)
+static void end_locked(const struct pm_quiet *quiet)
 {
 	pm_locks_release(PM_LOCK_FORMATS);
 	pm_kernel_quiet_end(quiet);
-	return result;
 }
 
 /* Where the entry NAME hangs, or where it would. */
@@ -85,7 +84,7 @@ PM_EXPORT int perfmon_format_register(const struct perfmon_format *format)
 		err = -EEXIST;
 	else
 		*at = entry;
-	end_locked(&quiet, 0);
+	end_locked(&quiet);
 	if (err)
 		free(entry);
 	return err;
@@ -110,7 +109,7 @@ PM_EXPORT int perfmon_format_unregister(const char *name)
 		err = -EBUSY;
 	else
 		*at = entry->next;
-	end_locked(&quiet, 0);
+	end_locked(&quiet);
 	if (!err)
 		free(entry);
 	return err;
@@ -125,7 +124,7 @@ static void add_names(struct pm_diag *diag)
 	begin_locked(&quiet);
 	for (const struct entry *entry = entries; entry; entry = entry->next)
 		pm_diag_add(diag, ", %s", entry->name);
-	end_locked(&quiet, 0);
+	end_locked(&quiet);
 }
 
 static void release(struct entry *entry)
@@ -136,7 +135,7 @@ static void release(struct entry *entry)
 		return;
 	begin_locked(&quiet);
 	entry->uses--;
-	end_locked(&quiet, 0);
+	end_locked(&quiet);
 }
 
 int pm_format_begin(struct pm_format_use **use, const char *name, const void *data,
@@ -154,7 +153,7 @@ int pm_format_begin(struct pm_format_use **use, const char *name, const void *da
 		made->entry = *find(name);
 		if (made->entry)
 			made->entry->uses++;
-		end_locked(&quiet, 0);
+		end_locked(&quiet);
 		if (!made->entry) {
 			free(made);
 			pm_diag_set(diag, -ENOENT, "no sampling format is called '%.63s'",

@@ -19,6 +19,10 @@
 #define PM_LOG_MAGIC	     UINT64_C(0x32454c4946524550) /* "PERFILE2" */
 #define PM_LOG_MAGIC_SWAPPED UINT64_C(0x50455246494c4532)
 
+/* No log that makes sense has more; and the size of a record has 16 bits. */
+#define PM_LOG_EVENTS_MAX 4096
+#define PM_LOG_RECORD_MAX 65536
+
 struct pm_log_section {
 	uint64_t offset, size;
 };

@@ -11,8 +11,7 @@
 
 #include "os/os.h"
 
-#define RECORD_MAX  65536
-#define BUFFER_SIZE ((size_t)4 * RECORD_MAX)
+#define BUFFER_SIZE ((size_t)4 * PM_LOG_RECORD_MAX)
 
 /* Whether NEED bytes stand in the buffer: 1; 0: the log has no more; or an error. */
 static int fill(struct perfmon_log *log, size_t need)

@@ -13,8 +13,7 @@
 #include "perfmon/log.h"
 
 /* No log that makes sense has more. */
-#define PM_LOG_EVENTS_MAX 4096
-#define PM_LOG_IDS_LIMIT  ((size_t)1 << 20)
+#define PM_LOG_IDS_LIMIT ((size_t)1 << 20)
 
 struct pm_log_source {
 	struct perf_event_attr attr;

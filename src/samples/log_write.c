@@ -10,25 +10,16 @@
 #include "os/os.h"
 #include "samples/log_format.h"
 #include "samples/log_internal.h"
+#include "samples/sample.h"
 
-#define RECORD_MAX   65536
-#define EVENTS_MAX   4096
 #define IDS_RESERVED 64
 
 /* Where the time stands in a sample depends on these alone. */
 #define BEFORE_TIME (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID)
-#define TRAILER                                                                          \
-	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |   \
-	 PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
 static bool in_bounds(size_t size)
 {
 	return size >= PM_LOG_BUFFER_MIN && size <= PM_LOG_BUFFER_MAX;
-}
-
-static unsigned int bits(uint64_t mask)
-{
-	return (unsigned int)__builtin_popcountll(mask);
 }
 
 static int take_events(struct pm_log *log, const struct pm_log_event *events,
@@ -36,17 +27,17 @@ static int take_events(struct pm_log *log, const struct pm_log_event *events,
 {
 	const struct perf_event_attr *first = events ? events[0].attr : NULL;
 
-	if (!count || count > EVENTS_MAX || !first)
+	if (!count || count > PM_LOG_EVENTS_MAX || !first)
 		return pm_diag_set(diag, -EINVAL, "a log needs from 1 to %d events",
-				   EVENTS_MAX);
+				   PM_LOG_EVENTS_MAX);
 	log->attrs = calloc(count, sizeof(log->attrs[0]));
 	if (!log->attrs)
 		return -ENOMEM;
-	log->trailer_words =
-		first->sample_id_all ? bits(first->sample_type & TRAILER) : 0;
-	log->time_word = first->sample_type & PERF_SAMPLE_TIME
-				 ? bits(first->sample_type & BEFORE_TIME)
-				 : UINT32_MAX;
+	log->trailer_words = pm_sample_trailer_words(first);
+	log->time_word =
+		first->sample_type & PERF_SAMPLE_TIME
+			? (uint32_t)__builtin_popcountll(first->sample_type & BEFORE_TIME)
+			: UINT32_MAX;
 	for (; log->count < count; log->count++) {
 		const struct pm_log_event *event = &events[log->count];
 		struct pm_log_attr *attr = &log->attrs[log->count];
@@ -307,7 +298,7 @@ int pm_log_drain(struct pm_log *log, struct pm_ring *ring,
 	err = log->error;
 	if (!err)
 		say_dropped(log);
-	while (!err && has_room(log, RECORD_MAX)) {
+	while (!err && has_room(log, PM_LOG_RECORD_MAX)) {
 		err = pm_ring_next(ring, &record);
 		if (err <= 0)
 			break;
@@ -317,7 +308,7 @@ int pm_log_drain(struct pm_log *log, struct pm_ring *ring,
 		copy(log, record);
 		moved++;
 	}
-	log->crowded |= !err && !has_room(log, RECORD_MAX);
+	log->crowded |= !err && !has_room(log, PM_LOG_RECORD_MAX);
 	pthread_mutex_unlock(&log->lock);
 	pm_ring_release(ring);
 	return err ? err : moved;
@@ -336,7 +327,7 @@ int pm_log_user(struct pm_log *log, uint64_t time_ns, uint32_t kind, const void 
 {
 	union {
 		struct pm_log_user_record head;
-		unsigned char bytes[RECORD_MAX];
+		unsigned char bytes[PM_LOG_RECORD_MAX];
 	} record;
 
 	if (size > PM_LOG_USER_MAX)
@@ -431,7 +422,7 @@ int pm_log_close(struct pm_log *log)
 		return 0;
 	pm_kernel_quiet_begin(&quiet);
 	pthread_mutex_lock(&log->lock);
-	while (!log->error && log->dropped_unsaid && !has_room(log, RECORD_MAX))
+	while (!log->error && log->dropped_unsaid && !has_room(log, PM_LOG_RECORD_MAX))
 		pthread_cond_wait(&log->done, &log->lock);
 	say_dropped(log);
 	log->stop = true;

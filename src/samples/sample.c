@@ -337,12 +337,17 @@ int pm_sample_decode(const struct perf_event_attr *attr,
 	return 0;
 }
 
+uint32_t pm_sample_trailer_words(const struct perf_event_attr *attr)
+{
+	return attr->sample_id_all ? bits(attr->sample_type & TRAILER_TYPES) : 0;
+}
+
 int pm_sample_decode_trailer(const struct perf_event_attr *attr,
 			     const struct perf_event_header *record,
 			     struct perfmon_sample *sample, uint32_t *body)
 {
 	const uint64_t type = attr->sample_type & TRAILER_TYPES;
-	const uint64_t size = attr->sample_id_all ? bits(type) : 0;
+	const uint64_t size = pm_sample_trailer_words(attr);
 	struct perfmon_sample made = blank(record);
 	struct words words;
 	int err = open_record(record, &words);

@@ -23,10 +23,12 @@ int pm_sample_decode(const struct perf_event_attr *attr,
 		     const struct perf_event_header *record,
 		     struct perfmon_sample *sample);
 
+/* The words that stand behind every record but samples where attr.sample_id_all is set. */
+uint32_t pm_sample_trailer_words(const struct perf_event_attr *attr);
+
 /*
- * pm_sample_decode_trailer() - the same for what stands behind every other record where
- * attr.sample_id_all is set: pid, tid, time, id, stream and CPU. Without it nothing is
- * present. *BODY (may be NULL) is the size of RECORD without its trailer.
+ * pm_sample_decode_trailer() - the same for the trailer of another record: pid, tid, time, id,
+ * stream and CPU. Without one nothing is present. *BODY (may be NULL) is the size of RECORD without its trailer.
  */
 int pm_sample_decode_trailer(const struct perf_event_attr *attr,
 			     const struct perf_event_header *record,
