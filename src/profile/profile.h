@@ -13,6 +13,7 @@
 #include "profile/affinity.h"
 #include "profile/copies.h"
 #include "profile/file.h"
+#include "profile/node.h"
 #include "profile/pack.h"
 #include "profile/snapshot.h"
 #include "profile/writer.h"

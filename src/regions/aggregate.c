@@ -13,14 +13,14 @@
 
 #define SLOTS_FIRST_LOG2 7
 
-/* More sums than this are not kept apart. */
-#define FOLDS_MOST 256
+/* More aggregates than this are not kept apart. */
+#define AGGREGATES_MOST 256
 
 /* The sum of the ended threads that might run on the same CPUs and had the same counters.
  */
 struct pm_aggregate {
 	struct pm_aggregate *next;
-	struct pm_thread thread; /* the folded record, as if a thread wrote it */
+	struct pm_thread thread; /* the record of the sum, as if a thread wrote it */
 	struct pm_slot slots[1 << SLOTS_FIRST_LOG2];
 	struct pm_thread_block block; /* without views */
 };
@@ -84,13 +84,13 @@ static struct pm_aggregate *get_aggregate(const struct perfmon_profile_thread *s
 
 		if ((!memcmp(sum->cpus, source->cpus, sizeof(source->cpus)) &&
 		     same_counters(sum, source)) ||
-		    ++count == FOLDS_MOST)
+		    ++count == AGGREGATES_MOST)
 			return aggregate;
 	}
 	return make_aggregate(source->counters);
 }
 
-/* The folded numbers of all paths of SOURCE, in TARGETS by number; adds those that are
+/* The numbers in AGGREGATE of all paths of SOURCE, in TARGETS by number; adds those that are
  * new. Nothing is summed yet, so that a refusal leaves both as they were. */
 static int find_paths(struct pm_aggregate *aggregate,
 		      const struct perfmon_profile_thread *source, uint32_t *targets)
@@ -114,68 +114,19 @@ static int find_paths(struct pm_aggregate *aggregate,
 	return 0;
 }
 
-static void add_node(struct perfmon_profile_node *to,
-		     const struct perfmon_profile_node *from, uint32_t counters)
+static void add_nodes(struct pm_aggregate *aggregate,
+		      const struct perfmon_profile_thread *source,
+		      const uint32_t *targets)
 {
-	uint64_t sequence = pm_node_open(to);
-	uint64_t ticks = from->time_ticks;
-	uint32_t i;
+	struct pm_node_part part = {.columns = source->counters, .ratio = 1};
 
-	PM_ADD(to->entered, from->entered);
-	PM_ADD(to->time_ticks, ticks);
-	PM_ADD(to->time_squares, from->time_squares);
-	if (from->time_min < to->time_min)
-		PM_PUT(to->time_min, from->time_min);
-	if (from->time_max > to->time_max)
-		PM_PUT(to->time_max, from->time_max);
-	PM_ADD(to->off_cpu_ns, from->off_cpu_ns);
-	PM_PUT(to->flags, to->flags | from->flags);
-	PM_COUNT32(to->fallback_reads, from->fallback_reads);
-	PM_COUNT32(to->retries, from->retries);
-	PM_COUNT32(to->migrations, from->migrations);
-	PM_COUNT32(to->mismatched_ends, from->mismatched_ends);
-	PM_COUNT32(to->dropped_counts, from->dropped_counts);
-	PM_COUNT32(to->defects, from->defects);
-	PM_COUNT32(to->spilled, from->spilled);
-	if (!to->threads)
-		PM_PUT(to->thread_min_ticks, UINT64_MAX);
-	if (pm_region_general.stride && from->sequence < 2 &&
-	    pm_node_stride(from, counters)->skipped) {
-		PM_PUT(to->flags, to->flags | PERFMON_NODE_UNMEASURED);
-	} else {
-		if (ticks < to->thread_min_ticks)
-			PM_PUT(to->thread_min_ticks, ticks);
-		if (ticks > to->thread_max_ticks)
-			PM_PUT(to->thread_max_ticks, ticks);
+	for (uint32_t number = 1; number <= source->node_count; number++) {
+		part.node = pm_thread_node(source, number);
+		if (pm_region_general.stride)
+			part.stride = pm_node_stride(part.node, part.columns);
+		pm_node_add_shared(
+			pm_thread_node(aggregate->thread.record, targets[number]), &part);
 	}
-	PM_COUNT32(to->threads, 1);
-	for (i = 0; i < PERFMON_PROFILE_BINS; i++) {
-		uint32_t sum;
-
-		if (__builtin_add_overflow(to->histogram[i], from->histogram[i], &sum)) {
-			PM_COUNT32(to->spilled, UINT64_C(1) + sum);
-			sum = UINT32_MAX;
-		}
-		PM_PUT(to->histogram[i], sum);
-	}
-	for (i = 0; i < counters; i++) {
-		PM_ADD(to->count[i].sum, from->count[i].sum);
-		PM_ADD(to->count[i].lost_ns, from->count[i].lost_ns);
-		PM_ADD(to->count[i].squares, from->count[i].squares);
-	}
-	if (pm_region_general.stride) {
-		struct perfmon_profile_stride *sum = pm_node_stride(to, counters);
-		const struct perfmon_profile_stride *one = pm_node_stride(from, counters);
-
-		PM_ADD(sum->skipped, one->skipped);
-		PM_PUT(sum->stride, one->stride);
-		PM_ADD(sum->time_cubes, one->time_cubes);
-		for (i = 0; i < counters; i++)
-			PM_ADD(sum->cubes[i], one->cubes[i]);
-	}
-	/* As in pm_node_close(), by all of the thread's visits. */
-	__atomic_store_n(&to->sequence, sequence + (from->sequence & ~UINT64_C(1)),
-			 __ATOMIC_RELEASE);
 }
 
 static void add_record(struct perfmon_profile_thread *to,
@@ -210,7 +161,7 @@ static void add_record(struct perfmon_profile_thread *to,
 void pm_aggregate_thread(struct pm_thread *thread)
 {
 	struct perfmon_profile_thread *source = thread->record;
-	uint32_t *targets = NULL, number;
+	uint32_t *targets = NULL;
 	struct pm_aggregate *aggregate = NULL;
 
 	if (!pm_regions.options.keep_threads)
@@ -224,10 +175,7 @@ void pm_aggregate_thread(struct pm_thread *thread)
 	if (!aggregate || find_paths(aggregate, source, targets)) {
 		PM_PUT(source->state, PERFMON_THREAD_ENDED);
 	} else {
-		for (number = 1; number <= source->node_count; number++)
-			add_node(
-				pm_thread_node(aggregate->thread.record, targets[number]),
-				pm_thread_node(source, number), source->counters);
+		add_nodes(aggregate, source, targets);
 		add_record(aggregate->thread.record, source);
 		PM_PUT(source->state, PERFMON_THREAD_UNUSED);
 	}

@@ -11,13 +11,6 @@
 /* Clocks whose rates differ by less are one clock to a histogram, whose bins double. */
 #define SAME_CLOCK 0.01
 
-struct source {
-	const struct pm_snapshot_thread *thread;
-	uint32_t counters;
-	double ratio;
-	int shift; /* of bins: -PERFMON_PROFILE_BINS to PERFMON_PROFILE_BINS */
-};
-
 static void add(uint64_t *to, uint64_t value)
 {
 	*to = pm_plus(*to, value);
@@ -27,16 +20,6 @@ static void add_small(uint32_t *to, uint32_t value)
 {
 	if (__builtin_add_overflow(*to, value, to))
 		*to = UINT32_MAX;
-}
-
-static uint64_t in_ticks(const struct source *source, uint64_t ticks)
-{
-	double scaled;
-
-	if (source->ratio == 1 || ticks == UINT64_MAX)
-		return ticks;
-	scaled = (double)ticks * source->ratio + 0.5;
-	return scaled < 1.8e19 ? (uint64_t)scaled : UINT64_MAX;
 }
 
 static uint32_t counters_of(const struct pm_snapshot_thread *thread)
@@ -166,82 +149,6 @@ static int nodes_grow(struct pm_merge *merge, uint32_t t, uint32_t count)
 	return 0;
 }
 
-static void bin_add(struct perfmon_profile_node *to, int bin, uint32_t visits)
-{
-	uint32_t sum;
-
-	bin = bin < 0 ? 0 : bin >= PERFMON_PROFILE_BINS ? PERFMON_PROFILE_BINS - 1 : bin;
-	if (__builtin_add_overflow(to->histogram[bin], visits, &sum)) {
-		add_small(&to->spilled, sum + 1);
-		sum = UINT32_MAX;
-	}
-	to->histogram[bin] = sum;
-}
-
-static void node_add(struct perfmon_profile_node *to, const struct source *source,
-		     const struct perfmon_profile_node *from)
-{
-	bool folded = source->thread->record.state == PERFMON_THREAD_FOLDED;
-	const struct perfmon_profile_stride *stride =
-		pm_snapshot_stride(source->thread, from);
-	uint64_t ticks = in_ticks(source, from->time_ticks), least = ticks, most = ticks;
-
-	add(&to->sequence, from->sequence & ~UINT64_C(1));
-	to->sequence &= ~UINT64_C(1);
-	add(&to->entered, from->entered);
-	add(&to->time_ticks, ticks);
-	to->time_squares += from->time_squares * source->ratio * source->ratio;
-	if (pm_snapshot_visits(from)) {
-		uint64_t low = in_ticks(source, from->time_min);
-		uint64_t high = in_ticks(source, from->time_max);
-
-		to->time_min = low < to->time_min ? low : to->time_min;
-		to->time_max = high > to->time_max ? high : to->time_max;
-	}
-	add(&to->off_cpu_ns, from->off_cpu_ns);
-	to->flags |= from->flags;
-	if (folded) {
-		least = in_ticks(source, from->thread_min_ticks);
-		most = in_ticks(source, from->thread_max_ticks);
-	} else if (stride && stride->skipped && !pm_snapshot_visits(from)) {
-		to->flags |= PERFMON_NODE_UNMEASURED;
-		least = UINT64_MAX;
-		most = 0;
-	}
-	add_small(&to->fallback_reads, from->fallback_reads);
-	add_small(&to->retries, from->retries);
-	add_small(&to->migrations, from->migrations);
-	add_small(&to->mismatched_ends, from->mismatched_ends);
-	add_small(&to->dropped_counts, from->dropped_counts);
-	add_small(&to->defects, from->defects);
-	add_small(&to->spilled, from->spilled);
-	add_small(&to->threads, folded ? from->threads : 1);
-	to->thread_min_ticks =
-		least < to->thread_min_ticks ? least : to->thread_min_ticks;
-	to->thread_max_ticks = most > to->thread_max_ticks ? most : to->thread_max_ticks;
-	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
-		if (from->histogram[i])
-			bin_add(to, i + source->shift, from->histogram[i]);
-	for (uint32_t c = 0; c < source->counters; c++) {
-		add(&to->count[c].sum, from->count[c].sum);
-		add(&to->count[c].lost_ns, from->count[c].lost_ns);
-		to->count[c].squares += from->count[c].squares;
-	}
-}
-
-/* What a node has besides, with a stride. */
-static void stride_add(struct perfmon_profile_stride *to, const struct source *source,
-		       const struct perfmon_profile_stride *from)
-{
-	double ratio = source->ratio;
-
-	add(&to->skipped, from->skipped);
-	to->stride = from->stride;
-	to->time_cubes += from->time_cubes * ratio * ratio * ratio;
-	for (uint32_t c = 0; c < source->counters; c++)
-		to->cubes[c] += from->cubes[c];
-}
-
 /* What each of them has counted too much at least. */
 static void bias_least(struct perfmon_profile_counter *counter,
 		       const struct perfmon_profile_counter *seen)
@@ -284,34 +191,33 @@ static void record_add(struct pm_snapshot_thread *to,
 	}
 }
 
-static int thread_add(struct pm_merge *merge, struct source *source,
-		      const uint32_t *region_map, uint32_t *path_of)
+/* Adds the nodes of the thread FROM; PART has what all nodes of its process have. */
+static int thread_add(struct pm_merge *merge, const struct pm_snapshot_thread *from,
+		      struct pm_node_part part, const uint32_t *region_map,
+		      uint32_t *path_of)
 {
-	const struct pm_snapshot_thread *from = source->thread;
 	uint32_t t;
 	int err = thread_get(merge, from, &t);
 
 	if (err)
 		return err;
-	source->counters = counters_of(from);
+	part.columns = counters_of(from);
+	part.aggregate = from->record.state == PERFMON_THREAD_FOLDED;
 	path_of[1] = 0;
 	for (uint32_t n = 2; n <= from->node_count; n++) {
-		const struct perfmon_profile_node *node = pm_snapshot_node(from, n);
 		struct pm_snapshot_thread *to = &merge->sum->threads[t];
 		uint32_t path;
 
-		err = pm_merge_number(merge, &merge->paths, path_of[node->parent],
-				      region_map[node->region], &path);
+		part.node = pm_snapshot_node(from, n);
+		part.stride = pm_snapshot_stride(from, part.node);
+		err = pm_merge_number(merge, &merge->paths, path_of[part.node->parent],
+				      region_map[part.node->region], &path);
 		if (!err && path >= to->node_count)
 			err = nodes_grow(merge, t, path + 1);
 		if (err)
 			return err;
 		path_of[n] = path;
-		node_add(pm_snapshot_node(to, path + 1), source, node);
-		if (pm_snapshot_stride(from, node))
-			stride_add((void *)&pm_snapshot_node(to, path + 1)
-					   ->count[source->counters],
-				   source, pm_snapshot_stride(from, node));
+		pm_node_add(pm_snapshot_node(to, path + 1), &part);
 	}
 	record_add(&merge->sum->threads[t], from);
 	return 0;
@@ -320,7 +226,7 @@ static int thread_add(struct pm_merge *merge, struct source *source,
 int pm_merge_nodes(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 		   const uint32_t *region_map, double ratio)
 {
-	struct source source = {.ratio = ratio};
+	struct pm_node_part part = {.ratio = ratio};
 	uint32_t most = 0, *path_of;
 	int err = 0;
 
@@ -328,8 +234,8 @@ int pm_merge_nodes(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 	if (fabs(ratio - 1) > SAME_CLOCK) {
 		double shift = floor(log2(ratio) + 0.5);
 
-		source.shift = (int)fmax(-PERFMON_PROFILE_BINS,
-					 fmin(PERFMON_PROFILE_BINS, shift));
+		part.shift = (int)fmax(-PERFMON_PROFILE_BINS,
+				       fmin(PERFMON_PROFILE_BINS, shift));
 		merge->clocks_differ = true;
 	}
 	for (uint32_t t = 0; t < snapshot->thread_count; t++)
@@ -338,10 +244,8 @@ int pm_merge_nodes(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 	path_of = malloc(((size_t)most + 2) * sizeof(*path_of));
 	if (!path_of)
 		return -ENOMEM;
-	for (uint32_t t = 0; !err && t < snapshot->thread_count; t++) {
-		source.thread = &snapshot->threads[t];
-		err = thread_add(merge, &source, region_map, path_of);
-	}
+	for (uint32_t t = 0; !err && t < snapshot->thread_count; t++)
+		err = thread_add(merge, &snapshot->threads[t], part, region_map, path_of);
 	free(path_of);
 	return err;
 }

@@ -257,15 +257,4 @@ static inline const char *pm_report_name(const struct pm_report_tree *tree, uint
 	return tree->model->snapshot->regions[tree->nodes[node].region];
 }
 
-static inline uint64_t pm_less(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
-/* Sums from a profile that nobody vouches for. */
-static inline uint64_t pm_plus(uint64_t a, uint64_t b)
-{
-	return a + b < a ? UINT64_MAX : a + b;
-}
-
 #endif

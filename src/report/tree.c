@@ -118,26 +118,67 @@ static double squared(double value)
 	return value * value;
 }
 
+/* Adds what is the same whether FROM is of another thread or of another path: its visits,
+ * their extremes, their marks and their histogram. */
+static void visits_add(struct pm_report_node *to, const struct pm_report_node *from)
+{
+	add(&to->visits, from->visits);
+	add(&to->measured, from->measured);
+	add(&to->unmeasured, from->unmeasured);
+	add(&to->entered, from->entered);
+	add(&to->visit_ticks, from->visit_ticks);
+	to->time_squares += from->time_squares;
+	widen(&to->time_min, &to->time_max, from->time_min, from->time_max);
+	widen(&to->thread_min_ticks, &to->thread_max_ticks, from->thread_min_ticks,
+	      from->thread_max_ticks);
+	add(&to->fallback_reads, from->fallback_reads);
+	add(&to->retries, from->retries);
+	add(&to->migrations, from->migrations);
+	add(&to->mismatched_ends, from->mismatched_ends);
+	add(&to->dropped_counts, from->dropped_counts);
+	add(&to->defects, from->defects);
+	add(&to->spilled, from->spilled);
+	add(&to->torn, from->torn);
+	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
+		add(&to->histogram[i], from->histogram[i]);
+}
+
 static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread *thread,
 		     const struct perfmon_profile_node *from)
 {
 	struct share share = share_of(thread, from);
 	uint64_t ticks = scaled(from->time_ticks, share.weight), threads = 1;
+	struct pm_report_node visits = {
+		.visits = share.all,
+		.measured = share.measured,
+		.entered = from->entered,
+		.visit_ticks = from->time_ticks,
+		.time_squares = from->time_squares,
+		.time_min = share.measured ? from->time_min : UINT64_MAX,
+		.time_max = share.measured ? from->time_max : 0,
+		.thread_min_ticks = UINT64_MAX,
+		.fallback_reads = from->fallback_reads,
+		.retries = from->retries,
+		.migrations = from->migrations,
+		.mismatched_ends = from->mismatched_ends,
+		.dropped_counts = from->dropped_counts,
+		.defects = from->defects,
+		.spilled = from->spilled,
+		.torn = (from->flags & PM_SNAPSHOT_TORN) != 0,
+	};
 
+	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
+		visits.histogram[i] = from->histogram[i];
 	if (thread->record.state == PERFMON_THREAD_FOLDED) {
 		threads = from->threads;
-		widen(&to->thread_min_ticks, &to->thread_max_ticks,
-		      scaled(from->thread_min_ticks, share.weight),
-		      scaled(from->thread_max_ticks, share.weight));
+		visits.thread_min_ticks = scaled(from->thread_min_ticks, share.weight);
+		visits.thread_max_ticks = scaled(from->thread_max_ticks, share.weight);
 	} else if (share.measured || !share.all) {
-		widen(&to->thread_min_ticks, &to->thread_max_ticks, ticks, ticks);
+		visits.thread_min_ticks = visits.thread_max_ticks = ticks;
 	}
-	add(&to->threads, threads);
-	add(&to->visits, share.all);
-	add(&to->measured, share.measured);
 	if (!share.measured && share.all) {
-		/* It is in the values of what is around it, and nobody knows how much. */
-		add(&to->unmeasured, share.all);
+		/* It is in the values of what is around it, and how much is unknown. */
+		visits.unmeasured = share.all;
 		to->time_error = INFINITY;
 	} else if (from->flags & PERFMON_NODE_UNMEASURED) {
 		to->time_error = INFINITY;
@@ -147,23 +188,10 @@ static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread 
 					share.stride->time_cubes, (double)share.measured,
 					(double)share.all));
 	}
-	add(&to->entered, from->entered);
+	visits_add(to, &visits);
+	add(&to->threads, threads);
 	add(&to->time_ticks, ticks);
-	add(&to->visit_ticks, from->time_ticks);
-	to->time_squares += from->time_squares;
-	if (share.measured)
-		widen(&to->time_min, &to->time_max, from->time_min, from->time_max);
 	add(&to->off_cpu_ns, scaled(from->off_cpu_ns, share.weight));
-	add(&to->fallback_reads, from->fallback_reads);
-	add(&to->retries, from->retries);
-	add(&to->migrations, from->migrations);
-	add(&to->mismatched_ends, from->mismatched_ends);
-	add(&to->dropped_counts, from->dropped_counts);
-	add(&to->defects, from->defects);
-	add(&to->spilled, from->spilled);
-	to->torn += (from->flags & PM_SNAPSHOT_TORN) != 0;
-	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
-		add(&to->histogram[i], from->histogram[i]);
 }
 
 /* What measuring has added to VISITS of an event, of which BY_CALL were read by read(2).
@@ -460,33 +488,15 @@ static void flat_add(struct pm_report_node *to, const struct pm_report_node *fro
 		add(&to->off_cpu_ns, from->off_cpu_ns);
 		to->time_error += from->time_error;
 	}
+	visits_add(to, from);
 	to->own_error += from->own_error;
-	add(&to->visit_ticks, from->visit_ticks);
 	/* Exclusive, until the sums are complete. */
 	add(&to->children_ticks, pm_less(from->time_ticks, from->children_ticks));
 	add(&to->children_off_cpu_ns,
 	    pm_less(from->off_cpu_ns, from->children_off_cpu_ns));
-	add(&to->visits, from->visits);
-	add(&to->measured, from->measured);
-	add(&to->unmeasured, from->unmeasured);
-	add(&to->entered, from->entered);
-	to->time_squares += from->time_squares;
-	widen(&to->time_min, &to->time_max, from->time_min, from->time_max);
-	widen(&to->thread_min_ticks, &to->thread_max_ticks, from->thread_min_ticks,
-	      from->thread_max_ticks);
-	add(&to->fallback_reads, from->fallback_reads);
-	add(&to->retries, from->retries);
-	add(&to->migrations, from->migrations);
-	add(&to->mismatched_ends, from->mismatched_ends);
-	add(&to->dropped_counts, from->dropped_counts);
-	add(&to->defects, from->defects);
-	add(&to->spilled, from->spilled);
-	add(&to->torn, from->torn);
 	to->astray |= from->astray;
 	if (from->threads > to->threads)
 		to->threads = from->threads;
-	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
-		add(&to->histogram[i], from->histogram[i]);
 }
 
 static void flat_count_add(struct pm_report_count *to, struct pm_report_count *own,

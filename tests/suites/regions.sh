@@ -177,7 +177,7 @@ ordered() { # SYMBOL
 for form in plain_0 plain_1 plain_2 plain_3 plain_4 plain_5 plain_6 general; do
 	try "end_$form: dmb ishst, then stlr" ordered "end_$form" || true
 done
-for slow in pm_region_end_stale pm_aggregate_thread; do
+for slow in pm_region_end_stale pm_node_add_shared; do
 	try "$slow: dmb ishst, then stlr" ordered "$slow" || true
 done
 try "begin_plain_2 needs neither" in_shell eval '! ordered begin_plain_2' || true
