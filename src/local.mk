@@ -38,7 +38,8 @@ libperfmon_all_la_SOURCES = \
 	src/os/lock.h src/os/locks.c src/os/locks.h src/os/machine_id.c src/os/machine_id.h \
 	src/os/options.c src/os/options.h src/os/os.h src/os/pairs.c src/os/pairs.h \
 	src/os/process_maps.c src/os/process_maps.h src/os/stack.c src/os/stack.h \
-	src/os/standard.c src/os/standard.h src/os/text.c src/os/text.h src/os/version.c \
+	src/os/standard.c src/os/standard.h src/os/statistics.c src/os/statistics.h \
+	src/os/text.c src/os/text.h src/os/version.c \
 	src/events/api.c src/events/auto.c src/events/events.c src/events/events.h \
 	src/events/generic.c src/events/internal.h src/events/modifiers.c src/events/pfm.c \
 	src/events/pmu.c src/events/resolve.c src/events/sources.c src/events/sysfs.c \

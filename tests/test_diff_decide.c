@@ -68,6 +68,19 @@ Test(diff_math, quantile_undoes_the_tail)
 		}
 }
 
+/* What reports and estimates use is near enough to the exact one. */
+Test(diff_math, quantile_of_reports_is_that_of_student)
+{
+	for (int df = 1; df < 2000; df++) {
+		double want = diff_t_quantile(0.005, df), got = pm_student_99(df);
+
+		cr_assert_lt(fabs(got / want - 1), 0.001, "df %d: %g, not %g", df, got,
+			     want);
+	}
+	cr_assert(isinf(pm_student_99(0)));
+	cr_assert_lt(fabs(pm_student_99(1e9) - PM_NORMAL_99), 1e-6);
+}
+
 Test(diff_math, holm)
 {
 	double p[] = {0.01, 0.04, 0.03, 0.005}, one[] = {0.7}, big[] = {0.6, 0.9};

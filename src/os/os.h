@@ -28,6 +28,7 @@
 #include "os/process_maps.h"
 #include "os/stack.h"
 #include "os/standard.h"
+#include "os/statistics.h"
 #include "os/text.h"
 
 #endif

@@ -5,24 +5,7 @@
 
 #include "report/model.h"
 
-/* The quantile of a normal distribution for an interval of 99 %. */
-#define Z 2.5758293035489004
-
-/* The same of Student's t; beyond the table by Fisher's expansion, which is within 0.1 %
- * there. */
-static double student(double freedom)
-{
-	static const double few[] = {63.657, 9.925, 5.841, 4.604, 4.032,
-				     3.707,  3.499, 3.355, 3.250, 3.169};
-	double z2 = Z * Z, v = freedom;
-
-	if (freedom < 1)
-		return INFINITY;
-	if (freedom <= 10)
-		return few[(int)freedom - 1];
-	return Z * (1 + (z2 + 1) / (4 * v) + ((5 * z2 + 16) * z2 + 3) / (96 * v * v) +
-		    (((3 * z2 + 19) * z2 + 17) * z2 - 15) / (384 * v * v * v));
-}
+#define Z PM_NORMAL_99
 
 /* Where all that was measured is alike, it does not tell how far the others may be from
  * it. With a certainty of 99 % those of them that are not like it are no more than a
@@ -64,6 +47,6 @@ double pm_report_error(double sum, double squares, double cubes, double measured
 	skew = cubes / measured - 3 * mean * squares / measured + 2 * mean * mean * mean;
 	skew /= spread * sqrt(spread);
 	wider = 1 + skew * skew * (z2 * z2 + 2 * z2 - 3) / (18 * measured);
-	return all * student(measured - 1) * wider *
+	return all * pm_student_99(measured - 1) * wider *
 	       sqrt(spread / (measured - 1) * (1 - measured / all));
 }
