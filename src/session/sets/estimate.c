@@ -13,6 +13,7 @@
  * stands in for the normal quantile, as turns may be few.
  */
 #include <errno.h>
+#include <math.h>
 
 #include "os/os.h"
 #include "session/sets/sets.h"
@@ -47,35 +48,6 @@ void pm_turn_end(struct perfmon_session *session, struct pm_target *target, uint
 		part->before[i] = part->readings[i];
 }
 
-/* The 99.5 % quantile of Student's t for N - 1 degrees of freedom, from the normal's
- * (Cornish and Fisher; within 1 % from 4 degrees on, too wide below). */
-static double student(uint64_t n)
-{
-	const double z = 2.5758293, f = (double)n - 1;
-	const double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
-
-	if (n == 3)
-		return 9.925;
-	if (n == 4)
-		return 5.841;
-	return z + (z3 + z) / (4 * f) + (5 * z5 + 16 * z3 + 3 * z) / (96 * f * f) +
-	       (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * f * f * f);
-}
-
-/* Newton's square root: the library does without libm. */
-static double square_root(double x)
-{
-	double root = x > 1 ? x : 1, last;
-
-	if (x <= 0)
-		return 0;
-	do {
-		last = root;
-		root = (last + x / last) / 2;
-	} while (root < last);
-	return last;
-}
-
 static void estimate(const struct pm_register *reg, struct perfmon_estimate *out)
 {
 	const struct perfmon_value *found = &reg->found;
@@ -101,8 +73,8 @@ static void estimate(const struct pm_register *reg, struct perfmon_estimate *out
 	rate = (double)found->value / running;
 	square = (turns->xx - 2 * rate * turns->xd + rate * rate * turns->dd) / (n - 1);
 	whole = n * enabled / running;
-	out->error =
-		student(turns->n) * whole * square_root((1 - n / whole) * square / n);
+	out->error = pm_student_99(n - 1) * whole *
+		     sqrt(fmax(0, (1 - n / whole) * square / n));
 }
 
 PM_EXPORT int perfmon_set_estimate(struct perfmon_session *session,
