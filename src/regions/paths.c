@@ -23,11 +23,22 @@ struct perfmon_profile_node *pm_thread_node(const struct perfmon_profile_thread 
 							       nodes->node_size);
 }
 
+/* Bytes of one node with COUNTERS counters. */
+static uint32_t node_size(uint32_t counters)
+{
+	size_t size = sizeof(struct perfmon_profile_node) +
+		      counters * sizeof(struct perfmon_profile_count);
+
+	if (pm_region_general.stride)
+		size += sizeof(struct perfmon_profile_stride) + counters * sizeof(double);
+	return (uint32_t)size;
+}
+
 /* Room for one more node: a new record of nodes, twice as large as the last. */
 static int grow_nodes(struct pm_thread *thread)
 {
 	struct perfmon_profile_thread *record = thread->record;
-	uint32_t node_size = pm_node_size(record->counters);
+	uint32_t size = node_size(record->counters);
 	uint32_t capacity = NODES_FIRST;
 	struct perfmon_profile_nodes *nodes;
 
@@ -35,14 +46,14 @@ static int grow_nodes(struct pm_thread *thread)
 		capacity = 2 * thread->nodes->capacity;
 	else if (thread->nodes)
 		capacity = NODES_MOST;
-	nodes = pm_recycle_take_nodes(capacity, node_size);
+	nodes = pm_recycle_take_nodes(capacity, size);
 	if (!nodes) {
 		nodes = pm_profile_reserve(PERFMON_PROFILE_NODES,
-					   sizeof(*nodes) + (size_t)capacity * node_size);
+					   sizeof(*nodes) + (size_t)capacity * size);
 		if (!nodes)
 			return -1;
 		nodes->capacity = capacity;
-		nodes->node_size = node_size;
+		nodes->node_size = size;
 		pm_profile_publish();
 	}
 	PM_PUT(nodes->thread, pm_profile_offset(record));
@@ -52,7 +63,7 @@ static int grow_nodes(struct pm_thread *thread)
 		PM_PUT(thread->nodes->next, pm_profile_offset(nodes));
 	} else {
 		PM_PUT(record->nodes, pm_profile_offset(nodes));
-		PM_PUT(record->node_size, node_size);
+		PM_PUT(record->node_size, size);
 	}
 	thread->nodes = nodes;
 	pm_profile_clock_later();

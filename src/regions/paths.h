@@ -23,17 +23,6 @@ struct pm_slot *pm_thread_slot(struct pm_thread_block *block, uint64_t key);
 struct perfmon_profile_node *pm_thread_node(const struct perfmon_profile_thread *record,
 					    uint32_t number);
 
-/* Bytes of one node with COUNTERS counters. */
-static inline uint32_t pm_node_size(uint32_t counters)
-{
-	size_t size = sizeof(struct perfmon_profile_node) +
-		      counters * sizeof(struct perfmon_profile_count);
-
-	if (pm_region_general.stride)
-		size += sizeof(struct perfmon_profile_stride) + counters * sizeof(double);
-	return (uint32_t)size;
-}
-
 /* The flags of a thread's record. */
 static inline uint32_t pm_thread_flags(void)
 {

@@ -46,12 +46,6 @@ static const uint32_t *cpu_pointer(void)
 	return (const uint32_t *)(const void *)(area + 4); /* struct rseq: cpu_id */
 }
 
-static void leave_at_exit(void *unused)
-{
-	(void)unused;
-	pm_thread_leave();
-}
-
 static size_t round_up(size_t size, size_t to)
 {
 	return (size + to - 1) / to * to;
@@ -260,6 +254,42 @@ static void open_counters(struct pm_thread *thread, struct pm_diag *diag)
 	}
 }
 
+/* Takes the calling thread down: its results are added up, its descriptors closed, its
+ * memory freed. Harmless if it is not set up. */
+static void leave(void *unused)
+{
+	struct pm_thread_block *block = pm_thread_block;
+	struct pm_thread *thread = block->thread;
+	struct perfmon_profile_thread *record;
+	struct pm_still still;
+
+	(void)unused;
+	if (!block->alive)
+		return;
+	pm_kernel_still_begin(&still);
+	pm_thread_busy++;
+	block->gate = NULL;
+	pm_thread_block = &pm_thread_block_none;
+	record = thread->record;
+	times_left++;
+	pm_aggregate_thread(thread);
+	pm_regions_acquire();
+	pm_registry_leave(&thread->registry);
+	pm_regions_release();
+	if (block->counters)
+		pm_instance_close(thread->instance);
+	if (thread->slots_memory)
+		pm_kernel_munmap(thread->slots_memory, thread->slots_size);
+	pm_kernel_munmap(block, thread->memory_size);
+	pm_regions_acquire();
+	if (PM_GET(record->state) == PERFMON_THREAD_UNUSED)
+		pm_recycle_thread(record);
+	give_thread(thread);
+	pm_regions_release();
+	pm_thread_busy--;
+	pm_kernel_still_end(&still);
+}
+
 /* THREAD's memory and record; under PM_LOCK_REGIONS. */
 static int make_thread(uint32_t counters, struct pm_thread **out)
 {
@@ -275,7 +305,7 @@ static int make_thread(uint32_t counters, struct pm_thread **out)
 	err = make_record(thread);
 	if (err)
 		goto no_record;
-	err = leave_key_made ? 0 : -pthread_key_create(&leave_key, leave_at_exit);
+	err = leave_key_made ? 0 : -pthread_key_create(&leave_key, leave);
 	if (!err) {
 		leave_key_made = true;
 		err = -pthread_setspecific(leave_key, thread);
@@ -334,39 +364,6 @@ int pm_thread_setup(void)
 	thread->block->gate =
 		pm_frame_at(thread->block->frames, thread->block->frame_size, 1);
 	return 0;
-}
-
-void pm_thread_leave(void)
-{
-	struct pm_thread_block *block = pm_thread_block;
-	struct pm_thread *thread = block->thread;
-	struct perfmon_profile_thread *record;
-	struct pm_still still;
-
-	if (!block->alive)
-		return;
-	pm_kernel_still_begin(&still);
-	pm_thread_busy++;
-	block->gate = NULL;
-	pm_thread_block = &pm_thread_block_none;
-	record = thread->record;
-	times_left++;
-	pm_aggregate_thread(thread);
-	pm_regions_acquire();
-	pm_registry_leave(&thread->registry);
-	pm_regions_release();
-	if (block->counters)
-		pm_instance_close(thread->instance);
-	if (thread->slots_memory)
-		pm_kernel_munmap(thread->slots_memory, thread->slots_size);
-	pm_kernel_munmap(block, thread->memory_size);
-	pm_regions_acquire();
-	if (PM_GET(record->state) == PERFMON_THREAD_UNUSED)
-		pm_recycle_thread(record);
-	give_thread(thread);
-	pm_regions_release();
-	pm_thread_busy--;
-	pm_kernel_still_end(&still);
 }
 
 void pm_thread_forget(struct pm_thread *thread)

@@ -32,12 +32,8 @@ struct pm_thread {
 int pm_thread_setup(void);
 
 /* Whether the calling thread may be set up: not after a refusal, so that it costs the
- * thread time once, and at most once after pm_thread_leave(). */
+ * thread time once, and at most once after it was taken down. */
 bool pm_thread_may_set_up(void);
-
-/* Takes the calling thread down: its results are added up, its descriptors closed, its
- * memory freed. Harmless if it is not set up. */
-void pm_thread_leave(void);
 
 /* In a forked child: drops what THREAD of the parent held. */
 void pm_thread_forget(struct pm_thread *thread);

@@ -125,8 +125,9 @@ static int name_get(struct pm_merge *merge, const char *name, uint32_t *id)
 	return 0;
 }
 
-int pm_merge_regions(struct pm_merge *merge, const struct pm_snapshot *snapshot,
-		     uint32_t *map)
+/* The sum's ids of SNAPSHOT's regions, in MAP (region_count + 1). */
+static int regions_add(struct pm_merge *merge, const struct pm_snapshot *snapshot,
+		       uint32_t *map)
 {
 	int err = 0;
 
@@ -248,7 +249,7 @@ int pm_merge_add(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 	if (!regions || !boot_get(merge, snapshot))
 		goto out;
 	header_add(merge, snapshot);
-	err = pm_merge_regions(merge, snapshot, regions);
+	err = regions_add(merge, snapshot, regions);
 	if (!err)
 		err = pm_merge_nodes(merge, snapshot, regions,
 				     tick_ns / merge->sum->tick_ns);

@@ -96,12 +96,6 @@ struct pm_merge {
 	bool programs_differ;
 };
 
-int pm_merge_list_add(struct pm_merge_list *list, uint32_t process);
-
-/* The sum's ids of SNAPSHOT's regions, in MAP (region_count + 1). */
-int pm_merge_regions(struct pm_merge *merge, const struct pm_snapshot *snapshot,
-		     uint32_t *map);
-
 /* The number of REGION below path PARENT, made if need be. */
 int pm_merge_number(struct pm_merge *merge, struct pm_merge_ranges *ranges,
 		    uint32_t parent, uint32_t region, uint32_t *number);

@@ -8,7 +8,7 @@
 
 #include "report/merge_parts.h"
 
-int pm_merge_list_add(struct pm_merge_list *list, uint32_t process)
+static int list_add(struct pm_merge_list *list, uint32_t process)
 {
 	if (list->count == list->room) {
 		uint32_t room = list->room ? 2 * list->room : 16;
@@ -256,11 +256,11 @@ int pm_merge_values(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 	/* From now on it is one of those that could have had a path. */
 	for (uint32_t e = 0; !err && e < model.event_count; e++)
 		if (model.events[e].user_read || model.events[e].syscall_read)
-			err = pm_merge_list_add(
+			err = list_add(
 				&merge->events[quantities[e] - PM_RANGE_EVENTS].open,
 				process);
 	if (!err)
-		err = pm_merge_list_add(&merge->everyone, process);
+		err = list_add(&merge->everyone, process);
 out:
 	free(quantities);
 	pm_report_model_free(&model);
