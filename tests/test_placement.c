@@ -259,7 +259,7 @@ Test(placement, what_a_cgroup_forbids_is_left_out_and_keeps_its_number)
 
 /* Where EVENT is opened for PLACE, where not, and at which level each value is known. */
 static void targets(const char *where, const char *event, const char *open,
-		    const char *forbidden, const char *unit, bool wider)
+		    const char *forbidden, const char *unit)
 {
 	struct pm_placement *placement = place(where);
 	struct pm_targets found = {0};
@@ -278,7 +278,6 @@ static void targets(const char *where, const char *event, const char *open,
 	cr_expect_eq(found.uncore, *unit != '\0');
 	if (*unit)
 		cr_expect_str_eq(pm_level_name(found.unit), unit, "%s", event);
-	cr_expect_eq(found.wider, wider, "%s on %s", event, where);
 	pm_targets_free(&found);
 	pm_events_free(list);
 	pm_placement_free(placement);
@@ -288,30 +287,30 @@ static void targets(const char *where, const char *event, const char *open,
 Test(placement, an_event_is_opened_where_its_pmu_is_and_nowhere_else)
 {
 	machine_unpack("hybrid");
-	targets("all", "cpu_core/slots/", "0-7", "8-15", "", false);
-	targets("all", "cpu_atom/cycles/", "8-15", "0-7", "", false);
-	targets("core:0", "cpu_atom/cycles/", "none", "0-1", "", false);
-	targets("l2:4", "cpu_atom/cycles/", "8-11", "none", "", false);
-	targets("6-9", "cpu_core/cycles/", "6-7", "8-9", "", false);
-	targets("all", "task-clock", "0-15", "none", "", false);
-	targets("12", "msr/tsc/", "12", "none", "", false);
+	targets("all", "cpu_core/slots/", "0-7", "8-15", "");
+	targets("all", "cpu_atom/cycles/", "8-15", "0-7", "");
+	targets("core:0", "cpu_atom/cycles/", "none", "0-1", "");
+	targets("l2:4", "cpu_atom/cycles/", "8-11", "none", "");
+	targets("6-9", "cpu_core/cycles/", "6-7", "8-9", "");
+	targets("all", "task-clock", "0-15", "none", "");
+	targets("12", "msr/tsc/", "12", "none", "");
 	/* the CPUs that it counts for are those of its package */
-	targets("12", "power/energy-pkg/", "0", "none", "package", true);
-	targets("all", "power/energy-pkg/", "0", "none", "package", false);
+	targets("12", "power/energy-pkg/", "0", "none", "package");
+	targets("all", "power/energy-pkg/", "0", "none", "package");
 }
 
 Test(placement, uncore_events_are_opened_on_the_agents_of_what_is_covered)
 {
 	machine_unpack("server");
-	targets("all", "uncore_imc_0/clockticks/", "0,28", "none", "package", false);
-	targets("package:1", "uncore_imc_0/clockticks/", "28", "none", "package", false);
-	targets("core:3-4", "uncore_imc_0/clockticks/", "0", "none", "package", true);
-	targets("pu:27-28", "uncore_imc_0/clockticks/", "0,28", "none", "package", true);
+	targets("all", "uncore_imc_0/clockticks/", "0,28", "none", "package");
+	targets("package:1", "uncore_imc_0/clockticks/", "28", "none", "package");
+	targets("core:3-4", "uncore_imc_0/clockticks/", "0", "none", "package");
+	targets("pu:27-28", "uncore_imc_0/clockticks/", "0,28", "none", "package");
 	/* an agent is asked although the process may not run there */
 	machine_allow("4-5");
 	pm_topology_refresh(NULL);
-	targets("all", "uncore_imc_0/clockticks/", "0", "none", "package", true);
-	targets("all", "task-clock", "4-5", "none", "", false);
+	targets("all", "uncore_imc_0/clockticks/", "0", "none", "package");
+	targets("all", "task-clock", "4-5", "none", "");
 }
 
 Test(placement, the_agents_tell_what_they_are_agents_of)
@@ -319,16 +318,16 @@ Test(placement, the_agents_tell_what_they_are_agents_of)
 	/* one in each cluster says which CPUs; one in each die doesn't */
 	machine_unpack("biglittle");
 	tree_write("/sys/bus/event_source/devices/arm_dsu_0/associated_cpus", "0-3");
-	targets("all", "arm_dsu_0/cycles/", "0", "4-5", "package", false);
-	targets("2", "arm_dsu_0/cycles/", "0", "none", "package", true);
-	targets("4-5", "arm_dsu_0/cycles/", "none", "4-5", "package", false);
+	targets("all", "arm_dsu_0/cycles/", "0", "4-5", "package");
+	targets("2", "arm_dsu_0/cycles/", "0", "none", "package");
+	targets("4-5", "arm_dsu_0/cycles/", "none", "4-5", "package");
 	tree_write("/sys/bus/event_source/devices/arm_dsu_0/associated_cpus", "0-5");
 	tree_write("/sys/bus/event_source/devices/arm_ccn/type", "30");
 	tree_write("/sys/bus/event_source/devices/arm_ccn/cpumask", "0,4");
 	tree_write("/sys/bus/event_source/devices/arm_ccn/events/x", "config=1");
 	tree_write("/sys/bus/event_source/devices/arm_ccn/format/e", "config:0-7");
-	targets("5", "arm_ccn/x/", "4", "none", "l2", true);
-	targets("4-5", "arm_ccn/x/", "4", "none", "l2", false);
+	targets("5", "arm_ccn/x/", "4", "none", "l2");
+	targets("4-5", "arm_ccn/x/", "4", "none", "l2");
 	/* sysfs that makes no sense */
 	tree_write("/sys/bus/event_source/devices/arm_ccn/cpumask", "zero");
 	{

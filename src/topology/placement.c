@@ -95,7 +95,6 @@ static int uncore_targets(const struct pm_placement *placement,
 			continue;
 		err = pm_cpus_add(&targets->open, (unsigned int)agent);
 		pm_cpus_and_not(&targets->forbidden, served);
-		targets->wider |= !pm_cpus_within(served, &placement->cpus);
 	}
 	return err;
 }

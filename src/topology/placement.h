@@ -42,7 +42,6 @@ struct pm_targets {
 	bool uncore; /* each event counts for a unit, of which the CPU is the agent */
 	enum pm_level unit;  /* of what: the group of this level that the CPU is in, */
 	struct pm_cpus span; /* or if not empty, these CPUs */
-	bool wider;	     /* it also counts for CPUs outside the placement */
 };
 
 /*
