@@ -64,7 +64,7 @@ struct pm_frame_counter {
  * One open visit. The order of the fields lets the hot path move them in pairs.
  *
  * BEGIN stores raw counters only. What else of the views an END may need -- offset, lost
- * and enabled time -- stays in the views as long as no page moves, that is, as long as
+ * and enabled time -- stays in the views as long as no page changes, that is, as long as
  * the frame's epoch is the block's. Before a view is refreshed, the frames opened since
  * the last refresh are *frozen*: those values are copied into them and the epoch moves.
  * Each frame is frozen at most once, by the slow path, so the hot one need not save them.

@@ -11,7 +11,7 @@
 #include "os/os.h"
 #include "profile/walk.h"
 
-/* Whole walks before a snapshot goes out although threads were being folded. */
+/* Whole walks before a snapshot goes out although threads were being added up. */
 #define WALKS 12
 /* Attempts at one node, and at all nodes of a snapshot, beyond their first: of a profile
  * whose writer is out of sight all may be odd for ever. */
@@ -552,11 +552,11 @@ static int take_all(struct pm_walk *walk)
 	return err;
 }
 
-/* One walk into a new *OUT. *CHANGED: threads were being folded meanwhile; *FOLDING: how
- * often that had begun and ended before. */
+/* One walk into a new *OUT. *CHANGED: threads were being added up meanwhile; *BEGUN: how
+ * often that had begun and ended when the walk began. */
 static int walk_once(const void *base, size_t size, unsigned int flags,
 		     const struct pm_snapshot_file *file, unsigned int *tries,
-		     struct pm_snapshot **out, bool *changed, uint64_t *folding)
+		     struct pm_snapshot **out, bool *changed, uint64_t *begun)
 {
 	const struct perfmon_profile_header *header = base;
 	struct pm_walk walk = {
@@ -565,7 +565,7 @@ static int walk_once(const void *base, size_t size, unsigned int flags,
 	int err = -ENOMEM;
 
 	before = __atomic_load_n(&header->fold_sequence, __ATOMIC_ACQUIRE);
-	*folding = before;
+	*begun = before;
 	/* It was checked, and somebody may have changed it since. */
 	walk.next = pm_walk_word((const unsigned char *)base + 8) & ~UINT64_C(7);
 	walk.s = calloc(1, sizeof(*walk.s));
@@ -643,7 +643,7 @@ static int take(const void *base, size_t size, unsigned int flags,
 {
 	unsigned int walks = flags & PM_SNAPSHOT_STILL ? 1 : WALKS, tries = ALL_TRIES;
 	struct pm_snapshot *s = NULL;
-	uint64_t folding = 0, first = 0;
+	uint64_t begun = 0, first = 0;
 	uint32_t walked = 0;
 	bool changed = true;
 	int err = pm_snapshot_check(base, size, diag);
@@ -661,9 +661,9 @@ static int take(const void *base, size_t size, unsigned int flags,
 			if (err)
 				break;
 		}
-		err = walk_once(base, size, flags, file, &tries, &s, &changed, &folding);
+		err = walk_once(base, size, flags, file, &tries, &s, &changed, &begun);
 		if (!walked++)
-			first = folding;
+			first = begun;
 	}
 	if (err == -ENOMEM)
 		return pm_diag_set(diag, err, "no memory for a snapshot of the profile");
@@ -673,7 +673,7 @@ static int take(const void *base, size_t size, unsigned int flags,
 	if (changed)
 		pm_snapshot_problem(
 			s, "%s: some may be missing or counted twice",
-			folding == first
+			begun == first
 				? "the program stopped, or was stopped, while it added "
 				  "the "
 				  "results of threads that had ended"

@@ -64,7 +64,7 @@ struct pm_snapshot {
 	struct pm_snapshot_plan *plans;
 	uint32_t thread_count;
 	struct pm_snapshot_thread
-		*threads;  /* live, kept and folded ones; not unused ones */
+		*threads;  /* live ones, ended ones and aggregates; not unused ones */
 	uint32_t walks;	   /* over all of it, until nothing was being added up */
 	uint64_t looks;	   /* at nodes, in the last one */
 	bool partial;	   /* something was missing or did not hold still */
@@ -78,7 +78,7 @@ struct pm_snapshot {
  * DIAG and either -EINVAL (not a profile, or a newer version) or a partial snapshot.
  *
  * What is promised of a snapshot: each node is whole or marked PM_SNAPSHOT_TORN; no
- * thread is there twice (as itself and in the folded sum) unless partial; a node's parent
+ * thread is there twice (as itself and in an aggregate) unless partial; a node's parent
  * has a lower number and its region a name; every number of nodes, counters and regions
  * is bounded by SIZE. Memory is proportional to SIZE at most.
  *

@@ -50,7 +50,7 @@ int pm_walk_find(struct pm_walk *walk);
 
 bool pm_walk_has(const struct pm_walk_list *list, uint64_t at);
 
-/* The size of the record at AT, which pm_walk_find() has found; 0 if it lies by now. */
+/* The size of the record at AT, which pm_walk_find() has found; 0 if it is wrong by now. */
 uint64_t pm_walk_record_size(const struct pm_walk *walk, uint64_t at);
 
 /*

@@ -91,7 +91,7 @@ static struct pm_aggregate *get_aggregate(const struct perfmon_profile_thread *s
 }
 
 /* The numbers in AGGREGATE of all paths of SOURCE, in TARGETS by number; adds those that are
- * new. Nothing is summed yet, so that a refusal leaves both as they were. */
+ * new. Nothing is summed yet, so that an error leaves both as they were. */
 static int find_paths(struct pm_aggregate *aggregate,
 		      const struct perfmon_profile_thread *source, uint32_t *targets)
 {
@@ -144,7 +144,7 @@ static void add_record(struct perfmon_profile_thread *to,
 		PM_PUT(to->begin_ticks, from->begin_ticks);
 	if (from->end_ticks > to->end_ticks)
 		PM_PUT(to->end_ticks, from->end_ticks);
-	/* The least of what the threads had: a refusal, then read(2), then user reads. */
+	/* The least of what the threads had: an error, then read(2), then user reads. */
 	for (i = 0; i < from->counters; i++) {
 		int32_t had = to->folded ? to->status[i] : from->status[i];
 		int32_t has = from->status[i];

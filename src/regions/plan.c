@@ -9,7 +9,7 @@
 #include "profile/profile.h"
 #include "counters/counters.h"
 
-/* Whether EVENT opens on the calling thread: what auto asks. The first refusal goes into
+/* Whether EVENT opens on the calling thread: what auto asks. The first error goes into
  * the struct pm_diag at ARGUMENT. */
 static int opens(const struct pm_event *event, void *argument)
 {

@@ -18,7 +18,7 @@
 #define SLOTS_FIRST_LOG2 5 /* for 16 paths */
 
 /* How often this thread has been taken down: a destructor that runs after that may set it
- * up once more. A refusal counts as the last time. */
+ * up once more. An error counts as the last time. */
 static __thread int times_left;
 #define TIMES_MOST 2
 

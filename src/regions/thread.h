@@ -31,7 +31,7 @@ struct pm_thread {
  */
 int pm_thread_setup(void);
 
-/* Whether the calling thread may be set up: not after a refusal, so that it costs the
+/* Whether the calling thread may be set up: not after an error, so that it costs the
  * thread time once, and at most once after it was taken down. */
 bool pm_thread_may_set_up(void);
 

@@ -158,7 +158,7 @@ static void range_write(const struct pm_merge *merge, const struct pm_range *ran
 	real(out, range->imbalance, range->imbalance >= 0);
 }
 
-/* How a node, whose number in the ranges is PATH, is spread over processes. */
+/* How a node, whose number in the ranges is PATH, differs between processes. */
 static void ranges_write(const struct pm_report *report, uint32_t path,
 			 struct pm_out *out)
 {

@@ -29,10 +29,10 @@ int pm_report_csv(const struct pm_report *report, struct pm_out *out);
 void pm_report_text_head(const struct pm_report *report, struct pm_out *out);
 void pm_report_text_legend(struct pm_out *out, uint32_t marks, uint32_t states);
 /* Sentences on what is too short, more than the machine can do, or known to be wrong. */
-void pm_report_text_judged(const struct pm_report *report, struct pm_out *out);
+void pm_report_text_sanity(const struct pm_report *report, struct pm_out *out);
 void pm_report_text_notes(const struct pm_report *report, struct pm_out *out);
 
-/* How EVENT is spread over the processes of a merge, as pm_merge_range(), with what
+/* How EVENT differs between the processes of a merge, as pm_merge_range(), with what
  * speaks against its number in all of them. */
 struct pm_range pm_report_range(const struct pm_merge *merge, bool flat, uint32_t path,
 				const struct pm_report_event *event);

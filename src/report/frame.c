@@ -167,23 +167,23 @@ static void head_event(const struct pm_report *report,
 static void head_threads(const struct pm_report *report, struct pm_out *out)
 {
 	const struct pm_snapshot *s = report->snapshot;
-	uint64_t live = 0, ended = 0, folded = 0;
+	uint64_t live = 0, ended = 0, summed = 0;
 
 	for (uint32_t t = 0; t < s->thread_count; t++) {
 		const struct perfmon_profile_thread *record = &s->threads[t].record;
 
 		if (record->state == PERFMON_THREAD_FOLDED)
-			folded += record->folded;
+			summed += record->folded;
 		else if (record->state == PERFMON_THREAD_LIVE)
 			live++;
 		else
 			ended++;
 	}
 	pm_out_format(out, "  threads  %llu",
-		      (unsigned long long)(live + ended + folded));
+		      (unsigned long long)(live + ended + summed));
 	/* Those of a merge are summed, whether they have ended or not. */
-	if (ended + folded && !report->options->merge)
-		pm_out_format(out, " (%llu ended)", (unsigned long long)(ended + folded));
+	if (ended + summed && !report->options->merge)
+		pm_out_format(out, " (%llu ended)", (unsigned long long)(ended + summed));
 	pm_out_text(out, "\n");
 }
 
@@ -319,10 +319,10 @@ void pm_report_text_legend(struct pm_out *out, uint32_t marks, uint32_t states)
 }
 
 /* So many sentences of a kind; the rest is counted. */
-#define JUDGED_MOST 8
+#define SENTENCES_MOST 8
 
-static void judge_short(const struct pm_report *report, struct pm_out *out,
-			const char **head)
+static void sanity_short(const struct pm_report *report, struct pm_out *out,
+			 const char **head)
 {
 	const struct pm_report_tree *tree = report->all;
 	char mean[PM_CELL], bias[PM_CELL], needed[PM_CELL], batch[PM_CELL];
@@ -336,7 +336,7 @@ static void judge_short(const struct pm_report *report, struct pm_out *out,
 			if (value.state != PM_COUNTED ||
 			    !pm_report_is_short(tree, n, e, false, &s))
 				continue;
-			if (said++ >= JUDGED_MOST)
+			if (said++ >= SENTENCES_MOST)
 				continue;
 			pm_cell_count(mean, s.mean);
 			pm_cell_count(bias, s.bias);
@@ -358,13 +358,13 @@ static void judge_short(const struct pm_report *report, struct pm_out *out,
 			pm_out_text(out, "\n");
 		}
 	}
-	if (said > JUDGED_MOST)
+	if (said > SENTENCES_MOST)
 		pm_out_format(out, "  short: and %llu more\n",
-			      (unsigned long long)(said - JUDGED_MOST));
+			      (unsigned long long)(said - SENTENCES_MOST));
 }
 
-static void judge_ratios(const struct pm_report *report, struct pm_out *out,
-			 const char **head)
+static void sanity_ratios(const struct pm_report *report, struct pm_out *out,
+			  const char **head)
 {
 	const struct pm_report_tree *tree = report->all;
 	uint64_t said = 0;
@@ -375,7 +375,8 @@ static void judge_ratios(const struct pm_report *report, struct pm_out *out,
 			char ratio[PM_CELL];
 			double limit;
 
-			if (!(value.marks & PM_MARK_IMPLAUSIBLE) || said++ >= JUDGED_MOST)
+			if (!(value.marks & PM_MARK_IMPLAUSIBLE) ||
+			    said++ >= SENTENCES_MOST)
 				continue;
 			pm_report_is_implausible(report->model, m, value.value, &limit);
 			pm_cell_fixed(ratio, value.value, 2);
@@ -390,17 +391,17 @@ static void judge_ratios(const struct pm_report *report, struct pm_out *out,
 				ratio, (unsigned int)limit);
 		}
 	}
-	if (said > JUDGED_MOST)
+	if (said > SENTENCES_MOST)
 		pm_out_format(out, "  implausible: and %llu more\n",
-			      (unsigned long long)(said - JUDGED_MOST));
+			      (unsigned long long)(said - SENTENCES_MOST));
 }
 
-void pm_report_text_judged(const struct pm_report *report, struct pm_out *out)
+void pm_report_text_sanity(const struct pm_report *report, struct pm_out *out)
 {
 	const char *head = "\n";
 
-	judge_short(report, out, &head);
-	judge_ratios(report, out, &head);
+	sanity_short(report, out, &head);
+	sanity_ratios(report, out, &head);
 	for (uint32_t e = 0; e < report->model->event_count; e++) {
 		const struct pm_report_event *event = &report->model->events[e];
 

@@ -218,7 +218,7 @@ static void put_range(struct json *j, struct pm_range range)
 	close_as(j, "}");
 }
 
-/* How node N, whose number in the ranges is PATH, is spread over processes. */
+/* How node N, whose number in the ranges is PATH, differs between processes. */
 static void put_ranges(struct json *j, const struct pm_report *report, uint32_t path)
 {
 	const struct pm_merge *merge = report->options->merge;
@@ -357,7 +357,7 @@ static void put_count(struct json *j, const struct pm_report_tree *tree, uint32_
 	struct pm_value in = pm_report_count(tree, n, e, false);
 	struct pm_value ex = pm_report_count(tree, n, e, true);
 	bool open = in.state != PM_NEVER_OPENED, biased;
-	struct pm_short judged;
+	struct pm_short against;
 
 	next(j);
 	open_as(j, "{");
@@ -378,12 +378,12 @@ static void put_count(struct json *j, const struct pm_report_tree *tree, uint32_
 	put_real(j, "squares", count->squares, count->squares > 0);
 	put_marks(j, "marks", in.marks);
 	put_marks(j, "exclusive_marks", ex.marks);
-	pm_report_is_short(tree, n, e, false, &judged);
+	pm_report_is_short(tree, n, e, false, &against);
 	biased = in.state == PM_COUNTED && tree->model->events[e].bias_known;
-	put_real(j, "bias_error", judged.error, biased);
-	put_real(j, "bias_per_visit", judged.bias, biased);
-	put_real(j, "needed_per_visit", judged.needed, biased);
-	put_real(j, "needed_batch", judged.batch, biased && judged.batch > 0);
+	put_real(j, "bias_error", against.error, biased);
+	put_real(j, "bias_per_visit", against.bias, biased);
+	put_real(j, "needed_per_visit", against.needed, biased);
+	put_real(j, "needed_batch", against.batch, biased && against.batch > 0);
 	close_as(j, "}");
 }
 
@@ -555,19 +555,19 @@ static void put_thread(struct json *j, const struct pm_report *report, uint32_t 
 	const struct pm_snapshot *s = report->snapshot;
 	const struct pm_snapshot_thread *thread = &s->threads[t];
 	const struct perfmon_profile_thread *record = &thread->record;
-	bool folded = record->state == PERFMON_THREAD_FOLDED;
+	bool aggregate = record->state == PERFMON_THREAD_FOLDED;
 	char cpus[8 * PERFMON_PROFILE_CPUS];
 
-	put_known(j, "tid", record->tid, !folded);
+	put_known(j, "tid", record->tid, !aggregate);
 	put_string(j, "name", record->name);
 	put_string(j, "state", pm_report_thread_state(thread));
 	put_string(j, "cpus", pm_report_cpus(record, cpus, sizeof(cpus)));
-	put_number(j, "threads", folded ? record->folded : 1);
+	put_number(j, "threads", aggregate ? record->folded : 1);
 	put_real(j, "begin_ns",
 		 pm_snapshot_ns(
 			 s, (double)pm_less(record->begin_ticks, s->header.begin_ticks)),
-		 !folded);
-	put_real(j, "lifetime_ns", pm_report_lifetime(s, thread), !folded);
+		 !aggregate);
+	put_real(j, "lifetime_ns", pm_report_lifetime(s, thread), !aggregate);
 	put_number(j, "torn", thread->torn);
 	key(j, "status");
 	open_as(j, "[");

@@ -175,7 +175,7 @@ static struct pm_merge_boot *boot_get(struct pm_merge *merge, const struct pm_sn
 	return boot;
 }
 
-/* VALUE, of a profile that nobody vouches for, as a whole number. */
+/* VALUE, of an untrusted profile, as a whole number. */
 static uint64_t whole(double value)
 {
 	return value >= 1 ? value < 1.8e19 ? (uint64_t)value : UINT64_MAX : 0;

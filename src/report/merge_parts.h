@@ -65,8 +65,8 @@ struct pm_merge_boot {
 };
 
 /* A merge has so many sets of open events, and bytes for the nodes or the ranges of all
- * of them, at most: beyond is -ENOMEM. Each set has all paths, which profiles that nobody
- * vouches for could make as many as the square of their size. */
+ * of them, at most: beyond is -ENOMEM. Each set has all paths, which hostile profiles
+ * could make as many as the square of their size. */
 #define PM_MERGE_SETS  256
 #define PM_MERGE_BYTES (UINT64_C(2) << 30)
 

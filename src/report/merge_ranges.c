@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How each quantity of each path is spread over processes. What a process contributes is
+/* How each quantity of each path differs between processes. What a process contributes is
  * taken from a report of it alone, so that it is scaled and marked as there. */
 #include <errno.h>
 #include <math.h>

@@ -150,8 +150,8 @@ int pm_report_model_make(struct pm_report_model *model,
 			 const struct pm_metrics *metrics);
 void pm_report_model_free(struct pm_report_model *model);
 
-/* Judges MODEL by the CPUs that have counted: those that its profile tells of, or those of
- * MACHINE (NULL: not known). Without either nothing is judged by them. */
+/* Checks MODEL by the CPUs that have counted: those that its profile tells of, or those of
+ * MACHINE (NULL: not known). Without either nothing is checked by them. */
 void pm_report_check_sanity(struct pm_report_model *model,
 			    const struct pm_machine *machine);
 

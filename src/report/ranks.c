@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The tables of a text report of many processes: how the time and each event of a path
- * are spread over them. As the table above them, each is made twice, to measure and to
+ * differ between them. As the table above them, each is made twice, to measure and to
  * print. */
 #include <errno.h>
 #include <stdio.h>

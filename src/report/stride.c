@@ -24,8 +24,8 @@ static double unseen(double sum, double measured, double all)
 }
 
 /*
- * Visits are drawn one from each run of a stride, which spreads no more than a simple
- * random sample of as many. Of a skewed quantity Student's interval covers less than it
+ * Visits are drawn one from each run of a stride, whose error is no more than that of a
+ * simple random sample of as many. Of a skewed quantity Student's interval covers less than it
  * says; by the Edgeworth expansion of the studentised mean the share that is missing is
  * 2 Z phi(Z) k^2 (Z^4 + 2 Z^2 - 3) / (18 n) to first order, k the skewness, so the
  * interval is widened in that proportion.
@@ -33,20 +33,20 @@ static double unseen(double sum, double measured, double all)
 double pm_report_error(double sum, double squares, double cubes, double measured,
 		       double all)
 {
-	double z2 = Z * Z, mean, spread, skew, wider;
+	double z2 = Z * Z, mean, variance, skew, wider;
 
 	if (measured >= all)
 		return 0;
 	if (measured < 2)
 		return INFINITY;
 	mean = sum / measured;
-	spread = squares / measured - mean * mean;
-	/* The sums are rounded with each visit: less than that is no spread. */
-	if (!(spread > mean * mean * measured * DBL_EPSILON))
+	variance = squares / measured - mean * mean;
+	/* The sums are rounded with each visit: less than that is no variance. */
+	if (!(variance > mean * mean * measured * DBL_EPSILON))
 		return unseen(sum, measured, all);
 	skew = cubes / measured - 3 * mean * squares / measured + 2 * mean * mean * mean;
-	skew /= spread * sqrt(spread);
+	skew /= variance * sqrt(variance);
 	wider = 1 + skew * skew * (z2 * z2 + 2 * z2 - 3) / (18 * measured);
 	return all * pm_student_99(measured - 1) * wider *
-	       sqrt(spread / (measured - 1) * (1 - measured / all));
+	       sqrt(variance / (measured - 1) * (1 - measured / all));
 }

@@ -172,7 +172,7 @@ static int table_write(const struct pm_report_tree *tree, struct pm_out *out,
 	return err;
 }
 
-/* The table, and for several processes how it is spread over them. */
+/* The table, and for several processes how it differs between them. */
 static int tables_write(const struct pm_report *report, const struct pm_report_tree *tree,
 			struct pm_out *out, uint32_t *marks, uint32_t *states)
 {
@@ -286,7 +286,7 @@ int pm_report_text(const struct pm_report *report, struct pm_out *out)
 	if (err)
 		return err;
 	pm_report_text_legend(out, marks, states);
-	pm_report_text_judged(report, out);
+	pm_report_text_sanity(report, out);
 	pm_report_text_notes(report, out);
 	return 0;
 }

@@ -337,7 +337,7 @@ static int children_sum(struct pm_report_tree *tree)
 
 /*
  * An END without its BEGIN may be that of a stack that went on in another thread, or of
- * one among several that take turns in a thread: what stands below a visit that did not
+ * one among several that share a thread: what stands below a visit that did not
  * end by its own END may not belong there.
  */
 static void mark_astray(struct pm_report_tree *tree)

@@ -37,7 +37,7 @@ struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node
 	const struct pm_report_node *n = &tree->nodes[node];
 	struct pm_report_count c = pm_report_sums(tree, node, event, exclusive);
 	struct pm_value v = {.state = PM_COUNTED};
-	struct pm_short judged;
+	struct pm_short against;
 
 	v.sum = c.sum;
 	v.value = (double)c.sum;
@@ -72,15 +72,15 @@ struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node
 		v.value = fmax(0, v.value - c.added);
 	if (c.threads < n->threads)
 		v.marks |= PM_MARK_THREADS;
-	v.marks |=
-		(n->retries ? PM_MARK_RETRIED : 0) |
-		(n->fallback_reads && e->user_read ? PM_MARK_FALLBACK : 0) |
-		(n->dropped_counts ? PM_MARK_DROPPED : 0) |
-		(n->defects ? PM_MARK_DEFECT : 0) |
-		(n->migrations ? PM_MARK_MIGRATED : 0) |
-		(e->erratum ? PM_MARK_ERRATUM : 0) |
-		(pm_report_is_short(tree, node, event, exclusive, &judged) ? PM_MARK_SHORT
-									   : 0);
+	v.marks |= (n->retries ? PM_MARK_RETRIED : 0) |
+		   (n->fallback_reads && e->user_read ? PM_MARK_FALLBACK : 0) |
+		   (n->dropped_counts ? PM_MARK_DROPPED : 0) |
+		   (n->defects ? PM_MARK_DEFECT : 0) |
+		   (n->migrations ? PM_MARK_MIGRATED : 0) |
+		   (e->erratum ? PM_MARK_ERRATUM : 0) |
+		   (pm_report_is_short(tree, node, event, exclusive, &against)
+			    ? PM_MARK_SHORT
+			    : 0);
 	return v;
 }
 

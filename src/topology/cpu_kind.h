@@ -2,7 +2,7 @@
 /*
  * Which CPUs a machine has, as their makers number them, and what is known of these: how
  * many instructions they can issue at once, and which of their events are said by their
- * makers to count wrong. What is not in the tables is not known, and not judged.
+ * makers to count wrong. What is not in the tables is not known, and not checked.
  */
 #ifndef PM_TOPOLOGY_CPU_KIND_H
 #define PM_TOPOLOGY_CPU_KIND_H
