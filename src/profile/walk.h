@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The walk over a profile's records, from which a snapshot is made. Inside of
- * snapshot*.c only. What returns int gives 0 or -ENOMEM; what does not hold is a problem
+ * this room only. What returns int gives 0 or -ENOMEM; what does not hold is a problem
  * of the snapshot.
  */
 #ifndef PM_PROFILE_WALK_H
@@ -29,6 +29,40 @@ struct pm_walk {
 	uint64_t machine; /* offset of the first record of that, 0 */
 	struct pm_snapshot *s;
 };
+
+#if defined(__SANITIZE_THREAD__)
+#define PM_WALK_FENCE() ((void)0)
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PM_WALK_FENCE() ((void)0)
+#endif
+#endif
+#ifndef PM_WALK_FENCE
+/* The sanitizer knows no fences, and misses none: all that is shared is atomic. */
+#define PM_WALK_FENCE() __atomic_thread_fence(__ATOMIC_ACQUIRE)
+#endif
+
+/* Waits a little before the next ATTEMPT at what does not hold still. */
+static inline void pm_walk_relax(unsigned int attempt)
+{
+	unsigned int spins = attempt < 7 ? 1u << attempt : 128;
+
+	while (spins--) {
+#if defined(__x86_64__)
+		__asm__ __volatile__("pause");
+#elif defined(__aarch64__)
+		__asm__ __volatile__("yield");
+#else
+		__asm__ __volatile__("" ::: "memory");
+#endif
+	}
+}
+
+static inline bool pm_walk_read_whole(const struct pm_snapshot_file *file, void *to,
+				      size_t size, uint64_t at)
+{
+	return file->read(file->argument, to, size, at) == (ssize_t)size;
+}
 
 static inline uint64_t pm_walk_word(const unsigned char *from)
 {
@@ -75,5 +109,12 @@ int pm_walk_notes(struct pm_walk *walk);
 int pm_walk_regions(struct pm_walk *walk);
 int pm_walk_plans(struct pm_walk *walk);
 void pm_walk_machine(struct pm_walk *walk);
+int pm_walk_threads(struct pm_walk *walk);
+
+/* Gives each thread of S the plan of its generation. */
+int pm_walk_thread_plans(struct pm_snapshot *s);
+
+/* How long a tick of S is, by its header. */
+void pm_walk_rate(struct pm_snapshot *s);
 
 #endif
