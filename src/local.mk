@@ -60,15 +60,16 @@ libperfmon_all_la_SOURCES = \
 	src/profile/snapshot.c src/profile/snapshot.h src/profile/threads.c \
 	src/profile/times.c src/profile/walk.h src/profile/writer.c src/profile/writer.h \
 	src/report/cells.c src/report/cells.h src/report/csv.c src/report/derived.c \
-	src/report/file.c src/report/file.h src/report/formats.h src/report/frame.c \
-	src/report/groups.c src/report/groups.h src/report/json.c src/report/merge.c \
-	src/report/merge.h src/report/merge_nodes.c src/report/merge_notes.c \
-	src/report/merge_parts.h src/report/merge_processes.c src/report/merge_ranges.c \
-	src/report/metric.c src/report/metric.h src/report/model.c src/report/model.h \
-	src/report/out.c src/report/out.h src/report/print.c src/report/print.h \
-	src/report/ranks.c src/report/report.h src/report/roles.c src/report/sanity.c \
-	src/report/stride.c src/report/sums.c src/report/text.c src/report/times.c \
-	src/report/tree.c src/report/values.c \
+	src/report/file.c src/report/file.h src/report/flat.c src/report/formats.h \
+	src/report/frame.c src/report/groups.c src/report/groups.h src/report/json.c \
+	src/report/merge.c src/report/merge.h src/report/merge_nodes.c \
+	src/report/merge_notes.c src/report/merge_parts.h src/report/merge_processes.c \
+	src/report/merge_ranges.c src/report/metric.c src/report/metric.h \
+	src/report/model.c src/report/model.h src/report/out.c src/report/out.h \
+	src/report/print.c src/report/print.h src/report/ranks.c src/report/report.h \
+	src/report/roles.c src/report/sanity.c src/report/stride.c src/report/sums.c \
+	src/report/text.c src/report/times.c src/report/tree.c src/report/tree.h \
+	src/report/values.c \
 	src/regions/aggregate.c src/regions/aggregate.h src/regions/bias.c \
 	src/regions/bias.h src/regions/calls.c src/regions/exit.c src/regions/exit.h \
 	src/regions/merge_call.c src/regions/names.c src/regions/names.h \

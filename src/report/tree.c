@@ -6,15 +6,9 @@
 #include <string.h>
 
 #include "os/os.h"
-#include "report/model.h"
+#include "report/tree.h"
 
-struct build {
-	struct pm_report_tree *tree;
-	uint32_t room, room_first;
-	struct pm_pairs numbers; /* of the nodes, by parent and region */
-};
-
-static int tree_grow(struct build *build)
+static int tree_grow(struct pm_tree_build *build)
 {
 	struct pm_report_tree *tree = build->tree;
 	uint32_t room = build->room ? 2 * build->room : build->room_first;
@@ -47,9 +41,8 @@ static void node_begin(struct pm_report_tree *tree, uint32_t parent, uint32_t re
 	       tree->model->event_count * sizeof(*tree->counts));
 }
 
-/* The number of the node for REGION below PARENT, made if need be. */
-static int node_get(struct build *build, uint32_t parent, uint32_t region,
-		    uint32_t *number)
+int pm_tree_node(struct pm_tree_build *build, uint32_t parent, uint32_t region,
+		 uint32_t *number)
 {
 	struct pm_report_tree *tree = build->tree;
 	int err = 0;
@@ -63,19 +56,6 @@ static int node_get(struct build *build, uint32_t parent, uint32_t region,
 	if (!err && *number == tree->node_count)
 		node_begin(tree, parent, region);
 	return err;
-}
-
-static void add(uint64_t *to, uint64_t value)
-{
-	*to = pm_plus(*to, value);
-}
-
-static void widen(uint64_t *min, uint64_t *max, uint64_t low, uint64_t high)
-{
-	if (low < *min)
-		*min = low;
-	if (high > *max)
-		*max = high;
 }
 
 static uint64_t weight_of(const struct pm_snapshot_thread *thread)
@@ -118,29 +98,27 @@ static double squared(double value)
 	return value * value;
 }
 
-/* Adds what is the same whether FROM is of another thread or of another path: its visits,
- * their extremes, their marks and their histogram. */
-static void visits_add(struct pm_report_node *to, const struct pm_report_node *from)
+void pm_tree_visits_add(struct pm_report_node *to, const struct pm_report_node *from)
 {
-	add(&to->visits, from->visits);
-	add(&to->measured, from->measured);
-	add(&to->unmeasured, from->unmeasured);
-	add(&to->entered, from->entered);
-	add(&to->visit_ticks, from->visit_ticks);
+	pm_tree_add(&to->visits, from->visits);
+	pm_tree_add(&to->measured, from->measured);
+	pm_tree_add(&to->unmeasured, from->unmeasured);
+	pm_tree_add(&to->entered, from->entered);
+	pm_tree_add(&to->visit_ticks, from->visit_ticks);
 	to->time_squares += from->time_squares;
-	widen(&to->time_min, &to->time_max, from->time_min, from->time_max);
-	widen(&to->thread_min_ticks, &to->thread_max_ticks, from->thread_min_ticks,
-	      from->thread_max_ticks);
-	add(&to->fallback_reads, from->fallback_reads);
-	add(&to->retries, from->retries);
-	add(&to->migrations, from->migrations);
-	add(&to->mismatched_ends, from->mismatched_ends);
-	add(&to->dropped_counts, from->dropped_counts);
-	add(&to->defects, from->defects);
-	add(&to->spilled, from->spilled);
-	add(&to->torn, from->torn);
+	pm_tree_widen(&to->time_min, &to->time_max, from->time_min, from->time_max);
+	pm_tree_widen(&to->thread_min_ticks, &to->thread_max_ticks,
+		      from->thread_min_ticks, from->thread_max_ticks);
+	pm_tree_add(&to->fallback_reads, from->fallback_reads);
+	pm_tree_add(&to->retries, from->retries);
+	pm_tree_add(&to->migrations, from->migrations);
+	pm_tree_add(&to->mismatched_ends, from->mismatched_ends);
+	pm_tree_add(&to->dropped_counts, from->dropped_counts);
+	pm_tree_add(&to->defects, from->defects);
+	pm_tree_add(&to->spilled, from->spilled);
+	pm_tree_add(&to->torn, from->torn);
 	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
-		add(&to->histogram[i], from->histogram[i]);
+		pm_tree_add(&to->histogram[i], from->histogram[i]);
 }
 
 static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread *thread,
@@ -188,10 +166,10 @@ static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread 
 					share.stride->time_cubes, (double)share.measured,
 					(double)share.all));
 	}
-	visits_add(to, &visits);
-	add(&to->threads, threads);
-	add(&to->time_ticks, ticks);
-	add(&to->off_cpu_ns, scaled(from->off_cpu_ns, share.weight));
+	pm_tree_visits_add(to, &visits);
+	pm_tree_add(&to->threads, threads);
+	pm_tree_add(&to->time_ticks, ticks);
+	pm_tree_add(&to->off_cpu_ns, scaled(from->off_cpu_ns, share.weight));
 }
 
 /* What measuring has added to VISITS of an event, of which BY_CALL were read by read(2).
@@ -241,19 +219,21 @@ static void counts_add(const struct pm_report_model *model, struct pm_report_cou
 				first = false;
 		seen |= UINT64_C(1) << c;
 		if (first) {
-			add(&count->threads, thread->record.state == PERFMON_THREAD_FOLDED
-						     ? from->threads
-						     : 1);
-			add(&count->measured, measured);
-			add(&count->sampled, sampled);
-			add(&count->windows, measured);
+			pm_tree_add(&count->threads,
+				    thread->record.state == PERFMON_THREAD_FOLDED
+					    ? from->threads
+					    : 1);
+			pm_tree_add(&count->measured, measured);
+			pm_tree_add(&count->sampled, sampled);
+			pm_tree_add(&count->windows, measured);
 			count->added += added(&model->events[of[c]], sampled, by_call) *
 					share.weight;
 			count->time_ns += time;
 			count->on_cpu_ns += ns;
 		}
-		add(&count->sum, scaled(from->count[c].sum, share.weight));
-		add(&count->lost_ns, scaled(from->count[c].lost_ns, share.weight));
+		pm_tree_add(&count->sum, scaled(from->count[c].sum, share.weight));
+		pm_tree_add(&count->lost_ns,
+			    scaled(from->count[c].lost_ns, share.weight));
 		count->running_ns +=
 			fmax(0, ns - (double)from->count[c].lost_ns * share.weight);
 		if ((!share.measured && share.all) ||
@@ -269,8 +249,8 @@ static void counts_add(const struct pm_report_model *model, struct pm_report_cou
 }
 
 /* Adds the nodes of THREAD; MAP has room for their numbers in the tree. */
-static int thread_add(struct build *build, const struct pm_snapshot_thread *thread,
-		      uint32_t *map)
+static int thread_add(struct pm_tree_build *build,
+		      const struct pm_snapshot_thread *thread, uint32_t *map)
 {
 	const struct pm_report_model *model = build->tree->model;
 
@@ -278,8 +258,8 @@ static int thread_add(struct build *build, const struct pm_snapshot_thread *thre
 	for (uint32_t n = 2; n <= thread->node_count; n++) {
 		const struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
 		uint32_t number;
-		int err = node_get(build, map[node->parent],
-				   model->region_of[node->region], &number);
+		int err = pm_tree_node(build, map[node->parent],
+				       model->region_of[node->region], &number);
 
 		if (err)
 			return err;
@@ -289,15 +269,15 @@ static int thread_add(struct build *build, const struct pm_snapshot_thread *thre
 			   build->tree->counts + (size_t)number * model->event_count,
 			   thread, node);
 	}
-	add(&build->tree->threads, weight_of(thread));
+	pm_tree_add(&build->tree->threads, weight_of(thread));
 	return 0;
 }
 
-static void count_add(struct pm_report_count *to, const struct pm_report_count *from)
+void pm_tree_count_add(struct pm_report_count *to, const struct pm_report_count *from)
 {
-	add(&to->sum, from->sum);
-	add(&to->lost_ns, from->lost_ns);
-	add(&to->windows, from->windows);
+	pm_tree_add(&to->sum, from->sum);
+	pm_tree_add(&to->lost_ns, from->lost_ns);
+	pm_tree_add(&to->windows, from->windows);
 	to->added += from->added;
 	to->error += from->error;
 	to->time_ns += from->time_ns;
@@ -320,16 +300,19 @@ static int children_sum(struct pm_report_tree *tree)
 		/* Complete: children have higher numbers. The draws are independent. */
 		node->own_error += node->time_error;
 		parent->own_error += node->time_error;
-		add(&parent->children_ticks, node->time_ticks);
-		add(&parent->children_off_cpu_ns, node->off_cpu_ns);
-		add(&tree->total_ticks, pm_less(node->time_ticks, node->children_ticks));
+		pm_tree_add(&parent->children_ticks, node->time_ticks);
+		pm_tree_add(&parent->children_off_cpu_ns, node->off_cpu_ns);
+		pm_tree_add(&tree->total_ticks,
+			    pm_less(node->time_ticks, node->children_ticks));
 		for (size_t e = 0; e < events; e++) {
 			struct pm_report_count *count = &tree->counts[n * events + e];
 
 			/* Complete: children have higher numbers. */
-			add(&count->windows, tree->children[n * events + e].windows);
+			pm_tree_add(&count->windows,
+				    tree->children[n * events + e].windows);
 			count->added += tree->children[n * events + e].added;
-			count_add(&tree->children[node->parent * events + e], count);
+			pm_tree_count_add(&tree->children[node->parent * events + e],
+					  count);
 		}
 	}
 	return 0;
@@ -393,7 +376,7 @@ static int children_sort(struct pm_report_tree *tree)
 	return 0;
 }
 
-static int build_end(struct build *build, int err)
+int pm_tree_end(struct pm_tree_build *build, int err)
 {
 	pm_pairs_free(&build->numbers);
 	if (!err)
@@ -403,9 +386,8 @@ static int build_end(struct build *build, int err)
 	return err;
 }
 
-/* Of a tree that will have about NODES of them: of many small ones each takes little. */
-static int build_begin(struct build *build, struct pm_report_tree *tree,
-		       const struct pm_report_model *model, uint32_t nodes)
+int pm_tree_begin(struct pm_tree_build *build, struct pm_report_tree *tree,
+		  const struct pm_report_model *model, uint32_t nodes)
 {
 	int err;
 
@@ -428,7 +410,7 @@ static int tree_make(struct pm_report_tree *tree, const struct pm_report_model *
 {
 	const struct pm_snapshot *s = model->snapshot;
 	uint32_t most = 1, *map;
-	struct build build;
+	struct pm_tree_build build;
 	int err;
 
 	for (uint32_t t = 0; t < count; t++) {
@@ -439,7 +421,7 @@ static int tree_make(struct pm_report_tree *tree, const struct pm_report_model *
 			most = thread->node_count;
 	}
 	map = malloc(((size_t)most + 1) * sizeof(*map));
-	err = build_begin(&build, tree, model, most);
+	err = pm_tree_begin(&build, tree, model, most);
 	if (!map)
 		err = -ENOMEM;
 	for (uint32_t t = 0; !err && t < count; t++)
@@ -450,7 +432,7 @@ static int tree_make(struct pm_report_tree *tree, const struct pm_report_model *
 		mark_astray(tree);
 	if (!err)
 		err = children_sum(tree);
-	return build_end(&build, err);
+	return pm_tree_end(&build, err);
 }
 
 int pm_report_tree_make(struct pm_report_tree *tree, const struct pm_report_model *model,
@@ -466,112 +448,6 @@ int pm_report_tree_make_of(struct pm_report_tree *tree,
 			   uint32_t count)
 {
 	return tree_make(tree, model, threads, 0, count);
-}
-
-/* Whether a node above N is of its region. A snapshot has PERFMON_PROFILE_DEPTH at most.
- */
-static bool nested_in_itself(const struct pm_report_tree *tree, uint32_t n)
-{
-	uint32_t region = tree->nodes[n].region;
-
-	for (n = tree->nodes[n].parent; n; n = tree->nodes[n].parent)
-		if (tree->nodes[n].region == region)
-			return true;
-	return false;
-}
-
-static void flat_add(struct pm_report_node *to, const struct pm_report_node *from,
-		     bool nested)
-{
-	if (!nested) {
-		add(&to->time_ticks, from->time_ticks);
-		add(&to->off_cpu_ns, from->off_cpu_ns);
-		to->time_error += from->time_error;
-	}
-	visits_add(to, from);
-	to->own_error += from->own_error;
-	/* Exclusive, until the sums are complete. */
-	add(&to->children_ticks, pm_less(from->time_ticks, from->children_ticks));
-	add(&to->children_off_cpu_ns,
-	    pm_less(from->off_cpu_ns, from->children_off_cpu_ns));
-	to->astray |= from->astray;
-	if (from->threads > to->threads)
-		to->threads = from->threads;
-}
-
-static void flat_count_add(struct pm_report_count *to, struct pm_report_count *own,
-			   const struct pm_report_count *from,
-			   const struct pm_report_count *children, bool nested)
-{
-	if (!nested)
-		count_add(to, from);
-	add(&to->measured, from->measured);
-	add(&to->sampled, from->sampled);
-	to->squares += from->squares;
-	if (from->threads > to->threads)
-		to->threads = from->threads;
-	add(&own->sum, pm_less(from->sum, children->sum));
-	add(&own->lost_ns, pm_less(from->lost_ns, children->lost_ns));
-	add(&own->windows, pm_less(from->windows, children->windows));
-	own->added += fmax(0, from->added - children->added);
-	own->error += from->error + children->error;
-	own->time_ns += fmax(0, from->time_ns - children->time_ns);
-	own->on_cpu_ns += fmax(0, from->on_cpu_ns - children->on_cpu_ns);
-	own->running_ns += fmax(0, from->running_ns - children->running_ns);
-}
-
-int pm_report_tree_flatten(struct pm_report_tree *flat, const struct pm_report_tree *tree)
-{
-	size_t events = tree->model->event_count;
-	struct pm_report_count *own = NULL;
-	struct build build;
-	uint32_t number;
-	int err = build_begin(&build, flat, tree->model, tree->node_count);
-
-	/* A flat tree has at most as many nodes as the tree. */
-	if (!err)
-		own = calloc(tree->node_count * events + 1, sizeof(*own));
-	if (!err && !own)
-		err = -ENOMEM;
-	for (uint32_t n = 1; !err && n < tree->node_count; n++) {
-		bool nested = nested_in_itself(tree, n);
-
-		err = node_get(&build, 0, tree->nodes[n].region, &number);
-		if (err)
-			break;
-		flat_add(&flat->nodes[number], &tree->nodes[n], nested);
-		for (size_t e = 0; e < events; e++)
-			flat_count_add(&flat->counts[number * events + e],
-				       &own[number * events + e],
-				       &tree->counts[n * events + e],
-				       &tree->children[n * events + e], nested);
-	}
-	/* What is not exclusive is the children's. */
-	for (uint32_t n = 1; !err && n < flat->node_count; n++) {
-		struct pm_report_node *node = &flat->nodes[n];
-
-		node->children_ticks = pm_less(node->time_ticks, node->children_ticks);
-		node->children_off_cpu_ns =
-			pm_less(node->off_cpu_ns, node->children_off_cpu_ns);
-		for (size_t e = 0; e < events; e++) {
-			struct pm_report_count *o = &own[n * events + e];
-			const struct pm_report_count *c = &flat->counts[n * events + e];
-
-			o->sum = pm_less(c->sum, o->sum);
-			o->lost_ns = pm_less(c->lost_ns, o->lost_ns);
-			o->windows = pm_less(c->windows, o->windows);
-			o->added = fmax(0, c->added - o->added);
-			o->error = fmax(0, o->error - c->error);
-			o->time_ns = fmax(0, c->time_ns - o->time_ns);
-			o->on_cpu_ns = fmax(0, c->on_cpu_ns - o->on_cpu_ns);
-			o->running_ns = fmax(0, c->running_ns - o->running_ns);
-		}
-	}
-	flat->children = own;
-	flat->flat = true;
-	flat->total_ticks = tree->total_ticks;
-	flat->threads = tree->threads;
-	return build_end(&build, err);
 }
 
 void pm_report_tree_free(struct pm_report_tree *tree)
