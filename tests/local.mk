@@ -151,6 +151,7 @@ CRITERION_TESTS += tests/test_sets
 CRITERION_TESTS += tests/test_periods
 CRITERION_TESTS += tests/test_switching
 CRITERION_TESTS += tests/test_states
+CRITERION_TESTS += tests/test_arm_states
 CRITERION_TESTS += tests/test_control
 CRITERION_TESTS += tests/test_structs
 CRITERION_TESTS += tests/test_prepared
@@ -262,6 +263,10 @@ tests_test_states_SOURCES = tests/test_states.c tests/session_probe.h \
 	tests/session_targets.h
 tests_test_states_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_states_LDADD = $(TEST_LIBS)
+
+tests_test_arm_states_SOURCES = tests/test_arm_states.c tests/session_probe.h
+tests_test_arm_states_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_arm_states_LDADD = $(TEST_LIBS)
 
 tests_test_targets_SOURCES = tests/test_targets.c tests/session_probe.h
 tests_test_targets_CPPFLAGS = $(TEST_CPPFLAGS)

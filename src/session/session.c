@@ -21,6 +21,7 @@
 #define THREAD_FLAGS (PERFMON_SESSION_SELF | PERFMON_SESSION_EXCLUSIVE)
 
 static const struct pm_session_hooks hooks = {
+	.arm_size = sizeof(struct pm_arm),
 	.plan_event = pm_overflow_plan,
 	.wants_side_records = pm_sampling_wants_side,
 	.plan_side = pm_sampling_plan_side,

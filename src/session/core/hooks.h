@@ -8,6 +8,7 @@
 #define PM_SESSION_CORE_HOOKS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct perf_event_attr;
@@ -22,6 +23,8 @@ struct pm_target;
  * its lock. What returns an int gives 0, or a negative errno with a sentence. */
 struct pm_session_hooks {
 	/* --- plans ----------------------------------------------------------------- */
+
+	size_t arm_size; /* of a struct pm_arm */
 
 	/* What EVENT of REG, which overflows, has to record. */
 	void (*plan_event)(const struct perfmon_session *session,
@@ -38,7 +41,7 @@ struct pm_session_hooks {
 	 * are opened. PLAN and REGISTERS may be those that the session will have; its own
 	 * first ones are the same counters. */
 	void (*prepare)(const struct perfmon_session *session,
-			struct pm_session_plan *plan, const struct pm_register *registers,
+			struct pm_session_plan *plan, struct pm_register *registers,
 			uint32_t count);
 
 	/* Opens all targets of OLD in PLAN. Refused counters, or a negative errno with

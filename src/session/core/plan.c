@@ -142,12 +142,12 @@ uint32_t pm_sets_insert(struct pm_set *sets, uint32_t *count, uint16_t id,
 /* --- memory of targets -----------------------------------------------------------------
  */
 
-static int part_init(struct pm_part *part, uint32_t count)
+static int part_init(struct pm_part *part, uint32_t count, size_t arm_size)
 {
 	part->instance = calloc(1, pm_instance_size(count));
 	part->readings = calloc(count + 1, sizeof(part->readings[0]));
 	part->stamps = calloc(count + 1, sizeof(part->stamps[0]));
-	part->arms = calloc(count + 1, sizeof(part->arms[0]));
+	part->arms = calloc(count + 1, arm_size);
 	part->before = calloc(count + 1, sizeof(part->before[0]));
 	return part->instance && part->readings && part->stamps && part->arms &&
 			       part->before
@@ -170,7 +170,8 @@ static void target_free(const struct pm_session_plan *plan, struct pm_target *ta
 	target->parts = NULL;
 }
 
-int pm_plan_room(struct pm_session_plan *plan, struct pm_target **out)
+int pm_plan_room(const struct perfmon_session *session, struct pm_session_plan *plan,
+		 struct pm_target **out)
 {
 	struct pm_target *target;
 	uint32_t s;
@@ -193,7 +194,8 @@ int pm_plan_room(struct pm_session_plan *plan, struct pm_target **out)
 		if (!target->parts)
 			return -ENOMEM;
 		for (s = 0; s < plan->part_count; s++) {
-			if (part_init(&target->parts[s], plan->sets[s].count)) {
+			if (part_init(&target->parts[s], plan->sets[s].count,
+				      session->hooks->arm_size)) {
 				target_free(plan, target);
 				return -ENOMEM;
 			}
@@ -358,7 +360,7 @@ int pm_plan_build(const struct perfmon_session *session, struct pm_register *reg
 		plan->part_count++;
 	}
 	/* So that attaching to one target, as in a hook, allocates nothing. */
-	err = err ?: pm_plan_room(plan, &target);
+	err = err ?: pm_plan_room(session, plan, &target);
 	if (err) {
 		pm_plan_free(plan);
 		return err;

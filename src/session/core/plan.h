@@ -27,8 +27,7 @@ struct pm_overflow {
 	bool on;
 	struct perfmon_overflow how;
 	uint64_t least; /* PERFMON_MIN_PERIOD when it was programmed */
-	bool due; /* its long reset, since a notification that nobody has restarted after
-		   */
+	bool owed;	/* its long reset, since an overflow on a target that is gone */
 	uint64_t last_reset;
 	uint64_t count;
 	uint64_t seed;
@@ -88,36 +87,14 @@ struct pm_plan_set {
 };
 #define PM_NO_CLOCK UINT32_MAX
 
-/* A record in the ring: where it stands, and the instruction that it names. */
-struct pm_place {
-	uint64_t start, end;
-	uint64_t ip;
-};
-
-/* How an event that overflows is armed on one target: see overflow/period.c. */
-struct pm_arm {
-	uint64_t period; /* that the kernel has */
-	uint64_t at, next, from;
-	bool stale;   /* the kernel has to have another period */
-	bool late;    /* its records may come behind `next` */
-	bool stopped; /* it has stopped itself since it was enabled */
-	bool limited; /* the next overflow stops it */
-	bool due;     /* it waits for its long reset */
-	bool moved;   /* set back for another one's overflow, and not armed since */
-	struct pm_place moved_by; /* that one's record */
-	bool resumed;	       /* enabled again for its group's periods, stopped or not */
-	bool started;	       /* scratch of enabling */
-	uint64_t until_switch; /* overflows until the next set's turn */
-};
-
 /* One set on one target. */
 struct pm_part {
 	struct pm_instance *instance;
 	struct pm_reading *readings; /* the last known, zero when it was opened */
 	uint64_t *stamps;	     /* the session's stamp when each was read */
 	struct pm_reading *before;   /* the same at the end of the last turn */
-	struct pm_arm *arms;
-	uint64_t active_ns; /* in turns that are over */
+	struct pm_arm *arms; /* how its events that overflow are armed: overflow/arm.h */
+	uint64_t active_ns;  /* in turns that are over */
 	bool settled; /* disabled since they were read: they need not be read again */
 };
 
@@ -244,7 +221,8 @@ int pm_plan_build(const struct perfmon_session *session, struct pm_register *reg
 void pm_plan_free(struct pm_session_plan *plan);
 
 /* The plan's memory for one more target than are open, in *TARGET. 0 or -ENOMEM. */
-int pm_plan_room(struct pm_session_plan *plan, struct pm_target **target);
+int pm_plan_room(const struct perfmon_session *session, struct pm_session_plan *plan,
+		 struct pm_target **target);
 
 /* Whether events of PLAN write records, and need a ring. */
 bool pm_plan_writes_records(const struct pm_session_plan *plan);

@@ -51,17 +51,33 @@ static int open_ring(struct perfmon_session *session, struct pm_target *target, 
 }
 
 /* Resets that were due on earlier targets are so on TARGET, whatever the values are by
- * now. */
-static void arm_due(const struct perfmon_session *session, struct pm_target *target)
+ * now: it takes over what they have left. */
+static void take_over_due(struct perfmon_session *session,
+			  const struct pm_session_plan *plan, struct pm_target *target)
 {
 	uint32_t i;
 
 	for (i = 0; i < session->count; i++) {
-		const struct pm_register *reg = &session->registers[i];
-		struct pm_arm *arm = &target->parts[reg->set].arms[reg->planned];
+		struct pm_register *reg = &session->registers[i];
 
-		if (reg->overflow.on)
-			arm->moved = arm->due = reg->overflow.due;
+		if (!reg->overflow.on ||
+		    (!reg->overflow.owed && !pm_period_is_due_on(plan, reg)))
+			continue;
+		pm_period_move(&pm_arm_of(target, reg)->fit, PM_PERIOD_OPENED_DUE);
+		reg->overflow.owed = false;
+	}
+}
+
+/* What is due on TARGET, which goes, is left to the next one. */
+static void leave_due(struct perfmon_session *session, const struct pm_target *target)
+{
+	uint32_t i;
+
+	for (i = 0; i < session->count; i++) {
+		struct pm_register *reg = &session->registers[i];
+
+		if (reg->overflow.on && pm_period_is_due(pm_arm_of(target, reg)->fit))
+			reg->overflow.owed = true;
 	}
 }
 
@@ -96,7 +112,7 @@ int pm_overflow_arm(struct perfmon_session *session, struct pm_session_plan *pla
 	}
 	if (!target->ring.page || err)
 		return err;
-	arm_due(session, target);
+	take_over_due(session, plan, target);
 	if (signo && is_foreign(target))
 		return pm_diag_set(
 			&session->diag, -EOPNOTSUPP,
@@ -118,6 +134,7 @@ void pm_overflow_disarm(struct perfmon_session *session,
 {
 	if (!target->ring.page)
 		return;
+	leave_due(session, target);
 	session->rings--;
 	if (session->helper)
 		pm_helper_unwatch(session->helper, target->ring_fd);
@@ -141,17 +158,13 @@ static int revive(struct pm_part *part)
 	int err = 0;
 
 	for (c = 0; c < instance->count && !err; c++) {
-		struct pm_arm *arm = &part->arms[c];
+		const struct pm_arm *arm = &part->arms[c];
 
-		if (!arm->stopped)
-			continue;
-		if (instance->counters[c].event->attr.type == PERF_TYPE_BREAKPOINT)
+		if (pm_limit_has_stopped(arm->limit) &&
+		    instance->counters[c].event->attr.type == PERF_TYPE_BREAKPOINT)
 			err = pm_overflow_begin_period(part, c, false, arm->period)
 				      ?: pm_overflow_begin_period(part, c, true,
 								  arm->period);
-		part->arms[instance->counters[c].leader].resumed = false;
-		if (!err)
-			arm->stopped = false;
 	}
 	return err;
 }
@@ -183,30 +196,34 @@ int pm_overflow_enable(struct perfmon_session *session, struct pm_target *target
 	for (i = session->count; i-- > 0 && !err;) {
 		const struct pm_register *reg = &session->registers[i];
 		struct pm_arm *arm = &part->arms[reg->planned];
+		bool is_limited;
 
 		c = reg->planned;
 		if (reg->set != s || !reg->overflow.on || instance->counters[c].fd < 0 ||
-		    !pm_notifies(reg) || (arm->limited && !arm->stopped))
+		    !pm_notifies(reg) || arm->limit == PM_LIMIT_LIMITED ||
+		    arm->limit == PM_LIMIT_RESUMED)
 			continue;
 		/* One that failed half way has its limit already. */
+		is_limited = pm_limit_is_started(arm->limit);
 		err = pm_kernel_ioctl(instance->counters[c].fd,
-				      arm->limited ? PERF_EVENT_IOC_ENABLE
-						   : PERF_EVENT_IOC_REFRESH,
-				      !arm->limited);
-		arm->limited |= !err;
-		if (!err && instance->counters[c].leader == c)
-			arm->started = true;
+				      is_limited ? PERF_EVENT_IOC_ENABLE
+						 : PERF_EVENT_IOC_REFRESH,
+				      !is_limited);
+		if (!err)
+			pm_limit_move(&arm->limit, PM_LIMIT_LIMIT);
 	}
 	count_to_switch(session, part, s);
 	for (c = 0; c < instance->count; c++) {
 		int failed = 0;
 
 		if (instance->counters[c].fd >= 0 && instance->counters[c].leader == c &&
-		    !part->arms[c].started)
+		    !pm_limit_is_started(part->arms[c].limit))
 			failed = pm_kernel_ioctl(instance->counters[c].fd,
 						 PERF_EVENT_IOC_ENABLE, 0);
-		part->arms[c].started = part->arms[c].resumed = false;
 		err = err ?: failed;
 	}
-	return err ?: revive(part);
+	err = err ?: revive(part);
+	for (c = 0; c < instance->count && !err; c++)
+		pm_limit_move(&part->arms[c].limit, PM_LIMIT_ENABLED);
+	return err;
 }

@@ -11,6 +11,7 @@
 #include <linux/hw_breakpoint.h>
 
 #include "os/os.h"
+#include "session/overflow/arm.h"
 #include "session/overflow/restart.h"
 
 /* --- whether this kernel does that ----------------------------------------------------
@@ -75,8 +76,8 @@ static const struct pm_register *stopped_by(const struct perfmon_session *sessio
 		const struct pm_counter *counter =
 			&part->instance->counters[reg->planned];
 
-		if (part->arms[reg->planned].stopped && counter->fd >= 0 &&
-		    counter->event->attr.type == PERF_TYPE_BREAKPOINT)
+		if (pm_limit_has_stopped(part->arms[reg->planned].limit) &&
+		    counter->fd >= 0 && counter->event->attr.type == PERF_TYPE_BREAKPOINT)
 			return reg;
 	}
 	return NULL;

@@ -48,28 +48,28 @@ static struct pm_register *register_at(struct perfmon_session *session, uint32_t
 	return NULL;
 }
 
-/* Whether counter C, which stops itself, stops all that is on of TARGET: its group has
+/* Whether REG, which stops itself, stops all that is on of TARGET: its group has
  * everything. */
 static bool stops_all(const struct perfmon_session *session,
-		      const struct pm_target *target, uint32_t s, uint32_t c)
+		      const struct pm_target *target, const struct pm_register *reg)
 {
-	const struct pm_instance *instance = target->parts[s].instance;
+	const struct pm_instance *instance = target->parts[reg->set].instance;
+	uint32_t c = reg->planned;
 
 	return !(session->flags & PERFMON_SESSION_ROTATE) &&
-	       !target->parts[s].arms[c].resumed && instance->counters[c].leader == c &&
+	       pm_arm_of(target, reg)->limit == PM_LIMIT_LIMITED &&
+	       instance->counters[c].leader == c &&
 	       instance->counters[c].members == instance->open;
 }
 
-/* After an overflow of counter C in set S of TARGET, which has stopped itself (NULL:
- * which has not), all stands still. */
-static void mask(struct perfmon_session *session, const struct pm_target *target,
-		 uint32_t s, uint32_t c)
+/* All stands still, STOPPED (which may be NULL) by itself. */
+static void mask(struct perfmon_session *session, const struct pm_target *stopped)
 {
 	struct pm_session_plan *plan = session->plan;
 	uint32_t t;
 
 	for (t = 0; t < plan->target_count; t++) {
-		if (&plan->targets[t] != target || !stops_all(session, target, s, c))
+		if (&plan->targets[t] != stopped)
 			pm_target_disable(session, &plan->targets[t]);
 	}
 	pm_session_time_stop(session);
@@ -82,7 +82,8 @@ static void notify(struct perfmon_session *session, struct pm_target *target,
 		   struct pm_register *reg, const struct perfmon_sample *sample,
 		   bool self)
 {
-	struct pm_arm *arm = &target->parts[reg->set].arms[reg->planned];
+	bool all = self && stops_all(session, target, reg);
+	struct pm_arm *arm = pm_arm_of(target, reg);
 	uint32_t index = (uint32_t)(reg - session->registers);
 	struct perfmon_message message = {.type = PERFMON_MESSAGE_OVERFLOW,
 					  .pid = sample->pid,
@@ -94,13 +95,13 @@ static void notify(struct perfmon_session *session, struct pm_target *target,
 					  .ip = sample->ip,
 					  .time_ns = sample->time_ns};
 
-	arm->limited = false;
-	arm->stopped = self;
-	arm->due = reg->overflow.due = true;
+	if (self)
+		pm_limit_move(&arm->limit, PM_LIMIT_OVERFLOW);
+	pm_period_move(&arm->fit, PM_PERIOD_NOTIFIED);
 	if (session->state == PERFMON_MASKED)
 		message.flags = PERFMON_MESSAGE_OVERRUN;
 	else if (session->state == PERFMON_RUNNING)
-		mask(session, self ? target : NULL, reg->set, reg->planned);
+		mask(session, all ? target : NULL);
 	message.counters[index / 64] = UINT64_C(1) << (index % 64);
 	pm_queue_push(session, &message);
 }
@@ -118,7 +119,7 @@ static void overflow(struct perfmon_session *session, struct pm_target *target,
 	if (how->flags & PERFMON_OVERFLOW_NOTIFY || is_full) {
 		notify(session, target, reg, sample,
 		       how->flags & PERFMON_OVERFLOW_NOTIFY);
-	} else if (!target->parts[reg->set].arms[reg->planned].due) {
+	} else if (!pm_period_is_due(pm_arm_of(target, reg)->fit)) {
 		pm_overflow_reset(session, target, reg, how->short_reset);
 		pm_overflow_reset_others(session, target, reg, sample, place);
 		pm_period_pass(session, target, reg);
@@ -275,7 +276,7 @@ static void resume_target(struct perfmon_session *session, struct pm_target *tar
 		if (!pm_target_is_on(session, target, s))
 			continue;
 		for (c = 0; c < plan->sets[s].count; c++)
-			target->parts[s].arms[c].resumed = true;
+			pm_limit_move(&target->parts[s].arms[c].limit, PM_LIMIT_RESUME);
 		pm_instance_enable(target->parts[s].instance);
 	}
 }
@@ -288,7 +289,7 @@ static void drain_target(struct perfmon_session *session, struct pm_target *targ
 	int tries;
 
 	drain_ring(session, target, all);
-	if (!pm_period_is_stale(session, target))
+	if (!pm_period_needs_care(session, target))
 		return;
 	paused = (pm_session_is_own(session) || pm_period_needs_pause(session, target)) &&
 		 pause_target(session, target);

@@ -4,6 +4,7 @@
 #define PM_SESSION_OVERFLOW_OVERFLOW_H
 
 #include "session/core/core.h"
+#include "session/overflow/arm.h"
 
 /* What EVENT of REG has to record at an overflow. */
 void pm_overflow_plan(const struct perfmon_session *session,
@@ -21,8 +22,8 @@ void pm_overflow_tell_of_log(struct perfmon_session *session);
  * opened. PLAN and REGISTERS may be those that the session will have; its own first ones
  * are the same counters. */
 void pm_overflow_prepare(const struct perfmon_session *session,
-			 struct pm_session_plan *plan,
-			 const struct pm_register *registers, uint32_t count);
+			 struct pm_session_plan *plan, struct pm_register *registers,
+			 uint32_t count);
 
 /* Arms TARGET, just opened: its ring, its signals. 0 or a negative errno. */
 int pm_overflow_arm(struct perfmon_session *session, struct pm_session_plan *plan,

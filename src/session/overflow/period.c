@@ -12,9 +12,10 @@
  * A record moves `at` on by the period. It is an overflow where that reaches `next`,
  * however long the record has waited. A reset to r moves `next` on by 2^64 - r, and the
  * value back by as much. While at + period is `next`, the kernel goes on by itself. Else
- * the arm is stale: once the ring is empty the kernel gets the period that is left. What
- * comes from the ring before `from` is of an older period. Where a record may come later
- * than the value passes 2^64, the arm is late: calls look at what has been counted.
+ * the arm is stale (state.h): once the ring is empty the kernel gets the period that is
+ * left. What comes from the ring before `from` is of an older period. Where a record of
+ * the period that the kernel has may come later than the value passes 2^64, the arm is
+ * late: calls look at what has been counted.
  *
  * What a thread creates has periods of its own on each CPU: their records count as one
  * event's, whose period stays as it was opened.
@@ -68,12 +69,6 @@ static bool meets_others(const struct perfmon_session *session,
 			return true;
 	}
 	return false;
-}
-
-static struct pm_arm *arm_of(const struct pm_target *target,
-			     const struct pm_register *reg)
-{
-	return &target->parts[reg->set].arms[reg->planned];
 }
 
 bool pm_is_software(const struct pm_event *event)
@@ -156,7 +151,7 @@ int pm_overflow_begin_period(struct pm_part *part, uint32_t c, bool pause,
 	err = err ?: pm_kernel_ioctl_ptr(counters[c].fd, PERF_EVENT_IOC_PERIOD, &period);
 	if (!pause || err)
 		return err;
-	part->arms[leader].resumed = true;
+	pm_limit_move(&part->arms[leader].limit, PM_LIMIT_RESUME);
 	return pm_kernel_ioctl(counters[leader].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
@@ -165,7 +160,7 @@ static int arm(const struct perfmon_session *session, struct pm_target *target,
 	       const struct pm_register *reg, uint64_t period)
 {
 	struct pm_part *part = &target->parts[reg->set];
-	struct pm_arm *arm = arm_of(target, reg);
+	struct pm_arm *arm = pm_arm_of(target, reg);
 	const struct pm_counter *counter = &part->instance->counters[reg->planned];
 	bool is_on =
 		session->state == PERFMON_RUNNING && !target->lost && !target->paused &&
@@ -192,14 +187,14 @@ int pm_overflow_written(struct perfmon_session *session, uint32_t i, uint64_t va
 
 	if (!reg->overflow.on)
 		return 0;
-	reg->overflow.due = false;
+	reg->overflow.owed = false;
 	reg->overflow.last_reset = value;
 	for (t = 0; t < plan->target_count; t++) {
 		struct pm_target *target = &plan->targets[t];
-		struct pm_arm *its = arm_of(target, reg);
+		struct pm_arm *its = pm_arm_of(target, reg);
 		int err = arm(session, target, reg, pm_period_for(value));
 
-		its->due = its->moved = its->stale = false;
+		pm_period_move(&its->fit, PM_PERIOD_WRITTEN);
 		its->at = target->parts[reg->set].readings[reg->planned].value;
 		its->next = its->at + pm_period_for(value);
 		first = first ?: err;
@@ -213,35 +208,53 @@ int pm_overflow_written(struct perfmon_session *session, uint32_t i, uint64_t va
 bool pm_period_record(struct perfmon_session *session, struct pm_target *target,
 		      struct pm_register *reg, const struct pm_place *place)
 {
-	struct pm_arm *its = arm_of(target, reg);
+	struct pm_arm *its = pm_arm_of(target, reg);
 
 	/* It has stopped itself: that has to lead to something in any case. */
 	if (pm_notifies(reg)) {
-		its->at = its->moved ? its->at : its->next;
+		its->at = pm_period_is_moved(its->fit) ? its->at : its->next;
 		return true;
 	}
 	if (!is_reached(place->start, its->from))
 		return false;
 	its->at += its->period;
 	/* Set back by an overflow at the very same instruction: both have overflowed. */
-	if (its->moved && its->moved_by.end == place->start &&
+	if (pm_period_is_moved(its->fit) && its->moved_by.end == place->start &&
 	    its->moved_by.ip == place->ip) {
 		move_value(session, reg, its->next - its->at);
 		its->next = its->at;
-		its->moved = false;
+		pm_period_move(&its->fit, PM_PERIOD_MET);
 	}
-	return its->due || is_reached(its->at, its->next);
+	return pm_period_is_due(its->fit) || is_reached(its->at, its->next);
 }
 
-/* Says whether the kernel has to have another period for REG, if it is open. Who takes
+/* An EVENT of REG on TARGET by which the kernel may have to get another period. Who takes
  * records while another thread counts may leave that to it: its next call looks. */
-static void judge(struct pm_target *target, const struct pm_register *reg, bool stale)
+static void move(struct pm_target *target, const struct pm_register *reg,
+		 enum pm_period_event event)
 {
-	const struct pm_counter *counter =
-		&target->parts[reg->set].instance->counters[reg->planned];
+	struct pm_arm *its = pm_arm_of(target, reg);
 
-	arm_of(target, reg)->stale = stale && counter->fd >= 0;
-	target->late |= arm_of(target, reg)->stale && !(target->flags & PM_OPEN_INHERIT);
+	pm_period_move(&its->fit, event);
+	target->late |=
+		pm_period_is_stale(its->fit) && !(target->flags & PM_OPEN_INHERIT);
+}
+
+/* Whether REG is open on TARGET. */
+static bool is_open(const struct pm_target *target, const struct pm_register *reg)
+{
+	return target->parts[reg->set].instance->counters[reg->planned].fd >= 0;
+}
+
+/* REG has been reset on TARGET, or its overflows have passed. */
+static void move_reset(struct pm_target *target, const struct pm_register *reg)
+{
+	const struct pm_arm *its = pm_arm_of(target, reg);
+
+	move(target, reg,
+	     its->at + its->period == its->next || !is_open(target, reg)
+		     ? PM_PERIOD_RESET_FITS
+		     : PM_PERIOD_RESET_STALE);
 }
 
 /* Sets REG to VALUE where TARGET had counted COUNT, or has by now (NULL). */
@@ -267,28 +280,27 @@ static void set_back(struct perfmon_session *session, struct pm_target *target,
 	pm_session_rebase(session, i);
 	if (!reg->overflow.on)
 		return;
-	its = arm_of(target, reg);
+	its = pm_arm_of(target, reg);
 	its->next = now - since + pm_period_for(value);
-	judge(target, reg, true);
 }
 
 void pm_overflow_reset(struct perfmon_session *session, struct pm_target *target,
 		       struct pm_register *reg, uint64_t reset)
 {
-	struct pm_arm *its = arm_of(target, reg);
+	struct pm_arm *its = pm_arm_of(target, reg);
 	uint64_t value = next_reset(reg, reset);
 
-	its->due = reg->overflow.due = false;
+	reg->overflow.owed = false;
 	/* It has not overflowed since it was set back, or it is another target by now. */
-	if (its->moved) {
-		its->moved = false;
+	if (pm_period_is_moved(its->fit)) {
 		set_back(session, target, reg, value, NULL);
+		move(target, reg,
+		     is_open(target, reg) ? PM_PERIOD_RESET_STALE : PM_PERIOD_RESET_FITS);
 		return;
 	}
 	move_value(session, reg, value);
 	its->next += pm_period_for(value);
-	judge(target, reg, its->at + its->period != its->next);
-	its->late = is_clock(target, reg) || (its->late && !its->stale);
+	move_reset(target, reg);
 }
 
 void pm_overflow_reset_others(struct perfmon_session *session, struct pm_target *target,
@@ -313,9 +325,10 @@ void pm_overflow_reset_others(struct perfmon_session *session, struct pm_target 
 					   is_long ? how->long_reset : how->short_reset);
 		known = sample && pm_sampling_count_in(target, reg, sample, &count);
 		set_back(session, target, reg, value, known ? &count : NULL);
-		arm_of(target, reg)->moved = reg->overflow.on;
+		if (reg->overflow.on && is_open(target, reg))
+			move(target, reg, PM_PERIOD_SET_BACK);
 		if (place)
-			arm_of(target, reg)->moved_by = *place;
+			pm_arm_of(target, reg)->moved_by = *place;
 	}
 }
 
@@ -335,11 +348,12 @@ void pm_overflow_count(struct perfmon_session *session, struct pm_target *target
 		pm_target_next_set(session, target, reg->set);
 }
 
-/* Overflows of REG up to COUNT that have left no record, or none of their own. */
-static void pass(struct perfmon_session *session, struct pm_target *target,
+/* Overflows of REG up to COUNT that have left no record, or none of their own: whether
+ * there were any. */
+static bool pass(struct perfmon_session *session, struct pm_target *target,
 		 struct pm_register *reg, uint64_t count)
 {
-	struct pm_arm *its = arm_of(target, reg);
+	struct pm_arm *its = pm_arm_of(target, reg);
 	uint64_t passed = 0;
 
 	while (is_reached(count, its->next)) {
@@ -353,17 +367,17 @@ static void pass(struct perfmon_session *session, struct pm_target *target,
 		its->next += n * period;
 	}
 	if (!passed)
-		return;
-	judge(target, reg, its->at + its->period != its->next);
+		return false;
 	pm_sampling_missed(session, target, reg, passed);
 	pm_overflow_count(session, target, reg, passed);
+	return true;
 }
 
 void pm_period_pass(struct perfmon_session *session, struct pm_target *target,
 		    struct pm_register *reg)
 {
-	if (!pm_notifies(reg))
-		pass(session, target, reg, arm_of(target, reg)->at);
+	if (!pm_notifies(reg) && pass(session, target, reg, pm_arm_of(target, reg)->at))
+		move_reset(target, reg);
 }
 
 /* --- when the ring is empty ------------------------------------------------------------
@@ -386,17 +400,16 @@ static bool is_coarse(const struct pm_arm *its)
 static bool needs_care(const struct perfmon_session *session,
 		       const struct pm_target *target, const struct pm_register *reg)
 {
-	const struct pm_arm *its = arm_of(target, reg);
+	const struct pm_arm *its = pm_arm_of(target, reg);
 
-	if (!reg->overflow.on || its->due ||
-	    target->parts[reg->set].instance->counters[reg->planned].fd < 0)
+	if (!reg->overflow.on || pm_period_is_due(its->fit) || !is_open(target, reg))
 		return false;
 	if (session->state != PERFMON_RUNNING || pm_session_is_own(session))
-		return its->stale || its->late || target->unsure;
+		return pm_period_is_stale(its->fit) || its->late || target->unsure;
 	/* What an event that is off meanwhile does not count is worse than records that
 	 * come too often. */
-	return target->unsure ||
-	       (its->stale && (!is_cheap(target, reg) || is_coarse(its)));
+	return target->unsure || (pm_period_is_stale(its->fit) &&
+				  (!is_cheap(target, reg) || is_coarse(its)));
 }
 
 bool pm_period_needs_pause(const struct perfmon_session *session,
@@ -408,14 +421,15 @@ bool pm_period_needs_pause(const struct perfmon_session *session,
 		const struct pm_register *reg = &session->registers[i];
 
 		if (reg->overflow.on && is_cheap(target, reg) &&
-		    arm_of(target, reg)->stale && is_coarse(arm_of(target, reg)))
+		    pm_period_is_stale(pm_arm_of(target, reg)->fit) &&
+		    is_coarse(pm_arm_of(target, reg)))
 			return true;
 	}
 	return false;
 }
 
-bool pm_period_is_stale(const struct perfmon_session *session,
-			const struct pm_target *target)
+bool pm_period_needs_care(const struct perfmon_session *session,
+			  const struct pm_target *target)
 {
 	uint32_t i;
 
@@ -431,37 +445,38 @@ bool pm_period_is_stale(const struct perfmon_session *session,
 static int settle(struct perfmon_session *session, struct pm_target *target,
 		  struct pm_register *reg)
 {
-	struct pm_arm *its = arm_of(target, reg);
+	struct pm_arm *its = pm_arm_of(target, reg);
 	uint64_t count, left, period, want;
 	int err = count_on(target, reg, &count);
 
 	if (err)
 		return err;
 	if (its->late && !pm_notifies(reg)) {
-		its->stale |= is_reached(count, its->next);
-	} else if (target->unsure && !its->stale && !pm_notifies(reg) &&
+		if (is_reached(count, its->next))
+			move(target, reg, PM_PERIOD_RESET_STALE);
+	} else if (target->unsure && !pm_period_is_stale(its->fit) && !pm_notifies(reg) &&
 		   is_reached(count, its->at + its->period)) {
 		/* A record that has come since says no more than what has been read. */
 		if (pm_ring_pending(&target->ring))
 			return -EAGAIN;
 		/* What is lost came one period after the other. */
 		its->at += (count - its->at) / its->period * its->period;
-		pass(session, target, reg, its->at);
+		if (pass(session, target, reg, its->at))
+			move_reset(target, reg);
 	}
-	if (!its->stale)
+	if (!pm_period_is_stale(its->fit))
 		return 0;
 	if (pm_notifies(reg) && is_reached(count, its->next))
 		set_back(session, target, reg, reg->overflow.last_reset, NULL);
 	else
 		pass(session, target, reg, count);
-	its->stale = false;
+	pm_period_move(&its->fit, PM_PERIOD_SETTLED);
 	its->late = is_clock(target, reg);
 	if (target->lost)
 		return 0;
 	period = left = its->next - count;
 	want = pm_period_for(reg->overflow.last_reset);
 	its->at = count;
-	its->moved = false;
 	if (!pm_notifies(reg) && left < want) {
 		its->late = true;
 		if (!is_random(reg) && !meets_others(session, reg) &&
@@ -492,7 +507,8 @@ int pm_period_settle(struct perfmon_session *session, struct pm_target *target)
 		first = first ?: err;
 		again |= err == -EAGAIN;
 		late |= reg->overflow.on &&
-			(arm_of(target, reg)->late || arm_of(target, reg)->stale);
+			(pm_arm_of(target, reg)->late ||
+			 pm_period_is_stale(pm_arm_of(target, reg)->fit));
 	}
 	target->late = late;
 	target->unsure = again;
@@ -504,23 +520,51 @@ int pm_period_settle(struct perfmon_session *session, struct pm_target *target)
 /* --- opening ---------------------------------------------------------------------------
  */
 
+bool pm_period_is_due_on(const struct pm_session_plan *plan,
+			 const struct pm_register *reg)
+{
+	uint32_t t;
+
+	for (t = 0; t < plan->target_count; t++) {
+		if (pm_period_is_due(pm_arm_of(&plan->targets[t], reg)->fit))
+			return true;
+	}
+	return false;
+}
+
+void pm_period_forget_due(struct perfmon_session *session, uint32_t i)
+{
+	struct pm_register *reg = &session->registers[i];
+	struct pm_session_plan *plan = session->plan;
+	uint32_t t;
+
+	reg->overflow.owed = false;
+	for (t = 0; t < plan->target_count; t++)
+		pm_period_move(&pm_arm_of(&plan->targets[t], reg)->fit,
+			       PM_PERIOD_WRITTEN);
+}
+
 void pm_overflow_prepare(const struct perfmon_session *session,
-			 struct pm_session_plan *plan,
-			 const struct pm_register *registers, uint32_t count)
+			 struct pm_session_plan *plan, struct pm_register *registers,
+			 uint32_t count)
 {
 	uint32_t i;
 
 	for (i = 0; i < count; i++) {
-		const struct pm_register *reg = &registers[i];
+		struct pm_register *reg = &registers[i];
 		uint64_t value = reg->base.value;
 
 		if (!reg->overflow.on)
 			continue;
-		/* What its targets have counted, as last read, is not in its base yet. */
-		if (i < session->count)
-			value += pm_register_sum(session, &session->registers[i],
-						 PM_ROLE_ALL)
-					 .value;
+		/* What its targets have counted, as last read, is not in its base yet, and
+		 * their arms know of resets that are due. */
+		if (i < session->count) {
+			const struct pm_register *own = &session->registers[i];
+
+			value += pm_register_sum(session, own, PM_ROLE_ALL).value;
+			reg->overflow.owed |= own->overflow.on &&
+					      pm_period_is_due_on(session->plan, own);
+		}
 		plan->sets[reg->set].events[reg->planned].attr.sample_period =
 			pm_period_for(value);
 	}

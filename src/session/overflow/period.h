@@ -3,7 +3,7 @@
 #ifndef PM_SESSION_OVERFLOW_PERIOD_H
 #define PM_SESSION_OVERFLOW_PERIOD_H
 
-#include "session/core/core.h"
+#include "session/overflow/arm.h"
 
 static inline bool pm_notifies(const struct pm_register *reg)
 {
@@ -45,8 +45,8 @@ void pm_period_pass(struct perfmon_session *session, struct pm_target *target,
 
 /* Whether events of TARGET need another period, or a look at what they have counted;
  * whether they must be off for it; and does it, when its ring is empty. */
-bool pm_period_is_stale(const struct perfmon_session *session,
-			const struct pm_target *target);
+bool pm_period_needs_care(const struct perfmon_session *session,
+			  const struct pm_target *target);
 bool pm_period_needs_pause(const struct perfmon_session *session,
 			   const struct pm_target *target);
 int pm_period_settle(struct perfmon_session *session, struct pm_target *target);
@@ -54,5 +54,12 @@ int pm_period_settle(struct perfmon_session *session, struct pm_target *target);
 /* Counts N overflows of REG on TARGET; the next set may have its turn. */
 void pm_overflow_count(struct perfmon_session *session, struct pm_target *target,
 		       struct pm_register *reg, uint64_t n);
+
+/* Whether REG waits for its long reset on a target of PLAN. */
+bool pm_period_is_due_on(const struct pm_session_plan *plan,
+			 const struct pm_register *reg);
+
+/* Counter I waits for its long reset no more. */
+void pm_period_forget_due(struct perfmon_session *session, uint32_t i);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "os/os.h"
 #include "session/overflow/overflow.h"
+#include "session/overflow/period.h"
 #include "session/overflow/queue.h"
 #include "session/sampling/sampling.h"
 
@@ -136,7 +137,7 @@ static int program(struct perfmon_session *session, uint32_t index,
 		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
 	overflow = &registers[index].overflow;
 	overflow->on = how != NULL;
-	overflow->due = false;
+	overflow->owed = false;
 	if (how) {
 		pm_struct_take(&overflow->how, how, sizeof(overflow->how));
 		overflow->seed = UINT64_C(0x9e3779b97f4a7c15) * (index + 1);
@@ -152,7 +153,10 @@ static int program(struct perfmon_session *session, uint32_t index,
 		}
 	}
 	err = pm_session_reinstall(session, registers);
-	return err || !how ? err : begin(session, index);
+	if (err || !how)
+		return err;
+	pm_period_forget_due(session, index);
+	return begin(session, index);
 }
 
 PM_EXPORT int perfmon_overflow_program(struct perfmon_session *session, uint32_t index,

@@ -21,7 +21,7 @@ static void reset_due(struct perfmon_session *session)
 			struct pm_target *target = &plan->targets[t];
 
 			if (!reg->overflow.on ||
-			    !target->parts[reg->set].arms[reg->planned].due)
+			    !pm_period_is_due(pm_arm_of(target, reg)->fit))
 				continue;
 			pm_overflow_reset(session, target, reg,
 					  reg->overflow.how.long_reset);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How an event that overflows is armed on one target. */
+#ifndef PM_SESSION_OVERFLOW_ARM_H
+#define PM_SESSION_OVERFLOW_ARM_H
+
+#include "session/core/core.h"
+#include "session/overflow/state.h"
+
+/* A record in the ring: where it stands, and the instruction that it names. */
+struct pm_place {
+	uint64_t start, end;
+	uint64_t ip;
+};
+
+/* See period.c for the places. */
+struct pm_arm {
+	enum pm_period_state fit;
+	enum pm_limit_state limit;
+	uint64_t period; /* that the kernel has */
+	bool late;	 /* its records may come behind `next` */
+	uint64_t at, next, from;
+	struct pm_place moved_by; /* the record of the overflow that has set it back */
+	uint64_t until_switch;	  /* overflows until the next set's turn */
+};
+
+static inline struct pm_arm *pm_arm_of(const struct pm_target *target,
+				       const struct pm_register *reg)
+{
+	return &target->parts[reg->set].arms[reg->planned];
+}
+
+#endif
