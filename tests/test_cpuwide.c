@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Events spread over a placement: who opens what, and what adds up to what. */
+/* Events on the CPUs of a placement: which CPU opens which event, and what adds up to what. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -26,7 +26,7 @@ static void clean(void)
 
 TestSuite(cpuwide, .fini = clean);
 
-static int open_spread(const char *place, const char *events, unsigned int flags,
+static int open_events(const char *place, const char *events, unsigned int flags,
 		       struct pm_diag *diag)
 {
 	pm_cpuwide_close(cpuwide);
@@ -57,7 +57,7 @@ static void asks(const char *place, const char *events, const char *expected)
 	int refused;
 
 	pm_kernel_fault = no_events;
-	refused = open_spread(place, events, PM_OPEN_PARTIAL, &diag);
+	refused = open_events(place, events, PM_OPEN_PARTIAL, &diag);
 	pm_kernel_fault = NULL;
 	cr_assert_geq(refused, 0, "%s", diag.text);
 	for (uint32_t i = 0; i < cpuwide->cpu_count; i++) {
@@ -103,16 +103,16 @@ Test(cpuwide, what_no_cpu_can_count_is_an_error)
 
 	machine_unpack("hybrid");
 	pm_kernel_fault = no_events;
-	cr_expect_eq(open_spread("8-9", "cs,cpu_core/slots/", 0, &diag), -ENODEV);
+	cr_expect_eq(open_events("8-9", "cs,cpu_core/slots/", 0, &diag), -ENODEV);
 	cr_expect_null(cpuwide);
 	cr_expect(strstr(diag.text, "'cpu_core' has CPUs 0-7, the place has 8-9"), "%s",
 		  diag.text);
-	cr_expect_eq(open_spread("8-9", "cpu_core/slots/", PM_OPEN_PARTIAL, &diag),
+	cr_expect_eq(open_events("8-9", "cpu_core/slots/", PM_OPEN_PARTIAL, &diag),
 		     -ENODEV);
-	cr_expect_eq(open_spread("8-9", "cpu_core/cycles/,cs", PM_OPEN_PARTIAL, &diag),
+	cr_expect_eq(open_events("8-9", "cpu_core/cycles/,cs", PM_OPEN_PARTIAL, &diag),
 		     2);
 	/* a refusal that is not taken closes all */
-	cr_expect_eq(open_spread("8-9", "cs", 0, &diag), -ENOENT);
+	cr_expect_eq(open_events("8-9", "cs", 0, &diag), -ENOENT);
 	cr_expect(strstr(diag.text, "on CPU 8"), "%s", diag.text);
 	cr_expect_null(cpuwide);
 }
@@ -240,7 +240,7 @@ Test(cpuwide, counts_on_each_cpu_are_exact_and_add_up)
 	int first, second, err;
 
 	snprintf(event, sizeof(event), "mem:0x%lx/4:w:u", (unsigned long)&watched);
-	err = open_spread("all", event, 0, &diag);
+	err = open_events("all", event, 0, &diag);
 	if (err < 0)
 		cr_skip_test("%s", diag.text);
 	first = pm_cpus_next(&placement->cpus, 0);

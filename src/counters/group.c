@@ -29,7 +29,7 @@ static bool is_cycles(const struct perf_event_attr *attr)
 }
 
 /* On a PMU without long counters 64 bits of cycles are granted on the one cycle counter
- * alone, so that two such events, of whomever, would take turns: ask for 32. */
+ * alone, so that two such events, of any program, would be multiplexed: ask for 32. */
 static unsigned int user_read_bits(const struct perf_event_attr *attr)
 {
 	int known = __atomic_load_n(&long_counters, __ATOMIC_RELAXED);
@@ -262,7 +262,7 @@ static int open_event(struct pm_instance *instance, uint32_t i, uint32_t leader)
 
 /* --- does it fit? ---------------------------------------------------------------------
  *
- * Linux's arm_pmu and its kin judge whether a group fits by the events that are enabled,
+ * Linux's arm_pmu and its kin decide whether a group fits by the events that are enabled,
  * and a leader waits disabled for its start: so they accept a group that is too large by
  * its leader and then never run it (drivers/perf/arm_pmu.c, validate_event()). A second
  * copy of the leader, joining for a moment as a sibling, makes them count right. x86
@@ -323,7 +323,7 @@ static bool group_fits(const struct pm_instance *instance, uint32_t leader)
 		pm_kernel_close(fd);
 		__atomic_store_n(known, hash, __ATOMIC_RELAXED);
 	}
-	return true; /* any other refusal says nothing about the group */
+	return true; /* any other error says nothing about the group */
 }
 #endif
 

@@ -80,12 +80,12 @@ static inline size_t pm_instance_size(size_t count)
 
 /*
  * pm_instance_open() - opens EVENTS[0..COUNT) (of one set) on thread TID (0: the
- * caller) or, with TID -1, on CPU, stopped. Without PM_OPEN_PARTIAL any refusal closes
+ * caller) or, with TID -1, on CPU, stopped. Without PM_OPEN_PARTIAL any error closes
  * everything again and is returned; with it, each refused counter keeps its error and
  * the call returns how many are open (0 is no error). DIAG gets one sentence about the
- * first refusal: the event, the errno in words, the setting that refused it with its
+ * first error: the event, the errno in words, the setting that refused it with its
  * value (kernel.perf_event_paranoid, seccomp, no such PMU, RLIMIT_NOFILE, the mlock
- * limits), and what would help. A page that is refused is no refusal of its event, which
+ * limits), and what would help. An event whose page is refused stays open and
  * is then read by read(2): page_error says why, and DIAG if it has no other news.
  * PM_OPEN_USER_READ is for the calling thread; for other targets it does nothing.
  * Allocates nothing.

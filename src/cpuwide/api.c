@@ -26,7 +26,7 @@ PM_EXPORT void perfmon_cpuwide_close(struct perfmon_cpuwide *cpuwide)
 	free(cpuwide);
 }
 
-static int open_spread(struct perfmon_cpuwide *cpuwide,
+static int open_events(struct perfmon_cpuwide *cpuwide,
 		       const struct perfmon_placement *placement, const char *events,
 		       uint32_t flags, struct pm_diag *diag)
 {
@@ -63,7 +63,7 @@ PM_EXPORT int perfmon_cpuwide_open(struct perfmon_cpuwide **cpuwide,
 				     "flag");
 	} else {
 		made = calloc(1, sizeof(*made));
-		result = made ? open_spread(made, placement, events, flags, &diag)
+		result = made ? open_events(made, placement, events, flags, &diag)
 			      : pm_diag_set(&diag, -ENOMEM, "no memory");
 	}
 	if (result >= 0)

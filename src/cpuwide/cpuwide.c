@@ -115,7 +115,7 @@ static int open_cpu(struct pm_cpuwide *cpuwide, struct pm_cpuwide_cpu *cpu,
 {
 	const struct pm_cpuwide_plan *plan = &cpuwide->plans[cpu->plan];
 	struct pm_instance *instance = calloc(1, pm_instance_size(plan->count));
-	struct pm_diag refusal = {0};
+	struct pm_diag why = {0};
 	int open;
 
 	cpu->readings = calloc(plan->count, sizeof(cpu->readings[0]));
@@ -124,10 +124,10 @@ static int open_cpu(struct pm_cpuwide *cpuwide, struct pm_cpuwide_cpu *cpu,
 		return -ENOMEM;
 	}
 	open = pm_instance_open(instance, plan->events, plan->count, -1, (int)cpu->cpu,
-				flags, &refusal);
-	/* The first refusal is told, and later CPUs' don't hide it. */
-	if (refusal.error && diag && !diag->error)
-		*diag = refusal;
+				flags, &why);
+	/* The first error is reported; those of later CPUs do not hide it. */
+	if (why.error && diag && !diag->error)
+		*diag = why;
 	if (open < 0) {
 		free(instance);
 		return open;

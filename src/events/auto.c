@@ -4,7 +4,7 @@
 
 #include "events/internal.h"
 
-/* Two counters fit every PMU without taking turns, mostly on counters made for them. */
+/* Two events fit every PMU without multiplexing, mostly on counters made for them. */
 static const char hardware[] = "instructions,cycles";
 /* Where there is no PMU: what the kernel counts about a thread's own doing. Each read of
  * it is a system call, so it is one event. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Which counters of a core PMU are free on the CPU that the caller is on. Each gets an
- * event that is pinned: it counts at once or fails, and never waits for a turn. What
- * takes turns with others gives way to it, so that only pinned events of others (an NMI
- * watchdog) and what the hardware's owner keeps for himself hold a counter.
+ * event that is pinned: it counts at once or fails, and is never multiplexed. Multiplexed
+ * events give way to it. So a counter is held only by pinned events of others (an NMI
+ * watchdog), by the firmware, or by the host of a virtual machine.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -47,7 +47,7 @@ static int find_event(const struct pm_sysfs_pmu *pmu, const char *name,
 }
 
 /*
- * A group that grows. A software event leads it: drivers judge a group by its enabled
+ * A group that grows. A software event leads it: drivers check a group by its enabled
  * members, and a leader waits disabled. Nothing of it ever runs.
  */
 struct group {

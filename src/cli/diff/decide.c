@@ -34,7 +34,7 @@
  * instructions were seen, as an address came to lie here or there. */
 #define ONCE 10000
 
-struct judge {
+struct decision {
 	const struct diff_data *data;
 	const struct diff_options *options;
 	struct diff_result *result;
@@ -63,23 +63,23 @@ static int by_place(const void *a, const void *b, void *argument)
 }
 
 /* The entries FROM to TO of one quantity of one region on SIDE: their runs. */
-static void sample_make(struct judge *judge, struct cell *cell, uint32_t side,
+static void sample_make(struct decision *decision, struct cell *cell, uint32_t side,
 			const struct diff_entry *from, const struct diff_entry *to)
 {
-	uint32_t runs = judge->data->runs[side], count = 0;
+	uint32_t runs = decision->data->runs[side], count = 0;
 	double sum = 0, visits = 0, slack = 0, threads = 0, squares = 0, floor;
 	struct diff_sample *sample = &cell->row->sample[side];
 	struct pm_value *total = &cell->row->total[side];
 	const struct diff_event *event;
 
 	for (uint32_t r = 0; r < runs; r++)
-		judge->sums[r] = judge->visits[r] = 0;
+		decision->sums[r] = decision->visits[r] = 0;
 	*total = (struct pm_value){.state = PM_COUNTED, .coverage = 1};
 	for (; from < to; from++) {
-		uint32_t run = judge->data->files[from->file].run;
+		uint32_t run = decision->data->files[from->file].run;
 
-		judge->sums[run] += from->sum;
-		judge->visits[run] += from->visits;
+		decision->sums[run] += from->sum;
+		decision->visits[run] += from->visits;
 		slack += from->slack + ONCE * from->threads;
 		threads += from->threads;
 		squares += from->error * from->error;
@@ -90,24 +90,24 @@ static void sample_make(struct judge *judge, struct cell *cell, uint32_t side,
 	}
 	total->error = sqrt(squares);
 	for (uint32_t r = 0; r < runs; r++) {
-		double mean = judge->sums[r];
+		double mean = decision->sums[r];
 
 		if (cell->row->quantity != DIFF_VISITS) {
 			/* The region was not there. */
-			if (!(judge->visits[r] > 0))
+			if (!(decision->visits[r] > 0))
 				continue;
-			mean /= judge->visits[r];
+			mean /= decision->visits[r];
 		}
-		sum += judge->sums[r];
-		visits += judge->visits[r];
-		judge->means[count++] = mean;
+		sum += decision->sums[r];
+		visits += decision->visits[r];
+		decision->means[count++] = mean;
 	}
-	diff_sample_make(sample, judge->means, count);
+	diff_sample_make(sample, decision->means, count);
 	cell->threads |= threads > count;
 	cell->slack[side] = sum > 0 ? slack / sum : INFINITY;
 	if (cell->row->quantity < DIFF_EVENT || !count || !(visits > 0))
 		return;
-	event = &judge->data->events[cell->row->quantity - DIFF_EVENT];
+	event = &decision->data->events[cell->row->quantity - DIFF_EVENT];
 	/* What has a unit is no number of events. */
 	if (event->repeats || event->counter.unit[0])
 		return;
@@ -129,14 +129,14 @@ static double change_of(const struct diff_row *row)
 }
 
 /* By counts that repeat: true if that decides it. */
-static bool judge_exact(const struct judge *judge, struct cell *cell)
+static bool decide_exact(const struct decision *decision, struct cell *cell)
 {
 	struct diff_row *row = cell->row;
-	double effect = judge->options->min_effect, change = change_of(row);
+	double effect = decision->options->min_effect, change = change_of(row);
 	bool single = row->sample[0].runs == 1 || row->sample[1].runs == 1;
 
 	if (row->quantity < DIFF_EVENT ||
-	    !judge->data->events[row->quantity - DIFF_EVENT].repeats ||
+	    !decision->data->events[row->quantity - DIFF_EVENT].repeats ||
 	    (row->total[0].marks | row->total[1].marks) & MARKS_INEXACT ||
 	    !did_repeat(&row->sample[0], effect) || !did_repeat(&row->sample[1], effect))
 		return false;
@@ -155,7 +155,7 @@ static bool judge_exact(const struct judge *judge, struct cell *cell)
 	return true;
 }
 
-static void judge_cell(struct judge *judge, struct cell *cell)
+static void decide_cell(struct decision *decision, struct cell *cell)
 {
 	struct diff_row *row = cell->row;
 	const struct diff_sample *a = &row->sample[0], *b = &row->sample[1];
@@ -165,18 +165,18 @@ static void judge_cell(struct judge *judge, struct cell *cell)
 	if (row->lacks)
 		return;
 	if (a->min == b->max && a->max == b->min) {
-		/* The same number in all runs: there is no change to be judged. */
+		/* The same number in all runs: there is no change to decide on. */
 		row->verdict = DIFF_SAME;
 		return;
 	}
-	if (judge_exact(judge, cell))
+	if (decide_exact(decision, cell))
 		return;
 	if (a->runs < DIFF_RUNS || b->runs < DIFF_RUNS) {
 		row->too_few = !row->threads;
 		return;
 	}
 	row->tested = true;
-	row->p = diff_p(a, b, judge->options->min_effect);
+	row->p = diff_p(a, b, decision->options->min_effect);
 }
 
 /* The length of the quantity's name, an event's also without its modifiers, that TEXT
@@ -220,14 +220,14 @@ const char *diff_only_check(const struct diff_data *data, const char *only)
 	return NULL;
 }
 
-static bool wanted(const struct judge *judge, uint32_t quantity)
+static bool wanted(const struct decision *decision, uint32_t quantity)
 {
-	const char *only = judge->options->only;
+	const char *only = decision->options->only;
 
 	if (!only)
 		return true;
-	for (; only && *only; only = name_skip(judge->data, only))
-		if (name_at(judge->data, only, quantity))
+	for (; only && *only; only = name_skip(decision->data, only))
+		if (name_at(decision->data, only, quantity))
 			return true;
 	return false;
 }
@@ -243,34 +243,34 @@ static bool comparable(const struct diff_data *data, uint32_t quantity)
 }
 
 /* A row for the entries FROM to TO, of one quantity of one region. */
-static void row_make(struct judge *judge, const struct diff_entry *from,
+static void row_make(struct decision *decision, const struct diff_entry *from,
 		     const struct diff_entry *to)
 {
-	struct diff_row *row = &judge->result->rows[judge->result->row_count];
+	struct diff_row *row = &decision->result->rows[decision->result->row_count];
 	struct cell cell = {.row = row};
 	const struct diff_entry *middle = from;
 
-	while (middle < to && !judge->data->files[middle->file].side)
+	while (middle < to && !decision->data->files[middle->file].side)
 		middle++;
 	memset(row, 0, sizeof(*row));
 	row->region = from->region;
 	row->quantity = from->quantity;
 	row->there[0] = middle > from;
 	row->there[1] = middle < to;
-	sample_make(judge, &cell, 0, from, middle);
-	sample_make(judge, &cell, 1, middle, to);
+	sample_make(decision, &cell, 0, from, middle);
+	sample_make(decision, &cell, 1, middle, to);
 	if (!row->there[0] || !row->there[1]) {
 		/* Said once for the region, by its visits. */
 		if (row->quantity != DIFF_VISITS)
 			return;
 		row->verdict = DIFF_ONE_SIDE;
-	} else if (!wanted(judge, row->quantity) ||
-		   !comparable(judge->data, row->quantity)) {
+	} else if (!wanted(decision, row->quantity) ||
+		   !comparable(decision->data, row->quantity)) {
 		return;
 	} else {
-		judge_cell(judge, &cell);
+		decide_cell(decision, &cell);
 	}
-	judge->result->row_count++;
+	decision->result->row_count++;
 }
 
 /* Corrects the p, and gives verdicts and bounds. */
@@ -346,17 +346,17 @@ static int order(struct diff_result *result, const struct diff_data *data)
 int diff_decide(struct diff_result *result, const struct diff_data *data,
 		const struct diff_options *options)
 {
-	struct judge judge = {.data = data, .options = options, .result = result};
+	struct decision decision = {.data = data, .options = options, .result = result};
 	uint32_t runs = data->runs[0] > data->runs[1] ? data->runs[0] : data->runs[1];
 	struct diff_entry *entries = data->entries;
 	int err = -ENOMEM;
 
 	memset(result, 0, sizeof(*result));
-	judge.sums = calloc((size_t)runs + 1, sizeof(*judge.sums));
-	judge.visits = calloc((size_t)runs + 1, sizeof(*judge.visits));
-	judge.means = calloc((size_t)runs + 1, sizeof(*judge.means));
+	decision.sums = calloc((size_t)runs + 1, sizeof(*decision.sums));
+	decision.visits = calloc((size_t)runs + 1, sizeof(*decision.visits));
+	decision.means = calloc((size_t)runs + 1, sizeof(*decision.means));
 	result->rows = calloc((size_t)data->entry_count + 1, sizeof(*result->rows));
-	if (!judge.sums || !judge.visits || !judge.means || !result->rows)
+	if (!decision.sums || !decision.visits || !decision.means || !result->rows)
 		goto out;
 	if (data->entry_count)
 		qsort_r(entries, data->entry_count, sizeof(*entries), by_place,
@@ -366,7 +366,7 @@ int diff_decide(struct diff_result *result, const struct diff_data *data,
 				   entries[next].region == entries[i].region &&
 				   entries[next].quantity == entries[i].quantity;)
 			next++;
-		row_make(&judge, &entries[i], &entries[next]);
+		row_make(&decision, &entries[i], &entries[next]);
 	}
 	err = correct(result, options);
 	if (!err)
@@ -379,9 +379,9 @@ int diff_decide(struct diff_result *result, const struct diff_data *data,
 		result->too_few += row->too_few || row->threads;
 	}
 out:
-	free(judge.sums);
-	free(judge.visits);
-	free(judge.means);
+	free(decision.sums);
+	free(decision.visits);
+	free(decision.means);
 	if (err)
 		diff_result_free(result);
 	return err;

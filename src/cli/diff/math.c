@@ -99,8 +99,8 @@ double diff_t_quantile(double tail, double df)
 }
 
 /* Welch's degrees of freedom of mean(B) - ratio * mean(A), and its standard error. */
-static double spread(const struct diff_sample *a, const struct diff_sample *b,
-		     double ratio, double *df)
+static double standard_error(const struct diff_sample *a, const struct diff_sample *b,
+			     double ratio, double *df)
 {
 	double va = ratio * ratio * a->variance / a->runs, vb = b->variance / b->runs;
 	double below = va * va / (a->runs - 1) + vb * vb / (b->runs - 1);
@@ -113,7 +113,7 @@ static double spread(const struct diff_sample *a, const struct diff_sample *b,
 static double tail_beyond(const struct diff_sample *a, const struct diff_sample *b,
 			  double ratio, double sign)
 {
-	double df, error = spread(a, b, ratio, &df);
+	double df, error = standard_error(a, b, ratio, &df);
 	double difference = sign * (b->mean - ratio * a->mean);
 
 	if (error <= 0)
@@ -154,7 +154,7 @@ bool diff_interval(const struct diff_sample *a, const struct diff_sample *b, dou
 
 	if (!(a->mean > 0))
 		return false;
-	spread(a, b, ratio, &df);
+	standard_error(a, b, ratio, &df);
 	c = diff_t_quantile(tail, df);
 	/* The ratios r with (mean(B) - r mean(A))^2 = c^2 (vb + r^2 va). */
 	g = c * c * va / (a->mean * a->mean);

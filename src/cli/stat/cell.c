@@ -60,7 +60,7 @@ void stat_cell_take(struct stat_cell *cell, const struct stat_event *event,
 	cell->refused += event->partly && !(value->status & PERFMON_VALUE_NEVER_OPENED);
 	cell->value += value->value;
 	cell->now += estimate(event, value);
-	/* The first thread may have had no turn though others had. */
+	/* There may have been no free counter for the first thread, but for others. */
 	if (own->status & PERFMON_VALUE_NEVER_OPENED ||
 	    (own->enabled_ns && !own->running_ns))
 		return;

@@ -55,7 +55,7 @@ void stat_files_begin(void)
 {
 	struct rlimit more;
 
-	/* Nothing is lost if it fails: the refusal of an event says why. */
+	/* Nothing is lost if it fails: the error of an event says why. */
 	if (getrlimit(RLIMIT_NOFILE, &files_before))
 		return;
 	more = files_before;

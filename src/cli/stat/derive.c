@@ -223,7 +223,7 @@ static bool was_let_go(const struct stat_result *result)
 	return counted && seen < spent / 2 && spent - seen > LOST_NS;
 }
 
-/* The first event that had no turn anywhere. */
+/* The first event that no counter was free for anywhere. */
 static const struct stat_event *find_starved(const struct stat_result *result)
 {
 	struct stat_row row;
@@ -258,7 +258,7 @@ bool stat_note(const struct stat_result *result, uint32_t number, struct pm_diag
 	}
 	if (!counting->split && find_starved(result) && !number--) {
 		pm_diagnosis_starved(note, find_starved(result)->label);
-		pm_diag_add(note, "; --split lets each event take turns by itself");
+		pm_diag_add(note, "; --split schedules each event by itself");
 		return true;
 	}
 	if (counting->uncertain && !number--) {

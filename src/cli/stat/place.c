@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The CPUs that perfmon stat -C covers: events spread over them, and how their counts add
+/* The CPUs that perfmon stat -C covers: events on each of them, and how their counts add
  * up. */
 #include "config.h"
 
@@ -29,11 +29,11 @@ int stat_place_open(struct stat_place *place, const char *text, const char *leve
 
 void stat_place_close(struct stat_place *place)
 {
-	pm_cpuwide_close(place->spread);
+	pm_cpuwide_close(place->cpuwide);
 	free(place->groups);
 	free(place->before);
 	pm_placement_free(place->placement);
-	*place = (struct stat_place){.spread = NULL};
+	*place = (struct stat_place){.cpuwide = NULL};
 }
 
 /* --- groups --------------------------------------------------------------------------
@@ -85,12 +85,12 @@ void stat_place_group_name(const struct stat_place *place, uint32_t group,
 int stat_place_start(struct stat_place *place, const struct pm_event_list *list,
 		     bool split, struct pm_diag *diag)
 {
-	int n = pm_cpuwide_open(&place->spread, place->placement, list,
+	int n = pm_cpuwide_open(&place->cpuwide, place->placement, list,
 				PM_OPEN_PARTIAL | (split ? PM_OPEN_SPLIT : 0), diag);
 
 	if (n < 0)
 		return n;
-	n = pm_cpuwide_start(place->spread);
+	n = pm_cpuwide_start(place->cpuwide);
 	if (n)
 		pm_diag_set(diag, n, "%s", strerror(-n));
 	return n;
@@ -98,14 +98,14 @@ int stat_place_start(struct stat_place *place, const struct pm_event_list *list,
 
 void stat_place_stop(struct stat_place *place)
 {
-	if (place->spread)
-		pm_cpuwide_stop(place->spread);
+	if (place->cpuwide)
+		pm_cpuwide_stop(place->cpuwide);
 }
 
 void stat_place_end(struct stat_place *place)
 {
-	pm_cpuwide_close(place->spread);
-	place->spread = NULL;
+	pm_cpuwide_close(place->cpuwide);
+	place->cpuwide = NULL;
 }
 
 int stat_place_error(const struct stat_place *place, const struct pm_event_list *list,
@@ -115,9 +115,9 @@ int stat_place_error(const struct stat_place *place, const struct pm_event_list 
 
 	*cpu = -1;
 	*open = false;
-	for (uint32_t c = 0; c < place->spread->cpu_count; c++) {
-		const struct pm_cpuwide_cpu *on = &place->spread->cpus[c];
-		const struct pm_cpuwide_plan *plan = &place->spread->plans[on->plan];
+	for (uint32_t c = 0; c < place->cpuwide->cpu_count; c++) {
+		const struct pm_cpuwide_cpu *on = &place->cpuwide->cpus[c];
+		const struct pm_cpuwide_plan *plan = &place->cpuwide->plans[on->plan];
 
 		for (uint32_t k = 0; k < plan->count; k++) {
 			const struct pm_counter *counter = &on->instance->counters[k];
@@ -138,26 +138,27 @@ int stat_place_error(const struct stat_place *place, const struct pm_event_list 
 static int sum_of(const struct stat_place *place, uint32_t event, uint32_t g,
 		  struct pm_cpuwide_sum *sum)
 {
-	const struct pm_cpuwide *spread = place->spread;
+	const struct pm_cpuwide *cpuwide = place->cpuwide;
 	struct pm_cpuwide_sum one;
 	int err;
 
 	if (place->groups[g] != WHOLE)
-		return pm_cpuwide_sum(spread, event, place->level, place->groups[g], sum);
+		return pm_cpuwide_sum(cpuwide, event, place->level, place->groups[g],
+				      sum);
 	for (uint32_t other = 0; other < g; other++) {
-		err = pm_cpuwide_sum(spread, event, place->level, place->groups[other],
+		err = pm_cpuwide_sum(cpuwide, event, place->level, place->groups[other],
 				     &one);
 		if (err != -ERANGE)
 			return -ERANGE;
 	}
-	return pm_cpuwide_sum(spread, event, PM_LEVEL_MACHINE, 0, sum);
+	return pm_cpuwide_sum(cpuwide, event, PM_LEVEL_MACHINE, 0, sum);
 }
 
 int stat_place_read(struct stat_place *place, const struct stat_events *events,
 		    struct stat_cell *cells, bool since_start, struct pm_diag *diag)
 {
 	/* A CPU that cannot be read shows in the sums. */
-	pm_cpuwide_read(place->spread);
+	pm_cpuwide_read(place->cpuwide);
 	for (uint32_t g = 0; g < place->group_count; g++) {
 		for (uint32_t i = 0; i < events->count; i++) {
 			size_t c = (size_t)g * events->count + i;

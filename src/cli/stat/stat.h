@@ -173,7 +173,7 @@ struct stat_place {
 	enum pm_level level;
 	uint32_t group_count; /* 1 if not grouped */
 	uint32_t *groups;     /* their logical numbers */
-	struct pm_cpuwide *spread;
+	struct pm_cpuwide *cpuwide;
 	struct pm_reading *before; /* of each cell, as last read */
 };
 
@@ -283,8 +283,8 @@ const char *stat_status_name(enum stat_status status);
  */
 bool stat_is_apart(const struct stat_result *result, const struct stat_cell *cell);
 
-/* What created threads and processes counted, on average; false if nobody knows: an event
- * that took turns is scaled by its share of the time in all threads, which tells neither
+/* What created threads and processes counted, on average; false if nobody knows: a
+ * multiplexed event is scaled by its share of the time in all threads, which tells neither
  * the first one's share nor theirs. */
 bool stat_children(const struct stat_result *result, const struct stat_cell *cell,
 		   double *children);
