@@ -15,16 +15,13 @@
 #define DIFF_EXIT_TROUBLE 2
 #define DIFF_EXIT_BETTER  3
 
+/* clang-format off */
 static const char help[] =
 	"usage: perfmon diff [OPTION]... A B\n"
 	"       perfmon diff [OPTION]... A... -- B...\n\n"
-	"Compares profiles that programs kept in files (perfmon run -o FILE): region by "
-	"region,\n"
-	"the time and the events of a visit. Each of A and B is a file, a directory of "
-	"them, or\n"
-	"several; each is a run of the same program. Times need several runs on each "
-	"side, "
-	"taken\n"
+	"Compares profiles that programs kept in files (perfmon run -o FILE): region by region,\n"
+	"the time and the events of a visit. Each of A and B is a file, a directory of them, or\n"
+	"several; each is a run of the same program. Times need several runs on each side, taken\n"
 	"in turns: it says how many. Counts of instructions can be judged from one.\n\n"
 	"  -m, --min-effect N%   smaller changes do not count (1%)\n"
 	"  -p, --alpha N%        the chance of any false alarm (1%)\n"
@@ -33,10 +30,9 @@ static const char help[] =
 	"  -a, --all             show also what did not change\n"
 	"  -f, --format FORMAT   text (default), json\n"
 	"  -h, --help            this text\n\n"
-	"Exit status: 0 no change was found, 1 something is slower or more, 3 something "
-	"is "
-	"faster\n"
+	"Exit status: 0 no change was found, 1 something is slower or more, 3 something is faster\n"
 	"or less and nothing slower or more, 2 the comparison could not be made.\n";
+/* clang-format on */
 
 /* "1%" or "0.01". */
 static int fraction_read(const struct cli_option *option, const char *text, double least)

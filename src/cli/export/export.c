@@ -8,13 +8,11 @@
 #include "cli/common/common.h"
 #include "cli/export/export.h"
 
+/* clang-format off */
 static const char help[] =
 	"usage: perfmon export [OPTION]... --format FORMAT FILE...\n\n"
-	"Writes profiles that programs kept in files (perfmon run -o FILE) for other "
-	"programs:\n\n"
-	"  chrome   a trace for ui.perfetto.dev and chrome://tracing. It shows sums: "
-	"each "
-	"event\n"
+	"Writes profiles that programs kept in files (perfmon run -o FILE) for other programs:\n\n"
+	"  chrome   a trace for ui.perfetto.dev and chrome://tracing. It shows sums: each event\n"
 	"           is all visits of a path, in each thread\n"
 	"  folded   lines 'a;b;c 123' for flame graphs: exclusive values of paths\n\n"
 	"  -f, --format FORMAT   chrome, folded\n"
@@ -22,8 +20,8 @@ static const char help[] =
 	"  -t, --per-thread      folded: each thread apart\n"
 	"  -o, --output FILE     to this file; - is standard output, the default\n"
 	"  -h, --help            this text\n\n"
-	"Exit status: 0, 1 if something could not be read or written, 2 if an option is "
-	"wrong.\n";
+	"Exit status: 0, 1 if something could not be read or written, 2 if an option is wrong.\n";
+/* clang-format on */
 
 enum { CHROME, FOLDED, FORMATS };
 

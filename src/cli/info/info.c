@@ -15,15 +15,15 @@
 #include "info/info.h"
 #include "counters/counters.h"
 
+/* clang-format off */
 static const char help[] =
 	"usage: perfmon info [--json]\n\n"
-	"Says what can be counted here: the CPU and its PMUs, which events open for this "
-	"user\n"
-	"and whether they can be read without a system call, the kernel's settings and "
-	"this\n"
+	"Says what can be counted here: the CPU and its PMUs, which events open for this user\n"
+	"and whether they can be read without a system call, the kernel's settings and this\n"
 	"user's limits, and for what is refused, why and what would help.\n\n"
 	"  --json      for programs\n"
 	"  -h, --help  this text\n";
+/* clang-format on */
 
 /* Where a finding's value begins, and further right what would help. */
 #define VALUE_AT 31

@@ -11,19 +11,18 @@
 #include "cli/list/list.h"
 #include "events/events.h"
 
+/* clang-format off */
 static const char help[] =
 	"usage: perfmon list [OPTION]... [PATTERN]\n\n"
-	"Lists the events that can be named in PERFMON_EVENTS and perfmon run -e. "
-	"PATTERN is a\n"
-	"part of the name, or with * ? [ a glob over all of it; 'tracepoint' or one with "
-	"a ':'\n"
-	"lists tracepoints. To a terminal a table, paged by $PAGER, else lines of name, "
-	"PMU, source, alias,\n"
+	"Lists the events that can be named in PERFMON_EVENTS and perfmon run -e. PATTERN is a\n"
+	"part of the name, or with * ? [ a glob over all of it; 'tracepoint' or one with a ':'\n"
+	"lists tracepoints. To a terminal a table, paged by $PAGER, else lines of name, PMU, source, alias,\n"
 	"unit and description with tabs between.\n\n"
 	"  -a, --all      PMUs that this machine does not have, too\n"
 	"  -u, --umasks   each unit mask of libpfm4's events\n"
 	"  -h, --help     this text\n\n"
 	"Exit status: 0, 1 if nothing matches, 2 if an option is wrong.\n";
+/* clang-format on */
 
 struct list {
 	struct libscols_table *table; /* NULL: lines */

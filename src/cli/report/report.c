@@ -13,31 +13,25 @@
 #include "report/report.h"
 #include "profile/profile.h"
 
+/* clang-format off */
 static const char help[] =
 	"usage: perfmon report [OPTION]... FILE|DIRECTORY...\n\n"
 	"Reports what programs have counted in their regions, from the files where they\n"
-	"kept their profiles (PERFMON_PROFILE, perfmon run -o), also if they were killed "
-	"or\n"
-	"still run. Several profiles, as those of the ranks of an MPI program, become "
-	"one\n"
+	"kept their profiles (PERFMON_PROFILE, perfmon run -o), also if they were killed or\n"
+	"still run. Several profiles, as those of the ranks of an MPI program, become one\n"
 	"report: sums, and how they are spread over the processes.\n\n"
 	"  -p, --pid PID         the profile that this running process keeps in memory\n"
-	"  -f, --format FORMAT   text (default): the call tree; flat: by region; json; "
-	"csv\n"
+	"  -f, --format FORMAT   text (default): the call tree; flat: by region; json; csv\n"
 	"      --html            one page for a browser, which needs nothing else\n"
 	"  -t, --per-thread      each thread of one profile, too\n"
-	"  -l, --level LEVEL     the threads of each pu, core, l1, l2, l3, l4, group, "
-	"numa, "
-	"die\n"
-	"                        or package of one profile, too, on the machine that "
-	"wrote "
-	"it\n"
+	"  -l, --level LEVEL     the threads of each pu, core, l1, l2, l3, l4, group, numa, die\n"
+	"                        or package of one profile, too, on the machine that wrote it\n"
 	"  -m, --metrics TEXT    more columns: 'NAME = FORMULA; ...', @FILE, none\n"
 	"  -b, --subtract-bias   counts less what an empty region counts\n"
 	"  -o, --output FILE     to this file; - is standard output, the default\n"
 	"  -h, --help            this text\n\n"
-	"Exit status: 0, 1 if something could not be read or written, 2 if an option is "
-	"wrong.\n";
+	"Exit status: 0, 1 if something could not be read or written, 2 if an option is wrong.\n";
+/* clang-format on */
 
 /* Pages of more processes have no threads. */
 #define PAGE_THREADS 64

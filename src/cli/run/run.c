@@ -12,37 +12,31 @@
 #include "events/events.h"
 #include "os/os.h"
 
+/* clang-format off */
 static const char help[] =
 	"usage: perfmon run [OPTION]... [--] COMMAND [ARGUMENT]...\n\n"
-	"Runs COMMAND, a program that uses regions (perfmon/region.h), and has it "
-	"report\n"
+	"Runs COMMAND, a program that uses regions (perfmon/region.h), and has it report\n"
 	"when it exits. Exit status and signals are the command's own; 127: there is no\n"
 	"such command, 126: it cannot be run, 2: an option is wrong.\n\n"
-	"  -e, --events EVENTS   what to count: names with ',' between, {} for groups; "
-	"auto\n"
+	"  -e, --events EVENTS   what to count: names with ',' between, {} for groups; auto\n"
 	"                        (what the machine has), none (time only)\n"
-	"  -r, --report WHERE    stderr (default), stdout, none, or a path, in which %p "
-	"is\n"
+	"  -r, --report WHERE    stderr (default), stdout, none, or a path, in which %p is\n"
 	"                        the pid, %r the MPI rank, %h the host\n"
 	"  -f, --format FORMAT   text (default), flat, json, csv\n"
 	"  -t, --per-thread      keep threads apart and report each\n"
-	"  -m, --metrics TEXT    more columns, by formulas: 'NAME = FORMULA; ...', "
-	"@FILE; "
-	"none:\n"
+	"  -m, --metrics TEXT    more columns, by formulas: 'NAME = FORMULA; ...', @FILE; none:\n"
 	"                        not even the built-in ones\n"
-	"  -l, --level LEVEL     report the threads of each pu, core, l1, l2, l3, l4, "
-	"group, numa,\n"
+	"  -l, --level LEVEL     report the threads of each pu, core, l1, l2, l3, l4, group, numa,\n"
 	"                        die or package, too\n"
-	"  -o, --profile PATH    keep the profile in a file, %p %r %h as above, or with "
-	"/\n"
+	"  -o, --profile PATH    keep the profile in a file, %p %r %h as above, or with /\n"
 	"                        at its end in a folder\n"
-	"  -s, --stride STRIDE   N: of N visits measure one, at random; NAME=N: of this "
-	"region\n"
+	"  -s, --stride STRIDE   N: of N visits measure one, at random; NAME=N: of this region\n"
 	"  -b, --subtract-bias   report counts less what an empty region counts\n"
 	"      --disarmed        count from perfmon_region_arm() on\n"
 	"      --fence           complete earlier instructions before each read\n"
 	"  -v, --verbose         say what was decided and why\n"
 	"  -h, --help            this text\n";
+/* clang-format on */
 
 static int events_check(const char *text)
 {

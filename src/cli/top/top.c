@@ -13,34 +13,27 @@
 #include "os/os.h"
 #include "profile/profile.h"
 
+/* clang-format off */
 static const char help[] =
 	"usage: perfmon top [OPTION]... [PID|FILE]\n\n"
-	"Watches the regions of a running program (perfmon/region.h): of the process "
-	"PID, or "
-	"of\n"
-	"the one that keeps its profile in FILE. It takes nothing from the program. "
-	"Without "
-	"an\n"
-	"argument: lists your processes that can be watched. On a terminal h explains "
-	"the "
-	"keys;\n"
+	"Watches the regions of a running program (perfmon/region.h): of the process PID, or of\n"
+	"the one that keeps its profile in FILE. It takes nothing from the program. Without an\n"
+	"argument: lists your processes that can be watched. On a terminal h explains the keys;\n"
 	"elsewhere lines are printed, with tabs between.\n\n"
 	"  -d, --delay SECONDS   between two looks (1)\n"
 	"  -n, --count N         leave after N tables\n"
 	"      --once            print one table and leave\n"
-	"  -s, --sort COLUMN     by name, open, visits, time, self (the default), mean, "
-	"an "
-	"event\n"
+	"  -s, --sort COLUMN     by name, open, visits, time, self (the default), mean, an event\n"
 	"                        or a metric\n"
 	"  -r, --reverse         the lowest first\n"
-	"  -f, --filter TEXT     only regions with TEXT in their names, and what is "
-	"above and\n"
+	"  -f, --filter TEXT     only regions with TEXT in their names, and what is above and\n"
 	"                        below them\n"
 	"  -t, --threads         each thread by itself, too\n"
 	"      --flat            by region, not by path\n"
 	"  -m, --metrics TEXT    more columns: 'NAME = FORMULA; ...', @FILE, none\n"
 	"  -h, --help            this text\n\n"
 	"Exit status: 0, 1 if it cannot be watched, 2 if an option is wrong.\n";
+/* clang-format on */
 
 /* --- the list --------------------------------------------------------------------- */
 
