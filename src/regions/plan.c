@@ -48,7 +48,7 @@ static bool passes(int error)
  * them again, and none of its visits has to find out that they cannot be read. *ERRORS
  * gets the errno of each, by its new place.
  */
-static void refuse(struct pm_plan *plan, int *errors)
+static void refuse(struct pm_region_plan *plan, int *errors)
 {
 	struct pm_event refused[PERFMON_PROFILE_COUNTERS], *events = plan->list->events;
 	struct pm_diag diag = {0};
@@ -81,7 +81,7 @@ static void copy(char *to, size_t size, const char *from)
 	to[length] = '\0';
 }
 
-void pm_plan_record(struct pm_plan *plan)
+void pm_region_plan_record(struct pm_region_plan *plan)
 {
 	struct perfmon_profile_plan *record;
 	uint32_t i;
@@ -121,7 +121,7 @@ void pm_plan_record(struct pm_plan *plan)
 }
 
 /* The machine's default events; what refused the hardware's is said. */
-static int make_auto(struct pm_plan *plan)
+static int make_auto(struct pm_region_plan *plan)
 {
 	struct pm_diag refused = {0}, diag = {0};
 	char text[1200];
@@ -142,7 +142,7 @@ static int make_auto(struct pm_plan *plan)
 }
 
 /* The report of an event that somebody named says why it lacks the kernel's part. */
-static void note_user_mode(const struct pm_plan *plan)
+static void note_user_mode(const struct pm_region_plan *plan)
 {
 	struct pm_diag diag = {0};
 	char what[300];
@@ -157,7 +157,7 @@ static void note_user_mode(const struct pm_plan *plan)
 	}
 }
 
-void pm_plan_make(struct pm_plan *plan, const struct pm_options *options)
+void pm_region_plan_make(struct pm_region_plan *plan, const struct pm_options *options)
 {
 	struct pm_diag diag = {0};
 	char text[1200];
@@ -198,7 +198,7 @@ void pm_plan_make(struct pm_plan *plan, const struct pm_options *options)
 	}
 	refuse(plan, plan->errors);
 record:
-	pm_plan_record(plan);
+	pm_region_plan_record(plan);
 	for (i = 0; i < plan->count; i++)
 		pm_regions_debug("perfmon: counting %s on PMU %s",
 				 plan->list->events[i].name, plan->list->events[i].pmu);

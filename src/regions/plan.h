@@ -8,9 +8,9 @@
 /* Makes the plan of OPTIONS: a text that cannot be used is quoted in a note, and what the
  * machine has stands in for it. Writes the plan's record and notes into the profile (under
  * PM_LOCK_REGIONS). Always leaves a plan, with no events at worst. */
-void pm_plan_make(struct pm_plan *plan, const struct pm_options *options);
+void pm_region_plan_make(struct pm_region_plan *plan, const struct pm_options *options);
 
 /* Writes the record of a plan that exists into a new profile (a forked child's). */
-void pm_plan_record(struct pm_plan *plan);
+void pm_region_plan_record(struct pm_region_plan *plan);
 
 #endif

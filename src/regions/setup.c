@@ -80,10 +80,10 @@ static int make_ready_here(void)
 			 pm_clock.monotonic ? "CLOCK_MONOTONIC"
 					    : "the timestamp counter");
 	if (configured) {
-		pm_plan_record(&pm_regions.plan);
+		pm_region_plan_record(&pm_regions.plan);
 		pm_registry_each_region(pm_region_record_name);
 	} else {
-		pm_plan_make(&pm_regions.plan, &pm_regions.options);
+		pm_region_plan_make(&pm_regions.plan, &pm_regions.options);
 		pm_region_general.fence = pm_regions.options.fence;
 		pm_region_general.monotonic = pm_clock.monotonic;
 		pm_region_general.stride = pm_regions.options.stride_count > 0;

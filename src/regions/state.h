@@ -24,7 +24,7 @@ enum pm_regions_phase {
 };
 
 /* What regions count: set 0 of PERFMON_EVENTS, or what the machine has. */
-struct pm_plan {
+struct pm_region_plan {
 	struct pm_event_list *list;
 	uint32_t count; /* events of list that have a column, from its first */
 	uint32_t live;	/* of these, those that may open: no thread tries the rest */
@@ -37,7 +37,7 @@ struct pm_regions {
 	struct pm_options options;
 	struct pm_metrics *metrics; /* NULL: the built-in ones */
 	struct pm_diag refused;	    /* why no region is counted */
-	struct pm_plan plan;
+	struct pm_region_plan plan;
 };
 
 extern struct pm_regions pm_regions;
