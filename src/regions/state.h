@@ -54,9 +54,8 @@ extern __thread int pm_thread_busy __attribute__((tls_model("initial-exec")));
 
 /*
  * PM_LOCK_REGIONS of os/locks.h guards set-up and everything in the profile that more than
- * one thread writes. Never taken by a warm
- * region. Once the process is READY nobody calls malloc while holding it: a signal
- * handler that interrupted malloc may be waiting for it.
+ * one thread writes. A warm region never takes it. Once the process is READY nobody calls
+ * malloc while holding it: a signal handler that interrupted malloc may be waiting for it.
  */
 void pm_regions_acquire(void);
 void pm_regions_release(void);
