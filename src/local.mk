@@ -54,11 +54,12 @@ libperfmon_all_la_SOURCES = \
 	src/counters/instance.h src/counters/recovery.c \
 	src/info/free.c src/info/info.c src/info/info.h src/info/try.c \
 	src/profile/affinity.c src/profile/affinity.h src/profile/copies.c \
-	src/profile/copies.h src/profile/file.c src/profile/file.h src/profile/node.c \
-	src/profile/node.h src/profile/pack.c src/profile/pack.h src/profile/place.c \
-	src/profile/place.h src/profile/profile.h src/profile/records.c \
-	src/profile/snapshot.c src/profile/snapshot.h src/profile/threads.c \
-	src/profile/times.c src/profile/walk.h src/profile/writer.c src/profile/writer.h \
+	src/profile/copies.h src/profile/file.c src/profile/file.h src/profile/memory.c \
+	src/profile/memory.h src/profile/node.c src/profile/node.h src/profile/pack.c \
+	src/profile/pack.h src/profile/place.c src/profile/place.h src/profile/profile.h \
+	src/profile/records.c src/profile/snapshot.c src/profile/snapshot.h \
+	src/profile/threads.c src/profile/times.c src/profile/walk.h src/profile/writer.c \
+	src/profile/writer.h \
 	src/report/cells.c src/report/cells.h src/report/csv.c src/report/derived.c \
 	src/report/file.c src/report/file.h src/report/flat.c src/report/formats.h \
 	src/report/frame.c src/report/groups.c src/report/groups.h src/report/json.c \

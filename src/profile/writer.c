@@ -2,245 +2,28 @@
 #include "profile/writer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "profile/affinity.h"
 #include "os/os.h"
-#include "profile/place.h"
+#include "profile/memory.h"
 
-/* Address space kept for a profile; less where it is limited or refused. */
-#define SPACE_MOST  (UINT64_C(1) << 30)
-#define SPACE_LEAST (UINT64_C(1) << 20)
-/* Memory is asked for in steps of this, so that few threads pay for a system call. */
-#define STEP	   (UINT64_C(128) << 10)
 #define NOTES_MOST 64
-/* How often a call is made again that signals interrupt. */
-#define INTERRUPTIONS 1000
-#define PART_LEAST    4096
 
+/* The notes that stand in the profile already. */
 static struct {
-	char *base;
-	uint64_t space;	   /* bytes mapped */
-	uint64_t backed;   /* bytes that may be touched */
-	uint64_t reserved; /* bytes handed out */
-	int fd;		   /* -1: private memory */
-	dev_t device;	   /* of fd: programs close descriptors that are not theirs */
-	ino_t inode;
-	struct pm_profile_place place; /* of the file, while there is one */
-	uint64_t note[NOTES_MOST];     /* offsets */
-	unsigned int notes;
-	char news[200]; /* a note that waits until the record under way is whole */
-	/* Of the process that was forked, by its profile. */
-	uint32_t parent_pid, parent_image;
-	uint64_t parent_start_time;
-} profile = {.fd = -1};
+	uint64_t at[NOTES_MOST]; /* offsets */
+	unsigned int count;
+} notes;
 
-bool pm_profile_exists(void)
-{
-	return __atomic_load_n(&profile.base, __ATOMIC_ACQUIRE) != NULL;
-}
-
-struct perfmon_profile_header *pm_profile_header(void)
-{
-	return (struct perfmon_profile_header *)(void *)profile.base;
-}
-
-uint64_t pm_profile_offset(const void *record)
-{
-	return (uint64_t)((const char *)record - profile.base);
-}
-
-void *pm_profile_at(uint64_t offset)
-{
-	return profile.base + offset;
-}
-
-/* Whether the descriptor is still ours: another file's must be neither grown nor closed. */
-static bool fd_is_ours(void)
-{
-	struct stat st;
-
-	return profile.fd >= 0 && !pm_kernel_fstat(profile.fd, &st) &&
-	       st.st_dev == profile.device && st.st_ino == profile.inode;
-}
-
-static void close_fd(void)
-{
-	if (fd_is_ours())
-		pm_kernel_close(profile.fd);
-	profile.fd = -1;
-}
-
-/* Daemons close all descriptors that they do not know: the file may be opened again. */
-static bool open_again(void)
-{
-	if (!profile.place.path[0])
-		return false;
-	profile.fd = pm_profile_place_again(&profile.place);
-	if (fd_is_ours())
-		return true;
-	if (profile.fd >= 0)
-		pm_kernel_close(profile.fd);
-	profile.fd = -1;
-	return false;
-}
-
-/* For file systems that cannot allocate: what has been written once has its place. */
-static int write_zeros(int fd, uint64_t at, uint64_t size)
-{
-	static const char zeros[PART_LEAST];
-	int tries = INTERRUPTIONS;
-
-	while (at < size) {
-		size_t part =
-			size - at < sizeof(zeros) ? (size_t)(size - at) : sizeof(zeros);
-		ssize_t n = pm_kernel_pwrite(fd, zeros, part, at);
-
-		if (n > 0)
-			at += (uint64_t)n;
-		else if (n != -EINTR || !tries--)
-			return n ? (int)n : -ENOSPC;
-	}
-	return 0;
-}
-
-/* Room in the file FD, which has AT bytes, up to SIZE. A size above RLIMIT_FSIZE would be
- * answered with a signal that ends the program. */
-static int allocate(int fd, uint64_t at, uint64_t size)
-{
-	uint64_t soft, hard;
-	uint64_t part = size - at;
-	int err = 0, tries = INTERRUPTIONS;
-
-	if (!pm_kernel_getrlimit(RLIMIT_FSIZE, &soft, &hard) && size > soft)
-		return -EFBIG;
-	/* A signal makes the kernel undo the whole call: where the program has them at a high
-	 * rate, only small steps get through. */
-	while (at < size && (!err || (err == -EINTR && tries--))) {
-		if (part > size - at)
-			part = size - at;
-		err = pm_kernel_fallocate(fd, 0, (off_t)at, (off_t)part);
-		if (!err)
-			at += part;
-		else if (part > PART_LEAST)
-			part /= 2;
-	}
-	return err == -EOPNOTSUPP || err == -ENOSYS ? write_zeros(fd, at, size) : err;
-}
-
-/* Makes the profile usable up to END. Pages are allocated before they are touched: a
- * store to a page for which there is no room is SIGBUS. */
-static int back(uint64_t end)
-{
-	uint64_t upto = (end + STEP - 1) / STEP * STEP;
-	void *at = profile.base + profile.backed;
-	int err = -ENOTSUP;
-
-	if (end <= profile.backed)
-		return 0;
-	if (upto > profile.space)
-		upto = profile.space;
-	if (end > upto)
-		return -ENOSPC;
-	if (profile.fd >= 0) {
-		err = fd_is_ours() || open_again()
-			      ? allocate(profile.fd, profile.backed, upto)
-			      : -EBADF;
-		if (err) {
-			if (profile.reserved) {
-				pm_profile_header()->private_error = (uint32_t)-err;
-				pm_profile_header()->private_from = profile.backed;
-			}
-			/* The rest of the profile goes on in private memory, at the same
-			 * addresses, and its file ends here. */
-			snprintf(profile.news, sizeof(profile.news),
-				 "the profile's memory could not grow beyond %llu KiB "
-				 "(%s): "
-				 "it goes on in private memory, which other processes "
-				 "cannot see",
-				 (unsigned long long)profile.backed >> 10,
-				 strerror(-err));
-			close_fd();
-			err = pm_kernel_mmap_fixed(
-				at, profile.space - profile.backed,
-				PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-			if (err) {
-				profile.space = profile.backed;
-				return err;
-			}
-			pm_kernel_madvise(at, profile.space - profile.backed,
-					  MADV_DONTFORK);
-			profile.backed = upto;
-			return 0;
-		}
-	}
-	profile.backed = upto;
-	return 0;
-}
-
-/* At most a sixteenth of what the process may have. */
-static uint64_t space_wanted(void)
-{
-	static const int limits[] = {RLIMIT_AS, RLIMIT_DATA};
-	uint64_t space = SPACE_MOST, soft, hard;
-
-	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-		while (space > SPACE_LEAST &&
-		       !pm_kernel_getrlimit(limits[i], &soft, &hard) && space > soft / 16)
-			space /= 2;
-	}
-	return space;
-}
-
-static int map(int fd)
-{
-	int flags = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
-	struct stat st = {0};
-	uint64_t space;
-	void *base;
-	int err = fd >= 0 ? pm_kernel_fstat(fd, &st) : 0;
-
-	if (err)
-		return err;
-	err = -ENOMEM;
-	for (space = space_wanted(); err && space >= SPACE_LEAST; space /= 2) {
-		err = pm_kernel_mmap(&base, space, PROT_READ | PROT_WRITE,
-				     flags | MAP_NORESERVE, fd, 0);
-		if (!err) {
-			profile.base = base;
-			profile.space = space;
-		}
-	}
-	if (err)
-		return err;
-	/* A child must not write into its parent's profile. */
-	pm_kernel_madvise(profile.base, profile.space, MADV_DONTFORK);
-	profile.backed = profile.reserved = 0;
-	profile.notes = 0;
-	profile.fd = fd;
-	profile.device = st.st_dev;
-	profile.inode = st.st_ino;
-	return 0;
-}
-
-/* Who watches a process maps its profile, and must be sure that it does not shrink. */
-static int make_memfd(void)
-{
-	int fd = pm_kernel_memfd_create("perfmon-profile",
-					MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-	if (fd >= 0)
-		pm_kernel_fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK);
-	return fd;
-}
+/* Of the process that was forked, by its profile. */
+static struct {
+	uint32_t pid, image;
+	uint64_t start_time;
+} parent;
 
 /* Who this process is, and what it was forked from. */
 static void identify(struct perfmon_profile_header *self)
@@ -251,12 +34,12 @@ static void identify(struct perfmon_profile_header *self)
 	pm_machine_boot_id(self->boot_id, sizeof(self->boot_id));
 	pm_machine_host(self->host, sizeof(self->host));
 	pm_machine_program(self->program, sizeof(self->program));
-	if (!profile.parent_pid)
+	if (!parent.pid)
 		return;
 	self->parent_link = PERFMON_LINK_FORK;
-	self->parent_pid = profile.parent_pid;
-	self->parent_start_time = profile.parent_start_time;
-	self->parent_image = profile.parent_image;
+	self->parent_pid = parent.pid;
+	self->parent_start_time = parent.start_time;
+	self->parent_image = parent.image;
 }
 
 static void write_header(const struct perfmon_profile_header *self,
@@ -281,32 +64,24 @@ static void write_header(const struct perfmon_profile_header *self,
 	pm_profile_clock_renew();
 }
 
-/* There is no profile: none yet, or none any more. */
-static void leave_none(void)
-{
-	close_fd();
-	profile.base = NULL;
-	profile.space = profile.backed = profile.reserved = 0;
-	profile.news[0] = '\0';
-}
-
 /* Maps FD (-1: private memory), which is the profile's from now on and has ALLOCATED bytes
  * already, and makes room for the header. */
 static int begin(int fd, uint64_t allocated)
 {
-	int err = map(fd);
+	int err = pm_memory_map(fd);
 
 	if (err) {
 		if (fd >= 0)
 			pm_kernel_close(fd);
 		return err;
 	}
-	profile.backed = allocated;
+	notes.count = 0;
+	pm_profile_memory.backed = allocated;
 	if (pm_profile_reserve(PERFMON_PROFILE_HEADER,
 			       sizeof(struct perfmon_profile_header)))
 		return 0;
-	pm_kernel_munmap(profile.base, profile.space);
-	leave_none();
+	pm_kernel_munmap(pm_profile_memory.base, pm_profile_memory.space);
+	pm_memory_leave();
 	return -ENOMEM;
 }
 
@@ -315,25 +90,25 @@ static int begin_in_file(const struct pm_options *options,
 			 struct perfmon_profile_header *self, struct pm_diag *diag)
 {
 	const char *network;
-	int err = pm_profile_place_open(&profile.place, options, self, diag);
+	int err = pm_profile_place_open(&pm_profile_memory.place, options, self, diag);
 
 	if (err)
 		return err;
-	err = allocate(profile.place.fd, 0, STEP);
+	err = pm_memory_allocate(pm_profile_memory.place.fd, 0, PM_MEMORY_STEP);
 	if (err)
-		pm_kernel_close(profile.place.fd);
+		pm_kernel_close(pm_profile_memory.place.fd);
 	else
-		err = begin(profile.place.fd, STEP);
+		err = begin(pm_profile_memory.place.fd, PM_MEMORY_STEP);
 	if (err) {
 		pm_diag_set(diag, err,
 			    "the profile could not be kept in '%s' (%s): it is kept in "
 			    "memory and lost if the program is killed",
-			    profile.place.path, strerror(-err));
-		pm_kernel_unlink(profile.place.path);
-		profile.place.path[0] = '\0';
+			    pm_profile_memory.place.path, strerror(-err));
+		pm_kernel_unlink(pm_profile_memory.place.path);
+		pm_profile_memory.place.path[0] = '\0';
 		return err;
 	}
-	network = pm_profile_place_network(profile.fd);
+	network = pm_profile_place_network(pm_profile_memory.fd);
 	if (network)
 		pm_diag_set(
 			diag, 0,
@@ -341,7 +116,7 @@ static int begin_in_file(const struct pm_options *options,
 			"writing it back takes time, other machines may see it late or "
 			"in parts, and if the server fails the program may end by "
 			"SIGBUS; a local path is safer",
-			profile.place.path, network);
+			pm_profile_memory.place.path, network);
 	return 0;
 }
 
@@ -358,7 +133,7 @@ int pm_profile_open(const struct pm_options *options, struct pm_diag *diag)
 	if (options->profile_path)
 		err = begin_in_file(options, &self, &first);
 	if (err) {
-		int fd = make_memfd();
+		int fd = pm_memory_make_file();
 
 		err = begin(fd, 0);
 		refused = fd < 0 || err;
@@ -388,8 +163,8 @@ int pm_profile_open(const struct pm_options *options, struct pm_diag *diag)
 
 void pm_profile_forget(void)
 {
-	leave_none();
-	profile.place.path[0] = '\0';
+	pm_memory_leave();
+	pm_profile_memory.place.path[0] = '\0';
 }
 
 void pm_profile_remember_parent(void)
@@ -398,9 +173,9 @@ void pm_profile_remember_parent(void)
 
 	if (!pm_profile_exists())
 		return;
-	profile.parent_pid = header->pid;
-	profile.parent_start_time = header->start_time;
-	profile.parent_image = header->image;
+	parent.pid = header->pid;
+	parent.start_time = header->start_time;
+	parent.image = header->image;
 }
 
 void *pm_profile_reserve(uint32_t type, size_t size)
@@ -408,11 +183,11 @@ void *pm_profile_reserve(uint32_t type, size_t size)
 	struct perfmon_profile_record *record;
 
 	size = (size + 7) & ~(size_t)7;
-	if (!profile.base || back(profile.reserved + size))
+	if (!pm_profile_memory.base || pm_memory_back(pm_profile_memory.reserved + size))
 		return NULL;
-	record = (struct perfmon_profile_record *)(void *)(profile.base +
-							   profile.reserved);
-	profile.reserved += size;
+	record = (struct perfmon_profile_record *)(void *)(pm_profile_memory.base +
+							   pm_profile_memory.reserved);
+	pm_profile_memory.reserved += size;
 	record->type = type;
 	record->size = size;
 	return record;
@@ -422,21 +197,22 @@ void pm_profile_publish(void)
 {
 	/* The release orders the record before the size that covers it; its partner is the
 	 * reader's acquire load of header.used. */
-	__atomic_store_n(&pm_profile_header()->used, profile.reserved, __ATOMIC_RELEASE);
+	__atomic_store_n(&pm_profile_header()->used, pm_profile_memory.reserved,
+			 __ATOMIC_RELEASE);
 	pm_profile_clock_later();
-	if (profile.news[0]) {
-		char news[sizeof(profile.news)];
+	if (pm_profile_memory.news[0]) {
+		char news[sizeof(pm_profile_memory.news)];
 
-		memcpy(news, profile.news, sizeof(news));
-		profile.news[0] = '\0';
+		memcpy(news, pm_profile_memory.news, sizeof(news));
+		pm_profile_memory.news[0] = '\0';
 		pm_profile_note(news);
 	}
 }
 
 static bool noted(const char *text, size_t length)
 {
-	for (unsigned int i = 0; i < profile.notes; i++) {
-		const struct perfmon_profile_note *note = pm_profile_at(profile.note[i]);
+	for (unsigned int i = 0; i < notes.count; i++) {
+		const struct perfmon_profile_note *note = pm_profile_at(notes.at[i]);
 
 		if (note->length == length && !memcmp(note->text, text, length))
 			return true;
@@ -449,14 +225,14 @@ void pm_profile_note(const char *text)
 	size_t length = strlen(text);
 	struct perfmon_profile_note *note;
 
-	if (!profile.base || profile.notes >= NOTES_MOST || noted(text, length))
+	if (!pm_profile_memory.base || notes.count >= NOTES_MOST || noted(text, length))
 		return;
 	note = pm_profile_reserve(PERFMON_PROFILE_NOTE, sizeof(*note) + length + 1);
 	if (!note)
 		return;
 	note->length = (uint32_t)length;
 	memcpy(note->text, text, length + 1);
-	profile.note[profile.notes++] = pm_profile_offset(note);
+	notes.at[notes.count++] = pm_profile_offset(note);
 	pm_profile_publish();
 }
 
@@ -530,9 +306,9 @@ int pm_profile_snapshot(struct pm_snapshot **out, struct pm_diag *diag)
 
 	pm_profile_clock_renew();
 	/* Whatever its header calls used is backed, also while it grows. */
-	err = pm_snapshot_take(profile.base,
-			       __atomic_load_n(&profile.space, __ATOMIC_RELAXED), out,
-			       diag);
+	err = pm_snapshot_take(
+		pm_profile_memory.base,
+		__atomic_load_n(&pm_profile_memory.space, __ATOMIC_RELAXED), out, diag);
 	if (err)
 		return err;
 	pm_snapshot_set_writer(*out, PM_WRITER_RUNS);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The memory of the own profile: one mapping, reserved once and backed as it grows, so
- * that records never move and an offset is a pointer. perfmon/profile.h has the layout.
+ * The records of the own profile. perfmon/profile.h has the layout, memory.h the memory.
  *
  * A record is reserved, filled in and published; all of that under PM_LOCK_REGIONS. What
  * threads write later into their own records needs no lock.
@@ -13,6 +12,7 @@
 #include <stddef.h>
 
 #include "os/os.h"
+#include "profile/memory.h"
 #include "profile/snapshot.h"
 #include "perfmon/profile.h"
 
@@ -23,24 +23,16 @@
  */
 int pm_profile_open(const struct pm_options *options, struct pm_diag *diag);
 
-/* Whether there is a profile. */
-bool pm_profile_exists(void);
-
 /* Forgets the profile in a forked child, where it is not mapped; what pm_profile_open()
  * finds next names the old one's process as the parent. */
 void pm_profile_forget(void);
 /* To be called before the fork, while the header can be read. */
 void pm_profile_remember_parent(void);
 
-struct perfmon_profile_header *pm_profile_header(void);
-
 /* Reserves SIZE bytes for a record of TYPE, zeroed but for its lead; NULL when the
  * profile is full or memory is refused. Not visible to readers until published. */
 void *pm_profile_reserve(uint32_t type, size_t size);
 void pm_profile_publish(void);
-
-uint64_t pm_profile_offset(const void *record);
-void *pm_profile_at(uint64_t offset);
 
 /* Adds a note, unless the same one stands there already. Calls from threads that are set
  * up later are bounded: beyond 64 notes nothing is added. */
