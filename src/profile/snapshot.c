@@ -2,9 +2,7 @@
 #include "profile/snapshot.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "os/os.h"
 #include "profile/walk.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "regions/paths.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 #include "regions/recycle.h"

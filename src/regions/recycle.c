@@ -17,8 +17,7 @@ static struct {
 /* Brackets what a reader must not see half of. The release orders the increment that makes
  * the sequence even after everything before it; the fence orders the odd one before
  * everything after it. Partner: the reader's loads around its walk. */
-static unsigned int
-	sequence_depth; /* adding up takes recycled memory inside of its own */
+static unsigned int sequence_depth; /* an aggregate takes recycled memory meanwhile */
 
 void pm_recycle_sequence_open(void)
 {

@@ -4,7 +4,6 @@
  * every counter from its view. A page has changed (the thread was switched, a counter
  * overflowed or rotated), a counter has no readable page, or it could not be opened at all.
  */
-
 #include "os/os.h"
 #include "fastpath/fastpath.h"
 #include "regions/state.h"

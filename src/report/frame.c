@@ -3,7 +3,6 @@
  * what is missing. */
 #include "config.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "report/merge.h"

@@ -2,10 +2,6 @@
 /* JSON. Integers are written in full: 64 bits, which some readers cannot hold. */
 #include "config.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "report/formats.h"
 #include "report/json_out.h"
 #include "report/merge.h"

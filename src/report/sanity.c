@@ -2,7 +2,6 @@
 /* What speaks against a number of a report: its size against its bias, what its CPU is
  * known for, and what no machine can do. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "report/model.h"

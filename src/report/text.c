@@ -2,7 +2,6 @@
 /* The table of a text report. It is made twice, to measure its columns and to print, so
  * that no copy of it is held. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
