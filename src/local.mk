@@ -95,14 +95,14 @@ libperfmon_all_la_SOURCES = \
 	src/session/core/record.h src/session/core/run.c src/session/core/value.c \
 	src/session/overflow/arm.c src/session/overflow/arm.h \
 	src/session/overflow/breakpoint.c src/session/overflow/drain.c \
-	src/session/overflow/overflow.h src/session/overflow/period.c \
-	src/session/overflow/period.h src/session/overflow/program.c \
-	src/session/overflow/queue.c src/session/overflow/queue.h \
-	src/session/overflow/restart.c src/session/overflow/restart.h \
-	src/session/overflow/signals.c src/session/overflow/slots.c \
-	src/session/overflow/slots.h src/session/overflow/state.c \
-	src/session/overflow/state.h src/session/overflow/wait.c \
-	src/session/overflow/wait.h \
+	src/session/overflow/notices.h src/session/overflow/overflow.h \
+	src/session/overflow/period.c src/session/overflow/period.h \
+	src/session/overflow/program.c src/session/overflow/queue.c \
+	src/session/overflow/queue.h src/session/overflow/restart.c \
+	src/session/overflow/restart.h src/session/overflow/signals.c \
+	src/session/overflow/slots.c src/session/overflow/slots.h \
+	src/session/overflow/state.c src/session/overflow/state.h \
+	src/session/overflow/wait.c src/session/overflow/wait.h \
 	src/session/sampling/sampling.c src/session/sampling/sampling.h \
 	src/session/sets/estimate.c src/session/sets/sets.c src/session/sets/sets.h \
 	src/session/sets/switch.c \

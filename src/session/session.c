@@ -63,6 +63,20 @@ static int map_reader(struct perfmon_session *session)
 	return 0;
 }
 
+/* Of a session that holds nothing of the kernel any more, or is not complete. */
+static void free_all(struct perfmon_session *session)
+{
+	pm_overflow_free(session);
+	pm_attached_free(session);
+	if (session->reader)
+		pm_kernel_munmap(session->reader, sizeof(*session->reader));
+	pm_registers_free(session->registers, session->count);
+	pm_plan_free(session->plan);
+	free(session->sets);
+	session->magic = 0;
+	free(session);
+}
+
 PM_EXPORT int perfmon_session_create(struct perfmon_session **out,
 				     const struct perfmon_session_options *options)
 {
@@ -89,13 +103,11 @@ PM_EXPORT int perfmon_session_create(struct perfmon_session **out,
 	session->set_count = 1;
 	session->sets = calloc(1, sizeof(session->sets[0]));
 	err = session->sets ? map_reader(session) : -ENOMEM;
-	if (!err)
-		err = pm_plan_build(session, NULL, 0, session->sets, 1, &session->plan);
+	err = err ?: pm_overflow_create(session);
+	err = err ?: pm_attached_create(session);
+	err = err ?: pm_plan_build(session, NULL, 0, session->sets, 1, &session->plan);
 	if (err) {
-		if (session->reader)
-			pm_kernel_munmap(session->reader, sizeof(*session->reader));
-		free(session->sets);
-		free(session);
+		free_all(session);
 		return err;
 	}
 	*out = session;
@@ -117,13 +129,12 @@ PM_EXPORT void perfmon_session_close(struct perfmon_session *session)
 		is_busy = !pm_busy_begin(session);
 		pm_helper_stop(session->helper);
 		pm_lock_take(&session->lock);
-		session->closing = true;
 		/* What came until now goes to the log. */
 		if (session->sampling && session->state != PERFMON_DETACHED)
 			pm_session_detach_all(session);
 		pm_session_close_targets(session);
 		pm_exclusive_release(session);
-		pm_overflow_release(session);
+		pm_overflow_let_go(session);
 		pm_lock_release(&session->lock);
 		pm_overflow_close(session);
 		/* The log's thread wakes the helper thread, whether that runs or not. */
@@ -132,12 +143,5 @@ PM_EXPORT void perfmon_session_close(struct perfmon_session *session)
 		if (is_busy)
 			pm_busy_end();
 	}
-	pm_overflow_free(session);
-	pm_kernel_munmap(session->reader, sizeof(*session->reader));
-	pm_registers_free(session->registers, session->count);
-	pm_plan_free(session->plan);
-	free(session->sets);
-	free(session->processes);
-	session->magic = 0;
-	free(session);
+	free_all(session);
 }

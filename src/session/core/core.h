@@ -63,12 +63,7 @@ struct perfmon_session {
 	uint32_t set_count;  /* at least 1 */
 	uint32_t next_set;   /* place of the one that the next start begins with */
 	bool target_lost;    /* the last target went by itself */
-	/* PERFMON_SESSION_EXCLUSIVE: its place among those, under their lock. */
-	pid_t claimed_tid; /* 0: none */
-	struct perfmon_session *next_claim;
 	struct pm_session_plan *plan;
-	struct pm_session_process *processes; /* targets.h */
-	uint32_t process_count;
 	uint64_t stamp; /* readings that carry it are good; moves on with every chance of
 			 * a change */
 	struct {
@@ -82,20 +77,13 @@ struct perfmon_session {
 		struct perfmon_value found; /* scratch */
 		uint64_t floor; /* the last one returned: two clocks round differently */
 	} time;
-	struct pm_overflow_queue *queue; /* NULL until a counter may notify */
-	struct pm_sampling *sampling;	 /* NULL: not set up */
-	uint32_t rings;			 /* targets with a ring */
-	uint64_t watch_keys;		 /* given out; the last one */
-	struct pm_helper *helper;	 /* NULL: nobody waits for overflows */
-	bool is_near;	  /* it has been bound near the CPUs of these targets */
-	int signal;	  /* to the thread that overflowed, 0: none */
-	int block_signal; /* the library's own, 0: threads are not stopped */
-	/* Called for `signal` by the library's own handler; NULL: by none. */
-	void (*handler)(int signo, siginfo_t *info, void *context);
-	bool has_slots;	     /* events are, or were, in the handlers' table */
-	uint32_t block_word; /* futex of stopped threads: moves on when they may go */
-	uint32_t blocked;    /* how many there are; atomic */
-	bool closing;
+	uint32_t rings;		  /* targets with a ring */
+	struct pm_helper *helper; /* NULL: nobody waits for overflows */
+	uint64_t watch_keys;	  /* given out to it; the last one */
+	/* What the rooms above keep for the session. */
+	struct pm_sampling *sampling;	/* NULL: not set up */
+	struct pm_overflows *overflows; /* overflow/notices.h */
+	struct pm_attached *attached;	/* targets/targets.h */
 	struct pm_diag diag;
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "os/os.h"
+#include "session/overflow/notices.h"
 #include "session/overflow/overflow.h"
 #include "session/overflow/period.h"
 #include "session/overflow/slots.h"
@@ -84,7 +85,8 @@ static void leave_due(struct perfmon_session *session, const struct pm_target *t
 int pm_overflow_arm(struct perfmon_session *session, struct pm_session_plan *plan,
 		    struct pm_target *target)
 {
-	int signo = session->block_signal ?: session->signal, err = 0;
+	int signo = session->overflows->block_signal ?: session->overflows->signal,
+	    err = 0;
 	uint32_t s, c;
 
 	for (s = 0; s < plan->part_count; s++) {
@@ -138,7 +140,7 @@ void pm_overflow_disarm(struct perfmon_session *session,
 	session->rings--;
 	if (session->helper)
 		pm_helper_unwatch(session->helper, target->ring_fd);
-	if (session->has_slots)
+	if (session->overflows->has_slots)
 		pm_slots_unwatch(plan, target);
 	pm_ring_unmap(&target->ring);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "os/os.h"
+#include "session/overflow/notices.h"
 #include "session/overflow/overflow.h"
 #include "session/overflow/period.h"
 #include "session/overflow/queue.h"
@@ -187,8 +188,8 @@ static void visit(void *argument, const struct perf_event_header *record)
 
 	if (record->type == PERF_RECORD_SAMPLE)
 		handle_sample(arrival->session, arrival->target, record);
-	else if (record->type == PERF_RECORD_LOST && arrival->session->queue)
-		arrival->session->queue->lost = true;
+	else if (record->type == PERF_RECORD_LOST && arrival->session->overflows->queue)
+		arrival->session->overflows->queue->lost = true;
 	else if (record->type == PERF_RECORD_THROTTLE)
 		handle_throttle(arrival->session, arrival->target, record);
 	if (record->type == PERF_RECORD_LOST || record->type == PERF_RECORD_THROTTLE)

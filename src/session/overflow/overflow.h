@@ -6,6 +6,9 @@
 #include "session/core/core.h"
 #include "session/overflow/arm.h"
 
+/* Makes what the room keeps for the session. 0 or -ENOMEM. */
+int pm_overflow_create(struct perfmon_session *session);
+
 /* What EVENT of REG has to record at an overflow. */
 void pm_overflow_plan(const struct perfmon_session *session,
 		      const struct pm_register *reg, struct pm_event *event);
@@ -59,6 +62,9 @@ void pm_overflow_end(struct perfmon_session *session); /* the last target has go
 
 /* Threads that wait for a restart may go. */
 void pm_overflow_release(struct perfmon_session *session);
+/* They go, and no other waits: the session is about to be closed. */
+void pm_overflow_let_go(struct perfmon_session *session);
+
 /* Does what handlers have ASKED for that interrupted a call, which has ended. */
 void pm_overflow_leave(struct perfmon_session *session, struct pm_asked asked);
 void pm_overflow_close(struct perfmon_session *session); /* waits for handlers */

@@ -6,13 +6,14 @@
 #include <stdlib.h>
 
 #include "os/os.h"
+#include "session/overflow/notices.h"
 #include "session/overflow/overflow.h"
 #include "session/sampling/sampling.h"
 
 void pm_queue_push(struct perfmon_session *session, const struct perfmon_message *message)
 {
 	static const uint64_t one = 1;
-	struct pm_overflow_queue *queue = session->queue;
+	struct pm_overflow_queue *queue = session->overflows->queue;
 	struct perfmon_message *place;
 
 	if (queue->count == PM_QUEUE_MESSAGES) {
@@ -63,33 +64,46 @@ PM_EXPORT int perfmon_overflow_read(struct perfmon_session *session,
 			session, pm_diag_set(&session->diag, -EINVAL,
 					     "%zu bytes are no number of messages of %zu",
 					     size, sizeof(messages[0])));
-	n = session->queue ? pop(session->queue, messages, size / sizeof(messages[0]))
-			   : 0;
+	n = session->overflows->queue
+		    ? pop(session->overflows->queue, messages, size / sizeof(messages[0]))
+		    : 0;
 	return pm_session_leave(session, n ? (int)n : -EAGAIN);
 }
 
 int pm_queue_need(struct perfmon_session *session)
 {
-	if (session->queue)
+	if (session->overflows->queue)
 		return 0;
-	session->queue = calloc(1, sizeof(*session->queue));
-	if (!session->queue)
+	session->overflows->queue = calloc(1, sizeof(*session->overflows->queue));
+	if (!session->overflows->queue)
 		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
-	session->queue->descriptor = -1;
+	session->overflows->queue->descriptor = -1;
 	return 0;
 }
 
 bool pm_queue_has_listener(const struct perfmon_session *session)
 {
-	return session->queue && session->queue->descriptor >= 0;
+	return session->overflows->queue && session->overflows->queue->descriptor >= 0;
+}
+
+int pm_overflow_create(struct perfmon_session *session)
+{
+	session->overflows = calloc(1, sizeof(*session->overflows));
+	return session->overflows ? 0 : -ENOMEM;
 }
 
 void pm_overflow_free(struct perfmon_session *session)
 {
-	if (session->queue && session->queue->descriptor >= 0)
-		pm_kernel_close(session->queue->descriptor);
-	free(session->queue);
-	session->queue = NULL;
+	struct pm_overflow_queue *queue;
+
+	if (!session->overflows)
+		return;
+	queue = session->overflows->queue;
+	if (queue && queue->descriptor >= 0)
+		pm_kernel_close(queue->descriptor);
+	free(queue);
+	free(session->overflows);
+	session->overflows = NULL;
 }
 
 /* --- the descriptor --------------------------------------------------------------------
@@ -103,7 +117,7 @@ static int make_descriptor(struct perfmon_session *session)
 
 	if (err)
 		return err;
-	queue = session->queue;
+	queue = session->overflows->queue;
 	if (queue->descriptor >= 0)
 		return queue->descriptor;
 	fd = pm_kernel_eventfd();

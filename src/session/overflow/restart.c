@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "os/os.h"
+#include "session/overflow/notices.h"
 #include "session/overflow/overflow.h"
 #include "session/overflow/period.h"
 #include "session/overflow/queue.h"
@@ -35,7 +36,7 @@ int pm_overflow_before_start(struct perfmon_session *session)
 {
 	int err = pm_breakpoints_renew(session);
 
-	if (!err && session->queue)
+	if (!err && session->overflows->queue)
 		reset_due(session);
 	return err;
 }
@@ -97,7 +98,7 @@ void pm_overflow_end(struct perfmon_session *session)
 {
 	const struct perfmon_message message = {.type = PERFMON_MESSAGE_END};
 
-	if (session->queue)
+	if (session->overflows->queue)
 		pm_queue_push(session, &message);
 	pm_overflow_release(session);
 }

@@ -9,6 +9,7 @@
 #include <signal.h>
 
 #include "os/os.h"
+#include "session/overflow/notices.h"
 #include "session/overflow/overflow.h"
 #include "session/overflow/restart.h"
 #include "session/overflow/slots.h"
@@ -29,7 +30,7 @@ static void on_overflow(int signo, siginfo_t *info, void *context)
 	__atomic_fetch_add(&slot->users, 1, __ATOMIC_SEQ_CST);
 	session = __atomic_load_n(&slot->session, __ATOMIC_SEQ_CST);
 	if (session)
-		__atomic_fetch_add(&session->blocked, 1, __ATOMIC_SEQ_CST);
+		__atomic_fetch_add(&session->overflows->blocked, 1, __ATOMIC_SEQ_CST);
 	__atomic_fetch_sub(&slot->users, 1, __ATOMIC_SEQ_CST);
 	if (session && pm_busy_is_under_way())
 		later = pm_busy_stop_later(session);
@@ -99,8 +100,8 @@ static int signal_targets(struct perfmon_session *session, int signo,
 			  void (*handler)(int, siginfo_t *, void *))
 {
 	struct pm_session_plan *plan = session->plan;
-	void (*old_handler)(int, siginfo_t *, void *) = session->handler;
-	int old = session->signal, err = 0;
+	void (*old_handler)(int, siginfo_t *, void *) = session->overflows->handler;
+	int old = session->overflows->signal, err = 0;
 	uint32_t t;
 
 	for (t = 0; t < plan->target_count; t++) {
@@ -112,13 +113,13 @@ static int signal_targets(struct perfmon_session *session, int signo,
 					   "for the program's own threads",
 					   tid);
 	}
-	session->signal = signo;
-	session->handler = handler;
+	session->overflows->signal = signo;
+	session->overflows->handler = handler;
 	for (t = 0; t < plan->target_count && !err; t++)
 		err = pm_overflow_arm_signals(session, &plan->targets[t]);
 	if (err) {
-		session->signal = old;
-		session->handler = old_handler;
+		session->overflows->signal = old;
+		session->overflows->handler = old_handler;
 		/* As far as they can be: all as before. */
 		for (t = 0; t < plan->target_count; t++)
 			pm_overflow_arm_signals(session, &plan->targets[t]);
@@ -203,7 +204,7 @@ static int take_signal(struct perfmon_session *session, int signo)
 	sigfillset(&action.sa_mask);
 	err = install(session, number, &action);
 	if (!err)
-		session->block_signal = number;
+		session->overflows->block_signal = number;
 	return err;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "os/os.h"
+#include "session/overflow/notices.h"
 #include "session/overflow/period.h"
 
 #define SLOTS 1024
@@ -64,7 +65,7 @@ static void fill_slot(struct pm_signal_slot *slot, struct perfmon_session *sessi
 						 .set = session->sets[reg->set].id,
 						 .event_id = reg->overflow.how.event_id};
 	slot->told.counters[index / 64] = UINT64_C(1) << (index % 64);
-	slot->handler = session->handler;
+	slot->handler = session->overflows->handler;
 }
 
 static void wait_for_users(struct pm_signal_slot *slot)
@@ -82,7 +83,7 @@ int pm_slot_watch(struct perfmon_session *session, int fd, uint32_t index)
 	/* One that it has may stand behind a free one. */
 	slot = pm_slot_find(fd) ?: free_slot(fd);
 	if (slot) {
-		session->has_slots = true;
+		session->overflows->has_slots = true;
 		wait_for_users(slot);
 		fill_slot(slot, session, index);
 		__atomic_store_n(&slot->session, session, __ATOMIC_SEQ_CST);
@@ -141,7 +142,8 @@ static int arm_signal(const struct pm_target *target, const struct pm_counter *c
 
 int pm_overflow_arm_signals(struct perfmon_session *session, struct pm_target *target)
 {
-	int signo = session->block_signal ?: session->signal, err = 0;
+	int signo = session->overflows->block_signal ?: session->overflows->signal,
+	    err = 0;
 	uint32_t i;
 
 	for (i = 0; i < session->count && !err; i++) {
@@ -152,7 +154,8 @@ int pm_overflow_arm_signals(struct perfmon_session *session, struct pm_target *t
 		if (!reg->overflow.on || counter->fd < 0 || !pm_notifies(reg))
 			continue;
 		err = arm_signal(target, counter, signo);
-		if (!err && (session->block_signal || session->handler))
+		if (!err &&
+		    (session->overflows->block_signal || session->overflows->handler))
 			err = pm_slot_watch(session, counter->fd, i);
 	}
 	return err;

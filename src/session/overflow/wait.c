@@ -2,17 +2,19 @@
 #include "session/overflow/wait.h"
 
 #include "os/os.h"
+#include "session/overflow/notices.h"
 #include "session/overflow/overflow.h"
 
 /* With the lock, which is let go of meanwhile. */
 static void wait_while_masked(struct perfmon_session *session)
 {
-	while (session->state == PERFMON_MASKED && !session->closing) {
-		uint32_t word = __atomic_load_n(&session->block_word, __ATOMIC_RELAXED);
+	while (session->state == PERFMON_MASKED && !session->overflows->closing) {
+		uint32_t word = __atomic_load_n(&session->overflows->block_word,
+						__ATOMIC_RELAXED);
 
 		pm_session_leave(session, 0);
 		/* Wakes at once if the word has moved on since. */
-		pm_kernel_futex_wait(&session->block_word, word);
+		pm_kernel_futex_wait(&session->overflows->block_word, word);
 		if (pm_session_enter(session))
 			return;
 	}
@@ -20,10 +22,10 @@ static void wait_while_masked(struct perfmon_session *session)
 
 void pm_overflow_release(struct perfmon_session *session)
 {
-	if (!session->block_signal)
+	if (!session->overflows->block_signal)
 		return;
-	__atomic_fetch_add(&session->block_word, 1, __ATOMIC_RELAXED);
-	pm_kernel_futex_wake(&session->block_word);
+	__atomic_fetch_add(&session->overflows->block_word, 1, __ATOMIC_RELAXED);
+	pm_kernel_futex_wake(&session->overflows->block_word);
 }
 
 void pm_wait_for_restart(struct perfmon_session *session)
@@ -38,7 +40,13 @@ void pm_wait_for_restart(struct perfmon_session *session)
 
 void pm_wait_let_go(struct perfmon_session *session)
 {
-	__atomic_fetch_sub(&session->blocked, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_sub(&session->overflows->blocked, 1, __ATOMIC_SEQ_CST);
+}
+
+void pm_overflow_let_go(struct perfmon_session *session)
+{
+	session->overflows->closing = true;
+	pm_overflow_release(session);
 }
 
 void pm_overflow_close(struct perfmon_session *session)
@@ -47,6 +55,6 @@ void pm_overflow_close(struct perfmon_session *session)
 	if (pm_busy_forget_stop(session))
 		pm_wait_let_go(session);
 	/* Whoever is in the handler still uses the session. */
-	while (__atomic_load_n(&session->blocked, __ATOMIC_SEQ_CST))
+	while (__atomic_load_n(&session->overflows->blocked, __ATOMIC_SEQ_CST))
 		pm_kernel_yield();
 }

@@ -298,7 +298,7 @@ static int attach(struct perfmon_session *session, const struct perfmon_target *
 		return n;
 	}
 	session->target_lost = false;
-	session->is_near = false;
+	session->attached->is_near = false;
 	pm_session_adopt_plan(session, session->plan);
 	if (!more)
 		pm_session_time_attach(session);

@@ -8,6 +8,21 @@
 #include "session/overflow/overflow.h"
 #include "session/targets/targets.h"
 
+int pm_attached_create(struct perfmon_session *session)
+{
+	session->attached = calloc(1, sizeof(*session->attached));
+	return session->attached ? 0 : -ENOMEM;
+}
+
+void pm_attached_free(struct perfmon_session *session)
+{
+	if (!session->attached)
+		return;
+	free(session->attached->processes);
+	free(session->attached);
+	session->attached = NULL;
+}
+
 void pm_session_close_targets(struct perfmon_session *session)
 {
 	pm_session_disown(session);

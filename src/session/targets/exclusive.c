@@ -44,11 +44,11 @@ int pm_exclusive_claim(struct perfmon_session *session, pid_t tid)
 		return pm_diag_set(&session->diag, err,
 				   "there is no memory to note whose session this is");
 	pthread_mutex_lock(&claims->lock);
-	for (other = claims->first; other && other->claimed_tid != tid;)
-		other = other->next_claim;
+	for (other = claims->first; other && other->attached->claimed_tid != tid;)
+		other = other->attached->next_claim;
 	if (!other) {
-		session->claimed_tid = tid;
-		session->next_claim = claims->first;
+		session->attached->claimed_tid = tid;
+		session->attached->next_claim = claims->first;
 		claims->first = session;
 	}
 	pthread_mutex_unlock(&claims->lock);
@@ -70,8 +70,8 @@ PM_EXPORT int perfmon_session_of_thread(pid_t tid, struct perfmon_session **sess
 	if (!tid)
 		tid = pm_kernel_gettid();
 	pthread_mutex_lock(&known->lock);
-	for (found = known->first; found && found->claimed_tid != tid;)
-		found = found->next_claim;
+	for (found = known->first; found && found->attached->claimed_tid != tid;)
+		found = found->attached->next_claim;
 	pthread_mutex_unlock(&known->lock);
 	if (!found)
 		return -ENOENT;
@@ -83,13 +83,13 @@ void pm_exclusive_release(struct perfmon_session *session)
 {
 	struct perfmon_session **link;
 
-	if (!session->claimed_tid)
+	if (!session->attached->claimed_tid)
 		return;
 	pthread_mutex_lock(&claims->lock);
 	for (link = &claims->first; *link && *link != session;)
-		link = &(*link)->next_claim;
+		link = &(*link)->attached->next_claim;
 	if (*link)
-		*link = session->next_claim;
+		*link = session->attached->next_claim;
 	pthread_mutex_unlock(&claims->lock);
-	session->claimed_tid = 0;
+	session->attached->claimed_tid = 0;
 }

@@ -26,7 +26,7 @@ static void stay_near(struct perfmon_session *session)
 	pm_cpus_free(&near);
 	pm_cpus_free(&served);
 	pm_topology_put(topology);
-	session->is_near = true;
+	session->attached->is_near = true;
 }
 
 /* Whether WATCH_KEY is a process's, whose descriptor says nothing but that it has ended.
@@ -35,8 +35,8 @@ static bool is_process(const struct perfmon_session *session, uint64_t watch_key
 {
 	uint32_t p;
 
-	for (p = 0; p < session->process_count; p++) {
-		if (watch_key && session->processes[p].watch_key == watch_key)
+	for (p = 0; p < session->attached->process_count; p++) {
+		if (watch_key && session->attached->processes[p].watch_key == watch_key)
 			return true;
 	}
 	return false;
@@ -53,7 +53,7 @@ static void serve(struct perfmon_session *session, uint64_t watch_key, bool has_
 		return;
 	pm_session_catch_up(session);
 	pm_overflow_tell_of_log(session);
-	if (session->scope == PERFMON_SCOPE_CPU && !session->is_near &&
+	if (session->scope == PERFMON_SCOPE_CPU && !session->attached->is_near &&
 	    session->plan->target_count)
 		stay_near(session);
 	plan = session->plan;
@@ -83,8 +83,8 @@ int pm_helper_need(struct perfmon_session *session)
 							  target->watch_key)
 					: pm_target_watch(session, plan, target, helper);
 	}
-	for (p = 0; p < session->process_count && !err; p++)
-		err = pm_process_watch(session, &session->processes[p], helper);
+	for (p = 0; p < session->attached->process_count && !err; p++)
+		err = pm_process_watch(session, &session->attached->processes[p], helper);
 	err = err ?: pm_helper_start(helper);
 	if (!err) {
 		session->helper = helper;

@@ -91,9 +91,9 @@ static struct pm_session_process *find_process(const struct perfmon_session *ses
 {
 	uint32_t p;
 
-	for (p = 0; p < session->process_count; p++) {
-		if (session->processes[p].pid == pid)
-			return &session->processes[p];
+	for (p = 0; p < session->attached->process_count; p++) {
+		if (session->attached->processes[p].pid == pid)
+			return &session->attached->processes[p];
 	}
 	return NULL;
 }
@@ -136,22 +136,22 @@ static void forget_process(struct perfmon_session *session,
 		pm_helper_unwatch(session->helper, process->fd);
 	if (process->fd >= 0)
 		pm_kernel_close(process->fd);
-	*process = session->processes[--session->process_count];
+	*process = session->attached->processes[--session->attached->process_count];
 }
 
 void pm_processes_prune(struct perfmon_session *session)
 {
 	uint32_t p = 0;
 
-	while (p < session->process_count) {
-		if (has_target(session->plan, session->processes[p].pid))
+	while (p < session->attached->process_count) {
+		if (has_target(session->plan, session->attached->processes[p].pid))
 			p++;
 		else
-			forget_process(session, &session->processes[p]);
+			forget_process(session, &session->attached->processes[p]);
 	}
-	if (!session->process_count) {
-		free(session->processes);
-		session->processes = NULL;
+	if (!session->attached->process_count) {
+		free(session->attached->processes);
+		session->attached->processes = NULL;
 	}
 }
 
@@ -448,15 +448,16 @@ int pm_process_attach(struct perfmon_session *session,
 		      const struct perfmon_target *target, pid_t self)
 {
 	struct pm_session_process *process,
-		*larger = realloc(session->processes,
-				  (session->process_count + 1) * sizeof(larger[0]));
+		*larger = realloc(session->attached->processes,
+				  (session->attached->process_count + 1) *
+					  sizeof(larger[0]));
 	struct life life = {0};
 	int n, err;
 
 	if (!larger)
 		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
-	session->processes = larger;
-	process = &larger[session->process_count];
+	session->attached->processes = larger;
+	process = &larger[session->attached->process_count];
 	*process = (struct pm_session_process){
 		.pid = pm_process_id(target->id), .flags = target->flags, .fd = -1};
 	/* Before its threads are listed: what is listed is of this process, or it gets
@@ -471,6 +472,6 @@ int pm_process_attach(struct perfmon_session *session,
 		return pm_diag_set(&session->diag, err,
 				   "process %d cannot be watched (error %d)",
 				   process->pid, -err);
-	session->process_count++;
+	session->attached->process_count++;
 	return n;
 }

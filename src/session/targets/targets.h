@@ -14,6 +14,19 @@ struct pm_session_process {
 	uint64_t watch_key;   /* as a target's */
 };
 
+struct pm_attached {
+	struct pm_session_process *processes;
+	uint32_t process_count;
+	/* PERFMON_SESSION_EXCLUSIVE: its place among those, under their lock. */
+	pid_t claimed_tid; /* 0: none */
+	struct perfmon_session *next_claim;
+	bool is_near; /* the helper thread runs near the CPUs of these targets */
+};
+
+/* Makes what the room keeps for the session, 0 or -ENOMEM; and frees it. */
+int pm_attached_create(struct perfmon_session *session);
+void pm_attached_free(struct perfmon_session *session);
+
 /* --- exclusive.c -----------------------------------------------------------------------
  */
 
