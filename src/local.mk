@@ -91,8 +91,9 @@ libperfmon_all_la_SOURCES = \
 	src/session/core/busy.c src/session/core/busy.h src/session/core/control.c \
 	src/session/core/core.h src/session/core/enter.c src/session/core/hooks.h \
 	src/session/core/install.c src/session/core/plan.c src/session/core/plan.h \
-	src/session/core/program.c src/session/core/reader.c src/session/core/record.c \
-	src/session/core/record.h src/session/core/run.c src/session/core/value.c \
+	src/session/core/program.c src/session/core/reader.c src/session/core/readings.c \
+	src/session/core/readings.h src/session/core/record.c src/session/core/record.h \
+	src/session/core/run.c src/session/core/time.c src/session/core/value.c \
 	src/session/overflow/arm.c src/session/overflow/arm.h \
 	src/session/overflow/breakpoint.c src/session/overflow/drain.c \
 	src/session/overflow/notices.h src/session/overflow/overflow.h \
@@ -103,7 +104,9 @@ libperfmon_all_la_SOURCES = \
 	src/session/overflow/slots.c src/session/overflow/slots.h \
 	src/session/overflow/state.c src/session/overflow/state.h \
 	src/session/overflow/wait.c src/session/overflow/wait.h \
-	src/session/sampling/sampling.c src/session/sampling/sampling.h \
+	src/session/sampling/fields.c src/session/sampling/fields.h \
+	src/session/sampling/log.c src/session/sampling/sampling.c \
+	src/session/sampling/sampling.h \
 	src/session/sets/estimate.c src/session/sets/sets.c src/session/sets/sets.h \
 	src/session/sets/switch.c \
 	src/session/targets/attach.c src/session/targets/detach.c \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The rules of perfctr and hwpmc. */
 #include <errno.h>
-#include <string.h>
 
 #include "os/os.h"
 #include "session/core/core.h"

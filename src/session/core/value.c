@@ -1,137 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Values of a session's counters, and the times that belong to them. */
+/* Values of a session's counters. */
+#include "session/core/readings.h"
+
 #include <errno.h>
 
 #include "os/os.h"
-#include "session/core/core.h"
 
-/* --- what the targets have counted ----------------------------------------------------
+/* --- one counter -----------------------------------------------------------------------
  */
-
-/*
- * The time of a thread that is open on several CPUs at once, as what it creates is
- * sampled: its enabled time on one of them stands for all as far as the kernel keeps it
- * up, but it cannot be less than what its events ran on all of them.
- */
-struct span {
-	uint64_t sum; /* of the threads that are done */
-	uint64_t enabled_ns, running_ns;
-};
-
-static uint64_t span_end(struct span *span)
-{
-	span->sum +=
-		span->enabled_ns > span->running_ns ? span->enabled_ns : span->running_ns;
-	span->enabled_ns = span->running_ns = 0;
-	return span->sum;
-}
-
-static void span_add(struct span *span, const struct pm_target *target,
-		     uint64_t enabled_ns, uint64_t running_ns)
-{
-	if (!target->follows)
-		span_end(span);
-	if (enabled_ns > span->enabled_ns)
-		span->enabled_ns = enabled_ns;
-	span->running_ns += running_ns;
-}
-
-struct pm_reading pm_register_sum(const struct perfmon_session *session,
-				  const struct pm_register *reg, unsigned int role)
-{
-	const struct pm_session_plan *plan = session->plan;
-	struct pm_reading sum = {0};
-	struct span span = {0};
-	uint32_t t, e;
-
-	for (t = 0; t < plan->target_count; t++) {
-		const struct pm_target *target = &plan->targets[t];
-		const struct pm_reading *readings = target->parts[reg->set].readings;
-		uint64_t enabled_ns = 0, running_ns = 0;
-
-		if (!(target->role & role))
-			continue;
-		/* On hybrid CPUs the events of a counter take turns: their running times
-		 * add up, over one enabled time. */
-		for (e = 0; e < reg->count; e++) {
-			const struct pm_reading *reading = &readings[reg->planned + e];
-
-			sum.value += reading->value;
-			running_ns += reading->running_ns;
-			if (reading->enabled_ns > enabled_ns)
-				enabled_ns = reading->enabled_ns;
-		}
-		if (pm_takes_turns(plan))
-			enabled_ns = pm_whole_ns(plan, target);
-		span_add(&span, target, enabled_ns, running_ns);
-		sum.running_ns += running_ns;
-	}
-	sum.enabled_ns = span_end(&span);
-	return sum;
-}
-
-bool pm_target_lacks(const struct pm_target *target, const struct pm_register *reg)
-{
-	const struct pm_instance *instance = target->parts[reg->set].instance;
-	uint32_t e, open = 0;
-
-	for (e = 0; e < reg->count; e++)
-		open += instance->counters[reg->planned + e].fd >= 0;
-	/* Of several core PMUs a CPU has one, a thread visits them all. */
-	return target->cpu < 0 ? open < reg->count : !open;
-}
-
-static bool is_partial(const struct perfmon_session *session,
-		       const struct pm_register *reg)
-{
-	const struct pm_session_plan *plan = session->plan;
-	uint32_t t;
-
-	for (t = 0; t < plan->target_count; t++) {
-		if (pm_target_lacks(&plan->targets[t], reg))
-			return true;
-	}
-	return false;
-}
-
-bool pm_session_is_uncertain(const struct perfmon_session *session)
-{
-	const struct pm_session_plan *plan = session->plan;
-	uint32_t t;
-
-	for (t = 0; t < plan->target_count; t++) {
-		if (plan->targets[t].uncertain)
-			return true;
-	}
-	return false;
-}
-
-/* Makes the reading of counter C in set S of TARGET as good as now: one read(2) for its
- * group answers for all its members. */
-static int refresh(struct perfmon_session *session, struct pm_target *target, uint32_t s,
-		   uint32_t c, bool *syscall)
-{
-	struct pm_part *part = &target->parts[s];
-	const struct pm_instance *instance = part->instance;
-	uint32_t j;
-	int err;
-
-	if (part->settled || instance->counters[c].fd < 0 ||
-	    part->stamps[c] == session->stamp)
-		return 0;
-	*syscall = true;
-	err = pm_instance_read_group(instance, c, part->readings);
-	if (err)
-		return err;
-	for (j = 0; j < instance->count; j++) {
-		if (instance->counters[j].fd >= 0 &&
-		    (j == c ||
-		     (instance->counters[j].leader == instance->counters[c].leader &&
-		      !(instance->flags & PM_OPEN_INHERIT))))
-			part->stamps[j] = session->stamp;
-	}
-	return 0;
-}
 
 /*
  * From the page, if this is the thread and the page says it all. There are no other
@@ -158,286 +34,17 @@ static inline bool read_page(struct perfmon_session *session, uint32_t i)
 	return true;
 }
 
-/* By read(2), where the last readings are not good. Apart from the page's way, which it
- * would cost registers. */
-__attribute__((noinline)) static int read_targets(struct perfmon_session *session,
-						  struct pm_register *reg, bool *syscall)
-{
-	struct pm_session_plan *plan = session->plan;
-	uint32_t t, e;
-	int result = 0;
-
-	for (t = 0; t < plan->target_count; t++) {
-		struct pm_target *target = &plan->targets[t];
-		int err = 0;
-
-		for (e = 0; e < reg->count; e++) {
-			err = refresh(session, target, reg->set, reg->planned + e,
-				      syscall);
-			if (err && err != -ENODATA)
-				return err;
-			result = result ?: err;
-		}
-		if (pm_takes_turns(plan))
-			err = refresh(session, target, plan->set_count, 0, syscall);
-		if (err && err != -ENODATA)
-			return err;
-	}
-	reg->now = pm_register_sum(session, reg, PM_ROLE_ALL);
-	return result;
-}
-
 static inline int collect(struct perfmon_session *session, uint32_t i, bool *syscall)
 {
 	*syscall = false;
 	return read_page(session, i)
 		       ? 0
-		       : read_targets(session, &session->registers[i], syscall);
+		       : pm_register_read(session, &session->registers[i], syscall);
 }
 
 int pm_session_collect(struct perfmon_session *session, uint32_t i, bool *syscall)
 {
 	return collect(session, i, syscall);
-}
-
-/* The counter of TARGET's part *S whose enabled time is the session's. */
-static uint32_t clock_of(const struct pm_session_plan *plan,
-			 const struct pm_target *target, uint32_t *s)
-{
-	const struct pm_instance *instance;
-	uint32_t i, found = PM_NO_CLOCK;
-
-	*s = pm_takes_turns(plan) ? plan->set_count : 0;
-	instance = target->parts[*s].instance;
-	for (i = 0; i < instance->count; i++) {
-		if (instance->counters[i].fd < 0)
-			continue;
-		/* The best: its clock may spare the system call. */
-		if (instance->counters[i].page)
-			return i;
-		if (found == PM_NO_CLOCK)
-			found = i;
-	}
-	return found;
-}
-
-int pm_session_read_clocks(struct perfmon_session *session)
-{
-	struct pm_session_plan *plan = session->plan;
-	uint32_t t, s;
-	bool syscall;
-	int err = 0;
-
-	if (session->state == PERFMON_RUNNING)
-		session->stamp++;
-	for (t = 0; t < plan->target_count && !err; t++) {
-		uint32_t clock = clock_of(plan, &plan->targets[t], &s);
-
-		if (clock != PM_NO_CLOCK)
-			err = refresh(session, &plan->targets[t], s, clock, &syscall);
-	}
-	return err && err != -ENODATA ? err : 0;
-}
-
-uint64_t pm_session_active_ns(const struct perfmon_session *session, uint32_t place)
-{
-	const struct pm_session_plan *plan = session->plan;
-	struct span span = {0};
-	uint32_t t, s;
-
-	for (t = 0; t < plan->target_count; t++) {
-		const struct pm_target *target = &plan->targets[t];
-		uint32_t clock = clock_of(plan, target, &s);
-		const struct pm_reading *reading = &target->parts[s].readings[clock];
-		uint64_t active_ns;
-
-		if (!(target->role & PM_ROLE_ALL) || clock == PM_NO_CLOCK)
-			continue;
-		if (!pm_takes_turns(plan)) {
-			span_add(&span, target, reading->enabled_ns, reading->running_ns);
-			continue;
-		}
-		active_ns = target->parts[place].active_ns;
-		if (target->active == place)
-			active_ns += pm_whole_ns(plan, target) - target->since_ns;
-		span_add(&span, target, active_ns, 0);
-	}
-	return span_end(&span);
-}
-
-uint64_t pm_set_used_ns(const struct perfmon_session *session, uint32_t place)
-{
-	const struct pm_session_plan *plan = session->plan;
-	const struct pm_set *set = &session->sets[place];
-	uint32_t clock = plan->sets[place].clock;
-
-	if (!set->timeout_ns)
-		return 0;
-	if (!plan->target_count)
-		return set->used_ns;
-	/* The clock's count is its set's time, and it ticks at multiples of the time-out:
-	 * the kernel keeps what is left of a period while an event is off. */
-	return clock == PM_NO_CLOCK
-		       ? 0
-		       : plan->targets[0].parts[place].readings[clock].value %
-				 set->timeout_ns;
-}
-
-/* --- virtual time ----------------------------------------------------------------------
- */
-
-/* The CPU time clock of a thread of this process (glibc's pthread_getcpuclockid() makes
- * the same number). */
-static clockid_t thread_clock(pid_t tid)
-{
-	return (clockid_t)((~(unsigned int)tid << 3) | 6);
-}
-
-void pm_session_time_attach(struct perfmon_session *session)
-{
-	const struct pm_session_plan *plan = session->plan;
-	const struct pm_target *target = &plan->targets[0];
-	uint32_t s;
-
-	session->time.source = PM_TIME_NONE;
-	session->time.counted = 0;
-	if (clock_of(plan, target, &s) != PM_NO_CLOCK) {
-		session->time.source = PM_TIME_EVENT;
-	} else if (plan->target_count == 1 && session->scope == PERFMON_SCOPE_THREAD) {
-		session->time.clock = thread_clock(target->tid ?: pm_kernel_gettid());
-		if (!pm_kernel_clock_ns(session->time.clock, &session->time.started))
-			session->time.source = PM_TIME_CLOCK;
-	}
-}
-
-void pm_session_time_start(struct perfmon_session *session)
-{
-	if (session->time.source == PM_TIME_CLOCK &&
-	    pm_kernel_clock_ns(session->time.clock, &session->time.started))
-		session->time.source = PM_TIME_NONE; /* the thread has ended */
-}
-
-void pm_session_time_stop(struct perfmon_session *session)
-{
-	uint64_t now;
-
-	if (session->time.source == PM_TIME_CLOCK &&
-	    !pm_kernel_clock_ns(session->time.clock, &now))
-		session->time.counted += now - session->time.started;
-}
-
-/* How long all that is on of TARGET was so. */
-static int time_of_events(struct perfmon_session *session, struct pm_target *target,
-			  struct span *span, bool *syscall)
-{
-	uint32_t s, c = clock_of(session->plan, target, &s);
-	const struct pm_reading *reading;
-	int err;
-
-	if (c == PM_NO_CLOCK)
-		return 0;
-	err = refresh(session, target, s, c, syscall);
-	reading = &target->parts[s].readings[c];
-	if (!err)
-		span_add(span, target, reading->enabled_ns, reading->running_ns);
-	return err;
-}
-
-/* The same from the page of the calling thread's own session. */
-static bool time_of_page(const struct perfmon_session *session, uint64_t *ns)
-{
-	const struct pm_session_plan *plan = session->plan;
-	const struct pm_counter *counter;
-	uint32_t c, s;
-
-	if (session->state != PERFMON_RUNNING || plan->set_count != 1 ||
-	    !pm_session_is_own(session))
-		return false;
-	c = clock_of(plan, &plan->targets[0], &s);
-	if (c == PM_NO_CLOCK)
-		return false;
-	counter = &plan->targets[0].parts[0].instance->counters[c];
-	return counter->page && !pm_view_page_enabled(counter->page, ns);
-}
-
-void pm_session_time_target(struct perfmon_session *session, struct pm_target *target)
-{
-	struct span span = {0};
-	bool syscall;
-
-	/* The first of several CPUs brings what its enabled time has, the others nothing:
-	 * they leave together. */
-	if (session->time.source == PM_TIME_EVENT && target->role & PM_ROLE_ALL &&
-	    !target->follows && !time_of_events(session, target, &span, &syscall))
-		session->time.base += span_end(&span);
-}
-
-/* What the targets ran for since the attach. */
-static int time_of_target(struct perfmon_session *session, uint64_t *ns, bool *syscall)
-{
-	struct pm_session_plan *plan = session->plan;
-	struct span span = {0};
-	uint64_t now;
-	uint32_t t;
-	int err = 0;
-
-	*syscall = false;
-	*ns = 0;
-	if (session->state == PERFMON_DETACHED)
-		return 0;
-	switch (session->time.source) {
-	case PM_TIME_EVENT:
-		if (time_of_page(session, ns))
-			return 0;
-		for (t = 0; t < plan->target_count; t++) {
-			if (!(plan->targets[t].role & PM_ROLE_ALL))
-				continue;
-			err = time_of_events(session, &plan->targets[t], &span, syscall);
-			if (err)
-				return err;
-		}
-		*ns = span_end(&span);
-		return 0;
-	case PM_TIME_CLOCK:
-		*ns = session->time.counted;
-		if (session->state != PERFMON_RUNNING)
-			return 0;
-		*syscall = true;
-		err = pm_kernel_clock_ns(session->time.clock, &now);
-		if (!err)
-			*ns += now - session->time.started;
-		return err;
-	default:
-		return -ENODATA;
-	}
-}
-
-int pm_session_time_now(struct perfmon_session *session, uint64_t *ns, bool *syscall)
-{
-	uint64_t target;
-	int err = time_of_target(session, &target, syscall);
-
-	if (err)
-		return err;
-	target += session->time.base;
-	/* The page's clock and the kernel's round differently. */
-	if ((int64_t)(target - session->time.floor) < 0)
-		target = session->time.floor;
-	session->time.floor = target;
-	*ns = target;
-	return 0;
-}
-
-void pm_session_time_detach(struct perfmon_session *session)
-{
-	uint64_t ns;
-	bool syscall;
-
-	if (!pm_session_time_now(session, &ns, &syscall))
-		session->time.base = ns;
-	else
-		session->time.base = session->time.floor;
-	session->time.source = PM_TIME_NONE;
 }
 
 /* --- vectors -------------------------------------------------------------------------
@@ -647,7 +254,7 @@ static void write_one(struct perfmon_session *session, const struct perfmon_writ
 	uint64_t now;
 
 	if (write->index == PERFMON_VIRTUAL_TIME) {
-		if (time_of_target(session, &now, &syscall))
+		if (pm_session_time_of_targets(session, &now, &syscall))
 			now = 0;
 		session->time.base = write->value - now;
 		session->time.floor = write->value;
@@ -658,7 +265,7 @@ static void write_one(struct perfmon_session *session, const struct perfmon_writ
 	reg->base = (struct pm_reading){write->value - reg->now.value,
 					-reg->now.enabled_ns, -reg->now.running_ns};
 	reg->turns = (struct pm_turns){0};
-	reg->doubts = is_partial(session, reg) ? PERFMON_VALUE_PARTIAL : 0;
+	reg->doubts = pm_register_is_partial(session, reg) ? PERFMON_VALUE_PARTIAL : 0;
 	own = pm_register_sum(session, reg, PM_ROLE_OWN);
 	reg->own_base = (struct pm_reading){write->value - own.value, -own.enabled_ns,
 					    -own.running_ns};

@@ -21,7 +21,6 @@
  * event's, whose period stays as it was opened.
  */
 #include <errno.h>
-#include <string.h>
 
 #include "os/os.h"
 #include "session/overflow/overflow.h"
@@ -33,7 +32,8 @@
  * write records at that rate until somebody looks. */
 #define SHORTEST_PART 8
 
-uint64_t pm_period_for(uint64_t value)
+/* The period after which a counter of VALUE passes 2^64. */
+static uint64_t period_for(uint64_t value)
 {
 	uint64_t period = -value;
 
@@ -192,11 +192,11 @@ int pm_overflow_written(struct perfmon_session *session, uint32_t i, uint64_t va
 	for (t = 0; t < plan->target_count; t++) {
 		struct pm_target *target = &plan->targets[t];
 		struct pm_arm *its = pm_arm_of(target, reg);
-		int err = arm(session, target, reg, pm_period_for(value));
+		int err = arm(session, target, reg, period_for(value));
 
 		pm_period_move(&its->fit, PM_PERIOD_WRITTEN);
 		its->at = target->parts[reg->set].readings[reg->planned].value;
-		its->next = its->at + pm_period_for(value);
+		its->next = its->at + period_for(value);
 		first = first ?: err;
 	}
 	return first;
@@ -281,7 +281,7 @@ static void set_back(struct perfmon_session *session, struct pm_target *target,
 	if (!reg->overflow.on)
 		return;
 	its = pm_arm_of(target, reg);
-	its->next = now - since + pm_period_for(value);
+	its->next = now - since + period_for(value);
 }
 
 void pm_overflow_reset(struct perfmon_session *session, struct pm_target *target,
@@ -299,7 +299,7 @@ void pm_overflow_reset(struct perfmon_session *session, struct pm_target *target
 		return;
 	}
 	move_value(session, reg, value);
-	its->next += pm_period_for(value);
+	its->next += period_for(value);
 	move_reset(target, reg);
 }
 
@@ -358,7 +358,7 @@ static bool pass(struct perfmon_session *session, struct pm_target *target,
 
 	while (is_reached(count, its->next)) {
 		uint64_t value = next_reset(reg, reg->overflow.how.short_reset);
-		uint64_t n = 1, period = pm_period_for(value);
+		uint64_t n = 1, period = period_for(value);
 
 		if (!is_random(reg))
 			n += (count - its->next) / period;
@@ -475,7 +475,7 @@ static int settle(struct perfmon_session *session, struct pm_target *target,
 	if (target->lost)
 		return 0;
 	period = left = its->next - count;
-	want = pm_period_for(reg->overflow.last_reset);
+	want = period_for(reg->overflow.last_reset);
 	its->at = count;
 	if (!pm_notifies(reg) && left < want) {
 		its->late = true;
@@ -566,6 +566,6 @@ void pm_overflow_prepare(const struct perfmon_session *session,
 					      pm_period_is_due_on(session->plan, own);
 		}
 		plan->sets[reg->set].events[reg->planned].attr.sample_period =
-			pm_period_for(value);
+			period_for(value);
 	}
 }

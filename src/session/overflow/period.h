@@ -10,9 +10,6 @@ static inline bool pm_notifies(const struct pm_register *reg)
 	return reg->overflow.how.flags & PERFMON_OVERFLOW_NOTIFY;
 }
 
-/* The period after which a counter of VALUE passes 2^64. */
-uint64_t pm_period_for(uint64_t value);
-
 /* Whether the kernel counts EVENT in software, the debug registers included. */
 bool pm_is_software(const struct pm_event *event);
 

@@ -5,7 +5,6 @@
  * calls the program's with what has overflowed.
  */
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 
 #include "os/os.h"

@@ -56,6 +56,12 @@ bool pm_sampling_count_in(const struct pm_target *target, const struct pm_regist
 void pm_sampling_missed(struct perfmon_session *session, struct pm_target *target,
 			const struct pm_register *reg, uint64_t n);
 
+/* Opens the events of a stopped session anew with what they have to record now. */
+int pm_sampling_replan(struct perfmon_session *session);
+
+/* -EINVAL with the sentence that sampling is not set up. */
+int pm_sampling_not_set_up(struct perfmon_session *session);
+
 void pm_sampling_restart(struct perfmon_session *session);
 void pm_sampling_close(struct perfmon_session *session);  /* the session's end */
 void pm_sampling_forget(struct perfmon_session *session); /* in a forked child */

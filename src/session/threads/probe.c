@@ -39,7 +39,6 @@
  */
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
-#include <string.h>
 
 #include "session/threads/parts.h"
 #include "os/os.h"

@@ -9,7 +9,6 @@
  * Asleep or stopped is outside: /proc tells. A thread that runs is asked by a sampling
  * clock that ticks on it alone and in user mode only: its first tick is the proof.
  */
-#include <string.h>
 #include <sys/mman.h>
 
 #include "session/threads/parts.h"
