@@ -8,11 +8,11 @@
  *		CPUs)
  *
  * One set is active at a time, on each target by itself: its instance is the one that is
- * enabled. (With PERFMON_SESSION_ROTATE all are, and the kernel takes turns.)
+ * enabled. (With PERFMON_SESSION_ROTATE all are, and the kernel multiplexes them.)
  *
  *	core		registers, sets and plans; start, stop and read
  *	threads		the threads of a process, each exactly once
- *	sets		sets take turns
+ *	sets		sets and their time slices
  *	sampling	samples and logs
  *	overflow	periods, rings, messages, signals
  *	targets		attaching and detaching; targets that go by themselves
@@ -188,7 +188,7 @@ int pm_target_enable(struct perfmon_session *session, struct pm_target *target);
 int pm_target_disable(struct perfmon_session *session, struct pm_target *target);
 
 /* Enables the active set of a TARGET that runs already. */
-int pm_target_turn(struct perfmon_session *session, struct pm_target *target);
+int pm_target_enable_set(struct perfmon_session *session, struct pm_target *target);
 
 /* Whether set or part S of TARGET is on while the session runs. */
 bool pm_target_is_on(const struct perfmon_session *session,

@@ -55,7 +55,7 @@ void pm_register_bind(struct pm_register *reg, struct pm_program *program,
 	reg->doubts = pm_register_doubts(reg);
 	reg->opened = false;
 	reg->error = 0;
-	reg->turns = (struct pm_turns){0};
+	reg->slices = (struct pm_slices){0};
 	program->references++;
 	for (i = 0; i < list->count; i++) {
 		if (list->events[i].logical != number)
@@ -354,8 +354,8 @@ int pm_plan_build(const struct perfmon_session *session, struct pm_register *reg
 		err = plan_set(&plan->sets[s], session, registers, count, s, &sets[s]);
 		plan->set_count = plan->part_count = s + 1;
 	}
-	plan->turns = set_count > 1 && !(session->flags & PERFMON_SESSION_ROTATE);
-	if (!err && (plan->turns || side_records)) {
+	plan->has_slices = set_count > 1 && !(session->flags & PERFMON_SESSION_ROTATE);
+	if (!err && (plan->has_slices || side_records)) {
 		err = plan_whole(&plan->sets[set_count], session, side_records);
 		plan->part_count++;
 	}

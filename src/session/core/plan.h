@@ -33,9 +33,9 @@ struct pm_overflow {
 	uint64_t seed;
 };
 
-/* How the turns of a counter's set went: sums over turns of what was counted (x) in its
+/* How the time slices of a counter's set went: sums over them of what was counted (x) in its
  * duration (d). */
-struct pm_turns {
+struct pm_slices {
 	uint64_t n;
 	double xx, xd, dd;
 };
@@ -58,7 +58,7 @@ struct pm_register {
 	 * gone were; PERFMON_VALUE_PARTIAL: one refused an event. */
 	uint32_t doubts;
 	struct pm_overflow overflow;
-	struct pm_turns turns;
+	struct pm_slices slices;
 	/* Scratch of the call that holds the lock. */
 	struct pm_reading now;
 	struct perfmon_value found;
@@ -72,7 +72,7 @@ struct pm_set {
 	uint64_t used_ns;			    /* of it, on targets that are gone */
 	uint64_t runs;				    /* times that it became active */
 	uint64_t active_ns;			    /* of targets that are gone */
-	uint64_t overflowed[PERFMON_COUNTER_WORDS]; /* counters, in its last turn */
+	uint64_t overflowed[PERFMON_COUNTER_WORDS]; /* counters, in its last time slice */
 };
 
 /* The events of one set in one piece, as instances want them. */
@@ -92,9 +92,9 @@ struct pm_part {
 	struct pm_instance *instance;
 	struct pm_reading *readings; /* the last known, zero when it was opened */
 	uint64_t *stamps;	     /* the session's stamp when each was read */
-	struct pm_reading *before;   /* the same at the end of the last turn */
+	struct pm_reading *before;   /* the same at the end of the last time slice */
 	struct pm_arm *arms; /* how its events that overflow are armed: overflow/arm.h */
-	uint64_t active_ns;  /* in turns that are over */
+	uint64_t active_ns;  /* in time slices that are over */
 	bool settled; /* disabled since they were read: they need not be read again */
 };
 
@@ -125,7 +125,7 @@ struct pm_target {
 	struct pm_instance *pin;
 	uint32_t active;     /* place of the set that is on here */
 	bool chosen;	     /* it was another one when counting stood still */
-	uint64_t since_ns;   /* when its turn began, on the whole's clock */
+	uint64_t since_ns;   /* when its time slice began, on the whole's clock */
 	struct pm_ring ring; /* of all its events; page NULL: none writes records */
 	int ring_fd;	     /* the event that it is mapped from */
 	bool paused;	     /* off while a call looks at it */
@@ -141,10 +141,10 @@ struct pm_target {
 /* The events of all registers, and where they are open. */
 struct pm_session_plan {
 	uint32_t set_count;
-	/* Sets take turns. Behind them stands a part with one event that is on for as
-	 * long as the session runs, and is their clock; also without turns, if a log
+	/* Sets have time slices. Behind them stands a part with one event that is on for as
+	 * long as the session runs, and is their clock; also without slices, if a log
 	 * wants what goes on around samples. */
-	bool turns;
+	bool has_slices;
 	uint32_t part_count;
 	struct pm_plan_set *sets; /* PART_COUNT of them */
 	uint32_t target_count;	  /* open ones: 0 while detached */
@@ -152,10 +152,10 @@ struct pm_session_plan {
 	struct pm_target *targets;
 };
 
-/* Whether sets take turns, and the clock of the whole is in parts[set_count]. */
-static inline bool pm_takes_turns(const struct pm_session_plan *plan)
+/* Whether sets have time slices, and the clock of the whole is in parts[set_count]. */
+static inline bool pm_has_slices(const struct pm_session_plan *plan)
 {
-	return plan->turns;
+	return plan->has_slices;
 }
 
 /* How long all sets together were on TARGET, as last read. */

@@ -39,7 +39,7 @@ struct pm_reading pm_register_sum(const struct perfmon_session *session,
 
 		if (!(target->role & role))
 			continue;
-		/* On hybrid CPUs the events of a counter take turns: their running times
+		/* On hybrid CPUs one event of a counter runs at a time: their running times
 		 * add up, over one enabled time. */
 		for (e = 0; e < reg->count; e++) {
 			const struct pm_reading *reading = &readings[reg->planned + e];
@@ -49,7 +49,7 @@ struct pm_reading pm_register_sum(const struct perfmon_session *session,
 			if (reading->enabled_ns > enabled_ns)
 				enabled_ns = reading->enabled_ns;
 		}
-		if (pm_takes_turns(plan))
+		if (pm_has_slices(plan))
 			enabled_ns = pm_whole_ns(plan, target);
 		pm_span_add(&span, target, enabled_ns, running_ns);
 		sum.running_ns += running_ns;
@@ -137,7 +137,7 @@ int pm_register_read(struct perfmon_session *session, struct pm_register *reg,
 				return err;
 			result = result ?: err;
 		}
-		if (pm_takes_turns(plan))
+		if (pm_has_slices(plan))
 			err = pm_part_refresh(session, target, plan->set_count, 0,
 					      syscall);
 		if (err && err != -ENODATA)
@@ -153,7 +153,7 @@ uint32_t pm_clock_of(const struct pm_session_plan *plan, const struct pm_target 
 	const struct pm_instance *instance;
 	uint32_t i, found = PM_NO_CLOCK;
 
-	*s = pm_takes_turns(plan) ? plan->set_count : 0;
+	*s = pm_has_slices(plan) ? plan->set_count : 0;
 	instance = target->parts[*s].instance;
 	for (i = 0; i < instance->count; i++) {
 		if (instance->counters[i].fd < 0)
@@ -200,7 +200,7 @@ uint64_t pm_session_active_ns(const struct perfmon_session *session, uint32_t pl
 
 		if (!(target->role & PM_ROLE_ALL) || clock == PM_NO_CLOCK)
 			continue;
-		if (!pm_takes_turns(plan)) {
+		if (!pm_has_slices(plan)) {
 			pm_span_add(&span, target, reading->enabled_ns,
 				    reading->running_ns);
 			continue;

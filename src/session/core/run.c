@@ -8,7 +8,7 @@
 /* --- one target ------------------------------------------------------------------------
  */
 
-int pm_target_turn(struct perfmon_session *session, struct pm_target *target)
+int pm_target_enable_set(struct perfmon_session *session, struct pm_target *target)
 {
 	struct pm_part *part = &target->parts[target->active];
 
@@ -33,7 +33,7 @@ int pm_target_enable(struct perfmon_session *session, struct pm_target *target)
 	if (plan->part_count > plan->set_count)
 		first = pm_instance_enable(target->parts[plan->set_count].instance);
 	if (!(session->flags & PERFMON_SESSION_ROTATE))
-		return first ?: pm_target_turn(session, target);
+		return first ?: pm_target_enable_set(session, target);
 	for (s = 0; s < plan->set_count; s++) {
 		int err = plan->sets[s].samples
 				  ? session->hooks->enable(session, target, s)

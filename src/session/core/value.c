@@ -11,7 +11,7 @@
 
 /*
  * From the page, if this is the thread and the page says it all. There are no other
- * targets then, nor turns of sets or events: the sum over all is the page's reading.
+ * targets then, nor time slices of sets or events: the sum over all is the page's reading.
  */
 static inline bool read_page(struct perfmon_session *session, uint32_t i)
 {
@@ -264,7 +264,7 @@ static void write_one(struct perfmon_session *session, const struct perfmon_writ
 	reg->written = true;
 	reg->base = (struct pm_reading){write->value - reg->now.value,
 					-reg->now.enabled_ns, -reg->now.running_ns};
-	reg->turns = (struct pm_turns){0};
+	reg->slices = (struct pm_slices){0};
 	reg->doubts = pm_register_is_partial(session, reg) ? PERFMON_VALUE_PARTIAL : 0;
 	own = pm_register_sum(session, reg, PM_ROLE_OWN);
 	reg->own_base = (struct pm_reading){write->value - own.value, -own.enabled_ns,

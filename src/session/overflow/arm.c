@@ -171,7 +171,7 @@ static int revive(struct pm_part *part)
 	return err;
 }
 
-/* Counts overflows until the next set's turn anew. */
+/* Counts overflows until the next set's time slice anew. */
 static void count_to_switch(struct perfmon_session *session, struct pm_part *part,
 			    uint32_t s)
 {

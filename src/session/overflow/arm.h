@@ -20,7 +20,7 @@ struct pm_arm {
 	bool late;	 /* its records may come behind `next` */
 	uint64_t at, next, from;
 	struct pm_place moved_by; /* the record of the overflow that has set it back */
-	uint64_t until_switch;	  /* overflows until the next set's turn */
+	uint64_t until_switch;	  /* overflows until the next set's time slice */
 };
 
 static inline struct pm_arm *pm_arm_of(const struct pm_target *target,

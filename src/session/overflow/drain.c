@@ -205,7 +205,7 @@ static bool is_awaited(const struct pm_session_plan *plan)
 		if (plan->sets[s].notifies)
 			return true;
 	}
-	return plan->turns;
+	return plan->has_slices;
 }
 
 /* Takes what the log has no room for, which says so, or what one that has failed leaves.

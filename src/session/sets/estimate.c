@@ -2,15 +2,15 @@
 /*
  * What counters would have counted had their set been active all the time.
  *
- * A set's turns are a sample of the session's time. With x_i counted in turn i of
+ * A set's time slices are a sample of the session's time. With x_i counted in slice i of
  * duration d_i, the rate is R = sum x / sum d, and R * T estimates the count over the time
- * T. Its error comes from how far the turns lie from that rate: s^2 = sum (x_i - R d_i)^2
- * / (n - 1), for n of the N = n T / D turns that the whole time would hold:
+ * T. Its error comes from how far the slices lie from that rate: s^2 = sum (x_i - R d_i)^2
+ * / (n - 1), for n of the N = n T / D slices that the whole time would hold:
  *
  *	variance = N^2 (1 - n / N) s^2 / n
  *
  * (the ratio estimator: W. G. Cochran, Sampling Techniques, chapter 6). Student's t
- * stands in for the normal quantile, as turns may be few.
+ * stands in for the normal quantile, as slices may be few.
  */
 #include <errno.h>
 #include <math.h>
@@ -18,7 +18,7 @@
 #include "os/os.h"
 #include "session/sets/sets.h"
 
-void pm_turn_end(struct perfmon_session *session, struct pm_target *target, uint32_t s)
+void pm_slice_end(struct perfmon_session *session, struct pm_target *target, uint32_t s)
 {
 	const struct pm_plan_set *set = &session->plan->sets[s];
 	struct pm_part *part = &target->parts[s];
@@ -39,10 +39,10 @@ void pm_turn_end(struct perfmon_session *session, struct pm_target *target, uint
 		}
 		if (d <= 0)
 			continue;
-		reg->turns.n++;
-		reg->turns.xx += x * x;
-		reg->turns.xd += x * d;
-		reg->turns.dd += d * d;
+		reg->slices.n++;
+		reg->slices.xx += x * x;
+		reg->slices.xd += x * d;
+		reg->slices.dd += d * d;
 	}
 	for (i = 0; i < set->count; i++)
 		part->before[i] = part->readings[i];
@@ -51,11 +51,11 @@ void pm_turn_end(struct perfmon_session *session, struct pm_target *target, uint
 static void estimate(const struct pm_register *reg, struct perfmon_estimate *out)
 {
 	const struct perfmon_value *found = &reg->found;
-	const struct pm_turns *turns = &reg->turns;
+	const struct pm_slices *slices = &reg->slices;
 	double enabled = (double)found->enabled_ns, running = (double)found->running_ns;
-	double rate, n = (double)turns->n, square, whole;
+	double rate, n = (double)slices->n, square, whole;
 
-	*out = (struct perfmon_estimate){.index = out->index, .runs = turns->n};
+	*out = (struct perfmon_estimate){.index = out->index, .runs = slices->n};
 	if (!(found->status & (PERFMON_VALUE_COUNTED | PERFMON_VALUE_MULTIPLEXED))) {
 		out->flags = PERFMON_ESTIMATE_NONE;
 		return;
@@ -66,12 +66,13 @@ static void estimate(const struct pm_register *reg, struct perfmon_estimate *out
 		out->flags = PERFMON_ESTIMATE_EXACT;
 		return;
 	}
-	if (turns->n < 3) {
+	if (slices->n < 3) {
 		out->flags = PERFMON_ESTIMATE_UNKNOWN;
 		return;
 	}
 	rate = (double)found->value / running;
-	square = (turns->xx - 2 * rate * turns->xd + rate * rate * turns->dd) / (n - 1);
+	square =
+		(slices->xx - 2 * rate * slices->xd + rate * rate * slices->dd) / (n - 1);
 	whole = n * enabled / running;
 	out->error = pm_student_99(n - 1) * whole *
 		     sqrt(fmax(0, (1 - n / whole) * square / n));

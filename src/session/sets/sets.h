@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Event sets that take turns. */
+/* Event sets and their time slices. */
 #ifndef PM_SESSION_SETS_SETS_H
 #define PM_SESSION_SETS_SETS_H
 
 #include "session/core/core.h"
 
-/* The set after set S, which was on, has its turn on TARGET. */
+/* The set after set S, which was on, has its time slice on TARGET. */
 void pm_target_next_set(struct perfmon_session *session, struct pm_target *target,
 			uint32_t s);
 
-/* The turn of set S on TARGET is over and its counters have been read: takes notice for
+/* The time slice of set S on TARGET is over and its counters have been read: takes notice for
  * estimates. */
-void pm_turn_end(struct perfmon_session *session, struct pm_target *target, uint32_t s);
+void pm_slice_end(struct perfmon_session *session, struct pm_target *target, uint32_t s);
 
 #endif

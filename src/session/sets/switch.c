@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which set is active: turns, and the set that the program starts. */
+/* Which set is active: time slices, and the set that the program starts. */
 
 #include <errno.h>
 #include <string.h>
@@ -7,19 +7,19 @@
 #include "os/os.h"
 #include "session/sets/sets.h"
 
-/* Ends the turn of the active set of TARGET, which is disabled; NEXT's is the next. */
-static void end_turn(struct perfmon_session *session, struct pm_target *target,
-		     uint32_t next)
+/* Ends the time slice of the active set of TARGET, which is disabled; NEXT's is next. */
+static void end_slice(struct perfmon_session *session, struct pm_target *target,
+		      uint32_t next)
 {
 	const struct pm_session_plan *plan = session->plan;
 	struct pm_part *whole = &target->parts[plan->set_count];
 	struct pm_part *from = &target->parts[target->active];
 	uint64_t now;
 
-	/* What it counted stands still until its next turn. */
+	/* What it counted stands still until its next time slice. */
 	from->settled = !pm_instance_read(from->instance, from->readings);
 	if (from->settled)
-		pm_turn_end(session, target, target->active);
+		pm_slice_end(session, target, target->active);
 	if (!pm_instance_read(whole->instance, whole->readings)) {
 		now = pm_whole_ns(plan, target);
 		from->active_ns += now - target->since_ns;
@@ -37,14 +37,14 @@ static int switch_to(struct perfmon_session *session, struct pm_target *target,
 {
 	int err;
 
-	if (next == target->active || target->lost || !pm_takes_turns(session->plan))
+	if (next == target->active || target->lost || !pm_has_slices(session->plan))
 		return 0;
 	err = pm_instance_disable(target->parts[target->active].instance);
 	if (err)
 		return err;
-	end_turn(session, target, next);
+	end_slice(session, target, next);
 	session->sets[next].runs++;
-	return pm_target_turn(session, target);
+	return pm_target_enable_set(session, target);
 }
 
 /* The same for TARGET whose counting stands still: a start or a restart begins there. */
@@ -54,8 +54,8 @@ static void choose(struct perfmon_session *session, struct pm_target *target,
 	if (next == target->active)
 		return;
 	target->chosen = true;
-	if (pm_takes_turns(session->plan) && !target->lost)
-		end_turn(session, target, next);
+	if (pm_has_slices(session->plan) && !target->lost)
+		end_slice(session, target, next);
 	target->active = next;
 }
 

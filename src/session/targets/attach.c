@@ -89,12 +89,13 @@ static int check_children(struct perfmon_session *session)
 		for (c = 0; c < plan->sets[s].count; c++)
 			values |= !!(plan->sets[s].events[c].attr.sample_type &
 				     PERF_SAMPLE_READ);
-		if (plan->turns || plan->sets[s].notifies || values)
+		if (plan->has_slices || plan->sets[s].notifies || values)
 			return pm_diag_set(
 				&session->diag, -EOPNOTSUPP,
 				"%s for what a target creates: the kernel has that for "
 				"threads alone",
-				plan->turns ? "event sets do not switch by themselves"
+				plan->has_slices
+					? "event sets do not switch by themselves"
 				: values ? "samples hold no other counters' values, and "
 					   "set none back"
 					 : "overflows do not notify");
@@ -104,8 +105,8 @@ static int check_children(struct perfmon_session *session)
 
 /* Opens ASKED, and where children write records, once for each CPU that is online: the
  * kernel has no ring for an event that is inherited and follows a thread everywhere. */
-static int open_spread(struct perfmon_session *session, const struct pm_target *asked,
-		       pid_t self)
+static int open_on_cpus(struct perfmon_session *session, const struct pm_target *asked,
+			pid_t self)
 {
 	uint32_t before = session->plan->target_count;
 	struct pm_target one = *asked;
@@ -146,13 +147,13 @@ static int open_asked(struct perfmon_session *session,
 		asked.flags |= PM_OPEN_ON_EXEC;
 	if (target->flags & PERFMON_TARGET_APART) {
 		asked.role = PM_ROLE_ALL;
-		refused = open_spread(session, &asked, self);
+		refused = open_on_cpus(session, &asked, self);
 		asked.role = PM_ROLE_OWN;
 		asked.flags &= ~PM_OPEN_INHERIT;
 	}
 	if (refused < 0)
 		return refused;
-	n = open_spread(session, &asked, self);
+	n = open_on_cpus(session, &asked, self);
 	return n < 0 ? n : refused + n;
 }
 

@@ -206,7 +206,7 @@ static int probe(pid_t tid, bool inherit_thread)
  * without one that ran short of descriptors would be none, even for a session that goes
  * on without refused events.
  */
-static int judge_refusal(const struct covering *covering, int refusal, uint32_t open,
+static int check_refusal(const struct covering *covering, int refusal, uint32_t open,
 			 pid_t tid)
 {
 	if (!refusal || refusal == -EMFILE || refusal == -ENFILE || refusal == -ENOMEM)
@@ -221,7 +221,7 @@ static int judge_refusal(const struct covering *covering, int refusal, uint32_t 
 }
 
 /* The same for all events of the targets from FIRST on. */
-static int judge_refusals(const struct covering *covering, uint32_t first, pid_t tid)
+static int check_refusals(const struct covering *covering, uint32_t first, pid_t tid)
 {
 	const struct pm_session_plan *plan = covering->plan;
 	uint32_t t, s, c, open = 0;
@@ -244,16 +244,7 @@ static int judge_refusals(const struct covering *covering, uint32_t first, pid_t
 			}
 		}
 	}
-	return judge_refusal(covering, worst, open, tid);
-}
-
-static void close_last(struct covering *covering, uint32_t first)
-{
-	struct pm_session_plan *plan = covering->plan;
-
-	while (plan->target_count > first)
-		pm_target_close(covering->session, plan,
-				&plan->targets[--plan->target_count]);
+	return check_refusal(covering, worst, open, tid);
 }
 
 static int open_targets(struct covering *covering, pid_t tid)
@@ -291,11 +282,11 @@ static int try_thread(struct covering *covering, pid_t tid, int *refused)
 
 	*refused = n;
 	if (n >= 0)
-		err = judge_refusals(covering, first, tid);
+		err = check_refusals(covering, first, tid);
 	else
-		err = judge_refusal(covering, n, 0, tid) ?: n;
+		err = check_refusal(covering, n, 0, tid) ?: n;
 	if (err)
-		close_last(covering, first);
+		pm_targets_close(covering->session, covering->plan, first);
 	return err;
 }
 

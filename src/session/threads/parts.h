@@ -60,15 +60,15 @@ struct scan {
 	unsigned int scans;
 	unsigned int patience_ms;
 
-	/* The probe: see cover_probe.c. */
-	bool probeed; /* markers are set around what is opened */
+	/* The probe: see probe.c. */
+	bool probed; /* markers are set around what is opened */
 	bool learned;
 	bool swaps; /* the kernel would exchange the events of threads: see there */
 	int slots_before,
 		slots_after; /* free ones on a thread without, with all events */
 };
 
-/* --- cover_threads.c ------------------------------------------------------------------
+/* --- scan.c ------------------------------------------------------------------
  */
 
 /*
@@ -90,14 +90,14 @@ int pm_threads_find(struct scan *scan);
 
 void pm_threads_free(struct scan *scan);
 
-/* --- cover_settle.c -------------------------------------------------------------------
+/* --- settle.c -------------------------------------------------------------------
  */
 
 /* Waits for the threads that were opened and are not settled: false if some are left and
  * the patience is at its end. */
 bool pm_threads_settle(struct scan *scan);
 
-/* --- cover_probe.c ------------------------------------------------------------------
+/* --- probe.c ------------------------------------------------------------------
  */
 
 enum scan_verdict {
@@ -124,15 +124,15 @@ void pm_threads_unmark_second(struct scan_thread *thread);
 /* Keeps what THREAD creates from exchanging events with it, or with each other. */
 int pm_threads_anchor(struct scan_thread *thread);
 
-enum scan_verdict pm_threads_judge(const struct scan *scan, pid_t tid);
+enum scan_verdict pm_threads_probe(const struct scan *scan, pid_t tid);
 
-/* What a thread holds that was judged PARTIAL comes from one that was opened: closes that
+/* What a thread holds that was found PARTIAL comes from one that was opened: closes that
  * one, so that both can be opened again. Only for settled scan, and after a scan has
- * judged all there are. How many were closed, or -EUNATCH. */
+ * probed all there are. How many were closed, or -EUNATCH. */
 int pm_threads_part(struct scan *scan);
 
-/* After the second markers are closed: how many threads that were judged by them still
+/* After the second markers are closed: how many threads that were found by them still
  * hold as many slots, so that they were somebody else's. */
-unsigned int pm_threads_misjudged(const struct scan *scan);
+unsigned int pm_threads_mistaken(const struct scan *scan);
 
 #endif

@@ -188,7 +188,7 @@ static int free_slots(pid_t tid)
 	return fd == -ENOSPC ? count : fd < 0 ? fd : -ENOSPC;
 }
 
-enum scan_verdict pm_threads_judge(const struct scan *scan, pid_t tid)
+enum scan_verdict pm_threads_probe(const struct scan *scan, pid_t tid)
 {
 	int all = scan->slots_before - scan->slots_after, left = free_slots(tid), held;
 
@@ -205,7 +205,7 @@ enum scan_verdict pm_threads_judge(const struct scan *scan, pid_t tid)
 	return held >= all - FIRST ? VERDICT_FULL : VERDICT_PARTIAL;
 }
 
-unsigned int pm_threads_misjudged(const struct scan *scan)
+unsigned int pm_threads_mistaken(const struct scan *scan)
 {
 	unsigned int count = 0;
 
@@ -244,15 +244,15 @@ static int learn(struct scan *scan, pid_t tid, int before)
 int pm_threads_open(struct scan *scan, struct scan_thread *thread)
 {
 	const struct pm_threads_request *request = scan->request;
-	bool probeed = scan->probeed;
+	bool probed = scan->probed;
 	int before = 0, err = 0;
 
-	if (probeed && !scan->learned) {
+	if (probed && !scan->learned) {
 		before = free_slots(thread->tid);
 		if (before < FIRST + SECOND)
 			return before == -ESRCH ? -ESRCH : -EUNATCH;
 	}
-	if (probeed)
+	if (probed)
 		err = mark_first(scan, thread);
 	if (!err)
 		err = request->open(request->argument, thread->tid, &thread->opened,
@@ -260,13 +260,13 @@ int pm_threads_open(struct scan *scan, struct scan_thread *thread)
 	if (err) {
 		pm_threads_unmark(thread);
 		/* The caller's breakpoints need the slots that markers took. */
-		return probeed && err == -ENOSPC ? -EUNATCH : err;
+		return probed && err == -ENOSPC ? -EUNATCH : err;
 	}
 	thread->status = SCAN_DIRECT;
 	thread->settled = false;
-	if (probeed)
+	if (probed)
 		err = mark_second(scan, thread);
-	if (!err && probeed && !scan->learned)
+	if (!err && probed && !scan->learned)
 		err = learn(scan, thread->tid, before);
 	if (err)
 		pm_threads_close(scan, thread);

@@ -159,15 +159,15 @@ static int try_calm(struct scan *scan, struct pm_threads_result *result)
 	return (int)unknown;
 }
 
-/* --- the probeed way ---------------------------------------------------------------
+/* --- the probed way ---------------------------------------------------------------
  */
 
 struct look {
 	unsigned int opened, ended, partial;
 };
 
-/* Judges all unknown scan, and opens the events on those without. */
-static int judge_all(struct scan *scan, struct look *look)
+/* Probes all unknown scan, and opens the events on those without. */
+static int probe_all(struct scan *scan, struct look *look)
 {
 	*look = (struct look){0};
 	for (size_t i = 0; i < scan->count; i++) {
@@ -176,7 +176,7 @@ static int judge_all(struct scan *scan, struct look *look)
 
 		if (thread->status != SCAN_UNKNOWN || !thread->alive)
 			continue;
-		switch (pm_threads_judge(scan, thread->tid)) {
+		switch (pm_threads_probe(scan, thread->tid)) {
 		case VERDICT_NONE:
 			thread->whole = false;
 			err = open_thread(scan, thread);
@@ -230,7 +230,7 @@ static int part(struct scan *scan)
  * events. Two such looks, because one listing may pass over a thread; deaths apart, see
  * QUIET_LOOKS.
  */
-static int try_probeed(struct scan *scan, struct pm_threads_result *result)
+static int try_probed(struct scan *scan, struct pm_threads_result *result)
 {
 	unsigned int looks, clean = 0, quiet = 0;
 	bool settled = false;
@@ -244,7 +244,7 @@ static int try_probeed(struct scan *scan, struct pm_threads_result *result)
 		settled = pm_threads_settle(scan);
 		err = pm_threads_scan(scan);
 		if (err >= 0)
-			err = judge_all(scan, &look);
+			err = probe_all(scan, &look);
 		if (err)
 			break;
 		if (settled && !look.opened && look.partial)
@@ -272,7 +272,7 @@ static int try_probeed(struct scan *scan, struct pm_threads_result *result)
 	 */
 	for (size_t i = 0; i < scan->count; i++)
 		pm_threads_unmark_second(&scan->threads[i]);
-	doubt(result, pm_threads_misjudged(scan), foreign);
+	doubt(result, pm_threads_mistaken(scan), foreign);
 	for (size_t i = 0; i < scan->count; i++)
 		pm_threads_unmark(&scan->threads[i]);
 	return 0;
@@ -287,11 +287,11 @@ static int scan_all(struct scan *scan, struct pm_threads_result *result)
 
 	if (err <= 0)
 		return err;
-	scan->probeed = true;
+	scan->probed = true;
 	for (tries = 0; tries < (scan->swaps ? TRIES : 1); tries++) {
 		close_all(scan);
 		*result = (struct pm_threads_result){0};
-		err = try_probeed(scan, result);
+		err = try_probed(scan, result);
 		if (err != -EUNATCH && (err || !result->uncertain))
 			return err;
 		if (err)
@@ -299,7 +299,7 @@ static int scan_all(struct scan *scan, struct pm_threads_result *result)
 	}
 	if (!err)
 		return 0;
-	scan->probeed = false;
+	scan->probed = false;
 	for (tries = 0; tries < TRIES; tries++) {
 		close_all(scan);
 		*result = (struct pm_threads_result){0};

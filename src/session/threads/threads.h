@@ -12,11 +12,11 @@
  *   the calm way    opens the events on every thread listed, waits until none of these
  *                   can still be inside a clone(2) that began earlier, and looks again.
  *                   Nobody new: nobody was missed, and each has its events once.
- *   the probeed   where threads were created meanwhile: everything is closed, and
- * opened again between markers that a look from outside can tell on a thread, until
- * nobody is left whose creator had half of its events
+ *   the probed way  where threads were created meanwhile: closes everything, and opens it
+ *                   again between markers that a probe from outside can tell on a thread,
+ *                   until nobody is left whose creator had half of its events.
  *
- * See cover_probe.c for the markers and cover_settle.c for the waiting.
+ * See probe.c for the markers and settle.c for the waiting.
  */
 #ifndef PM_SESSION_THREADS_THREADS_H
 #define PM_SESSION_THREADS_THREADS_H
@@ -64,7 +64,7 @@ struct pm_threads_result {
 	const char *doubt;  /* if anything is uncertain: a sentence that says why */
 };
 
-/* Test hook: do as is done on kernels before 6.12 (see cover_probe.c). */
+/* Test hook: do as is done on kernels before 6.12 (see probe.c). */
 extern bool pm_threads_as_before_6_12;
 
 /*
