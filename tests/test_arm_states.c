@@ -2,9 +2,14 @@
 /* The states of armed counters: what session/overflow/state.h draws is what happens. */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "session_probe.h"
 #include "session/overflow/state.h"
@@ -258,5 +263,55 @@ Test(arm_states, a_due_reset_goes_with_another_overflow)
 	touch(0, 100);
 	cr_assert(!has_message(session));
 	cr_assert_eq(pm_arm_impossible, 0);
+	perfmon_session_close(session);
+}
+
+/* --- limits ----------------------------------------------------------------------------
+ */
+
+/* Its own exec enables the events of a thread, without a limit: a mask has to stop them. */
+Test(arm_states, a_mask_stops_what_an_exec_has_started)
+{
+	struct perfmon_target target = {.flags = PERFMON_TARGET_ON_EXEC};
+	struct perfmon_overflow overflow = {.size = sizeof(overflow),
+					    .flags = PERFMON_OVERFLOW_NOTIFY,
+					    .long_reset = -UINT64_C(1000000)};
+	struct perfmon_session *session = session_with("task-clock", 0);
+	struct pollfd poll_for = {.events = POLLIN};
+	uint64_t before;
+	int go[2];
+	char byte = 0;
+
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	cr_assert(!pipe(go));
+	target.id = fork();
+	if (!target.id) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (read(go[0], &byte, 1) == 1)
+			execl("/bin/sh", "sh", "-c", "while :; do :; done", NULL);
+		_exit(1);
+	}
+	poll_for.fd = perfmon_overflow_descriptor(session);
+	OK(session, perfmon_session_attach(session, &target, sizeof(target)));
+	OK(session, perfmon_session_start(session));
+	cr_assert_eq(write(go[1], &byte, 1), 1);
+	cr_assert_eq(poll(&poll_for, 1, 10000), 1);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED);
+	before = count_of(session, 0);
+	while (has_message(session))
+		;
+	usleep(20000);
+	cr_assert_eq(count_of(session, 0), before);
+	cr_assert(!has_message(session), "it stands still");
+
+	/* From the restart on it has its limit. */
+	OK(session, perfmon_overflow_restart(session));
+	cr_assert_eq(poll(&poll_for, 1, 10000), 1);
+	cr_assert(has_message(session));
+	usleep(20000);
+	cr_assert(!has_message(session), "it stands still");
+	cr_assert_eq(pm_arm_impossible, 0);
+	kill(target.id, SIGKILL);
+	waitpid(target.id, NULL, 0);
 	perfmon_session_close(session);
 }
