@@ -91,13 +91,15 @@ static int zero_sums(struct perfmon_session *session, const uint64_t *preserve)
 static int control(struct perfmon_session *session, const char *text,
 		   const uint64_t *preserve)
 {
-	enum perfmon_session_status before = session->state;
+	enum perfmon_session_status before;
 	int err, replaced;
 
 	if (session->set_count > 1)
 		return pm_diag_set(&session->diag, -EINVAL,
 				   "a control has one event set, the session has %u",
 				   session->set_count);
+	pm_session_catch_up(session);
+	before = session->state;
 	pm_session_stop_all(session);
 	replaced = pm_session_replace(session, text);
 	err = replaced < 0 ? replaced : zero_sums(session, preserve);
@@ -120,7 +122,6 @@ PM_EXPORT int perfmon_session_control(struct perfmon_session *session, const cha
 
 	if (err)
 		return err;
-	pm_session_catch_up(session);
 	pm_session_notice_loss(session);
 	if (session->state == PERFMON_DETACHED)
 		err = pm_diag_set(&session->diag, -EINVAL,

@@ -28,9 +28,6 @@
 #ifndef PM_SESSION_CORE_CORE_H
 #define PM_SESSION_CORE_CORE_H
 
-#include <pthread.h>
-#include <signal.h>
-
 #include "os/os.h"
 #include "session/core/busy.h"
 #include "session/core/hooks.h"

@@ -6,8 +6,6 @@
 #ifndef PM_SESSION_CORE_PLAN_H
 #define PM_SESSION_CORE_PLAN_H
 
-#include <signal.h>
-
 #include "counters/counters.h"
 #include "samples/samples.h"
 #include "perfmon/overflow.h"

@@ -3,6 +3,8 @@
 #ifndef PM_SESSION_OVERFLOW_NOTICES_H
 #define PM_SESSION_OVERFLOW_NOTICES_H
 
+#include <signal.h>
+
 #include "session/core/core.h"
 
 /* Guarded by the session's lock, but for what is atomic. */

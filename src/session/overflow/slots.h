@@ -16,6 +16,8 @@
 #ifndef PM_SESSION_OVERFLOW_SLOTS_H
 #define PM_SESSION_OVERFLOW_SLOTS_H
 
+#include <signal.h>
+
 #include "session/core/core.h"
 
 struct pm_signal_slot {

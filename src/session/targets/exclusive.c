@@ -2,6 +2,7 @@
 /* Exclusive sessions: one a thread. */
 
 #include <errno.h>
+#include <pthread.h>
 
 #include "os/os.h"
 #include "session/targets/targets.h"
