@@ -124,7 +124,7 @@ try "the locks of the process and the fork handlers are in one file" locked \
 try "the locks of objects are those that are known" locked \
 	'^[[:space:]](pthread_(mutex|rwlock|spinlock)_t|struct pm_lock) [a-z_]+;' \
 	src/compat/compat.h src/os/locks.c src/samples/log_internal.h \
-	src/session/core/control.c src/session/core/core.h || true
+	src/session/core/core.h src/session/targets/exclusive.c || true
 
 # What reaches the kernel, by a call of its own or through libc's files and processes. The
 # region path reads the clock itself: through the vDSO, and it cannot be refused.
