@@ -18,6 +18,7 @@
 
 #include "os/os.h"
 #include "session/core/core.h"
+#include "session/overflow/arm.h"
 #include "session/overflow/slots.h"
 #include "perfmon/overflow.h"
 #include "perfmon/sampling.h"
@@ -505,7 +506,7 @@ Test(midway, the_end_of_an_earlier_target)
 	start_waiter(&alive, live_until_told);
 	OK(session, perfmon_overflow_descriptor(session));
 	OK(session, perfmon_session_attach_thread(session, gone.tid));
-	event.fd = session->plan->targets[0].ring_fd;
+	event.fd = session->plan->targets[0].records->ring_fd;
 
 	step_helper(BEFORE_ITS_WAIT);
 	pm_session_wake(session);
@@ -519,7 +520,7 @@ Test(midway, the_end_of_an_earlier_target)
 	wait_for_helper();
 	OK(session, perfmon_session_detach(session));
 	OK(session, perfmon_session_attach_thread(session, alive.tid));
-	cr_assert_eq(session->plan->targets[0].ring_fd, event.fd);
+	cr_assert_eq(session->plan->targets[0].records->ring_fd, event.fd);
 	step_helper(AFTER_ITS_WORK);
 	wait_for_helper();
 

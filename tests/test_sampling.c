@@ -16,6 +16,7 @@
 
 #include "os/os.h"
 #include "samples/log_internal.h"
+#include "session/overflow/arm.h"
 #include "session/sampling/sampling.h"
 #include "perfmon/log.h"
 #include "perfmon/sampling.h"
@@ -819,7 +820,7 @@ Test(sampling, a_log_that_is_slow_loses_nothing)
 	reader.fd = ends[0];
 	cr_assert_eq(pthread_create(&reader.thread, NULL, read_log, &reader), 0);
 	/* Behind it come records of this thread's sleep. */
-	page = session->plan->targets[0].ring.page;
+	page = session->plan->targets[0].records->ring.page;
 	head = page->data_head;
 	while (__atomic_load_n(&page->data_tail, __ATOMIC_ACQUIRE) < head)
 		usleep(1000);

@@ -22,6 +22,7 @@
 
 static const struct pm_session_hooks hooks = {
 	.arm_size = sizeof(struct pm_arm),
+	.records_size = sizeof(struct pm_target_records),
 	.plan_event = pm_overflow_plan,
 	.wants_side_records = pm_sampling_wants_side,
 	.plan_side = pm_sampling_plan_side,

@@ -24,7 +24,8 @@ struct pm_target;
 struct pm_session_hooks {
 	/* --- plans ----------------------------------------------------------------- */
 
-	size_t arm_size; /* of a struct pm_arm */
+	size_t arm_size;     /* of a struct pm_arm */
+	size_t records_size; /* of a struct pm_target_records */
 
 	/* What EVENT of REG, which overflows, has to record. */
 	void (*plan_event)(const struct perfmon_session *session,

@@ -167,7 +167,9 @@ static void target_free(const struct pm_session_plan *plan, struct pm_target *ta
 		free(target->parts[s].instance);
 	}
 	free(target->parts);
+	free(target->records);
 	target->parts = NULL;
+	target->records = NULL;
 }
 
 int pm_plan_room(const struct perfmon_session *session, struct pm_session_plan *plan,
@@ -191,8 +193,11 @@ int pm_plan_room(const struct perfmon_session *session, struct pm_session_plan *
 	target = &plan->targets[plan->target_count];
 	if (!target->parts) {
 		target->parts = calloc(plan->part_count, sizeof(target->parts[0]));
-		if (!target->parts)
+		target->records = calloc(1, session->hooks->records_size);
+		if (!target->parts || !target->records) {
+			target_free(plan, target);
 			return -ENOMEM;
+		}
 		for (s = 0; s < plan->part_count; s++) {
 			if (part_init(&target->parts[s], plan->sets[s].count,
 				      session->hooks->arm_size)) {

@@ -121,19 +121,14 @@ struct pm_target {
 	 * child when the one follows the other on a CPU, and the child that ends with its
 	 * parent's leaves no record. NULL: none. */
 	struct pm_instance *pin;
-	uint32_t active;     /* place of the set that is on here */
-	bool chosen;	     /* it was another one when counting stood still */
-	uint64_t since_ns;   /* when its time slice began, on the whole's clock */
-	struct pm_ring ring; /* of all its events; page NULL: none writes records */
-	int ring_fd;	     /* the event that it is mapped from */
-	bool paused;	     /* off while a call looks at it */
-	bool unsure;	     /* records may be missing since its arms were settled */
-	bool late;	     /* one of its arms is, or stale: calls look at them */
-	uint64_t told;	     /* lost records that the kernel has told of since then */
+	uint32_t active;   /* place of the set that is on here */
+	bool chosen;	   /* it was another one when counting stood still */
+	uint64_t since_ns; /* when its time slice began, on the whole's clock */
 	/* By which the helper thread knows its ring, or its probe without one. 0: it
 	 * watches neither; else no other target of the session has had it. */
 	uint64_t watch_key;
-	struct pm_part *parts; /* PART_COUNT of them */
+	struct pm_part *parts;		   /* PART_COUNT of them */
+	struct pm_target_records *records; /* of its events: overflow/arm.h */
 };
 
 /* The events of all registers, and where they are open. */

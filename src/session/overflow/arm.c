@@ -22,16 +22,16 @@ static int open_ring(struct perfmon_session *session, struct pm_target *target, 
 {
 	int err;
 
-	if (target->ring.page) {
+	if (target->records->ring.page) {
 		err = pm_kernel_ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT,
-				      (unsigned long)target->ring_fd);
+				      (unsigned long)target->records->ring_fd);
 		return err ? pm_diag_set(&session->diag, err,
 					 "an event cannot share the ring of the others "
 					 "(error %d)",
 					 -err)
 			   : 0;
 	}
-	err = pm_ring_map(&target->ring, fd,
+	err = pm_ring_map(&target->records->ring, fd,
 			  session->sampling ? session->sampling->pages : RING_PAGES);
 	if (err == -EINVAL && target->flags & PM_OPEN_INHERIT)
 		err = -EOPNOTSUPP;
@@ -45,7 +45,7 @@ static int open_ring(struct perfmon_session *session, struct pm_target *target, 
 				? "the kernel gives none to an event that children "
 				  "inherit"
 				: "the kernel refused it");
-	target->ring_fd = fd;
+	target->records->ring_fd = fd;
 	target->watch_key = ++session->watch_keys;
 	session->rings++;
 	return 0;
@@ -89,6 +89,7 @@ int pm_overflow_arm(struct perfmon_session *session, struct pm_session_plan *pla
 	    err = 0;
 	uint32_t s, c;
 
+	*target->records = (struct pm_target_records){.ring_fd = -1};
 	for (s = 0; s < plan->part_count; s++) {
 		struct pm_instance *instance = target->parts[s].instance;
 
@@ -108,11 +109,11 @@ int pm_overflow_arm(struct perfmon_session *session, struct pm_session_plan *pla
 			target->parts[s].arms[c].late =
 				c != plan->sets[s].clock &&
 				pm_is_clock(&plan->sets[s].events[c]);
-			target->late |= target->parts[s].arms[c].late;
+			target->records->late |= target->parts[s].arms[c].late;
 			err = open_ring(session, target, instance->counters[c].fd);
 		}
 	}
-	if (!target->ring.page || err)
+	if (!target->records->ring.page || err)
 		return err;
 	take_over_due(session, plan, target);
 	if (signo && is_foreign(target))
@@ -123,7 +124,7 @@ int pm_overflow_arm(struct perfmon_session *session, struct pm_session_plan *pla
 			target->tid);
 	err = signo ? pm_overflow_arm_signals(session, target) : 0;
 	if (!err && session->helper)
-		err = pm_helper_watch(session->helper, target->ring_fd,
+		err = pm_helper_watch(session->helper, target->records->ring_fd,
 				      target->watch_key);
 	if (err)
 		pm_diag_set(&session->diag, err,
@@ -134,15 +135,15 @@ int pm_overflow_arm(struct perfmon_session *session, struct pm_session_plan *pla
 void pm_overflow_disarm(struct perfmon_session *session,
 			const struct pm_session_plan *plan, struct pm_target *target)
 {
-	if (!target->ring.page)
+	if (!target->records->ring.page)
 		return;
 	leave_due(session, target);
 	session->rings--;
 	if (session->helper)
-		pm_helper_unwatch(session->helper, target->ring_fd);
+		pm_helper_unwatch(session->helper, target->records->ring_fd);
 	if (session->overflows->has_slots)
 		pm_slots_unwatch(plan, target);
-	pm_ring_unmap(&target->ring);
+	pm_ring_unmap(&target->records->ring);
 }
 
 /* --- enabling --------------------------------------------------------------------------

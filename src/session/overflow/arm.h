@@ -23,6 +23,16 @@ struct pm_arm {
 	uint64_t until_switch;	  /* overflows until the next set's time slice */
 };
 
+/* What the events of a target write, and how far it has been looked at. */
+struct pm_target_records {
+	struct pm_ring ring; /* of all its events; page NULL: none writes records */
+	int ring_fd;	     /* the event that it is mapped from */
+	bool paused;	     /* the target is off while a call looks at it */
+	bool unsure;	     /* records may be missing since its arms were settled */
+	bool late;	     /* one of its arms is, or stale: calls look at them */
+	uint64_t told;	     /* lost records that the kernel has told of since then */
+};
+
 static inline struct pm_arm *pm_arm_of(const struct pm_target *target,
 				       const struct pm_register *reg)
 {

@@ -148,8 +148,8 @@ static void handle_sample(struct perfmon_session *session, struct pm_target *tar
 	reg = register_at(session, set, counter);
 	if (reg && reg->overflow.on)
 		overflow(session, target, reg, &sample,
-			 &(struct pm_place){target->ring.tail - record->size,
-					    target->ring.tail, sample.ip});
+			 &(struct pm_place){target->records->ring.tail - record->size,
+					    target->records->ring.tail, sample.ip});
 }
 
 /* The kernel holds a group back until its next tick, since it overflows too often: what
@@ -193,7 +193,7 @@ static void visit(void *argument, const struct perf_event_header *record)
 	else if (record->type == PERF_RECORD_THROTTLE)
 		handle_throttle(arrival->session, arrival->target, record);
 	if (record->type == PERF_RECORD_LOST || record->type == PERF_RECORD_THROTTLE)
-		arrival->target->unsure = true;
+		arrival->target->records->unsure = true;
 }
 
 /* Whether more than samples comes from rings: what must not wait for a slow disk. */
@@ -213,7 +213,7 @@ static bool is_awaited(const struct pm_session_plan *plan)
 static void drain_past_log(struct arrival *arrival)
 {
 	struct pm_sampling *sampling = arrival->session->sampling;
-	struct pm_ring *ring = &arrival->target->ring;
+	struct pm_ring *ring = &arrival->target->records->ring;
 	const struct perf_event_header *record;
 
 	while (pm_ring_next(ring, &record) > 0) {
@@ -231,23 +231,24 @@ static void drain_ring(struct perfmon_session *session, struct pm_target *target
 {
 	struct arrival arrival = {session, target};
 	struct pm_sampling *sampling = session->sampling;
-	const struct pm_ring before = target->ring;
-	uint64_t used = pm_ring_head(&target->ring) - before.tail;
+	const struct pm_ring before = target->records->ring;
+	uint64_t used = pm_ring_head(&target->records->ring) - before.tail;
 	int err = -ENOENT;
 
 	if (sampling && sampling->log)
-		err = pm_log_drain(sampling->log, &target->ring, visit, &arrival);
+		err = pm_log_drain(sampling->log, &target->records->ring, visit,
+				   &arrival);
 	/* What stays is taken when the log has room again: log_has_room(). */
 	if (err < 0 || all)
 		drain_past_log(&arrival);
 	/* What it had no more room for is told of with the next record that has. */
-	if (pm_ring_was_full(&target->ring, used))
-		target->unsure = true;
+	if (pm_ring_was_full(&target->records->ring, used))
+		target->records->unsure = true;
 	if (!sampling)
 		return;
-	sampling->lost += target->ring.lost - before.lost;
-	sampling->throttled += target->ring.throttled - before.throttled;
-	target->told += target->ring.lost - before.lost;
+	sampling->lost += target->records->ring.lost - before.lost;
+	sampling->throttled += target->records->ring.throttled - before.throttled;
+	target->records->told += target->records->ring.lost - before.lost;
 }
 
 /* --- draining --------------------------------------------------------------------------
@@ -257,11 +258,11 @@ static void drain_ring(struct perfmon_session *session, struct pm_target *target
  * To be resumed. */
 static bool pause_target(struct perfmon_session *session, struct pm_target *target)
 {
-	if (session->state != PERFMON_RUNNING || target->lost || target->paused ||
-	    target->awaits_exec)
+	if (session->state != PERFMON_RUNNING || target->lost ||
+	    target->records->paused || target->awaits_exec)
 		return false;
 	pm_target_disable(session, target);
-	target->paused = true;
+	target->records->paused = true;
 	return true;
 }
 
@@ -270,7 +271,7 @@ static void resume_target(struct perfmon_session *session, struct pm_target *tar
 	const struct pm_session_plan *plan = session->plan;
 	uint32_t s, c;
 
-	target->paused = false;
+	target->records->paused = false;
 	if (session->state != PERFMON_RUNNING)
 		return;
 	for (s = 0; s < plan->part_count; s++) {
@@ -295,9 +296,9 @@ static void drain_target(struct perfmon_session *session, struct pm_target *targ
 	paused = (pm_session_is_own(session) || pm_period_needs_pause(session, target)) &&
 		 pause_target(session, target);
 	/* What has come since belongs to the periods of old. */
-	for (tries = 0; pm_ring_pending(&target->ring) && tries < TRIES; tries++)
+	for (tries = 0; pm_ring_pending(&target->records->ring) && tries < TRIES; tries++)
 		drain_ring(session, target, all);
-	if (target->ring.tail == target->ring.head)
+	if (target->records->ring.tail == target->records->ring.head)
 		pm_period_settle(session, target);
 	if (paused)
 		resume_target(session, target);
@@ -309,7 +310,8 @@ static void drain(struct perfmon_session *session, bool all)
 	uint32_t t;
 
 	for (t = 0; t < plan->target_count; t++) {
-		if (pm_ring_pending(&plan->targets[t].ring) || plan->targets[t].late)
+		if (pm_ring_pending(&plan->targets[t].records->ring) ||
+		    plan->targets[t].records->late)
 			drain_target(session, &plan->targets[t], all);
 	}
 	if (session->sampling && session->sampling->log)
@@ -323,7 +325,7 @@ void pm_overflow_drain(struct perfmon_session *session)
 
 void pm_overflow_drain_target(struct perfmon_session *session, struct pm_target *target)
 {
-	if (pm_ring_pending(&target->ring) || target->late)
+	if (pm_ring_pending(&target->records->ring) || target->records->late)
 		drain_target(session, target, true);
 }
 
@@ -333,7 +335,8 @@ static bool is_pending(const struct perfmon_session *session)
 	uint32_t t;
 
 	for (t = 0; t < plan->target_count; t++) {
-		if (pm_ring_pending(&plan->targets[t].ring) || plan->targets[t].late)
+		if (pm_ring_pending(&plan->targets[t].records->ring) ||
+		    plan->targets[t].records->late)
 			return true;
 	}
 	return false;

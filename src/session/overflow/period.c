@@ -163,7 +163,8 @@ static int arm(const struct perfmon_session *session, struct pm_target *target,
 	struct pm_arm *arm = pm_arm_of(target, reg);
 	const struct pm_counter *counter = &part->instance->counters[reg->planned];
 	bool is_on =
-		session->state == PERFMON_RUNNING && !target->lost && !target->paused &&
+		session->state == PERFMON_RUNNING && !target->lost &&
+		!target->records->paused &&
 		(reg->set == target->active || session->flags & PERFMON_SESSION_ROTATE);
 	int err = 0;
 
@@ -174,7 +175,7 @@ static int arm(const struct perfmon_session *session, struct pm_target *target,
 	if (err)
 		return err;
 	arm->period = period;
-	arm->from = pm_ring_head(&target->ring);
+	arm->from = pm_ring_head(&target->records->ring);
 	return 0;
 }
 
@@ -236,7 +237,7 @@ static void move(struct pm_target *target, const struct pm_register *reg,
 	struct pm_arm *its = pm_arm_of(target, reg);
 
 	pm_period_move(&its->fit, event);
-	target->late |=
+	target->records->late |=
 		pm_period_is_stale(its->fit) && !(target->flags & PM_OPEN_INHERIT);
 }
 
@@ -368,7 +369,7 @@ static bool pass(struct perfmon_session *session, struct pm_target *target,
 	}
 	if (!passed)
 		return false;
-	pm_sampling_missed(session, target, reg, passed);
+	pm_sampling_missed(session, reg, passed, &target->records->told);
 	pm_overflow_count(session, target, reg, passed);
 	return true;
 }
@@ -405,11 +406,12 @@ static bool needs_care(const struct perfmon_session *session,
 	if (!reg->overflow.on || pm_period_is_due(its->fit) || !is_open(target, reg))
 		return false;
 	if (session->state != PERFMON_RUNNING || pm_session_is_own(session))
-		return pm_period_is_stale(its->fit) || its->late || target->unsure;
+		return pm_period_is_stale(its->fit) || its->late ||
+		       target->records->unsure;
 	/* What an event that is off meanwhile does not count is worse than records that
 	 * come too often. */
-	return target->unsure || (pm_period_is_stale(its->fit) &&
-				  (!is_cheap(target, reg) || is_coarse(its)));
+	return target->records->unsure || (pm_period_is_stale(its->fit) &&
+					   (!is_cheap(target, reg) || is_coarse(its)));
 }
 
 bool pm_period_needs_pause(const struct perfmon_session *session,
@@ -454,10 +456,10 @@ static int settle(struct perfmon_session *session, struct pm_target *target,
 	if (its->late && !pm_notifies(reg)) {
 		if (is_reached(count, its->next))
 			move(target, reg, PM_PERIOD_RESET_STALE);
-	} else if (target->unsure && !pm_period_is_stale(its->fit) && !pm_notifies(reg) &&
-		   is_reached(count, its->at + its->period)) {
+	} else if (target->records->unsure && !pm_period_is_stale(its->fit) &&
+		   !pm_notifies(reg) && is_reached(count, its->at + its->period)) {
 		/* A record that has come since says no more than what has been read. */
-		if (pm_ring_pending(&target->ring))
+		if (pm_ring_pending(&target->records->ring))
 			return -EAGAIN;
 		/* What is lost came one period after the other. */
 		its->at += (count - its->at) / its->period * its->period;
@@ -510,10 +512,10 @@ int pm_period_settle(struct perfmon_session *session, struct pm_target *target)
 			(pm_arm_of(target, reg)->late ||
 			 pm_period_is_stale(pm_arm_of(target, reg)->fit));
 	}
-	target->late = late;
-	target->unsure = again;
+	target->records->late = late;
+	target->records->unsure = again;
 	if (!again)
-		target->told = 0;
+		target->records->told = 0;
 	return first;
 }
 

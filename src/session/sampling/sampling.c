@@ -282,16 +282,16 @@ bool pm_sampling_count_in(const struct pm_target *target, const struct pm_regist
 	return false;
 }
 
-void pm_sampling_missed(struct perfmon_session *session, struct pm_target *target,
-			const struct pm_register *reg, uint64_t n)
+void pm_sampling_missed(struct perfmon_session *session, const struct pm_register *reg,
+			uint64_t n, uint64_t *told)
 {
-	uint64_t told = n < target->told ? n : target->told;
+	uint64_t known = n < *told ? n : *told;
 
 	if (!session->sampling || !pm_is_sampled(reg))
 		return;
 	/* Those of which the kernel has told are counted. */
-	target->told -= told;
-	session->sampling->lost += n - told;
+	*told -= known;
+	session->sampling->lost += n - known;
 }
 
 int pm_sampling_listen(struct perfmon_session *session)

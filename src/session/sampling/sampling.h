@@ -52,9 +52,10 @@ int pm_sampling_listen(struct perfmon_session *session);
 bool pm_sampling_count_in(const struct pm_target *target, const struct pm_register *reg,
 			  const struct perfmon_sample *sample, uint64_t *count);
 
-/* N overflows of REG on TARGET have left no sample. */
-void pm_sampling_missed(struct perfmon_session *session, struct pm_target *target,
-			const struct pm_register *reg, uint64_t n);
+/* N overflows of REG have left no sample. Those of *TOLD, of which the kernel has told, are
+ * counted already. */
+void pm_sampling_missed(struct perfmon_session *session, const struct pm_register *reg,
+			uint64_t n, uint64_t *told);
 
 /* Opens the events of a stopped session anew with what they have to record now. */
 int pm_sampling_replan(struct perfmon_session *session);

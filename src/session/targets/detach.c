@@ -44,7 +44,7 @@ void pm_session_forget(struct perfmon_session *session)
 		plan->targets[t].pin = NULL;
 		for (s = 0; s < plan->part_count; s++)
 			pm_instance_forget(plan->targets[t].parts[s].instance);
-		pm_ring_forget(&plan->targets[t].ring);
+		pm_ring_forget(&plan->targets[t].records->ring);
 	}
 	plan->target_count = 0;
 	/* First: what it watches is the parent's, too. */

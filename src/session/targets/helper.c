@@ -79,9 +79,10 @@ int pm_helper_need(struct perfmon_session *session)
 	for (t = 0; t < plan->target_count && !err; t++) {
 		struct pm_target *target = &plan->targets[t];
 
-		err = target->ring.page ? pm_helper_watch(helper, target->ring_fd,
-							  target->watch_key)
-					: pm_target_watch(session, plan, target, helper);
+		err = target->records->ring.page
+			      ? pm_helper_watch(helper, target->records->ring_fd,
+						target->watch_key)
+			      : pm_target_watch(session, plan, target, helper);
 	}
 	for (p = 0; p < session->attached->process_count && !err; p++)
 		err = pm_process_watch(session, &session->attached->processes[p], helper);

@@ -119,8 +119,8 @@ int pm_target_open(struct perfmon_session *session, struct pm_session_plan *plan
 				     .awaits_exec = asked->flags & PM_OPEN_ON_EXEC,
 				     .active = asked->active,
 				     .chosen = asked->chosen,
-				     .ring_fd = -1,
-				     .parts = target->parts};
+				     .parts = target->parts,
+				     .records = target->records};
 	n = open_pin(session, plan, target, self);
 	n = n ?: pm_overflow_arm(session, plan, target);
 	n = n ?: pm_target_watch(session, plan, target, session->helper);

@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include "os/os.h"
+#include "session/overflow/overflow.h"
 #include "session/targets/targets.h"
 
 /* The last counter of TARGET that is open and has no mapping, or one that has: NULL if
@@ -56,10 +57,11 @@ bool pm_target_has_ended(const struct perfmon_session *session, struct pm_target
 	uint64_t id;
 
 	/* A poll(2) takes an event's readiness away from whoever waits for it. */
-	if (target->ring.page && session->helper)
+	if (target->records->ring.page && session->helper)
 		return false;
-	if (target->ring.page)
-		return pm_kernel_poll(target->ring_fd, &events) >= 0 && events & POLLHUP;
+	if (target->records->ring.page)
+		return pm_kernel_poll(target->records->ring_fd, &events) >= 0 &&
+		       events & POLLHUP;
 	if (!has_probe(session->plan, target))
 		return pm_kernel_kill(target->tid, 0) == -ESRCH;
 	if (pm_kernel_poll(target->probe->fd, &events) < 0 || !(events & POLLHUP))
@@ -74,7 +76,8 @@ int pm_target_watch(struct perfmon_session *session, const struct pm_session_pla
 {
 	int err;
 
-	if (!helper || target->ring.page || target->tid < 0 || !has_probe(plan, target))
+	if (!helper || target->records->ring.page || target->tid < 0 ||
+	    !has_probe(plan, target))
 		return 0;
 	err = pm_helper_watch(helper, target->probe->fd, session->watch_keys + 1);
 	if (!err)
