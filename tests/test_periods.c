@@ -279,6 +279,25 @@ static uint64_t instructions_at(uint64_t period, unsigned int looks, uint64_t *t
 	return value.value;
 }
 
+/* The least of several: in the guest a counter also has what the other CPU executes
+ * meanwhile, some thousands of instructions now and then. */
+static uint64_t least_instructions_at(uint64_t period, unsigned int looks,
+				      uint64_t *taken)
+{
+	uint64_t least = UINT64_MAX, now;
+
+	for (int i = 0; i < 5; i++) {
+		now = instructions_at(period, looks, taken);
+		if (now < least)
+			least = now;
+	}
+	return least;
+}
+
+/* What handling a sample takes is more than that, by far: 8 % of the program's
+ * instructions at the period below were 190 a sample. */
+#define LITTLE 50
+
 /* A thread that samples itself does not count what the library does with its samples: the
  * same work counts the same, whatever waits in the ring at the stop or in other calls. */
 Test(periods, the_librarys_own_work_is_not_the_programs)
@@ -289,14 +308,13 @@ Test(periods, the_librarys_own_work_is_not_the_programs)
 		/* Once to have the code at hand. */
 		if (!instructions_at(100000, looks, &few))
 			cr_skip_test("no PMU here: runs in the guest");
-		seldom = instructions_at(100000, looks, &few);
-		often = instructions_at(2000, looks, &many);
+		seldom = least_instructions_at(100000, looks, &few);
+		often = least_instructions_at(2000, looks, &many);
 		cr_log_info("%lu instructions with %lu samples, %lu with %lu",
 			    (unsigned long)seldom, (unsigned long)few,
 			    (unsigned long)often, (unsigned long)many);
 		cr_assert_gt(many, few + 100);
-		/* To handle a sample takes more than one instruction. */
-		cr_assert_leq(often, seldom + (many - few), "%lu, %lu",
+		cr_assert_leq(often, seldom + LITTLE * (many - few), "%lu, %lu",
 			      (unsigned long)seldom, (unsigned long)often);
 	}
 }
