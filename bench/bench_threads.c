@@ -72,7 +72,7 @@ static void calls_by_hand(struct by_hand *hand)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	uint64_t group[3 + 2 * COUNTERS], id;
 	sigset_t most, before;
-	uint64_t cpus[PERFMON_PROFILE_CPUS / 64];
+	uint64_t cpus[PERFMON_PROFILE_CPUS_MAX / 64];
 	char name[16];
 	int i;
 

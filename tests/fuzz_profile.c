@@ -87,7 +87,8 @@ static void add_built(const char *name, struct profile_builder *b)
 static void add_pieces(void)
 {
 	static const struct perfmon_profile_kind kinds[] = {
-		{PERFMON_MAKER_ARM, 0x41, 0xd0b, 0}, {PERFMON_MAKER_ARM, 0x41, 0xd05, 0}};
+		{PERFMON_PROFILE_MAKER_ARM, 0x41, 0xd0b, 0},
+		{PERFMON_PROFILE_MAKER_ARM, 0x41, 0xd05, 0}};
 	struct profile_builder b;
 	uint32_t a, c;
 
@@ -107,9 +108,9 @@ static void add_pieces(void)
 		builder_visit(builder_node(&b, thread, 2, c), 50 * t);
 		builder_node(&b, thread, 3, c)->count[1].sum = 7;
 		if (t == 3)
-			thread->state = PERFMON_THREAD_FOLDED;
+			thread->state = PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
 	}
-	builder_thread(&b, 9, 1, 2)->state = PERFMON_THREAD_UNUSED;
+	builder_thread(&b, 9, 1, 2)->state = PERFMON_PROFILE_THREAD_STATE_UNUSED;
 	add_built("pieces", &b);
 }
 
@@ -121,11 +122,12 @@ static void add_counters(void)
 	uint32_t region;
 
 	builder_begin(&b, 1 << 17);
-	builder_plan(&b, 1, PERFMON_PROFILE_COUNTERS);
+	builder_plan(&b, 1, PERFMON_PROFILE_COUNTERS_MAX);
 	builder_plan(&b, 2, 1);
 	region = builder_region(&b, "many counters");
 	for (uint32_t t = 1; t <= 2; t++) {
-		thread = builder_thread(&b, t, t, t == 1 ? PERFMON_PROFILE_COUNTERS : 1);
+		thread = builder_thread(&b, t, t,
+					t == 1 ? PERFMON_PROFILE_COUNTERS_MAX : 1);
 		builder_nodes(&b, thread, 3);
 		builder_node(&b, thread, 0, 0);
 		builder_visit(builder_node(&b, thread, 1, region), 1000);
@@ -142,8 +144,8 @@ static void add_killed(void)
 	struct profile_builder b;
 
 	builder_begin(&b, 1 << 18);
-	builder_header(&b)->state = PERFMON_STATE_RUNNING;
-	builder_header(&b)->clock = PERFMON_CLOCK_TIMESTAMP;
+	builder_header(&b)->state = PERFMON_PROFILE_STATE_RUNNING;
+	builder_header(&b)->clock = PERFMON_PROFILE_CLOCK_TIMESTAMP;
 	builder_header(&b)->ticks_hz = 3000000000u;
 	builder_region(&b, "recursive");
 	thread = builder_thread(&b, 1, 1, 0);
@@ -352,7 +354,7 @@ static void use(const struct pm_snapshot *s)
 		const struct pm_snapshot_thread *thread = &s->threads[t];
 		uint32_t counters = thread->plan ? thread->plan->counter_count : 0;
 
-		CHECK(counters <= PERFMON_PROFILE_COUNTERS);
+		CHECK(counters <= PERFMON_PROFILE_COUNTERS_MAX);
 		for (uint32_t n = 1; n <= thread->node_count; n++) {
 			const struct perfmon_profile_node *node =
 				pm_snapshot_node(thread, n);

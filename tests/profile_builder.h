@@ -52,17 +52,17 @@ static inline void builder_begin(struct profile_builder *b, size_t room)
 	b->base = calloc(1, room);
 	b->room = room;
 	b->regions = 0;
-	header = builder_record(b, PERFMON_PROFILE_HEADER, sizeof(*header));
+	header = builder_record(b, PERFMON_PROFILE_TYPE_HEADER, sizeof(*header));
 	header->magic = PERFMON_PROFILE_MAGIC;
 	header->version = PERFMON_PROFILE_VERSION;
-	header->state = PERFMON_STATE_ENDED;
+	header->state = PERFMON_PROFILE_STATE_ENDED;
 	header->pid = 4711;
 	header->parent_pid = 4700;
 	strcpy(header->host, "node7");
 	strcpy(header->program, "/opt/solver");
 	strcpy(header->boot_id, "00000000-0000-0000-0000-000000000000");
 	header->rank = -1;
-	header->clock = PERFMON_CLOCK_MONOTONIC;
+	header->clock = PERFMON_PROFILE_CLOCK_MONOTONIC;
 	header->begin_ticks = header->begin_ns = 1000;
 	header->end_ticks = header->end_ns = 1000 + 2000000000u;
 	header->begin_realtime_ns = UINT64_C(1700000000) * 1000000000u;
@@ -78,7 +78,7 @@ static inline struct perfmon_profile_plan *
 builder_plan(struct profile_builder *b, uint32_t generation, uint32_t counters)
 {
 	struct perfmon_profile_plan *plan =
-		builder_record(b, PERFMON_PROFILE_PLAN,
+		builder_record(b, PERFMON_PROFILE_TYPE_PLAN,
 			       sizeof(*plan) + counters * sizeof(plan->counter[0]));
 
 	plan->generation = generation;
@@ -88,7 +88,7 @@ builder_plan(struct profile_builder *b, uint32_t generation, uint32_t counters)
 			 i);
 		strcpy(plan->counter[i].pmu, "cpu");
 		plan->counter[i].scale = 1;
-		plan->counter[i].flags = PERFMON_COUNTER_HARDWARE;
+		plan->counter[i].flags = PERFMON_PROFILE_COUNTER_HARDWARE;
 		plan->counter[i].type = 4;
 		plan->counter[i].config[0] = i;
 		plan->counter[i].logical = i;
@@ -99,8 +99,8 @@ builder_plan(struct profile_builder *b, uint32_t generation, uint32_t counters)
 static inline uint32_t builder_region(struct profile_builder *b, const char *name)
 {
 	size_t length = strlen(name);
-	struct perfmon_profile_region *region =
-		builder_record(b, PERFMON_PROFILE_REGION, sizeof(*region) + length + 1);
+	struct perfmon_profile_region *region = builder_record(
+		b, PERFMON_PROFILE_TYPE_REGION, sizeof(*region) + length + 1);
 
 	region->id = ++b->regions;
 	region->length = (uint32_t)length;
@@ -112,7 +112,7 @@ static inline void builder_note(struct profile_builder *b, const char *text)
 {
 	size_t length = strlen(text);
 	struct perfmon_profile_note *note =
-		builder_record(b, PERFMON_PROFILE_NOTE, sizeof(*note) + length + 1);
+		builder_record(b, PERFMON_PROFILE_TYPE_NOTE, sizeof(*note) + length + 1);
 
 	note->length = (uint32_t)length;
 	memcpy(note->text, text, length + 1);
@@ -123,8 +123,9 @@ static inline void builder_machine(struct profile_builder *b,
 				   const struct perfmon_profile_kind *kinds,
 				   uint32_t count, uint32_t slots)
 {
-	struct perfmon_profile_machine *machine = builder_record(
-		b, PERFMON_PROFILE_MACHINE, sizeof(*machine) + count * sizeof(*kinds));
+	struct perfmon_profile_machine *machine =
+		builder_record(b, PERFMON_PROFILE_TYPE_MACHINE,
+			       sizeof(*machine) + count * sizeof(*kinds));
 
 	machine->kinds = count;
 	machine->slots = slots;
@@ -137,7 +138,7 @@ static inline struct perfmon_profile_thread *builder_thread(struct profile_build
 							    uint32_t counters)
 {
 	struct perfmon_profile_thread *thread =
-		builder_record(b, PERFMON_PROFILE_THREAD, sizeof(*thread));
+		builder_record(b, PERFMON_PROFILE_TYPE_THREAD, sizeof(*thread));
 
 	thread->tid = tid;
 	snprintf(thread->name, sizeof(thread->name), "thread%u", tid);
@@ -147,8 +148,9 @@ static inline struct perfmon_profile_thread *builder_thread(struct profile_build
 	thread->generation = generation;
 	thread->counters = counters;
 	for (uint32_t i = 0; i < counters; i++)
-		thread->status[i] = PERFMON_STATUS_USER;
-	__atomic_store_n(&thread->state, PERFMON_THREAD_LIVE, __ATOMIC_RELEASE);
+		thread->status[i] = PERFMON_PROFILE_COUNTER_STATUS_USER;
+	__atomic_store_n(&thread->state, PERFMON_PROFILE_THREAD_STATE_LIVE,
+			 __ATOMIC_RELEASE);
 	return thread;
 }
 
@@ -157,7 +159,7 @@ static inline void builder_nodes(struct profile_builder *b,
 				 struct perfmon_profile_thread *thread, uint32_t capacity)
 {
 	struct perfmon_profile_nodes *nodes =
-		builder_record(b, PERFMON_PROFILE_NODES,
+		builder_record(b, PERFMON_PROFILE_TYPE_NODES,
 			       sizeof(*nodes) + (size_t)capacity * thread->node_size);
 	uint64_t *link = &thread->nodes;
 

@@ -65,10 +65,10 @@ static bool is_emulated(void)
 static unsigned int own_calls = 7;
 
 enum {
-	D = PERFMON_DETACHED,
-	S = PERFMON_STOPPED,
-	R = PERFMON_RUNNING,
-	M = PERFMON_MASKED
+	D = PERFMON_STATE_DETACHED,
+	S = PERFMON_STATE_STOPPED,
+	R = PERFMON_STATE_RUNNING,
+	M = PERFMON_STATE_MASKED
 };
 
 struct model {
@@ -845,7 +845,8 @@ static size_t any_call(struct walker *w)
 /* Without a model: what a call may give at all, and values that never fall. */
 static void step_loose(struct walker *w)
 {
-	struct perfmon_value values[2] = {{.index = 1}, {.index = PERFMON_VIRTUAL_TIME}};
+	struct perfmon_value values[2] = {{.index = 1},
+					  {.index = PERFMON_COUNTER_VIRTUAL_TIME}};
 	struct perfmon_set set = {.id = 5};
 	int n = 0;
 

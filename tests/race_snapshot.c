@@ -104,7 +104,7 @@ static void nodes_are_whole_while_writers_run(void)
 	uint64_t torn = 0, seen = 0, last[WRITERS] = {0};
 
 	builder_begin(&live, 1 << 18);
-	builder_header(&live)->state = PERFMON_STATE_RUNNING;
+	builder_header(&live)->state = PERFMON_PROFILE_STATE_RUNNING;
 	builder_plan(&live, 1, 2);
 	builder_region(&live, "hot");
 	for (int i = 0; i < WRITERS; i++) {
@@ -303,7 +303,7 @@ static void check_real_snapshot(const struct pm_snapshot *s, struct tally *tally
 		const struct pm_snapshot_thread *thread = &s->threads[t];
 		uint32_t place = met;
 
-		if (thread->record.state != PERFMON_THREAD_LIVE)
+		if (thread->record.state != PERFMON_PROFILE_THREAD_STATE_LIVE)
 			continue;
 		CHECK(met++ < (uint32_t)real_writers && thread->node_count <= 3);
 		for (uint32_t n = 2; n <= thread->node_count; n++) {

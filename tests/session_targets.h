@@ -60,7 +60,7 @@ static inline void victim_start(struct victim *victim, enum victim_kind kind)
 
 	*victim = (struct victim){.kind = kind, .socket = -1, .far = -1};
 	victim->target.kind =
-		kind == VICTIM_CPU ? PERFMON_TARGET_CPU : PERFMON_TARGET_THREAD;
+		kind == VICTIM_CPU ? PERFMON_TARGET_KIND_CPU : PERFMON_TARGET_KIND_THREAD;
 	victim->target.flags = kind == VICTIM_CHILDREN ? PERFMON_TARGET_CHILDREN : 0;
 	if (kind != VICTIM_THREAD && kind != VICTIM_PROCESS)
 		return;

@@ -176,7 +176,7 @@ static struct perfmon_session *overflowed(void)
 	OK(session, perfmon_session_attach_thread(session, 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 10);
-	cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_MASKED);
 	return session;
 }
 
@@ -296,7 +296,7 @@ Test(arm_states, a_mask_stops_what_an_exec_has_started)
 	OK(session, perfmon_session_start(session));
 	cr_assert_eq(write(go[1], &byte, 1), 1);
 	cr_assert_eq(poll(&poll_for, 1, 10000), 1);
-	cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_MASKED);
 	before = count_of(session, 0);
 	while (has_message(session))
 		;

@@ -41,8 +41,9 @@ TestSuite(control, .fini = forget_hook);
 Test(control, values_are_swapped)
 {
 	struct perfmon_session *session = watching(0);
-	struct perfmon_value values[2] = {{.index = 0, .value = 1000},
-					  {.index = PERFMON_VIRTUAL_TIME, .value = 5}};
+	struct perfmon_value values[2] = {
+		{.index = 0, .value = 1000},
+		{.index = PERFMON_COUNTER_VIRTUAL_TIME, .value = 5}};
 	struct perfmon_value bad[2] = {{.index = 0, .value = 7}, {.index = 9}};
 	struct perfmon_write write = {
 		.index = 0, .flags = PERFMON_WRITE_STOPPED, .value = 3};
@@ -117,7 +118,7 @@ Test(control, started_unattached_it_counts_its_own_thread)
 	cr_assert_eq(count_of(session, 0), 5);
 	OK(session, perfmon_session_detach(session));
 	OK(session, perfmon_set_start(session, 0));
-	cr_assert_eq(perfmon_session_state(session), PERFMON_RUNNING);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_RUNNING);
 	touch(0, 5);
 	cr_assert_eq(count_of(session, 0), 10);
 	OK(session, perfmon_session_detach(session));
@@ -127,7 +128,7 @@ Test(control, started_unattached_it_counts_its_own_thread)
 	OK(session, perfmon_session_start(session));
 	victim_work(&victim, 3);
 	victim_end(&victim);
-	while (perfmon_session_state(session) != PERFMON_DETACHED)
+	while (perfmon_session_state(session) != PERFMON_STATE_DETACHED)
 		usleep(100);
 	cr_assert_eq(perfmon_session_start(session), -EINVAL);
 	cr_assert(strstr(perfmon_session_message(session), "ended"));
@@ -153,7 +154,8 @@ Test(control, a_thread_has_one_exclusive_session)
 	before = open_descriptors();
 	cr_assert_eq(perfmon_session_attach(second, two, sizeof(two)), -EINVAL);
 	OK(first, perfmon_session_attach_thread(first, 0));
-	cr_assert_eq(perfmon_session_state(first), PERFMON_STOPPED, "it is inactive");
+	cr_assert_eq(perfmon_session_state(first), PERFMON_STATE_STOPPED,
+		     "it is inactive");
 	cr_assert_eq(count_of(first, 0), 0);
 	cr_assert_eq(perfmon_session_attach_thread(second, 0), -EEXIST);
 	cr_assert(strstr(perfmon_session_message(second), "exclusive"));
@@ -172,7 +174,7 @@ Test(control, a_thread_has_one_exclusive_session)
 	OK(first, perfmon_session_detach(first));
 	OK(first, perfmon_session_attach_thread(first, victim.target.id));
 	victim_end(&victim);
-	while (perfmon_session_state(first) != PERFMON_DETACHED)
+	while (perfmon_session_state(first) != PERFMON_STATE_DETACHED)
 		usleep(100);
 	OK(first, perfmon_session_attach_thread(first, 0));
 
@@ -263,7 +265,7 @@ Test(control, a_control_replaces_everything)
 	cr_assert_eq(perfmon_session_control(session, two, NULL), -EINVAL, "detached");
 	OK(session, perfmon_session_attach_thread(session, 0));
 	OK(session, perfmon_session_control(session, two, NULL));
-	cr_assert_eq(perfmon_session_state(session), PERFMON_RUNNING);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_RUNNING);
 	cr_assert_eq(perfmon_session_counters(session), 2);
 	touch(0, 10);
 	cr_assert_eq(count_of(session, 1), 10);
@@ -280,24 +282,24 @@ Test(control, a_control_replaces_everything)
 	cr_assert_eq(count_of(session, 1), 20);
 
 	/* Other events: counter 1's sum is kept, whatever it counts now. */
-	time = count_of(session, PERFMON_VIRTUAL_TIME);
+	time = count_of(session, PERFMON_COUNTER_VIRTUAL_TIME);
 	OK(session, perfmon_session_control(session, swapped, preserve));
 	cr_assert_eq(open_calls, 2);
 	touch(0, 7);
 	cr_assert_eq(count_of(session, 0), 7);
 	cr_assert_eq(count_of(session, 1), 20);
-	cr_assert_gt(count_of(session, PERFMON_VIRTUAL_TIME), time);
+	cr_assert_gt(count_of(session, PERFMON_COUNTER_VIRTUAL_TIME), time);
 
 	/* Bad ones change nothing. */
 	cr_assert_eq(perfmon_session_control(session, "no-such-event", NULL), -EINVAL);
 	cr_assert_eq(perfmon_session_control(session, "dummy;dummy", NULL), -EINVAL);
-	cr_assert_eq(perfmon_session_state(session), PERFMON_RUNNING);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_RUNNING);
 	touch(0, 3);
 	cr_assert_eq(count_of(session, 0), 10);
 
 	/* The empty one. */
 	OK(session, perfmon_session_control(session, NULL, NULL));
-	cr_assert_eq(perfmon_session_state(session), PERFMON_STOPPED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_STOPPED);
 	touch(0, 3);
 	cr_assert_eq(count_of(session, 0), 10);
 	OK(session, perfmon_session_control(session, "", NULL));
@@ -335,7 +337,7 @@ Test(control, a_refused_control_changes_nothing)
 	cr_assert(strstr(perfmon_session_message(session), "dummy"), "%s",
 		  perfmon_session_message(session));
 	cr_assert_eq(open_descriptors(), before);
-	cr_assert_eq(perfmon_session_state(session), PERFMON_RUNNING);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_RUNNING);
 	touch(0, 5);
 	cr_assert_eq(count_of(session, 0), 10);
 	perfmon_session_close(session);
@@ -364,6 +366,6 @@ Test(control, unlink_is_detach)
 	OK(session, perfmon_session_detach(session));
 	OK(session, perfmon_session_detach(session));
 	cr_assert_eq(count_of(session, 0), 12);
-	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	perfmon_session_close(session);
 }

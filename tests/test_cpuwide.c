@@ -312,12 +312,12 @@ Test(cpuwide, a_session_counts_on_the_cpus_of_a_place)
 	int n;
 
 	cr_assert_eq(perfmon_placement_parse(&place, "package:0", NULL, 0), 0);
-	n = perfmon_placement_cpus(place, PERFMON_PLACEMENT_COVERED, mask, &size);
+	n = perfmon_placement_cpus(place, PERFMON_PLACEMENT_SET_COVERED, mask, &size);
 	cr_assert_gt(n, 0);
 	for (int cpu = 0; cpu < 64; cpu++)
 		if (mask[0] >> cpu & 1)
 			targets[count++] = (struct perfmon_target){
-				.kind = PERFMON_TARGET_CPU, .id = cpu};
+				.kind = PERFMON_TARGET_KIND_CPU, .id = cpu};
 	snprintf(event, sizeof(event), "mem:0x%lx/4:w:u", (unsigned long)&watched);
 	cr_assert_eq(perfmon_session_create(&session, &options), 0);
 	cr_assert_eq(perfmon_session_add_events(session, event), 0);

@@ -504,7 +504,7 @@ static struct made make_strided(uint64_t count)
 	strcpy(plan->counter[0].name, "instructions");
 	builder_region(&m.b, "work");
 	m.thread = builder_thread(&m.b, 1, 1, 1);
-	m.thread->flags = PERFMON_THREAD_STRIDE;
+	m.thread->flags = PERFMON_PROFILE_THREAD_STRIDE;
 	m.thread->node_size += sizeof(*stride) + sizeof(double);
 	builder_nodes(&m.b, m.thread, 4);
 	builder_node(&m.b, m.thread, 0, 0);
@@ -746,10 +746,10 @@ Test(diff_decide, what_cannot_be_compared)
 	/* The same name, another event. */
 	plan->counter[0].config[0] = 99;
 	builder_visit(builder_node(&m.b, m.thread, 1, builder_region(&m.b, "new")), 5);
-	builder_header(&m.b)->clock = PERFMON_CLOCK_TIMESTAMP;
+	builder_header(&m.b)->clock = PERFMON_PROFILE_CLOCK_TIMESTAMP;
 	builder_header(&m.b)->end_ticks = builder_header(&m.b)->begin_ticks;
 	strcpy(builder_header(&m.b)->host, "elsewhere");
-	builder_header(&m.b)->state = PERFMON_STATE_RUNNING;
+	builder_header(&m.b)->state = PERFMON_PROFILE_STATE_RUNNING;
 	load(&c, 0, make("instructions", 100000, 100));
 	load(&c, 1, m);
 	judge(&c);

@@ -112,7 +112,7 @@ OPERATION(read_all)
 }
 OPERATION(read_time)
 {
-	struct perfmon_value value = {.index = PERFMON_VIRTUAL_TIME, .value = 77};
+	struct perfmon_value value = {.index = PERFMON_COUNTER_VIRTUAL_TIME, .value = 77};
 	int n = perfmon_session_read(s->session, &value, sizeof(value));
 
 	cr_assert(n > 0 || value.value == 77, "untouched on failure");
@@ -279,9 +279,9 @@ static void check_works(struct scene *scene, const char *where)
 {
 	uint64_t before;
 
-	if (perfmon_session_state(scene->session) == PERFMON_DETACHED)
+	if (perfmon_session_state(scene->session) == PERFMON_STATE_DETACHED)
 		OK(scene->session, attach(scene));
-	if (perfmon_session_state(scene->session) == PERFMON_MASKED)
+	if (perfmon_session_state(scene->session) == PERFMON_STATE_MASKED)
 		OK(scene->session, perfmon_overflow_restart(scene->session));
 	OK(scene->session, perfmon_set_start(scene->session, 0));
 	before = total_of(scene->session);

@@ -105,7 +105,7 @@ static void read_log(uint64_t wanted)
 		return;
 	}
 	while ((n = perfmon_log_next(log, &record)) == 1)
-		samples += record.type == PERFMON_LOG_SAMPLE;
+		samples += record.type == PERFMON_LOG_TYPE_SAMPLE;
 	disarm();
 	cr_assert(!n || (was_hit() && perfmon_log_message(log)[0]), "%s: %d: %s", where,
 		  n, perfmon_log_message(log));
@@ -144,7 +144,7 @@ static void log_flow(void)
 		perfmon_session_close(session);
 		return;
 	}
-	cr_assert_eq(perfmon_session_state(session), PERFMON_STOPPED, "%s", where);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_STOPPED, "%s", where);
 	cr_assert_eq(count_of(session, 0), -UINT64_C(10), "%s", where);
 	if (well)
 		read_log(10);
@@ -182,7 +182,7 @@ static void helper_flow(void)
 	/* A helper that never hears of it, or cannot pass it on, cannot wake anybody. */
 	if (!fault->for_good && fault->call != PM_CALL_WRITE)
 		cr_assert_eq(poll(&ready, 1, 10000), 1, "%s", where);
-	cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED, "%s", where);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_MASKED, "%s", where);
 	cr_assert_eq(perfmon_overflow_read(session, &message, sizeof(message)), 1, "%s",
 		     where);
 	went_well(session, perfmon_overflow_restart(session));
@@ -249,7 +249,7 @@ static void block_flow(void)
 	fault->spares = true;
 	arm();
 	pthread_barrier_wait(&waiter.barrier);
-	while (perfmon_session_state(session) != PERFMON_MASKED)
+	while (perfmon_session_state(session) != PERFMON_STATE_MASKED)
 		sched_yield();
 	for (int i = 0; i < 50; i++) {
 		cr_assert(!__atomic_load_n(&waiter.goes_on, __ATOMIC_ACQUIRE), "%s",
@@ -280,13 +280,14 @@ static void other_flow(void)
 	arm();
 	attached = went_well(session, perfmon_session_attach_thread(session, child));
 	cr_assert_eq(perfmon_session_state(session),
-		     attached ? PERFMON_STOPPED : PERFMON_DETACHED, "%s", where);
+		     attached ? PERFMON_STATE_STOPPED : PERFMON_STATE_DETACHED, "%s",
+		     where);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	perfmon_session_state(session);
 	disarm();
 	if (!is_hit(PM_CALL_IOCTL))
-		cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED, "%s",
+		cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED, "%s",
 			     where);
 	perfmon_session_close(session);
 }

@@ -62,8 +62,8 @@ static unsigned long forbidden(void)
 	unsigned long mask[16] = {0};
 	size_t size = sizeof(mask);
 
-	cr_assert_geq(perfmon_info_cpus(PERFMON_INFO_CPUS_FORBIDDEN, NULL, mask, &size),
-		      0);
+	cr_assert_geq(
+		perfmon_info_cpus(PERFMON_INFO_CPU_SET_FORBIDDEN, NULL, mask, &size), 0);
 	return mask[0];
 }
 
@@ -164,7 +164,7 @@ Test(guest_hotplug, the_session_of_a_cpu_that_goes_is_detached)
 		OK(session, perfmon_session_attach_cpu(session, 1));
 		OK(session, perfmon_session_start(session));
 		usleep(20000);
-		cr_assert_eq(perfmon_session_state(session), PERFMON_RUNNING);
+		cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_RUNNING);
 		counted = count_of(session, 0);
 		cr_expect_gt(counted, 0);
 
@@ -174,20 +174,21 @@ Test(guest_hotplug, the_session_of_a_cpu_that_goes_is_detached)
 		cr_expect_eq(perfmon_session_stop(session), -EINVAL);
 		cr_expect(strstr(perfmon_session_message(session), "ended"), "%s",
 			  perfmon_session_message(session));
-		cr_expect_eq(perfmon_session_state(session), PERFMON_DETACHED);
+		cr_expect_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 		cr_expect_eq(open_descriptors(), before);
 		cr_expect_geq(count_of(session, 0), counted, "its values stay");
 		counted = count_of(session, 0);
 		if (!returns) {
 			cr_expect_eq(perfmon_session_attach_cpu(session, 1), -ENODEV);
 			cr_expect(strstr(perfmon_session_message(session), "offline"));
-			cr_expect_eq(perfmon_session_state(session), PERFMON_DETACHED);
+			cr_expect_eq(perfmon_session_state(session),
+				     PERFMON_STATE_DETACHED);
 			cr_assert(set_online("1"));
 		}
 		OK(session, perfmon_session_attach_cpu(session, 1));
 		OK(session, perfmon_session_start(session));
 		usleep(20000);
-		cr_expect_eq(perfmon_session_state(session), PERFMON_RUNNING);
+		cr_expect_eq(perfmon_session_state(session), PERFMON_STATE_RUNNING);
 		OK(session, perfmon_session_stop(session));
 		cr_expect_gt(count_of(session, 0), counted);
 		perfmon_session_close(session);

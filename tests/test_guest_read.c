@@ -212,7 +212,7 @@ Test(guest_read, reads_make_no_system_call)
 Test(guest_read, virtual_time_makes_no_system_call)
 {
 	const char *name = event();
-	struct perfmon_value value = {.index = PERFMON_VIRTUAL_TIME};
+	struct perfmon_value value = {.index = PERFMON_COUNTER_VIRTUAL_TIME};
 	struct perfmon_session *session;
 	uint64_t last = 0, begin, end;
 
@@ -529,7 +529,7 @@ Test(guest_read, groups_are_never_larger_than_the_hardware)
 	cr_assert_eq(perfmon_session_attach_thread(session, 0), -EINVAL);
 	cr_assert(strstr(perfmon_session_message(session), "{group}"), "%s",
 		  perfmon_session_message(session));
-	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	perfmon_session_close(session);
 }
 

@@ -30,9 +30,9 @@ Test(info, the_machine_is_described)
 	cr_expect_leq(info.cpus, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
 	cr_expect_gt(info.pmus, info.core_pmus);
 	cr_expect(!(info.features & ~info.features_known));
-	cr_expect(info.features_known & PERFMON_INFO_HARDWARE);
-	if (!(info.features & PERFMON_INFO_HARDWARE))
-		cr_expect(!(info.features_known & PERFMON_INFO_OVERFLOW),
+	cr_expect(info.features_known & PERFMON_INFO_FEATURE_HARDWARE);
+	if (!(info.features & PERFMON_INFO_FEATURE_HARDWARE))
+		cr_expect(!(info.features_known & PERFMON_INFO_FEATURE_OVERFLOW),
 			  "without a counter nobody knows");
 	if (!pm_kernel_file_number("/proc/sys/kernel/perf_event_paranoid", &paranoid))
 		cr_expect_eq(info.paranoid, paranoid);
@@ -69,8 +69,8 @@ Test(info, an_unprivileged_user_is_told_what_the_setting_leaves)
 	cr_assert_eq(perfmon_info_get(&info), 0);
 	cr_expect_eq(info.allows, 3);
 	cr_expect_eq(info.user_allows, 3);
-	cr_expect(info.features & PERFMON_INFO_SECCOMP);
-	cr_expect(!(info.features & PERFMON_INFO_PRIVILEGED));
+	cr_expect(info.features & PERFMON_INFO_FEATURE_SECCOMP);
+	cr_expect(!(info.features & PERFMON_INFO_FEATURE_PRIVILEGED));
 	cr_expect_eq(info.max_stack, 127);
 	cr_expect_eq(info.max_sample_rate, -1);
 	cr_expect_eq(info.mlock_kb, 516);
@@ -79,7 +79,7 @@ Test(info, an_unprivileged_user_is_told_what_the_setting_leaves)
 	cr_assert_eq(perfmon_info_get(&info), 0);
 	cr_expect_eq(info.allows, 15);
 	cr_expect_eq(info.user_allows, 3);
-	cr_expect(info.features & PERFMON_INFO_PRIVILEGED);
+	cr_expect(info.features & PERFMON_INFO_FEATURE_PRIVILEGED);
 	cr_expect(info.packages == 2 && info.cpus == 56 && info.core_pmus == 1,
 		  "%u packages, %u CPUs, %u core PMUs", info.packages, info.cpus,
 		  info.core_pmus);
@@ -107,9 +107,10 @@ static int tell(const struct perfmon_pmu_info *pmu, void *argument)
 {
 	char *text = argument;
 
-	if (pmu->kind != PERFMON_PMU_OTHER)
+	if (pmu->kind != PERFMON_PMU_KIND_OTHER)
 		snprintf(text + strlen(text), 2000 - strlen(text), "%s %s %u %s; ",
-			 pmu->name, pmu->kind == PERFMON_PMU_CORE ? "core" : "uncore",
+			 pmu->name,
+			 pmu->kind == PERFMON_PMU_KIND_CORE ? "core" : "uncore",
 			 pmu->type, pmu->cpus);
 	cr_expect_eq(pmu->size, sizeof(*pmu));
 	return 0;
@@ -155,7 +156,7 @@ static int few_counters(enum pm_kernel_call call)
 
 static int keep(const struct perfmon_pmu_info *pmu, void *argument)
 {
-	if (pmu->kind == PERFMON_PMU_CORE)
+	if (pmu->kind == PERFMON_PMU_KIND_CORE)
 		*(struct perfmon_pmu_info *)argument = *pmu;
 	return 0;
 }
@@ -263,7 +264,7 @@ Test(info, counters_are_counted_by_trying)
 		held++;
 	closedir(before);
 	pmu = try_pmu(6, -EINVAL);
-	cr_expect(pmu.capabilities & PERFMON_PMU_OPENS);
+	cr_expect(pmu.capabilities & PERFMON_PMU_CAPABILITY_OPENS);
 	cr_expect_eq(pmu.programmable, 6);
 	cr_expect_eq(pmu.fixed, 0);
 	cr_expect_eq(pmu.width_bits, width, "%d bits, not %d", pmu.width_bits, width);
@@ -277,7 +278,7 @@ Test(info, counters_are_counted_by_trying)
 	/* nothing opens */
 	pmu = try_pmu(-4, -EACCES);
 	cr_expect_eq(pmu.capabilities, 0);
-	cr_expect_eq(pmu.capabilities_known, PERFMON_PMU_OPENS);
+	cr_expect_eq(pmu.capabilities_known, PERFMON_PMU_CAPABILITY_OPENS);
 	cr_expect_eq(pmu.programmable, -1);
 	/* nothing is left open */
 	after = opendir("/proc/self/fd");
@@ -324,10 +325,11 @@ Test(info, counters_are_free_or_held_or_disabled)
 		drop_pmu();
 		cr_expect_eq(places.count, 4);
 		cr_expect_eq(places.fixed, 0);
-		cr_expect_eq(places.in[PERFMON_INFO_COUNTER_FREE], (uint32_t)counting);
-		cr_expect_eq(places.in[PERFMON_INFO_COUNTER_HELD],
+		cr_expect_eq(places.in[PERFMON_INFO_COUNTER_STATE_FREE],
+			     (uint32_t)counting);
+		cr_expect_eq(places.in[PERFMON_INFO_COUNTER_STATE_HELD],
 			     counting ? 4 - (uint32_t)counting : 0);
-		cr_expect_eq(places.in[PERFMON_INFO_COUNTER_DISABLED],
+		cr_expect_eq(places.in[PERFMON_INFO_COUNTER_STATE_DISABLED],
 			     counting ? 0u : 4u);
 	}
 	/* What cannot be opened cannot be told. */
@@ -343,7 +345,7 @@ Test(info, counters_are_free_or_held_or_disabled)
 
 static int keep_name(const struct perfmon_pmu_info *pmu, void *argument)
 {
-	if (pmu->kind != PERFMON_PMU_CORE)
+	if (pmu->kind != PERFMON_PMU_KIND_CORE)
 		return 0;
 	snprintf(argument, 64, "%s", pmu->name);
 	return 1;
@@ -360,14 +362,14 @@ Test(info, a_pinned_event_holds_a_counter)
 	int fd;
 
 	cr_assert_eq(perfmon_info_get(&info), 0);
-	if (!(info.features & PERFMON_INFO_HARDWARE))
+	if (!(info.features & PERFMON_INFO_FEATURE_HARDWARE))
 		cr_skip_test("no hardware event opens here");
 	cr_assert_eq(perfmon_info_pmus(keep_name, name), 1);
 	cr_assert_eq(perfmon_info_pmus(keep, &pmu), 0);
 	before = places_of(name);
 	cr_expect_eq(before.count, (uint32_t)(pmu.programmable + pmu.fixed));
 	cr_expect_eq(before.fixed, (uint32_t)pmu.fixed);
-	if (before.in[PERFMON_INFO_COUNTER_FREE] < 2)
+	if (before.in[PERFMON_INFO_COUNTER_STATE_FREE] < 2)
 		cr_skip_test("something holds all counters but one here");
 	cr_assert_eq(pm_events_parse("branches:uD", 0, &list, NULL), 0);
 	fd = pm_info_open(&list->events[0].attr, -1, false);
@@ -377,12 +379,12 @@ Test(info, a_pinned_event_holds_a_counter)
 	held = places_of(name);
 	close(fd);
 	after = places_of(name);
-	cr_expect_eq(held.in[PERFMON_INFO_COUNTER_FREE],
-		     before.in[PERFMON_INFO_COUNTER_FREE] - 1);
-	cr_expect_eq(held.in[PERFMON_INFO_COUNTER_HELD],
-		     before.in[PERFMON_INFO_COUNTER_HELD] + 1);
-	cr_expect_eq(after.in[PERFMON_INFO_COUNTER_FREE],
-		     before.in[PERFMON_INFO_COUNTER_FREE]);
+	cr_expect_eq(held.in[PERFMON_INFO_COUNTER_STATE_FREE],
+		     before.in[PERFMON_INFO_COUNTER_STATE_FREE] - 1);
+	cr_expect_eq(held.in[PERFMON_INFO_COUNTER_STATE_HELD],
+		     before.in[PERFMON_INFO_COUNTER_STATE_HELD] + 1);
+	cr_expect_eq(after.in[PERFMON_INFO_COUNTER_STATE_FREE],
+		     before.in[PERFMON_INFO_COUNTER_STATE_FREE]);
 	/* Numbers, where the pages tell them, are each one's own. */
 	for (uint32_t i = 0; i < held.count; i++)
 		for (uint32_t k = 0; k < i && held.numbers[i] >= 0; k++)
@@ -396,14 +398,14 @@ Test(info, the_guests_counters_are_found)
 	struct perfmon_pmu_info pmu = {0};
 
 	cr_assert_eq(perfmon_info_get(&info), 0);
-	if (!(info.features & PERFMON_INFO_HARDWARE))
+	if (!(info.features & PERFMON_INFO_FEATURE_HARDWARE))
 		cr_skip_test("no hardware event opens here");
 	cr_assert_eq(perfmon_info_pmus(keep, &pmu), 0);
 	cr_expect_gt(pmu.programmable, 0);
 	cr_expect_leq(pmu.programmable, 32);
 	cr_expect_geq(pmu.fixed, 0);
-	cr_expect(info.features_known & PERFMON_INFO_OVERFLOW);
-	if (info.features & PERFMON_INFO_USER_READ) {
+	cr_expect(info.features_known & PERFMON_INFO_FEATURE_OVERFLOW);
+	if (info.features & PERFMON_INFO_FEATURE_USER_READ) {
 		cr_expect(pmu.width_bits >= 32 && pmu.width_bits <= 64, "%d",
 			  pmu.width_bits);
 		cr_expect(!pmu.fixed || pmu.fixed_width_bits >= 32);
@@ -415,7 +417,7 @@ Test(info, the_guests_counters_are_found)
 	cr_expect_eq(pmu.fixed, 1);
 	cr_expect_eq(pmu.width_bits, 32);
 	cr_expect_eq(pmu.fixed_width_bits, 64);
-	cr_expect(info.features & PERFMON_INFO_OVERFLOW);
+	cr_expect(info.features & PERFMON_INFO_FEATURE_OVERFLOW);
 }
 
 /* Row: PC-02 */
@@ -427,28 +429,31 @@ Test(info, cpu_sets_say_what_they_need)
 	machine_unpack("hybrid");
 	machine_online("0-2,4-15");
 	machine_allow("0-13");
-	cr_expect_eq(perfmon_info_cpus(PERFMON_INFO_CPUS_ONLINE, NULL, NULL, &size),
+	cr_expect_eq(perfmon_info_cpus(PERFMON_INFO_CPU_SET_ONLINE, NULL, NULL, &size),
 		     -EOVERFLOW);
 	cr_expect_eq(size, 8);
-	cr_expect_eq(perfmon_info_cpus(PERFMON_INFO_CPUS_ONLINE, NULL, mask, &size), 15);
+	cr_expect_eq(perfmon_info_cpus(PERFMON_INFO_CPU_SET_ONLINE, NULL, mask, &size),
+		     15);
 	cr_expect_eq(mask[0], 0xfff7);
 	size = sizeof(mask);
-	cr_expect_eq(perfmon_info_cpus(PERFMON_INFO_CPUS_ALLOWED, NULL, mask, &size), 13);
+	cr_expect_eq(perfmon_info_cpus(PERFMON_INFO_CPU_SET_ALLOWED, NULL, mask, &size),
+		     13);
 	cr_expect(mask[0] == 0x3ff7 && !mask[1] && !mask[2]);
 	/* Row: PC-03 */
-	cr_expect_eq(perfmon_info_cpus(PERFMON_INFO_CPUS_FORBIDDEN, NULL, mask, &size),
+	cr_expect_eq(perfmon_info_cpus(PERFMON_INFO_CPU_SET_FORBIDDEN, NULL, mask, &size),
 		     3);
 	cr_expect_eq(mask[0], 0xc008);
-	cr_expect_eq(
-		perfmon_info_cpus(PERFMON_INFO_CPUS_FORBIDDEN, "cpu_atom", mask, &size),
-		10);
+	cr_expect_eq(perfmon_info_cpus(PERFMON_INFO_CPU_SET_FORBIDDEN, "cpu_atom", mask,
+				       &size),
+		     10);
 	cr_expect_eq(mask[0], 0xc0ff);
-	cr_expect_eq(perfmon_info_cpus(PERFMON_INFO_CPUS_PMU, "cpu_atom", mask, &size),
+	cr_expect_eq(perfmon_info_cpus(PERFMON_INFO_CPU_SET_PMU, "cpu_atom", mask, &size),
 		     6);
 	cr_expect_eq(mask[0], 0x3f00);
-	cr_expect_eq(perfmon_info_cpus(PERFMON_INFO_CPUS_PMU, "power", mask, &size), 1);
+	cr_expect_eq(perfmon_info_cpus(PERFMON_INFO_CPU_SET_PMU, "power", mask, &size),
+		     1);
 	cr_expect_eq(mask[0], 1);
-	cr_expect_eq(perfmon_info_cpus(PERFMON_INFO_CPUS_PMU, "cpu_gone", mask, &size),
+	cr_expect_eq(perfmon_info_cpus(PERFMON_INFO_CPU_SET_PMU, "cpu_gone", mask, &size),
 		     -ENOENT);
 	cr_expect_eq(perfmon_info_cpus(9, NULL, mask, &size), -EINVAL);
 	cr_expect_eq(perfmon_info_cpus(0, NULL, mask, NULL), -EINVAL);
@@ -477,7 +482,7 @@ Test(info, the_librarys_own_statistics_move)
 	free(instance);
 	cr_assert_eq(perfmon_info_get(&info), 0);
 	cr_expect_eq(
-		perfmon_info_cpus(PERFMON_INFO_CPUS_ONLINE, NULL, NULL, &(size_t){0}),
+		perfmon_info_cpus(PERFMON_INFO_CPU_SET_ONLINE, NULL, NULL, &(size_t){0}),
 		-EOVERFLOW);
 	cr_assert_eq(perfmon_info_statistics(&after), 0);
 	cr_expect_eq(after.topology_loads, 1);

@@ -226,10 +226,10 @@ static void check_family(const char *path)
 	child = find_profile("child");
 	grandchild = find_profile("grandchild");
 	cr_assert_eq(parent->header.pid, (uint32_t)last_child);
-	cr_assert_eq(parent->header.parent_link, PERFMON_LINK_NONE);
+	cr_assert_eq(parent->header.parent_link, PERFMON_PROFILE_LINK_NONE);
 	cr_assert_eq(parent->header.parent_pid, 0);
-	check_link(child, parent, PERFMON_LINK_FORK);
-	check_link(grandchild, child, PERFMON_LINK_FORK);
+	check_link(child, parent, PERFMON_PROFILE_LINK_FORK);
+	check_link(grandchild, child, PERFMON_PROFILE_LINK_FORK);
 	cr_assert_eq(probe_all_visits(child), 7);
 	pm_snapshot_free(parent);
 	pm_snapshot_free(child);
@@ -295,9 +295,9 @@ Test(kept, executed_programs_have_their_own)
 	cr_assert_eq(before->writer, PM_WRITER_GONE);
 	cr_assert_eq(probe_visits(first, "outer/work"), 3);
 	cr_assert_eq(first->header.image, 1);
-	check_link(first, before, PERFMON_LINK_EXEC);
+	check_link(first, before, PERFMON_PROFILE_LINK_EXEC);
 	cr_assert_eq(second->header.image, 2);
-	check_link(second, first, PERFMON_LINK_EXEC);
+	check_link(second, first, PERFMON_PROFILE_LINK_EXEC);
 	cr_assert_eq(second->writer, PM_WRITER_ENDED);
 	cr_assert_eq(second->header.pid, before->header.pid);
 	pm_snapshot_free(before);
@@ -313,7 +313,7 @@ static void check_spawned(const char *path)
 	cr_assert_eq(with_profile(path, spawns), 0);
 	parent = find_profile("before");
 	child = find_profile("outer/work");
-	check_link(child, parent, PERFMON_LINK_SPAWN);
+	check_link(child, parent, PERFMON_PROFILE_LINK_SPAWN);
 	cr_assert_eq(child->header.image, 0);
 	pm_snapshot_free(parent);
 	pm_snapshot_free(child);
@@ -488,7 +488,7 @@ Test(kept, a_killed_program_has_left_a_rate)
 	cr_assert_eq(with_profile(in_folder("later"), meets_something_later),
 		     1000 + SIGKILL);
 	s = kept_take(in_folder("later"));
-	if (s->header.ticks_hz || s->header.clock == PERFMON_CLOCK_MONOTONIC) {
+	if (s->header.ticks_hz || s->header.clock == PERFMON_PROFILE_CLOCK_MONOTONIC) {
 		pm_snapshot_free(s);
 		cr_skip_test("the clock tells its rate");
 	}

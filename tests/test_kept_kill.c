@@ -142,7 +142,7 @@ static void check_thread(const struct pm_snapshot *s, const struct probe *probe)
 
 	for (uint32_t t = 0; t < s->thread_count; t++)
 		if (s->threads[t].record.tid == probe->tid &&
-		    s->threads[t].record.state == PERFMON_THREAD_LIVE)
+		    s->threads[t].record.state == PERFMON_PROFILE_THREAD_STATE_LIVE)
 			thread = &s->threads[t];
 	if (!thread) {
 		for (int i = 0; i < REGIONS; i++)

@@ -121,7 +121,7 @@ static void read_all_types(struct perfmon_log *log)
 	struct perfmon_sample_value value;
 
 	cr_assert_eq(next(log), 1, "%s", perfmon_log_message(log));
-	is(PERFMON_LOG_SAMPLE, 0, 1000);
+	is(PERFMON_LOG_TYPE_SAMPLE, 0, 1000);
 	cr_assert_eq(got.sample->ip, 0x401000);
 	cr_assert_eq(got.sample->id, 101);
 	cr_assert_eq(got.sample->period, 5);
@@ -129,50 +129,50 @@ static void read_all_types(struct perfmon_log *log)
 	cr_assert_eq(got.tid, 78);
 	cr_assert_not(got.sample->present & PERFMON_SAMPLE_ADDRESS);
 	cr_assert_eq(next(log), 1);
-	is(PERFMON_LOG_SAMPLE, 1, 1001);
+	is(PERFMON_LOG_TYPE_SAMPLE, 1, 1001);
 	cr_assert_eq(got.sample->address, 0x7001);
 	cr_assert_eq(next(log), 1);
-	is(PERFMON_LOG_MAP, 1, 2000);
+	is(PERFMON_LOG_TYPE_MAP, 1, 2000);
 	cr_assert_str_eq(got.name, "/lib/a");
 	cr_assert_eq(got.address, 0x1000);
 	cr_assert_eq(got.length, 0x2000);
 	cr_assert_eq(got.offset, 0x3000);
 	cr_assert_eq(next(log), 1);
-	is(PERFMON_LOG_MAP2, 0, 2001);
+	is(PERFMON_LOG_TYPE_MAP2, 0, 2001);
 	cr_assert_str_eq(got.name, "/lib/bcdefgh");
 	cr_assert_eq(got.tid, 2);
 	cr_assert_eq(next(log), 1);
-	is(PERFMON_LOG_NAME, 0, 2002);
+	is(PERFMON_LOG_TYPE_NAME, 0, 2002);
 	cr_assert_str_eq(got.name, "program");
 	for (uint32_t i = 0; i < 2; i++) {
 		cr_assert_eq(next(log), 1);
-		is(i ? PERFMON_LOG_EXIT : PERFMON_LOG_FORK, 0, 2003);
+		is(i ? PERFMON_LOG_TYPE_EXIT : PERFMON_LOG_TYPE_FORK, 0, 2003);
 		cr_assert_eq(got.pid, 11);
 		cr_assert_eq(got.parent_pid, 12);
 		cr_assert_eq(got.tid, 13);
 		cr_assert_eq(got.parent_tid, 14);
 	}
 	cr_assert_eq(next(log), 1);
-	is(PERFMON_LOG_LOST, 0, 2004);
+	is(PERFMON_LOG_TYPE_LOST, 0, 2004);
 	cr_assert_eq(got.lost, 9);
 	cr_assert_eq(next(log), 1);
-	is(PERFMON_LOG_LOST_SAMPLES, 0, 2005);
+	is(PERFMON_LOG_TYPE_LOST_SAMPLES, 0, 2005);
 	cr_assert_eq(got.lost, 8);
 	cr_assert_eq(next(log), 1);
-	is(PERFMON_LOG_SWITCH, 1, 2006);
-	cr_assert(got.misc & PERFMON_LOG_SWITCH_OUT);
+	is(PERFMON_LOG_TYPE_SWITCH, 1, 2006);
+	cr_assert(got.misc & PERFMON_LOG_MISC_SWITCH_OUT);
 	cr_assert_eq(next(log), 1);
-	is(PERFMON_LOG_READ, 1, 2007);
+	is(PERFMON_LOG_TYPE_READ, 1, 2007);
 	cr_assert_eq(got.tid, 22);
 	cr_assert_eq(perfmon_sample_read_value(got.sample, 0, &value), 0);
 	cr_assert_eq(value.value, 123456);
 	cr_assert_eq(next(log), 1);
-	is(PERFMON_LOG_USER, UINT32_MAX, 2008);
+	is(PERFMON_LOG_TYPE_USER, UINT32_MAX, 2008);
 	cr_assert_eq(got.user_kind, 42);
 	cr_assert_eq(got.user_size, 12);
 	cr_assert_eq(memcmp(got.user_data, "my own words", 12), 0);
 	cr_assert_eq(next(log), 1);
-	is(PERFMON_LOG_USER, UINT32_MAX, 0);
+	is(PERFMON_LOG_TYPE_USER, UINT32_MAX, 0);
 	cr_assert_eq(got.user_kind, 43);
 	cr_assert_eq(got.user_size, 0);
 	cr_assert_eq(got.sample->present, 0);
@@ -251,7 +251,7 @@ Test(log, a_pipe_reads_back)
 	cr_assert_eq(pm_log_append(log, &record.header), 0);
 	cr_assert_eq(pm_log_close(log), 0);
 	cr_assert_eq(next(reader), 1);
-	is(PERFMON_LOG_SAMPLE, 0, 1004);
+	is(PERFMON_LOG_TYPE_SAMPLE, 0, 1004);
 	cr_assert_eq(next(reader), -EAGAIN, "somebody could still write");
 	close(ends[1]);
 	cr_assert_eq(next(reader), 0);
@@ -387,8 +387,8 @@ Test(log, what_is_dropped_is_said)
 	cr_assert_eq(dropped, refused);
 	cr_assert_eq(perfmon_log_open_descriptor(&reader, ends[0], NULL, 0), 0);
 	while (seen + 1000 < appended && next(reader) == 1) {
-		seen += got.type == PERFMON_LOG_SAMPLE;
-		if (got.type == PERFMON_LOG_LOST)
+		seen += got.type == PERFMON_LOG_TYPE_SAMPLE;
+		if (got.type == PERFMON_LOG_TYPE_LOST)
 			lost += got.lost;
 	}
 	/* There is room again: what was dropped is the first that comes. */
@@ -402,8 +402,8 @@ Test(log, what_is_dropped_is_said)
 	cr_assert_eq(pm_log_close(log), 0);
 	close(ends[1]);
 	while ((err = next(reader)) == 1) {
-		seen += got.type == PERFMON_LOG_SAMPLE;
-		if (got.type == PERFMON_LOG_LOST)
+		seen += got.type == PERFMON_LOG_TYPE_SAMPLE;
+		if (got.type == PERFMON_LOG_TYPE_LOST)
 			lost += got.lost;
 	}
 	cr_assert_eq(err, 0, "%s", perfmon_log_message(reader));
@@ -865,7 +865,7 @@ static int whole_life(uint64_t *count)
 	if (more)
 		return err ? err : more;
 	while ((more = next(reader)) == 1)
-		*count += got.type == PERFMON_LOG_SAMPLE;
+		*count += got.type == PERFMON_LOG_TYPE_SAMPLE;
 	perfmon_log_close(reader);
 	return err ? err : more;
 }
@@ -935,7 +935,7 @@ Test(log, sizes_of_records)
 	larger.more = 0;
 	cr_assert_eq(perfmon_log_next(reader, &larger.record), 1);
 	cr_assert_eq(larger.record.size, sizeof(larger));
-	cr_assert_eq(larger.record.type, PERFMON_LOG_SAMPLE);
+	cr_assert_eq(larger.record.type, PERFMON_LOG_TYPE_SAMPLE);
 	cr_assert_eq(larger.more, 0);
 	larger.record.size = sizeof(larger.record) - 1;
 	cr_assert_eq(perfmon_log_next(reader, &larger.record), -EINVAL);

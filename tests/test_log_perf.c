@@ -162,7 +162,7 @@ static void compare_script(void)
 		char event[64], symbol[256];
 		unsigned int tid, cpu;
 
-		if (got.type != PERFMON_LOG_SAMPLE)
+		if (got.type != PERFMON_LOG_TYPE_SAMPLE)
 			continue;
 		count++;
 		cr_assert_not_null(line, "perf shows fewer samples than %" PRIu64, count);
@@ -240,9 +240,9 @@ Test(log_perf, call_chains)
 	log_clock(-1, PERF_SAMPLE_CALLCHAIN);
 	log = log_reopen(log_path);
 	while (next(log) == 1) {
-		if (got.type != PERFMON_LOG_SAMPLE)
+		if (got.type != PERFMON_LOG_TYPE_SAMPLE)
 			continue;
-		cr_assert_eq(got.sample->call_chain[0], PERFMON_CONTEXT_USER);
+		cr_assert_eq(got.sample->call_chain[0], PERFMON_SAMPLE_CONTEXT_USER);
 		for (uint64_t i = 1; i < got.sample->call_chain_count; i++) {
 			ours++;
 			sum += got.sample->call_chain[i];
@@ -363,9 +363,9 @@ static void compare_counts(void)
 
 	while ((err = next(log)) == 1) {
 		/* a shell without shared libraries maps itself */
-		maps += got.type == PERFMON_LOG_MAP2 && got.name[0] == '/';
-		names += got.type == PERFMON_LOG_NAME && !strcmp(got.name, "sh");
-		if (got.type != PERFMON_LOG_SAMPLE)
+		maps += got.type == PERFMON_LOG_TYPE_MAP2 && got.name[0] == '/';
+		names += got.type == PERFMON_LOG_TYPE_NAME && !strcmp(got.name, "sh");
+		if (got.type != PERFMON_LOG_TYPE_SAMPLE)
 			continue;
 		cr_assert_lt(got.event, 2);
 		cr_assert_not_null(got.sample);
@@ -452,7 +452,7 @@ Test(log_perf, we_read_all_that_perf_asks_for)
 		read++;
 		log = log_reopen(log_path);
 		while ((err = next(log)) == 1)
-			samples += got.type == PERFMON_LOG_SAMPLE && got.sample;
+			samples += got.type == PERFMON_LOG_TYPE_SAMPLE && got.sample;
 		cr_expect_eq(err, 0, "%s: %s", options[i], perfmon_log_message(log));
 		cr_expect_gt(samples, 0, "%s", options[i]);
 		perfmon_log_close(log);
@@ -546,7 +546,7 @@ Test(log_perf, counts_at_exit)
 	while (next(reader) == 1) {
 		struct perfmon_sample_value value;
 
-		if (got.type != PERFMON_LOG_READ)
+		if (got.type != PERFMON_LOG_TYPE_READ)
 			continue;
 		cr_assert_eq(perfmon_sample_read_value(got.sample, 0, &value), 0);
 		for (unsigned int i = 0; i < 3; i++)
@@ -625,11 +625,11 @@ Test(log_perf, counts_at_switches)
 	while (next(reader) == 1) {
 		struct perfmon_sample_value value;
 
-		outs += got.type == PERFMON_LOG_SWITCH &&
-			got.misc & PERFMON_LOG_SWITCH_OUT;
-		ins += got.type == PERFMON_LOG_SWITCH &&
-		       !(got.misc & PERFMON_LOG_SWITCH_OUT);
-		if (got.type != PERFMON_LOG_SAMPLE)
+		outs += got.type == PERFMON_LOG_TYPE_SWITCH &&
+			got.misc & PERFMON_LOG_MISC_SWITCH_OUT;
+		ins += got.type == PERFMON_LOG_TYPE_SWITCH &&
+		       !(got.misc & PERFMON_LOG_MISC_SWITCH_OUT);
+		if (got.type != PERFMON_LOG_TYPE_SAMPLE)
 			continue;
 		cr_assert_eq(got.sample->read_count, 2);
 		cr_assert_eq(perfmon_sample_read_value(got.sample, 1, &value), 0);

@@ -283,7 +283,7 @@ Test(merge, hosts_with_different_events)
 				  *)(void *)(b.base +
 					     sizeof(struct perfmon_profile_header)))
 				->counter[0]
-				.flags |= PERFMON_COUNTER_REFUSED;
+				.flags |= PERFMON_PROFILE_COUNTER_REFUSED;
 		}
 		/* Refused to this thread alone, for want of descriptors. */
 		if (rank == 4)
@@ -403,7 +403,7 @@ Test(merge, what_is_not_known_is_in_no_mean)
 		if (rank == 1)
 			visited(&b, thread, 1, "alone", 0, 0);
 		if (rank == 1)
-			builder_header(&b)->state = PERFMON_STATE_RUNNING;
+			builder_header(&b)->state = PERFMON_PROFILE_STATE_RUNNING;
 		cr_assert_eq(try_add(merge, &b,
 				     rank == 1 ? PM_WRITER_GONE : PM_WRITER_ENDED, &diag),
 			     0);
@@ -450,7 +450,7 @@ Test(merge, hosts_with_different_clocks)
 	add(merge, &b);
 	thread = begin(&b, 1, 2, 0);
 	visited(&b, thread, 1, "main", 512, 0);
-	builder_header(&b)->clock = PERFMON_CLOCK_TIMESTAMP;
+	builder_header(&b)->clock = PERFMON_PROFILE_CLOCK_TIMESTAMP;
 	builder_header(&b)->ticks_hz = 250000000;
 	strcpy(builder_header(&b)->boot_id, "of another host");
 	add(merge, &b);
@@ -483,7 +483,7 @@ Test(merge, a_clock_that_another_profile_tells)
 
 		visited(&b, begin(&b, i, 3, 0), 1, "main", 100, 0);
 		header = builder_header(&b);
-		header->clock = PERFMON_CLOCK_TIMESTAMP;
+		header->clock = PERFMON_PROFILE_CLOCK_TIMESTAMP;
 		header->ticks_hz = i == 1 ? 500000000 : 0;
 		header->end_ticks = header->begin_ticks;
 		cr_assert_eq(try_add(merge, &b, PM_WRITER_ENDED, &diag), i ? 0 : -EINVAL);
@@ -510,7 +510,7 @@ Test(merge, processes_without_ranks)
 		if (i == 1)
 			strcpy(builder_header(&b)->program, "/opt/other");
 		if (i)
-			builder_header(&b)->state = PERFMON_STATE_RUNNING;
+			builder_header(&b)->state = PERFMON_PROFILE_STATE_RUNNING;
 		cr_assert_eq(try_add(merge, &b,
 				     i == 1 ? PM_WRITER_RUNS
 				     : i    ? PM_WRITER_UNKNOWN
@@ -682,7 +682,7 @@ Test(merge, a_packed_snapshot_is_the_same)
 	thread = builder_thread(&b, 9, 2, 1);
 	thread->lost_too_deep = 3;
 	thread->end_ticks = 5000000;
-	thread->state = PERFMON_THREAD_ENDED;
+	thread->state = PERFMON_PROFILE_THREAD_STATE_ENDED;
 	builder_nodes(&b, thread, 1);
 	builder_nodes(&b, thread, 3);
 	builder_node(&b, thread, 0, 0);

@@ -444,7 +444,7 @@ Test(metric, what_was_not_counted_gives_no_number)
 
 	sample(&b, names, 3);
 	plan = (void *)(b.base + sizeof(struct perfmon_profile_header));
-	plan->counter[1].flags |= PERFMON_COUNTER_REFUSED;
+	plan->counter[1].flags |= PERFMON_PROFILE_COUNTER_REFUSED;
 	plan->counter[1].error = -ENOENT;
 	got = report(&b, PM_FORMAT_CSV,
 		     "none; xy = x / y; q = z / (x - 100); xz = x / z");

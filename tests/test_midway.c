@@ -294,7 +294,7 @@ Test(midway, the_thread_that_overflowed_is_stopped)
 	cr_assert_null(midway);
 	atomic_store(&phase, RELEASED);
 	wait_for(STOPPED);
-	cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_MASKED);
 	cr_assert_eq(atomic_load(&phase), STOPPED);
 	OK(session, perfmon_overflow_restart(session));
 	pthread_join(waiter.thread, NULL);
@@ -356,7 +356,7 @@ static void on_second(int signo)
 	(void)signo;
 	seconds++;
 	/* Any call on a session that was not interrupted. */
-	wrong += perfmon_session_state(second) != PERFMON_MASKED;
+	wrong += perfmon_session_state(second) != PERFMON_STATE_MASKED;
 	wrong += perfmon_session_stop(second) != 0;
 	wrong += perfmon_session_start(second) != 0;
 }
@@ -415,8 +415,8 @@ Test(midway, handlers_of_two_sessions)
 	cr_assert_eq(firsts, 1);
 	cr_assert_eq(not_now, 1);
 	cr_assert_eq(wrong, 0);
-	cr_assert_eq(perfmon_session_state(first), PERFMON_RUNNING);
-	cr_assert_eq(perfmon_session_state(second), PERFMON_RUNNING);
+	cr_assert_eq(perfmon_session_state(first), PERFMON_STATE_RUNNING);
+	cr_assert_eq(perfmon_session_state(second), PERFMON_STATE_RUNNING);
 	cr_assert_eq(perfmon_overflow_signal(first, 0), 0);
 	cr_assert_eq(perfmon_overflow_signal(second, 0), 0);
 	perfmon_session_close(first);
@@ -524,7 +524,7 @@ Test(midway, the_end_of_an_earlier_target)
 	step_helper(AFTER_ITS_WORK);
 	wait_for_helper();
 
-	cr_assert_eq(perfmon_session_state(session), PERFMON_STOPPED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_STOPPED);
 	cr_assert_eq(perfmon_overflow_read(session, &message, sizeof(message)), -EAGAIN);
 	perfmon_session_close(session);
 	end_waiter(&alive);

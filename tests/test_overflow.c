@@ -93,16 +93,16 @@ Test(overflow, notifies_once_and_masks)
 	touch(0, 9);
 	cr_assert_eq(messages(session), 0);
 	cr_assert_eq(count_of(session, 0), -UINT64_C(1));
-	cr_assert_eq(perfmon_session_state(session), PERFMON_RUNNING);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_RUNNING);
 	cr_assert_eq(perfmon_overflow_restart(session), -EBUSY);
 	touch(0, 1);
 	touch(1, 5);
 	touch(0, 50);
-	cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_MASKED);
 	cr_assert_eq(perfmon_session_start(session), 0, "stays masked");
-	cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_MASKED);
 	cr_assert_eq(perfmon_overflow_read(session, &message, sizeof(message)), 1);
-	cr_assert_eq(message.type, PERFMON_MESSAGE_OVERFLOW);
+	cr_assert_eq(message.type, PERFMON_MESSAGE_TYPE_OVERFLOW);
 	cr_assert_eq(message.flags, 0);
 	cr_assert_eq(message.pid, (uint32_t)getpid());
 	cr_assert_eq(message.tid, (uint32_t)syscall(SYS_gettid));
@@ -120,17 +120,17 @@ Test(overflow, notifies_once_and_masks)
 
 	/* The long reset comes with the restart, at the overflow itself. */
 	OK(session, perfmon_overflow_restart(session));
-	cr_assert_eq(perfmon_session_state(session), PERFMON_RUNNING);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_RUNNING);
 	cr_assert_eq(count_of(session, 0), before - 10);
 	touch(0, 30);
 	cr_assert_eq(messages(session), 1);
-	cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_MASKED);
 
 	/* A stop takes the mask away and keeps what waits. */
 	OK(session, perfmon_overflow_restart(session));
 	touch(0, 30);
 	OK(session, perfmon_session_stop(session));
-	cr_assert_eq(perfmon_session_state(session), PERFMON_STOPPED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_STOPPED);
 	cr_assert_eq(perfmon_overflow_restart(session), -EBUSY);
 	cr_assert_eq(messages(session), 1);
 	OK(session, perfmon_session_start(session));
@@ -237,7 +237,7 @@ Test(overflow, a_member_goes_on)
 		touch(0, 9);
 		cr_assert_eq(count_of(session, 1), -UINT64_C(1));
 		touch(0, 1);
-		cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED);
+		cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_MASKED);
 		OK(session, perfmon_overflow_restart(session));
 	}
 	cr_assert_eq(messages(session), 5);
@@ -382,8 +382,8 @@ Test(overflow, of_another_process)
 	waitpid(child, NULL, 0);
 	cr_assert(becomes_readable(fd));
 	cr_assert_eq(perfmon_overflow_read(session, &message, sizeof(message)), 1);
-	cr_assert_eq(message.type, PERFMON_MESSAGE_END);
-	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+	cr_assert_eq(message.type, PERFMON_MESSAGE_TYPE_END);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	perfmon_session_close(session);
 }
 
@@ -479,7 +479,7 @@ Test(overflow, a_breakpoint_that_cannot_go_on_is_told)
 	err = perfmon_overflow_restart(session);
 	if (err) {
 		cr_assert(strstr(perfmon_session_message(session), "opened anew"));
-		cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED);
+		cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_MASKED);
 		cr_assert_eq(count_of(session, 0), 0);
 		OK(session, perfmon_session_detach(session));
 		OK(session, perfmon_session_attach_thread(session, child.pid));
@@ -508,8 +508,8 @@ static void *wait_for_word(void *argument)
  * and nobody asks: of a thread of another process and of this one, and of a process. */
 Test(overflow, an_end_without_overflows)
 {
-	const uint32_t kinds[] = {PERFMON_TARGET_THREAD, PERFMON_TARGET_THREAD,
-				  PERFMON_TARGET_PROCESS};
+	const uint32_t kinds[] = {PERFMON_TARGET_KIND_THREAD, PERFMON_TARGET_KIND_THREAD,
+				  PERFMON_TARGET_KIND_PROCESS};
 
 	for (unsigned int i = 0; i < 3 * 2; i++) {
 		bool own = i / 2 == 1, early = i % 2;
@@ -551,8 +551,8 @@ Test(overflow, an_end_without_overflows)
 		cr_assert(becomes_readable(fd), "%u", i);
 		cr_assert_eq(perfmon_overflow_read(session, &message, sizeof(message)),
 			     1);
-		cr_assert_eq(message.type, PERFMON_MESSAGE_END);
-		cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+		cr_assert_eq(message.type, PERFMON_MESSAGE_TYPE_END);
+		cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 		perfmon_session_close(session);
 		for (int end = 0; end < 2; end++) {
 			close(there[end]);
@@ -578,7 +578,7 @@ Test(overflow, an_end_of_a_process_that_is_not_watched)
 	pm_kernel_fault = without_pidfd;
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
 		struct perfmon_session *session = session_with("page-faults", 0);
-		struct perfmon_target target = {.kind = PERFMON_TARGET_PROCESS};
+		struct perfmon_target target = {.kind = PERFMON_TARGET_KIND_PROCESS};
 		int before = open_descriptors(), fd;
 		struct perfmon_message message;
 
@@ -593,11 +593,11 @@ Test(overflow, an_end_of_a_process_that_is_not_watched)
 		OK(session, perfmon_session_attach(session, &target, sizeof(target)));
 		kill(target.id, SIGKILL);
 		waitpid(target.id, NULL, 0);
-		cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+		cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 		cr_assert(becomes_readable(fd));
 		cr_assert_eq(perfmon_overflow_read(session, &message, sizeof(message)),
 			     1);
-		cr_assert_eq(message.type, PERFMON_MESSAGE_END);
+		cr_assert_eq(message.type, PERFMON_MESSAGE_TYPE_END);
 		perfmon_session_close(session);
 		cr_assert_eq(open_descriptors(), before);
 	}
@@ -654,7 +654,7 @@ Test(overflow, signals_the_thread)
 	touch(0, 100);
 	if (!TESTS_LATE_SIGNALS)
 		cr_assert_eq(signals, 0);
-	cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_MASKED);
 	OK(session, perfmon_session_stop(session));
 	messages(session);
 	signal(SIGUSR1, on_signal);
@@ -709,7 +709,7 @@ Test(overflow, a_handler_is_told_what_overflowed)
 	cr_assert_eq(perfmon_overflow_block(session, signo), -EBUSY);
 	touch(1, 5);
 	cr_assert_eq(tellings, 1);
-	cr_assert_eq(told_code, PERFMON_SI_OVERFLOW);
+	cr_assert_eq(told_code, PERFMON_OVERFLOW_SI_CODE);
 	cr_assert_eq(told.session, session);
 	cr_assert(told.size == sizeof(told) && told.index == 1 && told.event_id == 77);
 	cr_assert_eq(told.counters[0], 2);
@@ -792,8 +792,8 @@ Test(overflow, blocks_the_thread)
 		cr_assert_eq(messages(session), 1);
 		OK(session, perfmon_overflow_restart(session));
 	}
-	while (perfmon_session_state(session) != PERFMON_DETACHED) {
-		if (perfmon_session_state(session) == PERFMON_MASKED)
+	while (perfmon_session_state(session) != PERFMON_STATE_DETACHED) {
+		if (perfmon_session_state(session) == PERFMON_STATE_MASKED)
 			perfmon_overflow_restart(session);
 		usleep(1000);
 	}
@@ -805,7 +805,7 @@ Test(overflow, blocks_the_thread)
 		_exit(0);
 	}
 	cr_assert_eq(perfmon_session_attach_thread(session, child), -EOPNOTSUPP);
-	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	perfmon_session_close(session);
@@ -846,10 +846,10 @@ Test(overflow, a_blocked_thread_holds_no_other_sessions_lock, .timeout = 60)
 	cr_assert(becomes_readable(fd));
 	cr_assert_eq(messages(inside.watching), 1);
 	/* This takes the lock. */
-	cr_assert_eq(perfmon_session_state(inside.watched), PERFMON_RUNNING);
+	cr_assert_eq(perfmon_session_state(inside.watched), PERFMON_STATE_RUNNING);
 	usleep(2000);
 	cr_assert_eq(atomic_load(&inside.returned), 0, "it stands still");
-	cr_assert_eq(perfmon_session_state(inside.watching), PERFMON_MASKED);
+	cr_assert_eq(perfmon_session_state(inside.watching), PERFMON_STATE_MASKED);
 	OK(inside.watching, perfmon_session_stop(inside.watching));
 	pthread_join(thread, NULL);
 	cr_assert_eq(atomic_load(&inside.returned), 1);
@@ -1026,7 +1026,7 @@ Test(overflow, a_reset_that_is_due_comes_with_the_next_start)
 		OK(session, perfmon_session_start(session));
 		touch(0, 12);
 		cr_assert_eq(messages(session), 1, "%d", how);
-		cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED);
+		cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_MASKED);
 		OK(session, how == 0 ? perfmon_session_stop(session)
 				     : perfmon_session_detach(session));
 		if (how > 0)

@@ -584,33 +584,33 @@ Test(placement, masks_say_what_they_need)
 					     sizeof(message)),
 		     0);
 	cr_expect_str_empty(message);
-	cr_expect_eq(
-		perfmon_placement_cpus(placement, PERFMON_PLACEMENT_COVERED, NULL, &size),
-		-EOVERFLOW);
+	cr_expect_eq(perfmon_placement_cpus(placement, PERFMON_PLACEMENT_SET_COVERED,
+					    NULL, &size),
+		     -EOVERFLOW);
 	cr_expect_eq(size, 8);
 	size = 4;
 	mask[0] = 0x5555;
-	cr_expect_eq(
-		perfmon_placement_cpus(placement, PERFMON_PLACEMENT_COVERED, mask, &size),
-		-EOVERFLOW);
+	cr_expect_eq(perfmon_placement_cpus(placement, PERFMON_PLACEMENT_SET_COVERED,
+					    mask, &size),
+		     -EOVERFLOW);
 	cr_expect_eq(size, 8);
 	cr_expect_eq(mask[0], 0x5555);
-	cr_expect_eq(
-		perfmon_placement_cpus(placement, PERFMON_PLACEMENT_COVERED, mask, &size),
-		29);
+	cr_expect_eq(perfmon_placement_cpus(placement, PERFMON_PLACEMENT_SET_COVERED,
+					    mask, &size),
+		     29);
 	cr_expect_eq(mask[0], 0xfffffff0000001ul);
 	memset(mask, 0xff, sizeof(mask));
 	size = sizeof(mask);
-	cr_expect_eq(
-		perfmon_placement_cpus(placement, PERFMON_PLACEMENT_ONLINE, mask, &size),
-		56);
+	cr_expect_eq(perfmon_placement_cpus(placement, PERFMON_PLACEMENT_SET_ONLINE, mask,
+					    &size),
+		     56);
 	cr_expect_eq(size, 8);
 	cr_expect(mask[0] == 0xfffffffffffffful && !mask[1] && !mask[2] && !mask[3]);
 	/* an empty set needs nothing */
 	size = 0;
-	cr_expect_eq(
-		perfmon_placement_cpus(placement, PERFMON_PLACEMENT_DROPPED, NULL, &size),
-		0);
+	cr_expect_eq(perfmon_placement_cpus(placement, PERFMON_PLACEMENT_SET_DROPPED,
+					    NULL, &size),
+		     0);
 	cr_expect_eq(size, 0);
 	cr_expect_eq(perfmon_placement_cpus(placement, 9, NULL, &size), -EINVAL);
 	cr_expect_eq(perfmon_placement_cpus(NULL, 0, NULL, &size), -EINVAL);

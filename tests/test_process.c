@@ -17,7 +17,7 @@
 static struct perfmon_target process_of(pid_t pid, uint32_t flags)
 {
 	return (struct perfmon_target){
-		.kind = PERFMON_TARGET_PROCESS, .flags = flags, .id = pid};
+		.kind = PERFMON_TARGET_KIND_PROCESS, .flags = flags, .id = pid};
 }
 
 static int attach(struct perfmon_session *session, pid_t pid, uint32_t flags)
@@ -56,7 +56,7 @@ static bool attach_to_storm(struct perfmon_session *session, const struct child 
 {
 	wait_until(child, &child->storm->created, created);
 	OK(session, attach(session, child->pid, flags));
-	cr_assert_eq(perfmon_session_state(session), PERFMON_STOPPED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_STOPPED);
 	return !perfmon_session_message(session)[0];
 }
 
@@ -89,7 +89,7 @@ Test(process, each_thread_counts_once_while_others_are_born)
 			cr_expect_eq(value.status & ~PERFMON_VALUE_SYSCALL,
 				     PERFMON_VALUE_COUNTED);
 			cr_expect_eq(count_of(session, 1), 0);
-			cr_expect_gt(count_of(session, PERFMON_VIRTUAL_TIME), 0);
+			cr_expect_gt(count_of(session, PERFMON_COUNTER_VIRTUAL_TIME), 0);
 			cr_expect_eq(
 				perfmon_session_write(session, &write, sizeof(write)), 1);
 			cr_expect_eq(count_of(session, 0), 5000);
@@ -280,7 +280,7 @@ Test(process, the_own_process_and_others)
 	cr_expect_eq(attach(session, 0x3ffffff, 0), -ESRCH);
 	cr_expect(strstr(perfmon_session_message(session), "no process"), "%s",
 		  perfmon_session_message(session));
-	cr_expect_eq(perfmon_session_state(session), PERFMON_DETACHED);
+	cr_expect_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	targets[2] = process_of(b.pid, 0);
 	OK(session, perfmon_session_attach(session, targets, sizeof(targets)));
 	cr_expect_eq(attach(session, b.pid, 0), -EBUSY);
@@ -298,7 +298,7 @@ Test(process, the_own_process_and_others)
 	cr_expect_eq(count_of(session, 0), 10 + 20 + 400);
 	OK(session, perfmon_session_detach_target(session, &targets[2]));
 	OK(session, perfmon_session_detach_target(session, &targets[0]));
-	cr_expect_eq(perfmon_session_state(session), PERFMON_DETACHED);
+	cr_expect_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	cr_expect_eq(count_of(session, 0), 430);
 	cr_expect_eq(open_descriptors(), before);
 	perfmon_session_close(session);
@@ -445,7 +445,7 @@ Test(process, a_thousand_threads_work_or_the_limit_is_named)
 				 "1000 threads of process"));
 		cr_expect(strstr(perfmon_session_message(session),
 				 "need 2 each, 2000 in all"));
-		cr_expect_eq(perfmon_session_state(session), PERFMON_DETACHED);
+		cr_expect_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 		cr_expect_eq(perfmon_session_start(session), -EINVAL);
 		cr_assert_eq(open_descriptors(), before, "nothing is half attached");
 		if (i == 0)
@@ -515,7 +515,7 @@ Test(process, a_thousand_sessions_work_or_name_the_limit)
 		cr_assert(strstr(perfmon_session_message(sessions[i]),
 				 "RLIMIT_NOFILE is 1024"),
 			  "%s", perfmon_session_message(sessions[i]));
-		cr_assert_eq(perfmon_session_state(sessions[i]), PERFMON_DETACHED);
+		cr_assert_eq(perfmon_session_state(sessions[i]), PERFMON_STATE_DETACHED);
 		cr_assert_eq(perfmon_session_start(sessions[i]), -EINVAL);
 	}
 	/* Two for each, and hardly one is left over. */
@@ -554,7 +554,7 @@ static void expect_lost(struct perfmon_session *session)
 {
 	int before = open_descriptors();
 
-	cr_expect_eq(perfmon_session_state(session), PERFMON_DETACHED);
+	cr_expect_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	cr_expect_lt(open_descriptors(), before);
 	cr_expect_eq(perfmon_session_start(session), -EINVAL);
 	cr_expect(strstr(perfmon_session_message(session), "has ended"), "%s",
@@ -578,7 +578,7 @@ Test(process, that_exits)
 	OK(session, attach(session, family.pid, 0));
 	OK(session, perfmon_session_start(session));
 	family_work(&family);
-	cr_expect_eq(perfmon_session_state(session), PERFMON_RUNNING);
+	cr_expect_eq(perfmon_session_state(session), PERFMON_STATE_RUNNING);
 	family_quit(&family);
 	wait_for_zombie(family.pid);
 	cr_expect_eq(count_of(session, 0), 20);
@@ -589,7 +589,7 @@ Test(process, that_exits)
 	family_work(&other);
 	cr_expect_eq(count_of(session, 0), 30);
 	waitpid(family.pid, NULL, 0);
-	cr_expect_eq(perfmon_session_state(session), PERFMON_RUNNING);
+	cr_expect_eq(perfmon_session_state(session), PERFMON_STATE_RUNNING);
 	perfmon_session_close(session);
 	family_end(&other);
 }
@@ -629,7 +629,7 @@ Test(process, whose_threads_end_one_by_one)
 	OK(session, perfmon_session_start(session));
 	for (i = 1; i <= 3; i++) {
 		family_work(&family);
-		cr_expect_eq(perfmon_session_state(session), PERFMON_RUNNING);
+		cr_expect_eq(perfmon_session_state(session), PERFMON_STATE_RUNNING);
 		cr_expect_eq(count_of(session, 0), 20U * (unsigned int)i);
 	}
 	family_end(&family);
@@ -685,7 +685,7 @@ static void monitor(pid_t pid, bool masks, int ready)
 					    .short_reset = -UINT64_C(5)};
 	struct perfmon_write first = {.value = masks ? -UINT64_C(5) : 0};
 	struct perfmon_session *session = session_with(watch_event(0), 0);
-	int state = PERFMON_RUNNING;
+	int state = PERFMON_STATE_RUNNING;
 	char byte = 1;
 
 	if (masks && perfmon_overflow_program(session, 0, &overflow))
@@ -697,11 +697,11 @@ static void monitor(pid_t pid, bool masks, int ready)
 		_exit(3);
 	if (perfmon_session_start(session) || write(ready, &byte, 1) != 1)
 		_exit(4);
-	while (masks && state == PERFMON_RUNNING) {
+	while (masks && state == PERFMON_STATE_RUNNING) {
 		usleep(500);
 		state = perfmon_session_state(session);
 	}
-	if (masks && (state != PERFMON_MASKED || write(ready, &byte, 1) != 1))
+	if (masks && (state != PERFMON_STATE_MASKED || write(ready, &byte, 1) != 1))
 		_exit(5);
 	pause();
 	_exit(6);
@@ -768,7 +768,7 @@ Test(process, that_cannot_overflow)
 		     perfmon_session_message(session));
 	cr_expect(strstr(perfmon_session_message(session), "inherit"), "%s",
 		  perfmon_session_message(session));
-	cr_expect_eq(perfmon_session_state(session), PERFMON_DETACHED);
+	cr_expect_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	cr_expect_eq(open_descriptors(), before);
 	perfmon_session_close(session);
 	family_end(&family);

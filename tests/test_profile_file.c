@@ -135,7 +135,7 @@ Test(profile_file, a_running_program_is_measured_up_to_now)
 	usleep(20000);
 	cr_assert_eq(pm_profile_file_open(in_folder("profile"), &file, NULL), 0);
 	cr_assert_eq(pm_profile_file_snapshot(file, &s, NULL), 0);
-	if (!s->header.ticks_hz && s->header.clock == PERFMON_CLOCK_TIMESTAMP) {
+	if (!s->header.ticks_hz && s->header.clock == PERFMON_PROFILE_CLOCK_TIMESTAMP) {
 		cr_assert_geq(s->rate_span_ns, 20000000);
 		cr_assert_lt(s->header.end_ns - s->header.begin_ns, s->rate_span_ns);
 		cr_assert_lt(s->tick_error, 0.0005);
@@ -286,7 +286,7 @@ Test(profile_file, a_writer_is_known_by_more_than_its_number)
 	builder_begin(&b, 1 << 16);
 	header = builder_header(&b);
 	memcpy(header->boot_id, s->header.boot_id, sizeof(header->boot_id));
-	header->state = PERFMON_STATE_RUNNING;
+	header->state = PERFMON_PROFILE_STATE_RUNNING;
 	header->pid = s->header.pid;
 	header->start_time = s->header.start_time;
 	pm_snapshot_free(s);

@@ -104,7 +104,7 @@ static void check_refused(int error)
 	cr_assert_eq(s->counter_count, 2);
 	for (int i = 0; i < 2; i++) {
 		cr_assert_eq(s->threads[0].record.status[i], error);
-		cr_assert(s->counters[i].flags & PERFMON_COUNTER_REFUSED);
+		cr_assert(s->counters[i].flags & PERFMON_PROFILE_COUNTER_REFUSED);
 		cr_assert_eq(s->counters[i].error, error);
 	}
 	cr_assert_not_null(probe_note(s, "task-clock"), "a note names the event");
@@ -176,7 +176,7 @@ Test(region_less, one_refused_event_of_three)
 	cr_assert_eq(s->counter_count, 3);
 	cr_assert_eq(strncmp(s->counters[2].name, "page-faults", 11), 0);
 	cr_assert_eq(s->counters[2].error, -EOPNOTSUPP);
-	cr_assert(s->counters[2].flags & PERFMON_COUNTER_REFUSED);
+	cr_assert(s->counters[2].flags & PERFMON_PROFILE_COUNTER_REFUSED);
 	cr_assert_eq(s->threads[0].record.status[2], -EOPNOTSUPP);
 	cr_assert_eq(perfmon_region_read("outer", &values), 0);
 	cr_assert_eq(values.counters, 3);
@@ -295,7 +295,7 @@ Test(region_less, locked_memory_used_up)
 	PERFMON_REGION_BEGIN("first");
 	PERFMON_REGION_END("first");
 	s = probe_take();
-	if (s->threads[0].record.status[0] != PERFMON_STATUS_USER)
+	if (s->threads[0].record.status[0] != PERFMON_PROFILE_COUNTER_STATUS_USER)
 		cr_skip_test("no counter's page is mapped here: %s",
 			     s->note_count ? s->notes[0] : "no hardware counter");
 	pm_snapshot_free(s);
@@ -314,7 +314,8 @@ Test(region_less, locked_memory_used_up)
 	s = probe_take();
 	cr_assert_eq(probe_visits(s, "outer/inner"), 6);
 	cr_assert_not_null(probe_note(s, "RLIMIT_MEMLOCK"));
-	cr_assert_gt(probe_sum(s, status[0]), PERFMON_STATUS_USER, "one by read(2)");
+	cr_assert_gt(probe_sum(s, status[0]), PERFMON_PROFILE_COUNTER_STATUS_USER,
+		     "one by read(2)");
 	pm_snapshot_free(s);
 }
 
@@ -370,7 +371,7 @@ Test(region_less, a_timestamp_counter_that_is_not_stable)
 	cr_assert_eq(system(path), 0);
 	cr_assert(pm_clock.monotonic);
 	s = probe_take();
-	cr_assert_eq(s->header.clock, PERFMON_CLOCK_MONOTONIC);
+	cr_assert_eq(s->header.clock, PERFMON_PROFILE_CLOCK_MONOTONIC);
 	cr_assert_not_null(probe_note(s, "TSC"));
 	check_times(s);
 	pm_snapshot_free(s);

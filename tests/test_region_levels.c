@@ -59,7 +59,7 @@ static struct pm_snapshot *of_a_server(struct profile_builder *b)
 	worker(b, 5, 16);
 	thread = worker(b, 6, 32);
 	may_run(thread, 40, 41);
-	thread->state = PERFMON_THREAD_FOLDED;
+	thread->state = PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
 	thread->folded = 3;
 	cr_assert_eq(pm_snapshot_take(b->base, builder_used(b), &snapshot, &diag), 0);
 	cr_assert(!snapshot->partial, "%s", snapshot->problem);
@@ -305,10 +305,10 @@ Test(region_levels, each_format_has_the_groups)
 		uint32_t format;
 		const char *says;
 	} formats[] = {
-		{PERFMON_REPORT_TEXT, "\nmachine:0 (CPU "},
-		{PERFMON_REPORT_FLAT, "\nmachine:0 (CPU "},
-		{PERFMON_REPORT_JSON, "\"level\":\"machine\",\"groups\":["},
-		{PERFMON_REPORT_CSV, "\r\nmachine:0,"},
+		{PERFMON_REPORT_FORMAT_TEXT, "\nmachine:0 (CPU "},
+		{PERFMON_REPORT_FORMAT_FLAT, "\nmachine:0 (CPU "},
+		{PERFMON_REPORT_FORMAT_JSON, "\"level\":\"machine\",\"groups\":["},
+		{PERFMON_REPORT_FORMAT_CSV, "\r\nmachine:0,"},
 	};
 	char *text;
 
@@ -321,12 +321,12 @@ Test(region_levels, each_format_has_the_groups)
 		cr_expect_null(strstr(text, "machine:0"), "%s", text);
 		free(text);
 	}
-	text = report_of("rack", PERFMON_REPORT_TEXT, -EINVAL);
+	text = report_of("rack", PERFMON_REPORT_FORMAT_TEXT, -EINVAL);
 	cr_expect_str_empty(text);
 	free(text);
 	/* From the environment a bad level costs nothing but a note. */
 	setenv("PERFMON_LEVEL", "rack", 1);
-	text = report_of(NULL, PERFMON_REPORT_TEXT, 0);
+	text = report_of(NULL, PERFMON_REPORT_FORMAT_TEXT, 0);
 	cr_expect(strstr(text, "note: 'rack' is no level of a machine"), "%s", text);
 	cr_expect(strstr(text, "work"), "%s", text);
 	free(text);

@@ -110,8 +110,8 @@ static void check_ending(const char *way, int status, bool ends_well, bool atexi
 	cr_assert_eq(probe_entered(s, "outer"), 1);
 	cr_assert_eq(probe_visits(s, "outer/atexit") + probe_visits(s, "atexit"),
 		     atexit_ran);
-	cr_assert_eq(s->header.state,
-		     ends_well ? PERFMON_STATE_ENDED : PERFMON_STATE_RUNNING);
+	cr_assert_eq(s->header.state, ends_well ? PERFMON_PROFILE_STATE_ENDED
+						: PERFMON_PROFILE_STATE_RUNNING);
 	cr_assert_eq(reported(), ends_well, "%s", way);
 	pm_snapshot_free(s);
 }
@@ -154,10 +154,10 @@ Test(region_programs, exec_starts_anew)
 	new = profile_of(suffix);
 	cr_assert_eq(probe_visits(old, "outer/work"), 3);
 	cr_assert_eq(probe_visits(old, "outer"), 0);
-	cr_assert_eq(old->header.state, PERFMON_STATE_RUNNING);
+	cr_assert_eq(old->header.state, PERFMON_PROFILE_STATE_RUNNING);
 	cr_assert_eq(probe_visits(new, "outer/work"), 3);
 	cr_assert_eq(probe_visits(new, "outer"), 1);
-	cr_assert_eq(new->header.state, PERFMON_STATE_ENDED);
+	cr_assert_eq(new->header.state, PERFMON_PROFILE_STATE_ENDED);
 	cr_assert(reported());
 	pm_snapshot_free(old);
 	pm_snapshot_free(new);
@@ -172,7 +172,7 @@ Test(region_programs, exit_in_a_signal_handler)
 		cr_assert_eq(run("region_ends", "handler"), 0);
 		s = profile_of("");
 		cr_assert_eq(probe_visits(s, "outer/work"), 3);
-		cr_assert_eq(s->header.state, PERFMON_STATE_ENDED);
+		cr_assert_eq(s->header.state, PERFMON_PROFILE_STATE_ENDED);
 		cr_assert(reported());
 		pm_snapshot_free(s);
 	}
@@ -203,7 +203,7 @@ static void load_and_unload(const char *name)
 	cr_assert_eq(probe_visits(s, "unload"), strstr(name, "own") ? 1 : 5);
 	cr_assert_eq(s->region_count, 3, "each time the same regions");
 	cr_assert_eq(probe_sum(s, unmatched_ends), 0);
-	cr_assert_eq(s->header.state, PERFMON_STATE_ENDED);
+	cr_assert_eq(s->header.state, PERFMON_PROFILE_STATE_ENDED);
 	cr_assert(reported());
 	pm_snapshot_free(s);
 }
@@ -277,7 +277,7 @@ Test(region_programs, what_is_preloaded_may_fake_the_time)
 	ns = pm_snapshot_ns(s,
 			    (double)probe_node(s, &s->threads[0], "sleep")->time_ticks);
 	cr_expect_geq(ns, 99e6);
-	if (s->header.clock == PERFMON_CLOCK_MONOTONIC)
+	if (s->header.clock == PERFMON_PROFILE_CLOCK_MONOTONIC)
 		cr_expect(probe_note(s, "replaces clock_gettime()"));
 	else
 		cr_expect_leq(ns, elapsed);
@@ -301,7 +301,7 @@ Test(region_programs, exceptions_and_destructors_in_cxx)
 	cr_assert_eq(probe_visits(s, "constructor"), 6);
 	cr_assert_eq(probe_visits(s, "destructor"), 6);
 	/* throws(400) is 401 deep, below "deep": 146 of them do not fit. */
-	cr_assert_eq(probe_sum(s, lost_too_deep), 5 * (402 - PERFMON_PROFILE_DEPTH));
+	cr_assert_eq(probe_sum(s, lost_too_deep), 5 * (402 - PERFMON_PROFILE_DEPTH_MAX));
 	cr_assert_eq(probe_sum(s, unmatched_ends), 0);
 	pm_snapshot_free(s);
 }

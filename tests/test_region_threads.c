@@ -200,7 +200,7 @@ Test(region_threads, the_fold_is_the_sum)
 	s = probe_take();
 	cr_assert_eq(s->thread_count, 1);
 	folded = &s->threads[0];
-	cr_assert_eq(folded->record.state, PERFMON_THREAD_FOLDED);
+	cr_assert_eq(folded->record.state, PERFMON_PROFILE_THREAD_STATE_AGGREGATE);
 	cr_assert_eq(folded->record.folded, 6);
 	cr_assert_eq(folded->record.unmatched_ends, 6);
 	common = probe_node(s, folded, "common");
@@ -304,7 +304,7 @@ Test(region_threads, threads_are_kept_apart_on_request)
 	for (uint32_t i = 0; i < 4; i++) {
 		const struct perfmon_profile_thread *record = &s->threads[i].record;
 
-		ended += record->state == PERFMON_THREAD_ENDED;
+		ended += record->state == PERFMON_PROFILE_THREAD_STATE_ENDED;
 		cr_assert_gt(record->end_ticks, record->begin_ticks);
 		cr_assert_neq(record->tid, 0);
 		cr_assert_eq(pm_snapshot_visits(probe_node(s, &s->threads[i], "common")),

@@ -89,7 +89,7 @@ static void recurse(int depth)
 
 Test(regions, recursion_is_bounded_and_repaired)
 {
-	const uint64_t kept = PERFMON_PROFILE_DEPTH;
+	const uint64_t kept = PERFMON_PROFILE_DEPTH_MAX;
 	struct pm_snapshot *s;
 
 	recurse(1000);

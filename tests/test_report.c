@@ -80,7 +80,7 @@ static void sample(struct profile_builder *b)
 	builder_note(b, "a note of the profile");
 
 	thread = builder_thread(b, 4711, 1, 3);
-	thread->status[2] = PERFMON_STATUS_SYSCALL;
+	thread->status[2] = PERFMON_PROFILE_COUNTER_STATUS_SYSCALL;
 	builder_nodes(b, thread, 16);
 	builder_node(b, thread, 0, 0);
 	node = builder_node(b, thread, 1, r_main); /* 2 */
@@ -107,7 +107,7 @@ static void sample(struct profile_builder *b)
 	count(node, 2, 2, 0);
 
 	thread = builder_thread(b, 0, 1, 3);
-	thread->state = PERFMON_THREAD_FOLDED;
+	thread->state = PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
 	thread->folded = 2;
 	thread->name[0] = '\0';
 	thread->status[2] = -EMFILE;
@@ -352,12 +352,12 @@ Test(report, marks_and_their_legend)
 	strcpy(plan->counter[1].pmu, "cpu_atom");
 	plan->counter[1].logical = 0;
 	name(&plan->counter[2], "context-switches:u");
-	plan->counter[2].flags = PERFMON_COUNTER_KERNEL_ONLY;
+	plan->counter[2].flags = PERFMON_PROFILE_COUNTER_KERNEL_ONLY;
 	name(&plan->counter[3], "energy");
 	strcpy(plan->counter[3].unit, "Joules");
 	plan->counter[3].scale = 0.25;
 	name(&plan->counter[4], "LLC-misses");
-	plan->counter[4].flags |= PERFMON_COUNTER_REFUSED;
+	plan->counter[4].flags |= PERFMON_PROFILE_COUNTER_REFUSED;
 	plan->counter[4].error = -ENOENT;
 	thread = builder_thread(&b, 1, 1, 5);
 	thread->status[4] = -ENOENT;

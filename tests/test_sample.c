@@ -55,7 +55,7 @@ Test(sample, nothing_asked_for_is_nothing_present)
 		     PERF_RECORD_MISC_KERNEL | PERF_RECORD_MISC_EXACT_IP);
 	decode(&attr);
 	cr_assert_eq(sample.present, 0);
-	cr_assert_eq(sample.mode, PERFMON_MODE_KERNEL);
+	cr_assert_eq(sample.mode, PERFMON_SAMPLE_MODE_KERNEL);
 	cr_assert_eq(sample.exact_ip, 1);
 	cr_assert_eq(sample.ip, 0);
 	cr_assert_null(sample.call_chain);
@@ -68,7 +68,7 @@ Test(sample, modes)
 	for (uint16_t mode = 0; mode < 8; mode++) {
 		record_begin(&record, PERF_RECORD_SAMPLE, mode);
 		decode(&attr);
-		cr_expect_eq(sample.mode, mode < 6 ? mode : PERFMON_MODE_UNKNOWN);
+		cr_expect_eq(sample.mode, mode < 6 ? mode : PERFMON_SAMPLE_MODE_UNKNOWN);
 		cr_expect_eq(sample.exact_ip, 0);
 	}
 }
@@ -200,10 +200,10 @@ Test(sample, call_chain)
 	decode(&attr);
 	cr_assert_eq(sample.present, PERFMON_SAMPLE_CALL_CHAIN);
 	cr_assert_eq(sample.call_chain_count, 4);
-	cr_assert_eq(sample.call_chain[0], PERFMON_CONTEXT_KERNEL);
-	cr_assert_eq(sample.call_chain[2], PERFMON_CONTEXT_USER);
-	cr_assert_geq(sample.call_chain[0], PERFMON_CONTEXT_FIRST);
-	cr_assert_lt(sample.call_chain[1], PERFMON_CONTEXT_FIRST);
+	cr_assert_eq(sample.call_chain[0], PERFMON_SAMPLE_CONTEXT_KERNEL);
+	cr_assert_eq(sample.call_chain[2], PERFMON_SAMPLE_CONTEXT_USER);
+	cr_assert_geq(sample.call_chain[0], PERFMON_SAMPLE_CONTEXT_FIRST);
+	cr_assert_lt(sample.call_chain[1], PERFMON_SAMPLE_CONTEXT_FIRST);
 	cr_assert_eq(sample.call_chain[3], 0x401000);
 
 	begin_sample();
@@ -651,7 +651,7 @@ Test(sample, breakpoint)
 		seen++;
 		cr_expect(sample.ip >= (uintptr_t)touch &&
 			  sample.ip < (uintptr_t)touch + 256);
-		cr_expect_eq(sample.mode, PERFMON_MODE_USER);
+		cr_expect_eq(sample.mode, PERFMON_SAMPLE_MODE_USER);
 		cr_expect_eq(sample.address, (uintptr_t)&watched);
 		cr_expect_eq(sample.pid, (uint32_t)getpid());
 		cr_expect_eq(sample.tid, (uint32_t)pm_kernel_gettid());
@@ -665,7 +665,7 @@ Test(sample, breakpoint)
 		cr_expect_eq(value.value, 2 * seen);
 		cr_expect_eq(value.id, id);
 		cr_assert_geq(sample.call_chain_count, 2);
-		cr_expect_eq(sample.call_chain[0], PERFMON_CONTEXT_USER);
+		cr_expect_eq(sample.call_chain[0], PERFMON_SAMPLE_CONTEXT_USER);
 		cr_expect_eq(sample.call_chain[1], sample.ip);
 	}
 	pm_ring_release(&ring);

@@ -123,13 +123,13 @@ Test(sampling, a_full_buffer_notifies)
 	OK(session, perfmon_sampling_set_up(session, &sampling));
 	OK(session, perfmon_session_attach_thread(session, 0));
 	OK(session, perfmon_session_start(session));
-	while (perfmon_session_state(session) == PERFMON_RUNNING)
+	while (perfmon_session_state(session) == PERFMON_STATE_RUNNING)
 		touch(0, 10);
-	cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_MASKED);
 	buffer = buffer_of(session);
 	cr_assert(buffer->full && buffer->count);
 	cr_assert_eq(perfmon_overflow_read(session, &message, sizeof(message)), 1);
-	cr_assert_eq(message.type, PERFMON_MESSAGE_OVERFLOW);
+	cr_assert_eq(message.type, PERFMON_MESSAGE_TYPE_OVERFLOW);
 	OK(session, perfmon_overflow_restart(session));
 	cr_assert_eq(buffer_of(session)->count, 0);
 	cr_assert_eq(buffer_of(session)->fills, 1);
@@ -196,7 +196,8 @@ Test(sampling, a_program_that_only_polls)
 			value = count_of(session, 0);
 			touch(0, 100);
 			cr_assert_eq(count_of(session, 0), value, "it stands still");
-			cr_assert_eq(perfmon_session_state(session), PERFMON_MASKED);
+			cr_assert_eq(perfmon_session_state(session),
+				     PERFMON_STATE_MASKED);
 			cr_assert_eq(
 				perfmon_overflow_read(session, &message, sizeof(message)),
 				1);
@@ -362,13 +363,13 @@ Test(sampling, of_a_region)
 	OK(session, perfmon_session_attach_thread(session, 0));
 	for (int i = 0; i < 5; i++) {
 		touch(0, 1000);
-		PERFMON_SAMPLED_REGION_BEGIN(session, "sampled");
+		PERFMON_SAMPLING_REGION_BEGIN(session, "sampled");
 		touch(0, 10);
-		PERFMON_SAMPLED_REGION_BEGIN(session, "inner");
+		PERFMON_SAMPLING_REGION_BEGIN(session, "inner");
 		touch(0, 10);
-		PERFMON_SAMPLED_REGION_END(session, "inner");
+		PERFMON_SAMPLING_REGION_END(session, "inner");
 		touch(0, 10);
-		PERFMON_SAMPLED_REGION_END(session, "sampled");
+		PERFMON_SAMPLING_REGION_END(session, "sampled");
 	}
 	OK(session, perfmon_sampling_counts(session, &taken, NULL));
 	cr_assert_eq(taken, 15);
@@ -429,7 +430,7 @@ Test(sampling, a_log)
 	OK(session, perfmon_sampling_log_user(session, 7, "hello", 5));
 	cr_assert_eq(write(go[1], &byte, 1), 1);
 	waitpid(child, NULL, 0);
-	while (perfmon_session_state(session) != PERFMON_DETACHED)
+	while (perfmon_session_state(session) != PERFMON_STATE_DETACHED)
 		usleep(1000);
 	OK(session, perfmon_sampling_log_flush(session));
 	OK(session, perfmon_sampling_counts(session, &taken, &lost));
@@ -443,10 +444,10 @@ Test(sampling, a_log)
 		     (unsigned long long)event.sample_period);
 	record = (struct perfmon_log_record){.size = sizeof(record)};
 	while ((n = perfmon_log_next(log, &record)) > 0) {
-		samples += record.type == PERFMON_LOG_SAMPLE;
-		ends += record.type == PERFMON_LOG_EXIT;
-		names += record.type == PERFMON_LOG_NAME;
-		users += record.type == PERFMON_LOG_USER;
+		samples += record.type == PERFMON_LOG_TYPE_SAMPLE;
+		ends += record.type == PERFMON_LOG_TYPE_EXIT;
+		names += record.type == PERFMON_LOG_TYPE_NAME;
+		users += record.type == PERFMON_LOG_TYPE_USER;
 	}
 	cr_assert_eq(n, 0);
 	perfmon_log_close(log);
@@ -576,7 +577,7 @@ Test(sampling, counts_at_exit)
 	while ((n = perfmon_log_next(log, &record)) > 0) {
 		struct perfmon_sample_value value;
 
-		if (record.type != PERFMON_LOG_READ)
+		if (record.type != PERFMON_LOG_TYPE_READ)
 			continue;
 		records++;
 		cr_assert_eq(perfmon_sample_read_value(record.sample, 0, &value), 0);
@@ -631,7 +632,7 @@ Test(sampling, of_children)
 		      "its time is counted once for all CPUs: %lu of %lu",
 		      value.running_ns, value.enabled_ns);
 	OK(session, perfmon_session_detach_target(session, &target));
-	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 
 	/* What the kernel does not have for children. */
 	sample_after(session, 0, 5, 2);
@@ -740,8 +741,8 @@ static void count_log(const char *path, int fd, uint64_t *samples, uint64_t *los
 	cr_assert_eq(n, 0, "%s", message);
 	*samples = *lost = 0;
 	while ((n = perfmon_log_next(log, &record)) > 0) {
-		*samples += record.type == PERFMON_LOG_SAMPLE;
-		if (record.type == PERFMON_LOG_LOST)
+		*samples += record.type == PERFMON_LOG_TYPE_SAMPLE;
+		if (record.type == PERFMON_LOG_TYPE_LOST)
 			*lost += record.lost;
 	}
 	/* One whose disk is full has no end. */
@@ -961,7 +962,7 @@ Test(sampling, a_log_that_fails)
 	while ((n = perfmon_overflow_read(session, &message, sizeof(message))) == -EAGAIN)
 		usleep(1000);
 	cr_assert_eq(n, 1);
-	cr_assert_eq(message.type, PERFMON_MESSAGE_LOG);
+	cr_assert_eq(message.type, PERFMON_MESSAGE_TYPE_LOG);
 	cr_assert_eq(perfmon_sampling_log_flush(session), -ENOSPC);
 	cr_assert_eq(count_of(session, 0), -UINT64_C(10), "counting is not disturbed");
 	cr_assert_eq(perfmon_sampling_log_close(session), -ENOSPC);

@@ -302,9 +302,10 @@ Test(sanity, each_way_of_reading_has_its_bias)
 	thread = begin(&b, 40);
 	plan = (void *)(b.base + sizeof(struct perfmon_profile_header));
 	plan->counter[0].call_bias = 600;
-	plan->counter[0].bias_known = PERFMON_BIAS_USER | PERFMON_BIAS_CALL;
+	plan->counter[0].bias_known =
+		PERFMON_PROFILE_BIAS_USER | PERFMON_PROFILE_BIAS_CALL;
 	plan->counter[1].call_bias = 700;
-	plan->counter[1].bias_known = PERFMON_BIAS_CALL;
+	plan->counter[1].bias_known = PERFMON_PROFILE_BIAS_CALL;
 	path(&b, thread, 1, "warm", 10, 100000, 100000);
 	path(&b, thread, 1, "some", 10, 100000, 100000)->fallback_reads = 2;
 	path(&b, thread, 1, "calls", 10, 100000, 100000)->fallback_reads = 10;
@@ -366,7 +367,7 @@ Test(sanity, an_event_read_by_calls_has_a_bias, .init = probe_quiet)
 	s = probe_take();
 	if (s->threads[0].record.status[0] <= 0)
 		cr_skip_test("%s", s->note_count ? s->notes[0] : "no task-clock");
-	cr_assert_eq(s->counters[0].bias_known, PERFMON_BIAS_CALL);
+	cr_assert_eq(s->counters[0].bias_known, PERFMON_PROFILE_BIAS_CALL);
 	cr_assert_gt(s->counters[0].call_bias, 0);
 	cr_assert_eq(pm_report_model_make(&model, s, false, NULL), 0);
 	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
@@ -534,7 +535,8 @@ Test(sanity, more_than_the_cpu_can_issue_is_marked)
 Test(sanity, a_profile_tells_whose_cpus_have_counted)
 {
 	static const struct perfmon_profile_kind kinds[] = {
-		{PERFMON_MAKER_ARM, 0x41, 0xd08, 0}, {PERFMON_MAKER_ARM, 0x41, 0xd03, 0}};
+		{PERFMON_PROFILE_MAKER_ARM, 0x41, 0xd08, 0},
+		{PERFMON_PROFILE_MAKER_ARM, 0x41, 0xd03, 0}};
 	struct pm_machine machine = {.cpus = 1};
 	struct pm_report_options options = {.machine = NULL};
 	struct perfmon_profile_thread *thread;

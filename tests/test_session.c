@@ -119,7 +119,7 @@ Test(session, creating_and_preparing_opens_nothing)
 	cr_assert_eq(calls[PM_CALL_PERF_EVENT_OPEN], 0);
 	unwatch();
 	cr_assert_eq(descriptors(), before);
-	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	cr_assert_eq(perfmon_session_counters(session), 2);
 	for (uint32_t i = 0; i < 2; i++) {
 		struct perfmon_value value = value_of(session, i);
@@ -323,7 +323,7 @@ Test(session, start_and_stop_are_one_call_and_count_only_between)
 		cr_assert_eq(perfmon_session_start(session), 0);
 		cr_assert_eq(all_calls(), 1);
 		cr_assert_eq(calls[PM_CALL_IOCTL], 1);
-		cr_assert_eq(perfmon_session_state(session), PERFMON_RUNNING);
+		cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_RUNNING);
 		cr_assert_eq(all_calls(), 1);
 		unwatch();
 		fault_pages(10);
@@ -418,8 +418,8 @@ Test(session, vectors_are_all_or_nothing)
 	struct perfmon_value values[3] = {{.index = 0, .value = 77},
 					  {.index = 2, .value = 77},
 					  {.index = 1, .value = 77}};
-	static struct perfmon_value many[PERFMON_SESSION_VECTOR + 1];
-	static struct perfmon_write many_writes[PERFMON_SESSION_VECTOR + 1];
+	static struct perfmon_value many[PERFMON_SESSION_VECTOR_MAX + 1];
+	static struct perfmon_write many_writes[PERFMON_SESSION_VECTOR_MAX + 1];
 
 	cr_assert_eq(perfmon_session_read(session, values, 0), -EINVAL);
 	cr_assert_eq(perfmon_session_read(session, NULL, sizeof(values)), -EINVAL);
@@ -436,7 +436,7 @@ Test(session, vectors_are_all_or_nothing)
 	cr_assert_eq(perfmon_session_read(session, values, sizeof(values)), 3);
 	cr_assert_eq(perfmon_session_read(session, many, sizeof(many)), -E2BIG);
 	cr_assert_eq(perfmon_session_read(session, many, sizeof(many) - sizeof(many[0])),
-		     PERFMON_SESSION_VECTOR);
+		     PERFMON_SESSION_VECTOR_MAX);
 
 	cr_assert_eq(perfmon_session_write(session, writes, 0), -EINVAL);
 	cr_assert_eq(perfmon_session_write(session, NULL, sizeof(writes)), -EINVAL);
@@ -525,19 +525,20 @@ Test(session, virtual_time_is_the_thread_s_own)
 	for (int k = 0; k < 2; k++) {
 		struct perfmon_session *session = make_attached(events[k]);
 		uint64_t t0, t1, c0, c1, first, second;
-		struct perfmon_write write = {.index = PERFMON_VIRTUAL_TIME, .value = 5};
+		struct perfmon_write write = {.index = PERFMON_COUNTER_VIRTUAL_TIME,
+					      .value = 5};
 
-		cr_assert_eq(value_of(session, PERFMON_VIRTUAL_TIME).value, 0);
+		cr_assert_eq(value_of(session, PERFMON_COUNTER_VIRTUAL_TIME).value, 0);
 		pm_kernel_clock_ns(CLOCK_MONOTONIC, &c0);
 		cr_assert_eq(perfmon_session_start(session), 0);
 		usleep(20000); /* asleep it does not pass */
 		fault_pages(2000);
-		t0 = value_of(session, PERFMON_VIRTUAL_TIME).value;
+		t0 = value_of(session, PERFMON_COUNTER_VIRTUAL_TIME).value;
 		fault_pages(2000);
-		t1 = value_of(session, PERFMON_VIRTUAL_TIME).value;
+		t1 = value_of(session, PERFMON_COUNTER_VIRTUAL_TIME).value;
 		cr_assert_eq(perfmon_session_stop(session), 0);
 		pm_kernel_clock_ns(CLOCK_MONOTONIC, &c1);
-		first = value_of(session, PERFMON_VIRTUAL_TIME).value;
+		first = value_of(session, PERFMON_COUNTER_VIRTUAL_TIME).value;
 		cr_assert_gt(t0, 0);
 		cr_assert_gt(t1, t0);
 		cr_assert_geq(first, t1);
@@ -545,17 +546,19 @@ Test(session, virtual_time_is_the_thread_s_own)
 		 * host of a virtual machine stole.) */
 		cr_assert_leq(first + 15000000, c1 - c0);
 		fault_pages(1000);
-		cr_assert_eq(value_of(session, PERFMON_VIRTUAL_TIME).value, first);
+		cr_assert_eq(value_of(session, PERFMON_COUNTER_VIRTUAL_TIME).value,
+			     first);
 		cr_assert_eq(perfmon_session_detach(session), 0);
-		cr_assert_eq(value_of(session, PERFMON_VIRTUAL_TIME).value, first);
+		cr_assert_eq(value_of(session, PERFMON_COUNTER_VIRTUAL_TIME).value,
+			     first);
 		cr_assert_eq(perfmon_session_attach_thread(session, 0), 0);
 		cr_assert_eq(perfmon_session_start(session), 0);
 		fault_pages(1000);
 		cr_assert_eq(perfmon_session_detach(session), 0);
-		second = value_of(session, PERFMON_VIRTUAL_TIME).value;
+		second = value_of(session, PERFMON_COUNTER_VIRTUAL_TIME).value;
 		cr_assert_gt(second, first);
 		cr_assert_eq(perfmon_session_write(session, &write, sizeof(write)), 1);
-		cr_assert_eq(value_of(session, PERFMON_VIRTUAL_TIME).value, 5);
+		cr_assert_eq(value_of(session, PERFMON_COUNTER_VIRTUAL_TIME).value, 5);
 		perfmon_session_close(session);
 	}
 }
@@ -592,8 +595,9 @@ Test(session, values_never_fall)
 			cr_assert_geq(values[k].running_ns, last[k].running_ns);
 		}
 		memcpy(last, values, sizeof(values));
-		cr_assert_geq(value_of(session, PERFMON_VIRTUAL_TIME).value, last_time);
-		last_time = value_of(session, PERFMON_VIRTUAL_TIME).value;
+		cr_assert_geq(value_of(session, PERFMON_COUNTER_VIRTUAL_TIME).value,
+			      last_time);
+		last_time = value_of(session, PERFMON_COUNTER_VIRTUAL_TIME).value;
 	}
 	perfmon_session_close(session);
 }
@@ -610,7 +614,7 @@ Test(session, a_failed_attach_leaves_it_detached)
 	cr_assert_eq(perfmon_session_attach_thread(session, 0), -EMFILE);
 	unwatch();
 	cr_assert(strstr(perfmon_session_message(session), "RLIMIT_NOFILE"));
-	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	cr_assert_eq(descriptors(), before);
 	cr_assert_eq(perfmon_session_attach_thread(session, -1), -EINVAL);
 	cr_assert_eq(perfmon_session_attach_thread(session, 0x3fffffff), -ESRCH);
@@ -660,7 +664,8 @@ Test(session, a_partial_session_goes_on_without_what_is_refused)
 	cr_assert_eq(perfmon_session_reader(session, &reader), 0);
 	cr_assert_eq(perfmon_reader_read(reader, 0, &fast), -ENOENT);
 	cr_assert_eq(fast, 77);
-	cr_assert_gt(value_of(session, PERFMON_VIRTUAL_TIME).value, 0, "time goes on");
+	cr_assert_gt(value_of(session, PERFMON_COUNTER_VIRTUAL_TIME).value, 0,
+		     "time goes on");
 	perfmon_session_close(session);
 }
 
@@ -673,13 +678,13 @@ Test(session, texts_that_name_nothing_are_refused)
 	cr_assert_eq(perfmon_session_add_events(session, "no-such-event"), -EINVAL);
 	cr_assert(strstr(perfmon_session_message(session), "no-such-event"));
 	cr_assert_eq(perfmon_session_add_events(session, ""), -EINVAL);
-	for (int i = 0; i < PERFMON_SESSION_COUNTERS - 1; i++)
+	for (int i = 0; i < PERFMON_SESSION_COUNTERS_MAX - 1; i++)
 		strcat(many, ",dummy");
 	cr_assert_eq(perfmon_session_add_events(session, many), -E2BIG);
 	cr_assert_eq(perfmon_session_counters(session), 1);
 	many[strlen(many) - strlen(",dummy")] = '\0';
 	cr_assert_eq(perfmon_session_add_events(session, many), 1);
-	cr_assert_eq(perfmon_session_counters(session), PERFMON_SESSION_COUNTERS);
+	cr_assert_eq(perfmon_session_counters(session), PERFMON_SESSION_COUNTERS_MAX);
 	cr_assert_eq(perfmon_session_program(session, 256, "dummy"), -EINVAL);
 	cr_assert_eq(perfmon_session_program(session, 0, "dummy,page-faults"), -EINVAL);
 	cr_assert_eq(perfmon_session_program(session, 0, NULL), -EINVAL);
@@ -701,11 +706,11 @@ Test(session, a_program_that_closes_descriptors_loses_counts_and_no_more)
 	close(fd); /* the lowest that was free is the event's */
 	cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), -EBADF);
 	cr_assert_lt(perfmon_session_stop(session), 0);
-	cr_assert_eq(perfmon_session_state(session), PERFMON_STOPPED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_STOPPED);
 	cr_assert_lt(perfmon_session_start(session), 0);
 	cr_assert(strstr(perfmon_session_message(session), "closed file descriptors"));
 	cr_assert_eq(perfmon_session_detach(session), -EBADF);
-	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	cr_assert_eq(perfmon_session_attach_thread(session, 0), 0);
 	perfmon_session_start(session);
 	fault_pages(10);
@@ -787,11 +792,11 @@ Test(session, another_thread_is_a_target)
 	cr_assert_eq(perfmon_session_attach_thread(session, other_tid), 0, "%s",
 		     perfmon_session_message(session));
 	/* Whether it is there is asked once for each call, after the first. */
-	cr_assert_eq(perfmon_session_state(session), PERFMON_STOPPED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_STOPPED);
 	watch(PM_CALLS, 0);
 	cr_assert_eq(perfmon_session_start(session), 0);
 	cr_assert_eq(all_calls(), 2);
-	cr_assert_eq(perfmon_session_state(session), PERFMON_RUNNING);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_RUNNING);
 	cr_assert_eq(all_calls(), 3);
 	cr_assert_eq(calls[PM_CALL_POLL], 2);
 	unwatch();
@@ -802,7 +807,7 @@ Test(session, another_thread_is_a_target)
 	value = value_of(session, 0);
 	cr_assert_geq(value.value, 100);
 	cr_assert_leq(value.value, MOST(200));
-	cr_assert_gt(value_of(session, PERFMON_VIRTUAL_TIME).value, 0);
+	cr_assert_gt(value_of(session, PERFMON_COUNTER_VIRTUAL_TIME).value, 0);
 	cr_assert_eq(perfmon_session_detach(session), 0,
 		     "its thread is gone, its values stay");
 	cr_assert_eq(value_of(session, 0).value, value.value);
@@ -830,7 +835,7 @@ Test(session, a_cpu_is_a_target_of_its_own_scope)
 	cr_assert_eq(perfmon_session_start(session), 0);
 	usleep(20000);
 	cr_assert_eq(perfmon_session_stop(session), 0);
-	cr_assert_geq(value_of(session, PERFMON_VIRTUAL_TIME).value, 15000000);
+	cr_assert_geq(value_of(session, PERFMON_COUNTER_VIRTUAL_TIME).value, 15000000);
 	cr_assert_gt(value_of(session, 0).value, 0);
 	perfmon_session_close(session);
 }

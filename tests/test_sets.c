@@ -69,16 +69,16 @@ Test(sets, vectors_are_checked)
 	struct perfmon_set all[] = {{.id = 0}, {.id = 1}},
 			   twice[] = {{.id = 1}, {.id = 1}};
 	struct perfmon_set_info info = {.id = 0, .reserved = 1}, missing = {.id = 2};
-	static struct perfmon_set many[PERFMON_SESSION_VECTOR + 1];
+	static struct perfmon_set many[PERFMON_SESSION_VECTOR_MAX + 1];
 
 	cr_assert_eq(perfmon_set_create(session, all, 0), -EINVAL);
 	cr_assert_eq(perfmon_set_create(session, all, sizeof(all) - 1), -EINVAL);
 	cr_assert_eq(perfmon_set_create(session, NULL, sizeof(all)), -EINVAL);
 	cr_assert_eq(perfmon_set_create(session, many, sizeof(many)), -E2BIG);
-	for (uint16_t i = 0; i < PERFMON_SESSION_SETS + 1; i++)
+	for (uint16_t i = 0; i < PERFMON_SESSION_SETS_MAX + 1; i++)
 		many[i].id = i;
 	cr_assert_eq(perfmon_set_create(session, many,
-					(PERFMON_SESSION_SETS + 1) * sizeof(many[0])),
+					(PERFMON_SESSION_SETS_MAX + 1) * sizeof(many[0])),
 		     -E2BIG);
 	cr_assert_eq(perfmon_set_list(session, NULL, 0), 2);
 	cr_assert_eq(perfmon_set_delete(session, all, sizeof(all)), -EINVAL,
@@ -130,7 +130,7 @@ Test(sets, one_is_active_at_a_time)
 	cr_assert_eq(first.runs, 1);
 	cr_assert_eq(second.runs, 2);
 	cr_assert(first.active_ns > 0 && second.active_ns > 0);
-	total = count_of(session, PERFMON_VIRTUAL_TIME);
+	total = count_of(session, PERFMON_COUNTER_VIRTUAL_TIME);
 	cr_assert_eq(first.active_ns + second.active_ns, total);
 	cr_assert_eq(value_of(session, 0).enabled_ns, total,
 		     "a counter was enabled for as long as the session ran");
@@ -221,7 +221,7 @@ Test(sets, a_set_is_chosen_while_stopped)
 	cr_assert_eq(info_of(session, 0).active_ns, active_ns);
 	cr_assert_gt(info_of(session, 1).active_ns, 0);
 	cr_assert_eq(info_of(session, 1).active_ns + active_ns,
-		     count_of(session, PERFMON_VIRTUAL_TIME));
+		     count_of(session, PERFMON_COUNTER_VIRTUAL_TIME));
 	cr_assert_eq(count_of(session, 0), 100);
 	cr_assert_eq(count_of(session, 1), 10);
 	perfmon_session_close(session);

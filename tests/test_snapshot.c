@@ -31,9 +31,9 @@ static void sample(struct profile_builder *b)
 		builder_visit(builder_node(b, thread, 2, c), 50 * t);
 		builder_node(b, thread, 3, c)->count[1].sum = 7;
 		if (t == 3)
-			thread->state = PERFMON_THREAD_FOLDED;
+			thread->state = PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
 	}
-	builder_thread(b, 9, 1, 2)->state = PERFMON_THREAD_UNUSED;
+	builder_thread(b, 9, 1, 2)->state = PERFMON_PROFILE_THREAD_STATE_UNUSED;
 }
 
 Test(snapshot, a_profile_is_copied_whole)
@@ -67,7 +67,7 @@ Test(snapshot, a_profile_is_copied_whole)
 		cr_assert_eq(pm_snapshot_node(thread, 4)->count[1].sum, 7);
 		cr_assert_eq(thread->torn, 0);
 	}
-	cr_assert_eq(s->threads[2].record.state, PERFMON_THREAD_FOLDED);
+	cr_assert_eq(s->threads[2].record.state, PERFMON_PROFILE_THREAD_STATE_AGGREGATE);
 	cr_assert_float_eq(pm_snapshot_ns(s, 12), 12.0, 1e-9);
 	pm_snapshot_free(s);
 	pm_snapshot_free(NULL);
@@ -130,7 +130,7 @@ Test(snapshot, ticks_follow_the_rate_or_the_two_moments)
 	struct pm_snapshot *s;
 
 	sample(&b);
-	builder_header(&b)->clock = PERFMON_CLOCK_TIMESTAMP;
+	builder_header(&b)->clock = PERFMON_PROFILE_CLOCK_TIMESTAMP;
 	builder_header(&b)->begin_ticks = 0;
 	builder_header(&b)->end_ticks = 6000000000u;
 	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, NULL), 0);
@@ -170,7 +170,7 @@ Test(snapshot, a_rate_that_is_not_known_well_is_told)
 		uint32_t notes;
 
 		sample(&b);
-		builder_header(&b)->clock = PERFMON_CLOCK_TIMESTAMP;
+		builder_header(&b)->clock = PERFMON_PROFILE_CLOCK_TIMESTAMP;
 		builder_header(&b)->end_ns = 1000 + rows[i].span_ns;
 		builder_header(&b)->end_ticks = 1000 + 3 * rows[i].span_ns;
 		builder_header(&b)->clock_error = rows[i].error;
@@ -259,7 +259,7 @@ static uint64_t use(const struct pm_snapshot *s)
 		const struct pm_snapshot_thread *thread = &s->threads[t];
 		uint32_t counters = thread->plan ? thread->plan->counter_count : 0;
 
-		cr_assert(counters <= PERFMON_PROFILE_COUNTERS);
+		cr_assert(counters <= PERFMON_PROFILE_COUNTERS_MAX);
 		for (uint32_t n = 1; n <= thread->node_count; n++) {
 			const struct perfmon_profile_node *node =
 				pm_snapshot_node(thread, n);
@@ -342,12 +342,12 @@ static void *first_of(struct profile_builder *b, uint32_t type)
 
 static struct perfmon_profile_thread *a_thread(struct profile_builder *b)
 {
-	return first_of(b, PERFMON_PROFILE_THREAD);
+	return first_of(b, PERFMON_PROFILE_TYPE_THREAD);
 }
 
 static struct perfmon_profile_nodes *some_nodes(struct profile_builder *b)
 {
-	return first_of(b, PERFMON_PROFILE_NODES);
+	return first_of(b, PERFMON_PROFILE_TYPE_NODES);
 }
 
 static struct perfmon_profile_node *a_node(struct profile_builder *b, uint32_t number)
@@ -363,7 +363,7 @@ static struct perfmon_profile_node *a_node(struct profile_builder *b, uint32_t n
 		statement;                                                               \
 	}
 #define THE(type, kind)                                                                  \
-	((struct perfmon_profile_##kind *)first_of(b, PERFMON_PROFILE_##type))
+	((struct perfmon_profile_##kind *)first_of(b, PERFMON_PROFILE_TYPE_##type))
 
 HARM(newer, builder_header(b)->version = 2)
 HARM(other_order, builder_header(b)->magic = __builtin_bswap64(PERFMON_PROFILE_MAGIC))
@@ -405,7 +405,7 @@ HARM(unknown_region, a_node(b, 2)->region = 77)
 
 static void name_of_a_novel(struct profile_builder *b)
 {
-	char name[PERFMON_PROFILE_NAME + 2];
+	char name[PERFMON_PROFILE_NAME_MAX + 2];
 
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
@@ -496,16 +496,16 @@ Test(snapshot, a_chain_ends_where_nesting_does)
 	builder_region(&b, "recursive");
 	thread = builder_thread(&b, 1, 1, 0);
 	builder_nodes(&b, thread, 1000);
-	for (uint32_t n = 0; n <= PERFMON_PROFILE_DEPTH; n++)
+	for (uint32_t n = 0; n <= PERFMON_PROFILE_DEPTH_MAX; n++)
 		builder_node(&b, thread, n, n ? 1 : 0);
 	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, NULL), 0);
 	cr_assert(!s->partial, "%s", s->problem);
-	cr_assert_eq(s->threads[0].node_count, PERFMON_PROFILE_DEPTH + 1);
+	cr_assert_eq(s->threads[0].node_count, PERFMON_PROFILE_DEPTH_MAX + 1);
 	pm_snapshot_free(s);
-	builder_node(&b, thread, PERFMON_PROFILE_DEPTH + 1, 1);
+	builder_node(&b, thread, PERFMON_PROFILE_DEPTH_MAX + 1, 1);
 	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, NULL), 0);
 	cr_assert(s->partial && strstr(s->problem, "depth is wrong"), "%s", s->problem);
-	cr_assert_eq(s->threads[0].node_count, PERFMON_PROFILE_DEPTH + 1);
+	cr_assert_eq(s->threads[0].node_count, PERFMON_PROFILE_DEPTH_MAX + 1);
 	pm_snapshot_free(s);
 	builder_end(&b);
 }

@@ -89,7 +89,7 @@ CALL(write_values)
 }
 CALL(write_time)
 {
-	struct perfmon_write write = {.index = PERFMON_VIRTUAL_TIME, .value = 7};
+	struct perfmon_write write = {.index = PERFMON_COUNTER_VIRTUAL_TIME, .value = 7};
 
 	return perfmon_session_write(s->session, &write, sizeof(write));
 }
@@ -125,7 +125,7 @@ CALL(read_values)
 }
 CALL(read_time)
 {
-	return read_two(s, perfmon_session_read, PERFMON_VIRTUAL_TIME, 0);
+	return read_two(s, perfmon_session_read, PERFMON_COUNTER_VIRTUAL_TIME, 0);
 }
 CALL(read_bad)
 {
@@ -137,7 +137,7 @@ CALL(read_own)
 }
 CALL(read_own_bad)
 {
-	return read_two(s, perfmon_session_read_own, 0, PERFMON_VIRTUAL_TIME);
+	return read_two(s, perfmon_session_read_own, 0, PERFMON_COUNTER_VIRTUAL_TIME);
 }
 CALL(read_all_small)
 {
@@ -169,13 +169,13 @@ CALL(attach)
 }
 CALL(attach_short)
 {
-	return s->target.kind == PERFMON_TARGET_CPU
+	return s->target.kind == PERFMON_TARGET_KIND_CPU
 		       ? perfmon_session_attach_cpu(s->session, s->target.id)
 		       : perfmon_session_attach_thread(s->session, s->target.id);
 }
 CALL(attach_wrong)
 {
-	return s->target.kind == PERFMON_TARGET_CPU
+	return s->target.kind == PERFMON_TARGET_KIND_CPU
 		       ? perfmon_session_attach_thread(s->session, 0)
 		       : perfmon_session_attach_cpu(s->session, 0);
 }
@@ -194,7 +194,7 @@ CALL(attach_missing)
 	targets[2].id = 0x3ffffffe;
 	n = perfmon_session_attach(s->session, targets, sizeof(targets));
 	/* No such CPU has another number. */
-	if (s->target.kind == PERFMON_TARGET_CPU && (n == -EINVAL || n == -ENODEV))
+	if (s->target.kind == PERFMON_TARGET_KIND_CPU && (n == -EINVAL || n == -ENODEV))
 		n = -ESRCH;
 	return n;
 }
@@ -354,7 +354,7 @@ CALL(messages)
 
 	cr_assert(n > 0 || message.type == 77);
 	/* That the target has ended is not what this row is about. */
-	return n == 1 && message.type == PERFMON_MESSAGE_END ? -EAGAIN : n;
+	return n == 1 && message.type == PERFMON_MESSAGE_TYPE_END ? -EAGAIN : n;
 }
 CALL(last_reset)
 {
@@ -530,7 +530,7 @@ static void mask(struct scene *scene, struct victim *victim)
 static void wait_for_loss(struct perfmon_session *session)
 {
 	/* A joined thread may still be on its way out of the kernel. */
-	while (perfmon_session_state(session) != PERFMON_DETACHED)
+	while (perfmon_session_state(session) != PERFMON_STATE_DETACHED)
 		usleep(100);
 }
 
@@ -633,7 +633,7 @@ static void check(const struct row *row, enum way way, struct victim *alive, int
 	/* And it works on. */
 	if (next == M)
 		OK(scene.session, perfmon_overflow_restart(scene.session));
-	if (perfmon_session_state(scene.session) == PERFMON_DETACHED)
+	if (perfmon_session_state(scene.session) == PERFMON_STATE_DETACHED)
 		OK(scene.session, attach(&scene));
 	OK(scene.session, perfmon_session_start(scene.session));
 	check_counting(&scene, &victim, true, where);
@@ -718,9 +718,9 @@ Test(states, arguments_are_checked_in_order)
 {
 	struct scene scene = {.session = session_with("dummy;dummy", 0)};
 	struct perfmon_session *session = scene.session;
-	static struct perfmon_target targets[PERFMON_SESSION_TARGETS + 1];
-	static struct perfmon_set sets[PERFMON_SESSION_VECTOR + 1];
-	static struct perfmon_write writes[PERFMON_SESSION_VECTOR + 1];
+	static struct perfmon_target targets[PERFMON_SESSION_TARGETS_MAX + 1];
+	static struct perfmon_set sets[PERFMON_SESSION_VECTOR_MAX + 1];
+	static struct perfmon_write writes[PERFMON_SESSION_VECTOR_MAX + 1];
 	struct perfmon_target one = {.id = 0}, strange = {.flags = 0x100, .id = -5};
 	struct perfmon_set set = {.id = 1}, flags = {.id = 9, .flags = 0x40000000},
 			   reserved = {.id = 9, .reserved2 = {0, 1}}, none = {.id = 9};
@@ -899,6 +899,6 @@ Test(states, a_target_of_somebody_else)
 	cr_assert_neq(perfmon_session_message(session)[0], '\0');
 	cr_assert(strstr(perfmon_session_message(session), "dummy"), "%s",
 		  perfmon_session_message(session));
-	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	perfmon_session_close(session);
 }

@@ -512,7 +512,7 @@ static void sample(struct profile_builder *b)
 	builder_begin(b, 1 << 16);
 	builder_plan(b, 1, 1);
 	thread = builder_thread(b, 1, 1, 1);
-	thread->flags = PERFMON_THREAD_STRIDE;
+	thread->flags = PERFMON_PROFILE_THREAD_STRIDE;
 	thread->node_size += sizeof(*stride) + sizeof(double);
 	builder_nodes(b, thread, 5);
 	builder_node(b, thread, 0, 0);
@@ -613,7 +613,7 @@ Test(stride, exclusive_values_have_the_errors_of_both)
 	builder_begin(&b, 1 << 16);
 	builder_plan(&b, 1, 1);
 	thread = builder_thread(&b, 1, 1, 1);
-	thread->flags = PERFMON_THREAD_STRIDE;
+	thread->flags = PERFMON_PROFILE_THREAD_STRIDE;
 	thread->node_size += sizeof(*stride) + sizeof(double);
 	builder_nodes(&b, thread, 5);
 	builder_node(&b, thread, 0, 0);
@@ -679,7 +679,7 @@ Test(stride, exclusive_values_around_what_was_not_measured_have_no_known_error)
 		struct perfmon_profile_stride *stride;
 		struct perfmon_profile_node *node;
 
-		thread->flags = PERFMON_THREAD_STRIDE;
+		thread->flags = PERFMON_PROFILE_THREAD_STRIDE;
 		thread->node_size += sizeof(*stride) + 2 * sizeof(double);
 		/* Not open where something is not measured: nothing of it is missing. */
 		if (t == 1)

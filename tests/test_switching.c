@@ -155,7 +155,7 @@ Test(switching, by_the_threads_own_time)
 	cr_assert_leq(first + second, touched, "each is counted in one set at most");
 	for (uint16_t i = 0; i < 2; i++)
 		active += info_of(session, i).active_ns;
-	cr_assert_eq(active, count_of(session, PERFMON_VIRTUAL_TIME));
+	cr_assert_eq(active, count_of(session, PERFMON_COUNTER_VIRTUAL_TIME));
 	perfmon_session_close(session);
 }
 
@@ -168,7 +168,7 @@ static int fail_thread(enum pm_kernel_call call)
  * attached, and its descriptors with it; not if attaching fails. */
 Test(switching, detached_holds_no_descriptor)
 {
-	struct perfmon_target self = {.kind = PERFMON_TARGET_THREAD};
+	struct perfmon_target self = {.kind = PERFMON_TARGET_KIND_THREAD};
 	struct perfmon_session *session = switching("dummy;dummy", 2, 2 * MS);
 	int before = open_descriptors(), n;
 
@@ -176,7 +176,7 @@ Test(switching, detached_holds_no_descriptor)
 	cr_assert_eq(open_descriptors(), before);
 	pm_kernel_fault = fail_thread;
 	cr_assert_eq(perfmon_session_attach_thread(session, 0), -EAGAIN);
-	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	cr_assert_eq(open_descriptors(), before);
 	pm_kernel_fault = NULL;
 	for (int i = 0; i < 3; i++) {

@@ -64,7 +64,7 @@ static void worker_end(struct worker *worker)
 /* A joined thread may still be on its way out of the kernel. */
 static void wait_for_loss(struct perfmon_session *session)
 {
-	while (perfmon_session_state(session) != PERFMON_DETACHED)
+	while (perfmon_session_state(session) != PERFMON_STATE_DETACHED)
 		usleep(1000);
 }
 
@@ -83,7 +83,7 @@ Test(targets, several_on_one_session)
 	targets[1].id = b.tid;
 	targets[2].id = a.tid;
 	cr_assert_eq(perfmon_session_attach(session, targets, sizeof(targets)), -EEXIST);
-	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	cr_assert_eq(open_descriptors(), before, "nothing is half attached");
 	OK(session, perfmon_session_attach(session, targets, sizeof(targets[0])));
 	cr_assert_eq(perfmon_session_attach(session, &targets[1], sizeof(targets[0])),
@@ -107,9 +107,9 @@ Test(targets, several_on_one_session)
 	worker_touch(&b, 100);
 	cr_assert_eq(count_of(session, 0), 210);
 	OK(session, perfmon_session_detach_target(session, &targets[1]));
-	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	cr_assert_eq(count_of(session, 0), 210);
-	cr_assert_gt(count_of(session, PERFMON_VIRTUAL_TIME), 0);
+	cr_assert_gt(count_of(session, PERFMON_COUNTER_VIRTUAL_TIME), 0);
 	worker_end(&a);
 	worker_end(&b);
 	perfmon_session_close(session);
@@ -283,7 +283,7 @@ Test(targets, a_thread_that_ends)
 	OK(session, perfmon_session_attach_thread(session, worker.tid));
 	OK(session, perfmon_session_start(session));
 	worker_touch(&worker, 7);
-	cr_assert_eq(perfmon_session_state(session), PERFMON_RUNNING);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_RUNNING);
 	worker_end(&worker);
 	wait_for_loss(session);
 	cr_assert_eq(count_of(session, 0), 7);
@@ -363,7 +363,7 @@ Test(targets, a_thread_in_a_dead_ones_place_is_not_taken_for_it)
 	cr_assert_eq(heir.value, 5, "%" PRIu64, heir.value);
 	cr_assert_eq(heir.start, -EINVAL, "%d", heir.start);
 	cr_assert(strstr(perfmon_session_message(heir.session), "ended"));
-	cr_assert_eq(heir.state, PERFMON_DETACHED);
+	cr_assert_eq(heir.state, PERFMON_STATE_DETACHED);
 	perfmon_session_close(heir.session);
 	munmap(stack, size);
 }
@@ -395,7 +395,7 @@ Test(targets, a_process_that_is_killed)
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	OK(session, perfmon_session_attach_thread(session, 0));
-	cr_assert_eq(perfmon_session_state(session), PERFMON_STOPPED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_STOPPED);
 	cr_assert_eq(count_of(session, 0), 12);
 	perfmon_session_close(session);
 }
@@ -526,7 +526,7 @@ Test(targets, that_cannot_wait_for_an_exec)
 Test(targets, are_checked)
 {
 	struct perfmon_session *session = session_with("dummy", 0);
-	struct perfmon_target cpu = {.kind = PERFMON_TARGET_CPU};
+	struct perfmon_target cpu = {.kind = PERFMON_TARGET_KIND_CPU};
 	struct perfmon_target bad = {.kind = 77}, flags = {.flags = 0x80},
 			      reserved = {.reserved = 1}, none = {.id = -1},
 			      missing = {.id = 0x3ffffff};
@@ -539,6 +539,6 @@ Test(targets, are_checked)
 	cr_assert_eq(perfmon_session_attach(session, &missing, sizeof(bad)), -ESRCH);
 	cr_assert_eq(perfmon_session_attach(session, &cpu, 3), -EINVAL);
 	cr_assert_eq(perfmon_session_attach(session, NULL, 0), -EINVAL);
-	cr_assert_eq(perfmon_session_state(session), PERFMON_DETACHED);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	perfmon_session_close(session);
 }

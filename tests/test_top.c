@@ -280,7 +280,7 @@ static struct perfmon_profile_node *worker(struct profile_builder *b, uint32_t t
 	node = builder_node(b, thread, 1, region);
 	visits_only(node, count, 1000);
 	thread->state = state;
-	if (state == PERFMON_THREAD_FOLDED)
+	if (state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE)
 		node->threads = thread->folded = 2;
 	return node;
 }
@@ -293,10 +293,10 @@ Test(top, threads_come_and_go_between_two_looks)
 
 	builder_begin(&b, 1 << 16);
 	id = builder_region(&b, "work");
-	worker(&b, 20, 1, id, 5, PERFMON_THREAD_LIVE);
-	worker(&b, 21, 2, id, 50, PERFMON_THREAD_LIVE);
-	worker(&b, 22, 3, id, 500, PERFMON_THREAD_LIVE);
-	worker(&b, 0, 0, id, 5000, PERFMON_THREAD_FOLDED);
+	worker(&b, 20, 1, id, 5, PERFMON_PROFILE_THREAD_STATE_LIVE);
+	worker(&b, 21, 2, id, 50, PERFMON_PROFILE_THREAD_STATE_LIVE);
+	worker(&b, 22, 3, id, 500, PERFMON_PROFILE_THREAD_STATE_LIVE);
+	worker(&b, 0, 0, id, 5000, PERFMON_PROFILE_THREAD_STATE_AGGREGATE);
 	first = look(&b, 1, NULL);
 	cr_assert_eq(first->threads_live, 3);
 	cr_assert_eq(first->threads_ended, 2);
@@ -305,9 +305,10 @@ Test(top, threads_come_and_go_between_two_looks)
 	 * has its number, and one has come and gone in between with 11 visits. */
 	builder_begin(&c, 1 << 16);
 	id = builder_region(&c, "work");
-	worker(&c, 22, 9, id, 3, PERFMON_THREAD_LIVE);
-	worker(&c, 20, 1, id, 6, PERFMON_THREAD_LIVE);
-	worker(&c, 0, 0, id, 5000 + 57 + 500 + 11, PERFMON_THREAD_FOLDED);
+	worker(&c, 22, 9, id, 3, PERFMON_PROFILE_THREAD_STATE_LIVE);
+	worker(&c, 20, 1, id, 6, PERFMON_PROFILE_THREAD_STATE_LIVE);
+	worker(&c, 0, 0, id, 5000 + 57 + 500 + 11,
+	       PERFMON_PROFILE_THREAD_STATE_AGGREGATE);
 	second = look(&c, 2, first);
 	cr_assert_eq(changed(second, TOP_THREAD, 20, "work")->visits, 1);
 	cr_assert_eq(changed(second, TOP_THREAD, 22, "work")->visits, 3);
@@ -331,8 +332,8 @@ Test(top, threads_can_be_had_later)
 
 	builder_begin(&b, 1 << 16);
 	builder_region(&b, "work");
-	node = worker(&b, 20, 1, 1, 5, PERFMON_THREAD_LIVE);
-	worker(&b, 21, 2, 1, 50, PERFMON_THREAD_LIVE);
+	node = worker(&b, 20, 1, 1, 5, PERFMON_PROFILE_THREAD_STATE_LIVE);
+	worker(&b, 21, 2, 1, 50, PERFMON_PROFILE_THREAD_STATE_LIVE);
 	first = look_at_all(&b, 1, NULL);
 	visits_only(node, 3, 1000);
 	second = look_at_all(&b, 2, first);
@@ -375,7 +376,7 @@ Test(top, threads_that_are_kept_stay_themselves)
 	first = look(&b, 1, NULL);
 	expect_cell(first, &by_self, "work", "open", "1", "");
 	visits_only(node, 2, 1000);
-	thread->state = PERFMON_THREAD_ENDED;
+	thread->state = PERFMON_PROFILE_THREAD_STATE_ENDED;
 	second = look(&b, 2, first);
 	cr_assert_eq(changed(second, TOP_THREAD, 30, "work")->visits, 2);
 	cr_assert_eq(second->threads_live, 0);
@@ -491,7 +492,7 @@ Test(top, a_mean_is_of_measured_visits)
 
 	builder_begin(&b, 1 << 16);
 	builder_region(&b, "work");
-	worker(&b, 20, 1, 1, 5, PERFMON_THREAD_LIVE);
+	worker(&b, 20, 1, 1, 5, PERFMON_PROFILE_THREAD_STATE_LIVE);
 	l = look(&b, 1, NULL);
 	expect_cell(l, &by_mean, "work", "mean", "1.000 us", "");
 	node = &l->groups[0].change.nodes[node_at(&l->groups[0].change, "work")];

@@ -51,10 +51,10 @@ extern "C" {
 #define PERFMON_EVENT_UMASKS   0x4u
 
 /* Bits of perfmon_event_encoding.properties. */
-#define PERFMON_EVENT_HARDWARE	  0x1u /* counts on a core PMU */
-#define PERFMON_EVENT_UNCORE	  0x2u /* counts for a package or node, on `cpus` */
-#define PERFMON_EVENT_KERNEL_ONLY 0x4u /* happens in kernel mode alone */
-#define PERFMON_EVENT_GROUPED	  0x8u /* was written inside {} */
+#define PERFMON_EVENT_PROPERTY_HARDWARE	   0x1u /* counts on a core PMU */
+#define PERFMON_EVENT_PROPERTY_UNCORE	   0x2u /* counts for a package or node, on `cpus` */
+#define PERFMON_EVENT_PROPERTY_KERNEL_ONLY 0x4u /* happens in kernel mode alone */
+#define PERFMON_EVENT_PROPERTY_GROUPED	   0x8u /* was written inside {} */
 
 /* One encoded event. New fields come at the end: `size` says how much there is. The
  * strings and the attr last as long as the call that the visitor is in. */

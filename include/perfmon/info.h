@@ -21,13 +21,16 @@ extern "C" {
 #endif
 
 /* Bits of perfmon_info.features. */
-#define PERFMON_INFO_HARDWARE	 0x1u  /* hardware events open, for this user, now */
-#define PERFMON_INFO_USER_READ	 0x2u  /* and are read without a system call */
-#define PERFMON_INFO_OVERFLOW	 0x4u  /* and interrupt on overflow: sampling, signals */
-#define PERFMON_INFO_TIMESTAMP	 0x8u  /* time comes from the CPU's timestamp counter */
-#define PERFMON_INFO_THREAD_TIME 0x10u /* a thread's CPU time without a system call */
-#define PERFMON_INFO_PRIVILEGED	 0x20u /* CAP_PERFMON or CAP_SYS_ADMIN */
-#define PERFMON_INFO_SECCOMP	 0x40u /* a system call filter is on */
+#define PERFMON_INFO_FEATURE_HARDWARE  0x1u /* hardware events open, for this user, now */
+#define PERFMON_INFO_FEATURE_USER_READ 0x2u /* and are read without a system call */
+#define PERFMON_INFO_FEATURE_OVERFLOW                                                    \
+	0x4u /* and interrupt on overflow: sampling, signals */
+#define PERFMON_INFO_FEATURE_TIMESTAMP                                                   \
+	0x8u /* time comes from the CPU's timestamp counter */
+#define PERFMON_INFO_FEATURE_THREAD_TIME                                                 \
+	0x10u /* a thread's CPU time without a system call */
+#define PERFMON_INFO_FEATURE_PRIVILEGED 0x20u /* CAP_PERFMON or CAP_SYS_ADMIN */
+#define PERFMON_INFO_FEATURE_SECCOMP	0x40u /* a system call filter is on */
 
 /* Bits of perfmon_info.allows and user_allows: what kernel.perf_event_paranoid lets. */
 #define PERFMON_INFO_ALLOWS_USER   0x1u /* own threads, user mode */
@@ -73,16 +76,16 @@ struct perfmon_info {
 int perfmon_info_get(struct perfmon_info *info);
 
 enum perfmon_pmu_kind {
-	PERFMON_PMU_OTHER,  /* software, tracepoints, MSRs and the like */
-	PERFMON_PMU_CORE,   /* counts what its CPUs execute */
-	PERFMON_PMU_UNCORE, /* counts for a package, die or node */
+	PERFMON_PMU_KIND_OTHER,	 /* software, tracepoints, MSRs and the like */
+	PERFMON_PMU_KIND_CORE,	 /* counts what its CPUs execute */
+	PERFMON_PMU_KIND_UNCORE, /* counts for a package, die or node */
 };
 
 /* Bits of perfmon_pmu_info.capabilities. */
-#define PERFMON_PMU_OPENS     0x1u /* one of its events opens for this user, now */
-#define PERFMON_PMU_USER_READ 0x2u /* and is read without a system call */
-#define PERFMON_PMU_OVERFLOW  0x4u /* and interrupts on overflow */
-#define PERFMON_PMU_MODES     0x8u /* and tells user from kernel mode */
+#define PERFMON_PMU_CAPABILITY_OPENS	 0x1u /* one of its events opens for this user, now */
+#define PERFMON_PMU_CAPABILITY_USER_READ 0x2u /* and is read without a system call */
+#define PERFMON_PMU_CAPABILITY_OVERFLOW	 0x4u /* and interrupts on overflow */
+#define PERFMON_PMU_CAPABILITY_MODES	 0x8u /* and tells user from kernel mode */
 
 /* One PMU. The strings last as long as the visit. */
 struct perfmon_pmu_info {
@@ -121,9 +124,9 @@ int perfmon_info_pmus(int (*visit)(const struct perfmon_pmu_info *pmu, void *arg
 		      void *argument);
 
 enum perfmon_info_counter_state {
-	PERFMON_INFO_COUNTER_FREE,     /* an event of the caller came on it at once */
-	PERFMON_INFO_COUNTER_HELD,     /* somebody else has it all the time */
-	PERFMON_INFO_COUNTER_DISABLED, /* it exists, and so far nothing counts on any */
+	PERFMON_INFO_COUNTER_STATE_FREE, /* an event of the caller came on it at once */
+	PERFMON_INFO_COUNTER_STATE_HELD, /* somebody else has it all the time */
+	PERFMON_INFO_COUNTER_STATE_DISABLED, /* it exists, and so far nothing counts on any */
 };
 
 /* One counter of a core PMU. Grows at its end; the text lasts as long as the visit. */
@@ -157,16 +160,16 @@ int perfmon_info_counters(const char *pmu,
 				       void *argument),
 			  void *argument);
 
-enum perfmon_info_set {
-	PERFMON_INFO_CPUS_ONLINE,
-	PERFMON_INFO_CPUS_ALLOWED,   /* of these, what cgroups leave to this process */
-	PERFMON_INFO_CPUS_PMU,	     /* where events of a PMU are opened */
-	PERFMON_INFO_CPUS_FORBIDDEN, /* offline, not allowed, or not counted by the PMU */
+enum perfmon_info_cpu_set {
+	PERFMON_INFO_CPU_SET_ONLINE,
+	PERFMON_INFO_CPU_SET_ALLOWED, /* of these, what cgroups leave to this process */
+	PERFMON_INFO_CPU_SET_PMU,     /* where events of a PMU are opened */
+	PERFMON_INFO_CPU_SET_FORBIDDEN, /* offline, not allowed, or not counted by the PMU */
 };
 
 /**
  * perfmon_info_cpus() - a set of CPUs, as a mask of a size not known beforehand.
- * @set: enum perfmon_info_set
+ * @set: enum perfmon_info_cpu_set
  * @pmu: a PMU's name in sysfs, for the last two sets; NULL: any CPU that can be used
  * @mask, @size: as of perfmon_placement_cpus(): *@size bytes at @mask; always becomes the
  *	bytes that are needed

@@ -42,7 +42,7 @@ struct perfmon_reader {
 	/* Thread pointer of the thread attached to, 0 if it isn't ours. A later thread
 	 * may get the same: by then no view is valid, and the library knows better. */
 	uintptr_t owner;
-	struct perfmon_counter_view views[PERFMON_SESSION_COUNTERS];
+	struct perfmon_counter_view views[PERFMON_SESSION_COUNTERS_MAX];
 };
 
 /* perfmon_session_reader() with the layout that the program was compiled for. */

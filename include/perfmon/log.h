@@ -9,7 +9,7 @@
  *
  *	if (perfmon_log_open(&log, "perf.data", message, sizeof(message)) == 0) {
  *		while (perfmon_log_next(log, &record) > 0)
- *			if (record.type == PERFMON_LOG_SAMPLE)
+ *			if (record.type == PERFMON_LOG_TYPE_SAMPLE)
  *				use(record.sample);
  *		perfmon_log_close(log);
  *	}
@@ -37,22 +37,22 @@ struct perfmon_log;
 /* Types of records: the kernel's (PERF_RECORD_ in linux/perf_event.h), of which these are
  * the ones whose fields are taken apart, and perf's own, from 64 upwards. */
 enum perfmon_log_type {
-	PERFMON_LOG_MAP = 1,	  /* pid, tid, address, length, offset, name */
-	PERFMON_LOG_LOST = 2,	  /* lost */
-	PERFMON_LOG_NAME = 3,	  /* pid, tid, name; what an exec(2) or prctl(2) set */
-	PERFMON_LOG_EXIT = 4,	  /* pid, tid, parent_pid, parent_tid */
-	PERFMON_LOG_THROTTLE = 5, /* the kernel holds an event back */
-	PERFMON_LOG_UNTHROTTLE = 6,
-	PERFMON_LOG_FORK = 7,	/* as EXIT */
-	PERFMON_LOG_READ = 8,	/* pid, tid, sample: counts of a thread that ended */
-	PERFMON_LOG_SAMPLE = 9, /* sample */
-	PERFMON_LOG_MAP2 = 10,	/* as MAP */
-	PERFMON_LOG_LOST_SAMPLES = 13, /* lost */
-	PERFMON_LOG_SWITCH = 14,       /* PERFMON_LOG_SWITCH_OUT in misc, or in */
-	PERFMON_LOG_SWITCH_CPU = 15,   /* the same; pid, tid of the other thread */
-	PERFMON_LOG_USER = 65	       /* user_: the program's own */
+	PERFMON_LOG_TYPE_MAP = 1,  /* pid, tid, address, length, offset, name */
+	PERFMON_LOG_TYPE_LOST = 2, /* lost */
+	PERFMON_LOG_TYPE_NAME = 3, /* pid, tid, name; what an exec(2) or prctl(2) set */
+	PERFMON_LOG_TYPE_EXIT = 4, /* pid, tid, parent_pid, parent_tid */
+	PERFMON_LOG_TYPE_THROTTLE = 5, /* the kernel holds an event back */
+	PERFMON_LOG_TYPE_UNTHROTTLE = 6,
+	PERFMON_LOG_TYPE_FORK = 7,   /* as EXIT */
+	PERFMON_LOG_TYPE_READ = 8,   /* pid, tid, sample: counts of a thread that ended */
+	PERFMON_LOG_TYPE_SAMPLE = 9, /* sample */
+	PERFMON_LOG_TYPE_MAP2 = 10,  /* as MAP */
+	PERFMON_LOG_TYPE_LOST_SAMPLES = 13, /* lost */
+	PERFMON_LOG_TYPE_SWITCH = 14,	  /* PERFMON_LOG_MISC_SWITCH_OUT in misc, or in */
+	PERFMON_LOG_TYPE_SWITCH_CPU = 15, /* the same; pid, tid of the other thread */
+	PERFMON_LOG_TYPE_USER = 65	  /* user_: the program's own */
 };
-#define PERFMON_LOG_SWITCH_OUT 0x2000u /* of `misc` */
+#define PERFMON_LOG_MISC_SWITCH_OUT 0x2000u /* of `misc` */
 
 /* A field that a type does not have is 0. Grows at its end. */
 struct perfmon_log_record {

@@ -68,7 +68,7 @@ extern "C" {
 
 /* Words of a mask with a bit for each counter of a session: counter i is bit i % 64 of
  * word i / 64. */
-#define PERFMON_COUNTER_WORDS (PERFMON_SESSION_COUNTERS / 64)
+#define PERFMON_COUNTER_WORDS (PERFMON_SESSION_COUNTERS_MAX / 64)
 
 /* Flags of an overflow. */
 #define PERFMON_OVERFLOW_NOTIFY 1u /* mask the session, queue a message */
@@ -120,9 +120,9 @@ int perfmon_overflow_last_reset(struct perfmon_session *session, uint32_t index,
 				uint64_t *value, uint64_t *count);
 
 enum perfmon_message_type {
-	PERFMON_MESSAGE_OVERFLOW = 1,
-	PERFMON_MESSAGE_END = 2, /* the last target has gone */
-	PERFMON_MESSAGE_LOG = 3	 /* the log cannot be written: perfmon/sampling.h */
+	PERFMON_MESSAGE_TYPE_OVERFLOW = 1,
+	PERFMON_MESSAGE_TYPE_END = 2, /* the last target has gone */
+	PERFMON_MESSAGE_TYPE_LOG = 3  /* the log cannot be written: perfmon/sampling.h */
 };
 
 /* Flags of a message. */
@@ -196,14 +196,14 @@ struct perfmon_overflow_signal {
 };
 
 /* The si_code of such a siginfo, which the kernel gives to no signal. */
-#define PERFMON_SI_OVERFLOW (-0x706d)
+#define PERFMON_OVERFLOW_SI_CODE (-0x706d)
 
 /* C without POSIX knows no siginfo_t. */
 #ifdef SA_SIGINFO
 /**
  * perfmon_overflow_handler() - perfmon_overflow_signal() with HANDLER called for SIGNO, a
  * signal that has no other handler; a real-time one, since others merge. Its siginfo says
- * itself what has overflowed, without a further call: si_code is PERFMON_SI_OVERFLOW, and
+ * itself what has overflowed, without a further call: si_code is PERFMON_OVERFLOW_SI_CODE, and
  * si_value.sival_ptr points to a struct perfmon_overflow_signal. Counters of one session
  * that overflow together come one by one. The library takes the signal for itself, for
  * the life of the process; several sessions may share it.

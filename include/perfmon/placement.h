@@ -77,11 +77,11 @@ void perfmon_placement_free(struct perfmon_placement *placement);
 int perfmon_placement_refresh(void);
 
 enum perfmon_placement_set {
-	PERFMON_PLACEMENT_COVERED, /* what the placement covers; at least one CPU */
-	PERFMON_PLACEMENT_DROPPED, /* what it names besides: offline, absent, not allowed
+	PERFMON_PLACEMENT_SET_COVERED, /* what the placement covers; at least one CPU */
+	PERFMON_PLACEMENT_SET_DROPPED, /* what it names besides: offline, absent, not allowed
 				    */
-	PERFMON_PLACEMENT_ONLINE,  /* of the machine, as the placement knows it */
-	PERFMON_PLACEMENT_ALLOWED, /* of those, what the process may use */
+	PERFMON_PLACEMENT_SET_ONLINE,  /* of the machine, as the placement knows it */
+	PERFMON_PLACEMENT_SET_ALLOWED, /* of those, what the process may use */
 };
 
 /**
@@ -110,7 +110,7 @@ int perfmon_placement_cpus(const struct perfmon_placement *placement, uint32_t s
  *	uncore event the agents (sysfs: cpumask) of the packages, dies or nodes of which
  * the placement has a CPU
  * @forbidden: gets the CPUs that the placement names and for which it is not counted:
- *	those whose PMU doesn't have the event, and those of PERFMON_PLACEMENT_DROPPED. A
+ *	those whose PMU doesn't have the event, and those of PERFMON_PLACEMENT_SET_DROPPED. A
  *	value for them does not exist: it is not zero
  *
  * Masks and their sizes as in perfmon_placement_cpus(), each with its own; both sizes are

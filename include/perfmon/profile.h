@@ -36,16 +36,16 @@ extern "C" {
 #define PERFMON_PROFILE_VERSION 1
 
 /* Most counters that one event set may have in regions. */
-#define PERFMON_PROFILE_COUNTERS 32
+#define PERFMON_PROFILE_COUNTERS_MAX 32
 /* Bins of a node's histogram of time: bin i holds visits of 2^i to 2^(i+1) - 1 ticks, the
  * first also those of 0, the last also all longer ones. */
 #define PERFMON_PROFILE_BINS 48
 /* CPUs below this are told apart in a thread's record. */
-#define PERFMON_PROFILE_CPUS 1024
+#define PERFMON_PROFILE_CPUS_MAX 1024
 /* Regions may be nested this deep; deeper visits are counted as lost. */
-#define PERFMON_PROFILE_DEPTH 256
+#define PERFMON_PROFILE_DEPTH_MAX 256
 /* Longer names of regions are cut to so many bytes. */
-#define PERFMON_PROFILE_NAME 1000
+#define PERFMON_PROFILE_NAME_MAX 1000
 
 /* What follows a record's fields: C++ has no flexible array members, and reaches it by the
  * size of the structure. */
@@ -56,14 +56,14 @@ extern "C" {
 #endif
 
 enum perfmon_profile_type {
-	PERFMON_PROFILE_HEADER = 1,
-	PERFMON_PROFILE_PLAN = 2,
-	PERFMON_PROFILE_REGION = 3,
-	PERFMON_PROFILE_THREAD = 4,
-	PERFMON_PROFILE_NODES = 5,
-	PERFMON_PROFILE_NOTE = 6,
-	PERFMON_PROFILE_FREE = 7,
-	PERFMON_PROFILE_MACHINE = 8
+	PERFMON_PROFILE_TYPE_HEADER = 1,
+	PERFMON_PROFILE_TYPE_PLAN = 2,
+	PERFMON_PROFILE_TYPE_REGION = 3,
+	PERFMON_PROFILE_TYPE_THREAD = 4,
+	PERFMON_PROFILE_TYPE_NODES = 5,
+	PERFMON_PROFILE_TYPE_NOTE = 6,
+	PERFMON_PROFILE_TYPE_FREE = 7,
+	PERFMON_PROFILE_TYPE_MACHINE = 8
 };
 
 /* Leads every record. */
@@ -74,19 +74,24 @@ struct perfmon_profile_record {
 };
 
 enum perfmon_profile_clock {
-	PERFMON_CLOCK_TIMESTAMP = 1, /* the CPU's timestamp counter */
-	PERFMON_CLOCK_MONOTONIC = 2  /* CLOCK_MONOTONIC: a tick is a nanosecond */
+	PERFMON_PROFILE_CLOCK_TIMESTAMP = 1, /* the CPU's timestamp counter */
+	PERFMON_PROFILE_CLOCK_MONOTONIC = 2  /* CLOCK_MONOTONIC: a tick is a nanosecond */
 };
 
-enum perfmon_profile_state { PERFMON_STATE_RUNNING = 1, PERFMON_STATE_ENDED = 2 };
+enum perfmon_profile_state {
+	PERFMON_PROFILE_STATE_RUNNING = 1,
+	PERFMON_PROFILE_STATE_ENDED = 2
+};
 
 /* How a profile came after its parent's, which keeps it apart from those of other
  * processes that had the same pid, and of other programs of the same process. */
 enum perfmon_profile_link {
-	PERFMON_LINK_NONE = 0,
-	PERFMON_LINK_FORK = 1, /* the process was forked from the parent */
-	PERFMON_LINK_EXEC = 2, /* the process executed another program: its pid stayed */
-	PERFMON_LINK_SPAWN = 3 /* the parent process has a file of the same naming */
+	PERFMON_PROFILE_LINK_NONE = 0,
+	PERFMON_PROFILE_LINK_FORK = 1, /* the process was forked from the parent */
+	PERFMON_PROFILE_LINK_EXEC =
+		2, /* the process executed another program: its pid stayed */
+	PERFMON_PROFILE_LINK_SPAWN =
+		3 /* the parent process has a file of the same naming */
 };
 
 struct perfmon_profile_header {
@@ -136,14 +141,17 @@ struct perfmon_profile_header {
 	uint64_t reserved[18];
 };
 
-#define PERFMON_COUNTER_HARDWARE    1u /* counts on a core PMU */
-#define PERFMON_COUNTER_KERNEL_ONLY 2u /* happens in the kernel: nothing in user mode */
-#define PERFMON_COUNTER_USER_READ   4u /* was read from user space where it was tried */
-#define PERFMON_COUNTER_REFUSED	    8u /* did not open where it was tried: see error */
+#define PERFMON_PROFILE_COUNTER_HARDWARE 1u /* counts on a core PMU */
+#define PERFMON_PROFILE_COUNTER_KERNEL_ONLY                                              \
+	2u /* happens in the kernel: nothing in user mode */
+#define PERFMON_PROFILE_COUNTER_USER_READ                                                \
+	4u /* was read from user space where it was tried */
+#define PERFMON_PROFILE_COUNTER_REFUSED                                                  \
+	8u /* did not open where it was tried: see error */
 
 /* Which biases of a counter have been measured. */
-#define PERFMON_BIAS_USER 1u
-#define PERFMON_BIAS_CALL 2u
+#define PERFMON_PROFILE_BIAS_USER 1u
+#define PERFMON_PROFILE_BIAS_CALL 2u
 
 /* One counter of a plan. */
 struct perfmon_profile_counter {
@@ -152,12 +160,12 @@ struct perfmon_profile_counter {
 	char unit[16];	/* "" for a plain count */
 	double scale;	/* value * scale is in unit */
 	uint32_t type;	/* of perf_event_attr, with config, config1, config2 */
-	uint32_t flags; /* PERFMON_COUNTER_ */
+	uint32_t flags; /* PERFMON_PROFILE_COUNTER_ */
 	uint64_t config[3];
 	int32_t error;	  /* negative errno that refused it, 0 */
 	uint32_t logical; /* counters of one logical event (hybrid CPUs) are summed */
 	uint64_t bias; /* counted by an empty region, read in user space, at start-up */
-	uint32_t bias_known; /* PERFMON_BIAS_ */
+	uint32_t bias_known; /* PERFMON_PROFILE_BIAS_ */
 	uint32_t call_bias;  /* the same, read by read(2); UINT32_MAX: that or more */
 };
 
@@ -186,10 +194,11 @@ struct perfmon_profile_note {
 };
 
 enum perfmon_profile_maker {
-	PERFMON_MAKER_UNKNOWN = 0,
-	PERFMON_MAKER_INTEL = 1, /* family and model as CPUID's signature has them */
-	PERFMON_MAKER_AMD = 2,
-	PERFMON_MAKER_ARM = 3 /* implementer and part of MIDR_EL1 */
+	PERFMON_PROFILE_MAKER_UNKNOWN = 0,
+	PERFMON_PROFILE_MAKER_INTEL =
+		1, /* family and model as CPUID's signature has them */
+	PERFMON_PROFILE_MAKER_AMD = 2,
+	PERFMON_PROFILE_MAKER_ARM = 3 /* implementer and part of MIDR_EL1 */
 };
 
 /* One kind of CPU that the machine has. */
@@ -210,23 +219,26 @@ struct perfmon_profile_machine {
 };
 
 enum perfmon_profile_thread_state {
-	PERFMON_THREAD_LIVE = 1,
-	PERFMON_THREAD_ENDED = 2,  /* kept apart on request (PERFMON_THREADS=keep) */
-	PERFMON_THREAD_FOLDED = 3, /* the sum of threads that have ended */
-	PERFMON_THREAD_UNUSED = 4  /* folded; its memory waits for another thread */
+	PERFMON_PROFILE_THREAD_STATE_LIVE = 1,
+	PERFMON_PROFILE_THREAD_STATE_ENDED =
+		2, /* kept apart on request (PERFMON_THREADS=keep) */
+	PERFMON_PROFILE_THREAD_STATE_AGGREGATE =
+		3, /* the sum of threads that have ended */
+	PERFMON_PROFILE_THREAD_STATE_UNUSED =
+		4 /* folded; its memory waits for another thread */
 };
 
 /* How a counter stands in one thread: a positive value, or the negative errno of the
  * call that refused it there; 0 is a counter that the plan does not have. */
 enum perfmon_profile_counter_status {
-	PERFMON_STATUS_USER = 1,   /* read from user space */
-	PERFMON_STATUS_SYSCALL = 2 /* read by read(2) */
+	PERFMON_PROFILE_COUNTER_STATUS_USER = 1,   /* read from user space */
+	PERFMON_PROFILE_COUNTER_STATUS_SYSCALL = 2 /* read by read(2) */
 };
 
 /* In flags: behind the counts of each node stands a struct perfmon_profile_stride. The
  * other bits then tell settings of strides apart: nodes of threads whose flags differ cannot
  * be summed as if they had one stride. */
-#define PERFMON_THREAD_STRIDE 1u
+#define PERFMON_PROFILE_THREAD_STRIDE 1u
 
 struct perfmon_profile_thread {
 	struct perfmon_profile_record record;
@@ -241,19 +253,19 @@ struct perfmon_profile_thread {
 	uint32_t generation; /* of its plan */
 	uint32_t counters;
 	uint32_t folded; /* threads that are summed here */
-	uint32_t flags;	 /* PERFMON_THREAD_STRIDE */
+	uint32_t flags;	 /* PERFMON_PROFILE_THREAD_STRIDE */
 	uint64_t
 		lost_in_handler; /* visits from a handler that interrupted a region call */
-	uint64_t lost_too_deep;	 /* visits below PERFMON_PROFILE_DEPTH */
+	uint64_t lost_too_deep;	 /* visits below PERFMON_PROFILE_DEPTH_MAX */
 	uint64_t lost_no_memory; /* visits of paths for which there was no memory */
 	uint64_t lost_unnamed; /* visits of regions whose name could not be registered */
 	uint64_t lost_other;   /* visits open when regions were disarmed, and the like */
 	uint64_t unmatched_ends; /* ENDs without a BEGIN */
 	int32_t status
-		[PERFMON_PROFILE_COUNTERS]; /* enum perfmon_profile_counter_status */
+		[PERFMON_PROFILE_COUNTERS_MAX]; /* enum perfmon_profile_counter_status */
 	/* CPUs that it might run on at its first region or at its end: bit N % 64 of word
 	 * N / 64. None: not known. */
-	uint64_t cpus[PERFMON_PROFILE_CPUS / 64];
+	uint64_t cpus[PERFMON_PROFILE_CPUS_MAX / 64];
 };
 
 struct perfmon_profile_count {
@@ -264,7 +276,7 @@ struct perfmon_profile_count {
 
 /* In flags, of a sum over threads: the stride of some of them measured no visit. How far
  * off the totals may be is not known. */
-#define PERFMON_NODE_UNMEASURED 1u
+#define PERFMON_PROFILE_NODE_UNMEASURED 1u
 
 /*
  * One path of one thread: a region below a node. Nodes of a thread are numbered from 1,
@@ -289,7 +301,7 @@ struct perfmon_profile_node {
 	uint64_t off_cpu_ns; /* of the time, the part off the CPU, where pages tell */
 	uint32_t parent;
 	uint32_t region;
-	uint32_t flags; /* PERFMON_NODE_UNMEASURED */
+	uint32_t flags; /* PERFMON_PROFILE_NODE_UNMEASURED */
 	/* These stay at UINT32_MAX once they have come there. */
 	uint32_t fallback_reads; /* visits with a read(2) in place of a register read */
 	uint32_t retries;    /* visits in which a page had moved and was read anew, also

@@ -217,8 +217,8 @@ const char *perfmon_region_name_(char *name) = delete;
 		PERFMON_REGION_CALL_(perfmon_region_end_armed, name);                    \
 	} while (0)
 
-#define PERFMON_PASTE_2_(a, b) a##b
-#define PERFMON_PASTE_(a, b)   PERFMON_PASTE_2_(a, b)
+#define PERFMON_REGION_PASTE_2_(a, b) a##b
+#define PERFMON_REGION_PASTE_(a, b)   PERFMON_REGION_PASTE_2_(a, b)
 
 /**
  * PERFMON_REGION_SCOPE() - a visit of the region NAME from here to the end of the block,
@@ -232,7 +232,7 @@ const char *perfmon_region_name_(char *name) = delete;
 #define PERFMON_REGION_SCOPE(name)                                                       \
 	__attribute__((cleanup(perfmon_region_scope_end),                                \
 		       unused)) struct perfmon_region *                                  \
-	PERFMON_PASTE_(perfmon_scope_, __COUNTER__) = __extension__({                    \
+	PERFMON_REGION_PASTE_(perfmon_scope_, __COUNTER__) = __extension__({             \
 		PERFMON_REGION_CALL_(perfmon_region_begin_armed, name);                  \
 		&perfmon_region_;                                                        \
 	})

@@ -15,11 +15,11 @@ extern "C" {
 #endif
 
 enum perfmon_report_format {
-	PERFMON_REPORT_DEFAULT = 0, /* what PERFMON_FORMAT says, else text */
-	PERFMON_REPORT_TEXT = 1,    /* the call tree, aligned, for people */
-	PERFMON_REPORT_FLAT = 2,    /* the same by region */
-	PERFMON_REPORT_JSON = 3,    /* everything, in full precision */
-	PERFMON_REPORT_CSV = 4	    /* a row per path */
+	PERFMON_REPORT_FORMAT_DEFAULT = 0, /* what PERFMON_FORMAT says, else text */
+	PERFMON_REPORT_FORMAT_TEXT = 1,	   /* the call tree, aligned, for people */
+	PERFMON_REPORT_FORMAT_FLAT = 2,	   /* the same by region */
+	PERFMON_REPORT_FORMAT_JSON = 3,	   /* everything, in full precision */
+	PERFMON_REPORT_FORMAT_CSV = 4	   /* a row per path */
 };
 
 /* Each thread's numbers, too, after those of all threads. Threads that have ended are

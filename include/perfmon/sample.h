@@ -51,23 +51,23 @@ extern "C" {
 
 /* Where the CPU was: the kernel says it with every sample. */
 enum perfmon_sample_mode {
-	PERFMON_MODE_UNKNOWN = 0,
-	PERFMON_MODE_KERNEL = 1,
-	PERFMON_MODE_USER = 2,
-	PERFMON_MODE_HYPERVISOR = 3,
-	PERFMON_MODE_GUEST_KERNEL = 4,
-	PERFMON_MODE_GUEST_USER = 5
+	PERFMON_SAMPLE_MODE_UNKNOWN = 0,
+	PERFMON_SAMPLE_MODE_KERNEL = 1,
+	PERFMON_SAMPLE_MODE_USER = 2,
+	PERFMON_SAMPLE_MODE_HYPERVISOR = 3,
+	PERFMON_SAMPLE_MODE_GUEST_KERNEL = 4,
+	PERFMON_SAMPLE_MODE_GUEST_USER = 5
 };
 
 /* Addresses of a call chain from here upwards are no addresses but say whose addresses
  * follow. */
-#define PERFMON_CONTEXT_FIRST	     (UINT64_C(0) - 4095)
-#define PERFMON_CONTEXT_HYPERVISOR   (UINT64_C(0) - 32)
-#define PERFMON_CONTEXT_KERNEL	     (UINT64_C(0) - 128)
-#define PERFMON_CONTEXT_USER	     (UINT64_C(0) - 512)
-#define PERFMON_CONTEXT_GUEST	     (UINT64_C(0) - 2048)
-#define PERFMON_CONTEXT_GUEST_KERNEL (UINT64_C(0) - 2176)
-#define PERFMON_CONTEXT_GUEST_USER   (UINT64_C(0) - 2560)
+#define PERFMON_SAMPLE_CONTEXT_FIRST	    (UINT64_C(0) - 4095)
+#define PERFMON_SAMPLE_CONTEXT_HYPERVISOR   (UINT64_C(0) - 32)
+#define PERFMON_SAMPLE_CONTEXT_KERNEL	    (UINT64_C(0) - 128)
+#define PERFMON_SAMPLE_CONTEXT_USER	    (UINT64_C(0) - 512)
+#define PERFMON_SAMPLE_CONTEXT_GUEST	    (UINT64_C(0) - 2048)
+#define PERFMON_SAMPLE_CONTEXT_GUEST_KERNEL (UINT64_C(0) - 2176)
+#define PERFMON_SAMPLE_CONTEXT_GUEST_USER   (UINT64_C(0) - 2560)
 
 /* A branch that was taken. */
 struct perfmon_branch {
@@ -129,7 +129,7 @@ struct perfmon_sample {
 	const uint64_t *read_words; /* as the kernel wrote them, ... */
 	uint64_t read_format;	    /* ... laid out by PERF_FORMAT_ */
 
-	uint64_t call_chain_count; /* the markers PERFMON_CONTEXT_ included */
+	uint64_t call_chain_count; /* the markers PERFMON_SAMPLE_CONTEXT_ included */
 	const uint64_t *call_chain;
 
 	uint64_t raw_size;

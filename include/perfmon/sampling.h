@@ -123,12 +123,12 @@ int perfmon_sampling_enter(struct perfmon_session *session);
 int perfmon_sampling_leave(struct perfmon_session *session);
 
 /* A region that is sampled by SESSION, which is attached to this thread and stopped. */
-#define PERFMON_SAMPLED_REGION_BEGIN(session, name)                                      \
+#define PERFMON_SAMPLING_REGION_BEGIN(session, name)                                     \
 	do {                                                                             \
 		PERFMON_REGION_BEGIN(name);                                              \
 		perfmon_sampling_enter(session);                                         \
 	} while (0)
-#define PERFMON_SAMPLED_REGION_END(session, name)                                        \
+#define PERFMON_SAMPLING_REGION_END(session, name)                                       \
 	do {                                                                             \
 		perfmon_sampling_leave(session);                                         \
 		PERFMON_REGION_END(name);                                                \
@@ -142,7 +142,7 @@ int perfmon_sampling_leave(struct perfmon_session *session);
  * log, the session's events cannot be changed (-EBUSY).
  *
  * Attached with PERFMON_TARGET_CHILDREN, it also has what each created thread has counted
- * of the sampled events when that ends (PERFMON_LOG_READ, one for each CPU, to be added
+ * of the sampled events when that ends (PERFMON_LOG_TYPE_READ, one for each CPU, to be added
  * up), where the kernel leaves such records: Linux 6.18 does for each thread, 6.1 for
  * none. To log counts at each context switch, sample every "context-switches:uk" (a short
  * reset of -1) with the values of the counters.
@@ -155,7 +155,7 @@ int perfmon_sampling_log(struct perfmon_session *session, const char *path, int 
 
 /** perfmon_sampling_log_flush() - waits until all that was taken is in the kernel's
  * hands: 0, or the error that writing has met (ENOSPC, EPIPE...), however long ago;
- * -EINVAL: no log. An error is also a message, of type PERFMON_MESSAGE_LOG
+ * -EINVAL: no log. An error is also a message, of type PERFMON_MESSAGE_TYPE_LOG
  * (perfmon/overflow.h). */
 int perfmon_sampling_log_flush(struct perfmon_session *session);
 

@@ -96,20 +96,20 @@ extern "C" {
 struct perfmon_session;
 
 /* Limits: counters of a session; elements of a vector. */
-#define PERFMON_SESSION_COUNTERS 256
-#define PERFMON_SESSION_VECTOR	 1024
-#define PERFMON_SESSION_TARGETS	 65536
+#define PERFMON_SESSION_COUNTERS_MAX 256
+#define PERFMON_SESSION_VECTOR_MAX   1024
+#define PERFMON_SESSION_TARGETS_MAX  65536
 
 enum perfmon_scope {
 	PERFMON_SCOPE_THREAD, /* counts one thread, wherever it runs */
 	PERFMON_SCOPE_CPU     /* counts one CPU, whatever runs there */
 };
 
-enum perfmon_session_status {
-	PERFMON_DETACHED,
-	PERFMON_STOPPED,
-	PERFMON_RUNNING,
-	PERFMON_MASKED /* a notification awaits its restart: perfmon/overflow.h */
+enum perfmon_state {
+	PERFMON_STATE_DETACHED,
+	PERFMON_STATE_STOPPED,
+	PERFMON_STATE_RUNNING,
+	PERFMON_STATE_MASKED /* a notification awaits its restart: perfmon/overflow.h */
 };
 
 /* Flags of a session. */
@@ -166,7 +166,7 @@ void perfmon_session_close(struct perfmon_session *session);
  * The index of the first of them (they are numbered on in the order of TEXT); -EBUSY: the
  * session is running or masked, it has a log (perfmon/sampling.h), or it is attached and
  * TEXT needs a new set; -E2BIG: more than
- * PERFMON_SESSION_COUNTERS or PERFMON_SESSION_SETS; what perfmon_event_encode() gives for
+ * PERFMON_SESSION_COUNTERS_MAX or PERFMON_SESSION_SETS_MAX; what perfmon_event_encode() gives for
  * a TEXT it does not understand; for an attached session what attaching gives. On failure
  * nothing has changed.
  */
@@ -182,7 +182,7 @@ int perfmon_session_program(struct perfmon_session *session, uint32_t index,
 			    const char *text);
 
 /* The thread's virtual time, a counter that every session has: see below. */
-#define PERFMON_VIRTUAL_TIME UINT32_MAX
+#define PERFMON_COUNTER_VIRTUAL_TIME UINT32_MAX
 
 /* How a value came about. None of COUNTED, MULTIPLEXED, NOT_COUNTED: it was never
  * enabled. */
@@ -195,7 +195,7 @@ int perfmon_session_program(struct perfmon_session *session, uint32_t index,
 	8u			  /* never attached, or all targets refused the event */
 #define PERFMON_VALUE_SYSCALL 16u /* this reading took a system call */
 /* Threads of a process that was attached to may be missing, or count twice, and
- * perfmon_session_message() said why: see PERFMON_TARGET_PROCESS. It stays with a value
+ * perfmon_session_message() said why: see PERFMON_TARGET_KIND_PROCESS. It stays with a value
  * until that is written. */
 #define PERFMON_VALUE_UNCERTAIN 32u
 /* The sum lacks targets: some of those that the session has been attached to, or one
@@ -209,7 +209,7 @@ int perfmon_session_program(struct perfmon_session *session, uint32_t index,
 
 /* An element of a vector to read. */
 struct perfmon_value {
-	uint32_t index;	     /* in: the counter, or PERFMON_VIRTUAL_TIME */
+	uint32_t index;	     /* in: the counter, or PERFMON_COUNTER_VIRTUAL_TIME */
 	uint32_t status;     /* out: PERFMON_VALUE_ flags */
 	uint64_t value;	     /* out: 64 bits whatever the hardware's width; unscaled */
 	uint64_t enabled_ns; /* out: how long it was to count */
@@ -227,14 +227,14 @@ struct perfmon_value {
  * descriptor is still the session's), and none for what was read since the last stop. A
  * detached session's values are in memory. Allocates nothing.
  *
- * PERFMON_VIRTUAL_TIME is the time in nanoseconds that the session was running on its
+ * PERFMON_COUNTER_VIRTUAL_TIME is the time in nanoseconds that the session was running on its
  * target: CPU time for a thread, time for a CPU. It starts, stops, is written and
  * survives a detach as a counter does (perfctr's virtualised time stamp). The kernel
  * gives it as the enabled time of an event; without any open event it is
  * CLOCK_THREAD_CPUTIME_ID, on the thread itself only (-ENODATA elsewhere).
  *
  * The number of elements; -EINVAL: SIZE is 0 or no multiple of an element, a reserved
- * field is not 0, or an index does not exist; -E2BIG: more than PERFMON_SESSION_VECTOR;
+ * field is not 0, or an index does not exist; -E2BIG: more than PERFMON_SESSION_VECTOR_MAX;
  * -EBADF: the program has closed the session's descriptors; what read(2) gives.
  */
 int perfmon_session_read(struct perfmon_session *session, struct perfmon_value *values,
@@ -252,7 +252,7 @@ int perfmon_session_read_all(struct perfmon_session *session,
 
 /* An element of a vector to write. */
 struct perfmon_write {
-	uint32_t index; /* the counter, or PERFMON_VIRTUAL_TIME */
+	uint32_t index; /* the counter, or PERFMON_COUNTER_VIRTUAL_TIME */
 	uint32_t flags;
 	uint64_t value;
 	uint64_t reserved; /* 0 */
@@ -289,9 +289,9 @@ int perfmon_session_attach_thread(struct perfmon_session *session, pid_t tid);
 int perfmon_session_attach_cpu(struct perfmon_session *session, int cpu);
 
 enum perfmon_target_kind {
-	PERFMON_TARGET_THREAD, /* id: as gettid(2) has it; 0: the calling thread */
-	PERFMON_TARGET_CPU,    /* id: the kernel's number */
-	PERFMON_TARGET_PROCESS /* id: of the process (or of a thread of it); 0: the
+	PERFMON_TARGET_KIND_THREAD, /* id: as gettid(2) has it; 0: the calling thread */
+	PERFMON_TARGET_KIND_CPU,    /* id: the kernel's number */
+	PERFMON_TARGET_KIND_PROCESS /* id: of the process (or of a thread of it); 0: the
 				* calling one; all its threads, now and later */
 };
 
@@ -318,7 +318,7 @@ struct perfmon_target {
  * counter counts on all of them, and its value is their sum (as hwpmc's process scope
  * has several targets). All or none. System calls and errors as
  * perfmon_session_attach_thread() for each target; -EEXIST: one is there twice; -E2BIG:
- * more than PERFMON_SESSION_TARGETS; -EINVAL: also for a kind that does not go with the
+ * more than PERFMON_SESSION_TARGETS_MAX; -EINVAL: also for a kind that does not go with the
  * session's scope, or for several targets of an exclusive session; -EOPNOTSUPP: what
  * the target creates cannot notify, leave other counters' values in samples, or switch
  * sets (PERFMON_TARGET_CHILDREN), nor can a process's overflows be noticed. Allocates
@@ -331,7 +331,7 @@ struct perfmon_target {
  * calling thread, whose exec would end the session, or several event sets without
  * PERFMON_SESSION_ROTATE. Not for processes.
  *
- * PERFMON_TARGET_PROCESS needs no help from the process and does not stop it: its threads
+ * PERFMON_TARGET_KIND_PROCESS needs no help from the process and does not stop it: its threads
  * go on creating others meanwhile, and each is counted exactly once, from the start on.
  * Every event is open on each thread that was there, so that descriptors are needed for
  * all of them (-EMFILE says how many), and is inherited by those that come later. Where
@@ -373,7 +373,7 @@ int perfmon_session_detach_target(struct perfmon_session *session,
  * perfmon_session_read_own() - perfmon_session_read(), of what the targets counted
  * themselves, without what they created (PERFMON_TARGET_APART; without that flag both are
  * the same). The children's is the difference. Reserved for counters:
- * PERFMON_VIRTUAL_TIME gives -EINVAL.
+ * PERFMON_COUNTER_VIRTUAL_TIME gives -EINVAL.
  */
 int perfmon_session_read_own(struct perfmon_session *session,
 			     struct perfmon_value *values, size_t size);
@@ -403,7 +403,7 @@ int perfmon_session_stop(struct perfmon_session *session);
  */
 int perfmon_session_detach(struct perfmon_session *session);
 
-/** perfmon_session_state() - an enum perfmon_session_status. No system call for the
+/** perfmon_session_state() - an enum perfmon_state. No system call for the
  * calling thread's own session; else those that notice targets which have gone (see
  * above). */
 int perfmon_session_state(struct perfmon_session *session);

@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 /* Limit: sets of a session. */
-#define PERFMON_SESSION_SETS 256
+#define PERFMON_SESSION_SETS_MAX 256
 
 /* Flags of a set: when the next one has its turn. Without them the program switches. */
 #define PERFMON_SET_OVERFLOW_SWITCH 1u /* at the n-th overflow: perfmon/overflow.h */
@@ -60,8 +60,8 @@ struct perfmon_set {
  *
  * The number of elements; -EINVAL: SIZE is 0 or no multiple of an element, an unknown
  * flag, a reserved field that is not 0, a time-out without its flag or above 2^62, one
- * that STRICT_TIME does not let be rounded; -E2BIG: more than PERFMON_SESSION_VECTOR
- * elements, or more than PERFMON_SESSION_SETS sets; -EBUSY: the session is attached.
+ * that STRICT_TIME does not let be rounded; -E2BIG: more than PERFMON_SESSION_VECTOR_MAX
+ * elements, or more than PERFMON_SESSION_SETS_MAX sets; -EBUSY: the session is attached.
  */
 int perfmon_set_create(struct perfmon_session *session, struct perfmon_set *sets,
 		       size_t size);
@@ -104,12 +104,12 @@ struct perfmon_set_info {
 	uint64_t runs;	     /* out: times that it became active, on any target */
 	uint64_t active_ns;  /* out: how long it was, over all targets: CPU time of
 				threads, time of CPUs. The sets' add up to
-				PERFMON_VIRTUAL_TIME */
+				PERFMON_COUNTER_VIRTUAL_TIME */
 	uint32_t counters;   /* out: how many it has */
 	uint32_t is_active;  /* out: 1 if it is on now on some target */
 	/* out: its counters that have overflowed in its last turn, counter i as bit i %
 	 * 64 of word i / 64 */
-	uint64_t overflowed[PERFMON_SESSION_COUNTERS / 64];
+	uint64_t overflowed[PERFMON_SESSION_COUNTERS_MAX / 64];
 	/* out: what was left of the time-out when the set was last active, and is now if
 	 * it is: the time after which its clock ticks, on the first target. What is left
 	 * is what its next turn has; a new attach begins with the whole. */

@@ -565,10 +565,10 @@ int pm2_check_vector(struct pm2_context *context, const void *vector, size_t siz
 				   "a vector of %zu bytes is no number of elements of "
 				   "%zu",
 				   size, element);
-	if (size / element > PERFMON_SESSION_VECTOR)
+	if (size / element > PERFMON_SESSION_VECTOR_MAX)
 		return pm_diag_set(&context->diag, -E2BIG,
 				   "a vector of %zu elements is longer than %d",
-				   size / element, PERFMON_SESSION_VECTOR);
+				   size / element, PERFMON_SESSION_VECTOR_MAX);
 	return 0;
 }
 

@@ -45,7 +45,7 @@ struct pm2_register *pm2_register_touch(struct pm2_context *context, uint16_t se
 
 void pm2_registers_drop_set(struct pm2_context *context, uint16_t id)
 {
-	bool gone[PERFMON_SESSION_COUNTERS] = {false};
+	bool gone[PERFMON_SESSION_COUNTERS_MAX] = {false};
 	size_t i, kept = 0;
 	int c;
 

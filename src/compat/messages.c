@@ -10,7 +10,7 @@ static void convert(struct pm2_context *context, const struct perfmon_message *f
 	struct pfarg_ovfl_msg *to = &context->pending.pfm_ovfl_msg;
 
 	memset(to, 0, sizeof(*to));
-	if (from->type == PERFMON_MESSAGE_END) {
+	if (from->type == PERFMON_MESSAGE_TYPE_END) {
 		to->msg_type = PFM_MSG_END;
 		return;
 	}
@@ -26,8 +26,8 @@ static void convert(struct pm2_context *context, const struct perfmon_message *f
 /* Of what the text knows. */
 static bool is_known(const struct perfmon_message *message)
 {
-	return message->type == PERFMON_MESSAGE_OVERFLOW ||
-	       message->type == PERFMON_MESSAGE_END;
+	return message->type == PERFMON_MESSAGE_TYPE_OVERFLOW ||
+	       message->type == PERFMON_MESSAGE_TYPE_END;
 }
 
 /* Has the next message in `pending`. */

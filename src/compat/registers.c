@@ -80,8 +80,8 @@ static int text_of(char text[TEXT_SIZE], const struct pfarg_pmc *pmc)
 
 static int check_set(struct pm2_context *context, size_t i, uint16_t id)
 {
-	uint16_t ids[PERFMON_SESSION_SETS];
-	int n = perfmon_set_list(context->session, ids, PERFMON_SESSION_SETS);
+	uint16_t ids[PERFMON_SESSION_SETS_MAX];
+	int n = perfmon_set_list(context->session, ids, PERFMON_SESSION_SETS_MAX);
 
 	while (n > 0) {
 		if (ids[--n] == id)
@@ -151,7 +151,7 @@ static int check_pmcs(struct pm2_context *context, const struct pfarg_pmc *pmcs,
 
 	for (i = 0; i < n && !err; i++)
 		err = check_pmc_fields(context, i, &pmcs[i]);
-	if (!err && perfmon_session_state(context->session) == PERFMON_RUNNING)
+	if (!err && perfmon_session_state(context->session) == PERFMON_STATE_RUNNING)
 		err = pm_diag_set(&context->diag, -EBUSY,
 				  "the PMCs of a running session cannot be written; stop "
 				  "it first");

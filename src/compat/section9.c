@@ -53,11 +53,11 @@ static void *enter(int fd, const void *from, int n, void *few, size_t element,
 	else if (n < 1)
 		*err = pm_diag_set(&(*context)->diag, -EINVAL,
 				   "the vector has %d elements: expects 1 to %d", n,
-				   PERFMON_SESSION_VECTOR);
-	else if (n > PERFMON_SESSION_VECTOR)
+				   PERFMON_SESSION_VECTOR_MAX);
+	else if (n > PERFMON_SESSION_VECTOR_MAX)
 		*err = pm_diag_set(&(*context)->diag, -E2BIG,
 				   "a vector of %d elements is longer than %d", n,
-				   PERFMON_SESSION_VECTOR);
+				   PERFMON_SESSION_VECTOR_MAX);
 	if (*err)
 		return NULL;
 	if (n <= PM2_FEW)

@@ -109,7 +109,7 @@ static int start(struct pm2_context *context, int flags, int set)
 	if (!flags)
 		return pm2_session_said(context, perfmon_session_start(context->session));
 	if (flags & PFM_STARTFL_RESTART &&
-	    perfmon_session_state(context->session) != PERFMON_MASKED)
+	    perfmon_session_state(context->session) != PERFMON_STATE_MASKED)
 		return pm_diag_set(&context->diag, -EBUSY,
 				   "the session does not wait for a restart");
 	if (flags & PFM_STARTFL_SET)

@@ -103,7 +103,7 @@ static void fill_available(struct pm2_context *context, uint16_t id, __u64 *regi
 		if (reg->set == id)
 			registers[reg->number / 64] |= UINT64_C(1) << reg->number % 64;
 	}
-	if (used < PERFMON_SESSION_COUNTERS)
+	if (used < PERFMON_SESSION_COUNTERS_MAX)
 		memset(registers, 0xff, PFM_PMC_BV * sizeof(registers[0]));
 }
 

@@ -47,10 +47,12 @@ PM_EXPORT int perfmon_event_expand(
 			.group = event->group,
 			.logical = event->logical,
 			.properties =
-				(event->hardware ? PERFMON_EVENT_HARDWARE : 0) |
-				(event->uncore ? PERFMON_EVENT_UNCORE : 0) |
-				(event->kernel_only ? PERFMON_EVENT_KERNEL_ONLY : 0) |
-				(event->in_explicit_group ? PERFMON_EVENT_GROUPED : 0),
+				(event->hardware ? PERFMON_EVENT_PROPERTY_HARDWARE : 0) |
+				(event->uncore ? PERFMON_EVENT_PROPERTY_UNCORE : 0) |
+				(event->kernel_only ? PERFMON_EVENT_PROPERTY_KERNEL_ONLY
+						    : 0) |
+				(event->in_explicit_group ? PERFMON_EVENT_PROPERTY_GROUPED
+							  : 0),
 		};
 
 		result = visit(&encoding, argument);

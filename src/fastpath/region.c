@@ -14,7 +14,7 @@
 #define INLINE	    static inline __attribute__((always_inline))
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
-#define ANY	    PERFMON_PROFILE_COUNTERS
+#define ANY	    PERFMON_PROFILE_COUNTERS_MAX
 
 /* The loops over a constant number of counters leave straight code. */
 #ifdef __clang__

@@ -88,14 +88,15 @@ static int show_programmable(const struct walk *walk, const struct probe *probes
 	for (int i = 0, free = 0; !result && i < count; i++) {
 		if (!unknown) {
 			result = show(walk, i, "",
-				      find(probes, count, i) ? PERFMON_INFO_COUNTER_FREE
-							     : taken);
+				      find(probes, count, i)
+					      ? PERFMON_INFO_COUNTER_STATE_FREE
+					      : taken);
 			continue;
 		}
 		for (; free < count && !probes[free].counts; free++)
 			;
 		result = show(walk, -1, "",
-			      free++ < count ? PERFMON_INFO_COUNTER_FREE : taken);
+			      free++ < count ? PERFMON_INFO_COUNTER_STATE_FREE : taken);
 	}
 	return result;
 }
@@ -105,7 +106,7 @@ static int try_counters(const struct pm_sysfs_pmu *pmu, const struct walk *walk)
 	struct perfmon_pmu_info info = {0};
 	struct pm_info_found found;
 	struct probe probes[PM_INFO_COUNTERS + PM_INFO_FIXED];
-	uint32_t taken = PERFMON_INFO_COUNTER_DISABLED;
+	uint32_t taken = PERFMON_INFO_COUNTER_STATE_DISABLED;
 	int count = 0, all, result;
 
 	pm_info_try(pmu, &info, &found);
@@ -118,12 +119,12 @@ static int try_counters(const struct pm_sysfs_pmu *pmu, const struct walk *walk)
 	for (int i = 0; i < all; i++) {
 		probe_look(&probes[i]);
 		if (probes[i].counts)
-			taken = PERFMON_INFO_COUNTER_HELD;
+			taken = PERFMON_INFO_COUNTER_STATE_HELD;
 	}
 	result = show_programmable(walk, probes, count, taken);
 	for (int i = count; !result && i < all; i++)
 		result = show(walk, probes[i].number, found.fixed_names[i - count],
-			      probes[i].counts ? PERFMON_INFO_COUNTER_FREE : taken);
+			      probes[i].counts ? PERFMON_INFO_COUNTER_STATE_FREE : taken);
 	for (int i = all; i-- > 0;)
 		if (probes[i].fd >= 0)
 			pm_kernel_close(probes[i].fd);

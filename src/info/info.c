@@ -62,9 +62,10 @@ static void get_rights(struct perfmon_info *info)
 	info->user_allows = pm_info_paranoid_allows(have.paranoid);
 	info->allows =
 		have.perfmon ? pm_info_paranoid_allows(INT_MIN) : info->user_allows;
-	info->features |= have.perfmon ? PERFMON_INFO_PRIVILEGED : 0;
-	info->features |= have.seccomp ? PERFMON_INFO_SECCOMP : 0;
-	info->features_known |= PERFMON_INFO_PRIVILEGED | PERFMON_INFO_SECCOMP;
+	info->features |= have.perfmon ? PERFMON_INFO_FEATURE_PRIVILEGED : 0;
+	info->features |= have.seccomp ? PERFMON_INFO_FEATURE_SECCOMP : 0;
+	info->features_known |=
+		PERFMON_INFO_FEATURE_PRIVILEGED | PERFMON_INFO_FEATURE_SECCOMP;
 	info->max_stack = setting("/proc/sys/kernel/perf_event_max_stack");
 	info->max_sample_rate = setting("/proc/sys/kernel/perf_event_max_sample_rate");
 	info->mlock_kb = setting("/proc/sys/kernel/perf_event_mlock_kb");
@@ -78,17 +79,17 @@ static void get_time(struct perfmon_info *info)
 	struct pm_event_list *list = NULL;
 
 	pm_clock_init();
-	info->features |= pm_clock.monotonic ? 0 : PERFMON_INFO_TIMESTAMP;
-	info->features_known |= PERFMON_INFO_TIMESTAMP;
+	info->features |= pm_clock.monotonic ? 0 : PERFMON_INFO_FEATURE_TIMESTAMP;
+	info->features_known |= PERFMON_INFO_FEATURE_TIMESTAMP;
 	info->timestamp_hz = pm_clock.monotonic ? 0 : pm_clock.hz;
 	/* Whether the kernel's pages convert time is the same for all events. */
 	if (instance &&
 	    !pm_events_parse("task-clock", PM_EVENTS_USER_ONLY, &list, NULL) &&
 	    pm_instance_open(instance, list->events, 1, 0, -1,
 			     PM_OPEN_USER_READ | PM_OPEN_TIME, NULL) >= 0) {
-		info->features_known |= PERFMON_INFO_THREAD_TIME;
+		info->features_known |= PERFMON_INFO_FEATURE_THREAD_TIME;
 		if (instance->counters[0].page)
-			info->features |= PERFMON_INFO_THREAD_TIME;
+			info->features |= PERFMON_INFO_FEATURE_THREAD_TIME;
 		pm_instance_close(instance);
 	}
 	pm_events_free(list);
@@ -98,9 +99,11 @@ static void get_time(struct perfmon_info *info)
 /* What a PMU's capabilities say of the machine. */
 static uint32_t features_of(uint32_t bits)
 {
-	return (bits & PERFMON_PMU_OPENS ? PERFMON_INFO_HARDWARE : 0) |
-	       (bits & PERFMON_PMU_USER_READ ? PERFMON_INFO_USER_READ : 0) |
-	       (bits & PERFMON_PMU_OVERFLOW ? PERFMON_INFO_OVERFLOW : 0);
+	return (bits & PERFMON_PMU_CAPABILITY_OPENS ? PERFMON_INFO_FEATURE_HARDWARE : 0) |
+	       (bits & PERFMON_PMU_CAPABILITY_USER_READ ? PERFMON_INFO_FEATURE_USER_READ
+							: 0) |
+	       (bits & PERFMON_PMU_CAPABILITY_OVERFLOW ? PERFMON_INFO_FEATURE_OVERFLOW
+						       : 0);
 }
 
 static void get_pmus(struct perfmon_info *info, struct pm_sysfs *sysfs)
@@ -108,7 +111,7 @@ static void get_pmus(struct perfmon_info *info, struct pm_sysfs *sysfs)
 	info->pmus = (uint32_t)sysfs->count;
 	info->core_pmus = (uint32_t)sysfs->core_count;
 	/* Without a core PMU there is no hardware event: that much is known. */
-	info->features_known |= PERFMON_INFO_HARDWARE;
+	info->features_known |= PERFMON_INFO_FEATURE_HARDWARE;
 	for (size_t i = 0; i < sysfs->count; i++) {
 		struct perfmon_pmu_info pmu = {0};
 		struct pm_info_found found;
@@ -159,9 +162,9 @@ PM_EXPORT int perfmon_info_pmus(int (*visit)(const struct perfmon_pmu_info *pmu,
 			.name = pmu->name,
 			.cpus = pmu->cpus,
 			.type = pmu->type,
-			.kind = pmu->core     ? PERFMON_PMU_CORE
-				: pmu->uncore ? PERFMON_PMU_UNCORE
-					      : PERFMON_PMU_OTHER,
+			.kind = pmu->core     ? PERFMON_PMU_KIND_CORE
+				: pmu->uncore ? PERFMON_PMU_KIND_UNCORE
+					      : PERFMON_PMU_KIND_OTHER,
 			.programmable = -1,
 			.fixed = -1,
 			.width_bits = -1,
@@ -211,8 +214,9 @@ static int cpus_of_pmu(uint32_t set, const char *name, void *mask, size_t *size)
 	if (result >= 0)
 		result = pm_cpus_or(&targets.forbidden, &all->dropped);
 	if (!result)
-		result = pm_cpus_export(set == PERFMON_INFO_CPUS_PMU ? &targets.open
-								     : &targets.forbidden,
+		result = pm_cpus_export(set == PERFMON_INFO_CPU_SET_PMU
+						? &targets.open
+						: &targets.forbidden,
 					mask, size);
 	pm_targets_free(&targets);
 out:
@@ -226,15 +230,15 @@ PM_EXPORT int perfmon_info_cpus(uint32_t set, const char *pmu, void *mask, size_
 	struct pm_topology *topology;
 	int result;
 
-	if (!size || set > PERFMON_INFO_CPUS_FORBIDDEN)
+	if (!size || set > PERFMON_INFO_CPU_SET_FORBIDDEN)
 		return -EINVAL;
-	if (set == PERFMON_INFO_CPUS_PMU || set == PERFMON_INFO_CPUS_FORBIDDEN)
+	if (set == PERFMON_INFO_CPU_SET_PMU || set == PERFMON_INFO_CPU_SET_FORBIDDEN)
 		return cpus_of_pmu(set, pmu, mask, size);
 	result = pm_topology_get(&topology, NULL);
 	if (result)
 		return result;
-	result = pm_cpus_export(set == PERFMON_INFO_CPUS_ONLINE ? &topology->online
-								: &topology->allowed,
+	result = pm_cpus_export(set == PERFMON_INFO_CPU_SET_ONLINE ? &topology->online
+								   : &topology->allowed,
 				mask, size);
 	pm_topology_put(topology);
 	return result;

@@ -174,9 +174,9 @@ static void try_overflow(const struct perf_event_attr *from,
 	attr.sample_period = 1000000000;
 	fd = pm_info_open(&attr, -1, true);
 	if (fd >= 0)
-		info->capabilities |= PERFMON_PMU_OVERFLOW;
+		info->capabilities |= PERFMON_PMU_CAPABILITY_OVERFLOW;
 	if (fd >= 0 || fd == -EOPNOTSUPP || fd == -EINVAL)
-		info->capabilities_known |= PERFMON_PMU_OVERFLOW;
+		info->capabilities_known |= PERFMON_PMU_CAPABILITY_OVERFLOW;
 	if (fd >= 0)
 		pm_kernel_close(fd);
 }
@@ -202,13 +202,14 @@ void pm_info_try(const struct pm_sysfs_pmu *pmu, struct perfmon_pmu_info *info,
 	info->width_bits = info->fixed_width_bits = -1;
 	for (size_t i = 0; err && i < sizeof(fillers) / sizeof(fillers[0]); i++)
 		err = find_event(pmu, fillers[i], &list);
-	info->capabilities_known |= PERFMON_PMU_OPENS;
+	info->capabilities_known |= PERFMON_PMU_CAPABILITY_OPENS;
 	found->error = err;
 	if (err)
 		return;
 	found->filler = list->events[0].attr;
-	info->capabilities |= PERFMON_PMU_OPENS | PERFMON_PMU_MODES;
-	info->capabilities_known |= PERFMON_PMU_MODES | PERFMON_PMU_USER_READ;
+	info->capabilities |= PERFMON_PMU_CAPABILITY_OPENS | PERFMON_PMU_CAPABILITY_MODES;
+	info->capabilities_known |=
+		PERFMON_PMU_CAPABILITY_MODES | PERFMON_PMU_CAPABILITY_USER_READ;
 	info->width_bits = width_of(pmu, &list->events[0].attr, &user_read);
 	try_overflow(&list->events[0].attr, info);
 	count_counters(pmu, info, found);
@@ -218,6 +219,6 @@ void pm_info_try(const struct pm_sysfs_pmu *pmu, struct perfmon_pmu_info *info,
 		pm_events_free(cycles);
 	}
 	if (user_read)
-		info->capabilities |= PERFMON_PMU_USER_READ;
+		info->capabilities |= PERFMON_PMU_CAPABILITY_USER_READ;
 	pm_events_free(list);
 }

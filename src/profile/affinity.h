@@ -8,7 +8,7 @@
 
 #include "perfmon/profile.h"
 
-#define PM_AFFINITY_WORDS (PERFMON_PROFILE_CPUS / 64)
+#define PM_AFFINITY_WORDS (PERFMON_PROFILE_CPUS_MAX / 64)
 
 /*
  * Adds to CPUS (relaxed atomic stores, word by word) those that thread TID of this

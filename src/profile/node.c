@@ -29,7 +29,7 @@ static void add_threads(struct perfmon_profile_node *to, const struct pm_node_pa
 		least = in_ticks(part, from->thread_min_ticks);
 		most = in_ticks(part, from->thread_max_ticks);
 	} else if (part->stride && part->stride->skipped && from->sequence < 2) {
-		PM_PUT(to->flags, to->flags | PERFMON_NODE_UNMEASURED);
+		PM_PUT(to->flags, to->flags | PERFMON_PROFILE_NODE_UNMEASURED);
 		least = UINT64_MAX;
 		most = 0;
 	}

@@ -37,7 +37,7 @@ static int pack_note(struct pack *pack, const char *text)
 {
 	size_t length = strlen(text);
 	struct perfmon_profile_note *note =
-		record(pack, PERFMON_PROFILE_NOTE, sizeof(*note) + length + 1);
+		record(pack, PERFMON_PROFILE_TYPE_NOTE, sizeof(*note) + length + 1);
 
 	if (!note)
 		return -ENOMEM;
@@ -51,7 +51,7 @@ static int pack_names(struct pack *pack, const struct pm_snapshot *s)
 	for (uint32_t id = 1; id <= s->region_count; id++) {
 		size_t length = strlen(s->regions[id]);
 		struct perfmon_profile_region *region = record(
-			pack, PERFMON_PROFILE_REGION, sizeof(*region) + length + 1);
+			pack, PERFMON_PROFILE_TYPE_REGION, sizeof(*region) + length + 1);
 
 		if (!region)
 			return -ENOMEM;
@@ -78,7 +78,7 @@ static int pack_machine(struct pack *pack, const struct pm_cpu_kinds *kinds)
 
 	if (!kinds->count)
 		return 0;
-	machine = record(pack, PERFMON_PROFILE_MACHINE,
+	machine = record(pack, PERFMON_PROFILE_TYPE_MACHINE,
 			 sizeof(*machine) + kinds->count * sizeof(machine->kind[0]));
 	if (!machine)
 		return -ENOMEM;
@@ -98,7 +98,7 @@ static int pack_plans(struct pack *pack, const struct pm_snapshot *s)
 		const struct pm_snapshot_plan *from = &s->plans[p];
 		size_t bytes = from->counter_count * sizeof(*from->counters);
 		struct perfmon_profile_plan *plan =
-			record(pack, PERFMON_PROFILE_PLAN, sizeof(*plan) + bytes);
+			record(pack, PERFMON_PROFILE_TYPE_PLAN, sizeof(*plan) + bytes);
 
 		if (!plan)
 			return -ENOMEM;
@@ -114,7 +114,7 @@ static int pack_thread(struct pack *pack, const struct pm_snapshot_thread *from)
 {
 	size_t at = pack->used, bytes = from->node_count * from->node_size;
 	struct perfmon_profile_thread *thread =
-		record(pack, PERFMON_PROFILE_THREAD, sizeof(*thread));
+		record(pack, PERFMON_PROFILE_TYPE_THREAD, sizeof(*thread));
 	struct perfmon_profile_record lead;
 	struct perfmon_profile_nodes *nodes;
 
@@ -128,7 +128,7 @@ static int pack_thread(struct pack *pack, const struct pm_snapshot_thread *from)
 	thread->node_size = (uint32_t)from->node_size;
 	if (!from->node_count)
 		return 0;
-	nodes = record(pack, PERFMON_PROFILE_NODES, sizeof(*nodes) + bytes);
+	nodes = record(pack, PERFMON_PROFILE_TYPE_NODES, sizeof(*nodes) + bytes);
 	if (!nodes)
 		return -ENOMEM;
 	nodes->thread = at;
@@ -151,7 +151,7 @@ int pm_snapshot_pack(const struct pm_snapshot *s, void **out, size_t *size)
 {
 	struct pack pack = {NULL, 0, 0};
 	struct perfmon_profile_header *header =
-		record(&pack, PERFMON_PROFILE_HEADER, sizeof(*header));
+		record(&pack, PERFMON_PROFILE_TYPE_HEADER, sizeof(*header));
 	struct perfmon_profile_record lead;
 	int err = -ENOMEM;
 

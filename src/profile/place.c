@@ -85,7 +85,7 @@ static void find_parent(const struct pm_options *options, const char *host,
 		case NOT_THEIRS:
 			break;
 		case THEIRS:
-			link_to(self, PERFMON_LINK_SPAWN, (uint32_t)pid,
+			link_to(self, PERFMON_PROFILE_LINK_SPAWN, (uint32_t)pid,
 				parent.start_time, image);
 		}
 	}
@@ -109,7 +109,8 @@ int pm_profile_place_open(struct pm_profile_place *place,
 		if (err != -EEXIST || look(place->path, self, self->pid, self->start_time,
 					   &image) != THEIRS)
 			continue;
-		link_to(self, PERFMON_LINK_EXEC, self->pid, self->start_time, image);
+		link_to(self, PERFMON_PROFILE_LINK_EXEC, self->pid, self->start_time,
+			image);
 		self->image = image + 1;
 	}
 	if (err < 0)

@@ -106,22 +106,22 @@ int pm_walk_find(struct pm_walk *walk)
 			break;
 		}
 		switch (type) {
-		case PERFMON_PROFILE_PLAN:
+		case PERFMON_PROFILE_TYPE_PLAN:
 			err = list_add(&walk->plans, at);
 			break;
-		case PERFMON_PROFILE_REGION:
+		case PERFMON_PROFILE_TYPE_REGION:
 			err = list_add(&walk->regions, at);
 			break;
-		case PERFMON_PROFILE_THREAD:
+		case PERFMON_PROFILE_TYPE_THREAD:
 			err = list_add(&walk->threads, at);
 			break;
-		case PERFMON_PROFILE_NODES:
+		case PERFMON_PROFILE_TYPE_NODES:
 			err = list_add(&walk->nodes, at);
 			break;
-		case PERFMON_PROFILE_NOTE:
+		case PERFMON_PROFILE_TYPE_NOTE:
 			err = list_add(&walk->notes, at);
 			break;
-		case PERFMON_PROFILE_MACHINE:
+		case PERFMON_PROFILE_TYPE_MACHINE:
 			if (!walk->machine)
 				walk->machine = at;
 			break;
@@ -210,7 +210,7 @@ int pm_walk_regions(struct pm_walk *walk)
 			goto bad;
 		pm_walk_copy(&region, walk->base + at, sizeof(region));
 		if (!region.id || region.id > limit || names[region.id] ||
-		    region.length > PERFMON_PROFILE_NAME ||
+		    region.length > PERFMON_PROFILE_NAME_MAX ||
 		    region.length > size - sizeof(region))
 			goto bad;
 		names[region.id] = text_copy(walk, at + sizeof(region), region.length);
@@ -338,7 +338,7 @@ static int take_plans(struct pm_walk *walk, struct events *events)
 			goto bad;
 		pm_walk_copy(&head, walk->base + at, sizeof(head));
 		bytes = (size_t)head.counters * sizeof(*plan->counters);
-		if (head.counters > PERFMON_PROFILE_COUNTERS ||
+		if (head.counters > PERFMON_PROFILE_COUNTERS_MAX ||
 		    bytes > size - sizeof(head))
 			goto bad;
 		plan->counters = malloc(bytes + 1);

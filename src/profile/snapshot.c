@@ -146,7 +146,7 @@ int pm_snapshot_check(const void *base, size_t size, struct pm_diag *diag)
 			diag, -EINVAL,
 			"this profile has version %u: this perfmon reads version %d",
 			header.version, PERFMON_PROFILE_VERSION);
-	if (header.record.type != PERFMON_PROFILE_HEADER ||
+	if (header.record.type != PERFMON_PROFILE_TYPE_HEADER ||
 	    header.record.size < sizeof(header) || header.record.size % 8 ||
 	    header.record.size > size || used < header.record.size)
 		return pm_diag_set(diag, -EINVAL, "this profile's header is damaged");

@@ -135,7 +135,7 @@ static inline const struct perfmon_profile_stride *
 pm_snapshot_stride(const struct pm_snapshot_thread *thread,
 		   const struct perfmon_profile_node *node)
 {
-	if (!(thread->record.flags & PERFMON_THREAD_STRIDE))
+	if (!(thread->record.flags & PERFMON_PROFILE_THREAD_STRIDE))
 		return NULL;
 	return (const void *)&node->count[thread->record.counters];
 }

@@ -84,7 +84,7 @@ static const char *node_wrong(const struct perfmon_profile_node *node, uint32_t 
 		return "a node's region";
 	/* Reports write paths in full: without a bound each node of a chain would add a
 	 * line as long as the chain. */
-	if (depths[node->parent - 1] >= PERFMON_PROFILE_DEPTH)
+	if (depths[node->parent - 1] >= PERFMON_PROFILE_DEPTH_MAX)
 		return "a node's depth";
 	depths[number - 1] = (uint16_t)(depths[node->parent - 1] + 1);
 	return NULL;
@@ -116,13 +116,13 @@ static int take_nodes(struct pm_walk *walk, struct pm_snapshot_thread *thread,
 	size_t room = 0;
 	int err = 0;
 
-	if (counters > PERFMON_PROFILE_COUNTERS) {
+	if (counters > PERFMON_PROFILE_COUNTERS_MAX) {
 		wrong = "its number of counters";
 		goto out;
 	}
 	thread->node_size = sizeof(struct perfmon_profile_node) +
 			    counters * sizeof(struct perfmon_profile_count);
-	if (record->flags & PERFMON_THREAD_STRIDE)
+	if (record->flags & PERFMON_PROFILE_THREAD_STRIDE)
 		thread->node_size +=
 			sizeof(struct perfmon_profile_stride) + counters * sizeof(double);
 	while (count < record->node_count) {
@@ -214,9 +214,10 @@ static bool take_thread_record(struct pm_walk *walk, struct pm_snapshot_thread *
 	/* Partner: the release store of the state when a thread has filled its record in.
 	 */
 	state = __atomic_load_n(&shared->state, __ATOMIC_ACQUIRE);
-	if (state == PERFMON_THREAD_UNUSED)
+	if (state == PERFMON_PROFILE_THREAD_STATE_UNUSED)
 		return false;
-	if (state < PERFMON_THREAD_LIVE || state > PERFMON_THREAD_UNUSED) {
+	if (state < PERFMON_PROFILE_THREAD_STATE_LIVE ||
+	    state > PERFMON_PROFILE_THREAD_STATE_UNUSED) {
 		pm_snapshot_problem(
 			walk->s, "the profile has a thread of unknown state %u", state);
 		return false;

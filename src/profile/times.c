@@ -19,7 +19,7 @@
 /* Whether how long a tick is has to be measured. */
 static bool is_measured(const struct perfmon_profile_header *header)
 {
-	return header->clock != PERFMON_CLOCK_MONOTONIC && !header->ticks_hz;
+	return header->clock != PERFMON_PROFILE_CLOCK_MONOTONIC && !header->ticks_hz;
 }
 
 /* The rate from the first moment to the one at TICKS and NS, which are read apart by ERROR
@@ -42,7 +42,7 @@ void pm_walk_rate(struct pm_snapshot *s)
 {
 	const struct perfmon_profile_header *header = &s->header;
 
-	if (header->clock == PERFMON_CLOCK_MONOTONIC)
+	if (header->clock == PERFMON_PROFILE_CLOCK_MONOTONIC)
 		s->tick_ns = 1.0;
 	else if (header->ticks_hz)
 		s->tick_ns = 1e9 / (double)header->ticks_hz;
@@ -114,7 +114,7 @@ static uint64_t last_ticks(const struct pm_snapshot *s)
 		const struct pm_snapshot_thread *thread = &s->threads[t];
 		uint64_t end = thread->record.end_ticks;
 
-		if (thread->record.state == PERFMON_THREAD_LIVE)
+		if (thread->record.state == PERFMON_PROFILE_THREAD_STATE_LIVE)
 			end = pm_plus(thread->record.begin_ticks, busy_ticks(thread));
 		if (end > last)
 			last = end;
@@ -126,12 +126,12 @@ void pm_snapshot_set_writer(struct pm_snapshot *s, enum pm_snapshot_writer write
 {
 	uint64_t now = perfmon_arch_timestamp();
 
-	if (s->header.state != PERFMON_STATE_RUNNING)
+	if (s->header.state != PERFMON_PROFILE_STATE_RUNNING)
 		writer = PM_WRITER_ENDED;
 	s->writer = writer;
 	s->taken_ticks = s->header.end_ticks;
 	if (writer == PM_WRITER_RUNS) {
-		if (s->header.clock == PERFMON_CLOCK_MONOTONIC)
+		if (s->header.clock == PERFMON_PROFILE_CLOCK_MONOTONIC)
 			pm_kernel_clock_ns(CLOCK_MONOTONIC, &now);
 		if (now > s->header.end_ticks)
 			s->taken_ticks = now;

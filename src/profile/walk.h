@@ -99,9 +99,9 @@ static inline uint32_t pm_walk_events_most(uint64_t size, uint64_t paths)
 {
 	uint64_t most = (size / 16 + (UINT64_C(128) << 10)) / (paths + 1);
 
-	return most > PM_WALK_EVENTS		 ? PM_WALK_EVENTS
-	       : most < PERFMON_PROFILE_COUNTERS ? PERFMON_PROFILE_COUNTERS
-						 : (uint32_t)most;
+	return most > PM_WALK_EVENTS		     ? PM_WALK_EVENTS
+	       : most < PERFMON_PROFILE_COUNTERS_MAX ? PERFMON_PROFILE_COUNTERS_MAX
+						     : (uint32_t)most;
 }
 
 /* What the records found so far say, into the snapshot. */

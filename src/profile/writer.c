@@ -35,7 +35,7 @@ static void identify(struct perfmon_profile_header *self)
 	pm_machine_program(self->program, sizeof(self->program));
 	if (!parent.pid)
 		return;
-	self->parent_link = PERFMON_LINK_FORK;
+	self->parent_link = PERFMON_PROFILE_LINK_FORK;
 	self->parent_pid = parent.pid;
 	self->parent_start_time = parent.start_time;
 	self->parent_image = parent.image;
@@ -51,11 +51,11 @@ static void write_header(const struct perfmon_profile_header *self,
 	header->record = lead;
 	header->magic = PERFMON_PROFILE_MAGIC;
 	header->version = PERFMON_PROFILE_VERSION;
-	header->state = PERFMON_STATE_RUNNING;
+	header->state = PERFMON_PROFILE_STATE_RUNNING;
 	header->rank = options->rank;
 	header->ranks = options->ranks;
-	header->clock =
-		pm_clock.monotonic ? PERFMON_CLOCK_MONOTONIC : PERFMON_CLOCK_TIMESTAMP;
+	header->clock = pm_clock.monotonic ? PERFMON_PROFILE_CLOCK_MONOTONIC
+					   : PERFMON_PROFILE_CLOCK_TIMESTAMP;
 	header->ticks_hz = pm_clock.hz;
 	header->begin_ticks = pm_clock.begin_ticks;
 	header->begin_ns = pm_clock.begin_ns;
@@ -76,7 +76,7 @@ static int begin(int fd, uint64_t allocated)
 	}
 	notes.count = 0;
 	pm_profile_memory.backed = allocated;
-	if (pm_profile_reserve(PERFMON_PROFILE_HEADER,
+	if (pm_profile_reserve(PERFMON_PROFILE_TYPE_HEADER,
 			       sizeof(struct perfmon_profile_header)))
 		return 0;
 	pm_kernel_munmap(pm_profile_memory.base, pm_profile_memory.space);
@@ -226,7 +226,7 @@ void pm_profile_note(const char *text)
 
 	if (!pm_profile_memory.base || notes.count >= NOTES_MOST || noted(text, length))
 		return;
-	note = pm_profile_reserve(PERFMON_PROFILE_NOTE, sizeof(*note) + length + 1);
+	note = pm_profile_reserve(PERFMON_PROFILE_TYPE_NOTE, sizeof(*note) + length + 1);
 	if (!note)
 		return;
 	note->length = (uint32_t)length;
@@ -247,7 +247,7 @@ void pm_profile_machine(void)
 	asked = true;
 	if (!kinds.count)
 		return;
-	machine = pm_profile_reserve(PERFMON_PROFILE_MACHINE,
+	machine = pm_profile_reserve(PERFMON_PROFILE_TYPE_MACHINE,
 				     sizeof(*machine) +
 					     kinds.count * sizeof(machine->kind[0]));
 	if (!machine)
@@ -294,7 +294,7 @@ static void add_cpus(struct pm_snapshot *snapshot)
 	for (uint32_t i = 0; i < snapshot->thread_count; i++) {
 		struct perfmon_profile_thread *record = &snapshot->threads[i].record;
 
-		if (record->state == PERFMON_THREAD_LIVE)
+		if (record->state == PERFMON_PROFILE_THREAD_STATE_LIVE)
 			pm_affinity_add(record->cpus, (pid_t)record->tid);
 	}
 }

@@ -38,7 +38,7 @@ static struct pm_aggregate *make_aggregate(uint32_t counters)
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
 		return NULL;
 	aggregate = memory;
-	record = pm_profile_reserve(PERFMON_PROFILE_THREAD, sizeof(*record));
+	record = pm_profile_reserve(PERFMON_PROFILE_TYPE_THREAD, sizeof(*record));
 	if (!record) {
 		pm_kernel_munmap(aggregate, sizeof(*aggregate));
 		return NULL;
@@ -51,7 +51,7 @@ static struct pm_aggregate *make_aggregate(uint32_t counters)
 	record->generation = 1;
 	record->counters = counters;
 	record->flags = pm_thread_flags();
-	PM_PUT(record->state, PERFMON_THREAD_FOLDED);
+	PM_PUT(record->state, PERFMON_PROFILE_THREAD_STATE_AGGREGATE);
 	pm_profile_publish();
 	if (!pm_thread_add_path(&aggregate->thread, 0, 0, 0, 0)) {
 		pm_recycle_thread(record);
@@ -149,7 +149,7 @@ static void add_record(struct perfmon_profile_thread *to,
 		int32_t had = to->folded ? to->status[i] : from->status[i];
 		int32_t has = from->status[i];
 
-		if (had < 0 || (has > 0 && had == PERFMON_STATUS_SYSCALL))
+		if (had < 0 || (has > 0 && had == PERFMON_PROFILE_COUNTER_STATUS_SYSCALL))
 			has = had;
 		PM_PUT(to->status[i], has);
 	}
@@ -173,11 +173,11 @@ void pm_aggregate_thread(struct pm_thread *thread)
 	if (targets)
 		aggregate = get_aggregate(source);
 	if (!aggregate || find_paths(aggregate, source, targets)) {
-		PM_PUT(source->state, PERFMON_THREAD_ENDED);
+		PM_PUT(source->state, PERFMON_PROFILE_THREAD_STATE_ENDED);
 	} else {
 		add_nodes(aggregate, source, targets);
 		add_record(aggregate->thread.record, source);
-		PM_PUT(source->state, PERFMON_THREAD_UNUSED);
+		PM_PUT(source->state, PERFMON_PROFILE_THREAD_STATE_UNUSED);
 	}
 	pm_recycle_sequence_close();
 	pm_profile_clock_renew();

@@ -8,7 +8,7 @@
 #include "regions/state.h"
 #include "regions/thread.h"
 
-#define MOST PERFMON_PROFILE_COUNTERS
+#define MOST PERFMON_PROFILE_COUNTERS_MAX
 
 #define PAIRS	   32 /* as the counters are read */
 #define PAIRS_CALL 8  /* by read(2), where that is not what they are */
@@ -105,11 +105,11 @@ static void record_bias(const struct pm_thread_block *block, const struct least 
 		uint32_t known = 0;
 
 		if (least->known[0] >> i & 1) {
-			known |= PERFMON_BIAS_USER;
+			known |= PERFMON_PROFILE_BIAS_USER;
 			PM_PUT(counter->bias, least->count[0][i]);
 		}
 		if (least->known[1] >> i & 1) {
-			known |= PERFMON_BIAS_CALL;
+			known |= PERFMON_PROFILE_BIAS_CALL;
 			PM_PUT(counter->call_bias,
 			       call < UINT32_MAX ? (uint32_t)call : UINT32_MAX);
 		}

@@ -31,9 +31,9 @@ void pm_exit_report(void)
 	}
 	err = pm_regions_snapshot(&snapshot, &diag);
 	if (!err) {
-		err = pm_report_at_exit(snapshot, &pm_regions.options, pm_regions.metrics,
-					snapshot->header.parent_link == PERFMON_LINK_FORK,
-					&diag);
+		err = pm_report_at_exit(
+			snapshot, &pm_regions.options, pm_regions.metrics,
+			snapshot->header.parent_link == PERFMON_PROFILE_LINK_FORK, &diag);
 		pm_snapshot_free(snapshot);
 	}
 	if (err)
@@ -57,7 +57,8 @@ __attribute__((destructor)) static void finish(void)
 
 	if (pm_regions_phase() == PM_REGIONS_READY && pm_regions_is_ours()) {
 		header = pm_profile_header();
-		__atomic_store_n(&header->state, PERFMON_STATE_ENDED, __ATOMIC_RELAXED);
+		__atomic_store_n(&header->state, PERFMON_PROFILE_STATE_ENDED,
+				 __ATOMIC_RELAXED);
 		pm_profile_clock_renew();
 		pm_stack_run(report_on_stack, NULL);
 	} else if (pm_regions.refused.error) {

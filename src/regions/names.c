@@ -13,7 +13,8 @@ void pm_region_record_name(const struct perfmon_region *region)
 	size_t length = strlen(region->name);
 	struct perfmon_profile_region *record;
 
-	record = pm_profile_reserve(PERFMON_PROFILE_REGION, sizeof(*record) + length + 1);
+	record = pm_profile_reserve(PERFMON_PROFILE_TYPE_REGION,
+				    sizeof(*record) + length + 1);
 	if (!record)
 		return;
 	record->id = pm_region_id(region->key);

@@ -47,7 +47,7 @@ static int grow_nodes(struct pm_thread *thread)
 		capacity = NODES_MOST;
 	nodes = pm_recycle_take_nodes(capacity, size);
 	if (!nodes) {
-		nodes = pm_profile_reserve(PERFMON_PROFILE_NODES,
+		nodes = pm_profile_reserve(PERFMON_PROFILE_TYPE_NODES,
 					   sizeof(*nodes) + (size_t)capacity * size);
 		if (!nodes)
 			return -1;
@@ -159,8 +159,8 @@ struct pm_slot *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
 		slot->node = node;
 		slot->number = number;
 		slot->depth = depth;
-		slot->path_key = depth < PERFMON_PROFILE_DEPTH ? PM_PATH_KEY(number)
-							       : PM_PATH_KEY_BARREN;
+		slot->path_key = depth < PERFMON_PROFILE_DEPTH_MAX ? PM_PATH_KEY(number)
+								   : PM_PATH_KEY_BARREN;
 		/* A handler may leave this call for good at any point: see slow.c. */
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		slot->key = key;

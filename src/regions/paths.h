@@ -27,7 +27,7 @@ struct perfmon_profile_node *pm_thread_node(const struct perfmon_profile_thread 
 static inline uint32_t pm_thread_flags(void)
 {
 	return pm_region_general.stride ? pm_options_stride_hash(&pm_regions.options) |
-						  PERFMON_THREAD_STRIDE
+						  PERFMON_PROFILE_THREAD_STRIDE
 					: 0;
 }
 

@@ -50,7 +50,8 @@ static bool passes(int error)
  */
 static void refuse(struct pm_region_plan *plan, int *errors)
 {
-	struct pm_event refused[PERFMON_PROFILE_COUNTERS], *events = plan->list->events;
+	struct pm_event refused[PERFMON_PROFILE_COUNTERS_MAX],
+		*events = plan->list->events;
 	struct pm_diag diag = {0};
 	char text[1200];
 	uint32_t i, count = 0;
@@ -86,7 +87,7 @@ void pm_region_plan_record(struct pm_region_plan *plan)
 	struct perfmon_profile_plan *record;
 	uint32_t i;
 
-	record = pm_profile_reserve(PERFMON_PROFILE_PLAN,
+	record = pm_profile_reserve(PERFMON_PROFILE_TYPE_PLAN,
 				    sizeof(*record) +
 					    plan->count * sizeof(record->counter[0]));
 	if (!record) {
@@ -108,12 +109,13 @@ void pm_region_plan_record(struct pm_region_plan *plan)
 		counter->config[1] = event->attr.config1;
 		counter->config[2] = event->attr.config2;
 		counter->flags =
-			(event->hardware ? PERFMON_COUNTER_HARDWARE : 0) |
-			(pm_event_is_blind(event) ? PERFMON_COUNTER_KERNEL_ONLY : 0);
+			(event->hardware ? PERFMON_PROFILE_COUNTER_HARDWARE : 0) |
+			(pm_event_is_blind(event) ? PERFMON_PROFILE_COUNTER_KERNEL_ONLY
+						  : 0);
 		counter->logical = event->logical;
 		if (i >= plan->live) {
 			counter->error = plan->errors[i];
-			counter->flags |= PERFMON_COUNTER_REFUSED;
+			counter->flags |= PERFMON_PROFILE_COUNTER_REFUSED;
 		}
 	}
 	pm_profile_publish();
@@ -189,12 +191,12 @@ void pm_region_plan_make(struct pm_region_plan *plan, const struct pm_options *o
 			 plan->list->set_count);
 		pm_profile_note(text);
 	}
-	if (plan->count > PERFMON_PROFILE_COUNTERS) {
+	if (plan->count > PERFMON_PROFILE_COUNTERS_MAX) {
 		snprintf(text, sizeof(text),
 			 "PERFMON_EVENTS needs %u counters: regions count the first %d",
-			 plan->count, PERFMON_PROFILE_COUNTERS);
+			 plan->count, PERFMON_PROFILE_COUNTERS_MAX);
 		pm_profile_note(text);
-		plan->count = PERFMON_PROFILE_COUNTERS;
+		plan->count = PERFMON_PROFILE_COUNTERS_MAX;
 	}
 	refuse(plan, plan->errors);
 record:

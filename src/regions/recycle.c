@@ -60,7 +60,7 @@ void pm_recycle_thread(struct perfmon_profile_thread *record)
 		unused.nodes[class] = at;
 		at = next;
 	}
-	PM_PUT(record->state, PERFMON_THREAD_UNUSED);
+	PM_PUT(record->state, PERFMON_PROFILE_THREAD_STATE_UNUSED);
 	PM_PUT(record->nodes, 0);
 	PM_PUT(record->node_count, 0);
 	PM_PUT(record->end_ticks, unused.threads);
@@ -77,7 +77,7 @@ struct perfmon_profile_thread *pm_recycle_take_thread(void)
 	unused.threads = record->end_ticks;
 	pm_recycle_sequence_open();
 	pm_recycle_wipe(&record->record + 1, record + 1);
-	PM_PUT(record->state, PERFMON_THREAD_UNUSED);
+	PM_PUT(record->state, PERFMON_PROFILE_THREAD_STATE_UNUSED);
 	pm_recycle_sequence_close();
 	return record;
 }

@@ -13,7 +13,7 @@
 #include "perfmon/profile.h"
 #include "perfmon/region.h"
 
-#define PM_REGION_NAME_MAX PERFMON_PROFILE_NAME
+#define PM_REGION_NAME_MAX PERFMON_PROFILE_NAME_MAX
 #define PM_REGIONS_MAX	   (1u << 24)
 
 struct pm_thread;

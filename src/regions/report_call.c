@@ -18,10 +18,10 @@
 static int apply(const struct perfmon_report_options *given, struct pm_options *to)
 {
 	static const enum pm_format formats[] = {
-		[PERFMON_REPORT_TEXT] = PM_FORMAT_TEXT,
-		[PERFMON_REPORT_FLAT] = PM_FORMAT_FLAT,
-		[PERFMON_REPORT_JSON] = PM_FORMAT_JSON,
-		[PERFMON_REPORT_CSV] = PM_FORMAT_CSV,
+		[PERFMON_REPORT_FORMAT_TEXT] = PM_FORMAT_TEXT,
+		[PERFMON_REPORT_FORMAT_FLAT] = PM_FORMAT_FLAT,
+		[PERFMON_REPORT_FORMAT_JSON] = PM_FORMAT_JSON,
+		[PERFMON_REPORT_FORMAT_CSV] = PM_FORMAT_CSV,
 	};
 	struct perfmon_report_options options;
 	int err;
@@ -32,9 +32,9 @@ static int apply(const struct perfmon_report_options *given, struct pm_options *
 	if (err)
 		return err;
 	pm_struct_take(&options, given, sizeof(options));
-	if (options.format > PERFMON_REPORT_CSV || options.flags & ~FLAGS)
+	if (options.format > PERFMON_REPORT_FORMAT_CSV || options.flags & ~FLAGS)
 		return -EINVAL;
-	if (options.format != PERFMON_REPORT_DEFAULT)
+	if (options.format != PERFMON_REPORT_FORMAT_DEFAULT)
 		to->format = formats[options.format];
 	if (options.flags & PERFMON_REPORT_PER_THREAD)
 		to->keep_threads = true;
@@ -65,9 +65,9 @@ static int report(int fd, const struct perfmon_report_options *options)
 	if (err)
 		goto out;
 	if (fd < 0) {
-		err = pm_report_at_exit(snapshot, &all, metrics,
-					snapshot->header.parent_link == PERFMON_LINK_FORK,
-					NULL);
+		err = pm_report_at_exit(
+			snapshot, &all, metrics,
+			snapshot->header.parent_link == PERFMON_PROFILE_LINK_FORK, NULL);
 	} else {
 		struct pm_machine machine;
 		struct pm_report_options how = {

@@ -156,7 +156,7 @@ __attribute__((constructor)) static void stay_loaded(void)
 /* What the forking thread had open, for its child to begin again. */
 static struct {
 	uint32_t count;
-	uint64_t key[PERFMON_PROFILE_DEPTH];
+	uint64_t key[PERFMON_PROFILE_DEPTH_MAX];
 } open_at_fork;
 
 /*

@@ -361,7 +361,7 @@ void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *fra
 	}
 	if (!region_key)
 		lost = &record->lost_unnamed;
-	else if (depth > PERFMON_PROFILE_DEPTH)
+	else if (depth > PERFMON_PROFILE_DEPTH_MAX)
 		lost = &record->lost_too_deep;
 	/* A handler inside of set-up, which is counting what an empty region counts. */
 	else if (pm_thread_busy)

@@ -9,7 +9,7 @@
 #include "regions/state.h"
 #include "regions/thread.h"
 
-#define MOST PERFMON_PROFILE_COUNTERS
+#define MOST PERFMON_PROFILE_COUNTERS_MAX
 /* How often a BEGIN tries to get one undisturbed set of samples before it settles for
  * whole values. */
 #define TRIES 3

@@ -28,7 +28,8 @@ struct pm_region_plan {
 	struct pm_event_list *list;
 	uint32_t count; /* events of list that have a column, from its first */
 	uint32_t live;	/* of these, those that may open: no thread tries the rest */
-	int errors[PERFMON_PROFILE_COUNTERS]; /* what refused those that are not live */
+	int errors
+		[PERFMON_PROFILE_COUNTERS_MAX]; /* what refused those that are not live */
 	struct perfmon_profile_plan *record;
 };
 

@@ -103,7 +103,8 @@ static int make_block(uint32_t counters, struct pm_thread_block **out, size_t *s
 				64);
 	size_t slots = cache + PM_NAME_CACHE * sizeof(struct perfmon_region *);
 	size_t frames = slots + (sizeof(struct pm_slot) << SLOTS_FIRST_LOG2);
-	size_t overflow = frames + (PERFMON_PROFILE_DEPTH + 2) * pm_frame_size(counters);
+	size_t overflow =
+		frames + (PERFMON_PROFILE_DEPTH_MAX + 2) * pm_frame_size(counters);
 	struct pm_thread_block *block;
 	void *memory;
 	int err;
@@ -143,10 +144,10 @@ static int make_record(struct pm_thread *thread)
 
 	record = pm_recycle_take_thread();
 	if (!record) {
-		record = pm_profile_reserve(PERFMON_PROFILE_THREAD, sizeof(*record));
+		record = pm_profile_reserve(PERFMON_PROFILE_TYPE_THREAD, sizeof(*record));
 		if (!record)
 			return -ENOMEM;
-		PM_PUT(record->state, PERFMON_THREAD_UNUSED);
+		PM_PUT(record->state, PERFMON_PROFILE_THREAD_STATE_UNUSED);
 		pm_profile_publish();
 	}
 	thread->record = record;
@@ -165,7 +166,8 @@ static int make_record(struct pm_thread *thread)
 		pm_recycle_thread(record);
 		return -ENOMEM;
 	}
-	__atomic_store_n(&record->state, PERFMON_THREAD_LIVE, __ATOMIC_RELEASE);
+	__atomic_store_n(&record->state, PERFMON_PROFILE_THREAD_STATE_LIVE,
+			 __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -194,19 +196,22 @@ static void record_counters(struct pm_thread *thread)
 		if (counter->fd < 0) {
 			PM_PUT(thread->record->status[i],
 			       counter->error ? counter->error : -EBADF);
-			if (!(plan->counter[i].flags & PERFMON_COUNTER_REFUSED)) {
+			if (!(plan->counter[i].flags & PERFMON_PROFILE_COUNTER_REFUSED)) {
 				PM_PUT(plan->counter[i].error, counter->error);
 				PM_PUT(plan->counter[i].flags,
-				       plan->counter[i].flags | PERFMON_COUNTER_REFUSED);
+				       plan->counter[i].flags |
+					       PERFMON_PROFILE_COUNTER_REFUSED);
 			}
 		} else if (counter->user_read) {
-			PM_PUT(thread->record->status[i], PERFMON_STATUS_USER);
-			if (!(plan->counter[i].flags & PERFMON_COUNTER_USER_READ))
+			PM_PUT(thread->record->status[i],
+			       PERFMON_PROFILE_COUNTER_STATUS_USER);
+			if (!(plan->counter[i].flags & PERFMON_PROFILE_COUNTER_USER_READ))
 				PM_PUT(plan->counter[i].flags,
 				       plan->counter[i].flags |
-					       PERFMON_COUNTER_USER_READ);
+					       PERFMON_PROFILE_COUNTER_USER_READ);
 		} else {
-			PM_PUT(thread->record->status[i], PERFMON_STATUS_SYSCALL);
+			PM_PUT(thread->record->status[i],
+			       PERFMON_PROFILE_COUNTER_STATUS_SYSCALL);
 		}
 	}
 	for (; i < thread->block->columns; i++)
@@ -219,7 +224,7 @@ static void open_counters(struct pm_thread *thread, struct pm_diag *diag)
 {
 	struct pm_thread_block *block = thread->block;
 	unsigned int flags = PM_OPEN_USER_READ | PM_OPEN_PARTIAL | PM_OPEN_SPARING;
-	struct pm_reading readings[PERFMON_PROFILE_COUNTERS];
+	struct pm_reading readings[PERFMON_PROFILE_COUNTERS_MAX];
 	uint32_t i;
 
 	if (!block->counters)
@@ -282,7 +287,7 @@ static void leave(void *unused)
 		pm_kernel_munmap(thread->slots_memory, thread->slots_size);
 	pm_kernel_munmap(block, thread->memory_size);
 	pm_regions_acquire();
-	if (PM_GET(record->state) == PERFMON_THREAD_UNUSED)
+	if (PM_GET(record->state) == PERFMON_PROFILE_THREAD_STATE_UNUSED)
 		pm_recycle_thread(record);
 	give_thread(thread);
 	pm_regions_release();

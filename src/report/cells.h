@@ -31,7 +31,7 @@ size_t pm_cell_name(const struct pm_report_tree *tree, uint32_t n, struct pm_out
  * all its nodes longer than itself: of a path whose names come to more than MOST bytes
  * the middle is left out, for which 0 stands, the root's number. How many are in LINE.
  */
-#define PM_PATH_NODES (PERFMON_PROFILE_DEPTH + 1)
+#define PM_PATH_NODES (PERFMON_PROFILE_DEPTH_MAX + 1)
 #define PM_PATH_BYTES 4096
 #define PM_PATH_LEFT  "..." /* how what is left out is written */
 uint32_t pm_report_path(const struct pm_report_tree *tree, uint32_t n, size_t most,

@@ -327,7 +327,7 @@ int pm_report_csv(const struct pm_report *report, struct pm_out *out)
 		char thread[24] = "ended", cpus[128];
 		const char *name = record->name;
 
-		if (record->state != PERFMON_THREAD_FOLDED)
+		if (record->state != PERFMON_PROFILE_THREAD_STATE_AGGREGATE)
 			snprintf(thread, sizeof(thread), "%u", record->tid);
 		else
 			name = pm_report_cpus(record, cpus, sizeof(cpus));

@@ -37,9 +37,9 @@ const char *pm_report_note(const struct pm_report *report, uint32_t i)
 const char *pm_report_thread_state(const struct pm_snapshot_thread *thread)
 {
 	switch (thread->record.state) {
-	case PERFMON_THREAD_LIVE:
+	case PERFMON_PROFILE_THREAD_STATE_LIVE:
 		return "live";
-	case PERFMON_THREAD_FOLDED:
+	case PERFMON_PROFILE_THREAD_STATE_AGGREGATE:
 		return "folded";
 	default:
 		return "ended";
@@ -119,11 +119,11 @@ static void head_bias(const struct pm_report_event *event, const char *between,
 {
 	unsigned long long user = event->bias, call = event->call_bias;
 
-	if (event->bias_known & PERFMON_BIAS_USER)
+	if (event->bias_known & PERFMON_PROFILE_BIAS_USER)
 		pm_out_format(out, "%san empty region counts %llu", between, user);
 	else if (event->bias_known)
 		pm_out_format(out, "%san empty region counts %llu", between, call);
-	if (event->bias_known == (PERFMON_BIAS_USER | PERFMON_BIAS_CALL))
+	if (event->bias_known == (PERFMON_PROFILE_BIAS_USER | PERFMON_PROFILE_BIAS_CALL))
 		pm_out_format(out, ", %llu if read by read(2)", call);
 }
 
@@ -171,9 +171,9 @@ static void head_threads(const struct pm_report *report, struct pm_out *out)
 	for (uint32_t t = 0; t < s->thread_count; t++) {
 		const struct perfmon_profile_thread *record = &s->threads[t].record;
 
-		if (record->state == PERFMON_THREAD_FOLDED)
+		if (record->state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE)
 			summed += record->folded;
-		else if (record->state == PERFMON_THREAD_LIVE)
+		else if (record->state == PERFMON_PROFILE_THREAD_STATE_LIVE)
 			live++;
 		else
 			ended++;
@@ -191,7 +191,7 @@ static void head_clock(const struct pm_snapshot *s, struct pm_out *out)
 	char rate[PM_CELL];
 
 	pm_out_text(out, "  clock    ");
-	if (s->header.clock == PERFMON_CLOCK_MONOTONIC) {
+	if (s->header.clock == PERFMON_PROFILE_CLOCK_MONOTONIC) {
 		pm_out_text(out, "CLOCK_MONOTONIC\n");
 	} else if (s->tick_ns > 0) {
 		pm_cell_unit(rate, 1e9 / s->tick_ns, "Hz");

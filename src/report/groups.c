@@ -14,7 +14,7 @@ static int cpus_of(const struct perfmon_profile_thread *record, struct pm_cpus *
 	int err = 0;
 
 	pm_cpus_clear(set);
-	for (unsigned int cpu = 0; cpu < PERFMON_PROFILE_CPUS && !err; cpu++) {
+	for (unsigned int cpu = 0; cpu < PERFMON_PROFILE_CPUS_MAX && !err; cpu++) {
 		if (record->cpus[cpu / 64] >> cpu % 64 & 1)
 			err = pm_cpus_add(set, cpu);
 	}
@@ -62,8 +62,9 @@ static int put(struct pm_report_group *group, uint32_t t,
 		group->threads = larger;
 	}
 	larger[group->count++] = t;
-	group->weight +=
-		thread->record.state == PERFMON_THREAD_FOLDED ? thread->record.folded : 1;
+	group->weight += thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE
+				 ? thread->record.folded
+				 : 1;
 	return 0;
 }
 

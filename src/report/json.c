@@ -67,8 +67,8 @@ static void put_head(struct pm_json *j, const struct pm_report *report)
 	pm_json_key(j, "clock");
 	pm_json_open(j, "{");
 	pm_json_string(j, "name",
-		       header->clock == PERFMON_CLOCK_MONOTONIC ? "monotonic"
-								: "timestamp");
+		       header->clock == PERFMON_PROFILE_CLOCK_MONOTONIC ? "monotonic"
+									: "timestamp");
 	pm_json_real(j, "tick_ns", s->tick_ns, s->tick_ns > 0);
 	pm_json_close(j, "}");
 	pm_json_bool(j, "bias_subtracted", report->options->subtract_bias);
@@ -108,11 +108,12 @@ static void put_counter(struct pm_json *j, const struct perfmon_profile_counter 
 	pm_out_format(j->out, "[%llu,%llu,%llu]", (unsigned long long)counter->config[0],
 		      (unsigned long long)counter->config[1],
 		      (unsigned long long)counter->config[2]);
-	pm_json_bool(j, "hardware", counter->flags & PERFMON_COUNTER_HARDWARE);
+	pm_json_bool(j, "hardware", counter->flags & PERFMON_PROFILE_COUNTER_HARDWARE);
 	pm_json_signed(j, "error", counter->error);
-	pm_json_known(j, "bias", counter->bias, counter->bias_known & PERFMON_BIAS_USER);
+	pm_json_known(j, "bias", counter->bias,
+		      counter->bias_known & PERFMON_PROFILE_BIAS_USER);
 	pm_json_known(j, "call_bias", counter->call_bias,
-		      counter->bias_known & PERFMON_BIAS_CALL);
+		      counter->bias_known & PERFMON_PROFILE_BIAS_CALL);
 	pm_json_close(j, "}");
 }
 
@@ -154,9 +155,9 @@ static void put_events(struct pm_json *j, const struct pm_report *report)
 			       : event->syscall_read		       ? "syscall"
 								       : "none");
 		pm_json_known(j, "bias", event->bias,
-			      event->bias_known & PERFMON_BIAS_USER);
+			      event->bias_known & PERFMON_PROFILE_BIAS_USER);
 		pm_json_known(j, "call_bias", event->call_bias,
-			      event->bias_known & PERFMON_BIAS_CALL);
+			      event->bias_known & PERFMON_PROFILE_BIAS_CALL);
 		put_erratum(j, event->erratum);
 		pm_json_key(j, "counters");
 		pm_json_open(j, "[");
@@ -239,8 +240,8 @@ static void put_thread(struct pm_json *j, const struct pm_report *report, uint32
 	const struct pm_snapshot *s = report->snapshot;
 	const struct pm_snapshot_thread *thread = &s->threads[t];
 	const struct perfmon_profile_thread *record = &thread->record;
-	bool aggregate = record->state == PERFMON_THREAD_FOLDED;
-	char cpus[8 * PERFMON_PROFILE_CPUS];
+	bool aggregate = record->state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
+	char cpus[8 * PERFMON_PROFILE_CPUS_MAX];
 
 	pm_json_known(j, "tid", record->tid, !aggregate);
 	pm_json_string(j, "name", record->name);

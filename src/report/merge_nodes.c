@@ -42,8 +42,8 @@ static bool same_events(const struct pm_snapshot_thread *to,
 
 		if (strcmp(a->name, b->name) != 0 || strcmp(a->unit, b->unit) != 0 ||
 		    a->scale != b->scale || a->logical != b->logical ||
-		    (a->flags ^ b->flags) &
-			    (PERFMON_COUNTER_REFUSED | PERFMON_COUNTER_KERNEL_ONLY) ||
+		    (a->flags ^ b->flags) & (PERFMON_PROFILE_COUNTER_REFUSED |
+					     PERFMON_PROFILE_COUNTER_KERNEL_ONLY) ||
 		    (to->record.status[c] > 0) != (thread->record.status[c] > 0))
 			return false;
 	}
@@ -109,11 +109,11 @@ static int thread_get(struct pm_merge *merge, const struct pm_snapshot_thread *t
 	to->plan = &sum->plans[*number];
 	to->node_size = sizeof(struct perfmon_profile_node) +
 			to->plan->counter_count * sizeof(struct perfmon_profile_count);
-	if (thread->record.flags & PERFMON_THREAD_STRIDE)
+	if (thread->record.flags & PERFMON_PROFILE_THREAD_STRIDE)
 		to->node_size += sizeof(struct perfmon_profile_stride) +
 				 to->plan->counter_count * sizeof(double);
 	to->record.flags = thread->record.flags;
-	to->record.state = PERFMON_THREAD_FOLDED;
+	to->record.state = PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
 	to->record.generation = to->plan->generation;
 	to->record.counters = to->plan->counter_count;
 	memcpy(to->record.status, thread->record.status,
@@ -155,11 +155,12 @@ static void bias_least(struct perfmon_profile_counter *counter,
 {
 	uint32_t first = seen->bias_known & ~counter->bias_known;
 
-	if (first & PERFMON_BIAS_USER ||
-	    (seen->bias_known & PERFMON_BIAS_USER && seen->bias < counter->bias))
+	if (first & PERFMON_PROFILE_BIAS_USER ||
+	    (seen->bias_known & PERFMON_PROFILE_BIAS_USER && seen->bias < counter->bias))
 		counter->bias = seen->bias;
-	if (first & PERFMON_BIAS_CALL || (seen->bias_known & PERFMON_BIAS_CALL &&
-					  seen->call_bias < counter->call_bias))
+	if (first & PERFMON_PROFILE_BIAS_CALL ||
+	    (seen->bias_known & PERFMON_PROFILE_BIAS_CALL &&
+	     seen->call_bias < counter->call_bias))
 		counter->call_bias = seen->call_bias;
 	counter->bias_known |= seen->bias_known;
 }
@@ -177,16 +178,17 @@ static void record_add(struct pm_snapshot_thread *to,
 	add(&record->lost_unnamed, other->lost_unnamed);
 	add(&record->lost_other, other->lost_other);
 	add(&record->unmatched_ends, other->unmatched_ends);
-	add_small(&record->folded,
-		  other->state == PERFMON_THREAD_FOLDED ? other->folded : 1);
+	add_small(&record->folded, other->state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE
+					   ? other->folded
+					   : 1);
 	add_small(&to->torn, from->torn);
 	for (uint32_t c = 0; c < plan->counter_count; c++) {
 		struct perfmon_profile_counter *counter = &plan->counters[c];
 		const struct perfmon_profile_counter *seen = &from->plan->counters[c];
 
 		/* Read(2) somewhere is what is worth telling. */
-		if (other->status[c] == PERFMON_STATUS_SYSCALL)
-			record->status[c] = PERFMON_STATUS_SYSCALL;
+		if (other->status[c] == PERFMON_PROFILE_COUNTER_STATUS_SYSCALL)
+			record->status[c] = PERFMON_PROFILE_COUNTER_STATUS_SYSCALL;
 		bias_least(counter, seen);
 	}
 }
@@ -202,7 +204,7 @@ static int thread_add(struct pm_merge *merge, const struct pm_snapshot_thread *f
 	if (err)
 		return err;
 	part.columns = counters_of(from);
-	part.aggregate = from->record.state == PERFMON_THREAD_FOLDED;
+	part.aggregate = from->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
 	path_of[1] = 0;
 	for (uint32_t n = 2; n <= from->node_count; n++) {
 		struct pm_snapshot_thread *to = &merge->sum->threads[t];
@@ -259,7 +261,7 @@ static bool is_counted(const struct pm_snapshot *sum,
 			const struct perfmon_profile_counter *other =
 				&sum->plans[p].counters[c];
 
-			if (!(other->flags & PERFMON_COUNTER_REFUSED) &&
+			if (!(other->flags & PERFMON_PROFILE_COUNTER_REFUSED) &&
 			    !strcmp(other->name, counter->name) &&
 			    !strcmp(other->unit, counter->unit) &&
 			    other->scale == counter->scale)
@@ -292,9 +294,9 @@ int pm_merge_nodes_end(struct pm_merge *merge)
 			struct perfmon_profile_counter *counter =
 				&sum->plans[p].counters[c];
 
-			if (counter->flags & PERFMON_COUNTER_REFUSED &&
+			if (counter->flags & PERFMON_PROFILE_COUNTER_REFUSED &&
 			    is_counted(sum, counter)) {
-				counter->flags &= ~PERFMON_COUNTER_REFUSED;
+				counter->flags &= ~PERFMON_PROFILE_COUNTER_REFUSED;
 				counter->error = 0;
 			}
 		}

@@ -70,12 +70,13 @@ static void event_add(struct pm_report_event *event,
 		      const struct perfmon_profile_counter *counter)
 {
 	event->parts++;
-	event->refused += (counter->flags & PERFMON_COUNTER_REFUSED) != 0;
-	event->kernel_only |= (counter->flags & PERFMON_COUNTER_KERNEL_ONLY) != 0;
+	event->refused += (counter->flags & PERFMON_PROFILE_COUNTER_REFUSED) != 0;
+	event->kernel_only |= (counter->flags & PERFMON_PROFILE_COUNTER_KERNEL_ONLY) != 0;
 	event->bias_known |= counter->bias_known;
-	if (counter->bias_known & PERFMON_BIAS_USER && counter->bias > event->bias)
+	if (counter->bias_known & PERFMON_PROFILE_BIAS_USER &&
+	    counter->bias > event->bias)
 		event->bias = counter->bias;
-	if (counter->bias_known & PERFMON_BIAS_CALL &&
+	if (counter->bias_known & PERFMON_PROFILE_BIAS_CALL &&
 	    counter->call_bias > event->call_bias)
 		event->call_bias = counter->call_bias;
 }
@@ -119,14 +120,17 @@ static int events_make(struct pm_report_model *model)
 	for (uint32_t t = 0; t < s->thread_count; t++) {
 		const struct pm_snapshot_thread *thread = &s->threads[t];
 
-		model->sampled |= (thread->record.flags & PERFMON_THREAD_STRIDE) != 0;
+		model->sampled |=
+			(thread->record.flags & PERFMON_PROFILE_THREAD_STRIDE) != 0;
 		for (uint32_t c = 0; thread->plan && c < thread->plan->counter_count;
 		     c++) {
 			uint32_t e = model->event_of[thread->plan - s->plans][c];
 
-			if (thread->record.status[c] == PERFMON_STATUS_USER)
+			if (thread->record.status[c] ==
+			    PERFMON_PROFILE_COUNTER_STATUS_USER)
 				model->events[e].user_read = true;
-			if (thread->record.status[c] == PERFMON_STATUS_SYSCALL)
+			if (thread->record.status[c] ==
+			    PERFMON_PROFILE_COUNTER_STATUS_SYSCALL)
 				model->events[e].syscall_read = true;
 		}
 	}

@@ -57,7 +57,7 @@ struct pm_report_event {
 	uint32_t refused;    /* of these */
 	uint64_t bias;	     /* per visit, the highest of the parts, */
 	uint64_t call_bias;  /* and of visits that were read by read(2) */
-	uint32_t bias_known; /* PERFMON_BIAS_: 0 if neither is */
+	uint32_t bias_known; /* PERFMON_PROFILE_BIAS_: 0 if neither is */
 	bool kernel_only;
 	bool user_read; /* by some thread */
 	bool syscall_read;

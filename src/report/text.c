@@ -240,7 +240,7 @@ static void thread_title(const struct pm_report *report, uint32_t t, struct pm_o
 	char time[PM_CELL], cpus[128];
 
 	pm_report_cpus(&thread->record, cpus, sizeof(cpus));
-	if (thread->record.state == PERFMON_THREAD_FOLDED) {
+	if (thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE) {
 		pm_out_format(out, "\nended threads, %u of them, summed",
 			      thread->record.folded);
 		if (cpus[0])
@@ -256,8 +256,9 @@ static void thread_title(const struct pm_report *report, uint32_t t, struct pm_o
 		pm_out_text(out, ")");
 	}
 	pm_out_format(out, ", %s%s:\n",
-		      thread->record.state != PERFMON_THREAD_LIVE ? "ended, "
-		      : pm_report_time_is_known(s)		  ? "running, "
+		      thread->record.state != PERFMON_PROFILE_THREAD_STATE_LIVE
+			      ? "ended, "
+		      : pm_report_time_is_known(s) ? "running, "
 						   : "not ended, at least ",
 		      time);
 }

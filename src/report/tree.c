@@ -60,7 +60,9 @@ int pm_tree_node(struct pm_tree_build *build, uint32_t parent, uint32_t region,
 
 static uint64_t weight_of(const struct pm_snapshot_thread *thread)
 {
-	return thread->record.state == PERFMON_THREAD_FOLDED ? thread->record.folded : 1;
+	return thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE
+		       ? thread->record.folded
+		       : 1;
 }
 
 /* Visits of a node that have ended, and how many of these each measured one stands for.
@@ -147,7 +149,7 @@ static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread 
 
 	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
 		visits.histogram[i] = from->histogram[i];
-	if (thread->record.state == PERFMON_THREAD_FOLDED) {
+	if (thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE) {
 		threads = from->threads;
 		visits.thread_min_ticks = scaled(from->thread_min_ticks, share.weight);
 		visits.thread_max_ticks = scaled(from->thread_max_ticks, share.weight);
@@ -158,7 +160,7 @@ static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread 
 		/* It is in the values of what is around it, and how much is unknown. */
 		visits.unmeasured = share.all;
 		to->time_error = INFINITY;
-	} else if (from->flags & PERFMON_NODE_UNMEASURED) {
+	} else if (from->flags & PERFMON_PROFILE_NODE_UNMEASURED) {
 		to->time_error = INFINITY;
 	} else if (share.stride) {
 		to->time_error += squared(
@@ -177,8 +179,9 @@ static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread 
 static double added(const struct pm_report_event *event, uint64_t visits,
 		    uint64_t by_call)
 {
-	double call = (double)(event->bias_known & PERFMON_BIAS_CALL ? event->call_bias
-								     : event->bias);
+	double call =
+		(double)(event->bias_known & PERFMON_PROFILE_BIAS_CALL ? event->call_bias
+								       : event->bias);
 
 	return (double)event->bias * (double)(visits - by_call) + call * (double)by_call;
 }
@@ -220,7 +223,8 @@ static void counts_add(const struct pm_report_model *model, struct pm_report_cou
 		seen |= UINT64_C(1) << c;
 		if (first) {
 			pm_tree_add(&count->threads,
-				    thread->record.state == PERFMON_THREAD_FOLDED
+				    thread->record.state ==
+						    PERFMON_PROFILE_THREAD_STATE_AGGREGATE
 					    ? from->threads
 					    : 1);
 			pm_tree_add(&count->measured, measured);
@@ -237,7 +241,7 @@ static void counts_add(const struct pm_report_model *model, struct pm_report_cou
 		count->running_ns +=
 			fmax(0, ns - (double)from->count[c].lost_ns * share.weight);
 		if ((!share.measured && share.all) ||
-		    from->flags & PERFMON_NODE_UNMEASURED)
+		    from->flags & PERFMON_PROFILE_NODE_UNMEASURED)
 			count->error = INFINITY;
 		else if (share.stride && sampled)
 			count->error += squared(pm_report_error(

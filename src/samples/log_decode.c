@@ -77,8 +77,8 @@ static bool take_body(const struct perf_event_header *record, uint32_t body,
 	memcpy(halves, bytes, left < sizeof(halves) ? left : sizeof(halves));
 	memcpy(words, bytes, left < sizeof(words) ? left : sizeof(words));
 	switch (record->type) {
-	case PERFMON_LOG_MAP:
-	case PERFMON_LOG_MAP2:
+	case PERFMON_LOG_TYPE_MAP:
+	case PERFMON_LOG_TYPE_MAP2:
 		out->pid = halves[0];
 		out->tid = halves[1];
 		out->address = words[1];
@@ -86,26 +86,26 @@ static bool take_body(const struct perf_event_header *record, uint32_t body,
 		out->offset = words[3];
 		/* pid and tid, three words; MAP2: device, inode, protection and flags. */
 		return take_name(record,
-				 record->type == PERFMON_LOG_MAP ? at + 32 : at + 64,
+				 record->type == PERFMON_LOG_TYPE_MAP ? at + 32 : at + 64,
 				 body, &out->name);
-	case PERFMON_LOG_NAME:
+	case PERFMON_LOG_TYPE_NAME:
 		out->pid = halves[0];
 		out->tid = halves[1];
 		return take_name(record, at + 8, body, &out->name);
-	case PERFMON_LOG_FORK:
-	case PERFMON_LOG_EXIT:
+	case PERFMON_LOG_TYPE_FORK:
+	case PERFMON_LOG_TYPE_EXIT:
 		out->pid = halves[0];
 		out->parent_pid = halves[1];
 		out->tid = halves[2];
 		out->parent_tid = halves[3];
 		return left >= 24;
-	case PERFMON_LOG_LOST:
+	case PERFMON_LOG_TYPE_LOST:
 		out->lost = words[1];
 		return left >= 16;
-	case PERFMON_LOG_LOST_SAMPLES:
+	case PERFMON_LOG_TYPE_LOST_SAMPLES:
 		out->lost = words[0];
 		return left >= 8;
-	case PERFMON_LOG_SWITCH_CPU:
+	case PERFMON_LOG_TYPE_SWITCH_CPU:
 		out->pid = halves[0];
 		out->tid = halves[1];
 		return left >= 8;
@@ -121,10 +121,11 @@ int pm_log_decode(struct perfmon_log *log, const struct perf_event_header *recor
 	uint32_t body = record->size;
 	int err = 0;
 
-	if (record->type == PERFMON_LOG_SAMPLE || record->type == PERFMON_LOG_READ) {
+	if (record->type == PERFMON_LOG_TYPE_SAMPLE ||
+	    record->type == PERFMON_LOG_TYPE_READ) {
 		if (!attr)
 			return 0;
-		err = record->type == PERFMON_LOG_SAMPLE
+		err = record->type == PERFMON_LOG_TYPE_SAMPLE
 			      ? pm_sample_decode(attr, record, &log->sample)
 			      : pm_sample_decode_read(attr, record, &log->sample);
 		if (err == -EOPNOTSUPP)

@@ -311,8 +311,9 @@ static struct perfmon_sample blank(const struct perf_event_header *record)
 
 	return (struct perfmon_sample){
 		.size = sizeof(struct perfmon_sample),
-		.mode = mode <= PERFMON_MODE_GUEST_USER ? (uint16_t)mode
-							: PERFMON_MODE_UNKNOWN,
+		.mode = mode <= PERFMON_SAMPLE_MODE_GUEST_USER
+				? (uint16_t)mode
+				: PERFMON_SAMPLE_MODE_UNKNOWN,
 	};
 }
 

@@ -131,7 +131,7 @@ PM_EXPORT void perfmon_session_close(struct perfmon_session *session)
 		pm_helper_stop(session->helper);
 		pm_lock_take(&session->lock);
 		/* What came until now goes to the log. */
-		if (session->sampling && session->state != PERFMON_DETACHED)
+		if (session->sampling && session->state != PERFMON_STATE_DETACHED)
 			pm_session_detach_all(session);
 		pm_session_close_targets(session);
 		pm_exclusive_release(session);

@@ -56,13 +56,13 @@ PM_EXPORT int perfmon_placement_cpus(const struct perfmon_placement *placement,
 	if (!p || !size)
 		return -EINVAL;
 	switch (set) {
-	case PERFMON_PLACEMENT_COVERED:
+	case PERFMON_PLACEMENT_SET_COVERED:
 		return pm_cpus_export(&p->cpus, mask, size);
-	case PERFMON_PLACEMENT_DROPPED:
+	case PERFMON_PLACEMENT_SET_DROPPED:
 		return pm_cpus_export(&p->dropped, mask, size);
-	case PERFMON_PLACEMENT_ONLINE:
+	case PERFMON_PLACEMENT_SET_ONLINE:
 		return pm_cpus_export(&p->topology->online, mask, size);
-	case PERFMON_PLACEMENT_ALLOWED:
+	case PERFMON_PLACEMENT_SET_ALLOWED:
 		return pm_cpus_export(&p->topology->allowed, mask, size);
 	}
 	return -EINVAL;

@@ -93,7 +93,8 @@ static void text(struct profile_builder *b, bool partial)
 	for (uint32_t t = 0; t < 2; t++) {
 		thread = builder_thread(b, 1 + t, 1, 3);
 		fill(thread->name, sizeof(thread->name));
-		thread->state = t ? PERFMON_THREAD_LIVE : PERFMON_THREAD_ENDED;
+		thread->state = t ? PERFMON_PROFILE_THREAD_STATE_LIVE
+				  : PERFMON_PROFILE_THREAD_STATE_ENDED;
 		builder_nodes(b, thread, 5);
 		builder_node(b, thread, 0, 0);
 		for (uint32_t n = 1; n <= 4; n++)
@@ -142,20 +143,20 @@ static uint32_t leaves_that_fit(void)
 static void deep(struct profile_builder *b)
 {
 	struct perfmon_profile_thread *thread;
-	char name[PERFMON_PROFILE_NAME - 8];
+	char name[PERFMON_PROFILE_NAME_MAX - 8];
 	uint32_t count = leaves_that_fit();
 
 	memset(name, 'n', sizeof(name));
 	name[sizeof(name) - 1] = '\0';
 	builder_plan(b, 1, 1);
-	for (uint32_t i = 1; i < PERFMON_PROFILE_DEPTH; i++)
+	for (uint32_t i = 1; i < PERFMON_PROFILE_DEPTH_MAX; i++)
 		region(b, "", i, name);
 	thread = builder_thread(b, 1, 1, 1);
-	builder_nodes(b, thread, PERFMON_PROFILE_DEPTH + count);
+	builder_nodes(b, thread, PERFMON_PROFILE_DEPTH_MAX + count);
 	builder_node(b, thread, 0, 0);
-	for (uint32_t n = 1; n < PERFMON_PROFILE_DEPTH; n++)
+	for (uint32_t n = 1; n < PERFMON_PROFILE_DEPTH_MAX; n++)
 		visited(b, thread, n, n);
-	leaves(b, thread, count, PERFMON_PROFILE_DEPTH);
+	leaves(b, thread, count, PERFMON_PROFILE_DEPTH_MAX);
 }
 
 /* Many paths that count one event, and many events that nothing counts. */
@@ -166,7 +167,7 @@ static void dense(struct profile_builder *b)
 
 	for (uint32_t g = 1; g <= 32; g++) {
 		struct perfmon_profile_plan *plan =
-			builder_plan(b, g, g > 1 ? PERFMON_PROFILE_COUNTERS : 1);
+			builder_plan(b, g, g > 1 ? PERFMON_PROFILE_COUNTERS_MAX : 1);
 
 		for (uint32_t c = 0; c < plan->counters; c++)
 			snprintf(plan->counter[c].name, sizeof(plan->counter[c].name),
@@ -214,7 +215,7 @@ static void make(const char *kind, const char *path, size_t mib)
 	else if (!strcmp(kind, "events"))
 		events(&b, 1);
 	else if (!strcmp(kind, "plans"))
-		events(&b, PERFMON_PROFILE_COUNTERS);
+		events(&b, PERFMON_PROFILE_COUNTERS_MAX);
 	else if (!strcmp(kind, "deep"))
 		deep(&b);
 	else if (!strcmp(kind, "dense"))

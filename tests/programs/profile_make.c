@@ -23,11 +23,11 @@ static void thread_make(struct profile_builder *b, uint32_t number, uint32_t pat
 		builder_thread(b, 5000 + number, 1, counters);
 
 	if (folded) {
-		thread->state = PERFMON_THREAD_FOLDED;
+		thread->state = PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
 		thread->folded = 2;
 		thread->tid = 0;
-		thread->cpus[number % PERFMON_PROFILE_CPUS / 64] = UINT64_C(1)
-								   << number % 64;
+		thread->cpus[number % PERFMON_PROFILE_CPUS_MAX / 64] = UINT64_C(1)
+								       << number % 64;
 	}
 	builder_nodes(b, thread, paths + 1);
 	builder_node(b, thread, 0, 0);

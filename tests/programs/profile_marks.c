@@ -74,7 +74,7 @@ int main(int argc, char **argv)
 		if (!rank)
 			strcpy(plan->counter[1].name, "cycles:u");
 		thread = builder_thread(&b, 100 + (uint32_t)rank, 1, counters);
-		thread->flags = PERFMON_THREAD_STRIDE;
+		thread->flags = PERFMON_PROFILE_THREAD_STRIDE;
 		thread->node_size += (uint32_t)(sizeof(struct perfmon_profile_stride) +
 						counters * sizeof(double));
 		builder_nodes(&b, thread, 5);

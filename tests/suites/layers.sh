@@ -196,6 +196,25 @@ cat include/perfmon/*.h | gcc -fsyntax-only -Iinclude -aux-info "$work/prototype
 sed -n 's/.*extern .*\b\(\(perfmon\|pfm\)_[a-z0-9_]*\) (.*/\1/p' "$work/prototypes" | sort -u >"$work/declared"
 try "every declared function is exported" test -z "$(comm -23 "$work/declared" "$work/map")" || true
 
+# A constant of an enum begins with the name of its enum.
+stray_constants() {
+	awk 'FNR == 1 { prefix = "" }
+		/^enum perfmon_[a-z0-9_]+ \{/ { prefix = toupper($2) "_" }
+		prefix {
+			line = $0
+			gsub(/\/\*.*/, "", line)
+			sub(/^enum [a-z0-9_]+ \{/, "", line)
+			while (match(line, /PERFMON_[A-Z0-9_]+/)) {
+				name = substr(line, RSTART, RLENGTH)
+				if (index(name, prefix) != 1)
+					print FILENAME ": " name " is not " prefix
+				line = substr(line, RSTART + RLENGTH)
+			}
+		}
+		/\}/ { prefix = "" }' include/perfmon/*.h
+}
+try "constants begin with the names of their enums" nothing stray_constants || true
+
 soname=$(objdump -p "$build/.libs/libperfmon.so" | awk '$1 == "SONAME" { print $2 }')
 abi=$(sed -n 's/^AC_SUBST(\[PERFMON_ABI\], \[\([0-9]*\):[0-9]*:\([0-9]*\)\]).*/\1 \2/p' configure.ac)
 read -r current age <<<"$abi"

@@ -67,7 +67,7 @@ static bool looks_like_profile(const char *path)
 		return false;
 	/* Cut off before the magic. */
 	if (n < (ssize_t)offsetof(struct perfmon_profile_header, version) &&
-	    header.record.type == htole32(PERFMON_PROFILE_HEADER) &&
+	    header.record.type == htole32(PERFMON_PROFILE_TYPE_HEADER) &&
 	    !header.record.reserved)
 		return true;
 	/* As its program makes it, before there is anything in it. */

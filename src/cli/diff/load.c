@@ -137,12 +137,12 @@ static bool lacks(const struct taking *how, const struct pm_value *value, uint32
 static double slack(const struct pm_report_event *event,
 		    const struct pm_report_node *node)
 {
-	uint64_t bias =
-		event->bias_known & PERFMON_BIAS_CALL ? event->call_bias : event->bias;
+	uint64_t bias = event->bias_known & PERFMON_PROFILE_BIAS_CALL ? event->call_bias
+								      : event->bias;
 	uint64_t other = node->retries;
 
 	/* Where all is read by calls no visit stands out by that. */
-	if (event->bias_known & PERFMON_BIAS_USER)
+	if (event->bias_known & PERFMON_PROFILE_BIAS_USER)
 		other += node->fallback_reads;
 	return (double)other * (double)bias;
 }
@@ -270,7 +270,7 @@ int diff_load(struct diff_data *data, uint32_t side, const char *path, bool incl
 	data->file_count++;
 	file->side = side;
 	file->header = snapshot->header;
-	file->ended = snapshot->header.state == PERFMON_STATE_ENDED;
+	file->ended = snapshot->header.state == PERFMON_PROFILE_STATE_ENDED;
 	file->partial = snapshot->partial;
 	file->ticks = !(snapshot->tick_ns > 0);
 	err = snapshot_add(data, side, snapshot, inclusive);

@@ -120,7 +120,7 @@ static int put_thread(struct pm_out *out, const struct export_profile *profile,
 {
 	const struct perfmon_profile_thread *record =
 		&profile->snapshot->threads[t].record;
-	bool folded = record->state == PERFMON_THREAD_FOLDED;
+	bool folded = record->state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
 	/* Viewers take 0 for the idle thread. */
 	int64_t tid = folded ? EXPORT_NO_NUMBER + (*sums)++ : record->tid;
 	struct pm_report_tree tree;

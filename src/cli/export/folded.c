@@ -112,7 +112,7 @@ int export_folded(struct pm_out *out, const struct export_profile *profile, int6
 		const struct perfmon_profile_thread *record = &s->threads[t].record;
 		char text[64];
 
-		if (record->state == PERFMON_THREAD_FOLDED)
+		if (record->state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE)
 			snprintf(text, sizeof(text), "ended threads");
 		else
 			snprintf(text, sizeof(text), "%u %s", record->tid, record->name);

@@ -73,7 +73,7 @@ static void counters_text(const struct perfmon_pmu_info *pmu, char *text, size_t
 {
 	char width[32] = "", fixed[64] = "";
 
-	if (!(pmu->capabilities & PERFMON_PMU_OPENS)) {
+	if (!(pmu->capabilities & PERFMON_PMU_CAPABILITY_OPENS)) {
 		snprintf(text, size, "counters not known: none of its events opens");
 		return;
 	}
@@ -89,9 +89,12 @@ static void counters_text(const struct perfmon_pmu_info *pmu, char *text, size_t
 	else
 		snprintf(text, size, "counters%s, of a number not known", width);
 	snprintf(text + strlen(text), size - strlen(text), "%s%s",
-		 pmu->capabilities & PERFMON_PMU_USER_READ ? ", read in user space" : "",
-		 pmu->capabilities & PERFMON_PMU_OVERFLOW ? ", interrupt on overflow"
-		 : pmu->capabilities_known & PERFMON_PMU_OVERFLOW
+		 pmu->capabilities & PERFMON_PMU_CAPABILITY_USER_READ
+			 ? ", read in user space"
+			 : "",
+		 pmu->capabilities & PERFMON_PMU_CAPABILITY_OVERFLOW
+			 ? ", interrupt on overflow"
+		 : pmu->capabilities_known & PERFMON_PMU_CAPABILITY_OVERFLOW
 			 ? ", no interrupt on overflow"
 			 : "");
 }
@@ -107,9 +110,9 @@ static int add_place(const struct perfmon_info_counter *counter, void *argument)
 	struct places *places = argument;
 	size_t used = strlen(places->names);
 
-	places->free += counter->state == PERFMON_INFO_COUNTER_FREE;
-	places->disabled += counter->state == PERFMON_INFO_COUNTER_DISABLED;
-	if (counter->state != PERFMON_INFO_COUNTER_HELD)
+	places->free += counter->state == PERFMON_INFO_COUNTER_STATE_FREE;
+	places->disabled += counter->state == PERFMON_INFO_COUNTER_STATE_DISABLED;
+	if (counter->state != PERFMON_INFO_COUNTER_STATE_HELD)
 		return 0;
 	if (counter->event[0])
 		snprintf(places->names + used, sizeof(places->names) - used, ", %s",
@@ -152,14 +155,14 @@ static int show_pmu(const struct perfmon_pmu_info *pmu, void *argument)
 	(void)argument;
 	snprintf(text, sizeof(text), "type %" PRIu32 ", %" PRIu32 " named events%s%s%s",
 		 pmu->type, pmu->named_events,
-		 pmu->kind == PERFMON_PMU_CORE	   ? ", core"
-		 : pmu->kind == PERFMON_PMU_UNCORE ? ", uncore"
-						   : "",
+		 pmu->kind == PERFMON_PMU_KIND_CORE	? ", core"
+		 : pmu->kind == PERFMON_PMU_KIND_UNCORE ? ", uncore"
+							: "",
 		 pmu->cpus[0] ? ", CPUs " : "", pmu->cpus);
-	if (pmu->kind == PERFMON_PMU_CORE)
+	if (pmu->kind == PERFMON_PMU_KIND_CORE)
 		counters_text(pmu, counters, sizeof(counters));
-	finding(pmu->name, text, pmu->kind == PERFMON_PMU_CORE ? counters : NULL);
-	if (pmu->kind == PERFMON_PMU_CORE)
+	finding(pmu->name, text, pmu->kind == PERFMON_PMU_KIND_CORE ? counters : NULL);
+	if (pmu->kind == PERFMON_PMU_KIND_CORE)
 		show_places(pmu);
 	return 0;
 }

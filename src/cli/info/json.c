@@ -70,11 +70,12 @@ static int print_pmu(const struct perfmon_pmu_info *pmu, void *argument)
 	known("fixed", pmu->fixed, pmu->fixed >= 0);
 	known("width_bits", pmu->width_bits, pmu->width_bits > 0);
 	known("fixed_width_bits", pmu->fixed_width_bits, pmu->fixed_width_bits > 0);
-	truth("opens", pmu->capabilities, pmu->capabilities_known, PERFMON_PMU_OPENS);
+	truth("opens", pmu->capabilities, pmu->capabilities_known,
+	      PERFMON_PMU_CAPABILITY_OPENS);
 	truth("user_read", pmu->capabilities, pmu->capabilities_known,
-	      PERFMON_PMU_USER_READ);
+	      PERFMON_PMU_CAPABILITY_USER_READ);
 	truth("overflow", pmu->capabilities, pmu->capabilities_known,
-	      PERFMON_PMU_OVERFLOW);
+	      PERFMON_PMU_CAPABILITY_OVERFLOW);
 	printf("\"named_events\":%" PRIu32 "}", pmu->named_events);
 	return 0;
 }
@@ -116,13 +117,13 @@ int cli_info_json(const struct perfmon_info *info)
 	cpus("cpus_online", &topology->online);
 	cpus("cpus_allowed", &topology->allowed);
 	pm_topology_put(topology);
-	truth("hardware", has, known_bits, PERFMON_INFO_HARDWARE);
-	truth("user_read", has, known_bits, PERFMON_INFO_USER_READ);
-	truth("overflow", has, known_bits, PERFMON_INFO_OVERFLOW);
-	truth("timestamp", has, known_bits, PERFMON_INFO_TIMESTAMP);
-	truth("thread_time", has, known_bits, PERFMON_INFO_THREAD_TIME);
-	truth("privileged", has, known_bits, PERFMON_INFO_PRIVILEGED);
-	truth("seccomp", has, known_bits, PERFMON_INFO_SECCOMP);
+	truth("hardware", has, known_bits, PERFMON_INFO_FEATURE_HARDWARE);
+	truth("user_read", has, known_bits, PERFMON_INFO_FEATURE_USER_READ);
+	truth("overflow", has, known_bits, PERFMON_INFO_FEATURE_OVERFLOW);
+	truth("timestamp", has, known_bits, PERFMON_INFO_FEATURE_TIMESTAMP);
+	truth("thread_time", has, known_bits, PERFMON_INFO_FEATURE_THREAD_TIME);
+	truth("privileged", has, known_bits, PERFMON_INFO_FEATURE_PRIVILEGED);
+	truth("seccomp", has, known_bits, PERFMON_INFO_FEATURE_SECCOMP);
 	known("timestamp_hz", (int64_t)info->timestamp_hz, info->timestamp_hz);
 	allows("allows", info->allows);
 	allows("user_allows", info->user_allows);

@@ -30,11 +30,11 @@ int stat_counting_init(struct stat_counting *counting, const char *events,
 	if (err)
 		return err;
 	count = counting->events.count;
-	if (count > PERFMON_SESSION_COUNTERS)
+	if (count > PERFMON_SESSION_COUNTERS_MAX)
 		return pm_diag_set(&counting->diag, -E2BIG,
 				   "%u events are more than the %d that one session "
 				   "takes",
-				   count, PERFMON_SESSION_COUNTERS);
+				   count, PERFMON_SESSION_COUNTERS_MAX);
 	counting->before = calloc(count + 1, 4 * sizeof(counting->before[0]));
 	if (!counting->before)
 		return out_of_memory(counting);
@@ -287,7 +287,7 @@ int stat_counting_start(struct stat_counting *counting,
 bool stat_counting_is_over(struct stat_counting *counting)
 {
 	return counting->session &&
-	       perfmon_session_state(counting->session) == PERFMON_DETACHED;
+	       perfmon_session_state(counting->session) == PERFMON_STATE_DETACHED;
 }
 
 void stat_counting_stop(struct stat_counting *counting)

@@ -126,7 +126,7 @@ static int take_targets(const char *command, const struct cli_option *option,
 			return CLI_FAILED;
 		}
 		targets[options->target_count++] = (struct perfmon_target){
-			.kind = PERFMON_TARGET_THREAD, .id = (int32_t)tid};
+			.kind = PERFMON_TARGET_KIND_THREAD, .id = (int32_t)tid};
 		options->targets = targets;
 		if (!*at++)
 			break;

@@ -164,7 +164,7 @@ static int start_counting(struct stat_work *work, pid_t child)
 {
 	const struct stat_options *options = work->options;
 	struct perfmon_target target = {
-		.kind = PERFMON_TARGET_THREAD,
+		.kind = PERFMON_TARGET_KIND_THREAD,
 		.id = child,
 		.flags = PERFMON_TARGET_ON_EXEC |
 			 (options->inherit ? PERFMON_TARGET_CHILDREN : 0) |
@@ -175,7 +175,7 @@ static int start_counting(struct stat_work *work, pid_t child)
 		struct perfmon_target *running = &options->targets[i];
 
 		if (options->processes)
-			running->kind = PERFMON_TARGET_PROCESS;
+			running->kind = PERFMON_TARGET_KIND_PROCESS;
 		if (options->descendants)
 			running->flags = PERFMON_TARGET_CHILDREN | PERFMON_TARGET_APART;
 		else if (options->processes && options->inherit)

@@ -377,7 +377,8 @@ static int ended_make(struct pm_report_tree *tree, const struct pm_report_model 
 		return -ENOMEM;
 	part.thread_count = 0;
 	for (uint32_t t = 0; t < model->snapshot->thread_count; t++)
-		if (model->snapshot->threads[t].record.state == PERFMON_THREAD_FOLDED)
+		if (model->snapshot->threads[t].record.state ==
+		    PERFMON_PROFILE_THREAD_STATE_AGGREGATE)
 			part.threads[part.thread_count++] = model->snapshot->threads[t];
 	of_part.snapshot = &part;
 	err = pm_report_tree_make(tree, &of_part, -1);
@@ -455,14 +456,15 @@ static void threads_count(struct top_look *look)
 	for (uint32_t t = 0; t < look->snapshot->thread_count; t++) {
 		struct pm_snapshot_thread *thread = &look->snapshot->threads[t];
 
-		if (thread->record.state == PERFMON_THREAD_LIVE) {
+		if (thread->record.state == PERFMON_PROFILE_THREAD_STATE_LIVE) {
 			look->threads_live++;
 			continue;
 		}
 		close_visits(thread);
-		look->threads_ended += thread->record.state == PERFMON_THREAD_FOLDED
-					       ? thread->record.folded
-					       : 1;
+		look->threads_ended +=
+			thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE
+				? thread->record.folded
+				: 1;
 	}
 }
 
@@ -488,7 +490,8 @@ int top_look_threads(struct top_look *look, const struct top_look *before)
 	for (uint32_t t = 0; !err && t < s->thread_count; t++) {
 		struct top_group *group = &look->groups[look->group_count];
 
-		if (s->threads[t].record.state == PERFMON_THREAD_FOLDED) {
+		if (s->threads[t].record.state ==
+		    PERFMON_PROFILE_THREAD_STATE_AGGREGATE) {
 			folded = true;
 			continue;
 		}

@@ -405,6 +405,8 @@ void top_group_title(const struct top_group *group, char *buffer, size_t size)
 		snprintf(buffer, size, "thread %u%s%.*s%s%s", group->thread->tid,
 			 out.used ? " (" : "", (int)out.used, out.buffer,
 			 out.used ? ")" : "",
-			 group->thread->state == PERFMON_THREAD_LIVE ? "" : ", ended");
+			 group->thread->state == PERFMON_PROFILE_THREAD_STATE_LIVE
+				 ? ""
+				 : ", ended");
 	}
 }

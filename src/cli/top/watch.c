@@ -47,7 +47,7 @@ int top_watch_open(struct top_watch *watch, pid_t pid, const char *path,
 static void clock_improve(struct top_watch *watch, struct pm_snapshot *snapshot)
 {
 	const struct perfmon_profile_header *header = &snapshot->header;
-	bool by_ns = header->clock == PERFMON_CLOCK_MONOTONIC;
+	bool by_ns = header->clock == PERFMON_PROFILE_CLOCK_MONOTONIC;
 	uint64_t ticks, ns;
 
 	if (!watch->lived || (!by_ns && pm_clock.monotonic))

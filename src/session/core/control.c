@@ -35,14 +35,14 @@ static int swap(struct perfmon_session *session, struct perfmon_value *values, s
 	size_t i;
 	int err = 0;
 
-	if (session->state == PERFMON_RUNNING)
+	if (session->state == PERFMON_STATE_RUNNING)
 		session->stamp++;
 	for (i = 0; i < n && !err; i++)
 		err = pm_session_find(session, values[i].index, PM_ROLE_ALL);
 	/* Writing moves the base by what has just been read: not a count is lost. */
 	for (i = 0; i < n && !err; i++) {
 		const struct perfmon_value *found =
-			values[i].index == PERFMON_VIRTUAL_TIME
+			values[i].index == PERFMON_COUNTER_VIRTUAL_TIME
 				? &session->time.found
 				: &session->registers[values[i].index].found;
 
@@ -91,7 +91,7 @@ static int zero_sums(struct perfmon_session *session, const uint64_t *preserve)
 static int control(struct perfmon_session *session, const char *text,
 		   const uint64_t *preserve)
 {
-	enum perfmon_session_status before;
+	enum perfmon_state before;
 	int err, replaced;
 
 	if (session->set_count > 1)
@@ -103,7 +103,7 @@ static int control(struct perfmon_session *session, const char *text,
 	pm_session_stop_all(session);
 	replaced = pm_session_replace(session, text);
 	err = replaced < 0 ? replaced : zero_sums(session, preserve);
-	if (err && before != PERFMON_RUNNING)
+	if (err && before != PERFMON_STATE_RUNNING)
 		return err;
 	if (!err)
 		return pm_session_start_all(session);
@@ -123,12 +123,12 @@ PM_EXPORT int perfmon_session_control(struct perfmon_session *session, const cha
 	if (err)
 		return err;
 	pm_session_notice_loss(session);
-	if (session->state == PERFMON_DETACHED)
+	if (session->state == PERFMON_STATE_DETACHED)
 		err = pm_diag_set(&session->diag, -EINVAL,
 				  "a detached session takes no control; attach it first");
 	else if (text && *text)
 		err = control(session, text, preserve);
-	else if (session->state != PERFMON_STOPPED)
+	else if (session->state != PERFMON_STATE_STOPPED)
 		err = pm_session_stop_all(session);
 	return pm_session_leave(session, err);
 }

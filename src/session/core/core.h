@@ -50,11 +50,11 @@ struct perfmon_session {
 	const struct pm_session_hooks *hooks;
 	uint32_t scope;
 	uint32_t flags;
-	enum perfmon_session_status state;
+	enum perfmon_state state;
 	struct pm_lock lock;
 	int quick_fd; /* starts and stops it all, or -1: pm_session_learn_quick() */
 	struct perfmon_reader *reader; /* zeros in a child, by which it is known there */
-	struct pm_register *registers; /* PERFMON_SESSION_COUNTERS of them at most */
+	struct pm_register *registers; /* PERFMON_SESSION_COUNTERS_MAX of them at most */
 	uint32_t count;
 	struct pm_set *sets; /* in rising order of their numbers */
 	uint32_t set_count;  /* at least 1 */

@@ -68,7 +68,8 @@ int pm_session_closed_by_program(struct perfmon_session *session, int err)
 int pm_session_must_stand(struct perfmon_session *session, const char *what)
 {
 	pm_session_notice_loss(session);
-	if (session->state != PERFMON_RUNNING && session->state != PERFMON_MASKED)
+	if (session->state != PERFMON_STATE_RUNNING &&
+	    session->state != PERFMON_STATE_MASKED)
 		return 0;
 	return pm_diag_set(&session->diag, -EBUSY,
 			   "%s of a running session cannot be changed; stop it first",
@@ -80,7 +81,8 @@ int pm_session_check_stopped(struct perfmon_session *session, uint32_t flags)
 	if (!(flags & PERFMON_WRITE_STOPPED))
 		return 0;
 	pm_session_notice_loss(session);
-	if (session->state != PERFMON_RUNNING && session->state != PERFMON_MASKED)
+	if (session->state != PERFMON_STATE_RUNNING &&
+	    session->state != PERFMON_STATE_MASKED)
 		return 0;
 	return pm_diag_set(&session->diag, -EBUSY,
 			   "the values of a running session are not to be written "

@@ -28,7 +28,7 @@ static int read_range(struct perfmon_session *session, struct pm_session_plan *p
 			err = pm_instance_read(part->instance, part->readings);
 			for (c = 0; c < plan->sets[s].count && !err; c++)
 				part->stamps[c] = session->stamp;
-			part->settled = !err && session->state == PERFMON_STOPPED;
+			part->settled = !err && session->state == PERFMON_STATE_STOPPED;
 			if (err && err != -ENODATA && !error)
 				error = err;
 		}
@@ -173,7 +173,7 @@ int pm_session_install(struct perfmon_session *session, struct pm_register *regi
 	n = pm_plan_build(session, registers, count, sets, set_count, &plan);
 	if (n)
 		return pm_diag_set(&session->diag, n, "out of memory");
-	if (session->state != PERFMON_DETACHED) {
+	if (session->state != PERFMON_STATE_DETACHED) {
 		n = reopen(session, plan, registers, count);
 		if (n < 0) {
 			pm_plan_free(plan);
@@ -198,7 +198,7 @@ int pm_session_install(struct perfmon_session *session, struct pm_register *regi
 		session->next_set = next < 0 || !sets[next].runs ? 0 : (uint32_t)next;
 	}
 	pm_session_adopt_plan(session, plan);
-	if (session->state != PERFMON_DETACHED)
+	if (session->state != PERFMON_STATE_DETACHED)
 		pm_session_time_attach(session);
 	pm_session_set_owner(session, owner);
 	pm_registers_free(old_registers, old_count);

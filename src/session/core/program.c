@@ -18,7 +18,7 @@ static int set_for(struct perfmon_session *session, uint32_t set, uint32_t id)
 	id = id == ANY_SET ? set : id;
 	if (pm_session_find_set(session, (uint16_t)id) >= 0)
 		return (int)id;
-	if (session->state == PERFMON_DETACHED)
+	if (session->state == PERFMON_STATE_DETACHED)
 		return (int)id;
 	return pm_diag_set(&session->diag, -EBUSY,
 			   "event set %u cannot be made while the session is attached; "
@@ -41,14 +41,14 @@ static int check_added(struct perfmon_session *session, const char *text,
 	if (id != ANY_SET && pm_session_find_set(session, (uint16_t)id) < 0)
 		return pm_diag_set(&session->diag, -EINVAL, "there is no event set %u",
 				   id);
-	if (list->logical_count > PERFMON_SESSION_COUNTERS - session->count)
+	if (list->logical_count > PERFMON_SESSION_COUNTERS_MAX - session->count)
 		return pm_diag_set(&session->diag, -E2BIG,
 				   "a session has at most %d counters",
-				   PERFMON_SESSION_COUNTERS);
-	if (list->set_count > PERFMON_SESSION_SETS)
+				   PERFMON_SESSION_COUNTERS_MAX);
+	if (list->set_count > PERFMON_SESSION_SETS_MAX)
 		return pm_diag_set(&session->diag, -E2BIG,
 				   "%zu event sets are more than the %d of a session",
-				   list->set_count, PERFMON_SESSION_SETS);
+				   list->set_count, PERFMON_SESSION_SETS_MAX);
 	for (s = 0; s < list->set_count && err >= 0; s++)
 		err = set_for(session, s, id);
 	return err < 0 ? err : 0;
@@ -216,10 +216,10 @@ int pm_session_replace(struct perfmon_session *session, const char *text)
 		err = pm_diag_set(&session->diag, -EINVAL,
 				  "'%s' has %zu event sets; a control has one", text,
 				  program->list->set_count);
-	else if (program->list->logical_count > PERFMON_SESSION_COUNTERS)
+	else if (program->list->logical_count > PERFMON_SESSION_COUNTERS_MAX)
 		err = pm_diag_set(&session->diag, -E2BIG,
 				  "a session has at most %d counters",
-				  PERFMON_SESSION_COUNTERS);
+				  PERFMON_SESSION_COUNTERS_MAX);
 	if (!err) {
 		pm_session_stop_all(session);
 		err = same_list(session, program) ? 0 : replace(session, program);

@@ -92,7 +92,7 @@ static int read_locked(struct perfmon_session *session, uint32_t i, uint64_t *va
 	pm_session_catch_up(session);
 	if (i >= session->count)
 		return pm_session_leave(session, -EINVAL);
-	if (session->state == PERFMON_RUNNING)
+	if (session->state == PERFMON_STATE_RUNNING)
 		session->stamp++;
 	reg = &session->registers[i];
 	err = pm_session_collect(session, i, &syscall);

@@ -174,7 +174,7 @@ int pm_session_read_clocks(struct perfmon_session *session)
 	bool syscall;
 	int err = 0;
 
-	if (session->state == PERFMON_RUNNING)
+	if (session->state == PERFMON_STATE_RUNNING)
 		session->stamp++;
 	for (t = 0; t < plan->target_count && !err; t++) {
 		uint32_t clock = pm_clock_of(plan, &plan->targets[t], &s);

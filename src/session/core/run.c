@@ -90,11 +90,11 @@ static int disable_all(struct perfmon_session *session)
 /* What has been disabled is stopped. */
 static void set_stopped(struct perfmon_session *session)
 {
-	if (session->state == PERFMON_RUNNING)
+	if (session->state == PERFMON_STATE_RUNNING)
 		pm_session_time_stop(session);
 	session->stamp++;
 	/* Before the last records: what they ask for must enable nothing. */
-	session->state = PERFMON_STOPPED;
+	session->state = PERFMON_STATE_STOPPED;
 	session->hooks->after_stop(session);
 }
 
@@ -118,13 +118,13 @@ int pm_session_start_all(struct perfmon_session *session)
 		session->sets[plan->targets[t].active].runs++;
 		plan->targets[t].chosen = false;
 	}
-	session->state = PERFMON_RUNNING;
+	session->state = PERFMON_STATE_RUNNING;
 	return 0;
 }
 
 static int must_be_attached(struct perfmon_session *session, const char *what)
 {
-	if (session->state != PERFMON_DETACHED)
+	if (session->state != PERFMON_STATE_DETACHED)
 		return 0;
 	return pm_diag_set(&session->diag, -EINVAL,
 			   session->target_lost
@@ -135,7 +135,7 @@ static int must_be_attached(struct perfmon_session *session, const char *what)
 
 int pm_session_attach_to_start(struct perfmon_session *session)
 {
-	if (session->state == PERFMON_DETACHED && !session->target_lost &&
+	if (session->state == PERFMON_STATE_DETACHED && !session->target_lost &&
 	    session->flags & PERFMON_SESSION_SELF)
 		return session->hooks->attach_self(session);
 	return must_be_attached(session, "started");
@@ -146,7 +146,8 @@ int pm_session_start(struct perfmon_session *session)
 	int err;
 
 	pm_session_notice_loss(session);
-	if (session->state == PERFMON_RUNNING || session->state == PERFMON_MASKED)
+	if (session->state == PERFMON_STATE_RUNNING ||
+	    session->state == PERFMON_STATE_MASKED)
 		return 0;
 	err = pm_session_attach_to_start(session);
 	return err ?: pm_session_start_all(session);
@@ -156,9 +157,9 @@ int pm_session_stop_all(struct perfmon_session *session)
 {
 	int err = 0;
 
-	if (session->state == PERFMON_STOPPED)
+	if (session->state == PERFMON_STATE_STOPPED)
 		return 0;
-	if (session->state == PERFMON_RUNNING)
+	if (session->state == PERFMON_STATE_RUNNING)
 		err = disable_all(session);
 	set_stopped(session);
 	return err ? pm_session_closed_by_program(session, err) : 0;
@@ -169,7 +170,7 @@ int pm_session_stop(struct perfmon_session *session)
 	int err;
 
 	pm_session_notice_loss(session);
-	if (session->state == PERFMON_STOPPED)
+	if (session->state == PERFMON_STATE_STOPPED)
 		return 0;
 	err = must_be_attached(session, "stopped");
 	return err ?: pm_session_stop_all(session);
@@ -207,24 +208,24 @@ void pm_session_learn_quick(struct perfmon_session *session)
 /* The slow way says what is wrong. */
 static inline bool quick_start(struct perfmon_session *session)
 {
-	if (session->state == PERFMON_RUNNING)
+	if (session->state == PERFMON_STATE_RUNNING)
 		return true;
 	if (pm_kernel_ioctl(session->quick_fd, PERF_EVENT_IOC_ENABLE, 0))
 		return false;
 	session->stamp++;
 	session->sets[0].runs++;
-	session->state = PERFMON_RUNNING;
+	session->state = PERFMON_STATE_RUNNING;
 	return true;
 }
 
 static inline bool quick_stop(struct perfmon_session *session)
 {
-	if (session->state == PERFMON_STOPPED)
+	if (session->state == PERFMON_STATE_STOPPED)
 		return true;
 	if (pm_kernel_ioctl(session->quick_fd, PERF_EVENT_IOC_DISABLE, 0))
 		return false;
 	session->stamp++;
-	session->state = PERFMON_STOPPED;
+	session->state = PERFMON_STATE_STOPPED;
 	return true;
 }
 

@@ -70,7 +70,7 @@ static bool time_of_page(const struct perfmon_session *session, uint64_t *ns)
 	const struct pm_counter *counter;
 	uint32_t c, s;
 
-	if (session->state != PERFMON_RUNNING || plan->set_count != 1 ||
+	if (session->state != PERFMON_STATE_RUNNING || plan->set_count != 1 ||
 	    !pm_session_is_own(session))
 		return false;
 	c = pm_clock_of(plan, &plan->targets[0], &s);
@@ -103,7 +103,7 @@ int pm_session_time_of_targets(struct perfmon_session *session, uint64_t *ns,
 
 	*syscall = false;
 	*ns = 0;
-	if (session->state == PERFMON_DETACHED)
+	if (session->state == PERFMON_STATE_DETACHED)
 		return 0;
 	switch (session->time.source) {
 	case PM_TIME_EVENT:
@@ -120,7 +120,7 @@ int pm_session_time_of_targets(struct perfmon_session *session, uint64_t *ns,
 		return 0;
 	case PM_TIME_CLOCK:
 		*ns = session->time.counted;
-		if (session->state != PERFMON_RUNNING)
+		if (session->state != PERFMON_STATE_RUNNING)
 			return 0;
 		*syscall = true;
 		err = pm_kernel_clock_ns(session->time.clock, &now);

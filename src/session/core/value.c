@@ -20,7 +20,7 @@ static inline bool read_page(struct perfmon_session *session, uint32_t i)
 	struct pm_reading reading;
 	const struct pm_part *part;
 
-	if (session->state != PERFMON_RUNNING || reg->count != 1 ||
+	if (session->state != PERFMON_STATE_RUNNING || reg->count != 1 ||
 	    plan->set_count != 1 || !pm_session_is_own(session))
 		return false;
 	part = &plan->targets[0].parts[0];
@@ -58,10 +58,10 @@ int pm_session_check_vector(struct perfmon_session *session, const void *vector,
 			&session->diag, -EINVAL,
 			"a vector of %zu bytes is no number of elements of %zu", size,
 			element);
-	if (size / element > PERFMON_SESSION_VECTOR)
+	if (size / element > PERFMON_SESSION_VECTOR_MAX)
 		return pm_diag_set(&session->diag, -E2BIG,
 				   "a vector of %zu elements is longer than %d",
-				   size / element, PERFMON_SESSION_VECTOR);
+				   size / element, PERFMON_SESSION_VECTOR_MAX);
 	return 0;
 }
 
@@ -71,7 +71,7 @@ int pm_session_check_index(struct perfmon_session *session, size_t i, uint32_t i
 	if (reserved)
 		return pm_diag_set(&session->diag, -EINVAL,
 				   "element %zu: a reserved field is not 0", i);
-	if (index >= session->count && index != PERFMON_VIRTUAL_TIME)
+	if (index >= session->count && index != PERFMON_COUNTER_VIRTUAL_TIME)
 		return pm_diag_set(
 			&session->diag, -EINVAL,
 			"element %zu: there is no counter %u: the session has %u", i,
@@ -103,7 +103,7 @@ static int find_time(struct perfmon_session *session)
 
 	if (err)
 		return err;
-	*found = (struct perfmon_value){.index = PERFMON_VIRTUAL_TIME,
+	*found = (struct perfmon_value){.index = PERFMON_COUNTER_VIRTUAL_TIME,
 					.value = ns,
 					.enabled_ns = ns,
 					.running_ns = ns};
@@ -119,7 +119,7 @@ int pm_session_find(struct perfmon_session *session, uint32_t index, unsigned in
 	bool syscall;
 	int err;
 
-	if (index == PERFMON_VIRTUAL_TIME)
+	if (index == PERFMON_COUNTER_VIRTUAL_TIME)
 		return find_time(session);
 	reg = &session->registers[index];
 	err = collect(session, index, &syscall);
@@ -163,7 +163,7 @@ static int read_values(struct perfmon_session *session, struct perfmon_value *va
 	size_t i;
 	int err;
 
-	if (session->state == PERFMON_RUNNING)
+	if (session->state == PERFMON_STATE_RUNNING)
 		session->stamp++;
 	/* All is read before anything is handed out: a failure leaves VALUES as it was.
 	 */
@@ -176,7 +176,7 @@ static int read_values(struct perfmon_session *session, struct perfmon_value *va
 	for (i = 0; i < n; i++) {
 		uint32_t index = in_order ? (uint32_t)i : values[i].index;
 
-		values[i] = index == PERFMON_VIRTUAL_TIME
+		values[i] = index == PERFMON_COUNTER_VIRTUAL_TIME
 				    ? session->time.found
 				    : session->registers[index].found;
 	}
@@ -213,7 +213,7 @@ PM_EXPORT int perfmon_session_read_own(struct perfmon_session *session,
 	for (i = 0; !err && i < n; i++) {
 		err = pm_session_check_index(session, i, values[i].index,
 					     values[i].reserved);
-		if (!err && values[i].index == PERFMON_VIRTUAL_TIME)
+		if (!err && values[i].index == PERFMON_COUNTER_VIRTUAL_TIME)
 			err = pm_diag_set(&session->diag, -EINVAL,
 					  "element %zu: the virtual time is not kept "
 					  "apart",
@@ -253,7 +253,7 @@ static void write_one(struct perfmon_session *session, const struct perfmon_writ
 	bool syscall;
 	uint64_t now;
 
-	if (write->index == PERFMON_VIRTUAL_TIME) {
+	if (write->index == PERFMON_COUNTER_VIRTUAL_TIME) {
 		if (pm_session_time_of_targets(session, &now, &syscall))
 			now = 0;
 		session->time.base = write->value - now;
@@ -276,7 +276,7 @@ int pm_session_write_one(struct perfmon_session *session,
 			 const struct perfmon_write *write)
 {
 	write_one(session, write);
-	return write->index == PERFMON_VIRTUAL_TIME
+	return write->index == PERFMON_COUNTER_VIRTUAL_TIME
 		       ? 0
 		       : session->hooks->written(session, write->index, write->value);
 }
@@ -284,7 +284,7 @@ int pm_session_write_one(struct perfmon_session *session,
 static int check_period(struct perfmon_session *session,
 			const struct perfmon_write *write)
 {
-	return write->index == PERFMON_VIRTUAL_TIME
+	return write->index == PERFMON_COUNTER_VIRTUAL_TIME
 		       ? 0
 		       : session->hooks->check_period(session,
 						      &session->registers[write->index],
@@ -305,7 +305,7 @@ PM_EXPORT int perfmon_session_write(struct perfmon_session *session,
 	err = pm_session_check_vector(session, writes, size, sizeof(writes[0]));
 	for (i = 0; !err && i < n; i++) {
 		flags |= writes[i].flags;
-		err = pm_session_check_index(session, i, PERFMON_VIRTUAL_TIME,
+		err = pm_session_check_index(session, i, PERFMON_COUNTER_VIRTUAL_TIME,
 					     (writes[i].flags & ~PERFMON_WRITE_STOPPED) |
 						     writes[i].reserved);
 	}
@@ -315,11 +315,11 @@ PM_EXPORT int perfmon_session_write(struct perfmon_session *session,
 			      ?: check_period(session, &writes[i]);
 	if (err)
 		return pm_session_leave(session, err);
-	if (session->state == PERFMON_RUNNING)
+	if (session->state == PERFMON_STATE_RUNNING)
 		session->stamp++;
 	/* All is read before anything is written. */
 	for (i = 0; i < n; i++) {
-		if (writes[i].index == PERFMON_VIRTUAL_TIME)
+		if (writes[i].index == PERFMON_COUNTER_VIRTUAL_TIME)
 			continue;
 		err = pm_session_collect(session, writes[i].index, &syscall);
 		if (err && err != -ENODATA)

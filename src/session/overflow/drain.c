@@ -75,7 +75,7 @@ static void mask(struct perfmon_session *session, const struct pm_target *stoppe
 	}
 	pm_session_time_stop(session);
 	session->stamp++;
-	session->state = PERFMON_MASKED;
+	session->state = PERFMON_STATE_MASKED;
 }
 
 /* Masks the session and queues a message; SELF: the counter has stopped itself. */
@@ -86,7 +86,7 @@ static void notify(struct perfmon_session *session, struct pm_target *target,
 	bool all = self && stops_all(session, target, reg);
 	struct pm_arm *arm = pm_arm_of(target, reg);
 	uint32_t index = (uint32_t)(reg - session->registers);
-	struct perfmon_message message = {.type = PERFMON_MESSAGE_OVERFLOW,
+	struct perfmon_message message = {.type = PERFMON_MESSAGE_TYPE_OVERFLOW,
 					  .pid = sample->pid,
 					  .tid = sample->tid,
 					  .cpu = sample->cpu,
@@ -99,9 +99,9 @@ static void notify(struct perfmon_session *session, struct pm_target *target,
 	if (self)
 		pm_limit_move(&arm->limit, PM_LIMIT_OVERFLOW);
 	pm_period_move(&arm->fit, PM_PERIOD_NOTIFIED);
-	if (session->state == PERFMON_MASKED)
+	if (session->state == PERFMON_STATE_MASKED)
 		message.flags = PERFMON_MESSAGE_OVERRUN;
-	else if (session->state == PERFMON_RUNNING)
+	else if (session->state == PERFMON_STATE_RUNNING)
 		mask(session, all ? target : NULL);
 	message.counters[index / 64] = UINT64_C(1) << (index % 64);
 	pm_queue_push(session, &message);
@@ -258,7 +258,7 @@ static void drain_ring(struct perfmon_session *session, struct pm_target *target
  * To be resumed. */
 static bool pause_target(struct perfmon_session *session, struct pm_target *target)
 {
-	if (session->state != PERFMON_RUNNING || target->lost ||
+	if (session->state != PERFMON_STATE_RUNNING || target->lost ||
 	    target->records->paused || target->awaits_exec)
 		return false;
 	pm_target_disable(session, target);
@@ -272,7 +272,7 @@ static void resume_target(struct perfmon_session *session, struct pm_target *tar
 	uint32_t s, c;
 
 	target->records->paused = false;
-	if (session->state != PERFMON_RUNNING)
+	if (session->state != PERFMON_STATE_RUNNING)
 		return;
 	for (s = 0; s < plan->part_count; s++) {
 		if (!pm_target_is_on(session, target, s))
@@ -365,7 +365,7 @@ void pm_overflow_after_stop(struct perfmon_session *session)
 
 void pm_overflow_tell_of_log(struct perfmon_session *session)
 {
-	const struct perfmon_message message = {.type = PERFMON_MESSAGE_LOG};
+	const struct perfmon_message message = {.type = PERFMON_MESSAGE_TYPE_LOG};
 	struct pm_sampling *sampling = session->sampling;
 
 	if (!sampling || sampling->log_told ||

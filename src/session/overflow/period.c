@@ -163,7 +163,7 @@ static int arm(const struct perfmon_session *session, struct pm_target *target,
 	struct pm_arm *arm = pm_arm_of(target, reg);
 	const struct pm_counter *counter = &part->instance->counters[reg->planned];
 	bool is_on =
-		session->state == PERFMON_RUNNING && !target->lost &&
+		session->state == PERFMON_STATE_RUNNING && !target->lost &&
 		!target->records->paused &&
 		(reg->set == target->active || session->flags & PERFMON_SESSION_ROTATE);
 	int err = 0;
@@ -268,7 +268,7 @@ static void set_back(struct perfmon_session *session, struct pm_target *target,
 	struct pm_arm *its;
 	bool syscall;
 
-	if (session->state == PERFMON_RUNNING)
+	if (session->state == PERFMON_STATE_RUNNING)
 		session->stamp++;
 	if (pm_session_collect(session, i, &syscall))
 		return;
@@ -405,7 +405,7 @@ static bool needs_care(const struct perfmon_session *session,
 
 	if (!reg->overflow.on || pm_period_is_due(its->fit) || !is_open(target, reg))
 		return false;
-	if (session->state != PERFMON_RUNNING || pm_session_is_own(session))
+	if (session->state != PERFMON_STATE_RUNNING || pm_session_is_own(session))
 		return pm_period_is_stale(its->fit) || its->late ||
 		       target->records->unsure;
 	/* What an event that is off meanwhile does not count is worse than records that

@@ -24,7 +24,7 @@ static bool names_missing(const struct perfmon_session *session, const uint64_t 
 {
 	uint32_t i;
 
-	for (i = session->count; i < PERFMON_SESSION_COUNTERS; i++) {
+	for (i = session->count; i < PERFMON_SESSION_COUNTERS_MAX; i++) {
 		if (mask[i / 64] >> (i % 64) & 1)
 			return true;
 	}

@@ -47,7 +47,7 @@ int pm_overflow_restart(struct perfmon_session *session)
 	uint32_t t;
 	int err;
 
-	if (session->state != PERFMON_MASKED)
+	if (session->state != PERFMON_STATE_MASKED)
 		return pm_diag_set(&session->diag, -EBUSY,
 				   "the session does not wait for a restart");
 	err = pm_breakpoints_renew(session);
@@ -57,7 +57,7 @@ int pm_overflow_restart(struct perfmon_session *session)
 	reset_due(session);
 	pm_sampling_restart(session);
 	pm_session_time_start(session);
-	session->state = PERFMON_RUNNING;
+	session->state = PERFMON_STATE_RUNNING;
 	session->stamp++;
 	for (t = 0; t < plan->target_count && !err; t++)
 		err = pm_target_enable(session, &plan->targets[t]);
@@ -96,7 +96,7 @@ PM_EXPORT int perfmon_overflow_restart(struct perfmon_session *session)
 
 void pm_overflow_end(struct perfmon_session *session)
 {
-	const struct perfmon_message message = {.type = PERFMON_MESSAGE_END};
+	const struct perfmon_message message = {.type = PERFMON_MESSAGE_TYPE_END};
 
 	if (session->overflows->queue)
 		pm_queue_push(session, &message);

@@ -46,7 +46,7 @@ static void on_signal(int signo, siginfo_t *info, void *context)
 	void (*handler)(int, siginfo_t *, void *) = NULL;
 	struct pm_signal_slot *slot = pm_slot_find(info->si_fd);
 	struct perfmon_overflow_signal told;
-	siginfo_t told_by = {.si_signo = signo, .si_code = PERFMON_SI_OVERFLOW};
+	siginfo_t told_by = {.si_signo = signo, .si_code = PERFMON_OVERFLOW_SI_CODE};
 
 	if (!slot)
 		return;
@@ -67,7 +67,7 @@ void pm_overflow_leave(struct perfmon_session *session, struct pm_asked asked)
 {
 	if (asked.restart && !pm_session_enter(session)) {
 		pm_session_catch_up(session);
-		if (session->state == PERFMON_MASKED)
+		if (session->state == PERFMON_STATE_MASKED)
 			pm_overflow_restart(session);
 		pm_session_leave(session, 0);
 	}
@@ -215,7 +215,7 @@ PM_EXPORT int perfmon_overflow_block(struct perfmon_session *session, int signo)
 		return err;
 	err = check_signal(session, signo);
 	pm_session_notice_loss(session);
-	if (!err && session->state != PERFMON_DETACHED)
+	if (!err && session->state != PERFMON_STATE_DETACHED)
 		err = pm_diag_set(
 			&session->diag, -EBUSY,
 			"threads to be stopped are chosen before the session is "

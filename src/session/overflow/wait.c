@@ -8,7 +8,7 @@
 /* With the lock, which is let go of meanwhile. */
 static void wait_while_masked(struct perfmon_session *session)
 {
-	while (session->state == PERFMON_MASKED && !session->overflows->closing) {
+	while (session->state == PERFMON_STATE_MASKED && !session->overflows->closing) {
 		uint32_t word = __atomic_load_n(&session->overflows->block_word,
 						__ATOMIC_RELAXED);
 

@@ -299,7 +299,8 @@ int pm_sampling_listen(struct perfmon_session *session)
 	const struct pm_sampling *sampling = session->sampling;
 
 	if (!sampling || !sampling->use || sampling->log ||
-	    session->state == PERFMON_RUNNING || session->state == PERFMON_MASKED)
+	    session->state == PERFMON_STATE_RUNNING ||
+	    session->state == PERFMON_STATE_MASKED)
 		return 0;
 	return pm_sampling_replan(session);
 }
@@ -309,7 +310,7 @@ int pm_sampling_take(struct perfmon_session *session, const struct pm_target *ta
 {
 	struct pm_sampling *sampling = session->sampling;
 	const uint64_t *mask = reg->overflow.how.sample_counters;
-	uint64_t values[PERFMON_SESSION_COUNTERS];
+	uint64_t values[PERFMON_SESSION_COUNTERS_MAX];
 	struct perfmon_overflow_sample given = {
 		.sample = sample,
 		.index = (uint32_t)(reg - session->registers),

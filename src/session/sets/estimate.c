@@ -91,14 +91,14 @@ PM_EXPORT int perfmon_set_estimate(struct perfmon_session *session,
 	for (i = 0; i < n && !err; i++) {
 		err = pm_session_check_index(session, i, estimates[i].index,
 					     estimates[i].reserved);
-		if (!err && estimates[i].index == PERFMON_VIRTUAL_TIME)
+		if (!err && estimates[i].index == PERFMON_COUNTER_VIRTUAL_TIME)
 			err = pm_diag_set(&session->diag, -EINVAL,
 					  "element %zu: the virtual time is no estimate",
 					  i);
 	}
 	if (err)
 		return pm_session_leave(session, err);
-	if (session->state == PERFMON_RUNNING)
+	if (session->state == PERFMON_STATE_RUNNING)
 		session->stamp++;
 	for (i = 0; i < n; i++) {
 		err = pm_session_find(session, estimates[i].index, PM_ROLE_ALL);

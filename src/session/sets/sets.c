@@ -18,7 +18,7 @@
 static int must_be_detached(struct perfmon_session *session)
 {
 	pm_session_notice_loss(session);
-	if (session->state == PERFMON_DETACHED)
+	if (session->state == PERFMON_STATE_DETACHED)
 		return 0;
 	return pm_diag_set(&session->diag, -EBUSY,
 			   "the event sets of an attached session cannot be changed; "
@@ -93,10 +93,10 @@ static int change_sets(struct perfmon_session *session, const struct perfmon_set
 		sets[s].flags = changes[i].flags;
 		sets[s].timeout_ns = effective_timeout(changes[i].timeout_ns);
 	}
-	if (!err && count > PERFMON_SESSION_SETS)
+	if (!err && count > PERFMON_SESSION_SETS_MAX)
 		err = pm_diag_set(&session->diag, -E2BIG,
 				  "%u event sets are more than the %d of a session",
-				  count, PERFMON_SESSION_SETS);
+				  count, PERFMON_SESSION_SETS_MAX);
 	err = err ?: pm_session_install(session, registers, session->count, sets, count);
 	if (err < 0) {
 		if (registers)
@@ -165,7 +165,7 @@ static void move_mask(const struct perfmon_session *session, const bool *marked,
 
 static int delete_marked(struct perfmon_session *session, const bool *marked)
 {
-	uint32_t place[PERFMON_SESSION_SETS] = {0}, s, i, set_count = 0, count = 0;
+	uint32_t place[PERFMON_SESSION_SETS_MAX] = {0}, s, i, set_count = 0, count = 0;
 	struct pm_set *sets = pm_sets_copy(session, 0);
 	struct pm_register *registers = pm_registers_copy(session, 0);
 	int err;
@@ -206,7 +206,7 @@ static int delete_marked(struct perfmon_session *session, const bool *marked)
 PM_EXPORT int perfmon_set_delete(struct perfmon_session *session,
 				 const struct perfmon_set *sets, size_t size)
 {
-	bool marked[PERFMON_SESSION_SETS] = {false};
+	bool marked[PERFMON_SESSION_SETS_MAX] = {false};
 	size_t n = size / sizeof(sets[0]);
 	int err = pm_session_enter(session);
 
@@ -252,7 +252,8 @@ static void fill_info(struct perfmon_session *session, uint32_t s,
 	memcpy(info->overflowed, set->overflowed, sizeof(info->overflowed));
 	for (i = 0; i < session->count; i++)
 		info->counters += session->registers[i].set == s;
-	for (t = 0; t < plan->target_count && session->state != PERFMON_STOPPED; t++) {
+	for (t = 0; t < plan->target_count && session->state != PERFMON_STATE_STOPPED;
+	     t++) {
 		if (plan->targets[t].active == s ||
 		    session->flags & PERFMON_SESSION_ROTATE)
 			info->is_active = 1;

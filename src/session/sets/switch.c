@@ -67,9 +67,9 @@ void pm_target_next_set(struct perfmon_session *session, struct pm_target *targe
 	/* What comes late has been overtaken by another switch, or by a mask. */
 	if (target->active != s)
 		return;
-	if (session->state == PERFMON_RUNNING)
+	if (session->state == PERFMON_STATE_RUNNING)
 		switch_to(session, target, next);
-	else if (session->state == PERFMON_STOPPED)
+	else if (session->state == PERFMON_STATE_STOPPED)
 		choose(session, target, next);
 }
 
@@ -119,11 +119,11 @@ PM_EXPORT int perfmon_set_start(struct perfmon_session *session, uint16_t id)
 		return pm_session_leave(session,
 					pm_diag_set(&session->diag, -EINVAL,
 						    "there is no event set %u", id));
-	if (session->state == PERFMON_RUNNING) {
+	if (session->state == PERFMON_STATE_RUNNING) {
 		err = switch_all(session, (uint32_t)place);
 	} else {
 		choose_all(session, (uint32_t)place);
-		if (session->state == PERFMON_STOPPED)
+		if (session->state == PERFMON_STATE_STOPPED)
 			err = pm_session_start_all(session);
 	}
 	return pm_session_leave(session, err);

@@ -31,9 +31,9 @@ static int check_target(struct perfmon_session *session,
 			const struct perfmon_target *target, size_t i)
 {
 	static const char *const names[] = {"thread", "CPU", "process"};
-	bool cpu = target->kind == PERFMON_TARGET_CPU;
+	bool cpu = target->kind == PERFMON_TARGET_KIND_CPU;
 
-	if (target->kind > PERFMON_TARGET_PROCESS)
+	if (target->kind > PERFMON_TARGET_KIND_PROCESS)
 		return pm_diag_set(&session->diag, -EINVAL,
 				   "target %zu: there is no kind %u of targets", i,
 				   target->kind);
@@ -51,7 +51,7 @@ static int check_target(struct perfmon_session *session,
 	if (target->id < 0)
 		return pm_diag_set(&session->diag, -EINVAL, "there is no %s %d",
 				   names[target->kind], target->id);
-	if (target->kind == PERFMON_TARGET_PROCESS &&
+	if (target->kind == PERFMON_TARGET_KIND_PROCESS &&
 	    target->flags & PERFMON_TARGET_ON_EXEC)
 		return pm_diag_set(&session->diag, -EINVAL,
 				   "target %zu: a thread can be waited for to execute a "
@@ -65,9 +65,9 @@ static int check_target(struct perfmon_session *session,
 static struct pm_target asked_for(const struct perfmon_session *session,
 				  const struct perfmon_target *target, pid_t self)
 {
-	bool cpu = target->kind == PERFMON_TARGET_CPU;
+	bool cpu = target->kind == PERFMON_TARGET_KIND_CPU;
 
-	if (target->kind == PERFMON_TARGET_PROCESS)
+	if (target->kind == PERFMON_TARGET_KIND_PROCESS)
 		return (struct pm_target){.kind = target->kind,
 					  .pid = pm_process_id(target->id)};
 	return (struct pm_target){.tid = cpu ? -1 : target->id ?: self,
@@ -204,7 +204,7 @@ static int open_vector(struct perfmon_session *session,
 					      "target %zu: the session is attached to "
 					      "%d already",
 					      i, targets[i].id)
-			: targets[i].kind == PERFMON_TARGET_PROCESS
+			: targets[i].kind == PERFMON_TARGET_KIND_PROCESS
 				? pm_process_attach(session, &targets[i], self)
 				: open_asked(session, &targets[i], self);
 
@@ -251,7 +251,7 @@ static int claim(struct perfmon_session *session, const struct perfmon_target *t
 	if (count > 1 || session->plan->target_count)
 		return pm_diag_set(&session->diag, -EINVAL,
 				   "an exclusive session has one target");
-	if (targets[0].kind == PERFMON_TARGET_PROCESS)
+	if (targets[0].kind == PERFMON_TARGET_KIND_PROCESS)
 		return pm_diag_set(&session->diag, -EINVAL,
 				   "an exclusive session has one thread for its target, "
 				   "not a process");
@@ -271,9 +271,10 @@ static int attach(struct perfmon_session *session, const struct perfmon_target *
 	if (n)
 		return n;
 	pm_session_notice_loss(session);
-	if (session->state == PERFMON_DETACHED)
+	if (session->state == PERFMON_STATE_DETACHED)
 		more = false;
-	if (more ? session->state != PERFMON_STOPPED : session->state != PERFMON_DETACHED)
+	if (more ? session->state != PERFMON_STATE_STOPPED
+		 : session->state != PERFMON_STATE_DETACHED)
 		return pm_diag_set(&session->diag, -EBUSY,
 				   more ? "a running session takes no further targets; "
 					  "stop it first"
@@ -301,14 +302,14 @@ static int attach(struct perfmon_session *session, const struct perfmon_target *
 	pm_session_adopt_plan(session, session->plan);
 	if (!more)
 		pm_session_time_attach(session);
-	session->state = PERFMON_STOPPED;
+	session->state = PERFMON_STATE_STOPPED;
 	set_owner(session, self);
 	return n;
 }
 
 int pm_targets_attach_self(struct perfmon_session *session)
 {
-	struct perfmon_target self = {.kind = PERFMON_TARGET_THREAD};
+	struct perfmon_target self = {.kind = PERFMON_TARGET_KIND_THREAD};
 	int n = attach(session, &self, 1, false);
 
 	return n < 0 ? n : 0;
@@ -325,9 +326,9 @@ static int attach_vector(struct perfmon_session *session,
 	if (!targets || !n || size % sizeof(targets[0]))
 		err = pm_diag_set(&session->diag, -EINVAL,
 				  "a vector of %zu bytes is no number of targets", size);
-	else if (n > PERFMON_SESSION_TARGETS)
+	else if (n > PERFMON_SESSION_TARGETS_MAX)
 		err = pm_diag_set(&session->diag, -E2BIG, "%zu targets are more than %d",
-				  n, PERFMON_SESSION_TARGETS);
+				  n, PERFMON_SESSION_TARGETS_MAX);
 	return pm_session_leave(session, err ?: attach(session, targets, n, more));
 }
 
@@ -346,14 +347,14 @@ PM_EXPORT int perfmon_session_attach_more(struct perfmon_session *session,
 
 PM_EXPORT int perfmon_session_attach_thread(struct perfmon_session *session, pid_t tid)
 {
-	struct perfmon_target target = {.kind = PERFMON_TARGET_THREAD, .id = tid};
+	struct perfmon_target target = {.kind = PERFMON_TARGET_KIND_THREAD, .id = tid};
 
 	return attach_vector(session, &target, sizeof(target), false);
 }
 
 PM_EXPORT int perfmon_session_attach_cpu(struct perfmon_session *session, int cpu)
 {
-	struct perfmon_target target = {.kind = PERFMON_TARGET_CPU, .id = cpu};
+	struct perfmon_target target = {.kind = PERFMON_TARGET_KIND_CPU, .id = cpu};
 
 	return attach_vector(session, &target, sizeof(target), false);
 }

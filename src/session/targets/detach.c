@@ -60,18 +60,18 @@ int pm_session_detach_all(struct perfmon_session *session)
 	int err;
 
 	pm_session_disown(session);
-	if (session->state == PERFMON_RUNNING) {
+	if (session->state == PERFMON_STATE_RUNNING) {
 		for (t = 0; t < plan->target_count; t++)
 			pm_target_disable(session, &plan->targets[t]);
 		pm_session_time_stop(session);
 	}
 	session->stamp++;
-	session->state = PERFMON_STOPPED;
+	session->state = PERFMON_STATE_STOPPED;
 	/* What came until now is kept as messages; it enables nothing any more. */
 	if (session->rings)
 		pm_overflow_drain(session);
 	err = pm_session_gather(session);
-	session->state = PERFMON_DETACHED;
+	session->state = PERFMON_STATE_DETACHED;
 	pm_processes_prune(session);
 	pm_exclusive_release(session);
 	pm_overflow_release(session);
@@ -85,7 +85,7 @@ PM_EXPORT int perfmon_session_detach(struct perfmon_session *session)
 
 	if (err)
 		return err;
-	if (session->state != PERFMON_DETACHED)
+	if (session->state != PERFMON_STATE_DETACHED)
 		err = pm_session_detach_all(session);
 	if (err)
 		pm_session_closed_by_program(session, err);

@@ -102,7 +102,7 @@ struct pm_helper *pm_helper_idle(struct perfmon_session *session)
 {
 	struct pm_helper *helper = session->helper;
 
-	if (session->state != PERFMON_DETACHED || session->sampling ||
+	if (session->state != PERFMON_STATE_DETACHED || session->sampling ||
 	    pm_queue_has_listener(session))
 		return NULL;
 	session->helper = NULL;

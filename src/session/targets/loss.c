@@ -37,7 +37,7 @@ static bool cpu_was_offline(const struct perfmon_session *session,
 	uint64_t began, ns;
 
 	/* One that overflows may have stopped by itself. */
-	if (session->state != PERFMON_RUNNING ||
+	if (session->state != PERFMON_STATE_RUNNING ||
 	    (s < plan->set_count && plan->sets[s].samples))
 		return false;
 	while (c < instance->count && instance->counters[c].fd < 0)
@@ -58,7 +58,7 @@ void pm_targets_notice_loss(struct perfmon_session *session)
 	struct pm_session_plan *plan = session->plan;
 	uint32_t t;
 
-	if (session->state == PERFMON_DETACHED || pm_session_is_own(session))
+	if (session->state == PERFMON_STATE_DETACHED || pm_session_is_own(session))
 		return;
 	for (t = 0; t < plan->target_count; t++) {
 		struct pm_target *target = &plan->targets[t];

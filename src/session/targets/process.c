@@ -253,7 +253,7 @@ static int open_targets(struct covering *covering, pid_t tid)
 	struct pm_target asked = {.tid = tid,
 				  .cpu = -1,
 				  .pid = covering->process->pid,
-				  .kind = PERFMON_TARGET_PROCESS,
+				  .kind = PERFMON_TARGET_KIND_PROCESS,
 				  .flags = covering->apart ? PM_OPEN_INHERIT
 							   : covering->alone,
 				  .role = PM_ROLE_ALL,
