@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "perfmon/profile.h"
+#include "perfmon/profile_layout.h"
 
 #define COUNTERS 2
 #define THREADS	 101

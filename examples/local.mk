@@ -13,6 +13,9 @@ examples_cpus_LDADD = libperfmon.la
 noinst_PROGRAMS += examples/harness
 examples_harness_SOURCES = examples/harness.c
 examples_harness_LDADD = libperfmon.la
+noinst_PROGRAMS += examples/profile
+examples_profile_SOURCES = examples/profile.c
+examples_profile_LDADD = libperfmon.la
 # Where the compiler, and where the library is there.
 if HAVE_OPENMP
 noinst_PROGRAMS += examples/openmp

@@ -13,6 +13,7 @@ pminclude_HEADERS = \
 	include/perfmon/perfmon2_section9.h \
 	include/perfmon/placement.h \
 	include/perfmon/profile.h \
+	include/perfmon/profile_layout.h \
 	include/perfmon/region.h \
 	include/perfmon/report.h \
 	include/perfmon/sample.h \
@@ -36,10 +37,10 @@ libperfmon_all_la_SOURCES = \
 	src/os/export.h src/os/export_struct.h src/os/handler.c src/os/handler.h \
 	src/os/hash.h src/os/helper.c src/os/helper.h src/os/kernel.c src/os/kernel.h \
 	src/os/lock.h src/os/locks.c src/os/locks.h src/os/machine_id.c src/os/machine_id.h \
-	src/os/options.c src/os/options.h src/os/os.h src/os/pairs.c src/os/pairs.h \
-	src/os/process_maps.c src/os/process_maps.h src/os/stack.c src/os/stack.h \
-	src/os/standard.c src/os/standard.h src/os/statistics.c src/os/statistics.h \
-	src/os/text.c src/os/text.h src/os/version.c \
+	src/os/message.h src/os/options.c src/os/options.h src/os/os.h src/os/pairs.c \
+	src/os/pairs.h src/os/process_maps.c src/os/process_maps.h src/os/stack.c \
+	src/os/stack.h src/os/standard.c src/os/standard.h src/os/statistics.c \
+	src/os/statistics.h src/os/text.c src/os/text.h src/os/version.c \
 	src/events/api.c src/events/auto.c src/events/events.c src/events/events.h \
 	src/events/generic.c src/events/internal.h src/events/modifiers.c src/events/pfm.c \
 	src/events/pmu.c src/events/resolve.c src/events/sources.c src/events/sysfs.c \
@@ -57,9 +58,9 @@ libperfmon_all_la_SOURCES = \
 	src/profile/copies.h src/profile/file.c src/profile/file.h src/profile/memory.c \
 	src/profile/memory.h src/profile/node.c src/profile/node.h src/profile/pack.c \
 	src/profile/pack.h src/profile/place.c src/profile/place.h src/profile/profile.h \
-	src/profile/records.c src/profile/snapshot.c src/profile/snapshot.h \
-	src/profile/threads.c src/profile/times.c src/profile/walk.h src/profile/writer.c \
-	src/profile/writer.h \
+	src/profile/reader.c src/profile/records.c src/profile/snapshot.c \
+	src/profile/snapshot.h src/profile/threads.c src/profile/times.c src/profile/walk.h \
+	src/profile/writer.c src/profile/writer.h \
 	src/report/cells.c src/report/cells.h src/report/csv.c src/report/derived.c \
 	src/report/file.c src/report/file.h src/report/flat.c src/report/formats.h \
 	src/report/frame.c src/report/groups.c src/report/groups.h src/report/json.c \

@@ -139,6 +139,7 @@ CRITERION_TESTS += tests/test_diff_decide
 CRITERION_TESTS += tests/test_merge
 CRITERION_TESTS += tests/test_mpi
 CRITERION_TESTS += tests/test_profile_file
+CRITERION_TESTS += tests/test_profile_reader
 CRITERION_TESTS += tests/test_sanity tests/test_metric tests/test_stride
 CRITERION_TESTS += tests/test_kept tests/test_kept_kill
 CRITERION_TESTS += tests/test_process
@@ -316,6 +317,11 @@ tests_test_profile_file_SOURCES = tests/test_profile_file.c tests/profile_builde
 	tests/kept_probe.h tests/region_probe.h
 tests_test_profile_file_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_profile_file_LDADD = $(TEST_LIBS)
+
+tests_test_profile_reader_SOURCES = tests/test_profile_reader.c tests/profile_builder.h \
+	tests/kept_probe.h tests/region_probe.h
+tests_test_profile_reader_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_profile_reader_LDADD = $(TEST_LIBS)
 
 tests_test_stride_SOURCES = tests/test_stride.c tests/bounds.h tests/profile_builder.h \
 	tests/region_probe.h tests/report_text.h

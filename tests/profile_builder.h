@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perfmon/profile.h"
+#include "perfmon/profile_layout.h"
 
 struct profile_builder {
 	unsigned char *base;

@@ -139,4 +139,17 @@ else
 	fi
 fi
 
+# --- reading a profile by the library ---------------------------------------------------------
+
+profile_reads() {
+	PERFMON_EVENTS=page-faults:u PERFMON_OUTPUT=none PERFMON_PROFILE=$here/profile \
+		"$examples/heat" >"$here/out" &&
+		"$examples/profile" "$here/profile" >"$here/out" &&
+		grep -q '^  solve: 1 visits, .* page-faults:u [0-9]' "$here/out" &&
+		grep -q '^    sweep: 200 visits, ' "$here/out"
+}
+try "profile: shows the paths of a profile" profile_reads
+profile_refuses() { ! "$examples/profile" "$examples/heat" 2>"$here/err" && [ -s "$here/err" ]; }
+try "profile: says what is no profile" profile_refuses
+
 tap_end

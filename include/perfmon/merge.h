@@ -19,7 +19,7 @@ struct perfmon_merge;
 
 /**
  * perfmon_merge_pack() - what this process has counted so far, as bytes in the layout of
- * perfmon/profile.h, which any process on any host can add.
+ * perfmon/profile_layout.h, which any process on any host can add.
  *
  * Regions go on meanwhile, in all threads; each path is consistent in itself. *PROFILE is
  * the caller's, who frees it with free(3).

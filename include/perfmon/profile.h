@@ -1,351 +1,265 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The profile: the memory in which threads accumulate their regions, as it stands in a
- * memfd or a file. doc/profile-layout.md is the prose of this header.
+ * Profiles: reads what the regions of a process have counted, from the file that the
+ * process keeps (environment variable PERFMON_PROFILE) or from the running process.
  *
- * The layout is little-endian and made of records, each led by its type and size, so
- * that a reader can pass over what it does not know. The first record is the header, at
- * offset 0. Offsets count from the start of the profile; 0 means none. Records never
- * move. All sizes are multiples of 8.
+ *	struct perfmon_profile *profile;
+ *	struct perfmon_profile_info info = {.size = sizeof(info)};
+ *	char message[256];
  *
- * Who writes what, and under what order:
+ *	if (perfmon_profile_open(&profile, "run.profile", message, sizeof(message)))
+ *		...
+ *	perfmon_profile_get_info(profile, &info);
+ *	for (uint32_t t = 0; t < info.threads; t++) {
+ *		struct perfmon_profile_thread_info thread = {.size = sizeof(thread)};
  *
- *   field                       writer                      order for a reader
- *   header.used                 any thread, one at a time   acquire: records below are whole
- *   header.fold_sequence        any thread, one at a time   odd while threads are folded
- *   header.private_*            any thread, one at a time   before a used beyond it
- *   thread.node_count           the thread                  acquire: nodes below are whole
- *   thread.state, .lost_*       the thread (lost_*: also    relaxed
- *                               its signal handlers)
- *   node.sequence               the thread                  see struct perfmon_profile_node
- *   node.entered                the thread                  relaxed, outside the sequence
- *   stride.skipped              the thread                  relaxed, outside the sequence
- *   everything else             written before the record   covered by the acquires above
- *                               or node is published
+ *		perfmon_profile_get_thread(profile, t, &thread);
+ *		for (uint32_t n = 1; n < thread.nodes; n++) {
+ *			struct perfmon_profile_node_info node = {.size = sizeof(node)};
+ *
+ *			perfmon_profile_get_node(profile, t, n, &node);
+ *			...
+ *		}
+ *	}
+ *	perfmon_profile_close(profile);
+ *
+ * Opening takes a copy of the profile: all calls show this one moment until
+ * perfmon_profile_refresh() takes another copy. Nothing in a profile is trusted: what is
+ * cut off, damaged or made up gives an error, or leaves a part out and says so.
+ *
+ * The values are those that were counted: they are not scaled, and no bias is subtracted.
+ * perfmon report does that, and doc/report-formats.md says how. The layout of the file is
+ * in perfmon/profile_layout.h, for readers in other languages.
+ *
+ * Structures that a call fills in begin with their size, which the caller sets. Fields
+ * that a newer program knows and this library does not must be zero (-E2BIG), and stay
+ * zero. Functions return 0 or a count, or a negative errno, and leave out-parameters
+ * untouched on failure. -EINVAL stands for a NULL, an index that does not exist, and a
+ * size below the first version's.
+ *
+ * Threads: one at a time for each profile. Only opening, refreshing and closing enter the
+ * kernel or allocate. No call is for signal handlers.
  */
 #ifndef PERFMON_PROFILE_H
 #define PERFMON_PROFILE_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define PERFMON_PROFILE_MAGIC	UINT64_C(0x464f52504e4d4650) /* "PFMNPROF" */
-#define PERFMON_PROFILE_VERSION 1
+struct perfmon_profile;
 
-/* Most counters that one event set may have in regions. */
-#define PERFMON_PROFILE_COUNTERS_MAX 32
-/* Bins of a node's histogram of time: bin i holds visits of 2^i to 2^(i+1) - 1 ticks, the
- * first also those of 0, the last also all longer ones. */
-#define PERFMON_PROFILE_BINS 48
-/* CPUs below this are told apart in a thread's record. */
-#define PERFMON_PROFILE_CPUS_MAX 1024
-/* Regions may be nested this deep; deeper visits are counted as lost. */
-#define PERFMON_PROFILE_DEPTH_MAX 256
-/* Longer names of regions are cut to so many bytes. */
-#define PERFMON_PROFILE_NAME_MAX 1000
+/**
+ * perfmon_profile_open() - opens the profile in the file at PATH, of a program that runs
+ * or has ended. *PROFILE is the caller's, who ends it with perfmon_profile_close().
+ *
+ * MESSAGE gets one sentence that says what is wrong, or what is missing in the profile,
+ * or "". It may be NULL with MESSAGE_SIZE 0. A longer sentence is cut.
+ *
+ * 0; -EINVAL: also for a file that is no regular file or no profile; -ENODATA: the program
+ * has not begun its profile yet; -EISDIR; -ENOMEM; what open(2), fstat(2), mmap(2) and
+ * pread(2) give.
+ */
+int perfmon_profile_open(struct perfmon_profile **profile, const char *path,
+			 char *message, size_t message_size);
 
-/* What follows a record's fields: C++ has no flexible array members, and reaches it by the
- * size of the structure. */
-#ifdef __cplusplus
-#define PERFMON_PROFILE_TAIL_(declaration)
-#else
-#define PERFMON_PROFILE_TAIL_(declaration) declaration
-#endif
+/**
+ * perfmon_profile_open_process() - the same for the running process PID, wherever it keeps
+ * its profile. The calling process may be PID itself.
+ *
+ * Further errors: -ESRCH: there is no such process; -EACCES: the caller may not inspect it
+ * (ptrace(2), PTRACE_MODE_READ_FSCREDS); -ENOENT: it has no profile, or one in private
+ * memory.
+ */
+int perfmon_profile_open_process(struct perfmon_profile **profile, pid_t pid,
+				 char *message, size_t message_size);
 
-enum perfmon_profile_type {
-	PERFMON_PROFILE_TYPE_HEADER = 1,
-	PERFMON_PROFILE_TYPE_PLAN = 2,
-	PERFMON_PROFILE_TYPE_REGION = 3,
-	PERFMON_PROFILE_TYPE_THREAD = 4,
-	PERFMON_PROFILE_TYPE_NODES = 5,
-	PERFMON_PROFILE_TYPE_NOTE = 6,
-	PERFMON_PROFILE_TYPE_FREE = 7,
-	PERFMON_PROFILE_TYPE_MACHINE = 8
+/**
+ * perfmon_profile_refresh() - takes a new copy of the profile. The strings and indices of
+ * the copy before are no longer valid. On failure the copy before stays.
+ *
+ * 0; errors as perfmon_profile_open(); perfmon_profile_message() has the sentence.
+ */
+int perfmon_profile_refresh(struct perfmon_profile *profile);
+
+/**
+ * perfmon_profile_message() - copies the sentence about the last copy into BUFFER of SIZE
+ * bytes: why a refresh failed, or what is missing in a partial profile. "" if there is
+ * nothing to say. BUFFER may be NULL with SIZE 0. Enters no kernel, allocates nothing.
+ *
+ * The length of the whole sentence, as snprintf(3) returns it; -EINVAL.
+ */
+int perfmon_profile_message(const struct perfmon_profile *profile, char *buffer,
+			    size_t size);
+
+/* What has become of the program that writes a profile. */
+enum perfmon_profile_writer {
+	PERFMON_PROFILE_WRITER_UNKNOWN, /* it ran on another boot, or out of sight */
+	PERFMON_PROFILE_WRITER_RUNS,
+	PERFMON_PROFILE_WRITER_ENDED, /* by exit(), or by the end of main() */
+	PERFMON_PROFILE_WRITER_GONE   /* killed, or by abort(), _exit() or exec() */
 };
 
-/* Leads every record. */
-struct perfmon_profile_record {
-	uint32_t type;
-	uint32_t reserved;
-	uint64_t size; /* in bytes, this lead included */
-};
-
-enum perfmon_profile_clock {
-	PERFMON_PROFILE_CLOCK_TIMESTAMP = 1, /* the CPU's timestamp counter */
-	PERFMON_PROFILE_CLOCK_MONOTONIC = 2  /* CLOCK_MONOTONIC: a tick is a nanosecond */
-};
-
-enum perfmon_profile_state {
-	PERFMON_PROFILE_STATE_RUNNING = 1,
-	PERFMON_PROFILE_STATE_ENDED = 2
-};
-
-/* How a profile came after its parent's, which keeps it apart from those of other
- * processes that had the same pid, and of other programs of the same process. */
-enum perfmon_profile_link {
-	PERFMON_PROFILE_LINK_NONE = 0,
-	PERFMON_PROFILE_LINK_FORK = 1, /* the process was forked from the parent */
-	PERFMON_PROFILE_LINK_EXEC =
-		2, /* the process executed another program: its pid stayed */
-	PERFMON_PROFILE_LINK_SPAWN =
-		3 /* the parent process has a file of the same naming */
-};
-
-struct perfmon_profile_header {
-	struct perfmon_profile_record record;
-	uint64_t magic;
-	uint32_t version;
-	uint32_t state;		/* enum perfmon_profile_state */
-	uint64_t used;		/* bytes in whole records */
-	uint64_t fold_sequence; /* see above */
-
-	/* whose profile it is */
+/* A profile. Grows at its end. The strings last until the next refresh or close. */
+struct perfmon_profile_info {
+	size_t size; /* in: sizeof(struct perfmon_profile_info) */
+	const char *host;
+	const char *program; /* the path of the executable */
 	uint32_t pid;
 	uint32_t parent_pid;
-	uint64_t start_time; /* of pid since boot, in clock ticks: /proc/PID/stat 22 */
-	uint64_t parent_start_time;
-	char boot_id[40]; /* /proc/sys/kernel/random/boot_id */
-	char host[64];
-	char program[256]; /* /proc/self/exe, its end if it is longer */
-	int32_t rank;	   /* of an MPI launcher, -1 if there is none */
+	int32_t rank; /* of an MPI launcher; -1: none */
 	int32_t ranks;
-
-	/* ticks to nanoseconds: two moments at which both clocks were read */
-	uint32_t clock; /* enum perfmon_profile_clock */
-	uint32_t clock_flags;
-	uint64_t ticks_hz; /* where the CPU says it, else 0: use the moments */
-	uint64_t begin_ticks;
-	uint64_t begin_ns; /* CLOCK_MONOTONIC */
-	uint64_t begin_realtime_ns;
-	uint64_t
-		end_ticks; /* renewed at each report, when threads end and at times else */
-	uint64_t end_ns;
-
-	/* whole-process quality */
-	uint64_t lost_first_in_handler; /* visits dropped: a first use in a handler */
-	uint64_t lost_threads;		/* threads that could not be set up */
-
-	uint32_t parent_link;  /* enum perfmon_profile_link */
-	uint32_t parent_image; /* of the parent's profile: see image */
-	uint32_t image; /* profiles of this process before: exec(2) keeps the pid */
-	uint32_t
-		private_error; /* positive errno that refused the file more room, or 0: */
-	uint64_t private_from; /* from here on the profile is where no reader sees it */
-	uint64_t pid_namespace; /* inode of /proc/self/ns/pid, 0 if it is not known */
-	uint64_t lacking;     /* offset of the note that says what is missing in all, 0 */
-	uint64_t clock_error; /* ticks by which the moments may be apart, 0: not told */
-	uint64_t unmatched_ends; /* in threads that had begun no region */
-	uint64_t reserved[18];
-};
-
-#define PERFMON_PROFILE_COUNTER_HARDWARE 1u /* counts on a core PMU */
-#define PERFMON_PROFILE_COUNTER_KERNEL_ONLY                                              \
-	2u /* happens in the kernel: nothing in user mode */
-#define PERFMON_PROFILE_COUNTER_USER_READ                                                \
-	4u /* was read from user space where it was tried */
-#define PERFMON_PROFILE_COUNTER_REFUSED                                                  \
-	8u /* did not open where it was tried: see error */
-
-/* Which biases of a counter have been measured. */
-#define PERFMON_PROFILE_BIAS_USER 1u
-#define PERFMON_PROFILE_BIAS_CALL 2u
-
-/* One counter of a plan. */
-struct perfmon_profile_counter {
-	char name[104]; /* as reports show it */
-	char pmu[32];
-	char unit[16];	/* "" for a plain count */
-	double scale;	/* value * scale is in unit */
-	uint32_t type;	/* of perf_event_attr, with config, config1, config2 */
-	uint32_t flags; /* PERFMON_PROFILE_COUNTER_ */
-	uint64_t config[3];
-	int32_t error;	  /* negative errno that refused it, 0 */
-	uint32_t logical; /* counters of one logical event (hybrid CPUs) are summed */
-	uint64_t bias; /* counted by an empty region, read in user space, at start-up */
-	uint32_t bias_known; /* PERFMON_PROFILE_BIAS_ */
-	uint32_t call_bias;  /* the same, read by read(2); UINT32_MAX: that or more */
-};
-
-/* The events that regions count, from one moment on. */
-struct perfmon_profile_plan {
-	struct perfmon_profile_record record;
-	uint32_t generation;
-	uint32_t counters;
-	PERFMON_PROFILE_TAIL_(struct perfmon_profile_counter counter[];)
-};
-
-/* A region's name; ids count from 1. */
-struct perfmon_profile_region {
-	struct perfmon_profile_record record;
-	uint32_t id;
-	uint32_t length; /* of name, without its NUL */
-	PERFMON_PROFILE_TAIL_(char name[];)
-};
-
-/* A sentence for the reader of the report: what is missing, why, and what would help. */
-struct perfmon_profile_note {
-	struct perfmon_profile_record record;
-	uint32_t length;
+	uint32_t writer;  /* enum perfmon_profile_writer */
+	uint32_t partial; /* 1: parts are missing; perfmon_profile_message() says which */
+	uint32_t events;  /* for perfmon_profile_get_event() */
+	uint32_t threads; /* for perfmon_profile_get_thread() */
+	uint32_t notes;	  /* for perfmon_profile_get_note() */
 	uint32_t reserved;
-	PERFMON_PROFILE_TAIL_(char text[];)
+	uint64_t begin_realtime_ns; /* CLOCK_REALTIME at the profile's beginning */
+	double elapsed_ns;	    /* from there to the copy, or to the program's end */
+	uint64_t lost_visits;	    /* a thread's first ones, in a signal handler */
+	uint64_t lost_threads;	    /* that could not be set up */
+	uint64_t unmatched_ends;    /* ENDs in threads that had begun no region */
 };
 
-enum perfmon_profile_maker {
-	PERFMON_PROFILE_MAKER_UNKNOWN = 0,
-	PERFMON_PROFILE_MAKER_INTEL =
-		1, /* family and model as CPUID's signature has them */
-	PERFMON_PROFILE_MAKER_AMD = 2,
-	PERFMON_PROFILE_MAKER_ARM = 3 /* implementer and part of MIDR_EL1 */
-};
+/** perfmon_profile_get_info() - fills INFO. 0; -EINVAL; -E2BIG. */
+int perfmon_profile_get_info(const struct perfmon_profile *profile,
+			     struct perfmon_profile_info *info);
 
-/* One kind of CPU that the machine has. */
-struct perfmon_profile_kind {
-	uint32_t maker;	 /* enum perfmon_profile_maker */
-	uint32_t family; /* or implementer */
-	uint32_t model;	 /* or part */
-	uint32_t reserved;
-};
-
-/* Whose CPUs have counted: written once, where the machine tells. */
-struct perfmon_profile_machine {
-	struct perfmon_profile_record record;
-	uint32_t kinds;
-	uint32_t slots; /* most operations a cycle that its PMUs tell of (arm64:
-			   PMMIR_EL1.SLOTS), 0 */
-	PERFMON_PROFILE_TAIL_(struct perfmon_profile_kind kind[];)
-};
-
-enum perfmon_profile_thread_state {
-	PERFMON_PROFILE_THREAD_STATE_LIVE = 1,
-	PERFMON_PROFILE_THREAD_STATE_ENDED =
-		2, /* kept apart on request (PERFMON_THREADS=keep) */
-	PERFMON_PROFILE_THREAD_STATE_AGGREGATE =
-		3, /* the sum of threads that have ended */
-	PERFMON_PROFILE_THREAD_STATE_UNUSED =
-		4 /* folded; its memory waits for another thread */
-};
-
-/* How a counter stands in one thread: a positive value, or the negative errno of the
- * call that refused it there; 0 is a counter that the plan does not have. */
-enum perfmon_profile_counter_status {
-	PERFMON_PROFILE_COUNTER_STATUS_USER = 1,   /* read from user space */
-	PERFMON_PROFILE_COUNTER_STATUS_SYSCALL = 2 /* read by read(2) */
-};
-
-/* In flags: behind the counts of each node stands a struct perfmon_profile_stride. The
- * other bits then tell settings of strides apart: nodes of threads whose flags differ cannot
- * be summed as if they had one stride. */
-#define PERFMON_PROFILE_THREAD_STRIDE 1u
-
-struct perfmon_profile_thread {
-	struct perfmon_profile_record record;
-	uint32_t state; /* enum perfmon_profile_thread_state */
-	uint32_t tid;
-	char name[16];
-	uint64_t begin_ticks;
-	uint64_t end_ticks;  /* 0 while it lives */
-	uint64_t nodes;	     /* offset of its first record of nodes */
-	uint32_t node_count; /* nodes in use, over all its records of nodes */
-	uint32_t node_size;  /* bytes from one node to the next */
-	uint32_t generation; /* of its plan */
-	uint32_t counters;
-	uint32_t folded; /* threads that are summed here */
-	uint32_t flags;	 /* PERFMON_PROFILE_THREAD_STRIDE */
-	uint64_t
-		lost_in_handler; /* visits from a handler that interrupted a region call */
-	uint64_t lost_too_deep;	 /* visits below PERFMON_PROFILE_DEPTH_MAX */
-	uint64_t lost_no_memory; /* visits of paths for which there was no memory */
-	uint64_t lost_unnamed; /* visits of regions whose name could not be registered */
-	uint64_t lost_other;   /* visits open when regions were disarmed, and the like */
-	uint64_t unmatched_ends; /* ENDs without a BEGIN */
-	int32_t status
-		[PERFMON_PROFILE_COUNTERS_MAX]; /* enum perfmon_profile_counter_status */
-	/* CPUs that it might run on at its first region or at its end: bit N % 64 of word
-	 * N / 64. None: not known. */
-	uint64_t cpus[PERFMON_PROFILE_CPUS_MAX / 64];
-};
-
-struct perfmon_profile_count {
-	uint64_t sum;	  /* over measured visits */
-	uint64_t lost_ns; /* time in those visits in which it was not on the hardware */
-	double squares;	  /* sum of squares, while a stride is on */
-};
-
-/* In flags, of a sum over threads: the stride of some of them measured no visit. How far
- * off the totals may be is not known. */
-#define PERFMON_PROFILE_NODE_UNMEASURED 1u
-
-/*
- * One path of one thread: a region below a node. Nodes of a thread are numbered from 1,
- * which is the thread itself (region 0, parent 0), and a parent's number is lower than
- * its children's.
+/**
+ * perfmon_profile_get_note() - copies note INDEX into BUFFER of SIZE bytes: a sentence
+ * that says what the program could not count, and why.
  *
- * Writer, at the end of a visit: sequence odd (relaxed); store-store fence; fields
- * (relaxed); sequence even (release). That last store is the end of the visit:
- * sequence / 2 is the number of visits that have ended with all their values.
- * Reader: sequence (acquire), fields (relaxed), acquire fence, sequence again; equal and
- * even is a whole node. If the writer is dead and the sequence odd, sequence / 2 and
- * entered stand, and the other fields may hold part of one more visit.
+ * The length of the whole sentence, as snprintf(3) returns it; -EINVAL.
  */
-struct perfmon_profile_node {
-	uint64_t sequence;
-	uint64_t entered;    /* visits begun */
-	uint64_t time_ticks; /* sum over visits, children included */
-	double time_squares; /* sum of squares of ticks */
-	uint64_t time_min;   /* UINT64_MAX before the first visit */
-	uint64_t time_guard; /* the writer's: the largest of time_max that a bin holds */
-	uint64_t time_max;
-	uint64_t off_cpu_ns; /* of the time, the part off the CPU, where pages tell */
-	uint32_t parent;
-	uint32_t region;
-	uint32_t flags; /* PERFMON_PROFILE_NODE_UNMEASURED */
-	/* These stay at UINT32_MAX once they have come there. */
-	uint32_t fallback_reads; /* visits with a read(2) in place of a register read */
-	uint32_t retries;    /* visits in which a page had moved and was read anew, also
-			     in a visit inside of them */
-	uint32_t migrations; /* visits that ended on another CPU */
-	uint32_t mismatched_ends; /* visits closed by the END of an outer region */
-	uint32_t dropped_counts; /* visits measured in time only: the plan had changed, or
-				     a counter could not be read */
-	uint32_t defects;	 /* negative differences, kept out of the sums */
-	uint32_t spilled;	 /* visits that found their bin full */
-	uint32_t threads;	 /* folded threads that have this path */
-	uint32_t reserved;
-	uint64_t thread_min_ticks; /* of time_ticks over those threads */
-	uint64_t thread_max_ticks;
-	uint32_t histogram[PERFMON_PROFILE_BINS];
-	PERFMON_PROFILE_TAIL_(struct perfmon_profile_count
-				      count[];) /* one per counter of the thread's plan */
+int perfmon_profile_get_note(const struct perfmon_profile *profile, uint32_t index,
+			     char *buffer, size_t size);
+
+/* Bits of perfmon_profile_event.properties. */
+#define PERFMON_PROFILE_EVENT_HARDWARE	  1u /* counts on a core PMU */
+#define PERFMON_PROFILE_EVENT_KERNEL_ONLY 2u /* happens in kernel mode alone */
+
+/* An event. Grows at its end. The strings last until the next refresh or close. */
+struct perfmon_profile_event {
+	size_t size;	  /* in: sizeof(struct perfmon_profile_event) */
+	const char *name; /* as reports show it */
+	const char *pmu;
+	const char *unit; /* "" for a plain count; value * scale is in this unit */
+	double scale;
+	/* Events of equal number within a thread's events are to be summed: one event on
+	 * several kinds of cores. */
+	uint32_t logical;
+	uint32_t properties; /* PERFMON_PROFILE_EVENT_ bits */
+	int32_t error;	     /* negative errno that refused it, or 0 */
+	uint32_t type;	     /* of perf_event_attr */
+	uint64_t config;
+	uint64_t config1;
+	uint64_t config2;
 };
 
-/*
- * What a node has besides where a stride is on (PERFMON_STRIDE): of STRIDE visits in a row
- * one is measured, at random, and the node's times and counts are of the measured ones.
- * Visits that have ended are sequence / 2 + skipped.
+/**
+ * perfmon_profile_get_event() - fills EVENT with event INDEX. Events are numbered from 0
+ * over the whole profile. Those of one thread follow each other; threads that counted
+ * other events have other numbers. 0; -EINVAL; -E2BIG.
  */
-struct perfmon_profile_stride {
-	uint64_t skipped;  /* visits that have ended unmeasured; outside the sequence */
-	uint64_t stride;   /* 1: each visit is measured */
-	uint64_t gap;	   /* the writer's: visits to skip until the next measured one */
-	uint64_t left;	   /* the writer's: visits of its stride behind the last one */
-	uint64_t random;   /* the writer's */
-	double time_cubes; /* sum of cubes of ticks */
-	PERFMON_PROFILE_TAIL_(double cubes[];) /* likewise of counts, one per counter */
+int perfmon_profile_get_event(const struct perfmon_profile *profile, uint32_t index,
+			      struct perfmon_profile_event *event);
+
+/* A thread, or the sum of several threads that have ended. Grows at its end. The strings
+ * last until the next refresh or close. */
+struct perfmon_profile_thread_info {
+	size_t size;	      /* in: sizeof(struct perfmon_profile_thread_info) */
+	const char *name;     /* "" for a sum */
+	uint32_t tid;	      /* 0 for a sum */
+	uint32_t live;	      /* 1: the thread runs, or ran when the program was killed */
+	uint32_t threads;     /* 1, or how many are summed */
+	uint32_t nodes;	      /* for perfmon_profile_get_node() */
+	uint32_t first_event; /* its events are this one and those behind it */
+	uint32_t events;
+	uint64_t lost_visits; /* visits that were not counted, for whatever reason */
+	uint64_t unmatched_ends;
 };
 
-struct perfmon_profile_nodes {
-	struct perfmon_profile_record record;
-	uint64_t thread; /* offset of the thread's record */
-	uint64_t next;	 /* offset of its next record of nodes */
-	uint32_t first;	 /* number of the first node here */
-	uint32_t capacity;
-	uint32_t node_size;
-	uint32_t reserved;
-	PERFMON_PROFILE_TAIL_(uint64_t node[];) /* capacity nodes of node_size bytes */
+/** perfmon_profile_get_thread() - fills THREAD with thread INDEX, from 0. 0; -EINVAL;
+ * -E2BIG. */
+int perfmon_profile_get_thread(const struct perfmon_profile *profile, uint32_t index,
+			       struct perfmon_profile_thread_info *thread);
+
+/* Marks of a node: what to know about its values. Reports have the same marks. */
+#define PERFMON_PROFILE_NODE_IN_FLIGHT	0x001u /* has visits that have not ended */
+#define PERFMON_PROFILE_NODE_TORN	0x002u /* values may hold part of one more visit */
+#define PERFMON_PROFILE_NODE_SAMPLED	0x004u /* not all visits were measured */
+#define PERFMON_PROFILE_NODE_MISMATCHED 0x008u /* visits closed by an outer END */
+#define PERFMON_PROFILE_NODE_DROPPED	0x010u /* visits of which only time is known */
+#define PERFMON_PROFILE_NODE_RETRIED	0x020u /* reads that were repeated */
+#define PERFMON_PROFILE_NODE_FALLBACK	0x040u /* reads by a system call */
+#define PERFMON_PROFILE_NODE_MIGRATED	0x080u /* visits that ended on another CPU */
+#define PERFMON_PROFILE_NODE_DEFECT	0x100u /* negative differences, left out */
+
+/* A path of a thread: a region below another node. Grows at its end. The string lasts
+ * until the next refresh or close. */
+struct perfmon_profile_node_info {
+	size_t size;	  /* in: sizeof(struct perfmon_profile_node_info) */
+	const char *name; /* of the region; "" for node 0 */
+	uint32_t parent;  /* a lower number */
+	uint32_t depth;	  /* 0 for node 0 */
+	uint32_t marks;	  /* PERFMON_PROFILE_NODE_ bits */
+	uint32_t threads; /* that have this path: 1, or of a sum of threads more */
+	uint64_t visits;  /* that have ended */
+	uint64_t entered; /* that have begun */
+	/* Visits that were measured: the values below, and those of
+	 * perfmon_profile_get_values(), are of these alone. */
+	uint64_t measured;
+	double time_ns;	    /* wall time, nested regions included */
+	double min_time_ns; /* of one visit; 0 without any */
+	double max_time_ns;
+	double off_cpu_ns; /* the part of time_ns off the CPU, where the kernel tells */
 };
+
+/** perfmon_profile_get_node() - fills NODE with node INDEX of thread THREAD. Node 0 is the
+ * thread itself, and parents have lower numbers than their children. 0; -EINVAL; -E2BIG.
+ */
+int perfmon_profile_get_node(const struct perfmon_profile *profile, uint32_t thread,
+			     uint32_t index, struct perfmon_profile_node_info *node);
+
+/**
+ * perfmon_profile_get_path() - copies the names of the regions from the top down to node
+ * INDEX of thread THREAD into BUFFER of SIZE bytes, with `;` between them, and `\` before
+ * a `;` or `\` inside a name. "" for node 0.
+ *
+ * The length of the whole path, as snprintf(3) returns it; -EINVAL.
+ */
+int perfmon_profile_get_path(const struct perfmon_profile *profile, uint32_t thread,
+			     uint32_t index, char *buffer, size_t size);
+
+/* What an event counted in a node: an element of a vector. */
+struct perfmon_profile_value {
+	uint32_t event;	     /* for perfmon_profile_get_event() */
+	uint32_t status;     /* PERFMON_VALUE_ flags (perfmon/session.h) */
+	uint64_t value;	     /* sum over the measured visits, not scaled */
+	uint64_t enabled_ns; /* time on the CPU in these visits */
+	uint64_t running_ns; /* the part in which the event was on the hardware */
+};
+
+/**
+ * perfmon_profile_get_values() - fills VALUES with what each event counted in node INDEX
+ * of thread THREAD, in the order of the thread's events: COUNT elements at most.
+ * @element_size: sizeof(struct perfmon_profile_value); of a longer element the library
+ *	sets the rest to zero
+ *
+ * The number of elements that there are; -EINVAL: also for a zero or too small
+ * ELEMENT_SIZE; VALUES may be NULL with COUNT 0.
+ */
+int perfmon_profile_get_values(const struct perfmon_profile *profile, uint32_t thread,
+			       uint32_t index, struct perfmon_profile_value *values,
+			       size_t count, size_t element_size);
+
+/** perfmon_profile_close() - frees PROFILE; NULL is accepted. */
+void perfmon_profile_close(struct perfmon_profile *profile);
 
 #ifdef __cplusplus
 }

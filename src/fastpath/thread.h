@@ -13,7 +13,7 @@
 #define PM_FASTPATH_THREAD_H
 
 #include "fastpath/read.h"
-#include "perfmon/profile.h"
+#include "perfmon/profile_layout.h"
 #include "perfmon/region.h"
 
 /*

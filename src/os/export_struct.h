@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 /* More than any version will have: a size above it was never set. */
@@ -41,6 +42,48 @@ static inline int pm_struct_check(const void *given, size_t first, size_t known)
 			return -E2BIG;
 	}
 	return 0;
+}
+
+/*
+ * The vectors of the API come with the number of their elements and the size of one in
+ * the program. Checks that of GIVEN, COUNT elements of ELEMENT_SIZE bytes, of which the
+ * first version had FIRST and this library knows KNOWN: 0; -EINVAL: elements smaller than
+ * the first version's, or not made of whole words, or NULL with a COUNT; -E2BIG: what this
+ * library does not know is not zero.
+ */
+static inline int pm_vector_check(const void *given, size_t count, size_t element_size,
+				  size_t first, size_t known)
+{
+	const unsigned char *byte = given;
+
+	if (element_size < first || element_size % sizeof(uint64_t) || (!given && count))
+		return -EINVAL;
+	if (element_size > PM_STRUCT_MOST)
+		return -E2BIG;
+	for (size_t n = 0; element_size > known && n < count; n++, byte += element_size) {
+		for (size_t i = known; i < element_size; i++) {
+			if (byte[i])
+				return -E2BIG;
+		}
+	}
+	return 0;
+}
+
+/* Element I of a vector. */
+static inline void *pm_vector_at(const void *vector, size_t i, size_t element_size)
+{
+	return (char *)(uintptr_t)vector + i * element_size;
+}
+
+/* Copies FROM, of KNOWN bytes, to element I; what the program knows besides becomes 0. */
+static inline void pm_vector_fill(void *vector, size_t i, size_t element_size,
+				  const void *from, size_t known)
+{
+	char *to = pm_vector_at(vector, i, element_size);
+
+	memcpy(to, from, known < element_size ? known : element_size);
+	if (element_size > known)
+		memset(to + known, 0, element_size - known);
 }
 
 /* Copies GIVEN, which has been checked, to the structure at TO of KNOWN bytes, its own

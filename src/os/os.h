@@ -23,6 +23,7 @@
 #include "os/lock.h"
 #include "os/locks.h"
 #include "os/machine_id.h"
+#include "os/message.h"
 #include "os/options.h"
 #include "os/pairs.h"
 #include "os/process_maps.h"

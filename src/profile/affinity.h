@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "perfmon/profile.h"
+#include "perfmon/profile_layout.h"
 
 #define PM_AFFINITY_WORDS (PERFMON_PROFILE_CPUS_MAX / 64)
 

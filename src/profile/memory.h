@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "perfmon/profile.h"
+#include "perfmon/profile_layout.h"
 #include "profile/place.h"
 
 /* Memory is asked for in steps of this, so that few threads pay for a system call. */

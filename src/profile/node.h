@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "perfmon/profile.h"
+#include "perfmon/profile_layout.h"
 
 /* One node that is added to another. */
 struct pm_node_part {

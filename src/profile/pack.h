@@ -6,7 +6,7 @@
 #include "profile/snapshot.h"
 
 /*
- * pm_snapshot_pack() - a profile (perfmon/profile.h) with what S has: pm_snapshot_take()
+ * pm_snapshot_pack() - a profile (perfmon/profile_layout.h) with what S has: pm_snapshot_take()
  * makes the same of it, its problem included, but for what became of the writer. *OUT is of
  * *SIZE bytes, to be freed with free(). 0 or -ENOMEM.
  */

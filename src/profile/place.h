@@ -11,7 +11,7 @@
 #define PM_PROFILE_PLACE_H
 
 #include "os/os.h"
-#include "perfmon/profile.h"
+#include "perfmon/profile_layout.h"
 
 struct pm_profile_place {
 	int fd;

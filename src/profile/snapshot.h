@@ -13,7 +13,7 @@
 
 #include "topology/topology.h"
 #include "os/os.h"
-#include "perfmon/profile.h"
+#include "perfmon/profile_layout.h"
 
 /* The events of one generation. */
 struct pm_snapshot_plan {

@@ -14,7 +14,7 @@
 #include "os/os.h"
 #include "profile/memory.h"
 #include "profile/snapshot.h"
-#include "perfmon/profile.h"
+#include "perfmon/profile_layout.h"
 
 /*
  * Creates the profile (a memfd, or OPTIONS->profile_path, or private memory where both

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "perfmon/profile.h"
+#include "perfmon/profile_layout.h"
 #include "perfmon/region.h"
 
 #define PM_REGION_NAME_MAX PERFMON_PROFILE_NAME_MAX

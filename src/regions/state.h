@@ -13,7 +13,7 @@
 #include "events/events.h"
 #include "fastpath/fastpath.h"
 #include "os/os.h"
-#include "perfmon/profile.h"
+#include "perfmon/profile_layout.h"
 #include "profile/profile.h"
 
 enum pm_regions_phase {

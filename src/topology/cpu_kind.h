@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "perfmon/profile.h"
+#include "perfmon/profile_layout.h"
 
 /* As profiles have them. */
 enum pm_cpu_maker {

@@ -19,7 +19,7 @@
 #include "cli/diff/math.h"
 #include "os/os.h"
 #include "report/report.h"
-#include "perfmon/profile.h"
+#include "perfmon/profile_layout.h"
 
 /* What is compared of each region: these, and the events from DIFF_EVENT on. */
 enum { DIFF_TIME, DIFF_VISITS, DIFF_EVENT };

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The layout of a profile: the memory in which threads accumulate their regions, as it
+ * stands in a memfd or a file. doc/profile-layout.md is the prose of this header.
+ *
+ * This is a format, for readers in other languages and for tools that cannot link the
+ * library. It declares no function, and perfmon/perfmon.h does not include it. A program
+ * that reads profiles by the library uses perfmon/profile.h, which does not change when
+ * the layout does.
+ *
+ * The layout is little-endian and made of records, each led by its type and size, so
+ * that a reader can pass over what it does not know. The first record is the header, at
+ * offset 0. Offsets count from the start of the profile; 0 means none. Records never
+ * move. All sizes are multiples of 8.
+ *
+ * Who writes what, and under what order:
+ *
+ *   field                       writer                      order for a reader
+ *   header.used                 any thread, one at a time   acquire: records below are whole
+ *   header.fold_sequence        any thread, one at a time   odd while threads are folded
+ *   header.private_*            any thread, one at a time   before a used beyond it
+ *   thread.node_count           the thread                  acquire: nodes below are whole
+ *   thread.state, .lost_*       the thread (lost_*: also    relaxed
+ *                               its signal handlers)
+ *   node.sequence               the thread                  see struct perfmon_profile_node
+ *   node.entered                the thread                  relaxed, outside the sequence
+ *   stride.skipped              the thread                  relaxed, outside the sequence
+ *   everything else             written before the record   covered by the acquires above
+ *                               or node is published
+ */
+#ifndef PERFMON_PROFILE_LAYOUT_H
+#define PERFMON_PROFILE_LAYOUT_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PERFMON_PROFILE_MAGIC	UINT64_C(0x464f52504e4d4650) /* "PFMNPROF" */
+#define PERFMON_PROFILE_VERSION 1
+
+/* Most counters that one event set may have in regions. */
+#define PERFMON_PROFILE_COUNTERS_MAX 32
+/* Bins of a node's histogram of time: bin i holds visits of 2^i to 2^(i+1) - 1 ticks, the
+ * first also those of 0, the last also all longer ones. */
+#define PERFMON_PROFILE_BINS 48
+/* CPUs below this are told apart in a thread's record. */
+#define PERFMON_PROFILE_CPUS_MAX 1024
+/* Regions may be nested this deep; deeper visits are counted as lost. */
+#define PERFMON_PROFILE_DEPTH_MAX 256
+/* Longer names of regions are cut to so many bytes. */
+#define PERFMON_PROFILE_NAME_MAX 1000
+
+/* What follows a record's fields: C++ has no flexible array members, and reaches it by the
+ * size of the structure. */
+#ifdef __cplusplus
+#define PERFMON_PROFILE_TAIL_(declaration)
+#else
+#define PERFMON_PROFILE_TAIL_(declaration) declaration
+#endif
+
+enum perfmon_profile_type {
+	PERFMON_PROFILE_TYPE_HEADER = 1,
+	PERFMON_PROFILE_TYPE_PLAN = 2,
+	PERFMON_PROFILE_TYPE_REGION = 3,
+	PERFMON_PROFILE_TYPE_THREAD = 4,
+	PERFMON_PROFILE_TYPE_NODES = 5,
+	PERFMON_PROFILE_TYPE_NOTE = 6,
+	PERFMON_PROFILE_TYPE_FREE = 7,
+	PERFMON_PROFILE_TYPE_MACHINE = 8
+};
+
+/* Leads every record. */
+struct perfmon_profile_record {
+	uint32_t type;
+	uint32_t reserved;
+	uint64_t size; /* in bytes, this lead included */
+};
+
+enum perfmon_profile_clock {
+	PERFMON_PROFILE_CLOCK_TIMESTAMP = 1, /* the CPU's timestamp counter */
+	PERFMON_PROFILE_CLOCK_MONOTONIC = 2  /* CLOCK_MONOTONIC: a tick is a nanosecond */
+};
+
+enum perfmon_profile_state {
+	PERFMON_PROFILE_STATE_RUNNING = 1,
+	PERFMON_PROFILE_STATE_ENDED = 2
+};
+
+/* How a profile came after its parent's, which keeps it apart from those of other
+ * processes that had the same pid, and of other programs of the same process. */
+enum perfmon_profile_link {
+	PERFMON_PROFILE_LINK_NONE = 0,
+	PERFMON_PROFILE_LINK_FORK = 1, /* the process was forked from the parent */
+	PERFMON_PROFILE_LINK_EXEC =
+		2, /* the process executed another program: its pid stayed */
+	PERFMON_PROFILE_LINK_SPAWN =
+		3 /* the parent process has a file of the same naming */
+};
+
+struct perfmon_profile_header {
+	struct perfmon_profile_record record;
+	uint64_t magic;
+	uint32_t version;
+	uint32_t state;		/* enum perfmon_profile_state */
+	uint64_t used;		/* bytes in whole records */
+	uint64_t fold_sequence; /* see above */
+
+	/* whose profile it is */
+	uint32_t pid;
+	uint32_t parent_pid;
+	uint64_t start_time; /* of pid since boot, in clock ticks: /proc/PID/stat 22 */
+	uint64_t parent_start_time;
+	char boot_id[40]; /* /proc/sys/kernel/random/boot_id */
+	char host[64];
+	char program[256]; /* /proc/self/exe, its end if it is longer */
+	int32_t rank;	   /* of an MPI launcher, -1 if there is none */
+	int32_t ranks;
+
+	/* ticks to nanoseconds: two moments at which both clocks were read */
+	uint32_t clock; /* enum perfmon_profile_clock */
+	uint32_t clock_flags;
+	uint64_t ticks_hz; /* where the CPU says it, else 0: use the moments */
+	uint64_t begin_ticks;
+	uint64_t begin_ns; /* CLOCK_MONOTONIC */
+	uint64_t begin_realtime_ns;
+	uint64_t
+		end_ticks; /* renewed at each report, when threads end and at times else */
+	uint64_t end_ns;
+
+	/* whole-process quality */
+	uint64_t lost_first_in_handler; /* visits dropped: a first use in a handler */
+	uint64_t lost_threads;		/* threads that could not be set up */
+
+	uint32_t parent_link;  /* enum perfmon_profile_link */
+	uint32_t parent_image; /* of the parent's profile: see image */
+	uint32_t image; /* profiles of this process before: exec(2) keeps the pid */
+	uint32_t
+		private_error; /* positive errno that refused the file more room, or 0: */
+	uint64_t private_from; /* from here on the profile is where no reader sees it */
+	uint64_t pid_namespace; /* inode of /proc/self/ns/pid, 0 if it is not known */
+	uint64_t lacking;     /* offset of the note that says what is missing in all, 0 */
+	uint64_t clock_error; /* ticks by which the moments may be apart, 0: not told */
+	uint64_t unmatched_ends; /* in threads that had begun no region */
+	uint64_t reserved[18];
+};
+
+#define PERFMON_PROFILE_COUNTER_HARDWARE 1u /* counts on a core PMU */
+#define PERFMON_PROFILE_COUNTER_KERNEL_ONLY                                              \
+	2u /* happens in the kernel: nothing in user mode */
+#define PERFMON_PROFILE_COUNTER_USER_READ                                                \
+	4u /* was read from user space where it was tried */
+#define PERFMON_PROFILE_COUNTER_REFUSED                                                  \
+	8u /* did not open where it was tried: see error */
+
+/* Which biases of a counter have been measured. */
+#define PERFMON_PROFILE_BIAS_USER 1u
+#define PERFMON_PROFILE_BIAS_CALL 2u
+
+/* One counter of a plan. */
+struct perfmon_profile_counter {
+	char name[104]; /* as reports show it */
+	char pmu[32];
+	char unit[16];	/* "" for a plain count */
+	double scale;	/* value * scale is in unit */
+	uint32_t type;	/* of perf_event_attr, with config, config1, config2 */
+	uint32_t flags; /* PERFMON_PROFILE_COUNTER_ */
+	uint64_t config[3];
+	int32_t error;	  /* negative errno that refused it, 0 */
+	uint32_t logical; /* counters of one logical event (hybrid CPUs) are summed */
+	uint64_t bias; /* counted by an empty region, read in user space, at start-up */
+	uint32_t bias_known; /* PERFMON_PROFILE_BIAS_ */
+	uint32_t call_bias;  /* the same, read by read(2); UINT32_MAX: that or more */
+};
+
+/* The events that regions count, from one moment on. */
+struct perfmon_profile_plan {
+	struct perfmon_profile_record record;
+	uint32_t generation;
+	uint32_t counters;
+	PERFMON_PROFILE_TAIL_(struct perfmon_profile_counter counter[];)
+};
+
+/* A region's name; ids count from 1. */
+struct perfmon_profile_region {
+	struct perfmon_profile_record record;
+	uint32_t id;
+	uint32_t length; /* of name, without its NUL */
+	PERFMON_PROFILE_TAIL_(char name[];)
+};
+
+/* A sentence for the reader of the report: what is missing, why, and what would help. */
+struct perfmon_profile_note {
+	struct perfmon_profile_record record;
+	uint32_t length;
+	uint32_t reserved;
+	PERFMON_PROFILE_TAIL_(char text[];)
+};
+
+enum perfmon_profile_maker {
+	PERFMON_PROFILE_MAKER_UNKNOWN = 0,
+	PERFMON_PROFILE_MAKER_INTEL =
+		1, /* family and model as CPUID's signature has them */
+	PERFMON_PROFILE_MAKER_AMD = 2,
+	PERFMON_PROFILE_MAKER_ARM = 3 /* implementer and part of MIDR_EL1 */
+};
+
+/* One kind of CPU that the machine has. */
+struct perfmon_profile_kind {
+	uint32_t maker;	 /* enum perfmon_profile_maker */
+	uint32_t family; /* or implementer */
+	uint32_t model;	 /* or part */
+	uint32_t reserved;
+};
+
+/* Whose CPUs have counted: written once, where the machine tells. */
+struct perfmon_profile_machine {
+	struct perfmon_profile_record record;
+	uint32_t kinds;
+	uint32_t slots; /* most operations a cycle that its PMUs tell of (arm64:
+			   PMMIR_EL1.SLOTS), 0 */
+	PERFMON_PROFILE_TAIL_(struct perfmon_profile_kind kind[];)
+};
+
+enum perfmon_profile_thread_state {
+	PERFMON_PROFILE_THREAD_STATE_LIVE = 1,
+	PERFMON_PROFILE_THREAD_STATE_ENDED =
+		2, /* kept apart on request (PERFMON_THREADS=keep) */
+	PERFMON_PROFILE_THREAD_STATE_AGGREGATE =
+		3, /* the sum of threads that have ended */
+	PERFMON_PROFILE_THREAD_STATE_UNUSED =
+		4 /* folded; its memory waits for another thread */
+};
+
+/* How a counter stands in one thread: a positive value, or the negative errno of the
+ * call that refused it there; 0 is a counter that the plan does not have. */
+enum perfmon_profile_counter_status {
+	PERFMON_PROFILE_COUNTER_STATUS_USER = 1,   /* read from user space */
+	PERFMON_PROFILE_COUNTER_STATUS_SYSCALL = 2 /* read by read(2) */
+};
+
+/* In flags: behind the counts of each node stands a struct perfmon_profile_stride. The
+ * other bits then tell settings of strides apart: nodes of threads whose flags differ cannot
+ * be summed as if they had one stride. */
+#define PERFMON_PROFILE_THREAD_STRIDE 1u
+
+struct perfmon_profile_thread {
+	struct perfmon_profile_record record;
+	uint32_t state; /* enum perfmon_profile_thread_state */
+	uint32_t tid;
+	char name[16];
+	uint64_t begin_ticks;
+	uint64_t end_ticks;  /* 0 while it lives */
+	uint64_t nodes;	     /* offset of its first record of nodes */
+	uint32_t node_count; /* nodes in use, over all its records of nodes */
+	uint32_t node_size;  /* bytes from one node to the next */
+	uint32_t generation; /* of its plan */
+	uint32_t counters;
+	uint32_t folded; /* threads that are summed here */
+	uint32_t flags;	 /* PERFMON_PROFILE_THREAD_STRIDE */
+	uint64_t
+		lost_in_handler; /* visits from a handler that interrupted a region call */
+	uint64_t lost_too_deep;	 /* visits below PERFMON_PROFILE_DEPTH_MAX */
+	uint64_t lost_no_memory; /* visits of paths for which there was no memory */
+	uint64_t lost_unnamed; /* visits of regions whose name could not be registered */
+	uint64_t lost_other;   /* visits open when regions were disarmed, and the like */
+	uint64_t unmatched_ends; /* ENDs without a BEGIN */
+	int32_t status
+		[PERFMON_PROFILE_COUNTERS_MAX]; /* enum perfmon_profile_counter_status */
+	/* CPUs that it might run on at its first region or at its end: bit N % 64 of word
+	 * N / 64. None: not known. */
+	uint64_t cpus[PERFMON_PROFILE_CPUS_MAX / 64];
+};
+
+struct perfmon_profile_count {
+	uint64_t sum;	  /* over measured visits */
+	uint64_t lost_ns; /* time in those visits in which it was not on the hardware */
+	double squares;	  /* sum of squares, while a stride is on */
+};
+
+/* In flags, of a sum over threads: the stride of some of them measured no visit. How far
+ * off the totals may be is not known. */
+#define PERFMON_PROFILE_NODE_UNMEASURED 1u
+
+/*
+ * One path of one thread: a region below a node. Nodes of a thread are numbered from 1,
+ * which is the thread itself (region 0, parent 0), and a parent's number is lower than
+ * its children's.
+ *
+ * Writer, at the end of a visit: sequence odd (relaxed); store-store fence; fields
+ * (relaxed); sequence even (release). That last store is the end of the visit:
+ * sequence / 2 is the number of visits that have ended with all their values.
+ * Reader: sequence (acquire), fields (relaxed), acquire fence, sequence again; equal and
+ * even is a whole node. If the writer is dead and the sequence odd, sequence / 2 and
+ * entered stand, and the other fields may hold part of one more visit.
+ */
+struct perfmon_profile_node {
+	uint64_t sequence;
+	uint64_t entered;    /* visits begun */
+	uint64_t time_ticks; /* sum over visits, children included */
+	double time_squares; /* sum of squares of ticks */
+	uint64_t time_min;   /* UINT64_MAX before the first visit */
+	uint64_t time_guard; /* the writer's: the largest of time_max that a bin holds */
+	uint64_t time_max;
+	uint64_t off_cpu_ns; /* of the time, the part off the CPU, where pages tell */
+	uint32_t parent;
+	uint32_t region;
+	uint32_t flags; /* PERFMON_PROFILE_NODE_UNMEASURED */
+	/* These stay at UINT32_MAX once they have come there. */
+	uint32_t fallback_reads; /* visits with a read(2) in place of a register read */
+	uint32_t retries;    /* visits in which a page had moved and was read anew, also
+			     in a visit inside of them */
+	uint32_t migrations; /* visits that ended on another CPU */
+	uint32_t mismatched_ends; /* visits closed by the END of an outer region */
+	uint32_t dropped_counts; /* visits measured in time only: the plan had changed, or
+				     a counter could not be read */
+	uint32_t defects;	 /* negative differences, kept out of the sums */
+	uint32_t spilled;	 /* visits that found their bin full */
+	uint32_t threads;	 /* folded threads that have this path */
+	uint32_t reserved;
+	uint64_t thread_min_ticks; /* of time_ticks over those threads */
+	uint64_t thread_max_ticks;
+	uint32_t histogram[PERFMON_PROFILE_BINS];
+	PERFMON_PROFILE_TAIL_(struct perfmon_profile_count
+				      count[];) /* one per counter of the thread's plan */
+};
+
+/*
+ * What a node has besides where a stride is on (PERFMON_STRIDE): of STRIDE visits in a row
+ * one is measured, at random, and the node's times and counts are of the measured ones.
+ * Visits that have ended are sequence / 2 + skipped.
+ */
+struct perfmon_profile_stride {
+	uint64_t skipped;  /* visits that have ended unmeasured; outside the sequence */
+	uint64_t stride;   /* 1: each visit is measured */
+	uint64_t gap;	   /* the writer's: visits to skip until the next measured one */
+	uint64_t left;	   /* the writer's: visits of its stride behind the last one */
+	uint64_t random;   /* the writer's */
+	double time_cubes; /* sum of cubes of ticks */
+	PERFMON_PROFILE_TAIL_(double cubes[];) /* likewise of counts, one per counter */
+};
+
+struct perfmon_profile_nodes {
+	struct perfmon_profile_record record;
+	uint64_t thread; /* offset of the thread's record */
+	uint64_t next;	 /* offset of its next record of nodes */
+	uint32_t first;	 /* number of the first node here */
+	uint32_t capacity;
+	uint32_t node_size;
+	uint32_t reserved;
+	PERFMON_PROFILE_TAIL_(uint64_t node[];) /* capacity nodes of node_size bytes */
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif
