@@ -82,7 +82,9 @@ static int print_pair(const char *name, int k)
 	struct perfmon_region_values values = {.size = sizeof(values)};
 	double cost = bench_user_only(name, pairs, NULL, 5000);
 
-	if (perfmon_region_read("pair", &values) || values.counters != (uint32_t)k) {
+	if (perfmon_region_read("pair", &values, NULL, 0,
+				sizeof(struct perfmon_region_count)) ||
+	    values.counters != (uint32_t)k) {
 		bench_say("%s: counts %u events, not %d", name, values.counters, k);
 		return 77;
 	}

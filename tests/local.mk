@@ -226,7 +226,7 @@ tests_test_switching_SOURCES = tests/test_switching.c tests/session_probe.h
 tests_test_switching_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_switching_LDADD = $(TEST_LIBS)
 
-tests_test_sampling_SOURCES = tests/test_sampling.c tests/session_probe.h
+tests_test_sampling_SOURCES = tests/test_sampling.c tests/messages.h tests/session_probe.h
 tests_test_sampling_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_sampling_LDADD = $(TEST_LIBS)
 
@@ -240,7 +240,7 @@ tests_test_faults_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_faults_LDADD = $(TEST_LIBS)
 
 tests_test_faults_around_SOURCES = tests/test_faults_around.c tests/bounds.h \
-	tests/faults.h tests/session_probe.h
+	tests/faults.h tests/messages.h tests/session_probe.h
 tests_test_faults_around_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_faults_around_LDADD = $(TEST_LIBS)
 
@@ -250,7 +250,7 @@ tests_test_control_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_control_LDADD = $(TEST_LIBS)
 
 tests_test_structs_SOURCES = tests/test_structs.c tests/session_probe.h \
-	tests/log_files.h tests/record.h
+	tests/log_files.h tests/messages.h tests/record.h
 tests_test_structs_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_structs_LDADD = $(TEST_LIBS)
 
@@ -416,11 +416,11 @@ endif
 tests_test_format_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_format_LDADD = $(TEST_LIBS)
 
-tests_test_log_SOURCES = tests/test_log.c tests/log_files.h tests/record.h
+tests_test_log_SOURCES = tests/test_log.c tests/log_files.h tests/messages.h tests/record.h
 tests_test_log_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_log_LDADD = $(TEST_LIBS)
 
-tests_test_log_perf_SOURCES = tests/test_log_perf.c tests/log_files.h tests/record.h
+tests_test_log_perf_SOURCES = tests/test_log_perf.c tests/log_files.h tests/messages.h tests/record.h
 tests_test_log_perf_CPPFLAGS = $(TEST_CPPFLAGS)
 # For call chains.
 tests_test_log_perf_CFLAGS = $(AM_CFLAGS) -fno-omit-frame-pointer

@@ -15,6 +15,7 @@
 #include "os/os.h"
 #include "samples/samples.h"
 #include "perfmon/log.h"
+#include "messages.h"
 #include "record.h"
 
 static char log_folder[64], log_path[96];

@@ -14,6 +14,34 @@
 #include "regions/regions.h"
 #include "perfmon/region.h"
 
+/* What perfmon_region_read() gives: the values, and of each counter its sum; bit i of
+ * `counted` if it counted all of the time. */
+struct probe_values {
+	uint32_t counters, counted;
+	uint64_t visits, entered;
+	double time_ns;
+	uint64_t sum[32];
+};
+
+static inline int probe_read(const char *name, struct probe_values *to)
+{
+	struct perfmon_region_values values = {.size = sizeof(values)};
+	struct perfmon_region_count counts[32];
+	int err = perfmon_region_read(name, &values, counts, 32, sizeof(counts[0]));
+
+	if (err)
+		return err;
+	*to = (struct probe_values){.counters = values.counters,
+				    .visits = values.visits,
+				    .entered = values.entered,
+				    .time_ns = values.time_ns};
+	for (uint32_t i = 0; i < values.counters; i++) {
+		to->sum[i] = counts[i].value;
+		to->counted |= counts[i].status & PERFMON_REGION_COUNTED ? 1u << i : 0;
+	}
+	return 0;
+}
+
 static inline struct pm_snapshot *probe_take(void)
 {
 	struct pm_snapshot *snapshot = NULL;

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "faults.h"
+#include "messages.h"
 #include "perfmon/log.h"
 #include "perfmon/overflow.h"
 #include "perfmon/perfmon2.h"
@@ -107,8 +108,8 @@ static void read_log(uint64_t wanted)
 	while ((n = perfmon_log_next(log, &record)) == 1)
 		samples += record.type == PERFMON_LOG_TYPE_SAMPLE;
 	disarm();
-	cr_assert(!n || (was_hit() && perfmon_log_message(log)[0]), "%s: %d: %s", where,
-		  n, perfmon_log_message(log));
+	cr_assert(!n || (was_hit() && log_message_of(log)[0]), "%s: %d: %s", where, n,
+		  log_message_of(log));
 	cr_assert(n || samples == wanted, "%s: %" PRIu64 " samples", where, samples);
 	perfmon_log_close(log);
 }

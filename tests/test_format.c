@@ -448,7 +448,7 @@ Test(format, drained_from_a_ring)
 	cr_assert_eq(err, 0);
 	write_watched(30);
 	while (pm_ring_next(&ring, &record) > 0) {
-		struct perfmon_sample_value value;
+		struct perfmon_sample_value value = {.size = sizeof(value)};
 		struct perfmon_overflow_sample given = {
 			.sample = &sample, .value_count = 1, .values = &value.value};
 

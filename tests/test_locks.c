@@ -43,7 +43,7 @@ static int use_all(void)
 	static struct perfmon_session *notified;
 	struct perfmon_format format = {
 		.size = sizeof(format), .name = "of-a-child", .sample = no_sample};
-	struct perfmon_region_values values = {.size = sizeof(values)};
+	struct probe_values values = {0};
 	struct pm_topology *topology;
 	struct pm_event_list *list;
 	struct pm_diag diag = {0};
@@ -53,7 +53,7 @@ static int use_all(void)
 	perfmon_region_begin_name("by name");
 	perfmon_region_end_name("by name");
 	PERFMON_REGION_END("in a child");
-	CHILD_CHECK(perfmon_region_read("in a child", &values) == 0);
+	CHILD_CHECK(probe_read("in a child", &values) == 0);
 	CHILD_CHECK(perfmon_report_write(fd, 0) == 0);
 	close(fd);
 	CHILD_CHECK(pm_topology_get(&topology, &diag) == 0);

@@ -118,9 +118,9 @@ static void is(uint32_t type, uint32_t event, uint64_t time)
 
 static void read_all_types(struct perfmon_log *log)
 {
-	struct perfmon_sample_value value;
+	struct perfmon_sample_value value = {.size = sizeof(value)};
 
-	cr_assert_eq(next(log), 1, "%s", perfmon_log_message(log));
+	cr_assert_eq(next(log), 1, "%s", log_message_of(log));
 	is(PERFMON_LOG_TYPE_SAMPLE, 0, 1000);
 	cr_assert_eq(got.sample->ip, 0x401000);
 	cr_assert_eq(got.sample->id, 101);
@@ -224,7 +224,7 @@ Test(log, a_file_reads_back)
 	read_all_types(reader);
 	cr_assert_eq(next(reader), 0);
 	cr_assert_eq(next(reader), 0);
-	cr_assert_str_empty(perfmon_log_message(reader));
+	cr_assert_str_empty(log_message_of(reader));
 	perfmon_log_close(reader);
 }
 
@@ -285,7 +285,7 @@ Test(log, a_growing_file_is_followed)
 		log_make_sample(&record, 0, i);
 		cr_assert_eq(pm_log_append(log, &record.header), 0);
 		cr_assert_eq(pm_log_flush(log), 0);
-		cr_assert_eq(next(reader), 1, "%s", perfmon_log_message(reader));
+		cr_assert_eq(next(reader), 1, "%s", log_message_of(reader));
 		cr_assert_eq(got.sample->time_ns, 1000 + i);
 		cr_assert_eq(next(reader), -EAGAIN);
 	}
@@ -354,7 +354,7 @@ Test(log, ids_come_later)
 		cr_assert_eq(pm_log_close(log), 0);
 		reader = log_reopen(log_path);
 		for (uint64_t i = 0; i < 500; i++) {
-			cr_assert_eq(next(reader), 1, "%s", perfmon_log_message(reader));
+			cr_assert_eq(next(reader), 1, "%s", log_message_of(reader));
 			cr_assert_eq(perfmon_log_get_event(reader, got.event, &event), 0);
 			cr_assert_eq(event.config, PERF_COUNT_SW_PAGE_FAULTS);
 			cr_assert_eq(got.sample->address, 0x7000 + i);
@@ -406,7 +406,7 @@ Test(log, what_is_dropped_is_said)
 		if (got.type == PERFMON_LOG_TYPE_LOST)
 			lost += got.lost;
 	}
-	cr_assert_eq(err, 0, "%s", perfmon_log_message(reader));
+	cr_assert_eq(err, 0, "%s", log_message_of(reader));
 	cr_assert_eq(seen, appended);
 	cr_assert_eq(lost, refused);
 	perfmon_log_close(reader);
@@ -500,7 +500,7 @@ Test(log, a_full_disk_keeps_what_was_written)
 			cr_assert_eq(got.sample->time_ns, 1000 + count);
 			count++;
 		}
-		cr_assert_eq(err, 0, "%s", perfmon_log_message(reader));
+		cr_assert_eq(err, 0, "%s", log_message_of(reader));
 		cr_assert_eq(count, written / 48);
 		perfmon_log_close(reader);
 	}
@@ -536,7 +536,7 @@ Test(log, a_file_size_limit_cuts_between_records)
 	}
 	/* There was no room for the features, either: it does not say that it is whole.
 	 */
-	cr_assert_eq(err, -EAGAIN, "%s", perfmon_log_message(reader));
+	cr_assert_eq(err, -EAGAIN, "%s", log_message_of(reader));
 	cr_assert_gt(count, 200);
 	cr_assert_lt(count, limit / 48);
 	perfmon_log_close(reader);
@@ -688,7 +688,7 @@ static int read_through(int fd, uint64_t *count)
 	while ((err = next(log)) == 1)
 		++*count;
 	if (err && err != -EAGAIN) {
-		cr_assert_str_not_empty(perfmon_log_message(log));
+		cr_assert_str_not_empty(log_message_of(log));
 		cr_assert_eq(next(log), err, "an error stays");
 	}
 	perfmon_log_close(log);

@@ -373,7 +373,7 @@ static void compare_counts(void)
 		times ^= got.sample->time_ns;
 		cr_assert_eq(!!(got.sample->present & PERFMON_SAMPLE_ADDRESS), 1);
 	}
-	cr_assert_eq(err, 0, "%s", perfmon_log_message(log));
+	cr_assert_eq(err, 0, "%s", log_message_of(log));
 	cr_expect_gt(maps, 0);
 	cr_expect_gt(names, 0);
 	for (uint32_t i = 0; i < 2; i++) {
@@ -453,7 +453,7 @@ Test(log_perf, we_read_all_that_perf_asks_for)
 		log = log_reopen(log_path);
 		while ((err = next(log)) == 1)
 			samples += got.type == PERFMON_LOG_TYPE_SAMPLE && got.sample;
-		cr_expect_eq(err, 0, "%s: %s", options[i], perfmon_log_message(log));
+		cr_expect_eq(err, 0, "%s: %s", options[i], log_message_of(log));
 		cr_expect_gt(samples, 0, "%s", options[i]);
 		perfmon_log_close(log);
 	}
@@ -544,7 +544,7 @@ Test(log_perf, counts_at_exit)
 
 	reader = log_reopen(log_path);
 	while (next(reader) == 1) {
-		struct perfmon_sample_value value;
+		struct perfmon_sample_value value = {.size = sizeof(value)};
 
 		if (got.type != PERFMON_LOG_TYPE_READ)
 			continue;
@@ -623,7 +623,7 @@ Test(log_perf, counts_at_switches)
 
 	reader = log_reopen(log_path);
 	while (next(reader) == 1) {
-		struct perfmon_sample_value value;
+		struct perfmon_sample_value value = {.size = sizeof(value)};
 
 		outs += got.type == PERFMON_LOG_TYPE_SWITCH &&
 			got.misc & PERFMON_LOG_MISC_SWITCH_OUT;

@@ -739,7 +739,7 @@ Test(merge, a_packed_part_says_that_it_is_one)
 	cr_assert_str_eq(to->problem, from->problem);
 	cr_assert_eq(to->note_count, 1);
 	cr_assert_str_eq(to->notes[0], "a note");
-	cr_assert_eq(perfmon_merge_create(&merge), 0);
+	cr_assert_eq(perfmon_merge_create(&merge, NULL, 0), 0);
 	cr_assert_eq(perfmon_merge_add(merge, bytes, size), 0);
 	perfmon_merge_free(merge);
 	other = create();
@@ -766,7 +766,7 @@ Test(merge, a_packed_part_says_that_it_is_one)
 /* By the calls that a program makes. */
 Test(merge, processes_add_themselves)
 {
-	char path[] = "/tmp/perfmon-test.XXXXXX", got[8192] = "";
+	char path[] = "/tmp/perfmon-test.XXXXXX", got[8192] = "", message[200];
 	uint64_t zeros[100] = {0};
 	struct perfmon_merge *merge;
 	FILE *file;
@@ -780,9 +780,14 @@ Test(merge, processes_add_themselves)
 	setenv("PERFMON_OUTPUT", path, 1);
 	cr_assert_eq(perfmon_merge_pack(&bytes, &size), -ENOENT);
 	cr_assert_eq(perfmon_merge_done(), -ENOENT);
-	cr_assert_eq(perfmon_merge_create(&merge), 0);
+	cr_assert_eq(perfmon_merge_create(&merge, NULL, 0), 0);
+	cr_assert_eq(perfmon_merge_message(merge, message, sizeof(message)), 0);
 	cr_assert_eq(perfmon_merge_print(merge), -ENOENT);
+	cr_assert_eq(perfmon_merge_message(merge, message, sizeof(message)), 25);
+	cr_assert_str_eq(message, "no profile has been added");
 	cr_assert_eq(perfmon_merge_add(merge, zeros, sizeof(zeros)), -EINVAL);
+	cr_assert_gt(perfmon_merge_message(merge, message, 6), 5);
+	cr_assert_eq(strlen(message), 5);
 	cr_assert_eq(perfmon_merge_add(merge, zeros, 0), -EINVAL);
 	for (int i = 0; i < 3; i++) {
 		perfmon_region_begin_name("packed");
@@ -824,7 +829,7 @@ Test(merge, a_report_of_ranks_is_one_file)
 	cr_assert(mkdtemp(folder) && !chdir(folder));
 	setenv("PMI_RANK", "0", 1);
 	setenv("PERFMON_FORMAT", "csv", 1);
-	cr_assert_eq(perfmon_merge_create(&merge), 0);
+	cr_assert_eq(perfmon_merge_create(&merge, NULL, 0), 0);
 	for (int rank = 0; rank < 2; rank++) {
 		visited(&b, begin(&b, rank, 2, 0), 1, "main", 1000, 0);
 		cr_assert_eq(perfmon_merge_add(merge, b.base, builder_used(&b)), 0);

@@ -29,7 +29,7 @@ static int user_access(int value)
 /* User reads not granted: read(2) gives the same, and says so. */
 Test(region_access, without_user_access_it_is_read_by_calls)
 {
-	struct perfmon_region_values values = {.size = sizeof(values)};
+	struct probe_values values = {0};
 	struct pm_snapshot *s;
 
 	if (access("/proc/sys/kernel/perf_user_access", F_OK))
@@ -43,7 +43,7 @@ Test(region_access, without_user_access_it_is_read_by_calls)
 		PERFMON_REGION_END("block");
 	}
 	user_access(1);
-	cr_assert_eq(perfmon_region_read("block", &values), 0);
+	cr_assert_eq(probe_read("block", &values), 0);
 	s = probe_take();
 	/* What the calls themselves count is known, and too much for a short region. */
 	cr_assert_eq(s->counters[0].bias_known, PERFMON_PROFILE_BIAS_CALL);

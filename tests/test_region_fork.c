@@ -246,14 +246,14 @@ Test(region_fork, from_several_threads_at_once)
 /* A child that no fork handler has seen: its regions do nothing and harm nobody. */
 static int inert(void)
 {
-	struct perfmon_region_values values = {.size = sizeof(values)};
+	struct probe_values values = {0};
 	struct pm_snapshot *s;
 
 	PERFMON_REGION_END("outer");
 	three();
 	perfmon_region_begin_name("three");
 	perfmon_region_end_name("three");
-	CHILD_CHECK(perfmon_region_read("three", &values) == -ENOENT);
+	CHILD_CHECK(probe_read("three", &values) == -ENOENT);
 	CHILD_CHECK(pm_regions_snapshot(&s, NULL) == -ENOENT);
 	perfmon_region_disarm();
 	perfmon_region_arm();

@@ -92,7 +92,7 @@ static void check_times(const struct pm_snapshot *s)
 
 static void check_refused(int error)
 {
-	struct perfmon_region_values values = {.size = sizeof(values)};
+	struct probe_values values = {0};
 	struct pm_snapshot *s;
 
 	setenv("PERFMON_EVENTS", "task-clock,page-faults", 1);
@@ -108,7 +108,7 @@ static void check_refused(int error)
 		cr_assert_eq(s->counters[i].error, error);
 	}
 	cr_assert_not_null(probe_note(s, "task-clock"), "a note names the event");
-	cr_assert_eq(perfmon_region_read("outer", &values), 0);
+	cr_assert_eq(probe_read("outer", &values), 0);
 	cr_assert_eq(values.counted, 0, "refused is not counted, and not zero");
 	cr_assert_geq(values.time_ns, 5.9e6);
 	pm_snapshot_free(s);
@@ -162,7 +162,7 @@ Test(region_less, a_refused_event_keeps_the_warm_path)
  * the plan alone. */
 Test(region_less, one_refused_event_of_three)
 {
-	struct perfmon_region_values values = {.size = sizeof(values)};
+	struct probe_values values = {0};
 	struct pm_snapshot *s;
 
 	setenv("PERFMON_EVENTS", "page-faults:u,dummy:u,task-clock:u", 1);
@@ -178,7 +178,7 @@ Test(region_less, one_refused_event_of_three)
 	cr_assert_eq(s->counters[2].error, -EOPNOTSUPP);
 	cr_assert(s->counters[2].flags & PERFMON_PROFILE_COUNTER_REFUSED);
 	cr_assert_eq(s->threads[0].record.status[2], -EOPNOTSUPP);
-	cr_assert_eq(perfmon_region_read("outer", &values), 0);
+	cr_assert_eq(probe_read("outer", &values), 0);
 	cr_assert_eq(values.counters, 3);
 	cr_assert_eq(values.counted, 3);
 	cr_assert_eq(strncmp(perfmon_region_counter(2), "page-faults", 11), 0);
@@ -288,7 +288,7 @@ Test(region_less, descriptors_exhausted)
 /* A page that may not be mapped is read by read(2). */
 Test(region_less, locked_memory_used_up)
 {
-	struct perfmon_region_values values = {.size = sizeof(values)};
+	struct probe_values values = {0};
 	struct pm_snapshot *s;
 
 	setenv("PERFMON_EVENTS", "instructions", 1);
@@ -309,7 +309,7 @@ Test(region_less, locked_memory_used_up)
 	pthread_join(thread, NULL);
 	unwatch();
 	work();
-	cr_assert_eq(perfmon_region_read("outer", &values), 0);
+	cr_assert_eq(probe_read("outer", &values), 0);
 	cr_assert_eq(values.counted, 1, "this thread's page is still there");
 	s = probe_take();
 	cr_assert_eq(probe_visits(s, "outer/inner"), 6);

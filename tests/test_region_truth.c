@@ -19,14 +19,14 @@ static char refusal[1000];
 /* Sets regions up with EVENTS; false, with a reason, if the first is not counted here. */
 static bool counts(const char *events)
 {
-	struct perfmon_region_values values = {.size = sizeof(values)};
+	struct probe_values values = {0};
 	struct pm_snapshot *s;
 	bool counted;
 
 	setenv("PERFMON_EVENTS", events, 1);
 	PERFMON_REGION_BEGIN("first");
 	PERFMON_REGION_END("first");
-	cr_assert_eq(perfmon_region_read("first", &values), 0);
+	cr_assert_eq(probe_read("first", &values), 0);
 	s = probe_take();
 	counted = s->threads[0].record.status[0] > 0;
 	if (!counted)
@@ -53,9 +53,9 @@ static bool counts(const char *events)
 
 static uint64_t instructions(void)
 {
-	struct perfmon_region_values values = {.size = sizeof(values)};
+	struct probe_values values = {0};
 
-	cr_assert_eq(perfmon_region_read("block", &values), 0);
+	cr_assert_eq(probe_read("block", &values), 0);
 	return values.sum[0];
 }
 
@@ -436,7 +436,7 @@ Test(region_truth, turns_longer_than_visits_are_scaled)
 /* Row: PM-16 PC-16: a raw code counts what the name does. */
 Test(region_truth, a_raw_code_counts_the_same)
 {
-	struct perfmon_region_values values = {.size = sizeof(values)};
+	struct probe_values values = {0};
 	char events[64];
 
 	if (!RAW_INSTRUCTIONS)
@@ -446,7 +446,7 @@ Test(region_truth, a_raw_code_counts_the_same)
 		cr_skip_test("%s", refusal);
 	visit(100);
 	visit(1000000);
-	cr_assert_eq(perfmon_region_read("block", &values), 0);
+	cr_assert_eq(probe_read("block", &values), 0);
 	cr_assert_geq(values.sum[1], 1000100);
 	cr_assert_leq(llabs((long long)(values.sum[0] - values.sum[1])), 2 * 2 * 100);
 }
@@ -455,7 +455,7 @@ Test(region_truth, a_raw_code_counts_the_same)
 Test(region_truth, too_many_events_take_turns)
 {
 	enum { EVENTS = 16 };
-	struct perfmon_region_values values = {.size = sizeof(values)};
+	struct probe_values values = {0};
 	const struct perfmon_profile_node *node;
 	struct pm_snapshot *s;
 	uint64_t truth = 0;
@@ -474,7 +474,7 @@ Test(region_truth, too_many_events_take_turns)
 		visit(20000000);
 		truth += 20000000;
 	}
-	cr_assert_eq(perfmon_region_read("block", &values), 0);
+	cr_assert_eq(probe_read("block", &values), 0);
 	cr_assert_eq(values.counters, EVENTS);
 	cr_assert_neq(values.counted, (1u << EVENTS) - 1,
 		      "some counter must have been off");

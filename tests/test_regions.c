@@ -245,7 +245,7 @@ Test(regions, a_region_without_a_name_is_counted_as_lost)
 
 Test(regions, ten_thousand_siblings)
 {
-	struct perfmon_region_values values = {.size = sizeof(values)};
+	struct probe_values values = {0};
 	char name[32];
 
 	PERFMON_REGION_BEGIN("parent");
@@ -259,7 +259,7 @@ Test(regions, ten_thousand_siblings)
 	PERFMON_REGION_END("parent");
 	for (int i = 0; i < 10000; i += 97) {
 		snprintf(name, sizeof(name), "sibling %d", i);
-		cr_assert_eq(perfmon_region_read(name, &values), 0);
+		cr_assert_eq(probe_read(name, &values), 0);
 		cr_assert_eq(values.visits, 2);
 	}
 	struct pm_snapshot *s = probe_take();
@@ -416,10 +416,12 @@ static int count_calls(enum pm_kernel_call call)
 
 Test(regions, the_own_values_are_read)
 {
-	struct perfmon_region_values values = {.size = sizeof(values)}, before;
+	struct perfmon_region_values plain, before;
+	struct perfmon_region_count count[2];
+	struct probe_values values = {0};
 
 	cr_assert_null(perfmon_region_counter(0));
-	cr_assert_eq(perfmon_region_read("a", &values), -ENOENT);
+	cr_assert_eq(probe_read("a", &values), -ENOENT);
 	for (int i = 0; i < 5; i++) {
 		PERFMON_REGION_BEGIN("a");
 		PERFMON_REGION_BEGIN("b");
@@ -431,7 +433,7 @@ Test(regions, the_own_values_are_read)
 	}
 	PERFMON_REGION_BEGIN("a");
 	pm_kernel_fault = count_calls;
-	cr_assert_eq(perfmon_region_read("a", &values), 0);
+	cr_assert_eq(probe_read("a", &values), 0);
 	pm_kernel_fault = NULL;
 	cr_assert_eq(calls_made, 0);
 	PERFMON_REGION_END("a");
@@ -446,25 +448,39 @@ Test(regions, the_own_values_are_read)
 	cr_assert_null(perfmon_region_counter(values.counters));
 	cr_assert_null(perfmon_region_counter(UINT32_MAX));
 
-	before = values;
-	cr_assert_eq(perfmon_region_read(NULL, &values), -EINVAL);
-	cr_assert_eq(perfmon_region_read("a", NULL), -EINVAL);
-	cr_assert_eq(perfmon_region_read("no such region", &values), -ENOENT);
-	values.size = before.size = 8;
-	cr_assert_eq(perfmon_region_read("a", &values), -EINVAL);
-	cr_assert_eq(memcmp(&values, &before, sizeof(values)), 0);
+	memset(&plain, 0x55, sizeof(plain));
+	plain.size = sizeof(plain);
+	before = plain;
+	cr_assert_eq(perfmon_region_read(NULL, &plain, NULL, 0, sizeof(count[0])),
+		     -EINVAL);
+	cr_assert_eq(perfmon_region_read("a", NULL, NULL, 0, sizeof(count[0])), -EINVAL);
+	cr_assert_eq(perfmon_region_read("a", &plain, NULL, 1, sizeof(count[0])),
+		     -EINVAL);
+	cr_assert_eq(perfmon_region_read("a", &plain, count, 1, sizeof(count[0]) - 8),
+		     -EINVAL);
+	cr_assert_eq(
+		perfmon_region_read("no such region", &plain, count, 1, sizeof(count[0])),
+		-ENOENT);
+	plain.size = before.size = 8;
+	cr_assert_eq(perfmon_region_read("a", &plain, count, 1, sizeof(count[0])),
+		     -EINVAL);
+	cr_assert_eq(memcmp(&plain, &before, sizeof(plain)), 0);
+	plain.size = sizeof(plain);
+	count[1].value = 42;
+	cr_assert_eq(perfmon_region_read("a", &plain, count, 1, sizeof(count[0])), 0);
+	cr_assert_eq(count[1].value, 42, "no more than was asked for");
 }
 
 static void *see_nothing(void *unused)
 {
-	struct perfmon_region_values values = {.size = sizeof(values)};
+	struct probe_values values = {0};
 
 	(void)unused;
-	if (perfmon_region_read("a", &values) != -ENOENT)
+	if (probe_read("a", &values) != -ENOENT)
 		return "a thread without regions reads some";
 	PERFMON_REGION_BEGIN("b");
 	PERFMON_REGION_END("b");
-	if (perfmon_region_read("a", &values) != -ENOENT)
+	if (probe_read("a", &values) != -ENOENT)
 		return "a thread reads another's region";
 	return NULL;
 }

@@ -135,7 +135,7 @@ Test(sample, read_formats)
 	for (uint64_t format = 0; format < 32; format++) {
 		struct perf_event_attr attr = attr_of(PERF_SAMPLE_READ);
 		const unsigned int count = format & PERF_FORMAT_GROUP ? 3 : 1;
-		struct perfmon_sample_value value;
+		struct perfmon_sample_value value = {.size = sizeof(value)};
 
 		attr.read_format = format;
 		begin_sample();
@@ -182,9 +182,11 @@ Test(sample, read_formats)
 			     -EINVAL);
 	}
 	sample.present = 0;
-	cr_expect_eq(
-		perfmon_sample_read_value(&sample, 0, &(struct perfmon_sample_value){0}),
-		-EINVAL);
+	cr_expect_eq(perfmon_sample_read_value(
+			     &sample, 0,
+			     &(struct perfmon_sample_value){
+				     .size = sizeof(struct perfmon_sample_value)}),
+		     -EINVAL);
 }
 
 Test(sample, call_chain)
@@ -643,7 +645,7 @@ Test(sample, breakpoint)
 	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
 	cr_assert(pm_ring_pending(&ring));
 	while (pm_ring_next(&ring, &next) > 0) {
-		struct perfmon_sample_value value;
+		struct perfmon_sample_value value = {.size = sizeof(value)};
 
 		if (next->type != PERF_RECORD_SAMPLE)
 			continue;

@@ -20,6 +20,7 @@
 #include "session/sampling/sampling.h"
 #include "perfmon/log.h"
 #include "perfmon/sampling.h"
+#include "messages.h"
 #include "session_probe.h"
 
 static const struct perfmon_sampling default_format = {
@@ -575,7 +576,7 @@ Test(sampling, counts_at_exit)
 	cr_assert_eq(perfmon_log_open(&log, path, message, sizeof(message)), 0, "%s",
 		     message);
 	while ((n = perfmon_log_next(log, &record)) > 0) {
-		struct perfmon_sample_value value;
+		struct perfmon_sample_value value = {.size = sizeof(value)};
 
 		if (record.type != PERFMON_LOG_TYPE_READ)
 			continue;
@@ -746,7 +747,7 @@ static void count_log(const char *path, int fd, uint64_t *samples, uint64_t *los
 			*lost += record.lost;
 	}
 	/* One whose disk is full has no end. */
-	cr_assert(!n || n == -EAGAIN, "%d: %s", n, perfmon_log_message(log));
+	cr_assert(!n || n == -EAGAIN, "%d: %s", n, log_message_of(log));
 	perfmon_log_close(log);
 }
 

@@ -53,9 +53,9 @@ static void visit(const char *name, int times)
 
 static uint64_t measured(const char *name)
 {
-	struct perfmon_region_values values = {.size = sizeof(values)};
+	struct probe_values values = {0};
 
-	cr_assert_eq(perfmon_region_read(name, &values), 0);
+	cr_assert_eq(probe_read(name, &values), 0);
 	return values.visits;
 }
 
@@ -172,7 +172,7 @@ Test(stride, intervals_hold_and_are_no_wider_than_they_must)
 	char *pages = mmap(NULL, PAGES * size, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	static uint64_t total[REPETITIONS];
-	struct perfmon_region_values values = {.size = sizeof(values)};
+	struct probe_values values = {0};
 	double squares = 0, widths = 0;
 	struct pm_report_model model;
 	struct pm_report_tree tree;
@@ -192,7 +192,7 @@ Test(stride, intervals_hold_and_are_no_wider_than_they_must)
 		fault(pages, size, i);
 		perfmon_region_end_name("all");
 	}
-	cr_assert_eq(perfmon_region_read("all", &values), 0);
+	cr_assert_eq(probe_read("all", &values), 0);
 	if (!values.counters || !(values.counted & 1)) {
 		cr_skip_test("page-faults cannot be counted here");
 		return;
@@ -454,7 +454,7 @@ Test(stride, a_measured_visit_holds_those_that_are_passed_over)
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
-	struct perfmon_region_values values = {.size = sizeof(values)};
+	struct probe_values values = {0};
 	volatile uint64_t sink = 0;
 	uint64_t own = 0;
 
@@ -481,7 +481,7 @@ Test(stride, a_measured_visit_holds_those_that_are_passed_over)
 		own += judge() - before;
 	}
 	cr_assert_gt(sink, 0);
-	cr_assert_eq(perfmon_region_read("outer", &values), 0);
+	cr_assert_eq(probe_read("outer", &values), 0);
 	cr_assert_eq(values.visits, 20);
 	cr_assert_gt(values.sum[0], 20u * 50 * 1000);
 	/* The judge has its own system calls' user side and the first visits' set-up. */

@@ -22,6 +22,7 @@
 static struct perfmon_session *session;
 static struct perfmon_placement *placement;
 static struct perfmon_log *reader;
+static struct perfmon_profile *profile;
 
 /* --- a call for each, with what it needs besides its size -----------------------------
  */
@@ -93,7 +94,8 @@ static int report_options(void *given)
 
 static int region_values(void *given)
 {
-	return perfmon_region_read("structs", given);
+	return perfmon_region_read("structs", given, NULL, 0,
+				   sizeof(struct perfmon_region_count));
 }
 
 static int info(void *given)
@@ -126,6 +128,21 @@ static int log_event(void *given)
 	return perfmon_log_get_event(reader, 0, given);
 }
 
+static int profile_info(void *given)
+{
+	return perfmon_profile_get_info(profile, given);
+}
+
+static int profile_thread(void *given)
+{
+	return perfmon_profile_get_thread(profile, 0, given);
+}
+
+static int profile_node(void *given)
+{
+	return perfmon_profile_get_node(profile, 0, 0, given);
+}
+
 static int log_info(void *given)
 {
 	return perfmon_log_get_info(reader, given);
@@ -142,20 +159,23 @@ static const struct {
 #type, call, sizeof(struct type), first                                  \
 	}
 	STRUCT(session_options, perfmon_session_options, 16),
-	STRUCT(overflow, perfmon_overflow, 0),
+	STRUCT(overflow, perfmon_overflow, 120),
 	STRUCT(sampling, perfmon_sampling, 56),
 	STRUCT(counter_info, perfmon_counter_info, 96),
 	STRUCT(format, perfmon_format, 64),
 	STRUCT(buffer_argument, perfmon_buffer_argument, 16),
 	STRUCT(report_options, perfmon_report_options, 16),
-	STRUCT(region_values, perfmon_region_values, 296),
-	STRUCT(info, perfmon_info, 0),
+	STRUCT(region_values, perfmon_region_values, 40),
+	STRUCT(info, perfmon_info, 344),
 	STRUCT(statistics, perfmon_statistics, 48),
 	STRUCT(level_info, perfmon_placement_level_info, 32),
 	STRUCT(group_info, perfmon_placement_group_info, 24),
-	STRUCT(log_record, perfmon_log_record, 0),
+	STRUCT(log_record, perfmon_log_record, 128),
 	STRUCT(log_event, perfmon_log_event, 64),
 	STRUCT(log_info, perfmon_log_info, 56),
+	STRUCT(profile_info, perfmon_profile_info, 104),
+	STRUCT(profile_thread, perfmon_profile_thread_info, 56),
+	STRUCT(profile_node, perfmon_profile_node_info, 88),
 #undef STRUCT
 };
 #define STRUCTS (sizeof(structs) / sizeof(structs[0]))
@@ -174,6 +194,9 @@ static void setup(void)
 	reader = log_reopen(log_path);
 	PERFMON_REGION_BEGIN("structs");
 	PERFMON_REGION_END("structs");
+	cr_assert_eq(perfmon_profile_open_process(&profile, getpid(), message,
+						  sizeof(message)),
+		     0, "%s", message);
 }
 
 static void teardown(void)
@@ -181,6 +204,7 @@ static void teardown(void)
 	perfmon_session_close(session);
 	perfmon_placement_free(placement);
 	perfmon_log_close(reader);
+	perfmon_profile_close(profile);
 	log_teardown();
 }
 
@@ -211,7 +235,7 @@ static void gives(size_t i, void *given, int want)
 Test(structs, of_this_version_and_of_the_first)
 {
 	for (size_t i = 0; i < STRUCTS; i++) {
-		size_t first = structs[i].first ?: structs[i].known;
+		size_t first = structs[i].first;
 
 		cr_expect_leq(first, structs[i].known, "%s", structs[i].name);
 		gives(i, structure(structs[i].known, 0), 0);

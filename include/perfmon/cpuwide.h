@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Spreads: events counted on each CPU of a place, whatever runs there, and added up by
- * any level of the machine.
+ * CPU-wide counting: events counted on each CPU of a placement, whatever runs there, and
+ * added up by any level of the machine.
  *
  *	struct perfmon_placement *place;
  *	struct perfmon_cpuwide *cpuwide;
@@ -17,11 +17,21 @@
  *
  * Each event is opened on the CPUs where it counts and on no others: an uncore event on
  * the agents of the packages, dies or nodes that are covered (perfmon_placement_event()
- * tells which), a core event where its PMU is. Whole CPUs are counted by who has
+ * tells which), a core event where its PMU is. Whole CPUs are counted by a process that has
  * CAP_PERFMON, or with kernel.perf_event_paranoid at 0 or below.
  *
- * Functions return 0 or a count, or a negative errno. A CPU-wide session belongs to one thread at a
- * time; none of this is for signal handlers.
+ * Why this is not a session (perfmon/session.h) with CPU targets. Every counter of a
+ * session counts on every target, and has one value: their sum. It can be written, it
+ * overflows, and it is in an event set that takes turns. Here an event has a value for
+ * each CPU, and other CPUs than its neighbour: an uncore event counts on one CPU of a
+ * package, an event of one kind of cores on those cores. A value is read by level and says
+ * what is missing in it, a CPU that goes offline ends none of the others, and nothing can
+ * be written. A session of CPU scope is the right thing for one CPU or a few that count the
+ * same, with periods, samples or sets.
+ *
+ * Functions return 0 or a count, or a negative errno; perfmon_cpuwide_message() has the
+ * sentence. A CPU-wide session belongs to one thread at a time; none of this is for signal
+ * handlers.
  */
 #ifndef PERFMON_CPUWIDE_H
 #define PERFMON_CPUWIDE_H
@@ -39,9 +49,8 @@ struct perfmon_cpuwide;
 /* Flags; the same bits mean the same as those of a session. */
 #define PERFMON_CPUWIDE_PARTIAL 1u /* go on without what is refused */
 #define PERFMON_CPUWIDE_SPLIT	2u /* every event on its own: a group may never run */
-#define PERFMON_CPUWIDE_ALL_MODES                                                        \
-	4u /* events without u, k, h count the kernel, too                               \
-	    */
+/* Events without u, k, h count the kernel, too. */
+#define PERFMON_CPUWIDE_ALL_MODES 4u
 
 /**
  * perfmon_cpuwide_open() - opens events on the CPUs of a placement, stopped.
@@ -65,6 +74,16 @@ int perfmon_cpuwide_open(struct perfmon_cpuwide **cpuwide,
 			 const struct perfmon_placement *placement, const char *events,
 			 uint32_t flags, char *message, size_t message_size);
 
+/**
+ * perfmon_cpuwide_message() - copies the sentence about the last call on CPUWIDE that
+ * failed, or that went on with less, into BUFFER of SIZE bytes; "" if the last call did
+ * neither. BUFFER may be NULL with SIZE 0. No system call, no allocation.
+ *
+ * Return: the length of the whole sentence, as snprintf(3) returns it; -EINVAL: NULL.
+ */
+int perfmon_cpuwide_message(const struct perfmon_cpuwide *cpuwide, char *buffer,
+			    size_t size);
+
 /* Closes its events and frees it; NULL is accepted. */
 void perfmon_cpuwide_close(struct perfmon_cpuwide *cpuwide);
 
@@ -81,7 +100,7 @@ int perfmon_cpuwide_stop(struct perfmon_cpuwide *cpuwide);
 #define PERFMON_CPUWIDE_WHOLE UINT32_MAX
 
 /* What an event counted in an object of a level. Grows at its end; the strings last as
- * long as the cpuwide. */
+ * long as the session. */
 struct perfmon_cpuwide_value {
 	size_t size;
 	const char *event; /* as the user wrote it */

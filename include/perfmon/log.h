@@ -115,9 +115,13 @@ int perfmon_log_open_descriptor(struct perfmon_log **log, int fd, char *message,
  */
 int perfmon_log_next(struct perfmon_log *log, struct perfmon_log_record *record);
 
-/** perfmon_log_message() - the sentence about LOG's last error; "" if there was none. It
- * belongs to the log. */
-const char *perfmon_log_message(const struct perfmon_log *log);
+/**
+ * perfmon_log_message() - copies the sentence about LOG's last error into BUFFER of SIZE
+ * bytes; "" if there was none. BUFFER may be NULL with SIZE 0.
+ *
+ * The length of the whole sentence, as snprintf(3) returns it; -EINVAL: a NULL.
+ */
+int perfmon_log_message(const struct perfmon_log *log, char *buffer, size_t size);
 
 /* An event of a log. Grows at its end. */
 struct perfmon_log_event {

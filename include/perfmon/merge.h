@@ -32,17 +32,30 @@ int perfmon_merge_pack(void **profile, size_t *size);
 /**
  * perfmon_merge_create() - begins a sum, which perfmon_merge_free() ends.
  *
- * Values are lessened by the bias if PERFMON_BIAS says so. Returns 0 or -ENOMEM. A merge
- * is used by one thread at a time.
+ * Values are lessened by the bias if PERFMON_BIAS says so. A merge is used by one thread
+ * at a time. MESSAGE gets one sentence that says what is wrong, or "" on success; it may
+ * be NULL with MESSAGE_SIZE 0, and a longer sentence is cut. Allocates.
+ *
+ * Returns 0, -EINVAL for a NULL, or -ENOMEM.
  */
-int perfmon_merge_create(struct perfmon_merge **merge);
+int perfmon_merge_create(struct perfmon_merge **merge, char *message,
+			 size_t message_size);
+
+/**
+ * perfmon_merge_message() - copies the sentence about MERGE's last call that failed into
+ * BUFFER of SIZE bytes; "" if the last one did not. BUFFER may be NULL with SIZE 0. No
+ * system call, no allocation.
+ *
+ * Returns the length of the whole sentence, as snprintf(3) does, or -EINVAL.
+ */
+int perfmon_merge_message(const struct perfmon_merge *merge, char *buffer, size_t size);
 
 /**
  * perfmon_merge_add() - adds the SIZE bytes at PROFILE (aligned to 8), of which nothing
  * is kept but sums. They are checked: what does not hold is left out, and the report says
  * so.
  *
- * Returns 0; -EINVAL for what is no profile, or one of whose clock nothing is known,
+ * Returns 0; -EINVAL for a NULL, what is no profile, or one of whose clock nothing is known,
  * which changes nothing; -EBUSY after perfmon_merge_print(); -ENOMEM, after which MERGE
  * can only be freed. Allocates.
  */
@@ -53,7 +66,7 @@ int perfmon_merge_add(struct perfmon_merge *merge, const void *profile, size_t s
  * process says and as PERFMON_FORMAT says. Where that would be a file per rank by default
  * it is one file, perfmon.txt (.json, .csv) in the working directory.
  *
- * Returns 0; -ENOENT if nothing has been added; -EBUSY the second time; -ENOMEM; or what
+ * Returns 0; -EINVAL for a NULL; -ENOENT if nothing has been added; -EBUSY the second time; -ENOMEM; or what
  * write(2) refused with. A file that cannot be written is not an error: the report goes
  * to stderr and says so. Allocates and enters the kernel.
  */

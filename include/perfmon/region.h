@@ -106,38 +106,55 @@ void perfmon_region_arm(void);
 void perfmon_region_disarm(void);
 
 /**
- * struct perfmon_region_values - what the calling thread has counted in one region.
+ * struct perfmon_region_values - what the calling thread has measured in one region.
  * @size: sizeof(struct perfmon_region_values), set by the caller
- * @counters: how many elements of @sum are meaningful: the counters of the plan
+ * @counters: how many counters the plan has
  * @visits: visits that have ended, over all paths that end in this region
  *	(with PERFMON_STRIDE those of them that were measured, as all values but @entered)
  * @entered: visits begun
  * @time_ns: inclusive wall time of the ended visits; a visit inside a visit of the same
  *	region (recursion) is counted in the outer one only
- * @sum: inclusive counts of the ended visits, likewise, as they were counted: not scaled
- * @counted: bit i is set if counter i was on the hardware for all of that time in which
- *	the thread ran, in every visit; otherwise @sum[i] is a lower bound
  */
 struct perfmon_region_values {
 	size_t size;
 	uint32_t counters;
-	uint32_t counted;
+	uint32_t reserved;
 	uint64_t visits;
 	uint64_t entered;
 	double time_ns;
-	uint64_t sum[32];
+};
+
+/* In status: the counter was on the hardware for all of the time in which the thread ran,
+ * in every visit; otherwise the value is a lower bound. */
+#define PERFMON_REGION_COUNTED 1u
+
+/**
+ * struct perfmon_region_count - what one counter has counted there: an element of a
+ * vector.
+ * @value: inclusive count of the ended visits, as it was counted: not scaled
+ * @status: PERFMON_REGION_COUNTED, or 0
+ */
+struct perfmon_region_count {
+	uint64_t value;
+	uint32_t status;
+	uint32_t reserved;
 };
 
 /**
- * perfmon_region_read() - the calling thread's own values for the region called NAME.
+ * perfmon_region_read() - the calling thread's own values for the region called NAME, and
+ * in COUNTS those of its counters, in the plan's order: at most COUNT elements, each of
+ * ELEMENT_SIZE bytes (sizeof(struct perfmon_region_count)). COUNTS may be NULL with COUNT
+ * 0. @counters says how many there are; elements behind these are untouched.
  *
- * Makes no system call; may allocate. Returns 0; -EINVAL if NAME or VALUES is NULL or
- * VALUES->size is below the first version's; -E2BIG if VALUES is longer than this
- * library's and not zero there; -ENOENT if this thread has not visited
+ * Makes no system call; may allocate. Returns 0; -EINVAL if NAME, VALUES or, with a COUNT,
+ * COUNTS is NULL, or a size is below the first version's; -E2BIG if VALUES or an element
+ * is longer than this library's and not zero there; -ENOENT if this thread has not visited
  * a region of this name; -EBUSY from a signal handler that interrupted a region call.
- * VALUES is untouched on failure.
+ * VALUES and COUNTS are untouched on failure.
  */
-int perfmon_region_read(const char *name, struct perfmon_region_values *values);
+int perfmon_region_read(const char *name, struct perfmon_region_values *values,
+			struct perfmon_region_count *counts, size_t count,
+			size_t element_size);
 
 /**
  * perfmon_region_counter() - the name of counter I of the plan ("instructions:u").

@@ -161,6 +161,7 @@ struct perfmon_sample {
 
 /* One counter of the group that was read with a sample. */
 struct perfmon_sample_value {
+	size_t size; /* in: sizeof(struct perfmon_sample_value) */
 	uint64_t value;
 	uint64_t id;   /* 0 without PERFMON_SAMPLE_READ_ID */
 	uint64_t lost; /* samples of it; 0 without PERFMON_SAMPLE_READ_LOST */
@@ -170,8 +171,9 @@ struct perfmon_sample_value {
  * perfmon_sample_read_value() - counter INDEX of those that were read with SAMPLE, in the
  * order of their group, in *VALUE.
  *
- * 0; -EINVAL: SAMPLE has no more than `read_count` of them. Any thread; no system call,
- * no allocation.
+ * 0; -EINVAL: SAMPLE has no more than `read_count` of them, or a size below the first
+ * version's; -E2BIG: VALUE is longer than this library's, and not zero there. Any thread;
+ * no system call, no allocation.
  */
 int perfmon_sample_read_value(const struct perfmon_sample *sample, uint64_t index,
 			      struct perfmon_sample_value *value);

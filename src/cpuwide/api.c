@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "os/os.h"
 #include "cpuwide/cpuwide.h"
@@ -15,6 +16,7 @@
 struct perfmon_cpuwide {
 	struct pm_event_list *list;
 	struct pm_cpuwide *inner;
+	struct pm_diag diag; /* of the last call */
 };
 
 PM_EXPORT void perfmon_cpuwide_close(struct perfmon_cpuwide *cpuwide)
@@ -70,19 +72,38 @@ PM_EXPORT int perfmon_cpuwide_open(struct perfmon_cpuwide **cpuwide,
 		*cpuwide = made;
 	else
 		perfmon_cpuwide_close(made);
-	if (message && message_size)
-		snprintf(message, message_size, "%s", result ? diag.text : "");
+	pm_message_tell(result ? diag.text : "", message, message_size);
+	if (result >= 0 && result)
+		made->diag = diag;
 	return result;
+}
+
+PM_EXPORT int perfmon_cpuwide_message(const struct perfmon_cpuwide *cpuwide, char *buffer,
+				      size_t size)
+{
+	return cpuwide ? pm_message_copy(cpuwide->diag.text, buffer, size) : -EINVAL;
+}
+
+static int told(struct perfmon_cpuwide *cpuwide, int err, const char *what)
+{
+	pm_diag_clear(&cpuwide->diag);
+	return err < 0 ? pm_diag_set(&cpuwide->diag, err, "cannot %s: %s", what,
+				     strerror(-err))
+		       : err;
 }
 
 PM_EXPORT int perfmon_cpuwide_start(struct perfmon_cpuwide *cpuwide)
 {
-	return cpuwide ? pm_cpuwide_start(cpuwide->inner) : -EINVAL;
+	return cpuwide ? told(cpuwide, pm_cpuwide_start(cpuwide->inner),
+			      "start the counters of each CPU")
+		       : -EINVAL;
 }
 
 PM_EXPORT int perfmon_cpuwide_stop(struct perfmon_cpuwide *cpuwide)
 {
-	return cpuwide ? pm_cpuwide_stop(cpuwide->inner) : -EINVAL;
+	return cpuwide ? told(cpuwide, pm_cpuwide_stop(cpuwide->inner),
+			      "stop the counters of each CPU")
+		       : -EINVAL;
 }
 
 struct walk {
@@ -150,13 +171,16 @@ PM_EXPORT int perfmon_cpuwide_read(struct perfmon_cpuwide *cpuwide, const char *
 
 	if (!cpuwide || !level || !visit)
 		return -EINVAL;
+	pm_diag_clear(&cpuwide->diag);
 	found = pm_level_find(pm_slice_of(level));
 	if (found < 0)
-		return found;
+		return pm_diag_set(&cpuwide->diag, found, "'%s' is no level",
+				   pm_slice_quote(pm_slice_of(level)).text);
 	walk = (struct walk){cpuwide->inner, visit, argument};
 	result = pm_cpuwide_groups(cpuwide->inner, found, &groups);
 	if (!result && pm_cpus_next(&groups, 0) < 0)
-		result = -ENOENT;
+		result = pm_diag_set(&cpuwide->diag, -ENOENT,
+				     "this machine has no level '%s'", level);
 	if (!result)
 		pm_cpuwide_read(cpuwide->inner);
 	for (size_t i = 0; !result && i < cpuwide->list->count; i++) {

@@ -12,8 +12,7 @@
 /* Hands the sentence of DIAG to the caller, whose own errors have none. */
 static int tell(int result, const struct pm_diag *diag, char *message, size_t size)
 {
-	if (message && size)
-		snprintf(message, size, "%s", result ? diag->text : "");
+	pm_message_tell(result ? diag->text : "", message, size);
 	return result;
 }
 

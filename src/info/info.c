@@ -128,7 +128,7 @@ PM_EXPORT int perfmon_info_get(struct perfmon_info *info)
 {
 	struct perfmon_info found = {0};
 	struct pm_sysfs *sysfs;
-	int err = PM_STRUCT_CHECK(info, perfmon_info, timestamp_hz);
+	int err = PM_STRUCT_CHECK(info, perfmon_info, 344);
 
 	err = err ?: pm_sysfs_load(&sysfs);
 	if (err)
@@ -247,7 +247,7 @@ PM_EXPORT int perfmon_info_cpus(uint32_t set, const char *pmu, void *mask, size_
 PM_EXPORT int perfmon_info_statistics(struct perfmon_statistics *statistics)
 {
 	struct perfmon_statistics found = {0};
-	int err = PM_STRUCT_CHECK(statistics, perfmon_statistics, topology_loads);
+	int err = PM_STRUCT_CHECK(statistics, perfmon_statistics, 48);
 
 	if (err)
 		return err;

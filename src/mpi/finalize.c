@@ -46,7 +46,7 @@ static unsigned char *receive_from(int rank, MPI_Comm comm, uint64_t *size)
 static int merge_all(MPI_Comm comm, int ranks, const void *own, size_t own_size)
 {
 	struct perfmon_merge *merge;
-	int err = perfmon_merge_create(&merge);
+	int err = perfmon_merge_create(&merge, NULL, 0);
 	int created = !err;
 
 	if (!err && own)

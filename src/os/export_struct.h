@@ -14,16 +14,20 @@
 /* More than any version will have: a size above it was never set. */
 #define PM_STRUCT_MOST ((size_t)4096)
 
-/* The size that struct TYPE had when LAST was its last field. */
-#define PM_STRUCT_UP_TO(type, last)                                                      \
-	((offsetof(struct type, last) + sizeof(((struct type *)0)->last) +               \
-	  _Alignof(struct type) - 1) /                                                   \
-	 _Alignof(struct type) * _Alignof(struct type))
+/* The size FIRST of a first version, which is a number: it never changes, whatever is
+ * added. The numbers are those of machines of 64 bits; elsewhere a size is enough. */
+#define PM_STRUCT_FIRST(type, first)                                                     \
+	__extension__({                                                                  \
+		_Static_assert(sizeof(void *) != 8 || (first) <= sizeof(struct type),    \
+			       "no version is smaller than the first");                  \
+		sizeof(void *) == 8 ? (size_t)(first) : sizeof(size_t);                  \
+	})
 
-/* Checks GIVEN, a struct TYPE whose first version ended with LAST: 0; -EINVAL: NULL, or
- * smaller than the first version; -E2BIG: what this library does not know is not zero. */
-#define PM_STRUCT_CHECK(given, type, last)                                               \
-	pm_struct_check(given, PM_STRUCT_UP_TO(type, last), sizeof(struct type))
+/* Checks GIVEN, a struct TYPE of which the first version had FIRST bytes: 0; -EINVAL:
+ * NULL, or smaller than the first version; -E2BIG: what this library does not know is not
+ * zero. */
+#define PM_STRUCT_CHECK(given, type, first)                                              \
+	pm_struct_check(given, PM_STRUCT_FIRST(type, first), sizeof(struct type))
 
 static inline int pm_struct_check(const void *given, size_t first, size_t known)
 {
@@ -43,6 +47,11 @@ static inline int pm_struct_check(const void *given, size_t first, size_t known)
 	}
 	return 0;
 }
+
+/* The same of a vector: see pm_vector_check(). */
+#define PM_VECTOR_CHECK(given, count, element_size, type, first)                         \
+	pm_vector_check(given, count, element_size, PM_STRUCT_FIRST(type, first),        \
+			sizeof(struct type))
 
 /*
  * The vectors of the API come with the number of their elements and the size of one in

@@ -10,13 +10,6 @@
 #include "profile/file.h"
 #include "profile/snapshot.h"
 
-/* Sizes of the first versions, on machines of 64 bits. */
-#define INFO_FIRST   104
-#define EVENT_FIRST  80
-#define THREAD_FIRST 56
-#define NODE_FIRST   88
-#define VALUE_FIRST  32
-
 struct perfmon_profile {
 	struct pm_profile_file *file;
 	struct pm_snapshot *snapshot;
@@ -112,7 +105,7 @@ static uint32_t writer_of(const struct pm_snapshot *s)
 PM_EXPORT int perfmon_profile_get_info(const struct perfmon_profile *profile,
 				       struct perfmon_profile_info *info)
 {
-	int err = pm_struct_check(info, INFO_FIRST, sizeof(*info));
+	int err = PM_STRUCT_CHECK(info, perfmon_profile_info, 104);
 	const struct perfmon_profile_header *header;
 	struct perfmon_profile_info made;
 	const struct pm_snapshot *s;
@@ -169,7 +162,7 @@ PM_EXPORT int perfmon_profile_get_event(const struct perfmon_profile *profile,
 					uint32_t index,
 					struct perfmon_profile_event *event)
 {
-	int err = pm_struct_check(event, EVENT_FIRST, sizeof(*event));
+	int err = PM_STRUCT_CHECK(event, perfmon_profile_event, 80);
 	const struct perfmon_profile_counter *counter;
 	struct perfmon_profile_event made;
 	const struct pm_snapshot *s;
@@ -221,7 +214,7 @@ PM_EXPORT int perfmon_profile_get_thread(const struct perfmon_profile *profile,
 					 struct perfmon_profile_thread_info *thread)
 {
 	const struct pm_snapshot_thread *from = thread_at(profile, index);
-	int err = pm_struct_check(thread, THREAD_FIRST, sizeof(*thread));
+	int err = PM_STRUCT_CHECK(thread, perfmon_profile_thread_info, 56);
 	const struct perfmon_profile_thread *record;
 	struct perfmon_profile_thread_info made;
 
@@ -289,7 +282,7 @@ PM_EXPORT int perfmon_profile_get_node(const struct perfmon_profile *profile,
 {
 	const struct pm_snapshot_thread *of = thread_at(profile, thread);
 	const struct perfmon_profile_node *from = node_at(of, index);
-	int err = pm_struct_check(node, NODE_FIRST, sizeof(*node));
+	int err = PM_STRUCT_CHECK(node, perfmon_profile_node_info, 88);
 	const struct perfmon_profile_stride *stride;
 	struct perfmon_profile_node_info made;
 	uint32_t line[PERFMON_PROFILE_DEPTH_MAX];
@@ -387,7 +380,8 @@ PM_EXPORT int perfmon_profile_get_values(const struct perfmon_profile *profile,
 	double on_cpu_ns = 0, measured;
 	uint32_t events, first;
 
-	if (!node || (!values && count) || element_size < VALUE_FIRST)
+	if (!node || (!values && count) ||
+	    element_size < PM_STRUCT_FIRST(perfmon_profile_value, 32))
 		return -EINVAL;
 	events = of->plan ? of->plan->counter_count : 0;
 	first = events ? first_event(profile->snapshot, of->plan) : 0;

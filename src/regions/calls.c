@@ -133,17 +133,23 @@ static bool inside_itself(const struct perfmon_profile_thread *record,
 	return false;
 }
 
-PM_EXPORT int perfmon_region_read(const char *name, struct perfmon_region_values *values)
+PM_EXPORT int perfmon_region_read(const char *name, struct perfmon_region_values *values,
+				  struct perfmon_region_count *counts, size_t count,
+				  size_t element_size)
 {
 	struct pm_thread_block *block = pm_thread_block;
+	struct perfmon_region_count sums[PERFMON_PROFILE_COUNTERS_MAX] = {0};
 	struct perfmon_region_values sum = {.size = sizeof(sum)};
 	struct perfmon_profile_thread *record;
 	const struct perfmon_region *region;
 	uint32_t id, number, i;
-	int err = PM_STRUCT_CHECK(values, perfmon_region_values, sum);
+	int err = PM_STRUCT_CHECK(values, perfmon_region_values, 40);
 	bool found = false;
 	double ticks = 0;
 
+	if (!err)
+		err = PM_VECTOR_CHECK(counts, count, element_size, perfmon_region_count,
+				      16);
 	if (!name || err)
 		return err ?: -EINVAL;
 	if (!block->alive)
@@ -159,7 +165,7 @@ PM_EXPORT int perfmon_region_read(const char *name, struct perfmon_region_values
 	sum.counters = block->columns;
 	for (i = 0; i < sum.counters; i++)
 		if (PM_GET(record->status[i]) > 0)
-			sum.counted |= 1u << i;
+			sums[i].status = PERFMON_REGION_COUNTED;
 	for (number = 2; number <= record->node_count; number++) {
 		const struct perfmon_profile_node *node = pm_thread_node(record, number);
 
@@ -172,15 +178,17 @@ PM_EXPORT int perfmon_region_read(const char *name, struct perfmon_region_values
 			continue;
 		ticks += (double)node->time_ticks;
 		for (i = 0; i < sum.counters; i++) {
-			sum.sum[i] += node->count[i].sum;
+			sums[i].value += node->count[i].sum;
 			if (node->count[i].lost_ns || node->dropped_counts ||
 			    node->defects)
-				sum.counted &= ~(1u << i);
+				sums[i].status = 0;
 		}
 	}
 	if (!found)
 		return -ENOENT;
 	sum.time_ns = pm_clock_ticks_ns(ticks);
 	pm_struct_fill(values, &sum, sizeof(sum));
+	for (i = 0; i < sum.counters && i < count; i++)
+		pm_vector_fill(counts, i, element_size, &sums[i], sizeof(sums[i]));
 	return 0;
 }

@@ -28,7 +28,7 @@ static int apply(const struct perfmon_report_options *given, struct pm_options *
 
 	if (!given)
 		return 0;
-	err = PM_STRUCT_CHECK(given, perfmon_report_options, flags);
+	err = PM_STRUCT_CHECK(given, perfmon_report_options, 16);
 	if (err)
 		return err;
 	pm_struct_take(&options, given, sizeof(options));

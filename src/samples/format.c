@@ -52,7 +52,7 @@ static int check(const struct perfmon_format *format)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
 				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
-	int err = PM_STRUCT_CHECK(format, perfmon_format, fini);
+	int err = PM_STRUCT_CHECK(format, perfmon_format, 64);
 	size_t length;
 
 	if (err || !format->name || !format->sample)

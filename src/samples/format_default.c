@@ -26,7 +26,7 @@ static int init(void *argument, const void *data, size_t size, void **state)
 		/* The structure says its size, too. */
 		if (size < sizeof(size) || memcmp(data, &size, sizeof(size)))
 			return -EINVAL;
-		err = PM_STRUCT_CHECK(data, perfmon_buffer_argument, buffer_size);
+		err = PM_STRUCT_CHECK(data, perfmon_buffer_argument, 16);
 		if (err)
 			return err;
 		pm_struct_take(&wanted, data, sizeof(wanted));

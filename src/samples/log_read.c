@@ -193,11 +193,10 @@ static int make(struct perfmon_log **log, const char *path, int fd, char *messag
 	unsigned char *buffer = malloc(BUFFER_SIZE);
 	int err = -ENOMEM;
 
-	if (message_size)
-		message[0] = '\0';
 	if (!made || !buffer) {
 		free(buffer);
 		free(made);
+		pm_message_tell("no memory", message, message_size);
 		return -ENOMEM;
 	}
 	made->buffer = buffer;
@@ -216,10 +215,10 @@ static int make(struct perfmon_log **log, const char *path, int fd, char *messag
 	if (err)
 		goto fail;
 	*log = made;
+	pm_message_tell("", message, message_size);
 	return 0;
 fail:
-	if (message_size)
-		snprintf(message, message_size, "%s", made->diag.text);
+	pm_message_tell(made->diag.text, message, message_size);
 	perfmon_log_close(made);
 	return err;
 }
@@ -227,15 +226,19 @@ fail:
 PM_EXPORT int perfmon_log_open(struct perfmon_log **log, const char *path, char *message,
 			       size_t message_size)
 {
-	return log && path ? make(log, path, -1, message, message_size) : -EINVAL;
+	if (log && path)
+		return make(log, path, -1, message, message_size);
+	pm_message_tell("no handle or no path", message, message_size);
+	return -EINVAL;
 }
 
 PM_EXPORT int perfmon_log_open_descriptor(struct perfmon_log **log, int fd, char *message,
 					  size_t message_size)
 {
-	if (fd < 0)
-		return -EBADF;
-	return log ? make(log, NULL, fd, message, message_size) : -EINVAL;
+	if (log && fd >= 0)
+		return make(log, NULL, fd, message, message_size);
+	pm_message_tell(log ? "no descriptor" : "no handle", message, message_size);
+	return log ? -EBADF : -EINVAL;
 }
 
 PM_EXPORT void perfmon_log_close(struct perfmon_log *log)
@@ -257,9 +260,10 @@ PM_EXPORT void perfmon_log_close(struct perfmon_log *log)
 	free(log);
 }
 
-PM_EXPORT const char *perfmon_log_message(const struct perfmon_log *log)
+PM_EXPORT int perfmon_log_message(const struct perfmon_log *log, char *buffer,
+				  size_t size)
 {
-	return log ? log->diag.text : "";
+	return log ? pm_message_copy(log->diag.text, buffer, size) : -EINVAL;
 }
 
 /* Where the records end: 0, -EAGAIN, or an error. LEFT bytes are no whole record. */
@@ -367,7 +371,7 @@ static int step(struct perfmon_log *log, struct perfmon_log_record *out)
 
 PM_EXPORT int perfmon_log_next(struct perfmon_log *log, struct perfmon_log_record *record)
 {
-	int err = PM_STRUCT_CHECK(record, perfmon_log_record, data_size);
+	int err = PM_STRUCT_CHECK(record, perfmon_log_record, 128);
 	struct perfmon_log_record made;
 
 	if (!log || err)
@@ -389,7 +393,7 @@ PM_EXPORT int perfmon_log_get_event(struct perfmon_log *log, uint32_t index,
 {
 	const struct pm_log_source *source;
 	struct perfmon_log_event made;
-	int err = PM_STRUCT_CHECK(event, perfmon_log_event, read_format);
+	int err = PM_STRUCT_CHECK(event, perfmon_log_event, 64);
 
 	if (!log || err || index >= log->count)
 		return err ?: -EINVAL;
@@ -416,7 +420,7 @@ static const char *text(const char *known)
 PM_EXPORT int perfmon_log_get_info(struct perfmon_log *log, struct perfmon_log_info *info)
 {
 	struct perfmon_log_info made;
-	int err = PM_STRUCT_CHECK(info, perfmon_log_info, command);
+	int err = PM_STRUCT_CHECK(info, perfmon_log_info, 56);
 
 	if (!log || err)
 		return err ?: -EINVAL;

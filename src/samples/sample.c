@@ -422,7 +422,10 @@ PM_EXPORT int perfmon_sample_read_value(const struct perfmon_sample *sample,
 						  PERF_FORMAT_TOTAL_TIME_RUNNING));
 	const unsigned int extra = bits(format & (PERF_FORMAT_ID | FORMAT_LOST));
 	struct perfmon_sample_value made = {0};
+	int err = PM_STRUCT_CHECK(value, perfmon_sample_value, 32);
 
+	if (err)
+		return err;
 	if (!(sample->present & PERFMON_SAMPLE_READ) || index >= sample->read_count)
 		return -EINVAL;
 	if (format & PERF_FORMAT_GROUP) {
@@ -436,6 +439,6 @@ PM_EXPORT int perfmon_sample_read_value(const struct perfmon_sample *sample,
 		made.id = *at++;
 	if (format & FORMAT_LOST)
 		made.lost = *at;
-	*value = made;
+	pm_struct_fill(value, &made, sizeof(made));
 	return 0;
 }

@@ -82,7 +82,7 @@ PM_EXPORT int perfmon_session_create(struct perfmon_session **out,
 				     const struct perfmon_session_options *options)
 {
 	struct perfmon_session *session;
-	int err = options ? PM_STRUCT_CHECK(options, perfmon_session_options, flags) : 0;
+	int err = options ? PM_STRUCT_CHECK(options, perfmon_session_options, 16) : 0;
 
 	if (!out || err)
 		return err ?: -EINVAL;

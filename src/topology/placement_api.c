@@ -16,8 +16,7 @@ static const struct pm_placement *inner(const struct perfmon_placement *placemen
 
 static int tell(int result, const struct pm_diag *diag, char *message, size_t size)
 {
-	if (message && size)
-		snprintf(message, size, "%s", result < 0 ? diag->text : "");
+	pm_message_tell(result < 0 ? diag->text : "", message, size);
 	return result;
 }
 
@@ -166,7 +165,7 @@ PM_EXPORT int perfmon_placement_level(const struct perfmon_placement *placement,
 	struct perfmon_placement_level_info found = {0};
 	enum pm_level have[PM_LEVELS];
 
-	int err = PM_STRUCT_CHECK(level, perfmon_placement_level_info, reserved);
+	int err = PM_STRUCT_CHECK(level, perfmon_placement_level_info, 32);
 
 	if (!placement || err)
 		return err ?: -EINVAL;
@@ -186,7 +185,7 @@ PM_EXPORT int perfmon_placement_group(const struct perfmon_placement *placement,
 	struct perfmon_placement_group_info found = {0};
 	const struct pm_topology *topology;
 	int found_level;
-	int err = PM_STRUCT_CHECK(group, perfmon_placement_group_info, reserved);
+	int err = PM_STRUCT_CHECK(group, perfmon_placement_group_info, 24);
 
 	if (!placement || !level || err)
 		return err ?: -EINVAL;

@@ -296,7 +296,7 @@ PM_EXPORT int perfmon_session_counter_info(struct perfmon_session *session,
 
 	if (err)
 		return err;
-	err = PM_STRUCT_CHECK(info, perfmon_counter_info, reserved);
+	err = PM_STRUCT_CHECK(info, perfmon_counter_info, 96);
 	if (err)
 		return pm_session_leave(
 			session, pm_session_explain_struct(session, err,

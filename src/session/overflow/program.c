@@ -34,7 +34,7 @@ static bool names_missing(const struct perfmon_session *session, const uint64_t 
 static int check_overflow(struct perfmon_session *session, uint32_t index,
 			  const struct perfmon_overflow *how)
 {
-	int err = PM_STRUCT_CHECK(how, perfmon_overflow, sample_counters);
+	int err = PM_STRUCT_CHECK(how, perfmon_overflow, 120);
 	const char *wrong = NULL;
 
 	if (err)

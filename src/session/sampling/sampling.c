@@ -17,7 +17,7 @@
 
 static int check(struct perfmon_session *session, const struct perfmon_sampling *asked)
 {
-	int err = PM_STRUCT_CHECK(asked, perfmon_sampling, data_size);
+	int err = PM_STRUCT_CHECK(asked, perfmon_sampling, 56);
 	uint64_t known = pm_fields_known();
 
 	if (err)
@@ -268,7 +268,7 @@ bool pm_sampling_count_in(const struct pm_target *target, const struct pm_regist
 			  const struct perfmon_sample *sample, uint64_t *count)
 {
 	const struct pm_instance *instance = target->parts[reg->set].instance;
-	struct perfmon_sample_value read;
+	struct perfmon_sample_value read = {.size = sizeof(read)};
 	uint64_t i;
 
 	for (i = 0; i < sample->read_count; i++) {
