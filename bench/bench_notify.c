@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "../tests/messages.h"
 
 #define OVERFLOWS 400
 #define ROUNDS	  5
@@ -32,7 +33,7 @@ static void must(int result, const char *what)
 	if (result >= 0)
 		return;
 	bench_say("%s: %s", what,
-		  session ? perfmon_session_message(session) : strerror(errno));
+		  session ? session_message_of(session) : strerror(errno));
 	exit(1);
 }
 
@@ -52,7 +53,7 @@ static void on_overflow(int signo)
 	struct perfmon_message message;
 
 	(void)signo;
-	notified += perfmon_overflow_read(session, &message, sizeof(message)) == 1;
+	notified += perfmon_overflow_read(session, &message, 1, sizeof(message)) == 1;
 	perfmon_overflow_restart(session);
 }
 
@@ -63,11 +64,11 @@ static void prepare(void)
 					    .long_reset = -period};
 	struct perfmon_write first = {.value = -period};
 
-	must(perfmon_session_create(&session, NULL), "perfmon_session_create");
+	must(perfmon_session_create(&session, NULL, NULL, 0), "perfmon_session_create");
 	must(perfmon_session_add_events(session, "cycles:u"),
 	     "perfmon_session_add_events");
 	must(perfmon_overflow_program(session, 0, &overflow), "perfmon_overflow_program");
-	must(perfmon_session_write(session, &first, sizeof(first)),
+	must(perfmon_session_write(session, &first, 1, sizeof(first), 0),
 	     "perfmon_session_write");
 	must(perfmon_overflow_signal(session, SIGUSR1), "perfmon_overflow_signal");
 	signal(SIGUSR1, on_overflow);
@@ -77,7 +78,8 @@ static double of_the_library(void)
 {
 	uint64_t begin;
 
-	must(perfmon_session_attach_thread(session, 0), "perfmon_session_attach_thread");
+	must(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0),
+	     "perfmon_session_attach_thread");
 	must(perfmon_session_start(session), "perfmon_session_start");
 	begin = bench_now_ns();
 	work_through();

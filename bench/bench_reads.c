@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "../tests/messages.h"
 
 #define MOST 4
 
@@ -67,8 +68,8 @@ __attribute__((noinline)) static void session_read(int n)
 
 	memset(values, 0, sizeof(values));
 	for (int i = 0; i < n; i++)
-		perfmon_session_read_all(session, values,
-					 (size_t)count * sizeof(values[0]));
+		perfmon_session_read(session, values, (size_t)count, sizeof(values[0]),
+				     PERFMON_READ_ALL);
 }
 
 __attribute__((noinline)) static void kernel_read(int n)
@@ -118,19 +119,19 @@ static void close_group(void)
 
 static int open_session(const char *events)
 {
-	int err = perfmon_session_create(&session, NULL);
+	int err = perfmon_session_create(&session, NULL, NULL, 0);
 
 	if (err)
 		return err;
 	err = perfmon_session_add_events(session, events);
 	if (err >= 0)
-		err = perfmon_session_attach_thread(session, 0);
+		err = perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0);
 	if (err >= 0)
 		err = perfmon_session_start(session);
 	if (err >= 0)
 		err = perfmon_session_reader(session, &reader);
 	if (err < 0) {
-		bench_say("%s: %s", events, perfmon_session_message(session));
+		bench_say("%s: %s", events, session_message_of(session));
 		perfmon_session_close(session);
 	}
 	return err;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "../tests/messages.h"
 
 #define COUNTERS 4
 #define ROUNDS	 801
@@ -28,7 +29,7 @@ static void must(int result, const char *what)
 	if (result >= 0)
 		return;
 	bench_say("%s: %s", what,
-		  session ? perfmon_session_message(session) : strerror(errno));
+		  session ? session_message_of(session) : strerror(errno));
 	exit(1);
 }
 
@@ -150,7 +151,7 @@ static void stop(void)
 
 static void attach_detach(void)
 {
-	perfmon_session_attach_thread(session, 0);
+	perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0);
 	perfmon_session_detach(session);
 }
 
@@ -198,7 +199,7 @@ static void prepare(void)
 {
 	static const char software[] = "page-faults,task-clock,cpu-clock,dummy";
 
-	must(perfmon_session_create(&session, NULL), "perfmon_session_create");
+	must(perfmon_session_create(&session, NULL, NULL, 0), "perfmon_session_create");
 	must(perfmon_session_add_events(session, bench_exact() ? bench_events(COUNTERS)
 							       : software),
 	     "perfmon_session_add_events");
@@ -215,7 +216,8 @@ int main(void)
 
 	bench_exact(); /* pins */
 	prepare();
-	must(perfmon_session_attach_thread(session, 0), "perfmon_session_attach_thread");
+	must(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0),
+	     "perfmon_session_attach_thread");
 	costs(bench_user_now, nothing, nothing, &started, &stopped);
 	costs(bench_user_now, start, stop, &started, &stopped);
 	costs(bench_now_ns, start, stop, &all_started, &all_stopped);

@@ -28,6 +28,15 @@ const char *events()
 	return names ? names : "instructions:u,cycles:u,page-faults:u";
 }
 
+// What the session says of its last call.
+std::string message_of(const perfmon_session *session)
+{
+	char message[500] = "";
+
+	perfmon_session_message(session, message, sizeof(message));
+	return message;
+}
+
 // Counts from begin() to end(), which puts the counts per iteration into STATE. Events
 // that this machine does not count are left out; what else fails ends the benchmark with
 // the sentence that says why. One object for each thread of a benchmark.
@@ -40,9 +49,10 @@ class Counters
 
 		options.size = sizeof(options);
 		options.flags = PERFMON_SESSION_PARTIAL;
-		failed = perfmon_session_create(&session, &options) != 0 ||
+		failed = perfmon_session_create(&session, &options, nullptr, 0) != 0 ||
 			 perfmon_session_add_events(session, events()) < 0 ||
-			 perfmon_session_attach_thread(session, 0) < 0;
+			 perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0) <
+				 0;
 	}
 	~Counters()
 	{
@@ -54,7 +64,7 @@ class Counters
 	void begin(benchmark::State &state)
 	{
 		if (failed || perfmon_session_start(session))
-			state.SkipWithError(perfmon_session_message(session));
+			state.SkipWithError(message_of(session).c_str());
 	}
 
 	void end(benchmark::State &state)
@@ -64,9 +74,9 @@ class Counters
 							    : 0);
 
 		if (failed || perfmon_session_stop(session) ||
-		    perfmon_session_read_all(session, values.data(),
-					     values.size() * sizeof(values[0])) < 0) {
-			state.SkipWithError(perfmon_session_message(session));
+		    perfmon_session_read(session, values.data(), values.size(),
+					 sizeof(values[0]), PERFMON_READ_ALL) < 0) {
+			state.SkipWithError(message_of(session).c_str());
 			return;
 		}
 		for (const perfmon_value &value : values)
@@ -161,11 +171,11 @@ void say_what_is_missing()
 
 	options.size = sizeof(options);
 	options.flags = PERFMON_SESSION_PARTIAL;
-	if (perfmon_session_create(&session, &options))
+	if (perfmon_session_create(&session, &options, nullptr, 0))
 		return;
 	if (perfmon_session_add_events(session, events()) >= 0 &&
-	    perfmon_session_attach_thread(session, 0) > 0)
-		std::fprintf(stderr, "left out: %s\n", perfmon_session_message(session));
+	    perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0) > 0)
+		std::fprintf(stderr, "left out: %s\n", message_of(session).c_str());
 	perfmon_session_close(session);
 }
 

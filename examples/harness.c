@@ -148,6 +148,15 @@ static int bench(const struct events *events, size_t runs, uint64_t *samples)
 	return 0;
 }
 
+/* What the session says of its last call. */
+static void complain(const char *what, const struct perfmon_session *session)
+{
+	char message[500] = "";
+
+	perfmon_session_message(session, message, sizeof(message));
+	fprintf(stderr, "%s%s\n", what, message);
+}
+
 int main(int argc, char **argv)
 {
 	const char *names = argc > 1 ? argv[1] : "instructions:u,cycles:u,page-faults:u";
@@ -168,19 +177,20 @@ int main(int argc, char **argv)
 	madvise(memory, PAGES * PAGE_SIZE, MADV_NOHUGEPAGE);
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		values[i] = (double)i;
-	if (perfmon_session_create(&session, &options))
+	if (perfmon_session_create(&session, &options, NULL, 0))
 		return 1;
 	if (perfmon_session_add_events(session, names) < 0 ||
-	    (refused = perfmon_session_attach_thread(session, 0)) < 0) {
-		fprintf(stderr, "%s\n", perfmon_session_message(session));
+	    (refused = perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0)) <
+		    0) {
+		complain("", session);
 		goto out;
 	}
 	if (refused)
-		fprintf(stderr, "left out: %s\n", perfmon_session_message(session));
+		complain("left out: ", session);
 	if (perfmon_session_start(session) ||
 	    perfmon_session_reader(session, &events.reader) ||
 	    events_find(session, &events) || bench(&events, runs, samples)) {
-		fprintf(stderr, "%s\n", perfmon_session_message(session));
+		complain("", session);
 		goto out;
 	}
 	status = 0;

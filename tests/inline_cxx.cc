@@ -5,10 +5,11 @@
 #include <cstdlib>
 
 #include <perfmon/inline.h>
+#include "messages.h"
 
 static int fail(const char *what, perfmon_session *session)
 {
-	std::fprintf(stderr, "%s: %s\n", what, perfmon_session_message(session));
+	std::fprintf(stderr, "%s: %s\n", what, session_message_of(session));
 	return 1;
 }
 
@@ -18,10 +19,10 @@ int main()
 	const perfmon_reader *reader;
 	std::uint64_t before = 0, after = 0, called = 0, all[2] = {0, 0};
 
-	if (perfmon_session_create(&session, nullptr))
+	if (perfmon_session_create(&session, nullptr, nullptr, 0))
 		return 1;
 	if (perfmon_session_add_events(session, "page-faults,task-clock") != 0 ||
-	    perfmon_session_attach_thread(session, 0) ||
+	    perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0) ||
 	    perfmon_session_reader(session, &reader) || perfmon_session_start(session))
 		return fail("set up", session);
 	if (perfmon_reader_read(reader, 0, &before))

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "perfmon/log.h"
+#include "perfmon/session.h"
 
 /* Memory for one sentence, good until the eighth call from here in this thread. */
 static inline char *message_buffer(size_t *size)
@@ -30,5 +31,6 @@ static inline char *message_buffer(size_t *size)
 	}
 
 MESSAGE_OF(log_message, perfmon_log)
+MESSAGE_OF(session_message, perfmon_session)
 
 #endif

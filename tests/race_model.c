@@ -35,6 +35,7 @@
 #include "perfmon/overflow.h"
 #include "perfmon/session.h"
 #include "perfmon/set.h"
+#include "messages.h"
 
 #define THREADS	 3
 #define STEPS	 100000
@@ -163,7 +164,7 @@ static void fail(const struct walker *w, const char *what, long long got,
 static void result_is(struct walker *w, const struct model *m, int got, int wanted)
 {
 	if (got != wanted)
-		printf("# %s\n", perfmon_session_message(m->session));
+		printf("# %s\n", session_message_of(m->session));
 	IS("result", got, wanted);
 }
 
@@ -320,7 +321,7 @@ static int count_store(struct model *m, int thread)
 static void make_session(struct model *m)
 {
 	*m = (struct model){.sets = 1, .target = -1};
-	if (perfmon_session_create(&m->session, NULL)) {
+	if (perfmon_session_create(&m->session, NULL, NULL, 0)) {
 		printf("not ok - no session\n");
 		exit(1);
 	}
@@ -386,8 +387,10 @@ static void try_attach(struct walker *w, struct model *m)
 	int thread = m == &shared ? (int)below(w, THREADS) : w->number;
 	pid_t tid = thread == w->number && below(w, 2) ? 0 : walkers[thread].tid;
 	struct perfmon_target target = {.id = tid};
-	int n = below(w, 2) ? perfmon_session_attach_thread(m->session, tid)
-			    : perfmon_session_attach(m->session, &target, sizeof(target));
+	int n = below(w, 2) ? perfmon_session_attach(m->session,
+						     PERFMON_TARGET_KIND_THREAD, tid)
+			    : perfmon_session_attach_targets(m->session, &target, 1,
+							     sizeof(target), 0);
 
 	note(w, m, "attach thread %d: %d", thread, n);
 	result_is(w, m, n, m->state == D ? 0 : -EBUSY);
@@ -399,7 +402,8 @@ static void try_attach_more(struct walker *w, struct model *m)
 {
 	int thread = m->state == D ? w->number : m->target;
 	struct perfmon_target target = {.id = walkers[thread].tid};
-	int n = perfmon_session_attach_more(m->session, &target, sizeof(target));
+	int n = perfmon_session_attach_targets(m->session, &target, 1, sizeof(target),
+					       PERFMON_ATTACH_ADD);
 
 	note(w, m, "attach_more thread %d: %d", thread, n);
 	result_is(w, m, n, m->state == D ? 0 : m->state == S ? -EEXIST : -EBUSY);
@@ -411,7 +415,7 @@ static void try_leave(struct walker *w, struct model *m)
 {
 	int thread = m == &shared ? (int)below(w, THREADS) : w->number;
 	struct perfmon_target target = {.id = walkers[thread].tid};
-	int n = perfmon_session_detach_target(m->session, &target);
+	int n = perfmon_session_detach_target(m->session, target.kind, target.id);
 	bool is_there = m->state != D && m->target == thread;
 
 	note(w, m, "detach_target thread %d: %d", thread, n);
@@ -542,8 +546,9 @@ static void try_overflow(struct walker *w, struct model *m)
 	struct perfmon_overflow how = {.size = sizeof(how),
 				       .flags = below(w, 3) ? PERFMON_OVERFLOW_NOTIFY : 0,
 				       .short_reset = near_overflow(w),
-				       .long_reset = near_overflow(w),
-				       .reset_counters = {below(w, 4)}};
+				       .long_reset = near_overflow(w)};
+	unsigned int resets = below(w, 4);
+	uint32_t reset[2];
 	int i = (int)below(w, COUNTERS), before = watches(m), n;
 	bool off = !below(w, 8), good;
 	struct counter *counter;
@@ -557,13 +562,18 @@ static void try_overflow(struct walker *w, struct model *m)
 	good = i < m->count;
 	if (below(w, 2))
 		how.long_reset = how.short_reset;
-	if (m->helped && !goes_with_help(how.flags, how.reset_counters[0]))
+	if (m->helped && !goes_with_help(how.flags, resets))
 		return;
-	good &= off || !(how.reset_counters[0] >> m->count);
+	good &= off || !(resets >> m->count);
+	how.reset_counters = reset;
+	for (uint32_t c = 0; c < 2; c++) {
+		if (resets >> c & 1)
+			reset[how.reset_count++] = c;
+	}
 	n = perfmon_overflow_program(m->session, (uint32_t)i, off ? NULL : &how);
 	note(w, m, "overflow %d: flags %x short %" PRId64 " long %" PRId64 " with %x: %d",
 	     i, off ? 0xffu : how.flags, (int64_t)how.short_reset,
-	     (int64_t)how.long_reset, (unsigned int)how.reset_counters[0], n);
+	     (int64_t)how.long_reset, resets, n);
 	result_is(w, m, n, is_on(m) ? -EBUSY : good ? 0 : -EINVAL);
 	if (n)
 		return;
@@ -572,7 +582,7 @@ static void try_overflow(struct walker *w, struct model *m)
 	counter->due = false;
 	counter->short_reset = how.short_reset;
 	counter->long_reset = how.long_reset;
-	counter->resets = off ? 0 : (unsigned int)how.reset_counters[0];
+	counter->resets = off ? 0 : resets;
 	m->has_stopped_itself = false;
 	if (off)
 		return;
@@ -623,8 +633,8 @@ static void try_messages(struct walker *w, struct model *m)
 
 	note(w, m, "read messages: %d wait", m->waiting);
 	result_is(w, m,
-		  perfmon_overflow_read(m->session, message,
-					(size_t)room * sizeof(message[0])),
+		  perfmon_overflow_read(m->session, message, (size_t)room,
+					sizeof(message[0])),
 		  wanted ?: -EAGAIN);
 	for (int i = 0; i < wanted; i++)
 		take_message(w, m, i, &message[i]);
@@ -665,7 +675,10 @@ static void try_write(struct walker *w, struct model *m)
 		writes[1].value = UINT64_C(1) << below(w, 64);
 	note(w, m, "write %u: %" PRId64 ", %u: %" PRId64, writes[0].index,
 	     (int64_t)writes[0].value, writes[1].index, (int64_t)writes[1].value);
-	result_is(w, m, perfmon_session_write(m->session, writes, sizeof(writes)),
+	result_is(w, m,
+		  perfmon_session_write(m->session, writes,
+					sizeof(writes) / sizeof(writes[0]),
+					sizeof(writes[0]), 0),
 		  good ? 2 : -EINVAL);
 	for (int i = 0; i < 2 && good; i++) {
 		struct counter *counter = &m->counter[writes[i].index];
@@ -685,7 +698,10 @@ static void try_read(struct walker *w, struct model *m)
 	bool good = (int)values[0].index < m->count && (int)values[1].index < m->count;
 
 	note(w, m, "read %u, %u", values[0].index, values[1].index);
-	result_is(w, m, perfmon_session_read(m->session, values, sizeof(values)),
+	result_is(w, m,
+		  perfmon_session_read(m->session, values,
+				       sizeof(values) / sizeof(values[0]),
+				       sizeof(values[0]), 0),
 		  good ? 2 : -EINVAL);
 	for (int i = 0; i < 2 && good; i++)
 		IS("value", values[i].value, m->counter[values[i].index].value);
@@ -696,7 +712,10 @@ static void try_read_all(struct walker *w, struct model *m)
 	struct perfmon_value values[COUNTERS];
 
 	note(w, m, "read_all");
-	result_is(w, m, perfmon_session_read_all(m->session, values, sizeof(values)),
+	result_is(w, m,
+		  perfmon_session_read(m->session, values,
+				       sizeof(values) / sizeof(values[0]),
+				       sizeof(values[0]), PERFMON_READ_ALL),
 		  m->count);
 	for (int i = 0; i < m->count; i++)
 		IS("value", values[i].value, m->counter[i].value);
@@ -710,7 +729,7 @@ static void try_create_set(struct walker *w, struct model *m)
 	if (m->sets == SETS)
 		return;
 	note(w, m, "set_create %u", set.id);
-	result_is(w, m, perfmon_set_create(m->session, &set, sizeof(set)),
+	result_is(w, m, perfmon_set_create(m->session, &set, 1, sizeof(set)),
 		  m->state == D ? 1 : -EBUSY);
 	if (m->state != D)
 		return;
@@ -745,7 +764,7 @@ static void try_delete_set(struct walker *w, struct model *m)
 	int s = find_set(m, set.id), n = 0, place[COUNTERS];
 
 	note(w, m, "set_delete %u", set.id);
-	result_is(w, m, perfmon_set_delete(m->session, &set, sizeof(set)),
+	result_is(w, m, perfmon_set_delete(m->session, &set, 1, sizeof(set)),
 		  m->state != D		  ? -EBUSY
 		  : s < 0 || m->sets == 1 ? -EINVAL
 					  : 1);
@@ -770,7 +789,7 @@ static void try_set_info(struct walker *w, struct model *m)
 	int s = find_set(m, info.id), n = 0;
 
 	note(w, m, "set_info %u", info.id);
-	result_is(w, m, perfmon_set_get_info(m->session, &info, sizeof(info)),
+	result_is(w, m, perfmon_set_get_info(m->session, &info, 1, sizeof(info)),
 		  s < 0 ? -EINVAL : 1);
 	if (s < 0)
 		return;
@@ -854,7 +873,8 @@ static void step_loose(struct walker *w)
 	w->at = NULL;
 	switch (below(w, 9)) {
 	case 0:
-		n = perfmon_session_attach_thread(loose, walkers[below(w, THREADS)].tid);
+		n = perfmon_session_attach(loose, PERFMON_TARGET_KIND_THREAD,
+					   walkers[below(w, THREADS)].tid);
 		break;
 	case 1:
 		n = perfmon_session_detach(loose);
@@ -869,14 +889,16 @@ static void step_loose(struct walker *w)
 		n = perfmon_set_start(loose, 5);
 		break;
 	case 5:
-		n = below(w, 2) ? perfmon_set_create(loose, &set, sizeof(set))
-				: perfmon_set_delete(loose, &set, sizeof(set));
+		n = below(w, 2) ? perfmon_set_create(loose, &set, 1, sizeof(set))
+				: perfmon_set_delete(loose, &set, 1, sizeof(set));
 		break;
 	case 6:
 		n = perfmon_session_program(loose, 0, below(w, 2) ? "dummy" : "faults");
 		break;
 	default:
-		n = perfmon_session_read(loose, values, sizeof(values));
+		n = perfmon_session_read(loose, values,
+					 sizeof(values) / sizeof(values[0]),
+					 sizeof(values[0]), 0);
 		IS("result", n, 2);
 		for (int i = 0; i < 2; i++) {
 			if (values[i].value < w->last[i])
@@ -933,17 +955,17 @@ static void check_machine(struct perfmon_session **kept)
 	struct perfmon_session *session;
 	int n;
 
-	perfmon_session_create(&session, NULL);
+	perfmon_session_create(&session, NULL, NULL, 0);
 	perfmon_session_add_events(session, watch_text);
-	n = perfmon_session_attach_thread(session, 0);
+	n = perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0);
 	if (n < 0) {
-		printf("1..0\nok - model # SKIP %s\n", perfmon_session_message(session));
+		printf("1..0\nok - model # SKIP %s\n", session_message_of(session));
 		exit(77);
 	}
 	perfmon_session_close(session);
-	perfmon_session_create(kept, NULL);
+	perfmon_session_create(kept, NULL, NULL, 0);
 	perfmon_session_add_events(*kept, "dummy,task-clock,faults");
-	perfmon_session_attach_thread(*kept, 0);
+	perfmon_session_attach(*kept, PERFMON_TARGET_KIND_THREAD, 0);
 }
 
 int main(void)
@@ -959,7 +981,7 @@ int main(void)
 		own_calls = 10;
 	check_machine(&kept);
 	make_session(&shared);
-	perfmon_session_create(&loose, NULL);
+	perfmon_session_create(&loose, NULL, NULL, 0);
 	perfmon_session_add_events(loose, "dummy,task-clock");
 	pthread_barrier_init(&barrier, NULL, THREADS);
 	printf("1..1\n");

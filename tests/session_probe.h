@@ -12,6 +12,7 @@
 
 #include "perfmon/session.h"
 #include "perfmon/set.h"
+#include "messages.h"
 
 /* Written by touch(), watched by the events that watch_event() names. */
 static volatile uint64_t watched[4] __attribute__((aligned(64)));
@@ -40,10 +41,10 @@ static inline struct perfmon_session *session_with(const char *events, uint32_t 
 						  .flags = flags};
 	struct perfmon_session *session;
 
-	cr_assert_eq(perfmon_session_create(&session, &options), 0);
+	cr_assert_eq(perfmon_session_create(&session, &options, NULL, 0), 0);
 	if (events)
 		cr_assert_geq(perfmon_session_add_events(session, events), 0, "%s: %s",
-			      events, perfmon_session_message(session));
+			      events, session_message_of(session));
 	return session;
 }
 
@@ -52,8 +53,8 @@ static inline struct perfmon_value value_of(struct perfmon_session *session,
 {
 	struct perfmon_value value = {.index = index};
 
-	cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), 1, "%s",
-		     perfmon_session_message(session));
+	cr_assert_eq(perfmon_session_read(session, &value, 1, sizeof(value), 0), 1, "%s",
+		     session_message_of(session));
 	return value;
 }
 
@@ -78,7 +79,7 @@ static inline int open_descriptors(void)
 	do {                                                                             \
 		int result_ = (call);                                                    \
 		cr_assert_geq(result_, 0, "%s: %d: %s", #call, result_,                  \
-			      perfmon_session_message(session));                         \
+			      session_message_of(session));                              \
 	} while (0)
 
 #endif

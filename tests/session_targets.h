@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "session_probe.h"
+#include "messages.h"
 
 enum victim_kind {
 	VICTIM_OWN,	 /* the calling thread */
@@ -153,7 +154,7 @@ static inline struct perfmon_session *victim_session(const struct victim *victim
 						    : PERFMON_SCOPE_THREAD};
 	struct perfmon_session *session;
 
-	cr_assert_eq(perfmon_session_create(&session, &options), 0);
+	cr_assert_eq(perfmon_session_create(&session, &options, NULL, 0), 0);
 	OK(session, perfmon_session_add_events(session, victim_events(victim)));
 	return session;
 }
@@ -164,14 +165,15 @@ static inline struct perfmon_session *victim_keeper(const struct victim *victim)
 {
 	struct perfmon_session *session = victim_session(victim);
 	struct perfmon_session *again;
-	int n = perfmon_session_attach(session, &victim->target, sizeof(victim->target));
+	int n = perfmon_session_attach_targets(session, &victim->target, 1,
+					       sizeof(victim->target), 0);
 
 	if (n == -EACCES || n == -EPERM || n == -ENOSPC || n == -EOPNOTSUPP)
-		cr_skip_test("%s", perfmon_session_message(session));
+		cr_skip_test("%s", session_message_of(session));
 	OK(session, n);
 	perfmon_session_close(session);
 	again = session_with("dummy", 0);
-	OK(again, perfmon_session_attach_thread(again, 0));
+	OK(again, perfmon_session_attach(again, PERFMON_TARGET_KIND_THREAD, 0));
 	return again;
 }
 
@@ -180,9 +182,11 @@ static inline uint64_t total_of(struct perfmon_session *session)
 {
 	struct perfmon_value values[16];
 	uint64_t sum = 0;
-	int i, n = perfmon_session_read_all(session, values, sizeof(values));
+	int i, n = perfmon_session_read(session, values,
+					sizeof(values) / sizeof(values[0]),
+					sizeof(values[0]), PERFMON_READ_ALL);
 
-	cr_assert_geq(n, 0, "%s", perfmon_session_message(session));
+	cr_assert_geq(n, 0, "%s", session_message_of(session));
 	for (i = 0; i < n; i++)
 		sum += values[i].value;
 	return sum;

@@ -172,8 +172,8 @@ static struct perfmon_session *overflowed(void)
 	struct perfmon_write first = {.value = -UINT64_C(10)};
 
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
-	OK(session, perfmon_session_write(session, &first, sizeof(first)));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_write(session, &first, 1, sizeof(first), 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 10);
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_MASKED);
@@ -183,7 +183,7 @@ static struct perfmon_session *overflowed(void)
 static bool has_message(struct perfmon_session *session)
 {
 	struct perfmon_message message;
-	int n = perfmon_overflow_read(session, &message, sizeof(message));
+	int n = perfmon_overflow_read(session, &message, 1, sizeof(message));
 
 	cr_assert(n == 1 || n == -EAGAIN, "%d", n);
 	return n == 1;
@@ -208,11 +208,12 @@ Test(arm_states, a_due_reset_outlives_its_target)
 	OK(session, perfmon_session_detach(session));
 	/* From target to target, on none of which it comes. */
 	for (int round = 0; round < 3; round++) {
-		OK(session, perfmon_session_attach_thread(session, 0));
+		OK(session,
+		   perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 		OK(session, perfmon_session_detach(session));
 	}
 	cr_assert_eq(count_of(session, 0), 0);
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	cr_assert_eq(count_of(session, 0), -UINT64_C(20));
 	overflows_after(session, 20);
@@ -242,7 +243,7 @@ Test(arm_states, a_due_reset_goes_with_a_write)
 
 	cr_assert(has_message(session));
 	OK(session, perfmon_session_stop(session));
-	OK(session, perfmon_session_write(session, &write, sizeof(write)));
+	OK(session, perfmon_session_write(session, &write, 1, sizeof(write), 0));
 	OK(session, perfmon_session_start(session));
 	overflows_after(session, 5);
 	perfmon_session_close(session);
@@ -292,7 +293,8 @@ Test(arm_states, a_mask_stops_what_an_exec_has_started)
 		_exit(1);
 	}
 	poll_for.fd = perfmon_overflow_descriptor(session);
-	OK(session, perfmon_session_attach(session, &target, sizeof(target)));
+	OK(session,
+	   perfmon_session_attach_targets(session, &target, 1, sizeof(target), 0));
 	OK(session, perfmon_session_start(session));
 	cr_assert_eq(write(go[1], &byte, 1), 1);
 	cr_assert_eq(poll(&poll_for, 1, 10000), 1);

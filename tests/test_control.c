@@ -8,14 +8,15 @@
 #include "perfmon/control.h"
 #include "perfmon/overflow.h"
 #include "session_targets.h"
+#include "messages.h"
 
 static struct perfmon_session *watching(uint32_t flags)
 {
 	struct perfmon_session *session = session_with(watch_event(0), flags);
-	int n = perfmon_session_attach_thread(session, 0);
+	int n = perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0);
 
 	if (n == -EACCES || n == -EPERM || n == -ENOSPC || n == -EOPNOTSUPP)
-		cr_skip_test("%s", perfmon_session_message(session));
+		cr_skip_test("%s", session_message_of(session));
 	OK(session, n);
 	OK(session, perfmon_session_detach(session));
 	return session;
@@ -45,60 +46,71 @@ Test(control, values_are_swapped)
 		{.index = 0, .value = 1000},
 		{.index = PERFMON_COUNTER_VIRTUAL_TIME, .value = 5}};
 	struct perfmon_value bad[2] = {{.index = 0, .value = 7}, {.index = 9}};
-	struct perfmon_write write = {
-		.index = 0, .flags = PERFMON_WRITE_STOPPED, .value = 3};
+	struct perfmon_write write = {.index = 0, .value = 3};
 	struct perfmon_overflow rate = {.size = sizeof(rate),
 					.short_reset = -(uint64_t)5};
 	uint64_t sum = 0;
 
 	/* Detached, stopped and running: what was there comes out, what is given goes in.
 	 */
-	cr_assert_eq(perfmon_session_swap(session, values, sizeof(values[0]), 0), 1);
+	cr_assert_eq(perfmon_session_swap(session, values, 1, sizeof(values[0]), 0), 1);
 	cr_assert_eq(values[0].value, 0);
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 10);
 	values[0].value = 50;
-	cr_assert_eq(perfmon_session_swap(session, values, sizeof(values), 0), 2);
+	cr_assert_eq(perfmon_session_swap(session, values,
+					  sizeof(values) / sizeof(values[0]),
+					  sizeof(values[0]), 0),
+		     2);
 	cr_assert_eq(values[0].value, 1010);
 	cr_assert_gt(values[1].value, 0);
 	cr_assert_eq(values[0].index, 0);
 	/* No count is lost from one swap to the next. */
 	values[0].value = 0;
-	OK(session, perfmon_session_swap(session, values, sizeof(values[0]), 0));
+	OK(session, perfmon_session_swap(session, values, 1, sizeof(values[0]), 0));
 	cr_assert_eq(values[0].value, 50);
 	for (unsigned int i = 1; i <= 100; i++) {
 		touch(0, i);
 		values[0].value = 0;
-		OK(session, perfmon_session_swap(session, values, sizeof(values[0]), 0));
+		OK(session,
+		   perfmon_session_swap(session, values, 1, sizeof(values[0]), 0));
 		sum += values[0].value;
 	}
 	cr_assert_eq(sum, 5050);
 
-	cr_assert_eq(perfmon_session_swap(session, bad, sizeof(bad), 0), -EINVAL);
-	cr_assert_eq(bad[0].value, 7, "untouched on failure");
-	cr_assert_eq(perfmon_session_swap(session, values, sizeof(values[0]), 0x80),
+	cr_assert_eq(perfmon_session_swap(session, bad, sizeof(bad) / sizeof(bad[0]),
+					  sizeof(bad[0]), 0),
 		     -EINVAL);
-	cr_assert_eq(perfmon_session_swap(session, NULL, sizeof(values[0]), 0), -EINVAL);
-	cr_assert_eq(perfmon_session_swap(NULL, values, sizeof(values[0]), 0), -EINVAL);
+	cr_assert_eq(bad[0].value, 7, "untouched on failure");
+	cr_assert_eq(perfmon_session_swap(session, values, 1, sizeof(values[0]), 0x80),
+		     -EINVAL);
+	cr_assert_eq(perfmon_session_swap(session, NULL, 1, sizeof(values[0]), 0),
+		     -EINVAL);
+	cr_assert_eq(perfmon_session_swap(NULL, values, 1, sizeof(values[0]), 0),
+		     -EINVAL);
 
-	cr_assert_eq(perfmon_session_write(session, &write, sizeof(write)), -EBUSY);
-	cr_assert_eq(perfmon_session_swap(session, values, sizeof(values[0]),
+	cr_assert_eq(perfmon_session_write(session, &write, 1, sizeof(write),
+					   PERFMON_WRITE_STOPPED),
+		     -EBUSY);
+	cr_assert_eq(perfmon_session_swap(session, values, 1, sizeof(values[0]),
 					  PERFMON_WRITE_STOPPED),
 		     -EBUSY);
 	cr_assert_eq(perfmon_overflow_program(session, 0, &rate), -EBUSY);
 	cr_assert_eq(count_of(session, 0), 0);
 	OK(session, perfmon_session_stop(session));
-	cr_assert_eq(perfmon_session_write(session, &write, sizeof(write)), 1);
+	cr_assert_eq(perfmon_session_write(session, &write, 1, sizeof(write),
+					   PERFMON_WRITE_STOPPED),
+		     1);
 	cr_assert_eq(count_of(session, 0), 3);
 	values[0].value = 4;
-	cr_assert_eq(perfmon_session_swap(session, values, sizeof(values[0]),
+	cr_assert_eq(perfmon_session_swap(session, values, 1, sizeof(values[0]),
 					  PERFMON_WRITE_STOPPED),
 		     1);
 	cr_assert_eq(values[0].value, 3);
 	OK(session, perfmon_overflow_program(session, 0, &rate));
-	write.flags = 2;
-	cr_assert_eq(perfmon_session_write(session, &write, sizeof(write)), -EINVAL);
+	cr_assert_eq(perfmon_session_write(session, &write, 1, sizeof(write), 2),
+		     -EINVAL);
 	perfmon_session_close(session);
 }
 
@@ -124,16 +136,17 @@ Test(control, started_unattached_it_counts_its_own_thread)
 	OK(session, perfmon_session_detach(session));
 
 	victim_start(&victim, VICTIM_THREAD);
-	OK(session, perfmon_session_attach_thread(session, victim.target.id));
+	OK(session,
+	   perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, victim.target.id));
 	OK(session, perfmon_session_start(session));
 	victim_work(&victim, 3);
 	victim_end(&victim);
 	while (perfmon_session_state(session) != PERFMON_STATE_DETACHED)
 		usleep(100);
 	cr_assert_eq(perfmon_session_start(session), -EINVAL);
-	cr_assert(strstr(perfmon_session_message(session), "ended"));
+	cr_assert(strstr(session_message_of(session), "ended"));
 	cr_assert_eq(count_of(session, 0), 13);
-	cr_assert_eq(perfmon_session_create(&none, &cpu), -EINVAL);
+	cr_assert_eq(perfmon_session_create(&none, &cpu, NULL, 0), -EINVAL);
 	perfmon_session_close(session);
 }
 
@@ -152,38 +165,46 @@ Test(control, a_thread_has_one_exclusive_session)
 	victim_start(&victim, VICTIM_THREAD);
 	two[1].id = victim.target.id;
 	before = open_descriptors();
-	cr_assert_eq(perfmon_session_attach(second, two, sizeof(two)), -EINVAL);
-	OK(first, perfmon_session_attach_thread(first, 0));
+	cr_assert_eq(perfmon_session_attach_targets(second, two,
+						    sizeof(two) / sizeof(two[0]),
+						    sizeof(two[0]), 0),
+		     -EINVAL);
+	OK(first, perfmon_session_attach(first, PERFMON_TARGET_KIND_THREAD, 0));
 	cr_assert_eq(perfmon_session_state(first), PERFMON_STATE_STOPPED,
 		     "it is inactive");
 	cr_assert_eq(count_of(first, 0), 0);
-	cr_assert_eq(perfmon_session_attach_thread(second, 0), -EEXIST);
-	cr_assert(strstr(perfmon_session_message(second), "exclusive"));
+	cr_assert_eq(perfmon_session_attach(second, PERFMON_TARGET_KIND_THREAD, 0),
+		     -EEXIST);
+	cr_assert(strstr(session_message_of(second), "exclusive"));
 	cr_assert_eq(open_descriptors(), before + 1);
-	OK(free_one, perfmon_session_attach_thread(free_one, 0));
-	OK(second, perfmon_session_attach_thread(second, victim.target.id));
-	cr_assert_eq(perfmon_session_attach_more(first, &two[1], sizeof(two[1])),
+	OK(free_one, perfmon_session_attach(free_one, PERFMON_TARGET_KIND_THREAD, 0));
+	OK(second,
+	   perfmon_session_attach(second, PERFMON_TARGET_KIND_THREAD, victim.target.id));
+	cr_assert_eq(perfmon_session_attach_targets(first, &two[1], 1, sizeof(two[1]),
+						    PERFMON_ATTACH_ADD),
 		     -EINVAL);
 	/* Each way to let go lets the next one in. */
 	OK(second, perfmon_session_detach(second));
-	OK(first, perfmon_session_detach_target(first, &two[0]));
-	OK(second, perfmon_session_attach_thread(second, 0));
-	cr_assert_eq(perfmon_session_attach_thread(first, 0), -EEXIST);
+	OK(first, perfmon_session_detach_target(first, two[0].kind, two[0].id));
+	OK(second, perfmon_session_attach(second, PERFMON_TARGET_KIND_THREAD, 0));
+	cr_assert_eq(perfmon_session_attach(first, PERFMON_TARGET_KIND_THREAD, 0),
+		     -EEXIST);
 	perfmon_session_close(second);
-	OK(first, perfmon_session_attach_thread(first, 0));
+	OK(first, perfmon_session_attach(first, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(first, perfmon_session_detach(first));
-	OK(first, perfmon_session_attach_thread(first, victim.target.id));
+	OK(first,
+	   perfmon_session_attach(first, PERFMON_TARGET_KIND_THREAD, victim.target.id));
 	victim_end(&victim);
 	while (perfmon_session_state(first) != PERFMON_STATE_DETACHED)
 		usleep(100);
-	OK(first, perfmon_session_attach_thread(first, 0));
+	OK(first, perfmon_session_attach(first, PERFMON_TARGET_KIND_THREAD, 0));
 
 	/* A child has states of its own. */
 	child = fork();
 	if (!child) {
 		struct perfmon_session *own =
 			session_with("dummy", PERFMON_SESSION_EXCLUSIVE);
-		int n = perfmon_session_attach_thread(own, 0);
+		int n = perfmon_session_attach(own, PERFMON_TARGET_KIND_THREAD, 0);
 
 		perfmon_session_close(own);
 		perfmon_session_close(first);
@@ -218,17 +239,19 @@ Test(control, the_state_of_a_thread_is_found)
 
 	cr_assert_eq(perfmon_session_of_thread(0, &found), -ENOENT);
 	victim_start(&victim, VICTIM_THREAD);
-	OK(shared, perfmon_session_attach_thread(shared, 0));
+	OK(shared, perfmon_session_attach(shared, PERFMON_TARGET_KIND_THREAD, 0));
 	cr_assert_eq(perfmon_session_of_thread(0, &found), -ENOENT, "not exclusive");
-	OK(own, perfmon_session_attach_thread(own, 0));
-	OK(its, perfmon_session_attach_thread(its, victim.target.id));
+	OK(own, perfmon_session_attach(own, PERFMON_TARGET_KIND_THREAD, 0));
+	OK(its,
+	   perfmon_session_attach(its, PERFMON_TARGET_KIND_THREAD, victim.target.id));
 	cr_assert_eq(perfmon_session_of_thread(0, &found), 0);
 	cr_assert_eq(found, own);
 	cr_assert_eq(perfmon_session_of_thread((pid_t)syscall(SYS_gettid), &found), 0);
 	cr_assert_eq(found, own);
 	cr_assert_eq(perfmon_session_of_thread(victim.target.id, &found), 0);
 	cr_assert_eq(found, its);
-	cr_assert_eq(perfmon_session_attach_thread(shared, 0), -EBUSY);
+	cr_assert_eq(perfmon_session_attach(shared, PERFMON_TARGET_KIND_THREAD, 0),
+		     -EBUSY);
 	OK(shared, perfmon_session_detach(shared));
 	cr_assert_eq(pthread_create(&other, NULL, find_own, NULL), 0);
 	pthread_join(other, &result);
@@ -256,15 +279,15 @@ Test(control, the_state_of_a_thread_is_found)
 Test(control, a_control_replaces_everything)
 {
 	struct perfmon_session *session = watching(0);
-	uint64_t preserve[PERFMON_COUNTER_WORDS] = {2};
+	static const uint32_t keep[] = {1};
 	char two[200], swapped[200];
 	uint64_t time;
 
 	snprintf(two, sizeof(two), "dummy,%s", watch_event(0));
 	snprintf(swapped, sizeof(swapped), "%s,alignment-faults", watch_event(0));
-	cr_assert_eq(perfmon_session_control(session, two, NULL), -EINVAL, "detached");
-	OK(session, perfmon_session_attach_thread(session, 0));
-	OK(session, perfmon_session_control(session, two, NULL));
+	cr_assert_eq(perfmon_session_control(session, two, NULL, 0), -EINVAL, "detached");
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
+	OK(session, perfmon_session_control(session, two, NULL, 0));
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_RUNNING);
 	cr_assert_eq(perfmon_session_counters(session), 2);
 	touch(0, 10);
@@ -272,18 +295,18 @@ Test(control, a_control_replaces_everything)
 
 	/* The same again: zeroed, and nothing is opened. */
 	pm_kernel_fault = count_opens;
-	OK(session, perfmon_session_control(session, two, NULL));
+	OK(session, perfmon_session_control(session, two, NULL, 0));
 	cr_assert_eq(open_calls, 0);
 	cr_assert_eq(count_of(session, 1), 0);
 	touch(0, 10);
-	OK(session, perfmon_session_control(session, two, preserve));
+	OK(session, perfmon_session_control(session, two, keep, 1));
 	cr_assert_eq(open_calls, 0);
 	touch(0, 10);
 	cr_assert_eq(count_of(session, 1), 20);
 
 	/* Other events: counter 1's sum is kept, whatever it counts now. */
 	time = count_of(session, PERFMON_COUNTER_VIRTUAL_TIME);
-	OK(session, perfmon_session_control(session, swapped, preserve));
+	OK(session, perfmon_session_control(session, swapped, keep, 1));
 	cr_assert_eq(open_calls, 2);
 	touch(0, 7);
 	cr_assert_eq(count_of(session, 0), 7);
@@ -291,27 +314,27 @@ Test(control, a_control_replaces_everything)
 	cr_assert_gt(count_of(session, PERFMON_COUNTER_VIRTUAL_TIME), time);
 
 	/* Bad ones change nothing. */
-	cr_assert_eq(perfmon_session_control(session, "no-such-event", NULL), -EINVAL);
-	cr_assert_eq(perfmon_session_control(session, "dummy;dummy", NULL), -EINVAL);
+	cr_assert_eq(perfmon_session_control(session, "no-such-event", NULL, 0), -EINVAL);
+	cr_assert_eq(perfmon_session_control(session, "dummy;dummy", NULL, 0), -EINVAL);
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_RUNNING);
 	touch(0, 3);
 	cr_assert_eq(count_of(session, 0), 10);
 
 	/* The empty one. */
-	OK(session, perfmon_session_control(session, NULL, NULL));
+	OK(session, perfmon_session_control(session, NULL, NULL, 0));
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_STOPPED);
 	touch(0, 3);
 	cr_assert_eq(count_of(session, 0), 10);
-	OK(session, perfmon_session_control(session, "", NULL));
-	OK(session, perfmon_session_control(session, watch_event(0), NULL));
+	OK(session, perfmon_session_control(session, "", NULL, 0));
+	OK(session, perfmon_session_control(session, watch_event(0), NULL, 0));
 	touch(0, 4);
 	cr_assert_eq(perfmon_session_counters(session), 1);
 	cr_assert_eq(count_of(session, 0), 4);
 	OK(session, perfmon_session_detach(session));
-	OK(session, perfmon_set_create(session, &(struct perfmon_set){.id = 3},
+	OK(session, perfmon_set_create(session, &(struct perfmon_set){.id = 3}, 1,
 				       sizeof(struct perfmon_set)));
-	OK(session, perfmon_session_attach_thread(session, 0));
-	cr_assert_eq(perfmon_session_control(session, "dummy", NULL), -EINVAL);
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
+	cr_assert_eq(perfmon_session_control(session, "dummy", NULL, 0), -EINVAL);
 	cr_assert_eq(count_of(session, 0), 4);
 	perfmon_session_close(session);
 }
@@ -327,15 +350,15 @@ Test(control, a_refused_control_changes_nothing)
 	struct perfmon_session *session = watching(0);
 	int before;
 
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 5);
 	before = open_descriptors();
 	pm_kernel_fault = refuse;
-	cr_assert_eq(perfmon_session_control(session, "dummy", NULL), -EMFILE);
+	cr_assert_eq(perfmon_session_control(session, "dummy", NULL, 0), -EMFILE);
 	pm_kernel_fault = NULL;
-	cr_assert(strstr(perfmon_session_message(session), "dummy"), "%s",
-		  perfmon_session_message(session));
+	cr_assert(strstr(session_message_of(session), "dummy"), "%s",
+		  session_message_of(session));
 	cr_assert_eq(open_descriptors(), before);
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_RUNNING);
 	touch(0, 5);
@@ -351,14 +374,16 @@ Test(control, unlink_is_detach)
 	struct victim victim;
 
 	victim_start(&victim, VICTIM_THREAD);
-	OK(session, perfmon_session_attach_thread(session, victim.target.id));
-	OK(session, perfmon_session_control(session, watch_event(0), NULL));
+	OK(session,
+	   perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, victim.target.id));
+	OK(session, perfmon_session_control(session, watch_event(0), NULL, 0));
 	victim_work(&victim, 6);
 	OK(session, perfmon_session_detach(session));
 	victim_work(&victim, 6);
 	OK(session, perfmon_session_detach(session));
 	cr_assert_eq(count_of(session, 0), 6);
-	OK(session, perfmon_session_attach_thread(session, victim.target.id));
+	OK(session,
+	   perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, victim.target.id));
 	OK(session, perfmon_session_start(session));
 	victim_work(&victim, 6);
 	victim_end(&victim);

@@ -10,6 +10,7 @@
 #include "perfmon/placement.h"
 #include "perfmon/session.h"
 #include "perfmon/cpuwide.h"
+#include "messages.h"
 
 static struct pm_placement *placement;
 static struct pm_event_list *list;
@@ -319,17 +320,18 @@ Test(cpuwide, a_session_counts_on_the_cpus_of_a_place)
 			targets[count++] = (struct perfmon_target){
 				.kind = PERFMON_TARGET_KIND_CPU, .id = cpu};
 	snprintf(event, sizeof(event), "mem:0x%lx/4:w:u", (unsigned long)&watched);
-	cr_assert_eq(perfmon_session_create(&session, &options), 0);
+	cr_assert_eq(perfmon_session_create(&session, &options, NULL, 0), 0);
 	cr_assert_eq(perfmon_session_add_events(session, event), 0);
-	n = perfmon_session_attach(session, targets, count * sizeof(targets[0]));
+	n = perfmon_session_attach_targets(session, targets, count, sizeof(targets[0]),
+					   0);
 	if (n < 0)
-		cr_skip_test("%s", perfmon_session_message(session));
+		cr_skip_test("%s", session_message_of(session));
 	cr_assert_eq(perfmon_session_start(session), 0);
 	write_on(targets[0].id, 30);
 	if (count > 1)
 		write_on(targets[1].id, 12);
 	cr_assert_eq(perfmon_session_stop(session), 0);
-	cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), 1);
+	cr_assert_eq(perfmon_session_read(session, &value, 1, sizeof(value), 0), 1);
 	cr_expect_eq(value.value, count > 1 ? 42 : 30);
 	perfmon_session_close(session);
 	perfmon_placement_free(place);

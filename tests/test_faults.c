@@ -16,6 +16,7 @@
 #include "perfmon/overflow.h"
 #include "perfmon/sampling.h"
 #include "session_targets.h"
+#include "messages.h"
 
 #define CALLS_MAX 512
 
@@ -63,7 +64,7 @@ OPERATION(create)
 
 	perfmon_session_close(s->session);
 	s->session = NULL;
-	err = perfmon_session_create(&s->session, NULL);
+	err = perfmon_session_create(&s->session, NULL, NULL, 0);
 	cr_assert_eq(err == 0, s->session != NULL, "untouched on failure");
 	return err;
 }
@@ -77,18 +78,21 @@ OPERATION(program)
 }
 OPERATION(attach)
 {
-	return perfmon_session_attach(s->session, &s->victim->target,
-				      sizeof(s->victim->target));
+	return perfmon_session_attach_targets(s->session, &s->victim->target, 1,
+					      sizeof(s->victim->target), 0);
 }
 OPERATION(attach_several)
 {
 	struct perfmon_target targets[] = {s->victim->target, s->other};
 
-	return perfmon_session_attach(s->session, targets, sizeof(targets));
+	return perfmon_session_attach_targets(s->session, targets,
+					      sizeof(targets) / sizeof(targets[0]),
+					      sizeof(targets[0]), 0);
 }
 OPERATION(attach_more)
 {
-	return perfmon_session_attach_more(s->session, &s->other, sizeof(s->other));
+	return perfmon_session_attach_targets(s->session, &s->other, 1, sizeof(s->other),
+					      PERFMON_ATTACH_ADD);
 }
 OPERATION(start)
 {
@@ -105,7 +109,9 @@ OPERATION(stop)
 OPERATION(read_all)
 {
 	struct perfmon_value values[4] = {{.value = 77}};
-	int n = perfmon_session_read_all(s->session, values, sizeof(values));
+	int n = perfmon_session_read(s->session, values,
+				     sizeof(values) / sizeof(values[0]),
+				     sizeof(values[0]), PERFMON_READ_ALL);
 
 	cr_assert(n > 0 || values[0].value == 77, "untouched on failure");
 	return n;
@@ -113,7 +119,7 @@ OPERATION(read_all)
 OPERATION(read_time)
 {
 	struct perfmon_value value = {.index = PERFMON_COUNTER_VIRTUAL_TIME, .value = 77};
-	int n = perfmon_session_read(s->session, &value, sizeof(value));
+	int n = perfmon_session_read(s->session, &value, 1, sizeof(value), 0);
 
 	cr_assert(n > 0 || value.value == 77, "untouched on failure");
 	return n;
@@ -124,12 +130,14 @@ OPERATION(write_values)
 	struct perfmon_write writes[] = {{.index = 1, .value = 0},
 					 {.index = 2, .value = 0}};
 
-	return perfmon_session_write(s->session, writes, sizeof(writes));
+	return perfmon_session_write(s->session, writes,
+				     sizeof(writes) / sizeof(writes[0]),
+				     sizeof(writes[0]), 0);
 }
 OPERATION(set_info)
 {
 	struct perfmon_set_info info = {.id = 1, .runs = 77};
-	int n = perfmon_set_get_info(s->session, &info, sizeof(info));
+	int n = perfmon_set_get_info(s->session, &info, 1, sizeof(info));
 
 	cr_assert(n > 0 || info.runs == 77, "untouched on failure");
 	return n;
@@ -140,21 +148,24 @@ OPERATION(detach)
 }
 OPERATION(leave)
 {
-	return perfmon_session_detach_target(s->session, &s->other);
+	return perfmon_session_detach_target(s->session, s->other.kind, s->other.id);
 }
 
 OPERATION(swap)
 {
 	struct perfmon_value values[] = {{.index = 1}, {.index = 2, .value = 0}};
-	int n = perfmon_session_swap(s->session, values, sizeof(values), 0);
+	int n = perfmon_session_swap(s->session, values,
+				     sizeof(values) / sizeof(values[0]),
+				     sizeof(values[0]), 0);
 
 	cr_assert(n > 0 || !values[0].status, "untouched on failure");
 	return n;
 }
 OPERATION(program_overflow)
 {
-	struct perfmon_overflow how = {
-		.size = sizeof(how), .flags = PERFMON_OVERFLOW_NOTIFY, .long_reset = 0};
+	struct perfmon_overflow how = {.size = sizeof(how),
+				       .flags = PERFMON_OVERFLOW_NOTIFY |
+						PERFMON_OVERFLOW_ONCE};
 
 	return perfmon_overflow_program(s->session, 0, &how);
 }
@@ -262,7 +273,7 @@ static void prepare(struct scene *scene, const struct operation *op,
 		OK(scene->session, set_up_sampling(scene));
 	if (op->from == M)
 		OK(scene->session,
-		   perfmon_session_write(scene->session, &ten, sizeof(ten)));
+		   perfmon_session_write(scene->session, &ten, 1, sizeof(ten), 0));
 	if (op->from == D)
 		return;
 	OK(scene->session, attach(scene));
@@ -319,23 +330,22 @@ static void check_fault(const struct operation *op, struct victim *victim, unsig
 	result = op->run(&scene);
 	fault.armed = false;
 	cr_assert_gt(fault.count, k, "%s: not called: %d: %s", where, result,
-		     scene.session ? perfmon_session_message(scene.session) : "");
+		     scene.session ? session_message_of(scene.session) : "");
 
 	if (!scene.session) {
 		cr_assert_eq(new_descriptors(false), 0, "%s", where);
 		return;
 	}
 	if (result < 0)
-		cr_assert_neq(perfmon_session_message(scene.session)[0], '\0',
+		cr_assert_neq(session_message_of(scene.session)[0], '\0',
 			      "%s: %d without a message", where, result);
 	if (result < 0 && call == PM_CALL_PERF_EVENT_OPEN)
-		cr_assert(
-			strstr(perfmon_session_message(scene.session), "mem:") ||
-				strstr(perfmon_session_message(scene.session), "dummy") ||
-				strstr(perfmon_session_message(scene.session),
-				       "alignment-faults") ||
-				strstr(perfmon_session_message(scene.session), "clock"),
-			"%s: %s", where, perfmon_session_message(scene.session));
+		cr_assert(strstr(session_message_of(scene.session), "mem:") ||
+				  strstr(session_message_of(scene.session), "dummy") ||
+				  strstr(session_message_of(scene.session),
+					 "alignment-faults") ||
+				  strstr(session_message_of(scene.session), "clock"),
+			  "%s: %s", where, session_message_of(scene.session));
 	state = perfmon_session_state(scene.session);
 	cr_assert_eq(state, (int)(result < 0 ? op->failed : op->to), "%s: %d: state %d",
 		     where, result, state);

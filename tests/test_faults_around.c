@@ -82,8 +82,8 @@ static bool is_hit(enum pm_kernel_call call)
 /* A call on SESSION: what fails has its sentence. Returns whether it did not. */
 static bool went_well(struct perfmon_session *session, int result)
 {
-	cr_assert(result >= 0 || perfmon_session_message(session)[0],
-		  "%s: %d: no sentence", where, result);
+	cr_assert(result >= 0 || session_message_of(session)[0], "%s: %d: no sentence",
+		  where, result);
 	return result >= 0;
 }
 
@@ -125,9 +125,9 @@ static void log_flow(void)
 	bool logs, well;
 
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
-	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	OK(session, perfmon_session_write(session, &first, 1, sizeof(first), 0));
 	OK(session, perfmon_sampling_set_up(session, &sampling));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	arm();
 	well = logs = went_well(session, perfmon_sampling_log(session, log_path, -1));
 	if (logs) {
@@ -171,12 +171,13 @@ static void helper_flow(void)
 	struct pollfd ready = {.events = POLLIN};
 
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
-	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	OK(session, perfmon_session_write(session, &first, 1, sizeof(first), 0));
 	arm();
 	ready.fd = perfmon_overflow_descriptor(session);
 	if (!went_well(session, ready.fd))
 		goto done;
-	if (!went_well(session, perfmon_session_attach_thread(session, 0)) ||
+	if (!went_well(session,
+		       perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0)) ||
 	    !went_well(session, perfmon_session_start(session)))
 		goto done;
 	touch(0, 10);
@@ -184,13 +185,13 @@ static void helper_flow(void)
 	if (!fault->for_good && fault->call != PM_CALL_WRITE)
 		cr_assert_eq(poll(&ready, 1, 10000), 1, "%s", where);
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_MASKED, "%s", where);
-	cr_assert_eq(perfmon_overflow_read(session, &message, sizeof(message)), 1, "%s",
-		     where);
+	cr_assert_eq(perfmon_overflow_read(session, &message, 1, sizeof(message)), 1,
+		     "%s", where);
 	went_well(session, perfmon_overflow_restart(session));
 done:
 	disarm();
 	OK(session, perfmon_session_detach(session));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 3);
 	OK(session, perfmon_session_detach(session));
@@ -234,7 +235,7 @@ static void block_flow(void)
 	waiter.goes_on = false;
 	pthread_barrier_init(&waiter.barrier, NULL, 2);
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
-	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	OK(session, perfmon_session_write(session, &first, 1, sizeof(first), 0));
 	arm();
 	if (!went_well(session, perfmon_overflow_block(session, 0))) {
 		disarm();
@@ -243,7 +244,8 @@ static void block_flow(void)
 	disarm();
 	cr_assert_eq(pthread_create(&thread, NULL, wait_at_overflow, NULL), 0);
 	pthread_barrier_wait(&waiter.barrier);
-	OK(session, perfmon_session_attach_thread(session, waiter.tid));
+	OK(session,
+	   perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, waiter.tid));
 	OK(session, perfmon_session_start(session));
 	/* The one that wakes it up does not fail. */
 	fault->spared = pthread_self();
@@ -279,7 +281,9 @@ static void other_flow(void)
 		_exit(0);
 	}
 	arm();
-	attached = went_well(session, perfmon_session_attach_thread(session, child));
+	attached = went_well(
+		session,
+		perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, child));
 	cr_assert_eq(perfmon_session_state(session),
 		     attached ? PERFMON_STATE_STOPPED : PERFMON_STATE_DETACHED, "%s",
 		     where);
@@ -453,14 +457,15 @@ static void cpu_flow(void)
 	struct perfmon_session *session;
 	struct pollfd ready = {.events = POLLIN};
 
-	cr_assert_eq(perfmon_session_create(&session, &options), 0);
+	cr_assert_eq(perfmon_session_create(&session, &options, NULL, 0), 0);
 	OK(session, perfmon_session_add_events(session, "cpu-clock"));
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
-	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	OK(session, perfmon_session_write(session, &first, 1, sizeof(first), 0));
 	arm();
 	ready.fd = perfmon_overflow_descriptor(session);
 	if (went_well(session, ready.fd) &&
-	    went_well(session, perfmon_session_attach_cpu(session, 0)) &&
+	    went_well(session,
+		      perfmon_session_attach(session, PERFMON_TARGET_KIND_CPU, 0)) &&
 	    went_well(session, perfmon_session_start(session)) && !fault->for_good &&
 	    fault->call != PM_CALL_WRITE) {
 		cr_assert_eq(poll(&ready, 1, 10000), 1, "%s", where);
@@ -526,9 +531,9 @@ static bool may_count_cpus(void)
 	struct perfmon_session *session;
 	int n;
 
-	cr_assert_eq(perfmon_session_create(&session, &options), 0);
+	cr_assert_eq(perfmon_session_create(&session, &options, NULL, 0), 0);
 	OK(session, perfmon_session_add_events(session, "cpu-clock"));
-	n = perfmon_session_attach_cpu(session, 0);
+	n = perfmon_session_attach(session, PERFMON_TARGET_KIND_CPU, 0);
 	cr_assert(!n || n == -EACCES || n == -EPERM, "%d", n);
 	perfmon_session_close(session);
 	return !n;
@@ -586,11 +591,11 @@ BESIDE_THREADS static void clean_up(void)
 static struct perfmon_session *keep_breakpoint(void)
 {
 	struct perfmon_session *session = session_with(watch_event(3), 0);
-	int n = perfmon_session_attach_thread(session, 0);
+	int n = perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0);
 
 	if (n == -EACCES || n == -EPERM || n == -ENOSPC || n == -EOPNOTSUPP) {
 		clean_up();
-		cr_skip_test("%s", perfmon_session_message(session));
+		cr_skip_test("%s", session_message_of(session));
 	}
 	OK(session, n);
 	return session;

@@ -15,6 +15,7 @@
 #include "perfmon/info.h"
 #include "perfmon/placement.h"
 #include "session_probe.h"
+#include "messages.h"
 
 #define CPU1 "/sys/devices/system/cpu/cpu1/online"
 
@@ -159,9 +160,9 @@ Test(guest_hotplug, the_session_of_a_cpu_that_goes_is_detached)
 		struct perfmon_session *session;
 		uint64_t counted;
 
-		cr_assert_eq(perfmon_session_create(&session, &options), 0);
+		cr_assert_eq(perfmon_session_create(&session, &options, NULL, 0), 0);
 		OK(session, perfmon_session_add_events(session, "cpu-clock,cycles"));
-		OK(session, perfmon_session_attach_cpu(session, 1));
+		OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_CPU, 1));
 		OK(session, perfmon_session_start(session));
 		usleep(20000);
 		cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_RUNNING);
@@ -172,20 +173,22 @@ Test(guest_hotplug, the_session_of_a_cpu_that_goes_is_detached)
 		if (returns)
 			cr_assert(set_online("1"));
 		cr_expect_eq(perfmon_session_stop(session), -EINVAL);
-		cr_expect(strstr(perfmon_session_message(session), "ended"), "%s",
-			  perfmon_session_message(session));
+		cr_expect(strstr(session_message_of(session), "ended"), "%s",
+			  session_message_of(session));
 		cr_expect_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 		cr_expect_eq(open_descriptors(), before);
 		cr_expect_geq(count_of(session, 0), counted, "its values stay");
 		counted = count_of(session, 0);
 		if (!returns) {
-			cr_expect_eq(perfmon_session_attach_cpu(session, 1), -ENODEV);
-			cr_expect(strstr(perfmon_session_message(session), "offline"));
+			cr_expect_eq(perfmon_session_attach(session,
+							    PERFMON_TARGET_KIND_CPU, 1),
+				     -ENODEV);
+			cr_expect(strstr(session_message_of(session), "offline"));
 			cr_expect_eq(perfmon_session_state(session),
 				     PERFMON_STATE_DETACHED);
 			cr_assert(set_online("1"));
 		}
-		OK(session, perfmon_session_attach_cpu(session, 1));
+		OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_CPU, 1));
 		OK(session, perfmon_session_start(session));
 		usleep(20000);
 		cr_expect_eq(perfmon_session_state(session), PERFMON_STATE_RUNNING);

@@ -23,6 +23,7 @@
 #include "os/os.h"
 #include "session/core/core.h"
 #include "perfmon/inline.h"
+#include "messages.h"
 
 static unsigned int calls;
 
@@ -63,9 +64,9 @@ static struct perfmon_session *try_session(const char *events, uint32_t flags)
 						  .flags = flags};
 	struct perfmon_session *session = NULL;
 
-	cr_assert_eq(perfmon_session_create(&session, &options), 0);
+	cr_assert_eq(perfmon_session_create(&session, &options, NULL, 0), 0);
 	if (perfmon_session_add_events(session, events) < 0 ||
-	    perfmon_session_attach_thread(session, 0) < 0) {
+	    perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0) < 0) {
 		perfmon_session_close(session);
 		return NULL;
 	}
@@ -166,7 +167,10 @@ Test(guest_read, reads_make_no_system_call)
 	spin(1000);
 	watch();
 	for (int i = 0; i < 20; i++) {
-		cr_assert_eq(perfmon_session_read(session, values, sizeof(values)), 2);
+		cr_assert_eq(perfmon_session_read(session, values,
+						  sizeof(values) / sizeof(values[0]),
+						  sizeof(values[0]), 0),
+			     2);
 		for (int k = 0; k < 2; k++) {
 			cr_assert_eq(values[k].status, PERFMON_VALUE_COUNTED,
 				     "counter %u, turn %d: %#x, %llu of %llu ns",
@@ -222,7 +226,8 @@ Test(guest_read, virtual_time_makes_no_system_call)
 	watch();
 	for (int i = 0; i < 100; i++) {
 		spin(1000);
-		cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), 1);
+		cr_assert_eq(perfmon_session_read(session, &value, 1, sizeof(value), 0),
+			     1);
 		cr_assert_gt(value.value, last);
 		last = value.value;
 	}
@@ -230,7 +235,7 @@ Test(guest_read, virtual_time_makes_no_system_call)
 	unwatch();
 	perfmon_session_stop(session);
 	pm_kernel_clock_ns(CLOCK_MONOTONIC, &end);
-	cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), 1);
+	cr_assert_eq(perfmon_session_read(session, &value, 1, sizeof(value), 0), 1);
 	cr_assert_geq(value.value, last);
 	cr_assert_leq(value.value + 15000000, end - begin);
 	perfmon_session_close(session);
@@ -294,17 +299,17 @@ Test(guest_read, values_go_on_beyond_the_hardware_s_width)
 	uint64_t fast;
 
 	cr_assert_eq(perfmon_session_reader(session, &reader), 0);
-	cr_assert_eq(perfmon_session_write(session, &write, sizeof(write)), 1);
+	cr_assert_eq(perfmon_session_write(session, &write, 1, sizeof(write), 0), 1);
 	cr_assert_eq(perfmon_reader_read(reader, 0, &fast), 0);
 	cr_assert_geq(fast, write.value);
 	spin(10000);
-	cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), 1);
+	cr_assert_eq(perfmon_session_read(session, &value, 1, sizeof(value), 0), 1);
 	cr_assert_gt(value.value, UINT32_MAX);
 	bracketed(session, reader, 0);
 	write.value = UINT64_MAX - 1000;
-	cr_assert_eq(perfmon_session_write(session, &write, sizeof(write)), 1);
+	cr_assert_eq(perfmon_session_write(session, &write, 1, sizeof(write), 0), 1);
 	spin(10000);
-	cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), 1);
+	cr_assert_eq(perfmon_session_read(session, &value, 1, sizeof(value), 0), 1);
 	cr_assert_lt(value.value, UINT64_C(1) << 40, "64 bits and no more");
 	perfmon_session_close(session);
 }
@@ -468,7 +473,9 @@ Test(guest_read, multiplexed_values_carry_their_times, .timeout = 120)
 		uint64_t fast;
 
 		spin(2500000);
-		cr_assert_eq(perfmon_session_read_all(session, values, sizeof(values)),
+		cr_assert_eq(perfmon_session_read(session, values,
+						  sizeof(values) / sizeof(values[0]),
+						  sizeof(values[0]), PERFMON_READ_ALL),
 			     N);
 		for (int i = 0; i < N; i++) {
 			cr_assert_geq(values[i].value, last[i].value);
@@ -483,9 +490,13 @@ Test(guest_read, multiplexed_values_carry_their_times, .timeout = 120)
 	}
 	perfmon_session_stop(session);
 	perfmon_session_stop(truth);
-	cr_assert_eq(perfmon_session_read(truth, &true_value, sizeof(true_value)), 1);
+	cr_assert_eq(perfmon_session_read(truth, &true_value, 1, sizeof(true_value), 0),
+		     1);
 	cr_assert_eq(true_value.status & ~PERFMON_VALUE_SYSCALL, PERFMON_VALUE_COUNTED);
-	cr_assert_eq(perfmon_session_read_all(session, values, sizeof(values)), N);
+	cr_assert_eq(perfmon_session_read(session, values,
+					  sizeof(values) / sizeof(values[0]),
+					  sizeof(values[0]), PERFMON_READ_ALL),
+		     N);
 	cr_assert_gt(seen_multiplexed, 0);
 	for (int i = 0; i < N; i++) {
 		double estimate = (double)values[i].value * (double)values[i].enabled_ns /
@@ -516,7 +527,9 @@ Test(guest_read, groups_are_never_larger_than_the_hardware)
 		session = running(events, NULL);
 		spin(20000000);
 		perfmon_session_stop(session);
-		cr_assert_eq(perfmon_session_read_all(session, values, sizeof(values)),
+		cr_assert_eq(perfmon_session_read(session, values,
+						  sizeof(values) / sizeof(values[0]),
+						  sizeof(values[0]), PERFMON_READ_ALL),
 			     N);
 		for (int i = 0; i < N; i++)
 			cr_assert_gt(values[i].running_ns, 0, "turn %d, counter %d", turn,
@@ -524,11 +537,12 @@ Test(guest_read, groups_are_never_larger_than_the_hardware)
 		perfmon_session_close(session);
 	}
 	snprintf(group, sizeof(group), "{%s}", events);
-	cr_assert_eq(perfmon_session_create(&session, NULL), 0);
+	cr_assert_eq(perfmon_session_create(&session, NULL, NULL, 0), 0);
 	cr_assert_eq(perfmon_session_add_events(session, group), 0);
-	cr_assert_eq(perfmon_session_attach_thread(session, 0), -EINVAL);
-	cr_assert(strstr(perfmon_session_message(session), "{group}"), "%s",
-		  perfmon_session_message(session));
+	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0),
+		     -EINVAL);
+	cr_assert(strstr(session_message_of(session), "{group}"), "%s",
+		  session_message_of(session));
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	perfmon_session_close(session);
 }
@@ -541,7 +555,10 @@ Test(guest_read, two_of_the_same_are_counted_both)
 	event();
 	session = running("cycles,cycles", NULL);
 	spin(100000);
-	cr_assert_eq(perfmon_session_read_all(session, values, sizeof(values)), 2);
+	cr_assert_eq(perfmon_session_read(session, values,
+					  sizeof(values) / sizeof(values[0]),
+					  sizeof(values[0]), PERFMON_READ_ALL),
+		     2);
 	cr_assert_eq(values[0].status, PERFMON_VALUE_COUNTED);
 	cr_assert_eq(values[1].status, PERFMON_VALUE_COUNTED);
 	cr_assert_neq(info_of(session, 0).hardware_counter,
@@ -568,7 +585,7 @@ Test(guest_read, a_group_that_never_runs_says_so_and_can_be_split)
 	if (session->plan->targets[0].parts[0].instance->counters[5].leader != 0)
 		cr_skip_test("six counters are no group here");
 	spin(10000000);
-	cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), 1);
+	cr_assert_eq(perfmon_session_read(session, &value, 1, sizeof(value), 0), 1);
 	cr_assert_eq(value.status, PERFMON_VALUE_NOT_COUNTED | PERFMON_VALUE_SYSCALL);
 	cr_assert_eq(perfmon_reader_read(reader, 0, &fast), -ENODATA);
 	cr_assert_eq(fast, 77);
@@ -581,7 +598,7 @@ Test(guest_read, a_group_that_never_runs_says_so_and_can_be_split)
 	cr_assert_eq(perfmon_session_start(session), 0);
 	spin(20000000);
 	cr_assert_eq(perfmon_session_stop(session), 0);
-	cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), 1);
+	cr_assert_eq(perfmon_session_read(session, &value, 1, sizeof(value), 0), 1);
 	cr_assert_gt(value.running_ns, 0);
 	perfmon_session_close(session);
 	perfmon_session_close(holder);
@@ -603,7 +620,7 @@ Test(guest_read, detaching_and_programming_keep_the_sums)
 	/* The emulator takes some of the kernel's for the user's (qemu 7.2). */
 	cr_assert_leq(first, 2200000);
 	spin(1000000);
-	cr_assert_eq(perfmon_session_attach_thread(session, 0), 0);
+	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0), 0);
 	cr_assert_eq(perfmon_reader_read(reader, 0, &second), 0);
 	cr_assert_eq(second, first);
 	perfmon_session_start(session);
@@ -654,7 +671,7 @@ Test(guest_read, without_user_access_reads_are_system_calls)
 	set_user_access("0");
 	session = running(name, &reader);
 	spin(1000);
-	cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), 1);
+	cr_assert_eq(perfmon_session_read(session, &value, 1, sizeof(value), 0), 1);
 	bracketed(session, reader, 0);
 	cr_assert_eq(perfmon_session_counter_info(session, 0, &info), 0);
 	cr_expect_eq(info.user_read, 0);

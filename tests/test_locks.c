@@ -24,6 +24,7 @@
 #include "perfmon/format.h"
 #include "perfmon/perfmon2.h"
 #include "perfmon/report.h"
+#include "messages.h"
 
 TestSuite(locks, .init = probe_quiet, .timeout = 240);
 
@@ -258,7 +259,7 @@ static int child_closes_session(void)
 {
 	alarm(CHILD_SECONDS);
 	CHILD_CHECK(perfmon_session_start(session) == -ECHILD);
-	CHILD_CHECK(perfmon_session_message(session));
+	CHILD_CHECK(session_message_of(session));
 	perfmon_session_close(session);
 	return 0;
 }
@@ -311,7 +312,7 @@ static int child_claims(void)
 	struct perfmon_session *own;
 
 	alarm(CHILD_SECONDS);
-	CHILD_CHECK(perfmon_session_create(&own, &options) == 0);
+	CHILD_CHECK(perfmon_session_create(&own, &options, NULL, 0) == 0);
 	CHILD_CHECK(pm_exclusive_claim(own, claimed) == 0);
 	pm_exclusive_release(own);
 	perfmon_session_close(own);
@@ -332,7 +333,7 @@ Test(locks, a_child_takes_no_lock_of_an_object)
 
 	cr_assert_geq(fd, 0);
 	unlink(path);
-	cr_assert_eq(perfmon_session_create(&session, &options), 0);
+	cr_assert_eq(perfmon_session_create(&session, &options, NULL, 0), 0);
 	context_fd = pfm_create_context(0, NULL, NULL, 0);
 	cr_assert_geq(context_fd, 0);
 	cr_assert_eq(pm_log_create(&log_there, NULL, fd, &event, 1, NULL, &diag), 0, "%s",

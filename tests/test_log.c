@@ -11,6 +11,7 @@
 
 #include "samples/log_internal.h"
 #include "samples/samples.h"
+#include "messages.h"
 
 static struct record record;
 static struct perfmon_log_record got;

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "samples/samples.h"
+#include "messages.h"
 
 static struct perfmon_log_record got;
 

@@ -111,7 +111,7 @@ static struct perfmon_session *overflowing(const char *event, uint32_t flags,
 	struct perfmon_write first = {.value = -period};
 
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
-	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	OK(session, perfmon_session_write(session, &first, 1, sizeof(first), 0));
 	return session;
 }
 
@@ -149,7 +149,7 @@ Test(midway, an_overflow_before_the_stop)
 {
 	struct perfmon_session *session = overflowing(watch_event(0), 0, 10, 20);
 
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	midway = overflow_once;
 	OK(session, perfmon_session_stop(session));
@@ -166,7 +166,7 @@ Test(midway, an_overflow_before_the_detach)
 {
 	struct perfmon_session *session = overflowing(watch_event(0), 0, 10, 20);
 
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	midway = overflow_then_touch_at_reads;
 	OK(session, perfmon_session_detach(session));
@@ -196,8 +196,8 @@ Test(midway, a_switch_before_the_stop)
 	snprintf(events, sizeof(events), "%s;%s", watch_event(0), watch_event(0));
 	session = session_with(events, 0);
 	for (set.id = 0; set.id < 2; set.id++)
-		OK(session, perfmon_set_create(session, &set, sizeof(set)));
-	OK(session, perfmon_session_attach_thread(session, 0));
+		OK(session, perfmon_set_create(session, &set, 1, sizeof(set)));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	for (int i = 0; i < 3; i++) {
 		OK(session, perfmon_session_start(session));
 		midway = spin_once;
@@ -287,7 +287,8 @@ Test(midway, the_thread_that_overflowed_is_stopped)
 	OK(session, perfmon_overflow_block(session, 0));
 	cr_assert_eq(pthread_create(&waiter.thread, NULL, wait_in_a_call, &waiter), 0);
 	wait_for(READY);
-	OK(session, perfmon_session_attach_thread(session, waiter.tid));
+	OK(session,
+	   perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, waiter.tid));
 	OK(session, perfmon_session_start(session));
 	midway = hold;
 	count_of(session, 0);
@@ -345,7 +346,7 @@ static void on_first(int signo)
 
 	(void)signo;
 	firsts++;
-	if (perfmon_overflow_read(first, &message, sizeof(message)) == -EAGAIN)
+	if (perfmon_overflow_read(first, &message, 1, sizeof(message)) == -EAGAIN)
 		not_now++;
 	if (perfmon_overflow_restart(first))
 		wrong++;
@@ -369,7 +370,7 @@ static struct perfmon_session *signalling(unsigned int watched_one, int signo,
 
 	signal(signo, handler);
 	OK(session, perfmon_overflow_signal(session, signo));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	return session;
 }
@@ -409,7 +410,7 @@ Test(midway, handlers_of_two_sessions)
 	first = signalling(0, SIGRTMIN + 3, on_first);
 	second = signalling(1, SIGRTMIN + 4, on_second);
 	midway = overflow_both;
-	OK(first, perfmon_session_write(first, &far, sizeof(far)));
+	OK(first, perfmon_session_write(first, &far, 1, sizeof(far), 0));
 	cr_assert_null(midway);
 	cr_assert_eq(seconds, 1);
 	cr_assert_eq(firsts, 1);
@@ -505,7 +506,8 @@ Test(midway, the_end_of_an_earlier_target)
 	start_waiter(&gone, live_until_told);
 	start_waiter(&alive, live_until_told);
 	OK(session, perfmon_overflow_descriptor(session));
-	OK(session, perfmon_session_attach_thread(session, gone.tid));
+	OK(session,
+	   perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, gone.tid));
 	event.fd = session->plan->targets[0].records->ring_fd;
 
 	step_helper(BEFORE_ITS_WAIT);
@@ -519,13 +521,15 @@ Test(midway, the_end_of_an_earlier_target)
 	step_helper(WITH_ITS_EVENTS);
 	wait_for_helper();
 	OK(session, perfmon_session_detach(session));
-	OK(session, perfmon_session_attach_thread(session, alive.tid));
+	OK(session,
+	   perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, alive.tid));
 	cr_assert_eq(session->plan->targets[0].records->ring_fd, event.fd);
 	step_helper(AFTER_ITS_WORK);
 	wait_for_helper();
 
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_STOPPED);
-	cr_assert_eq(perfmon_overflow_read(session, &message, sizeof(message)), -EAGAIN);
+	cr_assert_eq(perfmon_overflow_read(session, &message, 1, sizeof(message)),
+		     -EAGAIN);
 	perfmon_session_close(session);
 	end_waiter(&alive);
 }
@@ -541,7 +545,7 @@ Test(midway, a_log_that_fails_in_the_close)
 	cr_assert_not_null(file);
 	OK(session, perfmon_sampling_set_up(session, &sampling));
 	OK(session, perfmon_sampling_log(session, NULL, fileno(file)));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	OK(session, perfmon_sampling_log_flush(session));
 	touch(0, 100);

@@ -14,6 +14,7 @@
 #include "perfmon/perfmon2.h"
 #include "perfmon/session.h"
 #include "perfmon/cpuwide.h"
+#include "messages.h"
 
 #define PAGES 512
 
@@ -143,9 +144,9 @@ static struct perfmon_session *make(const char *events, uint32_t flags)
 						  .flags = flags};
 	struct perfmon_session *session;
 
-	cr_assert_eq(perfmon_session_create(&session, &options), 0);
+	cr_assert_eq(perfmon_session_create(&session, &options, NULL, 0), 0);
 	cr_assert_geq(perfmon_session_add_events(session, events), 0, "%s",
-		      perfmon_session_message(session));
+		      session_message_of(session));
 	return session;
 }
 
@@ -165,13 +166,16 @@ Test(modes, sessions_count_faults_of_the_kernel_where_that_is_allowed)
 	cr_expect_str_eq(name_of(session, 0), label("page-faults", "page-faults:u"));
 	cr_expect_str_eq(name_of(session, 1), "page-faults:u");
 	cr_expect_str_eq(name_of(session, 2), "task-clock");
-	cr_assert_eq(perfmon_session_attach_thread(session, 0), 0, "%s",
-		     perfmon_session_message(session));
+	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0), 0,
+		     "%s", session_message_of(session));
 	fresh_memory();
 	cr_assert_eq(perfmon_session_start(session), 0);
 	fault_in_the_kernel();
 	cr_assert_eq(perfmon_session_stop(session), 0);
-	cr_assert_eq(perfmon_session_read(session, values, sizeof(values)), 3);
+	cr_assert_eq(perfmon_session_read(session, values,
+					  sizeof(values) / sizeof(values[0]),
+					  sizeof(values[0]), 0),
+		     3);
 	cr_expect_lt(values[1].value, PAGES);
 	if (denied)
 		cr_expect_eq(values[0].value, values[1].value);
@@ -186,19 +190,20 @@ Test(modes, sessions_count_what_the_kernel_does_or_say_why_not)
 {
 	struct perfmon_session *session = make("context-switches", 0);
 	struct perfmon_value value = {.index = 0};
-	int err = perfmon_session_attach_thread(session, 0);
+	int err = perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0);
 
 	if (denied) {
 		cr_expect(err == -EACCES || err == -EPERM, "%d", err);
-		cr_expect(strstr(perfmon_session_message(session),
+		cr_expect(strstr(session_message_of(session),
 				 "kernel.perf_event_paranoid") ||
-				  strstr(perfmon_session_message(session), "seccomp"),
-			  "%s", perfmon_session_message(session));
+				  strstr(session_message_of(session), "seccomp"),
+			  "%s", session_message_of(session));
 	} else {
 		cr_assert_eq(err, 0);
 		cr_assert_eq(perfmon_session_start(session), 0);
 		usleep(1000);
-		cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), 1);
+		cr_assert_eq(perfmon_session_read(session, &value, 1, sizeof(value), 0),
+			     1);
 		cr_expect_geq(value.value, 1);
 		cr_expect_eq(value.status, PERFMON_VALUE_COUNTED | PERFMON_VALUE_SYSCALL);
 	}
@@ -213,11 +218,12 @@ Test(modes, sessions_refuse_what_user_mode_has_nothing_of)
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		struct perfmon_session *session = make(events[i], 0);
 
-		cr_expect_eq(perfmon_session_attach_thread(session, 0), -EINVAL, "%s",
-			     events[i]);
-		cr_expect(strstr(perfmon_session_message(session),
+		cr_expect_eq(
+			perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0),
+			-EINVAL, "%s", events[i]);
+		cr_expect(strstr(session_message_of(session),
 				 "happens in the kernel alone"),
-			  "%s", perfmon_session_message(session));
+			  "%s", session_message_of(session));
 		perfmon_session_close(session);
 	}
 	/* With the others, it is one that was never opened. */
@@ -226,9 +232,12 @@ Test(modes, sessions_refuse_what_user_mode_has_nothing_of)
 			make("task-clock,cs:u", PERFMON_SESSION_PARTIAL);
 		struct perfmon_value value = {.index = 1};
 
-		cr_assert_eq(perfmon_session_attach_thread(session, 0), 1);
+		cr_assert_eq(
+			perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0),
+			1);
 		cr_assert_eq(perfmon_session_start(session), 0);
-		cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), 1);
+		cr_assert_eq(perfmon_session_read(session, &value, 1, sizeof(value), 0),
+			     1);
 		cr_expect_eq(value.status & PERFMON_VALUE_NEVER_OPENED,
 			     PERFMON_VALUE_NEVER_OPENED);
 		perfmon_session_close(session);

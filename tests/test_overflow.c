@@ -23,6 +23,7 @@
 #include "session/core/core.h"
 #include "perfmon/overflow.h"
 #include "session_probe.h"
+#include "messages.h"
 
 static struct perfmon_overflow notify_after(uint64_t period)
 {
@@ -41,7 +42,7 @@ static struct perfmon_session *notifying_on(const char *event, uint64_t period)
 	struct perfmon_write first = {.value = -period};
 
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
-	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	OK(session, perfmon_session_write(session, &first, 1, sizeof(first), 0));
 	return session;
 }
 
@@ -71,7 +72,9 @@ static void fault_in(unsigned int count)
 static int messages(struct perfmon_session *session)
 {
 	struct perfmon_message message[16];
-	int n = perfmon_overflow_read(session, message, sizeof(message));
+	int n = perfmon_overflow_read(session, message,
+				      sizeof(message) / sizeof(message[0]),
+				      sizeof(message[0]));
 
 	return n == -EAGAIN ? 0 : n;
 }
@@ -87,7 +90,7 @@ Test(overflow, notifies_once_and_masks)
 
 	strcpy(other, watch_event(1));
 	OK(session, perfmon_session_add_events(session, other));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(1, 3);
 	touch(0, 9);
@@ -101,12 +104,11 @@ Test(overflow, notifies_once_and_masks)
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_MASKED);
 	cr_assert_eq(perfmon_session_start(session), 0, "stays masked");
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_MASKED);
-	cr_assert_eq(perfmon_overflow_read(session, &message, sizeof(message)), 1);
+	cr_assert_eq(perfmon_overflow_read(session, &message, 1, sizeof(message)), 1);
 	cr_assert_eq(message.type, PERFMON_MESSAGE_TYPE_OVERFLOW);
 	cr_assert_eq(message.flags, 0);
 	cr_assert_eq(message.pid, (uint32_t)getpid());
 	cr_assert_eq(message.tid, (uint32_t)syscall(SYS_gettid));
-	cr_assert_eq(message.counters[0], 1);
 	cr_assert_eq(message.index, 0);
 	cr_assert_eq(message.event_id, 4711);
 	cr_assert_eq(message.set, 0);
@@ -146,7 +148,7 @@ Test(overflow, none_is_lost)
 	struct perfmon_session *session = notifying(3);
 	uint64_t count;
 
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	for (int i = 1; i <= 500; i++) {
 		touch(0, 3);
@@ -166,14 +168,15 @@ Test(overflow, resets_itself_and_others)
 	struct perfmon_session *session = session_with(watch_event(0), 0);
 	struct perfmon_overflow overflow = {.size = sizeof(overflow),
 					    .short_reset = -UINT64_C(20),
-					    .reset_counters = {2}};
+					    .reset_counters = (uint32_t[]){1},
+					    .reset_count = 1};
 	struct perfmon_write first = {.value = -UINT64_C(5)};
 	uint64_t last, count;
 
 	OK(session, perfmon_session_add_events(session, watch_event(1)));
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
-	OK(session, perfmon_session_write(session, &first, sizeof(first)));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_write(session, &first, 1, sizeof(first), 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(1, 7);
 	touch(0, 4);
@@ -200,7 +203,8 @@ Test(overflow, resets_meet)
 {
 	struct perfmon_overflow overflow = {.size = sizeof(overflow),
 					    .short_reset = -UINT64_C(20),
-					    .reset_counters = {3}};
+					    .reset_counters = (uint32_t[]){0, 1},
+					    .reset_count = 2};
 	struct perfmon_write first[] = {{.index = 0, .value = -UINT64_C(20)},
 					{.index = 1, .value = -UINT64_C(20)}};
 	struct perfmon_session *session = session_with(watch_event(0), 0);
@@ -208,8 +212,10 @@ Test(overflow, resets_meet)
 	OK(session, perfmon_session_add_events(session, watch_event(0)));
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
 	OK(session, perfmon_overflow_program(session, 1, &overflow));
-	OK(session, perfmon_session_write(session, first, sizeof(first)));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session,
+	   perfmon_session_write(session, first, sizeof(first) / sizeof(first[0]),
+				 sizeof(first[0]), 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	for (int i = 0; i < 5; i++) {
 		touch(0, 20);
@@ -230,9 +236,9 @@ Test(overflow, a_member_goes_on)
 	OK(session, perfmon_session_add_events(session, watch_event(0)));
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
 	OK(session, perfmon_overflow_program(session, 1, &overflow));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
-	OK(session, perfmon_session_write(session, &write, sizeof(write)));
+	OK(session, perfmon_session_write(session, &write, 1, sizeof(write), 0));
 	for (int i = 0; i < 5; i++) {
 		touch(0, 9);
 		cr_assert_eq(count_of(session, 1), -UINT64_C(1));
@@ -247,7 +253,8 @@ Test(overflow, a_member_goes_on)
 /* Writing to a counter that overflows, of a set that has no turn, starts nothing. */
 Test(overflow, a_write_does_not_start_another_set)
 {
-	struct perfmon_overflow overflow = {.size = sizeof(overflow)};
+	struct perfmon_overflow overflow = {.size = sizeof(overflow),
+					    .flags = PERFMON_OVERFLOW_ONCE};
 	struct perfmon_write write = {.index = 1, .value = 5};
 	char events[200];
 	struct perfmon_session *session;
@@ -255,9 +262,9 @@ Test(overflow, a_write_does_not_start_another_set)
 	snprintf(events, sizeof(events), "%s;%s", watch_event(0), watch_event(0));
 	session = session_with(events, 0);
 	OK(session, perfmon_overflow_program(session, 1, &overflow));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
-	OK(session, perfmon_session_write(session, &write, sizeof(write)));
+	OK(session, perfmon_session_write(session, &write, 1, sizeof(write), 0));
 	touch(0, 8);
 	cr_assert_eq(count_of(session, 1), 5);
 	cr_assert_eq(count_of(session, 0), 8);
@@ -275,8 +282,8 @@ Test(overflow, random_periods)
 	overflow.flags |= PERFMON_OVERFLOW_RANDOM;
 	overflow.random_mask = 7;
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
-	OK(session, perfmon_session_write(session, &first, sizeof(first)));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_write(session, &first, 1, sizeof(first), 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 8);
 	for (int i = 0; i < 100; i++) {
@@ -325,7 +332,7 @@ Test(overflow, a_descriptor_follows_the_queue)
 	cr_assert_geq(fd, 0);
 	cr_assert_eq(perfmon_overflow_descriptor(session), fd);
 	epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event);
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	for (int round = 0; round < 20; round++) {
 		cr_assert(!readable(fd));
@@ -368,12 +375,12 @@ Test(overflow, of_another_process)
 			fault_in(12);
 		_exit(0);
 	}
-	OK(session, perfmon_session_attach_thread(session, child));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, child));
 	OK(session, perfmon_session_start(session));
 	for (int i = 0; i < 10; i++) {
 		cr_assert_eq(write(go[1], &byte, 1), 1);
 		cr_assert(becomes_readable(fd));
-		cr_assert_eq(perfmon_overflow_read(session, &message, sizeof(message)),
+		cr_assert_eq(perfmon_overflow_read(session, &message, 1, sizeof(message)),
 			     1);
 		cr_assert_eq(message.tid, (uint32_t)child);
 		OK(session, perfmon_overflow_restart(session));
@@ -381,7 +388,7 @@ Test(overflow, of_another_process)
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	cr_assert(becomes_readable(fd));
-	cr_assert_eq(perfmon_overflow_read(session, &message, sizeof(message)), 1);
+	cr_assert_eq(perfmon_overflow_read(session, &message, 1, sizeof(message)), 1);
 	cr_assert_eq(message.type, PERFMON_MESSAGE_TYPE_END);
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	perfmon_session_close(session);
@@ -439,7 +446,8 @@ Test(overflow, a_breakpoint_of_a_sleeping_thread_goes_on)
 	struct toucher child;
 
 	toucher_start(&child);
-	OK(session, perfmon_session_attach_thread(session, child.pid));
+	OK(session,
+	   perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, child.pid));
 	OK(session, perfmon_session_start(session));
 	for (int i = 0; i < 6; i++) {
 		toucher_go(&child);
@@ -468,7 +476,7 @@ Test(overflow, a_breakpoint_that_cannot_go_on_is_told)
 		OK(session, perfmon_session_add_events(session, watch_event(i)));
 	fd = perfmon_overflow_descriptor(session);
 	toucher_start(&child);
-	if (perfmon_session_attach_thread(session, child.pid)) {
+	if (perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, child.pid)) {
 		toucher_end(&child);
 		cr_skip_test("a thread has fewer than three breakpoints here");
 	}
@@ -478,11 +486,12 @@ Test(overflow, a_breakpoint_that_cannot_go_on_is_told)
 	cr_assert_eq(messages(session), 1);
 	err = perfmon_overflow_restart(session);
 	if (err) {
-		cr_assert(strstr(perfmon_session_message(session), "opened anew"));
+		cr_assert(strstr(session_message_of(session), "opened anew"));
 		cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_MASKED);
 		cr_assert_eq(count_of(session, 0), 0);
 		OK(session, perfmon_session_detach(session));
-		OK(session, perfmon_session_attach_thread(session, child.pid));
+		OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD,
+						   child.pid));
 		OK(session, perfmon_session_start(session));
 	}
 	toucher_go(&child);
@@ -535,7 +544,8 @@ Test(overflow, an_end_without_overflows)
 		}
 		if (early)
 			fd = perfmon_overflow_descriptor(session);
-		OK(session, perfmon_session_attach(session, &target, sizeof(target)));
+		OK(session, perfmon_session_attach_targets(session, &target, 1,
+							   sizeof(target), 0));
 		OK(session, perfmon_session_start(session));
 		if (!early)
 			fd = perfmon_overflow_descriptor(session);
@@ -549,7 +559,7 @@ Test(overflow, an_end_without_overflows)
 			waitpid(target.id, NULL, 0);
 		}
 		cr_assert(becomes_readable(fd), "%u", i);
-		cr_assert_eq(perfmon_overflow_read(session, &message, sizeof(message)),
+		cr_assert_eq(perfmon_overflow_read(session, &message, 1, sizeof(message)),
 			     1);
 		cr_assert_eq(message.type, PERFMON_MESSAGE_TYPE_END);
 		cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
@@ -590,12 +600,13 @@ Test(overflow, an_end_of_a_process_that_is_not_watched)
 		}
 		fd = perfmon_overflow_descriptor(session);
 		OK(session, fd);
-		OK(session, perfmon_session_attach(session, &target, sizeof(target)));
+		OK(session, perfmon_session_attach_targets(session, &target, 1,
+							   sizeof(target), 0));
 		kill(target.id, SIGKILL);
 		waitpid(target.id, NULL, 0);
 		cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 		cr_assert(becomes_readable(fd));
-		cr_assert_eq(perfmon_overflow_read(session, &message, sizeof(message)),
+		cr_assert_eq(perfmon_overflow_read(session, &message, 1, sizeof(message)),
 			     1);
 		cr_assert_eq(message.type, PERFMON_MESSAGE_TYPE_END);
 		perfmon_session_close(session);
@@ -619,8 +630,8 @@ static void on_signal(int signo)
 
 	(void)signo;
 	signals++;
-	if (perfmon_overflow_read(signalled, &message, sizeof(message)) == 1 &&
-	    message.counters[0] == 1)
+	if (perfmon_overflow_read(signalled, &message, 1, sizeof(message)) == 1 &&
+	    message.index == 0)
 		taken++;
 	if (perfmon_overflow_restart(signalled))
 		refused++;
@@ -636,7 +647,7 @@ Test(overflow, signals_the_thread)
 	signal(SIGRTMIN + 3, on_signal);
 	cr_assert_eq(perfmon_overflow_signal(session, 9999), -EINVAL);
 	OK(session, perfmon_overflow_signal(session, SIGRTMIN + 3));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 1000);
 	OK(session, perfmon_session_stop(session));
@@ -695,7 +706,7 @@ Test(overflow, a_handler_is_told_what_overflowed)
 	overflow.event_id = 77;
 	OK(session, perfmon_session_add_events(session, watch_event(1)));
 	OK(session, perfmon_overflow_program(session, 1, &overflow));
-	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	OK(session, perfmon_session_write(session, &first, 1, sizeof(first), 0));
 	cr_assert_eq(perfmon_overflow_handler(session, signo, NULL), -EINVAL);
 	cr_assert_eq(perfmon_overflow_handler(session, 0, on_telling), -EINVAL);
 	signal(signo, on_signal);
@@ -703,7 +714,8 @@ Test(overflow, a_handler_is_told_what_overflowed)
 	signal(signo, SIG_DFL);
 	for (int i = 0; i < 2; i++) {
 		OK(sessions[i], perfmon_overflow_handler(sessions[i], signo, on_telling));
-		OK(sessions[i], perfmon_session_attach_thread(sessions[i], 0));
+		OK(sessions[i],
+		   perfmon_session_attach(sessions[i], PERFMON_TARGET_KIND_THREAD, 0));
 		OK(sessions[i], perfmon_session_start(sessions[i]));
 	}
 	cr_assert_eq(perfmon_overflow_block(session, signo), -EBUSY);
@@ -712,11 +724,9 @@ Test(overflow, a_handler_is_told_what_overflowed)
 	cr_assert_eq(told_code, PERFMON_OVERFLOW_SI_CODE);
 	cr_assert_eq(told.session, session);
 	cr_assert(told.size == sizeof(told) && told.index == 1 && told.event_id == 77);
-	cr_assert_eq(told.counters[0], 2);
 	touch(0, 10);
 	cr_assert_eq(tellings, 2);
 	cr_assert(told.session == session && told.index == 0 && told.event_id == 4711);
-	cr_assert_eq(told.counters[0], 1);
 	touch(2, 20);
 	cr_assert_eq(tellings, 4);
 	cr_assert(told.session == sessions[1] && told.index == 0);
@@ -776,7 +786,8 @@ Test(overflow, blocks_the_thread)
 
 	OK(session, perfmon_overflow_block(session, 0));
 	start_thread(&thread, 55);
-	OK(session, perfmon_session_attach_thread(session, thread.tid));
+	OK(session,
+	   perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, thread.tid));
 	OK(session, perfmon_session_start(session));
 	atomic_store(&thread.go, 1);
 	for (int i = 0; i < 5; i++) {
@@ -804,7 +815,8 @@ Test(overflow, blocks_the_thread)
 		pause();
 		_exit(0);
 	}
-	cr_assert_eq(perfmon_session_attach_thread(session, child), -EOPNOTSUPP);
+	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, child),
+		     -EOPNOTSUPP);
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
@@ -821,8 +833,10 @@ static struct {
 static void *overflow_inside_a_call(void *unused)
 {
 	(void)unused;
-	OK(inside.watched, perfmon_session_attach_thread(inside.watched, 0));
-	OK(inside.watching, perfmon_session_attach_thread(inside.watching, 0));
+	OK(inside.watched,
+	   perfmon_session_attach(inside.watched, PERFMON_TARGET_KIND_THREAD, 0));
+	OK(inside.watching,
+	   perfmon_session_attach(inside.watching, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(inside.watching, perfmon_session_start(inside.watching));
 	OK(inside.watched, perfmon_session_start(inside.watched));
 	atomic_store(&inside.returned, 1);
@@ -892,7 +906,8 @@ Test(overflow, blocks_a_thread_at_work)
 			0);
 		while (!atomic_load(&thread.ready))
 			;
-		if (perfmon_session_attach_thread(session, thread.tid) < 0) {
+		if (perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD,
+					   thread.tid) < 0) {
 			atomic_store(&thread.go, 2);
 			pthread_join(thread.thread, NULL);
 			perfmon_session_close(session);
@@ -931,7 +946,8 @@ Test(overflow, blocked_threads_are_released)
 
 		OK(session, perfmon_overflow_block(session, 0));
 		start_thread(&thread, 30);
-		OK(session, perfmon_session_attach_thread(session, thread.tid));
+		OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD,
+						   thread.tid));
 		OK(session, perfmon_session_start(session));
 		atomic_store(&thread.go, 1);
 		cr_assert(becomes_readable(fd));
@@ -968,12 +984,15 @@ Test(overflow, switches_sets)
 	snprintf(events, sizeof(events), "%s;%s;%s", watch_event(0), watch_event(0),
 		 watch_event(0));
 	session = session_with(events, 0);
-	OK(session, perfmon_set_create(session, sets, sizeof(sets)));
+	OK(session, perfmon_set_create(session, sets, sizeof(sets) / sizeof(sets[0]),
+				       sizeof(sets[0])));
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
 	overflow.switch_count = 1;
 	OK(session, perfmon_overflow_program(session, 1, &overflow));
-	OK(session, perfmon_session_write(session, writes, sizeof(writes)));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session,
+	   perfmon_session_write(session, writes, sizeof(writes) / sizeof(writes[0]),
+				 sizeof(writes[0]), 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 29);
 	perfmon_session_state(session);
@@ -1001,8 +1020,8 @@ Test(overflow, programmed_while_attached)
 	strcpy(other, watch_event(1));
 	session = session_with(other, 0);
 	OK(session, perfmon_session_add_events(session, watch_event(0)));
-	OK(session, perfmon_session_attach_thread(session, 0));
-	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
+	OK(session, perfmon_session_write(session, &first, 1, sizeof(first), 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 4);
 	OK(session, perfmon_session_stop(session));
@@ -1021,7 +1040,7 @@ Test(overflow, a_reset_that_is_due_comes_with_the_next_start)
 {
 	struct perfmon_session *session = notifying(10);
 
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	for (int how = 0; how < 3; how++) {
 		OK(session, perfmon_session_start(session));
 		touch(0, 12);
@@ -1030,7 +1049,8 @@ Test(overflow, a_reset_that_is_due_comes_with_the_next_start)
 		OK(session, how == 0 ? perfmon_session_stop(session)
 				     : perfmon_session_detach(session));
 		if (how > 0)
-			OK(session, perfmon_session_attach_thread(session, 0));
+			OK(session, perfmon_session_attach(
+					    session, PERFMON_TARGET_KIND_THREAD, 0));
 		/* Events that are opened anew keep it in mind as well. */
 		if (how == 1)
 			OK(session, perfmon_session_add_events(session, "dummy"));
@@ -1038,6 +1058,47 @@ Test(overflow, a_reset_that_is_due_comes_with_the_next_start)
 	OK(session, perfmon_session_start(session));
 	touch(0, 12);
 	cr_assert_eq(messages(session), 1);
+	perfmon_session_close(session);
+}
+
+/* One call in the place of a program and a first write. */
+Test(overflow, a_period_is_one_call)
+{
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	const uint64_t half = UINT64_C(1) << 63;
+	struct perfmon_message message[2];
+	uint64_t last, count;
+
+	cr_assert_eq(perfmon_overflow_period(session, 0, 0, 0), -EINVAL);
+	cr_assert(strstr(session_message_of(session), "1 or more"));
+	cr_assert_eq(perfmon_overflow_period(session, 0, half, 0), -EINVAL);
+	cr_assert_eq(perfmon_overflow_period(session, 0, -UINT64_C(10), 0), -EINVAL);
+	cr_assert_eq(perfmon_overflow_period(session, 0, 10, PERFMON_OVERFLOW_RANDOM),
+		     -EINVAL);
+	cr_assert_eq(perfmon_overflow_period(session, 1, 10, 0), -EINVAL);
+	cr_assert_eq(perfmon_overflow_period(NULL, 0, 10, 0), -EINVAL);
+	OK(session, perfmon_overflow_period(session, 0, half - 1, 0));
+	OK(session, perfmon_overflow_period(session, 0, 10, 0));
+	cr_assert_eq(value_of(session, 0).value, -UINT64_C(10));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
+	OK(session, perfmon_session_start(session));
+	cr_assert_eq(perfmon_overflow_period(session, 0, 10, 0), -EBUSY);
+	touch(0, 25);
+	OK(session, perfmon_session_stop(session));
+	OK(session, perfmon_overflow_last_reset(session, 0, &last, &count));
+	cr_assert_eq(count, 2);
+	cr_assert_eq(value_of(session, 0).value, -UINT64_C(5));
+	/* Of a counter that has counted: it begins anew. */
+	OK(session, perfmon_overflow_period(session, 0, 4, PERFMON_OVERFLOW_NOTIFY));
+	cr_assert_eq(value_of(session, 0).value, -UINT64_C(4));
+	OK(session, perfmon_session_start(session));
+	touch(0, 9);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_MASKED);
+	cr_assert_eq(perfmon_overflow_read(session, message, 2, sizeof(message[0])), 1);
+	OK(session, perfmon_overflow_restart(session));
+	touch(0, 4);
+	cr_assert_eq(perfmon_overflow_read(session, message, 2, sizeof(message[0])), 1);
+	cr_assert_eq(perfmon_overflow_read(session, message, 2, 48), -EINVAL);
 	perfmon_session_close(session);
 }
 
@@ -1054,7 +1115,19 @@ Test(overflow, is_checked)
 	bad.flags |= 0x100;
 	cr_assert_eq(perfmon_overflow_program(session, 0, &bad), -EINVAL);
 	bad = good;
-	bad.reset_counters[0] = 2;
+	bad.reset_counters = (uint32_t[]){1};
+	bad.reset_count = 1;
+	cr_assert_eq(perfmon_overflow_program(session, 0, &bad), -EINVAL);
+	bad = good;
+	bad.sample_count = 1;
+	cr_assert_eq(perfmon_overflow_program(session, 0, &bad), -EINVAL);
+	bad = good;
+	bad.long_reset = 0;
+	cr_assert_eq(perfmon_overflow_program(session, 0, &bad), -EINVAL);
+	cr_assert(strstr(session_message_of(session), "long_reset"));
+	bad.flags = 0;
+	bad.long_reset = good.long_reset;
+	bad.short_reset = UINT64_C(1) << 63;
 	cr_assert_eq(perfmon_overflow_program(session, 0, &bad), -EINVAL);
 	bad = good;
 	bad.random_mask = 1;
@@ -1064,7 +1137,7 @@ Test(overflow, is_checked)
 	cr_assert_eq(perfmon_overflow_program(session, 0, &bad), -EINVAL);
 	cr_assert_eq(perfmon_overflow_program(session, 1, &good), -EINVAL);
 	OK(session, perfmon_overflow_program(session, 0, &good));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_overflow_program(session, 0, NULL));
 	OK(session, perfmon_overflow_program(session, 0, &good));
 	OK(session, perfmon_session_start(session));
@@ -1076,7 +1149,7 @@ Test(overflow, is_checked)
 static bool has_hardware(void)
 {
 	struct perfmon_session *session = session_with("cycles:u", 0);
-	int err = perfmon_session_attach_thread(session, 0);
+	int err = perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0);
 
 	perfmon_session_close(session);
 	return !err;
@@ -1097,7 +1170,7 @@ Test(overflow, a_hundred_thousand_on_cycles, .timeout = 600)
 		cr_skip_test("no PMU here: runs in the guest");
 	session = notifying_on("cycles:u", period);
 	OK(session, perfmon_session_add_events(session, "cycles:u"));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	while (notified < overflows) {
 		for (volatile int i = 0; i < 500; i++)

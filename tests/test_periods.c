@@ -20,10 +20,12 @@ static struct perfmon_session *running(struct perfmon_overflow overflow, uint64_
 	struct perfmon_write write = {.value = -first};
 
 	overflow.size = sizeof(overflow);
+	if (!overflow.short_reset)
+		overflow.flags |= PERFMON_OVERFLOW_ONCE;
 	OK(session, perfmon_session_add_events(session, watch_event(1)));
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
-	OK(session, perfmon_session_write(session, &write, sizeof(write)));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_write(session, &write, 1, sizeof(write), 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	return session;
 }
@@ -86,7 +88,8 @@ Test(periods, that_differ_from_the_first)
 Test(periods, resets_of_others_that_wait)
 {
 	struct perfmon_overflow overflow = {.short_reset = -UINT64_C(20),
-					    .reset_counters = {2}};
+					    .reset_counters = (uint32_t[]){1},
+					    .reset_count = 1};
 	struct perfmon_session *session = running(overflow, 5);
 
 	touch(1, 7);
@@ -117,16 +120,16 @@ Test(periods, switch_counts)
 
 	snprintf(events, sizeof(events), "%s;%s", watch_event(0), watch_event(0));
 	session = session_with(events, 0);
-	OK(session, perfmon_set_create(session, &set, sizeof(set)));
+	OK(session, perfmon_set_create(session, &set, 1, sizeof(set)));
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
-	OK(session, perfmon_session_write(session, &first, sizeof(first)));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_write(session, &first, 1, sizeof(first), 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 2000);
-	OK(session, perfmon_set_get_info(session, &info, sizeof(info)));
+	OK(session, perfmon_set_get_info(session, &info, 1, sizeof(info)));
 	cr_assert_eq(info.runs, 0);
 	touch(0, 10);
-	OK(session, perfmon_set_get_info(session, &info, sizeof(info)));
+	OK(session, perfmon_set_get_info(session, &info, 1, sizeof(info)));
 	cr_assert_eq(info.runs, 1);
 	cr_assert_eq(count_of(session, 0), -UINT64_C(1000));
 	/* One that the stop finds is where the next start begins. */
@@ -134,7 +137,7 @@ Test(periods, switch_counts)
 	touch(0, 3000);
 	OK(session, perfmon_session_stop(session));
 	OK(session, perfmon_session_start(session));
-	OK(session, perfmon_set_get_info(session, &info, sizeof(info)));
+	OK(session, perfmon_set_get_info(session, &info, 1, sizeof(info)));
 	cr_assert(info.is_active);
 	/* Unless the helper thread was there before. */
 	cr_assert(info.runs == 2 || info.runs == 3, "%lu", (unsigned long)info.runs);
@@ -163,9 +166,10 @@ Test(periods, random_without_notification)
 		struct perfmon_write first = {.value = -UINT64_C(17)};
 
 		OK(session, perfmon_overflow_program(session, 0, &overflow));
-		OK(session, perfmon_session_write(session, &first, sizeof(first)));
+		OK(session, perfmon_session_write(session, &first, 1, sizeof(first), 0));
 		OK(session, perfmon_sampling_set_up(session, &sampling));
-		OK(session, perfmon_session_attach_thread(session, 0));
+		OK(session,
+		   perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 		OK(session, perfmon_session_start(session));
 		for (uint64_t i = 1, before = 0, at = 0; i <= events; i++) {
 			touch(0, 1);
@@ -224,7 +228,7 @@ Test(periods, begin_with_the_reset_value)
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
 	OK(session, perfmon_overflow_last_reset(session, 0, &last, &count));
 	cr_assert_eq(last, -UINT64_C(30));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	overflow.flags = 0;
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
 	OK(session, perfmon_session_start(session));
@@ -236,7 +240,7 @@ Test(periods, begin_with_the_reset_value)
 	/* What has counted, or was written, stays. */
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
 	cr_assert_eq(count_of(session, 0), -UINT64_C(5));
-	OK(session, perfmon_session_write(session, &write, sizeof(write)));
+	OK(session, perfmon_session_write(session, &write, 1, sizeof(write), 0));
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
 	cr_assert_eq(count_of(session, 0), 0);
 	OK(session, perfmon_overflow_last_reset(session, 0, &last, NULL));
@@ -264,7 +268,7 @@ static uint64_t instructions_at(uint64_t period, unsigned int looks, uint64_t *t
 
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
 	OK(session, perfmon_sampling_set_up(session, &sampling));
-	if (perfmon_session_attach_thread(session, 0)) {
+	if (perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0)) {
 		perfmon_session_close(session);
 		return 0;
 	}
@@ -273,7 +277,7 @@ static uint64_t instructions_at(uint64_t period, unsigned int looks, uint64_t *t
 	while (looks--)
 		perfmon_session_state(session);
 	OK(session, perfmon_session_stop(session));
-	OK(session, perfmon_session_read(session, &value, sizeof(value)));
+	OK(session, perfmon_session_read(session, &value, 1, sizeof(value), 0));
 	OK(session, perfmon_sampling_counts(session, taken, NULL));
 	perfmon_session_close(session);
 	return value.value;

@@ -7,6 +7,7 @@
 
 #include "os/os.h"
 #include "session_targets.h"
+#include "messages.h"
 
 #define BATCH 300
 
@@ -78,7 +79,7 @@ static void prepare(unsigned int count)
 static void skip_if_refused(struct perfmon_session *session, int n)
 {
 	if (n == -EACCES || n == -EPERM || n == -ENOSPC || n == -EOPNOTSUPP)
-		cr_skip_test("%s", perfmon_session_message(session));
+		cr_skip_test("%s", session_message_of(session));
 	OK(session, n);
 }
 
@@ -106,7 +107,8 @@ static void *begin(void *argument)
 
 	allocations = 0;
 	memset(calls, 0, sizeof(calls));
-	beginning->attached = perfmon_session_attach_thread(session, 0);
+	beginning->attached =
+		perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0);
 	beginning->opens = calls[PM_CALL_PERF_EVENT_OPEN];
 	/* One reads the group to learn its members, and a page may be looked at. */
 	beginning->known = beginning->opens + calls[PM_CALL_READ] + calls[PM_CALL_MMAP] +
@@ -132,7 +134,7 @@ Test(prepared, threads_begin_with_an_attach)
 	int n;
 
 	prepare(BATCH);
-	n = perfmon_session_attach_thread(batch[0], 0);
+	n = perfmon_session_attach(batch[0], PERFMON_TARGET_KIND_THREAD, 0);
 	skip_if_refused(batch[0], n);
 	OK(batch[0], perfmon_session_detach(batch[0]));
 	pm_kernel_fault = count_calls;
@@ -145,8 +147,7 @@ Test(prepared, threads_begin_with_an_attach)
 		const struct beginning *beginning = &beginnings[i];
 
 		pthread_join(threads[i], NULL);
-		cr_assert_eq(beginning->attached, 0, "%s",
-			     perfmon_session_message(batch[i]));
+		cr_assert_eq(beginning->attached, 0, "%s", session_message_of(batch[i]));
 		cr_assert_eq(beginning->opens, 2);
 		cr_assert_eq(beginning->calls, beginning->known);
 		cr_assert_leq(beginning->calls, 7);
@@ -184,7 +185,8 @@ Test(prepared, processes_are_attached_to_after_the_fork)
 		memset(calls, 0, sizeof(calls));
 		allocations = 0;
 		pm_kernel_fault = count_calls;
-		status = perfmon_session_attach_thread(batch[number], child);
+		status = perfmon_session_attach(batch[number], PERFMON_TARGET_KIND_THREAD,
+						child);
 		pm_kernel_fault = NULL;
 		cr_assert_eq(allocations, 0);
 		if (status)

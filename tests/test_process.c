@@ -11,6 +11,7 @@
 #include "perfmon/overflow.h"
 #include "session_probe.h"
 #include "storm_child.h"
+#include "messages.h"
 
 #define FAULTS "page-faults:u"
 
@@ -24,14 +25,16 @@ static int attach(struct perfmon_session *session, pid_t pid, uint32_t flags)
 {
 	struct perfmon_target target = process_of(pid, flags);
 
-	return perfmon_session_attach(session, &target, sizeof(target));
+	return perfmon_session_attach_targets(session, &target, 1, sizeof(target), 0);
 }
 
 static uint64_t own_count(struct perfmon_session *session, uint32_t index)
 {
 	struct perfmon_value value = {.index = index};
 
-	cr_assert_eq(perfmon_session_read_own(session, &value, sizeof(value)), 1);
+	cr_assert_eq(
+		perfmon_session_read(session, &value, 1, sizeof(value), PERFMON_READ_OWN),
+		1);
 	return value.value;
 }
 
@@ -40,8 +43,8 @@ static void needs_events(void)
 {
 	struct perfmon_session *session = session_with("dummy:u", 0);
 
-	if (perfmon_session_attach_thread(session, 0))
-		cr_skip("%s\n", perfmon_session_message(session));
+	if (perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0))
+		cr_skip("%s\n", session_message_of(session));
 	perfmon_session_close(session);
 }
 
@@ -57,7 +60,7 @@ static bool attach_to_storm(struct perfmon_session *session, const struct child 
 	wait_until(child, &child->storm->created, created);
 	OK(session, attach(session, child->pid, flags));
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_STOPPED);
-	return !perfmon_session_message(session)[0];
+	return !session_message_of(session)[0];
 }
 
 static void work_is_counted(struct perfmon_session *session, const struct child *child)
@@ -90,8 +93,9 @@ Test(process, each_thread_counts_once_while_others_are_born)
 				     PERFMON_VALUE_COUNTED);
 			cr_expect_eq(count_of(session, 1), 0);
 			cr_expect_gt(count_of(session, PERFMON_COUNTER_VIRTUAL_TIME), 0);
-			cr_expect_eq(
-				perfmon_session_write(session, &write, sizeof(write)), 1);
+			cr_expect_eq(perfmon_session_write(session, &write, 1,
+							   sizeof(write), 0),
+				     1);
 			cr_expect_eq(count_of(session, 0), 5000);
 		}
 		OK(session, perfmon_session_detach(session));
@@ -218,8 +222,8 @@ Test(process, descendants_are_left_out_included_or_told_apart)
 		struct family family = family_start(10, true);
 
 		OK(session, attach(session, family.pid, cases[i].flags));
-		if (perfmon_session_message(session)[0])
-			cr_skip("%s\n", perfmon_session_message(session));
+		if (session_message_of(session)[0])
+			cr_skip("%s\n", session_message_of(session));
 		OK(session, perfmon_session_start(session));
 		family_work(&family);
 		OK(session, perfmon_session_stop(session));
@@ -252,8 +256,8 @@ Test(process, a_kernel_that_cannot_leave_children_out_is_told)
 
 	pm_kernel_fault = no_inherit_thread;
 	OK(session, attach(session, family.pid, 0));
-	cr_expect(strstr(perfmon_session_message(session), "Linux 5.13"), "%s",
-		  perfmon_session_message(session));
+	cr_expect(strstr(session_message_of(session), "Linux 5.13"), "%s",
+		  session_message_of(session));
 	OK(session, perfmon_session_start(session));
 	family_work(&family);
 	OK(session, perfmon_session_stop(session));
@@ -274,15 +278,21 @@ Test(process, the_own_process_and_others)
 
 	targets[1] = process_of(a.pid, 0);
 	targets[2] = process_of(getpid(), 0);
-	cr_expect_eq(perfmon_session_attach(session, targets, sizeof(targets)), -EEXIST);
+	cr_expect_eq(perfmon_session_attach_targets(session, targets,
+						    sizeof(targets) / sizeof(targets[0]),
+						    sizeof(targets[0]), 0),
+		     -EEXIST);
 	cr_expect_eq(open_descriptors(), before, "nothing is half attached");
-	cr_expect_eq(perfmon_session_attach(session, &bad, sizeof(bad)), -EINVAL);
+	cr_expect_eq(perfmon_session_attach_targets(session, &bad, 1, sizeof(bad), 0),
+		     -EINVAL);
 	cr_expect_eq(attach(session, 0x3ffffff, 0), -ESRCH);
-	cr_expect(strstr(perfmon_session_message(session), "no process"), "%s",
-		  perfmon_session_message(session));
+	cr_expect(strstr(session_message_of(session), "no process"), "%s",
+		  session_message_of(session));
 	cr_expect_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	targets[2] = process_of(b.pid, 0);
-	OK(session, perfmon_session_attach(session, targets, sizeof(targets)));
+	OK(session, perfmon_session_attach_targets(session, targets,
+						   sizeof(targets) / sizeof(targets[0]),
+						   sizeof(targets[0]), 0));
 	cr_expect_eq(attach(session, b.pid, 0), -EBUSY);
 	OK(session, perfmon_session_start(session));
 	touch(0, 3);
@@ -290,14 +300,19 @@ Test(process, the_own_process_and_others)
 	family_work(&a);
 	family_work(&b);
 	cr_expect_eq(count_of(session, 0), 7 + 20 + 200);
-	OK(session, perfmon_session_detach_target(session, &targets[1]));
-	cr_expect_eq(perfmon_session_detach_target(session, &targets[1]), -EINVAL);
+	OK(session,
+	   perfmon_session_detach_target(session, targets[1].kind, targets[1].id));
+	cr_expect_eq(
+		perfmon_session_detach_target(session, targets[1].kind, targets[1].id),
+		-EINVAL);
 	touch(0, 3);
 	family_work(&a);
 	family_work(&b);
 	cr_expect_eq(count_of(session, 0), 10 + 20 + 400);
-	OK(session, perfmon_session_detach_target(session, &targets[2]));
-	OK(session, perfmon_session_detach_target(session, &targets[0]));
+	OK(session,
+	   perfmon_session_detach_target(session, targets[2].kind, targets[2].id));
+	OK(session,
+	   perfmon_session_detach_target(session, targets[0].kind, targets[0].id));
 	cr_expect_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	cr_expect_eq(count_of(session, 0), 430);
 	cr_expect_eq(open_descriptors(), before);
@@ -388,8 +403,8 @@ Test(process, what_may_be_missing_is_said_and_marked)
 	pm_kernel_fault = wait_for_birth;
 	OK(session, attach(session, child.pid, 0));
 	pm_kernel_fault = NULL;
-	cr_expect(strstr(perfmon_session_message(session), "twice"), "%s",
-		  perfmon_session_message(session));
+	cr_expect(strstr(session_message_of(session), "twice"), "%s",
+		  session_message_of(session));
 	cr_expect_eq(value_of(session, SLOTS).status & ~PERFMON_VALUE_SYSCALL, 0,
 		     "it has never been enabled");
 	calm_down(&child);
@@ -401,11 +416,11 @@ Test(process, what_may_be_missing_is_said_and_marked)
 	cr_expect(status & PERFMON_VALUE_COUNTED && status & PERFMON_VALUE_UNCERTAIN);
 	OK(session, perfmon_session_detach(session));
 	cr_expect(value_of(session, SLOTS).status & PERFMON_VALUE_UNCERTAIN, "it stays");
-	cr_expect_eq(perfmon_session_write(session, &write, sizeof(write)), 1);
+	cr_expect_eq(perfmon_session_write(session, &write, 1, sizeof(write), 0), 1);
 	cr_expect_eq(value_of(session, SLOTS).status & ~PERFMON_VALUE_SYSCALL, 0,
 		     "and goes with a write");
 	OK(session, attach(session, calm.pid, 0));
-	cr_expect_str_eq(perfmon_session_message(session), "");
+	cr_expect_str_eq(session_message_of(session), "");
 	OK(session, perfmon_session_start(session));
 	family_work(&calm);
 	status = value_of(session, SLOTS).status;
@@ -437,14 +452,12 @@ Test(process, a_thousand_threads_work_or_the_limit_is_named)
 		session = session_with(FAULTS ",dummy:u", flags[i]);
 		cr_assert_eq(setrlimit(RLIMIT_NOFILE, &usual), 0);
 		cr_assert_eq(attach(session, child.pid, 0), -EMFILE, "%s",
-			     perfmon_session_message(session));
+			     session_message_of(session));
+		cr_expect(strstr(session_message_of(session), "RLIMIT_NOFILE is 1024"),
+			  "%s", session_message_of(session));
+		cr_expect(strstr(session_message_of(session), "1000 threads of process"));
 		cr_expect(
-			strstr(perfmon_session_message(session), "RLIMIT_NOFILE is 1024"),
-			"%s", perfmon_session_message(session));
-		cr_expect(strstr(perfmon_session_message(session),
-				 "1000 threads of process"));
-		cr_expect(strstr(perfmon_session_message(session),
-				 "need 2 each, 2000 in all"));
+			strstr(session_message_of(session), "need 2 each, 2000 in all"));
 		cr_expect_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 		cr_expect_eq(perfmon_session_start(session), -EINVAL);
 		cr_assert_eq(open_descriptors(), before, "nothing is half attached");
@@ -456,7 +469,7 @@ Test(process, a_thousand_threads_work_or_the_limit_is_named)
 	usual.rlim_cur = 2100;
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &usual), 0);
 	OK(session, attach(session, child.pid, 0));
-	cr_expect_str_eq(perfmon_session_message(session), "");
+	cr_expect_str_eq(session_message_of(session), "");
 	work_is_counted(session, &child);
 	cr_expect_eq(count_of(session, 0), atomic_load(&child.storm->faults));
 	cr_expect_eq(open_descriptors(), before + 2000);
@@ -505,16 +518,17 @@ Test(process, a_thousand_sessions_work_or_name_the_limit)
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &usual), 0);
 	before = open_descriptors();
 	for (int i = 0; i < 1000; i++) {
-		int n = perfmon_session_attach_thread(sessions[i], tids[i]);
+		int n = perfmon_session_attach(sessions[i], PERFMON_TARGET_KIND_THREAD,
+					       tids[i]);
 
 		if (!n && i == attached) {
 			attached++;
 			continue;
 		}
 		cr_assert_eq(n, -EMFILE, "session %d: %d", i, n);
-		cr_assert(strstr(perfmon_session_message(sessions[i]),
-				 "RLIMIT_NOFILE is 1024"),
-			  "%s", perfmon_session_message(sessions[i]));
+		cr_assert(
+			strstr(session_message_of(sessions[i]), "RLIMIT_NOFILE is 1024"),
+			"%s", session_message_of(sessions[i]));
 		cr_assert_eq(perfmon_session_state(sessions[i]), PERFMON_STATE_DETACHED);
 		cr_assert_eq(perfmon_session_start(sessions[i]), -EINVAL);
 	}
@@ -534,7 +548,8 @@ Test(process, a_thousand_sessions_work_or_name_the_limit)
 	perfmon_session_close(sessions[0]);
 	cr_assert_eq(open_descriptors(), before + 2 * (attached - 1),
 		     "nothing is half attached");
-	OK(sessions[999], perfmon_session_attach_thread(sessions[999], tids[999]));
+	OK(sessions[999],
+	   perfmon_session_attach(sessions[999], PERFMON_TARGET_KIND_THREAD, tids[999]));
 	for (int i = 1; i < 1000; i++) {
 		uint64_t wanted = tids[i] == child.pid ? 0 : 1 + (uint64_t)tids[i] % 7;
 
@@ -557,8 +572,8 @@ static void expect_lost(struct perfmon_session *session)
 	cr_expect_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	cr_expect_lt(open_descriptors(), before);
 	cr_expect_eq(perfmon_session_start(session), -EINVAL);
-	cr_expect(strstr(perfmon_session_message(session), "has ended"), "%s",
-		  perfmon_session_message(session));
+	cr_expect(strstr(session_message_of(session), "has ended"), "%s",
+		  session_message_of(session));
 }
 
 /* Until it has ended; nobody has asked for its status then. */
@@ -690,9 +705,9 @@ static void monitor(pid_t pid, bool masks, int ready)
 
 	if (masks && perfmon_overflow_program(session, 0, &overflow))
 		_exit(1);
-	if (perfmon_session_write(session, &first, sizeof(first)) != 1)
+	if (perfmon_session_write(session, &first, 1, sizeof(first), 0) != 1)
 		_exit(2);
-	if (masks ? perfmon_session_attach_thread(session, pid)
+	if (masks ? perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, pid)
 		  : attach(session, pid, PERFMON_TARGET_CHILDREN))
 		_exit(3);
 	if (perfmon_session_start(session) || write(ready, &byte, 1) != 1)
@@ -756,18 +771,19 @@ Test(process, a_killed_monitor_harms_nobody)
 Test(process, that_cannot_overflow)
 {
 	struct perfmon_overflow overflow = {.size = sizeof(overflow),
-					    .flags = PERFMON_OVERFLOW_NOTIFY};
+					    .flags = PERFMON_OVERFLOW_NOTIFY |
+						     PERFMON_OVERFLOW_ONCE};
 	struct perfmon_session *session = session_with(watch_event(0), 0);
 	struct perfmon_write first = {.value = -UINT64_C(5)};
 	struct family family = family_start(10, false);
 	int before = open_descriptors();
 
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
-	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	OK(session, perfmon_session_write(session, &first, 1, sizeof(first), 0));
 	cr_expect_eq(attach(session, family.pid, 0), -EOPNOTSUPP, "%s",
-		     perfmon_session_message(session));
-	cr_expect(strstr(perfmon_session_message(session), "inherit"), "%s",
-		  perfmon_session_message(session));
+		     session_message_of(session));
+	cr_expect(strstr(session_message_of(session), "inherit"), "%s",
+		  session_message_of(session));
 	cr_expect_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	cr_expect_eq(open_descriptors(), before);
 	perfmon_session_close(session);

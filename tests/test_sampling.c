@@ -30,16 +30,21 @@ static const struct perfmon_sampling default_format = {
 static void sample_after(struct perfmon_session *session, uint32_t index, uint64_t period,
 			 uint64_t counters)
 {
+	uint32_t indices[64];
 	struct perfmon_overflow overflow = {.size = sizeof(overflow),
 					    .flags = PERFMON_OVERFLOW_SAMPLE,
 					    .short_reset = -period,
 					    .long_reset = -period,
 					    .event_id = 100 + index,
-					    .sample_counters = {counters}};
+					    .sample_counters = indices};
 	struct perfmon_write first = {.index = index, .value = -period};
 
+	for (uint32_t i = 0; i < 64; i++) {
+		if (counters >> i & 1)
+			indices[overflow.sample_count++] = i;
+	}
 	OK(session, perfmon_overflow_program(session, index, &overflow));
-	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	OK(session, perfmon_session_write(session, &first, 1, sizeof(first), 0));
 }
 
 static const struct perfmon_buffer *buffer_of(struct perfmon_session *session)
@@ -66,7 +71,7 @@ Test(sampling, is_set_up_and_torn_down)
 	session = session_with(events, 0);
 	cr_assert_eq(perfmon_sampling_counts(session, &taken, &lost), -EINVAL);
 	cr_assert_null(perfmon_sampling_buffer(session, NULL));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(1, 1000);
 	OK(session, perfmon_session_stop(session));
@@ -122,14 +127,14 @@ Test(sampling, a_full_buffer_notifies)
 	sampling.data_size = sizeof(small);
 	sample_after(session, 0, 10, 0);
 	OK(session, perfmon_sampling_set_up(session, &sampling));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	while (perfmon_session_state(session) == PERFMON_STATE_RUNNING)
 		touch(0, 10);
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_MASKED);
 	buffer = buffer_of(session);
 	cr_assert(buffer->full && buffer->count);
-	cr_assert_eq(perfmon_overflow_read(session, &message, sizeof(message)), 1);
+	cr_assert_eq(perfmon_overflow_read(session, &message, 1, sizeof(message)), 1);
 	cr_assert_eq(message.type, PERFMON_MESSAGE_TYPE_OVERFLOW);
 	OK(session, perfmon_overflow_restart(session));
 	cr_assert_eq(buffer_of(session)->count, 0);
@@ -187,7 +192,8 @@ Test(sampling, a_program_that_only_polls)
 		fd = i / 2 == 0 ? perfmon_overflow_descriptor(session) : 0;
 		OK(session, perfmon_sampling_set_up(session, &sampling));
 		fd = i / 2 == 1 ? perfmon_overflow_descriptor(session) : fd;
-		OK(session, perfmon_session_attach_thread(session, 0));
+		OK(session,
+		   perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 		fd = i / 2 == 2 ? perfmon_overflow_descriptor(session) : fd;
 		OK(session, fd);
 		OK(session, perfmon_session_start(session));
@@ -199,9 +205,9 @@ Test(sampling, a_program_that_only_polls)
 			cr_assert_eq(count_of(session, 0), value, "it stands still");
 			cr_assert_eq(perfmon_session_state(session),
 				     PERFMON_STATE_MASKED);
-			cr_assert_eq(
-				perfmon_overflow_read(session, &message, sizeof(message)),
-				1);
+			cr_assert_eq(perfmon_overflow_read(session, &message, 1,
+							   sizeof(message)),
+				     1);
 			OK(session, perfmon_sampling_counts(session, &taken, &lost));
 			cr_assert_eq(taken, round * each);
 			cr_assert_eq(lost, 0);
@@ -225,7 +231,7 @@ Test(sampling, a_full_buffer_loses)
 	sampling.data_size = sizeof(small);
 	sample_after(session, 0, 10, 0);
 	OK(session, perfmon_sampling_set_up(session, &sampling));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 10 * 200);
 	OK(session, perfmon_session_stop(session));
@@ -254,7 +260,7 @@ Test(sampling, that_is_throttled)
 	sampling.data = &large;
 	sampling.data_size = sizeof(large);
 	OK(session, perfmon_sampling_set_up(session, &sampling));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	do
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -316,7 +322,7 @@ Test(sampling, a_format_of_ones_own)
 	OK(session, perfmon_sampling_fields(session, &fields));
 	cr_assert(fields & PERFMON_SAMPLE_CALL_CHAIN);
 	cr_assert_eq(perfmon_format_unregister("mine"), -EBUSY);
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 100);
 	OK(session, perfmon_session_stop(session));
@@ -337,8 +343,8 @@ Test(sampling, fields_that_are_refused)
 	sample_after(session, 0, 10, 0);
 	sampling.fields = PERFMON_SAMPLE_BRANCHES | PERFMON_SAMPLE_CALL_CHAIN;
 	cr_assert_eq(perfmon_sampling_set_up(session, &sampling), -EOPNOTSUPP);
-	cr_assert(strstr(perfmon_session_message(session), "branch stack"), "%s",
-		  perfmon_session_message(session));
+	cr_assert(strstr(session_message_of(session), "branch stack"), "%s",
+		  session_message_of(session));
 	sampling.flags = PERFMON_SAMPLING_BEST;
 	OK(session, perfmon_sampling_set_up(session, &sampling));
 	OK(session, perfmon_sampling_fields(session, &fields));
@@ -361,7 +367,7 @@ Test(sampling, of_a_region)
 
 	sample_after(session, 0, 10, 0);
 	OK(session, perfmon_sampling_set_up(session, &default_format));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	for (int i = 0; i < 5; i++) {
 		touch(0, 1000);
 		PERFMON_SAMPLING_REGION_BEGIN(session, "sampled");
@@ -426,7 +432,7 @@ Test(sampling, a_log)
 	OK(session, perfmon_sampling_log(session, path, -1));
 	cr_assert_eq(perfmon_sampling_log(session, path, -1), -EEXIST);
 	cr_assert_eq(perfmon_session_add_events(session, "dummy"), -EBUSY);
-	OK(session, perfmon_session_attach_thread(session, child));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, child));
 	OK(session, perfmon_session_start(session));
 	OK(session, perfmon_sampling_log_user(session, 7, "hello", 5));
 	cr_assert_eq(write(go[1], &byte, 1), 1);
@@ -490,8 +496,8 @@ Test(sampling, at_context_switches)
 	sample_after(session, 0, 1, 2);
 	OK(session, perfmon_sampling_set_up(session, &default_format));
 	/* It happens in the kernel. */
-	if (perfmon_session_attach_thread(session, 0) == -EACCES) {
-		cr_log_info("skip: %s", perfmon_session_message(session));
+	if (perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0) == -EACCES) {
+		cr_log_info("skip: %s", session_message_of(session));
 		perfmon_session_close(session);
 		cr_skip_test("kernel.perf_event_paranoid forbids to count switches");
 	}
@@ -549,15 +555,15 @@ Test(sampling, counts_at_exit)
 	sample_after(session, 0, 1000000, 0);
 	OK(session, perfmon_sampling_set_up(session, &sampling));
 	OK(session, perfmon_sampling_log(session, path, -1));
-	n = perfmon_session_attach(session, &target, sizeof(target));
+	n = perfmon_session_attach_targets(session, &target, 1, sizeof(target), 0);
 	if (n == -EOPNOTSUPP) {
-		cr_log_info("skip: %s", perfmon_session_message(session));
+		cr_log_info("skip: %s", session_message_of(session));
 		perfmon_session_close(session);
 		unlink(path);
 		cr_skip_test(
 			"this kernel has no ring for breakpoints that children inherit");
 	}
-	cr_assert_geq(n, 0, "%s", perfmon_session_message(session));
+	cr_assert_geq(n, 0, "%s", session_message_of(session));
 	OK(session, perfmon_session_start(session));
 	for (unsigned int i = 0; i < 8; i++) {
 		children[i] = fork();
@@ -610,8 +616,10 @@ Test(sampling, of_children)
 
 	sample_after(session, 0, 5, 0);
 	OK(session, perfmon_sampling_set_up(session, &default_format));
-	OK(session, perfmon_session_attach(session, &target, sizeof(target)));
-	cr_assert_eq(perfmon_session_attach_more(session, &target, sizeof(target)),
+	OK(session,
+	   perfmon_session_attach_targets(session, &target, 1, sizeof(target), 0));
+	cr_assert_eq(perfmon_session_attach_targets(session, &target, 1, sizeof(target),
+						    PERFMON_ATTACH_ADD),
 		     -EEXIST);
 	OK(session, perfmon_session_start(session));
 	child = fork();
@@ -632,14 +640,15 @@ Test(sampling, of_children)
 	cr_assert_leq(value.running_ns, value.enabled_ns + value.enabled_ns / 10,
 		      "its time is counted once for all CPUs: %lu of %lu",
 		      value.running_ns, value.enabled_ns);
-	OK(session, perfmon_session_detach_target(session, &target));
+	OK(session, perfmon_session_detach_target(session, target.kind, target.id));
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 
 	/* What the kernel does not have for children. */
 	sample_after(session, 0, 5, 2);
-	cr_assert_eq(perfmon_session_attach(session, &target, sizeof(target)),
-		     -EOPNOTSUPP);
-	cr_assert(strstr(perfmon_session_message(session), "values"));
+	cr_assert_eq(
+		perfmon_session_attach_targets(session, &target, 1, sizeof(target), 0),
+		-EOPNOTSUPP);
+	cr_assert(strstr(session_message_of(session), "values"));
 	perfmon_session_close(session);
 }
 
@@ -666,14 +675,14 @@ Test(sampling, of_a_cpu)
 	CPU_ZERO(&here);
 	CPU_SET(cpu, &here);
 	cr_assert_eq(sched_setaffinity(0, sizeof(here), &here), 0);
-	cr_assert_eq(perfmon_session_create(&session, &options), 0);
+	cr_assert_eq(perfmon_session_create(&session, &options, NULL, 0), 0);
 	OK(session, perfmon_session_add_events(session, "page-faults"));
 	sample_after(session, 0, 3, 0);
 	pm_kernel_fault = count_bindings; /* before there is a helper thread */
 	OK(session, perfmon_sampling_set_up(session, &default_format));
-	err = perfmon_session_attach_cpu(session, cpu);
+	err = perfmon_session_attach(session, PERFMON_TARGET_KIND_CPU, cpu);
 	if (err == -EACCES || err == -EPERM)
-		cr_skip_test("%s", perfmon_session_message(session));
+		cr_skip_test("%s", session_message_of(session));
 	OK(session, err);
 	OK(session, perfmon_session_start(session));
 	if (!fork())
@@ -712,14 +721,14 @@ Test(sampling, a_tear_down_that_fails)
 	sample_after(session, 0, 10, 0);
 	OK(session, perfmon_sampling_set_up(session, &sampling));
 	OK(session, perfmon_sampling_log(session, NULL, full));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	refusing = true;
 	for (int i = 0; i < 2; i++)
 		cr_assert_eq(perfmon_sampling_tear_down(session), -EBUSY);
 	refusing = false;
 	OK(session, perfmon_sampling_counts(session, NULL, NULL));
 	cr_assert_eq(perfmon_sampling_tear_down(session), -ENOSPC);
-	cr_assert(strstr(perfmon_session_message(session), "log"));
+	cr_assert(strstr(session_message_of(session), "log"));
 	cr_assert_eq(perfmon_sampling_counts(session, NULL, NULL), -EINVAL);
 	cr_assert_eq(session->plan->part_count, 1, "no event for a log's other records");
 	OK(session, perfmon_session_start(session));
@@ -789,7 +798,7 @@ static uint64_t fill_up_log(struct perfmon_session *session, const int ends[2])
 	sample_after(session, 0, 1, 0);
 	OK(session, perfmon_sampling_set_up(session, &sampling));
 	OK(session, perfmon_sampling_log(session, NULL, ends[1]));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	for (;;) {
 		bool writes, crowded = is_crowded(session->sampling->log, &writes);
@@ -883,10 +892,10 @@ Test(sampling, large_rings)
 	sample_after(session, 0, 1, 0);
 	OK(session, perfmon_sampling_set_up(session, &sampling));
 	OK(session, perfmon_sampling_log(session, path, -1));
-	err = perfmon_session_attach_thread(session, 0);
+	err = perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0);
 	if (err == -EPERM) {
 		unlink(path);
-		cr_skip_test("%s", perfmon_session_message(session));
+		cr_skip_test("%s", session_message_of(session));
 	}
 	OK(session, err);
 	OK(session, perfmon_session_start(session));
@@ -927,7 +936,8 @@ Test(sampling, closed_while_it_runs)
 		sample_after(session, 0, 1, 0);
 		OK(session, perfmon_sampling_set_up(session, &sampling));
 		OK(session, perfmon_sampling_log(session, path, -1));
-		OK(session, perfmon_session_attach_thread(session, 0));
+		OK(session,
+		   perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 		OK(session, perfmon_sampling_log_flush(session));
 		OK(session, perfmon_session_start(session));
 		touch(0, 100);
@@ -955,12 +965,13 @@ Test(sampling, a_log_that_fails)
 	sample_after(session, 0, 10, 0);
 	OK(session, perfmon_sampling_set_up(session, &sampling));
 	OK(session, perfmon_sampling_log(session, NULL, full));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 100);
 	OK(session, perfmon_session_stop(session));
 	cr_assert_eq(perfmon_sampling_log_flush(session), -ENOSPC);
-	while ((n = perfmon_overflow_read(session, &message, sizeof(message))) == -EAGAIN)
+	while ((n = perfmon_overflow_read(session, &message, 1, sizeof(message))) ==
+	       -EAGAIN)
 		usleep(1000);
 	cr_assert_eq(n, 1);
 	cr_assert_eq(message.type, PERFMON_MESSAGE_TYPE_LOG);
@@ -983,16 +994,17 @@ Test(sampling, no_shorter_period_than_allowed)
 	setenv("PERFMON_MIN_PERIOD", "1000", 1);
 	session = session_with("page-faults", 0);
 	cr_assert_eq(perfmon_overflow_program(session, 0, &overflow), -EINVAL);
-	cr_assert(strstr(perfmon_session_message(session), "PERFMON_MIN_PERIOD=1000"));
+	cr_assert(strstr(session_message_of(session), "PERFMON_MIN_PERIOD=1000"));
 	overflow.short_reset = -UINT64_C(1000);
 	overflow.long_reset = -UINT64_C(1);
 	cr_assert_eq(perfmon_overflow_program(session, 0, &overflow), -EINVAL);
 	overflow.long_reset = -UINT64_C(1000);
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
-	cr_assert_eq(perfmon_session_write(session, &first, sizeof(first)), -EINVAL);
+	cr_assert_eq(perfmon_session_write(session, &first, 1, sizeof(first), 0),
+		     -EINVAL);
 	cr_assert_eq(count_of(session, 0), -UINT64_C(1000), "nothing was written");
 	first.value--;
-	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	OK(session, perfmon_session_write(session, &first, 1, sizeof(first), 0));
 	/* What takes no samples may overflow as often as it likes. */
 	overflow.flags = PERFMON_OVERFLOW_NOTIFY;
 	overflow.short_reset = overflow.long_reset = -UINT64_C(1);

@@ -19,6 +19,7 @@
 #include "os/os.h"
 #include "perfmon/inline.h"
 #include "perfmon/session.h"
+#include "messages.h"
 
 static unsigned int calls[PM_CALLS];
 static enum pm_kernel_call failing_call = PM_CALLS;
@@ -80,10 +81,10 @@ static struct perfmon_session *make(const char *events)
 {
 	struct perfmon_session *session = NULL;
 
-	cr_assert_eq(perfmon_session_create(&session, NULL), 0);
+	cr_assert_eq(perfmon_session_create(&session, NULL, NULL, 0), 0);
 	if (events)
 		cr_assert_geq(perfmon_session_add_events(session, events), 0, "%s",
-			      perfmon_session_message(session));
+			      session_message_of(session));
 	return session;
 }
 
@@ -91,8 +92,8 @@ static struct perfmon_session *make_attached(const char *events)
 {
 	struct perfmon_session *session = make(events);
 
-	cr_assert_eq(perfmon_session_attach_thread(session, 0), 0, "%s",
-		     perfmon_session_message(session));
+	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0), 0,
+		     "%s", session_message_of(session));
 	return session;
 }
 
@@ -100,8 +101,8 @@ static struct perfmon_value value_of(struct perfmon_session *session, uint32_t i
 {
 	struct perfmon_value value = {.index = index};
 
-	cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), 1, "%s",
-		     perfmon_session_message(session));
+	cr_assert_eq(perfmon_session_read(session, &value, 1, sizeof(value), 0), 1, "%s",
+		     session_message_of(session));
 	return value;
 }
 
@@ -157,20 +158,20 @@ Test(session, options_are_checked)
 	struct perfmon_session_options options = {.size = sizeof(options)};
 	struct perfmon_session *session = (void *)1;
 
-	cr_assert_eq(perfmon_session_create(NULL, NULL), -EINVAL);
+	cr_assert_eq(perfmon_session_create(NULL, NULL, NULL, 0), -EINVAL);
 	options.flags = 0x80000000;
-	cr_assert_eq(perfmon_session_create(&session, &options), -EINVAL);
+	cr_assert_eq(perfmon_session_create(&session, &options, NULL, 0), -EINVAL);
 	options.flags = 0;
 	options.scope = 2;
-	cr_assert_eq(perfmon_session_create(&session, &options), -EINVAL);
+	cr_assert_eq(perfmon_session_create(&session, &options, NULL, 0), -EINVAL);
 	options.scope = 0;
 	options.size = 8;
-	cr_assert_eq(perfmon_session_create(&session, &options), -EINVAL);
+	cr_assert_eq(perfmon_session_create(&session, &options, NULL, 0), -EINVAL);
 	later.newer = 1;
-	cr_assert_eq(perfmon_session_create(&session, &later.options), -E2BIG);
+	cr_assert_eq(perfmon_session_create(&session, &later.options, NULL, 0), -E2BIG);
 	cr_assert_eq(session, (void *)1, "untouched on failure");
 	later.newer = 0;
-	cr_assert_eq(perfmon_session_create(&session, &later.options), 0);
+	cr_assert_eq(perfmon_session_create(&session, &later.options, NULL, 0), 0);
 	perfmon_session_close(session);
 }
 
@@ -207,15 +208,15 @@ static int make_call(struct perfmon_session *session, enum call call)
 	case PROGRAM:
 		return perfmon_session_program(session, 1, "page-faults");
 	case WRITE:
-		return perfmon_session_write(session, &write, sizeof(write));
+		return perfmon_session_write(session, &write, 1, sizeof(write), 0);
 	case READ:
-		return perfmon_session_read(session, &value, sizeof(value));
+		return perfmon_session_read(session, &value, 1, sizeof(value), 0);
 	case INFO:
 		return perfmon_session_counter_info(session, 0, &info);
 	case ATTACH:
-		return perfmon_session_attach_thread(session, 0);
+		return perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0);
 	case ATTACH_CPU:
-		return perfmon_session_attach_cpu(session, 0);
+		return perfmon_session_attach(session, PERFMON_TARGET_KIND_CPU, 0);
 	case START:
 		return perfmon_session_start(session);
 	case STOP:
@@ -255,8 +256,10 @@ Test(session, every_call_in_every_state)
 			int result;
 
 			if (state >= 1)
-				cr_assert_eq(perfmon_session_attach_thread(session, 0),
-					     0);
+				cr_assert_eq(
+					perfmon_session_attach(
+						session, PERFMON_TARGET_KIND_THREAD, 0),
+					0);
 			if (state == 2)
 				cr_assert_eq(perfmon_session_start(session), 0);
 			cr_assert_eq(perfmon_session_state(session), state);
@@ -268,7 +271,7 @@ Test(session, every_call_in_every_state)
 				     table[call].state[state], "%s in state %d",
 				     call_names[call], state);
 			if (result < 0)
-				cr_assert_neq(perfmon_session_message(session)[0], '\0',
+				cr_assert_neq(session_message_of(session)[0], '\0',
 					      "%s in state %d has no message",
 					      call_names[call], state);
 			perfmon_session_close(session);
@@ -298,7 +301,7 @@ Test(session, values_survive_detaching_and_go_on)
 	cr_assert_eq(value_of(session, 0).value, first.value);
 	cr_assert_eq(perfmon_session_detach(session), 0);
 
-	cr_assert_eq(perfmon_session_attach_thread(session, 0), 0);
+	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0), 0);
 	cr_assert_eq(value_of(session, 0).value, first.value, "attached means stopped");
 	cr_assert_eq(perfmon_session_start(session), 0);
 	fault_pages(100);
@@ -350,12 +353,12 @@ Test(session, events_and_values_are_written_independently)
 	struct perfmon_session *session = make("dummy");
 	struct perfmon_write write = {.index = 0, .value = UINT64_C(1) << 60};
 
-	cr_assert_eq(perfmon_session_write(session, &write, sizeof(write)), 1);
+	cr_assert_eq(perfmon_session_write(session, &write, 1, sizeof(write), 0), 1);
 	cr_assert_eq(value_of(session, 0).value, write.value);
 	cr_assert_eq(perfmon_session_program(session, 0, "page-faults"), 0);
 	cr_assert_eq(value_of(session, 0).value, write.value,
 		     "the event has no say in it");
-	cr_assert_eq(perfmon_session_attach_thread(session, 0), 0);
+	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0), 0);
 	cr_assert_eq(perfmon_session_start(session), 0);
 	fault_pages(100);
 	cr_assert_eq(perfmon_session_stop(session), 0);
@@ -363,7 +366,7 @@ Test(session, events_and_values_are_written_independently)
 
 	/* Attached and stopped: the value falls by a write, and the event changes. */
 	write.value = 7;
-	cr_assert_eq(perfmon_session_write(session, &write, sizeof(write)), 1);
+	cr_assert_eq(perfmon_session_write(session, &write, 1, sizeof(write), 0), 1);
 	cr_assert_eq(value_of(session, 0).value, 7);
 	cr_assert_eq(value_of(session, 0).enabled_ns, 0);
 	cr_assert_eq(perfmon_session_program(session, 0, "dummy"), 0);
@@ -372,7 +375,7 @@ Test(session, events_and_values_are_written_independently)
 	cr_assert_eq(value_of(session, 0).value, 7, "dummy counts nothing");
 	/* Running: the value is written, counting goes on from there. */
 	write.value = 1000;
-	cr_assert_eq(perfmon_session_write(session, &write, sizeof(write)), 1);
+	cr_assert_eq(perfmon_session_write(session, &write, 1, sizeof(write), 0), 1);
 	cr_assert_eq(value_of(session, 0).value, 1000);
 	cr_assert_eq(perfmon_session_stop(session), 0);
 	cr_assert_eq(perfmon_session_program(session, 0, "page-faults"), 0);
@@ -380,7 +383,7 @@ Test(session, events_and_values_are_written_independently)
 	fault_pages(100);
 	cr_assert_geq(value_of(session, 0).value, 1100);
 	write.value = 0;
-	cr_assert_eq(perfmon_session_write(session, &write, sizeof(write)), 1);
+	cr_assert_eq(perfmon_session_write(session, &write, 1, sizeof(write), 0), 1);
 	fault_pages(10);
 	cr_assert_leq(value_of(session, 0).value, MOST(30));
 	cr_assert_geq(value_of(session, 0).value, 10);
@@ -402,7 +405,7 @@ Test(session, the_same_program_again_costs_nothing)
 	/* Attaching again opens the events and looks nothing up. */
 	perfmon_session_detach(session);
 	watch(PM_CALLS, 0);
-	cr_assert_eq(perfmon_session_attach_thread(session, 0), 0);
+	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0), 0);
 	cr_assert_eq(calls[PM_CALL_PERF_EVENT_OPEN], 2);
 	cr_assert_eq(calls[PM_CALL_OPEN], 0);
 	perfmon_session_close(session);
@@ -421,48 +424,80 @@ Test(session, vectors_are_all_or_nothing)
 	static struct perfmon_value many[PERFMON_SESSION_VECTOR_MAX + 1];
 	static struct perfmon_write many_writes[PERFMON_SESSION_VECTOR_MAX + 1];
 
-	cr_assert_eq(perfmon_session_read(session, values, 0), -EINVAL);
-	cr_assert_eq(perfmon_session_read(session, NULL, sizeof(values)), -EINVAL);
-	cr_assert_eq(perfmon_session_read(session, values, sizeof(values[0]) + 1),
+	cr_assert_eq(perfmon_session_read(session, values, 0, sizeof(values[0]), 0),
 		     -EINVAL);
-	cr_assert_eq(perfmon_session_read(session, values, sizeof(values)), -EINVAL);
+	cr_assert_eq(perfmon_session_read(session, NULL, 2, sizeof(values[0]), 0),
+		     -EINVAL);
+	cr_assert_eq(perfmon_session_read(session, values, 1, sizeof(values[0]) - 8, 0),
+		     -EINVAL);
+	cr_assert_eq(perfmon_session_read(session, values,
+					  sizeof(values) / sizeof(values[0]),
+					  sizeof(values[0]), 0),
+		     -EINVAL);
 	cr_assert_eq(values[0].value, 77);
 	cr_assert_eq(values[2].value, 77);
 	values[1].index = 1;
 	values[2].reserved = 1;
-	cr_assert_eq(perfmon_session_read(session, values, sizeof(values)), -EINVAL);
+	cr_assert_eq(perfmon_session_read(session, values,
+					  sizeof(values) / sizeof(values[0]),
+					  sizeof(values[0]), 0),
+		     -EINVAL);
 	cr_assert_eq(values[0].value, 77);
 	values[2].reserved = 0;
-	cr_assert_eq(perfmon_session_read(session, values, sizeof(values)), 3);
-	cr_assert_eq(perfmon_session_read(session, many, sizeof(many)), -E2BIG);
-	cr_assert_eq(perfmon_session_read(session, many, sizeof(many) - sizeof(many[0])),
+	cr_assert_eq(perfmon_session_read(session, values,
+					  sizeof(values) / sizeof(values[0]),
+					  sizeof(values[0]), 0),
+		     3);
+	cr_assert_eq(perfmon_session_read(session, many, sizeof(many) / sizeof(many[0]),
+					  sizeof(many[0]), 0),
+		     -E2BIG);
+	cr_assert_eq(perfmon_session_read(session, many,
+					  sizeof(many) / sizeof(many[0]) - 1,
+					  sizeof(many[0]), 0),
 		     PERFMON_SESSION_VECTOR_MAX);
 
-	cr_assert_eq(perfmon_session_write(session, writes, 0), -EINVAL);
-	cr_assert_eq(perfmon_session_write(session, NULL, sizeof(writes)), -EINVAL);
-	cr_assert_eq(perfmon_session_write(session, writes, 7), -EINVAL);
-	cr_assert_eq(perfmon_session_write(session, writes, sizeof(writes)), -EINVAL);
+	cr_assert_eq(perfmon_session_write(session, writes, 0, sizeof(writes[0]), 0),
+		     -EINVAL);
+	cr_assert_eq(perfmon_session_write(session, NULL, 2, sizeof(writes[0]), 0),
+		     -EINVAL);
+	cr_assert_eq(perfmon_session_write(session, writes, 1, 7, 0), -EINVAL);
+	cr_assert_eq(perfmon_session_write(session, writes,
+					   sizeof(writes) / sizeof(writes[0]),
+					   sizeof(writes[0]), 0),
+		     -EINVAL);
 	cr_assert_eq(value_of(session, 0).value, 0);
 	cr_assert_eq(value_of(session, 1).value, 0);
 	writes[1].index = 1;
-	writes[1].flags = 2;
-	cr_assert_eq(perfmon_session_write(session, writes, sizeof(writes)), -EINVAL);
-	writes[1].flags = 0;
+	cr_assert_eq(perfmon_session_write(session, writes,
+					   sizeof(writes) / sizeof(writes[0]),
+					   sizeof(writes[0]), 2),
+		     -EINVAL);
 	writes[2].reserved = 1;
-	cr_assert_eq(perfmon_session_write(session, writes, sizeof(writes)), -EINVAL);
+	cr_assert_eq(perfmon_session_write(session, writes,
+					   sizeof(writes) / sizeof(writes[0]),
+					   sizeof(writes[0]), 0),
+		     -EINVAL);
 	cr_assert_eq(value_of(session, 0).value, 0);
 	writes[2].reserved = 0;
-	cr_assert_eq(perfmon_session_write(session, writes, sizeof(writes)), 3);
+	cr_assert_eq(perfmon_session_write(session, writes,
+					   sizeof(writes) / sizeof(writes[0]),
+					   sizeof(writes[0]), 0),
+		     3);
 	cr_assert_eq(value_of(session, 0).value, 5);
 	cr_assert_eq(value_of(session, 1).value, 7);
-	cr_assert_eq(perfmon_session_write(session, many_writes, sizeof(many_writes)),
+	cr_assert_eq(perfmon_session_write(session, many_writes,
+					   sizeof(many_writes) / sizeof(many_writes[0]),
+					   sizeof(many_writes[0]), 0),
 		     -E2BIG);
 
 	/* A reading that fails half way hands out nothing. */
 	cr_assert_eq(perfmon_session_start(session), 0);
 	values[0].value = values[1].value = values[2].value = 77;
 	watch(PM_CALL_READ, -EIO);
-	cr_assert_eq(perfmon_session_read(session, values, sizeof(values)), -EIO);
+	cr_assert_eq(perfmon_session_read(session, values,
+					  sizeof(values) / sizeof(values[0]),
+					  sizeof(values[0]), 0),
+		     -EIO);
 	unwatch();
 	cr_assert_eq(values[0].value, 77);
 	cr_assert_eq(values[2].value, 77);
@@ -475,9 +510,13 @@ Test(session, all_is_read_in_order)
 	struct perfmon_value values[4];
 
 	memset(values, 0xee, sizeof(values));
-	cr_assert_eq(perfmon_session_read_all(session, values, 2 * sizeof(values[0])),
+	cr_assert_eq(perfmon_session_read(session, values, 2, sizeof(values[0]),
+					  PERFMON_READ_ALL),
 		     -ENOSPC);
-	cr_assert_eq(perfmon_session_read_all(session, values, sizeof(values)), 3);
+	cr_assert_eq(perfmon_session_read(session, values,
+					  sizeof(values) / sizeof(values[0]),
+					  sizeof(values[0]), PERFMON_READ_ALL),
+		     3);
 	for (uint32_t i = 0; i < 3; i++)
 		cr_assert_eq(values[i].index, i);
 	perfmon_session_close(session);
@@ -551,13 +590,16 @@ Test(session, virtual_time_is_the_thread_s_own)
 		cr_assert_eq(perfmon_session_detach(session), 0);
 		cr_assert_eq(value_of(session, PERFMON_COUNTER_VIRTUAL_TIME).value,
 			     first);
-		cr_assert_eq(perfmon_session_attach_thread(session, 0), 0);
+		cr_assert_eq(
+			perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0),
+			0);
 		cr_assert_eq(perfmon_session_start(session), 0);
 		fault_pages(1000);
 		cr_assert_eq(perfmon_session_detach(session), 0);
 		second = value_of(session, PERFMON_COUNTER_VIRTUAL_TIME).value;
 		cr_assert_gt(second, first);
-		cr_assert_eq(perfmon_session_write(session, &write, sizeof(write)), 1);
+		cr_assert_eq(perfmon_session_write(session, &write, 1, sizeof(write), 0),
+			     1);
 		cr_assert_eq(value_of(session, PERFMON_COUNTER_VIRTUAL_TIME).value, 5);
 		perfmon_session_close(session);
 	}
@@ -582,12 +624,14 @@ Test(session, values_never_fall)
 			perfmon_session_detach(session);
 			break;
 		case 9:
-			perfmon_session_attach_thread(session, 0);
+			perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0);
 			break;
 		default:
 			fault_pages(3);
 		}
-		cr_assert_eq(perfmon_session_read_all(session, values, sizeof(values)),
+		cr_assert_eq(perfmon_session_read(session, values,
+						  sizeof(values) / sizeof(values[0]),
+						  sizeof(values[0]), PERFMON_READ_ALL),
 			     3);
 		for (int k = 0; k < 3; k++) {
 			cr_assert_geq(values[k].value, last[k].value);
@@ -611,15 +655,19 @@ Test(session, a_failed_attach_leaves_it_detached)
 	int before = descriptors();
 
 	watch(PM_CALL_PERF_EVENT_OPEN, -EMFILE);
-	cr_assert_eq(perfmon_session_attach_thread(session, 0), -EMFILE);
+	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0),
+		     -EMFILE);
 	unwatch();
-	cr_assert(strstr(perfmon_session_message(session), "RLIMIT_NOFILE"));
+	cr_assert(strstr(session_message_of(session), "RLIMIT_NOFILE"));
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	cr_assert_eq(descriptors(), before);
-	cr_assert_eq(perfmon_session_attach_thread(session, -1), -EINVAL);
-	cr_assert_eq(perfmon_session_attach_thread(session, 0x3fffffff), -ESRCH);
-	cr_assert(strstr(perfmon_session_message(session), "no such thread"));
-	cr_assert_eq(perfmon_session_attach_thread(session, 0), 0);
+	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, -1),
+		     -EINVAL);
+	cr_assert_eq(
+		perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0x3fffffff),
+		-ESRCH);
+	cr_assert(strstr(session_message_of(session), "no such thread"));
+	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0), 0);
 
 	/* A new event that is refused leaves the old ones as they were. */
 	perfmon_session_start(session);
@@ -648,19 +696,19 @@ Test(session, a_partial_session_goes_on_without_what_is_refused)
 	struct perfmon_value value;
 	uint64_t fast = 77;
 
-	cr_assert_eq(perfmon_session_create(&session, &options), 0);
+	cr_assert_eq(perfmon_session_create(&session, &options, NULL, 0), 0);
 	/* A tracepoint or a PMU may be there; a config of this software type is not. */
 	cr_assert_eq(perfmon_session_add_events(session, "page-faults"), 0);
 	cr_assert_eq(perfmon_session_add_events(session, "task-clock"), 1);
 	watch(PM_CALL_PERF_EVENT_OPEN, -ENOENT);
-	cr_assert_eq(perfmon_session_attach_thread(session, 0), 2);
+	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0), 2);
 	unwatch();
 	cr_assert_eq(perfmon_session_start(session), 0);
 	value = value_of(session, 0);
 	cr_assert_eq(value.status, PERFMON_VALUE_NEVER_OPENED);
 	cr_assert_eq(perfmon_session_counter_info(session, 0, &info), 0);
 	cr_assert_eq(info.error, -ENOENT);
-	cr_assert(strstr(perfmon_session_message(session), "page-faults"));
+	cr_assert(strstr(session_message_of(session), "page-faults"));
 	cr_assert_eq(perfmon_session_reader(session, &reader), 0);
 	cr_assert_eq(perfmon_reader_read(reader, 0, &fast), -ENOENT);
 	cr_assert_eq(fast, 77);
@@ -676,7 +724,7 @@ Test(session, texts_that_name_nothing_are_refused)
 
 	cr_assert_eq(perfmon_session_add_events(session, NULL), -EINVAL);
 	cr_assert_eq(perfmon_session_add_events(session, "no-such-event"), -EINVAL);
-	cr_assert(strstr(perfmon_session_message(session), "no-such-event"));
+	cr_assert(strstr(session_message_of(session), "no-such-event"));
 	cr_assert_eq(perfmon_session_add_events(session, ""), -EINVAL);
 	for (int i = 0; i < PERFMON_SESSION_COUNTERS_MAX - 1; i++)
 		strcat(many, ",dummy");
@@ -688,7 +736,7 @@ Test(session, texts_that_name_nothing_are_refused)
 	cr_assert_eq(perfmon_session_program(session, 256, "dummy"), -EINVAL);
 	cr_assert_eq(perfmon_session_program(session, 0, "dummy,page-faults"), -EINVAL);
 	cr_assert_eq(perfmon_session_program(session, 0, NULL), -EINVAL);
-	cr_assert_eq(perfmon_session_attach_thread(session, 0), 0);
+	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0), 0);
 	cr_assert_eq(perfmon_session_detach(session), 0);
 	perfmon_session_close(session);
 }
@@ -700,18 +748,18 @@ Test(session, a_program_that_closes_descriptors_loses_counts_and_no_more)
 	int fd = dup(0);
 
 	close(fd);
-	cr_assert_eq(perfmon_session_attach_thread(session, 0), 0);
+	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0), 0);
 	perfmon_session_start(session);
 	fault_pages(10);
 	close(fd); /* the lowest that was free is the event's */
-	cr_assert_eq(perfmon_session_read(session, &value, sizeof(value)), -EBADF);
+	cr_assert_eq(perfmon_session_read(session, &value, 1, sizeof(value), 0), -EBADF);
 	cr_assert_lt(perfmon_session_stop(session), 0);
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_STOPPED);
 	cr_assert_lt(perfmon_session_start(session), 0);
-	cr_assert(strstr(perfmon_session_message(session), "closed file descriptors"));
+	cr_assert(strstr(session_message_of(session), "closed file descriptors"));
 	cr_assert_eq(perfmon_session_detach(session), -EBADF);
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
-	cr_assert_eq(perfmon_session_attach_thread(session, 0), 0);
+	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0), 0);
 	perfmon_session_start(session);
 	fault_pages(10);
 	cr_assert_geq(value_of(session, 0).value, 10);
@@ -731,7 +779,7 @@ static void *read_elsewhere(void *unused)
 	struct perfmon_value value = {.index = 0};
 
 	fault_pages(1000); /* not counted: another thread's */
-	result = perfmon_session_read(shared, &value, sizeof(value));
+	result = perfmon_session_read(shared, &value, 1, sizeof(value), 0);
 	seen = value.value;
 	result_fast = perfmon_reader_read(shared_reader, 0, &seen_fast);
 	return unused;
@@ -789,8 +837,9 @@ Test(session, another_thread_is_a_target)
 	pthread_barrier_init(&barrier, NULL, 2);
 	pthread_create(&thread, NULL, be_counted, NULL);
 	pthread_barrier_wait(&barrier);
-	cr_assert_eq(perfmon_session_attach_thread(session, other_tid), 0, "%s",
-		     perfmon_session_message(session));
+	cr_assert_eq(
+		perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, other_tid), 0,
+		"%s", session_message_of(session));
 	/* Whether it is there is asked once for each call, after the first. */
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_STOPPED);
 	watch(PM_CALLS, 0);
@@ -821,17 +870,19 @@ Test(session, a_cpu_is_a_target_of_its_own_scope)
 	struct perfmon_session *session;
 	int n;
 
-	cr_assert_eq(perfmon_session_create(&session, &options), 0);
+	cr_assert_eq(perfmon_session_create(&session, &options, NULL, 0), 0);
 	cr_assert_eq(perfmon_session_add_events(session, "cpu-clock"), 0);
-	cr_assert_eq(perfmon_session_attach_thread(session, 0), -EINVAL);
-	cr_assert_eq(perfmon_session_attach_cpu(session, -1), -EINVAL);
-	n = perfmon_session_attach_cpu(session, 0);
+	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0),
+		     -EINVAL);
+	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_CPU, -1),
+		     -EINVAL);
+	n = perfmon_session_attach(session, PERFMON_TARGET_KIND_CPU, 0);
 	if (n == -EACCES || n == -EPERM) {
-		cr_assert(strstr(perfmon_session_message(session), "on CPU 0"));
+		cr_assert(strstr(session_message_of(session), "on CPU 0"));
 		perfmon_session_close(session);
 		cr_skip_test("counting a CPU needs privilege");
 	}
-	cr_assert_eq(n, 0, "%s", perfmon_session_message(session));
+	cr_assert_eq(n, 0, "%s", session_message_of(session));
 	cr_assert_eq(perfmon_session_start(session), 0);
 	usleep(20000);
 	cr_assert_eq(perfmon_session_stop(session), 0);
@@ -851,7 +902,7 @@ static int check_child(void)
 		if (make_call(shared, (enum call)call) != -ECHILD)
 			return 10 + call;
 	}
-	if (perfmon_session_read(shared, &value, sizeof(value)) != -ECHILD ||
+	if (perfmon_session_read(shared, &value, 1, sizeof(value), 0) != -ECHILD ||
 	    value.value != 77)
 		return 2;
 	if (perfmon_reader_read(shared_reader, 0, &fast) != -ECHILD ||
@@ -959,7 +1010,10 @@ Test(session, threads_may_control_and_read_at_once)
 	for (int i = 0; i < 500; i++) {
 		struct perfmon_value values[2] = {{.index = 1}, {.index = 0}};
 
-		cr_assert_eq(perfmon_session_read(shared, values, sizeof(values)), 2);
+		cr_assert_eq(perfmon_session_read(shared, values,
+						  sizeof(values) / sizeof(values[0]),
+						  sizeof(values[0]), 0),
+			     2);
 		cr_assert_geq(values[0].value, last);
 		last = values[0].value;
 		fault_pages(1);

@@ -5,12 +5,13 @@
 
 #include "perfmon/overflow.h"
 #include "session_probe.h"
+#include "messages.h"
 
 static struct perfmon_set_info info_of(struct perfmon_session *session, uint16_t id)
 {
 	struct perfmon_set_info info = {.id = id};
 
-	OK(session, perfmon_set_get_info(session, &info, sizeof(info)));
+	OK(session, perfmon_set_get_info(session, &info, 1, sizeof(info)));
 	return info;
 }
 
@@ -32,10 +33,14 @@ Test(sets, are_made_and_deleted_while_detached)
 
 	cr_assert_eq(perfmon_set_list(session, ids, 8), 1);
 	cr_assert_eq(ids[0], 0);
-	cr_assert_eq(perfmon_set_create(session, three, sizeof(three)), 3);
+	cr_assert_eq(perfmon_set_create(session, three, sizeof(three) / sizeof(three[0]),
+					sizeof(three[0])),
+		     3);
 	cr_assert_eq(perfmon_set_list(session, ids, 8), 4);
 	cr_assert(ids[0] == 0 && ids[1] == 3 && ids[2] == 700 && ids[3] == 65535);
-	cr_assert_eq(perfmon_set_create(session, bad, sizeof(bad)), -EINVAL);
+	cr_assert_eq(perfmon_set_create(session, bad, sizeof(bad) / sizeof(bad[0]),
+					sizeof(bad[0])),
+		     -EINVAL);
 	cr_assert_eq(perfmon_set_list(session, NULL, 0), 4,
 		     "a bad vector changes nothing");
 
@@ -43,19 +48,19 @@ Test(sets, are_made_and_deleted_while_detached)
 	cr_assert_eq(perfmon_set_add_events(session, 3, "minor-faults"), 2);
 	cr_assert_eq(perfmon_set_add_events(session, 65535, "major-faults"), 3);
 	cr_assert_eq(perfmon_set_add_events(session, 4, "dummy"), -EINVAL);
-	cr_assert_eq(perfmon_set_create(session, &again, sizeof(again)), 1);
+	cr_assert_eq(perfmon_set_create(session, &again, 1, sizeof(again)), 1);
 	cr_assert_eq(info_of(session, 700).counters, 2, "its registers are kept");
 
-	OK(session, perfmon_session_attach_thread(session, 0));
-	cr_assert_eq(perfmon_set_create(session, &none, sizeof(none)), -EBUSY);
-	cr_assert_eq(perfmon_set_delete(session, &again, sizeof(again)), -EBUSY);
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
+	cr_assert_eq(perfmon_set_create(session, &none, 1, sizeof(none)), -EBUSY);
+	cr_assert_eq(perfmon_set_delete(session, &again, 1, sizeof(again)), -EBUSY);
 	cr_assert_eq(perfmon_session_add_events(session, "dummy;dummy"), -EBUSY,
 		     "there is no set 1 to add to");
 	cr_assert_eq(perfmon_session_counters(session), 4);
 	OK(session, perfmon_session_detach(session));
 
-	cr_assert_eq(perfmon_set_delete(session, &none, sizeof(none)), -EINVAL);
-	cr_assert_eq(perfmon_set_delete(session, &again, sizeof(again)), 1);
+	cr_assert_eq(perfmon_set_delete(session, &none, 1, sizeof(none)), -EINVAL);
+	cr_assert_eq(perfmon_set_delete(session, &again, 1, sizeof(again)), 1);
 	cr_assert_eq(perfmon_session_counters(session), 2, "counters go with their set");
 	cr_assert_eq(info_of(session, 3).counters, 1);
 	cr_assert_eq(info_of(session, 65535).counters, 1);
@@ -71,23 +76,29 @@ Test(sets, vectors_are_checked)
 	struct perfmon_set_info info = {.id = 0, .reserved = 1}, missing = {.id = 2};
 	static struct perfmon_set many[PERFMON_SESSION_VECTOR_MAX + 1];
 
-	cr_assert_eq(perfmon_set_create(session, all, 0), -EINVAL);
-	cr_assert_eq(perfmon_set_create(session, all, sizeof(all) - 1), -EINVAL);
-	cr_assert_eq(perfmon_set_create(session, NULL, sizeof(all)), -EINVAL);
-	cr_assert_eq(perfmon_set_create(session, many, sizeof(many)), -E2BIG);
+	cr_assert_eq(perfmon_set_create(session, all, 0, sizeof(all[0])), -EINVAL);
+	cr_assert_eq(perfmon_set_create(session, all, 1, sizeof(all[0]) - 1), -EINVAL);
+	cr_assert_eq(perfmon_set_create(session, NULL, 1, sizeof(all[0])), -EINVAL);
+	cr_assert_eq(perfmon_set_create(session, many, sizeof(many) / sizeof(many[0]),
+					sizeof(many[0])),
+		     -E2BIG);
 	for (uint16_t i = 0; i < PERFMON_SESSION_SETS_MAX + 1; i++)
 		many[i].id = i;
-	cr_assert_eq(perfmon_set_create(session, many,
-					(PERFMON_SESSION_SETS_MAX + 1) * sizeof(many[0])),
+	cr_assert_eq(perfmon_set_create(session, many, (PERFMON_SESSION_SETS_MAX + 1),
+					sizeof(many[0])),
 		     -E2BIG);
 	cr_assert_eq(perfmon_set_list(session, NULL, 0), 2);
-	cr_assert_eq(perfmon_set_delete(session, all, sizeof(all)), -EINVAL,
-		     "one set stays");
-	cr_assert_eq(perfmon_set_delete(session, twice, sizeof(twice)), -EINVAL);
-	cr_assert_eq(perfmon_set_get_info(session, &info, sizeof(info)), -EINVAL);
-	cr_assert_eq(perfmon_set_get_info(session, &missing, sizeof(missing)), -EINVAL);
-	cr_assert(strstr(perfmon_session_message(session), "event set 2"));
-	cr_assert_eq(perfmon_set_delete(session, all, sizeof(all[0])), 1,
+	cr_assert_eq(perfmon_set_delete(session, all, sizeof(all) / sizeof(all[0]),
+					sizeof(all[0])),
+		     -EINVAL, "one set stays");
+	cr_assert_eq(perfmon_set_delete(session, twice, sizeof(twice) / sizeof(twice[0]),
+					sizeof(twice[0])),
+		     -EINVAL);
+	cr_assert_eq(perfmon_set_get_info(session, &info, 1, sizeof(info)), -EINVAL);
+	cr_assert_eq(perfmon_set_get_info(session, &missing, 1, sizeof(missing)),
+		     -EINVAL);
+	cr_assert(strstr(session_message_of(session), "event set 2"));
+	cr_assert_eq(perfmon_set_delete(session, all, 1, sizeof(all[0])), 1,
 		     "set 0 is a set as any other");
 	perfmon_session_close(session);
 }
@@ -104,7 +115,7 @@ Test(sets, one_is_active_at_a_time)
 	snprintf(events, sizeof(events), "%s;%s", watch_event(0), watch_event(0));
 	session = session_with(events, 0);
 	cr_assert_eq(perfmon_set_start(session, 1), -EINVAL, "detached");
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	touch(0, 5);
 	OK(session, perfmon_session_start(session));
 	cr_assert(info_of(session, 0).is_active);
@@ -142,7 +153,7 @@ Test(sets, one_is_active_at_a_time)
 	cr_assert_eq(info_of(session, 1).runs, 2);
 	cr_assert_eq(info_of(session, 0).active_ns + info_of(session, 1).active_ns,
 		     total);
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 1);
 	OK(session, perfmon_set_start(session, 0));
@@ -162,16 +173,16 @@ Test(sets, values_are_written_in_any_set)
 
 	snprintf(events, sizeof(events), "%s;%s", watch_event(0), watch_event(0));
 	session = session_with(events, 0);
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_set_start(session, 1));
 	touch(0, 3);
-	OK(session, perfmon_session_write(session, &write, sizeof(write)));
+	OK(session, perfmon_session_write(session, &write, 1, sizeof(write), 0));
 	touch(0, 4);
 	OK(session, perfmon_set_start(session, 0));
 	write.value = 80;
 	touch(0, 5);
 	cr_assert_eq(count_of(session, 1), 54);
-	OK(session, perfmon_session_write(session, &write, sizeof(write)));
+	OK(session, perfmon_session_write(session, &write, 1, sizeof(write), 0));
 	OK(session, perfmon_set_start(session, 1));
 	touch(0, 6);
 	OK(session, perfmon_session_stop(session));
@@ -188,7 +199,7 @@ Test(sets, the_kernel_may_rotate)
 
 	snprintf(events, sizeof(events), "%s;%s", watch_event(0), watch_event(1));
 	session = session_with(events, PERFMON_SESSION_ROTATE);
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 10);
 	touch(1, 20);
@@ -209,7 +220,7 @@ Test(sets, a_set_is_chosen_while_stopped)
 
 	snprintf(events, sizeof(events), "%s;%s", watch_event(0), watch_event(0));
 	session = session_with(events, 0);
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 100);
 	OK(session, perfmon_session_stop(session));
@@ -234,7 +245,8 @@ Test(sets, deleting_renumbers_what_overflows_set_back)
 	char events[200];
 	struct perfmon_overflow overflow = {.size = sizeof(overflow),
 					    .short_reset = -UINT64_C(10),
-					    .reset_counters = {1u << 3}};
+					    .reset_counters = (uint32_t[]){3},
+					    .reset_count = 1};
 	struct perfmon_write first[] = {{.index = 0, .value = -UINT64_C(10)},
 					{.index = 2, .value = 70},
 					{.index = 3, .value = 80}};
@@ -246,9 +258,11 @@ Test(sets, deleting_renumbers_what_overflows_set_back)
 	OK(session, perfmon_set_add_events(session, 0, "dummy"));
 	OK(session, perfmon_set_add_events(session, 0, "dummy"));
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
-	OK(session, perfmon_session_write(session, first, sizeof(first)));
-	OK(session, perfmon_set_delete(session, &set, sizeof(set)));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session,
+	   perfmon_session_write(session, first, sizeof(first) / sizeof(first[0]),
+				 sizeof(first[0]), 0));
+	OK(session, perfmon_set_delete(session, &set, 1, sizeof(set)));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 10);
 	cr_assert_eq(count_of(session, 0), -UINT64_C(10));

@@ -13,6 +13,7 @@
 #include "perfmon/inline.h"
 #include "perfmon/overflow.h"
 #include "session_targets.h"
+#include "messages.h"
 
 enum state { D, S, R, M, STATES };
 
@@ -85,33 +86,36 @@ CALL(write_values)
 	struct perfmon_write writes[] = {{.index = 0, .value = 5},
 					 {.index = 2, .value = UINT64_C(1) << 63}};
 
-	return perfmon_session_write(s->session, writes, sizeof(writes));
+	return perfmon_session_write(s->session, writes,
+				     sizeof(writes) / sizeof(writes[0]),
+				     sizeof(writes[0]), 0);
 }
 CALL(write_time)
 {
 	struct perfmon_write write = {.index = PERFMON_COUNTER_VIRTUAL_TIME, .value = 7};
 
-	return perfmon_session_write(s->session, &write, sizeof(write));
+	return perfmon_session_write(s->session, &write, 1, sizeof(write), 0);
 }
 CALL(write_bad)
 {
 	struct perfmon_write writes[] = {{.index = 0, .value = 5}, {.index = 77}};
 
-	return perfmon_session_write(s->session, writes, sizeof(writes));
+	return perfmon_session_write(s->session, writes,
+				     sizeof(writes) / sizeof(writes[0]),
+				     sizeof(writes[0]), 0);
 }
 CALL(write_nothing)
 {
-	return perfmon_session_write(s->session, NULL, sizeof(struct perfmon_write));
+	return perfmon_session_write(s->session, NULL, 1, sizeof(struct perfmon_write),
+				     0);
 }
 
-/* Reads VALUES[0..2) by READ; on failure they must be as they were. */
-typedef int (*reader_call)(struct perfmon_session *session, struct perfmon_value *values,
-			   size_t size);
-static int read_two(struct scene *s, reader_call read, uint32_t first, uint32_t second)
+/* Reads VALUES[0..2) with FLAGS; on failure they must be as they were. */
+static int read_two(struct scene *s, uint32_t flags, uint32_t first, uint32_t second)
 {
 	struct perfmon_value values[2] = {{.index = first, .value = 77},
 					  {.index = second, .value = 78}};
-	int n = read(s->session, values, sizeof(values));
+	int n = perfmon_session_read(s->session, values, 2, sizeof(values[0]), flags);
 
 	if (n < 0)
 		cr_assert(values[0].value == 77 && values[1].value == 78 &&
@@ -121,33 +125,35 @@ static int read_two(struct scene *s, reader_call read, uint32_t first, uint32_t 
 }
 CALL(read_values)
 {
-	return read_two(s, perfmon_session_read, 2, 0);
+	return read_two(s, 0, 2, 0);
 }
 CALL(read_time)
 {
-	return read_two(s, perfmon_session_read, PERFMON_COUNTER_VIRTUAL_TIME, 0);
+	return read_two(s, 0, PERFMON_COUNTER_VIRTUAL_TIME, 0);
 }
 CALL(read_bad)
 {
-	return read_two(s, perfmon_session_read, 0, 77);
+	return read_two(s, 0, 0, 77);
 }
 CALL(read_own)
 {
-	return read_two(s, perfmon_session_read_own, 0, 1);
+	return read_two(s, PERFMON_READ_OWN, 0, 1);
 }
 CALL(read_own_bad)
 {
-	return read_two(s, perfmon_session_read_own, 0, PERFMON_COUNTER_VIRTUAL_TIME);
+	return read_two(s, PERFMON_READ_OWN, 0, PERFMON_COUNTER_VIRTUAL_TIME);
 }
 CALL(read_all_small)
 {
-	return read_two(s, perfmon_session_read_all, 0, 1);
+	return read_two(s, PERFMON_READ_ALL, 0, 1);
 }
 CALL(read_all)
 {
 	struct perfmon_value values[8];
 
-	return perfmon_session_read_all(s->session, values, sizeof(values));
+	return perfmon_session_read(s->session, values,
+				    sizeof(values) / sizeof(values[0]), sizeof(values[0]),
+				    PERFMON_READ_ALL);
 }
 CALL(info)
 {
@@ -165,25 +171,30 @@ CALL(info_bad)
 }
 CALL(attach)
 {
-	return perfmon_session_attach(s->session, &s->target, sizeof(s->target));
+	return perfmon_session_attach_targets(s->session, &s->target, 1,
+					      sizeof(s->target), 0);
 }
 CALL(attach_short)
 {
 	return s->target.kind == PERFMON_TARGET_KIND_CPU
-		       ? perfmon_session_attach_cpu(s->session, s->target.id)
-		       : perfmon_session_attach_thread(s->session, s->target.id);
+		       ? perfmon_session_attach(s->session, PERFMON_TARGET_KIND_CPU,
+						s->target.id)
+		       : perfmon_session_attach(s->session, PERFMON_TARGET_KIND_THREAD,
+						s->target.id);
 }
 CALL(attach_wrong)
 {
 	return s->target.kind == PERFMON_TARGET_KIND_CPU
-		       ? perfmon_session_attach_thread(s->session, 0)
-		       : perfmon_session_attach_cpu(s->session, 0);
+		       ? perfmon_session_attach(s->session, PERFMON_TARGET_KIND_THREAD, 0)
+		       : perfmon_session_attach(s->session, PERFMON_TARGET_KIND_CPU, 0);
 }
 CALL(attach_twice)
 {
 	struct perfmon_target targets[] = {s->target, s->target};
 
-	return perfmon_session_attach(s->session, targets, sizeof(targets));
+	return perfmon_session_attach_targets(s->session, targets,
+					      sizeof(targets) / sizeof(targets[0]),
+					      sizeof(targets[0]), 0);
 }
 /* The last of three is not there. */
 CALL(attach_missing)
@@ -192,7 +203,9 @@ CALL(attach_missing)
 	int n;
 
 	targets[2].id = 0x3ffffffe;
-	n = perfmon_session_attach(s->session, targets, sizeof(targets));
+	n = perfmon_session_attach_targets(s->session, targets,
+					   sizeof(targets) / sizeof(targets[0]),
+					   sizeof(targets[0]), 0);
 	/* No such CPU has another number. */
 	if (s->target.kind == PERFMON_TARGET_KIND_CPU && (n == -EINVAL || n == -ENODEV))
 		n = -ESRCH;
@@ -200,27 +213,30 @@ CALL(attach_missing)
 }
 CALL(attach_nothing)
 {
-	return perfmon_session_attach(s->session, &s->target, 0);
+	return perfmon_session_attach_targets(s->session, &s->target, 0,
+					      sizeof(s->target), 0);
 }
 CALL(more)
 {
-	return perfmon_session_attach_more(s->session, &s->other, sizeof(s->other));
+	return perfmon_session_attach_targets(s->session, &s->other, 1, sizeof(s->other),
+					      PERFMON_ATTACH_ADD);
 }
 CALL(more_same)
 {
-	return perfmon_session_attach_more(s->session, &s->target, sizeof(s->target));
+	return perfmon_session_attach_targets(s->session, &s->target, 1,
+					      sizeof(s->target), PERFMON_ATTACH_ADD);
 }
 CALL(leave)
 {
-	return perfmon_session_detach_target(s->session, &s->target);
+	return perfmon_session_detach_target(s->session, s->target.kind, s->target.id);
 }
 CALL(leave_other)
 {
-	return perfmon_session_detach_target(s->session, &s->other);
+	return perfmon_session_detach_target(s->session, s->other.kind, s->other.id);
 }
 CALL(leave_nothing)
 {
-	return perfmon_session_detach_target(s->session, NULL);
+	return perfmon_session_detach_target(s->session, 7, 0);
 }
 CALL(start)
 {
@@ -250,42 +266,45 @@ CALL(set_create)
 {
 	struct perfmon_set set = {.id = 400};
 
-	return perfmon_set_create(s->session, &set, sizeof(set));
+	return perfmon_set_create(s->session, &set, 1, sizeof(set));
 }
 CALL(set_change)
 {
 	struct perfmon_set set = {.id = 1};
 
-	return perfmon_set_create(s->session, &set, sizeof(set));
+	return perfmon_set_create(s->session, &set, 1, sizeof(set));
 }
 CALL(set_bad)
 {
 	struct perfmon_set sets[] = {{.id = 400}, {.id = 401, .flags = 0x40000000}};
 
-	return perfmon_set_create(s->session, sets, sizeof(sets));
+	return perfmon_set_create(s->session, sets, sizeof(sets) / sizeof(sets[0]),
+				  sizeof(sets[0]));
 }
 CALL(set_delete)
 {
 	struct perfmon_set set = {.id = 1};
 
-	return perfmon_set_delete(s->session, &set, sizeof(set));
+	return perfmon_set_delete(s->session, &set, 1, sizeof(set));
 }
 CALL(set_delete_none)
 {
 	struct perfmon_set sets[] = {{.id = 1}, {.id = 9}};
 
-	return perfmon_set_delete(s->session, sets, sizeof(sets));
+	return perfmon_set_delete(s->session, sets, sizeof(sets) / sizeof(sets[0]),
+				  sizeof(sets[0]));
 }
 CALL(set_info)
 {
 	struct perfmon_set_info info = {.id = 1};
 
-	return perfmon_set_get_info(s->session, &info, sizeof(info));
+	return perfmon_set_get_info(s->session, &info, 1, sizeof(info));
 }
 CALL(set_info_bad)
 {
 	struct perfmon_set_info infos[] = {{.id = 1, .runs = 77}, {.id = 9}};
-	int n = perfmon_set_get_info(s->session, infos, sizeof(infos));
+	int n = perfmon_set_get_info(s->session, infos, sizeof(infos) / sizeof(infos[0]),
+				     sizeof(infos[0]));
 
 	cr_assert_eq(infos[0].runs, 77);
 	return n;
@@ -313,27 +332,31 @@ CALL(swap)
 {
 	struct perfmon_value values[] = {{.index = 0, .value = 5}, {.index = 2}};
 
-	return perfmon_session_swap(s->session, values, sizeof(values), 0);
+	return perfmon_session_swap(s->session, values,
+				    sizeof(values) / sizeof(values[0]), sizeof(values[0]),
+				    0);
 }
 CALL(swap_stopped)
 {
 	struct perfmon_value values[] = {{.index = 0, .value = 5}, {.index = 2}};
 
-	return perfmon_session_swap(s->session, values, sizeof(values),
+	return perfmon_session_swap(s->session, values,
+				    sizeof(values) / sizeof(values[0]), sizeof(values[0]),
 				    PERFMON_WRITE_STOPPED);
 }
 /* It has two sets. */
 CALL(control_sets)
 {
-	return perfmon_session_control(s->session, "dummy", NULL);
+	return perfmon_session_control(s->session, "dummy", NULL, 0);
 }
 CALL(control_empty)
 {
-	return perfmon_session_control(s->session, NULL, NULL);
+	return perfmon_session_control(s->session, NULL, NULL, 0);
 }
 CALL(overflow)
 {
-	struct perfmon_overflow how = {.size = sizeof(how)};
+	struct perfmon_overflow how = {.size = sizeof(how),
+				       .flags = PERFMON_OVERFLOW_ONCE};
 
 	return perfmon_overflow_program(s->session, 1, &how);
 }
@@ -350,7 +373,7 @@ CALL(restart)
 CALL(messages)
 {
 	struct perfmon_message message = {.type = 77};
-	int n = perfmon_overflow_read(s->session, &message, sizeof(message));
+	int n = perfmon_overflow_read(s->session, &message, 1, sizeof(message));
 
 	cr_assert(n > 0 || message.type == 77);
 	/* That the target has ended is not what this row is about. */
@@ -516,12 +539,13 @@ static const char *const state_names[] = {"detached", "stopped", "running", "mas
 static void mask(struct scene *scene, struct victim *victim)
 {
 	struct perfmon_overflow how = {.size = sizeof(how),
-				       .flags = PERFMON_OVERFLOW_NOTIFY};
+				       .flags = PERFMON_OVERFLOW_NOTIFY |
+						PERFMON_OVERFLOW_ONCE};
 	struct perfmon_write write = {.index = 0, .value = -(uint64_t)2};
 	struct perfmon_session *session = scene->session;
 
 	OK(session, perfmon_overflow_program(session, 0, &how));
-	OK(session, perfmon_session_write(session, &write, sizeof(write)));
+	OK(session, perfmon_session_write(session, &write, 1, sizeof(write), 0));
 	OK(session, attach(scene));
 	OK(session, perfmon_session_start(session));
 	victim_work(victim, 2);
@@ -612,10 +636,10 @@ static void check(const struct row *row, enum way way, struct victim *alive, int
 	result = row->call(&scene);
 
 	cr_assert_eq(result, row->result[now], "%s: %d: %s", where, result,
-		     perfmon_session_message(scene.session));
+		     session_message_of(scene.session));
 	if (result < 0) {
 		/* That there is no message needs none. */
-		cr_assert(result == -EAGAIN || perfmon_session_message(scene.session)[0],
+		cr_assert(result == -EAGAIN || session_message_of(scene.session)[0],
 			  "%s: no message", where);
 		cr_assert_eq(open_descriptors(), open, "%s: descriptors", where);
 		cr_assert_eq(perfmon_session_counters(scene.session), 3, "%s", where);
@@ -724,30 +748,45 @@ Test(states, arguments_are_checked_in_order)
 	struct perfmon_target one = {.id = 0}, strange = {.flags = 0x100, .id = -5};
 	struct perfmon_set set = {.id = 1}, flags = {.id = 9, .flags = 0x40000000},
 			   reserved = {.id = 9, .reserved2 = {0, 1}}, none = {.id = 9};
-	struct perfmon_write write = {.index = 77, .flags = 0x40000000};
+	struct perfmon_write write = {.index = 77, .reserved = 0x40000000};
 
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	/* Running, so that state refuses: what comes before it, comes first. */
-	cr_assert_eq(perfmon_session_attach(session, &one, sizeof(one)), -EBUSY);
-	cr_assert_eq(perfmon_session_attach(session, &one, sizeof(one) - 1), -EINVAL);
-	cr_assert_eq(perfmon_session_attach(session, targets, sizeof(targets)), -E2BIG);
-	cr_assert_eq(perfmon_session_attach(session, &strange, sizeof(one)), -EINVAL);
-	cr_assert(strstr(perfmon_session_message(session), "0x100"));
-	cr_assert_eq(perfmon_session_attach_more(session, &strange, sizeof(one)),
+	cr_assert_eq(perfmon_session_attach_targets(session, &one, 1, sizeof(one), 0),
+		     -EBUSY);
+	cr_assert_eq(perfmon_session_attach_targets(session, &one, 1, sizeof(one) - 1, 0),
 		     -EINVAL);
-	cr_assert_eq(perfmon_set_create(session, &set, sizeof(set)), -EBUSY);
-	cr_assert_eq(perfmon_set_create(session, &set, sizeof(set) + 1), -EINVAL);
-	cr_assert_eq(perfmon_set_create(session, sets, sizeof(sets)), -E2BIG);
-	cr_assert_eq(perfmon_set_create(session, &flags, sizeof(set)), -EINVAL);
-	cr_assert_eq(perfmon_set_create(session, &reserved, sizeof(set)), -EINVAL);
-	cr_assert_eq(perfmon_set_delete(session, &none, sizeof(set)), -EBUSY);
-	cr_assert_eq(perfmon_set_delete(session, sets, sizeof(sets)), -E2BIG);
+	cr_assert_eq(perfmon_session_attach_targets(session, targets,
+						    sizeof(targets) / sizeof(targets[0]),
+						    sizeof(targets[0]), 0),
+		     -E2BIG);
+	cr_assert_eq(perfmon_session_attach_targets(session, &strange, 1, sizeof(one), 0),
+		     -EINVAL);
+	cr_assert(strstr(session_message_of(session), "0x100"));
+	cr_assert_eq(perfmon_session_attach_targets(session, &strange, 1, sizeof(one),
+						    PERFMON_ATTACH_ADD),
+		     -EINVAL);
+	cr_assert_eq(perfmon_set_create(session, &set, 1, sizeof(set)), -EBUSY);
+	cr_assert_eq(perfmon_set_create(session, &set, 1, sizeof(set) + 1), -EINVAL);
+	cr_assert_eq(perfmon_set_create(session, sets, sizeof(sets) / sizeof(sets[0]),
+					sizeof(sets[0])),
+		     -E2BIG);
+	cr_assert_eq(perfmon_set_create(session, &flags, 1, sizeof(set)), -EINVAL);
+	cr_assert_eq(perfmon_set_create(session, &reserved, 1, sizeof(set)), -EINVAL);
+	cr_assert_eq(perfmon_set_delete(session, &none, 1, sizeof(set)), -EBUSY);
+	cr_assert_eq(perfmon_set_delete(session, sets, sizeof(sets) / sizeof(sets[0]),
+					sizeof(sets[0])),
+		     -E2BIG);
 	cr_assert_eq(perfmon_session_add_events(session, "no-such-event"), -EBUSY);
 	cr_assert_eq(perfmon_session_program(session, 77, "no-such-event"), -EBUSY);
-	cr_assert_eq(perfmon_session_write(session, writes, sizeof(writes)), -E2BIG);
-	cr_assert_eq(perfmon_session_write(session, &write, sizeof(write)), -EINVAL);
-	cr_assert(strstr(perfmon_session_message(session), "element 0"));
+	cr_assert_eq(perfmon_session_write(session, writes,
+					   sizeof(writes) / sizeof(writes[0]),
+					   sizeof(writes[0]), 0),
+		     -E2BIG);
+	cr_assert_eq(perfmon_session_write(session, &write, 1, sizeof(write), 0),
+		     -EINVAL);
+	cr_assert(strstr(session_message_of(session), "element 0"));
 	perfmon_session_close(session);
 }
 
@@ -773,13 +812,13 @@ Test(states, without_a_session_and_in_a_child)
 
 	status = call_all(&scene, -EINVAL);
 	cr_assert_eq(status, 0, "%s", table[status - 1].name);
-	cr_assert_str_eq(perfmon_session_message(NULL), "");
+	cr_assert_str_eq(session_message_of(NULL), "");
 	perfmon_session_close(NULL);
 
 	victim_start(&own, VICTIM_OWN);
 	session = scene.session = victim_session(&own);
 	perfmon_session_close(victim_keeper(&own));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 3);
 	child = fork();
@@ -808,12 +847,14 @@ static void *change_elsewhere(void *argument)
 	OK(session, perfmon_session_add_events(session, "dummy"));
 	OK(session, perfmon_session_start(session));
 	touch(0, 100);
-	cr_assert_eq(perfmon_session_detach_target(session, &me), -EINVAL);
+	cr_assert_eq(perfmon_session_detach_target(session, me.kind, me.id), -EINVAL);
 	cr_assert_eq(total_of(session), 5);
 	OK(session, perfmon_session_stop(session));
-	cr_assert_eq(perfmon_session_attach_more(session, &first, sizeof(first)),
+	cr_assert_eq(perfmon_session_attach_targets(session, &first, 1, sizeof(first),
+						    PERFMON_ATTACH_ADD),
 		     -EEXIST);
-	OK(session, perfmon_session_attach_more(session, &me, sizeof(me)));
+	OK(session, perfmon_session_attach_targets(session, &me, 1, sizeof(me),
+						   PERFMON_ATTACH_ADD));
 	OK(session, perfmon_session_start(session));
 	touch(0, 20);
 	return NULL;
@@ -830,14 +871,14 @@ Test(states, the_calling_thread_is_meant_at_the_attach)
 	victim_start(&own, VICTIM_OWN);
 	perfmon_session_close(victim_keeper(&own));
 	session = victim_session(&own);
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 5);
 	cr_assert_eq(pthread_create(&thread, NULL, change_elsewhere, session), 0);
 	pthread_join(thread, NULL);
 	touch(0, 3);
 	cr_assert_eq(total_of(session), 28);
-	OK(session, perfmon_session_detach_target(session, &me));
+	OK(session, perfmon_session_detach_target(session, me.kind, me.id));
 	touch(0, 3);
 	cr_assert_eq(total_of(session), 28);
 	perfmon_session_close(session);
@@ -859,8 +900,8 @@ Test(states, a_killed_monitor_harms_nobody)
 	monitor = fork();
 	if (!monitor) {
 		session = victim_session(&victim);
-		if (perfmon_session_attach(session, &victim.target,
-					   sizeof(victim.target)) ||
+		if (perfmon_session_attach_targets(session, &victim.target, 1,
+						   sizeof(victim.target), 0) ||
 		    perfmon_session_start(session) || write(ready[1], &byte, 1) != 1)
 			_exit(1);
 		pause();
@@ -872,8 +913,8 @@ Test(states, a_killed_monitor_harms_nobody)
 	cr_assert(WIFSIGNALED(status));
 	/* It runs, and can be monitored by others: its breakpoints are free again. */
 	session = victim_session(&victim);
-	OK(session,
-	   perfmon_session_attach(session, &victim.target, sizeof(victim.target)));
+	OK(session, perfmon_session_attach_targets(session, &victim.target, 1,
+						   sizeof(victim.target), 0));
 	OK(session, perfmon_session_start(session));
 	victim_work(&victim, 10);
 	cr_assert_eq(total_of(session), 10);
@@ -894,11 +935,11 @@ Test(states, a_target_of_somebody_else)
 	} else {
 		target = 1;
 	}
-	n = perfmon_session_attach_thread(session, target);
+	n = perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, target);
 	cr_assert(n == -EACCES || n == -EPERM, "%d", n);
-	cr_assert_neq(perfmon_session_message(session)[0], '\0');
-	cr_assert(strstr(perfmon_session_message(session), "dummy"), "%s",
-		  perfmon_session_message(session));
+	cr_assert_neq(session_message_of(session)[0], '\0');
+	cr_assert(strstr(session_message_of(session), "dummy"), "%s",
+		  session_message_of(session));
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	perfmon_session_close(session);
 }

@@ -18,6 +18,7 @@
 #include "perfmon/report.h"
 #include "perfmon/sampling.h"
 #include "session_probe.h"
+#include "messages.h"
 
 static struct perfmon_session *session;
 static struct perfmon_placement *placement;
@@ -37,7 +38,7 @@ static int no_sample(void *state, const struct perfmon_overflow_sample *sample)
 static int session_options(void *given)
 {
 	struct perfmon_session *made;
-	int err = perfmon_session_create(&made, given);
+	int err = perfmon_session_create(&made, given, NULL, 0);
 
 	if (!err)
 		perfmon_session_close(made);
@@ -46,7 +47,10 @@ static int session_options(void *given)
 
 static int overflow(void *given)
 {
-	return perfmon_overflow_program(session, 0, given);
+	struct perfmon_overflow *how = given;
+
+	how->flags = PERFMON_OVERFLOW_ONCE;
+	return perfmon_overflow_program(session, 0, how);
 }
 
 static int sampling(void *given)
@@ -159,7 +163,7 @@ static const struct {
 #type, call, sizeof(struct type), first                                  \
 	}
 	STRUCT(session_options, perfmon_session_options, 16),
-	STRUCT(overflow, perfmon_overflow, 120),
+	STRUCT(overflow, perfmon_overflow, 80),
 	STRUCT(sampling, perfmon_sampling, 56),
 	STRUCT(counter_info, perfmon_counter_info, 96),
 	STRUCT(format, perfmon_format, 64),
@@ -228,7 +232,7 @@ static void gives(size_t i, void *given, int want)
 
 	cr_expect_eq(result < 0 ? result : 0, want,
 		     "struct %s of %zu bytes: %d, not %d: %s", structs[i].name,
-		     *(size_t *)given, result, want, perfmon_session_message(session));
+		     *(size_t *)given, result, want, session_message_of(session));
 	free(given);
 }
 
@@ -270,12 +274,77 @@ Test(structs, of_a_later_version_with_what_is_not_known)
 	given = structure(4096, 1);
 	cr_expect_eq(perfmon_overflow_program(session, 0, given), -E2BIG);
 	free(given);
-	cr_expect(strstr(perfmon_session_message(session), "does not know"));
+	cr_expect(strstr(session_message_of(session), "does not know"));
 	given = structure(8, 0);
 	cr_expect_eq(perfmon_sampling_set_up(session, given), -EINVAL);
 	free(given);
-	cr_expect(strstr(perfmon_session_message(session),
-			 "sizeof(struct perfmon_sampling)"));
+	cr_expect(strstr(session_message_of(session), "sizeof(struct perfmon_sampling)"));
+}
+
+/* Elements of a later version: what the library does not know is zero and stays so, or
+ * is refused; what it only writes becomes zero. */
+Test(structs, of_a_vector_with_longer_elements)
+{
+	struct {
+		struct perfmon_value known;
+		uint64_t more;
+	} values[2] = {{.known.index = 1}, {.known.index = 0}};
+	struct {
+		struct perfmon_write known;
+		uint64_t more;
+	} writes[2] = {{.known = {.index = 1, .value = 11}},
+		       {.known = {.index = 0, .value = 10}}};
+	struct {
+		struct perfmon_set_info known;
+		uint64_t more;
+	} sets[2] = {{.known.id = 1}, {.known.id = 0}};
+	struct {
+		struct perfmon_target known;
+		uint64_t more;
+	} target = {.known.kind = PERFMON_TARGET_KIND_THREAD};
+	size_t size = sizeof(values[0]);
+
+	OK(session, perfmon_session_add_events(session, "dummy"));
+	cr_assert_eq(perfmon_set_create(session, &(struct perfmon_set){.id = 1}, 1,
+					sizeof(struct perfmon_set)),
+		     1);
+	cr_assert_eq(
+		perfmon_session_write(session, &writes[0].known, 2, sizeof(writes[0]), 0),
+		2, "%s", session_message_of(session));
+	cr_assert_eq(perfmon_session_read(session, &values[0].known, 2, size, 0), 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		cr_assert_eq(values[i].known.index, 1 - i);
+		cr_assert_eq(values[i].known.value, 11 - i);
+		cr_assert_eq(values[i].more, 0);
+	}
+	/* Refused, and nothing has moved. */
+	values[0].more = 7;
+	cr_assert_eq(perfmon_session_read(session, &values[0].known, 2, size, 0), -E2BIG);
+	values[0].more = 0;
+	values[1].known.index = 99;
+	cr_assert_eq(perfmon_session_read(session, &values[0].known, 2, size, 0),
+		     -EINVAL);
+	cr_assert(values[0].known.value == 11 && values[1].known.index == 99);
+	writes[1].more = 1;
+	cr_assert_eq(
+		perfmon_session_write(session, &writes[0].known, 2, sizeof(writes[0]), 0),
+		-E2BIG);
+	values[0].more = values[1].more = 7;
+	cr_assert_eq(perfmon_session_read(session, &values[0].known, 2, size,
+					  PERFMON_READ_ALL),
+		     2);
+	cr_assert(values[1].known.index == 1 && values[1].known.value == 11);
+	cr_assert(!values[0].more && !values[1].more);
+	cr_assert_eq(perfmon_session_swap(session, &values[0].known, 2, size, 0), 2);
+	cr_assert_eq(perfmon_set_get_info(session, &sets[0].known, 2, sizeof(sets[0])),
+		     2);
+	cr_assert(sets[0].known.counters == 0 && sets[1].known.counters == 2);
+	OK(session,
+	   perfmon_session_attach_targets(session, &target.known, 1, sizeof(target), 0));
+	target.more = 1;
+	cr_assert_eq(perfmon_session_attach_targets(session, &target.known, 1,
+						    sizeof(target), 0),
+		     -E2BIG);
 }
 
 Test(structs, whose_size_was_never_set)

@@ -15,6 +15,7 @@
 #include "os/os.h"
 #include "perfmon/overflow.h"
 #include "session_probe.h"
+#include "messages.h"
 
 #define MS UINT64_C(1000000)
 
@@ -22,7 +23,7 @@ static struct perfmon_set_info info_of(struct perfmon_session *session, uint16_t
 {
 	struct perfmon_set_info info = {.id = id};
 
-	OK(session, perfmon_set_get_info(session, &info, sizeof(info)));
+	OK(session, perfmon_set_get_info(session, &info, 1, sizeof(info)));
 	return info;
 }
 
@@ -66,7 +67,7 @@ static struct perfmon_session *switching(const char *events, uint16_t count,
 					  .flags = PERFMON_SET_TIME_SWITCH,
 					  .timeout_ns = timeout_ns};
 
-		OK(session, perfmon_set_create(session, &set, sizeof(set)));
+		OK(session, perfmon_set_create(session, &set, 1, sizeof(set)));
 	}
 	return session;
 }
@@ -80,20 +81,20 @@ Test(switching, timeouts_are_rounded)
 		.id = 1, .flags = PERFMON_SET_TIME_SWITCH, .timeout_ns = 1000001};
 	uint64_t effective;
 
-	OK(session, perfmon_set_create(session, &set, sizeof(set)));
+	OK(session, perfmon_set_create(session, &set, 1, sizeof(set)));
 	effective = set.timeout_ns;
 	cr_assert_gt(effective, 1000001);
 	cr_assert_eq(info_of(session, 1).timeout_ns, effective);
 	set.flags |= PERFMON_SET_STRICT_TIME;
-	OK(session, perfmon_set_create(session, &set, sizeof(set)));
+	OK(session, perfmon_set_create(session, &set, 1, sizeof(set)));
 	set.timeout_ns++;
-	cr_assert_eq(perfmon_set_create(session, &set, sizeof(set)), -EINVAL);
-	cr_assert(strstr(perfmon_session_message(session), "multiple"));
+	cr_assert_eq(perfmon_set_create(session, &set, 1, sizeof(set)), -EINVAL);
+	cr_assert(strstr(session_message_of(session), "multiple"));
 	cr_assert_eq(info_of(session, 1).timeout_ns, effective);
 	set.timeout_ns = 0;
-	cr_assert_eq(perfmon_set_create(session, &set, sizeof(set)), -EINVAL);
+	cr_assert_eq(perfmon_set_create(session, &set, 1, sizeof(set)), -EINVAL);
 	set.timeout_ns = UINT64_MAX;
-	cr_assert_eq(perfmon_set_create(session, &set, sizeof(set)), -EINVAL);
+	cr_assert_eq(perfmon_set_create(session, &set, 1, sizeof(set)), -EINVAL);
 	perfmon_session_close(session);
 }
 
@@ -106,7 +107,7 @@ Test(switching, what_is_left_of_a_timeout)
 	uint64_t left;
 
 	cr_assert_eq(info_of(session, 0).left_ns, timeout);
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	cr_assert_eq(info_of(session, 0).left_ns, timeout);
 	OK(session, perfmon_session_start(session));
 	touch_for(30 * MS);
@@ -138,7 +139,7 @@ Test(switching, by_the_threads_own_time)
 
 	snprintf(events, sizeof(events), "%s;%s", watch_event(0), watch_event(0));
 	session = switching(events, 2, 2 * MS);
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	/* How soon the helper thread has a CPU is the machine's business. */
 	do {
@@ -172,25 +173,30 @@ Test(switching, detached_holds_no_descriptor)
 	struct perfmon_session *session = switching("dummy;dummy", 2, 2 * MS);
 	int before = open_descriptors(), n;
 
-	cr_assert_eq(perfmon_session_attach_thread(session, 0x3fffffff), -ESRCH);
+	cr_assert_eq(
+		perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0x3fffffff),
+		-ESRCH);
 	cr_assert_eq(open_descriptors(), before);
 	pm_kernel_fault = fail_thread;
-	cr_assert_eq(perfmon_session_attach_thread(session, 0), -EAGAIN);
+	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0),
+		     -EAGAIN);
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	cr_assert_eq(open_descriptors(), before);
 	pm_kernel_fault = NULL;
 	for (int i = 0; i < 3; i++) {
-		OK(session, perfmon_session_attach_thread(session, 0));
+		OK(session,
+		   perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 		OK(session, perfmon_session_start(session));
 		spin();
-		OK(session, i ? perfmon_session_detach(session)
-			      : perfmon_session_detach_target(session, &self));
+		OK(session,
+		   i ? perfmon_session_detach(session)
+		     : perfmon_session_detach_target(session, self.kind, self.id));
 		cr_assert_eq(open_descriptors(), before);
 	}
 	/* What was asked for is there until the end. */
 	n = perfmon_overflow_descriptor(session);
 	OK(session, n);
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_detach(session));
 	cr_assert_eq(open_descriptors(), before + 3);
 	cr_assert_eq(perfmon_overflow_descriptor(session), n);
@@ -215,10 +221,10 @@ Test(switching, by_time_and_overflow)
 
 	snprintf(events, sizeof(events), "%s;dummy", watch_event(0));
 	session = session_with(events, 0);
-	OK(session, perfmon_set_create(session, &both, sizeof(both)));
+	OK(session, perfmon_set_create(session, &both, 1, sizeof(both)));
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
-	OK(session, perfmon_session_write(session, &first, sizeof(first)));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_write(session, &first, 1, sizeof(first), 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 10);
 	cr_assert(info_of(session, 1).is_active, "the overflow came first");
@@ -239,19 +245,19 @@ Test(switching, estimates_have_an_error)
 
 	snprintf(events, sizeof(events), "%s;%s", watch_event(0), watch_event(0));
 	session = switching(events, 2, MS);
-	cr_assert_eq(perfmon_set_estimate(session, &bad, sizeof(bad)), -EINVAL);
-	OK(session, perfmon_set_estimate(session, &estimate, sizeof(estimate)));
+	cr_assert_eq(perfmon_set_estimate(session, &bad, 1, sizeof(bad)), -EINVAL);
+	OK(session, perfmon_set_estimate(session, &estimate, 1, sizeof(estimate)));
 	cr_assert_eq(estimate.flags, PERFMON_ESTIMATE_NONE);
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	while (info_of(session, 0).runs < 2)
 		touch_for(MS);
-	OK(session, perfmon_set_estimate(session, &estimate, sizeof(estimate)));
+	OK(session, perfmon_set_estimate(session, &estimate, 1, sizeof(estimate)));
 	cr_assert_eq(estimate.flags, PERFMON_ESTIMATE_UNKNOWN);
 	while (info_of(session, 0).runs < 8)
 		touch_for(MS);
 	OK(session, perfmon_session_stop(session));
-	OK(session, perfmon_set_estimate(session, &estimate, sizeof(estimate)));
+	OK(session, perfmon_set_estimate(session, &estimate, 1, sizeof(estimate)));
 	cr_assert_eq(estimate.flags, 0);
 	cr_assert_geq(estimate.runs, 6);
 	cr_assert(estimate.coverage > 0 && estimate.coverage < 1);
@@ -263,7 +269,7 @@ Test(switching, estimates_have_an_error)
 static bool can_count(const char *events)
 {
 	struct perfmon_session *session = session_with(events, 0);
-	int err = perfmon_session_attach_thread(session, 0);
+	int err = perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0);
 
 	perfmon_session_close(session);
 	return !err;
@@ -314,8 +320,8 @@ static double total_of(struct perfmon_session *truth, unsigned int mask)
 
 		if (!(mask >> i & 1))
 			continue;
-		cr_assert_eq(perfmon_session_read(truth, &value, sizeof(value)), 1, "%s",
-			     perfmon_session_message(truth));
+		cr_assert_eq(perfmon_session_read(truth, &value, 1, sizeof(value), 0), 1,
+			     "%s", session_message_of(truth));
 		if (value.status & PERFMON_VALUE_MULTIPLEXED)
 			cr_skip_test("this machine cannot count five hardware events "
 				     "at once");
@@ -344,8 +350,8 @@ Test(switching, eight_sets_of_steady_work)
 			     "kernel.perf_event_paranoid is above 1");
 	session = switching(eight, 8, 5 * MS);
 	truth = session_with(truths, 0);
-	OK(truth, perfmon_session_attach_thread(truth, 0));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(truth, perfmon_session_attach(truth, PERFMON_TARGET_KIND_THREAD, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	OK(truth, perfmon_session_start(truth));
 	while (info_of(session, 7).runs < 6)
@@ -357,7 +363,8 @@ Test(switching, eight_sets_of_steady_work)
 		struct perfmon_estimate estimate = {.index = i};
 		double total = total_of(truth, truth_of[i]);
 
-		OK(session, perfmon_set_estimate(session, &estimate, sizeof(estimate)));
+		OK(session,
+		   perfmon_set_estimate(session, &estimate, 1, sizeof(estimate)));
 		cr_assert_eq(estimate.flags, 0);
 		cr_log_info("set %u: %.0f of %.0f, +- %.0f", i, estimate.value, total,
 			    estimate.error);
@@ -379,13 +386,14 @@ Test(switching, intervals_cover_bursty_work)
 
 	if (!has_hardware())
 		cr_skip_test("no PMU here: runs in the guest");
-	OK(truth, perfmon_session_attach_thread(truth, 0));
+	OK(truth, perfmon_session_attach(truth, PERFMON_TARGET_KIND_THREAD, 0));
 	for (; runs < 100; runs++) {
 		struct perfmon_estimate estimate = {.index = 0};
 		double total;
 
 		session = switching("page-faults;instructions;cycles", 3, MS);
-		OK(session, perfmon_session_attach_thread(session, 0));
+		OK(session,
+		   perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 		OK(session, perfmon_session_start(session));
 		OK(truth, perfmon_session_start(truth));
 		total = -(double)count_of(truth, 0);
@@ -399,7 +407,8 @@ Test(switching, intervals_cover_bursty_work)
 		OK(truth, perfmon_session_stop(truth));
 		OK(session, perfmon_session_stop(session));
 		total += (double)count_of(truth, 0);
-		OK(session, perfmon_set_estimate(session, &estimate, sizeof(estimate)));
+		OK(session,
+		   perfmon_set_estimate(session, &estimate, 1, sizeof(estimate)));
 		covered += estimate.value - estimate.error <= total &&
 			   total <= estimate.value + estimate.error;
 		if (runs < 5)

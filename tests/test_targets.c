@@ -13,6 +13,7 @@
 #include "session/core/core.h"
 #include "perfmon/sampling.h"
 #include "session_probe.h"
+#include "messages.h"
 
 /* A thread that touches what it is told to, and its session's target. */
 struct worker {
@@ -82,31 +83,43 @@ Test(targets, several_on_one_session)
 	targets[0].id = a.tid;
 	targets[1].id = b.tid;
 	targets[2].id = a.tid;
-	cr_assert_eq(perfmon_session_attach(session, targets, sizeof(targets)), -EEXIST);
+	cr_assert_eq(perfmon_session_attach_targets(session, targets,
+						    sizeof(targets) / sizeof(targets[0]),
+						    sizeof(targets[0]), 0),
+		     -EEXIST);
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	cr_assert_eq(open_descriptors(), before, "nothing is half attached");
-	OK(session, perfmon_session_attach(session, targets, sizeof(targets[0])));
-	cr_assert_eq(perfmon_session_attach(session, &targets[1], sizeof(targets[0])),
+	OK(session,
+	   perfmon_session_attach_targets(session, targets, 1, sizeof(targets[0]), 0));
+	cr_assert_eq(perfmon_session_attach_targets(session, &targets[1], 1,
+						    sizeof(targets[0]), 0),
 		     -EBUSY);
 	OK(session,
-	   perfmon_session_attach_more(session, &targets[1], sizeof(targets[0])));
-	cr_assert_eq(
-		perfmon_session_attach_more(session, &targets[2], sizeof(targets[0])),
-		-EEXIST);
+	   perfmon_session_attach_targets(session, &targets[1], 1, sizeof(targets[0]),
+					  PERFMON_ATTACH_ADD));
+	cr_assert_eq(perfmon_session_attach_targets(session, &targets[2], 1,
+						    sizeof(targets[0]),
+						    PERFMON_ATTACH_ADD),
+		     -EEXIST);
 	OK(session, perfmon_session_start(session));
-	cr_assert_eq(
-		perfmon_session_attach_more(session, &targets[2], sizeof(targets[0])),
-		-EBUSY);
+	cr_assert_eq(perfmon_session_attach_targets(session, &targets[2], 1,
+						    sizeof(targets[0]),
+						    PERFMON_ATTACH_ADD),
+		     -EBUSY);
 	worker_touch(&a, 10);
 	worker_touch(&b, 100);
 	touch(0, 1000);
 	cr_assert_eq(count_of(session, 0), 110);
-	OK(session, perfmon_session_detach_target(session, &targets[0]));
-	cr_assert_eq(perfmon_session_detach_target(session, &targets[0]), -EINVAL);
+	OK(session,
+	   perfmon_session_detach_target(session, targets[0].kind, targets[0].id));
+	cr_assert_eq(
+		perfmon_session_detach_target(session, targets[0].kind, targets[0].id),
+		-EINVAL);
 	worker_touch(&a, 10);
 	worker_touch(&b, 100);
 	cr_assert_eq(count_of(session, 0), 210);
-	OK(session, perfmon_session_detach_target(session, &targets[1]));
+	OK(session,
+	   perfmon_session_detach_target(session, targets[1].kind, targets[1].id));
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	cr_assert_eq(count_of(session, 0), 210);
 	cr_assert_gt(count_of(session, PERFMON_COUNTER_VIRTUAL_TIME), 0);
@@ -146,26 +159,30 @@ Test(targets, some_of_which_refuse)
 	worker_start(&b);
 	targets[0].id = a.tid;
 	targets[1].id = b.tid;
-	OK(session, perfmon_session_attach(session, &targets[0], sizeof(targets[0])));
+	OK(session, perfmon_session_attach_targets(session, &targets[0], 1,
+						   sizeof(targets[0]), 0));
 	OK(session, perfmon_session_start(session));
 	worker_touch(&a, 10);
 	is_counted(session, 10, whole);
 	OK(session, perfmon_session_stop(session));
 	pm_kernel_fault = refuse_events;
-	cr_assert_eq(
-		perfmon_session_attach_more(session, &targets[1], sizeof(targets[1])), 1);
+	cr_assert_eq(perfmon_session_attach_targets(session, &targets[1], 1,
+						    sizeof(targets[1]),
+						    PERFMON_ATTACH_ADD),
+		     1);
 	pm_kernel_fault = NULL;
 	OK(session, perfmon_session_start(session));
 	worker_touch(&a, 10);
 	worker_touch(&b, 10);
 	is_counted(session, 20, partial);
 	/* It goes on without the target. */
-	OK(session, perfmon_session_write(session, &zero, sizeof(zero)));
+	OK(session, perfmon_session_write(session, &zero, 1, sizeof(zero), 0));
 	worker_touch(&a, 10);
 	is_counted(session, 10, partial);
-	OK(session, perfmon_session_detach_target(session, &targets[1]));
+	OK(session,
+	   perfmon_session_detach_target(session, targets[1].kind, targets[1].id));
 	is_counted(session, 10, partial);
-	OK(session, perfmon_session_write(session, &zero, sizeof(zero)));
+	OK(session, perfmon_session_write(session, &zero, 1, sizeof(zero), 0));
 	worker_touch(&a, 10);
 	is_counted(session, 10, whole);
 
@@ -173,14 +190,17 @@ Test(targets, some_of_which_refuse)
 	OK(session, perfmon_session_detach(session));
 	is_counted(session, 10, whole);
 	pm_kernel_fault = refuse_events;
-	cr_assert_eq(perfmon_session_attach(session, &targets[1], sizeof(targets[1])), 1);
+	cr_assert_eq(perfmon_session_attach_targets(session, &targets[1], 1,
+						    sizeof(targets[1]), 0),
+		     1);
 	pm_kernel_fault = NULL;
 	is_counted(session, 10, partial);
 	OK(session, perfmon_session_detach(session));
 	is_counted(session, 10, partial);
 	/* Another event goes on from that sum. */
 	OK(session, perfmon_session_program(session, 0, watch_event(1)));
-	OK(session, perfmon_session_attach(session, &targets[0], sizeof(targets[0])));
+	OK(session, perfmon_session_attach_targets(session, &targets[0], 1,
+						   sizeof(targets[0]), 0));
 	is_counted(session, 10, partial);
 	worker_end(&a);
 	worker_end(&b);
@@ -194,7 +214,7 @@ Test(targets, that_refuse_are_forgotten_with_the_event)
 		session_with(watch_event(1), PERFMON_SESSION_PARTIAL);
 
 	pm_kernel_fault = refuse_events;
-	cr_assert_eq(perfmon_session_attach_thread(session, 0), 1);
+	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0), 1);
 	pm_kernel_fault = NULL;
 	is_counted(session, 0, PERFMON_VALUE_NEVER_OPENED);
 	OK(session, perfmon_session_program(session, 0, watch_event(0)));
@@ -249,16 +269,19 @@ Test(targets, that_leave_while_they_overflow)
 	targets[0].id = a.tid;
 	targets[1].id = b.tid;
 	OK(session, perfmon_overflow_program(session, 0, &overflow));
-	OK(session, perfmon_session_write(session, &first, sizeof(first)));
+	OK(session, perfmon_session_write(session, &first, 1, sizeof(first), 0));
 	leaving = (struct leaving){
 		.session = session, .worker = &a, .tester = pthread_self()};
 	pm_kernel_fault = work_meanwhile; /* before there is a helper thread */
 	OK(session, perfmon_sampling_set_up(session, &sampling));
-	OK(session, perfmon_session_attach(session, targets, sizeof(targets)));
+	OK(session, perfmon_session_attach_targets(session, targets,
+						   sizeof(targets) / sizeof(targets[0]),
+						   sizeof(targets[0]), 0));
 	OK(session, perfmon_session_start(session));
 	worker_touch(&a, 10);
 	leaving.armed = true;
-	OK(session, perfmon_session_detach_target(session, &targets[0]));
+	OK(session,
+	   perfmon_session_detach_target(session, targets[0].kind, targets[0].id));
 	leaving.armed = false;
 	cr_assert(leaving.late && leaving.too_late);
 	OK(session, perfmon_sampling_counts(session, &taken, &lost));
@@ -280,7 +303,8 @@ Test(targets, a_thread_that_ends)
 	struct worker worker;
 
 	worker_start(&worker);
-	OK(session, perfmon_session_attach_thread(session, worker.tid));
+	OK(session,
+	   perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, worker.tid));
 	OK(session, perfmon_session_start(session));
 	worker_touch(&worker, 7);
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_RUNNING);
@@ -288,9 +312,9 @@ Test(targets, a_thread_that_ends)
 	wait_for_loss(session);
 	cr_assert_eq(count_of(session, 0), 7);
 	cr_assert_eq(perfmon_session_start(session), -EINVAL);
-	cr_assert(strstr(perfmon_session_message(session), "ended"));
+	cr_assert(strstr(session_message_of(session), "ended"));
 	OK(session, perfmon_session_detach(session));
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 3);
 	OK(session, perfmon_session_stop(session));
@@ -313,7 +337,8 @@ static void *attach_and_end(void *unused)
 	(void)unused;
 	heir.first = pthread_self();
 	heir.tid = (pid_t)syscall(SYS_gettid);
-	OK(heir.session, perfmon_session_attach_thread(heir.session, 0));
+	OK(heir.session,
+	   perfmon_session_attach(heir.session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(heir.session, perfmon_session_start(heir.session));
 	touch(0, 5);
 	OK(heir.session, perfmon_reader_read(heir.reader, 0, &heir.value));
@@ -362,7 +387,7 @@ Test(targets, a_thread_in_a_dead_ones_place_is_not_taken_for_it)
 	cr_assert(pthread_equal(heir.first, heir.second));
 	cr_assert_eq(heir.value, 5, "%" PRIu64, heir.value);
 	cr_assert_eq(heir.start, -EINVAL, "%d", heir.start);
-	cr_assert(strstr(perfmon_session_message(heir.session), "ended"));
+	cr_assert(strstr(session_message_of(heir.session), "ended"));
 	cr_assert_eq(heir.state, PERFMON_STATE_DETACHED);
 	perfmon_session_close(heir.session);
 	munmap(stack, size);
@@ -386,15 +411,16 @@ Test(targets, a_process_that_is_killed)
 			pause();
 		_exit(1);
 	}
-	OK(session, perfmon_session_attach_thread(session, child));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, child));
 	OK(session, perfmon_session_start(session));
 	cr_assert_eq(write(go[1], &byte, 1), 1);
 	cr_assert_eq(read(done[0], &byte, 1), 1);
 	cr_assert_eq(count_of(session, 0), 12);
-	cr_assert_eq(perfmon_session_attach_thread(session, 0), -EBUSY);
+	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0),
+		     -EBUSY);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	OK(session, perfmon_session_attach_thread(session, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_STOPPED);
 	cr_assert_eq(count_of(session, 0), 12);
 	perfmon_session_close(session);
@@ -417,7 +443,8 @@ Test(targets, children_with_and_apart)
 	pthread_t thread;
 	pid_t child;
 
-	OK(session, perfmon_session_attach(session, &target, sizeof(target)));
+	OK(session,
+	   perfmon_session_attach_targets(session, &target, 1, sizeof(target), 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 10);
 	cr_assert_eq(pthread_create(&thread, NULL, touch_five, NULL), 0);
@@ -430,10 +457,12 @@ Test(targets, children_with_and_apart)
 	waitpid(child, NULL, 0);
 	OK(session, perfmon_session_stop(session));
 	cr_assert_eq(count_of(session, 0), 115);
-	OK(session, perfmon_session_read_own(session, &own, sizeof(own)));
+	OK(session,
+	   perfmon_session_read(session, &own, 1, sizeof(own), PERFMON_READ_OWN));
 	cr_assert_eq(own.value, 10);
 	OK(session, perfmon_session_detach(session));
-	OK(session, perfmon_session_read_own(session, &own, sizeof(own)));
+	OK(session,
+	   perfmon_session_read(session, &own, 1, sizeof(own), PERFMON_READ_OWN));
 	cr_assert_eq(own.value, 10);
 	cr_assert_eq(count_of(session, 0), 115);
 	perfmon_session_close(session);
@@ -478,7 +507,8 @@ Test(targets, from_the_exec_on)
 	int go[2], status;
 
 	target.id = faulting_child(go, 20000);
-	OK(session, perfmon_session_attach(session, &target, sizeof(target)));
+	OK(session,
+	   perfmon_session_attach_targets(session, &target, 1, sizeof(target), 0));
 	OK(session, perfmon_session_start(session));
 	cr_assert_eq(count_of(session, 0), 0);
 	cr_assert_eq(write(go[1], "", 1), 1);
@@ -486,7 +516,8 @@ Test(targets, from_the_exec_on)
 	cr_assert_eq(status, 0);
 	cr_assert_gt(count_of(session, 0), 0);
 	cr_assert_lt(count_of(session, 0), 20000);
-	OK(session, perfmon_session_read_own(session, &own, sizeof(own)));
+	OK(session,
+	   perfmon_session_read(session, &own, 1, sizeof(own), PERFMON_READ_OWN));
 	cr_assert_eq(own.value, count_of(session, 0));
 	OK(session, perfmon_session_detach(session));
 
@@ -494,7 +525,8 @@ Test(targets, from_the_exec_on)
 	with = count_of(session, 0);
 	target.flags = 0;
 	target.id = faulting_child(go, 20000);
-	OK(session, perfmon_session_attach(session, &target, sizeof(target)));
+	OK(session,
+	   perfmon_session_attach_targets(session, &target, 1, sizeof(target), 0));
 	OK(session, perfmon_session_start(session));
 	cr_assert_eq(write(go[1], "", 1), 1);
 	cr_assert_eq(waitpid(target.id, &status, 0), target.id);
@@ -510,14 +542,17 @@ Test(targets, that_cannot_wait_for_an_exec)
 
 	worker_start(&worker);
 	other.id = worker.tid;
-	cr_assert_eq(perfmon_session_attach(session, &self, sizeof(self)), -EINVAL);
+	cr_assert_eq(perfmon_session_attach_targets(session, &self, 1, sizeof(self), 0),
+		     -EINVAL);
 	self.id = (int32_t)syscall(SYS_gettid);
-	cr_assert_eq(perfmon_session_attach(session, &self, sizeof(self)), -EINVAL);
-	OK(session, perfmon_session_attach(session, &other, sizeof(other)));
+	cr_assert_eq(perfmon_session_attach_targets(session, &self, 1, sizeof(self), 0),
+		     -EINVAL);
+	OK(session, perfmon_session_attach_targets(session, &other, 1, sizeof(other), 0));
 	OK(session, perfmon_session_detach(session));
 	OK(session, perfmon_session_add_events(session, "dummy;dummy"));
-	cr_assert_eq(perfmon_session_attach(session, &other, sizeof(other)), -EINVAL);
-	cr_assert(strstr(perfmon_session_message(session), "take turns"));
+	cr_assert_eq(perfmon_session_attach_targets(session, &other, 1, sizeof(other), 0),
+		     -EINVAL);
+	cr_assert(strstr(session_message_of(session), "take turns"));
 	worker_end(&worker);
 	perfmon_session_close(session);
 }
@@ -531,14 +566,22 @@ Test(targets, are_checked)
 			      reserved = {.reserved = 1}, none = {.id = -1},
 			      missing = {.id = 0x3ffffff};
 
-	cr_assert_eq(perfmon_session_attach(session, &cpu, sizeof(cpu)), -EINVAL);
-	cr_assert_eq(perfmon_session_attach(session, &bad, sizeof(bad)), -EINVAL);
-	cr_assert_eq(perfmon_session_attach(session, &flags, sizeof(flags)), -EINVAL);
-	cr_assert_eq(perfmon_session_attach(session, &reserved, sizeof(bad)), -EINVAL);
-	cr_assert_eq(perfmon_session_attach(session, &none, sizeof(none)), -EINVAL);
-	cr_assert_eq(perfmon_session_attach(session, &missing, sizeof(bad)), -ESRCH);
-	cr_assert_eq(perfmon_session_attach(session, &cpu, 3), -EINVAL);
-	cr_assert_eq(perfmon_session_attach(session, NULL, 0), -EINVAL);
+	cr_assert_eq(perfmon_session_attach_targets(session, &cpu, 1, sizeof(cpu), 0),
+		     -EINVAL);
+	cr_assert_eq(perfmon_session_attach_targets(session, &bad, 1, sizeof(bad), 0),
+		     -EINVAL);
+	cr_assert_eq(perfmon_session_attach_targets(session, &flags, 1, sizeof(flags), 0),
+		     -EINVAL);
+	cr_assert_eq(
+		perfmon_session_attach_targets(session, &reserved, 1, sizeof(bad), 0),
+		-EINVAL);
+	cr_assert_eq(perfmon_session_attach_targets(session, &none, 1, sizeof(none), 0),
+		     -EINVAL);
+	cr_assert_eq(perfmon_session_attach_targets(session, &missing, 1, sizeof(bad), 0),
+		     -ESRCH);
+	cr_assert_eq(perfmon_session_attach_targets(session, &cpu, 1, 3, 0), -EINVAL);
+	cr_assert_eq(perfmon_session_attach_targets(session, NULL, 0, sizeof(cpu), 0),
+		     -EINVAL);
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	perfmon_session_close(session);
 }

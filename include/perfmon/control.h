@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 /**
- * perfmon_session_swap() - reads the counters that the SIZE bytes of VALUES name and sets
+ * perfmon_session_swap() - reads the counters that the COUNT elements of VALUES name and sets
  * them to the `value` that stands there, at one moment: what is counted belongs to the
  * value read or to the new one, and to no other. VALUES are then as
  * perfmon_session_read() would have filled them. FLAGS: 0 or PERFMON_WRITE_STOPPED. A
@@ -37,24 +37,25 @@ extern "C" {
  * -EINVAL also for unknown FLAGS.
  */
 int perfmon_session_swap(struct perfmon_session *session, struct perfmon_value *values,
-			 size_t size, uint32_t flags);
+			 size_t count, size_t element_size, uint32_t flags);
 
 /**
  * perfmon_session_control() - stops an attached session, makes it count the events that
  * TEXT names and no others (counter 0 the first of them), sets its sums to 0 and starts
- * it. Counters whose bits are set in PRESERVE (NULL: none; else 4 words, counter i is bit
- * i % 64 of word i / 64) go on from their sums, whatever they counted before. The virtual
- * time goes on always. A TEXT that says what is counted already opens nothing anew.
+ * it. The KEEP_COUNT counters of which the indices stand in KEEP (NULL with KEEP_COUNT 0)
+ * go on from their sums, whatever they counted before. The virtual time goes on always. A
+ * TEXT that says what is counted already opens nothing anew.
  *
  * TEXT NULL or "": stops, and keeps counters and sums.
  *
- * 0; -EINVAL: the session is detached, it has several event sets, or TEXT names some;
+ * 0; -EINVAL: the session is detached, it has several event sets, TEXT names some, or
+ * KEEP is NULL with a count;
  * what perfmon_session_add_events() and perfmon_session_start() give. Where the new
  * events are refused, the old ones count on with their sums; where they cannot be
  * started, the session is stopped.
  */
 int perfmon_session_control(struct perfmon_session *session, const char *text,
-			    const uint64_t *preserve);
+			    const uint32_t *keep, size_t keep_count);
 
 /**
  * perfmon_session_of_thread() - the exclusive session (PERFMON_SESSION_EXCLUSIVE) that

@@ -4,18 +4,17 @@
  * session go on to its next event set. (The model is perfmon2's: its text of 2008,
  * section 10 b, d, g and h.)
  *
- *	struct perfmon_overflow overflow = {.size = sizeof(overflow),
- *					    .flags = PERFMON_OVERFLOW_NOTIFY,
- *					    .long_reset = -(uint64_t)100000};
- *	struct perfmon_write first = {.index = 0, .value = -(uint64_t)100000};
  *	struct perfmon_message message;
+ *	struct pollfd ready = {.events = POLLIN};
  *
- *	perfmon_overflow_program(session, 0, &overflow);
- *	perfmon_session_write(session, &first, sizeof(first));
- *	fd = perfmon_overflow_descriptor(session);
- *	...attach, start...
- *	while (poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, -1) > 0) {
- *		perfmon_overflow_read(session, &message, sizeof(message));
+ *	perfmon_overflow_period(session, 0, 100000, PERFMON_OVERFLOW_NOTIFY);
+ *	ready.fd = perfmon_overflow_descriptor(session);
+ *	perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, tid);
+ *	perfmon_session_start(session);
+ *	while (poll(&ready, 1, -1) > 0) {
+ *		perfmon_overflow_read(session, &message, 1, sizeof(message));
+ *		if (message.type == PERFMON_MESSAGE_TYPE_END)
+ *			break;
  *		...
  *		perfmon_overflow_restart(session);
  *	}
@@ -66,15 +65,13 @@
 extern "C" {
 #endif
 
-/* Words of a mask with a bit for each counter of a session: counter i is bit i % 64 of
- * word i / 64. */
-#define PERFMON_COUNTER_WORDS (PERFMON_SESSION_COUNTERS_MAX / 64)
-
 /* Flags of an overflow. */
 #define PERFMON_OVERFLOW_NOTIFY 1u /* mask the session, queue a message */
 #define PERFMON_OVERFLOW_RANDOM 2u /* periods longer by a number within random_mask */
 #define PERFMON_OVERFLOW_SWITCH 4u /* the switch_count-th goes on to the next set */
 #define PERFMON_OVERFLOW_SAMPLE 8u /* leave a sample: perfmon/sampling.h */
+/* Its reset value need not overflow: then the counter overflows once and counts on. */
+#define PERFMON_OVERFLOW_ONCE 16u
 
 struct perfmon_overflow {
 	size_t size; /* sizeof(struct perfmon_overflow) */
@@ -85,13 +82,27 @@ struct perfmon_overflow {
 	uint64_t random_mask;
 	uint64_t switch_count; /* 1 or more with PERFMON_OVERFLOW_SWITCH */
 	uint64_t event_id;     /* the program's own; goes into messages and samples */
-	uint64_t reset_counters[PERFMON_COUNTER_WORDS]; /* set back along with it, each
-							 * to its own reset value, 0
-							 * if it has none; of its own
-							 * group, to be exact */
-	/* Counters whose values stand in its samples; of its own group, to be exact. */
-	uint64_t sample_counters[PERFMON_COUNTER_WORDS];
+	/* Indices of counters that are set back along with it, each to its own reset
+	 * value, 0 if it has none; of its own group, to be exact. Copied by the call. */
+	const uint32_t *reset_counters;
+	/* Indices of counters whose values stand in its samples, likewise. */
+	const uint32_t *sample_counters;
+	uint32_t reset_count;
+	uint32_t sample_count;
 };
+
+/**
+ * perfmon_overflow_period() - has counter INDEX overflow after each PERIOD events, from
+ * now on: FLAGS are those of an overflow without PERFMON_OVERFLOW_RANDOM and
+ * PERFMON_OVERFLOW_SWITCH, which perfmon_overflow_program() takes. One call for
+ * perfmon_overflow_program() with resets of -PERIOD, and perfmon_session_write() of
+ * -PERIOD, with their system calls.
+ *
+ * 0; -EINVAL: also for a PERIOD of 0 or of 2^63 and above; errors as
+ * perfmon_overflow_program().
+ */
+int perfmon_overflow_period(struct perfmon_session *session, uint32_t index,
+			    uint64_t period, uint32_t flags);
 
 /**
  * perfmon_overflow_program() - says what becomes of overflows of counter INDEX; OVERFLOW
@@ -100,15 +111,16 @@ struct perfmon_overflow {
  * begins with its reset value: the long one if it notifies, else the short one.
  * Allocates.
  *
- * 0; -EINVAL: no such counter, a size below the first version's, an unknown flag, a mask
- * with a counter that there is not, a random mask without its flag, a switch without a
+ * 0; -EINVAL: no such counter, a size below the first version's, an unknown flag, an index
+ * of a counter that there is not, a NULL with a count, a reset value that cannot overflow
+ * (the long one with PERFMON_OVERFLOW_NOTIFY, else the short one; not with
+ * PERFMON_OVERFLOW_ONCE), a random mask without its flag, a switch without a
  * count or a count without the switch, samples more often than PERFMON_MIN_PERIOD says
  * (so also perfmon_session_write() for such a counter), a reserved field that is
  * not 0; -E2BIG: OVERFLOW is longer than this library's, with something in its tail;
  * -EBUSY: the session is running or masked; -EOPNOTSUPP: the counter is the sum of
  * several core PMUs' events; -ENOMEM; for an attached session what attaching gives.
- * perf_event_open(2) takes periods below 2^63: a value that is farther from its overflow
- * does not overflow.
+ * perf_event_open(2) takes periods below 2^63: a value of 2^63 or less does not overflow.
  */
 int perfmon_overflow_program(struct perfmon_session *session, uint32_t index,
 			     const struct perfmon_overflow *overflow);
@@ -137,24 +149,24 @@ struct perfmon_message {
 	uint32_t cpu; /* where it happened */
 	uint16_t set; /* active then */
 	uint16_t reserved;
-	uint32_t index; /* of the counter */
+	uint32_t index; /* of the counter that overflowed */
 	uint32_t reserved2;
 	uint64_t event_id;
-	uint64_t ip;				  /* the instruction at the interrupt */
-	uint64_t time_ns;			  /* perf's clock */
-	uint64_t counters[PERFMON_COUNTER_WORDS]; /* those that overflowed */
+	uint64_t ip;	  /* the instruction at the interrupt */
+	uint64_t time_ns; /* perf's clock */
 };
 
 /**
- * perfmon_overflow_read() - takes up to SIZE bytes of whole messages from the queue into
- * MESSAGES. Never waits. System calls: none while there is no descriptor; one when a read
+ * perfmon_overflow_read() - takes up to COUNT messages from the queue into MESSAGES, whose
+ * elements have ELEMENT_SIZE bytes: sizeof(struct perfmon_message). Never waits. System calls: none while there is no descriptor; one when a read
  * empties the queue.
  *
- * The number of messages; -EAGAIN: there is none; -EINVAL: SIZE is 0 or no multiple of a
- * message. The queue holds 1,024.
+ * The number of messages; -EAGAIN: there is none; -EINVAL: COUNT is 0, or the size of an
+ * element is below the first version's. The queue holds 1,024.
  */
 int perfmon_overflow_read(struct perfmon_session *session,
-			  struct perfmon_message *messages, size_t size);
+			  struct perfmon_message *messages, size_t count,
+			  size_t element_size);
 
 /**
  * perfmon_overflow_descriptor() - a descriptor for poll(2), select(2) and epoll(7), which
@@ -191,8 +203,7 @@ struct perfmon_overflow_signal {
 	uint32_t index; /* of the counter that overflowed */
 	uint16_t set;	/* its event set */
 	uint16_t reserved;
-	uint64_t event_id;			  /* the program's own for this counter */
-	uint64_t counters[PERFMON_COUNTER_WORDS]; /* the counter as a mask */
+	uint64_t event_id; /* the program's own for this counter */
 };
 
 /* The si_code of such a siginfo, which the kernel gives to no signal. */

@@ -6,14 +6,11 @@
  * session does not run, attached or not; values are kept. (perfmon2 binds it to the
  * creation of a session; that this be so is P. Mucci's wish, in his reply of 2008.)
  *
- *	struct perfmon_overflow overflow = {.size = sizeof(overflow),
- *					    .flags = PERFMON_OVERFLOW_SAMPLE,
- *					    .short_reset = -(uint64_t)100000};
  *	struct perfmon_sampling sampling = {.size = sizeof(sampling),
  *					    .format = PERFMON_FORMAT_DEFAULT,
  *					    .fields = PERFMON_SAMPLE_CALL_CHAIN};
  *
- *	perfmon_overflow_program(session, 0, &overflow);
+ *	perfmon_overflow_period(session, 0, 100000, PERFMON_OVERFLOW_SAMPLE);
  *	perfmon_sampling_set_up(session, &sampling);
  *	...attach, start, work, stop...
  *	buffer = perfmon_sampling_buffer(session, &size);

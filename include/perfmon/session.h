@@ -6,15 +6,15 @@
  * values kept, and closed. (The model is that of perfmon2, 2008, sections 1 to 9.)
  *
  *	struct perfmon_session *session;
- *	struct perfmon_value value = { .index = 0 };
+ *	struct perfmon_value values[2];
  *
- *	perfmon_session_create(&session, NULL);
+ *	perfmon_session_create(&session, NULL, NULL, 0);
  *	perfmon_session_add_events(session, "instructions,cycles");
- *	perfmon_session_attach_thread(session, 0);
+ *	perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0);
  *	perfmon_session_start(session);
  *	work();
  *	perfmon_session_stop(session);
- *	perfmon_session_read(session, &value, sizeof(value));
+ *	perfmon_session_read(session, values, 2, sizeof(values[0]), PERFMON_READ_ALL);
  *	perfmon_session_close(session);
  *
  * States: detached, attached and stopped, running, and masked: an overflow with
@@ -25,8 +25,8 @@
  *   add_events, program      | ok              | ok          | -EBUSY      | -EBUSY
  *   write, swap (1)          | ok              | ok          | ok          | ok
  *   read, counter_info       | ok              | ok          | ok          | ok
- *   attach, _thread, _cpu    | to stopped      | -EBUSY      | -EBUSY      | -EBUSY
- *   attach_more              | to stopped      | ok          | -EBUSY      | -EBUSY
+ *   attach, attach_targets   | to stopped      | -EBUSY      | -EBUSY      | -EBUSY
+ *   the same with ADD (4)    | to stopped      | ok          | -EBUSY      | -EBUSY
  *   detach_target (2)        | -EINVAL         | ok          | ok          | ok
  *   start                    | -EINVAL (3)     | to running  | no effect   | no effect
  *   stop                     | -EINVAL         | no effect   | to stopped  | to stopped
@@ -37,8 +37,9 @@
  *   set_start                | -EINVAL (3)     | to running  | switches to | the restart
  *                            |                 |             | the set     | begins there
  *   set_get_info, set_list,  | ok              | ok          | ok          | ok
- *     set_estimate           |                 |             |             |
- *   overflow_program         | ok              | ok          | -EBUSY      | -EBUSY
+ *     set_estimate,          |                 |             |             |
+ *     set_overflowed         |                 |             |             |
+ *   overflow_program, _period| ok              | ok          | -EBUSY      | -EBUSY
  *   overflow_block           | ok              | -EBUSY      | -EBUSY      | -EBUSY
  *   overflow_restart         | -EBUSY          | -EBUSY      | -EBUSY      | to running
  *   overflow_read, _signal,  | ok              | ok          | ok          | ok
@@ -55,8 +56,8 @@
  *   close                    | ends the session in any state
  *
  * (1) -EBUSY while running or masked with PERFMON_WRITE_STOPPED. (2) To detached with the
- * last target. (3) To running with PERFMON_SESSION_SELF. Messages outlive stopping and
- * detaching.
+ * last target. (3) To running with PERFMON_SESSION_SELF. (4) PERFMON_ATTACH_ADD. Messages
+ * outlive stopping and detaching.
  *
  * A session whose last target goes by itself (the thread ends, the CPU goes offline) is
  * detached: its values stay, and it can be attached elsewhere. That is noticed at the
@@ -72,10 +73,18 @@
  * Every function returns 0 or a count, or a negative errno, and leaves what its
  * out-parameters point to untouched on failure. Arguments are checked in this order:
  * handle, size, flags and reserved fields, state, elements; a vector with one bad element
- * changes nothing. Common to all: -EINVAL for a NULL session; -ECHILD in a child that
+ * changes nothing.
+ *
+ * A vector comes with the number of its elements and the size of one in the program,
+ * sizeof(elements[0]). -EINVAL: it has no element, it is NULL, or the size is below the
+ * first version's; -E2BIG: more than PERFMON_SESSION_VECTOR_MAX elements, or elements that
+ * are longer than this library's and not zero there. Where a call writes elements, what
+ * it does not know in them becomes zero.
+ *
+ * Common to all: -EINVAL for a NULL session; -ECHILD in a child that
  * fork(2) or clone(2) made after the session was created: there the handle can only be
  * closed, which does not disturb the parent's session. -ENOMEM where it says that it
- * allocates. perfmon_session_message() says in a sentence what the last error was.
+ * allocates. perfmon_session_message() copies the sentence about the last error.
  *
  * Threads: each call holds the session's lock, so any thread may make any call at any
  * time, but no call is safe in a signal handler that may have interrupted another on the
@@ -114,14 +123,11 @@ enum perfmon_state {
 
 /* Flags of a session. */
 #define PERFMON_SESSION_PARTIAL 1u /* attach without the events that are refused */
-#define PERFMON_SESSION_SPLIT                                                            \
-	2u /* every event on its own: for a group that never runs                        \
-	    */
-#define PERFMON_SESSION_ALL_MODES                                                        \
-	4u			     /* events without u, k, h count the kernel, too     \
-				      */
-#define PERFMON_SESSION_NO_PAGES 8u  /* never map pages: every read is a system call */
-#define PERFMON_SESSION_ROTATE	 16u /* all event sets at once: the kernel rotates them */
+#define PERFMON_SESSION_SPLIT	2u /* every event on its own: for a group that never runs */
+/* Events without u, k, h count the kernel, too. */
+#define PERFMON_SESSION_ALL_MODES 4u
+#define PERFMON_SESSION_NO_PAGES  8u  /* never map pages: every read is a system call */
+#define PERFMON_SESSION_ROTATE	  16u /* all event sets at once: the kernel rotates them */
 /* Of thread scope: started while detached, it is attached to the calling thread first
  * (hwpmc's rule), but not after its target has ended. */
 #define PERFMON_SESSION_SELF 32u
@@ -137,16 +143,19 @@ struct perfmon_session_options {
 };
 
 /**
- * perfmon_session_create() - makes a detached session without counters in *SESSION.
- * OPTIONS may be NULL: thread scope, no flags. Touches no event and opens no descriptor:
- * it allocates, and maps a few pages of which one is used at first.
+ * perfmon_session_create() - makes a detached session without counters in *SESSION, which
+ * the caller ends with perfmon_session_close(). OPTIONS may be NULL: thread scope, no
+ * flags. MESSAGE gets one sentence that says what is wrong, or "" on success; it may be
+ * NULL with MESSAGE_SIZE 0, and a longer sentence is cut. Touches no event and opens no
+ * descriptor: it allocates, and maps a few pages of which one is used at first.
  *
  * 0; -EINVAL: SESSION is NULL, OPTIONS is shorter than its first version, has an unknown
  * scope or flag, or a flag that is for thread scope alone; -E2BIG: it is longer than this
  * library's, with something in its tail; -ENOMEM.
  */
 int perfmon_session_create(struct perfmon_session **session,
-			   const struct perfmon_session_options *options);
+			   const struct perfmon_session_options *options, char *message,
+			   size_t message_size);
 
 /**
  * perfmon_session_close() - ends SESSION (NULL: does nothing) and frees all that it
@@ -159,7 +168,7 @@ void perfmon_session_close(struct perfmon_session *session);
 /**
  * perfmon_session_add_events() - adds counters for the events that TEXT names (see
  * perfmon/event.h for its grammar; {groups} are kept together). Their values are 0. An
- * attached session opens the events anew, at most as perfmon_session_attach_thread(),
+ * attached session opens the events anew, at most as perfmon_session_attach(),
  * and its values are kept. Several event sets in TEXT (a;b) are sets 0, 1 and so on,
  * which are made if they are not there (see perfmon/set.h). Allocates.
  *
@@ -207,6 +216,10 @@ int perfmon_session_program(struct perfmon_session *session, uint32_t index,
  * counted. It stays with a value until that is written. */
 #define PERFMON_VALUE_THROTTLED 128u
 
+/* Flags of a read. */
+#define PERFMON_READ_ALL 1u /* every counter in order of index, which is filled in */
+#define PERFMON_READ_OWN 2u /* without what the targets created: PERFMON_TARGET_APART */
+
 /* An element of a vector to read. */
 struct perfmon_value {
 	uint32_t index;	     /* in: the counter, or PERFMON_COUNTER_VIRTUAL_TIME */
@@ -218,8 +231,13 @@ struct perfmon_value {
 };
 
 /**
- * perfmon_session_read() - reads the counters that the SIZE bytes of VALUES name, in any
- * order, some or all.
+ * perfmon_session_read() - reads the counters that the COUNT elements of VALUES name, in
+ * any order, some or all.
+ * @element_size: sizeof(values[0])
+ * @flags: PERFMON_READ_ALL: VALUES need not be filled in; the session's counters come in
+ *	order of index. PERFMON_READ_OWN: what the targets counted themselves, without what
+ *	they created (PERFMON_TARGET_APART; without that flag both are the same). The
+ *	difference is the children's.
  *
  * On the thread that the session is attached to, while it runs: no system call where the
  * counters are on the hardware, their pages may be read from user space and have a clock.
@@ -233,60 +251,36 @@ struct perfmon_value {
  * gives it as the enabled time of an event; without any open event it is
  * CLOCK_THREAD_CPUTIME_ID, on the thread itself only (-ENODATA elsewhere).
  *
- * The number of elements; -EINVAL: SIZE is 0 or no multiple of an element, a reserved
- * field is not 0, or an index does not exist; -E2BIG: more than PERFMON_SESSION_VECTOR_MAX;
- * -EBADF: the program has closed the session's descriptors; what read(2) gives.
+ * The number of elements that were read; -EINVAL, -E2BIG: as said of vectors above, an
+ * unknown flag, a reserved field that is not 0, an index that does not exist, or
+ * PERFMON_COUNTER_VIRTUAL_TIME with PERFMON_READ_OWN; -ENOSPC: with PERFMON_READ_ALL, COUNT
+ * is too small; -EBADF: the program has closed the session's descriptors; what read(2)
+ * gives.
  */
 int perfmon_session_read(struct perfmon_session *session, struct perfmon_value *values,
-			 size_t size);
-
-/**
- * perfmon_session_read_all() - the same for every counter in order of index, which needs
- * no filling in of VALUES; -ENOSPC: SIZE is too small for them.
- */
-int perfmon_session_read_all(struct perfmon_session *session,
-			     struct perfmon_value *values, size_t size);
+			 size_t count, size_t element_size, uint32_t flags);
 
 /* Flags of a write. */
 #define PERFMON_WRITE_STOPPED 1u /* -EBUSY while the session is running or masked */
 
 /* An element of a vector to write. */
 struct perfmon_write {
-	uint32_t index; /* the counter, or PERFMON_COUNTER_VIRTUAL_TIME */
-	uint32_t flags;
+	uint32_t index;	   /* the counter, or PERFMON_COUNTER_VIRTUAL_TIME */
+	uint32_t reserved; /* 0 */
 	uint64_t value;
-	uint64_t reserved; /* 0 */
 };
 
 /**
  * perfmon_session_write() - sets the values of counters, which go on counting from there,
  * and their times to 0. The events are not touched. A running counter is read to know
- * what to write: system calls as for perfmon_session_read().
+ * what to write: system calls as for perfmon_session_read(). FLAGS: 0 or
+ * PERFMON_WRITE_STOPPED.
  *
  * The number of elements; errors as perfmon_session_read(); -EBUSY: a flag asks for it.
  */
 int perfmon_session_write(struct perfmon_session *session,
-			  const struct perfmon_write *values, size_t size);
-
-/**
- * perfmon_session_attach_thread() - opens the session's events on thread TID (0: the
- * calling thread), stopped. One system call for each event, one or two for each group,
- * and on the calling thread one for each page that lets it read a counter from user
- * space; re-attaching with unchanged events does nothing beside these.
- *
- * 0, or with PERFMON_SESSION_PARTIAL the number of counters that were refused; -EINVAL:
- * the session is of CPU scope, or TID is negative; -EBUSY: it is attached; what
- * perf_event_open(2) gives, among it -ESRCH: no such thread; -EACCES, -EPERM: not
- * permitted; -ENOENT, -EOPNOTSUPP, -ENODEV: this machine does not count the event;
- * -EMFILE: out of descriptors. perfmon_session_message() says which setting refused it.
- */
-int perfmon_session_attach_thread(struct perfmon_session *session, pid_t tid);
-
-/**
- * perfmon_session_attach_cpu() - the same for a session of CPU scope and the CPU with the
- * kernel's number CPU. The caller need not run there.
- */
-int perfmon_session_attach_cpu(struct perfmon_session *session, int cpu);
+			  const struct perfmon_write *values, size_t count,
+			  size_t element_size, uint32_t flags);
 
 enum perfmon_target_kind {
 	PERFMON_TARGET_KIND_THREAD, /* id: as gettid(2) has it; 0: the calling thread */
@@ -300,29 +294,52 @@ enum perfmon_target_kind {
 	1u /* count what it creates from now on, too; of a process, the child processes  \
 	    * that are there, and theirs, as well */
 #define PERFMON_TARGET_APART                                                             \
-	2u /* and its own counts apart from theirs: perfmon_session_read_own(). Every    \
+	2u /* and its own counts apart from theirs: PERFMON_READ_OWN. Every    \
 	    * event is opened twice */
 #define PERFMON_TARGET_ON_EXEC                                                           \
 	4u /* the first start leaves it to the thread's next execve(2) to begin: what    \
 	    * is before it is not counted */
 
+/* An element of a vector of targets. */
 struct perfmon_target {
-	uint32_t kind;
+	uint32_t kind; /* enum perfmon_target_kind */
 	uint32_t flags;
 	int32_t id;
 	uint32_t reserved; /* 0 */
 };
 
 /**
- * perfmon_session_attach() - attaches to all the TARGETS in SIZE bytes at once: each
- * counter counts on all of them, and its value is their sum (as hwpmc's process scope
- * has several targets). All or none. System calls and errors as
- * perfmon_session_attach_thread() for each target; -EEXIST: one is there twice; -E2BIG:
- * more than PERFMON_SESSION_TARGETS_MAX; -EINVAL: also for a kind that does not go with the
- * session's scope, or for several targets of an exclusive session; -EOPNOTSUPP: what
- * the target creates cannot notify, leave other counters' values in samples, or switch
- * sets (PERFMON_TARGET_CHILDREN), nor can a process's overflows be noticed. Allocates
- * for the second and further targets.
+ * perfmon_session_attach() - opens the session's events on one target without flags,
+ * stopped: KIND is an enum perfmon_target_kind, ID as said there. One system call for each
+ * event, one or two for each group, and on the calling thread one for each page that lets
+ * it read a counter from user space; re-attaching with unchanged events does nothing beside
+ * these. The caller need not run on a CPU that is a target.
+ *
+ * 0, or with PERFMON_SESSION_PARTIAL the number of counters that were refused; -EINVAL: an
+ * unknown kind, one that does not go with the session's scope, or a negative ID; -EBUSY:
+ * it is attached; what perf_event_open(2) gives, among it -ESRCH: no such thread; -EACCES,
+ * -EPERM: not permitted; -ENOENT, -EOPNOTSUPP, -ENODEV: this machine does not count the
+ * event; -EMFILE: out of descriptors. perfmon_session_message() says which setting refused
+ * it. For a process also what perfmon_session_attach_targets() gives.
+ */
+int perfmon_session_attach(struct perfmon_session *session, uint32_t kind, int32_t id);
+
+/* Flags of attaching to several targets. */
+#define PERFMON_ATTACH_ADD 1u /* to a session that is attached already, and stopped */
+
+/**
+ * perfmon_session_attach_targets() - attaches to all the COUNT elements of TARGETS at
+ * once: each counter counts on all of them, and its value is their sum (as hwpmc's process
+ * scope has several targets). All or none. With PERFMON_ATTACH_ADD in FLAGS they are added
+ * to those that an attached and stopped session has (hwpmc's rule: perfmon2 has one
+ * target); a detached one is attached. @element_size: sizeof(targets[0]).
+ *
+ * System calls and errors as perfmon_session_attach() for each target; -EEXIST: one is
+ * there twice, or the session is attached to it already; -E2BIG: more than
+ * PERFMON_SESSION_TARGETS_MAX; -EINVAL: also for several targets of an exclusive session,
+ * or an unknown flag; -EOPNOTSUPP: what the target creates cannot notify, leave other
+ * counters' values in samples, or switch sets (PERFMON_TARGET_CHILDREN), nor can a
+ * process's overflows be noticed. Allocates for the second and further targets.
  *
  * PERFMON_TARGET_ON_EXEC is for a program that was forked and has not been executed yet:
  * attach, start, let it go on. The kernel begins at the execve(2) itself
@@ -339,7 +356,7 @@ struct perfmon_target {
  * not be observed, the call succeeds, perfmon_session_message() says so and the values
  * are PERFMON_VALUE_UNCERTAIN. So are they without PERFMON_TARGET_CHILDREN on kernels
  * before Linux 5.13, which cannot keep child processes that are created later from being
- * counted. With PERFMON_TARGET_APART, perfmon_session_read_own() has what the process
+ * counted. With PERFMON_TARGET_APART, PERFMON_READ_OWN reads what the process
  * counted itself, in all its threads (-EOPNOTSUPP on these kernels). The session has lost
  * the process when all of its threads have ended, and with PERFMON_TARGET_CHILDREN those
  * of the child processes that were there at the attach: let a session live on its own
@@ -350,33 +367,18 @@ struct perfmon_target {
  * PERFMON_SESSION_EXCLUSIVE; -EOPNOTSUPP: an event that overflows, of which the kernel
  * gives no records to others than the thread itself.
  */
-int perfmon_session_attach(struct perfmon_session *session,
-			   const struct perfmon_target *targets, size_t size);
-
-/**
- * perfmon_session_attach_more() - adds targets to a session that is attached and stopped
- * (hwpmc's rule: perfmon2 has one target); to a detached one as perfmon_session_attach().
- * -EBUSY: it is running; -EEXIST: it is attached to one of them already.
- */
-int perfmon_session_attach_more(struct perfmon_session *session,
-				const struct perfmon_target *targets, size_t size);
+int perfmon_session_attach_targets(struct perfmon_session *session,
+				   const struct perfmon_target *targets, size_t count,
+				   size_t element_size, uint32_t flags);
 
 /**
  * perfmon_session_detach_target() - lets go of one target, in any state; the others go
- * on. What was counted on it stays in the values. With the last target the session is
- * detached. 0; -EINVAL: the session is not attached to it.
+ * on. KIND and ID as for perfmon_session_attach(). What was counted on it stays in the
+ * values. With the last target the session is detached. 0; -EINVAL: the session is not
+ * attached to it.
  */
-int perfmon_session_detach_target(struct perfmon_session *session,
-				  const struct perfmon_target *target);
-
-/**
- * perfmon_session_read_own() - perfmon_session_read(), of what the targets counted
- * themselves, without what they created (PERFMON_TARGET_APART; without that flag both are
- * the same). The children's is the difference. Reserved for counters:
- * PERFMON_COUNTER_VIRTUAL_TIME gives -EINVAL.
- */
-int perfmon_session_read_own(struct perfmon_session *session,
-			     struct perfmon_value *values, size_t size);
+int perfmon_session_detach_target(struct perfmon_session *session, uint32_t kind,
+				  int32_t id);
 
 /**
  * perfmon_session_start(), perfmon_session_stop() - one system call for each kernel
@@ -412,11 +414,15 @@ int perfmon_session_state(struct perfmon_session *session);
 int perfmon_session_counters(struct perfmon_session *session);
 
 /**
- * perfmon_session_message() - the sentence about the last call that failed or went on
- * with less: what was asked, what refused it, what would help. "" if there was none. It
- * belongs to the session and lasts until its next call. Works in a forked child.
+ * perfmon_session_message() - copies the sentence about the last call on SESSION that
+ * failed or went on with less, by whatever thread, into BUFFER of SIZE bytes: what was
+ * asked, what refused it, what would help. "" if there was none. BUFFER may be NULL with
+ * SIZE 0. Works in a forked child. No system call, no allocation.
+ *
+ * The length of the whole sentence, as snprintf(3) returns it; -EINVAL: a NULL.
  */
-const char *perfmon_session_message(const struct perfmon_session *session);
+int perfmon_session_message(const struct perfmon_session *session, char *buffer,
+			    size_t size);
 
 /* What is known of a counter. */
 struct perfmon_counter_info {

@@ -47,7 +47,7 @@ struct perfmon_set {
 };
 
 /**
- * perfmon_set_create() - makes the sets that the SIZE bytes of SETS describe; one that
+ * perfmon_set_create() - makes the sets that the COUNT elements of SETS describe; one that
  * exists takes the new properties and keeps its counters. Allocates, opens nothing.
  *
  * A time-out is CPU time of the thread (of each target by itself), or time of the CPU:
@@ -58,24 +58,23 @@ struct perfmon_set {
  * by a wake-up; the lag is taken off the set's next turn, so that turns have the right
  * length on average, and active_ns says what really happened.
  *
- * The number of elements; -EINVAL: SIZE is 0 or no multiple of an element, an unknown
- * flag, a reserved field that is not 0, a time-out without its flag or above 2^62, one
- * that STRICT_TIME does not let be rounded; -E2BIG: more than PERFMON_SESSION_VECTOR_MAX
- * elements, or more than PERFMON_SESSION_SETS_MAX sets; -EBUSY: the session is attached.
+ * The number of elements; -EINVAL: also for an unknown flag, a reserved field that is not 0, a time-out without its flag or above 2^62, one
+ * that STRICT_TIME does not let be rounded; -E2BIG: also for more than
+ * PERFMON_SESSION_SETS_MAX sets; -EBUSY: the session is attached.
  */
 int perfmon_set_create(struct perfmon_session *session, struct perfmon_set *sets,
-		       size_t size);
+		       size_t count, size_t element_size);
 
 /**
- * perfmon_set_delete() - deletes the sets whose numbers are in SETS (all else in it is
- * ignored), with their counters: the counters behind them move up, so that indices have
- * no gaps. Set 0 can be deleted as any other, but one set always stays.
+ * perfmon_set_delete() - deletes the sets whose numbers are in the COUNT elements of SETS
+ * (all else in them is ignored), with their counters: the counters behind them move up, so
+ * that indices have no gaps. Set 0 can be deleted as any other, but one set always stays.
  *
- * The number of elements; -EINVAL: SIZE as above, an unknown set, one named twice, or all
- * there are; -EBUSY: the session is attached.
+ * The number of elements; -EINVAL: also for an unknown set, one named twice, or all there
+ * are; -EBUSY: the session is attached.
  */
 int perfmon_set_delete(struct perfmon_session *session, const struct perfmon_set *sets,
-		       size_t size);
+		       size_t count, size_t element_size);
 
 /**
  * perfmon_set_add_events() - perfmon_session_add_events() to set ID, for a TEXT without
@@ -107,9 +106,6 @@ struct perfmon_set_info {
 				PERFMON_COUNTER_VIRTUAL_TIME */
 	uint32_t counters;   /* out: how many it has */
 	uint32_t is_active;  /* out: 1 if it is on now on some target */
-	/* out: its counters that have overflowed in its last turn, counter i as bit i %
-	 * 64 of word i / 64 */
-	uint64_t overflowed[PERFMON_SESSION_COUNTERS_MAX / 64];
 	/* out: what was left of the time-out when the set was last active, and is now if
 	 * it is: the time after which its clock ticks, on the first target. What is left
 	 * is what its next turn has; a new attach begins with the whole. */
@@ -118,15 +114,25 @@ struct perfmon_set_info {
 };
 
 /**
- * perfmon_set_get_info() - fills the elements of INFO for the sets that they name. In any
+ * perfmon_set_get_info() - fills the COUNT elements of INFO for the sets that they name. In any
  * state; at most one system call for each target and set. A session of one set has no
  * clock of its own: its time is that of its first counter.
  *
- * The number of elements; -EINVAL: SIZE as above, a reserved field that is not 0, or an
- * unknown set; what reading gives.
+ * The number of elements; -EINVAL: also for a reserved field that is not 0, or an unknown
+ * set; what reading gives.
  */
 int perfmon_set_get_info(struct perfmon_session *session, struct perfmon_set_info *info,
-			 size_t size);
+			 size_t count, size_t element_size);
+
+/**
+ * perfmon_set_overflowed() - the counters of set ID that have overflowed in its last turn,
+ * by rising index: at most ROOM of them in INDICES (NULL with ROOM 0). In any state. No
+ * system call but those that notice targets which have gone.
+ *
+ * How many there are; -EINVAL: no such set.
+ */
+int perfmon_set_overflowed(struct perfmon_session *session, uint16_t id,
+			   uint32_t *indices, size_t room);
 
 /* A count over the whole running time, from the share that the counter's set had. */
 struct perfmon_estimate {
@@ -142,9 +148,8 @@ struct perfmon_estimate {
 /* Flags of an estimate. */
 #define PERFMON_ESTIMATE_EXACT 1u /* the counter was on all the time: no error */
 #define PERFMON_ESTIMATE_NONE  2u /* it was never on: there is no estimate */
-#define PERFMON_ESTIMATE_UNKNOWN                                                         \
-	4u /* fewer than 3 turns, or turns that the kernel took:                         \
-	    * nothing is known of the error */
+/* Fewer than 3 turns, or turns that the kernel took: nothing is known of the error. */
+#define PERFMON_ESTIMATE_UNKNOWN 4u
 
 /**
  * perfmon_set_estimate() - estimates what the counters that ESTIMATES name would have
@@ -157,7 +162,8 @@ struct perfmon_estimate {
  * The number of elements; errors as perfmon_session_read().
  */
 int perfmon_set_estimate(struct perfmon_session *session,
-			 struct perfmon_estimate *estimates, size_t size);
+			 struct perfmon_estimate *estimates, size_t count,
+			 size_t element_size);
 
 /** perfmon_set_list() - the numbers of the session's sets in rising order, at most ROOM
  * of them, in IDS (NULL with ROOM 0). How many there are. No system call. */

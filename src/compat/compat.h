@@ -48,6 +48,16 @@ struct pm2_overflow {
 };
 
 /* A register that has been written. */
+/* Words of a mask with a bit for each counter of the session. */
+#define PM2_COUNTER_WORDS (PERFMON_SESSION_COUNTERS_MAX / 64)
+
+/* An overflow as the session has it; its vectors as masks. */
+struct pm2_applied {
+	struct perfmon_overflow how; /* size 0: none */
+	uint64_t reset_counters[PM2_COUNTER_WORDS];
+	uint64_t sample_counters[PM2_COUNTER_WORDS];
+};
+
 struct pm2_register {
 	uint16_t set; /* number of its event set */
 	uint16_t number;
@@ -58,7 +68,7 @@ struct pm2_register {
 	uint64_t value; /* of the PMD, without a counter */
 	struct pm2_overflow overflow;
 	/* The same as the session has it for the counter; size 0: nothing. */
-	struct perfmon_overflow applied;
+	struct pm2_applied applied;
 };
 /* Number of what is no register: a counter that a refused call has left, counting
  * nothing, for the next PMC of its set. */

@@ -417,7 +417,7 @@ static int make_session(struct pm2_context *context, uint32_t flags,
 		.size = sizeof(options),
 		.scope = flags & PFM_FL_SYSTEM_WIDE ? PERFMON_SCOPE_CPU
 						    : PERFMON_SCOPE_THREAD};
-	int err = perfmon_session_create(&context->session, &options);
+	int err = perfmon_session_create(&context->session, &options, NULL, 0);
 
 	if (!err && flags & PFM_FL_NOTIFY_BLOCK)
 		err = perfmon_overflow_block(context->session, 0);
@@ -551,10 +551,12 @@ int pm2_context_leave(struct pm2_context *context, int result)
 
 int pm2_session_said(struct pm2_context *context, int result)
 {
+	char message[sizeof(context->diag.text)] = "";
+
 	if (result >= 0)
 		return result;
-	return pm_diag_set(&context->diag, result, "%s",
-			   perfmon_session_message(context->session));
+	perfmon_session_message(context->session, message, sizeof(message));
+	return pm_diag_set(&context->diag, result, "%s", message);
 }
 
 int pm2_check_vector(struct pm2_context *context, const void *vector, size_t size,

@@ -8,6 +8,7 @@
 static void convert(struct pm2_context *context, const struct perfmon_message *from)
 {
 	struct pfarg_ovfl_msg *to = &context->pending.pfm_ovfl_msg;
+	uint64_t counters[PM2_COUNTER_WORDS] = {0};
 
 	memset(to, 0, sizeof(*to));
 	if (from->type == PERFMON_MESSAGE_TYPE_END) {
@@ -20,7 +21,8 @@ static void convert(struct pm2_context *context, const struct perfmon_message *f
 	to->msg_ovfl_cpu = (__u16)from->cpu;
 	to->msg_active_set = from->set;
 	to->msg_ovfl_ip = from->ip;
-	pm2_registers_pmds(context, from->set, from->counters, to->msg_ovfl_pmds);
+	counters[from->index / 64] = UINT64_C(1) << (from->index % 64);
+	pm2_registers_pmds(context, from->set, counters, to->msg_ovfl_pmds);
 }
 
 /* Of what the text knows. */
@@ -36,8 +38,8 @@ static bool take_message(struct pm2_context *context)
 	struct perfmon_message message;
 
 	while (!context->is_pending) {
-		if (perfmon_overflow_read(context->session, &message, sizeof(message)) <=
-		    0)
+		if (perfmon_overflow_read(context->session, &message, 1,
+					  sizeof(message)) <= 0)
 			return false;
 		if (context->is_silent || !is_known(&message))
 			continue;

@@ -25,37 +25,70 @@ void pm2_overflow_take(struct pm2_overflow *overflow, const struct pfarg_pmd *pm
 }
 
 /* REG's overflows as a session wants them; size 0: they lead to nothing. */
-static struct perfmon_overflow overflow_of(struct pm2_context *context,
-					   const struct pm2_register *reg)
+static struct pm2_applied overflow_of(struct pm2_context *context,
+				      const struct pm2_register *reg)
 {
 	static const struct pm2_overflow nothing;
 	const struct pm2_overflow *from = &reg->overflow;
-	struct perfmon_overflow to = {.size = 0};
+	struct pm2_applied to;
 
+	/* To be compared as memory. */
+	memset(&to, 0, sizeof(to));
 	if (!memcmp(from, &nothing, sizeof(nothing)))
 		return to;
-	to.size = sizeof(to);
+	to.how.size = sizeof(to.how);
+	/* perfmon2 takes every reset value. */
+	to.how.flags = PERFMON_OVERFLOW_ONCE;
 	if (from->flags & PFM_PMDFL_OVFL_NOTIFY)
-		to.flags |= PERFMON_OVERFLOW_NOTIFY;
+		to.how.flags |= PERFMON_OVERFLOW_NOTIFY;
 	if (from->flags & PFM_PMDFL_RANDOM)
-		to.flags |= PERFMON_OVERFLOW_RANDOM;
+		to.how.flags |= PERFMON_OVERFLOW_RANDOM;
 	if (from->flags & PFM_PMDFL_SWITCH)
-		to.flags |= PERFMON_OVERFLOW_SWITCH;
+		to.how.flags |= PERFMON_OVERFLOW_SWITCH;
 	if (from->flags & PFM_PMDFL_SMPL)
-		to.flags |= PERFMON_OVERFLOW_SAMPLE;
-	to.event_id = from->event_id;
-	to.long_reset = from->long_reset;
-	to.short_reset = from->short_reset;
-	to.random_mask = from->random_mask;
-	to.switch_count = from->switch_count;
+		to.how.flags |= PERFMON_OVERFLOW_SAMPLE;
+	to.how.event_id = from->event_id;
+	to.how.long_reset = from->long_reset;
+	to.how.short_reset = from->short_reset;
+	to.how.random_mask = from->random_mask;
+	to.how.switch_count = from->switch_count;
 	pm2_registers_counters(context, reg->set, from->reset_pmds, to.reset_counters);
 	pm2_registers_counters(context, reg->set, from->sample_pmds, to.sample_counters);
 	return to;
 }
 
+/* The counters of MASK in INDICES: how many. */
+static uint32_t indices_of(const uint64_t mask[PM2_COUNTER_WORDS],
+			   uint32_t indices[PERFMON_SESSION_COUNTERS_MAX])
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < PERFMON_SESSION_COUNTERS_MAX; i++) {
+		if (mask[i / 64] >> (i % 64) & 1)
+			indices[n++] = i;
+	}
+	return n;
+}
+
+static int program(struct pm2_context *context, uint32_t counter,
+		   const struct pm2_applied *overflow)
+{
+	uint32_t resets[PERFMON_SESSION_COUNTERS_MAX];
+	uint32_t samples[PERFMON_SESSION_COUNTERS_MAX];
+	struct perfmon_overflow how = overflow->how;
+
+	if (!how.size)
+		return perfmon_overflow_program(context->session, counter, NULL);
+	how.reset_counters = resets;
+	how.reset_count = indices_of(overflow->reset_counters, resets);
+	how.sample_counters = samples;
+	how.sample_count = indices_of(overflow->sample_counters, samples);
+	return perfmon_overflow_program(context->session, counter, &how);
+}
+
 int pm2_overflow_apply(struct pm2_context *context, struct pm2_register *reg)
 {
-	struct perfmon_overflow overflow;
+	struct pm2_applied overflow;
 	int err = 0;
 
 	if (reg->counter < 0)
@@ -63,14 +96,12 @@ int pm2_overflow_apply(struct pm2_context *context, struct pm2_register *reg)
 	overflow = overflow_of(context, reg);
 	if (!memcmp(&overflow, &reg->applied, sizeof(overflow)))
 		return 0;
-	if (overflow.flags & (PERFMON_OVERFLOW_NOTIFY | PERFMON_OVERFLOW_SAMPLE))
+	if (overflow.how.flags & (PERFMON_OVERFLOW_NOTIFY | PERFMON_OVERFLOW_SAMPLE))
 		err = pm2_context_watch_messages(context);
 	err = err
-		      ?: pm2_session_said(context,
-					  perfmon_overflow_program(
-						  context->session,
-						  (uint32_t)reg->counter,
-						  overflow.size ? &overflow : NULL));
+		      ?: pm2_session_said(
+				 context,
+				 program(context, (uint32_t)reg->counter, &overflow));
 	if (!err)
 		reg->applied = overflow;
 	return err;

@@ -178,7 +178,7 @@ static int add_counter(struct pm2_context *context, struct pm2_register *reg,
 	if (err)
 		return pm2_session_said(context, err);
 	write.index = (uint32_t)counter;
-	perfmon_session_write(context->session, &write, sizeof(write));
+	perfmon_session_write(context->session, &write, 1, sizeof(write), 0);
 	reg->counter = counter;
 	/* The last moves into its place: the memory that was made sure of stays enough.
 	 */
@@ -368,8 +368,8 @@ static int write_values(struct pm2_context *context, const struct pfarg_pmd *pmd
 	}
 	if (counted)
 		err = pm2_session_said(
-			context, perfmon_session_write(context->session, writes,
-						       counted * sizeof(writes[0])));
+			context, perfmon_session_write(context->session, writes, counted,
+						       sizeof(writes[0]), 0));
 	for (i = 0; i < n && err >= 0; i++)
 		pm2_register_find(context, pmds[i].reg_set, pmds[i].reg_num)->value =
 			pmds[i].reg_value;
@@ -448,7 +448,7 @@ static void fill_pmd(struct pm2_context *context, const struct pm2_register *reg
 {
 	uint64_t last_reset = 0;
 
-	if (reg && reg->counter >= 0 && reg->applied.size)
+	if (reg && reg->counter >= 0 && reg->applied.how.size)
 		perfmon_overflow_last_reset(context->session, (uint32_t)reg->counter,
 					    &last_reset, NULL);
 	pmd->reg_value = value;
@@ -472,9 +472,9 @@ static int read_pmds(struct pm2_context *context, struct pfarg_pmd *pmds, size_t
 				(struct perfmon_value){.index = (uint32_t)reg->counter};
 	}
 	if (counted)
-		err = pm2_session_said(context,
-				       perfmon_session_read(context->session, values,
-							    counted * sizeof(values[0])));
+		err = pm2_session_said(
+			context, perfmon_session_read(context->session, values, counted,
+						      sizeof(values[0]), 0));
 	for (i = 0, counted = 0; i < n && err >= 0; i++) {
 		reg = pm2_register_find(context, pmds[i].reg_set, pmds[i].reg_num);
 		if (reg && reg->counter >= 0)

@@ -50,12 +50,14 @@ int pm2_load(struct pm2_context *context, int target)
 {
 	if (context->is_cpu)
 		return pm2_session_said(
-			context, perfmon_session_attach_cpu(context->session, target));
+			context, perfmon_session_attach(context->session,
+							PERFMON_TARGET_KIND_CPU, target));
 	if (target <= 0)
 		return pm_diag_set(&context->diag, -EINVAL,
 				   "%d is not the number of a thread", target);
-	return pm2_session_said(context,
-				perfmon_session_attach_thread(context->session, target));
+	return pm2_session_said(
+		context, perfmon_session_attach(context->session,
+						PERFMON_TARGET_KIND_THREAD, target));
 }
 
 PM_EXPORT int pfm_load_context(int fd, int flags, ...)

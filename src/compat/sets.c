@@ -40,10 +40,10 @@ static int change(struct pm2_context *context, bool create,
 			out[i].timeout_ns = sets[i].set_timeout;
 		}
 	}
-	n *= sizeof(out[0]);
-	return pm2_session_said(context,
-				create ? perfmon_set_create(context->session, out, n)
-				       : perfmon_set_delete(context->session, out, n));
+	return pm2_session_said(
+		context,
+		create ? perfmon_set_create(context->session, out, n, sizeof(out[0]))
+		       : perfmon_set_delete(context->session, out, n, sizeof(out[0])));
 }
 
 PM_EXPORT int pfm_create_evtsets(int fd, struct pfarg_setdesc *sets, size_t size)
@@ -110,6 +110,10 @@ static void fill_available(struct pm2_context *context, uint16_t id, __u64 *regi
 static void fill_info(struct pm2_context *context, const struct perfmon_set_info *from,
 		      struct pfarg_setinfo *info)
 {
+	uint32_t overflowed[PERFMON_SESSION_COUNTERS_MAX];
+	uint64_t counters[PM2_COUNTER_WORDS] = {0};
+	int n;
+
 	*info = (struct pfarg_setinfo){.set_id = from->id,
 				       .set_timeout = from->timeout_ns,
 				       .set_leftover = from->left_ns,
@@ -119,7 +123,11 @@ static void fill_info(struct pm2_context *context, const struct perfmon_set_info
 		info->set_flags |= PFM_SETFL_OVFL_SWITCH;
 	if (from->flags & PERFMON_SET_TIME_SWITCH)
 		info->set_flags |= PFM_SETFL_TIME_SWITCH;
-	pm2_registers_pmds(context, from->id, from->overflowed, info->set_ovfl_pmds);
+	n = perfmon_set_overflowed(context->session, from->id, overflowed,
+				   PERFMON_SESSION_COUNTERS_MAX);
+	for (int i = 0; i < n; i++)
+		counters[overflowed[i] / 64] |= UINT64_C(1) << (overflowed[i] % 64);
+	pm2_registers_pmds(context, from->id, counters, info->set_ovfl_pmds);
 	fill_available(context, from->id, info->set_avail_pmcs);
 	memcpy(info->set_avail_pmds, info->set_avail_pmcs, sizeof(info->set_avail_pmds));
 }
@@ -146,8 +154,8 @@ PM_EXPORT int pfm_getinfo_evtsets(int fd, struct pfarg_setinfo *info, size_t siz
 		own[i].id = info[i].set_id;
 	err = err
 		      ?: pm2_session_said(context,
-					  perfmon_set_get_info(context->session, own,
-							       n * sizeof(own[0])));
+					  perfmon_set_get_info(context->session, own, n,
+							       sizeof(own[0])));
 	for (i = 0; i < n && err >= 0; i++)
 		fill_info(context, &own[i], &info[i]);
 	free(own);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* More than any version will have: a size above it was never set. */
@@ -93,6 +94,43 @@ static inline void pm_vector_fill(void *vector, size_t i, size_t element_size,
 	memcpy(to, from, known < element_size ? known : element_size);
 	if (element_size > known)
 		memset(to + known, 0, element_size - known);
+}
+
+/* Puts the COUNT elements of a vector that the caller may change side by side, as this
+ * library knows them, and back: without memory of its own, whatever their size. */
+static inline void pm_vector_pack(void *vector, size_t count, size_t element_size,
+				  size_t known)
+{
+	char *at = vector;
+
+	for (size_t i = 1; element_size > known && i < count; i++)
+		memmove(at + i * known, at + i * element_size, known);
+}
+
+static inline void pm_vector_unpack(void *vector, size_t count, size_t element_size,
+				    size_t known)
+{
+	char *at = vector;
+
+	for (size_t i = count; element_size > known && i-- > 0;) {
+		memmove(at + i * element_size, at + i * known, known);
+		memset(at + i * element_size + known, 0, element_size - known);
+	}
+}
+
+/* The elements of a vector that the caller keeps, side by side: VECTOR itself, memory for
+ * free(), or NULL. */
+static inline void *pm_vector_packed(const void *vector, size_t count,
+				     size_t element_size, size_t known)
+{
+	char *copy;
+
+	if (element_size == known)
+		return (void *)(uintptr_t)vector;
+	copy = malloc(count * known);
+	for (size_t i = 0; copy && i < count; i++)
+		memcpy(copy + i * known, pm_vector_at(vector, i, element_size), known);
+	return copy;
 }
 
 /* Copies GIVEN, which has been checked, to the structure at TO of KNOWN bytes, its own

@@ -78,21 +78,42 @@ static void free_all(struct perfmon_session *session)
 	free(session);
 }
 
+/* What is wrong with OPTIONS, by a struct's ERR or by themselves; NULL: nothing. */
+static const char *wrong_with(const struct perfmon_session_options *options, int err)
+{
+	if (err == -EINVAL)
+		return "the options are smaller than their first version; set .size = "
+		       "sizeof(struct perfmon_session_options)";
+	if (err)
+		return "the options have fields that this version of the library does "
+		       "not know; leave them zero";
+	if (!options)
+		return NULL;
+	if (options->scope > PERFMON_SCOPE_CPU)
+		return "unknown scope";
+	if (options->flags & ~KNOWN_FLAGS)
+		return "unknown flags";
+	if (options->scope == PERFMON_SCOPE_CPU && options->flags & THREAD_FLAGS)
+		return "a session of CPU scope has a flag for threads alone";
+	return NULL;
+}
+
 PM_EXPORT int perfmon_session_create(struct perfmon_session **out,
-				     const struct perfmon_session_options *options)
+				     const struct perfmon_session_options *options,
+				     char *message, size_t message_size)
 {
 	struct perfmon_session *session;
 	int err = options ? PM_STRUCT_CHECK(options, perfmon_session_options, 16) : 0;
+	const char *wrong = out ? wrong_with(options, err) : "no handle";
 
-	if (!out || err)
+	pm_message_tell(wrong ?: "", message, message_size);
+	if (wrong)
 		return err ?: -EINVAL;
-	if (options &&
-	    (options->flags & ~KNOWN_FLAGS || options->scope > PERFMON_SCOPE_CPU ||
-	     (options->scope == PERFMON_SCOPE_CPU && options->flags & THREAD_FLAGS)))
-		return -EINVAL;
 	session = calloc(1, sizeof(*session));
-	if (!session)
+	if (!session) {
+		pm_message_tell("no memory for a session", message, message_size);
 		return -ENOMEM;
+	}
 	if (options) {
 		session->scope = options->scope;
 		session->flags = options->flags;
@@ -109,6 +130,7 @@ PM_EXPORT int perfmon_session_create(struct perfmon_session **out,
 	err = err ?: pm_plan_build(session, NULL, 0, session->sets, 1, &session->plan);
 	if (err) {
 		free_all(session);
+		pm_message_tell("no memory for a session", message, message_size);
 		return err;
 	}
 	*out = session;

@@ -76,6 +76,16 @@ size_t stat_counting_cells(const struct stat_counting *counting)
 /* --- threads -------------------------------------------------------------------------
  */
 
+/* Keeps what SESSION says of its error N. */
+static int session_failed(struct stat_counting *counting, struct perfmon_session *session,
+			  int n)
+{
+	char message[sizeof(counting->diag.text)] = "";
+
+	perfmon_session_message(session, message, sizeof(message));
+	return pm_diag_set(&counting->diag, n, "%s", message);
+}
+
 /* One by one, since each has its own to say. */
 static int attach_targets(struct stat_counting *counting, struct perfmon_session *session,
 			  const struct perfmon_target *targets, uint32_t count)
@@ -84,10 +94,11 @@ static int attach_targets(struct stat_counting *counting, struct perfmon_session
 
 	pm_diag_clear(&counting->doubt);
 	for (uint32_t t = 0; t < count; t++) {
-		int n = perfmon_session_attach_more(session, &targets[t],
-						    sizeof(targets[t]));
-		const char *message = perfmon_session_message(session);
+		int n = perfmon_session_attach_targets(
+			session, &targets[t], 1, sizeof(targets[t]), PERFMON_ATTACH_ADD);
+		char message[1000] = "";
 
+		perfmon_session_message(session, message, sizeof(message));
 		if (n < 0)
 			return pm_diag_set(&counting->diag, n, "%s", message);
 		if (n == 0 && message[0] && !counting->doubt.text[0])
@@ -112,13 +123,13 @@ static int open_session(struct stat_counting *counting, bool user_only,
 			 (counting->split ? PERFMON_SESSION_SPLIT : 0),
 	};
 	struct perfmon_session *new;
-	int n = perfmon_session_create(&new, &options);
+	int n = perfmon_session_create(&new, &options, NULL, 0);
 
 	if (n)
 		return pm_diag_set(&counting->diag, n, "no session: %s", strerror(-n));
 	n = perfmon_session_add_events(new, counting->events.text);
 	if (n < 0)
-		pm_diag_set(&counting->diag, n, "%s", perfmon_session_message(new));
+		session_failed(counting, new, n);
 	else
 		n = attach_targets(counting, new, targets, target_count);
 	if (n < 0)
@@ -187,7 +198,8 @@ static int error_of(const struct stat_counting *counting, uint32_t i, int *cpu,
 	if (counting->place)
 		return stat_place_error(counting->place, counting->events.list, i, cpu,
 					open);
-	*open = perfmon_session_read(counting->session, &value, sizeof(value)) > 0 &&
+	*open = perfmon_session_read(counting->session, &value, 1, sizeof(value), 0) >
+			0 &&
 		!(value.status & PERFMON_VALUE_NEVER_OPENED);
 	return refusal_of(counting->session, i);
 }
@@ -253,10 +265,7 @@ static int start_session(struct stat_counting *counting)
 
 	memset(counting->before, 0, size);
 	memset(counting->own_before, 0, size);
-	if (err)
-		pm_diag_set(&counting->diag, err, "%s",
-			    perfmon_session_message(counting->session));
-	return err;
+	return err ? session_failed(counting, counting->session, err) : 0;
 }
 
 int stat_counting_start(struct stat_counting *counting,
@@ -333,15 +342,14 @@ static int read_session(struct stat_counting *counting, struct stat_cell *cells,
 		memset(counting->before, 0, size);
 		memset(counting->own_before, 0, size);
 	}
-	n = perfmon_session_read_all(counting->session, counting->now, size);
-	if (n >= 0 && counting->apart) {
-		for (uint32_t i = 0; i < count; i++)
-			counting->own_now[i] = (struct perfmon_value){.index = i};
-		n = perfmon_session_read_own(counting->session, counting->own_now, size);
-	}
+	n = perfmon_session_read(counting->session, counting->now, count,
+				 sizeof(counting->now[0]), PERFMON_READ_ALL);
+	if (n >= 0 && counting->apart)
+		n = perfmon_session_read(counting->session, counting->own_now, count,
+					 sizeof(counting->now[0]),
+					 PERFMON_READ_ALL | PERFMON_READ_OWN);
 	if (n < 0)
-		return pm_diag_set(&counting->diag, n, "%s",
-				   perfmon_session_message(counting->session));
+		return session_failed(counting, counting->session, n);
 	for (uint32_t i = 0; i < count; i++) {
 		struct perfmon_value value =
 			less(&counting->now[i], &counting->before[i]);

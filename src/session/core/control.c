@@ -10,13 +10,11 @@
  */
 
 static int check_swap(struct perfmon_session *session, const struct perfmon_value *values,
-		      size_t size, uint32_t flags)
+		      size_t n, uint32_t flags)
 {
-	size_t i, n = size / sizeof(values[0]);
-	int err = pm_session_check_vector(session, values, size, sizeof(values[0]));
+	size_t i;
+	int err = 0;
 
-	if (!err && flags & ~PERFMON_WRITE_STOPPED)
-		err = pm_diag_set(&session->diag, -EINVAL, "unknown flags 0x%x", flags);
 	for (i = 0; i < n && !err; i++)
 		err = values[i].reserved ? pm_diag_set(&session->diag, -EINVAL,
 						       "element %zu: a reserved field is "
@@ -55,31 +53,38 @@ static int swap(struct perfmon_session *session, struct perfmon_value *values, s
 }
 
 PM_EXPORT int perfmon_session_swap(struct perfmon_session *session,
-				   struct perfmon_value *values, size_t size,
-				   uint32_t flags)
+				   struct perfmon_value *values, size_t count,
+				   size_t element_size, uint32_t flags)
 {
 	int err = pm_session_enter(session);
 
 	if (err)
 		return err;
 	pm_session_catch_up(session);
-	err = check_swap(session, values, size, flags);
-	return pm_session_leave(session,
-				err ?: swap(session, values, size / sizeof(values[0])));
+	err = PM_SESSION_CHECK_VECTOR(session, values, count, element_size, true,
+				      perfmon_value, 40);
+	if (!err && flags & ~PERFMON_WRITE_STOPPED)
+		err = pm_diag_set(&session->diag, -EINVAL, "unknown flags 0x%x", flags);
+	if (err)
+		return pm_session_leave(session, err);
+	pm_vector_pack(values, count, element_size, sizeof(values[0]));
+	err = check_swap(session, values, count, flags) ?: swap(session, values, count);
+	pm_vector_unpack(values, count, element_size, sizeof(values[0]));
+	return pm_session_leave(session, err);
 }
 
 /* --- control ---------------------------------------------------------------------------
  */
 
-/* Sets the sums to 0, but for those in PRESERVE. Of a stopped session. */
-static int zero_sums(struct perfmon_session *session, const uint64_t *preserve)
+/* Sets the sums to 0, but for those in KEEP. Of a stopped session. */
+static int zero_sums(struct perfmon_session *session, const uint64_t *keep)
 {
 	struct perfmon_write write = {0};
 	bool syscall;
 	int err = 0;
 
 	for (; write.index < session->count && !err; write.index++) {
-		if (preserve && preserve[write.index / 64] >> (write.index % 64) & 1)
+		if (keep[write.index / 64] >> (write.index % 64) & 1)
 			continue;
 		err = pm_session_collect(session, write.index, &syscall);
 		if (!err || err == -ENODATA)
@@ -89,7 +94,7 @@ static int zero_sums(struct perfmon_session *session, const uint64_t *preserve)
 }
 
 static int control(struct perfmon_session *session, const char *text,
-		   const uint64_t *preserve)
+		   const uint64_t *keep)
 {
 	enum perfmon_state before;
 	int err, replaced;
@@ -102,7 +107,7 @@ static int control(struct perfmon_session *session, const char *text,
 	before = session->state;
 	pm_session_stop_all(session);
 	replaced = pm_session_replace(session, text);
-	err = replaced < 0 ? replaced : zero_sums(session, preserve);
+	err = replaced < 0 ? replaced : zero_sums(session, keep);
 	if (err && before != PERFMON_STATE_RUNNING)
 		return err;
 	if (!err)
@@ -116,18 +121,25 @@ static int control(struct perfmon_session *session, const char *text,
 }
 
 PM_EXPORT int perfmon_session_control(struct perfmon_session *session, const char *text,
-				      const uint64_t *preserve)
+				      const uint32_t *keep, size_t keep_count)
 {
+	uint64_t kept[PM_COUNTER_WORDS] = {0};
 	int err = pm_session_enter(session);
 
 	if (err)
 		return err;
+	if (!keep && keep_count)
+		return pm_session_leave(
+			session, pm_diag_set(&session->diag, -EINVAL,
+					     "no counters to keep, but a number of "
+					     "them"));
+	pm_counter_mask(kept, keep, keep_count);
 	pm_session_notice_loss(session);
 	if (session->state == PERFMON_STATE_DETACHED)
 		err = pm_diag_set(&session->diag, -EINVAL,
 				  "a detached session takes no control; attach it first");
 	else if (text && *text)
-		err = control(session, text, preserve);
+		err = control(session, text, kept);
 	else if (session->state != PERFMON_STATE_STOPPED)
 		err = pm_session_stop_all(session);
 	return pm_session_leave(session, err);

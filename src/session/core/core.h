@@ -263,9 +263,15 @@ void pm_session_time_detach(struct perfmon_session *session);
 /* Keeps the time of one TARGET that leaves before the others. */
 void pm_session_time_target(struct perfmon_session *session, struct pm_target *target);
 
-/* The checks of a vector, and of its elements. */
+/* The checks of a vector of structs TYPE, whose first version had FIRST bytes, and of its
+ * elements. Those that the program has FILLED in are zero where they are not known. */
+#define PM_SESSION_CHECK_VECTOR(session, vector, count, element_size, filled, type,      \
+				first)                                                   \
+	pm_session_check_vector(session, vector, count, element_size, filled,            \
+				PM_STRUCT_FIRST(type, first), sizeof(struct type))
 int pm_session_check_vector(struct perfmon_session *session, const void *vector,
-			    size_t size, size_t element);
+			    size_t count, size_t element_size, bool filled, size_t first,
+			    size_t known);
 int pm_session_check_index(struct perfmon_session *session, size_t i, uint32_t index,
 			   uint64_t reserved);
 

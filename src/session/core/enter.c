@@ -92,9 +92,22 @@ int pm_session_check_stopped(struct perfmon_session *session, uint32_t flags)
 /* --- information -----------------------------------------------------------------------
  */
 
-PM_EXPORT const char *perfmon_session_message(const struct perfmon_session *session)
+PM_EXPORT int perfmon_session_message(const struct perfmon_session *session, char *buffer,
+				      size_t size)
 {
-	return session && session->magic == PM_SESSION_MAGIC ? session->diag.text : "";
+	/* For the lock alone. */
+	struct perfmon_session *own = (struct perfmon_session *)(uintptr_t)session;
+	int result;
+
+	if (!session || session->magic != PM_SESSION_MAGIC)
+		return -EINVAL;
+	/* No other thread writes it: it is not in the child, or this one holds the lock. */
+	if (pm_session_is_child(session) || pm_busy_with(session))
+		return pm_message_copy(session->diag.text, buffer, size);
+	result = pm_session_enter(own);
+	if (result)
+		return result;
+	return pm_session_leave(own, pm_message_copy(session->diag.text, buffer, size));
 }
 
 PM_EXPORT int perfmon_session_state(struct perfmon_session *session)

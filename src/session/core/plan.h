@@ -20,10 +20,40 @@ struct pm_program {
 	struct pm_event_list *list;
 };
 
+/* Words of a mask with a bit for each counter of a session: counter i is bit i % 64 of
+ * word i / 64. */
+#define PM_COUNTER_WORDS (PERFMON_SESSION_COUNTERS_MAX / 64)
+
+static inline bool pm_counter_in(const uint64_t mask[PM_COUNTER_WORDS], uint32_t i)
+{
+	return mask[i / 64] >> (i % 64) & 1;
+}
+
+/* Adds the COUNT counters at INDICES to MASK, but for those that no session has. */
+static inline void pm_counter_mask(uint64_t mask[PM_COUNTER_WORDS],
+				   const uint32_t *indices, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (indices[i] < PERFMON_SESSION_COUNTERS_MAX)
+			mask[indices[i] / 64] |= UINT64_C(1) << (indices[i] % 64);
+	}
+}
+
+/* A struct perfmon_overflow, with masks in the place of its vectors. */
+struct pm_overflow_how {
+	uint32_t flags;
+	uint64_t short_reset, long_reset;
+	uint64_t random_mask;
+	uint64_t switch_count;
+	uint64_t event_id;
+	uint64_t reset_counters[PM_COUNTER_WORDS];
+	uint64_t sample_counters[PM_COUNTER_WORDS];
+};
+
 /* What becomes of a counter's overflows. */
 struct pm_overflow {
 	bool on;
-	struct perfmon_overflow how;
+	struct pm_overflow_how how;
 	uint64_t least; /* PERFMON_MIN_PERIOD when it was programmed */
 	bool owed;	/* its long reset, since an overflow on a target that is gone */
 	uint64_t last_reset;
@@ -70,7 +100,7 @@ struct pm_set {
 	uint64_t used_ns;			    /* of it, on targets that are gone */
 	uint64_t runs;				    /* times that it became active */
 	uint64_t active_ns;			    /* of targets that are gone */
-	uint64_t overflowed[PERFMON_COUNTER_WORDS]; /* counters, in its last time slice */
+	uint64_t overflowed[PM_COUNTER_WORDS]; /* counters, in its last time slice */
 };
 
 /* The events of one set in one piece, as instances want them. */

@@ -3,6 +3,7 @@
 #include "session/core/readings.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "os/os.h"
 
@@ -51,18 +52,27 @@ int pm_session_collect(struct perfmon_session *session, uint32_t i, bool *syscal
  */
 
 int pm_session_check_vector(struct perfmon_session *session, const void *vector,
-			    size_t size, size_t element)
+			    size_t count, size_t element_size, bool filled, size_t first,
+			    size_t known)
 {
-	if (!vector || !size || size % element)
-		return pm_diag_set(
-			&session->diag, -EINVAL,
-			"a vector of %zu bytes is no number of elements of %zu", size,
-			element);
-	if (size / element > PERFMON_SESSION_VECTOR_MAX)
+	int err = vector && count ? pm_vector_check(vector, 0, element_size, first, known)
+				  : -EINVAL;
+
+	if (err == -EINVAL)
+		return pm_diag_set(&session->diag, err,
+				   "a vector of %zu elements of %zu bytes: there must be "
+				   "one at least, and the size is sizeof(elements[0])",
+				   vector ? count : 0, element_size);
+	if (count > PERFMON_SESSION_VECTOR_MAX)
 		return pm_diag_set(&session->diag, -E2BIG,
-				   "a vector of %zu elements is longer than %d",
-				   size / element, PERFMON_SESSION_VECTOR_MAX);
-	return 0;
+				   "a vector of %zu elements is longer than %d", count,
+				   PERFMON_SESSION_VECTOR_MAX);
+	if (!err && filled)
+		err = pm_vector_check(vector, count, element_size, first, known);
+	return err ? pm_diag_set(&session->diag, err,
+				 "the elements have fields that this version of the "
+				 "library does not know; leave them zero")
+		   : 0;
 }
 
 int pm_session_check_index(struct perfmon_session *session, size_t i, uint32_t index,
@@ -183,62 +193,54 @@ static int read_values(struct perfmon_session *session, struct perfmon_value *va
 	return (int)n;
 }
 
-PM_EXPORT int perfmon_session_read(struct perfmon_session *session,
-				   struct perfmon_value *values, size_t size)
+static int read_vector(struct perfmon_session *session, struct perfmon_value *values,
+		       size_t n, uint32_t flags)
 {
-	size_t i, n = size / sizeof(values[0]);
-	int err = pm_session_enter(session);
+	bool all = flags & PERFMON_READ_ALL, own = flags & PERFMON_READ_OWN;
+	size_t i;
+	int err = 0;
 
-	if (err)
-		return err;
-	pm_session_catch_up(session);
-	err = pm_session_check_vector(session, values, size, sizeof(values[0]));
-	for (i = 0; !err && i < n; i++)
+	if (all && n < session->count)
+		return pm_diag_set(&session->diag, -ENOSPC,
+				   "%zu elements do not hold the session's %u counters",
+				   n, session->count);
+	for (i = 0; !all && !err && i < n; i++) {
 		err = pm_session_check_index(session, i, values[i].index,
 					     values[i].reserved);
-	return pm_session_leave(
-		session, err ?: read_values(session, values, n, false, PM_ROLE_ALL));
-}
-
-PM_EXPORT int perfmon_session_read_own(struct perfmon_session *session,
-				       struct perfmon_value *values, size_t size)
-{
-	size_t i, n = size / sizeof(values[0]);
-	int err = pm_session_enter(session);
-
-	if (err)
-		return err;
-	pm_session_catch_up(session);
-	err = pm_session_check_vector(session, values, size, sizeof(values[0]));
-	for (i = 0; !err && i < n; i++) {
-		err = pm_session_check_index(session, i, values[i].index,
-					     values[i].reserved);
-		if (!err && values[i].index == PERFMON_COUNTER_VIRTUAL_TIME)
+		if (!err && own && values[i].index == PERFMON_COUNTER_VIRTUAL_TIME)
 			err = pm_diag_set(&session->diag, -EINVAL,
 					  "element %zu: the virtual time is not kept "
 					  "apart",
 					  i);
 	}
-	return pm_session_leave(
-		session, err ?: read_values(session, values, n, false, PM_ROLE_OWN));
+	return err
+		       ?: read_values(session, values, all ? session->count : n, all,
+				      own ? PM_ROLE_OWN : PM_ROLE_ALL);
 }
 
-PM_EXPORT int perfmon_session_read_all(struct perfmon_session *session,
-				       struct perfmon_value *values, size_t size)
+PM_EXPORT int perfmon_session_read(struct perfmon_session *session,
+				   struct perfmon_value *values, size_t count,
+				   size_t element_size, uint32_t flags)
 {
-	int err = pm_session_enter(session);
+	bool all = flags & PERFMON_READ_ALL;
+	int n = pm_session_enter(session);
 
-	if (err)
-		return err;
+	if (n)
+		return n;
 	pm_session_catch_up(session);
-	err = pm_session_check_vector(session, values, size, sizeof(values[0]));
-	if (!err && size / sizeof(values[0]) < session->count)
-		err = pm_diag_set(&session->diag, -ENOSPC,
-				  "%zu elements do not hold the session's %u counters",
-				  size / sizeof(values[0]), session->count);
-	return pm_session_leave(
-		session,
-		err ?: read_values(session, values, session->count, true, PM_ROLE_ALL));
+	n = PM_SESSION_CHECK_VECTOR(session, values, count, element_size, !all,
+				    perfmon_value, 40);
+	if (!n && flags & ~(PERFMON_READ_ALL | PERFMON_READ_OWN))
+		n = pm_diag_set(&session->diag, -EINVAL, "unknown flags 0x%x", flags);
+	if (n)
+		return pm_session_leave(session, n);
+	if (!all)
+		pm_vector_pack(values, count, element_size, sizeof(values[0]));
+	n = read_vector(session, values, count, flags);
+	if (!all || n > 0)
+		pm_vector_unpack(values, all ? (size_t)n : count, element_size,
+				 sizeof(values[0]));
+	return pm_session_leave(session, n);
 }
 
 void pm_session_rebase(struct perfmon_session *session, uint32_t i)
@@ -291,30 +293,22 @@ static int check_period(struct perfmon_session *session,
 						      write->value);
 }
 
-PM_EXPORT int perfmon_session_write(struct perfmon_session *session,
-				    const struct perfmon_write *writes, size_t size)
+static int write_vector(struct perfmon_session *session,
+			const struct perfmon_write *writes, size_t n, uint32_t flags)
 {
-	size_t i, n = size / sizeof(writes[0]);
-	int err = pm_session_enter(session), failed;
-	uint32_t flags = 0;
+	int err = 0, failed;
 	bool syscall;
+	size_t i;
 
-	if (err)
-		return err;
-	pm_session_catch_up(session);
-	err = pm_session_check_vector(session, writes, size, sizeof(writes[0]));
-	for (i = 0; !err && i < n; i++) {
-		flags |= writes[i].flags;
+	for (i = 0; !err && i < n; i++)
 		err = pm_session_check_index(session, i, PERFMON_COUNTER_VIRTUAL_TIME,
-					     (writes[i].flags & ~PERFMON_WRITE_STOPPED) |
-						     writes[i].reserved);
-	}
+					     writes[i].reserved);
 	err = err ?: pm_session_check_stopped(session, flags);
 	for (i = 0; !err && i < n; i++)
 		err = pm_session_check_index(session, i, writes[i].index, 0)
 			      ?: check_period(session, &writes[i]);
 	if (err)
-		return pm_session_leave(session, err);
+		return err;
 	if (session->state == PERFMON_STATE_RUNNING)
 		session->stamp++;
 	/* All is read before anything is written. */
@@ -323,12 +317,35 @@ PM_EXPORT int perfmon_session_write(struct perfmon_session *session,
 			continue;
 		err = pm_session_collect(session, writes[i].index, &syscall);
 		if (err && err != -ENODATA)
-			return pm_session_leave(session,
-						pm_session_explain(session, err));
+			return pm_session_explain(session, err);
 	}
 	for (i = 0, err = 0; i < n; i++) {
 		failed = pm_session_write_one(session, &writes[i]);
 		err = err ?: failed;
 	}
-	return pm_session_leave(session, err ? pm_session_explain(session, err) : (int)n);
+	return err ? pm_session_explain(session, err) : (int)n;
+}
+
+PM_EXPORT int perfmon_session_write(struct perfmon_session *session,
+				    const struct perfmon_write *writes, size_t count,
+				    size_t element_size, uint32_t flags)
+{
+	int err = pm_session_enter(session);
+	struct perfmon_write *packed;
+
+	if (err)
+		return err;
+	pm_session_catch_up(session);
+	err = PM_SESSION_CHECK_VECTOR(session, writes, count, element_size, true,
+				      perfmon_write, 16);
+	if (!err && flags & ~PERFMON_WRITE_STOPPED)
+		err = pm_diag_set(&session->diag, -EINVAL, "unknown flags 0x%x", flags);
+	if (err)
+		return pm_session_leave(session, err);
+	packed = pm_vector_packed(writes, count, element_size, sizeof(writes[0]));
+	err = packed ? write_vector(session, packed, count, flags)
+		     : pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+	if (packed != writes)
+		free(packed);
+	return pm_session_leave(session, err);
 }

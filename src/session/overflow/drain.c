@@ -103,7 +103,6 @@ static void notify(struct perfmon_session *session, struct pm_target *target,
 		message.flags = PERFMON_MESSAGE_OVERRUN;
 	else if (session->state == PERFMON_STATE_RUNNING)
 		mask(session, all ? target : NULL);
-	message.counters[index / 64] = UINT64_C(1) << (index % 64);
 	pm_queue_push(session, &message);
 }
 
@@ -111,7 +110,7 @@ static void overflow(struct perfmon_session *session, struct pm_target *target,
 		     struct pm_register *reg, const struct perfmon_sample *sample,
 		     const struct pm_place *place)
 {
-	const struct perfmon_overflow *how = &reg->overflow.how;
+	const struct pm_overflow_how *how = &reg->overflow.how;
 	bool is_full;
 
 	if (!pm_period_record(session, target, reg, place))

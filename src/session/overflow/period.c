@@ -314,7 +314,7 @@ void pm_overflow_reset_others(struct perfmon_session *session, struct pm_target 
 
 	for (i = 0; i < session->count; i++) {
 		struct pm_register *reg = &session->registers[i];
-		const struct perfmon_overflow *how = &reg->overflow.how;
+		const struct pm_overflow_how *how = &reg->overflow.how;
 		uint64_t value = 0, count;
 		bool known;
 

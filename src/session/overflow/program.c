@@ -18,38 +18,81 @@
 
 #define KNOWN_FLAGS                                                                      \
 	(PERFMON_OVERFLOW_NOTIFY | PERFMON_OVERFLOW_RANDOM | PERFMON_OVERFLOW_SWITCH |   \
-	 PERFMON_OVERFLOW_SAMPLE)
+	 PERFMON_OVERFLOW_SAMPLE | PERFMON_OVERFLOW_ONCE)
 
-static bool names_missing(const struct perfmon_session *session, const uint64_t *mask)
+/* Whether an overflow may begin anew with RESET: perf_event_open(2) takes periods below
+ * 2^63. */
+static bool overflows(uint64_t reset)
 {
-	uint32_t i;
+	return reset > UINT64_C(1) << 63;
+}
 
-	for (i = session->count; i < PERFMON_SESSION_COUNTERS_MAX; i++) {
-		if (mask[i / 64] >> (i % 64) & 1)
+static const char *wrong_with(const struct perfmon_overflow *how)
+{
+	uint64_t next =
+		how->flags & PERFMON_OVERFLOW_NOTIFY ? how->long_reset : how->short_reset;
+
+	if (how->flags & ~KNOWN_FLAGS || how->reserved)
+		return "unknown flags, or a reserved field that is not 0";
+	if (!(how->flags & PERFMON_OVERFLOW_RANDOM) && how->random_mask)
+		return "a random mask without its flag";
+	if (!(how->flags & PERFMON_OVERFLOW_SWITCH) != !how->switch_count)
+		return "the switch flag and a count of overflows go together";
+	if ((!how->reset_counters && how->reset_count) ||
+	    (!how->sample_counters && how->sample_count))
+		return "no counters, but a number of them";
+	if (!overflows(next) && !(how->flags & PERFMON_OVERFLOW_ONCE))
+		return how->flags & PERFMON_OVERFLOW_NOTIFY
+			       ? "long_reset is a value that cannot overflow: to "
+				 "overflow "
+				 "after N events it is -N (or set PERFMON_OVERFLOW_ONCE)"
+			       : "short_reset is a value that cannot overflow: to "
+				 "overflow "
+				 "after N events it is -N (or set PERFMON_OVERFLOW_ONCE)";
+	return NULL;
+}
+
+/* Checks GIVEN, and gives it as this library knows it in *HOW. */
+static int check_overflow(struct perfmon_session *session, uint32_t index,
+			  const struct perfmon_overflow *given,
+			  struct perfmon_overflow *how)
+{
+	int err = PM_STRUCT_CHECK(given, perfmon_overflow, 80);
+	const char *wrong;
+
+	if (err)
+		return pm_session_explain_struct(session, err, "the overflow",
+						 "perfmon_overflow");
+	pm_struct_take(how, given, sizeof(*how));
+	wrong = wrong_with(how);
+	if (wrong)
+		return pm_diag_set(&session->diag, -EINVAL, "overflow of counter %u: %s",
+				   index, wrong);
+	return 0;
+}
+
+static bool names_missing(const struct perfmon_session *session, const uint32_t *indices,
+			  uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (indices[i] >= session->count)
 			return true;
 	}
 	return false;
 }
 
-static int check_overflow(struct perfmon_session *session, uint32_t index,
-			  const struct perfmon_overflow *how)
+static struct pm_overflow_how how_of(const struct perfmon_overflow *from)
 {
-	int err = PM_STRUCT_CHECK(how, perfmon_overflow, 120);
-	const char *wrong = NULL;
+	struct pm_overflow_how to = {.flags = from->flags,
+				     .short_reset = from->short_reset,
+				     .long_reset = from->long_reset,
+				     .random_mask = from->random_mask,
+				     .switch_count = from->switch_count,
+				     .event_id = from->event_id};
 
-	if (err)
-		return pm_session_explain_struct(session, err, "the overflow",
-						 "perfmon_overflow");
-	if (how->flags & ~KNOWN_FLAGS || how->reserved)
-		wrong = "unknown flags, or a reserved field that is not 0";
-	else if (!(how->flags & PERFMON_OVERFLOW_RANDOM) && how->random_mask)
-		wrong = "a random mask without its flag";
-	else if (!(how->flags & PERFMON_OVERFLOW_SWITCH) != !how->switch_count)
-		wrong = "the switch flag and a count of overflows go together";
-	if (wrong)
-		return pm_diag_set(&session->diag, -EINVAL, "overflow of counter %u: %s",
-				   index, wrong);
-	return 0;
+	pm_counter_mask(to.reset_counters, from->reset_counters, from->reset_count);
+	pm_counter_mask(to.sample_counters, from->sample_counters, from->sample_count);
+	return to;
 }
 
 int pm_overflow_check_period(struct perfmon_session *session,
@@ -116,8 +159,8 @@ static int program(struct perfmon_session *session, uint32_t index,
 		return pm_diag_set(&session->diag, -EINVAL,
 				   "there is no counter %u: the session has %u", index,
 				   session->count);
-	if (how && (names_missing(session, how->reset_counters) ||
-		    names_missing(session, how->sample_counters)))
+	if (how && (names_missing(session, how->reset_counters, how->reset_count) ||
+		    names_missing(session, how->sample_counters, how->sample_count)))
 		return pm_diag_set(&session->diag, -EINVAL,
 				   "overflow of counter %u: a counter to reset or to "
 				   "sample that the session does not have",
@@ -139,7 +182,7 @@ static int program(struct perfmon_session *session, uint32_t index,
 	overflow->on = how != NULL;
 	overflow->owed = false;
 	if (how) {
-		pm_struct_take(&overflow->how, how, sizeof(overflow->how));
+		overflow->how = how_of(how);
 		overflow->seed = UINT64_C(0x9e3779b97f4a7c15) * (index + 1);
 		overflow->least = least_period();
 		err = pm_overflow_check_period(session, &registers[index],
@@ -163,13 +206,56 @@ PM_EXPORT int perfmon_overflow_program(struct perfmon_session *session, uint32_t
 				       const struct perfmon_overflow *overflow)
 {
 	int err = pm_session_enter(session);
+	struct perfmon_overflow how;
 
 	if (err)
 		return err;
 	if (overflow)
-		err = check_overflow(session, index, overflow);
+		err = check_overflow(session, index, overflow, &how);
 	err = err ?: pm_session_must_stand(session, "the overflows");
-	return pm_session_leave(session, err ?: program(session, index, overflow));
+	return pm_session_leave(session,
+				err ?: program(session, index, overflow ? &how : NULL));
+}
+
+static int set_period(struct perfmon_session *session, uint32_t index, uint64_t period,
+		      uint32_t flags)
+{
+	struct perfmon_overflow how = {.size = sizeof(how),
+				       .flags = flags,
+				       .short_reset = -period,
+				       .long_reset = -period};
+	struct perfmon_write first = {.index = index, .value = -period};
+	bool syscall;
+	int err;
+
+	if (flags & ~(PERFMON_OVERFLOW_NOTIFY | PERFMON_OVERFLOW_SAMPLE))
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "a period has no flags 0x%x: "
+				   "perfmon_overflow_program() may have",
+				   flags);
+	if (!overflows(-period))
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "a period of %" PRIu64 " events: it is 1 or more, and "
+				   "below 2^63",
+				   period);
+	err = pm_session_must_stand(session, "the overflows");
+	err = err ?: program(session, index, &how);
+	if (err)
+		return err;
+	err = pm_session_collect(session, index, &syscall);
+	if (!err || err == -ENODATA)
+		err = pm_session_write_one(session, &first);
+	return err ? pm_session_explain(session, err) : 0;
+}
+
+PM_EXPORT int perfmon_overflow_period(struct perfmon_session *session, uint32_t index,
+				      uint64_t period, uint32_t flags)
+{
+	int err = pm_session_enter(session);
+
+	return err
+		       ?: pm_session_leave(session,
+					   set_period(session, index, period, flags));
 }
 
 PM_EXPORT int perfmon_overflow_last_reset(struct perfmon_session *session, uint32_t index,
@@ -198,7 +284,7 @@ static bool names_any(const uint64_t *mask)
 {
 	uint32_t w;
 
-	for (w = 0; w < PERFMON_COUNTER_WORDS; w++) {
+	for (w = 0; w < PM_COUNTER_WORDS; w++) {
 		if (mask[w])
 			return true;
 	}
@@ -208,7 +294,7 @@ static bool names_any(const uint64_t *mask)
 void pm_overflow_plan(const struct perfmon_session *session,
 		      const struct pm_register *reg, struct pm_event *event)
 {
-	const struct perfmon_overflow *how = &reg->overflow.how;
+	const struct pm_overflow_how *how = &reg->overflow.how;
 
 	/* Its record says what these had counted then, however late it is taken. */
 	pm_record_plan(event, names_any(how->reset_counters) ||

@@ -47,7 +47,8 @@ static uint32_t pop(struct pm_overflow_queue *queue, struct perfmon_message *mes
 }
 
 PM_EXPORT int perfmon_overflow_read(struct perfmon_session *session,
-				    struct perfmon_message *messages, size_t size)
+				    struct perfmon_message *messages, size_t count,
+				    size_t element_size)
 {
 	uint32_t n;
 	int err;
@@ -59,14 +60,16 @@ PM_EXPORT int perfmon_overflow_read(struct perfmon_session *session,
 	if (err)
 		return err;
 	pm_session_catch_up(session);
-	if (!messages || !size || size % sizeof(messages[0]))
+	if (!messages || !count ||
+	    PM_VECTOR_CHECK(messages, 0, element_size, perfmon_message, 56))
 		return pm_session_leave(
 			session, pm_diag_set(&session->diag, -EINVAL,
-					     "%zu bytes are no number of messages of %zu",
-					     size, sizeof(messages[0])));
-	n = session->overflows->queue
-		    ? pop(session->overflows->queue, messages, size / sizeof(messages[0]))
-		    : 0;
+					     "%zu messages of %zu bytes: there must be "
+					     "room for one, and the size is "
+					     "sizeof(struct perfmon_message)",
+					     count, element_size));
+	n = session->overflows->queue ? pop(session->overflows->queue, messages, count) : 0;
+	pm_vector_unpack(messages, n, element_size, sizeof(messages[0]));
 	return pm_session_leave(session, n ? (int)n : -EAGAIN);
 }
 

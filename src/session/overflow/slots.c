@@ -64,7 +64,6 @@ static void fill_slot(struct pm_signal_slot *slot, struct perfmon_session *sessi
 						 .index = index,
 						 .set = session->sets[reg->set].id,
 						 .event_id = reg->overflow.how.event_id};
-	slot->told.counters[index / 64] = UINT64_C(1) << (index % 64);
 	slot->handler = session->overflows->handler;
 }
 

@@ -93,7 +93,7 @@ static uint64_t logged_period(const struct perfmon_session *session, uint32_t s,
 
 	for (i = 0; i < session->count; i++) {
 		const struct pm_register *reg = &session->registers[i];
-		const struct perfmon_overflow *how = &reg->overflow.how;
+		const struct pm_overflow_how *how = &reg->overflow.how;
 		uint64_t reset = how->flags & PERFMON_OVERFLOW_NOTIFY ? how->long_reset
 								      : how->short_reset;
 

@@ -78,16 +78,12 @@ static void estimate(const struct pm_register *reg, struct perfmon_estimate *out
 		     sqrt(fmax(0, (1 - n / whole) * square / n));
 }
 
-PM_EXPORT int perfmon_set_estimate(struct perfmon_session *session,
-				   struct perfmon_estimate *estimates, size_t size)
+static int estimate_vector(struct perfmon_session *session,
+			   struct perfmon_estimate *estimates, size_t n)
 {
-	size_t i, n = size / sizeof(estimates[0]);
-	int err = pm_session_enter(session);
+	size_t i;
+	int err = 0;
 
-	if (err)
-		return err;
-	pm_session_catch_up(session);
-	err = pm_session_check_vector(session, estimates, size, sizeof(estimates[0]));
 	for (i = 0; i < n && !err; i++) {
 		err = pm_session_check_index(session, i, estimates[i].index,
 					     estimates[i].reserved);
@@ -97,16 +93,34 @@ PM_EXPORT int perfmon_set_estimate(struct perfmon_session *session,
 					  i);
 	}
 	if (err)
-		return pm_session_leave(session, err);
+		return err;
 	if (session->state == PERFMON_STATE_RUNNING)
 		session->stamp++;
 	for (i = 0; i < n; i++) {
 		err = pm_session_find(session, estimates[i].index, PM_ROLE_ALL);
 		if (err)
-			return pm_session_leave(session,
-						pm_session_explain(session, err));
+			return pm_session_explain(session, err);
 	}
 	for (i = 0; i < n; i++)
 		estimate(&session->registers[estimates[i].index], &estimates[i]);
-	return pm_session_leave(session, (int)n);
+	return (int)n;
+}
+
+PM_EXPORT int perfmon_set_estimate(struct perfmon_session *session,
+				   struct perfmon_estimate *estimates, size_t count,
+				   size_t element_size)
+{
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	pm_session_catch_up(session);
+	err = PM_SESSION_CHECK_VECTOR(session, estimates, count, element_size, true,
+				      perfmon_estimate, 48);
+	if (err)
+		return pm_session_leave(session, err);
+	pm_vector_pack(estimates, count, element_size, sizeof(estimates[0]));
+	err = estimate_vector(session, estimates, count);
+	pm_vector_unpack(estimates, count, element_size, sizeof(estimates[0]));
+	return pm_session_leave(session, err);
 }

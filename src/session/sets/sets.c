@@ -108,37 +108,44 @@ static int change_sets(struct perfmon_session *session, const struct perfmon_set
 }
 
 PM_EXPORT int perfmon_set_create(struct perfmon_session *session,
-				 struct perfmon_set *sets, size_t size)
+				 struct perfmon_set *sets, size_t count,
+				 size_t element_size)
 {
-	size_t i, n = size / sizeof(sets[0]);
 	int err = pm_session_enter(session);
+	size_t i;
 
 	if (err)
 		return err;
-	err = pm_session_check_vector(session, sets, size, sizeof(sets[0]));
-	for (i = 0; i < n && !err; i++)
+	err = PM_SESSION_CHECK_VECTOR(session, sets, count, element_size, true,
+				      perfmon_set, 32);
+	if (err)
+		return pm_session_leave(session, err);
+	pm_vector_pack(sets, count, element_size, sizeof(sets[0]));
+	for (i = 0; i < count && !err; i++)
 		err = check_set(session, i, &sets[i]);
 	err = err ?: must_be_detached(session);
-	err = err ?: change_sets(session, sets, n);
-	for (i = 0; i < n && !err; i++)
+	err = err ?: change_sets(session, sets, count);
+	for (i = 0; i < count && !err; i++)
 		sets[i].timeout_ns = effective_timeout(sets[i].timeout_ns);
-	return pm_session_leave(session, err ?: (int)n);
+	pm_vector_unpack(sets, count, element_size, sizeof(sets[0]));
+	return pm_session_leave(session, err ?: (int)count);
 }
 
-/* Marks the sets to delete; -EINVAL for one that is not there, is marked, or is the last.
+/* Marks the N sets to delete; -EINVAL for one that is not there, is marked, or is the last.
  */
 static int mark_sets(struct perfmon_session *session, const struct perfmon_set *gone,
-		     size_t n, bool *marked)
+		     size_t n, size_t element_size, bool *marked)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		int s = pm_session_find_set(session, gone[i].id);
+		const struct perfmon_set *set = pm_vector_at(gone, i, element_size);
+		int s = pm_session_find_set(session, set->id);
 
 		if (s < 0 || marked[s])
 			return pm_diag_set(&session->diag, -EINVAL,
 					   "element %zu: there is no event set %u", i,
-					   gone[i].id);
+					   set->id);
 		marked[s] = true;
 	}
 	if (n == session->set_count)
@@ -149,9 +156,9 @@ static int mark_sets(struct perfmon_session *session, const struct perfmon_set *
 
 /* MASK without the counters of MARKED sets: those behind them move up. */
 static void move_mask(const struct perfmon_session *session, const bool *marked,
-		      uint64_t mask[PERFMON_COUNTER_WORDS])
+		      uint64_t mask[PM_COUNTER_WORDS])
 {
-	uint64_t moved[PERFMON_COUNTER_WORDS] = {0};
+	uint64_t moved[PM_COUNTER_WORDS] = {0};
 	uint32_t i, to = 0;
 
 	for (i = 0; i < session->count; i++) {
@@ -204,19 +211,20 @@ static int delete_marked(struct perfmon_session *session, const bool *marked)
 }
 
 PM_EXPORT int perfmon_set_delete(struct perfmon_session *session,
-				 const struct perfmon_set *sets, size_t size)
+				 const struct perfmon_set *sets, size_t count,
+				 size_t element_size)
 {
 	bool marked[PERFMON_SESSION_SETS_MAX] = {false};
-	size_t n = size / sizeof(sets[0]);
 	int err = pm_session_enter(session);
 
 	if (err)
 		return err;
-	err = pm_session_check_vector(session, sets, size, sizeof(sets[0]));
+	err = PM_SESSION_CHECK_VECTOR(session, sets, count, element_size, true,
+				      perfmon_set, 32);
 	err = err ?: must_be_detached(session);
-	err = err ?: mark_sets(session, sets, n, marked);
+	err = err ?: mark_sets(session, sets, count, element_size, marked);
 	err = err ?: delete_marked(session, marked);
-	return pm_session_leave(session, err ?: (int)n);
+	return pm_session_leave(session, err ?: (int)count);
 }
 
 /* --- information -----------------------------------------------------------------------
@@ -249,7 +257,6 @@ static void fill_info(struct perfmon_session *session, uint32_t s,
 		.runs = set->runs,
 		.active_ns = set->active_ns + pm_session_active_ns(session, s),
 		.left_ns = set->timeout_ns - pm_set_used_ns(session, s)};
-	memcpy(info->overflowed, set->overflowed, sizeof(info->overflowed));
 	for (i = 0; i < session->count; i++)
 		info->counters += session->registers[i].set == s;
 	for (t = 0; t < plan->target_count && session->state != PERFMON_STATE_STOPPED;
@@ -260,16 +267,12 @@ static void fill_info(struct perfmon_session *session, uint32_t s,
 	}
 }
 
-PM_EXPORT int perfmon_set_get_info(struct perfmon_session *session,
-				   struct perfmon_set_info *info, size_t size)
+static int get_info(struct perfmon_session *session, struct perfmon_set_info *info,
+		    size_t n)
 {
-	size_t i, n = size / sizeof(info[0]);
-	int err = pm_session_enter(session);
+	size_t i;
+	int err = 0;
 
-	if (err)
-		return err;
-	pm_session_catch_up(session);
-	err = pm_session_check_vector(session, info, size, sizeof(info[0]));
 	for (i = 0; i < n && !err; i++) {
 		if (info[i].reserved || info[i].reserved2[0] || info[i].reserved2[1] ||
 		    info[i].reserved2[2])
@@ -281,16 +284,59 @@ PM_EXPORT int perfmon_set_get_info(struct perfmon_session *session,
 					  info[i].id);
 	}
 	if (err)
-		return pm_session_leave(session, err);
+		return err;
 	err = pm_session_read_clocks(session);
 	if (err)
-		return pm_session_leave(session,
-					pm_session_closed_by_program(session, err));
+		return pm_session_closed_by_program(session, err);
 	read_active(session);
 	for (i = 0; i < n; i++)
 		fill_info(session, (uint32_t)pm_session_find_set(session, info[i].id),
 			  &info[i]);
-	return pm_session_leave(session, (int)n);
+	return (int)n;
+}
+
+PM_EXPORT int perfmon_set_get_info(struct perfmon_session *session,
+				   struct perfmon_set_info *info, size_t count,
+				   size_t element_size)
+{
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	pm_session_catch_up(session);
+	err = PM_SESSION_CHECK_VECTOR(session, info, count, element_size, true,
+				      perfmon_set_info, 72);
+	if (err)
+		return pm_session_leave(session, err);
+	pm_vector_pack(info, count, element_size, sizeof(info[0]));
+	err = get_info(session, info, count);
+	pm_vector_unpack(info, count, element_size, sizeof(info[0]));
+	return pm_session_leave(session, err);
+}
+
+PM_EXPORT int perfmon_set_overflowed(struct perfmon_session *session, uint16_t id,
+				     uint32_t *indices, size_t room)
+{
+	int s, n = 0, err = pm_session_enter(session);
+	const uint64_t *mask;
+
+	if (err)
+		return err;
+	pm_session_catch_up(session);
+	s = pm_session_find_set(session, id);
+	if (s < 0)
+		return pm_session_leave(session,
+					pm_diag_set(&session->diag, -EINVAL,
+						    "there is no event set %u", id));
+	mask = session->sets[s].overflowed;
+	for (uint32_t i = 0; i < session->count; i++) {
+		if (!pm_counter_in(mask, i))
+			continue;
+		if (indices && (size_t)n < room)
+			indices[n] = i;
+		n++;
+	}
+	return pm_session_leave(session, n);
 }
 
 PM_EXPORT int perfmon_set_list(struct perfmon_session *session, uint16_t *ids,

@@ -315,48 +315,60 @@ int pm_targets_attach_self(struct perfmon_session *session)
 	return n < 0 ? n : 0;
 }
 
-static int attach_vector(struct perfmon_session *session,
-			 const struct perfmon_target *targets, size_t size, bool more)
+PM_EXPORT int perfmon_session_attach(struct perfmon_session *session, uint32_t kind,
+				     int32_t id)
 {
-	size_t n = size / sizeof(targets[0]);
+	struct perfmon_target target = {.kind = kind, .id = id};
 	int err = pm_session_enter(session);
 
-	if (err)
-		return err;
-	if (!targets || !n || size % sizeof(targets[0]))
-		err = pm_diag_set(&session->diag, -EINVAL,
-				  "a vector of %zu bytes is no number of targets", size);
-	else if (n > PERFMON_SESSION_TARGETS_MAX)
-		err = pm_diag_set(&session->diag, -E2BIG, "%zu targets are more than %d",
-				  n, PERFMON_SESSION_TARGETS_MAX);
-	return pm_session_leave(session, err ?: attach(session, targets, n, more));
+	return err ?: pm_session_leave(session, attach(session, &target, 1, false));
 }
 
-PM_EXPORT int perfmon_session_attach(struct perfmon_session *session,
-				     const struct perfmon_target *targets, size_t size)
+/* As pm_session_check_vector(), but that there may be more targets than elements of other
+ * vectors. */
+static int check_targets(struct perfmon_session *session,
+			 const struct perfmon_target *targets, size_t count,
+			 size_t element_size)
 {
-	return attach_vector(session, targets, size, false);
+	if (count > PERFMON_SESSION_TARGETS_MAX)
+		return pm_diag_set(&session->diag, -E2BIG, "%zu targets are more than %d",
+				   count, PERFMON_SESSION_TARGETS_MAX);
+	for (size_t i = 0, n; i < count || !i; i += n) {
+		int err;
+
+		n = count - i < PERFMON_SESSION_VECTOR_MAX ? count - i
+							   : PERFMON_SESSION_VECTOR_MAX;
+		err = PM_SESSION_CHECK_VECTOR(
+			session,
+			targets ? pm_vector_at(targets, i, element_size) : targets, n,
+			element_size, true, perfmon_target, 16);
+		if (err)
+			return err;
+	}
+	return 0;
 }
 
-PM_EXPORT int perfmon_session_attach_more(struct perfmon_session *session,
-					  const struct perfmon_target *targets,
-					  size_t size)
+PM_EXPORT int perfmon_session_attach_targets(struct perfmon_session *session,
+					     const struct perfmon_target *targets,
+					     size_t count, size_t element_size,
+					     uint32_t flags)
 {
-	return attach_vector(session, targets, size, true);
-}
+	int n = pm_session_enter(session);
+	struct perfmon_target *packed;
 
-PM_EXPORT int perfmon_session_attach_thread(struct perfmon_session *session, pid_t tid)
-{
-	struct perfmon_target target = {.kind = PERFMON_TARGET_KIND_THREAD, .id = tid};
-
-	return attach_vector(session, &target, sizeof(target), false);
-}
-
-PM_EXPORT int perfmon_session_attach_cpu(struct perfmon_session *session, int cpu)
-{
-	struct perfmon_target target = {.kind = PERFMON_TARGET_KIND_CPU, .id = cpu};
-
-	return attach_vector(session, &target, sizeof(target), false);
+	if (n)
+		return n;
+	n = check_targets(session, targets, count, element_size);
+	if (!n && flags & ~PERFMON_ATTACH_ADD)
+		n = pm_diag_set(&session->diag, -EINVAL, "unknown flags 0x%x", flags);
+	if (n)
+		return pm_session_leave(session, n);
+	packed = pm_vector_packed(targets, count, element_size, sizeof(targets[0]));
+	n = packed ? attach(session, packed, count, flags & PERFMON_ATTACH_ADD)
+		   : pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+	if (packed != targets)
+		free(packed);
+	return pm_session_leave(session, n);
 }
 
 /* --- open again ------------------------------------------------------------------------
@@ -396,26 +408,25 @@ int pm_targets_open_again(struct perfmon_session *session, struct pm_session_pla
  */
 
 PM_EXPORT int perfmon_session_detach_target(struct perfmon_session *session,
-					    const struct perfmon_target *target)
+					    uint32_t kind, int32_t id)
 {
+	struct perfmon_target target = {.kind = kind, .id = id};
 	int t, err = pm_session_enter(session);
 	pid_t self;
 
 	if (err)
 		return err;
-	err = target ? check_target(session, target, 0)
-		     : pm_diag_set(&session->diag, -EINVAL, "there is no target");
+	err = check_target(session, &target, 0);
 	if (err)
 		return pm_session_leave(session, err);
 	self = pm_kernel_gettid();
-	t = find_target(session, target, self);
+	t = find_target(session, &target, self);
 	if (t < 0)
-		return pm_session_leave(session,
-					pm_diag_set(&session->diag, -EINVAL,
-						    "the session is not attached to %d",
-						    target->id));
+		return pm_session_leave(
+			session, pm_diag_set(&session->diag, -EINVAL,
+					     "the session is not attached to %d", id));
 	pm_session_disown(session);
-	for (; t >= 0; t = find_target(session, target, self)) {
+	for (; t >= 0; t = find_target(session, &target, self)) {
 		struct pm_session_plan *plan = session->plan;
 
 		if ((uint32_t)t == 0 && plan->target_count == 1)
