@@ -79,7 +79,7 @@ static double of_the_library(void)
 	uint64_t begin;
 
 	must(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0),
-	     "perfmon_session_attach_thread");
+	     "perfmon_session_attach");
 	must(perfmon_session_start(session), "perfmon_session_start");
 	begin = bench_now_ns();
 	work_through();

@@ -217,7 +217,7 @@ int main(void)
 	bench_exact(); /* pins */
 	prepare();
 	must(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0),
-	     "perfmon_session_attach_thread");
+	     "perfmon_session_attach");
 	costs(bench_user_now, nothing, nothing, &started, &stopped);
 	costs(bench_user_now, start, stop, &started, &stopped);
 	costs(bench_now_ns, start, stop, &all_started, &all_stopped);

@@ -146,7 +146,7 @@ CRITERION_TESTS += tests/test_kept tests/test_kept_kill
 CRITERION_TESTS += tests/test_process
 CRITERION_TESTS += tests/test_counter_read tests/test_guest_read tests/test_instance \
 	tests/test_read tests/test_session
-CRITERION_TESTS += tests/test_overflow
+CRITERION_TESTS += tests/test_overflow tests/test_overflow_example
 CRITERION_TESTS += tests/test_midway
 CRITERION_TESTS += tests/test_sampling
 CRITERION_TESTS += tests/test_sets
@@ -214,6 +214,18 @@ tests_test_instance_LDADD = $(TEST_LIBS)
 tests_test_overflow_SOURCES = tests/test_overflow.c tests/session_probe.h
 tests_test_overflow_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_overflow_LDADD = $(TEST_LIBS)
+
+# The example in the header's comment, as it stands there.
+tests/overflow_example.inc: include/perfmon/overflow.h
+	$(AM_V_GEN)$(MKDIR_P) tests && sed -n \
+		'/^ \*\tstruct perfmon_message message;/,/^ \*\t}/s/^ \*//p' \
+		$(top_srcdir)/include/perfmon/overflow.h >$@.new && mv $@.new $@
+CLEANFILES += tests/overflow_example.inc
+tests/test_overflow_example-test_overflow_example.$(OBJEXT): tests/overflow_example.inc
+tests_test_overflow_example_SOURCES = tests/test_overflow_example.c tests/messages.h \
+	tests/session_probe.h
+tests_test_overflow_example_CPPFLAGS = $(TEST_CPPFLAGS) -Itests
+tests_test_overflow_example_LDADD = $(TEST_LIBS)
 
 tests_test_midway_SOURCES = tests/test_midway.c tests/session_probe.h
 tests_test_midway_CPPFLAGS = $(TEST_CPPFLAGS)

@@ -11,11 +11,10 @@
  *	ready.fd = perfmon_overflow_descriptor(session);
  *	perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, tid);
  *	perfmon_session_start(session);
- *	while (poll(&ready, 1, -1) > 0) {
- *		perfmon_overflow_read(session, &message, 1, sizeof(message));
- *		if (message.type == PERFMON_MESSAGE_TYPE_END)
- *			break;
- *		...
+ *	while (poll(&ready, 1, -1) > 0 &&
+ *	       perfmon_overflow_read(session, &message, 1, sizeof(message)) == 1 &&
+ *	       message.type == PERFMON_MESSAGE_TYPE_OVERFLOW) {
+ *		printf("at %#llx\n", (unsigned long long)message.ip);
  *		perfmon_overflow_restart(session);
  *	}
  *

@@ -124,7 +124,7 @@ int pfm_create_context_args(int flags, const char *smpl_name, void *smpl_arg,
  * target: here it is an int, the first variable argument.
  *
  * EINVAL: also a thread number below 1, a CPU number below 0; EBUSY: it is attached;
- * ESRCH: no such thread; and what perfmon_session_attach_thread() gives, whose system
+ * ESRCH: no such thread; and what perfmon_session_attach() gives, whose system
  * calls it makes: ENOENT, EOPNOTSUPP, ENODEV: this machine does not count a programmed
  * event; EACCES, EPERM: not permitted; EOPNOTSUPP also: a thread of another process with
  * PFM_FL_NOTIFY_BLOCK.

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The example of perfmon/overflow.h, compiled from the comment and run. */
+#include <criterion/criterion.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "perfmon/overflow.h"
+#include "session_probe.h"
+
+/* What the example needs around it. */
+static void example(struct perfmon_session *session, pid_t tid)
+{
+#include "overflow_example.inc"
+}
+
+struct worker {
+	pthread_t thread;
+	pid_t tid;
+	int orders[2];
+};
+
+static void *work(void *argument)
+{
+	struct worker *worker = argument;
+	struct timespec now;
+	char byte;
+
+	__atomic_store_n(&worker->tid, gettid(), __ATOMIC_RELEASE);
+	if (read(worker->orders[0], &byte, 1) != 1)
+		return NULL;
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	while (now.tv_sec == 0 && now.tv_nsec < 50000000);
+	return NULL;
+}
+
+static void *begin(void *argument)
+{
+	struct worker *worker = argument;
+
+	/* The example has attached by then, or its thread waits a little longer. */
+	usleep(200000);
+	cr_assert_eq(write(worker->orders[1], "x", 1), 1);
+	return NULL;
+}
+
+/* It reports each overflow of a thread that works, and ends with the thread. */
+Test(overflow_example, works_as_it_stands, .timeout = 60)
+{
+	struct perfmon_session *session = session_with("task-clock:u", 0);
+	struct worker worker = {.tid = 0};
+	pthread_t starter;
+	uint64_t count;
+
+	cr_assert(!pipe(worker.orders));
+	cr_assert(!pthread_create(&worker.thread, NULL, work, &worker));
+	while (!__atomic_load_n(&worker.tid, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	cr_assert(!pthread_create(&starter, NULL, begin, &worker));
+	example(session, worker.tid);
+	pthread_join(starter, NULL);
+	pthread_join(worker.thread, NULL);
+	cr_assert_eq(perfmon_overflow_last_reset(session, 0, NULL, &count), 0);
+	cr_assert_geq(count, 3, "%lu overflows", (unsigned long)count);
+	perfmon_session_close(session);
+}
