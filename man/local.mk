@@ -21,6 +21,6 @@ else
 EXTRA_DIST += man/perfmon.1 man/perfmon-diff.1 man/perfmon-export.1 \
 	man/perfmon-report.1 man/perfmon-top.1
 endif
-EXTRA_DIST += doc/compare.md doc/costs.md doc/events.md doc/limits.md doc/metrics.md doc/mpi.md \
+EXTRA_DIST += doc/api.md doc/compare.md doc/costs.md doc/events.md doc/limits.md doc/metrics.md doc/mpi.md \
 	doc/page.png doc/profile-layout.md doc/profiles.md doc/regions.md doc/report-formats.md \
 	doc/reports.md doc/rules.md doc/sessions.md doc/stat-formats.md doc/stat.md

@@ -194,6 +194,8 @@ try "every exported name stands in a public header" in_shell declared || true
 # The other way round: what a program can call by a header can be linked.
 cat include/perfmon/*.h | gcc -fsyntax-only -Iinclude -aux-info "$work/prototypes" -x c - 2>/dev/null || true
 sed -n 's/.*extern .*\b\(\(perfmon\|pfm\)_[a-z0-9_]*\) (.*/\1/p' "$work/prototypes" | sort -u >"$work/declared"
+sed -n 's/^| `\(p[a-z0-9_]*\)` |.*/\1/p' doc/api.md | sort >"$work/listed"
+try "doc/api.md lists what is exported, each once" diff "$work/map" "$work/listed" || true
 try "every declared function is exported" test -z "$(comm -23 "$work/declared" "$work/map")" || true
 
 # A constant of an enum begins with the name of its enum.
