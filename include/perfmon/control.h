@@ -27,9 +27,9 @@ extern "C" {
 #endif
 
 /**
- * perfmon_session_swap() - reads the counters that the COUNT elements of VALUES name and sets
- * them to the `value` that stands there, at one moment: what is counted belongs to the
- * value read or to the new one, and to no other. VALUES are then as
+ * perfmon_session_swap() - reads the counters that the COUNT elements of VALUES name and
+ * sets them to the `value` that stands there, at one moment: what is counted belongs to
+ * the value read or to the new one, and to no other. VALUES are then as
  * perfmon_session_read() would have filled them. FLAGS: 0 or PERFMON_WRITE_STOPPED. A
  * counter that is named twice gives the same reading twice, and the last value is set.
  *

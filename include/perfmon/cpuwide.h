@@ -17,17 +17,17 @@
  *
  * Each event is opened on the CPUs where it counts and on no others: an uncore event on
  * the agents of the packages, dies or nodes that are covered (perfmon_placement_event()
- * tells which), a core event where its PMU is. Whole CPUs are counted by a process that has
- * CAP_PERFMON, or with kernel.perf_event_paranoid at 0 or below.
+ * tells which), a core event where its PMU is. Whole CPUs are counted by a process that
+ * has CAP_PERFMON, or with kernel.perf_event_paranoid at 0 or below.
  *
  * Why this is not a session (perfmon/session.h) with CPU targets. Every counter of a
  * session counts on every target, and has one value: their sum. It can be written, it
  * overflows, and it is in an event set that takes turns. Here an event has a value for
  * each CPU, and other CPUs than its neighbour: an uncore event counts on one CPU of a
- * package, an event of one kind of cores on those cores. A value is read by level and says
- * what is missing in it, a CPU that goes offline ends none of the others, and nothing can
- * be written. A session of CPU scope is the right thing for one CPU or a few that count the
- * same, with periods, samples or sets.
+ * package, an event of one kind of cores on those cores. A value is read by level and
+ * says what is missing in it, a CPU that goes offline ends none of the others, and
+ * nothing can be written. A session of CPU scope is the right thing for one CPU or a few
+ * that count the same, with periods, samples or sets.
  *
  * Functions return 0 or a count, or a negative errno; perfmon_cpuwide_message() has the
  * sentence. A CPU-wide session belongs to one thread at a time; none of this is for signal

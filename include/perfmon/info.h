@@ -146,8 +146,9 @@ struct perfmon_info_counter {
  *
  * Found by opening a pinned event for each counter, for a moment, on the calling thread.
  * What of other events is not pinned gives way meanwhile, as it does in its turns, and
- * holds no counter: an NMI watchdog does, and another user's pinned event. Where the kernel
- * does not say which counter an event is on, there are as many of each state as there are.
+ * holds no counter: an NMI watchdog does, and another user's pinned event. Where the
+ * kernel does not say which counter an event is on, there are as many of each state as
+ * there are.
  *
  * Return: 0; what @visit returned; -EINVAL: no name or no visitor; -ENOENT: no such PMU;
  * -EOPNOTSUPP: it is no core PMU; -ENODATA: how many counters it has cannot be found out;

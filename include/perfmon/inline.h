@@ -42,6 +42,7 @@ struct perfmon_reader {
 	/* Thread pointer of the thread attached to, 0 if it isn't ours. A later thread
 	 * may get the same: by then no view is valid, and the library knows better. */
 	uintptr_t owner;
+	/* `count` of them. How many there is room for is no part of the layout. */
 	struct perfmon_counter_view views[PERFMON_SESSION_COUNTERS_MAX];
 };
 

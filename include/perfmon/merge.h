@@ -55,9 +55,9 @@ int perfmon_merge_message(const struct perfmon_merge *merge, char *buffer, size_
  * is kept but sums. They are checked: what does not hold is left out, and the report says
  * so.
  *
- * Returns 0; -EINVAL for a NULL, what is no profile, or one of whose clock nothing is known,
- * which changes nothing; -EBUSY after perfmon_merge_print(); -ENOMEM, after which MERGE
- * can only be freed. Allocates.
+ * Returns 0; -EINVAL for a NULL, what is no profile, or one of whose clock nothing is
+ * known, which changes nothing; -EBUSY after perfmon_merge_print(); -ENOMEM, after which
+ * MERGE can only be freed. Allocates.
  */
 int perfmon_merge_add(struct perfmon_merge *merge, const void *profile, size_t size);
 
@@ -66,9 +66,9 @@ int perfmon_merge_add(struct perfmon_merge *merge, const void *profile, size_t s
  * process says and as PERFMON_FORMAT says. Where that would be a file per rank by default
  * it is one file, perfmon.txt (.json, .csv) in the working directory.
  *
- * Returns 0; -EINVAL for a NULL; -ENOENT if nothing has been added; -EBUSY the second time; -ENOMEM; or what
- * write(2) refused with. A file that cannot be written is not an error: the report goes
- * to stderr and says so. Allocates and enters the kernel.
+ * Returns 0; -EINVAL for a NULL; -ENOENT if nothing has been added; -EBUSY the second
+ * time; -ENOMEM; or what write(2) refused with. A file that cannot be written is not an
+ * error: the report goes to stderr and says so. Allocates and enters the kernel.
  */
 int perfmon_merge_print(struct perfmon_merge *merge);
 

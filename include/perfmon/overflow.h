@@ -31,13 +31,14 @@
  *
  * Overflows without notification wait in a ring until a call on the session, or its
  * helper thread, takes them. Values, numbers of overflows, last resets and switches are
- * then what they are without the wait. A period that differs from the one before (a first
- * value, a random mask) is the kernel's from then on. Until then the kernel goes on with
- * the old one: a sample comes with the first of its periods that ends at the overflow or
- * behind it, and overflows of which there are more than periods leave none, which
- * perfmon_sampling_counts() counts as lost. So it is with clocks, whose timer skips the
- * periods that it is late for, and with software events that the kernel holds back. Where a
- * software event of another thread must get a shorter period, it is off for some 20 us.
+ * then what they are without the wait. A period that differs from the one before (a
+ * first value, a random mask) is the kernel's from then on. Until then the kernel goes
+ * on with the old one: a sample comes with the first of its periods that ends at the
+ * overflow or behind it, and overflows of which there are more than periods leave none,
+ * which perfmon_sampling_counts() counts as lost. So it is with clocks, whose timer
+ * skips the periods that it is late for, and with software events that the kernel holds
+ * back. Where a software event of another thread must get a shorter period, it is off
+ * for some 20 us.
  *
  * A call in which the only target's own thread takes what waits stops the counters
  * meanwhile, and perfmon_session_stop() takes it after they are stopped: the work is not
@@ -156,9 +157,9 @@ struct perfmon_message {
 };
 
 /**
- * perfmon_overflow_read() - takes up to COUNT messages from the queue into MESSAGES, whose
- * elements have ELEMENT_SIZE bytes: sizeof(struct perfmon_message). Never waits. System calls: none while there is no descriptor; one when a read
- * empties the queue.
+ * perfmon_overflow_read() - takes up to COUNT messages from the queue into MESSAGES,
+ * whose elements have ELEMENT_SIZE bytes: sizeof(struct perfmon_message). Never waits.
+ * System calls: none while there is no descriptor; one when a read empties the queue.
  *
  * The number of messages; -EAGAIN: there is none; -EINVAL: COUNT is 0, or the size of an
  * element is below the first version's. The queue holds 1,024.
@@ -211,12 +212,13 @@ struct perfmon_overflow_signal {
 /* C without POSIX knows no siginfo_t. */
 #ifdef SA_SIGINFO
 /**
- * perfmon_overflow_handler() - perfmon_overflow_signal() with HANDLER called for SIGNO, a
- * signal that has no other handler; a real-time one, since others merge. Its siginfo says
- * itself what has overflowed, without a further call: si_code is PERFMON_OVERFLOW_SI_CODE, and
- * si_value.sival_ptr points to a struct perfmon_overflow_signal. Counters of one session
- * that overflow together come one by one. The library takes the signal for itself, for
- * the life of the process; several sessions may share it.
+ * perfmon_overflow_handler() - perfmon_overflow_signal() with HANDLER called for SIGNO,
+ * a signal that has no other handler; a real-time one, since others merge. Its siginfo
+ * says itself what has overflowed, without a further call: si_code is
+ * PERFMON_OVERFLOW_SI_CODE, and si_value.sival_ptr points to a struct
+ * perfmon_overflow_signal. Counters of one session that overflow together come one by
+ * one. The library takes the signal for itself, for the life of the process; several
+ * sessions may share it.
  *
  * 0; -EINVAL: no such signal, HANDLER is NULL, or a session of CPU scope; -EBUSY: SIGNO
  * has a handler of the program; -ENOSPC: more than 1,024 counters do this or stop
@@ -250,12 +252,12 @@ int perfmon_overflow_block(struct perfmon_session *session, int signo);
  * one more for a counter whose period changes. Async-signal-safe in the handler of
  * perfmon_overflow_signal().
  *
- * 0; -EBUSY: the session is not masked; what ioctl(2) gives: the session is stopped then.
- * On Linux 6.17 and later a breakpoint that has stopped another thread is opened anew, with
- * all of the session; then also -EOPNOTSUPP (in a signal handler, or where that thread
- * reads counters from user space), -EBUSY (the session has a log), -ENOMEM, and what
- * attaching gives (-ENOSPC where more than half of its debug registers are taken): the
- * session stays masked.
+ * 0; -EBUSY: the session is not masked; what ioctl(2) gives: the session is stopped
+ * then. On Linux 6.17 and later a breakpoint that has stopped another thread is opened
+ * anew, with all of the session; then also -EOPNOTSUPP (in a signal handler, or where
+ * that thread reads counters from user space), -EBUSY (the session has a log), -ENOMEM,
+ * and what attaching gives (-ENOSPC where more than half of its debug registers are
+ * taken): the session stays masked.
  */
 int perfmon_overflow_restart(struct perfmon_session *session);
 

@@ -138,11 +138,11 @@ int perfmon_sampling_leave(struct perfmon_session *session);
  * (perfmon/log.h). A thread of the log's own writes in the background. While there is a
  * log, the session's events cannot be changed (-EBUSY).
  *
- * Attached with PERFMON_TARGET_CHILDREN, it also has what each created thread has counted
- * of the sampled events when that ends (PERFMON_LOG_TYPE_READ, one for each CPU, to be added
- * up), where the kernel leaves such records: Linux 6.18 does for each thread, 6.1 for
- * none. To log counts at each context switch, sample every "context-switches:uk" (a short
- * reset of -1) with the values of the counters.
+ * Attached with PERFMON_TARGET_CHILDREN, it also has what each created thread has
+ * counted of the sampled events when that ends (PERFMON_LOG_TYPE_READ, one for each CPU,
+ * to be added up), where the kernel leaves such records: Linux 6.18 does for each
+ * thread, 6.1 for none. To log counts at each context switch, sample every
+ * "context-switches:uk" (a short reset of -1) with the values of the counters.
  *
  * 0; -EINVAL: sampling is not set up, or no counter has PERFMON_OVERFLOW_SAMPLE; -EEXIST:
  * there is a log; -EBUSY: the session runs or is masked; what open(2) and fstat(2) give;

@@ -104,7 +104,8 @@ extern "C" {
 
 struct perfmon_session;
 
-/* Limits: counters of a session; elements of a vector. */
+/* Limits of this version, which may rise: counters of a session; elements of a vector;
+ * targets. */
 #define PERFMON_SESSION_COUNTERS_MAX 256
 #define PERFMON_SESSION_VECTOR_MAX   1024
 #define PERFMON_SESSION_TARGETS_MAX  65536
@@ -172,12 +173,12 @@ void perfmon_session_close(struct perfmon_session *session);
  * and its values are kept. Several event sets in TEXT (a;b) are sets 0, 1 and so on,
  * which are made if they are not there (see perfmon/set.h). Allocates.
  *
- * The index of the first of them (they are numbered on in the order of TEXT); -EBUSY: the
- * session is running or masked, it has a log (perfmon/sampling.h), or it is attached and
- * TEXT needs a new set; -E2BIG: more than
- * PERFMON_SESSION_COUNTERS_MAX or PERFMON_SESSION_SETS_MAX; what perfmon_event_encode() gives for
- * a TEXT it does not understand; for an attached session what attaching gives. On failure
- * nothing has changed.
+ * The index of the first of them (they are numbered on in the order of TEXT); -EBUSY:
+ * the session is running or masked, it has a log (perfmon/sampling.h), or it is attached
+ * and TEXT needs a new set; -E2BIG: more than PERFMON_SESSION_COUNTERS_MAX or
+ * PERFMON_SESSION_SETS_MAX; what perfmon_event_encode() gives for a TEXT it does not
+ * understand; for an attached session what attaching gives. On failure nothing has
+ * changed.
  */
 int perfmon_session_add_events(struct perfmon_session *session, const char *text);
 
@@ -204,8 +205,8 @@ int perfmon_session_program(struct perfmon_session *session, uint32_t index,
 	8u			  /* never attached, or all targets refused the event */
 #define PERFMON_VALUE_SYSCALL 16u /* this reading took a system call */
 /* Threads of a process that was attached to may be missing, or count twice, and
- * perfmon_session_message() said why: see PERFMON_TARGET_KIND_PROCESS. It stays with a value
- * until that is written. */
+ * perfmon_session_message() said why: see PERFMON_TARGET_KIND_PROCESS. It stays with a
+ * value until that is written. */
 #define PERFMON_VALUE_UNCERTAIN 32u
 /* The sum lacks targets: some of those that the session has been attached to, or one
  * before, refused the event (PERFMON_SESSION_PARTIAL; perfmon_counter_info's error). It
@@ -245,17 +246,17 @@ struct perfmon_value {
  * descriptor is still the session's), and none for what was read since the last stop. A
  * detached session's values are in memory. Allocates nothing.
  *
- * PERFMON_COUNTER_VIRTUAL_TIME is the time in nanoseconds that the session was running on its
- * target: CPU time for a thread, time for a CPU. It starts, stops, is written and
+ * PERFMON_COUNTER_VIRTUAL_TIME is the time in nanoseconds that the session was running
+ * on its target: CPU time for a thread, time for a CPU. It starts, stops, is written and
  * survives a detach as a counter does (perfctr's virtualised time stamp). The kernel
  * gives it as the enabled time of an event; without any open event it is
  * CLOCK_THREAD_CPUTIME_ID, on the thread itself only (-ENODATA elsewhere).
  *
  * The number of elements that were read; -EINVAL, -E2BIG: as said of vectors above, an
  * unknown flag, a reserved field that is not 0, an index that does not exist, or
- * PERFMON_COUNTER_VIRTUAL_TIME with PERFMON_READ_OWN; -ENOSPC: with PERFMON_READ_ALL, COUNT
- * is too small; -EBADF: the program has closed the session's descriptors; what read(2)
- * gives.
+ * PERFMON_COUNTER_VIRTUAL_TIME with PERFMON_READ_OWN; -ENOSPC: with PERFMON_READ_ALL,
+ * COUNT is too small; -EBADF: the program has closed the session's descriptors; what
+ * read(2) gives.
  */
 int perfmon_session_read(struct perfmon_session *session, struct perfmon_value *values,
 			 size_t count, size_t element_size, uint32_t flags);
@@ -310,10 +311,10 @@ struct perfmon_target {
 
 /**
  * perfmon_session_attach() - opens the session's events on one target without flags,
- * stopped: KIND is an enum perfmon_target_kind, ID as said there. One system call for each
- * event, one or two for each group, and on the calling thread one for each page that lets
- * it read a counter from user space; re-attaching with unchanged events does nothing beside
- * these. The caller need not run on a CPU that is a target.
+ * stopped: KIND is an enum perfmon_target_kind, ID as said there. One system call for
+ * each event, one or two for each group, and on the calling thread one for each page
+ * that lets it read a counter from user space; re-attaching with unchanged events does
+ * nothing beside these. The caller need not run on a CPU that is a target.
  *
  * 0, or with PERFMON_SESSION_PARTIAL the number of counters that were refused; -EINVAL: an
  * unknown kind, one that does not go with the session's scope, or a negative ID; -EBUSY:
@@ -348,24 +349,24 @@ int perfmon_session_attach(struct perfmon_session *session, uint32_t kind, int32
  * calling thread, whose exec would end the session, or several event sets without
  * PERFMON_SESSION_ROTATE. Not for processes.
  *
- * PERFMON_TARGET_KIND_PROCESS needs no help from the process and does not stop it: its threads
- * go on creating others meanwhile, and each is counted exactly once, from the start on.
- * Every event is open on each thread that was there, so that descriptors are needed for
- * all of them (-EMFILE says how many), and is inherited by those that come later. Where
- * it could not be told whether a new thread has inherited them, or child processes may
- * not be observed, the call succeeds, perfmon_session_message() says so and the values
- * are PERFMON_VALUE_UNCERTAIN. So are they without PERFMON_TARGET_CHILDREN on kernels
- * before Linux 5.13, which cannot keep child processes that are created later from being
- * counted. With PERFMON_TARGET_APART, PERFMON_READ_OWN reads what the process
- * counted itself, in all its threads (-EOPNOTSUPP on these kernels). The session has lost
- * the process when all of its threads have ended, and with PERFMON_TARGET_CHILDREN those
- * of the child processes that were there at the attach: let a session live on its own
- * target that should count what outlives these. Programming an event anew attaches to the
- * process anew. It allocates, reads /proc, and may sleep (a second at most).
- * Further errors: -ESRCH: there is no such process, or it has ended; -EACCES, -EPERM; and
- * -EXDEV: /proc is of another pid namespace; -EINVAL: the session is
- * PERFMON_SESSION_EXCLUSIVE; -EOPNOTSUPP: an event that overflows, of which the kernel
- * gives no records to others than the thread itself.
+ * PERFMON_TARGET_KIND_PROCESS needs no help from the process and does not stop it: its
+ * threads go on creating others meanwhile, and each is counted exactly once, from the
+ * start on. Every event is open on each thread that was there, so that descriptors are
+ * needed for all of them (-EMFILE says how many), and is inherited by those that come
+ * later. Where it could not be told whether a new thread has inherited them, or child
+ * processes may not be observed, the call succeeds, perfmon_session_message() says so
+ * and the values are PERFMON_VALUE_UNCERTAIN. So are they without
+ * PERFMON_TARGET_CHILDREN on kernels before Linux 5.13, which cannot keep child
+ * processes that are created later from being counted. With PERFMON_TARGET_APART,
+ * PERFMON_READ_OWN reads what the process counted itself, in all its threads
+ * (-EOPNOTSUPP on these kernels). The session has lost the process when all of its
+ * threads have ended, and with PERFMON_TARGET_CHILDREN those of the child processes that
+ * were there at the attach: let a session live on its own target that should count what
+ * outlives these. Programming an event anew attaches to the process anew. It allocates,
+ * reads /proc, and may sleep (a second at most). Further errors: -ESRCH: there is no
+ * such process, or it has ended; -EACCES, -EPERM; and -EXDEV: /proc is of another pid
+ * namespace; -EINVAL: the session is PERFMON_SESSION_EXCLUSIVE; -EOPNOTSUPP: an event
+ * that overflows, of which the kernel gives no records to others than the thread itself.
  */
 int perfmon_session_attach_targets(struct perfmon_session *session,
 				   const struct perfmon_target *targets, size_t count,
@@ -450,11 +451,11 @@ struct perfmon_counter_info {
 };
 
 /**
- * perfmon_session_counter_info() - fills INFO, whose size field says how much of it there
- * is; what a newer program knows and this library does not must be zero, and stays so.
- * Which hardware counter it is on can change at every moment and is meant for the
- * attached thread itself. No system call, but on arm64 for a counter whose page grants user
- * reads: kernel.perf_user_access is read from a file, to tell whether they happen.
+ * perfmon_session_counter_info() - fills INFO, whose size field says how much of it
+ * there is; what a newer program knows and this library does not must be zero, and stays
+ * so. Which hardware counter it is on can change at every moment and is meant for the
+ * attached thread itself. No system call, but on arm64 for a counter whose page grants
+ * user reads: kernel.perf_user_access is read from a file, to tell whether they happen.
  *
  * 0; -EINVAL: no such counter, or a size below the first version's; -E2BIG: something in
  * the tail of a longer INFO.

@@ -58,9 +58,10 @@ struct perfmon_set {
  * by a wake-up; the lag is taken off the set's next turn, so that turns have the right
  * length on average, and active_ns says what really happened.
  *
- * The number of elements; -EINVAL: also for an unknown flag, a reserved field that is not 0, a time-out without its flag or above 2^62, one
- * that STRICT_TIME does not let be rounded; -E2BIG: also for more than
- * PERFMON_SESSION_SETS_MAX sets; -EBUSY: the session is attached.
+ * The number of elements; -EINVAL: also for an unknown flag, a reserved field that is
+ * not 0, a time-out without its flag or above 2^62, one that STRICT_TIME does not let be
+ * rounded; -E2BIG: also for more than PERFMON_SESSION_SETS_MAX sets; -EBUSY: the session
+ * is attached.
  */
 int perfmon_set_create(struct perfmon_session *session, struct perfmon_set *sets,
 		       size_t count, size_t element_size);
@@ -114,9 +115,9 @@ struct perfmon_set_info {
 };
 
 /**
- * perfmon_set_get_info() - fills the COUNT elements of INFO for the sets that they name. In any
- * state; at most one system call for each target and set. A session of one set has no
- * clock of its own: its time is that of its first counter.
+ * perfmon_set_get_info() - fills the COUNT elements of INFO for the sets that they name.
+ * In any state; at most one system call for each target and set. A session of one set
+ * has no clock of its own: its time is that of its first counter.
  *
  * The number of elements; -EINVAL: also for a reserved field that is not 0, or an unknown
  * set; what reading gives.
