@@ -41,7 +41,7 @@ int main(int argc, char **argv)
 	char level[16] = "core";
 	const char *events = argc > 3 ? argv[3] : "context-switches,page-faults";
 	struct perfmon_placement *placement;
-	struct perfmon_cpuwide *spread;
+	struct perfmon_cpuwide *cpuwide;
 	char why[1000];
 	int err;
 
@@ -51,20 +51,20 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", why);
 		return 2;
 	}
-	err = perfmon_cpuwide_open(&spread, placement, events,
+	err = perfmon_cpuwide_open(&cpuwide, placement, events,
 				   PERFMON_CPUWIDE_PARTIAL | PERFMON_CPUWIDE_ALL_MODES,
 				   why, sizeof(why));
 	if (err)
 		fprintf(stderr, "%s\n", why);
 	if (err < 0)
 		return 1;
-	perfmon_cpuwide_start(spread);
+	perfmon_cpuwide_start(cpuwide);
 	sleep(1);
-	perfmon_cpuwide_stop(spread);
-	err = perfmon_cpuwide_read(spread, level, print, level);
+	perfmon_cpuwide_stop(cpuwide);
+	err = perfmon_cpuwide_read(cpuwide, level, print, level);
 	if (err)
 		fprintf(stderr, "by '%s': %s\n", level, strerror(-err));
-	perfmon_cpuwide_close(spread);
+	perfmon_cpuwide_close(cpuwide);
 	perfmon_placement_free(placement);
 	return err != 0;
 }

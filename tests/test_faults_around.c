@@ -411,35 +411,35 @@ static int count_whole(const struct perfmon_cpuwide_value *value, void *argument
 static void spread_flow(void)
 {
 	struct perfmon_placement *place = NULL;
-	struct perfmon_cpuwide *spread = NULL;
+	struct perfmon_cpuwide *cpuwide = NULL;
 	uint64_t counted = 0;
 	char message[300];
 	int n;
 
 	cr_assert_eq(perfmon_placement_parse(&place, "pu:0", NULL, 0), 0);
 	arm();
-	n = perfmon_cpuwide_open(&spread, place, "cpu-clock,dummy", 0, message,
+	n = perfmon_cpuwide_open(&cpuwide, place, "cpu-clock,dummy", 0, message,
 				 sizeof(message));
-	cr_assert_eq(n == 0, spread != NULL, "%s: %d", where, n);
+	cr_assert_eq(n == 0, cpuwide != NULL, "%s: %d", where, n);
 	cr_assert(n >= 0 || message[0], "%s: %d: no sentence", where, n);
-	if (spread) {
-		perfmon_cpuwide_start(spread);
-		perfmon_cpuwide_stop(spread);
-		n = perfmon_cpuwide_read(spread, "machine", count_whole, &counted);
+	if (cpuwide) {
+		perfmon_cpuwide_start(cpuwide);
+		perfmon_cpuwide_stop(cpuwide);
+		n = perfmon_cpuwide_read(cpuwide, "machine", count_whole, &counted);
 		cr_assert(n || counted == 2 || was_hit(), "%s", where);
 	}
 	disarm();
-	if (spread) {
+	if (cpuwide) {
 		counted = 0;
 		if (!is_hit(PM_CALL_IOCTL)) {
-			cr_assert_eq(perfmon_cpuwide_start(spread), 0, "%s", where);
-			cr_assert_eq(perfmon_cpuwide_stop(spread), 0, "%s", where);
+			cr_assert_eq(perfmon_cpuwide_start(cpuwide), 0, "%s", where);
+			cr_assert_eq(perfmon_cpuwide_stop(cpuwide), 0, "%s", where);
 		}
-		n = perfmon_cpuwide_read(spread, "machine", count_whole, &counted);
+		n = perfmon_cpuwide_read(cpuwide, "machine", count_whole, &counted);
 		cr_assert_eq(n, 0, "%s: %d", where, n);
 		cr_assert_eq(counted, 2, "%s", where);
 	}
-	perfmon_cpuwide_close(spread);
+	perfmon_cpuwide_close(cpuwide);
 	perfmon_placement_free(place);
 }
 
@@ -513,7 +513,7 @@ static const struct flow {
 	{"stopped thread", block_flow, false, ALIKE_IN},
 	/* Which waits for threads to end. */
 	{"perfmon2", perfmon2_flow, false, 60 * ALIKE_IN},
-	{"spread", spread_flow, true, ALIKE_IN},
+	{"cpuwide", spread_flow, true, ALIKE_IN},
 	{"helper thread of a CPU", cpu_flow, true, ALIKE_IN},
 	{"region", region_flow, false, 0},
 	{"another's thread", other_flow, false, ALIKE_IN},

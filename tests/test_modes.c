@@ -254,15 +254,15 @@ Test(modes, cpus_count_what_the_kernel_does_or_say_why_not)
 {
 	struct perfmon_cpuwide_value value = {.value = 0};
 	struct perfmon_placement *place;
-	struct perfmon_cpuwide *spread;
+	struct perfmon_cpuwide *cpuwide;
 	char message[400];
 	int err;
 
 	cr_assert_eq(perfmon_placement_parse(&place, "all", NULL, 0), 0);
-	err = perfmon_cpuwide_open(&spread, place, "cs:u", 0, message, sizeof(message));
+	err = perfmon_cpuwide_open(&cpuwide, place, "cs:u", 0, message, sizeof(message));
 	cr_expect_eq(err, -EINVAL);
 	cr_expect(strstr(message, "happens in the kernel alone"), "%s", message);
-	err = perfmon_cpuwide_open(&spread, place, "cs", 0, message, sizeof(message));
+	err = perfmon_cpuwide_open(&cpuwide, place, "cs", 0, message, sizeof(message));
 	if (err == -EACCES || err == -EPERM) {
 		cr_expect(strstr(message, "kernel.perf_event_paranoid") ||
 				  strstr(message, "seccomp"),
@@ -271,13 +271,13 @@ Test(modes, cpus_count_what_the_kernel_does_or_say_why_not)
 		return;
 	}
 	cr_assert_eq(err, 0, "%s", message);
-	cr_assert_eq(perfmon_cpuwide_start(spread), 0);
+	cr_assert_eq(perfmon_cpuwide_start(cpuwide), 0);
 	for (int i = 0; i < 5; i++)
 		usleep(1000);
-	cr_assert_eq(perfmon_cpuwide_read(spread, "machine", sum, &value), 0);
+	cr_assert_eq(perfmon_cpuwide_read(cpuwide, "machine", sum, &value), 0);
 	cr_expect_str_eq(value.event, "context-switches");
 	cr_expect_geq(value.value, 5);
-	perfmon_cpuwide_close(spread);
+	perfmon_cpuwide_close(cpuwide);
 	perfmon_placement_free(place);
 }
 
