@@ -243,14 +243,14 @@ Test(instance, each_refusal_has_its_sentence)
 		{-EACCES, "not permitted"},
 		{-EPERM, "not permitted"},
 		{-ENOSYS, "seccomp"},
-		{-ENOENT, "does not count it"},
-		{-EOPNOTSUPP, "does not count it"},
+		{-ENOENT, "does not count the event"},
+		{-EOPNOTSUPP, "does not count the event"},
 		{-EINVAL, "encoding"},
 		{-EMFILE, "RLIMIT_NOFILE is "},
 		{-ENFILE, "fs.file-max"},
 		{-ESRCH, "no such thread"},
 		{-ENOSPC, "breakpoints"},
-		{-EBUSY, "to itself"},
+		{-EBUSY, "exclusively"},
 		{-E2BIG, "too old"},
 		{-ENOMEM, "emory"},
 	};
@@ -372,7 +372,7 @@ Test(instance, permission_is_explained_by_the_setting_that_refused)
 		const char *says;
 	} cases[] = {
 		{"4", "CapEff:\t0000000000000000\nSeccomp:\t0\n", true, 0,
-		 "kernel.perf_event_paranoid is 4, which refuses every event to users; "
+		 "kernel.perf_event_paranoid is 4, which forbids users every event; "
 		 "ask an "
 		 "administrator for sysctl kernel.perf_event_paranoid=2"},
 		{"2", "CapEff:\t0000000000000000\nSeccomp:\t0\n", false, 0,
@@ -382,7 +382,7 @@ Test(instance, permission_is_explained_by_the_setting_that_refused)
 		{"2", "CapEff:\t0000000000000000\nSeccomp:\t2\n", true, 0, "seccomp"},
 		{"4", "CapEff:\t0000004000000000\nSeccomp:\t2\n", true, 0, "seccomp"},
 		{"2", "CapEff:\t0000000000000000\nSeccomp:\t0\n", true, 77,
-		 "belongs to another user"},
+		 "you need the same user"},
 		{"2", "CapEff:\t0000000000000000\nSeccomp:\t0\n", true, 0,
 		 "a security module"},
 	};
@@ -419,7 +419,7 @@ Test(instance, a_refused_page_leaves_the_counter_to_the_system_call)
 	cr_assert_eq(instance->counters[0].page_error, -EPERM);
 	cr_assert_eq(diag.error, -EPERM);
 	cr_assert(strstr(diag.text, "RLIMIT_MEMLOCK"), "%s", diag.text);
-	cr_assert(strstr(diag.text, "read by a system call"), "%s", diag.text);
+	cr_assert(strstr(diag.text, "reads use a system call"), "%s", diag.text);
 	pm_instance_view(instance, 0, 0, &view);
 	cr_assert_eq(pm_view_refresh(&view), -EAGAIN);
 	cr_assert_eq(pm_instance_read(instance, &reading), 0);

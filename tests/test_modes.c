@@ -134,7 +134,7 @@ Test(modes, regions_refuse_what_user_mode_has_nothing_of)
 	cr_expect_eq(s->threads[0].record.status[1], -EINVAL);
 	cr_expect(noted(s, "'context-switches:u'"));
 	cr_expect(noted(s, "happens in the kernel alone"));
-	cr_expect(noted(s, "leave out 'u'"));
+	cr_expect(noted(s, "remove 'u'"));
 	pm_snapshot_free(s);
 }
 

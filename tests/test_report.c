@@ -257,8 +257,8 @@ Test(report, bias_is_subtracted_on_request)
 Test(report, an_event_that_never_got_a_counter)
 {
 	static const char sentence[] =
-		"event 'cycles:u' never got a counter: something else "
-		"may hold one (the NMI watchdog, another monitor)";
+		"event 'cycles:u' never got a counter: the NMI watchdog or another "
+		"monitor may hold the counters";
 	struct perfmon_profile_thread *thread;
 	struct perfmon_profile_plan *plan;
 	struct perfmon_profile_node *node;

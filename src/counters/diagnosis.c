@@ -76,16 +76,16 @@ static void denied(struct pm_diag *diag, const struct pm_event *event, pid_t tid
 
 	pm_permissions_get(&have);
 	if (have.seccomp && (have.perfmon || have.paranoid <= needed)) {
-		pm_diag_add(diag,
-			    ": not permitted by a system call filter (seccomp), as "
-			    "containers have; run the container with a profile that "
-			    "allows perf_event_open");
+		pm_diag_add(
+			diag,
+			": a system call filter (seccomp) forbids perf_event_open; run "
+			"the container with a profile that allows perf_event_open");
 	} else if (!have.perfmon && have.paranoid > needed) {
 		pm_diag_add(diag,
 			    ": not permitted while kernel.perf_event_paranoid is %d%s",
 			    have.paranoid, have.paranoid_known ? "" : " (assumed)");
 		if (have.paranoid > 2)
-			pm_diag_add(diag, ", which refuses every event to users");
+			pm_diag_add(diag, ", which forbids users every event");
 		if (have.paranoid == 2 && needed == 1 && !event->kernel_only)
 			pm_diag_add(diag,
 				    "; user mode alone (modifier ':u') is allowed, or");
@@ -96,15 +96,14 @@ static void denied(struct pm_diag *diag, const struct pm_event *event, pid_t tid
 			    "kernel.perf_event_paranoid=%d or for CAP_PERFMON",
 			    needed);
 	} else if (tid > 0) {
-		pm_diag_add(diag,
-			    ": not permitted: that thread belongs to another user or "
-			    "runs a privileged program; be its owner, or ask for "
-			    "CAP_PERFMON and CAP_SYS_PTRACE");
+		pm_diag_add(diag, ": not permitted: you need the same user as the "
+				  "thread, or CAP_PERFMON and CAP_SYS_PTRACE");
 	} else {
-		pm_diag_add(diag,
-			    ": not permitted, although kernel.perf_event_paranoid is %d: "
-			    "a security module, lockdown or a container refuses it",
-			    have.paranoid);
+		pm_diag_add(
+			diag,
+			": not permitted, although kernel.perf_event_paranoid is %d: "
+			"a security module, lockdown or a container forbids the event",
+			have.paranoid);
 	}
 }
 
@@ -113,14 +112,14 @@ static void no_descriptor(struct pm_diag *diag)
 	uint64_t soft = 0, hard = 0;
 
 	if (pm_kernel_getrlimit(RLIMIT_NOFILE, &soft, &hard)) {
-		pm_diag_add(diag, ": too few file descriptors are left (RLIMIT_NOFILE)");
+		pm_diag_add(diag, ": too few file descriptors left (RLIMIT_NOFILE)");
 		return;
 	}
-	pm_diag_add(diag,
-		    ": too few file descriptors are left: RLIMIT_NOFILE is %" PRIu64,
+	pm_diag_add(diag, ": too few file descriptors left: RLIMIT_NOFILE is %" PRIu64,
 		    soft);
 	if (hard > soft)
-		pm_diag_add(diag, "; it may be raised to %" PRIu64 " (ulimit -n)", hard);
+		pm_diag_add(diag, "; raise the limit, up to %" PRIu64 " (ulimit -n)",
+			    hard);
 	else
 		pm_diag_add(diag, "; close some, count fewer events, or ask for a higher "
 				  "limit");
@@ -134,38 +133,35 @@ static void no_pmu(struct pm_diag *diag, int error, const struct pm_event *event
 		pm_diag_add(diag, ": CPU %d is offline or has no such PMU", cpu);
 	else if (event->hardware)
 		pm_diag_add(diag,
-			    ": this machine has no PMU that counts it (%s); a virtual "
-			    "machine often has none: software events such as "
-			    "task-clock work",
+			    ": no PMU of this machine counts the event (%s). Virtual "
+			    "machines often expose no counters. Software events such as "
+			    "task-clock still work",
 			    words(error, text, sizeof(text)));
 	else
-		pm_diag_add(diag, ": this kernel does not count it (%s)",
+		pm_diag_add(diag, ": this kernel does not count the event (%s)",
 			    words(error, text, sizeof(text)));
 }
 
 static void invalid(struct pm_diag *diag, const struct pm_event *event, pid_t tid)
 {
 	if (pm_event_is_blind(event))
-		pm_diag_add(diag, ": it happens in the kernel alone, which its modifiers "
-				  "leave out; leave out 'u', or add 'k'");
+		pm_diag_add(diag, ": the event happens in the kernel alone, which the "
+				  "modifiers exclude; remove 'u', or add 'k'");
 	else if (event->topdown == PM_TOPDOWN_METRIC)
 		pm_diag_add(diag,
-			    ": a topdown metric is a share of slots, which has to be "
-			    "counted in its group and for the same modes; name slots "
-			    "beside it, as in '{slots,%s}'",
+			    ": a topdown metric needs slots in the same group and with "
+			    "the same modifiers; write '{slots,%s}'",
 			    event->name);
 	else if (event->uncore && tid >= 0)
-		pm_diag_add(diag,
-			    ": the kernel counts it per CPU or package, not per thread; "
-			    "use a session of CPU scope");
+		pm_diag_add(diag, ": the kernel counts this event per CPU or package, "
+				  "not per thread; use a CPU-wide session");
 	else if (event->in_explicit_group)
-		pm_diag_add(diag,
-			    ": the hardware cannot take it together with the others of "
-			    "its {group}; use smaller groups");
+		pm_diag_add(diag, ": the hardware cannot count all events of the {group} "
+				  "together; use smaller groups");
 	else
 		pm_diag_add(diag,
-			    ": the kernel refuses this encoding (type %u, config 0x%llx) "
-			    "or a modifier of it",
+			    ": the kernel rejects this encoding (type %u, config 0x%llx) "
+			    "or a modifier",
 			    event->attr.type, (unsigned long long)event->attr.config);
 }
 
@@ -207,15 +203,15 @@ int pm_diagnosis_open(struct pm_diag *diag, int error, const struct pm_event *ev
 		pm_diag_add(diag, ": no such thread");
 		break;
 	case ENOSPC:
-		pm_diag_add(diag,
-			    ": all hardware breakpoints (or places for it) are taken");
+		pm_diag_add(
+			diag,
+			": all hardware breakpoints (or slots for the event) are in use");
 		break;
 	case EBUSY:
-		pm_diag_add(diag, ": another user has its PMU to itself");
+		pm_diag_add(diag, ": another user holds the PMU exclusively");
 		break;
 	case E2BIG:
-		pm_diag_add(diag,
-			    ": this kernel is too old for a feature that it asks for");
+		pm_diag_add(diag, ": this kernel is too old for a feature of the event");
 		break;
 	default:
 		pm_diag_add(diag, ": %s", words(error, text, sizeof(text)));
@@ -232,12 +228,11 @@ int pm_diagnosis_page(struct pm_diag *diag, int error, const struct pm_event *ev
 
 	if (!diag)
 		return error;
-	pm_diag_set(diag, error, "the page of event '%s'", event->name);
+	pm_diag_set(diag, error, "cannot map the page of event '%s'", event->name);
 	if (error != -EPERM && error != -ENOMEM) {
-		pm_diag_add(diag, " cannot be mapped (%s)",
-			    words(error, text, sizeof(text)));
+		pm_diag_add(diag, " (%s)", words(error, text, sizeof(text)));
 	} else {
-		pm_diag_add(diag, " cannot be mapped: locked memory is used up");
+		pm_diag_add(diag, ": locked memory is used up");
 		if (!pm_kernel_file_number("/proc/sys/kernel/perf_event_mlock_kb", &kb))
 			pm_diag_add(diag, ", kernel.perf_event_mlock_kb is %" PRId64, kb);
 		if (!pm_kernel_getrlimit(RLIMIT_MEMLOCK, &soft, &hard)) {
@@ -249,17 +244,16 @@ int pm_diagnosis_page(struct pm_diag *diag, int error, const struct pm_event *ev
 		}
 		pm_diag_add(diag, "; raise either, or count in fewer threads at once");
 	}
-	pm_diag_add(diag, "; it is read by a system call");
+	pm_diag_add(diag, "; reads use a system call");
 	return error;
 }
 
 void pm_diagnosis_starved(struct pm_diag *diag, const char *label)
 {
-	pm_diag_set(
-		diag, -EBUSY,
-		"event '%s' never got a counter: something else may hold one (the NMI "
-		"watchdog, another monitor)",
-		label);
+	pm_diag_set(diag, -EBUSY,
+		    "event '%s' never got a counter: the NMI watchdog or another monitor "
+		    "may hold the counters",
+		    label);
 }
 
 void pm_diagnosis_user_mode(struct pm_diag *diag, const char *what)
@@ -268,8 +262,8 @@ void pm_diagnosis_user_mode(struct pm_diag *diag, const char *what)
 
 	pm_permissions_get(&have);
 	pm_diag_set(diag, -EACCES,
-		    "%s: kernel.perf_event_paranoid is %d; for the kernel's part ask an "
-		    "administrator for sysctl kernel.perf_event_paranoid=1 or for "
+		    "%s: kernel.perf_event_paranoid is %d; to count the kernel too, ask "
+		    "an administrator for sysctl kernel.perf_event_paranoid=1 or for "
 		    "CAP_PERFMON",
 		    what, have.paranoid);
 }
