@@ -26,7 +26,7 @@ PM_EXPORT int perfmon_event_expand(
 	int result;
 
 	if (!visit)
-		return tell(pm_diag_set(&diag, -EINVAL, "no visitor"), &diag, message,
+		return tell(pm_diag_set(&diag, -EINVAL, "visit is NULL"), &diag, message,
 			    message_size);
 	result = pm_events_parse(text, flags, &list, &diag);
 	if (result)
@@ -88,18 +88,17 @@ PM_EXPORT int perfmon_event_encode(const char *text, unsigned int flags,
 	int err;
 
 	if (!attr)
-		return tell(pm_diag_set(&diag, -EINVAL, "no attr"), &diag, message,
+		return tell(pm_diag_set(&diag, -EINVAL, "attr is NULL"), &diag, message,
 			    message_size);
 	err = pm_events_parse(text, flags, &list, &diag);
 	if (err)
 		return tell(err, &diag, message, message_size);
 	if (list->count > 1)
-		err = pm_diag_set(
-			&diag, -ENOTUNIQ,
-			"'%s' stands for %zu events here: the first is '%s', the "
-			"last '%s'",
-			text, list->count, list->events[0].name,
-			list->events[list->count - 1].name);
+		err = pm_diag_set(&diag, -ENOTUNIQ,
+				  "'%s' names %zu events: the first is '%s', the "
+				  "last '%s'",
+				  text, list->count, list->events[0].name,
+				  list->events[list->count - 1].name);
 	else
 		err = copy_attr(attr, &list->events[0].attr);
 	if (err && err != -ENOTUNIQ)

@@ -77,8 +77,9 @@ static int parse_event(struct pm_resolve *r, const char **p)
 		return error_at(r, end, "an event is missing");
 	for (size_t i = 0; i < item.length; i++)
 		if (item.at[i] < '!' || item.at[i] > '~')
-			return error_at(r, item.at + i,
-					"a blank or a character that no event has");
+			return error_at(
+				r, item.at + i,
+				"a space or a character not allowed in event names");
 	r->item = item;
 	*p = end;
 	return pm_resolve(r);
@@ -177,9 +178,10 @@ int pm_events_parse(const char *text, unsigned int flags, struct pm_event_list *
 	if (!r.text.length)
 		return pm_diag_set(diag, -EINVAL, "the event list is empty");
 	if (r.text.length > PM_EVENTS_TEXT_MAX)
-		return pm_diag_set(diag, -E2BIG,
-				   "an event list of %zu characters; %d is most",
-				   r.text.length, PM_EVENTS_TEXT_MAX);
+		return pm_diag_set(
+			diag, -E2BIG,
+			"the event list has %zu characters; at most %d are allowed",
+			r.text.length, PM_EVENTS_TEXT_MAX);
 	r.list = calloc(1, sizeof(*r.list));
 	err = r.list ? pm_sysfs_load(&r.sysfs) : -ENOMEM;
 	if (err) {

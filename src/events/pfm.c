@@ -218,9 +218,8 @@ static int not_found(struct pm_resolve *r, const struct request *request)
 		if (!find_absent(name, &pmu))
 			return PM_RESOLVE_NOT_MINE;
 		return pm_diag_set(r->diag, -ENOENT,
-				   "event '%s'%s belongs to PMUs such as %s (%s), none "
-				   "of which this "
-				   "machine has",
+				   "event '%s'%s belongs to PMUs such as %s (%s); this "
+				   "machine has none of them",
 				   pm_slice_quote(name).text, where.text, pmu.desc,
 				   pmu.name);
 	}
@@ -332,7 +331,7 @@ static int add_generic(struct pm_resolve *r, const struct perf_event_attr *attr)
 
 	if (!pm_generic_name(attr->type, attr->config, name, sizeof(name)))
 		return pm_diag_set(r->diag, -EINVAL,
-				   "'%s'%s is not known to perf_event_open",
+				   "perf_event_open does not know '%s'%s",
 				   PM_ITEM(r, r->item));
 	return pm_generic_add(r, &encoding, name);
 }
@@ -442,13 +441,13 @@ static int resolve(struct pm_resolve *r)
 	if (err != PFM_SUCCESS)
 		return refused(r, &request, err);
 	if (attr.sample_period || cpu != -1)
-		return pm_diag_set(
-			r->diag, -EINVAL,
-			"'%s'%s says how to sample or where to count, which is not part "
-			"of an event's name here",
-			PM_ITEM(r, r->item));
+		return pm_diag_set(r->diag, -EINVAL,
+				   "'%s'%s is an option of sampling or placement, not "
+				   "part of an event's name",
+				   PM_ITEM(r, r->item));
 	if (request.modes && attr.exclude_user && attr.exclude_kernel && !request.hv)
-		return pm_diag_set(r->diag, -EINVAL, "'%s'%s counts in no mode",
+		return pm_diag_set(r->diag, -EINVAL,
+				   "'%s'%s excludes every mode; add 'u' or 'k'",
 				   PM_ITEM(r, r->item));
 	request.own.modes_in_name = request.modes;
 	err = add(r, &request, &attr);

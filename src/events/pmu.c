@@ -84,7 +84,7 @@ static int resolve_pmu(struct pm_resolve *r)
 			continue;
 		if (!terms.length)
 			return pm_diag_set(diag, -EINVAL,
-					   "'%s'%s names no event of the PMU",
+					   "'%s'%s is not an event of the PMU",
 					   PM_ITEM(r, r->item));
 		found = true;
 		/* Of several boxes those count that have the event; what the first one

@@ -218,8 +218,8 @@ int pm_resolve_settle(struct pm_resolve *r, char *label, const struct pm_modifie
 	if (!r->leads && (own->pinned || own->exclusive)) {
 		err = pm_diag_set(
 			r->diag, -EINVAL,
-			"'%s'%s has modifier %c, but only the first event of a group "
-			"can: write it after the '}'",
+			"'%s'%s has modifier %c, but only the first event of a group can "
+			"have this modifier: write the modifier after the '}'",
 			PM_ITEM(r, r->item), own->pinned ? 'D' : 'e');
 		goto out;
 	}

@@ -71,7 +71,7 @@ static int unknown(struct pm_resolve *r)
 		pm_diag_add(r->diag, ": did you mean '%s'?", suggestion.best);
 	else
 		pm_diag_add(r->diag,
-			    ": neither the kernel, sysfs nor libpfm4 has a name like it");
+			    ": the kernel, sysfs and libpfm4 have no similar name");
 	return -EINVAL;
 }
 
@@ -105,7 +105,7 @@ int pm_events_list(const char *pattern, unsigned int flags,
 
 	if (!visit || flags & ~(PERFMON_EVENT_ALL_PMUS | PERFMON_EVENT_UMASKS))
 		return pm_diag_set(diag, -EINVAL,
-				   visit ? "an unknown flag" : "no visitor");
+				   visit ? "an unknown flag" : "visit is NULL");
 	if (strlen(listing.pattern) > PATTERN_MAX)
 		return pm_diag_set(diag, -E2BIG,
 				   "the pattern '%.40s...' is longer than %d characters",

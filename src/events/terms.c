@@ -46,11 +46,10 @@ static int too_large(struct terms *t, const char *term, struct pm_slice value,
 
 static int no_word(struct terms *t, const char *term, const char *word)
 {
-	return pm_diag_set(
-		t->r->diag, -EOPNOTSUPP,
-		"term '%s' of PMU '%s' lies in %s, which this build of the library "
-		"does not know",
-		term, t->pmu->name, word);
+	return pm_diag_set(t->r->diag, -EOPNOTSUPP,
+			   "term '%s' of PMU '%s' uses %s, which this build of the "
+			   "library does not support",
+			   term, t->pmu->name, word);
 }
 
 static bool has_config3(void)
@@ -194,8 +193,8 @@ static int apply_alias(struct terms *t, uint64_t *wanted)
 		if (err || (!term && word < 0))
 			return pm_diag_set(
 				t->r->diag, err ? err : -EINVAL,
-				"sysfs describes event '%s' of PMU '%s' as '%s', in "
-				"which '%s' makes no sense with the PMU's format",
+				"sysfs describes event '%s' of PMU '%s' as '%s', but "
+				"'%s' does not match the PMU's format",
 				t->alias_name, t->pmu->name,
 				pm_slice_quote(pm_slice_of(t->alias.terms)).text,
 				pm_slice_quote(name).text);
@@ -224,10 +223,10 @@ static int event_term(struct terms *t, struct pm_slice name, bool alone, bool *d
 	if (alias) {
 		t->generic = false;
 		if (t->alias_name)
-			return pm_diag_set(
-				t->r->diag, -EINVAL,
-				"'%s' and '%s' are both events: '%s'%s can be only one",
-				t->alias_name, alias, PM_ITEM(t->r, name));
+			return pm_diag_set(t->r->diag, -EINVAL,
+					   "'%s' and '%s' are both events: '%s'%s takes "
+					   "only one event",
+					   t->alias_name, alias, PM_ITEM(t->r, name));
 		t->alias_name = alias;
 		write_text(t, pm_slice_of(alias));
 		return 0;
@@ -291,11 +290,10 @@ static int user_term(struct terms *t, struct pm_slice name, struct pm_slice valu
 		t->label = value;
 		write_text(t, pm_slice_of("name"));
 	} else if (is_sampling_term(name)) {
-		return pm_diag_set(
-			t->r->diag, -EINVAL,
-			"'%s' in '%s'%s says how to sample, which is not part of an "
-			"event's name here",
-			pm_slice_quote(name).text, PM_ITEM(t->r, name));
+		return pm_diag_set(t->r->diag, -EINVAL,
+				   "'%s' in '%s'%s is an option of sampling, not part of "
+				   "an event's name",
+				   pm_slice_quote(name).text, PM_ITEM(t->r, name));
 	} else {
 		return unknown_term(t, name);
 	}

@@ -57,7 +57,7 @@ static int resolve_breakpoint(struct pm_resolve *r)
 	bytes = encoding.bp_type == HW_BREAKPOINT_X ? sizeof(long) : 4;
 	if (length.at && (pm_slice_number(length, &bytes) || !bytes || bytes > 8))
 		return pm_diag_set(r->diag, -ERANGE,
-				   "length '%s' in '%s'%s: 1 to 8 bytes",
+				   "length '%s' in '%s'%s: expects 1 to 8 bytes",
 				   pm_slice_quote(length).text, PM_ITEM(r, length));
 	snprintf(letters, sizeof(letters), "%s%s%s",
 		 encoding.bp_type & HW_BREAKPOINT_R ? "r" : "",
@@ -142,8 +142,8 @@ static int tracepoint_unknown(struct pm_resolve *r, int err, bool system_known,
 	if (err != -ENOENT)
 		return pm_diag_set(
 			r->diag, err,
-			"tracepoint '%s'%s: tracefs is not readable for this user: "
-			"ask root to allow it (chmod a+rx, or mount it with a gid)",
+			"tracepoint '%s'%s: this user cannot read tracefs: ask root for "
+			"access (chmod a+rx, or mount with a gid)",
 			PM_ITEM(r, r->item));
 	/* 'instrctions:u' is a misspelt event with a modifier rather than a tracepoint */
 	if (!system_known)
@@ -181,12 +181,11 @@ static int resolve_tracepoint(struct pm_resolve *r)
 			return PM_RESOLVE_NOT_MINE;
 		if (err != -ENOENT)
 			return tracepoint_unknown(r, err, false, system, event, path);
-		return pm_diag_set(
-			r->diag, err,
-			"'%s'%s is neither an event of libpfm4 nor, as tracefs is not "
-			"mounted, to be found as a tracepoint: mount -t tracefs none "
-			"/sys/kernel/tracing",
-			PM_ITEM(r, r->item));
+		return pm_diag_set(r->diag, err,
+				   "'%s'%s is not an event of libpfm4, and tracefs is "
+				   "not mounted for tracepoints: mount -t tracefs none "
+				   "/sys/kernel/tracing",
+				   PM_ITEM(r, r->item));
 	}
 	err = descend(path, sizeof(path), system);
 	if (err)
@@ -260,7 +259,7 @@ static int list(const struct pm_listing *listing)
 			listing->diag, err,
 			err == -ENOENT ? "tracefs is not mounted: mount -t tracefs none "
 					 "/sys/kernel/tracing"
-				       : "tracefs is not readable for this user");
+				       : "this user cannot read tracefs");
 	for (size_t i = 0; !err && i < count; i++) {
 		/* files beside the systems: enable, header_event, header_page */
 		if (!strcmp(systems[i], "enable") || !strncmp(systems[i], "header_", 7))
