@@ -149,12 +149,11 @@ Test(options, a_bad_value_is_quoted_and_the_default_stands)
 	cr_assert_eq(o.note_count, 5);
 	cr_assert_str_eq(
 		o.notes[0],
-		"PERFMON_FORMAT=\"xml\" is none of text, flat, json, csv: went on as if "
-		"it were text");
+		"PERFMON_FORMAT=\"xml\" is not one of text, flat, json, csv: using text");
 	cr_assert_str_eq(
 		o.notes[1],
-		"PERFMON_OUTPUT=\"/tmp/%z\" has a % that is none of %p, %r, %h and %%: "
-		"the report went to stderr");
+		"PERFMON_OUTPUT=\"/tmp/%z\" has a % other than %p, %r, %h and %%: "
+		"the report goes to stderr");
 	cr_assert(strstr(o.notes[4], "\"maybe\"") != NULL);
 	pm_options_free(&o);
 }
@@ -263,20 +262,21 @@ Test(options, limits_have_bounds_and_say_so)
 		{"PERFMON_SAMPLE_PAGES", "128", 128, NULL},
 		{"PERFMON_SAMPLE_PAGES", "1", 1, NULL},
 		{"PERFMON_SAMPLE_PAGES", "65536", 65536, NULL},
-		{"PERFMON_SAMPLE_PAGES", "0", 1, "\"0\" is below the bound of 1,"},
+		{"PERFMON_SAMPLE_PAGES", "0", 1, "\"0\" is below the bound: using 1"},
 		{"PERFMON_SAMPLE_PAGES", "65537", 65536, "\"65537\" is above the bound"},
-		{"PERFMON_SAMPLE_PAGES", "99", 64, "\"99\" is no power of two"},
-		{"PERFMON_SAMPLE_PAGES", "many", 64, "\"many\" is no number"},
-		{"PERFMON_SAMPLE_PAGES", "-4", 64, "\"-4\" is no number"},
-		{"PERFMON_SAMPLE_PAGES", "0x10", 64, "\"0x10\" is no number"},
+		{"PERFMON_SAMPLE_PAGES", "99", 64, "\"99\" is not a power of two"},
+		{"PERFMON_SAMPLE_PAGES", "many", 64, "\"many\" is not a number"},
+		{"PERFMON_SAMPLE_PAGES", "-4", 64, "\"-4\" is not a number"},
+		{"PERFMON_SAMPLE_PAGES", "0x10", 64, "\"0x10\" is not a number"},
 		{"PERFMON_CALL_DEPTH", "16", 16, NULL},
-		{"PERFMON_CALL_DEPTH", "0", 1, "below the bound of 1,"},
-		{"PERFMON_CALL_DEPTH", "101", 100, "\"101\" is above the bound of 100"},
+		{"PERFMON_CALL_DEPTH", "0", 1, "below the bound: using 1"},
+		{"PERFMON_CALL_DEPTH", "101", 100,
+		 "\"101\" is above the bound: using 100"},
 		{"PERFMON_MIN_PERIOD", "10000", 10000, NULL},
 		{"PERFMON_MIN_PERIOD", "0", 1, "below"},
 		{"PERFMON_MIN_PERIOD", "99999999999999999999999", UINT64_C(1) << 62,
-		 "above the bound of 4611686018427387904"},
-		{"PERFMON_MIN_PERIOD", "1e6", 1, "\"1e6\" is no number"},
+		 "above the bound: using 4611686018427387904"},
+		{"PERFMON_MIN_PERIOD", "1e6", 1, "\"1e6\" is not a number"},
 	};
 
 	tree_new();

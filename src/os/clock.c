@@ -25,8 +25,7 @@ static bool timestamp_trusted(void)
 
 	if (pm_kernel_file_read(path, &sources) < 0) {
 		snprintf(pm_clock.why, sizeof(pm_clock.why),
-			 "%s cannot be read, so nothing says that the TSC is stable",
-			 path);
+			 "cannot read %s to check that the TSC is stable", path);
 		return false;
 	}
 	for (word = strtok_r(sources, " ", &rest); word;
@@ -34,7 +33,7 @@ static bool timestamp_trusted(void)
 		found = found || !strcmp(word, "tsc");
 	if (!found)
 		snprintf(pm_clock.why, sizeof(pm_clock.why),
-			 "the kernel found the TSC unstable: it is not in %s", path);
+			 "the kernel marked the TSC unstable: no 'tsc' in %s", path);
 	free(sources);
 	return found;
 #else
@@ -92,8 +91,8 @@ static void know_replaced(void)
 	pm_clock.replaced = kernel < before || kernel > after;
 	if (pm_clock.replaced && pm_clock.monotonic)
 		snprintf(pm_clock.why, sizeof(pm_clock.why),
-			 "something in this process replaces clock_gettime() "
-			 "(libfaketime?): times are by that clock");
+			 "a library in this process replaces clock_gettime() "
+			 "(libfaketime?): times come from the replaced clock");
 }
 
 void pm_clock_init(void)

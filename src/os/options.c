@@ -56,8 +56,8 @@ static int choice(struct pm_options *options, const char *name,
 		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
 					 i ? ", " : "", choices[i]);
 	}
-	pm_options_note(options, "%s=\"%.*s\" is none of %s: went on as if it were %s",
-			name, QUOTED, value, known, choices[fallback]);
+	pm_options_note(options, "%s=\"%.*s\" is not one of %s: using %s", name, QUOTED,
+			value, known, choices[fallback]);
 	return fallback;
 }
 
@@ -82,17 +82,15 @@ static uint64_t bounded(struct pm_options *options, const char *name, uint64_t m
 		      ? pm_slice_number(pm_slice_of(text), &value)
 		      : -EINVAL;
 	if (err == -EINVAL) {
-		pm_options_note(options,
-				"%s=\"%.*s\" is no number: went on with %" PRIu64, name,
-				QUOTED, text, fallback);
+		pm_options_note(options, "%s=\"%.*s\" is not a number: using %" PRIu64,
+				name, QUOTED, text, fallback);
 		return fallback;
 	}
 	if (!err && value >= min && value <= max)
 		return value;
 	bound = !err && value < min ? min : max;
-	pm_options_note(options,
-			"%s=\"%.*s\" is %s the bound of %" PRIu64 ", which was taken",
-			name, QUOTED, text, bound == min ? "below" : "above", bound);
+	pm_options_note(options, "%s=\"%.*s\" is %s the bound: using %" PRIu64, name,
+			QUOTED, text, bound == min ? "below" : "above", bound);
 	return bound;
 }
 
@@ -108,7 +106,7 @@ static void sampling_read(struct pm_options *options)
 	if (power != pages)
 		pm_options_note(options,
 				"PERFMON_SAMPLE_PAGES=\"%" PRIu64
-				"\" is no power of two: went on with %" PRIu64,
+				"\" is not a power of two: using %" PRIu64,
 				pages, power);
 	options->sample_pages = (uint32_t)power;
 	/* Not for nothing: this is on the way to the first region. */
@@ -209,7 +207,7 @@ static char *path_read(struct pm_options *options, const char *name, const char 
 	case -EINVAL:
 		pm_options_note(
 			options,
-			"%s=\"%.*s\" has a %% that is none of %%p, %%r, %%h and %%%%: %s",
+			"%s=\"%.*s\" has a %% other than %%p, %%r, %%h and %%%%: %s",
 			name, QUOTED, value, instead);
 		break;
 	case -ENAMETOOLONG:
@@ -226,8 +224,8 @@ static char *path_read(struct pm_options *options, const char *name, const char 
 /* A folder gets a file for each rank, or process; and ranks do not share a file. */
 static void profile_read(struct pm_options *options, int *err)
 {
-	char *path = path_read(options, "PERFMON_PROFILE",
-			       "the profile was kept in memory", err);
+	char *path =
+		path_read(options, "PERFMON_PROFILE", "the profile stays in memory", err);
 	const char *name = "";
 	bool apart = false;
 
@@ -274,7 +272,7 @@ static void output_read(struct pm_options *options, int *err)
 			}
 		}
 		options->output_path = path_read(options, "PERFMON_OUTPUT",
-						 "the report went to stderr", err);
+						 "the report goes to stderr", err);
 	} else if (options->rank >= 0) {
 		char name[32];
 
@@ -356,11 +354,10 @@ static void stride_read(struct pm_options *options, int *err)
 		if (bad == -ENOMEM)
 			*err = bad;
 		else if (bad)
-			pm_options_note(
-				options,
-				"PERFMON_STRIDE: \"%s\" is no number from 1 to %u, or a "
-				"region's name, '=' and one: went on without it",
-				pm_slice_quote(item).text, PM_STRIDE_MAX);
+			pm_options_note(options,
+					"PERFMON_STRIDE: \"%s\" is neither a number from "
+					"1 to %u nor NAME=NUMBER: ignored",
+					pm_slice_quote(item).text, PM_STRIDE_MAX);
 	}
 }
 
@@ -437,7 +434,7 @@ int pm_options_read(struct pm_options *options, struct pm_diag *diag)
 	options->debug = truth(options, "PERFMON_DEBUG", false);
 	sampling_read(options);
 	if (err)
-		pm_diag_set(diag, err, "no memory for a value of the environment");
+		pm_diag_set(diag, err, "no memory for an environment variable");
 	return err;
 }
 
