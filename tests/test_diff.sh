@@ -79,9 +79,9 @@ counted() { # EVENT: or says why not
 
 runs one 1 none 100 5
 one=$here/one.1
-try "needs two" diff_says 2 "two are compared" "$one"
-try "needs -- between several" diff_says 2 "there must be '--'" "$one" "$one" "$one"
-try "needs something after --" diff_says 2 "nothing after '--'" "$one" --
+try "needs two" diff_says 2 "expects two profiles" "$one"
+try "needs -- between several" diff_says 2 "with '--'" "$one" "$one" "$one"
+try "needs something after --" diff_says 2 "no file after '--'" "$one" --
 try "quotes an unknown option" diff_says 2 frob --frob "$one" "$one"
 try "quotes an option after a file" diff_says 2 "'-a' after a file" "$one" -a
 try "quotes a bad minimum effect" diff_says 2 "'much'" -m much "$one" "$one"
@@ -132,7 +132,7 @@ try "helps" diff_says 0 "usage: perfmon diff" --help
 
 try "a profile is the same as itself" diff_says 0 "0 more, 0 less, 8 the same, 0 open" "$one" "$one"
 runs slow 1 none 100000 5
-try "times of single runs are left open" diff_says 0 "could not be decided with 1 run of A and 1 of B" \
+try "times of single runs are left open" diff_says 0 "too few runs to decide" \
 	"$one" "$here/slow.1"
 try "whatever they are" diff_says 0 "0 more, 0 less" "$one" "$here/slow.1"
 try "what looks changed is shown, and called open" diff_says 0 "open: too few runs" "$one" "$here/slow.1"
@@ -183,7 +183,7 @@ if counted "$touched"; then
 		diff_says 1 "+30.00%" -e "$touched" "$here/A" "$here/B"
 	blocks() { diff 1 -e "$touched" $a -- $b && ! says "in turns" &&
 		runs late 1 "$touched" 1300 5 && diff 0 -e "$touched" $a -- "$here/late.1" "$here/late.1" &&
-		says "all runs of A were before those of B"; }
+		says "all runs of A came before those of B"; }
 	try "says when the sides were not run in turns" blocks
 	if "$get" "$here/err" x >"$here/out" 2>&1; [ $? -ne 77 ]; then
 		json() {

@@ -402,7 +402,7 @@ Test(diff_decide, counts_that_repeat)
 					       make(cases[i].event, cases[i].b, 100));
 
 		cr_assert_eq(got, cases[i].want, "case %zu: %d", i, got);
-		cr_assert_eq(noted(&c, "are taken to repeat"),
+		cr_assert_eq(noted(&c, "are assumed to repeat"),
 			     !strstr(cases[i].event, "page") &&
 				     !strstr(cases[i].event, "cycles") &&
 				     !strstr(cases[i].event, ":k") &&
@@ -759,9 +759,9 @@ Test(diff_decide, what_cannot_be_compared)
 	cr_assert_eq(c.result.row_count, 2);
 	cr_assert(noted(&c, "only A counted instructions"));
 	cr_assert(noted(&c, "only B counted instructions"));
-	cr_assert(noted(&c, "rate is not known"));
+	cr_assert(noted(&c, "of unknown rate"));
 	cr_assert(noted(&c, "A ran on node7 and B on elsewhere"));
-	cr_assert(noted(&c, "1 of the programs had not ended"));
+	cr_assert(noted(&c, "programs without a normal end: 1;"));
 	done(&c);
 }
 

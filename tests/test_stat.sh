@@ -70,8 +70,8 @@ try "refuses --append alone" ends_and_says 2 "--append needs" --append true
 
 try "passes an exit status on" ends 7 -e none "$work" exit 7
 try "says 128 + n for a signal" ends_and_says 143 "ended by signal 15" -e none "$work" raise 15
-try "says 127 for no such command" ends_and_says 127 "'./nosuch' cannot be run" -e none ./nosuch
-try "says 126 for what cannot be executed" ends_and_says 126 "cannot be run" -e none /dev/null
+try "says 127 for no such command" ends_and_says 127 "cannot run './nosuch'" -e none ./nosuch
+try "says 126 for what cannot be executed" ends_and_says 126 "cannot run" -e none /dev/null
 options_after() { ends 0 -e none sh -c 'exit "$1"' sh 0 -e nonsense; }
 try "leaves the options of the command alone" options_after
 the_same() { # SCRIPT: prints the same without us
@@ -361,7 +361,7 @@ if [ "$(id -u)" -eq 0 ] && chmod 755 "$here" && cp "$work" "$here/plain" && cp "
 	[ "$(user "$here/secure" euid 0)" = 0 ]; then
 	let_go() {
 		user "$here/perfmon" stat -e page-faults:u "$here/secure" loop 400000000 >"$here/out" 2>"$here/err" &&
-			says "counting ended before the command did" &&
+			says "counting ended before the command" &&
 			user "$here/perfmon" stat -e page-faults:u "$here/plain" loop 400000000 >"$here/out" 2>"$here/err" &&
 			! says "counting ended"
 	}

@@ -736,7 +736,8 @@ Test(top, rows_are_sorted_and_filtered)
 	expect_rows(l, "self", "c", false, true, false,
 		    "all threads a c thread 10 (thread10) a c");
 	cr_assert_eq(top_table_make(&table, l, &nothing, &diag), -EINVAL);
-	cr_assert(strstr(diag.text, "'nosuch' is no column: there are name, open") &&
+	cr_assert(strstr(diag.text,
+			 "'nosuch' is not a column: expects one of name, open") &&
 			  strstr(diag.text, "event0"),
 		  "%s", diag.text);
 	top_table_free(&table);

@@ -118,7 +118,7 @@ static void no_descriptor(struct pm_diag *diag)
 	pm_diag_add(diag, ": too few file descriptors left: RLIMIT_NOFILE is %" PRIu64,
 		    soft);
 	if (hard > soft)
-		pm_diag_add(diag, "; raise the limit, up to %" PRIu64 " (ulimit -n)",
+		pm_diag_add(diag, "; the limit may be raised to %" PRIu64 " (ulimit -n)",
 			    hard);
 	else
 		pm_diag_add(diag, "; close some, count fewer events, or ask for a higher "

@@ -122,8 +122,8 @@ try "what is piped is not paged" unpaged
 try "run needs a command" both 2 err "no command" "$perfmon" run
 try "run passes the exit status on" status 7 "$perfmon" run "$program" 7
 try "run passes a signal on" status 143 "$perfmon" run "$program" kill
-try "run: no such command is 127" both 127 err "'./nosuch' cannot be run" "$perfmon" run ./nosuch
-try "run: not executable is 126" both 126 err "cannot be run" "$perfmon" run "$here/program.c"
+try "run: no such command is 127" both 127 err "cannot run './nosuch'" "$perfmon" run ./nosuch
+try "run: not executable is 126" both 126 err "cannot run" "$perfmon" run "$here/program.c"
 try "run quotes an unknown event" both 2 err "'cycels'" "$perfmon" run -e cycels -- "$program"
 try "run quotes an unknown format" both 2 err '"xml"' "$perfmon" run -f xml -- "$program"
 try "run quotes a bad path" both 2 err '"out.%z"' "$perfmon" run -r out.%z -- "$program"

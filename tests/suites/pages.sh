@@ -48,7 +48,7 @@ alarms() {
 		*) return 1 ;;
 		esac
 		# Equal programs do not count if nothing could have been found.
-		! grep -q "could not be decided" "$here/$1.out" || return 1
+		! grep -q "too few runs to decide" "$here/$1.out" || return 1
 	done
 	echo "$count" >"$here/$1.alarms"
 }

@@ -135,7 +135,7 @@ try "report quotes a file that it cannot write" both 1 err "'/no/such/file': No 
 try "report notices a full disk" both 1 err "'/dev/full': No space" \
 	"$perfmon" report -o /dev/full ended
 
-died() { both 0 out "the process died before it could end its profile" "$perfmon" report exited && says out "  inner"; }
+died() { both 0 out "the process died before ending its profile" "$perfmon" report exited && says out "  inner"; }
 try "a profile without an end is reported, and says so" died
 died_in_json() { both 0 out '"state":"died"' "$perfmon" report -f json exited; }
 try "JSON says it, too" died_in_json
@@ -160,7 +160,7 @@ kill -KILL "$pid"
 wait "$pid" || true
 exec 3>&-
 killed() {
-	both 0 out "the process died before it could end its profile" "$perfmon" report running &&
+	both 0 out "the process died before ending its profile" "$perfmon" report running &&
 		says out "  inner" && grep -q '^open *0 *- ?' "$here/out"
 }
 try "a killed program is reported, and says so" killed
@@ -227,7 +227,7 @@ bad_ones() {
 try "bad files are quoted, and the rest is reported" bad_ones
 nothing_in_it() {
 	mkdir "$here/empty" && : >"$here/empty/file" &&
-		both 1 err "'empty': there is no profile in it" "$perfmon" report empty
+		both 1 err "'empty': no profile in this directory" "$perfmon" report empty
 }
 try "an empty file is no profile" nothing_in_it
 alone() { both 1 err "'nosuch'" "$perfmon" report nosuch ended && says out "  inner       3" && says out ", pid "; }

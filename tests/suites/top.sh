@@ -108,7 +108,7 @@ try "refuses a delay that is none" refuses 2 "'x'" -d x "$work"
 try "refuses a delay of nothing" refuses 2 "'0'" -d 0 "$work"
 try "refuses a count of nothing" refuses 2 "'0'" -n 0 "$work"
 try "refuses a second process" refuses 2 "'2'" "$work" 2
-try "refuses a column that is not there" refuses 2 "'nosuch' is no column" --once -d 0.01 -s nosuch "$work"
+try "refuses a column that is not there" refuses 2 "'nosuch' is not a column" --once -d 0.01 -s nosuch "$work"
 try "names the columns that are there" grep -q "name, open, visits, time, self, mean" "$here/err"
 try "refuses a metric that is none" refuses 2 "'twice'" --once -m "twice" "$work"
 metrics() {
@@ -117,7 +117,7 @@ metrics() {
 		grep -qxF "perfmon top: the metric x is not here: cycles is not counted" "$here/err"
 }
 try "has columns of metrics, and says which cannot be" metrics
-try "refuses process 0" refuses 2 "'0' is no pid" 0
+try "refuses process 0" refuses 2 "'0' is not a process ID" 0
 try "refuses a process that is not there" refuses 1 "4194999" 4194999
 try "refuses a process without a profile" refuses 1 "process $$ has no profile" $$
 try "refuses a file that is not there" refuses 1 "'./1234'" ./1234
@@ -234,7 +234,7 @@ out_of_sight() { # of another boot
 	LC_ALL=C sed "s/$(cat /proc/sys/kernel/random/boot_id)/00000000-0000-0000-0000-000000000000/" \
 		"$here/profile" >"$here/elsewhere"
 	top 0 "$here/elsewhere" && is 5 "$(cell visits all outer)" &&
-		is - "$(cell visits_per_s all outer)" && grep -q "cannot be seen" "$here/err"
+		is - "$(cell visits_per_s all outer)" && grep -q "unknown whether" "$here/err"
 }
 try "of a file of another machine it does not say that it has ended" out_of_sight
 for way in by_kill by_exit by_exec; do
@@ -291,7 +291,7 @@ keys /
 line 19 filter: _
 keys inx
 line 19 filter: inx_
-see no region has that in its name
+see no region matches the filter
 keys \d
 line 19 filter: in_
 keys \r
@@ -379,7 +379,7 @@ no_terminal() {
 }
 try "a terminal that is not known is an error" no_terminal
 wrong_column() {
-	printf '%s\n' "see 'nosuch' is no column" "ends 2" restored | on_screen 20 100 -s nosuch "$work"
+	printf '%s\n' "see 'nosuch' is not a column" "ends 2" restored | on_screen 20 100 -s nosuch "$work"
 }
 try "a wrong column is an error, on a terminal too" wrong_column
 work_end

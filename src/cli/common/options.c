@@ -27,7 +27,7 @@ static int choose(const char *command, const struct cli_option *option, const ch
 			return 0;
 		}
 	}
-	cli_complain(command, "'%s' is none of %s", text, option->choices);
+	cli_complain(command, "'%s' is not one of %s", text, option->choices);
 	return CLI_USAGE;
 }
 
@@ -104,6 +104,7 @@ int cli_take_level(const char *command, const struct cli_option *option, const c
 	*(const char **)option->to = text;
 	if (pm_level_find(pm_slice_of(text)) >= 0)
 		return 0;
-	cli_complain(command, "'%s' is no level of a machine: %s", text, PM_LEVEL_NAMES);
+	cli_complain(command, "'%s' is not a level of the machine: expects one of %s",
+		     text, PM_LEVEL_NAMES);
 	return CLI_USAGE;
 }

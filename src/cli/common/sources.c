@@ -106,7 +106,7 @@ static int add_directory(struct cli_sources *sources, const char *directory)
 	}
 	free(entries);
 	if (!status && sources->count == before) {
-		cli_complain(sources->command, "'%s': there is no profile in it",
+		cli_complain(sources->command, "'%s': no profile in this directory",
 			     directory);
 		status = CLI_FAILED;
 	}
@@ -130,7 +130,7 @@ int cli_sources_add_pid(struct cli_sources *sources, const char *text)
 	errno = 0;
 	pid = strtol(text, &end, 10);
 	if (errno || end == text || *end || pid <= 0 || pid > INT32_MAX) {
-		cli_complain(sources->command, "'%s' is no pid", text);
+		cli_complain(sources->command, "'%s' is not a process ID", text);
 		return CLI_USAGE;
 	}
 	return add(sources, text, (pid_t)pid);

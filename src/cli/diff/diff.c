@@ -22,12 +22,12 @@ static const char help[] =
 	"Compares profiles that programs kept in files (perfmon run -o FILE): region by region,\n"
 	"the time and the events of a visit. Each of A and B is a file, a directory of them, or\n"
 	"several; each is a run of the same program. Times need several runs on each side, taken\n"
-	"in turns: it says how many. Counts of instructions can be judged from one.\n\n"
+	"in turns: the notes say how many. Counts of instructions can be judged from one.\n\n"
 	"  -m, --min-effect N%   smaller changes do not count (1%)\n"
 	"  -p, --alpha N%        the chance of any false alarm (1%)\n"
-	"  -e, --only NAMES      compare these alone: time, visits, events; ',' between\n"
+	"  -e, --only NAMES      compare these alone: time, visits, events, separated by ','\n"
 	"  -i, --inclusive       with nested regions\n"
-	"  -a, --all             show also what did not change\n"
+	"  -a, --all             show unchanged values, too\n"
 	"  -f, --format FORMAT   text (default), json\n"
 	"  -h, --help            this text\n\n"
 	"Exit status: 0 no change was found, 1 something is slower or more, 3 something is faster\n"
@@ -46,7 +46,8 @@ static int fraction_read(const struct cli_option *option, const char *text, doub
 	}
 	if (end == text || *end || !(number >= least) || !(number < 1)) {
 		cli_complain("diff",
-			     "--%s '%s' is no part of a whole, such as 1%% or 0.01",
+			     "--%s '%s': expects a percentage or a fraction, such as 5%% "
+			     "or 0.05",
 			     option->name, text);
 		return DIFF_EXIT_TROUBLE;
 	}
@@ -118,18 +119,19 @@ static int load(struct diff_data *data, bool inclusive, char **files, int count)
 			middle = i;
 		} else if (files[i][0] == '-' && files[i][1]) {
 			cli_complain("diff",
-				     "'%s' after a file: options come first, and a file "
-				     "is called './%s'",
+				     "option '%s' after a file: put options first; write "
+				     "'./%s' for a file of this name",
 				     files[i], files[i]);
 			return DIFF_EXIT_TROUBLE;
 		}
 	}
 	if (middle ? middle + 1 == count : count != 2) {
-		cli_complain("diff", "%s; see perfmon diff --help",
-			     middle	 ? "there is nothing after '--'"
-			     : count < 2 ? "two are compared: A and B"
-					 : "between the files of A and those of B there "
-					   "must be '--'");
+		cli_complain(
+			"diff", "%s; see perfmon diff --help",
+			middle ? "no file after '--'"
+			: count < 2
+				? "expects two profiles, A and B"
+				: "separate the files of A from those of B with '--'");
 		return DIFF_EXIT_TROUBLE;
 	}
 	for (int i = 0; i < count; i++) {

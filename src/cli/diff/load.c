@@ -335,7 +335,7 @@ static int side_ranks(const struct diff_data *data, uint32_t side, struct pm_dia
 		if (several && (first < 0 || file->header.rank < 0))
 			return pm_diag_set(diag, -EINVAL,
 					   "%s: some profiles have an MPI rank and some "
-					   "have none: they are no repeated runs",
+					   "have none: these are not repeated runs",
 					   side ? "B" : "A");
 	}
 	return several;
@@ -370,7 +370,7 @@ static int side_runs(struct diff_data *data, uint32_t side, struct pm_diag *diag
 		if (file->side == side && runs != data->runs[side])
 			return pm_diag_set(diag, -EINVAL,
 					   "%s: rank %d has %u profiles, another has %u: "
-					   "one of each rank makes a run",
+					   "a run needs one profile of each rank",
 					   side ? "B" : "A", file->header.rank, runs,
 					   data->runs[side]);
 	}

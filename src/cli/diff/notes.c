@@ -16,12 +16,12 @@ static bool note_too_few(const struct diff_data *data, const struct diff_result 
 	if (!result->too_few)
 		return false;
 	snprintf(to, DIFF_NOTE,
-		 "%u could not be decided with %u run%s of A and %u of B: what differs "
-		 "between so few may be the machine; %u test%s at this alpha need%s %u "
-		 "runs on "
-		 "each side, taken in turns (--only tests less)",
-		 result->too_few, data->runs[0], data->runs[0] == 1 ? "" : "s",
-		 data->runs[1], tests, tests == 1 ? "" : "s", tests == 1 ? "s" : "",
+		 "too few runs to decide %u comparison%s: %u run%s of A and %u of B; %u "
+		 "test%s at this alpha need%s %u runs on each side, taken in turns "
+		 "(--only tests less)",
+		 result->too_few, result->too_few == 1 ? "" : "s", data->runs[0],
+		 data->runs[0] == 1 ? "" : "s", data->runs[1], tests,
+		 tests == 1 ? "" : "s", tests == 1 ? "s" : "",
 		 diff_runs_needed(options->alpha / tests));
 	return true;
 }
@@ -36,9 +36,8 @@ static bool note_taken(const struct diff_data *data, const struct diff_result *r
 	if (!exact || (data->runs[0] > 1 && data->runs[1] > 1))
 		return false;
 	snprintf(to, DIFF_NOTE,
-		 "instructions and branches in user mode are taken to repeat, which one "
-		 "run "
-		 "cannot show");
+		 "instructions and branches in user mode are assumed to repeat: verify "
+		 "with a second run");
 	return true;
 }
 
@@ -66,9 +65,8 @@ static bool note_order(const struct diff_data *data, const struct diff_result *r
 	if (!result->tests || (!side && !is_before(data, 0)))
 		return false;
 	snprintf(to, DIFF_NOTE,
-		 "all runs of %c were before those of %c: if the machine changed in "
-		 "between, "
-		 "that is in the differences; run the two in turns",
+		 "all runs of %c came before those of %c: differences may come from "
+		 "changes of the machine; run the two in turns",
 		 side ? 'B' : 'A', side ? 'A' : 'B');
 	return true;
 }
@@ -89,8 +87,8 @@ static bool note_machine(const struct diff_data *data, char *to)
 	if (!strcmp(a, b))
 		return false;
 	snprintf(to, DIFF_NOTE,
-		 "A ran on %.63s and B on %.63s: differences of the machines are in all "
-		 "that is here",
+		 "A ran on %.63s and B on %.63s: all differences include those of the "
+		 "machines",
 		 a, b);
 	return true;
 }
@@ -111,8 +109,8 @@ static bool note_events(const struct diff_data *data, uint32_t side, char *to)
 	}
 	if (used < DIFF_NOTE)
 		snprintf(to + used, DIFF_NOTE - used,
-			 ": the other side did not, or an event of the same name that is "
-			 "not the same");
+			 ": the other side did not, or counted another event of the same "
+			 "name");
 	return any;
 }
 
@@ -124,9 +122,8 @@ static bool note_clock(const struct diff_data *data, char *to)
 		ticks |= data->files[i].ticks;
 	if (ticks)
 		snprintf(to, DIFF_NOTE,
-			 "times were not compared: a profile has the ticks of a clock "
-			 "whose "
-			 "rate is not known");
+			 "times were not compared: a profile has ticks of a clock of "
+			 "unknown rate");
 	return ticks;
 }
 
@@ -143,11 +140,9 @@ static bool note_files(const struct diff_data *data, char *to)
 	}
 	if (!running && !partial)
 		return false;
-	snprintf(
-		to, DIFF_NOTE,
-		"%u of the programs had not ended in order, and of %u profiles a part is "
-		"missing: %.200s%s",
-		running, partial, one, running + partial > 1 ? " and others" : "");
+	snprintf(to, DIFF_NOTE,
+		 "programs without a normal end: %u; incomplete profiles: %u: %.200s%s",
+		 running, partial, one, running + partial > 1 ? " and others" : "");
 	return true;
 }
 
@@ -155,7 +150,7 @@ static bool note_common(const struct diff_result *result, char *to)
 {
 	if (result->row_count != result->by[DIFF_ONE_SIDE])
 		return false;
-	snprintf(to, DIFF_NOTE, "nothing is in both A and B");
+	snprintf(to, DIFF_NOTE, "A and B have nothing in common");
 	return true;
 }
 

@@ -17,7 +17,7 @@ static const char help[] =
 	"  folded   lines 'a;b;c 123' for flame graphs: exclusive values of paths\n\n"
 	"  -f, --format FORMAT   chrome, folded\n"
 	"  -w, --weight NAME     folded: time (in ns, the default), or an event\n"
-	"  -t, --per-thread      folded: each thread apart\n"
+	"  -t, --per-thread      folded: each thread separately\n"
 	"  -o, --output FILE     to this file; - is standard output, the default\n"
 	"  -h, --help            this text\n\n"
 	"Exit status: 0, 1 if something could not be read or written, 2 if an option is wrong.\n";

@@ -62,9 +62,8 @@ static void show_machine(const struct perfmon_info *info)
 	finding("online", text, NULL);
 	finding("kernel", info->kernel[0] ? info->kernel : "unknown", NULL);
 	finding("counters are read with",
-		!strcmp(PERFMON_ARCH_NAME, "generic")
-			? "read(2): this CPU family is not known"
-			: PERFMON_ARCH_NAME,
+		!strcmp(PERFMON_ARCH_NAME, "generic") ? "read(2): unknown CPU family"
+						      : PERFMON_ARCH_NAME,
 		NULL);
 }
 
@@ -74,7 +73,8 @@ static void counters_text(const struct perfmon_pmu_info *pmu, char *text, size_t
 	char width[32] = "", fixed[64] = "";
 
 	if (!(pmu->capabilities & PERFMON_PMU_CAPABILITY_OPENS)) {
-		snprintf(text, size, "counters not known: none of its events opens");
+		snprintf(text, size,
+			 "unknown number of counters: no event of the PMU opens");
 		return;
 	}
 	if (pmu->width_bits > 0)
@@ -87,7 +87,7 @@ static void counters_text(const struct perfmon_pmu_info *pmu, char *text, size_t
 	if (pmu->programmable > 0)
 		snprintf(text, size, "%d counters%s%s", pmu->programmable, width, fixed);
 	else
-		snprintf(text, size, "counters%s, of a number not known", width);
+		snprintf(text, size, "counters%s, number unknown", width);
 	snprintf(text + strlen(text), size - strlen(text), "%s%s",
 		 pmu->capabilities & PERFMON_PMU_CAPABILITY_USER_READ
 			 ? ", read in user space"
@@ -133,7 +133,7 @@ static void show_places(const struct perfmon_pmu_info *pmu)
 	if (places.held || places.names[0]) {
 		size_t used = strlen(text);
 
-		snprintf(text + used, sizeof(text) - used, ", held by somebody else: ");
+		snprintf(text + used, sizeof(text) - used, ", held by another monitor: ");
 		used = strlen(text);
 		if (places.held)
 			snprintf(text + used, sizeof(text) - used, "%u%s", places.held,
@@ -180,8 +180,8 @@ static void show_pmus(const struct perfmon_info *info)
 		finding("no core PMU",
 			"hardware events cannot be counted: cycles, instructions, cache "
 			"misses",
-			"a virtual machine has one only if its host passes it on (KVM: "
-			"-cpu host,pmu=on)");
+			"a virtual machine has a core PMU only if the host exposes one "
+			"(KVM: -cpu host,pmu=on)");
 }
 
 /* Opens the event TEXT as regions would. True if it counts. */
@@ -279,10 +279,9 @@ static void show_rights(bool hardware, bool user_read)
 	putchar('\n');
 	heading("rights");
 	snprintf(text, sizeof(text), "%d%s", have.paranoid,
-		 have.paranoid_known ? "" : " (assumed: it cannot be read)");
+		 have.paranoid_known ? "" : " (assumed: the file cannot be read)");
 	finding("kernel.perf_event_paranoid", text,
-		have.perfmon
-			? "which does not bind this user: CAP_PERFMON or CAP_SYS_ADMIN"
+		have.perfmon ? "does not restrict this user: CAP_PERFMON or CAP_SYS_ADMIN"
 		: have.paranoid > 2 ? "no event is allowed: ask for sysctl "
 				      "kernel.perf_event_paranoid=2 or for CAP_PERFMON"
 		: have.paranoid > 1
@@ -294,10 +293,10 @@ static void show_rights(bool hardware, bool user_read)
 	finding("an unprivileged user may", unprivileged(have.paranoid), NULL);
 	finding("CAP_PERFMON", have.perfmon ? "yes" : "no", NULL);
 	finding("system call filter (seccomp)", have.seccomp ? "on" : "off",
-		have.seccomp && !hardware ? "if perf_event_open is refused: run the "
-					    "container with a profile that "
-					    "allows it"
-					  : NULL);
+		have.seccomp && !hardware
+			? "if perf_event_open is refused: run the "
+			  "container with a profile that allows the call"
+			: NULL);
 	number_file("kernel.perf_user_access", "/proc/sys/kernel/perf_user_access",
 		    user_read || !hardware
 			    ? NULL
@@ -342,7 +341,7 @@ static void show_limits(void)
 	number_file("kernel.perf_event_mlock_kb", "/proc/sys/kernel/perf_event_mlock_kb",
 		    NULL);
 	limit("locked memory (MEMLOCK)", RLIMIT_MEMLOCK, 1024, " kB");
-	finding("", "each counter that is read in user space needs a page of them", NULL);
+	finding("", "each counter read in user space needs one page", NULL);
 }
 
 static void show_clock(void)
@@ -369,7 +368,8 @@ int cli_info(int argc, char **argv)
 	if (err >= 0)
 		return err;
 	if (optind < argc) {
-		cli_complain("info", "'%s': it takes no argument", argv[optind]);
+		cli_complain("info", "'%s': perfmon info takes no argument",
+			     argv[optind]);
 		return CLI_USAGE;
 	}
 	err = perfmon_info_get(&info);

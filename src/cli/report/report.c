@@ -76,14 +76,12 @@ static void options_complete(struct pm_report_options *how,
 			     const struct pm_snapshot *snapshot)
 {
 	static const char *const notes[] = {
-		[PM_WRITER_RUNS] =
-			"the process still runs: this is what it has done so far",
+		[PM_WRITER_RUNS] = "the process still runs: the values so far",
 		[PM_WRITER_ENDED] = NULL,
-		[PM_WRITER_GONE] = "the process died before it could end its profile: "
-				   "visits that were open then are in no value",
-		[PM_WRITER_UNKNOWN] =
-			"the process has not ended its profile, and from here it cannot "
-			"be seen whether it runs: visits that are open are in no value",
+		[PM_WRITER_GONE] = "the process died before ending its profile: "
+				   "values exclude visits open at that time",
+		[PM_WRITER_UNKNOWN] = "the process has not ended its profile, and may "
+				      "still run: values exclude open visits",
 	};
 
 	if (notes[snapshot->writer]) {
@@ -286,12 +284,11 @@ int cli_report(int argc, char **argv)
 		cli_complain("report", "no profile is given; see perfmon report --help");
 		status = CLI_USAGE;
 	} else if (request.html && request.how.level) {
-		cli_complain("report", "--level: a page (--html) does not show levels");
+		cli_complain("report", "--level: --html does not show levels");
 		status = CLI_USAGE;
 	} else if (request.sources.count > 1 && !request.html &&
 		   (request.how.per_thread || request.how.level)) {
-		cli_complain("report",
-			     "%s: threads are shown of one profile, and these are %zu",
+		cli_complain("report", "%s: expects one profile, got %zu",
 			     request.how.level ? "--level" : "--per-thread",
 			     request.sources.count);
 		status = CLI_USAGE;

@@ -17,8 +17,8 @@ static const char help[] =
 	"usage: perfmon run [OPTION]... [--] COMMAND [ARGUMENT]...\n\n"
 	"Runs COMMAND, a program that uses regions (perfmon/region.h), and has it report\n"
 	"when it exits. Exit status and signals are the command's own; 127: there is no\n"
-	"such command, 126: it cannot be run, 2: an option is wrong.\n\n"
-	"  -e, --events EVENTS   what to count: names with ',' between, {} for groups; auto\n"
+	"such command, 126: COMMAND cannot be run, 2: an option is wrong.\n\n"
+	"  -e, --events EVENTS   what to count: names separated by ',', {} for groups; auto\n"
 	"                        (what the machine has), none (time only)\n"
 	"  -r, --report WHERE    stderr (default), stdout, none, or a path, in which %p is\n"
 	"                        the pid, %r the MPI rank, %h the host\n"
@@ -34,7 +34,7 @@ static const char help[] =
 	"  -b, --subtract-bias   report counts less what an empty region counts\n"
 	"      --disarmed        count from perfmon_region_arm() on\n"
 	"      --fence           complete earlier instructions before each read\n"
-	"  -v, --verbose         say what was decided and why\n"
+	"  -v, --verbose         print decisions and their reasons\n"
 	"  -h, --help            this text\n";
 /* clang-format on */
 
@@ -123,6 +123,6 @@ int cli_run(int argc, char **argv)
 		return status;
 	execvp(argv[optind], argv + optind);
 	err = errno;
-	cli_complain("run", "'%s' cannot be run: %s", argv[optind], strerror(err));
+	cli_complain("run", "cannot run '%s': %s", argv[optind], strerror(err));
 	return err == ENOENT ? 127 : 126;
 }

@@ -32,9 +32,8 @@ int stat_counting_init(struct stat_counting *counting, const char *events,
 	count = counting->events.count;
 	if (count > PERFMON_SESSION_COUNTERS_MAX)
 		return pm_diag_set(&counting->diag, -E2BIG,
-				   "%u events are more than the %d that one session "
-				   "takes",
-				   count, PERFMON_SESSION_COUNTERS_MAX);
+				   "%u events: one session takes at most %d", count,
+				   PERFMON_SESSION_COUNTERS_MAX);
 	counting->before = calloc(count + 1, 4 * sizeof(counting->before[0]));
 	if (!counting->before)
 		return out_of_memory(counting);
@@ -218,8 +217,8 @@ static void explain(struct stat_counting *counting, pid_t tid)
 		event->error = error_of(counting, i, &cpu, &open);
 		if (event->error && counting->place && cpu < 0)
 			pm_diag_set(&diag, 0,
-				    "event '%s': none of the CPUs has a PMU that counts "
-				    "it",
+				    "event '%s': no PMU of the selected CPUs counts the "
+				    "event",
 				    event->label);
 		else if (event->error)
 			pm_diagnosis_open(&diag, event->error, event->event,

@@ -245,15 +245,13 @@ bool stat_note(const struct stat_result *result, uint32_t number, struct pm_diag
 
 	pm_diag_clear(note);
 	if (counting->events.user_only && !number--) {
-		pm_diagnosis_user_mode(note, "user mode alone is counted");
+		pm_diagnosis_user_mode(note, "counting user mode only");
 		return true;
 	}
 	if (was_let_go(result) && !number--) {
-		pm_diag_set(
-			note, 0,
-			"counting ended before the command did: when a user's command "
-			"executes a set-user-ID program, the kernel takes the "
-			"counters away");
+		pm_diag_set(note, 0,
+			    "counting ended before the command: the kernel removes the "
+			    "counters when a command executes a set-user-ID program");
 		return true;
 	}
 	if (!counting->split && find_starved(result) && !number--) {
@@ -265,7 +263,7 @@ bool stat_note(const struct stat_result *result, uint32_t number, struct pm_diag
 		pm_diag_set(note, 0, "%s",
 			    counting->doubt.text[0]
 				    ? counting->doubt.text
-				    : "threads may be missing, or be counted twice");
+				    : "some threads may be missing or counted twice");
 		return true;
 	}
 	for (i = 0; i < counting->events.count; i++) {

@@ -22,7 +22,7 @@ static const char help[] =
 	"instruction on, and reports when it has ended. With -t it counts threads that run\n"
 	"already, with -C whatever runs on some CPUs, as long as COMMAND takes, or until\n"
 	"the threads end or Ctrl-C is pressed.\n\n"
-	"  -e, --events EVENTS   what to count: names with ',' between, {} for groups, ';'\n"
+	"  -e, --events EVENTS   what to count: names separated by ',', {} for groups, ';'\n"
 	"                        between sets; auto (default: what the machine has), none\n"
 	"                        (time only). Given twice, both count\n"
 	"  -r, --repeat N        run COMMAND N times; report means and their spread\n"
@@ -36,12 +36,12 @@ static const char help[] =
 	"      --descendants     what it creates apart from the first thread, or\n"
 	"                        from the processes of -p\n"
 	"      --split           schedule every event by itself, not in groups\n"
-	"  -I, --interval MS     report every MS milliseconds what was counted in them\n"
+	"  -I, --interval MS     report the counts of every MS milliseconds\n"
 	"      --timeout MS      end after MS milliseconds (COMMAND by SIGTERM)\n"
 	"  -o, --output FILE     report there, not to stderr; - is stdout\n"
 	"      --append          ... behind what is in FILE\n"
 	"  -f, --format FORMAT   text (default), csv, json\n"
-	"  -v, --verbose         say of each event why it was refused\n"
+	"  -v, --verbose         say why each event was refused\n"
 	"  -h, --help            this text\n\n"
 	"Signals that are sent to perfmon stat are passed on to COMMAND. Exit status: that of\n"
 	"COMMAND (of the first run that failed), 128 + n if signal n ended it; 127: there is\n"
@@ -79,7 +79,7 @@ static int take_number(const char *command, const struct cli_option *option,
 
 	if (parse_number(&at, number->most, "", &number->value))
 		return 0;
-	cli_complain(command, "--%s '%s': a number from 1 to %lu is wanted", option->name,
+	cli_complain(command, "--%s '%s': expects a number from 1 to %lu", option->name,
 		     text, number->most);
 	return CLI_USAGE;
 }
@@ -114,9 +114,11 @@ static int take_targets(const char *command, const struct cli_option *option,
 		struct perfmon_target *targets;
 
 		if (!parse_number(&at, INT_MAX, ",", &tid)) {
-			cli_complain(command,
-				     "--%s '%s': numbers with ',' between are wanted",
-				     option->name, text);
+			cli_complain(
+				command,
+				"--%s '%s': expects a comma-separated list of %s IDs",
+				option->name, text,
+				option->letter == 't' ? "thread" : "process");
 			return CLI_USAGE;
 		}
 		targets = realloc(options->targets,
@@ -150,8 +152,8 @@ static int check_options(const struct stat_options *options)
 	else if (options->level && !options->place)
 		why = "--per needs --cpus";
 	else if (options->place && (options->descendants || !options->inherit))
-		why = "--cpus counts whatever runs there: --descendants and --no-inherit "
-		      "have no meaning";
+		why = "--cpus counts all threads of the CPUs: remove --descendants and "
+		      "--no-inherit";
 	else if (options->runs > 1 && options->interval_ns)
 		why = "--repeat and --interval exclude each other";
 	else if (options->runs > 1 && !options->command)

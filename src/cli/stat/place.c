@@ -22,7 +22,8 @@ int stat_place_open(struct stat_place *place, const char *text, const char *leve
 				     .level = (enum pm_level)found};
 	if (found < 0)
 		return pm_diag_set(diag, found,
-				   "'%s' is no level of a machine: " PM_LEVEL_NAMES,
+				   "'%s' is not a level of the machine: expects one "
+				   "of " PM_LEVEL_NAMES,
 				   level);
 	return pm_placement_parse(text, &place->placement, diag);
 }

@@ -210,8 +210,8 @@ static int run_once(struct stat_work *work)
 	if (options->command)
 		err = stat_child_fork(&child, options->command);
 	if (err) {
-		cli_complain("stat", "no process for '%s': %s", options->command[0],
-			     strerror(-err));
+		cli_complain("stat", "cannot create a process for '%s': %s",
+			     options->command[0], strerror(-err));
 		return CLI_FAILED;
 	}
 	if (start_counting(work, child.pid)) {
@@ -224,8 +224,8 @@ static int run_once(struct stat_work *work)
 		err = stat_child_release(&child);
 		if (err) {
 			stat_counting_end(&work->counting);
-			cli_complain("stat", "'%s' cannot be run: %s",
-				     options->command[0], strerror(-err));
+			cli_complain("stat", "cannot run '%s': %s", options->command[0],
+				     strerror(-err));
 			return err == -ENOENT ? 127 : 126;
 		}
 	}

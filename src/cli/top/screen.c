@@ -149,8 +149,7 @@ static SCREEN *screen_begin(void)
 	terminal = newterm(NULL, stdout, stdin);
 	if (!terminal) {
 		cli_complain("top",
-			     "the screen needs a terminal: TERM is '%s', which is not "
-			     "known; --once prints a table",
+			     "unknown terminal: TERM is '%s'; use --once for a table",
 			     type ? type : "");
 		return NULL;
 	}
@@ -342,14 +341,14 @@ static void draw_help(void)
 		"",
 		"open         visits that have begun and not ended",
 		"visits/s     visits that have ended",
-		"time%        of the time, in all threads together, that is known of:",
+		"time%        of the known time of all threads:",
 		"             a visit's time is known when it ends",
 		"self%        the same, less that of regions below",
 		"mean         time of a visit",
 		"EVENT/s      by path: with regions below; by region: without",
 		"",
-		"?  visits were open at one of the two looks: what they have done since",
-		"   is not in it, or what they did before is",
+		"?  visits were open at one of the two looks: the value may miss",
+		"   a part of them, or include an earlier part",
 		"~  estimated   <  part of it   -  not counted   n/a  never opened",
 		"   perfmon-top(1) has the other marks",
 	};
@@ -402,7 +401,7 @@ static void draw(const struct screen *screen)
 	}
 	if (!screen->table.row_count)
 		put(HEAD_LINES, 0, COLS,
-		    *screen->options->filter ? "no region has that in its name"
+		    *screen->options->filter ? "no region matches the filter"
 					     : "no region was entered");
 	draw_keys(screen);
 	refresh();

@@ -173,8 +173,8 @@ static int column_find(struct top_table *table, const char *name, struct pm_diag
 		}
 	for (uint32_t c = 0; c < table->column_count; c++)
 		pm_diag_add(&all, ", %s", table->columns[c].name);
-	return pm_diag_set(diag, -EINVAL, "'%s' is no column: there are name%s", name,
-			   all.text);
+	return pm_diag_set(diag, -EINVAL, "'%s' is not a column: expects one of name%s",
+			   name, all.text);
 }
 
 /* --- rows ------------------------------------------------------------------------- */

@@ -19,7 +19,7 @@ void top_text_head(const struct top_watch *watch, char *buffer, size_t size)
 	if (look->threads_ended)
 		snprintf(ended, sizeof(ended), ", %u ended", look->threads_ended);
 	if (look->seconds <= 0)
-		snprintf(since, sizeof(since), "how long is not known");
+		snprintf(since, sizeof(since), "duration unknown");
 	else
 		snprintf(since, sizeof(since), "%s %.3f s",
 			 look->whole ? "since it began," : "the last", look->seconds);
@@ -34,7 +34,7 @@ void top_text_problem(const struct top_watch *watch, char *buffer, size_t size)
 	struct pm_out out = {0};
 
 	if (s->writer == PM_WRITER_UNKNOWN)
-		end = "whether the process still runs cannot be seen from here";
+		end = "unknown whether the process still runs";
 	if (s->partial)
 		pm_out_plain(&out, s->problem, 0);
 	snprintf(buffer, size, "%s%s%.*s", watch->alive ? "" : end,

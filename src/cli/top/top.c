@@ -17,7 +17,7 @@
 static const char help[] =
 	"usage: perfmon top [OPTION]... [PID|FILE]\n\n"
 	"Watches the regions of a running program (perfmon/region.h): of the process PID, or of\n"
-	"the one that keeps its profile in FILE. It takes nothing from the program. Without an\n"
+	"the one that keeps its profile in FILE. Watching costs the program nothing. Without an\n"
 	"argument: lists your processes that can be watched. On a terminal h explains the keys;\n"
 	"elsewhere lines are printed, with tabs between.\n\n"
 	"  -d, --delay SECONDS   between two looks (1)\n"
@@ -32,7 +32,7 @@ static const char help[] =
 	"      --flat            by region, not by path\n"
 	"  -m, --metrics TEXT    more columns: 'NAME = FORMULA; ...', @FILE, none\n"
 	"  -h, --help            this text\n\n"
-	"Exit status: 0, 1 if it cannot be watched, 2 if an option is wrong.\n";
+	"Exit status: 0, 1 if the process cannot be watched, 2 if an option is wrong.\n";
 /* clang-format on */
 
 /* --- the list --------------------------------------------------------------------- */
@@ -76,7 +76,7 @@ static int list(void)
 	free(names);
 	if (found)
 		return 0;
-	cli_complain("top", "none of your processes has used a region of libperfmon");
+	cli_complain("top", "none of your processes uses regions of libperfmon");
 	return CLI_FAILED;
 }
 
@@ -150,8 +150,7 @@ static int take_delay(const char *command, const struct cli_option *option,
 	/* Also what is no number fails to compare. */
 	if (end != text && !*end && *delay >= 0.01 && *delay <= 86400)
 		return 0;
-	cli_complain(command, "'%s' is no number of seconds between 0.01 and 86400",
-		     text);
+	cli_complain(command, "'%s': expects seconds from 0.01 to 86400", text);
 	return CLI_USAGE;
 }
 
@@ -165,7 +164,7 @@ static int take_count(const char *command, const struct cli_option *option,
 	*count = strtoull(text, &end, 10);
 	if (!errno && *text >= '0' && *text <= '9' && !*end && *count)
 		return 0;
-	cli_complain(command, "'%s' is no number of tables", text);
+	cli_complain(command, "'%s': expects a number of tables", text);
 	return CLI_USAGE;
 }
 
@@ -198,7 +197,8 @@ static int options_read(struct top_options *to, int argc, char **argv)
 	int status = cli_options_read(&command, argc, argv);
 
 	if (status < 0 && argc - optind > 1) {
-		cli_complain("top", "'%s': one process at a time", argv[optind + 1]);
+		cli_complain("top", "'%s': watch one process at a time",
+			     argv[optind + 1]);
 		return CLI_USAGE;
 	}
 	return status;
@@ -215,7 +215,7 @@ static int open_named(struct top_watch *watch, const char *name)
 	pid = strtol(name, &end, 10);
 	if (*name >= '0' && *name <= '9' && !*end) {
 		if (errno || pid <= 0 || pid > INT32_MAX) {
-			cli_complain("top", "'%s' is no pid", name);
+			cli_complain("top", "'%s' is not a process ID", name);
 			return CLI_USAGE;
 		}
 		name = NULL;

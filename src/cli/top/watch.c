@@ -70,7 +70,7 @@ static void clock_improve(struct top_watch *watch, struct pm_snapshot *snapshot)
 
 static int no_memory(const struct top_watch *watch, struct pm_diag *diag)
 {
-	return pm_diag_set(diag, -ENOMEM, "no memory for what %s has done", watch->what);
+	return pm_diag_set(diag, -ENOMEM, "no memory for the profile of %s", watch->what);
 }
 
 int top_watch_threads(struct top_watch *watch, struct pm_diag *diag)
