@@ -149,23 +149,24 @@ Test(placement, mistakes_are_quoted_with_their_place)
 	machine_unpack("server");
 	fails(-EINVAL, "", "empty place", "'all'");
 	fails(-EINVAL, " ", "empty place", "'all'");
-	fails(-EINVAL, "pakage:0", "'pakage:0' at character 1", "none of all, cpu, pu");
+	fails(-EINVAL, "pakage:0", "'pakage:0' at character 1",
+	      "not one of all, cpu, pu");
 	fails(-EINVAL, "numa:1.cores:0", "'cores:0' at character 8", "'cores'");
-	fails(-EINVAL, "core:x", "'x' at character 6", "numbers like 0-3,8");
+	fails(-EINVAL, "core:x", "'x' at character 6", "numbers such as 0-3,8");
 	fails(-EINVAL, "core:", "'core:' at character 1", "numbers");
 	fails(-EINVAL, "core:3-1", "'3-1' at character 6", "numbers");
 	fails(-EINVAL, "core:1,,2", "'core:1,,2' at character 1", "numbers");
-	fails(-EINVAL, "package:0,core:1", "'core:1' at character 11", "joined by '+'");
+	fails(-EINVAL, "package:0,core:1", "'core:1' at character 11", "'+' joins parts");
 	fails(-EINVAL, "0-3,", "'0-3,'", "CPU numbers");
 	fails(-EINVAL, "4x", "'4x'", "CPU numbers");
-	fails(-EINVAL, "-1", "'-1'", "none of");
-	fails(-EINVAL, "all.core:0", "'all'", "none of");
-	fails(-EINVAL, "core:0.", "'core:0.'", "'' is none of");
-	fails(-EINVAL, "pu:1+", "'+' at character 5", "nothing stands after");
-	fails(-EINVAL, "+pu:1", "'+' at character 1", "nothing stands before");
-	fails(-EINVAL, "pu:1++pu:2", "'+' at character 6", "nothing stands before");
+	fails(-EINVAL, "-1", "'-1'", "not one of");
+	fails(-EINVAL, "all.core:0", "'all'", "not one of");
+	fails(-EINVAL, "core:0.", "'core:0.'", "'' is not one of");
+	fails(-EINVAL, "pu:1+", "'+' at character 5", "no place after");
+	fails(-EINVAL, "+pu:1", "'+' at character 1", "no place before");
+	fails(-EINVAL, "pu:1++pu:2", "'+' at character 6", "no place before");
 	fails(-EINVAL, "0x", "'0x'", "hexadecimal");
-	fails(-EINVAL, "0xfg", "'0xfg'", "'g' is no hexadecimal digit");
+	fails(-EINVAL, "0xfg", "'0xfg'", "'g' is not a hexadecimal digit");
 	fails(-EINVAL, "0x1,3", "'3' at character 5", "hexadecimal");
 	fails(-EINVAL, "0x1,0x123456789", "'0x123456789'", "at most 8 digits");
 	fails(-ERANGE, "0-9999999", "'0-9999999'", "1048575");
@@ -175,9 +176,9 @@ Test(placement, mistakes_are_quoted_with_their_place)
 	fails(-ENODEV, "package:2", "'package:2' at character 1",
 	      "has 2 of level 'package'");
 	fails(-ENODEV, "pu:1+package:1.core:28-30", "'core:28-30' at character 16",
-	      "28 of level 'core' inside");
+	      "28 of level 'core'");
 	fails(-ENODEV, "core:0.package:0", "'package:0' at character 8",
-	      "0 of level 'package' inside");
+	      "0 of level 'package'");
 	fails(-ENODEV, "die:0", "'die:0'", "no level 'die'; it has pu, core, l1, l3");
 	fails(-ENODEV, "64-70", "'64-70'", "this machine's CPUs are 0-55");
 	fails(-ENODEV, "0x0", "'0x0'", "has no CPU");
@@ -250,7 +251,7 @@ Test(placement, what_a_cgroup_forbids_is_left_out_and_keeps_its_number)
 	covers("all", "26-31");
 	covers("core:27-30", "27-30");
 	fails(-ENODEV, "core:0-3", "'core:0-3'",
-	      "kept off CPUs 0-3 (its cgroup leaves it 26-31)");
+	      "may not run on CPUs 0-3 (the cgroup allows 26-31)");
 	machine_allow("0-3");
 	covers("core:28", "28"); /* nobody looked */
 	cr_expect_eq(pm_topology_refresh(NULL), 1);
@@ -503,7 +504,7 @@ Test(placement, a_machine_that_tells_nothing_is_an_error)
 	setenv("HWLOC_SYNTHETIC", "package:4 core:8 pu:2", 1);
 	pm_kernel_fault = no_files;
 	cr_expect_eq(pm_topology_get(&topology, &diag), -EACCES);
-	cr_expect(strstr(diag.text, "which CPUs"), "%s", diag.text);
+	cr_expect(strstr(diag.text, "cannot list this machine's CPUs"), "%s", diag.text);
 	cr_expect_null(topology);
 	pm_kernel_fault = NULL;
 	cr_expect_eq(pm_topology_get(&topology, &diag), 0);

@@ -55,9 +55,10 @@ static int load_plain(struct pm_topology *to, struct pm_diag *diag)
 	int err = cpus_file(&to->online, CPU_DIR "online"), n = 0;
 
 	if (err || pm_cpus_next(&to->online, 0) < 0)
-		return pm_diag_set(diag, err ? err : -ENODATA,
-				   "neither hwloc nor " CPU_DIR
-				   "online tells which CPUs this machine has");
+		return pm_diag_set(
+			diag, err ? err : -ENODATA,
+			"cannot list this machine's CPUs from hwloc or " CPU_DIR
+			"online");
 	to->plain = true;
 	err = cpus_file(&to->present, CPU_DIR "present");
 	if (err != -ENOMEM)

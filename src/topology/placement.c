@@ -126,8 +126,8 @@ int pm_placement_targets(const struct pm_placement *placement,
 		return pm_diag_set(diag, err, "no memory for the CPUs of event '%s'",
 				   event->name);
 	return pm_diag_set(diag, -EINVAL,
-			   "event '%s': sysfs says '%s' of the CPUs of PMU '%s', or "
-			   "names others in associated_cpus: that is no list of CPUs",
+			   "event '%s': sysfs gives '%s' as the CPUs of PMU '%s', or an "
+			   "invalid associated_cpus: not a list of CPUs",
 			   event->name, pm_slice_quote(pm_slice_of(event->cpus)).text,
 			   event->pmu);
 }

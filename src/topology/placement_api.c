@@ -29,7 +29,7 @@ PM_EXPORT int perfmon_placement_parse(struct perfmon_placement **placement,
 	int err;
 
 	if (!placement || !text)
-		err = pm_diag_set(&diag, -EINVAL, "no text of a place, or no handle");
+		err = pm_diag_set(&diag, -EINVAL, "the place or the handle is NULL");
 	else
 		err = pm_placement_parse(text, &made, &diag);
 	if (!err)
@@ -90,11 +90,12 @@ static int refused(const struct pm_placement *p, const struct pm_event_list *lis
 {
 	char covered[128];
 
-	pm_diag_set(diag, -ENODEV, "event '%s' cannot be counted on '%s' (CPUs %s): ",
-		    list->events[0].label, pm_slice_quote(pm_slice_of(p->text)).text,
+	pm_diag_set(diag, -ENODEV,
+		    "cannot count event '%s' on '%s' (CPUs %s): ", list->events[0].label,
+		    pm_slice_quote(pm_slice_of(p->text)).text,
 		    pm_cpus_print(&p->cpus, covered, sizeof(covered)));
 	for (size_t i = 0; i < list->count; i++)
-		pm_diag_add(diag, "%sits PMU '%s' has %s%s", i ? ", " : "",
+		pm_diag_add(diag, "%sPMU '%s' has %s%s", i ? ", " : "",
 			    list->events[i].pmu,
 			    list->events[i].uncore ? "agents on CPUs " : "CPUs ",
 			    list->events[i].cpus);
@@ -130,7 +131,7 @@ PM_EXPORT int perfmon_placement_event(const struct perfmon_placement *placement,
 	int err;
 
 	if (!p || !event || !size || !forbidden_size)
-		err = pm_diag_set(&diag, -EINVAL, "no placement, event or size");
+		err = pm_diag_set(&diag, -EINVAL, "placement, event or size is NULL");
 	else
 		err = pm_events_parse(event, 0, &list, &diag);
 	if (!err && list->logical_count != 1)

@@ -68,8 +68,7 @@ static int parse_list(struct parse *p, struct pm_slice text, struct pm_cpus *set
 		return 0;
 	if (!bad.length)
 		bad = p->part;
-	return complain(p, err, bad,
-			"this should be %s like 0-3,8 (parts are joined by '+')", what);
+	return complain(p, err, bad, "expects %s such as 0-3,8 ('+' joins parts)", what);
 }
 
 /* "0x1,,0x3": words of 32 bits, the highest first. One word alone may be of any length.
@@ -91,10 +90,9 @@ static int parse_mask(struct parse *p)
 			continue;
 		if (word.length < 3 || word.at[0] != '0' ||
 		    pm_char_lower(word.at[1]) != 'x' || (!single && word.length > 10))
-			return complain(
-				p, -EINVAL, word.length ? word : p->part,
-				"a mask is made of hexadecimal words with 0x before "
-				"each, of at most 8 digits where there are several");
+			return complain(p, -EINVAL, word.length ? word : p->part,
+					"expects hexadecimal words such as 0x3,0xff; "
+					"several words have at most 8 digits each");
 		for (size_t i = 2; i < word.length; i++) {
 			size_t digit = word.length - 1 - i;
 			char hex[] = {word.at[i], '\0'};
@@ -102,7 +100,7 @@ static int parse_mask(struct parse *p)
 
 			if (!pm_char_is_hex(word.at[i]))
 				return complain(p, -EINVAL, word,
-						"'%c' is no hexadecimal digit",
+						"'%c' is not a hexadecimal digit",
 						word.at[i]);
 			value = strtoul(hex, NULL, 16);
 			for (unsigned int bit = 0; bit < 4; bit++)
@@ -199,7 +197,7 @@ static int parse_step(struct parse *p, struct pm_slice text, struct step *step)
 	if (step->level < 0)
 		return complain(
 			p, -EINVAL, text.length ? text : p->part,
-			"'%s' is none of all, cpu, pu, core, l1, l2, l3, l4, group, "
+			"'%s' is not one of all, cpu, pu, core, l1, l2, l3, l4, group, "
 			"numa, die, package, machine",
 			pm_slice_quote(name).text);
 	step->all = !indexes.at || pm_slice_is(indexes, "all");
@@ -215,8 +213,8 @@ static int nothing_chosen(struct parse *p, const struct step *step, bool first)
 	size_t used = 0;
 
 	if (step->level == STEP_CPU)
-		return complain(p, -ENODEV, step->text, "there is no such CPU%s",
-				first ? "" : " in what stands before it");
+		return complain(p, -ENODEV, step->text, "no such CPU%s",
+				first ? "" : " in the level before");
 	if (p->topology->levels[step->level].count) {
 		if (first)
 			return complain(p, -ENODEV, step->text,
@@ -224,8 +222,8 @@ static int nothing_chosen(struct parse *p, const struct step *step, bool first)
 					"'%s', numbered from 0",
 					step->most, pm_level_name(step->level));
 		return complain(p, -ENODEV, step->text,
-				"selects nothing: what stands before it has %u of level "
-				"'%s' inside, numbered from 0",
+				"selects nothing: the level before has %u of level '%s', "
+				"numbered from 0",
 				step->most, pm_level_name(step->level));
 	}
 	for (unsigned int i = 0, n = pm_topology_levels(p->topology, have); i < n; i++)
@@ -234,8 +232,7 @@ static int nothing_chosen(struct parse *p, const struct step *step, bool first)
 	return complain(p, -ENODEV, step->text,
 			"selects nothing: this machine has no level '%s'%s; it has %s",
 			pm_level_name(step->level),
-			p->topology->plain ? " that can be seen without hwloc" : "",
-			names);
+			p->topology->plain ? " visible without hwloc" : "", names);
 }
 
 static int parse_path(struct parse *p)
@@ -289,13 +286,12 @@ static int settle(struct parse *p)
 			err = complain(p, -ENODEV, p->part,
 				       "selects nothing: offline (CPUs %s)", names);
 		else if (!pm_cpus_intersect(&good, &topology->allowed))
-			err = complain(
-				p, -ENODEV, p->part,
-				"selects nothing: this process is kept off CPUs %s "
-				"(its cgroup leaves it %s)",
-				names,
-				pm_cpus_print(&topology->allowed, allowed,
-					      sizeof(allowed)));
+			err = complain(p, -ENODEV, p->part,
+				       "selects nothing: this process may not run on "
+				       "CPUs %s (the cgroup allows %s)",
+				       names,
+				       pm_cpus_print(&topology->allowed, allowed,
+						     sizeof(allowed)));
 		else
 			pm_cpus_and(&good, &topology->allowed);
 		if (!err)
@@ -334,7 +330,7 @@ static int parse_parts(struct parse *p)
 			at++;
 		if (*at == '+' && (plus || !any))
 			return complain(p, -EINVAL, (struct pm_slice){at, 1},
-					"nothing stands before it");
+					"no place before '+'");
 		if (*at == '+') {
 			plus = at++;
 			continue;
@@ -353,10 +349,11 @@ static int parse_parts(struct parse *p)
 	}
 	if (plus)
 		return complain(p, -EINVAL, (struct pm_slice){plus, 1},
-				"nothing stands after it");
+				"no place after '+'");
 	if (!any)
-		return pm_diag_set(p->diag, -EINVAL,
-				   "an empty place names no CPU; 'all' names all");
+		return pm_diag_set(
+			p->diag, -EINVAL,
+			"an empty place names no CPU; write 'all' for all CPUs");
 	pm_cpus_and_not(&p->placement->dropped, &p->placement->cpus);
 	return 0;
 }
