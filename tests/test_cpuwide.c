@@ -420,7 +420,7 @@ Test(cpuwide, what_cannot_be_told_apart_is_shown_as_a_whole)
 	cr_expect(strstr(message, "uncore_imc_0"), "%s", message);
 	cr_expect_eq(perfmon_cpuwide_read(made, "cor", note, text), -EINVAL);
 	perfmon_cpuwide_message(made, message, sizeof(message));
-	cr_expect_str_eq(message, "'cor' is no level");
+	cr_expect_str_eq(message, "'cor' is not a level");
 	cr_expect_eq(perfmon_cpuwide_read(made, "package", note, text), 0);
 	cr_expect_str_eq(text, "0:0=0/0-1 0:1=0/0-1 1:0=0/0-2 1:1=0/0-1 ", "%s", text);
 	text[0] = '\0';

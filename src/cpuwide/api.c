@@ -39,10 +39,11 @@ static int open_events(struct perfmon_cpuwide *cpuwide,
 	if (err)
 		return err;
 	if (cpuwide->list->set_count > 1)
-		return pm_diag_set(diag, -EINVAL,
-				   "'%s' has %zu event sets: one is counted on CPUs",
-				   pm_slice_quote(pm_slice_of(events)).text,
-				   cpuwide->list->set_count);
+		return pm_diag_set(
+			diag, -EINVAL,
+			"'%s' has %zu event sets: a CPU-wide session counts one",
+			pm_slice_quote(pm_slice_of(events)).text,
+			cpuwide->list->set_count);
 	return pm_cpuwide_open(
 		&cpuwide->inner, (const struct pm_placement *)placement, cpuwide->list,
 		(flags & PERFMON_CPUWIDE_PARTIAL ? PM_OPEN_PARTIAL : 0) |
@@ -60,9 +61,9 @@ PM_EXPORT int perfmon_cpuwide_open(struct perfmon_cpuwide **cpuwide,
 	int result;
 
 	if (!cpuwide || !placement || !events || flags & ~KNOWN_FLAGS) {
-		result = pm_diag_set(&diag, -EINVAL,
-				     "no handle, placement or events, or an unknown "
-				     "flag");
+		result = pm_diag_set(
+			&diag, -EINVAL,
+			"handle, placement or events is NULL, or a flag is unknown");
 	} else {
 		made = calloc(1, sizeof(*made));
 		result = made ? open_events(made, placement, events, flags, &diag)
@@ -174,7 +175,7 @@ PM_EXPORT int perfmon_cpuwide_read(struct perfmon_cpuwide *cpuwide, const char *
 	pm_diag_clear(&cpuwide->diag);
 	found = pm_level_find(pm_slice_of(level));
 	if (found < 0)
-		return pm_diag_set(&cpuwide->diag, found, "'%s' is no level",
+		return pm_diag_set(&cpuwide->diag, found, "'%s' is not a level",
 				   pm_slice_quote(pm_slice_of(level)).text);
 	walk = (struct walk){cpuwide->inner, visit, argument};
 	result = pm_cpuwide_groups(cpuwide->inner, found, &groups);

@@ -54,13 +54,12 @@ static int check_targets(const struct pm_cpuwide *cpuwide, bool partial,
 	}
 	if (!first || (partial && nowhere < cpuwide->list->logical_count))
 		return 0;
-	return pm_diag_set(diag, -ENODEV,
-			   "event '%s' cannot be counted on '%s': its PMU '%s' has CPUs "
-			   "%s, the place has %s",
-			   first->label,
-			   pm_slice_quote(pm_slice_of(cpuwide->placement->text)).text,
-			   first->pmu, first->cpus,
-			   pm_cpus_print(&cpuwide->placement->cpus, list, sizeof(list)));
+	return pm_diag_set(
+		diag, -ENODEV,
+		"cannot count event '%s' on '%s': PMU '%s' has CPUs %s, the place has %s",
+		first->label, pm_slice_quote(pm_slice_of(cpuwide->placement->text)).text,
+		first->pmu, first->cpus,
+		pm_cpus_print(&cpuwide->placement->cpus, list, sizeof(list)));
 }
 
 static bool is_plan_of(const struct pm_cpuwide *cpuwide,
