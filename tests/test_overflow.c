@@ -486,7 +486,7 @@ Test(overflow, a_breakpoint_that_cannot_go_on_is_told)
 	cr_assert_eq(messages(session), 1);
 	err = perfmon_overflow_restart(session);
 	if (err) {
-		cr_assert(strstr(session_message_of(session), "opened anew"));
+		cr_assert(strstr(session_message_of(session), "cannot be opened again"));
 		cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_MASKED);
 		cr_assert_eq(count_of(session, 0), 0);
 		OK(session, perfmon_session_detach(session));

@@ -564,9 +564,8 @@ int pm2_check_vector(struct pm2_context *context, const void *vector, size_t siz
 {
 	if (!vector || !size || size % element)
 		return pm_diag_set(&context->diag, -EINVAL,
-				   "a vector of %zu bytes is no number of elements of "
-				   "%zu",
-				   size, element);
+				   "a vector of %zu bytes is not a multiple of %zu", size,
+				   element);
 	if (size / element > PERFMON_SESSION_VECTOR_MAX)
 		return pm_diag_set(&context->diag, -E2BIG,
 				   "a vector of %zu elements is longer than %d",

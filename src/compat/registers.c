@@ -139,8 +139,8 @@ static int check_pmc(struct pm2_context *context, size_t i, const struct pfarg_p
 	err = text_of(text, pmc);
 	if (err)
 		return pm_diag_set(&context->diag, err,
-				   "element %zu: with flags 0x%x, 0x%llx is no event", i,
-				   pmc->reg_flags, pmc->reg_value);
+				   "element %zu: with flags 0x%x, 0x%llx is not an event",
+				   i, pmc->reg_flags, pmc->reg_value);
 	return 0;
 }
 
@@ -154,7 +154,7 @@ static int check_pmcs(struct pm2_context *context, const struct pfarg_pmc *pmcs,
 	if (!err && perfmon_session_state(context->session) == PERFMON_STATE_RUNNING)
 		err = pm_diag_set(&context->diag, -EBUSY,
 				  "the PMCs of a running session cannot be written; stop "
-				  "it first");
+				  "the session first");
 	for (i = 0; i < n && !err; i++)
 		err = check_pmc(context, i, &pmcs[i]);
 	return err;

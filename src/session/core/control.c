@@ -137,7 +137,8 @@ PM_EXPORT int perfmon_session_control(struct perfmon_session *session, const cha
 	pm_session_notice_loss(session);
 	if (session->state == PERFMON_STATE_DETACHED)
 		err = pm_diag_set(&session->diag, -EINVAL,
-				  "a detached session takes no control; attach it first");
+				  "the session is detached and takes no control; attach "
+				  "the session first");
 	else if (text && *text)
 		err = control(session, text, kept);
 	else if (session->state != PERFMON_STATE_STOPPED)

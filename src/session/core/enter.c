@@ -45,14 +45,13 @@ int pm_session_explain_struct(struct perfmon_session *session, int err, const ch
 {
 	if (err == -EINVAL)
 		return pm_diag_set(&session->diag, err,
-				   "%s: missing, or smaller than its first version; set "
+				   "%s: missing, or .size is too small; set "
 				   ".size = sizeof(struct %s)",
 				   what, type);
-	return pm_diag_set(
-		&session->diag, err,
-		"%s: has fields that this version of the library does not know; "
-		"leave them zero",
-		what);
+	return pm_diag_set(&session->diag, err,
+			   "%s: fields unknown to this version of the library are not "
+			   "zero; leave those fields zero",
+			   what);
 }
 
 int pm_session_closed_by_program(struct perfmon_session *session, int err)
@@ -61,8 +60,8 @@ int pm_session_closed_by_program(struct perfmon_session *session, int err)
 		return pm_diag_set(
 			&session->diag, err,
 			"the program has closed file descriptors that belong to the "
-			"session; detach and attach it again");
-	return pm_diag_set(&session->diag, err, "the kernel refused with error %d", -err);
+			"session; detach and attach the session again");
+	return pm_diag_set(&session->diag, err, "the kernel returned error %d", -err);
 }
 
 int pm_session_must_stand(struct perfmon_session *session, const char *what)
@@ -71,9 +70,9 @@ int pm_session_must_stand(struct perfmon_session *session, const char *what)
 	if (session->state != PERFMON_STATE_RUNNING &&
 	    session->state != PERFMON_STATE_MASKED)
 		return 0;
-	return pm_diag_set(&session->diag, -EBUSY,
-			   "%s of a running session cannot be changed; stop it first",
-			   what);
+	return pm_diag_set(
+		&session->diag, -EBUSY,
+		"cannot change %s of a running session; stop the session first", what);
 }
 
 int pm_session_check_stopped(struct perfmon_session *session, uint32_t flags)
@@ -85,8 +84,8 @@ int pm_session_check_stopped(struct perfmon_session *session, uint32_t flags)
 	    session->state != PERFMON_STATE_MASKED)
 		return 0;
 	return pm_diag_set(&session->diag, -EBUSY,
-			   "the values of a running session are not to be written "
-			   "(PERFMON_WRITE_STOPPED); stop it first");
+			   "cannot write the values of a running session "
+			   "(PERFMON_WRITE_STOPPED); stop the session first");
 }
 
 /* --- information -----------------------------------------------------------------------

@@ -21,8 +21,8 @@ static int set_for(struct perfmon_session *session, uint32_t set, uint32_t id)
 	if (session->state == PERFMON_STATE_DETACHED)
 		return (int)id;
 	return pm_diag_set(&session->diag, -EBUSY,
-			   "event set %u cannot be made while the session is attached; "
-			   "detach it first",
+			   "cannot create event set %u while the session is attached; "
+			   "detach the session first",
 			   id);
 }
 
@@ -36,7 +36,7 @@ static int check_added(struct perfmon_session *session, const char *text,
 
 	if (id != ANY_SET && list->set_count > 1)
 		return pm_diag_set(&session->diag, -EINVAL,
-				   "'%s' has %zu event sets; set %u is one", text,
+				   "'%s' has %zu event sets; set %u takes one", text,
 				   list->set_count, id);
 	if (id != ANY_SET && pm_session_find_set(session, (uint16_t)id) < 0)
 		return pm_diag_set(&session->diag, -EINVAL, "there is no event set %u",
@@ -114,7 +114,7 @@ static int add(struct perfmon_session *session, const char *text, uint32_t id)
 	if (!text)
 		return pm_session_leave(session,
 					pm_diag_set(&session->diag, -EINVAL,
-						    "there is no text of events"));
+						    "the text of events is NULL"));
 	err = pm_session_must_stand(session, "the events");
 	err = err ?: pm_program_parse(session, text, &program);
 	if (err)
@@ -280,7 +280,7 @@ PM_EXPORT int perfmon_session_program(struct perfmon_session *session, uint32_t 
 	if (!text)
 		return pm_session_leave(session,
 					pm_diag_set(&session->diag, -EINVAL,
-						    "there is no text of an event"));
+						    "the text of the event is NULL"));
 	return pm_session_leave(session, program_one(session, index, text));
 }
 

@@ -126,11 +126,12 @@ static int must_be_attached(struct perfmon_session *session, const char *what)
 {
 	if (session->state != PERFMON_STATE_DETACHED)
 		return 0;
-	return pm_diag_set(&session->diag, -EINVAL,
-			   session->target_lost
-				   ? "the session cannot be %s: its target has ended"
-				   : "a detached session cannot be %s; attach it first",
-			   what);
+	return pm_diag_set(
+		&session->diag, -EINVAL,
+		session->target_lost
+			? "the session cannot be %s: its target has ended"
+			: "a detached session cannot be %s; attach the session first",
+		what);
 }
 
 int pm_session_attach_to_start(struct perfmon_session *session)

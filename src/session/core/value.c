@@ -157,13 +157,11 @@ int pm_session_explain(struct perfmon_session *session, int err)
 	if (err == -ENODATA)
 		return pm_diag_set(
 			&session->diag, err,
-			"the target's virtual time is not known: no event is open "
-			"on it");
-	return pm_diag_set(
-		&session->diag, err,
-		"a counter cannot be read (error %d); the program may have closed "
-		"file descriptors that belong to the session",
-		-err);
+			"unknown virtual time: no event is open on the target");
+	return pm_diag_set(&session->diag, err,
+			   "cannot read a counter (error %d); the program may have "
+			   "closed file descriptors of the session",
+			   -err);
 }
 
 /* Reads N counters, the I-th being VALUES[i].index, or I itself if IN_ORDER. */

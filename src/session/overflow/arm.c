@@ -26,7 +26,7 @@ static int open_ring(struct perfmon_session *session, struct pm_target *target, 
 		err = pm_kernel_ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT,
 				      (unsigned long)target->records->ring_fd);
 		return err ? pm_diag_set(&session->diag, err,
-					 "an event cannot share the ring of the others "
+					 "cannot redirect an event to the shared ring "
 					 "(error %d)",
 					 -err)
 			   : 0;
@@ -38,13 +38,12 @@ static int open_ring(struct perfmon_session *session, struct pm_target *target, 
 	if (err)
 		return pm_diag_set(
 			&session->diag, err,
-			"the ring of an event that overflows cannot be mapped: %s",
+			"cannot map the ring of an overflowing event: %s",
 			err == -EPERM ? "locked memory is used up "
 					"(kernel.perf_event_mlock_kb, RLIMIT_MEMLOCK)"
 			: target->flags & PM_OPEN_INHERIT
-				? "the kernel gives none to an event that children "
-				  "inherit"
-				: "the kernel refused it");
+				? "the kernel gives no ring to an inherited event"
+				: "the kernel refused the mapping");
 	target->records->ring_fd = fd;
 	target->watch_key = ++session->watch_keys;
 	session->rings++;
@@ -117,18 +116,17 @@ int pm_overflow_arm(struct perfmon_session *session, struct pm_session_plan *pla
 		return err;
 	take_over_due(session, plan, target);
 	if (signo && is_foreign(target))
-		return pm_diag_set(
-			&session->diag, -EOPNOTSUPP,
-			"thread %d is of another process: signals and blocking "
-			"are for the program's own threads",
-			target->tid);
+		return pm_diag_set(&session->diag, -EOPNOTSUPP,
+				   "thread %d belongs to another process: signals and "
+				   "blocking work only for the program's own threads",
+				   target->tid);
 	err = signo ? pm_overflow_arm_signals(session, target) : 0;
 	if (!err && session->helper)
 		err = pm_helper_watch(session->helper, target->records->ring_fd,
 				      target->watch_key);
 	if (err)
 		pm_diag_set(&session->diag, err,
-			    "an event cannot be armed for its overflow (error %d)", -err);
+			    "cannot arm an event for overflow (error %d)", -err);
 	return err;
 }
 

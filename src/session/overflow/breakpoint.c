@@ -134,9 +134,8 @@ int pm_breakpoints_renew(struct perfmon_session *session)
 		return 0;
 	if (is_read_elsewhere(session) || pm_in_signal_handler())
 		return pm_diag_set(&session->diag, -EOPNOTSUPP,
-				   "a breakpoint has stopped thread %d, and this kernel "
-				   "starts it again from that thread alone; restart the "
-				   "session there",
+				   "a breakpoint stopped thread %d; on this kernel only "
+				   "the same thread can restart the session",
 				   target->tid);
 	registers = pm_registers_copy(session, 0);
 	if (!registers)
@@ -146,9 +145,8 @@ int pm_breakpoints_renew(struct perfmon_session *session)
 	if (err >= 0)
 		return 0;
 	why = session->diag;
-	return pm_diag_set(
-		&session->diag, err,
-		"a breakpoint has stopped thread %d, and this kernel starts it "
-		"again only if it is opened anew, which fails: %s",
-		tid, why.text);
+	return pm_diag_set(&session->diag, err,
+			   "a breakpoint stopped thread %d, and cannot be opened again "
+			   "for the restart: %s",
+			   tid, why.text);
 }

@@ -105,8 +105,8 @@ int pm_overflow_check_period(struct perfmon_session *session,
 	    !period || period >= overflow->least)
 		return 0;
 	return pm_diag_set(&session->diag, -EINVAL,
-			   "samples every %" PRIu64
-			   " events are more than PERFMON_MIN_PERIOD=%" PRIu64 " allows",
+			   "a period of %" PRIu64
+			   " events is below PERFMON_MIN_PERIOD=%" PRIu64,
 			   period, overflow->least);
 }
 
@@ -162,8 +162,8 @@ static int program(struct perfmon_session *session, uint32_t index,
 	if (how && (names_missing(session, how->reset_counters, how->reset_count) ||
 		    names_missing(session, how->sample_counters, how->sample_count)))
 		return pm_diag_set(&session->diag, -EINVAL,
-				   "overflow of counter %u: a counter to reset or to "
-				   "sample that the session does not have",
+				   "overflow of counter %u: the session lacks a counter "
+				   "to reset or to sample",
 				   index);
 	if (how && session->registers[index].count > 1)
 		return pm_diag_set(&session->diag, -EOPNOTSUPP,

@@ -68,7 +68,8 @@ PM_EXPORT int perfmon_overflow_read(struct perfmon_session *session,
 					     "room for one, and the size is "
 					     "sizeof(struct perfmon_message)",
 					     count, element_size));
-	n = session->overflows->queue ? pop(session->overflows->queue, messages, count) : 0;
+	n = session->overflows->queue ? pop(session->overflows->queue, messages, count)
+				      : 0;
 	pm_vector_unpack(messages, n, element_size, sizeof(messages[0]));
 	return pm_session_leave(session, n ? (int)n : -EAGAIN);
 }
@@ -126,7 +127,7 @@ static int make_descriptor(struct perfmon_session *session)
 	fd = pm_kernel_eventfd();
 	if (fd < 0)
 		return pm_diag_set(&session->diag, fd,
-				   "no descriptor for messages can be made (error %d)",
+				   "cannot create a descriptor for messages (error %d)",
 				   -fd);
 	err = session->hooks->need_helper(session);
 	if (err) {

@@ -107,10 +107,11 @@ static int signal_targets(struct perfmon_session *session, int signo,
 		pid_t tid = plan->targets[t].tid;
 
 		if (signo && tid && !pm_kernel_is_own_thread(tid))
-			return pm_diag_set(&session->diag, -EOPNOTSUPP,
-					   "thread %d is of another process: signals are "
-					   "for the program's own threads",
-					   tid);
+			return pm_diag_set(
+				&session->diag, -EOPNOTSUPP,
+				"thread %d belongs to another process: signals work only "
+				"for the program's own threads",
+				tid);
 	}
 	session->overflows->signal = signo;
 	session->overflows->handler = handler;
@@ -122,8 +123,8 @@ static int signal_targets(struct perfmon_session *session, int signo,
 		/* As far as they can be: all as before. */
 		for (t = 0; t < plan->target_count; t++)
 			pm_overflow_arm_signals(session, &plan->targets[t]);
-		pm_diag_set(&session->diag, err, "an event takes no signal %d (error %d)",
-			    signo, -err);
+		pm_diag_set(&session->diag, err,
+			    "cannot set signal %d for an event (error %d)", signo, -err);
 	}
 	return err;
 }
@@ -216,9 +217,8 @@ PM_EXPORT int perfmon_overflow_block(struct perfmon_session *session, int signo)
 	err = check_signal(session, signo);
 	pm_session_notice_loss(session);
 	if (!err && session->state != PERFMON_STATE_DETACHED)
-		err = pm_diag_set(
-			&session->diag, -EBUSY,
-			"threads to be stopped are chosen before the session is "
-			"attached; detach it first");
+		err = pm_diag_set(&session->diag, -EBUSY,
+				  "choose the threads to stop before attaching the "
+				  "session; detach the session first");
 	return pm_session_leave(session, err ?: take_signal(session, signo));
 }

@@ -139,10 +139,11 @@ int pm_fields_grant(struct perfmon_session *session, struct pm_sampling *samplin
 		if (!err)
 			granted |= fields[f].field;
 		else if (!(flags & PERFMON_SAMPLING_BEST))
-			return pm_diag_set(&session->diag, -EOPNOTSUPP,
-					   "samples cannot have the %s here: the kernel "
-					   "refuses it for a sampled event (error %d)",
-					   fields[f].name, -err);
+			return pm_diag_set(
+				&session->diag, -EOPNOTSUPP,
+				"samples cannot have the %s: the kernel refuses this "
+				"field for a sampled event (error %d)",
+				fields[f].name, -err);
 	}
 	sampling->fields = granted;
 	return 0;

@@ -39,8 +39,8 @@ static bool next_logged(const struct pm_session_plan *plan, uint32_t *s, uint32_
 /* What a call on the log gave. */
 static int log_said(struct perfmon_session *session, int err)
 {
-	return err ? pm_diag_set(&session->diag, err,
-				 "the log cannot be written (error %d)", -err)
+	return err ? pm_diag_set(&session->diag, err, "cannot write the log (error %d)",
+				 -err)
 		   : 0;
 }
 
@@ -192,7 +192,7 @@ PM_EXPORT int perfmon_sampling_log(struct perfmon_session *session, const char *
 				  "PERFMON_OVERFLOW_SAMPLE");
 	if (!err && session->sampling->log)
 		err = pm_diag_set(&session->diag, -EEXIST,
-				  "the session has a log; close it first");
+				  "the session has a log; close the log first");
 	return pm_session_leave(session, err ?: begin_log(session, path, fd));
 }
 

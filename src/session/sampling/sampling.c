@@ -32,7 +32,7 @@ static int check(struct perfmon_session *session, const struct perfmon_sampling 
 	if (asked->ring_pages & (asked->ring_pages - 1) ||
 	    asked->ring_pages > RING_PAGES_MAX)
 		return pm_diag_set(&session->diag, -EINVAL,
-				   "%u ring pages are no power of two up to %d",
+				   "%u ring pages: expects a power of two up to %d",
 				   asked->ring_pages, RING_PAGES_MAX);
 	return 0;
 }
@@ -94,7 +94,7 @@ PM_EXPORT int perfmon_sampling_set_up(struct perfmon_session *session,
 	err = err ?: pm_session_must_stand(session, "the sampling");
 	if (!err && session->sampling)
 		err = pm_diag_set(&session->diag, -EEXIST,
-				  "sampling is set up already; tear it down first");
+				  "sampling is already set up; tear sampling down first");
 	return pm_session_leave(session, err ?: set_up(session, sampling));
 }
 

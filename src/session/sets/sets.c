@@ -22,7 +22,7 @@ static int must_be_detached(struct perfmon_session *session)
 		return 0;
 	return pm_diag_set(&session->diag, -EBUSY,
 			   "the event sets of an attached session cannot be changed; "
-			   "detach it first");
+			   "detach the session first");
 }
 
 /* What time-outs are multiples of: perf_swevent_start_hrtimer() has no shorter periods.
@@ -70,7 +70,7 @@ static int check_set(struct perfmon_session *session, size_t i,
 	    effective_timeout(set->timeout_ns) != set->timeout_ns)
 		return pm_diag_set(&session->diag, -EINVAL,
 				   "element %zu: a time-out of %" PRIu64
-				   " ns is no multiple of the clock's %" PRIu64 " ns",
+				   " ns is not a multiple of the clock's %" PRIu64 " ns",
 				   i, set->timeout_ns, resolution());
 	return 0;
 }
@@ -150,7 +150,7 @@ static int mark_sets(struct perfmon_session *session, const struct perfmon_set *
 	}
 	if (n == session->set_count)
 		return pm_diag_set(&session->diag, -EINVAL,
-				   "a session keeps one event set at least");
+				   "a session keeps at least one event set");
 	return 0;
 }
 

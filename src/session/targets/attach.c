@@ -35,7 +35,7 @@ static int check_target(struct perfmon_session *session,
 
 	if (target->kind > PERFMON_TARGET_KIND_PROCESS)
 		return pm_diag_set(&session->diag, -EINVAL,
-				   "target %zu: there is no kind %u of targets", i,
+				   "target %zu: unknown kind %u of target", i,
 				   target->kind);
 	if (target->flags & ~KNOWN_TARGET_FLAGS || target->reserved ||
 	    (cpu && target->flags))
@@ -92,8 +92,8 @@ static int check_children(struct perfmon_session *session)
 		if (plan->has_slices || plan->sets[s].notifies || values)
 			return pm_diag_set(
 				&session->diag, -EOPNOTSUPP,
-				"%s for what a target creates: the kernel has that for "
-				"threads alone",
+				"%s in children of a target: the kernel supports only "
+				"the target itself",
 				plan->has_slices
 					? "event sets do not switch by themselves"
 				: values ? "samples hold no other counters' values, and "
@@ -277,9 +277,9 @@ static int attach(struct perfmon_session *session, const struct perfmon_target *
 		 : session->state != PERFMON_STATE_DETACHED)
 		return pm_diag_set(&session->diag, -EBUSY,
 				   more ? "a running session takes no further targets; "
-					  "stop it first"
+					  "stop the session first"
 					: "the session is attached already; "
-					  "detach it first");
+					  "detach the session first");
 	self = pm_kernel_gettid();
 	n = session->flags & PERFMON_SESSION_EXCLUSIVE
 		    ? claim(session, targets, count, self)

@@ -43,7 +43,7 @@ int pm_exclusive_claim(struct perfmon_session *session, pid_t tid)
 
 	if (err)
 		return pm_diag_set(&session->diag, err,
-				   "there is no memory to note whose session this is");
+				   "no memory for the owner of the session");
 	pthread_mutex_lock(&claims->lock);
 	for (other = claims->first; other && other->attached->claimed_tid != tid;)
 		other = other->attached->next_claim;

@@ -93,9 +93,7 @@ int pm_helper_need(struct perfmon_session *session)
 	}
 	pm_helper_forget(helper);
 	return pm_diag_set(&session->diag, err,
-			   "the session's helper thread cannot be made or watch its "
-			   "events (error %d)",
-			   -err);
+			   "cannot start the session's helper thread (error %d)", -err);
 }
 
 struct pm_helper *pm_helper_idle(struct perfmon_session *session)

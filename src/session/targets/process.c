@@ -364,23 +364,22 @@ static void tell_doubts(struct covering *covering, const struct pm_threads_resul
 		between = "; ";
 	if (result->uncertain) {
 		pm_diag_add(diag,
-			    "%s%" PRIu32
-			    " threads of process %d may count not at all, in "
-			    "part or twice: %s",
+			    "%s%" PRIu32 " threads of process %d may be counted in part, "
+					 "twice or not at all: %s",
 			    between, result->uncertain, pid, result->doubt);
 		between = "; ";
 	}
 	if (result->refused) {
 		pm_diag_add(diag,
 			    "%s%" PRIu32 " threads of child processes of process %d are "
-			    "not counted: they may not be observed",
+					 "not counted: permission denied",
 			    between, result->refused, pid);
 		between = "; ";
 	}
 	if (!leaves_out)
 		pm_diag_add(diag,
-			    "%schild processes that process %d creates from now on are "
-			    "counted, too: this kernel cannot leave them out (Linux 5.13 "
+			    "%snew child processes of process %d are counted, too: this "
+			    "kernel cannot exclude child processes (Linux 5.13 "
 			    "and later can)",
 			    between, pid);
 }
@@ -461,8 +460,8 @@ int pm_process_attach(struct perfmon_session *session,
 	err = pm_process_watch(session, process, session->helper);
 	if (err)
 		return pm_diag_set(&session->diag, err,
-				   "process %d cannot be watched (error %d)",
-				   process->pid, -err);
+				   "cannot watch process %d (error %d)", process->pid,
+				   -err);
 	session->attached->process_count++;
 	return n;
 }

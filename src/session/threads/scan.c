@@ -70,9 +70,8 @@ static int hidden(const struct scan *scan, int error)
 {
 	return pm_diag_set(
 		scan->diag, error,
-		"the threads of process %d cannot be listed: /proc hides processes "
-		"of other users (its mount option hidepid); CAP_SYS_PTRACE would "
-		"help",
+		"cannot list the threads of process %d: /proc hides processes of other "
+		"users (mount option hidepid); you need CAP_SYS_PTRACE",
 		scan->pid);
 }
 
@@ -86,7 +85,7 @@ static int refuse_listing(const struct scan *scan, int error)
 		if (pm_kernel_kill(pid, 0) != -ESRCH)
 			return hidden(scan, -EPERM);
 		return pm_diag_set(scan->diag, -ESRCH,
-				   scan->scans ? "process %d has ended meanwhile"
+				   scan->scans ? "process %d has ended"
 					       : "there is no process %d",
 				   pid);
 	case -EPERM:
@@ -94,7 +93,7 @@ static int refuse_listing(const struct scan *scan, int error)
 		return hidden(scan, error);
 	default:
 		return pm_diag_set(scan->diag, error,
-				   "the threads of process %d cannot be listed: %s", pid,
+				   "cannot list the threads of process %d: %s", pid,
 				   strerror(-error));
 	}
 }
@@ -108,17 +107,16 @@ int pm_threads_find(struct scan *scan)
 
 	scan->pid = pid;
 	if (pid <= 0)
-		return pm_diag_set(scan->diag, -EINVAL, "%d is no process", pid);
+		return pm_diag_set(scan->diag, -EINVAL, "%d is not a process", pid);
 	if (n < 0)
-		return pm_diag_set(
-			scan->diag, (int)n,
-			"the threads of process %d cannot be listed: /proc cannot "
-			"be read: %s",
-			pid, strerror((int)-n));
+		return pm_diag_set(scan->diag, (int)n,
+				   "cannot list the threads of process %d: /proc cannot "
+				   "be read: %s",
+				   pid, strerror((int)-n));
 	if (strtol(self, &end, 10) != pm_kernel_getpid() || *end)
 		return pm_diag_set(
 			scan->diag, -EXDEV,
-			"the threads of process %d cannot be listed: /proc belongs "
+			"cannot list the threads of process %d: /proc belongs "
 			"to another pid namespace, which calls this process %s; "
 			"mount this namespace's own",
 			pid, self);

@@ -19,24 +19,19 @@
 #define QUIET_LOOKS 16
 
 static const char no_probe[] =
-	"threads were created while events were being opened on the others, and hardware "
-	"breakpoints, which would tell whether these have inherited the events, are not "
-	"to be "
-	"had here (in use, not supported, or no file descriptors left for them)";
+	"new threads appeared during the attach, and no hardware breakpoints are free to "
+	"check whether these threads inherited the events (in use, not supported, or no "
+	"file descriptor left)";
 static const char busy[] =
 	"the process created threads faster than events could be opened on them";
-static const char unsettled[] = "some threads neither slept nor came back to user mode, "
-				"so that they may be about to "
-				"create others";
-static const char foreign[] = "breakpoints of a debugger or another monitor on new "
-			      "threads keep it from being seen "
-			      "whether these have inherited the events";
-static const char exchanged[] =
-	"threads were created while events were being opened on the others, and on "
-	"kernels "
-	"before 6.12 they can seem not to have inherited the events when they have";
-static const char orphaned[] = "child processes ended, and left others that no longer "
-			       "can be told to be of the family";
+static const char unsettled[] =
+	"some threads stayed in the kernel and may still create others";
+static const char foreign[] = "breakpoints of a debugger or another monitor hide whether "
+			      "new threads inherited the events";
+static const char exchanged[] = "new threads appeared during the attach, and kernels "
+				"before 6.12 can hide inherited events";
+static const char orphaned[] =
+	"child processes ended, and their own children can no longer be identified";
 
 static void close_all(struct scan *scan)
 {
@@ -76,7 +71,7 @@ static int explain_limit(const struct scan *scan, int error)
 	if (error != -EMFILE || !scan->diag)
 		return error;
 	if (!scan->diag->error)
-		pm_diag_set(scan->diag, error, "no file descriptor is left");
+		pm_diag_set(scan->diag, error, "no file descriptor left");
 	pm_diag_add(scan->diag,
 		    "; the %zu threads of process %d need %u each, %zu in all",
 		    scan->count, scan->pid, each, scan->count * each);
@@ -85,7 +80,7 @@ static int explain_limit(const struct scan *scan, int error)
 	    !pm_kernel_getrlimit(RLIMIT_NOFILE, &soft, &hard))
 		pm_diag_add(scan->diag,
 			    ", and RLIMIT_NOFILE is %" PRIu64
-			    " (it may be raised to %" PRIu64 ")",
+			    " (the limit may be raised to %" PRIu64 ")",
 			    soft, hard);
 	return error;
 }
@@ -127,8 +122,7 @@ static int open_first(struct scan *scan)
 	if (err < 0)
 		return err;
 	if (!opened)
-		return pm_diag_set(scan->diag, -ESRCH, "process %d has ended meanwhile",
-				   scan->pid);
+		return pm_diag_set(scan->diag, -ESRCH, "process %d has ended", scan->pid);
 	return 0;
 }
 
