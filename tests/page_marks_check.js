@@ -42,7 +42,7 @@
 			cells("outer", "instructions:u"), facts("outer").includes("cycles:u|1.000M p with")],
 			[["1.000M p"], ["2.000G"], true]);
 		test("and says which", notes.includes(
-			"cycles:u was not counted in pid 101, rank 1: its sums are of the others"), true);
+			"cycles:u was not counted in pid 101, rank 1: the sums cover the others"), true);
 		test("metrics say why they are missing", [headings.includes("ipc"),
 			/ipc, .*cannot be put together/.test(notes)], [false, true]);
 		facts("some");

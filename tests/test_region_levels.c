@@ -136,7 +136,7 @@ Test(region_levels, what_cannot_be_grouped_says_why)
 	struct pm_diag diag = {0};
 
 	cr_expect_eq(pm_report_groups_make(&groups, snapshot, "rack", &diag), -EINVAL);
-	cr_expect(strstr(diag.text, "'rack' is no level"), "%s", diag.text);
+	cr_expect(strstr(diag.text, "'rack' is not a level"), "%s", diag.text);
 	cr_expect_eq(pm_report_groups_make(&groups, snapshot, "die", &diag), -ENOENT);
 	cr_expect(strstr(diag.text, "no level 'die'"), "%s", diag.text);
 	strcpy(snapshot->header.boot_id, "another");
@@ -327,7 +327,7 @@ Test(region_levels, each_format_has_the_groups)
 	/* From the environment a bad level costs nothing but a note. */
 	setenv("PERFMON_LEVEL", "rack", 1);
 	text = report_of(NULL, PERFMON_REPORT_FORMAT_TEXT, 0);
-	cr_expect(strstr(text, "note: 'rack' is no level of a machine"), "%s", text);
+	cr_expect(strstr(text, "note: 'rack' is not a level of the machine"), "%s", text);
 	cr_expect(strstr(text, "work"), "%s", text);
 	free(text);
 }

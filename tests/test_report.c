@@ -162,7 +162,7 @@ Test(report, the_tree_in_text)
 "  io            1   300.0 us     300.0 us      18.8  300.0 us                    200.0k ~50%     80000              2  2.50 ~50%  0.80\n"
 "\n"
 "  ~N%  estimated: on the hardware for N % of the time, scaled to all of it\n"
-"  ?    some visits have begun and not ended: not in it\n"
+"  ?    without visits that have begun and not ended\n"
 "  n/a  never opened in these threads\n"
 "\n"
 "  note: a note of the profile\n"
@@ -208,7 +208,7 @@ Test(report, by_region_in_text_with_each_thread)
 "\n"
 "  ~N%  estimated: on the hardware for N % of the time, scaled to all of it\n"
 "  p    not open in all threads: sum of the others\n"
-"  ?    some visits have begun and not ended: not in it\n"
+"  ?    without visits that have begun and not ended\n"
 "  n/a  never opened in these threads\n"
 "\n"
 "  note: a note of the profile\n");
@@ -242,11 +242,11 @@ Test(report, bias_is_subtracted_on_request)
 "  io            1   300.0 us     300.0 us      18.8  300.0 us                    200.0k ~50%     80000              2  2.50 ~50%  0.80\n"
 "\n"
 "  ~N%  estimated: on the hardware for N % of the time, scaled to all of it\n"
-"  ?    some visits have begun and not ended: not in it\n"
+"  ?    without visits that have begun and not ended\n"
 "  n/a  never opened in these threads\n"
 "\n"
 "  note: a note of the profile\n"
-"  note: counts are less what an empty region counts, for each visit and each nested one; what a nested visit costs outside of itself is not known and is still in the counts of the regions around it\n");
+"  note: counts exclude the bias of an empty region for each visit and each nested visit; the cost of a nested visit outside itself is unknown and remains in the outer regions\n");
 	/* clang-format on */
 	free(got);
 	builder_end(&b);
@@ -423,19 +423,18 @@ Test(report, marks_and_their_legend)
 "open             0          - ?          - ?                                   - ?                      - ?              - ?         n/a     - ?\n"
 "\n"
 "  <N%  counted for N % of the time only, not scaled\n"
-"  r    some reads, here or further in, were taken anew, which counts a little "
-		"more\n"
-"  f    some reads had to be made by read(2)\n"
-"  d    some visits are not in it: their counts were dropped\n"
+"  r    some reads, here or nested, were retried, and count a little more\n"
+"  f    some reads used read(2)\n"
+"  d    without some visits: their counts were dropped\n"
 "  p    not open in all threads: sum of the others\n"
-"  x    negative differences were kept out of it\n"
+"  x    without negative differences\n"
 "  !    some visits were closed by the end of an outer region, or stand below one that was\n"
-"  ?    some visits have begun and not ended: not in it\n"
-"  ?    caught while it was written: may hold part of one more visit\n"
-"  -    not counted: no visit has ended, or it never came on the hardware\n"
+"  ?    without visits that have begun and not ended\n"
+"  ?    read during a write: may include part of one more visit\n"
+"  -    not counted: no visit has ended, or no counter was free\n"
 "  n/a  never opened in these threads\n"
 "\n"
-"  lost: 2 threads could not be set up: nothing of them is here\n"
+"  lost: 2 threads could not be set up: their visits are missing\n"
 "  lost: 3 visits are missing: they were nested deeper than 256\n");
 	/* clang-format on */
 	free(got);
@@ -1059,12 +1058,12 @@ Test(report, that_cannot_be_written_goes_to_stderr, .init = enter_folder,
 
 	errors = at_exit("no/such/folder", false);
 	cr_assert(strstr(errors, "main "));
-	cr_assert(strstr(
-		errors,
-		"no/such/folder' (No such file or directory): it is here instead"));
+	cr_assert(strstr(errors, "no/such/folder' (No such file or directory): the "
+				 "report is here instead"));
 	cr_assert_eq(symlink("target", "link"), 0);
 	errors = at_exit("link", false);
-	cr_assert(strstr(errors, "main ") && strstr(errors, "it is a symbolic link"));
+	cr_assert(strstr(errors, "main ") &&
+		  strstr(errors, "the path is a symbolic link"));
 	cr_assert_eq(access("target", F_OK), -1);
 	cr_assert_eq(mkfifo("fifo", 0600), 0);
 	errors = at_exit("fifo", false);
@@ -1136,8 +1135,9 @@ Test(report, an_older_file_is_replaced_by_a_whole_one_or_not_at_all, .init = ent
 		int error;
 		const char *why;
 	} rows[] = {
-		{PM_CALL_WRITE, -ENOSPC, "old' (No space left on device): it is here"},
-		{PM_CALL_RENAME, -EIO, "old' (Input/output error): it is here"},
+		{PM_CALL_WRITE, -ENOSPC,
+		 "old' (No space left on device): the report is here"},
+		{PM_CALL_RENAME, -EIO, "old' (Input/output error): the report is here"},
 	};
 	struct stat before, after;
 	char *errors;
@@ -1231,7 +1231,7 @@ Test(report, beyond_the_limit_of_a_file_raises_no_signal, .init = enter_folder,
 		cr_assert_gt(read(ends[0], text, sizeof(text) - 1), 0);
 		close(ends[0]);
 		cr_assert(strstr(text, "main ") &&
-				  strstr(text, "(File too large): it is here"),
+				  strstr(text, "(File too large): the report is here"),
 			  "%s", text);
 	}
 	cr_assert_str_eq(file_text("old"), "old\n");
@@ -1257,8 +1257,7 @@ Test(report, to_a_fifo_that_is_not_read_does_not_hang, .init = enter_folder,
 	errors = at_exit("fifo", false);
 	alarm(0);
 	pm_kernel_fault = NULL;
-	cr_assert(strstr(errors, "main ") &&
-			  strstr(errors, "nobody reads what is written"),
+	cr_assert(strstr(errors, "main ") && strstr(errors, "nobody reads the output"),
 		  "%s", errors);
 	close(fd);
 }

@@ -191,8 +191,7 @@ Test(top, metrics_by_formulas)
 	second = look(&b, 2, first);
 	expect_cell(second, &by_self, "r", "each", "9.000", "");
 	cr_assert_eq(second->model.note_count, 1);
-	cr_assert_str_eq(second->model.notes[0],
-			 "the metric x is not here: lost is not counted");
+	cr_assert_str_eq(second->model.notes[0], "no metric x: lost is not counted");
 	top_look_free(first);
 	top_look_free(second);
 	pm_metrics_free(the_metrics);

@@ -95,9 +95,9 @@ static int note(struct pm_report_model *model, const struct pm_metric *metric,
 		known |= model->events[e].suffix_is_new &&
 			 find(model, name, model->events[e].suffix) != PM_NO_EVENT;
 	if (asprintf(&notes[model->note_count],
-		     known ? "the metric %s is not here: %s is not counted with the same "
+		     known ? "no metric %s: %s is not counted with the same "
 			     "modifiers as its other events"
-			   : "the metric %s is not here: %s is not counted",
+			   : "no metric %s: %s is not counted",
 		     metric->name, name) < 0)
 		return -ENOMEM;
 	model->note_count++;

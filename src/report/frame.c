@@ -53,18 +53,17 @@ uint32_t pm_report_lost(const struct pm_snapshot *s, struct pm_lost lost[PM_LOST
 		 "visits are missing: a signal handler was the first to use regions in "
 		 "its "
 		 "thread"},
-		{0, "threads", "threads could not be set up: nothing of them is here"},
+		{0, "threads", "threads could not be set up: their visits are missing"},
 		{0, "unnamed",
 		 "visits are missing: their region could not be registered"},
 		{0, "in_handler",
 		 "visits are missing: a signal handler had interrupted a region call"},
 		{0, "too_deep", "visits are missing: they were nested deeper than 256"},
-		{0, "no_memory",
-		 "visits are missing: there was no memory for their path"},
+		{0, "no_memory", "visits are missing: no memory for their path"},
 		{0, "other",
 		 "visits are missing: regions were disarmed while they were open, "
 		 "or a signal handler jumped out of a region call"},
-		{0, "unmatched_ends", "ENDs of a region came without their BEGIN"},
+		{0, "unmatched_ends", "END without a BEGIN"},
 	};
 
 	memcpy(lost, kinds, sizeof(kinds));
@@ -275,31 +274,26 @@ void pm_report_text_legend(struct pm_out *out, uint32_t marks, uint32_t states)
 	} legend[] = {
 		{PM_MARK_MULTIPLEXED, "~N%  estimated: on the hardware for N % of the "
 				      "time, scaled to all of it"},
-		{PM_MARK_SAMPLED,
-		 "+-N% estimated from visits measured at random: off by "
-		 "that at most, with a certainty of 99 %; ? if that cannot "
-		 "be told"},
+		{PM_MARK_SAMPLED, "+-N% estimated from visits measured at random: error "
+				  "bound with 99 % confidence; ? if unknown"},
 		{PM_MARK_PART, "<N%  counted for N % of the time only, not scaled"},
-		{PM_MARK_RETRIED, "r    some reads, here or further in, were taken anew, "
-				  "which counts a little "
-				  "more"},
-		{PM_MARK_FALLBACK, "f    some reads had to be made by read(2)"},
-		{PM_MARK_DROPPED,
-		 "d    some visits are not in it: their counts were dropped"},
+		{PM_MARK_RETRIED, "r    some reads, here or nested, were retried, and "
+				  "count a little more"},
+		{PM_MARK_FALLBACK, "f    some reads used read(2)"},
+		{PM_MARK_DROPPED, "d    without some visits: their counts were dropped"},
 		{PM_MARK_THREADS, "p    not open in all threads: sum of the others"},
-		{PM_MARK_DEFECT, "x    negative differences were kept out of it"},
+		{PM_MARK_DEFECT, "x    without negative differences"},
 		{PM_MARK_MIGRATED, "m    in some visits the thread moved to another CPU"},
-		{PM_MARK_SHORT, "b    too short to trust: over 1 % of it is what "
-				"measuring itself counts"},
-		{PM_MARK_ERRATUM, "e    this CPU is known to count it wrong"},
+		{PM_MARK_SHORT,
+		 "b    too short to trust: measuring itself counts over 1 %"},
+		{PM_MARK_ERRATUM, "e    this CPU is known to miscount the event"},
 		{PM_MARK_IMPLAUSIBLE, "^    more than this CPU can do"},
 		{PM_MARK_MISMATCHED,
 		 "!    some visits were closed by the end of an outer region, or stand "
 		 "below one that was"},
-		{PM_MARK_IN_FLIGHT,
-		 "?    some visits have begun and not ended: not in it"},
+		{PM_MARK_IN_FLIGHT, "?    without visits that have begun and not ended"},
 		{PM_MARK_TORN,
-		 "?    caught while it was written: may hold part of one more visit"},
+		 "?    read during a write: may include part of one more visit"},
 	};
 
 	if (!(states & (1u << PM_NOT_COUNTED | 1u << PM_NEVER_OPENED)) && !marks)
@@ -309,10 +303,8 @@ void pm_report_text_legend(struct pm_out *out, uint32_t marks, uint32_t states)
 		if (marks & legend[i].mark)
 			pm_out_format(out, "  %s\n", legend[i].text);
 	if (states & 1u << PM_NOT_COUNTED)
-		pm_out_text(
-			out,
-			"  -    not counted: no visit has ended, or it never came on the "
-			"hardware\n");
+		pm_out_text(out, "  -    not counted: no visit has ended, or no counter "
+				 "was free\n");
 	if (states & 1u << PM_NEVER_OPENED)
 		pm_out_text(out, "  n/a  never opened in these threads\n");
 }
@@ -430,14 +422,13 @@ void pm_report_text_notes(const struct pm_report *report, struct pm_out *out)
 	for (uint32_t e = 0; e < report->model->event_count; e++)
 		known_bias |= report->model->events[e].bias_known;
 	if (report->options->subtract_bias) {
-		pm_out_format(
-			out, "%s  note: %s\n", head,
-			known_bias
-				? "counts are less what an empty region counts, for each "
-				  "visit and each nested one; what a nested visit costs "
-				  "outside of itself is not known and is still in the "
-				  "counts of the regions around it"
-				: "no bias could be subtracted: none has been measured");
+		pm_out_format(out, "%s  note: %s\n", head,
+			      known_bias
+				      ? "counts exclude the bias of an empty region for "
+					"each visit and each nested visit; the cost of a "
+					"nested visit outside itself is unknown and "
+					"remains in the outer regions"
+				      : "cannot subtract the bias: no bias was measured");
 		head = "";
 	}
 	for (uint32_t i = 0; i < pm_report_lost(s, lost); i++) {

@@ -137,12 +137,13 @@ int pm_report_groups_make(struct pm_report_groups *groups,
 
 	if (found < 0)
 		return pm_diag_set(diag, -EINVAL,
-				   "'%s' is no level of a machine: " PM_LEVEL_NAMES,
+				   "'%s' is not a level of the machine: expects one "
+				   "of " PM_LEVEL_NAMES,
 				   level);
 	if (!is_of_here(snapshot))
 		return pm_diag_set(diag, -ENOENT,
-				   "the profile is of another machine, or of before its "
-				   "last start: what its levels hold is not known here");
+				   "the profile is of another machine, or from before a "
+				   "reboot: the levels are unknown here");
 	err = pm_topology_get(&topology, diag);
 	if (err)
 		return err;

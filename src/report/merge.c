@@ -242,8 +242,8 @@ int pm_merge_add(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 
 	if (tick_ns <= 0)
 		return pm_diag_set(diag, -EINVAL,
-				   "the profile does not tell how long a tick is, and no "
-				   "other one of that machine does");
+				   "the profile has no tick rate, and no other profile "
+				   "of that machine has one");
 	regions = malloc(((size_t)snapshot->region_count + 1) * sizeof(*regions));
 	if (!regions || !boot_get(merge, snapshot))
 		goto out;
@@ -261,8 +261,8 @@ int pm_merge_add(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 out:
 	free(regions);
 	return err ? pm_diag_set(diag, err,
-				 "no memory for merging profiles, or they hold too "
-				 "much for one report: merge fewer")
+				 "no memory to merge the profiles, or too much data for "
+				 "one report: merge fewer profiles")
 		   : 0;
 }
 

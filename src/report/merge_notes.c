@@ -193,19 +193,17 @@ static int tell_writers(struct pm_merge *merge)
 		const char *one, *many;
 	} kinds[] = {
 		{PM_WRITER_GONE,
-		 "died before it could end its profile: visits that were open then are "
-		 "in no "
-		 "value",
-		 "died before they could end their profiles: visits that were open then "
-		 "are "
-		 "in no value"},
+		 "died before ending its profile: values exclude visits open at that "
+		 "time",
+		 "died before ending their profiles: values exclude visits open at that "
+		 "time"},
 		{PM_WRITER_UNKNOWN,
-		 "has not ended its profile, and from here it cannot be seen whether it "
-		 "runs: visits that are open are in no value",
-		 "have not ended their profiles, and from here it cannot be seen whether "
-		 "they run: visits that are open are in no value"},
-		{PM_WRITER_RUNS, "still runs: this is what it has done so far",
-		 "still run: this is what they have done so far"},
+		 "has not ended its profile, and may still run: values exclude open "
+		 "visits",
+		 "have not ended their profiles, and may still run: values exclude open "
+		 "visits"},
+		{PM_WRITER_RUNS, "still runs: the values so far",
+		 "still run: the values so far"},
 	};
 	int err = 0;
 
@@ -271,12 +269,11 @@ static int tell_ranks(struct pm_merge *merge)
 			   noun(merge, (int)missing.count), listing_end(&missing),
 			   (long long)ranks, missing.count == 1 ? "has" : "have");
 	if (!err && twice.count)
-		err = tell(
-			merge,
-			"%s%s %s here more than once: if these profiles are of several "
-			"runs, their sum is of all of these",
-			noun(merge, (int)twice.count), listing_end(&twice),
-			twice.count == 1 ? "is" : "are");
+		err = tell(merge,
+			   "%s%s %s here more than once: with profiles of several runs, "
+			   "the sums include all runs",
+			   noun(merge, (int)twice.count), listing_end(&twice),
+			   twice.count == 1 ? "is" : "are");
 	return err;
 }
 
@@ -294,7 +291,7 @@ static int tell_events(struct pm_merge *merge)
 		n = list(merge, has_no_event, event, &l);
 		err = n < 0 ? n
 			    : tell(merge,
-				   "%s was not counted in %s%s: its sums are of the "
+				   "%s was not counted in %s%s: the sums cover the "
 				   "others",
 				   event->name, noun(merge, n), l.text);
 	}
@@ -320,9 +317,7 @@ static int tell_notes(struct pm_merge *merge)
 				   note->count - 1, note->text);
 	}
 	if (!err && merge->notes_left_out)
-		err = tell(merge,
-			   "there are more notes than the %d of these: the profiles "
-			   "have them",
+		err = tell(merge, "more than %d notes: see the profiles for the rest",
 			   PM_MERGE_NOTES);
 	return err;
 }
@@ -344,8 +339,7 @@ int pm_merge_notes_end(struct pm_merge *merge)
 			   "these are profiles of different programs; %s is the first",
 			   merge->sum->header.program);
 	if (!err && merge->clocks_differ)
-		err = tell(merge,
-			   "the processes' clocks tick at different rates: histograms "
-			   "of time are put together to the nearest bin");
+		err = tell(merge, "the processes' clocks tick at different rates: time "
+				  "histograms are merged to the nearest bin");
 	return err;
 }

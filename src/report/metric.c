@@ -27,13 +27,13 @@ static const struct {
 	{"dtlb_miss_percent [%] = 100 * dTLB-load-misses / dTLB-loads", "dtlb-miss%",
 	 "misses per 100 loads through the data TLB"},
 	{"frontend_stall_percent [%] = 100 * stalled-cycles-frontend / cycles",
-	 "fe-stall%", "of 100 cycles, those that waited for instructions"},
+	 "fe-stall%", "cycles waiting for instructions, per 100 cycles"},
 	{"frontend_stall_percent [%] = 100 * stall_frontend / cycles", "fe-stall%",
-	 "of 100 cycles, those that waited for instructions"},
+	 "cycles waiting for instructions, per 100 cycles"},
 	{"backend_stall_percent [%] = 100 * stalled-cycles-backend / cycles", "be-stall%",
-	 "of 100 cycles, those that waited for units or data"},
+	 "cycles waiting for units or data, per 100 cycles"},
 	{"backend_stall_percent [%] = 100 * stall_backend / cycles", "be-stall%",
-	 "of 100 cycles, those that waited for units or data"},
+	 "cycles waiting for units or data, per 100 cycles"},
 };
 #define BUILT_IN (sizeof(built_in) / sizeof(built_in[0]))
 
@@ -139,8 +139,7 @@ static int number(struct parser *p)
 	text[length] = '\0';
 	/* No hexadecimal number: its 'e' would be an exponent above. */
 	if (strspn(text, "0123456789.eE+-") != length || pm_text_double(text, &s.number))
-		return error_at(p, -EINVAL, from,
-				"what begins with a digit is no number");
+		return error_at(p, -EINVAL, from, "not a number");
 	return step(p, s);
 }
 
@@ -303,14 +302,14 @@ static int head(struct parser *p, struct pm_slice text)
 		/* What a cell of a table can take. */
 		if (!unit.length || unit.length > 10)
 			return error_at(p, -EINVAL, open,
-					"a unit is not of 1 to 10 characters");
+					"expects a unit of 1 to 10 characters");
 	}
 	if (!name.length || !is_letter(name.at[0]))
 		return error_at(p, -EINVAL, text.at, "a metric's name is missing");
 	for (size_t i = 0; i < name.length; i++)
 		if (!is_word(name.at[i]) && !strchr(".-%", name.at[i]))
 			return error_at(p, -EINVAL, name.at + i,
-					"a character that no metric's name has");
+					"a character not allowed in metric names");
 	p->metric->name = pm_slice_copy(name);
 	p->metric->unit = pm_slice_copy(unit);
 	if (!p->metric->name || !p->metric->unit)
@@ -382,9 +381,9 @@ static int file(struct parser *p)
 		return pm_diag_set(p->diag, -ENOMEM, "no memory for a file's name");
 	err = (int)pm_kernel_file_read(path, &text);
 	if (err < 0) {
-		err = pm_diag_set(p->diag, err, "the file '%s' cannot be read (%s)",
+		err = pm_diag_set(p->diag, err, "cannot read the file '%s' (%s)",
 				  pm_slice_quote(name).text,
-				  err == -ENOTSUP ? "it is no regular file"
+				  err == -ENOTSUP ? "not a regular file"
 						  : strerror(-err));
 	} else {
 		inner.file = path;
@@ -472,7 +471,7 @@ struct pm_metrics *pm_metrics_of(struct pm_options *options)
 
 	if (options->metrics && pm_metrics_parse(options->metrics, &metrics, &diag))
 		pm_options_note(options,
-				"PERFMON_METRICS: %s: went on with the built-in metrics",
+				"PERFMON_METRICS: %s: using the built-in metrics",
 				diag.text);
 	return metrics;
 }

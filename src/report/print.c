@@ -111,10 +111,10 @@ static int output_path(const struct pm_options *options,
 
 static const char *why(int err)
 {
-	return err == -ELOOP	? "it is a symbolic link"
+	return err == -ELOOP	? "the path is a symbolic link"
 	       : err == -ENXIO	? "nobody reads this FIFO"
-	       : err == -EAGAIN ? "nobody reads what is written there"
-	       : err == -EBADF	? "it is not what it was at the first region"
+	       : err == -EAGAIN ? "nobody reads the output"
+	       : err == -EBADF	? "the descriptor has changed since the first region"
 				: strerror(-err);
 }
 
@@ -178,7 +178,7 @@ static int write_where(const struct pm_snapshot *snapshot, const struct pm_merge
 		if (!err)
 			return 0;
 		snprintf(sentence, sizeof(sentence),
-			 "the report could not be written to '%s' (%s): it is here "
+			 "cannot write the report to '%s' (%s): the report is here "
 			 "instead",
 			 err == -ENAMETOOLONG ? options->output_path : path, why(err));
 		notes[how.note_count++] = sentence;
@@ -188,16 +188,14 @@ static int write_where(const struct pm_snapshot *snapshot, const struct pm_merge
 		if (!err || err == -EPIPE)
 			return 0;
 		snprintf(sentence, sizeof(sentence),
-			 "standard output could not take the whole report (%s): it is "
-			 "here "
-			 "again",
+			 "cannot write the whole report to standard output (%s): the "
+			 "report is here again",
 			 why(err));
 		notes[how.note_count++] = sentence;
 	}
 	err = write_standard(snapshot, &how, STDERR_FILENO);
 	if (err)
-		return pm_diag_set(diag, err, "the report could not be written (%s)",
-				   why(err));
+		return pm_diag_set(diag, err, "cannot write the report (%s)", why(err));
 	return 0;
 }
 

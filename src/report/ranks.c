@@ -217,11 +217,10 @@ int pm_report_ranks(const struct pm_report *report, const struct pm_report_tree 
 		table_write(&table, out);
 	}
 	if (table.some_unknown)
-		pm_out_format(
-			out,
-			"\n  ?    in the column of %s: others have entered it, and what "
-			"they counted is not known\n",
-			heading(&table, PRESENT));
+		pm_out_format(out,
+			      "\n  ?    in the column of %s: others entered this region, "
+			      "and their counts are unknown\n",
+			      heading(&table, PRESENT));
 	*marks |= table.used_marks;
 	free(paths);
 	return 0;

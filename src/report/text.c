@@ -222,7 +222,7 @@ static int groups_write(const struct pm_report *report, struct pm_out *out,
 			pm_out_format(out,
 				      !strcmp(group->name, "several")
 					      ? "\nnot within one %s"
-					      : "\nwithin a %s that is not known",
+					      : "\nwithin an unknown %s",
 				      pm_level_noun(report->groups.level));
 		pm_out_format(out, ", %llu thread%s:\n",
 			      (unsigned long long)group->weight,

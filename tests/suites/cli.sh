@@ -142,13 +142,13 @@ json() {
 }
 try "run writes JSON" json
 try "run shows a metric" both 0 err "  twice" "$perfmon" run -e none -m 'twice = 2 * visits' "$program"
-missing() { both 0 err "mpki is not here: LLC-misses is not counted" "$perfmon" run -m "$1" "$program"; }
+missing() { both 0 err "no metric mpki: LLC-misses is not counted" "$perfmon" run -m "$1" "$program"; }
 try "run says which event a metric lacks" missing 'mpki = LLC-misses / visits'
 printf '# of a file\nnone\ntwice = 2 * visits\n' >"$here/metrics"
 try "run takes metrics from a file" both 0 err "  twice" "$perfmon" run -e none -m @metrics "$program"
 try "run quotes a bad metric with its place" both 2 err "at character 9 of 'x = 1 + )'" \
 	"$perfmon" run -m 'x = 1 + )' "$program"
-loses() { both 0 err "'x = 1 + )': went on" env PERFMON_METRICS='x = 1 + )' "$program" && says err inner; }
+loses() { both 0 err "'x = 1 + )': using" env PERFMON_METRICS='x = 1 + )' "$program" && says err inner; }
 try "a bad metric loses nothing" loses
 visits() { status 0 "$perfmon" run -e none -s "$1" -f csv -r stdout "$program" && says out ",outer;inner,inner,1,1,"; }
 try "run measures some visits only" visits 10

@@ -97,13 +97,13 @@ per_thread() {
 try "report shows each thread" per_thread
 try "report shows the levels of this machine" both 0 out "machine:0 (CPU " \
 	"$perfmon" report -l machine ended
-try "a level that is none is quoted" both 2 err "'rack' is no level" \
+try "a level that is none is quoted" both 2 err "'rack' is not a level" \
 	"$perfmon" report -l rack ended
 try "levels are of one process" both 2 err "--level" "$perfmon" report -l core ended threads
 # Where the event is refused nothing has been measured.
 subtracted() {
 	status 0 "$perfmon" report -b ended &&
-		grep -qE 'an empty region counts 0 \(subtracted\)|no bias could be subtracted' "$here/out"
+		grep -qE 'an empty region counts 0 \(subtracted\)|no bias was measured' "$here/out"
 }
 try "report subtracts the bias" subtracted
 to_file() { status 0 "$perfmon" report -o written ended && [ ! -s "$here/out" ] && says written "  inner"; }
@@ -315,7 +315,7 @@ has_lines() { # PATTERN...
 }
 merged_ranks() { # FOLDER
 	status 0 "$perfmon" report "$1" && quiet && says out "4 ranks of 4 on" &&
-		says out "rank 3 died before it could end its profile" &&
+		says out "rank 3 died before ending its profile" &&
 		has_lines 'run +3 .* \?' '  step +20 ' '    compute +50 ' '    exchange +20 ' '  output +1 ' \
 			'  killed +0 +- \?' 'run +3\? ' '    compute +4 +2400 +600 +80 +0 +1280 +3 +113\.3( m)?$' \
 			'  output +1 .* 0 ns +1 .* 0 +300\.0$'

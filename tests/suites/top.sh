@@ -114,7 +114,7 @@ try "refuses a metric that is none" refuses 2 "'twice'" --once -m "twice" "$work
 metrics() {
 	top 0 --once -d 0.01 -m "twice = 2 * visits; x = cycles / visits" "$work" &&
 		head -n 1 "$here/out" | grep -q $'\ttwice\t' &&
-		grep -qxF "perfmon top: the metric x is not here: cycles is not counted" "$here/err"
+		grep -qxF "perfmon top: no metric x: cycles is not counted" "$here/err"
 }
 try "has columns of metrics, and says which cannot be" metrics
 try "refuses process 0" refuses 2 "'0' is not a process ID" 0
@@ -198,7 +198,7 @@ try "a filter that leaves nothing says so" finds_nothing
 on_terminal() {
 	printf 'ends 0\nshow\n' | "$terminal" 30 80 "$perfmon" top --once -d 0.05 "$work" >"$here/shown" &&
 		grep -q "^region .* visits/s " "$here/shown" && grep -q "^  outer .* 0.0 " "$here/shown" &&
-		grep -q "^  ?    some visits have begun" "$here/shown"
+		grep -q "^  ?    without visits that have begun" "$here/shown"
 }
 try "once to a terminal is a table" on_terminal
 
@@ -374,7 +374,7 @@ stops() {
 }
 try "puts the terminal back while it is stopped" stops
 no_terminal() {
-	printf '%s\n' "see 'nosuch', which is not known" "ends 1" restored |
+	printf '%s\n' "see 'nosuch'" "ends 1" restored |
 		timeout 60 "$terminal" 20 100 env TERM=nosuch "$perfmon" top "$work"
 }
 try "a terminal that is not known is an error" no_terminal
