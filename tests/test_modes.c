@@ -95,7 +95,7 @@ Test(modes, regions_count_faults_of_the_kernel_where_that_is_allowed)
 		cr_expect_lt(node->count[0].sum, PAGES);
 	else
 		cr_expect_geq(node->count[0].sum, PAGES);
-	cr_expect_eq(noted(s, "'page-faults:u' counts user mode alone"), denied);
+	cr_expect_eq(noted(s, "'page-faults:u' counts only user mode"), denied);
 	pm_snapshot_free(s);
 }
 

@@ -24,7 +24,7 @@ struct perfmon_merge;
  * Regions go on meanwhile, in all threads; each path is consistent in itself. *PROFILE is
  * the caller's, who frees it with free(3).
  *
- * Returns 0; -ENOENT if no region has been used in this process yet; -ENOMEM. Allocates
+ * Returns 0; -ENOENT if this process has not used a region yet; -ENOMEM. Allocates
  * and may enter the kernel; any thread, but no signal handler.
  */
 int perfmon_merge_pack(void **profile, size_t *size);
@@ -78,7 +78,7 @@ void perfmon_merge_free(struct perfmon_merge *merge); /* NULL is accepted */
  * perfmon_merge_done() - this process writes no report when it exits: another one has
  * printed what it did. A profile in a file stays.
  *
- * Returns 0, or -ENOENT if no region has been used in this process yet. Any thread.
+ * Returns 0, or -ENOENT if this process has not used a region yet. Any thread.
  */
 int perfmon_merge_done(void);
 

@@ -152,7 +152,7 @@ static void note_user_mode(const struct pm_region_plan *plan)
 	for (size_t i = 0; i < plan->list->count && !diag.error; i++) {
 		if (!plan->list->events[i].user_only)
 			continue;
-		snprintf(what, sizeof(what), "event '%s' counts user mode alone",
+		snprintf(what, sizeof(what), "event '%s' counts only user mode",
 			 plan->list->events[i].label);
 		pm_diagnosis_user_mode(&diag, what);
 		pm_profile_note(diag.text);
@@ -174,7 +174,7 @@ void pm_region_plan_make(struct pm_region_plan *plan, const struct pm_options *o
 				      &diag);
 	if (options->events && err) {
 		snprintf(text, sizeof(text),
-			 "PERFMON_EVENTS: %s; the machine's default events are counted "
+			 "PERFMON_EVENTS: %s; counting the machine's default events "
 			 "instead",
 			 diag.text);
 		pm_profile_note(text);

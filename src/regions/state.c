@@ -123,7 +123,7 @@ int pm_regions_snapshot(struct pm_snapshot **out, struct pm_diag *diag)
 	/* A profile that is being begun is nobody's to read. */
 	if (pm_regions_phase() != PM_REGIONS_READY || !pm_regions_is_ours())
 		return pm_diag_set(diag, -ENOENT,
-				   "no region has been used in this process yet");
+				   "this process has not used a region yet");
 	err = pm_profile_snapshot(out, diag);
 	/* Where threads end all the time no walk may find a quiet moment: make one. */
 	if (!err && (*out)->partial && pm_regions_try_lock()) {

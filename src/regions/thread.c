@@ -243,10 +243,10 @@ static void open_counters(struct pm_thread *thread, struct pm_diag *diag)
 				 block->counters, 0, -1, flags | PM_OPEN_SPLIT, diag);
 		pm_instance_enable(thread->instance);
 		if (!diag->error)
-			pm_diag_set(
-				diag, -EBUSY,
-				"the events do not fit the hardware together (something "
-				"else holds a counter): they take turns");
+			pm_diag_set(diag, -EBUSY,
+				    "the events do not fit the hardware together "
+				    "(another monitor may hold a counter): the kernel "
+				    "multiplexes the events");
 	}
 	for (i = 0; i < block->counters; i++) {
 		const struct pm_counter *counter = &thread->instance->counters[i];
