@@ -116,14 +116,14 @@ header() { patched 8 '\07' && damaged bad "header is damaged"; }
 try "and of a damaged header" header
 # Within the header, the magic and its lead.
 for size in 200 20 6; do
-	short() { cut_to $size && damaged bad "less than its header"; }
+	short() { cut_to $size && damaged bad "less than the header"; }
 	try "and of one that was cut to $size bytes" short
 done
 nothing() { # what other programs leave, too
 	cut_to 0 && diff_says 0 "" "$one" "$here/damaged" && ! says "damaged/bad"
 }
 try "but not of an empty file" nothing
-blank() { cut_to 0 && head -c 5000 /dev/zero >"$here/damaged/bad" && damaged bad "holds nothing yet"; }
+blank() { cut_to 0 && head -c 5000 /dev/zero >"$here/damaged/bad" && damaged bad "the profile is empty"; }
 try "and of one that its program had not got to" blank
 try "does not take a full disk for a result" sh -c "'$perfmon' diff '$one' '$one' >/dev/full 2>&1; [ \$? -eq 2 ]"
 try "helps" diff_says 0 "usage: perfmon diff" --help

@@ -143,7 +143,8 @@ static int says_that_it_is_kept_in_memory(void)
 
 	visit("work", 5);
 	CHILD_CHECK(!pm_regions_snapshot(&s, NULL));
-	CHILD_CHECK(probe_note(s, folder) && probe_note(s, "it is kept in memory"));
+	CHILD_CHECK(probe_note(s, folder) &&
+		    probe_note(s, "the profile is kept in memory"));
 	CHILD_CHECK(probe_visits(s, "work") == 5);
 	return 0;
 }

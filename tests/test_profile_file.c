@@ -195,7 +195,7 @@ Test(profile_file, what_is_no_profile_is_refused)
 	write_file(in_folder("text"), "text", 4);
 	check_refused(in_folder("text"), -EINVAL, "4 bytes");
 	write_file(in_folder("begun"), zeros, sizeof(zeros));
-	check_refused(in_folder("begun"), -ENODATA, "holds nothing yet");
+	check_refused(in_folder("begun"), -ENODATA, "the profile is empty");
 	close(fd);
 }
 
@@ -260,7 +260,7 @@ Test(profile_file, a_file_that_was_removed_is_told)
 		if (!pm_profile_file_open_pid(pid, &file, &diag))
 			pm_profile_file_close(file);
 		else
-			told = strstr(diag.text, "that is not at") &&
+			told = strstr(diag.text, "no longer at") &&
 			       strstr(diag.text, in_folder("profile"));
 		pm_kernel_fault = NULL;
 	}

@@ -156,8 +156,8 @@ Test(snapshot, a_rate_that_is_not_known_well_is_told)
 		const char *note;
 	} rows[] = {
 		{50000, 300,
-		 "times may be wrong by 0.2 %: how long a tick is was measured "
-		 "over 50 microseconds only"},
+		 "times may be wrong by 0.2 %: the tick rate was measured over only 50 "
+		 "microseconds"},
 		{1000000, 300, NULL},
 		{50000, 10, NULL},
 		{50000, 0, "by 0.5 %"}, /* an older profile */
@@ -237,7 +237,7 @@ Test(snapshot, what_is_no_profile_is_refused_with_a_sentence)
 	cr_assert(strstr(diag.text, "byte order"));
 	builder_header(&b)->magic = 0;
 	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, &diag), -EINVAL);
-	cr_assert(strstr(diag.text, "no profile"));
+	cr_assert(strstr(diag.text, "not a profile"));
 	cr_assert(s == NULL);
 	builder_end(&b);
 }
@@ -419,7 +419,7 @@ static const struct {
 } harms[] = {
 	{newer, -EINVAL, "version 2: this perfmon reads version 1"},
 	{other_order, -EINVAL, "byte order"},
-	{unused, -ENODATA, "holds nothing yet"},
+	{unused, -ENODATA, "the profile is empty"},
 	{used_too_little, -EINVAL, "header is damaged"},
 	{header_too_long, -EINVAL, "header is damaged"},
 	{header_uneven, -EINVAL, "header is damaged"},
@@ -524,7 +524,7 @@ Test(snapshot, still_memory_is_read_once)
 		cr_assert_eq(
 			pm_snapshot_take_as(b.base, builder_used(&b), flags[i], &s, NULL),
 			0);
-		cr_assert(s->partial && strstr(s->problem, "added the results"), "%s",
+		cr_assert(s->partial && strstr(s->problem, "adding the results"), "%s",
 			  s->problem);
 		cr_assert_eq(s->threads[0].torn, 1);
 		if (flags[i]) {

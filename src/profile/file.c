@@ -38,11 +38,10 @@ static int open_regular(const char *path, const char *name, struct stat *st,
 	const char *kind = NULL;
 
 	if (fd < 0)
-		return pm_diag_set(diag, fd, "%s cannot be opened: %s", name,
-				   strerror(-fd));
+		return pm_diag_set(diag, fd, "cannot open %s: %s", name, strerror(-fd));
 	err = pm_kernel_fstat(fd, st);
 	if (err) {
-		pm_diag_set(diag, err, "%s cannot be opened: %s", name, strerror(-err));
+		pm_diag_set(diag, err, "cannot open %s: %s", name, strerror(-err));
 		goto out;
 	}
 	switch (st->st_mode & S_IFMT) {
@@ -62,13 +61,13 @@ static int open_regular(const char *path, const char *name, struct stat *st,
 	}
 	if (kind) {
 		err = pm_diag_set(diag, S_ISDIR(st->st_mode) ? -EISDIR : -EINVAL,
-				  "%s is %s, and no profile", name, kind);
+				  "%s is %s, not a profile", name, kind);
 		goto out;
 	}
 	snprintf(again, sizeof(again), "/proc/self/fd/%d", fd);
 	err = pm_kernel_open(again, O_RDONLY, 0);
 	if (err < 0)
-		pm_diag_set(diag, err, "%s cannot be read: %s", name, strerror(-err));
+		pm_diag_set(diag, err, "cannot read %s: %s", name, strerror(-err));
 out:
 	pm_kernel_close(fd);
 	return err;
@@ -134,7 +133,7 @@ static int make(int fd, const struct stat *st, const char *name,
 	if (n == (ssize_t)sizeof(file->header) && file->header.used)
 		n = read_start(fd, &file->header, sizeof(file->header));
 	if (n < 0) {
-		err = pm_diag_set(diag, (int)n, "%s cannot be read: %s", name,
+		err = pm_diag_set(diag, (int)n, "cannot read %s: %s", name,
 				  strerror((int)-n));
 		goto failed;
 	}
@@ -228,8 +227,7 @@ static int open_mapping(const struct search *search, const struct pm_process_map
 		return fd;
 	if (fd >= 0)
 		pm_kernel_close(fd);
-	return pm_diag_set(diag, -ENOENT,
-			   "%s keeps its profile in a file that is not at '%s' any more",
+	return pm_diag_set(diag, -ENOENT, "the profile of %s is no longer at '%s'",
 			   search->name, mapping->path);
 }
 
@@ -269,11 +267,10 @@ static bool try_mapping(const struct pm_process_map *mapping, void *argument)
 	/* It is mapped before it has room for anything. */
 	if (fd >= 0 && st.st_size < (off_t)sizeof(struct perfmon_profile_header)) {
 		pm_kernel_close(fd);
-		fd = pm_diag_set(
-			&diag, -ENODATA,
-			"%s: this profile holds nothing yet: its program is at its first "
-			"region",
-			search->name);
+		fd = pm_diag_set(&diag, -ENODATA,
+				 "%s: the profile is empty: the program is still at the "
+				 "first region",
+				 search->name);
 	}
 	if (fd < 0 || make(fd, &st, search->name, &search->found, &diag)) {
 		if (named || holds_profile(search->pid, mapping)) {
@@ -302,14 +299,12 @@ int pm_profile_file_open_pid(pid_t pid, struct pm_profile_file **out,
 	search.start_time = process.start_time;
 	err = pm_process_maps(pid, try_mapping, &search);
 	if (err == -EACCES || err == -EPERM)
-		return pm_diag_set(
-			diag, -EACCES,
-			"process %d may not be looked into (%s): it is another "
-			"user's, or has more rights than you",
-			(int)pid, strerror(-err));
+		return pm_diag_set(diag, -EACCES,
+				   "cannot inspect process %d (%s): you need the same "
+				   "user or CAP_SYS_PTRACE",
+				   (int)pid, strerror(-err));
 	if (err < 0)
-		return pm_diag_set(diag, err,
-				   "the memory of process %d cannot be listed: %s",
+		return pm_diag_set(diag, err, "cannot list the memory of process %d: %s",
 				   (int)pid, strerror(-err));
 	if (search.found) {
 		search.found->pid = pid;
@@ -322,12 +317,11 @@ int pm_profile_file_open_pid(pid_t pid, struct pm_profile_file **out,
 			*diag = search.diag;
 		return search.err;
 	}
-	return pm_diag_set(
-		diag, -ENOENT,
-		"process %d has no profile: it has not used a region yet, does not "
-		"use libperfmon, or keeps its profile in private memory or in a file "
-		"that has been removed",
-		(int)pid);
+	return pm_diag_set(diag, -ENOENT,
+			   "process %d has no profile: the program has not used a region "
+			   "yet, does not use libperfmon, or keeps the profile in "
+			   "private memory or in a removed file",
+			   (int)pid);
 }
 
 static bool is_ours(const struct pm_process_map *mapping, void *argument)
@@ -377,7 +371,7 @@ static int take_copy(struct pm_profile_file *file, uint64_t size, bool alive,
 				   size, file->name);
 	n = read_start(file->fd, copy, size);
 	if (n < 0)
-		err = pm_diag_set(diag, (int)n, "%s cannot be read: %s", file->name,
+		err = pm_diag_set(diag, (int)n, "cannot read %s: %s", file->name,
 				  strerror((int)-n));
 	else if (alive)
 		err = pm_snapshot_take_file(copy, (size_t)n, &again, out, diag);
@@ -407,8 +401,7 @@ static int take_live(struct pm_profile_file *file, uint64_t size,
 		err = pm_kernel_mmap(&file->map, size, PROT_READ, MAP_SHARED, file->fd,
 				     0);
 		if (err)
-			return pm_diag_set(diag, err,
-					   "the profile of %s cannot be mapped: %s",
+			return pm_diag_set(diag, err, "cannot map the profile of %s: %s",
 					   file->name, strerror(-err));
 		file->map_size = size;
 	}
@@ -449,7 +442,7 @@ int pm_profile_file_snapshot(struct pm_profile_file *file, struct pm_snapshot **
 		err = pm_kernel_fstat(file->fd, &st);
 		if (err) {
 			pm_snapshot_free(s);
-			return pm_diag_set(diag, err, "%s cannot be read: %s", file->name,
+			return pm_diag_set(diag, err, "cannot read %s: %s", file->name,
 					   strerror(-err));
 		}
 		size = (uint64_t)st.st_size < SIZE_MOST ? (uint64_t)st.st_size

@@ -139,8 +139,8 @@ int pm_memory_back(uint64_t end)
 			snprintf(pm_profile_memory.news, sizeof(pm_profile_memory.news),
 				 "the profile's memory could not grow beyond %llu KiB "
 				 "(%s): "
-				 "it goes on in private memory, which other processes "
-				 "cannot see",
+				 "the profile continues in private memory, invisible to "
+				 "other processes",
 				 (unsigned long long)pm_profile_memory.backed >> 10,
 				 strerror(-err));
 			close_fd();

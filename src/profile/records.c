@@ -71,16 +71,14 @@ int pm_walk_find(struct pm_walk *walk)
 
 		pm_snapshot_problem(
 			walk->s,
-			"the profile's file could not grow beyond %llu KiB (%s): what "
-			"came "
-			"later stood in the program's own memory and is missing",
+			"the profile's file could not grow beyond %llu KiB (%s): later "
+			"data stayed in the program's own memory and is missing",
 			(unsigned long long)left >> 10,
 			strerror((int)(header->private_error & INT32_MAX)));
 		used = left;
 	} else if (used > walk->size) {
 		pm_snapshot_problem(
-			walk->s,
-			"the profile is cut off: %llu of its %llu bytes are there",
+			walk->s, "the profile is cut off: %llu of %llu bytes are present",
 			(unsigned long long)walk->size, (unsigned long long)used);
 		used = walk->size;
 	}
@@ -96,12 +94,11 @@ int pm_walk_find(struct pm_walk *walk)
 		pm_walk_copy(lead, walk->base + at, sizeof(lead));
 		type = (uint32_t)lead[0];
 		if (lead[1] < sizeof(lead) || lead[1] % 8 || lead[1] > used - at) {
-			pm_snapshot_problem(
-				walk->s,
-				"the profile has a bad record at byte %llu (%llu bytes "
-				"long): "
-				"what follows it is missing",
-				(unsigned long long)at, (unsigned long long)lead[1]);
+			pm_snapshot_problem(walk->s,
+					    "the profile has a bad record at byte %llu "
+					    "(%llu bytes long): the rest is missing",
+					    (unsigned long long)at,
+					    (unsigned long long)lead[1]);
 			walk->blocked = true;
 			break;
 		}
@@ -355,8 +352,7 @@ static int take_plans(struct pm_walk *walk, struct events *events)
 		if (err == -E2BIG) {
 			pm_snapshot_problem(s,
 					    "the profile counts more than %u different "
-					    "events: those of "
-					    "later plans are missing",
+					    "events: events of later plans are missing",
 					    events->most);
 			break;
 		}

@@ -41,10 +41,8 @@ static void take_header(struct pm_walk *walk)
 	header->boot_id[sizeof(header->boot_id) - 1] = '\0';
 	pm_walk_rate(walk->s);
 	if (!walk->s->tick_ns)
-		pm_snapshot_problem(
-			walk->s,
-			"the profile does not tell how long a tick is: times are in "
-			"ticks");
+		pm_snapshot_problem(walk->s, "the profile has no tick rate: times are in "
+					     "ticks");
 }
 
 static int take_all(struct pm_walk *walk)
@@ -121,18 +119,17 @@ int pm_snapshot_check(const void *base, size_t size, struct pm_diag *diag)
 	if ((uintptr_t)base % 8)
 		return pm_diag_set(diag, -EINVAL, "a profile must be aligned to 8 bytes");
 	if (size < sizeof(header))
-		return pm_diag_set(
-			diag, -EINVAL,
-			"this is no profile: %zu bytes are less than its header", size);
+		return pm_diag_set(diag, -EINVAL,
+				   "not a profile: %zu bytes are less than the header",
+				   size);
 	/* Partner: the release store of `used` after the header is filled in. */
 	used = __atomic_load_n(&((const struct perfmon_profile_header *)base)->used,
 			       __ATOMIC_ACQUIRE);
 	pm_walk_copy(&header, base, sizeof(header));
 	if (!used && (!header.magic || header.magic == PERFMON_PROFILE_MAGIC))
-		return pm_diag_set(
-			diag, -ENODATA,
-			"this profile holds nothing yet: its program is at its "
-			"first region, or ended there");
+		return pm_diag_set(diag, -ENODATA,
+				   "the profile is empty: the program is still at the "
+				   "first region, or ended there");
 	if (header.magic == __builtin_bswap64(PERFMON_PROFILE_MAGIC))
 		return pm_diag_set(diag, -EINVAL,
 				   "this profile has the wrong byte order: profiles are "
@@ -140,7 +137,7 @@ int pm_snapshot_check(const void *base, size_t size, struct pm_diag *diag)
 	if (header.magic != PERFMON_PROFILE_MAGIC)
 		return pm_diag_set(
 			diag, -EINVAL,
-			"this is no profile: it does not begin with \"PFMNPROF\"");
+			"not a profile: the data does not begin with \"PFMNPROF\"");
 	if (header.version != PERFMON_PROFILE_VERSION)
 		return pm_diag_set(
 			diag, -EINVAL,
@@ -196,9 +193,8 @@ static int take(const void *base, size_t size, unsigned int flags,
 		pm_snapshot_problem(
 			s, "%s: some may be missing or counted twice",
 			begun == first
-				? "the program stopped, or was stopped, while it added "
-				  "the "
-				  "results of threads that had ended"
+				? "the program stopped while adding the results of ended "
+				  "threads"
 				: "threads kept ending while the profile was read");
 	if (s->partial)
 		pm_diag_set(diag, 0, "%s", s->problem);

@@ -75,9 +75,8 @@ void pm_snapshot_tell_rate(struct pm_snapshot *s)
 		return;
 	s->notes = notes;
 	if (asprintf(&notes[s->note_count],
-		     "times may be wrong by %.1g %%: how long a tick is was measured "
-		     "over %.0f "
-		     "microseconds only",
+		     "times may be wrong by %.1g %%: the tick rate was measured over "
+		     "only %.0f microseconds",
 		     100 * s->tick_error, (double)s->rate_span_ns / 1000) > 0)
 		s->note_count++;
 }

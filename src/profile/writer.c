@@ -100,8 +100,8 @@ static int begin_in_file(const struct pm_options *options,
 		err = begin(pm_profile_memory.place.fd, PM_MEMORY_STEP);
 	if (err) {
 		pm_diag_set(diag, err,
-			    "the profile could not be kept in '%s' (%s): it is kept in "
-			    "memory and lost if the program is killed",
+			    "cannot keep the profile in '%s' (%s): the profile is kept "
+			    "in memory, and lost if the program is killed",
 			    pm_profile_memory.place.path, strerror(-err));
 		pm_kernel_unlink(pm_profile_memory.place.path);
 		pm_profile_memory.place.path[0] = '\0';
@@ -111,10 +111,9 @@ static int begin_in_file(const struct pm_options *options,
 	if (network)
 		pm_diag_set(
 			diag, 0,
-			"the profile is kept in '%s', on a network file system (%s): "
-			"writing it back takes time, other machines may see it late or "
-			"in parts, and if the server fails the program may end by "
-			"SIGBUS; a local path is safer",
+			"the profile in '%s' is on a network file system (%s): writes "
+			"are slow, other machines may see the profile late, and a server "
+			"failure may end the program by SIGBUS; use a local path",
 			pm_profile_memory.place.path, network);
 	return 0;
 }
@@ -140,7 +139,7 @@ int pm_profile_open(const struct pm_options *options, struct pm_diag *diag)
 			err = begin(-1, 0);
 	}
 	if (err) {
-		pm_diag_set(diag, err, "there is no address space for a profile (%s)",
+		pm_diag_set(diag, err, "no address space for a profile (%s)",
 			    strerror(-err));
 		if (!pm_kernel_getrlimit(RLIMIT_AS, &soft, &hard) &&
 		    soft != RLIM_INFINITY)
@@ -154,9 +153,8 @@ int pm_profile_open(const struct pm_options *options, struct pm_diag *diag)
 	if (first.text[0])
 		pm_profile_note(first.text);
 	if (refused)
-		pm_profile_note(
-			"the profile is in private memory, which other processes cannot "
-			"see: memfd_create was refused");
+		pm_profile_note("the profile is in private memory, invisible to other "
+				"processes: memfd_create was refused");
 	return 0;
 }
 

@@ -238,7 +238,7 @@ missing() { both 0 out "rank 1 of 3 has no profile here" "$perfmon" report many/
 try "a rank that is not there is told" missing
 try "threads are of one process" both 2 err "--per-thread" "$perfmon" report -t many
 mkdir -p "$here/none"
-try "a folder without a profile is quoted" both 1 err "'none': there is no profile" "$perfmon" report none
+try "a folder without a profile is quoted" both 1 err "'none': no profile in this directory" "$perfmon" report none
 
 # --- MPI -------------------------------------------------------------------------------
 
