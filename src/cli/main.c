@@ -20,13 +20,13 @@ static const struct {
 	int (*run)(int argc, char **argv);
 	const char *summary;
 } commands[] = {
-	{"diff", cli_diff, "compare profiles: what changed, and is it more than noise"},
+	{"diff", cli_diff, "compare profiles: which changes exceed the noise"},
 	{"export", cli_export, "write profiles for other programs that show them"},
-	{"info", cli_info, "what can be counted on this machine, and why not more"},
+	{"info", cli_info, "show the events that this machine can count, and the limits"},
 	{"list", cli_list, "the events that have a name here"},
-	{"report", cli_report, "report what programs have counted in their regions"},
+	{"report", cli_report, "report the counts of a program's regions"},
 	{"run", cli_run, "run a program that uses regions, and report"},
-	{"stat", cli_stat, "run a command, or watch threads, and say what they did"},
+	{"stat", cli_stat, "run a command, or watch threads, and count events"},
 	{"top", cli_top, "watch the regions of a running program"},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < COMMANDS; i++)
 		if (!strcmp(name, commands[i].name))
 			return commands[i].run(argc - 1, argv + 1);
-	cli_complain(NULL, "'%s' is no %s; see perfmon --help", name,
-		     *name == '-' ? "option" : "command");
+	cli_complain(NULL, "'%s' is not %s; see perfmon --help", name,
+		     *name == '-' ? "an option" : "a command");
 	return CLI_USAGE;
 }

@@ -49,8 +49,8 @@ program=$here/program
 try "no command is a usage error" both 2 err usage: "$perfmon"
 try "--help helps" both 0 out usage: "$perfmon" --help
 try "--version is the version" both 0 out "perfmon " "$perfmon" --version
-try "an unknown command is quoted" both 2 err "'frobnicate' is no command" "$perfmon" frobnicate
-try "an unknown option is quoted" both 2 err "'--frob' is no option" "$perfmon" --frob
+try "an unknown command is quoted" both 2 err "'frobnicate' is not a command" "$perfmon" frobnicate
+try "an unknown option is quoted" both 2 err "'--frob' is not an option" "$perfmon" --frob
 for command in diff export info list report run stat top; do
 	try "$command --help helps" both 0 out "usage: perfmon $command" "$perfmon" $command --help
 	try "$command refuses an unknown option" both 2 err frob "$perfmon" $command --frob

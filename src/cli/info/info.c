@@ -18,9 +18,9 @@
 /* clang-format off */
 static const char help[] =
 	"usage: perfmon info [--json]\n\n"
-	"Says what can be counted here: the CPU and its PMUs, which events open for this user\n"
-	"and whether they can be read without a system call, the kernel's settings and this\n"
-	"user's limits, and for what is refused, why and what would help.\n\n"
+	"Shows what this machine can count: the CPU and its PMUs, which events open for this user\n"
+	"and whether reads need a system call, the kernel's settings and this user's limits. For\n"
+	"refused events: the reason, and what to change.\n\n"
 	"  --json      for programs\n"
 	"  -h, --help  this text\n";
 /* clang-format on */

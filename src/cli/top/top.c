@@ -26,7 +26,7 @@ static const char help[] =
 	"  -s, --sort COLUMN     by name, open, visits, time, self (the default), mean, an event\n"
 	"                        or a metric\n"
 	"  -r, --reverse         the lowest first\n"
-	"  -f, --filter TEXT     only regions with TEXT in their names, and what is above and\n"
+	"  -f, --filter TEXT     only regions with TEXT in their names, and regions above and\n"
 	"                        below them\n"
 	"  -t, --threads         each thread by itself, too\n"
 	"      --flat            by region, not by path\n"
