@@ -45,8 +45,7 @@ static void work_through(void)
 			;
 }
 
-/* --- the library -----------------------------------------------------------------------
- */
+/* --- the library -------------------------------------------------------------------- */
 
 static void on_overflow(int signo)
 {
@@ -88,8 +87,7 @@ static double of_the_library(void)
 	return (double)begin / OVERFLOWS - (double)period;
 }
 
-/* --- by hand ---------------------------------------------------------------------------
- */
+/* --- by hand ------------------------------------------------------------------------ */
 
 static int event;
 static struct perf_event_mmap_page *page;

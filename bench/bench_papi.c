@@ -15,8 +15,8 @@
 
 #include "bench.h"
 
-/* What the low level is asked for until enough are accepted; no two the same to the PMU.
- */
+/* What the low level is asked for until enough are accepted; no two the same to the
+ * PMU. */
 static const char *const wanted[] = {
 	"PAPI_TOT_INS", "PAPI_TOT_CYC", "L1D_CACHE_REFILL", "L1I_CACHE_REFILL",
 	"PAPI_BR_INS",	"PAPI_BR_MSP",	"PAPI_L1_DCM",	    "PAPI_L1_ICM",

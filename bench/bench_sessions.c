@@ -33,8 +33,7 @@ static void must(int result, const char *what)
 	exit(1);
 }
 
-/* --- by hand -------------------------------------------------------------------------
- */
+/* --- by hand ------------------------------------------------------------------------ */
 
 static int open_event(int i, int leader)
 {
@@ -136,8 +135,7 @@ static void attach_detach_by_hand(void)
 	}
 }
 
-/* --- the library ---------------------------------------------------------------------
- */
+/* --- the library -------------------------------------------------------------------- */
 
 static void start(void)
 {
@@ -155,16 +153,15 @@ static void attach_detach(void)
 	perfmon_session_detach(session);
 }
 
-/* --- costs -----------------------------------------------------------------------------
- */
+/* --- costs -------------------------------------------------------------------------- */
 
 static void nothing(void)
 {
 	__asm__ volatile("" ::: "memory");
 }
 
-/* The mean of the middle half: the clock is coarse, and ticks of the kernel come between.
- */
+/* The mean of the middle half: the clock is coarse, and ticks of the kernel come
+ * between. */
 static double middle(double *values, int n)
 {
 	double sum = 0;

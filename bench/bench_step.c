@@ -87,8 +87,7 @@ __attribute__((noinline)) static void call_4(int n)
 		perfmon_reader_read_all_call(from, values);
 }
 
-/* --- stepping -------------------------------------------------------------------------
- */
+/* --- stepping ----------------------------------------------------------------------- */
 
 #define MARK() __asm__ volatile("int3" ::: "memory")
 
@@ -189,8 +188,7 @@ static void print_steps(const char *name, bench_work *work)
 		    "instructions");
 }
 
-/* --- what is stepped through -----------------------------------------------------------
- */
+/* --- what is stepped through -------------------------------------------------------- */
 
 /* A reader as a session makes it: a child would be refused its parent's. */
 static void make_reader(uint32_t count)

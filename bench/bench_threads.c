@@ -118,8 +118,7 @@ static void close_by_hand(struct by_hand *hand)
 	munmap(hand->memory, MEMORY);
 }
 
-/* --- are they the same calls? ---------------------------------------------------------
- */
+/* --- are they the same calls? ------------------------------------------------------- */
 
 static void *start_library(void *unused)
 {
@@ -152,8 +151,7 @@ static void calls_once(void)
 	calls_by_hand(&hand);
 }
 
-/* --- the first region -----------------------------------------------------------------
- */
+/* --- the first region --------------------------------------------------------------- */
 
 static double cost_of_first, cost_by_hand;
 
@@ -211,8 +209,7 @@ static void first(void)
 		    by_hand[THREADS / 2], bench_unit());
 }
 
-/* --- come and go -----------------------------------------------------------------------
- */
+/* --- come and go -------------------------------------------------------------------- */
 
 static void *nothing(void *unused)
 {

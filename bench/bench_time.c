@@ -35,8 +35,7 @@ __attribute__((noinline)) static void timestamps(int n)
 	}
 }
 
-/* --- two threads -----------------------------------------------------------------------
- */
+/* --- two threads -------------------------------------------------------------------- */
 
 struct runner {
 	bench_work *work;

@@ -53,8 +53,8 @@ static void smooth(const double *now, double *next, size_t pages)
 {
 	size_t count = pages * PAGE;
 
-	/* The region ends before the barrier of the construct: it holds the work alone.
-	 */
+	/* The region ends before the barrier of the construct: it holds the work
+	 * alone. */
 #pragma omp parallel
 	{
 		PERFMON_REGION_SCOPE("smooth");

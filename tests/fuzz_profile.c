@@ -57,8 +57,7 @@ static size_t below(size_t n)
 	return n ? (size_t)(next() % n) : 0;
 }
 
-/* --- the corpus -----------------------------------------------------------------------
- */
+/* --- the corpus --------------------------------------------------------------------- */
 
 #define CORPUS_MOST 8
 
@@ -136,8 +135,8 @@ static void add_counters(void)
 	add_built("counters", &b);
 }
 
-/* A program that was killed: by timestamps, one node half written, one thread deep down.
- */
+/* A program that was killed: by timestamps, one node half written, one thread deep
+ * down. */
 static void add_killed(void)
 {
 	struct perfmon_profile_thread *thread;
@@ -236,8 +235,7 @@ static void add_real(const char *path)
 	free(bytes);
 }
 
-/* --- mutations ------------------------------------------------------------------------
- */
+/* --- mutations ---------------------------------------------------------------------- */
 
 /* Values that sit on the edges of what is checked. */
 static uint64_t nasty(size_t size)
@@ -325,8 +323,7 @@ static void mutate(unsigned char *bytes, size_t *size)
 	}
 }
 
-/* --- use ------------------------------------------------------------------------------
- */
+/* --- use ---------------------------------------------------------------------------- */
 
 static uint64_t used_up;
 

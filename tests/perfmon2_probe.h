@@ -47,8 +47,8 @@ static inline const char *message(int fd)
 		cr_assert_eq(errno, error, "%s: %s", #call, strerror(errno));            \
 	} while (0)
 
-/* Writes a PMC with a raw code and loads; a machine that has not got it skips the test.
- */
+/* Writes a PMC with a raw code and loads; a machine that has not got it skips the
+ * test. */
 static inline void load_raw(int fd, const struct pfarg_pmc *pmcs, size_t size)
 {
 	OK(fd, pfm_write_pmcs(fd, (struct pfarg_pmc *)pmcs, size));

@@ -128,8 +128,7 @@ static unsigned int steps_each, seed = 1, masked; /* atomic: how often a session
 static uint64_t watched __attribute__((aligned(64)));
 static char watch_text[64];
 
-/* --- failing ---------------------------------------------------------------------------
- */
+/* --- failing ------------------------------------------------------------------------ */
 
 static void fail(const struct walker *w, const char *what, long long got,
 		 long long wanted)
@@ -182,8 +181,7 @@ __attribute__((format(printf, 3, 4))) static void note(struct walker *w, struct 
 	va_end(arguments);
 }
 
-/* --- chance ----------------------------------------------------------------------------
- */
+/* --- chance ------------------------------------------------------------------------- */
 
 static unsigned int below(struct walker *w, unsigned int n)
 {
@@ -193,8 +191,7 @@ static unsigned int below(struct walker *w, unsigned int n)
 	return (unsigned int)((w->random * UINT64_C(0x2545f4914f6cdd1d)) >> 33) % n;
 }
 
-/* --- the model -------------------------------------------------------------------------
- */
+/* --- the model ---------------------------------------------------------------------- */
 
 static int watches(const struct model *m)
 {
@@ -334,8 +331,7 @@ static void begin(struct model *m)
 	m->set[find_set(m, m->active)].runs++;
 }
 
-/* --- calls -----------------------------------------------------------------------------
- */
+/* --- calls -------------------------------------------------------------------------- */
 
 /* After a store: the kernel stops a group on its way back to the program, at the latest
  * with the next system call; what else an overflow leads to, the session does when it is

@@ -253,8 +253,8 @@ static void start_real_writers(pthread_t *threads)
 		CHECK(pthread_create(&threads[i], NULL, real_writer, NULL) == 0);
 }
 
-/* What holds between the fields of a node that one thread writes, whatever the times are.
- */
+/* What holds between the fields of a node that one thread writes, whatever the times
+ * are. */
 static void check_real(const struct perfmon_profile_node *node)
 {
 	uint64_t n = pm_snapshot_visits(node), binned = node->spilled;

@@ -85,8 +85,8 @@ static inline unsigned int count_names(const char *path)
 	return count;
 }
 
-/* No more threads, those that do not last are gone, and the others have all their pages.
- */
+/* No more threads, those that do not last are gone, and the others have all their
+ * pages. */
 static inline void calm_down(const struct child *child)
 {
 	char path[64];

@@ -15,8 +15,7 @@
 #include "session/overflow/state.h"
 #include "perfmon/overflow.h"
 
-/* --- the drawn tables ------------------------------------------------------------------
- */
+/* --- the drawn tables --------------------------------------------------------------- */
 
 #define MOST 8
 
@@ -159,8 +158,7 @@ Test(arm_states, what_cannot_happen_is_counted_and_changes_nothing)
 	cr_assert_eq(pm_arm_impossible, 2);
 }
 
-/* --- a reset that is due ---------------------------------------------------------------
- */
+/* --- a reset that is due ------------------------------------------------------------ */
 
 /* A session that has overflowed and waits for its long reset: 20 before 2^64. */
 static struct perfmon_session *overflowed(void)
@@ -267,8 +265,7 @@ Test(arm_states, a_due_reset_goes_with_another_overflow)
 	perfmon_session_close(session);
 }
 
-/* --- limits ----------------------------------------------------------------------------
- */
+/* --- limits ------------------------------------------------------------------------- */
 
 /* Its own exec enables the events of a thread, without a limit: a mask has to stop them. */
 Test(arm_states, a_mask_stops_what_an_exec_has_started)

@@ -51,8 +51,8 @@ Test(control, values_are_swapped)
 					.short_reset = -(uint64_t)5};
 	uint64_t sum = 0;
 
-	/* Detached, stopped and running: what was there comes out, what is given goes in.
-	 */
+	/* Detached, stopped and running: what was there comes out, what is given goes
+	 * in. */
 	cr_assert_eq(perfmon_session_swap(session, values, 1, sizeof(values[0]), 0), 1);
 	cr_assert_eq(values[0].value, 0);
 	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));

@@ -137,8 +137,7 @@ Test(counter_read, every_accessor_reads_the_register_it_is_for)
 }
 #endif
 
-/* --- recovery -------------------------------------------------------------------------
- */
+/* --- recovery ----------------------------------------------------------------------- */
 
 #ifdef FAULT
 Test(counter_read, a_read_that_faults_falls_back_to_the_system_call)

@@ -41,8 +41,7 @@ static int open_events(const char *place, const char *events, unsigned int flags
 	return pm_cpuwide_open(&cpuwide, placement, list, flags, diag);
 }
 
-/* --- simulated -----------------------------------------------------------------------
- */
+/* --- simulated ---------------------------------------------------------------------- */
 
 static int no_events(enum pm_kernel_call call)
 {
@@ -192,8 +191,7 @@ Test(cpuwide, sums_by_level_say_what_is_missing)
 	stop_pretending();
 }
 
-/* --- for real ------------------------------------------------------------------------
- */
+/* --- for real ----------------------------------------------------------------------- */
 
 static volatile int watched __attribute__((aligned(8)));
 
@@ -337,8 +335,7 @@ Test(cpuwide, a_session_counts_on_the_cpus_of_a_place)
 	perfmon_placement_free(place);
 }
 
-/* --- the public face -----------------------------------------------------------------
- */
+/* --- the public face ---------------------------------------------------------------- */
 
 static int note(const struct perfmon_cpuwide_value *value, void *argument)
 {

@@ -554,8 +554,8 @@ Test(diff_decide, visits_at_random)
 	done(&c);
 }
 
-/* What was counted on one kind of core of two is less than what happened, in every run.
- */
+/* What was counted on one kind of core of two is less than what happened, in every
+ * run. */
 Test(diff_decide, part_of_the_time)
 {
 	struct comparison c = {0};

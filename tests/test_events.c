@@ -481,8 +481,7 @@ Test(events, generic_names_encode_without_a_pmu)
 	check("cs", 0, "context-switches software 1:3");
 }
 
-/* --- what is counted by default ------------------------------------------------------
- */
+/* --- what is counted by default ----------------------------------------------------- */
 
 static int opens_all(const struct pm_event *event, void *argument)
 {
@@ -536,8 +535,7 @@ Test(events, by_default_what_opens_is_counted)
 	check_auto(opens_none, "");
 }
 
-/* --- the public face -----------------------------------------------------------------
- */
+/* --- the public face ---------------------------------------------------------------- */
 
 static int count_two(const struct perfmon_event_encoding *event, void *argument)
 {

@@ -59,8 +59,8 @@ Test(events_errors, a_misspelt_name_is_answered_with_the_nearest)
 		 -EINVAL,
 		 {"did you mean 'L1-dcache-load-misses'?"}},
 		{"context-swiches", -EINVAL, {"did you mean 'context-switches'?"}},
-		/* names that only sysfs has: bare on the core PMU, with the PMU elsewhere
-		 */
+		/* names that only sysfs has: bare on the core PMU, with the PMU
+		 * elsewhere */
 		{"el-abrt", -EINVAL, {"did you mean 'el-abort'?"}},
 		{"energy-pgk", -EINVAL, {"did you mean 'power/energy-pkg/'?"}},
 		{"energy-pkg", -EINVAL, {"did you mean 'power/energy-pkg/'?"}},
@@ -293,8 +293,7 @@ Test(events_errors, too_much)
 	pm_events_free(NULL);
 }
 
-/* --- random texts ----------------------------------------------------------------------
- */
+/* --- random texts ------------------------------------------------------------------- */
 
 static const char *const seeds[] = {
 	"{cycles:u,instructions}:kD;cs,mem:0x1000/8:rw:u,r1a8",

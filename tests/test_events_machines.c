@@ -233,8 +233,8 @@ Test(events_machines, sysfs_is_not_trusted)
 		fails("uncore_cha_0/llc_state/", "needs a value for term 'filter_tid'"),
 		-EINVAL);
 	cr_expect_eq(fails("uncore_cha_0/later=1/", "a later word"), -EOPNOTSUPP);
-	/* formats that say nothing sensible are no terms, and PMUs without a type no PMUs
-	 */
+	/* formats that say nothing sensible are no terms, and PMUs without a type no
+	 * PMUs */
 	cr_expect_eq(fails("uncore_upi_0/broken=1/", "its terms are event, config"),
 		     -EINVAL);
 	cr_expect_eq(fails("uncore_upi_0/wide=1/", "no term or event 'wide'"), -EINVAL);

@@ -47,8 +47,7 @@ static int fault_hook(enum pm_kernel_call call)
 	return 0;
 }
 
-/* --- the operations --------------------------------------------------------------------
- */
+/* --- the operations ----------------------------------------------------------------- */
 
 struct scene {
 	struct perfmon_session *session;
@@ -251,8 +250,7 @@ static const struct operation {
 
 #define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
 
-/* --- one fault -------------------------------------------------------------------------
- */
+/* --- one fault ---------------------------------------------------------------------- */
 
 static struct victim bystander;
 static bool thorough; /* every errno for good as well */

@@ -521,8 +521,7 @@ static const struct flow {
 
 #define FLOWS (sizeof(flows) / sizeof(flows[0]))
 
-/* --- going through them ----------------------------------------------------------------
- */
+/* --- going through them ------------------------------------------------------------- */
 
 static bool may_count_cpus(void)
 {

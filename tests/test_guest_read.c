@@ -343,8 +343,7 @@ Test(guest_read, a_narrow_counter_wraps_without_loss, .timeout = 300)
 	perfmon_session_close(session);
 }
 
-/* --- which register is which ---------------------------------------------------------
- */
+/* --- which register is which -------------------------------------------------------- */
 
 static bool all_on_hardware(struct perfmon_session *const *sessions, int n)
 {
@@ -399,8 +398,7 @@ Test(guest_read, each_accessor_reads_its_own_counter)
 		perfmon_session_close(sessions[--n]);
 }
 
-/* --- the machine moves under the read -------------------------------------------------
- */
+/* --- the machine moves under the read ----------------------------------------------- */
 
 static bool enough;
 static pid_t victim;
@@ -643,8 +641,7 @@ Test(guest_read, detaching_and_programming_keep_the_sums)
 	perfmon_session_close(session);
 }
 
-/* --- user access taken away ------------------------------------------------------------
- */
+/* --- user access taken away --------------------------------------------------------- */
 
 #define USER_ACCESS "/proc/sys/kernel/perf_user_access"
 

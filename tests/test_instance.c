@@ -263,8 +263,8 @@ Test(instance, each_refusal_has_its_sentence)
 			struct pm_diag diag = {0};
 			int n;
 
-			/* Two refusals: a member that is refused with EINVAL tries alone.
-			 */
+			/* Two refusals: a member that is refused with EINVAL tries
+			 * alone. */
 			watch(PM_CALL_PERF_EVENT_OPEN, cases[i].error,
 			      cases[i].error == -EINVAL ? 0 : at);
 			n = pm_instance_open(instance, events, 2, 0, -1, 0, &diag);

@@ -73,8 +73,7 @@ static void check_five(const char *path)
 	pm_snapshot_free(s);
 }
 
-/* --- the file -------------------------------------------------------------------------
- */
+/* --- the file ----------------------------------------------------------------------- */
 
 /* Row: DC-02 */
 Test(kept, the_file_is_the_users_alone)
@@ -156,8 +155,7 @@ Test(kept, without_a_file_it_is_kept_in_memory)
 		0);
 }
 
-/* --- relatives ------------------------------------------------------------------------
- */
+/* --- relatives ---------------------------------------------------------------------- */
 
 static void *visit_in_thread(void *name)
 {
@@ -249,8 +247,8 @@ Test(kept, forked_children_have_their_own_by_number)
 
 static char program[4200];
 
-/* The program has a region "constructor", one "work", and ends in the way it is told to.
- */
+/* The program has a region "constructor", one "work", and ends in the way it is told
+ * to. */
 static int execs(void)
 {
 	visit("before", 5);
@@ -330,8 +328,7 @@ Test(kept, programs_of_children_have_their_own_by_number)
 	check_spawned(in_folder("%p.profile"));
 }
 
-/* --- the ends of programs -------------------------------------------------------------
- */
+/* --- the ends of programs ----------------------------------------------------------- */
 
 #define THREADS 4
 
@@ -444,8 +441,8 @@ static int long_visits(void)
 	return end_by_kill();
 }
 
-/* Nobody wrote the time of its death down, but the visits say how long it lived at least.
- */
+/* Nobody wrote the time of its death down, but the visits say how long it lived at
+ * least. */
 Test(kept, a_killed_programs_time_ends_with_its_last_visit)
 {
 	struct timespec before, after;
@@ -508,8 +505,7 @@ Test(kept, a_killed_program_has_left_a_rate)
 	pm_snapshot_free(s);
 }
 
-/* --- full disks -----------------------------------------------------------------------
- */
+/* --- full disks --------------------------------------------------------------------- */
 
 static unsigned int allocations, allocations_most;
 static int allocation_error;
@@ -793,8 +789,7 @@ Test(kept, a_file_system_that_cannot_allocate)
 	cr_assert_geq((uint64_t)st.st_blocks * 512, (uint64_t)st.st_size);
 }
 
-/* --- odd places -----------------------------------------------------------------------
- */
+/* --- odd places --------------------------------------------------------------------- */
 
 static int closes_all(void)
 {
@@ -861,8 +856,7 @@ Test(kept, a_network_file_system_is_warned_of)
 	}
 }
 
-/* --- refusals -------------------------------------------------------------------------
- */
+/* --- refusals ----------------------------------------------------------------------- */
 
 static enum pm_kernel_call failing;
 static unsigned int failing_number, failing_calls; /* the one call that fails */
@@ -961,8 +955,7 @@ Test(kept, any_one_refusal_of_a_reader_is_an_error)
 	cr_assert_gt(refused, 8);
 }
 
-/* --- at every instant -----------------------------------------------------------------
- */
+/* --- at every instant --------------------------------------------------------------- */
 
 static int grows(void)
 {

@@ -182,8 +182,7 @@ Test(locks, a_fork_and_calls_do_not_wait_for_each_other)
 	pthread_join(thread, NULL);
 }
 
-/* --- a handler that forks --------------------------------------------------------------
- */
+/* --- a handler that forks ----------------------------------------------------------- */
 
 static atomic_int handler_status;
 
@@ -239,8 +238,7 @@ Test(locks, a_fork_leaves_the_mask_of_signals)
 	PERFMON_REGION_END("open");
 }
 
-/* --- the locks of objects --------------------------------------------------------------
- */
+/* --- the locks of objects ----------------------------------------------------------- */
 
 static struct perfmon_session *session;
 static struct pm2_context *context;
@@ -355,8 +353,7 @@ Test(locks, a_child_takes_no_lock_of_an_object)
 	close(fd);
 }
 
-/* --- a program that uses liburcu -------------------------------------------------------
- */
+/* --- a program that uses liburcu ---------------------------------------------------- */
 
 #ifdef HAVE_URCU_BP
 /* What urcu-bp asks of a program that forks. Switched on by a test, since a handler is

@@ -327,8 +327,8 @@ Test(log, what_is_appended_is_written_by_itself)
 	cr_assert_eq(pm_log_close(log), 0);
 }
 
-/* Ids of instances that were opened later: beyond what the head of a file has room for.
- */
+/* Ids of instances that were opened later: beyond what the head of a file has room
+ * for. */
 Test(log, ids_come_later)
 {
 	uint64_t ids[500];
@@ -535,8 +535,8 @@ Test(log, a_file_size_limit_cuts_between_records)
 		cr_assert_eq(got.sample->time_ns, 1000 + count);
 		count++;
 	}
-	/* There was no room for the features, either: it does not say that it is whole.
-	 */
+	/* There was no room for the features, either: it does not say that it is
+	 * whole. */
 	cr_assert_eq(err, -EAGAIN, "%s", log_message_of(reader));
 	cr_assert_gt(count, 200);
 	cr_assert_lt(count, limit / 48);

@@ -264,8 +264,8 @@ Test(merge, a_sum_over_processes_is_that_over_threads)
 	pm_merge_free(merge);
 }
 
-/* An event that is not open somewhere is not 0 there: it has no part in sums and means.
- */
+/* An event that is not open somewhere is not 0 there: it has no part in sums and
+ * means. */
 Test(merge, hosts_with_different_events)
 {
 	struct pm_merge *merge = create();
@@ -607,8 +607,8 @@ Test(merge, recursion)
 	pm_merge_free(merge);
 }
 
-/* Profiles with nothing in them, and more paths and regions than the tables begin with.
- */
+/* Profiles with nothing in them, and more paths and regions than the tables begin
+ * with. */
 Test(merge, none_and_many)
 {
 	struct pm_merge *merge = create();

@@ -304,8 +304,7 @@ Test(metric, a_fifo_or_a_device_is_refused)
 	rmdir(folder);
 }
 
-/* --- in reports ------------------------------------------------------------------------
- */
+/* --- in reports --------------------------------------------------------------------- */
 
 /* The report of B in FORMAT with METRICS; free it. */
 static char *report(struct profile_builder *b, enum pm_format format, const char *metrics)

@@ -115,8 +115,7 @@ static struct perfmon_session *overflowing(const char *event, uint32_t flags,
 	return session;
 }
 
-/* --- stopping --------------------------------------------------------------------------
- */
+/* --- stopping ----------------------------------------------------------------------- */
 
 static int overflow_once(enum pm_kernel_call call)
 {
@@ -212,8 +211,7 @@ Test(midway, a_switch_before_the_stop)
 	perfmon_session_close(session);
 }
 
-/* --- threads that stop -----------------------------------------------------------------
- */
+/* --- threads that stop -------------------------------------------------------------- */
 
 /* What has happened: each waits for what the other does. */
 enum { NOTHING, READY, HELD, INTERRUPTED, RELEASED, STOPPED, DONE };
@@ -334,8 +332,7 @@ Test(midway, one_slot_for_each_descriptor)
 	free(instance);
 }
 
-/* --- handlers --------------------------------------------------------------------------
- */
+/* --- handlers ----------------------------------------------------------------------- */
 
 static struct perfmon_session *first, *second;
 static volatile sig_atomic_t firsts, seconds, not_now, wrong;
@@ -466,8 +463,7 @@ Test(midway, calls_on_each_other)
 		perfmon_session_close(sessions[i]);
 }
 
-/* --- the helper thread -----------------------------------------------------------------
- */
+/* --- the helper thread -------------------------------------------------------------- */
 
 static void *live_until_told(void *argument)
 {
@@ -556,8 +552,8 @@ Test(midway, a_log_that_fails_in_the_close)
 }
 
 #ifndef STANDIN_CRITERION_H
-/* One at a time: they take the CPU's time from each other, and tell what it was spent on.
- */
+/* One at a time: they take the CPU's time from each other, and tell what it was spent
+ * on. */
 ReportHook(PRE_ALL)(struct criterion_test_set *tests)
 {
 	(void)tests;

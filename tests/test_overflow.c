@@ -690,8 +690,8 @@ static void on_telling(int signo, siginfo_t *info, void *context)
 	perfmon_overflow_restart(told.session);
 }
 
-/* Row: PC-19: a handler is told by its siginfo which counter of which session overflowed.
- */
+/* Row: PC-19: a handler is told by its siginfo which counter of which session
+ * overflowed. */
 Test(overflow, a_handler_is_told_what_overflowed)
 {
 	struct perfmon_session *sessions[2] = {notifying(10),
@@ -1198,8 +1198,8 @@ Test(overflow, a_hundred_thousand_on_cycles, .timeout = 600)
 }
 
 #ifndef STANDIN_CRITERION_H
-/* One at a time: they take the CPU's time from each other, and tell what it was spent on.
- */
+/* One at a time: they take the CPU's time from each other, and tell what it was spent
+ * on. */
 ReportHook(PRE_ALL)(struct criterion_test_set *tests)
 {
 	(void)tests;

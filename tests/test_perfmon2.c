@@ -592,8 +592,8 @@ Test(perfmon2, a_child_may_hold_it)
 		close(own);
 		if (read(ends[0], &byte, 1)) /* until the parent has closed its own */
 			_exit(7);
-		/* It has nothing to say: the end of its process is the end of messages.
-		 */
+		/* It has nothing to say: the end of its process is the end of
+		 * messages. */
 		fcntl(fd, F_SETFL, O_NONBLOCK);
 		if (pfm_read_msg(fd, &msg, sizeof(msg)) != -1 || errno != EAGAIN)
 			_exit(8);

@@ -58,8 +58,8 @@ static bool has_message(int fd)
 	return poll(&wait, 1, 0) == 1;
 }
 
-/* Row: PM-22, PM-23, PM-30, PM-33, PM-50: after N events, once; masked until the restart.
- */
+/* Row: PM-22, PM-23, PM-30, PM-33, PM-50: after N events, once; masked until the
+ * restart. */
 Test(perfmon2_overflow, notifies_after_n)
 {
 	struct pfarg_pmd pmd = notifying(70, 10, 5), got = {.reg_num = 70};

@@ -160,8 +160,8 @@ Test(prepared, threads_begin_with_an_attach)
 	}
 }
 
-/* Row: PM-08: the same for processes, which their parent attaches to when they are there.
- */
+/* Row: PM-08: the same for processes, which their parent attaches to when they are
+ * there. */
 Test(prepared, processes_are_attached_to_after_the_fork)
 {
 	unsigned int number;

@@ -50,8 +50,7 @@ static void needs_events(void)
 
 TestSuite(process, .init = needs_events, .timeout = 600);
 
-/* --- counting ------------------------------------------------------------------------
- */
+/* --- counting ----------------------------------------------------------------------- */
 
 /* Attaches SESSION to a program in full swing; true if the library is certain. */
 static bool attach_to_storm(struct perfmon_session *session, const struct child *child,
@@ -346,8 +345,7 @@ Test(process, is_attached_anew_when_events_change)
 	perfmon_session_close(session);
 }
 
-/* --- uncertain -----------------------------------------------------------------------
- */
+/* --- uncertain ---------------------------------------------------------------------- */
 
 static const struct child *restless;
 
@@ -430,8 +428,7 @@ Test(process, what_may_be_missing_is_said_and_marked)
 	stop(&child);
 }
 
-/* --- limits --------------------------------------------------------------------------
- */
+/* --- limits ------------------------------------------------------------------------- */
 
 /* Row: HW-01, PM-06: a thousand threads of another process, within the usual limit of
  * descriptors and above it. */
@@ -562,8 +559,7 @@ Test(process, a_thousand_sessions_work_or_name_the_limit)
 	stop(&child);
 }
 
-/* --- ends ----------------------------------------------------------------------------
- */
+/* --- ends --------------------------------------------------------------------------- */
 
 static void expect_lost(struct perfmon_session *session)
 {
@@ -689,8 +685,7 @@ Test(process, that_executes_another_program)
 	perfmon_session_close(session);
 }
 
-/* --- a monitor that is killed --------------------------------------------------------
- */
+/* --- a monitor that is killed ------------------------------------------------------- */
 
 static void monitor(pid_t pid, bool masks, int ready)
 {
@@ -764,8 +759,7 @@ Test(process, a_killed_monitor_harms_nobody)
 	}
 }
 
-/* --- what cannot be ------------------------------------------------------------------
- */
+/* --- what cannot be ----------------------------------------------------------------- */
 
 /* The kernel writes no records of what is inherited. */
 Test(process, that_cannot_overflow)

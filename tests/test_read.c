@@ -94,8 +94,8 @@ static void check_width(unsigned int width, uint64_t period, uint64_t before, ui
 Test(read, every_width_is_extended_by_its_sign)
 {
 	for (unsigned int width = 2; width <= 64; width++) {
-		/* The kernel programs half the range, so that an interrupt comes in time.
-		 */
+		/* The kernel programs half the range, so that an interrupt comes in
+		 * time. */
 		uint64_t half = UINT64_C(1) << (width - 1);
 		uint64_t counts[] = {
 			0, 1, half / 2, half - 1, half, half + half / 2, 2 * half - 1};
@@ -224,8 +224,7 @@ Test(read, a_warm_view_is_not_refreshed)
 	cr_assert_eq(steps[PERFMON_READ_SAMPLED], 10);
 }
 
-/* --- the page changes under the read -------------------------------------------------
- */
+/* --- the page changes under the read ------------------------------------------------ */
 
 /* The thread moved to another CPU: another counter number, another start value. */
 static void migrate(void)
@@ -477,8 +476,7 @@ Test(read, revoked_views_are_not_refreshed_and_new_ones_are)
 	cr_assert_eq(value, 1000);
 }
 
-/* --- times ---------------------------------------------------------------------------
- */
+/* --- times -------------------------------------------------------------------------- */
 
 Test(read, times_come_from_the_page_s_clock)
 {

@@ -13,8 +13,7 @@
 
 TestSuite(region_levels, .init = probe_quiet, .fini = machine_remove, .timeout = 120);
 
-/* --- on a machine of two packages ------------------------------------------------------
- */
+/* --- on a machine of two packages --------------------------------------------------- */
 
 static void may_run(struct perfmon_profile_thread *thread, unsigned int first,
 		    unsigned int last)
@@ -147,8 +146,7 @@ Test(region_levels, what_cannot_be_grouped_says_why)
 	builder_end(&b);
 }
 
-/* --- on this machine -------------------------------------------------------------------
- */
+/* --- on this machine ---------------------------------------------------------------- */
 
 static void bind_to(int cpu)
 {

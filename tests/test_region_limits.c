@@ -23,8 +23,7 @@ static void one(void)
 	PERFMON_REGION_END("one");
 }
 
-/* --- descriptors 0, 1 and 2 ------------------------------------------------------------
- */
+/* --- descriptors 0, 1 and 2 --------------------------------------------------------- */
 
 /* Which of the first three lead anywhere. */
 static int standard_ones(void)
@@ -112,8 +111,7 @@ Test(region_limits, no_descriptor_of_ours_is_a_standard_one)
 	cr_expect_eq(probe_child(regions_leave_them), 0);
 }
 
-/* --- a report for stderr ---------------------------------------------------------------
- */
+/* --- a report for stderr ------------------------------------------------------------ */
 
 static char path[64];
 static char text[8192];
@@ -204,8 +202,7 @@ Test(region_limits, a_report_goes_to_what_stderr_was)
 	cr_expect_str_eq(file_after(stdout_is_data), "DATA");
 }
 
-/* --- limits ----------------------------------------------------------------------------
- */
+/* --- limits ------------------------------------------------------------------------- */
 
 #define LIMIT	100
 #define THREADS 60

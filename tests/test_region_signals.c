@@ -320,8 +320,7 @@ Test(region_signals, the_profile_grows_under_signals)
 	pm_snapshot_free(s);
 }
 
-/* --- jumps out of handlers ------------------------------------------------------------
- */
+/* --- jumps out of handlers ---------------------------------------------------------- */
 
 static sigjmp_buf back;
 static volatile sig_atomic_t may_jump, jumps;

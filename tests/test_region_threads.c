@@ -472,8 +472,7 @@ Test(region_threads, ends_in_a_thread_that_has_begun_nothing_are_unmatched)
 	pm_snapshot_free(s);
 }
 
-/* --- stacks ---------------------------------------------------------------------------
- */
+/* --- stacks ------------------------------------------------------------------------- */
 
 /* What doc/regions.md promises. */
 #define STACK_MOST ((size_t)8 << 10)

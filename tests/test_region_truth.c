@@ -139,8 +139,8 @@ static void check_truth(const char *events)
 			more = (int64_t)(instructions() - before - sizes[i]);
 			if (disturbed() != moved)
 				continue;
-			/* The judge has to become warm, too, and to be lucky: the least.
-			 */
+			/* The judge has to become warm, too, and to be lucky: the
+			 * least. */
 			if (warm < 10) {
 				if (!warm++ || seen < judged) {
 					constant = more;

@@ -955,8 +955,7 @@ Test(report, a_sinks_error_ends_it)
 	builder_end(&b);
 }
 
-/* --- where it goes -------------------------------------------------------------------
- */
+/* --- where it goes ------------------------------------------------------------------ */
 
 static char folder[] = "/tmp/perfmon-report-XXXXXX";
 

@@ -190,8 +190,7 @@ Test(sanity, errata_concern_their_event_on_their_cpu)
 	}
 }
 
-/* --- in reports ------------------------------------------------------------------------
- */
+/* --- in reports --------------------------------------------------------------------- */
 
 static char *report(struct profile_builder *b, struct pm_report_options options)
 {

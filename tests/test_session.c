@@ -147,8 +147,8 @@ Test(session, a_thousand_prepared_sessions_hold_no_descriptor)
 		perfmon_session_close(sessions[i]);
 }
 
-/* Row: PM-15 reserved fields and unknown flags must be zero, structures carry their size
- */
+/* Row: PM-15 reserved fields and unknown flags must be zero, structures carry their
+ * size */
 Test(session, options_are_checked)
 {
 	struct {
@@ -175,8 +175,7 @@ Test(session, options_are_checked)
 	perfmon_session_close(session);
 }
 
-/* --- the state table ------------------------------------------------------------------
- */
+/* --- the state table ---------------------------------------------------------------- */
 
 enum call {
 	ADD,
@@ -646,8 +645,7 @@ Test(session, values_never_fall)
 	perfmon_session_close(session);
 }
 
-/* --- refusals ------------------------------------------------------------------------
- */
+/* --- refusals ----------------------------------------------------------------------- */
 
 Test(session, a_failed_attach_leaves_it_detached)
 {
@@ -984,8 +982,7 @@ Test(session, readers_of_another_layout_are_refused)
 	perfmon_session_close(session);
 }
 
-/* --- many threads on one session -----------------------------------------------------
- */
+/* --- many threads on one session ---------------------------------------------------- */
 
 static bool enough;
 

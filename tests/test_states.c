@@ -36,8 +36,7 @@ struct scene {
 	struct perfmon_target target, other;
 };
 
-/* --- the calls -----------------------------------------------------------------------
- */
+/* --- the calls ---------------------------------------------------------------------- */
 
 #define CALL(name) static int name(struct scene *s)
 
@@ -384,8 +383,7 @@ CALL(last_reset)
 	return perfmon_overflow_last_reset(s->session, 0, NULL, NULL);
 }
 
-/* --- the table -----------------------------------------------------------------------
- */
+/* --- the table ---------------------------------------------------------------------- */
 
 /* What a row does beside what the table says. */
 #define WRITES 1u /* sets values */
@@ -530,8 +528,7 @@ static const struct row {
 
 #define ROWS (sizeof(table) / sizeof(table[0]))
 
-/* --- the walk ------------------------------------------------------------------------
- */
+/* --- the walk ----------------------------------------------------------------------- */
 
 static const char *const state_names[] = {"detached", "stopped", "running", "masked"};
 

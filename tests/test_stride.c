@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Strides: which visits are measured, what is said of the rest, and whether it is true.
- */
+/* Strides: which visits are measured, what is said of the rest, and whether it is
+ * true. */
 #include "config.h"
 
 #include "region_probe.h"
@@ -597,8 +597,8 @@ Test(stride, totals_are_scaled_and_say_how_far_off_they_may_be)
 	builder_end(&b);
 }
 
-/* Draws of a path and of what is below it are independent: their errors add as squares.
- */
+/* Draws of a path and of what is below it are independent: their errors add as
+ * squares. */
 Test(stride, exclusive_values_have_the_errors_of_both)
 {
 	struct perfmon_profile_thread *thread;
@@ -859,8 +859,8 @@ static void *few_visits(void *unused)
 	return unused;
 }
 
-/* The same of threads that have ended: some of these measure none of their five visits.
- */
+/* The same of threads that have ended: some of these measure none of their five
+ * visits. */
 Test(stride, ended_threads_that_measured_nothing_are_told)
 {
 	struct pm_report_model model;

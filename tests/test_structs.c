@@ -25,8 +25,7 @@ static struct perfmon_placement *placement;
 static struct perfmon_log *reader;
 static struct perfmon_profile *profile;
 
-/* --- a call for each, with what it needs besides its size -----------------------------
- */
+/* --- a call for each, with what it needs besides its size --------------------------- */
 
 static int no_sample(void *state, const struct perfmon_overflow_sample *sample)
 {

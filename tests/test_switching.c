@@ -113,8 +113,8 @@ Test(switching, what_is_left_of_a_timeout)
 	touch_for(30 * MS);
 	first = info_of(session, 0);
 	cr_assert(first.is_active);
-	/* The set's own clock and that of the whole start and stop one after the other.
-	 */
+	/* The set's own clock and that of the whole start and stop one after the
+	 * other. */
 	cr_assert_leq(first.left_ns, timeout - 25 * MS, "%" PRIu64, first.left_ns);
 	cr_assert_geq(first.left_ns, timeout - info_of(session, 0).active_ns - MS);
 	cr_assert_eq(info_of(session, 1).left_ns, timeout, "it was never active");
@@ -422,8 +422,8 @@ Test(switching, intervals_cover_bursty_work)
 }
 
 #ifndef STANDIN_CRITERION_H
-/* One at a time: they take the CPU's time from each other, and tell what it was spent on.
- */
+/* One at a time: they take the CPU's time from each other, and tell what it was spent
+ * on. */
 ReportHook(PRE_ALL)(struct criterion_test_set *tests)
 {
 	(void)tests;

@@ -24,8 +24,7 @@
 #include "os/os.h"
 #include "storm_child.h"
 
-/* --- what a session does ---------------------------------------------------------------
- */
+/* --- what a session does ------------------------------------------------------------ */
 
 #define EVENTS 8
 #define ROOM   4096
@@ -354,8 +353,7 @@ Test(threads, descendants_count_once)
 		     runs(5));
 }
 
-/* --- without a probe ---------------------------------------------------------------
- */
+/* --- without a probe --------------------------------------------------------------- */
 
 static int no_events(enum pm_kernel_call call)
 {
@@ -438,8 +436,7 @@ Test(threads, hardware_events_have_a_marker_of_their_own)
 		cover_storm(&kind, 20 + 13 * i % 200);
 }
 
-/* --- refusals ------------------------------------------------------------------------
- */
+/* --- refusals ----------------------------------------------------------------------- */
 
 static int cover_again(const struct child *child, struct pm_diag *diag)
 {
@@ -555,8 +552,7 @@ Test(threads, the_limit_of_descriptors_is_named)
 	stop(&child);
 }
 
-/* --- instances -----------------------------------------------------------------------
- */
+/* --- instances ---------------------------------------------------------------------- */
 
 /* A session's own: an instance for each thread. */
 static int open_instance(void *argument, pid_t tid, void **opened, struct pm_diag *diag)
@@ -612,8 +608,8 @@ static struct pm_threads_request request_instances(const struct child *child,
 	return request;
 }
 
-/* Row: HW-01: the instances of a thousand threads of another process, each of one event.
- */
+/* Row: HW-01: the instances of a thousand threads of another process, each of one
+ * event. */
 Test(threads, a_thousand_instances_work_or_the_limit_is_named)
 {
 	struct rlimit limit;

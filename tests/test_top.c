@@ -409,8 +409,8 @@ Test(top, open_visits_are_marked_and_counted_once)
 	outer = builder_node(&b, thread, 1, outer_id);
 	inner = builder_node(&b, thread, 2, inner_id);
 	for (int round = 0; round < 3; round++) {
-		/* Ten seconds of outer, of which six are inner's, seen second by second.
-		 */
+		/* Ten seconds of outer, of which six are inner's, seen second by
+		 * second. */
 		outer->entered++;
 		for (int second = 1; second <= 10; second++) {
 			const struct pm_report_node *node;

@@ -76,8 +76,7 @@ extern "C" {
 #define PFM_PMD_BV 4
 #define PFM_PMC_BV 4
 
-/* --- sessions --------------------------------------------------------------------------
- */
+/* --- sessions ----------------------------------------------------------------------- */
 
 #define PFM_FL_NOTIFY_BLOCK 0x01 /* block task on user notifications */
 #define PFM_FL_SYSTEM_WIDE  0x02 /* create a system wide context: of one CPU */
@@ -162,8 +161,7 @@ int pfm_stop(int fd, int flags, ...);
  */
 int pfm_message(int fd, char *text, size_t size);
 
-/* --- registers -------------------------------------------------------------------------
- */
+/* --- registers ---------------------------------------------------------------------- */
 
 struct pfarg_pmc {
 	__u16 reg_num;		/* which register */
@@ -256,8 +254,7 @@ int pfm_write_pmds(int fd, struct pfarg_pmd *req, size_t size);
  */
 int pfm_read_pmds(int fd, struct pfarg_pmd *pmds, size_t size);
 
-/* --- event sets ------------------------------------------------------------------------
- */
+/* --- event sets --------------------------------------------------------------------- */
 
 struct pfarg_setdesc {
 	__u16 set_id;	     /* which set */
@@ -314,8 +311,7 @@ int pfm_delete_evtsets(int fd, struct pfarg_setdesc *sets, size_t size);
  */
 int pfm_getinfo_evtsets(int fd, struct pfarg_setinfo *info, size_t size);
 
-/* --- messages --------------------------------------------------------------------------
- */
+/* --- messages ----------------------------------------------------------------------- */
 
 #define PFM_MSG_OVFL 1 /* an overflow happened */
 /* Not in the text, but in what it was written about: the thread has ended, the CPU is

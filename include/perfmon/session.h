@@ -431,8 +431,8 @@ struct perfmon_counter_info {
 	const char *name; /* of the event; until the counter is programmed anew */
 	const char *unit; /* "" for a plain count; value * scale is in this unit */
 	double scale;
-	/* The encoding: of perf_event_attr, and of the first of several on hybrid CPUs.
-	 */
+	/* The encoding: of perf_event_attr, and of the first of several on hybrid
+	 * CPUs. */
 	uint32_t type;
 	uint32_t events; /* kernel events behind it: one, or one for each core PMU */
 	uint64_t config;

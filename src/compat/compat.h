@@ -107,8 +107,7 @@ struct pm2_context {
 	struct pm_diag diag;
 };
 
-/* --- map.c -----------------------------------------------------------------------------
- */
+/* --- map.c -------------------------------------------------------------------------- */
 
 struct pm2_register *pm2_register_find(struct pm2_context *context, uint16_t set,
 				       uint16_t number);
@@ -132,15 +131,13 @@ void pm2_registers_pmds(const struct pm2_context *context, uint16_t id,
 void pm2_registers_counters(struct pm2_context *context, uint16_t id,
 			    const uint64_t *pmds, uint64_t *counters);
 
-/* --- messages.c ------------------------------------------------------------------------
- */
+/* --- messages.c --------------------------------------------------------------------- */
 
 /* Takes messages from the session to the socket, until it is full. Under the context's
  * lock. */
 void pm2_messages_forward(struct pm2_context *context);
 
-/* --- context.c -------------------------------------------------------------------------
- */
+/* --- context.c ---------------------------------------------------------------------- */
 
 /* A sampling format, with what is given to it. */
 struct pm2_format {
@@ -184,21 +181,19 @@ int pm2_check_reserved(struct pm2_context *context, size_t i, uint64_t field,
 /* Has the watcher look for messages of the session. 0 or a negative errno. */
 int pm2_context_watch_messages(struct pm2_context *context);
 
-/* --- overflow.c ------------------------------------------------------------------------
- */
+/* --- overflow.c --------------------------------------------------------------------- */
 
 /* What PMD says of its overflows. */
 void pm2_overflow_take(struct pm2_overflow *overflow, const struct pfarg_pmd *pmd);
 
-/* Tells the session of REG's overflows, if it does not know yet. 0 or a negative errno.
- */
+/* Tells the session of REG's overflows, if it does not know yet. 0 or a negative
+ * errno. */
 int pm2_overflow_apply(struct pm2_context *context, struct pm2_register *reg);
 
 /* The same for all registers: counters have moved or come. */
 int pm2_overflow_apply_all(struct pm2_context *context);
 
-/* --- registers.c -----------------------------------------------------------------------
- */
+/* --- registers.c -------------------------------------------------------------------- */
 
 /* So many elements need no memory: small vectors may be used in signal handlers. */
 #define PM2_FEW 16
@@ -210,8 +205,7 @@ int pm2_pmds_write(struct pm2_context *context, const struct pfarg_pmd *pmds,
 		   size_t size);
 int pm2_pmds_read(struct pm2_context *context, struct pfarg_pmd *pmds, size_t size);
 
-/* --- session.c -------------------------------------------------------------------------
- */
+/* --- session.c ---------------------------------------------------------------------- */
 
 /* Attaches the session to the thread or CPU TARGET. 0 or a negative errno. */
 int pm2_load(struct pm2_context *context, int target);

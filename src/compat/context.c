@@ -58,8 +58,7 @@ static struct pm2_context **bucket_of(ino_t inode)
 	return &table.buckets[inode % BUCKETS];
 }
 
-/* --- the life of a context -------------------------------------------------------------
- */
+/* --- the life of a context ---------------------------------------------------------- */
 
 static void context_free(struct pm2_context *context)
 {
@@ -82,8 +81,7 @@ static void context_put(struct pm2_context *context)
 		context_free(context);
 }
 
-/* --- the watcher -----------------------------------------------------------------------
- */
+/* --- the watcher -------------------------------------------------------------------- */
 
 /* By hand: a child by clone(2) may have copies of the descriptors, with which they would
  * stay. */
@@ -285,8 +283,7 @@ static int start_watcher(void)
 	return 0;
 }
 
-/* --- fork ------------------------------------------------------------------------------
- */
+/* --- fork --------------------------------------------------------------------------- */
 
 /* The child keeps the contexts, to know its parent's descriptors, and nothing else of
  * them; the watcher is not there. The locks of contexts and sessions may be held by
@@ -322,8 +319,8 @@ __attribute__((constructor)) static void handle_forks(void)
 	pm_locks_at_fork(PM_LOCK_PERFMON2, &hooks);
 }
 
-/* This process, if the table is its own; takes it if it is nobody's. 0: it is another's.
- */
+/* This process, if the table is its own; takes it if it is nobody's. 0: it is
+ * another's. */
 static pid_t owner_of_table(void)
 {
 	pid_t pid = pm_kernel_getpid(), owner = 0;
@@ -334,8 +331,7 @@ static pid_t owner_of_table(void)
 	return owner == pid ? pid : 0;
 }
 
-/* --- create ----------------------------------------------------------------------------
- */
+/* --- create ------------------------------------------------------------------------- */
 
 /* Puts CONTEXT under the eyes of the watcher and into the table. */
 static int context_publish(struct pm2_context *context)
@@ -458,8 +454,7 @@ fail:
 	return err;
 }
 
-/* --- calls -----------------------------------------------------------------------------
- */
+/* --- calls -------------------------------------------------------------------------- */
 
 int pm2_context_create(uint32_t flags, const struct pm2_format *format)
 {

@@ -15,8 +15,7 @@
 #define KNOWN_PMD_FLAGS                                                                  \
 	(PFM_PMDFL_SMPL | PFM_PMDFL_SWITCH | PFM_PMDFL_OVFL_NOTIFY | PFM_PMDFL_RANDOM)
 
-/* --- PMC values as texts of events -----------------------------------------------------
- */
+/* --- PMC values as texts of events -------------------------------------------------- */
 
 #define TEXT_SIZE 64
 
@@ -101,8 +100,7 @@ static int check_register(struct pm2_context *context, size_t i, uint16_t set,
 	return check_set(context, i, set);
 }
 
-/* --- PMCs ------------------------------------------------------------------------------
- */
+/* --- PMCs --------------------------------------------------------------------------- */
 
 /* How a register was before a call that may have to undo what it did. */
 struct change {
@@ -180,8 +178,8 @@ static int add_counter(struct pm2_context *context, struct pm2_register *reg,
 	write.index = (uint32_t)counter;
 	perfmon_session_write(context->session, &write, 1, sizeof(write), 0);
 	reg->counter = counter;
-	/* The last moves into its place: the memory that was made sure of stays enough.
-	 */
+	/* The last moves into its place: the memory that was made sure of stays
+	 * enough. */
 	if (spare)
 		*spare = context->registers[--context->register_count];
 	return 0;
@@ -296,8 +294,7 @@ PM_EXPORT int pfm_write_pmcs(int fd, struct pfarg_pmc *req, size_t size)
 	return pm2_context_leave(context, pm2_pmcs_write(context, req, size));
 }
 
-/* --- PMDs ------------------------------------------------------------------------------
- */
+/* --- PMDs --------------------------------------------------------------------------- */
 
 static int check_pmds(struct pm2_context *context, const struct pfarg_pmd *pmds, size_t n)
 {

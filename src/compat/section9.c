@@ -32,8 +32,7 @@ PM_EXPORT int pfm_section9_create_session(const struct pfarg_section9_ctx *ctx,
 				       smpl_name, smpl_arg, arg_size);
 }
 
-/* --- vectors ---------------------------------------------------------------------------
- */
+/* --- vectors ------------------------------------------------------------------------ */
 
 /* Takes the session of FD and returns zeroed room for section 10's form of N elements at
  * FROM: FEW, if that is enough. NULL and *ERR, a negative errno, or *CONTEXT NULL and
@@ -137,8 +136,7 @@ PM_EXPORT int pfm_section9_read_pmds(int fd, struct pfarg_section9_pmd *pmds, in
 	return leave(context, err, few, copies);
 }
 
-/* --- attaching and counting ------------------------------------------------------------
- */
+/* --- attaching and counting --------------------------------------------------------- */
 
 /* What section 9 asks beside section 10. */
 static int check_load(struct pm2_context *context, const struct pfarg_section9_load *load)

@@ -8,8 +8,7 @@
 
 #define NO_GROUP PM_NO_GROUP
 
-/* --- asking for user reads -----------------------------------------------------------
- */
+/* --- asking for user reads ---------------------------------------------------------- */
 
 #if defined(__aarch64__)
 #define USER_READ      2u /* attr.config1: the thread may read the counter */
@@ -69,8 +68,7 @@ static unsigned int user_read_weaker(unsigned int bits)
 }
 #endif
 
-/* --- groups --------------------------------------------------------------------------
- */
+/* --- groups ------------------------------------------------------------------------- */
 
 /* The PMU that an event asks for, 0 where the kernel chooses the core's. */
 static uint32_t pmu_type(const struct perf_event_attr *attr)

@@ -26,8 +26,7 @@ struct single_data {
 	uint64_t id;
 };
 
-/* --- reading -------------------------------------------------------------------------
- */
+/* --- reading ------------------------------------------------------------------------ */
 
 static bool is_leader(const struct pm_instance *instance, uint32_t i)
 {
@@ -67,8 +66,8 @@ static int read_group(const struct pm_instance *instance, uint32_t leader,
 	return (size_t)n >= head && (size_t)n == head + data->members * each ? 0 : -EIO;
 }
 
-/* Where counter I stands in DATA: its place of old, unless the program closed a sibling.
- */
+/* Where counter I stands in DATA: its place of old, unless the program closed a
+ * sibling. */
 static int find_in_group(const struct pm_instance *instance, uint32_t i,
 			 const struct group_data *data)
 {
@@ -201,8 +200,8 @@ static int learn_ids(struct pm_instance *instance)
 		}
 		if (!is_leader(instance, i))
 			continue;
-		/* One call for the group: it lists its members in the order they joined.
-		 */
+		/* One call for the group: it lists its members in the order they
+		 * joined. */
 		err = read_group(instance, i, &data);
 		for (j = 0; !err && j < instance->count; j++) {
 			struct pm_counter *member = &instance->counters[j];
@@ -214,8 +213,7 @@ static int learn_ids(struct pm_instance *instance)
 	return err;
 }
 
-/* --- pages ---------------------------------------------------------------------------
- */
+/* --- pages -------------------------------------------------------------------------- */
 
 static int map_page(struct pm_counter *counter)
 {
@@ -326,8 +324,7 @@ void pm_instance_view(const struct pm_instance *instance, uint32_t i, uint64_t b
 		pm_view_init_none(view);
 }
 
-/* --- the whole -----------------------------------------------------------------------
- */
+/* --- the whole ---------------------------------------------------------------------- */
 
 /* Counter I could not be opened: 0 to go on without it. */
 static int refuse(struct pm_instance *instance, uint32_t i, int err, struct pm_diag *diag)

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- who opens what ------------------------------------------------------------------
- */
+/* --- who opens what ----------------------------------------------------------------- */
 
 /* Finds where each event is opened; ALL gets these CPUs together. */
 static int find_targets(struct pm_cpuwide *cpuwide, struct pm_cpus *all,
@@ -105,8 +104,7 @@ static int plan_for(struct pm_cpuwide *cpuwide, unsigned int cpu, uint32_t *inde
 	return 0;
 }
 
-/* --- open and close ------------------------------------------------------------------
- */
+/* --- open and close ----------------------------------------------------------------- */
 
 /* The number of refused events of CPU, or a negative errno. */
 static int open_cpu(struct pm_cpuwide *cpuwide, struct pm_cpuwide_cpu *cpu,
@@ -204,8 +202,7 @@ void pm_cpuwide_close(struct pm_cpuwide *cpuwide)
 	free(cpuwide);
 }
 
-/* --- counting ------------------------------------------------------------------------
- */
+/* --- counting ----------------------------------------------------------------------- */
 
 static int each_cpu(struct pm_cpuwide *cpuwide, int (*call)(struct pm_instance *instance))
 {
@@ -247,8 +244,7 @@ int pm_cpuwide_read(struct pm_cpuwide *cpuwide)
 	return first;
 }
 
-/* --- adding up -----------------------------------------------------------------------
- */
+/* --- adding up ---------------------------------------------------------------------- */
 
 /* What event I of the plan counted on CPU, as it was last read: what cannot be read any
  * more stays in the sums, which would fall otherwise. NULL: it was refused, or has never

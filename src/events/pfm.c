@@ -18,8 +18,8 @@
 
 #define TEXT_MAX 512
 
-/* Looks for the machine's PMUs in cpuid or /proc/cpuinfo, so it waits for its first use.
- */
+/* Looks for the machine's PMUs in cpuid or /proc/cpuinfo, so it waits for its first
+ * use. */
 static bool pfm_ready(void)
 {
 	static bool tried, ready;

@@ -198,8 +198,8 @@ static int load_terms(struct pm_sysfs_pmu *pmu)
 		if (n < 0 || (size_t)n >= sizeof(path) ||
 		    pm_kernel_file_read(path, &text) < 0)
 			continue;
-		/* A format that cannot be read is as good as absent: its term is unknown.
-		 */
+		/* A format that cannot be read is as good as absent: its term is
+		 * unknown. */
 		err = parse_format(text, &term->config, &term->mask);
 		free(text);
 		if (err)

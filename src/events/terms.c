@@ -243,8 +243,8 @@ static int event_term(struct terms *t, struct pm_slice name, bool alone, bool *d
 
 		snprintf(code, sizeof(code), "r%llx",
 			 (unsigned long long)encoding->config[0]);
-		/* r and the shortest hexadecimal never take more room than what was typed
-		 */
+		/* r and the shortest hexadecimal never take more room than what was
+		 * typed */
 		write_text(t, pm_slice_of(code));
 		return 0;
 	}

@@ -143,8 +143,7 @@ pm_node_stride(const struct perfmon_profile_node *node, uint32_t columns)
 	return (struct perfmon_profile_stride *)(uintptr_t)&node->count[columns];
 }
 
-/* --- the writer's side of a node -----------------------------------------------------
- */
+/* --- the writer's side of a node ---------------------------------------------------- */
 
 /*
  * One aligned word is written or read whole, once, in program order. Volatile says so to
@@ -184,8 +183,8 @@ pm_node_stride(const struct perfmon_profile_node *node, uint32_t columns)
 #else
 #define PM_ADD_64(field, value) PM_ADD(field, value)
 #endif
-/* A mark that is counted in 32 bits stays at the most of them: it never looks like none.
- */
+/* A mark that is counted in 32 bits stays at the most of them: it never looks like
+ * none. */
 #define PM_COUNT32(field, value)                                                         \
 	do {                                                                             \
 		uint32_t mark_;                                                          \

@@ -154,8 +154,8 @@ int pm_view_read_times(struct perfmon_counter_view *view, uint64_t *value,
 		enabled = view->enabled_base_ns +
 			  pm_view_clock_ns(view->page, perfmon_arch_timestamp());
 		PERFMON_READ_BARRIER();
-		/* Not the sample's page any more: the times are those of another stretch.
-		 */
+		/* Not the sample's page any more: the times are those of another
+		 * stretch. */
 		if (perfmon_view_lock_index(view->page) != lock)
 			continue;
 		*value = sample;

@@ -46,8 +46,8 @@ int pm_process_maps(pid_t pid,
 		    bool (*visit)(const struct pm_process_map *map, void *argument),
 		    void *argument)
 {
-	/* Longer than any line: PATH_MAX, each newline in it written as four characters.
-	 */
+	/* Longer than any line: PATH_MAX, each newline in it written as four
+	 * characters. */
 	char text[4 * 4096 + 256], path[64], full[4096];
 	size_t used = 0;
 	ssize_t n;

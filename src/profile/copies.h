@@ -9,8 +9,8 @@ struct pm_copies {
 	unsigned int before; /* of them, those whose profile is older than ours */
 };
 
-/* Finds the others by their profiles, in what the process has mapped. Allocates nothing.
- */
+/* Finds the others by their profiles, in what the process has mapped. Allocates
+ * nothing. */
 void pm_copies_find(struct pm_copies *copies);
 
 #endif

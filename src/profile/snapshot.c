@@ -90,8 +90,8 @@ static int walk_once(const void *base, size_t size, unsigned int flags,
 	walk.s = calloc(1, sizeof(*walk.s));
 	if (walk.s)
 		err = take_all(&walk);
-	/* Orders the walk before the second look; partner: the fence after the odd value.
-	 */
+	/* Orders the walk before the second look; partner: the fence after the odd
+	 * value. */
 	PM_WALK_FENCE();
 	after = __atomic_load_n(&header->fold_sequence, __ATOMIC_RELAXED);
 	if (file &&

@@ -211,8 +211,8 @@ static bool take_thread_record(struct pm_walk *walk, struct pm_snapshot_thread *
 				    (unsigned long long)at);
 		return false;
 	}
-	/* Partner: the release store of the state when a thread has filled its record in.
-	 */
+	/* Partner: the release store of the state when a thread has filled its record
+	 * in. */
 	state = __atomic_load_n(&shared->state, __ATOMIC_ACQUIRE);
 	if (state == PERFMON_PROFILE_THREAD_STATE_UNUSED)
 		return false;

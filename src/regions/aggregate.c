@@ -16,8 +16,8 @@
 /* More aggregates than this are not kept apart. */
 #define AGGREGATES_MOST 256
 
-/* The sum of the ended threads that might run on the same CPUs and had the same counters.
- */
+/* The sum of the ended threads that might run on the same CPUs and had the same
+ * counters. */
 struct pm_aggregate {
 	struct pm_aggregate *next;
 	struct pm_thread thread; /* the record of the sum, as if a thread wrote it */

@@ -82,8 +82,8 @@ PM_EXPORT int perfmon_merge_add(struct perfmon_merge *merge, const void *profile
 	/* Nothing at all is no profile either. */
 	if (err)
 		return err == -ENOMEM ? no_memory(merge) : -EINVAL;
-	/* By its own clock, which may be another host's, it was packed when it was read.
-	 */
+	/* By its own clock, which may be another host's, it was packed when it was
+	 * read. */
 	if (snapshot->writer == PM_WRITER_UNKNOWN)
 		snapshot->writer = PM_WRITER_RUNS;
 	err = pm_merge_add(merge->merge, snapshot, &merge->diag);

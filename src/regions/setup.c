@@ -19,8 +19,7 @@
 #include "regions/thread.h"
 #include "report/report.h"
 
-/* --- the first region, arming ---------------------------------------------------------
- */
+/* --- the first region, arming ------------------------------------------------------- */
 
 static bool armed = true;
 
@@ -150,8 +149,7 @@ __attribute__((constructor)) static void stay_loaded(void)
 		dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-/* --- fork(2) --------------------------------------------------------------------------
- */
+/* --- fork(2) ------------------------------------------------------------------------ */
 
 /* What the forking thread had open, for its child to begin again. */
 static struct {

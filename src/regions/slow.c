@@ -151,8 +151,8 @@ static bool first_use(void)
 	return set_up;
 }
 
-/* An END in a thread that is not set up: its BEGIN was dropped, or ran in another thread.
- */
+/* An END in a thread that is not set up: its BEGIN was dropped, or ran in another
+ * thread. */
 static void end_without_thread(void)
 {
 	if (dropped)

@@ -69,8 +69,8 @@ static void drop_aside(struct pm_report_file *file)
 	file->aside = NULL;
 }
 
-/* The older file OLD is open and of ST: opens one that can take its place, or takes it.
- */
+/* The older file OLD is open and of ST: opens one that can take its place, or takes
+ * it. */
 static int replace(struct pm_report_file *file, int old, const struct stat *st)
 {
 	struct stat made;

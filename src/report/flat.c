@@ -6,8 +6,8 @@
 
 #include "report/tree.h"
 
-/* Whether a node above N is of its region. A snapshot has PERFMON_PROFILE_DEPTH_MAX at most.
- */
+/* Whether a node above N is of its region. A snapshot has PERFMON_PROFILE_DEPTH_MAX at
+ * most. */
 static bool nested_in_itself(const struct pm_report_tree *tree, uint32_t n)
 {
 	uint32_t region = tree->nodes[n].region;

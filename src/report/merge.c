@@ -63,8 +63,7 @@ void pm_merge_free(struct pm_merge *merge)
 	free(merge);
 }
 
-/* --- names ----------------------------------------------------------------------------
- */
+/* --- names -------------------------------------------------------------------------- */
 
 /* The slot in which NAME's id stands, or would. */
 static uint32_t *name_slot(const struct pm_merge *merge, const char *name)
@@ -136,8 +135,7 @@ static int regions_add(struct pm_merge *merge, const struct pm_snapshot *snapsho
 	return err;
 }
 
-/* --- what the processes have in common ------------------------------------------------
- */
+/* --- what the processes have in common ---------------------------------------------- */
 
 /* The boot on which the process of HEADER ran, or NULL: the clock is the same then. */
 static struct pm_merge_boot *boot_find(const struct pm_merge *merge,

@@ -100,8 +100,8 @@ struct pm_merge {
 int pm_merge_number(struct pm_merge *merge, struct pm_merge_ranges *ranges,
 		    uint32_t parent, uint32_t region, uint32_t *number);
 
-/* Adds the nodes of SNAPSHOT's threads to the sum's; a tick of it is RATIO of the sum's.
- */
+/* Adds the nodes of SNAPSHOT's threads to the sum's; a tick of it is RATIO of the
+ * sum's. */
 int pm_merge_nodes(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 		   const uint32_t *region_map, double ratio);
 /* Gives each thread of the sum all paths. */

@@ -221,8 +221,8 @@ struct pm_short {
 /* Whether the error is beyond the tolerance; all 0 if the bias is not known. */
 bool pm_report_is_short(const struct pm_report_tree *tree, uint32_t node, uint32_t event,
 			bool exclusive, struct pm_short *out);
-/* Whether VALUE of METRIC is more than the machine can do; *LIMIT: that, 0 if not known.
- */
+/* Whether VALUE of METRIC is more than the machine can do; *LIMIT: that, 0 if not
+ * known. */
 bool pm_report_is_implausible(const struct pm_report_model *model, uint32_t metric,
 			      double value, double *limit);
 /* The first event that was open in the visits of ALL, the tree of all threads, and never

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reports: from a snapshot to text, JSON and CSV. doc/report-formats.md has the formats.
- */
+/* Reports: from a snapshot to text, JSON and CSV. doc/report-formats.md has the
+ * formats. */
 #ifndef PM_REPORT_PRINT_H
 #define PM_REPORT_PRINT_H
 

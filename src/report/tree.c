@@ -174,8 +174,8 @@ static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread 
 	pm_tree_add(&to->off_cpu_ns, scaled(from->off_cpu_ns, share.weight));
 }
 
-/* What measuring has added to VISITS of an event, of which BY_CALL were read by read(2).
- */
+/* What measuring has added to VISITS of an event, of which BY_CALL were read by
+ * read(2). */
 static double added(const struct pm_report_event *event, uint64_t visits,
 		    uint64_t by_call)
 {
@@ -407,8 +407,8 @@ int pm_tree_begin(struct pm_tree_build *build, struct pm_report_tree *tree,
 	return err;
 }
 
-/* Of the COUNT threads of the snapshot that THREADS names, or, without it, from FIRST on.
- */
+/* Of the COUNT threads of the snapshot that THREADS names, or, without it, from FIRST
+ * on. */
 static int tree_make(struct pm_report_tree *tree, const struct pm_report_model *model,
 		     const uint32_t *threads, uint32_t first, uint32_t count)
 {

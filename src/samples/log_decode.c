@@ -48,8 +48,8 @@ attr_of(struct perfmon_log *log, const struct perf_event_header *record, uint32_
 		*event = pm_log_event_of(log, id);
 	if (*event != UINT32_MAX)
 		return &log->sources[*event].attr;
-	/* perf makes records of its own with an id of 0: they are laid out by the first.
-	 */
+	/* perf makes records of its own with an id of 0: they are laid out by the
+	 * first. */
 	return sample && !log->alike ? NULL : &log->sources[0].attr;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a log says of its events and of the machine, in a file's sections or in records.
- */
+/* What a log says of its events and of the machine, in a file's sections or in
+ * records. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -78,8 +78,8 @@ static inline uint64_t pm_ring_head(const struct pm_ring *ring)
 	return page ? __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) : 0;
 }
 
-/* Whether the kernel may have had no room for one more record, where USED bytes waited.
- */
+/* Whether the kernel may have had no room for one more record, where USED bytes
+ * waited. */
 static inline bool pm_ring_was_full(const struct pm_ring *ring, uint64_t used)
 {
 	return used + ring->largest > ring->data_size;

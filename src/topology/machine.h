@@ -30,8 +30,8 @@ struct pm_machine {
  */
 void pm_machine_describe(struct pm_machine *machine);
 
-/* Describes it now, for all later calls: before the end of libraries that hwloc may call.
- */
+/* Describes it now, for all later calls: before the end of libraries that hwloc may
+ * call. */
 void pm_machine_remember(void);
 
 /* The levels of a machine, from the CPU upwards. A machine need not have each. */

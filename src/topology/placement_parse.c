@@ -71,8 +71,8 @@ static int parse_list(struct parse *p, struct pm_slice text, struct pm_cpus *set
 	return complain(p, err, bad, "expects %s such as 0-3,8 ('+' joins parts)", what);
 }
 
-/* "0x1,,0x3": words of 32 bits, the highest first. One word alone may be of any length.
- */
+/* "0x1,,0x3": words of 32 bits, the highest first. One word alone may be of any
+ * length. */
 static int parse_mask(struct parse *p)
 {
 	struct pm_slice rest = p->part, word;

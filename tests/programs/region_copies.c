@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loads a library that uses regions three times, each time with a libperfmon of its own.
- */
+/* Loads a library that uses regions three times, each time with a libperfmon of its
+ * own. */
 #include <dlfcn.h>
 #include <stdio.h>
 

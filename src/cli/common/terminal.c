@@ -119,8 +119,7 @@ void cli_print_wrapped(unsigned int column, enum cli_style style, const char *te
 	printf("%s\n", off);
 }
 
-/* --- pages ---------------------------------------------------------------------------
- */
+/* --- pages -------------------------------------------------------------------------- */
 
 static const char *pager_command(char *buffer, size_t size)
 {

@@ -127,8 +127,8 @@ int diff_decide(struct diff_result *result, const struct diff_data *data,
 		const struct diff_options *options);
 void diff_result_free(struct diff_result *result);
 
-/* Sentences that hold for the whole comparison; NULL after the last. Writes into BUFFER.
- */
+/* Sentences that hold for the whole comparison; NULL after the last. Writes into
+ * BUFFER. */
 #define DIFF_NOTE 400
 const char *diff_note(const struct diff_data *data, const struct diff_result *result,
 		      const struct diff_options *options, uint32_t i,

@@ -52,8 +52,8 @@ struct numbers {
 	uint32_t *pids;
 };
 
-/* Whether profile I can be exported, before anything is written: 0, or it has complained.
- */
+/* Whether profile I can be exported, before anything is written: 0, or it has
+ * complained. */
 static int check_one(const struct request *request, const struct pm_snapshot *snapshot,
 		     size_t i)
 {

@@ -53,8 +53,8 @@ static int events_check(const char *text)
 	return 0;
 }
 
-/* The variables as the program will read them; what it would only note is an error here.
- */
+/* The variables as the program will read them; what it would only note is an error
+ * here. */
 static int environment_check(void)
 {
 	struct pm_options options;

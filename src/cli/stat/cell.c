@@ -4,8 +4,7 @@
 
 #include "cli/stat/stat.h"
 
-/* --- samples -------------------------------------------------------------------------
- */
+/* --- samples ------------------------------------------------------------------------ */
 
 void stat_sum_add(struct stat_sum *sum, double value)
 {
@@ -29,8 +28,7 @@ double stat_sum_spread(const struct stat_sum *sum)
 	return 100 * sqrt(sum->squares / (n - 1) / n) / fabs(sum->mean);
 }
 
-/* --- cells ---------------------------------------------------------------------------
- */
+/* --- cells -------------------------------------------------------------------------- */
 
 /* The count over the enabled time, in the event's unit. */
 static double estimate(const struct stat_event *event, const struct perfmon_value *value)

@@ -71,8 +71,7 @@ uint64_t stat_now_ns(void)
 	return now;
 }
 
-/* --- start ---------------------------------------------------------------------------
- */
+/* --- start -------------------------------------------------------------------------- */
 
 static void __attribute__((noreturn)) execute(char **command, int go, int report)
 {
@@ -167,8 +166,7 @@ void stat_child_drop(struct stat_child *child)
 	reap(child);
 }
 
-/* --- wait ----------------------------------------------------------------------------
- */
+/* --- wait --------------------------------------------------------------------------- */
 
 /* Whether the child has ended; it is then reaped. */
 static bool has_ended(struct stat_child *child)

@@ -10,8 +10,7 @@
 #include "counters/counters.h"
 #include "perfmon/set.h"
 
-/* --- life ----------------------------------------------------------------------------
- */
+/* --- life --------------------------------------------------------------------------- */
 
 static int out_of_memory(struct stat_counting *counting)
 {
@@ -72,8 +71,7 @@ size_t stat_counting_cells(const struct stat_counting *counting)
 	return (size_t)stat_counting_groups(counting) * counting->events.count;
 }
 
-/* --- threads -------------------------------------------------------------------------
- */
+/* --- threads ------------------------------------------------------------------------ */
 
 /* Keeps what SESSION says of its error N. */
 static int session_failed(struct stat_counting *counting, struct perfmon_session *session,
@@ -183,8 +181,7 @@ static int open_best(struct stat_counting *counting, const struct perfmon_target
 	return stat_events_learn(events, text, false, true, &counting->diag) ?: n;
 }
 
-/* --- what was refused ----------------------------------------------------------------
- */
+/* --- what was refused --------------------------------------------------------------- */
 
 /* The error that event I met, 0 for none, and on which CPU, if it is CPUs; whether it is
  * OPEN somewhere all the same. */
@@ -254,8 +251,7 @@ static int check_open(struct stat_counting *counting, bool needed)
 	return 0;
 }
 
-/* --- start ---------------------------------------------------------------------------
- */
+/* --- start -------------------------------------------------------------------------- */
 
 static int start_session(struct stat_counting *counting)
 {
@@ -315,8 +311,7 @@ void stat_counting_end(struct stat_counting *counting)
 		stat_place_end(counting->place);
 }
 
-/* --- reading -------------------------------------------------------------------------
- */
+/* --- reading ------------------------------------------------------------------------ */
 
 /* What is new between two readings. */
 static struct perfmon_value less(const struct perfmon_value *now,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What perfmon stat tells programs: CSV (RFC 4180) and JSON (a line for each interval).
- */
+/* What perfmon stat tells programs: CSV (RFC 4180) and JSON (a line for each
+ * interval). */
 #include "config.h"
 
 #include <math.h>
@@ -21,8 +21,7 @@ static void put_number(struct pm_out *out, double value)
 	}
 }
 
-/* --- CSV -----------------------------------------------------------------------------
- */
+/* --- CSV ---------------------------------------------------------------------------- */
 
 void stat_csv_begin(const struct stat_result *result, struct pm_out *out)
 {
@@ -112,8 +111,7 @@ void stat_csv_rows(const struct stat_result *result, struct pm_out *out)
 	csv_time(out, "system", &result->system_ns);
 }
 
-/* --- JSON ----------------------------------------------------------------------------
- */
+/* --- JSON --------------------------------------------------------------------------- */
 
 static void json_key(struct pm_out *out, const char *key)
 {

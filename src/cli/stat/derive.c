@@ -45,8 +45,7 @@ bool stat_children(const struct stat_result *result, const struct stat_cell *cel
 	return stat_is_apart(result, cell) && !cell->mixed;
 }
 
-/* --- ratios --------------------------------------------------------------------------
- */
+/* --- ratios ------------------------------------------------------------------------- */
 
 static bool is_event(const struct stat_result *result, uint32_t i, uint32_t type,
 		     uint64_t config)
@@ -169,8 +168,7 @@ bool stat_row(const struct stat_result *result, uint32_t group, uint32_t i,
 	return true;
 }
 
-/* --- notes ---------------------------------------------------------------------------
- */
+/* --- notes -------------------------------------------------------------------------- */
 
 /* Nobody asked for it, and nobody misses it where the hardware counts others. */
 static bool is_missed(const struct stat_counting *counting,

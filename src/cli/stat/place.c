@@ -37,8 +37,7 @@ void stat_place_close(struct stat_place *place)
 	*place = (struct stat_place){.cpuwide = NULL};
 }
 
-/* --- groups --------------------------------------------------------------------------
- */
+/* --- groups ------------------------------------------------------------------------- */
 
 /* The groups of the level that the placement has CPUs in, and last, for what the level
  * cannot tell apart, the whole. */
@@ -80,8 +79,7 @@ void stat_place_group_name(const struct stat_place *place, uint32_t group,
 			 place->groups[group]);
 }
 
-/* --- events --------------------------------------------------------------------------
- */
+/* --- events ------------------------------------------------------------------------- */
 
 int stat_place_start(struct stat_place *place, const struct pm_event_list *list,
 		     bool split, struct pm_diag *diag)

@@ -15,8 +15,7 @@
 #include "cli/common/common.h"
 #include "cli/stat/stat.h"
 
-/* --- output --------------------------------------------------------------------------
- */
+/* --- output ------------------------------------------------------------------------- */
 
 static int open_output(const struct stat_options *options)
 {
@@ -35,8 +34,7 @@ static int open_output(const struct stat_options *options)
 	return fd;
 }
 
-/* --- counting ------------------------------------------------------------------------
- */
+/* --- counting ----------------------------------------------------------------------- */
 
 struct stat_work {
 	struct stat_options *options;

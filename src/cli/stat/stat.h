@@ -55,8 +55,7 @@ struct stat_options {
  * to go on, or the exit status to end with. */
 int stat_options_parse(struct stat_options *options, int argc, char **argv);
 
-/* --- the command ---------------------------------------------------------------------
- */
+/* --- the command -------------------------------------------------------------------- */
 
 struct stat_child {
 	pid_t pid; /* 0: none */
@@ -94,8 +93,7 @@ int stat_child_exit_status(const struct stat_child *child);
 
 uint64_t stat_now_ns(void);
 
-/* --- what is counted -----------------------------------------------------------------
- */
+/* --- what is counted ---------------------------------------------------------------- */
 
 /* An event as the user wrote it. */
 struct stat_event {
@@ -123,8 +121,7 @@ int stat_events_learn(struct stat_events *events, const char *text, bool cpus,
 		      bool user_only, struct pm_diag *diag);
 void stat_events_forget(struct stat_events *events);
 
-/* --- results -------------------------------------------------------------------------
- */
+/* --- results ------------------------------------------------------------------------ */
 
 /* A sample of estimates, one for each run. */
 struct stat_sum {
@@ -163,8 +160,7 @@ static inline bool stat_is_known(const struct stat_cell *cell)
 	return cell->status < STAT_NOT_COUNTED;
 }
 
-/* --- CPUs ----------------------------------------------------------------------------
- */
+/* --- CPUs --------------------------------------------------------------------------- */
 
 /* The CPUs of a placement, in groups of a level of the machine. */
 struct stat_place {
@@ -216,8 +212,7 @@ void stat_cell_take(struct stat_cell *cell, const struct stat_event *event,
 /* What has been added to CELL since the last time is one sample. */
 void stat_cell_settle(struct stat_cell *cell);
 
-/* --- counting ------------------------------------------------------------------------
- */
+/* --- counting ----------------------------------------------------------------------- */
 
 struct stat_counting {
 	struct stat_events events;
@@ -260,8 +255,7 @@ int stat_counting_read(struct stat_counting *counting, struct stat_cell *cells,
 void stat_counting_stop(struct stat_counting *counting);
 void stat_counting_end(struct stat_counting *counting);
 
-/* --- telling -------------------------------------------------------------------------
- */
+/* --- telling ------------------------------------------------------------------------ */
 
 struct stat_result {
 	const struct stat_options *options;
@@ -279,8 +273,8 @@ double stat_coverage(const struct stat_cell *cell);
 /* "counted", "multiplexed", "partial", "not counted" or "not supported". */
 const char *stat_status_name(enum stat_status status);
 
-/* Whether it can be told what the first thread counted, and what those that it created.
- */
+/* Whether it can be told what the first thread counted, and what those that it
+ * created. */
 bool stat_is_apart(const struct stat_result *result, const struct stat_cell *cell);
 
 /* What created threads and processes counted, on average; false if nobody knows: a

@@ -30,8 +30,8 @@ static int by_name(const void *a, const void *b)
 	return strcmp(**(char *const *const *)a, **(char *const *const *)b);
 }
 
-/* The regions of MODEL sorted by name, as pointers into its snapshot's; NULL: no memory.
- */
+/* The regions of MODEL sorted by name, as pointers into its snapshot's; NULL: no
+ * memory. */
 static char ***regions_sort(const struct pm_report_model *model)
 {
 	const struct pm_snapshot *s = model->snapshot;
@@ -436,8 +436,8 @@ static int ended_change(struct top_group *group, const struct sorted *now,
 	return err;
 }
 
-/* A thread that has ended has no open visit: what it entered and did not leave is lost.
- */
+/* A thread that has ended has no open visit: what it entered and did not leave is
+ * lost. */
 static void close_visits(struct pm_snapshot_thread *thread)
 {
 	for (uint32_t n = 1; n <= thread->node_count; n++) {

@@ -45,8 +45,8 @@ static struct {
 	size_t length;
 } before;
 
-/* Adds a capability's text, without the "$<2>" that says how long an old terminal takes.
- */
+/* Adds a capability's text, without the "$<2>" that says how long an old terminal
+ * takes. */
 static void before_add(const char *text)
 {
 	if (!text || text == (char *)-1)
@@ -238,8 +238,8 @@ static int name_columns(const struct screen *screen)
 						       : most;
 }
 
-/* Where each column ends, and whether it is on the screen; calls DRAW for those that are.
- */
+/* Where each column ends, and whether it is on the screen; calls DRAW for those that
+ * are. */
 static void columns_each(const struct screen *screen,
 			 void (*draw)(const struct screen *, uint32_t column, int end,
 				      int y, const struct top_row *row),

@@ -6,8 +6,7 @@
 #include "session/core/core.h"
 #include "perfmon/control.h"
 
-/* --- swap ------------------------------------------------------------------------------
- */
+/* --- swap --------------------------------------------------------------------------- */
 
 static int check_swap(struct perfmon_session *session, const struct perfmon_value *values,
 		      size_t n, uint32_t flags)
@@ -73,8 +72,7 @@ PM_EXPORT int perfmon_session_swap(struct perfmon_session *session,
 	return pm_session_leave(session, err);
 }
 
-/* --- control ---------------------------------------------------------------------------
- */
+/* --- control ------------------------------------------------------------------------ */
 
 /* Sets the sums to 0, but for those in KEEP. Of a stopped session. */
 static int zero_sums(struct perfmon_session *session, const uint64_t *keep)

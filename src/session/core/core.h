@@ -113,8 +113,7 @@ static inline bool pm_session_is_own(const struct perfmon_session *session)
 	       pm_busy.number;
 }
 
-/* --- enter.c ---------------------------------------------------------------------------
- */
+/* --- enter.c ------------------------------------------------------------------------ */
 
 /* Takes the lock. -EINVAL without a session, -ECHILD in a child of the process, -EAGAIN
  * in a handler that has interrupted too many others (busy.h). */
@@ -177,8 +176,7 @@ int pm_session_must_stand(struct perfmon_session *session, const char *what);
 /* -EBUSY if FLAGS have PERFMON_WRITE_STOPPED and the session is running. */
 int pm_session_check_stopped(struct perfmon_session *session, uint32_t flags);
 
-/* --- run.c -----------------------------------------------------------------------------
- */
+/* --- run.c -------------------------------------------------------------------------- */
 
 /* Enables or disables what is on of TARGET. 0 or the first error. */
 int pm_target_enable(struct perfmon_session *session, struct pm_target *target);
@@ -205,8 +203,7 @@ int pm_session_stop(struct perfmon_session *session);
 int pm_session_start_all(struct perfmon_session *session);
 int pm_session_stop_all(struct perfmon_session *session);
 
-/* --- install.c -------------------------------------------------------------------------
- */
+/* --- install.c ---------------------------------------------------------------------- */
 
 /*
  * Puts REGISTERS and SETS in the place of the session's. An attached session opens them
@@ -230,22 +227,19 @@ int pm_session_aggregate(struct perfmon_session *session, uint32_t first, uint32
 /* The same for all targets, then closes them. */
 int pm_session_gather(struct perfmon_session *session);
 
-/* --- program.c -------------------------------------------------------------------------
- */
+/* --- program.c ---------------------------------------------------------------------- */
 
 /* Stops an attached session of one set and makes it count what TEXT says; sums stay with
  * their index. Opens nothing if that is what it counts. On failure nothing has changed,
  * but that it may be stopped. */
 int pm_session_replace(struct perfmon_session *session, const char *text);
 
-/* --- reader.c --------------------------------------------------------------------------
- */
+/* --- reader.c ----------------------------------------------------------------------- */
 
 /* Makes the reader's views those of the plan's targets. */
 void pm_session_make_views(struct perfmon_session *session);
 
-/* --- value.c ---------------------------------------------------------------------------
- */
+/* --- value.c ------------------------------------------------------------------------ */
 
 /* What the targets have counted for register I, into its `now`. -ENODATA: a pinned group
  * does not fit the hardware. */

@@ -37,8 +37,7 @@ int pm_session_leave_idle(struct perfmon_session *session, int result)
 	return result;
 }
 
-/* --- refusals --------------------------------------------------------------------------
- */
+/* --- refusals ----------------------------------------------------------------------- */
 
 int pm_session_explain_struct(struct perfmon_session *session, int err, const char *what,
 			      const char *type)
@@ -88,8 +87,7 @@ int pm_session_check_stopped(struct perfmon_session *session, uint32_t flags)
 			   "(PERFMON_WRITE_STOPPED); stop the session first");
 }
 
-/* --- information -----------------------------------------------------------------------
- */
+/* --- information -------------------------------------------------------------------- */
 
 PM_EXPORT int perfmon_session_message(const struct perfmon_session *session, char *buffer,
 				      size_t size)

@@ -7,8 +7,7 @@
 #include "os/os.h"
 #include "session/core/core.h"
 
-/* --- what targets leave ----------------------------------------------------------------
- */
+/* --- what targets leave ------------------------------------------------------------- */
 
 /* Reads targets FIRST to LAST of PLAN. 0, or the first error, with what could be read. */
 static int read_range(struct perfmon_session *session, struct pm_session_plan *plan,
@@ -89,8 +88,7 @@ int pm_session_gather(struct perfmon_session *session)
 	return err;
 }
 
-/* --- another plan ----------------------------------------------------------------------
- */
+/* --- another plan ------------------------------------------------------------------- */
 
 /* Opens all sets of PLAN, which is built of REGISTERS, on the session's targets. 0 or
  * more (refused counters), or a negative errno with nothing of PLAN open. The session's

@@ -99,8 +99,7 @@ struct pm_register *pm_registers_copy(const struct perfmon_session *session,
 	return copy;
 }
 
-/* --- sets ------------------------------------------------------------------------------
- */
+/* --- sets --------------------------------------------------------------------------- */
 
 int pm_session_find_set(const struct perfmon_session *session, uint16_t id)
 {
@@ -139,8 +138,7 @@ uint32_t pm_sets_insert(struct pm_set *sets, uint32_t *count, uint16_t id,
 	return s;
 }
 
-/* --- memory of targets -----------------------------------------------------------------
- */
+/* --- memory of targets -------------------------------------------------------------- */
 
 static int part_init(struct pm_part *part, uint32_t count, size_t arm_size)
 {
@@ -221,8 +219,7 @@ bool pm_plan_writes_records(const struct pm_session_plan *plan)
 	return false;
 }
 
-/* --- plans -----------------------------------------------------------------------------
- */
+/* --- plans -------------------------------------------------------------------------- */
 
 /* Group numbers are a list's own: they are made a session's by the first register of each
  * program. */

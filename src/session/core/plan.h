@@ -95,11 +95,11 @@ struct pm_register {
 /* An event set. */
 struct pm_set {
 	uint16_t id;
-	uint32_t flags;				    /* PERFMON_SET_ */
-	uint64_t timeout_ns;			    /* effective */
-	uint64_t used_ns;			    /* of it, on targets that are gone */
-	uint64_t runs;				    /* times that it became active */
-	uint64_t active_ns;			    /* of targets that are gone */
+	uint32_t flags;			       /* PERFMON_SET_ */
+	uint64_t timeout_ns;		       /* effective */
+	uint64_t used_ns;		       /* of it, on targets that are gone */
+	uint64_t runs;			       /* times that it became active */
+	uint64_t active_ns;		       /* of targets that are gone */
 	uint64_t overflowed[PM_COUNTER_WORDS]; /* counters, in its last time slice */
 };
 
@@ -194,8 +194,7 @@ static inline struct pm_reading pm_reading_add(struct pm_reading a, struct pm_re
 				   a.running_ns + b.running_ns};
 }
 
-/* --- programs and registers ------------------------------------------------------------
- */
+/* --- programs and registers --------------------------------------------------------- */
 
 /* Parses TEXT into a program with no references. 0, or a negative errno with a sentence. */
 int pm_program_parse(struct perfmon_session *session, const char *text,
@@ -221,8 +220,7 @@ struct pm_register *pm_registers_copy(const struct perfmon_session *session,
 				      uint32_t more);
 void pm_registers_free(struct pm_register *registers, uint32_t count);
 
-/* --- sets ------------------------------------------------------------------------------
- */
+/* --- sets --------------------------------------------------------------------------- */
 
 /* The place of set ID, or -1. */
 int pm_session_find_set(const struct perfmon_session *session, uint16_t id);
@@ -235,8 +233,7 @@ struct pm_set *pm_sets_copy(const struct perfmon_session *session, size_t more);
 uint32_t pm_sets_insert(struct pm_set *sets, uint32_t *count, uint16_t id,
 			struct pm_register *registers, uint32_t register_count);
 
-/* --- plans -----------------------------------------------------------------------------
- */
+/* --- plans -------------------------------------------------------------------------- */
 
 int pm_plan_build(const struct perfmon_session *session, struct pm_register *registers,
 		  uint32_t count, const struct pm_set *sets, uint32_t set_count,

@@ -5,8 +5,7 @@
 #include "os/os.h"
 #include "session/core/core.h"
 
-/* --- one target ------------------------------------------------------------------------
- */
+/* --- one target --------------------------------------------------------------------- */
 
 int pm_target_enable_set(struct perfmon_session *session, struct pm_target *target)
 {
@@ -70,8 +69,7 @@ int pm_target_disable(struct perfmon_session *session, struct pm_target *target)
 	return first;
 }
 
-/* --- all targets -----------------------------------------------------------------------
- */
+/* --- all targets -------------------------------------------------------------------- */
 
 static int disable_all(struct perfmon_session *session)
 {

@@ -7,8 +7,7 @@
 
 #include "os/os.h"
 
-/* --- one counter -----------------------------------------------------------------------
- */
+/* --- one counter -------------------------------------------------------------------- */
 
 /*
  * From the page, if this is the thread and the page says it all. There are no other
@@ -48,8 +47,7 @@ int pm_session_collect(struct perfmon_session *session, uint32_t i, bool *syscal
 	return collect(session, i, syscall);
 }
 
-/* --- vectors -------------------------------------------------------------------------
- */
+/* --- vectors ------------------------------------------------------------------------ */
 
 int pm_session_check_vector(struct perfmon_session *session, const void *vector,
 			    size_t count, size_t element_size, bool filled, size_t first,
@@ -173,8 +171,8 @@ static int read_values(struct perfmon_session *session, struct perfmon_value *va
 
 	if (session->state == PERFMON_STATE_RUNNING)
 		session->stamp++;
-	/* All is read before anything is handed out: a failure leaves VALUES as it was.
-	 */
+	/* All is read before anything is handed out: a failure leaves VALUES as it
+	 * was. */
 	for (i = 0; i < n; i++) {
 		err = pm_session_find(session, in_order ? (uint32_t)i : values[i].index,
 				      role);

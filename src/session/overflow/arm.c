@@ -144,8 +144,7 @@ void pm_overflow_disarm(struct perfmon_session *session,
 	pm_ring_unmap(&target->records->ring);
 }
 
-/* --- enabling --------------------------------------------------------------------------
- */
+/* --- enabling ----------------------------------------------------------------------- */
 
 /*
  * Linux 6.17 and later stop a breakpoint at its overflow by a mark that enabling it does

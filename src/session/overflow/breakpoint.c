@@ -14,8 +14,7 @@
 #include "session/overflow/arm.h"
 #include "session/overflow/restart.h"
 
-/* --- whether this kernel does that ----------------------------------------------------
- */
+/* --- whether this kernel does that -------------------------------------------------- */
 
 /* Stops a breakpoint of the calling thread at its overflow, enables it and has it
  * overflow again. */
@@ -61,8 +60,7 @@ static bool mark_stays(void)
 	return found == STAYS;
 }
 
-/* --- opening anew ---------------------------------------------------------------------
- */
+/* --- opening anew ------------------------------------------------------------------- */
 
 /* A register whose breakpoint has stopped TARGET, or NULL. */
 static const struct pm_register *stopped_by(const struct perfmon_session *session,
@@ -83,8 +81,8 @@ static const struct pm_register *stopped_by(const struct perfmon_session *sessio
 	return NULL;
 }
 
-/* A target, not the calling thread, that a breakpoint has stopped; NULL if there is none.
- */
+/* A target, not the calling thread, that a breakpoint has stopped; NULL if there is
+ * none. */
 static const struct pm_target *find_stopped(const struct perfmon_session *session)
 {
 	const struct pm_session_plan *plan = session->plan;

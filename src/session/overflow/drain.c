@@ -207,8 +207,8 @@ static bool is_awaited(const struct pm_session_plan *plan)
 	return plan->has_slices;
 }
 
-/* Takes what the log has no room for, which says so, or what one that has failed leaves.
- */
+/* Takes what the log has no room for, which says so, or what one that has failed
+ * leaves. */
 static void drain_past_log(struct arrival *arrival)
 {
 	struct pm_sampling *sampling = arrival->session->sampling;
@@ -250,8 +250,7 @@ static void drain_ring(struct perfmon_session *session, struct pm_target *target
 	target->records->told += target->records->ring.lost - before.lost;
 }
 
-/* --- draining --------------------------------------------------------------------------
- */
+/* --- draining ----------------------------------------------------------------------- */
 
 /* Has what is on of a running TARGET stand still for a while; false: it does so already.
  * To be resumed. */

@@ -13,8 +13,8 @@ int pm_overflow_create(struct perfmon_session *session);
 void pm_overflow_plan(const struct perfmon_session *session,
 		      const struct pm_register *reg, struct pm_event *event);
 
-/* Makes the queue of messages, unless it is there; whether somebody may wait for messages.
- */
+/* Makes the queue of messages, unless it is there; whether somebody may wait for
+ * messages. */
 int pm_queue_need(struct perfmon_session *session);
 bool pm_queue_has_listener(const struct perfmon_session *session);
 

@@ -203,8 +203,7 @@ int pm_overflow_written(struct perfmon_session *session, uint32_t i, uint64_t va
 	return first;
 }
 
-/* --- records ---------------------------------------------------------------------------
- */
+/* --- records ------------------------------------------------------------------------ */
 
 bool pm_period_record(struct perfmon_session *session, struct pm_target *target,
 		      struct pm_register *reg, const struct pm_place *place)
@@ -381,8 +380,7 @@ void pm_period_pass(struct perfmon_session *session, struct pm_target *target,
 		move_reset(target, reg);
 }
 
-/* --- when the ring is empty ------------------------------------------------------------
- */
+/* --- when the ring is empty --------------------------------------------------------- */
 
 /* Whether REG's overflows cost little beside what it counts. */
 static bool is_cheap(const struct pm_target *target, const struct pm_register *reg)
@@ -519,8 +517,7 @@ int pm_period_settle(struct perfmon_session *session, struct pm_target *target)
 	return first;
 }
 
-/* --- opening ---------------------------------------------------------------------------
- */
+/* --- opening ------------------------------------------------------------------------ */
 
 bool pm_period_is_due_on(const struct pm_session_plan *plan,
 			 const struct pm_register *reg)

@@ -35,8 +35,8 @@ void pm_overflow_reset_others(struct perfmon_session *session, struct pm_target 
 			      const struct perfmon_sample *sample,
 			      const struct pm_place *place);
 
-/* Takes notice of overflows of REG, after a reset, that its last record stands for, too.
- */
+/* Takes notice of overflows of REG, after a reset, that its last record stands for,
+ * too. */
 void pm_period_pass(struct perfmon_session *session, struct pm_target *target,
 		    struct pm_register *reg);
 

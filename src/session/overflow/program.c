@@ -277,8 +277,7 @@ PM_EXPORT int perfmon_overflow_last_reset(struct perfmon_session *session, uint3
 	return pm_session_leave(session, 0);
 }
 
-/* --- what an event has to record -------------------------------------------------------
- */
+/* --- what an event has to record ---------------------------------------------------- */
 
 static bool names_any(const uint64_t *mask)
 {

@@ -110,8 +110,7 @@ void pm_overflow_free(struct perfmon_session *session)
 	session->overflows = NULL;
 }
 
-/* --- the descriptor --------------------------------------------------------------------
- */
+/* --- the descriptor ----------------------------------------------------------------- */
 
 static int make_descriptor(struct perfmon_session *session)
 {

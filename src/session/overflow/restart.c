@@ -91,8 +91,7 @@ PM_EXPORT int perfmon_overflow_restart(struct perfmon_session *session)
 	return pm_session_leave(session, pm_overflow_restart(session));
 }
 
-/* --- the end of a session's targets ----------------------------------------------------
- */
+/* --- the end of a session's targets ------------------------------------------------- */
 
 void pm_overflow_end(struct perfmon_session *session)
 {

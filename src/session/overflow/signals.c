@@ -81,8 +81,7 @@ void pm_overflow_leave(struct perfmon_session *session, struct pm_asked asked)
 	}
 }
 
-/* --- asking for it ---------------------------------------------------------------------
- */
+/* --- asking for it ------------------------------------------------------------------ */
 
 static int check_signal(struct perfmon_session *session, int signo)
 {

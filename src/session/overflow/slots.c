@@ -119,8 +119,7 @@ void pm_slots_unwatch(const struct pm_session_plan *plan, struct pm_target *targ
 	}
 }
 
-/* --- signals ---------------------------------------------------------------------------
- */
+/* --- signals ------------------------------------------------------------------------ */
 
 /* Has the kernel send the session's signal to the thread of TARGET for counter C. */
 static int arm_signal(const struct pm_target *target, const struct pm_counter *counter,

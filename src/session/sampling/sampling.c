@@ -12,8 +12,7 @@
 
 #define RING_PAGES_MAX 4096
 
-/* --- set-up and tear-down --------------------------------------------------------------
- */
+/* --- set-up and tear-down ----------------------------------------------------------- */
 
 static int check(struct perfmon_session *session, const struct perfmon_sampling *asked)
 {
@@ -160,8 +159,7 @@ void pm_sampling_forget(struct perfmon_session *session)
 	session->sampling = NULL;
 }
 
-/* --- information -----------------------------------------------------------------------
- */
+/* --- information -------------------------------------------------------------------- */
 
 int pm_sampling_not_set_up(struct perfmon_session *session)
 {
@@ -261,8 +259,7 @@ PM_EXPORT int perfmon_sampling_leave(struct perfmon_session *session)
 	return pm_session_leave(session, err);
 }
 
-/* --- samples ---------------------------------------------------------------------------
- */
+/* --- samples ------------------------------------------------------------------------ */
 
 bool pm_sampling_count_in(const struct pm_target *target, const struct pm_register *reg,
 			  const struct perfmon_sample *sample, uint64_t *count)

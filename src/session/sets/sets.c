@@ -12,8 +12,7 @@
 	(PERFMON_SET_TIME_SWITCH | PERFMON_SET_OVERFLOW_SWITCH | PERFMON_SET_STRICT_TIME)
 #define LONGEST_TIMEOUT (UINT64_C(1) << 62)
 
-/* --- making and deleting ---------------------------------------------------------------
- */
+/* --- making and deleting ------------------------------------------------------------ */
 
 static int must_be_detached(struct perfmon_session *session)
 {
@@ -25,8 +24,8 @@ static int must_be_detached(struct perfmon_session *session)
 			   "detach the session first");
 }
 
-/* What time-outs are multiples of: perf_swevent_start_hrtimer() has no shorter periods.
- */
+/* What time-outs are multiples of: perf_swevent_start_hrtimer() has no shorter
+ * periods. */
 static uint64_t resolution(void)
 {
 	static uint64_t found;
@@ -131,8 +130,8 @@ PM_EXPORT int perfmon_set_create(struct perfmon_session *session,
 	return pm_session_leave(session, err ?: (int)count);
 }
 
-/* Marks the N sets to delete; -EINVAL for one that is not there, is marked, or is the last.
- */
+/* Marks the N sets to delete; -EINVAL for one that is not there, is marked, or is the
+ * last. */
 static int mark_sets(struct perfmon_session *session, const struct perfmon_set *gone,
 		     size_t n, size_t element_size, bool *marked)
 {
@@ -227,8 +226,7 @@ PM_EXPORT int perfmon_set_delete(struct perfmon_session *session,
 	return pm_session_leave(session, err ?: (int)count);
 }
 
-/* --- information -----------------------------------------------------------------------
- */
+/* --- information -------------------------------------------------------------------- */
 
 /* The clock of the set that is on: those of the others stand still and have been read. */
 static void read_active(struct perfmon_session *session)

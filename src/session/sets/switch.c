@@ -73,8 +73,7 @@ void pm_target_next_set(struct perfmon_session *session, struct pm_target *targe
 		choose(session, target, next);
 }
 
-/* --- the call --------------------------------------------------------------------------
- */
+/* --- the call ----------------------------------------------------------------------- */
 
 /* The next start begins with the set at PLACE. */
 static void choose_all(struct perfmon_session *session, uint32_t place)

@@ -371,8 +371,7 @@ PM_EXPORT int perfmon_session_attach_targets(struct perfmon_session *session,
 	return pm_session_leave(session, n);
 }
 
-/* --- open again ------------------------------------------------------------------------
- */
+/* --- open again --------------------------------------------------------------------- */
 
 /* Opens all targets of OLD in PLAN. */
 int pm_targets_open_again(struct perfmon_session *session, struct pm_session_plan *plan,
@@ -404,8 +403,7 @@ int pm_targets_open_again(struct perfmon_session *session, struct pm_session_pla
 	return refused;
 }
 
-/* --- detach one ------------------------------------------------------------------------
- */
+/* --- detach one --------------------------------------------------------------------- */
 
 PM_EXPORT int perfmon_session_detach_target(struct perfmon_session *session,
 					    uint32_t kind, int32_t id)

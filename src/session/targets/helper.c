@@ -29,8 +29,8 @@ static void stay_near(struct perfmon_session *session)
 	session->attached->is_near = true;
 }
 
-/* Whether WATCH_KEY is a process's, whose descriptor says nothing but that it has ended.
- */
+/* Whether WATCH_KEY is a process's, whose descriptor says nothing but that it has
+ * ended. */
 static bool is_process(const struct perfmon_session *session, uint64_t watch_key)
 {
 	uint32_t p;

@@ -18,8 +18,8 @@ static bool cpu_is_offline(const struct pm_target *target)
 	return !pm_kernel_file_number(path, &online) && !online;
 }
 
-/* How long the kernel may be in noticing that time goes on: a tick of the slowest clock.
- */
+/* How long the kernel may be in noticing that time goes on: a tick of the slowest
+ * clock. */
 #define TICK_NS 20000000
 
 /*

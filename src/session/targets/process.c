@@ -18,8 +18,7 @@
  * just begun, and to take it the next time. */
 #define ATTEMPTS 5
 
-/* --- what /proc says -----------------------------------------------------------------
- */
+/* --- what /proc says ---------------------------------------------------------------- */
 
 pid_t pm_process_id(int32_t id)
 {
@@ -83,8 +82,7 @@ static bool thread_is_gone(pid_t tid)
 	return is_dead(life.state);
 }
 
-/* --- the session's processes -----------------------------------------------------------
- */
+/* --- the session's processes -------------------------------------------------------- */
 
 static struct pm_session_process *find_process(const struct perfmon_session *session,
 					       pid_t pid)
@@ -166,8 +164,7 @@ bool pm_process_has_ended(const struct perfmon_session *session,
 	       thread_is_gone(target->tid);
 }
 
-/* --- covering --------------------------------------------------------------------------
- */
+/* --- covering ----------------------------------------------------------------------- */
 
 struct covering {
 	struct perfmon_session *session;
@@ -365,14 +362,14 @@ static void tell_doubts(struct covering *covering, const struct pm_threads_resul
 	if (result->uncertain) {
 		pm_diag_add(diag,
 			    "%s%" PRIu32 " threads of process %d may be counted in part, "
-					 "twice or not at all: %s",
+			    "twice or not at all: %s",
 			    between, result->uncertain, pid, result->doubt);
 		between = "; ";
 	}
 	if (result->refused) {
 		pm_diag_add(diag,
 			    "%s%" PRIu32 " threads of child processes of process %d are "
-					 "not counted: permission denied",
+			    "not counted: permission denied",
 			    between, result->refused, pid);
 		between = "; ";
 	}

@@ -27,15 +27,13 @@ struct pm_attached {
 int pm_attached_create(struct perfmon_session *session);
 void pm_attached_free(struct perfmon_session *session);
 
-/* --- exclusive.c -----------------------------------------------------------------------
- */
+/* --- exclusive.c -------------------------------------------------------------------- */
 
 /* Makes SESSION the exclusive one of thread TID, or -EEXIST; and lets go of it. */
 int pm_exclusive_claim(struct perfmon_session *session, pid_t tid);
 void pm_exclusive_release(struct perfmon_session *session);
 
-/* --- watch.c ---------------------------------------------------------------------------
- */
+/* --- watch.c ------------------------------------------------------------------------ */
 
 /* Has HELPER, if there is one, told when TARGET ends that has no ring: a thread with an
  * event that can be mapped, which one that is inherited cannot. Else its end is noticed
@@ -47,8 +45,7 @@ void pm_target_unwatch(struct perfmon_session *session, struct pm_target *target
 /* Whether the thread of TARGET, and all that it created, have ended. */
 bool pm_target_has_ended(const struct perfmon_session *session, struct pm_target *target);
 
-/* --- target.c --------------------------------------------------------------------------
- */
+/* --- target.c ----------------------------------------------------------------------- */
 
 /* Opens all sets of PLAN as ASKED says, as its next target, from thread SELF. The number
  * of counters that were refused, or a negative errno with nothing open. */
@@ -64,8 +61,7 @@ void pm_targets_close(struct perfmon_session *session, struct pm_session_plan *p
 /* Adds what target T has counted to the registers, and takes it out of the plan. */
 void pm_target_remove(struct perfmon_session *session, uint32_t t);
 
-/* --- process.c -------------------------------------------------------------------------
- */
+/* --- process.c ---------------------------------------------------------------------- */
 
 /* What number ID stands for: 0 for the calling process, a thread for its own. */
 pid_t pm_process_id(int32_t id);
@@ -90,8 +86,7 @@ int pm_process_watch(struct perfmon_session *session, struct pm_session_process 
 /* Forgets the processes of which no target is left. */
 void pm_processes_prune(struct perfmon_session *session);
 
-/* --- detach.c --------------------------------------------------------------------------
- */
+/* --- detach.c ----------------------------------------------------------------------- */
 
 /* Closes all targets; in a child, its copies of their descriptors. */
 void pm_session_close_targets(struct perfmon_session *session);
@@ -100,21 +95,18 @@ void pm_session_forget(struct perfmon_session *session);
 /* Stops, adds up, closes: the state is detached afterwards. */
 int pm_session_detach_all(struct perfmon_session *session);
 
-/* --- helper.c --------------------------------------------------------------------------
- */
+/* --- helper.c ----------------------------------------------------------------------- */
 
 /* See struct pm_session_hooks. */
 int pm_helper_need(struct perfmon_session *session);
 struct pm_helper *pm_helper_idle(struct perfmon_session *session);
 
-/* --- loss.c ----------------------------------------------------------------------------
- */
+/* --- loss.c ------------------------------------------------------------------------- */
 
 /* See struct pm_session_hooks. */
 void pm_targets_notice_loss(struct perfmon_session *session);
 
-/* --- attach.c --------------------------------------------------------------------------
- */
+/* --- attach.c ----------------------------------------------------------------------- */
 
 /* See struct pm_session_hooks. */
 int pm_targets_attach_self(struct perfmon_session *session);

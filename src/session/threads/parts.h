@@ -68,8 +68,7 @@ struct scan {
 		slots_after; /* free ones on a thread without, with all events */
 };
 
-/* --- scan.c ------------------------------------------------------------------
- */
+/* --- scan.c ------------------------------------------------------------------ */
 
 /*
  * Lists the family's living threads: marks those that are known, adds new ones as
@@ -90,15 +89,13 @@ int pm_threads_find(struct scan *scan);
 
 void pm_threads_free(struct scan *scan);
 
-/* --- settle.c -------------------------------------------------------------------
- */
+/* --- settle.c ------------------------------------------------------------------- */
 
 /* Waits for the threads that were opened and are not settled: false if some are left and
  * the patience is at its end. */
 bool pm_threads_settle(struct scan *scan);
 
-/* --- probe.c ------------------------------------------------------------------
- */
+/* --- probe.c ------------------------------------------------------------------ */
 
 enum scan_verdict {
 	VERDICT_NONE,	 /* it has inherited nothing */

@@ -49,8 +49,7 @@
 
 bool pm_threads_as_before_6_12;
 
-/* --- markers -------------------------------------------------------------------------
- */
+/* --- markers ------------------------------------------------------------------------ */
 
 static int open_breakpoint(pid_t tid, int group, bool inherit, bool swaps)
 {
@@ -169,8 +168,7 @@ void pm_threads_unmark(struct scan_thread *thread)
 	close_marker(&thread->markers[MARKER_ANCHOR]);
 }
 
-/* --- slots ---------------------------------------------------------------------------
- */
+/* --- slots -------------------------------------------------------------------------- */
 
 /* How many breakpoints thread TID could still hold, or a negative errno. */
 static int free_slots(pid_t tid)
@@ -222,8 +220,7 @@ unsigned int pm_threads_mistaken(const struct scan *scan)
 	return count;
 }
 
-/* --- the events of a thread ----------------------------------------------------------
- */
+/* --- the events of a thread --------------------------------------------------------- */
 
 /* What the events and their markers take together is learned once, on a thread that
  * cannot have inherited any: the caller's events may be breakpoints, too. */
@@ -283,8 +280,7 @@ void pm_threads_close(struct scan *scan, struct scan_thread *thread)
 	pm_threads_unmark(thread);
 }
 
-/* --- mending -------------------------------------------------------------------------
- */
+/* --- mending ------------------------------------------------------------------------ */
 
 /* Whether an unknown thread holds fewer slots than before. One that has ended just now
  * leaves no proof: better close too much than miss it. */

@@ -63,8 +63,7 @@ bool pm_threads_is_idle(const struct scan_thread *thread)
 	       line.start_ticks != thread->start_ticks;
 }
 
-/* --- what /proc is -------------------------------------------------------------------
- */
+/* --- what /proc is ------------------------------------------------------------------ */
 
 static int hidden(const struct scan *scan, int error)
 {
@@ -131,8 +130,7 @@ int pm_threads_find(struct scan *scan)
 	return 0;
 }
 
-/* --- processes -----------------------------------------------------------------------
- */
+/* --- processes ---------------------------------------------------------------------- */
 
 static const struct scan_process *find_process(const struct scan_process *processes,
 					       size_t count, pid_t pid)
@@ -267,8 +265,7 @@ static int list_processes(struct scan *scan)
 	return 0;
 }
 
-/* --- threads -------------------------------------------------------------------------
- */
+/* --- threads ------------------------------------------------------------------------ */
 
 static struct scan_thread *find_thread(struct scan *scan, size_t count, pid_t tid,
 				       uint64_t start_ticks)

@@ -59,8 +59,7 @@ static uint32_t count_status(const struct scan *scan, enum scan_status status)
 	return count;
 }
 
-/* --- opening -------------------------------------------------------------------------
- */
+/* --- opening ------------------------------------------------------------------------ */
 
 /* A refused descriptor: what the whole would need. */
 static int explain_limit(const struct scan *scan, int error)
@@ -126,8 +125,7 @@ static int open_first(struct scan *scan)
 	return 0;
 }
 
-/* --- the calm way --------------------------------------------------------------------
- */
+/* --- the calm way ------------------------------------------------------------------- */
 
 /*
  * Once all threads are settled, what they created without the events can be listed, and
@@ -153,8 +151,7 @@ static int try_calm(struct scan *scan, struct pm_threads_result *result)
 	return (int)unknown;
 }
 
-/* --- the probed way ---------------------------------------------------------------
- */
+/* --- the probed way --------------------------------------------------------------- */
 
 struct look {
 	unsigned int opened, ended, partial;
@@ -272,8 +269,7 @@ static int try_probed(struct scan *scan, struct pm_threads_result *result)
 	return 0;
 }
 
-/* --- the whole -----------------------------------------------------------------------
- */
+/* --- the whole ---------------------------------------------------------------------- */
 
 static int scan_all(struct scan *scan, struct pm_threads_result *result)
 {
