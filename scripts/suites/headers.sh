@@ -35,7 +35,8 @@ for file in "$include"/perfmon/*.h "$include"/perfmon/*/*.h; do
 		done
 	done
 done
-for file in $(find src -mindepth 2 -name "*.h"); do
+mapfile -t internal < <(find src -mindepth 2 -name "*.h" | sort)
+for file in "${internal[@]}"; do
 	case $file in
 	src/arch/arch.h) ;;
 	src/arch/*) continue ;;

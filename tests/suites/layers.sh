@@ -83,6 +83,7 @@ upward_table() {
 try "sees a table that is out of order" upward_table || true
 
 # CONTRIBUTING shows the same table.
+# shellcheck disable=SC2016 # Markdown has backquotes
 shown() {
 	diff <(sed -n '/^[a-z].* | .* | /p' src/rooms) \
 		<(sed -n 's/^| `\([a-z].*\)` | \(.*\) |$/\1 | \2/p' CONTRIBUTING.md)
@@ -152,7 +153,8 @@ allowed() { # OBJECT NAME
 	return 1
 }
 checked=0
-for object in $(find "$build/src" -name 'libperfmon_all_la-*.o' ! -path '*/.libs/*'); do
+mapfile -t objects < <(find "$build/src" -name 'libperfmon_all_la-*.o' ! -path '*/.libs/*')
+for object in "${objects[@]}"; do
 	checked=$((checked + 1))
 	for name in $(calls_of "$object"); do
 		allowed "$object" "$name" || not_ok "${object#"$build"/} calls $name"
@@ -194,6 +196,7 @@ try "every exported name stands in a public header" in_shell declared || true
 # The other way round: what a program can call by a header can be linked.
 cat include/perfmon/*.h | gcc -fsyntax-only -Iinclude -aux-info "$work/prototypes" -x c - 2>/dev/null || true
 sed -n 's/.*extern .*\b\(\(perfmon\|pfm\)_[a-z0-9_]*\) (.*/\1/p' "$work/prototypes" | sort -u >"$work/declared"
+# shellcheck disable=SC2016
 sed -n 's/^| `\(p[a-z0-9_]*\)` |.*/\1/p' doc/api.md | sort >"$work/listed"
 try "doc/api.md lists what is exported, each once" diff "$work/map" "$work/listed" || true
 try "every declared function is exported" test -z "$(comm -23 "$work/declared" "$work/map")" || true
