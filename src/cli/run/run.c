@@ -11,6 +11,7 @@
 #include "cli/run/run.h"
 #include "events/events.h"
 #include "os/os.h"
+#include "report/report.h"
 
 /* clang-format off */
 static const char help[] =
@@ -61,6 +62,7 @@ static int environment_check(void)
 	int status = 0;
 
 	pm_options_read(&options, NULL);
+	pm_metrics_free(pm_metrics_of(&options));
 	for (uint32_t i = 0; i < options.note_count; i++) {
 		const char *note = options.notes[i], *rest = strstr(note, ": ");
 
