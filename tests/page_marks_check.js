@@ -35,7 +35,7 @@
 		: ["100.0 us +-143%", "1.000M +-143%"]);
 	test(which + ": its mean is of what was measured", cells("some", "mean", "stddev", "max"),
 		["2.500 us", "1.291 us", "4.000 us"]);
-	test(which + ": each mark is explained", ["+-N%", "p not counted", "d some visits"].every(text =>
+	test(which + ": each mark is explained", ["+-N%", "p not counted", "d without some visits"].every(text =>
 		$("legend").textContent.includes(text)), true);
 	if (both) {
 		test("a sum that leaves a process out is marked", [cells("outer", "cycles:u"),
