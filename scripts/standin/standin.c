@@ -57,6 +57,20 @@ void standin_fatal(const char *file, int line, const char *what, const char *for
 	_exit(1);
 }
 
+/* What is to be done when the test that runs has ended, or is skipped midway. */
+static const struct criterion_test_extra_data *after[2];
+
+static void finish(void)
+{
+	for (int i = 0; i < 2; i++) {
+		const struct criterion_test_extra_data *options = after[i];
+
+		after[i] = NULL;
+		if (options && options->fini)
+			options->fini();
+	}
+}
+
 void standin_skip(const char *format, ...)
 {
 	va_list args;
@@ -65,6 +79,7 @@ void standin_skip(const char *format, ...)
 	vsnprintf(verdict->reason, sizeof(verdict->reason), format, args);
 	va_end(args);
 	verdict->skipped = true;
+	finish();
 	exit(0);
 }
 
@@ -105,11 +120,10 @@ static void child(const struct standin_test *test,
 		suite->init();
 	if (test->options.init)
 		test->options.init();
+	after[0] = &test->options;
+	after[1] = suite;
 	test->run();
-	if (test->options.fini)
-		test->options.fini();
-	if (suite->fini)
-		suite->fini();
+	finish();
 	/* Here a sanitizer says what it found, and the program's own exit handlers run. */
 	exit(0);
 }
