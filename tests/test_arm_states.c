@@ -104,6 +104,8 @@ Test(arm_states, are_as_drawn)
 	snprintf(path, sizeof(path), "%s/src/session/overflow/state.h",
 		 source ? source : ".");
 	file = fopen(path, "r");
+	if (!file && access("config.h", F_OK))
+		cr_skip_test("the sources are not on this machine");
 	cr_assert_not_null(file, "cannot open %s (is srcdir set?)", path);
 	for (size_t m = 0; m < MACHINES; m++)
 		check_table(&machines[m], file);
