@@ -56,11 +56,16 @@ int pm_session_check_vector(struct perfmon_session *session, const void *vector,
 	int err = vector && count ? pm_vector_check(vector, 0, element_size, first, known)
 				  : -EINVAL;
 
+	if (!vector || !count)
+		return pm_diag_set(&session->diag, err,
+				   "the vector is %s; pass one element "
+				   "or more",
+				   vector ? "empty" : "NULL");
 	if (err == -EINVAL)
 		return pm_diag_set(&session->diag, err,
-				   "a vector of %zu elements of %zu bytes: there must be "
-				   "one at least, and the size is sizeof(elements[0])",
-				   vector ? count : 0, element_size);
+				   "elements cannot have %zu bytes; pass "
+				   "sizeof(elements[0])",
+				   element_size);
 	if (count > PERFMON_SESSION_VECTOR_MAX)
 		return pm_diag_set(&session->diag, -E2BIG,
 				   "a vector of %zu elements is longer than %d", count,

@@ -235,8 +235,9 @@ static int set_period(struct perfmon_session *session, uint32_t index, uint64_t 
 				   flags);
 	if (!overflows(-period))
 		return pm_diag_set(&session->diag, -EINVAL,
-				   "a period of %" PRIu64 " events: it is 1 or more, and "
-				   "below 2^63",
+				   "a period cannot be %" PRIu64
+				   " events; pass 1 or more, "
+				   "and less than 2^63",
 				   period);
 	err = pm_session_must_stand(session, "the overflows");
 	err = err ?: program(session, index, &how);
