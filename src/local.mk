@@ -63,7 +63,7 @@ libperfmon_all_la_SOURCES = \
 	src/profile/writer.c src/profile/writer.h \
 	src/report/cells.c src/report/cells.h src/report/csv.c src/report/derived.c \
 	src/report/file.c src/report/file.h src/report/flat.c src/report/formats.h \
-	src/report/frame.c src/report/groups.c src/report/groups.h src/report/json.c \
+	src/report/frame.c src/report/groups.c src/report/groups.h src/report/hottest.c src/report/json.c \
 	src/report/json_nodes.c src/report/json_out.c src/report/json_out.h \
 	src/report/merge.c src/report/merge.h src/report/merge_nodes.c \
 	src/report/merge_notes.c src/report/merge_parts.h src/report/merge_processes.c \

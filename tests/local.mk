@@ -137,6 +137,7 @@ if HAVE_CRITERION
 CRITERION_TESTS = tests/test_options tests/test_report tests/test_snapshot
 CRITERION_TESTS += tests/test_threads
 CRITERION_TESTS += tests/test_diff_decide
+CRITERION_TESTS += tests/test_hottest
 CRITERION_TESTS += tests/test_merge
 CRITERION_TESTS += tests/test_mpi
 CRITERION_TESTS += tests/test_profile_file
@@ -349,6 +350,10 @@ tests_test_sanity_LDADD = $(TEST_LIBS) $(JANSSON_LIBS)
 tests_test_metric_SOURCES = tests/test_metric.c tests/profile_builder.h tests/report_text.h
 tests_test_metric_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
 tests_test_metric_LDADD = $(TEST_LIBS) $(JANSSON_LIBS)
+
+tests_test_hottest_SOURCES = tests/test_hottest.c tests/profile_builder.h tests/report_text.h
+tests_test_hottest_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_hottest_LDADD = $(TEST_LIBS)
 
 tests_test_merge_SOURCES = tests/test_merge.c tests/profile_builder.h tests/report_text.h
 tests_test_merge_CPPFLAGS = $(TEST_CPPFLAGS)

@@ -203,6 +203,28 @@ static void put_events(struct pm_json *j, const struct pm_report *report)
 	pm_json_close(j, "]");
 }
 
+/* From the top down. */
+static int put_hottest(struct pm_json *j, const struct pm_report_tree *tree)
+{
+	uint32_t last;
+	int err = pm_report_hottest(tree, &last);
+
+	if (err)
+		return err;
+	pm_json_key(j, "hottest_path");
+	pm_json_open(j, "[");
+	for (uint32_t depth = 1; depth <= tree->nodes[last].depth; depth++) {
+		uint32_t n = last;
+
+		while (tree->nodes[n].depth > depth)
+			n = tree->nodes[n].parent;
+		pm_json_next(j);
+		pm_out_format(j->out, "%u", n);
+	}
+	pm_json_close(j, "]");
+	return 0;
+}
+
 static int put_groups(struct pm_json *j, const struct pm_report *report)
 {
 	const struct pm_report_groups *groups = &report->groups;
@@ -302,7 +324,7 @@ int pm_report_json(const struct pm_report *report, struct pm_out *out)
 		put_processes(&j, report->options->merge);
 	put_events(&j, report);
 	pm_json_nodes(&j, report, report->all);
-	err = put_groups(&j, report) ?: put_threads(&j, report);
+	err = put_hottest(&j, report->all) ?: put_groups(&j, report) ?: put_threads(&j, report);
 	if (err)
 		return err;
 	pm_json_key(&j, "lost");
