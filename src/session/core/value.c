@@ -9,22 +9,21 @@
 
 /* --- one counter -------------------------------------------------------------------- */
 
-/*
- * From the page, if this is the thread and the page says it all. There are no other
- * targets then, nor time slices of sets or events: the sum over all is the page's reading.
- */
+/* Whether this is the thread, and pages may say it all: there are no other targets, nor
+ * time slices of sets or events, so the sum over all is the page's reading. */
+static inline bool has_pages(const struct perfmon_session *session)
+{
+	return session->state == PERFMON_STATE_RUNNING && session->plan->set_count == 1 &&
+	       pm_session_is_own(session);
+}
+
 static inline bool read_page(struct perfmon_session *session, uint32_t i)
 {
 	struct pm_register *reg = &session->registers[i];
-	const struct pm_session_plan *plan = session->plan;
+	const struct pm_part *part = &session->plan->targets[0].parts[0];
 	struct pm_reading reading;
-	const struct pm_part *part;
 
-	if (session->state != PERFMON_STATE_RUNNING || reg->count != 1 ||
-	    plan->set_count != 1 || !pm_session_is_own(session))
-		return false;
-	part = &plan->targets[0].parts[0];
-	if (!part->instance->counters[reg->planned].user_read ||
+	if (reg->count != 1 || !part->instance->counters[reg->planned].user_read ||
 	    pm_view_read_times(&session->reader->views[i], &reading.value,
 			       &reading.enabled_ns, &reading.running_ns))
 		return false;
@@ -34,17 +33,18 @@ static inline bool read_page(struct perfmon_session *session, uint32_t i)
 	return true;
 }
 
-static inline int collect(struct perfmon_session *session, uint32_t i, bool *syscall)
+static inline int collect(struct perfmon_session *session, uint32_t i, bool pages,
+			  bool *syscall)
 {
 	*syscall = false;
-	return read_page(session, i)
+	return pages && read_page(session, i)
 		       ? 0
 		       : pm_register_read(session, &session->registers[i], syscall);
 }
 
 int pm_session_collect(struct perfmon_session *session, uint32_t i, bool *syscall)
 {
-	return collect(session, i, syscall);
+	return collect(session, i, has_pages(session), syscall);
 }
 
 /* --- vectors ------------------------------------------------------------------------ */
@@ -125,7 +125,9 @@ static int find_time(struct perfmon_session *session)
 	return 0;
 }
 
-int pm_session_find(struct perfmon_session *session, uint32_t index, unsigned int role)
+/* PAGES is has_pages(). Then no process is attached to, of which a thread may be lost. */
+static inline __attribute__((always_inline)) int
+find(struct perfmon_session *session, uint32_t index, unsigned int role, bool pages)
 {
 	struct pm_reading sum;
 	struct pm_register *reg;
@@ -135,7 +137,7 @@ int pm_session_find(struct perfmon_session *session, uint32_t index, unsigned in
 	if (index == PERFMON_COUNTER_VIRTUAL_TIME)
 		return find_time(session);
 	reg = &session->registers[index];
-	err = collect(session, index, &syscall);
+	err = collect(session, index, pages, &syscall);
 	if (err && err != -ENODATA)
 		return err;
 	sum = role == PM_ROLE_ALL ? pm_reading_add(reg->base, reg->now)
@@ -150,9 +152,14 @@ int pm_session_find(struct perfmon_session *session, uint32_t index, unsigned in
 	if (!sum.enabled_ns)
 		return 0;
 	reg->found.status |= reg->doubts;
-	if (pm_session_is_uncertain(session))
+	if (!pages && pm_session_is_uncertain(session))
 		reg->found.status |= PERFMON_VALUE_UNCERTAIN;
 	return 0;
+}
+
+int pm_session_find(struct perfmon_session *session, uint32_t index, unsigned int role)
+{
+	return find(session, index, role, has_pages(session));
 }
 
 int pm_session_explain(struct perfmon_session *session, int err)
@@ -171,6 +178,7 @@ int pm_session_explain(struct perfmon_session *session, int err)
 static int read_values(struct perfmon_session *session, struct perfmon_value *values,
 		       size_t n, bool in_order, unsigned int role)
 {
+	bool pages = has_pages(session);
 	size_t i;
 	int err;
 
@@ -179,8 +187,8 @@ static int read_values(struct perfmon_session *session, struct perfmon_value *va
 	/* All is read before anything is handed out: a failure leaves VALUES as it
 	 * was. */
 	for (i = 0; i < n; i++) {
-		err = pm_session_find(session, in_order ? (uint32_t)i : values[i].index,
-				      role);
+		err = find(session, in_order ? (uint32_t)i : values[i].index, role,
+			   pages);
 		if (err)
 			return pm_session_explain(session, err);
 	}
