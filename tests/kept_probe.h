@@ -4,6 +4,7 @@
 #define PM_TESTS_KEPT_PROBE_H
 
 #include "profile/profile.h"
+#include "helpers.h"
 #include "region_probe.h"
 
 static char folder[64];
@@ -11,16 +12,12 @@ static char folder[64];
 static inline void kept_begin(void)
 {
 	probe_quiet();
-	strcpy(folder, "/tmp/perfmon-test.XXXXXX");
-	cr_assert(mkdtemp(folder));
+	make_folder(folder, sizeof(folder));
 }
 
 static inline void kept_end(void)
 {
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -rf %s", folder);
-	cr_assert_eq(system(command), 0);
+	remove_folder(folder);
 }
 
 /* The path of NAME in the folder, good until the eighth call from here. */

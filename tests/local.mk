@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-EXTRA_DIST += tests/messages.h
+EXTRA_DIST += tests/helpers.h tests/kernel_calls.h tests/messages.h tests/watched.h
 # Races are plain programs, so that they run under ThreadSanitizer.
 check_PROGRAMS += tests/race_snapshot
 TESTS += tests/race_snapshot

@@ -15,6 +15,7 @@
 #include "os/os.h"
 #include "samples/samples.h"
 #include "perfmon/log.h"
+#include "helpers.h"
 #include "messages.h"
 #include "record.h"
 
@@ -22,21 +23,14 @@ static char log_folder[64], log_path[96];
 
 static inline void log_setup(void)
 {
-	strcpy(log_folder, "/tmp/perfmon-log-XXXXXX");
-	cr_assert_not_null(mkdtemp(log_folder));
+	make_folder(log_folder, sizeof(log_folder));
 	snprintf(log_path, sizeof(log_path), "%s/log", log_folder);
 }
 
 static inline void log_teardown(void)
 {
-	char old[sizeof(log_path) + 4];
-
 	pm_kernel_fault = NULL;
-	unlink(log_path);
-	/* perf record keeps what it would write over. */
-	snprintf(old, sizeof(old), "%s.old", log_path);
-	unlink(old);
-	rmdir(log_folder);
+	remove_folder(log_folder);
 }
 
 /* A test that is skipped is not torn down. */

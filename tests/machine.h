@@ -154,9 +154,9 @@ static inline void machine_online(const char *list)
 	pm_cpus_each (cpu, &machine_present) {
 		snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/cpu%d/topology",
 			 tree_root, cpu);
-		nftw(path, tree_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+		nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 		strcpy(strrchr(path, '/') + 1, "cache");
-		nftw(path, tree_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+		nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 		machine_write(cpu, "online",
 			      pm_cpus_has(&online, (unsigned int)cpu) ? "1" : "0");
 		if (!pm_cpus_has(&online, (unsigned int)cpu))

@@ -11,11 +11,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "profile/profile.h"
 #include "perfmon/region.h"
+#include "helpers.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define FEWER 10
@@ -24,22 +24,6 @@
 #endif
 
 #define PATHS 1000
-
-#define CHECK(condition)                                                                 \
-	do {                                                                             \
-		if (!(condition)) {                                                      \
-			printf("not ok - %s:%d: %s\n", __func__, __LINE__, #condition);  \
-			exit(1);                                                         \
-		}                                                                        \
-	} while (0)
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 /* --- the program that is watched --- */
 
@@ -111,7 +95,7 @@ static uint64_t measure(int threads, int paths_each)
 	struct pm_profile_file *file;
 	struct pm_diag diag = {0};
 	struct pm_snapshot *s;
-	double begun = now(), visited, read;
+	double begun = now_s(), visited, read;
 	uint64_t used;
 	int state;
 	pid_t child;
@@ -125,7 +109,7 @@ static uint64_t measure(int threads, int paths_each)
 	CHECK(child > 0);
 	while (!(state = __atomic_load_n(ready, __ATOMIC_ACQUIRE)))
 		usleep(1000);
-	visited = now();
+	visited = now_s();
 	if (state < 0) {
 		CHECK(waitpid(child, NULL, 0) == child);
 		return 0;
@@ -134,7 +118,7 @@ static uint64_t measure(int threads, int paths_each)
 	    pm_profile_file_snapshot(file, &s, &diag))
 		printf("# %s\n", diag.text);
 	CHECK(!diag.error);
-	read = now();
+	read = now_s();
 	check_all(s, threads);
 	used = s->header.used;
 	printf("# %d threads with %d paths: %.1f MB; %.0f ns to visit and %.0f ns to "

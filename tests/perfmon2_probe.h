@@ -10,24 +10,12 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "perfmon/perfmon2.h"
+#include "helpers.h"
 #include "raw_codes.h"
-
-static volatile uint64_t watched[4] __attribute__((aligned(64)));
-
-static inline void touch(unsigned int i, unsigned int times)
-{
-	while (times--)
-		watched[i]++;
-}
-
-static inline int gettid_now(void)
-{
-	return (int)syscall(SYS_gettid);
-}
+#include "watched.h"
 
 static inline const char *message(int fd)
 {
@@ -52,7 +40,7 @@ static inline const char *message(int fd)
 static inline void load_raw(int fd, const struct pfarg_pmc *pmcs, size_t size)
 {
 	OK(fd, pfm_write_pmcs(fd, (struct pfarg_pmc *)pmcs, size));
-	if (!pfm_load_context(fd, 0, gettid_now()))
+	if (!pfm_load_context(fd, 0, own_tid()))
 		return;
 	cr_assert(errno == ENOENT || errno == EOPNOTSUPP || errno == EACCES, "%s: %s",
 		  strerror(errno), message(fd));

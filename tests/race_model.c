@@ -35,6 +35,7 @@
 #include "perfmon/overflow.h"
 #include "perfmon/session.h"
 #include "perfmon/set.h"
+#include "helpers.h"
 #include "messages.h"
 
 #define THREADS	 3
@@ -911,7 +912,7 @@ static void *walk(void *argument)
 {
 	struct walker *w = argument;
 
-	w->tid = (pid_t)syscall(SYS_gettid);
+	w->tid = own_tid();
 	make_session(&w->own);
 	pthread_barrier_wait(&barrier);
 	for (w->step = 0; w->step < steps_each; w->step++) {

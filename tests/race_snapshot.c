@@ -15,11 +15,11 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "regions/regions.h"
 #include "perfmon/region.h"
+#include "helpers.h"
 #include "profile_builder.h"
 
 /* A sanitizer slows the reader more than a writer's pause. */
@@ -28,14 +28,6 @@
 #else
 #define SLOWER 1
 #endif
-
-#define CHECK(condition)                                                                 \
-	do {                                                                             \
-		if (!(condition)) {                                                      \
-			printf("not ok - %s:%d: %s\n", __func__, __LINE__, #condition);  \
-			exit(1);                                                         \
-		}                                                                        \
-	} while (0)
 
 /* Writers: each visit adds fixed amounts, so that whole nodes keep fixed ratios. */
 #define WRITERS 2
@@ -226,14 +218,6 @@ static void a_fold_is_seen_before_or_after(void)
 static int real_writers;
 static double seconds = 1;
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static void *real_writer(void *unused)
 {
 	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
@@ -342,7 +326,7 @@ static int is_enough(const struct tally *tally)
  * more, after which end_tally() says what is missing. */
 static int goes_on(const struct tally *tally, double until)
 {
-	double over = now() - until;
+	double over = now_s() - until;
 
 	return over < 0 || (over < 60 && !is_enough(tally));
 }
@@ -392,7 +376,7 @@ static void real_nodes_are_whole_from_outside(const char *path)
 		CHECK(!chmod(path, 0666));
 		CHECK(!pm_profile_file_open(path, &file, NULL));
 	}
-	for (until = now() + seconds; goes_on(&tally, until);) {
+	for (until = now_s() + seconds; goes_on(&tally, until);) {
 		struct pm_snapshot *s;
 
 		CHECK(pm_profile_file_snapshot(file, &s, &diag) == 0);
@@ -409,13 +393,12 @@ static void real_nodes_are_whole_from_outside(const char *path)
 
 static void real_nodes_are_whole_in_a_file(void)
 {
-	char folder[] = "/tmp/perfmon-race-XXXXXX", path[64];
+	char folder[32], path[64];
 
-	CHECK(mkdtemp(folder));
+	make_folder(folder, sizeof(folder));
 	snprintf(path, sizeof(path), "%s/profile", folder);
 	real_nodes_are_whole_from_outside(path);
-	unlink(path);
-	rmdir(folder);
+	remove_folder(folder);
 }
 
 /* In one process, for ThreadSanitizer to see both sides. */
@@ -431,7 +414,7 @@ static void real_nodes_are_whole_from_inside(void)
 	while (pm_regions_snapshot(&s, NULL))
 		sched_yield();
 	pm_snapshot_free(s);
-	for (until = now() + seconds; goes_on(&tally, until);) {
+	for (until = now_s() + seconds; goes_on(&tally, until);) {
 		CHECK(pm_regions_snapshot(&s, NULL) == 0);
 		check_real_snapshot(s, &tally);
 		pm_snapshot_free(s);

@@ -4,7 +4,6 @@
 #define PM_TESTS_REGION_PROBE_H
 
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 
 #include "regions/regions.h"
 #include "perfmon/region.h"
+#include "helpers.h"
 
 /* What perfmon_region_read() gives: the values, and of each counter its sum; bit i of
  * `counted` if it counted all of the time. */
@@ -162,17 +162,6 @@ static inline uint64_t probe_now(const char *path)
 
 	pm_snapshot_free(snapshot);
 	return visits;
-}
-
-static inline int probe_descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int count = 0;
-
-	while (readdir(dir))
-		count++;
-	closedir(dir);
-	return count;
 }
 
 /* Runs BODY in a child made by fork(2); its exit status, or 1000 + the signal. */

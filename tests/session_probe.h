@@ -5,35 +5,15 @@
 #define TESTS_SESSION_PROBE_H
 
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "perfmon/session.h"
 #include "perfmon/set.h"
+#include "helpers.h"
 #include "messages.h"
-
-/* Written by touch(), watched by the events that watch_event() names. */
-static volatile uint64_t watched[4] __attribute__((aligned(64)));
-
-static inline const char *watch_event(unsigned int i)
-{
-	static char text[4][64];
-
-	snprintf(text[i], sizeof(text[i]), "mem:0x%" PRIxPTR "/8:w",
-		 (uintptr_t)&watched[i]);
-	return text[i];
-}
-
-static inline void touch(unsigned int i, unsigned int times)
-{
-	/* One store each, also where threads touch the same one. */
-	while (times--)
-		__atomic_store_n(&watched[i],
-				 __atomic_load_n(&watched[i], __ATOMIC_RELAXED) + 1,
-				 __ATOMIC_RELAXED);
-}
+#include "watched.h"
 
 static inline struct perfmon_session *session_with(const char *events, uint32_t flags)
 {
@@ -61,17 +41,6 @@ static inline struct perfmon_value value_of(struct perfmon_session *session,
 static inline uint64_t count_of(struct perfmon_session *session, uint32_t index)
 {
 	return value_of(session, index).value;
-}
-
-static inline int open_descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
 }
 
 /* Asserts that a call of perfmon succeeds, with its sentence if not. */

@@ -10,11 +10,10 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "helpers.h"
 #include "session_probe.h"
 #include "messages.h"
 
@@ -38,7 +37,7 @@ struct victim {
 static inline void victim_serve(int socket)
 {
 	uint32_t times;
-	pid_t tid = (pid_t)syscall(SYS_gettid);
+	pid_t tid = own_tid();
 
 	if (write(socket, &tid, sizeof(tid)) != sizeof(tid))
 		return;
@@ -92,24 +91,16 @@ static inline void *victim_child(void *argument)
 
 static inline void victim_work(struct victim *victim, unsigned int times)
 {
-	struct timespec start, now;
-	pthread_t thread;
 
 	switch (victim->kind) {
 	case VICTIM_OWN:
 		touch(0, times);
 		break;
 	case VICTIM_CHILDREN:
-		cr_assert_eq(pthread_create(&thread, NULL, victim_child, &times), 0);
-		pthread_join(thread, NULL);
+		in_thread(victim_child, &times);
 		break;
 	case VICTIM_CPU:
-		clock_gettime(CLOCK_MONOTONIC, &start);
-		do
-			clock_gettime(CLOCK_MONOTONIC, &now);
-		while ((now.tv_sec - start.tv_sec) * 1000000000 + now.tv_nsec -
-			       start.tv_nsec <
-		       20000);
+		work_for_ns(CLOCK_MONOTONIC, 20000);
 		break;
 	default:
 		cr_assert_eq(write(victim->socket, &times, sizeof(times)),

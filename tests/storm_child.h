@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "helpers.h"
 #include "storm.h"
 
 struct child {
@@ -70,19 +71,6 @@ static inline void raise_phase(const struct child *child, enum storm_phase phase
 {
 	atomic_store(&child->storm->phase, phase);
 	syscall(SYS_futex, &child->storm->phase, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
-static inline unsigned int count_names(const char *path)
-{
-	unsigned int count = 0;
-	DIR *dir = opendir(path);
-	struct dirent *entry;
-
-	cr_assert_not_null(dir, "%s", path);
-	while ((entry = readdir(dir)))
-		count += entry->d_name[0] != '.';
-	closedir(dir);
-	return count;
 }
 
 /* No more threads, those that do not last are gone, and the others have all their

@@ -7,6 +7,7 @@
 #include "os/os.h"
 #include "perfmon/control.h"
 #include "perfmon/overflow.h"
+#include "helpers.h"
 #include "session_targets.h"
 #include "messages.h"
 
@@ -246,7 +247,7 @@ Test(control, the_state_of_a_thread_is_found)
 	   perfmon_session_attach(its, PERFMON_TARGET_KIND_THREAD, victim.target.id));
 	cr_assert_eq(perfmon_session_of_thread(0, &found), 0);
 	cr_assert_eq(found, own);
-	cr_assert_eq(perfmon_session_of_thread((pid_t)syscall(SYS_gettid), &found), 0);
+	cr_assert_eq(perfmon_session_of_thread(own_tid(), &found), 0);
 	cr_assert_eq(found, own);
 	cr_assert_eq(perfmon_session_of_thread(victim.target.id, &found), 0);
 	cr_assert_eq(found, its);

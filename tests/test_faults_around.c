@@ -9,10 +9,10 @@
 #include <criterion/criterion.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "faults.h"
+#include "helpers.h"
 #include "messages.h"
 #include "perfmon/log.h"
 #include "perfmon/overflow.h"
@@ -209,7 +209,7 @@ static struct {
 
 static void *wait_at_overflow(void *unused)
 {
-	waiter.tid = (pid_t)syscall(SYS_gettid);
+	waiter.tid = own_tid();
 	pthread_barrier_wait(&waiter.barrier);
 	pthread_barrier_wait(&waiter.barrier);
 	/* A breakpoint could not start again while its thread sleeps (Linux 6.17). */
@@ -365,7 +365,7 @@ static void perfmon2_flow(void)
 	if (pfm_went_well(-1, fd) &&
 	    pfm_went_well(fd, pfm_write_pmcs(fd, &pmc, sizeof(pmc))) &&
 	    pfm_went_well(fd, pfm_write_pmds(fd, &notifies, sizeof(notifies))) &&
-	    pfm_went_well(fd, pfm_load_context(fd, 0, (int)syscall(SYS_gettid)))) {
+	    pfm_went_well(fd, pfm_load_context(fd, 0, own_tid()))) {
 		started = pfm_went_well(fd, pfm_start(fd, 0));
 		touch(0, 5);
 		/* A message that cannot be passed on is not there. */

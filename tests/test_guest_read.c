@@ -23,6 +23,7 @@
 #include "os/os.h"
 #include "session/core/core.h"
 #include "perfmon/inline.h"
+#include "helpers.h"
 #include "messages.h"
 
 static unsigned int calls;
@@ -48,7 +49,7 @@ static void unwatch(void)
 TestSuite(guest_read, .fini = unwatch);
 
 /* N turns of a loop of two instructions. */
-static void spin(uint64_t n)
+static void loop_exactly(uint64_t n)
 {
 #if defined(__aarch64__)
 	__asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(n)::"cc");
@@ -164,7 +165,7 @@ Test(guest_read, reads_make_no_system_call)
 
 	snprintf(events, sizeof(events), "%s,cycles", name);
 	session = running(events, &reader);
-	spin(1000);
+	loop_exactly(1000);
 	watch();
 	for (int i = 0; i < 20; i++) {
 		cr_assert_eq(perfmon_session_read(session, values,
@@ -190,7 +191,7 @@ Test(guest_read, reads_make_no_system_call)
 		cr_assert_eq(perfmon_reader_read_all_call(reader, all), 0);
 		cr_assert_gt(all[0], value);
 		previous = all[0];
-		spin(100);
+		loop_exactly(100);
 	}
 	cr_assert_eq(calls, 0);
 	cr_assert_eq(perfmon_session_stop(session), 0);
@@ -204,7 +205,7 @@ Test(guest_read, reads_make_no_system_call)
 	cr_assert_eq(perfmon_reader_read(reader, 0, &value), 0,
 		     "stopped, still readable");
 	cr_assert_eq(value, by_syscall(session, 0));
-	spin(1000);
+	loop_exactly(1000);
 	cr_assert_eq(by_syscall(session, 0), value);
 	perfmon_session_detach(session);
 	cr_assert_eq(perfmon_reader_read(reader, 0, &previous), 0);
@@ -225,7 +226,7 @@ Test(guest_read, virtual_time_makes_no_system_call)
 	usleep(20000); /* asleep it does not pass */
 	watch();
 	for (int i = 0; i < 100; i++) {
-		spin(1000);
+		loop_exactly(1000);
 		cr_assert_eq(perfmon_session_read(session, &value, 1, sizeof(value), 0),
 			     1);
 		cr_assert_gt(value.value, last);
@@ -302,13 +303,13 @@ Test(guest_read, values_go_on_beyond_the_hardware_s_width)
 	cr_assert_eq(perfmon_session_write(session, &write, 1, sizeof(write), 0), 1);
 	cr_assert_eq(perfmon_reader_read(reader, 0, &fast), 0);
 	cr_assert_geq(fast, write.value);
-	spin(10000);
+	loop_exactly(10000);
 	cr_assert_eq(perfmon_session_read(session, &value, 1, sizeof(value), 0), 1);
 	cr_assert_gt(value.value, UINT32_MAX);
 	bracketed(session, reader, 0);
 	write.value = UINT64_MAX - 1000;
 	cr_assert_eq(perfmon_session_write(session, &write, 1, sizeof(write), 0), 1);
-	spin(10000);
+	loop_exactly(10000);
 	cr_assert_eq(perfmon_session_read(session, &value, 1, sizeof(value), 0), 1);
 	cr_assert_lt(value.value, UINT64_C(1) << 40, "64 bits and no more");
 	perfmon_session_close(session);
@@ -332,7 +333,7 @@ Test(guest_read, a_narrow_counter_wraps_without_loss, .timeout = 300)
 	for (left = 45; left; left--) {
 		uint64_t last = after;
 
-		spin(50000000);
+		loop_exactly(50000000);
 		total += 100000000;
 		after = bracketed(session, reader, 0);
 		cr_assert_gt(after, last);
@@ -366,18 +367,18 @@ Test(guest_read, each_accessor_reads_its_own_counter)
 	 * counters: what is too much takes turns with the others, until it is closed. */
 	do {
 		sessions[n] = running(n ? name : "cycles", &readers[n]);
-		spin(1000000);
+		loop_exactly(1000000);
 		n++;
 	} while (n < 7 && all_on_hardware(sessions, n));
 	while (!all_on_hardware(sessions, n)) {
 		cr_assert_gt(n, 2, "fewer than two counters");
 		perfmon_session_close(sessions[--n]);
-		spin(10000000); /* the next tick lets in all that are left */
+		loop_exactly(10000000); /* the next tick lets in all that are left */
 	}
 	for (int round = 0; round < 10; round++) {
 		for (int i = 0; i < n; i++)
 			bracketed(sessions[i], readers[i], 0);
-		spin(1000);
+		loop_exactly(1000);
 	}
 	for (int i = 0; i < n; i++) {
 		struct perfmon_counter_info info = info_of(sessions[i], 0);
@@ -430,7 +431,7 @@ Test(guest_read, values_stay_right_while_the_thread_is_moved_about)
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		cr_skip_test("one CPU is no place to move to");
 	session = running(name, &reader);
-	victim = (pid_t)syscall(SYS_gettid);
+	victim = own_tid();
 	pthread_create(&thread, NULL, hop, NULL);
 	for (int i = 0; i < 30000 && moves < 40; i++) {
 		uint64_t value = bracketed(session, reader, 0);
@@ -440,7 +441,7 @@ Test(guest_read, values_stay_right_while_the_thread_is_moved_about)
 		last = value;
 		moves += now != cpu;
 		cpu = now;
-		spin(2000);
+		loop_exactly(2000);
 	}
 	__atomic_store_n(&enough, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
@@ -470,7 +471,7 @@ Test(guest_read, multiplexed_values_carry_their_times, .timeout = 120)
 	for (int round = 0; round < 60; round++) {
 		uint64_t fast;
 
-		spin(2500000);
+		loop_exactly(2500000);
 		cr_assert_eq(perfmon_session_read(session, values,
 						  sizeof(values) / sizeof(values[0]),
 						  sizeof(values[0]), PERFMON_READ_ALL),
@@ -523,7 +524,7 @@ Test(guest_read, groups_are_never_larger_than_the_hardware)
 		strcat(strcat(events, i ? "," : ""), name);
 	for (int turn = 0; turn < 2; turn++) { /* asked, and known from the first time */
 		session = running(events, NULL);
-		spin(20000000);
+		loop_exactly(20000000);
 		perfmon_session_stop(session);
 		cr_assert_eq(perfmon_session_read(session, values,
 						  sizeof(values) / sizeof(values[0]),
@@ -552,7 +553,7 @@ Test(guest_read, two_of_the_same_are_counted_both)
 
 	event();
 	session = running("cycles,cycles", NULL);
-	spin(100000);
+	loop_exactly(100000);
 	cr_assert_eq(perfmon_session_read(session, values,
 					  sizeof(values) / sizeof(values[0]),
 					  sizeof(values[0]), PERFMON_READ_ALL),
@@ -582,7 +583,7 @@ Test(guest_read, a_group_that_never_runs_says_so_and_can_be_split)
 	session = running(events, &reader);
 	if (session->plan->targets[0].parts[0].instance->counters[5].leader != 0)
 		cr_skip_test("six counters are no group here");
-	spin(10000000);
+	loop_exactly(10000000);
 	cr_assert_eq(perfmon_session_read(session, &value, 1, sizeof(value), 0), 1);
 	cr_assert_eq(value.status, PERFMON_VALUE_NOT_COUNTED | PERFMON_VALUE_SYSCALL);
 	cr_assert_eq(perfmon_reader_read(reader, 0, &fast), -ENODATA);
@@ -594,7 +595,7 @@ Test(guest_read, a_group_that_never_runs_says_so_and_can_be_split)
 
 	session = try_session(events, PERFMON_SESSION_SPLIT);
 	cr_assert_eq(perfmon_session_start(session), 0);
-	spin(20000000);
+	loop_exactly(20000000);
 	cr_assert_eq(perfmon_session_stop(session), 0);
 	cr_assert_eq(perfmon_session_read(session, &value, 1, sizeof(value), 0), 1);
 	cr_assert_gt(value.running_ns, 0);
@@ -611,18 +612,18 @@ Test(guest_read, detaching_and_programming_keep_the_sums)
 	struct perfmon_session *session = running(name, &reader);
 	uint64_t first, second;
 
-	spin(1000000);
+	loop_exactly(1000000);
 	perfmon_session_detach(session);
 	cr_assert_eq(perfmon_reader_read(reader, 0, &first), 0);
 	cr_assert_geq(first, 2000000);
 	/* The emulator takes some of the kernel's for the user's (qemu 7.2). */
 	cr_assert_leq(first, 2200000);
-	spin(1000000);
+	loop_exactly(1000000);
 	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0), 0);
 	cr_assert_eq(perfmon_reader_read(reader, 0, &second), 0);
 	cr_assert_eq(second, first);
 	perfmon_session_start(session);
-	spin(1000000);
+	loop_exactly(1000000);
 	second = bracketed(session, reader, 0);
 	cr_assert_geq(second, first + 2000000);
 	cr_assert_leq(second, first + 2010000);
@@ -630,7 +631,7 @@ Test(guest_read, detaching_and_programming_keep_the_sums)
 	cr_assert_eq(perfmon_session_program(session, 0, "cycles"), 0);
 	cr_assert_eq(perfmon_session_add_events(session, name), 1);
 	perfmon_session_start(session);
-	spin(1000000);
+	loop_exactly(1000000);
 	watch();
 	cr_assert_eq(perfmon_reader_read(reader, 1, &first), 0);
 	cr_assert_geq(first, 2000000);
@@ -667,7 +668,7 @@ Test(guest_read, without_user_access_reads_are_system_calls)
 
 	set_user_access("0");
 	session = running(name, &reader);
-	spin(1000);
+	loop_exactly(1000);
 	cr_assert_eq(perfmon_session_read(session, &value, 1, sizeof(value), 0), 1);
 	bracketed(session, reader, 0);
 	cr_assert_eq(perfmon_session_counter_info(session, 0, &info), 0);
@@ -701,7 +702,7 @@ static int lose_access(const char *name, bool recover, bool sleep_first)
 	if (sleep_first)
 		usleep(20000);
 	for (int i = 0; i < 5; i++) {
-		spin(10000);
+		loop_exactly(10000);
 		if (perfmon_reader_read(reader, 0, &value) || value <= before)
 			return 6;
 		if (pm_instance_read_counter(session->plan->targets[0].parts[0].instance,
@@ -752,7 +753,7 @@ static int seen_result;
 
 static void *read_elsewhere(void *unused)
 {
-	spin(1000000);
+	loop_exactly(1000000);
 	seen_result = perfmon_reader_read(shared_reader, 0, &seen)
 			      ?: perfmon_reader_read_all(shared_reader, &seen_all);
 	return unused;
@@ -816,7 +817,7 @@ Test(guest_read, children_never_see_the_parent_s_numbers)
 			read_in_child(NULL);
 		cr_assert_eq(waitpid(child, &status, 0), child);
 		cr_assert_eq(status, 0, "way %d: %#x", way, (unsigned int)status);
-		spin(1000);
+		loop_exactly(1000);
 		cr_assert_gt(bracketed(shared, shared_reader, 0), before);
 		perfmon_session_close(shared);
 	}
@@ -855,7 +856,7 @@ Test(guest_read, a_signal_handler_reads_by_the_same_reader)
 		cr_assert_eq(perfmon_reader_read(shared_reader, 0, &value), 0);
 		cr_assert_gt(value, last);
 		last = value;
-		spin(500);
+		loop_exactly(500);
 	}
 	timer_delete(timer);
 	cr_assert_gt(interruptions, 5);

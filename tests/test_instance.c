@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "bounds.h"
+#include "helpers.h"
+#include "kernel_calls.h"
 #include "counters/counters.h"
 #include "os/os.h"
 
@@ -48,56 +50,7 @@ static struct pm_instance *room(uint32_t count)
 	return calloc(1, pm_instance_size(count));
 }
 
-static int descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
-
-static void fault_pages(size_t count)
-{
-	char *memory = mmap(NULL, count * 4096, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	madvise(memory, count * 4096, MADV_NOHUGEPAGE);
-	for (size_t i = 0; i < count; i++)
-		((volatile char *)memory)[i * 4096] = 1;
-	munmap(memory, count * 4096);
-}
-
-static unsigned int calls[PM_CALLS];
-static enum pm_kernel_call failing_call = PM_CALLS;
-static int failing_errno;
-static unsigned int failing_at; /* the N-th such call, from 1; 0: all */
-
-static int count_and_fail(enum pm_kernel_call call)
-{
-	calls[call]++;
-	if (call == failing_call && (!failing_at || calls[call] == failing_at))
-		return failing_errno;
-	return 0;
-}
-
-static void watch(enum pm_kernel_call call, int error, unsigned int at)
-{
-	memset(calls, 0, sizeof(calls));
-	failing_call = call;
-	failing_errno = error;
-	failing_at = at;
-	pm_kernel_fault = count_and_fail;
-}
-
-static void unwatch(void)
-{
-	pm_kernel_fault = NULL;
-}
-
-TestSuite(instance, .fini = unwatch);
+TestSuite(instance, .fini = unwatch_calls);
 
 Test(instance, software_events_are_one_group_of_one_ioctl_and_one_read)
 {
@@ -117,7 +70,7 @@ Test(instance, software_events_are_one_group_of_one_ioctl_and_one_read)
 	cr_assert_eq(readings[0].value, 0);
 	cr_assert_eq(readings[0].enabled_ns, 0, "it is stopped until it is enabled");
 
-	watch(PM_CALLS, 0, 0);
+	watch_calls();
 	cr_assert_eq(pm_instance_enable(instance), 0);
 	cr_assert_eq(calls[PM_CALL_IOCTL], 1);
 	fault_pages(100);
@@ -125,7 +78,7 @@ Test(instance, software_events_are_one_group_of_one_ioctl_and_one_read)
 	cr_assert_eq(calls[PM_CALL_IOCTL], 2);
 	cr_assert_eq(pm_instance_read(instance, readings), 0);
 	cr_assert_eq(calls[PM_CALL_READ], 1);
-	unwatch();
+	unwatch_calls();
 	cr_assert_geq(readings[0].value, 100);
 	cr_assert_leq(readings[0].value, MOST(110));
 	cr_assert_gt(readings[1].value, 0);
@@ -172,15 +125,15 @@ Test(instance, a_member_that_does_not_fit_begins_a_group)
 	struct pm_instance *instance = room(4);
 	struct pm_reading readings[4];
 
-	watch(PM_CALL_PERF_EVENT_OPEN, -EINVAL, 3);
+	fail_calls(PM_CALL_PERF_EVENT_OPEN, -EINVAL, 3);
 	cr_assert_eq(pm_instance_open(instance, events, 4, 0, -1, 0, NULL), 4);
-	unwatch();
+	unwatch_calls();
 	cr_assert_eq(instance->counters[1].leader, 0);
 	cr_assert_eq(instance->counters[2].leader, 2);
 	cr_assert_eq(instance->counters[3].leader, 2,
 		     "later events join the newer group");
 	cr_assert_eq(instance->counters[3].position, 1);
-	watch(PM_CALLS, 0, 0);
+	watch_calls();
 	cr_assert_eq(pm_instance_enable(instance), 0);
 	cr_assert_eq(calls[PM_CALL_IOCTL], 2);
 	cr_assert_eq(pm_instance_read(instance, readings), 0);
@@ -212,10 +165,10 @@ Test(instance, a_refusal_closes_all_or_only_itself)
 	struct pm_instance *instance = room(3);
 	struct pm_reading readings[3] = {{0}, {7, 7, 7}, {0}};
 	struct pm_diag diag = {0};
-	int before = descriptors();
+	int before = open_descriptors();
 
 	cr_assert_eq(pm_instance_open(instance, events, 3, 0, -1, 0, &diag), -ENOENT);
-	cr_assert_eq(descriptors(), before);
+	cr_assert_eq(open_descriptors(), before);
 	cr_assert_eq(diag.error, -ENOENT);
 	cr_assert(strstr(diag.text, "'no-such-event'"), "%s", diag.text);
 	cr_assert(strstr(diag.text, "no PMU"), "%s", diag.text);
@@ -229,7 +182,7 @@ Test(instance, a_refusal_closes_all_or_only_itself)
 	cr_assert_eq(readings[1].value, 7, "untouched");
 	cr_assert_eq(pm_instance_read_counter(instance, 1, &readings[1]), -ENOENT);
 	pm_instance_close(instance);
-	cr_assert_eq(descriptors(), before);
+	cr_assert_eq(open_descriptors(), before);
 	free(instance);
 }
 
@@ -256,7 +209,7 @@ Test(instance, each_refusal_has_its_sentence)
 	};
 	struct pm_event events[] = {FAULTS, DUMMY};
 	struct pm_instance *instance = room(2);
-	int before = descriptors();
+	int before = open_descriptors();
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		for (unsigned int at = 1; at <= 2; at++) {
@@ -265,17 +218,17 @@ Test(instance, each_refusal_has_its_sentence)
 
 			/* Two refusals: a member that is refused with EINVAL tries
 			 * alone. */
-			watch(PM_CALL_PERF_EVENT_OPEN, cases[i].error,
-			      cases[i].error == -EINVAL ? 0 : at);
+			fail_calls(PM_CALL_PERF_EVENT_OPEN, cases[i].error,
+				   cases[i].error == -EINVAL ? 0 : at);
 			n = pm_instance_open(instance, events, 2, 0, -1, 0, &diag);
-			unwatch();
+			unwatch_calls();
 			cr_assert_eq(n, cases[i].error);
 			cr_assert_eq(diag.error, cases[i].error);
 			cr_assert(strstr(diag.text, cases[i].says), "%d: %s",
 				  -cases[i].error, diag.text);
 			cr_assert(strstr(diag.text, "the calling thread"), "%s",
 				  diag.text);
-			cr_assert_eq(descriptors(), before);
+			cr_assert_eq(open_descriptors(), before);
 		}
 	}
 	free(instance);
@@ -287,7 +240,7 @@ Test(instance, slots_lead_the_group_of_their_metrics)
 	struct pm_event events[5] = {CLOCK, FAULTS, DUMMY, FAULTS, CLOCK};
 	struct pm_instance *instance = room(5);
 	struct pm_reading readings[5];
-	int before = descriptors();
+	int before = open_descriptors();
 
 	events[1].topdown = events[4].topdown = PM_TOPDOWN_METRIC;
 	events[3].topdown = PM_TOPDOWN_SLOTS;
@@ -315,7 +268,7 @@ Test(instance, slots_lead_the_group_of_their_metrics)
 		cr_expect_gt(readings[0].value, readings[1].value);
 		cr_expect_gt(readings[4].value, readings[1].value);
 		pm_instance_close(instance);
-		cr_assert_eq(descriptors(), before);
+		cr_assert_eq(open_descriptors(), before);
 	}
 	free(instance);
 }
@@ -335,32 +288,20 @@ static char root[64];
 
 static void make_root(const char *paranoid, const char *status)
 {
-	char path[256];
-	FILE *file;
+	char text[4096];
 
-	strcpy(root, "/tmp/perfmon-test-XXXXXX");
-	cr_assert(mkdtemp(root));
-	snprintf(path, sizeof(path), "mkdir -p %s/proc/sys/kernel %s/proc/self", root,
-		 root);
-	cr_assert_eq(system(path), 0);
-	snprintf(path, sizeof(path), "%s/proc/sys/kernel/perf_event_paranoid", root);
-	file = fopen(path, "w");
-	fprintf(file, "%s\n", paranoid);
-	fclose(file);
-	snprintf(path, sizeof(path), "%s/proc/self/status", root);
-	file = fopen(path, "w");
-	fprintf(file, "Name:\tx\n%s", status);
-	fclose(file);
+	make_folder(root, sizeof(root));
+	snprintf(text, sizeof(text), "%s\n", paranoid);
+	make_file(root, "proc/sys/kernel/perf_event_paranoid", text);
+	snprintf(text, sizeof(text), "Name:\tx\n%s", status);
+	make_file(root, "proc/self/status", text);
 	pm_kernel_root = root;
 }
 
 static void drop_root(void)
 {
-	char command[128];
-
 	pm_kernel_root = "";
-	snprintf(command, sizeof(command), "rm -r %s", root);
-	cr_assert_eq(system(command), 0);
+	remove_folder(root);
 }
 
 Test(instance, permission_is_explained_by_the_setting_that_refused)
@@ -411,11 +352,11 @@ Test(instance, a_refused_page_leaves_the_counter_to_the_system_call)
 	struct pm_diag diag = {0};
 
 	events[0].hardware = true; /* as if: so that a page is asked for */
-	watch(PM_CALL_MMAP, -EPERM, 0);
+	fail_calls(PM_CALL_MMAP, -EPERM, 0);
 	cr_assert_eq(
 		pm_instance_open(instance, events, 1, 0, -1, PM_OPEN_USER_READ, &diag),
 		1);
-	unwatch();
+	unwatch_calls();
 	cr_assert_eq(instance->counters[0].page_error, -EPERM);
 	cr_assert_eq(diag.error, -EPERM);
 	cr_assert(strstr(diag.text, "RLIMIT_MEMLOCK"), "%s", diag.text);
@@ -489,7 +430,7 @@ Test(instance, a_forked_child_forgets_without_disturbing_its_parent)
 	struct pm_event events[] = {FAULTS};
 	struct pm_instance *instance = room(1);
 	struct pm_reading reading;
-	int status, before = descriptors();
+	int status, before = open_descriptors();
 	pid_t child;
 
 	cr_assert_eq(pm_instance_open(instance, events, 1, 0, -1, 0, NULL), 1);
@@ -497,7 +438,7 @@ Test(instance, a_forked_child_forgets_without_disturbing_its_parent)
 	child = fork();
 	if (!child) {
 		pm_instance_forget(instance);
-		_exit(descriptors() == before ? 0 : 1);
+		_exit(open_descriptors() == before ? 0 : 1);
 	}
 	waitpid(child, &status, 0);
 	cr_assert_eq(status, 0);

@@ -18,6 +18,7 @@
 #include <sys/vfs.h>
 
 #include "os/os.h"
+#include "helpers.h"
 #include "kept_probe.h"
 
 TestSuite(kept, .init = kept_begin, .fini = kept_end, .timeout = 120);
@@ -445,15 +446,12 @@ static int long_visits(void)
  * least. */
 Test(kept, a_killed_programs_time_ends_with_its_last_visit)
 {
-	struct timespec before, after;
+	uint64_t before = now_ns(CLOCK_MONOTONIC);
 	struct pm_snapshot *s;
 	double lived, real;
 
-	clock_gettime(CLOCK_MONOTONIC, &before);
 	cr_assert_eq(with_profile(in_folder("profile"), long_visits), 1000 + SIGKILL);
-	clock_gettime(CLOCK_MONOTONIC, &after);
-	real = (double)(after.tv_sec - before.tv_sec) * 1e9 +
-	       (double)(after.tv_nsec - before.tv_nsec);
+	real = (double)(now_ns(CLOCK_MONOTONIC) - before);
 	s = kept_take(in_folder("profile"));
 	lived = pm_snapshot_ns(s, (double)(s->taken_ticks - s->header.begin_ticks));
 	/* The rate of the ticks is known to a few thousandths by then. */
@@ -921,7 +919,7 @@ Test(kept, any_one_refusal_of_a_reader_is_an_error)
 	visit("own", 5);
 	for (int by_pid = 0; by_pid < 2; by_pid++) {
 		for (int call = 0; call < PM_CALLS; call++) {
-			int before = probe_descriptors();
+			int before = open_descriptors();
 
 			failing = (enum pm_kernel_call)call;
 			for (failing_number = 1; failing_number < 40; failing_number++) {
@@ -949,7 +947,7 @@ Test(kept, any_one_refusal_of_a_reader_is_an_error)
 				if (failing_calls < failing_number)
 					break;
 			}
-			cr_assert_eq(probe_descriptors(), before, "call %d", call);
+			cr_assert_eq(open_descriptors(), before, "call %d", call);
 		}
 	}
 	cr_assert_gt(refused, 8);

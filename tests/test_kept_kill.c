@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "helpers.h"
 #include "kept_probe.h"
 
 TestSuite(kept_kill, .init = kept_begin, .fini = kept_end, .timeout = 600);
@@ -60,7 +61,7 @@ static void *work(void *argument)
 	struct probe *probe = &probees[number];
 	unsigned int seed = (unsigned int)number;
 
-	SAY(probe->tid, (uint32_t)gettid());
+	SAY(probe->tid, (uint32_t)own_tid());
 	perfmon_region_begin_name("worker");
 	for (unsigned int round = 1;; round++) {
 		for (int i = 0; i < 50; i++)

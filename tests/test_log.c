@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Logs: what is written reads back, what fails is known, and nothing read is trusted. */
+#include "helpers.h"
 #include "log_files.h"
 
 #include <pthread.h>
@@ -832,15 +833,6 @@ static int fail_one(enum pm_kernel_call call)
 	return atomic_fetch_add(&calls_seen, 1) == failing_at ? failing_errno : 0;
 }
 
-static int descriptors(void)
-{
-	int count = 0;
-
-	for (int fd = 0; fd < 256; fd++)
-		count += fcntl(fd, F_GETFD) >= 0;
-	return count;
-}
-
 /* Writes a log and reads it; the first error. */
 static int whole_life(uint64_t *count)
 {
@@ -890,7 +882,7 @@ Test(log, every_kernel_call_may_fail)
 	for (size_t c = 0; c < sizeof(calls) / sizeof(calls[0]); c++)
 		for (size_t e = 0; e < sizeof(errors) / sizeof(errors[0]); e++)
 			for (int at = 0;; at++) {
-				const int before = descriptors();
+				const int before = open_descriptors();
 				int err;
 
 				failing_call = (int)calls[c].call;
@@ -913,7 +905,7 @@ Test(log, every_kernel_call_may_fail)
 					cr_assert(!err || err == errors[e]);
 				cr_assert(err || count == 50);
 				if (calls[c].call != PM_CALL_CLOSE)
-					cr_assert_eq(descriptors(), before);
+					cr_assert_eq(open_descriptors(), before);
 			}
 }
 

@@ -16,6 +16,7 @@
 #include "profile/profile.h"
 #include "perfmon/merge.h"
 #include "perfmon/region.h"
+#include "helpers.h"
 #include "profile_builder.h"
 #include "report_text.h"
 
@@ -818,11 +819,12 @@ Test(merge, processes_add_themselves)
 /* Ranks that would each write perfmon.RANK.txt are in perfmon.txt. */
 Test(merge, a_report_of_ranks_is_one_file)
 {
-	char folder[] = "/tmp/perfmon-test.XXXXXX";
+	char folder[32];
 	struct perfmon_merge *merge;
 	struct profile_builder b;
 
-	cr_assert(mkdtemp(folder) && !chdir(folder));
+	make_folder(folder, sizeof(folder));
+	cr_assert(!chdir(folder));
 	setenv("PMI_RANK", "0", 1);
 	setenv("PERFMON_FORMAT", "csv", 1);
 	cr_assert_eq(perfmon_merge_create(&merge, NULL, 0), 0);

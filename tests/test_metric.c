@@ -16,6 +16,7 @@
 #endif
 
 #include "report/report.h"
+#include "helpers.h"
 #include "profile_builder.h"
 #include "report_text.h"
 
@@ -287,11 +288,11 @@ Test(metric, files_hold_metrics)
 /* Nobody writes this FIFO, and a device never ends. */
 Test(metric, a_fifo_or_a_device_is_refused)
 {
-	char folder[] = "/tmp/perfmon-metrics-XXXXXX", text[64];
+	char folder[32], text[64];
 	struct pm_metrics *metrics;
 	struct pm_diag diag = {0};
 
-	cr_assert(mkdtemp(folder));
+	make_folder(folder, sizeof(folder));
 	snprintf(text, sizeof(text), "@%s/fifo", folder);
 	cr_assert_eq(mkfifo(text + 1, 0600), 0);
 	alarm(60);
@@ -300,8 +301,7 @@ Test(metric, a_fifo_or_a_device_is_refused)
 	cr_assert_eq(pm_metrics_parse("@/dev/zero", &metrics, &diag), -ENOTSUP);
 	cr_assert_eq(pm_metrics_parse("@/dev", &metrics, &diag), -EISDIR);
 	alarm(0);
-	unlink(text + 1);
-	rmdir(folder);
+	remove_folder(folder);
 }
 
 /* --- in reports --------------------------------------------------------------------- */

@@ -12,7 +12,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,6 +21,7 @@
 #include "session/overflow/slots.h"
 #include "perfmon/overflow.h"
 #include "perfmon/sampling.h"
+#include "helpers.h"
 #include "session_probe.h"
 
 #define MS UINT64_C(1000000)
@@ -82,21 +82,6 @@ TestSuite(midway, .init = set_up, .timeout = 120);
 static void take_signals(void)
 {
 	usleep(1);
-}
-
-static void spin_for(uint64_t ns)
-{
-	struct timespec t;
-	uint64_t end = 0, now;
-
-	do {
-		/* In user mode: an unprivileged clock does not tick in the kernel. */
-		for (volatile int i = 0; i < 20000; i++)
-			;
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-		now = (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
-		end = end ?: now + ns;
-	} while (now < end);
 }
 
 /* A session on EVENT whose counter 0 overflows after PERIOD, and after NEXT then. */
@@ -180,7 +165,7 @@ static int spin_once(enum pm_kernel_call call)
 	if (call != PM_CALL_IOCTL)
 		return 0;
 	midway = NULL;
-	spin_for(10 * MS);
+	work_for_ns(CLOCK_THREAD_CPUTIME_ID, 10 * MS);
 	return 0;
 }
 
@@ -264,7 +249,7 @@ static void *wait_in_a_call(void *argument)
 {
 	struct waiter *self = argument;
 
-	self->tid = (pid_t)syscall(SYS_gettid);
+	self->tid = own_tid();
 	atomic_store(&phase, READY);
 	wait_for(HELD);
 	midway = overflow_in_wait;
@@ -469,7 +454,7 @@ static void *live_until_told(void *argument)
 {
 	struct waiter *self = argument;
 
-	self->tid = (pid_t)syscall(SYS_gettid);
+	self->tid = own_tid();
 	atomic_store(&self->phase, READY);
 	while (atomic_load(&self->phase) != DONE)
 		usleep(100);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Which modes are counted, and that labels say so: one rule for regions, sessions, CPUs
  * and perfmon2's calls, as root and as a user. */
+#include "helpers.h"
 #include "region_probe.h"
 
 #include <errno.h>
@@ -292,7 +293,7 @@ Test(modes, perfmon2_counts_what_the_kernel_does_or_refuses_it)
 	cr_assert_geq(fd, 0);
 	cr_assert_eq(pfm_write_pmcs(fd, &pmc, sizeof(pmc)), 0);
 	errno = 0;
-	if (pfm_load_context(fd, 0, (int)syscall(SYS_gettid))) {
+	if (pfm_load_context(fd, 0, own_tid())) {
 		cr_assert(denied);
 		cr_expect(errno == EACCES || errno == EPERM, "%s", strerror(errno));
 	} else {

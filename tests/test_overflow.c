@@ -15,13 +15,13 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/select.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/os.h"
 #include "session/core/core.h"
 #include "perfmon/overflow.h"
+#include "helpers.h"
 #include "session_probe.h"
 #include "messages.h"
 
@@ -108,7 +108,7 @@ Test(overflow, notifies_once_and_masks)
 	cr_assert_eq(message.type, PERFMON_MESSAGE_TYPE_OVERFLOW);
 	cr_assert_eq(message.flags, 0);
 	cr_assert_eq(message.pid, (uint32_t)getpid());
-	cr_assert_eq(message.tid, (uint32_t)syscall(SYS_gettid));
+	cr_assert_eq(message.tid, (uint32_t)own_tid());
 	cr_assert_eq(message.index, 0);
 	cr_assert_eq(message.event_id, 4711);
 	cr_assert_eq(message.set, 0);
@@ -305,20 +305,6 @@ Test(overflow, random_periods)
 	perfmon_session_close(session);
 }
 
-static bool readable(int fd)
-{
-	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
-
-	return poll(&poll_fd, 1, 0) == 1 && poll_fd.revents & POLLIN;
-}
-
-static bool becomes_readable(int fd)
-{
-	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
-
-	return poll(&poll_fd, 1, 10000) == 1 && poll_fd.revents & POLLIN;
-}
-
 /* Row: PM-31: poll, select and epoll say readable exactly while a message waits, asked
  * once or often. */
 Test(overflow, a_descriptor_follows_the_queue)
@@ -335,11 +321,11 @@ Test(overflow, a_descriptor_follows_the_queue)
 	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	for (int round = 0; round < 20; round++) {
-		cr_assert(!readable(fd));
+		cr_assert(!is_readable(fd));
 		touch(0, 10);
 		cr_assert(becomes_readable(fd));
 		for (int i = 0; i < 3; i++) {
-			cr_assert(readable(fd));
+			cr_assert(is_readable(fd));
 			cr_assert_eq(epoll_wait(epoll_fd, &event, 1, 0), 1);
 			FD_ZERO(&set);
 			FD_SET(fd, &set);
@@ -348,7 +334,7 @@ Test(overflow, a_descriptor_follows_the_queue)
 				     1);
 		}
 		cr_assert_eq(messages(session), 1);
-		cr_assert(!readable(fd));
+		cr_assert(!is_readable(fd));
 		cr_assert_eq(epoll_wait(epoll_fd, &event, 1, 0), 0);
 		OK(session, perfmon_overflow_restart(session));
 	}
@@ -504,7 +490,7 @@ Test(overflow, a_breakpoint_that_cannot_go_on_is_told)
 static void *wait_for_word(void *argument)
 {
 	int *fds = argument;
-	pid_t tid = (pid_t)syscall(SYS_gettid);
+	pid_t tid = own_tid();
 	char byte;
 
 	cr_assert_eq(write(fds[1], &tid, sizeof(tid)), sizeof(tid));
@@ -550,7 +536,7 @@ Test(overflow, an_end_without_overflows)
 		if (!early)
 			fd = perfmon_overflow_descriptor(session);
 		OK(session, fd);
-		cr_assert(!readable(fd));
+		cr_assert(!is_readable(fd));
 		if (own) {
 			cr_assert_eq(write(there[1], "", 1), 1);
 			pthread_join(thread, NULL);
@@ -753,7 +739,7 @@ static void *be_stopped(void *argument)
 {
 	struct stopped *self = argument;
 
-	self->tid = (pid_t)syscall(SYS_gettid);
+	self->tid = own_tid();
 	atomic_store(&self->ready, 1);
 	while (!atomic_load(&self->go))
 		;
@@ -875,7 +861,7 @@ static void *be_stopped_at_work(void *argument)
 {
 	struct stopped *self = argument;
 
-	self->tid = (pid_t)syscall(SYS_gettid);
+	self->tid = own_tid();
 	atomic_store(&self->ready, 1);
 	while (atomic_load(&self->go) < 2) {
 		if (atomic_load(&self->go))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "perfmon/overflow.h"
+#include "helpers.h"
 #include "session_probe.h"
 
 /* What the example needs around it. */
@@ -24,15 +25,12 @@ struct worker {
 static void *work(void *argument)
 {
 	struct worker *worker = argument;
-	struct timespec now;
 	char byte;
 
-	__atomic_store_n(&worker->tid, gettid(), __ATOMIC_RELEASE);
+	__atomic_store_n(&worker->tid, own_tid(), __ATOMIC_RELEASE);
 	if (read(worker->orders[0], &byte, 1) != 1)
 		return NULL;
-	do
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	while (now.tv_sec == 0 && now.tv_nsec < 50000000);
+	work_for_ns(CLOCK_THREAD_CPUTIME_ID, 50000000);
 	return NULL;
 }
 

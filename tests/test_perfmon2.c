@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "helpers.h"
 #include "perfmon2_probe.h"
 
 TestSuite(perfmon2, .timeout = 120);
@@ -52,17 +53,6 @@ _Static_assert(offsetof(struct pfarg_ovfl_msg, msg_active_set) == 8, "pfarg_ovfl
 _Static_assert(offsetof(struct pfarg_ovfl_msg, msg_ovfl_tid) == 12, "pfarg_ovfl_msg");
 _Static_assert(offsetof(struct pfarg_ovfl_msg, msg_ovfl_ip) == 16, "pfarg_ovfl_msg");
 _Static_assert(PFM_PMC_BV == PFM_PMD_BV, "masks");
-
-static int open_descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
 
 /* The kernel's word on how many threads this process has. */
 static int threads(void)
@@ -101,7 +91,7 @@ Test(perfmon2, counts_its_own_thread)
 	OK(fd, pfm_write_pmcs(fd, pmcs, sizeof(pmcs)));
 	OK(fd, pfm_write_pmds(fd, pmds, 2 * sizeof(pmds[0])));
 	touch(0, 100);
-	OK(fd, pfm_load_context(fd, 0, gettid_now()));
+	OK(fd, pfm_load_context(fd, 0, own_tid()));
 	touch(0, 100);
 	OK(fd, pfm_start(fd, 0));
 	touch(0, 15);
@@ -123,7 +113,7 @@ Test(perfmon2, counts_its_own_thread)
 	touch(1, 1);
 	cr_assert_eq(value_of(fd, 0, 200), 11);
 	OK(fd, pfm_unload_context(fd, 0));
-	OK(fd, pfm_load_context(fd, 0, gettid_now()));
+	OK(fd, pfm_load_context(fd, 0, own_tid()));
 	OK(fd, pfm_start(fd, 0));
 	touch(1, 1);
 	cr_assert_eq(value_of(fd, 0, 200), 12, "it goes on from where it was");
@@ -140,7 +130,7 @@ Test(perfmon2, registers_are_independent)
 
 	OK(fd, pfm_write_pmcs(fd, &quiet, sizeof(quiet)));
 	OK(fd, pfm_write_pmds(fd, &pmd, sizeof(pmd)));
-	OK(fd, pfm_load_context(fd, 0, gettid_now()));
+	OK(fd, pfm_load_context(fd, 0, own_tid()));
 	OK(fd, pfm_write_pmcs(fd, &pmc, sizeof(pmc)));
 	cr_assert_eq(value_of(fd, 0, 0), 1000, "programmed, it goes on from there");
 	OK(fd, pfm_start(fd, 0));
@@ -207,7 +197,7 @@ Test(perfmon2, vectors_are_checked)
 	}
 	OK(fd, pfm_create_evtsets(fd, &set, sizeof(set)));
 	FAILS(pfm_write_pmcs(fd, many_pmcs, sizeof(many_pmcs)), E2BIG);
-	OK(fd, pfm_load_context(fd, 0, gettid_now()));
+	OK(fd, pfm_load_context(fd, 0, own_tid()));
 	OK(fd, pfm_start(fd, 0));
 	touch(0, 6);
 	touch(1, 6);
@@ -260,7 +250,7 @@ Test(perfmon2, what_is_reserved_is_zero)
 	info.set_reserved3[0] = 0;
 	info.set_reserved1 = 1;
 	FAILS(pfm_getinfo_evtsets(fd, &info, sizeof(info)), EINVAL);
-	FAILS(pfm_load_context(fd, 1, gettid_now()), EINVAL);
+	FAILS(pfm_load_context(fd, 1, own_tid()), EINVAL);
 	FAILS(pfm_unload_context(fd, 1), EINVAL);
 	FAILS(pfm_stop(fd, 1), EINVAL);
 	FAILS(pfm_start(fd, 4), EINVAL);
@@ -296,8 +286,8 @@ Test(perfmon2, targets_are_checked)
 	FAILS(pfm_load_context(thread, 0, 0), EINVAL);
 	FAILS(pfm_load_context(thread, 0, -1), EINVAL);
 	FAILS(pfm_load_context(cpu, 0, -1), EINVAL);
-	OK(thread, pfm_load_context(thread, 0, gettid_now()));
-	FAILS(pfm_load_context(thread, 0, gettid_now()), EBUSY);
+	OK(thread, pfm_load_context(thread, 0, own_tid()));
+	FAILS(pfm_load_context(thread, 0, own_tid()), EBUSY);
 	OK(thread, pfm_unload_context(thread, 0));
 	child = fork();
 	if (!child)
@@ -367,7 +357,7 @@ Test(perfmon2, software_events_by_number)
 
 	madvise(memory, 16 * 65536, MADV_NOHUGEPAGE);
 	OK(fd, pfm_write_pmcs(fd, &pmc, sizeof(pmc)));
-	OK(fd, pfm_load_context(fd, 0, gettid_now()));
+	OK(fd, pfm_load_context(fd, 0, own_tid()));
 	OK(fd, pfm_start(fd, 0));
 	for (i = 0; i < 16; i++)
 		memory[i * 65536] = 1;
@@ -396,7 +386,7 @@ Test(perfmon2, starts_at_a_set)
 	OK(fd, pfm_write_pmcs(fd, pmcs, sizeof(pmcs)));
 	FAILS(pfm_start(fd, 0), EINVAL);
 	FAILS(pfm_stop(fd, 0), EINVAL);
-	OK(fd, pfm_load_context(fd, 0, gettid_now()));
+	OK(fd, pfm_load_context(fd, 0, own_tid()));
 	FAILS(pfm_start(fd, PFM_STARTFL_SET, 5), EINVAL);
 	FAILS(pfm_start(fd, PFM_STARTFL_SET, 65536 + 4), EINVAL);
 	FAILS(pfm_start(fd, PFM_STARTFL_SET, -1), EINVAL);
@@ -438,7 +428,7 @@ Test(perfmon2, sets_come_and_go)
 	OK(fd, pfm_write_pmds(fd, pmds, sizeof(pmds)));
 	OK(fd, pfm_create_evtsets(fd, &sets[1], sizeof(sets[1])));
 	cr_assert_eq(value_of(fd, 2, 7), 27, "changed, it keeps its registers");
-	OK(fd, pfm_load_context(fd, 0, gettid_now()));
+	OK(fd, pfm_load_context(fd, 0, own_tid()));
 	FAILS(pfm_create_evtsets(fd, &none, sizeof(none)), EBUSY);
 	FAILS(pfm_delete_evtsets(fd, &sets[0], sizeof(sets[0])), EBUSY);
 	OK(fd, pfm_unload_context(fd, 0));
@@ -446,7 +436,7 @@ Test(perfmon2, sets_come_and_go)
 	OK(fd, pfm_delete_evtsets(fd, &sets[0], sizeof(sets[0])));
 	FAILS(pfm_getinfo_evtsets(fd, &missing, sizeof(missing)), EINVAL);
 	cr_assert_eq(value_of(fd, 2, 0), 20);
-	OK(fd, pfm_load_context(fd, 0, gettid_now()));
+	OK(fd, pfm_load_context(fd, 0, own_tid()));
 	OK(fd, pfm_start(fd, PFM_STARTFL_SET, 2));
 	touch(1, 1);
 	touch(3, 3);
@@ -515,7 +505,7 @@ Test(perfmon2, lives_as_long_as_a_copy)
 	fd = create();
 	copy = dup(fd);
 	OK(fd, pfm_write_pmcs(fd, &pmc, sizeof(pmc)));
-	OK(copy, pfm_load_context(copy, 0, gettid_now()));
+	OK(copy, pfm_load_context(copy, 0, own_tid()));
 	OK(fd, pfm_start(fd, 0));
 	close(fd);
 	touch(0, 3);
@@ -566,7 +556,7 @@ Test(perfmon2, a_child_may_hold_it)
 	char byte;
 
 	OK(fd, pfm_write_pmcs(fd, &pmc, sizeof(pmc)));
-	OK(fd, pfm_load_context(fd, 0, gettid_now()));
+	OK(fd, pfm_load_context(fd, 0, own_tid()));
 	OK(fd, pfm_start(fd, 0));
 	cr_assert_eq(pipe(ends), 0);
 	child = fork();
@@ -584,7 +574,7 @@ Test(perfmon2, a_child_may_hold_it)
 			_exit(4);
 		own = pfm_create_context(0);
 		if (own < 0 || pfm_write_pmcs(own, &pmc, sizeof(pmc)) ||
-		    pfm_load_context(own, 0, gettid_now()) || pfm_start(own, 0))
+		    pfm_load_context(own, 0, own_tid()) || pfm_start(own, 0))
 			_exit(5);
 		touch(0, 9);
 		if (pfm_read_pmds(own, &pmd, sizeof(pmd)) || pmd.reg_value != 9)

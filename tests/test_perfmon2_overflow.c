@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "perfmon/format.h"
+#include "helpers.h"
 #include "perfmon2_probe.h"
 
 TestSuite(perfmon2_overflow, .timeout = 120);
@@ -36,7 +37,7 @@ static int session_of(int flags, struct pfarg_pmd pmd)
 	cr_assert_geq(fd, 0, "%s", strerror(errno));
 	OK(fd, pfm_write_pmcs(fd, &pmc, sizeof(pmc)));
 	OK(fd, pfm_write_pmds(fd, &pmd, sizeof(pmd)));
-	OK(fd, pfm_load_context(fd, 0, gettid_now()));
+	OK(fd, pfm_load_context(fd, 0, own_tid()));
 	return fd;
 }
 
@@ -76,7 +77,7 @@ Test(perfmon2_overflow, notifies_after_n)
 	msg = next_message(fd);
 	cr_assert_eq(msg.msg_type, PFM_MSG_OVFL);
 	cr_assert_eq(msg.msg_ovfl_pid, (__u32)getpid());
-	cr_assert_eq(msg.msg_ovfl_tid, (__u32)gettid_now());
+	cr_assert_eq(msg.msg_ovfl_tid, (__u32)own_tid());
 	cr_assert_eq(msg.msg_active_set, 0);
 	cr_assert_neq(msg.msg_ovfl_ip, 0);
 	cr_assert(!msg.msg_ovfl_pmds[0] && msg.msg_ovfl_pmds[1] == 1 << 6 &&
@@ -118,7 +119,7 @@ Test(perfmon2_overflow, resets_itself_and_others)
 	/* Named before there is anything to reset. */
 	OK(fd, pfm_write_pmds(fd, pmds, sizeof(pmds)));
 	OK(fd, pfm_write_pmcs(fd, pmcs, sizeof(pmcs)));
-	OK(fd, pfm_load_context(fd, 0, gettid_now()));
+	OK(fd, pfm_load_context(fd, 0, own_tid()));
 	OK(fd, pfm_start(fd, 0));
 	touch(1, 4);
 	touch(2, 4);
@@ -154,7 +155,7 @@ Test(perfmon2_overflow, flags_gate_their_fields)
 	OK(fd, pfm_create_evtsets(fd, sets, sizeof(sets)));
 	OK(fd, pfm_write_pmcs(fd, &pmc, sizeof(pmc)));
 	OK(fd, pfm_write_pmds(fd, &pmd, sizeof(pmd)));
-	OK(fd, pfm_load_context(fd, 0, gettid_now()));
+	OK(fd, pfm_load_context(fd, 0, own_tid()));
 	OK(fd, pfm_start(fd, 0));
 	for (i = 0; i < 20; i++) {
 		touch(0, 10);
@@ -278,7 +279,7 @@ static void on_sample(int signo, siginfo_t *info, void *context)
 	wrong |= signo != SIGRTMIN + 2 || info->si_fd != sampled;
 	while (read(sampled, &msg, sizeof(msg)) == (ssize_t)sizeof(msg)) {
 		samples++;
-		wrong |= msg.pfm_ovfl_msg.msg_ovfl_tid != (__u32)gettid_now();
+		wrong |= msg.pfm_ovfl_msg.msg_ovfl_tid != (__u32)own_tid();
 		wrong |= pfm_read_pmds(sampled, &pmd, sizeof(pmd)) || pmd.reg_value;
 		wrong |= pfm_start(sampled, PFM_STARTFL_RESTART) != 0;
 	}
@@ -290,7 +291,7 @@ static void on_sample(int signo, siginfo_t *info, void *context)
 Test(perfmon2_overflow, self_sampling_by_signal)
 {
 	struct sigaction action = {.sa_sigaction = on_sample, .sa_flags = SA_SIGINFO};
-	struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = gettid_now()};
+	struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = own_tid()};
 	struct timespec nap = {.tv_nsec = 1000000};
 	int fd = session_of(0, notifying(0, 10, 10)), i, tries;
 
@@ -328,7 +329,7 @@ static void *work(void *argument)
 	struct worker *worker = argument;
 	int i;
 
-	worker->tid = gettid_now();
+	worker->tid = own_tid();
 	pthread_barrier_wait(&worker->begin);
 	pthread_barrier_wait(&worker->begin);
 	for (i = 0; i < 30; i++) {
@@ -426,7 +427,7 @@ Test(perfmon2_overflow, restarts_at_a_set)
 	OK(fd, pfm_create_evtsets(fd, &set, sizeof(set)));
 	OK(fd, pfm_write_pmcs(fd, pmcs, sizeof(pmcs)));
 	OK(fd, pfm_write_pmds(fd, &pmd, sizeof(pmd)));
-	OK(fd, pfm_load_context(fd, 0, gettid_now()));
+	OK(fd, pfm_load_context(fd, 0, own_tid()));
 	OK(fd, pfm_start(fd, 0));
 	touch(0, 10);
 	cr_assert_eq(next_message(fd).msg_active_set, 0);
@@ -441,15 +442,10 @@ Test(perfmon2_overflow, restarts_at_a_set)
 
 static void burn_ms(int ms)
 {
-	struct timespec start, now;
+	uint64_t from = now_ns(CLOCK_THREAD_CPUTIME_ID);
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
-	do {
+	while (now_ns(CLOCK_THREAD_CPUTIME_ID) - from < (uint64_t)ms * 1000000)
 		touch(1, 100);
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	} while ((now.tv_sec - start.tv_sec) * 1000 +
-			 (now.tv_nsec - start.tv_nsec) / 1000000 <
-		 ms);
 }
 
 /* Row: PM-42, PM-45: sets take turns by the thread's own time; the effective time-out is
@@ -471,7 +467,7 @@ Test(perfmon2_overflow, sets_switch_by_time)
 	cr_assert_geq(sets[0].set_timeout, 1999999);
 	cr_assert_geq(sets[1].set_timeout, 1000000);
 	OK(fd, pfm_write_pmcs(fd, &pmc, sizeof(pmc)));
-	OK(fd, pfm_load_context(fd, 0, gettid_now()));
+	OK(fd, pfm_load_context(fd, 0, own_tid()));
 	OK(fd, pfm_start(fd, 0));
 	do {
 		burn_ms(5);
@@ -506,7 +502,7 @@ Test(perfmon2_overflow, sets_switch_by_overflow)
 	OK(fd, pfm_create_evtsets(fd, sets, sizeof(sets)));
 	OK(fd, pfm_write_pmcs(fd, pmcs, sizeof(pmcs)));
 	OK(fd, pfm_write_pmds(fd, &pmd, sizeof(pmd)));
-	OK(fd, pfm_load_context(fd, 0, gettid_now()));
+	OK(fd, pfm_load_context(fd, 0, own_tid()));
 	OK(fd, pfm_start(fd, 0));
 	touch(0, 29);
 	OK(fd, pfm_getinfo_evtsets(fd, info, sizeof(info)));
@@ -582,7 +578,7 @@ Test(perfmon2_overflow, samples_go_to_a_format)
 	FAILS(pfm_create_context(PFM_FL_SMPL_FMT), EINVAL);
 	OK(fd, pfm_write_pmcs(fd, pmcs, sizeof(pmcs)));
 	OK(fd, pfm_write_pmds(fd, pmds, sizeof(pmds)));
-	OK(fd, pfm_load_context(fd, 0, gettid_now()));
+	OK(fd, pfm_load_context(fd, 0, own_tid()));
 	OK(fd, pfm_start(fd, 0));
 	for (i = 0; i < 3; i++) {
 		touch(1, 1);
@@ -596,7 +592,7 @@ Test(perfmon2_overflow, samples_go_to_a_format)
 	while ((sample = perfmon_buffer_next(buffer, sample))) {
 		n++;
 		cr_assert_eq(sample->event_id, 4711);
-		cr_assert_eq(sample->tid, (uint32_t)gettid_now());
+		cr_assert_eq(sample->tid, (uint32_t)own_tid());
 		cr_assert_eq(sample->value_count, 1);
 		cr_assert_eq(*perfmon_buffer_values(sample), n);
 	}

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "helpers.h"
 #include "perfmon2_probe.h"
 /* From here on the names are section 9's. */
 #include "perfmon/perfmon2_section9.h"
@@ -35,7 +36,7 @@ Test(section9, counts_its_own_thread)
 	struct pfarg_pmc pmcs[2] = {counts_writes_to(0, 5), counts_writes_to(1, 200)};
 	struct pfarg_pmd pmds[SOME] = {{.reg_num = 200, .reg_value = 7},
 				       {.reg_num = 5, .reg_value = UINT64_MAX - 9}};
-	struct pfarg_load load = {.target = (uint32_t)gettid_now()};
+	struct pfarg_load load = {.target = (uint32_t)own_tid()};
 	int fd = create_session(0), i;
 
 	for (i = 2; i < SOME; i++)
@@ -105,7 +106,7 @@ Test(section9, what_is_reserved_is_zero)
 	struct pfarg_pmc pmc = counts_writes_to(0, 0);
 	struct pfarg_pmd pmd = {.reg_num = 0};
 	struct pfarg_ctx ctx = {.flags = 0};
-	struct pfarg_load load = {.target = (uint32_t)gettid_now()};
+	struct pfarg_load load = {.target = (uint32_t)own_tid()};
 	int fd = create_session(0);
 
 #define EACH_WORD(object, call)                                                          \
@@ -207,7 +208,7 @@ Test(section9, programs_of_the_text)
 Test(section9, programs_of_the_text_with_raw_codes)
 {
 	struct pfarg_pmc pmc = {.reg_value = RAW_INSTRUCTIONS};
-	struct pfarg_load load = {.target = (uint32_t)gettid_now()};
+	struct pfarg_load load = {.target = (uint32_t)own_tid()};
 	unsigned long long first, second;
 	int fd = create_session(0);
 	char command[100];

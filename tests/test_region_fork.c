@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Children: by fork, _Fork, clone, vfork and posix_spawn, also from busy parents. */
+#include "helpers.h"
 #include "region_probe.h"
 
 #include <errno.h>
@@ -79,10 +80,10 @@ Test(region_fork, a_child_has_its_own_numbers)
 	pm_snapshot_free(s);
 	cr_assert_eq(parent_pid, (uint32_t)getpid());
 	cr_assert_eq(parent_start, pm_machine_start_time());
-	descriptors = probe_descriptors();
+	descriptors = open_descriptors();
 	for (int i = 0; i < 3; i++)
 		cr_assert_eq(probe_child(child_counts_itself), 0);
-	cr_assert_eq(probe_descriptors(), descriptors);
+	cr_assert_eq(open_descriptors(), descriptors);
 	PERFMON_REGION_END("inner");
 	PERFMON_REGION_END("outer");
 	s = probe_take();
@@ -125,9 +126,9 @@ static int descriptors_in_parent;
 static int gives_descriptors_back(void)
 {
 	/* Not more than the parent has: what was the parent's is closed. */
-	CHILD_CHECK(probe_descriptors() <= descriptors_in_parent);
+	CHILD_CHECK(open_descriptors() <= descriptors_in_parent);
 	three();
-	CHILD_CHECK(probe_descriptors() <= descriptors_in_parent);
+	CHILD_CHECK(open_descriptors() <= descriptors_in_parent);
 	return 0;
 }
 
@@ -136,7 +137,7 @@ Test(region_fork, children_of_children_and_of_idle_parents)
 	cr_assert_eq(probe_child(without_regions), 0);
 	PERFMON_REGION_BEGIN("outer");
 	cr_assert_eq(probe_child(child_of_child), 0);
-	descriptors_in_parent = probe_descriptors();
+	descriptors_in_parent = open_descriptors();
 	cr_assert_eq(probe_child(gives_descriptors_back), 0);
 	PERFMON_REGION_END("outer");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Going on with less: whatever is refused, the program runs and its times are right. */
+#include "helpers.h"
 #include "region_probe.h"
 
 #include <errno.h>
@@ -349,26 +350,17 @@ Test(region_less, no_events_at_all)
 Test(region_less, a_timestamp_counter_that_is_not_stable)
 {
 #if defined(__x86_64__)
-	char root[] = "/tmp/perfmon-test-XXXXXX", path[256];
+	char root[64];
 	struct pm_snapshot *s;
-	FILE *file;
 
-	cr_assert_not_null(mkdtemp(root));
-	snprintf(path, sizeof(path),
-		 "mkdir -p %s/sys/devices/system/clocksource/clocksource0", root);
-	cr_assert_eq(system(path), 0);
-	snprintf(path, sizeof(path),
-		 "%s/sys/devices/system/clocksource/clocksource0/available_clocksource",
-		 root);
-	file = fopen(path, "we");
-	cr_assert_not_null(file);
-	fprintf(file, "hpet acpi_pm\n");
-	fclose(file);
+	make_folder(root, sizeof(root));
+	make_file(root,
+		  "sys/devices/system/clocksource/clocksource0/available_clocksource",
+		  "hpet acpi_pm\n");
 	pm_kernel_root = root;
 	work();
 	pm_kernel_root = "";
-	snprintf(path, sizeof(path), "rm -r %s", root);
-	cr_assert_eq(system(path), 0);
+	remove_folder(root);
 	cr_assert(pm_clock.monotonic);
 	s = probe_take();
 	cr_assert_eq(s->header.clock, PERFMON_PROFILE_CLOCK_MONOTONIC);

@@ -4,6 +4,7 @@
  * What they counted is read from the file that PERFMON_PROFILE names.
  */
 #include "bounds.h"
+#include "helpers.h"
 #include "region_probe.h"
 
 #include <errno.h>
@@ -15,22 +16,18 @@
 
 static char folder[64];
 
-static void make_folder(void)
+static void set_up(void)
 {
 	probe_quiet();
-	strcpy(folder, "/tmp/perfmon-test-XXXXXX");
-	cr_assert_not_null(mkdtemp(folder));
+	make_folder(folder, sizeof(folder));
 }
 
-static void remove_folder(void)
+static void tear_down(void)
 {
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
-	cr_assert_eq(system(command), 0);
+	remove_folder(folder);
 }
 
-TestSuite(region_programs, .init = make_folder, .fini = remove_folder, .timeout = 120);
+TestSuite(region_programs, .init = set_up, .fini = tear_down, .timeout = 120);
 
 /* Where the programs are: beside this one. */
 static const char *program(const char *name)
@@ -260,18 +257,16 @@ Test(region_programs, each_copy_of_the_library_reports)
 /* Of a region that sleeps for 100 ms, in a process that takes each second for ten. */
 Test(region_programs, what_is_preloaded_may_fake_the_time)
 {
-	struct timespec from, to;
+	uint64_t from;
 	struct pm_snapshot *s;
 	double elapsed, ns;
 
 #ifdef TESTS_SANITIZED
 	cr_skip_test("a sanitizer has wrappers of its own for these calls");
 #endif
-	clock_gettime(CLOCK_MONOTONIC, &from);
+	from = now_ns(CLOCK_MONOTONIC);
 	cr_assert_eq(run("region_faked", NULL), 0);
-	clock_gettime(CLOCK_MONOTONIC, &to);
-	elapsed = (double)(to.tv_sec - from.tv_sec) * 1e9 +
-		  (double)(to.tv_nsec - from.tv_nsec);
+	elapsed = (double)(now_ns(CLOCK_MONOTONIC) - from);
 	cr_assert(reported());
 	s = profile_of("");
 	ns = pm_snapshot_ns(s,

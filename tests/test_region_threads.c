@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Threads that use regions come and go: registry, fold, destructors. */
 #include "bounds.h"
+#include "helpers.h"
 #include "region_probe.h"
 
 #include <fcntl.h>
@@ -79,12 +80,12 @@ Test(region_threads, ten_thousand_in_waves_of_a_hundred)
 	for (int i = 0; i < 5; i++)
 		wave(0);
 	early = probe_take();
-	descriptors = probe_descriptors();
+	descriptors = open_descriptors();
 	kb = resident_kb();
 	for (int i = 0; i < count; i += WAVE)
 		wave(i);
 	late = probe_take();
-	cr_assert_eq(probe_descriptors(), descriptors);
+	cr_assert_eq(open_descriptors(), descriptors);
 	cr_assert_eq(late->header.used, early->header.used,
 		     "the profile grew from %llu to %llu bytes",
 		     (unsigned long long)early->header.used,
@@ -346,7 +347,7 @@ Test(region_threads, destructors_that_run_after_the_thread_was_folded)
 	PERFMON_REGION_BEGIN("main");
 	PERFMON_REGION_END("main");
 	pthread_key_create(&keys[1], use_region);
-	descriptors = probe_descriptors();
+	descriptors = open_descriptors();
 	for (int i = 0; i < 20; i++) {
 		pthread_create(&thread, NULL, with_destructors, NULL);
 		pthread_join(thread, NULL);
@@ -357,7 +358,7 @@ Test(region_threads, destructors_that_run_after_the_thread_was_folded)
 	 * set-up serves, and what comes after that is dropped. */
 	cr_assert_geq(probe_now("destructor"), 20 * 2);
 	cr_assert_leq(probe_now("destructor"), 20 * 4);
-	cr_assert_eq(probe_descriptors(), descriptors, "nothing leaks");
+	cr_assert_eq(open_descriptors(), descriptors, "nothing leaks");
 }
 
 static void *end_by_exit(void *unused)

@@ -21,6 +21,7 @@
 
 #include "os/os.h"
 #include "report/report.h"
+#include "helpers.h"
 #include "profile_builder.h"
 #include "report_text.h"
 
@@ -957,7 +958,7 @@ Test(report, a_sinks_error_ends_it)
 
 /* --- where it goes ------------------------------------------------------------------ */
 
-static char folder[] = "/tmp/perfmon-report-XXXXXX";
+static char folder[32];
 
 static char *file_text(const char *path)
 {
@@ -1011,17 +1012,14 @@ static char *at_exit(const char *output, bool forked)
 
 static void enter_folder(void)
 {
-	cr_assert(mkdtemp(folder));
+	make_folder(folder, sizeof(folder));
 	cr_assert_eq(chdir(folder), 0);
 }
 
 static void leave_folder(void)
 {
-	char command[64];
-
 	cr_assert_eq(chdir("/"), 0);
-	snprintf(command, sizeof(command), "rm -rf %s", folder);
-	cr_assert_eq(system(command), 0);
+	remove_folder(folder);
 }
 
 Test(report, goes_into_a_file, .init = enter_folder, .fini = leave_folder)

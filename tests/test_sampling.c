@@ -20,6 +20,7 @@
 #include "session/sampling/sampling.h"
 #include "perfmon/log.h"
 #include "perfmon/sampling.h"
+#include "helpers.h"
 #include "messages.h"
 #include "session_probe.h"
 
@@ -92,7 +93,7 @@ Test(sampling, is_set_up_and_torn_down)
 		cr_assert_eq(sample->index, 0);
 		cr_assert_eq(sample->event_id, 100);
 		cr_assert_eq(sample->last_reset, -UINT64_C(10));
-		cr_assert_eq(sample->tid, (uint32_t)gettid());
+		cr_assert_eq(sample->tid, (uint32_t)own_tid());
 		cr_assert_eq(sample->value_count, 1);
 		cr_assert_eq(perfmon_buffer_values(sample)[0], 1001 + n);
 		cr_assert(sample->present & PERFMON_SAMPLE_IP && sample->ip);
@@ -143,13 +144,6 @@ Test(sampling, a_full_buffer_notifies)
 	OK(session, perfmon_session_stop(session));
 	cr_assert_geq(buffer_of(session)->count, 1);
 	perfmon_session_close(session);
-}
-
-static bool becomes_readable(int fd)
-{
-	struct pollfd wait = {.fd = fd, .events = POLLIN};
-
-	return poll(&wait, 1, 10000) == 1 && wait.revents & POLLIN;
 }
 
 static atomic_uint asked;
@@ -252,7 +246,6 @@ Test(sampling, that_is_throttled)
 						      .buffer_size = 64 << 20};
 	struct perfmon_sampling sampling = default_format;
 	struct perfmon_session *session = session_with("task-clock", 0);
-	struct timespec now;
 	uint64_t taken, lost, count, times;
 
 	cr_assert_eq(perfmon_sampling_throttled(session, &times), -EINVAL);
@@ -262,9 +255,7 @@ Test(sampling, that_is_throttled)
 	OK(session, perfmon_sampling_set_up(session, &sampling));
 	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
-	do
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	while (now.tv_sec == 0 && now.tv_nsec < 200000000);
+	work_for_ns(CLOCK_THREAD_CPUTIME_ID, 200000000);
 	OK(session, perfmon_session_stop(session));
 	OK(session, perfmon_sampling_counts(session, &taken, &lost));
 	OK(session, perfmon_sampling_throttled(session, &times));

@@ -19,63 +19,11 @@
 #include "os/os.h"
 #include "perfmon/inline.h"
 #include "perfmon/session.h"
+#include "helpers.h"
+#include "kernel_calls.h"
 #include "messages.h"
 
-static unsigned int calls[PM_CALLS];
-static enum pm_kernel_call failing_call = PM_CALLS;
-static int failing_errno;
-
-static int count_calls(enum pm_kernel_call call)
-{
-	calls[call]++;
-	return call == failing_call ? failing_errno : 0;
-}
-
-static void watch(enum pm_kernel_call call, int error)
-{
-	memset(calls, 0, sizeof(calls));
-	failing_call = call;
-	failing_errno = error;
-	pm_kernel_fault = count_calls;
-}
-
-static unsigned int all_calls(void)
-{
-	unsigned int n = 0;
-
-	for (int i = 0; i < PM_CALLS; i++)
-		n += calls[i];
-	return n;
-}
-
-static void unwatch(void)
-{
-	pm_kernel_fault = NULL;
-}
-
-TestSuite(session, .fini = unwatch);
-
-static int descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
-
-static void fault_pages(size_t count)
-{
-	char *memory = mmap(NULL, count * 4096, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	madvise(memory, count * 4096, MADV_NOHUGEPAGE);
-	for (size_t i = 0; i < count; i++)
-		((volatile char *)memory)[i * 4096] = 1;
-	munmap(memory, count * 4096);
-}
+TestSuite(session, .fini = unwatch_calls);
 
 static struct perfmon_session *make(const char *events)
 {
@@ -114,12 +62,12 @@ Test(session, creating_and_preparing_opens_nothing)
 
 	/* Whatever the event tables open for good, they have opened then. */
 	perfmon_session_close(make("dummy"));
-	before = descriptors();
-	watch(PM_CALLS, 0);
+	before = open_descriptors();
+	watch_calls();
 	session = make("page-faults,task-clock");
 	cr_assert_eq(calls[PM_CALL_PERF_EVENT_OPEN], 0);
-	unwatch();
-	cr_assert_eq(descriptors(), before);
+	unwatch_calls();
+	cr_assert_eq(open_descriptors(), before);
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
 	cr_assert_eq(perfmon_session_counters(session), 2);
 	for (uint32_t i = 0; i < 2; i++) {
@@ -139,10 +87,10 @@ Test(session, a_thousand_prepared_sessions_hold_no_descriptor)
 	int before;
 
 	sessions[0] = make("page-faults");
-	before = descriptors();
+	before = open_descriptors();
 	for (int i = 1; i < 1000; i++)
 		sessions[i] = make("page-faults");
-	cr_assert_eq(descriptors(), before);
+	cr_assert_eq(open_descriptors(), before);
 	for (int i = 0; i < 1000; i++)
 		perfmon_session_close(sessions[i]);
 }
@@ -285,12 +233,12 @@ Test(session, values_survive_detaching_and_go_on)
 {
 	struct perfmon_session *session = make_attached("page-faults");
 	struct perfmon_value first, second;
-	int before = descriptors();
+	int before = open_descriptors();
 
 	cr_assert_eq(perfmon_session_start(session), 0);
 	fault_pages(100);
 	cr_assert_eq(perfmon_session_detach(session), 0);
-	cr_assert_lt(descriptors(), before);
+	cr_assert_lt(open_descriptors(), before);
 	first = value_of(session, 0);
 	cr_assert_geq(first.value, 100);
 	cr_assert_leq(first.value, MOST(110));
@@ -321,18 +269,18 @@ Test(session, start_and_stop_are_one_call_and_count_only_between)
 
 	for (int i = 0; i < 100; i++) {
 		before = value_of(session, 0).value;
-		watch(PM_CALLS, 0);
+		watch_calls();
 		cr_assert_eq(perfmon_session_start(session), 0);
 		cr_assert_eq(all_calls(), 1);
 		cr_assert_eq(calls[PM_CALL_IOCTL], 1);
 		cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_RUNNING);
 		cr_assert_eq(all_calls(), 1);
-		unwatch();
+		unwatch_calls();
 		fault_pages(10);
-		watch(PM_CALLS, 0);
+		watch_calls();
 		cr_assert_eq(perfmon_session_stop(session), 0);
 		cr_assert_eq(all_calls(), 1);
-		unwatch();
+		unwatch_calls();
 		after = value_of(session, 0).value;
 		cr_assert_geq(after - before, 10);
 		cr_assert_leq(after - before, MOST(15));
@@ -340,7 +288,7 @@ Test(session, start_and_stop_are_one_call_and_count_only_between)
 		cr_assert_eq(value_of(session, 0).value, after);
 	}
 	/* Only the first reading since a stop asks the kernel. */
-	watch(PM_CALLS, 0);
+	watch_calls();
 	value_of(session, 1);
 	cr_assert_eq(all_calls(), 0);
 	perfmon_session_close(session);
@@ -394,7 +342,7 @@ Test(session, the_same_program_again_costs_nothing)
 {
 	struct perfmon_session *session = make_attached("page-faults,task-clock");
 
-	watch(PM_CALLS, 0);
+	watch_calls();
 	cr_assert_eq(perfmon_session_program(session, 1, "task-clock"), 0);
 	cr_assert_eq(all_calls(), 0);
 	/* Said in other words: read anew, but no event is opened. */
@@ -403,7 +351,7 @@ Test(session, the_same_program_again_costs_nothing)
 	cr_assert_eq(calls[PM_CALL_IOCTL], 0);
 	/* Attaching again opens the events and looks nothing up. */
 	perfmon_session_detach(session);
-	watch(PM_CALLS, 0);
+	watch_calls();
 	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0), 0);
 	cr_assert_eq(calls[PM_CALL_PERF_EVENT_OPEN], 2);
 	cr_assert_eq(calls[PM_CALL_OPEN], 0);
@@ -492,12 +440,12 @@ Test(session, vectors_are_all_or_nothing)
 	/* A reading that fails half way hands out nothing. */
 	cr_assert_eq(perfmon_session_start(session), 0);
 	values[0].value = values[1].value = values[2].value = 77;
-	watch(PM_CALL_READ, -EIO);
+	fail_calls(PM_CALL_READ, -EIO, 0);
 	cr_assert_eq(perfmon_session_read(session, values,
 					  sizeof(values) / sizeof(values[0]),
 					  sizeof(values[0]), 0),
 		     -EIO);
-	unwatch();
+	unwatch_calls();
 	cr_assert_eq(values[0].value, 77);
 	cr_assert_eq(values[2].value, 77);
 	perfmon_session_close(session);
@@ -532,13 +480,13 @@ Test(session, a_read_asks_only_for_what_is_named)
 	struct perfmon_counter_info info = {.size = sizeof(info)};
 
 	cr_assert_eq(perfmon_session_start(session), 0);
-	watch(PM_CALLS, 0);
+	watch_calls();
 	value_of(session, 0);
 	cr_assert_eq(calls[PM_CALL_READ], 1);
 	cr_assert_eq(value_of(session, 2).status,
 		     PERFMON_VALUE_COUNTED | PERFMON_VALUE_SYSCALL);
 	cr_assert_eq(calls[PM_CALL_READ], 2);
-	unwatch();
+	unwatch_calls();
 	cr_assert_eq(perfmon_session_counter_info(session, 2, &info), 0);
 	cr_assert(strstr(info.name, "task-clock"), "%s", info.name);
 	cr_assert_eq(info.type, PERF_TYPE_SOFTWARE);
@@ -650,15 +598,15 @@ Test(session, values_never_fall)
 Test(session, a_failed_attach_leaves_it_detached)
 {
 	struct perfmon_session *session = make("page-faults,task-clock");
-	int before = descriptors();
+	int before = open_descriptors();
 
-	watch(PM_CALL_PERF_EVENT_OPEN, -EMFILE);
+	fail_calls(PM_CALL_PERF_EVENT_OPEN, -EMFILE, 0);
 	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0),
 		     -EMFILE);
-	unwatch();
+	unwatch_calls();
 	cr_assert(strstr(session_message_of(session), "RLIMIT_NOFILE"));
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_DETACHED);
-	cr_assert_eq(descriptors(), before);
+	cr_assert_eq(open_descriptors(), before);
 	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, -1),
 		     -EINVAL);
 	cr_assert_eq(
@@ -671,16 +619,16 @@ Test(session, a_failed_attach_leaves_it_detached)
 	perfmon_session_start(session);
 	fault_pages(10);
 	perfmon_session_stop(session);
-	watch(PM_CALL_PERF_EVENT_OPEN, -EBUSY);
+	fail_calls(PM_CALL_PERF_EVENT_OPEN, -EBUSY, 0);
 	cr_assert_eq(perfmon_session_add_events(session, "dummy"), -EBUSY);
 	cr_assert_eq(perfmon_session_program(session, 0, "dummy"), -EBUSY);
-	unwatch();
+	unwatch_calls();
 	cr_assert_eq(perfmon_session_counters(session), 2);
 	cr_assert_geq(value_of(session, 0).value, 10);
 	perfmon_session_start(session);
 	fault_pages(10);
 	cr_assert_geq(value_of(session, 0).value, 20);
-	cr_assert_eq(descriptors(), before + 2);
+	cr_assert_eq(open_descriptors(), before + 2);
 	perfmon_session_close(session);
 }
 
@@ -698,9 +646,9 @@ Test(session, a_partial_session_goes_on_without_what_is_refused)
 	/* A tracepoint or a PMU may be there; a config of this software type is not. */
 	cr_assert_eq(perfmon_session_add_events(session, "page-faults"), 0);
 	cr_assert_eq(perfmon_session_add_events(session, "task-clock"), 1);
-	watch(PM_CALL_PERF_EVENT_OPEN, -ENOENT);
+	fail_calls(PM_CALL_PERF_EVENT_OPEN, -ENOENT, 0);
 	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0), 2);
-	unwatch();
+	unwatch_calls();
 	cr_assert_eq(perfmon_session_start(session), 0);
 	value = value_of(session, 0);
 	cr_assert_eq(value.status, PERFMON_VALUE_NEVER_OPENED);
@@ -818,7 +766,7 @@ static pid_t other_tid;
 
 static void *be_counted(void *unused)
 {
-	other_tid = (pid_t)syscall(SYS_gettid);
+	other_tid = own_tid();
 	pthread_barrier_wait(&barrier);
 	pthread_barrier_wait(&barrier);
 	fault_pages(100);
@@ -840,13 +788,13 @@ Test(session, another_thread_is_a_target)
 		"%s", session_message_of(session));
 	/* Whether it is there is asked once for each call, after the first. */
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_STOPPED);
-	watch(PM_CALLS, 0);
+	watch_calls();
 	cr_assert_eq(perfmon_session_start(session), 0);
 	cr_assert_eq(all_calls(), 2);
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_RUNNING);
 	cr_assert_eq(all_calls(), 3);
 	cr_assert_eq(calls[PM_CALL_POLL], 2);
-	unwatch();
+	unwatch_calls();
 	fault_pages(1000);
 	pthread_barrier_wait(&barrier);
 	pthread_barrier_wait(&barrier);
@@ -894,7 +842,7 @@ static int check_child(void)
 {
 	struct perfmon_value value = {.index = 0, .value = 77};
 	uint64_t fast = 77;
-	int before = descriptors();
+	int before = open_descriptors();
 
 	for (int call = 0; call < CALLS; call++) {
 		if (make_call(shared, (enum call)call) != -ECHILD)
@@ -908,7 +856,7 @@ static int check_child(void)
 	    perfmon_reader_read_all(shared_reader, &fast) != -ECHILD || fast != 77)
 		return 3;
 	perfmon_session_close(shared);
-	if (descriptors() >= before)
+	if (open_descriptors() >= before)
 		return 4;
 	return 0;
 }

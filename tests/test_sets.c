@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "perfmon/overflow.h"
+#include "helpers.h"
 #include "session_probe.h"
 #include "messages.h"
 
@@ -13,12 +14,6 @@ static struct perfmon_set_info info_of(struct perfmon_session *session, uint16_t
 
 	OK(session, perfmon_set_get_info(session, &info, 1, sizeof(info)));
 	return info;
-}
-
-static void spin(unsigned int rounds)
-{
-	for (volatile unsigned int i = 0; i < rounds * 100000; i++)
-		;
 }
 
 /* Row: PM-40, PM-41: set 0 is there; sets are sparse, ordered by number whenever they are
@@ -120,12 +115,12 @@ Test(sets, one_is_active_at_a_time)
 	OK(session, perfmon_session_start(session));
 	cr_assert(info_of(session, 0).is_active);
 	touch(0, 10);
-	spin(20);
+	spin(20 * 100000);
 	cr_assert_eq(perfmon_set_start(session, 7), -EINVAL);
 	OK(session, perfmon_set_start(session, 1));
 	cr_assert(info_of(session, 1).is_active && !info_of(session, 0).is_active);
 	touch(0, 100);
-	spin(20);
+	spin(20 * 100000);
 	cr_assert_eq(count_of(session, 0), 10);
 	cr_assert_eq(count_of(session, 1), 100);
 	OK(session, perfmon_session_stop(session));

@@ -14,6 +14,7 @@
 
 #include "os/os.h"
 #include "perfmon/overflow.h"
+#include "helpers.h"
 #include "session_probe.h"
 #include "messages.h"
 
@@ -27,29 +28,14 @@ static struct perfmon_set_info info_of(struct perfmon_session *session, uint16_t
 	return info;
 }
 
-static uint64_t thread_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
-}
-
-/* In user mode: an unprivileged clock does not tick in the kernel. */
-static void spin(void)
-{
-	for (volatile int i = 0; i < 20000; i++)
-		;
-}
-
 /* Touches variable 0 until this thread has run for NS; how often. */
 static uint64_t touch_for(uint64_t ns)
 {
-	uint64_t end = thread_ns() + ns, times = 0;
+	uint64_t end = now_ns(CLOCK_THREAD_CPUTIME_ID) + ns, times = 0;
 
-	while (thread_ns() < end) {
+	while (now_ns(CLOCK_THREAD_CPUTIME_ID) < end) {
 		touch(0, 1);
-		spin();
+		spin(20000);
 		times++;
 	}
 	return times;
@@ -187,7 +173,7 @@ Test(switching, detached_holds_no_descriptor)
 		OK(session,
 		   perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 		OK(session, perfmon_session_start(session));
-		spin();
+		spin(20000);
 		OK(session,
 		   i ? perfmon_session_detach(session)
 		     : perfmon_session_detach_target(session, self.kind, self.id));
@@ -229,8 +215,9 @@ Test(switching, by_time_and_overflow)
 	touch(0, 10);
 	cr_assert(info_of(session, 1).is_active, "the overflow came first");
 	OK(session, perfmon_set_start(session, 0));
-	for (uint64_t end = thread_ns() + 20 * MS; thread_ns() < end;)
-		spin();
+	for (uint64_t end = now_ns(CLOCK_THREAD_CPUTIME_ID) + 20 * MS;
+	     now_ns(CLOCK_THREAD_CPUTIME_ID) < end;)
+		spin(20000);
 	cr_assert(info_of(session, 1).is_active, "the time came first");
 	cr_assert_eq(info_of(session, 1).runs, 2);
 	perfmon_session_close(session);

@@ -12,6 +12,7 @@
 #include "os/os.h"
 #include "session/core/core.h"
 #include "perfmon/sampling.h"
+#include "helpers.h"
 #include "session_probe.h"
 #include "messages.h"
 
@@ -28,7 +29,7 @@ static void *work(void *argument)
 {
 	struct worker *worker = argument;
 
-	worker->tid = (pid_t)syscall(SYS_gettid);
+	worker->tid = own_tid();
 	for (;;) {
 		pthread_barrier_wait(&worker->barrier);
 		if (worker->end)
@@ -336,7 +337,7 @@ static void *attach_and_end(void *unused)
 {
 	(void)unused;
 	heir.first = pthread_self();
-	heir.tid = (pid_t)syscall(SYS_gettid);
+	heir.tid = own_tid();
 	OK(heir.session,
 	   perfmon_session_attach(heir.session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(heir.session, perfmon_session_start(heir.session));
@@ -544,7 +545,7 @@ Test(targets, that_cannot_wait_for_an_exec)
 	other.id = worker.tid;
 	cr_assert_eq(perfmon_session_attach_targets(session, &self, 1, sizeof(self), 0),
 		     -EINVAL);
-	self.id = (int32_t)syscall(SYS_gettid);
+	self.id = own_tid();
 	cr_assert_eq(perfmon_session_attach_targets(session, &self, 1, sizeof(self), 0),
 		     -EINVAL);
 	OK(session, perfmon_session_attach_targets(session, &other, 1, sizeof(other), 0));

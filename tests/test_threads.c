@@ -22,6 +22,7 @@
 #include "session/threads/threads.h"
 #include "counters/counters.h"
 #include "os/os.h"
+#include "helpers.h"
 #include "storm_child.h"
 
 /* --- what a session does ------------------------------------------------------------ */
@@ -187,11 +188,6 @@ static void close_rest(void)
 	}
 }
 
-static int descriptors(void)
-{
-	return (int)count_names("/proc/self/fd");
-}
-
 static bool may_open(void)
 {
 	struct child self = {.pid = getpid()};
@@ -277,9 +273,9 @@ static struct pm_threads_result cover_storm(const struct kind *kind, unsigned in
 	request.hardware = kind->hardware;
 	opener.storm = kind->restless ? &child : NULL;
 	wait_until(&child, &child.storm->created, created);
-	before = descriptors();
+	before = open_descriptors();
 	cr_assert_eq(pm_threads_process(&request, &result, &diag), 0, "%s", diag.text);
-	cr_assert_eq(descriptors() - before,
+	cr_assert_eq(open_descriptors() - before,
 		     (int)(kind->events * (opener.opened - opener.closed)),
 		     "nothing is left of the probe");
 	cr_assert_eq(result.direct, opener.opened - opener.closed);
@@ -442,14 +438,14 @@ static int cover_again(const struct child *child, struct pm_diag *diag)
 {
 	struct pm_threads_request request = request_for(child, 2, 0);
 	struct pm_threads_result result = {.direct = 4711};
-	int before = descriptors(), err;
+	int before = open_descriptors(), err;
 
 	*diag = (struct pm_diag){0};
 	err = pm_threads_process(&request, &result, diag);
 	if (err) {
 		cr_assert_eq(result.direct, 4711, "untouched");
 		cr_assert_eq(opener.opened, opener.closed);
-		cr_assert_eq(descriptors(), before, "nothing is left open");
+		cr_assert_eq(open_descriptors(), before, "nothing is left open");
 		cr_assert_eq(diag->error, err);
 		cr_assert(diag->text[0]);
 	} else {
@@ -539,7 +535,7 @@ Test(threads, the_limit_of_descriptors_is_named)
 	wait_until(&child, &child.storm->created, 30);
 	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	small = limit;
-	small.rlim_cur = (rlim_t)descriptors() + 25;
+	small.rlim_cur = (rlim_t)open_descriptors() + 25;
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &small), 0);
 	cr_assert_eq(cover_again(&child, &diag), -EMFILE);
 	cr_assert_not_null(strstr(diag.text, "31 threads"), "%s", diag.text);
@@ -625,7 +621,7 @@ Test(threads, a_thousand_instances_work_or_the_limit_is_named)
 		return;
 	child = start(0, 999, "none", NULL);
 	wait_until(&child, &child.storm->created, 999);
-	before = descriptors();
+	before = open_descriptors();
 	getrlimit(RLIMIT_NOFILE, &limit);
 	limit.rlim_cur = 1024;
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -635,7 +631,7 @@ Test(threads, a_thousand_instances_work_or_the_limit_is_named)
 	cr_assert_not_null(strstr(diag.text, "need 2 each, 2000 in all"), "%s",
 			   diag.text);
 	cr_assert_eq(opener.opened, opener.closed);
-	cr_assert_eq(descriptors(), before);
+	cr_assert_eq(open_descriptors(), before);
 
 	if (limit.rlim_max < 2100)
 		cr_skip("RLIMIT_NOFILE may be raised to %lu only\n", limit.rlim_max);
@@ -659,7 +655,7 @@ Test(threads, a_thousand_instances_work_or_the_limit_is_named)
 		close_instance(&opener, opener.instances[i]);
 	}
 	cr_assert_eq(total, atomic_load(&child.storm->faults));
-	cr_assert_eq(descriptors(), before);
+	cr_assert_eq(open_descriptors(), before);
 	stop(&child);
 }
 

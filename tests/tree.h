@@ -9,7 +9,6 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,27 +16,16 @@
 #include <unistd.h>
 
 #include "os/os.h"
+#include "helpers.h"
 
 static char tree_root[64];
 
 static inline void tree_write(const char *path, const char *content)
 {
-	char full[sizeof(tree_root) + 1024];
-	FILE *file;
+	char line[1024];
 
-	snprintf(full, sizeof(full), "%s%s", tree_root, path);
-	file = fopen(full, "w");
-	for (char *slash = full + strlen(tree_root);
-	     !file && (slash = strchr(slash + 1, '/'));) {
-		*slash = '\0';
-		cr_assert(!mkdir(full, 0755) || errno == EEXIST, "mkdir %s", full);
-		*slash = '/';
-	}
-	if (!file)
-		file = fopen(full, "w");
-	cr_assert_not_null(file, "%s", full);
-	fprintf(file, "%s\n", content);
-	fclose(file);
+	snprintf(line, sizeof(line), "%s\n", content);
+	make_file(tree_root, path + 1, line);
 }
 
 /* An empty machine. */
@@ -79,20 +67,9 @@ static inline void tree_unpack(const char *name)
 	fclose(file);
 }
 
-static inline int tree_remove_one(const char *path, const struct stat *st, int type,
-				  struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
 static inline void tree_remove(void)
 {
-	if (tree_root[0])
-		nftw(tree_root, tree_remove_one, 16, FTW_DEPTH | FTW_PHYS);
-	tree_root[0] = '\0';
+	remove_folder(tree_root);
 	pm_kernel_root = "";
 }
 
