@@ -29,3 +29,8 @@ endif
 examples_googlebench_SOURCES = examples/googlebench.cc
 examples_googlebench_CPPFLAGS = $(AM_CPPFLAGS) $(BENCHMARK_CFLAGS)
 examples_googlebench_LDADD = libperfmon.la $(BENCHMARK_LIBS)
+# Installed with a Makefile of their own. An MPI program is compiled by MPI's compiler.
+examplesdir = $(docdir)/examples
+dist_examples_DATA = examples/Makefile examples/cpus.c examples/googlebench.cc \
+	examples/harness.c examples/heat.c examples/matmul.c examples/openmp.c \
+	examples/profile.c examples/ranks.c examples/stream.c
