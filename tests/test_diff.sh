@@ -84,11 +84,11 @@ try "needs -- between several" diff_says 2 "with '--'" "$one" "$one" "$one"
 try "needs something after --" diff_says 2 "no file after '--'" "$one" --
 try "quotes an unknown option" diff_says 2 frob --frob "$one" "$one"
 try "quotes an option after a file" diff_says 2 "'-a' after a file" "$one" -a
-try "quotes a bad minimum effect" diff_says 2 "'much'" -m much "$one" "$one"
-try "quotes a minimum effect of all" diff_says 2 "'100%'" -m 100% "$one" "$one"
-try "quotes a bad alpha" diff_says 2 "'0'" -p 0 "$one" "$one"
+try "quotes a bad minimum effect" diff_says 2 "'much'" --min-effect much "$one" "$one"
+try "quotes a minimum effect of all" diff_says 2 "'100%'" --min-effect 100% "$one" "$one"
+try "quotes a bad alpha" diff_says 2 "'0'" --alpha 0 "$one" "$one"
 try "quotes a bad format" diff_says 2 "'xml'" -f xml "$one" "$one"
-try "quotes what is compared nowhere" diff_says 2 "'cycels'" -e time,cycels "$one" "$one"
+try "quotes what is compared nowhere" diff_says 2 "'cycels'" --only time,cycels "$one" "$one"
 try "quotes a file that is not there" diff_says 2 "no/such" "$one" "$here/no/such"
 try "quotes what is no profile" diff_says 2 "$work" "$one" "$work"
 mkdir "$here/empty"
@@ -139,15 +139,15 @@ try "what looks changed is shown, and called open" diff_says 0 "open: too few ru
 
 strided() {
 	PERFMON_STRIDE=work=10 runs strided 1 none 100 100 &&
-		diff 0 -a "$one" "$here/strided.1" &&
+		diff 0 -A "$one" "$here/strided.1" &&
 		grep -qE '^work +time .* \+-[0-9.?]+%? ' "$here/out" && says "estimated from visits measured at random"
 }
 try "marks what is estimated, and says what the marks mean" strided
-unmarked() { diff 0 -a "$one" "$one" && ! says "estimated"; }
+unmarked() { diff 0 -A "$one" "$one" && ! says "estimated"; }
 try "and nothing else" unmarked
 if "$get" "$here/err" x >"$here/out" 2>&1; [ $? -ne 77 ]; then
 	marks() {
-		diff 0 -f json -e time "$here/strided.1" "$one" && cp "$here/out" "$here/json" && row=0 &&
+		diff 0 -f json --only time "$here/strided.1" "$one" && cp "$here/out" "$here/json" && row=0 &&
 			while [ "$("$get" "$here/json" rows.$row.region)" != work ] && [ $row -lt 9 ]; do row=$((row + 1)); done &&
 			[ "$("$get" "$here/json" rows.$row.a.marks.0)" = sampled ] &&
 			[ "$("$get" "$here/json" rows.$row.b.error)" = 0 ] &&
@@ -169,25 +169,25 @@ if counted "$touched"; then
 	a="$here/a1.1 $here/a2.1 $here/a3.1 $here/a4.1"
 	b="$here/b1.1 $here/b2.1 $here/b3.1 $here/b4.1"
 	c="$here/c1.1 $here/c2.1 $here/c3.1 $here/c4.1"
-	try "finds a count that rose" diff_says 1 "+30.00%" -e "$touched" $a -- $b
-	try "finds a count that fell" diff_says 3 "-23.08%" -e "$touched" $b -- $a
-	try "finds equal counts the same" diff_says 0 "0 more, 0 less, 4 the same, 0 open" -e "$touched" $a -- $c
-	try "finds a change below the minimum effect none" diff_says 0 "0 more" -m 40% -e "$touched" $a -- $b
+	try "finds a count that rose" diff_says 1 "+30.00%" --only "$touched" $a -- $b
+	try "finds a count that fell" diff_says 3 "-23.08%" --only "$touched" $b -- $a
+	try "finds equal counts the same" diff_says 0 "0 more, 0 less, 4 the same, 0 open" --only "$touched" $a -- $c
+	try "finds a change below the minimum effect none" diff_says 0 "0 more" --min-effect 40% --only "$touched" $a -- $b
 	three="$here/b1.1 $here/b2.1 $here/b3.1"
-	try "says how many runs are needed" diff_says 0 "needs 4 runs on each side" -e "$touched" $a -- $three
+	try "says how many runs are needed" diff_says 0 "needs 4 runs on each side" --only "$touched" $a -- $three
 	mkdir "$here/A" "$here/B"
 	cp $a "$here/A"
 	cp $b "$here/B"
 	cp "$work" "$here/B/program"
 	try "takes directories, and what is no profile there is passed over" \
-		diff_says 1 "+30.00%" -e "$touched" "$here/A" "$here/B"
-	blocks() { diff 1 -e "$touched" $a -- $b && ! says "in turns" &&
-		runs late 1 "$touched" 1300 5 && diff 0 -e "$touched" $a -- "$here/late.1" "$here/late.1" &&
+		diff_says 1 "+30.00%" --only "$touched" "$here/A" "$here/B"
+	blocks() { diff 1 --only "$touched" $a -- $b && ! says "in turns" &&
+		runs late 1 "$touched" 1300 5 && diff 0 --only "$touched" $a -- "$here/late.1" "$here/late.1" &&
 		says "all runs of A came before those of B"; }
 	try "says when the sides were not run in turns" blocks
 	if "$get" "$here/err" x >"$here/out" 2>&1; [ $? -ne 77 ]; then
 		json() {
-			diff 1 -f json -e "$touched" $a -- $b || return 1
+			diff 1 -f json --only "$touched" $a -- $b || return 1
 			# Rows go by their time, which breakpoints cost on some machines.
 			row=0
 			until [ "$("$get" "$here/out" rows.$row.region)" = touch ]; do
@@ -219,24 +219,24 @@ if counted instructions:u; then
 	exact_runs less 1 instructions:u 9700
 	try "equal programs are the same" diff_says 0 "0 more, 0 less" "$here/a.1" "$here/b.1"
 	try "3 % more instructions are found in single runs" \
-		diff_says 1 "exact" -e instructions:u "$here/a.1" "$here/more.1"
-	where() { diff 1 -e instructions:u "$here/a.1" "$here/more.1" && grep -q '^work .*+[23]\.[0-9]*%.*more$' "$here/out" &&
+		diff_says 1 "exact" --only instructions:u "$here/a.1" "$here/more.1"
+	where() { diff 1 --only instructions:u "$here/a.1" "$here/more.1" && grep -q '^work .*+[23]\.[0-9]*%.*more$' "$here/out" &&
 		! grep -qE '^(same|all) .*(more|less)$' "$here/out"; }
 	try "in their region, and in no other that did not change" where
-	try "3 % less, too" diff_says 3 "less" -e instructions:u "$here/a.1" "$here/less.1"
-	try "what is nested counts on request" diff_says 1 "+2." -i -e instructions:u "$here/a.1" "$here/more.1"
+	try "3 % less, too" diff_says 3 "less" --only instructions:u "$here/a.1" "$here/less.1"
+	try "what is nested counts on request" diff_says 1 "+2." --inclusive --only instructions:u "$here/a.1" "$here/more.1"
 	exact_runs a 3 instructions:u 10000
 	exact_runs more 3 instructions:u 10300
 	exact_runs b 3 instructions:u 10000
-	try "and in repeated runs" diff_says 1 "exact" -e instructions:u "$here/a.1" "$here/a.2" "$here/a.3" -- \
+	try "and in repeated runs" diff_says 1 "exact" --only instructions:u "$here/a.1" "$here/a.2" "$here/a.3" -- \
 		"$here/more.1" "$here/more.2" "$here/more.3"
 	try "where equal programs stay equal" diff_says 0 "0 more, 0 less" "$here/a.1" "$here/a.2" "$here/a.3" -- \
 		"$here/b.1" "$here/b.2" "$here/b.3"
 	exact_runs threads 2 instructions:u 10000 20 3
 	exact_runs more_threads 2 instructions:u 10300 20 3
-	try "single runs of threads are left open" diff_says 0 "one run of several threads" -e instructions:u \
+	try "single runs of threads are left open" diff_says 0 "one run of several threads" --only instructions:u \
 		"$here/threads.1" "$here/more_threads.1"
-	try "repeated ones are not" diff_says 1 "more" -e instructions:u \
+	try "repeated ones are not" diff_says 1 "more" --only instructions:u \
 		"$here/threads.1" "$here/threads.2" -- "$here/more_threads.1" "$here/more_threads.2"
 else
 	skip "instructions" "$why"

@@ -77,7 +77,7 @@ sums() {
 }
 try "values are exclusive times" sums
 threads() {
-	folded -t "$here/work" && [ "$(cut -d';' -f1 "$here/out" | sort -u | wc -l)" -eq 3 ] &&
+	folded -T "$here/work" && [ "$(cut -d';' -f1 "$here/out" | sort -u | wc -l)" -eq 3 ] &&
 		! grep -qvE '^[0-9]+ [^;]*;all' "$here/out"
 }
 try "threads apart on request" threads

@@ -16,9 +16,9 @@ run() { # NAME FILE
 	case $1 in
 	text) "$perfmon" report "$2" ;;
 	flat) "$perfmon" report -b -f flat "$2" ;;
-	threads) "$perfmon" report -t "$2" ;;
-	csv) "$perfmon" report -t -f csv "$2" ;;
-	json) "$perfmon" report -t -f json "$2" ;;
+	threads) "$perfmon" report -T "$2" ;;
+	csv) "$perfmon" report -T -f csv "$2" ;;
+	json) "$perfmon" report -T -f json "$2" ;;
 	html) "$perfmon" report --html "$2" ;;
 	merged) "$perfmon" report "$2" "$2.twin" ;;
 	merged_csv) "$perfmon" report -f csv "$2" "$2.twin" ;;
@@ -26,9 +26,9 @@ run() { # NAME FILE
 	metrics) "$perfmon" report -m 'x = nosuch / cycles; y = visits' "$2" ;;
 	diff) "$perfmon" diff "$2" "$2.twin" ;;
 	diff_json) "$perfmon" diff -f json "$2" "$2.twin" ;;
-	top) "$perfmon" top -t --once "$2" ;;
+	top) "$perfmon" top -T --once "$2" ;;
 	chrome) "$perfmon" export -f chrome "$2" ;;
-	folded) "$perfmon" export -t -f folded "$2" ;;
+	folded) "$perfmon" export -T -f folded "$2" ;;
 	weight) "$perfmon" export -f folded -w nosuch "$2" ;;
 	esac
 }

@@ -34,11 +34,30 @@ static const struct {
 static void usage(FILE *to)
 {
 	fputs("usage: perfmon COMMAND [OPTION]... [ARGUMENT]...\n"
-	      "       perfmon COMMAND --help\n"
+	      "       perfmon help COMMAND\n"
 	      "       perfmon --version\n\n",
 	      to);
 	for (size_t i = 0; i < COMMANDS; i++)
 		fprintf(to, "  %-6s %s\n", commands[i].name, commands[i].summary);
+}
+
+/* Runs the subcommand that ARGV begins with. */
+static int run(int argc, char **argv)
+{
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (!strcmp(argv[0], commands[i].name))
+			return commands[i].run(argc, argv);
+	cli_complain(NULL, "'%s' is not %s; see perfmon --help", argv[0],
+		     *argv[0] == '-' ? "an option" : "a command");
+	return CLI_USAGE;
+}
+
+/* What `perfmon NAME --help` says. */
+static int help(char *name)
+{
+	char option[] = "--help", *argv[] = {name, option, NULL};
+
+	return run(2, argv);
 }
 
 int main(int argc, char **argv)
@@ -50,6 +69,8 @@ int main(int argc, char **argv)
 		return CLI_USAGE;
 	}
 	if (!strcmp(name, "-h") || !strcmp(name, "--help") || !strcmp(name, "help")) {
+		if (argc > 2)
+			return help(argv[2]);
 		usage(stdout);
 		return cli_finish(NULL, 0);
 	}
@@ -57,10 +78,5 @@ int main(int argc, char **argv)
 		puts("perfmon " PACKAGE_VERSION);
 		return cli_finish(NULL, 0);
 	}
-	for (size_t i = 0; i < COMMANDS; i++)
-		if (!strcmp(name, commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
-	cli_complain(NULL, "'%s' is not %s; see perfmon --help", name,
-		     *name == '-' ? "an option" : "a command");
-	return CLI_USAGE;
+	return run(argc - 1, argv + 1);
 }

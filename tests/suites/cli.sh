@@ -51,15 +51,48 @@ try "--help helps" both 0 out usage: "$perfmon" --help
 try "--version is the version" both 0 out "perfmon " "$perfmon" --version
 try "an unknown command is quoted" both 2 err "'frobnicate' is not a command" "$perfmon" frobnicate
 try "an unknown option is quoted" both 2 err "'--frob' is not an option" "$perfmon" --frob
-for command in diff export info list report run stat top; do
-	try "$command --help helps" both 0 out "usage: perfmon $command" "$perfmon" $command --help
-	try "$command refuses an unknown option" both 2 err frob "$perfmon" $command --frob
+mapfile -t commands < <("$perfmon" --help | sed -nE 's/^  ([a-z]+) +.*/\1/p')
+must "--help names the subcommands" test "${#commands[@]}" -ge 8
+for command in "${commands[@]}"; do
+	try "$command --help helps" both 0 out "usage: perfmon $command" "$perfmon" "$command" --help
+	try "$command has a page of help" both 0 out "usage: perfmon $command" "$perfmon" help "$command"
+	try "$command refuses an unknown option" both 2 err frob "$perfmon" "$command" --frob
 done
+try "help quotes an unknown command" both 2 err "'frobnicate' is not a command" "$perfmon" help frobnicate
+
+# The options of all subcommands: "-f --format", or "- --html" for one without a letter.
+for command in "${commands[@]}"; do
+	"$perfmon" "$command" --help | sed -nE 's/^  (-[A-Za-z]), (--[a-z-]+).*/\1 \2/p; s/^      (--[a-z-]+).*/- \1/p'
+done | sort -u >"$here/options"
+one_meaning() {
+	grep -qx -- '-o --output' "$here/options" && grep -qx -- '-f --format' "$here/options" &&
+		grep -qx -- '-e --events' "$here/options" && grep -qx -- '-p --pid' "$here/options" &&
+		grep -qx -- '-t --tid' "$here/options" && grep -qx -- '-m --metrics' "$here/options" &&
+		nothing in_shell eval "grep -v '^- ' '$here/options' | cut -d ' ' -f 1 | uniq -d" &&
+		nothing in_shell eval "cut -d ' ' -f 2 '$here/options' | sort | uniq -d"
+}
+try "a letter means one option in all subcommands" one_meaning
+# --help behind them ends it before anything else happens.
+known() {
+	local letter name argument
+	for command in "${commands[@]}"; do
+		while read -r letter name argument; do
+			for option in "$letter" "$name"; do
+				[ "$option" != - ] || continue
+				status 0 "$perfmon" "$command" "$option" ${argument:+1} --help ||
+					status 2 "$perfmon" "$command" "$option" ${argument:+1} --help || return 1
+				! grep -E "(invalid|unrecognized) option|requires an argument" "$here/err" || return 1
+			done
+		done < <("$perfmon" "$command" --help |
+			sed -nE 's/^  (-[A-Za-z]), (--[a-z-]+) ?([A-Z]?).*/\1 \2 \3/p; s/^      (--[a-z-]+) ?([A-Z]?).*/- \1 \2/p')
+	done
+}
+try "all options of the help are known" known
 
 try "info answers" both 0 out kernel.perf_event_paranoid "$perfmon" info
 try "info tries events" both 0 out "page-faults" "$perfmon" info
 in_json() {
-	status 0 "$perfmon" info --json && says out '"user_allows":' &&
+	status 0 "$perfmon" info --json && status 0 "$perfmon" info -f json && says out '"user_allows":' &&
 		{ ! command -v jq >/dev/null || jq -e '.pmus | map(.name) | index("software")' "$here/out"; } &&
 		{ ! command -v python3 >/dev/null || python3 -m json.tool <"$here/out" >/dev/null; }
 }
@@ -126,18 +159,18 @@ try "run: no such command is 127" both 127 err "cannot run './nosuch'" "$perfmon
 try "run: not executable is 126" both 126 err "cannot run" "$perfmon" run "$here/program.c"
 try "run quotes an unknown event" both 2 err "'cycels'" "$perfmon" run -e cycels -- "$program"
 try "run quotes an unknown format" both 2 err '"xml"' "$perfmon" run -f xml -- "$program"
-try "run quotes a bad path" both 2 err '"out.%z"' "$perfmon" run -r out.%z -- "$program"
+try "run quotes a bad path" both 2 err '"out.%z"' "$perfmon" run -o out.%z -- "$program"
 try "options after the command are the command's" status 0 "$perfmon" run true --help
 try "run counts what it is told" both 0 err page-faults "$perfmon" run -e page-faults "$program"
 try "run reports the tree" both 0 err "  inner" "$perfmon" run -e none "$program"
-try "run reports to stdout" both 0 out "  inner" "$perfmon" run -r stdout -e none "$program"
-silent() { status 0 "$perfmon" run -r none "$program" && [ ! -s "$here/out" ] && [ ! -s "$here/err" ]; }
+try "run reports to stdout" both 0 out "  inner" "$perfmon" run -o stdout -e none "$program"
+silent() { status 0 "$perfmon" run -o none "$program" && [ ! -s "$here/out" ] && [ ! -s "$here/err" ]; }
 try "run reports nothing on request" silent
-try "run reports each thread" both 0 err "(program), " "$perfmon" run -t -e none "$program"
-csv() { status 0 "$perfmon" run -f csv -r "out.%p.csv" "$program" && grep -q '^all,.*,outer;inner,' "$here"/out.*.csv; }
+try "run reports each thread" both 0 err "(program), " "$perfmon" run -T -e none "$program"
+csv() { status 0 "$perfmon" run -f csv -o "out.%p.csv" "$program" && grep -q '^all,.*,outer;inner,' "$here"/out.*.csv; }
 try "run writes a file" csv
 json() {
-	status 0 "$perfmon" run -f json -r stdout "$program" && says out '{"format":1,' &&
+	status 0 "$perfmon" run -f json -o stdout "$program" && says out '{"format":1,' &&
 		{ ! command -v jq >/dev/null || jq -e '.nodes[1].region == "inner"' "$here/out"; }
 }
 try "run writes JSON" json
@@ -150,7 +183,7 @@ try "run quotes a bad metric with its place" both 2 err "at character 9 of 'x = 
 	"$perfmon" run -m 'x = 1 + )' "$program"
 loses() { both 0 err "'x = 1 + )': using" env PERFMON_METRICS='x = 1 + )' "$program" && says err inner; }
 try "a bad metric loses nothing" loses
-visits() { status 0 "$perfmon" run -e none -s "$1" -f csv -r stdout "$program" && says out ",outer;inner,inner,1,1,"; }
+visits() { status 0 "$perfmon" run -e none -s "$1" -f csv -o stdout "$program" && says out ",outer;inner,inner,1,1,"; }
 try "run measures some visits only" visits 10
 try "run measures some visits of a region only" visits inner=10
 try "run quotes a bad stride" both 2 err '"x=0"' "$perfmon" run -s x=0 "$program"

@@ -85,13 +85,18 @@ flat() { both 0 out "exclusive, without" "$perfmon" report -f flat ended && says
 try "report shows regions" flat
 csv() { status 0 "$perfmon" report -f csv ended && grep -q '^all,.*,outer;inner,inner,3,3,' "$here/out"; }
 try "report writes CSV" csv
+pages() {
+	status 0 "$perfmon" report --html ended && mv "$here/out" "$here/page" &&
+		status 0 "$perfmon" report -f html ended && cmp "$here/page" "$here/out" && says out "<html"
+}
+try "report writes a page" pages
 in_json() {
 	status 0 "$perfmon" report -f json ended && says out '"state":"ended"' &&
 		{ ! command -v jq >/dev/null || jq -e '.nodes[1].visits == 3' "$here/out"; }
 }
 try "report writes JSON" in_json
 per_thread() {
-	status 0 "$perfmon" report -t threads && says out "(program), ended" &&
+	status 0 "$perfmon" report -T threads && says out "(program), ended" &&
 		[ "$(grep -c '^  inner' "$here/out")" -eq 3 ]
 }
 try "report shows each thread" per_thread
@@ -236,7 +241,7 @@ twice() { both 0 out "rank 1 is here more than once" "$perfmon" report many many
 try "a rank that is there twice is told" twice
 missing() { both 0 out "rank 1 of 3 has no profile here" "$perfmon" report many/perfmon.0.profile many/perfmon.2.profile; }
 try "a rank that is not there is told" missing
-try "threads are of one process" both 2 err "--per-thread" "$perfmon" report -t many
+try "threads are of one process" both 2 err "--per-thread" "$perfmon" report -T many
 mkdir -p "$here/none"
 try "a folder without a profile is quoted" both 1 err "'none': no profile in this directory" "$perfmon" report none
 

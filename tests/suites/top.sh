@@ -108,7 +108,10 @@ try "refuses a delay that is none" refuses 2 "'x'" -d x "$work"
 try "refuses a delay of nothing" refuses 2 "'0'" -d 0 "$work"
 try "refuses a count of nothing" refuses 2 "'0'" -n 0 "$work"
 try "refuses a second process" refuses 2 "'2'" "$work" 2
-try "refuses a column that is not there" refuses 2 "'nosuch' is not a column" --once -d 0.01 -s nosuch "$work"
+try "takes a process by its option" top 0 --once -d 0.01 -p "$work"
+try "refuses a process that is a name" refuses 2 "'./1' is not a process ID" --once -p ./1
+try "refuses a process and a file" refuses 2 "'x': watch one process" --once -p "$work" x
+try "refuses a column that is not there" refuses 2 "'nosuch' is not a column" --once -d 0.01 -k nosuch "$work"
 try "names the columns that are there" grep -q "name, open, visits, time, self, mean" "$here/err"
 try "refuses a metric that is none" refuses 2 "'twice'" --once -m "twice" "$work"
 metrics() {
@@ -164,7 +167,7 @@ must "watches" watched "$work"
 try "of a profile in memory each visit is seen once" adds_up
 work_end
 work_begin
-must "watches each thread" watched -t "$work"
+must "watches each thread" watched -T "$work"
 try "of all threads each visit is seen once" adds_up
 try "each thread has its own, ended ones together" adds_up_by_thread "$(stayer)"
 work_end
@@ -191,9 +194,9 @@ odd_names() {
 		is 1 "$(cell open all 'open;größe\;;a\x1b[31m')"
 }
 try "a name cannot be taken for another, nor for a sequence" odd_names
-filters() { top 0 --once -d 0.05 -f INN "$work" && is 4 "$(grep -c outer "$here/out")" && ! grep -q größe "$here/out"; }
+filters() { top 0 --once -d 0.05 --filter INN "$work" && is 4 "$(grep -c outer "$here/out")" && ! grep -q größe "$here/out"; }
 try "a filter leaves paths" filters
-finds_nothing() { top 0 --once -d 0.05 -f nosuch "$work" && grep -q "'nosuch'" "$here/err"; }
+finds_nothing() { top 0 --once -d 0.05 --filter nosuch "$work" && grep -q "'nosuch'" "$here/err"; }
 try "a filter that leaves nothing says so" finds_nothing
 on_terminal() {
 	printf 'ends 0\nshow\n' | "$terminal" 30 80 "$perfmon" top --once -d 0.05 "$work" >"$here/shown" &&
@@ -379,7 +382,7 @@ no_terminal() {
 }
 try "a terminal that is not known is an error" no_terminal
 wrong_column() {
-	printf '%s\n' "see 'nosuch' is not a column" "ends 2" restored | on_screen 20 100 -s nosuch "$work"
+	printf '%s\n' "see 'nosuch' is not a column" "ends 2" restored | on_screen 20 100 -k nosuch "$work"
 }
 try "a wrong column is an error, on a terminal too" wrong_column
 work_end

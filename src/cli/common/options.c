@@ -3,6 +3,7 @@
 
 #include <getopt.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/common/complain.h"
 #include "os/os.h"
@@ -12,9 +13,27 @@
 #define OPTIONS_MAX 32
 #define NO_LETTER   256 /* of the first option, the next is one more */
 
+/* The letters of the whole command: a letter means one option, whatever the subcommand. */
+static const struct {
+	char letter;
+	const char *name;
+} letters[] = {
+	{'A', "all"},		{'C', "cpus"},	     {'I', "interval"},
+	{'P', "profile"},	{'T', "per-thread"}, {'a', "all-cpus"},
+	{'b', "subtract-bias"}, {'d', "delay"},	     {'e', "events"},
+	{'f', "format"},	{'h', "help"},	     {'i', "no-inherit"},
+	{'k', "sort"},		{'l', "level"},	     {'m', "metrics"},
+	{'n', "count"},		{'o', "output"},     {'p', "pid"},
+	{'r', "repeat"},	{'s', "stride"},     {'t', "tid"},
+	{'u', "umasks"},	{'v', "verbose"},    {'w', "weight"},
+};
+
 static int letter_of(const struct cli_option *options, int i)
 {
-	return options[i].letter ? options[i].letter : NO_LETTER + i;
+	for (size_t at = 0; at < sizeof(letters) / sizeof(letters[0]); at++)
+		if (!strcmp(letters[at].name, options[i].name))
+			return letters[at].letter;
+	return NO_LETTER + i;
 }
 
 static int choose(const char *command, const struct cli_option *option, const char *text)
@@ -46,7 +65,7 @@ int cli_options_read(const struct cli_command *command, int argc, char **argv)
 {
 	const struct cli_option *options = command->options;
 	struct option names[OPTIONS_MAX + 2] = {{NULL, 0, NULL, 0}};
-	char letters[2 * OPTIONS_MAX + 3], *at = letters;
+	char known[2 * OPTIONS_MAX + 3], *at = known;
 	static char own[32];
 	int c, i, status = 0;
 
@@ -60,16 +79,16 @@ int cli_options_read(const struct cli_command *command, int argc, char **argv)
 
 		names[i] = (struct option){options[i].name, argument, NULL,
 					   letter_of(options, i)};
-		if (!options[i].letter)
+		if (letter_of(options, i) >= NO_LETTER)
 			continue;
-		*at++ = options[i].letter;
+		*at++ = (char)letter_of(options, i);
 		if (argument)
 			*at++ = ':';
 	}
 	names[i] = (struct option){"help", 0, NULL, 'h'};
 	*at++ = 'h';
 	*at = '\0';
-	while (!status && (c = getopt_long(argc, argv, letters, names, NULL)) >= 0) {
+	while (!status && (c = getopt_long(argc, argv, known, names, NULL)) >= 0) {
 		if (c == 'h') {
 			fputs(command->help, stdout);
 			return cli_finish(command->name, 0);

@@ -6,8 +6,7 @@
 #include <stdbool.h>
 
 struct cli_option {
-	const char *name;  /* --name */
-	char letter;	   /* -n; 0: there is only the name */
+	const char *name;  /* --name; its letter stands in the table of letters */
 	const char *value; /* instead of an argument; NULL: it takes one, unless it has */
 	bool *flag;	   /* ... which becomes true */
 	const char **text; /* becomes the argument, if not NULL */

@@ -19,15 +19,15 @@
 static const char help[] =
 	"usage: perfmon diff [OPTION]... A B\n"
 	"       perfmon diff [OPTION]... A... -- B...\n\n"
-	"Compares profiles that programs kept in files (perfmon run -o FILE): region by region,\n"
+	"Compares profiles that programs kept in files (perfmon run -P FILE): region by region,\n"
 	"the time and the events of a visit. Each of A and B is a file, a directory of them, or\n"
 	"several; each is a run of the same program. Times need several runs on each side, taken\n"
 	"in turns: the notes say how many. Counts of instructions can be judged from one.\n\n"
-	"  -m, --min-effect N%   smaller changes do not count (1%)\n"
-	"  -p, --alpha N%        the chance of any false alarm (1%)\n"
-	"  -e, --only NAMES      compare these alone: time, visits, events, separated by ','\n"
-	"  -i, --inclusive       with nested regions\n"
-	"  -a, --all             show unchanged values, too\n"
+	"      --min-effect N%   smaller changes do not count (1%)\n"
+	"      --alpha N%        the chance of any false alarm (1%)\n"
+	"      --only NAMES      compare these alone: time, visits, events, separated by ','\n"
+	"      --inclusive       with nested regions\n"
+	"  -A, --all             show unchanged values, too\n"
 	"  -f, --format FORMAT   text (default), json\n"
 	"  -h, --help            this text\n\n"
 	"Exit status: 0 no change was found, 1 something is slower or more, 3 something is faster\n"
@@ -74,12 +74,12 @@ static int options_read(struct diff_options *to, int argc, char **argv)
 {
 	unsigned int format = 0;
 	const struct cli_option options[] = {
-		{"min-effect", 'm', .take = take_effect, .to = &to->min_effect},
-		{"alpha", 'p', .take = take_alpha, .to = &to->alpha},
-		{"only", 'e', .text = &to->only},
-		{"inclusive", 'i', .flag = &to->inclusive},
-		{"all", 'a', .flag = &to->all},
-		{"format", 'f', .choice = &format, .choices = "text, json"},
+		{"min-effect", .take = take_effect, .to = &to->min_effect},
+		{"alpha", .take = take_alpha, .to = &to->alpha},
+		{"only", .text = &to->only},
+		{"inclusive", .flag = &to->inclusive},
+		{"all", .flag = &to->all},
+		{"format", .choice = &format, .choices = "text, json"},
 		{.name = NULL},
 	};
 	/* Up to the first file: "--" has a meaning of its own after that. */

@@ -11,13 +11,13 @@
 /* clang-format off */
 static const char help[] =
 	"usage: perfmon export [OPTION]... --format FORMAT FILE...\n\n"
-	"Writes profiles that programs kept in files (perfmon run -o FILE) for other programs:\n\n"
+	"Writes profiles that programs kept in files (perfmon run -P FILE) for other programs:\n\n"
 	"  chrome   a trace for ui.perfetto.dev and chrome://tracing. It shows sums: each event\n"
 	"           is all visits of a path, in each thread\n"
 	"  folded   lines 'a;b;c 123' for flame graphs: exclusive values of paths\n\n"
 	"  -f, --format FORMAT   chrome, folded\n"
 	"  -w, --weight NAME     folded: time (in ns, the default), or an event\n"
-	"  -t, --per-thread      folded: each thread separately\n"
+	"  -T, --per-thread      folded: each thread separately\n"
 	"  -o, --output FILE     to this file; - is standard output, the default\n"
 	"  -h, --help            this text\n\n"
 	"Exit status: 0, 1 if something could not be read or written, 2 if an option is wrong.\n";
@@ -169,10 +169,10 @@ static int options_read(struct request *request, int argc, char **argv)
 {
 	unsigned int format = FORMATS;
 	const struct cli_option options[] = {
-		{"format", 'f', .choice = &format, .choices = "chrome, folded"},
-		{"weight", 'w', .text = &request->weight},
-		{"per-thread", 't', .flag = &request->per_thread},
-		{"output", 'o', .text = &request->output},
+		{"format", .choice = &format, .choices = "chrome, folded"},
+		{"weight", .text = &request->weight},
+		{"per-thread", .flag = &request->per_thread},
+		{"output", .text = &request->output},
 		{.name = NULL},
 	};
 	const struct cli_command command = {"export", help, false, options};

@@ -17,12 +17,13 @@
 
 /* clang-format off */
 static const char help[] =
-	"usage: perfmon info [--json]\n\n"
+	"usage: perfmon info [OPTION]...\n\n"
 	"Shows what this machine can count: the CPU and its PMUs, which events open for this user\n"
 	"and whether reads need a system call, the kernel's settings and this user's limits. For\n"
 	"refused events: the reason, and what to change.\n\n"
-	"  --json      for programs\n"
-	"  -h, --help  this text\n";
+	"  -f, --format FORMAT   text (default), json\n"
+	"      --json            the same as -f json\n"
+	"  -h, --help            this text\n";
 /* clang-format on */
 
 /* Where a finding's value begins, and further right what would help. */
@@ -356,9 +357,11 @@ static void show_clock(void)
 
 int cli_info(int argc, char **argv)
 {
-	bool hardware, user_read = false, json = false;
+	bool hardware, user_read = false;
+	unsigned int json = 0;
 	const struct cli_option options[] = {
-		{.name = "json", .flag = &json},
+		{"format", .choice = &json, .choices = "text, json"},
+		{"json", "json", .choice = &json, .choices = "text, json"},
 		{.name = NULL},
 	};
 	const struct cli_command command = {"info", help, false, options};

@@ -18,7 +18,7 @@ static const char help[] =
 	"part of the name, or with * ? [ a glob over all of it; 'tracepoint' or one with a ':'\n"
 	"lists tracepoints. To a terminal a table, paged by $PAGER, else lines of name, PMU, source, alias,\n"
 	"unit and description with tabs between.\n\n"
-	"  -a, --all      PMUs that this machine does not have, too\n"
+	"  -A, --all      PMUs that this machine does not have, too\n"
 	"  -u, --umasks   each unit mask of libpfm4's events\n"
 	"  -h, --help     this text\n\n"
 	"Exit status: 0, 1 if nothing matches, 2 if an option is wrong.\n";
@@ -106,8 +106,8 @@ int cli_list(int argc, char **argv)
 	struct pm_diag diag = {0};
 	bool all = false, umasks = false;
 	const struct cli_option options[] = {
-		{.name = "all", .letter = 'a', .flag = &all},
-		{.name = "umasks", .letter = 'u', .flag = &umasks},
+		{.name = "all", .flag = &all},
+		{.name = "umasks", .flag = &umasks},
 		{.name = NULL},
 	};
 	const struct cli_command command = {"list", help, false, options};

@@ -17,13 +17,14 @@
 static const char help[] =
 	"usage: perfmon report [OPTION]... FILE|DIRECTORY...\n\n"
 	"Reports what programs have counted in their regions, from the files where they\n"
-	"kept their profiles (PERFMON_PROFILE, perfmon run -o), also if they were killed or\n"
+	"kept their profiles (PERFMON_PROFILE, perfmon run -P), also if they were killed or\n"
 	"still run. Several profiles, as those of the ranks of an MPI program, become one\n"
 	"report: sums, and how they are spread over the processes.\n\n"
 	"  -p, --pid PID         the profile that this running process keeps in memory\n"
-	"  -f, --format FORMAT   text (default): the call tree; flat: by region; json; csv\n"
-	"      --html            one page for a browser, which needs nothing else\n"
-	"  -t, --per-thread      each thread of one profile, too\n"
+	"  -f, --format FORMAT   text (default): the call tree; flat: by region; json; csv;\n"
+	"                        html: one page for a browser, which needs nothing else\n"
+	"      --html            the same as -f html\n"
+	"  -T, --per-thread      each thread of one profile, too\n"
 	"  -l, --level LEVEL     the threads of each pu, core, l1, l2, l3, l4, group, numa, die\n"
 	"                        or package of one profile, too, on the machine that wrote it\n"
 	"  -m, --metrics TEXT    more columns: 'NAME = FORMULA; ...', @FILE, none\n"
@@ -247,23 +248,26 @@ static int take_pid(const char *command, const struct cli_option *option,
 static int options_read(struct request *request, struct pm_metrics **metrics, int argc,
 			char **argv)
 {
+	/* In the order of enum pm_format, and the page. */
+	static const char formats[] = "text, flat, json, csv, html";
+	const unsigned int html = PM_FORMAT_CSV + 1;
 	unsigned int format = PM_FORMAT_TEXT;
 	const struct cli_option options[] = {
-		{"pid", 'p', .take = take_pid, .to = &request->sources},
-		/* In the order of enum pm_format. */
-		{"format", 'f', .choice = &format, .choices = "text, flat, json, csv"},
-		{"html", .flag = &request->html},
-		{"per-thread", 't', .flag = &request->how.per_thread},
-		{"level", 'l', .take = cli_take_level, .to = &request->how.level},
-		{"metrics", 'm', .take = cli_take_metrics, .to = metrics},
-		{"subtract-bias", 'b', .flag = &request->how.subtract_bias},
-		{"output", 'o', .text = &request->output},
+		{"pid", .take = take_pid, .to = &request->sources},
+		{"format", .choice = &format, .choices = formats},
+		{"html", "html", .choice = &format, .choices = formats},
+		{"per-thread", .flag = &request->how.per_thread},
+		{"level", .take = cli_take_level, .to = &request->how.level},
+		{"metrics", .take = cli_take_metrics, .to = metrics},
+		{"subtract-bias", .flag = &request->how.subtract_bias},
+		{"output", .text = &request->output},
 		{.name = NULL},
 	};
 	const struct cli_command command = {"report", help, false, options};
 	int status = cli_options_read(&command, argc, argv);
 
-	request->how.format = (enum pm_format)format;
+	request->html = format == html;
+	request->how.format = request->html ? PM_FORMAT_TEXT : (enum pm_format)format;
 	request->how.metrics = *metrics;
 	return status;
 }

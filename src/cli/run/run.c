@@ -21,15 +21,15 @@ static const char help[] =
 	"such command, 126: COMMAND cannot be run, 2: an option is wrong.\n\n"
 	"  -e, --events EVENTS   what to count: names separated by ',', {} for groups; auto\n"
 	"                        (what the machine has), none (time only)\n"
-	"  -r, --report WHERE    stderr (default), stdout, none, or a path, in which %p is\n"
+	"  -o, --output WHERE    stderr (default), stdout, none, or a path, in which %p is\n"
 	"                        the pid, %r the MPI rank, %h the host\n"
 	"  -f, --format FORMAT   text (default), flat, json, csv\n"
-	"  -t, --per-thread      keep threads apart and report each\n"
+	"  -T, --per-thread      keep threads apart and report each\n"
 	"  -m, --metrics TEXT    more columns, by formulas: 'NAME = FORMULA; ...', @FILE; none:\n"
 	"                        not even the built-in ones\n"
 	"  -l, --level LEVEL     report the threads of each pu, core, l1, l2, l3, l4, group, numa,\n"
 	"                        die or package, too\n"
-	"  -o, --profile PATH    keep the profile in a file, %p %r %h as above, or with /\n"
+	"  -P, --profile PATH    keep the profile in a file, %p %r %h as above, or with /\n"
 	"                        at its end in a folder\n"
 	"  -s, --stride STRIDE   N: of N visits measure one, at random; NAME=N: of this region\n"
 	"  -b, --subtract-bias   subtract the counts of an empty region\n"
@@ -93,18 +93,18 @@ int cli_run(int argc, char **argv)
 	const char *events = NULL, *level = NULL;
 	const struct cli_option check_level = {.to = &level};
 	const struct cli_option options[] = {
-		{"events", 'e', .take = set, .to = "PERFMON_EVENTS", .text = &events},
-		{"report", 'r', .take = set, .to = "PERFMON_OUTPUT"},
-		{"format", 'f', .take = set, .to = "PERFMON_FORMAT"},
-		{"per-thread", 't', "keep", .take = set, .to = "PERFMON_THREADS"},
-		{"metrics", 'm', .take = set, .to = "PERFMON_METRICS"},
-		{"level", 'l', .take = set, .to = "PERFMON_LEVEL", .text = &level},
-		{"profile", 'o', .take = set, .to = "PERFMON_PROFILE"},
-		{"stride", 's', .take = set, .to = "PERFMON_STRIDE"},
-		{"subtract-bias", 'b', "subtract", .take = set, .to = "PERFMON_BIAS"},
-		{"disarmed", 0, "0", .take = set, .to = "PERFMON_ARM"},
-		{"fence", 0, "1", .take = set, .to = "PERFMON_FENCE"},
-		{"verbose", 'v', "1", .take = set, .to = "PERFMON_DEBUG"},
+		{"events", .take = set, .to = "PERFMON_EVENTS", .text = &events},
+		{"output", .take = set, .to = "PERFMON_OUTPUT"},
+		{"format", .take = set, .to = "PERFMON_FORMAT"},
+		{"per-thread", "keep", .take = set, .to = "PERFMON_THREADS"},
+		{"metrics", .take = set, .to = "PERFMON_METRICS"},
+		{"level", .take = set, .to = "PERFMON_LEVEL", .text = &level},
+		{"profile", .take = set, .to = "PERFMON_PROFILE"},
+		{"stride", .take = set, .to = "PERFMON_STRIDE"},
+		{"subtract-bias", "subtract", .take = set, .to = "PERFMON_BIAS"},
+		{"disarmed", "0", .take = set, .to = "PERFMON_ARM"},
+		{"fence", "1", .take = set, .to = "PERFMON_FENCE"},
+		{"verbose", "1", .take = set, .to = "PERFMON_DEBUG"},
 		{.name = NULL},
 	};
 	const struct cli_command command = {"run", help, true, options};

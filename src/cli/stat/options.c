@@ -107,6 +107,7 @@ static int take_targets(const char *command, const struct cli_option *option,
 			const char *text)
 {
 	struct stat_options *options = option->to;
+	bool threads = !strcmp(option->name, "tid");
 	const char *at = text;
 	unsigned long tid;
 
@@ -117,8 +118,7 @@ static int take_targets(const char *command, const struct cli_option *option,
 			cli_complain(
 				command,
 				"--%s '%s': expects a comma-separated list of %s IDs",
-				option->name, text,
-				option->letter == 't' ? "thread" : "process");
+				option->name, text, threads ? "thread" : "process");
 			return CLI_USAGE;
 		}
 		targets = realloc(options->targets,
@@ -133,7 +133,7 @@ static int take_targets(const char *command, const struct cli_option *option,
 		if (!*at++)
 			break;
 	}
-	*(option->letter == 't' ? &options->threads : &options->processes) = true;
+	*(threads ? &options->threads : &options->processes) = true;
 	return 0;
 }
 
@@ -172,23 +172,23 @@ int stat_options_parse(struct stat_options *options, int argc, char **argv)
 	unsigned int format = STAT_TEXT;
 	bool first_only = false;
 	const struct cli_option table[] = {
-		{"events", 'e', .take = take_events, .to = options},
-		{"repeat", 'r', .take = take_number, .to = &runs},
-		{"pid", 'p', .take = take_targets, .to = options},
-		{"tid", 't', .take = take_targets, .to = options},
-		{"cpus", 'C', .text = &options->place},
-		{"all-cpus", 'a', "all", .text = &options->place},
+		{"events", .take = take_events, .to = options},
+		{"repeat", .take = take_number, .to = &runs},
+		{"pid", .take = take_targets, .to = options},
+		{"tid", .take = take_targets, .to = options},
+		{"cpus", .text = &options->place},
+		{"all-cpus", "all", .text = &options->place},
 		{"per", .text = &options->level},
 		{"split", .flag = &options->split},
-		{"no-inherit", 'i', .flag = &first_only},
+		{"no-inherit", .flag = &first_only},
 		{"descendants", .flag = &options->descendants},
-		{"interval", 'I', .take = take_number, .to = &interval_ms},
+		{"interval", .take = take_number, .to = &interval_ms},
 		{"timeout", .take = take_number, .to = &timeout_ms},
-		{"output", 'o', .text = &options->output},
+		{"output", .text = &options->output},
 		{"append", .flag = &options->append},
 		/* In the order of enum stat_format. */
-		{"format", 'f', .choice = &format, .choices = "text, csv, json"},
-		{"verbose", 'v', .flag = &options->verbose},
+		{"format", .choice = &format, .choices = "text, csv, json"},
+		{"verbose", .flag = &options->verbose},
 		{.name = NULL},
 	};
 	const struct cli_command command = {"stat", help, true, table};

@@ -15,20 +15,21 @@
 
 /* clang-format off */
 static const char help[] =
-	"usage: perfmon top [OPTION]... [PID|FILE]\n\n"
+	"usage: perfmon top [OPTION]... [[-p] PID|FILE]\n\n"
 	"Watches the regions of a running program (perfmon/region.h): of the process PID, or of\n"
 	"the one that keeps its profile in FILE. Watching costs the program nothing. Without an\n"
 	"argument: lists your processes that can be watched. On a terminal h explains the keys;\n"
 	"elsewhere lines are printed, with tabs between.\n\n"
+	"  -p, --pid PID         watch this process\n"
 	"  -d, --delay SECONDS   between two looks (1)\n"
 	"  -n, --count N         leave after N tables\n"
 	"      --once            print one table and leave\n"
-	"  -s, --sort COLUMN     by name, open, visits, time, self (the default), mean, an event\n"
+	"  -k, --sort COLUMN     by name, open, visits, time, self (the default), mean, an event\n"
 	"                        or a metric\n"
-	"  -r, --reverse         the lowest first\n"
-	"  -f, --filter TEXT     only regions with TEXT in their names, and regions above and\n"
+	"      --reverse         the lowest first\n"
+	"      --filter TEXT     only regions with TEXT in their names, and regions above and\n"
 	"                        below them\n"
-	"  -t, --threads         each thread by itself, too\n"
+	"  -T, --per-thread      each thread by itself, too\n"
 	"      --flat            by region, not by path\n"
 	"  -m, --metrics TEXT    more columns: 'NAME = FORMULA; ...', @FILE, none\n"
 	"  -h, --help            this text\n\n"
@@ -179,33 +180,34 @@ static int take_text(const char *command, const struct cli_option *option,
 }
 
 /* -1 to go on, or the exit status. */
-static int options_read(struct top_options *to, int argc, char **argv)
+static int options_read(struct top_options *to, const char **pid, int argc, char **argv)
 {
 	const struct cli_option options[] = {
-		{"delay", 'd', .take = take_delay, .to = &to->delay},
-		{"count", 'n', .take = take_count, .to = &to->count},
+		{"pid", .text = pid},
+		{"delay", .take = take_delay, .to = &to->delay},
+		{"count", .take = take_count, .to = &to->count},
 		{"once", .flag = &to->once},
-		{"sort", 's', .take = take_text, .to = to->sort},
-		{"reverse", 'r', .flag = &to->reverse},
-		{"filter", 'f', .take = take_text, .to = to->filter},
-		{"threads", 't', .flag = &to->threads},
+		{"sort", .take = take_text, .to = to->sort},
+		{"reverse", .flag = &to->reverse},
+		{"filter", .take = take_text, .to = to->filter},
+		{"per-thread", .flag = &to->threads},
 		{"flat", .flag = &to->flat},
-		{"metrics", 'm', .take = cli_take_metrics, .to = &to->metrics},
+		{"metrics", .take = cli_take_metrics, .to = &to->metrics},
 		{.name = NULL},
 	};
 	const struct cli_command command = {"top", help, false, options};
 	int status = cli_options_read(&command, argc, argv);
 
-	if (status < 0 && argc - optind > 1) {
+	if (status < 0 && argc - optind > !*pid) {
 		cli_complain("top", "'%s': watch one process at a time",
-			     argv[optind + 1]);
+			     argv[optind + !*pid]);
 		return CLI_USAGE;
 	}
 	return status;
 }
 
 /* A number is a process; a file of that name can be called ./N. */
-static int open_named(struct top_watch *watch, const char *name)
+static int open_named(struct top_watch *watch, const char *name, bool is_pid)
 {
 	struct pm_diag diag = {0};
 	char *end;
@@ -213,8 +215,8 @@ static int open_named(struct top_watch *watch, const char *name)
 
 	errno = 0;
 	pid = strtol(name, &end, 10);
-	if (*name >= '0' && *name <= '9' && !*end) {
-		if (errno || pid <= 0 || pid > INT32_MAX) {
+	if (is_pid || (*name >= '0' && *name <= '9' && !*end)) {
+		if (errno || *end || pid <= 0 || pid > INT32_MAX) {
 			cli_complain("top", "'%s' is not a process ID", name);
 			return CLI_USAGE;
 		}
@@ -226,10 +228,10 @@ static int open_named(struct top_watch *watch, const char *name)
 	return CLI_FAILED;
 }
 
-static int watch_named(const char *name, struct top_options *options)
+static int watch_named(const char *name, bool is_pid, struct top_options *options)
 {
 	struct top_watch watch;
-	int status = open_named(&watch, name);
+	int status = open_named(&watch, name, is_pid);
 
 	if (status)
 		return status;
@@ -245,10 +247,13 @@ static int watch_named(const char *name, struct top_options *options)
 int cli_top(int argc, char **argv)
 {
 	struct top_options options = {.delay = 1, .sort = "self"};
-	int status = options_read(&options, argc, argv);
+	const char *pid = NULL;
+	int status = options_read(&options, &pid, argc, argv);
 
-	if (status < 0)
-		status = optind == argc ? list() : watch_named(argv[optind], &options);
+	if (status < 0 && !pid && optind == argc)
+		status = list();
+	else if (status < 0)
+		status = watch_named(pid ? pid : argv[optind], pid, &options);
 	pm_metrics_free(options.metrics);
 	return cli_finish("top", status);
 }
