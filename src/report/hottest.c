@@ -1,45 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where to look first in a tree: the path that most of the time leads down. */
-#include <errno.h>
-#include <stdlib.h>
-
+/* Where to look first in a tree. */
 #include "os/os.h"
 #include "report/model.h"
 
-/* The child of NODE with the most of TIME; 0: NODE has none. */
-static uint32_t longest_child(const struct pm_report_tree *tree, uint32_t node,
-			      const uint64_t *time)
+uint32_t pm_report_hottest(const struct pm_report_tree *tree)
 {
-	uint32_t longest = tree->nodes[node].first_child;
+	uint64_t most = 0;
+	uint32_t hottest = 0;
 
-	for (uint32_t n = longest; n; n = tree->nodes[n].next)
-		if (time[n] > time[longest])
-			longest = n;
-	return longest;
-}
+	/* From the top down in the order of the report: of equals the first one. */
+	for (uint32_t n = pm_report_tree_next(tree, 0); n;
+	     n = pm_report_tree_next(tree, n)) {
+		const struct pm_report_node *node = &tree->nodes[n];
+		uint64_t own = pm_less(node->time_ticks, node->children_ticks);
 
-int pm_report_hottest(const struct pm_report_tree *tree, uint32_t *last)
-{
-	uint64_t *time = calloc(2 * (size_t)tree->node_count, sizeof(*time));
-	uint64_t *below = time + tree->node_count;
-	uint32_t node = 0, child;
-
-	if (!time)
-		return -ENOMEM;
-	/* Children have higher numbers. */
-	for (uint32_t n = tree->node_count; n-- > 0;) {
-		uint32_t parent = tree->nodes[n].parent;
-
-		time[n] = tree->nodes[n].time_ticks;
-		if (time[n] < below[n])
-			time[n] = below[n];
-		if (n)
-			below[parent] = pm_plus(below[parent], time[n]);
+		if (own > most) {
+			most = own;
+			hottest = n;
+		}
 	}
-	while ((child = longest_child(tree, node, time)) &&
-	       time[child] > time[node] - below[node])
-		node = child;
-	free(time);
-	*last = node;
-	return 0;
+	return hottest;
 }

@@ -204,13 +204,10 @@ static void put_events(struct pm_json *j, const struct pm_report *report)
 }
 
 /* From the top down. */
-static int put_hottest(struct pm_json *j, const struct pm_report_tree *tree)
+static void put_hottest(struct pm_json *j, const struct pm_report_tree *tree)
 {
-	uint32_t last;
-	int err = pm_report_hottest(tree, &last);
+	uint32_t last = pm_report_hottest(tree);
 
-	if (err)
-		return err;
 	pm_json_key(j, "hottest_path");
 	pm_json_open(j, "[");
 	for (uint32_t depth = 1; depth <= tree->nodes[last].depth; depth++) {
@@ -222,7 +219,6 @@ static int put_hottest(struct pm_json *j, const struct pm_report_tree *tree)
 		pm_out_format(j->out, "%u", n);
 	}
 	pm_json_close(j, "]");
-	return 0;
 }
 
 static int put_groups(struct pm_json *j, const struct pm_report *report)
@@ -324,7 +320,8 @@ int pm_report_json(const struct pm_report *report, struct pm_out *out)
 		put_processes(&j, report->options->merge);
 	put_events(&j, report);
 	pm_json_nodes(&j, report, report->all);
-	err = put_hottest(&j, report->all) ?: put_groups(&j, report) ?: put_threads(&j, report);
+	put_hottest(&j, report->all);
+	err = put_groups(&j, report) ?: put_threads(&j, report);
 	if (err)
 		return err;
 	pm_json_key(&j, "lost");

@@ -170,14 +170,9 @@ void pm_report_tree_free(struct pm_report_tree *tree);
 /* The node that follows NODE from the top down, 0 at the end; begin with 0. */
 uint32_t pm_report_tree_next(const struct pm_report_tree *tree, uint32_t node);
 
-/*
- * pm_report_hottest() - the hottest path of TREE: from the top always the node with the
- * most inclusive time, down to the first whose own time is at least that of each node
- * below it. *LAST is where the path ends (its other nodes are the parents of that one); 0:
- * no node has any time. A node with open visits has at least the time of its children.
- * 0 or -ENOMEM.
- */
-int pm_report_hottest(const struct pm_report_tree *tree, uint32_t *last);
+/* Where the hottest path of TREE ends: the node with the most exclusive time. The path's
+ * other nodes are its parents. 0: no node has any time. */
+uint32_t pm_report_hottest(const struct pm_report_tree *tree);
 
 enum pm_state {
 	PM_COUNTED,
