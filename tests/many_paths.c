@@ -107,8 +107,7 @@ static uint64_t measure(int threads, int paths_each)
 	if (!child)
 		be_watched(threads);
 	CHECK(child > 0);
-	while (!(state = __atomic_load_n(ready, __ATOMIC_ACQUIRE)))
-		usleep(1000);
+	WAIT_UNTIL((state = __atomic_load_n(ready, __ATOMIC_ACQUIRE)) != 0);
 	visited = now_s();
 	if (state < 0) {
 		CHECK(waitpid(child, NULL, 0) == child);

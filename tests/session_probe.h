@@ -43,6 +43,13 @@ static inline uint64_t count_of(struct perfmon_session *session, uint32_t index)
 	return value_of(session, index).value;
 }
 
+/* Until SESSION has noticed that its target has ended. A joined thread may still be on its
+ * way out of the kernel. */
+static inline void wait_for_loss(struct perfmon_session *session)
+{
+	WAIT_UNTIL(perfmon_session_state(session) == PERFMON_STATE_DETACHED);
+}
+
 /* Asserts that a call of perfmon succeeds, with its sentence if not. */
 #define OK(session, call)                                                                \
 	do {                                                                             \

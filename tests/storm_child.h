@@ -55,16 +55,18 @@ static inline struct child start(unsigned int creators, unsigned int lasting,
 	return child;
 }
 
+static inline bool is_alive(const struct child *child)
+{
+	int status = 0;
+
+	cr_assert_eq(waitpid(child->pid, &status, WNOHANG), 0, "it ended: %x", status);
+	return true;
+}
+
 static inline void wait_until(const struct child *child, const _Atomic uint32_t *number,
 			      uint32_t least)
 {
-	int status;
-
-	while (atomic_load(number) < least) {
-		cr_assert_eq(waitpid(child->pid, &status, WNOHANG), 0, "it ended: %x",
-			     status);
-		usleep(200);
-	}
+	WAIT_UNTIL(is_alive(child) && atomic_load(number) >= least);
 }
 
 static inline void raise_phase(const struct child *child, enum storm_phase phase)
@@ -80,11 +82,10 @@ static inline void calm_down(const struct child *child)
 	char path[64];
 
 	raise_phase(child, STORM_CALM);
-	while (atomic_load(&child->storm->creating))
-		usleep(200);
+	WAIT_UNTIL(!atomic_load(&child->storm->creating));
 	snprintf(path, sizeof(path), "/proc/%d/task", child->pid);
-	while (count_names(path) > atomic_load(&child->storm->lasting) + child->leaves)
-		usleep(200);
+	WAIT_UNTIL(count_names(path) <=
+		   atomic_load(&child->storm->lasting) + child->leaves);
 	raise_phase(child, STORM_REHEARSE);
 	wait_until(child, &child->storm->rehearsed, atomic_load(&child->storm->lasting));
 }

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "helpers.h"
 #include "session_probe.h"
 #include "session/overflow/state.h"
 #include "perfmon/overflow.h"
@@ -301,7 +302,7 @@ Test(arm_states, a_mask_stops_what_an_exec_has_started)
 	before = count_of(session, 0);
 	while (has_message(session))
 		;
-	usleep(20000);
+	let_time_pass_ms(20);
 	cr_assert_eq(count_of(session, 0), before);
 	cr_assert(!has_message(session), "it stands still");
 
@@ -309,7 +310,7 @@ Test(arm_states, a_mask_stops_what_an_exec_has_started)
 	OK(session, perfmon_overflow_restart(session));
 	cr_assert_eq(poll(&poll_for, 1, 10000), 1);
 	cr_assert(has_message(session));
-	usleep(20000);
+	let_time_pass_ms(20);
 	cr_assert(!has_message(session), "it stands still");
 	cr_assert_eq(pm_arm_impossible, 0);
 	kill(target.id, SIGKILL);

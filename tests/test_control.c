@@ -142,8 +142,7 @@ Test(control, started_unattached_it_counts_its_own_thread)
 	OK(session, perfmon_session_start(session));
 	victim_work(&victim, 3);
 	victim_end(&victim);
-	while (perfmon_session_state(session) != PERFMON_STATE_DETACHED)
-		usleep(100);
+	wait_for_loss(session);
 	cr_assert_eq(perfmon_session_start(session), -EINVAL);
 	cr_assert(strstr(session_message_of(session), "ended"));
 	cr_assert_eq(count_of(session, 0), 13);
@@ -196,8 +195,7 @@ Test(control, a_thread_has_one_exclusive_session)
 	OK(first,
 	   perfmon_session_attach(first, PERFMON_TARGET_KIND_THREAD, victim.target.id));
 	victim_end(&victim);
-	while (perfmon_session_state(first) != PERFMON_STATE_DETACHED)
-		usleep(100);
+	wait_for_loss(first);
 	OK(first, perfmon_session_attach(first, PERFMON_TARGET_KIND_THREAD, 0));
 
 	/* A child has states of its own. */

@@ -14,6 +14,7 @@
 #include "cpuwide/cpuwide.h"
 #include "perfmon/info.h"
 #include "perfmon/placement.h"
+#include "helpers.h"
 #include "session_probe.h"
 #include "messages.h"
 
@@ -123,7 +124,7 @@ Test(guest_hotplug, what_a_lost_cpu_counted_is_marked)
 	cr_assert_eq(pm_cpuwide_open(&spread, placement, list, 0, &diag), 0, "%s",
 		     diag.text);
 	cr_assert_eq(pm_cpuwide_start(spread), 0);
-	usleep(20000);
+	let_time_pass_ms(20);
 	cr_assert_eq(pm_cpuwide_read(spread), 0);
 	cr_assert_eq(pm_cpuwide_sum(spread, 0, PM_LEVEL_MACHINE, 0, &sum), 0);
 	cr_expect(sum.counted == 2 && sum.gone == 0);
@@ -134,7 +135,7 @@ Test(guest_hotplug, what_a_lost_cpu_counted_is_marked)
 	cr_assert(set_online("0"));
 	cr_assert_eq(pm_cpuwide_read(spread), 0);
 	cr_assert(set_online("1"));
-	usleep(20000);
+	let_time_pass_ms(20);
 	cr_assert_eq(pm_cpuwide_read(spread), 0);
 	cr_assert_eq(pm_cpuwide_sum(spread, 0, PM_LEVEL_PU, 1, &sum), 0);
 	cr_expect_eq(sum.gone, 1);
@@ -164,7 +165,7 @@ Test(guest_hotplug, the_session_of_a_cpu_that_goes_is_detached)
 		OK(session, perfmon_session_add_events(session, "cpu-clock,cycles"));
 		OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_CPU, 1));
 		OK(session, perfmon_session_start(session));
-		usleep(20000);
+		let_time_pass_ms(20);
 		cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_RUNNING);
 		counted = count_of(session, 0);
 		cr_expect_gt(counted, 0);
@@ -190,7 +191,7 @@ Test(guest_hotplug, the_session_of_a_cpu_that_goes_is_detached)
 		}
 		OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_CPU, 1));
 		OK(session, perfmon_session_start(session));
-		usleep(20000);
+		let_time_pass_ms(20);
 		cr_expect_eq(perfmon_session_state(session), PERFMON_STATE_RUNNING);
 		OK(session, perfmon_session_stop(session));
 		cr_expect_gt(count_of(session, 0), counted);

@@ -223,7 +223,7 @@ Test(guest_read, virtual_time_makes_no_system_call)
 
 	pm_kernel_clock_ns(CLOCK_MONOTONIC, &begin);
 	session = running(name, NULL);
-	usleep(20000); /* asleep it does not pass */
+	let_time_pass_ms(20); /* asleep it does not pass */
 	watch();
 	for (int i = 0; i < 100; i++) {
 		loop_exactly(1000);
@@ -414,7 +414,7 @@ static void *hop(void *unused)
 		CPU_ZERO(&set);
 		CPU_SET(cpu++ % cpus, &set);
 		sched_setaffinity(victim, sizeof(set), &set);
-		usleep(300);
+		let_time_pass_us(300);
 	}
 	return unused;
 }
@@ -700,7 +700,7 @@ static int lose_access(const char *name, bool recover, bool sleep_first)
 	if (write(fd, "0", 1) != 1)
 		return 5;
 	if (sleep_first)
-		usleep(20000);
+		let_time_pass_ms(20);
 	for (int i = 0; i < 5; i++) {
 		loop_exactly(10000);
 		if (perfmon_reader_read(reader, 0, &value) || value <= before)

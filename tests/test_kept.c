@@ -436,7 +436,7 @@ static int long_visits(void)
 	perfmon_region_begin_name("outer");
 	for (int i = 0; i < 10; i++) {
 		perfmon_region_begin_name("inner");
-		usleep(10000);
+		let_time_pass_ms(10);
 		perfmon_region_end_name("inner");
 	}
 	return end_by_kill();
@@ -463,7 +463,7 @@ Test(kept, a_killed_programs_time_ends_with_its_last_visit)
 static int meets_something_later(void)
 {
 	visit("first", 1);
-	usleep(20000);
+	let_time_pass_ms(20);
 	visit("second", 1);
 	return end_by_kill();
 }
@@ -471,7 +471,7 @@ static int meets_something_later(void)
 static int waits_before_its_death(void)
 {
 	visit("first", 1);
-	usleep(20000);
+	let_time_pass_ms(20);
 	visit("first", 1);
 	return end_by_kill();
 }

@@ -169,12 +169,10 @@ static uint64_t random_next(void)
 static void kill_at_random(pid_t pid)
 {
 	bool early = random_next() % 8 == 0;
-	struct timespec pause = {0, (long)(random_next() % 4000000)};
 
 	for (int i = 0; !early && i < THREADS; i++)
-		while (!__atomic_load_n(&probees[i].ended[0], __ATOMIC_RELAXED))
-			nanosleep(&(struct timespec){0, 100000}, NULL);
-	nanosleep(&pause, NULL);
+		WAIT_UNTIL(__atomic_load_n(&probees[i].ended[0], __ATOMIC_RELAXED));
+	let_time_pass_us((unsigned int)(random_next() % 4000));
 	cr_assert_eq(kill(pid, SIGKILL), 0);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Forks while locks are held: the table of os/locks.h, the locks of objects, and those
  * of a liburcu that the program uses, too. */
+#include "helpers.h"
 #include "region_probe.h"
 #include "session_probe.h"
 #include "bounds.h"
@@ -97,10 +98,9 @@ static void *hold(void *argument)
 
 	holder->take();
 	atomic_store(&holder->state, 1);
-	while (atomic_load(&holder->state) != 2)
-		usleep(100);
+	WAIT_UNTIL(atomic_load(&holder->state) == 2);
 	/* Long enough for fork() to find it held, mostly: at worst nothing is shown. */
-	usleep(20000);
+	let_time_pass_ms(20);
 	holder->release();
 	return NULL;
 }
@@ -112,8 +112,7 @@ static int fork_while_held(void (*take)(void), void (*release)(void), int (*chil
 	int status;
 
 	cr_assert_eq(pthread_create(&thread, NULL, hold, &holder), 0);
-	while (atomic_load(&holder.state) != 1)
-		usleep(100);
+	WAIT_UNTIL(atomic_load(&holder.state) == 1);
 	atomic_store(&holder.state, 2);
 	status = probe_child(child);
 	pthread_join(thread, NULL);
@@ -161,7 +160,7 @@ static atomic_bool stop;
 static void *use_until_stopped(void *unused)
 {
 	while (!atomic_load(&stop) && !use_all())
-		usleep(500);
+		let_time_pass_us(500);
 	return unused;
 }
 
@@ -175,7 +174,7 @@ Test(locks, a_fork_and_calls_do_not_wait_for_each_other)
 	PERFMON_REGION_END("first");
 	pthread_create(&thread, NULL, use_until_stopped, NULL);
 	for (int i = 0; i < 30; i++) {
-		usleep(1000);
+		let_time_pass_ms(1);
 		cr_assert_eq(probe_child(child_uses_all), 0);
 	}
 	atomic_store(&stop, true);
@@ -401,7 +400,7 @@ static void *read_and_wait(void *unused)
 		urcu_bp_read_lock();
 		urcu_bp_read_unlock();
 		urcu_bp_synchronize_rcu();
-		usleep(100);
+		let_time_pass_us(100);
 	}
 	return unused;
 }

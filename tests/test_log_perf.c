@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Logs and the real perf: it reads what we write, and we read what it writes. */
+#include "helpers.h"
 #include "log_files.h"
 
 #include <inttypes.h>
@@ -604,10 +605,13 @@ Test(log_perf, counts_at_switches)
 	cr_assert_eq(pipe2(to_parent, O_CLOEXEC), 0);
 	partner = fork();
 	if (!partner) {
-		for (int i = 0; i < 5; i++)
-			if (read(to_child[0], &byte, 1) != 1 || usleep(1000) ||
-			    write(to_parent[1], &byte, 1) != 1)
+		for (int i = 0; i < 5; i++) {
+			if (read(to_child[0], &byte, 1) != 1)
 				_exit(1);
+			let_time_pass_ms(1);
+			if (write(to_parent[1], &byte, 1) != 1)
+				_exit(1);
+		}
 		_exit(0);
 	}
 	ioctl(switches.fd, PERF_EVENT_IOC_ENABLE, 0);

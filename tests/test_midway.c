@@ -42,8 +42,7 @@ static void help(enum pm_kernel_call call)
 	    call != (step == WITH_ITS_EVENTS ? PM_CALL_READ : PM_CALL_EPOLL_WAIT))
 		return;
 	atomic_store(&helper_is_at, step);
-	while (atomic_load(&helper_step) == step && step != AFTER_ITS_WORK)
-		usleep(100);
+	WAIT_UNTIL(atomic_load(&helper_step) != step || step == AFTER_ITS_WORK);
 }
 
 static void step_helper(int to)
@@ -53,8 +52,7 @@ static void step_helper(int to)
 
 static void wait_for_helper(void)
 {
-	while (atomic_load(&helper_is_at) != atomic_load(&helper_step))
-		usleep(100);
+	WAIT_UNTIL(atomic_load(&helper_is_at) == atomic_load(&helper_step));
 }
 
 static atomic_bool disk_is_full;
@@ -81,7 +79,7 @@ TestSuite(midway, .init = set_up, .timeout = 120);
 /* The thread sanitizer holds signals back until a call that may wait. */
 static void take_signals(void)
 {
-	usleep(1);
+	let_time_pass_us(1);
 }
 
 /* A session on EVENT whose counter 0 overflows after PERIOD, and after NEXT then. */
@@ -204,8 +202,7 @@ static atomic_int phase;
 
 static void wait_for(int what)
 {
-	while (atomic_load(&phase) < what)
-		usleep(100);
+	WAIT_UNTIL(atomic_load(&phase) >= what);
 }
 
 static int be_seen(enum pm_kernel_call call)
@@ -456,16 +453,14 @@ static void *live_until_told(void *argument)
 
 	self->tid = own_tid();
 	atomic_store(&self->phase, READY);
-	while (atomic_load(&self->phase) != DONE)
-		usleep(100);
+	WAIT_UNTIL(atomic_load(&self->phase) == DONE);
 	return NULL;
 }
 
 static void start_waiter(struct waiter *waiter, void *(*run)(void *argument))
 {
 	cr_assert_eq(pthread_create(&waiter->thread, NULL, run, waiter), 0);
-	while (atomic_load(&waiter->phase) != READY)
-		usleep(100);
+	WAIT_UNTIL(atomic_load(&waiter->phase) == READY);
 }
 
 static void end_waiter(struct waiter *waiter)

@@ -108,7 +108,7 @@ Test(modes, regions_count_what_the_kernel_does_or_say_why_not)
 	setenv("PERFMON_EVENTS", "context-switches", 1);
 	PERFMON_REGION_BEGIN("wait");
 	for (int i = 0; i < 5; i++)
-		usleep(1000);
+		let_time_pass_ms(1);
 	PERFMON_REGION_END("wait");
 	s = probe_take();
 	node = probe_node(s, &s->threads[0], "wait");
@@ -128,7 +128,7 @@ Test(modes, regions_refuse_what_user_mode_has_nothing_of)
 
 	setenv("PERFMON_EVENTS", "task-clock,context-switches:u", 1);
 	PERFMON_REGION_BEGIN("wait");
-	usleep(1000);
+	let_time_pass_ms(1);
 	PERFMON_REGION_END("wait");
 	s = probe_take();
 	cr_expect_geq(s->threads[0].record.status[0], 0);
@@ -202,7 +202,7 @@ Test(modes, sessions_count_what_the_kernel_does_or_say_why_not)
 	} else {
 		cr_assert_eq(err, 0);
 		cr_assert_eq(perfmon_session_start(session), 0);
-		usleep(1000);
+		let_time_pass_ms(1);
 		cr_assert_eq(perfmon_session_read(session, &value, 1, sizeof(value), 0),
 			     1);
 		cr_expect_geq(value.value, 1);
@@ -274,7 +274,7 @@ Test(modes, cpus_count_what_the_kernel_does_or_say_why_not)
 	cr_assert_eq(err, 0, "%s", message);
 	cr_assert_eq(perfmon_cpuwide_start(cpuwide), 0);
 	for (int i = 0; i < 5; i++)
-		usleep(1000);
+		let_time_pass_ms(1);
 	cr_assert_eq(perfmon_cpuwide_read(cpuwide, "machine", sum, &value), 0);
 	cr_expect_str_eq(value.event, "context-switches");
 	cr_expect_geq(value.value, 5);
@@ -299,7 +299,7 @@ Test(modes, perfmon2_counts_what_the_kernel_does_or_refuses_it)
 	} else {
 		cr_assert(!denied);
 		cr_assert_eq(pfm_start(fd, 0), 0);
-		usleep(1000);
+		let_time_pass_ms(1);
 		cr_assert_eq(pfm_stop(fd, 0), 0);
 		cr_assert_eq(pfm_read_pmds(fd, &pmd, sizeof(pmd)), 0);
 		cr_expect_geq(pmd.reg_value, 1);

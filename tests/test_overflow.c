@@ -780,9 +780,9 @@ Test(overflow, blocks_the_thread)
 		unsigned int touched;
 
 		cr_assert(becomes_readable(fd));
-		usleep(2000);
+		let_time_pass_ms(2);
 		touched = atomic_load(&thread.touched);
-		usleep(2000);
+		let_time_pass_ms(2);
 		cr_assert_eq(atomic_load(&thread.touched), touched, "it stands still");
 		cr_assert_leq(touched, before + 10);
 		before = touched;
@@ -792,7 +792,7 @@ Test(overflow, blocks_the_thread)
 	while (perfmon_session_state(session) != PERFMON_STATE_DETACHED) {
 		if (perfmon_session_state(session) == PERFMON_STATE_MASKED)
 			perfmon_overflow_restart(session);
-		usleep(1000);
+		let_time_pass_ms(1);
 	}
 	pthread_join(thread.thread, NULL);
 	cr_assert_eq(atomic_load(&thread.touched), 55);
@@ -847,7 +847,7 @@ Test(overflow, a_blocked_thread_holds_no_other_sessions_lock, .timeout = 60)
 	cr_assert_eq(messages(inside.watching), 1);
 	/* This takes the lock. */
 	cr_assert_eq(perfmon_session_state(inside.watched), PERFMON_STATE_RUNNING);
-	usleep(2000);
+	let_time_pass_ms(2);
 	cr_assert_eq(atomic_load(&inside.returned), 0, "it stands still");
 	cr_assert_eq(perfmon_session_state(inside.watching), PERFMON_STATE_MASKED);
 	OK(inside.watching, perfmon_session_stop(inside.watching));
@@ -903,9 +903,9 @@ Test(overflow, blocks_a_thread_at_work)
 		atomic_store(&thread.go, 1);
 		for (int round = 0; round < 5; round++) {
 			cr_assert(becomes_readable(fd), "%s", cases[i].event);
-			usleep(2000);
+			let_time_pass_ms(2);
 			touched = atomic_load(&thread.touched);
-			usleep(2000);
+			let_time_pass_ms(2);
 			cr_assert_eq(atomic_load(&thread.touched), touched,
 				     "%s: it stands still", cases[i].event);
 			cr_assert_eq(messages(session), 1);

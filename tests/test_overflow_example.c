@@ -17,6 +17,7 @@ static void example(struct perfmon_session *session, pid_t tid)
 }
 
 struct worker {
+	struct perfmon_session *session;
 	pthread_t thread;
 	pid_t tid;
 	int orders[2];
@@ -38,8 +39,7 @@ static void *begin(void *argument)
 {
 	struct worker *worker = argument;
 
-	/* The example has attached by then, or its thread waits a little longer. */
-	usleep(200000);
+	WAIT_UNTIL(perfmon_session_state(worker->session) == PERFMON_STATE_RUNNING);
 	cr_assert_eq(write(worker->orders[1], "x", 1), 1);
 	return NULL;
 }
@@ -48,14 +48,13 @@ static void *begin(void *argument)
 Test(overflow_example, works_as_it_stands, .timeout = 60)
 {
 	struct perfmon_session *session = session_with("task-clock:u", 0);
-	struct worker worker = {.tid = 0};
+	struct worker worker = {.session = session};
 	pthread_t starter;
 	uint64_t count;
 
 	cr_assert(!pipe(worker.orders));
 	cr_assert(!pthread_create(&worker.thread, NULL, work, &worker));
-	while (!__atomic_load_n(&worker.tid, __ATOMIC_ACQUIRE))
-		usleep(1000);
+	WAIT_UNTIL(__atomic_load_n(&worker.tid, __ATOMIC_ACQUIRE));
 	cr_assert(!pthread_create(&starter, NULL, begin, &worker));
 	example(session, worker.tid);
 	pthread_join(starter, NULL);

@@ -66,17 +66,6 @@ static int threads(void)
 	return n;
 }
 
-/* Waits until the library has noticed a close. What a joined thread leaves may have been
- * counted along before. */
-static void wait_until(int (*now)(void), int then)
-{
-	int tries = 10000;
-
-	while (now() > then && tries--)
-		usleep(1000);
-	cr_assert_leq(now(), then);
-}
-
 /* Row: PM-01, PM-20: the life of a session, by its calls. */
 Test(perfmon2, counts_its_own_thread)
 {
@@ -118,7 +107,7 @@ Test(perfmon2, counts_its_own_thread)
 	touch(1, 1);
 	cr_assert_eq(value_of(fd, 0, 200), 12, "it goes on from where it was");
 	cr_assert_eq(close(fd), 0);
-	wait_until(open_descriptors, before);
+	WAIT_UNTIL(open_descriptors() <= before);
 }
 
 /* Row: PM-03: PMCs and PMDs are written in any order, before and after loading. */
@@ -514,14 +503,14 @@ Test(perfmon2, lives_as_long_as_a_copy)
 	wait.fd = copy;
 	cr_assert_eq(poll(&wait, 1, 0), 0, "no message, no readiness");
 	close(copy);
-	wait_until(open_descriptors, before);
-	wait_until(threads, alone);
+	WAIT_UNTIL(open_descriptors() <= before);
+	WAIT_UNTIL(threads() <= alone);
 	/* And again, with a new thread. */
 	fd = create();
 	OK(fd, pfm_write_pmcs(fd, &pmc, sizeof(pmc)));
 	close(fd);
-	wait_until(open_descriptors, before);
-	wait_until(threads, alone);
+	WAIT_UNTIL(open_descriptors() <= before);
+	WAIT_UNTIL(threads() <= alone);
 }
 
 /* Row: PM-11: hundreds of them. */
@@ -540,7 +529,7 @@ Test(perfmon2, many_are_told_apart)
 		cr_assert_eq(value_of(fds[i], 0, 0), (uint64_t)i);
 	for (i = 0; i < MANY; i++)
 		close(fds[i]);
-	wait_until(open_descriptors, before);
+	WAIT_UNTIL(open_descriptors() <= before);
 }
 
 /* Row: PM-14: a forked child holds, reads and polls; controls are refused. It has
@@ -594,13 +583,13 @@ Test(perfmon2, a_child_may_hold_it)
 	cr_assert_eq(value_of(fd, 0, 0), 5, "the child's work is its own");
 	close(fd);
 	/* The session lives by the child's copy. */
-	usleep(20000);
+	let_time_pass_ms(20);
 	cr_assert_gt(open_descriptors(), before + 1);
 	close(ends[1]);
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "child: %d",
 		  WEXITSTATUS(status));
-	wait_until(open_descriptors, before);
+	WAIT_UNTIL(open_descriptors() <= before);
 }
 
 /* Sends DESCRIPTOR over SOCKET, and receives one. */
@@ -722,7 +711,7 @@ Test(perfmon2, threads_and_forks_do_not_mix_them_up)
 		pthread_join(others[i], &failed);
 		cr_assert_null(failed);
 	}
-	wait_until(open_descriptors, before);
+	WAIT_UNTIL(open_descriptors() <= before);
 }
 
 /* Row: PM-20, PM-22, PM-30, PM-42: the same programs with codes of the hardware. */

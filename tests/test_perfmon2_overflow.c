@@ -292,8 +292,7 @@ Test(perfmon2_overflow, self_sampling_by_signal)
 {
 	struct sigaction action = {.sa_sigaction = on_sample, .sa_flags = SA_SIGINFO};
 	struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = own_tid()};
-	struct timespec nap = {.tv_nsec = 1000000};
-	int fd = session_of(0, notifying(0, 10, 10)), i, tries;
+	int fd = session_of(0, notifying(0, 10, 10)), i;
 
 	sampled = fd;
 	cr_assert_eq(sigaction(SIGRTMIN + 2, &action, NULL), 0);
@@ -304,8 +303,7 @@ Test(perfmon2_overflow, self_sampling_by_signal)
 	for (i = 0; i < 20; i++) {
 		touch(0, 10);
 		value_of(fd, 0, 0);
-		for (tries = 0; samples <= i && tries < 10000; tries++)
-			nanosleep(&nap, NULL);
+		WAIT_UNTIL(samples > i);
 		cr_assert_eq(samples, i + 1);
 	}
 	cr_assert_eq(wrong, 0);
@@ -358,7 +356,6 @@ Test(perfmon2_overflow, a_thread_waits_for_the_restart)
 	struct pfarg_pmd pmd = notifying(0, 10, 10);
 	int fd = pfm_create_context(PFM_FL_NOTIFY_BLOCK), steps, stops = 0;
 	struct pfarg_ovfl_msg msg;
-	struct timespec nap = {.tv_nsec = 20000000};
 	struct worker worker;
 	pid_t child;
 
@@ -382,9 +379,9 @@ Test(perfmon2_overflow, a_thread_waits_for_the_restart)
 	for (msg = next_message(fd); msg.msg_type != PFM_MSG_END;
 	     msg = next_message(fd)) {
 		cr_assert_eq(msg.msg_ovfl_tid, (__u32)worker.tid);
-		nanosleep(&nap, NULL);
+		let_time_pass_ms(20);
 		steps = atomic_load(&worker.steps);
-		nanosleep(&nap, NULL);
+		let_time_pass_ms(20);
 		cr_assert_eq(atomic_load(&worker.steps), steps, "it waits");
 		cr_assert_leq(steps, 10 * ++stops);
 		/* It cannot wait while it ends. */
@@ -403,12 +400,11 @@ Test(perfmon2_overflow, a_thread_waits_for_the_restart)
 Test(perfmon2_overflow, no_messages)
 {
 	int fd = session_of(PFM_FL_OVFL_NO_MSG, notifying(0, 10, 10));
-	struct timespec nap = {.tv_nsec = 20000000};
 
 	OK(fd, pfm_start(fd, 0));
 	touch(0, 15);
 	cr_assert_eq(value_of(fd, 0, 0), 0, "it is masked");
-	nanosleep(&nap, NULL);
+	let_time_pass_ms(20);
 	cr_assert(!has_message(fd));
 	OK(fd, pfm_start(fd, PFM_STARTFL_RESTART));
 	touch(0, 3);
@@ -461,7 +457,7 @@ Test(perfmon2_overflow, sets_switch_by_time)
 	struct pfarg_pmc pmc = {.reg_set = 9,
 				.reg_flags = PFM_PMCFL_SOFTWARE,
 				.reg_value = PERF_COUNT_SW_PAGE_FAULTS};
-	int fd = create(), tries = 0;
+	int fd = create();
 
 	OK(fd, pfm_create_evtsets(fd, sets, sizeof(sets)));
 	cr_assert_geq(sets[0].set_timeout, 1999999);
@@ -472,7 +468,7 @@ Test(perfmon2_overflow, sets_switch_by_time)
 	do {
 		burn_ms(5);
 		OK(fd, pfm_getinfo_evtsets(fd, info, sizeof(info)));
-	} while ((info[0].set_runs < 2 || info[1].set_runs < 2) && tries++ < 1000);
+	} while (info[0].set_runs < 2 || info[1].set_runs < 2);
 	OK(fd, pfm_stop(fd, 0));
 	OK(fd, pfm_getinfo_evtsets(fd, info, sizeof(info)));
 	cr_assert_eq(info[0].set_flags, PFM_SETFL_TIME_SWITCH);
@@ -496,8 +492,7 @@ Test(perfmon2_overflow, sets_switch_by_overflow)
 				.reg_short_reset = AFTER(10),
 				.reg_ovfl_switch_cnt = 3};
 	struct pfarg_setinfo info[] = {{.set_id = 0}, {.set_id = 5}};
-	struct timespec nap = {.tv_nsec = 1000000};
-	int fd = create(), tries = 0;
+	int fd = create();
 
 	OK(fd, pfm_create_evtsets(fd, sets, sizeof(sets)));
 	OK(fd, pfm_write_pmcs(fd, pmcs, sizeof(pmcs)));
@@ -508,10 +503,8 @@ Test(perfmon2_overflow, sets_switch_by_overflow)
 	OK(fd, pfm_getinfo_evtsets(fd, info, sizeof(info)));
 	cr_assert_eq(info[1].set_runs, 0);
 	touch(0, 1);
-	do {
-		nanosleep(&nap, NULL);
+	while (!info[1].set_runs)
 		OK(fd, pfm_getinfo_evtsets(fd, info, sizeof(info)));
-	} while (!info[1].set_runs && tries++ < 10000);
 	cr_assert_eq(info[1].set_runs, 1);
 	cr_assert_eq(info[0].set_ovfl_pmds[0], 1);
 	touch(0, 50);

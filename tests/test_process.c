@@ -9,6 +9,7 @@
 
 #include "os/os.h"
 #include "perfmon/overflow.h"
+#include "helpers.h"
 #include "session_probe.h"
 #include "storm_child.h"
 #include "messages.h"
@@ -708,7 +709,7 @@ static void monitor(pid_t pid, bool masks, int ready)
 	if (perfmon_session_start(session) || write(ready, &byte, 1) != 1)
 		_exit(4);
 	while (masks && state == PERFMON_STATE_RUNNING) {
-		usleep(500);
+		let_time_pass_us(500);
 		state = perfmon_session_state(session);
 	}
 	if (masks && (state != PERFMON_STATE_MASKED || write(ready, &byte, 1) != 1))

@@ -10,6 +10,7 @@
 #include <sys/un.h>
 
 #include "os/os.h"
+#include "helpers.h"
 #include "kept_probe.h"
 #include "profile_builder.h"
 
@@ -132,7 +133,7 @@ Test(profile_file, a_running_program_is_measured_up_to_now)
 	struct pm_snapshot *s;
 	double rate;
 
-	usleep(20000);
+	let_time_pass_ms(20);
 	cr_assert_eq(pm_profile_file_open(in_folder("profile"), &file, NULL), 0);
 	cr_assert_eq(pm_profile_file_snapshot(file, &s, NULL), 0);
 	if (!s->header.ticks_hz && s->header.clock == PERFMON_PROFILE_CLOCK_TIMESTAMP) {
@@ -141,7 +142,7 @@ Test(profile_file, a_running_program_is_measured_up_to_now)
 		cr_assert_lt(s->tick_error, 0.0005);
 		rate = s->tick_ns;
 		pm_snapshot_free(s);
-		usleep(20000);
+		let_time_pass_ms(20);
 		cr_assert_eq(pm_profile_file_snapshot(file, &s, NULL), 0);
 		cr_assert_float_eq(s->tick_ns / rate, 1, 0.001);
 	}

@@ -73,7 +73,7 @@ Test(region_fork, a_child_has_its_own_numbers)
 	three();
 	PERFMON_REGION_BEGIN("outer");
 	PERFMON_REGION_BEGIN("inner");
-	usleep(100000);
+	let_time_pass_ms(100);
 	s = probe_take();
 	parent_pid = s->header.pid;
 	parent_start = s->header.start_time;
@@ -154,7 +154,7 @@ static void *busy(void *unused)
 		free(malloc((size_t)i % 5000));
 		perfmon_region_end_name(name);
 		if (i % 50 == 0)
-			usleep(1000); /* on few CPUs the others want to run, too */
+			let_time_pass_ms(1); /* on few CPUs the others want to run, too */
 	}
 	return unused;
 }
@@ -172,7 +172,7 @@ static void *in_and_out(void *unused)
 
 		if (!pthread_create(&thread, NULL, three_in_thread, NULL))
 			pthread_join(thread, NULL);
-		usleep(500);
+		let_time_pass_us(500);
 	}
 	return unused;
 }

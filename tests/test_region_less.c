@@ -58,7 +58,7 @@ static void work(void)
 	for (int i = 0; i < 3; i++) {
 		PERFMON_REGION_BEGIN("outer");
 		PERFMON_REGION_BEGIN("inner");
-		usleep(2000);
+		let_time_pass_ms(2);
 		PERFMON_REGION_END("inner");
 		for (int j = 0; j < 100; j++) {
 			snprintf(name, sizeof(name), "name %d", j);

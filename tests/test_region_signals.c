@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Signal handlers that use regions, whatever they interrupt. */
+#include "helpers.h"
 #include "region_probe.h"
 #include "bounds.h"
 
@@ -211,7 +212,7 @@ static void *work(void *unused)
 		perfmon_region_end_name(name);
 		PERFMON_REGION_END("work");
 		if (i % 20 == 0)
-			usleep(1000); /* on few CPUs the others want to run, too */
+			let_time_pass_ms(1); /* on few CPUs the others want to run, too */
 	}
 	return unused;
 }

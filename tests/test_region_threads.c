@@ -174,7 +174,7 @@ static void *with_paths(void *argument)
 	snprintf(name, sizeof(name), "only in %d", number);
 	for (int i = 0; i <= number; i++) {
 		perfmon_region_begin_name(name);
-		usleep(200);
+		let_time_pass_us(200);
 		perfmon_region_end_name(name);
 	}
 	PERFMON_REGION_END("common");
@@ -390,8 +390,7 @@ static void *late_main(void *unused)
 	int good;
 
 	(void)unused;
-	for (int i = 0; i < 5000 && !first_has_left(); i++)
-		usleep(1000);
+	WAIT_UNTIL(first_has_left());
 	PERFMON_REGION_BEGIN("after main");
 	PERFMON_REGION_END("after main");
 	if (pm_regions_snapshot(&s, NULL))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Regions in one thread: nesting, names, ENDs that do not match, depth, the public calls. Row: DC-07 */
+#include "helpers.h"
 #include "region_probe.h"
 
 #include <errno.h>
@@ -54,7 +55,7 @@ Test(regions, a_node_holds_what_its_visits_took)
 	for (int i = 0; i < 2; i++) {
 		PERFMON_REGION_BEGIN("outer");
 		PERFMON_REGION_BEGIN("inner");
-		usleep(i ? 20000 : 100);
+		let_time_pass_us(i ? 20000 : 100);
 		PERFMON_REGION_END("inner");
 		PERFMON_REGION_END("outer");
 	}
@@ -391,7 +392,7 @@ Test(regions, arming_while_threads_run)
 		perfmon_region_disarm();
 		sched_yield();
 		perfmon_region_arm();
-		usleep(200);
+		let_time_pass_us(200);
 	}
 	for (int i = 0; i < 3; i++)
 		pthread_join(threads[i], NULL);
@@ -426,7 +427,7 @@ Test(regions, the_own_values_are_read)
 		PERFMON_REGION_BEGIN("a");
 		PERFMON_REGION_BEGIN("b");
 		PERFMON_REGION_BEGIN("a"); /* counted in the outer one */
-		usleep(1000);
+		let_time_pass_ms(1);
 		PERFMON_REGION_END("a");
 		PERFMON_REGION_END("b");
 		PERFMON_REGION_END("a");

@@ -428,8 +428,7 @@ Test(sampling, a_log)
 	OK(session, perfmon_sampling_log_user(session, 7, "hello", 5));
 	cr_assert_eq(write(go[1], &byte, 1), 1);
 	waitpid(child, NULL, 0);
-	while (perfmon_session_state(session) != PERFMON_STATE_DETACHED)
-		usleep(1000);
+	wait_for_loss(session);
 	OK(session, perfmon_sampling_log_flush(session));
 	OK(session, perfmon_sampling_counts(session, &taken, &lost));
 	OK(session, perfmon_sampling_log_close(session));
@@ -467,7 +466,7 @@ static void sleep_off_cpu(void)
 
 	getrusage(RUSAGE_THREAD, &before);
 	do {
-		usleep(1000);
+		let_time_pass_ms(1);
 		getrusage(RUSAGE_THREAD, &after);
 	} while (after.ru_nvcsw == before.ru_nvcsw);
 }
@@ -683,10 +682,8 @@ Test(sampling, of_a_cpu)
 	sample = perfmon_buffer_next(buffer_of(session), NULL);
 	cr_assert_not_null(sample);
 	cr_assert_eq(sample->cpu, (uint32_t)cpu);
-	for (int i = 0; i < 100000 && !bindings; i++) {
+	while (!bindings)
 		pm_session_wake(session);
-		usleep(100);
-	}
 	cr_assert_eq(bindings, 1);
 	perfmon_session_close(session);
 	pm_kernel_fault = NULL;
@@ -798,7 +795,7 @@ static uint64_t fill_up_log(struct perfmon_session *session, const int ends[2])
 			return touched;
 		/* Else the writer is to come first: a ring is not large. */
 		if (crowded) {
-			usleep(1000);
+			let_time_pass_ms(1);
 		} else {
 			touch(0, 100);
 			touched += 100;
@@ -824,8 +821,7 @@ Test(sampling, a_log_that_is_slow_loses_nothing)
 	/* Behind it come records of this thread's sleep. */
 	page = session->plan->targets[0].records->ring.page;
 	head = page->data_head;
-	while (__atomic_load_n(&page->data_tail, __ATOMIC_ACQUIRE) < head)
-		usleep(1000);
+	WAIT_UNTIL(__atomic_load_n(&page->data_tail, __ATOMIC_ACQUIRE) >= head);
 	OK(session, perfmon_session_stop(session));
 	OK(session, perfmon_sampling_counts(session, &taken, &lost));
 	cr_assert_eq(taken, touched, "%" PRIu64 " of %" PRIu64 ", %" PRIu64 " lost",
@@ -963,7 +959,7 @@ Test(sampling, a_log_that_fails)
 	cr_assert_eq(perfmon_sampling_log_flush(session), -ENOSPC);
 	while ((n = perfmon_overflow_read(session, &message, 1, sizeof(message))) ==
 	       -EAGAIN)
-		usleep(1000);
+		let_time_pass_ms(1);
 	cr_assert_eq(n, 1);
 	cr_assert_eq(message.type, PERFMON_MESSAGE_TYPE_LOG);
 	cr_assert_eq(perfmon_sampling_log_flush(session), -ENOSPC);

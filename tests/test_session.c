@@ -517,7 +517,7 @@ Test(session, virtual_time_is_the_thread_s_own)
 		cr_assert_eq(value_of(session, PERFMON_COUNTER_VIRTUAL_TIME).value, 0);
 		pm_kernel_clock_ns(CLOCK_MONOTONIC, &c0);
 		cr_assert_eq(perfmon_session_start(session), 0);
-		usleep(20000); /* asleep it does not pass */
+		let_time_pass_ms(20); /* asleep it does not pass */
 		fault_pages(2000);
 		t0 = value_of(session, PERFMON_COUNTER_VIRTUAL_TIME).value;
 		fault_pages(2000);
@@ -830,7 +830,7 @@ Test(session, a_cpu_is_a_target_of_its_own_scope)
 	}
 	cr_assert_eq(n, 0, "%s", session_message_of(session));
 	cr_assert_eq(perfmon_session_start(session), 0);
-	usleep(20000);
+	let_time_pass_ms(20);
 	cr_assert_eq(perfmon_session_stop(session), 0);
 	cr_assert_geq(value_of(session, PERFMON_COUNTER_VIRTUAL_TIME).value, 15000000);
 	cr_assert_gt(value_of(session, 0).value, 0);
@@ -939,7 +939,7 @@ static void *control(void *unused)
 	while (!__atomic_load_n(&enough, __ATOMIC_RELAXED)) {
 		perfmon_session_start(shared);
 		perfmon_session_stop(shared);
-		usleep(200);
+		let_time_pass_us(200);
 	}
 	return unused;
 }

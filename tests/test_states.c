@@ -12,6 +12,7 @@
 #include "perfmon/control.h"
 #include "perfmon/inline.h"
 #include "perfmon/overflow.h"
+#include "helpers.h"
 #include "session_targets.h"
 #include "messages.h"
 
@@ -546,13 +547,6 @@ static void mask(struct scene *scene, struct victim *victim)
 	OK(session, attach(scene));
 	OK(session, perfmon_session_start(session));
 	victim_work(victim, 2);
-}
-
-static void wait_for_loss(struct perfmon_session *session)
-{
-	/* A joined thread may still be on its way out of the kernel. */
-	while (perfmon_session_state(session) != PERFMON_STATE_DETACHED)
-		usleep(100);
 }
 
 static void go(struct scene *scene, enum way way, struct victim *victim)

@@ -3,6 +3,7 @@
  * true. */
 #include "config.h"
 
+#include "helpers.h"
 #include "region_probe.h"
 
 #include <errno.h>
@@ -474,7 +475,7 @@ Test(stride, a_measured_visit_holds_those_that_are_passed_over)
 			for (int j = 0; j < 1000; j++)
 				sink += (uint64_t)j;
 			if (k % 7 == 3)
-				usleep(1);
+				let_time_pass_us(1);
 			PERFMON_REGION_END("inner");
 		}
 		PERFMON_REGION_END("outer");

@@ -132,7 +132,7 @@ Test(switching, by_the_threads_own_time)
 		touched += touch_for(20 * MS);
 		runs = info_of(session, 0).runs + info_of(session, 1).runs;
 	} while (runs < 4);
-	usleep(100000);
+	let_time_pass_ms(100);
 	cr_assert_leq(info_of(session, 0).runs + info_of(session, 1).runs, runs + 2,
 		      "a sleeping thread does not switch");
 	OK(session, perfmon_session_stop(session));

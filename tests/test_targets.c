@@ -63,13 +63,6 @@ static void worker_end(struct worker *worker)
 	pthread_join(worker->thread, NULL);
 }
 
-/* A joined thread may still be on its way out of the kernel. */
-static void wait_for_loss(struct perfmon_session *session)
-{
-	while (perfmon_session_state(session) != PERFMON_STATE_DETACHED)
-		usleep(1000);
-}
-
 /* Row: HW-01, HW-05: several targets on one counter, summed; twice the same is EEXIST,
  * and detaching what was not attached EINVAL. */
 Test(targets, several_on_one_session)
@@ -382,8 +375,7 @@ Test(targets, a_thread_in_a_dead_ones_place_is_not_taken_for_it)
 	OK(heir.session, perfmon_session_reader(heir.session, &heir.reader));
 	run_on(stack, size, attach_and_end);
 	/* Not by the session, which would notice. */
-	while (!syscall(SYS_tgkill, getpid(), heir.tid, 0))
-		usleep(1000);
+	WAIT_UNTIL(syscall(SYS_tgkill, getpid(), heir.tid, 0));
 	run_on(stack, size, use_it_too);
 	cr_assert(pthread_equal(heir.first, heir.second));
 	cr_assert_eq(heir.value, 5, "%" PRIu64, heir.value);

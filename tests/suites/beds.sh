@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The table tests/beds has each test once, no others, and no bed that there is not.
+# No test sleeps instead of waiting.
 . "$PM_TOP/scripts/suite.sh"
 
 native_tree config.h
@@ -15,3 +16,8 @@ unknown() {
 		'-|clang|user|asan|tsan|guest-(root|others|user|parallel)|no-guest'
 }
 try "each bed is one of those described" nothing unknown
+# A sleep is by name what a test of time needs: see tests/helpers.h.
+sleeps() {
+	grep -nE '\b(u|nano|clock_nano)?sleep\(' tests/*.[ch] | grep -v '^tests/helpers\.h:'
+}
+try "no test sleeps to wait" nothing sleeps
