@@ -58,8 +58,9 @@ libperfmon_all_la_SOURCES = \
 	src/profile/copies.h src/profile/file.c src/profile/file.h src/profile/memory.c \
 	src/profile/memory.h src/profile/node.c src/profile/node.h src/profile/pack.c \
 	src/profile/pack.h src/profile/place.c src/profile/place.h src/profile/profile.h \
-	src/profile/reader.c src/profile/records.c src/profile/snapshot.c \
-	src/profile/snapshot.h src/profile/threads.c src/profile/times.c src/profile/walk.h \
+	src/profile/reader.c src/profile/records.c src/profile/snapshot.h \
+	src/profile/take.c src/profile/take.h \
+	src/profile/threads.c src/profile/times.c src/profile/walk.h \
 	src/profile/writer.c src/profile/writer.h \
 	src/report/cells.c src/report/cells.h src/report/csv.c src/report/derived.c \
 	src/report/file.c src/report/file.h src/report/flat.c src/report/formats.h \
@@ -95,7 +96,7 @@ libperfmon_all_la_SOURCES = \
 	src/session/core/program.c src/session/core/reader.c src/session/core/readings.c \
 	src/session/core/readings.h src/session/core/record.c src/session/core/record.h \
 	src/session/core/run.c src/session/core/time.c src/session/core/value.c \
-	src/session/overflow/arm.c src/session/overflow/arm.h \
+	src/session/overflow/arm.c src/session/overflow/armed.h \
 	src/session/overflow/breakpoint.c src/session/overflow/drain.c \
 	src/session/overflow/notices.h src/session/overflow/overflow.h \
 	src/session/overflow/period.c src/session/overflow/period.h \

@@ -5,7 +5,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-#include "cli/stat/stat.h"
+#include "cli/stat/formats.h"
 
 struct text {
 	char at[4096];

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "os/os.h"
+#include "profile/take.h"
 
 /* A profile is never larger than this (pm_profile_open()). */
 #define SIZE_MOST (UINT64_C(1) << 30)

@@ -16,6 +16,7 @@
 #include "profile/node.h"
 #include "profile/pack.h"
 #include "profile/snapshot.h"
+#include "profile/take.h"
 #include "profile/writer.h"
 
 #endif

@@ -8,7 +8,7 @@
 #include "perfmon/profile.h"
 #include "perfmon/session.h"
 #include "profile/file.h"
-#include "profile/snapshot.h"
+#include "profile/take.h"
 
 struct perfmon_profile {
 	struct pm_profile_file *file;

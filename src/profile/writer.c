@@ -9,6 +9,7 @@
 #include "profile/affinity.h"
 #include "os/os.h"
 #include "profile/memory.h"
+#include "profile/take.h"
 
 #define NOTES_MOST 64
 

@@ -2,7 +2,7 @@
 /* What readings of an event add up to. */
 #include <math.h>
 
-#include "cli/stat/stat.h"
+#include "cli/stat/cell.h"
 
 /* --- samples ------------------------------------------------------------------------ */
 

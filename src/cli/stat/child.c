@@ -12,7 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/stat/stat.h"
+#include "cli/stat/child.h"
+#include "os/os.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/stat/stat.h"
+#include "cli/stat/count.h"
 #include "counters/counters.h"
 #include "perfmon/set.h"
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "cli/stat/stat.h"
+#include "cli/stat/formats.h"
 
 /* Counts are whole, as far as doubles are. */
 static void put_number(struct pm_out *out, double value)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/stat/stat.h"
+#include "cli/stat/derive.h"
 #include "counters/counters.h"
 
 double stat_coverage(const struct stat_cell *cell)

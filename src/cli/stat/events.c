@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/stat/stat.h"
+#include "cli/stat/events.h"
 
 /* What is counted when nobody said what, as far as it is there. */
 #define AS_WELL                                                                          \

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/common/common.h"
-#include "cli/stat/stat.h"
+#include "cli/stat/options.h"
 
 /* clang-format off */
 static const char help[] =

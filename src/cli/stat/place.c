@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/stat/stat.h"
+#include "cli/stat/place.h"
 
 /* The group of what a level cannot tell apart, as a package's count by cores. */
 #define WHOLE PM_GROUP_NONE

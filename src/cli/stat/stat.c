@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "cli/common/common.h"
+#include "cli/stat/child.h"
+#include "cli/stat/formats.h"
 #include "cli/stat/stat.h"
 
 /* --- output ------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/stat/stat.h"
+#include "cli/stat/formats.h"
 #include "cli/common/common.h"
 
 /* The columns of the table; one that nothing stands in is not shown. */

@@ -121,7 +121,7 @@ struct pm_part {
 	struct pm_reading *readings; /* the last known, zero when it was opened */
 	uint64_t *stamps;	     /* the session's stamp when each was read */
 	struct pm_reading *before;   /* the same at the end of the last time slice */
-	struct pm_arm *arms; /* how its events that overflow are armed: overflow/arm.h */
+	struct pm_arm *arms; /* how its events that overflow are armed: overflow/armed.h */
 	uint64_t active_ns;  /* in time slices that are over */
 	bool settled; /* disabled since they were read: they need not be read again */
 };
@@ -158,7 +158,7 @@ struct pm_target {
 	 * watches neither; else no other target of the session has had it. */
 	uint64_t watch_key;
 	struct pm_part *parts;		   /* PART_COUNT of them */
-	struct pm_target_records *records; /* of its events: overflow/arm.h */
+	struct pm_target_records *records; /* of its events: overflow/armed.h */
 };
 
 /* The events of all registers, and where they are open. */

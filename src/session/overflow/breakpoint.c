@@ -11,7 +11,7 @@
 #include <linux/hw_breakpoint.h>
 
 #include "os/os.h"
-#include "session/overflow/arm.h"
+#include "session/overflow/armed.h"
 #include "session/overflow/restart.h"
 
 /* --- whether this kernel does that -------------------------------------------------- */

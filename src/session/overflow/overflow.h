@@ -4,7 +4,7 @@
 #define PM_SESSION_OVERFLOW_OVERFLOW_H
 
 #include "session/core/core.h"
-#include "session/overflow/arm.h"
+#include "session/overflow/armed.h"
 
 /* Makes what the room keeps for the session. 0 or -ENOMEM. */
 int pm_overflow_create(struct perfmon_session *session);

@@ -3,7 +3,7 @@
 #ifndef PM_SESSION_OVERFLOW_PERIOD_H
 #define PM_SESSION_OVERFLOW_PERIOD_H
 
-#include "session/overflow/arm.h"
+#include "session/overflow/armed.h"
 
 static inline bool pm_notifies(const struct pm_register *reg)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "profile/snapshot.h"
+#include "profile/take.h"
 
 #include <errno.h>
 #include <stdlib.h>

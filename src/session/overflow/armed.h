@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* How an event that overflows is armed on one target. */
-#ifndef PM_SESSION_OVERFLOW_ARM_H
-#define PM_SESSION_OVERFLOW_ARM_H
+#ifndef PM_SESSION_OVERFLOW_ARMED_H
+#define PM_SESSION_OVERFLOW_ARMED_H
 
 #include "session/core/core.h"
 #include "session/overflow/state.h"
