@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# What README.md and doc/ print is what a reader gets who types their commands, in the order of
+# README's table and in one folder: each command ends as it should, and its output has a line
+# for each line that is printed there. Numbers are the machine's, and so are notes.
+. "$PM_TOP/scripts/suite.sh"
+
+native_tree all
+if [ ! -x "$build/perfmon" ]; then
+	skip documents "the command was not built: libsmartcols or ncurses is missing"
+	exit 0
+fi
+root=$PM_SUITE_DIR/root
+prefix=$root/perfmon
+here=$PM_SUITE_DIR/run
+rm -rf "$root" "$here"
+mkdir -p "$here" "$PM_SUITE_DIR/blocks"
+rm -f "$PM_SUITE_DIR"/blocks/*
+must installs in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" install DESTDIR="$root"
+export PATH=$prefix/bin:$PATH LD_LIBRARY_PATH=$prefix/lib
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
+# As in install.sh, for Open MPI.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+
+# What a reader has who follows a document's word: the examples, built beside it.
+examples() {
+	cp "$prefix"/share/doc/perfmon/examples/* "$here/" && make -C "$here"
+}
+must "the examples build" in_shell examples
+make -C "$here" openmp >"$PM_SUITE_DIR/openmp.log" 2>&1 || true
+make -C "$here" googlebench >"$PM_SUITE_DIR/googlebench.log" 2>&1 || true
+
+# In the order of README's table, and each of them.
+mapfile -t documents < <(echo README.md && grep -o 'doc/[a-z-]*\.md' README.md | awk '!seen[$0]++')
+unread() { printf '%s\n' doc/*.md | grep -vxF -f <(printf '%s\n' "${documents[@]}"); }
+try "README names each document" nothing unread
+
+# The programs, each under the name that the text before it ends with, and the commands of each
+# block: NUMBER.sh, the lines that are printed for them: NUMBER.N, and where it is: NUMBER.at.
+awk -v here="$here" -v blocks="$PM_SUITE_DIR/blocks" '
+FNR == 1 { name = ""; inside = 0 }
+/^```/ {
+	inside = !inside
+	kind = inside ? substr($0, 4) : ""
+	file = kind == "c" && name != "" ? here "/" name : ""
+	begun = 0
+	if (inside && name == "" && kind == "c")
+		print FILENAME ":" FNR ": a program without a name before it" >(blocks "/unnamed")
+	if (file != "")
+		printf "" >file
+	next
+}
+!inside {
+	while (match($0, /`[a-z_]+\.c`/)) {
+		name = substr($0, RSTART + 1, RLENGTH - 2)
+		$0 = substr($0, RSTART + RLENGTH)
+	}
+	next
+}
+file != "" { print >file; next }
+kind == "" && /^\$ / {
+	if (!begun) {
+		script = sprintf("%s/%03d", blocks, ++number)
+		print FILENAME ":" FNR >(script ".at")
+		command = 0
+	}
+	begun = 1
+	more = 0
+	close(script "." command)
+	print "echo \"@ " ++command "\"\n" substr($0, 3) >(script ".sh")
+	printf "" >(script "." command)
+	print substr($0, 3) >(script "." command ".command")
+	next
+}
+begun && /^> / && !more { print substr($0, 3) >(script ".sh"); next }
+begun { more = 1; print >(script "." command) }
+' "${documents[@]}"
+
+try "each program has a name" nothing cat "$PM_SUITE_DIR/blocks/unnamed"
+
+# What a line must share with a line that is printed: its first word that is no number or unit.
+keys='
+function key(line,    i, n, words) {
+	sub(/not supported/, "", line)
+	n = split(line, words, /[ \t,:;]+/)
+	for (i = 1; i <= n; i++)
+		if (words[i] ~ /^[a-zA-Z_.\/<-][^ ]*[a-zA-Z>][^ ]*$/ && words[i] !~ /^(ns|us|ms|s|[A-Z][a-z][a-z])$/)
+			return words[i]
+	return ""
+}
+'
+# printed BLOCK N: what the document prints for command N and the run did not, as lines.
+printed() {
+	awk "$keys"'
+	FNR == 1 { file++ }
+	file == 1 { got[key($0)] = 1; next }
+	/^ *note:/ { exit }
+	# What a mark means, where there is one; what is counted where there is a PMU.
+	/^\.\.\.$/ || /^  [^ ]?[^ ]  +[a-z]/ || key($0) ~ /^(instructions|cycles)/ { next }
+	key($0) != "" && !(key($0) in got) { print "no line \"" key($0) "\": " $0 }' \
+		"$1.$2.out" "$1.$2"
+}
+block_runs() { # BLOCK
+	local block=$1 n
+	# Commands may go on in the background, and end with what their name says.
+	(cd "$here" && timeout 120 bash "$block.sh" </dev/null >"$block.all" 2>&1)
+	awk -v block="$block" '
+		/^@ [0-9]+$/ { out = block "." $2 ".out"; printf "" >out; next }
+		{ print >out }' "$block.all"
+	for n in "$block".*.command; do
+		n=${n%.command}
+		printed "$block" "${n##*.}"
+	done >"$block.missing"
+	[ ! -s "$block.missing" ] || {
+		cat "$block.missing" "$block.all"
+		return 1
+	}
+}
+for block in "$PM_SUITE_DIR"/blocks/*.sh; do
+	block=${block%.sh}
+	name="$(cat "$block.at"): $(head -n 1 "$block.1.command")"
+	case $(cat "$block.sh") in
+	*one-before*) skip "$name" "recorded in the emulated machine" && continue ;;
+	*mpicc*) needs=mpicc ;;
+	*"perf script"*) needs=perf ;;
+	*openmp*) needs=$here/openmp ;;
+	*googlebench*) needs=$here/googlebench ;;
+	*) needs="awk" ;;
+	esac
+	if ! command -v "$needs" >/dev/null; then
+		skip "$name" "$needs is missing"
+		continue
+	fi
+	try "$name" block_runs "$block"
+done
