@@ -121,8 +121,9 @@ struct pm_part {
 	struct pm_reading *readings; /* the last known, zero when it was opened */
 	uint64_t *stamps;	     /* the session's stamp when each was read */
 	struct pm_reading *before;   /* the same at the end of the last time slice */
-	struct pm_arm *arms; /* how its events that overflow are armed: overflow/armed.h */
-	uint64_t active_ns;  /* in time slices that are over */
+	struct pm_arm
+		*arms;	    /* how its events that overflow are armed: overflow/armed.h */
+	uint64_t active_ns; /* in time slices that are over */
 	bool settled; /* disabled since they were read: they need not be read again */
 };
 
