@@ -34,8 +34,9 @@ libperfmon_all_la_SOURCES = \
 	src/fastpath/region.h src/fastpath/thread.c src/fastpath/thread.h \
 	src/fastpath/view.c src/fastpath/view.h \
 	src/os/bytes.h src/os/clock.c src/os/clock.h src/os/diag.c src/os/diag.h \
-	src/os/export.h src/os/export_struct.h src/os/handler.c src/os/handler.h \
-	src/os/hash.h src/os/helper.c src/os/helper.h src/os/kernel.c src/os/kernel.h \
+	src/os/export.h src/os/export_struct.h src/os/files.c src/os/files.h \
+	src/os/handler.c src/os/handler.h src/os/hash.h src/os/helper.c src/os/helper.h \
+	src/os/kernel.c src/os/kernel.h \
 	src/os/lock.h src/os/locks.c src/os/locks.h src/os/machine_id.c src/os/machine_id.h \
 	src/os/message.h src/os/options.c src/os/options.h src/os/os.h src/os/pairs.c \
 	src/os/pairs.h src/os/process_maps.c src/os/process_maps.h src/os/stack.c \

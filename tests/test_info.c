@@ -34,7 +34,7 @@ Test(info, the_machine_is_described)
 	if (!(info.features & PERFMON_INFO_FEATURE_HARDWARE))
 		cr_expect(!(info.features_known & PERFMON_INFO_FEATURE_OVERFLOW),
 			  "without a counter nobody knows");
-	if (!pm_kernel_file_number("/proc/sys/kernel/perf_event_paranoid", &paranoid))
+	if (!pm_file_number("/proc/sys/kernel/perf_event_paranoid", &paranoid))
 		cr_expect_eq(info.paranoid, paranoid);
 	cr_expect_eq(info.user_allows, pm_info_paranoid_allows(info.paranoid));
 	cr_expect_eq(info.user_allows & ~info.allows, 0);

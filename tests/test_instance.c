@@ -295,12 +295,12 @@ static void make_root(const char *paranoid, const char *status)
 	make_file(root, "proc/sys/kernel/perf_event_paranoid", text);
 	snprintf(text, sizeof(text), "Name:\tx\n%s", status);
 	make_file(root, "proc/self/status", text);
-	pm_kernel_root = root;
+	pm_file_root = root;
 }
 
 static void drop_root(void)
 {
-	pm_kernel_root = "";
+	pm_file_root = "";
 	remove_folder(root);
 }
 

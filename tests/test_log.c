@@ -194,8 +194,7 @@ static void knows_its_origin(struct perfmon_log *log)
 	cr_assert_str_not_empty(info.release);
 	cr_assert_str_not_empty(info.architecture);
 	cr_assert_not_null(strstr(info.writer, "libperfmon"));
-	cr_assert_geq(pm_kernel_file_text("/proc/self/cmdline", program, sizeof(program)),
-		      0);
+	cr_assert_geq(pm_file_text("/proc/self/cmdline", program, sizeof(program)), 0);
 	cr_assert_eq(strncmp(info.command, program, strlen(program)), 0, "'%s'",
 		     info.command);
 	cr_assert_eq(perfmon_log_get_event(log, 1, &event), 0);

@@ -458,7 +458,7 @@ Test(placement, loading_binds_nobody_and_this_machine_is_told_right)
 	char *online;
 
 	cr_assert_eq(sched_getaffinity(0, sizeof(before), &before), 0);
-	cr_assert_gt(pm_kernel_file_read("/sys/devices/system/cpu/online", &online), 0);
+	cr_assert_gt(pm_file_read("/sys/devices/system/cpu/online", &online), 0);
 	cr_assert_geq(pm_topology_refresh(NULL), 0);
 	{
 		struct pm_topology *topology;

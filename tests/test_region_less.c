@@ -22,7 +22,7 @@
 static void unwatch(void)
 {
 	pm_kernel_fault = NULL;
-	pm_kernel_root = "";
+	pm_file_root = "";
 }
 
 TestSuite(region_less, .init = probe_quiet, .fini = unwatch, .timeout = 120);
@@ -357,9 +357,9 @@ Test(region_less, a_timestamp_counter_that_is_not_stable)
 	make_file(root,
 		  "sys/devices/system/clocksource/clocksource0/available_clocksource",
 		  "hpet acpi_pm\n");
-	pm_kernel_root = root;
+	pm_file_root = root;
 	work();
-	pm_kernel_root = "";
+	pm_file_root = "";
 	remove_folder(root);
 	cr_assert(pm_clock.monotonic);
 	s = probe_take();

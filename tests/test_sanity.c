@@ -123,7 +123,7 @@ Test(sanity, this_machine_is_known_by_one_name)
 	char *cpuinfo;
 
 	pm_cpu_kinds_here(&here);
-	cr_assert_geq(pm_kernel_file_read("/proc/cpuinfo", &cpuinfo), 0);
+	cr_assert_geq(pm_file_read("/proc/cpuinfo", &cpuinfo), 0);
 	pm_cpu_kinds_read(&text, cpuinfo);
 	free(cpuinfo);
 	cr_assert_eq(here.count, text.count);

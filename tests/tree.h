@@ -35,7 +35,7 @@ static inline void tree_new(void)
 	strcpy(tree_root, access("/dev/shm", W_OK) ? "/tmp/perfmon-tree-XXXXXX"
 						   : "/dev/shm/perfmon-tree-XXXXXX");
 	cr_assert_not_null(mkdtemp(tree_root));
-	pm_kernel_root = tree_root;
+	pm_file_root = tree_root;
 }
 
 static inline void tree_path(const char *name, char *path, size_t size)
@@ -70,7 +70,7 @@ static inline void tree_unpack(const char *name)
 static inline void tree_remove(void)
 {
 	remove_folder(tree_root);
-	pm_kernel_root = "";
+	pm_file_root = "";
 }
 
 #endif

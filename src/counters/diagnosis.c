@@ -28,11 +28,11 @@ void pm_permissions_get(struct pm_permissions *permissions)
 	unsigned long long caps;
 
 	*permissions = (struct pm_permissions){.paranoid = 2};
-	if (!pm_kernel_file_number("/proc/sys/kernel/perf_event_paranoid", &paranoid)) {
+	if (!pm_file_number("/proc/sys/kernel/perf_event_paranoid", &paranoid)) {
 		permissions->paranoid = (int)paranoid;
 		permissions->paranoid_known = true;
 	}
-	if (pm_kernel_file_text("/proc/self/status", status, sizeof(status)) > 0) {
+	if (pm_file_text("/proc/self/status", status, sizeof(status)) > 0) {
 		caps = status_field(status, "\nCapEff:", 16);
 		permissions->perfmon =
 			caps >> CAP_PERFMON_BIT & 1 || caps >> CAP_SYS_ADMIN_BIT & 1;
@@ -233,7 +233,7 @@ int pm_diagnosis_page(struct pm_diag *diag, int error, const struct pm_event *ev
 		pm_diag_add(diag, " (%s)", words(error, text, sizeof(text)));
 	} else {
 		pm_diag_add(diag, ": locked memory is used up");
-		if (!pm_kernel_file_number("/proc/sys/kernel/perf_event_mlock_kb", &kb))
+		if (!pm_file_number("/proc/sys/kernel/perf_event_mlock_kb", &kb))
 			pm_diag_add(diag, ", kernel.perf_event_mlock_kb is %" PRId64, kb);
 		if (!pm_kernel_getrlimit(RLIMIT_MEMLOCK, &soft, &hard)) {
 			if (soft == RLIM_INFINITY)

@@ -255,8 +255,7 @@ bool pm_instance_user_access(void)
 {
 	int64_t value;
 
-	return pm_kernel_file_number("/proc/sys/kernel/perf_user_access", &value) ||
-	       value;
+	return pm_file_number("/proc/sys/kernel/perf_user_access", &value) || value;
 }
 #else
 bool pm_instance_user_access(void)

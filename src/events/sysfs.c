@@ -23,7 +23,7 @@ static ssize_t pmu_file(const char *pmu, const char *file, char **text)
 	char path[1024];
 	int err = pmu_path(pmu, file, path, sizeof(path));
 
-	return err ? err : pm_kernel_file_read(path, text);
+	return err ? err : pm_file_read(path, text);
 }
 
 static int pmu_cpus(struct pm_sysfs_pmu *pmu)
@@ -49,7 +49,7 @@ static int pmu_open(struct pm_sysfs_pmu *pmu, const char *name)
 	int err = pmu_path(name, "type", path, sizeof(path));
 
 	if (!err)
-		err = pm_kernel_file_number(path, &type);
+		err = pm_file_number(path, &type);
 	if (err)
 		return err;
 	if (type < 0 || type > UINT32_MAX)
@@ -118,7 +118,7 @@ int pm_sysfs_load(struct pm_sysfs **out)
 
 	if (!sysfs)
 		return -ENOMEM;
-	err = pm_kernel_dir_list(DEVICES, &names, &count);
+	err = pm_dir_list(DEVICES, &names, &count);
 	if (err && err != -ENOENT && err != -ENOTDIR)
 		goto fail;
 	err = -ENOMEM;
@@ -185,7 +185,7 @@ static int load_terms(struct pm_sysfs_pmu *pmu)
 	int err = pmu_path(pmu->name, "format", path, sizeof(path));
 
 	if (!err)
-		err = pm_kernel_dir_list(path, &names, &count);
+		err = pm_dir_list(path, &names, &count);
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	pmu->terms = calloc(count + 1, sizeof(*pmu->terms));
@@ -195,8 +195,7 @@ static int load_terms(struct pm_sysfs_pmu *pmu)
 		int n = snprintf(path, sizeof(path), DEVICES "/%s/format/%s", pmu->name,
 				 names[i]);
 
-		if (n < 0 || (size_t)n >= sizeof(path) ||
-		    pm_kernel_file_read(path, &text) < 0)
+		if (n < 0 || (size_t)n >= sizeof(path) || pm_file_read(path, &text) < 0)
 			continue;
 		/* A format that cannot be read is as good as absent: its term is
 		 * unknown. */
@@ -249,7 +248,7 @@ int pm_sysfs_pmu_load(struct pm_sysfs_pmu *pmu)
 		return err;
 	err = pmu_path(pmu->name, "events", path, sizeof(path));
 	if (!err)
-		err = pm_kernel_dir_list(path, &pmu->alias_block, &count);
+		err = pm_dir_list(path, &pmu->alias_block, &count);
 	if (err == -ENOMEM)
 		return err;
 	pmu->aliases = pmu->alias_block;
@@ -257,7 +256,7 @@ int pm_sysfs_pmu_load(struct pm_sysfs_pmu *pmu)
 		if (!is_attribute(pmu->aliases[i]))
 			pmu->aliases[pmu->alias_count++] = pmu->aliases[i];
 	if (!pmu_path(pmu->name, "caps/max_precise", path, sizeof(path)) &&
-	    !pm_kernel_file_number(path, &precise) && precise >= 0 && precise <= 3)
+	    !pm_file_number(path, &precise) && precise >= 0 && precise <= 3)
 		pmu->max_precise = (unsigned int)precise;
 	pmu->loaded = true;
 	return 0;

@@ -3,7 +3,7 @@
  * The PMUs of the machine as the kernel describes them below
  * /sys/bus/event_source/devices: their type numbers, the bits that each term of an event
  * occupies (format/), the events that have names (events/, with unit and scale), and
- * the CPUs they stand for. Everything is read through pm_kernel_file_read(), so that a
+ * the CPUs they stand for. Everything is read through pm_file_read(), so that a
  * test can put a recorded tree in the machine's place.
  *
  * A struct pm_sysfs belongs to the thread that uses it: what it did not need yet is read

@@ -91,7 +91,7 @@ static int descend(char *path, size_t size, struct pm_slice name)
 	const char *found = NULL;
 	char **entries;
 	size_t count;
-	int err = pm_kernel_dir_list(path, &entries, &count);
+	int err = pm_dir_list(path, &entries, &count);
 
 	if (err)
 		return err;
@@ -118,7 +118,7 @@ static int tracefs_find(char *path, size_t size)
 	for (size_t i = 0; i < sizeof(tracefs) / sizeof(tracefs[0]); i++) {
 		char **entries;
 		size_t count;
-		int this_err = pm_kernel_dir_list(tracefs[i], &entries, &count);
+		int this_err = pm_dir_list(tracefs[i], &entries, &count);
 
 		if (!this_err) {
 			free(entries);
@@ -148,7 +148,7 @@ static int tracepoint_unknown(struct pm_resolve *r, int err, bool system_known,
 	/* 'instrctions:u' is a misspelt event with a modifier rather than a tracepoint */
 	if (!system_known)
 		return PM_RESOLVE_NOT_MINE;
-	if (!pm_kernel_dir_list(path, &entries, &count)) {
+	if (!pm_dir_list(path, &entries, &count)) {
 		for (size_t i = 0; i < count; i++)
 			pm_suggestion_offer(&suggestion, entries[i], NULL);
 		free(entries);
@@ -201,7 +201,7 @@ static int resolve_tracepoint(struct pm_resolve *r)
 	if (!label)
 		return -ENOMEM;
 	snprintf(path + strlen(path), sizeof(path) - strlen(path), "/id");
-	err = pm_kernel_file_number(path, &id);
+	err = pm_file_number(path, &id);
 	if (err || id < 0) {
 		free(label);
 		if (err == -ENOENT)
@@ -220,7 +220,7 @@ static int list_system(const struct pm_listing *listing, const char *path,
 {
 	char **events;
 	size_t count;
-	int err = pm_kernel_dir_list(path, &events, &count);
+	int err = pm_dir_list(path, &events, &count);
 
 	if (err)
 		return err == -ENOMEM ? err : 0;
@@ -253,7 +253,7 @@ static int list(const struct pm_listing *listing)
 	int err = tracefs_find(root, sizeof(root));
 
 	if (!err)
-		err = pm_kernel_dir_list(root, &systems, &count);
+		err = pm_dir_list(root, &systems, &count);
 	if (err)
 		return pm_diag_set(
 			listing->diag, err,

@@ -25,7 +25,7 @@ static int32_t setting(const char *path)
 {
 	int64_t value;
 
-	if (pm_kernel_file_number(path, &value) || value < 0 || value > INT32_MAX)
+	if (pm_file_number(path, &value) || value < 0 || value > INT32_MAX)
 		return -1;
 	return (int32_t)value;
 }

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "arch/arch.h"
+#include "os/files.h"
 #include "os/kernel.h"
 
 struct pm_clock pm_clock;
@@ -23,7 +24,7 @@ static bool timestamp_trusted(void)
 	char *sources, *word, *rest;
 	bool found = false;
 
-	if (pm_kernel_file_read(path, &sources) < 0) {
+	if (pm_file_read(path, &sources) < 0) {
 		snprintf(pm_clock.why, sizeof(pm_clock.why),
 			 "cannot read %s to check that the TSC is stable", path);
 		return false;

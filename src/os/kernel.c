@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "os/kernel.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -26,11 +25,7 @@
 
 #include "arch/syscall.h"
 
-#define FILE_LIMIT (1 << 20)
-#define DIR_LIMIT  (1 << 16)
-
 int (*pm_kernel_fault)(enum pm_kernel_call call);
-const char *pm_kernel_root = "";
 
 static int fault(enum pm_kernel_call call)
 {
@@ -421,6 +416,11 @@ int pm_kernel_fstat(int fd, struct stat *st)
 	return (int)CALL(PM_CALL_FSTAT, FSTAT(fd, st));
 }
 
+ssize_t pm_kernel_getdents(int fd, void *buffer, size_t size)
+{
+	return CALL(PM_CALL_GETDENTS, syscall(SYS_getdents64, fd, buffer, size));
+}
+
 int pm_kernel_unlink(const char *path)
 {
 	return CALL(PM_CALL_UNLINK, unlink(path));
@@ -642,200 +642,4 @@ uid_t pm_kernel_user(void)
 size_t pm_kernel_page_size(void)
 {
 	return (size_t)sysconf(_SC_PAGESIZE);
-}
-
-int pm_kernel_path(const char *path, char *buffer, size_t size)
-{
-	int n = snprintf(buffer, size, "%s%s", pm_kernel_root, path);
-
-	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
-}
-
-ssize_t pm_kernel_file_read(const char *path, char **text)
-{
-	char full[4096];
-	size_t used = 0, room = 512;
-	char *buffer = NULL;
-	struct stat st;
-	ssize_t n;
-	int fd;
-
-	n = pm_kernel_path(path, full, sizeof(full));
-	if (n)
-		return n;
-	/* To open a FIFO, or to read a device, may wait for ever. */
-	fd = pm_kernel_open(full, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
-	if (fd < 0)
-		return fd;
-	n = pm_kernel_fstat(fd, &st);
-	if (!n && !S_ISREG(st.st_mode))
-		n = S_ISDIR(st.st_mode) ? -EISDIR : -ENOTSUP;
-	while (n >= 0 || n == -EINTR) {
-		char *larger = realloc(buffer, room);
-
-		if (!larger) {
-			n = -ENOMEM;
-			break;
-		}
-		buffer = larger;
-		n = pm_kernel_read(fd, buffer + used, room - used - 1);
-		if (n == -EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		used += (size_t)n;
-		if (used == room - 1) {
-			room *= 2;
-			if (room > FILE_LIMIT) {
-				n = -E2BIG;
-				break;
-			}
-		}
-	}
-	pm_kernel_close(fd);
-	if (n < 0) {
-		free(buffer);
-		return n;
-	}
-	while (used && buffer[used - 1] == '\n')
-		used--;
-	buffer[used] = '\0';
-	*text = buffer;
-	return (ssize_t)used;
-}
-
-ssize_t pm_kernel_file_text(const char *path, char *buffer, size_t size)
-{
-	char full[512];
-	size_t used = 0;
-	ssize_t n;
-	int fd;
-
-	n = pm_kernel_path(path, full, sizeof(full));
-	if (n)
-		return n;
-	fd = pm_kernel_open(full, O_RDONLY, 0);
-	if (fd < 0)
-		return fd;
-	do {
-		n = pm_kernel_read(fd, buffer + used, size - 1 - used);
-		if (n > 0)
-			used += (size_t)n;
-	} while (n == -EINTR || (n > 0 && used < size - 1));
-	pm_kernel_close(fd);
-	if (n < 0)
-		return n;
-	buffer[used] = '\0';
-	return (ssize_t)used;
-}
-
-int pm_kernel_file_number(const char *path, int64_t *value)
-{
-	char text[64], *end;
-	ssize_t n = pm_kernel_file_text(path, text, sizeof(text));
-	long long number;
-	int saved = errno, err = 0;
-
-	if (n < 0)
-		return (int)n;
-	errno = 0;
-	number = strtoll(text, &end, 0);
-	if (errno || end == text || (*end && *end != '\n'))
-		err = -EINVAL;
-	else
-		*value = number;
-	errno = saved;
-	return err;
-}
-
-/* The names one after the other, each with its NUL. */
-struct name_block {
-	char *bytes;
-	size_t used, room, count;
-};
-
-static int name_block_add(struct name_block *block, const char *name)
-{
-	size_t length = strlen(name) + 1;
-
-	if (block->count == DIR_LIMIT)
-		return -E2BIG;
-	if (block->used + length > block->room) {
-		size_t room = block->room * 2 + length + 256;
-		char *larger = realloc(block->bytes, room);
-
-		if (!larger)
-			return -ENOMEM;
-		block->bytes = larger;
-		block->room = room;
-	}
-	memcpy(block->bytes + block->used, name, length);
-	block->used += length;
-	block->count++;
-	return 0;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-	return strverscmp(*(char *const *)a, *(char *const *)b);
-}
-
-static int name_block_sort(const struct name_block *block, char ***names)
-{
-	size_t pointers = (block->count + 1) * sizeof(char *);
-	char **list = malloc(pointers + block->used);
-	char *name = (char *)list + pointers;
-
-	if (!list)
-		return -ENOMEM;
-	if (block->used)
-		memcpy(name, block->bytes, block->used);
-	for (size_t i = 0; i < block->count; i++, name += strlen(name) + 1)
-		list[i] = name;
-	list[block->count] = NULL;
-	qsort(list, block->count, sizeof(char *), compare_names);
-	*names = list;
-	return 0;
-}
-
-int pm_kernel_dir_list(const char *path, char ***names, size_t *count)
-{
-	struct name_block block = {0};
-	char full[4096];
-	int saved = errno;
-	struct dirent *entry;
-	DIR *directory;
-	int fd, err;
-
-	err = pm_kernel_path(path, full, sizeof(full));
-	if (err)
-		return err;
-	fd = pm_kernel_open(full, O_RDONLY | O_DIRECTORY, 0);
-	if (fd < 0)
-		return fd;
-	directory = fdopendir(fd);
-	if (!directory) {
-		err = -errno;
-		pm_kernel_close(fd);
-		errno = saved;
-		return err;
-	}
-	while (!err) {
-		errno = 0;
-		entry = readdir(directory);
-		if (!entry) {
-			err = -errno;
-			break;
-		}
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			err = name_block_add(&block, entry->d_name);
-	}
-	closedir(directory);
-	if (!err)
-		err = name_block_sort(&block, names);
-	if (!err)
-		*count = block.count;
-	free(block.bytes);
-	errno = saved;
-	return err;
 }

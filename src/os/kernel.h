@@ -2,14 +2,11 @@
 /*
  * Every system call of the library. Each function makes exactly the call it is named
  * after and returns its result or a negative errno; nothing above this file looks at
- * errno. Files below /sys, /proc and tracefs are read through a root that a test can
- * move, and each call can be made to fail.
+ * errno. Each call can be made to fail.
  *
  * A descriptor that a call returns is closed by exec and never 0, 1 or 2.
  *
- * All functions are async-signal-safe except pm_kernel_file_read(),
- * pm_kernel_file_number() and pm_kernel_dir_list() (they allocate), and may be called by
- * any thread.
+ * All functions are async-signal-safe, and may be called by any thread.
  */
 #ifndef PM_OS_KERNEL_H
 #define PM_OS_KERNEL_H
@@ -39,6 +36,7 @@ enum pm_kernel_call {
 	PM_CALL_OPEN,
 	PM_CALL_CLOSE,
 	PM_CALL_FSTAT,
+	PM_CALL_GETDENTS,
 	PM_CALL_FTRUNCATE,
 	PM_CALL_FALLOCATE,
 	PM_CALL_MEMFD_CREATE,
@@ -86,10 +84,6 @@ extern int (*pm_kernel_fault)(enum pm_kernel_call call);
  * not counted), by the process and its parents before they forked. */
 uint64_t pm_kernel_made(enum pm_kernel_call call);
 uint64_t pm_kernel_refused(enum pm_kernel_call call);
-
-/* Test hook: prefix for paths given to pm_kernel_file_read() and pm_kernel_path();
- * "" is the real machine. The string must stay alive. */
-extern const char *pm_kernel_root;
 
 /*
  * Brackets work that the program did not ask for and must not notice, however deep it
@@ -156,6 +150,8 @@ ssize_t pm_kernel_send(int fd, const void *buffer, size_t size);
 int pm_kernel_open(const char *path, int flags, mode_t mode);
 int pm_kernel_close(int fd);
 int pm_kernel_fstat(int fd, struct stat *st);
+/* What getdents64(2) gives: struct dirent64 one after the other. */
+ssize_t pm_kernel_getdents(int fd, void *buffer, size_t size);
 int pm_kernel_unlink(const char *path);
 int pm_kernel_rename(const char *from, const char *to);
 int pm_kernel_fchmod(int fd, mode_t mode);
@@ -200,35 +196,5 @@ pid_t pm_kernel_getppid(void);
 uid_t pm_kernel_user(void); /* the effective one */
 size_t pm_kernel_page_size(void);
 int pm_kernel_getcwd(char *buffer, size_t size); /* its length with the NUL */
-
-/*
- * pm_kernel_file_read() - reads the whole of a small text file below the root.
- * On success *TEXT is a NUL-terminated malloc'ed string, trailing newlines removed, and
- * its length is returned; -E2BIG above 1 MiB, -ENOTSUP if PATH is no regular file,
- * -ENOMEM, or what open and read gave.
- */
-ssize_t pm_kernel_file_read(const char *path, char **text);
-
-/*
- * pm_kernel_file_text() - reads what fits of a small text file below the root into
- * BUFFER, NUL-terminated; for failure paths that may not allocate. The length, or what
- * open and read gave.
- */
-ssize_t pm_kernel_file_text(const char *path, char *buffer, size_t size);
-
-/* The same for a file that holds one integer (decimal, or hexadecimal with 0x);
- * -EINVAL if it does not. Allocates nothing. */
-int pm_kernel_file_number(const char *path, int64_t *value);
-
-/*
- * pm_kernel_dir_list() - the names in a directory below the root, without "." and "..",
- * in natural order (uncore_imc_2 before uncore_imc_10). On success *NAMES is an array of
- * *COUNT strings in one malloc'ed block: free(*NAMES) frees all of it. -E2BIG above
- * 65,536 entries, -ENOMEM, or what open gave.
- */
-int pm_kernel_dir_list(const char *path, char ***names, size_t *count);
-
-/* PATH below the root, in BUFFER; -ENAMETOOLONG if it does not fit. */
-int pm_kernel_path(const char *path, char *buffer, size_t size);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/files.h"
 #include "os/kernel.h"
 
 static void copy(char *buffer, size_t size, const char *text)
@@ -22,7 +23,7 @@ static void read_file(char *buffer, size_t size, const char *path)
 	char *text;
 
 	buffer[0] = '\0';
-	if (pm_kernel_file_read(path, &text) < 0)
+	if (pm_file_read(path, &text) < 0)
 		return;
 	copy(buffer, size, text);
 	free(text);
@@ -69,7 +70,7 @@ int pm_machine_process(pid_t pid, struct pm_machine_process *process)
 	int threads;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	n = pm_kernel_file_text(path, text, sizeof(text));
+	n = pm_file_text(path, text, sizeof(text));
 	if (n < 0)
 		return (int)n;
 	/* Field 2 is the name in parentheses and may hold anything: count from its end. State

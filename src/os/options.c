@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "os/text.h"
+#include "os/files.h"
 #include "os/kernel.h"
 
 char *(*pm_options_getenv)(const char *name) = secure_getenv;
@@ -111,7 +112,7 @@ static void sampling_read(struct pm_options *options)
 	options->sample_pages = (uint32_t)power;
 	/* Not for nothing: this is on the way to the first region. */
 	if (variable("PERFMON_CALL_DEPTH") &&
-	    !pm_kernel_file_number("/proc/sys/kernel/perf_event_max_stack", &limit) &&
+	    !pm_file_number("/proc/sys/kernel/perf_event_max_stack", &limit) &&
 	    limit >= PM_CALL_DEPTH_MIN)
 		most = limit < PM_CALL_DEPTH_MAX ? (uint64_t)limit : PM_CALL_DEPTH_MAX;
 	options->call_depth = (uint32_t)bounded(

@@ -16,6 +16,7 @@
 #include "os/diag.h"
 #include "os/export.h"
 #include "os/export_struct.h"
+#include "os/files.h"
 #include "os/handler.h"
 #include "os/hash.h"
 #include "os/helper.h"

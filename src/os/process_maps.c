@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "os/files.h"
 #include "os/kernel.h"
 
 /* The kernel writes newlines, and only these, as octal numbers. */
@@ -54,7 +55,7 @@ int pm_process_maps(pid_t pid,
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	fd = pm_kernel_path(path, full, sizeof(full));
+	fd = pm_file_path(path, full, sizeof(full));
 	if (!fd)
 		fd = pm_kernel_open(full, O_RDONLY, 0);
 	if (fd < 0)

@@ -203,7 +203,7 @@ static int open_mapping(const struct search *search, const struct pm_process_map
 	if (fd >= 0)
 		return fd;
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)search->pid);
-	fd = pm_kernel_dir_list(path, &fds, &count);
+	fd = pm_dir_list(path, &fds, &count);
 	if (!fd) {
 		for (size_t i = 0; i < count; i++) {
 			snprintf(path, sizeof(path), "/proc/%d/fd/%.16s",

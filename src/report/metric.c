@@ -379,7 +379,7 @@ static int file(struct parser *p)
 	path = pm_slice_copy(name);
 	if (!path)
 		return pm_diag_set(p->diag, -ENOMEM, "no memory for a file's name");
-	err = (int)pm_kernel_file_read(path, &text);
+	err = (int)pm_file_read(path, &text);
 	if (err < 0) {
 		err = pm_diag_set(p->diag, err, "cannot read the file '%s' (%s)",
 				  pm_slice_quote(name).text,

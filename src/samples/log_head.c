@@ -48,7 +48,7 @@ static bool add_file_text(struct pm_bytes *bytes, const char *path)
 {
 	char *text;
 
-	if (pm_kernel_file_read(path, &text) < 0)
+	if (pm_file_read(path, &text) < 0)
 		return false;
 	add_text(bytes, text);
 	free(text);
@@ -61,7 +61,7 @@ static uint32_t list_length(const char *path)
 	uint32_t count = 0;
 	char *text, *at;
 
-	if (pm_kernel_file_read(path, &text) < 0)
+	if (pm_file_read(path, &text) < 0)
 		return 0;
 	for (at = text; isdigit((unsigned char)*at);) {
 		unsigned long first = strtoul(at, &at, 10), last = first;
@@ -84,7 +84,7 @@ static bool add_command(struct pm_bytes *bytes)
 	ssize_t length;
 	char *text;
 
-	length = pm_kernel_file_read("/proc/self/cmdline", &text);
+	length = pm_file_read("/proc/self/cmdline", &text);
 	if (length < 0)
 		return false;
 	pm_bytes_add_u32(bytes, 0);

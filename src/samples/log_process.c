@@ -32,7 +32,7 @@ static int add_thread(struct pm_log *log, pid_t pid, const char *tid,
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/comm", (int)pid, tid);
-	n = pm_kernel_file_text(path, name, sizeof(name));
+	n = pm_file_text(path, name, sizeof(name));
 	if (n <= 0)
 		return 0; /* it has ended */
 	name[strcspn(name, "\n")] = '\0';
@@ -116,7 +116,7 @@ int pm_log_process(struct pm_log *log, pid_t pid, struct pm_diag *diag)
 	int err, fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	err = pm_kernel_dir_list(path, &threads, &count);
+	err = pm_dir_list(path, &threads, &count);
 	if (err)
 		return pm_diag_set(diag, err == -ENOENT ? -ESRCH : err,
 				   "cannot see the threads of process %d: %s", (int)pid,
@@ -127,7 +127,7 @@ int pm_log_process(struct pm_log *log, pid_t pid, struct pm_diag *diag)
 	if (err)
 		goto out;
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	err = pm_kernel_path(path, full, sizeof(full));
+	err = pm_file_path(path, full, sizeof(full));
 	if (err)
 		goto out;
 	fd = pm_kernel_open(full, O_RDONLY, 0);

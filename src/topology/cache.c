@@ -39,7 +39,7 @@ void pm_topology_put(struct pm_topology *topology)
 static int cpus_file(struct pm_cpus *cpus, const char *path)
 {
 	char *text;
-	ssize_t n = pm_kernel_file_read(path, &text);
+	ssize_t n = pm_file_read(path, &text);
 	int err;
 
 	if (n < 0)
@@ -102,7 +102,7 @@ static int index_level(struct pm_topology *to, enum pm_level level)
 
 static void online_text(char *text, size_t size)
 {
-	if (pm_kernel_file_text(CPU_DIR "online", text, size) < 0)
+	if (pm_file_text(CPU_DIR "online", text, size) < 0)
 		text[0] = '\0';
 }
 

@@ -93,7 +93,7 @@ static void read_cpuinfo(struct pm_cpu_kinds *kinds)
 {
 	char *text;
 
-	if (pm_kernel_file_read("/proc/cpuinfo", &text) < 0)
+	if (pm_file_read("/proc/cpuinfo", &text) < 0)
 		return;
 	pm_cpu_kinds_read(kinds, text);
 	free(text);
@@ -109,7 +109,7 @@ void pm_cpu_slots_here(struct pm_cpu_kinds *kinds)
 	size_t count;
 
 	kinds->slots = 0;
-	if (pm_kernel_dir_list(devices, &names, &count))
+	if (pm_dir_list(devices, &names, &count))
 		return;
 	for (size_t i = 0; i < count; i++) {
 		char path[512];
@@ -119,7 +119,7 @@ void pm_cpu_slots_here(struct pm_cpu_kinds *kinds)
 		    strncmp(names[i], "armv9_", 6) != 0)
 			continue;
 		snprintf(path, sizeof(path), "%s/%.255s/caps/slots", devices, names[i]);
-		if (pm_kernel_file_number(path, &slots) || slots <= 0 || slots > 255) {
+		if (pm_file_number(path, &slots) || slots <= 0 || slots > 255) {
 			most = 0;
 			break;
 		}
@@ -168,7 +168,7 @@ void pm_cpu_kinds_here(struct pm_cpu_kinds *kinds)
 	memset(kinds, 0, sizeof(*kinds));
 #if defined(__x86_64__)
 	/* Unless a test has put a recorded machine in its place. */
-	if (!*pm_kernel_root) {
+	if (!*pm_file_root) {
 		ask_cpu(kinds);
 		return;
 	}

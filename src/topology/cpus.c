@@ -229,8 +229,7 @@ int pm_cpus_online(struct pm_cpus *set)
 {
 	struct pm_slice bad;
 	char text[1024];
-	ssize_t n =
-		pm_kernel_file_text("/sys/devices/system/cpu/online", text, sizeof(text));
+	ssize_t n = pm_file_text("/sys/devices/system/cpu/online", text, sizeof(text));
 
 	if (n < 0)
 		return (int)n;

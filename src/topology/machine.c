@@ -105,7 +105,7 @@ static hwloc_topology_t load(bool structure)
 		hwloc_topology_set_type_filter(topology, HWLOC_OBJ_GROUP,
 					       HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
 	if (!hwloc_topology_load(topology)) {
-		if (*pm_kernel_root || hwloc_topology_is_thissystem(topology))
+		if (*pm_file_root || hwloc_topology_is_thissystem(topology))
 			return topology;
 	}
 	hwloc_topology_destroy(topology);
@@ -207,7 +207,7 @@ static uint32_t online_cpus(void)
 	uint32_t count = 0;
 	char *text;
 
-	if (pm_kernel_file_read("/sys/devices/system/cpu/online", &text) < 0)
+	if (pm_file_read("/sys/devices/system/cpu/online", &text) < 0)
 		return 0;
 	if (!pm_cpus_parse_list(&cpus, pm_slice_of(text), NULL))
 		count = pm_cpus_count(&cpus);
@@ -238,14 +238,14 @@ void pm_machine_describe(struct pm_machine *machine)
 	}
 	memset(machine, 0, sizeof(*machine));
 	text_set(machine->architecture, sizeof(machine->architecture), PERFMON_ARCH_NAME);
-	if (pm_kernel_file_read("/proc/sys/kernel/osrelease", &text) >= 0) {
+	if (pm_file_read("/proc/sys/kernel/osrelease", &text) >= 0) {
 		text_set(machine->kernel, sizeof(machine->kernel), text);
 		free(text);
 	}
 	describe_topology(machine);
 	if (!machine->cpus)
 		machine->cpus = online_cpus();
-	if (pm_kernel_file_read("/proc/cpuinfo", &text) < 0)
+	if (pm_file_read("/proc/cpuinfo", &text) < 0)
 		return;
 	if (!machine->cpu_model[0])
 		model_from_cpuinfo(machine, text);

@@ -67,7 +67,7 @@ static int associated(const struct pm_event *event, struct pm_cpus *span)
 
 	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/associated_cpus",
 		 event->pmu);
-	n = pm_kernel_file_read(path, &text);
+	n = pm_file_read(path, &text);
 	if (n < 0)
 		return n == -ENOMEM ? -ENOMEM : 0;
 	err = pm_cpus_parse_list(span, pm_slice_of(text), NULL);

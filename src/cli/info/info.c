@@ -247,7 +247,7 @@ static void number_file(const char *label, const char *path, const char *helps)
 {
 	char text[32];
 	int64_t value;
-	int err = pm_kernel_file_number(path, &value);
+	int err = pm_file_number(path, &value);
 
 	if (err == -ENOENT)
 		return;

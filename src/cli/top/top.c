@@ -53,7 +53,7 @@ static int list(void)
 	uint32_t found = 0;
 	size_t count = 0;
 	char **names;
-	int err = pm_kernel_dir_list("/proc", &names, &count);
+	int err = pm_dir_list("/proc", &names, &count);
 
 	if (err) {
 		cli_complain("top", "/proc: %s", strerror(-err));

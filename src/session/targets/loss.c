@@ -15,7 +15,7 @@ static bool cpu_is_offline(const struct pm_target *target)
 	int64_t online;
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", target->cpu);
-	return !pm_kernel_file_number(path, &online) && !online;
+	return !pm_file_number(path, &online) && !online;
 }
 
 /* How long the kernel may be in noticing that time goes on: a tick of the slowest

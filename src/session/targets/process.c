@@ -28,7 +28,7 @@ pid_t pm_process_id(int32_t id)
 	if (!id)
 		return pm_kernel_getpid();
 	snprintf(path, sizeof(path), "/proc/%d/status", id);
-	if (pm_kernel_file_text(path, text, sizeof(text)) < 0)
+	if (pm_file_text(path, text, sizeof(text)) < 0)
 		return id;
 	line = strstr(text, "\nTgid:");
 	return line && atoi(line + 6) > 0 ? atoi(line + 6) : id;
@@ -47,7 +47,7 @@ static bool read_life(pid_t id, struct life *life)
 	const char *rest;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", id);
-	if (pm_kernel_file_text(path, text, sizeof(text)) < 0)
+	if (pm_file_text(path, text, sizeof(text)) < 0)
 		return false;
 	/* The name in parentheses may hold anything. Threads are the 20th field. */
 	rest = strrchr(text, ')');

@@ -20,7 +20,7 @@ static int read_stat(const char *path, struct stat_line *line)
 {
 	/* The name in parentheses may hold anything; start time is the 22nd field. */
 	char text[1024], *rest;
-	ssize_t n = pm_kernel_file_text(path, text, sizeof(text));
+	ssize_t n = pm_file_text(path, text, sizeof(text));
 	int parent, group;
 
 	if (n < 0)
@@ -120,7 +120,7 @@ int pm_threads_find(struct scan *scan)
 			"mount this namespace's own",
 			pid, self);
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	n = pm_kernel_file_text(path, text, sizeof(text));
+	n = pm_file_text(path, text, sizeof(text));
 	if (n < 0)
 		return refuse_listing(scan, (int)n);
 	/* A thread's number stands for its process. */
@@ -231,7 +231,7 @@ static int list_processes(struct scan *scan)
 	struct scan_process *list;
 	char **names, path[64];
 	size_t count, used = 0;
-	int err = pm_kernel_dir_list("/proc", &names, &count);
+	int err = pm_dir_list("/proc", &names, &count);
 
 	if (err)
 		return err;
@@ -317,7 +317,7 @@ static int list_threads(struct scan *scan, pid_t process, size_t known)
 	int err;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", process);
-	err = pm_kernel_dir_list(path, &names, &count);
+	err = pm_dir_list(path, &names, &count);
 	if (err)
 		return err;
 	for (size_t i = 0; !err && i < count; i++) {
