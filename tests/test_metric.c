@@ -480,6 +480,36 @@ Test(metric, marks_are_those_of_the_inputs)
 	builder_end(&b);
 }
 
+/* One thread could not open y: what it counted of x is in the sum of x, and in no
+ * quotient of both. */
+Test(metric, inputs_are_of_the_same_threads)
+{
+	static const char *const names[] = {"x", "y"};
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile_node *node;
+	struct profile_builder b;
+	char *got;
+
+	sample(&b, names, 2);
+	thread = builder_thread(&b, 2, 1, 2);
+	thread->status[1] = -EMFILE;
+	builder_nodes(&b, thread, 2);
+	builder_node(&b, thread, 0, 0);
+	node = builder_node(&b, thread, 1, 1);
+	builder_visit(node, 1000);
+	node->count[0].sum = 900;
+	got = report(&b, PM_FORMAT_CSV,
+		     "none; each = x / visits; both = x / y; more = x / y + visits");
+	/* The path, and the one below it in the first thread alone. */
+	has(got, ",1000,975,1000,1,counted,200,150,200,1,counted,250,0.5,3.5,,,");
+	has(got, ",25,25,25,1,counted,50,50,50,1,counted,8.333333333333334,0.5,3.5,,,");
+	free(got);
+	got = report(&b, PM_FORMAT_FLAT, "none; both = x / y; other = y / x");
+	has(got, "0.500 p  2.000 p");
+	free(got);
+	builder_end(&b);
+}
+
 /* An event is found by its own name, by another name for the same, and by its PMU; the
  * PMU of one kind of core is not the sum over all. */
 Test(metric, events_are_found_by_any_of_their_names)

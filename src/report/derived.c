@@ -112,6 +112,90 @@ static bool has(const struct pm_report_model *model, const char *name)
 	return false;
 }
 
+/* The column of the report that stands behind column E. */
+static uint32_t shown(const struct pm_report_model *model, uint32_t e)
+{
+	return model->events[e].only ? model->events[e].of : e;
+}
+
+/* How many of METRIC's inputs that are events THREAD counted, and how many there are. */
+static uint32_t inputs_open(const struct pm_report_model *model,
+			    const struct pm_report_metric *metric,
+			    const struct pm_snapshot_thread *thread, uint32_t *all)
+{
+	const uint32_t *of =
+		thread->plan ? model->event_of[thread->plan - model->snapshot->plans]
+			     : NULL;
+	uint32_t open = 0;
+
+	*all = 0;
+	for (uint32_t i = 0; i < metric->metric->input_count; i++) {
+		bool found = false;
+
+		if (metric->events[i] == PM_NO_EVENT)
+			continue;
+		++*all;
+		for (uint32_t c = 0; of && c < thread->plan->counter_count; c++)
+			found |= of[c] == shown(model, metric->events[i]) &&
+				 thread->record.status[c] > 0;
+		open += found;
+	}
+	return open;
+}
+
+bool pm_report_metric_is_whole(const struct pm_report_model *model,
+			       const struct pm_report_metric *metric,
+			       const struct pm_snapshot_thread *thread)
+{
+	uint32_t all;
+
+	return inputs_open(model, metric, thread, &all) == all;
+}
+
+/* Whether some thread counted a part of METRIC's events: a quotient of what different
+ * threads did would mean nothing. */
+static bool is_uneven(const struct pm_report_model *model,
+		      const struct pm_report_metric *metric)
+{
+	for (uint32_t t = 0; t < model->snapshot->thread_count; t++) {
+		uint32_t all, open = inputs_open(model, metric,
+						 &model->snapshot->threads[t], &all);
+
+		if (open && open < all)
+			return true;
+	}
+	return false;
+}
+
+/* Gives METRIC columns of its own, which have what the other threads counted. */
+static int own_columns(struct pm_report_model *model, struct pm_report_metric *metric)
+{
+	struct pm_report_event *events =
+		realloc(model->events,
+			(model->column_count + PM_METRIC_INPUTS) * sizeof(*events));
+
+	if (!events)
+		return -ENOMEM;
+	model->events = events;
+	for (uint32_t i = 0; i < metric->metric->input_count; i++) {
+		uint32_t e = metric->events[i], own = model->column_count;
+
+		if (e == PM_NO_EVENT)
+			continue;
+		events[own] = events[e];
+		events[own].only = metric;
+		events[own].of = e;
+		metric->events[i] = own;
+		if (metric->base == e)
+			metric->base = own;
+		model->column_count++;
+	}
+	/* They point into their own names. */
+	for (uint32_t e = 0; e < model->column_count; e++)
+		events[e].parsed = pm_event_name_of(events[e].name);
+	return 0;
+}
+
 int pm_report_metrics_bind(struct pm_report_model *model,
 			   const struct pm_metrics *metrics)
 {
@@ -139,6 +223,9 @@ int pm_report_metrics_bind(struct pm_report_model *model,
 		else if (!metric->heading)
 			err = note(model, metric, found);
 	}
+	for (uint32_t m = 0; !err && m < model->metric_count; m++)
+		if (is_uneven(model, &model->metrics[m]))
+			err = own_columns(model, &model->metrics[m]);
 	return err;
 }
 

@@ -60,7 +60,7 @@ static void flat_count_add(struct pm_report_count *to, struct pm_report_count *o
 
 int pm_report_tree_flatten(struct pm_report_tree *flat, const struct pm_report_tree *tree)
 {
-	size_t events = tree->model->event_count;
+	size_t events = tree->model->column_count;
 	struct pm_report_count *own = NULL;
 	struct pm_tree_build build;
 	uint32_t number;

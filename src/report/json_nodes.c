@@ -66,7 +66,7 @@ static void put_count(struct pm_json *j, const struct pm_report_tree *tree, uint
 		[PM_NEVER_OPENED] = "never opened",
 	};
 	const struct pm_report_count *count =
-		&tree->counts[(size_t)n * tree->model->event_count + e];
+		&tree->counts[(size_t)n * tree->model->column_count + e];
 	struct pm_value in = pm_report_count(tree, n, e, false);
 	struct pm_value ex = pm_report_count(tree, n, e, true);
 	bool open = in.state != PM_NEVER_OPENED, biased;

@@ -183,6 +183,7 @@ int pm_report_model_make(struct pm_report_model *model,
 	model->snapshot = snapshot;
 	model->subtract_bias = subtract_bias;
 	err = events_make(model);
+	model->column_count = model->event_count;
 	if (!err)
 		err = regions_make(model);
 	if (!err)

@@ -62,12 +62,18 @@ struct pm_report_event {
 	bool user_read; /* by some thread */
 	bool syscall_read;
 	const struct pm_erratum *erratum; /* of the CPU; NULL: none is known */
+	/* NULL: a column of the report. Else it has the counts of the column OF in those
+	 * threads alone that counted all events of this metric. */
+	const struct pm_report_metric *only;
+	uint32_t of;
 };
 
 /* A metric whose inputs are all counted: one column. */
 struct pm_report_metric {
 	const struct pm_metric *metric;
-	uint32_t events[PM_METRIC_INPUTS]; /* of its inputs; PM_NO_EVENT: no event */
+	/* Of its inputs; PM_NO_EVENT: no event. If some thread counted a part of these
+	 * alone, they are events beyond event_count, of the others. */
+	uint32_t events[PM_METRIC_INPUTS];
 	uint32_t base; /* the first event: times and visits are those of its counts;
 			* PM_NO_EVENT: of the node */
 };
@@ -119,7 +125,8 @@ struct pm_report_node {
 struct pm_report_model {
 	const struct pm_snapshot *snapshot;
 	bool subtract_bias;
-	uint32_t event_count;
+	uint32_t event_count;  /* columns of events in the report, */
+	uint32_t column_count; /* and in trees: with those that metrics alone read */
 	struct pm_report_event *events;
 	uint32_t **event_of;		/* by plan and counter */
 	uint32_t *region_of;		/* by id: the lowest id with the same name */
@@ -137,7 +144,7 @@ struct pm_report_tree {
 	bool flat;
 	uint32_t node_count; /* nodes[0], the root, included: no region of its own */
 	struct pm_report_node *nodes;	  /* parents before children */
-	struct pm_report_count *counts;	  /* node_count times event_count */
+	struct pm_report_count *counts;	  /* node_count times the model's column_count */
 	struct pm_report_count *children; /* likewise: sums over each node's children */
 	uint64_t total_ticks;		  /* exclusive times of all nodes */
 	uint64_t threads;
@@ -243,6 +250,10 @@ const char *pm_report_metric_heading(const struct pm_report_metric *metric);
 int pm_report_metrics_bind(struct pm_report_model *model,
 			   const struct pm_metrics *metrics);
 void pm_report_metrics_free(struct pm_report_model *model);
+/* Whether THREAD counted all events of METRIC. */
+bool pm_report_metric_is_whole(const struct pm_report_model *model,
+			       const struct pm_report_metric *metric,
+			       const struct pm_snapshot_thread *thread);
 /* The sums of EVENT in NODE, exclusive if asked for. */
 struct pm_report_count pm_report_sums(const struct pm_report_tree *tree, uint32_t node,
 				      uint32_t event, bool exclusive);

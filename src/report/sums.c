@@ -24,7 +24,7 @@ static struct pm_report_count count_less(const struct pm_report_count *a,
 struct pm_report_count pm_report_sums(const struct pm_report_tree *tree, uint32_t node,
 				      uint32_t event, bool exclusive)
 {
-	size_t at = (size_t)node * tree->model->event_count + event;
+	size_t at = (size_t)node * tree->model->column_count + event;
 
 	return exclusive ? count_less(&tree->counts[at], &tree->children[at])
 			 : tree->counts[at];

@@ -12,7 +12,7 @@ static int tree_grow(struct pm_tree_build *build)
 {
 	struct pm_report_tree *tree = build->tree;
 	uint32_t room = build->room ? 2 * build->room : build->room_first;
-	size_t events = tree->model->event_count, size = sizeof(*tree->counts) * events;
+	size_t events = tree->model->column_count, size = sizeof(*tree->counts) * events;
 	struct pm_report_node *nodes = realloc(tree->nodes, room * sizeof(*nodes));
 	struct pm_report_count *counts;
 
@@ -37,8 +37,8 @@ static void node_begin(struct pm_report_tree *tree, uint32_t parent, uint32_t re
 	node->region = region;
 	node->depth = number ? tree->nodes[parent].depth + 1 : 0;
 	node->time_min = node->thread_min_ticks = UINT64_MAX;
-	memset(tree->counts + (size_t)number * tree->model->event_count, 0,
-	       tree->model->event_count * sizeof(*tree->counts));
+	memset(tree->counts + (size_t)number * tree->model->column_count, 0,
+	       tree->model->column_count * sizeof(*tree->counts));
 }
 
 int pm_tree_node(struct pm_tree_build *build, uint32_t parent, uint32_t region,
@@ -186,33 +186,82 @@ static double added(const struct pm_report_event *event, uint64_t visits,
 	return (double)event->bias * (double)(visits - by_call) + call * (double)by_call;
 }
 
+/* What one visit in each of some, as a thread has them, is worth. */
+struct worth {
+	struct share share;
+	uint64_t sampled, measured, by_call, threads;
+	double time_ns, on_cpu_ns;
+	bool is_unknown;
+};
+
+static struct worth worth_of(const struct pm_snapshot *s,
+			     const struct pm_snapshot_thread *thread,
+			     const struct perfmon_profile_node *from)
+{
+	struct worth w = {.share = share_of(thread, from), .threads = 1};
+
+	w.sampled = pm_less(w.share.measured, from->dropped_counts);
+	w.measured = scaled(w.sampled, w.share.weight);
+	w.by_call = from->fallback_reads < w.sampled ? from->fallback_reads : w.sampled;
+	if (thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE)
+		w.threads = from->threads;
+	w.is_unknown = (!w.share.measured && w.share.all) ||
+		       from->flags & PERFMON_PROFILE_NODE_UNMEASURED;
+	w.time_ns = w.share.weight * pm_snapshot_ns(s, (double)from->time_ticks);
+	/* The counts' time base is that of the visits that were counted. */
+	if (w.share.measured) {
+		double part = (double)w.sampled / (double)w.share.measured;
+
+		w.time_ns *= part;
+		w.on_cpu_ns = fmax(0, w.time_ns - (double)from->off_cpu_ns *
+							  w.share.weight * part);
+	}
+	return w;
+}
+
+/* Adds counter C of FROM. FIRST: of the event in this thread, so that parts count their
+ * thread once. */
+static void count_add(struct pm_report_count *count, const struct pm_report_event *event,
+		      const struct perfmon_profile_node *from, uint32_t c,
+		      const struct worth *w, bool first)
+{
+	const struct share *share = &w->share;
+
+	if (first) {
+		pm_tree_add(&count->threads, w->threads);
+		pm_tree_add(&count->measured, w->measured);
+		pm_tree_add(&count->sampled, w->sampled);
+		pm_tree_add(&count->windows, w->measured);
+		count->added += added(event, w->sampled, w->by_call) * share->weight;
+		count->time_ns += w->time_ns;
+		count->on_cpu_ns += w->on_cpu_ns;
+	}
+	pm_tree_add(&count->sum, scaled(from->count[c].sum, share->weight));
+	pm_tree_add(&count->lost_ns, scaled(from->count[c].lost_ns, share->weight));
+	count->running_ns +=
+		fmax(0, w->on_cpu_ns - (double)from->count[c].lost_ns * share->weight);
+	if (w->is_unknown)
+		count->error = INFINITY;
+	else if (share->stride && w->sampled)
+		count->error += squared(
+			pm_report_error((double)from->count[c].sum,
+					from->count[c].squares, share->stride->cubes[c],
+					(double)w->sampled, (double)w->measured));
+	count->squares += from->count[c].squares;
+}
+
 static void counts_add(const struct pm_report_model *model, struct pm_report_count *to,
 		       const struct pm_snapshot_thread *thread,
 		       const struct perfmon_profile_node *from)
 {
-	const struct pm_snapshot *s = model->snapshot;
-	struct share share = share_of(thread, from);
-	uint64_t sampled = pm_less(share.measured, from->dropped_counts);
-	uint64_t measured = scaled(sampled, share.weight);
-	uint64_t by_call =
-		from->fallback_reads < sampled ? from->fallback_reads : sampled;
-	double time = share.weight * pm_snapshot_ns(s, (double)from->time_ticks), ns;
-	uint64_t seen =
-		0; /* events of this thread, so that parts count their thread once */
+	struct worth w = worth_of(model->snapshot, thread, from);
+	uint64_t seen = 0; /* counters of this thread */
 	const uint32_t *of;
 
 	if (!thread->plan)
 		return;
-	of = model->event_of[thread->plan - s->plans];
-	/* The counts' time base is that of the visits that were counted. */
-	ns = (double)from->off_cpu_ns * share.weight;
-	if (share.measured) {
-		time *= (double)sampled / (double)share.measured;
-		ns *= (double)sampled / (double)share.measured;
-	}
-	ns = share.measured ? fmax(0, time - ns) : 0;
+	of = model->event_of[thread->plan - model->snapshot->plans];
 	for (uint32_t c = 0; c < thread->plan->counter_count; c++) {
-		struct pm_report_count *count = &to[of[c]];
 		bool first = true;
 
 		if (thread->record.status[c] <= 0)
@@ -221,34 +270,12 @@ static void counts_add(const struct pm_report_model *model, struct pm_report_cou
 			if (of[b] == of[c] && seen >> b & 1)
 				first = false;
 		seen |= UINT64_C(1) << c;
-		if (first) {
-			pm_tree_add(&count->threads,
-				    thread->record.state ==
-						    PERFMON_PROFILE_THREAD_STATE_AGGREGATE
-					    ? from->threads
-					    : 1);
-			pm_tree_add(&count->measured, measured);
-			pm_tree_add(&count->sampled, sampled);
-			pm_tree_add(&count->windows, measured);
-			count->added += added(&model->events[of[c]], sampled, by_call) *
-					share.weight;
-			count->time_ns += time;
-			count->on_cpu_ns += ns;
-		}
-		pm_tree_add(&count->sum, scaled(from->count[c].sum, share.weight));
-		pm_tree_add(&count->lost_ns,
-			    scaled(from->count[c].lost_ns, share.weight));
-		count->running_ns +=
-			fmax(0, ns - (double)from->count[c].lost_ns * share.weight);
-		if ((!share.measured && share.all) ||
-		    from->flags & PERFMON_PROFILE_NODE_UNMEASURED)
-			count->error = INFINITY;
-		else if (share.stride && sampled)
-			count->error += squared(pm_report_error(
-				(double)from->count[c].sum, from->count[c].squares,
-				share.stride->cubes[c], (double)sampled,
-				(double)measured));
-		count->squares += from->count[c].squares;
+		count_add(&to[of[c]], &model->events[of[c]], from, c, &w, first);
+		for (uint32_t e = model->event_count; e < model->column_count; e++)
+			if (model->events[e].of == of[c] &&
+			    pm_report_metric_is_whole(model, model->events[e].only,
+						      thread))
+				count_add(&to[e], &model->events[e], from, c, &w, first);
 	}
 }
 
@@ -270,7 +297,7 @@ static int thread_add(struct pm_tree_build *build,
 		map[n] = number;
 		node_add(&build->tree->nodes[number], thread, node);
 		counts_add(model,
-			   build->tree->counts + (size_t)number * model->event_count,
+			   build->tree->counts + (size_t)number * model->column_count,
 			   thread, node);
 	}
 	pm_tree_add(&build->tree->threads, weight_of(thread));
@@ -292,7 +319,7 @@ void pm_tree_count_add(struct pm_report_count *to, const struct pm_report_count 
 /* Sums over children, bottom up. */
 static int children_sum(struct pm_report_tree *tree)
 {
-	size_t events = tree->model->event_count;
+	size_t events = tree->model->column_count;
 
 	tree->children = calloc(tree->node_count * events + 1, sizeof(*tree->children));
 	if (!tree->children)

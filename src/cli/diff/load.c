@@ -182,7 +182,7 @@ static int region_add(struct diff_data *data, const struct pm_report_tree *tree,
 			continue;
 		entry.quantity = DIFF_EVENT + how->events[e];
 		entry.visits =
-			(double)tree->counts[(size_t)n * model->event_count + e].measured;
+			(double)tree->counts[(size_t)n * model->column_count + e].measured;
 		entry.sum = value.value * event->first->scale;
 		entry.error = value.error * event->first->scale;
 		entry.coverage = value.coverage;

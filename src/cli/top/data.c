@@ -72,22 +72,38 @@ static int regions_match(uint32_t *regions, const struct pm_report_model *now,
 	return 0;
 }
 
+/* Of a column that metrics alone read, the metric's name; "" of others. */
+static const char *only(const struct pm_report_event *event)
+{
+	return event->only ? event->only->metric->name : "";
+}
+
+/* The column of EVENT for METRIC. */
 static uint32_t event_find(const struct pm_report_model *model,
-			   const struct pm_report_event *event)
+			   const struct pm_report_event *event, const char *metric)
 {
 	const struct perfmon_profile_counter *counter = event->first;
 
-	for (uint32_t e = 0; e < model->event_count; e++) {
+	for (uint32_t e = 0; e < model->column_count; e++) {
 		const struct perfmon_profile_counter *other = model->events[e].first;
 
-		if (model->events[e].twin != event->twin)
+		if (model->events[e].twin != event->twin ||
+		    strcmp(only(&model->events[e]), metric) != 0)
 			continue;
-
 		if (!strcmp(other->name, counter->name) &&
 		    !strcmp(other->unit, counter->unit) && other->scale == counter->scale)
 			return e;
 	}
 	return NONE;
+}
+
+static uint32_t event_match(const struct pm_report_model *before,
+			    const struct pm_report_event *event)
+{
+	uint32_t found = event_find(before, event, only(event));
+
+	/* As long as no thread counted only a part, all threads had all. */
+	return found == NONE && event->only ? event_find(before, event, "") : found;
 }
 
 static void match_free(struct match *match)
@@ -104,14 +120,14 @@ static int match_make(struct match *match, const struct pm_report_model *now,
 
 	match->regions = malloc(((size_t)now->snapshot->region_count + 1) *
 				sizeof(*match->regions));
-	match->events = malloc(((size_t)now->event_count + 1) * sizeof(*match->events));
+	match->events = malloc(((size_t)now->column_count + 1) * sizeof(*match->events));
 	if (!match->regions || !match->events)
 		return -ENOMEM;
 	err = regions_match(match->regions, now, before);
 	if (err)
 		return err;
-	for (uint32_t e = 0; e < now->event_count; e++)
-		match->events[e] = event_find(before, &now->events[e]);
+	for (uint32_t e = 0; e < now->column_count; e++)
+		match->events[e] = event_match(before, &now->events[e]);
 	return 0;
 }
 
@@ -213,8 +229,8 @@ static bool count_subtract(struct pm_report_count *a, const struct pm_report_cou
 static int tree_subtract(struct pm_report_tree *change,
 			 const struct pm_report_tree *before, const struct match *match)
 {
-	uint32_t events = change->model->event_count;
-	uint32_t events_before = before->model->event_count;
+	uint32_t events = change->model->column_count;
+	uint32_t events_before = before->model->column_count;
 	uint32_t *order = malloc(before->node_count * sizeof(*order));
 	uint32_t *at = malloc(change->node_count * sizeof(*at));
 
@@ -276,7 +292,7 @@ static void owe_double(double *sum, double *children, double own)
 static void settle(struct top_group *group)
 {
 	struct pm_report_tree *change = &group->change, *sums = &group->sums;
-	size_t events = change->model->event_count;
+	size_t events = change->model->column_count;
 
 	change->total_ticks = 0;
 	for (uint32_t n = 1; n < change->node_count; n++) {
@@ -307,7 +323,7 @@ static void settle(struct top_group *group)
 
 static int tree_copy(struct pm_report_tree *to, const struct pm_report_tree *from)
 {
-	size_t counts = (size_t)from->node_count * from->model->event_count;
+	size_t counts = (size_t)from->node_count * from->model->column_count;
 
 	*to = *from;
 	to->nodes = malloc(from->node_count * sizeof(*to->nodes));
