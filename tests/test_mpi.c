@@ -144,7 +144,8 @@ static void finalize(const char *output)
 	}
 }
 
-Test(mpi, profiles_are_taken_in_parts)
+/* The report of all, which says that it is of so many PROCESSES. */
+static void reported(const char *processes)
 {
 	char path[] = "/tmp/perfmon-test.XXXXXX", got[16384] = "";
 	int fd = mkstemp(path);
@@ -158,7 +159,19 @@ Test(mpi, profiles_are_taken_in_parts)
 	cr_assert(file && fread(got, 1, sizeof(got) - 1, file) > 0);
 	fclose(file);
 	unlink(path);
-	cr_assert(strstr(got, "3 processes on ") && strstr(got, "\ntheirs "), "%s", got);
+	cr_assert(strstr(got, processes) && strstr(got, "\ntheirs "), "%s", got);
+}
+
+Test(mpi, profiles_are_taken_in_parts)
+{
+	reported("3 processes on ");
+}
+
+/* Rank 0 would not report by itself: it has no part, and still takes what others send. */
+Test(mpi, a_rank_that_wants_no_report_has_no_part)
+{
+	setenv("PERFMON_ARM", "0", 1);
+	reported("2 ranks of 3 on ");
 }
 
 /* Nobody is left waiting, and each rank is told to report itself. */

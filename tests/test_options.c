@@ -92,6 +92,24 @@ Test(options, every_variable_is_taken)
 	pm_options_free(&o);
 }
 
+Test(options, auto_is_the_default_place_asked_for)
+{
+	struct pm_options o;
+
+	cr_assert_eq(pm_options_read(&o, NULL), 0);
+	cr_assert(o.output == PM_OUTPUT_STDERR && !o.output_asked);
+	pm_options_free(&o);
+	setenv("PERFMON_OUTPUT", "auto", 1);
+	cr_assert_eq(pm_options_read(&o, NULL), 0);
+	cr_assert(o.output == PM_OUTPUT_STDERR && o.output_asked && !o.output_path);
+	cr_assert_eq(o.note_count, 0);
+	pm_options_free(&o);
+	setenv("PMI_RANK", "2", 1);
+	cr_assert_eq(pm_options_read(&o, NULL), 0);
+	cr_assert(o.output == PM_OUTPUT_PATH && o.output_asked && o.output_by_rank);
+	pm_options_free(&o);
+}
+
 /* Row: DC-02 */
 Test(options, ranks_and_processes_have_profiles_of_their_own)
 {

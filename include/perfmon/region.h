@@ -24,6 +24,11 @@
  * single thread costs no call there, but the longer way. The first pass of a thread and of
  * a path allocates and enters the kernel.
  *
+ * Programs and libraries that are shipped with regions in them are compiled with
+ * -DPERFMON_QUIET: regions of theirs alone make no report at exit, unless the user asks
+ * for one by PERFMON_OUTPUT (perfmon/report.h has a call with the same effect for a whole
+ * process).
+ *
  * Between vfork(2) and exec(3) no region may be used.
  */
 #ifndef PERFMON_REGION_H
@@ -45,19 +50,29 @@ extern "C" {
  * object may vanish (dlclose) when no BEGIN on it is open.
  */
 struct perfmon_region {
-	uint64_t key; /* the library's: 0 until the first pass has registered the name */
+	/* The library's: one of these until the first pass has registered the name. */
+	uint64_t key;
 	const char *name;
 };
+
+/* The library's: a region that asks for a report at exit, and one that does not. */
+#define PERFMON_REGION_KEY_LOUD_  0
+#define PERFMON_REGION_KEY_QUIET_ 1
+#ifdef PERFMON_QUIET
+#define PERFMON_REGION_KEY_ PERFMON_REGION_KEY_QUIET_
+#else
+#define PERFMON_REGION_KEY_ PERFMON_REGION_KEY_LOUD_
+#endif
 
 #ifdef __cplusplus
 #define PERFMON_REGION_INIT(region_name)                                                 \
 	{                                                                                \
-		0, region_name                                                           \
+		PERFMON_REGION_KEY_, region_name                                         \
 	}
 #else
 #define PERFMON_REGION_INIT(region_name)                                                 \
 	{                                                                                \
-		.key = 0, .name = region_name                                            \
+		.key = PERFMON_REGION_KEY_, .name = region_name                          \
 	}
 #endif
 
@@ -92,6 +107,12 @@ void perfmon_region_end(struct perfmon_region *region);
  */
 void perfmon_region_begin_name(const char *name);
 void perfmon_region_end_name(const char *name);
+
+/* What perfmon_region_begin_name() is with -DPERFMON_QUIET. */
+void perfmon_region_begin_name_quiet(const char *name);
+#ifdef PERFMON_QUIET
+#define perfmon_region_begin_name(name) perfmon_region_begin_name_quiet(name)
+#endif
 
 /**
  * perfmon_region_arm() - makes BEGIN and END count, if they do not already.

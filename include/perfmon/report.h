@@ -70,6 +70,28 @@ int perfmon_report_write(int fd, const struct perfmon_report_options *options);
  */
 int perfmon_report_print(const struct perfmon_report_options *options);
 
+/**
+ * perfmon_report_quiet() - no report when this process exits, unless its user asks for one
+ * by PERFMON_OUTPUT, or starts it by `perfmon run`.
+ *
+ * For programs that are shipped with regions in them. -DPERFMON_QUIET has the same effect
+ * on the regions of what is compiled with it, and suits libraries, too: this call silences
+ * all regions of the process. Regions count as before, and the calls above write reports.
+ *
+ * May be called by any thread, also a signal handler, at any time, before the first region
+ * and any number of times. It does not fail, allocate, or enter the kernel.
+ */
+void perfmon_report_quiet(void);
+
+/**
+ * perfmon_report_wanted() - whether this process would write a report if it exited now: 1
+ * or 0.
+ *
+ * 0 as long as regions have not been armed, with PERFMON_OUTPUT=none, and where the program
+ * is quiet and its user has not asked. As perfmon_report_quiet().
+ */
+int perfmon_report_wanted(void);
+
 #ifdef __cplusplus
 }
 #endif

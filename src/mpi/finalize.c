@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <mpi.h>
 #include <perfmon/merge.h>
+#include <perfmon/report.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +79,8 @@ static void reduce(void)
 	PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
 	PMPI_Comm_rank(comm, &rank);
 	PMPI_Comm_size(comm, &ranks);
-	if (perfmon_merge_pack(&own, &size)) {
+	/* A rank without a report has no part in that of all. */
+	if (!perfmon_report_wanted() || perfmon_merge_pack(&own, &size)) {
 		own = NULL;
 		size = 0;
 	}

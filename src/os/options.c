@@ -265,7 +265,8 @@ static void output_read(struct pm_options *options, int *err)
 	};
 	const char *value = variable("PERFMON_OUTPUT");
 
-	if (value) {
+	options->output_asked = value != NULL;
+	if (value && strcasecmp(value, "auto") != 0) {
 		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 			if (!strcmp(value, words[i].word)) {
 				options->output = words[i].output;

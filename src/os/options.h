@@ -5,7 +5,8 @@
  * An empty value is an unset one. In a set-user-ID program every variable is ignored.
  *
  *   PERFMON_EVENTS   events ("," "{}" ";"), auto (default) or none
- *   PERFMON_OUTPUT   stderr (default), stdout, none, or a path with %p %r %h %%
+ *   PERFMON_OUTPUT   auto (default: stderr, with a rank the file perfmon.%r.txt), stderr,
+ *                    stdout, none, or a path with %p %r %h %%
  *   PERFMON_FORMAT   text (default), flat (text, by region), json, csv
  *   PERFMON_PROFILE  a path with %p %r %h %%: keep the profile there; with / at its end a
  *                    folder, in which it is perfmon.%r.profile (without a rank
@@ -77,6 +78,7 @@ struct pm_options {
 	enum pm_output output;
 	char *output_path;   /* of PM_OUTPUT_PATH: a template for pm_options_expand() */
 	bool output_by_rank; /* PERFMON_OUTPUT did not say it: it is a file per rank */
+	bool output_asked;   /* PERFMON_OUTPUT is set, if only to auto */
 	enum pm_format format;
 	char *profile_path; /* a template too; NULL: a memfd */
 	bool arm;

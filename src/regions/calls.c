@@ -50,7 +50,7 @@ PM_EXPORT void perfmon_region_disarm(void)
 
 /* The thread's cache of names, by a hash of at most 16 bytes: a hit is proven by a
  * comparison of the whole name. */
-static struct perfmon_region *cached(const char *name)
+static struct perfmon_region *cached(const char *name, unsigned int voice)
 {
 	struct pm_thread_block *block = pm_thread_block;
 	struct perfmon_region **entry, *region;
@@ -74,6 +74,7 @@ static struct perfmon_region *cached(const char *name)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_slow = 1;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	pm_regions_hear(voice);
 	region = pm_region_of_name(name);
 	if (region)
 		*entry = region;
@@ -84,7 +85,8 @@ static struct perfmon_region *cached(const char *name)
 	return region;
 }
 
-PM_EXPORT void perfmon_region_begin_name(const char *name)
+static inline __attribute__((always_inline)) void begin_name(const char *name,
+							     unsigned int voice)
 {
 	static struct perfmon_region nameless = PERFMON_REGION_INIT(NULL);
 	struct perfmon_region *region = &nameless;
@@ -94,8 +96,18 @@ PM_EXPORT void perfmon_region_begin_name(const char *name)
 	if (!pm_slow_begins())
 		return;
 	if (name)
-		region = cached(name);
+		region = cached(name, voice);
 	pm_region_call(&perfmon_region_begin_armed, region ? region : &nameless);
+}
+
+PM_EXPORT void perfmon_region_begin_name(const char *name)
+{
+	begin_name(name, PM_REGIONS_LOUD);
+}
+
+PM_EXPORT void perfmon_region_begin_name_quiet(const char *name)
+{
+	begin_name(name, PM_REGIONS_QUIET);
 }
 
 PM_EXPORT void perfmon_region_end_name(const char *name)
@@ -108,7 +120,7 @@ PM_EXPORT void perfmon_region_end_name(const char *name)
 	if (!pm_slow_ends())
 		return;
 	if (name)
-		region = cached(name);
+		region = cached(name, 0);
 	pm_region_call(&perfmon_region_end_armed, region ? region : &nameless);
 }
 

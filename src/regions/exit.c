@@ -11,7 +11,7 @@
 
 void pm_exit_prepare(void)
 {
-	if (pm_regions.options.output != PM_OUTPUT_NONE && pm_regions_is_ours() &&
+	if (pm_regions_want_report() && pm_regions_is_ours() &&
 	    pm_regions_phase() == PM_REGIONS_READY)
 		pm_machine_remember();
 }
@@ -22,7 +22,7 @@ void pm_exit_report(void)
 	struct pm_diag diag = {0};
 	int err;
 
-	if (pm_regions.options.output == PM_OUTPUT_NONE)
+	if (!pm_regions_want_report())
 		return;
 	if (pm_regions.refused.error) {
 		pm_regions_say("perfmon: regions are not counted: %s",

@@ -8,6 +8,9 @@
 #include "regions/registry.h"
 #include "regions/state.h"
 
+_Static_assert((uint32_t)(PERFMON_REGION_KEY_QUIET_ *PM_KEY_INVERSE) > PM_REGIONS_MAX,
+	       "no region has the key of one that is not registered");
+
 void pm_region_record_name(const struct perfmon_region *region)
 {
 	size_t length = strlen(region->name);
@@ -47,13 +50,22 @@ struct perfmon_region *pm_region_of_name(const char *name)
 	return region;
 }
 
+void pm_region_hear(const char *name, uint64_t key)
+{
+	if (name && !pm_region_is_registered(key))
+		pm_regions_hear(key == PERFMON_REGION_KEY_QUIET_ ? PM_REGIONS_QUIET
+								 : PM_REGIONS_LOUD);
+}
+
 uint64_t pm_region_known_key(struct perfmon_region *region)
 {
 	uint64_t key = PM_GET(region->key);
 	const struct perfmon_region *known;
 
-	if (key || !region->name)
+	if (pm_region_is_registered(key))
 		return key;
+	if (!region->name)
+		return 0;
 	known = pm_registry_find(region->name);
 	if (!known)
 		return 0;

@@ -3,6 +3,8 @@
 #ifndef PM_REGIONS_NAMES_H
 #define PM_REGIONS_NAMES_H
 
+#include <stdbool.h>
+
 #include "fastpath/fastpath.h"
 
 /* The region's id in a region's key. */
@@ -17,6 +19,17 @@ void pm_region_record_name(const struct perfmon_region *region);
 /* The region called NAME, registered if it is new; NULL without memory. Takes
  * PM_LOCK_REGIONS for a new one. */
 struct perfmon_region *pm_region_of_name(const char *name);
+
+/* Whether a region of KEY has been registered: see PERFMON_REGION_KEY_QUIET_. No id gives
+ * that key. */
+static inline bool pm_region_is_registered(uint64_t key)
+{
+	return key > PERFMON_REGION_KEY_QUIET_;
+}
+
+/* Takes note of whether a region of NAME and KEY asks for a report, if it is not
+ * registered. */
+void pm_region_hear(const char *name, uint64_t key);
 
 /* REGION's key; 0 if its name is not registered. */
 uint64_t pm_region_known_key(struct perfmon_region *region);

@@ -116,6 +116,17 @@ PM_EXPORT int perfmon_report_write(int fd, const struct perfmon_report_options *
 	return fd < 0 ? -EBADF : report_aside(fd, options);
 }
 
+PM_EXPORT void perfmon_report_quiet(void)
+{
+	__atomic_store_n(&pm_regions.silenced, 1, __ATOMIC_RELAXED);
+}
+
+PM_EXPORT int perfmon_report_wanted(void)
+{
+	return pm_regions_phase() == PM_REGIONS_READY && pm_regions_is_ours() &&
+	       pm_regions_want_report();
+}
+
 PM_EXPORT int perfmon_report_print(const struct perfmon_report_options *options)
 {
 	return report_aside(-1, options);

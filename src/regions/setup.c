@@ -27,15 +27,14 @@ void pm_regions_arm(bool on)
 {
 	struct pm_region_calls none = {NULL, NULL};
 	bool plain = !pm_region_general.fence && !pm_region_general.monotonic;
-	static bool was_armed;
 
-	if (on && !armed && was_armed) {
+	if (on && !armed && pm_regions.was_armed) {
 		/* Visits may be open since before: the general form notices by this. */
 		__atomic_store_n(&pm_region_general.generation,
 				 pm_region_general.generation + 1, __ATOMIC_RELAXED);
 	}
 	armed = on;
-	was_armed = was_armed || on;
+	pm_regions.was_armed = pm_regions.was_armed || on;
 	if (pm_regions.phase != PM_REGIONS_READY)
 		return;
 	plain = plain && !pm_region_general.generation;

@@ -223,8 +223,10 @@ void pm_region_begin_closed(struct perfmon_region *region)
 {
 	struct pm_thread_block *block;
 
-	if (!pm_slow_begins())
+	if (!pm_slow_begins()) {
+		pm_region_hear(region->name, PM_GET(region->key));
 		return;
+	}
 	block = pm_thread_block;
 	if (block->in_slow || (!block->gate && !block->overflow)) {
 		if (!pm_slow_reopen(block)) {
@@ -351,9 +353,11 @@ void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *fra
 	uint64_t region_key = PM_GET(region->key), *lost = NULL;
 
 	block->in_slow = 1;
-	if (!region_key) {
+	if (!pm_region_is_registered(region_key)) {
 		struct perfmon_region *known = pm_region_of_name(region->name);
 
+		pm_region_hear(region->name, region_key);
+		region_key = 0;
 		if (known) {
 			region_key = known->key;
 			__atomic_store_n(&region->key, region_key, __ATOMIC_RELAXED);
@@ -387,7 +391,7 @@ void pm_region_end_other(struct pm_thread_block *block, struct pm_frame *frame,
 	struct pm_frame *found = frame;
 
 	block->in_slow = 1;
-	if (!region_key)
+	if (!pm_region_is_registered(region_key))
 		region_key = pm_region_known_key(region);
 	while (found != block->frames && found->region_key != region_key)
 		found = pm_frame_at(found, block->frame_size, -1);

@@ -35,7 +35,7 @@ void pm_regions_say(const char *format, ...)
 {
 	va_list args;
 
-	if (pm_regions.options.output == PM_OUTPUT_NONE)
+	if (!pm_regions_want_report())
 		return;
 	va_start(args, format);
 	say(format, args);
@@ -113,6 +113,24 @@ void pm_regions_make_inert(void)
 
 	pm_regions_set_phase(PM_REGIONS_INERT);
 	pm_regions_publish(none);
+}
+
+void pm_regions_hear(unsigned int voice)
+{
+	if (voice & ~__atomic_load_n(&pm_regions.voices, __ATOMIC_RELAXED))
+		__atomic_fetch_or(&pm_regions.voices, voice, __ATOMIC_RELAXED);
+}
+
+bool pm_regions_want_report(void)
+{
+	const struct pm_options *options = &pm_regions.options;
+	bool counted = pm_regions.refused.error ? options->arm : pm_regions.was_armed;
+	bool quiet =
+		__atomic_load_n(&pm_regions.silenced, __ATOMIC_RELAXED) ||
+		__atomic_load_n(&pm_regions.voices, __ATOMIC_RELAXED) == PM_REGIONS_QUIET;
+
+	return counted && options->output != PM_OUTPUT_NONE &&
+	       (options->output_asked || !quiet);
 }
 
 int pm_regions_snapshot(struct pm_snapshot **out, struct pm_diag *diag)

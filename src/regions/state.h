@@ -39,7 +39,13 @@ struct pm_regions {
 	struct pm_metrics *metrics; /* NULL: the built-in ones */
 	struct pm_diag refused;	    /* why no region is counted */
 	struct pm_region_plan plan;
+	bool was_armed;	       /* regions have counted */
+	unsigned int voices;   /* enum pm_regions_voice, of the regions that were used */
+	unsigned int silenced; /* perfmon_report_quiet() */
 };
+
+/* Whether regions ask for a report at exit: PERFMON_QUIET of perfmon/region.h. */
+enum pm_regions_voice { PM_REGIONS_LOUD = 1, PM_REGIONS_QUIET = 2 };
 
 extern struct pm_regions pm_regions;
 
@@ -84,11 +90,17 @@ bool pm_regions_is_ours(void);
 /* A child that no fork handler prepared (_Fork, clone): from now on regions do nothing. */
 void pm_regions_make_inert(void);
 
+/* Takes note of a VOICE. */
+void pm_regions_hear(unsigned int voice);
+
+/* Whether there is a report at exit. */
+bool pm_regions_want_report(void);
+
 /* A snapshot of the own profile: -ENOENT if there is none. Any thread; takes no lock,
  * unless threads that keep ending leave it no other way. */
 int pm_regions_snapshot(struct pm_snapshot **out, struct pm_diag *diag);
 
-/* A line on stderr: in the place of a report, unless none is wanted; or under
+/* A line on stderr: in the place of a report, if one is wanted; or under
  * PERFMON_DEBUG. */
 __attribute__((format(printf, 1, 2))) void pm_regions_say(const char *format, ...);
 __attribute__((format(printf, 1, 2))) void pm_regions_debug(const char *format, ...);

@@ -94,6 +94,17 @@ for package in perfmon perfmon-static; do
 	try "$package.pc needs no other package" only_ours --cflags --libs --static "$package"
 done
 
+# What is shipped with regions in it.
+quiet() {
+	local flags
+	flags=$(pkg-config --variable=quiet_cflags perfmon)
+	[ -n "$flags" ] && words perfmon &&
+		gcc -std=c11 "$flags" "${strict[@]}" "$work/use.c" -o "$work/quiet" "${answer[@]}" &&
+		LD_LIBRARY_PATH=$prefix/lib "$work/quiet" >"$work/quiet.out" 2>&1 &&
+		nothing grep -v '^version ' "$work/quiet.out"
+}
+try "a program with pkg-config's quiet_cflags reports nothing" in_shell quiet
+
 for program in c-shared cc-shared c-static cc-static; do
 	try "$program runs" env LD_LIBRARY_PATH="$prefix/lib" "$work/$program"
 	if grep -q PERFMON_REGION_BEGIN include/perfmon/*.h; then

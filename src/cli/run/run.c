@@ -21,8 +21,9 @@ static const char help[] =
 	"such command, 126: COMMAND cannot be run, 2: an option is wrong.\n\n"
 	"  -e, --events EVENTS   what to count: names separated by ',', {} for groups; auto\n"
 	"                        (what the machine has), none (time only)\n"
-	"  -o, --output WHERE    stderr (default), stdout, none, or a path, in which %p is\n"
-	"                        the pid, %r the MPI rank, %h the host\n"
+	"  -o, --output WHERE    auto (default: stderr, of an MPI rank the file perfmon.%r.txt),\n"
+	"                        stderr, stdout, none, or a path, in which %p is the pid, %r\n"
+	"                        the MPI rank, %h the host\n"
 	"  -f, --format FORMAT   text (default), flat, json, csv\n"
 	"  -T, --per-thread      keep threads apart and report each\n"
 	"  -m, --metrics TEXT    more columns, by formulas: 'NAME = FORMULA; ...', @FILE; none:\n"
@@ -88,6 +89,17 @@ static int set(const char *command, const struct cli_option *option, const char 
 	return CLI_FAILED;
 }
 
+/* Who runs a program by this command wants its report, also from one that is quiet by
+ * itself (PERFMON_QUIET). */
+static int ask_for_report(void)
+{
+	static char variable[] = "PERFMON_OUTPUT";
+	const struct cli_option output = {.to = variable};
+	const char *where = getenv(variable);
+
+	return where && *where ? 0 : set("run", &output, "auto");
+}
+
 int cli_run(int argc, char **argv)
 {
 	const char *events = NULL, *level = NULL;
@@ -121,6 +133,8 @@ int cli_run(int argc, char **argv)
 		status = CLI_USAGE;
 	if (!status)
 		status = environment_check();
+	if (!status)
+		status = ask_for_report();
 	if (status)
 		return status;
 	execvp(argv[optind], argv + optind);
