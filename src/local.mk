@@ -102,7 +102,8 @@ libperfmon_all_la_SOURCES = \
 	src/session/overflow/notices.h src/session/overflow/overflow.h \
 	src/session/overflow/period.c src/session/overflow/period.h \
 	src/session/overflow/program.c src/session/overflow/queue.c \
-	src/session/overflow/queue.h src/session/overflow/restart.c \
+	src/session/overflow/queue.h src/session/overflow/reset.c src/session/overflow/reset.h \
+	src/session/overflow/restart.c \
 	src/session/overflow/restart.h src/session/overflow/signals.c \
 	src/session/overflow/slots.c src/session/overflow/slots.h \
 	src/session/overflow/state.c src/session/overflow/state.h \

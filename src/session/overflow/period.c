@@ -25,6 +25,7 @@
 #include "os/os.h"
 #include "session/overflow/overflow.h"
 #include "session/overflow/period.h"
+#include "session/overflow/reset.h"
 #include "session/sampling/sampling.h"
 #include "session/sets/sets.h"
 
@@ -32,23 +33,9 @@
  * write records at that rate until somebody looks. */
 #define SHORTEST_PART 8
 
-/* The period after which a counter of VALUE passes 2^64. */
-static uint64_t period_for(uint64_t value)
-{
-	uint64_t period = -value;
-
-	return !period || period > PM_LONGEST_PERIOD ? PM_LONGEST_PERIOD : period;
-}
-
 static bool is_reached(uint64_t place, uint64_t goal)
 {
 	return (int64_t)(place - goal) >= 0;
-}
-
-static bool is_random(const struct pm_register *reg)
-{
-	return reg->overflow.how.flags & PERFMON_OVERFLOW_RANDOM &&
-	       reg->overflow.how.random_mask;
 }
 
 /* Whether overflows of REG and of other counters meet: those that it sets back, or that
@@ -91,31 +78,6 @@ static bool is_clock(const struct pm_target *target, const struct pm_register *r
 {
 	return pm_is_clock(
 		target->parts[reg->set].instance->counters[reg->planned].event);
-}
-
-/* What REG is set back to next: RESET, with its random part. */
-static uint64_t next_reset(struct pm_register *reg, uint64_t reset)
-{
-	struct pm_overflow *overflow = &reg->overflow;
-
-	if (is_random(reg)) {
-		/* xorshift64: enough to be out of step with loops. */
-		overflow->seed ^= overflow->seed << 13;
-		overflow->seed ^= overflow->seed >> 7;
-		overflow->seed ^= overflow->seed << 17;
-		reset -= overflow->seed & overflow->how.random_mask;
-	}
-	overflow->last_reset = reset;
-	return reset;
-}
-
-/* Moves the value of REG by MORE. */
-static void move_value(struct perfmon_session *session, struct pm_register *reg,
-		       uint64_t more)
-{
-	reg->base.value += more;
-	reg->own_base.value += more;
-	pm_session_rebase(session, (uint32_t)(reg - session->registers));
 }
 
 /* What REG's event has counted on TARGET by now. */
@@ -193,11 +155,11 @@ int pm_overflow_written(struct perfmon_session *session, uint32_t i, uint64_t va
 	for (t = 0; t < plan->target_count; t++) {
 		struct pm_target *target = &plan->targets[t];
 		struct pm_arm *its = pm_arm_of(target, reg);
-		int err = arm(session, target, reg, period_for(value));
+		int err = arm(session, target, reg, pm_period_for(value));
 
 		pm_period_move(&its->fit, PM_PERIOD_WRITTEN);
 		its->at = target->parts[reg->set].readings[reg->planned].value;
-		its->next = its->at + period_for(value);
+		its->next = its->at + pm_period_for(value);
 		first = first ?: err;
 	}
 	return first;
@@ -221,115 +183,11 @@ bool pm_period_record(struct perfmon_session *session, struct pm_target *target,
 	/* Set back by an overflow at the very same instruction: both have overflowed. */
 	if (pm_period_is_moved(its->fit) && its->moved_by.end == place->start &&
 	    its->moved_by.ip == place->ip) {
-		move_value(session, reg, its->next - its->at);
+		pm_reset_move_value(session, reg, its->next - its->at);
 		its->next = its->at;
 		pm_period_move(&its->fit, PM_PERIOD_MET);
 	}
 	return pm_period_is_due(its->fit) || is_reached(its->at, its->next);
-}
-
-/* An EVENT of REG on TARGET by which the kernel may have to get another period. Who takes
- * records while another thread counts may leave that to it: its next call looks. */
-static void move(struct pm_target *target, const struct pm_register *reg,
-		 enum pm_period_event event)
-{
-	struct pm_arm *its = pm_arm_of(target, reg);
-
-	pm_period_move(&its->fit, event);
-	target->records->late |=
-		pm_period_is_stale(its->fit) && !(target->flags & PM_OPEN_INHERIT);
-}
-
-/* Whether REG is open on TARGET. */
-static bool is_open(const struct pm_target *target, const struct pm_register *reg)
-{
-	return target->parts[reg->set].instance->counters[reg->planned].fd >= 0;
-}
-
-/* REG has been reset on TARGET, or its overflows have passed. */
-static void move_reset(struct pm_target *target, const struct pm_register *reg)
-{
-	const struct pm_arm *its = pm_arm_of(target, reg);
-
-	move(target, reg,
-	     its->at + its->period == its->next || !is_open(target, reg)
-		     ? PM_PERIOD_RESET_FITS
-		     : PM_PERIOD_RESET_STALE);
-}
-
-/* Sets REG to VALUE where TARGET had counted COUNT, or has by now (NULL). */
-static void set_back(struct perfmon_session *session, struct pm_target *target,
-		     struct pm_register *reg, uint64_t value, const uint64_t *count)
-{
-	uint32_t i = (uint32_t)(reg - session->registers);
-	uint64_t since = 0, now;
-	struct pm_reading own;
-	struct pm_arm *its;
-	bool syscall;
-
-	if (session->state == PERFMON_STATE_RUNNING)
-		session->stamp++;
-	if (pm_session_collect(session, i, &syscall))
-		return;
-	now = target->parts[reg->set].readings[reg->planned].value;
-	if (count)
-		since = now - *count;
-	own = pm_register_sum(session, reg, PM_ROLE_OWN);
-	reg->base.value = value - reg->now.value + since;
-	reg->own_base.value = value - own.value + since;
-	pm_session_rebase(session, i);
-	if (!reg->overflow.on)
-		return;
-	its = pm_arm_of(target, reg);
-	its->next = now - since + period_for(value);
-}
-
-void pm_overflow_reset(struct perfmon_session *session, struct pm_target *target,
-		       struct pm_register *reg, uint64_t reset)
-{
-	struct pm_arm *its = pm_arm_of(target, reg);
-	uint64_t value = next_reset(reg, reset);
-
-	reg->overflow.owed = false;
-	/* It has not overflowed since it was set back, or it is another target by now. */
-	if (pm_period_is_moved(its->fit)) {
-		set_back(session, target, reg, value, NULL);
-		move(target, reg,
-		     is_open(target, reg) ? PM_PERIOD_RESET_STALE : PM_PERIOD_RESET_FITS);
-		return;
-	}
-	move_value(session, reg, value);
-	its->next += period_for(value);
-	move_reset(target, reg);
-}
-
-void pm_overflow_reset_others(struct perfmon_session *session, struct pm_target *target,
-			      const struct pm_register *of,
-			      const struct perfmon_sample *sample,
-			      const struct pm_place *place)
-{
-	bool is_long = !sample;
-	uint32_t i;
-
-	for (i = 0; i < session->count; i++) {
-		struct pm_register *reg = &session->registers[i];
-		const struct pm_overflow_how *how = &reg->overflow.how;
-		uint64_t value = 0, count;
-		bool known;
-
-		if (reg == of ||
-		    !(of->overflow.how.reset_counters[i / 64] >> (i % 64) & 1))
-			continue;
-		if (reg->overflow.on)
-			value = next_reset(reg,
-					   is_long ? how->long_reset : how->short_reset);
-		known = sample && pm_sampling_count_in(target, reg, sample, &count);
-		set_back(session, target, reg, value, known ? &count : NULL);
-		if (reg->overflow.on && is_open(target, reg))
-			move(target, reg, PM_PERIOD_SET_BACK);
-		if (place)
-			pm_arm_of(target, reg)->moved_by = *place;
-	}
 }
 
 void pm_overflow_count(struct perfmon_session *session, struct pm_target *target,
@@ -357,13 +215,13 @@ static bool pass(struct perfmon_session *session, struct pm_target *target,
 	uint64_t passed = 0;
 
 	while (is_reached(count, its->next)) {
-		uint64_t value = next_reset(reg, reg->overflow.how.short_reset);
-		uint64_t n = 1, period = period_for(value);
+		uint64_t value = pm_reset_next(reg, reg->overflow.how.short_reset);
+		uint64_t n = 1, period = pm_period_for(value);
 
-		if (!is_random(reg))
+		if (!pm_reset_is_random(reg))
 			n += (count - its->next) / period;
 		passed += n;
-		move_value(session, reg, n * value);
+		pm_reset_move_value(session, reg, n * value);
 		its->next += n * period;
 	}
 	if (!passed)
@@ -377,7 +235,7 @@ void pm_period_pass(struct perfmon_session *session, struct pm_target *target,
 		    struct pm_register *reg)
 {
 	if (!pm_notifies(reg) && pass(session, target, reg, pm_arm_of(target, reg)->at))
-		move_reset(target, reg);
+		pm_reset_settled(target, reg);
 }
 
 /* --- when the ring is empty --------------------------------------------------------- */
@@ -401,7 +259,8 @@ static bool needs_care(const struct perfmon_session *session,
 {
 	const struct pm_arm *its = pm_arm_of(target, reg);
 
-	if (!reg->overflow.on || pm_period_is_due(its->fit) || !is_open(target, reg))
+	if (!reg->overflow.on || pm_period_is_due(its->fit) ||
+	    !pm_arm_is_open(target, reg))
 		return false;
 	if (session->state != PERFMON_STATE_RUNNING || pm_session_is_own(session))
 		return pm_period_is_stale(its->fit) || its->late ||
@@ -453,7 +312,7 @@ static int settle(struct perfmon_session *session, struct pm_target *target,
 		return err;
 	if (its->late && !pm_notifies(reg)) {
 		if (is_reached(count, its->next))
-			move(target, reg, PM_PERIOD_RESET_STALE);
+			pm_reset_event(target, reg, PM_PERIOD_RESET_STALE);
 	} else if (target->records->unsure && !pm_period_is_stale(its->fit) &&
 		   !pm_notifies(reg) && is_reached(count, its->at + its->period)) {
 		/* A record that has come since says no more than what has been read. */
@@ -462,12 +321,12 @@ static int settle(struct perfmon_session *session, struct pm_target *target,
 		/* What is lost came one period after the other. */
 		its->at += (count - its->at) / its->period * its->period;
 		if (pass(session, target, reg, its->at))
-			move_reset(target, reg);
+			pm_reset_settled(target, reg);
 	}
 	if (!pm_period_is_stale(its->fit))
 		return 0;
 	if (pm_notifies(reg) && is_reached(count, its->next))
-		set_back(session, target, reg, reg->overflow.last_reset, NULL);
+		pm_reset_to(session, target, reg, reg->overflow.last_reset, NULL);
 	else
 		pass(session, target, reg, count);
 	pm_period_move(&its->fit, PM_PERIOD_SETTLED);
@@ -475,11 +334,11 @@ static int settle(struct perfmon_session *session, struct pm_target *target,
 	if (target->lost)
 		return 0;
 	period = left = its->next - count;
-	want = period_for(reg->overflow.last_reset);
+	want = pm_period_for(reg->overflow.last_reset);
 	its->at = count;
 	if (!pm_notifies(reg) && left < want) {
 		its->late = true;
-		if (!is_random(reg) && !meets_others(session, reg) &&
+		if (!pm_reset_is_random(reg) && !meets_others(session, reg) &&
 		    want - left <= want / SHORTEST_PART) {
 			/* It goes on by itself from here, a little late. */
 			period = want;
@@ -565,6 +424,6 @@ void pm_overflow_prepare(const struct perfmon_session *session,
 					      pm_period_is_due_on(session->plan, own);
 		}
 		plan->sets[reg->set].events[reg->planned].attr.sample_period =
-			period_for(value);
+			pm_period_for(value);
 	}
 }

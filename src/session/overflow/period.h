@@ -24,17 +24,6 @@ int pm_overflow_begin_period(struct pm_part *part, uint32_t c, bool pause,
 bool pm_period_record(struct perfmon_session *session, struct pm_target *target,
 		      struct pm_register *reg, const struct pm_place *place);
 
-/* Sets REG back to RESET after its overflow on TARGET. */
-void pm_overflow_reset(struct perfmon_session *session, struct pm_target *target,
-		       struct pm_register *reg, uint64_t reset);
-
-/* Sets the counters back that go with an overflow of OF: to their short reset values
- * where SAMPLE has it, whose record stands at PLACE. NULL: to their long ones, now. */
-void pm_overflow_reset_others(struct perfmon_session *session, struct pm_target *target,
-			      const struct pm_register *of,
-			      const struct perfmon_sample *sample,
-			      const struct pm_place *place);
-
 /* Takes notice of overflows of REG, after a reset, that its last record stands for,
  * too. */
 void pm_period_pass(struct perfmon_session *session, struct pm_target *target,

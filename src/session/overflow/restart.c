@@ -6,6 +6,7 @@
 #include "session/overflow/notices.h"
 #include "session/overflow/overflow.h"
 #include "session/overflow/period.h"
+#include "session/overflow/reset.h"
 #include "session/overflow/queue.h"
 #include "session/overflow/restart.h"
 #include "session/sampling/sampling.h"
