@@ -37,6 +37,11 @@ void pm_report_text_notes(const struct pm_report *report, struct pm_out *out);
 struct pm_range pm_report_range(const struct pm_merge *merge, bool flat, uint32_t path,
 				const struct pm_report_event *event);
 
+/* The member "nodes": those of TREE, in JSON. */
+struct pm_json;
+void pm_json_nodes(struct pm_json *j, const struct pm_report *report,
+		   const struct pm_report_tree *tree);
+
 /* The tables of TREE, which is one of a merge's sum, over processes; adds to *MARKS what
  * is to be explained. 0 or -ENOMEM. */
 int pm_report_ranks(const struct pm_report *report, const struct pm_report_tree *tree,

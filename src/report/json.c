@@ -8,12 +8,8 @@
 
 static void put_machine(struct pm_json *j, const struct pm_machine *machine)
 {
-	if (!machine) {
-		pm_json_null(j, "machine");
+	if (!pm_json_begin_known(j, "machine", machine))
 		return;
-	}
-	pm_json_key(j, "machine");
-	pm_json_open(j, "{");
 	pm_json_string(j, "cpu_model", machine->cpu_model);
 	pm_json_string(j, "architecture", machine->architecture);
 	pm_json_string(j, "kernel", machine->kernel);
@@ -50,10 +46,7 @@ static void put_head(struct pm_json *j, const struct pm_report *report)
 	pm_json_known(j, "parent_pid", header->parent_pid, one);
 	pm_json_text(j, "host", header->host, one || header->host[0]);
 	pm_json_text(j, "boot_id", header->boot_id, one || header->boot_id[0]);
-	if (header->rank >= 0)
-		pm_json_signed(j, "rank", header->rank);
-	else
-		pm_json_null(j, "rank");
+	pm_json_known(j, "rank", (uint64_t)header->rank, header->rank >= 0);
 	pm_json_known(j, "ranks", (uint64_t)header->ranks, header->ranks > 0);
 	pm_report_date(date, sizeof(date), header->begin_realtime_ns, true);
 	pm_json_string(j, "began", date);
@@ -64,8 +57,7 @@ static void put_head(struct pm_json *j, const struct pm_report *report)
 	if (s->partial)
 		pm_json_string(j, "problem", s->problem);
 	put_machine(j, report->options->machine);
-	pm_json_key(j, "clock");
-	pm_json_open(j, "{");
+	pm_json_begin(j, "clock", "{");
 	pm_json_string(j, "name",
 		       header->clock == PERFMON_PROFILE_CLOCK_MONOTONIC ? "monotonic"
 									: "timestamp");
@@ -77,14 +69,11 @@ static void put_head(struct pm_json *j, const struct pm_report *report)
 /* The processes of a merge, to which its ranges refer by number. */
 static void put_processes(struct pm_json *j, const struct pm_merge *merge)
 {
-	pm_json_key(j, "processes");
-	pm_json_open(j, "[");
+	pm_json_begin(j, "processes", "[");
 	for (uint32_t p = 0; p < pm_merge_process_count(merge); p++) {
 		const struct pm_merge_process *process = pm_merge_process(merge, p);
 
-		pm_json_next(j);
-		pm_out_text(j->out, "\n");
-		pm_json_open(j, "{");
+		pm_json_begin_line(j);
 		pm_json_known(j, "rank", (uint64_t)process->rank, process->rank >= 0);
 		pm_json_number(j, "pid", process->pid);
 		pm_json_string(j, "host", pm_merge_host(merge, process->host));
@@ -99,15 +88,14 @@ static void put_processes(struct pm_json *j, const struct pm_merge *merge)
 
 static void put_counter(struct pm_json *j, const struct perfmon_profile_counter *counter)
 {
-	pm_json_next(j);
-	pm_json_open(j, "{");
+	pm_json_begin(j, NULL, "{");
 	pm_json_string(j, "name", counter->name);
 	pm_json_string(j, "pmu", counter->pmu);
 	pm_json_number(j, "type", counter->type);
-	pm_json_key(j, "config");
-	pm_out_format(j->out, "[%llu,%llu,%llu]", (unsigned long long)counter->config[0],
-		      (unsigned long long)counter->config[1],
-		      (unsigned long long)counter->config[2]);
+	pm_json_begin(j, "config", "[");
+	for (int i = 0; i < 3; i++)
+		pm_json_number(j, NULL, counter->config[i]);
+	pm_json_close(j, "]");
 	pm_json_bool(j, "hardware", counter->flags & PERFMON_PROFILE_COUNTER_HARDWARE);
 	pm_json_signed(j, "error", counter->error);
 	pm_json_known(j, "bias", counter->bias,
@@ -119,12 +107,8 @@ static void put_counter(struct pm_json *j, const struct perfmon_profile_counter 
 
 static void put_erratum(struct pm_json *j, const struct pm_erratum *erratum)
 {
-	if (!erratum) {
-		pm_json_null(j, "erratum");
+	if (!pm_json_begin_known(j, "erratum", erratum))
 		return;
-	}
-	pm_json_key(j, "erratum");
-	pm_json_open(j, "{");
 	pm_json_string(j, "number", erratum->number);
 	pm_json_string(j, "document", erratum->document);
 	pm_json_string(j, "effect", erratum->effect);
@@ -136,14 +120,12 @@ static void put_events(struct pm_json *j, const struct pm_report *report)
 	const struct pm_report_model *model = report->model;
 	const struct pm_snapshot *s = report->snapshot;
 
-	pm_json_key(j, "events");
-	pm_json_open(j, "[");
+	pm_json_begin(j, "events", "[");
 	for (uint32_t e = 0; e < model->event_count; e++) {
 		const struct pm_report_event *event = &model->events[e];
 		bool done = false;
 
-		pm_json_next(j);
-		pm_json_open(j, "{");
+		pm_json_begin(j, NULL, "{");
 		pm_json_string(j, "name", event->name);
 		pm_json_string(j, "unit", event->first->unit);
 		pm_json_real(j, "scale", event->first->scale, true);
@@ -159,8 +141,7 @@ static void put_events(struct pm_json *j, const struct pm_report *report)
 		pm_json_known(j, "call_bias", event->call_bias,
 			      event->bias_known & PERFMON_PROFILE_BIAS_CALL);
 		put_erratum(j, event->erratum);
-		pm_json_key(j, "counters");
-		pm_json_open(j, "[");
+		pm_json_begin(j, "counters", "[");
 		/* Those of the first plan that has the event. */
 		for (uint32_t p = 0; p < s->plan_count && !done; p++) {
 			for (uint32_t c = 0; c < s->plans[p].counter_count; c++) {
@@ -174,26 +155,22 @@ static void put_events(struct pm_json *j, const struct pm_report *report)
 		pm_json_close(j, "}");
 	}
 	pm_json_close(j, "]");
-	pm_json_key(j, "ratios");
-	pm_json_open(j, "[");
+	pm_json_begin(j, "ratios", "[");
 	for (uint32_t m = 0; m < model->metric_count; m++) {
 		const struct pm_metric *metric = model->metrics[m].metric;
 
-		pm_json_next(j);
-		pm_json_open(j, "{");
+		pm_json_begin(j, NULL, "{");
 		pm_json_string(j, "name", metric->name);
 		pm_json_string(j, "meaning",
 			       metric->meaning ? metric->meaning : metric->formula);
 		pm_json_close(j, "}");
 	}
 	pm_json_close(j, "]");
-	pm_json_key(j, "metrics");
-	pm_json_open(j, "[");
+	pm_json_begin(j, "metrics", "[");
 	for (uint32_t m = 0; m < model->metric_count; m++) {
 		const struct pm_metric *metric = model->metrics[m].metric;
 
-		pm_json_next(j);
-		pm_json_open(j, "{");
+		pm_json_begin(j, NULL, "{");
 		pm_json_string(j, "name", metric->name);
 		pm_json_string(j, "formula", metric->formula);
 		pm_json_string(j, "unit", metric->unit);
@@ -208,15 +185,13 @@ static void put_hottest(struct pm_json *j, const struct pm_report_tree *tree)
 {
 	uint32_t last = pm_report_hottest(tree);
 
-	pm_json_key(j, "hottest_path");
-	pm_json_open(j, "[");
+	pm_json_begin(j, "hottest_path", "[");
 	for (uint32_t depth = 1; depth <= tree->nodes[last].depth; depth++) {
 		uint32_t n = last;
 
 		while (tree->nodes[n].depth > depth)
 			n = tree->nodes[n].parent;
-		pm_json_next(j);
-		pm_out_format(j->out, "%u", n);
+		pm_json_number(j, NULL, n);
 	}
 	pm_json_close(j, "]");
 }
@@ -229,8 +204,7 @@ static int put_groups(struct pm_json *j, const struct pm_report *report)
 	if (!groups->count)
 		return 0;
 	pm_json_string(j, "level", pm_level_name(groups->level));
-	pm_json_key(j, "groups");
-	pm_json_open(j, "[");
+	pm_json_begin(j, "groups", "[");
 	for (uint32_t g = 0; g < groups->count && !err; g++) {
 		const struct pm_report_group *group = &groups->groups[g];
 		struct pm_report_tree tree;
@@ -239,9 +213,7 @@ static int put_groups(struct pm_json *j, const struct pm_report *report)
 					     group->count);
 		if (err)
 			return err;
-		pm_json_next(j);
-		pm_out_text(j->out, "\n");
-		pm_json_open(j, "{");
+		pm_json_begin_line(j);
 		pm_json_string(j, "name", group->name);
 		pm_json_string(j, "cpus", group->cpus);
 		pm_json_number(j, "threads", group->weight);
@@ -272,11 +244,9 @@ static void put_thread(struct pm_json *j, const struct pm_report *report, uint32
 		     !aggregate);
 	pm_json_real(j, "lifetime_ns", pm_report_lifetime(s, thread), !aggregate);
 	pm_json_number(j, "torn", thread->torn);
-	pm_json_key(j, "status");
-	pm_json_open(j, "[");
+	pm_json_begin(j, "status", "[");
 	for (uint32_t c = 0; thread->plan && c < thread->plan->counter_count; c++) {
-		pm_json_next(j);
-		pm_out_format(j->out, "%d", record->status[c]);
+		pm_json_signed(j, NULL, record->status[c]);
 	}
 	pm_json_close(j, "]");
 }
@@ -285,12 +255,9 @@ static int put_threads(struct pm_json *j, const struct pm_report *report)
 {
 	int err = 0;
 
-	pm_json_key(j, "threads");
-	pm_json_open(j, "[");
+	pm_json_begin(j, "threads", "[");
 	for (uint32_t t = 0; t < report->snapshot->thread_count; t++) {
-		pm_json_next(j);
-		pm_out_text(j->out, "\n");
-		pm_json_open(j, "{");
+		pm_json_begin_line(j);
 		put_thread(j, report, t);
 		if (report->options->per_thread) {
 			struct pm_report_tree tree;
@@ -314,7 +281,7 @@ int pm_report_json(const struct pm_report *report, struct pm_out *out)
 	const char *note;
 	int err;
 
-	pm_json_open(&j, "{");
+	pm_json_begin(&j, NULL, "{");
 	put_head(&j, report);
 	if (report->options->merge)
 		put_processes(&j, report->options->merge);
@@ -324,16 +291,13 @@ int pm_report_json(const struct pm_report *report, struct pm_out *out)
 	err = put_groups(&j, report) ?: put_threads(&j, report);
 	if (err)
 		return err;
-	pm_json_key(&j, "lost");
-	pm_json_open(&j, "{");
+	pm_json_begin(&j, "lost", "{");
 	for (uint32_t i = 0; i < pm_report_lost(report->snapshot, lost); i++)
 		pm_json_number(&j, lost[i].key, lost[i].count);
 	pm_json_close(&j, "}");
-	pm_json_key(&j, "notes");
-	pm_json_open(&j, "[");
+	pm_json_begin(&j, "notes", "[");
 	for (uint32_t i = 0; (note = pm_report_note(report, i)); i++) {
-		pm_json_next(&j);
-		pm_out_json(out, note);
+		pm_json_string(&j, NULL, note);
 	}
 	pm_json_close(&j, "]");
 	pm_json_close(&j, "}");

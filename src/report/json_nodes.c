@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The nodes of a tree in JSON, with their values, marks and ranges. */
+#include "report/formats.h"
 #include "report/json_out.h"
 #include "report/merge.h"
 
 static void put_marks(struct pm_json *j, const char *name, uint32_t marks)
 {
-	pm_json_key(j, name);
-	pm_json_open(j, "[");
+	pm_json_begin(j, name, "[");
 	for (uint32_t i = 0; i < PM_MARKS; i++) {
-		if (!(marks & 1u << i))
-			continue;
-		pm_json_next(j);
-		pm_out_json(j->out, pm_report_mark_name(1u << i));
+		if (marks & 1u << i)
+			pm_json_string(j, NULL, pm_report_mark_name(1u << i));
 	}
 	pm_json_close(j, "]");
 }
 
-static void put_range(struct pm_json *j, struct pm_range range)
+static void put_range(struct pm_json *j, const char *name, struct pm_range range)
 {
 	bool known = range.counted > 0;
 
-	pm_json_open(j, "{");
+	pm_json_begin(j, name, "{");
 	pm_json_number(j, "of", range.of);
 	pm_json_number(j, "present", range.present);
 	pm_json_number(j, "counted", range.counted);
@@ -41,18 +39,14 @@ static void put_ranges(struct pm_json *j, const struct pm_report *report, uint32
 	const struct pm_merge *merge = report->options->merge;
 	const struct pm_report_model *model = report->model;
 
-	pm_json_key(j, "processes");
-	pm_json_open(j, "{");
-	pm_json_key(j, "time_ns");
-	put_range(j, pm_merge_range(merge, false, path, PM_RANGE_TIME));
-	pm_json_key(j, "exclusive_ns");
-	put_range(j, pm_merge_range(merge, false, path, PM_RANGE_EXCLUSIVE));
-	pm_json_key(j, "counts");
-	pm_json_open(j, "[");
-	for (uint32_t e = 0; e < model->event_count; e++) {
-		pm_json_next(j);
-		put_range(j, pm_report_range(merge, false, path, &model->events[e]));
-	}
+	pm_json_begin(j, "processes", "{");
+	put_range(j, "time_ns", pm_merge_range(merge, false, path, PM_RANGE_TIME));
+	put_range(j, "exclusive_ns",
+		  pm_merge_range(merge, false, path, PM_RANGE_EXCLUSIVE));
+	pm_json_begin(j, "counts", "[");
+	for (uint32_t e = 0; e < model->event_count; e++)
+		put_range(j, NULL,
+			  pm_report_range(merge, false, path, &model->events[e]));
 	pm_json_close(j, "]");
 	pm_json_close(j, "}");
 }
@@ -72,8 +66,7 @@ static void put_count(struct pm_json *j, const struct pm_report_tree *tree, uint
 	bool open = in.state != PM_NEVER_OPENED, biased;
 	struct pm_short against;
 
-	pm_json_next(j);
-	pm_json_open(j, "{");
+	pm_json_begin(j, NULL, "{");
 	pm_json_string(j, "status", states[in.state]);
 	pm_json_known(j, "sum", in.sum, open);
 	pm_json_known(j, "exclusive_sum", ex.sum, open);
@@ -107,8 +100,7 @@ static void put_metric(struct pm_json *j, const struct pm_report_tree *tree, uin
 	struct pm_value ex = pm_report_metric(tree, n, m, true);
 	double limit;
 
-	pm_json_next(j);
-	pm_json_open(j, "{");
+	pm_json_begin(j, NULL, "{");
 	pm_json_real(j, "value", in.value, in.state == PM_COUNTED);
 	pm_json_real(j, "exclusive_value", ex.value, ex.state == PM_COUNTED);
 	pm_json_real(j, "coverage", in.coverage, in.state != PM_NEVER_OPENED);
@@ -122,8 +114,7 @@ static void put_metric(struct pm_json *j, const struct pm_report_tree *tree, uin
 
 static void put_quality(struct pm_json *j, const struct pm_report_node *node)
 {
-	pm_json_key(j, "quality");
-	pm_json_open(j, "{");
+	pm_json_begin(j, "quality", "{");
 	pm_json_number(j, "fallback_reads", node->fallback_reads);
 	pm_json_number(j, "retries", node->retries);
 	pm_json_number(j, "migrations", node->migrations);
@@ -142,11 +133,9 @@ static void put_histogram(struct pm_json *j, const struct pm_report_node *node)
 
 	while (last && !node->histogram[last - 1])
 		last--;
-	pm_json_key(j, "histogram");
-	pm_json_open(j, "[");
+	pm_json_begin(j, "histogram", "[");
 	for (int i = 0; i < last; i++) {
-		pm_json_next(j);
-		pm_out_format(j->out, "%llu", (unsigned long long)node->histogram[i]);
+		pm_json_number(j, NULL, node->histogram[i]);
 	}
 	pm_json_close(j, "]");
 }
@@ -159,9 +148,7 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 	bool visited = node->measured > 0;
 	bool threads_known = node->thread_min_ticks <= node->thread_max_ticks;
 
-	pm_json_next(j);
-	pm_out_text(j->out, "\n");
-	pm_json_open(j, "{");
+	pm_json_begin_line(j);
 	pm_json_number(j, "id", n);
 	pm_json_number(j, "parent", node->parent);
 	pm_json_string(j, "region", pm_report_name(tree, n));
@@ -195,25 +182,18 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 	put_histogram(j, node);
 	put_marks(j, "marks", pm_report_time(tree, n, false).marks);
 	put_marks(j, "exclusive_marks", pm_report_time(tree, n, true).marks);
-	pm_json_key(j, "counts");
-	pm_json_open(j, "[");
+	pm_json_begin(j, "counts", "[");
 	for (uint32_t e = 0; e < model->event_count; e++)
 		put_count(j, tree, n, e);
 	pm_json_close(j, "]");
-	pm_json_key(j, "ratios");
-	pm_json_open(j, "[");
+	pm_json_begin(j, "ratios", "[");
 	for (uint32_t m = 0; m < model->metric_count; m++) {
 		struct pm_value value = pm_report_metric(tree, n, m, false);
 
-		pm_json_next(j);
-		if (value.state == PM_COUNTED)
-			pm_out_double(j->out, value.value);
-		else
-			pm_out_text(j->out, "null");
+		pm_json_real(j, NULL, value.value, value.state == PM_COUNTED);
 	}
 	pm_json_close(j, "]");
-	pm_json_key(j, "metrics");
-	pm_json_open(j, "[");
+	pm_json_begin(j, "metrics", "[");
 	for (uint32_t m = 0; m < model->metric_count; m++)
 		put_metric(j, tree, n, m);
 	pm_json_close(j, "]");
@@ -225,8 +205,7 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 void pm_json_nodes(struct pm_json *j, const struct pm_report *report,
 		   const struct pm_report_tree *tree)
 {
-	pm_json_key(j, "nodes");
-	pm_json_open(j, "[");
+	pm_json_begin(j, "nodes", "[");
 	for (uint32_t n = 1; n < tree->node_count; n++)
 		put_node(j, report, tree, n);
 	pm_json_close(j, "]");

@@ -1,23 +1,37 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "report/json_out.h"
 
-void pm_json_next(struct pm_json *j)
+void pm_json_key(struct pm_json *j, const char *name)
 {
 	if (!j->first)
 		pm_out_text(j->out, ",");
 	j->first = false;
-}
-
-void pm_json_key(struct pm_json *j, const char *name)
-{
-	pm_json_next(j);
+	if (!name)
+		return;
 	pm_out_json(j->out, name);
 	pm_out_text(j->out, ":");
 }
 
-void pm_json_open(struct pm_json *j, const char *bracket)
+void pm_json_begin(struct pm_json *j, const char *name, const char *bracket)
 {
+	pm_json_key(j, name);
 	pm_out_text(j->out, bracket);
+	j->first = true;
+}
+
+bool pm_json_begin_known(struct pm_json *j, const char *name, const void *there)
+{
+	if (there)
+		pm_json_begin(j, name, "{");
+	else
+		pm_json_null(j, name);
+	return there;
+}
+
+void pm_json_begin_line(struct pm_json *j)
+{
+	pm_json_key(j, NULL);
+	pm_out_text(j->out, "\n{");
 	j->first = true;
 }
 

@@ -14,6 +14,7 @@
 #include "report/cells.h"
 #include "report/file.h"
 #include "report/formats.h"
+#include "report/json_out.h"
 #include "report/merge.h"
 #include "report/metric.h"
 #include "report/model.h"

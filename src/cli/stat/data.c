@@ -113,36 +113,26 @@ void stat_csv_rows(const struct stat_result *result, struct pm_out *out)
 
 /* --- JSON --------------------------------------------------------------------------- */
 
-static void json_key(struct pm_out *out, const char *key)
+static void json_number(struct pm_json *j, const char *name, double value, bool known)
 {
-	pm_out_format(out, ",\"%s\":", key);
+	if (!known) {
+		pm_json_null(j, name);
+		return;
+	}
+	pm_json_key(j, name);
+	put_number(j->out, value);
 }
 
-static void json_number(struct pm_out *out, const char *key, bool known, double value)
+static void json_sum(struct pm_json *j, const struct stat_sum *sum)
 {
-	json_key(out, key);
-	if (known)
-		put_number(out, value);
-	else
-		pm_out_text(out, "null");
+	pm_json_number(j, "runs", sum->runs);
+	json_number(j, "spread_percent", stat_sum_spread(sum), sum->runs > 1);
+	json_number(j, "min", sum->min, sum->runs);
+	json_number(j, "max", sum->max, sum->runs);
 }
 
-static void json_integer(struct pm_out *out, const char *key, uint64_t value)
-{
-	json_key(out, key);
-	pm_out_format(out, "%llu", (unsigned long long)value);
-}
-
-static void json_sum(struct pm_out *out, const struct stat_sum *sum)
-{
-	json_integer(out, "runs", sum->runs);
-	json_number(out, "spread_percent", sum->runs > 1, stat_sum_spread(sum));
-	json_number(out, "min", sum->runs, sum->min);
-	json_number(out, "max", sum->runs, sum->max);
-}
-
-static void json_event(const struct stat_result *result, const struct stat_row *row,
-		       struct pm_out *out)
+static void json_event(struct pm_json *j, const struct stat_result *result,
+		       const struct stat_row *row)
 {
 	const struct stat_event *event = row->event;
 	const struct stat_cell *cell = row->cell;
@@ -152,111 +142,95 @@ static void json_event(const struct stat_result *result, const struct stat_row *
 	bool told = stat_children(result, cell, &children);
 	struct stat_ratio ratio;
 
-	pm_out_text(out, "{\"event\":");
-	pm_out_json(out, event->label);
-	if (row->group_name[0]) {
-		json_key(out, "place");
-		pm_out_json(out, row->group_name);
-	}
-	json_key(out, "unit");
-	pm_out_json(out, event->event->unit);
-	json_key(out, "status");
-	pm_out_json(out, stat_status_name(cell->status));
-	json_number(out, "count", known, cell->count.mean);
-	json_integer(out, "value", cell->value);
-	json_integer(out, "enabled_ns", cell->enabled_ns);
-	json_integer(out, "running_ns", cell->running_ns);
-	json_number(out, "coverage", known, stat_coverage(cell));
-	json_sum(out, &cell->count);
+	pm_json_begin(j, NULL, "{");
+	pm_json_string(j, "event", event->label);
+	if (row->group_name[0])
+		pm_json_string(j, "place", row->group_name);
+	pm_json_string(j, "unit", event->event->unit);
+	pm_json_string(j, "status", stat_status_name(cell->status));
+	json_number(j, "count", cell->count.mean, known);
+	pm_json_number(j, "value", cell->value);
+	pm_json_number(j, "enabled_ns", cell->enabled_ns);
+	pm_json_number(j, "running_ns", cell->running_ns);
+	json_number(j, "coverage", stat_coverage(cell), known);
+	json_sum(j, &cell->count);
 	if (result->counting->apart) {
-		json_number(out, "own", apart, cell->own.mean);
-		json_number(out, "children", told, children);
+		json_number(j, "own", cell->own.mean, apart);
+		json_number(j, "children", children, told);
 	}
 	if (stat_derive(result, row->group, row->index, &ratio)) {
-		json_key(out, "ratio");
-		put_number(out, ratio.value);
-		json_key(out, "ratio_of");
-		pm_out_json(out, ratio.key);
+		json_number(j, "ratio", ratio.value, true);
+		pm_json_string(j, "ratio_of", ratio.key);
 	}
-	if (event->why) {
-		json_key(out, "why");
-		pm_out_json(out, event->why);
-	}
-	pm_out_text(out, "}");
+	if (event->why)
+		pm_json_string(j, "why", event->why);
+	pm_json_close(j, "}");
 }
 
-static void json_events(const struct stat_result *result, struct pm_out *out)
+static void json_events(struct pm_json *j, const struct stat_result *result)
 {
 	const struct stat_counting *counting = result->counting;
 	struct stat_row row;
-	bool first = true;
 
-	pm_out_text(out, ",\"events\":[");
-	for (uint32_t g = 0; g < stat_counting_groups(counting); g++) {
-		for (uint32_t i = 0; i < counting->events.count; i++) {
-			if (!stat_row(result, g, i, &row))
-				continue;
-			if (!first)
-				pm_out_text(out, ",");
-			first = false;
-			json_event(result, &row, out);
-		}
-	}
-	pm_out_text(out, "]");
+	pm_json_begin(j, "events", "[");
+	for (uint32_t g = 0; g < stat_counting_groups(counting); g++)
+		for (uint32_t i = 0; i < counting->events.count; i++)
+			if (stat_row(result, g, i, &row))
+				json_event(j, result, &row);
+	pm_json_close(j, "]");
 }
 
 void stat_json_interval(const struct stat_result *result, struct pm_out *out)
 {
-	pm_out_text(out, "{\"format\":1,\"time_s\":");
-	pm_out_double(out, (double)result->time_ns / 1e9);
-	json_events(result, out);
-	pm_out_text(out, "}\n");
+	struct pm_json j = {.out = out, .first = true};
+
+	pm_json_begin(&j, NULL, "{");
+	pm_json_number(&j, "format", 1);
+	pm_json_real(&j, "time_s", (double)result->time_ns / 1e9, true);
+	json_events(&j, result);
+	pm_json_close(&j, "}");
+	pm_out_text(out, "\n");
 }
 
-static void json_time(struct pm_out *out, const char *key, const struct stat_sum *time)
+static void json_time(struct pm_json *j, const char *name, const struct stat_sum *time)
 {
 	if (!time->runs)
 		return;
-	json_key(out, key);
-	pm_out_text(out, "{\"mean\":");
-	put_number(out, time->mean);
-	json_sum(out, time);
-	pm_out_text(out, "}");
+	pm_json_begin(j, name, "{");
+	json_number(j, "mean", time->mean, true);
+	json_sum(j, time);
+	pm_json_close(j, "}");
 }
 
 void stat_json_end(const struct stat_result *result, struct pm_out *out)
 {
 	const struct stat_options *options = result->options;
+	struct pm_json j = {.out = out, .first = true};
 	struct pm_diag note;
 
-	pm_out_text(out,
-		    "{\"format\":1,\"perfmon\":\"" PACKAGE_VERSION "\",\"command\":[");
-	for (char **word = options->command; word && *word; word++) {
-		if (word != options->command)
-			pm_out_text(out, ",");
-		pm_out_json(out, *word);
-	}
-	pm_out_format(out, "],\"%s\":[", options->processes ? "processes" : "threads");
+	pm_json_begin(&j, NULL, "{");
+	pm_json_number(&j, "format", 1);
+	pm_json_string(&j, "perfmon", PACKAGE_VERSION);
+	pm_json_begin(&j, "command", "[");
+	for (char **word = options->command; word && *word; word++)
+		pm_json_string(&j, NULL, *word);
+	pm_json_close(&j, "]");
+	pm_json_begin(&j, options->processes ? "processes" : "threads", "[");
 	for (uint32_t i = 0; i < options->target_count; i++)
-		pm_out_format(out, "%s%d", i ? "," : "", options->targets[i].id);
-	pm_out_text(out, "],\"cpus\":");
-	if (options->place)
-		pm_out_json(out, options->place);
-	else
-		pm_out_text(out, "null");
-	json_number(out, "exit_status", result->exit_status >= 0, result->exit_status);
-	json_number(out, "signal", result->signal, result->signal);
-	json_key(out, "modes");
-	pm_out_json(out, result->counting->events.user_only ? "user" : "all");
-	json_time(out, "elapsed_ns", &result->wall_ns);
-	json_time(out, "user_ns", &result->user_ns);
-	json_time(out, "system_ns", &result->system_ns);
-	json_events(result, out);
-	pm_out_text(out, ",\"notes\":[");
-	for (uint32_t i = 0; stat_note(result, i, &note); i++) {
-		if (i)
-			pm_out_text(out, ",");
-		pm_out_json(out, note.text);
-	}
-	pm_out_text(out, "]}\n");
+		pm_json_signed(&j, NULL, options->targets[i].id);
+	pm_json_close(&j, "]");
+	pm_json_text(&j, "cpus", options->place, options->place);
+	json_number(&j, "exit_status", result->exit_status, result->exit_status >= 0);
+	json_number(&j, "signal", result->signal, result->signal);
+	pm_json_string(&j, "modes", result->counting->events.user_only ? "user" : "all");
+	json_time(&j, "elapsed_ns", &result->wall_ns);
+	json_time(&j, "user_ns", &result->user_ns);
+	json_time(&j, "system_ns", &result->system_ns);
+	json_events(&j, result);
+	pm_json_begin(&j, "notes", "[");
+	for (uint32_t i = 0; stat_note(result, i, &note); i++)
+		pm_json_string(&j, NULL, note.text);
+	pm_json_close(&j, "]");
+	pm_json_close(&j, "}");
+	pm_out_text(out, "\n");
 }
