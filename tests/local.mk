@@ -40,12 +40,14 @@ tests_programs_storm_SOURCES = tests/programs/storm.c tests/storm.h
 # Without sanitizers, which have threads and page faults of their own.
 tests_programs_storm_CFLAGS = $(PM_CFLAGS) $(PM_WARN)
 tests_programs_storm_LDFLAGS =
-check_PROGRAMS += tests/programs/profile_make tests/programs/profile_marks \
+check_PROGRAMS += tests/programs/profile_make tests/programs/profile_marks tests/programs/profile_wide \
 	tests/programs/measure
 tests_programs_measure_SOURCES = tests/programs/measure.c
 tests_programs_profile_make_SOURCES = tests/programs/profile_make.c tests/profile_builder.h
 tests_programs_profile_marks_SOURCES = tests/programs/profile_marks.c tests/profile_builder.h
 tests_programs_profile_marks_LDADD = -lm
+tests_programs_profile_wide_SOURCES = tests/programs/profile_wide.c tests/profile_builder.h
+tests_programs_profile_wide_LDADD =
 check_LTLIBRARIES += tests/programs/region_plugin.la
 tests_programs_region_ends_SOURCES = tests/programs/region_ends.c
 tests_programs_region_ends_LDADD = libperfmon.la
@@ -127,7 +129,8 @@ tests_programs_perfmon2_self_LDADD = libperfmon.la
 tests_programs_perfmon2_self_cxx_SOURCES = tests/programs/perfmon2_self_cxx.cc
 tests_programs_perfmon2_self_cxx_LDADD = libperfmon.la
 EXTRA_DIST += tests/beds tests/suites/beds.sh
-EXTRA_DIST += tests/suites/pages.sh tests/page_check.js tests/page_marks_check.js
+EXTRA_DIST += tests/suites/pages.sh tests/page_check.js tests/page_marks_check.js \
+	tests/page_wide_check.js
 EXTRA_DIST += tests/suites/dist.sh tests/suites/format.sh tests/suites/install.sh tests/suites/layers.sh \
 	tests/suites/profiles.sh tests/suites/quiet.sh \
 	tests/suites/regions.sh tests/suites/snapshots.long.sh

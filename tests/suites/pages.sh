@@ -5,7 +5,8 @@
 . "$PM_TOP/scripts/suite.sh"
 
 native_tree all
-native_tree tests/programs/diff_work tests/programs/odd_names tests/programs/profile_marks
+native_tree tests/programs/diff_work tests/programs/odd_names tests/programs/profile_marks \
+	tests/programs/profile_wide
 if [ ! -x "$build/perfmon" ]; then
 	skip pages "the command was not built: libsmartcols is missing"
 	exit 0
@@ -75,7 +76,7 @@ if [ -z "$browser" ]; then
 fi
 unset PERFMON_EVENTS
 make_page() {
-	local rank odd=$build/tests/programs/.libs/odd_names
+	local rank long=a-metric-whose-name-alone-is-wider-than-a-narrow-window-is odd=$build/tests/programs/.libs/odd_names
 	[ -x "$odd" ] || odd=$build/tests/programs/odd_names
 	mkdir -p "$here/ranks"
 	for rank in 0 1 2; do
@@ -83,7 +84,7 @@ make_page() {
 			OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=3 \
 			PERFMON_PROFILE=$here/ranks/%r "$odd"
 	done
-	"$perfmon" report --html -o "$here/page.html" "$here/ranks"
+	"$perfmon" report --html -m "busy = task-clock / time_ns; $long = visits" -o "$here/page.html" "$here/ranks"
 }
 must "makes a page" in_shell make_page
 browse() { # FILE OPTION...: what the browser made of it, on stdout
@@ -92,13 +93,13 @@ browse() { # FILE OPTION...: what the browser made of it, on stdout
 	HOME=$here timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$here/browser" \
 		--enable-logging=stderr --virtual-time-budget=5000 "$@" "file://$file" 2>"$here/browser.err"
 }
-# in_browser PAGE CHECK OUT: tries PAGE with what looks for errors in front of all scripts, and
-# the tests of CHECK behind them.
+# in_browser PAGE CHECK OUT WIDTH: tries PAGE in a window of that width, with what looks for
+# errors in front of all scripts, and the tests of CHECK behind them.
 in_browser() {
-	awk -v check="$PM_TOP/tests/$2" '
+	awk -v check="$PM_TOP/tests/$2" -v width="$4" '
 		{ if ($0 != "</body>") print }
 		/^<meta charset/ {
-			print "<script>const caught = [];"
+			print "<script>const caught = [], wanted_width = " width ";"
 			print "for (const kind of [\"error\", \"unhandledrejection\", \"securitypolicyviolation\"])"
 			print "addEventListener(kind, e => caught.push(kind + \": \" + (e.message || e.violatedDirective || e.reason)));"
 			print "</script>"
@@ -109,15 +110,18 @@ in_browser() {
 				print line
 			print "</script></body>"
 		}' "$here/$1" >"$here/$3.html"
-	browse "$here/$3.html" --window-size=1200,900 --dump-dom >"$here/$3.dom" || true
+	browse "$here/$3.html" --window-size="$4",900 --dump-dom >"$here/$3.dom" || true
 	cp "$here/browser.err" "$here/$3.err"
 	sed -n '/<pre id="results">$/,/^<\/pre>/{ /^\(ok\|not ok\) - /p }' "$here/$3.dom" |
 		sed -e 's/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g' -e 's/^\(ok\|not ok\) - /\1 - in a browser: /'
 }
-in_browser page.html page_check.js tested
-try "the browser had results" grep -q '^ok - no error was reported' "$here/tested.dom"
-silent() { ! grep CONSOLE "$here/tested.err"; }
-try "and nothing to complain of" silent
+silent() { ! grep CONSOLE "$here/$1.err"; }
+for width in 1200 400; do
+	in_browser page.html page_check.js $width.tested $width
+	try "the browser had results, $width pixels wide" \
+		grep -q '^ok - no error was reported' "$here/$width.tested.dom"
+	try "and nothing to complain of, $width pixels wide" silent $width.tested
+done
 
 # Numbers that are not whole, not known or not to be trusted, of one process and of two.
 make_marks() {
@@ -128,7 +132,16 @@ make_marks() {
 }
 must "makes pages of numbers with marks" in_shell make_marks
 for page in one two; do
-	in_browser $page.html page_marks_check.js $page.tested
+	in_browser $page.html page_marks_check.js $page.tested 1200
 	try "the browser had results of $page" \
 		grep -q "^ok - $page process.*: no error was reported" "$here/$page.tested.dom"
 done
+
+# A tree of more than a screenful.
+make_wide() {
+	"$build/tests/programs/profile_wide" "$here/wide" &&
+		"$perfmon" report --html -o "$here/wide.html" "$here/wide"
+}
+must "makes a page of many paths" in_shell make_wide
+in_browser wide.html page_wide_check.js wide.tested 1280
+try "the browser had results of many paths" grep -q "^ok - many paths: no error was reported" "$here/wide.tested.dom"

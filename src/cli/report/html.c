@@ -39,33 +39,139 @@ int cli_html_begin(struct cli_html *html,
 		   int (*sink)(void *argument, const char *text, size_t size),
 		   void *argument)
 {
+	static const char parts[] = "{\"parts\":[";
+
 	memset(html, 0, sizeof(*html));
 	html->sink = sink;
 	html->argument = argument;
 	put(html, page, (size_t)(strstr(page, data_mark) - page));
-	return put(html, "[", 1);
+	return put(html, parts, sizeof(parts) - 1);
 }
 
-int cli_html_add(struct cli_html *html, const struct pm_snapshot *snapshot,
-		 const struct pm_report_options *options)
+/* The paths of TREE: parent, region, inclusive time. Those above stand before those
+ * below. */
+static void put_tree(struct pm_out *out, const struct pm_report_tree *tree)
 {
-	struct pm_report_options how = *options;
-	int err;
+	pm_out_text(out, ",\"nodes\":[");
+	for (uint32_t n = 1; n < tree->node_count; n++) {
+		const struct pm_report_node *node = &tree->nodes[n];
 
-	if (html->any)
-		put(html, ",", 1);
+		pm_out_format(out, "%s[%u,%u,", n > 1 ? "," : "", node->parent,
+			      node->region);
+		if (node->measured)
+			pm_out_double(out, pm_snapshot_ns(tree->model->snapshot,
+							  (double)node->time_ticks));
+		else
+			pm_out_text(out, "null");
+		pm_out_text(out, "]");
+	}
+	pm_out_text(out, "]");
+}
+
+static void put_thread_head(struct pm_out *out,
+			    const struct perfmon_profile_thread *record)
+{
+	bool ended = record->state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
+
+	if (ended)
+		pm_out_format(out, "{\"tid\":null,\"threads\":%u", record->folded);
+	else
+		pm_out_format(out, "{\"tid\":%u,\"threads\":1", record->tid);
+	pm_out_text(out, ",\"name\":");
+	pm_out_json(out, record->name);
+}
+
+static int put_threads(struct pm_out *out, const struct pm_report_model *model)
+{
+	const struct pm_snapshot *s = model->snapshot;
+
+	pm_out_text(out, ",\"threads\":[");
+	for (uint32_t t = 0; t < s->thread_count; t++) {
+		struct pm_report_tree tree;
+		int err = pm_report_tree_make(&tree, model, t);
+
+		if (err)
+			return err;
+		pm_out_text(out, t ? ",\n" : "\n");
+		put_thread_head(out, &s->threads[t].record);
+		put_tree(out, &tree);
+		pm_out_text(out, "}");
+		pm_report_tree_free(&tree);
+	}
+	pm_out_text(out, "]");
+	return 0;
+}
+
+static int put_part(struct pm_out *out, const struct pm_report_model *model, bool threads)
+{
+	const struct pm_snapshot *s = model->snapshot;
+	struct pm_report_tree tree;
+	int err = pm_report_tree_make(&tree, model, -1);
+
+	if (err)
+		return err;
+	pm_out_format(out, "{\"pid\":%u,\"rank\":", s->header.pid);
+	if (s->header.rank >= 0)
+		pm_out_format(out, "%d", s->header.rank);
+	else
+		pm_out_text(out, "null");
+	pm_out_text(out, ",\"host\":");
+	pm_out_json(out, s->header.host);
+	pm_out_text(out, ",\"tick_ns\":");
+	if (s->tick_ns > 0)
+		pm_out_double(out, s->tick_ns);
+	else
+		pm_out_text(out, "null");
+	/* By number, from 0, which is none. */
+	pm_out_text(out, ",\"regions\":[\"\"");
+	for (uint32_t r = 1; r <= s->region_count; r++) {
+		pm_out_text(out, ",");
+		pm_out_json(out, s->regions[r]);
+	}
+	pm_out_text(out, "]");
+	put_tree(out, &tree);
+	pm_report_tree_free(&tree);
+	if (threads)
+		err = put_threads(out, model);
+	pm_out_text(out, "}");
+	return err;
+}
+
+int cli_html_add(struct cli_html *html, const struct pm_snapshot *snapshot, bool threads)
+{
+	struct pm_out out = {.sink = put_json, .argument = html};
+	struct pm_report_model model;
+	int err = html->error;
+
+	if (!err)
+		err = pm_report_model_make(&model, snapshot, false, NULL);
+	if (err)
+		return html->error = err;
+	pm_out_text(&out, html->any ? ",\n" : "\n");
 	html->any = true;
-	how.format = PM_FORMAT_JSON;
-	err = html->error ? 0 : pm_report_write(snapshot, &how, put_json, html);
+	err = put_part(&out, &model, threads);
+	pm_report_model_free(&model);
+	err = pm_out_end(&out) ?: err;
 	if (err && !html->error)
 		html->error = err;
 	return html->error;
 }
 
-int cli_html_end(struct cli_html *html)
+int cli_html_end(struct cli_html *html, const struct pm_snapshot *snapshot,
+		 const struct pm_report_options *options)
 {
+	static const char report[] = "],\n\"report\":";
 	const char *rest = strstr(page, data_mark) + sizeof(data_mark) - 1;
+	struct pm_report_options how = *options;
+	int err;
 
-	put(html, "]", 1);
+	how.format = PM_FORMAT_JSON;
+	/* Their times are in the parts. */
+	how.per_thread = false;
+	put(html, report, sizeof(report) - 1);
+	err = html->error ? 0 : pm_report_write(snapshot, &how, put_json, html);
+	if (err && !html->error)
+		html->error = err;
+	put(html, "}", 1);
 	return put(html, rest, strlen(rest));
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Profiles as one HTML page, which needs nothing else: the JSON reports of all of them
- * inside of page.html, whose script makes the rest of it.
+ * Profiles as one HTML page, which needs nothing else: inside of page.html, whose script
+ * makes the rest of it, stand the JSON report of their sum and, of each profile, the
+ * times of its paths in the process and in its threads.
  */
 #ifndef PM_CLI_REPORT_HTML_H
 #define PM_CLI_REPORT_HTML_H
@@ -19,13 +20,15 @@ struct cli_html {
 };
 
 /* Each returns 0, or the first error: SINK's negative errno or -ENOMEM. Between begin and
- * end at least one profile is added. */
+ * end at least one profile is added, in the order of a merge's processes. */
 int cli_html_begin(struct cli_html *html,
 		   int (*sink)(void *argument, const char *text, size_t size),
 		   void *argument);
-/* OPTIONS as for pm_report_write(), but the format. */
-int cli_html_add(struct cli_html *html, const struct pm_snapshot *snapshot,
+/* With the times of each thread if THREADS. */
+int cli_html_add(struct cli_html *html, const struct pm_snapshot *snapshot, bool threads);
+/* SNAPSHOT is the only profile, or the sum of OPTIONS->merge; the format is JSON whatever
+ * OPTIONS say. */
+int cli_html_end(struct cli_html *html, const struct pm_snapshot *snapshot,
 		 const struct pm_report_options *options);
-int cli_html_end(struct cli_html *html);
 
 #endif

@@ -92,8 +92,48 @@ static void options_complete(struct pm_report_options *how,
 	how->machine = cli_machine_of(snapshot);
 }
 
-/* The report of one profile. */
-static int report_one(const struct request *request, const struct cli_source *source)
+/* A page that is being written: the output begins with the first profile that could be
+ * read, so that what stood there is left alone if there is none. */
+struct page {
+	const struct request *request;
+	struct cli_output output;
+	struct cli_html html;
+	bool begun, failed;
+};
+
+/* Adds a profile. False: there is nowhere to write to, and it has complained. */
+static bool page_add(struct page *page, const struct pm_snapshot *snapshot)
+{
+	const struct request *request = page->request;
+
+	if (!page->begun) {
+		page->failed = cli_output_begin(&page->output, "report", request->output);
+		page->begun = !page->failed;
+		if (page->begun)
+			cli_html_begin(&page->html, cli_output_print, &page->output);
+	}
+	/* Threads of many processes are more than a page can show. */
+	if (page->begun)
+		cli_html_add(&page->html, snapshot,
+			     request->sources.count <= PAGE_THREADS);
+	return page->begun;
+}
+
+/* ERR ended the page before its report, or 0. */
+static int page_end(struct page *page, const struct pm_snapshot *snapshot,
+		    const struct pm_report_options *how, int err)
+{
+	if (page->failed)
+		return CLI_FAILED;
+	if (!page->begun)
+		return 0;
+	return cli_output_end(&page->output,
+			      err ?: cli_html_end(&page->html, snapshot, how));
+}
+
+/* The report of one profile; PAGE, if it is not NULL, has it already or has none. */
+static int report_one(const struct request *request, const struct cli_source *source,
+		      struct page *page)
 {
 	struct pm_report_options how = request->how;
 	struct pm_snapshot *snapshot;
@@ -103,55 +143,20 @@ static int report_one(const struct request *request, const struct cli_source *so
 	if (!snapshot)
 		return CLI_FAILED;
 	options_complete(&how, snapshot);
-	status = write_report(request, &how, snapshot);
-	pm_snapshot_free(snapshot);
-	return status;
-}
-
-/* A page with all profiles; what cannot be read is told and left out. */
-static int report_page(const struct request *request)
-{
-	const struct cli_sources *sources = &request->sources;
-	struct cli_output output;
-	struct cli_html html;
-	bool begun = false;
-	int status = 0;
-
-	for (size_t i = 0; i < sources->count; i++) {
-		struct pm_report_options how = request->how;
-		struct pm_snapshot *snapshot;
-
-		if (sources->count > 1)
-			cli_progress(i, sources->count, "profiles");
-		snapshot = profile_read(&sources->at[i]);
-		if (!snapshot) {
-			status = CLI_FAILED;
-			continue;
-		}
-		if (!begun) {
-			if (cli_output_begin(&output, "report", request->output)) {
-				pm_snapshot_free(snapshot);
-				return CLI_FAILED;
-			}
-			begun = true;
-			cli_html_begin(&html, cli_output_print, &output);
-		}
-		options_complete(&how, snapshot);
-		/* Threads of many processes are more than a page can show. */
-		how.per_thread = sources->count <= PAGE_THREADS;
-		cli_html_add(&html, snapshot, &how);
-		pm_snapshot_free(snapshot);
-	}
-	cli_progress_end();
-	if (begun && cli_output_end(&output, cli_html_end(&html)))
+	if (!page)
+		status = write_report(request, &how, snapshot);
+	else if (!page->begun && !page_add(page, snapshot))
 		status = CLI_FAILED;
+	else
+		status = page_end(page, snapshot, &how, 0);
+	pm_snapshot_free(snapshot);
 	return status;
 }
 
 /* Adds one profile: 0, 1 if it may be added after others have been, or a negative errno,
  * and it has complained. */
 static int merge_one(struct pm_merge *merge, const struct cli_source *source,
-		     bool is_last_try)
+		     struct page *page, bool is_last_try)
 {
 	struct pm_snapshot *snapshot;
 	struct pm_diag diag = {0};
@@ -161,9 +166,13 @@ static int merge_one(struct pm_merge *merge, const struct cli_source *source,
 	if (!snapshot)
 		return -EINVAL;
 	err = pm_merge_add(merge, snapshot, &diag);
+	if (!err && page && !page_add(page, snapshot))
+		err = -EIO;
 	pm_snapshot_free(snapshot);
 	if (err == -EINVAL && !is_last_try)
 		return 1;
+	if (err == -EIO)
+		return err;
 	if (err) {
 		cli_progress_end();
 		cli_complain("report", "'%s': %s", source->name, diag.text);
@@ -172,9 +181,9 @@ static int merge_one(struct pm_merge *merge, const struct cli_source *source,
 }
 
 /* Adds all profiles; 0 or an exit status. *GOOD is one that could be added, *LAST is
- * -ENOMEM if one could be added only in part. */
+ * -ENOMEM if one could be added only in part, -EIO if PAGE cannot be written. */
 static int merge_all(struct pm_merge *merge, const struct cli_sources *sources,
-		     size_t *good, int *last)
+		     struct page *page, size_t *good, int *last)
 {
 	bool *wait = calloc(sources->count, sizeof(*wait));
 	int status = wait ? 0 : CLI_FAILED, result = wait ? 0 : -ENOMEM;
@@ -183,11 +192,12 @@ static int merge_all(struct pm_merge *merge, const struct cli_sources *sources,
 		cli_complain("report", "%s", strerror(ENOMEM));
 	/* A profile that does not tell its clock waits for one that does. */
 	for (int pass = 0; pass < 2; pass++) {
-		for (size_t i = 0; result != -ENOMEM && i < sources->count; i++) {
+		for (size_t i = 0;
+		     result != -ENOMEM && result != -EIO && i < sources->count; i++) {
 			if (pass && !wait[i])
 				continue;
 			cli_progress(i, sources->count, "profiles");
-			result = merge_one(merge, &sources->at[i], pass);
+			result = merge_one(merge, &sources->at[i], page, pass);
 			wait[i] = result == 1;
 			if (!result)
 				*good = i;
@@ -201,8 +211,8 @@ static int merge_all(struct pm_merge *merge, const struct cli_sources *sources,
 	return status;
 }
 
-/* One report of many profiles. */
-static int report_merged(const struct request *request)
+/* One report of many profiles, on PAGE if it is not NULL. */
+static int report_merged(const struct request *request, struct page *page)
 {
 	struct pm_report_options how = request->how;
 	const struct pm_snapshot *sum;
@@ -215,15 +225,17 @@ static int report_merged(const struct request *request)
 		cli_complain("report", "%s", strerror(-err));
 		return CLI_FAILED;
 	}
-	status = merge_all(merge, &request->sources, &good, &err);
-	/* Part of a profile is in the sum. */
-	if (err == -ENOMEM) {
+	status = merge_all(merge, &request->sources, page, &good, &err);
+	/* Part of a profile is in the sum, or there is nowhere to write to. */
+	if (err == -ENOMEM || err == -EIO) {
+		if (page && page->begun)
+			cli_output_end(&page->output, err);
 		pm_merge_free(merge);
 		return CLI_FAILED;
 	}
 	err = 0;
 	if (pm_merge_process_count(merge) == 1) {
-		err = report_one(request, &request->sources.at[good]);
+		err = report_one(request, &request->sources.at[good], page);
 	} else if (pm_merge_process_count(merge)) {
 		err = pm_merge_end(merge);
 		if (err)
@@ -231,7 +243,9 @@ static int report_merged(const struct request *request)
 		sum = pm_merge_sum(merge);
 		how.merge = merge;
 		how.machine = cli_machine_of(sum);
-		if (!err)
+		if (page)
+			err = page_end(page, sum, &how, err);
+		else if (!err)
 			err = write_report(request, &how, sum);
 	}
 	pm_merge_free(merge);
@@ -276,6 +290,7 @@ int cli_report(int argc, char **argv)
 {
 	struct pm_metrics *metrics = NULL;
 	struct request request = {.sources.command = "report"};
+	struct page page = {.request = &request};
 	int status = options_read(&request, &metrics, argc, argv), failed = 0;
 
 	if (status >= 0)
@@ -296,12 +311,11 @@ int cli_report(int argc, char **argv)
 			     request.how.level ? "--level" : "--per-thread",
 			     request.sources.count);
 		status = CLI_USAGE;
-	} else if (request.html && request.sources.count) {
-		status = report_page(&request);
 	} else if (request.sources.count > 1) {
-		status = report_merged(&request);
+		status = report_merged(&request, request.html ? &page : NULL);
 	} else if (request.sources.count) {
-		status = report_one(&request, &request.sources.at[0]);
+		status = report_one(&request, &request.sources.at[0],
+				    request.html ? &page : NULL);
 	}
 out:
 	cli_sources_free(&request.sources);
