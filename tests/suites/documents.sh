@@ -121,6 +121,10 @@ for block in "$PM_SUITE_DIR"/blocks/*.sh; do
 	name="$(cat "$block.at"): $(head -n 1 "$block.1.command")"
 	case $(cat "$block.sh") in
 	*one-before*) skip "$name" "recorded in the emulated machine" && continue ;;
+	*"stat -C"* | *./package*)
+		needs="awk"
+		[ "$(id -u)" -eq 0 ] || { skip "$name" "counting on CPUs needs root" && continue; }
+		;;
 	*mpicc*) needs=mpicc ;;
 	*"perf script"*) needs=perf ;;
 	*openmp*) needs=$here/openmp ;;
