@@ -20,70 +20,64 @@ static int check_element(struct pm2_context *context, size_t i,
 				  sizeof(set->reserved));
 }
 
-/* Creates or deletes SETS; *OWN, which the caller frees, has them as the session does,
- * without what is not looked at. */
-static int change(struct pm2_context *context, bool create,
-		  const struct pfarg_setdesc *sets, size_t n, struct perfmon_set **own)
+/* The set that the session is to create, or delete: then only its number is looked at. */
+static struct perfmon_set set_of(const struct pfarg_setdesc *from)
 {
-	struct perfmon_set *out = calloc(n, sizeof(out[0]));
-	size_t i;
+	struct perfmon_set set = {.id = from->set_id};
 
-	*own = out;
-	if (!out)
-		return -ENOMEM;
-	for (i = 0; i < n; i++) {
-		out[i].id = sets[i].set_id;
-		if (sets[i].set_flags & PFM_SETFL_OVFL_SWITCH)
-			out[i].flags |= PERFMON_SET_OVERFLOW_SWITCH;
-		if (sets[i].set_flags & PFM_SETFL_TIME_SWITCH) {
-			out[i].flags |= PERFMON_SET_TIME_SWITCH;
-			out[i].timeout_ns = sets[i].set_timeout;
-		}
+	if (from->set_flags & PFM_SETFL_OVFL_SWITCH)
+		set.flags |= PERFMON_SET_OVERFLOW_SWITCH;
+	if (from->set_flags & PFM_SETFL_TIME_SWITCH) {
+		set.flags |= PERFMON_SET_TIME_SWITCH;
+		set.timeout_ns = from->set_timeout;
 	}
-	return pm2_session_said(
-		context,
-		create ? perfmon_set_create(context->session, out, n, sizeof(out[0]))
-		       : perfmon_set_delete(context->session, out, n, sizeof(out[0])));
+	return set;
+}
+
+static int change(int fd, bool create, struct pfarg_setdesc *sets, size_t size)
+{
+	struct pm2_context *context = pm2_context_enter(fd);
+	size_t i, n = size / sizeof(sets[0]);
+	struct perfmon_set *own = NULL;
+	int err;
+
+	if (!context)
+		return -1;
+	err = pm2_check_vector(context, sets, size, sizeof(sets[0]));
+	for (i = 0; create && i < n && !err; i++)
+		err = check_element(context, i, &sets[i]);
+	if (!err) {
+		own = calloc(n, sizeof(own[0]));
+		err = own ? 0 : -ENOMEM;
+	}
+	for (i = 0; i < n && !err; i++)
+		own[i] = set_of(&sets[i]);
+	if (!err)
+		err = create ? perfmon_set_create(context->session, own, n,
+						  sizeof(own[0]))
+			     : perfmon_set_delete(context->session, own, n,
+						  sizeof(own[0]));
+	err = pm2_session_said(context, err);
+	for (i = 0; i < n && err >= 0; i++) {
+		if (!create)
+			pm2_registers_drop_set(context, sets[i].set_id);
+		else if (sets[i].set_flags & PFM_SETFL_TIME_SWITCH)
+			sets[i].set_timeout = own[i].timeout_ns;
+	}
+	if (!create && err >= 0)
+		pm2_overflow_apply_all(context);
+	free(own);
+	return pm2_context_leave(context, err < 0 ? err : 0);
 }
 
 PM_EXPORT int pfm_create_evtsets(int fd, struct pfarg_setdesc *sets, size_t size)
 {
-	struct pm2_context *context = pm2_context_enter(fd);
-	size_t i, n = size / sizeof(sets[0]);
-	struct perfmon_set *own = NULL;
-	int err;
-
-	if (!context)
-		return -1;
-	err = pm2_check_vector(context, sets, size, sizeof(sets[0]));
-	for (i = 0; i < n && !err; i++)
-		err = check_element(context, i, &sets[i]);
-	err = err ?: change(context, true, sets, n, &own);
-	for (i = 0; i < n && err >= 0; i++) {
-		if (sets[i].set_flags & PFM_SETFL_TIME_SWITCH)
-			sets[i].set_timeout = own[i].timeout_ns;
-	}
-	free(own);
-	return pm2_context_leave(context, err < 0 ? err : 0);
+	return change(fd, true, sets, size);
 }
 
 PM_EXPORT int pfm_delete_evtsets(int fd, struct pfarg_setdesc *sets, size_t size)
 {
-	struct pm2_context *context = pm2_context_enter(fd);
-	size_t i, n = size / sizeof(sets[0]);
-	struct perfmon_set *own = NULL;
-	int err;
-
-	if (!context)
-		return -1;
-	err = pm2_check_vector(context, sets, size, sizeof(sets[0]));
-	err = err ?: change(context, false, sets, n, &own);
-	for (i = 0; i < n && err >= 0; i++)
-		pm2_registers_drop_set(context, sets[i].set_id);
-	if (err >= 0)
-		pm2_overflow_apply_all(context);
-	free(own);
-	return pm2_context_leave(context, err < 0 ? err : 0);
+	return change(fd, false, sets, size);
 }
 
 /* The registers that are programmed in set ID, and as the session has room for as many
