@@ -34,7 +34,7 @@ libperfmon_all_la_SOURCES = \
 	src/fastpath/region.h src/fastpath/thread.c src/fastpath/thread.h \
 	src/fastpath/view.c src/fastpath/view.h \
 	src/os/bytes.h src/os/clock.c src/os/clock.h src/os/diag.c src/os/diag.h \
-	src/os/export.h src/os/export_struct.h src/os/files.c src/os/files.h \
+	src/os/export.h src/os/export_struct.h src/os/files.c src/os/files.h src/os/grow.h \
 	src/os/handler.c src/os/handler.h src/os/hash.h src/os/helper.c src/os/helper.h \
 	src/os/kernel.c src/os/kernel.h \
 	src/os/lock.h src/os/locks.c src/os/locks.h src/os/machine_id.c src/os/machine_id.h \

@@ -80,16 +80,14 @@ static bool is_plan_of(const struct pm_cpuwide *cpuwide,
 static int plan_for(struct pm_cpuwide *cpuwide, unsigned int cpu, uint32_t *index)
 {
 	const struct pm_event_list *list = cpuwide->list;
-	struct pm_cpuwide_plan *plan, *larger;
+	struct pm_cpuwide_plan *plan;
 
 	for (*index = 0; *index < cpuwide->plan_count; ++*index)
 		if (is_plan_of(cpuwide, &cpuwide->plans[*index], cpu))
 			return 0;
-	larger = realloc(cpuwide->plans, (cpuwide->plan_count + 1) * sizeof(larger[0]));
-	if (!larger)
+	if (!PM_GROW(cpuwide->plans, cpuwide->plan_count))
 		return -ENOMEM;
-	cpuwide->plans = larger;
-	plan = &larger[cpuwide->plan_count++];
+	plan = &cpuwide->plans[cpuwide->plan_count++];
 	plan->count = 0;
 	plan->events = calloc(list->count, sizeof(plan->events[0]));
 	plan->original = calloc(list->count, sizeof(plan->original[0]));

@@ -53,7 +53,6 @@ struct pm_resolve {
 	struct pm_diag *diag;
 	struct pm_sysfs *sysfs;
 	struct pm_event_list *list;
-	size_t room;
 
 	/* the place of the event in work */
 	struct pm_slice item;

@@ -72,15 +72,8 @@ int pm_resolve_add(struct pm_resolve *r, const struct pm_encoding *encoding, cha
 				  PM_EVENTS_MAX, PM_ITEM(r, r->item));
 		goto fail;
 	}
-	if (list->count == r->room) {
-		size_t room = r->room * 2 + 8;
-
-		event = realloc(list->events, room * sizeof(*event));
-		if (!event)
-			goto fail;
-		list->events = event;
-		r->room = room;
-	}
+	if (!PM_GROW(list->events, list->count))
+		goto fail;
 	event = &list->events[list->count];
 	memset(event, 0, sizeof(*event));
 	event->name = name;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "os/bytes.h"
 #include "os/kernel.h"
 #include "os/text.h"
 
@@ -121,79 +122,57 @@ int pm_file_number(const char *path, int64_t *value)
 	return 0;
 }
 
-/* The names one after the other, each with its NUL. */
-struct name_block {
-	char *bytes;
-	size_t used, room, count;
-};
-
-static int name_block_add(struct name_block *block, const char *name)
-{
-	size_t length = strlen(name) + 1;
-
-	if (block->count == DIR_LIMIT)
-		return -E2BIG;
-	if (block->used + length > block->room) {
-		size_t room = block->room * 2 + length + 256;
-		char *larger = realloc(block->bytes, room);
-
-		if (!larger)
-			return -ENOMEM;
-		block->bytes = larger;
-		block->room = room;
-	}
-	memcpy(block->bytes + block->used, name, length);
-	block->used += length;
-	block->count++;
-	return 0;
-}
-
 static int compare_names(const void *a, const void *b)
 {
 	return strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int name_block_sort(const struct name_block *block, char ***names)
+/* The list of the COUNT names in BLOCK, one after the other, each with its NUL. */
+static int sort_names(const struct pm_bytes *block, size_t count, char ***names)
 {
-	size_t pointers = (block->count + 1) * sizeof(char *);
-	char **list = malloc(pointers + block->used);
+	size_t pointers = (count + 1) * sizeof(char *);
+	char **list = block->failed ? NULL : malloc(pointers + block->used);
 	char *name = (char *)list + pointers;
 
 	if (!list)
 		return -ENOMEM;
 	if (block->used)
-		memcpy(name, block->bytes, block->used);
-	for (size_t i = 0; i < block->count; i++, name += strlen(name) + 1)
+		memcpy(name, block->data, block->used);
+	for (size_t i = 0; i < count; i++, name += strlen(name) + 1)
 		list[i] = name;
-	list[block->count] = NULL;
-	qsort(list, block->count, sizeof(char *), compare_names);
+	list[count] = NULL;
+	qsort(list, count, sizeof(char *), compare_names);
 	*names = list;
 	return 0;
 }
 
-/* Adds the entries of directory FD. */
-static int add_entries(struct name_block *block, int fd)
+/* Adds the names in directory FD, *COUNT of them. */
+static int add_entries(struct pm_bytes *block, size_t *count, int fd)
 {
 	_Alignas(struct dirent64) char buffer[8192];
 	ssize_t n, at;
-	int err = 0;
 
 	do {
 		n = pm_kernel_getdents(fd, buffer, sizeof(buffer));
-		for (at = 0; at < n && !err;) {
+		for (at = 0; at < n;) {
 			const struct dirent64 *entry = (const void *)(buffer + at);
+			const char *name = entry->d_name;
 
-			if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-				err = name_block_add(block, entry->d_name);
 			at += entry->d_reclen;
+			if (!strcmp(name, ".") || !strcmp(name, ".."))
+				continue;
+			if ((*count)++ == DIR_LIMIT)
+				return -E2BIG;
+			pm_bytes_add(block, name, strlen(name) + 1);
 		}
-	} while (n > 0 && !err);
-	return n < 0 ? (int)n : err;
+	} while (n > 0);
+	return (int)n;
 }
 
 int pm_dir_list(const char *path, char ***names, size_t *count)
 {
-	struct name_block block = {0};
+	struct pm_bytes block = {0};
+	size_t found = 0;
 	char full[4096];
 	int fd, err = pm_file_path(path, full, sizeof(full));
 
@@ -202,12 +181,12 @@ int pm_dir_list(const char *path, char ***names, size_t *count)
 	fd = pm_kernel_open(full, O_RDONLY | O_DIRECTORY, 0);
 	if (fd < 0)
 		return fd;
-	err = add_entries(&block, fd);
+	err = add_entries(&block, &found, fd);
 	pm_kernel_close(fd);
 	if (!err)
-		err = name_block_sort(&block, names);
+		err = sort_names(&block, found, names);
 	if (!err)
-		*count = block.count;
-	free(block.bytes);
+		*count = found;
+	pm_bytes_free(&block);
 	return err;
 }

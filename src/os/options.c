@@ -11,6 +11,7 @@
 
 #include "os/text.h"
 #include "os/files.h"
+#include "os/grow.h"
 #include "os/kernel.h"
 
 char *(*pm_options_getenv)(const char *name) = secure_getenv;
@@ -332,13 +333,12 @@ static int stride_add(struct pm_options *options, struct pm_slice item)
 	    !pm_char_is_digit(number.at[0]) || pm_slice_number(number, &stride) ||
 	    !stride || stride > PM_STRIDE_MAX)
 		return -EINVAL;
-	more = realloc(options->strides, (options->stride_count + 1) * sizeof(*more));
-	if (!more)
+	if (!PM_GROW(options->strides, options->stride_count))
 		return -ENOMEM;
-	options->strides = more;
-	more[options->stride_count].stride = (uint32_t)stride;
-	more[options->stride_count].name = name.at ? pm_slice_copy(name) : NULL;
-	if (name.at && !more[options->stride_count].name)
+	more = &options->strides[options->stride_count];
+	more->stride = (uint32_t)stride;
+	more->name = name.at ? pm_slice_copy(name) : NULL;
+	if (name.at && !more->name)
 		return -ENOMEM;
 	options->stride_count++;
 	return 0;

@@ -17,6 +17,7 @@
 #include "os/export.h"
 #include "os/export_struct.h"
 #include "os/files.h"
+#include "os/grow.h"
 #include "os/handler.h"
 #include "os/hash.h"
 #include "os/helper.h"

@@ -5,35 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct pack {
-	unsigned char *bytes;
-	size_t used, room;
-};
+#include "os/os.h"
 
 /* A record of SIZE bytes at the end, zero but for its lead; until the next one. */
-static void *record(struct pack *pack, uint32_t type, size_t size)
+static void *record(struct pm_bytes *pack, uint32_t type, size_t size)
 {
 	struct perfmon_profile_record *lead;
 
 	size = (size + 7) & ~(size_t)7;
-	if (size > pack->room - pack->used) {
-		size_t room = 2 * pack->room + size;
-		unsigned char *bytes = realloc(pack->bytes, room);
-
-		if (!bytes)
-			return NULL;
-		pack->bytes = bytes;
-		pack->room = room;
+	lead = pm_bytes_grow(pack, size);
+	if (lead) {
+		lead->type = type;
+		lead->size = size;
 	}
-	lead = (void *)(pack->bytes + pack->used);
-	memset(lead, 0, size);
-	lead->type = type;
-	lead->size = size;
-	pack->used += size;
 	return lead;
 }
 
-static int pack_note(struct pack *pack, const char *text)
+static int pack_note(struct pm_bytes *pack, const char *text)
 {
 	size_t length = strlen(text);
 	struct perfmon_profile_note *note =
@@ -46,7 +34,7 @@ static int pack_note(struct pack *pack, const char *text)
 	return 0;
 }
 
-static int pack_names(struct pack *pack, const struct pm_snapshot *s)
+static int pack_names(struct pm_bytes *pack, const struct pm_snapshot *s)
 {
 	for (uint32_t id = 1; id <= s->region_count; id++) {
 		size_t length = strlen(s->regions[id]);
@@ -67,12 +55,12 @@ static int pack_names(struct pack *pack, const struct pm_snapshot *s)
 
 		if (pack_note(pack, s->problem))
 			return -ENOMEM;
-		((struct perfmon_profile_header *)(void *)pack->bytes)->lacking = at;
+		((struct perfmon_profile_header *)(void *)pack->data)->lacking = at;
 	}
 	return 0;
 }
 
-static int pack_machine(struct pack *pack, const struct pm_cpu_kinds *kinds)
+static int pack_machine(struct pm_bytes *pack, const struct pm_cpu_kinds *kinds)
 {
 	struct perfmon_profile_machine *machine;
 
@@ -92,7 +80,7 @@ static int pack_machine(struct pack *pack, const struct pm_cpu_kinds *kinds)
 	return 0;
 }
 
-static int pack_plans(struct pack *pack, const struct pm_snapshot *s)
+static int pack_plans(struct pm_bytes *pack, const struct pm_snapshot *s)
 {
 	for (uint32_t p = 0; p < s->plan_count; p++) {
 		const struct pm_snapshot_plan *from = &s->plans[p];
@@ -110,7 +98,7 @@ static int pack_plans(struct pack *pack, const struct pm_snapshot *s)
 	return 0;
 }
 
-static int pack_thread(struct pack *pack, const struct pm_snapshot_thread *from)
+static int pack_thread(struct pm_bytes *pack, const struct pm_snapshot_thread *from)
 {
 	size_t at = pack->used, bytes = from->node_count * from->node_size;
 	struct perfmon_profile_thread *thread =
@@ -149,7 +137,7 @@ static int pack_thread(struct pack *pack, const struct pm_snapshot_thread *from)
 
 int pm_snapshot_pack(const struct pm_snapshot *s, void **out, size_t *size)
 {
-	struct pack pack = {NULL, 0, 0};
+	struct pm_bytes pack = {0};
 	struct perfmon_profile_header *header =
 		record(&pack, PERFMON_PROFILE_TYPE_HEADER, sizeof(*header));
 	struct perfmon_profile_record lead;
@@ -171,12 +159,12 @@ int pm_snapshot_pack(const struct pm_snapshot *s, void **out, size_t *size)
 	for (uint32_t t = 0; !err && t < s->thread_count; t++)
 		err = pack_thread(&pack, &s->threads[t]);
 	if (err) {
-		free(pack.bytes);
+		free(pack.data);
 		return err;
 	}
-	header = (void *)pack.bytes;
+	header = (void *)pack.data;
 	header->used = pack.used;
-	*out = pack.bytes;
+	*out = pack.data;
 	*size = pack.used;
 	return 0;
 }

@@ -26,15 +26,8 @@ void pm_snapshot_problem(struct pm_snapshot *s, const char *format, ...)
 
 static int list_add(struct pm_walk_list *list, uint64_t at)
 {
-	if (list->count == list->room) {
-		size_t room = list->room ? 2 * list->room : 64;
-		uint64_t *larger = realloc(list->at, room * sizeof(*larger));
-
-		if (!larger)
-			return -ENOMEM;
-		list->at = larger;
-		list->room = room;
-	}
+	if (!PM_GROW(list->at, list->count))
+		return -ENOMEM;
 	list->at[list->count++] = at;
 	return 0;
 }

@@ -289,22 +289,14 @@ int pm_walk_thread_plans(struct pm_snapshot *s)
 int pm_walk_threads(struct pm_walk *walk)
 {
 	struct pm_snapshot *s = walk->s;
-	size_t room = 0;
 
 	/* The list may grow while its threads are copied; the new ones come later. */
 	for (size_t i = 0; i < walk->threads.count; i++) {
 		struct pm_snapshot_thread *thread;
 		int err;
 
-		if (s->thread_count == room) {
-			struct pm_snapshot_thread *larger;
-
-			room = room ? 2 * room : 16;
-			larger = realloc(s->threads, room * sizeof(*larger));
-			if (!larger)
-				return -ENOMEM;
-			s->threads = larger;
-		}
+		if (!PM_GROW(s->threads, s->thread_count))
+			return -ENOMEM;
 		thread = &s->threads[s->thread_count];
 		memset(thread, 0, sizeof(*thread));
 		if (!take_thread_record(walk, thread, walk->threads.at[i]))

@@ -13,7 +13,7 @@
 
 struct pm_walk_list {
 	uint64_t *at; /* offsets, rising */
-	size_t count, room;
+	size_t count;
 };
 
 /* One walk over the records. */

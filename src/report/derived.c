@@ -84,17 +84,15 @@ static uint32_t bind_any(const struct pm_report_model *model,
 static int note(struct pm_report_model *model, const struct pm_metric *metric,
 		uint32_t missing)
 {
-	char **notes = realloc(model->notes, (model->note_count + 1) * sizeof(*notes));
 	const char *name = metric->inputs[missing].name;
 	bool known = false;
 
-	if (!notes)
+	if (!PM_GROW(model->notes, model->note_count))
 		return -ENOMEM;
-	model->notes = notes;
 	for (uint32_t e = 0; e < model->event_count; e++)
 		known |= model->events[e].suffix_is_new &&
 			 find(model, name, model->events[e].suffix) != PM_NO_EVENT;
-	if (asprintf(&notes[model->note_count],
+	if (asprintf(&model->notes[model->note_count],
 		     known ? "no metric %s: %s is not counted with the same "
 			     "modifiers as its other events"
 			   : "no metric %s: %s is not counted",

@@ -53,15 +53,9 @@ static uint32_t place_of(const struct pm_topology *topology, enum pm_level level
 static int put(struct pm_report_group *group, uint32_t t,
 	       const struct pm_snapshot_thread *thread)
 {
-	uint32_t *larger = group->threads;
-
-	if (!(group->count & (group->count - 1))) {
-		larger = realloc(larger, sizeof(*larger) * (2 * group->count + 1));
-		if (!larger)
-			return -ENOMEM;
-		group->threads = larger;
-	}
-	larger[group->count++] = t;
+	if (!PM_GROW(group->threads, group->count))
+		return -ENOMEM;
+	group->threads[group->count++] = t;
 	group->weight += thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE
 				 ? thread->record.folded
 				 : 1;

@@ -14,7 +14,7 @@
 
 static int note_add(struct pm_merge *merge, const char *text, uint32_t process)
 {
-	struct pm_merge_note *notes;
+	struct pm_merge_note *note;
 
 	for (uint32_t i = 0; i < merge->note_count; i++) {
 		if (strcmp(merge->notes[i].text, text) != 0)
@@ -26,14 +26,12 @@ static int note_add(struct pm_merge *merge, const char *text, uint32_t process)
 		merge->notes_left_out = true;
 		return 0;
 	}
-	notes = realloc(merge->notes, (merge->note_count + 1) * sizeof(*notes));
-	if (!notes)
+	if (!PM_GROW(merge->notes, merge->note_count))
 		return -ENOMEM;
-	merge->notes = notes;
-	notes += merge->note_count;
-	*notes = (struct pm_merge_note){
+	note = &merge->notes[merge->note_count];
+	*note = (struct pm_merge_note){
 		.text = strdup(text), .count = 1, .first = process};
-	if (!notes->text)
+	if (!note->text)
 		return -ENOMEM;
 	merge->note_count++;
 	return 0;
@@ -56,15 +54,13 @@ __attribute__((format(printf, 2, 3))) static int tell(struct pm_merge *merge,
 						      const char *format, ...)
 {
 	struct pm_snapshot *sum = merge->sum;
-	char **notes = realloc(sum->notes, (sum->note_count + 1) * sizeof(*notes));
 	va_list args;
 	int n;
 
-	if (!notes)
+	if (!PM_GROW(sum->notes, sum->note_count))
 		return -ENOMEM;
-	sum->notes = notes;
 	va_start(args, format);
-	n = vasprintf(&notes[sum->note_count], format, args);
+	n = vasprintf(&sum->notes[sum->note_count], format, args);
 	va_end(args);
 	if (n < 0)
 		return -ENOMEM;

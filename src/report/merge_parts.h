@@ -83,7 +83,7 @@ struct pm_merge {
 	struct pm_merge_event *events;
 	struct pm_merge_list everyone;
 	struct pm_merge_process *processes;
-	uint32_t process_count, process_room;
+	uint32_t process_count;
 	uint32_t host_count;
 	char **hosts;
 	uint32_t boot_count;

@@ -10,20 +10,16 @@
 
 static int host_get(struct pm_merge *merge, const char *name, uint32_t *host)
 {
-	char **hosts;
-
 	for (uint32_t h = 0; h < merge->host_count; h++) {
 		if (strcmp(merge->hosts[h], name) != 0)
 			continue;
 		*host = h;
 		return 0;
 	}
-	hosts = realloc(merge->hosts, (merge->host_count + 1) * sizeof(*hosts));
-	if (!hosts)
+	if (!PM_GROW(merge->hosts, merge->host_count))
 		return -ENOMEM;
-	merge->hosts = hosts;
-	hosts[merge->host_count] = strdup(name);
-	if (!hosts[merge->host_count])
+	merge->hosts[merge->host_count] = strdup(name);
+	if (!merge->hosts[merge->host_count])
 		return -ENOMEM;
 	*host = merge->host_count++;
 	return 0;
@@ -34,15 +30,8 @@ int pm_merge_process_add(struct pm_merge *merge, const struct pm_snapshot *s)
 	struct pm_merge_process *process;
 	int err;
 
-	if (merge->process_count == merge->process_room) {
-		uint32_t room = merge->process_room ? 2 * merge->process_room : 64;
-
-		process = realloc(merge->processes, room * sizeof(*process));
-		if (!process)
-			return -ENOMEM;
-		merge->processes = process;
-		merge->process_room = room;
-	}
+	if (!PM_GROW(merge->processes, merge->process_count))
+		return -ENOMEM;
 	process = &merge->processes[merge->process_count];
 	*process = (struct pm_merge_process){
 		.rank = s->header.rank,

@@ -10,15 +10,8 @@
 
 static int list_add(struct pm_merge_list *list, uint32_t process)
 {
-	if (list->count == list->room) {
-		uint32_t room = list->room ? 2 * list->room : 16;
-		uint32_t *at = realloc(list->at, room * sizeof(*at));
-
-		if (!at)
-			return -ENOMEM;
-		list->at = at;
-		list->room = room;
-	}
+	if (!PM_GROW(list->at, list->count))
+		return -ENOMEM;
 	list->at[list->count++] = process;
 	return 0;
 }
@@ -90,20 +83,18 @@ uint32_t pm_merge_quantity(const struct pm_merge *merge,
 static int event_get(struct pm_merge *merge, const struct pm_report_event *event,
 		     uint32_t *quantity)
 {
-	struct pm_merge_event *events;
+	struct pm_merge_event *own;
 
 	*quantity = pm_merge_quantity(merge, event);
 	if (*quantity < PM_RANGE_EVENTS + merge->event_count)
 		return 0;
-	events = realloc(merge->events, (merge->event_count + 1) * sizeof(*events));
-	if (!events)
+	if (!PM_GROW(merge->events, merge->event_count))
 		return -ENOMEM;
-	merge->events = events;
-	events += merge->event_count++;
-	memset(events, 0, sizeof(*events));
-	memcpy(events->name, event->name, sizeof(events->name));
-	memcpy(events->unit, event->first->unit, sizeof(events->unit));
-	events->scale = event->first->scale;
+	own = &merge->events[merge->event_count++];
+	memset(own, 0, sizeof(*own));
+	memcpy(own->name, event->name, sizeof(own->name));
+	memcpy(own->unit, event->first->unit, sizeof(own->unit));
+	own->scale = event->first->scale;
 	return 0;
 }
 

@@ -106,14 +106,11 @@ static bool is_word(char c)
 static int step(struct parser *p, struct pm_metric_step s)
 {
 	struct pm_metric *metric = p->metric;
-	struct pm_metric_step *more;
 
 	if (metric->step_count == PM_METRIC_STEPS)
 		return error_at(p, -E2BIG, p->at, "the formula is too long");
-	more = realloc(metric->steps, (metric->step_count + 1) * sizeof(*more));
-	if (!more)
+	if (!PM_GROW(metric->steps, metric->step_count))
 		return pm_diag_set(p->diag, -ENOMEM, "no memory for a metric");
-	metric->steps = more;
 	metric->steps[metric->step_count++] = s;
 	return 0;
 }

@@ -179,19 +179,12 @@ static bool same_layout(const struct perf_event_attr *a, const struct perf_event
 
 static int add_source(struct perfmon_log *log, const struct perf_event_attr *attr)
 {
-	struct pm_log_source *larger;
 	const bool identified = attr->sample_type & PERF_SAMPLE_IDENTIFIER;
 
 	if (log->count == PM_LOG_EVENTS_MAX)
 		return bad(log, "it has too many events");
-	/* One step a doubling. */
-	if (!(log->count & (log->count - 1))) {
-		larger = realloc(log->sources,
-				 (log->count ? log->count * 2 : 1) * sizeof(larger[0]));
-		if (!larger)
-			return no_memory(log);
-		log->sources = larger;
-	}
+	if (!PM_GROW(log->sources, log->count))
+		return no_memory(log);
 	log->identified = identified && (!log->count || log->identified);
 	log->alike =
 		!log->count || (log->alike && same_layout(attr, &log->sources[0].attr));

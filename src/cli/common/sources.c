@@ -19,15 +19,8 @@ static int add(struct cli_sources *sources, const char *name, pid_t pid)
 {
 	struct cli_source *source;
 
-	if (sources->count == sources->room) {
-		size_t room = sources->room ? 2 * sources->room : 16;
-
-		source = reallocarray(sources->at, room, sizeof(*source));
-		if (!source)
-			goto no_memory;
-		sources->at = source;
-		sources->room = room;
-	}
+	if (!PM_GROW(sources->at, sources->count))
+		goto no_memory;
 	source = &sources->at[sources->count];
 	source->name = strdup(name);
 	source->pid = pid;

@@ -16,7 +16,7 @@ struct cli_source {
 
 struct cli_sources {
 	const char *command; /* whose complaints it makes */
-	size_t count, room;
+	size_t count;
 	struct cli_source *at;
 };
 

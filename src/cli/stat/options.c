@@ -112,8 +112,6 @@ static int take_targets(const char *command, const struct cli_option *option,
 	unsigned long tid;
 
 	for (;;) {
-		struct perfmon_target *targets;
-
 		if (!parse_number(&at, INT_MAX, ",", &tid)) {
 			cli_complain(
 				command,
@@ -121,15 +119,12 @@ static int take_targets(const char *command, const struct cli_option *option,
 				option->name, text, threads ? "thread" : "process");
 			return CLI_USAGE;
 		}
-		targets = realloc(options->targets,
-				  (options->target_count + 1) * sizeof(targets[0]));
-		if (!targets) {
+		if (!PM_GROW(options->targets, options->target_count)) {
 			cli_complain(command, "%s", strerror(ENOMEM));
 			return CLI_FAILED;
 		}
-		targets[options->target_count++] = (struct perfmon_target){
+		options->targets[options->target_count++] = (struct perfmon_target){
 			.kind = PERFMON_TARGET_KIND_THREAD, .id = (int32_t)tid};
-		options->targets = targets;
 		if (!*at++)
 			break;
 	}

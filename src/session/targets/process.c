@@ -434,17 +434,13 @@ int pm_process_reopen(struct perfmon_session *session, struct pm_session_plan *p
 int pm_process_attach(struct perfmon_session *session,
 		      const struct perfmon_target *target, pid_t self)
 {
-	struct pm_session_process *process,
-		*larger = realloc(session->attached->processes,
-				  (session->attached->process_count + 1) *
-					  sizeof(larger[0]));
+	struct pm_session_process *process;
 	struct life life = {0};
 	int n, err;
 
-	if (!larger)
+	if (!PM_GROW(session->attached->processes, session->attached->process_count))
 		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
-	session->attached->processes = larger;
-	process = &larger[session->attached->process_count];
+	process = &session->attached->processes[session->attached->process_count];
 	*process = (struct pm_session_process){
 		.pid = pm_process_id(target->id), .flags = target->flags, .fd = -1};
 	/* Before its threads are listed: what is listed is of this process, or it gets

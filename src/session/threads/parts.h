@@ -51,7 +51,7 @@ struct scan {
 	pid_t pid; /* of the process, where the request may name one of its threads */
 	/* By number; of an ended thread only what was opened on it is kept. */
 	struct scan_thread *threads;
-	size_t count, room;
+	size_t count;
 	/* All processes, by number, as the latest and as the first scan found them; only
 	 * looked at for descendants. */
 	struct scan_process *processes, *first;

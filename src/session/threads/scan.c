@@ -289,16 +289,8 @@ static struct scan_thread *find_thread(struct scan *scan, size_t count, pid_t ti
 
 static int add_thread(struct scan *scan, pid_t process, pid_t tid, uint64_t start_ticks)
 {
-	if (scan->count == scan->room) {
-		size_t room = scan->room ? 2 * scan->room : 64;
-		struct scan_thread *larger =
-			realloc(scan->threads, room * sizeof(larger[0]));
-
-		if (!larger)
-			return -ENOMEM;
-		scan->threads = larger;
-		scan->room = room;
-	}
+	if (!PM_GROW(scan->threads, scan->count))
+		return -ENOMEM;
 	scan->threads[scan->count++] = (struct scan_thread){
 		.tid = tid,
 		.process = process,
