@@ -668,6 +668,92 @@ Test(top, what_falls_is_marked)
 	builder_end(&b);
 }
 
+/* Regions have CPU time where task-clock is counted, in percent as their wall time is. */
+Test(top, cpu_time_stands_beside_wall_time)
+{
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile_plan *plan;
+	struct perfmon_profile_node *node;
+	struct top_options by_cpu = {.sort = "cpu"};
+	struct pm_diag diag = {0};
+	struct top_table table;
+	struct profile_builder b;
+	struct top_look *l;
+
+	builder_begin(&b, 1 << 16);
+	plan = builder_plan(&b, 1, 1);
+	thread = builder_thread(&b, 1, 1, 1);
+	builder_nodes(&b, thread, 4);
+	builder_node(&b, thread, 0, 0);
+	node = builder_node(&b, thread, 1, builder_region(&b, "r"));
+	visits(node, 1, SECOND / 2, SECOND / 4);
+	visits(builder_node(&b, thread, 2, builder_region(&b, "below")), 1, SECOND / 8,
+	       SECOND / 8);
+	l = look(&b, 1, NULL);
+	cr_assert_eq(top_table_make(&table, l, &by_cpu, &diag), -EINVAL);
+	top_table_free(&table);
+	top_look_free(l);
+	strcpy(plan->counter[0].name, "task-clock:u");
+	strcpy(plan->counter[0].unit, "ns");
+	l = look(&b, 1, NULL);
+	expect_cell(l, &by_cpu, "r", "time", "50.0", "");
+	expect_cell(l, &by_cpu, "r", "cpu", "25.0", "");
+	expect_cell(l, &by_cpu, "r", "self", "37.5", "");
+	expect_cell(l, &by_cpu, "r/below", "cpu", "12.5", "");
+	top_look_free(l);
+	builder_end(&b);
+}
+
+static void expect_common(struct top_look *l, const char *want)
+{
+	struct pm_diag diag = {0};
+	struct top_table table;
+	char got[200];
+
+	cr_assert_eq(top_table_make(&table, l, &by_self, &diag), 0, "%s", diag.text);
+	top_table_common(&table, got, sizeof(got));
+	cr_assert_str_eq(got, want);
+	top_table_free(&table);
+}
+
+/* A mark that all numbers of a column have is said once, and not in each row. */
+Test(top, marks_of_all_rows_are_said_once)
+{
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile_node *nodes[3];
+	struct profile_builder b;
+	struct top_look *l;
+
+	builder_begin(&b, 1 << 16);
+	builder_plan(&b, 1, 2);
+	thread = builder_thread(&b, 1, 1, 2);
+	builder_nodes(&b, thread, 4);
+	builder_node(&b, thread, 0, 0);
+	for (int i = 0; i < 3; i++) {
+		nodes[i] = builder_node(&b, thread, 1,
+					builder_region(&b, (char[]){(char)('a' + i), 0}));
+		/* Where nothing happens there is nothing to mark. */
+		if (i == 2)
+			break;
+		visits(nodes[i], 2, 1000, 5);
+		nodes[i]->count[1].sum = 7;
+		nodes[i]->migrations = 1;
+	}
+	nodes[0]->retries = 1;
+	l = look(&b, 1, NULL);
+	expect_common(l, "m on all numbers of event0/s, event1/s");
+	expect_cell(l, &by_self, "a", "event0", "10", " r");
+	expect_cell(l, &by_self, "b", "event1", "7", "");
+	top_look_free(l);
+	nodes[1]->migrations = 0;
+	l = look(&b, 1, NULL);
+	expect_common(l, "");
+	expect_cell(l, &by_self, "a", "event0", "10", " rm");
+	expect_cell(l, &by_self, "b", "event0", "10", "");
+	top_look_free(l);
+	builder_end(&b);
+}
+
 /* The names of the rows, in their order, with blanks between. */
 static void expect_rows(struct top_look *l, const char *sort, const char *filter,
 			bool flat, bool threads, bool reverse, const char *want)
@@ -685,7 +771,7 @@ static void expect_rows(struct top_look *l, const char *sort, const char *filter
 		const struct top_row *row = &table.rows[r];
 		char title[100];
 
-		top_group_title(row->group, title, sizeof(title));
+		top_group_title(l, row->group, title, sizeof(title));
 		strcat(got, r ? " " : "");
 		strcat(got, row->node ? pm_report_name(row->tree, row->node) : title);
 	}

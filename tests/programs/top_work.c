@@ -6,6 +6,8 @@
  *	visits N	visits "outer" N times, and in each "inner" twice
  *	thread N	the same in a thread of its own, which then ends
  *	stay N		the same in one that lives on until the program ends
+ *	spin		visits "spin" over and over in a thread that lives on
+ *	sleep		visits "sleep" once, for 50 ms off the CPU
  *	begin NAME	begins that region
  *	end NAME	ends it
  *	exec		becomes a program that uses no regions, and lives on
@@ -52,6 +54,26 @@ static void *stayer(void *n)
 	return NULL;
 }
 
+static void *spinner(void *unused)
+{
+	pthread_setname_np(pthread_self(), "spinner");
+	pthread_barrier_wait(&has_visited);
+	for (;;) {
+		PERFMON_REGION_BEGIN("spin");
+		for (volatile int i = 0; i < 1000000; i++)
+			;
+		PERFMON_REGION_END("spin");
+	}
+	return unused;
+}
+
+static void nap(void)
+{
+	PERFMON_REGION_BEGIN("sleep");
+	usleep(50000);
+	PERFMON_REGION_END("sleep");
+}
+
 static int on_thread(void *(*run)(void *), unsigned long n, int ends)
 {
 	pthread_t thread;
@@ -83,6 +105,10 @@ int main(void)
 			bad = on_thread(visitor, n, 1);
 		else if (sscanf(line, "stay %lu", &n) == 1)
 			bad = on_thread(stayer, n, 0);
+		else if (!strcmp(line, "spin"))
+			bad = on_thread(spinner, 0, 0);
+		else if (!strcmp(line, "sleep"))
+			nap();
 		else if (sscanf(line, "begin %99[^\n]", name) == 1)
 			perfmon_region_begin_name(name);
 		else if (sscanf(line, "end %99[^\n]", name) == 1)

@@ -205,6 +205,45 @@ on_terminal() {
 }
 try "once to a terminal is a table" on_terminal
 
+# --- CPU time -----------------------------------------------------------------------------------
+
+# is_more A B: numbers
+is_more() {
+	awk -v a="$1" -v b="$2" 'BEGIN { if (!(a + 0 > b + 0)) { print a " is not more than " b; exit 1 } }'
+}
+no_cpu_of_regions() {
+	top 0 --once -d 0.05 "$work" && ! head -n 1 "$here/out" | grep -q "cpu_percent.*cpu_percent" &&
+		head -n 1 "$here/out" | grep -q $'\tthread_cpu_percent$'
+}
+try "without task-clock regions have no CPU time, and threads have" no_cpu_of_regions
+work_end
+work_begin PERFMON_EVENTS=task-clock
+tell spin "stay 1"
+of_threads() {
+	local spinner
+	top 0 -T --once -d 0.5 "$work"
+	spinner=$(awk -F '\t' '$3 == "spin" && $2 != "all" { print $2; exit }' "$here/out")
+	is_more "$(cell thread_cpu_percent "$spinner" spin)" 1 &&
+		is_more "$(cell thread_cpu_percent all spin)" 1 &&
+		is 0 "$(cell thread_cpu_percent "$(stayer)" outer)"
+}
+try "the CPU time of threads is that of those that run" of_threads
+of_regions() {
+	: >"$here/out"
+	timeout 60 "$perfmon" top -d 0.4 -n 2 "$work" >"$here/out" 2>"$here/err" </dev/null &
+	until_output
+	tell sleep sleep sleep
+	wait $!
+	cat "$here/out"
+	is_more "$(sum cpu_percent all spin)" 1 &&
+		is_more "$(sum time_percent all sleep)" "$(awk -v cpu="$(sum cpu_percent all sleep)" \
+			'BEGIN { print 5 * cpu + 1 }')"
+}
+try "where task-clock is counted, the CPU time of regions stands beside their wall time" of_regions
+work_end
+work_begin
+tell "visits 4" "begin open" "visits 1"
+
 # --- the end ----------------------------------------------------------------------------------
 
 ended_while() { # COMMAND...: what ends it while it is watched
@@ -376,6 +415,14 @@ stops() {
 		"ends 0" restored | on_screen 20 100 "$work"
 }
 try "puts the terminal back while it is stopped" stops
+work_end
+work_begin PERFMON_EVENTS=task-clock
+tell spin
+on_screens() {
+	printf '%s\n' "see spin" "line 2 region" "see % CPU" "see cpu%" "keys t" "see (spinner), " "keys q" "ends 0" |
+		on_screen 30 120 "$work"
+}
+try "the screen has both" on_screens
 no_terminal() {
 	printf '%s\n' "see 'nosuch'" "ends 1" restored |
 		timeout 60 "$terminal" 20 100 env TERM=nosuch "$perfmon" top "$work"

@@ -546,6 +546,7 @@ int top_look_make(struct top_look **out, struct pm_snapshot *snapshot,
 	}
 	look->snapshot = snapshot;
 	look->whole = !before;
+	look->cpu.percent = -1;
 	look->seconds =
 		pm_snapshot_ns(snapshot, (double)pm_less(snapshot->taken_ticks, since)) /
 		1e9;
@@ -584,6 +585,7 @@ void top_look_free(struct top_look *look)
 	for (uint32_t g = 0; g < look->group_count; g++)
 		group_free(&look->groups[g]);
 	free(look->groups);
+	free(look->cpu.threads);
 	/* It asks its snapshot how many plans there are. */
 	pm_report_model_free(&look->model);
 	pm_snapshot_free(look->snapshot);

@@ -286,7 +286,7 @@ static void draw_row(const struct screen *screen, int y, const struct top_row *r
 	char title[100];
 
 	if (!row->node) {
-		top_group_title(row->group, title, sizeof(title));
+		top_group_title(screen->table.look, row->group, title, sizeof(title));
 		attron(A_BOLD);
 		put(y, 0, COLS, title);
 		attroff(A_BOLD);
@@ -302,7 +302,7 @@ static void draw_state(const struct screen *screen)
 {
 	const struct top_options *options = screen->options;
 	const struct top_table *table = &screen->table;
-	char text[900];
+	char text[900], common[400];
 
 	if (*screen->problem)
 		snprintf(text, sizeof(text), "%s", screen->problem);
@@ -314,7 +314,8 @@ static void draw_state(const struct screen *screen)
 		attroff(A_BOLD);
 		return;
 	}
-	snprintf(text, sizeof(text), "%s%s, %s by %s%s%s%s%s",
+	top_table_common(table, common, sizeof(common));
+	snprintf(text, sizeof(text), "%s%s, %s by %s%s%s%s%s%s%s",
 		 screen->paused ? "PAUSED, " : "",
 		 options->flat ? "regions" : "call tree",
 		 options->threads ? "of each thread," : "of all threads,",
@@ -322,7 +323,7 @@ static void draw_state(const struct screen *screen)
 						     : "name",
 		 options->reverse ? ", the lowest first" : "",
 		 *options->filter ? ", with '" : "", options->filter,
-		 *options->filter ? "'" : "");
+		 *options->filter ? "'" : "", *common ? "; " : "", common);
 	put(1, 0, COLS, text);
 }
 
@@ -343,7 +344,9 @@ static void draw_help(void)
 		"visits/s     visits that have ended",
 		"time%        of the known time of all threads:",
 		"             a visit's time is known when it ends",
-		"self%        the same, less that of regions below",
+		"cpu%         the part of that on a CPU; only if the program counts",
+		"             task-clock. CPU above is the whole process's, or thread's",
+		"self%        time%, less that of regions below",
 		"mean         time of a visit",
 		"EVENT/s      by path: with regions below; by region: without",
 		"",

@@ -58,6 +58,13 @@ struct pm_value top_table_value(const struct top_table *table, const struct top_
 			value = number(0);
 		value.value = pm_snapshot_ns(s, value.value) / 1e9 * 100;
 		return per_second(value, seconds);
+	case TOP_CPU:
+		event = &tree->model->events[column->index];
+		value = pm_report_count(tree, row->node, column->index, false);
+		if (is_idle(node))
+			value = number(0);
+		value.value *= event->first->scale / 1e9 * 100;
+		return per_second(value, seconds);
 	case TOP_MEAN:
 		value = number(pm_snapshot_ns(s, pm_report_mean(node)));
 		/* Visits may have ended of which none was measured. */
@@ -83,6 +90,7 @@ static void cell_fill(struct top_table *table, const struct top_row *row,
 	struct pm_value value = top_table_value(table, row, column);
 	struct perfmon_profile_counter counter;
 
+	value.marks &= ~column->common;
 	pm_cell_value(cell, &value, &table->marks, &table->states);
 	if (value.state != PM_COUNTED)
 		return;
@@ -97,6 +105,7 @@ static void cell_fill(struct top_table *table, const struct top_row *row,
 			pm_cell_count(cell->text, value.value);
 		break;
 	case TOP_TIME:
+	case TOP_CPU:
 	case TOP_SELF:
 		pm_cell_fixed(cell->text, value.value, 1);
 		break;
@@ -128,9 +137,21 @@ static void column_add(struct top_table *table, enum top_column_kind kind, uint3
 	column->width = pm_out_plain(NULL, column->heading, 0);
 }
 
+/* The event that is the time on a CPU; PM_NO_EVENT: it is not counted. */
+static uint32_t cpu_clock(const struct pm_report_model *model)
+{
+	for (uint32_t e = 0; e < model->event_count; e++)
+		if (model->events[e].refused < model->events[e].parts &&
+		    !strcmp(model->events[e].first->unit, "ns") &&
+		    pm_event_is_called(model->events[e].name, "task-clock"))
+			return e;
+	return PM_NO_EVENT;
+}
+
 static int columns_make(struct top_table *table)
 {
 	const struct pm_report_model *model = &table->look->model;
+	uint32_t clock = cpu_clock(model);
 
 	table->columns =
 		calloc((size_t)TOP_EVENT + model->event_count + model->metric_count,
@@ -140,6 +161,8 @@ static int columns_make(struct top_table *table)
 	column_add(table, TOP_OPEN, 0, "open", "open", "");
 	column_add(table, TOP_VISITS, 0, "visits", "visits", "/s");
 	column_add(table, TOP_TIME, 0, "time", "time", "%");
+	if (clock != PM_NO_EVENT)
+		column_add(table, TOP_CPU, clock, "cpu", "cpu", "%");
 	column_add(table, TOP_SELF, 0, "self", "self", "%");
 	column_add(table, TOP_MEAN, 0, "mean", "mean", "");
 	for (uint32_t e = 0; e < model->event_count; e++)
@@ -323,6 +346,73 @@ static int group_add(struct top_table *table, struct top_group *group,
 	return err;
 }
 
+/* Marks that come with a number of their own. */
+#define MARKS_OF_ONE (PM_MARK_MULTIPLEXED | PM_MARK_PART | PM_MARK_SAMPLED)
+
+/* The marks that all numbers of COLUMN have, if there are several. Where nothing has
+ * happened is 0, and no mark. */
+static uint32_t marks_in_common(const struct top_table *table,
+				const struct top_column *column)
+{
+	uint32_t common = ~(uint32_t)MARKS_OF_ONE, count = 0;
+
+	for (uint32_t r = 0; r < table->row_count; r++) {
+		const struct top_row *row = &table->rows[r];
+		struct pm_value value;
+
+		if (!row->node)
+			continue;
+		value = top_table_value(table, row, column);
+		if (value.state == PM_COUNTED && value.value == 0 && !value.marks)
+			continue;
+		common &= value.marks;
+		count++;
+	}
+	return count > 1 ? common : 0;
+}
+
+/* The headings of the columns from C on that have the same marks in common. */
+static size_t common_columns(const struct top_table *table, uint32_t c, char *buffer,
+			     size_t size)
+{
+	uint32_t common = table->columns[c].common;
+	const char *between = "";
+	size_t used = 0;
+
+	for (; c < table->column_count && used < size; c++) {
+		if (table->columns[c].common != common)
+			continue;
+		used += (size_t)snprintf(buffer + used, size - used, "%s%s", between,
+					 table->columns[c].heading);
+		between = ", ";
+	}
+	return used;
+}
+
+void top_table_common(const struct top_table *table, char *buffer, size_t size)
+{
+	size_t used = 0;
+
+	*buffer = '\0';
+	for (uint32_t c = 0; c < table->column_count && used < size; c++) {
+		struct pm_value value = {.marks = table->columns[c].common};
+		uint32_t marks = 0, states = 0, before = c;
+		struct pm_cell cell;
+
+		while (before && table->columns[before - 1].common != value.marks)
+			before--;
+		/* It was told with an earlier column. */
+		if (!value.marks || before)
+			continue;
+		pm_cell_value(&cell, &value, &marks, &states);
+		used += (size_t)snprintf(buffer + used, size - used,
+					 "%s%s on all numbers of ", used ? "; " : "",
+					 cell.marks + 1);
+		if (used < size)
+			used += common_columns(table, c, buffer + used, size - used);
+	}
+}
+
 static int cells_make(struct top_table *table)
 {
 	table->cells = calloc((size_t)table->row_count * table->column_count + 1,
@@ -330,6 +420,10 @@ static int cells_make(struct top_table *table)
 	if (!table->cells)
 		return -ENOMEM;
 	table->name_width = strlen("region");
+	for (uint32_t c = 0; c < table->column_count; c++) {
+		table->columns[c].common = marks_in_common(table, &table->columns[c]);
+		table->marks |= table->columns[c].common;
+	}
 	for (uint32_t r = 0; r < table->row_count; r++) {
 		struct top_row *row = &table->rows[r];
 		size_t width;
@@ -388,13 +482,18 @@ void top_table_free(struct top_table *table)
 	memset(table, 0, sizeof(*table));
 }
 
-void top_group_title(const struct top_group *group, char *buffer, size_t size)
+void top_group_title(const struct top_look *look, const struct top_group *group,
+		     char *buffer, size_t size)
 {
+	double percent = top_cpu_percent(look, group);
 	struct pm_out out = {0};
+	char cpu[32] = "";
 
+	if (percent >= 0)
+		snprintf(cpu, sizeof(cpu), ", %.1f %% CPU", percent);
 	switch (group->kind) {
 	case TOP_ALL:
-		snprintf(buffer, size, "all threads");
+		snprintf(buffer, size, "all threads%s", cpu);
 		return;
 	case TOP_ENDED:
 		snprintf(buffer, size, "ended threads");
@@ -402,11 +501,12 @@ void top_group_title(const struct top_group *group, char *buffer, size_t size)
 	case TOP_THREAD:
 		/* A thread is called what it likes. */
 		pm_out_plain(&out, group->thread->name, 0);
-		snprintf(buffer, size, "thread %u%s%.*s%s%s", group->thread->tid,
+		snprintf(buffer, size, "thread %u%s%.*s%s%s%s", group->thread->tid,
 			 out.used ? " (" : "", (int)out.used, out.buffer,
 			 out.used ? ")" : "",
 			 group->thread->state == PERFMON_PROFILE_THREAD_STATE_LIVE
 				 ? ""
-				 : ", ended");
+				 : ", ended",
+			 cpu);
 	}
 }

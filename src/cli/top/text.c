@@ -14,7 +14,7 @@
 void top_text_head(const struct top_watch *watch, char *buffer, size_t size)
 {
 	const struct top_look *look = watch->look;
-	char ended[32] = "", since[96];
+	char ended[32] = "", since[96], cpu[32] = "";
 
 	if (look->threads_ended)
 		snprintf(ended, sizeof(ended), ", %u ended", look->threads_ended);
@@ -23,8 +23,10 @@ void top_text_head(const struct top_watch *watch, char *buffer, size_t size)
 	else
 		snprintf(since, sizeof(since), "%s %.3f s",
 			 look->whole ? "since it began," : "the last", look->seconds);
-	snprintf(buffer, size, "%s: %u thread%s%s; %s", watch->what, look->threads_live,
-		 look->threads_live == 1 ? "" : "s", ended, since);
+	if (look->cpu.percent >= 0)
+		snprintf(cpu, sizeof(cpu), ", %.1f %% CPU", look->cpu.percent);
+	snprintf(buffer, size, "%s: %u thread%s%s; %s%s", watch->what, look->threads_live,
+		 look->threads_live == 1 ? "" : "s", ended, since, cpu);
 }
 
 void top_text_problem(const struct top_watch *watch, char *buffer, size_t size)
@@ -93,6 +95,10 @@ void top_text_print(const struct top_watch *watch, const struct top_table *table
 	top_text_problem(watch, text, sizeof(text));
 	if (*text)
 		pm_out_format(&out, "%s\n", text);
+	top_table_common(table, text, sizeof(text));
+	/* The names of events are the program's. */
+	if (pm_out_plain(&out, text, 0))
+		pm_out_text(&out, "\n");
 	pm_out_text(&out, "\n");
 	headings_print(table, &out);
 	for (uint32_t r = 0; r < table->row_count; r++) {
@@ -100,7 +106,7 @@ void top_text_print(const struct top_watch *watch, const struct top_table *table
 			row_print(table, &table->rows[r], &out);
 			continue;
 		}
-		top_group_title(table->rows[r].group, text, sizeof(text));
+		top_group_title(table->look, table->rows[r].group, text, sizeof(text));
 		pm_out_format(&out, "%s%s:\n", r ? "\n" : "", text);
 	}
 	pm_report_text_legend(&out, table->marks, table->states);
@@ -165,10 +171,15 @@ static void line_print(const struct top_table *table, const struct top_row *row,
 
 		all.marks &= ~(PM_MARK_MULTIPLEXED | PM_MARK_PART);
 		pm_cell_value(&cell, &all, &marks, &states);
-		pm_out_format(out, "\t%s%s%s\n", marks & PM_MARK_MULTIPLEXED ? "~" : "",
+		pm_out_format(out, "\t%s%s%s\t", marks & PM_MARK_MULTIPLEXED ? "~" : "",
 			      marks & PM_MARK_PART ? "<" : "",
 			      *cell.marks ? cell.marks + 1 : "");
 	}
+	if (top_cpu_percent(table->look, group) >= 0)
+		pm_out_double(out, top_cpu_percent(table->look, group));
+	else
+		pm_out_text(out, "-");
+	pm_out_text(out, "\n");
 }
 
 void top_lines_print(const struct top_table *table, bool head)
@@ -176,7 +187,7 @@ void top_lines_print(const struct top_table *table, bool head)
 	static const char *const names[] = {
 		[TOP_OPEN] = "open",	     [TOP_VISITS] = "visits_per_s",
 		[TOP_TIME] = "time_percent", [TOP_SELF] = "self_percent",
-		[TOP_MEAN] = "mean_ns",
+		[TOP_MEAN] = "mean_ns",	     [TOP_CPU] = "cpu_percent",
 	};
 	struct pm_out out = {.sink = cli_print, .argument = stdout};
 
@@ -193,7 +204,7 @@ void top_lines_print(const struct top_table *table, bool head)
 			if (column->kind == TOP_EVENT)
 				pm_out_text(&out, "_per_s");
 		}
-		pm_out_text(&out, "\tmarks\n");
+		pm_out_text(&out, "\tmarks\tthread_cpu_percent\n");
 	}
 	for (uint32_t r = 0; r < table->row_count; r++)
 		if (table->rows[r].node)

@@ -24,7 +24,7 @@ static const char help[] =
 	"  -d, --delay SECONDS   between two looks (1)\n"
 	"  -n, --count N         leave after N tables\n"
 	"      --once            print one table and leave\n"
-	"  -k, --sort COLUMN     by name, open, visits, time, self (the default), mean, an event\n"
+	"  -k, --sort COLUMN     by name, open, visits, time, cpu, self (the default), mean, an event\n"
 	"                        or a metric\n"
 	"      --reverse         the lowest first\n"
 	"      --filter TEXT     only regions with TEXT in their names, and regions above and\n"

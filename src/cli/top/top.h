@@ -5,6 +5,7 @@
  *	top.c		options; the list of processes that can be watched
  *	watch.c		a profile that is looked at again and again, and waiting for that
  *	data.c		what has happened between two looks
+ *	cpu.c		the CPU time of the process and its threads between two looks
  *	table.c		... as rows and columns: sorted, filtered
  *	text.c		the table as text, and as lines for scripts
  *	screen.c		the table on a terminal, by ncurses
@@ -38,6 +39,21 @@ struct top_group {
 	struct pm_report_tree change;
 };
 
+/* The CPU time of a process, when it was looked at. A percentage is that of the time since
+ * the look before, -1: unknown. */
+struct top_cpu {
+	uint64_t at_ns; /* 0: it was not read */
+	uint64_t process_ns;
+	double percent;
+	uint32_t count;
+	struct top_cpu_thread {
+		uint32_t tid;
+		uint64_t begin_ticks; /* of its record in the profile */
+		uint64_t ns;
+		double percent;
+	} * threads; /* by tid */
+};
+
 /* One look at a profile, and what has happened since another. */
 struct top_look {
 	struct pm_snapshot *snapshot;
@@ -45,6 +61,7 @@ struct top_look {
 	double seconds; /* from the other to this one; 0: no time has passed */
 	bool whole;	/* there is no other: since the profile began */
 	uint32_t threads_live, threads_ended;
+	struct top_cpu cpu;
 	bool threads; /* there are groups for them */
 	uint32_t group_count;
 	/* All threads; with `threads` each one, and the ended ones if there are any. */
@@ -67,6 +84,15 @@ int top_look_make(struct top_look **look, struct pm_snapshot *snapshot,
 /* Adds the groups of threads, which a look does not have by itself: they take memory for
  * each path of each thread. BEFORE, if it is not NULL, must have them. 0 or -ENOMEM. */
 int top_look_threads(struct top_look *look, const struct top_look *before);
+
+/* Reads the CPU time of process PID, whose profile is S, into CPU, which has nothing yet;
+ * with THREADS that of each thread, too. What cannot be read is unknown. 0 or -ENOMEM. */
+int top_cpu_read(struct top_cpu *cpu, pid_t pid, const struct pm_snapshot *s,
+		 bool threads);
+/* The percentages of CPU, since BEFORE, which may be NULL. */
+void top_cpu_since(struct top_cpu *cpu, const struct top_cpu *before);
+/* That of GROUP in LOOK: of all threads that of the process. */
+double top_cpu_percent(const struct top_look *look, const struct top_group *group);
 
 /* Frees of LOOK what a later look does not start from. */
 void top_look_trim(struct top_look *look);
@@ -129,6 +155,7 @@ enum top_column_kind {
 	TOP_OPEN,   /* visits that have not ended */
 	TOP_VISITS, /* per second */
 	TOP_TIME,   /* percent of the time that has passed, for each thread */
+	TOP_CPU,    /* the part of that on a CPU: where task-clock is counted */
 	TOP_SELF,   /* ... less that of regions below */
 	TOP_MEAN,   /* of the time of a visit */
 	TOP_EVENT,  /* per second; by region less that of regions below */
@@ -141,6 +168,7 @@ struct top_column {
 	const char *name; /* to sort by */
 	char heading[140];
 	size_t width, marks; /* the widest text, and the widest marks behind it */
+	uint32_t common;     /* marks of all its numbers, which cells do not repeat */
 };
 
 struct top_row {
@@ -175,8 +203,13 @@ void top_table_free(struct top_table *table);
 struct pm_value top_table_value(const struct top_table *table, const struct top_row *row,
 				const struct top_column *column);
 
-/* The heading of a group: "thread 12 (worker), ended". */
-void top_group_title(const struct top_group *group, char *buffer, size_t size);
+/* The heading of a group: "thread 12 (worker), 97.0 % CPU". */
+void top_group_title(const struct top_look *look, const struct top_group *group,
+		     char *buffer, size_t size);
+
+/* The marks that the cells of whole columns would have, as text: "m on all numbers of
+ * task-clock/s". "" if there are none. */
+void top_table_common(const struct top_table *table, char *buffer, size_t size);
 
 /* --- its output ------------------------------------------------------------------- */
 

@@ -102,6 +102,14 @@ int top_watch_look(struct top_watch *watch, bool join, struct pm_diag *diag)
 		if (err)
 			top_look_free(look);
 	}
+	if (!err && watch->alive) {
+		err = top_cpu_read(&look->cpu, watch->pid, look->snapshot,
+				   watch->threads);
+		if (err)
+			top_look_free(look);
+		else
+			top_cpu_since(&look->cpu, watch->look ? &watch->look->cpu : NULL);
+	}
 	if (err)
 		return no_memory(watch, diag);
 	/* When one ended that did not end its profile, only who was there knows. */
