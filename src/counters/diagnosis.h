@@ -33,6 +33,9 @@ int pm_diagnosis_open(struct pm_diag *diag, int error, const struct pm_event *ev
 /* The same for the mmap(2) of its page. The event itself is open and counts. */
 int pm_diagnosis_page(struct pm_diag *diag, int error, const struct pm_event *event);
 
+/* Says why EVENT, which opens, cannot be read in user space. Returns -EOPNOTSUPP. */
+int pm_diagnosis_user_read(struct pm_diag *diag, const struct pm_event *event);
+
 /* Says why WHAT counts user mode alone, and what would help. */
 void pm_diagnosis_user_mode(struct pm_diag *diag, const char *what);
 

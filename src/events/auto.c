@@ -5,15 +5,12 @@
 #include "events/internal.h"
 
 /* Two events fit every PMU without multiplexing, mostly on counters made for them. */
-static const char hardware[] = "instructions,cycles";
-/* Where there is no PMU: what the kernel counts about a thread's own doing. Each read of
- * it is a system call, so it is one event. */
-static const char fallback[] = "page-faults";
+static const char automatic[] = "instructions,cycles";
 
-/* Keeps the logical events of which something opens, and numbers the rest anew. */
-static void keep_open(struct pm_event_list *list,
-		      int (*opens)(const struct pm_event *event, void *argument),
-		      void *argument)
+/* Keeps the logical events of which a part is WANTED, and numbers the rest anew. */
+static void keep(struct pm_event_list *list,
+		 int (*wanted)(const struct pm_event *event, void *argument),
+		 void *argument)
 {
 	size_t kept = 0, logical = 0;
 
@@ -23,7 +20,7 @@ static void keep_open(struct pm_event_list *list,
 		for (next = first; next < list->count; next++) {
 			if (list->events[next].logical != list->events[first].logical)
 				break;
-			open |= !opens(&list->events[next], argument);
+			open |= !wanted(&list->events[next], argument);
 		}
 		for (size_t i = first; i < next; i++) {
 			if (!open) {
@@ -43,22 +40,15 @@ static void keep_open(struct pm_event_list *list,
 }
 
 int pm_events_auto(unsigned int flags,
-		   int (*opens)(const struct pm_event *event, void *argument),
+		   int (*wanted)(const struct pm_event *event, void *argument),
 		   void *argument, struct pm_event_list **out, struct pm_diag *diag)
 {
 	struct pm_event_list *list;
-	int err = pm_events_parse(hardware, flags, &list, diag);
+	int err = pm_events_parse(automatic, flags, &list, diag);
 
 	if (err)
 		return err;
-	keep_open(list, opens, argument);
-	if (!list->count) {
-		pm_events_free(list);
-		err = pm_events_parse(fallback, flags, &list, diag);
-		if (err)
-			return err;
-		keep_open(list, opens, argument);
-	}
+	keep(list, wanted, argument);
 	*out = list;
 	return 0;
 }

@@ -96,13 +96,13 @@ int pm_events_parse(const char *text, unsigned int flags, struct pm_event_list *
 void pm_events_free(struct pm_event_list *list); /* NULL is accepted */
 
 /*
- * pm_events_auto() - what is counted when nobody said what: instructions and cycles, or
- * where neither opens, what the kernel itself counts. OPENS is asked for each candidate
- * and answers 0 if it can be opened; a logical event is kept when one of its events can
- * be. The list may come out empty. Flags and errors as pm_events_parse().
+ * pm_events_auto() - what is counted when nobody said what: instructions and cycles.
+ * WANTED is asked for each candidate and answers 0 if it is; a logical event is kept when
+ * one of its events is. The list may come out empty. Flags and errors as
+ * pm_events_parse().
  */
 int pm_events_auto(unsigned int flags,
-		   int (*opens)(const struct pm_event *event, void *argument),
+		   int (*wanted)(const struct pm_event *event, void *argument),
 		   void *argument, struct pm_event_list **out, struct pm_diag *diag);
 
 /* perf's name for what the kernel numbers so: hardware, software or cache events; false:

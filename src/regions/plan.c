@@ -9,8 +9,8 @@
 #include "profile/profile.h"
 #include "counters/counters.h"
 
-/* Whether EVENT opens on the calling thread: what auto asks. The first error goes into
- * the struct pm_diag at ARGUMENT. */
+/* Whether EVENT opens on the calling thread. The first error goes into the struct pm_diag
+ * at ARGUMENT. */
 static int opens(const struct pm_event *event, void *argument)
 {
 	struct perf_event_attr attr = event->attr;
@@ -24,6 +24,33 @@ static int opens(const struct pm_event *event, void *argument)
 		return first->error ? fd : pm_diagnosis_open(first, fd, event, 0, -1);
 	pm_kernel_close(fd);
 	return 0;
+}
+
+/* Whether EVENT opens and can then be read in user space: what auto asks. */
+static int reads_fast(const struct pm_event *event, void *argument)
+{
+	union {
+		struct pm_instance instance;
+		char room[sizeof(struct pm_instance) + sizeof(struct pm_counter)];
+	} one;
+	struct pm_diag *first = argument, diag = {0};
+	int err = pm_instance_open(&one.instance, event, 1, 0, -1, PM_OPEN_USER_READ,
+				   &diag);
+
+	if (err < 0) {
+		if (!first->error)
+			*first = diag;
+		return err;
+	}
+	if (!one.instance.counters[0].user_read) {
+		err = one.instance.counters[0].page_error ?: -EOPNOTSUPP;
+		if (!first->error && diag.error)
+			*first = diag;
+		else if (!first->error)
+			pm_diagnosis_user_read(first, event);
+	}
+	pm_instance_close(&one.instance);
+	return err;
 }
 
 /* Whether ERROR is a lack of something that may be free for another thread. */
@@ -122,23 +149,38 @@ void pm_region_plan_record(struct pm_region_plan *plan)
 	plan->record = record;
 }
 
-/* The machine's default events; what refused the hardware's is said. */
+/*
+ * The machine's default events, of those that cost no system call. What refused the others
+ * is said, and what can be had for system calls: one group of events takes two of them at
+ * BEGIN and two at END.
+ */
 static int make_auto(struct pm_region_plan *plan)
 {
 	struct pm_diag refused = {0}, diag = {0};
+	const char *why = refused.text, *set = "task-clock,page-faults";
 	char text[1200];
 	int err;
 
-	err = pm_events_auto(PM_EVENTS_USER_ONLY, opens, &refused, &plan->list, &diag);
+	err = pm_events_auto(PM_EVENTS_USER_ONLY, reads_fast, &refused, &plan->list,
+			     &diag);
+	if (!err && !refused.error)
+		return 0;
+	if (refused.error == -ENOENT || refused.error == -ENODEV)
+		why = "this machine exposes no hardware counters, as most virtual "
+		      "machines. 'perfmon info' says more";
+	else if (refused.error == -EOPNOTSUPP)
+		set = "instructions,cycles";
 	if (err)
 		snprintf(text, sizeof(text), "no events are counted: %s", diag.text);
-	else if (refused.error && plan->list->count)
-		snprintf(text, sizeof(text), "%s; %s is counted instead", refused.text,
-			 plan->list->events[0].name);
-	else if (refused.error)
-		snprintf(text, sizeof(text), "%s; regions are timed only", refused.text);
+	else if (plan->list->count)
+		snprintf(text, sizeof(text), "only %s is counted: %s",
+			 plan->list->events[0].name, refused.text);
 	else
-		return 0;
+		snprintf(text, sizeof(text),
+			 "regions are timed only: %s. PERFMON_EVENTS=%s counts events "
+			 "with "
+			 "4 system calls a visit",
+			 why, set);
 	pm_profile_note(text);
 	return err;
 }
