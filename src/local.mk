@@ -63,7 +63,8 @@ libperfmon_all_la_SOURCES = \
 	src/profile/take.c src/profile/take.h \
 	src/profile/threads.c src/profile/times.c src/profile/walk.h \
 	src/profile/writer.c src/profile/writer.h \
-	src/report/cells.c src/report/cells.h src/report/csv.c src/report/derived.c \
+	src/report/cells.c src/report/cells.h src/report/cost.c \
+	src/report/csv.c src/report/derived.c \
 	src/report/file.c src/report/file.h src/report/flat.c src/report/formats.h \
 	src/report/frame.c src/report/groups.c src/report/groups.h src/report/hottest.c src/report/json.c \
 	src/report/json_nodes.c src/report/json_out.c src/report/json_out.h \
@@ -75,8 +76,8 @@ libperfmon_all_la_SOURCES = \
 	src/report/roles.c src/report/sanity.c src/report/stride.c src/report/sums.c \
 	src/report/text.c src/report/times.c src/report/tree.c src/report/tree.h \
 	src/report/values.c \
-	src/regions/aggregate.c src/regions/aggregate.h src/regions/bias.c \
-	src/regions/bias.h src/regions/calls.c src/regions/exit.c src/regions/exit.h \
+	src/regions/aggregate.c src/regions/aggregate.h src/regions/cost.c \
+	src/regions/cost.h src/regions/calls.c src/regions/exit.c src/regions/exit.h \
 	src/regions/merge_call.c src/regions/names.c src/regions/names.h \
 	src/regions/paths.c src/regions/paths.h src/regions/plan.c src/regions/plan.h \
 	src/regions/recycle.c src/regions/recycle.h src/regions/regions.h \

@@ -159,6 +159,7 @@ CRITERION_TESTS += tests/test_switching
 CRITERION_TESTS += tests/test_states
 CRITERION_TESTS += tests/test_arm_states
 CRITERION_TESTS += tests/test_control
+CRITERION_TESTS += tests/test_cost
 CRITERION_TESTS += tests/test_structs
 CRITERION_TESTS += tests/test_prepared
 CRITERION_TESTS += tests/test_faults
@@ -344,6 +345,11 @@ tests_test_stride_SOURCES = tests/test_stride.c tests/bounds.h tests/profile_bui
 	tests/region_probe.h tests/report_text.h
 tests_test_stride_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
 tests_test_stride_LDADD = $(TEST_LIBS) $(JANSSON_LIBS) -lm
+
+tests_test_cost_SOURCES = tests/test_cost.c tests/profile_builder.h tests/region_probe.h \
+	tests/report_text.h
+tests_test_cost_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_cost_LDADD = $(TEST_LIBS)
 
 tests_test_sanity_SOURCES = tests/test_sanity.c tests/profile_builder.h tests/region_probe.h \
 	tests/report_text.h tests/tree.h

@@ -285,8 +285,8 @@ static struct made make(const char *event, uint64_t count, uint32_t visits)
 	builder_header(&m.b)->parent_pid = 0;
 	plan = builder_plan(&m.b, 1, 1);
 	strcpy(plan->counter[0].name, event);
-	plan->counter[0].bias = 10;
-	plan->counter[0].bias_known = 1;
+	plan->counter[0].cost.bias = 10;
+	plan->counter[0].cost.known = 1;
 	builder_region(&m.b, "work");
 	m.thread = builder_thread(&m.b, 1, 1, 1);
 	builder_nodes(&m.b, m.thread, 4);

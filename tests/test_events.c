@@ -490,12 +490,6 @@ static int opens_all(const struct pm_event *event, void *argument)
 	return 0;
 }
 
-static int opens_software(const struct pm_event *event, void *argument)
-{
-	++*(int *)argument;
-	return event->attr.type == PERF_TYPE_SOFTWARE ? 0 : -ENOENT;
-}
-
 static int opens_cycles(const struct pm_event *event, void *argument)
 {
 	(void)argument;
@@ -531,7 +525,6 @@ Test(events, by_default_what_opens_is_counted)
 	pm_kernel_fault = refuse_the_kernel;
 	check_auto(opens_all, "instructions:u cpu 0:1 -k -h; cycles:u cpu 0:0 -k -h");
 	check_auto(opens_cycles, "cycles:u cpu 0:0 -k -h");
-	check_auto(opens_software, "page-faults:u software 1:2 -k -h");
 	check_auto(opens_none, "");
 }
 

@@ -46,9 +46,9 @@ Test(region_access, without_user_access_it_is_read_by_calls)
 	cr_assert_eq(probe_read("block", &values), 0);
 	s = probe_take();
 	/* What the calls themselves count is known, and too much for a short region. */
-	cr_assert_eq(s->counters[0].bias_known, PERFMON_PROFILE_BIAS_CALL);
-	cr_assert_gt(s->counters[0].call_bias, 100);
-	cr_assert_lt(s->counters[0].call_bias, 20000);
+	cr_assert_eq(s->counters[0].cost.known, PERFMON_PROFILE_COST_CALL);
+	cr_assert_gt(s->counters[0].cost.call_bias, 100);
+	cr_assert_lt(s->counters[0].cost.call_bias, 20000);
 	/* The page grants reads (cap_user_rdpmc), but its index stays 0: that is known, and
 	 * said, from the beginning. */
 	cr_assert_eq(s->threads[0].record.status[0],

@@ -107,9 +107,9 @@ static uint64_t judge(void)
 static uint64_t bias_of(uint32_t counter)
 {
 	struct pm_snapshot *s = probe_take();
-	uint64_t bias = s->counters[counter].bias;
+	uint64_t bias = s->counters[counter].cost.bias;
 
-	cr_assert(s->counters[counter].bias_known);
+	cr_assert(s->counters[counter].cost.known);
 	pm_snapshot_free(s);
 	return bias;
 }

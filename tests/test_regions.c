@@ -421,6 +421,7 @@ Test(regions, the_own_values_are_read)
 	struct perfmon_region_count count[2];
 	struct probe_values values = {0};
 
+	setenv("PERFMON_EVENTS", "page-faults", 1);
 	cr_assert_null(perfmon_region_counter(0));
 	cr_assert_eq(probe_read("a", &values), -ENOENT);
 	for (int i = 0; i < 5; i++) {
@@ -442,8 +443,7 @@ Test(regions, the_own_values_are_read)
 	cr_assert_eq(values.entered, 11);
 	cr_assert_geq(values.time_ns, 5e6);
 	cr_assert_lt(values.time_ns, 5e9);
-	cr_assert_gt(values.counters, 0);
-	cr_assert_leq(values.counters, 32);
+	cr_assert_eq(values.counters, 1);
 	for (uint32_t i = 0; i < values.counters; i++)
 		cr_assert_not_null(perfmon_region_counter(i));
 	cr_assert_null(perfmon_region_counter(values.counters));

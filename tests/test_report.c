@@ -73,8 +73,8 @@ static void sample(struct profile_builder *b)
 	name(&plan->counter[0], "instructions:u");
 	name(&plan->counter[1], "cycles:u");
 	name(&plan->counter[2], "page-faults");
-	plan->counter[0].bias = 40;
-	plan->counter[0].bias_known = 1;
+	plan->counter[0].cost.bias = 40;
+	plan->counter[0].cost.known = 1;
 	r_main = builder_region(b, "main");
 	solve = builder_region(b, "solve");
 	io = builder_region(b, "io");
@@ -247,7 +247,7 @@ Test(report, bias_is_subtracted_on_request)
 "  n/a  never opened in these threads\n"
 "\n"
 "  note: a note of the profile\n"
-"  note: counts exclude the bias of an empty region for each visit and each nested visit; the cost of a nested visit outside itself is unknown and remains in the outer regions\n");
+"  note: times and counts exclude what measuring added, by the least cost of a visit at start-up\n");
 	/* clang-format on */
 	free(got);
 	builder_end(&b);

@@ -207,8 +207,8 @@ static struct perfmon_profile_thread *begin(struct profile_builder *b, uint64_t 
 	strcpy(plan->counter[0].name, "instructions:u");
 	strcpy(plan->counter[1].name, "cycles:u");
 	strcpy(plan->counter[2].name, "branches:u");
-	plan->counter[0].bias = bias;
-	plan->counter[0].bias_known = 1;
+	plan->counter[0].cost.bias = bias;
+	plan->counter[0].cost.known = 1;
 	thread = builder_thread(b, 1, 1, 3);
 	builder_nodes(b, thread, 64);
 	builder_node(b, thread, 0, 0);
@@ -248,7 +248,8 @@ Test(sanity, a_region_too_short_says_what_would_do)
 	has(got, "            1800 b      1000");
 	has(got, "          400.0k      200.0k");
 	has(got, "          400.0k b    200.0k");
-	has(got, "  b    too short to trust: measuring itself counts over 1 %\n");
+	has(got, "  b    too short to trust: measuring is over 1 % of the count, or 10 % of the "
+	    "time\n");
 	has(got,
 	    "  short: tiny: 180 instructions:u a visit against a bias of 40: measure "
 	    "at least 4000, or the work of 29 visits in one\n");
@@ -299,11 +300,11 @@ Test(sanity, each_way_of_reading_has_its_bias)
 
 	thread = begin(&b, 40);
 	plan = (void *)(b.base + sizeof(struct perfmon_profile_header));
-	plan->counter[0].call_bias = 600;
-	plan->counter[0].bias_known =
-		PERFMON_PROFILE_BIAS_USER | PERFMON_PROFILE_BIAS_CALL;
-	plan->counter[1].call_bias = 700;
-	plan->counter[1].bias_known = PERFMON_PROFILE_BIAS_CALL;
+	plan->counter[0].cost.call_bias = 600;
+	plan->counter[0].cost.known =
+		PERFMON_PROFILE_COST_USER | PERFMON_PROFILE_COST_CALL;
+	plan->counter[1].cost.call_bias = 700;
+	plan->counter[1].cost.known = PERFMON_PROFILE_COST_CALL;
 	path(&b, thread, 1, "warm", 10, 100000, 100000);
 	path(&b, thread, 1, "some", 10, 100000, 100000)->fallback_reads = 2;
 	path(&b, thread, 1, "calls", 10, 100000, 100000)->fallback_reads = 10;
@@ -365,12 +366,12 @@ Test(sanity, an_event_read_by_calls_has_a_bias, .init = probe_quiet)
 	s = probe_take();
 	if (s->threads[0].record.status[0] <= 0)
 		cr_skip_test("%s", s->note_count ? s->notes[0] : "no task-clock");
-	cr_assert_eq(s->counters[0].bias_known, PERFMON_PROFILE_BIAS_CALL);
-	cr_assert_gt(s->counters[0].call_bias, 0);
+	cr_assert_eq(s->counters[0].cost.known, PERFMON_PROFILE_COST_CALL);
+	cr_assert_gt(s->counters[0].cost.call_bias, 0);
 	cr_assert_eq(pm_report_model_make(&model, s, false, NULL), 0);
 	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
 	cr_assert(pm_report_is_short(&tree, 1, 0, false, &judged));
-	cr_assert_eq(judged.bias, s->counters[0].call_bias);
+	cr_assert_eq(judged.bias, s->counters[0].cost.call_bias);
 	cr_assert(pm_report_count(&tree, 1, 0, false).marks & PM_MARK_SHORT);
 	pm_report_tree_free(&tree);
 	pm_report_model_free(&model);

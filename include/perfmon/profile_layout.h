@@ -154,9 +154,25 @@ struct perfmon_profile_header {
 #define PERFMON_PROFILE_COUNTER_REFUSED                                                  \
 	8u /* did not open where it was tried: see error */
 
-/* Which biases of a counter have been measured. */
-#define PERFMON_PROFILE_BIAS_USER 1u
-#define PERFMON_PROFILE_BIAS_CALL 2u
+/* Which parts of a cost have been measured. */
+#define PERFMON_PROFILE_COST_USER    1u
+#define PERFMON_PROFILE_COST_CALL    2u
+#define PERFMON_PROFILE_COST_SKIPPED 4u
+
+/*
+ * What measuring adds for one visit, in counts or in ticks of time, measured at start-up
+ * for the plan in force: the least of several. UINT32_MAX: that or more. The bias is what
+ * lies between the reads of BEGIN and END. The rest of a visit's cost lies around them, and
+ * only the enclosing visits have it.
+ */
+struct perfmon_profile_cost {
+	uint32_t known;	    /* PERFMON_PROFILE_COST_ */
+	uint32_t bias;	    /* to the visit itself, read in user space */
+	uint32_t call_bias; /* the same, read by read(2) */
+	uint32_t pair;	    /* to each enclosing visit, read in user space, */
+	uint32_t call_pair; /* read by read(2), */
+	uint32_t skipped;   /* and passed over by a stride */
+};
 
 /* One counter of a plan. */
 struct perfmon_profile_counter {
@@ -169,9 +185,7 @@ struct perfmon_profile_counter {
 	uint64_t config[3];
 	int32_t error;	  /* negative errno that refused it, 0 */
 	uint32_t logical; /* counters of one logical event (hybrid CPUs) are summed */
-	uint64_t bias; /* counted by an empty region, read in user space, at start-up */
-	uint32_t bias_known; /* PERFMON_PROFILE_BIAS_ */
-	uint32_t call_bias;  /* the same, read by read(2); UINT32_MAX: that or more */
+	struct perfmon_profile_cost cost;
 };
 
 /* The events that regions count, from one moment on. */
@@ -179,6 +193,7 @@ struct perfmon_profile_plan {
 	struct perfmon_profile_record record;
 	uint32_t generation;
 	uint32_t counters;
+	struct perfmon_profile_cost time; /* in ticks */
 	PERFMON_PROFILE_TAIL_(struct perfmon_profile_counter counter[];)
 };
 

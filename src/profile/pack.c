@@ -92,6 +92,7 @@ static int pack_plans(struct pm_bytes *pack, const struct pm_snapshot *s)
 			return -ENOMEM;
 		plan->generation = from->generation;
 		plan->counters = from->counter_count;
+		plan->time = from->time;
 		if (bytes)
 			memcpy(plan->counter, from->counters, bytes);
 	}

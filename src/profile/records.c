@@ -339,6 +339,7 @@ static int take_plans(struct pm_walk *walk, struct events *events)
 			mend(s, &plan->counters[c]);
 		plan->generation = head.generation;
 		plan->counter_count = head.counters;
+		plan->time = head.time;
 		err = events_add(events, walk, plan);
 		if (err)
 			free(plan->counters);

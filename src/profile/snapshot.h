@@ -19,6 +19,7 @@
 struct pm_snapshot_plan {
 	uint32_t generation;
 	uint32_t counter_count;
+	struct perfmon_profile_cost time; /* in ticks */
 	struct perfmon_profile_counter *counters;
 };
 

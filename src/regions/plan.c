@@ -123,6 +123,7 @@ void pm_region_plan_record(struct pm_region_plan *plan)
 	}
 	record->generation = 1;
 	record->counters = plan->count;
+	record->time = plan->time;
 	for (i = 0; i < plan->count; i++) {
 		const struct pm_event *event = &plan->list->events[i];
 		struct perfmon_profile_counter *counter = &record->counter[i];
@@ -140,6 +141,7 @@ void pm_region_plan_record(struct pm_region_plan *plan)
 			(pm_event_is_blind(event) ? PERFMON_PROFILE_COUNTER_KERNEL_ONLY
 						  : 0);
 		counter->logical = event->logical;
+		counter->cost = plan->cost[i];
 		if (i >= plan->live) {
 			counter->error = plan->errors[i];
 			counter->flags |= PERFMON_PROFILE_COUNTER_REFUSED;

@@ -28,7 +28,7 @@
 #include <errno.h>
 
 #include "os/os.h"
-#include "regions/bias.h"
+#include "regions/cost.h"
 #include "regions/names.h"
 #include "regions/paths.h"
 #include "regions/registry.h"
@@ -111,7 +111,7 @@ static __thread uint64_t dropped;
 /* The first region of a thread. True if the thread is set up now. */
 static bool first_use(void)
 {
-	static bool bias_measured;
+	static bool cost_measured;
 	struct pm_still still;
 	bool set_up;
 	int err = -EDEADLK;
@@ -136,9 +136,9 @@ static bool first_use(void)
 			if (err && err != -EDEADLK)
 				__atomic_fetch_add(&pm_profile_header()->lost_threads, 1,
 						   __ATOMIC_RELAXED);
-			else if (!err && !__atomic_exchange_n(&bias_measured, true,
+			else if (!err && !__atomic_exchange_n(&cost_measured, true,
 							      __ATOMIC_RELAXED))
-				pm_bias_measure();
+				pm_cost_measure();
 		}
 		pm_thread_busy--;
 	}

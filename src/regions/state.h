@@ -30,6 +30,8 @@ struct pm_region_plan {
 	uint32_t live;	/* of these, those that may open: no thread tries the rest */
 	int errors
 		[PERFMON_PROFILE_COUNTERS_MAX]; /* what refused those that are not live */
+	struct perfmon_profile_cost time; /* of a visit: known once it was measured */
+	struct perfmon_profile_cost cost[PERFMON_PROFILE_COUNTERS_MAX];
 	struct perfmon_profile_plan *record;
 };
 

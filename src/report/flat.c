@@ -23,7 +23,9 @@ static void flat_add(struct pm_report_node *to, const struct pm_report_node *fro
 {
 	if (!nested) {
 		pm_tree_add(&to->time_ticks, from->time_ticks);
+		pm_tree_add(&to->all_ticks, from->all_ticks);
 		pm_tree_add(&to->off_cpu_ns, from->off_cpu_ns);
+		to->added_ticks += from->added_ticks;
 		to->time_error += from->time_error;
 	}
 	pm_tree_visits_add(to, from);
@@ -32,6 +34,8 @@ static void flat_add(struct pm_report_node *to, const struct pm_report_node *fro
 	pm_tree_add(&to->children_ticks, pm_less(from->time_ticks, from->children_ticks));
 	pm_tree_add(&to->children_off_cpu_ns,
 		    pm_less(from->off_cpu_ns, from->children_off_cpu_ns));
+	to->children_added_ticks +=
+		fmax(0, from->added_ticks - from->children_added_ticks);
 	to->astray |= from->astray;
 	if (from->threads > to->threads)
 		to->threads = from->threads;
@@ -91,6 +95,8 @@ int pm_report_tree_flatten(struct pm_report_tree *flat, const struct pm_report_t
 		node->children_ticks = pm_less(node->time_ticks, node->children_ticks);
 		node->children_off_cpu_ns =
 			pm_less(node->off_cpu_ns, node->children_off_cpu_ns);
+		node->children_added_ticks =
+			fmax(0, node->added_ticks - node->children_added_ticks);
 		for (size_t e = 0; e < events; e++) {
 			struct pm_report_count *o = &own[n * events + e];
 			const struct pm_report_count *c = &flat->counts[n * events + e];

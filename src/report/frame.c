@@ -113,16 +113,18 @@ static void head_machine(const struct pm_machine *machine, struct pm_out *out)
 	pm_out_text(out, "\n");
 }
 
+#define BOTH (PERFMON_PROFILE_COST_USER | PERFMON_PROFILE_COST_CALL)
+
 static void head_bias(const struct pm_report_event *event, const char *between,
 		      struct pm_out *out)
 {
-	unsigned long long user = event->bias, call = event->call_bias;
+	unsigned long long user = event->cost.bias, call = event->cost.call_bias;
 
-	if (event->bias_known & PERFMON_PROFILE_BIAS_USER)
+	if (event->cost.known & PERFMON_PROFILE_COST_USER)
 		pm_out_format(out, "%san empty region counts %llu", between, user);
-	else if (event->bias_known)
+	else if (event->cost.known)
 		pm_out_format(out, "%san empty region counts %llu", between, call);
-	if (event->bias_known == (PERFMON_PROFILE_BIAS_USER | PERFMON_PROFILE_BIAS_CALL))
+	if ((event->cost.known & BOTH) == BOTH)
 		pm_out_format(out, ", %llu if read by read(2)", call);
 }
 
@@ -157,8 +159,34 @@ static void head_event(const struct pm_report *report,
 		between = ", ";
 	}
 	head_bias(event, between, out);
-	if (event->bias_known && report->options->subtract_bias)
+	if (event->cost.known && report->options->subtract_bias)
 		pm_out_text(out, " (subtracted)");
+	pm_out_text(out, "\n");
+}
+
+/* What measuring cost, and what would make it less. */
+static void head_cost(const struct pm_report *report, struct pm_out *out)
+{
+	char pair[PM_CELL], call[PM_CELL];
+	struct pm_report_cost cost;
+
+	if (pm_report_cost(report->all, &cost) || !cost.known ||
+	    report->all->node_count < 2)
+		return;
+	pm_cell_time(pair, cost.pair_ns);
+	pm_cell_time(call, cost.call_pair_ns);
+	pm_out_text(out, "  cost     ");
+	if (!cost.calls || cost.call_pair_ns <= 0)
+		pm_out_format(out, "a visit takes about %s", pair);
+	else
+		pm_out_format(out, "a visit takes about %s by read(2)", call);
+	if (cost.part < 0.01) {
+		pm_out_text(out, "; measuring took less than 1 % of the time\n");
+		return;
+	}
+	pm_out_format(out, "; measuring took about %.0f %% of the time, most of it in ",
+		      100 * cost.part);
+	pm_out_plain(out, report->snapshot->regions[cost.region], 48);
 	pm_out_text(out, "\n");
 }
 
@@ -263,6 +291,7 @@ void pm_report_text_head(const struct pm_report *report, struct pm_out *out)
 		pm_out_text(out, "  events   none\n");
 	for (uint32_t e = 0; e < report->model->event_count; e++)
 		head_event(report, &report->model->events[e], out);
+	head_cost(report, out);
 	pm_out_text(out, "\n");
 }
 
@@ -284,8 +313,8 @@ void pm_report_text_legend(struct pm_out *out, uint32_t marks, uint32_t states)
 		{PM_MARK_THREADS, "p    not open in all threads: sum of the others"},
 		{PM_MARK_DEFECT, "x    without negative differences"},
 		{PM_MARK_MIGRATED, "m    in some visits the thread moved to another CPU"},
-		{PM_MARK_SHORT,
-		 "b    too short to trust: measuring itself counts over 1 %"},
+		{PM_MARK_SHORT, "b    too short to trust: measuring is over 1 % of the "
+				"count, or 10 % of the time"},
 		{PM_MARK_ERRATUM, "e    this CPU is known to miscount the event"},
 		{PM_MARK_IMPLAUSIBLE, "^    more than this CPU can do"},
 		{PM_MARK_MISMATCHED,
@@ -411,7 +440,7 @@ void pm_report_text_notes(const struct pm_report *report, struct pm_out *out)
 	const struct pm_snapshot *s = report->snapshot;
 	struct pm_lost lost[PM_LOST];
 	const char *text, *head = "\n";
-	bool known_bias = false;
+	bool known_cost = false;
 
 	for (uint32_t i = 0; (text = pm_report_note(report, i)); i++) {
 		pm_out_format(out, "%s  note: ", head);
@@ -419,16 +448,18 @@ void pm_report_text_notes(const struct pm_report *report, struct pm_out *out)
 		pm_out_text(out, "\n");
 		head = "";
 	}
-	for (uint32_t e = 0; e < report->model->event_count; e++)
-		known_bias |= report->model->events[e].bias_known;
+	for (uint32_t p = 0; p < s->plan_count; p++) {
+		known_cost |= s->plans[p].time.known;
+		for (uint32_t c = 0; c < s->plans[p].counter_count; c++)
+			known_cost |= s->plans[p].counters[c].cost.known;
+	}
 	if (report->options->subtract_bias) {
-		pm_out_format(out, "%s  note: %s\n", head,
-			      known_bias
-				      ? "counts exclude the bias of an empty region for "
-					"each visit and each nested visit; the cost of a "
-					"nested visit outside itself is unknown and "
-					"remains in the outer regions"
-				      : "cannot subtract the bias: no bias was measured");
+		pm_out_format(
+			out, "%s  note: %s\n", head,
+			known_cost ? "times and counts exclude what measuring added, "
+				     "by the least cost of a visit at start-up"
+				   : "cannot subtract what measuring added: it was not "
+				     "measured");
 		head = "";
 	}
 	for (uint32_t i = 0; i < pm_report_lost(s, lost); i++) {

@@ -98,10 +98,10 @@ static void put_counter(struct pm_json *j, const struct perfmon_profile_counter 
 	pm_json_close(j, "]");
 	pm_json_bool(j, "hardware", counter->flags & PERFMON_PROFILE_COUNTER_HARDWARE);
 	pm_json_signed(j, "error", counter->error);
-	pm_json_known(j, "bias", counter->bias,
-		      counter->bias_known & PERFMON_PROFILE_BIAS_USER);
-	pm_json_known(j, "call_bias", counter->call_bias,
-		      counter->bias_known & PERFMON_PROFILE_BIAS_CALL);
+	pm_json_known(j, "bias", counter->cost.bias,
+		      counter->cost.known & PERFMON_PROFILE_COST_USER);
+	pm_json_known(j, "call_bias", counter->cost.call_bias,
+		      counter->cost.known & PERFMON_PROFILE_COST_CALL);
 	pm_json_close(j, "}");
 }
 
@@ -136,10 +136,10 @@ static void put_events(struct pm_json *j, const struct pm_report *report)
 			       : event->user_read		       ? "user"
 			       : event->syscall_read		       ? "syscall"
 								       : "none");
-		pm_json_known(j, "bias", event->bias,
-			      event->bias_known & PERFMON_PROFILE_BIAS_USER);
-		pm_json_known(j, "call_bias", event->call_bias,
-			      event->bias_known & PERFMON_PROFILE_BIAS_CALL);
+		pm_json_known(j, "bias", event->cost.bias,
+			      event->cost.known & PERFMON_PROFILE_COST_USER);
+		pm_json_known(j, "call_bias", event->cost.call_bias,
+			      event->cost.known & PERFMON_PROFILE_COST_CALL);
 		put_erratum(j, event->erratum);
 		pm_json_begin(j, "counters", "[");
 		/* Those of the first plan that has the event. */

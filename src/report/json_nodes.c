@@ -85,7 +85,7 @@ static void put_count(struct pm_json *j, const struct pm_report_tree *tree, uint
 	put_marks(j, "marks", in.marks);
 	put_marks(j, "exclusive_marks", ex.marks);
 	pm_report_is_short(tree, n, e, false, &against);
-	biased = in.state == PM_COUNTED && tree->model->events[e].bias_known;
+	biased = in.state == PM_COUNTED && tree->model->events[e].cost.known;
 	pm_json_real(j, "bias_error", against.error, biased);
 	pm_json_real(j, "bias_per_visit", against.bias, biased);
 	pm_json_real(j, "needed_per_visit", against.needed, biased);

@@ -66,6 +66,7 @@ static int plan_add(struct pm_snapshot *sum, const struct pm_snapshot_thread *th
 	plan = &plans[sum->plan_count];
 	plan->generation = sum->plan_count + 1;
 	plan->counter_count = count;
+	memset(&plan->time, 0, sizeof(plan->time));
 	plan->counters = malloc(count * sizeof(*plan->counters) + 1);
 	if (!plan->counters)
 		return -ENOMEM;
@@ -149,28 +150,43 @@ static int nodes_grow(struct pm_merge *merge, uint32_t t, uint32_t count)
 	return 0;
 }
 
-/* What each of them has counted too much at least. */
-static void bias_least(struct perfmon_profile_counter *counter,
-		       const struct perfmon_profile_counter *seen)
+/* *TO becomes the lesser of both where SEEN is known. */
+static void least(uint32_t *to, uint32_t seen, bool first, double ratio)
 {
-	uint32_t first = seen->bias_known & ~counter->bias_known;
+	double value = seen < UINT32_MAX ? (double)seen * ratio + 0.5 : UINT32_MAX;
+	uint32_t here = value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 
-	if (first & PERFMON_PROFILE_BIAS_USER ||
-	    (seen->bias_known & PERFMON_PROFILE_BIAS_USER && seen->bias < counter->bias))
-		counter->bias = seen->bias;
-	if (first & PERFMON_PROFILE_BIAS_CALL ||
-	    (seen->bias_known & PERFMON_PROFILE_BIAS_CALL &&
-	     seen->call_bias < counter->call_bias))
-		counter->call_bias = seen->call_bias;
-	counter->bias_known |= seen->bias_known;
+	if (first || here < *to)
+		*to = here;
 }
 
-static void record_add(struct pm_snapshot_thread *to,
-		       const struct pm_snapshot_thread *from)
+/* What measuring adds in each of them at least; RATIO is of SEEN's unit to TO's. */
+static void cost_least(struct perfmon_profile_cost *to,
+		       const struct perfmon_profile_cost *seen, double ratio)
+{
+	uint32_t first = seen->known & ~to->known;
+
+	if (seen->known & PERFMON_PROFILE_COST_USER) {
+		least(&to->bias, seen->bias, first & PERFMON_PROFILE_COST_USER, ratio);
+		least(&to->pair, seen->pair, first & PERFMON_PROFILE_COST_USER, ratio);
+	}
+	if (seen->known & PERFMON_PROFILE_COST_CALL) {
+		least(&to->call_bias, seen->call_bias, first & PERFMON_PROFILE_COST_CALL,
+		      ratio);
+		least(&to->call_pair, seen->call_pair, first & PERFMON_PROFILE_COST_CALL,
+		      ratio);
+	}
+	if (seen->known & PERFMON_PROFILE_COST_SKIPPED)
+		least(&to->skipped, seen->skipped, first & PERFMON_PROFILE_COST_SKIPPED,
+		      ratio);
+	to->known |= seen->known;
+}
+
+static void record_add(struct pm_snapshot_thread *to, struct pm_snapshot_plan *plan,
+		       const struct pm_snapshot_thread *from, double ratio)
 {
 	struct perfmon_profile_thread *record = &to->record;
 	const struct perfmon_profile_thread *other = &from->record;
-	const struct pm_snapshot_plan *plan = to->plan;
 
 	add(&record->lost_in_handler, other->lost_in_handler);
 	add(&record->lost_too_deep, other->lost_too_deep);
@@ -189,8 +205,10 @@ static void record_add(struct pm_snapshot_thread *to,
 		/* Read(2) somewhere is what is worth telling. */
 		if (other->status[c] == PERFMON_PROFILE_COUNTER_STATUS_SYSCALL)
 			record->status[c] = PERFMON_PROFILE_COUNTER_STATUS_SYSCALL;
-		bias_least(counter, seen);
+		cost_least(&counter->cost, &seen->cost, 1);
 	}
+	if (from->plan)
+		cost_least(&plan->time, &from->plan->time, ratio);
 }
 
 /* Adds the nodes of the thread FROM; PART has what all nodes of its process have. */
@@ -221,7 +239,7 @@ static int thread_add(struct pm_merge *merge, const struct pm_snapshot_thread *f
 		path_of[n] = path;
 		pm_node_add(pm_snapshot_node(to, path + 1), &part);
 	}
-	record_add(&merge->sum->threads[t], from);
+	record_add(&merge->sum->threads[t], &merge->sum->plans[t], from, part.ratio);
 	return 0;
 }
 

@@ -66,19 +66,31 @@ static uint32_t event_find(struct pm_report_model *model,
 	return e;
 }
 
+static void most(uint32_t *to, uint32_t from)
+{
+	if (from > *to)
+		*to = from;
+}
+
+/* What is not known is 0. */
+static void cost_most(struct perfmon_profile_cost *to,
+		      const struct perfmon_profile_cost *from)
+{
+	to->known |= from->known;
+	most(&to->bias, from->bias);
+	most(&to->call_bias, from->call_bias);
+	most(&to->pair, from->pair);
+	most(&to->call_pair, from->call_pair);
+	most(&to->skipped, from->skipped);
+}
+
 static void event_add(struct pm_report_event *event,
 		      const struct perfmon_profile_counter *counter)
 {
 	event->parts++;
 	event->refused += (counter->flags & PERFMON_PROFILE_COUNTER_REFUSED) != 0;
 	event->kernel_only |= (counter->flags & PERFMON_PROFILE_COUNTER_KERNEL_ONLY) != 0;
-	event->bias_known |= counter->bias_known;
-	if (counter->bias_known & PERFMON_PROFILE_BIAS_USER &&
-	    counter->bias > event->bias)
-		event->bias = counter->bias;
-	if (counter->bias_known & PERFMON_PROFILE_BIAS_CALL &&
-	    counter->call_bias > event->call_bias)
-		event->call_bias = counter->call_bias;
+	cost_most(&event->cost, &counter->cost);
 }
 
 static int events_make(struct pm_report_model *model)

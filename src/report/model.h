@@ -52,12 +52,10 @@ struct pm_report_event {
 	const char *suffix; /* its modifiers: ratios are of equal ones */
 	bool suffix_is_new; /* no event before it has these */
 	enum pm_role role;
-	uint32_t twin;	     /* columns before this one of the very same event */
-	uint32_t parts;	     /* counters that are summed (hybrid CPUs) */
-	uint32_t refused;    /* of these */
-	uint64_t bias;	     /* per visit, the highest of the parts, */
-	uint64_t call_bias;  /* and of visits that were read by read(2) */
-	uint32_t bias_known; /* PERFMON_PROFILE_BIAS_: 0 if neither is */
+	uint32_t twin;	  /* columns before this one of the very same event */
+	uint32_t parts;	  /* counters that are summed (hybrid CPUs) */
+	uint32_t refused; /* of these */
+	struct perfmon_profile_cost cost; /* of a visit, the highest of the parts */
 	bool kernel_only;
 	bool user_read; /* by some thread */
 	bool syscall_read;
@@ -87,7 +85,8 @@ struct pm_report_count {
 	uint64_t sampled;  /* of these, measured themselves: with a stride not all */
 	double error;	   /* square of how far the sum may be off, at 99 % */
 	uint64_t windows;  /* measured visits, those of nodes below included */
-	double added;	   /* by measuring, in these: at least */
+	double added;	   /* by measuring, in these: at least, */
+	double outer;	   /* and in visits around them */
 	uint64_t threads;  /* in which it was open */
 	double time_ns;	   /* of the measured visits in these threads */
 	double on_cpu_ns;  /* the part of that on the CPU */
@@ -111,6 +110,11 @@ struct pm_report_node {
 	uint64_t children_ticks;
 	double time_squares;
 	uint64_t time_min, time_max;
+	uint64_t all_ticks; /* time_ticks before measuring was taken out of it */
+	double spent_ticks; /* on measuring its own visits, in them and around them */
+	double added_ticks; /* by measuring, to its inclusive time: at least */
+	double outer_ticks; /* and to what is around it */
+	double children_added_ticks;
 	uint64_t off_cpu_ns, children_off_cpu_ns;
 	uint64_t fallback_reads, retries, migrations, mismatched_ends, dropped_counts,
 		defects, spilled;
@@ -232,6 +236,20 @@ struct pm_short {
 /* Whether the error is beyond the tolerance; all 0 if the bias is not known. */
 bool pm_report_is_short(const struct pm_report_tree *tree, uint32_t node, uint32_t event,
 			bool exclusive, struct pm_short *out);
+/* Whether measuring is a tenth or more of NODE's time. */
+bool pm_report_is_mostly_cost(const struct pm_report_node *node, bool exclusive);
+/* What measuring took, of the time of all visits and of what BEGIN and END take besides. */
+struct pm_report_cost {
+	bool known;
+	double part;	     /* of that time, 0 to 1 */
+	uint32_t region;     /* the one whose visits took most of it */
+	double region_part;  /* of the cost */
+	double pair_ns;	     /* of a visit, read in user space; 0: not known */
+	double call_pair_ns; /* and read by read(2) */
+	bool calls;	     /* some visits were read by read(2) */
+};
+/* TREE is that of all threads. */
+int pm_report_cost(const struct pm_report_tree *tree, struct pm_report_cost *out);
 /* Whether VALUE of METRIC is more than the machine can do; *LIMIT: that, 0 if not
  * known. */
 bool pm_report_is_implausible(const struct pm_report_model *model, uint32_t metric,

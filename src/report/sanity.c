@@ -40,7 +40,7 @@ bool pm_report_is_short(const struct pm_report_tree *tree, uint32_t node, uint32
 	double added = c.added, rest;
 
 	memset(out, 0, sizeof(*out));
-	if (!e->bias_known || !c.measured)
+	if (!e->cost.known || !c.measured)
 		return false;
 	out->error = c.sum ? added / (double)c.sum : added > 0 ? INFINITY : 0;
 	out->mean = (double)c.sum / (double)c.measured;
@@ -53,6 +53,22 @@ bool pm_report_is_short(const struct pm_report_tree *tree, uint32_t node, uint32
 	if (rest > 0 && !out->nested)
 		out->batch = ceil((out->needed - out->bias) / rest);
 	return out->error > TOLERANCE;
+}
+
+/* Of a time the least cost tells less: in a loop of its own it is faster than elsewhere. */
+#define TIME_TOLERANCE 0.1
+
+bool pm_report_is_mostly_cost(const struct pm_report_node *node, bool exclusive)
+{
+	double added = node->added_ticks, all = (double)node->all_ticks;
+
+	if (exclusive) {
+		added -= node->children_added_ticks;
+		all = (double)pm_less(node->time_ticks, node->children_ticks);
+		if (node->time_ticks < node->all_ticks)
+			all += added;
+	}
+	return added > TIME_TOLERANCE * all;
 }
 
 bool pm_report_is_implausible(const struct pm_report_model *model, uint32_t metric,

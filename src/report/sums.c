@@ -32,7 +32,15 @@ struct pm_report_count pm_report_sums(const struct pm_report_tree *tree, uint32_
 
 double pm_report_mean(const struct pm_report_node *node)
 {
-	return node->measured ? (double)node->visit_ticks / (double)node->measured : -1;
+	double mean;
+
+	if (!node->measured)
+		return -1;
+	mean = (double)node->visit_ticks / (double)node->measured;
+	/* As much of it is measuring as of their sum. */
+	return node->time_ticks < node->all_ticks
+		       ? mean * (double)node->time_ticks / (double)node->all_ticks
+		       : mean;
 }
 
 double pm_report_deviation(const struct pm_report_node *node)

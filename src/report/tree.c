@@ -108,6 +108,7 @@ void pm_tree_visits_add(struct pm_report_node *to, const struct pm_report_node *
 	pm_tree_add(&to->entered, from->entered);
 	pm_tree_add(&to->visit_ticks, from->visit_ticks);
 	to->time_squares += from->time_squares;
+	to->spent_ticks += from->spent_ticks;
 	pm_tree_widen(&to->time_min, &to->time_max, from->time_min, from->time_max);
 	pm_tree_widen(&to->thread_min_ticks, &to->thread_max_ticks,
 		      from->thread_min_ticks, from->thread_max_ticks);
@@ -121,6 +122,31 @@ void pm_tree_visits_add(struct pm_report_node *to, const struct pm_report_node *
 	pm_tree_add(&to->torn, from->torn);
 	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
 		pm_tree_add(&to->histogram[i], from->histogram[i]);
+}
+
+/* What measuring has added: to the values of a node's visits, and to those around it. */
+struct spent {
+	double inside, around;
+};
+
+/* VISITS were measured, BY_CALL of these by read(2). Where one way of reading was not tried
+ * at start-up the other stands for it. */
+static struct spent spent_of(const struct perfmon_profile_cost *cost, uint64_t visits,
+			     uint64_t by_call, uint64_t skipped)
+{
+	bool call = cost->known & PERFMON_PROFILE_COST_CALL;
+	double calls = (double)(by_call < visits ? by_call : visits);
+	double fast = (double)visits - calls;
+	double bias = cost->bias, call_bias = call ? cost->call_bias : bias;
+	/* A pair holds its bias. */
+	double pair = fmax(cost->pair, bias);
+	double call_pair = call ? fmax(cost->call_pair, call_bias) : pair;
+
+	return (struct spent){
+		.inside = fast * bias + calls * call_bias,
+		.around =
+			fast * pair + calls * call_pair + (double)skipped * cost->skipped,
+	};
 }
 
 static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread *thread,
@@ -149,6 +175,15 @@ static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread 
 
 	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
 		visits.histogram[i] = from->histogram[i];
+	if (thread->plan) {
+		struct spent spent = spent_of(&thread->plan->time, share.measured,
+					      from->fallback_reads,
+					      pm_less(share.all, share.measured));
+
+		to->added_ticks += spent.inside * share.weight;
+		to->outer_ticks += spent.around;
+		visits.spent_ticks = spent.around;
+	}
 	if (thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE) {
 		threads = from->threads;
 		visits.thread_min_ticks = scaled(from->thread_min_ticks, share.weight);
@@ -172,18 +207,6 @@ static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread 
 	pm_tree_add(&to->threads, threads);
 	pm_tree_add(&to->time_ticks, ticks);
 	pm_tree_add(&to->off_cpu_ns, scaled(from->off_cpu_ns, share.weight));
-}
-
-/* What measuring has added to VISITS of an event, of which BY_CALL were read by
- * read(2). */
-static double added(const struct pm_report_event *event, uint64_t visits,
-		    uint64_t by_call)
-{
-	double call =
-		(double)(event->bias_known & PERFMON_PROFILE_BIAS_CALL ? event->call_bias
-								       : event->bias);
-
-	return (double)event->bias * (double)(visits - by_call) + call * (double)by_call;
 }
 
 /* What one visit in each of some, as a thread has them, is worth. */
@@ -226,13 +249,18 @@ static void count_add(struct pm_report_count *count, const struct pm_report_even
 		      const struct worth *w, bool first)
 {
 	const struct share *share = &w->share;
+	struct spent spent;
 
 	if (first) {
 		pm_tree_add(&count->threads, w->threads);
 		pm_tree_add(&count->measured, w->measured);
 		pm_tree_add(&count->sampled, w->sampled);
 		pm_tree_add(&count->windows, w->measured);
-		count->added += added(event, w->sampled, w->by_call) * share->weight;
+		spent = spent_of(&event->cost, w->sampled, w->by_call, 0);
+		count->added += spent.inside * share->weight;
+		spent = spent_of(&event->cost, share->measured, w->by_call,
+				 pm_less(share->all, share->measured));
+		count->outer += spent.around;
 		count->time_ns += w->time_ns;
 		count->on_cpu_ns += w->on_cpu_ns;
 	}
@@ -310,10 +338,25 @@ void pm_tree_count_add(struct pm_report_count *to, const struct pm_report_count 
 	pm_tree_add(&to->lost_ns, from->lost_ns);
 	pm_tree_add(&to->windows, from->windows);
 	to->added += from->added;
+	to->outer += from->outer;
 	to->error += from->error;
 	to->time_ns += from->time_ns;
 	to->on_cpu_ns += from->on_cpu_ns;
 	to->running_ns += from->running_ns;
+}
+
+/* NODE is complete. On request measuring is taken out of it. */
+static void spent_sum(const struct pm_report_model *model, struct pm_report_node *parent,
+		      struct pm_report_node *node)
+{
+	uint64_t less = (uint64_t)fmin(node->added_ticks + 0.5, (double)node->time_ticks);
+
+	parent->added_ticks += node->outer_ticks;
+	parent->outer_ticks += node->outer_ticks;
+	parent->children_added_ticks += node->added_ticks;
+	node->all_ticks = node->time_ticks;
+	if (model->subtract_bias && node->added_ticks >= 1)
+		node->time_ticks = pm_less(node->time_ticks, less);
 }
 
 /* Sums over children, bottom up. */
@@ -328,7 +371,9 @@ static int children_sum(struct pm_report_tree *tree)
 		struct pm_report_node *node = &tree->nodes[n];
 		struct pm_report_node *parent = &tree->nodes[node->parent];
 
-		/* Complete: children have higher numbers. The draws are independent. */
+		/* Complete: children have higher numbers. */
+		spent_sum(tree->model, parent, node);
+		/* The draws are independent. */
 		node->own_error += node->time_error;
 		parent->own_error += node->time_error;
 		pm_tree_add(&parent->children_ticks, node->time_ticks);
@@ -341,7 +386,9 @@ static int children_sum(struct pm_report_tree *tree)
 			/* Complete: children have higher numbers. */
 			pm_tree_add(&count->windows,
 				    tree->children[n * events + e].windows);
-			count->added += tree->children[n * events + e].added;
+			/* The visits of what lies below are around nothing of it. */
+			count->added += tree->children[n * events + e].outer;
+			count->outer += tree->children[n * events + e].outer;
 			pm_tree_count_add(&tree->children[node->parent * events + e],
 					  count);
 		}

@@ -25,6 +25,8 @@ struct pm_value pm_report_time(const struct pm_report_tree *tree, uint32_t node,
 	v.error = sqrt(exclusive ? n->own_error : n->time_error);
 	if (v.error > 0)
 		v.marks |= PM_MARK_SAMPLED;
+	if (pm_report_is_mostly_cost(n, exclusive))
+		v.marks |= PM_MARK_SHORT;
 	if (!n->measured)
 		v.state = PM_NOT_COUNTED;
 	return v;

@@ -82,8 +82,8 @@ static void text(struct profile_builder *b, bool partial)
 		counter->name[1] = (char)('0' + c);
 		/* Parts of one event, with another's name. */
 		counter->logical = c / 2;
-		counter->bias_known = 1;
-		counter->bias = 100000;
+		counter->cost.known = 1;
+		counter->cost.bias = 100000;
 	}
 	fill(plan->counter[0].unit, sizeof(plan->counter[0].unit));
 	strcpy(plan->counter[2].unit, "\x1b[31m");

@@ -69,8 +69,8 @@ int main(int argc, char **argv)
 		builder_header(&b)->ranks = 2;
 		plan = builder_plan(&b, 1, counters);
 		strcpy(plan->counter[0].name, "instructions:u");
-		plan->counter[0].bias = 40;
-		plan->counter[0].bias_known = 1;
+		plan->counter[0].cost.bias = 40;
+		plan->counter[0].cost.known = 1;
 		if (!rank)
 			strcpy(plan->counter[1].name, "cycles:u");
 		thread = builder_thread(&b, 100 + (uint32_t)rank, 1, counters);

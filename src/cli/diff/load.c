@@ -137,12 +137,12 @@ static bool lacks(const struct taking *how, const struct pm_value *value, uint32
 static double slack(const struct pm_report_event *event,
 		    const struct pm_report_node *node)
 {
-	uint64_t bias = event->bias_known & PERFMON_PROFILE_BIAS_CALL ? event->call_bias
-								      : event->bias;
+	uint64_t bias = event->cost.known & PERFMON_PROFILE_COST_CALL ? event->cost.call_bias
+								      : event->cost.bias;
 	uint64_t other = node->retries;
 
 	/* Where all is read by calls no visit stands out by that. */
-	if (event->bias_known & PERFMON_PROFILE_BIAS_USER)
+	if (event->cost.known & PERFMON_PROFILE_COST_USER)
 		other += node->fallback_reads;
 	return (double)other * (double)bias;
 }

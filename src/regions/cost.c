@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "regions/cost.h"
+
+#include <string.h>
+
+#include "fastpath/fastpath.h"
+#include "os/os.h"
+#include "regions/state.h"
+#include "regions/thread.h"
+
+#define MOST PERFMON_PROFILE_COUNTERS_MAX
+#define TIME MOST /* the time's place behind the counters' */
+
+#define ROUNDS	    8 /* as the counters are read */
+#define ROUNDS_CALL 3 /* by read(2), where that is not what they are */
+#define PAIRS	    8 /* of one round */
+/* Longer than events that share the hardware wait for their time slice: the kernel's are of 4 ms. */
+#define SLICES_NS 20000000
+
+/* An id that no region gets. */
+static struct perfmon_region empty = {.key = PM_REGION_KEY(UINT32_MAX), .name = NULL};
+
+/* As the macros do it, since what lies between the two reads is counted: finding the call,
+ * and the test (another thread may be disarming), included. */
+#define CALL(armed)                                                                      \
+	do {                                                                             \
+		void (*call_)(struct perfmon_region *) =                                 \
+			__atomic_load_n(&(armed), __ATOMIC_RELAXED);                     \
+		if (__builtin_expect(call_ != NULL, 1))                                  \
+			call_(&empty);                                                   \
+	} while (0)
+#define PAIR                                                                             \
+	CALL(perfmon_region_begin_armed);                                                \
+	CALL(perfmon_region_end_armed)
+
+/* Functions of their own, so that no loop around them keeps addresses in registers. */
+static __attribute__((noinline)) void visit_empty(void)
+{
+	PAIR;
+	__asm__ __volatile__(""); /* the END is no tail call */
+}
+
+/* PAIRS of them in a row, with nothing between. */
+static __attribute__((noinline)) void visit_row(void)
+{
+	PAIR;
+	PAIR;
+	PAIR;
+	PAIR;
+	PAIR;
+	PAIR;
+	PAIR;
+	PAIR;
+	__asm__ __volatile__("");
+}
+
+static __attribute__((noinline)) void visit_none(void)
+{
+	__asm__ __volatile__("");
+}
+
+/* The least that was seen of each counter and of time. */
+struct least {
+	uint64_t value[MOST + 1];
+	uint64_t known; /* bit i: of counter i */
+};
+
+static void lower(struct least *least, uint32_t i, uint64_t value)
+{
+	if (!(least->known >> i & 1) || value < least->value[i])
+		least->value[i] = value;
+	least->known |= UINT64_C(1) << i;
+}
+
+/* What is measured: read in user space, and by read(2). */
+struct costs {
+	struct least bias[2]; /* of one visit, to itself */
+	struct least row[2];  /* of PAIRS visits, to what is around them; none included */
+	struct least none;    /* of no visit, likewise: what looking at it costs */
+	struct least skipped; /* as row, of visits that a stride passes over */
+};
+
+/* The thread under measurement, and a node that is in no profile. */
+struct scene {
+	const struct pm_thread_block *block;
+	struct perfmon_profile_node *node;
+};
+
+/* An empty visit. One whose page changed is no measure, and none of a counter that was not
+ * on the hardware. */
+static void measure_bias(const struct scene *scene, struct costs *costs)
+{
+	struct perfmon_profile_node *node = scene->node;
+	struct perfmon_profile_count before[MOST];
+	uint32_t i, calls = node->fallback_reads, retries = node->retries;
+	uint64_t ticks = node->time_ticks;
+	struct least *least;
+
+	for (i = 0; i < scene->block->counters; i++)
+		before[i] = node->count[i];
+	visit_empty();
+	if (node->retries != retries)
+		return;
+	least = &costs->bias[node->fallback_reads != calls];
+	lower(least, TIME, node->time_ticks - ticks);
+	for (i = 0; i < scene->block->counters; i++)
+		if (node->count[i].lost_ns == before[i].lost_ns)
+			lower(least, i, node->count[i].sum - before[i].sum);
+}
+
+/* What a region around the visits of CALL would count: into *LEAST, or where that is NULL
+ * into the row's of the way in which they were read. */
+static void measure_around(const struct scene *scene, void (*call)(void),
+			   struct least *least, struct costs *costs)
+{
+	const struct pm_instance *instance = scene->block->thread->instance;
+	struct perfmon_profile_node *node = scene->node;
+	uint32_t i, calls = node->fallback_reads, retries = node->retries;
+	struct pm_reading before[MOST], after[MOST];
+	uint64_t ticks;
+	bool counts;
+
+	memset(before, 0, sizeof(before));
+	memset(after, 0, sizeof(after));
+	counts = scene->block->counters && !pm_instance_read(instance, before);
+	ticks = pm_clock_ticks();
+	call();
+	ticks = pm_clock_ticks() - ticks;
+	counts = counts && !pm_instance_read(instance, after);
+	calls = node->fallback_reads - calls;
+	if (node->retries != retries || (calls && calls != PAIRS))
+		return;
+	if (!least)
+		least = &costs->row[calls != 0];
+	lower(least, TIME, ticks);
+	for (i = 0; counts && i < scene->block->counters; i++)
+		if (instance->counters[i].fd >= 0 &&
+		    after[i].running_ns - before[i].running_ns ==
+			    after[i].enabled_ns - before[i].enabled_ns)
+			lower(least, i, after[i].value - before[i].value);
+}
+
+static void measure(const struct scene *scene, int rounds, struct costs *costs)
+{
+	while (rounds--) {
+		for (int i = 0; i < PAIRS / 2; i++)
+			measure_bias(scene, costs);
+		measure_around(scene, visit_none, &costs->none, costs);
+		measure_around(scene, visit_row, NULL, costs);
+	}
+}
+
+/* Lets no counter be read in user space, nor a page tell the time. */
+static void hide_pages(struct pm_thread_block *block)
+{
+	uint32_t i;
+
+	for (i = 0; i < block->counters; i++)
+		pm_view_init_none(&block->view[i]);
+	block->time_view = block->counters;
+	block->epoch++;
+}
+
+static void show_pages(struct pm_thread_block *block, uint32_t time_view)
+{
+	uint32_t i;
+
+	for (i = 0; i < block->counters; i++) {
+		pm_instance_view(block->thread->instance, i, 0, &block->view[i]);
+		pm_view_refresh(&block->view[i]);
+	}
+	block->time_view = time_view;
+	block->epoch++;
+}
+
+static uint32_t narrow(uint64_t value)
+{
+	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
+/* Of one visit in ROW; false: it is not known. */
+static bool one_of(const struct costs *costs, const struct least *row, uint32_t i,
+		   uint32_t *cost)
+{
+	uint64_t value;
+
+	if (!(row->known & costs->none.known) >> i & 1)
+		return false;
+	value = row->value[i] > costs->none.value[i]
+			? row->value[i] - costs->none.value[i]
+			: 0;
+	*cost = narrow((value + PAIRS / 2) / PAIRS);
+	return true;
+}
+
+/* The parts of measure I. Where only its bias is known, that is the least of a pair. */
+static struct perfmon_profile_cost cost_of(const struct costs *costs, uint32_t i)
+{
+	struct perfmon_profile_cost cost = {.known = 0};
+
+	if (costs->bias[0].known >> i & 1) {
+		cost.known |= PERFMON_PROFILE_COST_USER;
+		cost.pair = cost.bias = narrow(costs->bias[0].value[i]);
+		one_of(costs, &costs->row[0], i, &cost.pair);
+	}
+	if (costs->bias[1].known >> i & 1) {
+		cost.known |= PERFMON_PROFILE_COST_CALL;
+		cost.call_pair = cost.call_bias = narrow(costs->bias[1].value[i]);
+		one_of(costs, &costs->row[1], i, &cost.call_pair);
+	}
+	if (one_of(costs, &costs->skipped, i, &cost.skipped))
+		cost.known |= PERFMON_PROFILE_COST_SKIPPED;
+	return cost;
+}
+
+/* A new record for each field at once: a reader sees what is known with its value. */
+static void publish(struct perfmon_profile_cost *to,
+		    const struct perfmon_profile_cost *cost)
+{
+	PM_PUT(to->bias, cost->bias);
+	PM_PUT(to->call_bias, cost->call_bias);
+	PM_PUT(to->pair, cost->pair);
+	PM_PUT(to->call_pair, cost->call_pair);
+	PM_PUT(to->skipped, cost->skipped);
+	__atomic_store_n(&to->known, cost->known, __ATOMIC_RELEASE);
+}
+
+void pm_cost_measure(void)
+{
+	struct pm_thread_block *block = pm_thread_block;
+	struct pm_region_plan *plan = &pm_regions.plan;
+	const struct pm_instance *instance;
+	struct costs costs;
+	uint32_t i;
+	uint64_t begin, open = 0;
+	union {
+		struct perfmon_profile_node node;
+		char room[sizeof(struct perfmon_profile_node) +
+			  MOST * (sizeof(struct perfmon_profile_count) + sizeof(double)) +
+			  sizeof(struct perfmon_profile_stride)];
+	} scratch;
+	const struct scene scene = {.block = block, .node = &scratch.node};
+	uint64_t key = PM_PATH_KEY(1) + empty.key;
+	struct pm_slot *slot = &block->slots[key >> block->slot_shift];
+	struct perfmon_profile_stride *stride = NULL;
+
+	if (slot->key)
+		return;
+	memset(&costs, 0, sizeof(costs));
+	memset(&scratch, 0, sizeof(scratch));
+	scratch.node.time_min = UINT64_MAX;
+	if (pm_region_general.stride) {
+		stride = pm_node_stride(&scratch.node, block->columns);
+		stride->stride = 1;
+	}
+	slot->node = &scratch.node;
+	slot->path_key = PM_PATH_KEY_BARREN;
+	slot->key = key;
+	instance = block->thread->instance;
+	for (i = 0; i < block->counters; i++)
+		open |= (uint64_t)(instance->counters[i].fd >= 0) << i;
+	begin = pm_clock_ticks();
+	do
+		measure(&scene, ROUNDS, &costs);
+	while (open & ~(costs.bias[0].known | costs.bias[1].known) &&
+	       pm_clock_ticks_ns((double)(pm_clock_ticks() - begin)) < SLICES_NS);
+	for (int round = 0; stride && round < ROUNDS; round++) {
+		stride->gap = PAIRS;
+		measure_around(&scene, visit_row, &costs.skipped, &costs);
+		stride->gap = 0;
+	}
+	if (block->counters && !(costs.bias[1].known & ~(UINT64_C(1) << TIME))) {
+		uint32_t time_view = block->time_view;
+
+		hide_pages(block);
+		measure(&scene, ROUNDS_CALL, &costs);
+		show_pages(block, time_view);
+	}
+	slot->key = 0;
+	plan->time = cost_of(&costs, TIME);
+	publish(&plan->record->time, &plan->time);
+	for (i = 0; i < block->counters; i++) {
+		plan->cost[i] = cost_of(&costs, i);
+		publish(&plan->record->counter[i].cost, &plan->cost[i]);
+	}
+}

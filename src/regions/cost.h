@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What measuring adds for each visit, in time and in counts. */
+#ifndef PM_REGIONS_COST_H
+#define PM_REGIONS_COST_H
+
+/* Measures it on the calling thread, whose gate is open, with the calls that programs
+ * make, and writes it into the plan and its record. */
+void pm_cost_measure(void);
+
+#endif

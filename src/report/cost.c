@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What measuring took of the time: computed from the visits and the cost of one, as it was
+ * measured at start-up. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "report/model.h"
+
+/* What is known of a visit's cost in the plans of the threads. */
+static void pairs(const struct pm_snapshot *s, struct pm_report_cost *out)
+{
+	for (uint32_t t = 0; t < s->thread_count; t++) {
+		const struct pm_snapshot_plan *plan = s->threads[t].plan;
+
+		if (!plan)
+			continue;
+		if (plan->time.known & PERFMON_PROFILE_COST_USER)
+			out->pair_ns =
+				fmax(out->pair_ns, pm_snapshot_ns(s, plan->time.pair));
+		if (plan->time.known & PERFMON_PROFILE_COST_CALL)
+			out->call_pair_ns = fmax(out->call_pair_ns,
+						 pm_snapshot_ns(s, plan->time.call_pair));
+	}
+	out->known = out->pair_ns > 0 || out->call_pair_ns > 0;
+}
+
+int pm_report_cost(const struct pm_report_tree *tree, struct pm_report_cost *out)
+{
+	uint32_t regions = tree->model->snapshot->region_count;
+	double all = 0, spent = tree->nodes[0].outer_ticks, *of;
+
+	*out = (struct pm_report_cost){.known = false};
+	pairs(tree->model->snapshot, out);
+	of = calloc((size_t)regions + 1, sizeof(*of));
+	if (!of)
+		return -ENOMEM;
+	for (uint32_t n = 1; n < tree->node_count; n++) {
+		const struct pm_report_node *node = &tree->nodes[n];
+		double *sum = &of[node->region];
+
+		out->calls |= node->fallback_reads > 0;
+		*sum += node->spent_ticks;
+		if (*sum > of[out->region])
+			out->region = node->region;
+		/* What stands around the outermost visits is in none. */
+		if (!node->parent)
+			all += (double)node->all_ticks +
+			       fmax(0, node->outer_ticks - node->added_ticks);
+	}
+	if (all > 0)
+		out->part = fmin(1, spent / all);
+	if (spent > 0)
+		out->region_part = of[out->region] / spent;
+	free(of);
+	return 0;
+}
