@@ -194,6 +194,7 @@ TEST_CPPFLAGS = $(AM_CPPFLAGS) $(CRITERION_CFLAGS)
 # count their own instructions and cycles.
 UNOPTIMISED = -O0 -U_FORTIFY_SOURCE
 tests/test_%.$(OBJEXT): CFLAGS += $(UNOPTIMISED)
+tests/test_cost-%.$(OBJEXT): UNOPTIMISED =
 tests/test_counter_read-%.$(OBJEXT): UNOPTIMISED =
 tests/test_events_open-%.$(OBJEXT): UNOPTIMISED =
 tests/test_guest_read-%.$(OBJEXT): UNOPTIMISED =

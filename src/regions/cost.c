@@ -40,24 +40,34 @@ static __attribute__((noinline)) void visit_empty(void)
 	__asm__ __volatile__(""); /* the END is no tail call */
 }
 
-/* PAIRS of them in a row, with nothing between. */
-static __attribute__((noinline)) void visit_row(void)
-{
-	PAIR;
-	PAIR;
-	PAIR;
-	PAIR;
-	PAIR;
-	PAIR;
-	PAIR;
-	PAIR;
-	__asm__ __volatile__("");
-}
-
+/* What a function has that calls others: it is the program's in any case. */
 static __attribute__((noinline)) void visit_none(void)
 {
+#if defined(__aarch64__)
+	__asm__ __volatile__("" ::: "x30");
+#elif defined(__x86_64__)
+	__asm__ __volatile__("" ::: "rbx");
+#else
 	__asm__ __volatile__("");
+#endif
 }
+
+/* PAIRS calls in a row, with nothing between. */
+#define ROW(name, call)                                                                  \
+	static __attribute__((noinline)) void name(void)                                 \
+	{                                                                                \
+		call();                                                                  \
+		call();                                                                  \
+		call();                                                                  \
+		call();                                                                  \
+		call();                                                                  \
+		call();                                                                  \
+		call();                                                                  \
+		call();                                                                  \
+		__asm__ __volatile__("");                                                \
+	}
+ROW(row_of_visits, visit_empty)
+ROW(row_of_none, visit_none)
 
 /* The least that was seen of each counter and of time. */
 struct least {
@@ -76,7 +86,7 @@ static void lower(struct least *least, uint32_t i, uint64_t value)
 struct costs {
 	struct least bias[2]; /* of one visit, to itself */
 	struct least row[2];  /* of PAIRS visits, to what is around them; none included */
-	struct least none;    /* of no visit, likewise: what looking at it costs */
+	struct least none;    /* of no visits, likewise: what looking at them costs */
 	struct least skipped; /* as row, of visits that a stride passes over */
 };
 
@@ -145,8 +155,8 @@ static void measure(const struct scene *scene, int rounds, struct costs *costs)
 	while (rounds--) {
 		for (int i = 0; i < PAIRS / 2; i++)
 			measure_bias(scene, costs);
-		measure_around(scene, visit_none, &costs->none, costs);
-		measure_around(scene, visit_row, NULL, costs);
+		measure_around(scene, row_of_none, &costs->none, costs);
+		measure_around(scene, row_of_visits, NULL, costs);
 	}
 }
 
@@ -266,7 +276,7 @@ void pm_cost_measure(void)
 	       pm_clock_ticks_ns((double)(pm_clock_ticks() - begin)) < SLICES_NS);
 	for (int round = 0; stride && round < ROUNDS; round++) {
 		stride->gap = PAIRS;
-		measure_around(&scene, visit_row, &costs.skipped, &costs);
+		measure_around(&scene, row_of_visits, &costs.skipped, &costs);
 		stride->gap = 0;
 	}
 	if (block->counters && !(costs.bias[1].known & ~(UINT64_C(1) << TIME))) {
