@@ -191,6 +191,12 @@ static void node_subtract(struct pm_report_node *a, const struct pm_report_node 
 	errors_add(&a->own_error, b->own_error);
 	take(&a->entered, b->entered);
 	take(&a->visit_ticks, b->visit_ticks);
+	take(&a->all_ticks, b->all_ticks);
+	a->spent_ticks = fmax(0, a->spent_ticks - b->spent_ticks);
+	a->added_ticks = fmax(0, a->added_ticks - b->added_ticks);
+	a->outer_ticks = fmax(0, a->outer_ticks - b->outer_ticks);
+	a->children_added_ticks =
+		fmax(0, a->children_added_ticks - b->children_added_ticks);
 	take(&a->children_ticks, b->children_ticks);
 	take(&a->off_cpu_ns, b->off_cpu_ns);
 	take(&a->children_off_cpu_ns, b->children_off_cpu_ns);
@@ -218,6 +224,8 @@ static bool count_subtract(struct pm_report_count *a, const struct pm_report_cou
 	take(&a->lost_ns, b->lost_ns);
 	take(&a->measured, b->measured);
 	take(&a->windows, b->windows);
+	a->added = fmax(0, a->added - b->added);
+	a->outer = fmax(0, a->outer - b->outer);
 	a->time_ns = fmax(0, a->time_ns - b->time_ns);
 	a->on_cpu_ns = fmax(0, a->on_cpu_ns - b->on_cpu_ns);
 	a->running_ns = fmax(0, a->running_ns - b->running_ns);
