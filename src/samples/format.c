@@ -120,7 +120,7 @@ static void add_names(struct pm_diag *diag)
 {
 	struct pm_quiet quiet;
 
-	pm_diag_add(diag, "; there are " PERFMON_FORMAT_DEFAULT);
+	pm_diag_add(diag, "; the formats are " PERFMON_FORMAT_DEFAULT);
 	begin_locked(&quiet);
 	for (const struct entry *entry = entries; entry; entry = entry->next)
 		pm_diag_add(diag, ", %s", entry->name);
@@ -156,7 +156,7 @@ int pm_format_begin(struct pm_format_use **use, const char *name, const void *da
 		end_locked(&quiet);
 		if (!made->entry) {
 			free(made);
-			pm_diag_set(diag, -ENOENT, "no sampling format is called '%.63s'",
+			pm_diag_set(diag, -ENOENT, "unknown sampling format '%.63s'",
 				    name);
 			add_names(diag);
 			return -ENOENT;
@@ -171,7 +171,7 @@ int pm_format_begin(struct pm_format_use **use, const char *name, const void *da
 		err = err < 0 ? err : -EINVAL;
 		pm_diag_set(
 			diag, err,
-			"the sampling format '%s' refuses its %zu bytes of argument: %s",
+			"the sampling format '%s' refused its argument of %zu bytes: %s",
 			made->format->name, size, strerror(-err));
 		release(made->entry);
 		free(made);

@@ -129,12 +129,13 @@ int pm_log_decode(struct perfmon_log *log, const struct perf_event_header *recor
 			      ? pm_sample_decode(attr, record, &log->sample)
 			      : pm_sample_decode_read(attr, record, &log->sample);
 		if (err == -EOPNOTSUPP)
-			return pm_diag_set(&log->diag, err,
-					   "the log has samples with fields that this "
-					   "library does not know (sample_type 0x%" PRIx64
-					   ", read_format 0x%" PRIx64 ")",
-					   (uint64_t)attr->sample_type,
-					   (uint64_t)attr->read_format);
+			return pm_diag_set(
+				&log->diag, err,
+				"the log has samples with fields unknown to this "
+				"version of the library (sample_type 0x%" PRIx64
+				", read_format 0x%" PRIx64
+				"); read the log with a later version",
+				(uint64_t)attr->sample_type, (uint64_t)attr->read_format);
 		out->pid = log->sample.pid;
 		out->tid = log->sample.tid;
 	} else if (attr) {
@@ -142,7 +143,7 @@ int pm_log_decode(struct perfmon_log *log, const struct perf_event_header *recor
 	}
 	if (err)
 		return pm_log_bad_record(log, record,
-					 "is too short for what its event has");
+					 "is too short for the fields of its event");
 	if (!take_body(record, body, out))
 		return pm_log_bad_record(log, record, "is too short for its type");
 	out->sample = attr ? &log->sample : NULL;

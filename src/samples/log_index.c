@@ -59,7 +59,7 @@ static int bad(struct perfmon_log *log, const char *what)
 static int no_memory(struct perfmon_log *log)
 {
 	return pm_diag_set(&log->diag, -ENOMEM,
-			   "no memory for what the log says of itself");
+			   "out of memory while reading the head of the log");
 }
 
 static int set_text(struct perfmon_log *log, char **to, const char *text, size_t length)
@@ -82,12 +82,13 @@ int pm_log_bytes(struct perfmon_log *log, uint64_t offset, uint64_t size,
 	/* What a file does not have is not worth its memory. */
 	if (offset > log->file_size || size > log->file_size - offset)
 		return pm_diag_set(&log->diag, -EBADMSG,
-				   "the log is damaged: it says that %" PRIu64
-				   " bytes stand at %" PRIu64 ", but it ends at %" PRIu64,
-				   size, offset, log->file_size);
+				   "the log is damaged: it ends at offset %" PRIu64
+				   ", before %" PRIu64 " bytes at offset %" PRIu64,
+				   log->file_size, size, offset);
 	made = malloc(size + 1);
 	if (!made)
-		return pm_diag_set(&log->diag, -ENOMEM, "no memory to read the log");
+		return pm_diag_set(&log->diag, -ENOMEM,
+				   "out of memory while reading the log");
 	while (done < size) {
 		ssize_t n =
 			pm_kernel_pread(log->fd, made + done, size - done, offset + done);
@@ -96,10 +97,11 @@ int pm_log_bytes(struct perfmon_log *log, uint64_t offset, uint64_t size,
 			continue;
 		if (n <= 0) {
 			free(made);
-			return pm_diag_set(&log->diag, n ? (int)n : -EBADMSG,
-					   "the log cannot be read at %" PRIu64 ": %s",
-					   offset + done,
-					   n ? strerror((int)-n) : "it became shorter");
+			return pm_diag_set(
+				&log->diag, n ? (int)n : -EBADMSG,
+				"cannot read the log at offset %" PRIu64 ": %s",
+				offset + done,
+				n ? strerror((int)-n) : "the file became shorter");
 		}
 		done += (uint64_t)n;
 	}
@@ -131,7 +133,7 @@ uint32_t pm_log_event_of(struct perfmon_log *log, uint64_t id)
 static int add_ids(struct perfmon_log *log, uint32_t event, const void *ids, size_t count)
 {
 	if (count > PM_LOG_IDS_LIMIT - log->id_count)
-		return bad(log, "it has too many events");
+		return bad(log, "too many events");
 	if (log->id_count + count > log->id_room) {
 		size_t room = log->id_count * 2 + count;
 		struct pm_log_id *larger = realloc(log->ids, room * sizeof(larger[0]));
@@ -161,12 +163,12 @@ static int take_attr(struct perfmon_log *log, struct bytes *bytes,
 	const void *at;
 
 	if (bytes->left < sizeof(sizes))
-		return bad(log, "an event is cut off");
+		return bad(log, "an event is truncated");
 	memcpy(sizes, bytes->at, sizeof(sizes));
 	size = sizes[1] ? sizes[1] : PERF_ATTR_SIZE_VER0;
 	at = size < PERF_ATTR_SIZE_VER0 ? NULL : take(bytes, size);
 	if (!at)
-		return bad(log, "an event has an impossible size");
+		return bad(log, "the size of an event is invalid");
 	memset(attr, 0, sizeof(*attr));
 	memcpy(attr, at, size < sizeof(*attr) ? size : sizeof(*attr));
 	return 0;
@@ -182,7 +184,7 @@ static int add_source(struct perfmon_log *log, const struct perf_event_attr *att
 	const bool identified = attr->sample_type & PERF_SAMPLE_IDENTIFIER;
 
 	if (log->count == PM_LOG_EVENTS_MAX)
-		return bad(log, "it has too many events");
+		return bad(log, "too many events");
 	if (!PM_GROW(log->sources, log->count))
 		return no_memory(log);
 	log->identified = identified && (!log->count || log->identified);
@@ -204,9 +206,9 @@ static int index_attrs(struct perfmon_log *log, const struct pm_log_header *head
 
 	if (each < PERF_ATTR_SIZE_VER0 + sizeof(section) || each > 65536 ||
 	    header->attrs.size % each || header->attrs.size / each > PM_LOG_EVENTS_MAX)
-		return bad(log, "the list of its events has an impossible size");
+		return bad(log, "the size of the event list is invalid");
 	if (!header->attrs.size)
-		return bad(log, "it names no event");
+		return bad(log, "the event list is empty");
 	err = pm_log_bytes(log, header->attrs.offset, header->attrs.size, &attrs);
 	for (uint64_t at = 0; !err && at < header->attrs.size; at += each) {
 		struct bytes bytes = {attrs + at, each - sizeof(section)};
@@ -219,8 +221,7 @@ static int index_attrs(struct perfmon_log *log, const struct pm_log_header *head
 			continue;
 		if (section.size % sizeof(uint64_t) ||
 		    section.size / sizeof(uint64_t) > PM_LOG_IDS_LIMIT) {
-			err = bad(log,
-				  "the list of an event's ids has an impossible size");
+			err = bad(log, "the size of an event's ID list is invalid");
 			continue;
 		}
 		err = pm_log_bytes(log, section.offset, section.size, &ids);
@@ -241,7 +242,7 @@ static int index_events(struct perfmon_log *log, struct bytes *bytes)
 	int err = 0;
 
 	if (!take_u32(bytes, &count) || !take_u32(bytes, &size))
-		return bad(log, "the names of its events are cut off");
+		return bad(log, "the event names are truncated");
 	for (uint32_t i = 0; i < count && !err; i++) {
 		const unsigned char *id;
 		uint32_t event = count == log->count ? i : UINT32_MAX;
@@ -249,10 +250,10 @@ static int index_events(struct perfmon_log *log, struct bytes *bytes)
 
 		if (!take(bytes, size) || !take_u32(bytes, &ids) ||
 		    !take_text(bytes, &name, &length))
-			return bad(log, "the names of its events are cut off");
+			return bad(log, "the event names are truncated");
 		id = take(bytes, (uint64_t)ids * sizeof(uint64_t));
 		if (!id)
-			return bad(log, "the names of its events are cut off");
+			return bad(log, "the event names are truncated");
 		if (event == UINT32_MAX && ids) {
 			memcpy(&first, id, sizeof(first));
 			event = pm_log_event_of(log, first);
@@ -271,13 +272,13 @@ static int index_command(struct perfmon_log *log, struct bytes *bytes)
 	uint32_t count;
 
 	if (!take_u32(bytes, &count))
-		return bad(log, "its command is cut off");
+		return bad(log, "the command line is truncated");
 	while (count--) {
 		char *larger;
 
 		if (!take_text(bytes, &text, &length)) {
 			free(line);
-			return bad(log, "its command is cut off");
+			return bad(log, "the command line is truncated");
 		}
 		larger = realloc(line, used + length + 2);
 		if (!larger) {
@@ -318,7 +319,7 @@ static int index_feature(struct perfmon_log *log, uint64_t feature, struct bytes
 	case PM_LOG_NRCPUS:
 		/* How many there could be, how many are online. */
 		if (!take(bytes, sizeof(uint32_t)) || !take_u32(bytes, &log->cpus))
-			return bad(log, "the number of CPUs is cut off");
+			return bad(log, "the number of CPUs is truncated");
 		return 0;
 	case PM_LOG_CMDLINE:
 		return index_command(log, bytes);
@@ -328,7 +329,7 @@ static int index_feature(struct perfmon_log *log, uint64_t feature, struct bytes
 		return 0;
 	}
 	if (!take_text(bytes, &text, &length))
-		return bad(log, "a text about the machine is cut off");
+		return bad(log, "a text about the machine is truncated");
 	return set_text(log, to, text, length);
 }
 
@@ -351,7 +352,7 @@ int pm_log_index_features(struct perfmon_log *log, const struct pm_log_header *h
 		at += sizeof(section);
 		if (section.offset > log->file_size ||
 		    section.size > log->file_size - section.offset)
-			return bad(log, "what it says of the machine is cut off");
+			return bad(log, "the texts about the machine are truncated");
 		if (feature > PM_LOG_EVENT_DESC || section.size > FEATURE_MAX)
 			continue;
 		err = pm_log_bytes(log, section.offset, section.size, &bytes);
@@ -380,7 +381,7 @@ static int index_update(struct perfmon_log *log, struct bytes *bytes)
 	uint32_t event;
 
 	if (!kind || !id)
-		return bad(log, "a record about an event is cut off");
+		return bad(log, "a record about an event is truncated");
 	memcpy(&number, kind, sizeof(number));
 	if (number != PM_LOG_UPDATE_NAME)
 		return 0;
@@ -415,7 +416,7 @@ int pm_log_index_record(struct perfmon_log *log, const struct perf_event_header 
 	case PM_LOG_RECORD_FEATURE:
 		at = take(&bytes, sizeof(feature));
 		if (!at)
-			return bad(log, "a record about the machine is cut off");
+			return bad(log, "a record about the machine is truncated");
 		memcpy(&feature, at, sizeof(feature));
 		return index_feature(log, feature, &bytes);
 	default:

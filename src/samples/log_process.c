@@ -119,7 +119,7 @@ int pm_log_process(struct pm_log *log, pid_t pid, struct pm_diag *diag)
 	err = pm_dir_list(path, &threads, &count);
 	if (err)
 		return pm_diag_set(diag, err == -ENOENT ? -ESRCH : err,
-				   "cannot see the threads of process %d: %s", (int)pid,
+				   "cannot list the threads of process %d: %s", (int)pid,
 				   strerror(err == -ENOENT ? ESRCH : -err));
 	for (size_t i = 0; i < count && !err; i++)
 		err = add_thread(log, pid, threads[i], &bytes);
@@ -133,14 +133,14 @@ int pm_log_process(struct pm_log *log, pid_t pid, struct pm_diag *diag)
 	fd = pm_kernel_open(full, O_RDONLY, 0);
 	if (fd < 0) {
 		err = pm_diag_set(diag, fd == -ENOENT ? -ESRCH : fd,
-				  "cannot see what process %d executes: %s", (int)pid,
+				  "cannot read the mappings of process %d: %s", (int)pid,
 				  strerror(-fd));
 		goto out;
 	}
 	err = add_mappings(log, pid, fd, &bytes);
 	pm_kernel_close(fd);
 	if (err == -EACCES || err == -EPERM)
-		pm_diag_set(diag, err, "cannot see what process %d executes: %s",
+		pm_diag_set(diag, err, "cannot read the mappings of process %d: %s",
 			    (int)pid, strerror(-err));
 out:
 	pm_bytes_free(&bytes);

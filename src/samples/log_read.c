@@ -41,7 +41,8 @@ static int fill(struct perfmon_log *log, size_t need)
 			return -EAGAIN;
 		if (n < 0)
 			return pm_diag_set(&log->diag, (int)n,
-					   "the log cannot be read at %" PRIu64 ": %s",
+					   "cannot read the log at offset %" PRIu64
+					   ": %s",
 					   next, strerror((int)-n));
 		if (!n)
 			return 0;
@@ -83,11 +84,10 @@ static int place(struct perfmon_log *log, const struct pm_log_header *header)
 					       header->features[2] | header->features[3]);
 	if (__builtin_add_overflow(header->data.offset, header->data.size, &end) ||
 	    end > INT64_MAX || header->data.offset < sizeof(*header))
-		return pm_diag_set(
-			&log->diag, -EBADMSG,
-			"the log is damaged: its records would begin at %" PRIu64
-			" and be %" PRIu64 " bytes long",
-			header->data.offset, header->data.size);
+		return pm_diag_set(&log->diag, -EBADMSG,
+				   "the log is damaged: the header puts the records at "
+				   "offset %" PRIu64 ", with %" PRIu64 " bytes",
+				   header->data.offset, header->data.size);
 	log->cut = !log->growing && end > log->file_size;
 	/* perf record says at its end only how much there is. */
 	log->data_end = header->data.size ? end : UINT64_MAX;
@@ -114,7 +114,7 @@ static int look_again(struct perfmon_log *log)
 	int err = pm_kernel_fstat(log->fd, &st);
 
 	if (err)
-		return pm_diag_set(&log->diag, err, "the log cannot be read: %s",
+		return pm_diag_set(&log->diag, err, "cannot read the log: %s",
 				   strerror(-err));
 	log->file_size = (uint64_t)st.st_size;
 	err = read_header(log, &header);
@@ -132,8 +132,8 @@ static int open_file(struct perfmon_log *log)
 
 	if (!err && header.size != sizeof(header))
 		err = pm_diag_set(&log->diag, -EBADMSG,
-				  "the log is damaged: its header of %" PRIu64
-				  " bytes should have %zu",
+				  "the log is damaged: the header has %" PRIu64
+				  " bytes, not %zu",
 				  header.size, sizeof(header));
 	if (!err)
 		err = place(log, &header);
@@ -160,19 +160,21 @@ static int open_log(struct perfmon_log *log)
 	log->data_end = UINT64_MAX;
 	err = fill(log, sizeof(lead));
 	if (err == -EAGAIN)
-		return pm_diag_set(&log->diag, err, "the log has not begun yet");
+		return pm_diag_set(&log->diag, err,
+				   "the log is still empty; try again later");
 	if (err < 0)
 		return err;
 	if (!err)
-		return pm_diag_set(&log->diag, -EBADMSG, "it is no log: it has %zu bytes",
-				   log->used);
+		return pm_diag_set(&log->diag, -EBADMSG,
+				   "not a log: the file has only %zu bytes", log->used);
 	memcpy(lead, log->buffer, sizeof(lead));
 	if (lead[0] == PM_LOG_MAGIC_SWAPPED)
 		return pm_diag_set(&log->diag, -EOPNOTSUPP,
-				   "the log is of a machine of the other byte order");
+				   "the log comes from a machine with the other byte "
+				   "order; read it on such a machine");
 	if (lead[0] != PM_LOG_MAGIC)
 		return pm_diag_set(&log->diag, -EBADMSG,
-				   "it is no log: it does not begin with PERFILE2");
+				   "not a log: the file does not begin with PERFILE2");
 	if (lead[1] == PM_LOG_STREAM_HEADER) {
 		log->stream = true;
 		advance(log, sizeof(lead));
@@ -180,8 +182,8 @@ static int open_log(struct perfmon_log *log)
 	}
 	if (!log->seekable)
 		return pm_diag_set(&log->diag, -ESPIPE,
-				   "the log has the form of a file, which cannot be read "
-				   "from a pipe");
+				   "cannot read this form of log from a pipe; write the "
+				   "log to a file first");
 	log->at = log->used = 0;
 	return open_file(log);
 }
@@ -196,7 +198,7 @@ static int make(struct perfmon_log **log, const char *path, int fd, char *messag
 	if (!made || !buffer) {
 		free(buffer);
 		free(made);
-		pm_message_tell("no memory", message, message_size);
+		pm_message_tell("out of memory", message, message_size);
 		return -ENOMEM;
 	}
 	made->buffer = buffer;
@@ -228,7 +230,7 @@ PM_EXPORT int perfmon_log_open(struct perfmon_log **log, const char *path, char 
 {
 	if (log && path)
 		return make(log, path, -1, message, message_size);
-	pm_message_tell("no handle or no path", message, message_size);
+	pm_message_tell("the handle or the path is NULL", message, message_size);
 	return -EINVAL;
 }
 
@@ -237,7 +239,8 @@ PM_EXPORT int perfmon_log_open_descriptor(struct perfmon_log **log, int fd, char
 {
 	if (log && fd >= 0)
 		return make(log, NULL, fd, message, message_size);
-	pm_message_tell(log ? "no descriptor" : "no handle", message, message_size);
+	pm_message_tell(log ? "the descriptor is negative" : "the handle is NULL",
+			message, message_size);
 	return log ? -EBADF : -EINVAL;
 }
 
@@ -273,8 +276,8 @@ static int at_end(struct perfmon_log *log, size_t left)
 		return -EAGAIN;
 	if (log->cut || left)
 		return pm_diag_set(&log->diag, -EBADMSG,
-				   "the log was cut off: it ends at %" PRIu64
-				   ", in the middle of its records",
+				   "the log is truncated: it ends at offset %" PRIu64
+				   ", within its records",
 				   log->position + left);
 	return 0;
 }
@@ -301,9 +304,10 @@ static int next_record(struct perfmon_log *log, const struct perf_event_header *
 		return some ? some : at_end(log, log->used - log->at);
 	record = (const void *)(log->buffer + log->at);
 	if (record->size < sizeof(*record))
-		return pm_log_bad_record(log, record, "cannot be");
+		return pm_log_bad_record(log, record, "is shorter than its header");
 	if (record->type < PM_LOG_RECORD_ATTR && record->size % 8)
-		return pm_log_bad_record(log, record, "is not made of whole words");
+		return pm_log_bad_record(log, record,
+					 "has a size that is not a multiple of 8");
 	some = fill(log, record->size);
 	if (some <= 0)
 		return some ? some : at_end(log, log->used - log->at);

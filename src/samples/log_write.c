@@ -28,7 +28,7 @@ static int take_events(struct pm_log *log, const struct pm_log_event *events,
 	const struct perf_event_attr *first = events ? events[0].attr : NULL;
 
 	if (!count || count > PM_LOG_EVENTS_MAX || !first)
-		return pm_diag_set(diag, -EINVAL, "a log needs from 1 to %d events",
+		return pm_diag_set(diag, -EINVAL, "a log takes 1 to %d events",
 				   PM_LOG_EVENTS_MAX);
 	log->attrs = calloc(count, sizeof(log->attrs[0]));
 	if (!log->attrs)
@@ -46,13 +46,15 @@ static int take_events(struct pm_log *log, const struct pm_log_event *events,
 			return pm_diag_set(
 				diag, -EINVAL,
 				"event '%s' cannot share a log: its records do "
-				"not say whose they are (PERF_SAMPLE_IDENTIFIER)",
+				"not name their event; set "
+				"PERF_SAMPLE_IDENTIFIER in sample_type",
 				event->name);
 		if (event->attr->sample_id_all != first->sample_id_all)
 			return pm_diag_set(
 				diag, -EINVAL,
 				"events '%s' and '%s' cannot share a log: one has "
-				"sample_id_all, the other has not",
+				"sample_id_all, the other has not; set "
+				"sample_id_all in both",
 				events[0].name, event->name);
 		if ((event->attr->sample_type ^ first->sample_type) &
 		    (BEFORE_TIME | PERF_SAMPLE_TIME))
@@ -114,7 +116,7 @@ static int start(struct pm_log *log, struct pm_diag *diag)
 		pthread_cond_destroy(&log->done);
 		pthread_cond_destroy(&log->work);
 		pthread_mutex_destroy(&log->lock);
-		pm_diag_set(diag, err, "the log's thread cannot be made (error %d)",
+		pm_diag_set(diag, err, "cannot create the thread of the log (error %d)",
 			    -err);
 	}
 	return err;
@@ -144,7 +146,8 @@ int pm_log_create(struct pm_log **log, const char *path, int fd,
 
 	if (!in_bounds(capacity))
 		return pm_diag_set(diag, -EINVAL,
-				   "a log's buffer of %zu bytes is not from %zu to %zu",
+				   "a log cannot have a buffer of %zu bytes; use %zu to "
+				   "%zu bytes",
 				   capacity, PM_LOG_BUFFER_MIN, PM_LOG_BUFFER_MAX);
 	made = calloc(1, sizeof(*made));
 	if (!made)
