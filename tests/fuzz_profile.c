@@ -164,7 +164,7 @@ static void add_odd(void)
 
 	builder_begin(&b, 1 << 18);
 	builder_region(&b, "odd");
-	builder_header(&b)->fold_sequence = 7;
+	builder_header(&b)->aggregate_sequence = 7;
 	for (uint32_t t = 1; t <= 20; t++) {
 		thread = builder_thread(&b, t, 1, 0);
 		builder_nodes(&b, thread, 2);

@@ -142,16 +142,17 @@ static void nodes_are_whole_while_writers_run(void)
 	builder_end(&live);
 }
 
-/* Folds: what one record loses the other gains, under an odd fold_sequence. */
+/* Aggregates: what one record loses the other gains, under an odd aggregate_sequence. */
 static void *folder(void *argument)
 {
 	struct perfmon_profile_node **nodes = argument;
 	struct perfmon_profile_header *header = builder_header(&live);
 
 	for (uint64_t n = 1; !__atomic_load_n(&stop, __ATOMIC_RELAXED); n++) {
-		uint64_t sequence = header->fold_sequence;
+		uint64_t sequence = header->aggregate_sequence;
 
-		__atomic_store_n(&header->fold_sequence, sequence + 1, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&header->aggregate_sequence, sequence + 1,
+				 __ATOMIC_SEQ_CST);
 #if !defined(__SANITIZE_THREAD__) && !defined(__x86_64__)
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
@@ -162,7 +163,8 @@ static void *folder(void *argument)
 			PUT(node->time_ticks, visits);
 			PUT(node->sequence, 2 * visits);
 		}
-		__atomic_store_n(&header->fold_sequence, sequence + 2, __ATOMIC_RELEASE);
+		__atomic_store_n(&header->aggregate_sequence, sequence + 2,
+				 __ATOMIC_RELEASE);
 		for (unsigned int pause = 0; pause < 20000 * SLOWER; pause++)
 			__asm__ __volatile__("" ::: "memory");
 	}
@@ -188,7 +190,7 @@ static void a_fold_is_seen_before_or_after(void)
 	nodes[0]->sequence = 2000;
 	nodes[0]->time_ticks = 1000;
 	CHECK(pthread_create(&thread, NULL, folder, nodes) == 0);
-	await(&builder_header(&live)->fold_sequence);
+	await(&builder_header(&live)->aggregate_sequence);
 	for (unsigned int round = 0; round < 5000 / SLOWER; round++) {
 		struct pm_snapshot *s;
 		uint64_t visits = 0, ticks = 0;

@@ -47,7 +47,7 @@ static const char *build(void)
 	inner->count[0].sum = 7;
 	sum = builder_thread(&b, 0, 1, 2);
 	sum->state = PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
-	sum->folded = 3;
+	sum->aggregated = 3;
 	sum->status[0] = -ENOENT;
 	builder_nodes(&b, sum, 8);
 	builder_node(&b, sum, 0, 0);

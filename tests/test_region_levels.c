@@ -59,7 +59,7 @@ static struct pm_snapshot *of_a_server(struct profile_builder *b)
 	thread = worker(b, 6, 32);
 	may_run(thread, 40, 41);
 	thread->state = PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
-	thread->folded = 3;
+	thread->aggregated = 3;
 	cr_assert_eq(pm_snapshot_take(b->base, builder_used(b), &snapshot, &diag), 0);
 	cr_assert(!snapshot->partial, "%s", snapshot->problem);
 	return snapshot;

@@ -248,9 +248,9 @@ static int leaves_descriptors(void)
 		const struct perfmon_profile_thread *record = &s->threads[i].record;
 
 		if (record->status[0] == -EMFILE)
-			refused += record->folded;
+			refused += record->aggregated;
 		else if (record->status[0] > 0)
-			open_in += record->folded;
+			open_in += record->aggregated;
 	}
 	CHILD_CHECK(refused >= THREADS / 4 && open_in >= THREADS / 4);
 	CHILD_CHECK(refused + open_in == THREADS);

@@ -95,7 +95,7 @@ Test(region_threads, ten_thousand_in_waves_of_a_hundred)
 		      "memory grew from %zu to %zu KiB", kb, resident_kb());
 
 	cr_assert_eq(late->thread_count, 1, "all are folded into one");
-	cr_assert_eq(late->threads[0].record.folded, 500u + (unsigned int)count);
+	cr_assert_eq(late->threads[0].record.aggregated, 500u + (unsigned int)count);
 	cr_assert_eq(probe_visits(late, "thread"), 500u + (unsigned int)count);
 	for (int i = 0; i < 10; i++) {
 		char path[64];
@@ -202,7 +202,7 @@ Test(region_threads, the_fold_is_the_sum)
 	cr_assert_eq(s->thread_count, 1);
 	folded = &s->threads[0];
 	cr_assert_eq(folded->record.state, PERFMON_PROFILE_THREAD_STATE_AGGREGATE);
-	cr_assert_eq(folded->record.folded, 6);
+	cr_assert_eq(folded->record.aggregated, 6);
 	cr_assert_eq(folded->record.unmatched_ends, 6);
 	common = probe_node(s, folded, "common");
 	cr_assert_eq(pm_snapshot_visits(common), 6);

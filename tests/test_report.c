@@ -109,7 +109,7 @@ static void sample(struct profile_builder *b)
 
 	thread = builder_thread(b, 0, 1, 3);
 	thread->state = PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
-	thread->folded = 2;
+	thread->aggregated = 2;
 	thread->name[0] = '\0';
 	thread->status[2] = -EMFILE;
 	builder_nodes(b, thread, 4);

@@ -520,7 +520,7 @@ Test(snapshot, still_memory_is_read_once)
 	for (int i = 0; i < 2; i++) {
 		struct pm_snapshot *s;
 
-		builder_header(&b)->fold_sequence = 7;
+		builder_header(&b)->aggregate_sequence = 7;
 		cr_assert_eq(
 			pm_snapshot_take_as(b.base, builder_used(&b), flags[i], &s, NULL),
 			0);

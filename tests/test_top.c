@@ -280,7 +280,7 @@ static struct perfmon_profile_node *worker(struct profile_builder *b, uint32_t t
 	visits_only(node, count, 1000);
 	thread->state = state;
 	if (state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE)
-		node->threads = thread->folded = 2;
+		node->threads = thread->aggregated = 2;
 	return node;
 }
 
@@ -583,7 +583,7 @@ static void any_profile(struct profile_builder *b)
 			}
 		}
 		thread->state = 1 + (uint32_t)any(4);
-		thread->folded = 1;
+		thread->aggregated = 1;
 	}
 }
 

@@ -17,7 +17,7 @@
  *
  *   field                       writer                      order for a reader
  *   header.used                 any thread, one at a time   acquire: records below are whole
- *   header.fold_sequence        any thread, one at a time   odd while threads are folded
+ *   header.aggregate_sequence   any thread, one at a time   odd while threads are added up
  *   header.private_*            any thread, one at a time   before a used beyond it
  *   thread.node_count           the thread                  acquire: nodes below are whole
  *   thread.state, .lost_*       the thread (lost_*: also    relaxed
@@ -103,9 +103,9 @@ struct perfmon_profile_header {
 	struct perfmon_profile_record record;
 	uint64_t magic;
 	uint32_t version;
-	uint32_t state;		/* enum perfmon_profile_state */
-	uint64_t used;		/* bytes in whole records */
-	uint64_t fold_sequence; /* see above */
+	uint32_t state;		     /* enum perfmon_profile_state */
+	uint64_t used;		     /* bytes in whole records */
+	uint64_t aggregate_sequence; /* see above */
 
 	/* whose profile it is */
 	uint32_t pid;
@@ -245,7 +245,7 @@ enum perfmon_profile_thread_state {
 	PERFMON_PROFILE_THREAD_STATE_AGGREGATE =
 		3, /* the sum of threads that have ended */
 	PERFMON_PROFILE_THREAD_STATE_UNUSED =
-		4 /* folded; its memory waits for another thread */
+		4 /* added up; its memory waits for another thread */
 };
 
 /* How a counter stands in one thread: a positive value, or the negative errno of the
@@ -272,8 +272,8 @@ struct perfmon_profile_thread {
 	uint32_t node_size;  /* bytes from one node to the next */
 	uint32_t generation; /* of its plan */
 	uint32_t counters;
-	uint32_t folded; /* threads that are summed here */
-	uint32_t flags;	 /* PERFMON_PROFILE_THREAD_STRIDE */
+	uint32_t aggregated; /* threads that are summed here */
+	uint32_t flags;	     /* PERFMON_PROFILE_THREAD_STRIDE */
 	uint64_t
 		lost_in_handler; /* visits from a handler that interrupted a region call */
 	uint64_t lost_too_deep;	 /* visits below PERFMON_PROFILE_DEPTH_MAX */
@@ -332,7 +332,7 @@ struct perfmon_profile_node {
 				     a counter could not be read */
 	uint32_t defects;	 /* negative differences, kept out of the sums */
 	uint32_t spilled;	 /* visits that found their bin full */
-	uint32_t threads;	 /* folded threads that have this path */
+	uint32_t threads;	 /* aggregated threads that have this path */
 	uint32_t reserved;
 	uint64_t thread_min_ticks; /* of time_ticks over those threads */
 	uint64_t thread_max_ticks;

@@ -148,7 +148,7 @@ int pm_snapshot_pack(const struct pm_snapshot *s, void **out, size_t *size)
 		lead = header->record;
 		*header = s->header;
 		header->record = lead;
-		header->fold_sequence = 0;
+		header->aggregate_sequence = 0;
 		header->private_from = header->private_error = 0;
 		header->lacking = 0;
 		err = pack_plans(&pack, s);

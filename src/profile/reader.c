@@ -225,7 +225,7 @@ PM_EXPORT int perfmon_profile_get_thread(const struct perfmon_profile *profile,
 		.name = is_sum(from) ? "" : record->name,
 		.tid = is_sum(from) ? 0 : record->tid,
 		.live = record->state == PERFMON_PROFILE_THREAD_STATE_LIVE,
-		.threads = is_sum(from) ? record->folded : 1,
+		.threads = is_sum(from) ? record->aggregated : 1,
 		.nodes = from->node_count,
 		.lost_visits = record->lost_in_handler + record->lost_too_deep +
 			       record->lost_no_memory + record->lost_unnamed +

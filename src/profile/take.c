@@ -83,7 +83,7 @@ static int walk_once(const void *base, size_t size, unsigned int flags,
 	uint64_t before, after;
 	int err = -ENOMEM;
 
-	before = __atomic_load_n(&header->fold_sequence, __ATOMIC_ACQUIRE);
+	before = __atomic_load_n(&header->aggregate_sequence, __ATOMIC_ACQUIRE);
 	*begun = before;
 	/* It was checked, and somebody may have changed it since. */
 	walk.next = pm_walk_word((const unsigned char *)base + 8) & ~UINT64_C(7);
@@ -93,10 +93,10 @@ static int walk_once(const void *base, size_t size, unsigned int flags,
 	/* Orders the walk before the second look; partner: the fence after the odd
 	 * value. */
 	PM_WALK_FENCE();
-	after = __atomic_load_n(&header->fold_sequence, __ATOMIC_RELAXED);
-	if (file &&
-	    !pm_walk_read_whole(file, &after, sizeof(after),
-				offsetof(struct perfmon_profile_header, fold_sequence)))
+	after = __atomic_load_n(&header->aggregate_sequence, __ATOMIC_RELAXED);
+	if (file && !pm_walk_read_whole(
+			    file, &after, sizeof(after),
+			    offsetof(struct perfmon_profile_header, aggregate_sequence)))
 		after = before + 1;
 	*changed = before & 1 || after != before;
 	free(walk.regions.at);

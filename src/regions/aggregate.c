@@ -140,13 +140,13 @@ static void add_record(struct perfmon_profile_thread *to,
 	PM_ADD(to->lost_unnamed, from->lost_unnamed);
 	PM_ADD(to->lost_other, from->lost_other);
 	PM_ADD(to->unmatched_ends, from->unmatched_ends);
-	if (!to->folded || from->begin_ticks < to->begin_ticks)
+	if (!to->aggregated || from->begin_ticks < to->begin_ticks)
 		PM_PUT(to->begin_ticks, from->begin_ticks);
 	if (from->end_ticks > to->end_ticks)
 		PM_PUT(to->end_ticks, from->end_ticks);
 	/* The least of what the threads had: an error, then read(2), then user reads. */
 	for (i = 0; i < from->counters; i++) {
-		int32_t had = to->folded ? to->status[i] : from->status[i];
+		int32_t had = to->aggregated ? to->status[i] : from->status[i];
 		int32_t has = from->status[i];
 
 		if (had < 0 || (has > 0 && had == PERFMON_PROFILE_COUNTER_STATUS_SYSCALL))
@@ -155,7 +155,7 @@ static void add_record(struct perfmon_profile_thread *to,
 	}
 	for (i = 0; i < PM_AFFINITY_WORDS; i++)
 		PM_PUT(to->cpus[i], to->cpus[i] | from->cpus[i]);
-	PM_COUNT32(to->folded, 1);
+	PM_COUNT32(to->aggregated, 1);
 }
 
 void pm_aggregate_thread(struct pm_thread *thread)

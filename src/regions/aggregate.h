@@ -11,7 +11,7 @@
 /*
  * Adds what THREAD's record holds to the aggregate of its CPUs and marks the record
  * unused, or, if there is no memory for that or threads are kept, leaves it as an ended
- * thread's. Takes PM_LOCK_REGIONS; a reader notices by header.fold_sequence.
+ * thread's. Takes PM_LOCK_REGIONS; a reader notices by header.aggregate_sequence.
  */
 void pm_aggregate_thread(struct pm_thread *thread);
 

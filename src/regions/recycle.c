@@ -25,7 +25,7 @@ void pm_recycle_sequence_open(void)
 
 	if (sequence_depth++)
 		return;
-	__atomic_store_n(&header->fold_sequence, header->fold_sequence + 1,
+	__atomic_store_n(&header->aggregate_sequence, header->aggregate_sequence + 1,
 			 __ATOMIC_SEQ_CST);
 #ifndef PM_TSAN
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -38,7 +38,7 @@ void pm_recycle_sequence_close(void)
 
 	if (--sequence_depth)
 		return;
-	__atomic_store_n(&header->fold_sequence, header->fold_sequence + 1,
+	__atomic_store_n(&header->aggregate_sequence, header->aggregate_sequence + 1,
 			 __ATOMIC_RELEASE);
 }
 

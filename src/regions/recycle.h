@@ -10,7 +10,7 @@
 
 /*
  * Brackets what a reader must not see half of: records that are added up, or that become
- * another thread's. A reader notices by header.fold_sequence and begins again. May be
+ * another thread's. A reader notices by header.aggregate_sequence and begins again. May be
  * nested. Under PM_LOCK_REGIONS.
  */
 void pm_recycle_sequence_open(void);

@@ -199,7 +199,7 @@ static void head_threads(const struct pm_report *report, struct pm_out *out)
 		const struct perfmon_profile_thread *record = &s->threads[t].record;
 
 		if (record->state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE)
-			summed += record->folded;
+			summed += record->aggregated;
 		else if (record->state == PERFMON_PROFILE_THREAD_STATE_LIVE)
 			live++;
 		else

@@ -57,7 +57,7 @@ static int put(struct pm_report_group *group, uint32_t t,
 		return -ENOMEM;
 	group->threads[group->count++] = t;
 	group->weight += thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE
-				 ? thread->record.folded
+				 ? thread->record.aggregated
 				 : 1;
 	return 0;
 }

@@ -237,7 +237,7 @@ static void put_thread(struct pm_json *j, const struct pm_report *report, uint32
 	pm_json_string(j, "name", record->name);
 	pm_json_string(j, "state", pm_report_thread_state(thread));
 	pm_json_string(j, "cpus", pm_report_cpus(record, cpus, sizeof(cpus)));
-	pm_json_number(j, "threads", aggregate ? record->folded : 1);
+	pm_json_number(j, "threads", aggregate ? record->aggregated : 1);
 	pm_json_real(j, "begin_ns",
 		     pm_snapshot_ns(s, (double)pm_less(record->begin_ticks,
 						       s->header.begin_ticks)),

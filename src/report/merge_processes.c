@@ -43,7 +43,7 @@ int pm_merge_process_add(struct pm_merge *merge, const struct pm_snapshot *s)
 	for (uint32_t t = 0; t < s->thread_count; t++)
 		process->threads += s->threads[t].record.state ==
 						    PERFMON_PROFILE_THREAD_STATE_AGGREGATE
-					    ? s->threads[t].record.folded
+					    ? s->threads[t].record.aggregated
 					    : 1;
 	err = host_get(merge, s->header.host, &process->host);
 	if (!err)

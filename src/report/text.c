@@ -242,7 +242,7 @@ static void thread_title(const struct pm_report *report, uint32_t t, struct pm_o
 	pm_report_cpus(&thread->record, cpus, sizeof(cpus));
 	if (thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE) {
 		pm_out_format(out, "\nended threads, %u of them, summed",
-			      thread->record.folded);
+			      thread->record.aggregated);
 		if (cpus[0])
 			pm_out_format(out, " (CPU %s)", cpus);
 		pm_out_text(out, ":\n");

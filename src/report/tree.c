@@ -61,7 +61,7 @@ int pm_tree_node(struct pm_tree_build *build, uint32_t parent, uint32_t region,
 static uint64_t weight_of(const struct pm_snapshot_thread *thread)
 {
 	return thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE
-		       ? thread->record.folded
+		       ? thread->record.aggregated
 		       : 1;
 }
 

@@ -24,7 +24,7 @@ static void thread_make(struct profile_builder *b, uint32_t number, uint32_t pat
 
 	if (folded) {
 		thread->state = PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
-		thread->folded = 2;
+		thread->aggregated = 2;
 		thread->tid = 0;
 		thread->cpus[number % PERFMON_PROFILE_CPUS_MAX / 64] = UINT64_C(1)
 								       << number % 64;

@@ -120,9 +120,9 @@ static int put_thread(struct pm_out *out, const struct export_profile *profile,
 {
 	const struct perfmon_profile_thread *record =
 		&profile->snapshot->threads[t].record;
-	bool folded = record->state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
+	bool summed = record->state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
 	/* Viewers take 0 for the idle thread. */
-	int64_t tid = folded ? EXPORT_NO_NUMBER + (*sums)++ : record->tid;
+	int64_t tid = summed ? EXPORT_NO_NUMBER + (*sums)++ : record->tid;
 	struct pm_report_tree tree;
 	uint64_t *length, *begin;
 	char text[200], cpus[128];
@@ -137,15 +137,15 @@ static int put_thread(struct pm_out *out, const struct export_profile *profile,
 		goto out;
 	}
 	pm_report_cpus(record, cpus, sizeof(cpus));
-	if (folded)
+	if (summed)
 		snprintf(text, sizeof(text), "%u ended threads, summed%s%s%s",
-			 record->folded, cpus[0] ? " (CPU " : "", cpus,
+			 record->aggregated, cpus[0] ? " (CPU " : "", cpus,
 			 cpus[0] ? ")" : "");
 	else
 		snprintf(text, sizeof(text), "%s", record->name);
 	put_name(out, profile, "thread_name", tid, text);
 	begin[0] = profile->delay_ns;
-	if (!folded)
+	if (!summed)
 		begin[0] = pm_plus(
 			begin[0],
 			(uint64_t)pm_snapshot_ns(

@@ -74,7 +74,7 @@ static void put_thread_head(struct pm_out *out,
 	bool ended = record->state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
 
 	if (ended)
-		pm_out_format(out, "{\"tid\":null,\"threads\":%u", record->folded);
+		pm_out_format(out, "{\"tid\":null,\"threads\":%u", record->aggregated);
 	else
 		pm_out_format(out, "{\"tid\":%u,\"threads\":1", record->tid);
 	pm_out_text(out, ",\"name\":");

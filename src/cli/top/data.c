@@ -487,7 +487,7 @@ static void threads_count(struct top_look *look)
 		close_visits(thread);
 		look->threads_ended +=
 			thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE
-				? thread->record.folded
+				? thread->record.aggregated
 				: 1;
 	}
 }
@@ -503,7 +503,7 @@ int top_look_threads(struct top_look *look, const struct top_look *before)
 	struct pm_snapshot *s = look->snapshot;
 	struct sorted now = {NULL, 0}, then = {NULL, 0};
 	struct match match = {NULL, NULL};
-	bool folded = false;
+	bool summed = false;
 	int err = 0;
 
 	if (look->threads)
@@ -516,13 +516,13 @@ int top_look_threads(struct top_look *look, const struct top_look *before)
 
 		if (s->threads[t].record.state ==
 		    PERFMON_PROFILE_THREAD_STATE_AGGREGATE) {
-			folded = true;
+			summed = true;
 			continue;
 		}
 		err = group_make(look, TOP_THREAD, t)
 			      ?: group_change(group, thread_find(&then, group), &match);
 	}
-	if (!err && folded) {
+	if (!err && summed) {
 		struct top_group *group = &look->groups[look->group_count];
 
 		err = threads_sort(&now, look) ?:
