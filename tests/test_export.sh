@@ -91,6 +91,38 @@ else
 	try "values of an event" event
 fi
 
+# --- metrics ----------------------------------------------------------------------------
+
+# Known counts, of which some are estimates.
+./tests/programs/profile_marks "$here"
+is_folded() { # STACKS ARGUMENT...
+	want=$1
+	shift
+	folded "$@" && [ "$(head -n 2 "$here/out" | tr '\n' ,)" = "$want" ]
+}
+try "the weight of a quotient is what is divided" is_folded "outer 150,outer;inner 999999850," -w ipc "$here/0"
+try "a metric is known by its heading, too" is_folded "outer 150,outer;inner 999999850," -w IPC "$here/0"
+try "a sum of inputs weighs what it comes to" is_folded "outer 100300,outer;inner 2000899700," \
+	-w more -m "more = 2 * instructions + time_ns / 1" "$here/0"
+try "what is estimated is told" grep -qxF \
+	"perfmon export: '$here/0': some values have marks in reports: too_short, sampled" "$here/err"
+try "a metric that does not add up is no weight" export_says 1 "'instructions / cycles + visits' is no sum" \
+	-f folded -w x -m "x = instructions / cycles + visits" "$here/0"
+try "nor is one with a constant" export_says 1 "'instructions + 1' is no sum" -f folded -w x -m "x = instructions + 1" "$here/0"
+try "nor one that lacks an event" export_says 1 "no metric x: branches is not counted" \
+	-f folded -w x -m "x = branches / cycles" "$here/0"
+try "what divides may be missing" is_folded "outer 150,outer;inner 999999850," -w x -m "x = instructions / branches" "$here/0"
+try "less than 1 has no place" export_says 0 "all values are below 0.5" -f folded -w x -m "x = 1e-12 * cycles" "$here/0"
+try "quotes a bad metric" export_says 2 "'twice'" -f chrome -m twice "$here/0"
+traced() {
+	"$perfmon" export -f chrome -m "c = cycles / visits; d = branches / visits" "$here/0" >"$here/out" 2>"$here/err" &&
+		grep -qF '"name":"inner",' "$here/out" &&
+		grep '"name":"inner",' "$here/out" | grep -qE '"metrics":\{"ipc":1111\.[0-9]+,"ghz":1,"c":900000\}' &&
+		grep '"name":"some",' "$here/out" | grep -qF '"marks":{"time":"sampled",' &&
+		grep -qF "no metric d: branches is not counted" "$here/err"
+}
+try "traces have the metrics and the marks of each event" traced
+
 # --- traces -----------------------------------------------------------------------------
 
 "$check" >"$here/out" 2>&1

@@ -13,7 +13,7 @@ perfmon_SOURCES = \
 	src/cli/diff/load.c src/cli/diff/math.c src/cli/diff/math.h src/cli/diff/notes.c \
 	src/cli/diff/text.c \
 	src/cli/export/chrome.c src/cli/export/export.c src/cli/export/export.h \
-	src/cli/export/folded.c \
+	src/cli/export/folded.c src/cli/export/weight.c \
 	src/cli/info/info.c src/cli/info/info.h src/cli/info/json.c \
 	src/cli/list/list.c src/cli/list/list.h \
 	src/cli/report/html.c src/cli/report/html.h src/cli/report/report.c \

@@ -67,6 +67,68 @@ static void put_count(struct pm_out *out, const struct pm_report_tree *tree, uin
 		pm_out_text(out, "null");
 }
 
+static void put_marks(struct pm_out *out, const char *name, const struct pm_value *value,
+		      bool *any)
+{
+	const char *between = "\"";
+
+	if (!value->marks || value->state != PM_COUNTED)
+		return;
+	pm_out_text(out, *any ? "," : ",\"marks\":{");
+	*any = true;
+	pm_out_json(out, name);
+	pm_out_text(out, ":");
+	for (uint32_t i = 0; i < PM_MARKS; i++) {
+		if (!(value->marks & 1u << i))
+			continue;
+		pm_out_format(out, "%s%s", between, pm_report_mark_name(1u << i));
+		between = " ";
+	}
+	pm_out_text(out, "\"");
+}
+
+static void put_metrics(struct pm_out *out, const struct pm_report_tree *tree, uint32_t n)
+{
+	const struct pm_report_model *model = tree->model;
+
+	if (!model->metric_count)
+		return;
+	pm_out_text(out, ",\"metrics\":{");
+	for (uint32_t m = 0; m < model->metric_count; m++) {
+		struct pm_value value = pm_report_metric(tree, n, m, false);
+
+		pm_out_text(out, m ? "," : "");
+		pm_out_json(out, model->metrics[m].metric->name);
+		pm_out_text(out, ":");
+		if (value.state == PM_COUNTED)
+			pm_out_double(out, value.value);
+		else
+			pm_out_text(out, "null");
+	}
+	pm_out_text(out, "}");
+}
+
+/* The marks of all these numbers, by name, in the words of JSON reports. */
+static void put_all_marks(struct pm_out *out, const struct pm_report_tree *tree,
+			  uint32_t n)
+{
+	const struct pm_report_model *model = tree->model;
+	struct pm_value value = pm_report_time(tree, n, false);
+	bool any = false;
+
+	put_marks(out, "time", &value, &any);
+	for (uint32_t e = 0; e < model->event_count; e++) {
+		value = pm_report_count(tree, n, e, false);
+		put_marks(out, model->events[e].name, &value, &any);
+	}
+	for (uint32_t m = 0; m < model->metric_count; m++) {
+		value = pm_report_metric(tree, n, m, false);
+		put_marks(out, model->metrics[m].metric->name, &value, &any);
+	}
+	if (any)
+		pm_out_text(out, "}");
+}
+
 static void put_event(struct pm_out *out, const struct export_profile *profile,
 		      int64_t tid, const struct pm_report_tree *tree, uint32_t n,
 		      uint64_t begin, uint64_t length)
@@ -87,6 +149,8 @@ static void put_event(struct pm_out *out, const struct export_profile *profile,
 			      pm_less(node->entered, node->visits));
 	for (uint32_t e = 0; e < tree->model->event_count; e++)
 		put_count(out, tree, n, e);
+	put_metrics(out, tree, n);
+	put_all_marks(out, tree, n);
 	pm_out_text(out, "}}");
 }
 

@@ -16,7 +16,9 @@ static const char help[] =
 	"           is all visits of a path, in each thread\n"
 	"  folded   lines 'a;b;c 123' for flame graphs: exclusive values of paths\n\n"
 	"  -f, --format FORMAT   chrome, folded\n"
-	"  -w, --weight NAME     folded: time (in ns, the default), or an event\n"
+	"  -w, --weight NAME     folded: time (in ns, the default), an event, or a metric; of a\n"
+	"                        quotient what is divided\n"
+	"  -m, --metrics TEXT    more metrics: 'NAME = FORMULA; ...', @FILE, none\n"
 	"  -T, --per-thread      folded: each thread separately\n"
 	"  -o, --output FILE     to this file; - is standard output, the default\n"
 	"  -h, --help            this text\n\n"
@@ -29,6 +31,8 @@ struct request {
 	struct cli_sources sources;
 	bool chrome;
 	const char *weight; /* NULL: not given */
+	struct pm_metrics *metrics;
+	struct export_weights weights;
 	bool per_thread;
 	const char *output; /* NULL: standard output */
 };
@@ -52,24 +56,58 @@ struct numbers {
 	uint32_t *pids;
 };
 
+static int model_make(const struct request *request, const struct pm_snapshot *snapshot,
+		      struct pm_report_model *model)
+{
+	return pm_report_model_make(model, snapshot, false,
+				    request->chrome ? request->metrics
+						    : request->weights.metrics);
+}
+
 /* Whether profile I can be exported, before anything is written: 0, or it has
  * complained. */
 static int check_one(const struct request *request, const struct pm_snapshot *snapshot,
 		     size_t i)
 {
 	struct pm_report_model model;
+	struct export_weight weight;
 	struct pm_diag diag = {0};
-	int64_t event;
-	int err = pm_report_model_make(&model, snapshot, false, NULL);
+	int err = model_make(request, snapshot, &model);
 
 	if (!err) {
-		err = export_folded_weight(&model, request->weight, &event, &diag);
+		/* Of a metric that is the weight an error says it. */
+		for (uint32_t n = 0; request->chrome && n < model.note_count; n++)
+			cli_complain("export", "'%s': %s", request->sources.at[i].name,
+				     model.notes[n]);
+		err = export_weight_find(&request->weights, &model, &weight, &diag);
 		pm_report_model_free(&model);
 	}
 	if (err)
 		cli_complain("export", "%s: %s", request->sources.at[i].name,
 			     diag.text[0] ? diag.text : "no memory");
 	return err;
+}
+
+/* Folded stacks have no place for marks, nor for less than 1. */
+static void tell_marks(const char *name, const struct export_profile *profile)
+{
+	/* These change no number by much. */
+	uint32_t marks = profile->marks & ~(uint32_t)(PM_MARK_RETRIED | PM_MARK_FALLBACK |
+						      PM_MARK_MIGRATED);
+	struct pm_diag words = {0};
+
+	for (uint32_t mark = 1; mark && mark <= marks; mark <<= 1)
+		if (marks & mark)
+			pm_diag_add(&words, "%s%s", *words.text ? ", " : "",
+				    pm_report_mark_name(mark));
+	if (marks)
+		cli_complain("export", "'%s': some values have marks in reports: %s",
+			     name, words.text);
+	if (profile->any_less && !profile->any)
+		cli_complain("export",
+			     "'%s': all values are below 0.5, and folded stacks have "
+			     "whole numbers: use a smaller unit",
+			     name);
 }
 
 static int write_one(const struct request *request, const struct pm_snapshot *snapshot,
@@ -84,17 +122,20 @@ static int write_one(const struct request *request, const struct pm_snapshot *sn
 			pm_less(snapshot->header.begin_realtime_ns, numbers->first_ns),
 		.first = !i,
 	};
-	int64_t event = -1;
-	int err = pm_report_model_make(&model, snapshot, false, NULL);
+	struct export_weight weight;
+	int err = model_make(request, snapshot, &model);
 
-	if (!err) {
-		/* It was checked. */
-		export_folded_weight(&model, request->weight, &event, NULL);
-		err = request->chrome
-			      ? export_chrome(out, &profile)
-			      : export_folded(out, &profile, event, request->per_thread);
-		pm_report_model_free(&model);
-	}
+	if (err)
+		return err;
+	/* It was checked. */
+	export_weight_find(&request->weights, &model, &weight, NULL);
+	if (request->chrome)
+		err = export_chrome(out, &profile);
+	else
+		err = export_folded(out, &profile, &weight, request->per_thread);
+	if (!request->chrome && !err)
+		tell_marks(request->sources.at[i].name, &profile);
+	pm_report_model_free(&model);
 	return err;
 }
 
@@ -170,6 +211,7 @@ static int options_read(struct request *request, int argc, char **argv)
 	unsigned int format = FORMATS;
 	const struct cli_option options[] = {
 		{"format", .choice = &format, .choices = "chrome, folded"},
+		{"metrics", .take = cli_take_metrics, .to = &request->metrics},
 		{"weight", .text = &request->weight},
 		{"per-thread", .flag = &request->per_thread},
 		{"output", .text = &request->output},
@@ -204,8 +246,17 @@ int cli_export(int argc, char **argv)
 	struct request request = {.sources.command = "export"};
 	int status = options_read(&request, argc, argv);
 
+	/* Without the option the built-in ones. */
+	if (status < 0 &&
+	    ((!request.metrics && pm_metrics_parse(NULL, &request.metrics, NULL)) ||
+	     export_weights_make(&request.weights, request.metrics, request.weight))) {
+		cli_complain("export", "no memory");
+		status = CLI_FAILED;
+	}
 	if (status < 0)
 		status = export(&request);
+	export_weights_free(&request.weights);
+	pm_metrics_free(request.metrics);
 	cli_sources_free(&request.sources);
 	return cli_finish("export", status);
 }

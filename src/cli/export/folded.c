@@ -32,32 +32,28 @@ static void put_frame(struct pm_out *out, const char *name)
 }
 
 /* The value of node N as a number without a fraction; 0 if there is none. */
-static uint64_t weigh(const struct pm_report_tree *tree, uint32_t n, int64_t event)
+static uint64_t weigh(struct export_profile *profile, const struct pm_report_tree *tree,
+		      uint32_t n, const struct export_weight *weight)
 {
-	struct pm_value value;
-	double number;
+	struct pm_value value = export_weigh(tree, n, weight);
 
-	if (event >= 0) {
-		value = pm_report_count(tree, n, (uint32_t)event, true);
-		number = value.value;
-	} else {
-		value = pm_report_time(tree, n, true);
-		number = pm_snapshot_ns(tree->model->snapshot, value.value);
-	}
-	/* A region that is open has what its visits took until now. */
-	if (event >= 0 && value.state != PM_COUNTED)
+	if (value.state != PM_COUNTED || !(value.value > 0 && value.value < 1.8e19))
 		return 0;
-	return number > 0 && number < 1.8e19 ? (uint64_t)(number + 0.5) : 0;
+	profile->any_less |= value.value < 0.5;
+	profile->any |= value.value >= 0.5;
+	profile->marks |= value.marks;
+	return (uint64_t)(value.value + 0.5);
 }
 
-static void put_tree(struct pm_out *out, const struct pm_report_tree *tree, int64_t event,
-		     const char *thread)
+static void put_tree(struct pm_out *out, struct export_profile *profile,
+		     const struct pm_report_tree *tree,
+		     const struct export_weight *weight, const char *thread)
 {
 	uint32_t line[PM_PATH_NODES];
 
 	for (uint32_t n = pm_report_tree_next(tree, 0); n;
 	     n = pm_report_tree_next(tree, n)) {
-		uint64_t value = weigh(tree, n, event);
+		uint64_t value = weigh(profile, tree, n, weight);
 		uint32_t count;
 
 		if (!value)
@@ -75,34 +71,8 @@ static void put_tree(struct pm_out *out, const struct pm_report_tree *tree, int6
 	}
 }
 
-int export_folded_weight(const struct pm_report_model *model, const char *weight,
-			 int64_t *event, struct pm_diag *diag)
-{
-	const struct pm_report_event *found;
-
-	*event = -1;
-	if (!weight || !strcmp(weight, "time"))
-		return 0;
-	for (uint32_t e = model->event_count; e-- > 0;)
-		if (pm_event_is_called(model->events[e].name, weight) &&
-		    (*event < 0 || strcasecmp(model->events[*event].name, weight) != 0))
-			*event = e;
-	if (*event < 0) {
-		pm_diag_set(diag, -ENOENT, "the profile has no event '%s'; it has time",
-			    weight);
-		for (uint32_t e = 0; e < model->event_count; e++)
-			pm_diag_add(diag, ", %s", model->events[e].name);
-		return -ENOENT;
-	}
-	found = &model->events[*event];
-	if (found->refused == found->parts)
-		return pm_diag_set(diag, -ENOENT, "event '%s' was refused: %s", weight,
-				   strerror(-found->first->error));
-	return 0;
-}
-
-int export_folded(struct pm_out *out, const struct export_profile *profile, int64_t event,
-		  bool per_thread)
+int export_folded(struct pm_out *out, struct export_profile *profile,
+		  const struct export_weight *weight, bool per_thread)
 {
 	const struct pm_snapshot *s = profile->snapshot;
 	struct pm_report_tree tree;
@@ -119,7 +89,7 @@ int export_folded(struct pm_out *out, const struct export_profile *profile, int6
 		err = pm_report_tree_make(&tree, profile->model, t);
 		if (err)
 			break;
-		put_tree(out, &tree, event, text);
+		put_tree(out, profile, &tree, weight, text);
 		pm_report_tree_free(&tree);
 	}
 	if (per_thread || err)
@@ -127,7 +97,7 @@ int export_folded(struct pm_out *out, const struct export_profile *profile, int6
 	err = pm_report_tree_make(&tree, profile->model, -1);
 	if (err)
 		return err;
-	put_tree(out, &tree, event, NULL);
+	put_tree(out, profile, &tree, weight, NULL);
 	pm_report_tree_free(&tree);
 	return 0;
 }

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the frames of folded stacks are as wide as: time, an event, or a metric. Widths of
+ * paths are added up by those who draw them, so a metric must be a sum of its inputs, each
+ * times a constant. Of a quotient the part above the line is taken: where the misses are
+ * explains a miss rate, and rates of paths do not add up.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/export/export.h"
+
+/* What adds up: a constant does not, since each path would add it anew. */
+enum kind { CONSTANT, SUM, NEITHER };
+
+static enum kind kind_of_both(int what, enum kind a, enum kind b)
+{
+	switch (what) {
+	case PM_STEP_ADD:
+	case PM_STEP_SUBTRACT:
+		return a == b ? a : NEITHER;
+	case PM_STEP_MULTIPLY:
+		return a == CONSTANT ? b : b == CONSTANT ? a : NEITHER;
+	default:
+		return b == CONSTANT ? a : NEITHER;
+	}
+}
+
+/* The kind of the first COUNT steps of METRIC, which are a formula; *LAST is where the
+ * second operand of the last step begins. */
+static enum kind kind_of(const struct pm_metric *metric, uint32_t count, uint32_t *last)
+{
+	enum kind kinds[PM_METRIC_STEPS];
+	uint32_t begins[PM_METRIC_STEPS], depth = 0;
+
+	*last = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		int what = metric->steps[i].what;
+
+		if (what == PM_STEP_NUMBER || what == PM_STEP_INPUT) {
+			kinds[depth] = what == PM_STEP_INPUT ? SUM : CONSTANT;
+			begins[depth++] = i;
+		} else if (what != PM_STEP_NEGATE) {
+			*last = begins[--depth];
+			kinds[depth - 1] =
+				kind_of_both(what, kinds[depth - 1], kinds[depth]);
+		}
+	}
+	return kinds[0];
+}
+
+/* Makes METRIC what it weighs, by fewer of its steps. False: it weighs nothing. */
+static bool weigh(struct pm_metric *metric)
+{
+	uint32_t last, count = metric->step_count;
+	enum kind kind = kind_of(metric, count, &last);
+
+	if (kind == NEITHER && metric->steps[count - 1].what == PM_STEP_DIVIDE) {
+		/* In postfix order what is divided comes first, and so do its inputs. */
+		metric->step_count = last;
+		kind = kind_of(metric, last, &last);
+		metric->input_count = 0;
+		for (uint32_t i = 0; i < metric->step_count; i++)
+			if (metric->steps[i].what == PM_STEP_INPUT &&
+			    metric->steps[i].input >= metric->input_count)
+				metric->input_count = metric->steps[i].input + 1;
+	}
+	/* Then a model says what it lacks, as of one that was asked for. */
+	metric->heading = NULL;
+	return kind == SUM;
+}
+
+static bool is_called(const struct pm_metric *metric, const char *name)
+{
+	return !strcasecmp(metric->name, name) ||
+	       (metric->heading && !strcasecmp(metric->heading, name));
+}
+
+int export_weights_make(struct export_weights *weights, const struct pm_metrics *all,
+			const char *name)
+{
+	struct pm_metrics *metrics =
+		calloc(1, sizeof(*metrics) + all->count * sizeof(metrics->metrics[0]));
+
+	if (!metrics)
+		return -ENOMEM;
+	*weights = (struct export_weights){.name = name, .metrics = metrics};
+	for (uint32_t m = 0; name && m < all->count; m++) {
+		struct pm_metric metric = all->metrics[m];
+
+		if (!is_called(&metric, name))
+			continue;
+		weights->formula = metric.formula;
+		if (weigh(&metric))
+			metrics->metrics[metrics->count++] = metric;
+	}
+	return 0;
+}
+
+void export_weights_free(struct export_weights *weights)
+{
+	/* What is in them is that of others. */
+	free(weights->metrics);
+	weights->metrics = NULL;
+}
+
+static int64_t event_called(const struct pm_report_model *model, const char *name)
+{
+	int64_t event = -1;
+
+	for (uint32_t e = model->event_count; e-- > 0;)
+		if (pm_event_is_called(model->events[e].name, name) &&
+		    (event < 0 || strcasecmp(model->events[event].name, name) != 0))
+			event = e;
+	return event;
+}
+
+int export_weight_find(const struct export_weights *weights,
+		       const struct pm_report_model *model, struct export_weight *weight,
+		       struct pm_diag *diag)
+{
+	const char *name = weights->name;
+	const struct pm_report_event *found;
+	int64_t event;
+
+	*weight = (struct export_weight){.kind = EXPORT_TIME};
+	if (!name || !strcmp(name, "time"))
+		return 0;
+	event = event_called(model, name);
+	if (event >= 0) {
+		*weight = (struct export_weight){EXPORT_EVENT, (uint32_t)event};
+		found = &model->events[event];
+		return found->refused < found->parts
+			       ? 0
+			       : pm_diag_set(diag, -ENOENT, "event '%s' was refused: %s",
+					     name, strerror(-found->first->error));
+	}
+	if (model->metric_count) {
+		weight->kind = EXPORT_METRIC;
+		return 0;
+	}
+	if (weights->metrics->count)
+		return pm_diag_set(diag, -ENOENT, "%s",
+				   model->note_count ? model->notes[0]
+						     : "no such metric");
+	if (weights->formula)
+		return pm_diag_set(diag, -ENOENT,
+				   "metric '%s' cannot be a weight: '%s' is no sum of "
+				   "what is counted, so values of paths do not add up",
+				   name, weights->formula);
+	pm_diag_set(diag, -ENOENT, "the profile has no event '%s'; it has time", name);
+	for (uint32_t e = 0; e < model->event_count; e++)
+		pm_diag_add(diag, ", %s", model->events[e].name);
+	return -ENOENT;
+}
+
+struct pm_value export_weigh(const struct pm_report_tree *tree, uint32_t node,
+			     const struct export_weight *weight)
+{
+	struct pm_value value;
+
+	switch (weight->kind) {
+	case EXPORT_EVENT:
+		return pm_report_count(tree, node, weight->index, true);
+	case EXPORT_METRIC:
+		return pm_report_metric(tree, node, weight->index, true);
+	default:
+		value = pm_report_time(tree, node, true);
+		value.value = pm_snapshot_ns(tree->model->snapshot, value.value);
+		/* A region that is open has what its visits took until now. */
+		value.state = PM_COUNTED;
+		return value;
+	}
+}
