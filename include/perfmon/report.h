@@ -25,7 +25,7 @@ enum perfmon_report_format {
 /* Each thread's numbers, too, after those of all threads. Threads that have ended are
  * summed, unless PERFMON_THREADS=keep. */
 #define PERFMON_REPORT_PER_THREAD 1u
-/* Counts less what an empty region counts, for each visit; see doc/report-formats.md. */
+/* Times and counts without what measuring added; see doc/report-formats.md. */
 #define PERFMON_REPORT_SUBTRACT_BIAS 2u
 
 /**

@@ -15,7 +15,7 @@
  *                    and the report shows each
  *   PERFMON_LEVEL    a level of the machine (numa, package, core...): the report shows the
  *                    threads of each of its objects, too
- *   PERFMON_BIAS     keep (default); subtract: counts less what an empty region counts
+ *   PERFMON_BIAS     keep (default); subtract: without what measuring added
  *   PERFMON_METRICS  formulas ("NAME = FORMULA"; ";" or lines between), @FILE, none
  *   PERFMON_ARM      1 (default) or 0
  *   PERFMON_FENCE    0 (default) or 1

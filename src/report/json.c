@@ -31,6 +31,22 @@ static const char *state_name(enum pm_snapshot_writer writer)
 	return names[writer];
 }
 
+/* What measuring took of the time; null if nothing is known of a visit's cost. */
+static void put_cost(struct pm_json *j, const struct pm_report *report)
+{
+	struct pm_report_cost cost;
+	bool known = !pm_report_cost(report->all, &cost) && cost.known;
+
+	if (!pm_json_begin_known(j, "cost", known ? &cost : NULL))
+		return;
+	pm_json_real(j, "share", cost.part, report->all->node_count > 1);
+	pm_json_text(j, "region", report->snapshot->regions[cost.region], cost.region);
+	pm_json_real(j, "region_share", cost.region_part, cost.region);
+	pm_json_real(j, "visit_ns", cost.pair_ns, cost.pair_ns > 0);
+	pm_json_real(j, "call_visit_ns", cost.call_pair_ns, cost.call_pair_ns > 0);
+	pm_json_close(j, "}");
+}
+
 static void put_head(struct pm_json *j, const struct pm_report *report)
 {
 	const struct pm_snapshot *s = report->snapshot;
@@ -64,6 +80,7 @@ static void put_head(struct pm_json *j, const struct pm_report *report)
 	pm_json_real(j, "tick_ns", s->tick_ns, s->tick_ns > 0);
 	pm_json_close(j, "}");
 	pm_json_bool(j, "bias_subtracted", report->options->subtract_bias);
+	put_cost(j, report);
 }
 
 /* The processes of a merge, to which its ranges refer by number. */
@@ -100,6 +117,10 @@ static void put_counter(struct pm_json *j, const struct perfmon_profile_counter 
 	pm_json_signed(j, "error", counter->error);
 	pm_json_known(j, "bias", counter->cost.bias,
 		      counter->cost.known & PERFMON_PROFILE_COST_USER);
+	pm_json_known(j, "visit_cost", counter->cost.pair,
+		      counter->cost.known & PERFMON_PROFILE_COST_USER);
+	pm_json_known(j, "call_visit_cost", counter->cost.call_pair,
+		      counter->cost.known & PERFMON_PROFILE_COST_CALL);
 	pm_json_known(j, "call_bias", counter->cost.call_bias,
 		      counter->cost.known & PERFMON_PROFILE_COST_CALL);
 	pm_json_close(j, "}");
@@ -138,6 +159,10 @@ static void put_events(struct pm_json *j, const struct pm_report *report)
 								       : "none");
 		pm_json_known(j, "bias", event->cost.bias,
 			      event->cost.known & PERFMON_PROFILE_COST_USER);
+		pm_json_known(j, "visit_cost", event->cost.pair,
+			      event->cost.known & PERFMON_PROFILE_COST_USER);
+		pm_json_known(j, "call_visit_cost", event->cost.call_pair,
+			      event->cost.known & PERFMON_PROFILE_COST_CALL);
 		pm_json_known(j, "call_bias", event->cost.call_bias,
 			      event->cost.known & PERFMON_PROFILE_COST_CALL);
 		put_erratum(j, event->erratum);

@@ -174,6 +174,8 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 	pm_json_real(j, "stddev_ticks", pm_report_deviation(node), node->measured > 1);
 	pm_json_known(j, "min_ticks", node->time_min, visited);
 	pm_json_known(j, "max_ticks", node->time_max, visited);
+	pm_json_real(j, "added_ns", pm_snapshot_ns(model->snapshot, node->added_ticks),
+		     visited);
 	pm_json_number(j, "off_cpu_ns", node->off_cpu_ns);
 	pm_json_number(j, "threads", node->threads);
 	pm_json_known(j, "thread_min_ticks", node->thread_min_ticks, threads_known);

@@ -28,7 +28,7 @@ static const char help[] =
 	"  -l, --level LEVEL     the threads of each pu, core, l1, l2, l3, l4, group, numa, die\n"
 	"                        or package of one profile, too, on the machine that wrote it\n"
 	"  -m, --metrics TEXT    more columns: 'NAME = FORMULA; ...', @FILE, none\n"
-	"  -b, --subtract-bias   subtract the counts of an empty region\n"
+	"  -b, --subtract-bias   take out what measuring added\n"
 	"  -o, --output FILE     to this file; - is standard output, the default\n"
 	"  -h, --help            this text\n\n"
 	"Exit status: 0, 1 if something could not be read or written, 2 if an option is wrong.\n";

@@ -33,7 +33,7 @@ static const char help[] =
 	"  -P, --profile PATH    keep the profile in a file, %p %r %h as above, or with /\n"
 	"                        at its end in a folder\n"
 	"  -s, --stride STRIDE   N: of N visits measure one, at random; NAME=N: of this region\n"
-	"  -b, --subtract-bias   subtract the counts of an empty region\n"
+	"  -b, --subtract-bias   take out what measuring added\n"
 	"      --disarmed        count from perfmon_region_arm() on\n"
 	"      --fence           complete earlier instructions before each read\n"
 	"  -v, --verbose         print decisions and their reasons\n"
