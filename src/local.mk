@@ -38,10 +38,12 @@ libperfmon_all_la_SOURCES = \
 	src/os/handler.c src/os/handler.h src/os/hash.h src/os/helper.c src/os/helper.h \
 	src/os/kernel.c src/os/kernel.h \
 	src/os/lock.h src/os/locks.c src/os/locks.h src/os/machine_id.c src/os/machine_id.h \
-	src/os/message.h src/os/options.c src/os/options.h src/os/os.h src/os/pairs.c \
+	src/os/message.h src/os/options.c src/os/options.h src/os/options_paths.c \
+	src/os/options_paths.h src/os/os.h src/os/pairs.c \
 	src/os/pairs.h src/os/process_maps.c src/os/process_maps.h src/os/stack.c \
 	src/os/stack.h src/os/standard.c src/os/standard.h src/os/statistics.c \
-	src/os/statistics.h src/os/text.c src/os/text.h src/os/version.c \
+	src/os/statistics.h src/os/text.c src/os/text.h src/os/variables.c \
+	src/os/variables.h src/os/version.c \
 	src/events/api.c src/events/auto.c src/events/events.c src/events/events.h \
 	src/events/generic.c src/events/internal.h src/events/modifiers.c src/events/pfm.c \
 	src/events/pmu.c src/events/resolve.c src/events/sources.c src/events/sysfs.c \

@@ -668,6 +668,7 @@ Test(around, no_call_is_left_out)
 		[PM_CALL_PIDFD_OPEN] =
 			"of processes alone: tests/test_overflow.c, test_stat.sh",
 		[PM_CALL_RENAME] = "of reports alone: tests/test_report.c",
+		[PM_CALL_MKDIR] = "of folders alone: tests/test_report.c",
 		[PM_CALL_FCHMOD] = "of reports alone: tests/test_report.c",
 		[PM_CALL_FCHOWN] = "of reports alone: tests/test_report.c",
 	};

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "os/os.h"
@@ -106,7 +107,7 @@ Test(options, auto_is_the_default_place_asked_for)
 	pm_options_free(&o);
 	setenv("PMI_RANK", "2", 1);
 	cr_assert_eq(pm_options_read(&o, NULL), 0);
-	cr_assert(o.output == PM_OUTPUT_PATH && o.output_asked && o.output_by_rank);
+	cr_assert(o.output == PM_OUTPUT_PATH && o.output_asked);
 	pm_options_free(&o);
 }
 
@@ -134,6 +135,68 @@ Test(options, ranks_and_processes_have_profiles_of_their_own)
 		pm_options_free(&o);
 	}
 	clear();
+}
+
+/* Row: DC-02 */
+Test(options, ranks_and_processes_have_reports_of_their_own)
+{
+	static const struct {
+		const char *rank, *given, *each, *whole;
+		bool folder;
+	} cases[] = {
+		{"", "/tmp/no/r", "/tmp/no/r", NULL, false},
+		{"", "/tmp/no/", "/tmp/no/perfmon.%p.csv", "/tmp/no/perfmon.csv", true},
+		{"", "/tmp", "/tmp/perfmon.%p.csv", "/tmp/perfmon.csv", true},
+		{"3", "/tmp/no/r", "/tmp/no/r.%r", "/tmp/no/r", false},
+		{"3", "/tmp/no/r%r", "/tmp/no/r%r", NULL, false},
+		{"3", "/tmp/no/r%p", "/tmp/no/r%p", NULL, false},
+		{"3", "/tmp/", "/tmp/perfmon.%r.csv", "/tmp/perfmon.csv", true},
+		{"3", "/tmp", "/tmp/perfmon.%r.csv", "/tmp/perfmon.csv", true},
+		{"3", "/dev/tty", "/dev/tty", NULL, false},
+	};
+	struct pm_options o;
+
+	setenv("PERFMON_FORMAT", "csv", 1);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		setenv("PMI_RANK", cases[i].rank, 1);
+		setenv("PERFMON_OUTPUT", cases[i].given, 1);
+		cr_assert_eq(pm_options_read(&o, NULL), 0);
+		cr_assert_eq(o.output, PM_OUTPUT_PATH);
+		cr_assert_str_eq(o.output_path, cases[i].each);
+		cr_assert_eq(!o.output_whole, !cases[i].whole, "%s", cases[i].given);
+		cr_assert(!o.output_whole || !strcmp(o.output_whole, cases[i].whole));
+		cr_assert_eq(o.output_folder, cases[i].folder);
+		pm_options_free(&o);
+	}
+}
+
+/* What is there is a folder without a slash, too, also by a template. */
+Test(options, a_folder_that_is_there_needs_no_slash)
+{
+	char folder[64], given[128], want[128];
+	struct pm_options o;
+
+	snprintf(folder, sizeof(folder), "/tmp/perfmon-test.%d", (int)getpid());
+	cr_assert_eq(mkdir(folder, 0700), 0);
+	for (int link = 0; link < 2; link++) {
+		const char *template =
+			link ? "/tmp/perfmon-link.%p" : "/tmp/perfmon-test.%p";
+
+		snprintf(given, sizeof(given), "/tmp/perfmon-link.%d", (int)getpid());
+		if (link)
+			cr_assert_eq(symlink(folder, given), 0);
+		setenv("PERFMON_PROFILE", template, 1);
+		setenv("PERFMON_OUTPUT", template, 1);
+		cr_assert_eq(pm_options_read(&o, NULL), 0);
+		snprintf(want, sizeof(want), "%s/perfmon.%%p.profile", template);
+		cr_assert_str_eq(o.profile_path, want);
+		snprintf(want, sizeof(want), "%s/perfmon.%%p.txt", template);
+		cr_assert_str_eq(o.output_path, want);
+		cr_assert(o.profile_folder && o.output_folder);
+		pm_options_free(&o);
+	}
+	unlink(given);
+	rmdir(folder);
 }
 
 Test(options, words_of_events_and_output)
@@ -194,6 +257,41 @@ Test(options, a_value_of_any_length_is_survived)
 		cr_assert_lt(strlen(o.notes[i]), 400);
 	pm_options_free(&o);
 	free(value);
+}
+
+/* How many notes there are, of which the first is NOTE. */
+static void noted(uint32_t count, const char *note)
+{
+	struct pm_options o;
+
+	cr_assert_eq(pm_options_read(&o, NULL), 0);
+	cr_assert_eq(o.unknown_count, count);
+	cr_assert_eq(o.note_count, count, "%s", o.notes[0]);
+	if (count)
+		cr_assert_str_eq(o.notes[0], note);
+	pm_options_free(&o);
+}
+
+Test(options, a_variable_of_no_meaning_is_named)
+{
+	noted(0, NULL);
+	setenv("PERFMON_EVENT", "cycles", 1);
+	noted(1, "PERFMON_EVENT is not a variable of libperfmon: did you mean "
+		 "PERFMON_EVENTS?");
+	setenv("PERFMON_EVENT", "", 1);
+	noted(0, NULL);
+	unsetenv("PERFMON_EVENT");
+	setenv("PERFMON_FROBNICATE", "1", 1);
+	noted(1, "PERFMON_FROBNICATE is not a variable of libperfmon: see "
+		 "perfmon-environment(7)");
+	unsetenv("PERFMON_FROBNICATE");
+	/* Of another program, of module systems, of these tests. */
+	setenv("PERFMONX", "1", 1);
+	setenv("PERFMON_ROOT", "/opt", 1);
+	setenv("PERFMON_TEST_LONG", "1", 1);
+	noted(0, NULL);
+	unsetenv("PERFMONX");
+	unsetenv("PERFMON_ROOT");
 }
 
 Test(options, a_launcher_gives_a_file_per_rank)

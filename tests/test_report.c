@@ -993,6 +993,9 @@ static int at_exit_to(const struct pm_options *options, bool forked, int fd)
 	return err;
 }
 
+/* Whether that is a file of a folder, which is made. */
+static bool into_folder;
+
 /* The exit report for PERFMON_OUTPUT=OUTPUT below the folder; what went to stderr. */
 static char *at_exit(const char *output, bool forked)
 {
@@ -1004,6 +1007,7 @@ static char *at_exit(const char *output, bool forked)
 	pm_options_default(&options);
 	options.output = PM_OUTPUT_PATH;
 	options.output_path = path;
+	options.output_folder = into_folder;
 	cr_assert_eq(at_exit_to(&options, forked,
 				open(errors, O_RDWR | O_CREAT | O_TRUNC, 0600)),
 		     0);
@@ -1157,6 +1161,23 @@ Test(report, an_older_file_is_replaced_by_a_whole_one_or_not_at_all, .init = ent
 	cr_assert_eq(after.st_mode, before.st_mode);
 	cr_assert_neq(after.st_ino, before.st_ino);
 	cr_assert_eq(files_in_folder(), 2);
+}
+
+Test(report, a_missing_folder_is_made_or_the_report_is_here, .init = enter_folder,
+     .fini = leave_folder)
+{
+	const char *why = "new/out' (No such file or directory): the report is here";
+
+	into_folder = true;
+	cr_assert(strstr(at_exit_refused("new/out", PM_CALL_MKDIR, -EACCES), why));
+	cr_assert_eq(files_in_folder(), 1);
+	cr_assert_str_eq(at_exit("new/out", false), "");
+	cr_assert(strstr(file_text("new/out"), "main "));
+	/* Only where the path is said to be a folder. */
+	into_folder = false;
+	cr_assert(strstr(at_exit("other/out", false), "other/out' (No such file"));
+	cr_assert_eq(unlink("new/out"), 0);
+	cr_assert_eq(rmdir("new"), 0);
 }
 
 Test(report, where_no_file_can_be_made_the_older_one_is_written, .init = enter_folder,

@@ -421,6 +421,11 @@ ssize_t pm_kernel_getdents(int fd, void *buffer, size_t size)
 	return CALL(PM_CALL_GETDENTS, syscall(SYS_getdents64, fd, buffer, size));
 }
 
+int pm_kernel_mkdir(const char *path, unsigned int mode)
+{
+	return CALL(PM_CALL_MKDIR, mkdir(path, mode));
+}
+
 int pm_kernel_unlink(const char *path)
 {
 	return CALL(PM_CALL_UNLINK, unlink(path));

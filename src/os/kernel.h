@@ -67,6 +67,7 @@ enum pm_kernel_call {
 	PM_CALL_SEND,
 	PM_CALL_UNLINK,
 	PM_CALL_RENAME,
+	PM_CALL_MKDIR,
 	PM_CALL_FCHMOD,
 	PM_CALL_FCHOWN,
 	PM_CALL_FSTATFS,
@@ -153,6 +154,7 @@ int pm_kernel_fstat(int fd, struct stat *st);
 /* What getdents64(2) gives: struct dirent64 one after the other. */
 ssize_t pm_kernel_getdents(int fd, void *buffer, size_t size);
 int pm_kernel_unlink(const char *path);
+int pm_kernel_mkdir(const char *path, unsigned int mode);
 int pm_kernel_rename(const char *from, const char *to);
 int pm_kernel_fchmod(int fd, mode_t mode);
 int pm_kernel_fchown(int fd, uid_t user, gid_t group);

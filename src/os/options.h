@@ -8,9 +8,7 @@
  *   PERFMON_OUTPUT   auto (default: stderr, with a rank the file perfmon.%r.txt), stderr,
  *                    stdout, none, or a path with %p %r %h %%
  *   PERFMON_FORMAT   text (default), flat (text, by region), json, csv
- *   PERFMON_PROFILE  a path with %p %r %h %%: keep the profile there; with / at its end a
- *                    folder, in which it is perfmon.%r.profile (without a rank
- *                    perfmon.%p.profile). With a rank, and neither %r nor %p, .%r is added
+ *   PERFMON_PROFILE  a path with %p %r %h %%: keep the profile there
  *   PERFMON_THREADS  fold (default): threads that end are summed; keep: each stays apart
  *                    and the report shows each
  *   PERFMON_LEVEL    a level of the machine (numa, package, core...): the report shows the
@@ -26,7 +24,12 @@
  *   PERFMON_MIN_PERIOD    the shortest sampling period, in events
  *
  * The last three have bounds; a value beyond them is quoted in a note, and the bound is
- * taken. (hwpmc has such settings in kern.hwpmc.)
+ * taken. (hwpmc has such settings in kern.hwpmc.) A variable of another name with the same
+ * prefix is named in a note.
+ *
+ * A path that has / at its end, or leads to a folder, is that folder: the file in it is
+ * perfmon.%r.profile, without a rank perfmon.%p.profile, and of reports perfmon.%r.txt and
+ * so on. To a path of a file .%r is added if there is a rank, and neither %r nor %p.
  *
  * The rank comes from the MPI launcher: OMPI_COMM_WORLD_RANK, MV2_COMM_WORLD_RANK,
  * PMI_RANK, PMIX_RANK, SLURM_PROCID, the first that is a number.
@@ -76,11 +79,13 @@ struct pm_options {
 	bool events_auto;
 	bool events_none;
 	enum pm_output output;
-	char *output_path;   /* of PM_OUTPUT_PATH: a template for pm_options_expand() */
-	bool output_by_rank; /* PERFMON_OUTPUT did not say it: it is a file per rank */
-	bool output_asked;   /* PERFMON_OUTPUT is set, if only to auto */
+	char *output_path;  /* of PM_OUTPUT_PATH: a template for pm_options_expand() */
+	char *output_whole; /* the same for the report of all ranks; NULL: the same */
+	bool output_folder; /* the path's folder is made if it is missing */
+	bool output_asked;  /* PERFMON_OUTPUT is set, if only to auto */
 	enum pm_format format;
 	char *profile_path; /* a template too; NULL: a memfd */
+	bool profile_folder;
 	bool arm;
 	bool fence;
 	bool debug;
@@ -96,6 +101,8 @@ struct pm_options {
 	int rank;  /* -1: no launcher */
 	int ranks; /* 0: not known */
 	uint32_t note_count;
+	uint32_t
+		unknown_count; /* of the notes, the first are of variables of no meaning */
 	char *notes[PM_OPTIONS_NOTES]; /* a sentence for each value that was refused */
 };
 
@@ -130,6 +137,10 @@ void pm_options_free(struct pm_options *options);
  */
 int pm_options_expand(const char *template, int pid, int rank, const char *host,
 		      char *buffer, size_t size);
+
+/* pm_options_make_folder() - makes the folder of the file PATH: 0, also if it is there, or
+ * what mkdir(2) gave, or -ENOMEM. */
+int pm_options_make_folder(const char *path);
 
 /* Test hook: looks up a variable; secure_getenv by default. */
 extern char *(*pm_options_getenv)(const char *name);

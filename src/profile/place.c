@@ -106,6 +106,9 @@ int pm_profile_place_open(struct pm_profile_place *place,
 		if (err)
 			break;
 		err = pm_kernel_open(place->path, flags, 0600);
+		if (err == -ENOENT && options->profile_folder &&
+		    !pm_options_make_folder(place->path))
+			err = pm_kernel_open(place->path, flags, 0600);
 		if (err != -EEXIST || look(place->path, self, self->pid, self->start_time,
 					   &image) != THEIRS)
 			continue;

@@ -120,14 +120,17 @@ static const char *why(int err)
 
 /* Writes the report of SNAPSHOT to PATH. */
 static int write_file(const struct pm_snapshot *snapshot,
-		      const struct pm_report_options *options, const char *path)
+		      const struct pm_report_options *how,
+		      const struct pm_options *options, const char *path)
 {
 	struct pm_report_file file;
 	int err = pm_report_file_open(&file, path, false);
 
+	if (err == -ENOENT && options->output_folder && !pm_options_make_folder(path))
+		err = pm_report_file_open(&file, path, false);
 	if (err)
 		return err;
-	return pm_report_file_end(&file, pm_report_write_fd(snapshot, options, file.fd));
+	return pm_report_file_end(&file, pm_report_write_fd(snapshot, how, file.fd));
 }
 
 /* Writes the report of SNAPSHOT to FD, 1 or 2, unless the program has put something else
@@ -174,7 +177,7 @@ static int write_where(const struct pm_snapshot *snapshot, const struct pm_merge
 	if (options->output == PM_OUTPUT_PATH) {
 		err = output_path(options, snapshot, forked, path, sizeof(path));
 		if (!err)
-			err = write_file(snapshot, &how, path);
+			err = write_file(snapshot, &how, options, path);
 		if (!err)
 			return 0;
 		snprintf(sentence, sizeof(sentence),
@@ -231,22 +234,8 @@ int pm_report_merge(const struct pm_merge *merge, const struct pm_options *optio
 		    const struct pm_metrics *metrics)
 {
 	struct pm_options one = *options;
-	char path[sizeof("perfmon.json")];
-	char *slash, *dot, *whole = NULL;
-	int err;
 
-	/* "DIRECTORY/perfmon.%r.txt" without its rank. */
-	if (options->output == PM_OUTPUT_PATH && options->output_by_rank) {
-		whole = strdup(options->output_path);
-		if (!whole)
-			return -ENOMEM;
-		slash = strrchr(whole, '/');
-		dot = strrchr(whole, '.');
-		snprintf(path, sizeof(path), "perfmon%s", dot);
-		strcpy(slash ? slash + 1 : whole, path);
-		one.output_path = whole;
-	}
-	err = write_where(pm_merge_sum(merge), merge, &one, metrics, false, NULL);
-	free(whole);
-	return err;
+	if (options->output_whole)
+		one.output_path = options->output_whole;
+	return write_where(pm_merge_sum(merge), merge, &one, metrics, false, NULL);
 }

@@ -209,6 +209,52 @@ try "a closed stderr is survived" in_shell bash -c "'$program' 3 2>&-; [ \$? -eq
 broken() { (trap - PIPE; "$program" 5 2> >(exec true); [ $? -eq 5 ]); }
 try "a broken pipe does not change the exit status" broken
 
+unknown() { both 0 err "PERFMON_EVENT is not a variable of libperfmon: did you mean PERFMON_EVENTS?" "$@" && says err inner; }
+try "a report names a variable that has no meaning" unknown env PERFMON_EVENT=cycles "$program"
+try "run names it, and runs" unknown env PERFMON_EVENT=cycles "$perfmon" run "$program"
+run_names() {
+	status 0 env PERFMON_EVENT=cycles "$perfmon" run -o none "$program" && says err "perfmon run: PERFMON_EVENT is not"
+}
+try "run names it also without a report" run_names
+# The table of the source and the manual page have the same variables.
+known_variables() {
+	sed -n '/ names\[\] = {/,/};/p' src/os/variables.c | grep -o '[A-Z_]*"' | sed -nE 's/(.+)"/PERFMON_\1/p' |
+		sort >"$here/known"
+	sed -nE 's/^\.B (PERFMON_[A-Z_]+)$/\1/p' man/perfmon-environment.7 | sort -u | diff "$here/known" - &&
+		[ -s "$here/known" ]
+}
+try "the manual page has all variables" known_variables
+
+# What a folder is, for the variables and for the options alike.
+folders() { # COMMAND...: writes to the folders f (there) and new/ (not there)
+	local where
+	rm -rf "$here/f" "$here/new" && mkdir "$here/f" || return 1
+	for where in f f/ new/; do
+		status 0 env PERFMON_EVENTS=none "${@//WHERE/$where}" || return 1
+	done
+	[ "$(find "$here/f" -name 'perfmon*' -type f -size +0 | wc -l)" -ge 1 ] &&
+		[ "$(find "$here/new" -name 'perfmon*' -type f -size +0 | wc -l)" -eq 1 ] && [ ! -s "$here/err" ]
+}
+try "PERFMON_OUTPUT may be a folder" folders env PERFMON_OUTPUT=WHERE "$program"
+try "PERFMON_PROFILE may be a folder" folders env PERFMON_OUTPUT=none PERFMON_PROFILE=WHERE "$program"
+try "run takes folders for the report" folders "$perfmon" run -o WHERE "$program"
+try "run takes folders for the profile" folders "$perfmon" run -o none -P WHERE "$program"
+kept_here() { status 0 env PERFMON_OUTPUT=none PERFMON_PROFILE=kept "$program"; }
+must "a profile is kept" kept_here
+try "report writes into folders" folders "$perfmon" report -o WHERE kept
+try "report writes pages into folders" folders "$perfmon" report -f html -o WHERE kept
+try "export writes into folders" folders "$perfmon" export -f folded -o WHERE kept
+try "stat writes into folders" folders "$perfmon" stat -e none -o WHERE true
+try "a folder that cannot be made is quoted" both 1 err "'no/such/': No such file" \
+	"$perfmon" report -o no/such/ kept
+ranks_in_files() {
+	for rank in 0 1; do
+		status 0 env OMPI_COMM_WORLD_RANK=$rank PERFMON_OUTPUT=shared "$program" &&
+			says "shared.$rank" inner || return 1
+	done
+}
+try "ranks do not share a file" ranks_in_files
+
 secure() {
 	cp "$program" "$here/secure" && chown 65534 "$here/secure" && chmod u+xs "$here/secure" &&
 		status 0 env PERFMON_OUTPUT="$here/stolen" PERFMON_FORMAT=json "$here/secure" &&

@@ -47,20 +47,47 @@ static int open_file(struct pm_report_file *file, const char *path)
 	return err;
 }
 
-int cli_output_begin(struct cli_output *output, const char *command, const char *path)
+char *cli_output_path(const char *command, const char *path, const char *suffix)
+{
+	size_t length = strlen(path);
+	bool slash = length && path[length - 1] == '/';
+	bool folder = slash;
+	struct stat st;
+	char *whole;
+
+	if (slash && mkdir(path, 0777) && errno != EEXIST) {
+		cli_complain(command, "'%s': %s", path, strerror(errno));
+		return NULL;
+	}
+	if (!slash)
+		folder = !stat(path, &st) && S_ISDIR(st.st_mode);
+	if (!folder)
+		whole = strdup(path);
+	else if (asprintf(&whole, "%s%sperfmon-%s.%s", path, slash ? "" : "/", command,
+			  suffix) < 0)
+		whole = NULL;
+	if (!whole)
+		cli_complain(command, "%s", strerror(ENOMEM));
+	return whole;
+}
+
+int cli_output_begin(struct cli_output *output, const char *command, const char *path,
+		     const char *suffix)
 {
 	int err;
 
-	if (path && !strcmp(path, "-"))
-		path = NULL;
-	*output = (struct cli_output){.command = command, .path = path};
+	*output = (struct cli_output){.command = command};
 	/* A full file is an error to tell, not one to die of. */
 	signal(SIGXFSZ, SIG_IGN);
-	if (!path)
+	if (!path || !strcmp(path, "-"))
 		return 0;
-	err = open_file(&output->file, path);
+	output->path = cli_output_path(command, path, suffix);
+	if (!output->path)
+		return CLI_FAILED;
+	err = open_file(&output->file, output->path);
 	if (err) {
-		cli_complain(command, "'%s': %s", path, strerror(-err));
+		cli_complain(command, "'%s': %s", output->path, strerror(-err));
+		free(output->path);
 		return CLI_FAILED;
 	}
 	output->out.sink = pm_report_fd_write;
@@ -80,6 +107,8 @@ int cli_output_print(void *argument, const char *text, size_t size)
 
 int cli_output_end(struct cli_output *output, int err)
 {
+	bool failed;
+
 	if (output->path) {
 		err = err ?: pm_out_end(&output->out);
 		err = pm_report_file_end(&output->file, err);
@@ -88,7 +117,10 @@ int cli_output_end(struct cli_output *output, int err)
 		cli_complain(output->command, "no memory for this report");
 	else if (err && output->path)
 		cli_complain(output->command, "'%s': %s", output->path, strerror(-err));
-	return err && (output->path || err == -ENOMEM) ? CLI_FAILED : 0;
+	failed = err && (output->path || err == -ENOMEM);
+	free(output->path);
+	output->path = NULL;
+	return failed ? CLI_FAILED : 0;
 }
 
 size_t cli_plain_part(struct pm_out *out, const char *text, size_t length)

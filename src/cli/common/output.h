@@ -8,14 +8,21 @@
 
 struct cli_output {
 	const char *command;
-	const char *path; /* NULL: standard output */
+	char *path; /* NULL: standard output */
 	struct pm_report_file file;
 	struct pm_out out; /* to the file */
 };
 
-/* To PATH (NULL, "-": standard output). 0, or CLI_FAILED and it has complained. A symbolic
- * link is followed. */
-int cli_output_begin(struct cli_output *output, const char *command, const char *path);
+/*
+ * A copy of PATH; or, where that is a folder or has / at its end, of the path of
+ * perfmon-COMMAND.SUFFIX in it. A missing folder is made. NULL, and it has complained.
+ */
+char *cli_output_path(const char *command, const char *path, const char *suffix);
+
+/* To such a PATH (NULL, "-": standard output). 0, or CLI_FAILED and it has complained. A
+ * symbolic link is followed. */
+int cli_output_begin(struct cli_output *output, const char *command, const char *path,
+		     const char *suffix);
 
 /* A sink of reports, for which ARGUMENT is the output. */
 int cli_output_print(void *argument, const char *text, size_t size);

@@ -173,7 +173,8 @@ static int write_output(const struct request *request, struct pm_snapshot **snap
 	struct cli_output output;
 	int err;
 
-	if (cli_output_begin(&output, "export", request->output))
+	if (cli_output_begin(&output, "export", request->output,
+			     request->chrome ? "json" : "folded"))
 		return CLI_FAILED;
 	out.argument = &output;
 	err = write_all(request, snapshots, &out);

@@ -82,7 +82,7 @@ int cli_info_json(const struct perfmon_info *info)
 
 	if (err)
 		return err;
-	cli_output_begin(&output, "info", NULL);
+	cli_output_begin(&output, "info", NULL, NULL);
 	pm_json_begin(j, NULL, "{");
 	pm_json_string(j, "cpu_model", info->cpu_model);
 	pm_json_string(j, "architecture", info->architecture);

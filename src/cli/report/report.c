@@ -44,13 +44,25 @@ struct request {
 	const char *output; /* NULL: standard output */
 };
 
+static const char *suffix_of(const struct request *request)
+{
+	static const char *const suffix[] = {
+		[PM_FORMAT_TEXT] = "txt",
+		[PM_FORMAT_FLAT] = "txt",
+		[PM_FORMAT_JSON] = "json",
+		[PM_FORMAT_CSV] = "csv",
+	};
+
+	return request->html ? "html" : suffix[request->how.format];
+}
+
 static int write_report(const struct request *request,
 			const struct pm_report_options *how,
 			const struct pm_snapshot *snapshot)
 {
 	struct cli_output output;
 
-	if (cli_output_begin(&output, "report", request->output))
+	if (cli_output_begin(&output, "report", request->output, suffix_of(request)))
 		return CLI_FAILED;
 	if (!output.path &&
 	    (how->format == PM_FORMAT_TEXT || how->format == PM_FORMAT_FLAT))
@@ -107,7 +119,8 @@ static bool page_add(struct page *page, const struct pm_snapshot *snapshot)
 	const struct request *request = page->request;
 
 	if (!page->begun) {
-		page->failed = cli_output_begin(&page->output, "report", request->output);
+		page->failed = cli_output_begin(&page->output, "report", request->output,
+						suffix_of(request));
 		page->begun = !page->failed;
 		if (page->begun)
 			cli_html_begin(&page->html, cli_output_print, &page->output);

@@ -30,8 +30,8 @@ static const char help[] =
 	"                        not even the built-in ones\n"
 	"  -l, --level LEVEL     report the threads of each pu, core, l1, l2, l3, l4, group, numa,\n"
 	"                        die or package, too\n"
-	"  -P, --profile PATH    keep the profile in a file, %p %r %h as above, or with /\n"
-	"                        at its end in a folder\n"
+	"  -P, --profile PATH    keep the profile in a file, %p %r %h as above, or in a folder: a\n"
+	"                        directory, or a path with / at its end\n"
 	"  -s, --stride STRIDE   N: of N visits measure one, at random; NAME=N: of this region\n"
 	"  -b, --subtract-bias   take out what measuring added\n"
 	"      --disarmed        count from perfmon_region_arm() on\n"
@@ -56,7 +56,7 @@ static int events_check(const char *text)
 }
 
 /* The variables as the program will read them; what it would only note is an error
- * here. */
+ * here, but for variables of no meaning. */
 static int environment_check(void)
 {
 	struct pm_options options;
@@ -67,6 +67,10 @@ static int environment_check(void)
 	for (uint32_t i = 0; i < options.note_count; i++) {
 		const char *note = options.notes[i], *rest = strstr(note, ": ");
 
+		if (i < options.unknown_count) {
+			cli_complain("run", "%s", note);
+			continue;
+		}
 		/* Without what the library would do instead. */
 		for (const char *next = rest; next; next = strstr(next + 1, ": "))
 			rest = next;

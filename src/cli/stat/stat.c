@@ -21,18 +21,25 @@
 
 static int open_output(const struct stat_options *options)
 {
+	/* In the order of enum stat_format. */
+	static const char *const suffix[] = {"txt", "csv", "json"};
+	char *path;
 	int fd;
 
 	if (!options->output)
 		return STDERR_FILENO;
 	if (!strcmp(options->output, "-"))
 		return STDOUT_FILENO;
-	fd = open(options->output,
+	path = cli_output_path("stat", options->output, suffix[options->format]);
+	if (!path)
+		return -1;
+	fd = open(path,
 		  O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY |
 			  (options->append ? O_APPEND : O_TRUNC),
 		  0666);
 	if (fd < 0)
-		cli_complain("stat", "'%s': %s", options->output, strerror(errno));
+		cli_complain("stat", "'%s': %s", path, strerror(errno));
+	free(path);
 	return fd;
 }
 
