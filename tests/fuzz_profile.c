@@ -366,10 +366,8 @@ static void use(const struct pm_snapshot *s)
 
 static void report(struct pm_snapshot *s)
 {
-	static const enum pm_format formats[] = {PM_FORMAT_TEXT, PM_FORMAT_FLAT,
-						 PM_FORMAT_JSON, PM_FORMAT_CSV};
 	struct pm_report_options how = {
-		.format = formats[below(sizeof(formats) / sizeof(formats[0]))],
+		.format = (enum pm_format)below(PM_FORMATS),
 		.per_thread = next() & 1,
 		.subtract_bias = next() & 1,
 	};

@@ -699,7 +699,7 @@ Test(merge, a_packed_snapshot_is_the_same)
 	cr_assert_eq(pm_snapshot_take(bytes, size, &to, &diag), 0, "%s", diag.text);
 	free(bytes);
 	cr_assert(!to->partial, "%s", to->problem);
-	for (int format = PM_FORMAT_TEXT; format <= PM_FORMAT_CSV; format++) {
+	for (int format = PM_FORMAT_TEXT; format < PM_FORMATS; format++) {
 		options.format = (enum pm_format)format;
 		before = report_text(from, &options);
 		after = report_text(to, &options);

@@ -575,7 +575,7 @@ Test(report, an_empty_profile_says_so)
 	char *got;
 
 	builder_begin(&b, 1 << 16);
-	for (int format = PM_FORMAT_TEXT; format <= PM_FORMAT_CSV; format++) {
+	for (int format = PM_FORMAT_TEXT; format < PM_FORMATS; format++) {
 		options.format = (enum pm_format)format;
 		options.per_thread = true;
 		got = report_built(&b, &options);

@@ -49,7 +49,8 @@ enum pm_format {
 	PM_FORMAT_TEXT, /* the call tree */
 	PM_FORMAT_FLAT, /* text, by region */
 	PM_FORMAT_JSON,
-	PM_FORMAT_CSV
+	PM_FORMAT_CSV,
+	PM_FORMATS /* how many there are */
 };
 
 #define PM_OPTIONS_NOTES 16

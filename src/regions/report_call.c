@@ -32,7 +32,7 @@ static int apply(const struct perfmon_report_options *given, struct pm_options *
 	if (err)
 		return err;
 	pm_struct_take(&options, given, sizeof(options));
-	if (options.format > PERFMON_REPORT_FORMAT_CSV || options.flags & ~FLAGS)
+	if (options.format >= sizeof(formats) / sizeof(formats[0]) || options.flags & ~FLAGS)
 		return -EINVAL;
 	if (options.format != PERFMON_REPORT_FORMAT_DEFAULT)
 		to->format = formats[options.format];

@@ -277,7 +277,7 @@ static int options_read(struct request *request, struct pm_metrics **metrics, in
 {
 	/* In the order of enum pm_format, and the page. */
 	static const char formats[] = "text, flat, json, csv, html";
-	const unsigned int html = PM_FORMAT_CSV + 1;
+	const unsigned int html = PM_FORMATS;
 	unsigned int format = PM_FORMAT_TEXT;
 	const struct cli_option options[] = {
 		{"pid", .take = take_pid, .to = &request->sources},
