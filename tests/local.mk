@@ -80,7 +80,7 @@ TESTS += tests/test_examples.sh
 if HAVE_COMMAND
 dist_check_SCRIPTS += tests/test_diff.sh tests/test_export.sh tests/test_hostile.sh
 TESTS += tests/test_diff.sh tests/test_export.sh tests/test_hostile.sh
-check_PROGRAMS += tests/programs/diff_work tests/programs/odd_names \
+check_PROGRAMS += tests/programs/diff_work tests/programs/diff_phases tests/programs/odd_names \
 	tests/programs/profile_hostile tests/programs/trace_check
 else
 EXTRA_DIST += tests/test_diff.sh tests/test_export.sh tests/test_hostile.sh
@@ -94,6 +94,8 @@ tests_programs_trace_check_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JA
 tests_programs_trace_check_LDADD = $(JANSSON_LIBS)
 tests_programs_diff_work_SOURCES = tests/programs/diff_work.c
 tests_programs_diff_work_LDADD = libperfmon.la
+tests_programs_diff_phases_SOURCES = tests/programs/diff_phases.c
+tests_programs_diff_phases_LDADD = libperfmon.la
 if HAVE_COMMAND
 dist_check_SCRIPTS += tests/test_stat.sh
 TESTS += tests/test_stat.sh
@@ -209,7 +211,7 @@ TEST_LIBS = libperfmon_all.la $(CRITERION_LIBS)
 
 # Compiles the inside of perfmon diff.
 tests_test_diff_decide_SOURCES = tests/test_diff_decide.c tests/profile_builder.h src/cli/diff/decide.c \
-	src/cli/diff/load.c src/cli/diff/math.c src/cli/diff/notes.c
+	src/cli/diff/load.c src/cli/diff/math.c src/cli/diff/notes.c src/cli/diff/shuffle.c
 tests_test_diff_decide_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_diff_decide_LDADD = $(TEST_LIBS) -lm
 

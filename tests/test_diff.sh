@@ -130,16 +130,22 @@ try "helps" diff_says 0 "usage: perfmon diff" --help
 
 # --- what single runs tell -------------------------------------------------------------
 
-try "a profile is the same as itself" diff_says 0 "0 more, 0 less, 8 the same, 0 open" "$one" "$one"
+try "a profile is the same as itself" diff_says 0 "0 more, 0 less, 9 the same, 0 open" "$one" "$one"
 runs slow 1 none 100000 5
-try "times of single runs are left open" diff_says 0 "too few runs to decide" \
+try "times of single runs are left open" diff_says 4 "too few runs to decide" \
 	"$one" "$here/slow.1"
-try "whatever they are" diff_says 0 "0 more, 0 less" "$one" "$here/slow.1"
-try "what looks changed is shown, and called open" diff_says 0 "open: too few runs" "$one" "$here/slow.1"
+try "whatever they are" diff_says 4 "0 more, 0 less" "$one" "$here/slow.1"
+try "what looks changed is shown, and called open" diff_says 4 "open: too few runs" "$one" "$here/slow.1"
+try "and that nothing was decided" diff_says 4 "undecided: what is open may have changed" "$one" "$here/slow.1"
+try "on request it passes for the same" diff_says 0 "undecided" --undecided=same "$one" "$here/slow.1"
+try "or for a failure" diff_says 1 "undecided" --undecided=fail "$one" "$here/slow.1"
+decided() { diff_says "$1" "0 open" $2 "$one" "$one" && ! says "undecided"; }
+try "which what is the same is not" decided 0 --undecided=fail
+try "quotes what else undecided could be" diff_says 2 "'maybe' is not one of same, fail" --undecided=maybe "$one" "$one"
 
 strided() {
 	PERFMON_STRIDE=work=10 runs strided 1 none 100 100 &&
-		diff 0 -A "$one" "$here/strided.1" &&
+		diff 4 -A "$one" "$here/strided.1" &&
 		grep -qE '^work +time .* \+-[0-9.?]+%? ' "$here/out" && says "estimated from visits measured at random"
 }
 try "marks what is estimated, and says what the marks mean" strided
@@ -147,7 +153,7 @@ unmarked() { diff 0 -A "$one" "$one" && ! says "estimated"; }
 try "and nothing else" unmarked
 if "$get" "$here/err" x >"$here/out" 2>&1; [ $? -ne 77 ]; then
 	marks() {
-		diff 0 -f json --only time "$here/strided.1" "$one" && cp "$here/out" "$here/json" && row=0 &&
+		diff 4 -f json --only time "$here/strided.1" "$one" && cp "$here/out" "$here/json" && row=0 &&
 			while [ "$("$get" "$here/json" rows.$row.region)" != work ] && [ $row -lt 9 ]; do row=$((row + 1)); done &&
 			[ "$("$get" "$here/json" rows.$row.a.marks.0)" = sampled ] &&
 			[ "$("$get" "$here/json" rows.$row.b.error)" = 0 ] &&
@@ -161,20 +167,20 @@ fi
 
 touched=mem:0x30000000/8:w:u
 if counted "$touched"; then
-	for n in 1 2 3 4; do
+	for n in 1 2 3 4 5; do
 		runs "a$n" 1 "$touched" 1000 5
 		runs "b$n" 1 "$touched" 1300 5
 		runs "c$n" 1 "$touched" 1000 5
 	done
-	a="$here/a1.1 $here/a2.1 $here/a3.1 $here/a4.1"
-	b="$here/b1.1 $here/b2.1 $here/b3.1 $here/b4.1"
-	c="$here/c1.1 $here/c2.1 $here/c3.1 $here/c4.1"
+	a="$here/a1.1 $here/a2.1 $here/a3.1 $here/a4.1 $here/a5.1"
+	b="$here/b1.1 $here/b2.1 $here/b3.1 $here/b4.1 $here/b5.1"
+	c="$here/c1.1 $here/c2.1 $here/c3.1 $here/c4.1 $here/c5.1"
 	try "finds a count that rose" diff_says 1 "+30.00%" --only "$touched" $a -- $b
 	try "finds a count that fell" diff_says 3 "-23.08%" --only "$touched" $b -- $a
-	try "finds equal counts the same" diff_says 0 "0 more, 0 less, 4 the same, 0 open" --only "$touched" $a -- $c
-	try "finds a change below the minimum effect none" diff_says 0 "0 more" --min-effect 40% --only "$touched" $a -- $b
+	try "finds equal counts the same" diff_says 0 "0 more, 0 less, 5 the same, 0 open" --only "$touched" $a -- $c
+	try "finds a change below the minimum effect none" diff_says 0 "0 more, 0 less, 5 the same" --min-effect 40% --only "$touched" $a -- $b
 	three="$here/b1.1 $here/b2.1 $here/b3.1"
-	try "says how many runs are needed" diff_says 0 "needs 4 runs on each side" --only "$touched" $a -- $three
+	try "says how many runs are needed" diff_says 4 "needs 5 runs on each side" --only "$touched" $a -- $three
 	mkdir "$here/A" "$here/B"
 	cp $a "$here/A"
 	cp $b "$here/B"
@@ -182,7 +188,7 @@ if counted "$touched"; then
 	try "takes directories, and what is no profile there is passed over" \
 		diff_says 1 "+30.00%" --only "$touched" "$here/A" "$here/B"
 	blocks() { diff 1 --only "$touched" $a -- $b && ! says "in turns" &&
-		runs late 1 "$touched" 1300 5 && diff 0 --only "$touched" $a -- "$here/late.1" "$here/late.1" &&
+		runs late 1 "$touched" 1300 5 && diff 4 --only "$touched" $a -- "$here/late.1" "$here/late.1" &&
 		says "all runs of A came before those of B"; }
 	try "says when the sides were not run in turns" blocks
 	if "$get" "$here/err" x >"$here/out" 2>&1; [ $? -ne 77 ]; then
@@ -197,14 +203,16 @@ if counted "$touched"; then
 			[ "$("$get" "$here/out" rows.$row.what)" = "$touched" ] &&
 				[ "$("$get" "$here/out" rows.$row.verdict)" = more ] &&
 				[ "$("$get" "$here/out" rows.$row.a.mean)" = 100 ] &&
-				[ "$("$get" "$here/out" rows.$row.b.runs)" = 4 ] &&
-				[ "$("$get" "$here/out" rows.$row.ratio)" = 1.3 ]
+				[ "$("$get" "$here/out" rows.$row.b.runs)" = 5 ] &&
+				[ "$("$get" "$here/out" rows.$row.ratio)" = 1.3 ] &&
+				[ "$("$get" "$here/out" totals.0.verdict)" = more ] &&
+				[ "$("$get" "$here/out" totals.0.b.mean)" = 650 ]
 		}
 		try "writes JSON" json
 	else
 		skip "writes JSON" "there is no jansson to read it with"
 	fi
-	events() { diff 0 $a -- "$one" && says "only A counted $touched"; }
+	events() { diff 4 $a -- "$one" && says "only A counted $touched"; }
 	try "says which events one side lacks" events
 else
 	skip "counts that are known" "$why"
@@ -217,7 +225,7 @@ if counted instructions:u; then
 	exact_runs b 1 instructions:u 10000
 	exact_runs more 1 instructions:u 10300
 	exact_runs less 1 instructions:u 9700
-	try "equal programs are the same" diff_says 0 "0 more, 0 less" "$here/a.1" "$here/b.1"
+	try "equal programs are not found changed" diff_says 4 "0 more, 0 less" "$here/a.1" "$here/b.1"
 	try "3 % more instructions are found in single runs" \
 		diff_says 1 "exact" --only instructions:u "$here/a.1" "$here/more.1"
 	where() { diff 1 --only instructions:u "$here/a.1" "$here/more.1" && grep -q '^work .*+[23]\.[0-9]*%.*more$' "$here/out" &&
@@ -230,16 +238,42 @@ if counted instructions:u; then
 	exact_runs b 3 instructions:u 10000
 	try "and in repeated runs" diff_says 1 "exact" --only instructions:u "$here/a.1" "$here/a.2" "$here/a.3" -- \
 		"$here/more.1" "$here/more.2" "$here/more.3"
-	try "where equal programs stay equal" diff_says 0 "0 more, 0 less" "$here/a.1" "$here/a.2" "$here/a.3" -- \
+	try "where equal programs stay equal" diff_says 4 "0 more, 0 less" "$here/a.1" "$here/a.2" "$here/a.3" -- \
 		"$here/b.1" "$here/b.2" "$here/b.3"
 	exact_runs threads 2 instructions:u 10000 20 3
 	exact_runs more_threads 2 instructions:u 10300 20 3
-	try "single runs of threads are left open" diff_says 0 "one run of several threads" --only instructions:u \
+	try "single runs of threads are left open" diff_says 4 "one run of several threads" --only instructions:u \
 		"$here/threads.1" "$here/more_threads.1"
 	try "repeated ones are not" diff_says 1 "more" --only instructions:u \
 		"$here/threads.1" "$here/threads.2" -- "$here/more_threads.1" "$here/more_threads.2"
 else
 	skip "instructions" "$why"
+fi
+
+# --- many regions -----------------------------------------------------------------------
+
+# CPU time: on a busy machine single visits take a hundred times as long by the clock.
+phases() {
+	run=0
+	while [ $run -lt 6 ]; do
+		run=$((run + 1))
+		PERFMON_EVENTS=task-clock PERFMON_PROFILE=$here/slow$run ./tests/programs/diff_phases || return 1
+		PERFMON_EVENTS=task-clock PERFMON_PROFILE=$here/fast$run ./tests/programs/diff_phases faster || return 1
+	done
+	diff 3 --only task-clock "$here"/slow[1-6] -- "$here"/fast[1-6]
+	cp "$here/out" "$here/phases"
+	says "36 compared: 0 more, 36 less, 0 the same, 0 open"
+}
+if counted task-clock; then
+	try "six runs a side decide 35 regions that take 2 % to 30 % of their time" phases
+	whole() { diff 3 --only task-clock "$here"/slow[1-6] -- "$here"/fast[1-6] &&
+		sed -n 6p "$here/out" | grep -qE '^[(]total[)] +task-clock .* less$'; }
+	try "the total first" whole
+	# Neither way round is there an interval that reaches both.
+	around() { ! grep -E ' -[0-9.]+% [.][.] ([+]|x)' "$here/out"; }
+	try "and no change beside an interval that holds none" around
+else
+	skip "many regions" "$why"
 fi
 
 tap_end

@@ -3,10 +3,10 @@
  * What the numbers of two sides show.
  *
  * A difference counts if it is larger than the minimum effect, and not by chance: Welch's
- * test of the runs' means, against the hypothesis that B differs from A by the minimum
- * effect or less, corrected by Holm over all regions and quantities that are tested. Rare
- * events come at random, so the variance of a count is taken to be that of a Poisson
- * process at least. Few runs can agree by chance, so no p is below diff_p_least().
+ * t of the runs' means, against the hypothesis that B differs from A by the minimum effect
+ * or less, has to be above what shuffle.c finds if the runs are split into sides at random.
+ * The interval is that of the same t. Times are compared on a scale of their own. Rare events come at
+ * random, so the variance of a count is taken to be that of a Poisson process at least.
  *
  * What repeats exactly, instructions and branches in user mode, needs no test if it did
  * repeat: to half the minimum effect in all runs of a side, and if the difference is more
@@ -38,7 +38,7 @@ struct decision {
 	const struct diff_data *data;
 	const struct diff_options *options;
 	struct diff_result *result;
-	double *sums, *visits, *means; /* by run; room for the side with most */
+	double *values; /* room for the runs of a side */
 };
 
 /* One quantity of one region. */
@@ -66,54 +66,48 @@ static int by_place(const void *a, const void *b, void *argument)
 static void sample_make(struct decision *decision, struct cell *cell, uint32_t side,
 			const struct diff_entry *from, const struct diff_entry *to)
 {
-	uint32_t runs = decision->data->runs[side], count = 0;
-	double sum = 0, visits = 0, slack = 0, threads = 0, squares = 0, floor;
-	struct diff_sample *sample = &cell->row->sample[side];
-	struct pm_value *total = &cell->row->total[side];
-	const struct diff_event *event;
+	uint32_t count = 0;
+	double sum = 0, visits = 0, slack = 0, threads = 0, squares = 0;
+	struct diff_row *row = cell->row;
+	struct diff_run *runs = row->runs + (side ? decision->data->runs[0] : 0);
+	struct diff_sample *sample = &row->sample[side];
+	struct pm_value *total = &row->total[side];
 
-	for (uint32_t r = 0; r < runs; r++)
-		decision->sums[r] = decision->visits[r] = 0;
 	*total = (struct pm_value){.state = PM_COUNTED, .coverage = 1};
 	for (; from < to; from++) {
-		uint32_t run = decision->data->files[from->file].run;
+		struct diff_run *run = &runs[decision->data->files[from->file].run];
 
-		decision->sums[run] += from->sum;
-		decision->visits[run] += from->visits;
+		run->sum += from->sum;
+		run->visits += from->visits;
 		slack += from->slack + ONCE * from->threads;
 		threads += from->threads;
 		squares += from->error * from->error;
 		total->value += from->sum;
 		total->coverage = fmin(total->coverage, from->coverage);
 		total->marks |= from->marks;
-		cell->row->lacks |= from->lacks;
+		row->lacks |= from->lacks;
 	}
 	total->error = sqrt(squares);
-	for (uint32_t r = 0; r < runs; r++) {
-		double mean = decision->sums[r];
+	for (uint32_t r = 0; r < decision->data->runs[side]; r++) {
+		struct diff_run *run = &runs[r];
 
-		if (cell->row->quantity != DIFF_VISITS) {
-			/* The region was not there. */
-			if (!(decision->visits[r] > 0))
-				continue;
-			mean /= decision->visits[r];
-		}
-		sum += decision->sums[r];
-		visits += decision->visits[r];
-		decision->means[count++] = mean;
+		run->there = run->visits > 0 || row->quantity == DIFF_VISITS;
+		if (!run->there)
+			continue;
+		/* What a run has as a whole is not shared out to its processes. */
+		if (row->region == DIFF_TOTAL || row->quantity == DIFF_VISITS)
+			run->visits = 1;
+		run->value = run->sum / run->visits;
+		sum += run->sum;
+		visits += run->visits;
+		decision->values[count++] = run->value;
 	}
-	diff_sample_make(sample, decision->means, count);
+	diff_sample_make(sample, decision->values, count);
 	cell->threads |= threads > count;
 	cell->slack[side] = sum > 0 ? slack / sum : INFINITY;
-	if (cell->row->quantity < DIFF_EVENT || !count || !(visits > 0))
-		return;
-	event = &decision->data->events[cell->row->quantity - DIFF_EVENT];
-	/* What has a unit is no number of events. */
-	if (event->repeats || event->counter.unit[0])
-		return;
-	/* Of a run's sum it is the sum; of the mean over its visits, the mean by them. */
-	floor = fmax(sum, 1) / visits / (visits / count);
-	sample->variance = fmax(sample->variance, floor);
+	if (row->rare && count)
+		sample->variance =
+			fmax(sample->variance, diff_variance_least(sum, visits, count));
 }
 
 static bool did_repeat(const struct diff_sample *sample, double effect)
@@ -176,7 +170,7 @@ static void decide_cell(struct decision *decision, struct cell *cell)
 		return;
 	}
 	row->tested = true;
-	row->p = diff_p(a, b, decision->options->min_effect);
+	row->excess = diff_excess(a, b, decision->options->min_effect);
 }
 
 /* The length of the quantity's name, an event's also without its modifiers, that TEXT
@@ -242,6 +236,24 @@ static bool comparable(const struct diff_data *data, uint32_t quantity)
 					 data->events[quantity - DIFF_EVENT].there[1]);
 }
 
+static bool is_time(const struct diff_data *data, uint32_t quantity)
+{
+	return quantity == DIFF_TIME ||
+	       (quantity >= DIFF_EVENT &&
+		!strcmp(data->events[quantity - DIFF_EVENT].counter.unit, "ns"));
+}
+
+/* What has a unit is no number of events. */
+static bool is_rare(const struct diff_data *data, uint32_t quantity)
+{
+	const struct diff_event *event;
+
+	if (quantity < DIFF_EVENT)
+		return false;
+	event = &data->events[quantity - DIFF_EVENT];
+	return !event->repeats && !event->counter.unit[0];
+}
+
 /* A row for the entries FROM to TO, of one quantity of one region. */
 static void row_make(struct decision *decision, const struct diff_entry *from,
 		     const struct diff_entry *to)
@@ -255,6 +267,13 @@ static void row_make(struct decision *decision, const struct diff_entry *from,
 	memset(row, 0, sizeof(*row));
 	row->region = from->region;
 	row->quantity = from->quantity;
+	row->rare = is_rare(decision->data, row->quantity);
+	row->runs = &decision->result
+			     ->runs[(size_t)decision->result->row_count *
+				    (decision->data->runs[0] + decision->data->runs[1])];
+	/* It may have been another row's that is not compared. */
+	memset(row->runs, 0,
+	       (decision->data->runs[0] + decision->data->runs[1]) * sizeof(*row->runs));
 	row->there[0] = middle > from;
 	row->there[1] = middle < to;
 	sample_make(decision, &cell, 0, from, middle);
@@ -268,53 +287,36 @@ static void row_make(struct decision *decision, const struct diff_entry *from,
 		   !comparable(decision->data, row->quantity)) {
 		return;
 	} else {
+		if (is_time(decision->data, row->quantity))
+			diff_samples_damp(&row->sample[0], &row->sample[1]);
 		decide_cell(decision, &cell);
 	}
 	decision->result->row_count++;
 }
 
-/* Corrects the p, and gives verdicts and bounds. */
-static int correct(struct diff_result *result, const struct diff_options *options)
+/* The verdict of a test, and bounds of the same level. */
+static void conclude(struct diff_row *row, const struct diff_options *options)
 {
-	double *p = malloc(((size_t)result->row_count + 1) * sizeof(*p));
-	uint32_t tests = 0;
-	int err;
+	const struct diff_sample *a = &row->sample[0], *b = &row->sample[1];
 
-	if (!p)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < result->row_count; i++)
-		if (result->rows[i].tested)
-			p[tests++] = result->rows[i].p;
-	err = diff_holm(p, tests);
-	result->tests = tests;
-	result->tail = options->alpha / 2 / (tests ? tests : 1);
-	tests = 0;
-	for (uint32_t i = 0; !err && i < result->row_count; i++) {
-		struct diff_row *row = &result->rows[i];
-		const struct diff_sample *a = &row->sample[0], *b = &row->sample[1];
-
-		if (!row->tested)
-			continue;
-		row->p = p[tests++];
-		/* The same holds for the intervals. */
-		row->too_few =
-			diff_p_least(a->runs, b->runs) * result->tests > options->alpha;
-		row->bounded = !row->too_few &&
-			       diff_interval(a, b, result->tail, &row->low, &row->high);
-		if (row->p < options->alpha)
-			row->verdict = b->mean > a->mean ? DIFF_MORE : DIFF_LESS;
-		else if (row->bounded && row->low >= 1 - options->min_effect &&
-			 row->high <= 1 + options->min_effect)
-			row->verdict = DIFF_SAME;
-	}
-	free(p);
-	return err;
+	if (!row->tested || row->too_few)
+		return;
+	row->bounded = diff_interval(a, b, options->min_effect, row->critical, &row->low,
+				     &row->high);
+	if (row->excess > row->critical)
+		row->verdict = b->mean > a->mean ? DIFF_MORE : DIFF_LESS;
+	else if (row->bounded && row->low >= 1 - options->min_effect &&
+		 row->high <= 1 + options->min_effect)
+		row->verdict = DIFF_SAME;
 }
 
+/* Totals, then regions by the time in them. */
 static int by_weight(const void *a, const void *b)
 {
 	const struct diff_row *x = a, *y = b;
 
+	if ((x->region == DIFF_TOTAL) != (y->region == DIFF_TOTAL))
+		return x->region == DIFF_TOTAL ? -1 : 1;
 	if (x->weight != y->weight)
 		return x->weight > y->weight ? -1 : 1;
 	if (x->region != y->region)
@@ -332,56 +334,64 @@ static int order(struct diff_result *result, const struct diff_data *data)
 	for (uint32_t i = 0; i < data->entry_count; i++) {
 		const struct diff_entry *entry = &data->entries[i];
 
-		if (entry->quantity == DIFF_TIME)
+		if (entry->quantity == DIFF_TIME && entry->region != DIFF_TOTAL)
 			weights[entry->region] +=
 				entry->sum / data->runs[data->files[entry->file].side];
 	}
 	for (uint32_t i = 0; i < result->row_count; i++)
-		result->rows[i].weight = weights[result->rows[i].region];
+		if (result->rows[i].region != DIFF_TOTAL)
+			result->rows[i].weight = weights[result->rows[i].region];
 	qsort(result->rows, result->row_count, sizeof(*result->rows), by_weight);
 	free(weights);
 	return 0;
+}
+
+/* The entry behind those of the same quantity of the same region as entry I. */
+static uint32_t next_place(const struct diff_data *data, uint32_t i)
+{
+	const struct diff_entry *first = &data->entries[i];
+
+	while (++i < data->entry_count && data->entries[i].region == first->region &&
+	       data->entries[i].quantity == first->quantity)
+		;
+	return i;
 }
 
 int diff_decide(struct diff_result *result, const struct diff_data *data,
 		const struct diff_options *options)
 {
 	struct decision decision = {.data = data, .options = options, .result = result};
-	uint32_t runs = data->runs[0] > data->runs[1] ? data->runs[0] : data->runs[1];
+	size_t runs = (size_t)data->runs[0] + data->runs[1], rows = 1;
 	struct diff_entry *entries = data->entries;
 	int err = -ENOMEM;
 
 	memset(result, 0, sizeof(*result));
-	decision.sums = calloc((size_t)runs + 1, sizeof(*decision.sums));
-	decision.visits = calloc((size_t)runs + 1, sizeof(*decision.visits));
-	decision.means = calloc((size_t)runs + 1, sizeof(*decision.means));
-	result->rows = calloc((size_t)data->entry_count + 1, sizeof(*result->rows));
-	if (!decision.sums || !decision.visits || !decision.means || !result->rows)
-		goto out;
 	if (data->entry_count)
 		qsort_r(entries, data->entry_count, sizeof(*entries), by_place,
 			(void *)(uintptr_t)data);
+	for (uint32_t i = 0; i < data->entry_count; i = next_place(data, i))
+		rows++;
+	decision.values = calloc(runs + 1, sizeof(*decision.values));
+	result->rows = calloc(rows, sizeof(*result->rows));
+	result->runs = calloc(rows * runs, sizeof(*result->runs));
+	if (!decision.values || !result->rows || !result->runs)
+		goto out;
 	for (uint32_t i = 0, next; i < data->entry_count; i = next) {
-		for (next = i + 1; next < data->entry_count &&
-				   entries[next].region == entries[i].region &&
-				   entries[next].quantity == entries[i].quantity;)
-			next++;
+		next = next_place(data, i);
 		row_make(&decision, &entries[i], &entries[next]);
 	}
-	err = correct(result, options);
+	err = diff_shuffle(result, data->runs, options->alpha);
 	if (!err)
 		err = order(result, data);
-	for (uint32_t i = 0; i < result->row_count; i++) {
+	for (uint32_t i = 0; !err && i < result->row_count; i++) {
 		struct diff_row *row = &result->rows[i];
 
-		row->too_few = row->too_few && row->verdict == DIFF_OPEN;
+		conclude(row, options);
 		result->by[row->verdict]++;
 		result->too_few += row->too_few || row->threads;
 	}
 out:
-	free(decision.sums);
-	free(decision.visits);
-	free(decision.means);
+	free(decision.values);
 	if (err)
 		diff_result_free(result);
 	return err;
@@ -390,6 +400,7 @@ out:
 void diff_result_free(struct diff_result *result)
 {
 	free(result->rows);
+	free(result->runs);
 	memset(result, 0, sizeof(*result));
 }
 

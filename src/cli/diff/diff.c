@@ -10,10 +10,12 @@
 #include "cli/common/common.h"
 #include "cli/diff/diff.h"
 
-/* As those of diff(1); and one for a change that is none for the worse. */
-#define DIFF_EXIT_WORSE	  1
-#define DIFF_EXIT_TROUBLE 2
-#define DIFF_EXIT_BETTER  3
+/* As those of diff(1); and one for a change that is none for the worse, and one if it is
+ * not known whether there is a change. */
+#define DIFF_EXIT_WORSE	    1
+#define DIFF_EXIT_TROUBLE   2
+#define DIFF_EXIT_BETTER    3
+#define DIFF_EXIT_UNDECIDED 4
 
 /* clang-format off */
 static const char help[] =
@@ -29,9 +31,12 @@ static const char help[] =
 	"      --inclusive       with nested regions\n"
 	"  -A, --all             show unchanged values, too\n"
 	"  -f, --format FORMAT   text (default), json\n"
+	"      --undecided same|fail  what to do if something is open: same: exit as if it had\n"
+	"                        not changed; fail: exit with 1\n"
 	"  -h, --help            this text\n\n"
-	"Exit status: 0 no change was found, 1 something is slower or more, 3 something is faster\n"
-	"or less and nothing slower or more, 2 the comparison could not be made.\n";
+	"Exit status: 0 all is the same, 1 something is slower or more, 3 something is faster or\n"
+	"less and nothing slower or more, 4 no change was found but something is open (it may\n"
+	"have changed: see --undecided), 2 the comparison could not be made.\n";
 /* clang-format on */
 
 /* "1%" or "0.01". */
@@ -80,6 +85,7 @@ static int options_read(struct diff_options *to, int argc, char **argv)
 		{"inclusive", .flag = &to->inclusive},
 		{"all", .flag = &to->all},
 		{"format", .choice = &format, .choices = "text, json"},
+		{"undecided", .choice = &to->undecided, .choices = "same, fail"},
 		{.name = NULL},
 	};
 	/* Up to the first file: "--" has a meaning of its own after that. */
@@ -149,6 +155,20 @@ static int load(struct diff_data *data, bool inclusive, char **files, int count)
 	return 0;
 }
 
+static int status_of(const struct diff_result *result, unsigned int undecided)
+{
+	if (result->row_count == result->by[DIFF_ONE_SIDE])
+		return DIFF_EXIT_TROUBLE;
+	if (result->by[DIFF_MORE] ||
+	    (result->by[DIFF_OPEN] && undecided == DIFF_UNDECIDED_FAIL))
+		return DIFF_EXIT_WORSE;
+	if (result->by[DIFF_LESS])
+		return DIFF_EXIT_BETTER;
+	return diff_is_undecided(result) && undecided == DIFF_UNDECIDED_OWN
+		       ? DIFF_EXIT_UNDECIDED
+		       : 0;
+}
+
 static int show(const struct diff_data *data, const struct diff_options *how)
 {
 	struct pm_out *out = calloc(1, sizeof(*out));
@@ -171,10 +191,8 @@ static int show(const struct diff_data *data, const struct diff_options *how)
 			cli_complain("diff", "no memory");
 	}
 	failed = pm_out_end(out);
-	if (!err && !failed && result.row_count > result.by[DIFF_ONE_SIDE])
-		status = result.by[DIFF_MORE]	? DIFF_EXIT_WORSE
-			 : result.by[DIFF_LESS] ? DIFF_EXIT_BETTER
-						: 0;
+	if (!err && !failed)
+		status = status_of(&result, how->undecided);
 	diff_result_free(&result);
 	free(out);
 	return status;
@@ -182,7 +200,8 @@ static int show(const struct diff_data *data, const struct diff_options *how)
 
 int cli_diff(int argc, char **argv)
 {
-	struct diff_options how = {.alpha = 0.01, .min_effect = 0.01};
+	struct diff_options how = {
+		.alpha = 0.01, .min_effect = 0.01, .undecided = DIFF_UNDECIDED_OWN};
 	struct diff_data data = {0};
 	const char *bad;
 	int status = options_read(&how, argc, argv);

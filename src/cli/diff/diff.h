@@ -3,12 +3,13 @@
  * The inside of perfmon diff.
  *
  *	diff.c		options, what is done in which order, the exit status
- *	diff_load.c	from files to numbers, one for each run
- *	diff_decide.c	what the numbers show
- *	diff_math.c	the statistics behind that
- *	diff_notes.c	what must be known besides
- *	diff_text.c	the table for people
- *	diff_json.c	JSON
+ *	load.c		from files to numbers, one for each run
+ *	decide.c	what the numbers show
+ *	shuffle.c	which differences are more than chance
+ *	math.c		samples, their distance, and intervals
+ *	notes.c		what must be known besides
+ *	text.c		the table for people
+ *	json.c		JSON
  */
 #ifndef PM_CLI_DIFF_DIFF_H
 #define PM_CLI_DIFF_DIFF_H
@@ -24,6 +25,12 @@
 /* What is compared of each region: these, and the events from DIFF_EVENT on. */
 enum { DIFF_TIME, DIFF_VISITS, DIFF_EVENT };
 
+/* In place of a region's number: all regions together, in a run and not in a visit. */
+#define DIFF_TOTAL UINT32_MAX
+
+/* What a comparison is that could not be decided. */
+enum diff_undecided { DIFF_UNDECIDED_SAME, DIFF_UNDECIDED_FAIL, DIFF_UNDECIDED_OWN };
+
 struct diff_options {
 	double alpha;	   /* the chance of any false alarm */
 	double min_effect; /* a fraction */
@@ -31,6 +38,7 @@ struct diff_options {
 	bool inclusive;	   /* with nested regions */
 	bool all;	   /* rows of what did not change, too */
 	bool json;
+	unsigned int undecided; /* enum diff_undecided */
 };
 
 struct diff_event {
@@ -82,6 +90,8 @@ int diff_load_end(struct diff_data *data, struct pm_diag *diag);
 void diff_data_free(struct diff_data *data);
 
 const char *diff_quantity(const struct diff_data *data, uint32_t quantity);
+/* A region's name; "(total)" of DIFF_TOTAL. */
+const char *diff_region(const struct diff_data *data, uint32_t region);
 
 /* Where in ONLY (see struct diff_options) something is no name; NULL: nowhere. */
 const char *diff_only_check(const struct diff_data *data, const char *only);
@@ -95,6 +105,14 @@ enum diff_verdict {
 	DIFF_VERDICTS
 };
 
+/* What one run has of one quantity of one region. */
+struct diff_run {
+	bool there;
+	double value;	    /* the mean over its visits */
+	double sum, visits; /* of which it is that */
+	double score;	    /* for shuffle.c */
+};
+
 struct diff_row {
 	uint32_t region, quantity;
 	struct diff_sample sample[2]; /* of means over the visits of a run */
@@ -102,10 +120,15 @@ struct diff_row {
 	enum diff_verdict verdict;
 	bool exact; /* found by counts that repeat, without a p */
 	bool tested;
-	double p;     /* corrected, if tested */
-	bool bounded; /* low and high are known: of B / A */
+	struct diff_run *runs; /* of A, then of B */
+	bool rare; /* the numbers are counts, which vary at least as those of chance */
+	double rounding; /* differences up to this are none */
+	double excess;	 /* if tested: standard errors beyond the minimum effect, */
+	double critical; /* which have to be more than this; unless too_few */
+	double p;	 /* likewise: of any row to look so different by chance */
+	bool bounded;	 /* low and high are known: of B / A */
 	double low, high;
-	bool too_few; /* DIFF_OPEN: so few runs can show nothing */
+	bool too_few; /* DIFF_OPEN: so few runs could not show a change here */
 	bool threads; /* DIFF_OPEN: threads in one run */
 	bool lacks;   /* DIFF_OPEN: of a part nobody knows what it was */
 	/* Of the runs' sums: value, error and marks, and the least coverage of a run. */
@@ -116,8 +139,8 @@ struct diff_row {
 struct diff_result {
 	uint32_t row_count;
 	struct diff_row *rows;
-	uint32_t tests; /* that share alpha */
-	double tail;	/* on each side of an interval */
+	struct diff_run *runs; /* of all rows */
+	uint32_t tests;
 	uint32_t by[DIFF_VERDICTS];
 	uint32_t too_few; /* rows that are open for want of runs */
 };
@@ -127,6 +150,10 @@ int diff_decide(struct diff_result *result, const struct diff_data *data,
 		const struct diff_options *options);
 void diff_result_free(struct diff_result *result);
 
+/* Gives the rows that are tested their critical and p, or too_few, for RUNS of each side. 0
+ * or -ENOMEM. */
+int diff_shuffle(struct diff_result *result, const uint32_t runs[2], double alpha);
+
 /* Sentences that hold for the whole comparison; NULL after the last. Writes into
  * BUFFER. */
 #define DIFF_NOTE 400
@@ -135,6 +162,12 @@ const char *diff_note(const struct diff_data *data, const struct diff_result *re
 		      char buffer[DIFF_NOTE]);
 
 const char *diff_verdict_name(const struct diff_row *row);
+
+/* Whether no change was found, and something is open. */
+static inline bool diff_is_undecided(const struct diff_result *result)
+{
+	return result->by[DIFF_OPEN] && !result->by[DIFF_MORE] && !result->by[DIFF_LESS];
+}
 
 int diff_text(struct pm_out *out, const struct diff_data *data,
 	      const struct diff_result *result, const struct diff_options *options);

@@ -55,9 +55,13 @@ static void put_row(struct pm_out *out, const struct diff_data *data,
 {
 	double a = row->sample[0].mean, b = row->sample[1].mean;
 
-	pm_out_text(out, "{\"region\":");
-	pm_out_json(out, data->regions[row->region]);
-	pm_out_text(out, ",\"what\":");
+	pm_out_text(out, "{");
+	if (row->region != DIFF_TOTAL) {
+		pm_out_text(out, "\"region\":");
+		pm_out_json(out, data->regions[row->region]);
+		pm_out_text(out, ",");
+	}
+	pm_out_text(out, "\"what\":");
 	pm_out_json(out, diff_quantity(data, row->quantity));
 	pm_out_text(out, ",\"unit\":");
 	pm_out_json(out, row->quantity == DIFF_TIME ? "ns"
@@ -68,10 +72,25 @@ static void put_row(struct pm_out *out, const struct diff_data *data,
 	put_sample(out, "b", &row->sample[1], &row->total[1]);
 	put_real(out, "ratio", b / a, a > 0 && row->there[1]);
 	put_real(out, "ratio_low", row->low, row->bounded);
-	put_real(out, "ratio_high", row->high, row->bounded);
-	put_real(out, "p", row->p, row->tested);
+	put_real(out, "ratio_high", row->high, row->bounded && isfinite(row->high));
+	put_real(out, "p", row->p, row->tested && !row->too_few);
 	pm_out_format(out, ",\"exact\":%s,\"verdict\":\"%s\"}",
 		      row->exact ? "true" : "false", diff_verdict_name(row));
+}
+
+/* The rows of totals, or all others. */
+static void put_rows(struct pm_out *out, const struct diff_data *data,
+		     const struct diff_result *result, bool totals)
+{
+	bool first = true;
+
+	for (uint32_t i = 0; i < result->row_count; i++) {
+		if ((result->rows[i].region == DIFF_TOTAL) != totals)
+			continue;
+		pm_out_text(out, first ? "" : ",");
+		put_row(out, data, &result->rows[i]);
+		first = false;
+	}
 }
 
 void diff_json(struct pm_out *out, const struct diff_data *data,
@@ -85,12 +104,11 @@ void diff_json(struct pm_out *out, const struct diff_data *data,
 		      data->runs[0], data->runs[1]);
 	put_real(out, "alpha", options->alpha, true);
 	put_real(out, "min_effect", options->min_effect, true);
-	pm_out_format(out, ",\"inclusive\":%s,\"tests\":%u,\"rows\":[",
+	pm_out_format(out, ",\"inclusive\":%s,\"tests\":%u,\"totals\":[",
 		      options->inclusive ? "true" : "false", result->tests);
-	for (uint32_t i = 0; i < result->row_count; i++) {
-		pm_out_text(out, i ? "," : "");
-		put_row(out, data, &result->rows[i]);
-	}
+	put_rows(out, data, result, true);
+	pm_out_text(out, "],\"rows\":[");
+	put_rows(out, data, result, false);
 	pm_out_text(out, "],\"notes\":[");
 	for (uint32_t i = 0; diff_note(data, result, options, i, text); i++) {
 		pm_out_text(out, i ? "," : "");

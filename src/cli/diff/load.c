@@ -4,6 +4,7 @@
 #include "cli/diff/diff.h"
 
 #include <errno.h>
+#include <math.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,6 +195,61 @@ static int region_add(struct diff_data *data, const struct pm_report_tree *tree,
 	return err;
 }
 
+/* What all regions of a file's flat TREE have together, each without nested regions. */
+static int total_add(struct diff_data *data, const struct pm_report_tree *tree,
+		     const bool *outer, const uint32_t *events)
+{
+	const struct pm_report_model *model = tree->model;
+	const struct taking how = {.events = events, .outer = outer};
+	int err = 0;
+
+	/* Time, and then each event. */
+	for (uint32_t q = 0; !err && q <= model->event_count; q++) {
+		const struct pm_report_event *event = q ? &model->events[q - 1] : NULL;
+		struct diff_entry entry = {.region = DIFF_TOTAL,
+					   .quantity = q ? DIFF_EVENT + events[q - 1]
+							 : DIFF_TIME,
+					   .file = data->file_count - 1,
+					   .visits = 1,
+					   .coverage = 1,
+					   .threads = (double)tree->threads};
+		double squares = 0;
+		bool any = false;
+
+		for (uint32_t n = 1; n < tree->node_count; n++) {
+			const struct pm_report_node *node = &tree->nodes[n];
+			struct pm_value value =
+				event ? pm_report_count(tree, n, q - 1, true)
+				      : pm_report_time(tree, n, true);
+
+			/* A run's sum is without the visits that had not ended. */
+			entry.lacks |= node->entered > node->visits;
+			if (value.state != PM_COUNTED) {
+				entry.lacks |= node->visits > 0;
+				continue;
+			}
+			any = true;
+			entry.sum += value.value;
+			squares += value.error * value.error;
+			entry.coverage = fmin(entry.coverage, value.coverage);
+			entry.marks |= value.marks;
+			entry.lacks |= lacks(&how, &value, node->region);
+			entry.slack += event ? slack(event, node) : 0;
+		}
+		entry.error = sqrt(squares);
+		if (event) {
+			entry.sum *= event->first->scale;
+			entry.error *= event->first->scale;
+		} else {
+			entry.sum = pm_snapshot_ns(model->snapshot, entry.sum);
+			entry.error = pm_snapshot_ns(model->snapshot, entry.error);
+		}
+		if (any)
+			err = entry_add(data, &entry);
+	}
+	return err;
+}
+
 static int tree_add(struct diff_data *data, const struct pm_report_model *model,
 		    const uint32_t *events, bool inclusive)
 {
@@ -214,6 +270,8 @@ static int tree_add(struct diff_data *data, const struct pm_report_model *model,
 		goto out;
 	for (uint32_t n = 1; !err && n < flat.node_count; n++)
 		err = region_add(data, &flat, n, &how);
+	if (!err)
+		err = total_add(data, &flat, outer, events);
 	pm_report_tree_free(&flat);
 out:
 	free(outer);
@@ -402,6 +460,11 @@ void diff_data_free(struct diff_data *data)
 	free(data->events);
 	free(data->entries);
 	memset(data, 0, sizeof(*data));
+}
+
+const char *diff_region(const struct diff_data *data, uint32_t region)
+{
+	return region == DIFF_TOTAL ? "(total)" : data->regions[region];
 }
 
 const char *diff_quantity(const struct diff_data *data, uint32_t quantity)

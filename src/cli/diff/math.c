@@ -1,191 +1,173 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cli/diff/math.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
+
+/* Mean and variance one by one (Welford): counts of 10^12 that differ in their last
+ * digits. */
+struct moments {
+	uint32_t count;
+	double mean, squares;
+};
+
+static void moments_add(struct moments *m, double value)
+{
+	double d = value - m->mean;
+
+	m->mean += d / ++m->count;
+	m->squares += d * (value - m->mean);
+}
+
+static double moments_variance(const struct moments *m)
+{
+	return m->count > 1 ? m->squares / (m->count - 1) : 0;
+}
 
 void diff_sample_make(struct diff_sample *sample, const double *values, uint32_t count)
 {
-	double mean = 0, squares = 0;
+	struct moments plain = {0}, damped = {0};
 
-	sample->runs = count;
+	*sample = (struct diff_sample){.runs = count};
 	sample->min = sample->max = count ? values[0] : 0;
-	/* One by one (Welford): counts of 10^12 that differ in their last digits. */
 	for (uint32_t i = 0; i < count; i++) {
-		double d = values[i] - mean;
-
-		mean += d / (i + 1);
-		squares += d * (values[i] - mean);
+		moments_add(&plain, values[i]);
 		sample->min = fmin(sample->min, values[i]);
 		sample->max = fmax(sample->max, values[i]);
 	}
-	sample->mean = mean;
-	sample->variance = count > 1 ? squares / (count - 1) : 0;
+	sample->mean = plain.mean;
+	sample->variance = moments_variance(&plain);
+	for (uint32_t i = 0; sample->min > 0 && i < count; i++)
+		moments_add(&damped, diff_damped(values[i]));
+	sample->damped_mean = damped.mean;
+	sample->damped_variance = moments_variance(&damped);
 }
 
-/* The continued fraction of the incomplete beta function (DLMF 8.17.22), evaluated from
- * the front by Lentz's method. */
-static double beta_fraction(double x, double a, double b)
+double diff_damped(double value)
 {
-	const double tiny = 1e-300;
-	double c = 1, d = 1 - (a + b) * x / (a + 1), value;
+	return 1 / sqrt(value);
+}
 
-	d = 1 / (fabs(d) < tiny ? tiny : d);
-	value = d;
-	for (int m = 1; m < 1000; m++) {
-		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-		double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-		double step;
+void diff_samples_damp(struct diff_sample *a, struct diff_sample *b)
+{
+	if (!(a->min > 0) || !(b->min > 0))
+		return;
+	a->damped = b->damped = true;
+	/* Numbers that are all the same keep their last digit. */
+	if (a->min < a->max)
+		a->mean = 1 / (a->damped_mean * a->damped_mean);
+	if (b->min < b->max)
+		b->mean = 1 / (b->damped_mean * b->damped_mean);
+}
 
-		d = 1 + even * d;
-		c = 1 + even / c;
-		d = 1 / (fabs(d) < tiny ? tiny : d);
-		c = fabs(c) < tiny ? tiny : c;
-		value *= c * d;
-		d = 1 + odd * d;
-		c = 1 + odd / c;
-		d = 1 / (fabs(d) < tiny ? tiny : d);
-		c = fabs(c) < tiny ? tiny : c;
-		step = c * d;
-		value *= step;
-		if (fabs(step - 1) < 1e-15)
-			break;
+double diff_variance_least(double sum, double visits, double runs)
+{
+	/* Of a run's sum it is the sum; of the mean over its visits, the mean by them. */
+	return visits > 0 ? fmax(sum, 1) / visits / (visits / runs) : 0;
+}
+
+double diff_distance(const struct diff_sample *a, const struct diff_sample *b,
+		     double ratio)
+{
+	double difference, variance;
+
+	if (a->damped) {
+		/* If B takes RATIO times as long, A has sqrt(RATIO) times B's number. */
+		difference = a->damped_mean - sqrt(ratio) * b->damped_mean;
+		variance = a->damped_variance / a->runs +
+			   ratio * b->damped_variance / b->runs;
+	} else {
+		difference = b->mean - ratio * a->mean;
+		variance = b->variance / b->runs + ratio * ratio * a->variance / a->runs;
 	}
-	return value;
+	if (variance > 0)
+		return difference / sqrt(variance);
+	return difference > 0 ? INFINITY : difference < 0 ? -INFINITY : 0;
 }
 
-/* The regularised incomplete beta function I_x(a, b). */
-static double beta(double x, double a, double b)
+double diff_excess(const struct diff_sample *a, const struct diff_sample *b,
+		   double effect)
 {
-	double front;
+	double more = diff_distance(a, b, 1 + effect),
+	       less = -diff_distance(a, b, fmax(0, 1 - effect));
 
-	if (x <= 0)
-		return 0;
-	if (x >= 1)
-		return 1;
-	front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
-	/* The fraction converges fast on this side of the mean. */
-	if (x < (a + 1) / (a + b + 2))
-		return front * beta_fraction(x, a, b) / a;
-	return 1 - front * beta_fraction(1 - x, b, a) / b;
+	return fmax(0, fmax(more, less));
 }
 
-double diff_t_tail(double t, double df)
-{
-	double tail;
+/* Beyond this a ratio says no more than that A is next to nothing. */
+#define RATIO_MOST 1e12
 
-	if (isinf(t))
-		return t > 0 ? 0 : 1;
-	tail = 0.5 * beta(df / (df + t * t), df / 2, 0.5);
-	return t > 0 ? tail : 1 - tail;
+/* Whether B is further than CRITICAL above RATIO times A (SIGN 1), or below (-1). */
+static bool is_beyond(const struct diff_sample *a, const struct diff_sample *b,
+		      double ratio, double sign, double critical)
+{
+	return sign * diff_distance(a, b, ratio) > critical;
 }
 
-double diff_t_quantile(double tail, double df)
+/* The ratio between INSIDE, which B is not beyond, and OUTSIDE, which it is, where that
+ * changes; on the side of OUTSIDE. */
+static double bound(const struct diff_sample *a, const struct diff_sample *b, double sign,
+		    double critical, double inside, double outside)
 {
-	double low = 0, high = 1;
+	for (int i = 0; i < 100; i++) {
+		double middle = (inside + outside) / 2;
 
-	while (diff_t_tail(high, df) > tail && high < 1e150)
-		high *= 2;
-	for (int i = 0; i < 200; i++) {
-		double middle = (low + high) / 2;
-
-		if (diff_t_tail(middle, df) > tail)
-			low = middle;
+		if (is_beyond(a, b, middle, sign, critical))
+			outside = middle;
 		else
-			high = middle;
+			inside = middle;
 	}
-	return high;
+	return outside;
 }
 
-/* Welch's degrees of freedom of mean(B) - ratio * mean(A), and its standard error. */
-static double standard_error(const struct diff_sample *a, const struct diff_sample *b,
-			     double ratio, double *df)
+bool diff_interval(const struct diff_sample *a, const struct diff_sample *b,
+		   double effect, double critical, double *low, double *high)
 {
-	double va = ratio * ratio * a->variance / a->runs, vb = b->variance / b->runs;
-	double below = va * va / (a->runs - 1) + vb * vb / (b->runs - 1);
+	double ratio = a->mean > 0 ? b->mean / a->mean : INFINITY, more = 1 + effect,
+	       less = fmax(0, 1 - effect), at;
 
-	*df = below > 0 ? (va + vb) * (va + vb) / below : a->runs + b->runs - 2;
-	return sqrt(va + vb);
+	/* From the hypothesis that was tested, so that both say the same. */
+	*low = 0;
+	if (is_beyond(a, b, more, 1, critical)) {
+		for (at = more; at < fmin(ratio, RATIO_MOST); at *= 2)
+			if (!is_beyond(a, b, at, 1, critical))
+				break;
+		at = fmin(at, ratio);
+		if (at < RATIO_MOST)
+			*low = bound(a, b, 1, critical, at, more);
+	} else if (is_beyond(a, b, 0, 1, critical)) {
+		*low = bound(a, b, 1, critical, fmin(more, ratio), 0);
+	}
+	*high = INFINITY;
+	if (is_beyond(a, b, less, -1, critical)) {
+		*high = bound(a, b, -1, critical, ratio, less);
+	} else if (ratio < RATIO_MOST) {
+		double inside = fmax(less, ratio);
+
+		for (at = inside; at < RATIO_MOST; at *= 2)
+			if (is_beyond(a, b, at, -1, critical))
+				break;
+		if (at < RATIO_MOST)
+			*high = bound(a, b, -1, critical, inside, at);
+	}
+	return *low > 0 || isfinite(*high);
 }
 
-/* How far mean(B) is above RATIO times mean(A), as the tail beyond it. */
-static double tail_beyond(const struct diff_sample *a, const struct diff_sample *b,
-			  double ratio, double sign)
+double diff_ways(uint32_t n, uint32_t m)
 {
-	double df, error = standard_error(a, b, ratio, &df);
-	double difference = sign * (b->mean - ratio * a->mean);
+	double ways = 1;
 
-	if (error <= 0)
-		return difference > 0 ? 0 : 1;
-	return diff_t_tail(difference / error, df);
+	if (!n || !m)
+		return 1;
+	for (uint32_t i = 1; i <= n; i++)
+		ways = ways * ((double)m + i) / i;
+	return round(n == m ? ways / 2 : ways);
 }
 
-double diff_p_least(uint32_t n, uint32_t m)
-{
-	double x = n, y = m;
-
-	/* 2 q^n (1 - q)^m is highest at q = n / (n + m). */
-	return fmin(1, 2 * exp(x * log(x) + y * log(y) - (x + y) * log(x + y)));
-}
-
-uint32_t diff_runs_needed(double p)
+uint32_t diff_runs_needed(double alpha)
 {
 	uint32_t runs = DIFF_RUNS;
 
-	while (diff_p_least(runs, runs) > p && runs < 1000)
+	while (diff_ways(runs, runs) * alpha <= 1 && runs < 1000)
 		runs++;
 	return runs;
-}
-
-double diff_p(const struct diff_sample *a, const struct diff_sample *b, double effect)
-{
-	double more = tail_beyond(a, b, 1 + effect, 1);
-	double less = tail_beyond(a, b, fmax(0, 1 - effect), -1);
-
-	return fmax(fmin(1, 2 * fmin(more, less)), diff_p_least(a->runs, b->runs));
-}
-
-bool diff_interval(const struct diff_sample *a, const struct diff_sample *b, double tail,
-		   double *low, double *high)
-{
-	double df, c, va = a->variance / a->runs, vb = b->variance / b->runs, g, root;
-	double ratio = b->mean / a->mean;
-
-	if (!(a->mean > 0))
-		return false;
-	standard_error(a, b, ratio, &df);
-	c = diff_t_quantile(tail, df);
-	/* The ratios r with (mean(B) - r mean(A))^2 = c^2 (vb + r^2 va). */
-	g = c * c * va / (a->mean * a->mean);
-	if (!(g < 1))
-		return false;
-	root = sqrt(ratio * ratio * g + (1 - g) * c * c * vb / (a->mean * a->mean));
-	*low = fmax(0, (ratio - root) / (1 - g));
-	*high = (ratio + root) / (1 - g);
-	return true;
-}
-
-static int by_p(const void *a, const void *b)
-{
-	double x = **(double *const *)a, y = **(double *const *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-int diff_holm(double *p, size_t count)
-{
-	double **order = malloc((count + 1) * sizeof(*order)), most = 0;
-
-	if (!order)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		order[i] = &p[i];
-	qsort(order, count, sizeof(*order), by_p);
-	for (size_t i = 0; i < count; i++) {
-		most = fmax(most, fmin(1, *order[i] * (double)(count - i)));
-		*order[i] = most;
-	}
-	free(order);
-	return 0;
 }

@@ -18,6 +18,9 @@ struct diff_sample {
 	double mean;
 	double variance; /* of one run; 0 with less than two */
 	double min, max;
+	/* Where all runs are above 0: of diff_damped(). */
+	double damped_mean, damped_variance;
+	bool damped; /* compared by these: MEAN is what their mean is of */
 };
 
 /* With fewer runs on a side nothing is known of the variance between runs. */
@@ -25,37 +28,43 @@ struct diff_sample {
 
 void diff_sample_make(struct diff_sample *sample, const double *values, uint32_t count);
 
-/* P(T > t) for Student's T with DF degrees of freedom (any positive number); and the t
- * for which that is TAIL, between 0 and 0.5. */
-double diff_t_tail(double t, double df);
-double diff_t_quantile(double tail, double df);
+/*
+ * On what scale times are compared: 1 / sqrt(time), between the logarithm and the speed.
+ * What disturbs a run makes it longer, up to hundreds of times. One such run in six hides a
+ * change by nine tenths in the mean of times; on this scale it comes near 0, however long
+ * it took.
+ */
+double diff_damped(double value);
+
+/* Has A and B compared on that scale, if no run has a 0. */
+void diff_samples_damp(struct diff_sample *a, struct diff_sample *b);
+
+/* The least variance of a mean over visits: of RUNS runs with SUM events in all VISITS. */
+double diff_variance_least(double sum, double visits, double runs);
+
+/* By how many standard errors B is above RATIO times A (Welch's t). */
+double diff_distance(const struct diff_sample *a, const struct diff_sample *b,
+		     double ratio);
+
+/* By how many standard errors B is further from A than EFFECT, a fraction of A; 0: it is
+ * not. */
+double diff_excess(const struct diff_sample *a, const struct diff_sample *b,
+		   double effect);
 
 /*
- * The least p that N and M runs can give, whatever their numbers are: the chance, at its
- * highest, that something with two outcomes shows one in all runs of one side and the
- * other in all of the other. Much that programs do has two outcomes: where memory came to
- * lie, which core a thread got.
+ * Bounds of B / A: the ratios from which B is no further than CRITICAL standard errors. So
+ * LOW is above 1 + EFFECT, or HIGH below 1 - EFFECT, exactly if diff_excess() is more than
+ * CRITICAL. *LOW is 0, *HIGH is INFINITY where the runs set no bound. False if they set
+ * none on either side.
  */
-double diff_p_least(uint32_t n, uint32_t m);
+bool diff_interval(const struct diff_sample *a, const struct diff_sample *b,
+		   double effect, double critical, double *low, double *high);
 
-/* How many runs on each side are needed for a p of P. */
-uint32_t diff_runs_needed(double p);
+/* In how many ways N + M runs can be split into sides of N and M; where the sides are of
+ * one size, A and B exchanged are the same. */
+double diff_ways(uint32_t n, uint32_t m);
 
-/*
- * The probability, under the hypothesis that B differs from A by at most EFFECT (a
- * fraction of A), of a difference like that of the samples: Welch's test, for the shift
- * beyond EFFECT in either direction, and not less than diff_p_least(). Each side has at
- * least DIFF_RUNS runs.
- */
-double diff_p(const struct diff_sample *a, const struct diff_sample *b, double effect);
-
-/* Bounds of B / A, each side of which is missed with probability TAIL (Fieller's). False
- * if the runs set no bounds. */
-bool diff_interval(const struct diff_sample *a, const struct diff_sample *b, double tail,
-		   double *low, double *high);
-
-/* Holm's correction: what each of COUNT p is worth in company of the others, in place.
- * 0 or -ENOMEM. */
-int diff_holm(double *p, size_t count);
+/* How many runs on each side can show a change at ALPHA. */
+uint32_t diff_runs_needed(double alpha);
 
 #endif

@@ -110,7 +110,7 @@ static void row_make(struct row *to, const struct diff_data *data,
 	memset(to, 0, sizeof(*to));
 	to->verdict = row->verdict;
 	if (!above || above->region != row->region)
-		to->region = data->regions[row->region];
+		to->region = diff_region(data, row->region);
 	snprintf(to->cell[WHAT], CELL, "%.60s", diff_quantity(data, row->quantity));
 	put_value(to->cell[A], to->cell[A_MARKS], data, row, 0, marks);
 	put_value(to->cell[B], to->cell[B_MARKS], data, row, 1, marks);
@@ -128,9 +128,11 @@ static void row_make(struct row *to, const struct diff_data *data,
 		put_change(to->cell[CHANGE], 1);
 	if (row->bounded) {
 		put_change(low, row->low);
-		put_change(high, row->high);
+		strcpy(high, "any");
+		if (isfinite(row->high))
+			put_change(high, row->high);
 		snprintf(to->cell[INTERVAL], CELL, "%.24s .. %.24s", low, high);
-	} else if (row->tested && !row->too_few) {
+	} else if (row->verdict == DIFF_OPEN && row->tested && !row->too_few) {
 		strcpy(to->cell[INTERVAL], "any");
 	}
 	put_p(to->cell[P], row);
@@ -173,13 +175,13 @@ static void put_row(struct pm_out *out, const struct row *row, const size_t *wid
 	pm_out_text(out, "\n");
 }
 
-/* Rows that are worth a look: what changed, and without runs to tell what looks as if it
- * had. */
+/* Rows that are worth a look: the whole, what changed, and without runs to tell what looks
+ * as if it had. */
 static bool is_shown(const struct diff_row *row, const struct diff_options *options)
 {
 	double a = row->sample[0].mean, b = row->sample[1].mean;
 
-	if (options->all || row->verdict > DIFF_OPEN)
+	if (options->all || row->region == DIFF_TOTAL || row->verdict > DIFF_OPEN)
 		return true;
 	return (row->too_few || row->threads || row->lacks) &&
 	       fabs(b - a) > options->min_effect * a;
@@ -225,6 +227,8 @@ static void put_summary(struct pm_out *out, const struct diff_result *result)
 		      changed + result->by[DIFF_SAME] + result->by[DIFF_OPEN],
 		      result->by[DIFF_MORE], result->by[DIFF_LESS], result->by[DIFF_SAME],
 		      result->by[DIFF_OPEN]);
+	if (diff_is_undecided(result))
+		pm_out_text(out, "undecided: what is open may have changed\n");
 }
 
 int diff_text(struct pm_out *out, const struct diff_data *data,
