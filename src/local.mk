@@ -24,10 +24,9 @@ pminclude_HEADERS = \
 	include/perfmon/cpuwide.h \
 	include/perfmon/version.h
 
-# Everything, with hidden symbols: what the shared library is linked from, and what
-# tests of the inside link.
-noinst_LTLIBRARIES += libperfmon_all.la
-libperfmon_all_la_SOURCES = \
+# With hidden symbols: all but what uses a library that is loaded when it is needed.
+noinst_LTLIBRARIES += libperfmon_core.la
+libperfmon_core_la_SOURCES = \
 	src/arch/aarch64.h src/arch/arch.h src/arch/counters.c src/arch/generic.h \
 	src/arch/riscv64.h src/arch/syscall.h src/arch/x86_64.h \
 	src/fastpath/fastpath.h src/fastpath/read.h src/fastpath/region.c \
@@ -36,7 +35,7 @@ libperfmon_all_la_SOURCES = \
 	src/os/bytes.h src/os/clock.c src/os/clock.h src/os/diag.c src/os/diag.h \
 	src/os/export.h src/os/export_struct.h src/os/files.c src/os/files.h src/os/grow.h \
 	src/os/handler.c src/os/handler.h src/os/hash.h src/os/helper.c src/os/helper.h \
-	src/os/kernel.c src/os/kernel.h \
+	src/os/kernel.c src/os/kernel.h src/os/library.c src/os/library.h \
 	src/os/lock.h src/os/locks.c src/os/locks.h src/os/machine_id.c src/os/machine_id.h \
 	src/os/message.h src/os/options.c src/os/options.h src/os/options_paths.c \
 	src/os/options_paths.h src/os/os.h src/os/pairs.c \
@@ -45,7 +44,7 @@ libperfmon_all_la_SOURCES = \
 	src/os/statistics.h src/os/text.c src/os/text.h src/os/variables.c \
 	src/os/variables.h src/os/version.c \
 	src/events/api.c src/events/auto.c src/events/events.c src/events/events.h \
-	src/events/generic.c src/events/internal.h src/events/modifiers.c src/events/pfm.c \
+	src/events/generic.c src/events/internal.h src/events/modifiers.c \
 	src/events/pmu.c src/events/resolve.c src/events/sources.c src/events/sysfs.c \
 	src/events/sysfs.h src/events/terms.c src/events/trace.c \
 	src/topology/cache.c src/topology/cpu_kind.c src/topology/cpu_kind.h \
@@ -128,15 +127,28 @@ libperfmon_all_la_SOURCES = \
 	src/compat/compat.h src/compat/context.c src/compat/map.c src/compat/messages.c \
 	src/compat/overflow.c src/compat/registers.c src/compat/section9.c \
 	src/compat/session.c src/compat/sets.c
-libperfmon_all_la_CPPFLAGS = $(AM_CPPFLAGS) $(URCU_CFLAGS) $(HWLOC_CFLAGS)
-libperfmon_all_la_LIBADD = $(URCU_LIBS) $(HWLOC_LIBS) $(PFM_LIBS) -lm
+libperfmon_core_la_CPPFLAGS = $(AM_CPPFLAGS) $(URCU_CFLAGS)
+libperfmon_core_la_LIBADD = $(URCU_LIBS) -lm
+
+# Of these the archive has objects of its own: it is linked with the libraries that the
+# shared library loads (src/os/library.h). A convenience library would hand it the same.
+LOADERS = src/events/pfm.c src/topology/load.c
+LOADERS_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
+LOADERS_LIBADD = libperfmon_core.la $(HWLOC_LINKED) $(PFM_LINKED)
+
+# Everything: what tests of the inside and the command link.
+noinst_LTLIBRARIES += libperfmon_all.la
+libperfmon_all_la_SOURCES = $(LOADERS)
+libperfmon_all_la_CPPFLAGS = $(LOADERS_CPPFLAGS)
+libperfmon_all_la_LIBADD = $(LOADERS_LIBADD)
 
 lib_LTLIBRARIES += libperfmon.la
-libperfmon_la_SOURCES =
-libperfmon_la_LIBADD = libperfmon_all.la
+libperfmon_la_SOURCES = $(LOADERS)
+libperfmon_la_CPPFLAGS = $(LOADERS_CPPFLAGS)
+libperfmon_la_LIBADD = $(LOADERS_LIBADD)
 libperfmon_la_LDFLAGS = $(AM_LDFLAGS) -version-info $(PERFMON_ABI) -no-undefined \
 	-Wl,--version-script=$(srcdir)/src/libperfmon.map -Wl,-z,nodelete -Wl,-z,now
-libperfmon_la_DEPENDENCIES = libperfmon_all.la src/libperfmon.map
+libperfmon_la_DEPENDENCIES = libperfmon_core.la src/libperfmon.map
 EXTRA_DIST += src/libperfmon.map
 
 # The fast read, for perfmon/inline.h: the library compiles the same files.

@@ -147,6 +147,7 @@ CRITERION_TESTS += tests/test_merge
 CRITERION_TESTS += tests/test_mpi
 CRITERION_TESTS += tests/test_profile_file
 CRITERION_TESTS += tests/test_profile_reader
+CRITERION_TESTS += tests/test_library tests/test_machine
 CRITERION_TESTS += tests/test_sanity tests/test_metric tests/test_stride
 CRITERION_TESTS += tests/test_kept tests/test_kept_kill
 CRITERION_TESTS += tests/test_process
@@ -358,6 +359,15 @@ tests_test_sanity_SOURCES = tests/test_sanity.c tests/profile_builder.h tests/re
 	tests/report_text.h tests/tree.h
 tests_test_sanity_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
 tests_test_sanity_LDADD = $(TEST_LIBS) $(JANSSON_LIBS)
+
+tests_test_library_SOURCES = tests/test_library.c
+tests_test_library_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_library_LDADD = $(TEST_LIBS)
+tests_test_library_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
+
+tests_test_machine_SOURCES = tests/test_machine.c tests/machine.h tests/tree.h
+tests_test_machine_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_machine_LDADD = $(TEST_LIBS)
 
 tests_test_metric_SOURCES = tests/test_metric.c tests/profile_builder.h tests/report_text.h
 tests_test_metric_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)

@@ -98,7 +98,7 @@ static inline void machine_describe(int cpu, const struct machine_object *object
 		{"cluster", "cluster_id", "cluster_cpus"},
 		{"core", "core_id", "thread_siblings"},
 	};
-	char path[128], text[32];
+	char path[128], text[32], list[512];
 	struct pm_cpus cpus = {0};
 
 	pm_cpus_copy(&cpus, &object->cpus);
@@ -111,6 +111,8 @@ static inline void machine_describe(int cpu, const struct machine_object *object
 		machine_write(cpu, path, text);
 		snprintf(path, sizeof(path), "topology/%s", files[i].cpus);
 		machine_write(cpu, path, machine_mask(&cpus));
+		snprintf(path, sizeof(path), "topology/%s_list", files[i].cpus);
+		machine_write(cpu, path, pm_cpus_print(&cpus, list, sizeof(list)));
 	}
 	if (object->level[0] == 'l') {
 		int level = object->level[1] - '0';

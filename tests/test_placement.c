@@ -480,7 +480,7 @@ Test(placement, another_machines_topology_in_the_environment_is_not_ours)
 
 	setenv("HWLOC_SYNTHETIC", "package:4 core:8 pu:2", 1);
 	pm_machine_describe(&machine);
-	cr_expect_eq(machine.packages, 0, "not known");
+	cr_expect_neq(machine.packages, 4);
 	cr_expect_eq(machine.cpus, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
 	cr_assert_eq(pm_topology_get(&topology, NULL), 0);
 	cr_expect(topology->plain);

@@ -165,6 +165,33 @@ static int parse_list(struct pm_resolve *r)
 	return 0;
 }
 
+/* Whether ITEM is of a kind that libpfm4 is not asked about. */
+static bool is_kernels(struct pm_slice item)
+{
+	struct pm_slice rest, name = pm_slice_cut(item, ':', &rest);
+
+	return memchr(item.at, '/', item.length) || pm_slice_is(name, "mem") ||
+	       (pm_generic_knows(name) && !(rest.length && rest.at[0] == ':'));
+}
+
+void pm_events_prepare(const char *text)
+{
+	const char *unclosed, *end;
+
+	for (; text && *text; text = end + !!*end) {
+		struct pm_slice item;
+
+		end = event_end(text, &unclosed);
+		item = pm_slice_trim((struct pm_slice){text, (size_t)(end - text)});
+		if (item.length && !is_kernels(item)) {
+			pm_pfm_load();
+			return;
+		}
+		if (*end == '}') /* the group's modifiers */
+			end += strcspn(end, ",;");
+	}
+}
+
 int pm_events_parse(const char *text, unsigned int flags, struct pm_event_list **out,
 		    struct pm_diag *diag)
 {

@@ -81,9 +81,16 @@ struct pm_event_list {
 };
 
 /*
+ * pm_events_prepare() - loads libpfm4 if TEXT may name an event of its, which
+ * pm_events_parse() does otherwise. For who parses with a lock held: see
+ * pm_library_need(). NULL is accepted.
+ */
+void pm_events_prepare(const char *text);
+
+/*
  * pm_events_parse() - what TEXT names, in its order. On success the caller owns *OUT
- * (pm_events_free()). Allocates, reads sysfs and tracefs, and the first use of libpfm4
- * initialises it; any thread.
+ * (pm_events_free()). Allocates, reads sysfs and tracefs, and the first name that is not
+ * the kernel's loads and initialises libpfm4; any thread.
  *
  * -EINVAL: a mistake in TEXT, or an event nobody knows; -ENOENT: the name is good, the
  * PMU it belongs to is not here; -EACCES: tracefs is not for this user; -ERANGE: a value
@@ -109,7 +116,8 @@ int pm_events_auto(unsigned int flags,
  * there is none. */
 bool pm_generic_name(uint32_t type, uint64_t config, char *name, size_t size);
 
-/* perfmon_event_list() with a place for the sentence. */
+/* perfmon_event_list() with a place for the sentence. 0 with a sentence: the list is short
+ * of what it says. */
 int pm_events_list(const char *pattern, unsigned int flags,
 		   int (*visit)(const struct perfmon_event_info *info, void *argument),
 		   void *argument, struct pm_diag *diag);

@@ -201,6 +201,16 @@ bool pm_generic_find(struct pm_slice name, uint32_t *type, uint64_t *config,
 	return !generic && cache_find(name, config, canonical, size);
 }
 
+bool pm_generic_knows(struct pm_slice name)
+{
+	char canonical[64];
+	uint64_t config;
+	uint32_t type;
+
+	return generic_find(name) ||
+	       pm_generic_find(name, &type, &config, canonical, sizeof(canonical));
+}
+
 bool pm_generic_name(uint32_t type, uint64_t config, char *name, size_t size)
 {
 	unsigned int cache = config & 0xff, operation = config >> 8 & 0xff;

@@ -167,6 +167,14 @@ struct pm_event_source {
 	extern const struct pm_event_source pm_source_##name;
 PM_EVENT_SOURCES(PM_EVENT_SOURCE_DECLARE)
 
+/* Loads libpfm4 unless that is done: 0, or a negative errno. With no lock held. */
+int pm_pfm_load(void);
+/* The sentence why libpfm4 is not here, or NULL. */
+const char *pm_pfm_refused(void);
+
+/* Whether NAME, without modifiers, is perf's for a portable event. */
+bool pm_generic_knows(struct pm_slice name);
+
 /* Resolves r->item, asking one source after the other. */
 int pm_resolve(struct pm_resolve *r);
 

@@ -7,6 +7,7 @@
 #include <linux/perf_event.h>
 #include <perfmon/pfmlib_perf_event.h>
 
+#include "config.h"
 #include "events/internal.h"
 
 #include <errno.h>
@@ -18,6 +19,34 @@
 
 #define TEXT_MAX 512
 
+#define FUNCTIONS(X)                                                                     \
+	X(pfm_initialize)                                                                \
+	X(pfm_strerror)                                                                  \
+	X(pfm_get_pmu_info)                                                              \
+	X(pfm_find_event)                                                                \
+	X(pfm_get_event_next)                                                            \
+	X(pfm_get_event_info)                                                            \
+	X(pfm_get_event_attr_info)                                                       \
+	X(pfm_get_os_event_encoding)
+
+#if defined(PIC) && defined(PFM_SONAME)
+PM_LIBRARY_LOADED(lib, FUNCTIONS, PM_LOCK_EVENTS, PFM_SONAME,
+		  "libpfm (Debian's package is libpfm4)");
+PM_LIBRARY_NOTE(note, PFM_SONAME, "events", "Event names of CPUs and unit masks");
+#else
+PM_LIBRARY_LINKED(lib, FUNCTIONS);
+#endif
+
+int pm_pfm_load(void)
+{
+	return pm_library_need(&lib_library);
+}
+
+const char *pm_pfm_refused(void)
+{
+	return pm_library_need(&lib_library) ? lib_library.refused.text : NULL;
+}
+
 /* Looks for the machine's PMUs in cpuid or /proc/cpuinfo, so it waits for its first
  * use. */
 static bool pfm_ready(void)
@@ -25,9 +54,11 @@ static bool pfm_ready(void)
 	static bool tried, ready;
 	bool result;
 
+	if (pm_library_need(&lib_library))
+		return false;
 	pm_locks_take(PM_LOCK_EVENTS);
 	if (!tried)
-		ready = pfm_initialize() == PFM_SUCCESS;
+		ready = lib.pfm_initialize() == PFM_SUCCESS;
 	tried = true;
 	result = ready;
 	pm_locks_release(PM_LOCK_EVENTS);
@@ -48,22 +79,22 @@ static bool pmu_info(int pmu, pfm_pmu_info_t *info)
 {
 	memset(info, 0, sizeof(*info));
 	info->size = sizeof(*info);
-	return pfm_get_pmu_info((pfm_pmu_t)pmu, info) == PFM_SUCCESS;
+	return lib.pfm_get_pmu_info((pfm_pmu_t)pmu, info) == PFM_SUCCESS;
 }
 
 static bool event_info(int index, pfm_event_info_t *info)
 {
 	memset(info, 0, sizeof(*info));
 	info->size = sizeof(*info);
-	return pfm_get_event_info(index, PFM_OS_PERF_EVENT_EXT, info) == PFM_SUCCESS;
+	return lib.pfm_get_event_info(index, PFM_OS_PERF_EVENT_EXT, info) == PFM_SUCCESS;
 }
 
 static bool attribute_info(int event, int attribute, pfm_event_attr_info_t *info)
 {
 	memset(info, 0, sizeof(*info));
 	info->size = sizeof(*info);
-	return pfm_get_event_attr_info(event, attribute, PFM_OS_PERF_EVENT_EXT, info) ==
-	       PFM_SUCCESS;
+	return lib.pfm_get_event_attr_info(event, attribute, PFM_OS_PERF_EVENT_EXT,
+					   info) == PFM_SUCCESS;
 }
 
 /* libpfm4 reads the tracepoints of the machine's own tracefs as events of its perf PMU,
@@ -131,7 +162,7 @@ static bool prepare(struct pm_slice item, struct request *request)
 	name = event_name(item, &rest, &request->pmu_named);
 	if (!append(request, name))
 		return false;
-	index = pfm_find_event(request->text);
+	index = lib.pfm_find_event(request->text);
 	if (index >= 0 && !event_info(index, &info))
 		index = -1;
 	request->tracepoint = index >= 0 && is_tracepoint(&info);
@@ -170,8 +201,8 @@ static int encode(const char *text, struct perf_event_attr *attr, int *cpu)
 	int result;
 
 	memset(attr, 0, sizeof(*attr));
-	result = pfm_get_os_event_encoding(text, PFM_PLM0 | PFM_PLM3,
-					   PFM_OS_PERF_EVENT_EXT, &argument);
+	result = lib.pfm_get_os_event_encoding(text, PFM_PLM0 | PFM_PLM3,
+					       PFM_OS_PERF_EVENT_EXT, &argument);
 	*cpu = argument.cpu;
 	return result;
 }
@@ -195,7 +226,7 @@ static bool find_absent(struct pm_slice name, pfm_pmu_info_t *pmu)
 	{
 		if (!pmu_info(i, pmu) || pmu->is_present)
 			continue;
-		for (int e = pmu->first_event; e != -1; e = pfm_get_event_next(e))
+		for (int e = pmu->first_event; e != -1; e = lib.pfm_get_event_next(e))
 			if (event_info(e, &event) && pm_slice_is(name, event.name))
 				return true;
 	}
@@ -238,7 +269,7 @@ static int not_found(struct pm_resolve *r, const struct request *request)
 				   pmu.name, pmu.desc, pm_slice_quote(r->item).text,
 				   where.text);
 	suggestion = (struct pm_suggestion){.wanted = name};
-	for (int e = pmu.first_event; e != -1; e = pfm_get_event_next(e))
+	for (int e = pmu.first_event; e != -1; e = lib.pfm_get_event_next(e))
 		if (event_info(e, &event))
 			pm_suggestion_offer(&suggestion, event.name, NULL);
 	pm_diag_set(r->diag, -EINVAL, "PMU '%s' has no event '%s'%s", pmu.name,
@@ -254,14 +285,14 @@ static int refused(struct pm_resolve *r, const struct request *request, int resu
 	struct pm_slice rest,
 		name = event_name(pm_slice_of(request->text), &rest, &(bool){0});
 	char *text = pm_slice_copy(name);
-	int index = text ? pfm_find_event(text) : -1, shown = 0;
+	int index = text ? lib.pfm_find_event(text) : -1, shown = 0;
 	pfm_event_info_t event;
 
 	free(text);
 	if (result == PFM_ERR_NOMEM)
 		return -ENOMEM;
 	pm_diag_set(r->diag, -EINVAL, "'%s'%s: libpfm4 says: %s", PM_ITEM(r, r->item),
-		    pfm_strerror(result));
+		    lib.pfm_strerror(result));
 	if (index < 0 || !event_info(index, &event))
 		return -EINVAL;
 	for (int i = 0; i < event.nattrs && shown < 16; i++) {
@@ -381,7 +412,7 @@ static int add(struct pm_resolve *r, const struct request *request,
 	struct pm_encoding encoding = {0};
 	pfm_event_info_t event;
 	pfm_pmu_info_t pmu = {.name = "cpu"};
-	int err, index = pfm_find_event(request->text);
+	int err, index = lib.pfm_find_event(request->text);
 
 	if (several &&
 	    (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE))
@@ -433,6 +464,10 @@ static int resolve(struct pm_resolve *r)
 	struct request request;
 	int cpu, err;
 
+	/* Nobody else's names have it. */
+	if (pm_pfm_refused() && memmem(r->item.at, r->item.length, "::", 2))
+		return pm_diag_set(r->diag, -ENOENT, "event '%s'%s is libpfm4's: %s",
+				   PM_ITEM(r, r->item), pm_pfm_refused());
 	if (!pfm_ready() || !prepare(r->item, &request) || request.tracepoint)
 		return PM_RESOLVE_NOT_MINE;
 	err = encode(request.text, &attr, &cpu);
@@ -486,7 +521,7 @@ static int list_pmu(const struct pm_listing *listing, const pfm_pmu_info_t *pmu)
 {
 	int stop = 0;
 
-	for (int e = pmu->first_event; !stop && e != -1; e = pfm_get_event_next(e)) {
+	for (int e = pmu->first_event; !stop && e != -1; e = lib.pfm_get_event_next(e)) {
 		struct perfmon_event_info info = {.pmu = pmu->name,
 						  .source = PERFMON_EVENT_SOURCE_LIBPFM,
 						  .is_present = pmu->is_present};

@@ -70,8 +70,10 @@ static int unknown(struct pm_resolve *r)
 	if (suggestion.best[0])
 		pm_diag_add(r->diag, ": did you mean '%s'?", suggestion.best);
 	else
-		pm_diag_add(r->diag,
-			    ": the kernel, sysfs and libpfm4 have no similar name");
+		pm_diag_add(r->diag, ": the kernel%s have no similar name",
+			    pm_pfm_refused() ? " and sysfs" : ", sysfs and libpfm4");
+	if (pm_pfm_refused())
+		pm_diag_add(r->diag, "; %s", pm_pfm_refused());
 	return -EINVAL;
 }
 
@@ -124,5 +126,8 @@ int pm_events_list(const char *pattern, unsigned int flags,
 		listing.pattern = "";
 	stop = list_sources(&listing, only);
 	pm_sysfs_free(listing.sysfs);
+	if (!stop && !only && pm_pfm_refused())
+		pm_diag_set(diag, 0, "libpfm4's events are not listed: %s",
+			    pm_pfm_refused());
 	return stop;
 }

@@ -74,6 +74,15 @@ static char *text_read(const char *name, int *err)
 	return copy;
 }
 
+const char *pm_options_events(void)
+{
+	const char *value = pm_variable("PERFMON_EVENTS");
+
+	return value && strcasecmp(value, "auto") != 0 && strcasecmp(value, "none") != 0
+		       ? value
+		       : NULL;
+}
+
 static void events_read(struct pm_options *options, int *err)
 {
 	const char *value = pm_variable("PERFMON_EVENTS");

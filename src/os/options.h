@@ -115,6 +115,9 @@ struct pm_options {
  */
 int pm_options_read(struct pm_options *options, struct pm_diag *diag);
 
+/* The events of the environment as it is now; NULL: auto or none. */
+const char *pm_options_events(void);
+
 /* Adds a sentence about a value that was refused, if there is room. */
 __attribute__((format(printf, 2, 3))) void pm_options_note(struct pm_options *options,
 							   const char *format, ...);

@@ -22,6 +22,7 @@
 #include "os/hash.h"
 #include "os/helper.h"
 #include "os/kernel.h"
+#include "os/library.h"
 #include "os/lock.h"
 #include "os/locks.h"
 #include "os/machine_id.h"

@@ -11,9 +11,12 @@
 
 void pm_exit_prepare(void)
 {
-	if (pm_regions_want_report() && pm_regions_is_ours() &&
-	    pm_regions_phase() == PM_REGIONS_READY)
-		pm_machine_remember();
+	struct pm_topology *topology;
+
+	if (pm_regions_want_report() && pm_regions.options.level &&
+	    pm_regions_is_ours() && pm_regions_phase() == PM_REGIONS_READY &&
+	    !pm_topology_get(&topology, NULL))
+		pm_topology_put(topology);
 }
 
 void pm_exit_report(void)

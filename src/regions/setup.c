@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "events/events.h"
 #include "fastpath/fastpath.h"
 #include "os/os.h"
 #include "profile/profile.h"
@@ -100,7 +101,7 @@ static void make_ready_at(void *err)
 	*(int *)err = make_ready_here();
 }
 
-/* It calls libpfm4 and reads files: too much for the stack of a small thread. */
+/* It may call libpfm4, and reads files: too much for the stack of a small thread. */
 static int make_ready(void)
 {
 	int err = 0;
@@ -109,10 +110,19 @@ static int make_ready(void)
 	return err;
 }
 
+static void load_libraries(void *unused)
+{
+	(void)unused;
+	pm_events_prepare(pm_options_events());
+}
+
 int pm_regions_init(void)
 {
 	int err = 0;
 
+	/* Before the lock: see pm_library_need(). */
+	if (pm_regions_phase() == PM_REGIONS_NEW && pm_options_events())
+		pm_stack_run(load_libraries, NULL);
 	pm_regions_acquire();
 	if (pm_regions.phase == PM_REGIONS_NEW) {
 		err = make_ready();

@@ -142,7 +142,10 @@ int pm_report_groups_make(struct pm_report_groups *groups,
 	if (err)
 		return err;
 	if (!topology->levels[found].count)
-		err = pm_diag_set(diag, -ENOENT, "this machine has no level '%s'", level);
+		err = pm_diag_set(diag, -ENOENT, "this machine has no level '%s'%s%s%s",
+				  level, topology->plain ? " visible without hwloc" : "",
+				  topology->why_plain ? ": " : "",
+				  topology->why_plain ? topology->why_plain : "");
 	else if (sort(&made, snapshot, topology))
 		err = pm_diag_set(diag, -ENOMEM, "out of memory");
 	pm_topology_put(topology);

@@ -106,7 +106,8 @@ static void online_text(char *text, size_t size)
 		text[0] = '\0';
 }
 
-static int topology_new(struct pm_topology **out, struct pm_diag *diag)
+static int topology_new(struct pm_topology **out, const char *why_plain,
+			struct pm_diag *diag)
 {
 	struct pm_topology *topology = calloc(1, sizeof(*topology));
 	int err;
@@ -127,6 +128,7 @@ static int topology_new(struct pm_topology **out, struct pm_diag *diag)
 		topology->references = 1;
 		online_text(topology->online_text, sizeof(topology->online_text));
 		err = load_plain(topology, diag);
+		topology->why_plain = why_plain;
 	}
 	if (!err) {
 		pm_cpus_each (cpu, &topology->online)
@@ -149,16 +151,18 @@ int pm_topology_get(struct pm_topology **out, struct pm_diag *diag)
 	char now[sizeof(current->online_text)];
 	struct pm_topology *old = NULL;
 	struct pm_quiet quiet;
+	const char *why_plain;
 	int err = 0;
 
 	/* Who is cancelled here would take the lock with him. */
 	pm_kernel_quiet_begin(&quiet);
+	why_plain = pm_topology_prepare();
 	pm_locks_take(PM_LOCK_TOPOLOGY);
 	if (current)
 		online_text(now, sizeof(now));
 	if (!current || strcmp(now, current->online_text)) {
 		old = current;
-		err = topology_new(&current, diag);
+		err = topology_new(&current, why_plain, diag);
 		if (err)
 			old = NULL;
 	}
@@ -176,12 +180,14 @@ int pm_topology_refresh(struct pm_diag *diag)
 {
 	struct pm_topology *old = NULL;
 	struct pm_quiet quiet;
+	const char *why_plain;
 	int err;
 
 	pm_kernel_quiet_begin(&quiet);
+	why_plain = pm_topology_prepare();
 	pm_locks_take(PM_LOCK_TOPOLOGY);
 	old = current;
-	err = topology_new(&current, diag);
+	err = topology_new(&current, why_plain, diag);
 	if (err)
 		old = NULL;
 	else

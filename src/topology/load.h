@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Between machine.c, which asks hwloc, and cache.c, which keeps the answer. */
+/* Between load.c, which asks hwloc, and cache.c, which keeps the answer. */
 #ifndef PM_TOPOLOGY_LOAD_H
 #define PM_TOPOLOGY_LOAD_H
 
 #include "topology/machine.h"
+
+/* Loads hwloc's library unless that is done, with no lock held: NULL, or the sentence why it
+ * is not here. */
+const char *pm_topology_prepare(void);
 
 /* Fills the sets and the levels' groups of TO, which is empty. 0, -ENOMEM, or -ENODATA:
  * hwloc cannot tell. What was filled stays for the caller to free. */

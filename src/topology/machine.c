@@ -1,39 +1,37 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The machine that a report is of, from few files: hwloc would read a dozen for each CPU, and
+ * load libraries that no report needs. */
 #include "topology/machine.h"
 
-#include <errno.h>
-#include <hwloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "arch/arch.h"
 #include "os/os.h"
-#include "topology/load.h"
 
-static void text_set(char *to, size_t size, const char *text)
-{
-	snprintf(to, size, "%s", text ? text : "");
-}
+#define CPU_DIR "/sys/devices/system/cpu/"
 
-/* The value of the first line "KEY : value" of /proc/cpuinfo. */
+/* Of /proc/cpuinfo: the kernel writes no more CPUs than are read. */
+#define CPUINFO_HEAD 4096
+
+/* The value of the first line "KEY : value" of TEXT. */
 static void cpuinfo_value(const char *text, const char *key, char *value, size_t size)
 {
-	const char *line = text;
+	size_t key_length = strlen(key);
 
 	value[0] = '\0';
-	while (line && *line) {
+	for (const char *line = text; *line;) {
 		size_t length = strcspn(line, "\n");
+		size_t at = key_length;
 
-		if (!strncmp(line, key, strlen(key))) {
-			const char *colon = memchr(line, ':', length);
-
-			if (colon) {
-				colon++;
-				while (*colon == ' ' || *colon == '\t')
-					colon++;
-				snprintf(value, size, "%.*s",
-					 (int)(line + length - colon), colon);
+		if (length > at && !strncmp(line, key, at)) {
+			at += strspn(line + at, " \t");
+			if (line[at] == ':') {
+				at++;
+				at += strspn(line + at, " \t");
+				snprintf(value, size, "%.*s", (int)(length - at),
+					 line + at);
 				return;
 			}
 		}
@@ -42,214 +40,169 @@ static void cpuinfo_value(const char *text, const char *key, char *value, size_t
 	}
 }
 
-/* ARM machines name their CPUs by numbers; Linux says no more. */
-static void model_from_cpuinfo(struct pm_machine *machine, const char *text)
+static void read_model(struct pm_machine *machine)
 {
-	char implementer[16], part[16], variant[16], revision[16];
+	/* CPU families differ in how they call it. */
+	static const char *const keys[] = {"model name", "Model Name", "Processor",
+					   "cpu model",	 "uarch",      "cpu"};
+	char text[CPUINFO_HEAD], implementer[16], part[16], variant[16], revision[16];
 
-	cpuinfo_value(text, "model name", machine->cpu_model, sizeof(machine->cpu_model));
-	if (!machine->cpu_model[0])
-		cpuinfo_value(text, "uarch", machine->cpu_model,
+	if (pm_file_text("/proc/cpuinfo", text, sizeof(text)) < 0)
+		return;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		cpuinfo_value(text, keys[i], machine->cpu_model,
 			      sizeof(machine->cpu_model));
+		if (machine->cpu_model[0])
+			return;
+	}
+	/* ARM machines name their CPUs by numbers; Linux says no more. */
 	cpuinfo_value(text, "CPU implementer", implementer, sizeof(implementer));
 	cpuinfo_value(text, "CPU part", part, sizeof(part));
 	cpuinfo_value(text, "CPU variant", variant, sizeof(variant));
 	cpuinfo_value(text, "CPU revision", revision, sizeof(revision));
-	if (!machine->cpu_model[0] && implementer[0])
+	if (implementer[0])
 		snprintf(machine->cpu_model, sizeof(machine->cpu_model),
 			 "ARM implementer %s part %s r%ldp%s", implementer, part,
 			 strtol(variant, NULL, 0), revision);
 }
 
-static uint32_t count_of(hwloc_topology_t topology, hwloc_obj_type_t type)
+/* Puts the CPUs that the file PATH lists into CPUS; false if there is no such list. */
+static bool list_read(struct pm_cpus *cpus, const char *path)
 {
-	int n = hwloc_get_nbobjs_by_type(topology, type);
-
-	return n > 0 ? (uint32_t)n : 0;
-}
-
-/*
- * A topology of this machine, or NULL. hwloc loads plugins and files that the environment
- * names, whoever runs the program: a set-user-ID program does without it. Where the
- * environment puts another machine in the place of this one (HWLOC_XMLFILE without
- * HWLOC_THISSYSTEM), its CPUs are not those of our events. STRUCTURE: all that CPUs are
- * part of; else packages and cores.
- */
-static hwloc_topology_t load(bool structure)
-{
-	static const hwloc_obj_type_t small[] = {HWLOC_OBJ_PACKAGE, HWLOC_OBJ_CORE},
-				      all[] = {HWLOC_OBJ_DIE, HWLOC_OBJ_L4CACHE,
-					       HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE,
-					       HWLOC_OBJ_L1CACHE};
-	unsigned long flags = structure ? HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED : 0;
-	hwloc_topology_t topology;
-
-	if (pm_kernel_secure() || hwloc_topology_init(&topology))
-		return NULL;
-#if HWLOC_API_VERSION >= 0x00020100
-	hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
-				      "x86");
-#endif
-#if HWLOC_API_VERSION >= 0x00020500
-	flags |= HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING;
-#endif
-	hwloc_topology_set_flags(topology, flags);
-	hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
-	for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++)
-		hwloc_topology_set_type_filter(topology, small[i],
-					       HWLOC_TYPE_FILTER_KEEP_ALL);
-	for (size_t i = 0; structure && i < sizeof(all) / sizeof(all[0]); i++)
-		hwloc_topology_set_type_filter(topology, all[i],
-					       HWLOC_TYPE_FILTER_KEEP_ALL);
-	if (structure)
-		hwloc_topology_set_type_filter(topology, HWLOC_OBJ_GROUP,
-					       HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
-	if (!hwloc_topology_load(topology)) {
-		if (*pm_file_root || hwloc_topology_is_thissystem(topology))
-			return topology;
-	}
-	hwloc_topology_destroy(topology);
-	return NULL;
-}
-
-/* hwloc has locks of its own: under ours, so that a fork waits for them, too. */
-static void describe_topology(struct pm_machine *machine)
-{
-	hwloc_topology_t topology;
-	struct pm_quiet quiet;
-	hwloc_obj_t package;
-
-	pm_kernel_quiet_begin(&quiet);
-	pm_locks_take(PM_LOCK_TOPOLOGY);
-	topology = load(false);
-	if (!topology)
-		goto out;
-	machine->packages = count_of(topology, HWLOC_OBJ_PACKAGE);
-	machine->cores = count_of(topology, HWLOC_OBJ_CORE);
-	machine->cpus = count_of(topology, HWLOC_OBJ_PU);
-	package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
-	if (package)
-		text_set(machine->cpu_model, sizeof(machine->cpu_model),
-			 hwloc_obj_get_info_by_name(package, "CPUModel"));
-	hwloc_topology_destroy(topology);
-out:
-	pm_locks_release(PM_LOCK_TOPOLOGY);
-	pm_kernel_quiet_end(&quiet);
-}
-
-static const hwloc_obj_type_t types[PM_LEVELS] = {
-	[PM_LEVEL_PU] = HWLOC_OBJ_PU,		[PM_LEVEL_CORE] = HWLOC_OBJ_CORE,
-	[PM_LEVEL_L1] = HWLOC_OBJ_L1CACHE,	[PM_LEVEL_L2] = HWLOC_OBJ_L2CACHE,
-	[PM_LEVEL_L3] = HWLOC_OBJ_L3CACHE,	[PM_LEVEL_L4] = HWLOC_OBJ_L4CACHE,
-	[PM_LEVEL_GROUP] = HWLOC_OBJ_GROUP,	[PM_LEVEL_NUMA] = HWLOC_OBJ_NUMANODE,
-	[PM_LEVEL_DIE] = HWLOC_OBJ_DIE,		[PM_LEVEL_PACKAGE] = HWLOC_OBJ_PACKAGE,
-	[PM_LEVEL_MACHINE] = HWLOC_OBJ_MACHINE,
-};
-
-static int cpus_of(struct pm_cpus *cpus, hwloc_const_bitmap_t bitmap)
-{
-	int err = 0;
-
-	if (!bitmap || hwloc_bitmap_weight(bitmap) < 0)
-		return 0; /* "all there may be" says nothing */
-	for (int cpu = -1; !err && (cpu = hwloc_bitmap_next(bitmap, cpu)) >= 0;)
-		err = pm_cpus_add(cpus, (unsigned int)cpu);
-	return err;
-}
-
-static int level_load(struct pm_topology *to, hwloc_topology_t topology,
-		      enum pm_level level)
-{
-	int depth = hwloc_get_type_depth(topology, types[level]), err = 0;
-
-	/* Groups within groups: the largest. */
-	for (int i = 0; depth == HWLOC_TYPE_DEPTH_MULTIPLE; i++)
-		if (hwloc_get_depth_type(topology, i) == types[level])
-			depth = i;
-	if (depth == HWLOC_TYPE_DEPTH_UNKNOWN)
-		return 0;
-	err = pm_topology_level_new(to, level,
-				    hwloc_get_nbobjs_by_depth(topology, depth));
-	for (uint32_t i = 0; !err && i < to->levels[level].count; i++) {
-		hwloc_obj_t object = hwloc_get_obj_by_depth(topology, depth, i);
-		struct pm_group *group = &to->levels[level].groups[i];
-
-		group->os_index = object->os_index;
-		err = cpus_of(&group->cpus, object->cpuset);
-	}
-	return err;
-}
-
-int pm_topology_load(struct pm_topology *to)
-{
-	hwloc_topology_t topology = load(true);
-	int err;
-
-	if (!topology)
-		return -ENODATA;
-	err = cpus_of(&to->online, hwloc_topology_get_topology_cpuset(topology));
-	if (!err)
-		err = cpus_of(&to->allowed, hwloc_topology_get_allowed_cpuset(topology));
-	if (!err)
-		err = cpus_of(&to->present, hwloc_topology_get_complete_cpuset(topology));
-	for (int level = 0; !err && level < PM_LEVELS; level++)
-		err = level_load(to, topology, level);
-	hwloc_topology_destroy(topology);
-	if (!err && pm_cpus_next(&to->online, 0) < 0)
-		err = -ENODATA;
-	return err;
-}
-
-/* Without hwloc. */
-static uint32_t online_cpus(void)
-{
-	struct pm_cpus cpus = {0};
-	uint32_t count = 0;
 	char *text;
+	bool read;
 
-	if (pm_file_read("/sys/devices/system/cpu/online", &text) < 0)
-		return 0;
-	if (!pm_cpus_parse_list(&cpus, pm_slice_of(text), NULL))
-		count = pm_cpus_count(&cpus);
-	pm_cpus_free(&cpus);
+	pm_cpus_clear(cpus);
+	if (pm_file_read(path, &text) < 0)
+		return false;
+	read = !pm_cpus_parse_list(cpus, pm_slice_of(text), NULL);
 	free(text);
-	return count;
+	return read;
 }
 
-static struct pm_machine remembered;
-static bool is_remembered;
-
-void pm_machine_remember(void)
+/* The path of this process's control group that has CPUs, below HIERARCHY. */
+static bool cgroup_find(const char *text, char *path, size_t size, const char **file)
 {
-	if (is_remembered)
+	for (const char *line = text; *line;
+	     line += strcspn(line, "\n"), line += !!*line) {
+		const char *controllers = strchr(line, ':'), *group;
+		bool unified = !strncmp(line, "0::", 3);
+
+		group = controllers ? strchr(controllers + 1, ':') : NULL;
+		if (!group || (!unified && strncmp(controllers, ":cpuset:", 8) != 0))
+			continue;
+		group++;
+		snprintf(path, size, "/sys/fs/cgroup%s%.*s", unified ? "" : "/cpuset",
+			 (int)strcspn(group, "\n"), group);
+		*file = unified ? "cpuset.cpus.effective" : "cpuset.cpus";
+		if (!unified)
+			return true;
+	}
+	return *file != NULL;
+}
+
+/* Leaves in CPUS those that the control group of this process may use. */
+static void keep_allowed(struct pm_cpus *cpus)
+{
+	char path[1024], full[1100], *text, *slash;
+	struct pm_cpus allowed = {0};
+	const char *file = NULL;
+
+	if (pm_file_read("/proc/self/cgroup", &text) < 0)
 		return;
-	pm_machine_describe(&remembered);
-	/* Partner: the acquire in pm_machine_describe(). */
-	__atomic_store_n(&is_remembered, true, __ATOMIC_RELEASE);
+	if (!cgroup_find(text, path, sizeof(path), &file))
+		goto out;
+	/* One that does not divide CPUs has those of the group above it. */
+	for (;;) {
+		snprintf(full, sizeof(full), "%s/%s", path, file);
+		if (list_read(&allowed, full)) {
+			if (pm_cpus_intersect(cpus, &allowed))
+				pm_cpus_and(cpus, &allowed);
+			break;
+		}
+		slash = strrchr(path, '/');
+		if (!slash || slash < path + strlen("/sys/fs/cgroup"))
+			break;
+		*slash = '\0';
+	}
+out:
+	pm_cpus_free(&allowed);
+	free(text);
+}
+
+/* Whether this thread may run on all of CPUS: then no control group takes one away. */
+static bool may_run_on_all(const struct pm_cpus *cpus)
+{
+	unsigned long mask[128] = {0};
+	const size_t bits = 8 * sizeof(mask[0]);
+
+	/* A test has put another machine in the place of this one. */
+	if (*pm_file_root || pm_kernel_affinity(0, mask, sizeof(mask)) < 0)
+		return false;
+	pm_cpus_each (cpu, cpus)
+		if ((size_t)cpu >= 8 * sizeof(mask) ||
+		    !(mask[(size_t)cpu / bits] >> ((size_t)cpu % bits) & 1))
+			return false;
+	return true;
+}
+
+/* How many groups CPUS are in, of those that FILE lists the CPUs of; OLD is its name before
+ * Linux 5.3. 0: not known. */
+static uint32_t count_groups(const struct pm_cpus *cpus, const char *file,
+			     const char *old)
+{
+	struct pm_cpus left = {0}, group = {0};
+	uint32_t count = 0;
+	char path[128];
+	int cpu;
+
+	if (pm_cpus_copy(&left, cpus))
+		goto out;
+	while ((cpu = pm_cpus_next(&left, 0)) >= 0) {
+		snprintf(path, sizeof(path), CPU_DIR "cpu%d/topology/%s", cpu, file);
+		if (!list_read(&group, path)) {
+			snprintf(path, sizeof(path), CPU_DIR "cpu%d/topology/%s", cpu,
+				 old);
+			if (!list_read(&group, path)) {
+				count = 0;
+				break;
+			}
+		}
+		count++;
+		pm_cpus_remove(&left, (unsigned int)cpu);
+		pm_cpus_and_not(&left, &group);
+	}
+out:
+	pm_cpus_free(&left);
+	pm_cpus_free(&group);
+	return count;
 }
 
 void pm_machine_describe(struct pm_machine *machine)
 {
-	char *text;
+	struct pm_cpus cpus = {0};
+	struct pm_quiet quiet;
+	char release[sizeof(machine->kernel)];
 
-	if (__atomic_load_n(&is_remembered, __ATOMIC_ACQUIRE)) {
-		*machine = remembered;
-		return;
-	}
+	pm_kernel_quiet_begin(&quiet);
 	memset(machine, 0, sizeof(*machine));
-	text_set(machine->architecture, sizeof(machine->architecture), PERFMON_ARCH_NAME);
-	if (pm_file_read("/proc/sys/kernel/osrelease", &text) >= 0) {
-		text_set(machine->kernel, sizeof(machine->kernel), text);
-		free(text);
+	snprintf(machine->architecture, sizeof(machine->architecture), "%s",
+		 PERFMON_ARCH_NAME);
+	if (pm_file_text("/proc/sys/kernel/osrelease", release, sizeof(release)) >=
+	    0)
+		snprintf(machine->kernel, sizeof(machine->kernel), "%.*s",
+			 (int)strcspn(release, "\n"), release);
+	read_model(machine);
+	pm_cpu_kinds_here(&machine->kinds);
+	if (!pm_cpus_online(&cpus)) {
+		if (!may_run_on_all(&cpus))
+			keep_allowed(&cpus);
+		machine->cpus = pm_cpus_count(&cpus);
+		machine->packages =
+			count_groups(&cpus, "package_cpus_list", "core_siblings_list");
+		machine->cores =
+			count_groups(&cpus, "core_cpus_list", "thread_siblings_list");
 	}
-	describe_topology(machine);
-	if (!machine->cpus)
-		machine->cpus = online_cpus();
-	if (pm_file_read("/proc/cpuinfo", &text) < 0)
-		return;
-	if (!machine->cpu_model[0])
-		model_from_cpuinfo(machine, text);
-	pm_cpu_kinds_read(&machine->kinds, text);
-	pm_cpu_slots_here(&machine->kinds);
-	free(text);
+	pm_cpus_free(&cpus);
+	pm_kernel_quiet_end(&quiet);
 }

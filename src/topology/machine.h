@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The machine's shape, as hwloc sees it. topology.c alone includes hwloc. */
+/* What the machine is called, and its shape as hwloc sees it. load.c alone includes hwloc. */
 #ifndef PM_TOPOLOGY_MACHINE_H
 #define PM_TOPOLOGY_MACHINE_H
 
@@ -22,17 +22,10 @@ struct pm_machine {
 };
 
 /*
- * pm_machine_describe() - fills MACHINE; what is not known stays empty. Loads a topology
- * for the moment of the call: milliseconds, files of /sys and /proc, memory; for reports
- * and `perfmon info`, not for set-up. Never binds a thread: the component of hwloc that
- * would (x86's CPUID) is left out. In a set-user-ID program it does without hwloc, which
- * would load what the environment names.
+ * pm_machine_describe() - fills MACHINE; what is not known stays empty. Reads a few files of
+ * /proc and /sys, and one for each package and each core. Allocates; any thread.
  */
 void pm_machine_describe(struct pm_machine *machine);
-
-/* Describes it now, for all later calls: before the end of libraries that hwloc may
- * call. */
-void pm_machine_remember(void);
 
 /* The levels of a machine, from the CPU upwards. A machine need not have each. */
 enum pm_level {
@@ -66,6 +59,7 @@ struct pm_group {
 struct pm_topology {
 	uint32_t references;
 	bool plain; /* made without hwloc: CPUs and the machine are all it knows */
+	const char *why_plain; /* a sentence; NULL: hwloc cannot tell */
 	struct pm_cpus online;
 	struct pm_cpus allowed; /* of those: what cgroups leave to this process */
 	struct pm_cpus present; /* with the offline ones */

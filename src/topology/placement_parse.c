@@ -229,10 +229,13 @@ static int nothing_chosen(struct parse *p, const struct step *step, bool first)
 	for (unsigned int i = 0, n = pm_topology_levels(p->topology, have); i < n; i++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
 					 i ? ", " : "", pm_level_name(have[i]));
-	return complain(p, -ENODEV, step->text,
-			"selects nothing: this machine has no level '%s'%s; it has %s",
-			pm_level_name(step->level),
-			p->topology->plain ? " visible without hwloc" : "", names);
+	return complain(
+		p, -ENODEV, step->text,
+		"selects nothing: this machine has no level '%s'%s; it has %s%s%s",
+		pm_level_name(step->level),
+		p->topology->plain ? " visible without hwloc" : "", names,
+		p->topology->why_plain ? "; " : "",
+		p->topology->why_plain ? p->topology->why_plain : "");
 }
 
 static int parse_path(struct parse *p)

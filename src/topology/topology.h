@@ -2,7 +2,7 @@
 /*
  * CPUs, their kinds, and places on the machine named as hwloc names them.
  *
- * Uses os/ and events/ (on which CPUs an event counts). machine.c alone includes hwloc.
+ * Uses os/ and events/ (on which CPUs an event counts). load.c alone includes hwloc.
  *
  * Must hold: hwloc is loaded when a place or a level is asked for, and binds nothing.
  */

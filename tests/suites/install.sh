@@ -37,14 +37,21 @@ try "the headers installed are the public ones" \
 soname=$(objdump -p "$prefix/lib/libperfmon.so" | awk '$1 == "SONAME" { print $2 }')
 try "the soname is a file beside the library ($soname)" test -e "$prefix/lib/$soname"
 
-# The shared library links what it says, the compiler's runtime, and nothing else.
+# The shared library links what it says, and nothing else: what it loads is in a note.
 needed=$(objdump -p "$prefix/lib/libperfmon.so" | awk '$1 == "NEEDED" { print $2 }')
 for library in $needed; do
 	case $library in
-	libc.so.* | libm.so.* | libgcc_s.so.* | ld-linux* | libpthread* | liburcu* | libhwloc* | libpfm*)
+	libc.so.* | libm.so.* | libgcc_s.so.* | ld-linux* | libpthread* | liburcu*)
 		ok "needs $library" ;;
 	*) not_ok "needs $library, which the design does not allow" ;;
 	esac
+done
+loads() { # FILE LIBRARY: a note of the file says that it loads the library
+	objcopy -O binary --only-section=.note.dlopen --set-section-flags .note.dlopen=alloc "$1" /dev/stdout |
+		tr '\0' '\n' | grep -E "\"soname\":\[\"$2\.so\.[0-9]+\"\].*\"priority\":\"recommended\""
+}
+for library in libpfm libhwloc; do
+	try "says that it loads $library" loads "$prefix/lib/libperfmon.so" "$library"
 done
 
 cat >"$work/use.c" <<EOT
@@ -83,6 +90,10 @@ archive_only() { # PROGRAM: it has the archive in it
 }
 for program in c-static cc-static; do
 	try "$program needs no libperfmon.so" archive_only "$work/$program"
+	# A program that is static altogether cannot load.
+	for library in libpfm libhwloc; do
+		try "$program is linked with $library" grep "$library" "$work/ldd"
+	done
 done
 
 # A machine that has no development files of the libraries below.

@@ -13,9 +13,10 @@ mkdir -p "$work"
 
 # The objects of the library and of the command, with their sources below src/.
 objects() {
-	find "$build/src" -name '*.o' ! -path '*/.libs/*' | sort | while read -r object; do
+	find "$build/src" -name '*.o' ! -path '*/.libs/*' ! -name 'libperfmon_la-*' | sort | while read -r object; do
 		source=${object#"$build/src/"}
 		source=${source%.o}.c
+		source=${source/libperfmon_core_la-/}
 		source=${source/libperfmon_all_la-/}
 		source=${source/perfmon-/}
 		[ ! -e "src/$source" ] || printf '%s %s\n' "$object" "$source"
@@ -100,7 +101,7 @@ only() {
 }
 try "one file includes libpfm4" only 'perfmon/(pfmlib|perf_event\.h)' src/events/pfm.c || true
 try "one file includes liburcu" only 'urcu' src/regions/registry.c || true
-try "one file includes hwloc" only 'hwloc' src/topology/machine.c || true
+try "one file includes hwloc" only 'hwloc' src/topology/load.c || true
 try "one file includes ncurses" only 'n?curses' src/cli/top/screen.c || true
 
 # within FILE... PATTERN: the lines in them that match
@@ -153,7 +154,7 @@ allowed() { # OBJECT NAME
 	return 1
 }
 checked=0
-mapfile -t objects < <(find "$build/src" -name 'libperfmon_all_la-*.o' ! -path '*/.libs/*')
+mapfile -t objects < <(find "$build/src" -name 'libperfmon_*_la-*.o' ! -path '*/.libs/*')
 for object in "${objects[@]}"; do
 	checked=$((checked + 1))
 	for name in $(calls_of "$object"); do
@@ -162,14 +163,14 @@ for object in "${objects[@]}"; do
 done
 try "$checked objects, of which kernel.o alone enters the kernel" test "$checked" -gt 20 || true
 try "the check sees kernel.o's calls" test -n \
-	"$(calls_of "$build/src/os/libperfmon_all_la-kernel.o")" || true
+	"$(calls_of "$build/src/os/libperfmon_core_la-kernel.o")" || true
 
 slow='malloc|calloc|realloc|free|pthread_(mutex|rwlock|spin|cond)_.*|strcmp|strncmp|strlen|memcmp'
 slow_calls() { # OBJECT...
 	nm -u "$@" | awk '{ sub(/@.*/, "", $2); print $2 }' | grep -xE "$slow"
 }
 try "the fast path does not allocate, lock or compare strings" nothing slow_calls \
-	"$build"/src/fastpath/libperfmon_all_la-*.o || true
+	"$build"/src/fastpath/libperfmon_core_la-*.o || true
 
 # The export map, the library and the headers name the same.
 sed -n '/global:/,/local:/s/^[[:space:]]*\(p[a-z]*_[a-z0-9_]*\);.*/\1/p' src/libperfmon.map |

@@ -142,6 +142,8 @@ int cli_list(int argc, char **argv)
 		cli_complain("list", "%s", diag.text[0] ? diag.text : strerror(-err));
 		return err == -EINVAL || err == -E2BIG ? CLI_USAGE : CLI_FAILED;
 	}
+	if (diag.text[0])
+		cli_complain("list", "%s", diag.text);
 	if (!list.count) {
 		cli_complain("list", "no event matches '%s'", pattern ? pattern : "");
 		return cli_finish("list", CLI_FAILED);
