@@ -146,8 +146,12 @@ lib_LTLIBRARIES += libperfmon.la
 libperfmon_la_SOURCES = $(LOADERS)
 libperfmon_la_CPPFLAGS = $(LOADERS_CPPFLAGS)
 libperfmon_la_LIBADD = $(LOADERS_LIBADD)
+# What a program pays that only links the library is the loader's work: one library more, and
+# each name that it looks up. Its own names the library has itself; and of the compiler's
+# runtime it needs the unwinder, as an archive.
 libperfmon_la_LDFLAGS = $(AM_LDFLAGS) -version-info $(PERFMON_ABI) -no-undefined \
-	-Wl,--version-script=$(srcdir)/src/libperfmon.map -Wl,-z,nodelete -Wl,-z,now
+	-Wl,--version-script=$(srcdir)/src/libperfmon.map -Wl,-z,nodelete -Wl,-z,now \
+	-Wl,-Bsymbolic-functions -XCClinker -static-libgcc
 libperfmon_la_DEPENDENCIES = libperfmon_core.la src/libperfmon.map
 EXTRA_DIST += src/libperfmon.map
 
