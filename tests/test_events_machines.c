@@ -297,3 +297,40 @@ Test(events_machines, every_file_may_fail_to_open_or_be_read)
 		cr_expect_gt(failing_call, 10);
 	}
 }
+
+static unsigned int opens_for(const char *text)
+{
+	struct pm_event_list *list = NULL;
+
+	failing_kind = PM_CALL_OPEN;
+	failing_call = -1;
+	calls = 0;
+	pm_kernel_fault = fail_once;
+	cr_expect_eq(pm_events_parse(text, 0, &list, NULL), 0, "%s", text);
+	pm_kernel_fault = NULL;
+	pm_events_free(list);
+	return (unsigned int)calls;
+}
+
+/* A server has a hundred PMUs, and a name of the kernel concerns its core PMUs alone. */
+Test(events_machines, the_kernels_names_read_little_of_other_pmus)
+{
+	unsigned int alone, all;
+	char path[600];
+	struct pm_sysfs *sysfs;
+
+	tree_unpack("server");
+	for (int i = 0; i < 40; i++) {
+		snprintf(path, sizeof(path),
+			 "/sys/bus/event_source/devices/uncore_more_%d/type", i);
+		tree_write(path, "77");
+	}
+	cr_assert_eq(pm_sysfs_load(&sysfs), 0);
+	alone = opens_for("instructions,cycles,page-faults");
+	/* One to see that it is not a core PMU, and a few for the core PMU. */
+	cr_expect_leq(alone, sysfs->count + 6, "%u files for %zu PMUs", alone,
+		      sysfs->count);
+	all = opens_for("instructions,uncore_imc_0/cas_count_read/");
+	cr_expect_geq(all, alone + 2 * 40, "%u", all);
+	pm_sysfs_free(sysfs);
+}

@@ -69,6 +69,9 @@ static int resolve_pmu(struct pm_resolve *r)
 
 	if (!terms.at || pm_slice_starts(r->item, "mem:"))
 		return PM_RESOLVE_NOT_MINE;
+	err = pm_sysfs_complete(r->sysfs);
+	if (err)
+		return err;
 	terms = pm_slice_cut(terms, '/', &modifiers);
 	if (!modifiers.length)
 		modifiers.at = NULL;
@@ -206,7 +209,7 @@ static int list_pmu(const struct pm_listing *listing, struct pm_sysfs_pmu *pmu)
 
 static int list(const struct pm_listing *listing)
 {
-	int stop = 0;
+	int stop = pm_sysfs_complete(listing->sysfs);
 
 	for (size_t i = 0; !stop && i < listing->sysfs->count; i++)
 		stop = list_pmu(listing, &listing->sysfs->pmus[i]);

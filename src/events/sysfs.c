@@ -26,27 +26,23 @@ static ssize_t pmu_file(const char *pmu, const char *file, char **text)
 	return err ? err : pm_file_read(path, text);
 }
 
-static int pmu_cpus(struct pm_sysfs_pmu *pmu)
+/* Finds out whether PMU, of which the name is known, counts what a CPU executes. perf's rule:
+ * a core PMU is called cpu, or is one of several and says which CPUs it is part of. */
+static int pmu_is_core(struct pm_sysfs_pmu *pmu)
 {
 	ssize_t n = pmu_file(pmu->name, "cpus", &pmu->cpus);
 
-	/* perf's rule: a core PMU is called cpu, or is one of several and says which CPUs
-	 * it is part of. */
 	pmu->core = n >= 0 || !strcmp(pmu->name, "cpu");
-	if (n < 0 && n != -ENOMEM) {
-		n = pmu_file(pmu->name, "cpumask", &pmu->cpus);
-		pmu->uncore = n >= 0;
-	}
-	if (n < 0)
-		pmu->cpus = strdup("");
-	return pmu->cpus ? 0 : -ENOMEM;
+	return n == -ENOMEM ? -ENOMEM : 0;
 }
 
-static int pmu_open(struct pm_sysfs_pmu *pmu, const char *name)
+/* Reads what is left of PMU. */
+static int pmu_open(struct pm_sysfs_pmu *pmu)
 {
 	char path[1024];
 	int64_t type;
-	int err = pmu_path(name, "type", path, sizeof(path));
+	int err = pmu_path(pmu->name, "type", path, sizeof(path));
+	ssize_t n;
 
 	if (!err)
 		err = pm_file_number(path, &type);
@@ -54,10 +50,14 @@ static int pmu_open(struct pm_sysfs_pmu *pmu, const char *name)
 		return err;
 	if (type < 0 || type > UINT32_MAX)
 		return -EINVAL;
-	memset(pmu, 0, sizeof(*pmu));
 	pmu->type = (uint32_t)type;
-	pmu->name = strdup(name);
-	return pmu->name ? pmu_cpus(pmu) : -ENOMEM;
+	if (!pmu->cpus) {
+		n = pmu_file(pmu->name, "cpumask", &pmu->cpus);
+		pmu->uncore = n >= 0;
+		if (n < 0 && n != -ENOMEM)
+			pmu->cpus = strdup("");
+	}
+	return pmu->cpus ? 0 : -ENOMEM;
 }
 
 static void pmu_close(struct pm_sysfs_pmu *pmu)
@@ -109,6 +109,31 @@ static void order_cores(struct pm_sysfs *sysfs)
 		}
 }
 
+/* Opens those PMUs that are core ones, or those that are not; leaves out what cannot be
+ * opened. */
+static int open_pmus(struct pm_sysfs *sysfs, bool core)
+{
+	size_t kept = 0, i;
+	int err = 0;
+
+	for (i = 0; i < sysfs->count; i++) {
+		struct pm_sysfs_pmu *pmu = &sysfs->pmus[i];
+
+		if (!err && pmu->core == core)
+			err = pmu_open(pmu);
+		if (err && err != -ENOMEM) {
+			pmu_close(pmu);
+			err = 0;
+			continue;
+		}
+		if (kept != i)
+			sysfs->pmus[kept] = *pmu;
+		kept++;
+	}
+	sysfs->count = kept;
+	return err;
+}
+
 int pm_sysfs_load(struct pm_sysfs **out)
 {
 	struct pm_sysfs *sysfs = calloc(1, sizeof(*sysfs));
@@ -125,19 +150,18 @@ int pm_sysfs_load(struct pm_sysfs **out)
 	sysfs->pmus = calloc(count + 1, sizeof(*sysfs->pmus));
 	if (!sysfs->pmus)
 		goto fail;
-	for (size_t i = 0; i < count; i++) {
+	while (sysfs->count < count) {
 		struct pm_sysfs_pmu *pmu = &sysfs->pmus[sysfs->count];
 
-		err = pmu_open(pmu, names[i]);
-		if (err == -ENOMEM) {
-			pmu_close(pmu);
+		pmu->name = strdup(names[sysfs->count++]);
+		if (!pmu->name || pmu_is_core(pmu))
 			goto fail;
-		}
-		if (err)
-			continue;
-		sysfs->core_count += pmu->core;
-		sysfs->count++;
 	}
+	err = open_pmus(sysfs, true);
+	if (err)
+		goto fail;
+	for (size_t i = 0; i < sysfs->count; i++)
+		sysfs->core_count += sysfs->pmus[i].core;
 	free(names);
 	order_cores(sysfs);
 	*out = sysfs;
@@ -145,6 +169,14 @@ int pm_sysfs_load(struct pm_sysfs **out)
 fail:
 	free(names);
 	pm_sysfs_free(sysfs);
+	return err;
+}
+
+int pm_sysfs_complete(struct pm_sysfs *sysfs)
+{
+	int err = sysfs->complete ? 0 : open_pmus(sysfs, false);
+
+	sysfs->complete = !err;
 	return err;
 }
 
@@ -273,6 +305,11 @@ struct pm_sysfs_pmu *pm_sysfs_core(struct pm_sysfs *sysfs, size_t i)
 struct pm_sysfs_pmu *pm_sysfs_by_name(struct pm_sysfs *sysfs, const char *name)
 {
 	for (size_t p = 0; p < sysfs->count; p++)
+		if (sysfs->pmus[p].core && !strcmp(sysfs->pmus[p].name, name))
+			return &sysfs->pmus[p];
+	if (pm_sysfs_complete(sysfs))
+		return NULL;
+	for (size_t p = 0; p < sysfs->count; p++)
 		if (!strcmp(sysfs->pmus[p].name, name))
 			return &sysfs->pmus[p];
 	return NULL;
@@ -280,6 +317,8 @@ struct pm_sysfs_pmu *pm_sysfs_by_name(struct pm_sysfs *sysfs, const char *name)
 
 struct pm_sysfs_pmu *pm_sysfs_by_type(struct pm_sysfs *sysfs, uint32_t type)
 {
+	if (pm_sysfs_complete(sysfs))
+		return NULL;
 	for (size_t p = 0; p < sysfs->count; p++)
 		if (sysfs->pmus[p].type == type)
 			return &sysfs->pmus[p];

@@ -48,6 +48,7 @@ struct pm_sysfs {
 	size_t count;
 	struct pm_sysfs_pmu *pmus;
 	size_t core_count;
+	bool complete; /* else of PMUs that are not core ones the name alone is known */
 };
 
 /* What one events/ entry says. */
@@ -61,15 +62,22 @@ struct pm_sysfs_alias {
  * pm_sysfs_load() - the PMUs of the machine, in natural order of their names, the core
  * PMUs among themselves in the order of their CPUs. A machine
  * without the directory has no PMUs: that is no error. A PMU whose type cannot be read is
- * left out. Returns 0, -ENOMEM, or what reading the directory gave.
+ * left out. Returns 0, -ENOMEM, or what reading the directory gave. A machine may have a
+ * hundred PMUs, and most who ask want a core PMU: the others are left to
+ * pm_sysfs_complete().
  */
 int pm_sysfs_load(struct pm_sysfs **out);
+
+/* Reads what is missing of PMUs that are not core ones, before anyone walks over all of
+ * them: 0 or -ENOMEM. What pointed to a PMU does so no more. */
+int pm_sysfs_complete(struct pm_sysfs *sysfs);
 void pm_sysfs_free(struct pm_sysfs *sysfs);
 
 /* Reads the terms and the event names of PMU unless that is done; 0 or -ENOMEM. */
 int pm_sysfs_pmu_load(struct pm_sysfs_pmu *pmu);
 
-/* The I-th core PMU in the order of their CPUs, or NULL. */
+/* The I-th core PMU in the order of their CPUs, or NULL. Asking by name for one that is not a
+ * core PMU, or by type, completes SYSFS; without memory for that, there is none. */
 struct pm_sysfs_pmu *pm_sysfs_core(struct pm_sysfs *sysfs, size_t i);
 struct pm_sysfs_pmu *pm_sysfs_by_name(struct pm_sysfs *sysfs, const char *name);
 struct pm_sysfs_pmu *pm_sysfs_by_type(struct pm_sysfs *sysfs, uint32_t type);

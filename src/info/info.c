@@ -106,6 +106,19 @@ static uint32_t features_of(uint32_t bits)
 						       : 0);
 }
 
+/* All PMUs of the machine: 0, or a negative errno. */
+static int load_all(struct pm_sysfs **out)
+{
+	int err = pm_sysfs_load(out);
+
+	if (err)
+		return err;
+	err = pm_sysfs_complete(*out);
+	if (err)
+		pm_sysfs_free(*out);
+	return err;
+}
+
 static void get_pmus(struct perfmon_info *info, struct pm_sysfs *sysfs)
 {
 	info->pmus = (uint32_t)sysfs->count;
@@ -130,7 +143,7 @@ PM_EXPORT int perfmon_info_get(struct perfmon_info *info)
 	struct pm_sysfs *sysfs;
 	int err = PM_STRUCT_CHECK(info, perfmon_info, 344);
 
-	err = err ?: pm_sysfs_load(&sysfs);
+	err = err ?: load_all(&sysfs);
 	if (err)
 		return err;
 	get_machine(&found);
@@ -151,7 +164,7 @@ PM_EXPORT int perfmon_info_pmus(int (*visit)(const struct perfmon_pmu_info *pmu,
 
 	if (!visit)
 		return -EINVAL;
-	result = pm_sysfs_load(&sysfs);
+	result = load_all(&sysfs);
 	if (result)
 		return result;
 	for (size_t i = 0; !result && i < sysfs->count; i++) {

@@ -47,8 +47,11 @@ for library in $needed; do
 	esac
 done
 loads() { # FILE LIBRARY: a note of the file says that it loads the library
-	objcopy -O binary --only-section=.note.dlopen --set-section-flags .note.dlopen=alloc "$1" /dev/stdout |
-		tr '\0' '\n' | grep -E "\"soname\":\[\"$2\.so\.[0-9]+\"\].*\"priority\":\"recommended\""
+	rm -f "$work/note"
+	objcopy -O binary --only-section=.note.dlopen --set-section-flags .note.dlopen=alloc \
+		"$1" "$work/note"
+	tr '\0' '\n' <"$work/note" |
+		grep -E "\"soname\":\[\"$2\.so\.[0-9]+\"\].*\"priority\":\"recommended\""
 }
 for library in libpfm libhwloc; do
 	try "says that it loads $library" loads "$prefix/lib/libperfmon.so" "$library"
