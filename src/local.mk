@@ -74,9 +74,10 @@ libperfmon_core_la_SOURCES = \
 	src/report/merge_ranges.c src/report/metric.c src/report/metric.h \
 	src/report/model.c src/report/model.h src/report/out.c src/report/out.h \
 	src/report/print.c src/report/print.h src/report/ranks.c src/report/report.h \
-	src/report/roles.c src/report/sanity.c src/report/stride.c src/report/sums.c \
+	src/report/roles.c src/report/sanity.c src/report/scale.c src/report/spread.c \
+	src/report/stride.c src/report/sums.c src/report/table.c src/report/table.h \
 	src/report/text.c src/report/times.c src/report/tree.c src/report/tree.h \
-	src/report/values.c \
+	src/report/values.c src/report/width.c src/report/width.h \
 	src/regions/aggregate.c src/regions/aggregate.h src/regions/cost.c \
 	src/regions/cost.h src/regions/calls.c src/regions/exit.c src/regions/exit.h \
 	src/regions/merge_call.c src/regions/names.c src/regions/names.h \

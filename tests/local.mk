@@ -139,7 +139,7 @@ EXTRA_DIST += tests/suites/dist.sh tests/suites/format.sh tests/suites/install.s
 EXTRA_DIST += tests/suites/top.sh
 
 if HAVE_CRITERION
-CRITERION_TESTS = tests/test_options tests/test_report tests/test_snapshot
+CRITERION_TESTS = tests/test_options tests/test_report tests/test_report_text tests/test_snapshot
 CRITERION_TESTS += tests/test_threads
 CRITERION_TESTS += tests/test_diff_decide
 CRITERION_TESTS += tests/test_hottest
@@ -324,6 +324,10 @@ tests_test_options_LDADD = $(TEST_LIBS)
 tests_test_report_SOURCES = tests/test_report.c tests/profile_builder.h tests/report_text.h
 tests_test_report_CPPFLAGS = $(TEST_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)
 tests_test_report_LDADD = $(TEST_LIBS) $(JANSSON_LIBS)
+tests_test_report_text_SOURCES = tests/test_report_text.c tests/profile_builder.h \
+	tests/report_text.h
+tests_test_report_text_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_report_text_LDADD = $(TEST_LIBS)
 
 tests_test_kept_kill_SOURCES = tests/test_kept_kill.c tests/kept_probe.h \
 	tests/region_probe.h

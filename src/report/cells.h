@@ -22,8 +22,17 @@ void pm_cell_event(struct pm_cell *cell, const struct pm_value *value,
 void pm_cell_metric(struct pm_cell *cell, const struct pm_value *value,
 		    const struct pm_metric *metric);
 
-/* The name of node N, indented by its depth, in at most 48 columns for the name itself;
- * how many it takes. OUT may be NULL. */
+/* What explains the MARKS and STATES that were used, below a table. */
+void pm_report_text_legend(struct pm_out *out, uint32_t marks, uint32_t states);
+
+/* The row that has the sum; a region of this name stands in quotes. */
+#define PM_CELL_TOTAL "total"
+
+/* The name of node N, indented by its depth, in at most WIDTH columns (0: as long as it
+ * is, but for very long ones); how many it takes. OUT may be NULL. */
+size_t pm_cell_name_within(const struct pm_report_tree *tree, uint32_t n, size_t width,
+			   struct pm_out *out);
+/* The same in at most 48 columns for the name itself. */
 size_t pm_cell_name(const struct pm_report_tree *tree, uint32_t n, struct pm_out *out);
 
 /*

@@ -24,6 +24,7 @@ static void flat_add(struct pm_report_node *to, const struct pm_report_node *fro
 	if (!nested) {
 		pm_tree_add(&to->time_ticks, from->time_ticks);
 		pm_tree_add(&to->all_ticks, from->all_ticks);
+		pm_tree_add(&to->least_ticks, from->least_ticks);
 		pm_tree_add(&to->off_cpu_ns, from->off_cpu_ns);
 		to->added_ticks += from->added_ticks;
 		to->time_error += from->time_error;
@@ -113,6 +114,8 @@ int pm_report_tree_flatten(struct pm_report_tree *flat, const struct pm_report_t
 	}
 	flat->children = own;
 	flat->flat = true;
+	if (!err)
+		pm_tree_root(flat, tree);
 	flat->total_ticks = tree->total_ticks;
 	flat->threads = tree->threads;
 	return pm_tree_end(&build, err);

@@ -24,13 +24,16 @@ int pm_report_text(const struct pm_report *report, struct pm_out *out);
 int pm_report_json(const struct pm_report *report, struct pm_out *out);
 int pm_report_csv(const struct pm_report *report, struct pm_out *out);
 
-/* The lines above and below the tables of a text report. MARKS are those that were used,
- * STATES a bit for each enum pm_state. */
+/* The lines above and below the tables of a text report. */
 void pm_report_text_head(const struct pm_report *report, struct pm_out *out);
-void pm_report_text_legend(struct pm_out *out, uint32_t marks, uint32_t states);
 /* Sentences on what is too short, more than the machine can do, or known to be wrong. */
 void pm_report_text_sanity(const struct pm_report *report, struct pm_out *out);
 void pm_report_text_notes(const struct pm_report *report, struct pm_out *out);
+
+/* The hottest path, in a line below the table. */
+void pm_report_hottest_write(const struct pm_report_tree *tree, struct pm_out *out);
+/* How the time of TREE is spread over threads, if some path has several. 0 or -ENOMEM. */
+int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out);
 
 /* How EVENT differs between the processes of a merge, as pm_merge_range(), with what
  * speaks against its number in all of them. */

@@ -210,6 +210,8 @@ static void head_threads(const struct pm_report *report, struct pm_out *out)
 	/* Those of a merge are summed, whether they have ended or not. */
 	if (ended + summed && !report->options->merge)
 		pm_out_format(out, " (%llu ended)", (unsigned long long)(ended + summed));
+	if (live + ended + summed > 1)
+		pm_out_text(out, ", times and counts are summed over them");
 	pm_out_text(out, "\n");
 }
 
@@ -268,8 +270,10 @@ void pm_report_text_head(const struct pm_report *report, struct pm_out *out)
 	const struct perfmon_profile_header *header = &s->header;
 	char date[40], time[PM_CELL];
 
+	pm_out_fold(out, out->columns, 11);
 	pm_out_text(out, "perfmon " PACKAGE_VERSION ": ");
-	pm_out_plain(out, header->program, 0);
+	/* A path has no blanks to be broken at. */
+	pm_out_plain(out, header->program, out->columns ? out->columns - 16 : 0);
 	if (report->options->merge)
 		head_processes(report->options->merge, out);
 	else
@@ -293,49 +297,7 @@ void pm_report_text_head(const struct pm_report *report, struct pm_out *out)
 		head_event(report, &report->model->events[e], out);
 	head_cost(report, out);
 	pm_out_text(out, "\n");
-}
-
-void pm_report_text_legend(struct pm_out *out, uint32_t marks, uint32_t states)
-{
-	static const struct {
-		uint32_t mark;
-		const char *text;
-	} legend[] = {
-		{PM_MARK_MULTIPLEXED, "~N%  estimated: on the hardware for N % of the "
-				      "time, scaled to all of it"},
-		{PM_MARK_SAMPLED, "+-N% estimated from visits measured at random: error "
-				  "bound with 99 % confidence; ? if unknown"},
-		{PM_MARK_PART, "<N%  counted for N % of the time only, not scaled"},
-		{PM_MARK_RETRIED, "r    some reads, here or nested, were retried, and "
-				  "count a little more"},
-		{PM_MARK_FALLBACK, "f    some reads used read(2)"},
-		{PM_MARK_DROPPED, "d    without some visits: their counts were dropped"},
-		{PM_MARK_THREADS, "p    not open in all threads: sum of the others"},
-		{PM_MARK_DEFECT, "x    without negative differences"},
-		{PM_MARK_MIGRATED, "m    in some visits the thread moved to another CPU"},
-		{PM_MARK_SHORT, "b    too short to trust: measuring is over 1 % of the "
-				"count, or 10 % of the time"},
-		{PM_MARK_ERRATUM, "e    this CPU is known to miscount the event"},
-		{PM_MARK_IMPLAUSIBLE, "^    more than this CPU can do"},
-		{PM_MARK_MISMATCHED,
-		 "!    some visits were closed by the end of an outer region, or stand "
-		 "below one that was"},
-		{PM_MARK_IN_FLIGHT, "?    without visits that have begun and not ended"},
-		{PM_MARK_TORN,
-		 "?    read during a write: may include part of one more visit"},
-	};
-
-	if (!(states & (1u << PM_NOT_COUNTED | 1u << PM_NEVER_OPENED)) && !marks)
-		return;
-	pm_out_text(out, "\n");
-	for (size_t i = 0; i < sizeof(legend) / sizeof(legend[0]); i++)
-		if (marks & legend[i].mark)
-			pm_out_format(out, "  %s\n", legend[i].text);
-	if (states & 1u << PM_NOT_COUNTED)
-		pm_out_text(out, "  -    not counted: no visit has ended, or no counter "
-				 "was free\n");
-	if (states & 1u << PM_NEVER_OPENED)
-		pm_out_text(out, "  n/a  never opened in these threads\n");
+	pm_out_fold_end(out);
 }
 
 /* So many sentences of a kind; the rest is counted. */
@@ -420,6 +382,7 @@ void pm_report_text_sanity(const struct pm_report *report, struct pm_out *out)
 {
 	const char *head = "\n";
 
+	pm_out_fold(out, out->columns, 4);
 	sanity_short(report, out, &head);
 	sanity_ratios(report, out, &head);
 	for (uint32_t e = 0; e < report->model->event_count; e++) {
@@ -433,6 +396,7 @@ void pm_report_text_sanity(const struct pm_report *report, struct pm_out *out)
 		pm_out_format(out, " %s (%s, %s)\n", event->erratum->effect,
 			      event->erratum->number, event->erratum->document);
 	}
+	pm_out_fold_end(out);
 }
 
 void pm_report_text_notes(const struct pm_report *report, struct pm_out *out)
@@ -442,6 +406,7 @@ void pm_report_text_notes(const struct pm_report *report, struct pm_out *out)
 	const char *text, *head = "\n";
 	bool known_cost = false;
 
+	pm_out_fold(out, out->columns, 4);
 	for (uint32_t i = 0; (text = pm_report_note(report, i)); i++) {
 		pm_out_format(out, "%s  note: ", head);
 		pm_out_plain(out, text, 0);
@@ -474,4 +439,5 @@ void pm_report_text_notes(const struct pm_report *report, struct pm_out *out)
 		pm_out_plain(out, s->problem, 0);
 		pm_out_text(out, "\n");
 	}
+	pm_out_fold_end(out);
 }

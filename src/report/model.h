@@ -98,7 +98,7 @@ struct pm_report_node {
 	uint32_t parent;
 	uint32_t region;
 	uint32_t depth;
-	uint32_t first_child; /* in order of exclusive time; 0: none */
+	uint32_t first_child; /* in order of inclusive time, flat of exclusive; 0: none */
 	uint32_t next;	      /* sibling; 0: none */
 	uint64_t
 		visits; /* ended; what follows is scaled to these where a stride was on */
@@ -108,6 +108,8 @@ struct pm_report_node {
 	uint64_t time_ticks;  /* inclusive; in a flat tree without recursion's repeats */
 	uint64_t visit_ticks; /* sum over visits, for the mean */
 	uint64_t children_ticks;
+	uint64_t least_ticks; /* as time_ticks, with visits that are open: at least */
+	uint64_t children_least;
 	double time_squares;
 	uint64_t time_min, time_max;
 	uint64_t all_ticks; /* time_ticks before measuring was taken out of it */
@@ -146,7 +148,7 @@ struct pm_report_model {
 struct pm_report_tree {
 	const struct pm_report_model *model;
 	bool flat;
-	uint32_t node_count; /* nodes[0], the root, included: no region of its own */
+	uint32_t node_count; /* nodes[0], the root, included: the sum of all, no region */
 	struct pm_report_node *nodes;	  /* parents before children */
 	struct pm_report_count *counts;	  /* node_count times the model's column_count */
 	struct pm_report_count *children; /* likewise: sums over each node's children */

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/width.h"
+
 static void flush(struct pm_out *out)
 {
 	if (!out->error && out->used)
@@ -15,10 +17,8 @@ static void flush(struct pm_out *out)
 	out->used = 0;
 }
 
-void pm_out_bytes(struct pm_out *out, const char *text, size_t size)
+static void put(struct pm_out *out, const char *text, size_t size)
 {
-	if (!out)
-		return;
 	if (size > sizeof(out->buffer) - out->used)
 		flush(out);
 	if (size > sizeof(out->buffer)) {
@@ -28,6 +28,80 @@ void pm_out_bytes(struct pm_out *out, const char *text, size_t size)
 	}
 	memcpy(out->buffer + out->used, text, size);
 	out->used += size;
+}
+
+static void put_blanks(struct pm_out *out, size_t count)
+{
+	while (count--)
+		put(out, " ", 1);
+}
+
+/* The word of a passage that is broken between words. */
+static void fold_word(struct pm_out *out)
+{
+	if (!out->fold.used)
+		return;
+	if (out->fold.at > out->fold.indent &&
+	    out->fold.at + out->fold.blanks + out->fold.width > out->fold.limit) {
+		put(out, "\n", 1);
+		put_blanks(out, out->fold.indent);
+		out->fold.at = out->fold.indent;
+	} else {
+		put_blanks(out, out->fold.blanks);
+		out->fold.at += out->fold.blanks;
+	}
+	put(out, out->fold.word, out->fold.used);
+	out->fold.at += out->fold.width;
+	out->fold.blanks = out->fold.used = out->fold.width = 0;
+}
+
+static void fold_bytes(struct pm_out *out, const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		bool starts = ((unsigned char)text[i] & 0xc0) != 0x80;
+
+		if (text[i] == ' ' || text[i] == '\n') {
+			fold_word(out);
+			out->fold.blanks++;
+			if (text[i] == '\n') {
+				put(out, "\n", 1);
+				out->fold.at = out->fold.blanks = 0;
+			}
+			continue;
+		}
+		if (starts && out->fold.used > sizeof(out->fold.word) - 8)
+			fold_word(out);
+		if (starts) {
+			size_t length;
+
+			out->fold.width += pm_width(pm_utf8_next(text + i, &length));
+		}
+		out->fold.word[out->fold.used++] = text[i];
+	}
+}
+
+void pm_out_bytes(struct pm_out *out, const char *text, size_t size)
+{
+	if (!out)
+		return;
+	if (out->fold.limit)
+		fold_bytes(out, text, size);
+	else
+		put(out, text, size);
+}
+
+void pm_out_fold(struct pm_out *out, size_t limit, size_t indent)
+{
+	memset(&out->fold, 0, sizeof(out->fold));
+	out->fold.limit = limit;
+	out->fold.indent = indent;
+}
+
+void pm_out_fold_end(struct pm_out *out)
+{
+	if (out->fold.limit)
+		fold_word(out);
+	out->fold.limit = 0;
 }
 
 void pm_out_text(struct pm_out *out, const char *text)
@@ -169,7 +243,7 @@ static size_t plain_one(struct pm_out *out, const char *text, size_t *length)
 	}
 	if (out)
 		pm_out_bytes(out, text, *length);
-	return 1;
+	return c < 0x80 ? 1 : pm_width(c);
 }
 
 void pm_out_csv(struct pm_out *out, const char *text)
@@ -245,6 +319,31 @@ size_t pm_out_plain(struct pm_out *out, const char *text, size_t width)
 			taken += plain_one(out, c, &length);
 	}
 	return taken;
+}
+
+/* Blanks of any kind, which nobody sees at an end of a name. */
+static bool is_blank(int32_t c)
+{
+	return c == ' ' || c == 0xa0 || (c >= 0x2000 && c <= 0x200b) || c == 0x202f ||
+	       c == 0x205f || c == 0x3000 || c == 0xfeff;
+}
+
+size_t pm_out_name(struct pm_out *out, const char *name, size_t width, bool quote)
+{
+	int32_t first = 0, last = 0;
+	size_t length;
+
+	for (const char *c = name; *c; c += length) {
+		last = pm_utf8_next(c, &length);
+		if (c == name)
+			first = last;
+	}
+	if (!quote && *name && !is_blank(first) && !is_blank(last))
+		return pm_out_plain(out, name, width);
+	pm_out_bytes(out, "\"", 1);
+	width = 2 + pm_out_plain(out, name, width > 2 ? width - 2 : width);
+	pm_out_bytes(out, "\"", 1);
+	return width;
 }
 
 void pm_cell_fixed(char *buffer, double value, int decimals)

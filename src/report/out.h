@@ -3,6 +3,7 @@
 #ifndef PM_REPORT_OUT_H
 #define PM_REPORT_OUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,6 +11,14 @@ struct pm_out {
 	int (*sink)(void *argument, const char *text, size_t size);
 	void *argument;
 	int error; /* the sink's first; nothing is written after it */
+	unsigned int columns; /* of the terminal it goes to; 0: it goes to none */
+	/* A passage that is broken between words: see pm_out_fold(). */
+	struct {
+		size_t limit, indent; /* LIMIT 0: nothing is broken */
+		size_t at, blanks;    /* columns so far, and blanks before the word */
+		size_t width, used;   /* of the word */
+		char word[256];
+	} fold;
 	size_t used;
 	char buffer[8192];
 };
@@ -17,6 +26,15 @@ struct pm_out {
 void pm_out_bytes(struct pm_out *out, const char *text, size_t size);
 void pm_out_text(struct pm_out *out, const char *text);
 void pm_out_repeat(struct pm_out *out, char c, size_t count);
+
+/*
+ * pm_out_fold() - from the start of a line on, breaks lines between words so that they have
+ * at most LIMIT columns; further lines begin at INDENT. 0 breaks nothing. A word that is
+ * too long for any line stays whole. pm_out_fold_end() ends it, at the end of a line.
+ */
+void pm_out_fold(struct pm_out *out, size_t limit, size_t indent);
+void pm_out_fold_end(struct pm_out *out);
+
 /* No floating-point conversions: they depend on the locale. */
 __attribute__((format(printf, 2, 3))) void pm_out_format(struct pm_out *out,
 							 const char *format, ...);
@@ -37,6 +55,9 @@ void pm_out_csv(struct pm_out *out, const char *text);
  * (0: any width) it is cut in its middle, with "...". Returns the columns it took; OUT
  * may be NULL, to measure only. */
 size_t pm_out_plain(struct pm_out *out, const char *text, size_t width);
+/* The same of a region's name, in quotes if it is empty or begins or ends with a blank, or
+ * if it has to be told from another thing (QUOTE). */
+size_t pm_out_name(struct pm_out *out, const char *name, size_t width, bool quote);
 int pm_out_end(struct pm_out *out); /* flushes; 0 or the sink's error */
 
 /* Cells, which are plain text. BUFFER of PM_CELL bytes; four significant digits and a

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "os/os.h"
@@ -14,6 +15,10 @@
 #include "counters/counters.h"
 #include "report/file.h"
 #include "report/formats.h"
+
+#define COLUMNS_MIN	40
+#define COLUMNS_MAX	1000
+#define COLUMNS_DEFAULT 80
 
 int pm_report_write(const struct pm_snapshot *snapshot,
 		    const struct pm_report_options *options,
@@ -32,6 +37,7 @@ int pm_report_write(const struct pm_snapshot *snapshot,
 		return -ENOMEM;
 	out->sink = sink;
 	out->argument = argument;
+	out->columns = options->columns;
 	err = pm_report_model_make(&model, snapshot, options->subtract_bias,
 				   options->metrics);
 	if (err)
@@ -82,10 +88,31 @@ out_free:
 	return err;
 }
 
+/* The columns of the terminal at FD; 0: it is none. COLUMNS comes first, as in the command. */
+static unsigned int columns_of(int fd)
+{
+	const char *text = pm_options_getenv("COLUMNS");
+	struct winsize size = {0};
+	long columns = text ? strtol(text, NULL, 10) : 0;
+
+	if (pm_kernel_ioctl_ptr(fd, TIOCGWINSZ, &size))
+		return 0;
+	if (columns <= 0)
+		columns = size.ws_col;
+	if (columns <= 0)
+		columns = COLUMNS_DEFAULT;
+	return columns < COLUMNS_MIN   ? COLUMNS_MIN
+	       : columns > COLUMNS_MAX ? COLUMNS_MAX
+				       : (unsigned int)columns;
+}
+
 int pm_report_write_fd(const struct pm_snapshot *snapshot,
 		       const struct pm_report_options *options, int fd)
 {
-	return pm_report_write(snapshot, options, pm_report_fd_write, &fd);
+	struct pm_report_options how = *options;
+
+	how.columns = columns_of(fd);
+	return pm_report_write(snapshot, &how, pm_report_fd_write, &fd);
 }
 
 /* The path of OPTIONS for this process, in PATH. */

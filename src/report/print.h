@@ -19,6 +19,7 @@ struct pm_report_options {
 	bool per_thread;    /* each thread's tree too, after that of all threads */
 	const char *level;  /* the tree of each of its objects, too; NULL: none */
 	bool subtract_bias; /* counts less what measuring itself counts */
+	unsigned int columns; /* of the terminal that text goes to; 0: it goes to none */
 	const struct pm_metrics *metrics; /* NULL: the built-in ones */
 	const struct pm_machine *machine; /* the profile's; NULL: not known */
 	const struct pm_merge *merge;	  /* whose sum is reported; NULL: one profile */
@@ -37,7 +38,7 @@ int pm_report_write(const struct pm_snapshot *snapshot,
 		    int (*sink)(void *argument, const char *text, size_t size),
 		    void *argument);
 
-/* The same to a descriptor, by write(2). */
+/* The same to a descriptor, by write(2). If that is a terminal, text fits its columns. */
 int pm_report_write_fd(const struct pm_snapshot *snapshot,
 		       const struct pm_report_options *options, int fd);
 

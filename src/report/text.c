@@ -1,184 +1,170 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The table of a text report. It is made twice, to measure its columns and to print, so
- * that no copy of it is held. */
+/* A text report: its tables, and what is between them. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/cells.h"
 #include "report/formats.h"
+#include "report/table.h"
 
-#define FIXED_COLUMNS 6 /* visits, inclusive, exclusive, share, mean, stddev */
+enum fixed { VISITS, TIME, TIME_SHARE, OWN, OWN_SHARE, MEAN, DEVIATION, FIXED };
 
-struct column {
-	const char *heading;
-	size_t width, marks;
-};
-
-struct table {
+/* What fills the main table. */
+struct values {
 	const struct pm_report_tree *tree;
-	size_t name_width;
-	uint32_t count;
-	struct column *columns;
-	struct pm_cell *row;
 	uint32_t marks, states;
 };
 
-static void cell_ticks(struct table *table, struct pm_cell *cell, double ticks)
+/* VALUE, if it is known, with its marks. "At least" stands before it. */
+static void field_value(struct values *values, struct pm_field *field,
+			const struct pm_value *value, double shown)
 {
-	cell->marks[0] = '\0';
-	if (ticks < 0)
-		cell->text[0] = '\0';
-	else
-		pm_cell_time(cell->text,
-			     pm_snapshot_ns(table->tree->model->snapshot, ticks));
+	struct pm_value marked = *value;
+	struct pm_cell cell;
+
+	*field = (struct pm_field){.known = value->state == PM_COUNTED, .value = shown};
+	/* Of what has no number nothing else is to be said. */
+	if (!field->known)
+		marked.marks = 0;
+	field->at_least = marked.marks & PM_MARK_IN_FLIGHT;
+	pm_cell_value(&cell, &marked, &values->marks, &values->states);
+	marked.marks &= ~PM_MARK_IN_FLIGHT;
+	pm_cell_value(&cell, &marked, &values->marks, &values->states);
+	if (!field->known)
+		strcpy(field->text, cell.text);
+	memcpy(field->marks, cell.marks, sizeof(field->marks));
 }
 
-static void row_fill(struct table *table, uint32_t n)
+static void field_plain(struct pm_field *field, bool known, double value)
 {
-	const struct pm_report_tree *tree = table->tree;
+	*field = (struct pm_field){.known = known, .value = value};
+}
+
+/* The times of node N, 0 for the sum. */
+static void fill_times(struct values *values, uint32_t n, struct pm_field *fields)
+{
+	const struct pm_report_tree *tree = values->tree;
+	const struct pm_snapshot *s = tree->model->snapshot;
+	const struct pm_report_node *node = &tree->nodes[n];
+	double total = (double)tree->nodes[0].least_ticks;
+
+	for (int own = 0; own < 2; own++) {
+		struct pm_field *field = &fields[own ? OWN : TIME];
+		struct pm_value value = pm_report_time(tree, n, own && n);
+		double ticks = value.value;
+
+		if (!n && own)
+			ticks = (double)tree->total_ticks;
+		/* An open visit has taken what is inside of it, at least. */
+		if (!own && node->least_ticks && node->entered != node->visits) {
+			ticks = (double)node->least_ticks;
+			value.state = PM_COUNTED;
+		}
+		field_value(values, field, &value, pm_snapshot_ns(s, ticks));
+		/* "At least nothing" says nothing. */
+		if (field->at_least && ticks <= 0)
+			*field = (struct pm_field){0};
+		field_plain(&fields[own ? OWN_SHARE : TIME_SHARE], field->known && total > 0,
+			    100 * ticks / total);
+	}
+}
+
+static bool fill(void *argument, uint32_t n, struct pm_field *fields)
+{
+	struct values *values = argument;
+	const struct pm_report_tree *tree = values->tree;
 	const struct pm_report_model *model = tree->model;
 	const struct pm_report_node *node = &tree->nodes[n];
-	struct pm_value value;
-	struct pm_cell *cell = table->row;
+	double mean = pm_report_mean(node), deviation = pm_report_deviation(node);
+	struct pm_field *field = fields + FIXED;
 
-	pm_cell_count(cell->text, (double)node->visits);
-	cell->marks[0] = '\0';
-	cell++;
-	for (int exclusive = 0; exclusive < 2; exclusive++) {
-		value = pm_report_time(tree, n, exclusive);
-		pm_cell_value(cell, &value, &table->marks, &table->states);
-		if (value.state == PM_COUNTED)
-			pm_cell_time(cell->text,
-				     pm_snapshot_ns(model->snapshot, value.value));
-		cell++;
+	field_plain(&fields[VISITS], n != 0, (double)node->visits);
+	fill_times(values, n, fields);
+	field_plain(&fields[MEAN], n && mean >= 0, pm_snapshot_ns(model->snapshot, mean));
+	field_plain(&fields[DEVIATION], n && deviation >= 0 && mean > 0,
+		    100 * deviation / mean);
+	for (uint32_t e = 0; e < model->event_count; e++, field++) {
+		struct pm_value value = pm_report_count(tree, n, e, tree->flat);
+
+		field_value(values, field, &value,
+			    value.value * model->events[e].first->scale);
 	}
-	cell->marks[0] = cell->text[0] = '\0';
-	if (value.state == PM_COUNTED && tree->total_ticks)
-		pm_cell_fixed(cell->text, 100 * value.value / (double)tree->total_ticks,
-			      1);
-	cell++;
-	cell_ticks(table, cell++, pm_report_mean(node));
-	cell_ticks(table, cell++, pm_report_deviation(node));
-	for (uint32_t e = 0; e < model->event_count; e++) {
-		value = pm_report_count(tree, n, e, tree->flat);
-		pm_cell_value(cell, &value, &table->marks, &table->states);
-		if (value.state == PM_COUNTED)
-			pm_cell_event(cell, &value, model->events[e].first);
-		cell++;
+	for (uint32_t m = 0; m < model->metric_count; m++, field++) {
+		struct pm_value value = pm_report_metric(tree, n, m, tree->flat);
+
+		/* Of the visits that have ended, which it is right for. */
+		value.marks &= ~PM_MARK_IN_FLIGHT;
+		field_value(values, field, &value, value.value);
 	}
-	for (uint32_t m = 0; m < model->metric_count; m++) {
-		value = pm_report_metric(tree, n, m, tree->flat);
-		pm_cell_value(cell, &value, &table->marks, &table->states);
-		if (value.state == PM_COUNTED)
-			pm_cell_metric(cell, &value, model->metrics[m].metric);
-		cell++;
-	}
-}
-
-static void measure(struct table *table)
-{
-	table->name_width = strlen("region");
-	for (uint32_t c = 0; c < table->count; c++)
-		table->columns[c].width =
-			pm_out_plain(NULL, table->columns[c].heading, 0);
-	for (uint32_t n = 0; (n = pm_report_tree_next(table->tree, n));) {
-		size_t width = pm_cell_name(table->tree, n, NULL);
-
-		if (width > table->name_width)
-			table->name_width = width;
-		row_fill(table, n);
-		for (uint32_t c = 0; c < table->count; c++) {
-			struct column *column = &table->columns[c];
-			size_t marks = strlen(table->row[c].marks);
-
-			width = strlen(table->row[c].text);
-			if (width > column->width)
-				column->width = width;
-			if (marks > column->marks)
-				column->marks = marks;
-		}
-	}
-}
-
-static void print(struct table *table, struct pm_out *out)
-{
-	size_t blanks;
-
-	pm_out_text(out, "region");
-	blanks = table->name_width - strlen("region");
-	for (uint32_t c = 0; c < table->count; c++) {
-		struct column *column = &table->columns[c];
-
-		pm_out_repeat(out, ' ',
-			      blanks + 2 + column->width -
-				      pm_out_plain(NULL, column->heading, 0));
-		pm_out_plain(out, column->heading, 0);
-		blanks = column->marks;
-	}
-	pm_out_text(out, "\n");
-	for (uint32_t n = 0; (n = pm_report_tree_next(table->tree, n));) {
-		blanks = table->name_width - pm_cell_name(table->tree, n, out);
-		row_fill(table, n);
-		for (uint32_t c = 0; c < table->count; c++) {
-			const struct pm_cell *cell = &table->row[c];
-			size_t width = table->columns[c].width + 2 - strlen(cell->text);
-
-			/* No blanks at the end of a line. */
-			if (!cell->text[0]) {
-				blanks += width + table->columns[c].marks;
-				continue;
-			}
-			pm_out_repeat(out, ' ', blanks + width);
-			pm_out_text(out, cell->text);
-			pm_out_text(out, cell->marks);
-			blanks = table->columns[c].marks - strlen(cell->marks);
-		}
-		pm_out_text(out, "\n");
-	}
+	return true;
 }
 
 /* The table of TREE; adds to *MARKS and *STATES what is to be explained. */
 static int table_write(const struct pm_report_tree *tree, struct pm_out *out,
 		       uint32_t *marks, uint32_t *states)
 {
-	static const char *const headings[FIXED_COLUMNS] = {
-		"visits", "inclusive", "exclusive", "share%", "mean", "stddev"};
+	static const struct pm_column fixed[FIXED] = {
+		[VISITS] = {"visits", PM_COLUMN_EXACT, .begins = true},
+		[TIME] = {NULL, PM_COLUMN_TIME},
+		[TIME_SHARE] = {"inclusive", PM_COLUMN_SHARE},
+		[OWN] = {NULL, PM_COLUMN_TIME},
+		[OWN_SHARE] = {"exclusive", PM_COLUMN_SHARE},
+		[MEAN] = {"mean", PM_COLUMN_VISIT},
+		[DEVIATION] = {"stddev", PM_COLUMN_SHARE},
+	};
 	const struct pm_report_model *model = tree->model;
-	struct table table = {.tree = tree};
-	int err = 0;
+	struct values values = {.tree = tree};
+	struct pm_table table = {
+		.tree = tree,
+		.count = FIXED + model->event_count + model->metric_count,
+		.fill = fill,
+		.argument = &values,
+		.total = true,
+	};
+	struct pm_column *column;
+	int err;
 
-	table.count = FIXED_COLUMNS + model->event_count + model->metric_count;
 	table.columns = calloc(table.count, sizeof(*table.columns));
-	table.row = calloc(table.count, sizeof(*table.row));
-	if (table.columns && table.row) {
-		for (uint32_t c = 0; c < FIXED_COLUMNS; c++)
-			table.columns[c].heading = headings[c];
-		for (uint32_t e = 0; e < model->event_count; e++)
-			table.columns[FIXED_COLUMNS + e].heading = model->events[e].name;
-		for (uint32_t m = 0; m < model->metric_count; m++)
-			table.columns[FIXED_COLUMNS + model->event_count + m].heading =
-				pm_report_metric_heading(&model->metrics[m]);
-		measure(&table);
-		print(&table, out);
-		*marks |= table.marks;
-		*states |= table.states;
-	} else {
-		err = -ENOMEM;
+	if (!table.columns)
+		return -ENOMEM;
+	memcpy(table.columns, fixed, sizeof(fixed));
+	table.columns[OWN].like = &table.columns[TIME];
+	column = table.columns + FIXED;
+	if (table.count > FIXED)
+		column->begins = true;
+	for (uint32_t e = 0; e < model->event_count; e++, column++) {
+		column->title = model->events[e].name;
+		column->kind = PM_COLUMN_EVENT;
+		column->unit = model->events[e].first->unit;
 	}
+	for (uint32_t m = 0; m < model->metric_count; m++, column++) {
+		const struct pm_metric *metric = model->metrics[m].metric;
+
+		column->title = pm_report_metric_heading(&model->metrics[m]);
+		column->kind = metric->heading ? PM_COLUMN_RATIO : PM_COLUMN_METRIC;
+		column->unit = metric->unit;
+	}
+	err = pm_table_write(&table, out);
+	*marks |= values.marks;
+	*states |= values.states;
 	free(table.columns);
-	free(table.row);
 	return err;
 }
 
-/* The table, and for several processes how it differs between them. */
+/* The table, how the time is spread over threads or processes, and the hottest path. */
 static int tables_write(const struct pm_report *report, const struct pm_report_tree *tree,
 			struct pm_out *out, uint32_t *marks, uint32_t *states)
 {
 	int err = table_write(tree, out, marks, states);
 
-	return err || !report->options->merge ? err
-					      : pm_report_ranks(report, tree, out, marks);
+	if (!err)
+		pm_report_hottest_write(tree, out);
+	if (!err)
+		err = report->options->merge
+			      ? pm_report_ranks(report, tree, out, marks)
+			      : pm_report_spread(tree, out);
+	return err;
 }
 
 /* TREE as it is, or by region. */

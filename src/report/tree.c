@@ -373,6 +373,12 @@ static int children_sum(struct pm_report_tree *tree)
 
 		/* Complete: children have higher numbers. */
 		spent_sum(tree->model, parent, node);
+		/* An open visit has taken what is inside of it, at least. */
+		node->least_ticks = node->time_ticks;
+		if (node->entered != node->visits &&
+		    node->least_ticks < node->children_least)
+			node->least_ticks = node->children_least;
+		pm_tree_add(&parent->children_least, node->least_ticks);
 		/* The draws are independent. */
 		node->own_error += node->time_error;
 		parent->own_error += node->time_error;
@@ -394,6 +400,58 @@ static int children_sum(struct pm_report_tree *tree)
 		}
 	}
 	return 0;
+}
+
+void pm_tree_root(struct pm_report_tree *tree, const struct pm_report_tree *of)
+{
+	struct pm_report_node *root = &tree->nodes[0];
+	size_t events = tree->model->column_count;
+
+	for (uint32_t n = 1; n < of->node_count; n++) {
+		const struct pm_report_node *node = &of->nodes[n];
+
+		if (node->parent)
+			continue;
+		pm_tree_add(&root->visits, node->visits);
+		pm_tree_add(&root->entered, node->entered);
+		pm_tree_add(&root->measured, node->measured);
+		pm_tree_add(&root->unmeasured, node->unmeasured);
+		pm_tree_add(&root->time_ticks, node->time_ticks);
+		pm_tree_add(&root->least_ticks, node->least_ticks);
+		pm_tree_add(&root->all_ticks, node->all_ticks);
+		pm_tree_add(&root->off_cpu_ns, node->off_cpu_ns);
+		/* What is wrong with these is wrong with their sum. */
+		pm_tree_add(&root->torn, node->torn);
+		pm_tree_add(&root->mismatched_ends, node->mismatched_ends);
+		pm_tree_add(&root->dropped_counts, node->dropped_counts);
+		pm_tree_add(&root->defects, node->defects);
+		root->astray |= node->astray;
+		root->time_error += node->time_error;
+		for (size_t e = 0; e < events; e++) {
+			struct pm_report_count *sum = &tree->counts[e];
+			const struct pm_report_count *count = &of->counts[n * events + e];
+
+			pm_tree_count_add(sum, count);
+			pm_tree_add(&sum->measured, count->measured);
+			pm_tree_add(&sum->sampled, count->sampled);
+			/* In how many it was open is not known of all paths together: here
+			 * it is whether it was in any, and below whether in all. */
+			sum->threads |= count->threads;
+		}
+	}
+	root->threads = of->threads;
+	for (size_t e = 0; e < events; e++) {
+		bool all = true;
+
+		for (uint32_t n = 1; n < of->node_count; n++)
+			all &= of->nodes[n].parent || of->counts[n * events + e].threads >=
+							      of->nodes[n].threads;
+		if (tree->counts[e].threads)
+			tree->counts[e].threads = all ? root->threads : 1;
+	}
+	/* Nothing is below it: what is inclusive is all. */
+	root->children_ticks = root->children_off_cpu_ns = 0;
+	memset(tree->children, 0, events * sizeof(*tree->children));
 }
 
 /*
@@ -418,6 +476,7 @@ static void mark_astray(struct pm_report_tree *tree)
 	}
 }
 
+/* A tree has inclusive values, what is flat exclusive ones. */
 static int by_time(const void *a, const void *b, void *argument)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -427,10 +486,12 @@ static int by_time(const void *a, const void *b, void *argument)
 	uint64_t own_q = pm_less(q->time_ticks, q->children_ticks);
 	int order;
 
+	if (tree->flat && own_p != own_q)
+		return own_p > own_q ? -1 : 1;
+	if (p->least_ticks != q->least_ticks)
+		return p->least_ticks > q->least_ticks ? -1 : 1;
 	if (own_p != own_q)
 		return own_p > own_q ? -1 : 1;
-	if (p->time_ticks != q->time_ticks)
-		return p->time_ticks > q->time_ticks ? -1 : 1;
 	order = strcmp(pm_report_name(tree, x), pm_report_name(tree, y));
 	return order ? order : x < y ? -1 : x > y;
 }
@@ -510,6 +571,8 @@ static int tree_make(struct pm_report_tree *tree, const struct pm_report_model *
 		mark_astray(tree);
 	if (!err)
 		err = children_sum(tree);
+	if (!err)
+		pm_tree_root(tree, tree);
 	return pm_tree_end(&build, err);
 }
 

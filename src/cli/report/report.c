@@ -57,18 +57,21 @@ static const char *suffix_of(const struct request *request)
 }
 
 static int write_report(const struct request *request,
-			const struct pm_report_options *how,
+			const struct pm_report_options *options,
 			const struct pm_snapshot *snapshot)
 {
+	struct pm_report_options how = *options;
 	struct cli_output output;
 
 	if (cli_output_begin(&output, "report", request->output, suffix_of(request)))
 		return CLI_FAILED;
 	if (!output.path &&
-	    (how->format == PM_FORMAT_TEXT || how->format == PM_FORMAT_FLAT))
+	    (how.format == PM_FORMAT_TEXT || how.format == PM_FORMAT_FLAT)) {
+		how.columns = cli_columns();
 		cli_pager_begin();
+	}
 	return cli_output_end(&output,
-			      pm_report_write(snapshot, how, cli_output_print, &output));
+			      pm_report_write(snapshot, &how, cli_output_print, &output));
 }
 
 /* The profile of SOURCE; NULL, and it has complained. */

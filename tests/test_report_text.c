@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a person sees of a text report: its width, its order, its sums and its names. */
+#include <criterion/criterion.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "profile_builder.h"
+#include "report/report.h"
+#include "report/table.h"
+#include "report/width.h"
+#include "report_text.h"
+
+/* The columns of the longest line of TEXT, by the table of the C library. */
+static size_t widest(const char *text)
+{
+	size_t widest = 0, width = 0, length;
+
+	for (; *text; text += length) {
+		int32_t c = pm_utf8_next(text, &length);
+
+		if (c == '\n') {
+			widest = width > widest ? width : widest;
+			width = 0;
+		} else {
+			width += (size_t)wcwidth((wchar_t)c);
+		}
+	}
+	return widest;
+}
+
+static bool use_utf8(void)
+{
+	return setlocale(LC_CTYPE, "C.UTF-8") || setlocale(LC_CTYPE, "en_US.UTF-8");
+}
+
+/* wcwidth() may be of a newer Unicode, which has characters that the table has not. */
+Test(report_text, widths_are_those_of_the_c_library)
+{
+	unsigned int different = 0, printable = 0;
+
+	if (!use_utf8())
+		cr_skip_test("no locale with UTF-8 is installed");
+	for (int32_t c = ' '; c < 0x110000; c++) {
+		int width = wcwidth((wchar_t)c);
+
+		if (width < 0)
+			continue;
+		printable++;
+		different += (size_t)width != pm_width(c);
+	}
+	cr_expect_gt(printable, 100000);
+	cr_expect_lt(different, printable / 1000, "%u of %u", different, printable);
+	cr_expect_eq(pm_width('a'), 1);
+	cr_expect_eq(pm_width(0xe9), 1, "e with acute");
+	cr_expect_eq(pm_width(0x301), 0, "combining acute");
+	cr_expect_eq(pm_width(0x200d), 0, "joiner");
+	cr_expect_eq(pm_width(0x8ba1), 2, "Chinese");
+	cr_expect_eq(pm_width(0xac00), 2, "Korean");
+	cr_expect_eq(pm_width(0x3042), 2, "Japanese");
+	cr_expect_eq(pm_width(0x1f600), 2, "emoji");
+}
+
+static struct perfmon_profile_node *path(struct profile_builder *b,
+					 struct perfmon_profile_thread *thread,
+					 uint32_t parent, const char *name, uint64_t ticks)
+{
+	struct perfmon_profile_node *node =
+		builder_node(b, thread, parent, builder_region(b, name));
+
+	if (ticks)
+		builder_visit(node, ticks);
+	else
+		node->entered++;
+	return node;
+}
+
+/* Of COUNTERS events, with a path of long, wide and invisible names. */
+static struct perfmon_profile_thread *sample(struct profile_builder *b, uint32_t counters)
+{
+	struct perfmon_profile_plan *plan;
+	struct perfmon_profile_thread *thread;
+
+	builder_begin(b, 1 << 17);
+	plan = builder_plan(b, 1, counters);
+	for (uint32_t c = 0; c < counters; c++)
+		snprintf(plan->counter[c].name, sizeof(plan->counter[c].name),
+			 "MEM_LOAD_RETIRED:L%u_MISS:u", c);
+	thread = builder_thread(b, 1, 1, counters);
+	builder_nodes(b, thread, 16);
+	builder_node(b, thread, 0, 0);
+	return thread;
+}
+
+static void sample_names(struct profile_builder *b)
+{
+	struct perfmon_profile_thread *thread = sample(b, 10);
+
+	path(b, thread, 1, "a_very_long_name_of_a_region_with_forty_characters", 9000000);
+	path(b, thread, 2, "\xe8\xae\xa1\xe7\xae\x97\xe5\x8e\x8b\xe5\x8a\x9b\xe5\x9c\xba", 4000);
+	path(b, thread, 3, " io", 3000);
+	path(b, thread, 4, "", 2000);
+	path(b, thread, 1, "total", 1000);
+	builder_note(b, "a note that is so long that no terminal of eighty columns has a "
+			"line for the whole of it, so that it is broken between words");
+}
+
+Test(report_text, fits_the_terminal)
+{
+	struct profile_builder b;
+	char *got;
+
+	if (!use_utf8())
+		cr_skip_test("no locale with UTF-8 is installed");
+	sample_names(&b);
+	for (unsigned int columns = 60; columns <= 200; columns++) {
+		struct pm_report_options options = {.columns = columns};
+
+		got = report_built(&b, &options);
+		cr_expect_leq(widest(got), columns, "%u columns:\n%s", columns, got);
+		free(got);
+	}
+	builder_end(&b);
+}
+
+/* In a file, names and sentences are whole, and can be searched for. */
+Test(report_text, is_whole_in_a_file)
+{
+	struct pm_report_options options = {0};
+	struct profile_builder b;
+	char *got;
+
+	sample_names(&b);
+	got = report_built(&b, &options);
+	has(got, "\na_very_long_name_of_a_region_with_forty_characters ");
+	has(got, "has a line for the whole of it, so that it is broken between words\n");
+	has(got, "  MEM_LOAD_RETIRED:L9_MISS:u");
+	free(got);
+	builder_end(&b);
+}
+
+Test(report_text, names_that_nobody_sees_stand_in_quotes)
+{
+	struct pm_report_options options = {0};
+	struct profile_builder b;
+	char *got;
+
+	sample_names(&b);
+	got = report_built(&b, &options);
+	has(got, "\n    \" io\" ");
+	has(got, "\n      \"\" ");
+	has(got, "\n\"total\" ");
+	has(got, "\ntotal ");
+	free(got);
+	builder_end(&b);
+}
+
+Test(report_text, is_sorted_by_inclusive_time_with_a_total_and_the_hottest_path)
+{
+	struct pm_report_options options = {0};
+	struct perfmon_profile_thread *thread;
+	struct profile_builder b;
+	char *got;
+
+	thread = sample(&b, 0);
+	path(&b, thread, 1, "own", 1000000);
+	path(&b, thread, 1, "outer", 3000000);
+	path(&b, thread, 3, "less", 900000);
+	path(&b, thread, 3, "more", 2000001);
+	got = report_built(&b, &options);
+	has(got, "region  visits     inclusive     exclusive    mean  stddev\n"
+		 "                   ms      %     ms      %      us       %\n"
+		 "outer        1  3.000   75.0  0.100    2.5  3000.0\n"
+		 "  more       1  2.000   50.0  2.000   50.0  2000.0\n"
+		 "  less       1  0.900   22.5  0.900   22.5   900.0\n"
+		 "own          1  1.000   25.0  1.000   25.0  1000.0\n"
+		 "total           4.000  100.0  4.000  100.0\n"
+		 "\n"
+		 "  hottest  outer > more, with 50.0 % of the time in itself\n");
+	free(got);
+	builder_end(&b);
+}
+
+/* What is not nothing is not shown as nothing. */
+Test(report_text, one_unit_a_column)
+{
+	static const struct {
+		enum pm_column_kind kind;
+		const char *unit;
+		double least, most, value;
+		const char *text, *shown_unit;
+	} rows[] = {
+		{PM_COLUMN_TIME, "", 1, 65e6, 65.0312e6, "65.031", "ms"},
+		{PM_COLUMN_TIME, "", 1, 65e6, 300, "<0.001", "ms"},
+		{PM_COLUMN_TIME, "", 1, 65e6, 0, "0.000", "ms"},
+		{PM_COLUMN_TIME, "", 1, 86400e9, 86400e9, "86400.0", "s"},
+		{PM_COLUMN_TIME, "", 1, 900, 900, "900", "ns"},
+		{PM_COLUMN_VISIT, "", 200, 3e9, 3e9, "3000000", "us"},
+		{PM_COLUMN_VISIT, "", 102e3, 65e6, 214.6e3, "214.6", "us"},
+		{PM_COLUMN_SHARE, "", 1, 100, 0.04, "<0.1", "%"},
+		{PM_COLUMN_EXACT, "", 1, 5e9, 5e9, "5000000000", ""},
+		{PM_COLUMN_EVENT, "", 1, 573812, 573812, "573812", ""},
+		{PM_COLUMN_EVENT, "", 1, 573.8e6, 573.8e6, "573.800", "M"},
+		{PM_COLUMN_EVENT, "J", 0.1, 0.5, 0.5, "500.000", "mJ"},
+		{PM_COLUMN_EVENT, "ns", 1, 45e6, 45.516e6, "45.516", "ms"},
+		{PM_COLUMN_METRIC, "ns", 83.33, 83.33, 83.33, "83.33", "ns"},
+		{PM_COLUMN_METRIC, "", 1e-5, 2, 1e-5, "1.000e-5", ""},
+		{PM_COLUMN_METRIC, "%", 3, 60, 31.25, "31.250", "%"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct pm_scale scale;
+		char text[PM_CELL];
+
+		pm_scale_choose(&scale, rows[i].kind, rows[i].unit, rows[i].least,
+				rows[i].most);
+		pm_scale_text(&scale, rows[i].value, text);
+		cr_expect_str_eq(text, rows[i].text, "row %zu: '%s'", i, text);
+		cr_expect_str_eq(scale.unit, rows[i].shown_unit, "row %zu: '%s'", i,
+				 scale.unit);
+	}
+}
+
+/* A program that was killed: what is around the regions that ended took their time. */
+Test(report_text, an_open_visit_took_what_is_inside_of_it_at_least)
+{
+	struct pm_report_options options = {0};
+	struct perfmon_profile_thread *thread;
+	struct profile_builder b;
+	char *got;
+
+	thread = sample(&b, 0);
+	path(&b, thread, 1, "main", 0);
+	path(&b, thread, 2, "loop", 0);
+	path(&b, thread, 3, "step", 6200000000);
+	path(&b, thread, 1, "init", 100000000);
+	got = report_built(&b, &options);
+	has(got, "\nmain           0  >=6.200   98.4        -\n");
+	has(got, "\n  loop         0  >=6.200   98.4        -\n");
+	has(got, "\n    step       1    6.200   98.4    6.200   98.4 ");
+	has(got, "\ntotal             >=6.300  100.0  >=6.300  100.0\n");
+	has(got, "  >=    at least: a visit has no END so far.");
+	has(got, "  hottest  main > loop > step, with 98.4 % of the time in itself\n");
+	free(got);
+	builder_end(&b);
+}
+
+Test(report_text, the_spread_over_threads)
+{
+	struct pm_report_options options = {0};
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile_node *node;
+	struct profile_builder b;
+	char *got;
+
+	thread = sample(&b, 0);
+	path(&b, thread, 1, "work", 1000000);
+	path(&b, thread, 1, "alone", 7000000);
+	thread = builder_thread(&b, 2, 1, 0);
+	builder_nodes(&b, thread, 4);
+	builder_node(&b, thread, 0, 0);
+	node = builder_node(&b, thread, 1, 1);
+	builder_visit(node, 2000000);
+	got = report_built(&b, &options);
+	has(got, "  threads  2, times and counts are summed over them\n");
+	has(got, "above the mean):\n"
+		 "region  threads  least   mean   most  imbalance\n"
+		 "                    ms     ms     ms          %\n"
+		 "work          2  1.000  1.500  2.000       33.3\n");
+	has_not(got, "alone         1");
+	free(got);
+	builder_end(&b);
+}
+
+/* A sign that is a letter would be taken for a unit: "200 m". */
+Test(report_text, no_mark_is_a_letter)
+{
+	for (uint32_t bit = 0; bit < PM_MARKS; bit++) {
+		struct pm_value value = {.state = PM_COUNTED, .value = 200,
+					 .coverage = 0.5, .error = 4,
+					 .marks = 1u << bit};
+		uint32_t marks = 0, states = 0;
+		struct pm_cell cell;
+
+		pm_cell_value(&cell, &value, &marks, &states);
+		for (const char *c = cell.marks; *c; c++)
+			cr_expect(!(*c >= 'a' && *c <= 'z') && !(*c >= 'A' && *c <= 'Z'),
+				  "%s", cell.marks);
+	}
+}
