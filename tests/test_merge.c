@@ -150,7 +150,7 @@ Test(merge, ranks_in_text)
 "  write         1  0.060    2.0  0.060    2.0    60.00               7\n"
 "total              3.000  100.0  3.000  100.0                    15000\n"
 "\n"
-"  hottest  main, 100.0 % of the time in regions\n"
+"  hottest  main, with 78.0 % of the time in itself\n"
 "\n"
 "time over 3 ranks, inclusive:\n"
 "region     ranks    sum   mean  least  rank   most  rank  imbalance\n"

@@ -505,7 +505,7 @@ Test(metric, inputs_are_of_the_same_threads)
 	has(got, ",25,25,25,1,counted,50,50,50,1,counted,8.333333333333334,0.5,3.5,,,");
 	free(got);
 	got = report(&b, PM_FORMAT_FLAT, "none; both = x / y; other = y / x");
-	has(got, "0.500 p  2.000 p");
+	has(got, "0.500 &  2.000 &");
 	free(got);
 	builder_end(&b);
 }

@@ -64,7 +64,8 @@ Test(report_text, widths_are_those_of_the_c_library)
 
 static struct perfmon_profile_node *path(struct profile_builder *b,
 					 struct perfmon_profile_thread *thread,
-					 uint32_t parent, const char *name, uint64_t ticks)
+					 uint32_t parent, const char *name,
+					 uint64_t ticks)
 {
 	struct perfmon_profile_node *node =
 		builder_node(b, thread, parent, builder_region(b, name));
@@ -98,7 +99,8 @@ static void sample_names(struct profile_builder *b)
 	struct perfmon_profile_thread *thread = sample(b, 10);
 
 	path(b, thread, 1, "a_very_long_name_of_a_region_with_forty_characters", 9000000);
-	path(b, thread, 2, "\xe8\xae\xa1\xe7\xae\x97\xe5\x8e\x8b\xe5\x8a\x9b\xe5\x9c\xba", 4000);
+	path(b, thread, 2, "\xe8\xae\xa1\xe7\xae\x97\xe5\x8e\x8b\xe5\x8a\x9b\xe5\x9c\xba",
+	     4000);
 	path(b, thread, 3, " io", 3000);
 	path(b, thread, 4, "", 2000);
 	path(b, thread, 1, "total", 1000);
@@ -277,8 +279,10 @@ Test(report_text, the_spread_over_threads)
 Test(report_text, no_mark_is_a_letter)
 {
 	for (uint32_t bit = 0; bit < PM_MARKS; bit++) {
-		struct pm_value value = {.state = PM_COUNTED, .value = 200,
-					 .coverage = 0.5, .error = 4,
+		struct pm_value value = {.state = PM_COUNTED,
+					 .value = 200,
+					 .coverage = 0.5,
+					 .error = 4,
 					 .marks = 1u << bit};
 		uint32_t marks = 0, states = 0;
 		struct pm_cell cell;

@@ -159,7 +159,7 @@ Test(top, numbers_are_judged_by_the_machine)
 		first = look(&b, 1, NULL);
 		expect_cell(first, &by_self, "r", "IPC", "9.00", known ? " ^" : "");
 		expect_cell(first, &by_self, "r", "branches", "2.000M",
-			    known ? " e" : "");
+			    known ? " #" : "");
 		expect_cell(first, &by_self, "r", "instructions", "9.000M", "");
 		top_look_free(first);
 	}
@@ -529,7 +529,7 @@ Test(top, events_may_change_between_two_looks)
 	visits(node, 1, 1000, 7);
 	node->count[1].sum = 3;
 	second = look(&b, 2, first);
-	expect_cell(second, &by_self, "work", "other", "7", " p");
+	expect_cell(second, &by_self, "work", "other", "7", " &");
 	expect_cell(second, &by_self, "work", "event0", "3", "");
 	top_look_free(first);
 	top_look_free(second);
@@ -662,7 +662,7 @@ Test(top, what_falls_is_marked)
 	visits(node, 10, 1000, 10);
 	node->count[0].sum = 50;
 	second = look(&b, 2, first);
-	expect_cell(second, &by_self, "work", "event0", "0", " x");
+	expect_cell(second, &by_self, "work", "event0", "0", " $");
 	top_look_free(first);
 	top_look_free(second);
 	builder_end(&b);
@@ -737,18 +737,18 @@ Test(top, marks_of_all_rows_are_said_once)
 			break;
 		visits(nodes[i], 2, 1000, 5);
 		nodes[i]->count[1].sum = 7;
-		nodes[i]->migrations = 1;
+		nodes[i]->defects = 1;
 	}
-	nodes[0]->retries = 1;
+	nodes[0]->mismatched_ends = 1;
 	l = look(&b, 1, NULL);
-	expect_common(l, "m on all numbers of event0/s, event1/s");
-	expect_cell(l, &by_self, "a", "event0", "10", " r");
+	expect_common(l, "$ on all numbers of event0/s, event1/s");
+	expect_cell(l, &by_self, "a", "event0", "10", " !");
 	expect_cell(l, &by_self, "b", "event1", "7", "");
 	top_look_free(l);
-	nodes[1]->migrations = 0;
+	nodes[1]->defects = 0;
 	l = look(&b, 1, NULL);
 	expect_common(l, "");
-	expect_cell(l, &by_self, "a", "event0", "10", " rm");
+	expect_cell(l, &by_self, "a", "event0", "10", " !$");
 	expect_cell(l, &by_self, "b", "event0", "10", "");
 	top_look_free(l);
 	builder_end(&b);

@@ -22,22 +22,28 @@ static const struct pm_mark {
 	const char *sign, *words; /* the remedy, too */
 } mark_table[] = {
 	{PM_MARK_MULTIPLEXED, "~N%",
-	 "estimated: counters were shared, and it was counted for N % of the time. For exact "
+	 "estimated: counters were shared, and it was counted for N % of the time. For "
+	 "exact "
 	 "numbers count fewer events."},
 	{PM_MARK_PART, "<N%",
-	 "too low: counted for N % of the time, on some kinds of core. Bind the threads to "
+	 "too low: counted for N % of the time, on some kinds of core. Bind the threads "
+	 "to "
 	 "one kind."},
 	{PM_MARK_SAMPLED, "+-N%",
-	 "estimated from visits measured at random: off by at most N %, with 99 % confidence "
+	 "estimated from visits measured at random: off by at most N %, with 99 % "
+	 "confidence "
 	 "(? if unknown). A smaller PERFMON_STRIDE is more exact."},
-	{PM_MARK_IN_FLIGHT, ">=",
-	 "at least: a visit has no END so far. Its time is that of the regions inside it. If "
+	{PM_CELL_AT_LEAST, ">=",
+	 "at least: a visit has no END so far. Its time is that of the regions inside "
+	 "it. If "
 	 "the program has ended, add the END."},
 	{PM_MARK_MISMATCHED, "!",
-	 "too low: the END of an outer region closed some visits here or around here. Add "
+	 "too low: the END of an outer region closed some visits here or around here. "
+	 "Add "
 	 "the missing END."},
 	{PM_MARK_DROPPED, "@",
-	 "too low: a counter could not be read in some visits, or the events had changed. "
+	 "too low: a counter could not be read in some visits, or the events had "
+	 "changed. "
 	 "Count fewer events."},
 	{PM_MARK_THREADS, "&",
 	 "too low: the event could not be opened in some threads. If the notes say so, "
@@ -46,14 +52,18 @@ static const struct pm_mark {
 	 "too low: the counter went backwards in some visits, which are left out. Do not "
 	 "rely on this event here."},
 	{PM_MARK_SHORT, "*",
-	 "too short: over 1 % of the count, or 10 % of the time, is measuring. Do more work in "
+	 "too short: over 1 % of the count, or 10 % of the time, is measuring. Do more "
+	 "work in "
 	 "a visit, or set PERFMON_BIAS=subtract."},
 	{PM_MARK_ERRATUM, "#",
 	 "this CPU is known to miscount the event. Use another event."},
 	{PM_MARK_IMPLAUSIBLE, "^",
 	 "more than this CPU can do. Count the events in one group: '{A,B}'."},
+	{PM_MARK_IN_FLIGHT, "?",
+	 "without visits that have begun and not ended. Wait until they have."},
 	{PM_MARK_TORN, "?",
-	 "read while it changed: may contain part of one more visit. Report again later."},
+	 "read while it changed: may contain part of one more visit. Report again "
+	 "later."},
 };
 #define MARK_COUNT (sizeof(mark_table) / sizeof(mark_table[0]))
 
@@ -225,7 +235,7 @@ size_t pm_cell_name_within(const struct pm_report_tree *tree, uint32_t n, size_t
 		pm_out_text(out, number);
 	}
 	return used + pm_out_name(out, name,
-				  !width	   ? NAME_MOST
+				  !width	 ? NAME_MOST
 				  : width > used ? width - used
 						 : 1,
 				  quote);

@@ -25,6 +25,9 @@ void pm_cell_metric(struct pm_cell *cell, const struct pm_value *value,
 /* What explains the MARKS and STATES that were used, below a table. */
 void pm_report_text_legend(struct pm_out *out, uint32_t marks, uint32_t states);
 
+/* With the marks: ">=" stood before a number. */
+#define PM_CELL_AT_LEAST (UINT32_C(1) << 31)
+
 /* The row that has the sum; a region of this name stands in quotes. */
 #define PM_CELL_TOTAL "total"
 

@@ -10,7 +10,7 @@
 struct pm_out {
 	int (*sink)(void *argument, const char *text, size_t size);
 	void *argument;
-	int error; /* the sink's first; nothing is written after it */
+	int error;	      /* the sink's first; nothing is written after it */
 	unsigned int columns; /* of the terminal it goes to; 0: it goes to none */
 	/* A passage that is broken between words: see pm_out_fold(). */
 	struct {

@@ -16,9 +16,9 @@ struct pm_merge;
 
 struct pm_report_options {
 	enum pm_format format;
-	bool per_thread;    /* each thread's tree too, after that of all threads */
-	const char *level;  /* the tree of each of its objects, too; NULL: none */
-	bool subtract_bias; /* counts less what measuring itself counts */
+	bool per_thread;      /* each thread's tree too, after that of all threads */
+	const char *level;    /* the tree of each of its objects, too; NULL: none */
+	bool subtract_bias;   /* counts less what measuring itself counts */
 	unsigned int columns; /* of the terminal that text goes to; 0: it goes to none */
 	const struct pm_metrics *metrics; /* NULL: the built-in ones */
 	const struct pm_machine *machine; /* the profile's; NULL: not known */

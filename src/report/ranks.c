@@ -65,7 +65,9 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 	const struct {
 		enum column column;
 		double value;
-	} values[] = {{SUM, range.sum}, {MEAN, range.mean}, {LEAST, range.min},
+	} values[] = {{SUM, range.sum},
+		      {MEAN, range.mean},
+		      {LEAST, range.min},
 		      {MOST, range.max}};
 	struct pm_cell cell;
 
@@ -74,8 +76,10 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 		 range.counted, range.counted < range.present ? "?" : "");
 	ranges->some_unknown |= range.counted < range.present;
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
-		fields[values[i].column] = (struct pm_field){
-			.known = range.counted, .value = scale * values[i].value, .text = "-"};
+		fields[values[i].column] =
+			(struct pm_field){.known = range.counted,
+					  .value = scale * values[i].value,
+					  .text = "-"};
 	field_process(ranges, &range, range.min_process, &fields[LEAST_AT]);
 	field_process(ranges, &range, range.max_process, &fields[MOST_AT]);
 	fields[IMBALANCE] = (struct pm_field){
@@ -97,7 +101,8 @@ static int table_write(struct ranges *ranges, struct pm_out *out)
 	enum pm_column_kind kind = ranges->event ? PM_COLUMN_EVENT : PM_COLUMN_TIME;
 	const char *unit = ranges->event ? ranges->event->first->unit : NULL;
 	struct pm_column columns[COLUMNS] = {
-		[PRESENT] = {ranks ? "ranks" : "processes", PM_COLUMN_LABEL, .begins = true},
+		[PRESENT] = {ranks ? "ranks" : "processes", PM_COLUMN_LABEL,
+			     .begins = true},
 		[SUM] = {"sum", kind, unit},
 		[MEAN] = {"mean", kind, unit, .like = &columns[MOST]},
 		[LEAST] = {"least", kind, unit, .like = &columns[MOST]},
@@ -147,9 +152,9 @@ int pm_report_ranks(const struct pm_report *report, const struct pm_report_tree 
 	}
 	pm_out_fold(out, out->columns, 8);
 	if (ranges.some_unknown)
-		pm_out_format(out,
-			      "\n  N?    others entered the region, too: their values are "
-			      "unknown, and are in no sum\n");
+		pm_out_format(
+			out, "\n  N?    others entered the region, too: their values are "
+			     "unknown, and are in no sum\n");
 	pm_out_fold_end(out);
 	*marks |= ranges.marks;
 	free(paths);

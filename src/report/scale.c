@@ -54,8 +54,8 @@ static void scale_visit(struct pm_scale *scale, double least, double most)
 
 static void scale_event(struct pm_scale *scale, const char *unit, double most)
 {
-	static const char *const prefixes[] = {"n", "u", "m", "", "k", "M", "G",
-					       "T", "P", "E"};
+	static const char *const prefixes[] = {"n", "u", "m", "",  "k",
+					       "M", "G", "T", "P", "E"};
 	int prefix = 3;
 
 	scale->divisor = 1;

@@ -64,8 +64,8 @@ static void measure_values(struct layout *layout)
 	}
 	for (uint32_t n = 0;;) {
 		n = next_row(layout, n);
-		if (!n && (!table->total || !table->fill(table->argument, 0,
-							 layout->fields)))
+		if (!n &&
+		    (!table->total || !table->fill(table->argument, 0, layout->fields)))
 			break;
 		for (uint32_t c = 0; c < table->count; c++) {
 			const struct pm_field *field = &layout->fields[c];
@@ -120,8 +120,8 @@ static void measure_widths(struct layout *layout)
 	layout->names = strlen("region");
 	for (uint32_t n = 0;;) {
 		n = next_row(layout, n);
-		if (!n && (!table->total || !table->fill(table->argument, 0,
-							 layout->fields)))
+		if (!n &&
+		    (!table->total || !table->fill(table->argument, 0, layout->fields)))
 			break;
 		if (n)
 			widen(&layout->names,

@@ -14,11 +14,11 @@ enum pm_column_kind {
 	PM_COLUMN_EXACT, /* a whole number, in full */
 	PM_COLUMN_TIME,	 /* ns; the unit is that of the largest */
 	PM_COLUMN_VISIT, /* ns of a visit; the unit is one in which the least can be read */
-	PM_COLUMN_SHARE, /* per cent */
-	PM_COLUMN_EVENT, /* of UNIT */
-	PM_COLUMN_RATIO, /* a plain number with two decimals */
+	PM_COLUMN_SHARE,  /* per cent */
+	PM_COLUMN_EVENT,  /* of UNIT */
+	PM_COLUMN_RATIO,  /* a plain number with two decimals */
 	PM_COLUMN_METRIC, /* of UNIT, of any size */
-	PM_COLUMN_LABEL	 /* a text */
+	PM_COLUMN_LABEL	  /* a text */
 };
 
 /* How the numbers of a column are written. */
@@ -34,7 +34,7 @@ struct pm_column {
 	enum pm_column_kind kind;
 	const char *unit;
 	const struct pm_column *like; /* with whose scale; NULL: its own */
-	bool begins;   /* a group, which stands in one table if it fits there */
+	bool begins; /* a group, which stands in one table if it fits there */
 	/* what measuring finds */
 	double least, most;
 	struct pm_scale scale;

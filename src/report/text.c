@@ -28,7 +28,7 @@ static void field_value(struct values *values, struct pm_field *field,
 	if (!field->known)
 		marked.marks = 0;
 	field->at_least = marked.marks & PM_MARK_IN_FLIGHT;
-	pm_cell_value(&cell, &marked, &values->marks, &values->states);
+	values->marks |= field->at_least ? PM_CELL_AT_LEAST : 0;
 	marked.marks &= ~PM_MARK_IN_FLIGHT;
 	pm_cell_value(&cell, &marked, &values->marks, &values->states);
 	if (!field->known)
@@ -54,19 +54,25 @@ static void fill_times(struct values *values, uint32_t n, struct pm_field *field
 		struct pm_value value = pm_report_time(tree, n, own && n);
 		double ticks = value.value;
 
-		if (!n && own)
+		/* Of what takes nearly no time it does not matter what it consists of. */
+		if (ticks < total / 100)
+			value.marks &= ~PM_MARK_SHORT;
+		if (!n && own && tree->total_ticks) {
 			ticks = (double)tree->total_ticks;
+			value.state = PM_COUNTED;
+		}
 		/* An open visit has taken what is inside of it, at least. */
 		if (!own && node->least_ticks && node->entered != node->visits) {
 			ticks = (double)node->least_ticks;
 			value.state = PM_COUNTED;
+			value.marks &= ~PM_MARK_SHORT;
 		}
 		field_value(values, field, &value, pm_snapshot_ns(s, ticks));
 		/* "At least nothing" says nothing. */
 		if (field->at_least && ticks <= 0)
 			*field = (struct pm_field){0};
-		field_plain(&fields[own ? OWN_SHARE : TIME_SHARE], field->known && total > 0,
-			    100 * ticks / total);
+		field_plain(&fields[own ? OWN_SHARE : TIME_SHARE],
+			    field->known && total > 0, 100 * ticks / total);
 	}
 }
 
@@ -161,9 +167,8 @@ static int tables_write(const struct pm_report *report, const struct pm_report_t
 	if (!err)
 		pm_report_hottest_write(tree, out);
 	if (!err)
-		err = report->options->merge
-			      ? pm_report_ranks(report, tree, out, marks)
-			      : pm_report_spread(tree, out);
+		err = report->options->merge ? pm_report_ranks(report, tree, out, marks)
+					     : pm_report_spread(tree, out);
 	return err;
 }
 

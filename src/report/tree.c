@@ -444,8 +444,8 @@ void pm_tree_root(struct pm_report_tree *tree, const struct pm_report_tree *of)
 		bool all = true;
 
 		for (uint32_t n = 1; n < of->node_count; n++)
-			all &= of->nodes[n].parent || of->counts[n * events + e].threads >=
-							      of->nodes[n].threads;
+			all &= of->nodes[n].parent ||
+			       of->counts[n * events + e].threads >= of->nodes[n].threads;
 		if (tree->counts[e].threads)
 			tree->counts[e].threads = all ? root->threads : 1;
 	}

@@ -201,7 +201,7 @@ try "a filter that leaves nothing says so" finds_nothing
 on_terminal() {
 	printf 'ends 0\nshow\n' | "$terminal" 30 80 "$perfmon" top --once -d 0.05 "$work" >"$here/shown" &&
 		grep -q "^region .* visits/s " "$here/shown" && grep -q "^  outer .* 0.0 " "$here/shown" &&
-		grep -qF "  >=    at least: a visit has no END so far" "$here/shown"
+		grep -q "^  ?     without visits that have begun" "$here/shown"
 }
 try "once to a terminal is a table" on_terminal
 

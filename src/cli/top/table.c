@@ -405,6 +405,9 @@ void top_table_common(const struct top_table *table, char *buffer, size_t size)
 		if (!value.marks || before)
 			continue;
 		pm_cell_value(&cell, &value, &marks, &states);
+		/* Some marks have no sign. */
+		if (!cell.marks[0])
+			continue;
 		used += (size_t)snprintf(buffer + used, size - used,
 					 "%s%s on all numbers of ", used ? "; " : "",
 					 cell.marks + 1);
