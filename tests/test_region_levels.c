@@ -284,13 +284,21 @@ Test(region_levels, ended_and_living_threads_of_this_machine)
 /* What perfmon_report_write() says with LEVEL, in FORMAT. */
 static char *report_of(const char *level, uint32_t format, int want)
 {
-	struct perfmon_report_options options = {
-		.size = sizeof(options), .format = format, .level = level};
+	char message[200] = "old";
+	struct perfmon_report_options options = {.size = sizeof(options),
+						 .format = format,
+						 .level = level,
+						 .message = message,
+						 .message_size = sizeof(message)};
 	FILE *file = tmpfile();
 	char *text = calloc(1, 1 << 17);
 
 	cr_assert(file && text);
 	cr_assert_eq(perfmon_report_write(fileno(file), &options), want);
+	if (want)
+		cr_assert_not_null(strstr(message, level), "%s", message);
+	else
+		cr_assert_str_empty(message);
 	rewind(file);
 	cr_assert_lt(fread(text, 1, 1 << 17, file), 1 << 17);
 	fclose(file);

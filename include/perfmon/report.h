@@ -42,6 +42,10 @@ struct perfmon_report_options {
 	 * threads of each such object of the machine, too, as PERFMON_LEVEL asks for;
 	 * NULL: what that says. */
 	const char *level;
+	/* Room for one sentence that says why the call failed: "" if it did not, cut if it
+	 * is longer. NULL: none is wanted. */
+	char *message;
+	size_t message_size;
 };
 
 /**
@@ -55,8 +59,8 @@ struct perfmon_report_options {
  * below the first version's, an unknown format, flag or level; -E2BIG for an OPTIONS
  * that is larger than this library's and has something in its tail; -ENOMEM; or what
  * write(2) refused with. Nothing is written in the cases before the last. SIGPIPE and
- * SIGXFSZ are not raised. Allocates and enters the kernel; any thread, but no signal
- * handler.
+ * SIGXFSZ are not raised. A sentence says more (`message` of OPTIONS), but for a wrong
+ * size. Allocates and enters the kernel; any thread, but no signal handler.
  */
 int perfmon_report_write(int fd, const struct perfmon_report_options *options);
 

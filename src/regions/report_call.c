@@ -14,8 +14,9 @@
 
 #define FLAGS (PERFMON_REPORT_PER_THREAD | PERFMON_REPORT_SUBTRACT_BIAS)
 
-/* Checks GIVEN (NULL is accepted) and puts it over the options of the environment. */
-static int apply(const struct perfmon_report_options *given, struct pm_options *to)
+/* Puts OPTIONS over those of the environment. */
+static int apply(const struct perfmon_report_options *options, struct pm_options *to,
+		 struct pm_diag *diag)
 {
 	static const enum pm_format formats[] = {
 		[PERFMON_REPORT_FORMAT_TEXT] = PM_FORMAT_TEXT,
@@ -23,33 +24,34 @@ static int apply(const struct perfmon_report_options *given, struct pm_options *
 		[PERFMON_REPORT_FORMAT_JSON] = PM_FORMAT_JSON,
 		[PERFMON_REPORT_FORMAT_CSV] = PM_FORMAT_CSV,
 	};
-	struct perfmon_report_options options;
-	int err;
 
-	if (!given)
-		return 0;
-	err = PM_STRUCT_CHECK(given, perfmon_report_options, 16);
-	if (err)
-		return err;
-	pm_struct_take(&options, given, sizeof(options));
-	if (options.format >= sizeof(formats) / sizeof(formats[0]) || options.flags & ~FLAGS)
-		return -EINVAL;
-	if (options.format != PERFMON_REPORT_FORMAT_DEFAULT)
-		to->format = formats[options.format];
-	if (options.flags & PERFMON_REPORT_PER_THREAD)
+	if (options->format >= sizeof(formats) / sizeof(formats[0]))
+		return pm_diag_set(diag, -EINVAL,
+				   "unknown report format %u; use a value of enum "
+				   "perfmon_report_format",
+				   options->format);
+	if (options->flags & ~FLAGS)
+		return pm_diag_set(diag, -EINVAL, "unknown flags 0x%x", options->flags);
+	if (options->format != PERFMON_REPORT_FORMAT_DEFAULT)
+		to->format = formats[options->format];
+	if (options->flags & PERFMON_REPORT_PER_THREAD)
 		to->keep_threads = true;
-	if (options.flags & PERFMON_REPORT_SUBTRACT_BIAS)
+	if (options->flags & PERFMON_REPORT_SUBTRACT_BIAS)
 		to->subtract_bias = true;
-	if (!options.level)
+	if (!options->level)
 		return 0;
-	if (pm_level_find(pm_slice_of(options.level)) < 0)
-		return -EINVAL;
+	if (pm_level_find(pm_slice_of(options->level)) < 0)
+		return pm_diag_set(
+			diag, -EINVAL,
+			"unknown level '%s'; use a level such as numa, package or core",
+			pm_slice_quote(pm_slice_of(options->level)).text);
 	free(to->level);
-	to->level = strdup(options.level);
+	to->level = strdup(options->level);
 	return to->level ? 0 : -ENOMEM;
 }
 
-static int report(int fd, const struct perfmon_report_options *options)
+static int report(int fd, const struct perfmon_report_options *options,
+		  struct pm_diag *diag)
 {
 	struct pm_snapshot *snapshot;
 	struct pm_metrics *metrics;
@@ -58,16 +60,16 @@ static int report(int fd, const struct perfmon_report_options *options)
 
 	pm_options_read(&all, NULL);
 	metrics = pm_metrics_of(&all);
-	err = apply(options, &all);
+	err = apply(options, &all, diag);
 	if (err)
 		goto out;
-	err = pm_regions_snapshot(&snapshot, NULL);
+	err = pm_regions_snapshot(&snapshot, diag);
 	if (err)
 		goto out;
 	if (fd < 0) {
 		err = pm_report_at_exit(
 			snapshot, &all, metrics,
-			snapshot->header.parent_link == PERFMON_PROFILE_LINK_FORK, NULL);
+			snapshot->header.parent_link == PERFMON_PROFILE_LINK_FORK, diag);
 	} else {
 		struct pm_machine machine;
 		struct pm_report_options how = {
@@ -91,7 +93,8 @@ out:
 
 struct request {
 	int fd;
-	const struct perfmon_report_options *options;
+	struct perfmon_report_options options;
+	struct pm_diag diag;
 	int result;
 };
 
@@ -99,16 +102,28 @@ static void answer(void *argument)
 {
 	struct request *request = argument;
 
-	request->result = report(request->fd, request->options);
+	request->result = report(request->fd, &request->options, &request->diag);
 }
 
 /* Tables want more of a stack than a small thread has. */
-static int report_aside(int fd, const struct perfmon_report_options *options)
+static int report_aside(int fd, const struct perfmon_report_options *given)
 {
-	struct request request = {.fd = fd, .options = options};
+	struct request request = {.fd = fd};
+	int err = given ? PM_STRUCT_CHECK(given, perfmon_report_options, 16) : 0;
 
+	if (err)
+		return err;
+	if (given)
+		pm_struct_take(&request.options, given, sizeof(request.options));
 	pm_stack_run(answer, &request);
-	return request.result;
+	err = request.result;
+	if (err && !request.diag.error)
+		pm_diag_set(&request.diag, err, "cannot make the report: %s",
+			    err == -ENOENT ? "this process has not used a region yet"
+					   : strerror(-err));
+	pm_message_tell(err ? request.diag.text : "", request.options.message,
+			request.options.message_size);
+	return err;
 }
 
 PM_EXPORT int perfmon_report_write(int fd, const struct perfmon_report_options *options)
