@@ -62,6 +62,8 @@
 			($("hot_text").textContent.startsWith(end + " has ") ? "" : $("hot_text").textContent) ||
 			(got[0].getBoundingClientRect().bottom < 250 ? "" : "far down");
 	});
+	test("what measuring took is said", () => /^Measuring took (less than 1|about [0-9]+)% of the time/.test(
+		$("cost").textContent) && report.cost ? "" : $("cost").textContent);
 	test("the table begins as a tree, by inclusive time", () =>
 		differ([names(), sorts(), $("tree").disabled], [by("time_ns", -1), [], true]));
 	test("sorted the table is flat, with full paths; a third click is the tree again", () => {

@@ -137,14 +137,16 @@ static int put_part(struct pm_out *out, const struct pm_report_model *model, boo
 	return err;
 }
 
-int cli_html_add(struct cli_html *html, const struct pm_snapshot *snapshot, bool threads)
+int cli_html_add(struct cli_html *html, const struct pm_snapshot *snapshot,
+		 const struct pm_report_options *options, bool threads)
 {
 	struct pm_out out = {.sink = put_json, .argument = html};
 	struct pm_report_model model;
 	int err = html->error;
 
 	if (!err)
-		err = pm_report_model_make(&model, snapshot, false, NULL);
+		err = pm_report_model_make(&model, snapshot, options->subtract_bias,
+					   NULL);
 	if (err)
 		return html->error = err;
 	pm_out_text(&out, html->any ? ",\n" : "\n");

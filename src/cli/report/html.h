@@ -24,8 +24,9 @@ struct cli_html {
 int cli_html_begin(struct cli_html *html,
 		   int (*sink)(void *argument, const char *text, size_t size),
 		   void *argument);
-/* With the times of each thread if THREADS. */
-int cli_html_add(struct cli_html *html, const struct pm_snapshot *snapshot, bool threads);
+/* OPTIONS as in the report; with the times of each thread if THREADS. */
+int cli_html_add(struct cli_html *html, const struct pm_snapshot *snapshot,
+		 const struct pm_report_options *options, bool threads);
 /* SNAPSHOT is the only profile, or the sum of OPTIONS->merge; the format is JSON whatever
  * OPTIONS say. */
 int cli_html_end(struct cli_html *html, const struct pm_snapshot *snapshot,

@@ -130,7 +130,7 @@ static bool page_add(struct page *page, const struct pm_snapshot *snapshot)
 	}
 	/* Threads of many processes are more than a page can show. */
 	if (page->begun)
-		cli_html_add(&page->html, snapshot,
+		cli_html_add(&page->html, snapshot, &request->how,
 			     request->sources.count <= PAGE_THREADS);
 	return page->begun;
 }
