@@ -13,7 +13,7 @@
 
 #include "helpers.h"
 #include "session_probe.h"
-#include "session/overflow/state.h"
+#include "session/overflow/overflow.h"
 #include "perfmon/overflow.h"
 
 /* --- the drawn tables --------------------------------------------------------------- */

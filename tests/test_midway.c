@@ -17,7 +17,7 @@
 
 #include "os/os.h"
 #include "session/core/core.h"
-#include "session/overflow/armed.h"
+#include "session/overflow/overflow.h"
 #include "session/overflow/slots.h"
 #include "perfmon/overflow.h"
 #include "perfmon/sampling.h"

@@ -16,7 +16,7 @@
 
 #include "os/os.h"
 #include "samples/log_internal.h"
-#include "session/overflow/armed.h"
+#include "session/overflow/overflow.h"
 #include "session/sampling/sampling.h"
 #include "perfmon/log.h"
 #include "perfmon/sampling.h"
