@@ -18,20 +18,27 @@ alone() { # HEADER COMPILER OPTION...
 	# Twice, for the include guard.
 	printf '#include <%s>\n#include <%s>\n' "$header" "$header" | "$@"
 }
+mentions() { # HEADER WORD: whether it has the word, or a header that it includes
+	printf '#include <%s>\n' "$1" | gcc -M "-I$include" -x c - | tr -d '\\\n' |
+		sed 's/^[^:]*://' | xargs grep -l -e "$2" | grep -q .
+}
 for file in "$include"/perfmon/*.h "$include"/perfmon/*/*.h; do
 	header=${file#"$include"/}
 	case $header in
 	perfmon/arch/arch.h) ;;
 	perfmon/arch/*) continue ;; # parts of arch.h
 	esac
-	for variant in "" -DPERFMON_DISABLE; do
+	# Where the text of no header in it mentions that, it is the same with it.
+	variants=("")
+	! mentions "$header" PERFMON_DISABLE || variants+=(-DPERFMON_DISABLE)
+	for variant in "${variants[@]}"; do
 		for compiler in gcc clang; do
 			try "$header C11 $compiler $variant" in_shell alone "$header" "$compiler" \
-				"${strict[@]}" -std=c11 $variant -x c -
+				"${strict[@]}" -std=c11 ${variant:+"$variant"} -x c -
 		done
 		for compiler in g++ clang++; do
 			try "$header C++11 $compiler $variant" in_shell alone "$header" "$compiler" \
-				"${strict[@]}" -Wold-style-cast -std=c++11 $variant -x c++ -
+				"${strict[@]}" -Wold-style-cast -std=c++11 ${variant:+"$variant"} -x c++ -
 		done
 	done
 done
