@@ -9,7 +9,7 @@
 #   PM_SUITE_DIR  a folder of its own, kept from run to run
 #   PM_JOBS       how many processes it may keep busy
 #   PM_LONG       1 with scripts/check --long, else empty; tests see PERFMON_TEST_LONG=1
-# A suite named *.long.sh runs with --long only. Two suites run at the same time, except
+# A suite named *.long.sh runs with --long only. Three suites run at the same time, except
 # one with a line "# Runs alone". Sourcing this file is optional.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR
@@ -167,13 +167,10 @@ check_tree() {
 }
 
 # check_sanitized BED LIST: check_tree with -fsanitize=LIST, and with the stand-in for
-# Criterion (see scripts/standin).
+# Criterion.
 check_sanitized() {
-	local standin=$PM_TOP/scripts/standin
-	must "builds the stand-in" gcc -std=gnu11 -O1 -g -Wall -Wextra -Werror -c \
-		-I"$standin" "$standin/standin.c" -o "$PM_SUITE_DIR/standin.o"
-	export CRITERION_CFLAGS=-I$standin
-	export CRITERION_LIBS="$PM_SUITE_DIR/standin.o -lm"
+	must "builds the stand-in" in_shell pm_standin "$PM_SUITE_DIR/build" gcc
+	pm_standin "$PM_SUITE_DIR/build" gcc
 	# At -O1 the compiler takes half the time. It then warns of what cannot happen, so that
 	# warnings are errors in the other trees only.
 	check_tree "$1" "$PM_SUITE_DIR/build" --disable-static --enable-sanitizer="$2" \

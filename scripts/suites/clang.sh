@@ -4,5 +4,7 @@
 . "$PM_TOP/scripts/suite.sh"
 # What is repeated for its own sake is repeated in the native suite.
 [ -n "$PM_LONG" ] || export PERFMON_TEST_SHORT=1
+must "builds the stand-in" in_shell pm_standin "$PM_SUITE_DIR/build" clang
+pm_standin "$PM_SUITE_DIR/build" clang
 check_tree clang "$PM_SUITE_DIR/build" --enable-werror --disable-static CC=clang CXX=clang++ \
 	CFLAGS="-g -O2 -funsigned-char" CXXFLAGS="-g -O2 -funsigned-char"
