@@ -13,6 +13,9 @@ run() { # BED OPTION...: leaves results in PM_SUITE_DIR/BED
 	# What is repeated for its own sake is repeated less: an emulated machine is slow.
 	[ -z "$PM_LONG" ] || repeated=(--env PERFMON_TEST_LONG=1)
 	[ "$bed" != guest-user ] || repeated=(--env PERFMON_TEST_SHORT=1)
+	# Without what the kernel does at each entry against attacks by speculation: there is
+	# none, and each change of page tables takes the emulator long.
+	[ -n "$PM_LONG" ] || repeated+=(--append kpti=off --append mitigations=off)
 	rm -rf "${PM_SUITE_DIR:?}/$bed"
 	mkdir -p "$PM_SUITE_DIR/$bed"
 	mapfile -t tests < <(bed_tests "$bed" "$PM_BUILD/arm64")
