@@ -167,13 +167,14 @@ static void *use_until_stopped(void *unused)
 Test(locks, a_fork_and_calls_do_not_wait_for_each_other)
 {
 	NOT_SANITIZED(SANITIZED_FORKS);
+	const int forks = getenv("PERFMON_TEST_SHORT") ? 8 : 30;
 	pthread_t thread;
 
 	/* In one thread: in two, one would find the other's format registered. */
 	PERFMON_REGION_BEGIN("first");
 	PERFMON_REGION_END("first");
 	pthread_create(&thread, NULL, use_until_stopped, NULL);
-	for (int i = 0; i < 30; i++) {
+	for (int i = 0; i < forks; i++) {
 		let_time_pass_ms(1);
 		cr_assert_eq(probe_child(child_uses_all), 0);
 	}
