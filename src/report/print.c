@@ -170,6 +170,37 @@ static int write_standard(const struct pm_snapshot *snapshot,
 	return err < 0 ? err : pm_report_write_fd(snapshot, options, fd);
 }
 
+/*
+ * A line that says where the reports of all ranks are, of which PATH is one, or the only
+ * one: rank 0 says it once, where nobody has chosen the name.
+ */
+static void say_where(const struct pm_options *options, const char *path,
+		      const char *host, bool merged)
+{
+	static bool said;
+	char text[4600], last[4096], ranks[24] = "all";
+	const char *slash, *to = "";
+	int n, fd = pm_standard_descriptor(STDERR_FILENO);
+
+	if (!options->output_surprise || options->rank || fd < 0 ||
+	    __atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+		return;
+	if (options->ranks > 0)
+		snprintf(ranks, sizeof(ranks), "%d", options->ranks);
+	/* Of the last one, the name is enough. */
+	if (!merged && options->ranks > 1 &&
+	    pm_options_expand(options->output_path, 0, options->ranks - 1, host, last,
+			      sizeof(last)) > 0) {
+		slash = strrchr(last, '/');
+		to = slash ? slash + 1 : last;
+	}
+	n = snprintf(text, sizeof(text), "perfmon: report%s of %s rank%s: %s%s%s\n",
+		     merged ? "" : "s", ranks, options->ranks == 1 ? "" : "s", path,
+		     *to ? " to " : "", to);
+	if (n > 0 && (size_t)n < sizeof(text))
+		pm_kernel_write_quietly(fd, text, (size_t)n);
+}
+
 /* Writes the report of SNAPSHOT, or of MERGE, whose sum that is, where OPTIONS say. */
 static int write_where(const struct pm_snapshot *snapshot, const struct pm_merge *merge,
 		       const struct pm_options *options, const struct pm_metrics *metrics,
@@ -205,6 +236,8 @@ static int write_where(const struct pm_snapshot *snapshot, const struct pm_merge
 		err = output_path(options, snapshot, forked, path, sizeof(path));
 		if (!err)
 			err = write_file(snapshot, &how, options, path);
+		if (!err && !forked)
+			say_where(options, path, snapshot->header.host, merge != NULL);
 		if (!err)
 			return 0;
 		snprintf(sentence, sizeof(sentence),

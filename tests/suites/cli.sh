@@ -190,12 +190,23 @@ try "run quotes a bad stride" both 2 err '"x=0"' "$perfmon" run -s x=0 "$program
 
 ranks() {
 	for rank in 0 1; do
-		status 0 env OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=2 "$program" &&
-			[ ! -s "$here/err" ] && grep -q "rank $rank of 2" "$here/perfmon.$rank.txt" ||
-			return 1
+		status 0 env OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=2 "$program" fork &&
+			cp "$here/err" "$here/err.$rank" &&
+			grep -q "rank $rank of 2" "$here/perfmon.$rank.txt" || return 1
 	done
 }
 try "each rank writes its own file" ranks
+said_once() {
+	[ ! -s "$here/err.1" ] &&
+		[ "$(cat "$here/err.0")" = "perfmon: reports of 2 ranks: $here/perfmon.0.txt to perfmon.1.txt" ]
+}
+try "the first says where they are, once" said_once
+try "also where their number is not known" both 0 err "reports of all ranks: $here/perfmon.0.txt" \
+	env PMI_RANK=0 "$program"
+says_nothing() { status 0 env PMI_RANK=0 PERFMON_OUTPUT="$1" "$program" && nothing cat "$here/err"; }
+try "who has chosen the name is told nothing" says_nothing out.%r
+try "who has chosen the folder is told nothing" says_nothing ranked/
+try "who wants no report is told nothing" says_nothing none
 forks() {
 	status 0 env PERFMON_OUTPUT=forked "$program" fork && grep -q outer "$here/forked" &&
 		grep -q child "$here"/forked.* && ! grep -q child "$here/forked"
@@ -251,6 +262,7 @@ ranks_in_files() {
 	for rank in 0 1; do
 		status 0 env OMPI_COMM_WORLD_RANK=$rank PERFMON_OUTPUT=shared "$program" &&
 			says "shared.$rank" inner || return 1
+		[ "$rank" -ne 0 ] || says err "reports of all ranks: $here/shared.0" || return 1
 	done
 }
 try "ranks do not share a file" ranks_in_files

@@ -340,13 +340,25 @@ mpi() { # NAME LAUNCHER...
 		</dev/null >&2) || true
 	try "four ranks of $name are merged, one of them killed" merged_ranks "$name"
 
+	mkdir -p "$here/$name.run"
+	# Nobody looks at a terminal, as in a batch job.
+	told() {
+		(cd "$here/$1.run" && env -u PERFMON_OUTPUT timeout 60 "mpirun.$1" "${@:2}" -n 4 "$perfmon" run \
+			"../ranks.$1" end </dev/null >"$here/out" 2>"$here/err") &&
+			[ "$(grep -c '^perfmon: ' "$here/err")" -eq 1 ] && [ ! -s "$here/out" ] &&
+			says err "perfmon: reports of 4 ranks: $here/$1.run/perfmon.0.txt to perfmon.3.txt" &&
+			[ -s "$here/$1.run/perfmon.0.txt" ] && [ -s "$here/$1.run/perfmon.3.txt" ]
+	}
+	try "run under $name says once where the reports are" told "$name" "$@"
+
 	rm -f "$build/src/mpi/libperfmon-mpi.so"
 	try "libperfmon-mpi is built for $name" pm_make "$build" "$PM_SUITE_DIR/make.log" \
 		src/mpi/libperfmon-mpi.so MPICC="mpicc.$name"
 	mkdir -p "$here/$name.one"
 	in_one_file() {
 		(cd "$here/$1.one" && env -u PERFMON_OUTPUT timeout 60 "mpirun.$1" "${@:2}" -n 4 \
-			env LD_PRELOAD="$build/src/mpi/libperfmon-mpi.so" "../ranks.$1" end </dev/null) &&
+			env LD_PRELOAD="$build/src/mpi/libperfmon-mpi.so" "../ranks.$1" end </dev/null 2>"$here/err") &&
+			says err "perfmon: report of 4 ranks: $here/$1.one/perfmon.txt" &&
 			[ "$(cd "$here/$1.one" && echo *)" = perfmon.txt ] &&
 			cp "$here/$1.one/perfmon.txt" "$here/out" && says out "4 ranks of 4 on" &&
 			says out "ranks 0-3 still run" && has_lines '  step +20 ' '    compute +50 ' \
