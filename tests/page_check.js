@@ -62,6 +62,8 @@
 			($("hot_text").textContent.startsWith(end + " has ") ? "" : $("hot_text").textContent) ||
 			(got[0].getBoundingClientRect().bottom < 250 ? "" : "far down");
 	});
+	test("marks of times are no marks of visits", () => differ([...$("table").tBodies[0].rows].filter(row =>
+		row.cells[1].querySelector(".mark")).length, 0));
 	test("what measuring took is said", () => /^Measuring took (less than 1|about [0-9]+)% of the time/.test(
 		$("cost").textContent) && report.cost ? "" : $("cost").textContent);
 	test("the table begins as a tree, by inclusive time", () =>
