@@ -278,9 +278,10 @@ static void count_add(struct pm_report_count *count, const struct pm_report_even
 	count->squares += from->count[c].squares;
 }
 
+/* WHOLE says of each column that metrics alone read whether THREAD has a part in it. */
 static void counts_add(const struct pm_report_model *model, struct pm_report_count *to,
 		       const struct pm_snapshot_thread *thread,
-		       const struct perfmon_profile_node *from)
+		       const struct perfmon_profile_node *from, const bool *whole)
 {
 	struct worth w = worth_of(model->snapshot, thread, from);
 	uint64_t seen = 0; /* counters of this thread */
@@ -300,9 +301,7 @@ static void counts_add(const struct pm_report_model *model, struct pm_report_cou
 		seen |= UINT64_C(1) << c;
 		count_add(&to[of[c]], &model->events[of[c]], from, c, &w, first);
 		for (uint32_t e = model->event_count; e < model->column_count; e++)
-			if (model->events[e].of == of[c] &&
-			    pm_report_metric_is_whole(model, model->events[e].only,
-						      thread))
+			if (model->events[e].of == of[c] && whole[e - model->event_count])
 				count_add(&to[e], &model->events[e], from, c, &w, first);
 	}
 }
@@ -312,24 +311,32 @@ static int thread_add(struct pm_tree_build *build,
 		      const struct pm_snapshot_thread *thread, uint32_t *map)
 {
 	const struct pm_report_model *model = build->tree->model;
+	uint32_t extra = model->column_count - model->event_count;
+	bool *whole = malloc(extra * sizeof(*whole) + 1);
+	int err = whole ? 0 : -ENOMEM;
 
+	for (uint32_t i = 0; whole && i < extra; i++)
+		whole[i] = pm_report_metric_is_whole(
+			model, model->events[model->event_count + i].only, thread);
 	map[1] = 0;
 	for (uint32_t n = 2; n <= thread->node_count; n++) {
 		const struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
 		uint32_t number;
-		int err = pm_tree_node(build, map[node->parent],
-				       model->region_of[node->region], &number);
 
+		if (!err)
+			err = pm_tree_node(build, map[node->parent],
+					   model->region_of[node->region], &number);
 		if (err)
-			return err;
+			break;
 		map[n] = number;
 		node_add(&build->tree->nodes[number], thread, node);
 		counts_add(model,
 			   build->tree->counts + (size_t)number * model->column_count,
-			   thread, node);
+			   thread, node, whole);
 	}
+	free(whole);
 	pm_tree_add(&build->tree->threads, weight_of(thread));
-	return 0;
+	return err;
 }
 
 void pm_tree_count_add(struct pm_report_count *to, const struct pm_report_count *from)
