@@ -163,6 +163,25 @@ if "$get" "$here/err" x >"$here/out" 2>&1; [ $? -ne 77 ]; then
 	try "in JSON, too" marks
 fi
 
+metrics() {
+	diff 4 -m 'rate [1/s] = 1e9 * visits / time_ns; none_such = cycels / visits' "$one" "$here/slow.1" &&
+		grep -qE '^ +rate +[0-9.]+ ?[kM]? ?1/s.* -[0-9.]+%$' "$here/out" && says "no metric none_such"
+}
+try "shows metrics of both sides and their difference" metrics
+try "quotes a mistake in them" diff_says 2 "x = 3 +" -m 'x = 3 +' "$one" "$one"
+if "$get" "$here/err" x >"$here/out" 2>&1; [ $? -ne 77 ]; then
+	metrics_json() {
+		diff 4 -f json -m 'none; double = 2 * visits' "$one" "$here/slow.1" || return 1
+		row=0
+		while [ "$("$get" "$here/out" metrics.$row.region)" != work ] && [ $row -lt 9 ]; do row=$((row + 1)); done
+		[ "$("$get" "$here/out" metrics.$row.name)" = double ] &&
+			[ "$("$get" "$here/out" metrics.$row.a.mean)" = 10 ] &&
+			[ "$("$get" "$here/out" metrics.$row.difference)" = 0 ] &&
+			[ "$("$get" "$here/out" metrics.$row.ratio)" = 1 ]
+	}
+	try "in JSON, too" metrics_json
+fi
+
 # --- counts that are known --------------------------------------------------------------
 
 touched=mem:0x30000000/8:w:u

@@ -1071,6 +1071,57 @@ Test(diff_decide, rare_events_come_at_random)
 	done(&c);
 }
 
+/* A metric of a run is of the sums of its files, and that of a side the mean of its runs. It
+ * is shown and not tested. */
+Test(diff_decide, metrics)
+{
+	struct comparison c = {0};
+	struct pm_metrics *metrics;
+	const struct diff_metric_row *row;
+	uint32_t count;
+
+	cr_assert_eq(pm_metrics_parse("none; per_visit = page-faults / visits;"
+				      "inverse = 1 / page-faults; mpki = LLC-load-misses",
+				      &metrics, NULL),
+		     0);
+	c.data.metrics = metrics;
+	/* Of B's second run one rank counts nothing. */
+	for (int i = 0; i < 8; i++) {
+		static const uint64_t faults[] = {100, 300, 400, 800, 200, 600, 0, 0};
+		struct made m = make("page-faults", faults[i], i % 2 ? 300 : 100);
+
+		builder_header(&m.b)->rank = i % 2;
+		builder_header(&m.b)->ranks = 2;
+		if (i == 5)
+			m.node->retries = 1;
+		load(&c, i >= 4, m);
+	}
+	judge(&c);
+	cr_assert_eq(c.result.metric_count, 4);
+	for (int total = 0; total < 2; total++) {
+		row = diff_metrics_of(&c.result, total ? DIFF_TOTAL : 0, &count);
+		cr_assert_eq(count, 2);
+		cr_assert_str_eq(metrics->metrics[row[0].metric].name, "per_visit");
+		cr_assert_eq(row[0].sample[0].runs, 2);
+		cr_assert_lt(fabs(row[0].sample[0].mean - 2), 1e-12); /* 1 and 3 */
+		cr_assert_eq(row[0].sample[0].max, 3);
+		cr_assert_lt(fabs(row[0].sample[1].mean - 1), 1e-12); /* 2 and 0 */
+		cr_assert(!(row[0].total[0].marks & PM_MARK_RETRIED));
+		cr_assert(row[0].total[1].marks & PM_MARK_RETRIED);
+		/* 1 / 0 is no value, and the other run has one. */
+		cr_assert_eq(row[1].sample[0].runs, 2);
+		cr_assert_eq(row[1].sample[1].runs, 1);
+		cr_assert_lt(fabs(row[1].sample[1].mean - 1. / 800), 1e-12);
+	}
+	diff_metrics_of(&c.result, 7, &count);
+	cr_assert_eq(count, 0);
+	cr_assert(noted(&c, "no metric mpki"));
+	/* Time, visits and the event, and the totals of two. */
+	cr_assert_eq(c.result.row_count, 5);
+	done(&c);
+	pm_metrics_free(metrics);
+}
+
 Test(diff_decide, only)
 {
 	struct comparison c = {0};

@@ -264,6 +264,9 @@ const char *pm_report_mark_name(uint32_t mark);
 /* In the metric's unit; what an input lacks, it lacks. */
 struct pm_value pm_report_metric(const struct pm_report_tree *tree, uint32_t node,
 				 uint32_t metric, bool exclusive);
+/* The inputs of that, in VALUES, of PM_METRIC_INPUTS; the value itself is 0. */
+struct pm_value pm_report_metric_inputs(const struct pm_report_tree *tree, uint32_t node,
+					uint32_t metric, bool exclusive, double *values);
 /* Its name as a table's heading. */
 const char *pm_report_metric_heading(const struct pm_report_metric *metric);
 /* The parts of the model that are metrics: for pm_report_model_make() and _free(). */

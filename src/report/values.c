@@ -110,16 +110,16 @@ static double plain_input(const struct pm_report_tree *tree, uint32_t node, uint
 	return kind == PM_METRIC_TIME ? time : fmax(0, time - off_cpu);
 }
 
-struct pm_value pm_report_metric(const struct pm_report_tree *tree, uint32_t node,
-				 uint32_t metric, bool exclusive)
+struct pm_value pm_report_metric_inputs(const struct pm_report_tree *tree, uint32_t node,
+					uint32_t metric, bool exclusive, double *values)
 {
 	const struct pm_report_metric *m = &tree->model->metrics[metric];
 	struct pm_value v = pm_report_time(tree, node, exclusive);
-	double values[PM_METRIC_INPUTS], limit;
 
 	/* Of quotients it is not known. */
 	v.error = v.marks & PM_MARK_SAMPLED ? INFINITY : 0;
 	v.sum = 0;
+	v.value = 0;
 	for (uint32_t i = 0; i < m->metric->input_count; i++) {
 		const struct pm_report_event *event;
 		struct pm_value in;
@@ -139,7 +139,17 @@ struct pm_value pm_report_metric(const struct pm_report_tree *tree, uint32_t nod
 		if (in.threads < v.threads)
 			v.threads = in.threads;
 	}
-	v.value = 0;
+	return v;
+}
+
+struct pm_value pm_report_metric(const struct pm_report_tree *tree, uint32_t node,
+				 uint32_t metric, bool exclusive)
+{
+	const struct pm_report_metric *m = &tree->model->metrics[metric];
+	double values[PM_METRIC_INPUTS], limit;
+	struct pm_value v =
+		pm_report_metric_inputs(tree, node, metric, exclusive, values);
+
 	if (v.state == PM_COUNTED && !pm_metric_value(m->metric, values, &v.value))
 		v.state = PM_NOT_COUNTED;
 	/* Of parts that are not scaled a quotient may be anything. */

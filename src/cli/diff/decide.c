@@ -383,6 +383,8 @@ int diff_decide(struct diff_result *result, const struct diff_data *data,
 	err = diff_shuffle(result, data->runs, options->alpha);
 	if (!err)
 		err = order(result, data);
+	if (!err)
+		err = diff_metrics(result, data);
 	for (uint32_t i = 0; !err && i < result->row_count; i++) {
 		struct diff_row *row = &result->rows[i];
 
@@ -401,6 +403,7 @@ void diff_result_free(struct diff_result *result)
 {
 	free(result->rows);
 	free(result->runs);
+	free(result->metrics);
 	memset(result, 0, sizeof(*result));
 }
 

@@ -30,6 +30,7 @@ static const char help[] =
 	"      --only NAMES      compare these alone: time, visits, events, separated by ','\n"
 	"      --inclusive       with nested regions\n"
 	"  -A, --all             show unchanged values, too\n"
+	"  -m, --metrics TEXT    more metrics: 'NAME = FORMULA; ...', @FILE, none\n"
 	"  -f, --format FORMAT   text (default), json\n"
 	"      --undecided same|fail  what to do if something is open: same: exit as if it had\n"
 	"                        not changed; fail: exit with 1\n"
@@ -84,6 +85,7 @@ static int options_read(struct diff_options *to, int argc, char **argv)
 		{"only", .text = &to->only},
 		{"inclusive", .flag = &to->inclusive},
 		{"all", .flag = &to->all},
+		{"metrics", .take = cli_take_metrics, .to = &to->metrics},
 		{"format", .choice = &format, .choices = "text, json"},
 		{"undecided", .choice = &to->undecided, .choices = "same, fail"},
 		{.name = NULL},
@@ -207,7 +209,13 @@ int cli_diff(int argc, char **argv)
 	int status = options_read(&how, argc, argv);
 
 	if (status >= 0)
-		return status;
+		goto out;
+	if (!how.metrics && pm_metrics_parse(NULL, &how.metrics, NULL)) {
+		cli_complain("diff", "no memory");
+		status = DIFF_EXIT_TROUBLE;
+		goto out;
+	}
+	data.metrics = how.metrics;
 	status = load(&data, how.inclusive, argv + optind, argc - optind);
 	bad = status ? NULL : diff_only_check(&data, how.only);
 	if (bad) {
@@ -220,6 +228,8 @@ int cli_diff(int argc, char **argv)
 		if (cli_finish("diff", 0))
 			status = DIFF_EXIT_TROUBLE;
 	}
+out:
 	diff_data_free(&data);
+	pm_metrics_free(how.metrics);
 	return status;
 }

@@ -7,6 +7,7 @@
  *	decide.c	what the numbers show
  *	shuffle.c	which differences are more than chance
  *	math.c		samples, their distance, and intervals
+ *	metrics.c	the metrics of both sides
  *	notes.c		what must be known besides
  *	text.c		the table for people
  *	json.c		JSON
@@ -38,7 +39,8 @@ struct diff_options {
 	bool inclusive;	   /* with nested regions */
 	bool all;	   /* rows of what did not change, too */
 	bool json;
-	unsigned int undecided; /* enum diff_undecided */
+	unsigned int undecided;	    /* enum diff_undecided */
+	struct pm_metrics *metrics; /* NULL: the built-in ones */
 };
 
 struct diff_event {
@@ -70,6 +72,15 @@ struct diff_entry {
 	double threads; /* in which the region ran */
 };
 
+/* What one file says of one metric of one region: its inputs. */
+struct diff_input {
+	uint32_t region, metric, file;
+	bool counted; /* all of them */
+	uint32_t marks;
+	double coverage;
+	double *values;
+};
+
 struct diff_data {
 	uint32_t file_count, region_count, event_count, entry_count;
 	uint32_t file_room, region_room, event_room, entry_room;
@@ -78,6 +89,9 @@ struct diff_data {
 	void *region_tree;
 	struct diff_event *events;
 	struct diff_entry *entries;
+	const struct pm_metrics *metrics; /* the caller's */
+	uint32_t input_count;
+	struct diff_input *inputs;
 	uint32_t runs[2];
 };
 
@@ -136,10 +150,19 @@ struct diff_row {
 	double weight; /* for the order of regions: time in the region */
 };
 
+/* A metric of a region, on both sides. */
+struct diff_metric_row {
+	uint32_t region, metric;
+	struct diff_sample sample[2]; /* of the runs that have a value */
+	struct pm_value total[2];     /* state, coverage and marks of all runs */
+};
+
 struct diff_result {
 	uint32_t row_count;
 	struct diff_row *rows;
-	struct diff_run *runs; /* of all rows */
+	uint32_t metric_count;
+	struct diff_metric_row *metrics; /* by region, in the order of the metrics */
+	struct diff_run *runs;		 /* of all rows */
 	uint32_t tests;
 	uint32_t by[DIFF_VERDICTS];
 	uint32_t too_few; /* rows that are open for want of runs */
@@ -153,6 +176,16 @@ void diff_result_free(struct diff_result *result);
 /* Gives the rows that are tested their critical and p, or too_few, for RUNS of each side. 0
  * or -ENOMEM. */
 int diff_shuffle(struct diff_result *result, const uint32_t runs[2], double alpha);
+
+/* Adds the metrics of the last file's flat TREE, whose node N is region REGIONS[N]. 0 or
+ * -ENOMEM. */
+int diff_metrics_load(struct diff_data *data, const struct pm_report_tree *tree,
+		      const uint32_t *regions, bool inclusive);
+/* The metrics of RESULT. 0 or -ENOMEM. */
+int diff_metrics(struct diff_result *result, const struct diff_data *data);
+/* The first of the COUNT metrics of REGION. */
+const struct diff_metric_row *diff_metrics_of(const struct diff_result *result,
+					      uint32_t region, uint32_t *count);
 
 /* Sentences that hold for the whole comparison; NULL after the last. Writes into
  * BUFFER. */

@@ -93,6 +93,31 @@ static void put_rows(struct pm_out *out, const struct diff_data *data,
 	}
 }
 
+static void put_metric(struct pm_out *out, const struct diff_data *data,
+		       const struct diff_metric_row *row)
+{
+	const struct pm_metric *metric = &data->metrics->metrics[row->metric];
+	double a = row->sample[0].mean, b = row->sample[1].mean;
+	bool both = row->sample[0].runs && row->sample[1].runs;
+
+	pm_out_text(out, "{\"region\":");
+	if (row->region == DIFF_TOTAL)
+		pm_out_text(out, "null");
+	else
+		pm_out_json(out, diff_region(data, row->region));
+	pm_out_text(out, ",\"name\":");
+	pm_out_json(out, metric->name);
+	pm_out_text(out, ",\"unit\":");
+	pm_out_json(out, metric->unit);
+	pm_out_text(out, ",\"formula\":");
+	pm_out_json(out, metric->meaning ? metric->meaning : metric->formula);
+	put_sample(out, "a", &row->sample[0], &row->total[0]);
+	put_sample(out, "b", &row->sample[1], &row->total[1]);
+	put_real(out, "difference", b - a, both);
+	put_real(out, "ratio", b / a, both && a > 0);
+	pm_out_text(out, "}");
+}
+
 void diff_json(struct pm_out *out, const struct diff_data *data,
 	       const struct diff_result *result, const struct diff_options *options)
 {
@@ -109,6 +134,11 @@ void diff_json(struct pm_out *out, const struct diff_data *data,
 	put_rows(out, data, result, true);
 	pm_out_text(out, "],\"rows\":[");
 	put_rows(out, data, result, false);
+	pm_out_text(out, "],\"metrics\":[");
+	for (uint32_t i = 0; i < result->metric_count; i++) {
+		pm_out_text(out, i ? "," : "");
+		put_metric(out, data, &result->metrics[i]);
+	}
 	pm_out_text(out, "],\"notes\":[");
 	for (uint32_t i = 0; diff_note(data, result, options, i, text); i++) {
 		pm_out_text(out, i ? "," : "");

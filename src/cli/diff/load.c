@@ -138,8 +138,9 @@ static bool lacks(const struct taking *how, const struct pm_value *value, uint32
 static double slack(const struct pm_report_event *event,
 		    const struct pm_report_node *node)
 {
-	uint64_t bias = event->cost.known & PERFMON_PROFILE_COST_CALL ? event->cost.call_bias
-								      : event->cost.bias;
+	uint64_t bias = event->cost.known & PERFMON_PROFILE_COST_CALL
+				? event->cost.call_bias
+				: event->cost.bias;
 	uint64_t other = node->retries;
 
 	/* Where all is read by calls no visit stands out by that. */
@@ -182,8 +183,8 @@ static int region_add(struct diff_data *data, const struct pm_report_tree *tree,
 		if (value.state != PM_COUNTED)
 			continue;
 		entry.quantity = DIFF_EVENT + how->events[e];
-		entry.visits =
-			(double)tree->counts[(size_t)n * model->column_count + e].measured;
+		entry.visits = (double)tree->counts[(size_t)n * model->column_count + e]
+				       .measured;
 		entry.sum = value.value * event->first->scale;
 		entry.error = value.error * event->first->scale;
 		entry.coverage = value.coverage;
@@ -255,6 +256,7 @@ static int tree_add(struct diff_data *data, const struct pm_report_model *model,
 {
 	struct taking how = {.events = events, .inclusive = inclusive};
 	struct pm_report_tree tree, flat;
+	uint32_t *regions = NULL;
 	bool *outer = calloc((size_t)model->snapshot->region_count + 1, sizeof(*outer));
 	int err = outer ? pm_report_tree_make(&tree, model, -1) : -ENOMEM;
 
@@ -272,8 +274,16 @@ static int tree_add(struct diff_data *data, const struct pm_report_model *model,
 		err = region_add(data, &flat, n, &how);
 	if (!err)
 		err = total_add(data, &flat, outer, events);
+	regions = calloc(flat.node_count, sizeof(*regions));
+	if (!err && !regions)
+		err = -ENOMEM;
+	for (uint32_t n = 1; !err && n < flat.node_count; n++)
+		err = region_number(data, pm_report_name(&flat, n), &regions[n]);
+	if (!err)
+		err = diff_metrics_load(data, &flat, regions, inclusive);
 	pm_report_tree_free(&flat);
 out:
+	free(regions);
 	free(outer);
 	return err;
 }
@@ -283,7 +293,7 @@ static int snapshot_add(struct diff_data *data, uint32_t side,
 {
 	struct pm_report_model model;
 	uint32_t *events;
-	int err = pm_report_model_make(&model, snapshot, false, NULL);
+	int err = pm_report_model_make(&model, snapshot, false, data->metrics);
 
 	if (err)
 		return err;
@@ -454,7 +464,10 @@ void diff_data_free(struct diff_data *data)
 		free(data->files[i].path);
 	for (uint32_t e = 0; e < data->event_count; e++)
 		free(data->events[e].name);
+	for (uint32_t i = 0; i < data->input_count; i++)
+		free(data->inputs[i].values);
 	tdestroy(data->region_tree, name_free);
+	free(data->inputs);
 	free(data->files);
 	free(data->regions);
 	free(data->events);

@@ -143,6 +143,30 @@ static bool note_files(const struct diff_data *data, char *to)
 	return true;
 }
 
+/* Built-in metrics are of what there is: nobody asked for them. */
+static bool note_metrics(const struct diff_data *data, const struct diff_result *result,
+			 char *to)
+{
+	size_t used = (size_t)snprintf(to, DIFF_NOTE,
+				       "not all of their events were counted: no metric");
+	bool any = false;
+
+	for (uint32_t m = 0; data->metrics && m < data->metrics->count; m++) {
+		bool there = data->metrics->metrics[m].heading;
+
+		for (uint32_t i = 0; i < result->metric_count && !there; i++)
+			there = result->metrics[i].metric == m;
+		if (there)
+			continue;
+		if (used < DIFF_NOTE)
+			used += (size_t)snprintf(to + used, DIFF_NOTE - used, "%s %s",
+						 any ? "," : "",
+						 data->metrics->metrics[m].name);
+		any = true;
+	}
+	return any;
+}
+
 static bool note_common(const struct diff_result *result, char *to)
 {
 	if (result->row_count != result->by[DIFF_ONE_SIDE])
@@ -155,7 +179,7 @@ const char *diff_note(const struct diff_data *data, const struct diff_result *re
 		      const struct diff_options *options, uint32_t i,
 		      char buffer[DIFF_NOTE])
 {
-	for (int kind = 0; kind < 9; kind++) {
+	for (int kind = 0; kind < 10; kind++) {
 		bool there = false;
 
 		switch (kind) {
@@ -183,6 +207,9 @@ const char *diff_note(const struct diff_data *data, const struct diff_result *re
 			break;
 		case 8:
 			there = note_files(data, buffer);
+			break;
+		case 9:
+			there = note_metrics(data, result, buffer);
 			break;
 		}
 		if (there && !i--)

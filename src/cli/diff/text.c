@@ -138,6 +138,36 @@ static void row_make(struct row *to, const struct diff_data *data,
 	put_p(to->cell[P], row);
 }
 
+static void put_metric(char *cell, char *marked, const struct diff_metric_row *row,
+		       uint32_t side, const struct pm_metric *metric, uint32_t *marks)
+{
+	struct pm_cell total;
+	uint32_t states = 0;
+
+	pm_cell_value(&total, &row->total[side], marks, &states);
+	strcpy(marked, total.marks);
+	if (row->total[side].state == PM_COUNTED)
+		pm_cell_metric(&total, &row->total[side], metric);
+	strcpy(cell, total.text);
+}
+
+/* Without a verdict: which way is better, nobody knows. */
+static void metric_make(struct row *to, const struct diff_data *data,
+			const struct diff_metric_row *row, uint32_t *marks)
+{
+	const struct pm_metric *metric = &data->metrics->metrics[row->metric];
+
+	memset(to, 0, sizeof(*to));
+	to->verdict = DIFF_SAME;
+	snprintf(to->cell[WHAT], CELL, "%.60s",
+		 metric->heading ? metric->heading : metric->name);
+	put_metric(to->cell[A], to->cell[A_MARKS], row, 0, metric, marks);
+	put_metric(to->cell[B], to->cell[B_MARKS], row, 1, metric, marks);
+	if (row->total[0].state == PM_COUNTED && row->total[1].state == PM_COUNTED &&
+	    row->sample[0].mean > 0)
+		put_change(to->cell[CHANGE], row->sample[1].mean / row->sample[0].mean);
+}
+
 static size_t cell_width(const struct row *row, int column)
 {
 	if (column != REGION)
@@ -173,6 +203,19 @@ static void put_row(struct pm_out *out, const struct row *row, const size_t *wid
 		gap += gap_after(c);
 	}
 	pm_out_text(out, "\n");
+}
+
+/* How many there are of REGION. */
+static uint32_t metrics_make(struct row *to, const struct diff_data *data,
+			     const struct diff_result *result, uint32_t region,
+			     uint32_t *marks)
+{
+	uint32_t count;
+	const struct diff_metric_row *rows = diff_metrics_of(result, region, &count);
+
+	for (uint32_t i = 0; i < count; i++)
+		metric_make(&to[i], data, &rows[i], marks);
+	return count;
 }
 
 /* Rows that are worth a look: the whole, what changed, and without runs to tell what looks
@@ -236,7 +279,8 @@ int diff_text(struct pm_out *out, const struct diff_data *data,
 {
 	static const char *const headings[COLUMNS] = {
 		"", "", "A", "", "B", "", "change", "interval", "p", "verdict"};
-	struct row *rows = calloc((size_t)result->row_count + 1, sizeof(*rows));
+	struct row *rows = calloc((size_t)result->row_count + result->metric_count + 1,
+				  sizeof(*rows));
 	const struct diff_row *above = NULL;
 	size_t width[COLUMNS] = {0};
 	char text[DIFF_NOTE];
@@ -248,10 +292,17 @@ int diff_text(struct pm_out *out, const struct diff_data *data,
 	for (int c = WHAT; c < COLUMNS; c++)
 		strcpy(rows[0].cell[c], headings[c]);
 	for (uint32_t i = 0; i < result->row_count; i++) {
-		if (!is_shown(&result->rows[i], options))
-			continue;
-		row_make(&rows[count++], data, &result->rows[i], above, &marks);
-		above = &result->rows[i];
+		const struct diff_row *row = &result->rows[i];
+
+		if (is_shown(row, options)) {
+			row_make(&rows[count++], data, row, above, &marks);
+			above = row;
+		}
+		/* A region's metrics, below what is shown of it. */
+		if (above && above->region == row->region &&
+		    (i + 1 == result->row_count || row[1].region != row->region))
+			count += metrics_make(&rows[count], data, result, row->region,
+					      &marks);
 	}
 	for (uint32_t i = 0; i < count; i++)
 		for (int c = 0; c < COLUMNS; c++)
