@@ -142,6 +142,39 @@ Test(overflow, notifies_once_and_masks)
 	perfmon_session_close(session);
 }
 
+/* Messages that nobody reads: the first ones are kept, and the next that is kept says that
+ * some before it are not. */
+Test(overflow, a_full_queue_says_what_it_has_lost)
+{
+	struct perfmon_session *session = notifying(1);
+	struct perfmon_message message;
+	uint64_t count;
+	int kept = 0;
+
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
+	OK(session, perfmon_session_start(session));
+	for (int i = 0; i < 1500; i++) {
+		touch(0, 1);
+		cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_MASKED);
+		OK(session, perfmon_overflow_restart(session));
+	}
+	OK(session, perfmon_overflow_last_reset(session, 0, NULL, &count));
+	cr_assert_eq(count, 1500, "overflows go on: %lu", (unsigned long)count);
+	while (perfmon_overflow_read(session, &message, 1, sizeof(message)) == 1) {
+		cr_assert_eq(message.flags, 0, "message %d", kept);
+		kept++;
+	}
+	cr_assert(kept > 0 && kept < 1500, "%d", kept);
+	for (int i = 0; i < 2; i++) {
+		touch(0, 1);
+		cr_assert_eq(perfmon_overflow_read(session, &message, 1, sizeof(message)),
+			     1);
+		cr_assert_eq(message.flags, i ? 0 : PERFMON_MESSAGE_LOST);
+		OK(session, perfmon_overflow_restart(session));
+	}
+	perfmon_session_close(session);
+}
+
 /* Row: PM-22: many overflows: none is lost, none comes twice. */
 Test(overflow, none_is_lost)
 {

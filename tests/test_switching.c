@@ -241,8 +241,14 @@ Test(switching, estimates_have_an_error)
 		touch_for(MS);
 	OK(session, perfmon_set_estimate(session, &estimate, 1, sizeof(estimate)));
 	cr_assert_eq(estimate.flags, PERFMON_ESTIMATE_UNKNOWN);
-	while (info_of(session, 0).runs < 8)
-		touch_for(MS);
+	while (estimate.runs < 6) {
+		touch_for(MS / 2);
+		OK(session,
+		   perfmon_set_estimate(session, &estimate, 1, sizeof(estimate)));
+		cr_assert_eq(estimate.flags,
+			     estimate.runs < 3 ? PERFMON_ESTIMATE_UNKNOWN : 0, "%u",
+			     (unsigned int)estimate.runs);
+	}
 	OK(session, perfmon_session_stop(session));
 	OK(session, perfmon_set_estimate(session, &estimate, 1, sizeof(estimate)));
 	cr_assert_eq(estimate.flags, 0);
@@ -368,6 +374,7 @@ Test(switching, intervals_cover_bursty_work)
 {
 	struct perfmon_session *session, *truth = session_with("page-faults", 0);
 	unsigned int covered = 0, runs = 0;
+	double width = 0;
 	char *page = new_page();
 	uint64_t seed = 1;
 
@@ -398,13 +405,16 @@ Test(switching, intervals_cover_bursty_work)
 		   perfmon_set_estimate(session, &estimate, 1, sizeof(estimate)));
 		covered += estimate.value - estimate.error <= total &&
 			   total <= estimate.value + estimate.error;
+		width += estimate.error / total;
 		if (runs < 5)
 			cr_log_info("%.0f of %.0f, +- %.0f", estimate.value, total,
 				    estimate.error);
 		perfmon_session_close(session);
 	}
-	cr_log_info("%u of %u covered", covered, runs);
+	cr_log_info("%u of %u covered, by +- %.2f", covered, runs, width / runs);
 	cr_assert_geq(covered, 95);
+	/* An interval that is too wide would cover all. */
+	cr_assert_lt(width / runs, 0.3);
 	perfmon_session_close(truth);
 }
 
