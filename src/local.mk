@@ -85,7 +85,7 @@ libperfmon_core_la_SOURCES = \
 	src/regions/recycle.c src/regions/recycle.h src/regions/regions.h \
 	src/regions/registry.c src/regions/registry.h src/regions/report_call.c \
 	src/regions/setup.c src/regions/setup.h src/regions/slow.c src/regions/slow.h \
-	src/regions/stale.c src/regions/state.c src/regions/state.h src/regions/thread.c \
+	src/regions/stale.c src/regions/stride.c src/regions/stride.h src/regions/state.c src/regions/state.h src/regions/thread.c \
 	src/regions/thread.h \
 	src/samples/format.c src/samples/format.h src/samples/format_default.c \
 	src/samples/log_decode.c src/samples/log_format.h src/samples/log_head.c \

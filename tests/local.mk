@@ -149,6 +149,7 @@ CRITERION_TESTS += tests/test_profile_file
 CRITERION_TESTS += tests/test_profile_reader
 CRITERION_TESTS += tests/test_library tests/test_machine
 CRITERION_TESTS += tests/test_sanity tests/test_metric tests/test_stride
+CRITERION_TESTS += tests/test_stride_auto
 CRITERION_TESTS += tests/test_kept tests/test_kept_kill
 CRITERION_TESTS += tests/test_process
 CRITERION_TESTS += tests/test_counter_read tests/test_guest_read tests/test_instance \
@@ -348,6 +349,10 @@ tests_test_profile_reader_SOURCES = tests/test_profile_reader.c tests/profile_bu
 	tests/kept_probe.h tests/region_probe.h
 tests_test_profile_reader_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_profile_reader_LDADD = $(TEST_LIBS)
+
+tests_test_stride_auto_SOURCES = tests/test_stride_auto.c tests/region_probe.h
+tests_test_stride_auto_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_stride_auto_LDADD = $(TEST_LIBS) -lm
 
 tests_test_stride_SOURCES = tests/test_stride.c tests/bounds.h tests/profile_builder.h \
 	tests/region_probe.h tests/report_text.h

@@ -901,8 +901,10 @@ Test(stride, the_variable_is_read)
 	setenv("PERFMON_STRIDE", "solve=3,0,x,=4,y=,1000000001,-2", 1);
 	cr_assert_eq(pm_options_read(&o, NULL), 0);
 	cr_assert_eq(o.note_count, 6);
-	cr_assert_str_eq(o.notes[0], "PERFMON_STRIDE: \"0\" is neither a number from 1 "
-				     "to 1000000000 nor NAME=NUMBER: ignored");
+	cr_assert_str_eq(o.notes[0],
+			 "PERFMON_STRIDE: \"0\" is ignored: expects a number from 1 to "
+			 "1000000000, NAME=NUMBER, auto, or a share of the time from "
+			 "auto:1% to auto:50%");
 	cr_assert_eq(pm_options_stride(&o, "solve"), 3);
 	cr_assert_eq(pm_options_stride(&o, "other"), 1);
 	pm_options_free(&o);

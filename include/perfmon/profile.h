@@ -218,6 +218,10 @@ struct perfmon_profile_node_info {
 	double min_time_ns; /* of one visit; 0 without any */
 	double max_time_ns;
 	double off_cpu_ns; /* the part of time_ns off the CPU, where the kernel tells */
+	/* Visits for which time_ns, off_cpu_ns and the counts' values stand: with
+	 * PERFMON_STRIDE=auto each measured visit counts as many times as its stride had
+	 * visits; else as @measured. Times of all visits: time_ns * visits / weight. */
+	uint64_t weight;
 };
 
 /** perfmon_profile_get_node() - fills NODE with node INDEX of thread THREAD. Node 0 is the

@@ -38,7 +38,7 @@ extern "C" {
 #endif
 
 #define PERFMON_PROFILE_MAGIC	UINT64_C(0x464f52504e4d4650) /* "PFMNPROF" */
-#define PERFMON_PROFILE_VERSION 1
+#define PERFMON_PROFILE_VERSION 2
 
 /* Most counters that one event set may have in regions. */
 #define PERFMON_PROFILE_COUNTERS_MAX 32
@@ -289,7 +289,7 @@ struct perfmon_profile_thread {
 };
 
 struct perfmon_profile_count {
-	uint64_t sum;	  /* over measured visits */
+	uint64_t sum;	  /* over measured visits (see struct perfmon_profile_stride) */
 	uint64_t lost_ns; /* time in those visits in which it was not on the hardware */
 	double squares;	  /* sum of squares, while a stride is on */
 };
@@ -347,12 +347,19 @@ struct perfmon_profile_node {
  * Visits that have ended are sequence / 2 + skipped.
  */
 struct perfmon_profile_stride {
-	uint64_t skipped;  /* visits that have ended unmeasured; outside the sequence */
-	uint64_t stride;   /* 1: each visit is measured */
-	uint64_t gap;	   /* the writer's: visits to skip until the next measured one */
-	uint64_t left;	   /* the writer's: visits of its stride behind the last one */
-	uint64_t random;   /* the writer's */
-	double time_cubes; /* sum of cubes of ticks */
+	uint64_t skipped; /* visits that have ended unmeasured; outside the sequence */
+	uint64_t stride;  /* 1: each visit is measured */
+	uint64_t gap;	  /* the writer's: visits to skip until the next measured one */
+	uint64_t left;	  /* the writer's: visits of its stride behind the last one */
+	uint64_t random;  /* the writer's */
+	/* With PERFMON_STRIDE=auto the stride changes, and each measured visit is worth as
+	 * many as its stride had: sums hold it so many times. Else it is worth one. */
+	uint64_t worth;	 /* of a visit that is measured now */
+	uint64_t weight; /* sum of what measured visits were worth; 0: one each */
+	uint64_t whole;	 /* of them, those before the first change: each was measured */
+	uint64_t until;	 /* the writer's: measured visits until the stride is looked at */
+	uint64_t looked; /* the writer's: ticks when it was looked at last */
+	double time_cubes;		       /* sum of cubes of ticks */
 	PERFMON_PROFILE_TAIL_(double cubes[];) /* likewise of counts, one per counter */
 };
 

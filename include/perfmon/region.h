@@ -131,7 +131,8 @@ void perfmon_region_disarm(void);
  * @size: sizeof(struct perfmon_region_values), set by the caller
  * @counters: how many counters the plan has
  * @visits: visits that have ended, over all paths that end in this region
- *	(with PERFMON_STRIDE those of them that were measured, as all values but @entered)
+ *	(with PERFMON_STRIDE those of them that were measured, as all values but @entered;
+ *	with PERFMON_STRIDE=auto those that the measured ones stand for)
  * @entered: visits begun
  * @time_ns: inclusive wall time of the ended visits; a visit inside a visit of the same
  *	region (recursion) is counted in the outer one only

@@ -125,6 +125,16 @@ INLINE void begin(struct perfmon_region *region, uint32_t counters, int general,
 	block->gate = pm_frame_at(frame, size, 1);
 }
 
+/* After a measured visit: now and then its stride is looked at. */
+INLINE void look(struct pm_thread_block *block, struct perfmon_profile_node *node)
+{
+	struct perfmon_profile_stride *stride = pm_node_stride(node, block->columns);
+
+	PM_ADD(stride->until, UINT64_C(-1));
+	if (unlikely(!stride->until))
+		pm_region_stride_look(block, node);
+}
+
 INLINE void end(struct perfmon_region *region, uint32_t counters, int general,
 		int strided)
 {
@@ -185,11 +195,13 @@ INLINE void end(struct perfmon_region *region, uint32_t counters, int general,
 		struct perfmon_profile_stride *stride =
 			pm_node_stride(node, block->columns);
 
-		pm_stride_add_time(stride, ticks);
+		pm_stride_add_time(node, stride, ticks);
 		for (i = 0; i < counters; i++)
 			pm_stride_add_count(node, stride, i, difference[i]);
 	}
 	pm_node_close(node, sequence);
+	if (strided)
+		look(block, node);
 	SIGNAL_FENCE();
 	block->gate = frame;
 	return;

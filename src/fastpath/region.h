@@ -48,6 +48,9 @@ void pm_region_end_stale(struct pm_thread_block *block, struct pm_frame *frame);
  * own first pass, or another visit's. */
 void pm_region_end_other(struct pm_thread_block *block, struct pm_frame *frame,
 			 struct perfmon_region *region);
+/* A visit of NODE was measured, and it is time to look at its stride. */
+void pm_region_stride_look(struct pm_thread_block *block,
+			   const struct perfmon_profile_node *node);
 /* The generation of arming is another than at this thread's last call: drops the frames
  * below FRAME, which are stale, and returns where the gate is now. */
 struct pm_frame *pm_region_resync(struct pm_thread_block *block, struct pm_frame *frame);

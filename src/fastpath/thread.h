@@ -286,22 +286,28 @@ static inline void pm_stride_draw(struct perfmon_profile_stride *s)
 	PM_PUT(s->left, stride - 1 - place);
 }
 
-static inline void pm_stride_add_time(struct perfmon_profile_stride *s, uint64_t ticks)
+/* A visit of TICKS, which the node's sums hold once already. */
+static inline void pm_stride_add_time(struct perfmon_profile_node *node,
+				      struct perfmon_profile_stride *s, uint64_t ticks)
 {
-	double real = (double)(int64_t)ticks;
+	double real = (double)(int64_t)ticks, worth = (double)(int64_t)s->worth;
 
-	PM_ADD(s->time_cubes, real * real * real);
+	PM_ADD(s->weight, s->worth);
+	PM_ADD_64(node->time_ticks, (s->worth - 1) * ticks);
+	PM_ADD(node->time_squares, (worth - 1) * real * real);
+	PM_ADD(s->time_cubes, worth * real * real * real);
 }
 
-/* The square and cube of what counter I counted in one visit. */
+/* What counter I counted in one visit, likewise. */
 static inline void pm_stride_add_count(struct perfmon_profile_node *node,
 				       struct perfmon_profile_stride *s, uint32_t i,
 				       int64_t difference)
 {
-	double real = (double)difference;
+	double real = (double)difference, worth = (double)(int64_t)s->worth;
 
-	PM_ADD(node->count[i].squares, real * real);
-	PM_ADD(s->cubes[i], real * real * real);
+	PM_ADD_64(node->count[i].sum, (s->worth - 1) * (uint64_t)difference);
+	PM_ADD(node->count[i].squares, worth * real * real);
+	PM_ADD(s->cubes[i], worth * real * real * real);
 }
 
 #endif

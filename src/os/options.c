@@ -127,6 +127,31 @@ static int stride_add(struct pm_options *options, struct pm_slice item)
 	return 0;
 }
 
+/* The share of the time that auto lets measuring take. */
+#define AUTO_SHARE 0.05
+
+/* "auto", or "auto:2%": -EINVAL if it is neither. */
+static int stride_auto(struct pm_options *options, struct pm_slice item)
+{
+	struct pm_slice share, word = pm_slice_trim(pm_slice_cut(item, ':', &share));
+	uint64_t number;
+
+	if (!pm_slice_is(word, "auto"))
+		return -EINVAL;
+	if (!share.at) {
+		options->stride_auto = AUTO_SHARE;
+		return 0;
+	}
+	share = pm_slice_trim(share);
+	if (share.length < 2 || share.at[share.length - 1] != '%')
+		return -EINVAL;
+	share.length--;
+	if (pm_slice_number(share, &number) || !number || number > 50)
+		return -EINVAL;
+	options->stride_auto = (double)number / 100;
+	return 0;
+}
+
 static void stride_read(struct pm_options *options, int *err)
 {
 	const char *value = pm_variable("PERFMON_STRIDE");
@@ -134,14 +159,17 @@ static void stride_read(struct pm_options *options, int *err)
 
 	while (rest.at) {
 		struct pm_slice item = pm_slice_trim(pm_slice_cut(rest, ',', &rest));
-		int bad = stride_add(options, item);
+		int bad = stride_auto(options, item);
 
+		if (bad)
+			bad = stride_add(options, item);
 		if (bad == -ENOMEM)
 			*err = bad;
 		else if (bad)
 			pm_options_note(options,
-					"PERFMON_STRIDE: \"%s\" is neither a number from "
-					"1 to %u nor NAME=NUMBER: ignored",
+					"PERFMON_STRIDE: \"%s\" is ignored: expects a "
+					"number from 1 to %u, NAME=NUMBER, auto, or a "
+					"share of the time from auto:1%% to auto:50%%",
 					pm_slice_quote(item).text, PM_STRIDE_MAX);
 	}
 }
@@ -149,7 +177,7 @@ static void stride_read(struct pm_options *options, int *err)
 /* The last that names the region, or else the last for all. */
 uint32_t pm_options_stride(const struct pm_options *options, const char *name)
 {
-	uint32_t stride = 1;
+	uint32_t stride = options->stride_auto > 0 ? 0 : 1;
 
 	for (uint32_t i = 0; i < options->stride_count; i++)
 		if (!options->strides[i].name)
@@ -178,7 +206,7 @@ uint32_t pm_options_stride_hash(const struct pm_options *options)
 		for (int shift = 0; shift < 32; shift += 8)
 			hash = hash_byte(hash, stride->stride >> shift);
 	}
-	return hash;
+	return hash_byte(hash, (unsigned int)(options->stride_auto * 100 + 0.5));
 }
 
 void pm_options_default(struct pm_options *options)

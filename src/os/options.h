@@ -17,7 +17,8 @@
  *   PERFMON_METRICS  formulas ("NAME = FORMULA"; ";" or lines between), @FILE, none
  *   PERFMON_ARM      1 (default) or 0
  *   PERFMON_FENCE    0 (default) or 1
- *   PERFMON_STRIDE   N: of N visits measure one at random; NAME=N for one region; ","
+ *   PERFMON_STRIDE   N: of N visits measure one at random; NAME=N for one region;
+ *                    auto, auto:N%: as few as keep measuring below 5 or N % of the time; ","
  *   PERFMON_DEBUG    0 (default) or 1
  *   PERFMON_SAMPLE_PAGES  pages of the ring that samples go into: a power of two
  *   PERFMON_CALL_DEPTH    how many calls a sample's chain holds
@@ -92,8 +93,9 @@ struct pm_options {
 	bool fence;
 	bool debug;
 	bool keep_threads;
-	char *level;	       /* NULL: none; not checked here */
-	uint32_t stride_count; /* 0: each visit is measured */
+	char *level;	    /* NULL: none; not checked here */
+	double stride_auto; /* share of the time that measuring may take; 0: not asked */
+	uint32_t stride_count; /* with neither each visit is measured */
 	struct pm_option_stride *strides;
 	bool subtract_bias;
 	char *metrics;	       /* the text; NULL: the built-in ones */
@@ -126,7 +128,8 @@ __attribute__((format(printf, 2, 3))) void pm_options_note(struct pm_options *op
 /* What pm_options_read() gives for an empty environment. */
 void pm_options_default(struct pm_options *options);
 
-/* pm_options_stride() - the stride of the region called NAME; 1: each visit. */
+/* pm_options_stride() - the stride of the region called NAME; 1: each visit; 0: one that
+ * keeps measuring below stride_auto. */
 uint32_t pm_options_stride(const struct pm_options *options, const char *name);
 
 /* A number for all strides of OPTIONS: others have another one, but by rare accident. */

@@ -59,6 +59,8 @@ static void add_stride(struct perfmon_profile_stride *to, const struct pm_node_p
 
 	PLUS(to->skipped, from->skipped);
 	PM_PUT(to->stride, from->stride);
+	PLUS(to->weight, from->weight);
+	PLUS(to->whole, from->whole);
 	PM_ADD(to->time_cubes, from->time_cubes * ratio * ratio * ratio);
 	for (uint32_t i = 0; i < part->columns; i++)
 		PM_ADD(to->cubes[i], from->cubes[i]);

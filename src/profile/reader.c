@@ -282,7 +282,7 @@ PM_EXPORT int perfmon_profile_get_node(const struct perfmon_profile *profile,
 {
 	const struct pm_snapshot_thread *of = thread_at(profile, thread);
 	const struct perfmon_profile_node *from = node_at(of, index);
-	int err = PM_STRUCT_CHECK(node, perfmon_profile_node_info, 88);
+	int err = PM_STRUCT_CHECK(node, perfmon_profile_node_info, 96);
 	const struct perfmon_profile_stride *stride;
 	struct perfmon_profile_node_info made;
 	uint32_t line[PERFMON_PROFILE_DEPTH_MAX];
@@ -300,6 +300,8 @@ PM_EXPORT int perfmon_profile_get_node(const struct perfmon_profile *profile,
 		.visits = pm_snapshot_visits(from) + (stride ? stride->skipped : 0),
 		.entered = from->entered,
 		.measured = pm_snapshot_visits(from),
+		.weight = stride && stride->weight ? stride->weight
+						   : pm_snapshot_visits(from),
 		.time_ns = pm_snapshot_ns(s, (double)from->time_ticks),
 		.off_cpu_ns = (double)from->off_cpu_ns,
 	};

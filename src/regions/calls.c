@@ -145,6 +145,14 @@ static bool inside_itself(const struct perfmon_profile_thread *record,
 	return false;
 }
 
+/* The ended visits of NODE, or those that its measured ones stand for. */
+static uint64_t worth(const struct pm_thread_block *block,
+		      const struct perfmon_profile_node *node)
+{
+	return pm_region_general.stride ? pm_node_stride(node, block->columns)->weight
+					: node->sequence / 2;
+}
+
 PM_EXPORT int perfmon_region_read(const char *name, struct perfmon_region_values *values,
 				  struct perfmon_region_count *counts, size_t count,
 				  size_t element_size)
@@ -184,7 +192,7 @@ PM_EXPORT int perfmon_region_read(const char *name, struct perfmon_region_values
 		if (node->region != id)
 			continue;
 		found = true;
-		sum.visits += node->sequence / 2;
+		sum.visits += worth(block, node);
 		sum.entered += node->entered;
 		if (inside_itself(record, node))
 			continue;

@@ -261,7 +261,8 @@ void pm_cost_measure(void)
 	scratch.node.time_min = UINT64_MAX;
 	if (pm_region_general.stride) {
 		stride = pm_node_stride(&scratch.node, block->columns);
-		stride->stride = 1;
+		stride->stride = stride->worth = 1;
+		stride->until = UINT64_MAX;
 	}
 	slot->node = &scratch.node;
 	slot->path_key = PM_PATH_KEY_BARREN;

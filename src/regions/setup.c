@@ -85,7 +85,8 @@ static int make_ready_here(void)
 		pm_region_plan_make(&pm_regions.plan, &pm_regions.options);
 		pm_region_general.fence = pm_regions.options.fence;
 		pm_region_general.monotonic = pm_clock.monotonic;
-		pm_region_general.stride = pm_regions.options.stride_count > 0;
+		pm_region_general.stride = pm_regions.options.stride_count > 0 ||
+					   pm_regions.options.stride_auto > 0;
 		if (!pm_regions.options.arm)
 			armed = false;
 	}

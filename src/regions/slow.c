@@ -34,6 +34,7 @@
 #include "regions/registry.h"
 #include "regions/setup.h"
 #include "regions/state.h"
+#include "regions/stride.h"
 #include "regions/thread.h"
 #include "fastpath/fastpath.h"
 
@@ -304,7 +305,7 @@ static void stride_begin(struct perfmon_profile_stride *stride, uint32_t id)
 	for (uint32_t i = 0; i < pm_regions.options.stride_count && !*name; i++)
 		if (pm_regions.options.strides[i].name)
 			name = pm_registry_name(id);
-	PM_PUT(stride->stride, pm_options_stride(&pm_regions.options, name));
+	pm_stride_begin(stride, pm_options_stride(&pm_regions.options, name));
 	/* Close seeds must not give like numbers; and xorshift has no way out of 0. */
 	seed = (seed ^ seed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	seed = (seed ^ seed >> 27) * UINT64_C(0x94d049bb133111eb);

@@ -240,7 +240,7 @@ void pm_region_end_stale(struct pm_thread_block *block, struct pm_frame *frame)
 	struct perfmon_profile_stride *stride =
 		pm_region_general.stride ? pm_node_stride(node, block->columns) : NULL;
 	bool frozen = block->counters && frame->epoch != block->epoch;
-	uint64_t ticks, wall_ns, enabled_ns, sequence;
+	uint64_t ticks, wall_ns, enabled_ns, sequence, worth;
 	uint32_t i, known;
 
 	block->in_slow = 1;
@@ -257,8 +257,9 @@ void pm_region_end_stale(struct pm_thread_block *block, struct pm_frame *frame)
 	sequence = pm_node_open(node);
 	pm_node_add_time(node, ticks);
 	if (stride)
-		pm_stride_add_time(stride, ticks);
-	PM_ADD(node->off_cpu_ns, wall_ns - enabled_ns);
+		pm_stride_add_time(node, stride, ticks);
+	worth = stride ? stride->worth : 1;
+	PM_ADD(node->off_cpu_ns, (wall_ns - enabled_ns) * worth);
 	/* Of a frozen frame a page changed further in, where what that took was counted. */
 	if (end.changed || (frozen && !frame->exact))
 		PM_COUNT32(node->retries, 1);
@@ -278,15 +279,20 @@ void pm_region_end_stale(struct pm_thread_block *block, struct pm_frame *frame)
 			known &= ~(1u << i);
 		}
 		if (!(known >> i & 1)) {
-			PM_ADD(count->lost_ns, enabled_ns);
+			PM_ADD(count->lost_ns, enabled_ns * worth);
 			continue;
 		}
 		PM_ADD(count->sum, (uint64_t)difference);
 		if (stride)
 			pm_stride_add_count(node, stride, i, difference);
-		PM_ADD(count->lost_ns, missed(&begin, &end, i, enabled_ns));
+		PM_ADD(count->lost_ns, missed(&begin, &end, i, enabled_ns) * worth);
 	}
 	pm_node_close(node, sequence);
+	if (stride) {
+		PM_ADD(stride->until, UINT64_C(-1));
+		if (!stride->until)
+			pm_region_stride_look(block, node);
+	}
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_slow = 0;
 	block->gate = frame;

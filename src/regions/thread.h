@@ -21,6 +21,7 @@ struct pm_thread {
 	struct perfmon_profile_nodes *nodes; /* the newest */
 	uint64_t *lost; /* where visits below an overflow are counted */
 	struct pm_instance *instance;
+	uint32_t strided; /* paths whose stride PERFMON_STRIDE=auto has raised */
 };
 
 /*

@@ -70,19 +70,32 @@ static uint64_t weight_of(const struct pm_snapshot_thread *thread)
 struct share {
 	const struct perfmon_profile_stride *stride;
 	uint64_t measured, all;
-	double weight;
+	double each;   /* visits for each measured one */
+	double weight; /* and for each that their sums hold */
+	double even;   /* what brings these sums to one of each measured visit */
 };
 
 static struct share share_of(const struct pm_snapshot_thread *thread,
 			     const struct perfmon_profile_node *node)
 {
-	struct share share = {.stride = pm_snapshot_stride(thread, node), .weight = 1};
+	struct share share = {.stride = pm_snapshot_stride(thread, node),
+			      .each = 1,
+			      .weight = 1,
+			      .even = 1};
+	double held;
 
 	share.measured = share.all = pm_snapshot_visits(node);
-	if (share.stride)
-		share.all = pm_plus(share.all, share.stride->skipped);
-	if (share.measured && share.all > share.measured)
-		share.weight = (double)share.all / (double)share.measured;
+	if (!share.stride || !share.measured) {
+		if (share.stride)
+			share.all = pm_plus(share.all, share.stride->skipped);
+		return share;
+	}
+	share.all = pm_plus(share.all, share.stride->skipped);
+	held = share.stride->weight ? (double)share.stride->weight
+				    : (double)share.measured;
+	share.each = (double)share.all / (double)share.measured;
+	share.weight = (double)share.all / held;
+	share.even = (double)share.measured / held;
 	return share;
 }
 
@@ -90,7 +103,7 @@ static uint64_t scaled(uint64_t value, double weight)
 {
 	double product = (double)value * weight + 0.5;
 
-	if (weight <= 1)
+	if (weight == 1)
 		return value;
 	return product < 18446744073709549568.0 ? (uint64_t)product : UINT64_MAX;
 }
@@ -149,6 +162,24 @@ static struct spent spent_of(const struct perfmon_profile_cost *cost, uint64_t v
 	};
 }
 
+/*
+ * How far the total of all visits may be off: SUM and its like hold measured visits, of
+ * which MEASURED had this value. Those before the first change of an automatic stride were
+ * all measured, and only those after it tell of others.
+ */
+static double error_of(const struct share *share, double sum, double squares,
+		       double cubes, double measured, double all)
+{
+	double whole = (double)share->stride->whole, error;
+
+	error = pm_report_error(sum * share->even, squares * share->even,
+				cubes * share->even, measured, all);
+	if (whole < 1 || !(all > measured) || !isfinite(error))
+		return error;
+	return error *
+	       sqrt(fmax(0, all - whole) / fmax(1, measured - whole) / (all / measured));
+}
+
 static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread *thread,
 		     const struct perfmon_profile_node *from)
 {
@@ -158,8 +189,8 @@ static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread 
 		.visits = share.all,
 		.measured = share.measured,
 		.entered = from->entered,
-		.visit_ticks = from->time_ticks,
-		.time_squares = from->time_squares,
+		.visit_ticks = scaled(from->time_ticks, share.even),
+		.time_squares = from->time_squares * share.even,
 		.time_min = share.measured ? from->time_min : UINT64_MAX,
 		.time_max = share.measured ? from->time_max : 0,
 		.thread_min_ticks = UINT64_MAX,
@@ -180,7 +211,7 @@ static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread 
 					      from->fallback_reads,
 					      pm_less(share.all, share.measured));
 
-		to->added_ticks += spent.inside * share.weight;
+		to->added_ticks += spent.inside * share.each;
 		to->outer_ticks += spent.around;
 		visits.spent_ticks = spent.around;
 	}
@@ -198,10 +229,10 @@ static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread 
 	} else if (from->flags & PERFMON_PROFILE_NODE_UNMEASURED) {
 		to->time_error = INFINITY;
 	} else if (share.stride) {
-		to->time_error += squared(
-			pm_report_error((double)from->time_ticks, from->time_squares,
-					share.stride->time_cubes, (double)share.measured,
-					(double)share.all));
+		to->time_error +=
+			squared(error_of(&share, (double)from->time_ticks,
+					 from->time_squares, share.stride->time_cubes,
+					 (double)share.measured, (double)share.all));
 	}
 	pm_tree_visits_add(to, &visits);
 	pm_tree_add(&to->threads, threads);
@@ -224,7 +255,7 @@ static struct worth worth_of(const struct pm_snapshot *s,
 	struct worth w = {.share = share_of(thread, from), .threads = 1};
 
 	w.sampled = pm_less(w.share.measured, from->dropped_counts);
-	w.measured = scaled(w.sampled, w.share.weight);
+	w.measured = scaled(w.sampled, w.share.each);
 	w.by_call = from->fallback_reads < w.sampled ? from->fallback_reads : w.sampled;
 	if (thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE)
 		w.threads = from->threads;
@@ -257,7 +288,7 @@ static void count_add(struct pm_report_count *count, const struct pm_report_even
 		pm_tree_add(&count->sampled, w->sampled);
 		pm_tree_add(&count->windows, w->measured);
 		spent = spent_of(&event->cost, w->sampled, w->by_call, 0);
-		count->added += spent.inside * share->weight;
+		count->added += spent.inside * share->each;
 		spent = spent_of(&event->cost, share->measured, w->by_call,
 				 pm_less(share->all, share->measured));
 		count->outer += spent.around;
@@ -271,10 +302,10 @@ static void count_add(struct pm_report_count *count, const struct pm_report_even
 	if (w->is_unknown)
 		count->error = INFINITY;
 	else if (share->stride && w->sampled)
-		count->error += squared(
-			pm_report_error((double)from->count[c].sum,
-					from->count[c].squares, share->stride->cubes[c],
-					(double)w->sampled, (double)w->measured));
+		count->error +=
+			squared(error_of(share, (double)from->count[c].sum,
+					 from->count[c].squares, share->stride->cubes[c],
+					 (double)w->sampled, (double)w->measured));
 	count->squares += from->count[c].squares;
 }
 
