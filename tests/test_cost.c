@@ -128,7 +128,9 @@ Test(cost, the_report_says_what_part_of_the_time_it_was)
 	plan = nested(&b);
 	got = report_built(&b, &(struct pm_report_options){.format = PM_FORMAT_TEXT});
 	has(got, "  cost     a visit takes about 60 ns; measuring took about 30 % of the "
-		 "time, most of it in inner\n");
+		 "time, most of it in inner\n"
+		 "           PERFMON_STRIDE=auto keeps it below 5 %, "
+		 "PERFMON_BIAS=subtract takes it out\n");
 	free(got);
 	plan->time.known = 0;
 	plan->time.bias = plan->time.pair = 0;

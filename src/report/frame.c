@@ -164,6 +164,9 @@ static void head_event(const struct pm_report *report,
 	pm_out_text(out, "\n");
 }
 
+/* From this share on, which automatic strides have by default, it is said what to do. */
+#define MUCH 0.05
+
 /* What measuring cost, and what would make it less. */
 static void head_cost(const struct pm_report *report, struct pm_out *out)
 {
@@ -188,6 +191,9 @@ static void head_cost(const struct pm_report *report, struct pm_out *out)
 		      100 * cost.part);
 	pm_out_plain(out, report->snapshot->regions[cost.region], 48);
 	pm_out_text(out, "\n");
+	if (cost.part >= MUCH && !report->model->sampled)
+		pm_out_text(out, "           PERFMON_STRIDE=auto keeps it below 5 %, "
+				 "PERFMON_BIAS=subtract takes it out\n");
 }
 
 static void head_threads(const struct pm_report *report, struct pm_out *out)
