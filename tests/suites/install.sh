@@ -34,6 +34,12 @@ export PKG_CONFIG_PATH=$prefix/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
 try "the headers installed are the public ones" \
 	diff "$work/headers.public" "$work/headers.installed"
 
+if [ -x "$build/perfmon" ]; then
+	for file in bash-completion/completions/perfmon zsh/site-functions/_perfmon; do
+		try "completion is where shells look for it: $file" test -s "$prefix/share/$file"
+	done
+fi
+
 soname=$(objdump -p "$prefix/lib/libperfmon.so" | awk '$1 == "SONAME" { print $2 }')
 try "the soname is a file beside the library ($soname)" test -e "$prefix/lib/$soname"
 
