@@ -14,6 +14,20 @@ bench_bench_regions_LDADD = $(BENCH_LIBS)
 bench_bench_notify_LDADD = $(BENCH_LIBS)
 bench_bench_kept_LDADD = $(BENCH_LIBS)
 
+# Programs that it starts must be no scripts of libtool's.
+BENCHES += bench/bench_start
+bench_bench_start_LDADD = $(BENCH_LIBS)
+bench_bench_start_LDFLAGS = $(AM_LDFLAGS) -no-install
+check_PROGRAMS += bench/start_empty bench/start_linked bench/start_region
+bench_start_empty_SOURCES = bench/start.c
+bench_start_linked_SOURCES = bench/start.c
+bench_start_linked_LDADD = libperfmon.la
+bench_start_linked_LDFLAGS = $(AM_LDFLAGS) -no-install -Wl,--no-as-needed
+bench_start_region_SOURCES = bench/start.c
+bench_start_region_CPPFLAGS = $(AM_CPPFLAGS) -DSTART_REGION
+bench_start_region_LDADD = libperfmon.la
+bench_start_region_LDFLAGS = $(AM_LDFLAGS) -no-install
+
 # What watches another: by the inside of the library.
 check_PROGRAMS += bench/watcher
 bench_watcher_SOURCES = bench/watcher.c

@@ -48,6 +48,7 @@ programs() {
 		read.*) echo bench_reads ;;
 		session.*) echo bench_sessions ;;
 		notify.*) echo bench_notify ;;
+		start.*) echo bench_start ;;
 		*) echo "no-program-for-$name" ;;
 		esac
 	done | sort -u
