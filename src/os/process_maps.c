@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "os/process_maps.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "os/files.h"
@@ -26,20 +27,46 @@ static void unescape(char *path)
 	*to = '\0';
 }
 
-/* "from-to rwxs offset major:minor inode   path" */
+/* Takes the number of BASE at *AT and the character BEHIND it ('\0': whatever). */
+static bool take_number(char **at, int base, char behind, uint64_t *number)
+{
+	char *end;
+
+	if (!isxdigit((unsigned char)**at))
+		return false;
+	*number = strtoull(*at, &end, base);
+	if (end == *at || (behind && *end++ != behind))
+		return false;
+	*at = end;
+	return true;
+}
+
+/*
+ * "from-to rwxs offset major:minor inode   path". Without sscanf(3): a program has a hundred
+ * such lines, and reads them before its report.
+ */
 static bool parse(char *line, struct pm_process_map *map)
 {
-	char access[5];
-	int path = -1;
+	uint64_t major, minor;
+	char *access;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %" SCNu64 " %n",
-		   &map->from, &map->to, access, &map->offset, &map->inode, &path) != 5 ||
-	    path < 0 || strlen(access) != 4)
+	if (!take_number(&line, 16, '-', &map->from) ||
+	    !take_number(&line, 16, ' ', &map->to))
 		return false;
+	access = line;
+	if (strnlen(line, 5) < 5 || line[4] != ' ')
+		return false;
+	line += 5;
+	if (!take_number(&line, 16, ' ', &map->offset) ||
+	    !take_number(&line, 16, ':', &major) ||
+	    !take_number(&line, 16, ' ', &minor) ||
+	    !take_number(&line, 10, '\0', &map->inode))
+		return false;
+	line += strspn(line, " ");
 	map->writable = access[1] == 'w';
 	map->shared = access[3] == 's';
-	unescape(line + path);
-	map->path = line + path;
+	unescape(line);
+	map->path = line;
 	return true;
 }
 
