@@ -312,8 +312,8 @@ Test(instance, permission_is_explained_by_the_setting_that_refused)
 		pid_t tid;
 		const char *says;
 	} cases[] = {
-		{"4", "CapEff:\t0000000000000000\nSeccomp:\t0\n", true, 0,
-		 "kernel.perf_event_paranoid is 4, which forbids users every event; "
+		{"3", "CapEff:\t0000000000000000\nSeccomp:\t0\n", true, 0,
+		 "kernel.perf_event_paranoid is 3, which forbids users every event; "
 		 "ask an "
 		 "administrator for sysctl kernel.perf_event_paranoid=2"},
 		{"2", "CapEff:\t0000000000000000\nSeccomp:\t0\n", false, 0,
