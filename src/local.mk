@@ -37,7 +37,7 @@ libperfmon_core_la_SOURCES = \
 	src/os/handler.c src/os/handler.h src/os/hash.h src/os/helper.c src/os/helper.h \
 	src/os/kernel.c src/os/kernel.h src/os/library.c src/os/library.h \
 	src/os/lock.h src/os/locks.c src/os/locks.h src/os/machine_id.c src/os/machine_id.h \
-	src/os/message.h src/os/options.c src/os/options.h src/os/options_paths.c \
+	src/os/job.c src/os/job.h src/os/message.h src/os/options.c src/os/options.h src/os/options_paths.c \
 	src/os/options_paths.h src/os/os.h src/os/pairs.c \
 	src/os/pairs.h src/os/process_maps.c src/os/process_maps.h src/os/stack.c \
 	src/os/stack.h src/os/standard.c src/os/standard.h src/os/statistics.c \

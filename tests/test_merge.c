@@ -180,7 +180,8 @@ Test(merge, ranks_by_region)
 
 	/* What is exclusive: main without what is below it. */
 	has(got, "time over 3 ranks, exclusive:\n");
-	has(got, "\nmain         3  2.340  780.000  700.000     2  840.000     0        7.7\n");
+	has(got, "\nmain         3  2.340  780.000  700.000     2  840.000     0        "
+		 "7.7\n");
 	free(got);
 	pm_merge_free(merge);
 }
@@ -313,7 +314,8 @@ Test(merge, hosts_with_different_events)
 	has(got, ", 5 ranks of 5 on 2 hosts\n");
 	has(got, "           event0: read in user space\n           other: read in user "
 		 "space\n");
-	has(got, "\nmain         5  5.000  100.0  5.000  100.0  1.000     0.0     802 &    403 &\n");
+	has(got, "\nmain         5  5.000  100.0  5.000  100.0  1.000     0.0     802 &  "
+		 "  403 &\n");
 	has(got, "event0 over 2 of 5 ranks, inclusive:\n"
 		 "region  ranks  sum  mean  least  rank  most  rank  imbalance\n"
 		 "                                                           %\n"
@@ -523,8 +525,7 @@ Test(merge, processes_without_ranks)
 	has(got, ": /opt/solver, 3 processes on 2 hosts\n");
 	has(got,
 	    "\nregion  processes    sum   mean  least    pid   most    pid  imbalance\n");
-	has(got,
-	    "\nmain            3  6.000  2.000  1.000  20@h0  3.000  24@h1");
+	has(got, "\nmain            3  6.000  2.000  1.000  20@h0  3.000  24@h1");
 	has(got, "note: pid 22 still runs: the values so far\n");
 	has(got, "note: pid 24 has not ended its profile, and may still run");
 	has(got,

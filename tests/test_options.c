@@ -294,6 +294,36 @@ Test(options, a_variable_of_no_meaning_is_named)
 	unsetenv("PERFMON_ROOT");
 }
 
+/* All ranks of a run have the same id: what differs between the nodes of one is no part of
+ * it. */
+Test(options, a_job_has_the_id_of_its_launcher)
+{
+	static const struct {
+		const char *set[3][2];
+		const char *id;
+	} rows[] = {
+		{{{"PATH", "/"}}, ""},
+		{{{"PBS_JOBID", "7.host"}}, "pbs:7.host"},
+		{{{"SLURM_JOB_ID", "12"}}, "slurm:12"},
+		{{{"SLURM_JOB_ID", "12"}, {"SLURM_STEP_ID", "3"}, {"SLURM_PROCID", "1"}},
+		 "slurm:12.3"},
+		{{{"SLURM_STEP_ID", "5"}, {"PMI_RANK", "2"}, {"SLURM_PROCID", "1"}},
+		 "slurm:12"},
+		{{{"PMIX_NAMESPACE", "n@1"}}, "pmix:n@1"},
+	};
+	char id[64];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		for (size_t v = 0; v < 3 && rows[i].set[v][0]; v++)
+			setenv(rows[i].set[v][0], rows[i].set[v][1], 1);
+		pm_job_id(id, sizeof(id));
+		cr_expect_str_eq(id, rows[i].id, "row %zu: '%s'", i, id);
+		unsetenv("PBS_JOBID");
+	}
+	pm_job_id(id, 6);
+	cr_expect_str_eq(id, "pmix:");
+}
+
 Test(options, a_launcher_gives_a_file_per_rank)
 {
 	struct pm_options o;

@@ -248,7 +248,8 @@ Test(sanity, a_region_too_short_says_what_would_do)
 	has(got, "               1800 *      1000");
 	has(got, "           400000      200000");
 	has(got, "           399999 *    200000");
-	has(got, "  *     too short: over 1 % of the count, or 10 % of the time, is measuring.");
+	has(got, "  *     too short: over 1 % of the count, or 10 % of the time, is "
+		 "measuring.");
 	has(got,
 	    "  short: tiny: 180 instructions:u a visit against a bias of 40: measure "
 	    "at least 4000, or the work of 29 visits in one\n");

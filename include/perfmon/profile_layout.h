@@ -143,7 +143,8 @@ struct perfmon_profile_header {
 	uint64_t lacking;     /* offset of the note that says what is missing in all, 0 */
 	uint64_t clock_error; /* ticks by which the moments may be apart, 0: not told */
 	uint64_t unmatched_ends; /* in threads that had begun no region */
-	uint64_t reserved[18];
+	char job[64]; /* "LAUNCHER:ID" of a launcher or batch system, "" */
+	uint64_t reserved[10];
 };
 
 #define PERFMON_PROFILE_COUNTER_HARDWARE 1u /* counts on a core PMU */

@@ -16,7 +16,8 @@ perfmon_SOURCES = \
 	src/cli/export/folded.c src/cli/export/weight.c \
 	src/cli/info/info.c src/cli/info/info.h src/cli/info/json.c \
 	src/cli/list/list.c src/cli/list/list.h \
-	src/cli/report/html.c src/cli/report/html.h src/cli/report/report.c \
+	src/cli/report/html.c src/cli/report/html.h src/cli/report/jobs.c \
+	src/cli/report/jobs.h src/cli/report/report.c \
 	src/cli/report/report.h \
 	src/cli/run/run.c src/cli/run/run.h \
 	src/cli/stat/cell.c src/cli/stat/cell.h src/cli/stat/child.c \

@@ -21,6 +21,7 @@
 #include "os/handler.h"
 #include "os/hash.h"
 #include "os/helper.h"
+#include "os/job.h"
 #include "os/kernel.h"
 #include "os/library.h"
 #include "os/lock.h"

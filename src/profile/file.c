@@ -149,6 +149,7 @@ static int make(int fd, const struct stat *st, const char *name,
 	pm_machine_boot_id(boot_id, sizeof(boot_id));
 	file->header.boot_id[sizeof(boot_id) - 1] = '\0';
 	file->header.host[sizeof(file->header.host) - 1] = '\0';
+	file->header.job[sizeof(file->header.job) - 1] = '\0';
 	file->header.program[sizeof(file->header.program) - 1] = '\0';
 	file->here = boot_id[0] && !strcmp(boot_id, file->header.boot_id) &&
 		     (!file->header.pid_namespace ||

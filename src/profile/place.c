@@ -20,6 +20,7 @@ static int name(struct pm_profile_place *place, const struct pm_options *options
 
 	if (length < 0)
 		return length;
+	place->wanted = (size_t)length;
 	if (n == 1)
 		sprintf(place->path + length, ".%d", pid);
 	else if (n > 1)

@@ -16,6 +16,7 @@
 struct pm_profile_place {
 	int fd;
 	char path[4096]; /* which fd is the file of */
+	size_t wanted;	 /* so much of it is the name that was asked for */
 };
 
 /*

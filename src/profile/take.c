@@ -37,6 +37,7 @@ static void take_header(struct pm_walk *walk)
 
 	pm_walk_copy(header, walk->base, sizeof(*header));
 	header->host[sizeof(header->host) - 1] = '\0';
+	header->job[sizeof(header->job) - 1] = '\0';
 	header->program[sizeof(header->program) - 1] = '\0';
 	header->boot_id[sizeof(header->boot_id) - 1] = '\0';
 	pm_walk_rate(walk->s);

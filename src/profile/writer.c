@@ -34,6 +34,7 @@ static void identify(struct perfmon_profile_header *self)
 	pm_machine_boot_id(self->boot_id, sizeof(self->boot_id));
 	pm_machine_host(self->host, sizeof(self->host));
 	pm_machine_program(self->program, sizeof(self->program));
+	pm_job_id(self->job, sizeof(self->job));
 	if (!parent.pid)
 		return;
 	self->parent_link = PERFMON_PROFILE_LINK_FORK;
@@ -119,6 +120,20 @@ static int begin_in_file(const struct pm_options *options,
 	return 0;
 }
 
+/* Where the profile is, if that is not where it was to be. A child, or the next program of
+ * the process, is expected to go on beside what it came after. */
+static void note_place(const struct perfmon_profile_header *self)
+{
+	const struct pm_profile_place *place = &pm_profile_memory.place;
+	struct pm_diag diag = {0};
+
+	if (!place->path[0] || !place->path[place->wanted] || self->parent_link)
+		return;
+	pm_diag_set(&diag, 0, "the profile is in '%s': there was a file '%.*s' before",
+		    place->path, (int)place->wanted, place->path);
+	pm_profile_note(diag.text);
+}
+
 int pm_profile_open(const struct pm_options *options, struct pm_diag *diag)
 {
 	struct perfmon_profile_header self = {0};
@@ -153,6 +168,7 @@ int pm_profile_open(const struct pm_options *options, struct pm_diag *diag)
 	pm_profile_publish();
 	if (first.text[0])
 		pm_profile_note(first.text);
+	note_place(&self);
 	if (refused)
 		pm_profile_note("the profile is in private memory, invisible to other "
 				"processes: memfd_create was refused");

@@ -284,6 +284,10 @@ void pm_report_text_head(const struct pm_report *report, struct pm_out *out)
 		head_processes(report->options->merge, out);
 	else
 		head_process(header, out);
+	if (header->job[0]) {
+		pm_out_text(out, "\n  job      ");
+		pm_out_plain(out, header->job, 0);
+	}
 	pm_report_date(date, sizeof(date), header->begin_realtime_ns, false);
 	pm_cell_time(time, pm_report_duration(s));
 	pm_out_format(out, "\n  began    %s%s%s%s\n", date, date[0] ? ", " : "",

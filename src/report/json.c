@@ -62,6 +62,7 @@ static void put_head(struct pm_json *j, const struct pm_report *report)
 	pm_json_known(j, "parent_pid", header->parent_pid, one);
 	pm_json_text(j, "host", header->host, one || header->host[0]);
 	pm_json_text(j, "boot_id", header->boot_id, one || header->boot_id[0]);
+	pm_json_text(j, "job", header->job, header->job[0]);
 	pm_json_known(j, "rank", (uint64_t)header->rank, header->rank >= 0);
 	pm_json_known(j, "ranks", (uint64_t)header->ranks, header->ranks > 0);
 	pm_report_date(date, sizeof(date), header->begin_realtime_ns, true);

@@ -216,6 +216,8 @@ static void header_add(struct pm_merge *merge, const struct pm_snapshot *s)
 		merge->programs_differ = true;
 	if (strcmp(to->host, from->host) != 0)
 		to->host[0] = '\0';
+	if (strcmp(to->job, from->job) != 0)
+		to->job[0] = '\0';
 	if (strcmp(to->boot_id, from->boot_id) != 0)
 		to->boot_id[0] = '\0';
 	if (from->ranks > to->ranks)

@@ -213,6 +213,36 @@ by_files() {
 			many/perfmon.2.profile && diff "$here/own" "$here/out" && grep -q . "$here/out"
 }
 try "so are files" by_files
+
+# Two runs into one folder: the files of the second one go to other names.
+mkdir -p "$here/jobs"
+for job in 41 42; do
+	for rank in 0 1; do
+		must "rank $rank of job $job keeps its profile" env PERFMON_PROFILE="$here/jobs/" \
+			PERFMON_OUTPUT="$here/jobs/report.$job.$rank" SLURM_JOB_ID=$job SLURM_STEP_ID=0 \
+			SLURM_PROCID=$rank SLURM_NTASKS=2 "$program"
+	done
+done
+moved() {
+	grep -q "note: the profile is in '.*/perfmon.1.profile.[0-9]*': there was a file '.*/perfmon.1.profile' before" \
+		"$here/jobs/report.42.1" && ! grep -q "there was a file" "$here/jobs/report.41.1"
+}
+try "a profile that went to another name is named at the end of the run" moved
+told_apart() {
+	status 2 "$perfmon" report jobs && says err "the profiles are of 2 jobs, which are not summed" &&
+		says err "job=slurm:41.0: 2 profiles, from " && says err "job=slurm:42.0: 2 profiles, from " &&
+		[ ! -s "$here/out" ]
+}
+try "profiles of two jobs are told apart, and not summed" told_apart
+chosen() {
+	both 0 out "2 ranks of 2 on" "$perfmon" report --job "$1" jobs && quiet &&
+		says out "  job      slurm:42.0" && grep -q '^  inner *6 ' "$here/out"
+}
+try "one of them is chosen" chosen slurm:42.0
+try "also without the name of what numbers them" chosen 42.0
+try "a job that is not there is quoted" both 2 err "no profile is of the job '43'" "$perfmon" report --job 43 jobs
+job_json() { status 0 "$perfmon" report -f json --job 41.0 jobs && says out '"job":"slurm:41.0"'; }
+try "JSON has the job" job_json
 merged_json() {
 	status 0 "$perfmon" report -f json many &&
 		{ ! command -v jq >/dev/null ||

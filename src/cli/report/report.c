@@ -9,6 +9,7 @@
 
 #include "cli/common/common.h"
 #include "cli/report/html.h"
+#include "cli/report/jobs.h"
 #include "cli/report/report.h"
 #include "report/report.h"
 #include "profile/profile.h"
@@ -25,6 +26,7 @@ static const char help[] =
 	"                        html: one page for a browser, which needs nothing else\n"
 	"      --html            the same as -f html\n"
 	"  -T, --per-thread      each thread of one profile, too\n"
+	"      --job ID          the profiles of this job; those of several jobs are not summed\n"
 	"  -l, --level LEVEL     the threads of each pu, core, l1, l2, l3, l4, group, numa, die\n"
 	"                        or package of one profile, too, on the machine that wrote it\n"
 	"  -m, --metrics TEXT    more columns: 'NAME = FORMULA; ...', @FILE, none\n"
@@ -42,6 +44,7 @@ struct request {
 	struct pm_report_options how;
 	bool html;
 	const char *output; /* NULL: standard output */
+	const char *job;    /* whose profiles; NULL: all are of one */
 };
 
 static const char *suffix_of(const struct request *request)
@@ -289,6 +292,7 @@ static int options_read(struct request *request, struct pm_metrics **metrics, in
 		{"per-thread", .flag = &request->how.per_thread},
 		{"level", .take = cli_take_level, .to = &request->how.level},
 		{"metrics", .take = cli_take_metrics, .to = metrics},
+		{"job", .text = &request->job},
 		{"subtract-bias", .flag = &request->how.subtract_bias},
 		{"output", .text = &request->output},
 		{.name = NULL},
@@ -315,6 +319,9 @@ int cli_report(int argc, char **argv)
 	/* What cannot be read is told, and the rest is reported. */
 	while (optind < argc)
 		failed |= cli_sources_add_path(&request.sources, argv[optind++]);
+	status = cli_jobs_choose(&request.sources, request.job);
+	if (status)
+		goto out;
 	if (!request.sources.count && !failed) {
 		cli_complain("report", "no profile is given; see perfmon report --help");
 		status = CLI_USAGE;
