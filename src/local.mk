@@ -77,7 +77,7 @@ libperfmon_core_la_SOURCES = \
 	src/report/roles.c src/report/sanity.c src/report/scale.c src/report/spread.c \
 	src/report/stride.c src/report/sums.c src/report/table.c src/report/table.h \
 	src/report/text.c src/report/times.c src/report/tree.c src/report/tree.h \
-	src/report/values.c src/report/width.c src/report/width.h \
+	src/report/unclosed.c src/report/values.c src/report/width.c src/report/width.h \
 	src/regions/aggregate.c src/regions/aggregate.h src/regions/cost.c \
 	src/regions/cost.h src/regions/calls.c src/regions/exit.c src/regions/exit.h \
 	src/regions/merge_call.c src/regions/names.c src/regions/names.h \
@@ -85,8 +85,9 @@ libperfmon_core_la_SOURCES = \
 	src/regions/recycle.c src/regions/recycle.h src/regions/regions.h \
 	src/regions/registry.c src/regions/registry.h src/regions/report_call.c \
 	src/regions/setup.c src/regions/setup.h src/regions/slow.c src/regions/slow.h \
-	src/regions/stale.c src/regions/stride.c src/regions/stride.h src/regions/state.c src/regions/state.h src/regions/thread.c \
-	src/regions/thread.h \
+	src/regions/stale.c src/regions/stride.c src/regions/stride.h \
+	src/regions/state.c src/regions/state.h src/regions/thread.c \
+	src/regions/thread.h src/regions/unmatched.c src/regions/unmatched.h \
 	src/samples/format.c src/samples/format.h src/samples/format_default.c \
 	src/samples/log_decode.c src/samples/log_format.h src/samples/log_head.c \
 	src/samples/log_index.c src/samples/log_internal.h src/samples/log_output.c \

@@ -159,6 +159,7 @@ Test(regions, a_jump_out_of_any_depth_is_repaired)
 Test(regions, ends_that_do_not_match_are_counted)
 {
 	struct pm_snapshot *s;
+	uint64_t named = 0;
 
 	PERFMON_REGION_END("never begun");
 	PERFMON_REGION_BEGIN("a");
@@ -175,6 +176,9 @@ Test(regions, ends_that_do_not_match_are_counted)
 	cr_assert_eq(probe_node(s, &s->threads[0], "a/b")->mismatched_ends, 1);
 	/* The very first END came before the thread was set up, and says nothing. */
 	cr_assert_eq(probe_sum(s, unmatched_ends), 3);
+	for (uint32_t u = 0; u < s->unmatched_count; u++)
+		named += s->unmatched[u].count;
+	cr_assert_eq(named, 3, "each has a name and a place");
 	cr_assert_eq(probe_all_lost(s), 0);
 	pm_snapshot_free(s);
 }

@@ -188,7 +188,8 @@ Test(report, the_tree_in_text)
 "  n/a   never opened in these threads. The notes say why.\n"
 "\n"
 "  note: a note of the profile\n"
-"  note: one more\n");
+"  note: one more\n"
+"  lost: 1 visit without an END: 'solve'; open when the program ended\n");
 	/* clang-format on */
 	free(got);
 	builder_end(&b);
@@ -258,7 +259,8 @@ Test(report, by_region_in_text_with_each_thread)
 "        so, raise 'ulimit -n'.\n"
 "  n/a   never opened in these threads. The notes say why.\n"
 "\n"
-"  note: a note of the profile\n");
+"  note: a note of the profile\n"
+"  lost: 1 visit without an END: 'solve'; open when the program ended\n");
 	/* clang-format on */
 	free(got);
 	builder_end(&b);
@@ -314,7 +316,8 @@ Test(report, bias_is_subtracted_on_request)
 "  n/a   never opened in these threads. The notes say why.\n"
 "\n"
 "  note: a note of the profile\n"
-"  note: times and counts exclude what measuring added, by the least cost of a visit at start-up\n");
+"  note: times and counts exclude what measuring added, by the least cost of a visit at start-up\n"
+"  lost: 1 visit without an END: 'solve'; open when the program ended\n");
 	/* clang-format on */
 	free(got);
 	builder_end(&b);
@@ -542,7 +545,9 @@ Test(report, marks_and_their_legend)
 "  n/a   never opened in these threads. The notes say why.\n"
 "\n"
 "  lost: 2 threads could not be set up: their visits are missing\n"
-"  lost: 3 visits are missing: they were nested deeper than 256\n");
+"  lost: 3 visits are missing: they were nested deeper than 256\n"
+"  lost: 1 visit without an END: 'mismatched'; closed by the END of an outer region\n"
+"  lost: 1 visit without an END: 'open'; open when the program ended\n");
 	/* clang-format on */
 	free(got);
 	builder_end(&b);

@@ -275,6 +275,85 @@ Test(report_text, the_spread_over_threads)
 	builder_end(&b);
 }
 
+static void unmatched(struct profile_builder *b, const char *name, const char *place,
+		      uint64_t count)
+{
+	struct perfmon_profile_unmatched *kind =
+		builder_record(b, PERFMON_PROFILE_TYPE_UNMATCHED,
+			       sizeof(*kind) + strlen(name) + strlen(place));
+
+	kind->count = count;
+	kind->name_length = (uint32_t)strlen(name);
+	kind->place_length = (uint32_t)strlen(place);
+	memcpy(kind->text, name, strlen(name));
+	memcpy(kind->text + strlen(name), place, strlen(place));
+}
+
+/* By name and place: a typing error is told from a missing BEGIN. */
+Test(report_text, unmatched_ends_and_unclosed_begins_are_named)
+{
+	struct pm_report_options options = {0};
+	struct perfmon_profile_thread *thread;
+	struct profile_builder b;
+	char *got;
+
+	thread = sample(&b, 0);
+	path(&b, thread, 1, "main", 0);
+	path(&b, thread, 2, "solve", 1000)->mismatched_ends = 2;
+	unmatched(&b, "slove", "main > solve", 1);
+	unmatched(&b, "solve", "", 3);
+	unmatched(&b, "other", "main", 2);
+	thread->unmatched_ends = 10;
+	got = report_built(&b, &options);
+	has(got, "  lost: 1 END without a BEGIN: 'slove' (did you mean 'solve'?), inside "
+		 "main > "
+		 "solve\n");
+	has(got, "  lost: 3 ENDs without a BEGIN: 'solve', outside of all regions\n");
+	has(got, "  lost: 2 ENDs without a BEGIN: 'other', inside main\n");
+	has(got, "  lost: 4 more ENDs without a BEGIN\n");
+	has(got, "  lost: 1 visit without an END: 'main'; open when the program ended\n");
+	has(got,
+	    "  lost: 2 visits without an END: 'solve', inside main; closed by the END of "
+	    "an outer region\n");
+	free(got);
+	options.format = PM_FORMAT_JSON;
+	got = report_built(&b, &options);
+	has(got, "\"unmatched\":[\n{\"region\":\"slove\",\"inside\":\"main > "
+		 "solve\",\"count\":1},");
+	free(got);
+	/* Of a program that still runs, visits are open as they should be. */
+	options.format = PM_FORMAT_TEXT;
+	builder_header(&b)->state = PERFMON_PROFILE_STATE_RUNNING;
+	got = report_built(&b, &options);
+	has_not(got, "open when the program ended");
+	free(got);
+	builder_end(&b);
+}
+
+/* A record that says more than it holds is left out, and the profile is partial. */
+Test(report_text, a_bad_record_of_ends_is_a_problem)
+{
+	struct perfmon_profile_unmatched *kind;
+	struct pm_snapshot *s;
+	struct profile_builder b;
+
+	sample(&b, 0);
+	unmatched(&b, "good", "place", 1);
+	for (int i = 0; i < 2; i++) {
+		kind = builder_record(&b, PERFMON_PROFILE_TYPE_UNMATCHED,
+				      sizeof(*kind) + 8);
+		kind->name_length = i ? UINT32_MAX : 4;
+		kind->place_length = i ? 2 : 5;
+	}
+	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, NULL), 0);
+	cr_assert(s->partial);
+	cr_assert_eq(s->unmatched_count, 1);
+	cr_assert_str_eq(s->unmatched[0].name, "good");
+	cr_assert_str_eq(s->unmatched[0].place, "place");
+	pm_snapshot_free(s);
+	builder_end(&b);
+}
+
 /* A sign that is a letter would be taken for a unit: "200 m". */
 Test(report_text, no_mark_is_a_letter)
 {

@@ -68,7 +68,8 @@ enum perfmon_profile_type {
 	PERFMON_PROFILE_TYPE_NODES = 5,
 	PERFMON_PROFILE_TYPE_NOTE = 6,
 	PERFMON_PROFILE_TYPE_FREE = 7,
-	PERFMON_PROFILE_TYPE_MACHINE = 8
+	PERFMON_PROFILE_TYPE_MACHINE = 8,
+	PERFMON_PROFILE_TYPE_UNMATCHED = 9
 };
 
 /* Leads every record. */
@@ -143,7 +144,7 @@ struct perfmon_profile_header {
 	uint64_t lacking;     /* offset of the note that says what is missing in all, 0 */
 	uint64_t clock_error; /* ticks by which the moments may be apart, 0: not told */
 	uint64_t unmatched_ends; /* in threads that had begun no region */
-	char job[64]; /* "LAUNCHER:ID" of a launcher or batch system, "" */
+	char job[64];		 /* "LAUNCHER:ID" of a launcher or batch system, "" */
 	uint64_t reserved[10];
 };
 
@@ -211,6 +212,18 @@ struct perfmon_profile_note {
 	struct perfmon_profile_record record;
 	uint32_t length;
 	uint32_t reserved;
+	PERFMON_PROFILE_TAIL_(char text[];)
+};
+
+/* So many kinds of unmatched ENDs are told apart. */
+#define PERFMON_PROFILE_UNMATCHED_MAX 16
+
+/* ENDs of a region that came without a BEGIN at one place. */
+struct perfmon_profile_unmatched {
+	struct perfmon_profile_record record;
+	uint64_t count;	       /* written while the program runs, relaxed */
+	uint32_t name_length;  /* of the region's name, which begins text */
+	uint32_t place_length; /* of the names around it, with " > " between, behind it */
 	PERFMON_PROFILE_TAIL_(char text[];)
 };
 

@@ -34,6 +34,22 @@ static int pack_note(struct pm_bytes *pack, const char *text)
 	return 0;
 }
 
+static int pack_unmatched(struct pm_bytes *pack, const struct pm_snapshot_unmatched *from)
+{
+	size_t name = strlen(from->name), place = strlen(from->place);
+	struct perfmon_profile_unmatched *kind = record(
+		pack, PERFMON_PROFILE_TYPE_UNMATCHED, sizeof(*kind) + name + place);
+
+	if (!kind)
+		return -ENOMEM;
+	kind->count = from->count;
+	kind->name_length = (uint32_t)name;
+	kind->place_length = (uint32_t)place;
+	memcpy(kind->text, from->name, name);
+	memcpy(kind->text + name, from->place, place);
+	return 0;
+}
+
 static int pack_names(struct pm_bytes *pack, const struct pm_snapshot *s)
 {
 	for (uint32_t id = 1; id <= s->region_count; id++) {
@@ -49,6 +65,9 @@ static int pack_names(struct pm_bytes *pack, const struct pm_snapshot *s)
 	}
 	for (uint32_t i = 0; i < s->note_count; i++)
 		if (pack_note(pack, s->notes[i]))
+			return -ENOMEM;
+	for (uint32_t i = 0; i < s->unmatched_count; i++)
+		if (pack_unmatched(pack, &s->unmatched[i]))
 			return -ENOMEM;
 	if (s->partial) {
 		size_t at = pack->used;

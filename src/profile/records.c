@@ -111,6 +111,9 @@ int pm_walk_find(struct pm_walk *walk)
 		case PERFMON_PROFILE_TYPE_NOTE:
 			err = list_add(&walk->notes, at);
 			break;
+		case PERFMON_PROFILE_TYPE_UNMATCHED:
+			err = list_add(&walk->unmatched, at);
+			break;
 		case PERFMON_PROFILE_TYPE_MACHINE:
 			if (!walk->machine)
 				walk->machine = at;
@@ -174,6 +177,46 @@ int pm_walk_notes(struct pm_walk *walk)
 		continue;
 	bad:
 		pm_snapshot_problem(s, "the profile has a bad note at byte %llu",
+				    (unsigned long long)at);
+	}
+	return 0;
+}
+
+int pm_walk_unmatched(struct pm_walk *walk)
+{
+	struct pm_snapshot *s = walk->s;
+
+	s->unmatched = calloc(walk->unmatched.count + 1, sizeof(*s->unmatched));
+	if (!s->unmatched)
+		return -ENOMEM;
+	for (size_t i = 0; i < walk->unmatched.count; i++) {
+		uint64_t at = walk->unmatched.at[i], size = pm_walk_record_size(walk, at);
+		struct pm_snapshot_unmatched *to = &s->unmatched[s->unmatched_count];
+		struct perfmon_profile_unmatched kind;
+		char *text;
+
+		if (size < sizeof(kind))
+			goto bad;
+		pm_walk_copy(&kind, walk->base + at, sizeof(kind));
+		size -= sizeof(kind);
+		if (kind.name_length > size ||
+		    kind.place_length > size - kind.name_length)
+			goto bad;
+		text = text_copy(walk, at + sizeof(kind),
+				 kind.name_length + kind.place_length);
+		if (!text)
+			return -ENOMEM;
+		to->count = kind.count;
+		to->name = strndup(text, kind.name_length);
+		to->place = strdup(text + kind.name_length);
+		free(text);
+		/* What could be copied is freed with the snapshot. */
+		s->unmatched_count++;
+		if (!to->name || !to->place)
+			return -ENOMEM;
+		continue;
+	bad:
+		pm_snapshot_problem(s, "the profile has a bad END at byte %llu",
 				    (unsigned long long)at);
 	}
 	return 0;

@@ -44,6 +44,12 @@ enum pm_snapshot_writer {
 	PM_WRITER_GONE	 /* killed, or by abort(), _exit(), exec() and the like */
 };
 
+/* ENDs of a region that came without a BEGIN inside the regions of PLACE. */
+struct pm_snapshot_unmatched {
+	uint64_t count;
+	char *name, *place; /* " > " between the names of PLACE */
+};
+
 struct pm_snapshot {
 	struct perfmon_profile_header header;
 	enum pm_snapshot_writer writer;
@@ -58,6 +64,9 @@ struct pm_snapshot {
 	char **regions;	       /* names by id, from regions[0], which is ""; never NULL */
 	uint32_t note_count;
 	char **notes;
+	uint32_t
+		unmatched_count; /* kinds; other ENDs are in the threads' numbers alone */
+	struct pm_snapshot_unmatched *unmatched;
 	uint32_t counter_count; /* of the newest plan */
 	const struct perfmon_profile_counter *counters;
 	uint32_t generation;

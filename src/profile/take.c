@@ -63,6 +63,8 @@ static int take_all(struct pm_walk *walk)
 		err = pm_walk_thread_plans(walk->s);
 	if (!err)
 		err = pm_walk_notes(walk);
+	if (!err)
+		err = pm_walk_unmatched(walk);
 	if (!err) {
 		take_header(walk);
 		pm_walk_machine(walk);
@@ -102,6 +104,7 @@ static int walk_once(const void *base, size_t size, unsigned int flags,
 	*changed = before & 1 || after != before;
 	free(walk.regions.at);
 	free(walk.notes.at);
+	free(walk.unmatched.at);
 	free(walk.plans.at);
 	free(walk.threads.at);
 	free(walk.nodes.at);
@@ -223,12 +226,17 @@ void pm_snapshot_free(struct pm_snapshot *s)
 		free(s->regions[i]);
 	for (uint32_t i = 0; i < s->note_count; i++)
 		free(s->notes[i]);
+	for (uint32_t i = 0; i < s->unmatched_count; i++) {
+		free(s->unmatched[i].name);
+		free(s->unmatched[i].place);
+	}
 	for (uint32_t i = 0; i < s->plan_count; i++)
 		free(s->plans[i].counters);
 	for (uint32_t i = 0; i < s->thread_count; i++)
 		free(s->threads[i].nodes);
 	free(s->regions);
 	free(s->notes);
+	free(s->unmatched);
 	free(s->plans);
 	free(s->threads);
 	free(s);

@@ -25,7 +25,7 @@ struct pm_walk {
 	unsigned int *tries; /* that are left, at nodes that do not hold still */
 	uint64_t next;	     /* first byte that has not been looked at */
 	bool blocked;	     /* a bad record: what follows cannot be found */
-	struct pm_walk_list regions, notes, plans, threads, nodes;
+	struct pm_walk_list regions, notes, plans, threads, nodes, unmatched;
 	uint64_t machine; /* offset of the first record of that, 0 */
 	struct pm_snapshot *s;
 };
@@ -106,6 +106,7 @@ static inline uint32_t pm_walk_events_most(uint64_t size, uint64_t paths)
 
 /* What the records found so far say, into the snapshot. */
 int pm_walk_notes(struct pm_walk *walk);
+int pm_walk_unmatched(struct pm_walk *walk);
 int pm_walk_regions(struct pm_walk *walk);
 int pm_walk_plans(struct pm_walk *walk);
 void pm_walk_machine(struct pm_walk *walk);

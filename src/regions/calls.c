@@ -117,7 +117,7 @@ PM_EXPORT void perfmon_region_end_name(const char *name)
 
 	if (!__atomic_load_n(&perfmon_region_end_armed, __ATOMIC_RELAXED))
 		return;
-	if (!pm_slow_ends())
+	if (!pm_slow_ends(name))
 		return;
 	if (name)
 		region = cached(name, 0);

@@ -18,6 +18,7 @@
 #include "regions/registry.h"
 #include "regions/state.h"
 #include "regions/thread.h"
+#include "regions/unmatched.h"
 #include "report/report.h"
 
 /* --- the first region, arming ------------------------------------------------------- */
@@ -218,6 +219,7 @@ static void in_child(bool prepared)
 	}
 	pm_profile_forget();
 	pm_aggregate_forget();
+	pm_unmatched_forget();
 	pm_recycle_forget();
 	pm_regions.plan.record = NULL;
 	if (pm_regions.phase == PM_REGIONS_READY)

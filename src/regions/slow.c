@@ -36,6 +36,7 @@
 #include "regions/state.h"
 #include "regions/stride.h"
 #include "regions/thread.h"
+#include "regions/unmatched.h"
 #include "fastpath/fastpath.h"
 
 /* Counts a visit that is lost. A handler may come in between and count one, too. */
@@ -154,12 +155,14 @@ static bool first_use(void)
 
 /* An END in a thread that is not set up: its BEGIN was dropped, or ran in another
  * thread. */
-static void end_without_thread(void)
+static void end_without_thread(const char *name)
 {
-	if (dropped)
+	if (dropped) {
 		dropped--;
-	else if (pm_regions_phase() == PM_REGIONS_READY && pm_regions_is_ours())
+	} else if (pm_regions_phase() == PM_REGIONS_READY && pm_regions_is_ours()) {
 		count_lost(&pm_profile_header()->unmatched_ends);
+		pm_unmatched_count(name, NULL, NULL);
+	}
 }
 
 /* Whether BLOCK was wiped: the process is a child that no fork handler prepared. */
@@ -251,10 +254,10 @@ void pm_region_begin_closed(struct perfmon_region *region)
 	pm_region_begin_missing(block, close_gate(block), region);
 }
 
-bool pm_slow_ends(void)
+bool pm_slow_ends(const char *name)
 {
 	if (pm_thread_block == &pm_thread_block_none) {
-		end_without_thread();
+		end_without_thread(name);
 		return false;
 	}
 	return !wiped(pm_thread_block);
@@ -266,7 +269,7 @@ void pm_region_end_closed(struct perfmon_region *region)
 	struct pm_frame *frame;
 	bool further_out;
 
-	if (!pm_slow_ends())
+	if (!pm_slow_ends(region->name))
 		return;
 	block = pm_thread_block;
 	if ((block->in_slow || !block->overflow) && !pm_slow_reopen(block))
@@ -398,6 +401,7 @@ void pm_region_end_other(struct pm_thread_block *block, struct pm_frame *frame,
 		found = pm_frame_at(found, block->frame_size, -1);
 	if (found == block->frames) {
 		PM_ADD(block->thread->record->unmatched_ends, 1);
+		pm_unmatched_count(region->name, block, frame);
 		block->in_slow = 0;
 		block->gate = pm_frame_at(frame, block->frame_size, 1);
 		return;

@@ -22,7 +22,7 @@ static inline void pm_region_call(void (**armed)(struct perfmon_region *),
 /* Whether a BEGIN of the calling thread can be counted, which is set up if need be; and an
  * END. What cannot is counted as lost. */
 bool pm_slow_begins(void);
-bool pm_slow_ends(void);
+bool pm_slow_ends(const char *name);
 
 /* Opens the gate of BLOCK again, and returns true, if the call that closed it never will:
  * a signal handler has left it by siglongjmp(3). */

@@ -35,6 +35,11 @@ void pm_report_hottest_write(const struct pm_report_tree *tree, struct pm_out *o
 /* How the time of TREE is spread over threads, if some path has several. 0 or -ENOMEM. */
 int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out);
 
+/* Sentences on ENDs without a BEGIN, UNMATCHED of them, and on BEGINs without an END. *HEAD
+ * comes before the first one. */
+void pm_report_text_unclosed(const struct pm_report *report, uint64_t unmatched,
+			     const char **head, struct pm_out *out);
+
 /* How EVENT differs between the processes of a merge, as pm_merge_range(), with what
  * speaks against its number in all of them. */
 struct pm_range pm_report_range(const struct pm_merge *merge, bool flat, uint32_t path,
@@ -68,7 +73,7 @@ const char *pm_report_thread_state(const struct pm_snapshot_thread *thread);
 struct pm_lost {
 	uint64_t count;
 	const char *key; /* in JSON */
-	const char *text;
+	const char *text; /* NULL: unclosed.c has it */
 };
 #define PM_LOST 8
 uint32_t pm_report_lost(const struct pm_snapshot *snapshot, struct pm_lost lost[PM_LOST]);

@@ -63,7 +63,7 @@ uint32_t pm_report_lost(const struct pm_snapshot *s, struct pm_lost lost[PM_LOST
 		{0, "other",
 		 "visits are missing: regions were disarmed while they were open, "
 		 "or a signal handler jumped out of a region call"},
-		{0, "unmatched_ends", "END without a BEGIN"},
+		{0, "unmatched_ends", NULL},
 	};
 
 	memcpy(lost, kinds, sizeof(kinds));
@@ -438,12 +438,13 @@ void pm_report_text_notes(const struct pm_report *report, struct pm_out *out)
 		head = "";
 	}
 	for (uint32_t i = 0; i < pm_report_lost(s, lost); i++) {
-		if (!lost[i].count)
+		if (!lost[i].count || !lost[i].text)
 			continue;
 		pm_out_format(out, "%s  lost: %llu %s\n", head,
 			      (unsigned long long)lost[i].count, lost[i].text);
 		head = "";
 	}
+	pm_report_text_unclosed(report, lost[PM_LOST - 1].count, &head, out);
 	if (s->partial) {
 		pm_out_format(out, "%s  partial: ", head);
 		pm_out_plain(out, s->problem, 0);

@@ -84,6 +84,19 @@ static void put_head(struct pm_json *j, const struct pm_report *report)
 	put_cost(j, report);
 }
 
+static void put_unmatched(struct pm_json *j, const struct pm_snapshot *s)
+{
+	pm_json_begin(j, "unmatched", "[");
+	for (uint32_t i = 0; i < s->unmatched_count; i++) {
+		pm_json_begin_line(j);
+		pm_json_string(j, "region", s->unmatched[i].name);
+		pm_json_string(j, "inside", s->unmatched[i].place);
+		pm_json_number(j, "count", s->unmatched[i].count);
+		pm_json_close(j, "}");
+	}
+	pm_json_close(j, "]");
+}
+
 /* The processes of a merge, to which its ranges refer by number. */
 static void put_processes(struct pm_json *j, const struct pm_merge *merge)
 {
@@ -320,6 +333,7 @@ int pm_report_json(const struct pm_report *report, struct pm_out *out)
 	pm_json_begin(&j, "lost", "{");
 	for (uint32_t i = 0; i < pm_report_lost(report->snapshot, lost); i++)
 		pm_json_number(&j, lost[i].key, lost[i].count);
+	put_unmatched(&j, report->snapshot);
 	pm_json_close(&j, "}");
 	pm_json_begin(&j, "notes", "[");
 	for (uint32_t i = 0; (note = pm_report_note(report, i)); i++) {

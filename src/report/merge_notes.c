@@ -37,6 +37,33 @@ static int note_add(struct pm_merge *merge, const char *text, uint32_t process)
 	return 0;
 }
 
+/* So many kinds of ENDs are told apart; the others are counted with their threads. */
+#define UNMATCHED_MOST 64
+
+static int unmatched_add(struct pm_snapshot *sum,
+			 const struct pm_snapshot_unmatched *from)
+{
+	struct pm_snapshot_unmatched *to;
+
+	for (uint32_t i = 0; i < sum->unmatched_count; i++) {
+		to = &sum->unmatched[i];
+		if (strcmp(to->name, from->name) != 0 ||
+		    strcmp(to->place, from->place) != 0)
+			continue;
+		to->count = pm_plus(to->count, from->count);
+		return 0;
+	}
+	if (sum->unmatched_count == UNMATCHED_MOST)
+		return 0;
+	if (!PM_GROW(sum->unmatched, sum->unmatched_count))
+		return -ENOMEM;
+	to = &sum->unmatched[sum->unmatched_count++];
+	*to = (struct pm_snapshot_unmatched){.count = from->count,
+					     .name = strdup(from->name),
+					     .place = strdup(from->place)};
+	return to->name && to->place ? 0 : -ENOMEM;
+}
+
 int pm_merge_notes(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 		   uint32_t process)
 {
@@ -46,6 +73,8 @@ int pm_merge_notes(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 		err = note_add(merge, snapshot->notes[i], process);
 	if (!err && snapshot->partial)
 		err = note_add(merge, snapshot->problem, process);
+	for (uint32_t i = 0; !err && i < snapshot->unmatched_count; i++)
+		err = unmatched_add(merge->sum, &snapshot->unmatched[i]);
 	return err;
 }
 
