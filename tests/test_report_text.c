@@ -199,6 +199,8 @@ Test(report_text, one_unit_a_column)
 		{PM_COLUMN_TIME, "", 1, 86400e9, 86400e9, "86400.0", "s"},
 		{PM_COLUMN_TIME, "", 1, 900, 900, "900", "ns"},
 		{PM_COLUMN_VISIT, "", 200, 3e9, 3e9, "3000000", "us"},
+		{PM_COLUMN_VISIT, "", 200, 3e9, 259, "0.259", "us"},
+		{PM_COLUMN_VISIT, "", 200, 3e9, 12.5e3, "12.50", "us"},
 		{PM_COLUMN_VISIT, "", 102e3, 65e6, 214.6e3, "214.6", "us"},
 		{PM_COLUMN_SHARE, "", 1, 100, 0.04, "<0.1", "%"},
 		{PM_COLUMN_EXACT, "", 1, 5e9, 5e9, "5000000000", ""},

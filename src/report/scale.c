@@ -47,8 +47,10 @@ static void scale_visit(struct pm_scale *scale, double least, double most)
 	scale->divisor = times[unit].ns;
 	scale->decimals = decimals_for(least / scale->divisor, 4, 3);
 	/* Large numbers need no more digits than they have. */
-	if (scale->decimals > decimals_for(most / scale->divisor, 7, 3))
+	if (scale->decimals > decimals_for(most / scale->divisor, 7, 3)) {
 		scale->decimals = decimals_for(most / scale->divisor, 7, 3);
+		scale->fine = true;
+	}
 	strcpy(scale->unit, times[unit].name);
 }
 
@@ -117,12 +119,15 @@ void pm_scale_text(const struct pm_scale *scale, double value, char text[PM_CELL
 {
 	static const char *const smallest[] = {"<1", "<0.1", "<0.01", "<0.001"};
 	double scaled = value / scale->divisor;
+	int decimals = scale->decimals;
 
 	if (scale->each) {
 		pm_cell_number(text, scaled);
 		return;
 	}
-	pm_cell_fixed(text, scaled, scale->decimals);
+	if (scale->fine && decimals < decimals_for(scaled, 4, 3))
+		decimals = decimals_for(scaled, 4, 3);
+	pm_cell_fixed(text, scaled, decimals);
 	if (value > 0 && !strpbrk(text, "123456789?"))
-		strcpy(text, smallest[scale->decimals]);
+		strcpy(text, smallest[decimals]);
 }

@@ -26,6 +26,7 @@ struct pm_scale {
 	double divisor;
 	int decimals;
 	bool each; /* each number for itself: they are too different */
+	bool fine; /* one unit, and as many decimals as a small number needs */
 	char unit[24];
 };
 
