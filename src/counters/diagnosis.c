@@ -254,12 +254,10 @@ int pm_diagnosis_user_read(struct pm_diag *diag, const struct pm_event *event)
 
 	pm_diag_set(diag, -EOPNOTSUPP,
 		    "event '%s' can be counted, but not read in user space", event->name);
-	if (!pm_file_number("/proc/sys/kernel/perf_user_access", &access) &&
-	    !access)
+	if (!pm_file_number("/proc/sys/kernel/perf_user_access", &access) && !access)
 		pm_diag_add(diag, ": kernel.perf_user_access is 0; an administrator can "
 				  "set it to 1");
-	else if (!pm_file_number("/sys/bus/event_source/devices/cpu/rdpmc",
-					&access) &&
+	else if (!pm_file_number("/sys/bus/event_source/devices/cpu/rdpmc", &access) &&
 		 !access)
 		pm_diag_add(diag, ": /sys/bus/event_source/devices/cpu/rdpmc is 0; an "
 				  "administrator can write 1 to it");

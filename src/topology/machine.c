@@ -188,8 +188,7 @@ void pm_machine_describe(struct pm_machine *machine)
 	memset(machine, 0, sizeof(*machine));
 	snprintf(machine->architecture, sizeof(machine->architecture), "%s",
 		 PERFMON_ARCH_NAME);
-	if (pm_file_text("/proc/sys/kernel/osrelease", release, sizeof(release)) >=
-	    0)
+	if (pm_file_text("/proc/sys/kernel/osrelease", release, sizeof(release)) >= 0)
 		snprintf(machine->kernel, sizeof(machine->kernel), "%.*s",
 			 (int)strcspn(release, "\n"), release);
 	read_model(machine);
