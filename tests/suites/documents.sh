@@ -67,7 +67,8 @@ kind == "" && /^\$ / {
 	begun = 1
 	more = 0
 	close(script "." command)
-	print "echo \"@ " ++command "\"\n" substr($0, 3) >(script ".sh")
+	# The status of the command before is what it was.
+	print "status=$?; echo \"@ " ++command "\"; (exit $status)\n" substr($0, 3) >(script ".sh")
 	printf "" >(script "." command)
 	print substr($0, 3) >(script "." command ".command")
 	next
