@@ -96,8 +96,9 @@ printed() {
 	FNR == 1 { file++ }
 	file == 1 { got[key($0)] = 1; next }
 	/^ *note:/ { exit }
-	# What a mark means, where there is one; what is counted where there is a PMU.
-	/^\.\.\.$/ || /^  [^ ]?[^ ]  +[a-z]/ || key($0) ~ /^(instructions|cycles)/ { next }
+	# What a mark means, where there is one, and how long would do; the rest of a sentence on
+	# lines of its own; what is counted where there is a PMU.
+	/^\.\.\.$/ || /^  [^ ]?[^ ]  +[a-z]/ || /^  short:/ || /^    +[^ ]+( [^ ]+)*$/ || key($0) ~ /^(instructions|cycles)/ { next }
 	key($0) != "" && !(key($0) in got) { print "no line \"" key($0) "\": " $0 }' \
 		"$1.$2.out" "$1.$2"
 }
