@@ -77,6 +77,7 @@ libperfmon_core_la_SOURCES = \
 	src/report/roles.c src/report/sanity.c src/report/scale.c src/report/spread.c \
 	src/report/stride.c src/report/sums.c src/report/table.c src/report/table.h \
 	src/report/text.c src/report/times.c src/report/tree.c src/report/tree.h \
+	src/report/tree_node.c src/report/tree_thread.c \
 	src/report/unclosed.c src/report/values.c src/report/width.c src/report/width.h \
 	src/regions/aggregate.c src/regions/aggregate.h src/regions/cost.c \
 	src/regions/cost.h src/regions/calls.c src/regions/exit.c src/regions/exit.h \

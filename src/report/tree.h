@@ -21,6 +21,10 @@ int pm_tree_begin(struct pm_tree_build *build, struct pm_report_tree *tree,
 int pm_tree_node(struct pm_tree_build *build, uint32_t parent, uint32_t region,
 		 uint32_t *number);
 
+/* Adds the nodes of THREAD; MAP has room for their numbers in the tree. */
+int pm_tree_thread_add(struct pm_tree_build *build,
+		       const struct pm_snapshot_thread *thread, uint32_t *map);
+
 /* Orders the tree, or frees it if there was an error ERR, which is returned. */
 int pm_tree_end(struct pm_tree_build *build, int err);
 
