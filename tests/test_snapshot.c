@@ -228,10 +228,10 @@ Test(snapshot, what_is_no_profile_is_refused_with_a_sentence)
 	cr_assert_eq(pm_snapshot_take(b.base, 100, &s, &diag), -EINVAL);
 	cr_assert(strstr(diag.text, "100 bytes"));
 	cr_assert_eq(pm_snapshot_take(b.base + 4, 1 << 16, &s, &diag), -EINVAL);
-	builder_header(&b)->version = 2;
+	builder_header(&b)->version = PERFMON_PROFILE_VERSION + 1;
 	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, &diag), -EINVAL);
 	cr_assert_str_eq(diag.text,
-			 "this profile has version 2: this perfmon reads version 1");
+			 "this profile has version 3: this perfmon reads version 2");
 	builder_header(&b)->magic = __builtin_bswap64(PERFMON_PROFILE_MAGIC);
 	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, &diag), -EINVAL);
 	cr_assert(strstr(diag.text, "byte order"));
@@ -365,7 +365,7 @@ static struct perfmon_profile_node *a_node(struct profile_builder *b, uint32_t n
 #define THE(type, kind)                                                                  \
 	((struct perfmon_profile_##kind *)first_of(b, PERFMON_PROFILE_TYPE_##type))
 
-HARM(newer, builder_header(b)->version = 2)
+HARM(newer, builder_header(b)->version = PERFMON_PROFILE_VERSION + 1)
 HARM(other_order, builder_header(b)->magic = __builtin_bswap64(PERFMON_PROFILE_MAGIC))
 HARM(unused, builder_header(b)->used = 0)
 HARM(used_too_little, builder_header(b)->used = 8)
@@ -417,7 +417,7 @@ static const struct {
 	int error; /* 0: a partial snapshot */
 	const char *says;
 } harms[] = {
-	{newer, -EINVAL, "version 2: this perfmon reads version 1"},
+	{newer, -EINVAL, "version 3: this perfmon reads version 2"},
 	{other_order, -EINVAL, "byte order"},
 	{unused, -ENODATA, "the profile is empty"},
 	{used_too_little, -EINVAL, "header is damaged"},

@@ -72,7 +72,7 @@ const char *pm_report_thread_state(const struct pm_snapshot_thread *thread);
 /* Visits that are in no node, and why; of all threads and the process. */
 struct pm_lost {
 	uint64_t count;
-	const char *key; /* in JSON */
+	const char *key;  /* in JSON */
 	const char *text; /* NULL: unclosed.c has it */
 };
 #define PM_LOST 8
