@@ -25,30 +25,30 @@
 
 	test(which + ": exclusive values have marks of their own",
 		cells("outer", "instructions:u", "instructions:u exclusive"),
-		both ? ["2.000G", "300 b"] : ["1.000G", "150 b"]);
+		both ? ["2.000G", "300 *"] : ["1.000G", "150 *"]);
 	test(which + ": what was not measured is no 0", [cells("none", "visits", "inclusive",
 		"exclusive", "share", "mean", "max", "instructions:u"), facts("none").includes("0 ns"),
-		facts("none").includes("|time|- d")],
-		[[both ? "80 d" : "40 d", "- d", "- d", "", "", "", "-"], false, true]);
+		facts("none").includes("|time|- @")],
+		[[both ? "80 @" : "40 @", "- @", "- @", "", "", "", "-"], false, true]);
 	test(which + ": what was measured in part has its error", cells("some", "inclusive",
-		"instructions:u"), both ? ["100.0 us +-?d", "1.000M +-?d"]
+		"instructions:u"), both ? ["100.0 us +-?@", "1.000M +-?@"]
 		: ["100.0 us +-143%", "1.000M +-143%"]);
 	test(which + ": its mean is of what was measured", cells("some", "mean", "stddev", "max"),
 		["2.500 us", "1.291 us", "4.000 us"]);
-	test(which + ": each mark is explained", ["+-N% estimated", "d some visits are missing",
-		"b too short", "p not counted", "? some visits"].filter(text => $("legend").textContent.includes(text)),
-		["+-N% estimated", "d some visits are missing", "b too short"].concat(both ? ["p not counted"] : []));
+	test(which + ": each mark is explained", ["+-N% estimated", "@ some visits are missing",
+		"* too short", "& not counted", "? some visits"].filter(text => $("legend").textContent.includes(text)),
+		["+-N% estimated", "@ some visits are missing", "* too short"].concat(both ? ["& not counted"] : []));
 	test(which + ": a mark says what it means", row("none").querySelector(".mark").title, "some visits are missing");
 	if (both) {
 		test("a sum that leaves a process out is marked", [cells("outer", "cycles:u"),
-			cells("outer", "instructions:u"), facts("outer").includes("cycles:u|1.000M p with")],
-			[["1.000M p"], ["2.000G"], true]);
+			cells("outer", "instructions:u"), facts("outer").includes("cycles:u|1.000M & with")],
+			[["1.000M &"], ["2.000G"], true]);
 		test("and says which", notes.includes(
 			"cycles:u was not counted in rank 1: the sums cover the others"), true);
 		// Of rank 0: instructions of both by cycles of one would be 2222.
 		test("metrics are of the processes that have all of their events",
-			[cells("inner", "ipc"), facts("inner").includes("ipc|1111 p with nested regions")],
-			[["1111 p"], true]);
+			[cells("inner", "ipc"), facts("inner").includes("ipc|1111 & with nested regions")],
+			[["1111 &"], true]);
 		facts("some");
 		test("a process that measured nothing is no 0", [...$("ranks").querySelectorAll("tr")].map(
 			tr => tr.cells[1].textContent), ["100.0 us", "-"]);
