@@ -219,7 +219,7 @@ mkdir -p "$here/jobs"
 for job in 41 42; do
 	for rank in 0 1; do
 		must "rank $rank of job $job keeps its profile" env PERFMON_PROFILE="$here/jobs/" \
-			PERFMON_OUTPUT="$here/jobs/report.$job.$rank" SLURM_JOB_ID=$job SLURM_STEP_ID=0 \
+			PERFMON_OUTPUT="$here/jobs/report.$job.%r" SLURM_JOB_ID=$job SLURM_STEP_ID=0 \
 			SLURM_PROCID=$rank SLURM_NTASKS=2 "$program"
 	done
 done
