@@ -101,15 +101,22 @@ static int table_write(struct ranges *ranges, struct pm_out *out)
 	enum pm_column_kind kind = ranges->event ? PM_COLUMN_EVENT : PM_COLUMN_TIME;
 	const char *unit = ranges->event ? ranges->event->first->unit : NULL;
 	struct pm_column columns[COLUMNS] = {
-		[PRESENT] = {ranks ? "ranks" : "processes", PM_COLUMN_LABEL,
+		[PRESENT] = {.title = ranks ? "ranks" : "processes",
+			     .kind = PM_COLUMN_LABEL,
 			     .begins = true},
-		[SUM] = {"sum", kind, unit},
-		[MEAN] = {"mean", kind, unit, .like = &columns[MOST]},
-		[LEAST] = {"least", kind, unit, .like = &columns[MOST]},
-		[LEAST_AT] = {ranks ? "rank" : "pid", PM_COLUMN_LABEL},
-		[MOST] = {"most", kind, unit},
-		[MOST_AT] = {ranks ? "rank" : "pid", PM_COLUMN_LABEL},
-		[IMBALANCE] = {"imbalance", PM_COLUMN_SHARE},
+		[SUM] = {.title = "sum", .kind = kind, .unit = unit},
+		[MEAN] = {.title = "mean",
+			  .kind = kind,
+			  .unit = unit,
+			  .like = &columns[MOST]},
+		[LEAST] = {.title = "least",
+			   .kind = kind,
+			   .unit = unit,
+			   .like = &columns[MOST]},
+		[LEAST_AT] = {.title = ranks ? "rank" : "pid", .kind = PM_COLUMN_LABEL},
+		[MOST] = {.title = "most", .kind = kind, .unit = unit},
+		[MOST_AT] = {.title = ranks ? "rank" : "pid", .kind = PM_COLUMN_LABEL},
+		[IMBALANCE] = {.title = "imbalance", .kind = PM_COLUMN_SHARE},
 	};
 	struct pm_table table = {
 		.tree = ranges->tree,

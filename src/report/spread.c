@@ -40,11 +40,15 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out)
 {
 	struct pm_column columns[COLUMNS] = {
-		[THREADS] = {"threads", PM_COLUMN_EXACT, .begins = true},
-		[LEAST] = {"least", PM_COLUMN_TIME, .like = &columns[MOST]},
-		[MEAN] = {"mean", PM_COLUMN_TIME, .like = &columns[MOST]},
-		[MOST] = {"most", PM_COLUMN_TIME},
-		[IMBALANCE] = {"imbalance", PM_COLUMN_SHARE},
+		[THREADS] = {.title = "threads", .kind = PM_COLUMN_EXACT, .begins = true},
+		[LEAST] = {.title = "least",
+			   .kind = PM_COLUMN_TIME,
+			   .like = &columns[MOST]},
+		[MEAN] = {.title = "mean",
+			  .kind = PM_COLUMN_TIME,
+			  .like = &columns[MOST]},
+		[MOST] = {.title = "most", .kind = PM_COLUMN_TIME},
+		[IMBALANCE] = {.title = "imbalance", .kind = PM_COLUMN_SHARE},
 	};
 	struct pm_table table = {
 		.tree = tree,

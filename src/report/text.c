@@ -111,13 +111,13 @@ static int table_write(const struct pm_report_tree *tree, struct pm_out *out,
 		       uint32_t *marks, uint32_t *states)
 {
 	static const struct pm_column fixed[FIXED] = {
-		[VISITS] = {"visits", PM_COLUMN_EXACT, .begins = true},
-		[TIME] = {NULL, PM_COLUMN_TIME},
-		[TIME_SHARE] = {"inclusive", PM_COLUMN_SHARE},
-		[OWN] = {NULL, PM_COLUMN_TIME},
-		[OWN_SHARE] = {"exclusive", PM_COLUMN_SHARE},
-		[MEAN] = {"mean", PM_COLUMN_VISIT},
-		[DEVIATION] = {"stddev", PM_COLUMN_SHARE},
+		[VISITS] = {.title = "visits", .kind = PM_COLUMN_EXACT, .begins = true},
+		[TIME] = {.title = NULL, .kind = PM_COLUMN_TIME},
+		[TIME_SHARE] = {.title = "inclusive", .kind = PM_COLUMN_SHARE},
+		[OWN] = {.title = NULL, .kind = PM_COLUMN_TIME},
+		[OWN_SHARE] = {.title = "exclusive", .kind = PM_COLUMN_SHARE},
+		[MEAN] = {.title = "mean", .kind = PM_COLUMN_VISIT},
+		[DEVIATION] = {.title = "stddev", .kind = PM_COLUMN_SHARE},
 	};
 	const struct pm_report_model *model = tree->model;
 	struct values values = {.tree = tree};
