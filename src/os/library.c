@@ -34,7 +34,7 @@ int pm_library_need(struct pm_library *library)
 {
 	void *functions[PM_LIBRARY_FUNCTIONS];
 	struct pm_diag diag = {0};
-	bool tried;
+	bool tried, taken;
 	int err;
 
 	if (!library->soname)
@@ -45,7 +45,9 @@ int pm_library_need(struct pm_library *library)
 	pm_locks_release(library->lock);
 	if (tried)
 		return err;
+	taken = pm_locks_take_load();
 	err = load(library, functions, &diag);
+	pm_locks_release_load(taken);
 	pm_locks_take(library->lock);
 	if (!library->tried && !err)
 		memcpy(library->functions, functions,

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <time.h>
 
 #include "os/handler.h"
 #include "os/kernel.h"
@@ -70,18 +71,49 @@ void pm_locks_at_fork(enum pm_lock_name name, const struct pm_fork_hooks *hooks)
 	locks[name].hooks = hooks;
 }
 
+/* --- loading libraries -------------------------------------------------------------- */
+
+static pthread_mutex_t loads = PTHREAD_MUTEX_INITIALIZER;
+static __thread bool loads_here;
+static bool fork_has_loads;
+
+bool pm_locks_take_load(void)
+{
+	struct timespec until;
+	uint64_t ns = 0;
+
+	loads_here = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	pm_kernel_clock_ns(CLOCK_REALTIME, &ns);
+	until.tv_sec = (time_t)(ns / 1000000000u) + 1;
+	until.tv_nsec = (long)(ns % 1000000000u);
+	return !pthread_mutex_timedlock(&loads, &until);
+}
+
+void pm_locks_release_load(bool taken)
+{
+	if (taken)
+		pthread_mutex_unlock(&loads);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	loads_here = false;
+}
+
 static void before_fork(void)
 {
+	bool has_loads;
 	sigset_t mask;
 
-	if (held) {
+	if (held || loads_here) {
 		unprepared++;
 		return;
 	}
+	/* Before the locks: who loads may wait for a constructor that waits for them. */
+	has_loads = pm_locks_take_load();
 	pm_kernel_signals_block(&mask);
 	for (int i = 0; i < PM_LOCKS; i++)
 		pm_locks_take(i);
 	fork_mask = mask;
+	fork_has_loads = has_loads;
 	for (int i = 0; i < PM_LOCKS; i++) {
 		if (locks[i].hooks && locks[i].hooks->before)
 			locks[i].hooks->before();
@@ -92,13 +124,17 @@ static void before_fork(void)
  * and the signals that are to be let through again in *MASK. */
 static bool give_back(sigset_t *mask)
 {
+	bool has_loads;
+
 	if (unprepared) {
 		unprepared--;
 		return false;
 	}
 	*mask = fork_mask;
+	has_loads = fork_has_loads;
 	for (int i = PM_LOCKS; i-- > 0;)
 		pm_locks_release(i);
+	pm_locks_release_load(has_loads);
 	return true;
 }
 

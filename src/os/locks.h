@@ -36,6 +36,15 @@ void pm_locks_release(enum pm_lock_name name);
 bool pm_locks_try(enum pm_lock_name name);
 
 /*
+ * For who loads a library: a child of a fork in the middle of that could load none. A fork
+ * and other loads wait for it, but no longer than a second, since the loader runs
+ * constructors, which may wait for anything. To be called with no other lock held; whether
+ * it was TAKEN goes back.
+ */
+bool pm_locks_take_load(void);
+void pm_locks_release_load(bool taken);
+
+/*
  * What the owner of a lock does at a fork.
  *
  * `before` runs in the parent, with all locks held. `child` runs in the child, with none
