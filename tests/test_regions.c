@@ -387,7 +387,7 @@ static void *churn(void *unused)
 
 Test(regions, arming_while_threads_run)
 {
-	const struct perfmon_profile_node *own;
+	const struct perfmon_profile_node *own = NULL;
 	pthread_t threads[3];
 	struct pm_snapshot *s;
 
@@ -404,7 +404,9 @@ Test(regions, arming_while_threads_run)
 	churn(NULL);
 	s = probe_take();
 	/* The last ones, and of the others at most as many as there were. */
-	own = probe_node(s, &s->threads[0], "outer/inner");
+	for (uint32_t t = 0; t < s->thread_count; t++)
+		if (s->threads[t].record.tid == (uint32_t)getpid())
+			own = probe_node(s, &s->threads[t], "outer/inner");
 	cr_assert_not_null(own);
 	cr_assert_eq(pm_snapshot_visits(own), 20000);
 	cr_assert_leq(probe_visits(s, "outer/inner"), 80000);

@@ -178,7 +178,7 @@ static const struct {
 	STRUCT(log_info, perfmon_log_info, 56),
 	STRUCT(profile_info, perfmon_profile_info, 104),
 	STRUCT(profile_thread, perfmon_profile_thread_info, 56),
-	STRUCT(profile_node, perfmon_profile_node_info, 88),
+	STRUCT(profile_node, perfmon_profile_node_info, 96),
 #undef STRUCT
 };
 #define STRUCTS (sizeof(structs) / sizeof(structs[0]))
