@@ -233,7 +233,8 @@ static int total_add(struct diff_data *data, const struct pm_report_tree *tree,
 			entry.sum += value.value;
 			squares += value.error * value.error;
 			entry.coverage = fmin(entry.coverage, value.coverage);
-			entry.marks |= value.marks;
+			/* A region that is too short need not be much of all. */
+			entry.marks |= value.marks & ~PM_MARK_SHORT;
 			entry.lacks |= lacks(&how, &value, node->region);
 			entry.slack += event ? slack(event, node) : 0;
 		}
