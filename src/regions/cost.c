@@ -194,7 +194,7 @@ static bool one_of(const struct costs *costs, const struct least *row, uint32_t 
 {
 	uint64_t value;
 
-	if (!(row->known & costs->none.known) >> i & 1)
+	if (!((row->known & costs->none.known) >> i & 1))
 		return false;
 	value = row->value[i] > costs->none.value[i]
 			? row->value[i] - costs->none.value[i]
