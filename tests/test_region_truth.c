@@ -184,6 +184,36 @@ Test(region_truth, four_counters_are_exact)
 	check_truth(events);
 }
 
+/* Whether instructions and cycles are read in user space in this process: 0, or 1. */
+static int default_is_fast(void)
+{
+	struct pm_snapshot *s;
+
+	PERFMON_REGION_BEGIN("first");
+	PERFMON_REGION_END("first");
+	s = probe_take();
+	for (uint32_t i = 0; i < 2; i++)
+		if (s->counter_count != 2 ||
+		    s->threads[0].record.status[i] != PERFMON_PROFILE_COUNTER_STATUS_USER)
+			return 1;
+	return strcmp(s->counters[0].name, "instructions:u") ||
+	       strcmp(s->counters[1].name, "cycles:u");
+}
+
+static int named_are_fast(void)
+{
+	setenv("PERFMON_EVENTS", "instructions,cycles", 1);
+	return default_is_fast();
+}
+
+/* Where both can be read in user space, nobody has to ask for them. */
+Test(region_truth, the_default_is_instructions_and_cycles)
+{
+	if (probe_child(named_are_fast))
+		cr_skip_test("instructions and cycles cannot be read in user space here");
+	cr_assert_eq(default_is_fast(), 0);
+}
+
 /* The general form of BEGIN and END: another number, a fence. */
 Test(region_truth, the_fenced_form_is_exact)
 {

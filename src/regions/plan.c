@@ -42,6 +42,7 @@ static int reads_fast(const struct pm_event *event, void *argument)
 			*first = diag;
 		return err;
 	}
+	err = 0;
 	if (!one.instance.counters[0].user_read) {
 		err = one.instance.counters[0].page_error ?: -EOPNOTSUPP;
 		if (!first->error && diag.error)
