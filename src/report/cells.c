@@ -53,8 +53,7 @@ static const struct pm_mark {
 	 "rely on this event here."},
 	{PM_MARK_SHORT, "*",
 	 "too short: over 1 % of the count, or 10 % of the time, is measuring. Do more "
-	 "work in "
-	 "a visit, or set PERFMON_BIAS=subtract."},
+	 "work in a visit."},
 	{PM_MARK_ERRATUM, "#",
 	 "this CPU is known to miscount the event. Use another event."},
 	{PM_MARK_IMPLAUSIBLE, "^",

@@ -191,9 +191,12 @@ static void head_cost(const struct pm_report *report, struct pm_out *out)
 		      100 * cost.part);
 	pm_out_plain(out, report->snapshot->regions[cost.region], 48);
 	pm_out_text(out, "\n");
-	if (cost.part >= MUCH && !report->model->sampled)
-		pm_out_text(out, "           PERFMON_STRIDE=auto keeps it below 5 %, "
-				 "PERFMON_BIAS=subtract takes it out\n");
+	if (cost.part < MUCH || report->model->sampled)
+		return;
+	pm_out_text(out, "           PERFMON_STRIDE=auto keeps it below 5 %");
+	pm_out_text(out, report->options->subtract_bias
+				 ? "\n"
+				 : ", PERFMON_BIAS=subtract takes it out\n");
 }
 
 static void head_threads(const struct pm_report *report, struct pm_out *out)

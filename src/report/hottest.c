@@ -14,6 +14,9 @@ uint32_t pm_report_hottest(const struct pm_report_tree *tree)
 		const struct pm_report_node *node = &tree->nodes[n];
 		uint64_t own = pm_less(node->time_ticks, node->children_ticks);
 
+		/* What may be nothing as well is not where to look. */
+		if (node->own_error > (double)own * (double)own)
+			continue;
 		if (own > most) {
 			most = own;
 			hottest = n;

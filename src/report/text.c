@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A text report: its tables, and what is between them. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +59,8 @@ static void fill_times(struct values *values, uint32_t n, struct pm_field *field
 		if (ticks < total / 100)
 			value.marks &= ~PM_MARK_SHORT;
 		if (!n && own && tree->total_ticks) {
-			ticks = (double)tree->total_ticks;
+			/* Estimates of parts may come to more than the whole. */
+			ticks = fmin((double)tree->total_ticks, total);
 			value.state = PM_COUNTED;
 		}
 		/* An open visit has taken what is inside of it, at least. */
@@ -71,8 +73,10 @@ static void fill_times(struct values *values, uint32_t n, struct pm_field *field
 		/* "At least nothing" says nothing. */
 		if (field->at_least && ticks <= 0)
 			*field = (struct pm_field){0};
+		/* Of what may be nothing, or twice as much, a share tells nothing. */
 		field_plain(&fields[own ? OWN_SHARE : TIME_SHARE],
-			    field->known && total > 0, 100 * ticks / total);
+			    field->known && total > 0 && !(value.error > ticks),
+			    100 * ticks / total);
 	}
 }
 

@@ -50,6 +50,13 @@ static int fraction_read(const struct cli_option *option, const char *text, doub
 		number /= 100;
 		end++;
 	}
+	if (end != text && !*end && number >= 0 && number < least) {
+		cli_complain("diff",
+			     "--%s '%s': expects at least %g%%: by the splits that are "
+			     "looked at, less is never decided",
+			     option->name, text, 100 * least);
+		return DIFF_EXIT_TROUBLE;
+	}
 	if (end == text || *end || !(number >= least) || !(number < 1)) {
 		cli_complain("diff",
 			     "--%s '%s': expects a percentage or a fraction, such as 5%% "
@@ -68,11 +75,14 @@ static int take_effect(const char *command, const struct cli_option *option,
 	return fraction_read(option, text, 0);
 }
 
+/* Of a million splits, at most, ten show what this part of them shows. */
+#define ALPHA_LEAST 1e-5
+
 static int take_alpha(const char *command, const struct cli_option *option,
 		      const char *text)
 {
 	(void)command;
-	return fraction_read(option, text, 1e-9);
+	return fraction_read(option, text, ALPHA_LEAST);
 }
 
 /* -1 to go on, or the exit status. */
