@@ -151,6 +151,9 @@ static void after_fork_child(void)
 	sigset_t mask;
 	bool prepared = give_back(&mask);
 
+	/* Of a thread that is not here, for which the fork did not wait any longer. */
+	if (!loads_here && !(prepared && fork_has_loads))
+		loads = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	for (int i = 0; i < PM_LOCKS; i++) {
 		if (locks[i].hooks && locks[i].hooks->child)
 			locks[i].hooks->child(prepared);

@@ -50,7 +50,7 @@ PM_EXPORT void perfmon_region_disarm(void)
 
 /* The thread's cache of names, by a hash of at most 16 bytes: a hit is proven by a
  * comparison of the whole name. */
-static struct perfmon_region *cached(const char *name, unsigned int voice)
+static struct perfmon_region *cached(const char *name)
 {
 	struct pm_thread_block *block = pm_thread_block;
 	struct perfmon_region **entry, *region;
@@ -74,7 +74,6 @@ static struct perfmon_region *cached(const char *name, unsigned int voice)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_slow = 1;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	pm_regions_hear(voice);
 	region = pm_region_of_name(name);
 	if (region)
 		*entry = region;
@@ -95,8 +94,10 @@ static inline __attribute__((always_inline)) void begin_name(const char *name,
 		return;
 	if (!pm_slow_begins())
 		return;
-	if (name)
-		region = cached(name, voice);
+	if (name) {
+		pm_regions_hear(voice);
+		region = cached(name);
+	}
 	pm_region_call(&perfmon_region_begin_armed, region ? region : &nameless);
 }
 
@@ -120,7 +121,7 @@ PM_EXPORT void perfmon_region_end_name(const char *name)
 	if (!pm_slow_ends(name))
 		return;
 	if (name)
-		region = cached(name, 0);
+		region = cached(name);
 	pm_region_call(&perfmon_region_end_armed, region ? region : &nameless);
 }
 

@@ -223,7 +223,7 @@ static struct perfmon_profile_cost cost_of(const struct costs *costs, uint32_t i
 	return cost;
 }
 
-/* A new record for each field at once: a reader sees what is known with its value. */
+/* Readers see what is known with its value: its partner is their acquire load of `known`. */
 static void publish(struct perfmon_profile_cost *to,
 		    const struct perfmon_profile_cost *cost)
 {
@@ -240,6 +240,7 @@ void pm_cost_measure(void)
 	struct pm_thread_block *block = pm_thread_block;
 	struct pm_region_plan *plan = &pm_regions.plan;
 	const struct pm_instance *instance;
+	struct perfmon_profile_cost cost;
 	struct costs costs;
 	uint32_t i;
 	uint64_t begin, open = 0;
@@ -288,8 +289,9 @@ void pm_cost_measure(void)
 		show_pages(block, time_view);
 	}
 	slot->key = 0;
-	plan->time = cost_of(&costs, TIME);
-	publish(&plan->record->time, &plan->time);
+	cost = cost_of(&costs, TIME);
+	publish(&plan->time, &cost);
+	publish(&plan->record->time, &cost);
 	for (i = 0; i < block->counters; i++) {
 		plan->cost[i] = cost_of(&costs, i);
 		publish(&plan->record->counter[i].cost, &plan->cost[i]);

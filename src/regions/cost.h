@@ -4,7 +4,7 @@
 #define PM_REGIONS_COST_H
 
 /* Measures it on the calling thread, whose gate is open, with the calls that programs
- * make, and writes it into the plan and its record. */
+ * make, and writes it into the plan and its record. Under PM_LOCK_REGIONS. */
 void pm_cost_measure(void);
 
 #endif

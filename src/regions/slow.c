@@ -110,10 +110,25 @@ static bool overflow_pop(struct pm_thread_block *block, uint64_t key)
  * a BEGIN. */
 static __thread uint64_t dropped;
 
+/* In the first thread that is set up. Under the lock nobody disarms meanwhile, and a fork
+ * waits: its child is to know the cost as well. */
+static void measure_cost(void)
+{
+	static bool measured;
+
+	if (__atomic_load_n(&measured, __ATOMIC_RELAXED))
+		return;
+	pm_regions_acquire();
+	if (!measured && perfmon_region_begin_armed) {
+		pm_cost_measure();
+		__atomic_store_n(&measured, true, __ATOMIC_RELAXED);
+	}
+	pm_regions_release();
+}
+
 /* The first region of a thread. True if the thread is set up now. */
 static bool first_use(void)
 {
-	static bool cost_measured;
 	struct pm_still still;
 	bool set_up;
 	int err = -EDEADLK;
@@ -138,9 +153,8 @@ static bool first_use(void)
 			if (err && err != -EDEADLK)
 				__atomic_fetch_add(&pm_profile_header()->lost_threads, 1,
 						   __ATOMIC_RELAXED);
-			else if (!err && !__atomic_exchange_n(&cost_measured, true,
-							      __ATOMIC_RELAXED))
-				pm_cost_measure();
+			else if (!err)
+				measure_cost();
 		}
 		pm_thread_busy--;
 	}

@@ -125,9 +125,10 @@ bool pm_regions_want_report(void)
 {
 	const struct pm_options *options = &pm_regions.options;
 	bool counted = pm_regions.refused.error ? options->arm : pm_regions.was_armed;
-	bool quiet =
-		__atomic_load_n(&pm_regions.silenced, __ATOMIC_RELAXED) ||
-		__atomic_load_n(&pm_regions.voices, __ATOMIC_RELAXED) == PM_REGIONS_QUIET;
+	unsigned int voices = __atomic_load_n(&pm_regions.voices, __ATOMIC_RELAXED);
+	/* Also who has armed or disarmed, and had no region yet. */
+	bool quiet = __atomic_load_n(&pm_regions.silenced, __ATOMIC_RELAXED) ||
+		     voices == PM_REGIONS_QUIET || (!voices && !pm_regions.refused.error);
 
 	return counted && options->output != PM_OUTPUT_NONE &&
 	       (options->output_asked || !quiet);

@@ -31,12 +31,13 @@ void pm_stride_begin(struct perfmon_profile_stride *stride, uint32_t visits)
 static double pair_ticks(const struct perfmon_profile_node *node)
 {
 	const struct perfmon_profile_cost *cost = &pm_regions.plan.time;
+	/* Partner: the release store when another thread has measured it. */
+	uint32_t known = __atomic_load_n(&cost->known, __ATOMIC_ACQUIRE);
 
-	if (cost->known & PERFMON_PROFILE_COST_CALL &&
-	    (node->fallback_reads > LOOK / 2 ||
-	     !(cost->known & PERFMON_PROFILE_COST_USER)))
-		return cost->call_pair;
-	return cost->known & PERFMON_PROFILE_COST_USER ? cost->pair : 0;
+	if (known & PERFMON_PROFILE_COST_CALL &&
+	    (node->fallback_reads > LOOK / 2 || !(known & PERFMON_PROFILE_COST_USER)))
+		return PM_GET(cost->call_pair);
+	return known & PERFMON_PROFILE_COST_USER ? PM_GET(cost->pair) : 0;
 }
 
 /* The stride for so many VISITS in so many TICKS, of which measuring may take LIMIT. */
@@ -62,7 +63,7 @@ void pm_region_stride_look(struct pm_thread_block *block,
 	struct pm_thread *thread = block->thread;
 	uint64_t now = pm_clock_ticks(), stride;
 	double ticks = (double)(now - s->looked), visits = (double)(LOOK * s->stride);
-	double pair = pair_ticks(node), skipped = pm_regions.plan.time.skipped;
+	double pair = pair_ticks(node), skipped = PM_GET(pm_regions.plan.time.skipped);
 	double share = pm_regions.options.stride_auto;
 	double spent = LOOK * pair + (visits - LOOK) * skipped;
 

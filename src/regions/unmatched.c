@@ -23,9 +23,11 @@ static struct {
  * not fit is left out whole. */
 static size_t append(char *to, size_t used, size_t size, const char *text)
 {
+	const char *begin = text;
+
 	while (*text && used + 1 < size)
 		to[used++] = *text++;
-	while (*text && used && ((unsigned char)*text & 0xc0) == 0x80) {
+	while (*text && text > begin && ((unsigned char)*text & 0xc0) == 0x80) {
 		used--;
 		text--;
 	}

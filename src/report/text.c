@@ -75,7 +75,7 @@ static void fill_times(struct values *values, uint32_t n, struct pm_field *field
 			*field = (struct pm_field){0};
 		/* Of what may be nothing, or twice as much, a share tells nothing. */
 		field_plain(&fields[own ? OWN_SHARE : TIME_SHARE],
-			    field->known && total > 0 && !(value.error > ticks),
+			    field->known && total > 0 && (!n || !(value.error > ticks)),
 			    100 * ticks / total);
 	}
 }
