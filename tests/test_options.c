@@ -239,6 +239,19 @@ Test(options, a_bad_value_is_quoted_and_the_default_stands)
 	pm_options_free(&o);
 }
 
+Test(options, a_device_is_no_profile)
+{
+	struct pm_options o;
+
+	setenv("PERFMON_PROFILE", "/dev/null", 1);
+	cr_assert_eq(pm_options_read(&o, NULL), 0);
+	cr_assert_null(o.profile_path);
+	cr_assert_eq(o.note_count, 1);
+	cr_assert_str_eq(o.notes[0], "PERFMON_PROFILE=\"/dev/null\" is a device: the "
+				     "profile stays in memory");
+	pm_options_free(&o);
+}
+
 Test(options, a_value_of_any_length_is_survived)
 {
 	size_t size = 1 << 20;

@@ -91,18 +91,26 @@ static bool is_folder(const struct pm_options *options, const char *template)
 	return fd >= 0;
 }
 
+/* The kind of file that stands at PATH, of S_IFMT; 0: none is known. */
+static mode_t kind_of(const char *path)
+{
+	int fd = pm_kernel_open(path, O_PATH, 0);
+	struct stat st = {.st_mode = 0};
+
+	if (fd < 0)
+		return 0;
+	if (pm_kernel_fstat(fd, &st))
+		st.st_mode = 0;
+	pm_kernel_close(fd);
+	return st.st_mode & S_IFMT;
+}
+
 /* Whether something stands at PATH that is no file: a FIFO, a terminal. */
 static bool is_device(const char *path)
 {
-	int fd = pm_kernel_open(path, O_PATH, 0);
-	struct stat st;
-	bool device;
+	mode_t kind = kind_of(path);
 
-	if (fd < 0)
-		return false;
-	device = !pm_kernel_fstat(fd, &st) && !S_ISREG(st.st_mode);
-	pm_kernel_close(fd);
-	return device;
+	return kind && kind != S_IFREG;
 }
 
 /* Whether TEMPLATE gives each rank, or process, a path of its own. */
@@ -159,6 +167,14 @@ void pm_options_read_profile(struct pm_options *options, int *err)
 		path_read(options, "PERFMON_PROFILE", "the profile stays in memory", err);
 	struct place place;
 
+	if (given && (kind_of(given) == S_IFCHR || kind_of(given) == S_IFBLK)) {
+		pm_options_note(options,
+				"PERFMON_PROFILE=\"%.*s\" is a device: the profile "
+				"stays in memory",
+				PM_QUOTED, given);
+		free(given);
+		given = NULL;
+	}
 	if (!given)
 		return;
 	if (place_make(&place, options, given, "profile"))

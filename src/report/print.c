@@ -139,7 +139,7 @@ static int output_path(const struct pm_options *options,
 static const char *why(int err)
 {
 	return err == -ELOOP	? "the path is a symbolic link"
-	       : err == -ENXIO	? "nobody reads this FIFO"
+	       : err == -ENXIO	? "nobody reads this FIFO, or there is no such device"
 	       : err == -EAGAIN ? "nobody reads the output"
 	       : err == -EBADF	? "the descriptor has changed since the first region"
 				: strerror(-err);
