@@ -156,7 +156,7 @@ for ((i = 0; i < 100; i++)); do
 done
 runs() {
 	both 0 out "the process still runs" "$perfmon" report running && says out "  inner" &&
-		grep -q "^open *0 *- *-\$" "$here/out"
+		grep -qE "^open +0( +-)+\$" "$here/out"
 }
 try "a running program is reported from its file" runs
 try "a running program is reported by its pid" both 0 out "the process still runs" \
@@ -166,7 +166,7 @@ wait "$pid" || true
 exec 3>&-
 killed() {
 	both 0 out "the process died before ending its profile" "$perfmon" report running &&
-		says out "  inner" && grep -q "^open *0 *- *-\$" "$here/out"
+		says out "  inner" && grep -qE "^open +0( +-)+\$" "$here/out"
 }
 try "a killed program is reported, and says so" killed
 try "a pid that is none is quoted" both 1 err "process $pid" "$perfmon" report -p "$pid"
