@@ -130,16 +130,6 @@ INLINE void begin(struct perfmon_region *region, uint32_t counters, int general,
 	block->gate = pm_frame_at(frame, size, 1);
 }
 
-/* After a measured visit: now and then its stride is looked at. */
-INLINE void look(struct pm_thread_block *block, struct perfmon_profile_node *node)
-{
-	struct perfmon_profile_stride *stride = pm_node_stride(node, block->columns);
-
-	PM_ADD(stride->until, UINT64_C(-1));
-	if (unlikely(!stride->until))
-		pm_region_stride_look(block, node);
-}
-
 INLINE void end(struct perfmon_region *region, uint32_t counters, int general,
 		int strided)
 {
@@ -206,7 +196,7 @@ INLINE void end(struct perfmon_region *region, uint32_t counters, int general,
 	}
 	pm_node_close(node, sequence);
 	if (strided)
-		look(block, node);
+		pm_region_stride_step(block, node);
 	SIGNAL_FENCE();
 	block->gate = frame;
 	return;

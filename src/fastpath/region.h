@@ -55,4 +55,16 @@ void pm_region_stride_look(struct pm_thread_block *block,
  * below FRAME, which are stale, and returns where the gate is now. */
 struct pm_frame *pm_region_resync(struct pm_thread_block *block, struct pm_frame *frame);
 
+/* After each measured visit of NODE, which has a stride: now and then that is looked at. */
+static inline __attribute__((always_inline)) void
+pm_region_stride_step(struct pm_thread_block *block,
+		      const struct perfmon_profile_node *node)
+{
+	struct perfmon_profile_stride *stride = pm_node_stride(node, block->columns);
+
+	PM_ADD(stride->until, UINT64_C(-1));
+	if (__builtin_expect(!stride->until, 0))
+		pm_region_stride_look(block, node);
+}
+
 #endif
