@@ -117,6 +117,18 @@ static void put_processes(struct pm_json *j, const struct pm_merge *merge)
 	pm_json_close(j, "]");
 }
 
+/* What a visit costs in counts. */
+static void put_visit_cost(struct pm_json *j, const struct perfmon_profile_cost *cost)
+{
+	bool user = cost->known & PERFMON_PROFILE_COST_USER;
+	bool call = cost->known & PERFMON_PROFILE_COST_CALL;
+
+	pm_json_known(j, "bias", cost->bias, user);
+	pm_json_known(j, "visit_cost", cost->pair, user);
+	pm_json_known(j, "call_visit_cost", cost->call_pair, call);
+	pm_json_known(j, "call_bias", cost->call_bias, call);
+}
+
 static void put_counter(struct pm_json *j, const struct perfmon_profile_counter *counter)
 {
 	pm_json_begin(j, NULL, "{");
@@ -129,14 +141,7 @@ static void put_counter(struct pm_json *j, const struct perfmon_profile_counter 
 	pm_json_close(j, "]");
 	pm_json_bool(j, "hardware", counter->flags & PERFMON_PROFILE_COUNTER_HARDWARE);
 	pm_json_signed(j, "error", counter->error);
-	pm_json_known(j, "bias", counter->cost.bias,
-		      counter->cost.known & PERFMON_PROFILE_COST_USER);
-	pm_json_known(j, "visit_cost", counter->cost.pair,
-		      counter->cost.known & PERFMON_PROFILE_COST_USER);
-	pm_json_known(j, "call_visit_cost", counter->cost.call_pair,
-		      counter->cost.known & PERFMON_PROFILE_COST_CALL);
-	pm_json_known(j, "call_bias", counter->cost.call_bias,
-		      counter->cost.known & PERFMON_PROFILE_COST_CALL);
+	put_visit_cost(j, &counter->cost);
 	pm_json_close(j, "}");
 }
 
@@ -171,14 +176,7 @@ static void put_events(struct pm_json *j, const struct pm_report *report)
 			       : event->user_read		       ? "user"
 			       : event->syscall_read		       ? "syscall"
 								       : "none");
-		pm_json_known(j, "bias", event->cost.bias,
-			      event->cost.known & PERFMON_PROFILE_COST_USER);
-		pm_json_known(j, "visit_cost", event->cost.pair,
-			      event->cost.known & PERFMON_PROFILE_COST_USER);
-		pm_json_known(j, "call_visit_cost", event->cost.call_pair,
-			      event->cost.known & PERFMON_PROFILE_COST_CALL);
-		pm_json_known(j, "call_bias", event->cost.call_bias,
-			      event->cost.known & PERFMON_PROFILE_COST_CALL);
+		put_visit_cost(j, &event->cost);
 		put_erratum(j, event->erratum);
 		pm_json_begin(j, "counters", "[");
 		/* Those of the first plan that has the event. */
