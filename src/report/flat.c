@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "report/tree.h"
+#include "report/tree_build.h"
 
 /* Whether a node above N is of its region. A snapshot has PERFMON_PROFILE_DEPTH_MAX at
  * most. */

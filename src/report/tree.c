@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "os/os.h"
-#include "report/tree.h"
+#include "report/tree_build.h"
 
 /* NODE is complete. On request measuring is taken out of it. */
 static void spent_sum(const struct pm_report_model *model, struct pm_report_node *parent,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How trees of a report are built: for tree.c and flat.c. What returns int gives 0 or
- * -ENOMEM. */
-#ifndef PM_REPORT_TREE_H
-#define PM_REPORT_TREE_H
+/* How trees of a report are built. What returns int gives 0 or -ENOMEM. */
+#ifndef PM_REPORT_TREE_BUILD_H
+#define PM_REPORT_TREE_BUILD_H
 
 #include "os/os.h"
 #include "report/model.h"

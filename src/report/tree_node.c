@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "os/os.h"
-#include "report/tree.h"
+#include "report/tree_build.h"
 
 static int tree_grow(struct pm_tree_build *build)
 {

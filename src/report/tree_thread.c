@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "os/os.h"
-#include "report/tree.h"
+#include "report/tree_build.h"
 
 static uint64_t weight_of(const struct pm_snapshot_thread *thread)
 {
