@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/diff/diff.h"
+#include "cli/diff/data.h"
 #include "cli/common/common.h"
 #include "profile_builder.h"
 

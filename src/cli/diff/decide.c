@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/diff/diff.h"
+#include "cli/diff/data.h"
 
 /* A count with one of these is not what there was, to the last digit. */
 #define MARKS_INEXACT                                                                    \

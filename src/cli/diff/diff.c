@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/common/common.h"
+#include "cli/diff/data.h"
 #include "cli/diff/diff.h"
 
 /* As those of diff(1); and one for a change that is none for the worse, and one if it is

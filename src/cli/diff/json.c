@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "cli/diff/diff.h"
+#include "cli/diff/data.h"
 
 static void put_real(struct pm_out *out, const char *name, double value, bool known)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* From profiles to what is compared: of each file and region a sum and the visits that it
  * is of, and which files are of the same run. */
-#include "cli/diff/diff.h"
+#include "cli/diff/data.h"
 
 #include <errno.h>
 #include <math.h>

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/diff/diff.h"
+#include "cli/diff/data.h"
 
 static int input_add(struct diff_data *data, uint32_t region, uint32_t metric,
 		     const struct pm_value *value, const double *values)

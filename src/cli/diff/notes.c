@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/diff/diff.h"
+#include "cli/diff/data.h"
 
 static bool note_too_few(const struct diff_data *data, const struct diff_result *result,
 			 const struct diff_options *options, char *to)

@@ -21,7 +21,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cli/diff/diff.h"
+#include "cli/diff/data.h"
 
 struct shuffle {
 	uint32_t runs[2];

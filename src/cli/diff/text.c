@@ -7,7 +7,7 @@
 #include <string.h>
 #include <errno.h>
 
-#include "cli/diff/diff.h"
+#include "cli/diff/data.h"
 #include "cli/common/common.h"
 #include "report/report.h"
 
