@@ -346,7 +346,10 @@ static void jump(int signal)
 	siglongjmp(back, 1);
 }
 
-/* The visit of the call that is left is lost, and no other. */
+/*
+ * The visit of the call that is left is lost, and no other. Each round has one alarm: where a
+ * signal takes longer than its period, those of a periodic timer would leave no time for calls.
+ */
 Test(region_signals, a_jump_out_of_a_region_call_costs_its_visit)
 {
 	enum { ROUNDS = 300 };
@@ -358,18 +361,16 @@ Test(region_signals, a_jump_out_of_a_region_call_costs_its_visit)
 	need_prompt_signals();
 	on(SIGALRM, jump, 0);
 	PERFMON_REGION_BEGIN("outer");
-	every(300);
 	for (volatile int round = 0; round < ROUNDS; round++) {
 		PERFMON_REGION_BEGIN("round");
 		if (!sigsetjmp(back, 1)) {
-			for (may_jump = 1;; ended++) {
+			for (may_jump = 1, set_timer(300, 0);; ended++) {
 				PERFMON_REGION_BEGIN("x");
 				PERFMON_REGION_END("x");
 			}
 		}
 		PERFMON_REGION_END("round");
 	}
-	every(0);
 	PERFMON_REGION_END("outer");
 	for (int i = 0; i < 1000; i++) {
 		PERFMON_REGION_BEGIN("after");
@@ -425,18 +426,16 @@ Test(region_signals, a_jump_out_of_a_new_name_holds_nobody_up)
 	pthread_sigmask(SIG_BLOCK, &alarm, NULL);
 	pthread_create(&thread, NULL, register_names, NULL);
 	pthread_sigmask(SIG_UNBLOCK, &alarm, NULL);
-	every(300);
 	PERFMON_REGION_BEGIN("outer");
 	for (volatile int round = 0; round < rounds; round++) {
 		if (!sigsetjmp(back, 1)) {
-			for (may_jump = 1;; number++) {
+			for (may_jump = 1, set_timer(300, 0);; number++) {
 				snprintf(name, sizeof(name), "name %d", number % 20000);
 				perfmon_region_begin_name(name);
 				perfmon_region_end_name(name);
 			}
 		}
 	}
-	every(0);
 	PERFMON_REGION_END("outer");
 	atomic_store(&names_enough, true);
 	pthread_join(thread, NULL);
