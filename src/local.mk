@@ -28,7 +28,7 @@ pminclude_HEADERS = \
 noinst_LTLIBRARIES += libperfmon_core.la
 libperfmon_core_la_SOURCES = \
 	src/arch/aarch64.h src/arch/arch.h src/arch/counters.c src/arch/generic.h \
-	src/arch/riscv64.h src/arch/syscall.h src/arch/x86_64.h \
+	src/arch/exact.h src/arch/riscv64.h src/arch/syscall.h src/arch/x86_64.h \
 	src/fastpath/fastpath.h src/fastpath/read.h src/fastpath/region.c \
 	src/fastpath/region.h src/fastpath/thread.c src/fastpath/thread.h \
 	src/fastpath/view.c src/fastpath/view.h \
