@@ -142,6 +142,7 @@ int perfmon_profile_get_note(const struct perfmon_profile *profile, uint32_t ind
 /* Bits of perfmon_profile_event.properties. */
 #define PERFMON_PROFILE_EVENT_HARDWARE	  1u /* counts on a core PMU */
 #define PERFMON_PROFILE_EVENT_KERNEL_ONLY 2u /* happens in kernel mode alone */
+#define PERFMON_PROFILE_EVENT_EXACT	  4u /* counted by translation, not by a CPU */
 
 /* An event. Grows at its end. The strings last until the next refresh or close. */
 struct perfmon_profile_event {

@@ -18,6 +18,7 @@
  *   field                       writer                      order for a reader
  *   header.used                 any thread, one at a time   acquire: records below are whole
  *   header.aggregate_sequence   any thread, one at a time   odd while threads are added up
+ *   totals.total                any thread, one at a time   relaxed
  *   header.private_*            any thread, one at a time   before a used beyond it
  *   thread.node_count           the thread                  acquire: nodes below are whole
  *   thread.state, .lost_*       the thread (lost_*: also    relaxed
@@ -69,7 +70,8 @@ enum perfmon_profile_type {
 	PERFMON_PROFILE_TYPE_NOTE = 6,
 	PERFMON_PROFILE_TYPE_FREE = 7,
 	PERFMON_PROFILE_TYPE_MACHINE = 8,
-	PERFMON_PROFILE_TYPE_UNMATCHED = 9
+	PERFMON_PROFILE_TYPE_UNMATCHED = 9,
+	PERFMON_PROFILE_TYPE_TOTALS = 10
 };
 
 /* Leads every record. */
@@ -155,6 +157,8 @@ struct perfmon_profile_header {
 	4u /* was read from user space where it was tried */
 #define PERFMON_PROFILE_COUNTER_REFUSED                                                  \
 	8u /* did not open where it was tried: see error */
+#define PERFMON_PROFILE_COUNTER_EXACT                                                    \
+	16u /* counted by translation (perfmon run --exact): all or none of a plan */
 
 /* Which parts of a cost have been measured. */
 #define PERFMON_PROFILE_COST_USER    1u
@@ -250,6 +254,19 @@ struct perfmon_profile_machine {
 	uint32_t slots; /* most operations a cycle that its PMUs tell of (arm64:
 			   PMMIR_EL1.SLOTS), 0 */
 	PERFMON_PROFILE_TAIL_(struct perfmon_profile_kind kind[];)
+};
+
+/*
+ * What the whole process has counted, of a plan whose counters are exact
+ * (PERFMON_PROFILE_COUNTER_EXACT): all threads since the program began or was forked, also
+ * outside of regions. Its total is written at each report and at the program's end; a
+ * program that was killed leaves zeros, or the totals of its last report.
+ */
+struct perfmon_profile_totals {
+	struct perfmon_profile_record record;
+	uint32_t counters;			 /* as many as the plan has */
+	uint32_t generation;			 /* of the plan */
+	PERFMON_PROFILE_TAIL_(uint64_t total[];) /* one per counter */
 };
 
 enum perfmon_profile_thread_state {

@@ -118,6 +118,22 @@ static int pack_plans(struct pm_bytes *pack, const struct pm_snapshot *s)
 	return 0;
 }
 
+static int pack_totals(struct pm_bytes *pack, const struct pm_snapshot *s)
+{
+	size_t bytes = s->counter_count * sizeof(s->totals[0]);
+	struct perfmon_profile_totals *totals;
+
+	if (!s->has_totals)
+		return 0;
+	totals = record(pack, PERFMON_PROFILE_TYPE_TOTALS, sizeof(*totals) + bytes);
+	if (!totals)
+		return -ENOMEM;
+	totals->counters = s->counter_count;
+	totals->generation = s->generation;
+	memcpy(totals->total, s->totals, bytes);
+	return 0;
+}
+
 static int pack_thread(struct pm_bytes *pack, const struct pm_snapshot_thread *from)
 {
 	size_t at = pack->used, bytes = from->node_count * from->node_size;
@@ -172,6 +188,8 @@ int pm_snapshot_pack(const struct pm_snapshot *s, void **out, size_t *size)
 		header->lacking = 0;
 		err = pack_plans(&pack, s);
 	}
+	if (!err)
+		err = pack_totals(&pack, s);
 	if (!err)
 		err = pack_machine(&pack, &s->kinds);
 	if (!err)

@@ -192,6 +192,8 @@ PM_EXPORT int perfmon_profile_get_event(const struct perfmon_profile *profile,
 		made.properties |= PERFMON_PROFILE_EVENT_HARDWARE;
 	if (counter->flags & PERFMON_PROFILE_COUNTER_KERNEL_ONLY)
 		made.properties |= PERFMON_PROFILE_EVENT_KERNEL_ONLY;
+	if (counter->flags & PERFMON_PROFILE_COUNTER_EXACT)
+		made.properties |= PERFMON_PROFILE_EVENT_EXACT;
 	pm_struct_fill(event, &made, sizeof(made));
 	return 0;
 }

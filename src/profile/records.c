@@ -114,6 +114,9 @@ int pm_walk_find(struct pm_walk *walk)
 		case PERFMON_PROFILE_TYPE_UNMATCHED:
 			err = list_add(&walk->unmatched, at);
 			break;
+		case PERFMON_PROFILE_TYPE_TOTALS:
+			err = list_add(&walk->totals, at);
+			break;
 		case PERFMON_PROFILE_TYPE_MACHINE:
 			if (!walk->machine)
 				walk->machine = at;
@@ -463,5 +466,32 @@ void pm_walk_machine(struct pm_walk *walk)
 			.family = kind.family,
 			.model = kind.model,
 		};
+	}
+}
+
+void pm_walk_totals(struct pm_walk *walk)
+{
+	struct pm_snapshot *s = walk->s;
+
+	for (size_t i = 0; i < walk->totals.count; i++) {
+		uint64_t at = walk->totals.at[i], size = pm_walk_record_size(walk, at);
+		struct perfmon_profile_totals totals;
+
+		if (size >= sizeof(totals))
+			pm_walk_copy(&totals, walk->base + at, sizeof(totals));
+		if (size < sizeof(totals) ||
+		    totals.counters > (size - sizeof(totals)) / sizeof(s->totals[0])) {
+			pm_snapshot_problem(s, "the profile has bad totals at byte %llu",
+					    (unsigned long long)at);
+			continue;
+		}
+		if (totals.generation != s->generation ||
+		    totals.counters != s->counter_count)
+			continue;
+		pm_walk_copy((unsigned char *)s->totals, walk->base + at + sizeof(totals),
+			     totals.counters * sizeof(s->totals[0]));
+		s->has_totals = false;
+		for (uint32_t c = 0; c < totals.counters; c++)
+			s->has_totals |= s->totals[c] != 0;
 	}
 }

@@ -70,6 +70,8 @@ struct pm_snapshot {
 	uint32_t counter_count; /* of the newest plan */
 	const struct perfmon_profile_counter *counters;
 	uint32_t generation;
+	bool has_totals; /* of the newest plan: what the whole process has counted */
+	uint64_t totals[PERFMON_PROFILE_COUNTERS_MAX];
 	uint32_t plan_count;
 	struct pm_snapshot_plan *plans;
 	uint32_t thread_count;

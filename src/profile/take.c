@@ -68,6 +68,7 @@ static int take_all(struct pm_walk *walk)
 	if (!err) {
 		take_header(walk);
 		pm_walk_machine(walk);
+		pm_walk_totals(walk);
 		check_regions(walk->s);
 		pm_snapshot_set_writer(walk->s, PM_WRITER_UNKNOWN);
 	}
@@ -105,6 +106,7 @@ static int walk_once(const void *base, size_t size, unsigned int flags,
 	free(walk.regions.at);
 	free(walk.notes.at);
 	free(walk.unmatched.at);
+	free(walk.totals.at);
 	free(walk.plans.at);
 	free(walk.threads.at);
 	free(walk.nodes.at);
