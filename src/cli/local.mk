@@ -12,6 +12,8 @@ perfmon_SOURCES = \
 	src/cli/diff/data.h src/cli/diff/decide.c src/cli/diff/diff.c src/cli/diff/diff.h src/cli/diff/json.c \
 	src/cli/diff/load.c src/cli/diff/math.c src/cli/diff/math.h src/cli/diff/metrics.c src/cli/diff/notes.c \
 	src/cli/diff/shuffle.c src/cli/diff/text.c \
+	src/cli/exact/events.c src/cli/exact/exact.h src/cli/exact/place.c \
+	src/cli/exact/place.h src/cli/exact/start.c \
 	src/cli/export/chrome.c src/cli/export/export.c src/cli/export/export.h \
 	src/cli/export/folded.c src/cli/export/weight.c \
 	src/cli/info/info.c src/cli/info/info.h src/cli/info/json.c \
@@ -28,7 +30,8 @@ perfmon_SOURCES = \
 	src/cli/stat/place.h src/cli/stat/stat.c src/cli/stat/stat.h src/cli/stat/text.c \
 	src/cli/top/cpu.c src/cli/top/data.c src/cli/top/screen.c src/cli/top/table.c src/cli/top/text.c \
 	src/cli/top/top.c src/cli/top/top.h src/cli/top/watch.c
-perfmon_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_builddir)/src $(SMARTCOLS_CFLAGS) $(NCURSES_CFLAGS)
+perfmon_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_builddir)/src $(SMARTCOLS_CFLAGS) $(NCURSES_CFLAGS) \
+	-DBINDIR='"$(bindir)"' -DEXACTDIR='"$(libexecdir)/perfmon/valgrind"'
 # The page as the text of a C string.
 src/cli/report/page_text.h: src/cli/report/page.html
 	$(AM_V_GEN)$(MKDIR_P) src/cli/report && sed -e 's/[\\"]/\\&/g' -e 's/^/"/' -e 's/$$/\\n"/' \

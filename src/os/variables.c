@@ -21,8 +21,10 @@ static const char *const names[] = {
 	"OUTPUT", "PROFILE", "STRIDE",	   "THREADS", "SAMPLE_PAGES",
 };
 
-/* Those of module systems and CMake, which say where the library is. */
-static const char *const foreign[] = {"DIR", "HOME", "PREFIX", "ROOT", "VERSION"};
+/* Those of module systems and CMake, which say where the library is, and those of
+ * `perfmon run --exact`. */
+static const char *const foreign[] = {"DIR",	 "HOME",      "PREFIX",	      "ROOT",
+				      "VERSION", "EXACT_DIR", "EXACT_PADDING"};
 
 char *(*pm_options_getenv)(const char *name) = secure_getenv;
 

@@ -26,6 +26,7 @@ static const struct {
 	{'n', "count"},		{'o', "output"},     {'p', "pid"},
 	{'r', "repeat"},	{'s', "stride"},     {'t', "tid"},
 	{'u', "umasks"},	{'v', "verbose"},    {'w', "weight"},
+	{'x', "exact"},
 };
 
 static int letter_of(const struct cli_option *options, int i)

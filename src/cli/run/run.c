@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* perfmon run: sets the environment for a program that uses regions, and becomes it. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/common/common.h"
+#include "cli/exact/exact.h"
 #include "cli/run/run.h"
 #include "events/events.h"
 #include "os/os.h"
@@ -32,6 +34,8 @@ static const char help[] =
 	"                        die or package, too\n"
 	"  -P, --profile PATH    keep the profile in a file, %p %r %h as above, or in a folder: a\n"
 	"                        directory, or a path with / at its end\n"
+	"  -x, --exact           count exactly on any machine, some 18 times slower: -e\n"
+	"                        instructions (default), loads, stores, ... (perfmon-exact(7))\n"
 	"  -s, --stride STRIDE   N: of N visits measure one, at random; NAME=N: of this region;\n"
 	"                        auto: as few as keep measuring below 5 % of the time\n"
 	"  -b, --subtract-bias   take out what measuring added\n"
@@ -54,6 +58,41 @@ static int events_check(const char *text)
 	}
 	pm_events_free(list);
 	return 0;
+}
+
+/* A variable TO which the program gets. */
+static int set(const char *command, const struct cli_option *option, const char *text)
+{
+	const char *name = option->to;
+
+	if (!setenv(name, text, 1))
+		return 0;
+	cli_complain(command, "%s: %s", name, strerror(errno));
+	return CLI_FAILED;
+}
+
+/* What to count by translation: the option's TEXT, or the environment's. The program gets
+ * it by its full names. */
+static int events_exact(const char *text, struct cli_exact_events *events)
+{
+	static char variable[] = "PERFMON_EVENTS";
+	const struct cli_option option = {.to = variable};
+	char *list;
+	int status;
+
+	if (!text)
+		text = getenv(variable);
+	status = cli_exact_parse("run", text, events);
+	if (status || !text || !*text || !strcasecmp(text, "auto"))
+		return status;
+	list = cli_exact_list(events, "exact::");
+	if (!list) {
+		cli_complain("run", "%s", strerror(ENOMEM));
+		return CLI_FAILED;
+	}
+	status = set("run", &option, list);
+	free(list);
+	return status;
 }
 
 /* The variables as the program will read them; what it would only note is an error
@@ -83,17 +122,6 @@ static int environment_check(void)
 	return status;
 }
 
-/* A variable TO which the program gets. */
-static int set(const char *command, const struct cli_option *option, const char *text)
-{
-	const char *name = option->to;
-
-	if (!setenv(name, text, 1))
-		return 0;
-	cli_complain(command, "%s: %s", name, strerror(errno));
-	return CLI_FAILED;
-}
-
 /* Who runs a program by this command wants its report, also from one that is quiet by
  * itself (PERFMON_QUIET). */
 static int ask_for_report(void)
@@ -109,6 +137,8 @@ int cli_run(int argc, char **argv)
 {
 	const char *events = NULL, *level = NULL;
 	const struct cli_option check_level = {.to = &level};
+	struct cli_exact_events exact_events;
+	bool exact = false;
 	const struct cli_option options[] = {
 		{"events", .take = set, .to = "PERFMON_EVENTS", .text = &events},
 		{"output", .take = set, .to = "PERFMON_OUTPUT"},
@@ -117,6 +147,7 @@ int cli_run(int argc, char **argv)
 		{"metrics", .take = set, .to = "PERFMON_METRICS"},
 		{"level", .take = set, .to = "PERFMON_LEVEL", .text = &level},
 		{"profile", .take = set, .to = "PERFMON_PROFILE"},
+		{"exact", .flag = &exact},
 		{"stride", .take = set, .to = "PERFMON_STRIDE"},
 		{"subtract-bias", "subtract", .take = set, .to = "PERFMON_BIAS"},
 		{"disarmed", "0", .take = set, .to = "PERFMON_ARM"},
@@ -126,6 +157,7 @@ int cli_run(int argc, char **argv)
 	};
 	const struct cli_command command = {"run", help, true, options};
 	int err, status = cli_options_read(&command, argc, argv);
+	char **line = NULL;
 
 	if (status >= 0)
 		return status;
@@ -133,17 +165,26 @@ int cli_run(int argc, char **argv)
 		cli_complain("run", "no command is given; see perfmon run --help");
 		return CLI_USAGE;
 	}
-	status = events ? events_check(events) : 0;
+	if (exact)
+		status = events_exact(events, &exact_events);
+	else
+		status = events ? events_check(events) : 0;
 	if (level && cli_take_level("run", &check_level, level))
 		status = CLI_USAGE;
 	if (!status)
 		status = environment_check();
 	if (!status)
 		status = ask_for_report();
+	argv += optind;
+	if (!status && exact)
+		status = cli_exact_start("run", &exact_events, NULL, argv, &line);
 	if (status)
 		return status;
-	execvp(argv[optind], argv + optind);
+	if (exact)
+		argv = line;
+	execvp(argv[0], argv);
 	err = errno;
-	cli_complain("run", "cannot run '%s': %s", argv[optind], strerror(err));
+	cli_complain("run", "cannot run '%s': %s", argv[0], strerror(err));
+	free(line);
 	return err == ENOENT ? 127 : 126;
 }

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The command line that counts a command, and its environment. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "cli/common/common.h"
+#include "cli/exact/exact.h"
+#include "cli/exact/place.h"
+
+#if defined(__x86_64__)
+#define CPU	"x86-64"
+#define MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define CPU	"arm64"
+#define MACHINE EM_AARCH64
+#else
+#define CPU	NULL
+#define MACHINE EM_NONE
+#endif
+
+/* --- what Valgrind would refuse ------------------------------------------------------ */
+
+/* Whether the file at PATH is a program of another CPU, or of another size of pointers. */
+static bool is_foreign(const char *path)
+{
+	Elf64_Ehdr header = {.e_machine = EM_NONE};
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = read(fd, &header, sizeof(header));
+	close(fd);
+	if (n < (ssize_t)sizeof(header) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+		return false;
+	return header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != MACHINE;
+}
+
+static bool has_rights_of_its_own(const char *path)
+{
+	struct stat status;
+
+	return (!stat(path, &status) &&
+		(status.st_mode & S_ISUID ||
+		 (status.st_mode & S_ISGID && status.st_mode & S_IXGRP))) ||
+	       getxattr(path, "security.capability", NULL, 0) > 0;
+}
+
+static int check_command(const char *subcommand, const char *name, const char *path)
+{
+	if (has_rights_of_its_own(path))
+		cli_complain(subcommand,
+			     "cannot run '%s': it is a set-user-ID program, or has "
+			     "capabilities, and Valgrind runs no such program: count a "
+			     "copy without them",
+			     name);
+	else if (is_foreign(path))
+		cli_complain(
+			subcommand,
+			"cannot run '%s': --exact counts 64-bit programs of %s alone",
+			name, CPU);
+	else
+		return 0;
+	return 126;
+}
+
+/* --- environment --------------------------------------------------------------------- */
+
+static int out_of_memory(const char *subcommand)
+{
+	cli_complain(subcommand, "%s", strerror(ENOMEM));
+	return CLI_FAILED;
+}
+
+/* What a word takes on the stack of a program. */
+static size_t on_stack(const char *word)
+{
+	return strlen(word) + 1 + sizeof(word);
+}
+
+/*
+ * The stack begins below the arguments and the environment, and how far below decides
+ * which way functions such as memcpy() take. So both are padded to whole pages, and a
+ * longer name of a file changes no count.
+ */
+#define PADDING	    "PERFMON_EXACT_PADDING"
+#define PADDED_SIZE 4096
+
+static int pad(char **command, const char *path)
+{
+	size_t size = strlen(path) + 1;
+	char padding[PADDED_SIZE];
+
+	if (setenv(PADDING, "", 1))
+		return -1;
+	for (char **word = environ; *word; word++)
+		size += on_stack(*word);
+	for (char **word = command; *word; word++)
+		size += on_stack(*word);
+	size = (PADDED_SIZE - size % PADDED_SIZE) % PADDED_SIZE;
+	memset(padding, '.', size);
+	padding[size] = '\0';
+	return setenv(PADDING, padding, 1);
+}
+
+static int set_environment(const char *tool, char **command, const char *path)
+{
+	char here[PATH_MAX];
+
+	/* Where "valgrind" is a script, its shell would set it. */
+	if (!getenv("PWD") && getcwd(here, sizeof(here)) && setenv("PWD", here, 1))
+		return -1;
+	if (setenv("VALGRIND_LIB", tool, 1))
+		return -1;
+	return pad(command, path);
+}
+
+/* --- command line -------------------------------------------------------------------- */
+
+static const char *const fixed[] = {"valgrind", "-q", "--tool=perfmon",
+				    /* Neither VALGRIND_OPTS nor .valgrindrc. */
+				    "--command-line-only=yes", "--trace-children=yes",
+				    "--sigill-diagnostics=no",
+				    /* No files in /tmp for a debugger. */
+				    "--vgdb=no"};
+#define FIXED (sizeof(fixed) / sizeof(fixed[0]))
+
+static char **make_line(const struct cli_exact_events *events, const char *totals,
+			char **command)
+{
+	char *names = cli_exact_list(events, ""), **line = NULL, *text;
+	size_t words = FIXED + 4, size;
+
+	for (char **word = command; *word; word++)
+		words++;
+	size = words * sizeof(line[0]) + strlen("--events=--totals=") +
+	       strlen(names ? names : "") + strlen(totals ? totals : "") + 2;
+	if (names)
+		line = calloc(1, size);
+	if (!line)
+		goto out;
+	text = (char *)(line + words);
+	words = 0;
+	for (size_t i = 0; i < FIXED; i++)
+		line[words++] = (char *)(uintptr_t)fixed[i];
+	line[words++] = text;
+	text += sprintf(text, "--events=%s", names) + 1;
+	if (totals) {
+		line[words++] = text;
+		sprintf(text, "--totals=%s", totals);
+	}
+	line[words++] = (char *)(uintptr_t) "--";
+	while (*command)
+		line[words++] = *command++;
+out:
+	free(names);
+	return line;
+}
+
+int cli_exact_start(const char *subcommand, const struct cli_exact_events *events,
+		    const char *totals, char **command, char ***line)
+{
+	char path[PATH_MAX], tool[PATH_MAX], valgrind[PATH_MAX];
+	int status, err = exact_find_program(command[0], path);
+
+	*line = NULL;
+	if (err) {
+		cli_complain(subcommand, "cannot run '%s': %s", command[0],
+			     strerror(-err));
+		return err == -ENOENT ? 127 : 126;
+	}
+	if (!CPU) {
+		cli_complain(subcommand, "--exact counts on x86-64 and arm64 alone");
+		return CLI_FAILED;
+	}
+	if (exact_find_program("valgrind", valgrind)) {
+		cli_complain(subcommand,
+			     "--exact needs Valgrind: install the package valgrind");
+		return CLI_FAILED;
+	}
+	if (!exact_find_tool(tool)) {
+		if (getenv("PERFMON_EXACT_DIR") && *getenv("PERFMON_EXACT_DIR"))
+			cli_complain(subcommand,
+				     "--exact needs its Valgrind tool, which is not in "
+				     "PERFMON_EXACT_DIR '%s'",
+				     getenv("PERFMON_EXACT_DIR"));
+		else
+			cli_complain(
+				subcommand,
+				"perfmon was built without the tool that --exact "
+				"needs: install the package valgrind, then configure "
+				"and build perfmon again");
+		return CLI_FAILED;
+	}
+	status = check_command(subcommand, command[0], path);
+	if (status)
+		return status;
+	if (set_environment(tool, command, path))
+		return out_of_memory(subcommand);
+	*line = make_line(events, totals, command);
+	return *line ? 0 : out_of_memory(subcommand);
+}
