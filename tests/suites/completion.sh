@@ -78,6 +78,7 @@ for shell in bash zsh; do
 	try "$shell: subcommands of help" offers $shell "perfmon help " export stat
 	try "$shell: events" offers $shell "perfmon run -e " auto none page-faults task-clock
 	try "$shell: events of --exact" offers_only $shell "perfmon run --exact -e s" sp-flops store-bytes stores
+	try "$shell: those of stat" offers_only $shell "perfmon stat -x -r 2 -e load" load-bytes loads
 	try "$shell: events of list" offers $shell "perfmon list " page-faults task-clock
 	try "$shell: files for profiles" offers $shell "perfmon report " solver.profile dir
 	try "$shell: files for the output" offers $shell "perfmon report -o " solver.profile dir

@@ -223,6 +223,7 @@ void stat_json_end(const struct stat_result *result, struct pm_out *out)
 	json_number(&j, "exit_status", result->exit_status, result->exit_status >= 0);
 	json_number(&j, "signal", result->signal, result->signal);
 	pm_json_string(&j, "modes", result->counting->events.user_only ? "user" : "all");
+	pm_json_bool(&j, "exact", result->exact);
 	json_time(&j, "elapsed_ns", &result->wall_ns);
 	json_time(&j, "user_ns", &result->user_ns);
 	json_time(&j, "system_ns", &result->system_ns);

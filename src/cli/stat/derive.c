@@ -236,12 +236,61 @@ static const struct stat_event *find_starved(const struct stat_result *result)
 	return NULL;
 }
 
+/* Whether all runs had the same counts, or which event they differ in first. */
+static const struct stat_event *find_unequal(const struct stat_result *result,
+					     double *difference)
+{
+	for (uint32_t i = 0; i < result->counting->events.count; i++) {
+		const struct stat_sum *count = &result->cells[i].count;
+
+		*difference = count->max - count->min;
+		if (count->runs && *difference > 0)
+			return &result->counting->events.events[i];
+	}
+	return NULL;
+}
+
+/* The notes of --exact. */
+static bool exact_note(const struct stat_result *result, uint32_t number,
+		       struct pm_diag *note)
+{
+	const struct stat_event *unequal;
+	double difference;
+
+	if (!number--) {
+		pm_diag_set(note, 0,
+			    "counted exactly by translation, some 18 times slower; times "
+			    "are not those of the machine");
+		return true;
+	}
+	if (result->exact->lost_runs && !number--) {
+		pm_diag_set(note, 0,
+			    "%u of %u runs left no counts: a process that is killed by "
+			    "SIGKILL, or that Valgrind cannot run, has none",
+			    result->exact->lost_runs, result->options->runs);
+		return true;
+	}
+	if (number || result->options->runs - result->exact->lost_runs < 2)
+		return false;
+	unequal = find_unequal(result, &difference);
+	if (unequal)
+		pm_diag_set(note, 0,
+			    "the runs differ, '%s' by %.0f: perfmon-exact(7) says why a "
+			    "program may do something else in each run",
+			    unequal->label, difference);
+	else
+		pm_diag_set(note, 0, "the runs agree in every count");
+	return true;
+}
+
 bool stat_note(const struct stat_result *result, uint32_t number, struct pm_diag *note)
 {
 	const struct stat_counting *counting = result->counting;
 	uint32_t i, others = 0;
 
 	pm_diag_clear(note);
+	if (result->exact)
+		return exact_note(result, number, note);
 	if (counting->events.user_only && !number--) {
 		pm_diagnosis_user_mode(note, "counting user mode only");
 		return true;

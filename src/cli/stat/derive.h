@@ -4,11 +4,13 @@
 #define PM_CLI_STAT_DERIVE_H
 
 #include "cli/stat/count.h"
+#include "cli/stat/exact.h"
 #include "cli/stat/options.h"
 
 struct stat_result {
 	const struct stat_options *options;
 	const struct stat_counting *counting;
+	const struct stat_exact *exact; /* NULL: the kernel counts */
 	const struct stat_cell *cells;
 	uint64_t time_ns; /* of an interval: its end since the start; else 0 */
 	struct stat_sum wall_ns, user_ns, system_ns; /* runs of 0: not known */

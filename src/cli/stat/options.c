@@ -25,6 +25,8 @@ static const char help[] =
 	"  -e, --events EVENTS   what to count: names separated by ',', {} for groups, ';'\n"
 	"                        between sets; auto (default: what the machine has), none\n"
 	"                        (time only). Given twice, both count\n"
+	"  -x, --exact           count exactly on any machine, some 18 times slower: -e\n"
+	"                        instructions (default), loads, stores, ... (perfmon-exact(7))\n"
 	"  -r, --repeat N        run COMMAND N times; report means and their spread\n"
 	"  -p, --pid PID,...     count these processes: all threads, and new children\n"
 	"  -t, --tid TID,...     count these threads\n"
@@ -132,11 +134,32 @@ static int take_targets(const char *command, const struct cli_option *option,
 	return 0;
 }
 
+/* An option that makes no sense with --exact, or NULL. */
+static const char *not_exact(const struct stat_options *options)
+{
+	return options->processes     ? "--pid"
+	       : options->threads     ? "--tid"
+	       : options->place	      ? "--cpus"
+	       : options->level	      ? "--per"
+	       : !options->inherit    ? "--no-inherit"
+	       : options->descendants ? "--descendants"
+	       : options->split	      ? "--split"
+	       : options->interval_ns ? "--interval"
+				      : NULL;
+}
+
 /* What does not go together. */
 static int check_options(const struct stat_options *options)
 {
 	const char *why = NULL;
 
+	if (options->exact && not_exact(options)) {
+		cli_complain("stat",
+			     "--exact counts a whole command with all that it creates: "
+			     "remove %s",
+			     not_exact(options));
+		return CLI_USAGE;
+	}
 	if (!options->command && !options->targets && !options->place)
 		why = "no command is given; see perfmon stat --help";
 	else if (options->descendants && !options->inherit)
@@ -168,6 +191,7 @@ int stat_options_parse(struct stat_options *options, int argc, char **argv)
 	bool first_only = false;
 	const struct cli_option table[] = {
 		{"events", .take = take_events, .to = options},
+		{"exact", .flag = &options->exact},
 		{"repeat", .take = take_number, .to = &runs},
 		{"pid", .take = take_targets, .to = options},
 		{"tid", .take = take_targets, .to = options},

@@ -28,6 +28,7 @@ struct stat_options {
 	bool inherit;	  /* count what the command creates, too */
 	bool descendants; /* ... and apart */
 	bool split;	  /* every event on its own */
+	bool exact;	  /* by translation */
 	bool verbose;
 };
 

@@ -48,6 +48,7 @@ static int open_output(const struct stat_options *options)
 struct stat_work {
 	struct stat_options *options;
 	struct stat_counting counting;
+	struct stat_exact exact;
 	struct stat_cell *cells, *interval;
 	struct stat_result result;
 	struct pm_out out;
@@ -206,22 +207,50 @@ static void note_command(struct stat_result *result, const struct stat_child *ch
 		result->signal = WTERMSIG(child->status);
 }
 
+/* Before the child goes on. */
+static int begin_run(struct stat_work *work, pid_t child)
+{
+	int err;
+
+	if (!work->options->exact)
+		return start_counting(work, child);
+	err = stat_exact_begin(&work->exact);
+	return err ? pm_diag_set(&work->counting.diag, err, "'%s': %s", work->exact.path,
+				 strerror(-err))
+		   : 0;
+}
+
+static int read_run(struct stat_work *work, pid_t child)
+{
+	int err;
+
+	if (!work->options->exact)
+		return stat_counting_read(&work->counting, work->cells, true);
+	err = stat_exact_read(&work->exact, &work->counting, child, work->cells);
+	return err ? pm_diag_set(&work->counting.diag, err, "'%s': %s", work->exact.path,
+				 strerror(-err))
+		   : 0;
+}
+
 /* One run. 0, or the exit status to end with. */
 static int run_once(struct stat_work *work)
 {
 	const struct stat_options *options = work->options;
+	char **command = options->exact ? work->exact.line : options->command;
 	struct stat_child child = {.pid = 0};
 	uint64_t start_ns;
+	pid_t pid;
 	int err = 0;
 
-	if (options->command)
-		err = stat_child_fork(&child, options->command);
+	if (command)
+		err = stat_child_fork(&child, command);
 	if (err) {
 		cli_complain("stat", "cannot create a process for '%s': %s",
 			     options->command[0], strerror(-err));
 		return CLI_FAILED;
 	}
-	if (start_counting(work, child.pid)) {
+	pid = child.pid;
+	if (begin_run(work, pid)) {
 		if (child.pid)
 			stat_child_drop(&child);
 		return complain(work);
@@ -231,7 +260,7 @@ static int run_once(struct stat_work *work)
 		err = stat_child_release(&child);
 		if (err) {
 			stat_counting_end(&work->counting);
-			cli_complain("stat", "cannot run '%s': %s", options->command[0],
+			cli_complain("stat", "cannot run '%s': %s", command[0],
 				     strerror(-err));
 			return err == -ENOENT ? 127 : 126;
 		}
@@ -241,7 +270,7 @@ static int run_once(struct stat_work *work)
 	if (options->command)
 		note_command(&work->result, &child);
 	if (!err)
-		err = stat_counting_read(&work->counting, work->cells, true);
+		err = read_run(work, pid);
 	stat_counting_end(&work->counting);
 	return err ? complain(work) : 0;
 }
@@ -294,22 +323,33 @@ static int count_and_tell(struct stat_work *work)
 	return status ?: CLI_FAILED;
 }
 
+/* Finds out what to count. 0, or the exit status to end with. */
+static int init_counting(struct stat_work *work)
+{
+	const struct stat_options *options = work->options;
+	const char *events = options->events;
+	int err;
+
+	if (options->exact)
+		return stat_exact_init(&work->exact, &work->counting, events,
+				       options->command);
+	if (events && !strcasecmp(events, "auto"))
+		events = NULL;
+	err = stat_counting_init(&work->counting, events, options->place, options->level);
+	if (!err)
+		return 0;
+	cli_complain("stat", "%s", work->counting.diag.text);
+	return err == -ENOMEM ? CLI_FAILED : CLI_USAGE;
+}
+
 static int stat_main(struct stat_options *options)
 {
 	struct stat_work work = {.options = options, .fd = STDERR_FILENO};
-	const char *events = options->events;
 	size_t cells;
-	int status;
+	int status = init_counting(&work);
 
-	if (events && !strcasecmp(events, "auto"))
-		events = NULL;
-	status = stat_counting_init(&work.counting, events, options->place,
-				    options->level);
-	if (status) {
-		cli_complain("stat", "%s", work.counting.diag.text);
-		stat_counting_free(&work.counting);
-		return status == -ENOMEM ? CLI_FAILED : CLI_USAGE;
-	}
+	if (status)
+		goto out;
 	cells = stat_counting_cells(&work.counting) + 1;
 	work.cells = calloc(cells, sizeof(work.cells[0]));
 	work.interval = calloc(cells, sizeof(work.interval[0]));
@@ -320,10 +360,12 @@ static int stat_main(struct stat_options *options)
 				? pm_kernel_pidfd_open(options->targets[t].id, 0)
 				: -1;
 	if (work.cells && work.interval && work.watches) {
-		work.result = (struct stat_result){.options = options,
-						   .counting = &work.counting,
-						   .cells = work.cells,
-						   .exit_status = -1};
+		work.result =
+			(struct stat_result){.options = options,
+					     .counting = &work.counting,
+					     .exact = options->exact ? &work.exact : NULL,
+					     .cells = work.cells,
+					     .exit_status = -1};
 		work.out.sink = pm_report_fd_write;
 		work.out.argument = &work.fd;
 		work.fd = open_output(options);
@@ -338,7 +380,9 @@ static int stat_main(struct stat_options *options)
 	free(work.watches);
 	free(work.cells);
 	free(work.interval);
+out:
 	stat_counting_free(&work.counting);
+	stat_exact_free(&work.exact);
 	return status;
 }
 
