@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What cannot be seen in translated code, told from an instruction's bytes, by CPU family:
+ *
+ *   pm_decode(at, length, &insn)  what the instruction at AT is
+ *   pm_decode_read(at, &read)     whether AT is a read of a counter that Valgrind does not
+ *                                 know, and where its value goes
+ */
+#ifndef PM_EXACT_DECODE_H
+#define PM_EXACT_DECODE_H
+
+#include "pub_tool_basics.h"
+#include "pub_tool_tooliface.h"
+
+struct pm_insn {
+	Bool branch;	  /* may go elsewhere: if that is to itself, it runs again */
+	Bool conditional; /* a branch that may also go on */
+	Bool call;
+};
+
+struct pm_counter_read {
+	UInt length; /* bytes */
+	Int index;   /* of the counter; -1: it stands in a register */
+	Int offset;  /* x86-64: of that register in the guest's state */
+	Int to;	     /* register that takes the value, low half; -1: none does */
+	Int to_high; /* and its high half; -1: TO takes all of it */
+};
+
+#if defined(VGA_amd64)
+
+#include <stddef.h>
+
+#include "libvex_guest_amd64.h"
+
+static inline struct pm_insn pm_decode(Addr at, UInt length)
+{
+	const UChar *byte = (const UChar *)at, *end = byte + length;
+	struct pm_insn insn = {False, False, False};
+
+	/* Legacy prefixes and REX. */
+	while (byte < end && (*byte == 0x66 || *byte == 0x67 || *byte == 0xf2 ||
+			      *byte == 0xf3 || *byte == 0x2e || *byte == 0x3e ||
+			      *byte == 0x26 || *byte == 0x36 || *byte == 0x64 ||
+			      *byte == 0x65 || *byte == 0xf0 || (*byte & 0xf0) == 0x40))
+		byte++;
+	if (byte >= end)
+		return insn;
+	if ((*byte & 0xf0) == 0x70 || (*byte & 0xfc) == 0xe0)
+		insn.conditional = True;
+	else if (*byte == 0x0f && byte + 1 < end && (byte[1] & 0xf0) == 0x80)
+		insn.conditional = True;
+	else if (*byte == 0xe8)
+		insn.call = True;
+	else if (*byte == 0xff && byte + 1 < end) {
+		insn.call = (byte[1] & 0x38) == 0x10;
+		insn.branch = (byte[1] & 0x38) == 0x20;
+	} else
+		insn.branch =
+			*byte == 0xe9 || *byte == 0xeb || *byte == 0xc2 || *byte == 0xc3;
+	insn.branch |= insn.conditional | insn.call;
+	return insn;
+}
+
+static inline Bool pm_decode_read(Addr at, struct pm_counter_read *read)
+{
+	const UChar *byte = (const UChar *)at;
+
+	if (byte[0] != 0x0f || byte[1] != 0x33) /* rdpmc */
+		return False;
+	read->length = 2;
+	read->index = -1;
+	read->offset = offsetof(VexGuestAMD64State, guest_RCX);
+	read->to = offsetof(VexGuestAMD64State, guest_RAX);
+	read->to_high = offsetof(VexGuestAMD64State, guest_RDX);
+	return True;
+}
+
+#elif defined(VGA_arm64)
+
+#include <stddef.h>
+
+#include "libvex_guest_arm64.h"
+
+static inline struct pm_insn pm_decode(Addr at, UInt length)
+{
+	UInt word = *(const UInt *)at;
+	struct pm_insn insn = {False, False, False};
+
+	insn.conditional = (word & 0xff000000) == 0x54000000 || /* b.cond */
+			   (word & 0x7c000000) == 0x34000000;	/* cbz, cbnz, tbz, tbnz */
+	insn.call = (word & 0xfc000000) == 0x94000000 ||	/* bl */
+		    (word & 0xfefff800) == 0xd63f0000;		/* blr, and with a key */
+	insn.branch = insn.conditional || insn.call ||
+		      (word & 0xfc000000) == 0x14000000 || /* b */
+		      (word & 0xfe000000) == 0xd6000000;   /* br, ret */
+	return insn;
+}
+
+static inline Bool pm_decode_read(Addr at, struct pm_counter_read *read)
+{
+	UInt word = *(const UInt *)at;
+
+	/* mrs xT, pmevcntrN_el0: CRm is 0b10 and N's high bits, op2 its low ones */
+	if ((word & 0xfffffc00) != 0xd53be800)
+		return False;
+	read->length = 4;
+	read->index = (Int)(word >> 5 & 31);
+	read->offset = -1;
+	read->to = (word & 31) == 31 ? -1
+				     : (Int)offsetof(VexGuestARM64State, guest_X0) +
+					       8 * (Int)(word & 31);
+	read->to_high = -1;
+	return True;
+}
+
+#else
+#error "which instructions branch is not known here"
+#endif
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A Valgrind tool that counts what each thread of a program executes, and lets the program
+ * read its own counts (src/arch/exact.h) while it runs.
+ *
+ * Valgrind runs one thread at a time. The counts that translated code adds to, at fixed
+ * addresses, are those of the thread that runs: they are exchanged where Valgrind changes
+ * threads.
+ */
+#include "counts.h"
+
+#include "pub_tool_clientstate.h"
+#include "pub_tool_clreq.h"
+#include "pub_tool_libcassert.h"
+#include "pub_tool_libcbase.h"
+#include "pub_tool_libcfile.h"
+#include "pub_tool_libcprint.h"
+#include "pub_tool_libcproc.h"
+#include "pub_tool_mallocfree.h"
+#include "pub_tool_options.h"
+#include "pub_tool_threadstate.h"
+#include "pub_tool_vki.h"
+#include "pub_tool_vkiscnums.h"
+
+#define EVENTS PM_EXACT_EVENT_COUNT
+
+/* Valgrind's: whether it explains each instruction that it does not know, ours too. */
+extern Bool VG_(clo_sigill_diag);
+
+struct counts {
+	ULong of[EVENTS];
+};
+
+static const HChar *const names[] = {
+#define NAME(event, name, text) name,
+	PM_EXACT_EVENTS(NAME)
+#undef NAME
+};
+
+static struct pm_exact self = {sizeof(self), PM_EXACT_VERSION, EVENTS, 0};
+
+/* --- threads ------------------------------------------------------------------------ */
+
+static ThreadId current = VG_INVALID_THREADID; /* whose counts pm_count has */
+static struct counts *saved;		       /* by thread, of those that do not run */
+static struct counts ended;		       /* threads that have ended */
+static struct counts inherited;		       /* from before a fork: the parent's */
+
+static void add(struct counts *sum, const ULong *counts)
+{
+	UInt i;
+
+	for (i = 0; i < EVENTS; i++)
+		sum->of[i] += counts[i];
+}
+
+static void runs(ThreadId tid, ULong blocks)
+{
+	if (tid == current)
+		return;
+	if (current != VG_INVALID_THREADID)
+		VG_(memcpy)(&saved[current], pm_count, sizeof(saved[0]));
+	VG_(memcpy)(pm_count, &saved[tid], sizeof(saved[0]));
+	VG_(memset)(&saved[tid], 0, sizeof(saved[0]));
+	current = tid;
+}
+
+static void ends(ThreadId tid)
+{
+	if (tid != current) {
+		add(&ended, saved[tid].of);
+		VG_(memset)(&saved[tid], 0, sizeof(saved[0]));
+		return;
+	}
+	add(&ended, pm_count);
+	VG_(memset)(pm_count, 0, sizeof(saved[0]));
+	current = VG_INVALID_THREADID;
+}
+
+/* The thread that forked is the child's only one. It goes on with its count; what the child
+ * as a whole has counted begins here. */
+static void forked(ThreadId tid)
+{
+	VG_(memset)(saved, 0, VG_N_THREADS * sizeof(saved[0]));
+	VG_(memset)(&ended, 0, sizeof(ended));
+	VG_(memcpy)(&inherited, pm_count, sizeof(inherited));
+}
+
+/* Of the process, since its exec or fork. */
+static void total(struct counts *sum)
+{
+	UInt i;
+
+	*sum = ended;
+	add(sum, pm_count);
+	for (i = 0; i < VG_N_THREADS; i++)
+		add(sum, saved[i].of);
+	for (i = 0; i < EVENTS; i++)
+		sum->of[i] -= inherited.of[i];
+}
+
+/* --- options ------------------------------------------------------------------------ */
+
+static const HChar *events = "instructions";
+static const HChar *totals;
+
+static Bool option(const HChar *argument)
+{
+	if (VG_STR_CLO(argument, "--events", events) ||
+	    VG_STR_CLO(argument, "--totals", totals))
+		return True;
+	return False;
+}
+
+static void usage(void)
+{
+	UInt i;
+
+	VG_(printf)
+	("    --events=NAME,NAME...     what is counted [instructions]\n"
+	 "    --totals=FILE             append the counts of each process to FILE\n"
+	 "  events:\n");
+	for (i = 0; i < EVENTS; i++)
+		VG_(printf)("    %s\n", names[i]);
+}
+
+static void debug_usage(void)
+{
+	VG_(printf)("    (none)\n");
+}
+
+/* The event called by the LENGTH bytes at NAME; EVENTS: none. */
+static UInt find(const HChar *name, SizeT length)
+{
+	UInt i;
+
+	for (i = 0; i < EVENTS; i++) {
+		if (VG_(strlen)(names[i]) == length &&
+		    !VG_(strncmp)(names[i], name, length))
+			break;
+	}
+	return i;
+}
+
+static void choose_events(void)
+{
+	const HChar *at = events;
+
+	while (*at) {
+		SizeT length = 0;
+		UInt event;
+
+		while (at[length] && at[length] != ',')
+			length++;
+		event = find(at, length);
+		if (event == EVENTS) {
+			VG_(fmsg)
+			("--events: '%.*s' is no event of this tool. "
+			 "See valgrind --tool=perfmon --help\n",
+			 (int)length, at);
+			VG_(exit)(1);
+		}
+		pm_counted |= 1u << event;
+		at += length;
+		if (*at)
+			at++;
+	}
+	self.counted = pm_counted;
+}
+
+static void options_known(void)
+{
+	const UInt by_block = 1u << PM_EXACT_INSTRUCTIONS | 1u << PM_EXACT_BRANCHES |
+			      1u << PM_EXACT_CALLS;
+
+	choose_events();
+	/* Valgrind's translator drops what has no use in its block, a load for example, unless
+	 * each register is to be right at each instruction. */
+	if (pm_counted & ~by_block) {
+		VG_(clo_vex_control).iropt_register_updates_default =
+			VexRegUpdAllregsAtEachInsn;
+		VG_(clo_px_file_backed) = VexRegUpdAllregsAtEachInsn;
+	}
+	VG_(clo_sigill_diag) = False;
+	saved = VG_(calloc)("perfmon.threads", VG_N_THREADS, sizeof(saved[0]));
+}
+
+/* --- totals of processes ------------------------------------------------------------- */
+
+/* Appends a line to the file: WHAT, the process, its counts if it HAS any. */
+static void tell(const HChar *what, Bool has)
+{
+	HChar line[EVENTS * 40 + 600];
+	struct counts sum;
+	UInt i, length;
+	Int fd;
+
+	if (!totals)
+		return;
+	length = VG_(sprintf)(line, "%s %d", what, VG_(getpid)());
+	total(&sum);
+	for (i = 0; has && i < EVENTS; i++) {
+		if (pm_counted >> i & 1)
+			length += VG_(sprintf)(line + length, " %s=%llu", names[i],
+					       sum.of[i]);
+	}
+	if (has)
+		length += VG_(snprintf)(line + length, 500, " %s", VG_(args_the_exename));
+	line[length++] = '\n';
+	fd = VG_(fd_open)(totals, VKI_O_WRONLY | VKI_O_CREAT | VKI_O_APPEND, 0600);
+	if (fd < 0 || VG_(write)(fd, line, (Int)length) != (Int)length)
+		VG_(umsg)("the totals cannot be written to '%s'\n", totals);
+	if (fd >= 0)
+		VG_(close)(fd);
+}
+
+static Bool is_exec(UInt number)
+{
+	return number == __NR_execve || number == __NR_execveat;
+}
+
+static void before_call(ThreadId tid, UInt number, UWord *arguments, UInt n)
+{
+	if (is_exec(number))
+		tell("exec", True);
+}
+
+/* An exec that succeeds does not come back. */
+static void after_call(ThreadId tid, UInt number, UWord *arguments, UInt n, SysRes result)
+{
+	if (is_exec(number))
+		tell("noexec", False);
+}
+
+static void finished(Int status)
+{
+	tell("end", True);
+}
+
+/* --- the program's questions ---------------------------------------------------------- */
+
+static Bool request(ThreadId tid, UWord *arguments, UWord *answer)
+{
+	struct counts sum;
+
+	switch (arguments[0]) {
+	case PM_EXACT_REQUEST_FIND:
+		*answer = (UWord)&self;
+		return True;
+	case PM_EXACT_REQUEST_TOTALS:
+		total(&sum);
+		VG_(memcpy)((void *)arguments[1], &sum, sizeof(sum));
+		*answer = 1;
+		return True;
+	default:
+		return False;
+	}
+}
+
+static void before_options(void)
+{
+	VG_(details_name)("perfmon");
+	VG_(details_version)(NULL);
+	VG_(details_description)("counts what a program executes, for libperfmon");
+	VG_(details_copyright_author)
+	("Copyright (C) the authors of libperfmon. GPL-2.0-or-later.");
+	VG_(details_bug_reports_to)("the authors of libperfmon");
+	VG_(basic_tool_funcs)(options_known, pm_counts_instrument, finished);
+	VG_(needs_command_line_options)(option, usage, debug_usage);
+	VG_(needs_client_requests)(request);
+	VG_(needs_syscall_wrapper)(before_call, after_call);
+	VG_(track_start_client_code)(runs);
+	VG_(track_pre_thread_ll_exit)(ends);
+	VG_(atfork)(NULL, NULL, forked);
+}
+
+VG_DETERMINE_INTERFACE_VERSION(before_options)
