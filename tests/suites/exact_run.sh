@@ -1,0 +1,279 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# perfmon run --exact and perfmon stat --exact: what they start, what they refuse, what they
+# pass on. With a stand-in for Valgrind, and where the tool was built with Valgrind itself.
+. "$PM_TOP/scripts/suite.sh"
+
+native_tree all
+if [ ! -x "$build/perfmon" ]; then
+	skip exact_run "the command was not built: libsmartcols or ncurses is missing"
+	exit 0
+fi
+case $(uname -m) in
+x86_64) tool="perfmon-amd64-linux" ;;
+aarch64) tool="perfmon-arm64-linux" ;;
+*)
+	skip exact_run "the tool is not for this CPU"
+	exit 0
+	;;
+esac
+perfmon=$build/perfmon
+here=$PM_SUITE_DIR/run
+rm -rf "$here"
+mkdir -p "$here/bin" "$here/tool" "$here/empty"
+
+# --- a stand-in ---------------------------------------------------------------------------
+
+# It keeps its arguments and the size of the stack's words, and leaves totals of three
+# processes, one of which failed to become another.
+cat >"$here/bin/valgrind" <<'END'
+#!/bin/sh
+here=$(dirname "$0")/..
+printf '%s\n' "$@" >"$here/arguments"
+echo "$VALGRIND_LIB" >"$here/lib"
+echo "${PERFMON_EVENTS-unset}" >"$here/events"
+totals=
+while [ $# -gt 0 ]; do
+	case $1 in
+	--totals=*) totals=${1#--totals=} ;;
+	--) shift && break ;;
+	esac
+	shift
+done
+if [ -n "$totals" ] && [ -z "$LOSE" ]; then
+	more=0
+	[ -z "$VARY" ] || more=$(wc -c <"$here/varies") && echo >>"$here/varies"
+	{
+		echo "exec $$ instructions=5 loads=2 /bin/x y"
+		echo "noexec $$"
+		echo "exec $$ instructions=700 loads=100 sh a=3"
+		echo "end 1 instructions=200 loads=20 cc"
+		echo "end $$ instructions=$((1000 + more)) loads=3 sh instructions=9"
+		echo "later 7 x=1"
+	} >>"$totals"
+fi
+exec "$@"
+END
+chmod +x "$here/bin/valgrind"
+printf '#!/bin/sh\n' >"$here/tool/$tool"
+chmod +x "$here/tool/$tool"
+touch "$here/varies"
+export PERFMON_EXACT_DIR=$here/tool
+real_path=$PATH
+PATH=$here/bin:$PATH
+
+try "run passes the exit status on" status 7 "$perfmon" run --exact sh -c 'exit 7'
+try "run passes a signal on" status 143 "$perfmon" run -x sh -c 'kill $$'
+try "run takes options of the command for its own" both 0 out "-x" "$perfmon" run -x -- echo -x --
+starts() {
+	status 0 "$perfmon" run --exact -e loads,exact::stores,LOADS -- echo a && says out a &&
+		grep -qx -- '--tool=perfmon' "$here/arguments" &&
+		grep -qx -- '--trace-children=yes' "$here/arguments" &&
+		grep -qx -- '--command-line-only=yes' "$here/arguments" &&
+		grep -qx -- '--events=loads,stores' "$here/arguments" &&
+		! grep -- '--totals' "$here/arguments" &&
+		[ "$(cat "$here/lib")" = "$here/tool" ] &&
+		[ "$(cat "$here/events")" = exact::loads,exact::stores ]
+}
+try "run starts Valgrind with the tool" starts
+counts_instructions() {
+	status 0 "$perfmon" run -x true && grep -qx -- '--events=instructions' "$here/arguments" &&
+		[ "$(cat "$here/events")" = unset ]
+}
+try "run counts instructions when nobody says what" counts_instructions
+of_environment() {
+	status 0 env PERFMON_EVENTS="calls, loads" "$perfmon" run -x true &&
+		grep -qx -- '--events=calls,loads' "$here/arguments"
+}
+try "run counts what the environment says" of_environment
+lists() { # COMMAND...
+	both 2 err "'page-faults' is not an event that --exact counts" "$@" && says err "instructions, loads, stores"
+}
+try "run quotes an event that is not counted, and lists what is" \
+	lists "$perfmon" run --exact -e loads,page-faults -- touch started
+try "so it does one of the environment" lists env PERFMON_EVENTS=page-faults "$perfmon" run -x touch started
+try "stat does" lists "$perfmon" stat -x -e page-faults touch started
+try "nothing was started" test ! -e "$here/started"
+try "run: no such command is 127" both 127 err "cannot run './nosuch'" "$perfmon" run -x ./nosuch
+try "run: a folder is 126" both 126 err "cannot run '/tmp'" "$perfmon" run -x /tmp
+try "stat: no such command is 127" both 127 err "cannot run 'no/such'" "$perfmon" stat -x no/such
+
+without_valgrind() { # SUBCOMMAND
+	both 1 err "--exact needs Valgrind: install the package valgrind" \
+		env PATH="$here/empty" "$perfmon" "$1" --exact "$(type -P true)"
+}
+try "run says that Valgrind is missing" without_valgrind run
+try "stat says that Valgrind is missing" without_valgrind stat
+try "a wrong folder of the tool is quoted" both 1 err "PERFMON_EXACT_DIR '$here/empty'" \
+	env PERFMON_EXACT_DIR="$here/empty" "$perfmon" run -x true
+# The command finds the tool from where it is itself.
+moved() {
+	mkdir -p "$here/root/perfmon/bin" "$here/root/perfmon/libexec/perfmon/valgrind" &&
+		cp "$perfmon" "$here/root/perfmon/bin/" || return 1
+	both 1 err "without the tool" env -u PERFMON_EXACT_DIR "$here/root/perfmon/bin/perfmon" run -x true &&
+		cp "$here/tool/$tool" "$here/root/perfmon/libexec/perfmon/valgrind/" &&
+		status 0 env -u PERFMON_EXACT_DIR "$here/root/perfmon/bin/perfmon" run -x true &&
+		[ "$(cat "$here/lib")" = "$here/root/perfmon/libexec/perfmon/valgrind" ] &&
+		mv "$here/root/perfmon" "$here/root/other" &&
+		status 0 env -u PERFMON_EXACT_DIR "$here/root/other/bin/perfmon" run -x true &&
+		[ "$(cat "$here/lib")" = "$here/root/other/libexec/perfmon/valgrind" ]
+}
+try "the tool is found from the place of the command" moved
+
+set_user_id() {
+	cp "$(type -P true)" "$here/rights" && chmod u+s "$here/rights" &&
+		both 126 err "set-user-ID" "$perfmon" run -x ./rights
+}
+try "a set-user-ID program is refused" set_user_id
+foreign() {
+	# Of 32 bits, as its fifth byte says.
+	{ head -c 4 "$perfmon" && printf '\001' && tail -c +6 "$perfmon"; } >"$here/foreign" &&
+		chmod +x "$here/foreign" && both 126 err "64-bit programs" "$perfmon" run -x ./foreign
+}
+try "a 32-bit program is refused" foreign
+
+sums() {
+	status 3 "$perfmon" stat -x -e instructions,loads sh -c 'exit 3' &&
+		grep -qE '^ +1,900  exact::instructions$' "$here/err" &&
+		grep -qE '^ +123  exact::loads$' "$here/err" &&
+		says err "counted exactly by translation" && ! ls /tmp/perfmon-stat-"$$"* 2>/dev/null
+}
+try "stat sums the processes" sums
+no_file() {
+	mkdir -p "$here/tmp" && status 0 env TMPDIR="$here/tmp" "$perfmon" stat -x true && nothing ls "$here/tmp"
+}
+try "stat leaves no file" no_file
+try "stat says that it cannot write" both 1 err "no/such" env TMPDIR=/no/such "$perfmon" stat -x true
+agree() {
+	both 0 err "the runs agree in every count" "$perfmon" stat -x -r 3 true &&
+		both 0 err "the runs differ, 'exact::instructions' by 2" env VARY=1 "$perfmon" stat -x -r 3 true
+}
+try "stat says whether runs agree" agree
+as_data() {
+	status 0 "$perfmon" stat -x -f csv -r 2 true && says err ",,exact::instructions,,1900,counted,1,2,0,1900,1900" &&
+		status 0 "$perfmon" stat -x -f json true && says err '"exact":true' &&
+		says err '"event":"exact::instructions","unit":"","status":"counted","count":1900,' &&
+		{ ! command -v python3 >/dev/null || python3 -m json.tool <"$here/err" >/dev/null; }
+}
+try "stat writes CSV and JSON" as_data
+loses() {
+	LOSE=1 both 0 err "not counted  exact::instructions" "$perfmon" stat -x true && says err "1 of 1 runs left no counts"
+}
+try "a run without totals is no run of zero" loses
+for option in "-p 1" "-t 1" "-C all" -a "-I 100" -i --descendants --split; do
+	# shellcheck disable=SC2086 # an option and its value
+	try "stat --exact refuses $option" both 2 err "remove --" "$perfmon" stat --exact $option true
+done
+try "stat has a timeout" status 143 "$perfmon" stat -x --timeout 200 sleep 60
+unset PERFMON_EXACT_DIR
+PATH=$real_path
+
+# --- with Valgrind ------------------------------------------------------------------------
+
+if ! command -v valgrind >/dev/null || [ ! -x "$build/exact/valgrind/$tool" ]; then
+	skip "with Valgrind" "the tool was not built: the package valgrind is missing"
+	exit 0
+fi
+cat >"$here/program.c" <<'END'
+#include <perfmon/region.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "0";
+	volatile int sum = 0;
+
+	PERFMON_REGION_BEGIN("work");
+	for (int i = 0; i < 1000; i++)
+		sum += i;
+	PERFMON_REGION_END("work");
+	if (!strcmp(how, "kill"))
+		raise(SIGTERM);
+	if (!strcmp(how, "stack"))
+		printf("%lx\n", (unsigned long)(uintptr_t)&how % 4096);
+	return atoi(how);
+}
+END
+must "a program compiles" gcc -O1 -std=gnu11 -Iinclude -Isrc "$here/program.c" \
+	-o "$here/program" -L"$build/.libs" -lperfmon -Wl,-rpath,"$build/.libs"
+program=$here/program
+# instructions FILE: those of a visit of "work", with what is nested.
+instructions() {
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+		$at["region"] == "work" { print; exit }' "$here/$1"
+}
+try "the exit status is the program's" status 7 "$perfmon" run -x -o none "$program" 7
+try "the signal is the program's" status 143 "$perfmon" run -x -o none "$program" kill
+counts() {
+	status 0 "$perfmon" run -x -f csv -o stdout "$program" && says out "exact::instructions" && instructions out
+}
+try "regions count" counts
+same_count() {
+	status 0 "$perfmon" run -x -o none -P "$here/one" "$program" &&
+		status 0 env A=a B=a CCC=c "$perfmon" run -x -o none -P "$here/another" "$program" &&
+		status 0 "$perfmon" report -f csv "$here/one" && instructions out >"$here/one.csv" &&
+		status 0 "$perfmon" report -f csv "$here/another" && instructions out >"$here/another.csv" &&
+		[ -s "$here/one.csv" ] && cut -d , -f 1-4 "$here/one.csv" && cut -d , -f 1-4 "$here/another.csv"
+}
+try "runs of other environments have reports" same_count
+quiet() {
+	status 0 "$perfmon" run -x -o none "$program" && nothing cat "$here/err" &&
+		status 0 env VALGRIND_OPTS=--nosuch "$perfmon" run -x -o none "$program" && nothing cat "$here/err" &&
+		printf -- '--nosuch\n' >"$here/.valgrindrc" &&
+		status 0 env HOME="$here" "$perfmon" run -x -o none "$program" && nothing cat "$here/err"
+	local ended=$?
+	rm -f "$here/.valgrindrc"
+	return $ended
+}
+try "neither Valgrind nor its options are seen" quiet
+stack() {
+	status 0 env VARIABLE=a "$perfmon" run -x -o none "$program" stack && cp "$here/out" "$here/stack" &&
+		status 0 env VARIABLE=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa MORE=b "$perfmon" run -x -o none "$program" stack &&
+		cmp "$here/out" "$here/stack" && cp "$program" "$here/program-of-a-longer-name" &&
+		status 0 "$perfmon" run -x -o none ./program-of-a-longer-name stack && cmp "$here/out" "$here/stack"
+}
+try "the stack keeps its place within a page" stack
+script() {
+	printf '#!/bin/sh\nexec "%s" "$@"\n' "$program" >"$here/script" && chmod +x "$here/script" &&
+		status 5 "$perfmon" run -x -f csv -o stdout ./script 5 && says out "exact::instructions"
+}
+try "a script and what it executes" script
+static() {
+	printf 'int main(void) { return 4; }\n' >"$here/static.c" && gcc -static "$here/static.c" -o "$here/static" &&
+		both 4 err "exact::instructions" "$perfmon" stat -x ./static && ! grep -q "not counted" "$here/err"
+}
+try "a static program" static
+repeats() {
+	both 0 err "the runs agree in every count" "$perfmon" stat -x -r 2 -e instructions,loads,stores true
+}
+try "stat counts the same in each run" repeats
+children() {
+	local name
+	for name in one two; do
+		status 0 "$perfmon" stat -x -f csv "$program" &&
+			awk -F, '$3 == "exact::instructions" { print $5 }' "$here/err" >"$here/$name.count" || return 1
+	done
+	status 0 "$perfmon" stat -x -f csv sh -c "'$program'; '$program'; exit 0" &&
+		awk -F, -v one="$(cat "$here/one.count")" '$3 == "exact::instructions" { exit !($5 > 2 * one) }' "$here/err"
+}
+try "stat counts child processes" children
+lost() { both 137 err "left no counts" "$perfmon" stat -x sh -c 'kill -9 $$'; }
+try "stat says that a killed process left no counts" lost
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+below() {
+	rm -f "$here"/rank.* && status 0 mpirun -n 2 "$perfmon" run -x -f csv -o "rank.%r" "$program" &&
+		grep -q exact::instructions "$here/rank.0" && grep -q exact::instructions "$here/rank.1"
+}
+above() {
+	rm -f "$here"/rank.* && status 0 "$perfmon" run -x -f csv -o "rank.%r" mpirun -n 2 "$program" &&
+		grep -q exact::instructions "$here/rank.0" && grep -q exact::instructions "$here/rank.1"
+}
+if command -v mpirun >/dev/null; then
+	try "ranks run below mpirun" below
+	try "and above it" above
+else
+	skip "ranks" "mpirun is missing"
+fi
