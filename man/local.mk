@@ -2,7 +2,7 @@
 dist_man_MANS += man/perfmon_report_write.3
 dist_man_MANS += man/perfmon_info.3
 dist_man_MANS += man/perfmon_merge.3 man/perfmon_profile.3
-dist_man_MANS += man/perfmon-profile.5 man/perfmon-environment.7
+dist_man_MANS += man/perfmon-profile.5 man/perfmon-environment.7 man/perfmon-exact.7
 dist_man_MANS += man/perfmon_placement.3
 dist_man_MANS += man/perfmon_session.3 man/perfmon_set.3
 dist_man_MANS += man/perfmon_overflow.3 man/perfmon_sampling.3
