@@ -33,6 +33,7 @@ libperfmon_core_la_SOURCES = \
 	src/fastpath/region.h src/fastpath/thread.c src/fastpath/thread.h \
 	src/fastpath/view.c src/fastpath/view.h \
 	src/os/bytes.h src/os/clock.c src/os/clock.h src/os/diag.c src/os/diag.h \
+	src/os/exact.c src/os/exact.h \
 	src/os/export.h src/os/export_struct.h src/os/files.c src/os/files.h src/os/grow.h \
 	src/os/handler.c src/os/handler.h src/os/hash.h src/os/helper.c src/os/helper.h \
 	src/os/kernel.c src/os/kernel.h src/os/library.c src/os/library.h \
@@ -44,6 +45,7 @@ libperfmon_core_la_SOURCES = \
 	src/os/statistics.h src/os/text.c src/os/text.h src/os/variables.c \
 	src/os/variables.h src/os/version.c \
 	src/events/api.c src/events/auto.c src/events/events.c src/events/events.h \
+	src/events/exact.c \
 	src/events/generic.c src/events/internal.h src/events/modifiers.c \
 	src/events/pmu.c src/events/resolve.c src/events/sources.c src/events/sysfs.c \
 	src/events/sysfs.h src/events/terms.c src/events/trace.c \
@@ -53,6 +55,7 @@ libperfmon_core_la_SOURCES = \
 	src/topology/placement.h src/topology/placement_api.c \
 	src/topology/placement_parse.c src/topology/topology.h \
 	src/counters/counters.h src/counters/diagnosis.c src/counters/diagnosis.h \
+	src/counters/exact.c src/counters/exact.h \
 	src/counters/group.c src/counters/group.h src/counters/instance.c \
 	src/counters/instance.h src/counters/recovery.c \
 	src/info/free.c src/info/info.c src/info/info.h src/info/try.c \

@@ -6,6 +6,9 @@
  * together or not at all, `;` stands between event sets, which take turns. Names don't
  * care about case. An event is, in the order in which a text is tried:
  *
+ *   exact::NAME           counted by translation, where 'perfmon run --exact' runs the
+ *                         program: instructions, loads, stores... There NAME alone stands
+ *                         for it, and no other event can be counted
  *   pmu/term=value,.../   terms of the PMU's format/ folder in sysfs, config=, config1=,
  *   pmu/alias/            config2=, config3=, name=LABEL, rHEX, or the name of an event
  *                         in its events/ folder, with terms added. PMUs that differ by a
@@ -55,6 +58,8 @@ extern "C" {
 #define PERFMON_EVENT_PROPERTY_UNCORE	   0x2u /* counts for a package or node, on `cpus` */
 #define PERFMON_EVENT_PROPERTY_KERNEL_ONLY 0x4u /* happens in kernel mode alone */
 #define PERFMON_EVENT_PROPERTY_GROUPED	   0x8u /* was written inside {} */
+/* Counted by translation (perfmon run --exact). The kernel does not know the attr. */
+#define PERFMON_EVENT_PROPERTY_EXACT 0x10u
 
 /* One encoded event. New fields come at the end: `size` says how much there is. The
  * strings and the attr last as long as the call that the visitor is in. */
@@ -120,6 +125,7 @@ enum perfmon_event_source {
 	PERFMON_EVENT_SOURCE_SYSFS,	 /* named by the PMU's driver */
 	PERFMON_EVENT_SOURCE_LIBPFM,	 /* named by libpfm4 */
 	PERFMON_EVENT_SOURCE_TRACEPOINT, /* a tracepoint */
+	PERFMON_EVENT_SOURCE_EXACT,	 /* counted by translation: perfmon run --exact */
 };
 
 /* An entry of the list. Grows at its end; the strings last as long as the visit. */

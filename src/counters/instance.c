@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "counters/exact.h"
 #include "counters/group.h"
 #include "os/os.h"
 #include "counters/diagnosis.h"
@@ -119,6 +120,8 @@ int pm_instance_read_counter(const struct pm_instance *instance, uint32_t i,
 	struct group_data data;
 	int err;
 
+	if (counter->is_exact)
+		return pm_exact_read(instance, i, reading);
 	if (counter->fd < 0)
 		return counter->error ?: -EBADF;
 	if (instance->flags & PM_OPEN_INHERIT)
@@ -136,6 +139,8 @@ int pm_instance_read_group(const struct pm_instance *instance, uint32_t i,
 	struct group_data data;
 	int err;
 
+	if (instance->exact)
+		return pm_exact_read(instance, i, &readings[i]);
 	if (instance->counters[i].fd < 0)
 		return instance->counters[i].error ?: -EBADF;
 	if (instance->flags & PM_OPEN_INHERIT)
@@ -159,7 +164,7 @@ int pm_instance_read(const struct pm_instance *instance, struct pm_reading *read
 	for (i = 0; i < instance->count; i++) {
 		int err = 0;
 
-		if (is_leader(instance, i) ||
+		if (instance->exact || is_leader(instance, i) ||
 		    (instance->flags & PM_OPEN_INHERIT && instance->counters[i].fd >= 0))
 			err = pm_instance_read_group(instance, i, readings);
 		if (err && !first)
@@ -255,12 +260,13 @@ bool pm_instance_user_access(void)
 {
 	int64_t value;
 
-	return pm_file_number("/proc/sys/kernel/perf_user_access", &value) || value;
+	return !pm_is_translated() &&
+	       (pm_file_number("/proc/sys/kernel/perf_user_access", &value) || value);
 }
 #else
 bool pm_instance_user_access(void)
 {
-	return true;
+	return !pm_is_translated();
 }
 #endif
 
@@ -337,6 +343,17 @@ static int refuse(struct pm_instance *instance, uint32_t i, int err, struct pm_d
 	return instance->flags & PM_OPEN_PARTIAL ? 0 : err;
 }
 
+static int open_exact(struct pm_instance *instance, struct pm_diag *diag)
+{
+	int err = pm_exact_open(instance, diag);
+
+	if (!err)
+		return (int)instance->open;
+	for (uint32_t i = 0; i < instance->count; i++)
+		instance->counters[i].error = err;
+	return instance->flags & PM_OPEN_PARTIAL ? 0 : err;
+}
+
 int pm_instance_open(struct pm_instance *instance, const struct pm_event *events,
 		     uint32_t count, pid_t tid, int cpu, unsigned int flags,
 		     struct pm_diag *diag)
@@ -357,6 +374,8 @@ int pm_instance_open(struct pm_instance *instance, const struct pm_event *events
 			(struct pm_counter){.event = &events[i], .fd = -1, .leader = i};
 	if (diag)
 		pm_diag_clear(diag);
+	if (pm_exact_wanted(instance))
+		return open_exact(instance, diag);
 	/* Slots lead their group wherever they stand: no metric opens before them. */
 	for (i = 0; i < 2 * count; i++) {
 		uint32_t k = i % count;
@@ -409,12 +428,14 @@ static int each_group(struct pm_instance *instance, unsigned long request)
 
 int pm_instance_enable(struct pm_instance *instance)
 {
-	return each_group(instance, PERF_EVENT_IOC_ENABLE);
+	return instance->exact ? pm_exact_enable(instance)
+			       : each_group(instance, PERF_EVENT_IOC_ENABLE);
 }
 
 int pm_instance_disable(struct pm_instance *instance)
 {
-	return each_group(instance, PERF_EVENT_IOC_DISABLE);
+	return instance->exact ? pm_exact_disable(instance)
+			       : each_group(instance, PERF_EVENT_IOC_DISABLE);
 }
 
 static void close_counters(struct pm_instance *instance)
@@ -438,6 +459,8 @@ void pm_instance_close(struct pm_instance *instance)
 {
 	uint32_t i;
 
+	if (instance->exact)
+		pm_exact_close(instance);
 	for (i = 0; i < instance->count; i++) {
 		unmap_page(&instance->counters[i]);
 		/* A child may hold a descriptor, which keeps the event alive. */
@@ -452,6 +475,8 @@ void pm_instance_forget(struct pm_instance *instance)
 {
 	uint32_t i;
 
+	if (instance->exact)
+		pm_exact_close(instance);
 	for (i = 0; i < instance->count; i++) {
 		instance->counters[i].page = NULL;
 		instance->counters[i].user_read = false;

@@ -15,6 +15,8 @@
  *   explicit {groups}            kept whole as written, software members included, and
  *                                never joined by others
  *   pinned, exclusive events     alone: the kernel takes these marks on leaders only
+ *   exact events                 none: they are counted by translation, without a
+ *                                descriptor and a system call (exact.h)
  *
  * Memory is the caller's, so that a thread's set-up allocates nothing: an instance of N
  * counters needs pm_instance_size(N) bytes.
@@ -36,7 +38,8 @@
 
 struct pm_counter {
 	const struct pm_event *event;
-	int fd;		   /* -1: not open */
+	int fd;		   /* -1: not open, or exact */
+	bool is_exact;	   /* open, and counted by translation */
 	int error;	   /* negative errno of the open that refused it, else 0 */
 	uint32_t leader;   /* index of its group's leader in the instance */
 	uint32_t position; /* its place in its group's read(2) */
@@ -59,13 +62,20 @@ struct pm_instance {
 	int cpu;   /* -1: wherever the thread runs */
 	unsigned int flags;
 	uint32_t count;
-	uint32_t open; /* how many of them are open */
+	uint32_t open;		/* how many of them are open */
+	void *exact;		/* of exact events: their pages; else NULL */
+	uintptr_t exact_thread; /* which alone can read them */
 	struct pm_counter counters[];
 };
 
 static inline size_t pm_instance_size(size_t count)
 {
 	return sizeof(struct pm_instance) + count * sizeof(struct pm_counter);
+}
+
+static inline bool pm_counter_is_open(const struct pm_counter *counter)
+{
+	return counter->fd >= 0 || counter->is_exact;
 }
 
 /* Flags of pm_instance_open(). */
@@ -94,8 +104,9 @@ int pm_instance_open(struct pm_instance *instance, const struct pm_event *events
 		     uint32_t count, pid_t tid, int cpu, unsigned int flags,
 		     struct pm_diag *diag);
 
-/* Whether pages that grant user reads mean it: arm64's do while kernel.perf_user_access
- * is 0, too, and keep their index at 0. */
+/* Whether pages of the kernel that grant user reads mean it: arm64's do while
+ * kernel.perf_user_access is 0, too, and keep their index at 0; and where the program is
+ * translated, no instruction reads the CPU's counters. */
 bool pm_instance_user_access(void);
 
 /* One ioctl per group. 0 or the first negative errno (the others are still asked). */

@@ -51,7 +51,8 @@ PM_EXPORT int perfmon_event_expand(
 				(event->kernel_only ? PERFMON_EVENT_PROPERTY_KERNEL_ONLY
 						    : 0) |
 				(event->in_explicit_group ? PERFMON_EVENT_PROPERTY_GROUPED
-							  : 0),
+							  : 0) |
+				(event->exact ? PERFMON_EVENT_PROPERTY_EXACT : 0),
 		};
 
 		result = visit(&encoding, argument);

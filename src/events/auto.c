@@ -2,6 +2,8 @@
 /* What is counted when nobody said what. */
 #include "events/events.h"
 
+#include <stdlib.h>
+
 #include "events/internal.h"
 
 /* Two events fit every PMU without multiplexing, mostly on counters made for them. */
@@ -44,8 +46,10 @@ int pm_events_auto(unsigned int flags,
 		   void *argument, struct pm_event_list **out, struct pm_diag *diag)
 {
 	struct pm_event_list *list;
-	int err = pm_events_parse(automatic, flags, &list, diag);
+	char *exact = pm_exact() ? pm_exact_names() : NULL;
+	int err = pm_events_parse(exact ? exact : automatic, flags, &list, diag);
 
+	free(exact);
 	if (err)
 		return err;
 	keep(list, wanted, argument);

@@ -166,11 +166,12 @@ static int parse_list(struct pm_resolve *r)
 }
 
 /* Whether ITEM is of a kind that libpfm4 is not asked about. */
-static bool is_kernels(struct pm_slice item)
+static bool is_not_pfm(struct pm_slice item)
 {
 	struct pm_slice rest, name = pm_slice_cut(item, ':', &rest);
 
-	return memchr(item.at, '/', item.length) || pm_slice_is(name, "mem") ||
+	return pm_exact() || pm_slice_starts(item, "exact::") ||
+	       memchr(item.at, '/', item.length) || pm_slice_is(name, "mem") ||
 	       (pm_generic_knows(name) && !(rest.length && rest.at[0] == ':'));
 }
 
@@ -183,7 +184,7 @@ void pm_events_prepare(const char *text)
 
 		end = event_end(text, &unclosed);
 		item = pm_slice_trim((struct pm_slice){text, (size_t)(end - text)});
-		if (item.length && !is_kernels(item)) {
+		if (item.length && !is_not_pfm(item)) {
 			pm_pfm_load();
 			return;
 		}

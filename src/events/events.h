@@ -35,6 +35,9 @@
  */
 #define PM_EVENTS_USER_ONLY PERFMON_EVENT_USER_ONLY
 
+/* The type of exact events in a perf_event_attr: no PMU of the kernel has it. */
+#define PM_EVENT_TYPE_EXACT UINT32_C(0x504d0000)
+
 /* Intel's topdown metrics are shares of slots, which has to lead their group; where they
  * count, slots cannot be read from user space either (perf's topdown.txt). */
 enum pm_topdown { PM_TOPDOWN_NO, PM_TOPDOWN_SLOTS, PM_TOPDOWN_METRIC };
@@ -56,6 +59,8 @@ struct pm_event {
 	unsigned int logical; /* from 0 over the list: the event as the user wrote it */
 	bool hardware;	      /* counts on a core PMU: may be readable from user space */
 	bool uncore;	      /* counts for a package or node: open it on `cpus` */
+	bool exact; /* is counted by translation (os/exact.h): attr.config is the event's
+		     * number, and the kernel never sees attr */
 	bool in_explicit_group; /* was written inside {} */
 	bool kernel_only; /* happens in kernel mode alone: with exclude_kernel it would
 			   * count nothing, so instances refuse it */
@@ -103,7 +108,8 @@ int pm_events_parse(const char *text, unsigned int flags, struct pm_event_list *
 void pm_events_free(struct pm_event_list *list); /* NULL is accepted */
 
 /*
- * pm_events_auto() - what is counted when nobody said what: instructions and cycles.
+ * pm_events_auto() - what is counted when nobody said what: instructions and cycles, or where
+ * the program is counted by translation all that the run counts.
  * WANTED is asked for each candidate and answers 0 if it is; a logical event is kept when
  * one of its events is. The list may come out empty. Flags and errors as
  * pm_events_parse().

@@ -4,7 +4,7 @@
  *
  *	sysfs.c, modifiers.c	what the kernel says of PMUs; the letters after an event
  *	resolve.c		what every source uses
- *	generic.c, pmu.c (with terms.c), pfm.c, trace.c
+ *	generic.c, pmu.c (with terms.c), pfm.c, trace.c, exact.c
  *				the sources: each knows events of one kind
  *	sources.c		asks one source after the other
  *	events.c		the grammar of lists: cuts a text into events
@@ -72,7 +72,7 @@ struct pm_encoding {
 	const char *cpus; /* NULL: none */
 	const char *unit; /* NULL: none */
 	double scale;
-	bool hardware, uncore;
+	bool hardware, uncore, exact;
 };
 
 void pm_event_clear(struct pm_event *event); /* frees what it holds */
@@ -155,6 +155,7 @@ struct pm_event_source {
 
 /* The sources, in the order in which they are asked. */
 #define PM_EVENT_SOURCES(SOURCE)                                                         \
+	SOURCE(exact)	   /* exact::NAME; by translation, where it is all there is */   \
 	SOURCE(pmu)	   /* pmu/terms/ */                                              \
 	SOURCE(raw)	   /* rHEX */                                                    \
 	SOURCE(breakpoint) /* mem:... */                                                 \
@@ -171,6 +172,9 @@ PM_EVENT_SOURCES(PM_EVENT_SOURCE_DECLARE)
 int pm_pfm_load(void);
 /* The sentence why libpfm4 is not here, or NULL. */
 const char *pm_pfm_refused(void);
+
+/* The exact events that this run counts, as a malloc'ed list; NULL for want of memory. */
+char *pm_exact_names(void);
 
 /* Whether NAME, without modifiers, is perf's for a portable event. */
 bool pm_generic_knows(struct pm_slice name);

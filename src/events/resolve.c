@@ -89,6 +89,7 @@ int pm_resolve_add(struct pm_resolve *r, const struct pm_encoding *encoding, cha
 	event->set = r->set;
 	event->hardware = encoding->hardware;
 	event->uncore = encoding->uncore;
+	event->exact = encoding->exact;
 	event->in_explicit_group = r->grouped;
 	list->count++;
 	return event->pmu && event->cpus ? 0 : -ENOMEM;

@@ -22,6 +22,9 @@ static int list_sources(const struct pm_listing *listing,
 	for (size_t i = 0; !stop && i < SOURCES; i++) {
 		const struct pm_event_source *source = sources[i];
 
+		/* Where the program is translated, nothing else can be counted. */
+		if (pm_exact() && source != &pm_source_exact)
+			continue;
 		if (source->list &&
 		    (only ? source == only : !source->keyword || has_colon))
 			stop = source->list(listing);

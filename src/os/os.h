@@ -14,6 +14,7 @@
 #include "os/bytes.h"
 #include "os/clock.h"
 #include "os/diag.h"
+#include "os/exact.h"
 #include "os/export.h"
 #include "os/export_struct.h"
 #include "os/files.h"

@@ -144,7 +144,7 @@ static void measure_around(const struct scene *scene, void (*call)(void),
 		least = &costs->row[calls != 0];
 	lower(least, TIME, ticks);
 	for (i = 0; counts && i < scene->block->counters; i++)
-		if (instance->counters[i].fd >= 0 &&
+		if (pm_counter_is_open(&instance->counters[i]) &&
 		    after[i].running_ns - before[i].running_ns ==
 			    after[i].enabled_ns - before[i].enabled_ns)
 			lower(least, i, after[i].value - before[i].value);
@@ -270,7 +270,7 @@ void pm_cost_measure(void)
 	slot->key = key;
 	instance = block->thread->instance;
 	for (i = 0; i < block->counters; i++)
-		open |= (uint64_t)(instance->counters[i].fd >= 0) << i;
+		open |= (uint64_t)(pm_counter_is_open(&instance->counters[i])) << i;
 	begin = pm_clock_ticks();
 	do
 		measure(&scene, ROUNDS, &costs);

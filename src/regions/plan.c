@@ -17,6 +17,8 @@ static int opens(const struct pm_event *event, void *argument)
 	struct pm_diag *first = argument;
 	int fd;
 
+	if (event->exact)
+		return 0;
 	attr.size = sizeof(attr);
 	attr.disabled = 1;
 	fd = pm_kernel_perf_event_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
@@ -140,7 +142,8 @@ void pm_region_plan_record(struct pm_region_plan *plan)
 		counter->flags =
 			(event->hardware ? PERFMON_PROFILE_COUNTER_HARDWARE : 0) |
 			(pm_event_is_blind(event) ? PERFMON_PROFILE_COUNTER_KERNEL_ONLY
-						  : 0);
+						  : 0) |
+			(event->exact ? PERFMON_PROFILE_COUNTER_EXACT : 0);
 		counter->logical = event->logical;
 		counter->cost = plan->cost[i];
 		if (i >= plan->live) {

@@ -99,7 +99,7 @@ static void read_whole(struct pm_thread_block *block, uint64_t ticks, struct who
 			whole->enabled_ns[i] =
 				enabled_at(block, view->enabled_base_ns, ticks);
 			whole->known |= 1u << i;
-		} else if (instance->counters[i].fd >= 0) {
+		} else if (pm_counter_is_open(&instance->counters[i])) {
 			by_call |= 1u << i;
 			/* No counter was enabled for ever: still so after the call, it was
 			 * not read. */

@@ -193,7 +193,7 @@ static void record_counters(struct pm_thread *thread)
 	for (i = 0; i < thread->block->counters; i++) {
 		const struct pm_counter *counter = &thread->instance->counters[i];
 
-		if (counter->fd < 0) {
+		if (!pm_counter_is_open(counter)) {
 			PM_PUT(thread->record->status[i],
 			       counter->error ? counter->error : -EBADF);
 			if (!(plan->counter[i].flags & PERFMON_PROFILE_COUNTER_REFUSED)) {

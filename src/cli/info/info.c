@@ -211,7 +211,7 @@ static bool try_event(const char *text, bool *user_read)
 	err = pm_instance_open(instance, list->events, (uint32_t)list->count, 0, -1,
 			       PM_OPEN_USER_READ | PM_OPEN_PARTIAL, &diag);
 	for (uint32_t i = 0; err >= 0 && i < instance->count; i++) {
-		open += instance->counters[i].fd >= 0;
+		open += pm_counter_is_open(&instance->counters[i]);
 		*user_read |= instance->counters[i].user_read;
 	}
 	if (open)

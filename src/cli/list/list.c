@@ -38,6 +38,7 @@ static const char *source_name(uint32_t source)
 		[PERFMON_EVENT_SOURCE_SYSFS] = "sysfs",
 		[PERFMON_EVENT_SOURCE_LIBPFM] = "libpfm4",
 		[PERFMON_EVENT_SOURCE_TRACEPOINT] = "tracepoint",
+		[PERFMON_EVENT_SOURCE_EXACT] = "exact",
 	};
 
 	return source < sizeof(names) / sizeof(names[0]) ? names[source] : "";

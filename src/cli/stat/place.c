@@ -123,8 +123,8 @@ int stat_place_error(const struct stat_place *place, const struct pm_event_list 
 
 			if (list->events[plan->original[k]].logical != event)
 				continue;
-			*open |= counter->fd >= 0;
-			if (counter->fd < 0 && !error) {
+			*open |= pm_counter_is_open(counter);
+			if (!pm_counter_is_open(counter) && !error) {
 				error = counter->error;
 				*cpu = (int)on->cpu;
 			}

@@ -126,9 +126,9 @@ static void learn_refusal(struct pm_register *reg, const struct pm_target *targe
 	for (e = 0; e < reg->count; e++) {
 		const struct pm_counter *counter = &instance->counters[reg->planned + e];
 
-		if (counter->fd < 0 && !reg->error)
+		if (!pm_counter_is_open(counter) && !reg->error)
 			reg->error = counter->error;
-		reg->opened |= counter->fd >= 0;
+		reg->opened |= pm_counter_is_open(counter);
 	}
 	if (pm_target_lacks(target, reg))
 		reg->doubts |= PERFMON_VALUE_PARTIAL;

@@ -327,7 +327,7 @@ PM_EXPORT int perfmon_session_counter_info(struct perfmon_session *session,
 		found.page_error = counter->page_error;
 		found.user_read = counter->user_read &&
 				  pm_session_owner(session).pointer &&
-				  pm_instance_user_access();
+				  (counter->is_exact || pm_instance_user_access());
 		if (counter->page) {
 			const volatile struct perf_event_mmap_page *page = counter->page;
 			uint32_t hardware = page->index;

@@ -64,7 +64,7 @@ static int read_by_syscall(const struct perfmon_session *session, uint32_t i,
 		struct pm_reading one;
 		int err;
 
-		if (instance->counters[reg->planned + e].fd < 0)
+		if (!pm_counter_is_open(&instance->counters[reg->planned + e]))
 			continue;
 		err = pm_instance_read_counter(instance, reg->planned + e, &one);
 		if (err)

@@ -64,7 +64,7 @@ bool pm_target_lacks(const struct pm_target *target, const struct pm_register *r
 	uint32_t e, open = 0;
 
 	for (e = 0; e < reg->count; e++)
-		open += instance->counters[reg->planned + e].fd >= 0;
+		open += pm_counter_is_open(&instance->counters[reg->planned + e]);
 	/* Of several core PMUs a CPU has one, a thread visits them all. */
 	return target->cpu < 0 ? open < reg->count : !open;
 }
@@ -102,15 +102,15 @@ int pm_part_refresh(struct perfmon_session *session, struct pm_target *target, u
 	uint32_t j;
 	int err;
 
-	if (part->settled || instance->counters[c].fd < 0 ||
+	if (part->settled || !pm_counter_is_open(&instance->counters[c]) ||
 	    part->stamps[c] == session->stamp)
 		return 0;
-	*syscall = true;
+	*syscall = !instance->exact;
 	err = pm_instance_read_group(instance, c, part->readings);
 	if (err)
 		return err;
 	for (j = 0; j < instance->count; j++) {
-		if (instance->counters[j].fd >= 0 &&
+		if (pm_counter_is_open(&instance->counters[j]) &&
 		    (j == c ||
 		     (instance->counters[j].leader == instance->counters[c].leader &&
 		      !(instance->flags & PM_OPEN_INHERIT))))
@@ -156,7 +156,7 @@ uint32_t pm_clock_of(const struct pm_session_plan *plan, const struct pm_target 
 	*s = pm_has_slices(plan) ? plan->set_count : 0;
 	instance = target->parts[*s].instance;
 	for (i = 0; i < instance->count; i++) {
-		if (instance->counters[i].fd < 0)
+		if (!pm_counter_is_open(&instance->counters[i]))
 			continue;
 		/* The best: its clock may spare the system call. */
 		if (instance->counters[i].page)

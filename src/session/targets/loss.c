@@ -40,7 +40,7 @@ static bool cpu_was_offline(const struct perfmon_session *session,
 	if (session->state != PERFMON_STATE_RUNNING ||
 	    (s < plan->set_count && plan->sets[s].samples))
 		return false;
-	while (c < instance->count && instance->counters[c].fd < 0)
+	while (c < instance->count && !pm_counter_is_open(&instance->counters[c]))
 		c++;
 	if (c == instance->count || pm_instance_read_counter(instance, c, &first) ||
 	    pm_kernel_clock_ns(CLOCK_MONOTONIC, &began))
