@@ -83,7 +83,7 @@ libperfmon_core_la_SOURCES = \
 	src/report/tree_node.c src/report/tree_thread.c \
 	src/report/unclosed.c src/report/values.c src/report/width.c src/report/width.h \
 	src/regions/aggregate.c src/regions/aggregate.h src/regions/cost.c \
-	src/regions/cost.h src/regions/calls.c src/regions/exit.c src/regions/exit.h \
+	src/regions/cost.h src/regions/calls.c src/regions/exclude.c src/regions/exclude.h src/regions/exit.c src/regions/exit.h \
 	src/regions/merge_call.c src/regions/names.c src/regions/names.h \
 	src/regions/paths.c src/regions/paths.h src/regions/plan.c src/regions/plan.h \
 	src/regions/recycle.c src/regions/recycle.h src/regions/regions.h \

@@ -346,6 +346,7 @@ struct perfmon_profile_node {
 	uint64_t entered;    /* visits begun */
 	uint64_t time_ticks; /* sum over visits, children included */
 	double time_squares; /* sum of squares of ticks */
+	/* The extremes are not kept where counters are exact: the histogram tells them. */
 	uint64_t time_min;   /* UINT64_MAX before the first visit */
 	uint64_t time_guard; /* the writer's: the largest of time_max that a bin holds */
 	uint64_t time_max;

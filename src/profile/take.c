@@ -31,6 +31,35 @@ static void check_regions(struct pm_snapshot *s)
 	}
 }
 
+/* Where counts are exact, nodes keep no extremes of their times, which would cost some
+ * visits more than others: the edges of the bins stand for them. */
+static void tell_extremes(struct pm_snapshot *s)
+{
+	for (uint32_t t = 0; t < s->thread_count; t++) {
+		struct pm_snapshot_thread *thread = &s->threads[t];
+		const struct pm_snapshot_plan *plan = thread->plan;
+
+		if (!plan || !plan->counter_count ||
+		    !(plan->counters[0].flags & PERFMON_PROFILE_COUNTER_EXACT))
+			continue;
+		for (uint32_t n = 1; n <= thread->node_count; n++) {
+			struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
+
+			node->time_min = UINT64_MAX;
+			node->time_max = 0;
+			for (uint32_t bin = 0; bin < PERFMON_PROFILE_BINS; bin++) {
+				uint64_t low = bin ? UINT64_C(1) << bin : 0;
+
+				if (!node->histogram[bin])
+					continue;
+				if (node->time_min == UINT64_MAX)
+					node->time_min = low;
+				node->time_max = (UINT64_C(2) << bin) - 1;
+			}
+		}
+	}
+}
+
 static void take_header(struct pm_walk *walk)
 {
 	struct perfmon_profile_header *header = &walk->s->header;
@@ -61,6 +90,8 @@ static int take_all(struct pm_walk *walk)
 		err = pm_walk_plans(walk);
 	if (!err)
 		err = pm_walk_thread_plans(walk->s);
+	if (!err)
+		tell_extremes(walk->s);
 	if (!err)
 		err = pm_walk_notes(walk);
 	if (!err)

@@ -19,6 +19,12 @@ static struct {
 	unsigned int count;
 } notes;
 
+/* What the whole process counts, where that is exact. */
+static struct {
+	struct perfmon_profile_totals *record; /* NULL: there is none */
+	const struct perfmon_profile_plan *plan;
+} totals;
+
 /* Of the process that was forked, by its profile. */
 static struct {
 	uint32_t pid, image;
@@ -77,6 +83,7 @@ static int begin(int fd, uint64_t allocated)
 		return err;
 	}
 	notes.count = 0;
+	totals.record = NULL;
 	pm_profile_memory.backed = allocated;
 	if (pm_profile_reserve(PERFMON_PROFILE_TYPE_HEADER,
 			       sizeof(struct perfmon_profile_header)))
@@ -177,6 +184,7 @@ int pm_profile_open(const struct pm_options *options, struct pm_diag *diag)
 
 void pm_profile_forget(void)
 {
+	totals.record = NULL;
 	pm_memory_leave();
 	pm_profile_memory.place.path[0] = '\0';
 }
@@ -277,6 +285,33 @@ void pm_profile_machine(void)
 	pm_profile_publish();
 }
 
+void pm_profile_totals(const struct perfmon_profile_plan *plan)
+{
+	struct perfmon_profile_totals *record = pm_profile_reserve(
+		PERFMON_PROFILE_TYPE_TOTALS,
+		sizeof(*record) + plan->counters * sizeof(record->total[0]));
+
+	totals.record = record;
+	totals.plan = plan;
+	if (!record)
+		return;
+	record->counters = plan->counters;
+	record->generation = plan->generation;
+	pm_profile_publish();
+}
+
+void pm_profile_totals_renew(void)
+{
+	uint64_t all[PM_EXACT_EVENT_COUNT];
+
+	if (!totals.record || !pm_exact_totals(all))
+		return;
+	for (uint32_t i = 0; i < totals.record->counters; i++)
+		__atomic_store_n(&totals.record->total[i],
+				 all[totals.plan->counter[i].config[0]],
+				 __ATOMIC_RELAXED);
+}
+
 void pm_profile_clock_renew(void)
 {
 	struct perfmon_profile_header *header = pm_profile_header();
@@ -314,6 +349,18 @@ static void add_cpus(struct pm_snapshot *snapshot)
 	}
 }
 
+static void take_totals(struct pm_snapshot *snapshot)
+{
+	const struct perfmon_profile_totals *record = totals.record;
+
+	if (!record || record->generation != snapshot->generation)
+		return;
+	for (uint32_t i = 0; i < record->counters; i++)
+		snapshot->totals[i] =
+			__atomic_load_n(&record->total[i], __ATOMIC_RELAXED);
+	snapshot->has_totals = true;
+}
+
 int pm_profile_snapshot(struct pm_snapshot **out, struct pm_diag *diag)
 {
 	int err;
@@ -325,6 +372,9 @@ int pm_profile_snapshot(struct pm_snapshot **out, struct pm_diag *diag)
 		__atomic_load_n(&pm_profile_memory.space, __ATOMIC_RELAXED), out, diag);
 	if (err)
 		return err;
+	/* Behind the nodes, so that it holds all that they do. */
+	pm_profile_totals_renew();
+	take_totals(*out);
 	pm_snapshot_set_writer(*out, PM_WRITER_RUNS);
 	pm_snapshot_tell_rate(*out);
 	add_cpus(*out);

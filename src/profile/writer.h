@@ -42,6 +42,11 @@ void pm_profile_note(const char *text);
  * reads files and allocates. */
 void pm_profile_machine(void);
 
+/* Adds the record of what the whole process counts, for PLAN, whose counters are exact;
+ * pm_profile_totals_renew() fills it in. */
+void pm_profile_totals(const struct perfmon_profile_plan *plan);
+void pm_profile_totals_renew(void);
+
 /* Reads both clocks again, for the conversion of ticks. */
 void pm_profile_clock_renew(void);
 

@@ -5,6 +5,7 @@
 
 #include "fastpath/fastpath.h"
 #include "os/os.h"
+#include "regions/exclude.h"
 #include "regions/state.h"
 #include "regions/thread.h"
 
@@ -19,37 +20,69 @@
 
 /* An id that no region gets. */
 static struct perfmon_region empty = {.key = PM_REGION_KEY(UINT32_MAX), .name = NULL};
+/* The same at a place in the code that is new to the library. */
+static struct perfmon_region again = {.key = 0, .name = NULL};
+
+#if defined(__x86_64__)
+/* A program has these pointers in its own memory (copy relocations), where it finds them by
+ * one instruction: so they are copied here. */
+static void (*begin_armed)(struct perfmon_region *);
+static void (*end_armed)(struct perfmon_region *);
+
+static void copy_calls(void)
+{
+	begin_armed = perfmon_region_begin_armed;
+	end_armed = perfmon_region_end_armed;
+}
+#else
+#define begin_armed perfmon_region_begin_armed
+#define end_armed   perfmon_region_end_armed
+
+static void copy_calls(void)
+{
+}
+#endif
 
 /* As the macros do it, since what lies between the two reads is counted: finding the call,
  * and the test (another thread may be disarming), included. */
-#define CALL(armed)                                                                      \
+#define CALL(armed, region)                                                              \
 	do {                                                                             \
 		void (*call_)(struct perfmon_region *) =                                 \
 			__atomic_load_n(&(armed), __ATOMIC_RELAXED);                     \
 		if (__builtin_expect(call_ != NULL, 1))                                  \
-			call_(&empty);                                                   \
+			call_(region);                                                   \
 	} while (0)
 #define PAIR                                                                             \
-	CALL(perfmon_region_begin_armed);                                                \
-	CALL(perfmon_region_end_armed)
+	CALL(begin_armed, &empty);                                                       \
+	CALL(end_armed, &empty)
+
+/* What a function has that calls others, the same in all of these: it is the program's in
+ * any case. */
+#if defined(__aarch64__)
+#define FRAME __asm__ __volatile__("" ::: "x30")
+#elif defined(__x86_64__)
+#define FRAME __asm__ __volatile__("" ::: "rbx")
+#else
+#define FRAME __asm__ __volatile__("")
+#endif
 
 /* Functions of their own, so that no loop around them keeps addresses in registers. */
 static __attribute__((noinline)) void visit_empty(void)
 {
 	PAIR;
-	__asm__ __volatile__(""); /* the END is no tail call */
+	FRAME; /* behind it the END is no tail call */
 }
 
-/* What a function has that calls others: it is the program's in any case. */
+static __attribute__((noinline)) void visit_again(void)
+{
+	CALL(begin_armed, &empty);
+	CALL(end_armed, &again);
+	FRAME;
+}
+
 static __attribute__((noinline)) void visit_none(void)
 {
-#if defined(__aarch64__)
-	__asm__ __volatile__("" ::: "x30");
-#elif defined(__x86_64__)
-	__asm__ __volatile__("" ::: "rbx");
-#else
-	__asm__ __volatile__("");
-#endif
+	FRAME;
 }
 
 /* PAIRS calls in a row, with nothing between. */
@@ -148,6 +181,82 @@ static void measure_around(const struct scene *scene, void (*call)(void),
 		    after[i].running_ns - before[i].running_ns ==
 			    after[i].enabled_ns - before[i].enabled_ns)
 			lower(least, i, after[i].value - before[i].value);
+}
+
+/* --- what the slow path adds around what it takes away ------------------------------- */
+
+/* The slot of the node that is in no profile, while it is measured. */
+static struct pm_slot *own_slot;
+
+bool pm_cost_resumes(struct perfmon_region *region)
+{
+	if (region == &again)
+		again.key = empty.key;
+	else if (region == &empty && own_slot)
+		own_slot->key = PM_PATH_KEY(1) + empty.key;
+	else
+		return false;
+	return true;
+}
+
+/* By counter, what VISIT counts itself, and what a region around it does. */
+struct counted {
+	uint64_t own[MOST], outer[MOST];
+};
+
+static bool count_visit(const struct scene *scene, void (*visit)(void),
+			struct counted *to)
+{
+	const struct pm_instance *instance = scene->block->thread->instance;
+	struct pm_reading before[MOST], after[MOST];
+	uint32_t i, counters = scene->block->counters;
+
+	for (i = 0; i < counters; i++)
+		to->own[i] = scene->node->count[i].sum;
+	if (pm_instance_read(instance, before))
+		return false;
+	visit();
+	if (pm_instance_read(instance, after))
+		return false;
+	for (i = 0; i < counters; i++) {
+		to->own[i] = scene->node->count[i].sum - to->own[i];
+		to->outer[i] = after[i].value - before[i].value;
+	}
+	return true;
+}
+
+static void learn_slow_path(const struct scene *scene, struct pm_slot *slot)
+{
+	struct counted warm, first;
+	uint64_t begin[MOST];
+	uint32_t i;
+
+	if (!count_visit(scene, visit_empty, &warm))
+		return;
+	again.key = 0;
+	if (count_visit(scene, visit_again, &first))
+		for (i = 0; i < scene->block->counters; i++)
+			pm_exclude_learn(PM_EXCLUDED_END, i, first.own[i] - warm.own[i],
+					 first.outer[i] - warm.outer[i] -
+						 pm_exclude_last(i));
+	own_slot = slot;
+	slot->key = 0;
+	if (!count_visit(scene, visit_empty, &first))
+		goto out;
+	for (i = 0; i < scene->block->counters; i++) {
+		begin[i] = first.outer[i] - warm.outer[i] - pm_exclude_last(i);
+		pm_exclude_learn(PM_EXCLUDED_BEGIN, i, 0, begin[i]);
+	}
+	/* Another path in the slot, and none behind it. */
+	slot->key = PM_PATH_KEY(1);
+	if (!count_visit(scene, visit_empty, &first))
+		goto out;
+	for (i = 0; i < scene->block->counters; i++)
+		pm_exclude_learn(PM_EXCLUDED_STEP, i, 0,
+				 first.outer[i] - warm.outer[i] - begin[i] -
+					 pm_exclude_last(i));
+out:
+	own_slot = NULL;
 }
 
 static void measure(const struct scene *scene, int rounds, struct costs *costs)
@@ -259,7 +368,8 @@ void pm_cost_measure(void)
 		return;
 	memset(&costs, 0, sizeof(costs));
 	memset(&scratch, 0, sizeof(scratch));
-	scratch.node.time_min = UINT64_MAX;
+	scratch.node.time_min = pm_exclude_is_on() ? 0 : UINT64_MAX;
+	scratch.node.time_guard = pm_exclude_is_on() ? UINT64_MAX : 0;
 	if (pm_region_general.stride) {
 		stride = pm_node_stride(&scratch.node, block->columns);
 		stride->stride = stride->worth = 1;
@@ -271,6 +381,7 @@ void pm_cost_measure(void)
 	instance = block->thread->instance;
 	for (i = 0; i < block->counters; i++)
 		open |= (uint64_t)(pm_counter_is_open(&instance->counters[i])) << i;
+	copy_calls();
 	begin = pm_clock_ticks();
 	do
 		measure(&scene, ROUNDS, &costs);
@@ -281,6 +392,8 @@ void pm_cost_measure(void)
 		measure_around(&scene, row_of_visits, &costs.skipped, &costs);
 		stride->gap = 0;
 	}
+	if (pm_exclude_is_on())
+		learn_slow_path(&scene, slot);
 	if (block->counters && !(costs.bias[1].known & ~(UINT64_C(1) << TIME))) {
 		uint32_t time_view = block->time_view;
 

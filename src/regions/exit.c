@@ -63,6 +63,7 @@ __attribute__((destructor)) static void finish(void)
 		__atomic_store_n(&header->state, PERFMON_PROFILE_STATE_ENDED,
 				 __ATOMIC_RELAXED);
 		pm_profile_clock_renew();
+		pm_profile_totals_renew();
 		pm_stack_run(report_on_stack, NULL);
 	} else if (pm_regions.refused.error) {
 		pm_stack_run(report_on_stack, NULL);

@@ -3,12 +3,14 @@
 
 #include <sys/mman.h>
 
+#include "regions/exclude.h"
 #include "regions/recycle.h"
 #include "os/os.h"
 #include "regions/state.h"
 
-#define NODES_FIRST 16
-#define NODES_MOST  4096
+#define NODES_FIRST	16
+#define NODES_MOST	4096
+#define SLOTS_LOG2_MOST 18 /* where the table grows for no path to be searched for */
 
 struct perfmon_profile_node *pm_thread_node(const struct perfmon_profile_thread *record,
 					    uint32_t number)
@@ -111,6 +113,16 @@ struct pm_slot *pm_thread_slot(struct pm_thread_block *block, uint64_t key)
 	return block->slots[at].key ? &block->slots[at] : NULL;
 }
 
+uint32_t pm_thread_steps(const struct pm_thread_block *block, uint64_t key)
+{
+	size_t mask = ~UINT64_C(0) >> block->slot_shift, at = key >> block->slot_shift;
+	uint32_t steps = 0;
+
+	for (; block->slots[at].key; at = (at + 1) & mask)
+		steps++;
+	return steps;
+}
+
 static bool slots_full(const struct pm_thread_block *block)
 {
 	return 2 * (uint64_t)(block->slots_used + 1) >
@@ -123,9 +135,18 @@ static bool nodes_full(const struct pm_thread *thread)
 					 thread->nodes->first + thread->nodes->capacity;
 }
 
-bool pm_thread_grows(const struct pm_thread *thread)
+/* Whether the path of KEY would have to be searched for, which is work that differs from
+ * path to path. Where counts are exact the table grows until there is none. */
+static bool slot_taken(const struct pm_thread_block *block, uint64_t key)
 {
-	return slots_full(thread->block) || nodes_full(thread);
+	return pm_exclude_is_on() && block->slot_shift > 64 - SLOTS_LOG2_MOST &&
+	       block->slots[key >> block->slot_shift].key;
+}
+
+bool pm_thread_grows(const struct pm_thread *thread, uint64_t key)
+{
+	return slots_full(thread->block) || nodes_full(thread) ||
+	       slot_taken(thread->block, key);
 }
 
 struct pm_slot *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
@@ -138,8 +159,9 @@ struct pm_slot *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
 	uint32_t number = record->node_count + 1;
 	struct pm_slot *slot = &root;
 
-	if (slots_full(block) && grow_slots(thread))
-		return NULL;
+	while (slots_full(block) || slot_taken(block, key))
+		if (grow_slots(thread))
+			return NULL;
 	if (nodes_full(thread) && grow_nodes(thread))
 		return NULL;
 	node = (struct perfmon_profile_node *)(void *)((char *)thread->nodes->node +
@@ -150,7 +172,10 @@ struct pm_slot *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
 	pm_recycle_wipe(node, (char *)node + thread->nodes->node_size);
 	PM_PUT(node->parent, parent);
 	PM_PUT(node->region, region);
-	PM_PUT(node->time_min, UINT64_MAX);
+	/* A new minimum or maximum is work, at times that nobody knows: exact counts do
+	 * without, and snapshots take them from the histogram. */
+	PM_PUT(node->time_min, pm_exclude_is_on() ? 0 : UINT64_MAX);
+	PM_PUT(node->time_guard, pm_exclude_is_on() ? UINT64_MAX : 0);
 	/* The release orders the node before the count that covers it; its partner is the
 	 * reader's acquire load of thread.node_count. */
 	__atomic_store_n(&record->node_count, number, __ATOMIC_RELEASE);

@@ -13,8 +13,11 @@
 struct pm_slot *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
 				   uint32_t region, uint64_t key, uint32_t depth);
 
-/* Whether the next of these needs more room: then it needs PM_LOCK_REGIONS, too. */
-bool pm_thread_grows(const struct pm_thread *thread);
+/* Over how many slots of other paths a search for KEY, which is missing, goes. */
+uint32_t pm_thread_steps(const struct pm_thread_block *block, uint64_t key);
+
+/* Whether the next of these, of KEY, needs more room: then it needs PM_LOCK_REGIONS, too. */
+bool pm_thread_grows(const struct pm_thread *thread, uint64_t key);
 
 /* The slot of the node that FRAME visits (its number and depth); NULL for the root. */
 struct pm_slot *pm_thread_slot(struct pm_thread_block *block, uint64_t key);

@@ -153,6 +153,8 @@ void pm_region_plan_record(struct pm_region_plan *plan)
 	}
 	pm_profile_publish();
 	plan->record = record;
+	if (plan->live && plan->list->events[0].exact)
+		pm_profile_totals(record);
 }
 
 /*

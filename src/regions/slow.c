@@ -29,6 +29,7 @@
 
 #include "os/os.h"
 #include "regions/cost.h"
+#include "regions/exclude.h"
 #include "regions/names.h"
 #include "regions/paths.h"
 #include "regions/registry.h"
@@ -336,7 +337,8 @@ static uint64_t *add_path(struct pm_thread_block *block, const struct pm_frame *
 			  uint64_t region_key, uint32_t depth)
 {
 	struct pm_thread *thread = block->thread;
-	bool shared = pm_region_general.stride || pm_thread_grows(thread);
+	bool shared = pm_region_general.stride ||
+		      pm_thread_grows(thread, parent->path_key + region_key);
 	struct pm_slot *slot = NULL;
 	struct pm_still still;
 	bool free = true;
@@ -362,15 +364,25 @@ static uint64_t *add_path(struct pm_thread_block *block, const struct pm_frame *
 	return slot ? NULL : &thread->record->lost_no_memory;
 }
 
-void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *frame,
-			     struct perfmon_region *region)
+/* The two last steps are functions of their own, so that the call which they hand back is
+ * a tail call: what follows a call is counted in the visit that it has begun. */
+static __attribute__((noinline)) bool find_path(struct pm_thread_block *block,
+						struct pm_frame *frame,
+						struct perfmon_region *region)
 {
 	struct perfmon_profile_thread *record = block->thread->record;
 	const struct pm_frame *parent = pm_frame_at(frame, block->frame_size, -1);
 	uint32_t depth = frame_depth(block, frame);
 	uint64_t region_key = PM_GET(region->key), *lost = NULL;
+	struct pm_exclude exclude;
 
 	block->in_slow = 1;
+	pm_exclude_begin(block, &exclude);
+	if (pm_cost_resumes(region))
+		goto found;
+	if (pm_exclude_is_on() &&
+	    !pm_thread_slot(block, parent->path_key + PM_GET(region->key)))
+		exclude.steps = pm_thread_steps(block, parent->path_key + region_key);
 	if (!pm_region_is_registered(region_key)) {
 		struct perfmon_region *known = pm_region_of_name(region->name);
 
@@ -392,24 +404,38 @@ void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *fra
 		lost = add_path(block, parent, region_key, depth);
 	if (lost)
 		overflow(block, frame, region_key, lost);
+found:
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_slow = 0;
 	if (lost)
-		return;
+		return false;
+	pm_exclude_end(block, &exclude, PM_EXCLUDED_BEGIN, frame);
 	block->gate = frame;
-	pm_region_call(&perfmon_region_begin_armed, region);
+	return true;
+}
+
+void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *frame,
+			     struct perfmon_region *region)
+{
+	if (find_path(block, frame, region))
+		pm_region_call(&perfmon_region_begin_armed, region);
 }
 
 /* --- ENDs that do not match ---------------------------------------------------------- */
 
-void pm_region_end_other(struct pm_thread_block *block, struct pm_frame *frame,
-			 struct perfmon_region *region)
+static __attribute__((noinline)) bool find_visit(struct pm_thread_block *block,
+						 struct pm_frame *frame,
+						 struct perfmon_region *region)
 {
 	uint64_t region_key = PM_GET(region->key);
 	struct pm_frame *found = frame;
+	struct pm_exclude exclude;
 
 	block->in_slow = 1;
-	if (!pm_region_is_registered(region_key))
+	pm_exclude_begin(block, &exclude);
+	if (pm_cost_resumes(region))
+		region_key = PM_GET(region->key);
+	else if (!pm_region_is_registered(region_key))
 		region_key = pm_region_known_key(region);
 	while (found != block->frames && found->region_key != region_key)
 		found = pm_frame_at(found, block->frame_size, -1);
@@ -418,7 +444,7 @@ void pm_region_end_other(struct pm_thread_block *block, struct pm_frame *frame,
 		pm_unmatched_count(region->name, block, frame);
 		block->in_slow = 0;
 		block->gate = pm_frame_at(frame, block->frame_size, 1);
-		return;
+		return false;
 	}
 	for (; frame != found; frame = pm_frame_at(frame, block->frame_size, -1)) {
 		PM_COUNT32(frame->node->mismatched_ends, 1);
@@ -426,8 +452,16 @@ void pm_region_end_other(struct pm_thread_block *block, struct pm_frame *frame,
 	}
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_slow = 0;
+	pm_exclude_end(block, &exclude, PM_EXCLUDED_END, found);
 	block->gate = pm_frame_at(found, block->frame_size, 1);
-	pm_region_call(&perfmon_region_end_armed, region);
+	return true;
+}
+
+void pm_region_end_other(struct pm_thread_block *block, struct pm_frame *frame,
+			 struct perfmon_region *region)
+{
+	if (find_visit(block, frame, region))
+		pm_region_call(&perfmon_region_end_armed, region);
 }
 
 struct pm_frame *pm_region_resync(struct pm_thread_block *block, struct pm_frame *frame)
