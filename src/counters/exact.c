@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "arch/arch.h"
 #include "os/os.h"
 
 /* What stands behind a page: the rest of what the kernel would know. */
