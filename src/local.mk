@@ -78,7 +78,7 @@ libperfmon_core_la_SOURCES = \
 	src/report/model.c src/report/model.h src/report/out.c src/report/out.h \
 	src/report/print.c src/report/print.h src/report/ranks.c src/report/report.h \
 	src/report/roles.c src/report/sanity.c src/report/scale.c src/report/spread.c \
-	src/report/stride.c src/report/sums.c src/report/table.c src/report/table.h \
+	src/report/rest.c src/report/stride.c src/report/sums.c src/report/table.c src/report/table.h \
 	src/report/text.c src/report/times.c src/report/tree.c src/report/tree_build.h \
 	src/report/tree_node.c src/report/tree_thread.c \
 	src/report/unclosed.c src/report/values.c src/report/width.c src/report/width.h \

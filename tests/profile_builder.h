@@ -96,6 +96,35 @@ builder_plan(struct profile_builder *b, uint32_t generation, uint32_t counters)
 	return plan;
 }
 
+/* Exact events: exact::instructions, exact::loads, then event2 and so on. */
+static inline struct perfmon_profile_plan *
+builder_exact_plan(struct profile_builder *b, uint32_t generation, uint32_t counters)
+{
+	static const char *const names[] = {"exact::instructions", "exact::loads"};
+	struct perfmon_profile_plan *plan = builder_plan(b, generation, counters);
+
+	for (uint32_t i = 0; i < counters; i++) {
+		if (i < 2)
+			strcpy(plan->counter[i].name, names[i]);
+		strcpy(plan->counter[i].pmu, "exact");
+		plan->counter[i].flags = PERFMON_PROFILE_COUNTER_EXACT;
+	}
+	return plan;
+}
+
+/* What the whole process has counted, of the plan of GENERATION. */
+static inline void builder_totals(struct profile_builder *b, uint32_t generation,
+				  const uint64_t *total, uint32_t counters)
+{
+	struct perfmon_profile_totals *totals =
+		builder_record(b, PERFMON_PROFILE_TYPE_TOTALS,
+			       sizeof(*totals) + counters * sizeof(total[0]));
+
+	totals->counters = counters;
+	totals->generation = generation;
+	memcpy(totals->total, total, counters * sizeof(total[0]));
+}
+
 static inline uint32_t builder_region(struct profile_builder *b, const char *name)
 {
 	size_t length = strlen(name);

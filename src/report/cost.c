@@ -7,10 +7,25 @@
 
 #include "report/model.h"
 
-/* What is known of a visit's cost in the plans of the threads. */
-static void pairs(const struct pm_snapshot *s, struct pm_report_cost *out)
+/* What a visit costs of the first event of an exact profile. */
+static void exact_pairs(const struct pm_report_model *model, struct pm_report_cost *out)
 {
-	for (uint32_t t = 0; t < s->thread_count; t++) {
+	const struct perfmon_profile_cost *cost = &model->events[0].cost;
+
+	if (cost->known & PERFMON_PROFILE_COST_USER)
+		out->pair_ns = cost->pair;
+	if (cost->known & PERFMON_PROFILE_COST_CALL)
+		out->call_pair_ns = cost->call_pair;
+}
+
+/* What is known of a visit's cost in the plans of the threads. */
+static void pairs(const struct pm_report_model *model, struct pm_report_cost *out)
+{
+	const struct pm_snapshot *s = model->snapshot;
+
+	if (model->exact)
+		exact_pairs(model, out);
+	for (uint32_t t = 0; t < s->thread_count && !model->exact; t++) {
 		const struct pm_snapshot_plan *plan = s->threads[t].plan;
 
 		if (!plan)
@@ -31,7 +46,7 @@ int pm_report_cost(const struct pm_report_tree *tree, struct pm_report_cost *out
 	double all = 0, spent = tree->nodes[0].outer_ticks, *of;
 
 	*out = (struct pm_report_cost){.known = false};
-	pairs(tree->model->snapshot, out);
+	pairs(tree->model, out);
 	of = calloc((size_t)regions + 1, sizeof(*of));
 	if (!of)
 		return -ENOMEM;

@@ -167,8 +167,11 @@ static void ranges_write(const struct pm_report *report, uint32_t path,
 	struct pm_range range = pm_merge_range(merge, false, path, PM_RANGE_TIME);
 
 	number(out, range.present);
+	if (model->exact)
+		range.counted = 0, range.imbalance = -1;
 	range_write(merge, &range, 1, out);
-	range = pm_merge_range(merge, false, path, PM_RANGE_EXCLUSIVE);
+	if (!model->exact)
+		range = pm_merge_range(merge, false, path, PM_RANGE_EXCLUSIVE);
 	range_write(merge, &range, 1, out);
 	for (uint32_t e = 0; e < model->event_count; e++) {
 		range = pm_report_range(merge, false, path, &model->events[e]);
@@ -238,7 +241,8 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 	const struct pm_report_model *model = tree->model;
 	const struct pm_snapshot *s = model->snapshot;
 	const struct pm_report_node *node = &tree->nodes[n];
-	bool visited = node->measured > 0;
+	/* Of an exact profile no time is the machine's. */
+	bool visited = node->measured > 0 && !model->exact;
 	int err;
 
 	pm_out_text(out, thread);
@@ -258,10 +262,14 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 	real(out, pm_snapshot_ns(s, (double)node->time_ticks), visited);
 	real(out, pm_snapshot_ns(s, pm_report_time(tree, n, true).value), visited);
 	real(out, pm_snapshot_ns(s, pm_report_mean(node)), visited);
-	real(out, pm_snapshot_ns(s, pm_report_deviation(node)), node->measured > 1);
+	real(out, pm_snapshot_ns(s, pm_report_deviation(node)),
+	     visited && node->measured > 1);
 	real(out, pm_snapshot_ns(s, (double)node->time_min), visited);
 	real(out, pm_snapshot_ns(s, (double)node->time_max), visited);
-	number(out, node->off_cpu_ns);
+	if (model->exact)
+		pm_out_text(out, ",");
+	else
+		number(out, node->off_cpu_ns);
 	number(out, node->threads);
 	number(out, node->fallback_reads);
 	number(out, node->retries);
@@ -292,6 +300,47 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 	return 0;
 }
 
+/* A row of what no region has, of each event: NAME stands in place of a path. */
+static void rest_row(const struct pm_report *report, const char *name, bool measuring,
+		     struct pm_out *out)
+{
+	const struct pm_report_model *model = report->model;
+
+	pm_out_format(out, "all,,,,,%s", name);
+	/* region up to torn, and what a stride adds */
+	pm_out_repeat(out, ',', 18 + (model->sampled ? 3 : 0));
+	for (uint32_t e = 0; e < model->event_count; e++) {
+		struct pm_report_rest rest = pm_report_rest(report->all, e);
+		uint64_t count = measuring ? rest.measuring : rest.outside;
+		double value = (double)count * model->events[e].first->scale;
+
+		real(out, value, rest.known);
+		real(out, value, rest.known);
+		if (rest.known)
+			number(out, count);
+		pm_out_format(out, rest.known ? ",1,counted" : ",,,not counted");
+		pm_out_repeat(out, ',', model->sampled);
+	}
+	pm_out_repeat(out, ',', model->metric_count);
+	if (report->paths)
+		pm_out_repeat(out, ',', 1 + 6 * (2 + model->event_count));
+	pm_out_repeat(out, ',', 2 + 2 * model->event_count + model->metric_count);
+	if (report->paths)
+		pm_out_repeat(out, ',', 2 + model->event_count);
+	pm_out_text(out, END_OF_LINE);
+}
+
+/* What the process of an exact profile has counted besides: with the exclusive values of
+ * all paths it is the total. */
+static void rest_rows(const struct pm_report *report, struct pm_out *out)
+{
+	if (!report->model->exact)
+		return;
+	rest_row(report, "(outside regions)", false, out);
+	if (report->model->subtract_bias)
+		rest_row(report, "(measuring)", true, out);
+}
+
 static int rows(const struct pm_report *report, const struct pm_report_tree *tree,
 		const char *thread, const char *thread_name, struct pm_out *out)
 {
@@ -309,6 +358,8 @@ int pm_report_csv(const struct pm_report *report, struct pm_out *out)
 
 	header(report, out);
 	err = rows(report, report->all, "all", "", out);
+	if (!err)
+		rest_rows(report, out);
 	for (uint32_t g = 0; !err && g < report->groups.count; g++) {
 		const struct pm_report_group *group = &report->groups.groups[g];
 		struct pm_report_tree tree;

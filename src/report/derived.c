@@ -50,6 +50,10 @@ static uint32_t bind(const struct pm_report_model *model, const struct pm_metric
 	to->base = PM_NO_EVENT;
 	for (uint32_t i = 0; i < metric->input_count; i++) {
 		to->events[i] = PM_NO_EVENT;
+		/* Of an exact profile no time is the machine's. */
+		if (model->exact && (metric->inputs[i].kind == PM_METRIC_TIME ||
+				     metric->inputs[i].kind == PM_METRIC_ON_CPU))
+			return i;
 		if (metric->inputs[i].kind != PM_METRIC_EVENT)
 			continue;
 		to->events[i] = find(model, metric->inputs[i].name, suffix);
@@ -93,9 +97,12 @@ static int note(struct pm_report_model *model, const struct pm_metric *metric,
 		known |= model->events[e].suffix_is_new &&
 			 find(model, name, model->events[e].suffix) != PM_NO_EVENT;
 	if (asprintf(&model->notes[model->note_count],
-		     known ? "no metric %s: %s is not counted with the same "
-			     "modifiers as its other events"
-			   : "no metric %s: %s is not counted",
+		     metric->inputs[missing].kind != PM_METRIC_EVENT
+			     ? "no metric %s: %s is not that of the machine in a "
+			       "profile that was counted exactly by translation"
+		     : known ? "no metric %s: %s is not counted with the same "
+			       "modifiers as its other events"
+			     : "no metric %s: %s is not counted",
 		     metric->name, name) < 0)
 		return -ENOMEM;
 	model->note_count++;

@@ -3,6 +3,7 @@
  * what is missing. */
 #include "config.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "report/merge.h"
@@ -170,7 +171,8 @@ static void head_event(const struct pm_report *report,
 /* What measuring cost, and what would make it less. */
 static void head_cost(const struct pm_report *report, struct pm_out *out)
 {
-	char pair[PM_CELL], call[PM_CELL];
+	const char *weight = pm_report_weight_name(report->model);
+	char pair[64], call[64];
 	struct pm_report_cost cost;
 
 	if (pm_report_cost(report->all, &cost) || !cost.known ||
@@ -178,21 +180,37 @@ static void head_cost(const struct pm_report *report, struct pm_out *out)
 		return;
 	pm_cell_time(pair, cost.pair_ns);
 	pm_cell_time(call, cost.call_pair_ns);
+	if (report->model->exact) {
+		const char *name = report->model->events[0].name;
+
+		snprintf(pair, sizeof(pair), "%.0f %.40s", cost.pair_ns, name);
+		snprintf(call, sizeof(call), "%.0f %.40s", cost.call_pair_ns, name);
+	}
 	pm_out_text(out, "  cost     ");
 	if (!cost.calls || cost.call_pair_ns <= 0)
 		pm_out_format(out, "a visit takes about %s", pair);
 	else
 		pm_out_format(out, "a visit takes about %s by read(2)", call);
 	if (cost.part < 0.01) {
-		pm_out_text(out, "; measuring took less than 1 % of the time\n");
+		pm_out_text(out, "; measuring took less than 1 % of ");
+		pm_out_plain(out, weight, 0);
+		pm_out_text(out, "\n");
 		return;
 	}
-	pm_out_format(out, "; measuring took about %.0f %% of the time, most of it in ",
-		      100 * cost.part);
+	pm_out_format(out, "; measuring took about %.0f %% of ", 100 * cost.part);
+	pm_out_plain(out, weight, 0);
+	pm_out_text(out, ", most of it in ");
 	pm_out_plain(out, report->snapshot->regions[cost.region], 48);
 	pm_out_text(out, "\n");
 	if (cost.part < MUCH || report->model->sampled)
 		return;
+	/* A stride would make estimates of exact counts. */
+	if (report->model->exact) {
+		if (!report->options->subtract_bias)
+			pm_out_text(out,
+				    "           PERFMON_BIAS=subtract takes it out\n");
+		return;
+	}
 	pm_out_text(out, "           PERFMON_STRIDE=auto keeps it below 5 %");
 	pm_out_text(out, report->options->subtract_bias
 				 ? "\n"
@@ -220,7 +238,9 @@ static void head_threads(const struct pm_report *report, struct pm_out *out)
 	if (ended + summed && !report->options->merge)
 		pm_out_format(out, " (%llu ended)", (unsigned long long)(ended + summed));
 	if (live + ended + summed > 1)
-		pm_out_text(out, ", times and counts are summed over them");
+		pm_out_text(out, report->model->exact
+					 ? ", counts are summed over them"
+					 : ", times and counts are summed over them");
 	pm_out_text(out, "\n");
 }
 
@@ -293,11 +313,16 @@ void pm_report_text_head(const struct pm_report *report, struct pm_out *out)
 	}
 	pm_report_date(date, sizeof(date), header->begin_realtime_ns, false);
 	pm_cell_time(time, pm_report_duration(s));
-	pm_out_format(out, "\n  began    %s%s%s%s\n", date, date[0] ? ", " : "",
-		      pm_report_time_is_known(s) ? "" : "at least ", time);
+	if (report->model->exact)
+		pm_out_format(out, "\n  began    %s\n  exact    " PM_REPORT_EXACT "\n",
+			      date[0] ? date : "-");
+	else
+		pm_out_format(out, "\n  began    %s%s%s%s\n", date, date[0] ? ", " : "",
+			      pm_report_time_is_known(s) ? "" : "at least ", time);
 	if (report->options->machine)
 		head_machine(report->options->machine, out);
-	head_clock(s, out);
+	if (!report->model->exact)
+		head_clock(s, out);
 	head_threads(report, out);
 	if (report->model->event_count)
 		pm_out_text(out,
@@ -434,10 +459,13 @@ void pm_report_text_notes(const struct pm_report *report, struct pm_out *out)
 	if (report->options->subtract_bias) {
 		pm_out_format(
 			out, "%s  note: %s\n", head,
-			known_cost ? "times and counts exclude what measuring added, "
-				     "by the least cost of a visit at start-up"
-				   : "cannot subtract what measuring added: it was not "
-				     "measured");
+			known_cost && report->model->exact
+				? "counts exclude what measuring added, by the least "
+				  "cost of a visit at start-up"
+			: known_cost ? "times and counts exclude what measuring added, "
+				       "by the least cost of a visit at start-up"
+				     : "cannot subtract what measuring added: it was not "
+				       "measured");
 		head = "";
 	}
 	for (uint32_t i = 0; i < pm_report_lost(s, lost); i++) {

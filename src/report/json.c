@@ -42,16 +42,42 @@ static void put_cost(struct pm_json *j, const struct pm_report *report)
 	pm_json_real(j, "share", cost.part, report->all->node_count > 1);
 	pm_json_text(j, "region", report->snapshot->regions[cost.region], cost.region);
 	pm_json_real(j, "region_share", cost.region_part, cost.region);
-	pm_json_real(j, "visit_ns", cost.pair_ns, cost.pair_ns > 0);
-	pm_json_real(j, "call_visit_ns", cost.call_pair_ns, cost.call_pair_ns > 0);
+	/* The costs of a visit in counts stand at its events. */
+	pm_json_real(j, "visit_ns", cost.pair_ns,
+		     cost.pair_ns > 0 && !report->model->exact);
+	pm_json_real(j, "call_visit_ns", cost.call_pair_ns,
+		     cost.call_pair_ns > 0 && !report->model->exact);
 	pm_json_close(j, "}");
+}
+
+/* Of an exact profile, what the whole process has counted of each event. */
+static void put_totals(struct pm_json *j, const struct pm_report *report)
+{
+	const struct pm_report_model *model = report->model;
+
+	pm_json_begin(j, "totals", "[");
+	for (uint32_t e = 0; e < model->event_count; e++) {
+		struct pm_report_rest rest = pm_report_rest(report->all, e);
+
+		pm_json_begin_line(j);
+		pm_json_string(j, "event", model->events[e].name);
+		pm_json_known(j, "total", rest.total, rest.known);
+		pm_json_known(j, "regions", rest.regions, rest.known);
+		pm_json_known(j, "measuring", rest.measuring,
+			      rest.known && model->subtract_bias);
+		pm_json_known(j, "outside", rest.outside, rest.known);
+		pm_json_bool(j, "open_visits", rest.open);
+		pm_json_bool(j, "estimated", rest.about);
+		pm_json_close(j, "}");
+	}
+	pm_json_close(j, "]");
 }
 
 static void put_head(struct pm_json *j, const struct pm_report *report)
 {
 	const struct pm_snapshot *s = report->snapshot;
 	const struct perfmon_profile_header *header = &s->header;
-	bool one = !report->options->merge;
+	bool one = !report->options->merge, exact = report->model->exact;
 	char date[40];
 
 	pm_json_number(j, "format", 1);
@@ -68,7 +94,7 @@ static void put_head(struct pm_json *j, const struct pm_report *report)
 	pm_report_date(date, sizeof(date), header->begin_realtime_ns, true);
 	pm_json_string(j, "began", date);
 	pm_json_number(j, "began_realtime_ns", header->begin_realtime_ns);
-	pm_json_real(j, "duration_ns", pm_report_duration(s), true);
+	pm_json_real(j, "duration_ns", pm_report_duration(s), !exact);
 	pm_json_string(j, "state", state_name(s->writer));
 	pm_json_bool(j, "partial", s->partial);
 	if (s->partial)
@@ -81,6 +107,10 @@ static void put_head(struct pm_json *j, const struct pm_report *report)
 	pm_json_real(j, "tick_ns", s->tick_ns, s->tick_ns > 0);
 	pm_json_close(j, "}");
 	pm_json_bool(j, "bias_subtracted", report->options->subtract_bias);
+	if (exact) {
+		pm_json_bool(j, "exact", true);
+		put_totals(j, report);
+	}
 	put_cost(j, report);
 }
 
@@ -98,7 +128,7 @@ static void put_unmatched(struct pm_json *j, const struct pm_snapshot *s)
 }
 
 /* The processes of a merge, to which its ranges refer by number. */
-static void put_processes(struct pm_json *j, const struct pm_merge *merge)
+static void put_processes(struct pm_json *j, const struct pm_merge *merge, bool exact)
 {
 	pm_json_begin(j, "processes", "[");
 	for (uint32_t p = 0; p < pm_merge_process_count(merge); p++) {
@@ -111,7 +141,7 @@ static void put_processes(struct pm_json *j, const struct pm_merge *merge)
 		pm_json_string(j, "state", state_name(process->writer));
 		pm_json_bool(j, "partial", process->partial);
 		pm_json_number(j, "threads", process->threads);
-		pm_json_real(j, "duration_ns", process->duration_ns, true);
+		pm_json_real(j, "duration_ns", process->duration_ns, !exact);
 		pm_json_close(j, "}");
 	}
 	pm_json_close(j, "]");
@@ -268,6 +298,7 @@ static void put_thread(struct pm_json *j, const struct pm_report *report, uint32
 	const struct pm_snapshot_thread *thread = &s->threads[t];
 	const struct perfmon_profile_thread *record = &thread->record;
 	bool aggregate = record->state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
+	bool timed = !aggregate && !report->model->exact;
 	char cpus[8 * PERFMON_PROFILE_CPUS_MAX];
 
 	pm_json_known(j, "tid", record->tid, !aggregate);
@@ -278,8 +309,8 @@ static void put_thread(struct pm_json *j, const struct pm_report *report, uint32
 	pm_json_real(j, "begin_ns",
 		     pm_snapshot_ns(s, (double)pm_less(record->begin_ticks,
 						       s->header.begin_ticks)),
-		     !aggregate);
-	pm_json_real(j, "lifetime_ns", pm_report_lifetime(s, thread), !aggregate);
+		     timed);
+	pm_json_real(j, "lifetime_ns", pm_report_lifetime(s, thread), timed);
 	pm_json_number(j, "torn", thread->torn);
 	pm_json_begin(j, "status", "[");
 	for (uint32_t c = 0; thread->plan && c < thread->plan->counter_count; c++) {
@@ -321,7 +352,7 @@ int pm_report_json(const struct pm_report *report, struct pm_out *out)
 	pm_json_begin(&j, NULL, "{");
 	put_head(&j, report);
 	if (report->options->merge)
-		put_processes(&j, report->options->merge);
+		put_processes(&j, report->options->merge, report->model->exact);
 	put_events(&j, report);
 	pm_json_nodes(&j, report, report->all);
 	put_hottest(&j, report->all);
@@ -334,6 +365,8 @@ int pm_report_json(const struct pm_report *report, struct pm_out *out)
 	put_unmatched(&j, report->snapshot);
 	pm_json_close(&j, "}");
 	pm_json_begin(&j, "notes", "[");
+	if (report->model->exact)
+		pm_json_string(&j, NULL, PM_REPORT_EXACT);
 	for (uint32_t i = 0; (note = pm_report_note(report, i)); i++) {
 		pm_json_string(&j, NULL, note);
 	}

@@ -40,9 +40,12 @@ static void put_ranges(struct pm_json *j, const struct pm_report *report, uint32
 	const struct pm_report_model *model = report->model;
 
 	pm_json_begin(j, "processes", "{");
-	put_range(j, "time_ns", pm_merge_range(merge, false, path, PM_RANGE_TIME));
-	put_range(j, "exclusive_ns",
-		  pm_merge_range(merge, false, path, PM_RANGE_EXCLUSIVE));
+	if (!model->exact) {
+		put_range(j, "time_ns",
+			  pm_merge_range(merge, false, path, PM_RANGE_TIME));
+		put_range(j, "exclusive_ns",
+			  pm_merge_range(merge, false, path, PM_RANGE_EXCLUSIVE));
+	}
 	pm_json_begin(j, "counts", "[");
 	for (uint32_t e = 0; e < model->event_count; e++)
 		put_range(j, NULL,
@@ -75,7 +78,7 @@ static void put_count(struct pm_json *j, const struct pm_report_tree *tree, uint
 	pm_json_real(j, "coverage", in.coverage, open);
 	pm_json_real(j, "exclusive_coverage", ex.coverage, open);
 	pm_json_bool(j, "estimated", in.marks & PM_MARK_MULTIPLEXED);
-	pm_json_number(j, "lost_ns", count->lost_ns);
+	pm_json_known(j, "lost_ns", count->lost_ns, !tree->model->exact);
 	pm_json_real(j, "error", in.error, in.state == PM_COUNTED);
 	pm_json_real(j, "exclusive_error", ex.error, ex.state == PM_COUNTED);
 	pm_json_number(j, "measured", count->measured);
@@ -126,10 +129,11 @@ static void put_quality(struct pm_json *j, const struct pm_report_node *node)
 	pm_json_close(j, "}");
 }
 
-/* Without the empty bins at its end. */
-static void put_histogram(struct pm_json *j, const struct pm_report_node *node)
+/* Without the empty bins at its end; none at all if the times are not KNOWN. */
+static void put_histogram(struct pm_json *j, const struct pm_report_node *node,
+			  bool known)
 {
-	int last = PERFMON_PROFILE_BINS;
+	int last = known ? PERFMON_PROFILE_BINS : 0;
 
 	while (last && !node->histogram[last - 1])
 		last--;
@@ -145,8 +149,10 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 {
 	const struct pm_report_model *model = tree->model;
 	const struct pm_report_node *node = &tree->nodes[n];
-	bool visited = node->measured > 0;
-	bool threads_known = node->thread_min_ticks <= node->thread_max_ticks;
+	/* Of an exact profile ticks are counts, which stand at the events. */
+	bool visited = node->measured > 0 && !model->exact;
+	bool threads_known =
+		node->thread_min_ticks <= node->thread_max_ticks && !model->exact;
 
 	pm_json_begin_line(j);
 	pm_json_number(j, "id", n);
@@ -171,17 +177,18 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 		     pm_snapshot_ns(model->snapshot, pm_report_time(tree, n, true).error),
 		     visited);
 	pm_json_real(j, "mean_ticks", pm_report_mean(node), visited);
-	pm_json_real(j, "stddev_ticks", pm_report_deviation(node), node->measured > 1);
+	pm_json_real(j, "stddev_ticks", pm_report_deviation(node),
+		     visited && node->measured > 1);
 	pm_json_known(j, "min_ticks", node->time_min, visited);
 	pm_json_known(j, "max_ticks", node->time_max, visited);
 	pm_json_real(j, "added_ns", pm_snapshot_ns(model->snapshot, node->added_ticks),
 		     visited);
-	pm_json_number(j, "off_cpu_ns", node->off_cpu_ns);
+	pm_json_known(j, "off_cpu_ns", node->off_cpu_ns, !model->exact);
 	pm_json_number(j, "threads", node->threads);
 	pm_json_known(j, "thread_min_ticks", node->thread_min_ticks, threads_known);
 	pm_json_known(j, "thread_max_ticks", node->thread_max_ticks, threads_known);
 	put_quality(j, node);
-	put_histogram(j, node);
+	put_histogram(j, node, !model->exact);
 	put_marks(j, "marks", pm_report_time(tree, n, false).marks);
 	put_marks(j, "exclusive_marks", pm_report_time(tree, n, true).marks);
 	pm_json_begin(j, "counts", "[");

@@ -230,6 +230,31 @@ static void header_add(struct pm_merge *merge, const struct pm_snapshot *s)
 	to->lost_threads = pm_plus(to->lost_threads, from->lost_threads);
 }
 
+/* Whether the sum's events are those of SNAPSHOT's newest plan, in their order. */
+static bool same_events(const struct pm_snapshot *sum, const struct pm_snapshot *snapshot)
+{
+	const struct pm_snapshot_plan *plan = &sum->plans[0];
+
+	if (!sum->plan_count || plan->counter_count != snapshot->counter_count)
+		return false;
+	for (uint32_t c = 0; c < plan->counter_count; c++)
+		if (strcmp(plan->counters[c].name, snapshot->counters[c].name) != 0)
+			return false;
+	return true;
+}
+
+/* The sum has totals as long as each process has some, of the same events. */
+static void totals_add(struct pm_merge *merge, const struct pm_snapshot *snapshot)
+{
+	struct pm_snapshot *sum = merge->sum;
+	bool known = snapshot->has_totals && same_events(sum, snapshot);
+
+	sum->has_totals = known && (!merge->process_count || sum->has_totals);
+	for (uint32_t c = 0; sum->has_totals && c < snapshot->counter_count; c++)
+		sum->totals[c] = pm_plus(merge->process_count ? sum->totals[c] : 0,
+					 snapshot->totals[c]);
+}
+
 int pm_merge_add(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 		 struct pm_diag *diag)
 {
@@ -240,6 +265,16 @@ int pm_merge_add(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 	uint32_t process = merge->process_count, *regions;
 	int err = -ENOMEM;
 
+	if (merge->any_threads && snapshot->thread_count &&
+	    pm_report_is_exact(snapshot) != merge->exact)
+		return pm_diag_set(diag, -EINVAL,
+				   pm_report_is_exact(snapshot)
+					   ? "counted exactly by translation, and the "
+					     "profiles before it by the machine's "
+					     "counters: they are not summed"
+					   : "counted by the machine's counters, and the "
+					     "profiles before it exactly by translation: "
+					     "they are not summed");
 	if (tick_ns <= 0)
 		return pm_diag_set(diag, -EINVAL,
 				   "the profile has no tick rate, and no other profile "
@@ -248,6 +283,10 @@ int pm_merge_add(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 	if (!regions || !boot_get(merge, snapshot))
 		goto out;
 	header_add(merge, snapshot);
+	if (snapshot->thread_count) {
+		merge->any_threads = true;
+		merge->exact = pm_report_is_exact(snapshot);
+	}
 	err = regions_add(merge, snapshot, regions);
 	if (!err)
 		err = pm_merge_nodes(merge, snapshot, regions,
@@ -256,6 +295,8 @@ int pm_merge_add(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 		err = pm_merge_values(merge, snapshot, regions, process, tick_ns);
 	if (!err)
 		err = pm_merge_notes(merge, snapshot, process);
+	if (!err)
+		totals_add(merge, snapshot);
 	if (!err)
 		err = pm_merge_process_add(merge, snapshot);
 out:
@@ -275,6 +316,12 @@ int pm_merge_end(struct pm_merge *merge)
 
 	if (!err)
 		err = pm_merge_notes_end(merge);
+	/* By the first plan, which all of them have. */
+	if (sum->has_totals) {
+		sum->generation = sum->plans[0].generation;
+		sum->counter_count = sum->plans[0].counter_count;
+		sum->counters = sum->plans[0].counters;
+	}
 	header->begin_ticks = header->begin_ns = 0;
 	header->end_ns = duration_ns;
 	if (sum->tick_ns > 0)

@@ -94,6 +94,7 @@ struct pm_merge {
 	uint64_t end_realtime_ns;
 	bool clocks_differ;
 	bool programs_differ;
+	bool any_threads, exact; /* how those that had threads were counted */
 };
 
 /* The number of REGION below path PARENT, made if need be. */

@@ -185,6 +185,21 @@ static int regions_make(struct pm_report_model *model)
 	return 0;
 }
 
+bool pm_report_is_exact(const struct pm_snapshot *snapshot)
+{
+	for (uint32_t p = 0; p < snapshot->plan_count; p++)
+		for (uint32_t c = 0; c < snapshot->plans[p].counter_count; c++)
+			if (snapshot->plans[p].counters[c].flags &
+			    PERFMON_PROFILE_COUNTER_EXACT)
+				return true;
+	return false;
+}
+
+const char *pm_report_weight_name(const struct pm_report_model *model)
+{
+	return model->exact ? model->events[0].name : "the time";
+}
+
 int pm_report_model_make(struct pm_report_model *model,
 			 const struct pm_snapshot *snapshot, bool subtract_bias,
 			 const struct pm_metrics *metrics)
@@ -193,6 +208,7 @@ int pm_report_model_make(struct pm_report_model *model,
 
 	memset(model, 0, sizeof(*model));
 	model->snapshot = snapshot;
+	model->exact = pm_report_is_exact(snapshot);
 	model->subtract_bias = subtract_bias;
 	err = events_make(model);
 	model->column_count = model->event_count;

@@ -40,8 +40,11 @@ struct pm_event_name {
 };
 struct pm_event_name pm_event_name_of(const char *text);
 
+/* NAME without the "exact::" of an event that is counted by translation. */
+const char *pm_event_short_name(const char *name);
+
 /* Whether TEXT is the event's NAME, with its modifiers or without: instructions may be
- * asked for where instructions:u is counted. */
+ * asked for where instructions:u is counted, or exact::instructions. */
 bool pm_event_is_called(const char *name, const char *text);
 
 /* A logical event: one column. */
@@ -125,6 +128,7 @@ struct pm_report_node {
 	bool astray; /* below a visit that did not end by its END, with ENDs unmatched */
 	uint64_t threads; /* that have this path */
 	uint64_t thread_min_ticks, thread_max_ticks;
+	bool spread_unknown; /* these are not known of some threads */
 	uint64_t histogram[PERFMON_PROFILE_BINS];
 };
 
@@ -138,7 +142,8 @@ struct pm_report_model {
 	uint32_t *region_of;		/* by id: the lowest id with the same name */
 	struct pm_metrics *own_metrics; /* NULL: the caller's */
 	bool sampled;			/* a stride was on in some thread */
-	uint32_t issue_width;		/* instructions a cycle; 0: not known */
+	bool exact; /* counted by translation: ticks are counts of the first event */
+	uint32_t issue_width; /* instructions a cycle; 0: not known */
 	uint32_t metric_count;
 	struct pm_report_metric *metrics;
 	uint32_t note_count;
@@ -167,6 +172,27 @@ void pm_report_model_free(struct pm_report_model *model);
  * MACHINE (NULL: not known). Without either nothing is checked by them. */
 void pm_report_check_sanity(struct pm_report_model *model,
 			    const struct pm_machine *machine);
+
+/* Whether SNAPSHOT was counted exactly, by translation: its times are not those of the
+ * machine, and no report shows them. */
+bool pm_report_is_exact(const struct pm_snapshot *snapshot);
+/* What is said of such a profile. */
+#define PM_REPORT_EXACT                                                                  \
+	"counted exactly by translation, some 18 times slower; times are not those of "  \
+	"the machine"
+/* What the shares of a report are of: "the time", or of an exact profile the first event. */
+const char *pm_report_weight_name(const struct pm_report_model *model);
+
+/* All that a process has counted of an event of an exact profile: by its regions (their
+ * exclusive values), by measuring, if that is subtracted, and outside of them. */
+struct pm_report_rest {
+	bool known;
+	bool open;  /* some visits had not ended: they are outside, too */
+	bool about; /* not all visits were measured: these are estimates */
+	uint64_t total, regions, measuring, outside;
+};
+/* TREE is that of all threads. */
+struct pm_report_rest pm_report_rest(const struct pm_report_tree *tree, uint32_t event);
 
 /* The tree of thread number THREAD of the snapshot, or of all (-1). */
 int pm_report_tree_make(struct pm_report_tree *tree, const struct pm_report_model *model,
@@ -243,9 +269,10 @@ bool pm_report_is_mostly_cost(const struct pm_report_node *node, bool exclusive)
 /* What measuring took, of the time of all visits and of what BEGIN and END take besides. */
 struct pm_report_cost {
 	bool known;
-	double part;	     /* of that time, 0 to 1 */
-	uint32_t region;     /* the one whose visits took most of it */
-	double region_part;  /* of the cost */
+	double part;	    /* of that time, 0 to 1 */
+	uint32_t region;    /* the one whose visits took most of it */
+	double region_part; /* of the cost */
+	/* Of an exact profile the share is of its first event, and so are these. */
 	double pair_ns;	     /* of a visit, read in user space; 0: not known */
 	double call_pair_ns; /* and read by read(2) */
 	bool calls;	     /* some visits were read by read(2) */

@@ -151,7 +151,7 @@ int pm_report_ranks(const struct pm_report *report, const struct pm_report_tree 
 	pm_merge_paths(merge, tree, paths);
 	ranges.paths = paths;
 	ranges.quantity = tree->flat ? PM_RANGE_EXCLUSIVE : PM_RANGE_TIME;
-	err = table_write(&ranges, out);
+	err = tree->model->exact ? 0 : table_write(&ranges, out);
 	for (uint32_t e = 0; !err && e < tree->model->event_count; e++) {
 		ranges.event = &tree->model->events[e];
 		ranges.quantity = pm_merge_quantity(merge, ranges.event);

@@ -100,10 +100,20 @@ struct pm_event_name pm_event_name_of(const char *text)
 	return name;
 }
 
+const char *pm_event_short_name(const char *name)
+{
+	static const char exact[] = "exact::";
+
+	return strncmp(name, exact, strlen(exact)) ? name : name + strlen(exact);
+}
+
 bool pm_event_is_called(const char *name, const char *text)
 {
 	size_t stem = pm_event_name_of(name).stem;
 
+	/* As it may be asked for where it is counted. */
+	if (!strcasecmp(pm_event_short_name(name), text))
+		return true;
 	return !strcasecmp(name, text) ||
 	       (strlen(text) == stem && !strncasecmp(name, text, stem));
 }

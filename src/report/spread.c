@@ -9,15 +9,23 @@
 
 enum spread { THREADS, LEAST, MEAN, MOST, IMBALANCE, COLUMNS };
 
+/* TICKS as they are shown: a time, or in an exact profile counts of the first event. */
+static double weight(const struct pm_report_model *model, double ticks)
+{
+	return model->exact ? ticks * model->events[0].first->scale
+			    : pm_snapshot_ns(model->snapshot, ticks);
+}
+
 /* A visit that is open in a thread is not in these times. What threads took that measured
  * none of their visits is not known. */
 static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 {
 	const struct pm_report_tree *tree = argument;
 	const struct pm_report_node *node = &tree->nodes[n];
-	const struct pm_snapshot *s = tree->model->snapshot;
-	bool known = node->visits && !node->unmeasured &&
-		     node->thread_min_ticks <= node->thread_max_ticks;
+	const struct pm_report_model *model = tree->model;
+	bool known = node->visits && !node->unmeasured;
+	bool ends_known = known && !node->spread_unknown &&
+			  node->thread_min_ticks <= node->thread_max_ticks;
 	double mean = (double)node->time_ticks / (double)node->threads;
 	double most = (double)node->thread_max_ticks;
 
@@ -25,29 +33,37 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 		return false;
 	memset(fields, 0, COLUMNS * sizeof(*fields));
 	fields[THREADS] = (struct pm_field){true, .value = (double)node->threads};
-	if (!known) {
+	/* Of counts the mean is known when nothing else is. */
+	if (!known || (!ends_known && !model->exact)) {
 		strcpy(fields[MEAN].text, "-");
 		return true;
 	}
+	fields[MEAN] = (struct pm_field){true, .value = weight(model, mean)};
+	if (!ends_known)
+		return true;
 	fields[LEAST] = (struct pm_field){
-		true, .value = pm_snapshot_ns(s, (double)node->thread_min_ticks)};
-	fields[MEAN] = (struct pm_field){true, .value = pm_snapshot_ns(s, mean)};
-	fields[MOST] = (struct pm_field){true, .value = pm_snapshot_ns(s, most)};
+		true, .value = weight(model, (double)node->thread_min_ticks)};
+	fields[MOST] = (struct pm_field){true, .value = weight(model, most)};
 	fields[IMBALANCE] = (struct pm_field){mean > 0, .value = 100 * (most / mean - 1)};
 	return true;
 }
 
 int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out)
 {
+	bool exact = tree->model->exact;
+	enum pm_column_kind kind = exact ? PM_COLUMN_EVENT : PM_COLUMN_TIME;
+	const char *unit = exact ? tree->model->events[0].first->unit : NULL;
 	struct pm_column columns[COLUMNS] = {
 		[THREADS] = {.title = "threads", .kind = PM_COLUMN_EXACT, .begins = true},
 		[LEAST] = {.title = "least",
-			   .kind = PM_COLUMN_TIME,
+			   .kind = kind,
+			   .unit = unit,
 			   .like = &columns[MOST]},
 		[MEAN] = {.title = "mean",
-			  .kind = PM_COLUMN_TIME,
+			  .kind = kind,
+			  .unit = unit,
 			  .like = &columns[MOST]},
-		[MOST] = {.title = "most", .kind = PM_COLUMN_TIME},
+		[MOST] = {.title = "most", .kind = kind, .unit = unit},
 		[IMBALANCE] = {.title = "imbalance", .kind = PM_COLUMN_SHARE},
 	};
 	struct pm_table table = {
@@ -64,8 +80,10 @@ int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out)
 		any |= tree->nodes[n].threads > 1;
 	if (!any)
 		return 0;
-	pm_out_text(out, "\ninclusive time of a thread (imbalance: how far the most is "
-			 "above the mean):\n");
+	pm_out_text(out, "\ninclusive ");
+	pm_out_plain(out, exact ? tree->model->events[0].name : "time", 0);
+	pm_out_text(out, " of a thread (imbalance: how far the most is above the "
+			 "mean):\n");
 	return pm_table_write(&table, out);
 }
 
@@ -91,6 +109,8 @@ void pm_report_hottest_write(const struct pm_report_tree *tree, struct pm_out *o
 			pm_out_text(out, PM_PATH_LEFT);
 	}
 	pm_cell_fixed(share, 100 * (double)own / (double)tree->nodes[0].least_ticks, 1);
-	pm_out_format(out, ", with %s %% of the time in itself\n", share);
+	pm_out_format(out, ", with %s %% of ", share);
+	pm_out_plain(out, pm_report_weight_name(tree->model), 0);
+	pm_out_text(out, " in itself\n");
 	pm_out_fold_end(out);
 }

@@ -15,6 +15,8 @@ enum fixed { VISITS, TIME, TIME_SHARE, OWN, OWN_SHARE, MEAN, DEVIATION, FIXED };
 struct values {
 	const struct pm_report_tree *tree;
 	uint32_t marks, states;
+	uint32_t count;	      /* columns before the events, */
+	uint8_t shown[FIXED]; /* and which these are */
 };
 
 /* VALUE, if it is known, with its marks. "At least" stands before it. */
@@ -80,20 +82,44 @@ static void fill_times(struct values *values, uint32_t n, struct pm_field *field
 	}
 }
 
+/* Times of a profile that was counted exactly are not those of the machine. */
+static bool is_shown(const struct pm_report_model *model, enum fixed column)
+{
+	return !model->exact || column == VISITS || column == TIME_SHARE ||
+	       column == OWN_SHARE;
+}
+
+static void fill_fixed(struct values *values, uint32_t n, struct pm_field *fields)
+{
+	const struct pm_report_tree *tree = values->tree;
+	const struct pm_report_model *model = tree->model;
+	const struct pm_report_node *node = &tree->nodes[n];
+	double mean = pm_report_mean(node), deviation = pm_report_deviation(node);
+	uint32_t marks = values->marks, states = values->states;
+	struct pm_field all[FIXED];
+
+	field_plain(&all[VISITS], n != 0, (double)node->visits);
+	fill_times(values, n, all);
+	field_plain(&all[MEAN], n && mean >= 0, pm_snapshot_ns(model->snapshot, mean));
+	field_plain(&all[DEVIATION], n && deviation >= 0 && mean > 0,
+		    100 * deviation / mean);
+	/* What is not shown needs no explanation. */
+	if (!is_shown(model, TIME)) {
+		values->marks = marks;
+		values->states = states;
+	}
+	for (uint32_t c = 0; c < values->count; c++)
+		fields[c] = all[values->shown[c]];
+}
+
 static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 {
 	struct values *values = argument;
 	const struct pm_report_tree *tree = values->tree;
 	const struct pm_report_model *model = tree->model;
-	const struct pm_report_node *node = &tree->nodes[n];
-	double mean = pm_report_mean(node), deviation = pm_report_deviation(node);
-	struct pm_field *field = fields + FIXED;
+	struct pm_field *field = fields + values->count;
 
-	field_plain(&fields[VISITS], n != 0, (double)node->visits);
-	fill_times(values, n, fields);
-	field_plain(&fields[MEAN], n && mean >= 0, pm_snapshot_ns(model->snapshot, mean));
-	field_plain(&fields[DEVIATION], n && deviation >= 0 && mean > 0,
-		    100 * deviation / mean);
+	fill_fixed(values, n, fields);
 	for (uint32_t e = 0; e < model->event_count; e++, field++) {
 		struct pm_value value = pm_report_count(tree, n, e, tree->flat);
 
@@ -127,7 +153,6 @@ static int table_write(const struct pm_report_tree *tree, struct pm_out *out,
 	struct values values = {.tree = tree};
 	struct pm_table table = {
 		.tree = tree,
-		.count = FIXED + model->event_count + model->metric_count,
 		.fill = fill,
 		.argument = &values,
 		.total = true,
@@ -135,13 +160,19 @@ static int table_write(const struct pm_report_tree *tree, struct pm_out *out,
 	struct pm_column *column;
 	int err;
 
+	for (uint8_t c = 0; c < FIXED; c++)
+		if (is_shown(model, c))
+			values.shown[values.count++] = c;
+	table.count = values.count + model->event_count + model->metric_count;
 	table.columns = calloc(table.count, sizeof(*table.columns));
 	if (!table.columns)
 		return -ENOMEM;
-	memcpy(table.columns, fixed, sizeof(fixed));
-	table.columns[OWN].like = &table.columns[TIME];
-	column = table.columns + FIXED;
-	if (table.count > FIXED)
+	for (uint32_t c = 0; c < values.count; c++)
+		table.columns[c] = fixed[values.shown[c]];
+	if (!model->exact)
+		table.columns[OWN].like = &table.columns[TIME];
+	column = table.columns + values.count;
+	if (table.count > values.count)
 		column->begins = true;
 	for (uint32_t e = 0; e < model->event_count; e++, column++) {
 		column->title = model->events[e].name;
@@ -228,6 +259,36 @@ static int groups_write(const struct pm_report *report, struct pm_out *out,
 	return err;
 }
 
+/* What was counted outside of regions, and by measuring. */
+static void rest_write(const struct pm_report *report, struct pm_out *out)
+{
+	const char *head = "\n  rest     ";
+
+	pm_out_fold(out, out->columns, strlen("  rest     "));
+	for (uint32_t e = 0; e < report->model->event_count; e++) {
+		struct pm_report_rest rest = pm_report_rest(report->all, e);
+		double total = (double)rest.total;
+
+		if (!rest.known)
+			continue;
+		pm_out_format(out, "%soutside regions%s %s%llu ", head,
+			      rest.open ? ", and in visits that had not ended," : "",
+			      rest.about ? "about " : "",
+			      (unsigned long long)rest.outside);
+		pm_out_plain(out, report->model->events[e].name, 0);
+		pm_out_format(out, " of %llu (%.1f %%)", (unsigned long long)rest.total,
+			      total > 0 ? 100 * (double)rest.outside / total : 0);
+		if (report->model->subtract_bias)
+			pm_out_format(out, "; measuring took %llu (%.1f %%)",
+				      (unsigned long long)rest.measuring,
+				      total > 0 ? 100 * (double)rest.measuring / total
+						: 0);
+		pm_out_text(out, "\n");
+		head = "           ";
+	}
+	pm_out_fold_end(out);
+}
+
 static void thread_title(const struct pm_report *report, uint32_t t, struct pm_out *out)
 {
 	const struct pm_snapshot *s = report->snapshot;
@@ -250,12 +311,19 @@ static void thread_title(const struct pm_report *report, uint32_t t, struct pm_o
 		pm_out_plain(out, thread->record.name, 0);
 		pm_out_text(out, ")");
 	}
-	pm_out_format(out, ", %s%s:\n",
-		      thread->record.state != PERFMON_PROFILE_THREAD_STATE_LIVE
-			      ? "ended, "
-		      : pm_report_time_is_known(s) ? "running, "
-						   : "not ended, at least ",
-		      time);
+	if (report->model->exact)
+		pm_out_format(out, ", %s:\n",
+			      thread->record.state != PERFMON_PROFILE_THREAD_STATE_LIVE
+				      ? "ended"
+			      : pm_report_time_is_known(s) ? "running"
+							   : "not ended");
+	else
+		pm_out_format(out, ", %s%s:\n",
+			      thread->record.state != PERFMON_PROFILE_THREAD_STATE_LIVE
+				      ? "ended, "
+			      : pm_report_time_is_known(s) ? "running, "
+							   : "not ended, at least ",
+			      time);
 }
 
 int pm_report_text(const struct pm_report *report, struct pm_out *out)
@@ -265,6 +333,8 @@ int pm_report_text(const struct pm_report *report, struct pm_out *out)
 
 	pm_report_text_head(report, out);
 	err = tree_write(report, report->all, out, &marks, &states);
+	if (!err)
+		rest_write(report, out);
 	err = err ?: groups_write(report, out, &marks, &states);
 	for (uint32_t t = 0;
 	     !err && report->options->per_thread && t < report->snapshot->thread_count;

@@ -86,6 +86,7 @@ void pm_tree_visits_add(struct pm_report_node *to, const struct pm_report_node *
 	pm_tree_widen(&to->time_min, &to->time_max, from->time_min, from->time_max);
 	pm_tree_widen(&to->thread_min_ticks, &to->thread_max_ticks,
 		      from->thread_min_ticks, from->thread_max_ticks);
+	to->spread_unknown |= from->spread_unknown;
 	pm_tree_add(&to->fallback_reads, from->fallback_reads);
 	pm_tree_add(&to->retries, from->retries);
 	pm_tree_add(&to->migrations, from->migrations);

@@ -106,17 +106,56 @@ static double error_of(const struct share *share, double sum, double squares,
 	       sqrt(fmax(0, all - whole) / fmax(1, measured - whole) / (all / measured));
 }
 
-static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread *thread,
+/* What gives a node its weight: its time, or in an exact profile the counts of the first
+ * event, which some threads may lack. */
+struct weight {
+	uint64_t ticks;
+	double squares, cubes;
+	const struct perfmon_profile_cost *cost; /* NULL: not known */
+};
+
+static struct weight weight_of_node(const struct pm_report_model *model,
+				    const struct pm_snapshot_thread *thread,
+				    const struct perfmon_profile_node *from,
+				    const struct share *share)
+{
+	struct weight weight = {.ticks = 0};
+	const uint32_t *of;
+
+	if (!model->exact)
+		return (struct weight){
+			.ticks = from->time_ticks,
+			.squares = from->time_squares,
+			.cubes = share->stride ? share->stride->time_cubes : 0,
+			.cost = thread->plan ? &thread->plan->time : NULL,
+		};
+	if (!thread->plan)
+		return weight;
+	of = model->event_of[thread->plan - model->snapshot->plans];
+	for (uint32_t c = 0; c < thread->plan->counter_count; c++)
+		if (!of[c] && thread->record.status[c] > 0)
+			return (struct weight){
+				.ticks = from->count[c].sum,
+				.squares = from->count[c].squares,
+				.cubes = share->stride ? share->stride->cubes[c] : 0,
+				.cost = &thread->plan->counters[c].cost,
+			};
+	return weight;
+}
+
+static void node_add(const struct pm_report_model *model, struct pm_report_node *to,
+		     const struct pm_snapshot_thread *thread,
 		     const struct perfmon_profile_node *from)
 {
 	struct share share = share_of(thread, from);
-	uint64_t ticks = scaled(from->time_ticks, share.weight), threads = 1;
+	struct weight weight = weight_of_node(model, thread, from, &share);
+	uint64_t ticks = scaled(weight.ticks, share.weight), threads = 1;
 	struct pm_report_node visits = {
 		.visits = share.all,
 		.measured = share.measured,
 		.entered = from->entered,
-		.visit_ticks = scaled(from->time_ticks, share.even),
-		.time_squares = from->time_squares * share.even,
+		.visit_ticks = scaled(weight.ticks, share.even),
+		.time_squares = weight.squares * share.even,
 		.time_min = share.measured ? from->time_min : UINT64_MAX,
 		.time_max = share.measured ? from->time_max : 0,
 		.thread_min_ticks = UINT64_MAX,
@@ -132,10 +171,10 @@ static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread 
 
 	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
 		visits.histogram[i] = from->histogram[i];
-	if (thread->plan) {
-		struct spent spent = spent_of(&thread->plan->time, share.measured,
-					      from->fallback_reads,
-					      pm_less(share.all, share.measured));
+	if (weight.cost) {
+		struct spent spent =
+			spent_of(weight.cost, share.measured, from->fallback_reads,
+				 pm_less(share.all, share.measured));
 
 		to->added_ticks += spent.inside * share.each;
 		to->outer_ticks += spent.around;
@@ -145,6 +184,8 @@ static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread 
 		threads = from->threads;
 		visits.thread_min_ticks = scaled(from->thread_min_ticks, share.weight);
 		visits.thread_max_ticks = scaled(from->thread_max_ticks, share.weight);
+		/* These are times: nobody keeps them of counts. */
+		visits.spread_unknown = model->exact;
 	} else if (share.measured || !share.all) {
 		visits.thread_min_ticks = visits.thread_max_ticks = ticks;
 	}
@@ -155,10 +196,9 @@ static void node_add(struct pm_report_node *to, const struct pm_snapshot_thread 
 	} else if (from->flags & PERFMON_PROFILE_NODE_UNMEASURED) {
 		to->time_error = INFINITY;
 	} else if (share.stride) {
-		to->time_error +=
-			squared(error_of(&share, (double)from->time_ticks,
-					 from->time_squares, share.stride->time_cubes,
-					 (double)share.measured, (double)share.all));
+		to->time_error += squared(error_of(
+			&share, (double)weight.ticks, weight.squares, weight.cubes,
+			(double)share.measured, (double)share.all));
 	}
 	pm_tree_visits_add(to, &visits);
 	pm_tree_add(&to->threads, threads);
@@ -285,7 +325,7 @@ int pm_tree_thread_add(struct pm_tree_build *build,
 		if (err)
 			break;
 		map[n] = number;
-		node_add(&build->tree->nodes[number], thread, node);
+		node_add(model, &build->tree->nodes[number], thread, node);
 		counts_add(model,
 			   build->tree->counts + (size_t)number * model->column_count,
 			   thread, node, whole);

@@ -58,7 +58,10 @@ static void put_tree(struct pm_out *out, const struct pm_report_tree *tree)
 
 		pm_out_format(out, "%s[%u,%u,", n > 1 ? "," : "", node->parent,
 			      node->region);
-		if (node->measured)
+		/* Of an exact profile these are counts of the first event. */
+		if (node->measured && tree->model->exact)
+			pm_out_double(out, (double)node->time_ticks);
+		else if (node->measured)
 			pm_out_double(out, pm_snapshot_ns(tree->model->snapshot,
 							  (double)node->time_ticks));
 		else
