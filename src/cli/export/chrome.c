@@ -46,7 +46,14 @@ static void put_process(struct pm_out *out, const struct export_profile *profile
 		snprintf(text + used, sizeof(text) - (size_t)used, ", rank %d",
 			 header->rank);
 	put_name(out, profile, "process_name", -1, text);
-	snprintf(text, sizeof(text), "sums of visits, not moments%s%s",
+	if (profile->model->exact)
+		used = snprintf(text, sizeof(text),
+				PM_REPORT_EXACT "; a nanosecond here is one of %.100s; ",
+				profile->model->events[0].name);
+	else
+		used = 0;
+	snprintf(text + used, sizeof(text) - (size_t)used,
+		 "sums of visits, not moments%s%s",
 		 profile->snapshot->partial ? "; partial: " : "",
 		 profile->snapshot->problem);
 	put_name(out, profile, "process_labels", -1, text);
@@ -116,7 +123,8 @@ static void put_all_marks(struct pm_out *out, const struct pm_report_tree *tree,
 	struct pm_value value = pm_report_time(tree, n, false);
 	bool any = false;
 
-	put_marks(out, "time", &value, &any);
+	if (!model->exact)
+		put_marks(out, "time", &value, &any);
 	for (uint32_t e = 0; e < model->event_count; e++) {
 		value = pm_report_count(tree, n, e, false);
 		put_marks(out, model->events[e].name, &value, &any);
@@ -140,10 +148,12 @@ static void put_event(struct pm_out *out, const struct export_profile *profile,
 	pm_out_format(out, ",\"pid\":%u,\"tid\":%" PRId64, profile->pid, tid);
 	put_ns(out, "ts", begin);
 	put_ns(out, "dur", length);
-	pm_out_format(
-		out, ",\"args\":{\"visits\":%" PRIu64 ",\"exclusive_ns\":", node->visits);
-	pm_out_double(out, pm_snapshot_ns(profile->snapshot,
-					  pm_report_time(tree, n, true).value));
+	pm_out_format(out, ",\"args\":{\"visits\":%" PRIu64, node->visits);
+	if (!tree->model->exact) {
+		pm_out_text(out, ",\"exclusive_ns\":");
+		pm_out_double(out, pm_snapshot_ns(profile->snapshot,
+						  pm_report_time(tree, n, true).value));
+	}
 	if (node->entered != node->visits)
 		pm_out_format(out, ",\"visits not ended\":%" PRIu64,
 			      pm_less(node->entered, node->visits));
@@ -155,7 +165,8 @@ static void put_event(struct pm_out *out, const struct export_profile *profile,
 }
 
 /* The length of each node's event: its time, or that of those below it, which is more if
- * a visit has not ended. */
+ * a visit has not ended. In an exact profile a count of the first event is as long as a
+ * nanosecond. */
 static uint64_t *lengths(const struct export_profile *profile,
 			 const struct pm_report_tree *tree)
 {
@@ -163,8 +174,9 @@ static uint64_t *lengths(const struct export_profile *profile,
 	uint64_t *below = length + tree->node_count;
 
 	for (uint32_t n = tree->node_count; length && n-- > 0;) {
-		double ns = pm_snapshot_ns(profile->snapshot,
-					   (double)tree->nodes[n].time_ticks);
+		double ticks = (double)tree->nodes[n].time_ticks;
+		double ns = tree->model->exact ? ticks
+					       : pm_snapshot_ns(profile->snapshot, ticks);
 
 		/* More than a century is none of this program's. */
 		length[n] = ns > 0 && ns < 4e18 ? (uint64_t)ns : 0;
@@ -208,8 +220,8 @@ static int put_thread(struct pm_out *out, const struct export_profile *profile,
 	else
 		snprintf(text, sizeof(text), "%s", record->name);
 	put_name(out, profile, "thread_name", tid, text);
-	begin[0] = profile->delay_ns;
-	if (!summed)
+	begin[0] = tree.model->exact ? 0 : profile->delay_ns;
+	if (!summed && !tree.model->exact)
 		begin[0] = pm_plus(
 			begin[0],
 			(uint64_t)pm_snapshot_ns(

@@ -17,7 +17,8 @@ static const char help[] =
 	"  folded   lines 'a;b;c 123' for flame graphs: exclusive values of paths\n\n"
 	"  -f, --format FORMAT   chrome, folded\n"
 	"  -w, --weight NAME     folded: time (in ns, the default), an event, or a metric; of a\n"
-	"                        quotient what is divided\n"
+	"                        quotient what is divided. Exact profiles have no time: the\n"
+	"                        default is their first event\n"
 	"  -m, --metrics TEXT    more metrics: 'NAME = FORMULA; ...', @FILE, none\n"
 	"  -T, --per-thread      folded: each thread separately\n"
 	"  -o, --output FILE     to this file; - is standard output, the default\n"
@@ -67,7 +68,7 @@ static int model_make(const struct request *request, const struct pm_snapshot *s
 /* Whether profile I can be exported, before anything is written: 0, or it has
  * complained. */
 static int check_one(const struct request *request, const struct pm_snapshot *snapshot,
-		     size_t i)
+		     size_t i, bool *exact)
 {
 	struct pm_report_model model;
 	struct export_weight weight;
@@ -80,6 +81,16 @@ static int check_one(const struct request *request, const struct pm_snapshot *sn
 			cli_complain("export", "'%s': %s", request->sources.at[i].name,
 				     model.notes[n]);
 		err = export_weight_find(&request->weights, &model, &weight, &diag);
+		/* The exact ones have no times, and the others no common event. */
+		if (!err && i && model.exact != *exact)
+			err = pm_diag_set(&diag, -EINVAL,
+					  "some profiles were counted exactly by "
+					  "translation, others by the machine's "
+					  "counters: export them one by one");
+		*exact = model.exact;
+		if (!err && !i && model.exact && !request->weight)
+			cli_complain("export", "%s: " PM_REPORT_EXACT "; values are %s",
+				     request->sources.at[i].name, model.events[0].name);
 		pm_report_model_free(&model);
 	}
 	if (err)
@@ -188,6 +199,7 @@ static int export(const struct request *request)
 	size_t count = request->sources.count, read = 0, good = 0;
 	struct pm_snapshot **snapshots = calloc(count, sizeof(struct pm_snapshot *));
 	int status = CLI_FAILED;
+	bool exact = false;
 
 	if (!snapshots) {
 		cli_complain("export", "no memory");
@@ -196,7 +208,7 @@ static int export(const struct request *request)
 	while (read < count && !read_one(&request->sources.at[read], &snapshots[read]))
 		read++;
 	while (read == count && good < count &&
-	       !check_one(request, snapshots[good], good))
+	       !check_one(request, snapshots[good], good, &exact))
 		good++;
 	if (good == count)
 		status = write_output(request, snapshots);

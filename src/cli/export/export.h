@@ -37,7 +37,7 @@ void export_chrome_end(struct pm_out *out);
 
 /* What a name may mean as the value of folded stacks. */
 struct export_weights {
-	const char *name;	    /* NULL: time */
+	const char *name; /* NULL: time, or of an exact profile its first event */
 	struct pm_metrics *metrics; /* of that name, as far as they can be weights */
 	const char *formula;	    /* of a metric of that name; NULL: there is none */
 };

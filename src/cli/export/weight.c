@@ -126,6 +126,14 @@ int export_weight_find(const struct export_weights *weights,
 	int64_t event;
 
 	*weight = (struct export_weight){.kind = EXPORT_TIME};
+	/* Of an exact profile that is what its first event has counted. */
+	if (!name && model->exact)
+		*weight = (struct export_weight){EXPORT_EVENT, 0};
+	if (name && !strcmp(name, "time") && model->exact)
+		return pm_diag_set(diag, -ENOENT,
+				   "the profile was " PM_REPORT_EXACT
+				   ": choose an event, such as %s",
+				   model->events[0].name);
 	if (!name || !strcmp(name, "time"))
 		return 0;
 	event = event_called(model, name);
@@ -150,9 +158,11 @@ int export_weight_find(const struct export_weights *weights,
 				   "metric '%s' cannot be a weight: '%s' is no sum of "
 				   "what is counted, so values of paths do not add up",
 				   name, weights->formula);
-	pm_diag_set(diag, -ENOENT, "the profile has no event '%s'; it has time", name);
+	pm_diag_set(diag, -ENOENT, "the profile has no event '%s'; it has%s", name,
+		    model->exact ? "" : " time");
 	for (uint32_t e = 0; e < model->event_count; e++)
-		pm_diag_add(diag, ", %s", model->events[e].name);
+		pm_diag_add(diag, "%s %s", e || !model->exact ? "," : "",
+			    model->events[e].name);
 	return -ENOENT;
 }
 

@@ -27,8 +27,12 @@ static bool is_idle(const struct pm_report_node *node)
 	return !node->visits && !node->entered;
 }
 
+/* Of an exact profile no second is the machine's: there it is what was counted since the
+ * look before, for which SECONDS is negative. */
 static struct pm_value per_second(struct pm_value value, double seconds)
 {
+	if (seconds < 0)
+		return value;
 	if (seconds > 0)
 		value.value /= seconds;
 	else if (value.state == PM_COUNTED)
@@ -42,7 +46,8 @@ struct pm_value top_table_value(const struct top_table *table, const struct top_
 	const struct pm_report_tree *tree = row->tree;
 	const struct pm_snapshot *s = table->look->snapshot;
 	const struct pm_report_node *node = &tree->nodes[row->node];
-	double seconds = table->look->seconds;
+	bool exact = tree->model->exact;
+	double seconds = exact ? -1 : table->look->seconds;
 	const struct pm_report_event *event;
 	struct pm_value value;
 
@@ -56,7 +61,12 @@ struct pm_value top_table_value(const struct top_table *table, const struct top_
 		value = pm_report_time(tree, row->node, column->kind == TOP_SELF);
 		if (is_idle(node))
 			value = number(0);
-		value.value = pm_snapshot_ns(s, value.value) / 1e9 * 100;
+		/* In an exact one, of what all of this group have counted. */
+		if (exact)
+			value.value *=
+				tree->total_ticks ? 100 / (double)tree->total_ticks : 0;
+		else
+			value.value = pm_snapshot_ns(s, value.value) / 1e9 * 100;
 		return per_second(value, seconds);
 	case TOP_CPU:
 		event = &tree->model->events[column->index];
@@ -152,6 +162,7 @@ static int columns_make(struct top_table *table)
 {
 	const struct pm_report_model *model = &table->look->model;
 	uint32_t clock = cpu_clock(model);
+	const char *per_second = model->exact ? "" : "/s";
 
 	table->columns =
 		calloc((size_t)TOP_EVENT + model->event_count + model->metric_count,
@@ -159,15 +170,19 @@ static int columns_make(struct top_table *table)
 	if (!table->columns)
 		return -ENOMEM;
 	column_add(table, TOP_OPEN, 0, "open", "open", "");
-	column_add(table, TOP_VISITS, 0, "visits", "visits", "/s");
-	column_add(table, TOP_TIME, 0, "time", "time", "%");
+	column_add(table, TOP_VISITS, 0, "visits", "visits", per_second);
+	if (model->exact)
+		column_add(table, TOP_TIME, 0, "inclusive", "incl", "%");
+	else
+		column_add(table, TOP_TIME, 0, "time", "time", "%");
 	if (clock != PM_NO_EVENT)
 		column_add(table, TOP_CPU, clock, "cpu", "cpu", "%");
 	column_add(table, TOP_SELF, 0, "self", "self", "%");
-	column_add(table, TOP_MEAN, 0, "mean", "mean", "");
+	if (!model->exact)
+		column_add(table, TOP_MEAN, 0, "mean", "mean", "");
 	for (uint32_t e = 0; e < model->event_count; e++)
 		column_add(table, TOP_EVENT, e, model->events[e].name,
-			   model->events[e].name, "/s");
+			   model->events[e].name, per_second);
 	for (uint32_t m = 0; m < model->metric_count; m++) {
 		const char *heading = pm_report_metric_heading(&model->metrics[m]);
 
@@ -492,7 +507,7 @@ void top_group_title(const struct top_look *look, const struct top_group *group,
 	struct pm_out out = {0};
 	char cpu[32] = "";
 
-	if (percent >= 0)
+	if (percent >= 0 && !look->model.exact)
 		snprintf(cpu, sizeof(cpu), ", %.1f %% CPU", percent);
 	switch (group->kind) {
 	case TOP_ALL:

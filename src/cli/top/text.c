@@ -25,8 +25,13 @@ void top_text_head(const struct top_watch *watch, char *buffer, size_t size)
 			 look->whole ? "since it began," : "the last", look->seconds);
 	if (look->cpu.percent >= 0)
 		snprintf(cpu, sizeof(cpu), ", %.1f %% CPU", look->cpu.percent);
-	snprintf(buffer, size, "%s: %u thread%s%s; %s%s", watch->what, look->threads_live,
-		 look->threads_live == 1 ? "" : "s", ended, since, cpu);
+	if (look->model.exact)
+		snprintf(buffer, size, "%s: %u thread%s%s; " PM_REPORT_EXACT, watch->what,
+			 look->threads_live, look->threads_live == 1 ? "" : "s", ended);
+	else
+		snprintf(buffer, size, "%s: %u thread%s%s; %s%s", watch->what,
+			 look->threads_live, look->threads_live == 1 ? "" : "s", ended,
+			 since, cpu);
 }
 
 void top_text_problem(const struct top_watch *watch, char *buffer, size_t size)
@@ -175,7 +180,7 @@ static void line_print(const struct top_table *table, const struct top_row *row,
 			      marks & PM_MARK_PART ? "<" : "",
 			      *cell.marks ? cell.marks + 1 : "");
 	}
-	if (top_cpu_percent(table->look, group) >= 0)
+	if (top_cpu_percent(table->look, group) >= 0 && !table->look->model.exact)
 		pm_out_double(out, top_cpu_percent(table->look, group));
 	else
 		pm_out_text(out, "-");
@@ -190,6 +195,7 @@ void top_lines_print(const struct top_table *table, bool head)
 		[TOP_MEAN] = "mean_ns",	     [TOP_CPU] = "cpu_percent",
 	};
 	struct pm_out out = {.sink = cli_print, .argument = stdout};
+	bool exact = table->look->model.exact;
 
 	if (head) {
 		pm_out_text(&out, "seconds\tthread\tpath\tvisits");
@@ -197,11 +203,15 @@ void top_lines_print(const struct top_table *table, bool head)
 			const struct top_column *column = &table->columns[c];
 
 			pm_out_text(&out, "\t");
-			if (column->kind < TOP_EVENT)
+			if (exact && column->kind == TOP_VISITS)
+				pm_out_text(&out, "visits_since");
+			else if (exact && column->kind == TOP_TIME)
+				pm_out_text(&out, "inclusive_percent");
+			else if (column->kind < TOP_EVENT)
 				pm_out_text(&out, names[column->kind]);
 			else
 				pm_out_plain(&out, column->name, 0);
-			if (column->kind == TOP_EVENT)
+			if (column->kind == TOP_EVENT && !exact)
 				pm_out_text(&out, "_per_s");
 		}
 		pm_out_text(&out, "\tmarks\tthread_cpu_percent\n");

@@ -152,7 +152,9 @@ struct top_options {
 };
 
 enum top_column_kind {
-	TOP_OPEN,   /* visits that have not ended */
+	TOP_OPEN, /* visits that have not ended */
+	/* Of an exact profile, instead of per second: since the look before; and instead
+	 * of percent of the time: of what all regions have counted since then. */
 	TOP_VISITS, /* per second */
 	TOP_TIME,   /* percent of the time that has passed, for each thread */
 	TOP_CPU,    /* the part of that on a CPU: where task-clock is counted */
