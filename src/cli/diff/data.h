@@ -34,7 +34,7 @@ enum diff_undecided { DIFF_UNDECIDED_SAME, DIFF_UNDECIDED_FAIL, DIFF_UNDECIDED_O
 
 struct diff_options {
 	double alpha;	   /* the chance of any false alarm */
-	double min_effect; /* a fraction */
+	double min_effect; /* a fraction; below 0: by how it was counted */
 	const char *only;  /* names of quantities, with ',' between; NULL: all */
 	bool inclusive;	   /* with nested regions */
 	bool all;	   /* rows of what did not change, too */
@@ -48,6 +48,7 @@ struct diff_event {
 	uint32_t twin;				/* as pm_report_event has it */
 	struct perfmon_profile_counter counter; /* the first of its parts */
 	bool repeats; /* a count of user mode's instructions or branches */
+	bool exact;   /* counted by translation */
 	bool there[2];
 };
 
@@ -57,6 +58,8 @@ struct diff_file {
 	uint32_t run; /* of its side */
 	bool ended, partial;
 	bool ticks; /* times are in ticks of unknown length */
+	bool exact; /* counted by translation: times are not those of the machine */
+	bool empty; /* no thread came to a region: nothing was counted */
 	struct perfmon_profile_header header;
 };
 
@@ -93,13 +96,14 @@ struct diff_data {
 	uint32_t input_count;
 	struct diff_input *inputs;
 	uint32_t runs[2];
+	bool exact; /* both sides were counted by translation */
 };
 
 /* Adds the profile in the file PATH to SIDE. 0, or a negative errno with the sentence. */
 int diff_load(struct diff_data *data, uint32_t side, const char *path, bool inclusive,
 	      struct pm_diag *diag);
 /* When all are loaded: which files are of the same run. 0 or -EINVAL, -ENOMEM with the
- * sentence. */
+ * sentence; the first also if some were counted by translation and some were not. */
 int diff_load_end(struct diff_data *data, struct pm_diag *diag);
 void diff_data_free(struct diff_data *data);
 

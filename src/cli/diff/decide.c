@@ -14,6 +14,10 @@
  * word there if the region ran in one thread; threads that wait for each other do so by
  * executing instructions. Of all else one run tells nothing: what changed between
  * two runs may be the program, or the machine.
+ *
+ * What was counted by translation, and the visits there, is taken at its word also of one
+ * run and to the last count: no machine has a part in it. Runs of a side that do not agree
+ * are named in notes; by more than half the minimum effect, they are tested as all else.
  */
 #include <errno.h>
 #include <math.h>
@@ -122,6 +126,14 @@ static double change_of(const struct diff_row *row)
 	return a > 0 ? b / a - 1 : b > 0 ? INFINITY : 0;
 }
 
+/* Whether a program that does the same twice has QUANTITY twice. */
+static bool does_repeat(const struct diff_data *data, uint32_t quantity)
+{
+	if (quantity < DIFF_EVENT)
+		return data->exact && quantity == DIFF_VISITS;
+	return data->events[quantity - DIFF_EVENT].repeats;
+}
+
 /* By counts that repeat: true if that decides it. */
 static bool decide_exact(const struct decision *decision, struct cell *cell)
 {
@@ -129,17 +141,16 @@ static bool decide_exact(const struct decision *decision, struct cell *cell)
 	double effect = decision->options->min_effect, change = change_of(row);
 	bool single = row->sample[0].runs == 1 || row->sample[1].runs == 1;
 
-	if (row->quantity < DIFF_EVENT ||
-	    !decision->data->events[row->quantity - DIFF_EVENT].repeats ||
+	if (!does_repeat(decision->data, row->quantity) ||
 	    (row->total[0].marks | row->total[1].marks) & MARKS_INEXACT ||
 	    !did_repeat(&row->sample[0], effect) || !did_repeat(&row->sample[1], effect))
 		return false;
-	if (single && cell->threads) {
+	if (single && cell->threads && !decision->data->exact) {
 		row->threads = true;
 		return false;
 	}
 	/* What may have been counted besides makes no change. More runs may tell. */
-	if (fabs(change) > effect &&
+	if (!decision->data->exact && fabs(change) > effect &&
 	    fabs(change) <= effect + fmax(cell->slack[0], cell->slack[1]))
 		return false;
 	row->exact = true;
@@ -179,12 +190,18 @@ static void decide_cell(struct decision *decision, struct cell *cell)
 static size_t name_at(const struct diff_data *data, const char *text, uint32_t quantity)
 {
 	const char *name = diff_quantity(data, quantity);
-	const size_t lengths[] = {strlen(name), pm_event_name_of(name).stem};
+	const char *bare = pm_event_short_name(name);
+	const struct {
+		const char *name;
+		size_t length;
+	} names[] = {{name, strlen(name)},
+		     {name, pm_event_name_of(name).stem},
+		     {bare, strlen(bare)}};
 
-	for (int i = 0; i < 2; i++)
-		if (!strncmp(text, name, lengths[i]) &&
-		    (!text[lengths[i]] || text[lengths[i]] == ','))
-			return lengths[i];
+	for (int i = 0; i < 3; i++)
+		if (!strncmp(text, names[i].name, names[i].length) &&
+		    (!text[names[i].length] || text[names[i].length] == ','))
+			return names[i].length;
 	return 0;
 }
 
@@ -226,9 +243,11 @@ static bool wanted(const struct decision *decision, uint32_t quantity)
 	return false;
 }
 
-/* Times of unknown length cannot be compared. */
+/* Times of unknown length cannot be compared, nor those of a translated program. */
 static bool comparable(const struct diff_data *data, uint32_t quantity)
 {
+	if (quantity == DIFF_TIME && data->exact)
+		return false;
 	for (uint32_t i = 0; quantity == DIFF_TIME && i < data->file_count; i++)
 		if (data->files[i].ticks)
 			return false;

@@ -18,6 +18,11 @@
 #define DIFF_EXIT_BETTER    3
 #define DIFF_EXIT_UNDECIDED 4
 
+/* Changes up to this are none, unless it is said. Exact counts vary by no chance, but a
+ * longer path or another environment may move a few of them. */
+#define EFFECT	     0.01
+#define EFFECT_EXACT 0.001
+
 /* clang-format off */
 static const char help[] =
 	"usage: perfmon diff [OPTION]... A B\n"
@@ -26,7 +31,7 @@ static const char help[] =
 	"the time and the events of a visit. Each of A and B is a file, a directory of them, or\n"
 	"several; each is a run of the same program. Times need five runs on each side, better six,\n"
 	"taken in turns. Counts of instructions can be judged from one.\n\n"
-	"      --min-effect N%   smaller changes do not count (1%)\n"
+	"      --min-effect N%   smaller changes do not count (1%; 0.1% of exact counts)\n"
 	"      --alpha N%        the chance of any false alarm (1%)\n"
 	"      --only NAMES      compare these alone: time, visits, events, separated by ','\n"
 	"      --inclusive       with nested regions\n"
@@ -214,7 +219,7 @@ static int show(const struct diff_data *data, const struct diff_options *how)
 int cli_diff(int argc, char **argv)
 {
 	struct diff_options how = {
-		.alpha = 0.01, .min_effect = 0.01, .undecided = DIFF_UNDECIDED_OWN};
+		.alpha = 0.01, .min_effect = -1, .undecided = DIFF_UNDECIDED_OWN};
 	struct diff_data data = {0};
 	const char *bad;
 	int status = options_read(&how, argc, argv);
@@ -228,6 +233,8 @@ int cli_diff(int argc, char **argv)
 	}
 	data.metrics = how.metrics;
 	status = load(&data, how.inclusive, argv + optind, argc - optind);
+	if (how.min_effect < 0)
+		how.min_effect = data.exact ? EFFECT_EXACT : EFFECT;
 	bad = status ? NULL : diff_only_check(&data, how.only);
 	if (bad) {
 		cli_complain("diff", "--only: neither A nor B has '%s'", bad);

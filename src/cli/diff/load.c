@@ -102,7 +102,8 @@ static int event_number(struct diff_data *data, const struct pm_report_event *ev
 			return -ENOMEM;
 		new->counter = *event->first;
 		new->twin = event->twin;
-		new->repeats = repeats(event);
+		new->exact = event->first->flags &PERFMON_PROFILE_COUNTER_EXACT;
+		new->repeats = new->exact || repeats(event);
 		data->event_count++;
 	}
 	data->events[e].there[side] = true;
@@ -171,7 +172,9 @@ static int region_add(struct diff_data *data, const struct pm_report_tree *tree,
 		return err;
 	entry.quantity = DIFF_TIME;
 	entry.visits = (double)node->visits;
-	entry.sum = pm_snapshot_ns(model->snapshot, value.value);
+	/* Of an exact profile it is compared as an event; here it only weighs. */
+	entry.sum =
+		model->exact ? value.value : pm_snapshot_ns(model->snapshot, value.value);
 	entry.error = pm_snapshot_ns(model->snapshot, value.error);
 	entry.marks = value.marks;
 	entry.lacks = lacks(how, &value, node->region);
@@ -342,6 +345,8 @@ int diff_load(struct diff_data *data, uint32_t side, const char *path, bool incl
 	file->ended = snapshot->header.state == PERFMON_PROFILE_STATE_ENDED;
 	file->partial = snapshot->partial;
 	file->ticks = !(snapshot->tick_ns > 0);
+	file->exact = pm_report_is_exact(snapshot);
+	file->empty = !snapshot->thread_count;
 	err = snapshot_add(data, side, snapshot, inclusive);
 out:
 	pm_snapshot_free(snapshot);
@@ -446,9 +451,36 @@ static int side_runs(struct diff_data *data, uint32_t side, struct pm_diag *diag
 	return 0;
 }
 
+/* Exact counts and those of a machine are never compared, nor are they runs of one side. */
+static int check_exact(struct diff_data *data, struct pm_diag *diag)
+{
+	uint32_t exact[2] = {0}, files[2] = {0};
+
+	for (uint32_t i = 0; i < data->file_count; i++) {
+		if (data->files[i].empty)
+			continue;
+		files[data->files[i].side]++;
+		exact[data->files[i].side] += data->files[i].exact;
+	}
+	for (uint32_t side = 0; side < 2; side++)
+		if (exact[side] && exact[side] < files[side])
+			return pm_diag_set(diag, -EINVAL,
+					   "%s: some profiles were counted exactly by "
+					   "translation, others by the machine's "
+					   "counters: these are not repeated runs",
+					   side ? "B" : "A");
+	if (files[0] && files[1] && !exact[0] != !exact[1])
+		return pm_diag_set(diag, -EINVAL,
+				   "%s was counted exactly by translation, %s by the "
+				   "machine's counters: their counts are not compared",
+				   exact[0] ? "A" : "B", exact[0] ? "B" : "A");
+	data->exact = exact[0];
+	return 0;
+}
+
 int diff_load_end(struct diff_data *data, struct pm_diag *diag)
 {
-	int err = side_runs(data, 0, diag);
+	int err = check_exact(data, diag) ?: side_runs(data, 0, diag);
 
 	return err ? err : side_runs(data, 1, diag);
 }

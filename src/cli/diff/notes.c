@@ -2,6 +2,7 @@
 /* What the reader of a comparison must know besides: what could not be decided or not be
  * compared, and why. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,8 +34,91 @@ static bool note_taken(const struct diff_data *data, const struct diff_result *r
 	if (!exact || (data->runs[0] > 1 && data->runs[1] > 1))
 		return false;
 	snprintf(to, DIFF_NOTE,
-		 "instructions and branches in user mode are assumed to repeat: verify "
-		 "with a second run");
+		 data->exact ? "exact counts are assumed to repeat: verify with a second "
+			       "run on each side"
+			     : "instructions and branches in user mode are assumed to "
+			       "repeat: verify with a second run");
+	return true;
+}
+
+static bool note_exact(const struct diff_data *data, char *to)
+{
+	if (data->exact)
+		snprintf(to, DIFF_NOTE,
+			 "both sides were counted exactly by translation: times are not "
+			 "those of the machine, and were not compared");
+	return data->exact;
+}
+
+/* Differences of runs that are told, on both sides. */
+#define DISAGREE_MOST 8
+/* So many runs are told one by one. */
+#define RUNS_MOST 6
+
+/* Whether the runs of SIDE have not all the same in ROW. */
+static bool do_differ(const struct diff_row *row, uint32_t side)
+{
+	return row->region != DIFF_TOTAL && row->sample[side].runs > 1 &&
+	       row->sample[side].min < row->sample[side].max;
+}
+
+/* The runs of SIDE in ROW, with their values. */
+static void put_runs(const struct diff_data *data, const struct diff_row *row,
+		     uint32_t side, char *to)
+{
+	const struct diff_run *runs = row->runs + (side ? data->runs[0] : 0);
+	const char *between = "";
+	bool low = false, high = false;
+	size_t used = (size_t)snprintf(
+		to, DIFF_NOTE,
+		"runs of %c do not agree: %.100s, %.60s%s: ", side ? 'B' : 'A',
+		diff_region(data, row->region), diff_quantity(data, row->quantity),
+		row->quantity == DIFF_VISITS ? "" : " a visit");
+
+	for (uint32_t r = 0; r < data->runs[side] && used < DIFF_NOTE; r++) {
+		double value = runs[r].value;
+		bool ends = (value <= row->sample[side].min && !low) ||
+			    (value >= row->sample[side].max && !high);
+
+		if (!runs[r].there || (data->runs[side] > RUNS_MOST && !ends))
+			continue;
+		low |= value <= row->sample[side].min;
+		high |= value >= row->sample[side].max;
+		used += (size_t)snprintf(to + used, DIFF_NOTE - used, "%s%.*f in run %u",
+					 between, value == floor(value) ? 0 : 3, value,
+					 r + 1);
+		between = ", ";
+	}
+}
+
+/* Number I of the sentences on runs of exact profiles: which do not agree, or that all do. */
+static bool note_agree(const struct diff_data *data, const struct diff_result *result,
+		       uint32_t *i, char *to)
+{
+	uint32_t all = 0;
+
+	if (!data->exact)
+		return false;
+	for (uint32_t side = 0; side < 2; side++) {
+		uint32_t before = all;
+
+		for (uint32_t r = 0; r < result->row_count; r++) {
+			if (!do_differ(&result->rows[r], side) ||
+			    all++ >= DISAGREE_MOST || (*i)--)
+				continue;
+			put_runs(data, &result->rows[r], side, to);
+			return true;
+		}
+		if (all == before && data->runs[side] > 1 && !(*i)--) {
+			snprintf(to, DIFF_NOTE,
+				 "the %u runs of %c agree to the last count",
+				 data->runs[side], side ? 'B' : 'A');
+			return true;
+		}
+	}
+	if (all <= DISAGREE_MOST || (*i)--)
+		return false;
+	snprintf(to, DIFF_NOTE, "runs do not agree: and %u more", all - DISAGREE_MOST);
 	return true;
 }
 
@@ -179,7 +263,7 @@ const char *diff_note(const struct diff_data *data, const struct diff_result *re
 		      const struct diff_options *options, uint32_t i,
 		      char buffer[DIFF_NOTE])
 {
-	for (int kind = 0; kind < 10; kind++) {
+	for (int kind = 0; kind < 12; kind++) {
 		bool there = false;
 
 		switch (kind) {
@@ -209,6 +293,13 @@ const char *diff_note(const struct diff_data *data, const struct diff_result *re
 			there = note_files(data, buffer);
 			break;
 		case 9:
+			there = note_exact(data, buffer);
+			break;
+		case 10:
+			if (note_agree(data, result, &i, buffer))
+				return buffer;
+			break;
+		case 11:
 			there = note_metrics(data, result, buffer);
 			break;
 		}

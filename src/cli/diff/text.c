@@ -64,7 +64,11 @@ static void put_value(char *cell, char *marked, const struct diff_data *data,
 		unit = data->events[row->quantity - DIFF_EVENT].counter.unit;
 	pm_cell_value(&total, &row->total[side], marks, &states);
 	strcpy(marked, total.marks);
-	if (row->quantity == DIFF_TIME || !strcmp(unit, "ns"))
+	if (data->exact && row->quantity >= DIFF_EVENT &&
+	    data->events[row->quantity - DIFF_EVENT].exact && mean < 1e15)
+		/* To the last count. */
+		pm_cell_fixed(cell, mean, mean == floor(mean) ? 0 : 3);
+	else if (row->quantity == DIFF_TIME || !strcmp(unit, "ns"))
 		pm_cell_time(cell, mean);
 	else if (*unit)
 		pm_cell_unit(cell, mean, unit);
