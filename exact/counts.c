@@ -15,13 +15,16 @@
 
 ULong pm_count[PM_EXACT_SLOTS];
 UInt pm_counted;
+Bool pm_explain;
 
 /* A block in work. */
 struct block {
 	IRSB *out;
 	Int pending[PM_EXACT_EVENT_COUNT];
-	Addr at; /* the instruction in work */
+	Addr at;     /* the instruction in work */
+	UInt length; /* 0: Valgrind does not know it */
 	struct pm_insn insn;
+	Bool loads; /* it has loaded something */
 };
 
 static IRExpr *word(ULong value)
@@ -79,6 +82,7 @@ static void count(struct block *b, enum pm_exact_event event, Int more, IRExpr *
 
 static void load(struct block *b, Int bytes, IRExpr *guard)
 {
+	b->loads = True;
 	count(b, PM_EXACT_LOADS, 1, guard);
 	count(b, PM_EXACT_LOAD_BYTES, bytes, guard);
 }
@@ -135,7 +139,9 @@ static void instruction(struct block *b, Addr at, UInt length)
 	Bool again = at == b->at && !b->insn.branch;
 
 	b->at = at;
-	if (!length) /* Valgrind does not know it */
+	b->length = length;
+	b->loads = False;
+	if (!length)
 		return;
 	b->insn = pm_decode(at, length);
 	if (again)
@@ -159,11 +165,13 @@ static void dirty(struct block *b, const IRDirty *call)
 		store(b, call->mSize, call->guard);
 }
 
+/* An atomic update, in Valgrind's form, loads the old value first: that is its one load. */
 static void swap(struct block *b, const IRCAS *cas)
 {
 	Int bytes = size_of(b, cas->dataLo) * (cas->dataHi ? 2 : 1);
 
-	load(b, bytes, NULL);
+	if (!b->loads)
+		load(b, bytes, NULL);
 	store(b, bytes, NULL);
 }
 
@@ -260,6 +268,15 @@ static void deliver(struct block *b, const struct pm_counter_read *read)
 	b->out->jumpkind = Ijk_Boring;
 }
 
+static void explain(Addr at)
+{
+	const UChar *byte = (const UChar *)at;
+
+	VG_(umsg)
+	("Valgrind does not know the instruction at %#lx: %02x %02x %02x %02x\n", at,
+	 byte[0], byte[1], byte[2], byte[3]);
+}
+
 IRSB *pm_counts_instrument(VgCallbackClosure *closure, IRSB *in,
 			   const VexGuestLayout *layout, const VexGuestExtents *extents,
 			   const VexArchInfo *host, IRType guest_word, IRType host_word)
@@ -275,14 +292,15 @@ IRSB *pm_counts_instrument(VgCallbackClosure *closure, IRSB *in,
 	if (in->next->tag == Iex_Const && in->jumpkind != Ijk_NoDecode &&
 	    goes_on(&b, in->next->Iex.Const.con))
 		count(&b, PM_EXACT_INSTRUCTIONS, -1, NULL);
+	if (in->jumpkind == Ijk_NoDecode && b.length) /* made to fail, as ud2 is */
+		count(&b, PM_EXACT_INSTRUCTIONS, -1, NULL);
 	flush(&b);
-	if (in->jumpkind == Ijk_NoDecode) {
+	if (in->jumpkind == Ijk_NoDecode && !b.length) {
 		if (pm_decode_read(b.at, &read)) {
 			deliver(&b, &read);
 			flush(&b);
-		} else
-			VG_(umsg)
-			("Valgrind does not know the instruction at %#lx\n", b.at);
+		} else if (pm_explain)
+			explain(b.at);
 	}
 	return b.out;
 }

@@ -18,6 +18,9 @@ extern ULong pm_count[PM_EXACT_SLOTS];
 /* Bit k: event k is counted. Written before the first block is translated. */
 extern UInt pm_counted;
 
+/* Whether to say which instruction Valgrind does not know. */
+extern Bool pm_explain;
+
 IRSB *pm_counts_instrument(VgCallbackClosure *closure, IRSB *in,
 			   const VexGuestLayout *layout, const VexGuestExtents *extents,
 			   const VexArchInfo *host, IRType guest_word, IRType host_word);

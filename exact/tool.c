@@ -24,8 +24,11 @@
 
 #define EVENTS PM_EXACT_EVENT_COUNT
 
-/* Valgrind's: whether it explains each instruction that it does not know, ours too. */
+/* Valgrind's: whether it explains each instruction that it does not know, and so each counter
+ * read. counts.c explains the others. */
 extern Bool VG_(clo_sigill_diag);
+/* Moves a descriptor out of the program's reach, and has an exec close it. */
+extern Int VG_(safe_fd)(Int fd);
 
 struct counts {
 	ULong of[EVENTS];
@@ -103,6 +106,7 @@ static void total(struct counts *sum)
 
 static const HChar *events = "instructions";
 static const HChar *totals;
+static Int totals_fd = -1;
 
 static Bool option(const HChar *argument)
 {
@@ -146,7 +150,7 @@ static void choose_events(void)
 {
 	const HChar *at = events;
 
-	while (*at) {
+	for (;;) {
 		SizeT length = 0;
 		UInt event;
 
@@ -162,27 +166,11 @@ static void choose_events(void)
 		}
 		pm_counted |= 1u << event;
 		at += length;
-		if (*at)
-			at++;
+		if (!*at)
+			break;
+		at++;
 	}
 	self.counted = pm_counted;
-}
-
-static void options_known(void)
-{
-	const UInt by_block = 1u << PM_EXACT_INSTRUCTIONS | 1u << PM_EXACT_BRANCHES |
-			      1u << PM_EXACT_CALLS;
-
-	choose_events();
-	/* Valgrind's translator drops what has no use in its block, a load for example, unless
-	 * each register is to be right at each instruction. */
-	if (pm_counted & ~by_block) {
-		VG_(clo_vex_control).iropt_register_updates_default =
-			VexRegUpdAllregsAtEachInsn;
-		VG_(clo_px_file_backed) = VexRegUpdAllregsAtEachInsn;
-	}
-	VG_(clo_sigill_diag) = False;
-	saved = VG_(calloc)("perfmon.threads", VG_N_THREADS, sizeof(saved[0]));
 }
 
 /* --- totals of processes ------------------------------------------------------------- */
@@ -193,9 +181,8 @@ static void tell(const HChar *what, Bool has)
 	HChar line[EVENTS * 40 + 600];
 	struct counts sum;
 	UInt i, length;
-	Int fd;
 
-	if (!totals)
+	if (totals_fd < 0)
 		return;
 	length = VG_(sprintf)(line, "%s %d", what, VG_(getpid)());
 	total(&sum);
@@ -207,11 +194,24 @@ static void tell(const HChar *what, Bool has)
 	if (has)
 		length += VG_(snprintf)(line + length, 500, " %s", VG_(args_the_exename));
 	line[length++] = '\n';
-	fd = VG_(fd_open)(totals, VKI_O_WRONLY | VKI_O_CREAT | VKI_O_APPEND, 0600);
-	if (fd < 0 || VG_(write)(fd, line, (Int)length) != (Int)length)
+	if (VG_(write)(totals_fd, line, (Int)length) != (Int)length)
 		VG_(umsg)("the totals cannot be written to '%s'\n", totals);
-	if (fd >= 0)
-		VG_(close)(fd);
+}
+
+/* Opened at once: the program may change its directory, its root and its user. */
+static void open_totals(void)
+{
+	SysRes file;
+
+	if (!totals)
+		return;
+	file = VG_(open)(totals, VKI_O_WRONLY | VKI_O_CREAT | VKI_O_APPEND, 0600);
+	if (sr_isError(file)) {
+		VG_(fmsg)
+		("--totals: '%s' cannot be written: error %lu\n", totals, sr_Err(file));
+		VG_(exit)(1);
+	}
+	totals_fd = VG_(safe_fd)((Int)sr_Res(file));
 }
 
 static Bool is_exec(UInt number)
@@ -255,6 +255,30 @@ static Bool request(ThreadId tid, UWord *arguments, UWord *answer)
 	default:
 		return False;
 	}
+}
+
+/* --- the beginning ------------------------------------------------------------------- */
+
+static void options_known(void)
+{
+	const UInt by_block = 1u << PM_EXACT_INSTRUCTIONS | 1u << PM_EXACT_BRANCHES |
+			      1u << PM_EXACT_CALLS;
+
+	choose_events();
+	open_totals();
+	/* Valgrind's translator drops what has no use in its block, a load for example, unless
+	 * each register is to be right at each instruction. */
+	if (pm_counted & ~by_block) {
+		VG_(clo_vex_control).iropt_register_updates_default =
+			VexRegUpdAllregsAtEachInsn;
+		VG_(clo_px_file_backed) = VexRegUpdAllregsAtEachInsn;
+	}
+	/* Valgrind would make one of two conditional branches, and run what stands between them
+	 * whether the program comes to it or not. */
+	VG_(clo_vex_control).guest_chase = False;
+	pm_explain = VG_(clo_sigill_diag);
+	VG_(clo_sigill_diag) = False;
+	saved = VG_(calloc)("perfmon.threads", VG_N_THREADS, sizeof(saved[0]));
 }
 
 static void before_options(void)

@@ -115,6 +115,14 @@ tests_programs_json_get_LDADD = $(JANSSON_LIBS)
 if HAVE_JANSSON
 TEST_JANSSON = -DHAVE_JANSSON
 endif
+if HAVE_VALGRIND
+check_PROGRAMS += tests/programs/exact_truth
+endif
+# Known instructions: with no more than the compiler was asked for.
+tests_programs_exact_truth_SOURCES = tests/programs/exact_truth.c
+tests_programs_exact_truth_CFLAGS = $(PM_CFLAGS) $(PM_WARN) -O1
+tests_programs_exact_truth_LDFLAGS =
+tests_programs_exact_truth_LDADD = -ldl
 check_PROGRAMS += tests/programs/perfmon2_self tests/programs/perfmon2_self_cxx
 check_PROGRAMS += tests/programs/perfmon2_remote tests/programs/perfmon2_sets
 check_PROGRAMS += tests/programs/perfmon2_section9 tests/programs/perfmon2_section9_cxx
@@ -133,7 +141,8 @@ tests_programs_perfmon2_self_cxx_LDADD = libperfmon.la
 EXTRA_DIST += tests/beds tests/suites/beds.sh tests/suites/completion.sh
 EXTRA_DIST += tests/suites/pages.sh tests/page_check.js tests/page_marks_check.js \
 	tests/page_wide_check.js
-EXTRA_DIST += tests/suites/dist.sh tests/suites/format.sh tests/suites/install.sh tests/suites/layers.sh \
+EXTRA_DIST += tests/suites/dist.sh tests/suites/exact_run.sh tests/suites/exact_tool.sh \
+	tests/suites/format.sh tests/suites/install.sh tests/suites/layers.sh \
 	tests/suites/profiles.sh tests/suites/quiet.sh \
 	tests/suites/regions.sh tests/suites/snapshots.long.sh
 EXTRA_DIST += tests/suites/top.sh

@@ -3,7 +3,7 @@
 # The C files are as .clang-format has them, and their comments as CONTRIBUTING.md wants them.
 . "$PM_TOP/scripts/suite.sh"
 
-mapfile -t files < <(find src include tests bench examples scripts/standin -name '*.[ch]' -o -name '*.cc' | sort)
+mapfile -t files < <(find src include exact tests bench examples scripts/standin -name '*.[ch]' -o -name '*.cc' | sort)
 try "the ${#files[@]} C files are formatted" clang-format --style=file --dry-run -Werror "${files[@]}" || true
 
 # What fits a line is not closed on the next.

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The Valgrind tool of exact/ counts what is known of blocks of instructions, in threads and
+# over fork, exec and signals; its totals and its refusals.
+. "$PM_TOP/scripts/suite.sh"
+
+native_tree all
+if [ ! -e "$build/exact/valgrind" ]; then
+	skip exact_tool "the tool was not built: the package valgrind is missing"
+	exit 0
+fi
+if ! command -v valgrind >/dev/null; then
+	skip exact_tool "valgrind is missing"
+	exit 0
+fi
+native_tree tests/programs/exact_truth
+truth=$build/tests/programs/exact_truth
+here=$PM_SUITE_DIR/run
+rm -rf "$here"
+mkdir -p "$here"
+export VALGRIND_LIB=$build/exact/valgrind
+tool() { valgrind -q --tool=perfmon --trace-children=yes "$@"; }
+
+all=instructions,loads,stores,load-bytes,store-bytes,cond-branches,calls,sp-flops,dp-flops
+# Each event alone too: what is not counted is not instrumented.
+for events in "$all" ${all//,/ }; do
+	name=${events/$all/all events}
+	tool --events="$events" "$truth" >"$here/results" 2>"$here/differs" || true
+	sed -n "s/^\(ok\|not ok\) - /&$name: /p" "$here/results"
+	cat "$here/differs" >&2
+	if ! grep -q '^ok' "$here/results"; then
+		not_ok "$name: nothing was told"
+	fi
+done
+
+try "outside of the tool it is not found" both 2 err "the tool does not run" "$truth"
+nor_there() { both 2 err "the tool does not run" env -u VALGRIND_LIB valgrind -q --tool=none "$truth"; }
+try "nor under another tool" nor_there
+
+# --- totals -------------------------------------------------------------------------------
+
+totals() { # WANT ARGUMENT...: runs the program, and leaves the lines in "totals"
+	local want=$1
+	shift
+	rm -f "$here/totals"
+	status "$want" valgrind -q --tool=perfmon --trace-children=yes --totals="$here/totals" \
+		--events=instructions,loads "$@"
+	cat "$here/totals"
+}
+lines() { # PATTERN...: one for each line, in order
+	local pattern n=0
+	for pattern; do
+		n=$((n + 1))
+		sed -n "${n}p" "$here/totals" | grep -E "^$pattern\$" || return 1
+	done
+	[ "$(wc -l <"$here/totals")" -eq "$n" ]
+}
+counts='[0-9]+ instructions=[1-9][0-9]* loads=[1-9][0-9]* .*exact_truth'
+at_end() {
+	totals 0 "$truth" print && lines "end $counts" &&
+		# The line has what the program asked for, and what exit() executes.
+		awk -v asked="$(cat "$here/out")" '{ sub(/.*instructions=/, ""); more = $1 - asked
+			exit !(more > 0 && more < 20000) }' "$here/totals"
+}
+try "a process's line, at its end" at_end
+with_exec() { totals 0 "$truth" exec "$truth" print && lines "exec $counts" "end $counts"; }
+try "a line before an exec" with_exec
+after_exec() {
+	totals 0 "$truth" print && cp "$here/totals" "$here/alone" &&
+		totals 0 "$truth" exec "$truth" print &&
+		awk '{ sub(/.*instructions=/, ""); print int($1 / 1000) }' "$here/alone" >"$here/a" &&
+		awk '/^end/ { sub(/.*instructions=/, ""); print int($1 / 1000) }' "$here/totals" >"$here/b" &&
+		cmp "$here/a" "$here/b"
+}
+try "a program's count begins at its exec" after_exec
+failed_exec() { totals 0 "$truth" fail && lines "exec $counts" "noexec [0-9]+" "end $counts"; }
+try "an exec that fails is taken back" failed_exec
+killed() { totals 143 "$truth" kill && lines "end $counts"; }
+try "a signal ends it" killed
+several() {
+	totals 0 sh -c "'$truth' print; '$truth' print & wait; cd /; '$truth' print; exit 0" &&
+		[ "$(grep -c "^end.*exact_truth\$" "$here/totals")" -eq 3 ]
+}
+try "several processes, in other folders" several
+
+# --- refusals -----------------------------------------------------------------------------
+
+refuses() { both 1 err "$1" valgrind -q --tool=perfmon "${@:2}" "$truth" print; }
+try "refuses an unknown event" refuses "'nonsense' is no event" --events=instructions,nonsense
+try "refuses an empty event" refuses "'' is no event" --events=loads,
+try "refuses no event" refuses "'' is no event" --events=
+try "refuses totals that cannot be written" refuses "'/nonexistent/x' cannot be written" \
+	--totals=/nonexistent/x
+unknown() { both 132 err "$1" valgrind -q --tool=perfmon "${@:2}" "$truth" unknown; }
+try "says which instruction Valgrind does not know" unknown "does not know the instruction at"
+quiet() { unknown "SIGILL" --sigill-diagnostics=no && ! grep "does not know" "$here/err"; }
+try "unless it is not asked" quiet
+silent() { status 0 valgrind -q --tool=perfmon "$truth" && nothing cat "$here/err"; }
+try "says nothing of reads" silent
