@@ -111,10 +111,30 @@ static int pad(char **command, const char *path)
 	return setenv(PADDING, padding, 1);
 }
 
+/* hwloc's look at the CPU does not work under Valgrind, and it would say so. */
+static int hide_hwloc_x86(void)
+{
+	const char *components = getenv("HWLOC_COMPONENTS");
+	char *text;
+	int err;
+
+	if (!components || !*components)
+		return setenv("HWLOC_COMPONENTS", "-x86", 1);
+	if (strstr(components, "x86"))
+		return 0;
+	if (asprintf(&text, "-x86,%s", components) < 0)
+		return -1;
+	err = setenv("HWLOC_COMPONENTS", text, 1);
+	free(text);
+	return err;
+}
+
 static int set_environment(const char *tool, char **command, const char *path)
 {
 	char here[PATH_MAX];
 
+	if (hide_hwloc_x86())
+		return -1;
 	/* Where "valgrind" is a script, its shell would set it. */
 	if (!getenv("PWD") && getcwd(here, sizeof(here)) && setenv("PWD", here, 1))
 		return -1;
