@@ -14,6 +14,7 @@
 #include "cli/common/common.h"
 #include "cli/exact/exact.h"
 #include "cli/exact/place.h"
+#include "os/os.h"
 
 #if defined(__x86_64__)
 #define CPU	"x86-64"
@@ -185,6 +186,19 @@ out:
 	return line;
 }
 
+static char **copy_line(char **command)
+{
+	size_t words = 1;
+	char **line;
+
+	for (char **word = command; *word; word++)
+		words++;
+	line = calloc(words, sizeof(line[0]));
+	if (line)
+		memcpy(line, command, words * sizeof(line[0]));
+	return line;
+}
+
 int cli_exact_start(const char *subcommand, const struct cli_exact_events *events,
 		    const char *totals, char **command, char ***line)
 {
@@ -192,6 +206,15 @@ int cli_exact_start(const char *subcommand, const struct cli_exact_events *event
 	int status, err = exact_find_program(command[0], path);
 
 	*line = NULL;
+	/* As below `perfmon run --exact mpirun`: whatever it executes is counted already. */
+	if (pm_exact() && !totals) {
+		*line = copy_line(command);
+		return *line ? 0 : out_of_memory(subcommand);
+	}
+	if (pm_is_translated()) {
+		cli_complain(subcommand, "--exact cannot start Valgrind below Valgrind");
+		return CLI_FAILED;
+	}
 	if (err) {
 		cli_complain(subcommand, "cannot run '%s': %s", command[0],
 			     strerror(-err));
