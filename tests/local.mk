@@ -35,6 +35,9 @@ tests_inline_cxx_LDADD = libperfmon.la
 # What tests run as programs of their own.
 check_PROGRAMS += tests/programs/region_ends tests/programs/region_loads \
 	tests/programs/region_cxx
+check_PROGRAMS += tests/programs/exact_blocks
+tests_programs_exact_blocks_SOURCES = tests/programs/exact_blocks.c
+tests_programs_exact_blocks_LDADD = libperfmon.la
 check_PROGRAMS += tests/programs/storm
 tests_programs_storm_SOURCES = tests/programs/storm.c tests/storm.h
 # Without sanitizers, which have threads and page faults of their own.

@@ -239,6 +239,10 @@ const char *perfmon_region_name_(char *name) = delete;
 	if (__builtin_expect(!!perfmon_call_, 1))                                        \
 	perfmon_call_(&perfmon_region_)
 
+/* Keeps an END that is the last in its function from being a tail call: what the function
+ * does at its end would count in the region. No instruction. */
+#define PERFMON_REGION_LAST_ __asm__ __volatile__("")
+
 /**
  * PERFMON_REGION_BEGIN() - begins a visit of the region NAME, a string literal or another
  * constant string; perfmon_region_begin_name() takes all others, which do not compile.
@@ -254,6 +258,7 @@ const char *perfmon_region_name_(char *name) = delete;
 #define PERFMON_REGION_END(name)                                                         \
 	do {                                                                             \
 		PERFMON_REGION_CALL_(perfmon_region_end_armed, name);                    \
+		PERFMON_REGION_LAST_;                                                    \
 	} while (0)
 
 #define PERFMON_REGION_PASTE_2_(a, b) a##b

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# What regions and sessions count under the tool of exact/: blocks of so many instructions,
+# exactly, and one number above that for every size, thread, depth and place in the code.
+. "$PM_TOP/scripts/suite.sh"
+
+native_tree all tests/programs/exact_blocks
+perfmon=$build/perfmon
+case $(uname -m) in
+x86_64) tool=perfmon-amd64-linux ;;
+aarch64) tool=perfmon-arm64-linux ;;
+*) tool=none ;;
+esac
+if [ ! -x "$perfmon" ] || ! command -v valgrind >/dev/null || [ ! -x "$build/exact/valgrind/$tool" ]; then
+	skip exact "the tool or the command was not built: the package valgrind is missing"
+	exit 0
+fi
+here=$PM_SUITE_DIR/run
+rm -rf "$here"
+mkdir -p "$here"
+blocks=$build/tests/programs/exact_blocks
+export PERFMON_OUTPUT=$here/report PERFMON_FORMAT=csv
+
+# exact EVENTS COMMAND...
+exact=$here/exact
+cat >"$exact" <<END
+#!/bin/sh
+events=\$1
+shift
+exec "$perfmon" run --exact -e "\$events" -- "\$@"
+END
+chmod +x "$exact"
+
+try "regions add one number in five threads, at six depths and three places" \
+	both 0 out "regions add" "$exact" instructions "$blocks" regions
+
+# Rows of blocks, corrected: so many visits, and as many instructions as they have.
+corrected() { # EVENTS HOW
+	rm -f "$here/report"*
+	PERFMON_BIAS=subtract status 0 "$exact" "$1" "$blocks" "$2" && awk -F, '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+		NR > 1 && $at["region"] ~ /^block / {
+			rows++
+			split($at["region"], name, " ")
+			if ($at["exact::instructions"] != name[2] * $at["visits"]) {
+				print $at["path"], $at["visits"], $at["exact::instructions"]
+				wrong = 1
+			}
+		}
+		END { print rows, "rows"; exit wrong || rows != 28 }' "$here/report"
+}
+try "subtracting the bias leaves the instructions of the blocks" corrected instructions one
+try "so it does with more events than one" corrected instructions,loads,stores one
+for many in instructions,loads,stores,load-bytes,store-bytes,cond-branches,calls,sp-flops,dp-flops; do
+	try "and with all of them" corrected $many one
+done
+PERFMON_MONOTONIC=1 PERFMON_FENCE=1 try "and with a fence" corrected instructions one
+try "and after an exec" corrected instructions exec
+repeats() {
+	corrected instructions one || return 1
+	cut -d, -f3,8,9,24,25,26 "$here/report" >"$here/before"
+	corrected instructions one && cut -d, -f3,8,9,24,25,26 "$here/report" | diff "$here/before" -
+}
+try "two runs count the same, also around nested regions" repeats
+with_stride() {
+	PERFMON_STRIDE=7 status 0 "$exact" instructions "$blocks" one && says out "regions add"
+}
+try "a stride measures the same" with_stride
+try "a forked child counts for itself" status 0 "$exact" instructions "$blocks" fork
+try "reads and stretches of sessions add one number each" \
+	both 0 out "stretches" "$exact" instructions "$blocks" sessions
+try "what cannot be counted is refused in a sentence" \
+	both 0 out "event 'page-faults' cannot be counted" "$exact" instructions "$blocks" refused
+totals() {
+	PERFMON_PROFILE=$here/profile status 0 "$exact" instructions "$blocks" regions &&
+		status 0 "$blocks" totals "$here/profile"
+}
+try "a kept profile has the totals of the process" totals
+lists() {
+	status 0 "$exact" loads,instructions "$perfmon" list loads &&
+		says out "exact::loads	exact	exact	loads		reads of memory" || return 1
+	status 0 "$exact" loads "$perfmon" list && says out "(not counted in this run" && ! grep cycles "$here/out"
+}
+try "the events are listed where they are counted" lists
+elsewhere() {
+	PERFMON_FORMAT=text PERFMON_EVENTS=exact::loads status 0 "$blocks" exec || true
+	grep "perfmon run --exact -e loads" "$here/report"*
+}
+try "elsewhere they are refused with what to do" elsewhere
+no_system_calls() {
+	command -v strace >/dev/null || return 0
+	! strace -f -o /dev/stdout -e trace=perf_event_open env VALGRIND_LIB="$build/exact/valgrind" \
+		valgrind -q --tool=perfmon "$blocks" one | grep perf_event_open
+}
+try "no event is opened" no_system_calls
