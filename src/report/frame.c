@@ -125,7 +125,8 @@ static void head_bias(const struct pm_report_event *event, const char *between,
 		pm_out_format(out, "%san empty region counts %llu", between, user);
 	else if (event->cost.known)
 		pm_out_format(out, "%san empty region counts %llu", between, call);
-	if ((event->cost.known & BOTH) == BOTH)
+	if ((event->cost.known & BOTH) == BOTH &&
+	    !(event->first->flags & PERFMON_PROFILE_COUNTER_EXACT))
 		pm_out_format(out, ", %llu if read by read(2)", call);
 }
 
@@ -147,7 +148,10 @@ static void head_event(const struct pm_report *report,
 		pm_out_format(out, "%ssum over %u kinds of core", between, event->parts);
 		between = ", ";
 	}
-	if (event->user_read || event->syscall_read) {
+	if (event->first->flags & PERFMON_PROFILE_COUNTER_EXACT) {
+		pm_out_format(out, "%scounted by translation", between);
+		between = ", ";
+	} else if (event->user_read || event->syscall_read) {
 		pm_out_format(out, "%sread %s", between,
 			      !event->syscall_read ? "in user space"
 			      : event->user_read

@@ -26,6 +26,9 @@ void pm_report_check_sanity(struct pm_report_model *model,
 		struct pm_report_event *event = &model->events[e];
 		struct pm_event_name name = pm_event_name_of(event->name);
 
+		/* No CPU counted it. */
+		if (event->first->flags & PERFMON_PROFILE_COUNTER_EXACT)
+			continue;
 		event->erratum = pm_cpu_erratum(kinds, name.bare, name.length,
 						event->role == PM_ROLE_INSTRUCTIONS,
 						event->role == PM_ROLE_BRANCHES);
@@ -52,6 +55,9 @@ bool pm_report_is_short(const struct pm_report_tree *tree, uint32_t node, uint32
 	rest = out->mean - out->bias;
 	if (rest > 0 && !out->nested)
 		out->batch = ceil((out->needed - out->bias) / rest);
+	/* What a translator counts for an empty region it counts for each: none of it stays. */
+	if (e->first->flags & PERFMON_PROFILE_COUNTER_EXACT && tree->model->subtract_bias)
+		return false;
 	return out->error > TOLERANCE;
 }
 

@@ -176,7 +176,8 @@ static int table_write(const struct pm_report_tree *tree, struct pm_out *out,
 		column->begins = true;
 	for (uint32_t e = 0; e < model->event_count; e++, column++) {
 		column->title = model->events[e].name;
-		column->kind = PM_COLUMN_EVENT;
+		/* Of a count that repeats the last digit tells, too. */
+		column->kind = model->exact ? PM_COLUMN_EXACT : PM_COLUMN_EVENT;
 		column->unit = model->events[e].first->unit;
 	}
 	for (uint32_t m = 0; m < model->metric_count; m++, column++) {
