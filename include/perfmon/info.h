@@ -31,6 +31,8 @@ extern "C" {
 	0x10u /* a thread's CPU time without a system call */
 #define PERFMON_INFO_FEATURE_PRIVILEGED 0x20u /* CAP_PERFMON or CAP_SYS_ADMIN */
 #define PERFMON_INFO_FEATURE_SECCOMP	0x40u /* a system call filter is on */
+#define PERFMON_INFO_FEATURE_EXACT                                                       \
+	0x80u /* the program is counted by translation: perfmon run --exact */
 
 /* Bits of perfmon_info.allows and user_allows: what kernel.perf_event_paranoid lets. */
 #define PERFMON_INFO_ALLOWS_USER   0x1u /* own threads, user mode */

@@ -64,8 +64,9 @@ static void get_rights(struct perfmon_info *info)
 		have.perfmon ? pm_info_paranoid_allows(INT_MIN) : info->user_allows;
 	info->features |= have.perfmon ? PERFMON_INFO_FEATURE_PRIVILEGED : 0;
 	info->features |= have.seccomp ? PERFMON_INFO_FEATURE_SECCOMP : 0;
-	info->features_known |=
-		PERFMON_INFO_FEATURE_PRIVILEGED | PERFMON_INFO_FEATURE_SECCOMP;
+	info->features |= pm_exact() ? PERFMON_INFO_FEATURE_EXACT : 0;
+	info->features_known |= PERFMON_INFO_FEATURE_PRIVILEGED |
+				PERFMON_INFO_FEATURE_SECCOMP | PERFMON_INFO_FEATURE_EXACT;
 	info->max_stack = setting("/proc/sys/kernel/perf_event_max_stack");
 	info->max_sample_rate = setting("/proc/sys/kernel/perf_event_max_sample_rate");
 	info->mlock_kb = setting("/proc/sys/kernel/perf_event_mlock_kb");

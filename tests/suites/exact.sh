@@ -56,10 +56,14 @@ for many in instructions,loads,stores,load-bytes,store-bytes,cond-branches,calls
 done
 PERFMON_MONOTONIC=1 PERFMON_FENCE=1 try "and with a fence" corrected instructions one
 try "and after an exec" corrected instructions exec
+counts() {
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+		$at["region"] ~ /^(block|level)/ { print $at["path"], $at["visits"], $at["exact::instructions"] }' \
+		"$here/report" | sort
+}
 repeats() {
-	corrected instructions one || return 1
-	cut -d, -f3,8,9,24,25,26 "$here/report" >"$here/before"
-	corrected instructions one && cut -d, -f3,8,9,24,25,26 "$here/report" | diff "$here/before" -
+	corrected instructions one && counts >"$here/before" && corrected instructions one &&
+		counts | diff "$here/before" -
 }
 try "two runs count the same, also around nested regions" repeats
 with_stride() {
@@ -93,3 +97,9 @@ no_system_calls() {
 		valgrind -q --tool=perfmon "$blocks" one | grep perf_event_open
 }
 try "no event is opened" no_system_calls
+tells() {
+	PERFMON_FORMAT=text status 0 "$exact" loads "$perfmon" info && says out "exact::loads" &&
+		says out "some 18 times slower" && PERFMON_FORMAT=text status 0 "$perfmon" info &&
+		says out "perfmon run --exact"
+}
+try "perfmon info says where it is" tells

@@ -11,6 +11,7 @@
 #ifndef PM_CLI_EXACT_EXACT_H
 #define PM_CLI_EXACT_EXACT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,9 @@ const char *cli_exact_name(enum pm_exact_event event);
 
 /* "exact::instructions" */
 const char *cli_exact_label(enum pm_exact_event event);
+
+/* Whether the tool for this CPU is installed; Valgrind may still be missing. */
+bool cli_exact_is_there(void);
 
 /* What TEXT asks for; NULL, "" or "auto": instructions. 0, or CLI_USAGE: SUBCOMMAND has
  * complained of what the tool does not count. */

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/exact/exact.h"
 #include "os/os.h"
 
 #if defined(__x86_64__)
@@ -111,4 +112,11 @@ bool exact_find_tool(char path[PATH_MAX])
 	     (installed(own, path) && has_tool(path))))
 		return true;
 	return join(path, pm_slice_of(""), EXACTDIR) && has_tool(path);
+}
+
+bool cli_exact_is_there(void)
+{
+	char path[PATH_MAX];
+
+	return exact_find_tool(path);
 }

@@ -10,6 +10,7 @@
 
 #include "arch/arch.h"
 #include "cli/common/common.h"
+#include "cli/exact/exact.h"
 #include "cli/info/info.h"
 #include "os/os.h"
 #include "info/info.h"
@@ -227,6 +228,18 @@ static bool try_event(const char *text, bool *user_read)
 	return open;
 }
 
+/* Where the program itself is counted by translation. */
+static void show_exact(void)
+{
+	putchar('\n');
+	heading("events of the calling thread, counted by translation");
+	for (uint32_t i = 0; i < PM_EXACT_EVENT_COUNT; i++)
+		if (pm_exact_counts(i))
+			finding(cli_exact_label((enum pm_exact_event)i), "yes", NULL);
+	finding("", "counted exactly by translation, some 18 times slower", NULL);
+	finding("", "times are not those of the machine", NULL);
+}
+
 /* Returns whether hardware events open at all. */
 static bool show_events(bool *user_read)
 {
@@ -240,6 +253,9 @@ static bool show_events(bool *user_read)
 	any |= try_event("cycles", user_read);
 	for (size_t i = 0; i < sizeof(software) / sizeof(software[0]); i++)
 		try_event(software[i], &unused);
+	finding("perfmon run --exact",
+		cli_exact_is_there() ? "yes, counts any command by translation" : "no",
+		cli_exact_is_there() ? NULL : "install Valgrind and the tool of perfmon");
 	return any;
 }
 
@@ -387,7 +403,9 @@ int cli_info(int argc, char **argv)
 	cli_pager_begin();
 	show_machine(&info);
 	show_pmus(&info);
-	hardware = show_events(&user_read);
+	if (pm_exact())
+		show_exact();
+	hardware = !pm_exact() && show_events(&user_read);
 	show_rights(hardware, user_read);
 	show_limits();
 	show_clock();

@@ -101,6 +101,7 @@ int cli_info_json(const struct perfmon_info *info)
 	truth(j, "thread_time", has, known_bits, PERFMON_INFO_FEATURE_THREAD_TIME);
 	truth(j, "privileged", has, known_bits, PERFMON_INFO_FEATURE_PRIVILEGED);
 	truth(j, "seccomp", has, known_bits, PERFMON_INFO_FEATURE_SECCOMP);
+	truth(j, "exact", has, known_bits, PERFMON_INFO_FEATURE_EXACT);
 	pm_json_known(j, "timestamp_hz", info->timestamp_hz, info->timestamp_hz);
 	allows(j, "allows", info->allows);
 	allows(j, "user_allows", info->user_allows);
