@@ -47,6 +47,8 @@ check_PROGRAMS += tests/programs/profile_make tests/programs/profile_marks tests
 	tests/programs/measure
 tests_programs_measure_SOURCES = tests/programs/measure.c
 tests_programs_profile_make_SOURCES = tests/programs/profile_make.c tests/profile_builder.h
+check_PROGRAMS += tests/programs/profile_exact
+tests_programs_profile_exact_SOURCES = tests/programs/profile_exact.c tests/profile_builder.h
 tests_programs_profile_marks_SOURCES = tests/programs/profile_marks.c tests/profile_builder.h
 tests_programs_profile_marks_LDADD = -lm
 tests_programs_profile_wide_SOURCES = tests/programs/profile_wide.c tests/profile_builder.h

@@ -271,6 +271,24 @@ else
 	skip "instructions" "$why"
 fi
 
+# --- exact profiles ---------------------------------------------------------------------
+
+for n in 100000 100100 100500; do
+	./tests/programs/profile_exact "$here/exact$n" $n || exit 1
+done
+./tests/programs/profile_exact "$here/counters" 100000 counters || exit 1
+try "one exact run is the same as itself" diff_says 0 "11 the same, 0 open" "$here/exact100000" "$here/exact100000"
+try "a change of 0.1 % is found if it is asked for" diff_says 1 "100100  +0.10%" --min-effect 0.05% \
+	"$here/exact100000" "$here/exact100100"
+try "and the other way round" diff_says 3 "less" --min-effect 0.05% "$here/exact100100" "$here/exact100000"
+try "0.5 % is found by default" diff_says 1 "changes above 0.1 %" "$here/exact100000" "$here/exact100500"
+no_times() { diff 0 -A "$here/exact100000" "$here/exact100000" && ! grep -qE '(^|  )time  ' "$here/out"; }
+try "times are not compared" no_times
+try "exact counts are not those of a machine" diff_says 2 "their counts are not compared" \
+	"$here/exact100000" "$here/counters"
+try "runs that do not agree are named" diff_says 0 "runs of A do not agree: step, exact::instructions" \
+	--min-effect 1% "$here/exact100000" "$here/exact100100" -- "$here/exact100000"
+
 # --- many regions -----------------------------------------------------------------------
 
 # CPU time: on a busy machine single visits take a hundred times as long by the clock.

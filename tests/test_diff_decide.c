@@ -1051,6 +1051,152 @@ Test(diff_decide, what_cannot_be_compared)
 	done(&c);
 }
 
+/* As make(), counted exactly by translation. */
+static struct made make_exact(uint64_t count, uint32_t visits)
+{
+	struct made m = make("exact::instructions", count, visits);
+	struct perfmon_profile_plan *plan =
+		(void *)(m.b.base + sizeof(*builder_header(&m.b)));
+
+	plan->counter[0].flags = PERFMON_PROFILE_COUNTER_EXACT;
+	return m;
+}
+
+static void judge_with(struct comparison *c, double effect)
+{
+	struct diff_options options = {.alpha = 0.01, .min_effect = effect};
+
+	cr_assert_eq(diff_load_end(&c->data, &c->diag), 0, "%s", c->diag.text);
+	cr_assert_eq(diff_decide(&c->result, &c->data, &options), 0);
+}
+
+/* A thread more in M, in which "work" has COUNT instructions in no visit. */
+static void again(struct made *m, uint64_t count)
+{
+	struct perfmon_profile_thread *thread = builder_thread(&m->b, 2, 1, 1);
+
+	builder_nodes(&m->b, thread, 4);
+	builder_node(&m->b, thread, 0, 0);
+	builder_node(&m->b, thread, 1, 1)->count[0].sum = count;
+}
+
+/* One run on each side decides, however little was counted and however small the change;
+ * times are not compared. */
+Test(diff_decide, exact_counts)
+{
+	static const struct {
+		uint64_t a, b;
+		double effect;
+		enum diff_verdict want;
+	} cases[] = {
+		{1000000, 1001000, 0.0005, DIFF_MORE},
+		{1001000, 1000000, 0.0005, DIFF_LESS},
+		{1000000, 1000400, 0.0005, DIFF_SAME},
+		{1000000, 1000001, 0, DIFF_MORE},
+		{1000000, 1000000, 0, DIFF_SAME},
+		{1000, 1002, 0.001, DIFF_MORE},
+	};
+	struct comparison c = {0};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (uint32_t threads = 1; threads <= 2; threads++) {
+			struct made a = make_exact(cases[i].a, 10);
+			const struct diff_row *row;
+
+			/* The time is another, and tells nothing. */
+			a.node->time_ticks *= 3;
+			if (threads == 2)
+				again(&a, 0);
+			load(&c, 0, a);
+			load(&c, 1, make_exact(cases[i].b, 10));
+			judge_with(&c, cases[i].effect);
+			row = row_of(&c, "exact::instructions");
+			cr_assert_eq(row->verdict, cases[i].want, "case %zu: %d", i,
+				     row->verdict);
+			cr_assert_eq(total_of(&c, "exact::instructions")->verdict,
+				     cases[i].want);
+			cr_assert_eq(row_of(&c, "visits")->verdict, DIFF_SAME);
+			cr_assert_null(row_of(&c, "time"));
+			cr_assert_null(total_of(&c, "time"));
+			cr_assert(noted(&c, "times are not those of the machine"));
+			done(&c);
+		}
+	}
+	/* Visits are counts, too. */
+	load(&c, 0, make_exact(1000, 10));
+	load(&c, 1, make_exact(1100, 11));
+	judge_with(&c, 0.001);
+	cr_assert_eq(row_of(&c, "exact::instructions")->verdict, DIFF_SAME);
+	cr_assert_eq(row_of(&c, "visits")->verdict, DIFF_MORE);
+	done(&c);
+}
+
+/* What is marked is no exact count: a visit that had not ended. */
+Test(diff_decide, exact_counts_that_are_not_whole)
+{
+	struct comparison c = {0};
+	struct made b = make_exact(2000, 10);
+
+	b.node->entered++;
+	load(&c, 0, make_exact(1000, 10));
+	load(&c, 1, b);
+	judge_with(&c, 0.001);
+	cr_assert_eq(row_of(&c, "exact::instructions")->verdict, DIFF_OPEN);
+	done(&c);
+}
+
+Test(diff_decide, exact_runs_that_do_not_agree)
+{
+	struct comparison c = {0};
+
+	load(&c, 0, make_exact(10000000, 10));
+	load(&c, 0, make_exact(10000020, 10));
+	load(&c, 1, make_exact(10000000, 10));
+	load(&c, 1, make_exact(10000000, 10));
+	judge_with(&c, 0.001);
+	cr_assert_eq(row_of(&c, "exact::instructions")->verdict, DIFF_SAME);
+	cr_assert(noted(&c, "runs of A do not agree: work, exact::instructions a visit: "
+			    "1000000 in run 1, 1000002 in run 2"));
+	cr_assert(noted(&c, "the 2 runs of B agree to the last count"));
+	cr_assert_not(noted(&c, "runs of B do not"));
+	cr_assert_not(noted(&c, "runs of A agree"));
+	done(&c);
+	/* Runs that differ by more than what is looked for are not taken at their word. */
+	load(&c, 0, make_exact(10000, 10));
+	load(&c, 0, make_exact(20000, 10));
+	load(&c, 1, make_exact(40000, 10));
+	load(&c, 1, make_exact(50000, 10));
+	judge_with(&c, 0.001);
+	cr_assert_eq(row_of(&c, "exact::instructions")->verdict, DIFF_OPEN);
+	cr_assert(row_of(&c, "exact::instructions")->too_few);
+	cr_assert(noted(&c, "runs of B do not agree"));
+	done(&c);
+}
+
+Test(diff_decide, exact_counts_and_those_of_a_machine)
+{
+	static const char of_both[] = "A was counted exactly by translation, B by the "
+				      "machine's counters: their counts are not compared";
+	struct comparison c = {0};
+
+	load(&c, 0, make_exact(1000, 10));
+	load(&c, 1, make("instructions:u", 1000, 10));
+	cr_assert_eq(diff_load_end(&c.data, &c.diag), -EINVAL);
+	cr_assert_str_eq(c.diag.text, of_both);
+	done(&c);
+	load(&c, 0, make("instructions:u", 1000, 10));
+	load(&c, 1, make_exact(1000, 10));
+	cr_assert_eq(diff_load_end(&c.data, &c.diag), -EINVAL);
+	cr_assert(strstr(c.diag.text, "B was counted exactly"), "%s", c.diag.text);
+	done(&c);
+	load(&c, 0, make_exact(1000, 10));
+	load(&c, 0, make("instructions:u", 1000, 10));
+	load(&c, 1, make_exact(1000, 10));
+	cr_assert_eq(diff_load_end(&c.data, &c.diag), -EINVAL);
+	cr_assert(strstr(c.diag.text, "these are not repeated runs"), "%s", c.diag.text);
+	done(&c);
+}
+
 /* An event that came once in half of the runs may have come in all of one side by any
  * split of them. Such a row for each region must not hide that all regions are faster. */
 Test(diff_decide, rare_events_come_at_random)

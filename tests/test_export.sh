@@ -91,6 +91,24 @@ else
 	try "values of an event" event
 fi
 
+# --- exact profiles ---------------------------------------------------------------------
+
+./tests/programs/profile_exact "$here/exact" 1000
+./tests/programs/profile_exact "$here/counters" 1000 counters
+exact_folded() { folded "$@" "$here/exact" && [ "$(tr '\n' , <"$here/out")" = "run 200,run;step 2000,run;io 100," ]; }
+try "an exact profile weighs by its first event" exact_folded
+try "and by its name" exact_folded -w instructions
+try "its times are no weight" export_says 1 "times are not those of the machine: choose an event" \
+	-f folded -w time "$here/exact"
+try "it is not exported with others" export_says 1 "export them one by one" \
+	-f folded "$here/exact" "$here/counters"
+exact_chrome() {
+	"$perfmon" export -f chrome "$here/exact" >"$here/out" 2>/dev/null && ! grep -q _ns "$here/out" &&
+		grep -q 'a nanosecond here is one of exact::instructions' "$here/out" &&
+		grep -q '"name":"step".*"dur":2.000' "$here/out"
+}
+try "a trace is as long as its counts" exact_chrome
+
 # --- metrics ----------------------------------------------------------------------------
 
 # Known counts, of which some are estimates.

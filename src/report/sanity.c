@@ -22,7 +22,8 @@ void pm_report_check_sanity(struct pm_report_model *model,
 	if (!kinds->count && machine)
 		kinds = &machine->kinds;
 	model->issue_width = pm_cpu_issue_width(kinds);
-	for (uint32_t e = 0; e < model->event_count; e++) {
+	/* No CPU has counted what was counted by translation. */
+	for (uint32_t e = 0; e < model->event_count && !model->exact; e++) {
 		struct pm_report_event *event = &model->events[e];
 		struct pm_event_name name = pm_event_name_of(event->name);
 

@@ -184,8 +184,11 @@ static void node_add(const struct pm_report_model *model, struct pm_report_node 
 		threads = from->threads;
 		visits.thread_min_ticks = scaled(from->thread_min_ticks, share.weight);
 		visits.thread_max_ticks = scaled(from->thread_max_ticks, share.weight);
-		/* These are times: nobody keeps them of counts. */
-		visits.spread_unknown = model->exact;
+		if (model->exact) {
+			/* Of counts nobody keeps them, but of one thread they are its own. */
+			visits.spread_unknown = threads > 1;
+			visits.thread_min_ticks = visits.thread_max_ticks = ticks;
+		}
 	} else if (share.measured || !share.all) {
 		visits.thread_min_ticks = visits.thread_max_ticks = ticks;
 	}

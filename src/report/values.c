@@ -78,7 +78,7 @@ struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node
 		   (n->fallback_reads && e->user_read ? PM_MARK_FALLBACK : 0) |
 		   (n->dropped_counts ? PM_MARK_DROPPED : 0) |
 		   (n->defects ? PM_MARK_DEFECT : 0) |
-		   (n->migrations ? PM_MARK_MIGRATED : 0) |
+		   (n->migrations && !tree->model->exact ? PM_MARK_MIGRATED : 0) |
 		   (e->erratum ? PM_MARK_ERRATUM : 0) |
 		   (pm_report_is_short(tree, node, event, exclusive, &against)
 			    ? PM_MARK_SHORT

@@ -200,7 +200,7 @@ static bool note_clock(const struct diff_data *data, char *to)
 	bool ticks = false;
 
 	for (uint32_t i = 0; i < data->file_count; i++)
-		ticks |= data->files[i].ticks;
+		ticks |= data->files[i].ticks && !data->exact;
 	if (ticks)
 		snprintf(to, DIFF_NOTE,
 			 "times were not compared: a profile has ticks of a clock of "
