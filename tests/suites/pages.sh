@@ -6,7 +6,7 @@
 
 native_tree all
 native_tree tests/programs/diff_work tests/programs/odd_names tests/programs/profile_marks \
-	tests/programs/profile_wide
+	tests/programs/profile_wide tests/programs/profile_exact
 if [ ! -x "$build/perfmon" ]; then
 	skip pages "the command was not built: libsmartcols is missing"
 	exit 0
@@ -145,3 +145,14 @@ make_wide() {
 must "makes a page of many paths" in_shell make_wide
 in_browser wide.html page_wide_check.js wide.tested 1280
 try "the browser had results of many paths" grep -q "^ok - many paths: no error was reported" "$here/wide.tested.dom"
+
+# Counted exactly by translation.
+make_exact() {
+	"$build/tests/programs/profile_exact" "$here/exact.1" 2000 &&
+		"$build/tests/programs/profile_exact" "$here/exact.2" 4000 &&
+		"$perfmon" report --html -o "$here/exact.html" "$here/exact.1" "$here/exact.2"
+}
+must "makes a page of exact profiles" in_shell make_exact
+in_browser exact.html page_exact_check.js exact.tested 1200
+try "the browser had results of exact profiles" grep -q "^ok - exact: no error was reported" "$here/exact.tested.dom"
+try "and nothing to complain of there" silent exact.tested
