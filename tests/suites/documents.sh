@@ -24,9 +24,10 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 
 # What a reader has who follows a document's word: the examples, built beside it.
 examples() {
-	cp "$prefix"/share/doc/perfmon/examples/* "$here/" && make -C "$here"
+	cp -r "$prefix"/share/doc/perfmon/examples/* "$here/" && make -C "$here"
 }
 must "the examples build" in_shell examples
+exact=$(echo "$prefix"/libexec/perfmon/valgrind/perfmon-*)
 make -C "$here" openmp >"$PM_SUITE_DIR/openmp.log" 2>&1 || true
 make -C "$here" googlebench >"$PM_SUITE_DIR/googlebench.log" 2>&1 || true
 
@@ -130,6 +131,7 @@ for block in "$PM_SUITE_DIR"/blocks/*.sh; do
 	*mpicc*) needs=mpicc ;;
 	*"perf script"*) needs=perf ;;
 	*openmp*) needs=$here/openmp ;;
+	*--exact* | *ci/compare* | *exact.txt*) needs=$exact ;;
 	*googlebench*) needs=$here/googlebench ;;
 	*) needs="awk" ;;
 	esac
