@@ -105,6 +105,10 @@ static void operation(struct block *b, IROp op)
 	if (!is_counted(PM_EXACT_FLOPS_32) && !is_counted(PM_EXACT_FLOPS_64))
 		return;
 	n = pm_flops(op, &width);
+	if (b->insn.half && n > 1)
+		n /= 2;
+	if (b->insn.single && n > 1)
+		n = 1;
 	if (n)
 		count(b, width == 64 ? PM_EXACT_FLOPS_64 : PM_EXACT_FLOPS_32, (Int)n,
 		      NULL);

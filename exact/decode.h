@@ -16,6 +16,8 @@ struct pm_insn {
 	Bool branch;	  /* may go elsewhere: if that is to itself, it runs again */
 	Bool conditional; /* a branch that may also go on */
 	Bool call;
+	/* Of its vectors, in Valgrind's form of it: every second element counts; only one. */
+	Bool half, single;
 };
 
 struct pm_counter_read {
@@ -32,11 +34,28 @@ struct pm_counter_read {
 
 #include "libvex_guest_amd64.h"
 
+/* addsubps, addsubpd, and these by a VEX prefix: both is done to each element, and one of the
+ * two results kept. */
+static inline Bool adds_and_subtracts(const UChar *byte, const UChar *end)
+{
+	if (byte < end && (*byte == 0x66 || *byte == 0xf2))
+		byte++;
+	if (byte < end && (*byte & 0xf0) == 0x40)
+		byte++;
+	if (end - byte > 1 && byte[0] == 0x0f && byte[1] == 0xd0)
+		return True;
+	if (end - byte > 2 && byte[0] == 0xc5 && byte[2] == 0xd0)
+		return True;
+	return end - byte > 3 && byte[0] == 0xc4 && (byte[1] & 31) == 1 &&
+	       byte[3] == 0xd0;
+}
+
 static inline struct pm_insn pm_decode(Addr at, UInt length)
 {
 	const UChar *byte = (const UChar *)at, *end = byte + length;
-	struct pm_insn insn = {False, False, False};
+	struct pm_insn insn = {False};
 
+	insn.half = adds_and_subtracts(byte, end);
 	/* Legacy prefixes and REX. */
 	while (byte < end && (*byte == 0x66 || *byte == 0x67 || *byte == 0xf2 ||
 			      *byte == 0xf3 || *byte == 0x2e || *byte == 0x3e ||
@@ -84,7 +103,7 @@ static inline Bool pm_decode_read(Addr at, struct pm_counter_read *read)
 static inline struct pm_insn pm_decode(Addr at, UInt length)
 {
 	UInt word = *(const UInt *)at;
-	struct pm_insn insn = {False, False, False};
+	struct pm_insn insn = {False};
 
 	insn.conditional = (word & 0xff000000) == 0x54000000 || /* b.cond */
 			   (word & 0x7c000000) == 0x34000000;	/* cbz, cbnz, tbz, tbnz */
@@ -93,6 +112,9 @@ static inline struct pm_insn pm_decode(Addr at, UInt length)
 	insn.branch = insn.conditional || insn.call ||
 		      (word & 0xfc000000) == 0x14000000 || /* b */
 		      (word & 0xfe000000) == 0xd6000000;   /* br, ret */
+	/* Vectors of 64 bits are computed as 128, and so is a scalar that stands in a vector. */
+	insn.half = (word & 0xde000000) == 0x0e000000;
+	insn.single = (word & 0xde000000) == 0x5e000000;
 	return insn;
 }
 
@@ -100,8 +122,8 @@ static inline Bool pm_decode_read(Addr at, struct pm_counter_read *read)
 {
 	UInt word = *(const UInt *)at;
 
-	/* mrs xT, pmevcntrN_el0: CRm is 0b10 and N's high bits, op2 its low ones */
-	if ((word & 0xfffffc00) != 0xd53be800)
+	/* mrs xT, pmevcntrN_el0: CRm is 0b10 and N's high bits, op2 its low ones; N < 31 */
+	if ((word & 0xfffffc00) != 0xd53be800 || (word >> 5 & 31) == 31)
 		return False;
 	read->length = 4;
 	read->index = (Int)(word >> 5 & 31);

@@ -91,9 +91,10 @@ try "refuses an empty event" refuses "'' is no event" --events=loads,
 try "refuses no event" refuses "'' is no event" --events=
 try "refuses totals that cannot be written" refuses "'/nonexistent/x' cannot be written" \
 	--totals=/nonexistent/x
-unknown() { both 132 err "$1" valgrind -q --tool=perfmon "${@:2}" "$truth" unknown; }
+unknown() { both 132 err "$1" valgrind --tool=perfmon "${@:2}" "$truth" unknown; }
 try "says which instruction Valgrind does not know" unknown "does not know the instruction at"
-quiet() { unknown "SIGILL" --sigill-diagnostics=no && ! grep "does not know" "$here/err"; }
-try "unless it is not asked" quiet
+quiet() { unknown "SIGILL" "$1" && ! grep "does not know" "$here/err"; }
+try "unless it is not asked" quiet --sigill-diagnostics=no
+try "or is to be quiet" quiet -q
 silent() { status 0 valgrind -q --tool=perfmon "$truth" && nothing cat "$here/err"; }
 try "says nothing of reads" silent
