@@ -27,7 +27,7 @@ export PKG_CONFIG_PATH=$prefix/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
 # calls, and the read itself.
 {
 	(cd include && find . -name '*.h')
-	(cd src && find arch -name '*.h' ! -name syscall.h -printf './perfmon/%p\n')
+	(cd src && find arch -name '*.h' ! -name syscall.h ! -name exact.h -printf './perfmon/%p\n')
 	printf './perfmon/fastpath/read.h\n'
 } | sort >"$work/headers.public"
 (cd "$prefix/include" && find . -name '*.h') | sort >"$work/headers.installed"
