@@ -270,6 +270,27 @@ twice() { both 0 out "exact::instructions" "$perfmon" run -x "$perfmon" run -x -
 try "what is counted already is not counted once more" twice
 below_stat() { status 1 "$perfmon" run -x "$perfmon" stat -x "$program" && says err "cannot start Valgrind below Valgrind"; }
 try "stat says that it cannot count so" below_stat
+
+# The example for continuous integration: a change of 0.1 % in one region, one run a side.
+example() { # PROGRAM OPTION...
+	gcc -O2 -std=gnu11 -Iinclude "${@:2}" examples/ci/search.c -o "$here/$1" -L"$build/.libs" -lperfmon \
+		-Wl,-rpath,"$build/.libs"
+}
+compare() { # STATUS BEFORE AFTER
+	status "$1" env PATH="$build:$PATH" "$PM_TOP/examples/ci/compare" "$2" "$3"
+}
+must "the example compiles" example search
+must "and with its change" example changed -DCHANGED
+finds() {
+	compare 1 ./search ./changed && grep -qE '^lookup +exact::instructions .* \+0\.1[01]%.* more$' "$here/out" &&
+		! grep -E '^(fill|sort) ' "$here/out"
+}
+try "the example finds a regression of 0.1 % in its region" finds
+try "and none between equal programs" compare 0 ./search ./search
+try "nor when less is executed" compare 0 ./changed ./search
+try "a change below the bound passes" env EFFECT=1% PROFILES="$here/bound" PATH="$build:$PATH" examples/ci/compare "$here/search" "$here/changed"
+try "a program that fails is no comparison" compare 2 false ./search
+
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 below() {
 	rm -f "$here"/rank.* && status 0 mpirun -n 2 "$perfmon" run -x -f csv -o "rank.%r" "$program" &&
