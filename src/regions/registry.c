@@ -2,6 +2,7 @@
 #include "regions/registry.h"
 
 #include <errno.h>
+#include <stdbool.h> /* urcu/flavor.h of 0.15 uses bool and does not include it */
 #include <string.h>
 #include <sys/mman.h>
 #include <urcu/flavor.h>

@@ -23,7 +23,7 @@
 #define CPU	"arm64"
 #define MACHINE EM_AARCH64
 #else
-#define CPU	NULL
+#define CPU	""
 #define MACHINE EM_NONE
 #endif
 
@@ -220,7 +220,7 @@ int cli_exact_start(const char *subcommand, const struct cli_exact_events *event
 			     strerror(-err));
 		return err == -ENOENT ? 127 : 126;
 	}
-	if (!CPU) {
+	if (!*CPU) {
 		cli_complain(subcommand, "--exact counts on x86-64 and arm64 alone");
 		return CLI_FAILED;
 	}
