@@ -255,13 +255,21 @@ static bool has_metric(const struct pm_instance *instance, uint32_t i)
 	return false;
 }
 
-#if defined(__aarch64__)
+#if defined(__aarch64__) || defined(__riscv)
 bool pm_instance_user_access(void)
 {
 	int64_t value;
 
-	return !pm_is_translated() &&
-	       (pm_file_number("/proc/sys/kernel/perf_user_access", &value) || value);
+	if (pm_is_translated())
+		return false;
+	if (pm_file_number("/proc/sys/kernel/perf_user_access", &value)) {
+#if defined(__riscv)
+		return false; /* before Linux 6.6 counters are the kernel's alone */
+#else
+		return true;
+#endif
+	}
+	return value != 0;
 }
 #else
 bool pm_instance_user_access(void)
@@ -269,6 +277,17 @@ bool pm_instance_user_access(void)
 	return !pm_is_translated();
 }
 #endif
+
+/* riscv64 grants reads on the page only while the event is on the hardware, and with
+ * index 0 nobody reads (Linux, drivers/perf/riscv_pmu.c, riscv_perf_user_access()). */
+static bool grants_reads(const struct perf_event_mmap_page *page)
+{
+#if defined(__riscv)
+	return page->cap_user_rdpmc || !page->index;
+#else
+	return page->cap_user_rdpmc;
+#endif
+}
 
 /* The same without asking each time: while access was there when last asked, it is taken to
  * be. Where it has gone since, reads are system calls, and reports mark them as such. */
@@ -308,7 +327,7 @@ static void map_pages(struct pm_instance *instance, struct pm_diag *diag)
 		}
 		if (!mapped)
 			access = access_known();
-		counter->user_read = access && counter->page->cap_user_rdpmc;
+		counter->user_read = access && grants_reads(counter->page);
 		mapped = true;
 		if (!counter->user_read && !(instance->flags & PM_OPEN_TIME)) {
 			unmap_page(counter);

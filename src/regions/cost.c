@@ -62,6 +62,8 @@ static void copy_calls(void)
 #define FRAME __asm__ __volatile__("" ::: "x30")
 #elif defined(__x86_64__)
 #define FRAME __asm__ __volatile__("" ::: "rbx")
+#elif defined(__riscv)
+#define FRAME __asm__ __volatile__("" ::: "ra")
 #else
 #define FRAME __asm__ __volatile__("")
 #endif
