@@ -57,7 +57,8 @@ libperfmon_core_la_SOURCES = \
 	src/counters/counters.h src/counters/diagnosis.c src/counters/diagnosis.h \
 	src/counters/exact.c src/counters/exact.h \
 	src/counters/group.c src/counters/group.h src/counters/instance.c \
-	src/counters/instance.h src/counters/recovery.c \
+	src/counters/instance.h src/counters/recovery.c src/counters/user_mode.c \
+	src/counters/user_mode.h \
 	src/info/free.c src/info/info.c src/info/info.h src/info/try.c \
 	src/profile/affinity.c src/profile/affinity.h src/profile/copies.c \
 	src/profile/copies.h src/profile/file.c src/profile/file.h src/profile/memory.c \

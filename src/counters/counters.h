@@ -12,5 +12,6 @@
 
 #include "counters/diagnosis.h"
 #include "counters/instance.h"
+#include "counters/user_mode.h"
 
 #endif

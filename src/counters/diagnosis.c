@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "counters/user_mode.h"
 #include "os/os.h"
 
 #define CAP_SYS_ADMIN_BIT 21
@@ -187,6 +188,11 @@ int pm_diagnosis_open(struct pm_diag *diag, int error, const struct pm_event *ev
 	case ENODEV:
 	case ENXIO:
 	case EOPNOTSUPP:
+		if (error == -EOPNOTSUPP && pm_event_mode_is_ignored(event)) {
+			pm_diag_add(diag, ": this machine cannot count user mode alone; "
+					  "count the kernel too (modifier ':uk')");
+			break;
+		}
 		no_pmu(diag, error, event, tid < 0 ? cpu : -1);
 		break;
 	case EINVAL:

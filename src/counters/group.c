@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sys/resource.h>
 
+#include "counters/user_mode.h"
 #include "os/os.h"
 
 #define NO_GROUP PM_NO_GROUP
@@ -253,6 +254,10 @@ static int open_event(struct pm_instance *instance, uint32_t i, uint32_t leader)
 		    (leader != NO_GROUP && fd == -EINVAL && !user_read_weaker(bits)))
 			break;
 		bits = user_read_weaker(bits);
+	}
+	if (fd >= 0 && pm_event_mode_is_ignored(event)) {
+		pm_kernel_close(fd);
+		return -EOPNOTSUPP;
 	}
 	counter->config1_bits = bits;
 	return fd;

@@ -149,7 +149,8 @@ static int32_t width_of(const struct pm_sysfs_pmu *pmu,
 		if (i && asked[i] == asked[i - 1])
 			continue;
 		attr.config1 |= asked[i];
-		fd = pm_info_open(&attr, -1, true);
+		/* It runs: riscv64 grants no reads and tells no width before. */
+		fd = pm_info_open(&attr, -1, false);
 		if (fd < 0)
 			continue;
 		if (!pm_kernel_mmap(&memory, pm_kernel_page_size(), PROT_READ, MAP_SHARED,
@@ -207,7 +208,9 @@ void pm_info_try(const struct pm_sysfs_pmu *pmu, struct perfmon_pmu_info *info,
 	if (err)
 		return;
 	found->filler = list->events[0].attr;
-	info->capabilities |= PERFMON_PMU_CAPABILITY_OPENS | PERFMON_PMU_CAPABILITY_MODES;
+	info->capabilities |= PERFMON_PMU_CAPABILITY_OPENS;
+	if (!pm_event_mode_is_ignored(&list->events[0]))
+		info->capabilities |= PERFMON_PMU_CAPABILITY_MODES;
 	info->capabilities_known |=
 		PERFMON_PMU_CAPABILITY_MODES | PERFMON_PMU_CAPABILITY_USER_READ;
 	info->width_bits = width_of(pmu, &list->events[0].attr, &user_read);

@@ -25,8 +25,17 @@ static int opens(const struct pm_event *event, void *argument)
 	if (fd < 0)
 		return first->error ? fd : pm_diagnosis_open(first, fd, event, 0, -1);
 	pm_kernel_close(fd);
+	if (pm_event_mode_is_ignored(event))
+		return first->error ? -EOPNOTSUPP
+				    : pm_diagnosis_open(first, -EOPNOTSUPP, event, 0, -1);
 	return 0;
 }
+
+/* Why auto leaves an event out. */
+struct refusal {
+	struct pm_diag first;
+	bool mode; /* user mode cannot be counted alone here */
+};
 
 /* Whether EVENT opens and can then be read in user space: what auto asks. */
 static int reads_fast(const struct pm_event *event, void *argument)
@@ -35,11 +44,13 @@ static int reads_fast(const struct pm_event *event, void *argument)
 		struct pm_instance instance;
 		char room[sizeof(struct pm_instance) + sizeof(struct pm_counter)];
 	} one;
-	struct pm_diag *first = argument, diag = {0};
+	struct refusal *refusal = argument;
+	struct pm_diag *first = &refusal->first, diag = {0};
 	int err = pm_instance_open(&one.instance, event, 1, 0, -1, PM_OPEN_USER_READ,
 				   &diag);
 
 	if (err < 0) {
+		refusal->mode |= err == -EOPNOTSUPP && pm_event_mode_is_ignored(event);
 		if (!first->error)
 			*first = diag;
 		return err;
@@ -164,31 +175,36 @@ void pm_region_plan_record(struct pm_region_plan *plan)
  */
 static int make_auto(struct pm_region_plan *plan)
 {
-	struct pm_diag refused = {0}, diag = {0};
-	const char *why = refused.text, *set = "task-clock,page-faults";
+	struct refusal refusal = {.mode = false};
+	const struct pm_diag *refused = &refusal.first;
+	const char *why = refused->text, *set = "task-clock,page-faults";
+	const char *price = " with 4 system calls a visit";
+	struct pm_diag diag = {0};
 	char text[1200];
 	int err;
 
-	err = pm_events_auto(PM_EVENTS_USER_ONLY, reads_fast, &refused, &plan->list,
+	err = pm_events_auto(PM_EVENTS_USER_ONLY, reads_fast, &refusal, &plan->list,
 			     &diag);
-	if (!err && !refused.error)
+	if (!err && !refused->error)
 		return 0;
-	if (refused.error == -ENOENT || refused.error == -ENODEV)
+	if (refusal.mode) {
+		set = "instructions:uk,cycles:uk";
+		price = "";
+	} else if (refused->error == -ENOENT || refused->error == -ENODEV) {
 		why = "this machine exposes no hardware counters, as most virtual "
 		      "machines. 'perfmon info' says more";
-	else if (refused.error == -EOPNOTSUPP)
+	} else if (refused->error == -EOPNOTSUPP) {
 		set = "instructions,cycles";
+	}
 	if (err)
 		snprintf(text, sizeof(text), "no events are counted: %s", diag.text);
 	else if (plan->list->count)
 		snprintf(text, sizeof(text), "only %s is counted: %s",
-			 plan->list->events[0].name, refused.text);
+			 plan->list->events[0].name, refused->text);
 	else
 		snprintf(text, sizeof(text),
-			 "regions are timed only: %s. PERFMON_EVENTS=%s counts events "
-			 "with "
-			 "4 system calls a visit",
-			 why, set);
+			 "regions are timed only: %s. PERFMON_EVENTS=%s counts events%s",
+			 why, set, price);
 	pm_profile_note(text);
 	return err;
 }

@@ -90,7 +90,7 @@ static void counters_text(const struct perfmon_pmu_info *pmu, char *text, size_t
 		snprintf(text, size, "%d counters%s%s", pmu->programmable, width, fixed);
 	else
 		snprintf(text, size, "counters%s, number unknown", width);
-	snprintf(text + strlen(text), size - strlen(text), "%s%s",
+	snprintf(text + strlen(text), size - strlen(text), "%s%s%s",
 		 pmu->capabilities & PERFMON_PMU_CAPABILITY_USER_READ
 			 ? ", read in user space"
 			 : "",
@@ -98,6 +98,10 @@ static void counters_text(const struct perfmon_pmu_info *pmu, char *text, size_t
 			 ? ", interrupt on overflow"
 		 : pmu->capabilities_known & PERFMON_PMU_CAPABILITY_OVERFLOW
 			 ? ", no interrupt on overflow"
+			 : "",
+		 ~pmu->capabilities & pmu->capabilities_known &
+				 PERFMON_PMU_CAPABILITY_MODES
+			 ? ", none of user mode alone"
 			 : "");
 }
 
