@@ -167,7 +167,8 @@ CRITERION_TESTS += tests/test_sanity tests/test_metric tests/test_stride
 CRITERION_TESTS += tests/test_stride_auto
 CRITERION_TESTS += tests/test_kept tests/test_kept_kill
 CRITERION_TESTS += tests/test_process
-CRITERION_TESTS += tests/test_counter_read tests/test_guest_read tests/test_instance \
+CRITERION_TESTS += tests/test_counter_read tests/test_guest_read tests/test_guest_whole \
+	tests/test_instance \
 	tests/test_read tests/test_session
 CRITERION_TESTS += tests/test_overflow tests/test_overflow_example
 CRITERION_TESTS += tests/test_midway
@@ -217,6 +218,7 @@ tests/test_cost-%.$(OBJEXT): UNOPTIMISED =
 tests/test_counter_read-%.$(OBJEXT): UNOPTIMISED =
 tests/test_events_open-%.$(OBJEXT): UNOPTIMISED =
 tests/test_guest_read-%.$(OBJEXT): UNOPTIMISED =
+tests/test_guest_whole-%.$(OBJEXT): UNOPTIMISED =
 tests/test_log_perf-%.$(OBJEXT): UNOPTIMISED =
 tests/test_periods-%.$(OBJEXT): UNOPTIMISED =
 tests/test_read-%.$(OBJEXT): UNOPTIMISED =
@@ -428,6 +430,10 @@ tests_test_counter_read_LDADD = $(TEST_LIBS)
 
 tests_test_guest_read_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_guest_read_LDADD = $(TEST_LIBS)
+
+tests_test_guest_whole_SOURCES = tests/test_guest_whole.c tests/region_probe.h
+tests_test_guest_whole_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_guest_whole_LDADD = $(TEST_LIBS)
 
 tests_test_regions_SOURCES = tests/test_regions.c tests/region_probe.h
 tests_test_regions_CPPFLAGS = $(TEST_CPPFLAGS)

@@ -16,6 +16,7 @@
 #include "fastpath/fastpath.h"
 #include "perfmon/session.h"
 
+#if defined(__x86_64__) || defined(__aarch64__)
 static struct perf_event_mmap_page page;
 static struct perfmon_counter_view view;
 
@@ -28,6 +29,7 @@ static void write_page(uint32_t index, int64_t offset, unsigned int width)
 	page.pmc_width = (uint16_t)width;
 	page.lock++;
 }
+#endif
 
 #if defined(__x86_64__)
 #define FAULT SIGSEGV
@@ -134,6 +136,20 @@ Test(counter_read, every_accessor_reads_the_register_it_is_for)
 	cr_assert_eq(perfmon_arch_value_handle(33u, 64), PERFMON_ARCH_NO_HANDLE);
 	cr_assert_eq(perfmon_arch_value_handle(0u, 64), PERFMON_ARCH_NO_HANDLE);
 	cr_assert_eq(perfmon_arch_value_handle(1u, 48), PERFMON_ARCH_NO_HANDLE);
+}
+#elif defined(__riscv) && __riscv_xlen == 64
+/* csrrs t0, 0xC00 + n, zero; jr t1. (RISC-V unprivileged specification, "Zicsr") */
+Test(counter_read, every_accessor_reads_the_register_it_is_for)
+{
+	for (uint32_t index = 1; index <= 32; index++) {
+		const uint32_t *raw =
+			(const uint32_t *)perfmon_arch_counter_handle(index);
+
+		cr_assert_eq(raw[0], 0xc00022f3 + ((index - 1) << 20), "index %u", index);
+		cr_assert_eq(raw[1], 0x00030067, "jr t1");
+	}
+	cr_assert_eq(perfmon_arch_counter_handle(33u), PERFMON_ARCH_NO_HANDLE);
+	cr_assert_eq(perfmon_arch_counter_handle(0u), PERFMON_ARCH_NO_HANDLE);
 }
 #endif
 
