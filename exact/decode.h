@@ -53,7 +53,7 @@ static inline Bool adds_and_subtracts(const UChar *byte, const UChar *end)
 static inline struct pm_insn pm_decode(Addr at, UInt length)
 {
 	const UChar *byte = (const UChar *)at, *end = byte + length;
-	struct pm_insn insn = {False};
+	struct pm_insn insn = {.branch = False};
 
 	insn.half = adds_and_subtracts(byte, end);
 	/* Legacy prefixes and REX. */
@@ -103,7 +103,7 @@ static inline Bool pm_decode_read(Addr at, struct pm_counter_read *read)
 static inline struct pm_insn pm_decode(Addr at, UInt length)
 {
 	UInt word = *(const UInt *)at;
-	struct pm_insn insn = {False};
+	struct pm_insn insn = {.branch = False};
 
 	insn.conditional = (word & 0xff000000) == 0x54000000 || /* b.cond */
 			   (word & 0x7c000000) == 0x34000000;	/* cbz, cbnz, tbz, tbnz */
