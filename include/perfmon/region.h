@@ -195,6 +195,7 @@ static inline void perfmon_region_scope_end(struct perfmon_region **region)
 
 	if (__builtin_expect(!!call, 1))
 		call(*region);
+	__asm__ __volatile__(""); /* as PERFMON_REGION_LAST_ */
 }
 
 #ifdef __cplusplus
