@@ -164,6 +164,42 @@ Test(report_exact, measuring_is_named_in_text)
 	free(got);
 }
 
+/* A visit that had not ended has counted what is below it, at least. */
+Test(report_exact, open_visits_hold_what_is_below)
+{
+	struct pm_report_options options = {.subtract_bias = true};
+	uint64_t total = 5000;
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile_plan *plan;
+	struct profile_builder b;
+	char *got;
+
+	builder_begin(&b, 1 << 17);
+	plan = builder_exact_plan(&b, 1, 1);
+	plan->counter[0].cost = (struct perfmon_profile_cost){
+		.known = PERFMON_PROFILE_COST_USER, .bias = 50, .pair = 100};
+	thread = builder_thread(&b, 10, 1, 1);
+	builder_nodes(&b, thread, 8);
+	builder_node(&b, thread, 0, 0);
+	builder_node(&b, thread, 1, builder_region(&b, "open"))->entered = 1;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct perfmon_profile_node *node = builder_node(
+			&b, thread, 2 - i, builder_region(&b, i ? "done" : "step"));
+
+		builder_visit(node, 5);
+		node->count[0].sum = 1000;
+	}
+	builder_totals(&b, 1, &total, 1);
+	got = report_built(&b, &options);
+	/* 200 of the 2000 in regions, and of the 50 around "done". */
+	has(got, "measuring took about 10 % of exact::instructions, most of it in ");
+	has(got, "\ntotal               100.0      100.0                >=950\n");
+	has(got, "outside regions, and in visits that had not ended, 2900 "
+		 "exact::instructions of 5000 (58.0 %); measuring took 200 (4.0 %)\n");
+	free(got);
+	builder_end(&b);
+}
+
 Test(report_exact, spread_over_threads_is_that_of_the_first_event)
 {
 	char *got = report_of(2, 5000, 0, (struct pm_report_options){0});

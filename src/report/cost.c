@@ -40,16 +40,26 @@ static void pairs(const struct pm_report_model *model, struct pm_report_cost *ou
 	out->known = out->pair_ns > 0 || out->call_pair_ns > 0;
 }
 
+/* What a visit of NODE has counted, of an exact profile: an open one at least what is BELOW
+ * it. */
+static double all_of(const struct pm_report_node *node, double below)
+{
+	double all = (double)node->all_ticks;
+
+	return node->entered != node->visits ? fmax(all, below) : all;
+}
+
 int pm_report_cost(const struct pm_report_tree *tree, struct pm_report_cost *out)
 {
 	uint32_t regions = tree->model->snapshot->region_count;
-	double all = 0, spent = tree->nodes[0].outer_ticks, *of;
+	double all = 0, spent = tree->nodes[0].outer_ticks, *of, *below;
 
 	*out = (struct pm_report_cost){.known = false};
 	pairs(tree->model, out);
-	of = calloc((size_t)regions + 1, sizeof(*of));
+	of = calloc((size_t)regions + 1 + tree->node_count, sizeof(*of));
 	if (!of)
 		return -ENOMEM;
+	below = of + regions + 1;
 	for (uint32_t n = 1; n < tree->node_count; n++) {
 		const struct pm_report_node *node = &tree->nodes[n];
 		double *sum = &of[node->region];
@@ -59,10 +69,20 @@ int pm_report_cost(const struct pm_report_tree *tree, struct pm_report_cost *out
 		if (*sum > of[out->region])
 			out->region = node->region;
 		/* What stands around the outermost visits is in none. */
-		if (!node->parent)
+		if (!node->parent && !tree->model->exact)
 			all += (double)node->all_ticks +
 			       fmax(0, node->outer_ticks - node->added_ticks);
 	}
+	/* Children have higher numbers. */
+	for (uint32_t n = tree->node_count; tree->model->exact && n-- > 1;) {
+		const struct pm_report_node *node = &tree->nodes[n];
+
+		below[node->parent] +=
+			all_of(node, below[n]) +
+			(node->parent ? 0
+				      : fmax(0, node->outer_ticks - node->added_ticks));
+	}
+	all += below[0];
 	if (all > 0)
 		out->part = fmin(1, spent / all);
 	if (spent > 0)

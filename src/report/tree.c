@@ -95,6 +95,9 @@ void pm_tree_root(struct pm_report_tree *tree, const struct pm_report_tree *of)
 			const struct pm_report_count *count = &of->counts[n * events + e];
 
 			pm_tree_count_add(sum, count);
+			/* Of an open visit nothing is counted that could be taken out. */
+			if (tree->model->exact && count->added > (double)count->sum)
+				sum->added -= count->added - (double)count->sum;
 			pm_tree_add(&sum->measured, count->measured);
 			pm_tree_add(&sum->sampled, count->sampled);
 			/* In how many it was open is not known of all paths together: here
