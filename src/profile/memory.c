@@ -111,6 +111,23 @@ int pm_memory_allocate(int fd, uint64_t at, uint64_t size)
 	return err == -EOPNOTSUPP || err == -ENOSYS ? write_zeros(fd, at, size) : err;
 }
 
+/* Under a translator the file's part is mapped as it grows: checkers of memory look at all
+ * that is mapped, and at the end of the file each word is a fault. */
+static int map_part(uint64_t from, uint64_t upto)
+{
+	uint8_t *at = (uint8_t *)pm_profile_memory.base + from;
+	int err;
+
+	if (!pm_is_translated())
+		return 0;
+	err = pm_kernel_mmap_fixed(at, upto - from, PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_NORESERVE, pm_profile_memory.fd,
+				   (off_t)from);
+	if (!err)
+		pm_kernel_madvise(at, upto - from, MADV_DONTFORK);
+	return err;
+}
+
 int pm_memory_back(uint64_t end)
 {
 	uint64_t upto = (end + PM_MEMORY_STEP - 1) / PM_MEMORY_STEP * PM_MEMORY_STEP;
@@ -128,6 +145,8 @@ int pm_memory_back(uint64_t end)
 			      ? pm_memory_allocate(pm_profile_memory.fd,
 						   pm_profile_memory.backed, upto)
 			      : -EBADF;
+		if (!err)
+			err = map_part(pm_profile_memory.backed, upto);
 		if (err) {
 			if (pm_profile_memory.reserved) {
 				pm_profile_header()->private_error = (uint32_t)-err;
@@ -196,6 +215,10 @@ int pm_memory_map(int fd)
 			pm_profile_memory.space = space;
 		}
 	}
+	if (!err && fd >= 0 && pm_is_translated())
+		err = pm_kernel_mmap_fixed(base, pm_profile_memory.space, PROT_NONE,
+					   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+					   -1, 0);
 	if (err)
 		return err;
 	/* A child must not write into its parent's profile. */
