@@ -266,6 +266,13 @@ try "stat counts child processes" children
 # By another process: who kills itself does so by the tool.
 lost() { both 137 err "left no counts" "$perfmon" stat -x sh -c '(kill -9 $$); :'; }
 try "stat says that a killed process left no counts" lost
+# cat ends after the process that has killed its parent, and still has its output.
+later() {
+	rm -rf "$here/tmp" && mkdir "$here/tmp" || return 1
+	TMPDIR=$here/tmp "$perfmon" stat -x -o /dev/null sh -c '(kill -9 $$); :' | cat
+	nothing ls "$here/tmp"
+}
+try "who ends after the command leaves no file" later
 twice() { both 0 out "exact::instructions" "$perfmon" run -x "$perfmon" run -x -f csv -o stdout "$program"; }
 try "what is counted already is not counted once more" twice
 below_stat() { status 1 "$perfmon" run -x "$perfmon" stat -x "$program" && says err "cannot start Valgrind below Valgrind"; }

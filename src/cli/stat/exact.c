@@ -23,24 +23,34 @@ static int out_of_memory(void)
 }
 
 /* A file of its own name: a process that changes its root or its user can still open it
- * where a descriptor of ours would be out of its reach. */
+ * where a descriptor of ours would be out of its reach. In a folder of its own: a process
+ * that outlives the command cannot make the file again. */
 static int make_file(struct stat_exact *exact)
 {
 	const char *dir = getenv("TMPDIR");
-	int fd;
+	int fd = -1;
 
-	if (asprintf(&exact->path, "%s/perfmon-stat-XXXXXX", dir && *dir ? dir : "/tmp") <
-	    0) {
+	if (asprintf(&exact->folder, "%s/perfmon-stat-XXXXXX",
+		     dir && *dir ? dir : "/tmp") < 0) {
+		exact->folder = NULL;
+		return out_of_memory();
+	}
+	if (!mkdtemp(exact->folder)) {
+		cli_complain("stat", "cannot create '%s' for the totals: %s",
+			     exact->folder, strerror(errno));
+		free(exact->folder);
+		exact->folder = NULL;
+		return CLI_FAILED;
+	}
+	if (asprintf(&exact->path, "%s/totals", exact->folder) < 0) {
 		exact->path = NULL;
 		return out_of_memory();
 	}
-	fd = mkostemp(exact->path, O_CLOEXEC);
+	fd = open(exact->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		return close(fd);
 	cli_complain("stat", "cannot create '%s' for the totals: %s", exact->path,
 		     strerror(errno));
-	free(exact->path);
-	exact->path = NULL;
 	return CLI_FAILED;
 }
 
@@ -79,7 +89,10 @@ void stat_exact_free(struct stat_exact *exact)
 {
 	if (exact->path)
 		unlink(exact->path);
+	if (exact->folder)
+		rmdir(exact->folder);
 	free(exact->path);
+	free(exact->folder);
 	free(exact->line);
 }
 

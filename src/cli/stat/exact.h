@@ -10,9 +10,9 @@
 struct stat_exact {
 	struct cli_exact_events events;
 	struct pm_event event[PM_EXACT_EVENT_COUNT]; /* ... as others are described */
-	char *path;	    /* of the file that gets each process's totals */
-	char **line;	    /* what to execute */
-	uint32_t lost_runs; /* whose first process left no totals */
+	char *folder, *path; /* of the file that gets each process's totals */
+	char **line;	     /* what to execute */
+	uint32_t lost_runs;  /* whose first process left no totals */
 };
 
 /* Finds out what TEXT (NULL: instructions) means, and how to count it in COMMAND. 0, or
