@@ -196,7 +196,7 @@ static uint64_t space_wanted(void)
 	return space;
 }
 
-int pm_memory_map(int fd)
+int pm_memory_map(int fd, uint64_t allocated)
 {
 	int flags = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
 	struct stat st = {0};
@@ -215,16 +215,26 @@ int pm_memory_map(int fd)
 			pm_profile_memory.space = space;
 		}
 	}
-	if (!err && fd >= 0 && pm_is_translated())
+	if (err)
+		return err;
+	pm_profile_memory.fd = fd;
+	if (fd >= 0 && pm_is_translated()) {
 		err = pm_kernel_mmap_fixed(base, pm_profile_memory.space, PROT_NONE,
 					   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 					   -1, 0);
-	if (err)
+		if (!err && allocated)
+			err = map_part(0, allocated);
+	}
+	if (err) {
+		pm_kernel_munmap(base, pm_profile_memory.space);
+		pm_profile_memory.base = NULL;
+		pm_profile_memory.fd = -1;
 		return err;
+	}
 	/* A child must not write into its parent's profile. */
 	pm_kernel_madvise(pm_profile_memory.base, pm_profile_memory.space, MADV_DONTFORK);
-	pm_profile_memory.backed = pm_profile_memory.reserved = 0;
-	pm_profile_memory.fd = fd;
+	pm_profile_memory.backed = allocated;
+	pm_profile_memory.reserved = 0;
 	pm_profile_memory.device = st.st_dev;
 	pm_profile_memory.inode = st.st_ino;
 	return 0;

@@ -44,8 +44,9 @@ void *pm_profile_at(uint64_t offset);
  * maps its profile, and must be sure that it does not shrink. */
 int pm_memory_make_file(void);
 
-/* Maps FD (-1: private memory), of which nothing may be touched yet. */
-int pm_memory_map(int fd);
+/* Maps FD (-1: private memory), of which no more may be touched yet than the bytes that it has
+ * ALLOCATED. */
+int pm_memory_map(int fd, uint64_t allocated);
 
 /* Room in the file FD, which has AT bytes, up to SIZE. A size above RLIMIT_FSIZE would be
  * answered with a signal that ends the program. */

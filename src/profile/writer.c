@@ -75,7 +75,7 @@ static void write_header(const struct perfmon_profile_header *self,
  * already, and makes room for the header. */
 static int begin(int fd, uint64_t allocated)
 {
-	int err = pm_memory_map(fd);
+	int err = pm_memory_map(fd, allocated);
 
 	if (err) {
 		if (fd >= 0)
@@ -84,7 +84,6 @@ static int begin(int fd, uint64_t allocated)
 	}
 	notes.count = 0;
 	totals.record = NULL;
-	pm_profile_memory.backed = allocated;
 	if (pm_profile_reserve(PERFMON_PROFILE_TYPE_HEADER,
 			       sizeof(struct perfmon_profile_header)))
 		return 0;
