@@ -227,7 +227,9 @@ static bool count_visit(const struct scene *scene, void (*visit)(void),
 	return true;
 }
 
-static void learn_slow_path(const struct scene *scene, struct pm_slot *slot)
+/* Apart, since its arrays would be on the stack of each first region. */
+static __attribute__((noinline)) void learn_slow_path(const struct scene *scene,
+						      struct pm_slot *slot)
 {
 	struct counted warm, first;
 	uint64_t begin[MOST];
