@@ -18,6 +18,10 @@ bench_bench_kept_LDADD = $(BENCH_LIBS)
 BENCHES += bench/bench_start
 bench_bench_start_LDADD = $(BENCH_LIBS)
 bench_bench_start_LDFLAGS = $(AM_LDFLAGS) -no-install
+# It starts itself under Valgrind.
+BENCHES += bench/bench_exact
+bench_bench_exact_LDADD = libperfmon.la -lm
+bench_bench_exact_LDFLAGS = $(AM_LDFLAGS) -no-install
 check_PROGRAMS += bench/start_empty bench/start_linked bench/start_region
 bench_start_empty_SOURCES = bench/start.c
 bench_start_linked_SOURCES = bench/start.c

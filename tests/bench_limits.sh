@@ -44,6 +44,7 @@ programs() {
 		region.path.* | region.kept.* | region.watched.* | region.kept_watched.*) echo bench_kept ;;
 		region.first) echo bench_threads ;;
 		region.pair.*.over.timestamp.pair | region.scaling) echo bench_time ;;
+		region.exact.* | exact.*) echo bench_exact ;;
 		region.*) echo bench_regions ;;
 		read.*) echo bench_reads ;;
 		session.*) echo bench_sessions ;;
