@@ -35,6 +35,9 @@ tests_inline_cxx_LDADD = libperfmon.la
 # What tests run as programs of their own.
 check_PROGRAMS += tests/programs/region_ends tests/programs/region_loads \
 	tests/programs/region_cxx
+check_PROGRAMS += tests/programs/exact_regions
+tests_programs_exact_regions_SOURCES = tests/programs/exact_regions.c
+tests_programs_exact_regions_LDADD = libperfmon.la -lm
 check_PROGRAMS += tests/programs/exact_blocks
 tests_programs_exact_blocks_SOURCES = tests/programs/exact_blocks.c
 tests_programs_exact_blocks_LDADD = libperfmon.la
@@ -146,7 +149,7 @@ tests_programs_perfmon2_self_cxx_LDADD = libperfmon.la
 EXTRA_DIST += tests/beds tests/suites/beds.sh tests/suites/completion.sh
 EXTRA_DIST += tests/suites/pages.sh tests/page_check.js tests/page_marks_check.js \
 	tests/page_exact_check.js tests/page_wide_check.js
-EXTRA_DIST += tests/suites/dist.sh tests/suites/exact_run.sh tests/suites/exact_guest.sh tests/suites/exact_tool.sh \
+EXTRA_DIST += tests/suites/dist.sh tests/suites/exact_diff.sh tests/suites/exact_run.sh tests/suites/exact_guest.sh tests/suites/exact_tool.sh \
 	tests/suites/format.sh tests/suites/install.sh tests/suites/layers.sh \
 	tests/suites/profiles.sh tests/suites/quiet.sh \
 	tests/suites/regions.sh tests/suites/snapshots.long.sh
