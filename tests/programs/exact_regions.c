@@ -45,12 +45,11 @@ static __attribute__((noinline)) void kernel(struct mesh *mesh, int region)
 	PERFMON_REGION_BEGIN("kernel " #r);                                              \
 	kernel(mesh, r);                                                                 \
 	PERFMON_REGION_END("kernel " #r);
+/* clang-format off */
 #define EACH(X)                                                                          \
-	X(0)                                                                             \
-	X(1)                                                                             \
-	X(2)                                                                             \
-	X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16)     \
-		X(17) X(18) X(19)
+	X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9)                                \
+	X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19)
+/* clang-format on */
 
 static void *solve(void *unused)
 {

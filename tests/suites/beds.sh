@@ -13,7 +13,7 @@ try "no line is of another" nothing comm -23 "$PM_SUITE_DIR/listed" "$PM_SUITE_D
 try "no test has two" nothing uniq -d "$PM_SUITE_DIR/listed"
 unknown() {
 	table | awk '{ for (i = 2; i <= NF; i++) print $i }' | sort -u | grep -vxE -e \
-		'-|clang|user|asan|tsan|guest-(root|others|user|parallel)|no-guest'
+		'-|clang|user|asan|tsan|guest-(root|others|user|parallel)|riscv64|no-guest'
 }
 try "each bed is one of those described" nothing unknown
 # A sleep is by name what a test of time needs: see tests/helpers.h.

@@ -7,8 +7,8 @@
 native_tree all tests/programs/exact_blocks
 perfmon=$build/perfmon
 case $(uname -m) in
-x86_64) tool=perfmon-amd64-linux ;;
-aarch64) tool=perfmon-arm64-linux ;;
+x86_64) tool='perfmon-amd64-linux' ;;
+aarch64) tool='perfmon-arm64-linux' ;;
 *) tool=none ;;
 esac
 if [ ! -x "$perfmon" ] || ! command -v valgrind >/dev/null || [ ! -x "$build/exact/valgrind/$tool" ]; then
@@ -51,9 +51,8 @@ corrected() { # EVENTS HOW
 }
 try "subtracting the bias leaves the instructions of the blocks" corrected instructions one
 try "so it does with more events than one" corrected instructions,loads,stores one
-for many in instructions,loads,stores,load-bytes,store-bytes,cond-branches,calls,sp-flops,dp-flops; do
-	try "and with all of them" corrected $many one
-done
+all=instructions,loads,stores,load-bytes,store-bytes,cond-branches,calls,sp-flops,dp-flops
+try "and with all of them" corrected "$all" one
 PERFMON_MONOTONIC=1 PERFMON_FENCE=1 try "and with a fence" corrected instructions one
 try "and after an exec" corrected instructions exec
 counts() {

@@ -36,8 +36,11 @@ template <> struct sum<0> { static const int value = 0; };
 int main() { return sum<100>::value - 5050; }
 END
 printf 'all: sorted\nsorted: numbers\n\t@sort -r numbers | head -n 3\n' >Makefile
-printf 'foreach(i RANGE 100)\n  math(EXPR s "${s} + ${i}")\nendforeach()\nmessage("${s}")\n' >sum.cmake
-printf 'rule c\n  command = sort $in\nbuild one: c numbers\nbuild two: c table\n' >build.ninja
+# shellcheck disable=SC2016 # for cmake and ninja
+{
+	printf 'foreach(i RANGE 100)\n  math(EXPR s "${s} + ${i}")\nendforeach()\nmessage("${s}")\n' >sum.cmake
+	printf 'rule c\n  command = sort $in\nbuild one: c numbers\nbuild two: c table\n' >build.ninja
+}
 cat >threads.py <<'END'
 import threading
 def add(n):
