@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Twenty regions in two threads, as a solver has them: gathers, sums, moves, with their work in
- * nested steps. exact_regions [REGION]: this one does one element in a thousand more.
+ * nested steps. exact_regions [REGION [STEPS]]: this one does one element in a thousand more.
  */
 #include <math.h>
 #include <pthread.h>
@@ -10,9 +10,8 @@
 #include "perfmon/region.h"
 
 #define ELEMENTS 2000
-#define STEPS	 10
 
-static int more = -1;
+static int more = -1, steps = 10;
 
 struct mesh {
 	double node[ELEMENTS], force[ELEMENTS];
@@ -61,7 +60,7 @@ static void *solve(void *unused)
 		mesh->node[i] = i * 0.1;
 		mesh->corner[i] = (int)((unsigned int)i * 7919u % ELEMENTS);
 	}
-	for (int step = 0; step < STEPS; step++) {
+	for (int step = 0; step < steps; step++) {
 		PERFMON_REGION_BEGIN("step");
 		EACH(KERNEL)
 		PERFMON_REGION_END("step");
@@ -76,6 +75,8 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		more = atoi(argv[1]);
+	if (argc > 2)
+		steps = atoi(argv[2]);
 	if (pthread_create(&thread, NULL, solve, NULL))
 		return 1;
 	solve(NULL);
