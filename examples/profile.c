@@ -17,8 +17,8 @@ static void print_values(const struct perfmon_profile *profile, uint32_t thread,
 			 uint32_t node)
 {
 	struct perfmon_profile_value values[EVENTS];
-	int count = perfmon_profile_get_values(profile, thread, node, values, EVENTS,
-					       sizeof(values[0]));
+	int count =
+		perfmon_profile_get_values(profile, thread, node, PERFMON_VECTOR(values));
 
 	for (int i = 0; i < count && i < EVENTS; i++) {
 		struct perfmon_profile_event event = {.size = sizeof(event)};

@@ -480,6 +480,7 @@ Test(regions, the_own_values_are_read)
 	count[1].value = 42;
 	cr_assert_eq(perfmon_region_read("a", &plain, count, 1, sizeof(count[0])), 0);
 	cr_assert_eq(count[1].value, 42, "no more than was asked for");
+	cr_assert_eq(perfmon_region_read("a", &plain, NULL, 0, 0), 0);
 }
 
 static void *see_nothing(void *unused)

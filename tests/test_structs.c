@@ -346,6 +346,77 @@ Test(structs, of_a_vector_with_longer_elements)
 		     -E2BIG);
 }
 
+/* sizeof(array) in the place of sizeof(array[0]) would have the call write behind ROOM. */
+struct room {
+	uint64_t words[32];
+	uint64_t behind[32];
+};
+
+static void refuses_the_size_of_two(const char *name, int result, const struct room *room,
+				    const char *message)
+{
+	cr_expect_eq(result, -EINVAL, "%s: %d", name, result);
+	for (size_t i = 0; i < 32; i++)
+		cr_expect_eq(room->words[i] | room->behind[i], 0, "%s wrote", name);
+	cr_expect(!message || strstr(message, "PERFMON_VECTOR("), "%s: %s", name,
+		  message);
+}
+
+Test(structs, of_a_vector_that_is_written_and_is_given_the_size_of_two_elements)
+{
+	struct perfmon_region_values sum = {.size = sizeof(sum)};
+	struct perfmon_target target = {.kind = PERFMON_TARGET_KIND_THREAD};
+	struct room room = {{0}, {0}};
+	void *at = room.words;
+	char message[256];
+
+#define REFUSES(call, type, ...)                                                         \
+	do {                                                                             \
+		int result =                                                             \
+			call(session, at, 2, 2 * sizeof(struct type), ##__VA_ARGS__);    \
+                                                                                         \
+		refuses_the_size_of_two(#call, result, &room,                            \
+					session_message_of(session));                    \
+	} while (0)
+	REFUSES(perfmon_session_read, perfmon_value, 0);
+	REFUSES(perfmon_session_read, perfmon_value, PERFMON_READ_ALL);
+	REFUSES(perfmon_session_swap, perfmon_value, 0);
+	REFUSES(perfmon_set_create, perfmon_set);
+	REFUSES(perfmon_set_get_info, perfmon_set_info);
+	REFUSES(perfmon_set_estimate, perfmon_estimate);
+	REFUSES(perfmon_overflow_read, perfmon_message);
+#undef REFUSES
+	refuses_the_size_of_two(
+		"perfmon_region_read",
+		perfmon_region_read("structs", &sum, at, 2,
+				    2 * sizeof(struct perfmon_region_count)),
+		&room, NULL);
+	cr_expect_eq(perfmon_profile_get_values(profile, 0, 1, at, 2,
+						2 * sizeof(struct perfmon_profile_value)),
+		     -EINVAL);
+	perfmon_profile_message(profile, message, sizeof(message));
+	refuses_the_size_of_two("perfmon_profile_get_values", -EINVAL, &room, message);
+	/* What is only read is not written behind: its tail says whether it is known. */
+	memcpy(at, &target, sizeof(target));
+	OK(session,
+	   perfmon_session_attach_targets(session, at, 1, 2 * sizeof(target), 0));
+}
+
+/* The three arguments, and elements that are a little longer than the library's. */
+Test(structs, of_a_vector_by_its_macro)
+{
+	struct perfmon_value values[3] = {{.index = 0}};
+	struct {
+		struct perfmon_value known;
+		uint64_t more[4];
+	} longer[2] = {{.known.index = 0}};
+
+	cr_assert_eq(perfmon_session_read(session, PERFMON_VECTOR(values), 0), 3);
+	cr_assert_eq(
+		perfmon_session_read(session, &longer[0].known, 2, sizeof(longer[0]), 0),
+		2, "%s", session_message_of(session));
+}
+
 Test(structs, whose_size_was_never_set)
 {
 	for (size_t i = 0; i < STRUCTS; i++)

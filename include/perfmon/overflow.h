@@ -158,11 +158,12 @@ struct perfmon_message {
 
 /**
  * perfmon_overflow_read() - takes up to COUNT messages from the queue into MESSAGES,
- * whose elements have ELEMENT_SIZE bytes: sizeof(struct perfmon_message). Never waits.
+ * whose elements have ELEMENT_SIZE bytes: sizeof(messages[0]). Never waits.
  * System calls: none while there is no descriptor; one when a read empties the queue.
  *
  * The number of messages; -EAGAIN: there is none; -EINVAL: COUNT is 0, or the size of an
- * element is below the first version's. The queue holds 1,024.
+ * element is below the first version's, or twice this library's or more (perfmon/vector.h).
+ * The queue holds 1,024.
  */
 int perfmon_overflow_read(struct perfmon_session *session,
 			  struct perfmon_message *messages, size_t count,

@@ -43,6 +43,7 @@
 #ifndef PERFMON_PROFILE_H
 #define PERFMON_PROFILE_H
 
+#include <perfmon/vector.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -253,11 +254,11 @@ struct perfmon_profile_value {
 /**
  * perfmon_profile_get_values() - fills VALUES with what each event counted in node INDEX
  * of thread THREAD, in the order of the thread's events: COUNT elements at most.
- * @element_size: sizeof(struct perfmon_profile_value); of a longer element the library
- *	sets the rest to zero
+ * @element_size: sizeof(values[0]); of a longer element the library sets the rest to zero
  *
- * The number of elements that there are; -EINVAL: also for a zero or too small
- * ELEMENT_SIZE; VALUES may be NULL with COUNT 0.
+ * The number of elements that there are; -EINVAL: also for an ELEMENT_SIZE below the first
+ * version's, or of twice this library's or more (perfmon/vector.h), of which
+ * perfmon_profile_message() says so; VALUES may be NULL with COUNT 0.
  */
 int perfmon_profile_get_values(const struct perfmon_profile *profile, uint32_t thread,
 			       uint32_t index, struct perfmon_profile_value *values,

@@ -34,6 +34,7 @@
 #ifndef PERFMON_REGION_H
 #define PERFMON_REGION_H
 
+#include <perfmon/vector.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -169,7 +170,8 @@ struct perfmon_region_count {
  * 0. @counters says how many there are; elements behind these are untouched.
  *
  * Makes no system call; may allocate. Returns 0; -EINVAL if NAME, VALUES or, with a COUNT,
- * COUNTS is NULL, or a size is below the first version's; -E2BIG if VALUES or an element
+ * COUNTS is NULL, or a size is below the first version's, or that of an element is twice
+ * this library's or more (perfmon/vector.h); -E2BIG if VALUES or an element
  * is longer than this library's and not zero there; -ENOENT if this thread has not visited
  * a region of this name; -EBUSY from a signal handler that interrupted a region call.
  * VALUES and COUNTS are untouched on failure.

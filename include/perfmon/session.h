@@ -14,7 +14,7 @@
  *	perfmon_session_start(session);
  *	work();
  *	perfmon_session_stop(session);
- *	perfmon_session_read(session, values, 2, sizeof(values[0]), PERFMON_READ_ALL);
+ *	perfmon_session_read(session, PERFMON_VECTOR(values), PERFMON_READ_ALL);
  *	perfmon_session_close(session);
  *
  * States: detached, attached and stopped, running, and masked: an overflow with
@@ -76,10 +76,12 @@
  * changes nothing.
  *
  * A vector comes with the number of its elements and the size of one in the program,
- * sizeof(elements[0]). -EINVAL: it has no element, it is NULL, or the size is below the
- * first version's; -E2BIG: more than PERFMON_SESSION_VECTOR_MAX elements, or elements that
- * are longer than this library's and not zero there. Where a call writes elements, what
- * it does not know in them becomes zero.
+ * sizeof(elements[0]): PERFMON_VECTOR(elements) gives all three arguments
+ * (perfmon/vector.h). -EINVAL: it has no element, it is NULL, the size is below the first
+ * version's, or the call writes elements and the size is twice this library's or more, as
+ * the size of an array is; -E2BIG: more than PERFMON_SESSION_VECTOR_MAX elements, or
+ * elements that are longer than this library's and not zero there. Where a call writes
+ * elements, what it does not know in them becomes zero.
  *
  * Common to all: -EINVAL for a NULL session; -ECHILD in a child that
  * fork(2) or clone(2) made after the session was created: there the handle can only be
@@ -94,6 +96,7 @@
 #ifndef PERFMON_SESSION_H
 #define PERFMON_SESSION_H
 
+#include <perfmon/vector.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>

@@ -51,3 +51,26 @@ for file in "${internal[@]}"; do
 	try "$file stands alone" in_shell alone "${file#src/}" gcc -fsyntax-only -std=gnu11 \
 		-D_GNU_SOURCE -Wall -Wextra -Werror -Iinclude -Isrc -I"$build" -x c -
 done
+
+# What a program compiles, and what it must not, with the word that its author reads.
+compiles() { # COMPILER STANDARD CODE
+	local language=c
+	[[ $2 != *++* ]] || language=c++
+	printf '#include <perfmon/perfmon.h>\n%s\n' "$3" |
+		"$1" "${strict[@]}" "-std=$2" -x "$language" -
+}
+refused() { # WORD COMPILER STANDARD CODE
+	! compiles "${@:2}" 2>"$PM_SUITE_DIR/refusal" && grep -q -e "$1" "$PM_SUITE_DIR/refusal"
+}
+reads() { # DECLARATION: code that reads into V
+	printf '%s int f(void); int f(void) { %s }' "$1" \
+		'return perfmon_session_read(0, PERFMON_VECTOR(v), 0);'
+}
+for dialect in "gcc c99" "gcc c11" "clang c11" "g++ c++11" "clang++ c++17"; do
+	read -r compiler standard <<<"$dialect"
+	try "$dialect: PERFMON_VECTOR() of an array" in_shell compiles "$compiler" "$standard" \
+		"$(reads "static struct perfmon_value v[2];")"
+	try "$dialect: PERFMON_VECTOR() of a pointer" in_shell refused \
+		takes_an_array_not_a_pointer "$compiler" "$standard" \
+		"$(reads "static struct perfmon_value *v;")"
+done

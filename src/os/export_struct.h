@@ -49,27 +49,39 @@ static inline int pm_struct_check(const void *given, size_t first, size_t known)
 	return 0;
 }
 
+/* What becomes of a vector's elements: the call reads what stands in them, it writes to
+ * them, or both. */
+#define PM_VECTOR_IN	 1u
+#define PM_VECTOR_OUT	 2u
+#define PM_VECTOR_IN_OUT (PM_VECTOR_IN | PM_VECTOR_OUT)
+
 /* The same of a vector: see pm_vector_check(). */
-#define PM_VECTOR_CHECK(given, count, element_size, type, first)                         \
-	pm_vector_check(given, count, element_size, PM_STRUCT_FIRST(type, first),        \
+#define PM_VECTOR_CHECK(given, count, element_size, way, type, first)                    \
+	pm_vector_check(given, count, element_size, way, PM_STRUCT_FIRST(type, first),   \
 			sizeof(struct type))
 
 /*
  * The vectors of the API come with the number of their elements and the size of one in
  * the program. Checks that of GIVEN, COUNT elements of ELEMENT_SIZE bytes, of which the
- * first version had FIRST and this library knows KNOWN: 0; -EINVAL: elements smaller than
- * the first version's, or not made of whole words, or NULL with a COUNT; -E2BIG: what this
- * library does not know is not zero.
+ * first version had FIRST and this library knows KNOWN, and that go the WAY of
+ * PM_VECTOR_IN and _OUT: 0; -EINVAL: elements smaller than the first version's, or not made
+ * of whole words, or NULL with a COUNT, or so long where they are written to that the size
+ * must be that of an array; -E2BIG: what this library does not know in elements that are
+ * read is not zero.
  */
 static inline int pm_vector_check(const void *given, size_t count, size_t element_size,
-				  size_t first, size_t known)
+				  unsigned int way, size_t first, size_t known)
 {
 	const unsigned char *byte = given;
 
 	if (element_size < first || element_size % sizeof(uint64_t) || (!given && count))
 		return -EINVAL;
+	if (way & PM_VECTOR_OUT && element_size >= 2 * known)
+		return -EINVAL;
 	if (element_size > PM_STRUCT_MOST)
 		return -E2BIG;
+	if (!(way & PM_VECTOR_IN))
+		return 0;
 	for (size_t n = 0; element_size > known && n < count; n++, byte += element_size) {
 		for (size_t i = known; i < element_size; i++) {
 			if (byte[i])

@@ -384,8 +384,8 @@ PM_EXPORT int perfmon_profile_get_values(const struct perfmon_profile *profile,
 	double on_cpu_ns = 0, measured;
 	uint32_t events, first;
 
-	if (!node || (!values && count) ||
-	    element_size < PM_STRUCT_FIRST(perfmon_profile_value, 32))
+	if (!node || PM_VECTOR_CHECK(values, count, element_size, PM_VECTOR_OUT,
+				     perfmon_profile_value, 32))
 		return -EINVAL;
 	events = of->plan ? of->plan->counter_count : 0;
 	first = events ? first_event(profile->snapshot, of->plan) : 0;

@@ -168,9 +168,9 @@ PM_EXPORT int perfmon_region_read(const char *name, struct perfmon_region_values
 	bool found = false;
 	double ticks = 0;
 
-	if (!err)
-		err = PM_VECTOR_CHECK(counts, count, element_size, perfmon_region_count,
-				      16);
+	if (!err && (counts || count))
+		err = PM_VECTOR_CHECK(counts, count, element_size, PM_VECTOR_IN_OUT,
+				      perfmon_region_count, 16);
 	if (!name || err)
 		return err ?: -EINVAL;
 	if (!block->alive)

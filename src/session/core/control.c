@@ -60,8 +60,8 @@ PM_EXPORT int perfmon_session_swap(struct perfmon_session *session,
 	if (err)
 		return err;
 	pm_session_catch_up(session);
-	err = PM_SESSION_CHECK_VECTOR(session, values, count, element_size, true,
-				      perfmon_value, 40);
+	err = PM_SESSION_CHECK_VECTOR(session, values, count, element_size,
+				      PM_VECTOR_IN_OUT, perfmon_value, 40);
 	if (!err && flags & ~PERFMON_WRITE_STOPPED)
 		err = pm_diag_set(&session->diag, -EINVAL, "unknown flags 0x%x", flags);
 	if (err)

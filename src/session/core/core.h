@@ -258,19 +258,18 @@ void pm_session_time_detach(struct perfmon_session *session);
 void pm_session_time_target(struct perfmon_session *session, struct pm_target *target);
 
 /* The checks of a vector of structs TYPE, whose first version had FIRST bytes, and of its
- * elements. Those that the program has FILLED in are zero where they are not known. A
- * program of this version pays for one test. */
-#define PM_SESSION_CHECK_VECTOR(session, vector, count, element_size, filled, type,      \
-				first)                                                   \
+ * elements, which go the WAY of PM_VECTOR_IN and _OUT. A program of this version pays for
+ * one test. */
+#define PM_SESSION_CHECK_VECTOR(session, vector, count, element_size, way, type, first)  \
 	((vector) && (count)-1 < PERFMON_SESSION_VECTOR_MAX &&                           \
 			 (element_size) == sizeof(struct type)                           \
 		 ? 0                                                                     \
-		 : pm_session_check_vector(session, vector, count, element_size, filled, \
+		 : pm_session_check_vector(session, vector, count, element_size, way,    \
 					   PM_STRUCT_FIRST(type, first),                 \
 					   sizeof(struct type)))
 int pm_session_check_vector(struct perfmon_session *session, const void *vector,
-			    size_t count, size_t element_size, bool filled, size_t first,
-			    size_t known);
+			    size_t count, size_t element_size, unsigned int way,
+			    size_t first, size_t known);
 int pm_session_check_index(struct perfmon_session *session, size_t i, uint32_t index,
 			   uint64_t reserved);
 

@@ -50,28 +50,29 @@ int pm_session_collect(struct perfmon_session *session, uint32_t i, bool *syscal
 /* --- vectors ------------------------------------------------------------------------ */
 
 int pm_session_check_vector(struct perfmon_session *session, const void *vector,
-			    size_t count, size_t element_size, bool filled, size_t first,
-			    size_t known)
+			    size_t count, size_t element_size, unsigned int way,
+			    size_t first, size_t known)
 {
-	int err = vector && count ? pm_vector_check(vector, 0, element_size, first, known)
-				  : -EINVAL;
+	int err;
 
 	if (!vector || !count)
-		return pm_diag_set(&session->diag, err,
+		return pm_diag_set(&session->diag, -EINVAL,
 				   "the vector is %s; pass one element "
 				   "or more",
 				   vector ? "empty" : "NULL");
+	err = pm_vector_check(vector, 0, element_size, way, first, known);
 	if (err == -EINVAL)
 		return pm_diag_set(&session->diag, err,
 				   "elements cannot have %zu bytes; pass "
-				   "sizeof(elements[0])",
+				   "sizeof(elements[0]), or PERFMON_VECTOR(elements) "
+				   "for all three arguments",
 				   element_size);
 	if (count > PERFMON_SESSION_VECTOR_MAX)
 		return pm_diag_set(&session->diag, -E2BIG,
 				   "a vector of %zu elements is longer than %d", count,
 				   PERFMON_SESSION_VECTOR_MAX);
-	if (!err && filled)
-		err = pm_vector_check(vector, count, element_size, first, known);
+	if (!err)
+		err = pm_vector_check(vector, count, element_size, way, first, known);
 	return err ? pm_diag_set(&session->diag, err,
 				 "the elements have fields that this version of the "
 				 "library does not know; leave them zero")
@@ -237,8 +238,9 @@ PM_EXPORT int perfmon_session_read(struct perfmon_session *session,
 	if (n)
 		return n;
 	pm_session_catch_up(session);
-	n = PM_SESSION_CHECK_VECTOR(session, values, count, element_size, !all,
-				    perfmon_value, 40);
+	n = PM_SESSION_CHECK_VECTOR(session, values, count, element_size,
+				    all ? PM_VECTOR_OUT : PM_VECTOR_IN_OUT, perfmon_value,
+				    40);
 	if (!n && flags & ~(PERFMON_READ_ALL | PERFMON_READ_OWN))
 		n = pm_diag_set(&session->diag, -EINVAL, "unknown flags 0x%x", flags);
 	if (n)
@@ -345,7 +347,7 @@ PM_EXPORT int perfmon_session_write(struct perfmon_session *session,
 	if (err)
 		return err;
 	pm_session_catch_up(session);
-	err = PM_SESSION_CHECK_VECTOR(session, writes, count, element_size, true,
+	err = PM_SESSION_CHECK_VECTOR(session, writes, count, element_size, PM_VECTOR_IN,
 				      perfmon_write, 16);
 	if (!err && flags & ~PERFMON_WRITE_STOPPED)
 		err = pm_diag_set(&session->diag, -EINVAL, "unknown flags 0x%x", flags);

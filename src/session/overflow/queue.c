@@ -61,12 +61,14 @@ PM_EXPORT int perfmon_overflow_read(struct perfmon_session *session,
 		return err;
 	pm_session_catch_up(session);
 	if (!messages || !count ||
-	    PM_VECTOR_CHECK(messages, 0, element_size, perfmon_message, 56))
+	    PM_VECTOR_CHECK(messages, 0, element_size, PM_VECTOR_OUT, perfmon_message,
+			    56))
 		return pm_session_leave(
 			session, pm_diag_set(&session->diag, -EINVAL,
-					     "%zu messages of %zu bytes: there must be "
-					     "room for one, and the size is "
-					     "sizeof(struct perfmon_message)",
+					     "%zu messages of %zu bytes: pass room for "
+					     "one or more, and sizeof(messages[0]), or "
+					     "PERFMON_VECTOR(messages) for all three "
+					     "arguments",
 					     count, element_size));
 	n = session->overflows->queue ? pop(session->overflows->queue, messages, count)
 				      : 0;

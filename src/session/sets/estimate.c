@@ -115,8 +115,8 @@ PM_EXPORT int perfmon_set_estimate(struct perfmon_session *session,
 	if (err)
 		return err;
 	pm_session_catch_up(session);
-	err = PM_SESSION_CHECK_VECTOR(session, estimates, count, element_size, true,
-				      perfmon_estimate, 48);
+	err = PM_SESSION_CHECK_VECTOR(session, estimates, count, element_size,
+				      PM_VECTOR_IN_OUT, perfmon_estimate, 48);
 	if (err)
 		return pm_session_leave(session, err);
 	pm_vector_pack(estimates, count, element_size, sizeof(estimates[0]));

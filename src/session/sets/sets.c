@@ -115,8 +115,8 @@ PM_EXPORT int perfmon_set_create(struct perfmon_session *session,
 
 	if (err)
 		return err;
-	err = PM_SESSION_CHECK_VECTOR(session, sets, count, element_size, true,
-				      perfmon_set, 32);
+	err = PM_SESSION_CHECK_VECTOR(session, sets, count, element_size,
+				      PM_VECTOR_IN_OUT, perfmon_set, 32);
 	if (err)
 		return pm_session_leave(session, err);
 	pm_vector_pack(sets, count, element_size, sizeof(sets[0]));
@@ -218,7 +218,7 @@ PM_EXPORT int perfmon_set_delete(struct perfmon_session *session,
 
 	if (err)
 		return err;
-	err = PM_SESSION_CHECK_VECTOR(session, sets, count, element_size, true,
+	err = PM_SESSION_CHECK_VECTOR(session, sets, count, element_size, PM_VECTOR_IN,
 				      perfmon_set, 32);
 	err = err ?: must_be_detached(session);
 	err = err ?: mark_sets(session, sets, count, element_size, marked);
@@ -302,8 +302,8 @@ PM_EXPORT int perfmon_set_get_info(struct perfmon_session *session,
 	if (err)
 		return err;
 	pm_session_catch_up(session);
-	err = PM_SESSION_CHECK_VECTOR(session, info, count, element_size, true,
-				      perfmon_set_info, 72);
+	err = PM_SESSION_CHECK_VECTOR(session, info, count, element_size,
+				      PM_VECTOR_IN_OUT, perfmon_set_info, 72);
 	if (err)
 		return pm_session_leave(session, err);
 	pm_vector_pack(info, count, element_size, sizeof(info[0]));

@@ -341,7 +341,7 @@ static int check_targets(struct perfmon_session *session,
 		err = PM_SESSION_CHECK_VECTOR(
 			session,
 			targets ? pm_vector_at(targets, i, element_size) : targets, n,
-			element_size, true, perfmon_target, 16);
+			element_size, PM_VECTOR_IN, perfmon_target, 16);
 		if (err)
 			return err;
 	}
