@@ -212,6 +212,102 @@ Test(periods, random_without_notification)
 	}
 }
 
+static uint64_t total_of(struct perfmon_session *session, uint32_t index)
+{
+	struct perfmon_value value = {.index = index};
+
+	OK(session,
+	   perfmon_session_read(session, &value, 1, sizeof(value), PERFMON_READ_TOTAL));
+	return value.value;
+}
+
+/* The total of a counter is what was counted since it was written: with any first value,
+ * random periods, and any number of overflows between two reads. */
+Test(periods, the_total_does_not_know_of_overflows)
+{
+	static const unsigned int steps[] = {1, 8, 1000, 5000};
+	struct perfmon_overflow overflow = {.flags = PERFMON_OVERFLOW_RANDOM,
+					    .short_reset = -UINT64_C(20),
+					    .random_mask = 15,
+					    .reset_counters = (uint32_t[]){1},
+					    .reset_count = 1};
+
+	for (size_t s = 0; s < sizeof(steps) / sizeof(steps[0]); s++) {
+		struct perfmon_session *session = running(overflow, 17);
+		struct perfmon_write anew[2] = {{.index = 0, .value = -UINT64_C(9)},
+						{.index = 1, .value = 1000}};
+		struct perfmon_value values[2] = {{0}};
+
+		for (unsigned int n = 0; n < 5000; n += steps[s]) {
+			cr_assert_eq(total_of(session, 0), n);
+			touch(0, steps[s]);
+			touch(1, 2);
+		}
+		OK(session, perfmon_session_read(session, values, 2, sizeof(values[0]),
+						 PERFMON_READ_ALL | PERFMON_READ_TOTAL));
+		cr_assert_eq(values[0].value, 5000);
+		cr_assert_eq(values[1].value, 5000 / steps[s] * 2);
+		cr_assert_geq((int64_t)count_of(session, 0), -35);
+		cr_assert_lt((int64_t)count_of(session, 0), 0);
+		/* It stays where nothing is open, and goes on with the next target. */
+		OK(session, perfmon_session_detach(session));
+		cr_assert_eq(total_of(session, 0), 5000);
+		OK(session,
+		   perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
+		OK(session, perfmon_session_start(session));
+		touch(0, 500);
+		cr_assert_eq(total_of(session, 0), 5500);
+		OK(session, perfmon_session_write(session, anew, 2, sizeof(anew[0]), 0));
+		touch(0, 300);
+		touch(1, 4);
+		cr_assert_eq(total_of(session, 0), 300);
+		cr_assert_eq(total_of(session, 1), 4);
+		perfmon_session_close(session);
+	}
+}
+
+/* The same over restarts, to long reset values that differ from the first value, and over
+ * event sets. What comes while the session is masked, or another set is active, is not
+ * counted. */
+Test(periods, the_total_goes_on_over_restarts_and_sets)
+{
+	struct perfmon_overflow overflow = {.size = sizeof(overflow),
+					    .flags = PERFMON_OVERFLOW_NOTIFY |
+						     PERFMON_OVERFLOW_RANDOM,
+					    .short_reset = -UINT64_C(5),
+					    .long_reset = -UINT64_C(30),
+					    .random_mask = 7};
+	struct perfmon_set set = {.id = 1};
+	struct perfmon_write first = {.value = -UINT64_C(3)};
+	unsigned int counted = 0, restarts = 0;
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+
+	OK(session, perfmon_set_create(session, &set, 1, sizeof(set)));
+	OK(session, perfmon_set_add_events(session, 1, watch_event(0)));
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	OK(session, perfmon_session_write(session, &first, 1, sizeof(first), 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
+	OK(session, perfmon_session_start(session));
+	while (restarts < 20) {
+		touch(0, 1);
+		counted++;
+		if (perfmon_session_state(session) != PERFMON_STATE_MASKED)
+			continue;
+		cr_assert_eq(total_of(session, 0), counted);
+		touch(0, 11);
+		OK(session, perfmon_set_start(session, restarts % 2 ? 0 : 1));
+		OK(session, perfmon_overflow_restart(session));
+		if (!(restarts++ % 2)) {
+			touch(0, 100);
+			OK(session, perfmon_set_start(session, 0));
+		}
+		cr_assert_eq(total_of(session, 0), counted);
+	}
+	cr_assert_eq(total_of(session, 1), 1000);
+	cr_assert_eq(count_of(session, 1), 1000);
+	perfmon_session_close(session);
+}
+
 /* Row: PM-23: a counter that nobody has written begins with its reset value. */
 Test(periods, begin_with_the_reset_value)
 {

@@ -186,6 +186,29 @@ Test(sets, values_are_written_in_any_set)
 	perfmon_session_close(session);
 }
 
+/* An estimate is of what was counted: the value that the program wrote has no rate. */
+Test(sets, an_estimate_is_without_what_was_written)
+{
+	const struct perfmon_write write = {.index = 0, .value = UINT64_C(1) << 60};
+	struct perfmon_estimate estimate = {.index = 0};
+	struct perfmon_session *session;
+	char events[200];
+
+	snprintf(events, sizeof(events), "%s;dummy", watch_event(0));
+	session = session_with(events, 0);
+	OK(session, perfmon_session_write(session, &write, 1, sizeof(write), 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
+	OK(session, perfmon_session_start(session));
+	touch(0, 10);
+	OK(session, perfmon_set_start(session, 1));
+	spin(20000);
+	OK(session, perfmon_session_stop(session));
+	OK(session, perfmon_set_estimate(session, &estimate, 1, sizeof(estimate)));
+	cr_assert_geq(estimate.value, 10);
+	cr_assert_lt(estimate.value, 1e12);
+	perfmon_session_close(session);
+}
+
 /* The kernel's own rotation: all sets are enabled, and what fits counts all the time. */
 Test(sets, the_kernel_may_rotate)
 {

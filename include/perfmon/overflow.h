@@ -19,7 +19,8 @@
  *	}
  *
  * Overflow means overflow of the 64-bit value: a counter written to -N overflows after N
- * events. On an overflow without notification it is set to its short reset value. One
+ * events. perfmon_session_read() with PERFMON_READ_TOTAL gives the number of events over
+ * all overflows. On an overflow without notification it is set to its short reset value. One
  * with notification masks the session: all its counters stand still, on all targets,
  * until perfmon_overflow_restart() sets it to its long reset value.
  *

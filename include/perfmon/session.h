@@ -68,7 +68,8 @@
  * the calling thread itself, without what it creates, is the only target.
  *
  * Attached means stopped until started; detaching stops; a failed attach leaves the
- * session detached and no file descriptor open; values never fall except by a write.
+ * session detached and no file descriptor open; values never fall except by a write or an
+ * overflow, and totals (PERFMON_READ_TOTAL) only by a write.
  *
  * Every function returns 0 or a count, or a negative errno, and leaves what its
  * out-parameters point to untouched on failure. Arguments are checked in this order:
@@ -221,8 +222,9 @@ int perfmon_session_program(struct perfmon_session *session, uint32_t index,
 #define PERFMON_VALUE_THROTTLED 128u
 
 /* Flags of a read. */
-#define PERFMON_READ_ALL 1u /* every counter in order of index, which is filled in */
-#define PERFMON_READ_OWN 2u /* without what the targets created: PERFMON_TARGET_APART */
+#define PERFMON_READ_ALL   1u /* every counter in order of index, which is filled in */
+#define PERFMON_READ_OWN   2u /* without what the targets created: PERFMON_TARGET_APART */
+#define PERFMON_READ_TOTAL 4u /* what was counted, whatever overflows set back */
 
 /* An element of a vector to read. */
 struct perfmon_value {
@@ -241,13 +243,23 @@ struct perfmon_value {
  * @flags: PERFMON_READ_ALL: VALUES need not be filled in; the session's counters come in
  *	order of index. PERFMON_READ_OWN: what the targets counted themselves, without what
  *	they created (PERFMON_TARGET_APART; without that flag both are the same). The
- *	difference is the children's.
+ *	difference is the children's. PERFMON_READ_TOTAL: see below.
  *
  * On the thread that the session is attached to, while it runs: no system call where the
  * counters are on the hardware, their pages may be read from user space and have a clock.
  * Otherwise two for each kernel group that is asked for (the second proves that the
  * descriptor is still the session's), and none for what was read since the last stop. A
  * detached session's values are in memory. Allocates nothing.
+ *
+ * The value is that of a register, as perfmon2 has it: the program writes the register to
+ * v, counting moves it on from there, and an overflow and the resets of other counters
+ * set it back (perfmon/overflow.h). With PERFMON_READ_TOTAL the value is the number of
+ * events that were counted since the counter was last written, as the times are since
+ * then: 0 at first, and by one more with every event, over all overflows, resets, restarts
+ * and event sets, and over detaching and attaching. perfmon_overflow_period() writes the
+ * counter, and a counter that begins with its reset value is written to it, before
+ * anything is counted. What is not counted (a masked session, a set that is not active)
+ * is not in the total either. The virtual time is the same with the flag.
  *
  * PERFMON_COUNTER_VIRTUAL_TIME is the time in nanoseconds that the session was running
  * on its target: CPU time for a thread, time for a CPU. It starts, stops, is written and

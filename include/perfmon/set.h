@@ -155,7 +155,8 @@ struct perfmon_estimate {
 /**
  * perfmon_set_estimate() - estimates what the counters that ESTIMATES name would have
  * counted had they been on all the time that the session ran, since their values were
- * written. The error comes from how much the set's turns differ in rate: a ratio
+ * written: from PERFMON_READ_TOTAL, so that neither the written value nor overflows are
+ * in it. The error comes from how much the set's turns differ in rate: a ratio
  * estimator, with Student's t for the number of turns (W. G. Cochran, Sampling
  * Techniques, 1977, chapter 6). It is right for work whose phases do not keep step with
  * the turns. System calls as perfmon_session_read().

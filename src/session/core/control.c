@@ -35,7 +35,7 @@ static int swap(struct perfmon_session *session, struct perfmon_value *values, s
 	if (session->state == PERFMON_STATE_RUNNING)
 		session->stamp++;
 	for (i = 0; i < n && !err; i++)
-		err = pm_session_find(session, values[i].index, PM_ROLE_ALL);
+		err = pm_session_find(session, values[i].index, 0);
 	/* Writing moves the base by what has just been read: not a count is lost. */
 	for (i = 0; i < n && !err; i++) {
 		const struct perfmon_value *found =

@@ -273,8 +273,8 @@ int pm_session_check_vector(struct perfmon_session *session, const void *vector,
 int pm_session_check_index(struct perfmon_session *session, size_t i, uint32_t index,
 			   uint64_t reserved);
 
-/* Reads a counter, as ROLE has counted it, into its scratch. */
-int pm_session_find(struct perfmon_session *session, uint32_t index, unsigned int role);
+/* Reads a counter into its scratch, by FLAGS of a read. */
+int pm_session_find(struct perfmon_session *session, uint32_t index, uint32_t flags);
 
 /* The sentence for a counter that cannot be read. Returns ERR. */
 int pm_session_explain(struct perfmon_session *session, int err);

@@ -57,11 +57,13 @@ int pm_session_aggregate(struct perfmon_session *session, uint32_t first, uint32
 	session->plan = &part_of;
 	for (i = 0; i < session->count; i++) {
 		struct pm_register *reg = &session->registers[i];
+		struct pm_reading all = pm_register_sum(session, reg, PM_ROLE_ALL);
+		struct pm_reading own = pm_register_sum(session, reg, PM_ROLE_OWN);
 
-		reg->base = pm_reading_add(reg->base,
-					   pm_register_sum(session, reg, PM_ROLE_ALL));
-		reg->own_base = pm_reading_add(
-			reg->own_base, pm_register_sum(session, reg, PM_ROLE_OWN));
+		reg->base = pm_reading_add(reg->base, all);
+		reg->own_base = pm_reading_add(reg->own_base, own);
+		reg->total_base += all.value;
+		reg->own_total_base += own.value;
 		if (pm_session_is_uncertain(session))
 			reg->doubts |= PERFMON_VALUE_UNCERTAIN;
 	}
@@ -182,6 +184,8 @@ int pm_session_install(struct perfmon_session *session, struct pm_register *regi
 		for (i = 0; i < old_count && i < count; i++) {
 			registers[i].base = old_registers[i].base;
 			registers[i].own_base = old_registers[i].own_base;
+			registers[i].total_base = old_registers[i].total_base;
+			registers[i].own_total_base = old_registers[i].own_total_base;
 			registers[i].doubts |= pm_register_doubts(&old_registers[i]);
 		}
 	}

@@ -82,6 +82,10 @@ struct pm_register {
 	 * `own` is the part of targets themselves, without what they created. */
 	struct pm_reading base;
 	struct pm_reading own_base;
+	/* The same for PERFMON_READ_TOTAL: the last write begins at 0, and what overflows
+	 * set back does not touch them. */
+	uint64_t total_base;
+	uint64_t own_total_base;
 	/* Of the value, until it is written: PERFMON_VALUE_UNCERTAIN: targets that are
 	 * gone were; PERFMON_VALUE_PARTIAL: one refused an event. */
 	uint32_t doubts;

@@ -126,9 +126,24 @@ static int find_time(struct perfmon_session *session)
 	return 0;
 }
 
-/* PAGES is has_pages(). Then no process is attached to, of which a thread may be lost. */
+/* What register REG, which has just been collected, has by FLAGS of a read. */
+static inline struct pm_reading sum_of(const struct perfmon_session *session,
+				       const struct pm_register *reg, uint32_t flags)
+{
+	bool own = flags & PERFMON_READ_OWN;
+	struct pm_reading now =
+		own ? pm_register_sum(session, reg, PM_ROLE_OWN) : reg->now;
+	struct pm_reading sum = pm_reading_add(own ? reg->own_base : reg->base, now);
+
+	if (flags & PERFMON_READ_TOTAL)
+		sum.value = (own ? reg->own_total_base : reg->total_base) + now.value;
+	return sum;
+}
+
+/* PAGES is has_pages(). Then no process is attached to, of which a thread may be lost.
+ * FLAGS: of a read. */
 static inline __attribute__((always_inline)) int
-find(struct perfmon_session *session, uint32_t index, unsigned int role, bool pages)
+find(struct perfmon_session *session, uint32_t index, uint32_t flags, bool pages)
 {
 	struct pm_reading sum;
 	struct pm_register *reg;
@@ -141,9 +156,7 @@ find(struct perfmon_session *session, uint32_t index, unsigned int role, bool pa
 	err = collect(session, index, pages, &syscall);
 	if (err && err != -ENODATA)
 		return err;
-	sum = role == PM_ROLE_ALL ? pm_reading_add(reg->base, reg->now)
-				  : pm_reading_add(reg->own_base,
-						   pm_register_sum(session, reg, role));
+	sum = sum_of(session, reg, flags);
 	reg->found = (struct perfmon_value){.index = index,
 					    .value = sum.value,
 					    .enabled_ns = sum.enabled_ns,
@@ -158,9 +171,9 @@ find(struct perfmon_session *session, uint32_t index, unsigned int role, bool pa
 	return 0;
 }
 
-int pm_session_find(struct perfmon_session *session, uint32_t index, unsigned int role)
+int pm_session_find(struct perfmon_session *session, uint32_t index, uint32_t flags)
 {
-	return find(session, index, role, has_pages(session));
+	return find(session, index, flags, has_pages(session));
 }
 
 int pm_session_explain(struct perfmon_session *session, int err)
@@ -175,11 +188,11 @@ int pm_session_explain(struct perfmon_session *session, int err)
 			   -err);
 }
 
-/* Reads N counters, the I-th being VALUES[i].index, or I itself if IN_ORDER. */
+/* Reads N counters, the I-th being VALUES[i].index, or I itself by FLAGS. */
 static int read_values(struct perfmon_session *session, struct perfmon_value *values,
-		       size_t n, bool in_order, unsigned int role)
+		       size_t n, uint32_t flags)
 {
-	bool pages = has_pages(session);
+	bool pages = has_pages(session), in_order = flags & PERFMON_READ_ALL;
 	size_t i;
 	int err;
 
@@ -188,7 +201,7 @@ static int read_values(struct perfmon_session *session, struct perfmon_value *va
 	/* All is read before anything is handed out: a failure leaves VALUES as it
 	 * was. */
 	for (i = 0; i < n; i++) {
-		err = find(session, in_order ? (uint32_t)i : values[i].index, role,
+		err = find(session, in_order ? (uint32_t)i : values[i].index, flags,
 			   pages);
 		if (err)
 			return pm_session_explain(session, err);
@@ -223,9 +236,7 @@ static int read_vector(struct perfmon_session *session, struct perfmon_value *va
 					  "apart",
 					  i);
 	}
-	return err
-		       ?: read_values(session, values, all ? session->count : n, all,
-				      own ? PM_ROLE_OWN : PM_ROLE_ALL);
+	return err ?: read_values(session, values, all ? session->count : n, flags);
 }
 
 PM_EXPORT int perfmon_session_read(struct perfmon_session *session,
@@ -241,7 +252,7 @@ PM_EXPORT int perfmon_session_read(struct perfmon_session *session,
 	n = PM_SESSION_CHECK_VECTOR(session, values, count, element_size,
 				    all ? PM_VECTOR_OUT : PM_VECTOR_IN_OUT, perfmon_value,
 				    40);
-	if (!n && flags & ~(PERFMON_READ_ALL | PERFMON_READ_OWN))
+	if (!n && flags & ~(PERFMON_READ_ALL | PERFMON_READ_OWN | PERFMON_READ_TOTAL))
 		n = pm_diag_set(&session->diag, -EINVAL, "unknown flags 0x%x", flags);
 	if (n)
 		return pm_session_leave(session, n);
@@ -282,6 +293,8 @@ static void write_one(struct perfmon_session *session, const struct perfmon_writ
 	own = pm_register_sum(session, reg, PM_ROLE_OWN);
 	reg->own_base = (struct pm_reading){write->value - own.value, -own.enabled_ns,
 					    -own.running_ns};
+	reg->total_base = -reg->now.value;
+	reg->own_total_base = -own.value;
 	pm_session_rebase(session, write->index);
 }
 

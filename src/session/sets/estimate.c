@@ -97,7 +97,7 @@ static int estimate_vector(struct perfmon_session *session,
 	if (session->state == PERFMON_STATE_RUNNING)
 		session->stamp++;
 	for (i = 0; i < n; i++) {
-		err = pm_session_find(session, estimates[i].index, PM_ROLE_ALL);
+		err = pm_session_find(session, estimates[i].index, PERFMON_READ_TOTAL);
 		if (err)
 			return pm_session_explain(session, err);
 	}
