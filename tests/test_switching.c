@@ -6,6 +6,7 @@
 #include <criterion/options.h>
 #endif
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -223,26 +224,74 @@ Test(switching, by_time_and_overflow)
 	perfmon_session_close(session);
 }
 
+/* Turns that saw nothing do not say that there was nothing in between. */
+Test(switching, an_estimate_of_what_was_never_seen_has_no_error)
+{
+	struct perfmon_session *session = session_with("major-faults:u;dummy", 0);
+	struct perfmon_estimate estimate = {.index = 0};
+
+	OK(session, perfmon_set_estimate(session, &estimate, 1, sizeof(estimate)));
+	cr_assert_eq(estimate.flags, PERFMON_ESTIMATE_NONE);
+	cr_assert_eq(estimate.error, INFINITY);
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
+	for (int i = 0; i < 8; i++) {
+		OK(session, perfmon_set_start(session, 0));
+		work_for_ns(CLOCK_THREAD_CPUTIME_ID, MS);
+		OK(session, perfmon_set_start(session, 1));
+		work_for_ns(CLOCK_THREAD_CPUTIME_ID, MS);
+	}
+	OK(session, perfmon_session_stop(session));
+	OK(session, perfmon_set_estimate(session, &estimate, 1, sizeof(estimate)));
+	cr_assert_geq(estimate.runs, 3);
+	cr_assert_eq(estimate.value, 0);
+	cr_assert_eq(estimate.flags, PERFMON_ESTIMATE_UNKNOWN);
+	cr_assert_eq(estimate.error, INFINITY);
+	perfmon_session_close(session);
+}
+
+/* Page faults are cheap beside breakpoints, whose cost would slow the work down just
+ * while they are counted. */
+static void fault(char *page)
+{
+	madvise(page, 4096, MADV_DONTNEED);
+	*(volatile char *)page = 1;
+}
+
+static char *new_page(void)
+{
+	return mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		    0);
+}
+
+/* Has faults on PAGE until this thread has run for NS; how many. */
+static unsigned int fault_for(char *page, uint64_t ns)
+{
+	uint64_t end = now_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
+	unsigned int times = 0;
+
+	for (; now_ns(CLOCK_THREAD_CPUTIME_ID) < end; times++)
+		fault(page);
+	return times;
+}
+
 /* Row: PM-46: an estimate says how far it may be off. */
 Test(switching, estimates_have_an_error)
 {
-	char events[200];
-	struct perfmon_session *session;
+	struct perfmon_session *session = switching("page-faults;page-faults", 2, MS);
 	struct perfmon_estimate estimate = {.index = 0}, bad = {.index = 9};
+	char *page = new_page();
 
-	snprintf(events, sizeof(events), "%s;%s", watch_event(0), watch_event(0));
-	session = switching(events, 2, MS);
 	cr_assert_eq(perfmon_set_estimate(session, &bad, 1, sizeof(bad)), -EINVAL);
 	OK(session, perfmon_set_estimate(session, &estimate, 1, sizeof(estimate)));
 	cr_assert_eq(estimate.flags, PERFMON_ESTIMATE_NONE);
 	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	while (info_of(session, 0).runs < 2)
-		touch_for(MS);
+		fault_for(page, MS);
 	OK(session, perfmon_set_estimate(session, &estimate, 1, sizeof(estimate)));
 	cr_assert_eq(estimate.flags, PERFMON_ESTIMATE_UNKNOWN);
 	while (estimate.runs < 6) {
-		touch_for(MS / 2);
+		fault_for(page, MS / 2);
 		OK(session,
 		   perfmon_set_estimate(session, &estimate, 1, sizeof(estimate)));
 		cr_assert_eq(estimate.flags,
@@ -257,6 +306,32 @@ Test(switching, estimates_have_an_error)
 	cr_assert_gt(estimate.value, (double)count_of(session, 0));
 	cr_assert_gt(estimate.error, 0);
 	perfmon_session_close(session);
+}
+
+/* A breakpoint slows its work down while it is counted, and only then: no share of the
+ * time is that of the work. */
+Test(switching, estimates_of_breakpoints_have_no_error)
+{
+	struct perfmon_estimate estimates[2] = {{.index = 0}, {.index = 1}};
+	struct perfmon_session *session;
+	char events[200], *page = new_page();
+
+	snprintf(events, sizeof(events), "%s;page-faults", watch_event(0));
+	session = session_with(events, 0);
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
+	OK(session, perfmon_session_start(session));
+	for (uint16_t i = 0; i < 12; i++) {
+		touch(0, 100);
+		for (uint16_t k = 0; k <= i; k++)
+			fault(page);
+		OK(session, perfmon_set_start(session, (i + 1) % 2));
+	}
+	OK(session, perfmon_session_stop(session));
+	OK(session, perfmon_set_estimate(session, estimates, 2, sizeof(estimates[0])));
+	cr_assert_eq(estimates[0].flags, PERFMON_ESTIMATE_UNKNOWN);
+	cr_assert_neq(estimates[1].flags, PERFMON_ESTIMATE_UNKNOWN);
+	perfmon_session_close(session);
+	munmap(page, 4096);
 }
 
 static bool can_count(const char *events)
@@ -276,14 +351,6 @@ static bool has_hardware(void)
 static bool may_count_the_kernel(void)
 {
 	return can_count("instructions:k");
-}
-
-/* Page faults are cheap beside breakpoints, whose cost would slow the work down just
- * while they are counted. */
-static void fault(char *page)
-{
-	madvise(page, 4096, MADV_DONTNEED);
-	*(volatile char *)page = 1;
 }
 
 static void work(char *page, unsigned int faults, unsigned int loops)
@@ -321,12 +388,6 @@ static double total_of(struct perfmon_session *truth, unsigned int mask)
 		sum += (double)value.value;
 	}
 	return sum;
-}
-
-static char *new_page(void)
-{
-	return mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-		    0);
 }
 
 /* Row: PM-46: eight sets of different events on steady work estimate each true total, as

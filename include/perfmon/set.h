@@ -140,7 +140,8 @@ struct perfmon_estimate {
 	uint32_t index;	   /* in: the counter */
 	uint32_t flags;	   /* out */
 	double value;	   /* out: value * enabled / running */
-	double error;	   /* out: half the width of the 99 % interval around it */
+	double error;	   /* out: half the width of the 99 % interval around it; infinite
+			      with PERFMON_ESTIMATE_NONE and _UNKNOWN */
 	double coverage;   /* out: running / enabled, 0 to 1 */
 	uint64_t runs;	   /* out: turns of the set that the error is taken from */
 	uint64_t reserved; /* in: 0 */
@@ -149,7 +150,10 @@ struct perfmon_estimate {
 /* Flags of an estimate. */
 #define PERFMON_ESTIMATE_EXACT 1u /* the counter was on all the time: no error */
 #define PERFMON_ESTIMATE_NONE  2u /* it was never on: there is no estimate */
-/* Fewer than 3 turns, or turns that the kernel took: nothing is known of the error. */
+/* Nothing is known of the error: the set had fewer than 3 turns, or turns that the kernel
+ * took, or the counter is a breakpoint, which slows its work down while it is counted, and
+ * then only, or the turns were all alike and too few to tell whether the time in between
+ * was (so always where the counter saw nothing). */
 #define PERFMON_ESTIMATE_UNKNOWN 4u
 
 /**

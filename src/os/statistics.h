@@ -10,4 +10,8 @@
  * asked for each node of a report; perfmon diff, which asks seldom, has the exact one. */
 double pm_student_99(double freedom);
 
+/* How far the total over ALL may be from what MEASURED of them say, which were all alike
+ * and add up to SUM. INFINITY where they are too few to say so, or SUM is nothing. */
+double pm_unseen_99(double sum, double measured, double all);
+
 #endif

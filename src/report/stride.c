@@ -7,22 +7,6 @@
 
 #define Z PM_NORMAL_99
 
-/* Where all that was measured is alike, it does not tell how far the others may be from
- * it. With a certainty of 99 % those of them that are not like it are no more than a
- * certain share of all; where that is above this, nothing is said. */
-#define UNSEEN 0.01
-
-/* What that share comes to if each of these visits is twice as much, or nothing. */
-static double unseen(double sum, double measured, double all)
-{
-	double share = 1 - pow(0.01, 1 / measured);
-
-	/* Of nothing twice is nothing. */
-	if (share > UNSEEN || !(sum > 0))
-		return INFINITY;
-	return sum / measured * fmin(all * share, all - measured);
-}
-
 /*
  * Visits are drawn one from each run of a stride, whose error is no more than that of a
  * simple random sample of as many. Of a skewed quantity Student's interval covers less than it
@@ -43,7 +27,7 @@ double pm_report_error(double sum, double squares, double cubes, double measured
 	variance = squares / measured - mean * mean;
 	/* The sums are rounded with each visit: less than that is no variance. */
 	if (!(variance > mean * mean * measured * DBL_EPSILON))
-		return unseen(sum, measured, all);
+		return pm_unseen_99(sum, measured, all);
 	skew = cubes / measured - 3 * mean * squares / measured + 2 * mean * mean * mean;
 	skew /= variance * sqrt(variance);
 	wider = 1 + skew * skew * (z2 * z2 + 2 * z2 - 3) / (18 * measured);

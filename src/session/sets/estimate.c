@@ -13,6 +13,7 @@
  * stands in for the normal quantile, as slices may be few.
  */
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 
 #include "os/os.h"
@@ -48,6 +49,13 @@ void pm_slice_end(struct perfmon_session *session, struct pm_target *target, uin
 		part->before[i] = part->readings[i];
 }
 
+/* Each event of a breakpoint is a trap: the work is slower while it is counted, and does
+ * more in the same time while it is not. */
+static bool slows_the_work(const struct pm_register *reg)
+{
+	return pm_register_event(reg, 0)->attr.type == PERF_TYPE_BREAKPOINT;
+}
+
 static void estimate(const struct pm_register *reg, struct perfmon_estimate *out)
 {
 	const struct perfmon_value *found = &reg->found;
@@ -55,7 +63,8 @@ static void estimate(const struct pm_register *reg, struct perfmon_estimate *out
 	double enabled = (double)found->enabled_ns, running = (double)found->running_ns;
 	double rate, n = (double)slices->n, square, whole;
 
-	*out = (struct perfmon_estimate){.index = out->index, .runs = slices->n};
+	*out = (struct perfmon_estimate){
+		.index = out->index, .runs = slices->n, .error = INFINITY};
 	if (!(found->status & (PERFMON_VALUE_COUNTED | PERFMON_VALUE_MULTIPLEXED))) {
 		out->flags = PERFMON_ESTIMATE_NONE;
 		return;
@@ -64,9 +73,10 @@ static void estimate(const struct pm_register *reg, struct perfmon_estimate *out
 	out->value = (double)found->value * enabled / running;
 	if (found->running_ns >= found->enabled_ns) {
 		out->flags = PERFMON_ESTIMATE_EXACT;
+		out->error = 0;
 		return;
 	}
-	if (slices->n < 3) {
+	if (slices->n < 3 || slows_the_work(reg)) {
 		out->flags = PERFMON_ESTIMATE_UNKNOWN;
 		return;
 	}
@@ -74,8 +84,14 @@ static void estimate(const struct pm_register *reg, struct perfmon_estimate *out
 	square =
 		(slices->xx - 2 * rate * slices->xd + rate * rate * slices->dd) / (n - 1);
 	whole = n * enabled / running;
-	out->error = pm_student_99(n - 1) * whole *
-		     sqrt(fmax(0, (1 - n / whole) * square / n));
+	/* Turns that are all alike do not tell how far the time in between may be from
+	 * them: so it is with strides. The sums are rounded with each turn. */
+	out->error = square > slices->xx * DBL_EPSILON
+			     ? pm_student_99(n - 1) * whole *
+				       sqrt(fmax(0, (1 - n / whole) * square / n))
+			     : pm_unseen_99((double)found->value, n, whole);
+	if (isinf(out->error))
+		out->flags = PERFMON_ESTIMATE_UNKNOWN;
 }
 
 static int estimate_vector(struct perfmon_session *session,
