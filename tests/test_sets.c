@@ -99,7 +99,8 @@ Test(sets, vectors_are_checked)
 }
 
 /* Row: PM-29, PM-40, PM-45: it starts at the lowest, then at the last active one, or at
- * the one that is named; only the active set counts; what each was active adds up. */
+ * the one that is named; only the active set counts; what each was active is
+ * what its counters ran, and no more than the session. */
 Test(sets, one_is_active_at_a_time)
 {
 	char events[200];
@@ -137,7 +138,9 @@ Test(sets, one_is_active_at_a_time)
 	cr_assert_eq(second.runs, 2);
 	cr_assert(first.active_ns > 0 && second.active_ns > 0);
 	total = count_of(session, PERFMON_COUNTER_VIRTUAL_TIME);
-	cr_assert_eq(first.active_ns + second.active_ns, total);
+	cr_assert_leq(first.active_ns + second.active_ns, total);
+	cr_assert_eq(first.active_ns, value_of(session, 0).running_ns);
+	cr_assert_eq(second.active_ns, value_of(session, 1).running_ns);
 	cr_assert_eq(value_of(session, 0).enabled_ns, total,
 		     "a counter was enabled for as long as the session ran");
 	cr_assert(value_of(session, 0).status & PERFMON_VALUE_MULTIPLEXED);
@@ -146,8 +149,8 @@ Test(sets, one_is_active_at_a_time)
 	OK(session, perfmon_session_detach(session));
 	cr_assert_eq(count_of(session, 1), 1100);
 	cr_assert_eq(info_of(session, 1).runs, 2);
-	cr_assert_eq(info_of(session, 0).active_ns + info_of(session, 1).active_ns,
-		     total);
+	cr_assert_eq(info_of(session, 0).active_ns, first.active_ns);
+	cr_assert_eq(info_of(session, 1).active_ns, second.active_ns);
 	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 1);
@@ -249,8 +252,8 @@ Test(sets, a_set_is_chosen_while_stopped)
 	OK(session, perfmon_session_stop(session));
 	cr_assert_eq(info_of(session, 0).active_ns, active_ns);
 	cr_assert_gt(info_of(session, 1).active_ns, 0);
-	cr_assert_eq(info_of(session, 1).active_ns + active_ns,
-		     count_of(session, PERFMON_COUNTER_VIRTUAL_TIME));
+	cr_assert_leq(info_of(session, 1).active_ns + active_ns,
+		      count_of(session, PERFMON_COUNTER_VIRTUAL_TIME));
 	cr_assert_eq(count_of(session, 0), 100);
 	cr_assert_eq(count_of(session, 1), 10);
 	perfmon_session_close(session);

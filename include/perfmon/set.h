@@ -102,11 +102,12 @@ struct perfmon_set_info {
 	uint32_t flags;	     /* out: its properties */
 	uint64_t timeout_ns; /* out: the effective one */
 	uint64_t runs;	     /* out: times that it became active, on any target */
-	uint64_t active_ns;  /* out: how long it was, over all targets: CPU time of
-				threads, time of CPUs. The sets' add up to
-				PERFMON_COUNTER_VIRTUAL_TIME */
-	uint32_t counters;   /* out: how many it has */
-	uint32_t is_active;  /* out: 1 if it is on now on some target */
+	/* out: how long it was, over all targets: CPU time of threads, time of CPUs. In the
+	 * time between two turns no set is active: the sets' add up to a little less than
+	 * PERFMON_COUNTER_VIRTUAL_TIME */
+	uint64_t active_ns;
+	uint32_t counters;  /* out: how many it has */
+	uint32_t is_active; /* out: 1 if it is on now on some target */
 	/* out: what was left of the time-out when the set was last active, and is now if
 	 * it is: the time after which its clock ticks, on the first target. What is left
 	 * is what its next turn has; a new attach begins with the whole. */
@@ -162,8 +163,9 @@ struct perfmon_estimate {
  * written: from PERFMON_READ_TOTAL, so that neither the written value nor overflows are
  * in it. The error comes from how much the set's turns differ in rate: a ratio
  * estimator, with Student's t for the number of turns (W. G. Cochran, Sampling
- * Techniques, 1977, chapter 6). It is right for work whose phases do not keep step with
- * the turns. System calls as perfmon_session_read().
+ * Techniques, 1977, chapter 6), and from what the mean rate would count between the turns,
+ * where no set is active. It is right for work whose phases do not keep step with the
+ * turns. System calls as perfmon_session_read().
  *
  * The number of elements; errors as perfmon_session_read().
  */

@@ -292,6 +292,11 @@ bool pm_session_is_uncertain(const struct perfmon_session *session);
 /* Brings the readings that pm_session_active_ns() looks at up to date. */
 int pm_session_read_clocks(struct perfmon_session *session);
 
+/* The counter of set S on TARGET whose enabled time is how long the set was on, or
+ * PM_NO_CLOCK for a set without events. */
+uint32_t pm_set_clock(const struct pm_session_plan *plan, const struct pm_target *target,
+		      uint32_t s);
+
 /* How long the set at PLACE has been active on open targets, as last read. */
 uint64_t pm_session_active_ns(const struct perfmon_session *session, uint32_t place);
 

@@ -62,10 +62,11 @@ struct pm_overflow {
 };
 
 /* How the time slices of a counter's set went: sums over them of what was counted (x) in its
- * duration (d). */
+ * duration (d); and the time between slices of any sets, in which none was on. */
 struct pm_slices {
 	uint64_t n;
 	double xx, xd, dd;
+	double gap_ns;
 };
 
 struct pm_register {
@@ -127,7 +128,7 @@ struct pm_part {
 	struct pm_reading *before;   /* the same at the end of the last time slice */
 	struct pm_arm
 		*arms;	    /* how its events that overflow are armed: overflow/armed.h */
-	uint64_t active_ns; /* in time slices that are over */
+	uint64_t active_ns; /* in time slices that are over, of a set without events */
 	bool settled; /* disabled since they were read: they need not be read again */
 };
 
@@ -158,7 +159,7 @@ struct pm_target {
 	struct pm_instance *pin;
 	uint32_t active;   /* place of the set that is on here */
 	bool chosen;	   /* it was another one when counting stood still */
-	uint64_t since_ns; /* when its time slice began, on the whole's clock */
+	uint64_t since_ns; /* when the last time slice was over, on the whole's clock */
 	/* By which the helper thread knows its ring, or its probe without one. 0: it
 	 * watches neither; else no other target of the session has had it. */
 	uint64_t watch_key;

@@ -167,22 +167,49 @@ uint32_t pm_clock_of(const struct pm_session_plan *plan, const struct pm_target 
 	return found;
 }
 
+uint32_t pm_set_clock(const struct pm_session_plan *plan, const struct pm_target *target,
+		      uint32_t s)
+{
+	const struct pm_instance *instance = target->parts[s].instance;
+	uint32_t c = plan->sets[s].clock;
+
+	if (c != PM_NO_CLOCK && pm_counter_is_open(&instance->counters[c]))
+		return c;
+	for (c = 0; c < instance->count; c++) {
+		if (pm_counter_is_open(&instance->counters[c]))
+			return c;
+	}
+	return PM_NO_CLOCK;
+}
+
+static int read_clocks(struct perfmon_session *session, struct pm_target *target)
+{
+	const struct pm_session_plan *plan = session->plan;
+	uint32_t s, c = pm_clock_of(plan, target, &s);
+	bool syscall;
+	int err = 0;
+
+	if (c != PM_NO_CLOCK)
+		err = pm_part_refresh(session, target, s, c, &syscall);
+	/* Those of the other sets stand still. */
+	if (err || !pm_has_slices(plan))
+		return err;
+	c = pm_set_clock(plan, target, target->active);
+	return c == PM_NO_CLOCK
+		       ? 0
+		       : pm_part_refresh(session, target, target->active, c, &syscall);
+}
+
 int pm_session_read_clocks(struct perfmon_session *session)
 {
 	struct pm_session_plan *plan = session->plan;
-	uint32_t t, s;
-	bool syscall;
+	uint32_t t;
 	int err = 0;
 
 	if (session->state == PERFMON_STATE_RUNNING)
 		session->stamp++;
-	for (t = 0; t < plan->target_count && !err; t++) {
-		uint32_t clock = pm_clock_of(plan, &plan->targets[t], &s);
-
-		if (clock != PM_NO_CLOCK)
-			err = pm_part_refresh(session, &plan->targets[t], s, clock,
-					      &syscall);
-	}
+	for (t = 0; t < plan->target_count && (!err || err == -ENODATA); t++)
+		err = read_clocks(session, &plan->targets[t]);
 	return err && err != -ENODATA ? err : 0;
 }
 
@@ -205,8 +232,11 @@ uint64_t pm_session_active_ns(const struct perfmon_session *session, uint32_t pl
 				    reading->running_ns);
 			continue;
 		}
+		clock = pm_set_clock(plan, target, place);
 		active_ns = target->parts[place].active_ns;
-		if (target->active == place)
+		if (clock != PM_NO_CLOCK)
+			active_ns = target->parts[place].readings[clock].enabled_ns;
+		else if (target->active == place)
 			active_ns += pm_whole_ns(plan, target) - target->since_ns;
 		pm_span_add(&span, target, active_ns, 0);
 	}

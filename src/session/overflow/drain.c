@@ -273,7 +273,8 @@ static void resume_target(struct perfmon_session *session, struct pm_target *tar
 	target->records->paused = false;
 	if (session->state != PERFMON_STATE_RUNNING)
 		return;
-	for (s = 0; s < plan->part_count; s++) {
+	/* The clock of the whole first: no set is on for longer. */
+	for (s = plan->part_count; s-- > 0;) {
 		if (!pm_target_is_on(session, target, s))
 			continue;
 		for (c = 0; c < plan->sets[s].count; c++)

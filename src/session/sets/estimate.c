@@ -11,6 +11,10 @@
  *
  * (the ratio estimator: W. G. Cochran, Sampling Techniques, chapter 6). Student's t
  * stands in for the normal quantile, as slices may be few.
+ *
+ * The time between two slices is no sample: what switches the sets interrupts the work at
+ * both ends of a slice and not there, so the rate there is another one. The error has
+ * what the mean rate would count in that time on top.
  */
 #include <errno.h>
 #include <float.h>
@@ -47,6 +51,24 @@ void pm_slice_end(struct perfmon_session *session, struct pm_target *target, uin
 	}
 	for (i = 0; i < set->count; i++)
 		part->before[i] = part->readings[i];
+}
+
+uint64_t pm_slice_ns(const struct perfmon_session *session,
+		     const struct pm_target *target, uint32_t s)
+{
+	const struct pm_part *part = &target->parts[s];
+	uint32_t c = pm_set_clock(session->plan, target, s);
+
+	return part->readings[c].enabled_ns - part->before[c].enabled_ns;
+}
+
+void pm_slice_gap(struct perfmon_session *session, const struct pm_target *target,
+		  double ns)
+{
+	uint32_t i;
+
+	for (i = 0; i < session->count && target->role & PM_ROLE_ALL; i++)
+		session->registers[i].slices.gap_ns += ns;
 }
 
 /* Each event of a breakpoint is a trap: the work is slower while it is counted, and does
@@ -90,6 +112,7 @@ static void estimate(const struct pm_register *reg, struct perfmon_estimate *out
 			     ? pm_student_99(n - 1) * whole *
 				       sqrt(fmax(0, (1 - n / whole) * square / n))
 			     : pm_unseen_99((double)found->value, n, whole);
+	out->error += rate * fmax(0, slices->gap_ns);
 	if (isinf(out->error))
 		out->flags = PERFMON_ESTIMATE_UNKNOWN;
 }

@@ -7,24 +7,44 @@
 #include "os/os.h"
 #include "session/sets/sets.h"
 
-/* Ends the time slice of the active set of TARGET, which is disabled; NEXT's is next. */
-static void end_slice(struct perfmon_session *session, struct pm_target *target,
-		      uint32_t next)
+/* A set without events was on from the end of one time slice to the end of the next, as
+ * the clock of the whole has it. */
+static void read_whole(struct perfmon_session *session, struct pm_target *target,
+		       uint32_t last)
 {
 	const struct pm_session_plan *plan = session->plan;
 	struct pm_part *whole = &target->parts[plan->set_count];
-	struct pm_part *from = &target->parts[target->active];
-	uint64_t now;
+	uint64_t now, ns, on = 0;
+
+	if (pm_instance_read(whole->instance, whole->readings))
+		return;
+	now = pm_whole_ns(plan, target);
+	ns = now - target->since_ns;
+	target->since_ns = now;
+	if (pm_set_clock(plan, target, last) == PM_NO_CLOCK)
+		target->parts[last].active_ns += ns;
+	else
+		on = pm_slice_ns(session, target, last);
+	pm_slice_gap(session, target, on ? (double)ns - (double)on : 0);
+}
+
+/* Takes notice of the time slice of set LAST on TARGET, which is disabled. */
+static void end_slice(struct perfmon_session *session, struct pm_target *target,
+		      uint32_t last)
+{
+	struct pm_part *from = &target->parts[last];
 
 	/* What it counted stands still until its next time slice. */
 	from->settled = !pm_instance_read(from->instance, from->readings);
+	read_whole(session, target, last);
 	if (from->settled)
-		pm_slice_end(session, target, target->active);
-	if (!pm_instance_read(whole->instance, whole->readings)) {
-		now = pm_whole_ns(plan, target);
-		from->active_ns += now - target->since_ns;
-		target->since_ns = now;
-	}
+		pm_slice_end(session, target, last);
+}
+
+/* The set at NEXT is the active one of TARGET from now on. */
+static void make_active(struct perfmon_session *session, struct pm_target *target,
+			uint32_t next)
+{
 	target->active = next;
 	session->stamp++;
 	memset(session->sets[next].overflowed, 0, sizeof(session->sets[next].overflowed));
@@ -35,27 +55,42 @@ static void end_slice(struct perfmon_session *session, struct pm_target *target,
 static int switch_to(struct perfmon_session *session, struct pm_target *target,
 		     uint32_t next)
 {
+	uint32_t last = target->active;
+	bool reads_first;
 	int err;
 
-	if (next == target->active || target->lost || !pm_has_slices(session->plan))
+	if (next == last || target->lost || !pm_has_slices(session->plan))
 		return 0;
-	err = pm_instance_disable(target->parts[target->active].instance);
+	err = pm_instance_disable(target->parts[last].instance);
 	if (err)
 		return err;
-	end_slice(session, target, next);
+	/* Nobody counts until the next one is on. A set without events knows its time by
+	 * the clock of the whole alone. */
+	reads_first = pm_set_clock(session->plan, target, last) == PM_NO_CLOCK ||
+		      pm_set_clock(session->plan, target, next) == PM_NO_CLOCK;
+	if (reads_first)
+		end_slice(session, target, last);
+	make_active(session, target, next);
 	session->sets[next].runs++;
-	return pm_target_enable_set(session, target);
+	err = pm_target_enable_set(session, target);
+	if (!reads_first)
+		end_slice(session, target, last);
+	return err;
 }
 
 /* The same for TARGET whose counting stands still: a start or a restart begins there. */
 static void choose(struct perfmon_session *session, struct pm_target *target,
 		   uint32_t next)
 {
-	if (next == target->active)
+	uint32_t last = target->active;
+
+	if (next == last)
 		return;
 	target->chosen = true;
-	if (pm_has_slices(session->plan) && !target->lost)
-		end_slice(session, target, next);
+	if (pm_has_slices(session->plan) && !target->lost) {
+		end_slice(session, target, last);
+		make_active(session, target, next);
+	}
 	target->active = next;
 }
 
