@@ -3,6 +3,7 @@
  * moments at which they happened. Breakpoints overflow exactly when told. */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "os/os.h"
@@ -305,6 +306,68 @@ Test(periods, the_total_goes_on_over_restarts_and_sets)
 	}
 	cr_assert_eq(total_of(session, 1), 1000);
 	cr_assert_eq(count_of(session, 1), 1000);
+	perfmon_session_close(session);
+}
+
+struct writer {
+	pid_t tid;
+	int go;
+	int done;
+};
+
+static void *write_much(void *argument)
+{
+	struct writer *self = argument;
+
+	__atomic_store_n(&self->tid, own_tid(), __ATOMIC_RELEASE);
+	WAIT_UNTIL(__atomic_load_n(&self->go, __ATOMIC_ACQUIRE));
+	touch(0, 20000);
+	__atomic_store_n(&self->done, 1, __ATOMIC_RELEASE);
+	/* A thread that has ended would detach the session. */
+	WAIT_UNTIL(!__atomic_load_n(&self->go, __ATOMIC_ACQUIRE));
+	return NULL;
+}
+
+/* While another thread's event gets another period it is off, and the thread works on: a
+ * value that lacks something for it does not say that all was counted. */
+Test(periods, of_other_threads_change_with_a_mark)
+{
+	struct perfmon_overflow overflow = {.size = sizeof(overflow),
+					    .flags = PERFMON_OVERFLOW_RANDOM,
+					    .short_reset = -UINT64_C(20),
+					    .random_mask = 15};
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	struct perfmon_value value = {.index = 0};
+	struct writer writer = {0};
+	pthread_t thread;
+
+	OK(session, perfmon_session_add_events(session, watch_event(0)));
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	cr_assert(!pthread_create(&thread, NULL, write_much, &writer));
+	WAIT_UNTIL(__atomic_load_n(&writer.tid, __ATOMIC_ACQUIRE));
+	OK(session,
+	   perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, writer.tid));
+	OK(session, perfmon_session_start(session));
+	__atomic_store_n(&writer.go, 1, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&writer.done, __ATOMIC_ACQUIRE))
+		OK(session, perfmon_session_state(session));
+	OK(session, perfmon_session_stop(session));
+	for (; value.index < 2; value.index++) {
+		OK(session, perfmon_session_read(session, &value, 1, sizeof(value),
+						 PERFMON_READ_TOTAL));
+		cr_log_info("%lu of 20000, status %x", (unsigned long)value.value,
+			    value.status);
+		cr_assert_leq(value.value, 20000);
+		cr_assert(value.value == 20000 ||
+				  value.status & PERFMON_VALUE_MULTIPLEXED,
+			  "%lu of 20000, status %x", (unsigned long)value.value,
+			  value.status);
+	}
+	/* The virtual time went on. */
+	cr_assert_geq(value_of(session, PERFMON_COUNTER_VIRTUAL_TIME).value,
+		      value.running_ns);
+	__atomic_store_n(&writer.go, 0, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
 	perfmon_session_close(session);
 }
 

@@ -39,7 +39,9 @@
  * which perfmon_sampling_counts() counts as lost. So it is with clocks, whose timer
  * skips the periods that it is late for, and with software events that the kernel holds
  * back. Where a software event of another thread must get a shorter period, it is off
- * for some 20 us.
+ * for some 20 us. What that thread does meanwhile is not counted: its enabled time goes on,
+ * its running time does not, and the value is PERFMON_VALUE_MULTIPLEXED. A thread that
+ * takes its own overflows, in its calls or its signal handler, misses nothing.
  *
  * A call in which the only target's own thread takes what waits stops the counters
  * meanwhile, and perfmon_session_stop() takes it after they are stopped: the work is not

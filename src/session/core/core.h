@@ -254,6 +254,14 @@ void pm_session_time_attach(struct perfmon_session *session);
 void pm_session_time_start(struct perfmon_session *session);
 void pm_session_time_stop(struct perfmon_session *session);
 void pm_session_time_detach(struct perfmon_session *session);
+/* A clock that goes on while the thread or the CPU of TARGET works. */
+uint64_t pm_target_time(const struct pm_target *target);
+/* Register REG was off on TARGET for NS while its target worked: it was to count. */
+void pm_register_gap(struct pm_register *reg, const struct pm_target *target,
+		     uint64_t ns);
+/* All of TARGET was off for NS, of a session that ran on. */
+void pm_session_gap(struct perfmon_session *session, const struct pm_target *target,
+		    uint64_t ns);
 /* Keeps the time of one TARGET that leaves before the others. */
 void pm_session_time_target(struct perfmon_session *session, struct pm_target *target);
 

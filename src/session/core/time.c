@@ -13,6 +13,36 @@ static clockid_t thread_clock(pid_t tid)
 	return (clockid_t)((~(unsigned int)tid << 3) | 6);
 }
 
+uint64_t pm_target_time(const struct pm_target *target)
+{
+	uint64_t ns;
+
+	/* Of another process: as long as it may have been. */
+	if (target->tid > 0 && !pm_kernel_clock_ns(thread_clock(target->tid), &ns))
+		return ns;
+	return pm_kernel_clock_ns(CLOCK_MONOTONIC, &ns) ? 0 : ns;
+}
+
+void pm_register_gap(struct pm_register *reg, const struct pm_target *target, uint64_t ns)
+{
+	if (target->role & PM_ROLE_ALL)
+		reg->base.enabled_ns += ns;
+	if (target->role & PM_ROLE_OWN)
+		reg->own_base.enabled_ns += ns;
+}
+
+void pm_session_gap(struct perfmon_session *session, const struct pm_target *target,
+		    uint64_t ns)
+{
+	uint32_t i;
+
+	for (i = 0; i < session->count; i++)
+		pm_register_gap(&session->registers[i], target, ns);
+	if (session->time.source == PM_TIME_EVENT && target->role & PM_ROLE_ALL &&
+	    !target->follows)
+		session->time.base += ns;
+}
+
 void pm_session_time_attach(struct perfmon_session *session)
 {
 	const struct pm_session_plan *plan = session->plan;

@@ -28,6 +28,7 @@ struct pm_target_records {
 	struct pm_ring ring; /* of all its events; page NULL: none writes records */
 	int ring_fd;	     /* the event that it is mapped from */
 	bool paused;	     /* the target is off while a call looks at it */
+	uint64_t paused_at;  /* since then, by pm_target_time() */
 	bool unsure;	     /* records may be missing since its arms were settled */
 	bool late;	     /* one of its arms is, or stale: calls look at them */
 	uint64_t told;	     /* lost records that the kernel has told of since then */

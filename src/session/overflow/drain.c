@@ -254,12 +254,15 @@ static void drain_ring(struct perfmon_session *session, struct pm_target *target
 /* --- draining ----------------------------------------------------------------------- */
 
 /* Has what is on of a running TARGET stand still for a while; false: it does so already.
- * To be resumed. */
+ * To be resumed. What the calling thread does meanwhile is not the program's work, but
+ * another thread works on, uncounted. */
 static bool pause_target(struct perfmon_session *session, struct pm_target *target)
 {
 	if (session->state != PERFMON_STATE_RUNNING || target->lost ||
 	    target->records->paused || target->awaits_exec)
 		return false;
+	target->records->paused_at =
+		pm_session_is_own(session) ? 0 : pm_target_time(target);
 	pm_target_disable(session, target);
 	target->records->paused = true;
 	return true;
@@ -281,6 +284,9 @@ static void resume_target(struct perfmon_session *session, struct pm_target *tar
 			pm_limit_move(&target->parts[s].arms[c].limit, PM_LIMIT_RESUME);
 		pm_instance_enable(target->parts[s].instance);
 	}
+	if (target->records->paused_at)
+		pm_session_gap(session, target,
+			       pm_target_time(target) - target->records->paused_at);
 }
 
 /* ALL: nothing may stay in the ring. */

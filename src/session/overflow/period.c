@@ -117,8 +117,24 @@ int pm_overflow_begin_period(struct pm_part *part, uint32_t c, bool pause,
 	return pm_kernel_ioctl(counters[leader].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
+/* The group of counter C in set S of TARGET was off for NS. With time slices its enabled
+ * time is that of the whole. */
+static void note_gap(struct perfmon_session *session, const struct pm_target *target,
+		     uint32_t s, uint32_t c, uint64_t ns)
+{
+	const struct pm_counter *counters = target->parts[s].instance->counters;
+	uint32_t i;
+
+	for (i = 0; i < session->count && !pm_has_slices(session->plan); i++) {
+		struct pm_register *reg = &session->registers[i];
+
+		if (reg->set == s && counters[reg->planned].leader == counters[c].leader)
+			pm_register_gap(reg, target, ns);
+	}
+}
+
 /* Has the kernel count PERIOD for REG from now on. */
-static int arm(const struct perfmon_session *session, struct pm_target *target,
+static int arm(struct perfmon_session *session, struct pm_target *target,
 	       const struct pm_register *reg, uint64_t period)
 {
 	struct pm_part *part = &target->parts[reg->set];
@@ -128,12 +144,16 @@ static int arm(const struct perfmon_session *session, struct pm_target *target,
 		session->state == PERFMON_STATE_RUNNING && !target->lost &&
 		!target->records->paused &&
 		(reg->set == target->active || session->flags & PERFMON_SESSION_ROTATE);
+	bool pause = is_on && pm_is_software(counter->event);
+	uint64_t began =
+		pause && !pm_session_is_own(session) ? pm_target_time(target) : 0;
 	int err = 0;
 
 	if (counter->fd >= 0)
-		err = pm_overflow_begin_period(part, reg->planned,
-					       is_on && pm_is_software(counter->event),
-					       period);
+		err = pm_overflow_begin_period(part, reg->planned, pause, period);
+	if (began)
+		note_gap(session, target, reg->set, reg->planned,
+			 pm_target_time(target) - began);
 	if (err)
 		return err;
 	arm->period = period;
