@@ -175,6 +175,33 @@ Test(overflow, a_full_queue_says_what_it_has_lost)
 	perfmon_session_close(session);
 }
 
+/* The virtual time of a masked session stands still with its counters, from the overflow
+ * to the restart. That of a session beside it goes on, as perfctr's does. */
+Test(overflow, virtual_time_stands_still_until_the_restart)
+{
+	struct perfmon_session *session = notifying(10);
+	struct perfmon_session *beside = session_with("dummy", 0);
+	uint64_t time, time_beside;
+
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
+	OK(beside, perfmon_session_attach(beside, PERFMON_TARGET_KIND_THREAD, 0));
+	OK(beside, perfmon_session_start(beside));
+	OK(session, perfmon_session_start(session));
+	touch(0, 10);
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_MASKED);
+	time = count_of(session, PERFMON_COUNTER_VIRTUAL_TIME);
+	time_beside = count_of(beside, PERFMON_COUNTER_VIRTUAL_TIME);
+	cr_assert_gt(time, 0);
+	spin(20 * 100000);
+	cr_assert_eq(count_of(session, PERFMON_COUNTER_VIRTUAL_TIME), time);
+	cr_assert_gt(count_of(beside, PERFMON_COUNTER_VIRTUAL_TIME), time_beside);
+	OK(session, perfmon_overflow_restart(session));
+	spin(20 * 100000);
+	cr_assert_gt(count_of(session, PERFMON_COUNTER_VIRTUAL_TIME), time);
+	perfmon_session_close(session);
+	perfmon_session_close(beside);
+}
+
 /* Row: PM-22: many overflows: none is lost, none comes twice. */
 Test(overflow, none_is_lost)
 {

@@ -263,7 +263,9 @@ struct perfmon_value {
  *
  * PERFMON_COUNTER_VIRTUAL_TIME is the time in nanoseconds that the session was running
  * on its target: CPU time for a thread, time for a CPU. It starts, stops, is written and
- * survives a detach as a counter does (perfctr's virtualised time stamp). The kernel
+ * survives a detach as a counter does (perfctr's virtualised time stamp, but for one rule:
+ * while the session is masked it stands still, and perfctr's goes on; that of a session
+ * without counters that notify does, too). The kernel
  * gives it as the enabled time of an event; without any open event it is
  * CLOCK_THREAD_CPUTIME_ID, on the thread itself only (-ENODATA elsewhere).
  *
