@@ -322,7 +322,7 @@ tests_test_perfmon2_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_perfmon2_LDADD = $(TEST_LIBS)
 
 tests_test_process_SOURCES = tests/test_process.c tests/session_probe.h tests/storm.h \
-	tests/storm_child.h
+	tests/storm_child.h tests/kernel_calls.h
 tests_test_process_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_process_LDADD = $(TEST_LIBS)
 tests_test_threads_SOURCES = tests/test_threads.c tests/storm.h tests/storm_child.h

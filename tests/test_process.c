@@ -10,6 +10,7 @@
 #include "os/os.h"
 #include "perfmon/overflow.h"
 #include "helpers.h"
+#include "kernel_calls.h"
 #include "session_probe.h"
 #include "storm_child.h"
 #include "messages.h"
@@ -267,6 +268,29 @@ Test(process, a_kernel_that_cannot_leave_children_out_is_told)
 	perfmon_session_close(session);
 }
 
+/* By when it began, a later process of the same number is told from it. */
+Test(process, one_whose_beginning_cannot_be_read_is_refused)
+{
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+	struct family family = family_start(10, false);
+	int err = 0;
+
+	/* Which of its files is read when is the library's. */
+	for (unsigned int at = 1; at < 20 && err != -EMFILE; at++) {
+		fail_calls(PM_CALL_OPEN, -EMFILE, at);
+		err = attach(session, family.pid, 0);
+		unwatch_calls();
+		if (!err)
+			OK(session, perfmon_session_detach(session));
+		else if (!strstr(session_message_of(session), "began"))
+			err = 0;
+	}
+	cr_expect_eq(err, -EMFILE);
+	OK(session, attach(session, family.pid, 0));
+	family_end(&family);
+	perfmon_session_close(session);
+}
+
 /* Row: HW-01, PM-06: the caller's own process; with other targets; each once. */
 Test(process, the_own_process_and_others)
 {
@@ -362,9 +386,9 @@ static void ask_for(const struct child *child, uint32_t threads)
  * which it has more. */
 static int wait_for_birth(enum pm_kernel_call call)
 {
-	static unsigned int calls;
+	static unsigned int opens;
 
-	if (call == PM_CALL_PERF_EVENT_OPEN && calls++ % 30 == 0)
+	if (call == PM_CALL_PERF_EVENT_OPEN && opens++ % 30 == 0)
 		ask_for(restless, 1);
 	return 0;
 }

@@ -549,6 +549,48 @@ bool pm_kernel_on_signal_stack(void)
 	return !sigaltstack(NULL, &stack) && stack.ss_flags & SS_ONSTACK;
 }
 
+/* The library's own threads, and the process that they are in; a child has none. */
+static struct {
+	pid_t pid;
+	unsigned int count;
+} own_threads;
+
+struct start {
+	void *(*run)(void *argument);
+	void *argument;
+};
+
+static void *run_own_thread(void *argument)
+{
+	struct start start = *(struct start *)argument;
+	void *result;
+
+	free(argument);
+	result = start.run(start.argument);
+	__atomic_fetch_sub(&own_threads.count, 1, __ATOMIC_RELAXED);
+	return result;
+}
+
+static int create_own_thread(pthread_t *thread, struct start start)
+{
+	struct start *argument = malloc(sizeof(*argument));
+	pid_t pid = pm_kernel_getpid();
+	int err;
+
+	if (!argument)
+		return -ENOMEM;
+	*argument = start;
+	if (__atomic_exchange_n(&own_threads.pid, pid, __ATOMIC_RELAXED) != pid)
+		__atomic_store_n(&own_threads.count, 0, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&own_threads.count, 1, __ATOMIC_RELAXED);
+	err = -pthread_create(thread, NULL, run_own_thread, argument);
+	if (err) {
+		__atomic_fetch_sub(&own_threads.count, 1, __ATOMIC_RELAXED);
+		free(argument);
+	}
+	return err;
+}
+
 int pm_kernel_thread_start(pthread_t *thread, void *(*run)(void *), void *argument)
 {
 	int err = fault(PM_CALL_THREAD_START);
@@ -559,9 +601,14 @@ int pm_kernel_thread_start(pthread_t *thread, void *(*run)(void *), void *argume
 	/* A new thread has its creator's mask. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = -pthread_create(thread, NULL, run, argument);
+	err = create_own_thread(thread, (struct start){run, argument});
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return err;
+}
+
+unsigned int pm_kernel_own_threads(void)
+{
+	return __atomic_load_n(&own_threads.count, __ATOMIC_RELAXED);
 }
 
 void pm_kernel_signals_block(sigset_t *old)

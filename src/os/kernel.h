@@ -180,7 +180,8 @@ void pm_kernel_signals_block(
 void pm_kernel_signals_restore(const sigset_t *old);
 /* A thread of the library's own: no signal of the program is ever handled in it. */
 int pm_kernel_thread_start(pthread_t *thread, void *(*run)(void *), void *argument);
-void pm_kernel_yield(void); /* lets another thread run */
+unsigned int pm_kernel_own_threads(void); /* how many of them there are */
+void pm_kernel_yield(void);		  /* lets another thread run */
 int pm_kernel_thread_name(char name[16]);
 int pm_kernel_cpu(void); /* on which the caller runs now, or a negative errno */
 /* The CPUs that thread TID, 0 for the calling one, may run on: into MASK (SIZE bytes, laid

@@ -25,6 +25,7 @@
 #include "os/job.h"
 #include "os/kernel.h"
 #include "os/library.h"
+#include "os/life.h"
 #include "os/lock.h"
 #include "os/locks.h"
 #include "os/machine_id.h"

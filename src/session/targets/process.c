@@ -34,52 +34,24 @@ pid_t pm_process_id(int32_t id)
 	return line && atoi(line + 6) > 0 ? atoi(line + 6) : id;
 }
 
-struct life {
-	char state;
-	int threads; /* of a process */
-	uint64_t start_ticks;
-};
-
-/* Of a process or a thread; false: it cannot be told. */
-static bool read_life(pid_t id, struct life *life)
-{
-	char path[64], text[1024];
-	const char *rest;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", id);
-	if (pm_file_text(path, text, sizeof(text)) < 0)
-		return false;
-	/* The name in parentheses may hold anything. Threads are the 20th field. */
-	rest = strrchr(text, ')');
-	return rest && sscanf(rest,
-			      ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-			      "%*s %*s %*s %d %*s %" SCNu64,
-			      &life->state, &life->threads, &life->start_ticks) == 3;
-}
-
-static bool is_dead(char state)
-{
-	return state == 'Z' || state == 'X' || state == 'x';
-}
-
 /* A first thread that has ended waits for the others of its process. */
 static bool process_is_gone(const struct pm_session_process *process)
 {
-	struct life life;
+	struct pm_life life;
 
-	if (!read_life(process->pid, &life))
+	if (pm_life_read(process->pid, &life))
 		return pm_kernel_kill(process->pid, 0) == -ESRCH;
-	return (is_dead(life.state) && life.threads <= 1) ||
+	return (life.is_dead && life.threads <= 1) ||
 	       life.start_ticks != process->start_ticks;
 }
 
 static bool thread_is_gone(pid_t tid)
 {
-	struct life life;
+	struct pm_life life;
 
-	if (!read_life(tid, &life))
+	if (pm_life_read(tid, &life))
 		return pm_kernel_kill(tid, 0) == -ESRCH;
-	return is_dead(life.state);
+	return life.is_dead;
 }
 
 /* --- the session's processes -------------------------------------------------------- */
@@ -435,7 +407,7 @@ int pm_process_attach(struct perfmon_session *session,
 		      const struct perfmon_target *target, pid_t self)
 {
 	struct pm_session_process *process;
-	struct life life = {0};
+	struct pm_life life;
 	int n, err;
 
 	if (!PM_GROW(session->attached->processes, session->attached->process_count))
@@ -445,7 +417,14 @@ int pm_process_attach(struct perfmon_session *session,
 		.pid = pm_process_id(target->id), .flags = target->flags, .fd = -1};
 	/* Before its threads are listed: what is listed is of this process, or it gets
 	 * another start time. */
-	read_life(process->pid, &life);
+	err = pm_life_read(process->pid, &life);
+	if (err == -ENOENT)
+		return pm_diag_set(&session->diag, -ESRCH, "there is no process %d",
+				   process->pid);
+	if (err)
+		return pm_diag_set(&session->diag, err,
+				   "cannot read when process %d began: %s", process->pid,
+				   strerror(-err));
 	process->start_ticks = life.start_ticks;
 	n = cover(session, session->plan, process, self);
 	if (n < 0)
