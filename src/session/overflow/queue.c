@@ -155,5 +155,5 @@ PM_EXPORT int perfmon_overflow_descriptor(struct perfmon_session *session)
 		return err;
 	/* Nobody would be woken for what waits already. */
 	pm_session_catch_up(session);
-	return pm_session_leave(session, make_descriptor(session));
+	return pm_session_leave_idle(session, make_descriptor(session));
 }

@@ -94,7 +94,7 @@ PM_EXPORT int perfmon_sampling_set_up(struct perfmon_session *session,
 	if (!err && session->sampling)
 		err = pm_diag_set(&session->diag, -EEXIST,
 				  "sampling is already set up; tear sampling down first");
-	return pm_session_leave(session, err ?: set_up(session, sampling));
+	return pm_session_leave_idle(session, err ?: set_up(session, sampling));
 }
 
 static int tear_down(struct perfmon_session *session)

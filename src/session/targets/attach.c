@@ -218,18 +218,6 @@ static int open_vector(struct perfmon_session *session,
 	return refused;
 }
 
-/* Sets that switch by themselves need somebody who does it. */
-static bool needs_helper(const struct perfmon_session *session)
-{
-	uint32_t s;
-
-	for (s = 0; s < session->set_count; s++) {
-		if (session->set_count > 1 && session->sets[s].flags)
-			return true;
-	}
-	return session->sampling;
-}
-
 /* Opens the targets, and has somebody look after them. */
 static int open_all(struct perfmon_session *session, const struct perfmon_target *targets,
 		    size_t count, pid_t self)
@@ -237,7 +225,7 @@ static int open_all(struct perfmon_session *session, const struct perfmon_target
 	uint32_t before = session->plan->target_count;
 	int n = open_vector(session, targets, count, self), err;
 
-	err = n >= 0 && needs_helper(session) ? pm_helper_need(session) : 0;
+	err = n >= 0 && pm_helper_has_work(session) ? pm_helper_need(session) : 0;
 	if (!err)
 		return n;
 	pm_targets_close(session, session->plan, before);

@@ -96,12 +96,24 @@ int pm_helper_need(struct perfmon_session *session)
 			   "cannot start the session's helper thread (error %d)", -err);
 }
 
+bool pm_helper_has_work(const struct perfmon_session *session)
+{
+	uint32_t s;
+
+	/* Sets that switch by themselves need somebody who does it. */
+	for (s = 0; s < session->set_count; s++) {
+		if (session->set_count > 1 && session->sets[s].flags)
+			return true;
+	}
+	return session->sampling;
+}
+
 struct pm_helper *pm_helper_idle(struct perfmon_session *session)
 {
 	struct pm_helper *helper = session->helper;
 
-	if (session->state != PERFMON_STATE_DETACHED || session->sampling ||
-	    pm_queue_has_listener(session))
+	if (session->sampling || pm_queue_has_listener(session) ||
+	    (session->state != PERFMON_STATE_DETACHED && pm_helper_has_work(session)))
 		return NULL;
 	session->helper = NULL;
 	return helper;

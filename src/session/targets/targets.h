@@ -97,6 +97,9 @@ int pm_session_detach_all(struct perfmon_session *session);
 
 /* --- helper.c ----------------------------------------------------------------------- */
 
+/* Whether a session that is attached needs one, whoever listens. */
+bool pm_helper_has_work(const struct perfmon_session *session);
+
 /* See struct pm_session_hooks. */
 int pm_helper_need(struct perfmon_session *session);
 struct pm_helper *pm_helper_idle(struct perfmon_session *session);
