@@ -38,7 +38,7 @@ libperfmon_core_la_SOURCES = \
 	src/os/export.h src/os/export_struct.h src/os/files.c src/os/files.h src/os/grow.h \
 	src/os/handler.c src/os/handler.h src/os/hash.h src/os/helper.c src/os/helper.h \
 	src/os/kernel.c src/os/kernel.h src/os/library.c src/os/library.h \
-	src/os/life.c src/os/life.h \
+	src/os/life.c src/os/life.h src/os/owned.c src/os/owned.h src/os/poller.c src/os/poller.h \
 	src/os/lock.h src/os/locks.c src/os/locks.h src/os/machine_id.c src/os/machine_id.h \
 	src/os/job.c src/os/job.h src/os/message.h src/os/options.c src/os/options.h src/os/options_paths.c \
 	src/os/options_paths.h src/os/os.h src/os/pairs.c \

@@ -45,6 +45,7 @@ static const struct {
 	[PM_CALL_GETRLIMIT] = {"getrlimit", {EFAULT, EINVAL, EPERM}},
 	[PM_CALL_FCNTL] = {"fcntl", {EACCES, EAGAIN, EBADF, EINVAL, EPERM}},
 	[PM_CALL_KILL] = {"kill", {EINVAL, EPERM}},
+	[PM_CALL_PIPE] = {"pipe", {EMFILE, ENFILE}},
 	[PM_CALL_EVENTFD] = {"eventfd", {EINVAL, EMFILE, ENFILE, ENODEV, ENOMEM}},
 	[PM_CALL_EPOLL_CREATE] = {"epoll_create", {EINVAL, EMFILE, ENFILE, ENOMEM}},
 	[PM_CALL_EPOLL_CTL] = {"epoll_ctl",

@@ -16,14 +16,17 @@
 #include <ftw.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -129,6 +132,51 @@ static inline void *in_thread(void *(*function)(void *), void *argument)
 	CHECK(!pthread_create(&thread, NULL, function, argument));
 	CHECK(!pthread_join(thread, &result));
 	return result;
+}
+
+/* What FUNCTION's process ends with, which is a child of this one. */
+static inline int in_child(void (*function)(void))
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		/* It goes with a test that is given up. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		function();
+		_exit(0);
+	}
+	CHECK(waitpid(child, &status, 0) == child);
+	return status;
+}
+
+/* Files that a program opens after it has closed all descriptors that it does not know:
+ * under the same numbers. */
+struct own_files {
+	int fds[40];
+};
+
+static inline struct own_files replace_descriptors(void)
+{
+	struct own_files files;
+
+	for (int fd = 3; fd < 200; fd++)
+		close(fd);
+	for (size_t i = 0; i < sizeof(files.fds) / sizeof(files.fds[0]); i++)
+		files.fds[i] = memfd_create("own", MFD_CLOEXEC);
+	return files;
+}
+
+/* Whether they are open and empty still. */
+static inline bool are_untouched(const struct own_files *files)
+{
+	struct stat st;
+
+	for (size_t i = 0; i < sizeof(files->fds) / sizeof(files->fds[0]); i++) {
+		if (fstat(files->fds[i], &st) || st.st_size)
+			return false;
+	}
+	return true;
 }
 
 /* How many names a folder has. */

@@ -39,7 +39,7 @@ static void help(enum pm_kernel_call call)
 	int step = atomic_load(&helper_step);
 
 	if (step == AS_IT_LIKES ||
-	    call != (step == WITH_ITS_EVENTS ? PM_CALL_READ : PM_CALL_EPOLL_WAIT))
+	    call != (step == WITH_ITS_EVENTS ? PM_CALL_FSTAT : PM_CALL_EPOLL_WAIT))
 		return;
 	atomic_store(&helper_is_at, step);
 	WAIT_UNTIL(atomic_load(&helper_step) != step || step == AFTER_ITS_WORK);

@@ -999,3 +999,83 @@ Test(sampling, no_shorter_period_than_allowed)
 	perfmon_session_close(session);
 	unsetenv("PERFMON_MIN_PERIOD");
 }
+
+/* --- programs that close what they do not know, and that end their threads ------------ */
+
+static struct perfmon_session *sampled_session(const char *log, int fd)
+{
+	const struct perfmon_sampling sampling = {.size = sizeof(sampling),
+						  .format = log ? NULL : "default"};
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+
+	OK(session, perfmon_sampling_set_up(session, &sampling));
+	OK(session,
+	   perfmon_overflow_period(session, 0, 10,
+				   PERFMON_OVERFLOW_SAMPLE | PERFMON_OVERFLOW_NOTIFY));
+	cr_assert_geq(perfmon_overflow_descriptor(session), 0);
+	if (log || fd >= 0)
+		OK(session, perfmon_sampling_log(session, log, fd));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
+	OK(session, perfmon_session_start(session));
+	return session;
+}
+
+static void close_descriptors_under(struct perfmon_session *session)
+{
+	struct own_files files = replace_descriptors();
+	struct perfmon_message message;
+
+	touch(0, 35);
+	perfmon_session_stop(session);
+	perfmon_overflow_restart(session);
+	perfmon_overflow_read(session, &message, 1, sizeof(message));
+	perfmon_overflow_descriptor(session);
+	if (!are_untouched(&files))
+		_exit(1);
+	perfmon_session_detach(session);
+	perfmon_session_close(session);
+	if (!are_untouched(&files))
+		_exit(2);
+	/* A session that is made now has descriptors of the same kinds. */
+	session = sampled_session(NULL, -1);
+	touch(0, 10);
+	if (perfmon_overflow_read(session, &message, 1, sizeof(message)) != 1)
+		_exit(3);
+	perfmon_session_close(session);
+	if (!are_untouched(&files))
+		_exit(4);
+}
+
+static void close_under_format(void)
+{
+	close_descriptors_under(sampled_session(NULL, -1));
+}
+
+static void close_under_log(void)
+{
+	close_descriptors_under(sampled_session("/dev/null", -1));
+}
+
+/* Row: HW-08: what the program has closed is neither written to nor closed once more. */
+Test(sampling, descriptors_that_are_another_s_by_now_are_left_alone)
+{
+	cr_assert_eq(in_child(close_under_format), 0);
+	cr_assert_eq(in_child(close_under_log), 0);
+}
+
+static void end_thread_with_session(void)
+{
+	static struct perfmon_session *kept[2]; /* leak checkers find them here */
+	int ends[2];
+
+	cr_assert(!pipe2(ends, O_CLOEXEC));
+	kept[0] = sampled_session(NULL, -1);
+	kept[1] = sampled_session("/dev/null", -1);
+	pthread_exit(kept);
+}
+
+/* The library's threads keep no process alive whose own have ended. */
+Test(sampling, a_process_ends_with_its_last_thread)
+{
+	cr_assert_eq(in_child(end_thread_with_session), 0);
+}

@@ -389,7 +389,7 @@ Test(stride, threads_that_end_are_summed)
 	pm_snapshot_free(s);
 }
 
-static int in_child(void)
+static int counts_on_in_child(void)
 {
 	struct pm_snapshot *s;
 
@@ -409,7 +409,7 @@ Test(stride, a_forked_child_goes_on_with_it)
 	setenv("PERFMON_STRIDE", "10", 1);
 	PERFMON_REGION_BEGIN("outer");
 	visit("inner", 5);
-	cr_assert_eq(probe_child(in_child), 0);
+	cr_assert_eq(probe_child(counts_on_in_child), 0);
 	PERFMON_REGION_END("outer");
 }
 

@@ -223,7 +223,7 @@ static void *watch(void *argument)
 	bool is_new = false;
 
 	for (;;) {
-		n = pm_kernel_epoll_wait(epoll_fd, events, HANG_UPS);
+		n = pm_kernel_epoll_wait(epoll_fd, events, HANG_UPS, -1);
 		if (n < 0 && n != -EINTR) {
 			table_lock();
 			epoll_fd = is_new ? n : make_set();

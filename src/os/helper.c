@@ -9,36 +9,51 @@
 #include <sys/epoll.h>
 
 #include "os/kernel.h"
+#include "os/life.h"
+#include "os/poller.h"
 
 #define EVENTS_AT_ONCE 64
-#define WAKE_KEY       0
+
+/* Of a descriptor that is only kept. */
+#define KEPT_KEY UINT64_MAX
+
+/* Edges: an event whose task has ended is ready for ever. */
+#define WATCHED (EPOLLIN | EPOLLET)
 
 struct pm_helper {
 	struct perfmon_session *session;
 	void (*work)(struct perfmon_session *session, uint64_t key, bool has_ended);
 	pthread_t thread;
-	int epoll_fd;
-	int wake_fd; /* an eventfd */
-	bool quit;   /* set before the wake-up that it explains */
+	pid_t pid; /* a child has the same set */
+	struct pm_poller poller;
+	bool quit;  /* set before the wake-up that it explains */
+	bool woken; /* the same: others are none of ours */
 };
+
+/* Whether EVENT is a wake-up that nobody has asked for. */
+static bool is_idle(struct pm_helper *helper, const struct epoll_event *event)
+{
+	return event->data.u64 == PM_POLLER_WAKE &&
+	       !__atomic_exchange_n(&helper->woken, false, __ATOMIC_ACQUIRE);
+}
 
 static void *serve(void *argument)
 {
 	struct pm_helper *helper = argument;
 	struct epoll_event events[EVENTS_AT_ONCE];
 	unsigned int failures = 0;
-	uint64_t wakes;
 
 	while (!__atomic_load_n(&helper->quit, __ATOMIC_ACQUIRE)) {
-		int i, n = pm_kernel_epoll_wait(helper->epoll_fd, events, EVENTS_AT_ONCE);
+		int i, n = pm_poller_wait(&helper->poller, events, EVENTS_AT_ONCE);
+		int err = pm_poller_check(&helper->poller);
 
 		/* The program has closed what is ours: there is nothing to wait for. */
-		failures = n < 0 && n != -EINTR ? failures + 1 : 0;
-		if (failures > 1)
+		failures = err || (n < 0 && n != -EINTR) ? failures + 1 : 0;
+		if (failures > 1 || err == -ESTALE || (!n && pm_life_program_has_ended()))
 			break;
 		for (i = 0; i < n; i++) {
-			if (events[i].data.u64 == WAKE_KEY)
-				pm_kernel_read(helper->wake_fd, &wakes, sizeof(wakes));
+			if (is_idle(helper, &events[i]))
+				continue;
 			if (__atomic_load_n(&helper->quit, __ATOMIC_ACQUIRE))
 				break;
 			helper->work(helper->session, events[i].data.u64,
@@ -60,14 +75,10 @@ int pm_helper_create(struct pm_helper **out,
 		return -ENOMEM;
 	helper->session = session;
 	helper->work = work;
-	helper->wake_fd = -1;
-	helper->epoll_fd = err = pm_kernel_epoll_create();
-	if (err >= 0)
-		helper->wake_fd = err = pm_kernel_eventfd();
-	if (err >= 0)
-		err = pm_helper_watch(helper, helper->wake_fd, WAKE_KEY);
-	if (err < 0) {
-		pm_helper_forget(helper);
+	helper->pid = pm_kernel_getpid();
+	err = pm_poller_create(&helper->poller);
+	if (err) {
+		free(helper);
 		return err;
 	}
 	*out = helper;
@@ -83,10 +94,7 @@ void pm_helper_forget(struct pm_helper *helper)
 {
 	if (!helper)
 		return;
-	if (helper->wake_fd >= 0)
-		pm_kernel_close(helper->wake_fd);
-	if (helper->epoll_fd >= 0)
-		pm_kernel_close(helper->epoll_fd);
+	pm_poller_close(&helper->poller);
 	free(helper);
 }
 
@@ -101,23 +109,38 @@ void pm_helper_stop(struct pm_helper *helper)
 
 int pm_helper_watch(struct pm_helper *helper, int fd, uint64_t key)
 {
-	/* Edges: an event whose task has ended is ready for ever. */
-	struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u64 = key};
-
-	return pm_kernel_epoll_ctl(helper->epoll_fd, EPOLL_CTL_ADD, fd, &event);
+	return pm_poller_control(&helper->poller, EPOLL_CTL_ADD, fd, WATCHED, key);
 }
 
 void pm_helper_unwatch(struct pm_helper *helper, int fd)
 {
-	struct epoll_event event = {.events = 0};
+	/* A child may hold the descriptor, which would keep it in the set. In the child, the
+	 * set is its parent's, too. */
+	if (helper->pid == pm_kernel_getpid())
+		pm_poller_control(&helper->poller, EPOLL_CTL_DEL, fd, 0, 0);
+}
 
-	/* A child may hold the descriptor, which would keep it in the set. */
-	pm_kernel_epoll_ctl(helper->epoll_fd, EPOLL_CTL_DEL, fd, &event);
+void pm_helper_close(struct pm_helper *helper, int fd, uint64_t key)
+{
+	if (!pm_poller_has(&helper->poller, fd, WATCHED, key))
+		return;
+	pm_helper_unwatch(helper, fd);
+	pm_kernel_close(fd);
+}
+
+int pm_helper_keep(struct pm_helper *helper, int fd)
+{
+	return pm_poller_control(&helper->poller, EPOLL_CTL_ADD, fd, 0, KEPT_KEY);
+}
+
+bool pm_helper_keeps(const struct pm_helper *helper, int fd)
+{
+	return pm_poller_has(&helper->poller, fd, 0, KEPT_KEY);
 }
 
 void pm_helper_wake(struct pm_helper *helper)
 {
-	const uint64_t one = 1;
-
-	pm_kernel_write(helper->wake_fd, &one, sizeof(one));
+	/* Pairs with the acquire of is_idle(). */
+	__atomic_store_n(&helper->woken, true, __ATOMIC_RELEASE);
+	pm_poller_wake(&helper->poller);
 }

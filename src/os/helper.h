@@ -2,7 +2,8 @@
 /*
  * A session's helper thread: it waits for the events of the session's targets and has
  * their rings drained, so that overflows and clocks are noticed while the program does
- * something else. It blocks all signals, and holds the session's lock while it works.
+ * something else. Where the program has closed its descriptors, or has ended but for the
+ * library's threads, it ends by itself. It blocks all signals, and holds the session's lock while it works.
  */
 #ifndef PM_OS_HELPER_H
 #define PM_OS_HELPER_H
@@ -15,7 +16,7 @@ struct pm_helper;
 
 /* Makes one, whose thread is not there yet and will call WORK with SESSION whenever an
  * event that is watched wakes it, with its KEY, HAS_ENDED if its task has, and KEY 0 for
- * pm_helper_wake(). 0, or what epoll_create(2), eventfd(2) and pthread_create(3) give.
+ * pm_helper_wake(). 0, or what pm_poller_create() gives.
  */
 int pm_helper_create(struct pm_helper **helper,
 		     void (*work)(struct perfmon_session *session, uint64_t key,
@@ -38,6 +39,13 @@ void pm_helper_forget(struct pm_helper *helper);
  * FD may be another by then, so it takes a new KEY each time. */
 int pm_helper_watch(struct pm_helper *helper, int fd, uint64_t key);
 void pm_helper_unwatch(struct pm_helper *helper, int fd);
+
+/* The same, and closes FD, if it is still what was watched with KEY. */
+void pm_helper_close(struct pm_helper *helper, int fd, uint64_t key);
+
+/* Has FD known, which nothing is waited for on; and whether it is still what was known. */
+int pm_helper_keep(struct pm_helper *helper, int fd);
+bool pm_helper_keeps(const struct pm_helper *helper, int fd);
 
 /* Has WORK called soon. Async-signal-safe. */
 void pm_helper_wake(struct pm_helper *helper);

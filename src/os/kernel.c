@@ -354,6 +354,16 @@ int pm_kernel_eventfd(void)
 	return own(CALL(PM_CALL_EVENTFD, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)));
 }
 
+int pm_kernel_pipe_end(void)
+{
+	int ends[2], err = CALL(PM_CALL_PIPE, pipe2(ends, O_CLOEXEC));
+
+	if (err)
+		return err;
+	close(ends[1]);
+	return own(ends[0]);
+}
+
 int pm_kernel_epoll_create(void)
 {
 	return own(CALL(PM_CALL_EPOLL_CREATE, epoll_create1(EPOLL_CLOEXEC)));
@@ -364,9 +374,10 @@ int pm_kernel_epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event 
 	return CALL(PM_CALL_EPOLL_CTL, epoll_ctl(epoll_fd, operation, fd, event));
 }
 
-int pm_kernel_epoll_wait(int epoll_fd, struct epoll_event *events, int room)
+int pm_kernel_epoll_wait(int epoll_fd, struct epoll_event *events, int room,
+			 int timeout_ms)
 {
-	return CALL(PM_CALL_EPOLL_WAIT, epoll_wait(epoll_fd, events, room, -1));
+	return CALL(PM_CALL_EPOLL_WAIT, epoll_wait(epoll_fd, events, room, timeout_ms));
 }
 
 int pm_kernel_futex_wait(uint32_t *word, uint32_t value)

@@ -51,6 +51,7 @@ enum pm_kernel_call {
 	PM_CALL_SCHED_GETAFFINITY,
 	PM_CALL_SCHED_SETAFFINITY,
 	PM_CALL_EVENTFD,
+	PM_CALL_PIPE,
 	PM_CALL_EPOLL_CREATE,
 	PM_CALL_EPOLL_CTL,
 	PM_CALL_EPOLL_WAIT,
@@ -133,9 +134,11 @@ int pm_kernel_kill(pid_t pid, int signal);
 bool pm_kernel_is_own_thread(pid_t tid); /* whether TID is a thread of this process */
 bool pm_kernel_is_thread_of(pid_t pid, pid_t tid); /* ... of process PID */
 int pm_kernel_eventfd(void);			   /* non-blocking */
+int pm_kernel_pipe_end(void); /* the reading end of a pipe whose other is closed */
 int pm_kernel_epoll_create(void);
 int pm_kernel_epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event);
-int pm_kernel_epoll_wait(int epoll_fd, struct epoll_event *events, int room);
+int pm_kernel_epoll_wait(int epoll_fd, struct epoll_event *events, int room,
+			 int timeout_ms);
 int pm_kernel_futex_wait(uint32_t *word, uint32_t value);
 int pm_kernel_futex_wake(uint32_t *word); /* all that wait */
 int pm_kernel_socketpair(int ends[2]);	  /* stream sockets, closed by exec */

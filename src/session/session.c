@@ -145,6 +145,7 @@ PM_EXPORT void perfmon_session_close(struct perfmon_session *session)
 		return;
 	if (pm_session_is_child(session)) {
 		/* The lock may be held by a thread that the child does not have. */
+		pm_overflow_close_descriptor(session);
 		pm_session_forget(session);
 		pm_sampling_forget(session);
 	} else {
@@ -162,6 +163,7 @@ PM_EXPORT void perfmon_session_close(struct perfmon_session *session)
 		pm_overflow_close(session);
 		/* The log's thread wakes the helper thread, whether that runs or not. */
 		pm_sampling_close(session);
+		pm_overflow_close_descriptor(session);
 		pm_helper_forget(session->helper);
 		if (is_busy)
 			pm_busy_end();

@@ -57,6 +57,8 @@ int pm_overflow_check_period(struct perfmon_session *session,
 /* Register I has been written to VALUE. */
 int pm_overflow_written(struct perfmon_session *session, uint32_t i, uint64_t value);
 
+/* Closes the descriptor for messages, which the session's helper knows. */
+void pm_overflow_close_descriptor(struct perfmon_session *session);
 void pm_overflow_free(struct perfmon_session *session);
 void pm_overflow_end(struct perfmon_session *session); /* the last target has gone */
 

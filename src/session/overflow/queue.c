@@ -10,9 +10,26 @@
 #include "session/overflow/overflow.h"
 #include "session/sampling/sampling.h"
 
-void pm_queue_push(struct perfmon_session *session, const struct perfmon_message *message)
+/* The queue's descriptor; -1: not asked for, or the program has closed it. */
+static int own_descriptor(const struct perfmon_session *session)
+{
+	int fd = session->overflows->queue->descriptor;
+
+	return fd >= 0 && pm_helper_keeps(session->helper, fd) ? fd : -1;
+}
+
+/* Has it readable while messages wait. */
+static void tell_descriptor(const struct perfmon_session *session)
 {
 	static const uint64_t one = 1;
+	int fd = own_descriptor(session);
+
+	if (fd >= 0)
+		pm_kernel_write(fd, &one, sizeof(one));
+}
+
+void pm_queue_push(struct perfmon_session *session, const struct perfmon_message *message)
+{
 	struct pm_overflow_queue *queue = session->overflows->queue;
 	struct perfmon_message *place;
 
@@ -25,24 +42,27 @@ void pm_queue_push(struct perfmon_session *session, const struct perfmon_message
 	if (queue->lost)
 		place->flags |= PERFMON_MESSAGE_LOST;
 	queue->lost = false;
-	if (!queue->count++ && queue->descriptor >= 0)
-		pm_kernel_write(queue->descriptor, &one, sizeof(one));
+	if (!queue->count++)
+		tell_descriptor(session);
 }
 
 /* Takes up to ROOM messages, and lets the descriptor follow. */
-static uint32_t pop(struct pm_overflow_queue *queue, struct perfmon_message *messages,
-		    size_t room)
+static uint32_t pop(const struct perfmon_session *session,
+		    struct perfmon_message *messages, size_t room)
 {
+	struct pm_overflow_queue *queue = session->overflows->queue;
 	uint32_t n = 0;
 	uint64_t count;
+	int fd;
 
 	while (queue->count && n < room) {
 		messages[n++] = queue->messages[queue->first];
 		queue->first = (queue->first + 1) % PM_QUEUE_MESSAGES;
 		queue->count--;
 	}
-	if (n && !queue->count && queue->descriptor >= 0)
-		pm_kernel_read(queue->descriptor, &count, sizeof(count));
+	fd = n && !queue->count ? own_descriptor(session) : -1;
+	if (fd >= 0)
+		pm_kernel_read(fd, &count, sizeof(count));
 	return n;
 }
 
@@ -70,8 +90,7 @@ PM_EXPORT int perfmon_overflow_read(struct perfmon_session *session,
 					     "PERFMON_VECTOR(messages) for all three "
 					     "arguments",
 					     count, element_size));
-	n = session->overflows->queue ? pop(session->overflows->queue, messages, count)
-				      : 0;
+	n = session->overflows->queue ? pop(session, messages, count) : 0;
 	pm_vector_unpack(messages, n, element_size, sizeof(messages[0]));
 	return pm_session_leave(session, n ? (int)n : -EAGAIN);
 }
@@ -100,51 +119,67 @@ int pm_overflow_create(struct perfmon_session *session)
 
 void pm_overflow_free(struct perfmon_session *session)
 {
-	struct pm_overflow_queue *queue;
-
 	if (!session->overflows)
 		return;
-	queue = session->overflows->queue;
-	if (queue && queue->descriptor >= 0)
-		pm_kernel_close(queue->descriptor);
-	free(queue);
+	free(session->overflows->queue);
 	free(session->overflows);
 	session->overflows = NULL;
 }
 
+void pm_overflow_close_descriptor(struct perfmon_session *session)
+{
+	struct pm_overflow_queue *queue = session->overflows->queue;
+	int fd = queue ? own_descriptor(session) : -1;
+
+	if (fd >= 0) {
+		pm_helper_unwatch(session->helper, fd);
+		pm_kernel_close(fd);
+	}
+	if (queue)
+		queue->descriptor = -1;
+}
+
 /* --- the descriptor ----------------------------------------------------------------- */
 
-static int make_descriptor(struct perfmon_session *session)
+/* Of a session that has somebody who looks after it. */
+static int open_descriptor(struct perfmon_session *session)
 {
-	static const uint64_t one = 1;
-	struct pm_overflow_queue *queue;
-	int fd, err = pm_queue_need(session);
+	struct pm_overflow_queue *queue = session->overflows->queue;
+	int fd = pm_kernel_eventfd(), err;
 
-	if (err)
-		return err;
-	queue = session->overflows->queue;
-	if (queue->descriptor >= 0)
-		return queue->descriptor;
-	fd = pm_kernel_eventfd();
 	if (fd < 0)
 		return pm_diag_set(&session->diag, fd,
 				   "cannot create a descriptor for messages (error %d)",
 				   -fd);
-	err = session->hooks->need_helper(session);
+	err = pm_helper_keep(session->helper, fd);
 	if (err) {
 		pm_kernel_close(fd);
-		return err;
+		return pm_session_closed_by_program(session, err);
 	}
 	queue->descriptor = fd;
 	err = pm_sampling_listen(session);
 	if (err) {
-		queue->descriptor = -1;
-		pm_kernel_close(fd);
+		pm_overflow_close_descriptor(session);
 		return err;
 	}
 	if (queue->count)
-		pm_kernel_write(fd, &one, sizeof(one));
+		tell_descriptor(session);
 	return fd;
+}
+
+static int make_descriptor(struct perfmon_session *session)
+{
+	int err = pm_queue_need(session);
+
+	if (err)
+		return err;
+	if (session->overflows->queue->descriptor < 0) {
+		err = session->hooks->need_helper(session);
+		return err ?: open_descriptor(session);
+	}
+	return own_descriptor(session) >= 0
+		       ? own_descriptor(session)
+		       : pm_session_closed_by_program(session, -EBADF);
 }
 
 PM_EXPORT int perfmon_overflow_descriptor(struct perfmon_session *session)

@@ -47,10 +47,9 @@ void pm_session_forget(struct perfmon_session *session)
 		pm_ring_forget(&plan->targets[t].records->ring);
 	}
 	plan->target_count = 0;
-	/* First: what it watches is the parent's, too. */
+	pm_processes_prune(session);
 	pm_helper_forget(session->helper);
 	session->helper = NULL;
-	pm_processes_prune(session);
 }
 
 int pm_session_detach_all(struct perfmon_session *session)

@@ -91,6 +91,8 @@ int pm_helper_need(struct perfmon_session *session)
 		session->helper = helper;
 		return 0;
 	}
+	for (p = 0; p < session->attached->process_count && helper; p++)
+		pm_process_unwatch(&session->attached->processes[p], helper);
 	pm_helper_forget(helper);
 	return pm_diag_set(&session->diag, err,
 			   "cannot start the session's helper thread (error %d)", -err);

@@ -99,13 +99,17 @@ int pm_process_watch(struct perfmon_session *session, struct pm_session_process 
 	return err;
 }
 
+void pm_process_unwatch(struct pm_session_process *process, struct pm_helper *helper)
+{
+	if (process->fd >= 0)
+		pm_helper_close(helper, process->fd, process->watch_key);
+	process->fd = -1;
+}
+
 static void forget_process(struct perfmon_session *session,
 			   struct pm_session_process *process)
 {
-	if (process->fd >= 0 && session->helper)
-		pm_helper_unwatch(session->helper, process->fd);
-	if (process->fd >= 0)
-		pm_kernel_close(process->fd);
+	pm_process_unwatch(process, session->helper);
 	*process = session->attached->processes[--session->attached->process_count];
 }
 

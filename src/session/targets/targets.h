@@ -82,6 +82,7 @@ bool pm_process_has_ended(const struct perfmon_session *session,
  * 0, or what epoll_ctl(2) gives. */
 int pm_process_watch(struct perfmon_session *session, struct pm_session_process *process,
 		     struct pm_helper *helper);
+void pm_process_unwatch(struct pm_session_process *process, struct pm_helper *helper);
 
 /* Forgets the processes of which no target is left. */
 void pm_processes_prune(struct perfmon_session *session);
