@@ -97,8 +97,8 @@ int perfmon_sampling_fields(struct perfmon_session *session, uint64_t *fields);
 const void *perfmon_sampling_buffer(struct perfmon_session *session, size_t *size);
 
 /** perfmon_sampling_counts() - how many samples were taken, and how many lost, by the
- * kernel, by the format, and by a log whose disk is too slow, since the set-up (either
- * may be NULL). Overflows that left no sample are lost ones, too. What a log lost that a
+ * kernel, by the format, and by a log that was too slow or could not be written, since the
+ * set-up (either may be NULL). Overflows that left no sample are lost ones, too. What a log lost that a
  * format took is in both. 0; -EINVAL. */
 int perfmon_sampling_counts(struct perfmon_session *session, uint64_t *taken,
 			    uint64_t *lost);
@@ -152,7 +152,8 @@ int perfmon_sampling_log(struct perfmon_session *session, const char *path, int 
 
 /** perfmon_sampling_log_flush() - waits until all that was taken is in the kernel's
  * hands: 0, or the error that writing has met (ENOSPC, EPIPE...), however long ago;
- * -EINVAL: no log. An error is also a message, of type PERFMON_MESSAGE_TYPE_LOG
+ * -EINVAL: no log; -ETIMEDOUT: nobody has read the log's pipe for a second: what waits is
+ * kept, flush again. An error is also a message, of type PERFMON_MESSAGE_TYPE_LOG
  * (perfmon/overflow.h). */
 int perfmon_sampling_log_flush(struct perfmon_session *session);
 
@@ -163,7 +164,9 @@ int perfmon_sampling_log_user(struct perfmon_session *session, uint32_t kind,
 			      const void *data, size_t size);
 
 /** perfmon_sampling_log_close() - flushes and completes the log. 0, also when there is
- * none; the log's saved error; -EBUSY: the session runs or is masked. */
+ * none; the log's saved error; -EBUSY: the session runs or is masked; -ETIMEDOUT: nobody
+ * has read the log's pipe for a second: the samples that it had no room for are lost, and
+ * perfmon_sampling_counts() has them. perfmon_session_close() waits no longer, either. */
 int perfmon_sampling_log_close(struct perfmon_session *session);
 
 #ifdef __cplusplus

@@ -24,7 +24,7 @@ struct pm_log_buffer {
 };
 
 struct pm_log {
-	int fd;
+	struct pm_owned file; /* the program's, too, may be another by now */
 	bool own_fd, stream;
 	size_t count;
 	struct pm_log_attr *attrs;
@@ -36,8 +36,10 @@ struct pm_log {
 	pthread_cond_t work; /* for the log's thread */
 	pthread_cond_t done; /* for who waits for it */
 	pthread_t thread;
-	bool stop, told;
-	bool crowded; /* a ring had to keep records */
+	bool stop, told; /* stop: atomic, the thread looks at it without the lock */
+	uint32_t
+		unread; /* the same; waits for a reader of the stream that were in vain */
+	bool crowded;	/* a ring had to keep records */
 	int error;
 	size_t capacity;
 	struct pm_log_buffer active, writing;
@@ -48,6 +50,7 @@ struct pm_log {
 	uint64_t sample_first_ns, sample_last_ns;
 	void (*failed)(void *argument, int error);
 	void (*has_room)(void *argument);
+	void (*lost)(void *argument, uint64_t samples);
 	void *argument;
 };
 
@@ -60,6 +63,18 @@ void pm_log_tail(const struct pm_log *log, struct pm_bytes *tail, uint64_t offse
 #define PM_LOG_IDS_MAX 4096
 void pm_log_attr_records(struct pm_bytes *bytes, const struct pm_log_attr *attr,
 			 const uint64_t *ids, size_t count);
+
+/* Who waits for the log begins to wait for a reader of the stream, too, with the lock;
+ * whether that was in vain for a second. */
+static inline void pm_log_await_reader(struct pm_log *log)
+{
+	__atomic_store_n(&log->unread, 0, __ATOMIC_RELAXED);
+}
+static inline bool pm_log_is_unread(const struct pm_log *log)
+{
+	/* The first may have begun before. */
+	return __atomic_load_n(&log->unread, __ATOMIC_RELAXED) > 1;
+}
 
 /* The log's thread: writes what waits until it is told to stop. */
 void *pm_log_run(void *log);

@@ -88,8 +88,10 @@ static int take_target(struct pm_log *log, const char *path, int fd, struct pm_d
 					   path, strerror(-fd));
 		log->own_fd = true;
 	}
-	log->fd = fd;
-	err = pm_kernel_fstat(fd, &st);
+	err = pm_owned_learn(&log->file, fd);
+	if (err && path)
+		pm_kernel_close(fd);
+	err = err ?: pm_kernel_fstat(fd, &st);
 	flags = err ? err : pm_kernel_fcntl(fd, F_GETFL, 0);
 	if (flags < 0)
 		return pm_diag_set(diag, flags, "cannot write a log to descriptor %d: %s",
@@ -153,10 +155,11 @@ int pm_log_create(struct pm_log **log, const char *path, int fd,
 	if (!made)
 		return -ENOMEM;
 	made->capacity = capacity;
-	made->fd = -1;
+	made->file = PM_OWNED_NONE;
 	if (options) {
 		made->failed = options->failed;
 		made->has_room = options->has_room;
+		made->lost = options->lost;
 		made->argument = options->argument;
 	}
 	err = take_events(made, events, count, diag);
@@ -185,7 +188,7 @@ int pm_log_create(struct pm_log **log, const char *path, int fd,
 	return 0;
 fail:
 	if (made->own_fd)
-		pm_kernel_close(made->fd);
+		pm_owned_close(&made->file);
 	free_log(made);
 	return err;
 }
@@ -280,9 +283,12 @@ int pm_log_append_patiently(struct pm_log *log, const struct perf_event_header *
 
 	pm_kernel_quiet_begin(&quiet);
 	pthread_mutex_lock(&log->lock);
-	while (!log->error && !has_room(log, record->size))
+	pm_log_await_reader(log);
+	while (!log->error && !pm_log_is_unread(log) && !has_room(log, record->size))
 		pthread_cond_wait(&log->done, &log->lock);
 	err = log->error;
+	if (!err && !has_room(log, record->size))
+		err = -ETIMEDOUT;
 	if (!err)
 		copy(log, record);
 	pthread_mutex_unlock(&log->lock);
@@ -406,11 +412,14 @@ int pm_log_flush(struct pm_log *log)
 
 	pm_kernel_quiet_begin(&quiet);
 	pthread_mutex_lock(&log->lock);
+	pm_log_await_reader(log);
 	asked = ++log->flush_asked;
 	pthread_cond_signal(&log->work);
-	while (log->flush_done < asked)
+	while (log->flush_done < asked && !pm_log_is_unread(log))
 		pthread_cond_wait(&log->done, &log->lock);
 	err = log->error;
+	if (!err && log->flush_done < asked)
+		err = -ETIMEDOUT;
 	pthread_mutex_unlock(&log->lock);
 	pm_kernel_quiet_end(&quiet);
 	return err;
@@ -425,10 +434,12 @@ int pm_log_close(struct pm_log *log)
 		return 0;
 	pm_kernel_quiet_begin(&quiet);
 	pthread_mutex_lock(&log->lock);
-	while (!log->error && log->dropped_unsaid && !has_room(log, PM_LOG_RECORD_MAX))
+	pm_log_await_reader(log);
+	while (!log->error && !pm_log_is_unread(log) && log->dropped_unsaid &&
+	       !has_room(log, PM_LOG_RECORD_MAX))
 		pthread_cond_wait(&log->done, &log->lock);
 	say_dropped(log);
-	log->stop = true;
+	__atomic_store_n(&log->stop, true, __ATOMIC_RELAXED);
 	pthread_cond_signal(&log->work);
 	pthread_mutex_unlock(&log->lock);
 	pthread_join(log->thread, NULL);
@@ -437,7 +448,7 @@ int pm_log_close(struct pm_log *log)
 		more = pm_log_complete(log);
 	err = err ? err : more;
 	if (log->own_fd)
-		more = pm_kernel_close(log->fd);
+		more = pm_owned_close(&log->file);
 	err = err ? err : more;
 	pthread_cond_destroy(&log->done);
 	pthread_cond_destroy(&log->work);
@@ -452,6 +463,6 @@ void pm_log_forget(struct pm_log *log)
 	if (!log)
 		return;
 	if (log->own_fd)
-		pm_kernel_close(log->fd);
+		pm_owned_close(&log->file);
 	free_log(log);
 }

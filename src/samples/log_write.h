@@ -49,6 +49,9 @@ struct pm_log_options {
 	/* Called by the log's thread when there is room again after pm_log_drain() had to
 	 * leave records in a ring. It may make no call on this log. NULL: nobody. */
 	void (*has_room)(void *argument);
+	/* Called by the log's thread when SAMPLES that were appended could not be written.
+	 * It may make no call on this log. NULL: nobody. */
+	void (*lost)(void *argument, uint64_t samples);
 	void *argument;
 };
 
@@ -104,11 +107,13 @@ int pm_log_user(struct pm_log *log, uint64_t time_ns, uint32_t kind, const void 
  */
 int pm_log_process(struct pm_log *log, pid_t pid, struct pm_diag *diag);
 
-/* Waits until all that was appended is in the kernel's hands. 0, or the log's error. */
+/* Waits until all that was appended is in the kernel's hands. 0; the log's error;
+ * -ETIMEDOUT: nobody has read the stream for a second: nothing is lost so far. */
 int pm_log_flush(struct pm_log *log);
 
 /* Flushes, ends the thread, completes the file and frees LOG (NULL: nothing). 0, or the
- * log's error. */
+ * log's error: -ETIMEDOUT: nobody has read the stream for a second, and what was still to
+ * be written is lost. */
 int pm_log_close(struct pm_log *log);
 
 /* In a forked child: frees its copy of LOG, without a word to the file. */

@@ -218,8 +218,7 @@ static void drain_past_log(struct arrival *arrival)
 
 	while (pm_ring_next(ring, &record) > 0) {
 		visit(arrival, record);
-		if (sampling && sampling->log &&
-		    pm_log_append(sampling->log, record) == -ENOBUFS &&
+		if (sampling && sampling->log && pm_log_append(sampling->log, record) &&
 		    record->type == PERF_RECORD_SAMPLE)
 			sampling->unlogged++;
 	}

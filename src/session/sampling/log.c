@@ -39,6 +39,10 @@ static bool next_logged(const struct pm_session_plan *plan, uint32_t *s, uint32_
 /* What a call on the log gave. */
 static int log_said(struct perfmon_session *session, int err)
 {
+	if (err == -ETIMEDOUT)
+		return pm_diag_set(&session->diag, err,
+				   "nobody reads the log's pipe; start its reader before "
+				   "the session");
 	return err ? pm_diag_set(&session->diag, err, "cannot write the log (error %d)",
 				 -err)
 		   : 0;
@@ -83,6 +87,13 @@ static void log_has_room(void *argument)
 	pm_session_wake(argument);
 }
 
+static void log_lost(void *argument, uint64_t samples)
+{
+	struct perfmon_session *session = argument;
+
+	__atomic_fetch_add(&session->sampling->log_lost, samples, __ATOMIC_RELAXED);
+}
+
 /* The period of event C of set S as readers of a log should have it, who weight samples
  * by it: that of the resets, since the kernel's first one comes from the value written.
  */
@@ -120,6 +131,7 @@ static int create_log(struct perfmon_session *session, const char *path, int fd)
 		.buffer_size = buffer_for(session->sampling->pages),
 		.failed = log_failed,
 		.has_room = log_has_room,
+		.lost = log_lost,
 		.argument = session};
 	const struct pm_session_plan *plan = session->plan;
 	struct pm_log_event *events;

@@ -199,7 +199,7 @@ PM_EXPORT int perfmon_sampling_counts(struct perfmon_session *session, uint64_t 
 				      uint64_t *lost)
 {
 	const struct pm_sampling *sampling;
-	uint64_t given = 0, dropped = 0;
+	uint64_t given = 0, dropped = 0, unlogged;
 	int err = pm_session_enter(session);
 
 	if (err)
@@ -210,10 +210,12 @@ PM_EXPORT int perfmon_sampling_counts(struct perfmon_session *session, uint64_t 
 	sampling = session->sampling;
 	if (sampling->use)
 		pm_format_counts(sampling->use, &given, &dropped);
+	unlogged = sampling->unlogged +
+		   __atomic_load_n(&sampling->log_lost, __ATOMIC_RELAXED);
 	if (taken)
-		*taken = sampling->taken - (sampling->use ? dropped : sampling->unlogged);
+		*taken = sampling->taken - (sampling->use ? dropped : unlogged);
 	if (lost)
-		*lost = sampling->lost + dropped + sampling->unlogged;
+		*lost = sampling->lost + dropped + unlogged;
 	return pm_session_leave(session, 0);
 }
 

@@ -13,7 +13,8 @@ struct pm_sampling {
 	uint32_t entered;	   /* perfmon_sampling_enter() */
 	uint64_t taken, lost;	   /* lost by the kernel, or never taken by it */
 	uint64_t throttled;	   /* times that the kernel held an event back */
-	uint64_t unlogged;	   /* taken, but the log had no room */
+	uint64_t unlogged;	   /* taken, but the log took them not */
+	uint64_t log_lost;	   /* the log took them, but could not write; atomic */
 	struct pm_format_use *use; /* NULL: no format */
 	bool side_records;	   /* targets have an event for mmap, comm... */
 	struct pm_log *log;	   /* NULL: none */
