@@ -513,6 +513,25 @@ Test(perfmon2, lives_as_long_as_a_copy)
 	WAIT_UNTIL(threads() <= alone);
 }
 
+/* Row: PM-14: when close(2) returns, its counters are free for the next load. A session
+ * that is closed while it runs is ended by the library, not by the call. */
+Test(perfmon2, a_load_finds_the_counters_of_a_closed_session_free)
+{
+	enum { ROUNDS = 300 };
+	struct pfarg_pmc pmc = writes_to(0, 0, 0);
+
+	for (int i = 0; i < ROUNDS; i++) {
+		int fd = create();
+
+		OK(fd, pfm_write_pmcs(fd, &pmc, sizeof(pmc)));
+		OK(fd, pfm_load_context(fd, 0, own_tid()));
+		OK(fd, pfm_start(fd, 0));
+		touch(0, 3);
+		cr_assert_eq(value_of(fd, 0, 0), 3);
+		close(fd);
+	}
+}
+
 /* Row: PM-11: hundreds of them. */
 Test(perfmon2, many_are_told_apart)
 {

@@ -266,6 +266,44 @@ Test(perfmon2_overflow, messages_wait_their_turn)
 	close(fd);
 }
 
+static void close_descriptors_under_session(void)
+{
+	int fd = session_of(0, notifying(0, 10, 10));
+	struct own_files files;
+
+	OK(fd, pfm_start(fd, 0));
+	files = replace_descriptors();
+	touch(0, 35);
+	/* A new one finds the counters of the lost one free. */
+	fd = session_of(0, notifying(0, 10, 10));
+	OK(fd, pfm_start(fd, 0));
+	touch(0, 10);
+	next_message(fd);
+	close(fd);
+	if (!are_untouched(&files))
+		_exit(1);
+}
+
+/* Row: PM-14: what the program has closed is neither written to nor closed once more. */
+Test(perfmon2_overflow, descriptors_that_are_another_s_by_now_are_left_alone)
+{
+	cr_assert_eq(in_child(close_descriptors_under_session), 0);
+}
+
+static void end_thread_with_session(void)
+{
+	int fd = session_of(0, notifying(0, 10, 10));
+
+	OK(fd, pfm_start(fd, 0));
+	pthread_exit(NULL);
+}
+
+/* Row: PM-14: the library's threads keep no process alive whose own have ended. */
+Test(perfmon2_overflow, a_process_ends_with_its_last_thread)
+{
+	cr_assert_eq(in_child(end_thread_with_session), 0);
+}
+
 static int sampled;
 static volatile int samples, wrong;
 

@@ -33,10 +33,13 @@
  * session ends when the last descriptor for it has been closed, in whatever process that
  * was; the library notices on a thread of its own, which it starts with the first session
  * and which ends with the last, so that the kernel's counters are gone a moment after the
- * close and not within it. When the process that created it ends or executes another
+ * close and not within it. A load waits for that: it finds the counters free of all
+ * sessions of its process that were closed before. When the process that created it ends or executes another
  * program, so does the session. A child by fork(2) may hold the descriptor, poll it and
- * read messages from it; all other calls fail there with ECHILD. A process cannot end by
- * pthread_exit() of its last thread alone while it has a session open.
+ * read messages from it; all other calls fail there with ECHILD. A process that ends by
+ * pthread_exit() of its last thread while it has a session open ends a second or two later.
+ * A program that closes all descriptors, those of the library as well, ends its sessions;
+ * the library then writes to none of these numbers and closes none.
  *
  * Registers: a session has 256 PMCs and 256 PMDs in each event set, all of which are
  * software: PMC n says what PMD n counts, in 64 bits. They are put onto the hardware when

@@ -74,12 +74,6 @@ struct pm2_register {
  * nothing, for the next PMC of its set. */
 #define PM2_SPARE UINT16_MAX
 
-/* What the watcher waits for. */
-struct pm2_watch {
-	struct pm2_context *context;
-	bool is_messages; /* of the session; else the library's end: hanging up, room */
-};
-
 struct pm2_context {
 	/* Guarded by the table's lock. */
 	struct pm2_context *next; /* in its bucket of the table */
@@ -88,11 +82,10 @@ struct pm2_context {
 	dev_t device; /* of the program's end */
 	ino_t inode;
 	pid_t owner;
-	int fd; /* the library's end */
+	struct pm_owned end; /* the library's */
 	bool is_cpu;
 	bool is_silent;	 /* PFM_FL_OVFL_NO_MSG */
 	bool has_format; /* PFM_FL_SMPL_FMT */
-	struct pm2_watch ends, messages;
 	/* Guarded by `lock`. */
 	pthread_mutex_t lock;
 	sigset_t signals; /* and the holder's, which he has blocked */
@@ -154,6 +147,10 @@ int pm2_context_create(uint32_t flags, const struct pm2_format *format);
  * made in signal handlers, and a thread never waits for itself. NULL and errno: EBADF,
  * EINVAL, ECHILD. */
 struct pm2_context *pm2_context_enter(int fd);
+
+/* The same for a call that needs counters: those of sessions whose last descriptor has
+ * been closed are free then. */
+struct pm2_context *pm2_context_enter_to_load(int fd);
 
 /* Gives it back; turns RESULT, a negative errno or not, into what the calls return. */
 int pm2_context_leave(struct pm2_context *context, int result);

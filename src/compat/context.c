@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Descriptors of perfmon2 sessions. One end of a pair of stream sockets is the program's:
- * copies of it, waiting for it and signals from it are the kernel's business. A table
+ * Descriptors of perfmon2 sessions. One end of a pair of sockets, which keep the bounds of
+ * messages (SOCK_SEQPACKET), is the program's: copies of it, waiting for it and signals from it are the kernel's business. A table
  * finds the context by the socket's inode, so that any copy will do. The library's end
  * hangs up when the last copy is closed; a thread, the watcher, waits for that and ends
  * the session.
  *
- * A context leaves the table by the watcher alone, and is freed by who drops the last
- * reference: the watcher, or a call that was under way.
+ * A context leaves the table by the watcher, or by a load that finds it closed, and is
+ * freed by who drops the last reference: these, or a call that was under way.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,16 +23,17 @@
 #include "os/os.h"
 #include "perfmon/sampling.h"
 
-#define BUCKETS	 256
-#define HANG_UPS 16 /* looked at in one go */
+#define BUCKETS 256
+#define EVENTS	16 /* looked at in one go */
 
 /* Guarded by PM_LOCK_PERFMON2, except `owner`. */
 static struct {
 	struct pm2_context *buckets[BUCKETS];
 	size_t count;
-	/* Of the watcher, while `is_watched`; atomic, since it may be made anew. */
-	int epoll_fd;
+	struct pm_poller watched; /* of the watcher, while `is_watched` */
 	bool is_watched;
+	/* Contexts that threads are ending just now; a futex. */
+	uint32_t ending;
 	/* The process that may use the table; a child that no fork handler has prepared
 	 * finds itself to be another. 0: nobody yet. */
 	pid_t owner;
@@ -48,11 +49,6 @@ static void table_unlock(void)
 	pm_locks_release(PM_LOCK_PERFMON2);
 }
 
-static int watched_set(void)
-{
-	return __atomic_load_n(&table.epoll_fd, __ATOMIC_RELAXED);
-}
-
 static struct pm2_context **bucket_of(ino_t inode)
 {
 	return &table.buckets[inode % BUCKETS];
@@ -63,11 +59,23 @@ static struct pm2_context **bucket_of(ino_t inode)
 static void context_free(struct pm2_context *context)
 {
 	perfmon_session_close(context->session);
-	if (context->fd >= 0)
-		pm_kernel_close(context->fd);
+	pm_owned_close(&context->end);
 	pthread_mutex_destroy(&context->lock);
 	free(context->registers);
 	free(context);
+}
+
+/* The calling thread begins to end a context; with the lock. */
+static void ending_begin(void)
+{
+	__atomic_fetch_add(&table.ending, 1, __ATOMIC_RELAXED);
+}
+
+static void ending_end(void)
+{
+	/* The release pairs with the acquire of who waits: the counters are free. */
+	if (!__atomic_sub_fetch(&table.ending, 1, __ATOMIC_RELEASE))
+		pm_kernel_futex_wake(&table.ending);
 }
 
 static void context_put(struct pm2_context *context)
@@ -76,20 +84,25 @@ static void context_put(struct pm2_context *context)
 
 	table_lock();
 	last = !--context->references;
-	table_unlock();
 	if (last)
-		context_free(context);
+		ending_begin();
+	table_unlock();
+	if (!last)
+		return;
+	context_free(context);
+	ending_end();
 }
 
 /* --- the watcher -------------------------------------------------------------------- */
 
 /* By hand: a child by clone(2) may have copies of the descriptors, with which they would
- * stay. */
+ * stay. With the lock. */
 static void unwatch(int fd)
 {
-	pm_kernel_epoll_ctl(watched_set(), EPOLL_CTL_DEL, fd, NULL);
+	pm_poller_control(&table.watched, EPOLL_CTL_DEL, fd, 0, 0);
 }
 
+/* The first step of its end, which end_context() completes without the lock. */
 static void unlink_context(struct pm2_context *gone)
 {
 	struct pm2_context **link = bucket_of(gone->inode);
@@ -98,54 +111,110 @@ static void unlink_context(struct pm2_context *gone)
 		link = &(*link)->next;
 	*link = gone->next;
 	table.count--;
-	unwatch(gone->fd);
+	unwatch(gone->end.fd);
+	ending_begin();
 }
 
 static void end_messages(struct pm2_context *context)
 {
 	pthread_mutex_lock(&context->lock);
+	table_lock();
 	if (context->message_fd >= 0)
 		unwatch(context->message_fd);
-	__atomic_store_n(&context->message_fd, -1, __ATOMIC_RELAXED);
+	context->message_fd = -1;
+	table_unlock();
 	pthread_mutex_unlock(&context->lock);
 }
 
-/* Those whose last descriptor has been closed. */
-static bool end_contexts(const struct epoll_event *events, int n)
+/* Of a context that has just been taken out of the table. */
+static void end_context(struct pm2_context *context)
 {
-	/* Events are packed: leak checkers do not see the pointers in them. */
-	struct pm2_context *ended[HANG_UPS];
-	int i, count = 0;
-	bool done;
-
-	table_lock();
-	for (i = 0; i < n; i++) {
-		const struct pm2_watch *ready = events[i].data.ptr;
-
-		if (!ready->is_messages && events[i].events & EPOLLHUP) {
-			unlink_context(ready->context);
-			ended[count++] = ready->context;
-		}
-	}
-	done = !table.count;
-	table_unlock();
-	for (i = 0; i < count; i++) {
-		end_messages(ended[i]);
-		context_put(ended[i]);
-	}
-	return done;
+	end_messages(context);
+	context_put(context);
+	ending_end();
 }
 
-/* Ends the watcher, unless a context has come meanwhile. */
-static bool end_watcher(int epoll_fd)
+/* A context in the table, NULL: none has this socket. */
+static struct pm2_context *find_inode(ino_t inode)
+{
+	struct pm2_context *context = *bucket_of(inode);
+
+	while (context && context->inode != inode)
+		context = context->next;
+	return context;
+}
+
+/* What the watcher is told by: a load may have freed the context meanwhile. */
+static uint64_t key_of(const struct pm2_context *context, bool is_messages)
+{
+	return (uint64_t)context->inode << 1 | is_messages;
+}
+
+/* Whether the program has closed all its descriptors of CONTEXT; or ours, and cannot use
+ * its own. */
+static bool is_closed(const struct pm2_context *context)
+{
+	int err = pm_owned_check(&context->end);
+	short events = 0;
+
+	return err == -ESTALE || err == -EBADF ||
+	       (pm_kernel_poll(context->end.fd, &events) > 0 && events & POLLHUP);
+}
+
+/* One in the table, NULL if there is none. */
+static struct pm2_context *find_closed(void)
+{
+	struct pm2_context *context;
+	size_t i;
+
+	for (i = 0; i < BUCKETS; i++) {
+		for (context = table.buckets[i]; context; context = context->next) {
+			if (is_closed(context))
+				return context;
+		}
+	}
+	return NULL;
+}
+
+static void end_closed(void)
+{
+	struct pm2_context *closed;
+
+	do {
+		table_lock();
+		closed = table.owner == pm_kernel_getpid() ? find_closed() : NULL;
+		if (closed)
+			unlink_context(closed);
+		table_unlock();
+		if (closed)
+			end_context(closed);
+	} while (closed);
+}
+
+/*
+ * Ends the contexts that are closed: their counters are free when this returns. The
+ * watcher would do so, too, but perhaps later than the program's next load.
+ */
+static void settle_contexts(void)
+{
+	uint32_t ending;
+
+	end_closed();
+	/* Those that the watcher has begun to end. */
+	while ((ending = __atomic_load_n(&table.ending, __ATOMIC_ACQUIRE)))
+		pm_kernel_futex_wait(&table.ending, ending);
+}
+
+/* Ends the watcher, unless it has contexts to watch for a program that goes on. */
+static bool end_watcher(bool program_has_ended)
 {
 	bool done;
 
 	table_lock();
-	done = !table.count;
+	done = !table.count || program_has_ended;
 	if (done) {
 		table.is_watched = false;
-		pm_kernel_close(epoll_fd);
+		pm_poller_close(&table.watched);
 	}
 	table_unlock();
 	return done;
@@ -154,18 +223,16 @@ static bool end_watcher(int epoll_fd)
 /* Has the watcher look for room in the socket instead of messages, or again for messages. */
 static void watch_room(struct pm2_context *context, bool room)
 {
-	struct epoll_event ends = {.events = room ? EPOLLOUT : 0,
-				   .data.ptr = &context->ends};
-	struct epoll_event messages = {.events = room ? 0 : EPOLLIN,
-				       .data.ptr = &context->messages};
-
-	pm_kernel_epoll_ctl(watched_set(), EPOLL_CTL_MOD, context->fd, &ends);
-	pm_kernel_epoll_ctl(watched_set(), EPOLL_CTL_MOD, context->message_fd, &messages);
+	table_lock();
+	pm_poller_control(&table.watched, EPOLL_CTL_MOD, context->end.fd,
+			  room ? EPOLLOUT : 0, key_of(context, false));
+	pm_poller_control(&table.watched, EPOLL_CTL_MOD, context->message_fd,
+			  room ? 0 : EPOLLIN, key_of(context, true));
+	table_unlock();
 }
 
-static void forward(const struct pm2_watch *ready)
+static void forward(struct pm2_context *context)
 {
-	struct pm2_context *context = ready->context;
 	bool was_full;
 
 	pthread_mutex_lock(&context->lock);
@@ -176,73 +243,110 @@ static void forward(const struct pm2_watch *ready)
 	pthread_mutex_unlock(&context->lock);
 }
 
-static int watch_end(int epoll_fd, struct pm2_context *context)
+/* The watcher's work: a context has messages or room for them, or is closed. */
+static void look_after(const struct epoll_event *event)
 {
-	/* Hanging up is always told. */
-	struct epoll_event event = {.data.ptr = &context->ends};
+	bool is_messages = event->data.u64 & 1, is_closed = false;
+	struct pm2_context *context;
 
-	return pm_kernel_epoll_ctl(epoll_fd, EPOLL_CTL_ADD, context->fd, &event);
+	table_lock();
+	context = find_inode((ino_t)(event->data.u64 >> 1));
+	if (context) {
+		is_closed = !is_messages && event->events & EPOLLHUP;
+		if (is_closed)
+			unlink_context(context);
+		else
+			context->references++;
+	}
+	table_unlock();
+	if (is_closed) {
+		end_context(context);
+	} else if (context) {
+		forward(context);
+		context_put(context);
+	}
 }
 
-static int watch_messages(int epoll_fd, struct pm2_context *context, int fd)
+/* Hanging up is always told. With the lock, as what follows. */
+static int watch_end(const struct pm2_context *context)
 {
-	struct epoll_event event = {.events = EPOLLIN, .data.ptr = &context->messages};
-
-	return pm_kernel_epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event);
+	return pm_owned_is_foreign(&context->end)
+		       ? -EBADF
+		       : pm_poller_control(&table.watched, EPOLL_CTL_ADD, context->end.fd,
+					   0, key_of(context, false));
 }
 
-/* Makes the watcher's set anew, of all contexts; under the lock. The program may have
- * closed the last one, whose number is not ours to close: it may be another's by now. */
+static int watch_messages(const struct pm2_context *context, int fd)
+{
+	return pm_poller_control(&table.watched, EPOLL_CTL_ADD, fd, EPOLLIN,
+				 key_of(context, true));
+}
+
+/* Makes the watcher's set anew, of all contexts. */
 static int make_set(void)
 {
 	struct pm2_context *context;
-	int fd = pm_kernel_epoll_create();
 	size_t i;
+	int err;
 
-	table.is_watched = fd >= 0;
-	if (fd < 0)
-		return fd;
-	__atomic_store_n(&table.epoll_fd, fd, __ATOMIC_RELAXED);
-	for (i = 0; i < BUCKETS && table.count; i++) {
+	if (table.is_watched)
+		pm_poller_close(&table.watched);
+	err = pm_poller_create(&table.watched);
+	table.is_watched = !err;
+	for (i = 0; i < BUCKETS && table.count && !err; i++) {
 		for (context = table.buckets[i]; context; context = context->next) {
-			int messages =
-				__atomic_load_n(&context->message_fd, __ATOMIC_RELAXED);
-
-			watch_end(fd, context);
-			if (messages >= 0)
-				watch_messages(fd, context, messages);
+			if (!watch_end(context) && context->message_fd >= 0)
+				watch_messages(context, context->message_fd);
 		}
 	}
-	return fd;
+	return err;
+}
+
+/* The set that the watcher, whose SET was lost, is to wait for. */
+static int renew_set(struct pm_poller *set)
+{
+	int err = 0;
+
+	table_lock();
+	/* A create may have noticed before. */
+	if (set->anchor.inode == table.watched.anchor.inode)
+		err = make_set();
+	*set = table.watched;
+	table_unlock();
+	return err;
 }
 
 static void *watch(void *argument)
 {
-	struct epoll_event events[HANG_UPS];
-	int i, n, epoll_fd = (int)(intptr_t)argument;
-	bool is_new = false;
+	struct epoll_event events[EVENTS];
+	struct pm_poller set;
+	bool is_new = false, is_lost;
 
+	(void)argument;
+	table_lock();
+	set = table.watched;
+	table_unlock();
 	for (;;) {
-		n = pm_kernel_epoll_wait(epoll_fd, events, HANG_UPS, -1);
-		if (n < 0 && n != -EINTR) {
-			table_lock();
-			epoll_fd = is_new ? n : make_set();
-			table.is_watched = epoll_fd >= 0;
-			table_unlock();
-			if (epoll_fd < 0)
-				return NULL; /* until the next context comes */
-			is_new = true;
-			continue;
+		int i, n = pm_poller_wait(&set, events, EVENTS);
+
+		is_lost = (n < 0 && n != -EINTR) || pm_poller_check(&set);
+		if (is_lost) {
+			/* Until the next context comes. */
+			if (is_new || renew_set(&set))
+				break;
+			end_closed();
 		}
-		is_new = false;
-		/* Before any of them ends. */
-		for (i = 0; i < n; i++) {
-			if (!(events[i].events & EPOLLHUP))
-				forward(events[i].data.ptr);
-		}
-		if (end_contexts(events, n) && end_watcher(epoll_fd))
+		is_new = is_lost;
+		for (i = 0; i < n; i++)
+			look_after(&events[i]);
+		if (end_watcher(!n && pm_life_program_has_ended()))
 			return NULL;
 	}
+	table_lock();
+	table.is_watched = false;
+	pm_poller_close(&table.watched);
+	table_unlock();
+	return NULL;
 }
 
 int pm2_context_watch_messages(struct pm2_context *context)
@@ -254,29 +358,32 @@ int pm2_context_watch_messages(struct pm2_context *context)
 	fd = perfmon_overflow_descriptor(context->session);
 	if (fd < 0)
 		return pm2_session_said(context, fd);
-	err = watch_messages(watched_set(), context, fd);
-	if (err)
-		return pm_diag_set(&context->diag, err,
-				   "messages cannot be waited for (error %d)", -err);
-	__atomic_store_n(&context->message_fd, fd, __ATOMIC_RELAXED);
-	return 0;
+	table_lock();
+	err = watch_messages(context, fd);
+	if (!err)
+		context->message_fd = fd;
+	table_unlock();
+	return err ? pm_diag_set(&context->diag, err,
+				 "messages cannot be waited for (error %d)", -err)
+		   : 0;
 }
 
-/* Under the lock. */
+/* With the lock. The watcher itself finds that its set was lost within a tick. */
 static int start_watcher(void)
 {
+	bool has_watcher = table.is_watched;
 	pthread_t watcher;
-	int err, fd;
+	int err;
 
-	if (table.is_watched)
+	if (has_watcher && !pm_poller_check(&table.watched))
 		return 0;
-	fd = make_set();
-	if (fd < 0)
-		return fd;
-	err = pm_kernel_thread_start(&watcher, watch, (void *)(intptr_t)fd);
+	err = make_set();
+	if (err || has_watcher)
+		return err;
+	err = pm_kernel_thread_start(&watcher, watch, NULL);
 	if (err) {
-		pm_kernel_close(fd);
 		table.is_watched = false;
+		pm_poller_close(&table.watched);
 		return err;
 	}
 	pthread_detach(watcher);
@@ -299,15 +406,14 @@ static void in_child(bool prepared)
 		for (context = table.buckets[i]; context; context = context->next) {
 			perfmon_session_close(context->session);
 			context->session = NULL;
-			if (context->fd >= 0)
-				pm_kernel_close(context->fd);
-			context->fd = -1;
+			pm_owned_close(&context->end);
 		}
 	}
 	if (table.is_watched)
-		pm_kernel_close(table.epoll_fd);
+		pm_poller_close(&table.watched);
 	table.is_watched = false;
 	table.count = 0;
+	table.ending = 0;
 	if (table.owner)
 		table.owner = pm_kernel_getpid();
 }
@@ -342,7 +448,7 @@ static int context_publish(struct pm2_context *context)
 	table_lock();
 	err = start_watcher();
 	if (!err)
-		err = watch_end(watched_set(), context);
+		err = watch_end(context);
 	if (!err) {
 		context->references = 1;
 		context->next = *bucket;
@@ -386,9 +492,11 @@ static int make_ends(struct pm2_context *context, int *end)
 	err = pm_kernel_socketpair(ends);
 	if (err)
 		return err;
-	context->fd = ends[0];
+	err = pm_owned_learn(&context->end, ends[0]);
+	if (err)
+		pm_kernel_close(ends[0]);
 	/* Nothing is to be written by the program, which would pile up unread. */
-	err = pm_kernel_shutdown(ends[0], SHUT_RD);
+	err = err ?: pm_kernel_shutdown(ends[0], SHUT_RD);
 	err = err ?: pm_kernel_fcntl(ends[1], F_SETFD, 0);
 	err = err ?: pm_kernel_fstat(ends[1], &st);
 	if (err) {
@@ -431,11 +539,10 @@ static int create(uint32_t flags, const struct pm2_format *format, pid_t owner)
 	if (!context)
 		return -ENOMEM;
 	pthread_mutex_init(&context->lock, NULL);
-	context->fd = context->message_fd = -1;
+	context->end = PM_OWNED_NONE;
+	context->message_fd = -1;
 	context->is_cpu = flags & PFM_FL_SYSTEM_WIDE;
 	context->is_silent = flags & PFM_FL_OVFL_NO_MSG;
-	context->ends = (struct pm2_watch){.context = context};
-	context->messages = (struct pm2_watch){.context = context, .is_messages = true};
 	context->owner = owner;
 	err = make_session(context, flags, format);
 	if (err)
@@ -487,10 +594,8 @@ static int find(int fd, struct pm2_context **out)
 	if (!owner)
 		return -ECHILD;
 	table_lock();
-	context = *bucket_of(st.st_ino);
-	while (context && (context->inode != st.st_ino || context->device != st.st_dev))
-		context = context->next;
-	if (!context)
+	context = find_inode(st.st_ino);
+	if (!context || context->device != st.st_dev)
 		err = -EINVAL;
 	else if (context->owner != owner)
 		err = -ECHILD;
@@ -511,7 +616,7 @@ int pm2_result(int result)
 	return -1;
 }
 
-struct pm2_context *pm2_context_enter(int fd)
+static struct pm2_context *enter(int fd, bool settle)
 {
 	struct pm2_context *context;
 	sigset_t signals;
@@ -519,6 +624,9 @@ struct pm2_context *pm2_context_enter(int fd)
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	pm_kernel_signals_block(&signals);
+	/* With no context's lock, which the end of another might need. */
+	if (settle)
+		settle_contexts();
 	err = find(fd, &context);
 	if (err) {
 		pm_kernel_signals_restore(&signals);
@@ -530,6 +638,16 @@ struct pm2_context *pm2_context_enter(int fd)
 	context->signals = signals;
 	context->cancel_state = cancel_state;
 	return context;
+}
+
+struct pm2_context *pm2_context_enter(int fd)
+{
+	return enter(fd, false);
+}
+
+struct pm2_context *pm2_context_enter_to_load(int fd)
+{
+	return enter(fd, true);
 }
 
 int pm2_context_leave(struct pm2_context *context, int result)

@@ -55,7 +55,8 @@ void pm2_messages_forward(struct pm2_context *context)
 	bool is_full = false;
 
 	while (!is_full && take_message(context)) {
-		is_full = pm_kernel_send(context->fd, &context->pending,
+		is_full = !pm_owned_is_foreign(&context->end) &&
+			  pm_kernel_send(context->end.fd, &context->pending,
 					 sizeof(context->pending)) == -EAGAIN;
 		context->is_pending = is_full;
 	}

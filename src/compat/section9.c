@@ -162,7 +162,7 @@ static int check_load(struct pm2_context *context, const struct pfarg_section9_l
 
 PM_EXPORT int pfm_section9_load_context(int fd, const struct pfarg_section9_load *load)
 {
-	struct pm2_context *context = pm2_context_enter(fd);
+	struct pm2_context *context = pm2_context_enter_to_load(fd);
 	int err;
 
 	if (!context)

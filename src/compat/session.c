@@ -62,7 +62,7 @@ int pm2_load(struct pm2_context *context, int target)
 
 PM_EXPORT int pfm_load_context(int fd, int flags, ...)
 {
-	struct pm2_context *context = pm2_context_enter(fd);
+	struct pm2_context *context = pm2_context_enter_to_load(fd);
 	va_list more;
 	int target, err;
 
