@@ -266,6 +266,68 @@ Test(perfmon2_overflow, messages_wait_their_turn)
 	close(fd);
 }
 
+/* Row: PM-30: PMDs that overflow at one event are in one message, and none is left for
+ * after the restart. */
+Test(perfmon2_overflow, one_message_for_what_overflows_at_once)
+{
+	struct pfarg_pmc pmcs[] = {writes_to(0, 0, 3), writes_to(0, 0, 66)};
+	struct pfarg_pmd pmds[] = {notifying(3, 10, 10), notifying(66, 10, 10)};
+	struct pfarg_ovfl_msg msg;
+	int fd = pfm_create_context(0);
+
+	OK(fd, pfm_write_pmcs(fd, pmcs, sizeof(pmcs)));
+	OK(fd, pfm_write_pmds(fd, pmds, sizeof(pmds)));
+	OK(fd, pfm_load_context(fd, 0, own_tid()));
+	OK(fd, pfm_start(fd, 0));
+	for (int i = 0; i < 20; i++) {
+		cr_assert(!has_message(fd));
+		touch(0, 10);
+		msg = next_message(fd);
+		cr_assert_eq(msg.msg_ovfl_pmds[0], 1u << 3, "round %d", i);
+		cr_assert_eq(msg.msg_ovfl_pmds[1], 1u << 2, "round %d", i);
+		OK(fd, pfm_start(fd, PFM_STARTFL_RESTART));
+	}
+	cr_assert(!has_message(fd));
+	close(fd);
+}
+
+static bool is_overflow(const union pfarg_msg *msg)
+{
+	return msg->type == PFM_MSG_OVFL &&
+	       msg->pfm_ovfl_msg.msg_ovfl_tid == (__u32)own_tid();
+}
+
+/* Row: PM-30: reads of any size leave the messages after them whole. */
+Test(perfmon2_overflow, messages_keep_their_bounds)
+{
+	enum { MESSAGES = 6 };
+	int fd = session_of(0, notifying(0, 1, 1));
+	union pfarg_msg msgs[MESSAGES];
+	const size_t size = sizeof(msgs[0]);
+
+	OK(fd, pfm_start(fd, 0));
+	for (int i = 0; i < MESSAGES; i++) {
+		touch(0, 1);
+		while (pfm_start(fd, PFM_STARTFL_RESTART))
+			cr_assert_eq(errno, EBUSY);
+	}
+	OK(fd, pfm_stop(fd, 0));
+	cr_assert(becomes_readable(fd));
+	cr_assert_eq(read(fd, msgs, 10), 10);
+	cr_assert_eq(read(fd, msgs, size + size / 2), (ssize_t)size);
+	cr_assert(is_overflow(&msgs[0]));
+	cr_assert_eq(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+	for (size_t got = 2, n; got < MESSAGES; got += n) {
+		cr_assert(becomes_readable(fd));
+		n = (size_t)pfm_read_msg(fd, msgs, sizeof(msgs)) / size;
+		cr_assert(n > 0 && n <= MESSAGES - got, "%zu", n);
+		for (size_t i = 0; i < n; i++)
+			cr_assert(is_overflow(&msgs[i]));
+	}
+	FAILS((int)pfm_read_msg(fd, msgs, sizeof(msgs)), EAGAIN);
+	close(fd);
+}
+
 static void close_descriptors_under_session(void)
 {
 	int fd = session_of(0, notifying(0, 10, 10));

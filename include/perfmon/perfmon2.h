@@ -339,12 +339,14 @@ typedef union pfarg_msg pfarg_msg_t;
 
 /**
  * pfm_read_msg() - read(2) of messages from FD. A session with a PMD that notifies sends
- * one for each such overflow, and one at the end of what it is attached to. A bare
- * read(2) is as good, but for a check that it cannot make in user space: EINVAL if SIZE
- * is 0 or no multiple of sizeof(union pfarg_msg). Otherwise what read(2) does: as many
- * whole messages as are there and fit, in bytes; it waits for the first, or EAGAIN with
- * O_NONBLOCK; EINTR; EFAULT. Works in a forked child. One system call. Not in the text of
- * perfmon2.
+ * one for the PMDs that overflow at once, and one at the end of what it is attached to.
+ * EINVAL if SIZE is 0 or no multiple of sizeof(union pfarg_msg). Otherwise as many whole
+ * messages as are there and fit, in bytes; it waits for the first, or EAGAIN with
+ * O_NONBLOCK; EINTR; EFAULT. Works in a forked child. A system call for each message, and
+ * one more if there is room. Not in the text of perfmon2.
+ *
+ * A bare read(2) takes one message, whatever its size: the first bytes of it if the size is
+ * less, and the rest of that message is lost. What is read next is a whole message again.
  */
 ssize_t pfm_read_msg(int fd, union pfarg_msg *messages, size_t size);
 

@@ -91,7 +91,9 @@ struct pm2_context {
 	sigset_t signals; /* and the holder's, which he has blocked */
 	int cancel_state;
 	struct perfmon_session *session; /* NULL in a child */
-	int message_fd;		 /* the session's descriptor for messages, -1: none */
+	int message_fd; /* the session's descriptor for messages, -1: none */
+	struct perfmon_message ahead; /* the session's, not in `pending` yet */
+	bool has_ahead;
 	union pfarg_msg pending; /* found no room in the socket */
 	bool is_pending;
 	bool is_full; /* the socket; the watcher waits for room */

@@ -5,10 +5,21 @@
 
 #include "compat/compat.h"
 
+/* The PMD that FROM is about, in a message that may name others. */
+static void add_pmd(struct pm2_context *context, const struct perfmon_message *from)
+{
+	uint64_t counters[PM2_COUNTER_WORDS] = {0};
+	__u64 pmds[PFM_PMD_BV];
+
+	counters[from->index / 64] = UINT64_C(1) << (from->index % 64);
+	pm2_registers_pmds(context, from->set, counters, pmds);
+	for (size_t i = 0; i < PFM_PMD_BV; i++)
+		context->pending.pfm_ovfl_msg.msg_ovfl_pmds[i] |= pmds[i];
+}
+
 static void convert(struct pm2_context *context, const struct perfmon_message *from)
 {
 	struct pfarg_ovfl_msg *to = &context->pending.pfm_ovfl_msg;
-	uint64_t counters[PM2_COUNTER_WORDS] = {0};
 
 	memset(to, 0, sizeof(*to));
 	if (from->type == PERFMON_MESSAGE_TYPE_END) {
@@ -21,8 +32,7 @@ static void convert(struct pm2_context *context, const struct perfmon_message *f
 	to->msg_ovfl_cpu = (__u16)from->cpu;
 	to->msg_active_set = from->set;
 	to->msg_ovfl_ip = from->ip;
-	counters[from->index / 64] = UINT64_C(1) << (from->index % 64);
-	pm2_registers_pmds(context, from->set, counters, to->msg_ovfl_pmds);
+	add_pmd(context, from);
 }
 
 /* Of what the text knows. */
@@ -32,24 +42,49 @@ static bool is_known(const struct perfmon_message *message)
 	       message->type == PERFMON_MESSAGE_TYPE_END;
 }
 
-/* Has the next message in `pending`. */
-static bool take_message(struct pm2_context *context)
+/* Whether MESSAGE is of a counter that overflowed along with those of the pending one: it
+ * came before all stood still. */
+static bool is_same_overflow(const struct pm2_context *context,
+			     const struct perfmon_message *message)
 {
-	struct perfmon_message message;
+	const struct pfarg_ovfl_msg *pending = &context->pending.pfm_ovfl_msg;
 
-	while (!context->is_pending) {
-		if (perfmon_overflow_read(context->session, &message, 1,
-					  sizeof(message)) <= 0)
-			return false;
-		if (context->is_silent || !is_known(&message))
-			continue;
-		convert(context, &message);
-		context->is_pending = true;
-	}
-	return true;
+	return message->type == PERFMON_MESSAGE_TYPE_OVERFLOW &&
+	       message->flags & PERFMON_MESSAGE_OVERRUN &&
+	       pending->msg_type == PFM_MSG_OVFL &&
+	       pending->msg_ovfl_tid == message->tid &&
+	       pending->msg_active_set == message->set;
 }
 
-/* A message is written whole or not at all: it fits into one buffer of the socket. */
+/* Has the session's next message in `ahead`. */
+static bool look_ahead(struct pm2_context *context)
+{
+	context->has_ahead = context->has_ahead ||
+			     perfmon_overflow_read(context->session, &context->ahead, 1,
+						   sizeof(context->ahead)) > 0;
+	return context->has_ahead;
+}
+
+/* Has the next message of the text in `pending`: one for all PMDs that overflowed at
+ * once. */
+static bool take_message(struct pm2_context *context)
+{
+	while (!context->is_pending && look_ahead(context)) {
+		context->has_ahead = false;
+		if (context->is_silent || !is_known(&context->ahead))
+			continue;
+		convert(context, &context->ahead);
+		context->is_pending = true;
+		while (look_ahead(context) &&
+		       is_same_overflow(context, &context->ahead)) {
+			add_pmd(context, &context->ahead);
+			context->has_ahead = false;
+		}
+	}
+	return context->is_pending;
+}
+
+/* The socket takes a message whole or not at all, and gives it so. */
 void pm2_messages_forward(struct pm2_context *context)
 {
 	bool is_full = false;

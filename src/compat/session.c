@@ -173,10 +173,16 @@ PM_EXPORT const void *pfm_smpl_buffer(int fd, size_t *size)
 
 PM_EXPORT ssize_t pfm_read_msg(int fd, union pfarg_msg *messages, size_t size)
 {
-	ssize_t n;
+	ssize_t n, more;
 
 	if (!size || size % sizeof(*messages))
 		return pm2_result(-EINVAL);
-	n = pm_kernel_read(fd, messages, size);
+	more = n = pm_kernel_read(fd, messages, sizeof(*messages));
+	/* The socket gives one at a time. */
+	while (more == sizeof(*messages) && (size_t)n < size) {
+		more = pm_kernel_receive(fd, &messages[(size_t)n / sizeof(*messages)],
+					 sizeof(*messages));
+		n += more > 0 ? more : 0;
+	}
 	return n < 0 ? pm2_result((int)n) : n;
 }

@@ -279,7 +279,7 @@ int pm_kernel_kill(pid_t pid, int signal)
 int pm_kernel_socketpair(int ends[2])
 {
 	int err = CALL(PM_CALL_SOCKETPAIR,
-		       socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
+		       socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends));
 
 	for (int i = 0; i < 2 && !err; i++) {
 		int moved = own(ends[i]);
@@ -327,6 +327,11 @@ bool pm_kernel_socket_has_name(int fd, const char *prefix)
 ssize_t pm_kernel_send(int fd, const void *buffer, size_t size)
 {
 	return CALL(PM_CALL_SEND, send(fd, buffer, size, MSG_DONTWAIT | MSG_NOSIGNAL));
+}
+
+ssize_t pm_kernel_receive(int fd, void *buffer, size_t size)
+{
+	return CALL(PM_CALL_RECV, recv(fd, buffer, size, MSG_DONTWAIT));
 }
 
 bool pm_kernel_is_own_thread(pid_t tid)

@@ -66,6 +66,7 @@ enum pm_kernel_call {
 	PM_CALL_GETSOCKNAME,
 	PM_CALL_PIDFD_OPEN,
 	PM_CALL_SEND,
+	PM_CALL_RECV,
 	PM_CALL_UNLINK,
 	PM_CALL_RENAME,
 	PM_CALL_MKDIR,
@@ -141,7 +142,7 @@ int pm_kernel_epoll_wait(int epoll_fd, struct epoll_event *events, int room,
 			 int timeout_ms);
 int pm_kernel_futex_wait(uint32_t *word, uint32_t value);
 int pm_kernel_futex_wake(uint32_t *word); /* all that wait */
-int pm_kernel_socketpair(int ends[2]);	  /* stream sockets, closed by exec */
+int pm_kernel_socketpair(int ends[2]);	  /* of messages, closed by exec */
 int pm_kernel_shutdown(int fd, int how);
 
 /* Gives a UNIX socket NAME, in the space of names that are no files; and asks whether its
@@ -151,6 +152,7 @@ bool pm_kernel_socket_has_name(int fd, const char *prefix);
 int pm_kernel_pidfd_open(pid_t pid, unsigned int flags);
 /* Never waits, raises no signal. */
 ssize_t pm_kernel_send(int fd, const void *buffer, size_t size);
+ssize_t pm_kernel_receive(int fd, void *buffer, size_t size); /* never waits */
 int pm_kernel_open(const char *path, int flags, mode_t mode);
 int pm_kernel_close(int fd);
 int pm_kernel_fstat(int fd, struct stat *st);
