@@ -234,9 +234,15 @@ Test(perfmon2, what_is_reserved_is_zero)
 	set.reserved[5] = 0;
 	set.set_flags = 4;
 	FAILS(pfm_create_evtsets(fd, &set, sizeof(set)), EINVAL);
-	info.set_reserved3[0] = 1;
+	/* Six as in the text, of which the first is the library's answer. */
+	_Static_assert(sizeof(info.set_reserved3) == 6 * sizeof(__u64),
+		       "as the text has it");
+	info.set_reserved3[0] = 77;
+	OK(fd, pfm_getinfo_evtsets(fd, &info, sizeof(info)));
+	cr_assert_eq(info.set_reserved3[0], info.set_leftover);
+	info.set_reserved3[5] = 1;
 	FAILS(pfm_getinfo_evtsets(fd, &info, sizeof(info)), EINVAL);
-	info.set_reserved3[0] = 0;
+	info.set_reserved3[5] = 0;
 	info.set_reserved1 = 1;
 	FAILS(pfm_getinfo_evtsets(fd, &info, sizeof(info)), EINVAL);
 	FAILS(pfm_load_context(fd, 1, own_tid()), EINVAL);

@@ -281,9 +281,12 @@ struct pfarg_setinfo {
 	__u64 set_act_duration;		  /* out: time set was active in nsecs */
 	__u64 set_avail_pmcs[PFM_PMC_BV]; /* out: available PMCs */
 	__u64 set_avail_pmds[PFM_PMD_BV]; /* out: available PMDs */
-	/* Not in the text, which has one field for both. */
-	__u64 set_leftover;	/* out: leftover of it, when last active */
-	__u64 set_reserved3[5]; /* for future use */
+	union {
+		/* out: leftover of it, when last active. Not in the text, which has one
+		 * field for both times: it takes the first of six that are reserved there. */
+		__u64 set_leftover;
+		__u64 set_reserved3[6]; /* for future use, but for the first */
+	};
 };
 #define pfm_setinfo pfarg_setinfo
 

@@ -110,7 +110,7 @@ static void fill_info(struct pm2_context *context, const struct perfmon_set_info
 
 	*info = (struct pfarg_setinfo){.set_id = from->id,
 				       .set_timeout = from->timeout_ns,
-				       .set_leftover = from->left_ns,
+				       .set_reserved3 = {from->left_ns},
 				       .set_runs = from->runs,
 				       .set_act_duration = from->active_ns};
 	if (from->flags & PERFMON_SET_OVERFLOW_SWITCH)
@@ -137,9 +137,9 @@ PM_EXPORT int pfm_getinfo_evtsets(int fd, struct pfarg_setinfo *info, size_t siz
 		return -1;
 	err = pm2_check_vector(context, info, size, sizeof(info[0]));
 	for (i = 0; i < n && !err; i++)
-		err = pm2_check_reserved(context, i, info[i].set_reserved1,
-					 info[i].set_reserved3,
-					 sizeof(info[i].set_reserved3));
+		err = pm2_check_reserved(
+			context, i, info[i].set_reserved1, &info[i].set_reserved3[1],
+			sizeof(info[i].set_reserved3) - sizeof(info[i].set_leftover));
 	if (!err) {
 		own = calloc(n, sizeof(own[0]));
 		err = own ? 0 : -ENOMEM;
