@@ -215,6 +215,32 @@ Test(control, a_thread_has_one_exclusive_session)
 	perfmon_session_close(free_one);
 }
 
+static void *attach_own(void *session)
+{
+	struct perfmon_session *found;
+
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
+	OK(session, perfmon_session_of_thread(0, &found));
+	return (void *)(intptr_t)own_tid();
+}
+
+/* Its session was not asked for anything since. */
+Test(control, a_thread_that_has_ended_has_no_state)
+{
+	struct perfmon_session *its = session_with("dummy", PERFMON_SESSION_EXCLUSIVE);
+	struct perfmon_session *found = NULL;
+	pthread_t thread;
+	void *tid;
+
+	cr_assert_eq(pthread_create(&thread, NULL, attach_own, its), 0);
+	pthread_join(thread, &tid);
+	WAIT_UNTIL(perfmon_session_of_thread((pid_t)(intptr_t)tid, &found) == -ENOENT);
+	found = NULL;
+	cr_assert_eq(perfmon_session_of_thread((pid_t)(intptr_t)tid, &found), -ENOENT);
+	cr_assert_null(found);
+	perfmon_session_close(its);
+}
+
 static void *find_own(void *unused)
 {
 	struct perfmon_session *found;

@@ -392,6 +392,22 @@ static unsigned int perf_samples(const char *path)
 }
 
 /* Row: HW-11, HW-02: the log of another process, with what goes on around its samples. */
+Test(sampling, samples_that_nothing_takes)
+{
+	struct perfmon_sampling sampling = {.size = sizeof(sampling)};
+	struct perfmon_session *session = session_with("page-faults", 0);
+
+	sample_after(session, 0, 3, 0);
+	OK(session, perfmon_sampling_set_up(session, &sampling));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
+	cr_assert_eq(perfmon_session_start(session), -EINVAL);
+	cr_assert(strstr(session_message_of(session), "nothing takes the samples"));
+	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_STOPPED);
+	OK(session, perfmon_sampling_log(session, "/dev/null", -1));
+	OK(session, perfmon_session_start(session));
+	perfmon_session_close(session);
+}
+
 Test(sampling, a_log)
 {
 	char path[] = "/tmp/perfmon-sampling-XXXXXX", message[256];
@@ -420,6 +436,10 @@ Test(sampling, a_log)
 	OK(session, perfmon_sampling_tear_down(session));
 	sample_after(session, 0, 3, 0);
 	OK(session, perfmon_sampling_set_up(session, &sampling));
+	n = open(path, O_RDONLY | O_CLOEXEC);
+	cr_assert_eq(perfmon_sampling_log(session, NULL, n), -EBADF);
+	cr_assert(strstr(session_message_of(session), "cannot write a log"));
+	close(n);
 	OK(session, perfmon_sampling_log(session, path, -1));
 	cr_assert_eq(perfmon_sampling_log(session, path, -1), -EEXIST);
 	cr_assert_eq(perfmon_session_add_events(session, "dummy"), -EBUSY);

@@ -632,6 +632,27 @@ Test(session, a_failed_attach_leaves_it_detached)
 	perfmon_session_close(session);
 }
 
+/* Without an event the kernel is not asked whether the target is there. */
+Test(session, without_counters_its_target_must_exist)
+{
+	struct perfmon_session_options cpus = {.size = sizeof(cpus),
+					       .scope = PERFMON_SCOPE_CPU};
+	struct perfmon_session *session;
+
+	cr_assert_eq(perfmon_session_create(&session, NULL, NULL, 0), 0);
+	cr_assert_eq(
+		perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, INT32_MAX),
+		-ESRCH);
+	cr_assert(strstr(session_message_of(session), "no thread"));
+	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0), 0);
+	perfmon_session_close(session);
+	cr_assert_eq(perfmon_session_create(&session, &cpus, NULL, 0), 0);
+	cr_assert_eq(perfmon_session_attach(session, PERFMON_TARGET_KIND_CPU, 100000),
+		     -ENODEV);
+	cr_assert(strstr(session_message_of(session), "not online"));
+	perfmon_session_close(session);
+}
+
 Test(session, a_partial_session_goes_on_without_what_is_refused)
 {
 	struct perfmon_session_options options = {.size = sizeof(options),

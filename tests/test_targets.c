@@ -247,7 +247,8 @@ static int work_meanwhile(enum pm_kernel_call call)
  * that its overflows ask for starts it again. */
 Test(targets, that_leave_while_they_overflow)
 {
-	const struct perfmon_sampling sampling = {.size = sizeof(sampling)};
+	const struct perfmon_sampling sampling = {.size = sizeof(sampling),
+						  .format = "default"};
 	const struct perfmon_overflow overflow = {.size = sizeof(overflow),
 						  .flags = PERFMON_OVERFLOW_SAMPLE,
 						  .short_reset = -UINT64_C(1)};

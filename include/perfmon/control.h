@@ -62,10 +62,10 @@ int perfmon_session_control(struct perfmon_session *session, const char *text,
  * thread TID of this process is attached to, in *SESSION; 0: the calling thread. It is
  * the one handle: it belongs to whoever created it, and once that one has closed it, it
  * must not be used. Sessions of other processes on the thread are not known. Any thread;
- * at most one system call.
+ * two system calls at most.
  *
- * 0; -EINVAL: SESSION is NULL, or TID negative; -ENOENT: the thread has none, or there is
- * no such thread.
+ * 0; -EINVAL: SESSION is NULL, or TID negative; -ENOENT: the thread has none, has ended, or
+ * there is no such thread.
  */
 int perfmon_session_of_thread(pid_t tid, struct perfmon_session **session);
 

@@ -53,10 +53,12 @@ struct perfmon_sampling {
 	uint32_t
 		ring_pages; /* for each target, a power of two; 0: PERFMON_SAMPLE_PAGES */
 	uint32_t reserved;
-	uint64_t fields;    /* PERFMON_SAMPLE_ bits to ask for; IP, TID, TIME, CPU and ID
+	uint64_t fields; /* PERFMON_SAMPLE_ bits to ask for; IP, TID, TIME, CPU and ID
 			       are always there */
-	const char *format; /* its name; NULL: none, for a log alone */
-	const void *data;   /* handed to the format */
+	/* Its name; NULL: none, for a log alone, without which a session that leaves
+	 * samples does not start. */
+	const char *format;
+	const void *data; /* handed to the format */
 	size_t data_size;
 };
 
@@ -145,7 +147,8 @@ int perfmon_sampling_leave(struct perfmon_session *session);
  * "context-switches:uk" (a short reset of -1) with the values of the counters.
  *
  * 0; -EINVAL: sampling is not set up, or no counter has PERFMON_OVERFLOW_SAMPLE; -EEXIST:
- * there is a log; -EBUSY: the session runs or is masked; what open(2) and fstat(2) give;
+ * there is a log; -EBUSY: the session runs or is masked; -EBADF: FD cannot be written;
+ * what open(2) and fstat(2) give;
  * for an attached session what attaching gives.
  */
 int perfmon_sampling_log(struct perfmon_session *session, const char *path, int fd);

@@ -335,7 +335,8 @@ struct perfmon_target {
  *
  * 0, or with PERFMON_SESSION_PARTIAL the number of counters that were refused; -EINVAL: an
  * unknown kind, one that does not go with the session's scope, or a negative ID; -EBUSY:
- * it is attached; what perf_event_open(2) gives, among it -ESRCH: no such thread; -EACCES,
+ * it is attached; what perf_event_open(2) gives, among it (and also of a session without
+ * counters) -ESRCH: no such thread, and -ENODEV: the CPU is not online; -EACCES,
  * -EPERM: not permitted; -ENOENT, -EOPNOTSUPP, -ENODEV: this machine does not count the
  * event; -EMFILE: out of descriptors. perfmon_session_message() says which setting refused
  * it. For a process also what perfmon_session_attach_targets() gives.
@@ -405,7 +406,8 @@ int perfmon_session_detach_target(struct perfmon_session *session, uint32_t kind
  * notice targets which have gone (see above). What runs between a stop and a start is not
  * counted.
  *
- * 0; -EINVAL: the session is detached; what ioctl(2) gives (-EBADF, -ENOTTY: the program
+ * 0; -EINVAL: the session is detached, or leaves samples that nothing takes
+ * (perfmon/sampling.h); what ioctl(2) gives (-EBADF, -ENOTTY: the program
  * has closed the session's descriptors). A failed start leaves it stopped; a failed stop
  * has stopped what could be.
  */

@@ -93,6 +93,8 @@ static int take_target(struct pm_log *log, const char *path, int fd, struct pm_d
 		pm_kernel_close(fd);
 	err = err ?: pm_kernel_fstat(fd, &st);
 	flags = err ? err : pm_kernel_fcntl(fd, F_GETFL, 0);
+	if (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY)
+		flags = -EBADF;
 	if (flags < 0)
 		return pm_diag_set(diag, flags, "cannot write a log to descriptor %d: %s",
 				   fd, strerror(-flags));

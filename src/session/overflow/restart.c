@@ -35,8 +35,9 @@ static void reset_due(struct perfmon_session *session)
 
 int pm_overflow_before_start(struct perfmon_session *session)
 {
-	int err = pm_breakpoints_renew(session);
+	int err = pm_sampling_check_start(session);
 
+	err = err ?: pm_breakpoints_renew(session);
 	if (!err && session->overflows->queue)
 		reset_due(session);
 	return err;

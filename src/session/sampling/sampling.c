@@ -340,6 +340,23 @@ int pm_sampling_take(struct perfmon_session *session, const struct pm_target *ta
 	return pm_format_sample(sampling->use, &given);
 }
 
+int pm_sampling_check_start(struct perfmon_session *session)
+{
+	const struct pm_sampling *sampling = session->sampling;
+	uint32_t i;
+
+	if (!sampling || sampling->use || sampling->log)
+		return 0;
+	for (i = 0; i < session->count; i++) {
+		if (pm_is_sampled(&session->registers[i]))
+			return pm_diag_set(&session->diag, -EINVAL,
+					   "nothing takes the samples of counter %u: set "
+					   "sampling up with a format, or open a log",
+					   i);
+	}
+	return 0;
+}
+
 void pm_sampling_restart(struct perfmon_session *session)
 {
 	if (session->sampling && session->sampling->use)

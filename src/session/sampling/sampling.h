@@ -64,6 +64,9 @@ int pm_sampling_replan(struct perfmon_session *session);
 /* -EINVAL with the sentence that sampling is not set up. */
 int pm_sampling_not_set_up(struct perfmon_session *session);
 
+/* -EINVAL: a counter leaves samples, and sampling is set up for a log that is not there. */
+int pm_sampling_check_start(struct perfmon_session *session);
+
 void pm_sampling_restart(struct perfmon_session *session);
 void pm_sampling_close(struct perfmon_session *session);  /* the session's end */
 void pm_sampling_forget(struct perfmon_session *session); /* in a forked child */

@@ -134,12 +134,33 @@ static int open_on_cpus(struct perfmon_session *session, const struct pm_target 
 	return n < 0 ? n : refused;
 }
 
+/* The kernel says this of what is opened: to be asked of a session without counters. */
+static int check_existence(struct perfmon_session *session, const struct pm_target *asked)
+{
+	struct pm_cpus online = {0};
+	int err;
+
+	if (asked->cpu < 0)
+		return pm_kernel_kill(asked->tid, 0) == -ESRCH
+			       ? pm_diag_set(&session->diag, -ESRCH,
+					     "there is no thread %d", asked->tid)
+			       : 0;
+	err = pm_cpus_online(&online);
+	if (!err && !pm_cpus_has(&online, asked->cpu))
+		err = pm_diag_set(&session->diag, -ENODEV, "CPU %d is not online",
+				  asked->cpu);
+	pm_cpus_free(&online);
+	return err;
+}
+
 static int open_asked(struct perfmon_session *session,
 		      const struct perfmon_target *target, pid_t self)
 {
 	struct pm_target asked = asked_for(session, target, self);
-	int refused = 0, n;
+	int refused = session->count ? 0 : check_existence(session, &asked), n;
 
+	if (refused)
+		return refused;
 	asked.role = PM_ROLE_ALL | PM_ROLE_OWN;
 	if (target->flags & PERFMON_TARGET_CHILDREN)
 		asked.flags = PM_OPEN_INHERIT;

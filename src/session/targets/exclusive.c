@@ -74,7 +74,8 @@ PM_EXPORT int perfmon_session_of_thread(pid_t tid, struct perfmon_session **sess
 	for (found = known->first; found && found->attached->claimed_tid != tid;)
 		found = found->attached->next_claim;
 	pthread_mutex_unlock(&known->lock);
-	if (!found)
+	/* One that has ended is noticed by the next call on its session. */
+	if (!found || pm_kernel_kill(tid, 0) == -ESRCH)
 		return -ENOENT;
 	*session = found;
 	return 0;
