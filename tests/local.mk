@@ -184,6 +184,7 @@ CRITERION_TESTS += tests/test_arm_states
 CRITERION_TESTS += tests/test_control
 CRITERION_TESTS += tests/test_cost
 CRITERION_TESTS += tests/test_structs
+CRITERION_TESTS += tests/test_sentences
 CRITERION_TESTS += tests/test_prepared
 CRITERION_TESTS += tests/test_faults
 CRITERION_TESTS += tests/test_faults_around
@@ -292,6 +293,10 @@ tests_test_control_SOURCES = tests/test_control.c tests/session_probe.h \
 tests_test_control_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_control_LDADD = $(TEST_LIBS)
 
+tests_test_sentences_SOURCES = tests/test_sentences.c tests/session_probe.h \
+	tests/helpers.h tests/watched.h tests/messages.h
+tests_test_sentences_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_sentences_LDADD = $(TEST_LIBS)
 tests_test_structs_SOURCES = tests/test_structs.c tests/session_probe.h \
 	tests/log_files.h tests/messages.h tests/record.h
 tests_test_structs_CPPFLAGS = $(TEST_CPPFLAGS)

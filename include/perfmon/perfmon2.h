@@ -158,8 +158,8 @@ int pfm_start(int fd, int flags, ...);
 int pfm_stop(int fd, int flags, ...);
 
 /**
- * pfm_message() - copies what the last call on FD that failed had to say, a sentence, or
- * "" if there was none, into the SIZE bytes of TEXT, cut if it is longer. Its length. Not
+ * pfm_message() - copies what the last call on FD had to say if it failed, a sentence, or
+ * "" if it did not, into the SIZE bytes of TEXT, cut if it is longer. Its length. Not
  * in the text of perfmon2. EINVAL: also TEXT is NULL or SIZE 0.
  */
 int pfm_message(int fd, char *text, size_t size);

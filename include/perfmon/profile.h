@@ -88,9 +88,9 @@ int perfmon_profile_open_process(struct perfmon_profile **profile, pid_t pid,
 int perfmon_profile_refresh(struct perfmon_profile *profile);
 
 /**
- * perfmon_profile_message() - copies the sentence about the last copy into BUFFER of SIZE
- * bytes: why a refresh failed, or what is missing in a partial profile. "" if there is
- * nothing to say. BUFFER may be NULL with SIZE 0. Enters no kernel, allocates nothing.
+ * perfmon_profile_message() - copies the sentence about the last call on PROFILE into
+ * BUFFER of SIZE bytes: why it failed. If it did not: why the last refresh failed, or what
+ * is missing in a partial profile. "" if there is nothing to say. BUFFER may be NULL with SIZE 0. Enters no kernel, allocates nothing.
  *
  * The length of the whole sentence, as snprintf(3) returns it; -EINVAL.
  */

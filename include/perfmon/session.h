@@ -87,7 +87,8 @@
  * Common to all: -EINVAL for a NULL session; -ECHILD in a child that
  * fork(2) or clone(2) made after the session was created: there the handle can only be
  * closed, which does not disturb the parent's session. -ENOMEM where it says that it
- * allocates. perfmon_session_message() copies the sentence about the last error.
+ * allocates. perfmon_session_message() copies the sentence about the last call that
+ * failed, until another call succeeds.
  *
  * Threads: each call holds the session's lock, so any thread may make any call at any
  * time, but no call is safe in a signal handler that may have interrupted another on the
@@ -434,10 +435,12 @@ int perfmon_session_state(struct perfmon_session *session);
 int perfmon_session_counters(struct perfmon_session *session);
 
 /**
- * perfmon_session_message() - copies the sentence about the last call on SESSION that
- * failed or went on with less, by whatever thread, into BUFFER of SIZE bytes: what was
- * asked, what refused it, what would help. "" if there was none. BUFFER may be NULL with
- * SIZE 0. Works in a forked child. No system call, no allocation.
+ * perfmon_session_message() - copies the sentence about the last call on SESSION, by
+ * whatever thread, into BUFFER of SIZE bytes, if that call failed or went on with less:
+ * what was asked, what refused it, what would help. "" if it did neither. This call itself,
+ * perfmon_session_state(), perfmon_session_counters() and reads by perfmon/inline.h leave
+ * the sentence as it is, and so do calls of a handler that cannot enter the session. BUFFER
+ * may be NULL with SIZE 0. Works in a forked child. No system call, no allocation.
  *
  * The length of the whole sentence, as snprintf(3) returns it; -EINVAL: a NULL.
  */

@@ -146,13 +146,17 @@ struct pm2_format {
 int pm2_context_create(uint32_t flags, const struct pm2_format *format);
 
 /* Finds the context of FD and takes its lock, with all signals blocked: so calls may be
- * made in signal handlers, and a thread never waits for itself. NULL and errno: EBADF,
+ * made in signal handlers, and a thread never waits for itself. The context's sentence is
+ * from here on that of the call. NULL and errno: EBADF,
  * EINVAL, ECHILD. */
 struct pm2_context *pm2_context_enter(int fd);
 
 /* The same for a call that needs counters: those of sessions whose last descriptor has
  * been closed are free then. */
 struct pm2_context *pm2_context_enter_to_load(int fd);
+
+/* The same for a call that asks for the sentence of the one before, which stays. */
+struct pm2_context *pm2_context_enter_to_ask(int fd);
 
 /* Gives it back; turns RESULT, a negative errno or not, into what the calls return. */
 int pm2_context_leave(struct pm2_context *context, int result);

@@ -640,14 +640,29 @@ static struct pm2_context *enter(int fd, bool settle)
 	return context;
 }
 
-struct pm2_context *pm2_context_enter(int fd)
+struct pm2_context *pm2_context_enter_to_ask(int fd)
 {
 	return enter(fd, false);
 }
 
+/* The sentence is from here on that of this call. */
+static struct pm2_context *enter_anew(int fd, bool settle)
+{
+	struct pm2_context *context = enter(fd, settle);
+
+	if (context)
+		pm_diag_clear(&context->diag);
+	return context;
+}
+
+struct pm2_context *pm2_context_enter(int fd)
+{
+	return enter_anew(fd, false);
+}
+
 struct pm2_context *pm2_context_enter_to_load(int fd)
 {
-	return enter(fd, true);
+	return enter_anew(fd, true);
 }
 
 int pm2_context_leave(struct pm2_context *context, int result)

@@ -145,7 +145,7 @@ PM_EXPORT int pfm_stop(int fd, int flags, ...)
 
 PM_EXPORT int pfm_message(int fd, char *text, size_t size)
 {
-	struct pm2_context *context = pm2_context_enter(fd);
+	struct pm2_context *context = pm2_context_enter_to_ask(fd);
 	size_t length;
 
 	if (!context)
@@ -167,7 +167,7 @@ PM_EXPORT const void *pfm_smpl_buffer(int fd, size_t *size)
 	if (!context)
 		return NULL;
 	buffer = perfmon_sampling_buffer(context->session, size);
-	pm2_context_leave(context, buffer ? 0 : -EINVAL);
+	pm2_context_leave(context, buffer ? 0 : pm2_session_said(context, -EINVAL));
 	return buffer;
 }
 

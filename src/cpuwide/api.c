@@ -170,9 +170,12 @@ PM_EXPORT int perfmon_cpuwide_read(struct perfmon_cpuwide *cpuwide, const char *
 	struct walk walk;
 	int found, result;
 
-	if (!cpuwide || !level || !visit)
+	if (!cpuwide)
 		return -EINVAL;
 	pm_diag_clear(&cpuwide->diag);
+	if (!level || !visit)
+		return pm_diag_set(&cpuwide->diag, -EINVAL,
+				   "the level or the visitor is NULL");
 	found = pm_level_find(pm_slice_of(level));
 	if (found < 0)
 		return pm_diag_set(&cpuwide->diag, found, "'%s' is not a level",

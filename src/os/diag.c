@@ -40,11 +40,3 @@ void pm_diag_add(struct pm_diag *diag, const char *format, ...)
 	append(diag, format, args);
 	va_end(args);
 }
-
-void pm_diag_clear(struct pm_diag *diag)
-{
-	if (diag) {
-		diag->error = 0;
-		diag->text[0] = '\0';
-	}
-}

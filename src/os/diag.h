@@ -23,6 +23,12 @@ __attribute__((format(printf, 3, 4))) int pm_diag_set(struct pm_diag *diag, int 
 __attribute__((format(printf, 2, 3))) void pm_diag_add(struct pm_diag *diag,
 						       const char *format, ...);
 
-void pm_diag_clear(struct pm_diag *diag);
+static inline void pm_diag_clear(struct pm_diag *diag)
+{
+	if (!diag)
+		return;
+	diag->error = 0;
+	diag->text[0] = '\0';
+}
 
 #endif

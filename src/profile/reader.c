@@ -13,8 +13,24 @@
 struct perfmon_profile {
 	struct pm_profile_file *file;
 	struct pm_snapshot *snapshot;
-	struct pm_diag diag;
+	struct pm_diag diag; /* of the last copy */
+	const char *refused; /* the sentence about the last call; NULL: it was not */
 };
+
+/* Keeps what there is to say of a call that gives RESULT, and returns that: WRONG of
+ * -EINVAL. One thread at a time uses a profile, and the handle of a reader is const. */
+static int answered(const struct perfmon_profile *profile, int result, const char *wrong)
+{
+	struct perfmon_profile *own = (struct perfmon_profile *)(uintptr_t)profile;
+
+	if (!profile)
+		return -EINVAL;
+	own->refused = result == -E2BIG ? "fields unknown to this version of the library "
+					  "are not zero; leave those fields zero"
+		       : result < 0	? wrong
+					: NULL;
+	return result;
+}
 
 /* A copy as the profile is now; the one before stays if there is none. */
 static int take(struct perfmon_profile *profile)
@@ -22,6 +38,7 @@ static int take(struct perfmon_profile *profile)
 	struct pm_snapshot *made;
 	int err;
 
+	profile->refused = NULL;
 	pm_diag_clear(&profile->diag);
 	err = pm_profile_file_snapshot(profile->file, &made, &profile->diag);
 	if (err)
@@ -76,7 +93,9 @@ PM_EXPORT int perfmon_profile_refresh(struct perfmon_profile *profile)
 PM_EXPORT int perfmon_profile_message(const struct perfmon_profile *profile, char *buffer,
 				      size_t size)
 {
-	return profile ? pm_message_copy(profile->diag.text, buffer, size) : -EINVAL;
+	return profile ? pm_message_copy(profile->refused ?: profile->diag.text, buffer,
+					 size)
+		       : -EINVAL;
 }
 
 PM_EXPORT void perfmon_profile_close(struct perfmon_profile *profile)
@@ -102,8 +121,8 @@ static uint32_t writer_of(const struct pm_snapshot *s)
 	}
 }
 
-PM_EXPORT int perfmon_profile_get_info(const struct perfmon_profile *profile,
-				       struct perfmon_profile_info *info)
+static int get_info(const struct perfmon_profile *profile,
+		    struct perfmon_profile_info *info)
 {
 	int err = PM_STRUCT_CHECK(info, perfmon_profile_info, 104);
 	const struct perfmon_profile_header *header;
@@ -139,8 +158,8 @@ PM_EXPORT int perfmon_profile_get_info(const struct perfmon_profile *profile,
 	return 0;
 }
 
-PM_EXPORT int perfmon_profile_get_note(const struct perfmon_profile *profile,
-				       uint32_t index, char *buffer, size_t size)
+static int get_note(const struct perfmon_profile *profile, uint32_t index, char *buffer,
+		    size_t size)
 {
 	if (!profile || index >= profile->snapshot->note_count)
 		return -EINVAL;
@@ -158,9 +177,8 @@ static uint32_t first_event(const struct pm_snapshot *s,
 	return first;
 }
 
-PM_EXPORT int perfmon_profile_get_event(const struct perfmon_profile *profile,
-					uint32_t index,
-					struct perfmon_profile_event *event)
+static int get_event(const struct perfmon_profile *profile, uint32_t index,
+		     struct perfmon_profile_event *event)
 {
 	int err = PM_STRUCT_CHECK(event, perfmon_profile_event, 80);
 	const struct perfmon_profile_counter *counter;
@@ -211,9 +229,8 @@ static const struct pm_snapshot_thread *thread_at(const struct perfmon_profile *
 	return &profile->snapshot->threads[index];
 }
 
-PM_EXPORT int perfmon_profile_get_thread(const struct perfmon_profile *profile,
-					 uint32_t index,
-					 struct perfmon_profile_thread_info *thread)
+static int get_thread(const struct perfmon_profile *profile, uint32_t index,
+		      struct perfmon_profile_thread_info *thread)
 {
 	const struct pm_snapshot_thread *from = thread_at(profile, index);
 	int err = PM_STRUCT_CHECK(thread, perfmon_profile_thread_info, 56);
@@ -278,9 +295,8 @@ static uint32_t marks_of(const struct perfmon_profile_node *node, bool sampled,
 	       (node->defects ? PERFMON_PROFILE_NODE_DEFECT : 0);
 }
 
-PM_EXPORT int perfmon_profile_get_node(const struct perfmon_profile *profile,
-				       uint32_t thread, uint32_t index,
-				       struct perfmon_profile_node_info *node)
+static int get_node(const struct perfmon_profile *profile, uint32_t thread,
+		    uint32_t index, struct perfmon_profile_node_info *node)
 {
 	const struct pm_snapshot_thread *of = thread_at(profile, thread);
 	const struct perfmon_profile_node *from = node_at(of, index);
@@ -317,9 +333,8 @@ PM_EXPORT int perfmon_profile_get_node(const struct perfmon_profile *profile,
 	return 0;
 }
 
-PM_EXPORT int perfmon_profile_get_path(const struct perfmon_profile *profile,
-				       uint32_t thread, uint32_t index, char *buffer,
-				       size_t size)
+static int get_path(const struct perfmon_profile *profile, uint32_t thread,
+		    uint32_t index, char *buffer, size_t size)
 {
 	const struct pm_snapshot_thread *of = thread_at(profile, thread);
 	uint32_t line[PERFMON_PROFILE_DEPTH_MAX], depth;
@@ -374,10 +389,9 @@ static uint32_t status_of(const struct pm_snapshot_thread *thread,
 					       : PERFMON_VALUE_COUNTED);
 }
 
-PM_EXPORT int perfmon_profile_get_values(const struct perfmon_profile *profile,
-					 uint32_t thread, uint32_t index,
-					 struct perfmon_profile_value *values,
-					 size_t count, size_t element_size)
+static int get_values(const struct perfmon_profile *profile, uint32_t thread,
+		      uint32_t index, struct perfmon_profile_value *values, size_t count,
+		      size_t element_size)
 {
 	const struct pm_snapshot_thread *of = thread_at(profile, thread);
 	const struct perfmon_profile_node *node = node_at(of, index);
@@ -408,4 +422,68 @@ PM_EXPORT int perfmon_profile_get_values(const struct perfmon_profile *profile,
 		pm_vector_fill(values, c, element_size, &made, sizeof(made));
 	}
 	return (int)events;
+}
+
+/* --- the public calls ---------------------------------------------------------------- */
+
+PM_EXPORT int perfmon_profile_get_info(const struct perfmon_profile *profile,
+				       struct perfmon_profile_info *info)
+{
+	return answered(profile, get_info(profile, info),
+			"the information is missing, or .size is too small; set .size = "
+			"sizeof(struct perfmon_profile_info)");
+}
+
+PM_EXPORT int perfmon_profile_get_note(const struct perfmon_profile *profile,
+				       uint32_t index, char *buffer, size_t size)
+{
+	return answered(profile, get_note(profile, index, buffer, size),
+			"there is no such note, or no buffer");
+}
+
+PM_EXPORT int perfmon_profile_get_event(const struct perfmon_profile *profile,
+					uint32_t index,
+					struct perfmon_profile_event *event)
+{
+	return answered(profile, get_event(profile, index, event),
+			"there is no such event, or .size is too small; set .size = "
+			"sizeof(struct perfmon_profile_event)");
+}
+
+PM_EXPORT int perfmon_profile_get_thread(const struct perfmon_profile *profile,
+					 uint32_t index,
+					 struct perfmon_profile_thread_info *thread)
+{
+	return answered(profile, get_thread(profile, index, thread),
+			"there is no such thread, or .size is too small; set .size = "
+			"sizeof(struct perfmon_profile_thread_info)");
+}
+
+PM_EXPORT int perfmon_profile_get_node(const struct perfmon_profile *profile,
+				       uint32_t thread, uint32_t index,
+				       struct perfmon_profile_node_info *node)
+{
+	return answered(profile, get_node(profile, thread, index, node),
+			"there is no such thread or node, or .size is too small; set "
+			".size = sizeof(struct perfmon_profile_node_info)");
+}
+
+PM_EXPORT int perfmon_profile_get_path(const struct perfmon_profile *profile,
+				       uint32_t thread, uint32_t index, char *buffer,
+				       size_t size)
+{
+	return answered(profile, get_path(profile, thread, index, buffer, size),
+			"there is no such thread or node, or no buffer");
+}
+
+PM_EXPORT int perfmon_profile_get_values(const struct perfmon_profile *profile,
+					 uint32_t thread, uint32_t index,
+					 struct perfmon_profile_value *values,
+					 size_t count, size_t element_size)
+{
+	return answered(profile,
+			get_values(profile, thread, index, values, count, element_size),
+			"there is no such thread or node, or elements cannot have this "
+			"size; pass sizeof(values[0]), or PERFMON_VECTOR(values) for all "
+			"three arguments");
 }

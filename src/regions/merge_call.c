@@ -72,9 +72,11 @@ PM_EXPORT int perfmon_merge_add(struct perfmon_merge *merge, const void *profile
 	struct pm_snapshot *snapshot;
 	int err;
 
-	if (!merge || !profile)
+	if (!merge)
 		return -EINVAL;
 	pm_diag_clear(&merge->diag);
+	if (!profile)
+		return pm_diag_set(&merge->diag, -EINVAL, "the profile is NULL");
 	if (merge->ended)
 		return pm_diag_set(&merge->diag, -EBUSY, "the report has been printed");
 	err = pm_snapshot_take_as(profile, size, PM_SNAPSHOT_STILL | PM_SNAPSHOT_FOREIGN,

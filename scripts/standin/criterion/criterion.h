@@ -116,6 +116,8 @@ void standin_log(const char *format, ...);
 	STANDIN_CHECK(soft, !*(a), #a " is empty", __VA_ARGS__)
 #define cr_assert_str_not_empty(a, ...)                                                  \
 	STANDIN_CHECK(fatal, *(a), #a " is not empty", __VA_ARGS__)
+#define cr_expect_str_not_empty(a, ...)                                                  \
+	STANDIN_CHECK(soft, *(a), #a " is not empty", __VA_ARGS__)
 
 #define STANDIN_ARR(how, a, op, b, size, ...)                                            \
 	STANDIN_CHECK(how, memcmp((a), (b), (size)) op 0, #a " " #op " " #b, __VA_ARGS__)

@@ -115,9 +115,13 @@ static inline bool pm_session_is_own(const struct perfmon_session *session)
 
 /* --- enter.c ------------------------------------------------------------------------ */
 
-/* Takes the lock. -EINVAL without a session, -ECHILD in a child of the process, -EAGAIN
- * in a handler that has interrupted too many others (busy.h). */
+/* Takes the lock for a call of the program's, of which the session's sentence is from here
+ * on. -EINVAL without a session, -ECHILD in a child of the process, -EAGAIN in a handler
+ * that has interrupted too many others (busy.h). */
 int pm_session_enter(struct perfmon_session *session);
+
+/* The same for the library's own work, and for calls that ask for the sentence: it stays. */
+int pm_session_enter_aside(struct perfmon_session *session);
 int pm_session_leave(struct perfmon_session *session, int result); /* returns RESULT */
 
 /*

@@ -5,7 +5,7 @@
 #include "os/os.h"
 #include "session/core/core.h"
 
-int pm_session_enter(struct perfmon_session *session)
+int pm_session_enter_aside(struct perfmon_session *session)
 {
 	int err;
 
@@ -13,13 +13,25 @@ int pm_session_enter(struct perfmon_session *session)
 		return -EINVAL;
 	/* Before the lock, which another thread may have held at the fork. */
 	if (pm_session_is_child(session))
-		return -ECHILD;
+		return pm_diag_set(
+			&session->diag, -ECHILD,
+			"the session belongs to the process that this one is a "
+			"child of; close it here, and create another");
 	/* Before the lock: a handler on this thread must not wait for it. */
 	err = pm_busy_begin(session);
 	if (err)
 		return err;
 	pm_lock_take(&session->lock);
 	return 0;
+}
+
+int pm_session_enter(struct perfmon_session *session)
+{
+	int err = pm_session_enter_aside(session);
+
+	if (!err)
+		pm_diag_clear(&session->diag);
+	return err;
 }
 
 int pm_session_leave(struct perfmon_session *session, int result)
@@ -101,7 +113,7 @@ PM_EXPORT int perfmon_session_message(const struct perfmon_session *session, cha
 	/* No other thread writes it: it is not in the child, or this one holds the lock. */
 	if (pm_session_is_child(session) || pm_busy_with(session))
 		return pm_message_copy(session->diag.text, buffer, size);
-	result = pm_session_enter(own);
+	result = pm_session_enter_aside(own);
 	if (result)
 		return result;
 	return pm_session_leave(own, pm_message_copy(session->diag.text, buffer, size));
@@ -109,7 +121,7 @@ PM_EXPORT int perfmon_session_message(const struct perfmon_session *session, cha
 
 PM_EXPORT int perfmon_session_state(struct perfmon_session *session)
 {
-	int err = pm_session_enter(session);
+	int err = pm_session_enter_aside(session);
 
 	if (err)
 		return err;
@@ -120,7 +132,7 @@ PM_EXPORT int perfmon_session_state(struct perfmon_session *session)
 
 PM_EXPORT int perfmon_session_counters(struct perfmon_session *session)
 {
-	int err = pm_session_enter(session);
+	int err = pm_session_enter_aside(session);
 
 	return err ?: pm_session_leave(session, (int)session->count);
 }

@@ -38,7 +38,7 @@ PM_EXPORT int perfmon_session_reader_layout(struct perfmon_session *session,
 	if (err)
 		return err;
 	if (!reader)
-		err = -EINVAL;
+		err = pm_diag_set(&session->diag, -EINVAL, "no room for the reader");
 	else if (layout != PERFMON_READER_LAYOUT)
 		err = pm_diag_set(
 			&session->diag, -EOPNOTSUPP,
@@ -85,7 +85,7 @@ static int read_locked(struct perfmon_session *session, uint32_t i, uint64_t *va
 	struct pm_register *reg;
 	struct pm_reading sum;
 	bool syscall;
-	int err = pm_session_enter(session);
+	int err = pm_session_enter_aside(session);
 
 	if (err)
 		return err;

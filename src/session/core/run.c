@@ -238,6 +238,7 @@ static inline bool enter_own(struct perfmon_session *session)
 		return false;
 	pm_busy_set(session);
 	pm_lock_take(&session->lock);
+	pm_diag_clear(&session->diag);
 	return true;
 }
 

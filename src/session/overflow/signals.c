@@ -65,7 +65,7 @@ static void on_signal(int signo, siginfo_t *info, void *context)
 
 void pm_overflow_leave(struct perfmon_session *session, struct pm_asked asked)
 {
-	if (asked.restart && !pm_session_enter(session)) {
+	if (asked.restart && !pm_session_enter_aside(session)) {
 		pm_session_catch_up(session);
 		if (session->state == PERFMON_STATE_MASKED)
 			pm_overflow_restart(session);

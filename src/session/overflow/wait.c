@@ -15,7 +15,7 @@ static void wait_while_masked(struct perfmon_session *session)
 		pm_session_leave(session, 0);
 		/* Wakes at once if the word has moved on since. */
 		pm_kernel_futex_wait(&session->overflows->block_word, word);
-		if (pm_session_enter(session))
+		if (pm_session_enter_aside(session))
 			return;
 	}
 }
@@ -30,7 +30,7 @@ void pm_overflow_release(struct perfmon_session *session)
 
 void pm_wait_for_restart(struct perfmon_session *session)
 {
-	if (pm_session_enter(session))
+	if (pm_session_enter_aside(session))
 		return;
 	/* The record of the overflow masks the session. */
 	pm_session_catch_up(session);

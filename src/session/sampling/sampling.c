@@ -191,6 +191,9 @@ PM_EXPORT const void *perfmon_sampling_buffer(struct perfmon_session *session,
 		buffer = pm_format_buffer(session->sampling->use, &found);
 	if (buffer && size)
 		*size = found;
+	if (!buffer)
+		pm_diag_set(&session->diag, -EINVAL,
+			    "no format keeps a buffer of samples");
 	pm_session_leave(session, 0);
 	return buffer;
 }

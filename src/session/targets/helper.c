@@ -49,7 +49,7 @@ static void serve(struct perfmon_session *session, uint64_t watch_key, bool has_
 	struct pm_session_plan *plan;
 	uint32_t t;
 
-	if (pm_session_enter(session))
+	if (pm_session_enter_aside(session))
 		return;
 	pm_session_catch_up(session);
 	pm_overflow_tell_of_log(session);
