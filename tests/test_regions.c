@@ -587,6 +587,37 @@ Test(regions, no_call_is_a_cancellation_point)
 	cr_assert_eq(probe_now("cancelled/cancelled 99"), 1);
 }
 
+/* CPU time for regions of names that are new, from number FIRST on. */
+static long long naming_ns(int first, int names)
+{
+	uint64_t since = now_ns(CLOCK_THREAD_CPUTIME_ID);
+	char name[32];
+
+	for (int i = first; i < first + names; i++) {
+		snprintf(name, sizeof(name), "name number %d", i);
+		perfmon_region_begin_name(name);
+		perfmon_region_end_name(name);
+	}
+	return (long long)(now_ns(CLOCK_THREAD_CPUTIME_ID) - since);
+}
+
+/* Where chains of a table grow with the names, the last take tens of times as long. */
+Test(regions, a_new_name_costs_the_same_after_many)
+{
+	const int names = getenv("PERFMON_TEST_SHORT") ? 100000 : 200000, few = 4000;
+	struct probe_values values;
+	long long first, last;
+
+	setenv("PERFMON_EVENTS", "none", 1);
+	naming_ns(0, few);
+	first = naming_ns(few, few);
+	naming_ns(2 * few, names - 3 * few);
+	last = naming_ns(names - few, few);
+	cr_assert_lt(last, 8 * first, "%lld ns, then %lld", first, last);
+	cr_assert_eq(probe_read("name number 0", &values), 0);
+	cr_assert_eq(values.visits, 1);
+}
+
 /* Row: DC-06 */
 Test(regions, a_million_visits_take_no_memory)
 {

@@ -12,16 +12,27 @@
 #include "os/os.h"
 #include "fastpath/fastpath.h"
 
-/* A fixed table: one that resizes itself does so in a thread of its own. Each bucket costs
- * each program 60 ns at its first region. Ten thousand names make chains of forty, which only
- * first passes and names at run time walk. */
-#define BUCKETS 256
+/*
+ * liburcu's table finds the tree that a name is in, by eight bits of its hash, and the tree
+ * grows with its names. The table does not: each bucket costs each program 60 ns at its
+ * first region, and growing calls malloc, starts threads and aborts without memory.
+ */
+#define TREES_LOG2 8
+#define TREES	   (1UL << TREES_LOG2)
+
+/* Each level of a tree takes the next bits of the hash. */
+#define CHILDREN_LOG2 2
 
 struct entry {
-	struct cds_lfht_node node;
+	struct entry *child[1 << CHILDREN_LOG2];
 	struct perfmon_region region;
-	struct entry *next;
 	char name[];
+};
+
+struct tree {
+	struct cds_lfht_node node;
+	unsigned long number;
+	struct entry *top; /* never NULL once the tree is in the table */
 };
 
 /*
@@ -40,9 +51,13 @@ static const struct rcu_flavor_struct forever = {
 	.update_synchronize_rcu = nothing,
 };
 
-static struct cds_lfht *names;
-static struct entry *first, *last; /* in the order of their ids */
+static struct cds_lfht *trees;
 static uint32_t count;
+
+/* The entries by their ids, which begin at 1: pages, made as names come. */
+#define PAGE_LOG2 12
+#define PAGE	  (UINT32_C(1) << PAGE_LOG2)
+static struct entry **by_id[(PM_REGIONS_MAX >> PAGE_LOG2) + 1];
 
 /* Entries are never freed, and a signal handler that interrupted malloc may need one: they
  * come one after the other from mappings. */
@@ -62,51 +77,75 @@ static struct cds_list_head *head_of(struct pm_registry_thread *thread)
 
 int pm_registry_init(void)
 {
-	if (!names)
-		names = cds_lfht_new_flavor(BUCKETS, BUCKETS, BUCKETS, 0, &forever, NULL);
-	return names ? 0 : -ENOMEM;
-}
-
-/* FNV-1a over at most PM_REGION_NAME_MAX bytes; the length goes to *LENGTH. */
-static unsigned long hash_name(const char *name, size_t *length)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-	size_t i;
-
-	for (i = 0; i < PM_REGION_NAME_MAX && name[i]; i++)
-		hash = (hash ^ (unsigned char)name[i]) * UINT64_C(0x100000001b3);
-	*length = i;
-	return (unsigned long)(hash ^ hash >> 32);
+	if (!trees)
+		trees = cds_lfht_new_flavor(TREES, TREES, TREES, 0, &forever, NULL);
+	return trees ? 0 : -ENOMEM;
 }
 
 struct key {
 	const char *name;
 	size_t length;
+	uint64_t hash;
 };
 
-static int matches(struct cds_lfht_node *node, const void *key)
+/* NAME up to PM_REGION_NAME_MAX bytes: FNV-1a, and a product that spreads it upwards. */
+static struct key key_of(const char *name)
 {
-	const struct entry *entry = caa_container_of(node, struct entry, node);
-	const struct key *wanted = key;
+	struct key key = {.name = name, .hash = UINT64_C(0xcbf29ce484222325)};
+	size_t i;
 
-	/* Partner: the release store of the key, which says that the rest stands. liburcu
+	for (i = 0; i < PM_REGION_NAME_MAX && name[i]; i++)
+		key.hash = (key.hash ^ (unsigned char)name[i]) * UINT64_C(0x100000001b3);
+	key.length = i;
+	key.hash = (key.hash ^ key.hash >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+	return key;
+}
+
+static bool is_named(const struct entry *entry, const struct key *key)
+{
+	return !strncmp(entry->name, key->name, key->length) && !entry->name[key->length];
+}
+
+static int has_number(struct cds_lfht_node *node, const void *number)
+{
+	const struct tree *tree = caa_container_of(node, struct tree, node);
+
+	/* Partner: the release store of the top, which says that the number stands. liburcu
 	 * orders this already, unseen by ThreadSanitizer. */
-	if (!__atomic_load_n(&entry->region.key, __ATOMIC_ACQUIRE))
-		return 0;
-	return !strncmp(entry->name, wanted->name, wanted->length) &&
-	       !entry->name[wanted->length];
+	return __atomic_load_n(&tree->top, __ATOMIC_ACQUIRE) &&
+	       tree->number == *(const unsigned long *)number;
+}
+
+/* Where KEY's entry is linked, or would be: holds NULL then. NULL without its tree. */
+static struct entry **place_of(const struct key *key)
+{
+	unsigned long number = (unsigned long)(key->hash >> (64 - TREES_LOG2));
+	uint64_t bits = key->hash << TREES_LOG2;
+	struct cds_lfht_node *node;
+	struct cds_lfht_iter iter;
+	struct entry **place, *entry;
+
+	cds_lfht_lookup(trees, number, has_number, &number, &iter);
+	node = cds_lfht_iter_get_node(&iter);
+	if (!node)
+		return NULL;
+	place = &caa_container_of(node, struct tree, node)->top;
+	/* Partner: the release store that links an entry, which is whole by then. */
+	while ((entry = __atomic_load_n(place, __ATOMIC_ACQUIRE)) &&
+	       !is_named(entry, key)) {
+		place = &entry->child[bits >> (64 - CHILDREN_LOG2)];
+		bits <<= CHILDREN_LOG2;
+	}
+	return place;
 }
 
 struct perfmon_region *pm_registry_find(const char *name)
 {
-	struct cds_lfht_node *found;
-	struct cds_lfht_iter iter;
-	struct key key = {.name = name};
-	unsigned long hash = hash_name(name, &key.length);
+	struct key key = key_of(name);
+	struct entry **place = place_of(&key), *entry;
 
-	cds_lfht_lookup(names, hash, matches, &key, &iter);
-	found = cds_lfht_iter_get_node(&iter);
-	return found ? &caa_container_of(found, struct entry, node)->region : NULL;
+	entry = place ? __atomic_load_n(place, __ATOMIC_ACQUIRE) : NULL;
+	return entry ? &entry->region : NULL;
 }
 
 static void *take(size_t size)
@@ -127,44 +166,67 @@ static void *take(size_t size)
 	return memory;
 }
 
+/* ENTRY is the first of its tree. */
+static bool plant(const struct key *key, struct entry *entry)
+{
+	struct tree *tree = take(sizeof(*tree));
+
+	if (!tree)
+		return false;
+	tree->number = (unsigned long)(key->hash >> (64 - TREES_LOG2));
+	__atomic_store_n(&tree->top, entry, __ATOMIC_RELEASE);
+	cds_lfht_node_init(&tree->node);
+	cds_lfht_add(trees, tree->number, &tree->node);
+	return true;
+}
+
 struct perfmon_region *pm_registry_add(const char *name)
 {
-	struct entry *entry;
-	unsigned long hash;
-	size_t length;
+	struct entry ***page = &by_id[(count + 1) >> PAGE_LOG2], **place, *entry;
+	struct key key = key_of(name);
 
 	if (count == PM_REGIONS_MAX)
 		return NULL;
-	hash = hash_name(name, &length);
-	entry = take(sizeof(*entry) + length + 1);
+	if (!*page)
+		*page = take(PAGE * sizeof(**page));
+	entry = *page ? take(sizeof(*entry) + key.length + 1) : NULL;
 	if (!entry)
 		return NULL;
-	memcpy(entry->name, name, length);
+	memcpy(entry->name, name, key.length);
 	entry->region.name = entry->name;
-	__atomic_store_n(&entry->region.key, PM_REGION_KEY(count + 1), __ATOMIC_RELEASE);
-	cds_lfht_node_init(&entry->node);
-	*(last ? &last->next : &first) = entry;
-	last = entry;
-	count++;
-	cds_lfht_add(names, hash, &entry->node);
+	entry->region.key = PM_REGION_KEY(count + 1);
+	place = place_of(&key);
+	if (place)
+		__atomic_store_n(place, entry, __ATOMIC_RELEASE);
+	else if (!plant(&key, entry))
+		return NULL;
+	__atomic_store_n(&count, count + 1, __ATOMIC_RELAXED);
+	(*page)[count % PAGE] = entry;
 	return &entry->region;
+}
+
+static const struct entry *entry_of(uint32_t id)
+{
+	return by_id[id >> PAGE_LOG2][id % PAGE];
 }
 
 void pm_registry_each_region(void (*visit)(const struct perfmon_region *region))
 {
-	const struct entry *entry;
+	uint32_t id;
 
-	for (entry = first; entry; entry = entry->next)
-		visit(&entry->region);
+	for (id = 1; id <= count; id++)
+		visit(&entry_of(id)->region);
+}
+
+/* Whoever reads it too early asks for the name, and finds that. */
+uint32_t pm_registry_count(void)
+{
+	return __atomic_load_n(&count, __ATOMIC_RELAXED);
 }
 
 const char *pm_registry_name(uint32_t id)
 {
-	const struct entry *entry = first;
-
-	while (entry && entry->region.key != PM_REGION_KEY(id))
-		entry = entry->next;
-	return entry ? entry->name : "";
+	return id && id <= count ? entry_of(id)->name : "";
 }
 
 void pm_registry_enter(struct pm_registry_thread *thread)

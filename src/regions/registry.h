@@ -28,6 +28,9 @@ int pm_registry_init(void);
  */
 struct perfmon_region *pm_registry_find(const char *name);
 
+/* How many regions there are: their ids are 1 to that. Any thread. */
+uint32_t pm_registry_count(void);
+
 /* The name of the region with ID; "" if there is none. Under PM_LOCK_REGIONS. */
 const char *pm_registry_name(uint32_t id);
 
