@@ -230,7 +230,15 @@ const char *perfmon_region_name_(char *name) = delete;
 	static constexpr const char *perfmon_name_ = perfmon_region_name_(region_name);  \
 	static struct perfmon_region perfmon_region_ = PERFMON_REGION_INIT(perfmon_name_)
 #else
+/* C has no initialiser that refuses an array which can change: its address is constant. By
+ * its type it is told from an array of const char, but not from a literal. */
 #define perfmon_region_begin_name_takes_names_known_at_run_time(region_name)             \
+	__extension__ _Static_assert(                                                    \
+		!__builtin_types_compatible_p(__typeof__(1 ? (region_name) : 0),         \
+					      char *) ||                                 \
+			__builtin_constant_p(region_name) ||                             \
+			__builtin_constant_p((region_name)[0]),                          \
+		"perfmon_region_begin_name() takes names known only at run time");       \
 	static struct perfmon_region perfmon_region_ = PERFMON_REGION_INIT(region_name)
 #endif
 
@@ -248,7 +256,8 @@ const char *perfmon_region_name_(char *name) = delete;
 
 /**
  * PERFMON_REGION_BEGIN() - begins a visit of the region NAME, a string literal or another
- * constant string; perfmon_region_begin_name() takes all others, which do not compile.
+ * constant string (in C: an array of const char); perfmon_region_begin_name() takes all
+ * others, which do not compile.
  *
  * PERFMON_REGION_END() - ends it. It may stand in another function than the BEGIN.
  *

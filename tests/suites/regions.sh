@@ -158,6 +158,8 @@ for standard in c++11 c++14 c++17 c++20; do
 done
 for compiler in gcc clang; do
 	names_refused "$compiler" -x c -std=c11
+	all_refused "a static buffer" 'static char b[9]; char *g(void); char *g(void) { return b; } void f(void); void f(void)' \
+		b "$compiler" -x c -std=c11
 done
 
 try "the arm64 library" "$PM_TOP/scripts/guest" --prepare || exit 0
