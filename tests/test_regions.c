@@ -221,6 +221,31 @@ Test(regions, names_are_known_only_at_run_time)
 	pm_snapshot_free(s);
 }
 
+/* Keys of the program's own making, of which one is that of a region not yet registered. */
+Test(regions, a_key_that_is_not_the_librarys)
+{
+	struct perfmon_region made[] = {{12345, "made 0"},
+					{PM_REGION_KEY(1000), "made 1"},
+					{UINT64_MAX, "made 2"},
+					{2, NULL}};
+	struct pm_snapshot *s;
+
+	PERFMON_REGION_BEGIN("outer");
+	for (int i = 0; i < 4; i++) {
+		perfmon_region_begin(&made[i]);
+		perfmon_region_end(&made[i]);
+	}
+	PERFMON_REGION_END("outer");
+	s = probe_take();
+	cr_assert_eq(probe_visits(s, "outer"), 1);
+	cr_assert_eq(probe_visits(s, "outer/made 0"), 1);
+	cr_assert_eq(probe_visits(s, "outer/made 1"), 1);
+	cr_assert_eq(probe_visits(s, "outer/made 2"), 1);
+	cr_assert_eq(probe_sum(s, lost_unnamed), 1);
+	cr_assert_eq(probe_sum(s, unmatched_ends), 0);
+	pm_snapshot_free(s);
+}
+
 Test(regions, a_region_without_a_name_is_counted_as_lost)
 {
 	struct perfmon_region nameless = PERFMON_REGION_INIT(NULL);
@@ -233,6 +258,8 @@ Test(regions, a_region_without_a_name_is_counted_as_lost)
 	perfmon_region_end_name(NULL);
 	perfmon_region_begin(&nameless);
 	perfmon_region_end(&nameless);
+	perfmon_region_begin(NULL);
+	perfmon_region_end(NULL);
 	PERFMON_REGION_END("outer");
 	PERFMON_REGION_BEGIN("outer");
 	perfmon_region_begin_name(NULL);
@@ -243,7 +270,7 @@ Test(regions, a_region_without_a_name_is_counted_as_lost)
 	cr_assert_eq(probe_visits(s, "outer"), 2);
 	cr_assert_eq(probe_visits(s, "inner"), 1);
 	cr_assert_eq(probe_visits(s, "outer/inner"), 0);
-	cr_assert_eq(probe_sum(s, lost_unnamed), 4, "three nameless and the one inside");
+	cr_assert_eq(probe_sum(s, lost_unnamed), 5, "four nameless and the one inside");
 	cr_assert_eq(probe_sum(s, unmatched_ends), 0);
 	pm_snapshot_free(s);
 }

@@ -46,7 +46,8 @@ extern "C" {
  * struct perfmon_region - what a place in the code knows of its region.
  *
  * Initialise it with PERFMON_REGION_INIT(name), where NAME is a string that lives as long
- * as the object; its text is copied at the first pass. One object may be shared by
+ * as the object; its text is copied at the first pass. Visits of an object without a name,
+ * or whose key is not the library's, are counted as lost. One object may be shared by
  * threads and by several BEGINs and ENDs; objects of equal names are the same region. The
  * object may vanish (dlclose) when no BEGIN on it is open.
  */
@@ -92,10 +93,24 @@ extern void (*perfmon_region_end_armed)(struct perfmon_region *region);
  * The same as the macros, as functions: for names held in an object of the program's own
  * and for other languages. An END whose region is open further out ends the visits in
  * between as mismatched (an exception or longjmp jumped over their ENDs); one whose region
- * is not open at all is counted as unmatched and changes nothing.
+ * is not open at all is counted as unmatched and changes nothing. A visit of NULL is
+ * counted as lost.
  */
 void perfmon_region_begin(struct perfmon_region *region);
 void perfmon_region_end(struct perfmon_region *region);
+#ifdef PERFMON_QUIET
+/* The library's: an object that is initialised without the macro asks for a report. */
+static inline void perfmon_region_begin_quiet_(struct perfmon_region *region)
+{
+	uint64_t key = PERFMON_REGION_KEY_LOUD_;
+
+	if (region && __builtin_expect(region->key == key, 0))
+		__atomic_compare_exchange_n(&region->key, &key, PERFMON_REGION_KEY_QUIET_,
+					    0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	perfmon_region_begin(region);
+}
+#define perfmon_region_begin(region) perfmon_region_begin_quiet_(region)
+#endif
 
 /**
  * perfmon_region_begin_name() - begins a visit of the region called NAME.

@@ -13,13 +13,20 @@
 #include "regions/thread.h"
 #include "fastpath/fastpath.h"
 
+/* What has no name is counted as lost. */
+static struct perfmon_region nameless = PERFMON_REGION_INIT(NULL);
+
 PM_EXPORT void perfmon_region_begin(struct perfmon_region *region)
 {
+	if (__builtin_expect(!region, 0))
+		region = &nameless;
 	pm_region_call(&perfmon_region_begin_armed, region);
 }
 
 PM_EXPORT void perfmon_region_end(struct perfmon_region *region)
 {
+	if (__builtin_expect(!region, 0))
+		region = &nameless;
 	pm_region_call(&perfmon_region_end_armed, region);
 }
 
@@ -87,7 +94,6 @@ static struct perfmon_region *cached(const char *name)
 static inline __attribute__((always_inline)) void begin_name(const char *name,
 							     unsigned int voice)
 {
-	static struct perfmon_region nameless = PERFMON_REGION_INIT(NULL);
 	struct perfmon_region *region = &nameless;
 
 	if (!__atomic_load_n(&perfmon_region_begin_armed, __ATOMIC_RELAXED))
@@ -113,7 +119,6 @@ PM_EXPORT void perfmon_region_begin_name_quiet(const char *name)
 
 PM_EXPORT void perfmon_region_end_name(const char *name)
 {
-	static struct perfmon_region nameless = PERFMON_REGION_INIT(NULL);
 	struct perfmon_region *region = &nameless;
 
 	if (!__atomic_load_n(&perfmon_region_end_armed, __ATOMIC_RELAXED))

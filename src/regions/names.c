@@ -50,6 +50,13 @@ struct perfmon_region *pm_region_of_name(const char *name)
 	return region;
 }
 
+bool pm_region_is_registered(uint64_t key)
+{
+	uint32_t id = pm_region_id(key);
+
+	return id && PM_REGION_KEY(id) == key && id <= pm_registry_count();
+}
+
 void pm_region_hear(const char *name, uint64_t key)
 {
 	if (name && !pm_region_is_registered(key))

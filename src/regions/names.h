@@ -20,12 +20,9 @@ void pm_region_record_name(const struct perfmon_region *region);
  * PM_LOCK_REGIONS for a new one. */
 struct perfmon_region *pm_region_of_name(const char *name);
 
-/* Whether a region of KEY has been registered: see PERFMON_REGION_KEY_QUIET_. No id gives
- * that key. */
-static inline bool pm_region_is_registered(uint64_t key)
-{
-	return key > PERFMON_REGION_KEY_QUIET_;
-}
+/* Whether a region of KEY has been registered: KEY may be a program's own invention. No id
+ * gives PERFMON_REGION_KEY_QUIET_. */
+bool pm_region_is_registered(uint64_t key);
 
 /* Takes note of whether a region of NAME and KEY asks for a report, if it is not
  * registered. */

@@ -55,6 +55,12 @@ int main(int argc, char **argv)
 
 			perfmon_region_begin(&object);
 			perfmon_region_end(&object);
+		} else if (!strcmp(what, "own")) {
+			static struct perfmon_region own;
+
+			own.name = "own";
+			perfmon_region_begin(&own);
+			perfmon_region_end(&own);
 		} else if (!strcmp(what, "quiet")) {
 			perfmon_report_quiet();
 		} else if (!strcmp(what, "signal")) {
@@ -126,6 +132,8 @@ fi
 try "the child of a quiet program is quiet" silent ./quiet macro fork macro
 try "a report that the program itself requests is written" both 0 err macro ./quiet macro print
 
+try "an object without the macro is quiet, too" silent ./quiet own
+try "in a program that is not, it reports" both 0 err own ./loud own
 try "a quiet library does not silence the program" both 0 err library ./loud macro ./quiet.so
 try "nor names known at run time" both 0 err library ./loud name ./quiet.so
 try "a quiet library alone reports nothing" silent ./loud ./quiet.so
