@@ -258,6 +258,7 @@ static int inert(void)
 	CHILD_CHECK(pm_regions_snapshot(&s, NULL) == -ENOENT);
 	perfmon_region_disarm();
 	perfmon_region_arm();
+	CHILD_CHECK(perfmon_region_disarmed() == -EPERM);
 	three();
 	CHILD_CHECK(pm_regions_snapshot(&s, NULL) == -ENOENT);
 	return 0;
@@ -358,6 +359,8 @@ static int fork_disarmed(void)
 
 	three();
 	CHILD_CHECK(pm_regions_snapshot(&s, NULL) == -ENOENT);
+	CHILD_CHECK(perfmon_region_disarmed() == 2);
+	perfmon_region_arm();
 	perfmon_region_arm();
 	three();
 	s = take();
@@ -369,7 +372,9 @@ Test(region_fork, the_child_of_a_disarmed_parent_is_disarmed)
 {
 	three();
 	perfmon_region_disarm();
+	perfmon_region_disarm();
 	cr_assert_eq(probe_child(fork_disarmed), 0);
+	perfmon_region_arm();
 	perfmon_region_arm();
 	three();
 	cr_assert_eq(probe_now("three"), 6);

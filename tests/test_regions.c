@@ -364,10 +364,81 @@ Test(regions, disarmed_nothing_is_counted)
 	perfmon_region_end(&region);
 	cr_assert_eq(probe_now("as a function"), 1);
 	perfmon_region_disarm();
-	perfmon_region_disarm();
 	perfmon_region_begin(&region);
 	perfmon_region_end(&region);
 	cr_assert_eq(probe_now("as a function"), 1);
+}
+
+/* As a library does around work that is not to be counted. */
+static void *bracket(void *unused)
+{
+	perfmon_region_disarm();
+	perfmon_region_arm();
+	return unused;
+}
+
+static uint64_t one_more(void)
+{
+	PERFMON_REGION_BEGIN("one more");
+	PERFMON_REGION_END("one more");
+	return probe_now("one more");
+}
+
+Test(regions, disarms_nest)
+{
+	cr_assert_eq(perfmon_region_disarmed(), 0);
+	perfmon_region_arm(); /* undoes nothing, also not later */
+	cr_assert_eq(perfmon_region_disarmed(), 0);
+	cr_assert_eq(one_more(), 1);
+	perfmon_region_disarm();
+	bracket(NULL);
+	cr_assert_eq(perfmon_region_disarmed(), 1);
+	cr_assert_eq(one_more(), 1);
+	perfmon_region_disarm();
+	perfmon_region_arm();
+	cr_assert_eq(one_more(), 1);
+	perfmon_region_arm();
+	cr_assert_eq(perfmon_region_disarmed(), 0);
+	cr_assert_eq(one_more(), 2);
+	bracket(NULL);
+	cr_assert_eq(one_more(), 3);
+}
+
+Test(regions, the_environment_disarms_once)
+{
+	setenv("PERFMON_ARM", "0", 1);
+	bracket(NULL);
+	cr_assert_eq(perfmon_region_disarmed(), 1);
+	cr_assert_eq(one_more(), 0);
+	perfmon_region_arm();
+	cr_assert_eq(perfmon_region_disarmed(), 0);
+	cr_assert_eq(one_more(), 1);
+	bracket(NULL);
+	cr_assert_eq(one_more(), 2);
+}
+
+static void *brackets(void *unused)
+{
+	for (int i = 0; i < 200; i++)
+		bracket(unused);
+	return unused;
+}
+
+/* None of the threads' arms may end what the first thread has asked. */
+Test(regions, disarms_of_threads_add_up)
+{
+	pthread_t threads[3];
+
+	perfmon_region_disarm();
+	for (int i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, brackets, NULL);
+	for (int i = 0; i < 200; i++)
+		cr_assert_eq(one_more(), 0);
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	cr_assert_eq(perfmon_region_disarmed(), 1);
+	perfmon_region_arm();
+	cr_assert_eq(one_more(), 1);
 }
 
 Test(regions, visits_open_while_disarmed_are_dropped)

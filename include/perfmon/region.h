@@ -131,16 +131,31 @@ void perfmon_region_begin_name_quiet(const char *name);
 #endif
 
 /**
- * perfmon_region_arm() - makes BEGIN and END count, if they do not already.
- * perfmon_region_disarm() - makes them do nothing, in all threads.
+ * perfmon_region_disarm() - makes BEGIN and END do nothing, in all threads.
+ * perfmon_region_arm() - undoes one perfmon_region_disarm().
+ *
+ * Disarms nest: regions count again when as many arms have followed, by whichever thread.
+ * So a library may disarm and arm around its own work, whatever the program has asked.
+ * PERFMON_ARM=0 counts as one disarm at the start of the process. An arm without a disarm
+ * before it does nothing, also for later disarms. A child of fork(2) begins with its
+ * parent's disarms, those of threads that it does not have included.
  *
  * Visits that are open when regions are disarmed are dropped and counted as lost. ENDs
- * whose BEGIN ran while disarmed are unmatched. Regions are armed when the process
- * starts unless PERFMON_ARM=0 is set. Both may be called by any thread, any number of
- * times; not from a signal handler. They may allocate and enter the kernel.
+ * whose BEGIN ran while disarmed are unmatched. Both may be called by any thread, any
+ * number of times; not from a signal handler. They may allocate and enter the kernel.
  */
-void perfmon_region_arm(void);
 void perfmon_region_disarm(void);
+void perfmon_region_arm(void);
+
+/**
+ * perfmon_region_disarmed() - how many disarms no arm has undone yet: 0 while regions
+ * count.
+ *
+ * Another thread may change the number at any time. Any thread; not from a signal
+ * handler. It may allocate and enter the kernel. Returns the number; -EPERM if regions
+ * cannot be counted in this process (PERFMON_DEBUG=1 says why).
+ */
+int perfmon_region_disarmed(void);
 
 /**
  * struct perfmon_region_values - what the calling thread has measured in one region.

@@ -30,29 +30,38 @@ PM_EXPORT void perfmon_region_end(struct perfmon_region *region)
 	pm_region_call(&perfmon_region_end_armed, region);
 }
 
-static void set_armed(bool on)
+/* Disarms as often as MORE says, and counts the disarms, or -EPERM. */
+static int disarmed(int more)
 {
 	struct pm_still still;
+	int count;
 
 	pm_kernel_still_begin(&still);
 	pm_thread_busy++;
-	if (!pm_regions_init()) {
+	count = pm_regions_init();
+	if (!count) {
 		pm_regions_acquire();
-		pm_regions_arm(on);
+		count = pm_regions_disarmed(more);
 		pm_regions_release();
 	}
 	pm_thread_busy--;
 	pm_kernel_still_end(&still);
+	return count;
 }
 
 PM_EXPORT void perfmon_region_arm(void)
 {
-	set_armed(true);
+	disarmed(-1);
 }
 
 PM_EXPORT void perfmon_region_disarm(void)
 {
-	set_armed(false);
+	disarmed(1);
+}
+
+PM_EXPORT int perfmon_region_disarmed(void)
+{
+	return disarmed(0);
 }
 
 /* The thread's cache of names, by a hash of at most 16 bytes: a hit is proven by a

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,26 +25,39 @@
 
 /* --- the first region, arming ------------------------------------------------------- */
 
-static bool armed = true;
+/* Disarms that no arm has undone. */
+static int disarms;
 
-void pm_regions_arm(bool on)
+/* Publishes the calls that BEGIN and END make, by the plan and the options. */
+static void publish(void)
 {
 	struct pm_region_calls none = {NULL, NULL};
-	bool plain = !pm_region_general.fence && !pm_region_general.monotonic;
+	bool plain = !pm_region_general.fence && !pm_region_general.monotonic &&
+		     !pm_region_general.generation;
 
-	if (on && !armed && pm_regions.was_armed) {
+	pm_regions.was_armed = pm_regions.was_armed || !disarms;
+	if (pm_regions.phase != PM_REGIONS_READY)
+		return;
+	pm_regions_publish(disarms ? none
+				   : pm_region_calls_for(pm_regions.plan.live, plain,
+							 pm_region_general.stride));
+}
+
+int pm_regions_disarmed(int more)
+{
+	bool armed = !disarms;
+
+	if (more > 0 ? disarms < INT_MAX : disarms > 0)
+		disarms += more;
+	if (armed == !disarms)
+		return disarms;
+	if (!disarms && pm_regions.was_armed) {
 		/* Visits may be open since before: the general form notices by this. */
 		__atomic_store_n(&pm_region_general.generation,
 				 pm_region_general.generation + 1, __ATOMIC_RELAXED);
 	}
-	armed = on;
-	pm_regions.was_armed = pm_regions.was_armed || on;
-	if (pm_regions.phase != PM_REGIONS_READY)
-		return;
-	plain = plain && !pm_region_general.generation;
-	pm_regions_publish(on ? pm_region_calls_for(pm_regions.plan.live, plain,
-						    pm_region_general.stride)
-			      : none);
+	publish();
+	return disarms;
 }
 
 /* Under PM_LOCK_REGIONS. A forked child comes here again, with options and plan that its
@@ -92,7 +106,7 @@ static int make_ready_here(void)
 		pm_region_general.stride = pm_regions.options.stride_count > 0 ||
 					   pm_regions.options.stride_auto > 0;
 		if (!pm_regions.options.arm)
-			armed = false;
+			disarms = 1;
 	}
 	/* Without it the report is the same, where nothing is preloaded. */
 	if (!configured)
@@ -135,7 +149,7 @@ int pm_regions_init(void)
 			pm_regions_make_inert();
 		} else {
 			pm_regions_set_phase(PM_REGIONS_READY);
-			pm_regions_arm(armed);
+			publish();
 		}
 	}
 	if (pm_regions.phase == PM_REGIONS_INERT)
