@@ -33,7 +33,11 @@
 #ifndef PERFMON_EVENT_H
 #define PERFMON_EVENT_H
 
+/* libpfm4's perfmon/perf_event.h declares what the kernel's header does, which it cannot
+ * stand before. */
+#ifndef __PERFMON_PERF_EVENT_H__
 #include <linux/perf_event.h>
+#endif
 #include <stddef.h>
 #include <stdint.h>
 

@@ -8,8 +8,9 @@
  *
  * Nothing has to be initialised, per process or per thread, and nothing finalised: a
  * thread sets itself up at its first region, and the report is written when the process
- * exits (environment variable PERFMON_OUTPUT). With -DPERFMON_DISABLE the macros compile
- * to nothing. Regions nest; a region below a region is a path of its own.
+ * exits (environment variable PERFMON_OUTPUT). With -DPERFMON_DISABLE the macros and the
+ * calls that begin and end regions compile to nothing. Regions nest; a region below a
+ * region is a path of its own.
  *
  * All calls here may be made by any thread at any time, also from signal handlers,
  * destructors and before main(). They do not fail: what could not be counted is counted
@@ -247,6 +248,12 @@ const char *perfmon_region_name_(char *name) = delete;
 #define PERFMON_REGION_BEGIN(name) ((void)0)
 #define PERFMON_REGION_END(name)   ((void)0)
 #define PERFMON_REGION_SCOPE(name) ((void)0)
+#undef perfmon_region_begin
+#undef perfmon_region_begin_name
+#define perfmon_region_begin(region)	((void)(region))
+#define perfmon_region_end(region)	((void)(region))
+#define perfmon_region_begin_name(name) ((void)(name))
+#define perfmon_region_end_name(name)	((void)(name))
 
 #else
 

@@ -10,7 +10,7 @@ rm -rf "$PM_SUITE_DIR/root"
 must installs in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" install-data \
 	DESTDIR="$PM_SUITE_DIR/root"
 include=$PM_SUITE_DIR/root/perfmon/include
-strict=(-fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Wundef -Werror "-I$include")
+strict=(-fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wconversion -Wsign-conversion -Werror "-I$include")
 
 alone() { # HEADER COMPILER OPTION...
 	local header=$1
@@ -74,3 +74,14 @@ for dialect in "gcc c99" "gcc c11" "clang c11" "g++ c++11" "clang++ c++17"; do
 		takes_an_array_not_a_pointer "$compiler" "$standard" \
 		"$(reads "static struct perfmon_value *v;")"
 done
+# libpfm4's header declares what the kernel's does.
+after_libpfm4() { # COMPILER OPTION...
+	printf '#include <perfmon/%s>\n' pfmlib_perf_event.h event.h pfmlib_perf_event.h | "$@" -
+}
+if echo '#include <perfmon/pfmlib_perf_event.h>' | gcc -fsyntax-only -x c - 2>/dev/null; then
+	for compiler in "gcc -std=c11 -xc" "g++ -std=c++11 -xc++"; do
+		read -r -a words <<<"$compiler"
+		try "perfmon/event.h after libpfm4's header, ${words[0]}" in_shell after_libpfm4 \
+			"${words[@]}" -fsyntax-only "-I$include"
+	done
+fi

@@ -109,9 +109,10 @@ static inline int perfmon_view_moved(const struct perf_event_mmap_page *page,
 	const void *lock = &page->lock;
 
 #ifdef __cplusplus
-	return __builtin_expect(*static_cast<const word *>(lock) != taken, 0);
+	return static_cast<int>(
+		__builtin_expect(*static_cast<const word *>(lock) != taken, 0));
 #else
-	return __builtin_expect(*(const word *)lock != taken, 0);
+	return (int)__builtin_expect(*(const word *)lock != taken, 0);
 #endif
 }
 

@@ -228,6 +228,7 @@ cat >"$work/project/meson.build" <<'EOT'
 project('use', 'c')
 executable('shared', 'use.c', dependencies: dependency('perfmon'))
 executable('static', 'use.c', dependencies: dependency('perfmon-static'))
+executable('archive', 'use.c', dependencies: dependency('perfmon', static: true))
 executable('cmake', 'use.c', dependencies: dependency('perfmon', method: 'cmake', modules: ['perfmon::perfmon']))
 EOT
 if ! command -v meson >/dev/null || ! command -v ninja >/dev/null; then
@@ -239,6 +240,8 @@ else
 	try "meson: the program runs" runs "$work/meson/shared"
 	try "meson: the static program runs" runs "$work/meson/static" ''
 	try "meson: it needs no libperfmon.so" archive_only "$work/meson/static"
+	try "meson: the program with static: true runs" runs "$work/meson/archive" ''
+	try "meson: it needs no libperfmon.so, either" archive_only "$work/meson/archive"
 	try "meson: found by CMake's files, it runs" runs "$work/meson/cmake"
 fi
 

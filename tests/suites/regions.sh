@@ -17,6 +17,15 @@ int use(int n)
 	PERFMON_REGION_BEGIN("a");
 	n++;
 	PERFMON_REGION_END("a");
+	{
+		struct perfmon_region object = PERFMON_REGION_INIT("object");
+		char name[] = "name";
+
+		perfmon_region_begin(&object);
+		perfmon_region_begin_name(name);
+		perfmon_region_end_name(name);
+		perfmon_region_end(&object);
+	}
 	return n;
 }
 EOT
