@@ -6,7 +6,9 @@
  */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ucontext.h>
@@ -14,6 +16,8 @@
 #include <unistd.h>
 
 #include "fastpath/fastpath.h"
+#include "helpers.h"
+#include "os/os.h"
 #include "perfmon/session.h"
 
 #if defined(__x86_64__) || defined(__aarch64__)
@@ -261,6 +265,44 @@ Test(counter_read, without_an_earlier_handler_the_program_dies_as_it_would)
 		cr_assert(WIFSIGNALED(status), "%#x", status);
 		cr_assert_eq(WTERMSIG(status), FAULT);
 	}
+}
+
+static atomic_int second; /* 1: about to call, 2: not installed, 3: installed */
+
+static void *install_second(void *unused)
+{
+	struct sigaction action;
+
+	atomic_store(&second, 1);
+	CHECK(!perfmon_recovery_install());
+	CHECK(!sigaction(FAULT, NULL, &action));
+	atomic_store(&second, action.sa_flags & SA_SIGINFO ? 3 : 2);
+	return unused;
+}
+
+/* In the first call of the first thread, which has installed nothing yet. */
+static int let_second_go_first(enum pm_kernel_call call)
+{
+	pthread_t thread;
+
+	if (call == PM_CALL_SIGACTION && !atomic_load(&second)) {
+		CHECK(!pthread_create(&thread, NULL, install_second, NULL));
+		pthread_detach(thread);
+		WAIT_UNTIL(atomic_load(&second));
+		/* Long enough to return too early: at worst nothing is shown. */
+		let_time_pass_ms(20);
+	}
+	return 0;
+}
+
+Test(counter_read, recovery_is_installed_when_any_call_returns)
+{
+	signal(FAULT, SIG_DFL);
+	pm_kernel_fault = let_second_go_first;
+	cr_assert_eq(perfmon_recovery_install(), 0);
+	pm_kernel_fault = NULL;
+	WAIT_UNTIL(atomic_load(&second) > 1);
+	cr_assert_eq(atomic_load(&second), 3);
 }
 #else
 Test(counter_read, recovery_is_refused_where_it_is_unknown)

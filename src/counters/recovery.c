@@ -91,24 +91,32 @@ static void on_fault(int number, siginfo_t *info, void *context)
 		hand_on(number, info, context);
 }
 
-PM_EXPORT int perfmon_recovery_install(void)
+static int install(void)
 {
-	static int state; /* 0: not installed, 1: somebody is at it, 2: installed */
 	struct sigaction action = {.sa_sigaction = on_fault,
 				   .sa_flags = SA_SIGINFO | SA_ONSTACK};
-	int expected = 0, err;
+	int err;
 
-	if (!__atomic_compare_exchange_n(&state, &expected, 1, false, __ATOMIC_ACQ_REL,
-					 __ATOMIC_ACQUIRE))
-		return 0;
 	/* The earlier handler is known before ours can be called. */
 	err = pm_kernel_sigaction(FAULT_SIGNAL, NULL, &earlier);
-	if (!err) {
-		action.sa_mask = earlier.sa_mask;
-		action.sa_flags |= earlier.sa_flags & SA_NODEFER;
-		err = pm_kernel_sigaction(FAULT_SIGNAL, &action, NULL);
-	}
-	__atomic_store_n(&state, err ? 0 : 2, __ATOMIC_RELEASE);
+	if (err)
+		return err;
+	action.sa_mask = earlier.sa_mask;
+	action.sa_flags |= earlier.sa_flags & SA_NODEFER;
+	return pm_kernel_sigaction(FAULT_SIGNAL, &action, NULL);
+}
+
+PM_EXPORT int perfmon_recovery_install(void)
+{
+	static bool installed;
+	int err = 0;
+
+	/* Who comes second returns when the first has installed it. */
+	pm_locks_take(PM_LOCK_RECOVERY);
+	if (!installed)
+		err = install();
+	installed = !err;
+	pm_locks_release(PM_LOCK_RECOVERY);
 	return err;
 }
 

@@ -18,7 +18,8 @@
 	X(PM_LOCK_EVENTS, "the start of libpfm4, which has no lock of its own")          \
 	X(PM_LOCK_TOPOLOGY, "pictures of the machine, and every call of hwloc's")        \
 	X(PM_LOCK_FORMATS, "the registry of sampling formats")                           \
-	X(PM_LOCK_STOPPED, "the table that leads to the session of a stopped thread")
+	X(PM_LOCK_STOPPED, "the table that leads to the session of a stopped thread")    \
+	X(PM_LOCK_RECOVERY, "whether the handler of faulting reads is installed")
 
 enum pm_lock_name {
 #define PM_LOCK_NAME(name, what) name,
