@@ -222,6 +222,61 @@ static int from_another(void)
 	return 0;
 }
 
+/* --- a fork while another thread ends ------------------------------------------------- */
+
+static atomic_int closing; /* 1: is about to close, 2: was forked */
+static __thread bool ends;
+
+static int stop_at_close(enum pm_kernel_call call)
+{
+	if (call == PM_CALL_CLOSE && ends && !atomic_exchange(&closing, 1))
+		WAIT_UNTIL(atomic_load(&closing) == 2);
+	return 0;
+}
+
+static void *count_and_end(void *unused)
+{
+	three();
+	ends = true;
+	return unused;
+}
+
+static unsigned int open_events(void)
+{
+	unsigned int count = 0;
+
+	for (int fd = 0; fd < 1024; fd++) {
+		char path[32], target[64] = "";
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		if (readlink(path, target, sizeof(target) - 1) > 0)
+			count += !strcmp(target, "anon_inode:[perf_event]");
+	}
+	return count;
+}
+
+static int has_no_events(void)
+{
+	CHILD_CHECK(open_events() == 0);
+	return 0;
+}
+
+/* A descriptor that stays in the child keeps the event on the hardware. */
+Test(region_fork, a_thread_that_ends_leaves_no_descriptor_to_a_child)
+{
+	pthread_t thread;
+
+	setenv("PERFMON_EVENTS", "page-faults", 1);
+	pm_kernel_fault = stop_at_close;
+	cr_assert_eq(pthread_create(&thread, NULL, count_and_end, NULL), 0);
+	WAIT_UNTIL(atomic_load(&closing) == 1);
+	cr_assert_eq(open_events(), 1);
+	cr_assert_eq(probe_child(has_no_events), 0);
+	atomic_store(&closing, 2);
+	pthread_join(thread, NULL);
+	cr_assert_eq(open_events(), 0);
+}
+
 static void *fork_too(void *unused)
 {
 	for (int i = 0; i < 20; i++)

@@ -278,11 +278,12 @@ static void leave(void *unused)
 	record = thread->record;
 	times_left++;
 	pm_aggregate_thread(thread);
+	/* While a child that is forked meanwhile still finds them, and closes its own. */
+	if (block->counters)
+		pm_instance_close(thread->instance);
 	pm_regions_acquire();
 	pm_registry_leave(&thread->registry);
 	pm_regions_release();
-	if (block->counters)
-		pm_instance_close(thread->instance);
 	if (thread->slots_memory)
 		pm_kernel_munmap(thread->slots_memory, thread->slots_size);
 	pm_kernel_munmap(block, thread->memory_size);
