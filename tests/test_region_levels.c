@@ -330,8 +330,15 @@ Test(region_levels, each_format_has_the_groups)
 	text = report_of("rack", PERFMON_REPORT_FORMAT_TEXT, -EINVAL);
 	cr_expect_str_empty(text);
 	free(text);
-	/* From the environment a bad level costs nothing but a note. */
+}
+
+/* From the environment a bad level costs nothing but a note. */
+Test(region_levels, a_bad_level_of_the_environment_is_noted)
+{
+	char *text;
+
 	setenv("PERFMON_LEVEL", "rack", 1);
+	visit(3);
 	text = report_of(NULL, PERFMON_REPORT_FORMAT_TEXT, 0);
 	cr_expect(strstr(text, "note: 'rack' is not a level of the machine"), "%s", text);
 	cr_expect(strstr(text, "work"), "%s", text);

@@ -8,6 +8,7 @@
 #include <setjmp.h>
 
 #include "os/os.h"
+#include "perfmon/report.h"
 
 TestSuite(regions, .init = probe_quiet, .timeout = 60);
 
@@ -732,4 +733,25 @@ Test(regions, a_million_visits_take_no_memory)
 	cr_assert_eq(before->header.used, after->header.used);
 	pm_snapshot_free(before);
 	pm_snapshot_free(after);
+}
+
+/* What it says later is for the program's children. */
+Test(regions, the_environment_is_read_once)
+{
+	struct perfmon_report_options options = {.size = sizeof(options)};
+	FILE *file = tmpfile();
+	char line[128] = "";
+
+	cr_assert_not_null(file);
+	PERFMON_REGION_BEGIN("r");
+	PERFMON_REGION_END("r");
+	setenv("PERFMON_FORMAT", "json", 1);
+	setenv("PERFMON_LEVEL", "core", 1);
+	cr_assert_eq(perfmon_report_write(fileno(file), NULL), 0);
+	options.level = "package";
+	cr_assert_eq(perfmon_report_write(fileno(file), &options), 0);
+	rewind(file);
+	cr_assert_not_null(fgets(line, sizeof(line), file));
+	cr_assert_neq(line[0], '{', "%s", line);
+	fclose(file);
 }

@@ -32,7 +32,8 @@ enum perfmon_report_format {
  * struct perfmon_report_options - how to write a report.
  *
  * SIZE is sizeof(struct perfmon_report_options); the rest may be zero. Flags add to what
- * the environment asks for.
+ * the environment asks for, as it was at the first region of the process: a later
+ * setenv(3) changes nothing.
  */
 struct perfmon_report_options {
 	size_t size;

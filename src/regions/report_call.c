@@ -14,7 +14,7 @@
 
 #define FLAGS (PERFMON_REPORT_PER_THREAD | PERFMON_REPORT_SUBTRACT_BIAS)
 
-/* Puts OPTIONS over those of the environment. */
+/* Puts OPTIONS over those of the environment. A level is the caller's to free. */
 static int apply(const struct perfmon_report_options *options, struct pm_options *to,
 		 struct pm_diag *diag)
 {
@@ -45,7 +45,6 @@ static int apply(const struct perfmon_report_options *options, struct pm_options
 			diag, -EINVAL,
 			"unknown level '%s'; use a level such as numa, package or core",
 			pm_slice_quote(pm_slice_of(options->level)).text);
-	free(to->level);
 	to->level = strdup(options->level);
 	return to->level ? 0 : -ENOMEM;
 }
@@ -53,22 +52,20 @@ static int apply(const struct perfmon_report_options *options, struct pm_options
 static int report(int fd, const struct perfmon_report_options *options,
 		  struct pm_diag *diag)
 {
-	struct pm_snapshot *snapshot;
-	struct pm_metrics *metrics;
-	struct pm_options all;
-	int err;
+	struct pm_snapshot *snapshot = NULL;
+	int err = pm_regions_snapshot(&snapshot, diag);
+	/* The environment as it was at the first region, which stands once there is a
+	 * profile. */
+	struct pm_options all =
+		err ? (struct pm_options){.level = NULL} : pm_regions.options;
+	int bad = apply(options, &all, diag);
 
-	pm_options_read(&all, NULL);
-	metrics = pm_metrics_of(&all);
-	err = apply(options, &all, diag);
-	if (err)
-		goto out;
-	err = pm_regions_snapshot(&snapshot, diag);
+	err = bad ?: err;
 	if (err)
 		goto out;
 	if (fd < 0) {
 		err = pm_report_at_exit(
-			snapshot, &all, metrics,
+			snapshot, &all, pm_regions.metrics,
 			snapshot->header.parent_link == PERFMON_PROFILE_LINK_FORK, diag);
 	} else {
 		struct pm_machine machine;
@@ -77,17 +74,17 @@ static int report(int fd, const struct perfmon_report_options *options,
 			.per_thread = all.keep_threads,
 			.level = all.level,
 			.subtract_bias = all.subtract_bias,
-			.metrics = metrics,
+			.metrics = pm_regions.metrics,
 			.machine = &machine,
 		};
 
 		pm_machine_describe(&machine);
 		err = pm_report_write_fd(snapshot, &how, fd);
 	}
-	pm_snapshot_free(snapshot);
 out:
-	pm_metrics_free(metrics);
-	pm_options_free(&all);
+	pm_snapshot_free(snapshot);
+	if (all.level != pm_regions.options.level)
+		free(all.level);
 	return err;
 }
 
