@@ -2,6 +2,7 @@
 /* What the library tells of the machine, of rights and of itself. */
 #include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -503,4 +504,30 @@ Test(info, a_program_can_check_the_version)
 	cr_expect_eq(perfmon_version_check(PERFMON_VERSION_NUMBER + 10000), -EOPNOTSUPP);
 	cr_expect_eq(perfmon_version_check(0), -EINVAL);
 	cr_expect_eq(perfmon_version_check(-5), -EINVAL);
+}
+
+static int collect(const char *sentence, void *argument)
+{
+	char *text = argument;
+
+	strcat(strcat(text, sentence), "\n");
+	return strstr(sentence, "stop here") ? 7 : 0;
+}
+
+Test(info, the_environment_is_checked_for_programs_without_a_report)
+{
+	char text[4096] = "";
+
+	cr_assert_eq(perfmon_info_environment(collect, text), 0);
+	cr_assert_str_empty(text);
+	setenv("PERFMON_MIN_PERIOD", "0", 1);
+	setenv("PERFMON_SAMPLE_PAGE", "8", 1);
+	cr_assert_eq(perfmon_info_environment(collect, text), 0);
+	cr_assert(strstr(text, "PERFMON_MIN_PERIOD=\"0\" is below the bound: using 1"),
+		  "%s", text);
+	cr_assert(strstr(text, "did you mean PERFMON_SAMPLE_PAGES?"), "%s", text);
+	setenv("PERFMON_FORMAT", "stop here", 1);
+	text[0] = '\0';
+	cr_assert_eq(perfmon_info_environment(collect, text), 7);
+	cr_assert_eq(perfmon_info_environment(NULL, text), -EINVAL);
 }

@@ -184,6 +184,21 @@ enum perfmon_info_cpu_set {
  */
 int perfmon_info_cpus(uint32_t set, const char *pmu, void *mask, size_t *size);
 
+/**
+ * perfmon_info_environment() - shows what the environment says in vain to a visitor.
+ * @visit: is given a sentence about each variable of libperfmon's prefix that has no
+ *	meaning, and about each value that cannot be used, with what is used instead;
+ *	anything but 0 that it returns ends the walk
+ * @argument: handed to @visit
+ *
+ * For programs that write no report of regions, whose head has the same sentences. What
+ * is read is the environment as it is now; at most 16 sentences, each as long as its visit.
+ *
+ * Return: 0; what @visit returned; -EINVAL: @visit is NULL; -ENOMEM.
+ */
+int perfmon_info_environment(int (*visit)(const char *sentence, void *argument),
+			     void *argument);
+
 /* What the library has done in this process, and its parents before they forked. Kept
  * where events are opened, not where they are read. */
 struct perfmon_statistics {

@@ -273,3 +273,18 @@ PM_EXPORT int perfmon_info_statistics(struct perfmon_statistics *statistics)
 	pm_struct_fill(statistics, &found, sizeof(found));
 	return 0;
 }
+
+PM_EXPORT int perfmon_info_environment(int (*visit)(const char *sentence, void *argument),
+				       void *argument)
+{
+	struct pm_options options;
+	int result;
+
+	if (!visit)
+		return -EINVAL;
+	result = pm_options_read(&options, NULL);
+	for (uint32_t i = 0; !result && i < options.note_count; i++)
+		result = visit(options.notes[i], argument);
+	pm_options_free(&options);
+	return result;
+}

@@ -98,6 +98,8 @@ in_json() {
 }
 try "info is JSON on request" in_json
 try "info says what others may do" both 0 out "an unprivileged user may" "$perfmon" info
+try "info quotes the environment" both 0 out "PERFMON_FENCE=\"2\" is not one of 0, 1" \
+	env PERFMON_FENCE=2 "$perfmon" info
 try "info refuses an argument" both 2 err "'x'" "$perfmon" info x
 try "a full disk is noticed" in_shell bash -c "! '$perfmon' info >/dev/full"
 

@@ -353,6 +353,17 @@ static void limit(const char *label, int resource, uint64_t unit, const char *un
 	finding(label, text, NULL);
 }
 
+static int show_sentence(const char *sentence, void *is_first)
+{
+	if (*(bool *)is_first) {
+		putchar('\n');
+		heading("environment");
+		*(bool *)is_first = false;
+	}
+	finding("", sentence, NULL);
+	return 0;
+}
+
 static void show_limits(void)
 {
 	putchar('\n');
@@ -377,7 +388,7 @@ static void show_clock(void)
 
 int cli_info(int argc, char **argv)
 {
-	bool hardware, user_read = false;
+	bool hardware, user_read = false, first = true;
 	unsigned int json = 0;
 	const struct cli_option options[] = {
 		{"format", .choice = &json, .choices = "text, json"},
@@ -413,5 +424,6 @@ int cli_info(int argc, char **argv)
 	show_rights(hardware, user_read);
 	show_limits();
 	show_clock();
+	perfmon_info_environment(show_sentence, &first);
 	return cli_finish("info", 0);
 }

@@ -71,6 +71,12 @@ static void cpus(struct pm_json *j, const char *name, const struct pm_cpus *set)
 						: pm_cpus_print(set, text, sizeof(text)));
 }
 
+static int print_sentence(const char *sentence, void *argument)
+{
+	pm_json_string(argument, NULL, sentence);
+	return 0;
+}
+
 int cli_info_json(const struct perfmon_info *info)
 {
 	struct cli_output output;
@@ -114,6 +120,9 @@ int cli_info_json(const struct perfmon_info *info)
 	limit(j, "memlock_hard", info->memlock_hard);
 	limit(j, "files_soft", info->files_soft);
 	limit(j, "files_hard", info->files_hard);
+	pm_json_begin(j, "environment", "[");
+	perfmon_info_environment(print_sentence, j);
+	pm_json_close(j, "]");
 	pm_json_begin(j, "pmus", "[");
 	err = perfmon_info_pmus(print_pmu, j);
 	pm_json_close(j, "]");
