@@ -225,7 +225,9 @@ void pm_options_default(struct pm_options *options)
 
 int pm_options_read(struct pm_options *options, struct pm_diag *diag)
 {
-	static const char *const formats[] = {"text", "flat", "json", "csv", ""};
+#define NAME(constant, name, suffix, writer, text) name,
+	static const char *const formats[] = {PM_FORMATS_ALL(NAME) ""};
+#undef NAME
 	static const char *const threads[] = {"fold", "keep", ""};
 	static const char *const bias[] = {"keep", "subtract", ""};
 	int err = 0;

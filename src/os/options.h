@@ -46,12 +46,19 @@
 
 enum pm_output { PM_OUTPUT_STDERR, PM_OUTPUT_STDOUT, PM_OUTPUT_NONE, PM_OUTPUT_PATH };
 
+/* The formats of reports: X(CONSTANT, "name", "suffix of files", writer, text), where
+ * report/formats.h declares pm_report_WRITER(), and lines of TEXT fit a terminal. */
+#define PM_FORMATS_ALL(X)                                                                \
+	X(TEXT, "text", "txt", text, true) /* the call tree */                           \
+	X(FLAT, "flat", "txt", text, true) /* text, by region */                         \
+	X(JSON, "json", "json", json, false)                                             \
+	X(CSV, "csv", "csv", csv, false)
+
 enum pm_format {
-	PM_FORMAT_TEXT, /* the call tree */
-	PM_FORMAT_FLAT, /* text, by region */
-	PM_FORMAT_JSON,
-	PM_FORMAT_CSV,
-	PM_FORMATS /* how many there are */
+#define PM_FORMAT_CONSTANT(constant, name, suffix, writer, text) PM_FORMAT_##constant,
+	PM_FORMATS_ALL(PM_FORMAT_CONSTANT)
+#undef PM_FORMAT_CONSTANT
+		PM_FORMATS /* how many there are */
 };
 
 #define PM_OPTIONS_NOTES 16
@@ -137,6 +144,9 @@ uint32_t pm_options_stride_hash(const struct pm_options *options);
 
 /* Frees what OPTIONS holds; it may be read or freed again. */
 void pm_options_free(struct pm_options *options);
+
+/* What the names of files of FORMAT end in, without the dot. */
+const char *pm_format_suffix(enum pm_format format);
 
 /*
  * pm_options_expand() - TEMPLATE with %p (pid), %r (rank; 0 without a launcher), %h

@@ -184,6 +184,15 @@ void pm_options_read_profile(struct pm_options *options, int *err)
 	options->profile_folder = place.folder;
 }
 
+const char *pm_format_suffix(enum pm_format format)
+{
+#define SUFFIX(constant, name, suffix, writer, text) suffix,
+	static const char *const suffixes[] = {PM_FORMATS_ALL(SUFFIX)};
+#undef SUFFIX
+
+	return suffixes[format];
+}
+
 void pm_options_read_output(struct pm_options *options, int *err)
 {
 	static const struct {
@@ -194,12 +203,6 @@ void pm_options_read_output(struct pm_options *options, int *err)
 		{"stderr", PM_OUTPUT_STDERR}, {"/dev/stderr", PM_OUTPUT_STDERR},
 		{"stdout", PM_OUTPUT_STDOUT}, {"/dev/stdout", PM_OUTPUT_STDOUT},
 		{"none", PM_OUTPUT_NONE},     {"/dev/null", PM_OUTPUT_NONE},
-	};
-	static const char *const suffix[] = {
-		[PM_FORMAT_TEXT] = "txt",
-		[PM_FORMAT_FLAT] = "txt",
-		[PM_FORMAT_JSON] = "json",
-		[PM_FORMAT_CSV] = "csv",
 	};
 	const char *value = pm_variable("PERFMON_OUTPUT");
 	struct place place = {NULL, NULL, false};
@@ -225,7 +228,7 @@ void pm_options_read_output(struct pm_options *options, int *err)
 	}
 	if (!given)
 		return;
-	if (place_make(&place, options, given, suffix[options->format]))
+	if (place_make(&place, options, given, pm_format_suffix(options->format)))
 		*err = -ENOMEM;
 	options->output_path = place.each;
 	options->output_whole = place.whole;

@@ -20,6 +20,11 @@
 #define COLUMNS_MAX	1000
 #define COLUMNS_DEFAULT 80
 
+#define WRITER(constant, name, suffix, writer, text) pm_report_##writer,
+static int (*const writers[])(const struct pm_report *report,
+			      struct pm_out *out) = {PM_FORMATS_ALL(WRITER)};
+#undef WRITER
+
 int pm_report_write(const struct pm_snapshot *snapshot,
 		    const struct pm_report_options *options,
 		    int (*sink)(void *argument, const char *text, size_t size),
@@ -65,16 +70,7 @@ int pm_report_write(const struct pm_snapshot *snapshot,
 		pm_merge_paths(options->merge, &all, paths);
 		report.paths = paths;
 	}
-	switch (options->format) {
-	case PM_FORMAT_JSON:
-		err = pm_report_json(&report, out);
-		break;
-	case PM_FORMAT_CSV:
-		err = pm_report_csv(&report, out);
-		break;
-	default:
-		err = pm_report_text(&report, out);
-	}
+	err = writers[options->format](&report, out);
 	if (!err)
 		err = pm_out_end(out);
 	free(paths);

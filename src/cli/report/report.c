@@ -49,14 +49,17 @@ struct request {
 
 static const char *suffix_of(const struct request *request)
 {
-	static const char *const suffix[] = {
-		[PM_FORMAT_TEXT] = "txt",
-		[PM_FORMAT_FLAT] = "txt",
-		[PM_FORMAT_JSON] = "json",
-		[PM_FORMAT_CSV] = "csv",
-	};
+	return request->html ? "html" : pm_format_suffix(request->how.format);
+}
 
-	return request->html ? "html" : suffix[request->how.format];
+/* Whether people read FORMAT on a terminal. */
+static bool is_text(enum pm_format format)
+{
+#define TEXT(constant, name, suffix, writer, text) text,
+	static const bool texts[] = {PM_FORMATS_ALL(TEXT)};
+#undef TEXT
+
+	return texts[format];
 }
 
 static int write_report(const struct request *request,
@@ -68,8 +71,7 @@ static int write_report(const struct request *request,
 
 	if (cli_output_begin(&output, "report", request->output, suffix_of(request)))
 		return CLI_FAILED;
-	if (!output.path &&
-	    (how.format == PM_FORMAT_TEXT || how.format == PM_FORMAT_FLAT)) {
+	if (!output.path && is_text(how.format)) {
 		how.columns = cli_columns();
 		cli_pager_begin();
 	}
@@ -282,7 +284,9 @@ static int options_read(struct request *request, struct pm_metrics **metrics, in
 			char **argv)
 {
 	/* In the order of enum pm_format, and the page. */
-	static const char formats[] = "text, flat, json, csv, html";
+#define NAME(constant, name, suffix, writer, text) name ", "
+	static const char formats[] = PM_FORMATS_ALL(NAME) "html";
+#undef NAME
 	const unsigned int html = PM_FORMATS;
 	unsigned int format = PM_FORMAT_TEXT;
 	const struct cli_option options[] = {
