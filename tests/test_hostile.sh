@@ -49,12 +49,15 @@ is_plain() { # NAME FILE
 	*) "$hostile" check <"$here/out" ;;
 	esac && "$hostile" check <"$here/err"
 }
-for kind in text partial; do
+for kind in text partial exact; do
 	make "$kind"
+	run flat "$here/$kind" >"$here/out_of_$kind" 2>"$here/err"
 	for name in $all; do
 		try "$kind: $name is plain text" is_plain "$name" "$here/$kind"
 	done
 done
+# What a visit takes in counts has the first event's name.
+try "exact: reports have a line of the cost" grep -q "^  cost     a visit takes about 1000 =0+" "$here/out_of_exact"
 named_plain() { # a file's name is foreign, too
 	odd=$(printf '%s/x\033]0;y\007' "$here")
 	echo text >"$odd"

@@ -172,29 +172,37 @@ static void head_event(const struct pm_report *report,
 /* From this share on, which automatic strides have by default, it is said what to do. */
 #define MUCH 0.05
 
+/* What a visit takes: VALUE is a time or, of an exact profile, a count. */
+static void head_visit(const struct pm_report_model *model, double value,
+		       struct pm_out *out)
+{
+	char cell[PM_CELL];
+
+	if (model->exact) {
+		pm_cell_fixed(cell, value, 0);
+		pm_out_format(out, "a visit takes about %s ", cell);
+		pm_out_plain(out, model->events[0].name, 40);
+	} else {
+		pm_cell_time(cell, value);
+		pm_out_format(out, "a visit takes about %s", cell);
+	}
+}
+
 /* What measuring cost, and what would make it less. */
 static void head_cost(const struct pm_report *report, struct pm_out *out)
 {
 	const char *weight = pm_report_weight_name(report->model);
-	char pair[64], call[64];
 	struct pm_report_cost cost;
+	bool calls;
 
 	if (pm_report_cost(report->all, &cost) || !cost.known ||
 	    report->all->node_count < 2)
 		return;
-	pm_cell_time(pair, cost.pair_ns);
-	pm_cell_time(call, cost.call_pair_ns);
-	if (report->model->exact) {
-		const char *name = report->model->events[0].name;
-
-		snprintf(pair, sizeof(pair), "%.0f %.40s", cost.pair_ns, name);
-		snprintf(call, sizeof(call), "%.0f %.40s", cost.call_pair_ns, name);
-	}
+	calls = cost.calls && cost.call_pair_ns > 0;
 	pm_out_text(out, "  cost     ");
-	if (!cost.calls || cost.call_pair_ns <= 0)
-		pm_out_format(out, "a visit takes about %s", pair);
-	else
-		pm_out_format(out, "a visit takes about %s by read(2)", call);
+	head_visit(report->model, calls ? cost.call_pair_ns : cost.pair_ns, out);
+	if (calls)
+		pm_out_text(out, " by read(2)");
 	if (cost.part < 0.01) {
 		pm_out_text(out, "; measuring took less than 1 % of ");
 		pm_out_plain(out, weight, 0);
@@ -407,12 +415,14 @@ static void sanity_ratios(const struct pm_report *report, struct pm_out *out,
 			pm_out_format(out, "%s  implausible: ", *head);
 			*head = "";
 			pm_out_plain(out, pm_report_name(tree, n), 48);
-			pm_out_format(
-				out,
-				": %s of %s instructions a cycle is more than "
-				"the %u that this CPU can issue\n",
-				pm_report_metric_heading(&report->model->metrics[m]),
-				ratio, (unsigned int)limit);
+			pm_out_text(out, ": ");
+			pm_out_plain(out,
+				     pm_report_metric_heading(&report->model->metrics[m]),
+				     0);
+			pm_out_format(out,
+				      " of %s instructions a cycle is more than "
+				      "the %u that this CPU can issue\n",
+				      ratio, (unsigned int)limit);
 		}
 	}
 	if (said > SENTENCES_MOST)

@@ -43,7 +43,7 @@ void pm_out_double(struct pm_out *out, double value);
 /*
  * What is not ours, such as a name or a unit, goes through one of these three, by format.
  * Nothing in it reaches a terminal as a control character, a mark of direction or a byte
- * that is no UTF-8.
+ * that is no UTF-8. The suite "format" fails on a name that goes another way.
  */
 /* A JSON string, quotes included; bytes that are no UTF-8 become U+FFFD. */
 void pm_out_json(struct pm_out *out, const char *text);

@@ -6,7 +6,8 @@
  *   profile_hostile check [csv] <OUTPUT
  *
  * KIND "text" has strings in all its fields that terminals obey and spreadsheets compute;
- * "partial" has one in the sentence on what it lacks. The others are MIB large and have
+ * "partial" has one in the sentence on what it lacks; "exact" has counts by translation.
+ * The others are MIB large and have
  * as much as fits of what a reader might look at once for each of something else.
  *
  * "check" fails if its input has anything but lines of plain text in UTF-8 (a tab is
@@ -65,7 +66,7 @@ static struct perfmon_profile_node *visited(struct profile_builder *b,
 	return node;
 }
 
-static void text(struct profile_builder *b, bool partial)
+static void text(struct profile_builder *b, bool partial, bool exact)
 {
 	struct perfmon_profile_header *header = builder_header(b);
 	struct perfmon_profile_plan *plan = builder_plan(b, 1, 3);
@@ -84,6 +85,10 @@ static void text(struct profile_builder *b, bool partial)
 		counter->logical = c / 2;
 		counter->cost.known = 1;
 		counter->cost.bias = 100000;
+		if (exact) {
+			counter->flags |= PERFMON_PROFILE_COUNTER_EXACT;
+			counter->cost.pair = 1000;
+		}
 	}
 	fill(plan->counter[0].unit, sizeof(plan->counter[0].unit));
 	strcpy(plan->counter[2].unit, "\x1b[31m");
@@ -210,8 +215,8 @@ static void make(const char *kind, const char *path, size_t mib)
 
 	left = mib << 20;
 	builder_begin(&b, left + (2 << 20));
-	if (!strcmp(kind, "text") || !strcmp(kind, "partial"))
-		text(&b, !strcmp(kind, "partial"));
+	if (!strcmp(kind, "text") || !strcmp(kind, "partial") || !strcmp(kind, "exact"))
+		text(&b, !strcmp(kind, "partial"), !strcmp(kind, "exact"));
 	else if (!strcmp(kind, "events"))
 		events(&b, 1);
 	else if (!strcmp(kind, "plans"))

@@ -93,16 +93,16 @@ static void row_print(const struct top_table *table, const struct top_row *row,
 void top_text_print(const struct top_watch *watch, const struct top_table *table)
 {
 	struct pm_out out = {.sink = cli_print, .argument = stdout};
-	char text[700];
+	char text[700], common[700];
 
 	top_text_head(watch, text, sizeof(text));
 	pm_out_format(&out, "%s\n", text);
 	top_text_problem(watch, text, sizeof(text));
 	if (*text)
 		pm_out_format(&out, "%s\n", text);
-	top_table_common(table, text, sizeof(text));
+	top_table_common(table, common, sizeof(common));
 	/* The names of events are the program's. */
-	if (pm_out_plain(&out, text, 0))
+	if (pm_out_plain(&out, common, 0))
 		pm_out_text(&out, "\n");
 	pm_out_text(&out, "\n");
 	headings_print(table, &out);
