@@ -161,6 +161,18 @@ static inline void builder_machine(struct profile_builder *b,
 	memcpy(machine->kind, kinds, count * sizeof(*kinds));
 }
 
+/* The LENGTH bytes of TEXT: arguments with a NUL behind each. */
+static inline struct perfmon_profile_arguments *
+builder_arguments(struct profile_builder *b, const char *text, size_t length)
+{
+	struct perfmon_profile_arguments *arguments = builder_record(
+		b, PERFMON_PROFILE_TYPE_ARGUMENTS, sizeof(*arguments) + length);
+
+	arguments->length = (uint32_t)length;
+	memcpy(arguments->text, text, length);
+	return arguments;
+}
+
 static inline struct perfmon_profile_thread *builder_thread(struct profile_builder *b,
 							    uint32_t tid,
 							    uint32_t generation,

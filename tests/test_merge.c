@@ -538,6 +538,32 @@ Test(merge, processes_without_ranks)
 	pm_merge_free(merge);
 }
 
+/* What all processes were called with; what some were is nobody's. */
+Test(merge, arguments_that_are_the_same)
+{
+	static const char *const all[] = {"./a.out\0-n", "./a.out\0-n", "./a.out\0-m"};
+
+	for (size_t count = 2; count <= 3; count++) {
+		struct pm_merge *merge = create();
+		struct pm_diag diag = {0};
+		char *got;
+
+		for (size_t i = 0; i < count; i++) {
+			struct profile_builder b;
+
+			visited(&b, begin(&b, (int)i, 3, 0), 1, "main", 1000, 0);
+			builder_arguments(&b, all[i], 11);
+			cr_assert_eq(try_add(merge, &b, PM_WRITER_ENDED, &diag), 0);
+		}
+		cr_assert_eq(pm_merge_end(merge), 0);
+		got = merged(merge, PM_FORMAT_JSON);
+		has(got, count == 2 ? "\"arguments\":[\"./a.out\",\"-n\"]"
+				    : "\"arguments\":null");
+		free(got);
+		pm_merge_free(merge);
+	}
+}
+
 Test(merge, ranks_that_are_there_twice)
 {
 	struct pm_merge *merge = create();
@@ -688,6 +714,8 @@ Test(merge, a_packed_snapshot_is_the_same)
 	builder_thread(&b, 10, 1, 3);
 	builder_note(&b, "a note");
 	builder_note(&b, "");
+	builder_arguments(&b, "solver\0-n\0cu", 12)->flags =
+		PERFMON_PROFILE_ARGUMENTS_CUT;
 	builder_header(&b)->lost_threads = 4;
 	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &from, &diag), 0);
 	cr_assert_eq(from->threads[0].torn, 1);

@@ -25,6 +25,7 @@ static void clear(void)
 		"PERFMON_STRIDE",
 		"PERFMON_ARM",
 		"PERFMON_FENCE",
+		"PERFMON_ARGUMENTS",
 		"PERFMON_DEBUG",
 		"PERFMON_SAMPLE_PAGES",
 		"PERFMON_CALL_DEPTH",
@@ -55,7 +56,8 @@ Test(options, an_empty_environment_gives_the_defaults)
 	cr_assert(o.events_auto && !o.events_none && !o.events);
 	cr_assert(o.output == PM_OUTPUT_STDERR && !o.output_path);
 	cr_assert(o.format == PM_FORMAT_TEXT && !o.profile_path);
-	cr_assert(o.arm && !o.fence && !o.debug && !o.keep_threads && !o.subtract_bias);
+	cr_assert(o.arm && o.arguments && !o.fence && !o.debug && !o.keep_threads &&
+		  !o.subtract_bias);
 	cr_assert_eq(o.rank, -1);
 	cr_assert_eq(o.note_count, 0);
 	pm_options_free(&o);
@@ -76,6 +78,7 @@ Test(options, every_variable_is_taken)
 	setenv("PERFMON_METRICS", "none; a = 1 / cycles", 1);
 	setenv("PERFMON_ARM", "0", 1);
 	setenv("PERFMON_FENCE", "1", 1);
+	setenv("PERFMON_ARGUMENTS", "0", 1);
 	setenv("PERFMON_DEBUG", "1", 1);
 	cr_assert_eq(pm_options_read(&o, NULL), 0);
 	clear();
@@ -85,7 +88,8 @@ Test(options, every_variable_is_taken)
 	cr_assert_str_eq(o.output_path, "/tmp/out.%p.%r");
 	cr_assert_str_eq(o.profile_path, "/tmp/p");
 	cr_assert(o.format == PM_FORMAT_JSON);
-	cr_assert(!o.arm && o.fence && o.debug && o.keep_threads && o.subtract_bias);
+	cr_assert(!o.arm && !o.arguments && o.fence && o.debug && o.keep_threads &&
+		  o.subtract_bias);
 	metrics = pm_metrics_of(&o);
 	cr_assert_eq(metrics->count, 1);
 	cr_assert_eq(o.note_count, 0);

@@ -755,3 +755,32 @@ Test(regions, the_environment_is_read_once)
 	cr_assert_neq(line[0], '{', "%s", line);
 	fclose(file);
 }
+
+/* As the kernel has them: those of the test program. */
+Test(regions, the_profile_has_the_arguments)
+{
+	char text[PERFMON_PROFILE_ARGUMENTS_MAX + 2];
+	ssize_t length = pm_file_text("/proc/self/cmdline", text, sizeof(text));
+	struct pm_snapshot *s;
+
+	PERFMON_REGION_BEGIN("r");
+	PERFMON_REGION_END("r");
+	s = probe_take();
+	cr_assert_gt(length, 0);
+	cr_assert_not_null(s->arguments);
+	cr_assert_eq(s->arguments_length, length);
+	cr_assert(!s->arguments_cut && !memcmp(s->arguments, text, (size_t)length));
+	pm_snapshot_free(s);
+}
+
+Test(regions, arguments_are_left_out_on_request)
+{
+	struct pm_snapshot *s;
+
+	setenv("PERFMON_ARGUMENTS", "0", 1);
+	PERFMON_REGION_BEGIN("r");
+	PERFMON_REGION_END("r");
+	s = probe_take();
+	cr_assert_null(s->arguments);
+	pm_snapshot_free(s);
+}

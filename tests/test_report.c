@@ -197,6 +197,66 @@ Test(report, the_tree_in_text)
 
 /* By hand: of solve's 20 visits of 100000 x 6, 60000 x 10 and 25000 x 4 ns on average the
  * four recursive ones are in the inclusive time once. */
+/* One region, in a profile of a program that was called with the LENGTH bytes of TEXT. */
+static char *called(const char *text, size_t length, uint32_t flags,
+		    const struct pm_report_options *options)
+{
+	struct perfmon_profile_thread *thread;
+	struct profile_builder b;
+	char *got;
+
+	builder_begin(&b, 1 << 17);
+	builder_plan(&b, 1, 0);
+	if (text)
+		builder_arguments(&b, text, length)->flags = flags;
+	thread = builder_thread(&b, 4711, 1, 0);
+	builder_nodes(&b, thread, 16);
+	builder_node(&b, thread, 0, 0);
+	builder_visit(builder_node(&b, thread, 1, builder_region(&b, "r")), 100);
+	got = report_built(&b, options);
+	builder_end(&b);
+	return got;
+}
+
+static void check_called(const char *text, size_t length, uint32_t flags,
+			 enum pm_format format, const char *want)
+{
+	struct pm_report_options options = {.format = format};
+	char *got = called(text, length, flags, &options);
+
+	if (want)
+		cr_assert(strstr(got, want), "%s", got);
+	else
+		cr_assert(!strstr(got, "  command "), "%s", got);
+	free(got);
+}
+
+#define CALL(text) text, sizeof(text) - 1
+Test(report, how_the_program_was_called)
+{
+	static const char hostile[] = "./a.out\0a b\0it's\0\0x\x1b[2J\0-n=1";
+	const uint32_t cut = PERFMON_PROFILE_ARGUMENTS_CUT;
+	char line[sizeof("./a.out\0") + 3000];
+
+	check_called(hostile, sizeof(hostile), 0, PM_FORMAT_TEXT,
+		     "\n  command  ./a.out 'a b' 'it'\\''s' '' 'x\\x1b[2J' -n=1\n");
+	check_called(
+		hostile, sizeof(hostile), 0, PM_FORMAT_JSON,
+		"\"arguments\":[\"./a.out\",\"a b\",\"it's\",\"\",\"x\\u001b[2J\",\"-n="
+		"1\"],\"pid\"");
+	check_called(CALL("a\0b\0lon"), cut, PM_FORMAT_TEXT, "  command  a b lon ...\n");
+	check_called(CALL("a\0b\0lon"), cut, PM_FORMAT_JSON,
+		     "\"arguments\":[\"a\",\"b\",\"lon\"],\"arguments_cut\":true");
+	/* What says no more than the program's name, and older profiles. */
+	check_called(CALL("./a.out\0"), 0, PM_FORMAT_TEXT, NULL);
+	check_called(CALL(""), 0, PM_FORMAT_TEXT, NULL);
+	check_called(NULL, 0, 0, PM_FORMAT_TEXT, NULL);
+	check_called(NULL, 0, 0, PM_FORMAT_JSON, "\"arguments\":null");
+	memset(line, 'x', sizeof(line));
+	memcpy(line, "./a.out", 8);
+	check_called(line, sizeof(line), 0, PM_FORMAT_TEXT, "xx...xx");
+}
+
 Test(report, by_region_in_text_with_each_thread)
 {
 	struct pm_report_options options = {.format = PM_FORMAT_FLAT, .per_thread = true};

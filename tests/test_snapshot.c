@@ -412,6 +412,18 @@ static void name_of_a_novel(struct profile_builder *b)
 	builder_region(b, name);
 }
 
+static void arguments_that_overflow(struct profile_builder *b)
+{
+	builder_arguments(b, "a", 1)->length = 64;
+}
+
+static void arguments_without_end(struct profile_builder *b)
+{
+	char text[PERFMON_PROFILE_ARGUMENTS_MAX + 1] = "";
+
+	builder_arguments(b, text, sizeof(text));
+}
+
 static const struct {
 	void (*harm)(struct profile_builder *b);
 	int error; /* 0: a partial snapshot */
@@ -454,6 +466,8 @@ static const struct {
 	{no_region, 0, "region is wrong"},
 	{unknown_region, 0, "unknown region 77"},
 	{name_of_a_novel, 0, "bad region"},
+	{arguments_that_overflow, 0, "bad arguments"},
+	{arguments_without_end, 0, "bad arguments"},
 };
 
 /* Each says what is wrong; what does not hang on it is there. Row: DC-02 */

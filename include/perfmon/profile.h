@@ -125,6 +125,10 @@ struct perfmon_profile_info {
 	uint64_t lost_visits;	    /* a thread's first ones, in a signal handler */
 	uint64_t lost_threads;	    /* that could not be set up */
 	uint64_t unmatched_ends;    /* ENDs in threads that had begun no region */
+	/* What the program was called with, from its name on: each ends in a NUL, the last
+	 * one in any case. NULL: the profile does not tell. */
+	const char *arguments;
+	size_t arguments_size;
 };
 
 /** perfmon_profile_get_info() - fills INFO. 0; -EINVAL; -E2BIG. */

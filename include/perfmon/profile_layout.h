@@ -71,7 +71,8 @@ enum perfmon_profile_type {
 	PERFMON_PROFILE_TYPE_FREE = 7,
 	PERFMON_PROFILE_TYPE_MACHINE = 8,
 	PERFMON_PROFILE_TYPE_UNMATCHED = 9,
-	PERFMON_PROFILE_TYPE_TOTALS = 10
+	PERFMON_PROFILE_TYPE_TOTALS = 10,
+	PERFMON_PROFILE_TYPE_ARGUMENTS = 11
 };
 
 /* Leads every record. */
@@ -267,6 +268,19 @@ struct perfmon_profile_totals {
 	uint32_t counters;			 /* as many as the plan has */
 	uint32_t generation;			 /* of the plan */
 	PERFMON_PROFILE_TAIL_(uint64_t total[];) /* one per counter */
+};
+
+/* In flags of struct perfmon_profile_arguments: the rest was left out. */
+#define PERFMON_PROFILE_ARGUMENTS_CUT 1u
+#define PERFMON_PROFILE_ARGUMENTS_MAX 4096
+
+/* The arguments that the program was started with, from its name on. */
+struct perfmon_profile_arguments {
+	struct perfmon_profile_record record;
+	uint32_t length; /* at most PERFMON_PROFILE_ARGUMENTS_MAX */
+	uint32_t flags;
+	PERFMON_PROFILE_TAIL_(char text[];) /* each has a NUL at its end, but one that was
+					     * cut */
 };
 
 enum perfmon_profile_thread_state {

@@ -216,6 +216,7 @@ void pm_options_default(struct pm_options *options)
 		.output = PM_OUTPUT_STDERR,
 		.format = PM_FORMAT_TEXT,
 		.arm = true,
+		.arguments = true,
 		.sample_pages = PM_SAMPLE_PAGES_DEFAULT,
 		.call_depth = PM_CALL_DEPTH_DEFAULT,
 		.min_period = PM_MIN_PERIOD_DEFAULT,
@@ -248,6 +249,7 @@ int pm_options_read(struct pm_options *options, struct pm_diag *diag)
 	stride_read(options, &err);
 	options->arm = pm_variable_truth(options, "PERFMON_ARM", true);
 	options->fence = pm_variable_truth(options, "PERFMON_FENCE", false);
+	options->arguments = pm_variable_truth(options, "PERFMON_ARGUMENTS", true);
 	options->debug = pm_variable_truth(options, "PERFMON_DEBUG", false);
 	sampling_read(options);
 	if (err)

@@ -19,6 +19,7 @@
  *   PERFMON_FENCE    0 (default) or 1
  *   PERFMON_STRIDE   N: of N visits measure one at random; NAME=N for one region;
  *                    auto, auto:N%: as few as keep measuring below 5 or N % of the time; ","
+ *   PERFMON_ARGUMENTS  1 (default) or 0: the profile has the program's arguments
  *   PERFMON_DEBUG    0 (default) or 1
  *   PERFMON_SAMPLE_PAGES  pages of the ring that samples go into: a power of two
  *   PERFMON_CALL_DEPTH    how many calls a sample's chain holds
@@ -98,6 +99,7 @@ struct pm_options {
 	bool profile_folder;
 	bool arm;
 	bool fence;
+	bool arguments;
 	bool debug;
 	bool keep_threads;
 	char *level;	    /* NULL: none; not checked here */

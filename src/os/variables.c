@@ -16,9 +16,9 @@
 
 /* All that the library reads, without the prefix: perfmon-environment(7). */
 static const char *const names[] = {
-	"ARM",	  "BIAS",    "CALL_DEPTH", "DEBUG",   "EVENTS",
-	"FENCE",  "FORMAT",  "LEVEL",	   "METRICS", "MIN_PERIOD",
-	"OUTPUT", "PROFILE", "STRIDE",	   "THREADS", "SAMPLE_PAGES",
+	"ARGUMENTS", "ARM",    "BIAS",	  "CALL_DEPTH",	  "DEBUG",	"EVENTS",
+	"FENCE",     "FORMAT", "LEVEL",	  "METRICS",	  "MIN_PERIOD", "OUTPUT",
+	"PROFILE",   "STRIDE", "THREADS", "SAMPLE_PAGES",
 };
 
 /* Those of module systems and CMake, which say where the library is, and those of

@@ -99,6 +99,22 @@ static int pack_machine(struct pm_bytes *pack, const struct pm_cpu_kinds *kinds)
 	return 0;
 }
 
+static int pack_arguments(struct pm_bytes *pack, const struct pm_snapshot *s)
+{
+	struct perfmon_profile_arguments *arguments;
+
+	if (!s->arguments)
+		return 0;
+	arguments = record(pack, PERFMON_PROFILE_TYPE_ARGUMENTS,
+			   sizeof(*arguments) + s->arguments_length);
+	if (!arguments)
+		return -ENOMEM;
+	arguments->length = s->arguments_length;
+	arguments->flags = s->arguments_cut ? PERFMON_PROFILE_ARGUMENTS_CUT : 0;
+	memcpy(arguments->text, s->arguments, s->arguments_length);
+	return 0;
+}
+
 static int pack_plans(struct pm_bytes *pack, const struct pm_snapshot *s)
 {
 	for (uint32_t p = 0; p < s->plan_count; p++) {
@@ -192,6 +208,8 @@ int pm_snapshot_pack(const struct pm_snapshot *s, void **out, size_t *size)
 		err = pack_totals(&pack, s);
 	if (!err)
 		err = pack_machine(&pack, &s->kinds);
+	if (!err)
+		err = pack_arguments(&pack, s);
 	if (!err)
 		err = pack_names(&pack, s);
 	for (uint32_t t = 0; !err && t < s->thread_count; t++)

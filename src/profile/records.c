@@ -121,6 +121,10 @@ int pm_walk_find(struct pm_walk *walk)
 			if (!walk->machine)
 				walk->machine = at;
 			break;
+		case PERFMON_PROFILE_TYPE_ARGUMENTS:
+			if (!walk->arguments)
+				walk->arguments = at;
+			break;
 		}
 		walk->next = at + lead[1];
 	}
@@ -467,6 +471,30 @@ void pm_walk_machine(struct pm_walk *walk)
 			.model = kind.model,
 		};
 	}
+}
+
+int pm_walk_arguments(struct pm_walk *walk)
+{
+	struct pm_snapshot *s = walk->s;
+	struct perfmon_profile_arguments arguments;
+	uint64_t size;
+
+	if (!walk->arguments)
+		return 0;
+	size = pm_walk_record_size(walk, walk->arguments);
+	if (size >= sizeof(arguments))
+		pm_walk_copy(&arguments, walk->base + walk->arguments, sizeof(arguments));
+	if (size < sizeof(arguments) || arguments.length > size - sizeof(arguments) ||
+	    arguments.length > PERFMON_PROFILE_ARGUMENTS_MAX) {
+		pm_snapshot_problem(s, "the profile has bad arguments at byte %llu",
+				    (unsigned long long)walk->arguments);
+		return 0;
+	}
+	s->arguments =
+		text_copy(walk, walk->arguments + sizeof(arguments), arguments.length);
+	s->arguments_length = arguments.length;
+	s->arguments_cut = arguments.flags & PERFMON_PROFILE_ARGUMENTS_CUT;
+	return s->arguments ? 0 : -ENOMEM;
 }
 
 void pm_walk_totals(struct pm_walk *walk)

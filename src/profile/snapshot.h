@@ -60,6 +60,11 @@ struct pm_snapshot {
 	double tick_ns;	       /* nanoseconds in a tick; 0 if the profile does not tell */
 	double tick_error;     /* by what part of it that may be wrong, at most */
 	uint64_t rate_span_ns; /* over which it was measured, 0 if it was told */
+	/* Of the program; NULL: the profile does not tell. Each ends in a NUL, the last one in
+	 * any case. */
+	char *arguments;
+	uint32_t arguments_length;
+	bool arguments_cut;    /* there were more */
 	uint32_t region_count; /* highest id */
 	char **regions;	       /* names by id, from regions[0], which is ""; never NULL */
 	uint32_t note_count;

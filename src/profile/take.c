@@ -96,6 +96,8 @@ static int take_all(struct pm_walk *walk)
 		err = pm_walk_notes(walk);
 	if (!err)
 		err = pm_walk_unmatched(walk);
+	if (!err)
+		err = pm_walk_arguments(walk);
 	if (!err) {
 		take_header(walk);
 		pm_walk_machine(walk);
@@ -267,6 +269,7 @@ void pm_snapshot_free(struct pm_snapshot *s)
 		free(s->plans[i].counters);
 	for (uint32_t i = 0; i < s->thread_count; i++)
 		free(s->threads[i].nodes);
+	free(s->arguments);
 	free(s->regions);
 	free(s->notes);
 	free(s->unmatched);

@@ -26,7 +26,7 @@ struct pm_walk {
 	uint64_t next;	     /* first byte that has not been looked at */
 	bool blocked;	     /* a bad record: what follows cannot be found */
 	struct pm_walk_list regions, notes, plans, threads, nodes, unmatched, totals;
-	uint64_t machine; /* offset of the first record of that, 0 */
+	uint64_t machine, arguments; /* offset of the first record of that, 0 */
 	struct pm_snapshot *s;
 };
 
@@ -111,6 +111,7 @@ int pm_walk_regions(struct pm_walk *walk);
 int pm_walk_plans(struct pm_walk *walk);
 void pm_walk_machine(struct pm_walk *walk);
 void pm_walk_totals(struct pm_walk *walk);
+int pm_walk_arguments(struct pm_walk *walk);
 int pm_walk_threads(struct pm_walk *walk);
 
 /* Gives each thread of S the plan of its generation. */

@@ -284,6 +284,27 @@ void pm_profile_machine(void)
 	pm_profile_publish();
 }
 
+void pm_profile_arguments(void)
+{
+	struct perfmon_profile_arguments *arguments;
+	char text[PERFMON_PROFILE_ARGUMENTS_MAX + 2];
+	ssize_t length = pm_file_text("/proc/self/cmdline", text, sizeof(text));
+	bool cut = length > PERFMON_PROFILE_ARGUMENTS_MAX;
+
+	if (length <= 0)
+		return;
+	if (cut)
+		length = PERFMON_PROFILE_ARGUMENTS_MAX;
+	arguments = pm_profile_reserve(PERFMON_PROFILE_TYPE_ARGUMENTS,
+				       sizeof(*arguments) + (size_t)length);
+	if (!arguments)
+		return;
+	arguments->length = (uint32_t)length;
+	arguments->flags = cut ? PERFMON_PROFILE_ARGUMENTS_CUT : 0;
+	memcpy(arguments->text, text, (size_t)length);
+	pm_profile_publish();
+}
+
 void pm_profile_totals(const struct perfmon_profile_plan *plan)
 {
 	struct perfmon_profile_totals *record = pm_profile_reserve(

@@ -42,6 +42,10 @@ void pm_profile_note(const char *text);
  * reads files and allocates. */
 void pm_profile_machine(void);
 
+/* Writes the record of the process's arguments, as the kernel has them. Under the same
+ * conditions. */
+void pm_profile_arguments(void);
+
 /* Adds the record of what the whole process counts, for PLAN, whose counters are exact;
  * pm_profile_totals_renew() fills it in. */
 void pm_profile_totals(const struct perfmon_profile_plan *plan);

@@ -87,6 +87,8 @@ static int make_ready_here(void)
 		return err;
 	}
 	pm_profile_machine();
+	if (pm_regions.options.arguments)
+		pm_profile_arguments();
 	for (i = 0; i < pm_regions.options.note_count; i++)
 		pm_profile_note(pm_regions.options.notes[i]);
 	if (pm_clock.why[0])

@@ -6,8 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "os/os.h"
 #include "report/merge.h"
 #include "report/formats.h"
+
+/* Of a longer one the beginning and the end are shown. */
+#define ARGUMENTS_WIDTH 300
 
 const char *pm_report_note(const struct pm_report *report, uint32_t i)
 {
@@ -305,6 +309,46 @@ static void head_processes(const struct pm_merge *merge, struct pm_out *out)
 		pm_out_plain(out, pm_merge_host(merge, 0), 0);
 }
 
+/* WORD as a shell takes it: in quotes where it must be. */
+static void put_word(struct pm_bytes *line, const char *word)
+{
+	const char *plain =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+		"_-+=:,./@%";
+	bool quoted = !*word || word[strspn(word, plain)];
+
+	pm_bytes_add(line, "'", quoted);
+	for (; *word; word++) {
+		if (*word == '\'')
+			pm_bytes_add(line, "'\\''", 4);
+		else
+			pm_bytes_add(line, word, 1);
+	}
+	pm_bytes_add(line, "'", quoted);
+}
+
+/* How the program was called, if that says more than its name. */
+static void head_arguments(const struct pm_snapshot *s, struct pm_out *out)
+{
+	const char *word = s->arguments, *end;
+	struct pm_bytes line = {0};
+
+	if (!word || strlen(word) + 1 >= s->arguments_length)
+		return;
+	end = word + s->arguments_length;
+	for (; word < end; word += strlen(word) + 1) {
+		pm_bytes_add(&line, " ", word != s->arguments);
+		put_word(&line, word);
+	}
+	pm_bytes_add(&line, " ...", s->arguments_cut ? 4 : 0);
+	pm_bytes_add(&line, "", 1);
+	if (!line.failed) {
+		pm_out_text(out, "\n  command  ");
+		pm_out_plain(out, (const char *)line.data, ARGUMENTS_WIDTH);
+	}
+	pm_bytes_free(&line);
+}
+
 void pm_report_text_head(const struct pm_report *report, struct pm_out *out)
 {
 	const struct pm_snapshot *s = report->snapshot;
@@ -319,6 +363,7 @@ void pm_report_text_head(const struct pm_report *report, struct pm_out *out)
 		head_processes(report->options->merge, out);
 	else
 		head_process(header, out);
+	head_arguments(s, out);
 	if (header->job[0]) {
 		pm_out_text(out, "\n  job      ");
 		pm_out_plain(out, header->job, 0);

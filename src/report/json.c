@@ -73,6 +73,23 @@ static void put_totals(struct pm_json *j, const struct pm_report *report)
 	pm_json_close(j, "]");
 }
 
+static void put_arguments(struct pm_json *j, const struct pm_snapshot *s)
+{
+	const char *word = s->arguments, *end;
+
+	if (!word) {
+		pm_json_null(j, "arguments");
+		return;
+	}
+	end = word + s->arguments_length;
+	pm_json_begin(j, "arguments", "[");
+	for (; word < end; word += strlen(word) + 1)
+		pm_json_string(j, NULL, word);
+	pm_json_close(j, "]");
+	if (s->arguments_cut)
+		pm_json_bool(j, "arguments_cut", true);
+}
+
 static void put_head(struct pm_json *j, const struct pm_report *report)
 {
 	const struct pm_snapshot *s = report->snapshot;
@@ -83,6 +100,7 @@ static void put_head(struct pm_json *j, const struct pm_report *report)
 	pm_json_number(j, "format", 1);
 	pm_json_string(j, "perfmon", PACKAGE_VERSION);
 	pm_json_string(j, "program", header->program);
+	put_arguments(j, s);
 	pm_json_known(j, "pid", header->pid, one);
 	pm_json_known(j, "start_time", header->start_time, one);
 	pm_json_known(j, "parent_pid", header->parent_pid, one);

@@ -191,6 +191,25 @@ static enum pm_snapshot_writer writer_of_both(enum pm_snapshot_writer a,
 	return a;
 }
 
+/* Without memory they are not shown. */
+static void arguments_copy(struct pm_snapshot *to, const struct pm_snapshot *from)
+{
+	to->arguments = from->arguments ? malloc(from->arguments_length + 1) : NULL;
+	if (!to->arguments)
+		return;
+	memcpy(to->arguments, from->arguments, from->arguments_length + 1);
+	to->arguments_length = from->arguments_length;
+	to->arguments_cut = from->arguments_cut;
+}
+
+static bool same_arguments(const struct pm_snapshot *a, const struct pm_snapshot *b)
+{
+	return a->arguments && b->arguments &&
+	       a->arguments_length == b->arguments_length &&
+	       a->arguments_cut == b->arguments_cut &&
+	       !memcmp(a->arguments, b->arguments, a->arguments_length);
+}
+
 /* What the processes have in common, so far. */
 static void header_add(struct pm_merge *merge, const struct pm_snapshot *s)
 {
@@ -208,7 +227,12 @@ static void header_add(struct pm_merge *merge, const struct pm_snapshot *s)
 		merge->sum->writer = s->writer;
 		merge->sum->tick_ns = s->tick_ns;
 		merge->sum->kinds = s->kinds;
+		arguments_copy(merge->sum, s);
 		return;
+	}
+	if (!same_arguments(merge->sum, s)) {
+		free(merge->sum->arguments);
+		merge->sum->arguments = NULL;
 	}
 	pm_cpu_kinds_join(&merge->sum->kinds, &s->kinds);
 	merge->sum->writer = writer_of_both(merge->sum->writer, s->writer);
