@@ -181,7 +181,7 @@ Test(report, the_tree_in_text)
 "\n"
 "  ~N%   estimated: counters were shared, and it was counted for N % of the time.\n"
 "        For exact numbers count fewer events.\n"
-"  >=    at least: a visit has no END so far. Its time is that of the regions\n"
+"  >=    at least: a visit has no END so far. Its values are those of the regions\n"
 "        inside it. If the program has ended, add the END.\n"
 "  &     too low: the event could not be opened in some threads. If the notes say\n"
 "        so, raise 'ulimit -n'.\n"
@@ -257,6 +257,45 @@ Test(report, how_the_program_was_called)
 	check_called(line, sizeof(line), 0, PM_FORMAT_TEXT, "xx...xx");
 }
 
+/* A program that was killed: what is open counts as much as what is inside of it. */
+Test(report, a_total_is_not_below_its_parts)
+{
+	struct pm_report_options options = {.format = PM_FORMAT_TEXT};
+	struct perfmon_profile_thread *thread;
+	struct perfmon_profile_node *node;
+	struct perfmon_profile_plan *plan;
+	struct profile_builder b;
+	uint32_t setup, outer, child;
+	char *got;
+
+	builder_begin(&b, 1 << 17);
+	plan = builder_plan(&b, 1, 1);
+	name(&plan->counter[0], "page-faults");
+	setup = builder_region(&b, "setup");
+	outer = builder_region(&b, "outer");
+	child = builder_region(&b, "child");
+	thread = builder_thread(&b, 4711, 1, 1);
+	builder_nodes(&b, thread, 16);
+	builder_node(&b, thread, 0, 0);
+	node = builder_node(&b, thread, 1, setup);
+	builder_visit(node, 1000000);
+	count(node, 0, 256, 0);
+	node = builder_node(&b, thread, 1, outer); /* 3 */
+	node->entered = 1;
+	node = builder_node(&b, thread, 3, child);
+	builder_visit(node, 20000000);
+	count(node, 0, 5120, 0);
+	got = report_built(&b, &options);
+	cr_assert(strstr(got, " >=5120\n  child "), "%s", got);
+	cr_assert(strstr(got, " >=5376\n"), "%s", got);
+	free(got);
+	options.format = PM_FORMAT_FLAT;
+	got = report_built(&b, &options);
+	cr_assert(strstr(got, " >=5376\n"), "%s", got);
+	free(got);
+	builder_end(&b);
+}
+
 Test(report, by_region_in_text_with_each_thread)
 {
 	struct pm_report_options options = {.format = PM_FORMAT_FLAT, .per_thread = true};
@@ -313,7 +352,7 @@ Test(report, by_region_in_text_with_each_thread)
 "\n"
 "  ~N%   estimated: counters were shared, and it was counted for N % of the time.\n"
 "        For exact numbers count fewer events.\n"
-"  >=    at least: a visit has no END so far. Its time is that of the regions\n"
+"  >=    at least: a visit has no END so far. Its values are those of the regions\n"
 "        inside it. If the program has ended, add the END.\n"
 "  &     too low: the event could not be opened in some threads. If the notes say\n"
 "        so, raise 'ulimit -n'.\n"
@@ -369,7 +408,7 @@ Test(report, bias_is_subtracted_on_request)
 "\n"
 "  ~N%   estimated: counters were shared, and it was counted for N % of the time.\n"
 "        For exact numbers count fewer events.\n"
-"  >=    at least: a visit has no END so far. Its time is that of the regions\n"
+"  >=    at least: a visit has no END so far. Its values are those of the regions\n"
 "        inside it. If the program has ended, add the END.\n"
 "  &     too low: the event could not be opened in some threads. If the notes say\n"
 "        so, raise 'ulimit -n'.\n"
@@ -588,7 +627,7 @@ Test(report, marks_and_their_legend)
 "\n"
 "  <N%   too low: counted for N % of the time, on some kinds of core. Bind the\n"
 "        threads to one kind.\n"
-"  >=    at least: a visit has no END so far. Its time is that of the regions\n"
+"  >=    at least: a visit has no END so far. Its values are those of the regions\n"
 "        inside it. If the program has ended, add the END.\n"
 "  !     too low: the END of an outer region closed some visits here or around\n"
 "        here. Add the missing END.\n"

@@ -34,9 +34,8 @@ static const struct pm_mark {
 	 "confidence "
 	 "(? if unknown). A smaller PERFMON_STRIDE is more exact."},
 	{PM_CELL_AT_LEAST, ">=",
-	 "at least: a visit has no END so far. Its time is that of the regions inside "
-	 "it. If "
-	 "the program has ended, add the END."},
+	 "at least: a visit has no END so far. Its values are those of the "
+	 "regions inside it. If the program has ended, add the END."},
 	{PM_MARK_MISMATCHED, "!",
 	 "too low: the END of an outer region closed some visits here or around here. "
 	 "Add "

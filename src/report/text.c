@@ -17,6 +17,8 @@ struct values {
 	uint32_t marks, states;
 	uint32_t count;	      /* columns before the events, */
 	uint8_t shown[FIXED]; /* and which these are */
+	double *least; /* by node and event: of open visits, what is inside of them;
+			       * NULL: no visit is open */
 };
 
 /* VALUE, if it is known, with its marks. "At least" stands before it. */
@@ -112,6 +114,68 @@ static void fill_fixed(struct values *values, uint32_t n, struct pm_field *field
 		fields[c] = all[values->shown[c]];
 }
 
+/*
+ * An open visit has counted what was counted inside of it, at least. What is flat has
+ * exclusive values, which are parts of the sum alone: as they were counted, since estimates
+ * of parts may come to more than the whole.
+ */
+static void least_fill_event(struct values *values, uint32_t e)
+{
+	const struct pm_report_tree *tree = values->tree;
+	size_t events = tree->model->event_count;
+	double *least = values->least + e, most = 0;
+
+	/* Complete: children have higher numbers. */
+	for (uint32_t n = tree->node_count; n-- > 0;) {
+		const struct pm_report_node *node = &tree->nodes[n];
+		struct pm_value value = pm_report_count(tree, n, e, tree->flat);
+		double inside = least[n * events];
+
+		if (value.state != PM_COUNTED)
+			value.value = 0;
+		if (node->entered != node->visits)
+			value.value = fmax(value.value, inside);
+		most = fmax(most, value.value);
+		least[n * events] = n ? value.value : fmax(most, inside);
+		if (tree->flat)
+			value.value = fmin(value.value, (double)value.sum);
+		if (n)
+			least[node->parent * events] += value.value;
+	}
+}
+
+static int least_fill(struct values *values)
+{
+	const struct pm_report_tree *tree = values->tree;
+	size_t events = tree->model->event_count;
+
+	if (tree->nodes[0].entered == tree->nodes[0].visits || !events)
+		return 0;
+	values->least = calloc(tree->node_count * events, sizeof(*values->least));
+	if (!values->least)
+		return -ENOMEM;
+	for (uint32_t e = 0; e < events; e++)
+		least_fill_event(values, e);
+	return 0;
+}
+
+/* The count of event E in node N, 0 for the sum. */
+static struct pm_value count_at(const struct values *values, uint32_t n, uint32_t e)
+{
+	const struct pm_report_tree *tree = values->tree;
+	struct pm_value value = pm_report_count(tree, n, e, tree->flat);
+	double known = value.state == PM_COUNTED ? value.value : 0, least = 0;
+
+	if (values->least && tree->nodes[n].entered != tree->nodes[n].visits)
+		least = values->least[n * tree->model->event_count + e];
+	if (least > known) {
+		value.state = PM_COUNTED;
+		value.value = least;
+		value.marks &= ~PM_MARK_SHORT;
+	}
+	return value;
+}
+
 static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 {
 	struct values *values = argument;
@@ -121,7 +185,7 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 
 	fill_fixed(values, n, fields);
 	for (uint32_t e = 0; e < model->event_count; e++, field++) {
-		struct pm_value value = pm_report_count(tree, n, e, tree->flat);
+		struct pm_value value = count_at(values, n, e);
 
 		field_value(values, field, &value,
 			    value.value * model->events[e].first->scale);
@@ -165,8 +229,9 @@ static int table_write(const struct pm_report_tree *tree, struct pm_out *out,
 			values.shown[values.count++] = c;
 	table.count = values.count + model->event_count + model->metric_count;
 	table.columns = calloc(table.count, sizeof(*table.columns));
-	if (!table.columns)
-		return -ENOMEM;
+	err = table.columns ? least_fill(&values) : -ENOMEM;
+	if (err)
+		goto out;
 	for (uint32_t c = 0; c < values.count; c++)
 		table.columns[c] = fixed[values.shown[c]];
 	if (!model->exact)
@@ -190,6 +255,8 @@ static int table_write(const struct pm_report_tree *tree, struct pm_out *out,
 	err = pm_table_write(&table, out);
 	*marks |= values.marks;
 	*states |= values.states;
+out:
+	free(values.least);
 	free(table.columns);
 	return err;
 }
