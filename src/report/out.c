@@ -461,11 +461,46 @@ char *pm_cell_number(char *buffer, double value)
 	return buffer;
 }
 
+bool pm_unit_takes_prefix(const char *unit)
+{
+	static const char *const bases[] = {
+		"",	  "B",	   "iB",    "b",     "bit", "bits", "byte",
+		"bytes",  "Byte",  "Bytes", "op",    "ops", "flop", "flops",
+		"Flop",	  "Flops", "FLOP",  "FLOPS", "s",   "J",    "Joule",
+		"Joules", "W",	   "Watt",  "Watts", "Hz",  "V",    "A"};
+	size_t base = strcspn(unit, "/"), length;
+
+	if (unit[base] && strcmp(unit + base, "/s") != 0)
+		return false;
+	if (!base || !strchr("numkKMGTPE", *unit))
+		return true;
+	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
+		length = strlen(bases[i]);
+		if (base == length + 1 && !strncmp(unit + 1, bases[i], length))
+			return !length && !unit[base];
+	}
+	return true;
+}
+
+/* VALUE in a unit that takes no prefix. */
+static void cell_plain_unit(char *buffer, double value, const char *unit)
+{
+	if (fabs(value) >= 99999.5)
+		pm_cell_fixed(buffer, value, 0);
+	else
+		pm_cell_number(buffer, value);
+	suffix(buffer, " ", "", unit);
+}
+
 void pm_cell_unit(char *buffer, double value, const char *unit)
 {
 	static const char *const prefixes[] = {"n", "u", "m", "", "k", "M", "G", "T"};
 	unsigned int prefix = 3;
 
+	if (!pm_unit_takes_prefix(unit)) {
+		cell_plain_unit(buffer, value, unit);
+		return;
+	}
 	if (value < 0) {
 		*buffer++ = '-';
 		value = -value;

@@ -10,8 +10,9 @@
 struct pm_out {
 	int (*sink)(void *argument, const char *text, size_t size);
 	void *argument;
-	int error;	      /* the sink's first; nothing is written after it */
-	unsigned int columns; /* of the terminal it goes to; 0: it goes to none */
+	int error;		    /* the sink's first; nothing is written after it */
+	unsigned int columns;	    /* of the terminal it goes to; 0: it goes to none */
+	unsigned int table_columns; /* ... where tables of text are split then; 0: 110 */
 	/* A passage that is broken between words: see pm_out_fold(). */
 	struct {
 		size_t limit, indent; /* LIMIT 0: nothing is broken */
@@ -68,6 +69,9 @@ void pm_cell_time(char *buffer, double ns);
 void pm_cell_count(char *buffer, double count);	  /* exact below 100,000 */
 char *pm_cell_number(char *buffer, double value); /* small and negative ones, too */
 void pm_cell_unit(char *buffer, double value, const char *unit);
+/* Whether a number in UNIT may get a prefix: not in one that has a prefix (GB/s, ms), nor in
+ * a ratio of other things than a second's (flop/B). */
+bool pm_unit_takes_prefix(const char *unit);
 
 /* The character at TEXT and its length in bytes; -1 (length 1) if it is no UTF-8. */
 int32_t pm_utf8_next(const char *text, size_t *length);

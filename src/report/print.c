@@ -20,6 +20,18 @@
 #define COLUMNS_MAX	1000
 #define COLUMNS_DEFAULT 80
 
+/* COLUMNS of the environment; 0: it says nothing. */
+static unsigned int columns_asked(void)
+{
+	const char *text = pm_options_getenv("COLUMNS");
+	long columns = text ? strtol(text, NULL, 10) : 0;
+
+	return columns <= 0	       ? 0
+	       : columns < COLUMNS_MIN ? COLUMNS_MIN
+	       : columns > COLUMNS_MAX ? COLUMNS_MAX
+				       : (unsigned int)columns;
+}
+
 #define WRITER(constant, name, suffix, writer, text) pm_report_##writer,
 static int (*const writers[])(const struct pm_report *report,
 			      struct pm_out *out) = {PM_FORMATS_ALL(WRITER)};
@@ -43,6 +55,7 @@ int pm_report_write(const struct pm_snapshot *snapshot,
 	out->sink = sink;
 	out->argument = argument;
 	out->columns = options->columns;
+	out->table_columns = columns_asked();
 	err = pm_report_model_make(&model, snapshot, options->subtract_bias,
 				   options->metrics);
 	if (err)
@@ -87,19 +100,16 @@ out_free:
 /* The columns of the terminal at FD; 0: it is none. COLUMNS comes first, as in the command. */
 static unsigned int columns_of(int fd)
 {
-	const char *text = pm_options_getenv("COLUMNS");
 	struct winsize size = {0};
-	long columns = text ? strtol(text, NULL, 10) : 0;
 
 	if (pm_kernel_ioctl_ptr(fd, TIOCGWINSZ, &size))
 		return 0;
-	if (columns <= 0)
-		columns = size.ws_col;
-	if (columns <= 0)
-		columns = COLUMNS_DEFAULT;
-	return columns < COLUMNS_MIN   ? COLUMNS_MIN
-	       : columns > COLUMNS_MAX ? COLUMNS_MAX
-				       : (unsigned int)columns;
+	if (columns_asked())
+		return columns_asked();
+	return !size.ws_col		   ? COLUMNS_DEFAULT
+	       : size.ws_col < COLUMNS_MIN ? COLUMNS_MIN
+	       : size.ws_col > COLUMNS_MAX ? COLUMNS_MAX
+					   : size.ws_col;
 }
 
 int pm_report_write_fd(const struct pm_snapshot *snapshot,

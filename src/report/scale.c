@@ -54,7 +54,8 @@ static void scale_visit(struct pm_scale *scale, double least, double most)
 	strcpy(scale->unit, times[unit].name);
 }
 
-static void scale_event(struct pm_scale *scale, const char *unit, double most)
+static void scale_event(struct pm_scale *scale, const char *unit, double least,
+			double most)
 {
 	static const char *const prefixes[] = {"n", "u", "m", "",  "k",
 					       "M", "G", "T", "P", "E"};
@@ -67,6 +68,12 @@ static void scale_event(struct pm_scale *scale, const char *unit, double most)
 	}
 	if (!*unit && most < FULL)
 		return;
+	if (*unit && !pm_unit_takes_prefix(unit)) {
+		scale->each = least < 0.01;
+		scale->decimals = decimals_for(least, 4, 3);
+		snprintf(scale->unit, sizeof(scale->unit), "%s", unit);
+		return;
+	}
 	for (; most / scale->divisor >= 1000 && prefix < 9; prefix++)
 		scale->divisor *= 1000;
 	for (; *unit && most > 0 && most / scale->divisor < 1 && prefix > 0; prefix--)
@@ -91,7 +98,7 @@ void pm_scale_choose(struct pm_scale *scale, enum pm_column_kind kind, const cha
 		strcpy(scale->unit, "%");
 		break;
 	case PM_COLUMN_EVENT:
-		scale_event(scale, unit, most);
+		scale_event(scale, unit, least, most);
 		break;
 	case PM_COLUMN_RATIO:
 		scale->decimals = 2;
@@ -102,7 +109,7 @@ void pm_scale_choose(struct pm_scale *scale, enum pm_column_kind kind, const cha
 			break;
 		}
 		if (*unit && strcmp(unit, "%") != 0) {
-			scale_event(scale, unit, most);
+			scale_event(scale, unit, least, most);
 			break;
 		}
 		strcpy(scale->unit, unit);

@@ -269,7 +269,9 @@ static void print_rows(const struct layout *layout, size_t most, struct pm_out *
 
 int pm_table_write(const struct pm_table *table, struct pm_out *out)
 {
-	size_t width = out->columns ? out->columns : WIDTH;
+	size_t width = out->columns	    ? out->columns
+		       : out->table_columns ? out->table_columns
+					    : WIDTH;
 	struct layout layout = {
 		.table = table,
 		.fields = calloc(table->count, sizeof(*layout.fields)),

@@ -254,6 +254,23 @@ try "run takes folders for the report" folders "$perfmon" run -o WHERE "$program
 try "run takes folders for the profile" folders "$perfmon" run -o none -P WHERE "$program"
 kept_here() { status 0 env PERFMON_OUTPUT=none PERFMON_PROFILE=kept "$program"; }
 must "a profile is kept" kept_here
+# 2,000,000 GB/s and 0.00002 flop/B are what they are.
+units() {
+	status 0 "$perfmon" report -m 'x [GB/s] = 2000000 + 0 * visits; y [flop/B] = 0.00002 + 0 * visits; z [B/s] = 2000000 + 0 * visits' kept &&
+		says out " GB/s" && says out " flop/B" && says out " MB/s" && ! grep -E '[numkMGT](GB/s|flop/B)' "$here/out"
+}
+try "a unit that has a prefix gets no other" units
+widest() { # COLUMNS: of a table in a file
+	COLUMNS=$1 status 0 "$perfmon" report -m 'a = visits; b = visits; c = visits; d = visits; e = visits; f = visits' -o wide.txt kept &&
+		awk '/^region/ { table = 1 } table && length > widest { widest = length } /^$/ { table = 0 } END { print widest }' \
+			"$here/wide.txt" >"$here/width"
+}
+split() {
+	local narrow
+	widest 60 && narrow=$(cat "$here/width") && [ "$narrow" -le 60 ] && widest 200 &&
+		[ "$(cat "$here/width")" -gt "$narrow" ]
+}
+try "COLUMNS says where tables in files are split" split
 try "report writes into folders" folders "$perfmon" report -o WHERE kept
 try "report writes pages into folders" folders "$perfmon" report -f html -o WHERE kept
 try "export writes into folders" folders "$perfmon" export -f folded -o WHERE kept
