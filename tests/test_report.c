@@ -1377,6 +1377,11 @@ Test(report, an_older_file_is_replaced_by_a_whole_one_or_not_at_all, .init = ent
 	cr_assert_eq(after.st_mode, before.st_mode);
 	cr_assert_neq(after.st_ino, before.st_ino);
 	cr_assert_eq(files_in_folder(), 2);
+	/* The rights of what stood there are not the report's. */
+	write_old("old", 06755);
+	cr_assert_str_eq(at_exit("old", false), "");
+	cr_assert_eq(stat("old", &after), 0);
+	cr_assert_eq(after.st_mode & 07777, 0755);
 }
 
 Test(report, a_missing_folder_is_made_or_the_report_is_here, .init = enter_folder,
@@ -1424,12 +1429,25 @@ Test(report, where_no_file_can_be_made_the_older_one_is_written, .init = enter_f
 		cr_assert_eq(pm_report_file_open(&file, "old", false), 0);
 		pm_kernel_fault = NULL;
 		cr_assert_eq(pm_report_fd_write(&file.fd, "new", 3), 0);
+		cr_assert_str_eq(file_text("old"), "old\n");
+		cr_assert_eq(pm_report_file_end(&file, -EIO), -EIO);
+		cr_assert_str_eq(file_text("old"), "old\n");
+		refuse_from_now(rows[i].call, rows[i].turn, rows[i].error);
+		cr_assert_eq(pm_report_file_open(&file, "old", false), 0);
+		pm_kernel_fault = NULL;
+		cr_assert_eq(pm_report_fd_write(&file.fd, "new", 3), 0);
 		cr_assert_eq(pm_report_file_end(&file, 0), 0);
 		cr_assert_eq(stat("old", &after), 0);
 		cr_assert_eq(after.st_ino, before.st_ino);
 		cr_assert_str_eq(file_text("old"), "new");
 		cr_assert_eq(files_in_folder(), 1);
 	}
+	/* A disk that is full has no room for its text either. */
+	write_old("old", 0600);
+	refuse_from_now(PM_CALL_OPEN, 2, -ENOSPC);
+	cr_assert_eq(pm_report_file_open(&file, "old", false), -ENOSPC);
+	pm_kernel_fault = NULL;
+	cr_assert_str_eq(file_text("old"), "old\n");
 }
 
 /* Without a handler the signal ends the program. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "os/os.h"
@@ -69,30 +70,58 @@ static void drop_aside(struct pm_report_file *file)
 	file->aside = NULL;
 }
 
-/* The older file OLD is open and of ST: opens one that can take its place, or takes
- * it. */
-static int replace(struct pm_report_file *file, int old, const struct stat *st)
+/* A new file beside FILE's path with the owner and the mode of the older one, of ST. It
+ * has no other's rights (setuid, setgid): its text is not what these were given to. */
+static int make_like(struct pm_report_file *file, const struct stat *st)
 {
 	struct stat made;
 	int fd = make_aside(file), err;
 
-	if (fd >= 0) {
-		err = pm_kernel_fstat(fd, &made);
-		if (!err && (made.st_uid != st->st_uid || made.st_gid != st->st_gid))
-			err = pm_kernel_fchown(fd, st->st_uid, st->st_gid);
-		if (!err)
-			err = pm_kernel_fchmod(fd, st->st_mode & 07777);
-		if (!err) {
-			pm_kernel_close(old);
-			return fd;
-		}
-		pm_kernel_close(fd);
-		drop_aside(file);
-	}
-	err = pm_kernel_ftruncate(old, 0);
+	if (fd < 0)
+		return fd;
+	err = pm_kernel_fstat(fd, &made);
+	if (!err && (made.st_uid != st->st_uid || made.st_gid != st->st_gid))
+		err = pm_kernel_fchown(fd, st->st_uid, st->st_gid);
 	if (!err)
-		return old;
-	pm_kernel_close(old);
+		err = pm_kernel_fchmod(fd, st->st_mode & 0777);
+	if (!err)
+		return fd;
+	pm_kernel_close(fd);
+	drop_aside(file);
+	return err;
+}
+
+/* The older file OLD is open and of ST: opens one that can take its place, or memory whose
+ * text does when it is whole. */
+static int replace(struct pm_report_file *file, int old, const struct stat *st)
+{
+	int fd = make_like(file, st);
+
+	/* Without room a copy would leave neither the old text nor the new one. */
+	if (fd < 0 && fd != -ENOSPC && fd != -EDQUOT && fd != -ENOMEM)
+		fd = pm_kernel_memfd_create("perfmon-report", MFD_CLOEXEC);
+	if (fd >= 0 && !file->aside)
+		file->old = old;
+	else
+		pm_kernel_close(old);
+	return fd;
+}
+
+/* Puts the text of FILE, which is whole, in place of that of the older one. */
+static int copy_to_old(struct pm_report_file *file)
+{
+	int err = pm_kernel_ftruncate(file->old, 0);
+	char text[4096];
+	uint64_t at = 0;
+
+	while (!err) {
+		ssize_t n = pm_kernel_pread(file->fd, text, sizeof(text), at);
+
+		if (n <= 0)
+			return (int)n;
+		err = pm_report_fd_write(&file->old, text, (size_t)n);
+		at += (uint64_t)n;
+	}
 	return err;
 }
 
@@ -100,7 +129,9 @@ static int replace(struct pm_report_file *file, int old, const struct stat *st)
 static int open_target(struct pm_report_file *file, bool wait)
 {
 	int fd = pm_kernel_open(file->path, O_PATH | O_NOFOLLOW, 0), err;
-	int flags = O_WRONLY | O_NOFOLLOW | O_NOCTTY;
+	/* What another user has put into a sticky folder is refused where the kernel
+	 * protects from it, which it only does for who may create a file. */
+	int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NOCTTY;
 	struct stat st;
 
 	if (fd == -ENOENT)
@@ -113,7 +144,7 @@ static int open_target(struct pm_report_file *file, bool wait)
 		return err;
 	if (!wait || S_ISREG(st.st_mode))
 		flags |= O_NONBLOCK;
-	fd = pm_kernel_open(file->path, flags, 0);
+	fd = pm_kernel_open(file->path, flags, 0644);
 	if (fd < 0)
 		return fd;
 	/* Somebody may have put another thing there since. */
@@ -129,7 +160,7 @@ int pm_report_file_open(struct pm_report_file *file, const char *path, bool wait
 {
 	int fd;
 
-	*file = (struct pm_report_file){.fd = -1, .path = strdup(path)};
+	*file = (struct pm_report_file){.fd = -1, .path = strdup(path), .old = -1};
 	if (!file->path)
 		return -ENOMEM;
 	fd = open_target(file, wait);
@@ -144,9 +175,15 @@ int pm_report_file_open(struct pm_report_file *file, const char *path, bool wait
 
 int pm_report_file_end(struct pm_report_file *file, int err)
 {
-	/* Some file systems tell here that they had no room. */
-	int closed = pm_kernel_close(file->fd);
+	int closed;
 
+	if (file->old >= 0) {
+		err = err ?: copy_to_old(file);
+		closed = pm_kernel_close(file->old);
+		err = err ?: closed;
+	}
+	/* Some file systems tell here that they had no room. */
+	closed = pm_kernel_close(file->fd);
 	err = err ?: closed;
 	if (file->aside) {
 		err = err ?: pm_kernel_rename(file->aside, file->path);
@@ -155,6 +192,6 @@ int pm_report_file_end(struct pm_report_file *file, int err)
 	}
 	free(file->aside);
 	free(file->path);
-	*file = (struct pm_report_file){.fd = -1};
+	*file = (struct pm_report_file){.fd = -1, .old = -1};
 	return err;
 }

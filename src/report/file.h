@@ -9,28 +9,30 @@
 struct pm_report_file {
 	int fd;
 	char *path;  /* where it is to stand */
-	char *aside; /* where it is written until it is whole; NULL: at PATH itself */
+	char *aside; /* where it is written until it is whole; NULL: at PATH itself, or */
+	int old;     /* the older file, which gets the text of FD at the end; -1: none */
 };
 
 /*
  * pm_report_file_open() - opens what becomes the file at PATH: a new file beside it,
- * which has the mode and the owner of an older one, or mode 0644 less the umask. A device
- * or a FIFO is opened itself; so is an older file in a directory where no other can be
- * made, or whose owner a new one could not have, and it is emptied. Never through a
- * symbolic link as the last part of PATH.
+ * which has the owner and the permissions of an older one (but neither setuid nor setgid),
+ * or mode 0644 less the umask. In a directory where no other file can be made, or if a new
+ * one could not have that owner, the text stays in memory and replaces that of the older
+ * file at the end. A device or a FIFO is opened itself. Never through a symbolic link as
+ * the last part of PATH.
  *
  * WAIT: for who reads a FIFO. Without it a FIFO that nobody reads is refused, and
  * pm_report_fd_write() does not wait for ever for one that somebody does not read.
  *
- * 0; -ELOOP: a symbolic link; -ENXIO: nobody reads the FIFO; -ENOMEM; or what open(2)
- * gave. Allocates; any thread.
+ * 0; -ELOOP: a symbolic link; -ENXIO: nobody reads the FIFO; -EACCES, too, if the file is
+ * another user's in a sticky folder (fs.protected_regular); -ENOMEM; or what open(2) gave. Allocates; any thread.
  */
 int pm_report_file_open(struct pm_report_file *file, const char *path, bool wait);
 
 /*
  * pm_report_file_end() - closes FILE, which is at its place now; or, if ERR is what
- * writing it came to, removes it, and an older one stays as it was. ERR, or what close(2)
- * or rename(2) gave.
+ * writing it came to, removes it, and an older one stays as it was. ERR, or what close(2),
+ * rename(2) or, to the older file itself, write(2) gave.
  */
 int pm_report_file_end(struct pm_report_file *file, int err);
 

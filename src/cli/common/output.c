@@ -23,26 +23,49 @@ static int open_itself(struct pm_report_file *file, const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
 
-	*file = (struct pm_report_file){.fd = fd};
+	*file = (struct pm_report_file){.fd = fd, .old = -1};
 	return fd < 0 ? -errno : 0;
+}
+
+/*
+ * What the symbolic link PATH leads to, in *TARGET; NULL, and 0: it has no name, or none
+ * where another file can be put. The kernel says whether the link may be followed: not
+ * another user's in a sticky folder (fs.protected_symlinks).
+ */
+static int link_target(const char *path, char **target)
+{
+	int fd = open(path, O_PATH | O_CLOEXEC), err = fd < 0 ? -errno : 0;
+	struct stat followed, named;
+
+	*target = NULL;
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	*target = realpath(path, NULL);
+	/* Somebody may have changed the link since. */
+	if (*target &&
+	    (is_special(*target) || fstat(fd, &followed) || lstat(*target, &named) ||
+	     followed.st_dev != named.st_dev || followed.st_ino != named.st_ino)) {
+		free(*target);
+		*target = NULL;
+	}
+	close(fd);
+	return 0;
 }
 
 static int open_file(struct pm_report_file *file, const char *path)
 {
-	char *target = NULL;
+	char *target;
 	struct stat st;
 	int err;
 
 	if (is_special(path))
 		return open_itself(file, path);
-	if (!lstat(path, &st) && S_ISLNK(st.st_mode)) {
-		target = realpath(path, NULL);
-		if (!target || is_special(target)) {
-			free(target);
-			return open_itself(file, path);
-		}
-	}
-	err = pm_report_file_open(file, target ? target : path, true);
+	if (lstat(path, &st) || !S_ISLNK(st.st_mode))
+		return pm_report_file_open(file, path, true);
+	err = link_target(path, &target);
+	if (err)
+		return err;
+	err = target ? pm_report_file_open(file, target, true) : open_itself(file, path);
 	free(target);
 	return err;
 }

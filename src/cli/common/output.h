@@ -20,7 +20,7 @@ struct cli_output {
 char *cli_output_path(const char *command, const char *path, const char *suffix);
 
 /* To such a PATH (NULL, "-": standard output). 0, or CLI_FAILED and it has complained. A
- * symbolic link is followed. */
+ * symbolic link is followed where the kernel would follow it. */
 int cli_output_begin(struct cli_output *output, const char *command, const char *path,
 		     const char *suffix);
 
