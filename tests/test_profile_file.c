@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/un.h>
 
 #include "os/os.h"
@@ -391,4 +392,33 @@ Test(profile_file, a_file_that_is_being_read_may_shrink)
 	}
 	cr_assert(torn, "no node was cut off");
 	cr_assert(whole, "no snapshot was whole");
+}
+
+static bool maps_this_file(const struct pm_process_map *map, void *unused)
+{
+	struct stat status;
+
+	(void)unused;
+	return map->inode && map->path[0] == '/' && !stat(map->path, &status) &&
+	       major(map->device) && map->device == status.st_dev;
+}
+
+/* Numbers of inodes are each file system's own. Some tell maps and stat(2) different devices,
+ * of which one or both have no major number. */
+Test(profile_file, a_mapping_is_of_a_file_of_its_file_system)
+{
+	struct pm_process_map map = {.device = makedev(8, 1), .inode = 5};
+	struct stat status = {.st_dev = makedev(8, 1), .st_ino = 5};
+
+	cr_assert(pm_process_map_is_of(&map, &status));
+	status.st_ino = 6;
+	cr_assert(!pm_process_map_is_of(&map, &status));
+	status.st_ino = 5;
+	status.st_dev = makedev(8, 2);
+	cr_assert(!pm_process_map_is_of(&map, &status));
+	status.st_dev = makedev(0, 40);
+	cr_assert(pm_process_map_is_of(&map, &status));
+	map.device = makedev(0, 41);
+	cr_assert(pm_process_map_is_of(&map, &status));
+	cr_assert_geq(pm_process_maps(getpid(), maps_this_file, NULL), 0);
 }

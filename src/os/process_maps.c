@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 #include "os/files.h"
 #include "os/kernel.h"
@@ -47,7 +48,7 @@ static bool take_number(char **at, int base, char behind, uint64_t *number)
  */
 static bool parse(char *line, struct pm_process_map *map)
 {
-	uint64_t major, minor;
+	uint64_t device[2];
 	char *access;
 
 	if (!take_number(&line, 16, '-', &map->from) ||
@@ -58,16 +59,24 @@ static bool parse(char *line, struct pm_process_map *map)
 		return false;
 	line += 5;
 	if (!take_number(&line, 16, ' ', &map->offset) ||
-	    !take_number(&line, 16, ':', &major) ||
-	    !take_number(&line, 16, ' ', &minor) ||
+	    !take_number(&line, 16, ':', &device[0]) ||
+	    !take_number(&line, 16, ' ', &device[1]) ||
 	    !take_number(&line, 10, '\0', &map->inode))
 		return false;
 	line += strspn(line, " ");
+	map->device = makedev((unsigned int)device[0], (unsigned int)device[1]);
 	map->writable = access[1] == 'w';
 	map->shared = access[3] == 's';
 	unescape(line);
 	map->path = line;
 	return true;
+}
+
+bool pm_process_map_is_of(const struct pm_process_map *map, const struct stat *status)
+{
+	return map->inode == status->st_ino &&
+	       (map->device == status->st_dev || !major(map->device) ||
+		!major(status->st_dev));
 }
 
 int pm_process_maps(pid_t pid,

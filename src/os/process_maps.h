@@ -5,16 +5,24 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 struct pm_process_map {
 	uint64_t from, to;
 	uint64_t offset; /* in the file */
+	dev_t device;
 	uint64_t inode;
 	bool writable;
 	bool shared;
 	const char *path; /* "" if it has none */
 };
+
+/*
+ * Whether the file with STATUS is the one that MAP maps. An inode is its file system's, and
+ * those without a device (btrfs, overlayfs) may have told stat(2) another number.
+ */
+bool pm_process_map_is_of(const struct pm_process_map *map, const struct stat *status);
 
 /*
  * Calls VISIT for each mapping of PID, until it returns true. 1 if it did, 0 if there are

@@ -19,7 +19,7 @@
 
 struct pm_profile_file {
 	int fd;
-	ino_t inode;
+	struct stat status;
 	bool may_map; /* nobody else can make it shorter */
 	bool here;    /* it was begun on this boot */
 	pid_t pid;    /* of its writer, as the caller sees it */
@@ -156,7 +156,7 @@ static int make(int fd, const struct stat *st, const char *name,
 		      file->header.pid_namespace == pm_machine_pid_namespace());
 	file->pid = (pid_t)file->header.pid;
 	file->fd = fd;
-	file->inode = st->st_ino;
+	file->status = *st;
 	file->may_map = may_map(fd, st);
 	*out = file;
 	return 0;
@@ -213,7 +213,7 @@ static int open_mapping(const struct search *search, const struct pm_process_map
 			    strcmp(link, mapping->path) != 0)
 				continue;
 			fd = open_regular(path, search->name, st, diag);
-			if (fd >= 0 && st->st_ino != mapping->inode) {
+			if (fd >= 0 && !pm_process_map_is_of(mapping, st)) {
 				pm_kernel_close(fd);
 				continue;
 			}
@@ -225,7 +225,7 @@ static int open_mapping(const struct search *search, const struct pm_process_map
 	fd = open_regular(mapping->path, search->name, st, diag);
 	if (fd < 0 && fd != -ENOENT)
 		return fd;
-	if (fd >= 0 && st->st_ino == mapping->inode)
+	if (fd >= 0 && pm_process_map_is_of(mapping, st))
 		return fd;
 	if (fd >= 0)
 		pm_kernel_close(fd);
@@ -330,7 +330,8 @@ static bool is_ours(const struct pm_process_map *mapping, void *argument)
 {
 	const struct pm_profile_file *file = argument;
 
-	return mapping->shared && mapping->inode == file->inode && !mapping->offset;
+	return mapping->shared && !mapping->offset &&
+	       pm_process_map_is_of(mapping, &file->status);
 }
 
 static enum pm_snapshot_writer writer_of(const struct pm_profile_file *file)
