@@ -130,6 +130,44 @@ appended() {
 		ends 0 -e none -o "$here/file" true && [ "$(grep -c elapsed "$here/file")" -eq 1 ]
 }
 try "appends to a file, or begins it anew" appended
+# WHAT-STANDS-THERE OPTION...: of a command that does not exist.
+left_alone() {
+	echo precious >"$here/before"
+	rm -f "$here/file"
+	[ "$1" = nothing ] || cp "$here/before" "$here/file"
+	shift
+	ends 127 -e none -o "$here/file" "$@" /nosuch/command || return 1
+	[ ! -e "$here/file" ] || cmp -s "$here/file" "$here/before"
+}
+try "leaves the file alone if the command cannot be run" left_alone text
+try "so with intervals" left_alone text -I 10
+try "and with --append" left_alone text --append
+no_file() { left_alone nothing && [ ! -e "$here/file" ]; }
+try "and leaves none where there was none" no_file
+# A link that another user has put into a sticky folder, and a shell's way through it.
+another_users_link() {
+	mkdir -m 1777 "$here/sticky" && echo precious >"$here/victim" && ln -s ../victim "$here/sticky/link" &&
+		chown -h 54321 "$here/sticky/link" 2>"$here/err" && ! (: >>"$here/sticky/link") 2>"$here/err"
+}
+refused() { # SUBCOMMAND ARGUMENT...
+	"$perfmon" "$@" -o "$here/sticky/link" "$here/profile" >"$here/out" 2>"$here/err" && return 1
+	says "sticky/link': Permission denied" && [ "$(cat "$here/victim")" = precious ]
+}
+through_own_link() {
+	ln -s ../victim "$here/sticky/own" && "$perfmon" report -f csv -o "$here/sticky/own" "$here/profile" 2>"$here/err" &&
+		[ -L "$here/sticky/own" ] && grep -q work "$here/victim"
+}
+if ! another_users_link; then
+	skip "follows no link of another user in a sticky folder" "needs root, and fs.protected_symlinks=1"
+elif ! PERFMON_EVENTS=none PERFMON_OUTPUT=none PERFMON_PROFILE=$here/profile ./tests/programs/diff_work 10 7 3; then
+	not_ok "makes a profile"
+else
+	try "report follows no link of another user in a sticky folder" refused report
+	try "nor does report --html" refused report --html
+	try "nor does export" refused export -f folded
+	try "nor does stat" eval 'ends_and_says 1 "Permission denied" -o "$here/sticky/link" true'
+	try "but it follows one of its own" through_own_link
+fi
 on_stdout() { ends 0 -e none -o - true && grep -q elapsed "$here/out" && [ ! -s "$here/err" ]; }
 try "writes to stdout" on_stdout
 try "says why it cannot write" ends_and_says 1 "'/nosuch/file': No such file" -e none -o /nosuch/file true

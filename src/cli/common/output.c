@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/common/complain.h"
 
@@ -70,6 +71,18 @@ static int open_file(struct pm_report_file *file, const char *path)
 	return err;
 }
 
+/* Opens the file at PATH to be written as its text comes. *MADE: there was none. */
+static int open_to_grow(const char *path, bool append, bool *made)
+{
+	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (append ? O_APPEND : 0);
+	int fd = open(path, flags | O_EXCL, 0666);
+
+	*made = fd >= 0;
+	if (fd < 0 && errno == EEXIST)
+		fd = open(path, flags, 0666);
+	return fd < 0 ? -errno : fd;
+}
+
 char *cli_output_path(const char *command, const char *path, const char *suffix)
 {
 	size_t length = strlen(path);
@@ -94,28 +107,68 @@ char *cli_output_path(const char *command, const char *path, const char *suffix)
 	return whole;
 }
 
+/* Whether there is a file to be opened, at output->path; if not, *STATUS is what to
+ * return. */
+static bool wants_file(struct cli_output *output, const char *command, const char *path,
+		       const char *suffix, int *status)
+{
+	*output = (struct cli_output){.command = command};
+	*status = 0;
+	if (!path || !strcmp(path, "-"))
+		return false;
+	output->path = cli_output_path(command, path, suffix);
+	*status = output->path ? 0 : CLI_FAILED;
+	return output->path;
+}
+
+/* ERR is what opening it came to. */
+static int opened(struct cli_output *output, int err)
+{
+	if (err) {
+		cli_complain(output->command, "'%s': %s", output->path, strerror(-err));
+		free(output->path);
+		output->path = NULL;
+		return CLI_FAILED;
+	}
+	output->out.sink = cli_output_write;
+	output->out.argument = output;
+	return 0;
+}
+
 int cli_output_begin(struct cli_output *output, const char *command, const char *path,
 		     const char *suffix)
 {
-	int err;
+	int status;
 
-	*output = (struct cli_output){.command = command};
 	/* A full file is an error to tell, not one to die of. */
 	signal(SIGXFSZ, SIG_IGN);
-	if (!path || !strcmp(path, "-"))
-		return 0;
-	output->path = cli_output_path(command, path, suffix);
-	if (!output->path)
-		return CLI_FAILED;
-	err = open_file(&output->file, output->path);
-	if (err) {
-		cli_complain(command, "'%s': %s", output->path, strerror(-err));
-		free(output->path);
-		return CLI_FAILED;
-	}
-	output->out.sink = pm_report_fd_write;
-	output->out.argument = &output->file.fd;
-	return 0;
+	if (!wants_file(output, command, path, suffix, &status))
+		return status;
+	return opened(output, open_file(&output->file, output->path));
+}
+
+int cli_output_grow(struct cli_output *output, const char *command, const char *path,
+		    const char *suffix, bool append)
+{
+	int status, fd;
+
+	if (!wants_file(output, command, path, suffix, &status))
+		return status;
+	fd = open_to_grow(output->path, append, &output->made);
+	output->file = (struct pm_report_file){.fd = fd, .old = -1};
+	output->empty_first = !append;
+	return opened(output, fd < 0 ? fd : 0);
+}
+
+int cli_output_write(void *argument, const char *text, size_t size)
+{
+	struct cli_output *output = argument;
+
+	/* What is no regular file has nothing to lose. */
+	if (output->empty_first && ftruncate(output->file.fd, 0) && errno != EINVAL)
+		return -errno;
+	output->empty_first = output->made = false;
+	return pm_report_fd_write(&output->file.fd, text, size);
 }
 
 int cli_output_print(void *argument, const char *text, size_t size)
@@ -135,6 +188,8 @@ int cli_output_end(struct cli_output *output, int err)
 	if (output->path) {
 		err = err ?: pm_out_end(&output->out);
 		err = pm_report_file_end(&output->file, err);
+		if (output->made)
+			unlink(output->path);
 	}
 	if (err == -ENOMEM)
 		cli_complain(output->command, "no memory for this report");

@@ -10,6 +10,8 @@ struct cli_output {
 	const char *command;
 	char *path; /* NULL: standard output */
 	struct pm_report_file file;
+	bool empty_first;  /* before the first text; until then it stays as it was */
+	bool made;	   /* there was no file, and there is no text yet */
 	struct pm_out out; /* to the file */
 };
 
@@ -23,6 +25,14 @@ char *cli_output_path(const char *command, const char *path, const char *suffix)
  * symbolic link is followed where the kernel would follow it. */
 int cli_output_begin(struct cli_output *output, const char *command, const char *path,
 		     const char *suffix);
+
+/* The same for what others may read while it grows: to the file itself. Its older text goes
+ * when the first new one comes, or, with APPEND, stays. */
+int cli_output_grow(struct cli_output *output, const char *command, const char *path,
+		    const char *suffix, bool append);
+
+/* A sink to the file of an output, at once: ARGUMENT is the output. */
+int cli_output_write(void *argument, const char *text, size_t size);
 
 /* A sink of reports, for which ARGUMENT is the output. */
 int cli_output_print(void *argument, const char *text, size_t size);

@@ -3,7 +3,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,28 +18,29 @@
 
 /* --- output ------------------------------------------------------------------------- */
 
-static int open_output(const struct stat_options *options)
+static int write_standard(void *argument, const char *text, size_t size)
+{
+	const struct stat_options *options = argument;
+	int fd = options->output ? STDOUT_FILENO : STDERR_FILENO;
+
+	return pm_report_fd_write(&fd, text, size);
+}
+
+/* Opens what OUT writes to. Intervals can be read there while others are counted. */
+static int open_output(struct cli_output *output, struct pm_out *out,
+		       struct stat_options *options)
 {
 	/* In the order of enum stat_format. */
 	static const char *const suffix[] = {"txt", "csv", "json"};
-	char *path;
-	int fd;
+	int status = cli_output_grow(output, "stat", options->output,
+				     suffix[options->format], options->append);
 
-	if (!options->output)
-		return STDERR_FILENO;
-	if (!strcmp(options->output, "-"))
-		return STDOUT_FILENO;
-	path = cli_output_path("stat", options->output, suffix[options->format]);
-	if (!path)
-		return -1;
-	fd = open(path,
-		  O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY |
-			  (options->append ? O_APPEND : O_TRUNC),
-		  0666);
-	if (fd < 0)
-		cli_complain("stat", "'%s': %s", path, strerror(errno));
-	free(path);
-	return fd;
+	out->sink = output->path ? cli_output_write : write_standard;
+	out->argument = output->path ? (void *)output : options;
+	cli_terminal_use(output->path	   ? output->file.fd
+			 : options->output ? STDOUT_FILENO
+					   : STDERR_FILENO);
+	return status;
 }
 
 /* --- counting ----------------------------------------------------------------------- */
@@ -51,8 +51,8 @@ struct stat_work {
 	struct stat_exact exact;
 	struct stat_cell *cells, *interval;
 	struct stat_result result;
+	struct cli_output output;
 	struct pm_out out;
-	int fd;
 	int *watches; /* of processes */
 };
 
@@ -344,7 +344,7 @@ static int init_counting(struct stat_work *work)
 
 static int stat_main(struct stat_options *options)
 {
-	struct stat_work work = {.options = options, .fd = STDERR_FILENO};
+	struct stat_work work = {.options = options};
 	size_t cells;
 	int status = init_counting(&work);
 
@@ -366,13 +366,16 @@ static int stat_main(struct stat_options *options)
 					     .exact = options->exact ? &work.exact : NULL,
 					     .cells = work.cells,
 					     .exit_status = -1};
-		work.out.sink = pm_report_fd_write;
-		work.out.argument = &work.fd;
-		work.fd = open_output(options);
 		work.counting.processes = options->processes;
 		work.counting.split = options->split;
-		cli_terminal_use(work.fd);
-		status = work.fd < 0 ? CLI_FAILED : count_and_tell(&work);
+		status = open_output(&work.output, &work.out, options);
+		if (!status) {
+			int ended;
+
+			status = count_and_tell(&work);
+			ended = cli_output_end(&work.output, 0);
+			status = status ?: ended;
+		}
 	} else {
 		cli_complain("stat", "%s", strerror(ENOMEM));
 		status = CLI_FAILED;
