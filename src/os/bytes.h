@@ -30,8 +30,9 @@ static inline void *pm_bytes_grow(struct pm_bytes *bytes, size_t size)
 			bytes->failed = true;
 		}
 	}
-	if (bytes->failed)
-		return NULL;
+	/* Without data there is no address to take. */
+	if (bytes->failed || !size)
+		return bytes->failed ? NULL : bytes->data;
 	bytes->used += size;
 	return memset(bytes->data + bytes->used - size, 0, size);
 }

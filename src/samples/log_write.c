@@ -383,12 +383,13 @@ static int send_ids(struct pm_log *log, const struct pm_log_attr *attr,
 
 int pm_log_add_ids(struct pm_log *log, size_t event, const uint64_t *ids, size_t count)
 {
-	struct pm_log_attr *attr = &log->attrs[event];
+	struct pm_log_attr *attr;
 	uint64_t *larger;
 	int err;
 
 	if (event >= log->count)
 		return -EINVAL;
+	attr = &log->attrs[event];
 	pthread_mutex_lock(&log->lock);
 	err = log->error;
 	if (!err && attr->id_count + count > attr->id_room) {

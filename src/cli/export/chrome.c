@@ -171,9 +171,12 @@ static uint64_t *lengths(const struct export_profile *profile,
 			 const struct pm_report_tree *tree)
 {
 	uint64_t *length = calloc(2 * (size_t)tree->node_count, sizeof(*length));
-	uint64_t *below = length + tree->node_count;
+	uint64_t *below;
 
-	for (uint32_t n = tree->node_count; length && n-- > 0;) {
+	if (!length)
+		return NULL;
+	below = length + tree->node_count;
+	for (uint32_t n = tree->node_count; n-- > 0;) {
 		double ticks = (double)tree->nodes[n].time_ticks;
 		double ns = tree->model->exact ? ticks
 					       : pm_snapshot_ns(profile->snapshot, ticks);

@@ -288,10 +288,11 @@ static int tree_sort(const struct top_table *table, struct pm_report_tree *tree,
 static bool *filter_make(const struct pm_report_tree *tree, const char *filter)
 {
 	bool *keep = calloc(tree->node_count, 2 * sizeof(*keep));
-	bool *below = keep + tree->node_count;
+	bool *below;
 
 	if (!keep)
 		return NULL;
+	below = keep + tree->node_count;
 	for (uint32_t n = 1; n < tree->node_count; n++) {
 		below[n] = below[tree->nodes[n].parent] ||
 			   strcasestr(pm_report_name(tree, n), filter);
