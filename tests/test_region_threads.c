@@ -573,6 +573,24 @@ Test(region_threads, regions_and_reports_fit_small_stacks)
 	cr_assert_leq(report, STACK_MOST, "%zu", report);
 }
 
+/* What reads counters, by read(2) too, needs more than what times alone. */
+Test(region_threads, first_regions_with_counters_fit_small_stacks)
+{
+	size_t bare, first, later;
+
+#ifdef TESTS_SANITIZED
+	cr_skip_test("sanitizers make all frames larger");
+#endif
+	setenv("PERFMON_EVENTS", "{page-faults,context-switches,cpu-migrations},dummy",
+	       1);
+	bare = stack_of(nothing);
+	first = stack_of(one_region) - bare;
+	later = stack_of(one_region) - bare;
+	cr_log_info("first %zu, later %zu bytes", first, later);
+	cr_assert_leq(first, STACK_MOST, "%zu", first);
+	cr_assert_leq(later, STACK_MOST, "%zu", later);
+}
+
 static void do_nothing(int signal)
 {
 	(void)signal;

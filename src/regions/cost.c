@@ -227,9 +227,7 @@ static bool count_visit(const struct scene *scene, void (*visit)(void),
 	return true;
 }
 
-/* Apart, since its arrays would be on the stack of each first region. */
-static __attribute__((noinline)) void learn_slow_path(const struct scene *scene,
-						      struct pm_slot *slot)
+static void learn_slow_path(const struct scene *scene, struct pm_slot *slot)
 {
 	struct counted warm, first;
 	uint64_t begin[MOST];
@@ -348,7 +346,7 @@ static void publish(struct perfmon_profile_cost *to,
 	__atomic_store_n(&to->known, cost->known, __ATOMIC_RELEASE);
 }
 
-void pm_cost_measure(void)
+static void measure_all(void *unused)
 {
 	struct pm_thread_block *block = pm_thread_block;
 	struct pm_region_plan *plan = &pm_regions.plan;
@@ -368,6 +366,7 @@ void pm_cost_measure(void)
 	struct pm_slot *slot = &block->slots[key >> block->slot_shift];
 	struct perfmon_profile_stride *stride = NULL;
 
+	(void)unused;
 	if (slot->key)
 		return;
 	memset(&costs, 0, sizeof(costs));
@@ -413,4 +412,10 @@ void pm_cost_measure(void)
 		plan->cost[i] = cost_of(&costs, i);
 		publish(&plan->record->counter[i].cost, &plan->cost[i]);
 	}
+}
+
+/* Its arrays and those of the calls below would not fit the stack of a small thread. */
+void pm_cost_measure(void)
+{
+	pm_stack_run(measure_all, NULL);
 }
