@@ -31,7 +31,7 @@ static struct {
 	uint64_t size, at;
 	bool announced;
 } sent[RANKS];
-static int told = 1;
+static int told = 1, telling;
 static bool finalized;
 
 int PMPI_Finalize(void)
@@ -102,6 +102,7 @@ int PMPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm co
 {
 	(void)count, (void)type, (void)root, (void)comm;
 	memcpy(&told, buffer, sizeof(told));
+	telling++;
 	return 0;
 }
 
@@ -124,6 +125,8 @@ static void make(struct profile_builder *b, int rank)
 	cr_assert_gt(sent[rank].size, 2u << 20);
 }
 
+static int (*call_finalize)(void) = MPI_Finalize;
+
 static void finalize(const char *output)
 {
 	struct profile_builder b[RANKS];
@@ -134,7 +137,7 @@ static void finalize(const char *output)
 	PERFMON_REGION_END("own");
 	for (int rank = 1; rank < RANKS; rank++)
 		make(&b[rank], rank);
-	cr_assert_eq(MPI_Finalize(), 0);
+	cr_assert_eq(call_finalize(), 0);
 	cr_assert(finalized);
 	for (int rank = 1; rank < RANKS; rank++) {
 		cr_assert(sent[rank].announced);
@@ -165,6 +168,31 @@ static void reported(const char *processes)
 Test(mpi, profiles_are_taken_in_parts)
 {
 	reported("3 processes on ");
+}
+
+static int from_fortran(void)
+{
+	MPI_Fint ierror = 1;
+
+	mpi_finalize_(&ierror);
+	return ierror;
+}
+
+/* However a compiler spells it, and once. */
+Test(mpi, fortran_finalizes_as_c_does)
+{
+	static void (*const spelled[])(MPI_Fint *) = {
+		mpi_finalize,	    mpi_finalize_,    mpi_finalize__,
+		MPI_FINALIZE,	    mpi_finalize_f08, mpi_finalize_f08_,
+		mpi_finalize_f08__, MPI_FINALIZE_F08};
+
+	call_finalize = from_fortran;
+	reported("3 processes on ");
+	finalized = false;
+	for (size_t i = 0; i < sizeof(spelled) / sizeof(spelled[0]); i++)
+		spelled[i](NULL);
+	cr_assert_eq(MPI_Finalize(), 0);
+	cr_assert_eq(telling, 1);
 }
 
 /* Rank 0 would not report by itself: it has no part, and still takes what others send. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * libperfmon-mpi: one report of all ranks, made in MPI_Finalize(), which this library
- * stands in front of (the profiling interface of MPI: PMPI_ names are MPI's own). A
- * program is linked with it before MPI, or started with it in LD_PRELOAD.
+ * stands in front of, in C and Fortran (the profiling interface of MPI: PMPI_ names are
+ * MPI's own). A program is linked with it before MPI, or started with it in LD_PRELOAD.
  *
  * Rank 0 takes one profile after the other and keeps sums only. What a rank does after
  * MPI_Finalize() is in no report then.
@@ -10,7 +10,9 @@
 #include <errno.h>
 #include <mpi.h>
 #include <perfmon/merge.h>
+#include <perfmon/profile_layout.h>
 #include <perfmon/report.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,12 +98,74 @@ static void reduce(void)
 	free(own);
 }
 
-int MPI_Finalize(void)
+/* Whether MPI_Finalize() came by here, in whatever language. */
+static bool seen;
+
+static void reduce_once(void)
 {
 	int over = 0;
 
 	PMPI_Finalized(&over);
-	if (!over)
+	if (!over && !seen)
 		reduce();
+	seen = true;
+}
+
+int MPI_Finalize(void)
+{
+	reduce_once();
 	return PMPI_Finalize();
+}
+
+/* IERROR: NULL where Fortran 2008 leaves it out. */
+static void finalize_fortran(MPI_Fint *ierror)
+{
+	int err;
+
+	reduce_once();
+	err = MPI_Finalize();
+	if (ierror)
+		*ierror = err;
+}
+
+/*
+ * Fortran's MPI_FINALIZE(), whose own code calls PMPI_Finalize() and so does not come by
+ * here: by mpif.h and the module mpi, and by the module mpi_f08, as compilers spell it.
+ */
+#define FORTRAN(name)                                                                    \
+	void name(MPI_Fint *ierror) __attribute__((alias("finalize_fortran")))
+FORTRAN(mpi_finalize);
+FORTRAN(mpi_finalize_);
+FORTRAN(mpi_finalize__);
+FORTRAN(MPI_FINALIZE);
+FORTRAN(mpi_finalize_f08);
+FORTRAN(mpi_finalize_f08_);
+FORTRAN(mpi_finalize_f08__);
+FORTRAN(MPI_FINALIZE_F08);
+
+/* The rank of this process as its report has it: -1 without a launcher. */
+static int own_rank(void)
+{
+	void *profile;
+	size_t size;
+	int rank = -1;
+
+	if (!perfmon_merge_pack(&profile, &size)) {
+		rank = ((const struct perfmon_profile_header *)profile)->rank;
+		free(profile);
+	}
+	return rank;
+}
+
+/* MPI has ended by a call that this library did not see: before the ranks report. */
+__attribute__((destructor)) static void tell_missed(void)
+{
+	int over = 0;
+
+	PMPI_Finalized(&over);
+	if (over && !seen && perfmon_report_wanted() && own_rank() <= 0)
+		fputs("perfmon: libperfmon-mpi did not see MPI_Finalize(), so that each "
+		      "rank reports itself: link it before MPI, or name it in "
+		      "LD_PRELOAD\n",
+		      stderr);
 }

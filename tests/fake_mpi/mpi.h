@@ -5,6 +5,7 @@
 
 typedef int MPI_Comm;
 typedef int MPI_Datatype;
+typedef int MPI_Fint;
 
 #define MPI_COMM_WORLD	  1
 #define MPI_BYTE	  1

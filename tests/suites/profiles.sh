@@ -395,6 +395,79 @@ mpi() { # NAME LAUNCHER...
 			'    compute +4 +2400 +600 +80 +0 +1280 +3 +113\.3$'
 	}
 	try "four ranks of $name are merged by MPI into one file" in_one_file "$name" "$@"
+	fortran "$name" "$@"
+}
+
+# Fortran, in the three forms of its calls.
+for form in mpif.h mpi mpi_f08; do
+	use="use $form" include=
+	[ "$form" != mpif.h ] || use='' include="include 'mpif.h'"
+	cat >"$here/$form.f90" <<END
+program ranks
+	use, intrinsic :: iso_c_binding
+	$use
+	implicit none
+	$include
+	interface
+		subroutine region_begin(name) bind(C, name="perfmon_region_begin_name")
+			import
+			character(kind=c_char), intent(in) :: name(*)
+		end subroutine
+		subroutine region_end(name) bind(C, name="perfmon_region_end_name")
+			import
+			character(kind=c_char), intent(in) :: name(*)
+		end subroutine
+	end interface
+	integer :: ierror
+	call MPI_Init(ierror)
+	call region_begin("solve" // c_null_char)
+	call region_end("solve" // c_null_char)
+	ierror = -1
+	call MPI_Finalize(ierror)
+	if (ierror /= 0) stop 1
+end program
+END
+done
+fortran_run() { # NAME LAUNCHER... PROGRAM: two ranks, which write nothing but reports
+	local name=$1
+	rm -rf "$here/$name.fortran" && mkdir "$here/$name.fortran" &&
+		(cd "$here/$name.fortran" && env -u PERFMON_OUTPUT PERFMON_EVENTS=none \
+			timeout 60 "mpirun.$name" "${@:2}" </dev/null >"$here/out" 2>"$here/err")
+}
+fortran_is_one() { # NAME LAUNCHER... PROGRAM
+	fortran_run "$@" && [ "$(cd "$here/$1.fortran" && echo *)" = perfmon.txt ] &&
+		[ "$(grep -c '^perfmon: ' "$here/err")" -eq 1 ] &&
+		says err "perfmon: report of 2 ranks: $here/$1.fortran/perfmon.txt" &&
+		cp "$here/$1.fortran/perfmon.txt" "$here/out" && says out "2 ranks of 2 on" && has_lines 'solve +2 ' &&
+		! grep -E 'note: (rank|pid)' "$here/out"
+}
+# Behind MPI the library sees no call of the program's, and says so, once.
+fortran_is_missed() { # NAME LAUNCHER... PROGRAM
+	fortran_run "$@" && [ "$(grep -c 'did not see MPI_Finalize()' "$here/err")" -eq 1 ] &&
+		says err "perfmon: reports of 2 ranks: $here/$1.fortran/perfmon.0.txt to perfmon.1.txt"
+}
+fortran() { # NAME LAUNCHER...
+	local name=$1 form own libraries=(-lmpi_mpifh -lmpi)
+	shift
+	[ "$name" != mpich ] || libraries=(-lmpichfort -lmpich)
+	own=(-L"$build/src/mpi" -L"$build/.libs" -lperfmon "-Wl,-rpath,$build/.libs:$build/src/mpi")
+	if ! command -v "mpifort.$name" >/dev/null; then
+		skip "Fortran with $name" "mpifort.$name is not there"
+		return
+	fi
+	for form in mpif.h mpi mpi_f08; do
+		try "Fortran's $form compiles with $name" "mpifort.$name" "$here/$form.f90" \
+			-o "$here/fortran" "${own[@]}"
+		try "Fortran's $form with $name: preloaded, one report" fortran_is_one "$name" "$@" -n 2 \
+			env LD_PRELOAD="$build/src/mpi/libperfmon-mpi.so" "$here/fortran"
+	done
+	try "Fortran links the library with $name" "mpifort.$name" "$here/mpi_f08.f90" -o "$here/linked" \
+		-lperfmon-mpi "${own[@]}"
+	try "Fortran with $name: linked, one report" fortran_is_one "$name" "$@" -n 2 "$here/linked"
+	# The wrapper names MPI's libraries last: these are named before.
+	try "Fortran links the library behind $name" "mpifort.$name" "$here/mpi.f90" -o "$here/behind" \
+		-Wl,--no-as-needed "${libraries[@]}" -lperfmon-mpi "${own[@]}"
+	try "Fortran with $name: linked behind MPI, a sentence" fortran_is_missed "$name" "$@" -n 2 "$here/behind"
 }
 as_root=()
 [ "$(id -u)" -ne 0 ] || as_root=(--allow-run-as-root)
