@@ -21,7 +21,8 @@ struct perfmon_merge;
  * perfmon_merge_pack() - what this process has counted so far, as bytes in the layout of
  * perfmon/profile_layout.h, which any process on any host can add.
  *
- * Regions go on meanwhile, in all threads; each path is consistent in itself. *PROFILE is
+ * Regions go on meanwhile, in all threads; each path is consistent in itself. Visits that
+ * have not ended are in no value, and the report says which processes had any. *PROFILE is
  * the caller's, who frees it with free(3).
  *
  * Returns 0; -ENOENT if this process has not used a region yet; -ENOMEM. Allocates

@@ -40,8 +40,9 @@ struct pm_snapshot_thread {
 enum pm_snapshot_writer {
 	PM_WRITER_UNKNOWN, /* it ran on another boot, or out of sight, and may run still */
 	PM_WRITER_RUNS,
-	PM_WRITER_ENDED, /* by exit(), or by the end of main() */
-	PM_WRITER_GONE	 /* killed, or by abort(), _exit(), exec() and the like */
+	PM_WRITER_PACKED, /* it ran, and gave what it had counted: perfmon_merge_pack() */
+	PM_WRITER_ENDED,  /* by exit(), or by the end of main() */
+	PM_WRITER_GONE	  /* killed, or by abort(), _exit(), exec() and the like */
 };
 
 /* ENDs of a region that came without a BEGIN inside the regions of PLACE. */

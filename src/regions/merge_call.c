@@ -87,7 +87,7 @@ PM_EXPORT int perfmon_merge_add(struct perfmon_merge *merge, const void *profile
 	/* By its own clock, which may be another host's, it was packed when it was
 	 * read. */
 	if (snapshot->writer == PM_WRITER_UNKNOWN)
-		snapshot->writer = PM_WRITER_RUNS;
+		snapshot->writer = PM_WRITER_PACKED;
 	err = pm_merge_add(merge->merge, snapshot, &merge->diag);
 	pm_snapshot_free(snapshot);
 	return err == -ENOMEM ? no_memory(merge) : err;

@@ -22,9 +22,8 @@ static void put_machine(struct pm_json *j, const struct pm_machine *machine)
 static const char *state_name(enum pm_snapshot_writer writer)
 {
 	static const char *const names[] = {
-		[PM_WRITER_UNKNOWN] = "unknown",
-		[PM_WRITER_RUNS] = "running",
-		[PM_WRITER_ENDED] = "ended",
+		[PM_WRITER_UNKNOWN] = "unknown", [PM_WRITER_RUNS] = "running",
+		[PM_WRITER_PACKED] = "running",	 [PM_WRITER_ENDED] = "ended",
 		[PM_WRITER_GONE] = "died",
 	};
 

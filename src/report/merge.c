@@ -183,7 +183,8 @@ static enum pm_snapshot_writer writer_of_both(enum pm_snapshot_writer a,
 					      enum pm_snapshot_writer b)
 {
 	static const enum pm_snapshot_writer order[] = {PM_WRITER_RUNS, PM_WRITER_UNKNOWN,
-							PM_WRITER_GONE, PM_WRITER_ENDED};
+							PM_WRITER_GONE, PM_WRITER_PACKED,
+							PM_WRITER_ENDED};
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
 		if (a == order[i] || b == order[i])

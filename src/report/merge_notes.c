@@ -187,8 +187,11 @@ static const char *noun(const struct pm_merge *merge, int count)
 
 static bool stands(const struct pm_merge *merge, uint32_t process, const void *argument)
 {
-	return merge->processes[process].writer ==
-	       *(const enum pm_snapshot_writer *)argument;
+	const struct pm_merge_process *p = &merge->processes[process];
+
+	/* What was packed outside of visits lacks nothing. */
+	return p->writer == *(const enum pm_snapshot_writer *)argument &&
+	       (p->writer != PM_WRITER_PACKED || p->open);
 }
 
 static bool is_partial(const struct pm_merge *merge, uint32_t process,
@@ -229,6 +232,11 @@ static int tell_writers(struct pm_merge *merge)
 		 "visits"},
 		{PM_WRITER_RUNS, "still runs: the values so far",
 		 "still run: the values so far"},
+		{PM_WRITER_PACKED,
+		 "handed over its profile inside visits, which the values exclude: end "
+		 "the visits first (with MPI, before MPI_Finalize())",
+		 "handed over their profiles inside visits, which the values exclude: "
+		 "end the visits first (with MPI, before MPI_Finalize())"},
 	};
 	int err = 0;
 

@@ -25,6 +25,25 @@ static int host_get(struct pm_merge *merge, const char *name, uint32_t *host)
 	return 0;
 }
 
+/* Whether a visit of NODE has begun that nothing has ended. */
+static bool is_open(const struct pm_snapshot_thread *thread,
+		    const struct perfmon_profile_node *node)
+{
+	const struct perfmon_profile_stride *stride = pm_snapshot_stride(thread, node);
+	uint64_t ended = pm_plus(pm_snapshot_visits(node), node->mismatched_ends);
+
+	return node->entered > pm_plus(ended, stride ? stride->skipped : 0);
+}
+
+static bool any_open(const struct pm_snapshot_thread *thread)
+{
+	uint32_t n = 2; /* behind the root */
+
+	while (n <= thread->node_count && !is_open(thread, pm_snapshot_node(thread, n)))
+		n++;
+	return n <= thread->node_count;
+}
+
 int pm_merge_process_add(struct pm_merge *merge, const struct pm_snapshot *s)
 {
 	struct pm_merge_process *process;
@@ -40,11 +59,13 @@ int pm_merge_process_add(struct pm_merge *merge, const struct pm_snapshot *s)
 		.partial = s->partial,
 		.duration_ns = pm_report_duration(s),
 	};
-	for (uint32_t t = 0; t < s->thread_count; t++)
+	for (uint32_t t = 0; t < s->thread_count; t++) {
 		process->threads += s->threads[t].record.state ==
 						    PERFMON_PROFILE_THREAD_STATE_AGGREGATE
 					    ? s->threads[t].record.aggregated
 					    : 1;
+		process->open |= any_open(&s->threads[t]);
+	}
 	err = host_get(merge, s->header.host, &process->host);
 	if (!err)
 		merge->process_count++;

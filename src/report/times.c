@@ -19,7 +19,8 @@ void pm_report_date(char *buffer, size_t size, uint64_t realtime_ns, bool iso)
 
 bool pm_report_time_is_known(const struct pm_snapshot *s)
 {
-	return s->writer == PM_WRITER_RUNS || s->writer == PM_WRITER_ENDED;
+	return s->writer == PM_WRITER_RUNS || s->writer == PM_WRITER_PACKED ||
+	       s->writer == PM_WRITER_ENDED;
 }
 
 double pm_report_duration(const struct pm_snapshot *s)

@@ -391,7 +391,7 @@ mpi() { # NAME LAUNCHER...
 			says err "perfmon: report of 4 ranks: $here/$1.one/perfmon.txt" &&
 			[ "$(cd "$here/$1.one" && echo *)" = perfmon.txt ] &&
 			cp "$here/$1.one/perfmon.txt" "$here/out" && says out "4 ranks of 4 on" &&
-			says out "ranks 0-3 still run" && has_lines '  step +20 ' '    compute +50 ' \
+			says out "ranks 0-3 handed over their profiles inside visits" && has_lines '  step +20 ' '    compute +50 ' \
 			'    compute +4 +2400 +600 +80 +0 +1280 +3 +113\.3$'
 	}
 	try "four ranks of $name are merged by MPI into one file" in_one_file "$name" "$@"

@@ -98,6 +98,7 @@ static void options_complete(struct pm_report_options *how,
 {
 	static const char *const notes[] = {
 		[PM_WRITER_RUNS] = "the process still runs: the values so far",
+		[PM_WRITER_PACKED] = NULL,
 		[PM_WRITER_ENDED] = NULL,
 		[PM_WRITER_GONE] = "the process died before ending its profile: "
 				   "values exclude visits open at that time",
