@@ -343,6 +343,47 @@ Test(instance, permission_is_explained_by_the_setting_that_refused)
 		     -EPERM);
 }
 
+/* A filter or another user's thread refuses user mode as well, whatever the level is. */
+Test(instance, what_refuses_user_mode_too_is_not_the_level)
+{
+	static const struct {
+		const char *paranoid, *status;
+		pid_t tid;
+		int error;
+		unsigned int at; /* which try of the least is refused; 0: all */
+		const char *says;
+	} cases[] = {
+		{"2", "CapEff:\t0000000000000000\nSeccomp:\t2\n", 0, -EPERM, 0,
+		 "seccomp"},
+		{"2", "CapEff:\t0000000000000000\nSeccomp:\t2\n", 77, -EPERM, 0,
+		 "seccomp"},
+		{"2", "CapEff:\t0000000000000000\nSeccomp:\t2\n", -1, -EPERM, 0,
+		 "seccomp"},
+		{"2", "CapEff:\t0000000000000000\nSeccomp:\t2\n", 0, -ENOSYS, 0,
+		 "forbids perf_event_open"},
+		{"2", "CapEff:\t0000000000000000\nSeccomp:\t0\n", 0, -EACCES, 0,
+		 "a security module"},
+		{"2", "CapEff:\t0000000000000000\nSeccomp:\t0\n", 77, -EACCES, 2,
+		 "you need the same user"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pm_event event = FAULTS;
+		struct pm_diag diag = {0};
+		int error = cases[i].error;
+
+		event.attr.exclude_kernel = 0;
+		make_root(cases[i].paranoid, cases[i].status);
+		fail_calls(PM_CALL_PERF_EVENT_OPEN, error, cases[i].at);
+		cr_assert_eq(pm_diagnosis_open(&diag, error, &event, cases[i].tid, 3),
+			     error);
+		unwatch_calls();
+		drop_root();
+		cr_assert(strstr(diag.text, cases[i].says), "%s", diag.text);
+		cr_assert_null(strstr(diag.text, ":u"), "%s", diag.text);
+	}
+}
+
 Test(instance, a_refused_page_leaves_the_counter_to_the_system_call)
 {
 	struct pm_event events[] = {FAULTS};

@@ -220,7 +220,7 @@ Test(region_less, default_events_that_are_all_refused)
 	pm_snapshot_free(s);
 }
 
-static int in_a_sandbox(void)
+static int filter_calls(void)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -229,12 +229,19 @@ static int in_a_sandbox(void)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
+
+	CHILD_CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) ? 77 : 0;
+}
+
+static int in_a_sandbox(void)
+{
 	struct pm_snapshot *s = NULL;
+	int err = filter_calls();
 
 	setenv("PERFMON_EVENTS", "task-clock", 1);
-	CHILD_CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
-		return 77;
+	if (err)
+		return err;
 	work();
 	CHILD_CHECK(!pm_regions_snapshot(&s, NULL));
 	CHILD_CHECK(probe_visits(s, "outer/inner") == 3);
@@ -247,6 +254,32 @@ static int in_a_sandbox(void)
 Test(region_less, a_system_call_filter)
 {
 	int status = probe_child(in_a_sandbox);
+
+	if (status == 77)
+		cr_skip_test("this kernel has no seccomp filters");
+	cr_assert_eq(status, 0);
+}
+
+/* No event is offered that is refused as well. */
+static int by_default_in_a_sandbox(void)
+{
+	struct pm_snapshot *s = NULL;
+	int err = filter_calls();
+
+	unsetenv("PERFMON_EVENTS");
+	if (err)
+		return err;
+	work();
+	CHILD_CHECK(!pm_regions_snapshot(&s, NULL));
+	CHILD_CHECK(probe_note(s, "seccomp"));
+	CHILD_CHECK(probe_note(s, "perfmon run --exact"));
+	CHILD_CHECK(!probe_note(s, "PERFMON_EVENTS="));
+	return 0;
+}
+
+Test(region_less, a_system_call_filter_by_default)
+{
+	int status = probe_child(by_default_in_a_sandbox);
 
 	if (status == 77)
 		cr_skip_test("this kernel has no seccomp filters");

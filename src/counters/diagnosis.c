@@ -59,6 +59,23 @@ static void subject(struct pm_diag *diag, int error, const struct pm_event *even
 		pm_diag_set(diag, error, "event '%s' on CPU %d", event->name, cpu);
 }
 
+static const char filtered[] = ": a system call filter (seccomp) forbids "
+			       "perf_event_open; run the container with a "
+			       "profile that allows perf_event_open";
+
+static void no_call(struct pm_diag *diag)
+{
+	struct pm_permissions have;
+
+	/* The setting is there where the kernel has the call. */
+	pm_permissions_get(&have);
+	pm_diag_add(diag, "%s",
+		    have.seccomp && have.paranoid_known
+			    ? filtered
+			    : ": the kernel has no perf_event_open(2), or a system call "
+			      "filter (seccomp) hides it");
+}
+
 /* The level of kernel.perf_event_paranoid from which the kernel (or, for 3 and 4, a
  * distribution's patch of it) refuses what was asked, and what that level allows. */
 static int permitted_up_to(const struct pm_event *event, pid_t tid)
@@ -70,18 +87,46 @@ static int permitted_up_to(const struct pm_event *event, pid_t tid)
 	return event->attr.exclude_kernel ? 2 : 1;
 }
 
+/* Whether even the least is refused: a software event of thread TID, in user mode alone. */
+static bool refuses_least(pid_t tid)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.size = sizeof(attr),
+		.disabled = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	int fd = pm_kernel_perf_event_open(&attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd >= 0)
+		pm_kernel_close(fd);
+	return fd == -EACCES || fd == -EPERM || fd == -ENOSYS;
+}
+
+bool pm_diagnosis_is_shut(void)
+{
+	return refuses_least(0);
+}
+
+static const char other_user[] = ": not permitted: you need the same user as the thread, "
+				 "or CAP_PERFMON and CAP_SYS_PTRACE";
+
 static void denied(struct pm_diag *diag, const struct pm_event *event, pid_t tid)
 {
 	struct pm_permissions have;
-	int needed = permitted_up_to(event, tid);
+	int needed = permitted_up_to(event, tid), reached;
+	bool shut = pm_diagnosis_is_shut();
 
 	pm_permissions_get(&have);
-	if (have.seccomp && (have.perfmon || have.paranoid <= needed)) {
-		pm_diag_add(
-			diag,
-			": a system call filter (seccomp) forbids perf_event_open; run "
-			"the container with a profile that allows perf_event_open");
-	} else if (!have.perfmon && have.paranoid > needed) {
+	/* Level 2 permits the least: who is refused that at 2 is refused by something else. */
+	reached = shut && needed < 2 ? 2 : needed;
+	if (have.seccomp && (have.perfmon || have.paranoid <= reached)) {
+		pm_diag_add(diag, "%s", filtered);
+	} else if (!shut && tid > 0 && refuses_least(tid)) {
+		pm_diag_add(diag, "%s", other_user);
+	} else if (!have.perfmon && have.paranoid > reached) {
 		pm_diag_add(diag,
 			    ": not permitted while kernel.perf_event_paranoid is %d%s",
 			    have.paranoid, have.paranoid_known ? "" : " (assumed)");
@@ -96,9 +141,8 @@ static void denied(struct pm_diag *diag, const struct pm_event *event, pid_t tid
 			    " ask an administrator for sysctl "
 			    "kernel.perf_event_paranoid=%d or for CAP_PERFMON",
 			    needed);
-	} else if (tid > 0) {
-		pm_diag_add(diag, ": not permitted: you need the same user as the "
-				  "thread, or CAP_PERFMON and CAP_SYS_PTRACE");
+	} else if (tid > 0 && !shut) {
+		pm_diag_add(diag, "%s", other_user);
 	} else {
 		pm_diag_add(
 			diag,
@@ -180,9 +224,7 @@ int pm_diagnosis_open(struct pm_diag *diag, int error, const struct pm_event *ev
 		denied(diag, event, tid);
 		break;
 	case ENOSYS:
-		pm_diag_add(diag,
-			    ": the kernel has no perf_event_open(2), or a system call "
-			    "filter (seccomp) hides it");
+		no_call(diag);
 		break;
 	case ENOENT:
 	case ENODEV:

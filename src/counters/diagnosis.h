@@ -23,6 +23,10 @@ struct pm_permissions {
 
 void pm_permissions_get(struct pm_permissions *permissions);
 
+/* Whether the kernel, or what stands before it, refuses the calling thread every event, which it
+ * finds out by trying. */
+bool pm_diagnosis_is_shut(void);
+
 /*
  * pm_diagnosis_open() - explains ERROR (negative errno) of perf_event_open(2) for EVENT on
  * thread TID (0: the caller) or, with TID -1, on CPU. Returns ERROR. DIAG may be NULL.

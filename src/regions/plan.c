@@ -168,6 +168,8 @@ void pm_region_plan_record(struct pm_region_plan *plan)
 		pm_profile_totals(record);
 }
 
+#define EXACT "'perfmon run --exact' counts instructions on any machine"
+
 /*
  * The machine's default events, of those that cost no system call. What refused the others
  * is said, and what can be had for system calls: one group of events takes two of them at
@@ -179,6 +181,7 @@ static int make_auto(struct pm_region_plan *plan)
 	const struct pm_diag *refused = &refusal.first;
 	const char *why = refused->text, *set = "task-clock,page-faults";
 	const char *price = " with 4 system calls a visit";
+	bool shut = false;
 	struct pm_diag diag = {0};
 	char text[1200];
 	int err;
@@ -187,6 +190,7 @@ static int make_auto(struct pm_region_plan *plan)
 			     &diag);
 	if (!err && !refused->error)
 		return 0;
+	shut = refused->error && !refusal.mode && pm_diagnosis_is_shut();
 	if (refusal.mode) {
 		set = "instructions:uk,cycles:uk";
 		price = "";
@@ -201,10 +205,13 @@ static int make_auto(struct pm_region_plan *plan)
 	else if (plan->list->count)
 		snprintf(text, sizeof(text), "only %s is counted: %s",
 			 plan->list->events[0].name, refused->text);
+	else if (shut)
+		snprintf(text, sizeof(text), "regions are timed only: %s. " EXACT, why);
 	else
-		snprintf(text, sizeof(text),
-			 "regions are timed only: %s. PERFMON_EVENTS=%s counts events%s",
-			 why, set, price);
+		snprintf(
+			text, sizeof(text),
+			"regions are timed only: %s. PERFMON_EVENTS=%s counts events%s%s",
+			why, set, price, refusal.mode ? "" : ". " EXACT);
 	pm_profile_note(text);
 	return err;
 }
