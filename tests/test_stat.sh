@@ -57,6 +57,7 @@ between() { [ "$2" -ge "$1" ] && [ "$2" -le "$3" ]; }
 
 try "needs a command" ends_and_says 2 "no command" -e none
 try "quotes an unknown event" ends_and_says 2 "'cycels'" -e cycels true
+try "names --exact where that counts an event" ends_and_says 2 "'perfmon stat --exact' count it" -e loads true
 try "quotes a bad number" ends_and_says 2 "'0'" -r 0 true
 try "quotes a bad number with a unit" ends_and_says 2 "'1s'" -I 1s true
 try "quotes a bad list of threads" ends_and_says 2 "'1,,2'" -t 1,,2

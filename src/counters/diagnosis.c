@@ -180,7 +180,8 @@ static void no_pmu(struct pm_diag *diag, int error, const struct pm_event *event
 		pm_diag_add(diag,
 			    ": no PMU of this machine counts the event (%s). Virtual "
 			    "machines often expose no counters. Software events such as "
-			    "task-clock still work",
+			    "task-clock still work, and 'perfmon run --exact' counts "
+			    "instructions",
 			    words(error, text, sizeof(text)));
 	else
 		pm_diag_add(diag, ": this kernel does not count the event (%s)",

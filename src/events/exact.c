@@ -155,7 +155,9 @@ static int list(const struct pm_listing *listing)
 {
 	int stop = 0;
 
-	if (!pm_exact() && !(listing->flags & PERFMON_EVENT_ALL_PMUS))
+	if (!pm_exact() && !(listing->flags & PERFMON_EVENT_ALL_PMUS) &&
+	    !pm_slice_starts(pm_slice_of(listing->pattern ? listing->pattern : ""),
+			     "exact"))
 		return 0;
 	for (uint32_t i = 0; !stop && i < PM_EXACT_EVENT_COUNT; i++) {
 		char text[160];
@@ -182,4 +184,12 @@ const struct pm_event_source pm_source_exact = {.resolve = resolve, .list = list
 char *pm_exact_names(void)
 {
 	return strdup(names_of(false, "", true).text);
+}
+
+void pm_exact_offer(struct pm_diag *diag, struct pm_slice name)
+{
+	if (!pm_exact() && find(name) != PM_EXACT_EVENT_COUNT)
+		pm_diag_add(diag,
+			    "; 'perfmon run --exact' and 'perfmon stat --exact' count "
+			    "it on any machine");
 }

@@ -176,6 +176,9 @@ const char *pm_pfm_refused(void);
 /* The exact events that this run counts, as a malloc'ed list; NULL for want of memory. */
 char *pm_exact_names(void);
 
+/* Adds to DIAG, which says that NAME is unknown, how it is counted if the tool would. */
+void pm_exact_offer(struct pm_diag *diag, struct pm_slice name);
+
 /* Whether NAME, without modifiers, is perf's for a portable event. */
 bool pm_generic_knows(struct pm_slice name);
 

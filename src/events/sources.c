@@ -75,6 +75,7 @@ static int unknown(struct pm_resolve *r)
 	else
 		pm_diag_add(r->diag, ": the kernel%s have no similar name",
 			    pm_pfm_refused() ? " and sysfs" : ", sysfs and libpfm4");
+	pm_exact_offer(r->diag, head);
 	if (pm_pfm_refused())
 		pm_diag_add(r->diag, "; %s", pm_pfm_refused());
 	return -EINVAL;

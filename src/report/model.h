@@ -178,7 +178,7 @@ void pm_report_check_sanity(struct pm_report_model *model,
 bool pm_report_is_exact(const struct pm_snapshot *snapshot);
 /* What is said of such a profile. */
 #define PM_REPORT_EXACT                                                                  \
-	"counted exactly by translation, some 18 times slower; times are not those of "  \
+	"counted exactly by translation, 3 to 20 times slower; times are not those of "  \
 	"the machine"
 /* What the shares of a report are of: "the time", or of an exact profile the first event. */
 const char *pm_report_weight_name(const struct pm_report_model *model);

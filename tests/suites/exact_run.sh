@@ -98,6 +98,14 @@ try "run: no such command is 127" both 127 err "cannot run './nosuch'" "$perfmon
 try "run: a folder is 126" both 126 err "cannot run '/tmp'" "$perfmon" run -x /tmp
 try "stat: no such command is 127" both 127 err "cannot run 'no/such'" "$perfmon" stat -x no/such
 
+lists_exact() { both 0 out "exact::loads" "$perfmon" list exact && says out "perfmon run --exact"; }
+try "list names what is counted" lists_exact
+in_json() {
+	both 0 out '"exact":true,"translated":false' "$perfmon" info --json &&
+		both 0 out '"exact":false,"translated":false' env PERFMON_EXACT_DIR="$here/empty" "$perfmon" info --json &&
+		both 0 out '"exact":false' env PATH="$here/empty" "$perfmon" info --json
+}
+try "info says so in JSON" in_json
 without_valgrind() { # SUBCOMMAND
 	both 1 err "--exact needs Valgrind: install the package valgrind" \
 		env PATH="$here/empty" "$perfmon" "$1" --exact "$(type -P true)"

@@ -29,7 +29,7 @@ const char *cli_exact_name(enum pm_exact_event event);
 /* "exact::instructions" */
 const char *cli_exact_label(enum pm_exact_event event);
 
-/* Whether the tool for this CPU is installed; Valgrind may still be missing. */
+/* Whether Valgrind and the tool for this CPU are installed. */
 bool cli_exact_is_there(void);
 
 /* What TEXT asks for; NULL, "" or "auto": instructions. 0, or CLI_USAGE: SUBCOMMAND has

@@ -118,5 +118,5 @@ bool cli_exact_is_there(void)
 {
 	char path[PATH_MAX];
 
-	return exact_find_tool(path);
+	return exact_find_tool(path) && !exact_find_program("valgrind", path);
 }

@@ -240,7 +240,7 @@ static void show_exact(void)
 	for (uint32_t i = 0; i < PM_EXACT_EVENT_COUNT; i++)
 		if (pm_exact_counts(i))
 			finding(cli_exact_label((enum pm_exact_event)i), "yes", NULL);
-	finding("", "counted exactly by translation, some 18 times slower", NULL);
+	finding("", "counted exactly by translation, 3 to 20 times slower", NULL);
 	finding("", "times are not those of the machine", NULL);
 }
 

@@ -3,6 +3,7 @@
 #include "cli/info/info.h"
 
 #include "cli/common/common.h"
+#include "cli/exact/exact.h"
 #include "report/report.h"
 #include "topology/topology.h"
 
@@ -107,7 +108,9 @@ int cli_info_json(const struct perfmon_info *info)
 	truth(j, "thread_time", has, known_bits, PERFMON_INFO_FEATURE_THREAD_TIME);
 	truth(j, "privileged", has, known_bits, PERFMON_INFO_FEATURE_PRIVILEGED);
 	truth(j, "seccomp", has, known_bits, PERFMON_INFO_FEATURE_SECCOMP);
-	truth(j, "exact", has, known_bits, PERFMON_INFO_FEATURE_EXACT);
+	pm_json_bool(j, "exact",
+		     cli_exact_is_there() || has & PERFMON_INFO_FEATURE_EXACT);
+	truth(j, "translated", has, known_bits, PERFMON_INFO_FEATURE_EXACT);
 	pm_json_known(j, "timestamp_hz", info->timestamp_hz, info->timestamp_hz);
 	allows(j, "allows", info->allows);
 	allows(j, "user_allows", info->user_allows);

@@ -34,7 +34,7 @@ static const char help[] =
 	"                        die or package, too\n"
 	"  -P, --profile PATH    keep the profile in a file, %p %r %h as above, or in a folder: a\n"
 	"                        directory, or a path with / at its end\n"
-	"  -x, --exact           count exactly on any machine, some 18 times slower: -e\n"
+	"  -x, --exact           count exactly on any machine, 3 to 20 times slower: -e\n"
 	"                        instructions (default), loads, stores, ... (perfmon-exact(7))\n"
 	"  -s, --stride STRIDE   N: of N visits measure one, at random; NAME=N: of this region;\n"
 	"                        auto: as few as keep measuring below 5 % of the time\n"

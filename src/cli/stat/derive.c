@@ -259,7 +259,7 @@ static bool exact_note(const struct stat_result *result, uint32_t number,
 
 	if (!number--) {
 		pm_diag_set(note, 0,
-			    "counted exactly by translation, some 18 times slower; times "
+			    "counted exactly by translation, 3 to 20 times slower; times "
 			    "are not those of the machine");
 		return true;
 	}

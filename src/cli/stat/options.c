@@ -25,7 +25,7 @@ static const char help[] =
 	"  -e, --events EVENTS   what to count: names separated by ',', {} for groups, ';'\n"
 	"                        between sets; auto (default: what the machine has), none\n"
 	"                        (time only). Given twice, both count\n"
-	"  -x, --exact           count exactly on any machine, some 18 times slower: -e\n"
+	"  -x, --exact           count exactly on any machine, 3 to 20 times slower: -e\n"
 	"                        instructions (default), loads, stores, ... (perfmon-exact(7))\n"
 	"  -r, --repeat N        run COMMAND N times; report means and their spread\n"
 	"  -p, --pid PID,...     count these processes: all threads, and new children\n"
