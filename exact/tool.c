@@ -29,6 +29,8 @@
 extern Bool VG_(clo_sigill_diag);
 /* Moves a descriptor out of the program's reach, and has an exec close it. */
 extern Int VG_(safe_fd)(Int fd);
+/* Those that have begun and not ended. */
+extern Int VG_(count_living_threads)(void);
 
 struct counts {
 	ULong of[EVENTS];
@@ -219,10 +221,25 @@ static Bool is_exec(UInt number)
 	return number == __NR_execve || number == __NR_execveat;
 }
 
+/* Valgrind would crash. Of its table of threads, one entry is not used. */
+static void check_threads(void)
+{
+	if ((UInt)VG_(count_living_threads)() + 1 < VG_N_THREADS)
+		return;
+	VG_(umsg)
+	("the program creates its thread %u: exact counts of one process are limited to "
+	 "%u "
+	 "threads at a time\n",
+	 VG_N_THREADS, VG_N_THREADS - 1);
+	VG_(exit)(1);
+}
+
 static void before_call(ThreadId tid, UInt number, UWord *arguments, UInt n)
 {
 	if (is_exec(number))
 		tell("exec", True);
+	if (number == __NR_clone && arguments[0] & VKI_CLONE_THREAD)
+		check_threads();
 }
 
 /* An exec that succeeds does not come back. */

@@ -90,6 +90,25 @@ native_tree() {
 	fi
 }
 
+# exact_tree NAME PROGRAM...: the same for the suite NAME, which needs the command ($perfmon) and
+# the tool of exact/: skips it where these cannot be built.
+exact_tree() {
+	local name=$1
+	shift
+	native_tree all "$@"
+	perfmon=$build/perfmon
+	if [ -x "$perfmon" ] && command -v valgrind >/dev/null &&
+		[ -n "$(find "$build/exact/valgrind" -name 'perfmon-*-linux' 2>/dev/null)" ]; then
+		return 0
+	fi
+	if [ -x "$perfmon" ] && pkg-config --exists valgrind; then
+		not_ok "$name: Valgrind's development files are here, and the tool was not built"
+	else
+		skip "$name" "the command or the tool was not built: libsmartcols, ncurses or valgrind is missing"
+	fi
+	exit 0
+}
+
 # nothing COMMAND...: succeeds when the command prints nothing; what it prints is shown.
 nothing() {
 	local out

@@ -531,6 +531,34 @@ static void check_written(void)
 /* --- what totals are of ------------------------------------------------------------------ */
 
 /* one: a thread, all of whose instructions are known but for its start. */
+static void *wait_for_all(void *barrier)
+{
+	pthread_barrier_wait(barrier);
+	return NULL;
+}
+
+/* With COUNT threads beside the main one, all there at the same time. */
+static int threads_at_once(int count)
+{
+	pthread_barrier_t barrier;
+	pthread_t last;
+
+	pthread_barrier_init(&barrier, NULL, (unsigned int)count + 1);
+	for (int i = 0; i < count; i++)
+		if (pthread_create(&last, NULL, wait_for_all, &barrier))
+			return 3;
+	pthread_barrier_wait(&barrier);
+	pthread_join(last, NULL);
+	puts("ok");
+	return 0;
+}
+
+static void leave(int signal)
+{
+	(void)signal;
+	_exit(0);
+}
+
 static int as_told(char **argv)
 {
 	if (!strcmp(argv[1], "exec")) {
@@ -550,7 +578,17 @@ static int as_told(char **argv)
 		raise(SIGTERM);
 		return 3;
 	}
-	if (!strcmp(argv[1], "unknown")) { /* to Valgrind, and to the CPU */
+	if (!strcmp(argv[1], "address")) {
+		printf("%d\n", (int)VALGRIND_DO_CLIENT_REQUEST_EXPR(
+				       0, PM_EXACT_REQUEST_TOTALS, 8, 0, 0, 0, 0));
+		return 0;
+	}
+	if (!strcmp(argv[1], "threads"))
+		return threads_at_once(atoi(argv[2]));
+	if (!strcmp(argv[1], "handled"))
+		signal(SIGILL, leave);
+	if (!strcmp(argv[1], "unknown") ||
+	    !strcmp(argv[1], "handled")) { /* to Valgrind, and to the CPU */
 #if defined(__x86_64__)
 		__asm__ volatile(".byte 0x0f, 0x0a");
 #else

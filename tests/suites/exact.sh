@@ -4,17 +4,7 @@
 # exactly, and one number above that for every size, thread, depth and place in the code.
 . "$PM_TOP/scripts/suite.sh"
 
-native_tree all tests/programs/exact_blocks
-perfmon=$build/perfmon
-case $(uname -m) in
-x86_64) tool='perfmon-amd64-linux' ;;
-aarch64) tool='perfmon-arm64-linux' ;;
-*) tool=none ;;
-esac
-if [ ! -x "$perfmon" ] || ! command -v valgrind >/dev/null || [ ! -x "$build/exact/valgrind/$tool" ]; then
-	skip exact "the tool or the command was not built: the package valgrind is missing"
-	exit 0
-fi
+exact_tree exact tests/programs/exact_blocks
 here=$PM_SUITE_DIR/run
 rm -rf "$here"
 mkdir -p "$here"

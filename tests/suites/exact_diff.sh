@@ -4,12 +4,7 @@
 # element in a thousand more in one of twenty regions is found.
 . "$PM_TOP/scripts/suite.sh"
 
-native_tree all tests/programs/exact_regions
-perfmon=$build/perfmon
-if [ ! -x "$perfmon" ] || ! command -v valgrind >/dev/null || [ ! -d "$build/exact/valgrind" ]; then
-	skip exact_diff "the tool or the command was not built: the package valgrind is missing"
-	exit 0
-fi
+exact_tree exact_diff tests/programs/exact_regions
 here=$PM_SUITE_DIR/run
 rm -rf "$here"
 mkdir -p "$here"

@@ -4,16 +4,7 @@
 # agree to the instruction, or the report says by how much they do not.
 . "$PM_TOP/scripts/suite.sh"
 
-native_tree all
-perfmon=$build/perfmon
-if [ ! -x "$perfmon" ]; then
-	skip exact_programs "the command was not built: libsmartcols or ncurses is missing"
-	exit 0
-fi
-if ! command -v valgrind >/dev/null || ! ls "$build"/exact/valgrind/perfmon-*-linux >/dev/null 2>&1; then
-	skip exact_programs "the tool was not built: the package valgrind is missing"
-	exit 0
-fi
+exact_tree exact_programs
 
 here=$PM_SUITE_DIR/here
 rm -rf "$here"

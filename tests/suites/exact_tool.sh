@@ -4,16 +4,7 @@
 # over fork, exec and signals; its totals and its refusals.
 . "$PM_TOP/scripts/suite.sh"
 
-native_tree all
-if [ ! -e "$build/exact/valgrind" ]; then
-	skip exact_tool "the tool was not built: the package valgrind is missing"
-	exit 0
-fi
-if ! command -v valgrind >/dev/null; then
-	skip exact_tool "valgrind is missing"
-	exit 0
-fi
-native_tree tests/programs/exact_truth
+exact_tree exact_tool tests/programs/exact_truth
 truth=$build/tests/programs/exact_truth
 here=$PM_SUITE_DIR/run
 rm -rf "$here"

@@ -149,7 +149,8 @@ static int set_environment(const char *tool, char **command, const char *path)
 static const char *const fixed[] = {"valgrind", "-q", "--tool=perfmon",
 				    /* Neither VALGRIND_OPTS nor .valgrindrc. */
 				    "--command-line-only=yes", "--trace-children=yes",
-				    "--sigill-diagnostics=no",
+				    /* With the main thread; each takes some memory. */
+				    "--max-threads=4001",
 				    /* No files in /tmp for a debugger. */
 				    "--vgdb=no"};
 #define FIXED (sizeof(fixed) / sizeof(fixed[0]))
