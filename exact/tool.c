@@ -9,6 +9,7 @@
  */
 #include "counts.h"
 
+#include "pub_tool_aspacemgr.h"
 #include "pub_tool_clientstate.h"
 #include "pub_tool_clreq.h"
 #include "pub_tool_libcassert.h"
@@ -177,37 +178,50 @@ static void choose_events(void)
 
 /* --- totals of processes ------------------------------------------------------------- */
 
-/* Appends a line to the file: WHAT, the process, its counts if it HAS any. */
-static void tell(const HChar *what, Bool has)
+/*
+ * Appends a line to the file: WHAT, the process, its counts, its program. The program's name
+ * shows that the counts before it are whole. A newline comes first, too: the line before may
+ * have been cut by a full disk.
+ */
+static void tell(const HChar *what)
 {
-	HChar line[EVENTS * 40 + 600];
+	HChar line[EVENTS * 40 + 600], *at;
 	struct counts sum;
 	UInt i, length;
+	Int written;
 
 	if (totals_fd < 0)
 		return;
-	length = VG_(sprintf)(line, "%s %d", what, VG_(getpid)());
+	length = VG_(sprintf)(line, "\n%s %d", what, VG_(getpid)());
 	total(&sum);
-	for (i = 0; has && i < EVENTS; i++) {
+	for (i = 0; i < EVENTS; i++) {
 		if (pm_counted >> i & 1)
 			length += VG_(sprintf)(line + length, " %s=%llu", names[i],
 					       sum.of[i]);
 	}
-	if (has)
-		length += VG_(snprintf)(line + length, 500, " %s", VG_(args_the_exename));
+	at = line + length;
+	length += VG_(snprintf)(at, 500, " %s", VG_(args_the_exename));
+	for (; *at; at++)
+		if (*at == '\n')
+			*at = '?';
 	line[length++] = '\n';
-	if (VG_(write)(totals_fd, line, (Int)length) != (Int)length)
-		VG_(umsg)("the totals cannot be written to '%s'\n", totals);
+	written = VG_(write)(totals_fd, line, (Int)length);
+	if (written != (Int)length)
+		VG_(umsg)
+	("the totals cannot be written to '%s': error %d\n", totals,
+	 written < 0 ? -written : VKI_ENOSPC);
 }
 
-/* Opened at once: the program may change its directory, its root and its user. */
+/* Opened at once: the program may change its directory, its root and its user. A FIFO that
+ * the program put in its place has no reader, and is not waited for. */
 static void open_totals(void)
 {
 	SysRes file;
 
 	if (!totals)
 		return;
-	file = VG_(open)(totals, VKI_O_WRONLY | VKI_O_CREAT | VKI_O_APPEND, 0600);
+	file = VG_(open)(
+		totals, VKI_O_WRONLY | VKI_O_CREAT | VKI_O_APPEND | VKI_O_NONBLOCK, 0600);
 	if (sr_isError(file)) {
 		VG_(fmsg)
 		("--totals: '%s' cannot be written: error %lu\n", totals, sr_Err(file));
@@ -237,21 +251,22 @@ static void check_threads(void)
 static void before_call(ThreadId tid, UInt number, UWord *arguments, UInt n)
 {
 	if (is_exec(number))
-		tell("exec", True);
+		tell("exec");
 	if (number == __NR_clone && arguments[0] & VKI_CLONE_THREAD)
 		check_threads();
 }
 
-/* An exec that succeeds does not come back. */
+/* An exec that succeeds does not come back. One that fails has executed nothing, so that
+ * these are the counts of the line before. */
 static void after_call(ThreadId tid, UInt number, UWord *arguments, UInt n, SysRes result)
 {
 	if (is_exec(number))
-		tell("noexec", False);
+		tell("noexec");
 }
 
 static void finished(Int status)
 {
-	tell("end", True);
+	tell("end");
 }
 
 /* --- the program's questions ---------------------------------------------------------- */
@@ -265,6 +280,10 @@ static Bool request(ThreadId tid, UWord *arguments, UWord *answer)
 		*answer = (UWord)&self;
 		return True;
 	case PM_EXACT_REQUEST_TOTALS:
+		*answer = 0;
+		if (!VG_(am_is_valid_for_client)(arguments[1], sizeof(sum),
+						 VKI_PROT_WRITE))
+			return True;
 		total(&sum);
 		VG_(memcpy)((void *)arguments[1], &sum, sizeof(sum));
 		*answer = 1;

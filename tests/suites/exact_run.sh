@@ -45,12 +45,15 @@ if [ -n "$totals" ] && [ -z "$LOSE" ]; then
 	[ -z "$VARY" ] || more=$(wc -c <"$here/varies") && echo >>"$here/varies"
 	{
 		echo "exec $$ instructions=5 loads=2 /bin/x y"
-		echo "noexec $$"
+		echo "noexec $$ instructions=5 loads=2 /bin/x y"
 		echo "exec $$ instructions=700 loads=100 sh a=3"
 		echo "end 1 instructions=200 loads=20 cc"
 		echo "end $$ instructions=$((1000 + more)) loads=3 sh instructions=9"
 		echo "later 7 x=1"
+		[ "$SPOIL" != cut ] || printf "end $$ instructions=12 loads=3"
 	} >>"$totals"
+	[ "$SPOIL" != unknown ] || echo "unknown 7 instructions=1 x" >>"$totals"
+	[ "$SPOIL" != fifo ] || { rm "$totals" && mkfifo "$totals"; }
 fi
 exec "$@"
 END
@@ -165,9 +168,29 @@ as_data() {
 }
 try "stat writes CSV and JSON" as_data
 loses() {
-	LOSE=1 both 0 err "not counted  exact::instructions" "$perfmon" stat -x true && says err "1 of 1 runs left no counts"
+	LOSE=1 both 1 err "not counted  exact::instructions" "$perfmon" stat -x true && says err "1 of 1 runs left no counts"
 }
 try "a run without totals is no run of zero" loses
+status_first() { LOSE=1 both 3 err "not counted" "$perfmon" stat -x sh -c 'exit 3'; }
+try "the command's own status comes first" status_first
+spoilt() { # HOW TEXT
+	SPOIL=$1 both 1 err "$2" "$perfmon" stat -x -e instructions,loads true && ! grep -q exact:: "$here/err"
+}
+try "a line that was cut is no count" spoilt cut "a line is not whole"
+try "a file that was replaced is not waited for" spoilt fifo "replaced or removed the file"
+unknown() { SPOIL=unknown both 0 err "does not know an instruction" "$perfmon" stat -x true; }
+try "stat says that a program ended at an unknown instruction" unknown
+full() {
+	# shellcheck disable=SC2016 # for the command's shell
+	mkdir -p "$here/small" && status 1 unshare -rm sh -c 'mount -t tmpfs -o size=16k none "$0" || exit 99
+		cat /dev/zero >"$0/fill" 2>/dev/null; TMPDIR=$0 "$@"' "$here/small" "$perfmon" stat -x touch started &&
+		says err "No space left" && [ ! -e "$here/started" ]
+}
+if unshare -rm mount -t tmpfs none /mnt 2>/dev/null; then
+	try "a disk that is full is no count" full
+else
+	skip "a disk that is full is no count" "no filesystem can be mounted here"
+fi
 for option in "-p 1" "-t 1" "-C all" -a "-I 100" -i --descendants --split; do
 	# shellcheck disable=SC2086 # an option and its value
 	try "stat --exact refuses $option" both 2 err "remove --" "$perfmon" stat --exact $option true
@@ -271,6 +294,8 @@ children() {
 		awk -F, -v one="$(cat "$here/one.count")" '$3 == "exact::instructions" { exit !($5 > 2 * one) }' "$here/err"
 }
 try "stat counts child processes" children
+relative() { mkdir -p "$here/tmp" && status 0 env TMPDIR=tmp "$perfmon" stat -x sh -c 'cd / && sh -c : && :'; }
+try "stat counts those in other folders when TMPDIR is relative" relative
 # By another process: who kills itself does so by the tool.
 lost() { both 137 err "left no counts" "$perfmon" stat -x sh -c '(kill -9 $$); :'; }
 try "stat says that a killed process left no counts" lost

@@ -52,6 +52,15 @@ void stat_signals_begin(void)
 	sigprocmask(SIG_BLOCK, &taken, &mask_before);
 }
 
+void stat_signals_end(void)
+{
+	const struct timespec now = {.tv_sec = 0};
+
+	while (sigtimedwait(&taken, NULL, &now) > 0)
+		;
+	sigprocmask(SIG_SETMASK, &mask_before, NULL);
+}
+
 void stat_files_begin(void)
 {
 	struct rlimit more;

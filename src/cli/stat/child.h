@@ -17,6 +17,10 @@ struct stat_child {
 /* The signals that perfmon stat takes itself, blocked from now on. */
 void stat_signals_begin(void);
 
+/* The last command has ended: from now on they do what they usually do. Those that were
+ * meant for the command, which a terminal sends to all, are forgotten. */
+void stat_signals_end(void);
+
 /* As many descriptors as the limit can be raised to: each event takes one on each CPU.
  * The command has the limit as it was. */
 void stat_files_begin(void);

@@ -7,9 +7,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/common/common.h"
@@ -28,10 +30,17 @@ static int out_of_memory(void)
 static int make_file(struct stat_exact *exact)
 {
 	const char *dir = getenv("TMPDIR");
-	int fd = -1;
+	char here[PATH_MAX] = "";
 
-	if (asprintf(&exact->folder, "%s/perfmon-stat-XXXXXX",
-		     dir && *dir ? dir : "/tmp") < 0) {
+	dir = dir && *dir ? dir : "/tmp";
+	/* A process of the command may have changed its directory. */
+	if (*dir != '/' && !getcwd(here, sizeof(here) - 1)) {
+		cli_complain("stat", "TMPDIR '%s': %s", dir, strerror(errno));
+		return CLI_FAILED;
+	}
+	if (*dir != '/')
+		strcat(here, "/");
+	if (asprintf(&exact->folder, "%s%s/perfmon-stat-XXXXXX", here, dir) < 0) {
 		exact->folder = NULL;
 		return out_of_memory();
 	}
@@ -46,9 +55,10 @@ static int make_file(struct stat_exact *exact)
 		exact->path = NULL;
 		return out_of_memory();
 	}
-	fd = open(exact->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		return close(fd);
+	exact->fd =
+		open(exact->path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (exact->fd >= 0)
+		return 0;
 	cli_complain("stat", "cannot create '%s' for the totals: %s", exact->path,
 		     strerror(errno));
 	return CLI_FAILED;
@@ -60,7 +70,7 @@ int stat_exact_init(struct stat_exact *exact, struct stat_counting *counting,
 	struct stat_events *events = &counting->events;
 	int status;
 
-	*exact = (struct stat_exact){.path = NULL};
+	*exact = (struct stat_exact){.fd = -1};
 	*counting = (struct stat_counting){.session = NULL};
 	status = cli_exact_parse("stat", text, &exact->events);
 	if (status)
@@ -85,7 +95,7 @@ int stat_exact_init(struct stat_exact *exact, struct stat_counting *counting,
 					  &exact->line);
 }
 
-void stat_exact_free(struct stat_exact *exact)
+void stat_exact_end(struct stat_exact *exact)
 {
 	if (exact->path)
 		unlink(exact->path);
@@ -93,132 +103,160 @@ void stat_exact_free(struct stat_exact *exact)
 		rmdir(exact->folder);
 	free(exact->path);
 	free(exact->folder);
+	exact->path = exact->folder = NULL;
+}
+
+void stat_exact_free(struct stat_exact *exact)
+{
+	stat_exact_end(exact);
+	if (exact->fd > 0)
+		close(exact->fd);
 	free(exact->line);
 }
 
 /* --- totals ------------------------------------------------------------------------- */
 
-/* What a process left: its last program, and those before it. */
-struct process {
-	uint64_t pid;
+/* What the processes of a run left. */
+struct totals {
 	uint64_t sum[PM_EXACT_EVENT_COUNT];
-	uint64_t last
-		[PM_EXACT_EVENT_COUNT]; /* of the line before, if exec can take it back */
-	bool ended;
+	uint64_t pid; /* of the first process */
+	bool found;   /* its last counts are there */
+	bool unknown; /* one ended at an instruction that Valgrind does not know */
 };
 
-struct processes {
-	struct process *all;
-	uint32_t count;
-};
-
-static struct process *find(struct processes *processes, uint64_t pid)
+/* The counts of LINE: "NAME=VALUE... PROGRAM". False where the line was cut. */
+static bool take_counts(const struct stat_exact *exact, struct pm_slice line,
+			uint64_t counts[PM_EXACT_EVENT_COUNT])
 {
-	/* A number is given again after its process has ended. */
-	for (uint32_t i = processes->count; i--;)
-		if (processes->all[i].pid == pid && !processes->all[i].ended)
-			return &processes->all[i];
-	if (!PM_GROW(processes->all, processes->count))
-		return NULL;
-	processes->all[processes->count] = (struct process){.pid = pid};
-	return &processes->all[processes->count++];
+	uint32_t taken = 0;
+
+	while (line.at && taken < exact->events.count) {
+		struct pm_slice word = pm_slice_cut(line, ' ', &line), name;
+
+		name = pm_slice_cut(word, '=', &word);
+		for (uint32_t i = 0; i < exact->events.count; i++) {
+			if (!pm_slice_is(name, cli_exact_name(exact->events.event[i])))
+				continue;
+			if (!word.at || pm_slice_number(word, &counts[i]))
+				return false;
+			taken++;
+		}
+	}
+	return line.at && line.length && taken == exact->events.count;
 }
 
-static bool is_word(struct pm_slice word, const char *text)
-{
-	return word.length == strlen(text) && !memcmp(word.at, text, word.length);
-}
-
-/* Takes "end PID NAME=VALUE... COMMAND", "exec ..." or "noexec PID". Others, which a later
- * tool may write, say nothing. 0 or a negative errno. */
-static int take_line(const struct stat_exact *exact, struct processes *processes,
+/* Takes "end PID NAME=VALUE... PROGRAM", "exec ..." before an exec, "noexec ..." where that has
+ * failed, and "unknown PID ...". Others, which a later tool may write, say nothing. 0 or
+ * -EBADMSG: the line was cut. */
+static int take_line(const struct stat_exact *exact, struct totals *totals,
 		     struct pm_slice line)
 {
-	struct pm_slice kind = pm_slice_cut(line, ' ', &line), word;
-	struct process *process;
-	uint64_t pid, value;
+	struct pm_slice kind = pm_slice_cut(line, ' ', &line);
+	uint64_t counts[PM_EXACT_EVENT_COUNT] = {0}, pid;
+	bool ends = pm_slice_is(kind, "end"), fails = pm_slice_is(kind, "noexec");
 
-	if (!line.at)
+	totals->unknown |= pm_slice_is(kind, "unknown");
+	if (!ends && !fails && !pm_slice_is(kind, "exec"))
 		return 0;
-	if (pm_slice_number(pm_slice_cut(line, ' ', &line), &pid))
-		return 0;
-	if (!is_word(kind, "end") && !is_word(kind, "exec") && !is_word(kind, "noexec"))
-		return 0;
-	process = find(processes, pid);
-	if (!process)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < exact->events.count; i++) {
-		if (is_word(kind, "noexec"))
-			process->sum[i] -= process->last[i];
-		process->last[i] = 0;
-	}
-	for (uint32_t n = 0; line.at && n < exact->events.count; n++) {
-		struct pm_slice name;
-
-		word = pm_slice_cut(line, ' ', &line);
-		name = pm_slice_cut(word, '=', &word);
-		if (!word.at || pm_slice_number(word, &value))
-			break;
-		for (uint32_t i = 0; i < exact->events.count; i++)
-			if (is_word(name, cli_exact_name(exact->events.event[i])))
-				process->last[i] = value;
-	}
+	if (!line.at || pm_slice_number(pm_slice_cut(line, ' ', &line), &pid) ||
+	    !take_counts(exact, line, counts))
+		return -EBADMSG;
 	for (uint32_t i = 0; i < exact->events.count; i++)
-		process->sum[i] += process->last[i];
-	process->ended = is_word(kind, "end");
+		totals->sum[i] += fails ? -counts[i] : counts[i];
+	totals->found |= ends && pid == totals->pid;
 	return 0;
 }
 
-static int take_file(const struct stat_exact *exact, struct processes *processes)
+static int take_lines(const struct stat_exact *exact, struct totals *totals, FILE *file)
 {
-	FILE *file = fopen(exact->path, "re");
 	char *line = NULL;
 	size_t size = 0;
 	ssize_t length;
 	int err = 0;
 
-	if (!file)
-		return -errno;
 	while (!err && (length = getline(&line, &size, file)) > 0) {
-		if (line[length - 1] == '\n')
-			length--;
-		err = take_line(exact, processes,
-				(struct pm_slice){line, (size_t)length});
+		bool whole = line[length - 1] == '\n';
+
+		err = take_line(exact, totals,
+				(struct pm_slice){line, (size_t)(length - whole)});
+		err = err || whole ? err : -EBADMSG;
 	}
-	if (!err && ferror(file))
-		err = -EIO;
 	free(line);
+	return err ?: ferror(file) ? -EIO : 0;
+}
+
+/* Whether the file can take what processes write, and they still find it. */
+static int check_file(const struct stat_exact *exact)
+{
+	struct stat ours, there;
+
+	if (write(exact->fd, "\n", 1) != 1)
+		return -errno;
+	if (fstat(exact->fd, &ours))
+		return -errno;
+	if (lstat(exact->path, &there) || there.st_ino != ours.st_ino ||
+	    there.st_dev != ours.st_dev)
+		return -ESTALE;
+	return 0;
+}
+
+static int take_file(const struct stat_exact *exact, struct totals *totals)
+{
+	int err = check_file(exact), fd;
+	FILE *file;
+
+	if (err)
+		return err;
+	fd = fcntl(exact->fd, F_DUPFD_CLOEXEC, 0);
+	file = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!file) {
+		err = -errno;
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	rewind(file);
+	err = take_lines(exact, totals, file);
 	fclose(file);
 	return err;
 }
 
-int stat_exact_begin(struct stat_exact *exact)
+static int fail(const struct stat_exact *exact, struct stat_counting *counting, int err)
 {
-	return truncate(exact->path, 0) ? -errno : 0;
+	const char *why = err == -ESTALE ? "the command has replaced or removed the file"
+			  : err == -EBADMSG ? "a line is not whole: the disk may be full"
+					    : strerror(-err);
+
+	return pm_diag_set(&counting->diag, err,
+			   "the totals of the processes in '%s' cannot be used: %s",
+			   exact->path, why);
 }
 
-int stat_exact_read(struct stat_exact *exact, const struct stat_counting *counting,
-		    pid_t pid, struct stat_cell *cells)
+int stat_exact_begin(struct stat_exact *exact, struct stat_counting *counting)
+{
+	int err = ftruncate(exact->fd, 0) ? -errno : check_file(exact);
+
+	return err ? fail(exact, counting, err) : 0;
+}
+
+int stat_exact_read(struct stat_exact *exact, struct stat_counting *counting, pid_t pid,
+		    struct stat_cell *cells)
 {
 	const struct perfmon_value own = {.status = PERFMON_VALUE_NEVER_OPENED};
-	struct processes processes = {.all = NULL};
-	int err = take_file(exact, &processes);
-	bool found = false;
+	struct totals totals = {.pid = (uint64_t)pid};
+	int err = take_file(exact, &totals);
 
-	for (uint32_t p = 0; p < processes.count; p++)
-		found |= processes.all[p].pid == (uint64_t)pid && processes.all[p].ended;
-	if (!found)
-		exact->lost_runs++;
-	for (uint32_t i = 0; !err && i < counting->events.count; i++) {
-		struct perfmon_value value = {.value = 0};
-
-		for (uint32_t p = 0; p < processes.count; p++)
-			value.value += processes.all[p].sum[i];
+	if (err)
+		return fail(exact, counting, err);
+	exact->lost_runs += !totals.found;
+	exact->unknown |= totals.unknown;
+	for (uint32_t i = 0; i < counting->events.count; i++) {
 		/* Without the command's own counts there is no sum to speak of. */
-		value.enabled_ns = !found;
+		struct perfmon_value value = {.value = totals.sum[i],
+					      .enabled_ns = !totals.found};
+
 		stat_cell_take(&cells[i], &counting->events.events[i], &value, &own);
 		stat_cell_settle(&cells[i]);
 	}
-	free(processes.all);
-	return err;
+	return 0;
 }

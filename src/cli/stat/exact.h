@@ -11,8 +11,10 @@ struct stat_exact {
 	struct cli_exact_events events;
 	struct pm_event event[PM_EXACT_EVENT_COUNT]; /* ... as others are described */
 	char *folder, *path; /* of the file that gets each process's totals */
+	int fd;		     /* of that file, whatever the command does to its name */
 	char **line;	     /* what to execute */
 	uint32_t lost_runs;  /* whose first process left no totals */
+	bool unknown; /* a process ended at an instruction that Valgrind does not know */
 };
 
 /* Finds out what TEXT (NULL: instructions) means, and how to count it in COMMAND. 0, or
@@ -21,11 +23,16 @@ int stat_exact_init(struct stat_exact *exact, struct stat_counting *counting,
 		    const char *text, char **command);
 void stat_exact_free(struct stat_exact *exact);
 
-/* Before a run: no process has left totals. 0 or a negative errno. */
-int stat_exact_begin(struct stat_exact *exact);
+/* Before a run: no process has left totals. 0; a negative errno with the sentence in the
+ * counting's diag. */
+int stat_exact_begin(struct stat_exact *exact, struct stat_counting *counting);
 
-/* Adds to CELLS what a run counted whose first process was PID. 0 or a negative errno. */
-int stat_exact_read(struct stat_exact *exact, const struct stat_counting *counting,
-		    pid_t pid, struct stat_cell *cells);
+/* Adds to CELLS what a run counted whose first process was PID. 0; a negative errno with the
+ * sentence in the counting's diag. */
+int stat_exact_read(struct stat_exact *exact, struct stat_counting *counting, pid_t pid,
+		    struct stat_cell *cells);
+
+/* After the last run: the file is removed. */
+void stat_exact_end(struct stat_exact *exact);
 
 #endif

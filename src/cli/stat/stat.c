@@ -210,26 +210,17 @@ static void note_command(struct stat_result *result, const struct stat_child *ch
 /* Before the child goes on. */
 static int begin_run(struct stat_work *work, pid_t child)
 {
-	int err;
-
-	if (!work->options->exact)
-		return start_counting(work, child);
-	err = stat_exact_begin(&work->exact);
-	return err ? pm_diag_set(&work->counting.diag, err, "'%s': %s", work->exact.path,
-				 strerror(-err))
-		   : 0;
+	return work->options->exact ? stat_exact_begin(&work->exact, &work->counting)
+				    : start_counting(work, child);
 }
 
 static int read_run(struct stat_work *work, pid_t child)
 {
-	int err;
+	struct stat_counting *counting = &work->counting;
 
-	if (!work->options->exact)
-		return stat_counting_read(&work->counting, work->cells, true);
-	err = stat_exact_read(&work->exact, &work->counting, child, work->cells);
-	return err ? pm_diag_set(&work->counting.diag, err, "'%s': %s", work->exact.path,
-				 strerror(-err))
-		   : 0;
+	return work->options->exact
+		       ? stat_exact_read(&work->exact, counting, child, work->cells)
+		       : stat_counting_read(counting, work->cells, true);
 }
 
 /* One run. 0, or the exit status to end with. */
@@ -310,12 +301,17 @@ static int count_and_tell(struct stat_work *work)
 		tell_begin(work);
 	for (uint32_t i = 0; i < options->runs && !status; i++)
 		status = run_once(work);
+	stat_exact_end(&work->exact);
+	stat_signals_end();
 	if (status)
 		return status;
 	if (!options->interval_ns)
 		tell_begin(work);
 	tell_end(work);
 	status = result->exit_status > 0 ? result->exit_status : 0;
+	/* Every process that ends by itself has counts. */
+	if (!status && work->exact.lost_runs)
+		status = CLI_FAILED;
 	if (!pm_out_end(&work->out))
 		return status;
 	cli_complain("stat", "%s: %s", options->output ?: "standard error",
