@@ -9,13 +9,12 @@
 
 #include "pub_tool_libcassert.h"
 #include "pub_tool_libcbase.h"
-#include "pub_tool_libcprint.h"
 
 #include "decode.h"
 
 ULong pm_count[PM_EXACT_SLOTS];
 UInt pm_counted;
-Bool pm_explain;
+Addr pm_unknown;
 
 /* A block in work. */
 struct block {
@@ -272,15 +271,6 @@ static void deliver(struct block *b, const struct pm_counter_read *read)
 	b->out->jumpkind = Ijk_Boring;
 }
 
-static void explain(Addr at)
-{
-	const UChar *byte = (const UChar *)at;
-
-	VG_(umsg)
-	("Valgrind does not know the instruction at %#lx: %02x %02x %02x %02x\n", at,
-	 byte[0], byte[1], byte[2], byte[3]);
-}
-
 IRSB *pm_counts_instrument(VgCallbackClosure *closure, IRSB *in,
 			   const VexGuestLayout *layout, const VexGuestExtents *extents,
 			   const VexArchInfo *host, IRType guest_word, IRType host_word)
@@ -303,8 +293,8 @@ IRSB *pm_counts_instrument(VgCallbackClosure *closure, IRSB *in,
 		if (pm_decode_read(b.at, &read)) {
 			deliver(&b, &read);
 			flush(&b);
-		} else if (pm_explain)
-			explain(b.at);
+		} else
+			pm_unknown = b.at;
 	}
 	return b.out;
 }

@@ -18,8 +18,9 @@ extern ULong pm_count[PM_EXACT_SLOTS];
 /* Bit k: event k is counted. Written before the first block is translated. */
 extern UInt pm_counted;
 
-/* Whether to say which instruction Valgrind does not know. */
-extern Bool pm_explain;
+/* The last instruction that Valgrind does not know and that was translated; 0: none. The
+ * program may never come to it, or survive it. */
+extern Addr pm_unknown;
 
 IRSB *pm_counts_instrument(VgCallbackClosure *closure, IRSB *in,
 			   const VexGuestLayout *layout, const VexGuestExtents *extents,

@@ -30,6 +30,11 @@ struct pm_counter_read {
 
 #if defined(VGA_amd64)
 
+/* What a program with an instruction that Valgrind does not know can do. */
+#define PM_UNKNOWN                                                                       \
+	"Valgrind has no AVX-512: compile the program with -march=x86-64-v3 instead of " \
+	"-march=native"
+
 #include <stddef.h>
 
 #include "libvex_guest_amd64.h"
@@ -95,6 +100,10 @@ static inline Bool pm_decode_read(Addr at, struct pm_counter_read *read)
 }
 
 #elif defined(VGA_arm64)
+
+#define PM_UNKNOWN                                                                       \
+	"Valgrind has no SVE: compile the program with -march=armv8-a instead of "       \
+	"-mcpu=native"
 
 #include <stddef.h>
 

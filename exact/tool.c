@@ -8,6 +8,7 @@
  * threads.
  */
 #include "counts.h"
+#include "decode.h"
 
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_clientstate.h"
@@ -17,6 +18,7 @@
 #include "pub_tool_libcfile.h"
 #include "pub_tool_libcprint.h"
 #include "pub_tool_libcproc.h"
+#include "pub_tool_machine.h"
 #include "pub_tool_mallocfree.h"
 #include "pub_tool_options.h"
 #include "pub_tool_threadstate.h"
@@ -26,7 +28,7 @@
 #define EVENTS PM_EXACT_EVENT_COUNT
 
 /* Valgrind's: whether it explains each instruction that it does not know, and so each counter
- * read. counts.c explains the others. */
+ * read. */
 extern Bool VG_(clo_sigill_diag);
 /* Moves a descriptor out of the program's reach, and has an exec close it. */
 extern Int VG_(safe_fd)(Int fd);
@@ -264,9 +266,29 @@ static void after_call(ThreadId tid, UInt number, UWord *arguments, UInt n, SysR
 		tell("noexec");
 }
 
+/* Whether the process ends where an instruction stands that Valgrind does not know. */
+static Bool ends_at_unknown(void)
+{
+	ThreadId tid = VG_(get_running_tid)();
+
+	return pm_unknown && tid != VG_INVALID_THREADID &&
+	       VG_(get_IP)(tid) == pm_unknown &&
+	       VG_(am_is_valid_for_client)(pm_unknown, 4, VKI_PROT_READ);
+}
+
 static void finished(Int status)
 {
+	const UChar *byte = (const UChar *)pm_unknown;
+
 	tell("end");
+	if (!ends_at_unknown())
+		return;
+	tell("unknown");
+	VG_(umsg)
+	("'%s' ended: Valgrind does not know the instruction at %#lx: %02x %02x %02x "
+	 "%02x\n",
+	 VG_(args_the_exename), pm_unknown, byte[0], byte[1], byte[2], byte[3]);
+	VG_(umsg)("%s\n", PM_UNKNOWN);
 }
 
 /* --- the program's questions ---------------------------------------------------------- */
@@ -312,7 +334,9 @@ static void options_known(void)
 	/* Valgrind would make one of two conditional branches, and run what stands between them
 	 * whether the program comes to it or not. */
 	VG_(clo_vex_control).guest_chase = False;
-	pm_explain = VG_(clo_sigill_diag);
+	/* Otherwise the process has the name of the tool, and so have its threads. */
+	VG_(prctl)
+	(VKI_PR_SET_NAME, (ULong)(Addr)VG_(basename)(VG_(args_the_exename)), 0, 0, 0);
 	VG_(clo_sigill_diag) = False;
 	saved = VG_(calloc)("perfmon.threads", VG_N_THREADS, sizeof(saved[0]));
 }

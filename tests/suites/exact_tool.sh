@@ -75,6 +75,31 @@ several() {
 }
 try "several processes, in other folders" several
 
+odd_name() {
+	cp "$truth" "$here/odd
+end 1 instructions=9 loads=9 exact_truth" && totals 0 "$here/odd
+end 1 instructions=9 loads=9 exact_truth" print && lines "end $counts"
+}
+try "a program's name is no line of its own" odd_name
+of_unknown() { totals 132 "$truth" unknown && lines "end $counts" "unknown $counts"; }
+try "a line of who ended at an instruction that Valgrind does not know" of_unknown
+
+# --- names and limits ---------------------------------------------------------------------
+
+comm() {
+	# shellcheck disable=SC2016 # for the shell
+	status 0 valgrind -q --tool=perfmon --trace-children=yes sh -c 'cat /proc/$$/comm; cat /proc/self/comm; :' &&
+		[ "$(cat "$here/out")" = "sh
+cat" ]
+}
+try "a process has its program's name" comm
+try "600 threads run at once" both 0 out ok "$perfmon" run --exact -o none "$truth" threads 600
+try "too many threads end with a sentence" both 1 err "limited to 19 threads at a time" \
+	valgrind -q --tool=perfmon --max-threads=20 "$truth" threads 20
+as_many() { both 0 out ok valgrind -q --tool=perfmon --max-threads=20 "$truth" threads 18; }
+try "as many as are said run" as_many
+try "a bad address in a request is refused" both 0 out 0 valgrind -q --tool=perfmon "$truth" address
+
 # --- refusals -----------------------------------------------------------------------------
 
 refuses() { both 1 err "$1" valgrind -q --tool=perfmon "${@:2}" "$truth" print; }
@@ -83,10 +108,14 @@ try "refuses an empty event" refuses "'' is no event" --events=loads,
 try "refuses no event" refuses "'' is no event" --events=
 try "refuses totals that cannot be written" refuses "'/nonexistent/x' cannot be written" \
 	--totals=/nonexistent/x
-unknown() { both 132 err "$1" valgrind --tool=perfmon "${@:2}" "$truth" unknown; }
-try "says which instruction Valgrind does not know" unknown "does not know the instruction at"
-quiet() { unknown "SIGILL" "$1" && ! grep "does not know" "$here/err"; }
-try "unless it is not asked" quiet --sigill-diagnostics=no
-try "or is to be quiet" quiet -q
+fifo() { rm -f "$here/fifo" && mkfifo "$here/fifo" && refuses "cannot be written" --totals="$here/fifo"; }
+try "refuses a FIFO that nobody reads" fifo
+unknown() {
+	both 132 err "does not know the instruction at" valgrind -q --tool=perfmon "$truth" unknown &&
+		says err "compile the program with -march="
+}
+try "says which instruction Valgrind does not know" unknown
+handled() { status 0 valgrind -q --tool=perfmon "$truth" handled && nothing cat "$here/err"; }
+try "unless the program handles it" handled
 silent() { status 0 valgrind -q --tool=perfmon "$truth" && nothing cat "$here/err"; }
 try "says nothing of reads" silent

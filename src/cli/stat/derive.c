@@ -270,6 +270,12 @@ static bool exact_note(const struct stat_result *result, uint32_t number,
 			    result->exact->lost_runs, result->options->runs);
 		return true;
 	}
+	if (result->exact->unknown && !number--) {
+		pm_diag_set(note, 0,
+			    "Valgrind does not know an instruction of the program, which "
+			    "ended there: the counts are those before it");
+		return true;
+	}
 	if (number || result->options->runs - result->exact->lost_runs < 2)
 		return false;
 	unequal = find_unequal(result, &difference);
