@@ -73,6 +73,32 @@ try "passes an exit status on" ends 7 -e none "$work" exit 7
 try "says 128 + n for a signal" ends_and_says 143 "ended by signal 15" -e none "$work" raise 15
 try "says 127 for no such command" ends_and_says 127 "cannot run './nosuch'" -e none ./nosuch
 try "says 126 for what cannot be executed" ends_and_says 126 "cannot run" -e none /dev/null
+reads_again() {
+	seq 1000 >"$here/input" && "$perfmon" stat -e none -r 3 sh -c 'read -r first; wc -l >>"$0"; echo "$first" >>"$0"' \
+		"$here/lines" <"$here/input" 2>"$here/err" && [ "$(sort -u "$here/lines" | tr -d ' ' | tr '\n' ,)" = 1,999, ] &&
+		! says "is a pipe"
+}
+try "each run reads the same input" reads_again
+from_its_place() {
+	{
+		read -r _ && "$perfmon" stat -e none -r 2 sh -c 'read -r first; echo "$first" >>"$0"' "$here/places"
+	} <"$here/input" 2>"$here/err" && [ "$(sort -u "$here/places")" = 2 ]
+}
+try "from where it stood" from_its_place
+of_a_pipe() { seq 10 | "$perfmon" stat -e none "$@" cat >/dev/null 2>"$here/err"; }
+pipes() { of_a_pipe -r 2 && says "standard input is a pipe" && of_a_pipe && ! says "is a pipe"; }
+try "says that a pipe is read once" pipes
+# The report goes to a pipe that is full, and nobody reads it.
+stuck() {
+	mkfifo "$here/pipe" && exec 9<>"$here/pipe" &&
+		dd if=/dev/zero of="$here/pipe" oflag=nonblock bs=64k count=64 2>/dev/null
+	timeout -k 10 1 "$perfmon" stat -e none -o "$here/pipe" true 2>"$here/err"
+	status=$?
+	exec 9>&-
+	# busybox's timeout tells the signal instead.
+	[ "$status" -eq 124 ] || [ "$status" -eq 143 ]
+}
+try "ends by a signal while it writes its report" stuck
 options_after() { ends 0 -e none sh -c 'exit "$1"' sh 0 -e nonsense; }
 try "leaves the options of the command alone" options_after
 the_same() { # SCRIPT: prints the same without us

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -71,6 +72,24 @@ void stat_files_begin(void)
 	more = files_before;
 	more.rlim_cur = more.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &more);
+}
+
+/* Where standard input stood; negative: it has no place to go back to. */
+static off_t input_at = -1;
+
+bool stat_input_begin(void)
+{
+	struct stat input;
+
+	input_at = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	return fstat(STDIN_FILENO, &input) ||
+	       !(S_ISFIFO(input.st_mode) || S_ISSOCK(input.st_mode));
+}
+
+void stat_input_again(void)
+{
+	if (input_at >= 0)
+		lseek(STDIN_FILENO, input_at, SEEK_SET);
 }
 
 uint64_t stat_now_ns(void)

@@ -3,6 +3,7 @@
 #ifndef PM_CLI_STAT_CHILD_H
 #define PM_CLI_STAT_CHILD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -24,6 +25,11 @@ void stat_signals_end(void);
 /* As many descriptors as the limit can be raised to: each event takes one on each CPU.
  * The command has the limit as it was. */
 void stat_files_begin(void);
+
+/* Before the first run, and before each later one: standard input is read from the same place.
+ * stat_input_begin() is false if it cannot be, since it is a pipe or a socket. */
+bool stat_input_begin(void);
+void stat_input_again(void);
 
 /* A child that waits to be let go. 0 or a negative errno. */
 int stat_child_fork(struct stat_child *child, char **command);

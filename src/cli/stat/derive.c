@@ -295,6 +295,13 @@ bool stat_note(const struct stat_result *result, uint32_t number, struct pm_diag
 	uint32_t i, others = 0;
 
 	pm_diag_clear(note);
+	if (result->input_lost && !number--) {
+		pm_diag_set(
+			note, 0,
+			"standard input is a pipe: what one run reads, the next does not "
+			"find; take it from a file (<FILE)");
+		return true;
+	}
 	if (result->exact)
 		return exact_note(result, number, note);
 	if (counting->events.user_only && !number--) {

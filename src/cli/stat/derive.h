@@ -16,6 +16,7 @@ struct stat_result {
 	struct stat_sum wall_ns, user_ns, system_ns; /* runs of 0: not known */
 	int exit_status;			     /* -1: no command */
 	int signal;				     /* that ended it, or 0 */
+	bool input_lost; /* the first run may have read what later ones wanted */
 };
 
 /* How much of the time cell C was on the hardware: 0 to 1. */

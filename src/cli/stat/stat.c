@@ -299,8 +299,12 @@ static int count_and_tell(struct stat_work *work)
 	stat_files_begin();
 	if (options->interval_ns)
 		tell_begin(work);
-	for (uint32_t i = 0; i < options->runs && !status; i++)
+	result->input_lost = !stat_input_begin() && options->runs > 1;
+	for (uint32_t i = 0; i < options->runs && !status; i++) {
+		if (i)
+			stat_input_again();
 		status = run_once(work);
+	}
 	stat_exact_end(&work->exact);
 	stat_signals_end();
 	if (status)
