@@ -111,6 +111,14 @@ subtracted() {
 		grep -qE 'an empty region counts 0 \(subtracted\)|no bias was measured' "$here/out"
 }
 try "report subtracts the bias" subtracted
+# In JSON, where nothing else differs.
+by_variable() {
+	status 0 "$perfmon" report -b -f json ended && mv "$here/out" "$here/by_option" &&
+		PERFMON_BIAS=subtract status 0 "$perfmon" report -f json ended && cmp "$here/out" "$here/by_option" &&
+		grep -q '"bias_subtracted":true' "$here/out" &&
+		PERFMON_BIAS=keep status 0 "$perfmon" report -b -f json ended && cmp "$here/out" "$here/by_option"
+}
+try "and by PERFMON_BIAS, too" by_variable
 to_file() { status 0 "$perfmon" report -o written ended && [ ! -s "$here/out" ] && says written "  inner"; }
 try "report writes to a file" to_file
 # COMMAND with a limit on files of 0 bytes, which the suite's own must not have.

@@ -30,7 +30,7 @@ static const char help[] =
 	"  -l, --level LEVEL     the threads of each pu, core, l1, l2, l3, l4, group, numa, die\n"
 	"                        or package of one profile, too, on the machine that wrote it\n"
 	"  -m, --metrics TEXT    more columns: 'NAME = FORMULA; ...', @FILE, none\n"
-	"  -b, --subtract-bias   take out what measuring added\n"
+	"  -b, --subtract-bias   take out what measuring added (PERFMON_BIAS=subtract)\n"
 	"  -o, --output FILE     to this file; - is standard output, the default\n"
 	"  -h, --help            this text\n\n"
 	"Exit status: 0, 1 if something could not be read or written, 2 if an option is wrong.\n";
@@ -303,8 +303,14 @@ static int options_read(struct request *request, struct pm_metrics **metrics, in
 		{.name = NULL},
 	};
 	const struct cli_command command = {"report", help, false, options};
-	int status = cli_options_read(&command, argc, argv);
+	struct pm_options environment;
+	int status;
 
+	/* As in the program's own report; -b comes on top. */
+	pm_options_read(&environment, NULL);
+	request->how.subtract_bias = environment.subtract_bias;
+	pm_options_free(&environment);
+	status = cli_options_read(&command, argc, argv);
 	request->html = format == html;
 	request->how.format = request->html ? PM_FORMAT_TEXT : (enum pm_format)format;
 	request->how.metrics = *metrics;
