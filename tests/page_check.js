@@ -149,7 +149,7 @@
 	test("threads and ranks are there, with their imbalance", () => {
 		const times = parts.map(part => part.nodes.find(n => part.regions[n[1]] === "plain")[2]);
 		const mean = times.reduce((a, b) => a + b, 0) / times.length;
-		return differ([$("threads").querySelectorAll("tr").length, $("ranks").querySelectorAll("tr").length],
+		return differ([$("threads").querySelectorAll(".bars tr").length, $("ranks").querySelectorAll("tr").length],
 			[2 * parts.length, parts.length]) || ($("ranks").querySelector("h3").textContent.includes(
 			" " + (100 * (Math.max(...times) / mean - 1)).toFixed(1) + "%") ? ""
 			: $("ranks").querySelector("h3").textContent);
@@ -206,6 +206,7 @@
 		innerWidth > 1000 ? "" : "it does not");
 	test("text is large enough to be read", () => differ([...document.body.querySelectorAll("*")].filter(e =>
 		e.textContent && parseFloat(getComputedStyle(e).fontSize) < 11).map(e => e.tagName), []));
+	test("nothing is there that no person would write", () => differ(slips(), []));
 	test("nothing was loaded", () => differ(performance.getEntriesByType("resource").length, 0));
 	test("no error was reported", () => differ(caught, []));
 	const pre = document.createElement("pre");

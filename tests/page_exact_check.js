@@ -29,6 +29,7 @@
 	test("what is outside of regions is told", text().includes("outside regions 800 of 13400"), true);
 	test("how it was counted is told", text().includes("times are not those of the machine"), true);
 	test("no time is there", /[0-9] (ns|us|ms|s)\b/.test(text()), false);
+	test("nothing is there that no person would write", slips(), []);
 	test("no error was reported", caught, []);
 	const pre = document.createElement("pre");
 	pre.id = "results";

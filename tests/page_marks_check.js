@@ -56,6 +56,7 @@
 		test("metrics are there", [headings.includes("ipc"), cells("inner", "ipc")],
 			[true, ["1111"]]);
 	}
+	test(which + ": nothing is there that no person would write", slips(), []);
 	test(which + ": no error was reported", caught, []);
 	const pre = document.createElement("pre");
 	pre.id = "results";

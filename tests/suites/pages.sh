@@ -6,7 +6,7 @@
 
 native_tree all
 native_tree tests/programs/diff_work tests/programs/odd_names tests/programs/profile_marks \
-	tests/programs/profile_wide tests/programs/profile_exact
+	tests/programs/profile_wide tests/programs/profile_exact tests/programs/top_work
 if [ ! -x "$build/perfmon" ]; then
 	skip pages "the command was not built: libsmartcols is missing"
 	exit 0
@@ -102,6 +102,9 @@ in_browser() {
 			print "<script>const caught = [], wanted_width = " width ";"
 			print "for (const kind of [\"error\", \"unhandledrejection\", \"securitypolicyviolation\"])"
 			print "addEventListener(kind, e => caught.push(kind + \": \" + (e.message || e.violatedDirective || e.reason)));"
+			# What no person would write, and scripts do when they take one thing for another.
+			print "const slips = () => document.body.innerText.match(" \
+				"/\\[object|undefined|NaN|Infinity|null|true|false|[( ]unmatched\\b/g) || [];"
 			print "</script>"
 		}
 		$0 == "</body>" {
@@ -121,6 +124,26 @@ for width in 1200 400; do
 	try "the browser had results, $width pixels wide" \
 		grep -q '^ok - no error was reported' "$here/$width.tested.dom"
 	try "and nothing to complain of, $width pixels wide" silent $width.tested
+done
+
+# What most pages are of: one process that lost nothing, then one that has lost something.
+# Of threads that ended, one sum or each.
+ordinary() { # PAGE KEEP LINE...
+	local page=$1 keep=$2
+	shift 2
+	rm -f "$here/$page"
+	printf '%s\n' "$@" exit | LD_LIBRARY_PATH=$build/.libs PERFMON_EVENTS=task-clock,page-faults PERFMON_THREADS=$keep \
+		PERFMON_PROFILE=$here/$page "$build/tests/programs/top_work" >"$here/$page.answers" &&
+		"$perfmon" report --html -o "$here/$page.html" "$here/$page"
+}
+must "makes an ordinary page" in_shell ordinary ordinary fold "visits 3" "thread 5" "thread 2"
+must "makes a page of each thread" in_shell ordinary threads keep "visits 3" "thread 5" "thread 2"
+must "makes a page of one thread that lost an END" in_shell ordinary loss fold "visits 3" "begin outer" "end slove" \
+	"end slove" "end outer" "end slove"
+for page in ordinary threads loss; do
+	in_browser $page.html page_ordinary_check.js $page.tested 1200
+	try "the browser had results of $page" grep -q "^ok - $page: no error was reported" "$here/$page.tested.dom"
+	try "and nothing to complain of there: $page" silent $page.tested
 done
 
 # Numbers that are not whole, not known or not to be trusted, of one process and of two.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cli/report/html.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Made of page.html. */
@@ -48,9 +49,23 @@ int cli_html_begin(struct cli_html *html,
 	return put(html, parts, sizeof(parts) - 1);
 }
 
-/* The paths of TREE: parent, region, inclusive time. Those above stand before those
- * below. */
-static void put_tree(struct pm_out *out, const struct pm_report_tree *tree)
+/* What a thread counted in NODE: its visits, and a value or null for each event. */
+static void put_values(struct pm_out *out, const struct pm_report_tree *tree,
+		       uint32_t node)
+{
+	pm_out_format(out, ",%llu,[", (unsigned long long)tree->nodes[node].visits);
+	for (uint32_t e = 0; e < tree->model->event_count; e++) {
+		struct pm_value value = pm_report_count(tree, node, e, false);
+
+		pm_out_text(out, e ? "," : "");
+		pm_out_double(out, value.state == PM_COUNTED ? value.value : NAN);
+	}
+	pm_out_text(out, "]");
+}
+
+/* The paths of TREE: parent, region, inclusive time; with VALUES, those of put_values(),
+ * too. Those above stand before those below. */
+static void put_tree(struct pm_out *out, const struct pm_report_tree *tree, bool values)
 {
 	pm_out_text(out, ",\"nodes\":[");
 	for (uint32_t n = 1; n < tree->node_count; n++) {
@@ -66,15 +81,20 @@ static void put_tree(struct pm_out *out, const struct pm_report_tree *tree)
 							  (double)node->time_ticks));
 		else
 			pm_out_text(out, "null");
+		if (values)
+			put_values(out, tree, n);
 		pm_out_text(out, "]");
 	}
 	pm_out_text(out, "]");
 }
 
-static void put_thread_head(struct pm_out *out,
-			    const struct perfmon_profile_thread *record)
+static void put_thread_head(struct pm_out *out, const struct pm_report_model *model,
+			    const struct pm_snapshot_thread *thread)
 {
+	const struct perfmon_profile_thread *record = &thread->record;
 	bool ended = record->state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
+	bool timed = !ended && !model->exact;
+	char cpus[8 * PERFMON_PROFILE_CPUS_MAX];
 
 	if (ended)
 		pm_out_format(out, "{\"tid\":null,\"threads\":%u", record->aggregated);
@@ -82,6 +102,12 @@ static void put_thread_head(struct pm_out *out,
 		pm_out_format(out, "{\"tid\":%u,\"threads\":1", record->tid);
 	pm_out_text(out, ",\"name\":");
 	pm_out_json(out, record->name);
+	pm_out_text(out, ",\"state\":");
+	pm_out_json(out, pm_report_thread_state(thread));
+	pm_out_text(out, ",\"cpus\":");
+	pm_out_json(out, pm_report_cpus(record, cpus, sizeof(cpus)));
+	pm_out_text(out, ",\"lifetime_ns\":");
+	pm_out_double(out, timed ? pm_report_lifetime(model->snapshot, thread) : NAN);
 }
 
 static int put_threads(struct pm_out *out, const struct pm_report_model *model)
@@ -96,8 +122,8 @@ static int put_threads(struct pm_out *out, const struct pm_report_model *model)
 		if (err)
 			return err;
 		pm_out_text(out, t ? ",\n" : "\n");
-		put_thread_head(out, &s->threads[t].record);
-		put_tree(out, &tree);
+		put_thread_head(out, model, &s->threads[t]);
+		put_tree(out, &tree, true);
 		pm_out_text(out, "}");
 		pm_report_tree_free(&tree);
 	}
@@ -132,7 +158,7 @@ static int put_part(struct pm_out *out, const struct pm_report_model *model, boo
 		pm_out_json(out, s->regions[r]);
 	}
 	pm_out_text(out, "]");
-	put_tree(out, &tree);
+	put_tree(out, &tree, false);
 	pm_report_tree_free(&tree);
 	if (threads)
 		err = put_threads(out, model);
