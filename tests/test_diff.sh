@@ -89,10 +89,47 @@ try "quotes a minimum effect of all" diff_says 2 "'100%'" --min-effect 100% "$on
 try "quotes a bad alpha" diff_says 2 "'0'" --alpha 0 "$one" "$one"
 try "quotes a bad format" diff_says 2 "'xml'" -f xml "$one" "$one"
 try "quotes what is compared nowhere" diff_says 2 "'cycels'" --only time,cycels "$one" "$one"
+try "says what --only expects" diff_says 2 "--only '': expects names" --only "" "$one" "$one"
 try "quotes a file that is not there" diff_says 2 "no/such" "$one" "$here/no/such"
 try "quotes what is no profile" diff_says 2 "$work" "$one" "$work"
 mkdir "$here/empty"
 try "quotes a directory without profiles" diff_says 2 "empty'" "$one" "$here/empty"
+# --- programs without regions -----------------------------------------------------------
+
+# whole NAME RUNS WORD...: leaves what perfmon stat counted of a command.
+whole() {
+	file=$here/$1.json
+	runs=$2
+	shift 2
+	"$perfmon" stat -f json -o "$file" -r "$runs" -e page-faults,dummy "$@" >"$here/out" 2>"$here/err" </dev/null
+}
+compared() {
+	whole few 6 ./tests/programs/stat_work faults 10 && whole many 6 ./tests/programs/stat_work faults 5000 || return 1
+	diff_says 1 "A  6 runs of ./tests/programs/stat_work faults 10" --only page-faults "$here/few.json" "$here/many.json" &&
+		grep -q "^(program)  page-faults[: ].* more$" "$here/out" && says "1 compared: 1 more" &&
+		says "all runs of A came before those of B"
+}
+try "compares whole programs by what perfmon stat counted of them" compared
+try "the other way round" diff_says 3 "1 less" --only page-faults "$here/many.json" "$here/few.json"
+in_turns() {
+	whole a1 3 ./tests/programs/stat_work faults 10 && whole b1 3 ./tests/programs/stat_work faults 10 &&
+		whole a2 3 ./tests/programs/stat_work faults 10 && whole b2 3 ./tests/programs/stat_work faults 10 || return 1
+	diff_says 0 "6 runs of" --only dummy "$here"/a[12].json -- "$here"/b[12].json && ! says "came before"
+}
+try "several files are more runs, of which each has its moment" in_turns
+first_line() { head -n 1 "$here/few.json" | cut -c -300 >"$here/cut.json"; }
+first_line
+try "refuses JSON that ends too early" diff_says 2 "cut.json' is JSON, but not what perfmon stat" "$here/cut.json" "$here/few.json"
+printf "%s\n" '{"format":1,"rows":[{"a":"\\u12"},[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]}' >"$here/other.json"
+try "refuses other JSON" diff_says 2 "other.json' is JSON" "$here/few.json" "$here/other.json"
+try "compares no region with a program" diff_says 2 "was counted by perfmon stat, '$one' in regions" "$one" "$here/few.json"
+intervals() {
+	"$perfmon" stat -f json -o "$here/ticks.json" -I 10 -e dummy sleep 0.1 &&
+		"$perfmon" stat -f json -o "$here/ticks.json" --append -e dummy sleep 0.1 &&
+		diff_says 0 "2 runs of sleep 0.1" --only dummy "$here/ticks.json" "$here/ticks.json"
+}
+try "passes over intervals, and takes what was appended" intervals
+
 # A profile that is damaged so is not passed over, by diff as by report.
 damaged() { # NAME TEXT: in the directory damaged
 	text=$2

@@ -1022,6 +1022,41 @@ Test(diff_decide, forked_children_are_of_their_parents_run)
 }
 
 /* Regions, events and clocks that are not on both sides. */
+/* Their number is that of a program that forks for each request: what grows as the square
+ * of it takes minutes, and as the cube a day. */
+Test(diff_decide, many_forked_children, .timeout = 60)
+{
+	const uint32_t children = 100000;
+	struct diff_data data = {.file_count = 2 * (children + 2)};
+	struct pm_diag diag = {0};
+
+	data.files = calloc(data.file_count, sizeof(*data.files));
+	cr_assert(data.files);
+	for (uint32_t i = 0; i < data.file_count; i++) {
+		struct diff_file *file = &data.files[i];
+		/* Parents stand behind their children. */
+		uint32_t place = children + 1 - i / 2;
+
+		file->side = i % 2;
+		file->header.rank = -1;
+		file->header.pid = place + 1;
+		file->header.start_time = 7;
+		file->header.begin_realtime_ns = 100 + place;
+		/* The first is a run of its own, and the second's are all others. */
+		if (place > 1) {
+			file->header.parent_pid = place < 4 ? place : 2;
+			file->header.parent_start_time = 7;
+		}
+	}
+	cr_assert_eq(diff_load_end(&data, &diag), 0, "%s", diag.text);
+	for (uint32_t i = 0; i < data.file_count; i++)
+		cr_assert_eq(data.files[i].run, i / 2 <= children, "file %u: run %u", i,
+			     data.files[i].run);
+	cr_assert_eq(data.runs[0], 2);
+	cr_assert_eq(data.runs[1], 2);
+	free(data.files);
+}
+
 Test(diff_decide, what_cannot_be_compared)
 {
 	struct comparison c = {0};
@@ -1279,5 +1314,6 @@ Test(diff_decide, only)
 	cr_assert_null(diff_only_check(&c.data, "visits,cpu/event=1,umask=2/,time"));
 	cr_assert_str_eq(diff_only_check(&c.data, "time,umask=2/"), "umask=2/");
 	cr_assert_str_eq(diff_only_check(&c.data, "times"), "times");
+	cr_assert_str_eq(diff_only_check(&c.data, ""), "");
 	done(&c);
 }

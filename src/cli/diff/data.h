@@ -4,6 +4,7 @@
  *
  *	diff.c		options, what is done in which order, the exit status
  *	load.c		from files to numbers, one for each run
+ *	stat_file.c	the JSON of perfmon stat
  *	decide.c	what the numbers show
  *	shuffle.c	which differences are more than chance
  *	math.c		samples, their distance, and intervals
@@ -28,6 +29,9 @@ enum { DIFF_TIME, DIFF_VISITS, DIFF_EVENT };
 
 /* In place of a region's number: all regions together, in a run and not in a visit. */
 #define DIFF_TOTAL UINT32_MAX
+
+/* What a program is called that was counted as a whole. */
+#define DIFF_PROGRAM "(program)"
 
 /* What a comparison is that could not be decided. */
 enum diff_undecided { DIFF_UNDECIDED_SAME, DIFF_UNDECIDED_FAIL, DIFF_UNDECIDED_OWN };
@@ -55,10 +59,12 @@ struct diff_event {
 struct diff_file {
 	char *path;
 	uint32_t side;
-	uint32_t run; /* of its side */
+	uint32_t root; /* the file of the first process that its own was forked from */
+	uint32_t run;  /* of its side */
 	bool ended, partial;
 	bool ticks; /* times are in ticks of unknown length */
 	bool exact; /* counted by translation: times are not those of the machine */
+	bool whole; /* a run of a program that perfmon stat counted as a whole */
 	bool empty; /* no thread came to a region: nothing was counted */
 	struct perfmon_profile_header header;
 };
@@ -97,9 +103,10 @@ struct diff_data {
 	struct diff_input *inputs;
 	uint32_t runs[2];
 	bool exact; /* both sides were counted by translation */
+	bool whole; /* both are programs as a whole */
 };
 
-/* Adds the profile in the file PATH to SIDE. 0, or a negative errno with the sentence. */
+/* Adds the profile in the file PATH, or the runs that perfmon stat counted, to SIDE. 0, or a negative errno with the sentence. */
 int diff_load(struct diff_data *data, uint32_t side, const char *path, bool inclusive,
 	      struct pm_diag *diag);
 /* When all are loaded: which files are of the same run. 0 or -EINVAL, -ENOMEM with the

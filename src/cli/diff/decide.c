@@ -221,6 +221,9 @@ static const char *name_skip(const struct diff_data *data, const char *text)
 
 const char *diff_only_check(const struct diff_data *data, const char *only)
 {
+	/* Nothing is no name either. */
+	if (only && !*only)
+		return only;
 	while (only && *only) {
 		const char *next = name_skip(data, only);
 

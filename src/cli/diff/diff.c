@@ -29,7 +29,8 @@ static const char help[] =
 	"       perfmon diff [OPTION]... A... -- B...\n\n"
 	"Compares profiles that programs kept in files (perfmon run -P FILE): region by region,\n"
 	"the time and the events of a visit. Each of A and B is a file, a directory of them, or\n"
-	"several; each is a run of the same program. Times need five runs on each side, better six,\n"
+	"several; each is a run of the same program. A program without regions is compared as a\n"
+	"whole: perfmon stat -f json -o FILE counts it, with -r in several runs. Times need five runs on each side, better six,\n"
 	"taken in turns. Counts of instructions can be judged from one.\n\n"
 	"      --min-effect N%   smaller changes do not count (1%; 0.1% of exact counts)\n"
 	"      --alpha N%        the chance of any false alarm (1%)\n"
@@ -237,7 +238,12 @@ int cli_diff(int argc, char **argv)
 		how.min_effect = data.exact ? EFFECT_EXACT : EFFECT;
 	bad = status ? NULL : diff_only_check(&data, how.only);
 	if (bad) {
-		cli_complain("diff", "--only: neither A nor B has '%s'", bad);
+		cli_complain(
+			"diff",
+			*bad ? "--only: neither A nor B has '%s'"
+			     : "--only '%s': expects names separated by commas, such "
+			       "as time, visits or an event",
+			bad);
 		status = DIFF_EXIT_TROUBLE;
 	}
 	if (!status) {

@@ -6,10 +6,13 @@
 #include <errno.h>
 #include <math.h>
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/common/common.h"
+#include "cli/diff/stat_file.h"
 #include "profile/profile.h"
 #include "report/report.h"
 
@@ -314,8 +317,23 @@ static int snapshot_add(struct diff_data *data, uint32_t side,
 	return err;
 }
 
-int diff_load(struct diff_data *data, uint32_t side, const char *path, bool inclusive,
-	      struct pm_diag *diag)
+/* A file more, PATH of SIDE; NULL without memory. */
+static struct diff_file *file_add(struct diff_data *data, uint32_t side, const char *path)
+{
+	struct diff_file *file;
+
+	if (!GROW(data->files, data->file_count, data->file_room))
+		return NULL;
+	file = &data->files[data->file_count];
+	memset(file, 0, sizeof(*file));
+	file->side = side;
+	file->path = strdup(path);
+	data->file_count += file->path != NULL;
+	return file->path ? file : NULL;
+}
+
+static int load_profile(struct diff_data *data, uint32_t side, const char *path,
+			bool inclusive, struct pm_diag *diag)
 {
 	struct pm_profile_file *opened;
 	struct pm_snapshot *snapshot;
@@ -328,127 +346,318 @@ int diff_load(struct diff_data *data, uint32_t side, const char *path, bool incl
 	pm_profile_file_close(opened);
 	if (err)
 		return err;
-	if (!GROW(data->files, data->file_count, data->file_room)) {
-		err = -ENOMEM;
-		goto out;
+	file = file_add(data, side, path);
+	if (file) {
+		file->header = snapshot->header;
+		file->ended = snapshot->header.state == PERFMON_PROFILE_STATE_ENDED;
+		file->partial = snapshot->partial;
+		file->ticks = !(snapshot->tick_ns > 0);
+		file->exact = pm_report_is_exact(snapshot);
+		file->empty = !snapshot->thread_count;
 	}
-	file = &data->files[data->file_count];
-	memset(file, 0, sizeof(*file));
-	file->path = strdup(path);
-	if (!file->path) {
-		err = -ENOMEM;
-		goto out;
-	}
-	data->file_count++;
-	file->side = side;
-	file->header = snapshot->header;
-	file->ended = snapshot->header.state == PERFMON_PROFILE_STATE_ENDED;
-	file->partial = snapshot->partial;
-	file->ticks = !(snapshot->tick_ns > 0);
-	file->exact = pm_report_is_exact(snapshot);
-	file->empty = !snapshot->thread_count;
-	err = snapshot_add(data, side, snapshot, inclusive);
-out:
+	err = file ? snapshot_add(data, side, snapshot, inclusive) : -ENOMEM;
 	pm_snapshot_free(snapshot);
+	return err;
+}
+
+/* --- what perfmon stat counted ---------------------------------------------------------- */
+
+static bool has_sample(const struct diff_stat_event *event)
+{
+	for (uint32_t r = 0; r < event->sample_count; r++)
+		if (!isnan(event->samples[r]))
+			return true;
+	return false;
+}
+
+/* EVENT of STAT, as one of a profile: only what its name and its unit tell. */
+static int stat_event_number(struct diff_data *data, const struct diff_stat *stat,
+			     const struct diff_stat_event *event, uint32_t side,
+			     uint32_t *number)
+{
+	struct perfmon_profile_counter counter = {.scale = 1};
+	struct pm_report_event named = {.first = &counter};
+	bool user = !strcmp(stat->modes, "user");
+
+	snprintf(named.name, sizeof(named.name), "%s", event->name);
+	snprintf(counter.unit, sizeof(counter.unit), "%s", event->unit);
+	named.parsed = pm_event_name_of(named.name);
+	named.suffix = named.parsed.suffix;
+	/* What the kernel executes does not repeat. */
+	if (user || strchr(named.suffix, 'u'))
+		named.role = named.parsed.role;
+	counter.flags = stat->exact ? PERFMON_PROFILE_COUNTER_EXACT : 0;
+	/* Of different modes it is another event. */
+	counter.config[0] = user;
+	return event_number(data, &named, side, number);
+}
+
+static int stat_event_add(struct diff_data *data, const struct diff_stat *stat,
+			  const struct diff_stat_event *event, uint32_t side,
+			  uint32_t first_file)
+{
+	const char *place = event->place ? event->place : DIFF_PROGRAM;
+	struct diff_entry entry = {.visits = 1, .threads = 1};
+	uint32_t number;
+	int err;
+
+	if (!has_sample(event))
+		return 0;
+	err = region_number(data, place, &entry.region)
+		      ?: stat_event_number(data, stat, event, side, &number);
+	if (err)
+		return err;
+	entry.quantity = DIFF_EVENT + number;
+	entry.coverage = isnan(event->coverage) ? 1 : event->coverage;
+	entry.marks = !strcmp(event->status, "multiplexed") ? PM_MARK_MULTIPLEXED : 0;
+	entry.lacks = !strcmp(event->status, "partial");
+	for (uint32_t r = 0; !err && r < event->sample_count; r++) {
+		entry.file = first_file + r;
+		entry.sum = event->samples[r];
+		if (!isnan(entry.sum))
+			err = entry_add(data, &entry);
+	}
+	return err;
+}
+
+/* Each run of STAT, in the file PATH, as a file of its own. */
+static int stat_add(struct diff_data *data, uint32_t side, const char *path,
+		    const struct diff_stat *stat)
+{
+	struct diff_entry entry = {
+		.quantity = DIFF_TIME, .visits = 1, .coverage = 1, .threads = 1};
+	uint32_t first = data->file_count;
+	int err = region_number(data, DIFF_PROGRAM, &entry.region);
+
+	for (uint32_t r = 0; !err && r < stat->run_count; r++) {
+		struct diff_file *file = file_add(data, side, path);
+
+		if (!file)
+			return -ENOMEM;
+		snprintf(file->header.program, sizeof(file->header.program), "%s",
+			 stat->command ? stat->command : "");
+		/* They came one after the other. */
+		file->header.begin_realtime_ns = stat->began_realtime_ns + r;
+		file->header.rank = -1;
+		file->ended = !stat->failed;
+		file->exact = stat->exact;
+		file->whole = true;
+		entry.file = first + r;
+		entry.sum = stat->times[r];
+		if (!isnan(entry.sum))
+			err = entry_add(data, &entry);
+	}
+	for (uint32_t e = 0; !err && e < stat->event_count; e++)
+		err = stat_event_add(data, stat, &stat->events[e], side, first);
+	return err;
+}
+
+/* Whether the file PATH is JSON. */
+static bool is_json(const char *path)
+{
+	char text[64];
+	struct stat st;
+	FILE *file;
+	size_t n;
+
+	/* To read from a FIFO takes it away. */
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return false;
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	n = fread(text, 1, sizeof(text), file);
+	fclose(file);
+	return diff_stat_is_json(text, n);
+}
+
+static int load_stat(struct diff_data *data, uint32_t side, const char *path,
+		     struct pm_diag *diag)
+{
+	struct diff_stat *stats;
+	uint32_t count;
+	int err = diff_stats_read(path, &stats, &count, diag);
+
+	for (uint32_t i = 0; !err && i < count; i++)
+		err = stat_add(data, side, path, &stats[i]);
+	diff_stats_free(stats, count);
+	return err;
+}
+
+int diff_load(struct diff_data *data, uint32_t side, const char *path, bool inclusive,
+	      struct pm_diag *diag)
+{
+	int err = is_json(path) ? load_stat(data, side, path, diag)
+				: load_profile(data, side, path, inclusive, diag);
+
 	return err == -ENOMEM ? pm_diag_set(diag, err, "%s: no memory", path) : err;
 }
 
-/* The file of the process that FILE's was forked from, or FILE itself. */
-static const struct diff_file *ancestor(const struct diff_data *data,
-					const struct diff_file *file)
-{
-	for (uint32_t i = 0; file->header.parent_pid && i < data->file_count; i++) {
-		const struct diff_file *other = &data->files[i];
+/* --- which files are of the same run ------------------------------------------------- */
 
-		/* Older ones only, so that there is an end to it. */
-		if (other->side == file->side &&
-		    other->header.pid == file->header.parent_pid &&
-		    other->header.start_time == file->header.parent_start_time &&
-		    other->header.begin_realtime_ns < file->header.begin_realtime_ns &&
-		    !strcmp(other->header.boot_id, file->header.boot_id))
-			return ancestor(data, other);
-	}
-	return file;
+/* By side and process, as its children name it. */
+static int process_compare(const struct diff_file *a, const struct diff_file *b,
+			   uint32_t pid, uint64_t start_time)
+{
+	if (a->side != b->side)
+		return a->side < b->side ? -1 : 1;
+	if (a->header.pid != pid)
+		return a->header.pid < pid ? -1 : 1;
+	if (a->header.start_time != start_time)
+		return a->header.start_time < start_time ? -1 : 1;
+	return strcmp(a->header.boot_id, b->header.boot_id);
 }
 
-/* How many processes of FILE's side and rank began before it. */
-static uint32_t place(const struct diff_data *data, const struct diff_file *file,
-		      bool ranks)
+static int by_process(const void *a, const void *b, void *argument)
 {
-	uint32_t before = 0;
+	const struct diff_file *files = argument;
+	const uint32_t *i = a, *j = b;
+	int order = process_compare(&files[*i], &files[*j], files[*j].header.pid,
+				    files[*j].header.start_time);
 
+	return order ?: *i < *j ? -1 : *i > *j;
+}
+
+static int by_begin(const void *a, const void *b, void *argument)
+{
+	const struct diff_file *files = argument;
+	const uint32_t *i = a, *j = b;
+	uint64_t x = files[*i].header.begin_realtime_ns,
+		 y = files[*j].header.begin_realtime_ns;
+
+	return x < y ? -1 : x > y ? 1 : *i < *j ? -1 : *i > *j;
+}
+
+/* The same, by side and rank first. */
+static int by_rank(const void *a, const void *b, void *argument)
+{
+	const struct diff_file *files = argument;
+	const struct diff_file *x = &files[*(const uint32_t *)a],
+			       *y = &files[*(const uint32_t *)b];
+
+	if (x->side != y->side)
+		return x->side < y->side ? -1 : 1;
+	if (x->header.rank != y->header.rank)
+		return x->header.rank < y->header.rank ? -1 : 1;
+	return by_begin(a, b, argument);
+}
+
+/* The file of the process that FILE's was forked from; of PROCESSES, which are all files by
+ * process. Older ones only, so that there is an end to it. NULL: there is none. */
+static const struct diff_file *parent_of(const struct diff_data *data,
+					 const struct diff_file *file,
+					 const uint32_t *processes)
+{
+	uint32_t low = 0, high = data->file_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (process_compare(&data->files[processes[middle]], file,
+				    file->header.parent_pid,
+				    file->header.parent_start_time) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; file->header.parent_pid && low < data->file_count; low++) {
+		const struct diff_file *other = &data->files[processes[low]];
+
+		if (process_compare(other, file, file->header.parent_pid,
+				    file->header.parent_start_time))
+			break;
+		if (other->header.begin_realtime_ns < file->header.begin_realtime_ns)
+			return other;
+	}
+	return NULL;
+}
+
+/* Finds the first process that each file's was forked from, in the room of ORDER and
+ * PROCESSES. */
+static void find_roots(struct diff_data *data, uint32_t *order, uint32_t *processes)
+{
+	for (uint32_t i = 0; i < data->file_count; i++)
+		order[i] = processes[i] = i;
+	qsort_r(processes, data->file_count, sizeof(*processes), by_process, data->files);
+	/* Parents come before their children. */
+	qsort_r(order, data->file_count, sizeof(*order), by_begin, data->files);
 	for (uint32_t i = 0; i < data->file_count; i++) {
-		const struct diff_file *other = &data->files[i];
+		struct diff_file *file = &data->files[order[i]];
+		const struct diff_file *parent = parent_of(data, file, processes);
 
-		if (other->side != file->side || ancestor(data, other) != other ||
-		    (ranks && other->header.rank != file->header.rank))
-			continue;
-		before += other->header.begin_realtime_ns <
-				  file->header.begin_realtime_ns ||
-			  (other->header.begin_realtime_ns ==
-				   file->header.begin_realtime_ns &&
-			   other < file);
+		file->root = parent ? parent->root : order[i];
 	}
-	return before;
 }
 
-/* Whether the files of SIDE are of several ranks; -EINVAL if some have none. */
-static int side_ranks(const struct diff_data *data, uint32_t side, struct pm_diag *diag)
+/* Whether the COUNT files ROOTS, of SIDE, are of several ranks; -EINVAL if some have
+ * none. */
+static int side_ranks(const struct diff_data *data, uint32_t side, const uint32_t *roots,
+		      uint32_t count, struct pm_diag *diag)
 {
-	bool several = false;
-	int32_t first = INT32_MIN;
+	int32_t first = count ? data->files[roots[0]].header.rank : 0;
+	int32_t last = count ? data->files[roots[count - 1]].header.rank : 0;
 
-	for (uint32_t i = 0; i < data->file_count; i++) {
-		const struct diff_file *file = &data->files[i];
-
-		if (file->side != side || ancestor(data, file) != file)
-			continue;
-		if (first == INT32_MIN)
-			first = file->header.rank;
-		several |= file->header.rank != first;
-		if (several && (first < 0 || file->header.rank < 0))
-			return pm_diag_set(diag, -EINVAL,
-					   "%s: some profiles have an MPI rank and some "
-					   "have none: these are not repeated runs",
-					   side ? "B" : "A");
-	}
-	return several;
+	/* They are in the order of ranks. */
+	if (first != last && first < 0)
+		return pm_diag_set(diag, -EINVAL,
+				   "%s: some profiles have an MPI rank and some "
+				   "have none: these are not repeated runs",
+				   side ? "B" : "A");
+	return first != last;
 }
 
-/* A run is a process and those that it forked, and of a parallel program the processes of
- * all ranks: the n-th that each rank began. */
-static int side_runs(struct diff_data *data, uint32_t side, struct pm_diag *diag)
+/* Numbers the runs of SIDE, whose first processes are the COUNT files ROOTS, by rank: the
+ * n-th that each rank began is of the n-th run. */
+static int side_runs(struct diff_data *data, uint32_t side, const uint32_t *roots,
+		     uint32_t count, struct pm_diag *diag)
 {
-	int ranks = side_ranks(data, side, diag);
+	int ranks = side_ranks(data, side, roots, count, diag);
+	uint32_t next;
 
 	if (ranks < 0)
 		return ranks;
 	data->runs[side] = 0;
-	for (uint32_t i = 0; i < data->file_count; i++) {
-		struct diff_file *file = &data->files[i];
+	for (uint32_t i = 0; i < count; i = next) {
+		int32_t rank = data->files[roots[i]].header.rank;
 
-		if (file->side != side)
-			continue;
-		file->run = place(data, ancestor(data, file), ranks);
-		if (file->run >= data->runs[side])
-			data->runs[side] = file->run + 1;
-	}
-	for (uint32_t i = 0; ranks && i < data->file_count; i++) {
-		const struct diff_file *file = &data->files[i];
-		uint32_t runs = 0;
-
-		for (uint32_t o = 0; o < data->file_count; o++)
-			runs += data->files[o].side == side &&
-				data->files[o].header.rank == file->header.rank &&
-				ancestor(data, &data->files[o]) == &data->files[o];
-		if (file->side == side && runs != data->runs[side])
+		for (next = i;
+		     next < count && data->files[roots[next]].header.rank == rank; next++)
+			data->files[roots[next]].run = next - i;
+		if (i && next - i != data->runs[side])
 			return pm_diag_set(diag, -EINVAL,
 					   "%s: rank %d has %u profiles, another has %u: "
 					   "a run needs one profile of each rank",
-					   side ? "B" : "A", file->header.rank, runs,
+					   side ? "B" : "A", rank, next - i,
 					   data->runs[side]);
+		data->runs[side] = next - i;
 	}
 	return 0;
+}
+
+/* A run is a process and those that it forked, and of a parallel program the processes of
+ * all ranks. */
+static int find_runs(struct diff_data *data, struct pm_diag *diag)
+{
+	uint32_t *room = calloc((size_t)data->file_count + 1, 2 * sizeof(*room));
+	uint32_t count = 0, of_a = 0;
+	int err;
+
+	if (!room)
+		return pm_diag_set(diag, -ENOMEM, "no memory");
+	find_roots(data, room, room + data->file_count);
+	for (uint32_t i = 0; i < data->file_count; i++) {
+		if (data->files[i].root != i)
+			continue;
+		room[count++] = i;
+		of_a += !data->files[i].side;
+	}
+	qsort_r(room, count, sizeof(*room), by_rank, data->files);
+	err = side_runs(data, 0, room, of_a, diag)
+		      ?: side_runs(data, 1, room + of_a, count - of_a, diag);
+	for (uint32_t i = 0; i < data->file_count; i++)
+		data->files[i].run = data->files[data->files[i].root].run;
+	free(room);
+	return err;
 }
 
 /* Exact counts and those of a machine are never compared, nor are they runs of one side. */
@@ -478,11 +687,29 @@ static int check_exact(struct diff_data *data, struct pm_diag *diag)
 	return 0;
 }
 
+/* Whole programs are compared with whole programs alone. */
+static int check_whole(struct diff_data *data, struct pm_diag *diag)
+{
+	const struct diff_file *whole = NULL, *regions = NULL;
+
+	for (uint32_t i = 0; i < data->file_count; i++) {
+		if (data->files[i].whole)
+			whole = &data->files[i];
+		else
+			regions = &data->files[i];
+	}
+	data->whole = whole;
+	if (whole && regions)
+		return pm_diag_set(diag, -EINVAL,
+				   "'%s' was counted by perfmon stat, '%s' in regions: "
+				   "these cannot be compared",
+				   whole->path, regions->path);
+	return 0;
+}
+
 int diff_load_end(struct diff_data *data, struct pm_diag *diag)
 {
-	int err = check_exact(data, diag) ?: side_runs(data, 0, diag);
-
-	return err ? err : side_runs(data, 1, diag);
+	return check_whole(data, diag) ?: check_exact(data, diag) ?: find_runs(data, diag);
 }
 
 static void name_free(void *name)

@@ -224,11 +224,13 @@ static uint32_t metrics_make(struct row *to, const struct diff_data *data,
 
 /* Rows that are worth a look: the whole, what changed, and without runs to tell what looks
  * as if it had. */
-static bool is_shown(const struct diff_row *row, const struct diff_options *options)
+static bool is_shown(const struct diff_data *data, const struct diff_row *row,
+		     const struct diff_options *options)
 {
 	double a = row->sample[0].mean, b = row->sample[1].mean;
 
-	if (options->all || row->region == DIFF_TOTAL || row->verdict > DIFF_OPEN)
+	if (options->all || data->whole || row->region == DIFF_TOTAL ||
+	    row->verdict > DIFF_OPEN)
 		return true;
 	return (row->too_few || row->threads || row->lacks) &&
 	       fabs(b - a) > options->min_effect * a;
@@ -258,8 +260,12 @@ static void put_head(struct pm_out *out, const struct diff_data *data,
 		}
 		pm_out_text(out, "\n");
 	}
-	pm_out_format(out, "what a visit takes, %s nested regions; changes above ",
-		      options->inclusive ? "with" : "without");
+	if (data->whole)
+		pm_out_text(out, "what a run takes; changes above ");
+	else
+		pm_out_format(out,
+			      "what a visit takes, %s nested regions; changes above ",
+			      options->inclusive ? "with" : "without");
 	put_percent(out, options->min_effect);
 	pm_out_text(out, "; chance of any false alarm ");
 	put_percent(out, options->alpha);
@@ -298,7 +304,7 @@ int diff_text(struct pm_out *out, const struct diff_data *data,
 	for (uint32_t i = 0; i < result->row_count; i++) {
 		const struct diff_row *row = &result->rows[i];
 
-		if (is_shown(row, options)) {
+		if (is_shown(data, row, options)) {
 			row_make(&rows[count++], data, row, above, &marks);
 			above = row;
 		}

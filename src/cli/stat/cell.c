@@ -70,6 +70,7 @@ void stat_cell_take(struct stat_cell *cell, const struct stat_event *event,
 
 void stat_cell_settle(struct stat_cell *cell)
 {
+	cell->last = cell->good ? cell->now : NAN;
 	if (cell->good)
 		stat_sum_add(&cell->count, cell->now);
 	if (cell->good && cell->own_good == cell->good)

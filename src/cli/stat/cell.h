@@ -31,6 +31,7 @@ struct stat_cell {
 	enum stat_status status;
 	uint64_t value, enabled_ns, running_ns; /* sums over the runs, unscaled */
 	struct stat_sum count;			/* estimates */
+	double last;	     /* of these, that of the last run; NAN: it has none */
 	struct stat_sum own; /* of the first thread alone, of the runs that tell it */
 	bool absent;	     /* it is in another group */
 	bool mixed; /* of all and of its own: estimates, whose difference says nothing */

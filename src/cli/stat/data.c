@@ -131,6 +131,20 @@ static void json_sum(struct pm_json *j, const struct stat_sum *sum)
 	json_number(j, "max", sum->max, sum->runs);
 }
 
+/* Sample I of each run. */
+static void json_samples(struct pm_json *j, const struct stat_result *result, size_t i)
+{
+	size_t count = stat_counting_cells(result->counting) + 1;
+
+	pm_json_begin(j, "samples", "[");
+	for (uint32_t r = 0; r < result->runs; r++) {
+		double sample = result->samples[r * count + i];
+
+		json_number(j, NULL, sample, !isnan(sample));
+	}
+	pm_json_close(j, "]");
+}
+
 static void json_event(struct pm_json *j, const struct stat_result *result,
 		       const struct stat_row *row)
 {
@@ -154,6 +168,8 @@ static void json_event(struct pm_json *j, const struct stat_result *result,
 	pm_json_number(j, "running_ns", cell->running_ns);
 	json_number(j, "coverage", stat_coverage(cell), known);
 	json_sum(j, &cell->count);
+	if (!result->time_ns)
+		json_samples(j, result, 1 + (size_t)(cell - result->cells));
 	if (result->counting->apart) {
 		json_number(j, "own", cell->own.mean, apart);
 		json_number(j, "children", children, told);
@@ -192,13 +208,17 @@ void stat_json_interval(const struct stat_result *result, struct pm_out *out)
 	pm_out_text(out, "\n");
 }
 
-static void json_time(struct pm_json *j, const char *name, const struct stat_sum *time)
+/* SAMPLES: of the time since the start, of each run. */
+static void json_time(struct pm_json *j, const char *name, const struct stat_sum *time,
+		      const struct stat_result *samples)
 {
 	if (!time->runs)
 		return;
 	pm_json_begin(j, name, "{");
 	json_number(j, "mean", time->mean, true);
 	json_sum(j, time);
+	if (samples)
+		json_samples(j, samples, 0);
 	pm_json_close(j, "}");
 }
 
@@ -224,9 +244,10 @@ void stat_json_end(const struct stat_result *result, struct pm_out *out)
 	json_number(&j, "signal", result->signal, result->signal);
 	pm_json_string(&j, "modes", result->counting->events.user_only ? "user" : "all");
 	pm_json_bool(&j, "exact", result->exact);
-	json_time(&j, "elapsed_ns", &result->wall_ns);
-	json_time(&j, "user_ns", &result->user_ns);
-	json_time(&j, "system_ns", &result->system_ns);
+	pm_json_number(&j, "began_realtime_ns", result->began_realtime_ns);
+	json_time(&j, "elapsed_ns", &result->wall_ns, result);
+	json_time(&j, "user_ns", &result->user_ns, NULL);
+	json_time(&j, "system_ns", &result->system_ns, NULL);
 	json_events(&j, result);
 	pm_json_begin(&j, "notes", "[");
 	for (uint32_t i = 0; stat_note(result, i, &note); i++)

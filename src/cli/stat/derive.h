@@ -13,6 +13,10 @@ struct stat_result {
 	const struct stat_exact *exact; /* NULL: the kernel counts */
 	const struct stat_cell *cells;
 	uint64_t time_ns; /* of an interval: its end since the start; else 0 */
+	/* Of each run its time, and then the estimate of each cell; NAN: it has none. */
+	const double *samples;
+	uint32_t runs;
+	uint64_t began_realtime_ns;
 	struct stat_sum wall_ns, user_ns, system_ns; /* runs of 0: not known */
 	int exit_status;			     /* -1: no command */
 	int signal;				     /* that ended it, or 0 */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/common/common.h"
@@ -50,6 +51,7 @@ struct stat_work {
 	struct stat_counting counting;
 	struct stat_exact exact;
 	struct stat_cell *cells, *interval;
+	double *samples; /* see struct stat_result */
 	struct stat_result result;
 	struct cli_output output;
 	struct pm_out out;
@@ -216,11 +218,29 @@ static int begin_run(struct stat_work *work, pid_t child)
 
 static int read_run(struct stat_work *work, pid_t child)
 {
-	struct stat_counting *counting = &work->counting;
-
 	return work->options->exact
-		       ? stat_exact_read(&work->exact, counting, child, work->cells)
-		       : stat_counting_read(counting, work->cells, true);
+		       ? stat_exact_read(&work->exact, &work->counting, child,
+					 work->cells)
+		       : stat_counting_read(&work->counting, work->cells, true);
+}
+
+/* Keeps what a run came to, which took TIME_NS. */
+static int keep_samples(struct stat_work *work, double time_ns)
+{
+	struct stat_result *result = &work->result;
+	size_t cells = stat_counting_cells(&work->counting);
+	void *samples = work->samples;
+	double *sample;
+
+	if (!pm_grow(&samples, result->runs, (cells + 1) * sizeof(*sample)))
+		return pm_diag_set(&work->counting.diag, -ENOMEM, "out of memory");
+	result->samples = work->samples = samples;
+	sample = work->samples + result->runs++ * (cells + 1);
+	stat_sum_add(&result->wall_ns, time_ns);
+	*sample++ = time_ns;
+	for (size_t c = 0; c < cells; c++)
+		*sample++ = work->cells[c].last;
+	return 0;
 }
 
 /* One run. 0, or the exit status to end with. */
@@ -229,7 +249,7 @@ static int run_once(struct stat_work *work)
 	const struct stat_options *options = work->options;
 	char **command = options->exact ? work->exact.line : options->command;
 	struct stat_child child = {.pid = 0};
-	uint64_t start_ns;
+	uint64_t start_ns, end_ns;
 	pid_t pid;
 	int err = 0;
 
@@ -257,11 +277,13 @@ static int run_once(struct stat_work *work)
 		}
 	}
 	err = wait_for_end(work, &child, start_ns);
-	stat_sum_add(&work->result.wall_ns, (double)(stat_now_ns() - start_ns));
+	end_ns = stat_now_ns();
 	if (options->command)
 		note_command(&work->result, &child);
 	if (!err)
 		err = read_run(work, pid);
+	if (!err)
+		err = keep_samples(work, (double)(end_ns - start_ns));
 	stat_counting_end(&work->counting);
 	return err ? complain(work) : 0;
 }
@@ -366,6 +388,7 @@ static int stat_main(struct stat_options *options)
 					     .exact = options->exact ? &work.exact : NULL,
 					     .cells = work.cells,
 					     .exit_status = -1};
+		pm_kernel_clock_ns(CLOCK_REALTIME, &work.result.began_realtime_ns);
 		work.counting.processes = options->processes;
 		work.counting.split = options->split;
 		status = open_output(&work.output, &work.out, options);
@@ -381,6 +404,7 @@ static int stat_main(struct stat_options *options)
 		status = CLI_FAILED;
 	}
 	free(work.watches);
+	free(work.samples);
 	free(work.cells);
 	free(work.interval);
 out:
