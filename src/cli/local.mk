@@ -21,7 +21,7 @@ perfmon_SOURCES = \
 	src/cli/report/html.c src/cli/report/html.h src/cli/report/jobs.c \
 	src/cli/report/jobs.h src/cli/report/report.c \
 	src/cli/report/report.h \
-	src/cli/run/run.c src/cli/run/run.h \
+	src/cli/run/run.c src/cli/run/run.h src/cli/run/watch.c src/cli/run/watch.h \
 	src/cli/stat/cell.c src/cli/stat/cell.h src/cli/stat/child.c \
 	src/cli/stat/child.h src/cli/stat/count.c src/cli/stat/count.h \
 	src/cli/stat/data.c src/cli/stat/derive.c src/cli/stat/derive.h \

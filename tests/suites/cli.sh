@@ -229,6 +229,37 @@ run_names() {
 	status 0 env PERFMON_EVENT=cycles "$perfmon" run -o none "$program" && says err "perfmon run: PERFMON_EVENT is not"
 }
 try "run names it also without a report" run_names
+# Of a program that has no regions.
+no_profile() { # COMMAND...
+	both 0 err "perfmon run: no profile was written to '$here/none.profile': '$1' entered no region" \
+		"$perfmon" run -P none.profile "$@" && [ ! -e "$here/none.profile" ]
+}
+try "run says that there is no profile, and what to do" no_profile true
+a_profile() {
+	rm -f "$here"/some.profile*
+	for _ in 1 2; do
+		status 0 "$perfmon" run -o none -P some.profile "$program" && [ ! -s "$here/err" ] || return 1
+	done
+	[ "$(find "$here" -name 'some.profile*' | wc -l)" -eq 2 ]
+}
+try "and nothing if there is one more" a_profile
+elsewhere() {
+	# shellcheck disable=SC2016 # for the command's shell
+	status 0 "$perfmon" run -o none -P else.profile sh -c 'cd / && exec "$0"' "$program" &&
+		[ ! -s "$here/err" ] && [ -e "$here/else.profile" ]
+}
+try "a profile's path begins where run does, not where the program goes" elsewhere
+try "run ends as the command does" status 3 "$perfmon" run -o none -P %p.profile "$program" 3
+# shellcheck disable=SC2016 # for the command's shell
+try "by a signal, too" in_shell bash -c "'$perfmon' run -P '$here/none.profile' sh -c 'kill -USR1 \$\$'; [ \$? -eq 138 ]"
+passed_on() {
+	# shellcheck disable=SC2016 # for the command's shell
+	"$perfmon" run -P "$here/none.profile" sh -c 'trap "exit 9" TERM; : >"$0"; while :; do sleep 0.01; done' \
+		"$here/ready" 2>"$here/err" &
+	while [ ! -e "$here/ready" ]; do sleep 0.01; done
+	kill -TERM $! && { wait $!; [ $? -eq 9 ]; }
+}
+try "and passes signals on" passed_on
 # The table of the source and the manual page have the same variables.
 known_variables() {
 	sed -n '/ names\[\] = {/,/};/p' src/os/variables.c | grep -o '[A-Z_]*"' | sed -nE 's/(.+)"/PERFMON_\1/p' |

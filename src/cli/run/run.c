@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* perfmon run: sets the environment for a program that uses regions, and becomes it. */
+/* perfmon run: sets the environment for a program that uses regions, and becomes it, or
+ * watches it where a profile is asked for. */
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +13,7 @@
 #include "cli/common/common.h"
 #include "cli/exact/exact.h"
 #include "cli/run/run.h"
+#include "cli/run/watch.h"
 #include "events/events.h"
 #include "os/os.h"
 #include "report/report.h"
@@ -122,6 +125,34 @@ static int environment_check(void)
 	return status;
 }
 
+/* PROFILE as a path from the root, in the environment, too: a program may change its
+ * directory before its first region. Its own, NULL: nothing was asked for. */
+static char *profile_from_here(const char *profile)
+{
+	static char variable[] = "PERFMON_PROFILE";
+	const struct cli_option option = {.to = variable};
+	char here[PATH_MAX], *path, *to;
+
+	if (!profile || !*profile)
+		return NULL;
+	if (*profile == '/' || !getcwd(here, sizeof(here)))
+		return strdup(profile);
+	path = malloc(2 * strlen(here) + strlen(profile) + 2);
+	if (!path)
+		return NULL;
+	to = path;
+	for (const char *c = here; *c; c++) {
+		*to++ = *c;
+		/* %p and the like have no meaning in a folder that is there. */
+		if (*c == '%')
+			*to++ = '%';
+	}
+	*to++ = '/';
+	strcpy(to, profile);
+	set("run", &option, path);
+	return path;
+}
+
 /* Who runs a program by this command wants its report, also from one that is quiet by
  * itself (PERFMON_QUIET). */
 static int ask_for_report(void)
@@ -135,7 +166,8 @@ static int ask_for_report(void)
 
 int cli_run(int argc, char **argv)
 {
-	const char *events = NULL, *level = NULL;
+	const char *events = NULL, *level = NULL, *name;
+	char *profile;
 	const struct cli_option check_level = {.to = &level};
 	struct cli_exact_events exact_events;
 	bool exact = false;
@@ -180,10 +212,22 @@ int cli_run(int argc, char **argv)
 		status = cli_exact_start("run", &exact_events, NULL, argv, &line);
 	if (status)
 		return status;
+	name = argv[0];
 	if (exact)
 		argv = line;
-	execvp(argv[0], argv);
-	err = errno;
+	profile = profile_from_here(getenv("PERFMON_PROFILE"));
+	if (profile) {
+		err = run_and_watch(profile, name, argv);
+		free(profile);
+		if (err >= 0) {
+			free(line);
+			return err;
+		}
+		err = -err;
+	} else {
+		execvp(argv[0], argv);
+		err = errno;
+	}
 	cli_complain("run", "cannot run '%s': %s", argv[0], strerror(err));
 	free(line);
 	return err == ENOENT ? 127 : 126;

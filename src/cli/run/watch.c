@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cli/run/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/common/common.h"
+
+static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+#define PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
+
+static volatile sig_atomic_t child;
+
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+	(void)context;
+	/* A terminal has sent its own to the whole process group already. */
+	if (info->si_code <= 0)
+		kill((pid_t)child, number);
+}
+
+/* The pattern of the names that PROFILE may become: numbers behind it, too. */
+static char *pattern_of(const char *profile)
+{
+	size_t length = strlen(profile);
+	char *pattern = malloc(2 * length + 3), *to = pattern;
+	struct stat st;
+
+	for (const char *c = profile; pattern && *c; c++) {
+		if (*c == '%' && c[1]) {
+			*to++ = *++c == '%' ? '%' : '*';
+			continue;
+		}
+		if (strchr("*?[\\", *c))
+			*to++ = '\\';
+		*to++ = *c;
+	}
+	if (!pattern)
+		return NULL;
+	if (length && profile[length - 1] != '/' && !stat(profile, &st) &&
+	    S_ISDIR(st.st_mode))
+		*to++ = '/';
+	*to++ = '*';
+	*to = '\0';
+	return pattern;
+}
+
+static size_t files_like(const char *pattern)
+{
+	glob_t found = {.gl_pathc = 0};
+	size_t count = 0;
+
+	if (!glob(pattern, GLOB_NOSORT, NULL, &found))
+		count = found.gl_pathc;
+	globfree(&found);
+	return count;
+}
+
+static void __attribute__((noreturn))
+execute(char **command, const sigset_t *mask, int report)
+{
+	int err;
+
+	/* As if it were this process: what kills that kills the command. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	execvp(command[0], command);
+	err = errno;
+	while (write(report, &err, sizeof(err)) < 0 && errno == EINTR)
+		;
+	_exit(127);
+}
+
+/* Starts COMMAND, and passes signals on from then on. 0, or a negative errno. */
+static int start(char **command)
+{
+	const struct sigaction pass = {.sa_sigaction = pass_on,
+				       .sa_flags = SA_SIGINFO | SA_RESTART};
+	struct sigaction before;
+	sigset_t mine, mask;
+	int ends[2], err = 0;
+	ssize_t n;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	sigemptyset(&mine);
+	for (size_t i = 0; i < PASSED_ON; i++)
+		sigaddset(&mine, passed_on[i]);
+	sigprocmask(SIG_BLOCK, &mine, &mask);
+	child = fork();
+	if (!child)
+		execute(command, &mask, ends[1]);
+	if (child < 0)
+		err = errno;
+	/* What was ignored when we were started stays so (nohup). */
+	for (size_t i = 0; child > 0 && i < PASSED_ON; i++)
+		if (!sigaction(passed_on[i], NULL, &before) &&
+		    before.sa_handler != SIG_IGN)
+			sigaction(passed_on[i], &pass, NULL);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	close(ends[1]);
+	do
+		n = child > 0 ? read(ends[0], &err, sizeof(err)) : 0;
+	while (n < 0 && errno == EINTR);
+	close(ends[0]);
+	if (n > 0)
+		waitpid((pid_t)child, NULL, 0);
+	return -err;
+}
+
+/* Ends as the command did. */
+static int end_as(int status)
+{
+	const struct rlimit no_core = {0, 0};
+
+	if (!WIFSIGNALED(status))
+		return WEXITSTATUS(status);
+	setrlimit(RLIMIT_CORE, &no_core);
+	signal(WTERMSIG(status), SIG_DFL);
+	raise(WTERMSIG(status));
+	return 128 + WTERMSIG(status);
+}
+
+int run_and_watch(const char *profile, const char *name, char **command)
+{
+	char *pattern = pattern_of(profile);
+	size_t before = pattern ? files_like(pattern) : 0;
+	int status = 0, err = start(command);
+
+	while (!err && waitpid((pid_t)child, &status, 0) < 0)
+		err = errno == EINTR ? 0 : -errno;
+	if (!err && pattern && files_like(pattern) <= before)
+		cli_complain(
+			"run",
+			"no profile was written to '%s': '%s' entered no region, or "
+			"does not use the library. To count a program as a whole, use "
+			"perfmon stat: perfmon diff compares what it writes with -f "
+			"json -o FILE",
+			profile, name);
+	free(pattern);
+	return err ? err : end_as(status);
+}
