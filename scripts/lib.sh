@@ -6,7 +6,7 @@
 # shellcheck disable=SC2034 # used by those who source this
 PM_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 PM_BUILD=$PM_TOP/build
-PM_JOBS=${PM_JOBS:-${PERFMON_JOBS:-2}}
+PM_JOBS=${PM_JOBS:-2}
 # The tree of this machine that scripts share; scripts/check has its own, and its options.
 PM_NATIVE=${PM_NATIVE:-$PM_BUILD/native}
 PM_NATIVE_OPTIONS=${PM_NATIVE_OPTIONS:-}

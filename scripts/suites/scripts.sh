@@ -18,6 +18,9 @@ status_is() { # STATUS COMMAND...
 	"$@" || status=$?
 	[ "$status" -eq "$want" ]
 }
+# The library tells of each variable of its prefix that it does not know.
+try "check: has no variable with the library's prefix" status_is 1 \
+	grep -q 'PERFMON_[A-Z]*JOBS' scripts/check scripts/lib.sh
 try "guest: a status is passed on" status_is 7 scripts/guest sh -c 'exit 7'
 try "guest: a quote in an argument" status_is 0 \
 	scripts/guest --no-build --env "A=it's" sh -c "[ \"\$A\" = \"it's\" ]"
