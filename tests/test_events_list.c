@@ -54,7 +54,7 @@ Test(events_list, names_are_found_by_a_part_or_a_glob)
 	cr_expect_str_eq(list("l1-dcache*miss*", 0).names,
 			 "L1-dcache-load-misses L1-dcache-store-misses "
 			 "L1-dcache-prefetch-misses");
-	cr_expect_str_eq(list("energy", 0).names, "power/energy-pkg/");
+	cr_expect_str_eq(list("energy-pkg", 0).names, "power/energy-pkg/");
 	cr_expect_str_eq(list("uncore_imc_1?/clockticks/", 0).names,
 			 "uncore_imc_10/clockticks/ uncore_imc_11/clockticks/");
 	cr_expect_str_eq(list("el-abort", 0).names, "cpu/el-abort/");

@@ -256,6 +256,9 @@ Test(sampling, that_is_throttled)
 	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	work_for_ns(CLOCK_THREAD_CPUTIME_ID, 200000000);
+	/* The kernel says what it lost with the next record for which there is room. */
+	let_time_pass_ms(100);
+	work_for_ns(CLOCK_THREAD_CPUTIME_ID, 100000);
 	OK(session, perfmon_session_stop(session));
 	OK(session, perfmon_sampling_counts(session, &taken, &lost));
 	OK(session, perfmon_sampling_throttled(session, &times));
