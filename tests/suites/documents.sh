@@ -80,6 +80,27 @@ begun { more = 1; print >(script "." command) }
 
 try "each program has a name" nothing cat "$PM_SUITE_DIR/blocks/unnamed"
 
+
+# The programs under EXAMPLES of the pages on calls: each page has one, which compiles and ends by
+# itself. Some need what this machine may not have, and say so with status 1.
+mkdir -p "$PM_SUITE_DIR/man" "$here/man"
+rm -f "$PM_SUITE_DIR"/man/*
+read -ra flags < <(pkg-config --cflags --libs perfmon)
+compiles_and_ends() { # PROGRAM
+	local status=0
+	gcc -Wall -Wextra -Werror "$1" -o "${1%.c}" "${flags[@]}" || return
+	(cd "$here/man" && timeout 60 "${1%.c}") || status=$?
+	[ "$status" -le 1 ]
+}
+for page in man/*.3; do
+	program=$PM_SUITE_DIR/man/$(basename "$page" .3).c
+	awk '/^\.SH/ { inside = $2 == "EXAMPLES" }
+		/^\.EE/ { code = 0 }
+		inside && code { gsub(/\\&/, ""); gsub(/\\-/, "-"); gsub(/\\e/, "\\"); print }
+		/^\.EX/ { code = 1 }' "$page" >"$program"
+	try "$page: its example" compiles_and_ends "$program"
+done
+
 # What a line must share with a line that is printed: its first word that is no number or unit.
 keys='
 function key(line,    i, n, words) {
