@@ -5,6 +5,11 @@
 # for each line that is printed there. Numbers are the machine's, and so are notes.
 . "$PM_TOP/scripts/suite.sh"
 
+# The messages that doc/troubleshooting.md explains are those of the program.
+mapfile -t sources < <(find src \( -name '*.c' -o -name '*.h' \) | sort)
+try "each message is the program's" nothing \
+	tests/quotes.pl doc/troubleshooting.md src/counters/diagnosis.c "${sources[@]}"
+
 native_tree all
 if [ ! -x "$build/perfmon" ]; then
 	skip documents "the command was not built: libsmartcols or ncurses is missing"
