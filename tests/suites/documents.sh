@@ -49,10 +49,14 @@ FNR == 1 { name = ""; inside = 0 }
 	inside = !inside
 	kind = inside ? substr($0, 4) : ""
 	file = kind == "c" && name != "" ? here "/" name : ""
+	if (kind == "c before") {
+		file = sprintf("%s/before%02d.c", blocks, ++befores)
+		print "/* " FILENAME ":" FNR " */" >file
+	}
 	begun = 0
 	if (inside && name == "" && kind == "c")
 		print FILENAME ":" FNR ": a program without a name before it" >(blocks "/unnamed")
-	if (file != "")
+	if (kind == "c" && file != "")
 		printf "" >file
 	next
 }
@@ -85,6 +89,22 @@ begun { more = 1; print >(script "." command) }
 
 try "each program has a name" nothing cat "$PM_SUITE_DIR/blocks/unnamed"
 
+# Programs that use another library (doc/migration.md), where it is installed.
+for program in "$PM_SUITE_DIR"/blocks/before*.c; do
+	name=$(sed -n '1s|/\* \(.*\) \*/|\1|p' "$program")
+	header=$(sed -n 's/^#include <\(.*\)>/\1/p' "$program" | head -n 1)
+	if echo "#include <$header>" | gcc -E - >/dev/null 2>&1; then
+		try "$name compiles" gcc -Wall -Wextra -Werror -Wno-unknown-pragmas -fsyntax-only "$program"
+	else
+		skip "$name compiles" "$header is missing"
+	fi
+done
+# Calls, types and variables that a document names.
+unknown_names() {
+	grep -ohE '\b(perfmon|pfm)_[a-z0-9_]*[a-z0-9]\b' "${documents[@]}" | sort -u |
+		grep -vxF -f <(grep -rohE '\b(perfmon|pfm)_[a-z0-9_]*[a-z0-9]\b' include cmake | sort -u)
+}
+try "each call that is named exists" nothing unknown_names
 
 # The programs under EXAMPLES of the pages on calls: each page has one, which compiles and ends by
 # itself. Some need what this machine may not have, and say so with status 1.
