@@ -6,3 +6,14 @@ dist_docfiles_DATA = doc/api.md doc/ci.md doc/compare.md doc/costs.md doc/events
 	doc/report-formats.md doc/reports.md doc/rules.md doc/sessions.md doc/stat-formats.md \
 	doc/stat.md doc/troubleshooting.md
 dist_doc_DATA = README.md NEWS.md
+
+# The same as pages for a browser, with a search: make html.
+EXTRA_DIST += doc/html.pl doc/html.css doc/html.js
+html-local:
+	@command -v cmark-gfm >/dev/null && command -v mandoc >/dev/null || \
+		{ echo "make html needs the packages cmark-gfm and mandoc" >&2; exit 1; }
+	rm -rf html
+	perl $(srcdir)/doc/html.pl $(srcdir) html $(PACKAGE_VERSION)
+	@echo "open html/index.html in a browser"
+mostlyclean-local:
+	rm -rf html
