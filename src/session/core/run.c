@@ -238,7 +238,8 @@ static inline bool enter_own(struct perfmon_session *session)
 		return false;
 	pm_busy_set(session);
 	pm_lock_take(&session->lock);
-	pm_diag_clear(&session->diag);
+	/* The rest of it is looked at on the slow way alone. */
+	session->diag.text[0] = '\0';
 	return true;
 }
 
@@ -251,6 +252,7 @@ __attribute__((noinline)) static int slow_start(struct perfmon_session *session,
 
 	if (err)
 		return err;
+	pm_diag_clear(&session->diag);
 	pm_session_catch_up(session);
 	return pm_session_leave(session, pm_session_start(session));
 }
@@ -261,7 +263,10 @@ __attribute__((noinline)) static int slow_stop(struct perfmon_session *session,
 {
 	int err = entered ? 0 : pm_session_enter(session);
 
-	return err ?: pm_session_leave(session, pm_session_stop(session));
+	if (err)
+		return err;
+	pm_diag_clear(&session->diag);
+	return pm_session_leave(session, pm_session_stop(session));
 }
 
 PM_EXPORT int perfmon_session_start(struct perfmon_session *session)
