@@ -119,6 +119,9 @@ static void check_region(const char *name, uint64_t n, uint64_t *known)
 		__atomic_store_n(&failed, 1, __ATOMIC_RELAXED);
 		return;
 	}
+	/* Of a few visits on a few paths a stride may measure none. */
+	if (!values.visits && getenv("PERFMON_STRIDE"))
+		return;
 	if (count.value % values.visits) {
 		printf("%s: %llu in %llu visits\n", name, (unsigned long long)count.value,
 		       (unsigned long long)values.visits);
