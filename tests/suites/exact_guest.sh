@@ -45,7 +45,7 @@ for steps in 10 30; do
 done
 END
 agree() {
-	scripts/guest --no-build --append kpti=off --append mitigations=off --out "$PM_SUITE_DIR" \
+	scripts/guest --no-build --smp 1 --append kpti=off --append mitigations=off --out "$PM_SUITE_DIR" \
 		--file "$stage=/valgrind" --file "$PM_SUITE_DIR/agree=/agree" sh /agree &&
 		awk -F, '
 			function visit(a, b, r) { return (sum[b, r] - sum[a, r]) / (visits[b, r] - visits[a, r]) }
