@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "profile/profile.h"
+#include "core/profile/profile.h"
+#include "core/text/diag.h"
 
 int main(int count, char **arguments)
 {

@@ -33,106 +33,106 @@ libperfmon_core_la_SOURCES = \
 	src/fastpath/fastpath.h src/fastpath/read.h src/fastpath/region.c \
 	src/fastpath/region.h src/fastpath/thread.c src/fastpath/thread.h \
 	src/fastpath/view.c src/fastpath/view.h \
-	src/os/bytes.h src/os/clock.c src/os/clock.h src/os/diag.c src/os/diag.h \
-	src/os/exact.c src/os/exact.h \
-	src/os/export.h src/os/export_struct.h src/os/files.c src/os/files.h src/os/grow.h \
-	src/os/handler.c src/os/handler.h src/os/hash.h src/os/helper.c src/os/helper.h \
-	src/os/kernel.c src/os/kernel.h src/os/library.c src/os/library.h \
-	src/os/life.c src/os/life.h src/os/owned.c src/os/owned.h src/os/poller.c src/os/poller.h \
-	src/os/lock.h src/os/locks.c src/os/locks.h src/os/machine_id.c src/os/machine_id.h \
-	src/os/job.c src/os/job.h src/os/message.h src/os/options.c src/os/options.h src/os/options_paths.c \
-	src/os/options_paths.h src/os/os.h src/os/pairs.c \
-	src/os/pairs.h src/os/process_maps.c src/os/process_maps.h src/os/stack.c \
-	src/os/stack.h src/os/standard.c src/os/standard.h src/os/statistics.c \
-	src/os/statistics.h src/os/text.c src/os/text.h src/os/variables.c \
-	src/os/variables.h src/os/version.c \
-	src/events/api.c src/events/auto.c src/events/events.c src/events/events.h \
-	src/events/exact.c \
-	src/events/generic.c src/events/internal.h src/events/modifiers.c \
-	src/events/pmu.c src/events/resolve.c src/events/sources.c src/events/sysfs.c \
-	src/events/sysfs.h src/events/terms.c src/events/trace.c \
-	src/topology/cache.c src/topology/cpu_kind.c src/topology/cpu_kind.h \
-	src/topology/cpus.c src/topology/cpus.h src/topology/levels.c src/topology/load.h \
-	src/topology/machine.c src/topology/machine.h src/topology/placement.c \
-	src/topology/placement.h src/topology/placement_api.c \
-	src/topology/placement_parse.c src/topology/topology.h \
-	src/counters/counters.h src/counters/diagnosis.c src/counters/diagnosis.h \
-	src/counters/exact.c src/counters/exact.h \
-	src/counters/group.c src/counters/group.h src/counters/instance.c \
-	src/counters/instance.h src/counters/recovery.c src/counters/user_mode.c \
-	src/counters/user_mode.h \
-	src/info/free.c src/info/info.c src/info/info.h src/info/try.c \
-	src/profile/affinity.c src/profile/affinity.h src/profile/copies.c \
-	src/profile/copies.h src/profile/file.c src/profile/file.h src/profile/memory.c \
-	src/profile/memory.h src/profile/node.c src/profile/node.h src/profile/pack.c \
-	src/profile/pack.h src/profile/place.c src/profile/place.h src/profile/profile.h \
-	src/profile/reader.c src/profile/records.c src/profile/snapshot.h \
-	src/profile/take.c src/profile/take.h \
-	src/profile/threads.c src/profile/times.c src/profile/walk.h \
-	src/profile/writer.c src/profile/writer.h \
-	src/report/cells.c src/report/cells.h src/report/cost.c \
-	src/report/csv.c src/report/derived.c \
-	src/report/file.c src/report/file.h src/report/flat.c src/report/formats.h \
-	src/report/frame.c src/report/groups.c src/report/groups.h src/report/hottest.c src/report/json.c \
-	src/report/json_nodes.c src/report/json_out.c src/report/json_out.h \
-	src/report/merge.c src/report/merge.h src/report/merge_nodes.c \
-	src/report/merge_notes.c src/report/merge_parts.h src/report/merge_processes.c \
-	src/report/merge_ranges.c src/report/metric.c src/report/metric.h \
-	src/report/model.c src/report/model.h src/report/out.c src/report/out.h \
-	src/report/print.c src/report/print.h src/report/ranks.c src/report/report.h \
-	src/report/roles.c src/report/sanity.c src/report/scale.c src/report/spread.c \
-	src/report/rest.c src/report/stride.c src/report/sums.c src/report/table.c src/report/table.h \
-	src/report/text.c src/report/times.c src/report/tree.c src/report/tree_build.h \
-	src/report/tree_node.c src/report/tree_thread.c \
-	src/report/unclosed.c src/report/values.c src/report/width.c src/report/width.h \
-	src/regions/aggregate.c src/regions/aggregate.h src/regions/cost.c \
-	src/regions/cost.h src/regions/calls.c src/regions/exclude.c src/regions/exclude.h src/regions/exit.c src/regions/exit.h \
-	src/regions/merge_call.c src/regions/names.c src/regions/names.h \
-	src/regions/paths.c src/regions/paths.h src/regions/plan.c src/regions/plan.h \
-	src/regions/recycle.c src/regions/recycle.h src/regions/regions.h \
-	src/regions/registry.c src/regions/registry.h src/regions/report_call.c \
-	src/regions/setup.c src/regions/setup.h src/regions/slow.c src/regions/slow.h \
-	src/regions/stale.c src/regions/stride.c src/regions/stride.h \
-	src/regions/state.c src/regions/state.h src/regions/thread.c \
-	src/regions/thread.h src/regions/unmatched.c src/regions/unmatched.h \
-	src/samples/format.c src/samples/format.h src/samples/format_default.c \
-	src/samples/log_decode.c src/samples/log_format.h src/samples/log_head.c \
-	src/samples/log_index.c src/samples/log_internal.h src/samples/log_output.c \
-	src/samples/log_process.c src/samples/log_read.c src/samples/log_read.h \
-	src/samples/log_write.c src/samples/log_write.h src/samples/ring.c \
-	src/samples/ring.h src/samples/sample.c src/samples/sample.h src/samples/samples.h \
-	src/session/session.c \
-	src/session/core/busy.c src/session/core/busy.h src/session/core/control.c \
-	src/session/core/core.h src/session/core/enter.c src/session/core/hooks.h \
-	src/session/core/install.c src/session/core/plan.c src/session/core/plan.h \
-	src/session/core/program.c src/session/core/reader.c src/session/core/readings.c \
-	src/session/core/readings.h src/session/core/record.c src/session/core/record.h \
-	src/session/core/run.c src/session/core/time.c src/session/core/value.c \
-	src/session/overflow/arm.c src/session/overflow/armed.h \
-	src/session/overflow/breakpoint.c src/session/overflow/drain.c \
-	src/session/overflow/notices.h src/session/overflow/overflow.h \
-	src/session/overflow/period.c src/session/overflow/period.h \
-	src/session/overflow/program.c src/session/overflow/queue.c \
-	src/session/overflow/queue.h src/session/overflow/reset.c src/session/overflow/reset.h \
-	src/session/overflow/restart.c \
-	src/session/overflow/restart.h src/session/overflow/signals.c \
-	src/session/overflow/slots.c src/session/overflow/slots.h \
-	src/session/overflow/state.c src/session/overflow/state.h \
-	src/session/overflow/wait.c src/session/overflow/wait.h \
-	src/session/sampling/fields.c src/session/sampling/fields.h \
-	src/session/sampling/log.c src/session/sampling/sampling.c \
-	src/session/sampling/sampling.h \
-	src/session/sets/estimate.c src/session/sets/sets.c src/session/sets/sets.h \
-	src/session/sets/switch.c \
-	src/session/targets/attach.c src/session/targets/detach.c \
-	src/session/targets/exclusive.c src/session/targets/helper.c \
-	src/session/targets/loss.c src/session/targets/process.c \
-	src/session/targets/target.c src/session/targets/targets.h \
-	src/session/targets/watch.c \
-	src/session/threads/parts.h src/session/threads/probe.c src/session/threads/scan.c \
-	src/session/threads/settle.c src/session/threads/threads.c \
-	src/session/threads/threads.h \
-	src/cpuwide/api.c src/cpuwide/cpuwide.c src/cpuwide/cpuwide.h \
+	src/core/text/bytes.h src/core/kernel/clock.c src/core/kernel/clock.h src/core/text/diag.c src/core/text/diag.h \
+	src/core/valgrind/exact.c src/core/valgrind/exact.h \
+	src/core/api/export.h src/core/api/export_struct.h src/core/kernel/files.c src/core/kernel/files.h src/core/text/grow.h \
+	src/core/kernel/handler.c src/core/kernel/handler.h src/core/text/hash.h src/core/session/helper/helper.c src/core/session/helper/helper.h \
+	src/core/kernel/kernel.c src/core/kernel/kernel.h src/core/kernel/library.c src/core/kernel/library.h \
+	src/core/kernel/life.c src/core/kernel/life.h src/core/kernel/owned.c src/core/kernel/owned.h src/core/kernel/poller.c src/core/kernel/poller.h \
+	src/core/kernel/lock.h src/core/kernel/locks.c src/core/kernel/locks.h src/core/kernel/machine_id.c src/core/kernel/machine_id.h \
+	src/core/settings/job.c src/core/settings/job.h src/core/api/message.h src/core/settings/options.c src/core/settings/options.h src/core/settings/options_paths.c \
+	src/core/settings/options_paths.h src/core/profile/pairs.c \
+	src/core/profile/pairs.h src/core/kernel/process_maps.c src/core/kernel/process_maps.h src/core/kernel/stack.c \
+	src/core/kernel/stack.h src/core/kernel/standard.c src/core/kernel/standard.h src/core/text/statistics.c \
+	src/core/text/statistics.h src/core/text/text.c src/core/text/text.h src/core/settings/variables.c \
+	src/core/settings/variables.h src/core/api/version.c \
+	src/core/events/api.c src/core/events/auto.c src/core/events/events.c src/core/events/events.h \
+	src/core/events/exact.c \
+	src/core/events/generic.c src/core/events/internal.h src/core/events/modifiers.c \
+	src/core/events/pmu.c src/core/events/resolve.c src/core/events/sources.c src/core/events/sysfs.c \
+	src/core/events/sysfs.h src/core/events/terms.c src/core/events/trace.c \
+	src/core/topology/cache.c src/core/topology/cpu_kind.c src/core/topology/cpu_kind.h \
+	src/core/topology/cpus.c src/core/topology/cpus.h src/core/topology/levels.c src/core/topology/load.h \
+	src/core/topology/machine.c src/core/topology/machine.h src/core/topology/placement.c \
+	src/core/topology/placement.h src/core/topology/placement_api.c \
+	src/core/topology/placement_parse.c src/core/topology/topology.h \
+	src/core/counters/counters.h src/core/counters/diagnosis.c src/core/counters/diagnosis.h \
+	src/core/counters/exact.c src/core/counters/exact.h \
+	src/core/counters/group.c src/core/counters/group.h src/core/counters/instance.c \
+	src/core/counters/instance.h src/core/counters/recovery.c src/core/counters/user_mode.c \
+	src/core/counters/user_mode.h \
+	src/core/info/free.c src/core/info/info.c src/core/info/info.h src/core/info/try.c \
+	src/core/profile/affinity.c src/core/profile/affinity.h src/core/profile/copies.c \
+	src/core/profile/copies.h src/core/profile/file.c src/core/profile/file.h src/core/profile/memory.c \
+	src/core/profile/memory.h src/core/profile/node.c src/core/profile/node.h src/core/profile/pack.c \
+	src/core/profile/pack.h src/core/profile/place.c src/core/profile/place.h src/core/profile/profile.h \
+	src/core/profile/reader.c src/core/profile/records.c src/core/profile/snapshot.h \
+	src/core/profile/take.c src/core/profile/take.h \
+	src/core/profile/threads.c src/core/profile/times.c src/core/profile/walk.h \
+	src/core/profile/writer.c src/core/profile/writer.h \
+	src/core/report/cells.c src/core/report/cells.h src/core/report/cost.c \
+	src/core/report/csv.c src/core/report/derived.c \
+	src/core/report/file.c src/core/report/file.h src/core/report/flat.c src/core/report/formats.h \
+	src/core/report/frame.c src/core/report/groups.c src/core/report/groups.h src/core/report/hottest.c src/core/report/json.c \
+	src/core/report/json_nodes.c src/core/report/json_out.c src/core/report/json_out.h \
+	src/core/report/merge.c src/core/report/merge.h src/core/report/merge_nodes.c \
+	src/core/report/merge_notes.c src/core/report/merge_parts.h src/core/report/merge_processes.c \
+	src/core/report/merge_ranges.c src/core/report/metric.c src/core/report/metric.h \
+	src/core/report/model.c src/core/report/model.h src/core/report/out.c src/core/report/out.h \
+	src/core/report/print.c src/core/report/print.h src/core/report/ranks.c src/core/report/report.h \
+	src/core/report/roles.c src/core/report/sanity.c src/core/report/scale.c src/core/report/spread.c \
+	src/core/report/rest.c src/core/report/stride.c src/core/report/sums.c src/core/report/table.c src/core/report/table.h \
+	src/core/report/text.c src/core/report/times.c src/core/report/tree.c src/core/report/tree_build.h \
+	src/core/report/tree_node.c src/core/report/tree_thread.c \
+	src/core/report/unclosed.c src/core/report/values.c src/core/report/width.c src/core/report/width.h \
+	src/core/regions/aggregate.c src/core/regions/aggregate.h src/core/regions/cost.c \
+	src/core/regions/cost.h src/core/regions/calls.c src/core/regions/exclude.c src/core/regions/exclude.h src/core/regions/exit.c src/core/regions/exit.h \
+	src/core/regions/merge_call.c src/core/regions/names.c src/core/regions/names.h \
+	src/core/regions/paths.c src/core/regions/paths.h src/core/regions/plan.c src/core/regions/plan.h \
+	src/core/regions/recycle.c src/core/regions/recycle.h src/core/regions/regions.h \
+	src/core/regions/registry.c src/core/regions/registry.h src/core/regions/report_call.c \
+	src/core/regions/setup.c src/core/regions/setup.h src/core/regions/slow.c src/core/regions/slow.h \
+	src/core/regions/stale.c src/core/regions/stride.c src/core/regions/stride.h \
+	src/core/regions/state.c src/core/regions/state.h src/core/regions/thread.c \
+	src/core/regions/thread.h src/core/regions/unmatched.c src/core/regions/unmatched.h \
+	src/core/samples/format.c src/core/samples/format.h src/core/samples/format_default.c \
+	src/core/samples/log_decode.c src/core/samples/log_format.h src/core/samples/log_head.c \
+	src/core/samples/log_index.c src/core/samples/log_internal.h src/core/samples/log_output.c \
+	src/core/samples/log_process.c src/core/samples/log_read.c src/core/samples/log_read.h \
+	src/core/samples/log_write.c src/core/samples/log_write.h src/core/samples/ring.c \
+	src/core/samples/ring.h src/core/samples/sample.c src/core/samples/sample.h src/core/samples/samples.h \
+	src/core/session/session.c \
+	src/core/session/core/busy.c src/core/session/core/busy.h src/core/session/core/control.c \
+	src/core/session/core/core.h src/core/session/core/enter.c src/core/session/core/hooks.h \
+	src/core/session/core/install.c src/core/session/core/plan.c src/core/session/core/plan.h \
+	src/core/session/core/program.c src/core/session/core/reader.c src/core/session/core/readings.c \
+	src/core/session/core/readings.h src/core/session/core/record.c src/core/session/core/record.h \
+	src/core/session/core/run.c src/core/session/core/time.c src/core/session/core/value.c \
+	src/core/session/overflow/arm.c src/core/session/overflow/armed.h \
+	src/core/session/overflow/breakpoint.c src/core/session/overflow/drain.c \
+	src/core/session/overflow/notices.h src/core/session/overflow/overflow.h \
+	src/core/session/overflow/period.c src/core/session/overflow/period.h \
+	src/core/session/overflow/program.c src/core/session/overflow/queue.c \
+	src/core/session/overflow/queue.h src/core/session/overflow/reset.c src/core/session/overflow/reset.h \
+	src/core/session/overflow/restart.c \
+	src/core/session/overflow/restart.h src/core/session/overflow/signals.c \
+	src/core/session/overflow/slots.c src/core/session/overflow/slots.h \
+	src/core/session/overflow/state.c src/core/session/overflow/state.h \
+	src/core/session/overflow/wait.c src/core/session/overflow/wait.h \
+	src/core/session/sampling/fields.c src/core/session/sampling/fields.h \
+	src/core/session/sampling/log.c src/core/session/sampling/sampling.c \
+	src/core/session/sampling/sampling.h \
+	src/core/session/sets/estimate.c src/core/session/sets/sets.c src/core/session/sets/sets.h \
+	src/core/session/sets/switch.c \
+	src/core/session/targets/attach.c src/core/session/targets/detach.c \
+	src/core/session/targets/exclusive.c src/core/session/targets/helper.c \
+	src/core/session/targets/loss.c src/core/session/targets/process.c \
+	src/core/session/targets/target.c src/core/session/targets/targets.h \
+	src/core/session/targets/watch.c \
+	src/core/session/threads/parts.h src/core/session/threads/probe.c src/core/session/threads/scan.c \
+	src/core/session/threads/settle.c src/core/session/threads/threads.c \
+	src/core/session/threads/threads.h \
+	src/core/cpuwide/api.c src/core/cpuwide/cpuwide.c src/core/cpuwide/cpuwide.h \
 	src/compat/compat.h src/compat/context.c src/compat/map.c src/compat/messages.c \
 	src/compat/overflow.c src/compat/registers.c src/compat/section9.c \
 	src/compat/session.c src/compat/sets.c
@@ -140,8 +140,8 @@ libperfmon_core_la_CPPFLAGS = $(AM_CPPFLAGS) $(URCU_CFLAGS)
 libperfmon_core_la_LIBADD = $(URCU_LIBS) -lm
 
 # Of these the archive has objects of its own: it is linked with the libraries that the
-# shared library loads (src/os/library.h). A convenience library would hand it the same.
-LOADERS = src/events/pfm.c src/topology/load.c
+# shared library loads (src/core/kernel/library.h). A convenience library would hand it the same.
+LOADERS = src/core/events/pfm.c src/core/topology/load.c
 LOADERS_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
 LOADERS_LIBADD = libperfmon_core.la $(HWLOC_LINKED) $(PFM_LINKED)
 

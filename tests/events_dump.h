@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "events/events.h"
+#include "core/events/events.h"
 
 /* NAME PMU TYPE:CONFIG[:CONFIG1[:CONFIG2]] then what is excluded (-u -k -h -G -H -I) and
  * asked for (p1 D e), the breakpoint's kind, and the unit. */

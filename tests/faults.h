@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "bounds.h"
-#include "os/os.h"
+#include "core/kernel/kernel.h"
 
 static const struct {
 	const char *name;

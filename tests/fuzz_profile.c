@@ -17,9 +17,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "report/report.h"
-#include "profile/profile.h"
+#include "core/profile/profile.h"
+#include "core/report/report.h"
 #include "perfmon/region.h"
+#include "core/settings/options.h"
+#include "core/text/diag.h"
 #include "profile_builder.h"
 
 #if defined(__SANITIZE_THREAD__)

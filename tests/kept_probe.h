@@ -3,9 +3,10 @@
 #ifndef PM_TESTS_KEPT_PROBE_H
 #define PM_TESTS_KEPT_PROBE_H
 
-#include "profile/profile.h"
+#include "core/profile/profile.h"
 #include "helpers.h"
 #include "region_probe.h"
+#include "core/text/diag.h"
 
 static char folder[64];
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "os/os.h"
+#include "core/kernel/kernel.h"
 
 /* Calls of each kind, since watch_calls() or fail_calls(). */
 static unsigned int calls[PM_CALLS];

@@ -12,8 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/os.h"
-#include "samples/samples.h"
+#include "core/kernel/kernel.h"
+#include "core/samples/samples.h"
+#include "core/text/diag.h"
 #include "perfmon/log.h"
 #include "helpers.h"
 #include "messages.h"

@@ -13,8 +13,9 @@
 #ifndef PM_TESTS_MACHINE_H
 #define PM_TESTS_MACHINE_H
 
-#include "topology/topology.h"
+#include "core/topology/topology.h"
 #include "tree.h"
+#include "core/text/text.h"
 
 #define MACHINE_OBJECTS 512
 

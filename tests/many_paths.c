@@ -13,8 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "profile/profile.h"
+#include "core/profile/profile.h"
 #include "perfmon/region.h"
+#include "core/text/diag.h"
 #include "helpers.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)

@@ -38,17 +38,17 @@ BEGIN {
 	may("cli/common/complain.c", "command")
 	may("cli/common/options.c", "command->help")
 	may("cli/stat/", "ratio.key")
-	may("report/", "event->erratum->effect event->erratum->number event->erratum->document")
-	may("report/", "lost[i].text")
+	may("core/report/", "event->erratum->effect event->erratum->number event->erratum->document")
+	may("core/report/", "lost[i].text")
 	# ... what this machine's kernel and libpfm4 call themselves and their events,
 	may("cli/list/", "info->name info->pmu info->alias info->unit info->description")
 	may("cli/info/info.c", "what")
 	may("cli/common/terminal.c", "text")
 	# ... levels and numbers of places, and lists of CPUs,
-	may("report/", "group->name group->cpus")
+	may("core/report/", "group->name group->cpus")
 	may("cli/stat/", "row->group_name")
 	# ... cells, and what went through an escape,
-	may("report/", "field->marks")
+	may("core/report/", "field->marks")
 	may("cli/top/", "out.buffer watch->what")
 }
 function may(folder, names,  i, list) {

@@ -17,8 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "regions/regions.h"
+#include "core/regions/regions.h"
 #include "perfmon/region.h"
+#include "core/text/diag.h"
 #include "helpers.h"
 #include "profile_builder.h"
 

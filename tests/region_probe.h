@@ -10,8 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "regions/regions.h"
+#include "core/regions/regions.h"
 #include "perfmon/region.h"
+#include "core/text/diag.h"
 #include "helpers.h"
 
 /* What perfmon_region_read() gives: the values, and of each counter its sum; bit i of

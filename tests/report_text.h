@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/report.h"
+#include "core/report/report.h"
+#include "core/text/diag.h"
 #include "profile_builder.h"
 
 struct report_kept {

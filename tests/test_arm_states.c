@@ -13,7 +13,7 @@
 
 #include "helpers.h"
 #include "session_probe.h"
-#include "session/overflow/overflow.h"
+#include "core/session/overflow/overflow.h"
 #include "perfmon/overflow.h"
 
 /* --- the drawn tables --------------------------------------------------------------- */
@@ -102,7 +102,7 @@ Test(arm_states, are_as_drawn)
 	char path[512];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/src/session/overflow/state.h",
+	snprintf(path, sizeof(path), "%s/src/core/session/overflow/state.h",
 		 source ? source : ".");
 	file = fopen(path, "r");
 	if (!file && access("config.h", F_OK))

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "os/os.h"
+#include "core/kernel/kernel.h"
 #include "perfmon/control.h"
 #include "perfmon/overflow.h"
 #include "helpers.h"

@@ -17,7 +17,7 @@
 
 #include "fastpath/fastpath.h"
 #include "helpers.h"
-#include "os/os.h"
+#include "core/kernel/kernel.h"
 #include "perfmon/session.h"
 
 #if defined(__x86_64__) || defined(__aarch64__)

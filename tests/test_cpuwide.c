@@ -5,7 +5,8 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "cpuwide/cpuwide.h"
+#include "core/cpuwide/cpuwide.h"
+#include "core/kernel/kernel.h"
 #include "machine.h"
 #include "perfmon/placement.h"
 #include "perfmon/session.h"

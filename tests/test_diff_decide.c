@@ -14,6 +14,8 @@
 
 #include "cli/diff/data.h"
 #include "cli/common/common.h"
+#include "core/text/diag.h"
+#include "core/text/statistics.h"
 #include "profile_builder.h"
 
 /* --- mathematics -------------------------------------------------------------------- */

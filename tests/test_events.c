@@ -8,7 +8,7 @@
 
 #include <locale.h>
 
-#include "os/os.h"
+#include "core/kernel/kernel.h"
 #include "perfmon/event.h"
 
 static void machine(void)

@@ -3,6 +3,7 @@
  * however broken, makes the parser crash, hang or leak. */
 #include "events_dump.h"
 #include "tree.h"
+#include "core/kernel/kernel.h"
 
 static void machine(void)
 {

@@ -2,6 +2,7 @@
 /* Machines with several kinds of cores, and uncore PMUs by the dozen. */
 #include "events_dump.h"
 #include "tree.h"
+#include "core/kernel/kernel.h"
 
 TestSuite(events_machines, .fini = tree_remove);
 

@@ -9,7 +9,8 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-#include "events/events.h"
+#include "core/events/events.h"
+#include "core/kernel/kernel.h"
 
 static volatile long watched[4];
 

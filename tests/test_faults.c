@@ -9,8 +9,8 @@
 #include <errno.h>
 
 #include "bounds.h"
-#include "os/os.h"
-#include "session/core/core.h"
+#include "core/session/core/core.h"
+#include "core/text/diag.h"
 #include "faults.h"
 #include "perfmon/control.h"
 #include "perfmon/overflow.h"

@@ -8,8 +8,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "samples/samples.h"
-#include "os/os.h"
+#include "core/kernel/kernel.h"
+#include "core/samples/samples.h"
+#include "core/text/diag.h"
 
 static struct pm_diag diag;
 

@@ -9,9 +9,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "os/os.h"
-#include "topology/topology.h"
-#include "cpuwide/cpuwide.h"
+#include "core/cpuwide/cpuwide.h"
+#include "core/text/diag.h"
+#include "core/topology/topology.h"
 #include "perfmon/info.h"
 #include "perfmon/placement.h"
 #include "helpers.h"

@@ -6,7 +6,7 @@
  */
 #include <pthread.h>
 
-#include "counters/counters.h"
+#include "core/counters/counters.h"
 #include "perfmon/session.h"
 #include "perfmon/inline.h"
 #include "region_probe.h"

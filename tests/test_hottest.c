@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/report.h"
+#include "core/report/report.h"
 #include "profile_builder.h"
 #include "report_text.h"
 

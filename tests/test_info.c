@@ -7,9 +7,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "events/events.h"
-#include "info/info.h"
-#include "counters/counters.h"
+#include "core/counters/counters.h"
+#include "core/events/events.h"
+#include "core/info/info.h"
+#include "core/kernel/files.h"
+#include "core/kernel/kernel.h"
 #include "machine.h"
 #include "perfmon/info.h"
 #include "perfmon/version.h"

@@ -13,8 +13,9 @@
 #include "bounds.h"
 #include "helpers.h"
 #include "kernel_calls.h"
-#include "counters/counters.h"
-#include "os/os.h"
+#include "core/counters/counters.h"
+#include "core/kernel/files.h"
+#include "core/text/diag.h"
 
 static struct pm_event software(const char *name, uint64_t config)
 {

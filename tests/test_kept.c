@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 
-#include "os/os.h"
+#include "core/kernel/kernel.h"
 #include "helpers.h"
 #include "kept_probe.h"
 

@@ -10,10 +10,11 @@
 #include <string.h>
 
 #include "config.h"
-#include "events/events.h"
-#include "os/os.h"
+#include "core/events/events.h"
+#include "core/kernel/library.h"
+#include "core/text/diag.h"
 #include "perfmon/perfmon.h"
-#include "topology/topology.h"
+#include "core/topology/topology.h"
 
 #if defined(PFM_SONAME) && defined(HWLOC_SONAME)
 

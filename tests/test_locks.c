@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Forks while locks are held: the table of os/locks.h, the locks of objects, and those
+/* Forks while locks are held: the table of core/kernel/locks.h, the locks of objects, and those
  * of a liburcu that the program uses, too. */
 #include "helpers.h"
 #include "region_probe.h"
@@ -15,13 +15,13 @@
 #endif
 
 #include "compat/compat.h"
-#include "os/os.h"
-#include "events/events.h"
-#include "samples/log_internal.h"
-#include "session/core/core.h"
-#include "session/overflow/slots.h"
-#include "session/targets/targets.h"
-#include "topology/topology.h"
+#include "core/events/events.h"
+#include "core/kernel/locks.h"
+#include "core/samples/log_internal.h"
+#include "core/session/core/core.h"
+#include "core/session/overflow/slots.h"
+#include "core/session/targets/targets.h"
+#include "core/topology/topology.h"
 #include "perfmon/format.h"
 #include "perfmon/perfmon2.h"
 #include "perfmon/report.h"

@@ -10,8 +10,9 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "samples/log_internal.h"
-#include "samples/samples.h"
+#include "core/kernel/files.h"
+#include "core/samples/log_internal.h"
+#include "core/samples/samples.h"
 #include "messages.h"
 
 static struct record record;

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "samples/samples.h"
+#include "core/samples/samples.h"
 #include "messages.h"
 
 static struct perfmon_log_record got;

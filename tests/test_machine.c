@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "topology/topology.h"
+#include "core/kernel/kernel.h"
+#include "core/topology/topology.h"
 #include "machine.h"
 
 TestSuite(machine, .fini = machine_remove);

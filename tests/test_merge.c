@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/report.h"
-#include "regions/regions.h"
-#include "profile/profile.h"
+#include "core/profile/profile.h"
+#include "core/regions/regions.h"
+#include "core/report/report.h"
 #include "perfmon/merge.h"
 #include "perfmon/region.h"
 #include "helpers.h"

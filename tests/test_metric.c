@@ -15,7 +15,7 @@
 #include <jansson.h>
 #endif
 
-#include "report/report.h"
+#include "core/report/report.h"
 #include "helpers.h"
 #include "profile_builder.h"
 #include "report_text.h"

@@ -15,10 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "os/os.h"
-#include "session/core/core.h"
-#include "session/overflow/overflow.h"
-#include "session/overflow/slots.h"
+#include "core/kernel/kernel.h"
+#include "core/session/core/core.h"
+#include "core/session/overflow/overflow.h"
+#include "core/session/overflow/slots.h"
 #include "perfmon/overflow.h"
 #include "perfmon/sampling.h"
 #include "helpers.h"

@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "os/os.h"
 #include "perfmon/perfmon2.h"
 #include "perfmon/session.h"
 #include "perfmon/cpuwide.h"

@@ -8,8 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/os.h"
-#include "report/report.h"
+#include "core/report/report.h"
+#include "core/settings/job.h"
+#include "core/settings/options.h"
 #include "tree.h"
 
 static void clear(void)

@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/os.h"
-#include "session/core/core.h"
+#include "core/kernel/kernel.h"
+#include "core/session/core/core.h"
 #include "perfmon/overflow.h"
 #include "helpers.h"
 #include "session_probe.h"

@@ -364,7 +364,8 @@ static void end_thread_with_session(void)
 /* Row: PM-14: the library's threads keep no process alive whose own have ended. */
 Test(perfmon2_overflow, a_process_ends_with_its_last_thread)
 {
-	NOT_UNDER_TSAN("the thread sanitizer has a thread of its own, which does not end");
+	NOT_UNDER_TSAN(
+		"the thread sanitizer has a thread of its own, which does not end");
 	cr_assert_eq(in_child(end_thread_with_session), 0);
 }
 

@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "os/os.h"
 #include "perfmon/overflow.h"
 #include "perfmon/sampling.h"
 #include "session_probe.h"

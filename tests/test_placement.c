@@ -8,7 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "topology/topology.h"
+#include "core/kernel/files.h"
+#include "core/kernel/kernel.h"
+#include "core/topology/topology.h"
 #include "machine.h"
 #include "perfmon/placement.h"
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "os/os.h"
+#include "core/kernel/kernel.h"
 #include "session_targets.h"
 #include "messages.h"
 

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "os/os.h"
 #include "perfmon/overflow.h"
 #include "helpers.h"
 #include "kernel_calls.h"

@@ -10,7 +10,8 @@
 #include <sys/sysmacros.h>
 #include <sys/un.h>
 
-#include "os/os.h"
+#include "core/kernel/kernel.h"
+#include "core/kernel/process_maps.h"
 #include "helpers.h"
 #include "kept_probe.h"
 #include "profile_builder.h"

@@ -11,7 +11,8 @@
 #include <stdatomic.h>
 #include <sys/syscall.h>
 
-#include "os/os.h"
+#include "core/kernel/kernel.h"
+#include "core/kernel/machine_id.h"
 
 TestSuite(region_fork, .init = probe_quiet, .timeout = 120);
 

@@ -16,7 +16,9 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "os/os.h"
+#include "core/kernel/clock.h"
+#include "core/kernel/files.h"
+#include "core/kernel/kernel.h"
 #include "fastpath/fastpath.h"
 
 static void unwatch(void)

@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "report/report.h"
-#include "os/os.h"
+#include "core/kernel/machine_id.h"
+#include "core/report/report.h"
 #include "machine.h"
 #include "perfmon/report.h"
 #include "profile_builder.h"

@@ -9,8 +9,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "os/os.h"
-#include "regions/regions.h"
+#include "core/kernel/kernel.h"
+#include "core/regions/regions.h"
 #include "perfmon/perfmon2.h"
 #include "perfmon/report.h"
 #include "perfmon/session.h"

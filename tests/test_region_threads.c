@@ -11,9 +11,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "os/os.h"
-#include "report/report.h"
-#include "regions/regions.h"
+#include "core/regions/regions.h"
+#include "core/report/report.h"
 #include "perfmon/report.h"
 
 TestSuite(region_threads, .init = probe_quiet, .timeout = 240);

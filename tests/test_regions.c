@@ -7,7 +7,8 @@
 #include <pthread.h>
 #include <setjmp.h>
 
-#include "os/os.h"
+#include "core/kernel/files.h"
+#include "core/kernel/kernel.h"
 #include "perfmon/report.h"
 
 TestSuite(regions, .init = probe_quiet, .timeout = 60);

@@ -19,8 +19,8 @@
 #include <jansson.h>
 #endif
 
-#include "os/os.h"
-#include "report/report.h"
+#include "core/kernel/kernel.h"
+#include "core/report/report.h"
 #include "helpers.h"
 #include "profile_builder.h"
 #include "report_text.h"

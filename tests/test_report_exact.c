@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Reports of profiles that were counted exactly by translation: no time is shown as if it
  * were the machine's, the first event gives the weight, and what no region has is told. */
+#include <errno.h>
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profile_builder.h"
-#include "report/report.h"
+#include "core/report/report.h"
 #include "report_text.h"
 
 static struct perfmon_profile_node *

@@ -7,9 +7,9 @@
 #include <wchar.h>
 
 #include "profile_builder.h"
-#include "report/report.h"
-#include "report/table.h"
-#include "report/width.h"
+#include "core/report/report.h"
+#include "core/report/table.h"
+#include "core/report/width.h"
 #include "report_text.h"
 
 /* The columns of the longest line of TEXT, by the table of the C library. */

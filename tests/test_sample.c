@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "os/os.h"
-#include "samples/samples.h"
+#include "core/kernel/kernel.h"
+#include "core/samples/samples.h"
 #include "record.h"
 
 static struct record record;

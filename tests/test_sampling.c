@@ -14,10 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "os/os.h"
-#include "samples/log_internal.h"
-#include "session/overflow/overflow.h"
-#include "session/sampling/sampling.h"
+#include "core/kernel/kernel.h"
+#include "core/samples/log_internal.h"
+#include "core/session/overflow/overflow.h"
+#include "core/session/sampling/sampling.h"
 #include "perfmon/log.h"
 #include "perfmon/sampling.h"
 #include "bounds.h"
@@ -1101,6 +1101,7 @@ static void end_thread_with_session(void)
 /* The library's threads keep no process alive whose own have ended. */
 Test(sampling, a_process_ends_with_its_last_thread)
 {
-	NOT_UNDER_TSAN("the thread sanitizer has a thread of its own, which does not end");
+	NOT_UNDER_TSAN(
+		"the thread sanitizer has a thread of its own, which does not end");
 	cr_assert_eq(in_child(end_thread_with_session), 0);
 }

@@ -12,8 +12,8 @@
 #include <jansson.h>
 #endif
 
-#include "report/report.h"
-#include "profile/profile.h"
+#include "core/profile/profile.h"
+#include "core/report/report.h"
 #include "profile_builder.h"
 #include "region_probe.h"
 #include "report_text.h"

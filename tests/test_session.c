@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "bounds.h"
-#include "os/os.h"
 #include "perfmon/inline.h"
 #include "perfmon/session.h"
 #include "helpers.h"

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/profile.h"
+#include "core/profile/profile.h"
+#include "core/text/diag.h"
 #include "profile_builder.h"
 
 /* Two threads and the sum of ended ones; three regions, two counters. */

@@ -8,10 +8,11 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "session/core/core.h"
+#include "core/session/core/core.h"
 #include "perfmon/control.h"
 #include "perfmon/inline.h"
 #include "perfmon/overflow.h"
+#include "core/text/diag.h"
 #include "helpers.h"
 #include "session_targets.h"
 #include "messages.h"

@@ -18,8 +18,7 @@
 #endif
 
 #include "bounds.h"
-#include "report/report.h"
-#include "os/os.h"
+#include "core/report/report.h"
 #include "profile_builder.h"
 #include "report_text.h"
 

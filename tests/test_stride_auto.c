@@ -7,9 +7,8 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-#include "os/os.h"
 #include "perfmon/profile.h"
-#include "report/report.h"
+#include "core/report/report.h"
 
 static void init(void)
 {

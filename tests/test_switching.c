@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "os/os.h"
+#include "core/kernel/kernel.h"
 #include "perfmon/overflow.h"
 #include "helpers.h"
 #include "session_probe.h"

@@ -19,9 +19,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "session/threads/threads.h"
-#include "counters/counters.h"
-#include "os/os.h"
+#include "core/counters/counters.h"
+#include "core/kernel/kernel.h"
+#include "core/session/threads/threads.h"
+#include "core/text/diag.h"
 #include "helpers.h"
 #include "storm_child.h"
 

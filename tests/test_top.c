@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/top/top.h"
+#include "core/text/diag.h"
 #include "profile_builder.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/os.h"
+#include "core/kernel/files.h"
 #include "helpers.h"
 
 static char tree_root[64];

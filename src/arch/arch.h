@@ -24,7 +24,7 @@
  *
  * CHECK is the word with which the reader makes sure afterwards that nothing changed. It
  * travels through a register of the CPU header's choice, where the recovery handler
- * (counters/recovery.c) of a read that faulted makes it a value that never compares equal.
+ * (core/counters/recovery.c) of a read that faulted makes it a value that never compares equal.
  */
 #ifndef PERFMON_ARCH_ARCH_H
 #define PERFMON_ARCH_ARCH_H

@@ -2,7 +2,7 @@
 /*
  * A system call of three arguments that returns the kernel's own result, a negative errno
  * on failure, and leaves errno alone: for calls that are to cost no more than the kernel
- * makes them. Only os/kernel.c uses it.
+ * makes them. Only core/kernel/kernel.c uses it.
  */
 #ifndef PM_ARCH_SYSCALL_H
 #define PM_ARCH_SYSCALL_H

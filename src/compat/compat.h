@@ -26,7 +26,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "os/os.h"
+#include "core/kernel/owned.h"
+#include "core/text/diag.h"
 #include "perfmon/overflow.h"
 #include "perfmon/perfmon2.h"
 #include "perfmon/session.h"

@@ -20,7 +20,10 @@
 #include <sys/socket.h>
 
 #include "compat/compat.h"
-#include "os/os.h"
+#include "core/kernel/kernel.h"
+#include "core/kernel/life.h"
+#include "core/kernel/locks.h"
+#include "core/kernel/poller.h"
 #include "perfmon/sampling.h"
 
 #define BUCKETS 256

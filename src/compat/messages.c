@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compat/compat.h"
+#include "core/kernel/kernel.h"
 
 /* The PMD that FROM is about, in a message that may name others. */
 static void add_pmd(struct pm2_context *context, const struct perfmon_message *from)

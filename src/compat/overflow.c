@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "compat/compat.h"
-#include "os/os.h"
 
 void pm2_overflow_take(struct pm2_overflow *overflow, const struct pfarg_pmd *pmd)
 {

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "compat/compat.h"
-#include "events/events.h"
+#include "core/api/export.h"
+#include "core/events/events.h"
 
 #define SOURCE_FLAGS	(PFM_PMCFL_SOFTWARE | PFM_PMCFL_GENERIC | PFM_PMCFL_WRITES)
 #define KNOWN_PMC_FLAGS (SOURCE_FLAGS | PFM_PMCFL_NO_EMUL64 | PFM_PMCFL_KERNEL)

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "compat/compat.h"
-#include "os/os.h"
+#include "core/api/export.h"
+#include "core/kernel/kernel.h"
 #include "perfmon/perfmon2_section9.h"
 
 /* Here the names are section 10's, as all of src/compat has them. */

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "compat/compat.h"
-#include "os/os.h"
+#include "core/api/export.h"
+#include "core/kernel/kernel.h"
 #include "perfmon/sampling.h"
 
 #define KNOWN_CONTEXT_FLAGS                                                              \

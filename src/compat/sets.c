@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "compat/compat.h"
-#include "os/os.h"
+#include "core/api/export.h"
 
 #define KNOWN_SET_FLAGS (PFM_SETFL_OVFL_SWITCH | PFM_SETFL_TIME_SWITCH)
 

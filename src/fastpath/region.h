@@ -28,7 +28,7 @@ struct pm_region_general {
 };
 extern struct pm_region_general pm_region_general __attribute__((visibility("hidden")));
 
-/* --- the slow path (regions/slow.c, regions/stale.c) -------------------------------- */
+/* --- the slow path (core/regions/slow.c, core/regions/stale.c) ----------------------  */
 
 /* The gate was closed. */
 void pm_region_begin_closed(struct perfmon_region *region);

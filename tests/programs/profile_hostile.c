@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/report.h"
+#include "core/report/report.h"
 
 #include "../profile_builder.h"
 

@@ -262,7 +262,7 @@ passed_on() {
 try "and passes signals on" passed_on
 # The table of the source and the manual page have the same variables.
 known_variables() {
-	sed -n '/ names\[\] = {/,/};/p' src/os/variables.c | grep -o '[A-Z_]*"' | sed -nE 's/(.+)"/PERFMON_\1/p' |
+	sed -n '/ names\[\] = {/,/};/p' src/core/settings/variables.c | grep -o '[A-Z_]*"' | sed -nE 's/(.+)"/PERFMON_\1/p' |
 		sort >"$here/known"
 	sed -nE 's/^\.B (PERFMON_[A-Z_]+)$/\1/p' man/perfmon-environment.7 | sort -u | diff "$here/known" - &&
 		[ -s "$here/known" ]

@@ -8,7 +8,7 @@
 # The messages that doc/troubleshooting.md explains are those of the program.
 mapfile -t sources < <(find src \( -name '*.c' -o -name '*.h' \) | sort)
 try "each message is the program's" nothing \
-	tests/quotes.pl doc/troubleshooting.md src/counters/diagnosis.c "${sources[@]}"
+	tests/quotes.pl doc/troubleshooting.md src/core/counters/diagnosis.c "${sources[@]}"
 
 native_tree all
 if [ ! -x "$build/perfmon" ]; then

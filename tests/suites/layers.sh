@@ -63,23 +63,24 @@ seen() { # TEXT EDGE...
 	grep -qF -- "$text" "$work/said"
 }
 try "sees a file in no room" seen "attic/old.c is in no room" "file attic/old.c" || true
-try "sees an include upward" seen "os may not use events" \
-	"include os/kernel.c events/events.h" || true
-try "sees an include of what is no face" seen "not the face of events" \
-	"include counters/group.c events/internal.h" || true
-try "sees a use upward" seen "events may not use session/core" \
-	"symbol events/pfm.c session/core/session.c pm_session_enter" || true
-try "sees a call of the fast path that is not declared" seen "fastpath may not use regions" \
-	"symbol fastpath/region.c regions/thread.c pm_thread_forget" || true
-try "sees a ring of two files" seen "a ring of files: events/ring.c needs events/pfm.c" \
-	"symbol events/pfm.c events/ring.c a" "symbol events/ring.c events/pfm.c b" || true
-try "sees a ring of three files" seen "a ring of files: os/three.c needs os/one.c" \
-	"symbol os/one.c os/two.c a" "symbol os/two.c os/three.c b" "symbol os/three.c os/one.c c" || true
-try "sees a ring of headers" seen "a ring of files: os/two.h needs os/one.h" \
-	"include os/one.h os/two.h" "include os/two.h os/one.h" || true
+try "sees an include upward" seen "core/kernel may not use core/events" \
+	"include core/kernel/kernel.c core/events/events.h" || true
+try "sees an include of what is no face" seen "not the face of core/events" \
+	"include core/counters/group.c core/events/internal.h" || true
+try "sees a use upward" seen "core/events may not use core/session/core" \
+	"symbol core/events/pfm.c core/session/core/run.c pm_session_enter" || true
+try "sees a call of the fast path that is not declared" seen "fastpath may not use core/regions" \
+	"symbol fastpath/region.c core/regions/thread.c pm_thread_forget" || true
+try "sees a ring of two files" seen "a ring of files: core/events/ring.c needs core/events/pfm.c" \
+	"symbol core/events/pfm.c core/events/ring.c a" \
+	"symbol core/events/ring.c core/events/pfm.c b" || true
+try "sees a ring of three files" seen "a ring of files: core/text/three.c needs core/text/one.c" \
+	"symbol core/text/one.c core/text/two.c a" "symbol core/text/two.c core/text/three.c b" "symbol core/text/three.c core/text/one.c c" || true
+try "sees a ring of headers" seen "a ring of files: core/text/two.h needs core/text/one.h" \
+	"include core/text/one.h core/text/two.h" "include core/text/two.h core/text/one.h" || true
 upward_table() {
-	sed 's/^os | arch |/os | arch events |/' src/rooms >"$work/rooms"
-	rooms "$work/rooms" "$work/edges" | grep -qF "src/rooms: os names events, which does not stand above"
+	sed 's/^core\/text (\(.*\)) | \([^|]*\) |/core\/text (\1) | \2 core\/events |/' src/rooms >"$work/rooms"
+	rooms "$work/rooms" "$work/edges" | grep -qF "src/rooms: core/text names core/events, which does not stand above"
 }
 try "sees a table that is out of order" upward_table || true
 
@@ -99,9 +100,9 @@ only() {
 	printf 'includes %s: %s\n' "$pattern" "${found//$'\n'/ }"
 	[ "$found" = "$(printf '%s\n' "$@")" ]
 }
-try "one file includes libpfm4" only 'perfmon/(pfmlib|perf_event\.h)' src/events/pfm.c || true
-try "one file includes liburcu" only 'urcu' src/regions/registry.c || true
-try "one file includes hwloc" only 'hwloc' src/topology/load.c || true
+try "one file includes libpfm4" only 'perfmon/(pfmlib|perf_event\.h)' src/core/events/pfm.c || true
+try "one file includes liburcu" only 'urcu' src/core/regions/registry.c || true
+try "one file includes hwloc" only 'hwloc' src/core/topology/load.c || true
 try "one file includes ncurses" only 'n?curses' src/cli/top/screen.c || true
 
 # within FILE... PATTERN: the lines in them that match
@@ -109,8 +110,7 @@ within() {
 	grep -rnE "${@: -1}" "${@:1:$#-1}"
 }
 try "the library has no use for the command's libraries" nothing within \
-	src/arch src/os src/fastpath src/events src/topology src/counters src/info src/profile \
-	src/report src/regions src/samples src/session src/cpuwide src/compat \
+	src/arch src/fastpath src/core src/compat \
 	'#include <(jansson|libsmartcols|n?curses)' || true
 
 # Locks: those of the process in locks.c, those of objects where CONTRIBUTING.md has them.
@@ -122,11 +122,11 @@ locked() { # PATTERN FILE...
 	[ "$found" = "$(printf '%s\n' "$@")" ]
 }
 try "the locks of the process and the fork handlers are in one file" locked \
-	'PTHREAD_[A-Z_]*(INITIALIZER|ONCE_INIT)|pthread_once|pthread_atfork' src/os/locks.c || true
+	'PTHREAD_[A-Z_]*(INITIALIZER|ONCE_INIT)|pthread_once|pthread_atfork' src/core/kernel/locks.c || true
 try "the locks of objects are those that are known" locked \
 	'^[[:space:]](pthread_(mutex|rwlock|spinlock)_t|struct pm_lock) [a-z_]+;' \
-	src/compat/compat.h src/os/locks.c src/samples/log_internal.h \
-	src/session/core/core.h src/session/targets/exclusive.c || true
+	src/compat/compat.h src/core/kernel/locks.c src/core/samples/log_internal.h \
+	src/core/session/core/core.h src/core/session/targets/exclusive.c || true
 
 # What reaches the kernel, by a call of its own or through libc's files and processes. The
 # region path reads the clock itself: through the vDSO, and it cannot be refused.
@@ -146,10 +146,10 @@ calls_of() { # OBJECT
 }
 allowed() { # OBJECT NAME
 	case ${1##*/src/}:$2 in
-	os/*-kernel.o:printf | os/*-kernel.o:puts | os/*-kernel.o:exit | os/*-kernel.o:abort) return 1 ;;
-	os/*-kernel.o:*) return 0 ;;
+	core/kernel/*-kernel.o:printf | core/kernel/*-kernel.o:puts | core/kernel/*-kernel.o:exit | core/kernel/*-kernel.o:abort) return 1 ;;
+	core/kernel/*-kernel.o:*) return 0 ;;
 	fastpath/*-region.o:clock_gettime) return 0 ;;
-	os/*-variables.o:secure_getenv) return 0 ;;
+	core/settings/*-variables.o:secure_getenv) return 0 ;;
 	esac
 	return 1
 }
@@ -163,7 +163,7 @@ for object in "${objects[@]}"; do
 done
 try "$checked objects, of which kernel.o alone enters the kernel" test "$checked" -gt 20 || true
 try "the check sees kernel.o's calls" test -n \
-	"$(calls_of "$build/src/os/libperfmon_core_la-kernel.o")" || true
+	"$(calls_of "$build/src/core/kernel/libperfmon_core_la-kernel.o")" || true
 
 slow='malloc|calloc|realloc|free|pthread_(mutex|rwlock|spin|cond)_.*|strcmp|strncmp|strlen|memcmp'
 slow_calls() { # OBJECT...

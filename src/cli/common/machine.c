@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "os/os.h"
+#include "core/kernel/machine_id.h"
 
 const struct pm_machine *cli_machine_of(const struct pm_snapshot *snapshot)
 {

@@ -3,8 +3,8 @@
 #ifndef PM_CLI_COMMON_MACHINE_H
 #define PM_CLI_COMMON_MACHINE_H
 
-#include "profile/profile.h"
-#include "topology/topology.h"
+#include "core/profile/profile.h"
+#include "core/topology/topology.h"
 
 /* This machine, if SNAPSHOT is of it since it was last started; NULL if not: of theirs,
  * profiles tell the kinds of CPU alone, and old ones not even these. It is described

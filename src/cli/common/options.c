@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "cli/common/complain.h"
-#include "os/os.h"
-#include "report/report.h"
-#include "topology/topology.h"
+#include "core/report/report.h"
+#include "core/text/diag.h"
+#include "core/text/text.h"
+#include "core/topology/topology.h"
 
 #define OPTIONS_MAX 32
 #define NO_LETTER   256 /* of the first option, the next is one more */

@@ -4,7 +4,7 @@
 #ifndef PM_CLI_COMMON_OUTPUT_H
 #define PM_CLI_COMMON_OUTPUT_H
 
-#include "report/report.h"
+#include "core/report/report.h"
 
 struct cli_output {
 	const char *command;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/common/complain.h"
+#include "core/text/grow.h"
 
 static int add(struct cli_sources *sources, const char *name, pid_t pid)
 {

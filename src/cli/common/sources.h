@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "profile/profile.h"
+#include "core/profile/profile.h"
+#include "core/text/diag.h"
 
 struct cli_source {
 	char *name; /* as it was given: a path or a pid */

@@ -20,8 +20,8 @@
 #include <stdint.h>
 
 #include "cli/diff/math.h"
-#include "os/os.h"
-#include "report/report.h"
+#include "core/report/report.h"
+#include "core/text/diag.h"
 #include "perfmon/profile_layout.h"
 
 /* What is compared of each region: these, and the events from DIFF_EVENT on. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/diff/data.h"
+#include "core/text/grow.h"
 
 static int input_add(struct diff_data *data, uint32_t region, uint32_t metric,
 		     const struct pm_value *value, const double *values)

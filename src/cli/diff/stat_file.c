@@ -8,6 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/text/grow.h"
+#include "core/text/text.h"
+
 /* --- JSON ----------------------------------------------------------------------------- */
 
 /* Objects and arrays in each other. */

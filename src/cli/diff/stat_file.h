@@ -5,9 +5,10 @@
 #define PM_CLI_DIFF_STAT_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "os/os.h"
+#include "core/text/diag.h"
 
 struct diff_stat_event {
 	char *name;

@@ -9,7 +9,7 @@
 
 #include "cli/diff/data.h"
 #include "cli/common/common.h"
-#include "report/report.h"
+#include "core/report/report.h"
 
 /* A value's marks stand right behind it. */
 enum column {

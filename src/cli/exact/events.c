@@ -6,7 +6,7 @@
 
 #include "cli/common/common.h"
 #include "cli/exact/exact.h"
-#include "os/os.h"
+#include "core/text/text.h"
 
 #define PREFIX "exact::"
 

@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 #include "cli/exact/exact.h"
-#include "os/os.h"
+#include "core/kernel/kernel.h"
+#include "core/text/text.h"
 
 #if defined(__x86_64__)
 #define TOOL "perfmon-amd64-linux"

@@ -14,7 +14,7 @@
 #include "cli/common/common.h"
 #include "cli/exact/exact.h"
 #include "cli/exact/place.h"
-#include "os/os.h"
+#include "core/valgrind/exact.h"
 
 #if defined(__x86_64__)
 #define CPU	"x86-64"

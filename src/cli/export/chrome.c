@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "cli/export/export.h"
-#include "report/report.h"
+#include "core/report/report.h"
 
 static void put_ns(struct pm_out *out, const char *name, uint64_t ns)
 {

@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "os/os.h"
-#include "report/report.h"
+#include "core/report/report.h"
+#include "core/text/diag.h"
 
 /* Linux gives numbers to processes and threads up to 2^22. */
 #define EXPORT_NO_NUMBER 10000000u

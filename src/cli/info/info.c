@@ -12,9 +12,13 @@
 #include "cli/common/common.h"
 #include "cli/exact/exact.h"
 #include "cli/info/info.h"
-#include "os/os.h"
-#include "info/info.h"
-#include "counters/counters.h"
+#include "core/counters/counters.h"
+#include "core/info/info.h"
+#include "core/kernel/clock.h"
+#include "core/kernel/files.h"
+#include "core/kernel/kernel.h"
+#include "core/text/diag.h"
+#include "core/valgrind/exact.h"
 
 /* clang-format off */
 static const char help[] =

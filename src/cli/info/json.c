@@ -4,8 +4,8 @@
 
 #include "cli/common/common.h"
 #include "cli/exact/exact.h"
-#include "report/report.h"
-#include "topology/topology.h"
+#include "core/report/report.h"
+#include "core/topology/topology.h"
 
 /* What is not known is null. */
 static void truth(struct pm_json *j, const char *name, uint32_t bits, uint32_t bits_known,

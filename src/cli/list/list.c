@@ -9,7 +9,8 @@
 
 #include "cli/common/common.h"
 #include "cli/list/list.h"
-#include "events/events.h"
+#include "core/events/events.h"
+#include "core/text/diag.h"
 
 /* clang-format off */
 static const char help[] =

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "report/report.h"
+#include "core/report/report.h"
 
 struct cli_html {
 	int (*sink)(void *argument, const char *text, size_t size);

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/profile.h"
-#include "report/report.h"
+#include "core/profile/profile.h"
+#include "core/report/report.h"
 
 #define NO_JOB "none"
 

@@ -11,8 +11,8 @@
 #include "cli/report/html.h"
 #include "cli/report/jobs.h"
 #include "cli/report/report.h"
-#include "report/report.h"
-#include "profile/profile.h"
+#include "core/profile/profile.h"
+#include "core/report/report.h"
 
 /* clang-format off */
 static const char help[] =

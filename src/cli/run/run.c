@@ -14,9 +14,10 @@
 #include "cli/exact/exact.h"
 #include "cli/run/run.h"
 #include "cli/run/watch.h"
-#include "events/events.h"
-#include "os/os.h"
-#include "report/report.h"
+#include "core/events/events.h"
+#include "core/report/report.h"
+#include "core/settings/options.h"
+#include "core/text/diag.h"
 
 /* clang-format off */
 static const char help[] =

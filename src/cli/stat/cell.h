@@ -4,7 +4,7 @@
 #define PM_CLI_STAT_CELL_H
 
 #include "cli/stat/events.h"
-#include "cpuwide/cpuwide.h"
+#include "core/cpuwide/cpuwide.h"
 #include "perfmon/session.h"
 
 /* A sample of estimates, one for each run. */

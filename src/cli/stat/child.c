@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "cli/stat/child.h"
-#include "os/os.h"
+#include "core/kernel/kernel.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/stat/count.h"
-#include "counters/counters.h"
+#include "core/counters/counters.h"
 #include "perfmon/set.h"
 
 /* --- life --------------------------------------------------------------------------- */

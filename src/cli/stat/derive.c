@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/stat/derive.h"
-#include "counters/counters.h"
+#include "core/counters/counters.h"
 
 double stat_coverage(const struct stat_cell *cell)
 {

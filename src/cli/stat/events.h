@@ -3,8 +3,8 @@
 #ifndef PM_CLI_STAT_EVENTS_H
 #define PM_CLI_STAT_EVENTS_H
 
-#include "events/events.h"
-#include "os/os.h"
+#include "core/events/events.h"
+#include "core/text/diag.h"
 
 /* An event as the user wrote it. */
 struct stat_event {

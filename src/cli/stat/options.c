@@ -11,6 +11,7 @@
 
 #include "cli/common/common.h"
 #include "cli/stat/options.h"
+#include "core/text/grow.h"
 
 /* clang-format off */
 static const char help[] =

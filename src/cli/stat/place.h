@@ -4,7 +4,7 @@
 #define PM_CLI_STAT_PLACE_H
 
 #include "cli/stat/cell.h"
-#include "topology/topology.h"
+#include "core/topology/topology.h"
 
 /* The CPUs of a placement, in groups of a level of the machine. */
 struct stat_place {

@@ -16,6 +16,8 @@
 #include "cli/stat/child.h"
 #include "cli/stat/formats.h"
 #include "cli/stat/stat.h"
+#include "core/kernel/kernel.h"
+#include "core/text/grow.h"
 
 /* --- output ------------------------------------------------------------------------- */
 

@@ -12,7 +12,8 @@
 #include <time.h>
 
 #include "cli/top/top.h"
-#include "os/os.h"
+#include "core/kernel/files.h"
+#include "core/kernel/kernel.h"
 
 /* The clock of the CPU time of process PID: what clock_getcpuclockid(3) gives. */
 static clockid_t process_clock(pid_t pid)

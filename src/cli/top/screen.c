@@ -18,7 +18,7 @@
 
 #include "cli/common/common.h"
 #include "cli/top/top.h"
-#include "os/os.h"
+#include "core/kernel/kernel.h"
 
 #define HEAD_LINES 3 /* what is watched; how it is shown; the headings */
 #define ESCAPE	   27

@@ -6,7 +6,7 @@
 
 #include "cli/common/common.h"
 #include "cli/top/top.h"
-#include "report/report.h"
+#include "core/report/report.h"
 
 /* Of a path in a line. */
 #define PATH_BYTES 1024

@@ -10,8 +10,9 @@
 
 #include "cli/common/common.h"
 #include "cli/top/top.h"
-#include "os/os.h"
-#include "profile/profile.h"
+#include "core/kernel/files.h"
+#include "core/kernel/kernel.h"
+#include "core/profile/profile.h"
 
 /* clang-format off */
 static const char help[] =

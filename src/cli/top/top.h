@@ -17,8 +17,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "os/os.h"
-#include "report/report.h"
+#include "core/report/report.h"
+#include "core/text/diag.h"
 
 /* --- what has happened ------------------------------------------------------------ */
 

@@ -9,8 +9,9 @@
 
 #include "cli/common/common.h"
 #include "cli/top/top.h"
-#include "os/os.h"
-#include "profile/profile.h"
+#include "core/kernel/clock.h"
+#include "core/kernel/kernel.h"
+#include "core/profile/profile.h"
 
 int top_watch_open(struct top_watch *watch, pid_t pid, const char *path,
 		   struct pm_diag *diag)

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The size-led structures of the API. Each begins with its size in the program that was
+ * compiled with it, which may know an earlier or a later version than the library.
+ */
+#ifndef PM_API_EXPORT_STRUCT_H
+#define PM_API_EXPORT_STRUCT_H
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More than any version will have: a size above it was never set. */
+#define PM_STRUCT_MOST ((size_t)4096)
+
+/* The size FIRST of a first version, which is a number: it never changes, whatever is
+ * added. The numbers are those of machines of 64 bits; elsewhere a size is enough. */
+#define PM_STRUCT_FIRST(type, first)                                                     \
+	__extension__({                                                                  \
+		_Static_assert(sizeof(void *) != 8 || (first) <= sizeof(struct type),    \
+			       "no version is smaller than the first");                  \
+		sizeof(void *) == 8 ? (size_t)(first) : sizeof(size_t);                  \
+	})
+
+/* Checks GIVEN, a struct TYPE of which the first version had FIRST bytes: 0; -EINVAL:
+ * NULL, or smaller than the first version; -E2BIG: what this library does not know is not
+ * zero. */
+#define PM_STRUCT_CHECK(given, type, first)                                              \
+	pm_struct_check(given, PM_STRUCT_FIRST(type, first), sizeof(struct type))
+
+static inline int pm_struct_check(const void *given, size_t first, size_t known)
+{
+	const unsigned char *byte = given;
+	size_t size, i;
+
+	if (!given)
+		return -EINVAL;
+	memcpy(&size, given, sizeof(size));
+	if (size < first)
+		return -EINVAL;
+	if (size > PM_STRUCT_MOST)
+		return -E2BIG;
+	for (i = known; i < size; i++) {
+		if (byte[i])
+			return -E2BIG;
+	}
+	return 0;
+}
+
+/* What becomes of a vector's elements: the call reads what stands in them, it writes to
+ * them, or both. */
+#define PM_VECTOR_IN	 1u
+#define PM_VECTOR_OUT	 2u
+#define PM_VECTOR_IN_OUT (PM_VECTOR_IN | PM_VECTOR_OUT)
+
+/* The same of a vector: see pm_vector_check(). */
+#define PM_VECTOR_CHECK(given, count, element_size, way, type, first)                    \
+	pm_vector_check(given, count, element_size, way, PM_STRUCT_FIRST(type, first),   \
+			sizeof(struct type))
+
+/*
+ * The vectors of the API come with the number of their elements and the size of one in
+ * the program. Checks that of GIVEN, COUNT elements of ELEMENT_SIZE bytes, of which the
+ * first version had FIRST and this library knows KNOWN, and that go the WAY of
+ * PM_VECTOR_IN and _OUT: 0; -EINVAL: elements smaller than the first version's, or not made
+ * of whole words, or NULL with a COUNT, or so long where they are written to that the size
+ * must be that of an array; -E2BIG: what this library does not know in elements that are
+ * read is not zero.
+ */
+static inline int pm_vector_check(const void *given, size_t count, size_t element_size,
+				  unsigned int way, size_t first, size_t known)
+{
+	const unsigned char *byte = given;
+
+	if (element_size < first || element_size % sizeof(uint64_t) || (!given && count))
+		return -EINVAL;
+	if (way & PM_VECTOR_OUT && element_size >= 2 * known)
+		return -EINVAL;
+	if (element_size > PM_STRUCT_MOST)
+		return -E2BIG;
+	if (!(way & PM_VECTOR_IN))
+		return 0;
+	for (size_t n = 0; element_size > known && n < count; n++, byte += element_size) {
+		for (size_t i = known; i < element_size; i++) {
+			if (byte[i])
+				return -E2BIG;
+		}
+	}
+	return 0;
+}
+
+/* Element I of a vector. */
+static inline void *pm_vector_at(const void *vector, size_t i, size_t element_size)
+{
+	return (char *)(uintptr_t)vector + i * element_size;
+}
+
+/* Copies FROM, of KNOWN bytes, to element I; what the program knows besides becomes 0. */
+static inline void pm_vector_fill(void *vector, size_t i, size_t element_size,
+				  const void *from, size_t known)
+{
+	char *to = pm_vector_at(vector, i, element_size);
+
+	memcpy(to, from, known < element_size ? known : element_size);
+	if (element_size > known)
+		memset(to + known, 0, element_size - known);
+}
+
+/* Puts the COUNT elements of a vector that the caller may change side by side, as this
+ * library knows them, and back: without memory of its own, whatever their size. */
+static inline void pm_vector_pack(void *vector, size_t count, size_t element_size,
+				  size_t known)
+{
+	char *at = vector;
+
+	for (size_t i = 1; element_size > known && i < count; i++)
+		memmove(at + i * known, at + i * element_size, known);
+}
+
+static inline void pm_vector_unpack(void *vector, size_t count, size_t element_size,
+				    size_t known)
+{
+	char *at = vector;
+
+	for (size_t i = count; element_size > known && i-- > 0;) {
+		memmove(at + i * element_size, at + i * known, known);
+		memset(at + i * element_size + known, 0, element_size - known);
+	}
+}
+
+/* The elements of a vector that the caller keeps, side by side: VECTOR itself, memory for
+ * free(), or NULL. */
+static inline void *pm_vector_packed(const void *vector, size_t count,
+				     size_t element_size, size_t known)
+{
+	char *copy;
+
+	if (element_size == known)
+		return (void *)(uintptr_t)vector;
+	copy = malloc(count * known);
+	for (size_t i = 0; copy && i < count; i++)
+		memcpy(copy + i * known, pm_vector_at(vector, i, element_size), known);
+	return copy;
+}
+
+/* Copies GIVEN, which has been checked, to the structure at TO of KNOWN bytes, its own
+ * size, which becomes its first field; fields that GIVEN does not have become zero. */
+static inline void pm_struct_take(void *to, const void *given, size_t known)
+{
+	size_t size;
+
+	memcpy(&size, given, sizeof(size));
+	memset(to, 0, known);
+	memcpy(to, given, size < known ? size : known);
+	memcpy(to, &known, sizeof(known));
+}
+
+/* Copies FROM, the structure as this library knows it, of KNOWN bytes, to the one at TO,
+ * which has been checked: as much as that has room for; its first field stays. */
+static inline void pm_struct_fill(void *to, const void *from, size_t known)
+{
+	size_t size;
+
+	memcpy(&size, to, sizeof(size));
+	memcpy((char *)to + sizeof(size), (const char *)from + sizeof(size),
+	       (size < known ? size : known) - sizeof(size));
+}
+
+#endif

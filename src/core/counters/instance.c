@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/counters/instance.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/counters/diagnosis.h"
+#include "core/counters/exact.h"
+#include "core/counters/group.h"
+#include "core/kernel/files.h"
+#include "core/kernel/kernel.h"
+#include "core/valgrind/exact.h"
+
+/* A group's read(2), and that of an inherited event, which the kernel reads alone. */
+struct group_data {
+	uint64_t members;
+	uint64_t enabled_ns;
+	uint64_t running_ns;
+	struct {
+		uint64_t value;
+		uint64_t id;
+	} counter[PM_GROUP_MAX];
+};
+
+struct single_data {
+	uint64_t value;
+	uint64_t enabled_ns;
+	uint64_t running_ns;
+	uint64_t id;
+};
+
+/* --- reading ------------------------------------------------------------------------ */
+
+static bool is_leader(const struct pm_instance *instance, uint32_t i)
+{
+	return instance->counters[i].fd >= 0 && instance->counters[i].leader == i;
+}
+
+static bool is_ours(const struct pm_counter *counter)
+{
+	uint64_t id;
+
+	return !pm_kernel_ioctl_ptr(counter->fd, PERF_EVENT_IOC_ID, &id) &&
+	       id == counter->id;
+}
+
+/* The bytes read; 0 bytes are the kernel's word for a pinned group that does not fit. */
+static ssize_t read_event(int fd, void *buffer, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = pm_kernel_read(fd, buffer, size);
+	while (n == -EINTR);
+	return n ?: -ENODATA;
+}
+
+static int read_group(const struct pm_instance *instance, uint32_t leader,
+		      struct group_data *data)
+{
+	const struct pm_counter *counter = &instance->counters[leader];
+	const size_t head = offsetof(struct group_data, counter);
+	const size_t each = sizeof(data->counter[0]);
+	ssize_t n = read_event(counter->fd, data, head + counter->members * each);
+
+	if (n < 0)
+		return (int)n;
+	/* Fewer than opened are right: the program closed a sibling. */
+	return (size_t)n >= head && (size_t)n == head + data->members * each ? 0 : -EIO;
+}
+
+/* Where counter I stands in DATA: its place of old, unless the program closed a
+ * sibling. */
+static int find_in_group(const struct pm_instance *instance, uint32_t i,
+			 const struct group_data *data)
+{
+	const struct pm_counter *counter = &instance->counters[i];
+	uint32_t k;
+
+	if (counter->position < data->members &&
+	    data->counter[counter->position].id == counter->id)
+		return (int)counter->position;
+	for (k = 0; k < data->members; k++) {
+		if (data->counter[k].id == counter->id)
+			return (int)k;
+	}
+	return -EBADF;
+}
+
+static int reading_from_group(const struct pm_instance *instance, uint32_t i,
+			      const struct group_data *data, struct pm_reading *reading)
+{
+	int at = find_in_group(instance, i, data);
+
+	if (at < 0)
+		return at;
+	*reading = (struct pm_reading){data->counter[at].value, data->enabled_ns,
+				       data->running_ns};
+	return 0;
+}
+
+static int read_single(const struct pm_counter *counter, struct pm_reading *reading)
+{
+	struct single_data data;
+	ssize_t n;
+
+	if (!is_ours(counter))
+		return -EBADF;
+	n = read_event(counter->fd, &data, sizeof(data));
+	if (n < 0)
+		return (int)n;
+	if (n != sizeof(data))
+		return -EIO;
+	*reading = (struct pm_reading){data.value, data.enabled_ns, data.running_ns};
+	return 0;
+}
+
+int pm_instance_read_counter(const struct pm_instance *instance, uint32_t i,
+			     struct pm_reading *reading)
+{
+	const struct pm_counter *counter = &instance->counters[i];
+	struct group_data data;
+	int err;
+
+	if (counter->is_exact)
+		return pm_exact_read(instance, i, reading);
+	if (counter->fd < 0)
+		return counter->error ?: -EBADF;
+	if (instance->flags & PM_OPEN_INHERIT)
+		return read_single(counter, reading);
+	if (!is_ours(&instance->counters[counter->leader]))
+		return -EBADF;
+	err = read_group(instance, counter->leader, &data);
+	return err ?: reading_from_group(instance, i, &data, reading);
+}
+
+int pm_instance_read_group(const struct pm_instance *instance, uint32_t i,
+			   struct pm_reading *readings)
+{
+	uint32_t j, leader = instance->counters[i].leader;
+	struct group_data data;
+	int err;
+
+	if (instance->exact)
+		return pm_exact_read(instance, i, &readings[i]);
+	if (instance->counters[i].fd < 0)
+		return instance->counters[i].error ?: -EBADF;
+	if (instance->flags & PM_OPEN_INHERIT)
+		return read_single(&instance->counters[i], &readings[i]);
+	if (!is_ours(&instance->counters[leader]))
+		return -EBADF;
+	err = read_group(instance, leader, &data);
+	for (j = 0; !err && j < instance->count; j++) {
+		if (instance->counters[j].fd >= 0 &&
+		    instance->counters[j].leader == leader)
+			err = reading_from_group(instance, j, &data, &readings[j]);
+	}
+	return err;
+}
+
+int pm_instance_read(const struct pm_instance *instance, struct pm_reading *readings)
+{
+	uint32_t i;
+	int first = 0;
+
+	for (i = 0; i < instance->count; i++) {
+		int err = 0;
+
+		if (instance->exact || is_leader(instance, i) ||
+		    (instance->flags & PM_OPEN_INHERIT && instance->counters[i].fd >= 0))
+			err = pm_instance_read_group(instance, i, readings);
+		if (err && !first)
+			first = err;
+	}
+	return first;
+}
+
+int pm_instance_starved(const struct pm_instance *instance,
+			const struct pm_reading *readings)
+{
+	uint32_t i;
+
+	for (i = 0; i < instance->count; i++) {
+		if (is_leader(instance, i) && instance->counters[i].members > 1 &&
+		    readings[i].enabled_ns && !readings[i].running_ns)
+			return (int)i;
+	}
+	return -1;
+}
+
+/* Each counter's identity, asked once so that every later use can compare. */
+static int learn_ids(struct pm_instance *instance)
+{
+	struct group_data data;
+	uint32_t i, j;
+	int err = 0;
+
+	for (i = 0; i < instance->count && !err; i++) {
+		struct pm_counter *counter = &instance->counters[i];
+
+		if (counter->fd < 0)
+			continue;
+		if (instance->flags & PM_OPEN_INHERIT) {
+			err = pm_kernel_ioctl_ptr(counter->fd, PERF_EVENT_IOC_ID,
+						  &counter->id);
+			continue;
+		}
+		if (!is_leader(instance, i))
+			continue;
+		/* One call for the group: it lists its members in the order they
+		 * joined. */
+		err = read_group(instance, i, &data);
+		for (j = 0; !err && j < instance->count; j++) {
+			struct pm_counter *member = &instance->counters[j];
+
+			if (member->fd >= 0 && member->leader == i)
+				member->id = data.counter[member->position].id;
+		}
+	}
+	return err;
+}
+
+/* --- pages -------------------------------------------------------------------------- */
+
+static int map_page(struct pm_counter *counter)
+{
+	void *page;
+	int err = pm_kernel_mmap(&page, pm_kernel_page_size(), PROT_READ, MAP_SHARED,
+				 counter->fd, 0);
+
+	if (!err)
+		counter->page = page;
+	return err;
+}
+
+static void unmap_page(struct pm_counter *counter)
+{
+	if (counter->page)
+		pm_kernel_munmap(counter->page, pm_kernel_page_size());
+	counter->page = NULL;
+	counter->user_read = false;
+}
+
+/* Whether counter I is of a group that has a metric: the kernel sets slots back when it
+ * reads them together, and does not tell their pages. */
+static bool has_metric(const struct pm_instance *instance, uint32_t i)
+{
+	uint32_t j;
+
+	for (j = 0; instance->counters[i].event->topdown && j < instance->count; j++) {
+		const struct pm_counter *member = &instance->counters[j];
+
+		if (member->fd >= 0 && member->event->topdown == PM_TOPDOWN_METRIC &&
+		    member->leader == instance->counters[i].leader)
+			return true;
+	}
+	return false;
+}
+
+#if defined(__aarch64__) || defined(__riscv)
+bool pm_instance_user_access(void)
+{
+	int64_t value;
+
+	if (pm_is_translated())
+		return false;
+	if (pm_file_number("/proc/sys/kernel/perf_user_access", &value)) {
+#if defined(__riscv)
+		return false; /* before Linux 6.6 counters are the kernel's alone */
+#else
+		return true;
+#endif
+	}
+	return value != 0;
+}
+#else
+bool pm_instance_user_access(void)
+{
+	return !pm_is_translated();
+}
+#endif
+
+/* riscv64 grants reads on the page only while the event is on the hardware, and with
+ * index 0 nobody reads (Linux, drivers/perf/riscv_pmu.c, riscv_perf_user_access()). */
+static bool grants_reads(const struct perf_event_mmap_page *page)
+{
+#if defined(__riscv)
+	return page->cap_user_rdpmc || !page->index;
+#else
+	return page->cap_user_rdpmc;
+#endif
+}
+
+/* The same without asking each time: while access was there when last asked, it is taken to
+ * be. Where it has gone since, reads are system calls, and reports mark them as such. */
+static bool access_known(void)
+{
+	static bool was_there;
+
+	if (!__atomic_load_n(&was_there, __ATOMIC_RELAXED))
+		__atomic_store_n(&was_there, pm_instance_user_access(), __ATOMIC_RELAXED);
+	return __atomic_load_n(&was_there, __ATOMIC_RELAXED);
+}
+
+static void map_pages(struct pm_instance *instance, struct pm_diag *diag)
+{
+	struct pm_counter *clock = NULL;
+	bool mapped = false, access = true;
+	uint32_t i;
+
+	for (i = 0; i < instance->count; i++) {
+		struct pm_counter *counter = &instance->counters[i];
+
+		/* What writes records has a ring, which is mapped along with its page. */
+		if (counter->fd < 0 || counter->event->attr.sample_period ||
+		    counter->event->attr.mmap)
+			continue;
+		if (!clock)
+			clock = counter;
+		if (!counter->event->hardware || counter->event->uncore ||
+		    has_metric(instance, i))
+			continue;
+		counter->page_error = map_page(counter);
+		if (counter->page_error) {
+			if (diag && !diag->error)
+				pm_diagnosis_page(diag, counter->page_error,
+						  counter->event);
+			continue;
+		}
+		if (!mapped)
+			access = access_known();
+		counter->user_read = access && grants_reads(counter->page);
+		mapped = true;
+		if (!counter->user_read && !(instance->flags & PM_OPEN_TIME)) {
+			unmap_page(counter);
+			counter->page_error = -EOPNOTSUPP;
+		}
+	}
+	if (instance->flags & PM_OPEN_TIME && !mapped && clock && !map_page(clock) &&
+	    !clock->page->cap_user_time)
+		unmap_page(clock);
+}
+
+void pm_instance_view(const struct pm_instance *instance, uint32_t i, uint64_t base,
+		      struct perfmon_counter_view *view)
+{
+	if (instance->counters[i].user_read)
+		pm_view_init(view, instance->counters[i].page, base);
+	else
+		pm_view_init_none(view);
+}
+
+/* --- the whole ---------------------------------------------------------------------- */
+
+/* Counter I could not be opened: 0 to go on without it. */
+static int refuse(struct pm_instance *instance, uint32_t i, int err, struct pm_diag *diag)
+{
+	struct pm_counter *counter = &instance->counters[i];
+
+	if (!diag || !diag->error)
+		pm_diagnosis_open(diag, err, counter->event, instance->tid,
+				  instance->cpu);
+	counter->error = err;
+	return instance->flags & PM_OPEN_PARTIAL ? 0 : err;
+}
+
+static int open_exact(struct pm_instance *instance, struct pm_diag *diag)
+{
+	int err = pm_exact_open(instance, diag);
+
+	if (!err)
+		return (int)instance->open;
+	for (uint32_t i = 0; i < instance->count; i++)
+		instance->counters[i].error = err;
+	return instance->flags & PM_OPEN_PARTIAL ? 0 : err;
+}
+
+int pm_instance_open(struct pm_instance *instance, const struct pm_event *events,
+		     uint32_t count, pid_t tid, int cpu, unsigned int flags,
+		     struct pm_diag *diag)
+{
+	uint32_t i;
+	int err;
+
+	/* A page means something to the thread that its event counts, and to no other. */
+	if (tid != 0 && (tid < 0 || tid != pm_kernel_gettid()))
+		flags &= ~(PM_OPEN_USER_READ | PM_OPEN_TIME);
+	if (cpu >= 0 || flags & PM_OPEN_INHERIT)
+		flags &= ~(PM_OPEN_USER_READ | PM_OPEN_TIME);
+
+	*instance = (struct pm_instance){
+		.tid = tid, .cpu = cpu, .flags = flags, .count = count};
+	for (i = 0; i < count; i++)
+		instance->counters[i] =
+			(struct pm_counter){.event = &events[i], .fd = -1, .leader = i};
+	if (diag)
+		pm_diag_clear(diag);
+	if (pm_exact_wanted(instance))
+		return open_exact(instance, diag);
+	/* Slots lead their group wherever they stand: no metric opens before them. */
+	for (i = 0; i < 2 * count; i++) {
+		uint32_t k = i % count;
+
+		if ((events[k].topdown == PM_TOPDOWN_SLOTS) != (i < count))
+			continue;
+		err = pm_group_open(instance, k);
+		if (err && refuse(instance, k, err, diag))
+			goto fail;
+	}
+	while ((i = pm_group_settle(instance, &err)) != PM_NO_GROUP) {
+		if (refuse(instance, i, err, diag))
+			goto fail;
+	}
+	err = learn_ids(instance);
+	if (err) {
+		pm_diag_set(diag, err, "cannot read the events just opened: error %d",
+			    -err);
+		goto fail;
+	}
+	if (flags & (PM_OPEN_USER_READ | PM_OPEN_TIME))
+		map_pages(instance, diag);
+	return (int)instance->open;
+
+fail:
+	for (i = count; i-- > 0;) {
+		if (instance->counters[i].fd >= 0)
+			pm_kernel_close(instance->counters[i].fd);
+		instance->counters[i].fd = -1;
+	}
+	instance->open = 0;
+	return err;
+}
+
+static int each_group(struct pm_instance *instance, unsigned long request)
+{
+	uint32_t i;
+	int first = 0;
+
+	for (i = 0; i < instance->count; i++) {
+		if (is_leader(instance, i)) {
+			int err = pm_kernel_ioctl(instance->counters[i].fd, request, 0);
+
+			if (err < 0 && !first)
+				first = err;
+		}
+	}
+	return first;
+}
+
+int pm_instance_enable(struct pm_instance *instance)
+{
+	return instance->exact ? pm_exact_enable(instance)
+			       : each_group(instance, PERF_EVENT_IOC_ENABLE);
+}
+
+int pm_instance_disable(struct pm_instance *instance)
+{
+	return instance->exact ? pm_exact_disable(instance)
+			       : each_group(instance, PERF_EVENT_IOC_DISABLE);
+}
+
+static void close_counters(struct pm_instance *instance)
+{
+	uint32_t i;
+
+	/* Siblings before their leader, whose end would split the group. */
+	for (i = 2 * instance->count; i-- > 0;) {
+		struct pm_counter *counter = &instance->counters[i % instance->count];
+
+		if (i >= instance->count && counter->leader == i % instance->count)
+			continue;
+		if (counter->fd >= 0 && is_ours(counter))
+			pm_kernel_close(counter->fd);
+		counter->fd = -1;
+	}
+	instance->open = 0;
+}
+
+void pm_instance_close(struct pm_instance *instance)
+{
+	uint32_t i;
+
+	if (instance->exact)
+		pm_exact_close(instance);
+	for (i = 0; i < instance->count; i++) {
+		unmap_page(&instance->counters[i]);
+		/* A child may hold a descriptor, which keeps the event alive. */
+		if (is_leader(instance, i) && is_ours(&instance->counters[i]))
+			pm_kernel_ioctl(instance->counters[i].fd, PERF_EVENT_IOC_DISABLE,
+					0);
+	}
+	close_counters(instance);
+}
+
+void pm_instance_forget(struct pm_instance *instance)
+{
+	uint32_t i;
+
+	if (instance->exact)
+		pm_exact_close(instance);
+	for (i = 0; i < instance->count; i++) {
+		instance->counters[i].page = NULL;
+		instance->counters[i].user_read = false;
+	}
+	close_counters(instance);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The public face of events: perfmon/event.h. */
+#include "perfmon/event.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/api/export.h"
+#include "core/api/message.h"
+#include "core/events/events.h"
+
+/* Hands the sentence of DIAG to the caller, whose own errors have none. */
+static int tell(int result, const struct pm_diag *diag, char *message, size_t size)
+{
+	pm_message_tell(result ? diag->text : "", message, size);
+	return result;
+}
+
+PM_EXPORT int perfmon_event_expand(
+	const char *text, unsigned int flags,
+	int (*visit)(const struct perfmon_event_encoding *event, void *argument),
+	void *argument, char *message, size_t message_size)
+{
+	struct pm_diag diag = {0};
+	struct pm_event_list *list;
+	int result;
+
+	if (!visit)
+		return tell(pm_diag_set(&diag, -EINVAL, "visit is NULL"), &diag, message,
+			    message_size);
+	result = pm_events_parse(text, flags, &list, &diag);
+	if (result)
+		return tell(result, &diag, message, message_size);
+	for (size_t i = 0; !result && i < list->count; i++) {
+		const struct pm_event *event = &list->events[i];
+		struct perfmon_event_encoding encoding = {
+			.size = sizeof(encoding),
+			.name = event->name,
+			.label = event->label,
+			.pmu = event->pmu,
+			.cpus = event->cpus,
+			.unit = event->unit,
+			.scale = event->scale,
+			.attr = &event->attr,
+			.set = event->set,
+			.group = event->group,
+			.logical = event->logical,
+			.properties =
+				(event->hardware ? PERFMON_EVENT_PROPERTY_HARDWARE : 0) |
+				(event->uncore ? PERFMON_EVENT_PROPERTY_UNCORE : 0) |
+				(event->kernel_only ? PERFMON_EVENT_PROPERTY_KERNEL_ONLY
+						    : 0) |
+				(event->in_explicit_group ? PERFMON_EVENT_PROPERTY_GROUPED
+							  : 0) |
+				(event->exact ? PERFMON_EVENT_PROPERTY_EXACT : 0),
+		};
+
+		result = visit(&encoding, argument);
+	}
+	pm_events_free(list);
+	return tell(result, &diag, message, message_size);
+}
+
+/* Copies as much of FROM as TO says it holds; what doesn't fit must be zero. */
+static int copy_attr(struct perf_event_attr *to, const struct perf_event_attr *from)
+{
+	const unsigned char *bytes = (const unsigned char *)from;
+	uint32_t room = to->size;
+	struct perf_event_attr whole = *from;
+
+	if (room < PERF_ATTR_SIZE_VER0)
+		return -EINVAL;
+	for (size_t i = room; i < sizeof(*from); i++)
+		if (bytes[i])
+			return -E2BIG;
+	if (room < sizeof(whole))
+		whole.size = room;
+	memset(to, 0, room);
+	memcpy(to, &whole, room < sizeof(whole) ? room : sizeof(whole));
+	return 0;
+}
+
+PM_EXPORT int perfmon_event_encode(const char *text, unsigned int flags,
+				   struct perf_event_attr *attr, char *message,
+				   size_t message_size)
+{
+	struct pm_diag diag = {0};
+	struct pm_event_list *list;
+	int err;
+
+	if (!attr)
+		return tell(pm_diag_set(&diag, -EINVAL, "attr is NULL"), &diag, message,
+			    message_size);
+	err = pm_events_parse(text, flags, &list, &diag);
+	if (err)
+		return tell(err, &diag, message, message_size);
+	if (list->count > 1)
+		err = pm_diag_set(&diag, -ENOTUNIQ,
+				  "'%s' names %zu events: the first is '%s', the "
+				  "last '%s'",
+				  text, list->count, list->events[0].name,
+				  list->events[list->count - 1].name);
+	else
+		err = copy_attr(attr, &list->events[0].attr);
+	if (err && err != -ENOTUNIQ)
+		pm_diag_set(&diag, err, "attr->size is %u: too small for '%s'",
+			    attr->size, text);
+	pm_events_free(list);
+	return tell(err, &diag, message, message_size);
+}
+
+PM_EXPORT int perfmon_event_list(const char *pattern, unsigned int flags,
+				 int (*visit)(const struct perfmon_event_info *info,
+					      void *argument),
+				 void *argument, char *message, size_t message_size)
+{
+	struct pm_diag diag = {0};
+
+	return tell(pm_events_list(pattern, flags, visit, argument, &diag), &diag,
+		    message, message_size);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From the words of a user to what perf_event_open(2) takes. One text names events of
+ * every source: perf's generic and software names, what a PMU's sysfs folder describes,
+ * libpfm4's tables, raw codes, tracepoints and breakpoints. perfmon/event.h has the
+ * grammar. Whether the machine counts an event is the opener's finding.
+ */
+#ifndef PM_EVENTS_EVENTS_H
+#define PM_EVENTS_EVENTS_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/events/sysfs.h"
+#include "perfmon/event.h"
+
+/* One text may name at most so many events, and be at most so long. */
+#define PM_EVENTS_MAX	   4096
+#define PM_EVENTS_TEXT_MAX 65536
+
+/*
+ * What events without a privilege modifier (u, k, h) count (without the flag: all modes).
+ * A mode that is left out shows in the event's name and label, as `:u`:
+ *
+ *   a core PMU's events                  user mode
+ *   what happens in the kernel alone     all modes: refused where that is not permitted
+ *   other software events, breakpoints   all modes where permitted, else user mode; the
+ *                                        clocks without a `:u`: they count all the same
+ *   PMUs that cannot tell (uncore, msr)  all modes: their drivers refuse the bits
+ *
+ * Whether kernel mode is permitted is tried once for a user, by opening an event.
+ */
+#define PM_EVENTS_USER_ONLY PERFMON_EVENT_USER_ONLY
+
+/* The type of exact events in a perf_event_attr: no PMU of the kernel has it. */
+#define PM_EVENT_TYPE_EXACT UINT32_C(0x504d0000)
+
+/* Intel's topdown metrics are shares of slots, which has to lead their group; where they
+ * count, slots cannot be read from user space either (perf's topdown.txt). */
+enum pm_topdown { PM_TOPDOWN_NO, PM_TOPDOWN_SLOTS, PM_TOPDOWN_METRIC };
+
+struct pm_event {
+	char *name;  /* what reports show; parses back to this very attr with the same
+			flags */
+	char *label; /* what the user wrote, normalised; shared by all with one `logical`
+		      */
+	char *pmu;   /* sysfs name: "cpu", "cpu_core", "armv8_pmuv3_0", "software" */
+	struct perf_event_attr attr; /* type, size, config*, bp_*, exclude_*, precise_ip,
+				      * pinned, exclusive; all else 0 for the opener */
+	char unit[32];		     /* "" for a plain count, "ns" for clocks */
+	double scale;		     /* count * scale is in that unit */
+	unsigned int set;	     /* from 0 */
+	unsigned int group; /* from 0 over the whole list: all events inside {} share one;
+			     * so do the several events of one logical event. A kernel
+			     * group can't span PMUs: open one per group and PMU */
+	unsigned int logical; /* from 0 over the list: the event as the user wrote it */
+	bool hardware;	      /* counts on a core PMU: may be readable from user space */
+	bool uncore;	      /* counts for a package or node: open it on `cpus` */
+	bool exact; /* is counted by translation (os/exact.h): attr.config is the event's
+		     * number, and the kernel never sees attr */
+	bool in_explicit_group; /* was written inside {} */
+	bool kernel_only; /* happens in kernel mode alone: with exclude_kernel it would
+			   * count nothing, so instances refuse it */
+	bool user_only; /* counts user mode alone, since the caller may not count more */
+	enum pm_topdown topdown;
+	bool precise_max; /* modifier P: precise_ip holds what the PMU's caps say; lower
+			   * it until it opens */
+	char *cpus;	  /* the PMU's cpus or cpumask list, "" if it has neither */
+};
+
+/* It would be open and count 0 for ever. */
+static inline bool pm_event_is_blind(const struct pm_event *event)
+{
+	return event->kernel_only && event->attr.exclude_kernel;
+}
+
+struct pm_event_list {
+	size_t count;
+	struct pm_event *events;
+	size_t logical_count;
+	size_t group_count;
+	size_t set_count;
+};
+
+/*
+ * pm_events_prepare() - loads libpfm4 if TEXT may name an event of its, which
+ * pm_events_parse() does otherwise. For who parses with a lock held: see
+ * pm_library_need(). NULL is accepted.
+ */
+void pm_events_prepare(const char *text);
+
+/*
+ * pm_events_parse() - what TEXT names, in its order. On success the caller owns *OUT
+ * (pm_events_free()). Allocates, reads sysfs and tracefs, and the first name that is not
+ * the kernel's loads and initialises libpfm4; any thread.
+ *
+ * -EINVAL: a mistake in TEXT, or an event nobody knows; -ENOENT: the name is good, the
+ * PMU it belongs to is not here; -EACCES: tracefs is not for this user; -ERANGE: a value
+ * does not fit; -E2BIG: too long or too many; -EOPNOTSUPP: the term lies in a word that
+ * this build does not have; -ENOMEM. *OUT is untouched then and DIAG (may be NULL) holds
+ * the sentence.
+ */
+int pm_events_parse(const char *text, unsigned int flags, struct pm_event_list **out,
+		    struct pm_diag *diag);
+void pm_events_free(struct pm_event_list *list); /* NULL is accepted */
+
+/*
+ * pm_events_auto() - what is counted when nobody said what: instructions and cycles, or where
+ * the program is counted by translation all that the run counts.
+ * WANTED is asked for each candidate and answers 0 if it is; a logical event is kept when
+ * one of its events is. The list may come out empty. Flags and errors as
+ * pm_events_parse().
+ */
+int pm_events_auto(unsigned int flags,
+		   int (*wanted)(const struct pm_event *event, void *argument),
+		   void *argument, struct pm_event_list **out, struct pm_diag *diag);
+
+/* perf's name for what the kernel numbers so: hardware, software or cache events; false:
+ * there is none. */
+bool pm_generic_name(uint32_t type, uint64_t config, char *name, size_t size);
+
+/* perfmon_event_list() with a place for the sentence. 0 with a sentence: the list is short
+ * of what it says. */
+int pm_events_list(const char *pattern, unsigned int flags,
+		   int (*visit)(const struct perfmon_event_info *info, void *argument),
+		   void *argument, struct pm_diag *diag);
+
+#endif

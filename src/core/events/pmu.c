@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Events by their PMU: pmu/term=value,.../, the names in the events/ folder of the core's
+ * PMU, and raw codes. See the kernel's
+ * Documentation/ABI/testing/sysfs-bus-event_source-devices-format and -events.
+ */
+#include "core/events/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Encodes TEXT on PMU and adds it. *LABEL (NULL at the first) gets the user's own
+ * spelling, or what name= said. */
+static int add_on(struct pm_resolve *r, struct pm_sysfs_pmu *pmu, struct pm_slice text,
+		  struct pm_slice pmu_name, char **label)
+{
+	struct pm_encoding encoding = {0};
+	struct pm_terms terms = {0};
+	int err = pm_terms_encode(r, pmu, text, &encoding, &terms);
+
+	if (err)
+		return err;
+	err = pm_resolve_add(r, &encoding,
+			     pm_text_print("%s/%s/", pmu->name, terms.text));
+	if (err || *label)
+		goto out;
+	r->renamed = terms.label.length;
+	if (pm_slice_is(pmu_name, pmu->name))
+		pmu_name = pm_slice_of(pmu->name);
+	*label = terms.label.length ? pm_slice_copy(terms.label)
+				    : pm_text_print("%.*s/%s/", (int)pmu_name.length,
+						    pmu_name.at, terms.text);
+	if (!*label)
+		err = -ENOMEM;
+out:
+	free(terms.text);
+	return err;
+}
+
+static int no_pmu(struct pm_resolve *r, struct pm_slice name)
+{
+	struct pm_suggestion suggestion = {.wanted = name};
+	struct pm_sysfs *sysfs = r->sysfs;
+	size_t i;
+
+	for (i = 0; i < sysfs->count; i++)
+		pm_suggestion_offer(&suggestion, sysfs->pmus[i].name, NULL);
+	pm_diag_set(r->diag, -ENOENT, "this machine has no PMU '%s', as in '%s'%s",
+		    pm_slice_quote(name).text, PM_ITEM(r, r->item));
+	if (suggestion.best[0]) {
+		pm_diag_add(r->diag, ": did you mean '%s'?", suggestion.best);
+		return -ENOENT;
+	}
+	for (i = 0; i < sysfs->count && i < 24; i++)
+		pm_diag_add(r->diag, "%s%s", i ? ", " : ": it has ", sysfs->pmus[i].name);
+	pm_diag_add(r->diag, "%s", i < sysfs->count ? ", ..." : "");
+	return -ENOENT;
+}
+
+static int resolve_pmu(struct pm_resolve *r)
+{
+	struct pm_slice terms, modifiers, name = pm_slice_cut(r->item, '/', &terms);
+	struct pm_diag first_error = {0}, *diag = r->diag;
+	bool exact, have_exact = false, found = false;
+	char *label = NULL;
+	int err = 0;
+
+	if (!terms.at || pm_slice_starts(r->item, "mem:"))
+		return PM_RESOLVE_NOT_MINE;
+	err = pm_sysfs_complete(r->sysfs);
+	if (err)
+		return err;
+	terms = pm_slice_cut(terms, '/', &modifiers);
+	if (!modifiers.length)
+		modifiers.at = NULL;
+	else if (*modifiers.at == ':')
+		modifiers = (struct pm_slice){modifiers.at + 1, modifiers.length - 1};
+	for (size_t i = 0; i < r->sysfs->count; i++)
+		have_exact |= pm_slice_is(name, r->sysfs->pmus[i].name);
+	for (size_t i = 0; i < r->sysfs->count; i++) {
+		struct pm_sysfs_pmu *pmu = &r->sysfs->pmus[i];
+		int this_err;
+
+		if (!pm_sysfs_pmu_is(pmu, name, &exact) || (have_exact && !exact))
+			continue;
+		if (!terms.length)
+			return pm_diag_set(diag, -EINVAL,
+					   "'%s'%s is not an event of the PMU",
+					   PM_ITEM(r, r->item));
+		found = true;
+		/* Of several boxes those count that have the event; what the first one
+		 * that hasn't said is told if none has. */
+		r->diag = &(struct pm_diag){0};
+		this_err = add_on(r, pmu, terms, name, &label);
+		if (this_err && !err) {
+			first_error = *r->diag;
+			err = this_err;
+		}
+		r->diag = diag;
+		if (this_err == -ENOMEM || this_err == -E2BIG)
+			break;
+	}
+	if (!found)
+		return no_pmu(r, name);
+	if (r->list->count > r->first && err != -ENOMEM && err != -E2BIG)
+		return pm_resolve_finish(r, label, modifiers);
+	free(label);
+	return first_error.error ? pm_diag_set(diag, err, "%s", first_error.text) : err;
+}
+
+static int resolve_alias(struct pm_resolve *r)
+{
+	struct pm_slice modifiers, name = pm_slice_cut(r->item, ':', &modifiers);
+	struct pm_modifiers ignored;
+	const char *bad, *alias = NULL;
+	int err = 0;
+
+	/* More than modifiers after the ':' are libpfm4's unit masks. */
+	if (modifiers.at && pm_modifiers_parse(modifiers, &ignored, &bad))
+		return PM_RESOLVE_NOT_MINE;
+	for (size_t i = 0; !err && i < r->sysfs->core_count; i++) {
+		struct pm_sysfs_pmu *pmu = pm_sysfs_core(r->sysfs, i);
+		char *label = NULL;
+
+		err = pm_sysfs_pmu_load(pmu);
+		if (err || !pm_sysfs_alias_find(pmu, name))
+			continue;
+		alias = pm_sysfs_alias_find(pmu, name);
+		err = add_on(r, pmu, name, pm_slice_of(pmu->name), &label);
+		free(label);
+	}
+	if (err)
+		return err;
+	return alias ? pm_resolve_finish(r, strdup(alias), modifiers)
+		     : PM_RESOLVE_NOT_MINE;
+}
+
+static int resolve_raw(struct pm_resolve *r)
+{
+	struct pm_slice modifiers, name = pm_slice_cut(r->item, ':', &modifiers);
+	struct pm_slice hex = {name.at + 1, name.length - 1};
+	struct pm_encoding encoding = {
+		.type = PERF_TYPE_RAW, .pmu = "cpu", .hardware = true};
+	size_t cores = r->sysfs->core_count;
+	char *label;
+	int err;
+
+	if (name.length < 2 || pm_char_lower(name.at[0]) != 'r' ||
+	    (modifiers.length && modifiers.at[0] == ':'))
+		return PM_RESOLVE_NOT_MINE;
+	err = pm_slice_hex(hex, &encoding.config[0]);
+	if (err == -ERANGE)
+		return pm_diag_set(r->diag, err, "raw code '%s'%s has more than 64 bits",
+				   pm_slice_quote(name).text,
+				   pm_resolve_where(r, name).text);
+	if (err)
+		return PM_RESOLVE_NOT_MINE;
+	label = pm_text_print("r%llx", (unsigned long long)encoding.config[0]);
+	if (!label)
+		return -ENOMEM;
+	if (cores)
+		pm_encoding_for(&encoding, pm_sysfs_core(r->sysfs, 0));
+	for (size_t i = 0; !err && i < (cores ? cores : 1); i++) {
+		if (cores > 1) {
+			struct pm_sysfs_pmu *pmu = pm_sysfs_core(r->sysfs, i);
+
+			pm_encoding_for(&encoding, pmu);
+			encoding.type = pmu->type;
+		}
+		err = pm_resolve_add(r, &encoding,
+				     pm_text_print("%s/%s/", encoding.pmu, label));
+	}
+	if (err) {
+		free(label);
+		return err;
+	}
+	return pm_resolve_finish(r, label, modifiers);
+}
+
+static int list_pmu(const struct pm_listing *listing, struct pm_sysfs_pmu *pmu)
+{
+	int stop = pm_sysfs_pmu_load(pmu);
+
+	for (size_t i = 0; !stop && i < pmu->alias_count; i++) {
+		struct perfmon_event_info info = {
+			/* on the core PMU the bare name is enough */
+			.alias = pmu->core ? pmu->aliases[i] : "",
+			.pmu = pmu->name,
+			.source = PERFMON_EVENT_SOURCE_SYSFS,
+			.is_present = 1,
+		};
+		struct pm_sysfs_alias alias;
+		char *name;
+
+		if (pm_sysfs_alias_read(pmu, pmu->aliases[i], &alias, NULL))
+			continue;
+		name = pm_text_print("%s/%s/", pmu->name, pmu->aliases[i]);
+		info.name = name;
+		info.description = alias.terms;
+		info.unit = alias.unit;
+		stop = name ? pm_listing_offer(listing, &info) : -ENOMEM;
+		free(name);
+		free(alias.terms);
+	}
+	return stop;
+}
+
+static int list(const struct pm_listing *listing)
+{
+	int stop = pm_sysfs_complete(listing->sysfs);
+
+	for (size_t i = 0; !stop && i < listing->sysfs->count; i++)
+		stop = list_pmu(listing, &listing->sysfs->pmus[i]);
+	return stop;
+}
+
+const struct pm_event_source pm_source_pmu = {.resolve = resolve_pmu};
+const struct pm_event_source pm_source_raw = {.resolve = resolve_raw};
+const struct pm_event_source pm_source_alias = {.resolve = resolve_alias, .list = list};

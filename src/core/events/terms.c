@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What stands between the slashes of pmu/term=value,.../: the bits that the PMU's format/
+ * folder gives to each term, and what its events/ folder knows by name.
+ */
+#include "config.h"
+#include "core/events/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The terms of one event on one PMU, while they are put together. */
+struct terms {
+	struct pm_resolve *r;
+	struct pm_sysfs_pmu *pmu;
+	struct pm_encoding *encoding;
+	uint64_t given[PM_SYSFS_CONFIGS]; /* bits that the user set himself */
+	struct pm_sysfs_alias alias;
+	const char *alias_name; /* NULL: none yet */
+	struct pm_slice label;	/* name=...; length 0: none */
+	uint32_t generic_type;	/* perf's generic name inside core/.../ */
+	bool generic;
+	char *text; /* the terms as sysfs spells them */
+	size_t used;
+};
+
+static void write_text(struct terms *t, struct pm_slice part)
+{
+	memcpy(t->text + t->used, part.at, part.length);
+	t->used += part.length;
+	t->text[t->used] = '\0';
+}
+
+static int too_large(struct terms *t, const char *term, struct pm_slice value,
+		     uint64_t most)
+{
+	return pm_diag_set(
+		t->r->diag, -ERANGE,
+		"value %s of term '%s' in '%s'%s is too large: PMU '%s' has bits for "
+		"0 to 0x%llx",
+		pm_slice_quote(value).text, term, PM_ITEM(t->r, value), t->pmu->name,
+		(unsigned long long)most);
+}
+
+static int no_word(struct terms *t, const char *term, const char *word)
+{
+	return pm_diag_set(t->r->diag, -EOPNOTSUPP,
+			   "term '%s' of PMU '%s' uses %s, which this build of the "
+			   "library does not support",
+			   term, t->pmu->name, word);
+}
+
+static bool has_config3(void)
+{
+#ifdef HAVE_STRUCT_PERF_EVENT_ATTR_CONFIG3
+	return true;
+#else
+	return false;
+#endif
+}
+
+static int number_error(struct terms *t, int err, struct pm_slice term,
+			struct pm_slice value)
+{
+	if (err == -ERANGE)
+		return pm_diag_set(
+			t->r->diag, err,
+			"value %s of term '%s' in '%s'%s has more than 64 bits",
+			pm_slice_quote(value).text, pm_slice_quote(term).text,
+			PM_ITEM(t->r, value));
+	return pm_diag_set(t->r->diag, err,
+			   "'%s' for term '%s' in '%s'%s is not a number (decimal, or "
+			   "hexadecimal with 0x)",
+			   pm_slice_quote(value).text, pm_slice_quote(term).text,
+			   PM_ITEM(t->r, value));
+}
+
+/* Puts VALUE (one, if value.at is NULL) into the bits of TERM. */
+static int set_term(struct terms *t, const struct pm_sysfs_term *term,
+		    struct pm_slice value, uint64_t *mask_out)
+{
+	uint64_t number = 1, left, placed;
+	int err = value.at ? pm_slice_number(value, &number) : 0;
+
+	if (err)
+		return number_error(t, err, pm_slice_of(term->name), value);
+	if (term->config >= PM_SYSFS_CONFIGS)
+		return no_word(t, term->name, "a later word than config3");
+	if (term->config == 3 && !has_config3())
+		return no_word(t, term->name, "config3");
+	placed = pm_sysfs_spread(number, term->mask, &left);
+	if (left) {
+		uint64_t most = pm_sysfs_spread(UINT64_MAX, term->mask, &left);
+		int bits = __builtin_popcountll(most);
+
+		return too_large(t, term->name, value,
+				 bits > 63 ? UINT64_MAX : (UINT64_C(1) << bits) - 1);
+	}
+	t->encoding->config[term->config] &= ~term->mask;
+	t->encoding->config[term->config] |= placed;
+	*mask_out = term->mask;
+	return 0;
+}
+
+static int unknown_term(struct terms *t, struct pm_slice name)
+{
+	struct pm_suggestion suggestion = {.wanted = name};
+	struct pm_diag *diag = t->r->diag;
+	size_t i;
+
+	for (i = 0; i < t->pmu->term_count; i++)
+		pm_suggestion_offer(&suggestion, t->pmu->terms[i].name, NULL);
+	for (i = 0; i < t->pmu->alias_count; i++)
+		pm_suggestion_offer(&suggestion, t->pmu->aliases[i], NULL);
+	pm_diag_set(diag, -EINVAL, "PMU '%s' has no term or event '%s', as in '%s'%s",
+		    t->pmu->name, pm_slice_quote(name).text, PM_ITEM(t->r, name));
+	if (suggestion.best[0])
+		pm_diag_add(diag, ": did you mean '%s'?", suggestion.best);
+	pm_diag_add(diag, "%s its terms are", suggestion.best[0] ? "" : ":");
+	for (i = 0; i < t->pmu->term_count && i < 16; i++)
+		pm_diag_add(diag, "%s %s", i ? "," : "", t->pmu->terms[i].name);
+	pm_diag_add(diag, "%s%s config, config1, config2%s",
+		    i < t->pmu->term_count ? ", ..." : "", i ? "," : "",
+		    has_config3() ? ", config3" : "");
+	for (i = 0; i < t->pmu->alias_count && i < 16; i++)
+		pm_diag_add(diag, "%s %s", i ? "," : "; its events are",
+			    t->pmu->aliases[i]);
+	if (i < t->pmu->alias_count)
+		pm_diag_add(diag, ", ...");
+	return -EINVAL;
+}
+
+/* "config1": 1; -1 if it is no such word. */
+static int config_word(struct pm_slice name)
+{
+	static const char *const words[] = {"config", "config1", "config2", "config3"};
+
+	for (int i = 0; i < PM_SYSFS_CONFIGS; i++)
+		if (pm_slice_is(name, words[i]))
+			return i;
+	return -1;
+}
+
+/* perf's terms that say how to sample or report: not part of what an event is. */
+static bool is_sampling_term(struct pm_slice name)
+{
+	static const char *const words[] = {
+		"period",	 "freq",       "branch_type", "time",
+		"call-graph",	 "stack-size", "max-stack",   "nr",
+		"inherit",	 "no-inherit", "overwrite",   "no-overwrite",
+		"driver-config", "percore",    "aux-output",  "aux-sample-size",
+		"metric-id",	 "raw",
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (pm_slice_is(name, words[i]))
+			return true;
+	return false;
+}
+
+/* The event that events/ gives the name ALIAS: "event=0x11,umask=?". Terms the user gives
+ * himself come later and win; those that say '?' he must give. */
+static int apply_alias(struct terms *t, uint64_t *wanted)
+{
+	struct pm_slice rest = pm_slice_of(t->alias.terms);
+
+	while (rest.at) {
+		struct pm_slice value, name = pm_slice_cut(rest, ',', &rest);
+		const struct pm_sysfs_term *term;
+		uint64_t mask = 0, number = 1;
+		int word, err = 0;
+
+		name = pm_slice_trim(pm_slice_cut(pm_slice_trim(name), '=', &value));
+		value = pm_slice_trim(value);
+		term = pm_sysfs_term_find(t->pmu, name);
+		word = config_word(name);
+		if (term && value.length == 1 && *value.at == '?') {
+			if (term->config < PM_SYSFS_CONFIGS)
+				wanted[term->config] |= term->mask;
+			continue;
+		}
+		if (term) {
+			err = set_term(t, term, value, &mask);
+		} else if (word >= 0) {
+			err = value.at ? pm_slice_number(value, &number) : 0;
+			if (!err)
+				t->encoding->config[word] |= number;
+			if (word == 3 && !has_config3())
+				err = -EOPNOTSUPP;
+		}
+		if (err || (!term && word < 0))
+			return pm_diag_set(
+				t->r->diag, err ? err : -EINVAL,
+				"sysfs describes event '%s' of PMU '%s' as '%s', but "
+				"'%s' does not match the PMU's format",
+				t->alias_name, t->pmu->name,
+				pm_slice_quote(pm_slice_of(t->alias.terms)).text,
+				pm_slice_quote(name).text);
+	}
+	return 0;
+}
+
+/* A term without a value that is an event: a name in events/, rHEX, a generic name.
+ * *DONE tells whether it was one. */
+static int event_term(struct terms *t, struct pm_slice name, bool alone, bool *done)
+{
+	struct pm_encoding *encoding = t->encoding;
+	const char *alias;
+	char canonical[64];
+	struct pm_slice hex = {name.at + 1, name.length - 1};
+	bool several = t->r->sysfs->core_count > 1;
+
+	*done = true;
+	/* With several kinds of cores pmu/cycles/ is how a generic event's part is
+	 * spelled: there the kernel's meaning goes before the folder's. */
+	t->generic = t->pmu->core && alone && several;
+	if (t->generic && pm_generic_find(name, &t->generic_type, &encoding->config[0],
+					  canonical, sizeof(canonical)))
+		goto generic;
+	alias = pm_sysfs_alias_find(t->pmu, name);
+	if (alias) {
+		t->generic = false;
+		if (t->alias_name)
+			return pm_diag_set(t->r->diag, -EINVAL,
+					   "'%s' and '%s' are both events: '%s'%s takes "
+					   "only one event",
+					   t->alias_name, alias, PM_ITEM(t->r, name));
+		t->alias_name = alias;
+		write_text(t, pm_slice_of(alias));
+		return 0;
+	}
+	t->generic = t->pmu->core && alone && !pm_sysfs_term_find(t->pmu, name) &&
+		     pm_generic_find(name, &t->generic_type, &encoding->config[0],
+				     canonical, sizeof(canonical));
+	if (t->generic)
+		goto generic;
+	if (alone && pm_char_lower(name.at[0]) == 'r' &&
+	    !pm_sysfs_term_find(t->pmu, name) &&
+	    !pm_slice_hex(hex, &encoding->config[0])) {
+		char code[32];
+
+		snprintf(code, sizeof(code), "r%llx",
+			 (unsigned long long)encoding->config[0]);
+		/* r and the shortest hexadecimal never take more room than what was
+		 * typed */
+		write_text(t, pm_slice_of(code));
+		return 0;
+	}
+	*done = false;
+	return 0;
+generic:
+	encoding->type = t->generic_type;
+	if (several)
+		encoding->config[0] |= (uint64_t)t->pmu->type << PERF_PMU_TYPE_SHIFT;
+	/* perf's canonical word can be longer than the short form that was typed */
+	free(t->text);
+	t->text = strdup(canonical);
+	t->used = strlen(canonical);
+	return t->text ? 0 : -ENOMEM;
+}
+
+/* One term of the user's: NAME or NAME=VALUE. */
+static int user_term(struct terms *t, struct pm_slice name, struct pm_slice value)
+{
+	const struct pm_sysfs_term *term = pm_sysfs_term_find(t->pmu, name);
+	int word = config_word(name), err;
+	uint64_t mask = 0, number = 1;
+
+	if (term) {
+		err = set_term(t, term, value, &mask);
+		if (err)
+			return err;
+		word = (int)term->config;
+		write_text(t, pm_slice_of(term->name));
+	} else if (word >= 0) {
+		err = value.at ? pm_slice_number(value, &number) : 0;
+		if (err)
+			return number_error(t, err, name, value);
+		if (word == 3 && !has_config3())
+			return no_word(t, "config3", "config3");
+		t->encoding->config[word] = number;
+		mask = UINT64_MAX;
+		write_text(t, pm_slice_of((const char *[]){"config", "config1", "config2",
+							   "config3"}[word]));
+	} else if (pm_slice_is(name, "name") && value.length) {
+		if (t->label.length)
+			goto twice;
+		t->label = value;
+		write_text(t, pm_slice_of("name"));
+	} else if (is_sampling_term(name)) {
+		return pm_diag_set(t->r->diag, -EINVAL,
+				   "'%s' in '%s'%s is an option of sampling, not part of "
+				   "an event's name",
+				   pm_slice_quote(name).text, PM_ITEM(t->r, name));
+	} else {
+		return unknown_term(t, name);
+	}
+	if (mask && t->given[word] & mask)
+		goto twice;
+	if (mask)
+		t->given[word] |= mask;
+	if (value.at) {
+		write_text(t, pm_slice_of("="));
+		write_text(t, value);
+	}
+	return 0;
+twice:
+	return pm_diag_set(t->r->diag, -EINVAL, "term '%s' is given twice in '%s'%s",
+			   pm_slice_quote(name).text, PM_ITEM(t->r, name));
+}
+
+/* Walks over TEXT's terms: true as long as there is one in *NAME and *VALUE. */
+static bool next_term(struct pm_slice *text, struct pm_slice *name,
+		      struct pm_slice *value)
+{
+	if (!text->at)
+		return false;
+	*name = pm_slice_cut(pm_slice_cut(*text, ',', text), '=', value);
+	return true;
+}
+
+/* First the term that names an event as a whole, if one does... */
+static int find_event(struct terms *t, struct pm_slice text)
+{
+	bool alone = !memchr(text.at, ',', text.length), done;
+	struct pm_slice name, value, rest = text;
+	int err = 0;
+
+	while (!err && next_term(&rest, &name, &value)) {
+		if (!name.length || (value.at && !value.length))
+			return pm_diag_set(t->r->diag, -EINVAL, "an empty term in '%s'%s",
+					   PM_ITEM(t->r, text));
+		if (!value.at)
+			err = event_term(t, name, alone, &done);
+	}
+	return err;
+}
+
+/* ...then those that the user gives himself: they win over the event's own. */
+static int add_terms(struct terms *t, struct pm_slice text)
+{
+	struct pm_slice name, value, rest = text;
+	int err = 0;
+
+	while (!err && next_term(&rest, &name, &value)) {
+		if (!value.at && pm_sysfs_alias_find(t->pmu, name))
+			continue;
+		if (t->used)
+			write_text(t, pm_slice_of(","));
+		err = user_term(t, name, value);
+	}
+	return err;
+}
+
+/* A term that the event left open ("domain=?") and the user did too. */
+static int check_wanted(struct terms *t, const uint64_t *wanted)
+{
+	for (size_t i = 0; i < t->pmu->term_count; i++) {
+		const struct pm_sysfs_term *term = &t->pmu->terms[i];
+
+		if (term->config < PM_SYSFS_CONFIGS &&
+		    wanted[term->config] & term->mask & ~t->given[term->config])
+			return pm_diag_set(
+				t->r->diag, -EINVAL,
+				"event '%s' of PMU '%s' needs a value for term '%s': "
+				"%s/%s,%s=.../",
+				t->alias_name, t->pmu->name, term->name, t->pmu->name,
+				t->alias_name, term->name);
+	}
+	return 0;
+}
+
+static int encode(struct terms *t, struct pm_slice text)
+{
+	uint64_t wanted[PM_SYSFS_CONFIGS] = {0};
+	int err = pm_sysfs_pmu_load(t->pmu);
+
+	t->encoding->type = t->pmu->type;
+	if (!err)
+		err = find_event(t, text);
+	if (!err && t->alias_name) {
+		err = pm_sysfs_alias_read(t->pmu, t->alias_name, &t->alias, t->r->diag);
+		if (!err)
+			err = apply_alias(t, wanted);
+	}
+	/* a generic name or a raw code stands alone */
+	if (!err && (t->alias_name || !t->used))
+		err = add_terms(t, text);
+	return err ? err : check_wanted(t, wanted);
+}
+
+int pm_terms_encode(struct pm_resolve *r, struct pm_sysfs_pmu *pmu, struct pm_slice text,
+		    struct pm_encoding *encoding, struct pm_terms *out)
+{
+	struct terms t = {.r = r, .pmu = pmu, .encoding = encoding};
+	int err;
+
+	/* Spelling a term as sysfs does changes only its case. */
+	t.text = malloc(text.length + 2);
+	if (!t.text)
+		return -ENOMEM;
+	*t.text = '\0';
+	err = encode(&t, text);
+	free(t.alias.terms);
+	if (err) {
+		free(t.text);
+		return err;
+	}
+	pm_encoding_for(encoding, pmu);
+	encoding->scale = 1.0;
+	if (t.alias_name) {
+		encoding->scale = t.alias.scale;
+		memcpy(out->unit, t.alias.unit, sizeof(out->unit));
+		encoding->unit = out->unit;
+	}
+	out->text = t.text;
+	out->label = t.label;
+	return 0;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a core PMU can do, found by trying. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/counters/counters.h"
+#include "core/events/events.h"
+#include "core/info/info.h"
+#include "core/kernel/kernel.h"
+
+/* With those that are fixed. */
+#define GROUP_LIMIT PM_INFO_COUNTERS
+
+int pm_info_open(const struct perf_event_attr *from, int group, bool leads)
+{
+	struct perf_event_attr attr = *from;
+	int fd;
+
+	attr.size = sizeof(attr);
+	attr.disabled = leads;
+	do
+		fd = pm_kernel_perf_event_open(&attr, 0, -1, group, PERF_FLAG_FD_CLOEXEC);
+	while (fd == -EINTR);
+	return fd;
+}
+
+/* The event NAME of PMU in user mode: 0 with LIST to be freed if it opens. */
+static int find_event(const struct pm_sysfs_pmu *pmu, const char *name,
+		      struct pm_event_list **list)
+{
+	char text[256];
+	int fd;
+
+	snprintf(text, sizeof(text), "%s/%s/", pmu->name, name);
+	if (pm_events_parse(text, PM_EVENTS_USER_ONLY, list, NULL))
+		return -ENOENT;
+	fd = pm_info_open(&(*list)->events[0].attr, -1, true);
+	if (fd >= 0) {
+		pm_kernel_close(fd);
+		return 0;
+	}
+	pm_events_free(*list);
+	*list = NULL;
+	return fd;
+}
+
+/*
+ * A group that grows. A software event leads it: drivers check a group by its enabled
+ * members, and a leader waits disabled. Nothing of it ever runs.
+ */
+struct group {
+	int fds[GROUP_LIMIT + 4];
+	int count; /* with the leader */
+};
+
+static bool group_begin(struct group *group)
+{
+	struct perf_event_attr dummy = {.type = PERF_TYPE_SOFTWARE,
+					.config = PERF_COUNT_SW_DUMMY,
+					.exclude_kernel = 1,
+					.exclude_hv = 1};
+	int fd = pm_info_open(&dummy, -1, true);
+
+	group->count = fd >= 0;
+	group->fds[0] = fd;
+	return fd >= 0;
+}
+
+/* 1 if it joined, 0 if there is no place for it, or the errno that says nothing. */
+static int group_join(struct group *group, const struct perf_event_attr *attr)
+{
+	int fd = pm_info_open(attr, group->fds[0], false);
+
+	if (fd < 0)
+		return fd == -EINVAL || fd == -ENOSPC ? 0 : fd;
+	group->fds[group->count++] = fd;
+	return 1;
+}
+
+static void group_end(struct group *group)
+{
+	while (group->count)
+		pm_kernel_close(group->fds[--group->count]);
+}
+
+/* How many of FILLER fit, and how many of those that may have counters of their own find
+ * a place beside them. */
+static void count_counters(const struct pm_sysfs_pmu *pmu, struct perfmon_pmu_info *info,
+			   struct pm_info_found *found)
+{
+	static const char *const own[PM_INFO_FIXED] = {"cycles", "instructions",
+						       "ref-cycles"};
+	const struct perf_event_attr *filler = &found->filler;
+	struct group group;
+	int joined = 1;
+
+	if (!group_begin(&group))
+		return;
+	while (joined > 0 && group.count <= GROUP_LIMIT)
+		joined = group_join(&group, filler);
+	if (!joined) {
+		info->programmable = group.count - 1;
+		for (size_t i = 0; joined >= 0 && i < PM_INFO_FIXED; i++) {
+			struct pm_event_list *list;
+
+			if (find_event(pmu, own[i], &list))
+				continue;
+			joined = group_join(&group, &list->events[0].attr);
+			if (joined > 0) {
+				found->fixed_names[found->fixed_count] = own[i];
+				found->fixed[found->fixed_count++] = list->events[0].attr;
+			}
+			pm_events_free(list);
+		}
+		if (joined >= 0)
+			info->fixed = found->fixed_count;
+	}
+	group_end(&group);
+}
+
+uint64_t pm_info_term_bits(const struct pm_sysfs_pmu *pmu, const char *name)
+{
+	const struct pm_sysfs_term *term = pm_sysfs_term_find(pmu, pm_slice_of(name));
+
+	return term && term->config == 1 ? term->mask : 0;
+}
+
+/*
+ * The width of the counter that an event is on, or -1; and whether the page grants reads.
+ * Some drivers (arm64) have to be asked for these, and for all of the counter's bits, in
+ * the event; they refuse what the hardware cannot.
+ */
+static int32_t width_of(const struct pm_sysfs_pmu *pmu,
+			const struct perf_event_attr *from, bool *user_read)
+{
+	uint64_t user = pm_info_term_bits(pmu, "rdpmc"),
+		 whole = pm_info_term_bits(pmu, "long");
+	const uint64_t asked[] = {user | (user ? whole : 0), user, 0};
+	int32_t width = -1;
+
+	for (size_t i = 0; width < 0 && i < sizeof(asked) / sizeof(asked[0]); i++) {
+		struct perf_event_attr attr = *from;
+		struct perf_event_mmap_page *page;
+		void *memory;
+		int fd;
+
+		if (i && asked[i] == asked[i - 1])
+			continue;
+		attr.config1 |= asked[i];
+		/* It runs: riscv64 grants no reads and tells no width before. */
+		fd = pm_info_open(&attr, -1, false);
+		if (fd < 0)
+			continue;
+		if (!pm_kernel_mmap(&memory, pm_kernel_page_size(), PROT_READ, MAP_SHARED,
+				    fd, 0)) {
+			page = memory;
+			if (page->pmc_width)
+				width = page->pmc_width;
+			*user_read |= page->cap_user_rdpmc && pm_instance_user_access();
+			pm_kernel_munmap(memory, pm_kernel_page_size());
+		}
+		pm_kernel_close(fd);
+	}
+	return width;
+}
+
+static void try_overflow(const struct perf_event_attr *from,
+			 struct perfmon_pmu_info *info)
+{
+	struct perf_event_attr attr = *from;
+	int fd;
+
+	attr.sample_period = 1000000000;
+	fd = pm_info_open(&attr, -1, true);
+	if (fd >= 0)
+		info->capabilities |= PERFMON_PMU_CAPABILITY_OVERFLOW;
+	if (fd >= 0 || fd == -EOPNOTSUPP || fd == -EINVAL)
+		info->capabilities_known |= PERFMON_PMU_CAPABILITY_OVERFLOW;
+	if (fd >= 0)
+		pm_kernel_close(fd);
+}
+
+void pm_info_try(const struct pm_sysfs_pmu *pmu, struct perfmon_pmu_info *info,
+		 struct pm_info_found *found)
+{
+	/* The first that opens. Those at the front never have a counter of their own; the
+	 * last ones tell at least that something opens. */
+	static const char *const fillers[] = {"branch-misses",
+					      "branch-instructions",
+					      "cache-references",
+					      "cache-misses",
+					      "sw_incr",
+					      "instructions",
+					      "cycles"};
+	struct pm_event_list *list = NULL, *cycles = NULL;
+	bool user_read = false;
+	int err = -ENOENT;
+
+	*found = (struct pm_info_found){0};
+	info->programmable = info->fixed = -1;
+	info->width_bits = info->fixed_width_bits = -1;
+	for (size_t i = 0; err && i < sizeof(fillers) / sizeof(fillers[0]); i++)
+		err = find_event(pmu, fillers[i], &list);
+	info->capabilities_known |= PERFMON_PMU_CAPABILITY_OPENS;
+	found->error = err;
+	if (err)
+		return;
+	found->filler = list->events[0].attr;
+	info->capabilities |= PERFMON_PMU_CAPABILITY_OPENS;
+	if (!pm_event_mode_is_ignored(&list->events[0]))
+		info->capabilities |= PERFMON_PMU_CAPABILITY_MODES;
+	info->capabilities_known |=
+		PERFMON_PMU_CAPABILITY_MODES | PERFMON_PMU_CAPABILITY_USER_READ;
+	info->width_bits = width_of(pmu, &list->events[0].attr, &user_read);
+	try_overflow(&list->events[0].attr, info);
+	count_counters(pmu, info, found);
+	if (info->fixed > 0 && !find_event(pmu, "cycles", &cycles)) {
+		info->fixed_width_bits =
+			width_of(pmu, &cycles->events[0].attr, &user_read);
+		pm_events_free(cycles);
+	}
+	if (user_read)
+		info->capabilities |= PERFMON_PMU_CAPABILITY_USER_READ;
+	pm_events_free(list);
+}

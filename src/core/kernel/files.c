@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/kernel/files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/text/bytes.h"
+#include "core/kernel/kernel.h"
+#include "core/text/text.h"
+
+#define FILE_LIMIT (1 << 20)
+#define DIR_LIMIT  (1 << 16)
+
+const char *pm_file_root = "";
+
+int pm_file_path(const char *path, char *buffer, size_t size)
+{
+	int n = snprintf(buffer, size, "%s%s", pm_file_root, path);
+
+	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
+}
+
+ssize_t pm_file_read(const char *path, char **text)
+{
+	char full[4096];
+	size_t used = 0, room = 512;
+	char *buffer = NULL;
+	struct stat st;
+	ssize_t n;
+	int fd;
+
+	n = pm_file_path(path, full, sizeof(full));
+	if (n)
+		return n;
+	/* To open a FIFO, or to read a device, may wait for ever. */
+	fd = pm_kernel_open(full, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+	if (fd < 0)
+		return fd;
+	n = pm_kernel_fstat(fd, &st);
+	if (!n && !S_ISREG(st.st_mode))
+		n = S_ISDIR(st.st_mode) ? -EISDIR : -ENOTSUP;
+	while (n >= 0 || n == -EINTR) {
+		char *larger = realloc(buffer, room);
+
+		if (!larger) {
+			n = -ENOMEM;
+			break;
+		}
+		buffer = larger;
+		n = pm_kernel_read(fd, buffer + used, room - used - 1);
+		if (n == -EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		used += (size_t)n;
+		if (used == room - 1) {
+			room *= 2;
+			if (room > FILE_LIMIT) {
+				n = -E2BIG;
+				break;
+			}
+		}
+	}
+	pm_kernel_close(fd);
+	if (n < 0) {
+		free(buffer);
+		return n;
+	}
+	while (used && buffer[used - 1] == '\n')
+		used--;
+	buffer[used] = '\0';
+	*text = buffer;
+	return (ssize_t)used;
+}
+
+ssize_t pm_file_text(const char *path, char *buffer, size_t size)
+{
+	char full[512];
+	size_t used = 0;
+	ssize_t n;
+	int fd;
+
+	n = pm_file_path(path, full, sizeof(full));
+	if (n)
+		return n;
+	fd = pm_kernel_open(full, O_RDONLY, 0);
+	if (fd < 0)
+		return fd;
+	do {
+		n = pm_kernel_read(fd, buffer + used, size - 1 - used);
+		if (n > 0)
+			used += (size_t)n;
+	} while (n == -EINTR || (n > 0 && used < size - 1));
+	pm_kernel_close(fd);
+	if (n < 0)
+		return n;
+	buffer[used] = '\0';
+	return (ssize_t)used;
+}
+
+int pm_file_number(const char *path, int64_t *value)
+{
+	char text[64];
+	ssize_t n = pm_file_text(path, text, sizeof(text));
+	struct pm_slice digits = pm_slice_trim(pm_slice_of(n < 0 ? "" : text));
+	bool negative = digits.length && *digits.at == '-';
+	uint64_t number;
+
+	if (n < 0)
+		return (int)n;
+	digits.at += negative;
+	digits.length -= negative;
+	if (pm_slice_number(digits, &number) || number > INT64_MAX)
+		return -EINVAL;
+	*value = negative ? -(int64_t)number : (int64_t)number;
+	return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The list of the COUNT names in BLOCK, one after the other, each with its NUL. */
+static int sort_names(const struct pm_bytes *block, size_t count, char ***names)
+{
+	size_t pointers = (count + 1) * sizeof(char *);
+	char **list = block->failed ? NULL : malloc(pointers + block->used);
+	char *name = (char *)list + pointers;
+
+	if (!list)
+		return -ENOMEM;
+	if (block->used)
+		memcpy(name, block->data, block->used);
+	for (size_t i = 0; i < count; i++, name += strlen(name) + 1)
+		list[i] = name;
+	list[count] = NULL;
+	qsort(list, count, sizeof(char *), compare_names);
+	*names = list;
+	return 0;
+}
+
+/* Adds the names in directory FD, *COUNT of them. */
+static int add_entries(struct pm_bytes *block, size_t *count, int fd)
+{
+	_Alignas(struct dirent64) char buffer[8192];
+	ssize_t n, at;
+
+	do {
+		n = pm_kernel_getdents(fd, buffer, sizeof(buffer));
+		for (at = 0; at < n;) {
+			const struct dirent64 *entry = (const void *)(buffer + at);
+			const char *name = entry->d_name;
+
+			at += entry->d_reclen;
+			if (!strcmp(name, ".") || !strcmp(name, ".."))
+				continue;
+			if ((*count)++ == DIR_LIMIT)
+				return -E2BIG;
+			pm_bytes_add(block, name, strlen(name) + 1);
+		}
+	} while (n > 0);
+	return (int)n;
+}
+
+int pm_dir_list(const char *path, char ***names, size_t *count)
+{
+	struct pm_bytes block = {0};
+	size_t found = 0;
+	char full[4096];
+	int fd, err = pm_file_path(path, full, sizeof(full));
+
+	if (err)
+		return err;
+	fd = pm_kernel_open(full, O_RDONLY | O_DIRECTORY, 0);
+	if (fd < 0)
+		return fd;
+	err = add_entries(&block, &found, fd);
+	pm_kernel_close(fd);
+	if (!err)
+		err = sort_names(&block, found, names);
+	if (!err)
+		*count = found;
+	pm_bytes_free(&block);
+	return err;
+}

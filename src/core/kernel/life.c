@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/kernel/life.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/kernel/files.h"
+#include "core/kernel/kernel.h"
+
+int pm_life_read(pid_t id, struct pm_life *life)
+{
+	char path[64], text[1024], state;
+	const char *rest;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", id ?: pm_kernel_getpid());
+	n = pm_file_text(path, text, sizeof(text));
+	if (n < 0)
+		return (int)n;
+	/* The name in parentheses may hold anything. Threads are the 20th field. */
+	rest = strrchr(text, ')');
+	if (!rest || sscanf(rest,
+			    ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			    "%*s %*s %*s %d %*s %" SCNu64,
+			    &state, &life->threads, &life->start_ticks) != 3)
+		return -EIO;
+	life->is_dead = strchr("ZXx", state);
+	return 0;
+}
+
+bool pm_life_program_has_ended(void)
+{
+	struct pm_life life;
+
+	return !pm_life_read(0, &life) && life.is_dead &&
+	       (unsigned int)life.threads == pm_kernel_own_threads() + 1;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A lock of one word, for calls that cost little more than the system call they make:
+ * one atomic instruction to take it and one to let go, where nobody else wants it.
+ *
+ *	word	 meaning			taking makes it	 letting go
+ *	0	 free				1
+ *	1	 held				2, and waits	 0
+ *	2	 held, somebody may wait	2, and waits	 0, and wakes
+ */
+#ifndef PM_KERNEL_LOCK_H
+#define PM_KERNEL_LOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/kernel/kernel.h"
+
+struct pm_lock {
+	uint32_t word;
+};
+
+static inline void pm_lock_take(struct pm_lock *lock)
+{
+	uint32_t word = 0;
+
+	/* The acquires here pair with the release below: what the last holder wrote is
+	 * seen. */
+	if (__builtin_expect(__atomic_compare_exchange_n(&lock->word, &word, 1, false,
+							 __ATOMIC_ACQUIRE,
+							 __ATOMIC_RELAXED),
+			     1))
+		return;
+	/* Once there was a wait, the lock stays marked: another may wait still. */
+	while (__atomic_exchange_n(&lock->word, 2, __ATOMIC_ACQUIRE))
+		pm_kernel_futex_wait(&lock->word, 2);
+}
+
+static inline void pm_lock_release(struct pm_lock *lock)
+{
+	if (__builtin_expect(__atomic_exchange_n(&lock->word, 0, __ATOMIC_RELEASE) == 2,
+			     0))
+		pm_kernel_futex_wake(&lock->word);
+}
+
+#endif

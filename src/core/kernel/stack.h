@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PM_KERNEL_STACK_H
+#define PM_KERNEL_STACK_H
+
+/*
+ * Calls RUN with ARGUMENT on a stack of its own: for what happens once in a process and
+ * would not fit the stack of a small thread or of a signal handler. Without memory for
+ * one, on the caller's. The stack stays behind where a handler leaves RUN by
+ * siglongjmp(3).
+ */
+void pm_stack_run(void (*run)(void *argument), void *argument);
+
+#endif

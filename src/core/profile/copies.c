@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/profile/copies.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "core/kernel/kernel.h"
+#include "core/kernel/process_maps.h"
+#include "core/profile/writer.h"
+
+struct search {
+	struct pm_copies *copies;
+	int memory; /* /proc/self/mem, where what cannot be read is an error, no signal */
+};
+
+static bool begins(const char *path, const char *with)
+{
+	return !strncmp(path, with, strlen(with));
+}
+
+static bool look(const struct pm_process_map *map, void *argument)
+{
+	const struct perfmon_profile_header *own = pm_profile_header();
+	struct search *search = argument;
+	struct perfmon_profile_header other;
+
+	/* To read a device's memory may do something. */
+	if (!map->shared || !map->writable || map->offset || map->path[0] != '/' ||
+	    (begins(map->path, "/dev/") && !begins(map->path, "/dev/shm/")) ||
+	    map->from == (uintptr_t)own)
+		return false;
+	if (pm_kernel_pread(search->memory, &other, sizeof(other), map->from) !=
+		    sizeof(other) ||
+	    other.magic != PERFMON_PROFILE_MAGIC || other.pid != own->pid ||
+	    other.start_time != own->start_time)
+		return false;
+	search->copies->others++;
+	if (other.begin_ns < own->begin_ns ||
+	    (other.begin_ns == own->begin_ns && map->from < (uintptr_t)own))
+		search->copies->before++;
+	return false;
+}
+
+void pm_copies_find(struct pm_copies *copies)
+{
+	struct search search = {.copies = copies};
+
+	memset(copies, 0, sizeof(*copies));
+	if (!pm_profile_exists())
+		return;
+	search.memory = pm_kernel_open("/proc/self/mem", O_RDONLY, 0);
+	if (search.memory < 0)
+		return;
+	pm_process_maps(pm_kernel_getpid(), look, &search);
+	pm_kernel_close(search.memory);
+}

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/profile/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "core/kernel/files.h"
+#include "core/kernel/kernel.h"
+#include "core/kernel/machine_id.h"
+#include "core/kernel/process_maps.h"
+#include "core/profile/take.h"
+
+/* A profile is never larger than this (pm_profile_open()). */
+#define SIZE_MOST (UINT64_C(1) << 30)
+/* How often a snapshot is taken again because the profile outgrew it. */
+#define GROWTHS 10
+
+struct pm_profile_file {
+	int fd;
+	struct stat status;
+	bool may_map; /* nobody else can make it shorter */
+	bool here;    /* it was begun on this boot */
+	pid_t pid;    /* of its writer, as the caller sees it */
+	void *map;
+	size_t map_size;
+	struct perfmon_profile_header header;
+	char name[256]; /* what sentences call it */
+};
+
+/* Opens PATH for reading if it is a regular file. What it is is found out before it is
+ * opened: to open a device, or a FIFO that somebody waits for, does something to it. */
+static int open_regular(const char *path, const char *name, struct stat *st,
+			struct pm_diag *diag)
+{
+	char again[64];
+	int fd = pm_kernel_open(path, O_PATH, 0), err;
+	const char *kind = NULL;
+
+	if (fd < 0)
+		return pm_diag_set(diag, fd, "cannot open %s: %s", name, strerror(-fd));
+	err = pm_kernel_fstat(fd, st);
+	if (err) {
+		pm_diag_set(diag, err, "cannot open %s: %s", name, strerror(-err));
+		goto out;
+	}
+	switch (st->st_mode & S_IFMT) {
+	case S_IFREG:
+		break;
+	case S_IFDIR:
+		kind = "a directory";
+		break;
+	case S_IFIFO:
+		kind = "a FIFO";
+		break;
+	case S_IFSOCK:
+		kind = "a socket";
+		break;
+	default:
+		kind = "a device";
+	}
+	if (kind) {
+		err = pm_diag_set(diag, S_ISDIR(st->st_mode) ? -EISDIR : -EINVAL,
+				  "%s is %s, not a profile", name, kind);
+		goto out;
+	}
+	snprintf(again, sizeof(again), "/proc/self/fd/%d", fd);
+	err = pm_kernel_open(again, O_RDONLY, 0);
+	if (err < 0)
+		pm_diag_set(diag, err, "cannot read %s: %s", name, strerror(-err));
+out:
+	pm_kernel_close(fd);
+	return err;
+}
+
+/* Reads SIZE bytes at FROM, or what there is of them; how many. */
+static ssize_t read_at(int fd, void *buffer, size_t size, uint64_t from)
+{
+	size_t at = 0;
+
+	while (at < size) {
+		ssize_t n =
+			pm_kernel_pread(fd, (char *)buffer + at, size - at, from + at);
+
+		if (n == -EINTR)
+			continue;
+		if (n < 0)
+			return n;
+		if (!n)
+			break;
+		at += (size_t)n;
+	}
+	return (ssize_t)at;
+}
+
+static ssize_t read_start(int fd, void *buffer, size_t size)
+{
+	return read_at(fd, buffer, size, 0);
+}
+
+/* For snapshots, of which ARGUMENT is the file's descriptor. */
+static ssize_t read_again(void *argument, void *to, size_t size, uint64_t at)
+{
+	return read_at(*(int *)argument, to, size, at);
+}
+
+/* Whether the file FD, of ST, can be mapped without the risk that somebody else makes it
+ * shorter. Of root's own files it is not known: a daemon may have given up its rights
+ * since it opened one. */
+static bool may_map(int fd, const struct stat *st)
+{
+	int seals = pm_kernel_fcntl(fd, F_GET_SEALS, 0);
+	uid_t user = pm_kernel_user();
+
+	if (seals >= 0 && seals & F_SEAL_SHRINK)
+		return true;
+	return user && st->st_uid == user && !(st->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* A FILE of the open FD, of which ST tells; takes FD over. */
+static int make(int fd, const struct stat *st, const char *name,
+		struct pm_profile_file **out, struct pm_diag *diag)
+{
+	struct pm_profile_file *file = calloc(1, sizeof(*file));
+	char boot_id[sizeof(file->header.boot_id)];
+	struct pm_diag why = {0};
+	ssize_t n = -ENOMEM;
+	int err;
+
+	if (file)
+		n = read_start(fd, &file->header, sizeof(file->header));
+	/* If its end was there, so is its start by now: it may have been written meanwhile. */
+	if (n == (ssize_t)sizeof(file->header) && file->header.used)
+		n = read_start(fd, &file->header, sizeof(file->header));
+	if (n < 0) {
+		err = pm_diag_set(diag, (int)n, "cannot read %s: %s", name,
+				  strerror((int)-n));
+		goto failed;
+	}
+	err = pm_snapshot_check(
+		&file->header,
+		(size_t)n < sizeof(file->header) ? (size_t)n : (size_t)st->st_size, &why);
+	if (err) {
+		pm_diag_set(diag, err, "%s: %s", name, why.text);
+		goto failed;
+	}
+	snprintf(file->name, sizeof(file->name), "%s", name);
+	pm_machine_boot_id(boot_id, sizeof(boot_id));
+	file->header.boot_id[sizeof(boot_id) - 1] = '\0';
+	file->header.host[sizeof(file->header.host) - 1] = '\0';
+	file->header.job[sizeof(file->header.job) - 1] = '\0';
+	file->header.program[sizeof(file->header.program) - 1] = '\0';
+	file->here = boot_id[0] && !strcmp(boot_id, file->header.boot_id) &&
+		     (!file->header.pid_namespace ||
+		      file->header.pid_namespace == pm_machine_pid_namespace());
+	file->pid = (pid_t)file->header.pid;
+	file->fd = fd;
+	file->status = *st;
+	file->may_map = may_map(fd, st);
+	*out = file;
+	return 0;
+failed:
+	free(file);
+	pm_kernel_close(fd);
+	return err;
+}
+
+int pm_profile_file_open(const char *path, struct pm_profile_file **out,
+			 struct pm_diag *diag)
+{
+	char name[256];
+	struct stat st;
+	int fd;
+
+	snprintf(name, sizeof(name), "'%.200s%s'", path, strlen(path) > 200 ? "..." : "");
+	fd = open_regular(path, name, &st, diag);
+	return fd < 0 ? fd : make(fd, &st, name, out, diag);
+}
+
+/* What a search among the mappings of a process is after, and what it has found. */
+struct search {
+	pid_t pid;
+	uint64_t start_time;
+	char name[32];
+	struct pm_profile_file *found;
+	int err;
+	struct pm_diag diag; /* of the nearest miss */
+};
+
+/* Opens the file of MAPPING: by the mapping itself, which needs rights; by a descriptor
+ * that the process has of it; by its name. */
+static int open_mapping(const struct search *search, const struct pm_process_map *mapping,
+			struct stat *st, struct pm_diag *diag)
+{
+	char path[96], link[4200];
+	char **fds;
+	size_t count;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
+		 (int)search->pid, mapping->from, mapping->to);
+	fd = open_regular(path, search->name, st, NULL);
+	if (fd >= 0)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)search->pid);
+	fd = pm_dir_list(path, &fds, &count);
+	if (!fd) {
+		for (size_t i = 0; i < count; i++) {
+			snprintf(path, sizeof(path), "/proc/%d/fd/%.16s",
+				 (int)search->pid, fds[i]);
+			if (pm_kernel_readlink(path, link, sizeof(link)) < 0 ||
+			    strcmp(link, mapping->path) != 0)
+				continue;
+			fd = open_regular(path, search->name, st, diag);
+			if (fd >= 0 && !pm_process_map_is_of(mapping, st)) {
+				pm_kernel_close(fd);
+				continue;
+			}
+			free(fds);
+			return fd;
+		}
+		free(fds);
+	}
+	fd = open_regular(mapping->path, search->name, st, diag);
+	if (fd < 0 && fd != -ENOENT)
+		return fd;
+	if (fd >= 0 && pm_process_map_is_of(mapping, st))
+		return fd;
+	if (fd >= 0)
+		pm_kernel_close(fd);
+	return pm_diag_set(diag, -ENOENT, "the profile of %s is no longer at '%s'",
+			   search->name, mapping->path);
+}
+
+/* Whether what PID has at MAPPING begins as a profile does, as far as its memory may be
+ * read: any file may be mapped, and only a profile is news. */
+static bool holds_profile(pid_t pid, const struct pm_process_map *mapping)
+{
+	uint64_t magic = 0;
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	fd = pm_kernel_open(path, O_RDONLY, 0);
+	if (fd < 0)
+		return false;
+	if (pm_kernel_pread(fd, &magic, sizeof(magic),
+			    mapping->from + offsetof(struct perfmon_profile_header,
+						     magic)) != sizeof(magic))
+		magic = 0;
+	pm_kernel_close(fd);
+	return magic == PERFMON_PROFILE_MAGIC;
+}
+
+/* True when the search is over. */
+static bool try_mapping(const struct pm_process_map *mapping, void *argument)
+{
+	struct search *search = argument;
+	bool named = !strncmp(mapping->path, "/memfd:perfmon-profile", 22);
+	struct pm_diag diag = {0};
+	struct stat st;
+	int fd;
+
+	if (!mapping->writable || !mapping->shared || mapping->offset ||
+	    mapping->path[0] != '/')
+		return false;
+	fd = open_mapping(search, mapping, &st, &diag);
+	/* It is mapped before it has room for anything. */
+	if (fd >= 0 && st.st_size < (off_t)sizeof(struct perfmon_profile_header)) {
+		pm_kernel_close(fd);
+		fd = pm_diag_set(&diag, -ENODATA,
+				 "%s: the profile is empty: the program is still at the "
+				 "first region",
+				 search->name);
+	}
+	if (fd < 0 || make(fd, &st, search->name, &search->found, &diag)) {
+		if (named || holds_profile(search->pid, mapping)) {
+			search->err = diag.error;
+			search->diag = diag;
+		}
+		return false;
+	}
+	if (search->found->header.start_time == search->start_time)
+		return true;
+	pm_profile_file_close(search->found);
+	search->found = NULL;
+	return false;
+}
+
+int pm_profile_file_open_pid(pid_t pid, struct pm_profile_file **out,
+			     struct pm_diag *diag)
+{
+	struct search search = {.pid = pid};
+	struct pm_machine_process process;
+	int err;
+
+	snprintf(search.name, sizeof(search.name), "process %d", (int)pid);
+	if (pid <= 0 || pm_machine_process(pid, &process) || !process.alive)
+		return pm_diag_set(diag, -ESRCH, "there is no process %d", (int)pid);
+	search.start_time = process.start_time;
+	err = pm_process_maps(pid, try_mapping, &search);
+	if (err == -EACCES || err == -EPERM)
+		return pm_diag_set(diag, -EACCES,
+				   "cannot inspect process %d (%s): you need the same "
+				   "user or CAP_SYS_PTRACE",
+				   (int)pid, strerror(-err));
+	if (err < 0)
+		return pm_diag_set(diag, err, "cannot list the memory of process %d: %s",
+				   (int)pid, strerror(-err));
+	if (search.found) {
+		search.found->pid = pid;
+		search.found->here = true;
+		*out = search.found;
+		return 0;
+	}
+	if (search.err) {
+		if (diag)
+			*diag = search.diag;
+		return search.err;
+	}
+	return pm_diag_set(diag, -ENOENT,
+			   "process %d has no profile: the program has not used a region "
+			   "yet, does not use libperfmon, or keeps the profile in "
+			   "private memory or in a removed file",
+			   (int)pid);
+}
+
+static bool is_ours(const struct pm_process_map *mapping, void *argument)
+{
+	const struct pm_profile_file *file = argument;
+
+	return mapping->shared && !mapping->offset &&
+	       pm_process_map_is_of(mapping, &file->status);
+}
+
+static enum pm_snapshot_writer writer_of(const struct pm_profile_file *file)
+{
+	struct pm_machine_process process;
+	int err;
+
+	if (!file->here)
+		return PM_WRITER_UNKNOWN;
+	err = pm_machine_process(file->pid, &process);
+	/* /proc may hide the processes of others (hidepid). */
+	if (err && pm_kernel_kill(file->pid, 0) != -ESRCH)
+		return PM_WRITER_UNKNOWN;
+	if (err || !process.alive || process.start_time != file->header.start_time)
+		return PM_WRITER_GONE;
+	/* After exec(2) all of these agree, and nobody writes the profile any more. */
+	err = pm_process_maps(file->pid, is_ours, (void *)(uintptr_t)file);
+	return err > 0 || err == -EACCES || err == -EPERM ? PM_WRITER_RUNS
+							  : PM_WRITER_GONE;
+}
+
+bool pm_profile_file_is_alive(const struct pm_profile_file *file)
+{
+	return writer_of(file) == PM_WRITER_RUNS;
+}
+
+/* ALIVE: somebody may write it meanwhile. */
+static int take_copy(struct pm_profile_file *file, uint64_t size, bool alive,
+		     struct pm_snapshot **out, struct pm_diag *diag)
+{
+	const struct pm_snapshot_file again = {read_again, &file->fd};
+	void *copy = malloc(size + 1);
+	ssize_t n;
+	int err;
+
+	if (!copy)
+		return pm_diag_set(diag, -ENOMEM,
+				   "no memory for the %" PRIu64
+				   " bytes of the profile of %s",
+				   size, file->name);
+	n = read_start(file->fd, copy, size);
+	if (n < 0)
+		err = pm_diag_set(diag, (int)n, "cannot read %s: %s", file->name,
+				  strerror((int)-n));
+	else if (alive)
+		err = pm_snapshot_take_file(copy, (size_t)n, &again, out, diag);
+	else
+		err = pm_snapshot_take_as(copy, (size_t)n,
+					  PM_SNAPSHOT_STILL | PM_SNAPSHOT_FOREIGN, out,
+					  diag);
+	free(copy);
+	return err;
+}
+
+static void unmap(struct pm_profile_file *file)
+{
+	if (file->map)
+		pm_kernel_munmap(file->map, file->map_size);
+	file->map = NULL;
+	file->map_size = 0;
+}
+
+static int take_live(struct pm_profile_file *file, uint64_t size,
+		     struct pm_snapshot **out, struct pm_diag *diag)
+{
+	if (size > file->map_size) {
+		int err;
+
+		unmap(file);
+		err = pm_kernel_mmap(&file->map, size, PROT_READ, MAP_SHARED, file->fd,
+				     0);
+		if (err)
+			return pm_diag_set(diag, err, "cannot map the profile of %s: %s",
+					   file->name, strerror(-err));
+		file->map_size = size;
+	}
+	return pm_snapshot_take_as(file->map, size, PM_SNAPSHOT_FOREIGN, out, diag);
+}
+
+/* Whether the process of FILE, which runs, has the caller's CLOCK_MONOTONIC: in a time
+ * namespace (Linux 5.6) of its own it is another moment there. */
+static bool has_our_clocks(const struct pm_profile_file *file)
+{
+	char path[64], theirs[64], ours[64];
+	ssize_t a, b;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/time", (int)file->pid);
+	a = pm_kernel_readlink(path, theirs, sizeof(theirs));
+	b = pm_kernel_readlink("/proc/self/ns/time", ours, sizeof(ours));
+	if (a < 0 || b < 0)
+		return a == -ENOENT && b == -ENOENT;
+	return !strcmp(theirs, ours);
+}
+
+int pm_profile_file_snapshot(struct pm_profile_file *file, struct pm_snapshot **out,
+			     struct pm_diag *diag)
+{
+	enum pm_snapshot_writer writer = writer_of(file);
+	/* Who is out of sight may write, too; who has ended has said so. */
+	bool alive = writer != PM_WRITER_GONE;
+	struct pm_snapshot *s = NULL;
+	uint64_t size = 0, before;
+	int tries = GROWTHS, err;
+
+	if (!alive)
+		unmap(file);
+	do {
+		struct stat st;
+
+		before = size;
+		err = pm_kernel_fstat(file->fd, &st);
+		if (err) {
+			pm_snapshot_free(s);
+			return pm_diag_set(diag, err, "cannot read %s: %s", file->name,
+					   strerror(-err));
+		}
+		size = (uint64_t)st.st_size < SIZE_MOST ? (uint64_t)st.st_size
+							: SIZE_MOST;
+		/* Where nothing has been added the last one was as good as it gets. */
+		if (s && size <= before)
+			break;
+		pm_snapshot_free(s);
+		s = NULL;
+		pm_diag_clear(diag);
+		err = alive && file->may_map ? take_live(file, size, &s, diag)
+					     : take_copy(file, size, alive, &s, diag);
+	} while (!err && alive && s->partial && tries--);
+	if (err)
+		return err;
+	pm_snapshot_set_writer(s, writer);
+	if (s->writer == PM_WRITER_RUNS && has_our_clocks(file))
+		pm_snapshot_measure_rate(s);
+	pm_snapshot_tell_rate(s);
+	*out = s;
+	return 0;
+}
+
+const struct perfmon_profile_header *
+pm_profile_file_header(const struct pm_profile_file *file)
+{
+	return &file->header;
+}
+
+void pm_profile_file_close(struct pm_profile_file *file)
+{
+	if (!file)
+		return;
+	unmap(file);
+	pm_kernel_close(file->fd);
+	free(file);
+}

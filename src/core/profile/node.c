@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/profile/node.h"
+
+#include "fastpath/fastpath.h"
+
+/* Stored whole, for readers of a shared node; where there is none it costs nothing. */
+#define PLUS(field, value) PM_PUT(field, pm_plus(field, value))
+
+static uint64_t in_ticks(const struct pm_node_part *part, uint64_t ticks)
+{
+	double scaled;
+
+	if (part->ratio == 1 || ticks == UINT64_MAX)
+		return ticks;
+	scaled = (double)ticks * part->ratio + 0.5;
+	return scaled < 1.8e19 ? (uint64_t)scaled : UINT64_MAX;
+}
+
+/* Of the time in each thread the least and the most. */
+static void add_threads(struct perfmon_profile_node *to, const struct pm_node_part *part,
+			uint64_t ticks)
+{
+	const struct perfmon_profile_node *from = part->node;
+	uint64_t least = ticks, most = ticks;
+
+	if (!to->threads)
+		PM_PUT(to->thread_min_ticks, UINT64_MAX);
+	if (part->aggregate) {
+		least = in_ticks(part, from->thread_min_ticks);
+		most = in_ticks(part, from->thread_max_ticks);
+	} else if (part->stride && part->stride->skipped && from->sequence < 2) {
+		PM_PUT(to->flags, to->flags | PERFMON_PROFILE_NODE_UNMEASURED);
+		least = UINT64_MAX;
+		most = 0;
+	}
+	if (least < to->thread_min_ticks)
+		PM_PUT(to->thread_min_ticks, least);
+	if (most > to->thread_max_ticks)
+		PM_PUT(to->thread_max_ticks, most);
+	PM_COUNT32(to->threads, part->aggregate ? from->threads : 1);
+}
+
+static void add_bin(struct perfmon_profile_node *to, int bin, uint32_t visits)
+{
+	uint32_t sum;
+
+	bin = bin < 0 ? 0 : bin >= PERFMON_PROFILE_BINS ? PERFMON_PROFILE_BINS - 1 : bin;
+	if (__builtin_add_overflow(to->histogram[bin], visits, &sum)) {
+		PM_COUNT32(to->spilled, UINT64_C(1) + sum);
+		sum = UINT32_MAX;
+	}
+	PM_PUT(to->histogram[bin], sum);
+}
+
+static void add_stride(struct perfmon_profile_stride *to, const struct pm_node_part *part)
+{
+	const struct perfmon_profile_stride *from = part->stride;
+	double ratio = part->ratio;
+
+	PLUS(to->skipped, from->skipped);
+	PM_PUT(to->stride, from->stride);
+	PLUS(to->weight, from->weight);
+	PLUS(to->whole, from->whole);
+	PM_ADD(to->time_cubes, from->time_cubes * ratio * ratio * ratio);
+	for (uint32_t i = 0; i < part->columns; i++)
+		PM_ADD(to->cubes[i], from->cubes[i]);
+}
+
+/* All but the sequence. */
+static void add_fields(struct perfmon_profile_node *to, const struct pm_node_part *part)
+{
+	const struct perfmon_profile_node *from = part->node;
+	uint64_t ticks = in_ticks(part, from->time_ticks);
+
+	PLUS(to->entered, from->entered);
+	PLUS(to->time_ticks, ticks);
+	PM_ADD(to->time_squares, from->time_squares * part->ratio * part->ratio);
+	if (from->sequence >= 2) {
+		uint64_t low = in_ticks(part, from->time_min);
+		uint64_t high = in_ticks(part, from->time_max);
+
+		if (low < to->time_min)
+			PM_PUT(to->time_min, low);
+		if (high > to->time_max)
+			PM_PUT(to->time_max, high);
+	}
+	PLUS(to->off_cpu_ns, from->off_cpu_ns);
+	PM_PUT(to->flags, to->flags | from->flags);
+	PM_COUNT32(to->fallback_reads, from->fallback_reads);
+	PM_COUNT32(to->retries, from->retries);
+	PM_COUNT32(to->migrations, from->migrations);
+	PM_COUNT32(to->mismatched_ends, from->mismatched_ends);
+	PM_COUNT32(to->dropped_counts, from->dropped_counts);
+	PM_COUNT32(to->defects, from->defects);
+	PM_COUNT32(to->spilled, from->spilled);
+	add_threads(to, part, ticks);
+	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
+		if (from->histogram[i])
+			add_bin(to, i + part->shift, from->histogram[i]);
+	for (uint32_t i = 0; i < part->columns; i++) {
+		PLUS(to->count[i].sum, from->count[i].sum);
+		PLUS(to->count[i].lost_ns, from->count[i].lost_ns);
+		PM_ADD(to->count[i].squares, from->count[i].squares);
+	}
+	if (part->stride)
+		add_stride(pm_node_stride(to, part->columns), part);
+}
+
+/* The sequence of the sum: even, and twice the visits of both. */
+static uint64_t sequence_of_both(uint64_t to, const struct pm_node_part *part)
+{
+	return pm_plus(to, part->node->sequence & ~UINT64_C(1)) & ~UINT64_C(1);
+}
+
+void pm_node_add(struct perfmon_profile_node *to, const struct pm_node_part *part)
+{
+	add_fields(to, part);
+	to->sequence = sequence_of_both(to->sequence, part);
+}
+
+void pm_node_add_shared(struct perfmon_profile_node *to, const struct pm_node_part *part)
+{
+	uint64_t sequence = pm_node_open(to);
+
+	add_fields(to, part);
+	/* As in pm_node_close(), by all of the part's visits. */
+	__atomic_store_n(&to->sequence, sequence_of_both(sequence, part),
+			 __ATOMIC_RELEASE);
+}

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The calls that read a profile: one snapshot of it, shown by number. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/api/export.h"
+#include "core/api/export_struct.h"
+#include "core/api/message.h"
+#include "perfmon/profile.h"
+#include "perfmon/session.h"
+#include "core/profile/file.h"
+#include "core/profile/take.h"
+
+struct perfmon_profile {
+	struct pm_profile_file *file;
+	struct pm_snapshot *snapshot;
+	struct pm_diag diag; /* of the last copy */
+	const char *refused; /* the sentence about the last call; NULL: it was not */
+};
+
+/* Keeps what there is to say of a call that gives RESULT, and returns that: WRONG of
+ * -EINVAL. One thread at a time uses a profile, and the handle of a reader is const. */
+static int answered(const struct perfmon_profile *profile, int result, const char *wrong)
+{
+	struct perfmon_profile *own = (struct perfmon_profile *)(uintptr_t)profile;
+
+	if (!profile)
+		return -EINVAL;
+	own->refused = result == -E2BIG ? "fields unknown to this version of the library "
+					  "are not zero; leave those fields zero"
+		       : result < 0	? wrong
+					: NULL;
+	return result;
+}
+
+/* A copy as the profile is now; the one before stays if there is none. */
+static int take(struct perfmon_profile *profile)
+{
+	struct pm_snapshot *made;
+	int err;
+
+	profile->refused = NULL;
+	pm_diag_clear(&profile->diag);
+	err = pm_profile_file_snapshot(profile->file, &made, &profile->diag);
+	if (err)
+		return err;
+	pm_snapshot_free(profile->snapshot);
+	profile->snapshot = made;
+	return 0;
+}
+
+static int make(struct perfmon_profile **out, const char *path, pid_t pid, char *message,
+		size_t message_size)
+{
+	struct perfmon_profile *profile = calloc(1, sizeof(*profile));
+	int err = -ENOMEM;
+
+	if (!profile)
+		goto out;
+	err = path ? pm_profile_file_open(path, &profile->file, &profile->diag)
+		   : pm_profile_file_open_pid(pid, &profile->file, &profile->diag);
+	if (!err)
+		err = take(profile);
+out:
+	pm_message_tell(profile ? profile->diag.text : "out of memory", message,
+			message_size);
+	if (err)
+		perfmon_profile_close(profile);
+	else
+		*out = profile;
+	return err;
+}
+
+PM_EXPORT int perfmon_profile_open(struct perfmon_profile **profile, const char *path,
+				   char *message, size_t message_size)
+{
+	pm_message_tell("", message, message_size);
+	return profile && path ? make(profile, path, 0, message, message_size) : -EINVAL;
+}
+
+PM_EXPORT int perfmon_profile_open_process(struct perfmon_profile **profile, pid_t pid,
+					   char *message, size_t message_size)
+{
+	pm_message_tell("", message, message_size);
+	return profile && pid > 0 ? make(profile, NULL, pid, message, message_size)
+				  : -EINVAL;
+}
+
+PM_EXPORT int perfmon_profile_refresh(struct perfmon_profile *profile)
+{
+	return profile ? take(profile) : -EINVAL;
+}
+
+PM_EXPORT int perfmon_profile_message(const struct perfmon_profile *profile, char *buffer,
+				      size_t size)
+{
+	return profile ? pm_message_copy(profile->refused ?: profile->diag.text, buffer,
+					 size)
+		       : -EINVAL;
+}
+
+PM_EXPORT void perfmon_profile_close(struct perfmon_profile *profile)
+{
+	if (!profile)
+		return;
+	pm_snapshot_free(profile->snapshot);
+	pm_profile_file_close(profile->file);
+	free(profile);
+}
+
+static uint32_t writer_of(const struct pm_snapshot *s)
+{
+	switch (s->writer) {
+	case PM_WRITER_RUNS:
+		return PERFMON_PROFILE_WRITER_RUNS;
+	case PM_WRITER_ENDED:
+		return PERFMON_PROFILE_WRITER_ENDED;
+	case PM_WRITER_GONE:
+		return PERFMON_PROFILE_WRITER_GONE;
+	default:
+		return PERFMON_PROFILE_WRITER_UNKNOWN;
+	}
+}
+
+static int get_info(const struct perfmon_profile *profile,
+		    struct perfmon_profile_info *info)
+{
+	int err = PM_STRUCT_CHECK(info, perfmon_profile_info, 104);
+	const struct perfmon_profile_header *header;
+	struct perfmon_profile_info made;
+	const struct pm_snapshot *s;
+
+	if (!profile || err)
+		return err ?: -EINVAL;
+	s = profile->snapshot;
+	header = &s->header;
+	made = (struct perfmon_profile_info){
+		.host = header->host,
+		.program = header->program,
+		.pid = header->pid,
+		.parent_pid = header->parent_pid,
+		.rank = header->rank,
+		.ranks = header->ranks,
+		.writer = writer_of(s),
+		.partial = s->partial,
+		.threads = s->thread_count,
+		.notes = s->note_count,
+		.begin_realtime_ns = header->begin_realtime_ns,
+		.arguments = s->arguments,
+		.arguments_size = s->arguments_length,
+		.lost_visits = header->lost_first_in_handler,
+		.lost_threads = header->lost_threads,
+		.unmatched_ends = header->unmatched_ends,
+	};
+	for (uint32_t p = 0; p < s->plan_count; p++)
+		made.events += s->plans[p].counter_count;
+	if (s->taken_ticks > header->begin_ticks)
+		made.elapsed_ns =
+			pm_snapshot_ns(s, (double)(s->taken_ticks - header->begin_ticks));
+	pm_struct_fill(info, &made, sizeof(made));
+	return 0;
+}
+
+static int get_note(const struct perfmon_profile *profile, uint32_t index, char *buffer,
+		    size_t size)
+{
+	if (!profile || index >= profile->snapshot->note_count)
+		return -EINVAL;
+	return pm_message_copy(profile->snapshot->notes[index], buffer, size);
+}
+
+/* The number of PLAN's first event. */
+static uint32_t first_event(const struct pm_snapshot *s,
+			    const struct pm_snapshot_plan *plan)
+{
+	uint32_t first = 0;
+
+	for (const struct pm_snapshot_plan *p = s->plans; p < plan; p++)
+		first += p->counter_count;
+	return first;
+}
+
+static int get_event(const struct perfmon_profile *profile, uint32_t index,
+		     struct perfmon_profile_event *event)
+{
+	int err = PM_STRUCT_CHECK(event, perfmon_profile_event, 80);
+	const struct perfmon_profile_counter *counter;
+	struct perfmon_profile_event made;
+	const struct pm_snapshot *s;
+	uint32_t plan = 0;
+
+	if (!profile || err)
+		return err ?: -EINVAL;
+	s = profile->snapshot;
+	for (; plan < s->plan_count && index >= s->plans[plan].counter_count; plan++)
+		index -= s->plans[plan].counter_count;
+	if (plan == s->plan_count)
+		return -EINVAL;
+	counter = &s->plans[plan].counters[index];
+	made = (struct perfmon_profile_event){
+		.name = counter->name,
+		.pmu = counter->pmu,
+		.unit = counter->unit,
+		.scale = counter->scale,
+		.logical = counter->logical,
+		.error = counter->error,
+		.type = counter->type,
+		.config = counter->config[0],
+		.config1 = counter->config[1],
+		.config2 = counter->config[2],
+	};
+	if (counter->flags & PERFMON_PROFILE_COUNTER_HARDWARE)
+		made.properties |= PERFMON_PROFILE_EVENT_HARDWARE;
+	if (counter->flags & PERFMON_PROFILE_COUNTER_KERNEL_ONLY)
+		made.properties |= PERFMON_PROFILE_EVENT_KERNEL_ONLY;
+	if (counter->flags & PERFMON_PROFILE_COUNTER_EXACT)
+		made.properties |= PERFMON_PROFILE_EVENT_EXACT;
+	pm_struct_fill(event, &made, sizeof(made));
+	return 0;
+}
+
+static bool is_sum(const struct pm_snapshot_thread *thread)
+{
+	return thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
+}
+
+static const struct pm_snapshot_thread *thread_at(const struct perfmon_profile *profile,
+						  uint32_t index)
+{
+	if (!profile || index >= profile->snapshot->thread_count)
+		return NULL;
+	return &profile->snapshot->threads[index];
+}
+
+static int get_thread(const struct perfmon_profile *profile, uint32_t index,
+		      struct perfmon_profile_thread_info *thread)
+{
+	const struct pm_snapshot_thread *from = thread_at(profile, index);
+	int err = PM_STRUCT_CHECK(thread, perfmon_profile_thread_info, 56);
+	const struct perfmon_profile_thread *record;
+	struct perfmon_profile_thread_info made;
+
+	if (!from || err)
+		return err ?: -EINVAL;
+	record = &from->record;
+	made = (struct perfmon_profile_thread_info){
+		.name = is_sum(from) ? "" : record->name,
+		.tid = is_sum(from) ? 0 : record->tid,
+		.live = record->state == PERFMON_PROFILE_THREAD_STATE_LIVE,
+		.threads = is_sum(from) ? record->aggregated : 1,
+		.nodes = from->node_count,
+		.lost_visits = record->lost_in_handler + record->lost_too_deep +
+			       record->lost_no_memory + record->lost_unnamed +
+			       record->lost_other,
+		.unmatched_ends = record->unmatched_ends,
+	};
+	if (from->plan) {
+		made.first_event = first_event(profile->snapshot, from->plan);
+		made.events = from->plan->counter_count;
+	}
+	pm_struct_fill(thread, &made, sizeof(made));
+	return 0;
+}
+
+static const struct perfmon_profile_node *node_at(const struct pm_snapshot_thread *thread,
+						  uint32_t index)
+{
+	return thread && index < thread->node_count ? pm_snapshot_node(thread, index + 1)
+						    : NULL;
+}
+
+/* The nodes from INDEX up to the first region's, which a snapshot bounds; how many. */
+static uint32_t ancestors(const struct pm_snapshot_thread *thread, uint32_t index,
+			  uint32_t line[PERFMON_PROFILE_DEPTH_MAX])
+{
+	uint32_t depth = 0, number = index + 1;
+
+	for (; number > 1 && depth < PERFMON_PROFILE_DEPTH_MAX; depth++) {
+		line[depth] = number;
+		number = pm_snapshot_node(thread, number)->parent;
+	}
+	return depth;
+}
+
+static uint32_t marks_of(const struct perfmon_profile_node *node, bool sampled,
+			 bool in_flight)
+{
+	return (in_flight ? PERFMON_PROFILE_NODE_IN_FLIGHT : 0) |
+	       (node->flags & PM_SNAPSHOT_TORN ? PERFMON_PROFILE_NODE_TORN : 0) |
+	       (sampled || node->flags & PERFMON_PROFILE_NODE_UNMEASURED
+			? PERFMON_PROFILE_NODE_SAMPLED
+			: 0) |
+	       (node->mismatched_ends ? PERFMON_PROFILE_NODE_MISMATCHED : 0) |
+	       (node->dropped_counts ? PERFMON_PROFILE_NODE_DROPPED : 0) |
+	       (node->retries ? PERFMON_PROFILE_NODE_RETRIED : 0) |
+	       (node->fallback_reads ? PERFMON_PROFILE_NODE_FALLBACK : 0) |
+	       (node->migrations ? PERFMON_PROFILE_NODE_MIGRATED : 0) |
+	       (node->defects ? PERFMON_PROFILE_NODE_DEFECT : 0);
+}
+
+static int get_node(const struct perfmon_profile *profile, uint32_t thread,
+		    uint32_t index, struct perfmon_profile_node_info *node)
+{
+	const struct pm_snapshot_thread *of = thread_at(profile, thread);
+	const struct perfmon_profile_node *from = node_at(of, index);
+	int err = PM_STRUCT_CHECK(node, perfmon_profile_node_info, 96);
+	const struct perfmon_profile_stride *stride;
+	struct perfmon_profile_node_info made;
+	uint32_t line[PERFMON_PROFILE_DEPTH_MAX];
+	const struct pm_snapshot *s;
+
+	if (!from || err)
+		return err ?: -EINVAL;
+	s = profile->snapshot;
+	stride = pm_snapshot_stride(of, from);
+	made = (struct perfmon_profile_node_info){
+		.name = s->regions[from->region],
+		.parent = from->parent ? from->parent - 1 : 0,
+		.depth = ancestors(of, index, line),
+		.threads = is_sum(of) ? from->threads : 1,
+		.visits = pm_snapshot_visits(from) + (stride ? stride->skipped : 0),
+		.entered = from->entered,
+		.measured = pm_snapshot_visits(from),
+		.weight = stride && stride->weight ? stride->weight
+						   : pm_snapshot_visits(from),
+		.time_ns = pm_snapshot_ns(s, (double)from->time_ticks),
+		.off_cpu_ns = (double)from->off_cpu_ns,
+	};
+	made.marks =
+		marks_of(from, made.measured != made.visits, made.entered != made.visits);
+	if (made.measured) {
+		made.min_time_ns = pm_snapshot_ns(s, (double)from->time_min);
+		made.max_time_ns = pm_snapshot_ns(s, (double)from->time_max);
+	}
+	pm_struct_fill(node, &made, sizeof(made));
+	return 0;
+}
+
+static int get_path(const struct perfmon_profile *profile, uint32_t thread,
+		    uint32_t index, char *buffer, size_t size)
+{
+	const struct pm_snapshot_thread *of = thread_at(profile, thread);
+	uint32_t line[PERFMON_PROFILE_DEPTH_MAX], depth;
+	size_t length = 0;
+
+	if (!node_at(of, index) || (!buffer && size))
+		return -EINVAL;
+#define PUT(c)                                                                           \
+	do {                                                                             \
+		if (length + 1 < size)                                                   \
+			buffer[length] = (c);                                            \
+		length++;                                                                \
+	} while (0)
+	for (depth = ancestors(of, index, line); depth-- > 0;) {
+		uint32_t region = pm_snapshot_node(of, line[depth])->region;
+
+		for (const char *c = profile->snapshot->regions[region]; *c; c++) {
+			if (*c == ';' || *c == '\\')
+				PUT('\\');
+			PUT(*c);
+		}
+		if (depth)
+			PUT(';');
+	}
+#undef PUT
+	if (size)
+		buffer[length < size ? length : size - 1] = '\0';
+	return (int)length;
+}
+
+/* How counter C of THREAD came by what it has in NODE, of whose ENABLED ns on the CPU it
+ * was on the hardware for RUNNING. */
+static uint32_t status_of(const struct pm_snapshot_thread *thread,
+			  const struct perfmon_profile_node *node, uint32_t c,
+			  uint64_t enabled, uint64_t running)
+{
+	int32_t status = thread->record.status[c];
+	uint32_t flags = 0;
+
+	if (status <= 0)
+		return PERFMON_VALUE_NEVER_OPENED;
+	if (status == PERFMON_PROFILE_COUNTER_STATUS_SYSCALL || node->fallback_reads)
+		flags = PERFMON_VALUE_SYSCALL;
+	if (pm_snapshot_visits(node) <= node->dropped_counts)
+		return flags;
+	/* What happens in the kernel alone may not be counted there, which shows as 0. */
+	if (!node->count[c].sum &&
+	    (thread->plan->counters[c].flags & PERFMON_PROFILE_COUNTER_KERNEL_ONLY ||
+	     (enabled && !running)))
+		return flags | PERFMON_VALUE_NOT_COUNTED;
+	return flags | (node->count[c].lost_ns ? PERFMON_VALUE_MULTIPLEXED
+					       : PERFMON_VALUE_COUNTED);
+}
+
+static int get_values(const struct perfmon_profile *profile, uint32_t thread,
+		      uint32_t index, struct perfmon_profile_value *values, size_t count,
+		      size_t element_size)
+{
+	const struct pm_snapshot_thread *of = thread_at(profile, thread);
+	const struct perfmon_profile_node *node = node_at(of, index);
+	double on_cpu_ns = 0, measured;
+	uint32_t events, first;
+
+	if (!node || PM_VECTOR_CHECK(values, count, element_size, PM_VECTOR_OUT,
+				     perfmon_profile_value, 32))
+		return -EINVAL;
+	events = of->plan ? of->plan->counter_count : 0;
+	first = events ? first_event(profile->snapshot, of->plan) : 0;
+	measured = (double)pm_snapshot_visits(node);
+	/* The counts' time is that of the visits that were counted. */
+	if (measured > node->dropped_counts)
+		on_cpu_ns = (pm_snapshot_ns(profile->snapshot, (double)node->time_ticks) -
+			     (double)node->off_cpu_ns) *
+			    (measured - node->dropped_counts) / measured;
+	for (uint32_t c = 0; c < events && c < count; c++) {
+		struct perfmon_profile_value made = {.event = first + c};
+		bool open = of->record.status[c] > 0;
+
+		if (open && on_cpu_ns > 0)
+			made.enabled_ns = (uint64_t)on_cpu_ns;
+		if (made.enabled_ns > node->count[c].lost_ns)
+			made.running_ns = made.enabled_ns - node->count[c].lost_ns;
+		made.value = open ? node->count[c].sum : 0;
+		made.status = status_of(of, node, c, made.enabled_ns, made.running_ns);
+		pm_vector_fill(values, c, element_size, &made, sizeof(made));
+	}
+	return (int)events;
+}
+
+/* --- the public calls ---------------------------------------------------------------- */
+
+PM_EXPORT int perfmon_profile_get_info(const struct perfmon_profile *profile,
+				       struct perfmon_profile_info *info)
+{
+	return answered(profile, get_info(profile, info),
+			"the information is missing, or .size is too small; set .size = "
+			"sizeof(struct perfmon_profile_info)");
+}
+
+PM_EXPORT int perfmon_profile_get_note(const struct perfmon_profile *profile,
+				       uint32_t index, char *buffer, size_t size)
+{
+	return answered(profile, get_note(profile, index, buffer, size),
+			"there is no such note, or no buffer");
+}
+
+PM_EXPORT int perfmon_profile_get_event(const struct perfmon_profile *profile,
+					uint32_t index,
+					struct perfmon_profile_event *event)
+{
+	return answered(profile, get_event(profile, index, event),
+			"there is no such event, or .size is too small; set .size = "
+			"sizeof(struct perfmon_profile_event)");
+}
+
+PM_EXPORT int perfmon_profile_get_thread(const struct perfmon_profile *profile,
+					 uint32_t index,
+					 struct perfmon_profile_thread_info *thread)
+{
+	return answered(profile, get_thread(profile, index, thread),
+			"there is no such thread, or .size is too small; set .size = "
+			"sizeof(struct perfmon_profile_thread_info)");
+}
+
+PM_EXPORT int perfmon_profile_get_node(const struct perfmon_profile *profile,
+				       uint32_t thread, uint32_t index,
+				       struct perfmon_profile_node_info *node)
+{
+	return answered(profile, get_node(profile, thread, index, node),
+			"there is no such thread or node, or .size is too small; set "
+			".size = sizeof(struct perfmon_profile_node_info)");
+}
+
+PM_EXPORT int perfmon_profile_get_path(const struct perfmon_profile *profile,
+				       uint32_t thread, uint32_t index, char *buffer,
+				       size_t size)
+{
+	return answered(profile, get_path(profile, thread, index, buffer, size),
+			"there is no such thread or node, or no buffer");
+}
+
+PM_EXPORT int perfmon_profile_get_values(const struct perfmon_profile *profile,
+					 uint32_t thread, uint32_t index,
+					 struct perfmon_profile_value *values,
+					 size_t count, size_t element_size)
+{
+	return answered(profile,
+			get_values(profile, thread, index, values, count, element_size),
+			"there is no such thread or node, or elements cannot have this "
+			"size; pass sizeof(values[0]), or PERFMON_VECTOR(values) for all "
+			"three arguments");
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/profile/take.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/profile/walk.h"
+
+/* Whole walks before a snapshot goes out although threads were being added up. */
+#define WALKS 12
+/* Attempts at all nodes of a snapshot, beyond their first: of a profile whose writer is
+ * out of sight all may be odd for ever. */
+#define ALL_TRIES 100000
+
+/* Cuts each thread before its first node whose region has no name: names were taken
+ * after the nodes, so that only a corrupt profile has one. */
+static void check_regions(struct pm_snapshot *s)
+{
+	for (uint32_t t = 0; t < s->thread_count; t++) {
+		struct pm_snapshot_thread *thread = &s->threads[t];
+
+		for (uint32_t n = 1; n <= thread->node_count; n++) {
+			if (pm_snapshot_node(thread, n)->region <= s->region_count)
+				continue;
+			pm_snapshot_problem(
+				s, "the profile has a node of an unknown region %u",
+				pm_snapshot_node(thread, n)->region);
+			thread->node_count = n - 1;
+		}
+	}
+}
+
+/* Where counts are exact, nodes keep no extremes of their times, which would cost some
+ * visits more than others: the edges of the bins stand for them. */
+static void tell_extremes(struct pm_snapshot *s)
+{
+	for (uint32_t t = 0; t < s->thread_count; t++) {
+		struct pm_snapshot_thread *thread = &s->threads[t];
+		const struct pm_snapshot_plan *plan = thread->plan;
+
+		if (!plan || !plan->counter_count ||
+		    !(plan->counters[0].flags & PERFMON_PROFILE_COUNTER_EXACT))
+			continue;
+		for (uint32_t n = 1; n <= thread->node_count; n++) {
+			struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
+
+			node->time_min = UINT64_MAX;
+			node->time_max = 0;
+			for (uint32_t bin = 0; bin < PERFMON_PROFILE_BINS; bin++) {
+				uint64_t low = bin ? UINT64_C(1) << bin : 0;
+
+				if (!node->histogram[bin])
+					continue;
+				if (node->time_min == UINT64_MAX)
+					node->time_min = low;
+				node->time_max = (UINT64_C(2) << bin) - 1;
+			}
+		}
+	}
+}
+
+static void take_header(struct pm_walk *walk)
+{
+	struct perfmon_profile_header *header = &walk->s->header;
+
+	pm_walk_copy(header, walk->base, sizeof(*header));
+	header->host[sizeof(header->host) - 1] = '\0';
+	header->job[sizeof(header->job) - 1] = '\0';
+	header->program[sizeof(header->program) - 1] = '\0';
+	header->boot_id[sizeof(header->boot_id) - 1] = '\0';
+	pm_walk_rate(walk->s);
+	if (!walk->s->tick_ns)
+		pm_snapshot_problem(walk->s, "the profile has no tick rate: times are in "
+					     "ticks");
+}
+
+static int take_all(struct pm_walk *walk)
+{
+	int err = pm_walk_find(walk);
+
+	if (!err)
+		err = pm_walk_threads(walk);
+	/* Names and plans that nodes refer to are older than these nodes. */
+	if (!err)
+		err = pm_walk_find(walk);
+	if (!err)
+		err = pm_walk_regions(walk);
+	if (!err)
+		err = pm_walk_plans(walk);
+	if (!err)
+		err = pm_walk_thread_plans(walk->s);
+	if (!err)
+		tell_extremes(walk->s);
+	if (!err)
+		err = pm_walk_notes(walk);
+	if (!err)
+		err = pm_walk_unmatched(walk);
+	if (!err)
+		err = pm_walk_arguments(walk);
+	if (!err) {
+		take_header(walk);
+		pm_walk_machine(walk);
+		pm_walk_totals(walk);
+		check_regions(walk->s);
+		pm_snapshot_set_writer(walk->s, PM_WRITER_UNKNOWN);
+	}
+	return err;
+}
+
+/* One walk into a new *OUT. *CHANGED: threads were being added up meanwhile; *BEGUN: how
+ * often that had begun and ended when the walk began. */
+static int walk_once(const void *base, size_t size, unsigned int flags,
+		     const struct pm_snapshot_file *file, unsigned int *tries,
+		     struct pm_snapshot **out, bool *changed, uint64_t *begun)
+{
+	const struct perfmon_profile_header *header = base;
+	struct pm_walk walk = {
+		.base = base, .size = size, .flags = flags, .file = file, .tries = tries};
+	uint64_t before, after;
+	int err = -ENOMEM;
+
+	before = __atomic_load_n(&header->aggregate_sequence, __ATOMIC_ACQUIRE);
+	*begun = before;
+	/* It was checked, and somebody may have changed it since. */
+	walk.next = pm_walk_word((const unsigned char *)base + 8) & ~UINT64_C(7);
+	walk.s = calloc(1, sizeof(*walk.s));
+	if (walk.s)
+		err = take_all(&walk);
+	/* Orders the walk before the second look; partner: the fence after the odd
+	 * value. */
+	PM_WALK_FENCE();
+	after = __atomic_load_n(&header->aggregate_sequence, __ATOMIC_RELAXED);
+	if (file && !pm_walk_read_whole(
+			    file, &after, sizeof(after),
+			    offsetof(struct perfmon_profile_header, aggregate_sequence)))
+		after = before + 1;
+	*changed = before & 1 || after != before;
+	free(walk.regions.at);
+	free(walk.notes.at);
+	free(walk.unmatched.at);
+	free(walk.totals.at);
+	free(walk.plans.at);
+	free(walk.threads.at);
+	free(walk.nodes.at);
+	if (err)
+		pm_snapshot_free(walk.s);
+	else
+		*out = walk.s;
+	return err;
+}
+
+int pm_snapshot_check(const void *base, size_t size, struct pm_diag *diag)
+{
+	struct perfmon_profile_header header;
+	uint64_t used;
+
+	if ((uintptr_t)base % 8)
+		return pm_diag_set(diag, -EINVAL, "a profile must be aligned to 8 bytes");
+	if (size < sizeof(header))
+		return pm_diag_set(diag, -EINVAL,
+				   "not a profile: %zu bytes are less than the header",
+				   size);
+	/* Partner: the release store of `used` after the header is filled in. */
+	used = __atomic_load_n(&((const struct perfmon_profile_header *)base)->used,
+			       __ATOMIC_ACQUIRE);
+	pm_walk_copy(&header, base, sizeof(header));
+	if (!used && (!header.magic || header.magic == PERFMON_PROFILE_MAGIC))
+		return pm_diag_set(diag, -ENODATA,
+				   "the profile is empty: the program is still at the "
+				   "first region, or ended there");
+	if (header.magic == __builtin_bswap64(PERFMON_PROFILE_MAGIC))
+		return pm_diag_set(diag, -EINVAL,
+				   "this profile has the wrong byte order: profiles are "
+				   "little-endian");
+	if (header.magic != PERFMON_PROFILE_MAGIC)
+		return pm_diag_set(
+			diag, -EINVAL,
+			"not a profile: the data does not begin with \"PFMNPROF\"");
+	if (header.version != PERFMON_PROFILE_VERSION)
+		return pm_diag_set(
+			diag, -EINVAL,
+			"this profile has version %u: this perfmon reads version %d",
+			header.version, PERFMON_PROFILE_VERSION);
+	if (header.record.type != PERFMON_PROFILE_TYPE_HEADER ||
+	    header.record.size < sizeof(header) || header.record.size % 8 ||
+	    header.record.size > size || used < header.record.size)
+		return pm_diag_set(diag, -EINVAL, "this profile's header is damaged");
+	return 0;
+}
+
+int pm_snapshot_take(const void *base, size_t size, struct pm_snapshot **out,
+		     struct pm_diag *diag)
+{
+	return pm_snapshot_take_as(base, size, 0, out, diag);
+}
+
+static int take(const void *base, size_t size, unsigned int flags,
+		const struct pm_snapshot_file *file, struct pm_snapshot **out,
+		struct pm_diag *diag)
+{
+	unsigned int walks = flags & PM_SNAPSHOT_STILL ? 1 : WALKS, tries = ALL_TRIES;
+	struct pm_snapshot *s = NULL;
+	uint64_t begun = 0, first = 0;
+	uint32_t walked = 0;
+	bool changed = true;
+	int err = pm_snapshot_check(base, size, diag);
+
+	while (!err && changed && walked < walks) {
+		if (walked) {
+			pm_snapshot_free(s);
+			s = NULL;
+			for (uint32_t i = 0; i < walked; i++)
+				pm_walk_relax(walked);
+			if (file)
+				file->read(file->argument, (void *)(uintptr_t)base, size,
+					   0);
+			err = file ? pm_snapshot_check(base, size, diag) : 0;
+			if (err)
+				break;
+		}
+		err = walk_once(base, size, flags, file, &tries, &s, &changed, &begun);
+		if (!walked++)
+			first = begun;
+	}
+	if (err == -ENOMEM)
+		return pm_diag_set(diag, err, "no memory for a snapshot of the profile");
+	if (err)
+		return err;
+	s->walks = walked;
+	if (changed)
+		pm_snapshot_problem(
+			s, "%s: some may be missing or counted twice",
+			begun == first
+				? "the program stopped while adding the results of ended "
+				  "threads"
+				: "threads kept ending while the profile was read");
+	if (s->partial)
+		pm_diag_set(diag, 0, "%s", s->problem);
+	*out = s;
+	return 0;
+}
+
+int pm_snapshot_take_as(const void *base, size_t size, unsigned int flags,
+			struct pm_snapshot **out, struct pm_diag *diag)
+{
+	return take(base, size, flags, NULL, out, diag);
+}
+
+int pm_snapshot_take_file(void *base, size_t size, const struct pm_snapshot_file *file,
+			  struct pm_snapshot **out, struct pm_diag *diag)
+{
+	return take(base, size, PM_SNAPSHOT_FOREIGN, file, out, diag);
+}
+
+void pm_snapshot_free(struct pm_snapshot *s)
+{
+	if (!s)
+		return;
+	for (uint32_t i = 0; s->regions && i <= s->region_count; i++)
+		free(s->regions[i]);
+	for (uint32_t i = 0; i < s->note_count; i++)
+		free(s->notes[i]);
+	for (uint32_t i = 0; i < s->unmatched_count; i++) {
+		free(s->unmatched[i].name);
+		free(s->unmatched[i].place);
+	}
+	for (uint32_t i = 0; i < s->plan_count; i++)
+		free(s->plans[i].counters);
+	for (uint32_t i = 0; i < s->thread_count; i++)
+		free(s->threads[i].nodes);
+	free(s->arguments);
+	free(s->regions);
+	free(s->notes);
+	free(s->unmatched);
+	free(s->plans);
+	free(s->threads);
+	free(s);
+}

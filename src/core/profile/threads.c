@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The threads of a profile and their nodes, which may be written while they are copied. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/profile/walk.h"
+#include "core/text/grow.h"
+
+/* Attempts at one node beyond the first. */
+#define NODE_TRIES 200
+
+/* Copies one node; false if it did not hold still within MOST more attempts, or *TRIES.
+ * Counts all of them in *LOOKS. */
+static bool take_node(const unsigned char *from, struct perfmon_profile_node *node,
+		      size_t size, unsigned int most, unsigned int *tries,
+		      uint64_t *looks)
+{
+	const uint64_t *sequence =
+		&((const struct perfmon_profile_node *)(const void *)from)->sequence;
+	unsigned int attempt;
+	uint64_t before;
+
+	for (attempt = 0;; attempt++) {
+		++*looks;
+		/* Partner: the writer's release store of the even sequence. */
+		before = __atomic_load_n(sequence, __ATOMIC_ACQUIRE);
+		pm_walk_copy(node, from, size);
+		node->sequence = before;
+		/* Orders the copy before the second look; partner: the writer's
+		 * store-store fence after the odd sequence. */
+		PM_WALK_FENCE();
+		if (!(before & 1) &&
+		    __atomic_load_n(sequence, __ATOMIC_RELAXED) == before)
+			return true;
+		if (attempt >= most || !*tries)
+			return false;
+		--*tries;
+		pm_walk_relax(attempt);
+	}
+}
+
+/* The same of a node that stands AT in a file, with its copy FROM: that is what remains
+ * of it where the file has become shorter. */
+static bool read_node(const struct pm_snapshot_file *file, uint64_t at,
+		      const unsigned char *from, struct perfmon_profile_node *node,
+		      size_t size, unsigned int most, unsigned int *tries,
+		      uint64_t *looks)
+{
+	const uint64_t place = at + offsetof(struct perfmon_profile_node, sequence);
+	unsigned int attempt;
+	uint64_t before, after;
+
+	for (attempt = 0;; attempt++) {
+		++*looks;
+		if (!pm_walk_read_whole(file, &before, sizeof(before), place) ||
+		    !pm_walk_read_whole(file, node, size, at) ||
+		    !pm_walk_read_whole(file, &after, sizeof(after), place)) {
+			pm_walk_copy(node, from, size);
+			return false;
+		}
+		node->sequence = before;
+		/* Each read is a call, which no other passes: as in take_node(). */
+		if (!(before & 1) && before == after)
+			return true;
+		if (attempt >= most || !*tries)
+			return false;
+		--*tries;
+		pm_walk_relax(attempt);
+	}
+}
+
+/* What does not fit a tree of nodes, or NULL. DEPTHS has those of the nodes before it, from
+ * the first one's, and gets its own. */
+static const char *node_wrong(const struct perfmon_profile_node *node, uint32_t number,
+			      uint16_t *depths)
+{
+	depths[number - 1] = 0;
+	if (number == 1)
+		return node->parent || node->region ? "its root" : NULL;
+	if (!node->parent || node->parent >= number)
+		return "a node's parent";
+	if (!node->region)
+		return "a node's region";
+	/* Reports write paths in full: without a bound each node of a chain would add a
+	 * line as long as the chain. */
+	if (depths[node->parent - 1] >= PERFMON_PROFILE_DEPTH_MAX)
+		return "a node's depth";
+	depths[number - 1] = (uint16_t)(depths[node->parent - 1] + 1);
+	return NULL;
+}
+
+/* ARRAY with room for COUNT elements of SIZE bytes; false without memory. */
+static bool make_room(void *array, size_t count, size_t size)
+{
+	void *old, *larger;
+
+	memcpy(&old, array, sizeof(old));
+	larger = reallocarray(old, count, size);
+	if (!larger)
+		return false;
+	memcpy(array, &larger, sizeof(larger));
+	return true;
+}
+
+/* Copies the nodes of THREAD, which stands at offset AT. */
+static int take_nodes(struct pm_walk *walk, struct pm_snapshot_thread *thread,
+		      uint64_t at)
+{
+	const struct perfmon_profile_thread *record = &thread->record;
+	uint32_t counters = record->counters, count = 0;
+	uint64_t chain = record->nodes;
+	unsigned int node_tries = walk->flags & PM_SNAPSHOT_STILL ? 0 : NODE_TRIES;
+	const char *wrong = NULL;
+	uint16_t *depths = NULL;
+	size_t room = 0;
+	int err = 0;
+
+	if (counters > PERFMON_PROFILE_COUNTERS_MAX) {
+		wrong = "its number of counters";
+		goto out;
+	}
+	thread->node_size = sizeof(struct perfmon_profile_node) +
+			    counters * sizeof(struct perfmon_profile_count);
+	if (record->flags & PERFMON_PROFILE_THREAD_STRIDE)
+		thread->node_size +=
+			sizeof(struct perfmon_profile_stride) + counters * sizeof(double);
+	while (count < record->node_count) {
+		struct perfmon_profile_nodes nodes;
+		uint64_t size;
+		uint32_t here;
+
+		if (!pm_walk_has(&walk->nodes, chain)) {
+			/* It may have come since. */
+			err = pm_walk_find(walk);
+			if (err)
+				goto failed;
+		}
+		wrong = "the place of its nodes";
+		if (!pm_walk_has(&walk->nodes, chain))
+			break;
+		size = pm_walk_record_size(walk, chain);
+		if (size < sizeof(nodes))
+			break;
+		pm_walk_copy(&nodes, walk->base + chain, sizeof(nodes));
+		if (nodes.thread != at || nodes.first != count + 1 || !nodes.capacity ||
+		    nodes.node_size < thread->node_size || nodes.node_size % 8 ||
+		    nodes.capacity > (size - sizeof(nodes)) / nodes.node_size)
+			break;
+		wrong = NULL;
+		here = record->node_count - count;
+		if (here > nodes.capacity)
+			here = nodes.capacity;
+		if (count + (size_t)here > room) {
+			room = count + (size_t)here;
+			err = -ENOMEM;
+			if (!make_room(&thread->nodes, room, thread->node_size) ||
+			    !make_room(&depths, room, sizeof(*depths)))
+				goto failed;
+			err = 0;
+		}
+		for (uint32_t i = 0; i < here && !wrong; i++) {
+			const unsigned char *from = walk->base + chain + sizeof(nodes) +
+						    (size_t)i * nodes.node_size;
+			struct perfmon_profile_node *node =
+				pm_snapshot_node(thread, count + 1);
+
+			if (walk->file
+				    ? read_node(walk->file, (uint64_t)(from - walk->base),
+						from, node, thread->node_size, node_tries,
+						walk->tries, &walk->s->looks)
+				    : take_node(from, node, thread->node_size, node_tries,
+						walk->tries, &walk->s->looks)) {
+				node->flags &= ~PM_SNAPSHOT_TORN;
+			} else {
+				node->flags |= PM_SNAPSHOT_TORN;
+				thread->torn++;
+			}
+			wrong = node_wrong(node, count + 1, depths);
+			if (!wrong)
+				count++;
+		}
+		if (wrong)
+			break;
+		chain = nodes.next;
+	}
+	thread->node_count = count;
+out:
+	if (wrong)
+		pm_snapshot_problem(
+			walk->s,
+			"the profile's thread at byte %llu cannot be read in full: %s is "
+			"wrong",
+			(unsigned long long)at, wrong);
+failed:
+	free(depths);
+	return err;
+}
+
+/* What does not depend on its nodes. False if there is nothing to take. */
+static bool take_thread_record(struct pm_walk *walk, struct pm_snapshot_thread *thread,
+			       uint64_t at)
+{
+	const struct perfmon_profile_thread *shared = (const void *)(walk->base + at);
+	uint64_t size = pm_walk_record_size(walk, at);
+	uint32_t state, node_count;
+
+	/* The first profiles had no CPUs in it. */
+	if (size < offsetof(struct perfmon_profile_thread, cpus)) {
+		pm_snapshot_problem(walk->s, "the profile has a bad thread at byte %llu",
+				    (unsigned long long)at);
+		return false;
+	}
+	/* Partner: the release store of the state when a thread has filled its record
+	 * in. */
+	state = __atomic_load_n(&shared->state, __ATOMIC_ACQUIRE);
+	if (state == PERFMON_PROFILE_THREAD_STATE_UNUSED)
+		return false;
+	if (state < PERFMON_PROFILE_THREAD_STATE_LIVE ||
+	    state > PERFMON_PROFILE_THREAD_STATE_UNUSED) {
+		pm_snapshot_problem(
+			walk->s, "the profile has a thread of unknown state %u", state);
+		return false;
+	}
+	/* Partner: the release store of the count when a node has been filled in. */
+	node_count = __atomic_load_n(&shared->node_count, __ATOMIC_ACQUIRE);
+	pm_walk_copy(&thread->record, walk->base + at,
+		     size < sizeof(*shared) ? size : sizeof(*shared));
+	thread->record.state = state;
+	thread->record.node_count = node_count;
+	thread->record.name[sizeof(thread->record.name) - 1] = '\0';
+	return true;
+}
+
+static int by_generation(const void *a, const void *b)
+{
+	const struct pm_snapshot_plan *x = *(const struct pm_snapshot_plan *const *)a;
+	const struct pm_snapshot_plan *y = *(const struct pm_snapshot_plan *const *)b;
+
+	if (x->generation != y->generation)
+		return x->generation < y->generation ? -1 : 1;
+	if (x->counter_count != y->counter_count)
+		return x->counter_count < y->counter_count ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* The first plan of RECORD's generation and number of counters; ORDER has all of them. */
+static const struct pm_snapshot_plan *plan_of(struct pm_snapshot *s,
+					      const struct pm_snapshot_plan *const *order,
+					      const struct perfmon_profile_thread *record)
+{
+	uint32_t low = 0, high = s->plan_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (order[middle]->generation < record->generation ||
+		    (order[middle]->generation == record->generation &&
+		     order[middle]->counter_count < record->counters))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < s->plan_count && order[low]->generation == record->generation &&
+	    order[low]->counter_count == record->counters)
+		return order[low];
+	if (record->counters)
+		pm_snapshot_problem(
+			s, "a thread of the profile counts events that no plan names");
+	return NULL;
+}
+
+int pm_walk_thread_plans(struct pm_snapshot *s)
+{
+	const struct pm_snapshot_plan **order =
+		malloc(((size_t)s->plan_count + 1) * sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t p = 0; p < s->plan_count; p++)
+		order[p] = &s->plans[p];
+	qsort(order, s->plan_count, sizeof(*order), by_generation);
+	for (uint32_t t = 0; t < s->thread_count; t++)
+		s->threads[t].plan = plan_of(s, order, &s->threads[t].record);
+	free(order);
+	return 0;
+}
+
+int pm_walk_threads(struct pm_walk *walk)
+{
+	struct pm_snapshot *s = walk->s;
+
+	/* The list may grow while its threads are copied; the new ones come later. */
+	for (size_t i = 0; i < walk->threads.count; i++) {
+		struct pm_snapshot_thread *thread;
+		int err;
+
+		if (!PM_GROW(s->threads, s->thread_count))
+			return -ENOMEM;
+		thread = &s->threads[s->thread_count];
+		memset(thread, 0, sizeof(*thread));
+		if (!take_thread_record(walk, thread, walk->threads.at[i]))
+			continue;
+		s->thread_count++;
+		err = take_nodes(walk, thread, walk->threads.at[i]);
+		if (err)
+			return err;
+	}
+	return 0;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The walk over a profile's records, from which a snapshot is made. Inside of
+ * this room only. What returns int gives 0 or -ENOMEM; what does not hold is a problem
+ * of the snapshot.
+ */
+#ifndef PM_PROFILE_WALK_H
+#define PM_PROFILE_WALK_H
+
+#include <string.h>
+
+#include "core/profile/snapshot.h"
+
+struct pm_walk_list {
+	uint64_t *at; /* offsets, rising */
+	size_t count;
+};
+
+/* One walk over the records. */
+struct pm_walk {
+	const unsigned char *base;
+	size_t size;
+	unsigned int flags;		     /* PM_SNAPSHOT_STILL, PM_SNAPSHOT_FOREIGN */
+	const struct pm_snapshot_file *file; /* NULL: BASE is the profile itself */
+	unsigned int *tries; /* that are left, at nodes that do not hold still */
+	uint64_t next;	     /* first byte that has not been looked at */
+	bool blocked;	     /* a bad record: what follows cannot be found */
+	struct pm_walk_list regions, notes, plans, threads, nodes, unmatched, totals;
+	uint64_t machine, arguments; /* offset of the first record of that, 0 */
+	struct pm_snapshot *s;
+};
+
+#if defined(__SANITIZE_THREAD__)
+#define PM_WALK_FENCE() ((void)0)
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PM_WALK_FENCE() ((void)0)
+#endif
+#endif
+#ifndef PM_WALK_FENCE
+/* The sanitizer knows no fences, and misses none: all that is shared is atomic. */
+#define PM_WALK_FENCE() __atomic_thread_fence(__ATOMIC_ACQUIRE)
+#endif
+
+/* Waits a little before the next ATTEMPT at what does not hold still. */
+static inline void pm_walk_relax(unsigned int attempt)
+{
+	unsigned int spins = attempt < 7 ? 1u << attempt : 128;
+
+	while (spins--) {
+#if defined(__x86_64__)
+		__asm__ __volatile__("pause");
+#elif defined(__aarch64__)
+		__asm__ __volatile__("yield");
+#else
+		__asm__ __volatile__("" ::: "memory");
+#endif
+	}
+}
+
+static inline bool pm_walk_read_whole(const struct pm_snapshot_file *file, void *to,
+				      size_t size, uint64_t at)
+{
+	return file->read(file->argument, to, size, at) == (ssize_t)size;
+}
+
+static inline uint64_t pm_walk_word(const unsigned char *from)
+{
+	return __atomic_load_n((const uint64_t *)(const void *)from, __ATOMIC_RELAXED);
+}
+
+/* Copies SIZE bytes, a multiple of 8, each word once: what is checked is what is used. */
+static inline void pm_walk_copy(void *to, const unsigned char *from, size_t size)
+{
+	for (size_t i = 0; i < size; i += 8) {
+		uint64_t word = pm_walk_word(from + i);
+
+		memcpy((unsigned char *)to + i, &word, 8);
+	}
+}
+
+/* Finds the records between walk->next and the profile's end as it is now. */
+int pm_walk_find(struct pm_walk *walk);
+
+bool pm_walk_has(const struct pm_walk_list *list, uint64_t at);
+
+/* The size of the record at AT, which pm_walk_find() has found; 0 if it is wrong by now. */
+uint64_t pm_walk_record_size(const struct pm_walk *walk, uint64_t at);
+
+/*
+ * How many different events a snapshot of SIZE bytes with PATHS may have: those of one
+ * plan always. Reports have a value for each event in each path. What counts in a node
+ * takes 24 bytes of the profile, so that a program whose paths all have all events stays
+ * below; but who wishes could write paths and events that have nothing to do with each
+ * other, and their product is the square of the size.
+ */
+#define PM_WALK_EVENTS 512
+static inline uint32_t pm_walk_events_most(uint64_t size, uint64_t paths)
+{
+	uint64_t most = (size / 16 + (UINT64_C(128) << 10)) / (paths + 1);
+
+	return most > PM_WALK_EVENTS		     ? PM_WALK_EVENTS
+	       : most < PERFMON_PROFILE_COUNTERS_MAX ? PERFMON_PROFILE_COUNTERS_MAX
+						     : (uint32_t)most;
+}
+
+/* What the records found so far say, into the snapshot. */
+int pm_walk_notes(struct pm_walk *walk);
+int pm_walk_unmatched(struct pm_walk *walk);
+int pm_walk_regions(struct pm_walk *walk);
+int pm_walk_plans(struct pm_walk *walk);
+void pm_walk_machine(struct pm_walk *walk);
+void pm_walk_totals(struct pm_walk *walk);
+int pm_walk_arguments(struct pm_walk *walk);
+int pm_walk_threads(struct pm_walk *walk);
+
+/* Gives each thread of S the plan of its generation. */
+int pm_walk_thread_plans(struct pm_snapshot *s);
+
+/* How long a tick of S is, by its header. */
+void pm_walk_rate(struct pm_snapshot *s);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/regions/aggregate.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "core/kernel/clock.h"
+#include "core/kernel/kernel.h"
+#include "core/profile/profile.h"
+#include "core/regions/paths.h"
+#include "core/regions/recycle.h"
+#include "core/regions/state.h"
+
+#define SLOTS_FIRST_LOG2 7
+
+/* More aggregates than this are not kept apart. */
+#define AGGREGATES_MOST 256
+
+/* The sum of the ended threads that might run on the same CPUs and had the same
+ * counters. */
+struct pm_aggregate {
+	struct pm_aggregate *next;
+	struct pm_thread thread; /* the record of the sum, as if a thread wrote it */
+	struct pm_slot slots[1 << SLOTS_FIRST_LOG2];
+	struct pm_thread_block block; /* without views */
+};
+
+/* Under PM_LOCK_REGIONS. */
+static struct pm_aggregate *aggregates;
+
+static struct pm_aggregate *make_aggregate(uint32_t counters)
+{
+	struct perfmon_profile_thread *record;
+	struct pm_aggregate *aggregate;
+	void *memory;
+
+	if (pm_kernel_mmap(&memory, sizeof(*aggregate), PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+		return NULL;
+	aggregate = memory;
+	record = pm_profile_reserve(PERFMON_PROFILE_TYPE_THREAD, sizeof(*record));
+	if (!record) {
+		pm_kernel_munmap(aggregate, sizeof(*aggregate));
+		return NULL;
+	}
+	aggregate->thread.block = &aggregate->block;
+	aggregate->thread.record = record;
+	aggregate->block.counters = counters;
+	aggregate->block.slots = aggregate->slots;
+	aggregate->block.slot_shift = 64 - SLOTS_FIRST_LOG2;
+	record->generation = 1;
+	record->counters = counters;
+	record->flags = pm_thread_flags();
+	PM_PUT(record->state, PERFMON_PROFILE_THREAD_STATE_AGGREGATE);
+	pm_profile_publish();
+	if (!pm_thread_add_path(&aggregate->thread, 0, 0, 0, 0)) {
+		pm_recycle_thread(record);
+		pm_kernel_munmap(aggregate, sizeof(*aggregate));
+		return NULL;
+	}
+	aggregate->next = aggregates;
+	aggregates = aggregate;
+	return aggregate;
+}
+
+/* Whether the same counters are open in both: of others the sum would be of none. */
+static bool same_counters(const struct perfmon_profile_thread *a,
+			  const struct perfmon_profile_thread *b)
+{
+	for (uint32_t i = 0; i < b->counters; i++)
+		if ((a->status[i] < 0) != (b->status[i] < 0))
+			return false;
+	return true;
+}
+
+/* The sum that SOURCE belongs to, made if need be. */
+static struct pm_aggregate *get_aggregate(const struct perfmon_profile_thread *source)
+{
+	struct pm_aggregate *aggregate;
+	unsigned int count = 0;
+
+	for (aggregate = aggregates; aggregate; aggregate = aggregate->next) {
+		const struct perfmon_profile_thread *sum = aggregate->thread.record;
+
+		if ((!memcmp(sum->cpus, source->cpus, sizeof(source->cpus)) &&
+		     same_counters(sum, source)) ||
+		    ++count == AGGREGATES_MOST)
+			return aggregate;
+	}
+	return make_aggregate(source->counters);
+}
+
+/* The numbers in AGGREGATE of all paths of SOURCE, in TARGETS by number; adds those that are
+ * new. Nothing is summed yet, so that an error leaves both as they were. */
+static int find_paths(struct pm_aggregate *aggregate,
+		      const struct perfmon_profile_thread *source, uint32_t *targets)
+{
+	uint32_t number;
+
+	targets[1] = 1;
+	for (number = 2; number <= source->node_count; number++) {
+		const struct perfmon_profile_node *node = pm_thread_node(source, number);
+		uint32_t parent = targets[node->parent];
+		uint64_t key = PM_PATH_KEY(parent) + PM_REGION_KEY(node->region);
+		struct pm_slot *slot = pm_thread_slot(&aggregate->block, key);
+
+		if (!slot)
+			slot = pm_thread_add_path(&aggregate->thread, parent,
+						  node->region, key, 1);
+		if (!slot)
+			return -1;
+		targets[number] = slot->number;
+	}
+	return 0;
+}
+
+static void add_nodes(struct pm_aggregate *aggregate,
+		      const struct perfmon_profile_thread *source,
+		      const uint32_t *targets)
+{
+	struct pm_node_part part = {.columns = source->counters, .ratio = 1};
+
+	for (uint32_t number = 1; number <= source->node_count; number++) {
+		part.node = pm_thread_node(source, number);
+		if (pm_region_general.stride)
+			part.stride = pm_node_stride(part.node, part.columns);
+		pm_node_add_shared(
+			pm_thread_node(aggregate->thread.record, targets[number]), &part);
+	}
+}
+
+static void add_record(struct perfmon_profile_thread *to,
+		       const struct perfmon_profile_thread *from)
+{
+	uint32_t i;
+
+	PM_ADD(to->lost_in_handler, from->lost_in_handler);
+	PM_ADD(to->lost_too_deep, from->lost_too_deep);
+	PM_ADD(to->lost_no_memory, from->lost_no_memory);
+	PM_ADD(to->lost_unnamed, from->lost_unnamed);
+	PM_ADD(to->lost_other, from->lost_other);
+	PM_ADD(to->unmatched_ends, from->unmatched_ends);
+	if (!to->aggregated || from->begin_ticks < to->begin_ticks)
+		PM_PUT(to->begin_ticks, from->begin_ticks);
+	if (from->end_ticks > to->end_ticks)
+		PM_PUT(to->end_ticks, from->end_ticks);
+	/* The least of what the threads had: an error, then read(2), then user reads. */
+	for (i = 0; i < from->counters; i++) {
+		int32_t had = to->aggregated ? to->status[i] : from->status[i];
+		int32_t has = from->status[i];
+
+		if (had < 0 || (has > 0 && had == PERFMON_PROFILE_COUNTER_STATUS_SYSCALL))
+			has = had;
+		PM_PUT(to->status[i], has);
+	}
+	for (i = 0; i < PM_AFFINITY_WORDS; i++)
+		PM_PUT(to->cpus[i], to->cpus[i] | from->cpus[i]);
+	PM_COUNT32(to->aggregated, 1);
+}
+
+void pm_aggregate_thread(struct pm_thread *thread)
+{
+	struct perfmon_profile_thread *source = thread->record;
+	uint32_t *targets = NULL;
+	struct pm_aggregate *aggregate = NULL;
+
+	if (!pm_regions.options.keep_threads)
+		targets = malloc(((size_t)source->node_count + 1) * sizeof(*targets));
+	pm_regions_acquire();
+	PM_PUT(source->end_ticks, pm_clock_ticks());
+	pm_recycle_sequence_open();
+	pm_affinity_add(source->cpus, 0);
+	if (targets)
+		aggregate = get_aggregate(source);
+	if (!aggregate || find_paths(aggregate, source, targets)) {
+		PM_PUT(source->state, PERFMON_PROFILE_THREAD_STATE_ENDED);
+	} else {
+		add_nodes(aggregate, source, targets);
+		add_record(aggregate->thread.record, source);
+		PM_PUT(source->state, PERFMON_PROFILE_THREAD_STATE_UNUSED);
+	}
+	pm_recycle_sequence_close();
+	pm_profile_clock_renew();
+	pm_regions_release();
+	free(targets);
+}
+
+void pm_aggregate_forget(void)
+{
+	struct pm_aggregate *aggregate, *next;
+
+	for (aggregate = aggregates; aggregate; aggregate = next) {
+		next = aggregate->next;
+		if (aggregate->thread.slots_memory)
+			pm_kernel_munmap(aggregate->thread.slots_memory,
+					 aggregate->thread.slots_size);
+		pm_kernel_munmap(aggregate, sizeof(*aggregate));
+	}
+	aggregates = NULL;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The public calls of perfmon/region.h. */
+#include <errno.h>
+#include <string.h>
+
+#include "core/api/export.h"
+#include "core/api/export_struct.h"
+#include "core/kernel/clock.h"
+#include "core/kernel/kernel.h"
+#include "core/regions/names.h"
+#include "core/regions/paths.h"
+#include "core/regions/registry.h"
+#include "core/regions/setup.h"
+#include "core/regions/slow.h"
+#include "core/regions/state.h"
+#include "core/regions/thread.h"
+#include "fastpath/fastpath.h"
+
+/* What has no name is counted as lost. */
+static struct perfmon_region nameless = PERFMON_REGION_INIT(NULL);
+
+PM_EXPORT void perfmon_region_begin(struct perfmon_region *region)
+{
+	if (__builtin_expect(!region, 0))
+		region = &nameless;
+	pm_region_call(&perfmon_region_begin_armed, region);
+}
+
+PM_EXPORT void perfmon_region_end(struct perfmon_region *region)
+{
+	if (__builtin_expect(!region, 0))
+		region = &nameless;
+	pm_region_call(&perfmon_region_end_armed, region);
+}
+
+/* Disarms as often as MORE says, and counts the disarms, or -EPERM. */
+static int disarmed(int more)
+{
+	struct pm_still still;
+	int count;
+
+	pm_kernel_still_begin(&still);
+	pm_thread_busy++;
+	count = pm_regions_init();
+	if (!count) {
+		pm_regions_acquire();
+		count = pm_regions_disarmed(more);
+		pm_regions_release();
+	}
+	pm_thread_busy--;
+	pm_kernel_still_end(&still);
+	return count;
+}
+
+PM_EXPORT void perfmon_region_arm(void)
+{
+	disarmed(-1);
+}
+
+PM_EXPORT void perfmon_region_disarm(void)
+{
+	disarmed(1);
+}
+
+PM_EXPORT int perfmon_region_disarmed(void)
+{
+	return disarmed(0);
+}
+
+/* The thread's cache of names, by a hash of at most 16 bytes: a hit is proven by a
+ * comparison of the whole name. */
+static struct perfmon_region *cached(const char *name)
+{
+	struct pm_thread_block *block = pm_thread_block;
+	struct perfmon_region **entry, *region;
+	struct pm_frame *gate = block->gate;
+	uint32_t hash = 2166136261u;
+	int i;
+
+	for (i = 0; i < 16 && name[i]; i++)
+		hash = (hash ^ (unsigned char)name[i]) * 16777619u;
+	entry = &block->name_cache[(hash ^ hash >> 16) % PM_NAME_CACHE];
+	region = *entry;
+	if (region && !strncmp(region->name, name, PM_REGION_NAME_MAX))
+		return region;
+	if (!gate && (block->in_slow || !block->overflow)) {
+		if (!pm_slow_reopen(block))
+			return NULL;
+		gate = block->gate;
+	}
+	/* A handler that comes in between must not ask for the lock that we may hold. */
+	block->gate = NULL;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	block->in_slow = 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	region = pm_region_of_name(name);
+	if (region)
+		*entry = region;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	block->in_slow = 0;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	block->gate = gate;
+	return region;
+}
+
+static inline __attribute__((always_inline)) void begin_name(const char *name,
+							     unsigned int voice)
+{
+	struct perfmon_region *region = &nameless;
+
+	if (!__atomic_load_n(&perfmon_region_begin_armed, __ATOMIC_RELAXED))
+		return;
+	if (!pm_slow_begins())
+		return;
+	if (name) {
+		pm_regions_hear(voice);
+		region = cached(name);
+	}
+	pm_region_call(&perfmon_region_begin_armed, region ? region : &nameless);
+}
+
+PM_EXPORT void perfmon_region_begin_name(const char *name)
+{
+	begin_name(name, PM_REGIONS_LOUD);
+}
+
+PM_EXPORT void perfmon_region_begin_name_quiet(const char *name)
+{
+	begin_name(name, PM_REGIONS_QUIET);
+}
+
+PM_EXPORT void perfmon_region_end_name(const char *name)
+{
+	struct perfmon_region *region = &nameless;
+
+	if (!__atomic_load_n(&perfmon_region_end_armed, __ATOMIC_RELAXED))
+		return;
+	if (!pm_slow_ends(name))
+		return;
+	if (name)
+		region = cached(name);
+	pm_region_call(&perfmon_region_end_armed, region ? region : &nameless);
+}
+
+PM_EXPORT const char *perfmon_region_counter(uint32_t i)
+{
+	if (pm_regions_phase() != PM_REGIONS_READY || i >= pm_regions.plan.count)
+		return NULL;
+	return pm_regions.plan.list->events[i].name;
+}
+
+/* Whether an ancestor of NODE visits the same region: its values hold NODE's already. */
+static bool inside_itself(const struct perfmon_profile_thread *record,
+			  const struct perfmon_profile_node *node)
+{
+	uint32_t region = node->region;
+
+	while (node->parent > 1) {
+		node = pm_thread_node(record, node->parent);
+		if (node->region == region)
+			return true;
+	}
+	return false;
+}
+
+/* The ended visits of NODE, or those that its measured ones stand for. */
+static uint64_t worth(const struct pm_thread_block *block,
+		      const struct perfmon_profile_node *node)
+{
+	return pm_region_general.stride ? pm_node_stride(node, block->columns)->weight
+					: node->sequence / 2;
+}
+
+PM_EXPORT int perfmon_region_read(const char *name, struct perfmon_region_values *values,
+				  struct perfmon_region_count *counts, size_t count,
+				  size_t element_size)
+{
+	struct pm_thread_block *block = pm_thread_block;
+	struct perfmon_region_count sums[PERFMON_PROFILE_COUNTERS_MAX] = {0};
+	struct perfmon_region_values sum = {.size = sizeof(sum)};
+	struct perfmon_profile_thread *record;
+	const struct perfmon_region *region;
+	uint32_t id, number, i;
+	int err = PM_STRUCT_CHECK(values, perfmon_region_values, 40);
+	bool found = false;
+	double ticks = 0;
+
+	if (!err && (counts || count))
+		err = PM_VECTOR_CHECK(counts, count, element_size, PM_VECTOR_IN_OUT,
+				      perfmon_region_count, 16);
+	if (!name || err)
+		return err ?: -EINVAL;
+	if (!block->alive)
+		return -ENOENT;
+	if ((block->in_slow || (!block->gate && !block->overflow)) &&
+	    !pm_slow_reopen(block))
+		return -EBUSY;
+	region = pm_registry_find(name);
+	if (!region)
+		return -ENOENT;
+	id = pm_region_id(region->key);
+	record = block->thread->record;
+	sum.counters = block->columns;
+	for (i = 0; i < sum.counters; i++)
+		if (PM_GET(record->status[i]) > 0)
+			sums[i].status = PERFMON_REGION_COUNTED;
+	for (number = 2; number <= record->node_count; number++) {
+		const struct perfmon_profile_node *node = pm_thread_node(record, number);
+
+		if (node->region != id)
+			continue;
+		found = true;
+		sum.visits += worth(block, node);
+		sum.entered += node->entered;
+		if (inside_itself(record, node))
+			continue;
+		ticks += (double)node->time_ticks;
+		for (i = 0; i < sum.counters; i++) {
+			sums[i].value += node->count[i].sum;
+			if (node->count[i].lost_ns || node->dropped_counts ||
+			    node->defects)
+				sums[i].status = 0;
+		}
+	}
+	if (!found)
+		return -ENOENT;
+	sum.time_ns = pm_clock_ticks_ns(ticks);
+	pm_struct_fill(values, &sum, sizeof(sum));
+	for (i = 0; i < sum.counters && i < count; i++)
+		pm_vector_fill(counts, i, element_size, &sums[i], sizeof(sums[i]));
+	return 0;
+}

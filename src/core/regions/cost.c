@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/regions/cost.h"
+
+#include <string.h>
+
+#include "core/kernel/clock.h"
+#include "core/kernel/stack.h"
+#include "core/regions/exclude.h"
+#include "core/regions/state.h"
+#include "core/regions/thread.h"
+#include "fastpath/fastpath.h"
+
+#define MOST PERFMON_PROFILE_COUNTERS_MAX
+#define TIME MOST /* the time's place behind the counters' */
+
+#define ROUNDS	    8 /* as the counters are read */
+#define ROUNDS_CALL 3 /* by read(2), where that is not what they are */
+#define PAIRS	    8 /* of one round */
+/* Longer than events that share the hardware wait for their time slice: the kernel's are of 4 ms. */
+#define SLICES_NS 20000000
+
+/* An id that no region gets. */
+static struct perfmon_region empty = {.key = PM_REGION_KEY(UINT32_MAX), .name = NULL};
+/* The same at a place in the code that is new to the library. */
+static struct perfmon_region again = {.key = 0, .name = NULL};
+
+#if defined(__x86_64__)
+/* A program has these pointers in its own memory (copy relocations), where it finds them by
+ * one instruction: so they are copied here. */
+static void (*begin_armed)(struct perfmon_region *);
+static void (*end_armed)(struct perfmon_region *);
+
+static void copy_calls(void)
+{
+	begin_armed = perfmon_region_begin_armed;
+	end_armed = perfmon_region_end_armed;
+}
+#else
+#define begin_armed perfmon_region_begin_armed
+#define end_armed   perfmon_region_end_armed
+
+static void copy_calls(void)
+{
+}
+#endif
+
+/* As the macros do it, since what lies between the two reads is counted: finding the call,
+ * and the test (another thread may be disarming), included. */
+#define CALL(armed, region)                                                              \
+	do {                                                                             \
+		void (*call_)(struct perfmon_region *) =                                 \
+			__atomic_load_n(&(armed), __ATOMIC_RELAXED);                     \
+		if (__builtin_expect(call_ != NULL, 1))                                  \
+			call_(region);                                                   \
+	} while (0)
+#define PAIR                                                                             \
+	CALL(begin_armed, &empty);                                                       \
+	CALL(end_armed, &empty)
+
+/* What a function has that calls others, the same in all of these: it is the program's in
+ * any case. */
+#if defined(__aarch64__)
+#define FRAME __asm__ __volatile__("" ::: "x30")
+#elif defined(__x86_64__)
+#define FRAME __asm__ __volatile__("" ::: "rbx")
+#elif defined(__riscv)
+#define FRAME __asm__ __volatile__("" ::: "ra")
+#else
+#define FRAME __asm__ __volatile__("")
+#endif
+
+/* Functions of their own, so that no loop around them keeps addresses in registers. */
+static __attribute__((noinline)) void visit_empty(void)
+{
+	PAIR;
+	FRAME; /* behind it the END is no tail call */
+}
+
+static __attribute__((noinline)) void visit_again(void)
+{
+	CALL(begin_armed, &empty);
+	CALL(end_armed, &again);
+	FRAME;
+}
+
+static __attribute__((noinline)) void visit_none(void)
+{
+	FRAME;
+}
+
+/* PAIRS calls in a row, with nothing between. */
+#define ROW(name, call)                                                                  \
+	static __attribute__((noinline)) void name(void)                                 \
+	{                                                                                \
+		call();                                                                  \
+		call();                                                                  \
+		call();                                                                  \
+		call();                                                                  \
+		call();                                                                  \
+		call();                                                                  \
+		call();                                                                  \
+		call();                                                                  \
+		__asm__ __volatile__("");                                                \
+	}
+ROW(row_of_visits, visit_empty)
+ROW(row_of_none, visit_none)
+
+/* The least that was seen of each counter and of time. */
+struct least {
+	uint64_t value[MOST + 1];
+	uint64_t known; /* bit i: of counter i */
+};
+
+static void lower(struct least *least, uint32_t i, uint64_t value)
+{
+	if (!(least->known >> i & 1) || value < least->value[i])
+		least->value[i] = value;
+	least->known |= UINT64_C(1) << i;
+}
+
+/* What is measured: read in user space, and by read(2). */
+struct costs {
+	struct least bias[2]; /* of one visit, to itself */
+	struct least row[2];  /* of PAIRS visits, to what is around them; none included */
+	struct least none;    /* of no visits, likewise: what looking at them costs */
+	struct least skipped; /* as row, of visits that a stride passes over */
+};
+
+/* The thread under measurement, and a node that is in no profile. */
+struct scene {
+	const struct pm_thread_block *block;
+	struct perfmon_profile_node *node;
+};
+
+/* An empty visit. One whose page changed is no measure, and none of a counter that was not
+ * on the hardware. */
+static void measure_bias(const struct scene *scene, struct costs *costs)
+{
+	struct perfmon_profile_node *node = scene->node;
+	struct perfmon_profile_count before[MOST];
+	uint32_t i, calls = node->fallback_reads, retries = node->retries;
+	uint64_t ticks = node->time_ticks;
+	struct least *least;
+
+	for (i = 0; i < scene->block->counters; i++)
+		before[i] = node->count[i];
+	visit_empty();
+	if (node->retries != retries)
+		return;
+	least = &costs->bias[node->fallback_reads != calls];
+	lower(least, TIME, node->time_ticks - ticks);
+	for (i = 0; i < scene->block->counters; i++)
+		if (node->count[i].lost_ns == before[i].lost_ns)
+			lower(least, i, node->count[i].sum - before[i].sum);
+}
+
+/* What a region around the visits of CALL would count: into *LEAST, or where that is NULL
+ * into the row's of the way in which they were read. */
+static void measure_around(const struct scene *scene, void (*call)(void),
+			   struct least *least, struct costs *costs)
+{
+	const struct pm_instance *instance = scene->block->thread->instance;
+	struct perfmon_profile_node *node = scene->node;
+	uint32_t i, calls = node->fallback_reads, retries = node->retries;
+	struct pm_reading before[MOST], after[MOST];
+	uint64_t ticks;
+	bool counts;
+
+	memset(before, 0, sizeof(before));
+	memset(after, 0, sizeof(after));
+	counts = scene->block->counters && !pm_instance_read(instance, before);
+	ticks = pm_clock_ticks();
+	call();
+	ticks = pm_clock_ticks() - ticks;
+	counts = counts && !pm_instance_read(instance, after);
+	calls = node->fallback_reads - calls;
+	if (node->retries != retries || (calls && calls != PAIRS))
+		return;
+	if (!least)
+		least = &costs->row[calls != 0];
+	lower(least, TIME, ticks);
+	for (i = 0; counts && i < scene->block->counters; i++)
+		if (pm_counter_is_open(&instance->counters[i]) &&
+		    after[i].running_ns - before[i].running_ns ==
+			    after[i].enabled_ns - before[i].enabled_ns)
+			lower(least, i, after[i].value - before[i].value);
+}
+
+/* --- what the slow path adds around what it takes away ------------------------------- */
+
+/* The slot of the node that is in no profile, while it is measured. */
+static struct pm_slot *own_slot;
+
+bool pm_cost_resumes(struct perfmon_region *region)
+{
+	if (region == &again)
+		again.key = empty.key;
+	else if (region == &empty && own_slot)
+		own_slot->key = PM_PATH_KEY(1) + empty.key;
+	else
+		return false;
+	return true;
+}
+
+/* By counter, what VISIT counts itself, and what a region around it does. */
+struct counted {
+	uint64_t own[MOST], outer[MOST];
+};
+
+static bool count_visit(const struct scene *scene, void (*visit)(void),
+			struct counted *to)
+{
+	const struct pm_instance *instance = scene->block->thread->instance;
+	struct pm_reading before[MOST], after[MOST];
+	uint32_t i, counters = scene->block->counters;
+
+	for (i = 0; i < counters; i++)
+		to->own[i] = scene->node->count[i].sum;
+	if (pm_instance_read(instance, before))
+		return false;
+	visit();
+	if (pm_instance_read(instance, after))
+		return false;
+	for (i = 0; i < counters; i++) {
+		to->own[i] = scene->node->count[i].sum - to->own[i];
+		to->outer[i] = after[i].value - before[i].value;
+	}
+	return true;
+}
+
+static void learn_slow_path(const struct scene *scene, struct pm_slot *slot)
+{
+	struct counted warm, first;
+	uint64_t begin[MOST];
+	uint32_t i;
+
+	if (!count_visit(scene, visit_empty, &warm))
+		return;
+	again.key = 0;
+	if (count_visit(scene, visit_again, &first))
+		for (i = 0; i < scene->block->counters; i++)
+			pm_exclude_learn(PM_EXCLUDED_END, i, first.own[i] - warm.own[i],
+					 first.outer[i] - warm.outer[i] -
+						 pm_exclude_last(i));
+	own_slot = slot;
+	slot->key = 0;
+	if (!count_visit(scene, visit_empty, &first))
+		goto out;
+	for (i = 0; i < scene->block->counters; i++) {
+		begin[i] = first.outer[i] - warm.outer[i] - pm_exclude_last(i);
+		pm_exclude_learn(PM_EXCLUDED_BEGIN, i, 0, begin[i]);
+	}
+	/* Another path in the slot, and none behind it. */
+	slot->key = PM_PATH_KEY(1);
+	if (!count_visit(scene, visit_empty, &first))
+		goto out;
+	for (i = 0; i < scene->block->counters; i++)
+		pm_exclude_learn(PM_EXCLUDED_STEP, i, 0,
+				 first.outer[i] - warm.outer[i] - begin[i] -
+					 pm_exclude_last(i));
+out:
+	own_slot = NULL;
+}
+
+static void measure(const struct scene *scene, int rounds, struct costs *costs)
+{
+	while (rounds--) {
+		for (int i = 0; i < PAIRS / 2; i++)
+			measure_bias(scene, costs);
+		measure_around(scene, row_of_none, &costs->none, costs);
+		measure_around(scene, row_of_visits, NULL, costs);
+	}
+}
+
+/* Lets no counter be read in user space, nor a page tell the time. */
+static void hide_pages(struct pm_thread_block *block)
+{
+	uint32_t i;
+
+	for (i = 0; i < block->counters; i++)
+		pm_view_init_none(&block->view[i]);
+	block->time_view = block->counters;
+	block->epoch++;
+}
+
+static void show_pages(struct pm_thread_block *block, uint32_t time_view)
+{
+	uint32_t i;
+
+	for (i = 0; i < block->counters; i++) {
+		pm_instance_view(block->thread->instance, i, 0, &block->view[i]);
+		pm_view_refresh(&block->view[i]);
+	}
+	block->time_view = time_view;
+	block->epoch++;
+}
+
+static uint32_t narrow(uint64_t value)
+{
+	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
+/* Of one visit in ROW; false: it is not known. */
+static bool one_of(const struct costs *costs, const struct least *row, uint32_t i,
+		   uint32_t *cost)
+{
+	uint64_t value;
+
+	if (!((row->known & costs->none.known) >> i & 1))
+		return false;
+	value = row->value[i] > costs->none.value[i]
+			? row->value[i] - costs->none.value[i]
+			: 0;
+	*cost = narrow((value + PAIRS / 2) / PAIRS);
+	return true;
+}
+
+/* The parts of measure I. Where only its bias is known, that is the least of a pair. */
+static struct perfmon_profile_cost cost_of(const struct costs *costs, uint32_t i)
+{
+	struct perfmon_profile_cost cost = {.known = 0};
+
+	if (costs->bias[0].known >> i & 1) {
+		cost.known |= PERFMON_PROFILE_COST_USER;
+		cost.pair = cost.bias = narrow(costs->bias[0].value[i]);
+		one_of(costs, &costs->row[0], i, &cost.pair);
+	}
+	if (costs->bias[1].known >> i & 1) {
+		cost.known |= PERFMON_PROFILE_COST_CALL;
+		cost.call_pair = cost.call_bias = narrow(costs->bias[1].value[i]);
+		one_of(costs, &costs->row[1], i, &cost.call_pair);
+	}
+	if (one_of(costs, &costs->skipped, i, &cost.skipped))
+		cost.known |= PERFMON_PROFILE_COST_SKIPPED;
+	return cost;
+}
+
+/* Readers see what is known with its value: its partner is their acquire load of `known`. */
+static void publish(struct perfmon_profile_cost *to,
+		    const struct perfmon_profile_cost *cost)
+{
+	PM_PUT(to->bias, cost->bias);
+	PM_PUT(to->call_bias, cost->call_bias);
+	PM_PUT(to->pair, cost->pair);
+	PM_PUT(to->call_pair, cost->call_pair);
+	PM_PUT(to->skipped, cost->skipped);
+	__atomic_store_n(&to->known, cost->known, __ATOMIC_RELEASE);
+}
+
+static void measure_all(void *unused)
+{
+	struct pm_thread_block *block = pm_thread_block;
+	struct pm_region_plan *plan = &pm_regions.plan;
+	const struct pm_instance *instance;
+	struct perfmon_profile_cost cost;
+	struct costs costs;
+	uint32_t i;
+	uint64_t begin, open = 0;
+	union {
+		struct perfmon_profile_node node;
+		char room[sizeof(struct perfmon_profile_node) +
+			  MOST * (sizeof(struct perfmon_profile_count) + sizeof(double)) +
+			  sizeof(struct perfmon_profile_stride)];
+	} scratch;
+	const struct scene scene = {.block = block, .node = &scratch.node};
+	uint64_t key = PM_PATH_KEY(1) + empty.key;
+	struct pm_slot *slot = &block->slots[key >> block->slot_shift];
+	struct perfmon_profile_stride *stride = NULL;
+
+	(void)unused;
+	if (slot->key)
+		return;
+	memset(&costs, 0, sizeof(costs));
+	memset(&scratch, 0, sizeof(scratch));
+	scratch.node.time_min = pm_exclude_is_on() ? 0 : UINT64_MAX;
+	scratch.node.time_guard = pm_exclude_is_on() ? UINT64_MAX : 0;
+	if (pm_region_general.stride) {
+		stride = pm_node_stride(&scratch.node, block->columns);
+		stride->stride = stride->worth = 1;
+		stride->until = UINT64_MAX;
+	}
+	slot->node = &scratch.node;
+	slot->path_key = PM_PATH_KEY_BARREN;
+	slot->key = key;
+	instance = block->thread->instance;
+	for (i = 0; i < block->counters; i++)
+		open |= (uint64_t)(pm_counter_is_open(&instance->counters[i])) << i;
+	copy_calls();
+	begin = pm_clock_ticks();
+	do
+		measure(&scene, ROUNDS, &costs);
+	while (open & ~(costs.bias[0].known | costs.bias[1].known) &&
+	       pm_clock_ticks_ns((double)(pm_clock_ticks() - begin)) < SLICES_NS);
+	for (int round = 0; stride && round < ROUNDS; round++) {
+		stride->gap = PAIRS;
+		measure_around(&scene, row_of_visits, &costs.skipped, &costs);
+		stride->gap = 0;
+	}
+	if (pm_exclude_is_on())
+		learn_slow_path(&scene, slot);
+	if (block->counters && !(costs.bias[1].known & ~(UINT64_C(1) << TIME))) {
+		uint32_t time_view = block->time_view;
+
+		hide_pages(block);
+		measure(&scene, ROUNDS_CALL, &costs);
+		show_pages(block, time_view);
+	}
+	slot->key = 0;
+	cost = cost_of(&costs, TIME);
+	publish(&plan->time, &cost);
+	publish(&plan->record->time, &cost);
+	for (i = 0; i < block->counters; i++) {
+		plan->cost[i] = cost_of(&costs, i);
+		publish(&plan->record->counter[i].cost, &plan->cost[i]);
+	}
+}
+
+/* Its arrays and those of the calls below would not fit the stack of a small thread. */
+void pm_cost_measure(void)
+{
+	pm_stack_run(measure_all, NULL);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/regions/names.h"
+
+#include <string.h>
+
+#include "core/kernel/kernel.h"
+#include "core/profile/profile.h"
+#include "core/regions/registry.h"
+#include "core/regions/state.h"
+
+_Static_assert((uint32_t)(PERFMON_REGION_KEY_QUIET_ *PM_KEY_INVERSE) > PM_REGIONS_MAX,
+	       "no region has the key of one that is not registered");
+
+void pm_region_record_name(const struct perfmon_region *region)
+{
+	size_t length = strlen(region->name);
+	struct perfmon_profile_region *record;
+
+	record = pm_profile_reserve(PERFMON_PROFILE_TYPE_REGION,
+				    sizeof(*record) + length + 1);
+	if (!record)
+		return;
+	record->id = pm_region_id(region->key);
+	record->length = (uint32_t)length;
+	memcpy(record->name, region->name, length);
+	pm_profile_publish();
+}
+
+struct perfmon_region *pm_region_of_name(const char *name)
+{
+	struct perfmon_region *region;
+	struct pm_still still;
+
+	if (!name)
+		return NULL;
+	region = pm_registry_find(name);
+	if (region)
+		return region;
+	pm_kernel_still_begin(&still);
+	if (pm_regions_try_lock()) {
+		region = pm_registry_find(name);
+		if (!region) {
+			region = pm_registry_add(name);
+			if (region)
+				pm_region_record_name(region);
+		}
+		pm_regions_release();
+	}
+	pm_kernel_still_end(&still);
+	return region;
+}
+
+bool pm_region_is_registered(uint64_t key)
+{
+	uint32_t id = pm_region_id(key);
+
+	return id && PM_REGION_KEY(id) == key && id <= pm_registry_count();
+}
+
+void pm_region_hear(const char *name, uint64_t key)
+{
+	if (name && !pm_region_is_registered(key))
+		pm_regions_hear(key == PERFMON_REGION_KEY_QUIET_ ? PM_REGIONS_QUIET
+								 : PM_REGIONS_LOUD);
+}
+
+uint64_t pm_region_known_key(struct perfmon_region *region)
+{
+	uint64_t key = PM_GET(region->key);
+	const struct perfmon_region *known;
+
+	if (pm_region_is_registered(key))
+		return key;
+	if (!region->name)
+		return 0;
+	known = pm_registry_find(region->name);
+	if (!known)
+		return 0;
+	__atomic_store_n(&region->key, known->key, __ATOMIC_RELAXED);
+	return known->key;
+}

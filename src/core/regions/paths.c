@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/regions/paths.h"
+
+#include <sys/mman.h>
+
+#include "core/kernel/kernel.h"
+#include "core/regions/exclude.h"
+#include "core/regions/recycle.h"
+#include "core/regions/state.h"
+
+#define NODES_FIRST	16
+#define NODES_MOST	4096
+#define SLOTS_LOG2_MOST 18 /* where the table grows for no path to be searched for */
+
+struct perfmon_profile_node *pm_thread_node(const struct perfmon_profile_thread *record,
+					    uint32_t number)
+{
+	const struct perfmon_profile_nodes *nodes = pm_profile_at(record->nodes);
+
+	while (number >= nodes->first + nodes->capacity)
+		nodes = pm_profile_at(nodes->next);
+	return (struct perfmon_profile_node *)(void *)((char *)(uintptr_t)nodes->node +
+						       (size_t)(number - nodes->first) *
+							       nodes->node_size);
+}
+
+/* Bytes of one node with COUNTERS counters. */
+static uint32_t node_size(uint32_t counters)
+{
+	size_t size = sizeof(struct perfmon_profile_node) +
+		      counters * sizeof(struct perfmon_profile_count);
+
+	if (pm_region_general.stride)
+		size += sizeof(struct perfmon_profile_stride) + counters * sizeof(double);
+	return (uint32_t)size;
+}
+
+/* Room for one more node: a new record of nodes, twice as large as the last. */
+static int grow_nodes(struct pm_thread *thread)
+{
+	struct perfmon_profile_thread *record = thread->record;
+	uint32_t size = node_size(record->counters);
+	uint32_t capacity = NODES_FIRST;
+	struct perfmon_profile_nodes *nodes;
+
+	if (thread->nodes && thread->nodes->capacity < NODES_MOST)
+		capacity = 2 * thread->nodes->capacity;
+	else if (thread->nodes)
+		capacity = NODES_MOST;
+	nodes = pm_recycle_take_nodes(capacity, size);
+	if (!nodes) {
+		nodes = pm_profile_reserve(PERFMON_PROFILE_TYPE_NODES,
+					   sizeof(*nodes) + (size_t)capacity * size);
+		if (!nodes)
+			return -1;
+		nodes->capacity = capacity;
+		nodes->node_size = size;
+		pm_profile_publish();
+	}
+	PM_PUT(nodes->thread, pm_profile_offset(record));
+	PM_PUT(nodes->first, record->node_count + 1);
+	PM_PUT(nodes->next, 0);
+	if (thread->nodes) {
+		PM_PUT(thread->nodes->next, pm_profile_offset(nodes));
+	} else {
+		PM_PUT(record->nodes, pm_profile_offset(nodes));
+		PM_PUT(record->node_size, size);
+	}
+	thread->nodes = nodes;
+	pm_profile_clock_later();
+	return 0;
+}
+
+static struct pm_slot *free_slot(struct pm_slot *slots, uint64_t shift, uint64_t key)
+{
+	size_t mask = ~UINT64_C(0) >> shift, at = key >> shift;
+
+	while (slots[at].key)
+		at = (at + 1) & mask;
+	return &slots[at];
+}
+
+/* A table of twice the size, in a mapping of its own. */
+static int grow_slots(struct pm_thread *thread)
+{
+	struct pm_thread_block *block = thread->block;
+	size_t old_count = (size_t)1 << (64 - block->slot_shift), i;
+	size_t size = 2 * old_count * sizeof(struct pm_slot);
+	uint64_t shift = block->slot_shift - 1;
+	void *memory;
+
+	if (pm_kernel_mmap(&memory, size, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+		return -1;
+	for (i = 0; i < old_count; i++)
+		if (block->slots[i].key)
+			*free_slot(memory, shift, block->slots[i].key) = block->slots[i];
+	if (thread->slots_memory)
+		pm_kernel_munmap(thread->slots_memory, thread->slots_size);
+	thread->slots_memory = memory;
+	thread->slots_size = size;
+	block->slots = memory;
+	block->slot_shift = shift;
+	return 0;
+}
+
+struct pm_slot *pm_thread_slot(struct pm_thread_block *block, uint64_t key)
+{
+	size_t mask = ~UINT64_C(0) >> block->slot_shift, at = key >> block->slot_shift;
+
+	while (block->slots[at].key && block->slots[at].key != key)
+		at = (at + 1) & mask;
+	return block->slots[at].key ? &block->slots[at] : NULL;
+}
+
+uint32_t pm_thread_steps(const struct pm_thread_block *block, uint64_t key)
+{
+	size_t mask = ~UINT64_C(0) >> block->slot_shift, at = key >> block->slot_shift;
+	uint32_t steps = 0;
+
+	for (; block->slots[at].key; at = (at + 1) & mask)
+		steps++;
+	return steps;
+}
+
+static bool slots_full(const struct pm_thread_block *block)
+{
+	return 2 * (uint64_t)(block->slots_used + 1) >
+	       (uint64_t)1 << (64 - block->slot_shift);
+}
+
+static bool nodes_full(const struct pm_thread *thread)
+{
+	return !thread->nodes || thread->record->node_count + 1 >=
+					 thread->nodes->first + thread->nodes->capacity;
+}
+
+/* Whether the path of KEY would have to be searched for, which is work that differs from
+ * path to path. Where counts are exact the table grows until there is none. */
+static bool slot_taken(const struct pm_thread_block *block, uint64_t key)
+{
+	return pm_exclude_is_on() && block->slot_shift > 64 - SLOTS_LOG2_MOST &&
+	       block->slots[key >> block->slot_shift].key;
+}
+
+bool pm_thread_grows(const struct pm_thread *thread, uint64_t key)
+{
+	return slots_full(thread->block) || nodes_full(thread) ||
+	       slot_taken(thread->block, key);
+}
+
+struct pm_slot *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
+				   uint32_t region, uint64_t key, uint32_t depth)
+{
+	static struct pm_slot root; /* what a root's caller gets: anything but NULL */
+	struct pm_thread_block *block = thread->block;
+	struct perfmon_profile_thread *record = thread->record;
+	struct perfmon_profile_node *node;
+	uint32_t number = record->node_count + 1;
+	struct pm_slot *slot = &root;
+
+	while (slots_full(block) || slot_taken(block, key))
+		if (grow_slots(thread))
+			return NULL;
+	if (nodes_full(thread) && grow_nodes(thread))
+		return NULL;
+	node = (struct perfmon_profile_node *)(void *)((char *)thread->nodes->node +
+						       (size_t)(number -
+								thread->nodes->first) *
+							       thread->nodes->node_size);
+	/* It may have been another thread's. */
+	pm_recycle_wipe(node, (char *)node + thread->nodes->node_size);
+	PM_PUT(node->parent, parent);
+	PM_PUT(node->region, region);
+	/* A new minimum or maximum is work, at times that nobody knows: exact counts do
+	 * without, and snapshots take them from the histogram. */
+	PM_PUT(node->time_min, pm_exclude_is_on() ? 0 : UINT64_MAX);
+	PM_PUT(node->time_guard, pm_exclude_is_on() ? UINT64_MAX : 0);
+	/* The release orders the node before the count that covers it; its partner is the
+	 * reader's acquire load of thread.node_count. */
+	__atomic_store_n(&record->node_count, number, __ATOMIC_RELEASE);
+	if (parent) {
+		slot = free_slot(block->slots, block->slot_shift, key);
+		slot->node = node;
+		slot->number = number;
+		slot->depth = depth;
+		slot->path_key = depth < PERFMON_PROFILE_DEPTH_MAX ? PM_PATH_KEY(number)
+								   : PM_PATH_KEY_BARREN;
+		/* A handler may leave this call for good at any point: see slow.c. */
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		slot->key = key;
+		block->slots_used++;
+	}
+	return slot;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The tree of a thread's paths: its nodes, in records of the profile, and the table in
+ * which the hot path finds a node's children. */
+#ifndef PM_REGIONS_PATHS_H
+#define PM_REGIONS_PATHS_H
+
+#include "core/regions/state.h"
+#include "core/regions/thread.h"
+#include "fastpath/fastpath.h"
+
+/* A new node of the calling thread for REGION (an id) below number PARENT, at DEPTH,
+ * entered in its child table; NULL without memory. Under a closed gate. */
+struct pm_slot *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
+				   uint32_t region, uint64_t key, uint32_t depth);
+
+/* Over how many slots of other paths a search for KEY, which is missing, goes. */
+uint32_t pm_thread_steps(const struct pm_thread_block *block, uint64_t key);
+
+/* Whether the next of these, of KEY, needs more room: then it needs PM_LOCK_REGIONS, too. */
+bool pm_thread_grows(const struct pm_thread *thread, uint64_t key);
+
+/* The slot of the node that FRAME visits (its number and depth); NULL for the root. */
+struct pm_slot *pm_thread_slot(struct pm_thread_block *block, uint64_t key);
+
+/* Node NUMBER (from 1) of a thread's record. */
+struct perfmon_profile_node *pm_thread_node(const struct perfmon_profile_thread *record,
+					    uint32_t number);
+
+/* The flags of a thread's record. */
+static inline uint32_t pm_thread_flags(void)
+{
+	return pm_region_general.stride ? pm_options_stride_hash(&pm_regions.options) |
+						  PERFMON_PROFILE_THREAD_STRIDE
+					: 0;
+}
+
+#endif

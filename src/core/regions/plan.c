@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/regions/plan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/counters/counters.h"
+#include "core/kernel/kernel.h"
+#include "core/profile/profile.h"
+
+/* Whether EVENT opens on the calling thread. The first error goes into the struct pm_diag
+ * at ARGUMENT. */
+static int opens(const struct pm_event *event, void *argument)
+{
+	struct perf_event_attr attr = event->attr;
+	struct pm_diag *first = argument;
+	int fd;
+
+	if (event->exact)
+		return 0;
+	attr.size = sizeof(attr);
+	attr.disabled = 1;
+	fd = pm_kernel_perf_event_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return first->error ? fd : pm_diagnosis_open(first, fd, event, 0, -1);
+	pm_kernel_close(fd);
+	if (pm_event_mode_is_ignored(event))
+		return first->error ? -EOPNOTSUPP
+				    : pm_diagnosis_open(first, -EOPNOTSUPP, event, 0, -1);
+	return 0;
+}
+
+/* Why auto leaves an event out. */
+struct refusal {
+	struct pm_diag first;
+	bool mode; /* user mode cannot be counted alone here */
+};
+
+/* Whether EVENT opens and can then be read in user space: what auto asks. */
+static int reads_fast(const struct pm_event *event, void *argument)
+{
+	union {
+		struct pm_instance instance;
+		char room[sizeof(struct pm_instance) + sizeof(struct pm_counter)];
+	} one;
+	struct refusal *refusal = argument;
+	struct pm_diag *first = &refusal->first, diag = {0};
+	int err = pm_instance_open(&one.instance, event, 1, 0, -1, PM_OPEN_USER_READ,
+				   &diag);
+
+	if (err < 0) {
+		refusal->mode |= err == -EOPNOTSUPP && pm_event_mode_is_ignored(event);
+		if (!first->error)
+			*first = diag;
+		return err;
+	}
+	err = 0;
+	if (!one.instance.counters[0].user_read) {
+		err = one.instance.counters[0].page_error ?: -EOPNOTSUPP;
+		if (!first->error && diag.error)
+			*first = diag;
+		else if (!first->error)
+			pm_diagnosis_user_read(first, event);
+	}
+	pm_instance_close(&one.instance);
+	return err;
+}
+
+/* Whether ERROR is a lack of something that may be free for another thread. */
+static bool passes(int error)
+{
+	switch (-error) {
+	case EMFILE:
+	case ENFILE:
+	case ENOMEM:
+	case EBUSY:
+	case ENOSPC:
+	case EAGAIN:
+	case EINTR:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Moves the events that the kernel refuses behind those that may open: no thread asks for
+ * them again, and none of its visits has to find out that they cannot be read. *ERRORS
+ * gets the errno of each, by its new place.
+ */
+static void refuse(struct pm_region_plan *plan, int *errors)
+{
+	struct pm_event refused[PERFMON_PROFILE_COUNTERS_MAX],
+		*events = plan->list->events;
+	struct pm_diag diag = {0};
+	char text[1200];
+	uint32_t i, count = 0;
+
+	for (i = 0; i < plan->count; i++) {
+		int err = opens(&events[i], &diag);
+
+		if (!err || passes(err)) {
+			events[plan->live++] = events[i];
+			continue;
+		}
+		errors[count] = err;
+		refused[count++] = events[i];
+	}
+	memcpy(&events[plan->live], refused, count * sizeof(*refused));
+	memmove(&errors[plan->live], errors, count * sizeof(*errors));
+	if (!count)
+		return;
+	snprintf(text, sizeof(text), "%s", diag.text);
+	pm_profile_note(text);
+}
+
+static void copy(char *to, size_t size, const char *from)
+{
+	size_t length = strnlen(from, size - 1);
+
+	memcpy(to, from, length);
+	to[length] = '\0';
+}
+
+void pm_region_plan_record(struct pm_region_plan *plan)
+{
+	struct perfmon_profile_plan *record;
+	uint32_t i;
+
+	record = pm_profile_reserve(PERFMON_PROFILE_TYPE_PLAN,
+				    sizeof(*record) +
+					    plan->count * sizeof(record->counter[0]));
+	if (!record) {
+		plan->count = plan->live = 0;
+		return;
+	}
+	record->generation = 1;
+	record->counters = plan->count;
+	record->time = plan->time;
+	for (i = 0; i < plan->count; i++) {
+		const struct pm_event *event = &plan->list->events[i];
+		struct perfmon_profile_counter *counter = &record->counter[i];
+
+		copy(counter->name, sizeof(counter->name), event->name);
+		copy(counter->pmu, sizeof(counter->pmu), event->pmu);
+		copy(counter->unit, sizeof(counter->unit), event->unit);
+		counter->scale = event->scale;
+		counter->type = event->attr.type;
+		counter->config[0] = event->attr.config;
+		counter->config[1] = event->attr.config1;
+		counter->config[2] = event->attr.config2;
+		counter->flags =
+			(event->hardware ? PERFMON_PROFILE_COUNTER_HARDWARE : 0) |
+			(pm_event_is_blind(event) ? PERFMON_PROFILE_COUNTER_KERNEL_ONLY
+						  : 0) |
+			(event->exact ? PERFMON_PROFILE_COUNTER_EXACT : 0);
+		counter->logical = event->logical;
+		counter->cost = plan->cost[i];
+		if (i >= plan->live) {
+			counter->error = plan->errors[i];
+			counter->flags |= PERFMON_PROFILE_COUNTER_REFUSED;
+		}
+	}
+	pm_profile_publish();
+	plan->record = record;
+	if (plan->live && plan->list->events[0].exact)
+		pm_profile_totals(record);
+}
+
+#define EXACT "'perfmon run --exact' counts instructions on any machine"
+
+/*
+ * The machine's default events, of those that cost no system call. What refused the others
+ * is said, and what can be had for system calls: one group of events takes two of them at
+ * BEGIN and two at END.
+ */
+static int make_auto(struct pm_region_plan *plan)
+{
+	struct refusal refusal = {.mode = false};
+	const struct pm_diag *refused = &refusal.first;
+	const char *why = refused->text, *set = "task-clock,page-faults";
+	const char *price = " with 4 system calls a visit";
+	bool shut = false;
+	struct pm_diag diag = {0};
+	char text[1200];
+	int err;
+
+	err = pm_events_auto(PM_EVENTS_USER_ONLY, reads_fast, &refusal, &plan->list,
+			     &diag);
+	if (!err && !refused->error)
+		return 0;
+	shut = refused->error && !refusal.mode && pm_diagnosis_is_shut();
+	if (refusal.mode) {
+		set = "instructions:uk,cycles:uk";
+		price = "";
+	} else if (refused->error == -ENOENT || refused->error == -ENODEV) {
+		why = "this machine exposes no hardware counters, as most virtual "
+		      "machines. 'perfmon info' says more";
+	} else if (refused->error == -EOPNOTSUPP) {
+		set = "instructions,cycles";
+	}
+	if (err)
+		snprintf(text, sizeof(text), "no events are counted: %s", diag.text);
+	else if (plan->list->count)
+		snprintf(text, sizeof(text), "only %s is counted: %s",
+			 plan->list->events[0].name, refused->text);
+	else if (shut)
+		snprintf(text, sizeof(text), "regions are timed only: %s. " EXACT, why);
+	else
+		snprintf(
+			text, sizeof(text),
+			"regions are timed only: %s. PERFMON_EVENTS=%s counts events%s%s",
+			why, set, price, refusal.mode ? "" : ". " EXACT);
+	pm_profile_note(text);
+	return err;
+}
+
+/* The report of an event that somebody named says why it lacks the kernel's part. */
+static void note_user_mode(const struct pm_region_plan *plan)
+{
+	struct pm_diag diag = {0};
+	char what[300];
+
+	for (size_t i = 0; i < plan->list->count && !diag.error; i++) {
+		if (!plan->list->events[i].user_only)
+			continue;
+		snprintf(what, sizeof(what), "event '%s' counts only user mode",
+			 plan->list->events[i].label);
+		pm_diagnosis_user_mode(&diag, what);
+		pm_profile_note(diag.text);
+	}
+}
+
+void pm_region_plan_make(struct pm_region_plan *plan, const struct pm_options *options)
+{
+	struct pm_diag diag = {0};
+	char text[1200];
+	int err = -ENOENT;
+	uint32_t i;
+
+	memset(plan, 0, sizeof(*plan));
+	if (options->events_none)
+		goto record;
+	if (options->events)
+		err = pm_events_parse(options->events, PM_EVENTS_USER_ONLY, &plan->list,
+				      &diag);
+	if (options->events && err) {
+		snprintf(text, sizeof(text),
+			 "PERFMON_EVENTS: %s; counting the machine's default events "
+			 "instead",
+			 diag.text);
+		pm_profile_note(text);
+	}
+	if (!err)
+		note_user_mode(plan);
+	if (err && make_auto(plan))
+		goto record;
+	while (plan->count < plan->list->count && !plan->list->events[plan->count].set)
+		plan->count++;
+	if (plan->count < plan->list->count) {
+		snprintf(text, sizeof(text),
+			 "PERFMON_EVENTS names %zu sets: regions count the first one",
+			 plan->list->set_count);
+		pm_profile_note(text);
+	}
+	if (plan->count > PERFMON_PROFILE_COUNTERS_MAX) {
+		snprintf(text, sizeof(text),
+			 "PERFMON_EVENTS needs %u counters: regions count the first %d",
+			 plan->count, PERFMON_PROFILE_COUNTERS_MAX);
+		pm_profile_note(text);
+		plan->count = PERFMON_PROFILE_COUNTERS_MAX;
+	}
+	refuse(plan, plan->errors);
+record:
+	pm_region_plan_record(plan);
+	for (i = 0; i < plan->count; i++)
+		pm_regions_debug("perfmon: counting %s on PMU %s",
+				 plan->list->events[i].name, plan->list->events[i].pmu);
+	if (!plan->count)
+		pm_regions_debug("perfmon: counting no events, only time");
+}

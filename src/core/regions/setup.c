@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/regions/setup.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/events/events.h"
+#include "core/kernel/clock.h"
+#include "core/kernel/locks.h"
+#include "core/kernel/stack.h"
+#include "core/kernel/standard.h"
+#include "core/profile/profile.h"
+#include "core/regions/aggregate.h"
+#include "core/regions/exclude.h"
+#include "core/regions/exit.h"
+#include "core/regions/names.h"
+#include "core/regions/plan.h"
+#include "core/regions/recycle.h"
+#include "core/regions/registry.h"
+#include "core/regions/state.h"
+#include "core/regions/thread.h"
+#include "core/regions/unmatched.h"
+#include "core/report/report.h"
+#include "fastpath/fastpath.h"
+
+/* --- the first region, arming ------------------------------------------------------- */
+
+/* Disarms that no arm has undone. */
+static int disarms;
+
+/* Publishes the calls that BEGIN and END make, by the plan and the options. */
+static void publish(void)
+{
+	struct pm_region_calls none = {NULL, NULL};
+	bool plain = !pm_region_general.fence && !pm_region_general.monotonic &&
+		     !pm_region_general.generation;
+
+	pm_regions.was_armed = pm_regions.was_armed || !disarms;
+	if (pm_regions.phase != PM_REGIONS_READY)
+		return;
+	pm_regions_publish(disarms ? none
+				   : pm_region_calls_for(pm_regions.plan.live, plain,
+							 pm_region_general.stride));
+}
+
+int pm_regions_disarmed(int more)
+{
+	bool armed = !disarms;
+
+	if (more > 0 ? disarms < INT_MAX : disarms > 0)
+		disarms += more;
+	if (armed == !disarms)
+		return disarms;
+	if (!disarms && pm_regions.was_armed) {
+		/* Visits may be open since before: the general form notices by this. */
+		__atomic_store_n(&pm_region_general.generation,
+				 pm_region_general.generation + 1, __ATOMIC_RELAXED);
+	}
+	publish();
+	return disarms;
+}
+
+/* Under PM_LOCK_REGIONS. A forked child comes here again, with options and plan that its
+ * parent has made. */
+static int make_ready_here(void)
+{
+	static bool configured;
+	struct pm_diag diag = {0};
+	uint32_t i;
+	int err;
+
+	if (!configured) {
+		pm_standard_learn();
+		pm_options_read(&pm_regions.options, &diag);
+		pm_regions.metrics = pm_metrics_of(&pm_regions.options);
+	}
+	err = pm_registry_init();
+	if (!err)
+		err = pm_regions_make_ours();
+	if (!err)
+		err = pm_profile_open(&pm_regions.options, &diag);
+	if (err) {
+		pm_diag_set(&pm_regions.refused, err, "%s",
+			    diag.error ? diag.text : strerror(-err));
+		pm_regions_debug("perfmon: regions are not counted: %s",
+				 pm_regions.refused.text);
+		return err;
+	}
+	pm_profile_machine();
+	if (pm_regions.options.arguments)
+		pm_profile_arguments();
+	for (i = 0; i < pm_regions.options.note_count; i++)
+		pm_profile_note(pm_regions.options.notes[i]);
+	if (pm_clock.why[0])
+		pm_profile_note(pm_clock.why);
+	pm_regions_debug("perfmon: time is taken from %s",
+			 pm_clock.monotonic ? "CLOCK_MONOTONIC"
+					    : "the timestamp counter");
+	if (configured) {
+		pm_region_plan_record(&pm_regions.plan);
+		pm_registry_each_region(pm_region_record_name);
+	} else {
+		pm_region_plan_make(&pm_regions.plan, &pm_regions.options);
+		pm_exclude_enable(pm_regions.plan.live &&
+				  pm_regions.plan.list->events[0].exact);
+		pm_region_general.fence = pm_regions.options.fence;
+		pm_region_general.monotonic = pm_clock.monotonic;
+		pm_region_general.stride = pm_regions.options.stride_count > 0 ||
+					   pm_regions.options.stride_auto > 0;
+		if (!pm_regions.options.arm)
+			disarms = 1;
+	}
+	/* Without it the report is the same, where nothing is preloaded. */
+	if (!configured)
+		atexit(pm_exit_prepare);
+	configured = true;
+	return 0;
+}
+
+static void make_ready_at(void *err)
+{
+	*(int *)err = make_ready_here();
+}
+
+/* It may call libpfm4, and reads files: too much for the stack of a small thread. */
+static int make_ready(void)
+{
+	int err = 0;
+
+	pm_stack_run(make_ready_at, &err);
+	return err;
+}
+
+static void load_libraries(void *unused)
+{
+	(void)unused;
+	pm_events_prepare(pm_options_events());
+}
+
+int pm_regions_init(void)
+{
+	int err = 0;
+
+	/* Before the lock: see pm_library_need(). */
+	if (pm_regions_phase() == PM_REGIONS_NEW && pm_options_events())
+		pm_stack_run(load_libraries, NULL);
+	pm_regions_acquire();
+	if (pm_regions.phase == PM_REGIONS_NEW) {
+		err = make_ready();
+		if (err) {
+			pm_regions_make_inert();
+		} else {
+			pm_regions_set_phase(PM_REGIONS_READY);
+			publish();
+		}
+	}
+	if (pm_regions.phase == PM_REGIONS_INERT)
+		err = -EPERM;
+	pm_regions_release();
+	return err;
+}
+
+/* Not there in a program that is wholly static, nor, before glibc 2.34, in one that is
+ * not linked with libdl. */
+#pragma weak dladdr
+#pragma weak dlopen
+
+/*
+ * What the library is in is never unloaded: threads have a key whose destructor is here,
+ * and open counters. The shared library is linked so; a plugin that the archive was
+ * linked into is not.
+ */
+__attribute__((constructor)) static void stay_loaded(void)
+{
+	Dl_info info;
+
+	/* In the program itself, which stays in any case, this finds nothing. */
+	if (dladdr && dlopen && dladdr(&pm_regions, &info) && info.dli_fname)
+		dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+/* --- fork(2) ------------------------------------------------------------------------ */
+
+/* What the forking thread had open, for its child to begin again. */
+static struct {
+	uint32_t count;
+	uint64_t key[PERFMON_PROFILE_DEPTH_MAX];
+} open_at_fork;
+
+/*
+ * A fork by a signal handler that interrupted our slow path may find this thread's memory
+ * in pieces: then the child's regions do nothing. The same holds for a fork in a child
+ * that no handler prepared: it has no profile to leave behind.
+ */
+static bool fork_prepared;
+
+static void before_fork(void)
+{
+	const struct pm_thread_block *block = pm_thread_block;
+	const struct pm_frame *frame;
+	enum pm_regions_phase phase = pm_regions_phase();
+
+	fork_prepared = !pm_thread_busy && !block->in_slow && phase != PM_REGIONS_INERT &&
+			(phase != PM_REGIONS_READY || pm_regions_is_ours());
+	if (!fork_prepared)
+		return;
+	if (phase == PM_REGIONS_READY)
+		pm_profile_remember_parent();
+	open_at_fork.count = 0;
+	if (!block->alive || !block->gate)
+		return;
+	for (frame = pm_frame_at(block->frames, block->frame_size, 1);
+	     frame != block->gate;
+	     frame = pm_frame_at((struct pm_frame *)(uintptr_t)frame, block->frame_size,
+				 1))
+		open_at_fork.key[open_at_fork.count++] = frame->region_key;
+}
+
+static void forget_thread(struct pm_registry_thread *thread)
+{
+	pm_thread_forget((struct pm_thread *)(void *)thread);
+}
+
+/*
+ * The child: nothing of the parent's measuring may reach it, and nothing it does the
+ * parent's. Names keep their ids, since the program's descriptors hold them. The rest is
+ * made anew by the child's first region, or here if regions are open.
+ */
+static void in_child(bool prepared)
+{
+	uint32_t i;
+
+	pm_diag_clear(&pm_regions.refused);
+	if (!prepared || !fork_prepared) {
+		pm_thread_block = &pm_thread_block_none;
+		pm_regions_make_inert();
+		return;
+	}
+	pm_profile_forget();
+	pm_aggregate_forget();
+	pm_unmatched_forget();
+	pm_recycle_forget();
+	pm_regions.plan.record = NULL;
+	if (pm_regions.phase == PM_REGIONS_READY)
+		pm_regions_set_phase(PM_REGIONS_NEW);
+	pm_registry_forget(forget_thread);
+	if (!open_at_fork.count || !perfmon_region_begin_armed)
+		return;
+	for (i = 0; i < open_at_fork.count; i++) {
+		struct perfmon_region region = {.key = open_at_fork.key[i], .name = NULL};
+
+		perfmon_region_begin_armed(&region);
+	}
+}
+
+__attribute__((constructor)) static void handle_forks(void)
+{
+	static const struct pm_fork_hooks hooks = {before_fork, in_child};
+
+	pm_locks_at_fork(PM_LOCK_REGIONS, &hooks);
+}

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The slow path of regions: what BEGIN and END of the hot path do not find ready. What is
+ * done where a view is stale is in stale.c.
+ *
+ * A first pass goes one way, downwards, with the gate closed. Each step leaves what the next
+ * one needs, or counts the visit as lost and ends. The last step hands the call back to the
+ * hot path, once: it alone counts a visit, so that the first one costs what all others do.
+ *
+ *	BEGIN of the hot path                  END of the hot path
+ *	 |                |                     |                  |
+ *	 | gate closed    | no such path        | gate closed      | another key
+ *	 v                |                     v                  |
+ *	begin_closed      |                    end_closed          |
+ *	  process, thread |                      no thread: lost   |
+ *	  left by a jump  |                      left by a jump    |
+ *	  nested too deep |                      nested too deep   |
+ *	 |                v                     |                  v
+ *	 +--------> begin_missing               +----------> end_other
+ *	              key, by the name                         key, by the name
+ *	              path: node and slot                      visits inside of it, dropped
+ *	              |                                        |
+ *	              v                                        v
+ *	             BEGIN of the hot path                    END of the hot path
+ */
+#include "core/regions/slow.h"
+
+#include <errno.h>
+
+#include "core/kernel/clock.h"
+#include "core/kernel/handler.h"
+#include "core/kernel/kernel.h"
+#include "core/regions/cost.h"
+#include "core/regions/exclude.h"
+#include "core/regions/names.h"
+#include "core/regions/paths.h"
+#include "core/regions/registry.h"
+#include "core/regions/setup.h"
+#include "core/regions/state.h"
+#include "core/regions/stride.h"
+#include "core/regions/thread.h"
+#include "core/regions/unmatched.h"
+#include "fastpath/fastpath.h"
+
+/* Counts a visit that is lost. A handler may come in between and count one, too. */
+static void count_lost(uint64_t *lost)
+{
+	__atomic_fetch_add(lost, 1, __ATOMIC_RELAXED);
+}
+
+static uint32_t frame_depth(const struct pm_thread_block *block,
+			    const struct pm_frame *frame)
+{
+	return (uint32_t)(((const char *)frame - (const char *)block->frames) /
+			  block->frame_size);
+}
+
+/* --- visits below the deepest level -------------------------------------------------- */
+
+static void overflow_push(struct pm_thread_block *block, uint64_t key)
+{
+	if (block->overflow < PM_OVERFLOW_KEYS)
+		block->overflow_key[block->overflow] = key;
+	block->overflow++;
+	count_lost(block->thread->lost);
+}
+
+/* Closes the gate at FRAME until the visit that begins here has ended: it and all below it
+ * are counted in *LOST. */
+static void overflow(struct pm_thread_block *block, struct pm_frame *frame, uint64_t key,
+		     uint64_t *lost)
+{
+	block->full_gate = frame;
+	block->thread->lost = lost;
+	overflow_push(block, key);
+}
+
+/*
+ * Ends the innermost of these visits that has KEY, and those inside of it, whose ENDs were
+ * jumped over. False if the visit that ends is open further out: then all of these are
+ * over.
+ */
+static bool overflow_pop(struct pm_thread_block *block, uint64_t key)
+{
+	uint32_t i, open = block->overflow;
+	struct pm_frame *frame = block->full_gate;
+
+	for (i = open < PM_OVERFLOW_KEYS ? open : PM_OVERFLOW_KEYS; i--;) {
+		if (block->overflow_key[i] == key) {
+			/* Of those that are only counted, one ends: it cannot be told which. */
+			block->overflow = open > PM_OVERFLOW_KEYS ? open - 1 : i;
+			return true;
+		}
+	}
+	while (frame != block->frames) {
+		frame = pm_frame_at(frame, block->frame_size, -1);
+		if (frame->region_key == key) {
+			block->overflow = 0;
+			return false;
+		}
+	}
+	/* One that could not be named at its BEGIN may have been registered since. */
+	if (open > PM_OVERFLOW_KEYS || !block->overflow_key[open - 1])
+		block->overflow--;
+	else
+		PM_ADD(block->thread->record->unmatched_ends, 1);
+	return true;
+}
+
+/* --- a closed gate ------------------------------------------------------------------- */
+
+/* BEGINs that the calling thread has dropped since it is not set up: their ENDs have had
+ * a BEGIN. */
+static __thread uint64_t dropped;
+
+/* In the first thread that is set up. Under the lock nobody disarms meanwhile, and a fork
+ * waits: its child is to know the cost as well. */
+static void measure_cost(void)
+{
+	static bool measured;
+
+	if (__atomic_load_n(&measured, __ATOMIC_RELAXED))
+		return;
+	pm_regions_acquire();
+	if (!measured && perfmon_region_begin_armed) {
+		pm_cost_measure();
+		__atomic_store_n(&measured, true, __ATOMIC_RELAXED);
+	}
+	pm_regions_release();
+}
+
+/* The first region of a thread. True if the thread is set up now. */
+static bool first_use(void)
+{
+	struct pm_still still;
+	bool set_up;
+	int err = -EDEADLK;
+
+	if (pm_regions_phase() == PM_REGIONS_READY && !pm_regions_is_ours()) {
+		pm_regions_make_inert();
+		return false;
+	}
+	dropped++;
+	if (!pm_thread_may_set_up())
+		return false;
+	pm_kernel_still_begin(&still);
+	/* The process's own set-up calls libraries that allocate, a thread's does not. */
+	if (!pm_thread_busy && !(pm_regions_phase() == PM_REGIONS_READY
+					 ? pm_may_be_in_signal_handler(&still.mask)
+					 : pm_in_signal_handler())) {
+		pm_thread_busy++;
+		err = pm_regions_init();
+		if (!err &&
+		    __atomic_load_n(&perfmon_region_begin_armed, __ATOMIC_RELAXED)) {
+			err = pm_thread_setup();
+			if (err && err != -EDEADLK)
+				__atomic_fetch_add(&pm_profile_header()->lost_threads, 1,
+						   __ATOMIC_RELAXED);
+			else if (!err)
+				measure_cost();
+		}
+		pm_thread_busy--;
+	}
+	if (err == -EDEADLK && pm_profile_exists())
+		__atomic_fetch_add(&pm_profile_header()->lost_first_in_handler, 1,
+				   __ATOMIC_RELAXED);
+	set_up = pm_thread_block != &pm_thread_block_none;
+	dropped -= set_up;
+	pm_kernel_still_end(&still);
+	return set_up;
+}
+
+/* An END in a thread that is not set up: its BEGIN was dropped, or ran in another
+ * thread. */
+static void end_without_thread(const char *name)
+{
+	if (dropped) {
+		dropped--;
+	} else if (pm_regions_phase() == PM_REGIONS_READY && pm_regions_is_ours()) {
+		count_lost(&pm_profile_header()->unmatched_ends);
+		pm_unmatched_count(name, NULL, NULL);
+	}
+}
+
+/* Whether BLOCK was wiped: the process is a child that no fork handler prepared. */
+static bool wiped(struct pm_thread_block *block)
+{
+	if (block->alive)
+		return false;
+	pm_thread_block = &pm_thread_block_none;
+	pm_regions_make_inert();
+	return true;
+}
+
+/* The gate is where the first frame without a node is. The visit of the call that was left
+ * is lost; an END may have left its node half written. */
+bool pm_slow_reopen(struct pm_thread_block *block)
+{
+	struct pm_frame *frame = pm_frame_at(block->frames, block->frame_size, 1);
+	const struct pm_frame *parent;
+	struct pm_slot *slot;
+
+	if (pm_thread_busy || !pm_outside_signal_handlers())
+		return false;
+	PM_ADD(block->thread->record->lost_other, 1);
+	if (!block->overflow) {
+		while (frame->node)
+			frame = pm_frame_at(frame, block->frame_size, 1);
+		parent = pm_frame_at(frame, block->frame_size, -1);
+		slot = pm_thread_slot(block, parent->path_key + frame->region_key);
+		if (slot && slot->node->sequence & 1) {
+			PM_COUNT32(slot->node->dropped_counts, 1);
+			pm_node_close(slot->node, slot->node->sequence - 1);
+		}
+	}
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	block->in_slow = 0;
+	if (!block->overflow)
+		block->gate = frame;
+	return true;
+}
+
+/* Closes the gate of BLOCK, which is open, for this call; where it was. Visits that are
+ * open since before regions were disarmed are dropped. */
+static struct pm_frame *close_gate(struct pm_thread_block *block)
+{
+	struct pm_frame *frame = block->gate;
+
+	block->gate = NULL;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (block->arm_generation != PM_GET(pm_region_general.generation))
+		frame = pm_region_resync(block, frame);
+	return frame;
+}
+
+bool pm_slow_begins(void)
+{
+	if (pm_thread_block == &pm_thread_block_none && !first_use())
+		return false;
+	return !wiped(pm_thread_block);
+}
+
+void pm_region_begin_closed(struct perfmon_region *region)
+{
+	struct pm_thread_block *block;
+
+	if (!pm_slow_begins()) {
+		pm_region_hear(region->name, PM_GET(region->key));
+		return;
+	}
+	block = pm_thread_block;
+	if (block->in_slow || (!block->gate && !block->overflow)) {
+		if (!pm_slow_reopen(block)) {
+			count_lost(&block->thread->record->lost_in_handler);
+			return;
+		}
+	}
+	if (block->overflow) {
+		if (block->arm_generation == PM_GET(pm_region_general.generation)) {
+			block->in_slow = 1;
+			__atomic_signal_fence(__ATOMIC_SEQ_CST);
+			overflow_push(block, pm_region_known_key(region));
+			__atomic_signal_fence(__ATOMIC_SEQ_CST);
+			block->in_slow = 0;
+			return;
+		}
+		/* The ENDs that were to open the gate fell into a disarmed time. */
+		block->overflow = 0;
+		block->gate = block->full_gate;
+	}
+	pm_region_begin_missing(block, close_gate(block), region);
+}
+
+bool pm_slow_ends(const char *name)
+{
+	if (pm_thread_block == &pm_thread_block_none) {
+		end_without_thread(name);
+		return false;
+	}
+	return !wiped(pm_thread_block);
+}
+
+void pm_region_end_closed(struct perfmon_region *region)
+{
+	struct pm_thread_block *block;
+	struct pm_frame *frame;
+	bool further_out;
+
+	if (!pm_slow_ends(region->name))
+		return;
+	block = pm_thread_block;
+	if ((block->in_slow || !block->overflow) && !pm_slow_reopen(block))
+		return;
+	if (block->overflow) {
+		block->in_slow = 1;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		further_out = !overflow_pop(block, pm_region_known_key(region));
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		block->in_slow = 0;
+		if (block->overflow)
+			return;
+		block->gate = block->full_gate;
+		if (!further_out)
+			return;
+	}
+	frame = close_gate(block);
+	pm_region_end_other(block, pm_frame_at(frame, block->frame_size, -1), region);
+}
+
+/* --- a new path ---------------------------------------------------------------------- */
+
+/* The node's number in a path key. */
+static uint32_t path_number(uint64_t path_key)
+{
+	return (uint32_t)(path_key * PM_KEY_INVERSE >> 32);
+}
+
+/* The stride of a new path to the region with ID, and where its first run begins. Under
+ * PM_LOCK_REGIONS. */
+static void stride_begin(struct perfmon_profile_stride *stride, uint32_t id)
+{
+	uint64_t seed = pm_clock_ticks() ^ (uint64_t)(uintptr_t)stride;
+	const char *name = "";
+
+	for (uint32_t i = 0; i < pm_regions.options.stride_count && !*name; i++)
+		if (pm_regions.options.strides[i].name)
+			name = pm_registry_name(id);
+	pm_stride_begin(stride, pm_options_stride(&pm_regions.options, name));
+	/* Close seeds must not give like numbers; and xorshift has no way out of 0. */
+	seed = (seed ^ seed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	seed = (seed ^ seed >> 27) * UINT64_C(0x94d049bb133111eb);
+	PM_PUT(stride->random, (seed ^ seed >> 31) | 1);
+	pm_stride_draw(stride);
+}
+
+/* A new path of the calling thread below PARENT, at DEPTH; where it is counted as lost if
+ * that cannot be, else NULL. The lock is needed for more room, and for a new stride. */
+static uint64_t *add_path(struct pm_thread_block *block, const struct pm_frame *parent,
+			  uint64_t region_key, uint32_t depth)
+{
+	struct pm_thread *thread = block->thread;
+	bool shared = pm_region_general.stride ||
+		      pm_thread_grows(thread, parent->path_key + region_key);
+	struct pm_slot *slot = NULL;
+	struct pm_still still;
+	bool free = true;
+
+	if (shared) {
+		pm_kernel_still_begin(&still);
+		free = pm_regions_try_lock();
+	}
+	if (free)
+		slot = pm_thread_add_path(thread, path_number(parent->path_key),
+					  pm_region_id(region_key),
+					  parent->path_key + region_key, depth);
+	if (slot && pm_region_general.stride)
+		stride_begin(pm_node_stride(slot->node, block->columns),
+			     pm_region_id(region_key));
+	if (shared) {
+		if (free)
+			pm_regions_release();
+		pm_kernel_still_end(&still);
+	}
+	if (!free)
+		return &thread->record->lost_in_handler;
+	return slot ? NULL : &thread->record->lost_no_memory;
+}
+
+/* The two last steps are functions of their own, so that the call which they hand back is
+ * a tail call: what follows a call is counted in the visit that it has begun. */
+static __attribute__((noinline)) bool find_path(struct pm_thread_block *block,
+						struct pm_frame *frame,
+						struct perfmon_region *region)
+{
+	struct perfmon_profile_thread *record = block->thread->record;
+	const struct pm_frame *parent = pm_frame_at(frame, block->frame_size, -1);
+	uint32_t depth = frame_depth(block, frame);
+	uint64_t region_key = PM_GET(region->key), *lost = NULL;
+	struct pm_exclude exclude;
+
+	block->in_slow = 1;
+	pm_exclude_begin(block, &exclude);
+	if (pm_cost_resumes(region))
+		goto found;
+	if (pm_exclude_is_on() &&
+	    !pm_thread_slot(block, parent->path_key + PM_GET(region->key)))
+		exclude.steps = pm_thread_steps(block, parent->path_key + region_key);
+	if (!pm_region_is_registered(region_key)) {
+		struct perfmon_region *known = pm_region_of_name(region->name);
+
+		pm_region_hear(region->name, region_key);
+		region_key = 0;
+		if (known) {
+			region_key = known->key;
+			__atomic_store_n(&region->key, region_key, __ATOMIC_RELAXED);
+		}
+	}
+	if (!region_key)
+		lost = &record->lost_unnamed;
+	else if (depth > PERFMON_PROFILE_DEPTH_MAX)
+		lost = &record->lost_too_deep;
+	/* A handler inside of set-up, which is counting what an empty region counts. */
+	else if (pm_thread_busy)
+		lost = &record->lost_in_handler;
+	else if (!pm_thread_slot(block, parent->path_key + region_key))
+		lost = add_path(block, parent, region_key, depth);
+	if (lost)
+		overflow(block, frame, region_key, lost);
+found:
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	block->in_slow = 0;
+	if (lost)
+		return false;
+	pm_exclude_end(block, &exclude, PM_EXCLUDED_BEGIN, frame);
+	block->gate = frame;
+	return true;
+}
+
+void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *frame,
+			     struct perfmon_region *region)
+{
+	if (find_path(block, frame, region))
+		pm_region_call(&perfmon_region_begin_armed, region);
+}
+
+/* --- ENDs that do not match ---------------------------------------------------------- */
+
+static __attribute__((noinline)) bool find_visit(struct pm_thread_block *block,
+						 struct pm_frame *frame,
+						 struct perfmon_region *region)
+{
+	uint64_t region_key = PM_GET(region->key);
+	struct pm_frame *found = frame;
+	struct pm_exclude exclude;
+
+	block->in_slow = 1;
+	pm_exclude_begin(block, &exclude);
+	if (pm_cost_resumes(region))
+		region_key = PM_GET(region->key);
+	else if (!pm_region_is_registered(region_key))
+		region_key = pm_region_known_key(region);
+	while (found != block->frames && found->region_key != region_key)
+		found = pm_frame_at(found, block->frame_size, -1);
+	if (found == block->frames) {
+		PM_ADD(block->thread->record->unmatched_ends, 1);
+		pm_unmatched_count(region->name, block, frame);
+		block->in_slow = 0;
+		block->gate = pm_frame_at(frame, block->frame_size, 1);
+		return false;
+	}
+	for (; frame != found; frame = pm_frame_at(frame, block->frame_size, -1)) {
+		PM_COUNT32(frame->node->mismatched_ends, 1);
+		PM_PUT(frame->node, NULL);
+	}
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	block->in_slow = 0;
+	pm_exclude_end(block, &exclude, PM_EXCLUDED_END, found);
+	block->gate = pm_frame_at(found, block->frame_size, 1);
+	return true;
+}
+
+void pm_region_end_other(struct pm_thread_block *block, struct pm_frame *frame,
+			 struct perfmon_region *region)
+{
+	if (find_visit(block, frame, region))
+		pm_region_call(&perfmon_region_end_armed, region);
+}
+
+struct pm_frame *pm_region_resync(struct pm_thread_block *block, struct pm_frame *frame)
+{
+	struct pm_frame *first = pm_frame_at(block->frames, block->frame_size, 1);
+
+	PM_ADD(block->thread->record->lost_other, frame_depth(block, frame) - 1);
+	while (frame != first) {
+		frame = pm_frame_at(frame, block->frame_size, -1);
+		PM_PUT(frame->node, NULL);
+	}
+	block->arm_generation = PM_GET(pm_region_general.generation);
+	return first;
+}

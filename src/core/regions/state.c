@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/regions/state.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/kernel/kernel.h"
+#include "core/kernel/locks.h"
+#include "core/kernel/standard.h"
+
+struct pm_regions pm_regions;
+__thread int pm_thread_busy __attribute__((tls_model("initial-exec")));
+
+/* A page with MADV_WIPEONFORK: 1 in the process that made it, 0 in any child. */
+static uint32_t *life;
+
+__attribute__((format(printf, 1, 0))) static void say(const char *format, va_list args)
+{
+	char text[1200];
+	int length;
+
+	if (pm_standard_descriptor(STDERR_FILENO) < 0)
+		return;
+	length = vsnprintf(text, sizeof(text) - 1, format, args);
+	if (length < 0)
+		return;
+	if ((size_t)length > sizeof(text) - 2)
+		length = sizeof(text) - 2;
+	text[length] = '\n';
+	pm_kernel_write_quietly(STDERR_FILENO, text, (size_t)length + 1);
+}
+
+void pm_regions_say(const char *format, ...)
+{
+	va_list args;
+
+	if (!pm_regions_want_report())
+		return;
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+}
+
+void pm_regions_debug(const char *format, ...)
+{
+	va_list args;
+
+	if (!pm_regions.options.debug)
+		return;
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+}
+
+void pm_regions_acquire(void)
+{
+	pm_locks_take(PM_LOCK_REGIONS);
+}
+
+void pm_regions_release(void)
+{
+	pm_locks_release(PM_LOCK_REGIONS);
+}
+
+bool pm_regions_try_lock(void)
+{
+	return pm_locks_try(PM_LOCK_REGIONS);
+}
+
+/* Partner: the acquire in pm_regions_phase(), for those who do not hold the lock. */
+void pm_regions_set_phase(enum pm_regions_phase phase)
+{
+	__atomic_store_n(&pm_regions.phase, phase, __ATOMIC_RELEASE);
+}
+
+void pm_regions_publish(struct pm_region_calls calls)
+{
+	__atomic_store_n(&perfmon_region_begin_armed, calls.begin, __ATOMIC_RELEASE);
+	__atomic_store_n(&perfmon_region_end_armed, calls.end, __ATOMIC_RELEASE);
+}
+
+bool pm_regions_is_ours(void)
+{
+	return life && __atomic_load_n(life, __ATOMIC_RELAXED);
+}
+
+int pm_regions_make_ours(void)
+{
+	size_t size = pm_kernel_page_size();
+	void *page = life;
+	int err = 0;
+
+	if (!page)
+		err = pm_kernel_mmap(&page, size, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (err)
+		return err;
+	life = NULL;
+	err = pm_kernel_madvise(page, size, MADV_WIPEONFORK);
+	if (err) {
+		pm_kernel_munmap(page, size);
+		return err;
+	}
+	life = page;
+	__atomic_store_n(life, 1, __ATOMIC_RELAXED);
+	return 0;
+}
+
+void pm_regions_make_inert(void)
+{
+	struct pm_region_calls none = {NULL, NULL};
+
+	pm_regions_set_phase(PM_REGIONS_INERT);
+	pm_regions_publish(none);
+}
+
+void pm_regions_hear(unsigned int voice)
+{
+	if (voice & ~__atomic_load_n(&pm_regions.voices, __ATOMIC_RELAXED))
+		__atomic_fetch_or(&pm_regions.voices, voice, __ATOMIC_RELAXED);
+}
+
+bool pm_regions_want_report(void)
+{
+	const struct pm_options *options = &pm_regions.options;
+	bool counted = pm_regions.refused.error ? options->arm : pm_regions.was_armed;
+	unsigned int voices = __atomic_load_n(&pm_regions.voices, __ATOMIC_RELAXED);
+	/* Also who has armed or disarmed, and had no region yet. */
+	bool quiet = __atomic_load_n(&pm_regions.silenced, __ATOMIC_RELAXED) ||
+		     voices == PM_REGIONS_QUIET || (!voices && !pm_regions.refused.error);
+
+	return counted && options->output != PM_OUTPUT_NONE &&
+	       (options->output_asked || !quiet);
+}
+
+int pm_regions_snapshot(struct pm_snapshot **out, struct pm_diag *diag)
+{
+	struct pm_snapshot *quiet;
+	int err;
+
+	/* A profile that is being begun is nobody's to read. */
+	if (pm_regions_phase() != PM_REGIONS_READY || !pm_regions_is_ours())
+		return pm_diag_set(diag, -ENOENT,
+				   "this process has not used a region yet");
+	err = pm_profile_snapshot(out, diag);
+	/* Where threads end all the time no walk may find a quiet moment: make one. */
+	if (!err && (*out)->partial && pm_regions_try_lock()) {
+		int again = pm_profile_snapshot(&quiet, diag);
+
+		pm_regions_release();
+		if (!again) {
+			pm_snapshot_free(*out);
+			*out = quiet;
+		}
+	}
+	return err;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A path's visits are all measured at first. After LOOK of them, and again after each LOOK
+ * measured ones, the cost of its visits is held against the time that has passed. Where
+ * that is more than the path may have, its stride becomes what would have kept to it. Paths
+ * whose stride was raised share what measuring may take, so that all of them together keep
+ * to it; the others do not matter. A stride never falls.
+ */
+#include "core/regions/stride.h"
+
+#include "core/kernel/clock.h"
+#include "core/regions/state.h"
+#include "core/regions/thread.h"
+
+/* A region of fewer visits is measured whole. */
+#define LOOK 1000
+/* Where passing a visit over costs more than the path may have, measuring takes this part
+ * of that. */
+#define PART	    0.1
+#define STRIDE_MOST (1u << 24)
+
+void pm_stride_begin(struct perfmon_profile_stride *stride, uint32_t visits)
+{
+	PM_PUT(stride->stride, visits ? visits : 1);
+	PM_PUT(stride->worth, 1);
+	PM_PUT(stride->until, visits ? UINT64_MAX : LOOK);
+	PM_PUT(stride->looked, visits ? 0 : pm_clock_ticks());
+}
+
+/* The ticks that a measured visit costs, as this path's were read; 0: not known. */
+static double pair_ticks(const struct perfmon_profile_node *node)
+{
+	const struct perfmon_profile_cost *cost = &pm_regions.plan.time;
+	/* Partner: the release store when another thread has measured it. */
+	uint32_t known = __atomic_load_n(&cost->known, __ATOMIC_ACQUIRE);
+
+	if (known & PERFMON_PROFILE_COST_CALL &&
+	    (node->fallback_reads > LOOK / 2 || !(known & PERFMON_PROFILE_COST_USER)))
+		return PM_GET(cost->call_pair);
+	return known & PERFMON_PROFILE_COST_USER ? PM_GET(cost->pair) : 0;
+}
+
+/* The stride for so many VISITS in so many TICKS, of which measuring may take LIMIT. */
+static uint64_t stride_for(double visits, double ticks, double limit, double pair,
+			   double skipped)
+{
+	/* What a visit may cost beyond being passed over. */
+	double room = limit * ticks / visits - skipped;
+
+	if (room < PART * skipped)
+		room = PART * skipped;
+	if (!(pair > skipped) || !(room > 0))
+		return 1;
+	return (pair - skipped) / room < STRIDE_MOST
+		       ? (uint64_t)((pair - skipped) / room) + 1
+		       : STRIDE_MOST;
+}
+
+void pm_region_stride_look(struct pm_thread_block *block,
+			   const struct perfmon_profile_node *node)
+{
+	struct perfmon_profile_stride *s = pm_node_stride(node, block->columns);
+	struct pm_thread *thread = block->thread;
+	uint64_t now = pm_clock_ticks(), stride;
+	double ticks = (double)(now - s->looked), visits = (double)(LOOK * s->stride);
+	double pair = pair_ticks(node), skipped = PM_GET(pm_regions.plan.time.skipped);
+	double share = pm_regions.options.stride_auto;
+	double spent = LOOK * pair + (visits - LOOK) * skipped;
+
+	PM_PUT(s->until, LOOK);
+	PM_PUT(s->looked, now);
+	if (spent <= share * ticks / (thread->strided ? thread->strided : 1))
+		return;
+	if (s->stride == 1) {
+		thread->strided++;
+		PM_PUT(s->whole, s->weight);
+	}
+	stride = stride_for(visits, ticks, share / thread->strided, pair, skipped);
+	if (stride <= s->stride)
+		return;
+	PM_PUT(s->stride, stride);
+	PM_PUT(s->worth, stride);
+	/* A run of the new length begins behind this visit. */
+	PM_PUT(s->left, 0);
+	pm_stride_draw(s);
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/regions/thread.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "core/kernel/clock.h"
+#include "core/kernel/kernel.h"
+#include "core/profile/profile.h"
+#include "core/regions/aggregate.h"
+#include "core/regions/paths.h"
+#include "core/regions/recycle.h"
+#include "core/regions/state.h"
+#include "fastpath/fastpath.h"
+
+#define SLOTS_FIRST_LOG2 5 /* for 16 paths */
+
+/* How often this thread has been taken down: a destructor that runs after that may set it
+ * up once more. An error counts as the last time. */
+static __thread int times_left;
+#define TIMES_MOST 2
+
+bool pm_thread_may_set_up(void)
+{
+	return times_left < TIMES_MOST;
+}
+
+static pthread_key_t leave_key;
+static bool leave_key_made;
+
+static const uint32_t cpu_unknown;
+
+/* glibc 2.35 and later: where the kernel keeps the thread's rseq area up to date. */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned int __rseq_size __attribute__((weak));
+
+static const uint32_t *cpu_pointer(void)
+{
+	const char *area;
+
+	if (!&__rseq_offset || !&__rseq_size || !__rseq_size)
+		return &cpu_unknown;
+	area = (const char *)perfmon_arch_thread_pointer() + __rseq_offset;
+	return (const uint32_t *)(const void *)(area + 4); /* struct rseq: cpu_id */
+}
+
+static size_t round_up(size_t size, size_t to)
+{
+	return (size + to - 1) / to * to;
+}
+
+/*
+ * What a forked child still needs of a thread, its descriptors above all, lies outside of
+ * the memory that it finds wiped: in small pieces of chunks that are kept for later
+ * threads. All pieces have the size that the plan's counters need. Under PM_LOCK_REGIONS.
+ */
+#define CHUNK ((size_t)64 << 10)
+static struct pm_thread *unused_threads; /* linked by block */
+static char *chunk;
+static size_t chunk_left;
+
+static struct pm_thread *take_thread(uint32_t counters)
+{
+	size_t size = round_up(sizeof(struct pm_thread) + pm_instance_size(counters), 64);
+	struct pm_thread *thread = unused_threads;
+	void *memory;
+
+	if (thread) {
+		unused_threads = (struct pm_thread *)(void *)thread->block;
+		memset(thread, 0, size);
+	} else {
+		if (chunk_left < size) {
+			if (pm_kernel_mmap(&memory, CHUNK, PROT_READ | PROT_WRITE,
+					   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+				return NULL;
+			chunk = memory;
+			chunk_left = CHUNK;
+		}
+		thread = (struct pm_thread *)(void *)chunk;
+		chunk += size;
+		chunk_left -= size;
+	}
+	thread->instance = (struct pm_instance *)(void *)(thread + 1);
+	return thread;
+}
+
+static void give_thread(struct pm_thread *thread)
+{
+	thread->block = (struct pm_thread_block *)(void *)unused_threads;
+	unused_threads = thread;
+}
+
+/* The mapping that a child finds wiped: the block with its views, the cache of names, the
+ * child table, the stack of frames and the keys of visits too deep for it, in this order,
+ * so that a thread with few paths and little nesting touches one page. */
+static int make_block(uint32_t counters, struct pm_thread_block **out, size_t *size)
+{
+	size_t page = pm_kernel_page_size();
+	size_t cache = round_up(sizeof(struct pm_thread_block) +
+					counters * sizeof(struct perfmon_counter_view),
+				64);
+	size_t slots = cache + PM_NAME_CACHE * sizeof(struct perfmon_region *);
+	size_t frames = slots + (sizeof(struct pm_slot) << SLOTS_FIRST_LOG2);
+	size_t overflow =
+		frames + (PERFMON_PROFILE_DEPTH_MAX + 2) * pm_frame_size(counters);
+	struct pm_thread_block *block;
+	void *memory;
+	int err;
+
+	*size = round_up(overflow + PM_OVERFLOW_KEYS * sizeof(uint64_t), page);
+	err = pm_kernel_mmap(&memory, *size, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (err)
+		return err;
+	err = pm_kernel_madvise(memory, *size, MADV_WIPEONFORK);
+	if (err) {
+		pm_kernel_munmap(memory, *size);
+		return err;
+	}
+	block = memory;
+	block->counters = counters;
+	block->columns = pm_regions.plan.count;
+	block->frame_size = (uint32_t)pm_frame_size(counters);
+	block->name_cache = (struct perfmon_region **)(void *)((char *)memory + cache);
+	block->slots = (struct pm_slot *)(void *)((char *)memory + slots);
+	block->slot_shift = 64 - SLOTS_FIRST_LOG2;
+	block->frames = (struct pm_frame *)(void *)((char *)memory + frames);
+	block->overflow_key = (uint64_t *)(void *)((char *)memory + overflow);
+	block->epoch = PM_EPOCH(1) + 1;
+	block->time_view = counters;
+	block->cpu = cpu_pointer();
+	*out = block;
+	return 0;
+}
+
+/* The thread's record and its first node, in recycled or new memory. */
+static int make_record(struct pm_thread *thread)
+{
+	struct perfmon_profile_thread *record;
+	char name[sizeof(record->name)] = "";
+	size_t i;
+
+	record = pm_recycle_take_thread();
+	if (!record) {
+		record = pm_profile_reserve(PERFMON_PROFILE_TYPE_THREAD, sizeof(*record));
+		if (!record)
+			return -ENOMEM;
+		PM_PUT(record->state, PERFMON_PROFILE_THREAD_STATE_UNUSED);
+		pm_profile_publish();
+	}
+	thread->record = record;
+	pm_kernel_thread_name(name);
+	/* Readers that saw it as another thread's may still be looking, and try again. */
+	for (i = 0; i < sizeof(name); i++)
+		PM_PUT(record->name[i], name[i]);
+	PM_PUT(record->tid, (uint32_t)pm_kernel_gettid());
+	pm_affinity_add(record->cpus, 0);
+	PM_PUT(record->begin_ticks, pm_clock_ticks());
+	PM_PUT(record->end_ticks, 0);
+	PM_PUT(record->generation, 1);
+	PM_PUT(record->counters, thread->block->columns);
+	PM_PUT(record->flags, pm_thread_flags());
+	if (!pm_thread_add_path(thread, 0, 0, 0, 0)) {
+		pm_recycle_thread(record);
+		return -ENOMEM;
+	}
+	__atomic_store_n(&record->state, PERFMON_PROFILE_THREAD_STATE_LIVE,
+			 __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* The bottom of the stack of open visits: the thread itself, which no END matches. */
+static void make_root_frame(struct pm_thread *thread)
+{
+	struct pm_thread_block *block = thread->block;
+	struct pm_frame *root = block->frames;
+
+	root->node = pm_thread_node(thread->record, 1);
+	root->region_key = UINT64_MAX;
+	root->path_key = PM_PATH_KEY(1);
+	root->epoch = 0;
+}
+
+/* How each counter stands in this thread, in its record and, where it is news, in the
+ * plan's. */
+static void record_counters(struct pm_thread *thread)
+{
+	struct perfmon_profile_plan *plan = pm_regions.plan.record;
+	uint32_t i;
+
+	for (i = 0; i < thread->block->counters; i++) {
+		const struct pm_counter *counter = &thread->instance->counters[i];
+
+		if (!pm_counter_is_open(counter)) {
+			PM_PUT(thread->record->status[i],
+			       counter->error ? counter->error : -EBADF);
+			if (!(plan->counter[i].flags & PERFMON_PROFILE_COUNTER_REFUSED)) {
+				PM_PUT(plan->counter[i].error, counter->error);
+				PM_PUT(plan->counter[i].flags,
+				       plan->counter[i].flags |
+					       PERFMON_PROFILE_COUNTER_REFUSED);
+			}
+		} else if (counter->user_read) {
+			PM_PUT(thread->record->status[i],
+			       PERFMON_PROFILE_COUNTER_STATUS_USER);
+			if (!(plan->counter[i].flags & PERFMON_PROFILE_COUNTER_USER_READ))
+				PM_PUT(plan->counter[i].flags,
+				       plan->counter[i].flags |
+					       PERFMON_PROFILE_COUNTER_USER_READ);
+		} else {
+			PM_PUT(thread->record->status[i],
+			       PERFMON_PROFILE_COUNTER_STATUS_SYSCALL);
+		}
+	}
+	for (; i < thread->block->columns; i++)
+		PM_PUT(thread->record->status[i], plan->counter[i].error);
+}
+
+/* Opens the plan's events on the calling thread and starts them. What is refused is a
+ * note and a status; the thread goes on with the rest. */
+static void open_counters(struct pm_thread *thread, struct pm_diag *diag)
+{
+	struct pm_thread_block *block = thread->block;
+	unsigned int flags = PM_OPEN_USER_READ | PM_OPEN_PARTIAL | PM_OPEN_SPARING;
+	struct pm_reading readings[PERFMON_PROFILE_COUNTERS_MAX];
+	uint32_t i;
+
+	if (!block->counters)
+		return;
+	memset(readings, 0, sizeof(readings));
+	pm_instance_open(thread->instance, pm_regions.plan.list->events, block->counters,
+			 0, -1, flags, diag);
+	pm_instance_enable(thread->instance);
+	for (i = 0; i < block->counters; i++)
+		if (thread->instance->counters[i].members > 1)
+			break;
+	if (i < block->counters && !pm_instance_read(thread->instance, readings) &&
+	    pm_instance_starved(thread->instance, readings) >= 0) {
+		pm_instance_close(thread->instance);
+		pm_instance_open(thread->instance, pm_regions.plan.list->events,
+				 block->counters, 0, -1, flags | PM_OPEN_SPLIT, diag);
+		pm_instance_enable(thread->instance);
+		if (!diag->error)
+			pm_diag_set(diag, -EBUSY,
+				    "the events do not fit the hardware together "
+				    "(another monitor may hold a counter): the kernel "
+				    "multiplexes the events");
+	}
+	for (i = 0; i < block->counters; i++) {
+		const struct pm_counter *counter = &thread->instance->counters[i];
+
+		pm_instance_view(thread->instance, i, 0, &block->view[i]);
+		pm_view_refresh(&block->view[i]);
+		if (block->time_view == block->counters && counter->user_read &&
+		    counter->page->cap_user_time && !pm_clock.monotonic)
+			block->time_view = i;
+	}
+}
+
+/* Takes the calling thread down: its results are added up, its descriptors closed, its
+ * memory freed. Harmless if it is not set up. */
+static void leave(void *unused)
+{
+	struct pm_thread_block *block = pm_thread_block;
+	struct pm_thread *thread = block->thread;
+	struct perfmon_profile_thread *record;
+	struct pm_still still;
+
+	(void)unused;
+	if (!block->alive)
+		return;
+	pm_kernel_still_begin(&still);
+	pm_thread_busy++;
+	block->gate = NULL;
+	pm_thread_block = &pm_thread_block_none;
+	record = thread->record;
+	times_left++;
+	pm_aggregate_thread(thread);
+	/* While a child that is forked meanwhile still finds them, and closes its own. */
+	if (block->counters)
+		pm_instance_close(thread->instance);
+	pm_regions_acquire();
+	pm_registry_leave(&thread->registry);
+	pm_regions_release();
+	if (thread->slots_memory)
+		pm_kernel_munmap(thread->slots_memory, thread->slots_size);
+	pm_kernel_munmap(block, thread->memory_size);
+	pm_regions_acquire();
+	if (PM_GET(record->state) == PERFMON_PROFILE_THREAD_STATE_UNUSED)
+		pm_recycle_thread(record);
+	give_thread(thread);
+	pm_regions_release();
+	pm_thread_busy--;
+	pm_kernel_still_end(&still);
+}
+
+/* THREAD's memory and record; under PM_LOCK_REGIONS. */
+static int make_thread(uint32_t counters, struct pm_thread **out)
+{
+	struct pm_thread *thread = take_thread(counters);
+	int err;
+
+	if (!thread)
+		return -ENOMEM;
+	err = make_block(counters, &thread->block, &thread->memory_size);
+	if (err)
+		goto no_block;
+	thread->block->thread = thread;
+	err = make_record(thread);
+	if (err)
+		goto no_record;
+	err = leave_key_made ? 0 : -pthread_key_create(&leave_key, leave);
+	if (!err) {
+		leave_key_made = true;
+		err = -pthread_setspecific(leave_key, thread);
+	}
+	if (err)
+		goto no_key;
+	*out = thread;
+	return 0;
+no_key:
+	pm_recycle_thread(thread->record);
+no_record:
+	pm_kernel_munmap(thread->block, thread->memory_size);
+no_block:
+	give_thread(thread);
+	return err;
+}
+
+int pm_thread_setup(void)
+{
+	uint32_t counters = pm_regions.plan.live;
+	struct pm_diag diag = {0};
+	struct pm_thread *thread = NULL;
+	int err = -EDEADLK;
+
+	if (pm_regions_try_lock()) {
+		err = make_thread(counters, &thread);
+		pm_regions_release();
+	}
+	if (err) {
+		if (err != -EDEADLK)
+			times_left = TIMES_MOST;
+		return err;
+	}
+	open_counters(thread, &diag);
+	pm_regions_acquire();
+	if (thread->block->columns)
+		record_counters(thread);
+	if (diag.error) {
+		pm_profile_note(diag.text);
+		pm_regions_debug("perfmon: thread %u: %s", thread->record->tid,
+				 diag.text);
+	}
+	pm_regions_debug("perfmon: thread %u is set up with %u counters of %u",
+			 thread->record->tid, counters ? thread->instance->open : 0,
+			 counters);
+	pm_registry_enter(&thread->registry);
+	pm_profile_clock_later();
+	pm_regions_release();
+	make_root_frame(thread);
+	thread->block->arm_generation = PM_GET(pm_region_general.generation);
+	thread->block->alive = 1;
+	/* A handler that finds the block must find it alive. */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	pm_thread_block = thread->block;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	thread->block->gate =
+		pm_frame_at(thread->block->frames, thread->block->frame_size, 1);
+	return 0;
+}
+
+void pm_thread_forget(struct pm_thread *thread)
+{
+	/* The block is wiped: whether there are counters is the plan's to say. */
+	if (pm_regions.plan.live)
+		pm_instance_forget(thread->instance);
+	if (thread->slots_memory)
+		pm_kernel_munmap(thread->slots_memory, thread->slots_size);
+	if (thread->block == pm_thread_block) {
+		pm_thread_block = &pm_thread_block_none;
+		times_left = 0;
+		pthread_setspecific(leave_key, NULL);
+	}
+	pm_kernel_munmap(thread->block, thread->memory_size);
+	give_thread(thread);
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* CSV (RFC 4180): a header line, then a row per path, first of all threads together, then
+ * per thread. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/report/cells.h"
+#include "core/report/formats.h"
+#include "core/report/merge.h"
+
+#define END_OF_LINE "\r\n"
+
+static void number(struct pm_out *out, uint64_t value)
+{
+	pm_out_format(out, ",%llu", (unsigned long long)value);
+}
+
+static void real(struct pm_out *out, double value, bool known)
+{
+	pm_out_text(out, ",");
+	if (known)
+		pm_out_double(out, value);
+}
+
+static void heading(struct pm_out *out, const char *name, const char *part)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text), "%s%s", name, part);
+	pm_out_text(out, ",");
+	pm_out_csv(out, text);
+}
+
+static void range_heading(struct pm_out *out, const char *name)
+{
+	static const char *const parts[] = {".mean",	    ".min",
+					    ".min_process", ".max",
+					    ".max_process", ".imbalance_percent"};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		heading(out, name, parts[i]);
+}
+
+/* Words with blanks between. */
+static void marks_write(struct pm_out *out, uint32_t marks)
+{
+	const char *between = ",";
+
+	if (!marks)
+		pm_out_text(out, between);
+	for (uint32_t i = 0; i < PM_MARKS; i++) {
+		if (!(marks & 1u << i))
+			continue;
+		pm_out_text(out, between);
+		pm_out_text(out, pm_report_mark_name(1u << i));
+		between = " ";
+	}
+}
+
+/* At the end of a row, so that no other column moves. */
+static void marks_header(const struct pm_report *report, struct pm_out *out)
+{
+	const struct pm_report_model *model = report->model;
+
+	pm_out_text(out, ",time_ns.marks,exclusive_ns.marks");
+	for (uint32_t e = 0; e < model->event_count; e++) {
+		heading(out, model->events[e].name, ".marks");
+		heading(out, model->events[e].name, ".exclusive_marks");
+	}
+	for (uint32_t m = 0; m < model->metric_count; m++)
+		heading(out, model->metrics[m].metric->name, ".marks");
+	if (!report->paths)
+		return;
+	pm_out_text(out, ",time_ns.process_marks,exclusive_ns.process_marks");
+	for (uint32_t e = 0; e < model->event_count; e++)
+		heading(out, model->events[e].name, ".process_marks");
+}
+
+static void row_marks(const struct pm_report *report, const struct pm_report_tree *tree,
+		      uint32_t n, struct pm_out *out)
+{
+	const struct pm_merge *merge = report->options->merge;
+	uint32_t path;
+
+	marks_write(out, pm_report_time(tree, n, false).marks);
+	marks_write(out, pm_report_time(tree, n, true).marks);
+	for (uint32_t e = 0; e < tree->model->event_count; e++) {
+		marks_write(out, pm_report_count(tree, n, e, false).marks);
+		marks_write(out, pm_report_count(tree, n, e, true).marks);
+	}
+	for (uint32_t m = 0; m < tree->model->metric_count; m++)
+		marks_write(out, pm_report_metric(tree, n, m, false).marks);
+	if (!report->paths)
+		return;
+	path = tree == report->all ? report->paths[n] : 0;
+	marks_write(out, pm_merge_range(merge, false, path, PM_RANGE_TIME).marks);
+	marks_write(out, pm_merge_range(merge, false, path, PM_RANGE_EXCLUSIVE).marks);
+	for (uint32_t e = 0; e < tree->model->event_count; e++)
+		marks_write(out,
+			    pm_report_range(merge, false, path, &tree->model->events[e])
+				    .marks);
+}
+
+static void header(const struct pm_report *report, struct pm_out *out)
+{
+	const struct pm_report_model *model = report->model;
+
+	pm_out_text(
+		out,
+		"thread,thread_name,id,parent,depth,path,region,entered,visits,time_ns,"
+		"exclusive_ns,mean_ns,stddev_ns,min_ns,max_ns,off_cpu_ns,threads,"
+		"fallback_reads,retries,migrations,mismatched_ends,dropped_counts,"
+		"defects,torn");
+	if (model->sampled)
+		pm_out_text(out, ",measured,time_error_ns,exclusive_error_ns");
+	for (uint32_t e = 0; e < model->event_count; e++) {
+		const char *name = model->events[e].name;
+
+		heading(out, name, "");
+		heading(out, name, ".exclusive");
+		heading(out, name, ".sum");
+		heading(out, name, ".coverage");
+		heading(out, name, ".status");
+		if (model->sampled)
+			heading(out, name, ".error");
+	}
+	for (uint32_t m = 0; m < model->metric_count; m++)
+		heading(out, model->metrics[m].metric->name, "");
+	if (report->paths) {
+		pm_out_text(out, ",processes");
+		range_heading(out, "time_ns");
+		range_heading(out, "exclusive_ns");
+		for (uint32_t e = 0; e < model->event_count; e++)
+			range_heading(out, model->events[e].name);
+	}
+	marks_header(report, out);
+	pm_out_text(out, END_OF_LINE);
+}
+
+static void range_write(const struct pm_merge *merge, const struct pm_range *range,
+			double scale, struct pm_out *out)
+{
+	bool known = range->counted > 0;
+	char label[PM_MERGE_LABEL];
+
+	real(out, range->mean * scale, known);
+	real(out, range->min * scale, known);
+	pm_out_text(out, ",");
+	if (known)
+		pm_out_csv(out, pm_merge_label(merge, range->min_process, label));
+	real(out, range->max * scale, known);
+	pm_out_text(out, ",");
+	if (known)
+		pm_out_csv(out, pm_merge_label(merge, range->max_process, label));
+	real(out, range->imbalance, range->imbalance >= 0);
+}
+
+/* How a node, whose number in the ranges is PATH, differs between processes. */
+static void ranges_write(const struct pm_report *report, uint32_t path,
+			 struct pm_out *out)
+{
+	const struct pm_merge *merge = report->options->merge;
+	const struct pm_report_model *model = report->model;
+	struct pm_range range = pm_merge_range(merge, false, path, PM_RANGE_TIME);
+
+	number(out, range.present);
+	if (model->exact)
+		range.counted = 0, range.imbalance = -1;
+	range_write(merge, &range, 1, out);
+	if (!model->exact)
+		range = pm_merge_range(merge, false, path, PM_RANGE_EXCLUSIVE);
+	range_write(merge, &range, 1, out);
+	for (uint32_t e = 0; e < model->event_count; e++) {
+		range = pm_report_range(merge, false, path, &model->events[e]);
+		range_write(merge, &range, model->events[e].first->scale, out);
+	}
+}
+
+/* The names from the top down, with ";" between and "\" before ";" and "\" in a name. */
+static int path_write(const struct pm_report_tree *tree, uint32_t n, struct pm_out *out)
+{
+	uint32_t line[PM_PATH_NODES];
+	uint32_t count = pm_report_path(tree, n, PM_PATH_BYTES, line);
+	size_t size = 1;
+	char *path, *to;
+
+	for (uint32_t i = 0; i < count; i++)
+		size += 2 * strlen(pm_report_name(tree, line[i])) + sizeof(PM_PATH_LEFT);
+	path = to = malloc(size);
+	if (!path)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++) {
+		if (i)
+			*to++ = ';';
+		if (!line[i])
+			to = stpcpy(to, PM_PATH_LEFT);
+		for (const char *c = pm_report_name(tree, line[i]); *c; c++) {
+			if (*c == ';' || *c == '\\')
+				*to++ = '\\';
+			*to++ = *c;
+		}
+	}
+	*to = '\0';
+	pm_out_csv(out, path);
+	free(path);
+	return 0;
+}
+
+static void count_write(const struct pm_report_tree *tree, uint32_t n, uint32_t e,
+			struct pm_out *out)
+{
+	static const char *const states[] = {
+		[PM_COUNTED] = "counted",
+		[PM_NOT_COUNTED] = "not counted",
+		[PM_NEVER_OPENED] = "never opened",
+	};
+	double scale = tree->model->events[e].first->scale;
+	struct pm_value inclusive = pm_report_count(tree, n, e, false);
+	struct pm_value exclusive = pm_report_count(tree, n, e, true);
+
+	real(out, inclusive.value * scale, inclusive.state == PM_COUNTED);
+	real(out, exclusive.value * scale, exclusive.state == PM_COUNTED);
+	if (inclusive.state == PM_NEVER_OPENED)
+		pm_out_text(out, ",");
+	else
+		number(out, inclusive.sum);
+	real(out, inclusive.coverage, inclusive.state != PM_NEVER_OPENED);
+	pm_out_format(out, ",%s", states[inclusive.state]);
+	if (tree->model->sampled)
+		real(out, inclusive.error * scale,
+		     inclusive.state == PM_COUNTED && isfinite(inclusive.error));
+}
+
+static int row(const struct pm_report *report, const struct pm_report_tree *tree,
+	       uint32_t n, const char *thread, const char *thread_name,
+	       struct pm_out *out)
+{
+	const struct pm_report_model *model = tree->model;
+	const struct pm_snapshot *s = model->snapshot;
+	const struct pm_report_node *node = &tree->nodes[n];
+	/* Of an exact profile no time is the machine's. */
+	bool visited = node->measured > 0 && !model->exact;
+	int err;
+
+	pm_out_text(out, thread);
+	pm_out_text(out, ",");
+	pm_out_csv(out, thread_name);
+	number(out, n);
+	number(out, node->parent);
+	number(out, node->depth);
+	pm_out_text(out, ",");
+	err = path_write(tree, n, out);
+	if (err)
+		return err;
+	pm_out_text(out, ",");
+	pm_out_csv(out, pm_report_name(tree, n));
+	number(out, node->entered);
+	number(out, node->visits);
+	real(out, pm_snapshot_ns(s, (double)node->time_ticks), visited);
+	real(out, pm_snapshot_ns(s, pm_report_time(tree, n, true).value), visited);
+	real(out, pm_snapshot_ns(s, pm_report_mean(node)), visited);
+	real(out, pm_snapshot_ns(s, pm_report_deviation(node)),
+	     visited && node->measured > 1);
+	real(out, pm_snapshot_ns(s, (double)node->time_min), visited);
+	real(out, pm_snapshot_ns(s, (double)node->time_max), visited);
+	if (model->exact)
+		pm_out_text(out, ",");
+	else
+		number(out, node->off_cpu_ns);
+	number(out, node->threads);
+	number(out, node->fallback_reads);
+	number(out, node->retries);
+	number(out, node->migrations);
+	number(out, node->mismatched_ends);
+	number(out, node->dropped_counts);
+	number(out, node->defects);
+	number(out, node->torn);
+	if (model->sampled) {
+		struct pm_value time = pm_report_time(tree, n, false);
+		struct pm_value own = pm_report_time(tree, n, true);
+
+		number(out, node->measured);
+		real(out, pm_snapshot_ns(s, time.error), visited && isfinite(time.error));
+		real(out, pm_snapshot_ns(s, own.error), visited && isfinite(own.error));
+	}
+	for (uint32_t e = 0; e < model->event_count; e++)
+		count_write(tree, n, e, out);
+	for (uint32_t m = 0; m < model->metric_count; m++) {
+		struct pm_value value = pm_report_metric(tree, n, m, false);
+
+		real(out, value.value, value.state == PM_COUNTED);
+	}
+	if (report->paths)
+		ranges_write(report, tree == report->all ? report->paths[n] : 0, out);
+	row_marks(report, tree, n, out);
+	pm_out_text(out, END_OF_LINE);
+	return 0;
+}
+
+/* A row of what no region has, of each event: NAME stands in place of a path. */
+static void rest_row(const struct pm_report *report, const char *name, bool measuring,
+		     struct pm_out *out)
+{
+	const struct pm_report_model *model = report->model;
+
+	pm_out_format(out, "all,,,,,%s", name);
+	/* region up to torn, and what a stride adds */
+	pm_out_repeat(out, ',', 18 + (model->sampled ? 3 : 0));
+	for (uint32_t e = 0; e < model->event_count; e++) {
+		struct pm_report_rest rest = pm_report_rest(report->all, e);
+		uint64_t count = measuring ? rest.measuring : rest.outside;
+		double value = (double)count * model->events[e].first->scale;
+
+		real(out, value, rest.known);
+		real(out, value, rest.known);
+		if (rest.known)
+			number(out, count);
+		pm_out_format(out, rest.known ? ",1,counted" : ",,,not counted");
+		pm_out_repeat(out, ',', model->sampled);
+	}
+	pm_out_repeat(out, ',', model->metric_count);
+	if (report->paths)
+		pm_out_repeat(out, ',', 1 + 6 * (2 + model->event_count));
+	pm_out_repeat(out, ',', 2 + 2 * model->event_count + model->metric_count);
+	if (report->paths)
+		pm_out_repeat(out, ',', 2 + model->event_count);
+	pm_out_text(out, END_OF_LINE);
+}
+
+/* What the process of an exact profile has counted besides: with the exclusive values of
+ * all paths it is the total. */
+static void rest_rows(const struct pm_report *report, struct pm_out *out)
+{
+	if (!report->model->exact)
+		return;
+	rest_row(report, "(outside regions)", false, out);
+	if (report->model->subtract_bias)
+		rest_row(report, "(measuring)", true, out);
+}
+
+static int rows(const struct pm_report *report, const struct pm_report_tree *tree,
+		const char *thread, const char *thread_name, struct pm_out *out)
+{
+	int err = 0;
+
+	for (uint32_t n = 1; !err && n < tree->node_count; n++)
+		err = row(report, tree, n, thread, thread_name, out);
+	return err;
+}
+
+int pm_report_csv(const struct pm_report *report, struct pm_out *out)
+{
+	const struct pm_snapshot *s = report->snapshot;
+	int err;
+
+	header(report, out);
+	err = rows(report, report->all, "all", "", out);
+	if (!err)
+		rest_rows(report, out);
+	for (uint32_t g = 0; !err && g < report->groups.count; g++) {
+		const struct pm_report_group *group = &report->groups.groups[g];
+		struct pm_report_tree tree;
+
+		err = pm_report_tree_make_of(&tree, report->model, group->threads,
+					     group->count);
+		if (err)
+			break;
+		err = rows(report, &tree, group->name, group->cpus, out);
+		pm_report_tree_free(&tree);
+	}
+	for (uint32_t t = 0; !err && report->options->per_thread && t < s->thread_count;
+	     t++) {
+		const struct perfmon_profile_thread *record = &s->threads[t].record;
+		struct pm_report_tree tree;
+		char thread[24] = "ended", cpus[128];
+		const char *name = record->name;
+
+		if (record->state != PERFMON_PROFILE_THREAD_STATE_AGGREGATE)
+			snprintf(thread, sizeof(thread), "%u", record->tid);
+		else
+			name = pm_report_cpus(record, cpus, sizeof(cpus));
+		err = pm_report_tree_make(&tree, report->model, t);
+		if (err)
+			break;
+		err = rows(report, &tree, thread, name, out);
+		pm_report_tree_free(&tree);
+	}
+	return err;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The writers of the formats, for report.c. Each returns 0 or -ENOMEM; what the sink says
+ * stands in OUT. */
+#ifndef PM_REPORT_FORMATS_H
+#define PM_REPORT_FORMATS_H
+
+#include "core/report/groups.h"
+#include "core/report/merge.h"
+#include "core/report/model.h"
+#include "core/report/out.h"
+
+struct pm_report {
+	const struct pm_snapshot *snapshot;
+	const struct pm_report_options *options;
+	const struct pm_report_model *model;
+	const struct pm_report_tree *all; /* of all threads */
+	const uint32_t *paths; /* of a merge: for the ranges of the nodes of ALL */
+	struct pm_report_groups groups; /* of options->level; none: not asked for, or */
+	struct pm_diag no_groups;	/* why there are none, a note more */
+	struct pm_diag starved;		/* which event never counted, and one more */
+};
+
+int pm_report_text(const struct pm_report *report, struct pm_out *out);
+int pm_report_json(const struct pm_report *report, struct pm_out *out);
+int pm_report_csv(const struct pm_report *report, struct pm_out *out);
+
+/* The lines above and below the tables of a text report. */
+void pm_report_text_head(const struct pm_report *report, struct pm_out *out);
+/* Sentences on what is too short, more than the machine can do, or known to be wrong. */
+void pm_report_text_sanity(const struct pm_report *report, struct pm_out *out);
+void pm_report_text_notes(const struct pm_report *report, struct pm_out *out);
+
+/* The hottest path, in a line below the table. */
+void pm_report_hottest_write(const struct pm_report_tree *tree, struct pm_out *out);
+/* How the time of TREE is spread over threads, if some path has several. 0 or -ENOMEM. */
+int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out);
+
+/* Sentences on ENDs without a BEGIN, UNMATCHED of them, and on BEGINs without an END. *HEAD
+ * comes before the first one. */
+void pm_report_text_unclosed(const struct pm_report *report, uint64_t unmatched,
+			     const char **head, struct pm_out *out);
+
+/* How EVENT differs between the processes of a merge, as pm_merge_range(), with what
+ * speaks against its number in all of them. */
+struct pm_range pm_report_range(const struct pm_merge *merge, bool flat, uint32_t path,
+				const struct pm_report_event *event);
+
+/* The member "nodes": those of TREE, in JSON. */
+struct pm_json;
+void pm_json_nodes(struct pm_json *j, const struct pm_report *report,
+		   const struct pm_report_tree *tree);
+
+/* The tables of TREE, which is one of a merge's sum, over processes; adds to *MARKS what
+ * is to be explained. 0 or -ENOMEM. */
+int pm_report_ranks(const struct pm_report *report, const struct pm_report_tree *tree,
+		    struct pm_out *out, uint32_t *marks);
+
+/* "2026-01-31T12:00:00Z" or with a space and " UTC" for people; "" for 0. */
+void pm_report_date(char *buffer, size_t size, uint64_t realtime_ns, bool iso);
+/* The notes of the profile, of the model, and those of the options that are new. NULL
+ * after the last. */
+const char *pm_report_note(const struct pm_report *report, uint32_t i);
+/* How long the profile has been gathered, and how long a thread has lived, in ns: at
+ * least, unless it is known what became of the process. */
+bool pm_report_time_is_known(const struct pm_snapshot *snapshot);
+double pm_report_duration(const struct pm_snapshot *snapshot);
+double pm_report_lifetime(const struct pm_snapshot *snapshot,
+			  const struct pm_snapshot_thread *thread);
+/* "live", "ended" or "folded". */
+const char *pm_report_thread_state(const struct pm_snapshot_thread *thread);
+
+/* Visits that are in no node, and why; of all threads and the process. */
+struct pm_lost {
+	uint64_t count;
+	const char *key;  /* in JSON */
+	const char *text; /* NULL: unclosed.c has it */
+};
+#define PM_LOST 8
+uint32_t pm_report_lost(const struct pm_snapshot *snapshot, struct pm_lost lost[PM_LOST]);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The nodes of a tree in JSON, with their values, marks and ranges. */
+#include "core/report/formats.h"
+#include "core/report/json_out.h"
+#include "core/report/merge.h"
+
+static void put_marks(struct pm_json *j, const char *name, uint32_t marks)
+{
+	pm_json_begin(j, name, "[");
+	for (uint32_t i = 0; i < PM_MARKS; i++) {
+		if (marks & 1u << i)
+			pm_json_string(j, NULL, pm_report_mark_name(1u << i));
+	}
+	pm_json_close(j, "]");
+}
+
+static void put_range(struct pm_json *j, const char *name, struct pm_range range)
+{
+	bool known = range.counted > 0;
+
+	pm_json_begin(j, name, "{");
+	pm_json_number(j, "of", range.of);
+	pm_json_number(j, "present", range.present);
+	pm_json_number(j, "counted", range.counted);
+	pm_json_real(j, "sum", range.sum, known);
+	pm_json_real(j, "mean", range.mean, known);
+	pm_json_real(j, "min", range.min, known);
+	pm_json_known(j, "min_process", range.min_process, known);
+	pm_json_real(j, "max", range.max, known);
+	pm_json_known(j, "max_process", range.max_process, known);
+	pm_json_real(j, "imbalance_percent", range.imbalance, range.imbalance >= 0);
+	put_marks(j, "marks", range.marks);
+	pm_json_close(j, "}");
+}
+
+/* How node N, whose number in the ranges is PATH, differs between processes. */
+static void put_ranges(struct pm_json *j, const struct pm_report *report, uint32_t path)
+{
+	const struct pm_merge *merge = report->options->merge;
+	const struct pm_report_model *model = report->model;
+
+	pm_json_begin(j, "processes", "{");
+	if (!model->exact) {
+		put_range(j, "time_ns",
+			  pm_merge_range(merge, false, path, PM_RANGE_TIME));
+		put_range(j, "exclusive_ns",
+			  pm_merge_range(merge, false, path, PM_RANGE_EXCLUSIVE));
+	}
+	pm_json_begin(j, "counts", "[");
+	for (uint32_t e = 0; e < model->event_count; e++)
+		put_range(j, NULL,
+			  pm_report_range(merge, false, path, &model->events[e]));
+	pm_json_close(j, "]");
+	pm_json_close(j, "}");
+}
+
+static void put_count(struct pm_json *j, const struct pm_report_tree *tree, uint32_t n,
+		      uint32_t e)
+{
+	static const char *const states[] = {
+		[PM_COUNTED] = "counted",
+		[PM_NOT_COUNTED] = "not counted",
+		[PM_NEVER_OPENED] = "never opened",
+	};
+	const struct pm_report_count *count =
+		&tree->counts[(size_t)n * tree->model->column_count + e];
+	struct pm_value in = pm_report_count(tree, n, e, false);
+	struct pm_value ex = pm_report_count(tree, n, e, true);
+	bool open = in.state != PM_NEVER_OPENED, biased;
+	struct pm_short against;
+
+	pm_json_begin(j, NULL, "{");
+	pm_json_string(j, "status", states[in.state]);
+	pm_json_known(j, "sum", in.sum, open);
+	pm_json_known(j, "exclusive_sum", ex.sum, open);
+	pm_json_real(j, "value", in.value, in.state == PM_COUNTED);
+	pm_json_real(j, "exclusive_value", ex.value, ex.state == PM_COUNTED);
+	pm_json_real(j, "coverage", in.coverage, open);
+	pm_json_real(j, "exclusive_coverage", ex.coverage, open);
+	pm_json_bool(j, "estimated", in.marks & PM_MARK_MULTIPLEXED);
+	pm_json_known(j, "lost_ns", count->lost_ns, !tree->model->exact);
+	pm_json_real(j, "error", in.error, in.state == PM_COUNTED);
+	pm_json_real(j, "exclusive_error", ex.error, ex.state == PM_COUNTED);
+	pm_json_number(j, "measured", count->measured);
+	pm_json_number(j, "sampled", count->sampled);
+	pm_json_number(j, "threads", count->threads);
+	pm_json_real(j, "squares", count->squares, count->squares > 0);
+	put_marks(j, "marks", in.marks);
+	put_marks(j, "exclusive_marks", ex.marks);
+	pm_report_is_short(tree, n, e, false, &against);
+	biased = in.state == PM_COUNTED && tree->model->events[e].cost.known;
+	pm_json_real(j, "bias_error", against.error, biased);
+	pm_json_real(j, "bias_per_visit", against.bias, biased);
+	pm_json_real(j, "needed_per_visit", against.needed, biased);
+	pm_json_real(j, "needed_batch", against.batch, biased && against.batch > 0);
+	pm_json_close(j, "}");
+}
+
+static void put_metric(struct pm_json *j, const struct pm_report_tree *tree, uint32_t n,
+		       uint32_t m)
+{
+	struct pm_value in = pm_report_metric(tree, n, m, false);
+	struct pm_value ex = pm_report_metric(tree, n, m, true);
+	double limit;
+
+	pm_json_begin(j, NULL, "{");
+	pm_json_real(j, "value", in.value, in.state == PM_COUNTED);
+	pm_json_real(j, "exclusive_value", ex.value, ex.state == PM_COUNTED);
+	pm_json_real(j, "coverage", in.coverage, in.state != PM_NEVER_OPENED);
+	pm_json_bool(j, "estimated", in.marks & PM_MARK_MULTIPLEXED);
+	put_marks(j, "marks", in.marks);
+	put_marks(j, "exclusive_marks", ex.marks);
+	pm_report_is_implausible(tree->model, m, in.value, &limit);
+	pm_json_real(j, "limit", limit, limit > 0);
+	pm_json_close(j, "}");
+}
+
+static void put_quality(struct pm_json *j, const struct pm_report_node *node)
+{
+	pm_json_begin(j, "quality", "{");
+	pm_json_number(j, "fallback_reads", node->fallback_reads);
+	pm_json_number(j, "retries", node->retries);
+	pm_json_number(j, "migrations", node->migrations);
+	pm_json_number(j, "mismatched_ends", node->mismatched_ends);
+	pm_json_number(j, "dropped_counts", node->dropped_counts);
+	pm_json_number(j, "defects", node->defects);
+	pm_json_number(j, "spilled", node->spilled);
+	pm_json_number(j, "torn", node->torn);
+	pm_json_close(j, "}");
+}
+
+/* Without the empty bins at its end; none at all if the times are not KNOWN. */
+static void put_histogram(struct pm_json *j, const struct pm_report_node *node,
+			  bool known)
+{
+	int last = known ? PERFMON_PROFILE_BINS : 0;
+
+	while (last && !node->histogram[last - 1])
+		last--;
+	pm_json_begin(j, "histogram", "[");
+	for (int i = 0; i < last; i++) {
+		pm_json_number(j, NULL, node->histogram[i]);
+	}
+	pm_json_close(j, "]");
+}
+
+static void put_node(struct pm_json *j, const struct pm_report *report,
+		     const struct pm_report_tree *tree, uint32_t n)
+{
+	const struct pm_report_model *model = tree->model;
+	const struct pm_report_node *node = &tree->nodes[n];
+	/* Of an exact profile ticks are counts, which stand at the events. */
+	bool visited = node->measured > 0 && !model->exact;
+	bool threads_known =
+		node->thread_min_ticks <= node->thread_max_ticks && !model->exact;
+
+	pm_json_begin_line(j);
+	pm_json_number(j, "id", n);
+	pm_json_number(j, "parent", node->parent);
+	pm_json_string(j, "region", pm_report_name(tree, n));
+	pm_json_number(j, "entered", node->entered);
+	pm_json_number(j, "visits", node->visits);
+	pm_json_number(j, "measured", node->measured);
+	pm_json_known(j, "time_ticks", node->time_ticks, visited);
+	pm_json_known(j, "exclusive_ticks",
+		      pm_less(node->time_ticks, node->children_ticks), visited);
+	pm_json_real(j, "time_ns",
+		     pm_snapshot_ns(model->snapshot, (double)node->time_ticks), visited);
+	pm_json_real(j, "exclusive_ns",
+		     pm_snapshot_ns(model->snapshot, pm_report_time(tree, n, true).value),
+		     visited);
+	pm_json_real(
+		j, "time_error_ns",
+		pm_snapshot_ns(model->snapshot, pm_report_time(tree, n, false).error),
+		visited);
+	pm_json_real(j, "exclusive_error_ns",
+		     pm_snapshot_ns(model->snapshot, pm_report_time(tree, n, true).error),
+		     visited);
+	pm_json_real(j, "mean_ticks", pm_report_mean(node), visited);
+	pm_json_real(j, "stddev_ticks", pm_report_deviation(node),
+		     visited && node->measured > 1);
+	pm_json_known(j, "min_ticks", node->time_min, visited);
+	pm_json_known(j, "max_ticks", node->time_max, visited);
+	pm_json_real(j, "added_ns", pm_snapshot_ns(model->snapshot, node->added_ticks),
+		     visited);
+	pm_json_known(j, "off_cpu_ns", node->off_cpu_ns, !model->exact);
+	pm_json_number(j, "threads", node->threads);
+	pm_json_known(j, "thread_min_ticks", node->thread_min_ticks, threads_known);
+	pm_json_known(j, "thread_max_ticks", node->thread_max_ticks, threads_known);
+	put_quality(j, node);
+	put_histogram(j, node, !model->exact);
+	put_marks(j, "marks", pm_report_time(tree, n, false).marks);
+	put_marks(j, "exclusive_marks", pm_report_time(tree, n, true).marks);
+	pm_json_begin(j, "counts", "[");
+	for (uint32_t e = 0; e < model->event_count; e++)
+		put_count(j, tree, n, e);
+	pm_json_close(j, "]");
+	pm_json_begin(j, "ratios", "[");
+	for (uint32_t m = 0; m < model->metric_count; m++) {
+		struct pm_value value = pm_report_metric(tree, n, m, false);
+
+		pm_json_real(j, NULL, value.value, value.state == PM_COUNTED);
+	}
+	pm_json_close(j, "]");
+	pm_json_begin(j, "metrics", "[");
+	for (uint32_t m = 0; m < model->metric_count; m++)
+		put_metric(j, tree, n, m);
+	pm_json_close(j, "]");
+	if (tree == report->all && report->paths)
+		put_ranges(j, report, report->paths[n]);
+	pm_json_close(j, "}");
+}
+
+void pm_json_nodes(struct pm_json *j, const struct pm_report *report,
+		   const struct pm_report_tree *tree)
+{
+	pm_json_begin(j, "nodes", "[");
+	for (uint32_t n = 1; n < tree->node_count; n++)
+		put_node(j, report, tree, n);
+	pm_json_close(j, "]");
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Where the time of a tree is: how it is spread over threads, and its hottest path. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/report/formats.h"
+#include "core/report/table.h"
+
+enum spread { THREADS, LEAST, MEAN, MOST, IMBALANCE, COLUMNS };
+
+/* TICKS as they are shown: a time, or in an exact profile counts of the first event. */
+static double weight(const struct pm_report_model *model, double ticks)
+{
+	return model->exact ? ticks * model->events[0].first->scale
+			    : pm_snapshot_ns(model->snapshot, ticks);
+}
+
+/* A visit that is open in a thread is not in these times. What threads took that measured
+ * none of their visits is not known. */
+static bool fill(void *argument, uint32_t n, struct pm_field *fields)
+{
+	const struct pm_report_tree *tree = argument;
+	const struct pm_report_node *node = &tree->nodes[n];
+	const struct pm_report_model *model = tree->model;
+	bool known = node->visits && !node->unmeasured;
+	bool ends_known = known && !node->spread_unknown &&
+			  node->thread_min_ticks <= node->thread_max_ticks;
+	double mean = (double)node->time_ticks / (double)node->threads;
+	double most = (double)node->thread_max_ticks;
+
+	if (node->threads < 2)
+		return false;
+	memset(fields, 0, COLUMNS * sizeof(*fields));
+	fields[THREADS] = (struct pm_field){true, .value = (double)node->threads};
+	/* Of counts the mean is known when nothing else is. */
+	if (!known || (!ends_known && !model->exact)) {
+		strcpy(fields[MEAN].text, "-");
+		return true;
+	}
+	fields[MEAN] = (struct pm_field){true, .value = weight(model, mean)};
+	if (!ends_known)
+		return true;
+	fields[LEAST] = (struct pm_field){
+		true, .value = weight(model, (double)node->thread_min_ticks)};
+	fields[MOST] = (struct pm_field){true, .value = weight(model, most)};
+	fields[IMBALANCE] = (struct pm_field){mean > 0, .value = 100 * (most / mean - 1)};
+	return true;
+}
+
+int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out)
+{
+	bool exact = tree->model->exact;
+	enum pm_column_kind kind = exact ? PM_COLUMN_EVENT : PM_COLUMN_TIME;
+	const char *unit = exact ? tree->model->events[0].first->unit : NULL;
+	struct pm_column columns[COLUMNS] = {
+		[THREADS] = {.title = "threads", .kind = PM_COLUMN_EXACT, .begins = true},
+		[LEAST] = {.title = "least",
+			   .kind = kind,
+			   .unit = unit,
+			   .like = &columns[MOST]},
+		[MEAN] = {.title = "mean",
+			  .kind = kind,
+			  .unit = unit,
+			  .like = &columns[MOST]},
+		[MOST] = {.title = "most", .kind = kind, .unit = unit},
+		[IMBALANCE] = {.title = "imbalance", .kind = PM_COLUMN_SHARE},
+	};
+	struct pm_table table = {
+		.tree = tree,
+		.columns = columns,
+		.count = COLUMNS,
+		.fill = fill,
+		.argument = (void *)tree,
+	};
+	bool any = false;
+
+	/* Of a region on several paths it is not known which threads had which. */
+	for (uint32_t n = 1; n < tree->node_count && !tree->flat; n++)
+		any |= tree->nodes[n].threads > 1;
+	if (!any)
+		return 0;
+	pm_out_text(out, "\ninclusive ");
+	pm_out_plain(out, exact ? tree->model->events[0].name : "time", 0);
+	pm_out_text(out, " of a thread (imbalance: how far the most is above the "
+			 "mean):\n");
+	return pm_table_write(&table, out);
+}
+
+void pm_report_hottest_write(const struct pm_report_tree *tree, struct pm_out *out)
+{
+	uint32_t line[PM_PATH_NODES], last = pm_report_hottest(tree), count;
+	const struct pm_report_node *node = &tree->nodes[last];
+	uint64_t own = pm_less(node->time_ticks, node->children_ticks);
+	char share[PM_CELL];
+
+	/* By region there are no paths, and of one path nothing is the hottest. */
+	if (!last || tree->flat || tree->node_count < 3)
+		return;
+	count = pm_report_path(tree, last, PM_PATH_BYTES, line);
+	pm_out_fold(out, out->columns, strlen("  hottest  "));
+	pm_out_text(out, "\n  hottest  ");
+	for (uint32_t i = 0; i < count; i++) {
+		pm_out_text(out, i ? " > " : "");
+		if (line[i])
+			pm_out_name(out, pm_report_name(tree, line[i]),
+				    out->columns ? 40 : 0, false);
+		else
+			pm_out_text(out, PM_PATH_LEFT);
+	}
+	pm_cell_fixed(share, 100 * (double)own / (double)tree->nodes[0].least_ticks, 1);
+	pm_out_format(out, ", with %s %% of ", share);
+	pm_out_plain(out, pm_report_weight_name(tree->model), 0);
+	pm_out_text(out, " in itself\n");
+	pm_out_fold_end(out);
+}

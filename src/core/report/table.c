@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/report/table.h"
+
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A table is laid out for this width where it goes to no terminal. */
+#define WIDTH 80
+/* Names of regions get so much of it, if they need it, before columns go elsewhere. */
+#define NAMES_FIRST 20
+/* So much of the title of an event is shown on a terminal. */
+#define TITLE_MOST 24
+
+/* What is being written: the columns from FIRST on, before END. */
+struct layout {
+	const struct pm_table *table;
+	struct pm_field *fields;
+	size_t names; /* the width of the widest name */
+	size_t name_width;
+	size_t title_most;
+	uint32_t first, end;
+};
+
+/* The node that follows N in the table, 0 at its end. */
+static uint32_t next_row(const struct layout *layout, uint32_t n)
+{
+	const struct pm_report_tree *tree = layout->table->tree;
+
+	n = pm_report_tree_next(tree, n);
+	while (n && !layout->table->fill(layout->table->argument, n, layout->fields)) {
+		/* Not what is below it, either. */
+		while (n && !tree->nodes[n].next)
+			n = tree->nodes[n].parent;
+		n = tree->nodes[n].next;
+	}
+	return n;
+}
+
+static size_t field_text(const struct pm_column *column, const struct pm_field *field,
+			 char text[sizeof(field->text)])
+{
+	char number[PM_CELL];
+
+	if (field->known) {
+		pm_scale_text(&column->scale, field->value, number);
+		strcpy(text, field->at_least ? ">=" : "");
+		strcat(text, number);
+	} else {
+		strcpy(text, field->text);
+	}
+	return pm_out_plain(NULL, text, 0);
+}
+
+static void measure_values(struct layout *layout)
+{
+	const struct pm_table *table = layout->table;
+
+	for (uint32_t c = 0; c < table->count; c++) {
+		table->columns[c].least = DBL_MAX;
+		table->columns[c].most = 0;
+	}
+	for (uint32_t n = 0;;) {
+		n = next_row(layout, n);
+		if (!n &&
+		    (!table->total || !table->fill(table->argument, 0, layout->fields)))
+			break;
+		for (uint32_t c = 0; c < table->count; c++) {
+			const struct pm_field *field = &layout->fields[c];
+			struct pm_column *column = &table->columns[c];
+			double size = fabs(field->value);
+
+			if (!field->known || !isfinite(size) || size == 0)
+				continue;
+			if (column->like)
+				column = &table->columns[column->like - table->columns];
+			column->least = fmin(column->least, size);
+			column->most = fmax(column->most, size);
+		}
+		if (!n)
+			break;
+	}
+	for (uint32_t c = 0; c < table->count; c++) {
+		struct pm_column *column = &table->columns[c];
+
+		if (column->least > column->most)
+			column->least = column->most;
+		if (!column->like)
+			pm_scale_choose(&column->scale, column->kind,
+					column->unit ? column->unit : "", column->least,
+					column->most);
+	}
+	for (uint32_t c = 0; c < table->count; c++)
+		if (table->columns[c].like)
+			table->columns[c].scale = table->columns[c].like->scale;
+}
+
+static void widen(size_t *width, size_t to)
+{
+	if (to > *width)
+		*width = to;
+}
+
+static void measure_widths(struct layout *layout)
+{
+	const struct pm_table *table = layout->table;
+	size_t wide;
+
+	for (uint32_t c = 0; c < table->count; c++) {
+		struct pm_column *column = &table->columns[c];
+
+		column->marks = 0;
+		column->width = pm_out_plain(NULL, column->scale.unit, 0);
+		if (column->title && (!c || table->columns[c - 1].title))
+			widen(&column->width,
+			      pm_out_plain(NULL, column->title, layout->title_most));
+	}
+	layout->names = strlen("region");
+	for (uint32_t n = 0;;) {
+		n = next_row(layout, n);
+		if (!n &&
+		    (!table->total || !table->fill(table->argument, 0, layout->fields)))
+			break;
+		if (n)
+			widen(&layout->names,
+			      pm_cell_name_within(table->tree, n, 0, NULL));
+		for (uint32_t c = 0; c < table->count; c++) {
+			const struct pm_field *field = &layout->fields[c];
+			char text[sizeof(field->text)];
+
+			widen(&table->columns[c].width,
+			      field_text(&table->columns[c], field, text));
+			widen(&table->columns[c].marks, strlen(field->marks));
+		}
+		if (!n)
+			break;
+	}
+	/* A title above two columns. */
+	for (uint32_t c = 0; c + 1 < table->count; c++) {
+		struct pm_column *column = &table->columns[c];
+
+		if (column->title)
+			continue;
+		wide = pm_out_plain(NULL, column[1].title, 0);
+		if (wide > column->width + column->marks + 2 + column[1].width)
+			column->width = wide - column->marks - 2 - column[1].width;
+	}
+}
+
+static size_t width_of(const struct layout *layout, uint32_t first, uint32_t end)
+{
+	size_t width = 0;
+
+	for (uint32_t c = first; c < end; c++)
+		width += 2 + layout->table->columns[c].width +
+			 layout->table->columns[c].marks;
+	return width;
+}
+
+/* The end of the columns from FIRST on that stay together: of a group, or of one title. */
+static uint32_t end_of(const struct layout *layout, uint32_t first, bool group)
+{
+	const struct pm_table *table = layout->table;
+	uint32_t c = first;
+
+	do
+		c++;
+	while (c < table->count &&
+	       (group ? !table->columns[c].begins : !table->columns[c - 1].title));
+	return c;
+}
+
+/* Takes as many columns as fit beside the names, one title's at least. */
+static void take_columns(struct layout *layout, size_t width)
+{
+	const struct pm_table *table = layout->table;
+	size_t names = layout->names < NAMES_FIRST ? layout->names : NAMES_FIRST;
+	uint32_t c = end_of(layout, layout->first, false), next;
+
+	while (c < table->count) {
+		bool group = table->columns[c].begins;
+
+		next = end_of(layout, c, group);
+		if (names + width_of(layout, layout->first, next) > width)
+			break;
+		c = next;
+	}
+	layout->end = c;
+}
+
+static void print_titles(const struct layout *layout, struct pm_out *out)
+{
+	const struct pm_table *table = layout->table;
+	size_t blanks = layout->name_width - strlen("region");
+	bool units = false;
+
+	pm_out_text(out, "region");
+	for (uint32_t c = layout->first; c < layout->end; c++) {
+		const struct pm_column *column = &table->columns[c];
+
+		units |= column->scale.unit[0] != '\0';
+		blanks += 2 + column->width;
+		if (column->title) {
+			pm_out_repeat(out, ' ',
+				      blanks - pm_out_plain(NULL, column->title,
+							    layout->title_most));
+			pm_out_plain(out, column->title, layout->title_most);
+			blanks = 0;
+		}
+		blanks += column->marks;
+	}
+	pm_out_text(out, "\n");
+	blanks = layout->name_width;
+	for (uint32_t c = layout->first; units && c < layout->end; c++) {
+		const struct pm_column *column = &table->columns[c];
+		const char *unit = column->scale.unit;
+
+		blanks += 2 + column->width;
+		if (*unit) {
+			pm_out_repeat(out, ' ', blanks - pm_out_plain(NULL, unit, 0));
+			pm_out_plain(out, unit, 0);
+			blanks = 0;
+		}
+		blanks += column->marks;
+	}
+	if (units)
+		pm_out_text(out, "\n");
+}
+
+/* What stands in the fields, BLANKS after the name. */
+static void print_fields(const struct layout *layout, size_t blanks, struct pm_out *out)
+{
+	for (uint32_t c = layout->first; c < layout->end; c++) {
+		const struct pm_column *column = &layout->table->columns[c];
+		const struct pm_field *field = &layout->fields[c];
+		char text[sizeof(field->text)];
+		size_t taken = field_text(column, field, text);
+
+		blanks += 2 + column->width;
+		/* No blanks at the end of a line. */
+		if (!taken) {
+			blanks += column->marks;
+			continue;
+		}
+		pm_out_repeat(out, ' ', blanks - taken);
+		pm_out_plain(out, text, 0);
+		pm_out_text(out, field->marks);
+		blanks = column->marks - strlen(field->marks);
+	}
+	pm_out_text(out, "\n");
+}
+
+static void print_rows(const struct layout *layout, size_t most, struct pm_out *out)
+{
+	const struct pm_table *table = layout->table;
+	size_t taken;
+
+	for (uint32_t n = 0; (n = next_row(layout, n));) {
+		taken = pm_cell_name_within(table->tree, n, most, out);
+		print_fields(layout, layout->name_width - taken, out);
+	}
+	if (table->total && table->fill(table->argument, 0, layout->fields)) {
+		pm_out_text(out, PM_CELL_TOTAL);
+		print_fields(layout, layout->name_width - strlen(PM_CELL_TOTAL), out);
+	}
+}
+
+int pm_table_write(const struct pm_table *table, struct pm_out *out)
+{
+	size_t width = out->columns	    ? out->columns
+		       : out->table_columns ? out->table_columns
+					    : WIDTH;
+	struct layout layout = {
+		.table = table,
+		.fields = calloc(table->count, sizeof(*layout.fields)),
+		.title_most = out->columns ? TITLE_MOST : 0,
+	};
+
+	if (!layout.fields)
+		return -ENOMEM;
+	measure_values(&layout);
+	measure_widths(&layout);
+	while (layout.first < table->count) {
+		size_t used;
+
+		take_columns(&layout, width);
+		used = width_of(&layout, layout.first, layout.end);
+		layout.name_width = layout.names;
+		/* Names are whole where lines may be long. */
+		if (out->columns && layout.names + used > width)
+			layout.name_width =
+				width > used + NAMES_FIRST ? width - used : NAMES_FIRST;
+		if (layout.first)
+			pm_out_text(out, "\n");
+		print_titles(&layout, out);
+		print_rows(&layout, out->columns ? layout.name_width : 0, out);
+		layout.first = layout.end;
+	}
+	free(layout.fields);
+	return 0;
+}

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A text report: its tables, and what is between them. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/report/formats.h"
+#include "core/report/table.h"
+
+enum fixed { VISITS, TIME, TIME_SHARE, OWN, OWN_SHARE, MEAN, DEVIATION, FIXED };
+
+/* What fills the main table. */
+struct values {
+	const struct pm_report_tree *tree;
+	uint32_t marks, states;
+	uint32_t count;	      /* columns before the events, */
+	uint8_t shown[FIXED]; /* and which these are */
+	double *least; /* by node and event: of open visits, what is inside of them;
+			       * NULL: no visit is open */
+};
+
+/* VALUE, if it is known, with its marks. "At least" stands before it. */
+static void field_value(struct values *values, struct pm_field *field,
+			const struct pm_value *value, double shown)
+{
+	struct pm_value marked = *value;
+	struct pm_cell cell;
+
+	*field = (struct pm_field){.known = value->state == PM_COUNTED, .value = shown};
+	/* Of what has no number nothing else is to be said. */
+	if (!field->known)
+		marked.marks = 0;
+	field->at_least = marked.marks & PM_MARK_IN_FLIGHT;
+	values->marks |= field->at_least ? PM_CELL_AT_LEAST : 0;
+	marked.marks &= ~PM_MARK_IN_FLIGHT;
+	pm_cell_value(&cell, &marked, &values->marks, &values->states);
+	if (!field->known)
+		strcpy(field->text, cell.text);
+	memcpy(field->marks, cell.marks, sizeof(field->marks));
+}
+
+static void field_plain(struct pm_field *field, bool known, double value)
+{
+	*field = (struct pm_field){.known = known, .value = value};
+}
+
+/* The times of node N, 0 for the sum. */
+static void fill_times(struct values *values, uint32_t n, struct pm_field *fields)
+{
+	const struct pm_report_tree *tree = values->tree;
+	const struct pm_snapshot *s = tree->model->snapshot;
+	const struct pm_report_node *node = &tree->nodes[n];
+	double total = (double)tree->nodes[0].least_ticks;
+
+	for (int own = 0; own < 2; own++) {
+		struct pm_field *field = &fields[own ? OWN : TIME];
+		struct pm_value value = pm_report_time(tree, n, own && n);
+		double ticks = value.value;
+
+		/* Of what takes nearly no time it does not matter what it consists of. */
+		if (ticks < total / 100)
+			value.marks &= ~PM_MARK_SHORT;
+		if (!n && own && tree->total_ticks) {
+			/* Estimates of parts may come to more than the whole. */
+			ticks = fmin((double)tree->total_ticks, total);
+			value.state = PM_COUNTED;
+		}
+		/* An open visit has taken what is inside of it, at least. */
+		if (!own && node->least_ticks && node->entered != node->visits) {
+			ticks = (double)node->least_ticks;
+			value.state = PM_COUNTED;
+			value.marks &= ~PM_MARK_SHORT;
+		}
+		field_value(values, field, &value, pm_snapshot_ns(s, ticks));
+		/* "At least nothing" says nothing. */
+		if (field->at_least && ticks <= 0)
+			*field = (struct pm_field){0};
+		/* Of what may be nothing, or twice as much, a share tells nothing. */
+		field_plain(&fields[own ? OWN_SHARE : TIME_SHARE],
+			    field->known && total > 0 && (!n || !(value.error > ticks)),
+			    100 * ticks / total);
+	}
+}
+
+/* Times of a profile that was counted exactly are not those of the machine. */
+static bool is_shown(const struct pm_report_model *model, enum fixed column)
+{
+	return !model->exact || column == VISITS || column == TIME_SHARE ||
+	       column == OWN_SHARE;
+}
+
+static void fill_fixed(struct values *values, uint32_t n, struct pm_field *fields)
+{
+	const struct pm_report_tree *tree = values->tree;
+	const struct pm_report_model *model = tree->model;
+	const struct pm_report_node *node = &tree->nodes[n];
+	double mean = pm_report_mean(node), deviation = pm_report_deviation(node);
+	uint32_t marks = values->marks, states = values->states;
+	struct pm_field all[FIXED];
+
+	field_plain(&all[VISITS], n != 0, (double)node->visits);
+	fill_times(values, n, all);
+	field_plain(&all[MEAN], n && mean >= 0, pm_snapshot_ns(model->snapshot, mean));
+	field_plain(&all[DEVIATION], n && deviation >= 0 && mean > 0,
+		    100 * deviation / mean);
+	/* What is not shown needs no explanation. */
+	if (!is_shown(model, TIME)) {
+		values->marks = marks;
+		values->states = states;
+	}
+	for (uint32_t c = 0; c < values->count; c++)
+		fields[c] = all[values->shown[c]];
+}
+
+/*
+ * An open visit has counted what was counted inside of it, at least. What is flat has
+ * exclusive values, which are parts of the sum alone: as they were counted, since estimates
+ * of parts may come to more than the whole.
+ */
+static void least_fill_event(struct values *values, uint32_t e)
+{
+	const struct pm_report_tree *tree = values->tree;
+	size_t events = tree->model->event_count;
+	double *least = values->least + e, most = 0;
+
+	/* Complete: children have higher numbers. */
+	for (uint32_t n = tree->node_count; n-- > 0;) {
+		const struct pm_report_node *node = &tree->nodes[n];
+		struct pm_value value = pm_report_count(tree, n, e, tree->flat);
+		double inside = least[n * events];
+
+		if (value.state != PM_COUNTED)
+			value.value = 0;
+		if (node->entered != node->visits)
+			value.value = fmax(value.value, inside);
+		most = fmax(most, value.value);
+		least[n * events] = n ? value.value : fmax(most, inside);
+		if (tree->flat)
+			value.value = fmin(value.value, (double)value.sum);
+		if (n)
+			least[node->parent * events] += value.value;
+	}
+}
+
+static int least_fill(struct values *values)
+{
+	const struct pm_report_tree *tree = values->tree;
+	size_t events = tree->model->event_count;
+
+	if (tree->nodes[0].entered == tree->nodes[0].visits || !events)
+		return 0;
+	values->least = calloc(tree->node_count * events, sizeof(*values->least));
+	if (!values->least)
+		return -ENOMEM;
+	for (uint32_t e = 0; e < events; e++)
+		least_fill_event(values, e);
+	return 0;
+}
+
+/* The count of event E in node N, 0 for the sum. */
+static struct pm_value count_at(const struct values *values, uint32_t n, uint32_t e)
+{
+	const struct pm_report_tree *tree = values->tree;
+	struct pm_value value = pm_report_count(tree, n, e, tree->flat);
+	double known = value.state == PM_COUNTED ? value.value : 0, least = 0;
+
+	if (values->least && tree->nodes[n].entered != tree->nodes[n].visits)
+		least = values->least[n * tree->model->event_count + e];
+	if (least > known) {
+		value.state = PM_COUNTED;
+		value.value = least;
+		value.marks &= ~PM_MARK_SHORT;
+	}
+	return value;
+}
+
+static bool fill(void *argument, uint32_t n, struct pm_field *fields)
+{
+	struct values *values = argument;
+	const struct pm_report_tree *tree = values->tree;
+	const struct pm_report_model *model = tree->model;
+	struct pm_field *field = fields + values->count;
+
+	fill_fixed(values, n, fields);
+	for (uint32_t e = 0; e < model->event_count; e++, field++) {
+		struct pm_value value = count_at(values, n, e);
+
+		field_value(values, field, &value,
+			    value.value * model->events[e].first->scale);
+	}
+	for (uint32_t m = 0; m < model->metric_count; m++, field++) {
+		struct pm_value value = pm_report_metric(tree, n, m, tree->flat);
+
+		/* Of the visits that have ended, which it is right for. */
+		value.marks &= ~PM_MARK_IN_FLIGHT;
+		field_value(values, field, &value, value.value);
+	}
+	return true;
+}
+
+/* The table of TREE; adds to *MARKS and *STATES what is to be explained. */
+static int table_write(const struct pm_report_tree *tree, struct pm_out *out,
+		       uint32_t *marks, uint32_t *states)
+{
+	static const struct pm_column fixed[FIXED] = {
+		[VISITS] = {.title = "visits", .kind = PM_COLUMN_EXACT, .begins = true},
+		[TIME] = {.title = NULL, .kind = PM_COLUMN_TIME},
+		[TIME_SHARE] = {.title = "inclusive", .kind = PM_COLUMN_SHARE},
+		[OWN] = {.title = NULL, .kind = PM_COLUMN_TIME},
+		[OWN_SHARE] = {.title = "exclusive", .kind = PM_COLUMN_SHARE},
+		[MEAN] = {.title = "mean", .kind = PM_COLUMN_VISIT},
+		[DEVIATION] = {.title = "stddev", .kind = PM_COLUMN_SHARE},
+	};
+	const struct pm_report_model *model = tree->model;
+	struct values values = {.tree = tree};
+	struct pm_table table = {
+		.tree = tree,
+		.fill = fill,
+		.argument = &values,
+		.total = true,
+	};
+	struct pm_column *column;
+	int err;
+
+	for (uint8_t c = 0; c < FIXED; c++)
+		if (is_shown(model, c))
+			values.shown[values.count++] = c;
+	table.count = values.count + model->event_count + model->metric_count;
+	table.columns = calloc(table.count, sizeof(*table.columns));
+	err = table.columns ? least_fill(&values) : -ENOMEM;
+	if (err)
+		goto out;
+	for (uint32_t c = 0; c < values.count; c++)
+		table.columns[c] = fixed[values.shown[c]];
+	if (!model->exact)
+		table.columns[OWN].like = &table.columns[TIME];
+	column = table.columns + values.count;
+	if (table.count > values.count)
+		column->begins = true;
+	for (uint32_t e = 0; e < model->event_count; e++, column++) {
+		column->title = model->events[e].name;
+		/* Of a count that repeats the last digit tells, too. */
+		column->kind = model->exact ? PM_COLUMN_EXACT : PM_COLUMN_EVENT;
+		column->unit = model->events[e].first->unit;
+	}
+	for (uint32_t m = 0; m < model->metric_count; m++, column++) {
+		const struct pm_metric *metric = model->metrics[m].metric;
+
+		column->title = pm_report_metric_heading(&model->metrics[m]);
+		column->kind = metric->heading ? PM_COLUMN_RATIO : PM_COLUMN_METRIC;
+		column->unit = metric->unit;
+	}
+	err = pm_table_write(&table, out);
+	*marks |= values.marks;
+	*states |= values.states;
+out:
+	free(values.least);
+	free(table.columns);
+	return err;
+}
+
+/* The table, how the time is spread over threads or processes, and the hottest path. */
+static int tables_write(const struct pm_report *report, const struct pm_report_tree *tree,
+			struct pm_out *out, uint32_t *marks, uint32_t *states)
+{
+	int err = table_write(tree, out, marks, states);
+
+	if (!err)
+		pm_report_hottest_write(tree, out);
+	if (!err)
+		err = report->options->merge ? pm_report_ranks(report, tree, out, marks)
+					     : pm_report_spread(tree, out);
+	return err;
+}
+
+/* TREE as it is, or by region. */
+static int tree_write(const struct pm_report *report, const struct pm_report_tree *tree,
+		      struct pm_out *out, uint32_t *marks, uint32_t *states)
+{
+	struct pm_report_tree flat;
+	int err;
+
+	if (tree->node_count < 2) {
+		pm_out_text(out, "no region was entered\n");
+		return 0;
+	}
+	if (report->options->format != PM_FORMAT_FLAT)
+		return tables_write(report, tree, out, marks, states);
+	err = pm_report_tree_flatten(&flat, tree);
+	if (err)
+		return err;
+	err = tables_write(report, &flat, out, marks, states);
+	pm_report_tree_free(&flat);
+	return err;
+}
+
+/* The trees of the machine's objects. */
+static int groups_write(const struct pm_report *report, struct pm_out *out,
+			uint32_t *marks, uint32_t *states)
+{
+	int err = 0;
+
+	for (uint32_t g = 0; g < report->groups.count && !err; g++) {
+		const struct pm_report_group *group = &report->groups.groups[g];
+		struct pm_report_tree tree;
+
+		err = pm_report_tree_make_of(&tree, report->model, group->threads,
+					     group->count);
+		if (err)
+			break;
+		if (group->cpus[0])
+			pm_out_format(out, "\n%s (CPU %s)", group->name, group->cpus);
+		else
+			pm_out_format(out,
+				      !strcmp(group->name, "several")
+					      ? "\nnot within one %s"
+					      : "\nwithin an unknown %s",
+				      pm_level_noun(report->groups.level));
+		pm_out_format(out, ", %llu thread%s:\n",
+			      (unsigned long long)group->weight,
+			      group->weight == 1 ? "" : "s");
+		err = tree_write(report, &tree, out, marks, states);
+		pm_report_tree_free(&tree);
+	}
+	return err;
+}
+
+/* What was counted outside of regions, and by measuring. */
+static void rest_write(const struct pm_report *report, struct pm_out *out)
+{
+	const char *head = "\n  rest     ";
+
+	pm_out_fold(out, out->columns, strlen("  rest     "));
+	for (uint32_t e = 0; e < report->model->event_count; e++) {
+		struct pm_report_rest rest = pm_report_rest(report->all, e);
+		double total = (double)rest.total;
+
+		if (!rest.known)
+			continue;
+		pm_out_format(out, "%soutside regions%s %s%llu ", head,
+			      rest.open ? ", and in visits that had not ended," : "",
+			      rest.about ? "about " : "",
+			      (unsigned long long)rest.outside);
+		pm_out_plain(out, report->model->events[e].name, 0);
+		pm_out_format(out, " of %llu (%.1f %%)", (unsigned long long)rest.total,
+			      total > 0 ? 100 * (double)rest.outside / total : 0);
+		if (report->model->subtract_bias)
+			pm_out_format(out, "; measuring took %llu (%.1f %%)",
+				      (unsigned long long)rest.measuring,
+				      total > 0 ? 100 * (double)rest.measuring / total
+						: 0);
+		pm_out_text(out, "\n");
+		head = "           ";
+	}
+	pm_out_fold_end(out);
+}
+
+static void thread_title(const struct pm_report *report, uint32_t t, struct pm_out *out)
+{
+	const struct pm_snapshot *s = report->snapshot;
+	const struct pm_snapshot_thread *thread = &s->threads[t];
+	char time[PM_CELL], cpus[128];
+
+	pm_report_cpus(&thread->record, cpus, sizeof(cpus));
+	if (thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE) {
+		pm_out_format(out, "\nended threads, %u of them, summed",
+			      thread->record.aggregated);
+		if (cpus[0])
+			pm_out_format(out, " (CPU %s)", cpus);
+		pm_out_text(out, ":\n");
+		return;
+	}
+	pm_cell_time(time, pm_report_lifetime(s, thread));
+	pm_out_format(out, "\nthread %u", thread->record.tid);
+	if (thread->record.name[0]) {
+		pm_out_text(out, " (");
+		pm_out_plain(out, thread->record.name, 0);
+		pm_out_text(out, ")");
+	}
+	if (report->model->exact)
+		pm_out_format(out, ", %s:\n",
+			      thread->record.state != PERFMON_PROFILE_THREAD_STATE_LIVE
+				      ? "ended"
+			      : pm_report_time_is_known(s) ? "running"
+							   : "not ended");
+	else
+		pm_out_format(out, ", %s%s:\n",
+			      thread->record.state != PERFMON_PROFILE_THREAD_STATE_LIVE
+				      ? "ended, "
+			      : pm_report_time_is_known(s) ? "running, "
+							   : "not ended, at least ",
+			      time);
+}
+
+int pm_report_text(const struct pm_report *report, struct pm_out *out)
+{
+	uint32_t marks = 0, states = 0;
+	int err;
+
+	pm_report_text_head(report, out);
+	err = tree_write(report, report->all, out, &marks, &states);
+	if (!err)
+		rest_write(report, out);
+	err = err ?: groups_write(report, out, &marks, &states);
+	for (uint32_t t = 0;
+	     !err && report->options->per_thread && t < report->snapshot->thread_count;
+	     t++) {
+		struct pm_report_tree tree;
+
+		err = pm_report_tree_make(&tree, report->model, t);
+		if (err)
+			break;
+		thread_title(report, t, out);
+		err = tree_write(report, &tree, out, &marks, &states);
+		pm_report_tree_free(&tree);
+	}
+	if (err)
+		return err;
+	pm_report_text_legend(out, marks, states);
+	pm_report_text_sanity(report, out);
+	pm_report_text_notes(report, out);
+	return 0;
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a log says of its events and of the machine, in a file's sections or in
+ * records. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/kernel/kernel.h"
+#include "core/samples/log_read.h"
+#include "core/text/grow.h"
+
+/* More of one feature is not read. */
+#define FEATURE_MAX ((uint64_t)16 << 20)
+
+/* Bytes that are left. */
+struct bytes {
+	const unsigned char *at;
+	size_t left;
+};
+
+static const void *take(struct bytes *bytes, uint64_t size)
+{
+	const void *at = bytes->at;
+
+	if (size > bytes->left)
+		return NULL;
+	bytes->at += size;
+	bytes->left -= size;
+	return at;
+}
+
+static bool take_u32(struct bytes *bytes, uint32_t *value)
+{
+	const void *at = take(bytes, sizeof(*value));
+
+	if (at)
+		memcpy(value, at, sizeof(*value));
+	return at;
+}
+
+/* A length and so many bytes, of which the text ends with the first zero. */
+static bool take_text(struct bytes *bytes, const char **text, size_t *length)
+{
+	uint32_t size;
+
+	if (!take_u32(bytes, &size))
+		return false;
+	*text = take(bytes, size);
+	if (!*text)
+		return false;
+	*length = strnlen(*text, size);
+	return true;
+}
+
+static int bad(struct perfmon_log *log, const char *what)
+{
+	return pm_diag_set(&log->diag, -EBADMSG, "the log is damaged: %s", what);
+}
+
+static int no_memory(struct perfmon_log *log)
+{
+	return pm_diag_set(&log->diag, -ENOMEM,
+			   "out of memory while reading the head of the log");
+}
+
+static int set_text(struct perfmon_log *log, char **to, const char *text, size_t length)
+{
+	char *copy = strndup(text, length);
+
+	if (!copy)
+		return no_memory(log);
+	free(*to);
+	*to = copy;
+	return 0;
+}
+
+int pm_log_bytes(struct perfmon_log *log, uint64_t offset, uint64_t size,
+		 unsigned char **bytes)
+{
+	unsigned char *made;
+	uint64_t done = 0;
+
+	/* What a file does not have is not worth its memory. */
+	if (offset > log->file_size || size > log->file_size - offset)
+		return pm_diag_set(&log->diag, -EBADMSG,
+				   "the log is damaged: it ends at offset %" PRIu64
+				   ", before %" PRIu64 " bytes at offset %" PRIu64,
+				   log->file_size, size, offset);
+	made = malloc(size + 1);
+	if (!made)
+		return pm_diag_set(&log->diag, -ENOMEM,
+				   "out of memory while reading the log");
+	while (done < size) {
+		ssize_t n =
+			pm_kernel_pread(log->fd, made + done, size - done, offset + done);
+
+		if (n == -EINTR)
+			continue;
+		if (n <= 0) {
+			free(made);
+			return pm_diag_set(
+				&log->diag, n ? (int)n : -EBADMSG,
+				"cannot read the log at offset %" PRIu64 ": %s",
+				offset + done,
+				n ? strerror((int)-n) : "the file became shorter");
+		}
+		done += (uint64_t)n;
+	}
+	made[size] = '\0';
+	*bytes = made;
+	return 0;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const struct pm_log_id *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+uint32_t pm_log_event_of(struct perfmon_log *log, uint64_t id)
+{
+	const struct pm_log_id key = {.id = id}, *found;
+
+	if (!log->ids_sorted && log->id_count)
+		qsort(log->ids, log->id_count, sizeof(key), compare_ids);
+	log->ids_sorted = true;
+	found = log->id_count
+			? bsearch(&key, log->ids, log->id_count, sizeof(key), compare_ids)
+			: NULL;
+	return found ? found->event : UINT32_MAX;
+}
+
+static int add_ids(struct perfmon_log *log, uint32_t event, const void *ids, size_t count)
+{
+	if (count > PM_LOG_IDS_LIMIT - log->id_count)
+		return bad(log, "too many events");
+	if (log->id_count + count > log->id_room) {
+		size_t room = log->id_count * 2 + count;
+		struct pm_log_id *larger = realloc(log->ids, room * sizeof(larger[0]));
+
+		if (!larger)
+			return no_memory(log);
+		log->ids = larger;
+		log->id_room = room;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct pm_log_id *to = &log->ids[log->id_count++];
+
+		memcpy(&to->id, (const char *)ids + i * sizeof(to->id), sizeof(to->id));
+		to->event = event;
+	}
+	log->sources[event].ids += count;
+	log->ids_sorted = false;
+	return 0;
+}
+
+/* The attr that begins BYTES, of the version that its size tells, and what follows it. */
+static int take_attr(struct perfmon_log *log, struct bytes *bytes,
+		     struct perf_event_attr *attr)
+{
+	uint32_t sizes[2]; /* type and size lead it */
+	size_t size;
+	const void *at;
+
+	if (bytes->left < sizeof(sizes))
+		return bad(log, "an event is truncated");
+	memcpy(sizes, bytes->at, sizeof(sizes));
+	size = sizes[1] ? sizes[1] : PERF_ATTR_SIZE_VER0;
+	at = size < PERF_ATTR_SIZE_VER0 ? NULL : take(bytes, size);
+	if (!at)
+		return bad(log, "the size of an event is invalid");
+	memset(attr, 0, sizeof(*attr));
+	memcpy(attr, at, size < sizeof(*attr) ? size : sizeof(*attr));
+	return 0;
+}
+
+static bool same_layout(const struct perf_event_attr *a, const struct perf_event_attr *b)
+{
+	return a->sample_type == b->sample_type && a->sample_id_all == b->sample_id_all;
+}
+
+static int add_source(struct perfmon_log *log, const struct perf_event_attr *attr)
+{
+	const bool identified = attr->sample_type & PERF_SAMPLE_IDENTIFIER;
+
+	if (log->count == PM_LOG_EVENTS_MAX)
+		return bad(log, "too many events");
+	if (!PM_GROW(log->sources, log->count))
+		return no_memory(log);
+	log->identified = identified && (!log->count || log->identified);
+	log->alike =
+		!log->count || (log->alike && same_layout(attr, &log->sources[0].attr));
+	if (log->count && attr->sample_id_all != log->sources[0].attr.sample_id_all)
+		log->identified = false;
+	log->sources[log->count++] = (struct pm_log_source){.attr = *attr};
+	return 0;
+}
+
+static int index_attrs(struct perfmon_log *log, const struct pm_log_header *header)
+{
+	const uint64_t each = header->attr_size;
+	struct pm_log_section section;
+	struct perf_event_attr attr;
+	unsigned char *attrs = NULL, *ids;
+	int err;
+
+	if (each < PERF_ATTR_SIZE_VER0 + sizeof(section) || each > 65536 ||
+	    header->attrs.size % each || header->attrs.size / each > PM_LOG_EVENTS_MAX)
+		return bad(log, "the size of the event list is invalid");
+	if (!header->attrs.size)
+		return bad(log, "the event list is empty");
+	err = pm_log_bytes(log, header->attrs.offset, header->attrs.size, &attrs);
+	for (uint64_t at = 0; !err && at < header->attrs.size; at += each) {
+		struct bytes bytes = {attrs + at, each - sizeof(section)};
+
+		memcpy(&section, attrs + at + each - sizeof(section), sizeof(section));
+		err = take_attr(log, &bytes, &attr);
+		if (!err)
+			err = add_source(log, &attr);
+		if (err || !section.size)
+			continue;
+		if (section.size % sizeof(uint64_t) ||
+		    section.size / sizeof(uint64_t) > PM_LOG_IDS_LIMIT) {
+			err = bad(log, "the size of an event's ID list is invalid");
+			continue;
+		}
+		err = pm_log_bytes(log, section.offset, section.size, &ids);
+		if (err)
+			continue;
+		err = add_ids(log, log->count - 1, ids, section.size / sizeof(uint64_t));
+		free(ids);
+	}
+	free(attrs);
+	return err;
+}
+
+static int index_events(struct perfmon_log *log, struct bytes *bytes)
+{
+	uint32_t count, size, ids;
+	const char *name;
+	size_t length;
+	int err = 0;
+
+	if (!take_u32(bytes, &count) || !take_u32(bytes, &size))
+		return bad(log, "the event names are truncated");
+	for (uint32_t i = 0; i < count && !err; i++) {
+		const unsigned char *id;
+		uint32_t event = count == log->count ? i : UINT32_MAX;
+		uint64_t first;
+
+		if (!take(bytes, size) || !take_u32(bytes, &ids) ||
+		    !take_text(bytes, &name, &length))
+			return bad(log, "the event names are truncated");
+		id = take(bytes, (uint64_t)ids * sizeof(uint64_t));
+		if (!id)
+			return bad(log, "the event names are truncated");
+		if (event == UINT32_MAX && ids) {
+			memcpy(&first, id, sizeof(first));
+			event = pm_log_event_of(log, first);
+		}
+		if (event != UINT32_MAX)
+			err = set_text(log, &log->sources[event].name, name, length);
+	}
+	return err;
+}
+
+static int index_command(struct perfmon_log *log, struct bytes *bytes)
+{
+	char *line = NULL;
+	size_t used = 0, length;
+	const char *text;
+	uint32_t count;
+
+	if (!take_u32(bytes, &count))
+		return bad(log, "the command line is truncated");
+	while (count--) {
+		char *larger;
+
+		if (!take_text(bytes, &text, &length)) {
+			free(line);
+			return bad(log, "the command line is truncated");
+		}
+		larger = realloc(line, used + length + 2);
+		if (!larger) {
+			free(line);
+			return no_memory(log);
+		}
+		line = larger;
+		if (used)
+			line[used++] = ' ';
+		memcpy(line + used, text, length);
+		used += length;
+		line[used] = '\0';
+	}
+	free(log->command);
+	log->command = line;
+	return 0;
+}
+
+static int index_feature(struct perfmon_log *log, uint64_t feature, struct bytes *bytes)
+{
+	const char *text;
+	size_t length;
+	char **to;
+
+	switch (feature) {
+	case PM_LOG_HOSTNAME:
+		to = &log->host;
+		break;
+	case PM_LOG_OSRELEASE:
+		to = &log->release;
+		break;
+	case PM_LOG_VERSION:
+		to = &log->writer;
+		break;
+	case PM_LOG_ARCH:
+		to = &log->architecture;
+		break;
+	case PM_LOG_NRCPUS:
+		/* How many there could be, how many are online. */
+		if (!take(bytes, sizeof(uint32_t)) || !take_u32(bytes, &log->cpus))
+			return bad(log, "the number of CPUs is truncated");
+		return 0;
+	case PM_LOG_CMDLINE:
+		return index_command(log, bytes);
+	case PM_LOG_EVENT_DESC:
+		return index_events(log, bytes);
+	default:
+		return 0;
+	}
+	if (!take_text(bytes, &text, &length))
+		return bad(log, "a text about the machine is truncated");
+	return set_text(log, to, text, length);
+}
+
+int pm_log_index_features(struct perfmon_log *log, const struct pm_log_header *header)
+{
+	/* pm_log_index() has seen that this does not overflow. */
+	uint64_t at = header->data.offset + header->data.size;
+	struct pm_log_section section;
+	unsigned char *bytes;
+	int err = 0;
+
+	for (unsigned int feature = 0; feature < PM_LOG_FEATURES && !err; feature++) {
+		if (!(header->features[feature / 64] >> feature % 64 & 1))
+			continue;
+		err = pm_log_bytes(log, at, sizeof(section), &bytes);
+		if (err)
+			break;
+		memcpy(&section, bytes, sizeof(section));
+		free(bytes);
+		at += sizeof(section);
+		if (section.offset > log->file_size ||
+		    section.size > log->file_size - section.offset)
+			return bad(log, "the texts about the machine are truncated");
+		if (feature > PM_LOG_EVENT_DESC || section.size > FEATURE_MAX)
+			continue;
+		err = pm_log_bytes(log, section.offset, section.size, &bytes);
+		if (err)
+			break;
+		err = index_feature(log, feature, &(struct bytes){bytes, section.size});
+		free(bytes);
+	}
+	return err;
+}
+
+int pm_log_index(struct perfmon_log *log, const struct pm_log_header *header)
+{
+	int err = index_attrs(log, header);
+
+	if (err)
+		return err;
+	return log->growing || log->cut ? 0 : pm_log_index_features(log, header);
+}
+
+static int index_update(struct perfmon_log *log, struct bytes *bytes)
+{
+	const void *kind = take(bytes, sizeof(uint64_t)),
+		   *id = take(bytes, sizeof(uint64_t));
+	uint64_t number;
+	uint32_t event;
+
+	if (!kind || !id)
+		return bad(log, "a record about an event is truncated");
+	memcpy(&number, kind, sizeof(number));
+	if (number != PM_LOG_UPDATE_NAME)
+		return 0;
+	memcpy(&number, id, sizeof(number));
+	event = pm_log_event_of(log, number);
+	if (event == UINT32_MAX)
+		return 0;
+	return set_text(log, &log->sources[event].name, (const char *)bytes->at,
+			strnlen((const char *)bytes->at, bytes->left));
+}
+
+int pm_log_index_record(struct perfmon_log *log, const struct perf_event_header *record)
+{
+	struct bytes bytes = {(const unsigned char *)(record + 1),
+			      record->size - sizeof(*record)};
+	struct perf_event_attr attr;
+	uint64_t feature;
+	const void *at;
+	int err;
+
+	switch (record->type) {
+	case PM_LOG_RECORD_ATTR:
+		err = take_attr(log, &bytes, &attr);
+		if (!err)
+			err = add_source(log, &attr);
+		if (!err)
+			err = add_ids(log, log->count - 1, bytes.at,
+				      bytes.left / sizeof(uint64_t));
+		return err;
+	case PM_LOG_RECORD_EVENT_UPDATE:
+		return index_update(log, &bytes);
+	case PM_LOG_RECORD_FEATURE:
+		at = take(&bytes, sizeof(feature));
+		if (!at)
+			return bad(log, "a record about the machine is truncated");
+		memcpy(&feature, at, sizeof(feature));
+		return index_feature(log, feature, &bytes);
+	default:
+		return 0;
+	}
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Where a log meets its descriptor: the thread that writes it, and its completion. */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "core/kernel/kernel.h"
+#include "core/kernel/life.h"
+#include "core/samples/log_format.h"
+#include "core/samples/log_internal.h"
+
+#define DELAY_NS UINT64_C(1000000000)
+
+/* How long the thread waits for somebody to read a stream before it counts once more. */
+#define PATIENCE_MS 1000
+
+/* Counts waits for a reader that were in vain, in a row; told to who waits. */
+static void count_unread(struct pm_log *log, bool unread)
+{
+	if (!unread && !__atomic_load_n(&log->unread, __ATOMIC_RELAXED))
+		return;
+	pthread_mutex_lock(&log->lock);
+	__atomic_store_n(&log->unread, unread ? log->unread + 1 : 0, __ATOMIC_RELAXED);
+	pthread_cond_broadcast(&log->done);
+	pthread_mutex_unlock(&log->lock);
+}
+
+/* Whether the thread is to end: nobody waits for the log any more, or nobody is left. */
+static bool is_over(const struct pm_log *log)
+{
+	return __atomic_load_n(&log->stop, __ATOMIC_RELAXED) ||
+	       pm_life_program_has_ended();
+}
+
+/* Goes on in a stream, when somebody reads it. A pipe that takes anything at all takes
+ * PIPE_BUF bytes without a wait, whether it is non-blocking or not. -ETIMEDOUT: the log is
+ * to end, and nobody reads. */
+static ssize_t write_stream(struct pm_log *log, const void *data, size_t size)
+{
+	int n = pm_kernel_poll_write(log->file.fd, PATIENCE_MS);
+
+	if (n < 0)
+		return n;
+	if (n) {
+		count_unread(log, false);
+		return pm_kernel_write(log->file.fd, data,
+				       size < PIPE_BUF ? size : PIPE_BUF);
+	}
+	count_unread(log, true);
+	return pm_log_is_unread(log) && is_over(log) ? -ETIMEDOUT : -EAGAIN;
+}
+
+/* Writes at OFFSET of a file, or goes on in a stream; how much, or an error in *ERROR. */
+static size_t write_all(struct pm_log *log, const void *data, size_t size,
+			uint64_t offset, int *error)
+{
+	size_t done = 0;
+
+	if (pm_owned_is_foreign(&log->file)) {
+		*error = -EBADF;
+		return 0;
+	}
+	while (done < size) {
+		const char *from = (const char *)data + done;
+		ssize_t n = log->stream ? write_stream(log, from, size - done)
+					: pm_kernel_pwrite(log->file.fd, from,
+							   size - done, offset + done);
+
+		if (n == -EINTR || (n == -EAGAIN && log->stream))
+			continue;
+		if (n <= 0) {
+			*error = n ? (int)n : -EIO;
+			break;
+		}
+		done += (size_t)n;
+	}
+	return done;
+}
+
+/* How many of the first LIMIT bytes of BUFFER stand in whole records. */
+static size_t whole(const struct pm_log_buffer *buffer, size_t limit)
+{
+	size_t at = 0;
+
+	while (at < buffer->used) {
+		const struct perf_event_header *record =
+			(const void *)(buffer->data + at);
+
+		if (at + record->size > limit)
+			break;
+		at += record->size;
+	}
+	return at;
+}
+
+static int write_head(struct pm_log *log)
+{
+	struct pm_bytes head = {0};
+	int err = 0;
+
+	pthread_mutex_lock(&log->lock);
+	pm_log_head(log, &head, log->stream ? 0 : log->written);
+	pthread_mutex_unlock(&log->lock);
+	if (head.failed)
+		err = -ENOMEM;
+	else
+		write_all(log, head.data, head.used, 0, &err);
+	pm_bytes_free(&head);
+	return err;
+}
+
+/* So that what is there is known to be, whatever happens to this process. */
+static int write_size(struct pm_log *log, uint64_t size)
+{
+	int err = 0;
+
+	write_all(log, &size, sizeof(size),
+		  offsetof(struct pm_log_header, data) +
+			  offsetof(struct pm_log_section, size),
+		  &err);
+	return err;
+}
+
+/* With the lock held, which is given away while the owner is told. */
+static void fail(struct pm_log *log, int error)
+{
+	if (!log->error)
+		log->error = error;
+	pthread_cond_broadcast(&log->done);
+	if (!log->told && log->failed) {
+		log->told = true;
+		pthread_mutex_unlock(&log->lock);
+		log->failed(log->argument, error);
+		pthread_mutex_lock(&log->lock);
+	}
+}
+
+/* Tells of the samples of BUFFER that stand behind its first WRITTEN bytes. */
+static void count_lost(struct pm_log *log, const struct pm_log_buffer *buffer,
+		       size_t written)
+{
+	uint64_t samples = 0;
+
+	while (written < buffer->used) {
+		const struct perf_event_header *record =
+			(const void *)(buffer->data + written);
+
+		samples += record->type == PERF_RECORD_SAMPLE;
+		written += record->size;
+	}
+	if (samples && log->lost)
+		log->lost(log->argument, samples);
+}
+
+/* Writes BUFFER behind what is written. How much of it stands in whole records. */
+static size_t write_buffer(struct pm_log *log, const struct pm_log_buffer *buffer,
+			   int *err)
+{
+	size_t done = write_all(log, buffer->data, buffer->used,
+				log->data_offset + log->written, err);
+
+	if (*err)
+		done = whole(buffer, done);
+	else if (!log->stream)
+		*err = write_size(log, log->written + done);
+	return done;
+}
+
+/* With the lock held, which is given away meanwhile: all that waits. */
+static void write_records(struct pm_log *log)
+{
+	struct pm_log_buffer full = log->active;
+	bool crowded = log->crowded;
+	int err = log->error;
+	size_t done = 0;
+
+	log->active = log->writing;
+	log->active.used = 0;
+	log->writing = full;
+	log->crowded = false;
+	pthread_mutex_unlock(&log->lock);
+	if (crowded && log->has_room)
+		log->has_room(log->argument);
+	if (!err)
+		done = write_buffer(log, &full, &err);
+	count_lost(log, &full, done);
+	pthread_mutex_lock(&log->lock);
+	log->written += done;
+	if (err)
+		fail(log, err);
+	log->writing.used = 0;
+	pthread_cond_broadcast(&log->done);
+}
+
+/* Whether what waits can wait longer: not if it is much, or old, or asked for. */
+static bool can_wait(struct pm_log *log)
+{
+	struct timespec until;
+	uint64_t ns;
+
+	if (log->stop || log->flush_asked != log->flush_done ||
+	    log->active.used >= log->capacity / 2)
+		return false;
+	if (log->active.used) {
+		ns = log->first_ns;
+	} else if (pm_kernel_clock_ns(CLOCK_MONOTONIC, &ns)) {
+		pthread_cond_wait(&log->work, &log->lock);
+		return true;
+	}
+	ns += DELAY_NS;
+	until = (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+	return pthread_cond_timedwait(&log->work, &log->lock, &until) != ETIMEDOUT;
+}
+
+void *pm_log_run(void *argument)
+{
+	struct pm_log *log = argument;
+	int err = write_head(log);
+
+	pthread_mutex_lock(&log->lock);
+	if (err)
+		fail(log, err);
+	for (;;) {
+		uint64_t asked;
+
+		while (can_wait(log))
+			;
+		asked = log->flush_asked;
+		if (log->active.used) {
+			write_records(log);
+			continue;
+		}
+		if (asked != log->flush_done) {
+			if (!log->stream && !log->error) {
+				pthread_mutex_unlock(&log->lock);
+				err = write_head(log);
+				pthread_mutex_lock(&log->lock);
+				if (err)
+					fail(log, err);
+			}
+			log->flush_done = asked;
+			pthread_cond_broadcast(&log->done);
+			continue;
+		}
+		if (is_over(log))
+			break;
+	}
+	pthread_mutex_unlock(&log->lock);
+	return NULL;
+}
+
+int pm_log_complete(struct pm_log *log)
+{
+	const struct perf_event_header nothing = {.type = PM_LOG_RECORD_FINISHED_ROUND,
+						  .size = sizeof(nothing)};
+	struct pm_bytes head = {0}, tail = {0};
+	uint64_t end = log->data_offset + log->written;
+	int err;
+
+	err = pm_owned_is_foreign(&log->file)
+		      ? -EBADF
+		      : pm_kernel_ftruncate(log->file.fd, (off_t)end);
+	/* No records at all would be a log that is not finished. */
+	if (!err && !log->written) {
+		log->written = write_all(log, &nothing, sizeof(nothing), end, &err);
+		end += log->written;
+	}
+	pm_log_tail(log, &tail, end, &head);
+	if (head.failed || tail.failed)
+		err = err ? err : -ENOMEM;
+	if (!err)
+		write_all(log, tail.data, tail.used, end, &err);
+	if (!err)
+		write_all(log, head.data, head.used, 0, &err);
+	pm_bytes_free(&head);
+	pm_bytes_free(&tail);
+	if (err)
+		/* Without features, but with the size of what is there. */
+		write_head(log);
+	return err;
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/samples/log_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/api/export.h"
+#include "core/api/export_struct.h"
+#include "core/api/message.h"
+#include "core/kernel/kernel.h"
+
+#define BUFFER_SIZE ((size_t)4 * PM_LOG_RECORD_MAX)
+
+/* Whether NEED bytes stand in the buffer: 1; 0: the log has no more; or an error. */
+static int fill(struct perfmon_log *log, size_t need)
+{
+	/* Records are looked at where they lie. */
+	if (log->at % 8 || log->at + need > BUFFER_SIZE) {
+		memmove(log->buffer, log->buffer + log->at, log->used - log->at);
+		log->used -= log->at;
+		log->at = 0;
+	}
+	while (log->used - log->at < need) {
+		const uint64_t next = log->position + (log->used - log->at);
+		uint64_t room = BUFFER_SIZE - log->used;
+		ssize_t n;
+
+		if (next >= log->data_end)
+			return 0;
+		if (room > log->data_end - next)
+			room = log->data_end - next;
+		n = log->seekable
+			    ? pm_kernel_pread(log->fd, log->buffer + log->used, room,
+					      next)
+			    : pm_kernel_read(log->fd, log->buffer + log->used, room);
+		if (n == -EINTR)
+			continue;
+		if (n == -EAGAIN)
+			return -EAGAIN;
+		if (n < 0)
+			return pm_diag_set(&log->diag, (int)n,
+					   "cannot read the log at offset %" PRIu64
+					   ": %s",
+					   next, strerror((int)-n));
+		if (!n)
+			return 0;
+		log->used += (size_t)n;
+	}
+	return 1;
+}
+
+static void advance(struct perfmon_log *log, size_t size)
+{
+	log->at += size;
+	log->position += size;
+}
+
+/* What is not made of records: the bytes that follow some of perf's own. As fill(). */
+static int skip(struct perfmon_log *log)
+{
+	while (log->skip) {
+		uint64_t part;
+		int some = fill(log, 1);
+
+		if (some <= 0)
+			return some;
+		part = log->used - log->at;
+		if (part > log->skip)
+			part = log->skip;
+		advance(log, part);
+		log->skip -= part;
+	}
+	return 1;
+}
+
+/* What a header says of where its records are. */
+static int place(struct perfmon_log *log, const struct pm_log_header *header)
+{
+	uint64_t end;
+
+	log->growing = !header->data.size || !(header->features[0] | header->features[1] |
+					       header->features[2] | header->features[3]);
+	if (__builtin_add_overflow(header->data.offset, header->data.size, &end) ||
+	    end > INT64_MAX || header->data.offset < sizeof(*header))
+		return pm_diag_set(&log->diag, -EBADMSG,
+				   "the log is damaged: the header puts the records at "
+				   "offset %" PRIu64 ", with %" PRIu64 " bytes",
+				   header->data.offset, header->data.size);
+	log->cut = !log->growing && end > log->file_size;
+	/* perf record says at its end only how much there is. */
+	log->data_end = header->data.size ? end : UINT64_MAX;
+	return 0;
+}
+
+static int read_header(struct perfmon_log *log, struct pm_log_header *header)
+{
+	unsigned char *bytes;
+	int err = pm_log_bytes(log, 0, sizeof(*header), &bytes);
+
+	if (err)
+		return err;
+	memcpy(header, bytes, sizeof(*header));
+	free(bytes);
+	return 0;
+}
+
+/* A file that its writer had not finished may have grown, or be finished now. */
+static int look_again(struct perfmon_log *log)
+{
+	struct pm_log_header header;
+	struct stat st;
+	int err = pm_kernel_fstat(log->fd, &st);
+
+	if (err)
+		return pm_diag_set(&log->diag, err, "cannot read the log: %s",
+				   strerror(-err));
+	log->file_size = (uint64_t)st.st_size;
+	err = read_header(log, &header);
+	if (!err)
+		err = place(log, &header);
+	/* What its writer says at the end: names, and the machine. */
+	return err || log->growing || log->cut ? err
+					       : pm_log_index_features(log, &header);
+}
+
+static int open_file(struct perfmon_log *log)
+{
+	struct pm_log_header header;
+	int err = read_header(log, &header);
+
+	if (!err && header.size != sizeof(header))
+		err = pm_diag_set(&log->diag, -EBADMSG,
+				  "the log is damaged: the header has %" PRIu64
+				  " bytes, not %zu",
+				  header.size, sizeof(header));
+	if (!err)
+		err = place(log, &header);
+	if (!err)
+		err = pm_log_index(log, &header);
+	log->position = header.data.offset;
+	return err;
+}
+
+/* Recognises the form and reads the head. */
+static int open_log(struct perfmon_log *log)
+{
+	uint64_t lead[2];
+	struct stat st;
+	int err;
+
+	err = pm_kernel_fstat(log->fd, &st);
+	if (err)
+		return pm_diag_set(&log->diag, err,
+				   "cannot read a log from descriptor %d: %s", log->fd,
+				   strerror(-err));
+	log->seekable = S_ISREG(st.st_mode);
+	log->file_size = (uint64_t)st.st_size;
+	log->data_end = UINT64_MAX;
+	err = fill(log, sizeof(lead));
+	if (err == -EAGAIN)
+		return pm_diag_set(&log->diag, err,
+				   "the log is still empty; try again later");
+	if (err < 0)
+		return err;
+	if (!err)
+		return pm_diag_set(&log->diag, -EBADMSG,
+				   "not a log: the file has only %zu bytes", log->used);
+	memcpy(lead, log->buffer, sizeof(lead));
+	if (lead[0] == PM_LOG_MAGIC_SWAPPED)
+		return pm_diag_set(&log->diag, -EOPNOTSUPP,
+				   "the log comes from a machine with the other byte "
+				   "order; read it on such a machine");
+	if (lead[0] != PM_LOG_MAGIC)
+		return pm_diag_set(&log->diag, -EBADMSG,
+				   "not a log: the file does not begin with PERFILE2");
+	if (lead[1] == PM_LOG_STREAM_HEADER) {
+		log->stream = true;
+		advance(log, sizeof(lead));
+		return 0;
+	}
+	if (!log->seekable)
+		return pm_diag_set(&log->diag, -ESPIPE,
+				   "cannot read this form of log from a pipe; write the "
+				   "log to a file first");
+	log->at = log->used = 0;
+	return open_file(log);
+}
+
+static int make(struct perfmon_log **log, const char *path, int fd, char *message,
+		size_t message_size)
+{
+	struct perfmon_log *made = calloc(1, sizeof(*made));
+	unsigned char *buffer = malloc(BUFFER_SIZE);
+	int err = -ENOMEM;
+
+	if (!made || !buffer) {
+		free(buffer);
+		free(made);
+		pm_message_tell("out of memory", message, message_size);
+		return -ENOMEM;
+	}
+	made->buffer = buffer;
+	made->fd = fd;
+	if (path) {
+		made->fd = pm_kernel_open(path, O_RDONLY, 0);
+		if (made->fd < 0) {
+			err = pm_diag_set(&made->diag, made->fd,
+					  "cannot open the log '%s': %s", path,
+					  strerror(-made->fd));
+			goto fail;
+		}
+		made->own_fd = true;
+	}
+	err = open_log(made);
+	if (err)
+		goto fail;
+	*log = made;
+	pm_message_tell("", message, message_size);
+	return 0;
+fail:
+	pm_message_tell(made->diag.text, message, message_size);
+	perfmon_log_close(made);
+	return err;
+}
+
+PM_EXPORT int perfmon_log_open(struct perfmon_log **log, const char *path, char *message,
+			       size_t message_size)
+{
+	if (log && path)
+		return make(log, path, -1, message, message_size);
+	pm_message_tell("the handle or the path is NULL", message, message_size);
+	return -EINVAL;
+}
+
+PM_EXPORT int perfmon_log_open_descriptor(struct perfmon_log **log, int fd, char *message,
+					  size_t message_size)
+{
+	if (log && fd >= 0)
+		return make(log, NULL, fd, message, message_size);
+	pm_message_tell(log ? "the descriptor is negative" : "the handle is NULL",
+			message, message_size);
+	return log ? -EBADF : -EINVAL;
+}
+
+PM_EXPORT void perfmon_log_close(struct perfmon_log *log)
+{
+	if (!log)
+		return;
+	if (log->own_fd)
+		pm_kernel_close(log->fd);
+	for (uint32_t i = 0; i < log->count; i++)
+		free(log->sources[i].name);
+	free(log->sources);
+	free(log->ids);
+	free(log->host);
+	free(log->release);
+	free(log->architecture);
+	free(log->writer);
+	free(log->command);
+	free(log->buffer);
+	free(log);
+}
+
+PM_EXPORT int perfmon_log_message(const struct perfmon_log *log, char *buffer,
+				  size_t size)
+{
+	return log ? pm_message_copy(log->diag.text, buffer, size) : -EINVAL;
+}
+
+/* Where the records end: 0, -EAGAIN, or an error. LEFT bytes are no whole record. */
+static int at_end(struct perfmon_log *log, size_t left)
+{
+	if (log->growing)
+		return -EAGAIN;
+	if (log->cut || left)
+		return pm_diag_set(&log->diag, -EBADMSG,
+				   "the log is truncated: it ends at offset %" PRIu64
+				   ", within its records",
+				   log->position + left);
+	return 0;
+}
+
+/* The next record as it lies in the buffer. 1, or as at_end(). */
+static int next_record(struct perfmon_log *log, const struct perf_event_header **out)
+{
+	const struct perf_event_header *record;
+	int some;
+
+	if (log->growing && (log->data_end == UINT64_MAX ||
+			     log->position + sizeof(*record) > log->data_end)) {
+		some = look_again(log);
+		if (some)
+			return some;
+	}
+	if (log->position >= log->data_end)
+		return at_end(log, 0);
+	some = skip(log);
+	if (some <= 0)
+		return some ? some : at_end(log, 1);
+	some = fill(log, sizeof(*record));
+	if (some <= 0)
+		return some ? some : at_end(log, log->used - log->at);
+	record = (const void *)(log->buffer + log->at);
+	if (record->size < sizeof(*record))
+		return pm_log_bad_record(log, record, "is shorter than its header");
+	if (record->type < PM_LOG_RECORD_ATTR && record->size % 8)
+		return pm_log_bad_record(log, record,
+					 "has a size that is not a multiple of 8");
+	some = fill(log, record->size);
+	if (some <= 0)
+		return some ? some : at_end(log, log->used - log->at);
+	*out = (const void *)(log->buffer + log->at);
+	return 1;
+}
+
+/* The bytes that follow RECORD without being records. */
+static uint64_t trailing(const struct perf_event_header *record)
+{
+	uint64_t size = 0;
+	uint32_t small;
+
+	if (record->type == PM_LOG_RECORD_AUXTRACE &&
+	    record->size >= sizeof(*record) + sizeof(size)) {
+		memcpy(&size, record + 1, sizeof(size));
+	} else if (record->type == PM_LOG_RECORD_TRACING_DATA &&
+		   record->size >= sizeof(*record) + sizeof(small)) {
+		memcpy(&small, record + 1, sizeof(small));
+		size = small;
+	}
+	return size;
+}
+
+/* One record on. 1: it is for the user; 2: it is not; 0, -EAGAIN or an error. */
+static int step(struct perfmon_log *log, struct perfmon_log_record *out)
+{
+	const struct perf_event_header *record = NULL;
+	int err = next_record(log, &record);
+
+	if (err <= 0)
+		return err;
+	*out = (struct perfmon_log_record){
+		.size = sizeof(*out),
+		.type = record->type,
+		.misc = record->misc,
+		.event = UINT32_MAX,
+		.position = log->position,
+		.data = record,
+		.data_size = record->size,
+	};
+	if (record->type < PM_LOG_RECORD_ATTR) {
+		err = pm_log_decode(log, record, out);
+		advance(log, record->size);
+		return err ? err : 1;
+	}
+	if (record->type == PM_LOG_RECORD_EVENT_TYPE) {
+		bool ours = pm_log_decode_user(log, record, out);
+
+		advance(log, record->size);
+		return ours ? 1 : 2;
+	}
+	err = pm_log_index_record(log, record);
+	if (err)
+		return err;
+	log->skip = trailing(record);
+	advance(log, record->size);
+	return record->type == PM_LOG_RECORD_ATTR ||
+			       record->type == PM_LOG_RECORD_EVENT_UPDATE ||
+			       record->type == PM_LOG_RECORD_FEATURE ||
+			       record->type == PM_LOG_RECORD_FINISHED_ROUND
+		       ? 2
+		       : 1;
+}
+
+PM_EXPORT int perfmon_log_next(struct perfmon_log *log, struct perfmon_log_record *record)
+{
+	int err = PM_STRUCT_CHECK(record, perfmon_log_record, 128);
+	struct perfmon_log_record made;
+
+	if (!log || err)
+		return err ?: -EINVAL;
+	if (log->error)
+		return log->error;
+	do
+		err = step(log, &made);
+	while (err == 2);
+	if (err < 0 && err != -EAGAIN)
+		log->error = err;
+	if (err == 1)
+		pm_struct_fill(record, &made, sizeof(made));
+	return err;
+}
+
+PM_EXPORT int perfmon_log_get_event(struct perfmon_log *log, uint32_t index,
+				    struct perfmon_log_event *event)
+{
+	const struct pm_log_source *source;
+	struct perfmon_log_event made;
+	int err = PM_STRUCT_CHECK(event, perfmon_log_event, 64);
+
+	if (!log || err || index >= log->count)
+		return err ?: -EINVAL;
+	source = &log->sources[index];
+	made = (struct perfmon_log_event){
+		.name = source->name ? source->name : "",
+		.ids = source->ids,
+		.type = source->attr.type,
+		.frequency = source->attr.freq,
+		.config = source->attr.config,
+		.sample_period = source->attr.sample_period,
+		.sample_type = source->attr.sample_type,
+		.read_format = source->attr.read_format,
+	};
+	pm_struct_fill(event, &made, sizeof(made));
+	return 0;
+}
+
+static const char *text(const char *known)
+{
+	return known ? known : "";
+}
+
+PM_EXPORT int perfmon_log_get_info(struct perfmon_log *log, struct perfmon_log_info *info)
+{
+	struct perfmon_log_info made;
+	int err = PM_STRUCT_CHECK(info, perfmon_log_info, 56);
+
+	if (!log || err)
+		return err ?: -EINVAL;
+	made = (struct perfmon_log_info){
+		.events = log->count,
+		.cpus = log->cpus,
+		.host = text(log->host),
+		.release = text(log->release),
+		.architecture = text(log->architecture),
+		.writer = text(log->writer),
+		.command = text(log->command),
+	};
+	pm_struct_fill(info, &made, sizeof(made));
+	return 0;
+}

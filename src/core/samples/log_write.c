@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/samples/log_write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/kernel/kernel.h"
+#include "core/samples/log_format.h"
+#include "core/samples/log_internal.h"
+#include "core/samples/sample.h"
+
+#define IDS_RESERVED 64
+
+/* Where the time stands in a sample depends on these alone. */
+#define BEFORE_TIME (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID)
+
+static bool in_bounds(size_t size)
+{
+	return size >= PM_LOG_BUFFER_MIN && size <= PM_LOG_BUFFER_MAX;
+}
+
+static int take_events(struct pm_log *log, const struct pm_log_event *events,
+		       size_t count, struct pm_diag *diag)
+{
+	const struct perf_event_attr *first = events ? events[0].attr : NULL;
+
+	if (!count || count > PM_LOG_EVENTS_MAX || !first)
+		return pm_diag_set(diag, -EINVAL, "a log takes 1 to %d events",
+				   PM_LOG_EVENTS_MAX);
+	log->attrs = calloc(count, sizeof(log->attrs[0]));
+	if (!log->attrs)
+		return -ENOMEM;
+	log->trailer_words = pm_sample_trailer_words(first);
+	log->time_word =
+		first->sample_type & PERF_SAMPLE_TIME
+			? (uint32_t)__builtin_popcountll(first->sample_type & BEFORE_TIME)
+			: UINT32_MAX;
+	for (; log->count < count; log->count++) {
+		const struct pm_log_event *event = &events[log->count];
+		struct pm_log_attr *attr = &log->attrs[log->count];
+
+		if (count > 1 && !(event->attr->sample_type & PERF_SAMPLE_IDENTIFIER))
+			return pm_diag_set(
+				diag, -EINVAL,
+				"event '%s' cannot share a log: its records do "
+				"not name their event; set "
+				"PERF_SAMPLE_IDENTIFIER in sample_type",
+				event->name);
+		if (event->attr->sample_id_all != first->sample_id_all)
+			return pm_diag_set(
+				diag, -EINVAL,
+				"events '%s' and '%s' cannot share a log: one has "
+				"sample_id_all, the other has not; set "
+				"sample_id_all in both",
+				events[0].name, event->name);
+		if ((event->attr->sample_type ^ first->sample_type) &
+		    (BEFORE_TIME | PERF_SAMPLE_TIME))
+			log->time_word = UINT32_MAX;
+		attr->attr = *event->attr;
+		attr->attr.size = sizeof(attr->attr);
+		attr->id_count = event->id_count;
+		attr->id_room = event->id_count * 2 > IDS_RESERVED ? event->id_count * 2
+								   : IDS_RESERVED;
+		attr->name = strndup(event->name ? event->name : "", 1023);
+		attr->ids = calloc(attr->id_room, sizeof(uint64_t));
+		if (!attr->name || !attr->ids) {
+			log->count++;
+			return -ENOMEM;
+		}
+		if (event->id_count)
+			memcpy(attr->ids, event->ids, event->id_count * sizeof(uint64_t));
+	}
+	return 0;
+}
+
+static int take_target(struct pm_log *log, const char *path, int fd, struct pm_diag *diag)
+{
+	struct stat st;
+	int flags, err;
+
+	if (path) {
+		fd = pm_kernel_open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+		if (fd < 0)
+			return pm_diag_set(diag, fd, "cannot create the log '%s': %s",
+					   path, strerror(-fd));
+		log->own_fd = true;
+	}
+	err = pm_owned_learn(&log->file, fd);
+	if (err && path)
+		pm_kernel_close(fd);
+	err = err ?: pm_kernel_fstat(fd, &st);
+	flags = err ? err : pm_kernel_fcntl(fd, F_GETFL, 0);
+	if (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY)
+		flags = -EBADF;
+	if (flags < 0)
+		return pm_diag_set(diag, flags, "cannot write a log to descriptor %d: %s",
+				   fd, strerror(-flags));
+	log->stream = !S_ISREG(st.st_mode) || st.st_size || flags & O_APPEND;
+	return 0;
+}
+
+static int start(struct pm_log *log, struct pm_diag *diag)
+{
+	pthread_condattr_t monotonic;
+	int err;
+
+	err = -pthread_mutex_init(&log->lock, NULL);
+	if (err)
+		return err;
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&log->work, &monotonic);
+	pthread_cond_init(&log->done, NULL);
+	pthread_condattr_destroy(&monotonic);
+	err = pm_kernel_thread_start(&log->thread, pm_log_run, log);
+	if (err) {
+		pthread_cond_destroy(&log->done);
+		pthread_cond_destroy(&log->work);
+		pthread_mutex_destroy(&log->lock);
+		pm_diag_set(diag, err, "cannot create the thread of the log (error %d)",
+			    -err);
+	}
+	return err;
+}
+
+static void free_log(struct pm_log *log)
+{
+	for (size_t i = 0; i < log->count; i++) {
+		free(log->attrs[i].name);
+		free(log->attrs[i].ids);
+	}
+	free(log->attrs);
+	free(log->active.data);
+	free(log->writing.data);
+	free(log);
+}
+
+int pm_log_create(struct pm_log **log, const char *path, int fd,
+		  const struct pm_log_event *events, size_t count,
+		  const struct pm_log_options *options, struct pm_diag *diag)
+{
+	size_t capacity = options && options->buffer_size ? options->buffer_size
+							  : PM_LOG_BUFFER_DEFAULT;
+	struct pm_bytes head = {0};
+	struct pm_log *made;
+	int err;
+
+	if (!in_bounds(capacity))
+		return pm_diag_set(diag, -EINVAL,
+				   "a log cannot have a buffer of %zu bytes; use %zu to "
+				   "%zu bytes",
+				   capacity, PM_LOG_BUFFER_MIN, PM_LOG_BUFFER_MAX);
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return -ENOMEM;
+	made->capacity = capacity;
+	made->file = PM_OWNED_NONE;
+	if (options) {
+		made->failed = options->failed;
+		made->has_room = options->has_room;
+		made->lost = options->lost;
+		made->argument = options->argument;
+	}
+	err = take_events(made, events, count, diag);
+	if (err)
+		goto fail;
+	err = -ENOMEM;
+	made->active.data = malloc(capacity);
+	made->writing.data = malloc(capacity);
+	if (!made->active.data || !made->writing.data)
+		goto fail;
+	err = take_target(made, path, fd, diag);
+	if (err)
+		goto fail;
+	if (!made->stream) {
+		/* Its length does not change any more. */
+		pm_log_head(made, &head, 0);
+		made->data_offset = head.used;
+		err = head.failed ? -ENOMEM : 0;
+		pm_bytes_free(&head);
+	}
+	if (!err)
+		err = start(made, diag);
+	if (err)
+		goto fail;
+	*log = made;
+	return 0;
+fail:
+	if (made->own_fd)
+		pm_owned_close(&made->file);
+	free_log(made);
+	return err;
+}
+
+static void note_time(struct pm_log *log, const struct perf_event_header *record)
+{
+	uint64_t ns;
+
+	if (record->type != PERF_RECORD_SAMPLE || log->time_word == UINT32_MAX ||
+	    record->size < sizeof(*record) + (log->time_word + 1) * sizeof(ns))
+		return;
+	memcpy(&ns, (const char *)(record + 1) + log->time_word * sizeof(ns), sizeof(ns));
+	if (!log->sample_last_ns || ns < log->sample_first_ns)
+		log->sample_first_ns = ns;
+	if (ns > log->sample_last_ns)
+		log->sample_last_ns = ns;
+}
+
+static bool has_room(const struct pm_log *log, size_t size)
+{
+	return log->capacity - log->active.used >= size;
+}
+
+static void copy(struct pm_log *log, const struct perf_event_header *record)
+{
+	struct pm_log_buffer *active = &log->active;
+
+	/* The thread sleeps without end while there is nothing: wake it for its delay. */
+	if (!active->used) {
+		if (pm_kernel_clock_ns(CLOCK_MONOTONIC, &log->first_ns))
+			log->first_ns = 0;
+		pthread_cond_signal(&log->work);
+	}
+	memcpy(active->data + active->used, record, record->size);
+	if (active->used < log->capacity / 2 &&
+	    active->used + record->size >= log->capacity / 2)
+		pthread_cond_signal(&log->work);
+	active->used += record->size;
+	log->appended += record->size;
+	note_time(log, record);
+}
+
+/* What was dropped since the last word about it. */
+static void say_dropped(struct pm_log *log)
+{
+	struct {
+		struct perf_event_header header;
+		uint64_t id, lost, trailer[16];
+	} lost = {
+		.header = {.type = PERF_RECORD_LOST},
+		.lost = log->dropped_unsaid,
+	};
+
+	lost.header.size = (uint16_t)(offsetof(__typeof__(lost), trailer) +
+				      log->trailer_words * sizeof(uint64_t));
+	if (!log->dropped_unsaid || !has_room(log, lost.header.size))
+		return;
+	log->dropped_unsaid = 0;
+	copy(log, &lost.header);
+}
+
+static bool sound(const struct perf_event_header *record)
+{
+	return record->size >= sizeof(*record) && record->size % 8 == 0;
+}
+
+int pm_log_append(struct pm_log *log, const struct perf_event_header *record)
+{
+	int err;
+
+	if (!sound(record))
+		return -EBADMSG;
+	pthread_mutex_lock(&log->lock);
+	err = log->error;
+	if (!err)
+		say_dropped(log);
+	if (!err && !has_room(log, record->size)) {
+		log->dropped++;
+		log->dropped_unsaid++;
+		err = -ENOBUFS;
+	}
+	if (!err)
+		copy(log, record);
+	pthread_mutex_unlock(&log->lock);
+	return err;
+}
+
+int pm_log_append_patiently(struct pm_log *log, const struct perf_event_header *record)
+{
+	struct pm_quiet quiet;
+	int err;
+
+	pm_kernel_quiet_begin(&quiet);
+	pthread_mutex_lock(&log->lock);
+	pm_log_await_reader(log);
+	while (!log->error && !pm_log_is_unread(log) && !has_room(log, record->size))
+		pthread_cond_wait(&log->done, &log->lock);
+	err = log->error;
+	if (!err && !has_room(log, record->size))
+		err = -ETIMEDOUT;
+	if (!err)
+		copy(log, record);
+	pthread_mutex_unlock(&log->lock);
+	pm_kernel_quiet_end(&quiet);
+	return err;
+}
+
+int pm_log_drain(struct pm_log *log, struct pm_ring *ring,
+		 void (*visit)(void *argument, const struct perf_event_header *record),
+		 void *argument)
+{
+	const struct perf_event_header *record;
+	int moved = 0, err;
+
+	pthread_mutex_lock(&log->lock);
+	err = log->error;
+	if (!err)
+		say_dropped(log);
+	while (!err && has_room(log, PM_LOG_RECORD_MAX)) {
+		err = pm_ring_next(ring, &record);
+		if (err <= 0)
+			break;
+		err = 0;
+		if (visit)
+			visit(argument, record);
+		copy(log, record);
+		moved++;
+	}
+	log->crowded |= !err && !has_room(log, PM_LOG_RECORD_MAX);
+	pthread_mutex_unlock(&log->lock);
+	pm_ring_release(ring);
+	return err ? err : moved;
+}
+
+int pm_log_round(struct pm_log *log)
+{
+	const struct perf_event_header round = {.type = PM_LOG_RECORD_FINISHED_ROUND,
+						.size = sizeof(round)};
+
+	return pm_log_append(log, &round);
+}
+
+int pm_log_user(struct pm_log *log, uint64_t time_ns, uint32_t kind, const void *data,
+		size_t size)
+{
+	union {
+		struct pm_log_user_record head;
+		unsigned char bytes[PM_LOG_RECORD_MAX];
+	} record;
+
+	if (size > PM_LOG_USER_MAX)
+		return -E2BIG;
+	record.head = (struct pm_log_user_record){
+		.header = {.type = PM_LOG_RECORD_EVENT_TYPE,
+			   .size = (uint16_t)(sizeof(record.head) + (size + 7) / 8 * 8)},
+		.mark = PM_LOG_USER_MARK,
+		.time_ns = time_ns,
+		.kind = kind,
+		.size = (uint32_t)size,
+	};
+	memset(record.bytes + record.head.header.size - 8, 0, size ? 8 : 0);
+	if (size)
+		memcpy(record.bytes + sizeof(record.head), data, size);
+	return pm_log_append(log, &record.head.header);
+}
+
+/* A stream's records for ids that came later. */
+static int send_ids(struct pm_log *log, const struct pm_log_attr *attr,
+		    const uint64_t *ids, size_t count)
+{
+	struct pm_bytes records = {0};
+	int err = 0;
+
+	for (size_t done = 0; done < count; done += PM_LOG_IDS_MAX)
+		pm_log_attr_records(&records, attr, ids + done,
+				    count - done < PM_LOG_IDS_MAX ? count - done
+								  : PM_LOG_IDS_MAX);
+	if (records.failed)
+		err = -ENOMEM;
+	for (size_t at = 0; !err && at < records.used;) {
+		const struct perf_event_header *record =
+			(const void *)(records.data + at);
+
+		at += record->size;
+		err = pm_log_append_patiently(log, record);
+	}
+	pm_bytes_free(&records);
+	return err;
+}
+
+int pm_log_add_ids(struct pm_log *log, size_t event, const uint64_t *ids, size_t count)
+{
+	struct pm_log_attr *attr;
+	uint64_t *larger;
+	int err;
+
+	if (event >= log->count)
+		return -EINVAL;
+	attr = &log->attrs[event];
+	pthread_mutex_lock(&log->lock);
+	err = log->error;
+	if (!err && attr->id_count + count > attr->id_room) {
+		larger = realloc(attr->ids, (attr->id_count + count) * sizeof(uint64_t));
+		if (larger)
+			attr->ids = larger;
+		else
+			err = -ENOMEM;
+	}
+	if (!err && count) {
+		memcpy(attr->ids + attr->id_count, ids, count * sizeof(uint64_t));
+		attr->id_count += count;
+	}
+	pthread_mutex_unlock(&log->lock);
+	return err || !log->stream ? err : send_ids(log, attr, ids, count);
+}
+
+int pm_log_flush(struct pm_log *log)
+{
+	struct pm_quiet quiet;
+	uint64_t asked;
+	int err;
+
+	pm_kernel_quiet_begin(&quiet);
+	pthread_mutex_lock(&log->lock);
+	pm_log_await_reader(log);
+	asked = ++log->flush_asked;
+	pthread_cond_signal(&log->work);
+	while (log->flush_done < asked && !pm_log_is_unread(log))
+		pthread_cond_wait(&log->done, &log->lock);
+	err = log->error;
+	if (!err && log->flush_done < asked)
+		err = -ETIMEDOUT;
+	pthread_mutex_unlock(&log->lock);
+	pm_kernel_quiet_end(&quiet);
+	return err;
+}
+
+int pm_log_close(struct pm_log *log)
+{
+	struct pm_quiet quiet;
+	int err, more = 0;
+
+	if (!log)
+		return 0;
+	pm_kernel_quiet_begin(&quiet);
+	pthread_mutex_lock(&log->lock);
+	pm_log_await_reader(log);
+	while (!log->error && !pm_log_is_unread(log) && log->dropped_unsaid &&
+	       !has_room(log, PM_LOG_RECORD_MAX))
+		pthread_cond_wait(&log->done, &log->lock);
+	say_dropped(log);
+	__atomic_store_n(&log->stop, true, __ATOMIC_RELAXED);
+	pthread_cond_signal(&log->work);
+	pthread_mutex_unlock(&log->lock);
+	pthread_join(log->thread, NULL);
+	err = log->error;
+	if (!log->stream)
+		more = pm_log_complete(log);
+	err = err ? err : more;
+	if (log->own_fd)
+		more = pm_owned_close(&log->file);
+	err = err ? err : more;
+	pthread_cond_destroy(&log->done);
+	pthread_cond_destroy(&log->work);
+	pthread_mutex_destroy(&log->lock);
+	free_log(log);
+	pm_kernel_quiet_end(&quiet);
+	return err;
+}
+
+void pm_log_forget(struct pm_log *log)
+{
+	if (!log)
+		return;
+	if (log->own_fd)
+		pm_owned_close(&log->file);
+	free_log(log);
+}

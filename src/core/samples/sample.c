@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/samples/sample.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "core/api/export.h"
+#include "core/api/export_struct.h"
+
+/* Newer than some kernels' headers. */
+#define BRANCH_COUNTERS (UINT64_C(1) << 19) /* PERF_SAMPLE_BRANCH_COUNTERS, Linux 6.8 */
+#define FORMAT_LOST	(UINT64_C(1) << 4)  /* PERF_FORMAT_LOST, Linux 6.0 */
+
+#define SAMPLE_TYPES ((UINT64_C(1) << 25) - 1)
+#define READ_FORMATS ((UINT64_C(1) << 5) - 1)
+/* Fields that a trailer has, too. */
+#define TRAILER_TYPES                                                                    \
+	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |   \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
+
+/* What a record has left. */
+struct words {
+	const uint64_t *at;
+	uint64_t left;
+};
+
+static bool take(struct words *words, uint64_t *value)
+{
+	if (!words->left)
+		return false;
+	*value = *words->at++;
+	words->left--;
+	return true;
+}
+
+/* Two halves of a word, as they stand in memory. */
+static bool take_halves(struct words *words, uint32_t *first, uint32_t *second)
+{
+	uint32_t halves[2];
+
+	if (!words->left)
+		return false;
+	memcpy(halves, words->at++, sizeof(halves));
+	words->left--;
+	*first = halves[0];
+	*second = halves[1];
+	return true;
+}
+
+/* COUNT entries of SIZE words each; NULL if that is more than there is. */
+static const void *take_array(struct words *words, uint64_t count, uint64_t size)
+{
+	const uint64_t *start = words->at;
+
+	if (count > words->left / size)
+		return NULL;
+	words->at += count * size;
+	words->left -= count * size;
+	return start;
+}
+
+static unsigned int bits(uint64_t mask)
+{
+	return (unsigned int)__builtin_popcountll(mask);
+}
+
+/* The fields that are one word each: VALUE, if it is THERE, in TYPE or FORMAT. */
+static bool take_single(struct words *words, uint64_t there, uint64_t *value,
+			uint64_t bit, struct perfmon_sample *sample)
+{
+	if (!there)
+		return true;
+	sample->present |= bit;
+	return take(words, value);
+}
+
+/* ... and those that are halves of one. */
+static bool take_pair(struct words *words, uint64_t there, uint32_t *first,
+		      uint32_t *second, uint64_t bit, struct perfmon_sample *sample)
+{
+	if (!there)
+		return true;
+	sample->present |= bit;
+	return take_halves(words, first, second);
+}
+
+/* The fields that samples and trailers share, in the order that they have in both. */
+static bool take_origin(struct words *words, uint64_t type, struct perfmon_sample *s)
+{
+	uint32_t reserved;
+
+	return take_pair(words, type & PERF_SAMPLE_TID, &s->pid, &s->tid,
+			 PERFMON_SAMPLE_TID, s) &&
+	       take_single(words, type & PERF_SAMPLE_TIME, &s->time_ns,
+			   PERFMON_SAMPLE_TIME, s) &&
+	       take_single(words, type & PERF_SAMPLE_ADDR, &s->address,
+			   PERFMON_SAMPLE_ADDRESS, s) &&
+	       take_single(words, type & PERF_SAMPLE_ID, &s->id, PERFMON_SAMPLE_ID, s) &&
+	       take_single(words, type & PERF_SAMPLE_STREAM_ID, &s->stream_id,
+			   PERFMON_SAMPLE_STREAM_ID, s) &&
+	       take_pair(words, type & PERF_SAMPLE_CPU, &s->cpu, &reserved,
+			 PERFMON_SAMPLE_CPU, s);
+}
+
+static bool take_read(struct words *words, uint64_t format, struct perfmon_sample *sample)
+{
+	const bool group = format & PERF_FORMAT_GROUP;
+	const unsigned int extra = bits(format & (PERF_FORMAT_ID | FORMAT_LOST));
+	uint64_t value;
+
+	sample->read_words = words->at;
+	sample->read_format = format;
+	sample->read_count = 1;
+	sample->present |= PERFMON_SAMPLE_READ;
+	/* A group begins with its number, an event alone with its value. */
+	if (!take(words, group ? &sample->read_count : &value) ||
+	    !take_single(words, format & PERF_FORMAT_TOTAL_TIME_ENABLED,
+			 &sample->read_enabled_ns, PERFMON_SAMPLE_READ_ENABLED, sample) ||
+	    !take_single(words, format & PERF_FORMAT_TOTAL_TIME_RUNNING,
+			 &sample->read_running_ns, PERFMON_SAMPLE_READ_RUNNING, sample))
+		return false;
+	if (format & PERF_FORMAT_ID)
+		sample->present |= PERFMON_SAMPLE_READ_ID;
+	if (format & FORMAT_LOST)
+		sample->present |= PERFMON_SAMPLE_READ_LOST;
+	return group ? take_array(words, sample->read_count, 1 + extra)
+		     : take_array(words, extra, 1);
+}
+
+static bool take_call_chain(struct words *words, struct perfmon_sample *sample)
+{
+	sample->present |= PERFMON_SAMPLE_CALL_CHAIN;
+	if (!take(words, &sample->call_chain_count))
+		return false;
+	sample->call_chain = take_array(words, sample->call_chain_count, 1);
+	return sample->call_chain;
+}
+
+/* A size of 32 bits, and so many bytes: together they fill whole words. */
+static bool take_raw(struct words *words, struct perfmon_sample *sample)
+{
+	const char *start = (const char *)words->at;
+	uint32_t size, ignored;
+	struct words peek = *words;
+
+	if (!take_halves(&peek, &size, &ignored) || (size + UINT64_C(4)) % 8)
+		return false;
+	sample->present |= PERFMON_SAMPLE_RAW;
+	sample->raw_size = size;
+	sample->raw = start + sizeof(size);
+	return take_array(words, (size + UINT64_C(4)) / 8, 1);
+}
+
+static bool take_branches(struct words *words, uint64_t type,
+			  struct perfmon_sample *sample)
+{
+	if (!take(words, &sample->branch_count) ||
+	    !take_single(words, type & PERF_SAMPLE_BRANCH_HW_INDEX, &sample->branch_index,
+			 PERFMON_SAMPLE_BRANCH_INDEX, sample))
+		return false;
+	sample->branches = take_array(words, sample->branch_count,
+				      sizeof(struct perfmon_branch) / sizeof(uint64_t));
+	if (!sample->branches)
+		return false;
+	sample->present |= PERFMON_SAMPLE_BRANCHES;
+	if (type & BRANCH_COUNTERS) {
+		sample->branch_counters = take_array(words, sample->branch_count, 1);
+		if (!sample->branch_counters)
+			return false;
+		sample->present |= PERFMON_SAMPLE_BRANCH_COUNTERS;
+	}
+	return true;
+}
+
+static bool take_registers(struct words *words, uint64_t mask,
+			   struct perfmon_registers *registers, uint64_t bit,
+			   struct perfmon_sample *sample)
+{
+	if (!take(words, &registers->abi))
+		return false;
+	/* A kernel thread has none of a user. */
+	if (registers->abi == PERF_SAMPLE_REGS_ABI_NONE)
+		return true;
+	registers->values = take_array(words, bits(mask), 1);
+	if (!registers->values)
+		return false;
+	registers->mask = mask;
+	sample->present |= bit;
+	return true;
+}
+
+static bool take_stack(struct words *words, struct perfmon_sample *sample)
+{
+	uint64_t room;
+
+	if (!take(words, &room) || room % 8)
+		return false;
+	if (!room)
+		return true;
+	sample->user_stack = take_array(words, room / 8, 1);
+	sample->present |= PERFMON_SAMPLE_USER_STACK;
+	return sample->user_stack && take(words, &sample->user_stack_size) &&
+	       sample->user_stack_size <= room;
+}
+
+static bool take_weight(struct words *words, uint64_t type, struct perfmon_sample *sample)
+{
+	if (!take(words, &sample->weight))
+		return false;
+	sample->present |= PERFMON_SAMPLE_WEIGHT;
+	if (type & PERF_SAMPLE_WEIGHT_STRUCT) {
+		sample->weight_parts[0] = (uint32_t)sample->weight;
+		sample->weight_parts[1] = (uint16_t)(sample->weight >> 32);
+		sample->weight_parts[2] = (uint16_t)(sample->weight >> 48);
+		sample->present |= PERFMON_SAMPLE_WEIGHT_PARTS;
+	}
+	return true;
+}
+
+static bool take_data_source(struct words *words, struct perfmon_sample *sample)
+{
+	struct perfmon_data_source *source = &sample->data_source;
+	uint64_t raw;
+
+	if (!take(words, &raw))
+		return false;
+	source->raw = raw;
+	source->operation = raw & 0x1f;
+	source->level = raw >> PERF_MEM_LVL_SHIFT & 0x3fff;
+	source->snoop = raw >> PERF_MEM_SNOOP_SHIFT & 0x1f;
+	source->lock = raw >> PERF_MEM_LOCK_SHIFT & 0x3;
+	source->tlb = raw >> PERF_MEM_TLB_SHIFT & 0x7f;
+	source->level_number = raw >> 33 & 0xf;
+	source->remote = raw >> 37 & 0x1;
+	source->snoop_more = raw >> 38 & 0x3;
+	source->blocked = raw >> 40 & 0x7;
+	source->hops = raw >> 43 & 0x7;
+	sample->present |= PERFMON_SAMPLE_DATA_SOURCE;
+	return true;
+}
+
+static bool take_aux(struct words *words, struct perfmon_sample *sample)
+{
+	if (!take(words, &sample->aux_size) || sample->aux_size % 8)
+		return false;
+	sample->aux = take_array(words, sample->aux_size / 8, 1);
+	sample->present |= PERFMON_SAMPLE_AUX;
+	return sample->aux;
+}
+
+static bool take_sample(struct words *words, const struct perf_event_attr *attr,
+			struct perfmon_sample *s)
+{
+	const uint64_t type = attr->sample_type;
+	const uint64_t branch_type = attr->branch_sample_type;
+
+	return take_single(words, type & PERF_SAMPLE_IDENTIFIER, &s->id,
+			   PERFMON_SAMPLE_ID, s) &&
+	       take_single(words, type & PERF_SAMPLE_IP, &s->ip, PERFMON_SAMPLE_IP, s) &&
+	       take_origin(words, type, s) &&
+	       take_single(words, type & PERF_SAMPLE_PERIOD, &s->period,
+			   PERFMON_SAMPLE_PERIOD, s) &&
+	       (!(type & PERF_SAMPLE_READ) || take_read(words, attr->read_format, s)) &&
+	       (!(type & PERF_SAMPLE_CALLCHAIN) || take_call_chain(words, s)) &&
+	       (!(type & PERF_SAMPLE_RAW) || take_raw(words, s)) &&
+	       (!(type & PERF_SAMPLE_BRANCH_STACK) ||
+		take_branches(words, branch_type, s)) &&
+	       (!(type & PERF_SAMPLE_REGS_USER) ||
+		take_registers(words, attr->sample_regs_user, &s->user_registers,
+			       PERFMON_SAMPLE_USER_REGISTERS, s)) &&
+	       (!(type & PERF_SAMPLE_STACK_USER) || take_stack(words, s)) &&
+	       (!(type & PERF_SAMPLE_WEIGHT_TYPE) || take_weight(words, type, s)) &&
+	       (!(type & PERF_SAMPLE_DATA_SRC) || take_data_source(words, s)) &&
+	       take_single(words, type & PERF_SAMPLE_TRANSACTION, &s->transaction,
+			   PERFMON_SAMPLE_TRANSACTION, s) &&
+	       (!(type & PERF_SAMPLE_REGS_INTR) ||
+		take_registers(words, attr->sample_regs_intr, &s->interrupt_registers,
+			       PERFMON_SAMPLE_INTERRUPT_REGISTERS, s)) &&
+	       take_single(words, type & PERF_SAMPLE_PHYS_ADDR, &s->physical_address,
+			   PERFMON_SAMPLE_PHYSICAL_ADDRESS, s) &&
+	       take_single(words, type & PERF_SAMPLE_CGROUP, &s->cgroup,
+			   PERFMON_SAMPLE_CGROUP, s) &&
+	       take_single(words, type & PERF_SAMPLE_DATA_PAGE_SIZE, &s->data_page_size,
+			   PERFMON_SAMPLE_DATA_PAGE_SIZE, s) &&
+	       take_single(words, type & PERF_SAMPLE_CODE_PAGE_SIZE, &s->code_page_size,
+			   PERFMON_SAMPLE_CODE_PAGE_SIZE, s) &&
+	       (!(type & PERF_SAMPLE_AUX) || take_aux(words, s));
+}
+
+static int open_record(const struct perf_event_header *record, struct words *words)
+{
+	if (record->size < sizeof(*record) || record->size % 8)
+		return -EBADMSG;
+	words->at = (const uint64_t *)(record + 1);
+	words->left = (record->size - sizeof(*record)) / 8;
+	return 0;
+}
+
+/* An unknown field would shift what follows it. */
+static bool known(const struct perf_event_attr *attr)
+{
+	if (attr->sample_type & ~SAMPLE_TYPES)
+		return false;
+	return !(attr->sample_type & PERF_SAMPLE_READ &&
+		 attr->read_format & ~READ_FORMATS);
+}
+
+static struct perfmon_sample blank(const struct perf_event_header *record)
+{
+	unsigned int mode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+
+	return (struct perfmon_sample){
+		.size = sizeof(struct perfmon_sample),
+		.mode = mode <= PERFMON_SAMPLE_MODE_GUEST_USER
+				? (uint16_t)mode
+				: PERFMON_SAMPLE_MODE_UNKNOWN,
+	};
+}
+
+int pm_sample_decode(const struct perf_event_attr *attr,
+		     const struct perf_event_header *record,
+		     struct perfmon_sample *sample)
+{
+	struct perfmon_sample made = blank(record);
+	struct words words;
+	int err = open_record(record, &words);
+
+	if (err)
+		return err;
+	if (record->type != PERF_RECORD_SAMPLE)
+		return -EBADMSG;
+	if (!known(attr))
+		return -EOPNOTSUPP;
+	made.exact_ip = !!(record->misc & PERF_RECORD_MISC_EXACT_IP);
+	if (!take_sample(&words, attr, &made))
+		return -EBADMSG;
+	*sample = made;
+	return 0;
+}
+
+uint32_t pm_sample_trailer_words(const struct perf_event_attr *attr)
+{
+	return attr->sample_id_all ? bits(attr->sample_type & TRAILER_TYPES) : 0;
+}
+
+int pm_sample_decode_trailer(const struct perf_event_attr *attr,
+			     const struct perf_event_header *record,
+			     struct perfmon_sample *sample, uint32_t *body)
+{
+	const uint64_t type = attr->sample_type & TRAILER_TYPES;
+	const uint64_t size = pm_sample_trailer_words(attr);
+	struct perfmon_sample made = blank(record);
+	struct words words;
+	int err = open_record(record, &words);
+
+	if (err)
+		return err;
+	if (words.left < size)
+		return -EBADMSG;
+	words.at += words.left - size;
+	words.left = size;
+	if (size && !(take_origin(&words, type, &made) &&
+		      take_single(&words, type & PERF_SAMPLE_IDENTIFIER, &made.id,
+				  PERFMON_SAMPLE_ID, &made)))
+		return -EBADMSG;
+	*sample = made;
+	if (body)
+		*body = record->size - (uint32_t)size * 8;
+	return 0;
+}
+
+int pm_sample_decode_read(const struct perf_event_attr *attr,
+			  const struct perf_event_header *record,
+			  struct perfmon_sample *sample)
+{
+	struct perfmon_sample made;
+	struct words words;
+	uint32_t body;
+	int err;
+
+	if (attr->read_format & ~READ_FORMATS)
+		return -EOPNOTSUPP;
+	err = pm_sample_decode_trailer(attr, record, &made, &body);
+	if (err)
+		return err;
+	words.at = (const uint64_t *)(record + 1);
+	words.left = (body - sizeof(*record)) / 8;
+	if (!take_halves(&words, &made.pid, &made.tid) ||
+	    !take_read(&words, attr->read_format, &made))
+		return -EBADMSG;
+	made.present |= PERFMON_SAMPLE_TID;
+	*sample = made;
+	return 0;
+}
+
+int pm_sample_identify(const struct perf_event_attr *attr,
+		       const struct perf_event_header *record, uint64_t *id)
+{
+	struct words words;
+	int err = open_record(record, &words);
+
+	if (err)
+		return err;
+	if (!(attr->sample_type & PERF_SAMPLE_IDENTIFIER))
+		return -ENODATA;
+	if (record->type == PERF_RECORD_SAMPLE)
+		return take(&words, id) ? 0 : -EBADMSG;
+	if (!attr->sample_id_all)
+		return -ENODATA;
+	if (!words.left)
+		return -EBADMSG;
+	*id = words.at[words.left - 1];
+	return 0;
+}
+
+PM_EXPORT int perfmon_sample_read_value(const struct perfmon_sample *sample,
+					uint64_t index,
+					struct perfmon_sample_value *value)
+{
+	const uint64_t format = sample->read_format, *at = sample->read_words;
+	const unsigned int times = bits(format & (PERF_FORMAT_TOTAL_TIME_ENABLED |
+						  PERF_FORMAT_TOTAL_TIME_RUNNING));
+	const unsigned int extra = bits(format & (PERF_FORMAT_ID | FORMAT_LOST));
+	struct perfmon_sample_value made = {0};
+	int err = PM_STRUCT_CHECK(value, perfmon_sample_value, 32);
+
+	if (err)
+		return err;
+	if (!(sample->present & PERFMON_SAMPLE_READ) || index >= sample->read_count)
+		return -EINVAL;
+	if (format & PERF_FORMAT_GROUP) {
+		at += 1 + times + index * (1 + extra);
+		made.value = *at++;
+	} else {
+		made.value = *at;
+		at += 1 + times;
+	}
+	if (format & PERF_FORMAT_ID)
+		made.id = *at++;
+	if (format & FORMAT_LOST)
+		made.lost = *at;
+	pm_struct_fill(value, &made, sizeof(made));
+	return 0;
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The inside of a session. It holds software registers, each in one of its event sets;
+ * attaching opens them on targets, an instance for each target and set, and detaching
+ * adds what these counted to the registers:
+ *
+ *	value = base + the sum over targets (over the events of the counter, on hybrid
+ *		CPUs)
+ *
+ * One set is active at a time, on each target by itself: its instance is the one that is
+ * enabled. (With PERFMON_SESSION_ROTATE all are, and the kernel multiplexes them.)
+ *
+ *	core		registers, sets and plans; start, stop and read
+ *	threads		the threads of a process, each exactly once
+ *	sets		sets and their time slices
+ *	sampling	samples and logs
+ *	overflow	periods, rings, messages, signals
+ *	targets		attaching and detaching; targets that go by themselves
+ *	session.c	create and close
+ *
+ * Each room uses only those before it, and calls those behind it through a table
+ * (hooks.h).
+ *
+ * All fields are guarded by `lock`, except that the thread attached to reads `registers`,
+ * `plan` and its views without it (reader.c): calls that change these must not overlap
+ * with such reads, as perfmon/inline.h says.
+ */
+#ifndef PM_SESSION_CORE_CORE_H
+#define PM_SESSION_CORE_CORE_H
+
+#include "core/api/export_struct.h"
+#include "core/kernel/lock.h"
+#include "core/session/core/busy.h"
+#include "core/session/core/hooks.h"
+#include "core/session/core/plan.h"
+#include "core/session/core/record.h"
+#include "core/session/helper/helper.h"
+#include "perfmon/inline.h"
+#include "perfmon/sampling.h"
+
+#define PM_SESSION_MAGIC 0x73736573u
+
+/* Where the virtual time of an attached session comes from. */
+enum pm_time_source {
+	PM_TIME_NONE,
+	PM_TIME_EVENT, /* the enabled times of open events */
+	PM_TIME_CLOCK  /* a CPU time clock */
+};
+
+struct perfmon_session {
+	uint32_t magic;
+	const struct pm_session_hooks *hooks;
+	uint32_t scope;
+	uint32_t flags;
+	enum perfmon_state state;
+	struct pm_lock lock;
+	int quick_fd; /* starts and stops it all, or -1: pm_session_learn_quick() */
+	struct perfmon_reader *reader; /* zeros in a child, by which it is known there */
+	struct pm_register *registers; /* PERFMON_SESSION_COUNTERS_MAX of them at most */
+	uint32_t count;
+	struct pm_set *sets; /* in rising order of their numbers */
+	uint32_t set_count;  /* at least 1 */
+	uint32_t next_set;   /* place of the one that the next start begins with */
+	bool target_lost;    /* the last target went by itself */
+	struct pm_session_plan *plan;
+	uint64_t stamp; /* readings that carry it are good; moves on with every chance of
+			 * a change */
+	struct {
+		enum pm_time_source source;
+		clockid_t
+			clock; /* PM_TIME_CLOCK: which, and its time at the last start */
+		uint64_t started;
+		uint64_t counted; /* PM_TIME_CLOCK: up to the last stop, since the attach
+				   */
+		uint64_t base;
+		struct perfmon_value found; /* scratch */
+		uint64_t floor; /* the last one returned: two clocks round differently */
+	} time;
+	uint32_t rings;		  /* targets with a ring */
+	struct pm_helper *helper; /* NULL: nobody waits for overflows */
+	uint64_t watch_keys;	  /* given out to it; the last one */
+	/* What the rooms above keep for the session. */
+	struct pm_sampling *sampling;	/* NULL: not set up */
+	struct pm_overflows *overflows; /* overflow/notices.h */
+	struct pm_attached *attached;	/* targets/targets.h */
+	struct pm_diag diag;
+};
+
+/* The thread that is the one and only target; zeros: none of this process's threads.
+ * Written with the lock; start and stop look at it without, as a hint. */
+struct pm_owner {
+	uintptr_t pointer; /* its thread pointer */
+	uint32_t number;   /* pm_busy_number() */
+};
+
+static inline struct pm_owner pm_session_owner(const struct perfmon_session *session)
+{
+	return (struct pm_owner){session->reader->owner, session->reader->owner_number};
+}
+static inline void pm_session_set_owner(struct perfmon_session *session,
+					struct pm_owner owner)
+{
+	__atomic_store_n(&session->reader->owner_number, owner.number, __ATOMIC_RELAXED);
+	__atomic_store_n(&session->reader->owner, owner.pointer, __ATOMIC_RELAXED);
+}
+static inline void pm_session_disown(struct perfmon_session *session)
+{
+	pm_session_set_owner(session, (struct pm_owner){0, 0});
+}
+
+/* Whether the calling thread is the one and only target. */
+static inline bool pm_session_is_own(const struct perfmon_session *session)
+{
+	return __atomic_load_n(&session->reader->owner_number, __ATOMIC_RELAXED) ==
+	       pm_busy.number;
+}
+
+/* --- enter.c ------------------------------------------------------------------------ */
+
+/* Takes the lock for a call of the program's, of which the session's sentence is from here
+ * on. -EINVAL without a session, -ECHILD in a child of the process, -EAGAIN in a handler
+ * that has interrupted too many others (busy.h). */
+int pm_session_enter(struct perfmon_session *session);
+
+/* The same for the library's own work, and for calls that ask for the sentence: it stays. */
+int pm_session_enter_aside(struct perfmon_session *session);
+int pm_session_leave(struct perfmon_session *session, int result); /* returns RESULT */
+
+/*
+ * Takes what waits in the rings of targets: resets, messages and a mask may follow. To be
+ * called where the values or the state matter. Not before a stop, which drains the rings
+ * when nothing counts any more: what the library does there is not the program's work.
+ */
+static inline void pm_session_catch_up(struct perfmon_session *session)
+{
+	if (__builtin_expect(session->rings, 0))
+		session->hooks->catch_up(session);
+}
+
+/* Leaves, and ends a helper thread that the session has no more use for. */
+int pm_session_leave_idle(struct perfmon_session *session, int result);
+
+static inline int pm_session_leave_inline(struct perfmon_session *session, int result)
+{
+	pm_lock_release(&session->lock);
+	pm_busy_clear();
+	if (__builtin_expect(pm_busy.rare, 0))
+		session->hooks->leave(session, pm_busy_end());
+	return result;
+}
+
+/* Whether the calling process is a child of the session's. */
+static inline bool pm_session_is_child(const struct perfmon_session *session)
+{
+	return !session->reader->session;
+}
+
+/* Detaches a session whose targets are all gone. To be called by what depends on the
+ * state, with the lock; nothing is asked for the calling thread's own session. */
+static inline void pm_session_notice_loss(struct perfmon_session *session)
+{
+	session->hooks->notice_loss(session);
+}
+
+/* Has the helper thread look at the session. Any thread, without the lock. */
+static inline void pm_session_wake(struct perfmon_session *session)
+{
+	pm_helper_wake(session->helper);
+}
+
+/* -EBADF and its kin: the sentence for descriptors that the program has closed. */
+int pm_session_closed_by_program(struct perfmon_session *session, int err);
+
+/* The sentence for WHAT, a struct TYPE, that PM_STRUCT_CHECK() refused with ERR, which it
+ * returns. */
+int pm_session_explain_struct(struct perfmon_session *session, int err, const char *what,
+			      const char *type);
+
+/* -EBUSY with a sentence about WHAT, unless the session is detached or stopped. */
+int pm_session_must_stand(struct perfmon_session *session, const char *what);
+
+/* -EBUSY if FLAGS have PERFMON_WRITE_STOPPED and the session is running. */
+int pm_session_check_stopped(struct perfmon_session *session, uint32_t flags);
+
+/* --- run.c -------------------------------------------------------------------------- */
+
+/* Enables or disables what is on of TARGET. 0 or the first error. */
+int pm_target_enable(struct perfmon_session *session, struct pm_target *target);
+int pm_target_disable(struct perfmon_session *session, struct pm_target *target);
+
+/* Enables the active set of a TARGET that runs already. */
+int pm_target_enable_set(struct perfmon_session *session, struct pm_target *target);
+
+/* Whether set or part S of TARGET is on while the session runs. */
+bool pm_target_is_on(const struct perfmon_session *session,
+		     const struct pm_target *target, uint32_t s);
+
+/* To be called when the plan has been opened, with the lock. */
+void pm_session_learn_quick(struct perfmon_session *session);
+
+/* Attaches a detached session that may attach itself. 0 if it is attached then. */
+int pm_session_attach_to_start(struct perfmon_session *session);
+
+/* perfmon_session_start() and _stop() with the lock. */
+int pm_session_start(struct perfmon_session *session);
+int pm_session_stop(struct perfmon_session *session);
+
+/* Starts a stopped session; stops a running or masked one. */
+int pm_session_start_all(struct perfmon_session *session);
+int pm_session_stop_all(struct perfmon_session *session);
+
+/* --- install.c ---------------------------------------------------------------------- */
+
+/*
+ * Puts REGISTERS and SETS in the place of the session's. An attached session opens them
+ * before it lets go of the old ones, so that a refusal changes nothing. Takes both over
+ * on success only; SETS may be the session's own. The first registers of both are the
+ * same, unless the session is detached.
+ */
+int pm_session_install(struct perfmon_session *session, struct pm_register *registers,
+		       uint32_t count, struct pm_set *sets, uint32_t set_count);
+
+/* The same with a copy of its own registers, which it takes over in any case. */
+int pm_session_reinstall(struct perfmon_session *session, struct pm_register *registers);
+
+/* Makes PLAN that of the session, and the reader's views those of its targets. */
+void pm_session_adopt_plan(struct perfmon_session *session, struct pm_session_plan *plan);
+
+/* Adds what targets FIRST to LAST have counted to the registers' bases. What cannot be
+ * read any more counts as it was last known. 0, or the first error of the reading. */
+int pm_session_aggregate(struct perfmon_session *session, uint32_t first, uint32_t last);
+
+/* The same for all targets, then closes them. */
+int pm_session_gather(struct perfmon_session *session);
+
+/* --- program.c ---------------------------------------------------------------------- */
+
+/* Stops an attached session of one set and makes it count what TEXT says; sums stay with
+ * their index. Opens nothing if that is what it counts. On failure nothing has changed,
+ * but that it may be stopped. */
+int pm_session_replace(struct perfmon_session *session, const char *text);
+
+/* --- reader.c ----------------------------------------------------------------------- */
+
+/* Makes the reader's views those of the plan's targets. */
+void pm_session_make_views(struct perfmon_session *session);
+
+/* --- value.c ------------------------------------------------------------------------ */
+
+/* What the targets have counted for register I, into its `now`. -ENODATA: a pinned group
+ * does not fit the hardware. */
+int pm_session_collect(struct perfmon_session *session, uint32_t i, bool *syscall);
+/* The base of register I has changed: so has its reader's. */
+void pm_session_rebase(struct perfmon_session *session, uint32_t i);
+int pm_session_time_now(struct perfmon_session *session, uint64_t *ns, bool *syscall);
+/* Sets the value of a counter that has just been collected. 0, or what ioctl(2) gives. */
+int pm_session_write_one(struct perfmon_session *session,
+			 const struct perfmon_write *write);
+void pm_session_time_attach(struct perfmon_session *session);
+void pm_session_time_start(struct perfmon_session *session);
+void pm_session_time_stop(struct perfmon_session *session);
+void pm_session_time_detach(struct perfmon_session *session);
+/* A clock that goes on while the thread or the CPU of TARGET works. */
+uint64_t pm_target_time(const struct pm_target *target);
+/* Register REG was off on TARGET for NS while its target worked: it was to count. */
+void pm_register_gap(struct pm_register *reg, const struct pm_target *target,
+		     uint64_t ns);
+/* All of TARGET was off for NS, of a session that ran on. */
+void pm_session_gap(struct perfmon_session *session, const struct pm_target *target,
+		    uint64_t ns);
+/* Keeps the time of one TARGET that leaves before the others. */
+void pm_session_time_target(struct perfmon_session *session, struct pm_target *target);
+
+/* The checks of a vector of structs TYPE, whose first version had FIRST bytes, and of its
+ * elements, which go the WAY of PM_VECTOR_IN and _OUT. A program of this version pays for
+ * one test. */
+#define PM_SESSION_CHECK_VECTOR(session, vector, count, element_size, way, type, first)  \
+	((vector) && (count)-1 < PERFMON_SESSION_VECTOR_MAX &&                           \
+			 (element_size) == sizeof(struct type)                           \
+		 ? 0                                                                     \
+		 : pm_session_check_vector(session, vector, count, element_size, way,    \
+					   PM_STRUCT_FIRST(type, first),                 \
+					   sizeof(struct type)))
+int pm_session_check_vector(struct perfmon_session *session, const void *vector,
+			    size_t count, size_t element_size, unsigned int way,
+			    size_t first, size_t known);
+int pm_session_check_index(struct perfmon_session *session, size_t i, uint32_t index,
+			   uint64_t reserved);
+
+/* Reads a counter into its scratch, by FLAGS of a read. */
+int pm_session_find(struct perfmon_session *session, uint32_t index, uint32_t flags);
+
+/* The sentence for a counter that cannot be read. Returns ERR. */
+int pm_session_explain(struct perfmon_session *session, int err);
+
+/* The sum of register REG's events in the last readings of the targets with ROLE. */
+struct pm_reading pm_register_sum(const struct perfmon_session *session,
+				  const struct pm_register *reg, unsigned int role);
+
+/* Whether TARGET has refused what REG counts, or a part of it. */
+bool pm_target_lacks(const struct pm_target *target, const struct pm_register *reg);
+
+/* Whether a process that it is attached to may not be covered exactly. */
+bool pm_session_is_uncertain(const struct perfmon_session *session);
+
+/* Brings the readings that pm_session_active_ns() looks at up to date. */
+int pm_session_read_clocks(struct perfmon_session *session);
+
+/* The counter of set S on TARGET whose enabled time is how long the set was on, or
+ * PM_NO_CLOCK for a set without events. */
+uint32_t pm_set_clock(const struct pm_session_plan *plan, const struct pm_target *target,
+		      uint32_t s);
+
+/* How long the set at PLACE has been active on open targets, as last read. */
+uint64_t pm_session_active_ns(const struct perfmon_session *session, uint32_t place);
+
+/* How much of its time-out the set at PLACE has used on the first target since its clock
+ * ticked, as last read. */
+uint64_t pm_set_used_ns(const struct perfmon_session *session, uint32_t place);
+
+#endif

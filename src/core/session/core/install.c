@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Another plan in the place of the session's, and what its targets have counted. */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/session/core/core.h"
+
+/* --- what targets leave ------------------------------------------------------------- */
+
+/* Reads targets FIRST to LAST of PLAN. 0, or the first error, with what could be read. */
+static int read_range(struct perfmon_session *session, struct pm_session_plan *plan,
+		      uint32_t first, uint32_t last)
+{
+	uint32_t t, s, c;
+	int error = 0;
+
+	session->stamp++;
+	for (t = first; t < last; t++) {
+		for (s = 0; s < plan->part_count; s++) {
+			struct pm_part *part = &plan->targets[t].parts[s];
+			int err;
+
+			if (part->settled)
+				continue;
+			err = pm_instance_read(part->instance, part->readings);
+			for (c = 0; c < plan->sets[s].count && !err; c++)
+				part->stamps[c] = session->stamp;
+			part->settled = !err && session->state == PERFMON_STATE_STOPPED;
+			if (err && err != -ENODATA && !error)
+				error = err;
+		}
+	}
+	return error;
+}
+
+/* Of a plan that goes on: its readings are those of a moment. */
+static void unsettle(struct pm_session_plan *plan)
+{
+	uint32_t t, s;
+
+	for (t = 0; t < plan->target_count; t++) {
+		for (s = 0; s < plan->part_count; s++)
+			plan->targets[t].parts[s].settled = false;
+	}
+}
+
+int pm_session_aggregate(struct perfmon_session *session, uint32_t first, uint32_t last)
+{
+	struct pm_session_plan *plan = session->plan, part_of = *plan;
+	uint32_t s, i;
+	int error = read_range(session, plan, first, last);
+
+	part_of.targets += first;
+	part_of.target_count = last - first;
+	session->plan = &part_of;
+	for (i = 0; i < session->count; i++) {
+		struct pm_register *reg = &session->registers[i];
+		struct pm_reading all = pm_register_sum(session, reg, PM_ROLE_ALL);
+		struct pm_reading own = pm_register_sum(session, reg, PM_ROLE_OWN);
+
+		reg->base = pm_reading_add(reg->base, all);
+		reg->own_base = pm_reading_add(reg->own_base, own);
+		reg->total_base += all.value;
+		reg->own_total_base += own.value;
+		if (pm_session_is_uncertain(session))
+			reg->doubts |= PERFMON_VALUE_UNCERTAIN;
+	}
+	for (s = 0; s < session->set_count; s++) {
+		session->sets[s].active_ns += pm_session_active_ns(session, s);
+		session->sets[s].used_ns = pm_set_used_ns(session, s);
+	}
+	session->plan = plan;
+	return error;
+}
+
+int pm_session_gather(struct perfmon_session *session)
+{
+	struct pm_session_plan *plan = session->plan;
+	int err;
+
+	if (plan->target_count)
+		session->next_set = plan->targets[0].active;
+	session->quick_fd = -1;
+	err = pm_session_aggregate(session, 0, plan->target_count);
+	pm_session_time_detach(session);
+	session->hooks->close_targets(session, plan, 0);
+	session->stamp++;
+	return err;
+}
+
+/* --- another plan ------------------------------------------------------------------- */
+
+/* Opens all sets of PLAN, which is built of REGISTERS, on the session's targets. 0 or
+ * more (refused counters), or a negative errno with nothing of PLAN open. The session's
+ * own plan has been read then. */
+static int reopen(struct perfmon_session *session, struct pm_session_plan *plan,
+		  struct pm_register *registers, uint32_t count)
+{
+	struct pm_session_plan *old = session->plan;
+	struct pm_register *old_registers = session->registers;
+	uint32_t old_count = session->count;
+	int n = read_range(session, old, 0, old->target_count);
+
+	if (n) {
+		unsettle(old);
+		return pm_session_closed_by_program(session, n);
+	}
+	session->hooks->prepare(session, plan, registers, count);
+	/* What is opened is armed as its own registers say. */
+	session->registers = registers;
+	session->count = count;
+	n = session->hooks->open_again(session, plan, old);
+	session->registers = old_registers;
+	session->count = old_count;
+	if (n < 0)
+		unsettle(old);
+	return n;
+}
+
+/* What the opening of a target says of register REG. */
+static void learn_refusal(struct pm_register *reg, const struct pm_target *target)
+{
+	const struct pm_instance *instance = target->parts[reg->set].instance;
+	uint32_t e;
+
+	for (e = 0; e < reg->count; e++) {
+		const struct pm_counter *counter = &instance->counters[reg->planned + e];
+
+		if (!pm_counter_is_open(counter) && !reg->error)
+			reg->error = counter->error;
+		reg->opened |= pm_counter_is_open(counter);
+	}
+	if (pm_target_lacks(target, reg))
+		reg->doubts |= PERFMON_VALUE_PARTIAL;
+}
+
+void pm_session_adopt_plan(struct perfmon_session *session, struct pm_session_plan *plan)
+{
+	uint32_t i, t;
+
+	session->plan = plan;
+	session->stamp++;
+	for (i = 0; i < session->count && plan->target_count; i++) {
+		session->registers[i].error = 0;
+		for (t = 0; t < plan->target_count; t++)
+			learn_refusal(&session->registers[i], &plan->targets[t]);
+	}
+	pm_session_learn_quick(session);
+	pm_session_make_views(session);
+}
+
+/*
+ * Puts REGISTERS and SETS in the place of the session's. An attached session opens them
+ * before it lets go of the old ones, so that a refusal changes nothing. Takes both over
+ * on success only; SETS may be the session's own. The first registers of both are the
+ * same, unless the session is detached.
+ */
+int pm_session_install(struct perfmon_session *session, struct pm_register *registers,
+		       uint32_t count, struct pm_set *sets, uint32_t set_count)
+{
+	struct pm_session_plan *plan, *old = session->plan;
+	struct pm_register *old_registers = session->registers;
+	uint32_t i, old_count = session->count;
+	struct pm_owner owner = pm_session_owner(session);
+	uint16_t next_id = session->sets[session->next_set].id;
+	int n = 0, next;
+
+	n = session->hooks->may_change(session);
+	if (n)
+		return n;
+	n = pm_plan_build(session, registers, count, sets, set_count, &plan);
+	if (n)
+		return pm_diag_set(&session->diag, n, "out of memory");
+	if (session->state != PERFMON_STATE_DETACHED) {
+		n = reopen(session, plan, registers, count);
+		if (n < 0) {
+			pm_plan_free(plan);
+			return n;
+		}
+		pm_session_disown(session);
+		pm_session_gather(session);
+		for (i = 0; i < old_count && i < count; i++) {
+			registers[i].base = old_registers[i].base;
+			registers[i].own_base = old_registers[i].own_base;
+			registers[i].total_base = old_registers[i].total_base;
+			registers[i].own_total_base = old_registers[i].own_total_base;
+			registers[i].doubts |= pm_register_doubts(&old_registers[i]);
+		}
+	}
+	session->registers = registers;
+	session->count = count;
+	if (sets != session->sets) {
+		free(session->sets);
+		session->sets = sets;
+		session->set_count = set_count;
+		next = pm_session_find_set(session, next_id);
+		/* Of sets that have never been active, the lowest is the first. */
+		session->next_set = next < 0 || !sets[next].runs ? 0 : (uint32_t)next;
+	}
+	pm_session_adopt_plan(session, plan);
+	if (session->state != PERFMON_STATE_DETACHED)
+		pm_session_time_attach(session);
+	pm_session_set_owner(session, owner);
+	pm_registers_free(old_registers, old_count);
+	pm_plan_free(old);
+	return n;
+}
+
+int pm_session_reinstall(struct perfmon_session *session, struct pm_register *registers)
+{
+	int n = pm_session_install(session, registers, session->count, session->sets,
+				   session->set_count);
+
+	if (n < 0)
+		pm_registers_free(registers, session->count);
+	return n < 0 ? n : 0;
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The calls that say what a session counts. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/api/export.h"
+#include "core/session/core/core.h"
+
+/* No set in particular: a text's own numbers. */
+#define ANY_SET UINT32_MAX
+
+/* The set for the events of SET, as a text counts them: set ID itself, or with ANY_SET
+ * that of the same number. -EINVAL, -EBUSY: it is not there, and cannot be made now. */
+static int set_for(struct perfmon_session *session, uint32_t set, uint32_t id)
+{
+	id = id == ANY_SET ? set : id;
+	if (pm_session_find_set(session, (uint16_t)id) >= 0)
+		return (int)id;
+	if (session->state == PERFMON_STATE_DETACHED)
+		return (int)id;
+	return pm_diag_set(&session->diag, -EBUSY,
+			   "cannot create event set %u while the session is attached; "
+			   "detach the session first",
+			   id);
+}
+
+/* Whether the events of PROGRAM have room, and a set each. */
+static int check_added(struct perfmon_session *session, const char *text,
+		       const struct pm_program *program, uint32_t id)
+{
+	const struct pm_event_list *list = program->list;
+	uint32_t s;
+	int err = 0;
+
+	if (id != ANY_SET && list->set_count > 1)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "'%s' has %zu event sets; set %u takes one", text,
+				   list->set_count, id);
+	if (id != ANY_SET && pm_session_find_set(session, (uint16_t)id) < 0)
+		return pm_diag_set(&session->diag, -EINVAL, "there is no event set %u",
+				   id);
+	if (list->logical_count > PERFMON_SESSION_COUNTERS_MAX - session->count)
+		return pm_diag_set(&session->diag, -E2BIG,
+				   "a session has at most %d counters",
+				   PERFMON_SESSION_COUNTERS_MAX);
+	if (list->set_count > PERFMON_SESSION_SETS_MAX)
+		return pm_diag_set(&session->diag, -E2BIG,
+				   "%zu event sets are more than the %d of a session",
+				   list->set_count, PERFMON_SESSION_SETS_MAX);
+	for (s = 0; s < list->set_count && err >= 0; s++)
+		err = set_for(session, s, id);
+	return err < 0 ? err : 0;
+}
+
+/* The set of logical event NUMBER, as the text counts them. */
+static uint32_t set_of(const struct pm_event_list *list, uint32_t number)
+{
+	size_t i;
+
+	for (i = 0; i < list->count; i++) {
+		if (list->events[i].logical == number)
+			return list->events[i].set;
+	}
+	return 0;
+}
+
+static int add_program(struct perfmon_session *session, struct pm_program *program,
+		       uint32_t id)
+{
+	const struct pm_event_list *list = program->list;
+	uint32_t i, s, first = session->count, more = (uint32_t)list->logical_count;
+	struct pm_register *registers = pm_registers_copy(session, more);
+	struct pm_set *sets = pm_sets_copy(session, list->set_count);
+	uint32_t set_count = session->set_count;
+	int err = -ENOMEM;
+
+	if (!registers || !sets) {
+		pm_diag_set(&session->diag, err, "out of memory");
+		goto fail;
+	}
+	for (s = 0; s < list->set_count && id == ANY_SET; s++)
+		pm_sets_insert(sets, &set_count, (uint16_t)s, registers, first);
+	for (i = 0; i < more; i++) {
+		uint16_t number = (uint16_t)(id == ANY_SET ? set_of(list, i) : id);
+
+		pm_register_bind(&registers[first + i], program, i);
+		registers[first + i].set =
+			pm_sets_insert(sets, &set_count, number, registers, first);
+	}
+	if (set_count == session->set_count) {
+		free(sets);
+		sets = session->sets;
+	}
+	err = pm_session_install(session, registers, first + more, sets, set_count);
+	if (err >= 0)
+		return (int)first;
+fail:
+	if (registers)
+		pm_registers_free(registers, first + more);
+	if (sets != session->sets)
+		free(sets);
+	return err;
+}
+
+static int add(struct perfmon_session *session, const char *text, uint32_t id)
+{
+	struct pm_program *program = NULL;
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	if (!text)
+		return pm_session_leave(session,
+					pm_diag_set(&session->diag, -EINVAL,
+						    "the text of events is NULL"));
+	err = pm_session_must_stand(session, "the events");
+	err = err ?: pm_program_parse(session, text, &program);
+	if (err)
+		return pm_session_leave(session, err);
+	program->references = 1;
+	err = check_added(session, text, program, id);
+	err = err ?: add_program(session, program, id);
+	pm_program_put(program);
+	return pm_session_leave(session, err);
+}
+
+PM_EXPORT int perfmon_session_add_events(struct perfmon_session *session,
+					 const char *text)
+{
+	return add(session, text, ANY_SET);
+}
+
+PM_EXPORT int perfmon_set_add_events(struct perfmon_session *session, uint16_t id,
+				     const char *text)
+{
+	return add(session, text, id);
+}
+
+/* Whether REG counts already what PROGRAM says, or what TEXT does word for word. */
+static bool is_programmed(const struct pm_register *reg, const char *text)
+{
+	return !strcmp(pm_register_event(reg, 0)->label, text);
+}
+
+static bool same_program(const struct pm_register *reg, const struct pm_program *program)
+{
+	uint32_t e;
+
+	if (reg->count != program->list->count)
+		return false;
+	for (e = 0; e < reg->count; e++) {
+		const struct pm_event *old = pm_register_event(reg, e);
+		const struct pm_event *new = &program->list->events[e];
+
+		if (old->in_explicit_group ||
+		    memcmp(&old->attr, &new->attr, sizeof(old->attr)) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Whether the registers count, in this order, what PROGRAM says. */
+static bool same_list(const struct perfmon_session *session,
+		      const struct pm_program *program)
+{
+	const struct pm_event_list *list = program->list;
+	uint32_t i, e;
+
+	if (list->logical_count != session->count)
+		return false;
+	for (i = 0; i < list->count; i++) {
+		const struct pm_event *new = &list->events[i], *old;
+		const struct pm_register *reg = &session->registers[new->logical];
+
+		/* The events of one number stand together. */
+		for (e = 0; e < i && list->events[i - e - 1].logical == new->logical;)
+			e++;
+		if (e >= reg->count)
+			return false;
+		old = pm_register_event(reg, e);
+		if (old->in_explicit_group || new->in_explicit_group ||
+		    memcmp(&old->attr, &new->attr, sizeof(old->attr)) != 0)
+			return false;
+	}
+	return true;
+}
+
+static int replace(struct perfmon_session *session, struct pm_program *program)
+{
+	uint32_t i, count = (uint32_t)program->list->logical_count;
+	struct pm_register *registers = calloc(count + 1, sizeof(registers[0]));
+	int n;
+
+	if (!registers)
+		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+	for (i = 0; i < count; i++)
+		pm_register_bind(&registers[i], program, i);
+	n = pm_session_install(session, registers, count, session->sets,
+			       session->set_count);
+	if (n < 0)
+		pm_registers_free(registers, count);
+	return n < 0 ? n : 0;
+}
+
+int pm_session_replace(struct perfmon_session *session, const char *text)
+{
+	struct pm_program *program = NULL;
+	int err = pm_program_parse(session, text, &program);
+
+	if (err)
+		return err;
+	program->references = 1;
+	if (program->list->set_count > 1)
+		err = pm_diag_set(&session->diag, -EINVAL,
+				  "'%s' has %zu event sets; a control has one", text,
+				  program->list->set_count);
+	else if (program->list->logical_count > PERFMON_SESSION_COUNTERS_MAX)
+		err = pm_diag_set(&session->diag, -E2BIG,
+				  "a session has at most %d counters",
+				  PERFMON_SESSION_COUNTERS_MAX);
+	if (!err) {
+		pm_session_stop_all(session);
+		err = same_list(session, program) ? 0 : replace(session, program);
+	}
+	pm_program_put(program);
+	return err;
+}
+
+static int program_one(struct perfmon_session *session, uint32_t index, const char *text)
+{
+	struct pm_program *program = NULL;
+	struct pm_register *registers;
+	int err = pm_session_must_stand(session, "the events");
+
+	if (err)
+		return err;
+	if (index >= session->count)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "there is no counter %u: the session has %u", index,
+				   session->count);
+	if (is_programmed(&session->registers[index], text))
+		return 0;
+	err = pm_program_parse(session, text, &program);
+	if (err)
+		return err;
+	program->references = 1;
+	if (program->list->logical_count != 1) {
+		err = pm_diag_set(&session->diag, -EINVAL,
+				  "'%s' names %zu events; a counter has one", text,
+				  program->list->logical_count);
+		goto out;
+	}
+	if (same_program(&session->registers[index], program))
+		goto out;
+	registers = pm_registers_copy(session, 0);
+	if (!registers) {
+		err = pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+		goto out;
+	}
+	pm_program_put(registers[index].program);
+	pm_register_bind(&registers[index], program, 0);
+	err = pm_session_install(session, registers, session->count, session->sets,
+				 session->set_count);
+	if (err < 0)
+		pm_registers_free(registers, session->count);
+out:
+	pm_program_put(program);
+	return err < 0 ? err : 0;
+}
+
+PM_EXPORT int perfmon_session_program(struct perfmon_session *session, uint32_t index,
+				      const char *text)
+{
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	if (!text)
+		return pm_session_leave(session,
+					pm_diag_set(&session->diag, -EINVAL,
+						    "the text of the event is NULL"));
+	return pm_session_leave(session, program_one(session, index, text));
+}
+
+PM_EXPORT int perfmon_session_counter_info(struct perfmon_session *session,
+					   uint32_t index,
+					   struct perfmon_counter_info *info)
+{
+	struct perfmon_counter_info found = {.size = sizeof(found),
+					     .hardware_counter = -1};
+	const struct pm_register *reg;
+	const struct pm_event *event;
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	err = PM_STRUCT_CHECK(info, perfmon_counter_info, 96);
+	if (err)
+		return pm_session_leave(
+			session, pm_session_explain_struct(session, err,
+							   "information on a counter",
+							   "perfmon_counter_info"));
+	if (index >= session->count)
+		return pm_session_leave(session,
+					pm_diag_set(&session->diag, -EINVAL,
+						    "there is no counter %u", index));
+	reg = &session->registers[index];
+	event = pm_register_event(reg, 0);
+	found.name = reg->count > 1 ? event->label : event->name;
+	found.unit = event->unit;
+	found.scale = event->scale;
+	found.type = event->attr.type;
+	found.config = event->attr.config;
+	found.config1 = event->attr.config1;
+	found.config2 = event->attr.config2;
+	found.events = reg->count;
+	found.leader = index;
+	found.error = reg->error;
+	if (session->plan->target_count) {
+		const struct pm_instance *instance =
+			session->plan->targets[0].parts[reg->set].instance;
+		const struct pm_counter *counter = &instance->counters[reg->planned];
+		uint32_t i;
+
+		found.page_error = counter->page_error;
+		found.user_read = counter->user_read &&
+				  pm_session_owner(session).pointer &&
+				  (counter->is_exact || pm_instance_user_access());
+		if (counter->page) {
+			const volatile struct perf_event_mmap_page *page = counter->page;
+			uint32_t hardware = page->index;
+
+			found.width_bits = page->pmc_width;
+			found.hardware_counter = hardware ? (int64_t)hardware - 1 : -1;
+		}
+		for (i = 0; i < session->count; i++) {
+			if (session->registers[i].set == reg->set &&
+			    session->registers[i].planned <= counter->leader)
+				found.leader = i;
+		}
+	}
+	pm_struct_fill(info, &found, sizeof(found));
+	return pm_session_leave(session, 0);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What targets have counted, and the times that belong to it. */
+#include "core/session/core/readings.h"
+
+#include <errno.h>
+
+uint64_t pm_span_end(struct pm_span *span)
+{
+	span->sum +=
+		span->enabled_ns > span->running_ns ? span->enabled_ns : span->running_ns;
+	span->enabled_ns = span->running_ns = 0;
+	return span->sum;
+}
+
+void pm_span_add(struct pm_span *span, const struct pm_target *target,
+		 uint64_t enabled_ns, uint64_t running_ns)
+{
+	if (!target->follows)
+		pm_span_end(span);
+	if (enabled_ns > span->enabled_ns)
+		span->enabled_ns = enabled_ns;
+	span->running_ns += running_ns;
+}
+
+struct pm_reading pm_register_sum(const struct perfmon_session *session,
+				  const struct pm_register *reg, unsigned int role)
+{
+	const struct pm_session_plan *plan = session->plan;
+	struct pm_reading sum = {0};
+	struct pm_span span = {0};
+	uint32_t t, e;
+
+	for (t = 0; t < plan->target_count; t++) {
+		const struct pm_target *target = &plan->targets[t];
+		const struct pm_reading *readings = target->parts[reg->set].readings;
+		uint64_t enabled_ns = 0, running_ns = 0;
+
+		if (!(target->role & role))
+			continue;
+		/* On hybrid CPUs one event of a counter runs at a time: their running times
+		 * add up, over one enabled time. */
+		for (e = 0; e < reg->count; e++) {
+			const struct pm_reading *reading = &readings[reg->planned + e];
+
+			sum.value += reading->value;
+			running_ns += reading->running_ns;
+			if (reading->enabled_ns > enabled_ns)
+				enabled_ns = reading->enabled_ns;
+		}
+		if (pm_has_slices(plan))
+			enabled_ns = pm_whole_ns(plan, target);
+		pm_span_add(&span, target, enabled_ns, running_ns);
+		sum.running_ns += running_ns;
+	}
+	sum.enabled_ns = pm_span_end(&span);
+	return sum;
+}
+
+bool pm_target_lacks(const struct pm_target *target, const struct pm_register *reg)
+{
+	const struct pm_instance *instance = target->parts[reg->set].instance;
+	uint32_t e, open = 0;
+
+	for (e = 0; e < reg->count; e++)
+		open += pm_counter_is_open(&instance->counters[reg->planned + e]);
+	/* Of several core PMUs a CPU has one, a thread visits them all. */
+	return target->cpu < 0 ? open < reg->count : !open;
+}
+
+bool pm_register_is_partial(const struct perfmon_session *session,
+			    const struct pm_register *reg)
+{
+	const struct pm_session_plan *plan = session->plan;
+	uint32_t t;
+
+	for (t = 0; t < plan->target_count; t++) {
+		if (pm_target_lacks(&plan->targets[t], reg))
+			return true;
+	}
+	return false;
+}
+
+bool pm_session_is_uncertain(const struct perfmon_session *session)
+{
+	const struct pm_session_plan *plan = session->plan;
+	uint32_t t;
+
+	for (t = 0; t < plan->target_count; t++) {
+		if (plan->targets[t].uncertain)
+			return true;
+	}
+	return false;
+}
+
+int pm_part_refresh(struct perfmon_session *session, struct pm_target *target, uint32_t s,
+		    uint32_t c, bool *syscall)
+{
+	struct pm_part *part = &target->parts[s];
+	const struct pm_instance *instance = part->instance;
+	uint32_t j;
+	int err;
+
+	if (part->settled || !pm_counter_is_open(&instance->counters[c]) ||
+	    part->stamps[c] == session->stamp)
+		return 0;
+	*syscall = !instance->exact;
+	err = pm_instance_read_group(instance, c, part->readings);
+	if (err)
+		return err;
+	for (j = 0; j < instance->count; j++) {
+		if (pm_counter_is_open(&instance->counters[j]) &&
+		    (j == c ||
+		     (instance->counters[j].leader == instance->counters[c].leader &&
+		      !(instance->flags & PM_OPEN_INHERIT))))
+			part->stamps[j] = session->stamp;
+	}
+	return 0;
+}
+
+int pm_register_read(struct perfmon_session *session, struct pm_register *reg,
+		     bool *syscall)
+{
+	struct pm_session_plan *plan = session->plan;
+	uint32_t t, e;
+	int result = 0;
+
+	for (t = 0; t < plan->target_count; t++) {
+		struct pm_target *target = &plan->targets[t];
+		int err = 0;
+
+		for (e = 0; e < reg->count; e++) {
+			err = pm_part_refresh(session, target, reg->set, reg->planned + e,
+					      syscall);
+			if (err && err != -ENODATA)
+				return err;
+			result = result ?: err;
+		}
+		if (pm_has_slices(plan))
+			err = pm_part_refresh(session, target, plan->set_count, 0,
+					      syscall);
+		if (err && err != -ENODATA)
+			return err;
+	}
+	reg->now = pm_register_sum(session, reg, PM_ROLE_ALL);
+	return result;
+}
+
+uint32_t pm_clock_of(const struct pm_session_plan *plan, const struct pm_target *target,
+		     uint32_t *s)
+{
+	const struct pm_instance *instance;
+	uint32_t i, found = PM_NO_CLOCK;
+
+	*s = pm_has_slices(plan) ? plan->set_count : 0;
+	instance = target->parts[*s].instance;
+	for (i = 0; i < instance->count; i++) {
+		if (!pm_counter_is_open(&instance->counters[i]))
+			continue;
+		/* The best: its clock may spare the system call. */
+		if (instance->counters[i].page)
+			return i;
+		if (found == PM_NO_CLOCK)
+			found = i;
+	}
+	return found;
+}
+
+uint32_t pm_set_clock(const struct pm_session_plan *plan, const struct pm_target *target,
+		      uint32_t s)
+{
+	const struct pm_instance *instance = target->parts[s].instance;
+	uint32_t c = plan->sets[s].clock;
+
+	if (c != PM_NO_CLOCK && pm_counter_is_open(&instance->counters[c]))
+		return c;
+	for (c = 0; c < instance->count; c++) {
+		if (pm_counter_is_open(&instance->counters[c]))
+			return c;
+	}
+	return PM_NO_CLOCK;
+}
+
+static int read_clocks(struct perfmon_session *session, struct pm_target *target)
+{
+	const struct pm_session_plan *plan = session->plan;
+	uint32_t s, c = pm_clock_of(plan, target, &s);
+	bool syscall;
+	int err = 0;
+
+	if (c != PM_NO_CLOCK)
+		err = pm_part_refresh(session, target, s, c, &syscall);
+	/* Those of the other sets stand still. */
+	if (err || !pm_has_slices(plan))
+		return err;
+	c = pm_set_clock(plan, target, target->active);
+	return c == PM_NO_CLOCK
+		       ? 0
+		       : pm_part_refresh(session, target, target->active, c, &syscall);
+}
+
+int pm_session_read_clocks(struct perfmon_session *session)
+{
+	struct pm_session_plan *plan = session->plan;
+	uint32_t t;
+	int err = 0;
+
+	if (session->state == PERFMON_STATE_RUNNING)
+		session->stamp++;
+	for (t = 0; t < plan->target_count && (!err || err == -ENODATA); t++)
+		err = read_clocks(session, &plan->targets[t]);
+	return err && err != -ENODATA ? err : 0;
+}
+
+uint64_t pm_session_active_ns(const struct perfmon_session *session, uint32_t place)
+{
+	const struct pm_session_plan *plan = session->plan;
+	struct pm_span span = {0};
+	uint32_t t, s;
+
+	for (t = 0; t < plan->target_count; t++) {
+		const struct pm_target *target = &plan->targets[t];
+		uint32_t clock = pm_clock_of(plan, target, &s);
+		const struct pm_reading *reading = &target->parts[s].readings[clock];
+		uint64_t active_ns;
+
+		if (!(target->role & PM_ROLE_ALL) || clock == PM_NO_CLOCK)
+			continue;
+		if (!pm_has_slices(plan)) {
+			pm_span_add(&span, target, reading->enabled_ns,
+				    reading->running_ns);
+			continue;
+		}
+		clock = pm_set_clock(plan, target, place);
+		active_ns = target->parts[place].active_ns;
+		if (clock != PM_NO_CLOCK)
+			active_ns = target->parts[place].readings[clock].enabled_ns;
+		else if (target->active == place)
+			active_ns += pm_whole_ns(plan, target) - target->since_ns;
+		pm_span_add(&span, target, active_ns, 0);
+	}
+	return pm_span_end(&span);
+}
+
+uint64_t pm_set_used_ns(const struct perfmon_session *session, uint32_t place)
+{
+	const struct pm_session_plan *plan = session->plan;
+	const struct pm_set *set = &session->sets[place];
+	uint32_t clock = plan->sets[place].clock;
+
+	if (!set->timeout_ns)
+		return 0;
+	if (!plan->target_count)
+		return set->used_ns;
+	/* The clock's count is its set's time, and it ticks at multiples of the time-out:
+	 * the kernel keeps what is left of a period while an event is off. */
+	return clock == PM_NO_CLOCK
+		       ? 0
+		       : plan->targets[0].parts[place].readings[clock].value %
+				 set->timeout_ns;
+}

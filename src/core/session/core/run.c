@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Start and stop. */
+#include <errno.h>
+
+#include "core/api/export.h"
+#include "core/session/core/core.h"
+
+/* --- one target --------------------------------------------------------------------- */
+
+int pm_target_enable_set(struct perfmon_session *session, struct pm_target *target)
+{
+	struct pm_part *part = &target->parts[target->active];
+
+	part->settled = false;
+	if (session->plan->sets[target->active].samples)
+		return session->hooks->enable(session, target, target->active);
+	return pm_instance_enable(part->instance);
+}
+
+int pm_target_enable(struct perfmon_session *session, struct pm_target *target)
+{
+	const struct pm_session_plan *plan = session->plan;
+	uint32_t s;
+	int first = 0;
+
+	if (target->lost)
+		return 0;
+	if (target->awaits_exec) {
+		target->awaits_exec = false;
+		return 0;
+	}
+	if (plan->part_count > plan->set_count)
+		first = pm_instance_enable(target->parts[plan->set_count].instance);
+	if (!(session->flags & PERFMON_SESSION_ROTATE))
+		return first ?: pm_target_enable_set(session, target);
+	for (s = 0; s < plan->set_count; s++) {
+		int err = plan->sets[s].samples
+				  ? session->hooks->enable(session, target, s)
+				  : pm_instance_enable(target->parts[s].instance);
+
+		target->parts[s].settled = false;
+		first = first ?: err;
+	}
+	return first;
+}
+
+bool pm_target_is_on(const struct perfmon_session *session,
+		     const struct pm_target *target, uint32_t s)
+{
+	return s == target->active || s >= session->plan->set_count ||
+	       session->flags & PERFMON_SESSION_ROTATE;
+}
+
+int pm_target_disable(struct perfmon_session *session, struct pm_target *target)
+{
+	const struct pm_session_plan *plan = session->plan;
+	uint32_t s;
+	int first = 0;
+
+	if (plan->part_count == 1)
+		return pm_instance_disable(target->parts[0].instance);
+	for (s = 0; s < plan->part_count; s++) {
+		int err = 0;
+
+		if (pm_target_is_on(session, target, s))
+			err = pm_instance_disable(target->parts[s].instance);
+		first = first ?: err;
+	}
+	return first;
+}
+
+/* --- all targets -------------------------------------------------------------------- */
+
+static int disable_all(struct perfmon_session *session)
+{
+	struct pm_session_plan *plan = session->plan;
+	uint32_t t;
+	int first = 0;
+
+	for (t = 0; t < plan->target_count; t++) {
+		int err = pm_target_disable(session, &plan->targets[t]);
+
+		first = first ?: err;
+	}
+	return first;
+}
+
+/* What has been disabled is stopped. */
+static void set_stopped(struct perfmon_session *session)
+{
+	if (session->state == PERFMON_STATE_RUNNING)
+		pm_session_time_stop(session);
+	session->stamp++;
+	/* Before the last records: what they ask for must enable nothing. */
+	session->state = PERFMON_STATE_STOPPED;
+	session->hooks->after_stop(session);
+}
+
+int pm_session_start_all(struct perfmon_session *session)
+{
+	int err = session->hooks->before_start(session);
+	struct pm_session_plan *plan = session->plan;
+	uint32_t t;
+
+	if (err)
+		return err;
+	pm_session_time_start(session);
+	for (t = 0; t < plan->target_count && !err; t++)
+		err = pm_target_enable(session, &plan->targets[t]);
+	session->stamp++;
+	if (err) {
+		disable_all(session);
+		return pm_session_closed_by_program(session, err);
+	}
+	for (t = 0; t < plan->target_count; t++) {
+		session->sets[plan->targets[t].active].runs++;
+		plan->targets[t].chosen = false;
+	}
+	session->state = PERFMON_STATE_RUNNING;
+	return 0;
+}
+
+static int must_be_attached(struct perfmon_session *session, const char *what)
+{
+	if (session->state != PERFMON_STATE_DETACHED)
+		return 0;
+	return pm_diag_set(
+		&session->diag, -EINVAL,
+		session->target_lost
+			? "the session cannot be %s: its target has ended"
+			: "a detached session cannot be %s; attach the session first",
+		what);
+}
+
+int pm_session_attach_to_start(struct perfmon_session *session)
+{
+	if (session->state == PERFMON_STATE_DETACHED && !session->target_lost &&
+	    session->flags & PERFMON_SESSION_SELF)
+		return session->hooks->attach_self(session);
+	return must_be_attached(session, "started");
+}
+
+int pm_session_start(struct perfmon_session *session)
+{
+	int err;
+
+	pm_session_notice_loss(session);
+	if (session->state == PERFMON_STATE_RUNNING ||
+	    session->state == PERFMON_STATE_MASKED)
+		return 0;
+	err = pm_session_attach_to_start(session);
+	return err ?: pm_session_start_all(session);
+}
+
+int pm_session_stop_all(struct perfmon_session *session)
+{
+	int err = 0;
+
+	if (session->state == PERFMON_STATE_STOPPED)
+		return 0;
+	if (session->state == PERFMON_STATE_RUNNING)
+		err = disable_all(session);
+	set_stopped(session);
+	return err ? pm_session_closed_by_program(session, err) : 0;
+}
+
+int pm_session_stop(struct perfmon_session *session)
+{
+	int err;
+
+	pm_session_notice_loss(session);
+	if (session->state == PERFMON_STATE_STOPPED)
+		return 0;
+	err = must_be_attached(session, "stopped");
+	return err ?: pm_session_stop_all(session);
+}
+
+/* --- the quick way -------------------------------------------------------------------
+ *
+ * On the thread attached to, a session whose events are one kernel group starts and stops
+ * by one ioctl on its leader, and there is little else to do. (Its readings are never
+ * settled: it has one set, and changes of its events leave no such mark.)
+ */
+
+void pm_session_learn_quick(struct perfmon_session *session)
+{
+	const struct pm_session_plan *plan = session->plan;
+	const struct pm_target *target = &plan->targets[0];
+	const struct pm_instance *instance;
+	uint32_t c, leaders = 0;
+
+	session->quick_fd = -1;
+	if (plan->target_count != 1 || plan->part_count != 1 || plan->sets[0].samples ||
+	    target->awaits_exec || session->rings)
+		return;
+	instance = target->parts[0].instance;
+	for (c = 0; c < instance->count; c++) {
+		if (instance->counters[c].fd < 0 || instance->counters[c].leader != c)
+			continue;
+		session->quick_fd = instance->counters[c].fd;
+		leaders++;
+	}
+	if (leaders != 1)
+		session->quick_fd = -1;
+}
+
+/* The slow way says what is wrong. */
+static inline bool quick_start(struct perfmon_session *session)
+{
+	if (session->state == PERFMON_STATE_RUNNING)
+		return true;
+	if (pm_kernel_ioctl(session->quick_fd, PERF_EVENT_IOC_ENABLE, 0))
+		return false;
+	session->stamp++;
+	session->sets[0].runs++;
+	session->state = PERFMON_STATE_RUNNING;
+	return true;
+}
+
+static inline bool quick_stop(struct perfmon_session *session)
+{
+	if (session->state == PERFMON_STATE_STOPPED)
+		return true;
+	if (pm_kernel_ioctl(session->quick_fd, PERF_EVENT_IOC_DISABLE, 0))
+		return false;
+	session->stamp++;
+	session->state = PERFMON_STATE_STOPPED;
+	return true;
+}
+
+/* The same for the thread whose own session it is, false if it is not, or if it is in
+ * another call: a child owns nothing, and what waits in rings is left to the slow way. */
+static inline bool enter_own(struct perfmon_session *session)
+{
+	if (!session || session->magic != PM_SESSION_MAGIC || !pm_session_is_own(session))
+		return false;
+	if (__builtin_expect(pm_busy_is_nested(), 0))
+		return false;
+	pm_busy_set(session);
+	pm_lock_take(&session->lock);
+	/* The rest of it is looked at on the slow way alone. */
+	session->diag.text[0] = '\0';
+	return true;
+}
+
+/* These go on where that was not possible, or ENTERED is false. Apart from the quick way,
+ * which they would cost registers. */
+__attribute__((noinline)) static int slow_start(struct perfmon_session *session,
+						bool entered)
+{
+	int err = entered ? 0 : pm_session_enter(session);
+
+	if (err)
+		return err;
+	pm_diag_clear(&session->diag);
+	pm_session_catch_up(session);
+	return pm_session_leave(session, pm_session_start(session));
+}
+
+/* What waits in rings is taken when nothing counts any more. */
+__attribute__((noinline)) static int slow_stop(struct perfmon_session *session,
+					       bool entered)
+{
+	int err = entered ? 0 : pm_session_enter(session);
+
+	if (err)
+		return err;
+	pm_diag_clear(&session->diag);
+	return pm_session_leave(session, pm_session_stop(session));
+}
+
+PM_EXPORT int perfmon_session_start(struct perfmon_session *session)
+{
+	bool own = enter_own(session);
+
+	if (__builtin_expect(own && session->quick_fd >= 0 && quick_start(session), 1))
+		return pm_session_leave_inline(session, 0);
+	return slow_start(session, own);
+}
+
+PM_EXPORT int perfmon_session_stop(struct perfmon_session *session)
+{
+	bool own = enter_own(session);
+
+	if (__builtin_expect(own && session->quick_fd >= 0 && quick_stop(session), 1))
+		return pm_session_leave_inline(session, 0);
+	return slow_stop(session, own);
+}

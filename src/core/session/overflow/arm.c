@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Targets whose counters overflow: what is armed when they are opened, and enabled. */
+#include <errno.h>
+#include <string.h>
+
+#include "core/session/overflow/notices.h"
+#include "core/session/overflow/overflow.h"
+#include "core/session/overflow/period.h"
+#include "core/session/overflow/slots.h"
+#include "core/session/sampling/sampling.h"
+
+/* The records of an overflow are short, and few wait: the event stops, or is drained. */
+#define RING_PAGES 1
+
+static bool is_foreign(const struct pm_target *target)
+{
+	return target->tid && !pm_kernel_is_own_thread(target->tid);
+}
+
+static int open_ring(struct perfmon_session *session, struct pm_target *target, int fd)
+{
+	int err;
+
+	if (target->records->ring.page) {
+		err = pm_kernel_ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT,
+				      (unsigned long)target->records->ring_fd);
+		return err ? pm_diag_set(&session->diag, err,
+					 "cannot redirect an event to the shared ring "
+					 "(error %d)",
+					 -err)
+			   : 0;
+	}
+	err = pm_ring_map(&target->records->ring, fd,
+			  session->sampling ? session->sampling->pages : RING_PAGES);
+	if (err == -EINVAL && target->flags & PM_OPEN_INHERIT)
+		err = -EOPNOTSUPP;
+	if (err)
+		return pm_diag_set(
+			&session->diag, err,
+			"cannot map the ring of an overflowing event: %s",
+			err == -EPERM ? "locked memory is used up "
+					"(kernel.perf_event_mlock_kb, RLIMIT_MEMLOCK)"
+			: target->flags & PM_OPEN_INHERIT
+				? "the kernel gives no ring to an inherited event"
+				: "the kernel refused the mapping");
+	target->records->ring_fd = fd;
+	target->watch_key = ++session->watch_keys;
+	session->rings++;
+	return 0;
+}
+
+/* Resets that were due on earlier targets are so on TARGET, whatever the values are by
+ * now: it takes over what they have left. */
+static void take_over_due(struct perfmon_session *session,
+			  const struct pm_session_plan *plan, struct pm_target *target)
+{
+	uint32_t i;
+
+	for (i = 0; i < session->count; i++) {
+		struct pm_register *reg = &session->registers[i];
+
+		if (!reg->overflow.on ||
+		    (!reg->overflow.owed && !pm_period_is_due_on(plan, reg)))
+			continue;
+		pm_period_move(&pm_arm_of(target, reg)->fit, PM_PERIOD_OPENED_DUE);
+		reg->overflow.owed = false;
+	}
+}
+
+/* What is due on TARGET, which goes, is left to the next one. */
+static void leave_due(struct perfmon_session *session, const struct pm_target *target)
+{
+	uint32_t i;
+
+	for (i = 0; i < session->count; i++) {
+		struct pm_register *reg = &session->registers[i];
+
+		if (reg->overflow.on && pm_period_is_due(pm_arm_of(target, reg)->fit))
+			reg->overflow.owed = true;
+	}
+}
+
+int pm_overflow_arm(struct perfmon_session *session, struct pm_session_plan *plan,
+		    struct pm_target *target)
+{
+	int signo = session->overflows->block_signal ?: session->overflows->signal,
+	    err = 0;
+	uint32_t s, c;
+
+	*target->records = (struct pm_target_records){.ring_fd = -1};
+	for (s = 0; s < plan->part_count; s++) {
+		struct pm_instance *instance = target->parts[s].instance;
+
+		memset(target->parts[s].arms, 0,
+		       instance->count * sizeof(target->parts[s].arms[0]));
+		if (!plan->sets[s].samples)
+			continue;
+		for (c = 0; c < instance->count && !err; c++) {
+			const struct perf_event_attr *attr =
+				&plan->sets[s].events[c].attr;
+
+			if ((!attr->sample_period && !attr->mmap) ||
+			    instance->counters[c].fd < 0)
+				continue;
+			target->parts[s].arms[c].period = target->parts[s].arms[c].next =
+				attr->sample_period;
+			target->parts[s].arms[c].late =
+				c != plan->sets[s].clock &&
+				pm_is_clock(&plan->sets[s].events[c]);
+			target->records->late |= target->parts[s].arms[c].late;
+			err = open_ring(session, target, instance->counters[c].fd);
+		}
+	}
+	if (!target->records->ring.page || err)
+		return err;
+	take_over_due(session, plan, target);
+	if (signo && is_foreign(target))
+		return pm_diag_set(&session->diag, -EOPNOTSUPP,
+				   "thread %d belongs to another process: signals and "
+				   "blocking work only for the program's own threads",
+				   target->tid);
+	err = signo ? pm_overflow_arm_signals(session, target) : 0;
+	if (!err && session->helper)
+		err = pm_helper_watch(session->helper, target->records->ring_fd,
+				      target->watch_key);
+	if (err)
+		pm_diag_set(&session->diag, err,
+			    "cannot arm an event for overflow (error %d)", -err);
+	return err;
+}
+
+void pm_overflow_disarm(struct perfmon_session *session,
+			const struct pm_session_plan *plan, struct pm_target *target)
+{
+	if (!target->records->ring.page)
+		return;
+	leave_due(session, target);
+	session->rings--;
+	if (session->helper)
+		pm_helper_unwatch(session->helper, target->records->ring_fd);
+	if (session->overflows->has_slots)
+		pm_slots_unwatch(plan, target);
+	pm_ring_unmap(&target->records->ring);
+}
+
+/* --- enabling ----------------------------------------------------------------------- */
+
+/*
+ * Linux 6.17 and later stop a breakpoint at its overflow by a mark that enabling it does
+ * not take away. A new period does, while it is on, as on the calling thread (for others
+ * see breakpoint.c); it begins properly when the breakpoint is enabled once more.
+ */
+static int revive(struct pm_part *part)
+{
+	const struct pm_instance *instance = part->instance;
+	uint32_t c;
+	int err = 0;
+
+	for (c = 0; c < instance->count && !err; c++) {
+		const struct pm_arm *arm = &part->arms[c];
+
+		if (pm_limit_has_stopped(arm->limit) &&
+		    instance->counters[c].event->attr.type == PERF_TYPE_BREAKPOINT)
+			err = pm_overflow_begin_period(part, c, false, arm->period)
+				      ?: pm_overflow_begin_period(part, c, true,
+								  arm->period);
+	}
+	return err;
+}
+
+/* Counts overflows until the next set's time slice anew. */
+static void count_to_switch(struct perfmon_session *session, struct pm_part *part,
+			    uint32_t s)
+{
+	uint32_t i;
+
+	for (i = 0; i < session->count; i++) {
+		const struct pm_register *reg = &session->registers[i];
+
+		if (reg->set == s && reg->overflow.on)
+			part->arms[reg->planned].until_switch =
+				reg->overflow.how.switch_count;
+	}
+}
+
+int pm_overflow_enable(struct perfmon_session *session, struct pm_target *target,
+		       uint32_t s)
+{
+	struct pm_part *part = &target->parts[s];
+	struct pm_instance *instance = part->instance;
+	uint32_t i, c;
+	int err = 0;
+
+	/* Members before their leader: enabling that starts them all. */
+	for (i = session->count; i-- > 0 && !err;) {
+		const struct pm_register *reg = &session->registers[i];
+		struct pm_arm *arm = &part->arms[reg->planned];
+		bool is_limited;
+
+		c = reg->planned;
+		if (reg->set != s || !reg->overflow.on || instance->counters[c].fd < 0 ||
+		    !pm_notifies(reg) || arm->limit == PM_LIMIT_LIMITED ||
+		    arm->limit == PM_LIMIT_RESUMED)
+			continue;
+		/* One that failed half way has its limit already. */
+		is_limited = pm_limit_is_started(arm->limit);
+		err = pm_kernel_ioctl(instance->counters[c].fd,
+				      is_limited ? PERF_EVENT_IOC_ENABLE
+						 : PERF_EVENT_IOC_REFRESH,
+				      !is_limited);
+		if (!err)
+			pm_limit_move(&arm->limit, PM_LIMIT_LIMIT);
+	}
+	count_to_switch(session, part, s);
+	for (c = 0; c < instance->count; c++) {
+		int failed = 0;
+
+		if (instance->counters[c].fd >= 0 && instance->counters[c].leader == c &&
+		    !pm_limit_is_started(part->arms[c].limit))
+			failed = pm_kernel_ioctl(instance->counters[c].fd,
+						 PERF_EVENT_IOC_ENABLE, 0);
+		err = err ?: failed;
+	}
+	err = err ?: revive(part);
+	for (c = 0; c < instance->count && !err; c++)
+		pm_limit_move(&part->arms[c].limit, PM_LIMIT_ENABLED);
+	return err;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How an event that overflows is armed on one target. */
+#ifndef PM_SESSION_OVERFLOW_ARMED_H
+#define PM_SESSION_OVERFLOW_ARMED_H
+
+#include "core/session/core/core.h"
+#include "core/session/overflow/state.h"
+
+/* A record in the ring: where it stands, and the instruction that it names. */
+struct pm_place {
+	uint64_t start, end;
+	uint64_t ip;
+};
+
+/* See period.c for the places. */
+struct pm_arm {
+	enum pm_period_state fit;
+	enum pm_limit_state limit;
+	uint64_t period; /* that the kernel has */
+	bool late;	 /* its records may come behind `next` */
+	uint64_t at, next, from;
+	struct pm_place moved_by; /* the record of the overflow that has set it back */
+	uint64_t until_switch;	  /* overflows until the next set's time slice */
+};
+
+/* What the events of a target write, and how far it has been looked at. */
+struct pm_target_records {
+	struct pm_ring ring; /* of all its events; page NULL: none writes records */
+	int ring_fd;	     /* the event that it is mapped from */
+	bool paused;	     /* the target is off while a call looks at it */
+	uint64_t paused_at;  /* since then, by pm_target_time() */
+	bool unsure;	     /* records may be missing since its arms were settled */
+	bool late;	     /* one of its arms is, or stale: calls look at them */
+	uint64_t told;	     /* lost records that the kernel has told of since then */
+};
+
+static inline struct pm_arm *pm_arm_of(const struct pm_target *target,
+				       const struct pm_register *reg)
+{
+	return &target->parts[reg->set].arms[reg->planned];
+}
+
+#endif

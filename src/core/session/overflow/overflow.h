@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Overflows of a session's counters: resets, messages, signals, stopped threads. */
+#ifndef PM_SESSION_OVERFLOW_OVERFLOW_H
+#define PM_SESSION_OVERFLOW_OVERFLOW_H
+
+#include "core/session/core/core.h"
+#include "core/session/overflow/armed.h"
+
+/* Makes what the room keeps for the session. 0 or -ENOMEM. */
+int pm_overflow_create(struct perfmon_session *session);
+
+/* What EVENT of REG has to record at an overflow. */
+void pm_overflow_plan(const struct perfmon_session *session,
+		      const struct pm_register *reg, struct pm_event *event);
+
+/* Makes the queue of messages, unless it is there; whether somebody may wait for
+ * messages. */
+int pm_queue_need(struct perfmon_session *session);
+bool pm_queue_has_listener(const struct perfmon_session *session);
+
+/* Tells, once, that the log cannot be written. */
+void pm_overflow_tell_of_log(struct perfmon_session *session);
+
+/* Writes the periods that REGISTERS' values ask for into PLAN's events, before they are
+ * opened. PLAN and REGISTERS may be those that the session will have; its own first ones
+ * are the same counters. */
+void pm_overflow_prepare(const struct perfmon_session *session,
+			 struct pm_session_plan *plan, struct pm_register *registers,
+			 uint32_t count);
+
+/* Arms TARGET, just opened: its ring, its signals. 0 or a negative errno. */
+int pm_overflow_arm(struct perfmon_session *session, struct pm_session_plan *plan,
+		    struct pm_target *target);
+void pm_overflow_disarm(struct perfmon_session *session,
+			const struct pm_session_plan *plan, struct pm_target *target);
+
+/* Enables the instance of set S, whose notifying counters stop at their next overflow. */
+int pm_overflow_enable(struct perfmon_session *session, struct pm_target *target,
+		       uint32_t s);
+
+/* Takes all that is in the rings of the targets, or of one, and does what overflows and
+ * clocks ask for. The last one leaves there what a log has no room for just now, if it
+ * can wait. */
+void pm_overflow_drain(struct perfmon_session *session);
+void pm_overflow_drain_target(struct perfmon_session *session, struct pm_target *target);
+void pm_overflow_catch_up(struct perfmon_session *session);
+
+/* Of a stopped session, before its targets are enabled: see struct pm_session_hooks. */
+int pm_overflow_before_start(struct perfmon_session *session);
+void pm_overflow_after_stop(struct perfmon_session *session);
+
+/* -EINVAL with a sentence if VALUE would have register REG sample more often than
+ * PERFMON_MIN_PERIOD allows. */
+int pm_overflow_check_period(struct perfmon_session *session,
+			     const struct pm_register *reg, uint64_t value);
+
+/* Register I has been written to VALUE. */
+int pm_overflow_written(struct perfmon_session *session, uint32_t i, uint64_t value);
+
+/* Closes the descriptor for messages, which the session's helper knows. */
+void pm_overflow_close_descriptor(struct perfmon_session *session);
+void pm_overflow_free(struct perfmon_session *session);
+void pm_overflow_end(struct perfmon_session *session); /* the last target has gone */
+
+/* Threads that wait for a restart may go. */
+void pm_overflow_release(struct perfmon_session *session);
+/* They go, and no other waits: the session is about to be closed. */
+void pm_overflow_let_go(struct perfmon_session *session);
+
+/* Does what handlers have ASKED for that interrupted a call, which has ended. */
+void pm_overflow_leave(struct perfmon_session *session, struct pm_asked asked);
+void pm_overflow_close(struct perfmon_session *session); /* waits for handlers */
+
+#endif

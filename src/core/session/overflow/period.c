@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Periods: where the value of a counter passes 2^64, by the records that the kernel
+ * leaves.
+ *
+ * The kernel knows periods, not values. For each event that overflows an arm keeps two
+ * places, as counts of its target since the event was opened:
+ *
+ *	at	of the kernel's last record, or of the beginning of its period
+ *	next	where the value passes 2^64
+ *
+ * A record moves `at` on by the period. It is an overflow where that reaches `next`,
+ * however long the record has waited. A reset to r moves `next` on by 2^64 - r, and the
+ * value back by as much. While at + period is `next`, the kernel goes on by itself. Else
+ * the arm is stale (state.h): once the ring is empty the kernel gets the period that is
+ * left. What comes from the ring before `from` is of an older period. Where a record of
+ * the period that the kernel has may come later than the value passes 2^64, the arm is
+ * late: calls look at what has been counted.
+ *
+ * What a thread creates has periods of its own on each CPU: their records count as one
+ * event's, whose period stays as it was opened.
+ */
+#include <errno.h>
+
+#include "core/session/overflow/overflow.h"
+#include "core/session/overflow/period.h"
+#include "core/session/overflow/reset.h"
+#include "core/session/sampling/sampling.h"
+#include "core/session/sets/sets.h"
+
+/* The kernel has no period shorter than this part of the one that is wanted: it would
+ * write records at that rate until somebody looks. */
+#define SHORTEST_PART 8
+
+static bool is_reached(uint64_t place, uint64_t goal)
+{
+	return (int64_t)(place - goal) >= 0;
+}
+
+/* Whether overflows of REG and of other counters meet: those that it sets back, or that
+ * set it back. It has to be known where they were. */
+static bool meets_others(const struct perfmon_session *session,
+			 const struct pm_register *reg)
+{
+	uint32_t own = (uint32_t)(reg - session->registers), i;
+
+	for (i = 0; i < session->count; i++) {
+		const struct pm_register *other = &session->registers[i];
+
+		if (other == reg)
+			continue;
+		if (reg->overflow.how.reset_counters[i / 64] >> (i % 64) & 1 ||
+		    (other->overflow.on &&
+		     other->overflow.how.reset_counters[own / 64] >> (own % 64) & 1))
+			return true;
+	}
+	return false;
+}
+
+bool pm_is_software(const struct pm_event *event)
+{
+	return event->attr.type == PERF_TYPE_SOFTWARE ||
+	       event->attr.type == PERF_TYPE_TRACEPOINT ||
+	       event->attr.type == PERF_TYPE_BREAKPOINT;
+}
+
+bool pm_is_clock(const struct pm_event *event)
+{
+	return event->attr.type == PERF_TYPE_SOFTWARE &&
+	       (event->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
+		event->attr.config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+/* Whether REG is a clock on TARGET: the kernel's timer skips periods that it is late for,
+ * and has none below 10 us. */
+static bool is_clock(const struct pm_target *target, const struct pm_register *reg)
+{
+	return pm_is_clock(
+		target->parts[reg->set].instance->counters[reg->planned].event);
+}
+
+/* What REG's event has counted on TARGET by now. */
+static int count_on(const struct pm_target *target, const struct pm_register *reg,
+		    uint64_t *count)
+{
+	struct pm_part *part = &target->parts[reg->set];
+	struct pm_reading *reading = &part->readings[reg->planned];
+	int err = part->settled ? 0
+				: pm_instance_read_counter(part->instance, reg->planned,
+							   reading);
+
+	*count = reading->value;
+	return err;
+}
+
+/*
+ * The kernel begins the period of a software event that is on with its end
+ * (perf_swevent_start() leaves period_left at 0, so that the next event overflows): with
+ * PAUSE its group is off meanwhile. Not the event alone: Linux 6.12 and later do not put
+ * a member on that is enabled while its leader of another software PMU is on
+ * (ctx_resched() looks at the member's PMU only).
+ */
+int pm_overflow_begin_period(struct pm_part *part, uint32_t c, bool pause,
+			     uint64_t period)
+{
+	const struct pm_counter *counters = part->instance->counters;
+	uint32_t leader = counters[c].leader;
+	int err = 0;
+
+	if (pause)
+		err = pm_kernel_ioctl(counters[leader].fd, PERF_EVENT_IOC_DISABLE, 0);
+	err = err ?: pm_kernel_ioctl_ptr(counters[c].fd, PERF_EVENT_IOC_PERIOD, &period);
+	if (!pause || err)
+		return err;
+	pm_limit_move(&part->arms[leader].limit, PM_LIMIT_RESUME);
+	return pm_kernel_ioctl(counters[leader].fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+/* The group of counter C in set S of TARGET was off for NS. With time slices its enabled
+ * time is that of the whole. */
+static void note_gap(struct perfmon_session *session, const struct pm_target *target,
+		     uint32_t s, uint32_t c, uint64_t ns)
+{
+	const struct pm_counter *counters = target->parts[s].instance->counters;
+	uint32_t i;
+
+	for (i = 0; i < session->count && !pm_has_slices(session->plan); i++) {
+		struct pm_register *reg = &session->registers[i];
+
+		if (reg->set == s && counters[reg->planned].leader == counters[c].leader)
+			pm_register_gap(reg, target, ns);
+	}
+}
+
+/* Has the kernel count PERIOD for REG from now on. */
+static int arm(struct perfmon_session *session, struct pm_target *target,
+	       const struct pm_register *reg, uint64_t period)
+{
+	struct pm_part *part = &target->parts[reg->set];
+	struct pm_arm *arm = pm_arm_of(target, reg);
+	const struct pm_counter *counter = &part->instance->counters[reg->planned];
+	bool is_on =
+		session->state == PERFMON_STATE_RUNNING && !target->lost &&
+		!target->records->paused &&
+		(reg->set == target->active || session->flags & PERFMON_SESSION_ROTATE);
+	bool pause = is_on && pm_is_software(counter->event);
+	uint64_t began =
+		pause && !pm_session_is_own(session) ? pm_target_time(target) : 0;
+	int err = 0;
+
+	if (counter->fd >= 0)
+		err = pm_overflow_begin_period(part, reg->planned, pause, period);
+	if (began)
+		note_gap(session, target, reg->set, reg->planned,
+			 pm_target_time(target) - began);
+	if (err)
+		return err;
+	arm->period = period;
+	arm->from = pm_ring_head(&target->records->ring);
+	return 0;
+}
+
+int pm_overflow_written(struct perfmon_session *session, uint32_t i, uint64_t value)
+{
+	struct pm_register *reg = &session->registers[i];
+	struct pm_session_plan *plan = session->plan;
+	uint32_t t;
+	int first = 0;
+
+	if (!reg->overflow.on)
+		return 0;
+	reg->overflow.owed = false;
+	reg->overflow.last_reset = value;
+	for (t = 0; t < plan->target_count; t++) {
+		struct pm_target *target = &plan->targets[t];
+		struct pm_arm *its = pm_arm_of(target, reg);
+		int err = arm(session, target, reg, pm_period_for(value));
+
+		pm_period_move(&its->fit, PM_PERIOD_WRITTEN);
+		its->at = target->parts[reg->set].readings[reg->planned].value;
+		its->next = its->at + pm_period_for(value);
+		first = first ?: err;
+	}
+	return first;
+}
+
+/* --- records ------------------------------------------------------------------------ */
+
+bool pm_period_record(struct perfmon_session *session, struct pm_target *target,
+		      struct pm_register *reg, const struct pm_place *place)
+{
+	struct pm_arm *its = pm_arm_of(target, reg);
+
+	/* It has stopped itself: that has to lead to something in any case. */
+	if (pm_notifies(reg)) {
+		its->at = pm_period_is_moved(its->fit) ? its->at : its->next;
+		return true;
+	}
+	if (!is_reached(place->start, its->from))
+		return false;
+	its->at += its->period;
+	/* Set back by an overflow at the very same instruction: both have overflowed. */
+	if (pm_period_is_moved(its->fit) && its->moved_by.end == place->start &&
+	    its->moved_by.ip == place->ip) {
+		pm_reset_move_value(session, reg, its->next - its->at);
+		its->next = its->at;
+		pm_period_move(&its->fit, PM_PERIOD_MET);
+	}
+	return pm_period_is_due(its->fit) || is_reached(its->at, its->next);
+}
+
+void pm_overflow_count(struct perfmon_session *session, struct pm_target *target,
+		       struct pm_register *reg, uint64_t n)
+{
+	struct pm_arm *arm = &target->parts[reg->set].arms[reg->planned];
+
+	reg->overflow.count += n;
+	session->sets[reg->set].overflowed[(reg - session->registers) / 64] |=
+		UINT64_C(1) << ((reg - session->registers) % 64);
+	if (!(reg->overflow.how.flags & PERFMON_OVERFLOW_SWITCH) || !arm->until_switch)
+		return;
+	arm->until_switch -= n < arm->until_switch ? n : arm->until_switch;
+	if (!arm->until_switch &&
+	    session->sets[reg->set].flags & PERFMON_SET_OVERFLOW_SWITCH)
+		pm_target_next_set(session, target, reg->set);
+}
+
+/* Overflows of REG up to COUNT that have left no record, or none of their own: whether
+ * there were any. */
+static bool pass(struct perfmon_session *session, struct pm_target *target,
+		 struct pm_register *reg, uint64_t count)
+{
+	struct pm_arm *its = pm_arm_of(target, reg);
+	uint64_t passed = 0;
+
+	while (is_reached(count, its->next)) {
+		uint64_t value = pm_reset_next(reg, reg->overflow.how.short_reset);
+		uint64_t n = 1, period = pm_period_for(value);
+
+		if (!pm_reset_is_random(reg))
+			n += (count - its->next) / period;
+		passed += n;
+		pm_reset_move_value(session, reg, n * value);
+		its->next += n * period;
+	}
+	if (!passed)
+		return false;
+	pm_sampling_missed(session, reg, passed, &target->records->told);
+	pm_overflow_count(session, target, reg, passed);
+	return true;
+}
+
+void pm_period_pass(struct perfmon_session *session, struct pm_target *target,
+		    struct pm_register *reg)
+{
+	if (!pm_notifies(reg) && pass(session, target, reg, pm_arm_of(target, reg)->at))
+		pm_reset_settled(target, reg);
+}
+
+/* --- when the ring is empty --------------------------------------------------------- */
+
+/* Whether REG's overflows cost little beside what it counts. */
+static bool is_cheap(const struct pm_target *target, const struct pm_register *reg)
+{
+	return pm_is_software(
+		target->parts[reg->set].instance->counters[reg->planned].event);
+}
+
+/* Whether the kernel's next record comes after the value passes 2^64. */
+static bool is_coarse(const struct pm_arm *its)
+{
+	return its->at + its->period != its->next &&
+	       is_reached(its->at + its->period, its->next);
+}
+
+static bool needs_care(const struct perfmon_session *session,
+		       const struct pm_target *target, const struct pm_register *reg)
+{
+	const struct pm_arm *its = pm_arm_of(target, reg);
+
+	if (!reg->overflow.on || pm_period_is_due(its->fit) ||
+	    !pm_arm_is_open(target, reg))
+		return false;
+	if (session->state != PERFMON_STATE_RUNNING || pm_session_is_own(session))
+		return pm_period_is_stale(its->fit) || its->late ||
+		       target->records->unsure;
+	/* What an event that is off meanwhile does not count is worse than records that
+	 * come too often. */
+	return target->records->unsure || (pm_period_is_stale(its->fit) &&
+					   (!is_cheap(target, reg) || is_coarse(its)));
+}
+
+bool pm_period_needs_pause(const struct perfmon_session *session,
+			   const struct pm_target *target)
+{
+	uint32_t i;
+
+	for (i = 0; i < session->count; i++) {
+		const struct pm_register *reg = &session->registers[i];
+
+		if (reg->overflow.on && is_cheap(target, reg) &&
+		    pm_period_is_stale(pm_arm_of(target, reg)->fit) &&
+		    is_coarse(pm_arm_of(target, reg)))
+			return true;
+	}
+	return false;
+}
+
+bool pm_period_needs_care(const struct perfmon_session *session,
+			  const struct pm_target *target)
+{
+	uint32_t i;
+
+	if (target->flags & PM_OPEN_INHERIT)
+		return false;
+	for (i = 0; i < session->count; i++) {
+		if (needs_care(session, target, &session->registers[i]))
+			return true;
+	}
+	return false;
+}
+
+static int settle(struct perfmon_session *session, struct pm_target *target,
+		  struct pm_register *reg)
+{
+	struct pm_arm *its = pm_arm_of(target, reg);
+	uint64_t count, left, period, want;
+	int err = count_on(target, reg, &count);
+
+	if (err)
+		return err;
+	if (its->late && !pm_notifies(reg)) {
+		if (is_reached(count, its->next))
+			pm_reset_event(target, reg, PM_PERIOD_RESET_STALE);
+	} else if (target->records->unsure && !pm_period_is_stale(its->fit) &&
+		   !pm_notifies(reg) && is_reached(count, its->at + its->period)) {
+		/* A record that has come since says no more than what has been read. */
+		if (pm_ring_pending(&target->records->ring))
+			return -EAGAIN;
+		/* What is lost came one period after the other. */
+		its->at += (count - its->at) / its->period * its->period;
+		if (pass(session, target, reg, its->at))
+			pm_reset_settled(target, reg);
+	}
+	if (!pm_period_is_stale(its->fit))
+		return 0;
+	if (pm_notifies(reg) && is_reached(count, its->next))
+		pm_reset_to(session, target, reg, reg->overflow.last_reset, NULL);
+	else
+		pass(session, target, reg, count);
+	pm_period_move(&its->fit, PM_PERIOD_SETTLED);
+	its->late = is_clock(target, reg);
+	if (target->lost)
+		return 0;
+	period = left = its->next - count;
+	want = pm_period_for(reg->overflow.last_reset);
+	its->at = count;
+	if (!pm_notifies(reg) && left < want) {
+		its->late = true;
+		if (!pm_reset_is_random(reg) && !meets_others(session, reg) &&
+		    want - left <= want / SHORTEST_PART) {
+			/* It goes on by itself from here, a little late. */
+			period = want;
+			its->at = its->next - want;
+		} else if (left < want / SHORTEST_PART && !is_cheap(target, reg)) {
+			period = want / SHORTEST_PART;
+		}
+	}
+	return arm(session, target, reg, period);
+}
+
+int pm_period_settle(struct perfmon_session *session, struct pm_target *target)
+{
+	bool late = false, again = false;
+	uint32_t i;
+	int first = 0;
+
+	if (target->flags & PM_OPEN_INHERIT)
+		return 0;
+	for (i = 0; i < session->count; i++) {
+		struct pm_register *reg = &session->registers[i];
+		int err = needs_care(session, target, reg) ? settle(session, target, reg)
+							   : 0;
+
+		first = first ?: err;
+		again |= err == -EAGAIN;
+		late |= reg->overflow.on &&
+			(pm_arm_of(target, reg)->late ||
+			 pm_period_is_stale(pm_arm_of(target, reg)->fit));
+	}
+	target->records->late = late;
+	target->records->unsure = again;
+	if (!again)
+		target->records->told = 0;
+	return first;
+}
+
+/* --- opening ------------------------------------------------------------------------ */
+
+bool pm_period_is_due_on(const struct pm_session_plan *plan,
+			 const struct pm_register *reg)
+{
+	uint32_t t;
+
+	for (t = 0; t < plan->target_count; t++) {
+		if (pm_period_is_due(pm_arm_of(&plan->targets[t], reg)->fit))
+			return true;
+	}
+	return false;
+}
+
+void pm_period_forget_due(struct perfmon_session *session, uint32_t i)
+{
+	struct pm_register *reg = &session->registers[i];
+	struct pm_session_plan *plan = session->plan;
+	uint32_t t;
+
+	reg->overflow.owed = false;
+	for (t = 0; t < plan->target_count; t++)
+		pm_period_move(&pm_arm_of(&plan->targets[t], reg)->fit,
+			       PM_PERIOD_WRITTEN);
+}
+
+void pm_overflow_prepare(const struct perfmon_session *session,
+			 struct pm_session_plan *plan, struct pm_register *registers,
+			 uint32_t count)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		struct pm_register *reg = &registers[i];
+		uint64_t value = reg->base.value;
+
+		if (!reg->overflow.on)
+			continue;
+		/* What its targets have counted, as last read, is not in its base yet, and
+		 * their arms know of resets that are due. */
+		if (i < session->count) {
+			const struct pm_register *own = &session->registers[i];
+
+			value += pm_register_sum(session, own, PM_ROLE_ALL).value;
+			reg->overflow.owed |= own->overflow.on &&
+					      pm_period_is_due_on(session->plan, own);
+		}
+		plan->sets[reg->set].events[reg->planned].attr.sample_period =
+			pm_period_for(value);
+	}
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The kernel's periods, and where the values of counters pass 2^64: see period.c. */
+#ifndef PM_SESSION_OVERFLOW_PERIOD_H
+#define PM_SESSION_OVERFLOW_PERIOD_H
+
+#include "core/session/overflow/armed.h"
+
+static inline bool pm_notifies(const struct pm_register *reg)
+{
+	return reg->overflow.how.flags & PERFMON_OVERFLOW_NOTIFY;
+}
+
+/* Whether the kernel counts EVENT in software, the debug registers included. */
+bool pm_is_software(const struct pm_event *event);
+
+/* Whether EVENT is time, whose periods are a timer's. */
+bool pm_is_clock(const struct pm_event *event);
+
+/* Gives counter C of PART a new PERIOD, which begins now; PAUSE: its group is on. */
+int pm_overflow_begin_period(struct pm_part *part, uint32_t c, bool pause,
+			     uint64_t period);
+
+/* Takes notice of a record of REG on TARGET: whether its value has passed 2^64. */
+bool pm_period_record(struct perfmon_session *session, struct pm_target *target,
+		      struct pm_register *reg, const struct pm_place *place);
+
+/* Takes notice of overflows of REG, after a reset, that its last record stands for,
+ * too. */
+void pm_period_pass(struct perfmon_session *session, struct pm_target *target,
+		    struct pm_register *reg);
+
+/* Whether events of TARGET need another period, or a look at what they have counted;
+ * whether they must be off for it; and does it, when its ring is empty. */
+bool pm_period_needs_care(const struct perfmon_session *session,
+			  const struct pm_target *target);
+bool pm_period_needs_pause(const struct perfmon_session *session,
+			   const struct pm_target *target);
+int pm_period_settle(struct perfmon_session *session, struct pm_target *target);
+
+/* Counts N overflows of REG on TARGET; the next set may have its time slice. */
+void pm_overflow_count(struct perfmon_session *session, struct pm_target *target,
+		       struct pm_register *reg, uint64_t n);
+
+/* Whether REG waits for its long reset on a target of PLAN. */
+bool pm_period_is_due_on(const struct pm_session_plan *plan,
+			 const struct pm_register *reg);
+
+/* Counter I waits for its long reset no more. */
+void pm_period_forget_due(struct perfmon_session *session, uint32_t i);
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Overflows: which counters overflow, and to what they are set back.
+ *
+ * A value v arms a period of 2^64 - v. At the overflow the value is 0, and a reset to r
+ * makes it r: base moves by r. If r asks for the period that the kernel has, the kernel
+ * goes on by itself and its next overflow is the value's. Else the period is set anew,
+ * which begins it where the event stands: then the value is set to r there.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "core/api/export.h"
+#include "core/session/overflow/overflow.h"
+#include "core/session/overflow/period.h"
+#include "core/session/overflow/queue.h"
+#include "core/session/sampling/sampling.h"
+#include "core/settings/options.h"
+
+#define KNOWN_FLAGS                                                                      \
+	(PERFMON_OVERFLOW_NOTIFY | PERFMON_OVERFLOW_RANDOM | PERFMON_OVERFLOW_SWITCH |   \
+	 PERFMON_OVERFLOW_SAMPLE | PERFMON_OVERFLOW_ONCE)
+
+/* Whether an overflow may begin anew with RESET: perf_event_open(2) takes periods below
+ * 2^63. */
+static bool overflows(uint64_t reset)
+{
+	return reset > UINT64_C(1) << 63;
+}
+
+static const char *wrong_with(const struct perfmon_overflow *how)
+{
+	uint64_t next =
+		how->flags & PERFMON_OVERFLOW_NOTIFY ? how->long_reset : how->short_reset;
+
+	if (how->flags & ~KNOWN_FLAGS || how->reserved)
+		return "unknown flags, or a reserved field that is not 0";
+	if (!(how->flags & PERFMON_OVERFLOW_RANDOM) && how->random_mask)
+		return "a random mask without its flag";
+	if (!(how->flags & PERFMON_OVERFLOW_SWITCH) != !how->switch_count)
+		return "the switch flag and a count of overflows go together";
+	if ((!how->reset_counters && how->reset_count) ||
+	    (!how->sample_counters && how->sample_count))
+		return "no counters, but a number of them";
+	if (!overflows(next) && !(how->flags & PERFMON_OVERFLOW_ONCE))
+		return how->flags & PERFMON_OVERFLOW_NOTIFY
+			       ? "long_reset is a value that cannot overflow: to "
+				 "overflow "
+				 "after N events it is -N (or set PERFMON_OVERFLOW_ONCE)"
+			       : "short_reset is a value that cannot overflow: to "
+				 "overflow "
+				 "after N events it is -N (or set PERFMON_OVERFLOW_ONCE)";
+	return NULL;
+}
+
+/* Checks GIVEN, and gives it as this library knows it in *HOW. */
+static int check_overflow(struct perfmon_session *session, uint32_t index,
+			  const struct perfmon_overflow *given,
+			  struct perfmon_overflow *how)
+{
+	int err = PM_STRUCT_CHECK(given, perfmon_overflow, 80);
+	const char *wrong;
+
+	if (err)
+		return pm_session_explain_struct(session, err, "the overflow",
+						 "perfmon_overflow");
+	pm_struct_take(how, given, sizeof(*how));
+	wrong = wrong_with(how);
+	if (wrong)
+		return pm_diag_set(&session->diag, -EINVAL, "overflow of counter %u: %s",
+				   index, wrong);
+	return 0;
+}
+
+static bool names_missing(const struct perfmon_session *session, const uint32_t *indices,
+			  uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (indices[i] >= session->count)
+			return true;
+	}
+	return false;
+}
+
+static struct pm_overflow_how how_of(const struct perfmon_overflow *from)
+{
+	struct pm_overflow_how to = {.flags = from->flags,
+				     .short_reset = from->short_reset,
+				     .long_reset = from->long_reset,
+				     .random_mask = from->random_mask,
+				     .switch_count = from->switch_count,
+				     .event_id = from->event_id};
+
+	pm_counter_mask(to.reset_counters, from->reset_counters, from->reset_count);
+	pm_counter_mask(to.sample_counters, from->sample_counters, from->sample_count);
+	return to;
+}
+
+int pm_overflow_check_period(struct perfmon_session *session,
+			     const struct pm_register *reg, uint64_t value)
+{
+	const struct pm_overflow *overflow = &reg->overflow;
+	uint64_t period = -value;
+
+	if (!overflow->on || !(overflow->how.flags & PERFMON_OVERFLOW_SAMPLE) ||
+	    !period || period >= overflow->least)
+		return 0;
+	return pm_diag_set(&session->diag, -EINVAL,
+			   "a period of %" PRIu64
+			   " events is below PERFMON_MIN_PERIOD=%" PRIu64,
+			   period, overflow->least);
+}
+
+static uint64_t least_period(void)
+{
+	struct pm_options options;
+	uint64_t least;
+
+	pm_options_read(&options, NULL);
+	least = options.min_period;
+	pm_options_free(&options);
+	return least;
+}
+
+/* Counter INDEX begins with its value; one that nobody has written, and that has not
+ * counted since, with its reset value, as if it had just overflowed. */
+static int begin(struct perfmon_session *session, uint32_t index)
+{
+	struct pm_register *reg = &session->registers[index];
+	struct pm_overflow *overflow = &reg->overflow;
+	struct perfmon_write first = {.index = index,
+				      .value = overflow->how.flags &
+							       PERFMON_OVERFLOW_NOTIFY
+						       ? overflow->how.long_reset
+						       : overflow->how.short_reset};
+	bool syscall, written = reg->written;
+	uint64_t value;
+	int err = pm_session_collect(session, index, &syscall);
+
+	if (err && err != -ENODATA)
+		return pm_session_explain(session, err);
+	value = reg->base.value + reg->now.value;
+	if (written || value != overflow->last_reset || overflow->count) {
+		overflow->last_reset = value;
+		return 0;
+	}
+	err = pm_session_write_one(session, &first);
+	reg->written = false;
+	return err;
+}
+
+static int program(struct perfmon_session *session, uint32_t index,
+		   const struct perfmon_overflow *how)
+{
+	struct pm_register *registers;
+	struct pm_overflow *overflow;
+	int err;
+
+	if (index >= session->count)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "there is no counter %u: the session has %u", index,
+				   session->count);
+	if (how && (names_missing(session, how->reset_counters, how->reset_count) ||
+		    names_missing(session, how->sample_counters, how->sample_count)))
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "overflow of counter %u: the session lacks a counter "
+				   "to reset or to sample",
+				   index);
+	if (how && session->registers[index].count > 1)
+		return pm_diag_set(&session->diag, -EOPNOTSUPP,
+				   "counter %u is the sum of %u events, one for each "
+				   "core PMU: the sum has no overflow; name one PMU",
+				   index, session->registers[index].count);
+	if (how && how->flags & PERFMON_OVERFLOW_NOTIFY) {
+		err = pm_queue_need(session);
+		if (err)
+			return err;
+	}
+	registers = pm_registers_copy(session, 0);
+	if (!registers)
+		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+	overflow = &registers[index].overflow;
+	overflow->on = how != NULL;
+	overflow->owed = false;
+	if (how) {
+		overflow->how = how_of(how);
+		overflow->seed = UINT64_C(0x9e3779b97f4a7c15) * (index + 1);
+		overflow->least = least_period();
+		err = pm_overflow_check_period(session, &registers[index],
+					       how->short_reset);
+		err = err
+			      ?: pm_overflow_check_period(session, &registers[index],
+							  how->long_reset);
+		if (err) {
+			pm_registers_free(registers, session->count);
+			return err;
+		}
+	}
+	err = pm_session_reinstall(session, registers);
+	if (err || !how)
+		return err;
+	pm_period_forget_due(session, index);
+	return begin(session, index);
+}
+
+PM_EXPORT int perfmon_overflow_program(struct perfmon_session *session, uint32_t index,
+				       const struct perfmon_overflow *overflow)
+{
+	int err = pm_session_enter(session);
+	struct perfmon_overflow how;
+
+	if (err)
+		return err;
+	if (overflow)
+		err = check_overflow(session, index, overflow, &how);
+	err = err ?: pm_session_must_stand(session, "the overflows");
+	return pm_session_leave(session,
+				err ?: program(session, index, overflow ? &how : NULL));
+}
+
+static int set_period(struct perfmon_session *session, uint32_t index, uint64_t period,
+		      uint32_t flags)
+{
+	struct perfmon_overflow how = {.size = sizeof(how),
+				       .flags = flags,
+				       .short_reset = -period,
+				       .long_reset = -period};
+	struct perfmon_write first = {.index = index, .value = -period};
+	bool syscall;
+	int err;
+
+	if (flags & ~(PERFMON_OVERFLOW_NOTIFY | PERFMON_OVERFLOW_SAMPLE))
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "a period has no flags 0x%x: "
+				   "perfmon_overflow_program() may have",
+				   flags);
+	if (!overflows(-period))
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "a period cannot be %" PRIu64
+				   " events; pass 1 or more, "
+				   "and less than 2^63",
+				   period);
+	err = pm_session_must_stand(session, "the overflows");
+	err = err ?: program(session, index, &how);
+	if (err)
+		return err;
+	err = pm_session_collect(session, index, &syscall);
+	if (!err || err == -ENODATA)
+		err = pm_session_write_one(session, &first);
+	return err ? pm_session_explain(session, err) : 0;
+}
+
+PM_EXPORT int perfmon_overflow_period(struct perfmon_session *session, uint32_t index,
+				      uint64_t period, uint32_t flags)
+{
+	int err = pm_session_enter(session);
+
+	return err
+		       ?: pm_session_leave(session,
+					   set_period(session, index, period, flags));
+}
+
+PM_EXPORT int perfmon_overflow_last_reset(struct perfmon_session *session, uint32_t index,
+					  uint64_t *value, uint64_t *count)
+{
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	pm_session_catch_up(session);
+	if (index >= session->count)
+		return pm_session_leave(session,
+					pm_diag_set(&session->diag, -EINVAL,
+						    "there is no counter %u", index));
+	if (value)
+		*value = session->registers[index].overflow.last_reset;
+	if (count)
+		*count = session->registers[index].overflow.count;
+	return pm_session_leave(session, 0);
+}
+
+/* --- what an event has to record ---------------------------------------------------- */
+
+static bool names_any(const uint64_t *mask)
+{
+	uint32_t w;
+
+	for (w = 0; w < PM_COUNTER_WORDS; w++) {
+		if (mask[w])
+			return true;
+	}
+	return false;
+}
+
+void pm_overflow_plan(const struct perfmon_session *session,
+		      const struct pm_register *reg, struct pm_event *event)
+{
+	const struct pm_overflow_how *how = &reg->overflow.how;
+
+	/* Its record says what these had counted then, however late it is taken. */
+	pm_record_plan(event, names_any(how->reset_counters) ||
+				      (how->flags & PERFMON_OVERFLOW_SAMPLE &&
+				       names_any(how->sample_counters)));
+	pm_sampling_plan(session, reg, &event->attr);
+}

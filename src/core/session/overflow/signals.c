@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Signals at overflows, and threads that stop there: a signal of the library's own comes
+ * to the thread that overflowed, and its handler waits until the session is restarted, or
+ * calls the program's with what has overflowed.
+ */
+#include <errno.h>
+#include <signal.h>
+
+#include "core/api/export.h"
+#include "core/session/overflow/notices.h"
+#include "core/session/overflow/overflow.h"
+#include "core/session/overflow/restart.h"
+#include "core/session/overflow/slots.h"
+#include "core/session/overflow/wait.h"
+
+static void on_overflow(int signo, siginfo_t *info, void *context)
+{
+	struct perfmon_session *session = NULL;
+	struct pm_signal_slot *slot = pm_slot_find(info->si_fd);
+	bool later = false;
+	struct pm_quiet quiet;
+
+	(void)signo;
+	(void)context;
+	if (!slot)
+		return;
+	pm_kernel_quiet_begin(&quiet);
+	__atomic_fetch_add(&slot->users, 1, __ATOMIC_SEQ_CST);
+	session = __atomic_load_n(&slot->session, __ATOMIC_SEQ_CST);
+	if (session)
+		__atomic_fetch_add(&session->overflows->blocked, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_sub(&slot->users, 1, __ATOMIC_SEQ_CST);
+	if (session && pm_busy_is_under_way())
+		later = pm_busy_stop_later(session);
+	else if (session)
+		pm_wait_for_restart(session);
+	if (session && !later)
+		pm_wait_let_go(session);
+	pm_kernel_quiet_end(&quiet);
+}
+
+/* Has the program's own handler called, with what has overflowed in its siginfo. */
+static void on_signal(int signo, siginfo_t *info, void *context)
+{
+	void (*handler)(int, siginfo_t *, void *) = NULL;
+	struct pm_signal_slot *slot = pm_slot_find(info->si_fd);
+	struct perfmon_overflow_signal told;
+	siginfo_t told_by = {.si_signo = signo, .si_code = PERFMON_OVERFLOW_SI_CODE};
+
+	if (!slot)
+		return;
+	__atomic_fetch_add(&slot->users, 1, __ATOMIC_SEQ_CST);
+	/* It may have become another event's. */
+	if (__atomic_load_n(&slot->session, __ATOMIC_SEQ_CST) &&
+	    __atomic_load_n(&slot->fd, __ATOMIC_SEQ_CST) == info->si_fd + 1) {
+		told = slot->told;
+		handler = slot->handler;
+	}
+	__atomic_fetch_sub(&slot->users, 1, __ATOMIC_SEQ_CST);
+	told_by.si_value.sival_ptr = &told;
+	if (handler)
+		handler(signo, &told_by, context);
+}
+
+void pm_overflow_leave(struct perfmon_session *session, struct pm_asked asked)
+{
+	if (asked.restart && !pm_session_enter_aside(session)) {
+		pm_session_catch_up(session);
+		if (session->state == PERFMON_STATE_MASKED)
+			pm_overflow_restart(session);
+		pm_session_leave(session, 0);
+	}
+	while (pm_busy.stops && !pm_busy_is_under_way()) {
+		struct perfmon_session *other = pm_busy_take_stop();
+
+		if (!other)
+			break;
+		pm_wait_for_restart(other);
+		pm_wait_let_go(other);
+	}
+}
+
+/* --- asking for it ------------------------------------------------------------------ */
+
+static int check_signal(struct perfmon_session *session, int signo)
+{
+	if (signo < 0 || signo > SIGRTMAX)
+		return pm_diag_set(&session->diag, -EINVAL, "there is no signal %d",
+				   signo);
+	if (session->scope == PERFMON_SCOPE_CPU)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "a session of CPU scope has no thread to signal");
+	return 0;
+}
+
+static int signal_targets(struct perfmon_session *session, int signo,
+			  void (*handler)(int, siginfo_t *, void *))
+{
+	struct pm_session_plan *plan = session->plan;
+	void (*old_handler)(int, siginfo_t *, void *) = session->overflows->handler;
+	int old = session->overflows->signal, err = 0;
+	uint32_t t;
+
+	for (t = 0; t < plan->target_count; t++) {
+		pid_t tid = plan->targets[t].tid;
+
+		if (signo && tid && !pm_kernel_is_own_thread(tid))
+			return pm_diag_set(
+				&session->diag, -EOPNOTSUPP,
+				"thread %d belongs to another process: signals work only "
+				"for the program's own threads",
+				tid);
+	}
+	session->overflows->signal = signo;
+	session->overflows->handler = handler;
+	for (t = 0; t < plan->target_count && !err; t++)
+		err = pm_overflow_arm_signals(session, &plan->targets[t]);
+	if (err) {
+		session->overflows->signal = old;
+		session->overflows->handler = old_handler;
+		/* As far as they can be: all as before. */
+		for (t = 0; t < plan->target_count; t++)
+			pm_overflow_arm_signals(session, &plan->targets[t]);
+		pm_diag_set(&session->diag, err,
+			    "cannot set signal %d for an event (error %d)", signo, -err);
+	}
+	return err;
+}
+
+PM_EXPORT int perfmon_overflow_signal(struct perfmon_session *session, int signo)
+{
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	err = check_signal(session, signo);
+	return pm_session_leave(session, err ?: signal_targets(session, signo, NULL));
+}
+
+static bool is_ours(const struct sigaction *action)
+{
+	return action->sa_flags & SA_SIGINFO &&
+	       (action->sa_sigaction == on_overflow || action->sa_sigaction == on_signal);
+}
+
+static bool is_free(int signo, const struct sigaction *wanted)
+{
+	struct sigaction action;
+
+	return !pm_kernel_sigaction(signo, NULL, &action) &&
+	       (is_ours(&action) ? action.sa_sigaction == wanted->sa_sigaction
+				 : !(action.sa_flags & SA_SIGINFO) &&
+					   action.sa_handler == SIG_DFL);
+}
+
+static int install(struct perfmon_session *session, int signo,
+		   const struct sigaction *action)
+{
+	int err = pm_kernel_sigaction(signo, action, NULL);
+
+	return err ? pm_diag_set(&session->diag, err,
+				 "the library cannot take signal %d (error %d)", signo,
+				 -err)
+		   : 0;
+}
+
+PM_EXPORT int perfmon_overflow_handler(struct perfmon_session *session, int signo,
+				       void (*handler)(int signo, siginfo_t *info,
+						       void *context))
+{
+	struct sigaction action = {.sa_sigaction = on_signal,
+				   .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	err = check_signal(session, signo);
+	if (!err && (!signo || !handler))
+		err = pm_diag_set(&session->diag, -EINVAL, "there is no %s",
+				  signo ? "handler" : "signal 0");
+	if (!err && !is_free(signo, &action))
+		err = pm_diag_set(&session->diag, -EBUSY, "signal %d has another handler",
+				  signo);
+	err = err ?: install(session, signo, &action);
+	return pm_session_leave(session, err ?: signal_targets(session, signo, handler));
+}
+
+static int take_signal(struct perfmon_session *session, int signo)
+{
+	struct sigaction action = {.sa_sigaction = on_overflow,
+				   .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+	int number = signo ?: SIGRTMAX, err;
+
+	while (!signo && number > SIGRTMIN && !is_free(number, &action))
+		number--;
+	if (!is_free(number, &action))
+		return pm_diag_set(&session->diag, -EBUSY,
+				   signo ? "signal %d has a handler of the program"
+					 : "no real-time signal is free: signal %d and "
+					   "all above have handlers",
+				   number);
+	sigfillset(&action.sa_mask);
+	err = install(session, number, &action);
+	if (!err)
+		session->overflows->block_signal = number;
+	return err;
+}
+
+PM_EXPORT int perfmon_overflow_block(struct perfmon_session *session, int signo)
+{
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	err = check_signal(session, signo);
+	pm_session_notice_loss(session);
+	if (!err && session->state != PERFMON_STATE_DETACHED)
+		err = pm_diag_set(&session->diag, -EBUSY,
+				  "choose the threads to stop before attaching the "
+				  "session; detach the session first");
+	return pm_session_leave(session, err ?: take_signal(session, signo));
+}

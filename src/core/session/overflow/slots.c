@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which session an event's signal is for, and who sends it. */
+#include "core/session/overflow/slots.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "core/kernel/locks.h"
+#include "core/session/overflow/notices.h"
+#include "core/session/overflow/period.h"
+
+#define SLOTS 1024
+
+static struct pm_signal_slot slots[SLOTS];
+
+/* A child has none of the sessions, and none of the threads that were in a handler. */
+static void in_child(bool prepared)
+{
+	if (prepared)
+		memset(slots, 0, sizeof(slots));
+}
+
+__attribute__((constructor)) static void handle_forks(void)
+{
+	static const struct pm_fork_hooks hooks = {.child = in_child};
+
+	pm_locks_at_fork(PM_LOCK_STOPPED, &hooks);
+}
+
+/* The first slot from the place of FD on that holds NUMBER. */
+static struct pm_signal_slot *slot_with(int fd, int number)
+{
+	uint32_t i;
+
+	for (i = 0; i < SLOTS; i++) {
+		struct pm_signal_slot *slot = &slots[((uint32_t)fd + i) % SLOTS];
+
+		if (__atomic_load_n(&slot->fd, __ATOMIC_SEQ_CST) == number)
+			return slot;
+	}
+	return NULL;
+}
+
+struct pm_signal_slot *pm_slot_find(int fd)
+{
+	return slot_with(fd, fd + 1);
+}
+
+static struct pm_signal_slot *free_slot(int fd)
+{
+	return slot_with(fd, 0);
+}
+
+/* Of a slot that no handler is to find: FD is not in it, or not armed yet. */
+static void fill_slot(struct pm_signal_slot *slot, struct perfmon_session *session,
+		      uint32_t index)
+{
+	const struct pm_register *reg = &session->registers[index];
+
+	slot->told =
+		(struct perfmon_overflow_signal){.size = sizeof(slot->told),
+						 .session = session,
+						 .index = index,
+						 .set = session->sets[reg->set].id,
+						 .event_id = reg->overflow.how.event_id};
+	slot->handler = session->overflows->handler;
+}
+
+static void wait_for_users(struct pm_signal_slot *slot)
+{
+	__atomic_store_n(&slot->session, NULL, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&slot->users, __ATOMIC_SEQ_CST))
+		pm_kernel_yield();
+}
+
+int pm_slot_watch(struct perfmon_session *session, int fd, uint32_t index)
+{
+	struct pm_signal_slot *slot;
+
+	pm_locks_take(PM_LOCK_STOPPED);
+	/* One that it has may stand behind a free one. */
+	slot = pm_slot_find(fd) ?: free_slot(fd);
+	if (slot) {
+		session->overflows->has_slots = true;
+		wait_for_users(slot);
+		fill_slot(slot, session, index);
+		__atomic_store_n(&slot->session, session, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&slot->fd, fd + 1, __ATOMIC_SEQ_CST);
+	}
+	pm_locks_release(PM_LOCK_STOPPED);
+	return slot ? 0 : -ENOSPC;
+}
+
+static void forget_slot(int fd)
+{
+	struct pm_signal_slot *slot;
+
+	pm_locks_take(PM_LOCK_STOPPED);
+	slot = pm_slot_find(fd);
+	if (slot) {
+		__atomic_store_n(&slot->fd, 0, __ATOMIC_SEQ_CST);
+		wait_for_users(slot);
+	}
+	pm_locks_release(PM_LOCK_STOPPED);
+}
+
+void pm_slots_unwatch(const struct pm_session_plan *plan, struct pm_target *target)
+{
+	uint32_t s, c;
+
+	for (s = 0; s < plan->set_count; s++) {
+		const struct pm_instance *instance = target->parts[s].instance;
+
+		for (c = 0; c < instance->count && plan->sets[s].notifies; c++) {
+			if (instance->counters[c].fd >= 0)
+				forget_slot(instance->counters[c].fd);
+		}
+	}
+}
+
+/* --- signals ------------------------------------------------------------------------ */
+
+/* Has the kernel send the session's signal to the thread of TARGET for counter C. */
+static int arm_signal(const struct pm_target *target, const struct pm_counter *counter,
+		      int signo)
+{
+	struct f_owner_ex owner = {.type = F_OWNER_TID,
+				   .pid = target->tid ?: pm_kernel_gettid()};
+	int flags = pm_kernel_fcntl(counter->fd, F_GETFL, 0), err;
+
+	if (flags < 0)
+		return flags;
+	if (!signo)
+		return pm_kernel_fcntl(counter->fd, F_SETFL, flags & ~O_ASYNC);
+	err = pm_kernel_fcntl(counter->fd, F_SETOWN_EX, (long)&owner);
+	err = err ?: pm_kernel_fcntl(counter->fd, F_SETSIG, signo);
+	return err ?: pm_kernel_fcntl(counter->fd, F_SETFL, flags | O_ASYNC);
+}
+
+int pm_overflow_arm_signals(struct perfmon_session *session, struct pm_target *target)
+{
+	int signo = session->overflows->block_signal ?: session->overflows->signal,
+	    err = 0;
+	uint32_t i;
+
+	for (i = 0; i < session->count && !err; i++) {
+		const struct pm_register *reg = &session->registers[i];
+		const struct pm_counter *counter =
+			&target->parts[reg->set].instance->counters[reg->planned];
+
+		if (!reg->overflow.on || counter->fd < 0 || !pm_notifies(reg))
+			continue;
+		err = arm_signal(target, counter, signo);
+		if (!err &&
+		    (session->overflows->block_signal || session->overflows->handler))
+			err = pm_slot_watch(session, counter->fd, i);
+	}
+	return err;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sampling of a session: what its samples hold, and who is given them. */
+#ifndef PM_SESSION_SAMPLING_SAMPLING_H
+#define PM_SESSION_SAMPLING_SAMPLING_H
+
+#include "core/samples/samples.h"
+#include "core/session/core/core.h"
+
+struct pm_sampling {
+	uint64_t fields;	   /* PERFMON_SAMPLE_ */
+	uint32_t depth;		   /* of call chains; 0: the kernel's */
+	uint32_t pages;		   /* of each ring */
+	uint32_t entered;	   /* perfmon_sampling_enter() */
+	uint64_t taken, lost;	   /* lost by the kernel, or never taken by it */
+	uint64_t throttled;	   /* times that the kernel held an event back */
+	uint64_t unlogged;	   /* taken, but the log took them not */
+	uint64_t log_lost;	   /* the log took them, but could not write; atomic */
+	struct pm_format_use *use; /* NULL: no format */
+	bool side_records;	   /* targets have an event for mmap, comm... */
+	struct pm_log *log;	   /* NULL: none */
+	int log_error;		   /* of one that is closed, to be told yet */
+	bool log_failed;	   /* atomic: set by the log's thread */
+	bool log_told;		   /* a message has said so */
+};
+
+/* What EVENT of REG has to record. */
+void pm_sampling_plan(const struct perfmon_session *session,
+		      const struct pm_register *reg, struct perf_event_attr *attr);
+
+/* An event that records what goes on around samples. */
+void pm_sampling_plan_side(struct perf_event_attr *attr);
+
+/* Whether a log wants these. */
+bool pm_sampling_wants_side(const struct perfmon_session *session);
+
+/* -EBUSY with a sentence while there is a log: its events cannot change. */
+int pm_sampling_may_change(struct perfmon_session *session);
+
+/* TARGET has been opened: the log learns of its events and its process. */
+int pm_sampling_opened(struct perfmon_session *session,
+		       const struct pm_session_plan *plan,
+		       const struct pm_target *target);
+
+/* Gives SAMPLE of REG to the format: PERFMON_FORMAT_CONTINUE or _NOTIFY. */
+int pm_sampling_take(struct perfmon_session *session, const struct pm_target *target,
+		     const struct pm_register *reg, const struct perfmon_sample *sample);
+
+/* Somebody waits for messages from now on: a format's come as they happen, unless the
+ * session runs or has a log. 0 or a negative errno. */
+int pm_sampling_listen(struct perfmon_session *session);
+
+/* What REG's event had counted on TARGET at SAMPLE, if that says so. */
+bool pm_sampling_count_in(const struct pm_target *target, const struct pm_register *reg,
+			  const struct perfmon_sample *sample, uint64_t *count);
+
+/* N overflows of REG have left no sample. Those of *TOLD, of which the kernel has told, are
+ * counted already. */
+void pm_sampling_missed(struct perfmon_session *session, const struct pm_register *reg,
+			uint64_t n, uint64_t *told);
+
+/* Opens the events of a stopped session anew with what they have to record now. */
+int pm_sampling_replan(struct perfmon_session *session);
+
+/* -EINVAL with the sentence that sampling is not set up. */
+int pm_sampling_not_set_up(struct perfmon_session *session);
+
+/* -EINVAL: a counter leaves samples, and sampling is set up for a log that is not there. */
+int pm_sampling_check_start(struct perfmon_session *session);
+
+void pm_sampling_restart(struct perfmon_session *session);
+void pm_sampling_close(struct perfmon_session *session);  /* the session's end */
+void pm_sampling_forget(struct perfmon_session *session); /* in a forked child */
+
+#endif

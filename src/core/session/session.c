@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The life of a session, and the table by which its core reaches the rooms above: see
+ * struct pm_session_hooks.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/api/export.h"
+#include "core/api/export_struct.h"
+#include "core/api/message.h"
+#include "core/kernel/kernel.h"
+#include "core/kernel/lock.h"
+#include "core/session/core/core.h"
+#include "core/session/helper/helper.h"
+#include "core/session/overflow/overflow.h"
+#include "core/session/sampling/sampling.h"
+#include "core/session/targets/targets.h"
+
+#define KNOWN_FLAGS                                                                      \
+	(PERFMON_SESSION_PARTIAL | PERFMON_SESSION_SPLIT | PERFMON_SESSION_ALL_MODES |   \
+	 PERFMON_SESSION_NO_PAGES | PERFMON_SESSION_ROTATE | THREAD_FLAGS)
+
+/* Those that make no sense for CPUs. */
+#define THREAD_FLAGS (PERFMON_SESSION_SELF | PERFMON_SESSION_EXCLUSIVE)
+
+static const struct pm_session_hooks hooks = {
+	.arm_size = sizeof(struct pm_arm),
+	.records_size = sizeof(struct pm_target_records),
+	.plan_event = pm_overflow_plan,
+	.wants_side_records = pm_sampling_wants_side,
+	.plan_side = pm_sampling_plan_side,
+	.may_change = pm_sampling_may_change,
+	.prepare = pm_overflow_prepare,
+	.open_again = pm_targets_open_again,
+	.close_targets = pm_targets_close,
+	.catch_up = pm_overflow_catch_up,
+	.leave = pm_overflow_leave,
+	.notice_loss = pm_targets_notice_loss,
+	.attach_self = pm_targets_attach_self,
+	.before_start = pm_overflow_before_start,
+	.enable = pm_overflow_enable,
+	.after_stop = pm_overflow_after_stop,
+	.check_period = pm_overflow_check_period,
+	.written = pm_overflow_written,
+	.need_queue = pm_queue_need,
+	.has_listener = pm_queue_has_listener,
+	.need_helper = pm_helper_need,
+	.idle_helper = pm_helper_idle,
+};
+
+static int map_reader(struct perfmon_session *session)
+{
+	void *memory;
+	int err =
+		pm_kernel_mmap(&memory, sizeof(*session->reader), PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (err)
+		return err;
+	err = pm_kernel_madvise(memory, sizeof(*session->reader), MADV_WIPEONFORK);
+	if (err) {
+		pm_kernel_munmap(memory, sizeof(*session->reader));
+		return err;
+	}
+	session->reader = memory;
+	session->reader->session = session;
+	return 0;
+}
+
+/* Of a session that holds nothing of the kernel any more, or is not complete. */
+static void free_all(struct perfmon_session *session)
+{
+	pm_overflow_free(session);
+	pm_attached_free(session);
+	if (session->reader)
+		pm_kernel_munmap(session->reader, sizeof(*session->reader));
+	pm_registers_free(session->registers, session->count);
+	pm_plan_free(session->plan);
+	free(session->sets);
+	session->magic = 0;
+	free(session);
+}
+
+/* What is wrong with OPTIONS, by a struct's ERR or by themselves; NULL: nothing. */
+static const char *wrong_with(const struct perfmon_session_options *options, int err)
+{
+	if (err == -EINVAL)
+		return "the options are smaller than their first version; set .size = "
+		       "sizeof(struct perfmon_session_options)";
+	if (err)
+		return "the options have fields that this version of the library does "
+		       "not know; leave them zero";
+	if (!options)
+		return NULL;
+	if (options->scope > PERFMON_SCOPE_CPU)
+		return "unknown scope";
+	if (options->flags & ~KNOWN_FLAGS)
+		return "unknown flags";
+	if (options->scope == PERFMON_SCOPE_CPU && options->flags & THREAD_FLAGS)
+		return "a session of CPU scope has a flag for threads alone";
+	return NULL;
+}
+
+PM_EXPORT int perfmon_session_create(struct perfmon_session **out,
+				     const struct perfmon_session_options *options,
+				     char *message, size_t message_size)
+{
+	struct perfmon_session *session;
+	int err = options ? PM_STRUCT_CHECK(options, perfmon_session_options, 16) : 0;
+	const char *wrong = out ? wrong_with(options, err) : "no handle";
+
+	pm_message_tell(wrong ?: "", message, message_size);
+	if (wrong)
+		return err ?: -EINVAL;
+	session = calloc(1, sizeof(*session));
+	if (!session) {
+		pm_message_tell("no memory for a session", message, message_size);
+		return -ENOMEM;
+	}
+	if (options) {
+		session->scope = options->scope;
+		session->flags = options->flags;
+	}
+	session->magic = PM_SESSION_MAGIC;
+	session->hooks = &hooks;
+	session->quick_fd = -1;
+	session->stamp = 1;
+	session->set_count = 1;
+	session->sets = calloc(1, sizeof(session->sets[0]));
+	err = session->sets ? map_reader(session) : -ENOMEM;
+	err = err ?: pm_overflow_create(session);
+	err = err ?: pm_attached_create(session);
+	err = err ?: pm_plan_build(session, NULL, 0, session->sets, 1, &session->plan);
+	if (err) {
+		free_all(session);
+		pm_message_tell("no memory for a session", message, message_size);
+		return err;
+	}
+	*out = session;
+	return 0;
+}
+
+PM_EXPORT void perfmon_session_close(struct perfmon_session *session)
+{
+	bool is_busy;
+
+	if (!session || session->magic != PM_SESSION_MAGIC)
+		return;
+	if (pm_session_is_child(session)) {
+		/* The lock may be held by a thread that the child does not have. */
+		pm_overflow_close_descriptor(session);
+		pm_session_forget(session);
+		pm_sampling_forget(session);
+	} else {
+		/* What handlers on this thread ask for from here on is not done. */
+		is_busy = !pm_busy_begin(session);
+		pm_helper_stop(session->helper);
+		pm_lock_take(&session->lock);
+		/* What came until now goes to the log. */
+		if (session->sampling && session->state != PERFMON_STATE_DETACHED)
+			pm_session_detach_all(session);
+		pm_session_close_targets(session);
+		pm_exclusive_release(session);
+		pm_overflow_let_go(session);
+		pm_lock_release(&session->lock);
+		pm_overflow_close(session);
+		/* The log's thread wakes the helper thread, whether that runs or not. */
+		pm_sampling_close(session);
+		pm_overflow_close_descriptor(session);
+		pm_helper_forget(session->helper);
+		if (is_busy)
+			pm_busy_end();
+	}
+	free_all(session);
+}

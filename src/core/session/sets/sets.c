@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Event sets: made and deleted while detached. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/api/export.h"
+#include "core/session/sets/sets.h"
+
+#define KNOWN_SET_FLAGS                                                                  \
+	(PERFMON_SET_TIME_SWITCH | PERFMON_SET_OVERFLOW_SWITCH | PERFMON_SET_STRICT_TIME)
+#define LONGEST_TIMEOUT (UINT64_C(1) << 62)
+
+/* --- making and deleting ------------------------------------------------------------ */
+
+static int must_be_detached(struct perfmon_session *session)
+{
+	pm_session_notice_loss(session);
+	if (session->state == PERFMON_STATE_DETACHED)
+		return 0;
+	return pm_diag_set(&session->diag, -EBUSY,
+			   "the event sets of an attached session cannot be changed; "
+			   "detach the session first");
+}
+
+/* What time-outs are multiples of: perf_swevent_start_hrtimer() has no shorter
+ * periods. */
+static uint64_t resolution(void)
+{
+	static uint64_t found;
+	uint64_t ns = __atomic_load_n(&found, __ATOMIC_RELAXED);
+
+	if (!ns) {
+		ns = pm_kernel_clock_resolution();
+		if (ns < 10000)
+			ns = 10000;
+		__atomic_store_n(&found, ns, __ATOMIC_RELAXED);
+	}
+	return ns;
+}
+
+static uint64_t effective_timeout(uint64_t asked)
+{
+	uint64_t step = resolution();
+
+	return (asked + step - 1) / step * step;
+}
+
+static int check_set(struct perfmon_session *session, size_t i,
+		     const struct perfmon_set *set)
+{
+	if (set->flags & ~KNOWN_SET_FLAGS)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "element %zu: unknown flags 0x%x", i,
+				   set->flags & ~KNOWN_SET_FLAGS);
+	if (set->reserved || set->reserved2[0] || set->reserved2[1])
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "element %zu: a reserved field is not 0", i);
+	if (!(set->flags & PERFMON_SET_TIME_SWITCH) != !set->timeout_ns)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "element %zu: a time-out and its flag go together", i);
+	if (set->timeout_ns > LONGEST_TIMEOUT)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "element %zu: a time-out of %" PRIu64
+				   " ns is too long",
+				   i, set->timeout_ns);
+	if (set->flags & PERFMON_SET_STRICT_TIME &&
+	    effective_timeout(set->timeout_ns) != set->timeout_ns)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "element %zu: a time-out of %" PRIu64
+				   " ns is not a multiple of the clock's %" PRIu64 " ns",
+				   i, set->timeout_ns, resolution());
+	return 0;
+}
+
+static int change_sets(struct perfmon_session *session, const struct perfmon_set *changes,
+		       size_t n)
+{
+	uint32_t count = session->set_count;
+	struct pm_set *sets = pm_sets_copy(session, n);
+	struct pm_register *registers = pm_registers_copy(session, 0);
+	size_t i;
+	int err = 0;
+
+	if (!sets || !registers)
+		err = pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+	for (i = 0; i < n && !err; i++) {
+		uint32_t s = pm_sets_insert(sets, &count, changes[i].id, registers,
+					    session->count);
+
+		sets[s].flags = changes[i].flags;
+		sets[s].timeout_ns = effective_timeout(changes[i].timeout_ns);
+	}
+	if (!err && count > PERFMON_SESSION_SETS_MAX)
+		err = pm_diag_set(&session->diag, -E2BIG,
+				  "%u event sets are more than the %d of a session",
+				  count, PERFMON_SESSION_SETS_MAX);
+	err = err ?: pm_session_install(session, registers, session->count, sets, count);
+	if (err < 0) {
+		if (registers)
+			pm_registers_free(registers, session->count);
+		free(sets);
+		return err;
+	}
+	return 0;
+}
+
+PM_EXPORT int perfmon_set_create(struct perfmon_session *session,
+				 struct perfmon_set *sets, size_t count,
+				 size_t element_size)
+{
+	int err = pm_session_enter(session);
+	size_t i;
+
+	if (err)
+		return err;
+	err = PM_SESSION_CHECK_VECTOR(session, sets, count, element_size,
+				      PM_VECTOR_IN_OUT, perfmon_set, 32);
+	if (err)
+		return pm_session_leave(session, err);
+	pm_vector_pack(sets, count, element_size, sizeof(sets[0]));
+	for (i = 0; i < count && !err; i++)
+		err = check_set(session, i, &sets[i]);
+	err = err ?: must_be_detached(session);
+	err = err ?: change_sets(session, sets, count);
+	for (i = 0; i < count && !err; i++)
+		sets[i].timeout_ns = effective_timeout(sets[i].timeout_ns);
+	pm_vector_unpack(sets, count, element_size, sizeof(sets[0]));
+	return pm_session_leave(session, err ?: (int)count);
+}
+
+/* Marks the N sets to delete; -EINVAL for one that is not there, is marked, or is the
+ * last. */
+static int mark_sets(struct perfmon_session *session, const struct perfmon_set *gone,
+		     size_t n, size_t element_size, bool *marked)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		const struct perfmon_set *set = pm_vector_at(gone, i, element_size);
+		int s = pm_session_find_set(session, set->id);
+
+		if (s < 0 || marked[s])
+			return pm_diag_set(&session->diag, -EINVAL,
+					   "element %zu: there is no event set %u", i,
+					   set->id);
+		marked[s] = true;
+	}
+	if (n == session->set_count)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "a session keeps at least one event set");
+	return 0;
+}
+
+/* MASK without the counters of MARKED sets: those behind them move up. */
+static void move_mask(const struct perfmon_session *session, const bool *marked,
+		      uint64_t mask[PM_COUNTER_WORDS])
+{
+	uint64_t moved[PM_COUNTER_WORDS] = {0};
+	uint32_t i, to = 0;
+
+	for (i = 0; i < session->count; i++) {
+		if (marked[session->registers[i].set])
+			continue;
+		moved[to / 64] |= (mask[i / 64] >> (i % 64) & 1) << (to % 64);
+		to++;
+	}
+	memcpy(mask, moved, sizeof(moved));
+}
+
+static int delete_marked(struct perfmon_session *session, const bool *marked)
+{
+	uint32_t place[PERFMON_SESSION_SETS_MAX] = {0}, s, i, set_count = 0, count = 0;
+	struct pm_set *sets = pm_sets_copy(session, 0);
+	struct pm_register *registers = pm_registers_copy(session, 0);
+	int err;
+
+	if (!sets || !registers) {
+		free(sets);
+		if (registers)
+			pm_registers_free(registers, session->count);
+		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+	}
+	for (s = 0; s < session->set_count; s++) {
+		place[s] = set_count;
+		if (marked[s])
+			continue;
+		sets[set_count] = session->sets[s];
+		move_mask(session, marked, sets[set_count++].overflowed);
+	}
+	for (i = 0; i < session->count; i++) {
+		if (marked[registers[i].set]) {
+			pm_register_drop(&registers[i]);
+			continue;
+		}
+		registers[count] = registers[i];
+		registers[count].set = place[registers[count].set];
+		move_mask(session, marked, registers[count].overflow.how.reset_counters);
+		move_mask(session, marked, registers[count].overflow.how.sample_counters);
+		count++;
+	}
+	err = pm_session_install(session, registers, count, sets, set_count);
+	if (err < 0) {
+		pm_registers_free(registers, count);
+		free(sets);
+		return err;
+	}
+	return 0;
+}
+
+PM_EXPORT int perfmon_set_delete(struct perfmon_session *session,
+				 const struct perfmon_set *sets, size_t count,
+				 size_t element_size)
+{
+	bool marked[PERFMON_SESSION_SETS_MAX] = {false};
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	err = PM_SESSION_CHECK_VECTOR(session, sets, count, element_size, PM_VECTOR_IN,
+				      perfmon_set, 32);
+	err = err ?: must_be_detached(session);
+	err = err ?: mark_sets(session, sets, count, element_size, marked);
+	err = err ?: delete_marked(session, marked);
+	return pm_session_leave(session, err ?: (int)count);
+}
+
+/* --- information -------------------------------------------------------------------- */
+
+/* The clock of the set that is on: those of the others stand still and have been read. */
+static void read_active(struct perfmon_session *session)
+{
+	struct pm_session_plan *plan = session->plan;
+	struct pm_part *part;
+
+	if (!plan->target_count || plan->targets[0].lost)
+		return;
+	part = &plan->targets[0].parts[plan->targets[0].active];
+	if (plan->sets[plan->targets[0].active].clock != PM_NO_CLOCK && !part->settled)
+		pm_instance_read(part->instance, part->readings);
+}
+
+static void fill_info(struct perfmon_session *session, uint32_t s,
+		      struct perfmon_set_info *info)
+{
+	const struct pm_session_plan *plan = session->plan;
+	const struct pm_set *set = &session->sets[s];
+	uint32_t i, t;
+
+	*info = (struct perfmon_set_info){
+		.id = set->id,
+		.flags = set->flags,
+		.timeout_ns = set->timeout_ns,
+		.runs = set->runs,
+		.active_ns = set->active_ns + pm_session_active_ns(session, s),
+		.left_ns = set->timeout_ns - pm_set_used_ns(session, s)};
+	for (i = 0; i < session->count; i++)
+		info->counters += session->registers[i].set == s;
+	for (t = 0; t < plan->target_count && session->state != PERFMON_STATE_STOPPED;
+	     t++) {
+		if (plan->targets[t].active == s ||
+		    session->flags & PERFMON_SESSION_ROTATE)
+			info->is_active = 1;
+	}
+}
+
+static int get_info(struct perfmon_session *session, struct perfmon_set_info *info,
+		    size_t n)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++) {
+		if (info[i].reserved || info[i].reserved2[0] || info[i].reserved2[1] ||
+		    info[i].reserved2[2])
+			err = pm_diag_set(&session->diag, -EINVAL,
+					  "element %zu: a reserved field is not 0", i);
+		else if (pm_session_find_set(session, info[i].id) < 0)
+			err = pm_diag_set(&session->diag, -EINVAL,
+					  "element %zu: there is no event set %u", i,
+					  info[i].id);
+	}
+	if (err)
+		return err;
+	err = pm_session_read_clocks(session);
+	if (err)
+		return pm_session_closed_by_program(session, err);
+	read_active(session);
+	for (i = 0; i < n; i++)
+		fill_info(session, (uint32_t)pm_session_find_set(session, info[i].id),
+			  &info[i]);
+	return (int)n;
+}
+
+PM_EXPORT int perfmon_set_get_info(struct perfmon_session *session,
+				   struct perfmon_set_info *info, size_t count,
+				   size_t element_size)
+{
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	pm_session_catch_up(session);
+	err = PM_SESSION_CHECK_VECTOR(session, info, count, element_size,
+				      PM_VECTOR_IN_OUT, perfmon_set_info, 72);
+	if (err)
+		return pm_session_leave(session, err);
+	pm_vector_pack(info, count, element_size, sizeof(info[0]));
+	err = get_info(session, info, count);
+	pm_vector_unpack(info, count, element_size, sizeof(info[0]));
+	return pm_session_leave(session, err);
+}
+
+PM_EXPORT int perfmon_set_overflowed(struct perfmon_session *session, uint16_t id,
+				     uint32_t *indices, size_t room)
+{
+	int s, n = 0, err = pm_session_enter(session);
+	const uint64_t *mask;
+
+	if (err)
+		return err;
+	pm_session_catch_up(session);
+	s = pm_session_find_set(session, id);
+	if (s < 0)
+		return pm_session_leave(session,
+					pm_diag_set(&session->diag, -EINVAL,
+						    "there is no event set %u", id));
+	mask = session->sets[s].overflowed;
+	for (uint32_t i = 0; i < session->count; i++) {
+		if (!pm_counter_in(mask, i))
+			continue;
+		if (indices && (size_t)n < room)
+			indices[n] = i;
+		n++;
+	}
+	return pm_session_leave(session, n);
+}
+
+PM_EXPORT int perfmon_set_list(struct perfmon_session *session, uint16_t *ids,
+			       size_t room)
+{
+	uint32_t s;
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	for (s = 0; ids && s < session->set_count && s < room; s++)
+		ids[s] = session->sets[s].id;
+	return pm_session_leave(session, (int)session->set_count);
+}

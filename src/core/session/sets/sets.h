@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Event sets and their time slices. */
+#ifndef PM_SESSION_SETS_SETS_H
+#define PM_SESSION_SETS_SETS_H
+
+#include "core/session/core/core.h"
+
+/* The set after set S, which was on, has its time slice on TARGET. */
+void pm_target_next_set(struct perfmon_session *session, struct pm_target *target,
+			uint32_t s);
+
+/* The time slice of set S on TARGET is over and its counters have been read: takes notice for
+ * estimates; how long it was; and how long none was on since the last one. */
+void pm_slice_end(struct perfmon_session *session, struct pm_target *target, uint32_t s);
+uint64_t pm_slice_ns(const struct perfmon_session *session,
+		     const struct pm_target *target, uint32_t s);
+void pm_slice_gap(struct perfmon_session *session, const struct pm_target *target,
+		  double ns);
+
+#endif

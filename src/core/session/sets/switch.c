@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which set is active: time slices, and the set that the program starts. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/api/export.h"
+#include "core/session/sets/sets.h"
+
+/* A set without events was on from the end of one time slice to the end of the next, as
+ * the clock of the whole has it. */
+static void read_whole(struct perfmon_session *session, struct pm_target *target,
+		       uint32_t last)
+{
+	const struct pm_session_plan *plan = session->plan;
+	struct pm_part *whole = &target->parts[plan->set_count];
+	uint64_t now, ns, on = 0;
+
+	if (pm_instance_read(whole->instance, whole->readings))
+		return;
+	now = pm_whole_ns(plan, target);
+	ns = now - target->since_ns;
+	target->since_ns = now;
+	if (pm_set_clock(plan, target, last) == PM_NO_CLOCK)
+		target->parts[last].active_ns += ns;
+	else
+		on = pm_slice_ns(session, target, last);
+	pm_slice_gap(session, target, on ? (double)ns - (double)on : 0);
+}
+
+/* Takes notice of the time slice of set LAST on TARGET, which is disabled. */
+static void end_slice(struct perfmon_session *session, struct pm_target *target,
+		      uint32_t last)
+{
+	struct pm_part *from = &target->parts[last];
+
+	/* What it counted stands still until its next time slice. */
+	from->settled = !pm_instance_read(from->instance, from->readings);
+	read_whole(session, target, last);
+	if (from->settled)
+		pm_slice_end(session, target, last);
+}
+
+/* The set at NEXT is the active one of TARGET from now on. */
+static void make_active(struct perfmon_session *session, struct pm_target *target,
+			uint32_t next)
+{
+	target->active = next;
+	session->stamp++;
+	memset(session->sets[next].overflowed, 0, sizeof(session->sets[next].overflowed));
+}
+
+/* Makes the set at NEXT the active one of TARGET, which is running. 0 or the first
+ * error. */
+static int switch_to(struct perfmon_session *session, struct pm_target *target,
+		     uint32_t next)
+{
+	uint32_t last = target->active;
+	bool reads_first;
+	int err;
+
+	if (next == last || target->lost || !pm_has_slices(session->plan))
+		return 0;
+	err = pm_instance_disable(target->parts[last].instance);
+	if (err)
+		return err;
+	/* Nobody counts until the next one is on. A set without events knows its time by
+	 * the clock of the whole alone. */
+	reads_first = pm_set_clock(session->plan, target, last) == PM_NO_CLOCK ||
+		      pm_set_clock(session->plan, target, next) == PM_NO_CLOCK;
+	if (reads_first)
+		end_slice(session, target, last);
+	make_active(session, target, next);
+	session->sets[next].runs++;
+	err = pm_target_enable_set(session, target);
+	if (!reads_first)
+		end_slice(session, target, last);
+	return err;
+}
+
+/* The same for TARGET whose counting stands still: a start or a restart begins there. */
+static void choose(struct perfmon_session *session, struct pm_target *target,
+		   uint32_t next)
+{
+	uint32_t last = target->active;
+
+	if (next == last)
+		return;
+	target->chosen = true;
+	if (pm_has_slices(session->plan) && !target->lost) {
+		end_slice(session, target, last);
+		make_active(session, target, next);
+	}
+	target->active = next;
+}
+
+void pm_target_next_set(struct perfmon_session *session, struct pm_target *target,
+			uint32_t s)
+{
+	uint32_t next = (s + 1) % session->set_count;
+
+	/* What comes late has been overtaken by another switch, or by a mask. */
+	if (target->active != s)
+		return;
+	if (session->state == PERFMON_STATE_RUNNING)
+		switch_to(session, target, next);
+	else if (session->state == PERFMON_STATE_STOPPED)
+		choose(session, target, next);
+}
+
+/* --- the call ----------------------------------------------------------------------- */
+
+/* The next start begins with the set at PLACE. */
+static void choose_all(struct perfmon_session *session, uint32_t place)
+{
+	uint32_t t;
+
+	for (t = 0; t < session->plan->target_count; t++)
+		choose(session, &session->plan->targets[t], place);
+	session->next_set = place;
+}
+
+static int switch_all(struct perfmon_session *session, uint32_t place)
+{
+	struct pm_session_plan *plan = session->plan;
+	uint32_t t, before = session->next_set;
+	int err = 0;
+
+	for (t = 0; t < plan->target_count && !err; t++)
+		err = switch_to(session, &plan->targets[t], place);
+	session->next_set = place;
+	if (!err)
+		return 0;
+	/* Neither half of one set nor half of another. */
+	pm_session_stop_all(session);
+	choose_all(session, before);
+	return pm_session_closed_by_program(session, err);
+}
+
+PM_EXPORT int perfmon_set_start(struct perfmon_session *session, uint16_t id)
+{
+	int place, err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	pm_session_catch_up(session);
+	pm_session_notice_loss(session);
+	err = pm_session_attach_to_start(session);
+	if (err)
+		return pm_session_leave(session, err);
+	place = pm_session_find_set(session, id);
+	if (place < 0)
+		return pm_session_leave(session,
+					pm_diag_set(&session->diag, -EINVAL,
+						    "there is no event set %u", id));
+	if (session->state == PERFMON_STATE_RUNNING) {
+		err = switch_all(session, (uint32_t)place);
+	} else {
+		choose_all(session, (uint32_t)place);
+		if (session->state == PERFMON_STATE_STOPPED)
+			err = pm_session_start_all(session);
+	}
+	return pm_session_leave(session, err);
+}

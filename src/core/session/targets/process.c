@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Processes as targets of a session. Each thread that is there at the attach becomes a
+ * target of its own (threads.h says how each is found once); those that are created later
+ * count through the events of their creators.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/kernel/files.h"
+#include "core/kernel/life.h"
+#include "core/session/targets/targets.h"
+#include "core/session/threads/threads.h"
+#include "core/text/grow.h"
+
+/* Linux 6.18 was seen to refuse a member of a group with -ENODEV on threads that have
+ * just begun, and to take it the next time. */
+#define ATTEMPTS 5
+
+/* --- what /proc says ---------------------------------------------------------------- */
+
+pid_t pm_process_id(int32_t id)
+{
+	char path[64], text[1024];
+	const char *line;
+
+	if (!id)
+		return pm_kernel_getpid();
+	snprintf(path, sizeof(path), "/proc/%d/status", id);
+	if (pm_file_text(path, text, sizeof(text)) < 0)
+		return id;
+	line = strstr(text, "\nTgid:");
+	return line && atoi(line + 6) > 0 ? atoi(line + 6) : id;
+}
+
+/* A first thread that has ended waits for the others of its process. */
+static bool process_is_gone(const struct pm_session_process *process)
+{
+	struct pm_life life;
+
+	if (pm_life_read(process->pid, &life))
+		return pm_kernel_kill(process->pid, 0) == -ESRCH;
+	return (life.is_dead && life.threads <= 1) ||
+	       life.start_ticks != process->start_ticks;
+}
+
+static bool thread_is_gone(pid_t tid)
+{
+	struct pm_life life;
+
+	if (pm_life_read(tid, &life))
+		return pm_kernel_kill(tid, 0) == -ESRCH;
+	return life.is_dead;
+}
+
+/* --- the session's processes -------------------------------------------------------- */
+
+static struct pm_session_process *find_process(const struct perfmon_session *session,
+					       pid_t pid)
+{
+	uint32_t p;
+
+	for (p = 0; p < session->attached->process_count; p++) {
+		if (session->attached->processes[p].pid == pid)
+			return &session->attached->processes[p];
+	}
+	return NULL;
+}
+
+static bool has_target(const struct pm_session_plan *plan, pid_t pid)
+{
+	uint32_t t;
+
+	for (t = 0; t < plan->target_count; t++) {
+		if (plan->targets[t].pid == pid)
+			return true;
+	}
+	return false;
+}
+
+int pm_process_watch(struct perfmon_session *session, struct pm_session_process *process,
+		     struct pm_helper *helper)
+{
+	int err;
+
+	if (!helper)
+		return 0;
+	if (process->fd < 0)
+		process->fd = pm_kernel_pidfd_open(process->pid, 0);
+	if (process->fd < 0)
+		return 0;
+	process->watch_key = ++session->watch_keys;
+	err = pm_helper_watch(helper, process->fd, process->watch_key);
+	if (err) {
+		pm_kernel_close(process->fd);
+		process->fd = -1;
+	}
+	return err;
+}
+
+void pm_process_unwatch(struct pm_session_process *process, struct pm_helper *helper)
+{
+	if (process->fd >= 0)
+		pm_helper_close(helper, process->fd, process->watch_key);
+	process->fd = -1;
+}
+
+static void forget_process(struct perfmon_session *session,
+			   struct pm_session_process *process)
+{
+	pm_process_unwatch(process, session->helper);
+	*process = session->attached->processes[--session->attached->process_count];
+}
+
+void pm_processes_prune(struct perfmon_session *session)
+{
+	uint32_t p = 0;
+
+	while (p < session->attached->process_count) {
+		if (has_target(session->plan, session->attached->processes[p].pid))
+			p++;
+		else
+			forget_process(session, &session->attached->processes[p]);
+	}
+	if (!session->attached->process_count) {
+		free(session->attached->processes);
+		session->attached->processes = NULL;
+	}
+}
+
+bool pm_process_has_ended(const struct perfmon_session *session,
+			  const struct pm_target *target)
+{
+	const struct pm_session_process *process = find_process(session, target->pid);
+
+	if (process && !process_is_gone(process))
+		return false;
+	return !process || !(process->flags & PERFMON_TARGET_CHILDREN) ||
+	       thread_is_gone(target->tid);
+}
+
+/* --- covering ----------------------------------------------------------------------- */
+
+struct covering {
+	struct perfmon_session *session;
+	struct pm_session_plan *plan;
+	const struct pm_session_process *process;
+	pid_t self;
+	uint32_t first;	    /* of its targets */
+	bool apart;	    /* every event twice: for all, and for the process alone */
+	unsigned int alone; /* PM_OPEN_: how to count that alone */
+	int refused;	    /* the most counters of a thread */
+	struct pm_diag refusal;
+};
+
+/* An event that counts nothing, on the thread TID: a descriptor, or a negative errno. */
+static int probe(pid_t tid, bool inherit_thread)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+				       .size = sizeof(attr),
+				       .config = PERF_COUNT_SW_DUMMY,
+				       .disabled = 1,
+				       .inherit = inherit_thread,
+				       .inherit_thread = inherit_thread,
+				       .exclude_kernel = 1,
+				       .exclude_hv = 1};
+	int fd = pm_kernel_perf_event_open(&attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd >= 0)
+		pm_kernel_close(fd);
+	return fd;
+}
+
+/*
+ * What REFUSAL of an event on thread TID means, of which OPEN others are open: 0, or why
+ * the thread cannot be a target. A thread that ends has no events, whatever the kernel
+ * says of them meanwhile (-ENODEV where the leader of a group has gone), and a sum
+ * without one that ran short of descriptors would be none, even for a session that goes
+ * on without refused events.
+ */
+static int check_refusal(const struct covering *covering, int refusal, uint32_t open,
+			 pid_t tid)
+{
+	if (!refusal || refusal == -EMFILE || refusal == -ENFILE || refusal == -ENOMEM)
+		return refusal;
+	if (refusal == -ESRCH || probe(tid, false) == -ESRCH)
+		return -ESRCH;
+	/* Of a child process, that is for the covering to tell. */
+	if ((refusal == -EPERM || refusal == -EACCES) && !open &&
+	    !pm_kernel_is_thread_of(covering->process->pid, tid))
+		return refusal;
+	return covering->session->flags & PERFMON_SESSION_PARTIAL ? 0 : refusal;
+}
+
+/* The same for all events of the targets from FIRST on. */
+static int check_refusals(const struct covering *covering, uint32_t first, pid_t tid)
+{
+	const struct pm_session_plan *plan = covering->plan;
+	uint32_t t, s, c, open = 0;
+	int worst = 0;
+
+	for (t = first; t < plan->target_count; t++) {
+		for (s = 0; s < plan->part_count; s++) {
+			const struct pm_instance *part =
+				plan->targets[t].parts[s].instance;
+
+			open += part->open;
+			for (c = 0; c < part->count; c++) {
+				int error = part->counters[c].error;
+
+				if (error == -EMFILE || error == -ENFILE ||
+				    error == -ENOMEM)
+					return error;
+				if (!worst || error == -ESRCH)
+					worst = error ?: worst;
+			}
+		}
+	}
+	return check_refusal(covering, worst, open, tid);
+}
+
+static int open_targets(struct covering *covering, pid_t tid)
+{
+	struct pm_session_plan *plan = covering->plan;
+	struct pm_target asked = {.tid = tid,
+				  .cpu = -1,
+				  .pid = covering->process->pid,
+				  .kind = PERFMON_TARGET_KIND_PROCESS,
+				  .flags = covering->apart ? PM_OPEN_INHERIT
+							   : covering->alone,
+				  .role = PM_ROLE_ALL,
+				  .active = covering->session->next_set};
+	int n, refused;
+
+	if (asked.active >= plan->set_count)
+		asked.active = 0;
+	if (!covering->apart)
+		asked.role |= PM_ROLE_OWN;
+	refused = pm_target_open(covering->session, plan, &asked, covering->self);
+	if (refused < 0 || !covering->apart ||
+	    !pm_kernel_is_thread_of(covering->process->pid, tid))
+		return refused;
+	asked.role = PM_ROLE_OWN;
+	asked.flags = covering->alone;
+	n = pm_target_open(covering->session, plan, &asked, covering->self);
+	return n < 0 || n > refused ? n : refused;
+}
+
+/* One attempt of open_thread(). */
+static int try_thread(struct covering *covering, pid_t tid, int *refused)
+{
+	uint32_t first = covering->plan->target_count;
+	int n = open_targets(covering, tid), err;
+
+	*refused = n;
+	if (n >= 0)
+		err = check_refusals(covering, first, tid);
+	else
+		err = check_refusal(covering, n, 0, tid) ?: n;
+	if (err)
+		pm_targets_close(covering->session, covering->plan, first);
+	return err;
+}
+
+static int open_thread(void *argument, pid_t tid, void **opened, struct pm_diag *diag)
+{
+	struct covering *covering = argument;
+	int refused, tries = ATTEMPTS, err;
+
+	do
+		err = try_thread(covering, tid, &refused);
+	while (err == -ENODEV && --tries);
+	/* That no ring is to be had is the kernel's limit, not an error of the caller. */
+	if (err == -EINVAL && pm_plan_writes_records(covering->plan))
+		err = diag->error = -EOPNOTSUPP;
+	if (err)
+		return diag->error == err ? err
+					  : pm_diag_set(diag, err, "thread %d: %s", tid,
+							strerror(-err));
+	if (refused > covering->refused) {
+		covering->refused = refused;
+		covering->refusal = *diag;
+	}
+	*opened = (void *)(intptr_t)tid;
+	return 0;
+}
+
+static void close_thread(void *argument, void *opened)
+{
+	struct covering *covering = argument;
+	struct pm_session_plan *plan = covering->plan;
+	uint32_t t = plan->target_count;
+
+	while (t-- > covering->first) {
+		struct pm_target gone;
+
+		if (plan->targets[t].tid != (pid_t)(intptr_t)opened)
+			continue;
+		pm_target_close(covering->session, plan, &plan->targets[t]);
+		gone = plan->targets[t];
+		/* Its memory is for the next. */
+		plan->targets[t] = plan->targets[--plan->target_count];
+		plan->targets[plan->target_count] = gone;
+	}
+}
+
+static const struct perf_event_attr *hardware_of(const struct pm_session_plan *plan)
+{
+	uint32_t s, c;
+
+	for (s = 0; s < plan->part_count; s++) {
+		for (c = 0; c < plan->sets[s].count; c++) {
+			if (plan->sets[s].events[c].hardware)
+				return &plan->sets[s].events[c].attr;
+		}
+	}
+	return NULL;
+}
+
+/* Sentences about what the counts may lack, and marks for the targets. */
+static void tell_doubts(struct covering *covering, const struct pm_threads_result *result,
+			bool leaves_out)
+{
+	struct pm_diag *diag = &covering->session->diag;
+	pid_t pid = covering->process->pid;
+	bool uncertain = result->uncertain || result->refused || !leaves_out;
+	const char *between = "";
+	uint32_t t;
+
+	for (t = covering->first; t < covering->plan->target_count; t++)
+		covering->plan->targets[t].uncertain = uncertain;
+	*diag = covering->refusal;
+	if (!uncertain)
+		return;
+	if (diag->text[0])
+		between = "; ";
+	if (result->uncertain) {
+		pm_diag_add(diag,
+			    "%s%" PRIu32 " threads of process %d may be counted in part, "
+			    "twice or not at all: %s",
+			    between, result->uncertain, pid, result->doubt);
+		between = "; ";
+	}
+	if (result->refused) {
+		pm_diag_add(diag,
+			    "%s%" PRIu32 " threads of child processes of process %d are "
+			    "not counted: permission denied",
+			    between, result->refused, pid);
+		between = "; ";
+	}
+	if (!leaves_out)
+		pm_diag_add(diag,
+			    "%snew child processes of process %d are counted, too: this "
+			    "kernel cannot exclude child processes (Linux 5.13 "
+			    "and later can)",
+			    between, pid);
+}
+
+static int cover(struct perfmon_session *session, struct pm_session_plan *plan,
+		 const struct pm_session_process *process, pid_t self)
+{
+	bool children = process->flags & PERFMON_TARGET_CHILDREN;
+	struct covering covering = {.session = session,
+				    .plan = plan,
+				    .process = process,
+				    .self = self,
+				    .first = plan->target_count,
+				    .apart = children &&
+					     process->flags & PERFMON_TARGET_APART,
+				    .alone = PM_OPEN_INHERIT};
+	struct pm_threads_request request = {.pid = process->pid,
+					     .hardware = hardware_of(plan),
+					     .argument = &covering,
+					     .open = open_thread,
+					     .close = close_thread};
+	struct pm_threads_result result = {0};
+	bool leaves_out = true;
+	uint32_t s;
+	int err;
+
+	if (children)
+		request.flags = PM_THREADS_DESCENDANTS;
+	if (!children || covering.apart) {
+		/* Any other refusal is that of the events themselves. */
+		leaves_out = probe(0, true) != -EINVAL;
+		covering.alone |= leaves_out ? PM_OPEN_THREADS : 0;
+	}
+	if (covering.apart && !leaves_out)
+		return pm_diag_set(&session->diag, -EOPNOTSUPP,
+				   "this kernel cannot count process %d apart from its "
+				   "child processes (Linux 5.13 and later can)",
+				   process->pid);
+	for (s = 0; s < plan->part_count; s++)
+		request.descriptors += plan->sets[s].count << covering.apart;
+	pm_diag_clear(&session->diag);
+	err = pm_threads_process(&request, &result, &session->diag);
+	if (err)
+		return err;
+	tell_doubts(&covering, &result, leaves_out);
+	return covering.refused;
+}
+
+int pm_process_reopen(struct perfmon_session *session, struct pm_session_plan *plan,
+		      pid_t pid, pid_t self)
+{
+	return cover(session, plan, find_process(session, pid), self);
+}
+
+int pm_process_attach(struct perfmon_session *session,
+		      const struct perfmon_target *target, pid_t self)
+{
+	struct pm_session_process *process;
+	struct pm_life life;
+	int n, err;
+
+	if (!PM_GROW(session->attached->processes, session->attached->process_count))
+		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+	process = &session->attached->processes[session->attached->process_count];
+	*process = (struct pm_session_process){
+		.pid = pm_process_id(target->id), .flags = target->flags, .fd = -1};
+	/* Before its threads are listed: what is listed is of this process, or it gets
+	 * another start time. */
+	err = pm_life_read(process->pid, &life);
+	if (err == -ENOENT)
+		return pm_diag_set(&session->diag, -ESRCH, "there is no process %d",
+				   process->pid);
+	if (err)
+		return pm_diag_set(&session->diag, err,
+				   "cannot read when process %d began: %s", process->pid,
+				   strerror(-err));
+	process->start_ticks = life.start_ticks;
+	n = cover(session, session->plan, process, self);
+	if (n < 0)
+		return n;
+	err = pm_process_watch(session, process, session->helper);
+	if (err)
+		return pm_diag_set(&session->diag, err,
+				   "cannot watch process %d (error %d)", process->pid,
+				   -err);
+	session->attached->process_count++;
+	return n;
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The threads of a process, or of a family of processes, as /proc lists them. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/kernel/files.h"
+#include "core/kernel/kernel.h"
+#include "core/session/threads/parts.h"
+#include "core/text/grow.h"
+
+/* What matters of /proc/PID/stat. */
+struct stat_line {
+	char state;
+	pid_t parent, group;
+	uint64_t start_ticks;
+};
+
+static int read_stat(const char *path, struct stat_line *line)
+{
+	/* The name in parentheses may hold anything; start time is the 22nd field. */
+	char text[1024], *rest;
+	ssize_t n = pm_file_text(path, text, sizeof(text));
+	int parent, group;
+
+	if (n < 0)
+		return (int)n;
+	rest = strrchr(text, ')');
+	if (!rest || sscanf(rest,
+			    ") %c %d %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			    "%*s %*s %*s %*s %" SCNu64,
+			    &line->state, &parent, &group, &line->start_ticks) != 4)
+		return -EIO;
+	line->parent = (pid_t)parent;
+	line->group = (pid_t)group;
+	return 0;
+}
+
+static int read_thread(pid_t process, pid_t tid, struct stat_line *line)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", process, tid);
+	return read_stat(path, line);
+}
+
+static bool has_ended(char state)
+{
+	return state == 'Z' || state == 'X' || state == 'x';
+}
+
+bool pm_threads_is_idle(const struct scan_thread *thread)
+{
+	struct stat_line line;
+
+	/*
+	 * Between the copy of the events and the moment the new thread can be listed,
+	 * clone(2) may sleep, but uninterruptibly (D); a stop waits for the way back to
+	 * user mode, and that of a tracer for the new thread to be there.
+	 */
+	return read_thread(thread->process, thread->tid, &line) ||
+	       strchr("StTZXx", line.state) != NULL ||
+	       line.start_ticks != thread->start_ticks;
+}
+
+/* --- what /proc is ------------------------------------------------------------------ */
+
+static int hidden(const struct scan *scan, int error)
+{
+	return pm_diag_set(
+		scan->diag, error,
+		"cannot list the threads of process %d: /proc hides processes of other "
+		"users (mount option hidepid); you need CAP_SYS_PTRACE",
+		scan->pid);
+}
+
+static int refuse_listing(const struct scan *scan, int error)
+{
+	pid_t pid = scan->pid;
+
+	switch (error) {
+	case -ENOENT:
+	case -ESRCH:
+		if (pm_kernel_kill(pid, 0) != -ESRCH)
+			return hidden(scan, -EPERM);
+		return pm_diag_set(scan->diag, -ESRCH,
+				   scan->scans ? "process %d has ended"
+					       : "there is no process %d",
+				   pid);
+	case -EPERM:
+	case -EACCES:
+		return hidden(scan, error);
+	default:
+		return pm_diag_set(scan->diag, error,
+				   "cannot list the threads of process %d: %s", pid,
+				   strerror(-error));
+	}
+}
+
+int pm_threads_find(struct scan *scan)
+{
+	char self[32], path[64], text[512], *end;
+	pid_t pid = scan->request->pid;
+	ssize_t n = pm_kernel_readlink("/proc/self", self, sizeof(self));
+	const char *line;
+
+	scan->pid = pid;
+	if (pid <= 0)
+		return pm_diag_set(scan->diag, -EINVAL, "%d is not a process", pid);
+	if (n < 0)
+		return pm_diag_set(scan->diag, (int)n,
+				   "cannot list the threads of process %d: /proc cannot "
+				   "be read: %s",
+				   pid, strerror((int)-n));
+	if (strtol(self, &end, 10) != pm_kernel_getpid() || *end)
+		return pm_diag_set(
+			scan->diag, -EXDEV,
+			"cannot list the threads of process %d: /proc belongs "
+			"to another pid namespace, which calls this process %s; "
+			"mount this namespace's own",
+			pid, self);
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	n = pm_file_text(path, text, sizeof(text));
+	if (n < 0)
+		return refuse_listing(scan, (int)n);
+	/* A thread's number stands for its process. */
+	line = strstr(text, "\nTgid:");
+	if (line && atoi(line + 6) > 0)
+		scan->pid = atoi(line + 6);
+	return 0;
+}
+
+/* --- processes ---------------------------------------------------------------------- */
+
+static const struct scan_process *find_process(const struct scan_process *processes,
+					       size_t count, pid_t pid)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (processes[middle].pid < pid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && processes[low].pid == pid ? &processes[low] : NULL;
+}
+
+static bool is_number(const char *name)
+{
+	return name[0] >= '1' && name[0] <= '9';
+}
+
+static bool same_process(const struct scan_process *a, const struct scan_process *b)
+{
+	return a && b && a->start_ticks == b->start_ticks;
+}
+
+/* Whether the first scan saw that PID is a forefather of the covered process: orphans
+ * become children of one of these. */
+static bool is_forefather(const struct scan *scan, pid_t pid)
+{
+	const struct scan_process *process =
+		find_process(scan->first, scan->first_count, scan->pid);
+
+	for (size_t steps = 0; process && steps < scan->first_count; steps++) {
+		if (process->parent == pid)
+			return true;
+		process = find_process(scan->first, scan->first_count, process->parent);
+	}
+	return false;
+}
+
+/* Whether PROCESS may have lost a member for its parent before it was first listed: it is
+ * new, has become a child of a forefather, and is in the process group of a member. */
+static bool is_orphan(const struct scan *scan, const struct scan_process *list,
+		      size_t count, const struct scan_process *process)
+{
+	const struct scan_process *first =
+		find_process(scan->first, scan->first_count, process->pid);
+
+	if (process->member || same_process(first, process) ||
+	    !is_forefather(scan, process->parent))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		if (list[i].member && list[i].group == process->group)
+			return true;
+	}
+	return false;
+}
+
+/* The members of LIST[0..COUNT): who is the covered process, was a member before, or has
+ * a member for its parent. */
+static void find_members(struct scan *scan, struct scan_process *list, size_t count)
+{
+	bool lost = false, more = true;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		const struct scan_process *before =
+			find_process(scan->processes, scan->process_count, list[i].pid);
+
+		list[i].member = list[i].pid == scan->pid ||
+				 (same_process(before, &list[i]) && before->member);
+	}
+	while (more) {
+		more = false;
+		for (i = 0; i < count; i++) {
+			const struct scan_process *parent =
+				list[i].member
+					? NULL
+					: find_process(list, count, list[i].parent);
+
+			if (parent && parent->member)
+				list[i].member = more = true;
+		}
+	}
+	/* A member's end makes orphans of children that no scan has seen yet. */
+	for (i = 0; i < scan->process_count; i++)
+		lost |= scan->processes[i].member &&
+			!same_process(find_process(list, count, scan->processes[i].pid),
+				      &scan->processes[i]);
+	for (i = 0; lost && i < count; i++)
+		scan->orphans += is_orphan(scan, list, count, &list[i]);
+}
+
+static int list_processes(struct scan *scan)
+{
+	struct scan_process *list;
+	char **names, path[64];
+	size_t count, used = 0;
+	int err = pm_dir_list("/proc", &names, &count);
+
+	if (err)
+		return err;
+	list = calloc(count + 1, sizeof(list[0]));
+	for (size_t i = 0; list && i < count; i++) {
+		struct stat_line line;
+
+		if (!is_number(names[i]))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.16s/stat", names[i]);
+		if (read_stat(path, &line))
+			continue;
+		/* Names come in the order of their numbers. */
+		list[used++] = (struct scan_process){.pid = atoi(names[i]),
+						     .parent = line.parent,
+						     .group = line.group,
+						     .start_ticks = line.start_ticks};
+	}
+	free(names);
+	if (!list)
+		return -ENOMEM;
+	find_members(scan, list, used);
+	if (scan->first != scan->processes)
+		free(scan->processes);
+	scan->processes = list;
+	scan->process_count = used;
+	if (!scan->first) {
+		scan->first = list;
+		scan->first_count = used;
+	}
+	return 0;
+}
+
+/* --- threads ------------------------------------------------------------------------ */
+
+static struct scan_thread *find_thread(struct scan *scan, size_t count, pid_t tid,
+				       uint64_t start_ticks)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (scan->threads[middle].tid < tid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < count && scan->threads[low].tid == tid; low++) {
+		if (scan->threads[low].start_ticks == start_ticks)
+			return &scan->threads[low];
+	}
+	return NULL;
+}
+
+static int add_thread(struct scan *scan, pid_t process, pid_t tid, uint64_t start_ticks)
+{
+	if (!PM_GROW(scan->threads, scan->count))
+		return -ENOMEM;
+	scan->threads[scan->count++] = (struct scan_thread){
+		.tid = tid,
+		.process = process,
+		.start_ticks = start_ticks,
+		.alive = true,
+		.markers = {-1, -1, -1, -1, -1},
+	};
+	return 0;
+}
+
+/* The threads of PROCESS; the first KNOWN are sorted. -ENOENT if it has gone. */
+static int list_threads(struct scan *scan, pid_t process, size_t known)
+{
+	char path[64], **names;
+	size_t count;
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", process);
+	err = pm_dir_list(path, &names, &count);
+	if (err)
+		return err;
+	for (size_t i = 0; !err && i < count; i++) {
+		struct scan_thread *have;
+		struct stat_line line;
+		pid_t tid = atoi(names[i]);
+
+		if (read_thread(process, tid, &line) || has_ended(line.state))
+			continue;
+		have = find_thread(scan, known, tid, line.start_ticks);
+		if (have)
+			have->alive = true;
+		else
+			err = add_thread(scan, process, tid, line.start_ticks);
+	}
+	free(names);
+	return err;
+}
+
+static int compare_threads(const void *a, const void *b)
+{
+	const struct scan_thread *x = a, *y = b;
+
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+/* Drops the ended, except those whose events others may count through. */
+static int tidy(struct scan *scan, size_t known)
+{
+	size_t used = 0, alive = 0, added = 0;
+
+	for (size_t i = 0; i < scan->count; i++) {
+		struct scan_thread *thread = &scan->threads[i];
+
+		if (!thread->alive && thread->status != SCAN_DIRECT) {
+			pm_threads_unmark(thread);
+			continue;
+		}
+		alive += thread->alive;
+		added += i >= known;
+		scan->threads[used++] = *thread;
+	}
+	scan->count = used;
+	if (used)
+		qsort(scan->threads, used, sizeof(scan->threads[0]), compare_threads);
+	if (!alive)
+		return pm_diag_set(scan->diag, -ESRCH, "process %d has ended", scan->pid);
+	return (int)added;
+}
+
+int pm_threads_scan(struct scan *scan)
+{
+	size_t known = scan->count;
+	int err = 0;
+
+	for (size_t i = 0; i < known; i++)
+		scan->threads[i].alive = false;
+	if (scan->request->flags & PM_THREADS_DESCENDANTS)
+		err = list_processes(scan);
+	if (!err)
+		err = list_threads(scan, scan->pid, known);
+	for (size_t i = 0; !err && i < scan->process_count; i++) {
+		const struct scan_process *process = &scan->processes[i];
+
+		if (!process->member || process->pid == scan->pid)
+			continue;
+		err = list_threads(scan, process->pid, known);
+		/* A child may end, and one of another user's may be hidden. */
+		if (err == -ENOENT || err == -ESRCH || err == -EPERM || err == -EACCES)
+			err = 0;
+	}
+	if (err)
+		return refuse_listing(scan, err);
+	scan->scans++;
+	return tidy(scan, known);
+}
+
+void pm_threads_free(struct scan *scan)
+{
+	if (scan->first != scan->processes)
+		free(scan->first);
+	free(scan->processes);
+	free(scan->threads);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The environment, read in this one place. A value that cannot be used is quoted in a
+ * note and the default stands in for it: nothing measured is lost over a typing error.
+ * An empty value is an unset one. In a set-user-ID program every variable is ignored.
+ *
+ *   PERFMON_EVENTS   events ("," "{}" ";"), auto (default) or none
+ *   PERFMON_OUTPUT   auto (default: stderr, with a rank the file perfmon.%r.txt), stderr,
+ *                    stdout, none, or a path with %p %r %h %%
+ *   PERFMON_FORMAT   text (default), flat (text, by region), json, csv
+ *   PERFMON_PROFILE  a path with %p %r %h %%: keep the profile there
+ *   PERFMON_THREADS  fold (default): threads that end are summed; keep: each stays apart
+ *                    and the report shows each
+ *   PERFMON_LEVEL    a level of the machine (numa, package, core...): the report shows the
+ *                    threads of each of its objects, too
+ *   PERFMON_BIAS     keep (default); subtract: without what measuring added
+ *   PERFMON_METRICS  formulas ("NAME = FORMULA"; ";" or lines between), @FILE, none
+ *   PERFMON_ARM      1 (default) or 0
+ *   PERFMON_FENCE    0 (default) or 1
+ *   PERFMON_STRIDE   N: of N visits measure one at random; NAME=N for one region;
+ *                    auto, auto:N%: as few as keep measuring below 5 or N % of the time; ","
+ *   PERFMON_ARGUMENTS  1 (default) or 0: the profile has the program's arguments
+ *   PERFMON_DEBUG    0 (default) or 1
+ *   PERFMON_SAMPLE_PAGES  pages of the ring that samples go into: a power of two
+ *   PERFMON_CALL_DEPTH    how many calls a sample's chain holds
+ *   PERFMON_MIN_PERIOD    the shortest sampling period, in events
+ *
+ * The last three have bounds; a value beyond them is quoted in a note, and the bound is
+ * taken. (hwpmc has such settings in kern.hwpmc.) A variable of another name with the same
+ * prefix is named in a note.
+ *
+ * A path that has / at its end, or leads to a folder, is that folder: the file in it is
+ * perfmon.%r.profile, without a rank perfmon.%p.profile, and of reports perfmon.%r.txt and
+ * so on. To a path of a file .%r is added if there is a rank, and neither %r nor %p.
+ *
+ * The rank comes from the MPI launcher: OMPI_COMM_WORLD_RANK, MV2_COMM_WORLD_RANK,
+ * PMI_RANK, PMIX_RANK, SLURM_PROCID, the first that is a number.
+ */
+#ifndef PM_SETTINGS_OPTIONS_H
+#define PM_SETTINGS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/text/diag.h"
+
+enum pm_output { PM_OUTPUT_STDERR, PM_OUTPUT_STDOUT, PM_OUTPUT_NONE, PM_OUTPUT_PATH };
+
+/* The formats of reports: X(CONSTANT, "name", "suffix of files", writer, text), where
+ * report/formats.h declares pm_report_WRITER(), and lines of TEXT fit a terminal. */
+#define PM_FORMATS_ALL(X)                                                                \
+	X(TEXT, "text", "txt", text, true) /* the call tree */                           \
+	X(FLAT, "flat", "txt", text, true) /* text, by region */                         \
+	X(JSON, "json", "json", json, false)                                             \
+	X(CSV, "csv", "csv", csv, false)
+
+enum pm_format {
+#define PM_FORMAT_CONSTANT(constant, name, suffix, writer, text) PM_FORMAT_##constant,
+	PM_FORMATS_ALL(PM_FORMAT_CONSTANT)
+#undef PM_FORMAT_CONSTANT
+		PM_FORMATS /* how many there are */
+};
+
+#define PM_OPTIONS_NOTES 16
+
+/* Of so many visits of a region one is measured; NAME NULL: of all other regions. */
+struct pm_option_stride {
+	char *name;
+	uint32_t stride;
+};
+#define PM_STRIDE_MAX 1000000000u
+
+/* Bounds, and what is taken if nobody says. The kernel allows pages up to
+ * kernel.perf_event_mlock_kb, and calls up to kernel.perf_event_max_stack, which is the
+ * real upper bound (127 where it cannot be read). */
+#define PM_SAMPLE_PAGES_MIN	1u
+#define PM_SAMPLE_PAGES_DEFAULT 64u
+#define PM_SAMPLE_PAGES_MAX	65536u
+#define PM_CALL_DEPTH_MIN	1u
+#define PM_CALL_DEPTH_DEFAULT	127u
+#define PM_CALL_DEPTH_MAX	65535u /* attr.sample_max_stack has 16 bits */
+#define PM_MIN_PERIOD_MIN	1u
+#define PM_MIN_PERIOD_DEFAULT	1u
+#define PM_MIN_PERIOD_MAX	(UINT64_C(1) << 62)
+
+struct pm_options {
+	char *events; /* NULL unless both are false */
+	bool events_auto;
+	bool events_none;
+	enum pm_output output;
+	char *output_path;    /* of PM_OUTPUT_PATH: a template for pm_options_expand() */
+	char *output_whole;   /* the same for the report of all ranks; NULL: the same */
+	bool output_folder;   /* the path's folder is made if it is missing */
+	bool output_surprise; /* nobody has said where: rank 0 will */
+	bool output_asked;    /* PERFMON_OUTPUT is set, if only to auto */
+	enum pm_format format;
+	char *profile_path; /* a template too; NULL: a memfd */
+	bool profile_folder;
+	bool arm;
+	bool fence;
+	bool arguments;
+	bool debug;
+	bool keep_threads;
+	char *level;	    /* NULL: none; not checked here */
+	double stride_auto; /* share of the time that measuring may take; 0: not asked */
+	uint32_t stride_count; /* with neither each visit is measured */
+	struct pm_option_stride *strides;
+	bool subtract_bias;
+	char *metrics;	       /* the text; NULL: the built-in ones */
+	uint32_t sample_pages; /* a power of two */
+	uint32_t call_depth;
+	uint64_t min_period;
+	int rank;  /* -1: no launcher */
+	int ranks; /* 0: not known */
+	uint32_t note_count;
+	uint32_t
+		unknown_count; /* of the notes, the first are of variables of no meaning */
+	char *notes[PM_OPTIONS_NOTES]; /* a sentence for each value that was refused */
+};
+
+/*
+ * pm_options_read() - fills OPTIONS from the environment. Copies what it keeps, so that
+ * a later setenv() changes nothing; relative paths are made absolute, so that a later
+ * chdir() changes nothing either. Always leaves a usable OPTIONS; returns 0, or -ENOMEM
+ * (with DIAG) when a value had to be dropped for want of memory.
+ */
+int pm_options_read(struct pm_options *options, struct pm_diag *diag);
+
+/* The events of the environment as it is now; NULL: auto or none. */
+const char *pm_options_events(void);
+
+/* Adds a sentence about a value that was refused, if there is room. */
+__attribute__((format(printf, 2, 3))) void pm_options_note(struct pm_options *options,
+							   const char *format, ...);
+
+/* What pm_options_read() gives for an empty environment. */
+void pm_options_default(struct pm_options *options);
+
+/* pm_options_stride() - the stride of the region called NAME; 1: each visit; 0: one that
+ * keeps measuring below stride_auto. */
+uint32_t pm_options_stride(const struct pm_options *options, const char *name);
+
+/* A number for all strides of OPTIONS: others have another one, but by rare accident. */
+uint32_t pm_options_stride_hash(const struct pm_options *options);
+
+/* Frees what OPTIONS holds; it may be read or freed again. */
+void pm_options_free(struct pm_options *options);
+
+/* What the names of files of FORMAT end in, without the dot. */
+const char *pm_format_suffix(enum pm_format format);
+
+/*
+ * pm_options_expand() - TEMPLATE with %p (pid), %r (rank; 0 without a launcher), %h
+ * (host) and %% replaced, in BUFFER. Returns the length, -EINVAL for another %,
+ * -ENAMETOOLONG if it does not fit. A "/" in HOST becomes "_".
+ */
+int pm_options_expand(const char *template, int pid, int rank, const char *host,
+		      char *buffer, size_t size);
+
+/* pm_options_make_folder() - makes the folder of the file PATH: 0, also if it is there, or
+ * what mkdir(2) gave, or -ENOMEM. */
+int pm_options_make_folder(const char *path);
+
+/* Test hook: looks up a variable; secure_getenv by default. */
+extern char *(*pm_options_getenv)(const char *name);
+
+#endif

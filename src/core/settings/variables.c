@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/settings/variables.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "core/text/text.h"
+
+#define PREFIX "PERFMON_"
+
+/* All that the library reads, without the prefix: perfmon-environment(7). */
+static const char *const names[] = {
+	"ARGUMENTS", "ARM",    "BIAS",	  "CALL_DEPTH",	  "DEBUG",	"EVENTS",
+	"FENCE",     "FORMAT", "LEVEL",	  "METRICS",	  "MIN_PERIOD", "OUTPUT",
+	"PROFILE",   "STRIDE", "THREADS", "SAMPLE_PAGES",
+};
+
+/* Those of module systems and CMake, which say where the library is, and those of
+ * `perfmon run --exact`. */
+static const char *const foreign[] = {"DIR",	 "HOME",      "PREFIX",	      "ROOT",
+				      "VERSION", "EXACT_DIR", "EXACT_PADDING"};
+
+char *(*pm_options_getenv)(const char *name) = secure_getenv;
+
+const char *pm_variable(const char *name)
+{
+	const char *value = pm_options_getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
+void pm_options_note(struct pm_options *options, const char *format, ...)
+{
+	char *text;
+	va_list args;
+	int n;
+
+	if (options->note_count == PM_OPTIONS_NOTES)
+		return;
+	va_start(args, format);
+	n = vasprintf(&text, format, args);
+	va_end(args);
+	if (n >= 0)
+		options->notes[options->note_count++] = text;
+}
+
+int pm_variable_choice(struct pm_options *options, const char *name,
+		       const char *const *choices, int fallback)
+{
+	const char *value = pm_variable(name);
+	char known[128] = "";
+	size_t used = 0;
+	int i;
+
+	if (!value)
+		return fallback;
+	for (i = 0; *choices[i]; i++) {
+		if (!strcasecmp(value, choices[i]))
+			return i;
+		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
+					 i ? ", " : "", choices[i]);
+	}
+	pm_options_note(options, "%s=\"%.*s\" is not one of %s: using %s", name,
+			PM_QUOTED, value, known, choices[fallback]);
+	return fallback;
+}
+
+bool pm_variable_truth(struct pm_options *options, const char *name, bool fallback)
+{
+	static const char *const words[] = {"0", "1", ""};
+
+	return pm_variable_choice(options, name, words, fallback);
+}
+
+uint64_t pm_variable_bounded(struct pm_options *options, const char *name, uint64_t min,
+			     uint64_t max, uint64_t fallback)
+{
+	const char *text = pm_variable(name);
+	uint64_t value, bound;
+	int err;
+
+	if (!text)
+		return fallback;
+	err = strspn(text, "0123456789") == strlen(text)
+		      ? pm_slice_number(pm_slice_of(text), &value)
+		      : -EINVAL;
+	if (err == -EINVAL) {
+		pm_options_note(options, "%s=\"%.*s\" is not a number: using %" PRIu64,
+				name, PM_QUOTED, text, fallback);
+		return fallback;
+	}
+	if (!err && value >= min && value <= max)
+		return value;
+	bound = !err && value < min ? min : max;
+	pm_options_note(options, "%s=\"%.*s\" is %s the bound: using %" PRIu64, name,
+			PM_QUOTED, text, bound == min ? "below" : "above", bound);
+	return bound;
+}
+
+/* Whether NAME, without the prefix, is known, or else a name that is like it. */
+static bool is_known(const char *name, struct pm_suggestion *like)
+{
+	*like = (struct pm_suggestion){.wanted = pm_slice_of(name)};
+	/* The library's own tests have these. */
+	if (!strncmp(name, "TEST_", 5))
+		return true;
+	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
+		if (!strcmp(name, foreign[i]))
+			return true;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(name, names[i]))
+			return true;
+		pm_suggestion_offer(like, names[i], NULL);
+	}
+	return false;
+}
+
+void pm_variables_check(struct pm_options *options)
+{
+	const size_t skip = sizeof(PREFIX) - 1;
+
+	for (char **at = environ; at && *at; at++) {
+		struct pm_suggestion like;
+		char name[128];
+		size_t length = strcspn(*at, "=");
+
+		if (strncmp(*at, PREFIX, skip) != 0 || length >= sizeof(name))
+			continue;
+		memcpy(name, *at, length);
+		name[length] = '\0';
+		if (is_known(name + skip, &like) || !pm_variable(name))
+			continue;
+		if (*like.best)
+			pm_options_note(
+				options,
+				"%s is not a variable of libperfmon: did you mean " PREFIX
+				"%s?",
+				pm_slice_quote(pm_slice_of(name)).text, like.best);
+		else
+			pm_options_note(options,
+					"%s is not a variable of libperfmon: see "
+					"perfmon-environment(7)",
+					pm_slice_quote(pm_slice_of(name)).text);
+	}
+	options->unknown_count = options->note_count;
+}
+
+bool pm_variable_number(const char *name, int *value)
+{
+	const char *text = pm_variable(name);
+	char *end;
+	long n;
+	int saved = errno;
+
+	if (!text)
+		return false;
+	errno = 0;
+	n = strtol(text, &end, 10);
+	if (errno || *end || end == text || n < 0 || n > INT32_MAX) {
+		errno = saved;
+		return false;
+	}
+	errno = saved;
+	*value = (int)n;
+	return true;
+}

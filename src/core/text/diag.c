@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/text/diag.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void __attribute__((format(printf, 2, 0)))
+append(struct pm_diag *diag, const char *format, va_list args)
+{
+	size_t used = strlen(diag->text);
+	size_t room = sizeof(diag->text) - used;
+	int n = vsnprintf(diag->text + used, room, format, args);
+
+	if (n >= 0 && (size_t)n >= room)
+		memcpy(diag->text + sizeof(diag->text) - 4, "...", 4);
+}
+
+int pm_diag_set(struct pm_diag *diag, int error, const char *format, ...)
+{
+	va_list args;
+
+	if (!diag)
+		return error;
+	diag->error = error;
+	diag->text[0] = '\0';
+	va_start(args, format);
+	append(diag, format, args);
+	va_end(args);
+	return error;
+}
+
+void pm_diag_add(struct pm_diag *diag, const char *format, ...)
+{
+	va_list args;
+
+	if (!diag)
+		return;
+	va_start(args, format);
+	append(diag, format, args);
+	va_end(args);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The diagnostic sentence that travels with an error: what was asked, what refused
+ * it, and what would help. Written only on failure paths; never allocates.
+ */
+#ifndef PM_TEXT_DIAG_H
+#define PM_TEXT_DIAG_H
+
+struct pm_diag {
+	int error;	 /* negative errno of the last failure, 0 if there was none */
+	char text[1000]; /* one sentence, no newline; empty if there was no failure */
+};
+
+/*
+ * pm_diag_set() - records ERROR (a negative errno) with a sentence and returns ERROR,
+ * so that a failing function can end with `return pm_diag_set(diag, -EINVAL, ...)`.
+ * DIAG may be NULL. A text too long for the buffer ends in "...".
+ */
+__attribute__((format(printf, 3, 4))) int pm_diag_set(struct pm_diag *diag, int error,
+						      const char *format, ...);
+
+/* Adds to the end of the sentence in DIAG (NULL is accepted). */
+__attribute__((format(printf, 2, 3))) void pm_diag_add(struct pm_diag *diag,
+						       const char *format, ...);
+
+static inline void pm_diag_clear(struct pm_diag *diag)
+{
+	if (!diag)
+		return;
+	diag->error = 0;
+	diag->text[0] = '\0';
+}
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The pictures of the machine: made, kept and renewed. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/kernel/files.h"
+#include "core/kernel/kernel.h"
+#include "core/kernel/locks.h"
+#include "core/topology/load.h"
+
+#define CPU_DIR "/sys/devices/system/cpu/"
+
+/* PM_LOCK_TOPOLOGY: for taking a reference to the current picture, and for making the
+ * next. */
+static struct pm_topology *current;
+static uint64_t loads; /* a count, which orders nothing: relaxed */
+
+static void topology_free(struct pm_topology *topology)
+{
+	for (int i = 0; i < PM_LEVELS; i++) {
+		for (uint32_t k = 0; k < topology->levels[i].count; k++)
+			pm_cpus_free(&topology->levels[i].groups[k].cpus);
+		free(topology->levels[i].groups);
+		free(topology->levels[i].group_of);
+	}
+	pm_cpus_free(&topology->online);
+	pm_cpus_free(&topology->allowed);
+	pm_cpus_free(&topology->present);
+	free(topology);
+}
+
+void pm_topology_put(struct pm_topology *topology)
+{
+	/* Pairs with itself: the last one to let go sees what the others did. */
+	if (topology && !__atomic_sub_fetch(&topology->references, 1, __ATOMIC_ACQ_REL))
+		topology_free(topology);
+}
+
+/* The CPUs of a file of sysfs; 0, -ENOMEM or why not. */
+static int cpus_file(struct pm_cpus *cpus, const char *path)
+{
+	char *text;
+	ssize_t n = pm_file_read(path, &text);
+	int err;
+
+	if (n < 0)
+		return (int)n;
+	err = pm_cpus_parse_list(cpus, pm_slice_of(text), NULL);
+	free(text);
+	return err;
+}
+
+/* Without hwloc: what sysfs says in two files. */
+static int load_plain(struct pm_topology *to, struct pm_diag *diag)
+{
+	int err = cpus_file(&to->online, CPU_DIR "online"), n = 0;
+
+	if (err || pm_cpus_next(&to->online, 0) < 0)
+		return pm_diag_set(
+			diag, err ? err : -ENODATA,
+			"cannot list this machine's CPUs from hwloc or " CPU_DIR
+			"online");
+	to->plain = true;
+	err = cpus_file(&to->present, CPU_DIR "present");
+	if (err != -ENOMEM)
+		err = pm_cpus_or(&to->present, &to->online);
+	if (!err)
+		err = pm_cpus_copy(&to->allowed, &to->online);
+	if (!err)
+		err = pm_topology_level_new(to, PM_LEVEL_MACHINE, 1);
+	if (!err) {
+		to->levels[PM_LEVEL_MACHINE].groups[0].os_index = 0;
+		err = pm_cpus_copy(&to->levels[PM_LEVEL_MACHINE].groups[0].cpus,
+				   &to->online);
+	}
+	if (!err)
+		err = pm_topology_level_new(to, PM_LEVEL_PU, pm_cpus_count(&to->online));
+	if (!err)
+		pm_cpus_each (cpu, &to->online) {
+			struct pm_group *group = &to->levels[PM_LEVEL_PU].groups[n++];
+
+			group->os_index = (uint32_t)cpu;
+			err = err ? err : pm_cpus_add(&group->cpus, (unsigned int)cpu);
+		}
+	return err;
+}
+
+/* Which group each CPU is in. Of several memories beside the same CPUs: the first. */
+static int index_level(struct pm_topology *to, enum pm_level level)
+{
+	uint32_t *group_of = malloc(to->cpu_end * sizeof(*group_of));
+
+	if (!group_of)
+		return -ENOMEM;
+	memset(group_of, 0xff, to->cpu_end * sizeof(*group_of));
+	for (uint32_t i = 0; i < to->levels[level].count; i++)
+		pm_cpus_each (cpu, &to->levels[level].groups[i].cpus)
+			if ((uint32_t)cpu < to->cpu_end && group_of[cpu] == PM_GROUP_NONE)
+				group_of[cpu] = i;
+	to->levels[level].group_of = group_of;
+	return 0;
+}
+
+static void online_text(char *text, size_t size)
+{
+	if (pm_file_text(CPU_DIR "online", text, size) < 0)
+		text[0] = '\0';
+}
+
+static int topology_new(struct pm_topology **out, const char *why_plain,
+			struct pm_diag *diag)
+{
+	struct pm_topology *topology = calloc(1, sizeof(*topology));
+	int err;
+
+	if (!topology)
+		return pm_diag_set(diag, -ENOMEM, "no memory for the CPUs' topology");
+	__atomic_add_fetch(&loads, 1, __ATOMIC_RELAXED);
+	topology->references = 1;
+	/* Before the rest: what changes meanwhile is seen at the next call. */
+	online_text(topology->online_text, sizeof(topology->online_text));
+	err = pm_topology_load(topology);
+	if (err == -ENODATA) {
+		topology_free(topology);
+		topology = calloc(1, sizeof(*topology));
+		if (!topology)
+			return pm_diag_set(diag, -ENOMEM,
+					   "no memory for the CPUs' topology");
+		topology->references = 1;
+		online_text(topology->online_text, sizeof(topology->online_text));
+		err = load_plain(topology, diag);
+		topology->why_plain = why_plain;
+	}
+	if (!err) {
+		pm_cpus_each (cpu, &topology->online)
+			topology->cpu_end = (uint32_t)cpu + 1;
+		for (int i = 0; !err && i < PM_LEVELS; i++)
+			err = index_level(topology, i);
+	}
+	if (err) {
+		topology_free(topology);
+		return err != -ENOMEM ? err
+				      : pm_diag_set(diag, err,
+						    "no memory for the CPUs' topology");
+	}
+	*out = topology;
+	return 0;
+}
+
+int pm_topology_get(struct pm_topology **out, struct pm_diag *diag)
+{
+	char now[sizeof(current->online_text)];
+	struct pm_topology *old = NULL;
+	struct pm_quiet quiet;
+	const char *why_plain;
+	int err = 0;
+
+	/* Who is cancelled here would take the lock with him. */
+	pm_kernel_quiet_begin(&quiet);
+	why_plain = pm_topology_prepare();
+	pm_locks_take(PM_LOCK_TOPOLOGY);
+	if (current)
+		online_text(now, sizeof(now));
+	if (!current || strcmp(now, current->online_text)) {
+		old = current;
+		err = topology_new(&current, why_plain, diag);
+		if (err)
+			old = NULL;
+	}
+	if (!err) {
+		__atomic_add_fetch(&current->references, 1, __ATOMIC_RELAXED);
+		*out = current;
+	}
+	pm_locks_release(PM_LOCK_TOPOLOGY);
+	pm_topology_put(old);
+	pm_kernel_quiet_end(&quiet);
+	return err;
+}
+
+int pm_topology_refresh(struct pm_diag *diag)
+{
+	struct pm_topology *old = NULL;
+	struct pm_quiet quiet;
+	const char *why_plain;
+	int err;
+
+	pm_kernel_quiet_begin(&quiet);
+	why_plain = pm_topology_prepare();
+	pm_locks_take(PM_LOCK_TOPOLOGY);
+	old = current;
+	err = topology_new(&current, why_plain, diag);
+	if (err)
+		old = NULL;
+	else
+		err = old && !(pm_cpus_equal(&old->online, &current->online) &&
+			       pm_cpus_equal(&old->allowed, &current->allowed));
+	pm_locks_release(PM_LOCK_TOPOLOGY);
+	pm_topology_put(old);
+	pm_kernel_quiet_end(&quiet);
+	return err;
+}
+
+uint64_t pm_topology_loads(void)
+{
+	return __atomic_load_n(&loads, __ATOMIC_RELAXED);
+}

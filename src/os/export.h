@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Marks a definition that the map file exports; everything else is hidden. */
-#ifndef PM_OS_EXPORT_H
-#define PM_OS_EXPORT_H
-
-#define PM_EXPORT __attribute__((visibility("default")))
-
-#endif
