@@ -84,6 +84,14 @@ upward_table() {
 }
 try "sees a table that is out of order" upward_table || true
 
+# Row: DC-09: src/ has the six folders that the project was asked for, and beside it stand the
+# others.
+folders() {
+	diff <(printf '%s\n' src/{arch,cli,compat,core,fastpath,mpi}) <(find src -mindepth 1 -maxdepth 1 -type d | sort) &&
+		ls -d include/perfmon examples bench tests configure.ac Makefile.am >/dev/null
+}
+try "src/ has six folders" folders || true
+
 # CONTRIBUTING shows the same table.
 # shellcheck disable=SC2016 # Markdown has backquotes
 shown() {
