@@ -102,13 +102,14 @@ libperfmon_core_la_SOURCES = \
 	src/core/samples/log_write.c src/core/samples/log_write.h src/core/samples/ring.c \
 	src/core/samples/ring.h src/core/samples/sample.c src/core/samples/sample.h src/core/samples/samples.h \
 	src/core/session/session.c \
+	src/core/session/core/arm_state.c src/core/session/core/arm_state.h src/core/session/core/armed.h \
 	src/core/session/core/busy.c src/core/session/core/busy.h src/core/session/core/control.c \
 	src/core/session/core/core.h src/core/session/core/enter.c src/core/session/core/hooks.h \
-	src/core/session/core/install.c src/core/session/core/plan.c src/core/session/core/plan.h \
+	src/core/session/core/install.c src/core/session/core/on.c src/core/session/core/plan.c src/core/session/core/plan.h \
 	src/core/session/core/program.c src/core/session/core/reader.c src/core/session/core/readings.c \
 	src/core/session/core/readings.h src/core/session/core/record.c src/core/session/core/record.h \
 	src/core/session/core/run.c src/core/session/core/time.c src/core/session/core/value.c \
-	src/core/session/overflow/arm.c src/core/session/overflow/armed.h \
+	src/core/session/overflow/arm.c \
 	src/core/session/overflow/breakpoint.c src/core/session/overflow/drain.c \
 	src/core/session/overflow/notices.h src/core/session/overflow/overflow.h \
 	src/core/session/overflow/period.c src/core/session/overflow/period.h \
@@ -117,7 +118,6 @@ libperfmon_core_la_SOURCES = \
 	src/core/session/overflow/restart.c \
 	src/core/session/overflow/restart.h src/core/session/overflow/signals.c \
 	src/core/session/overflow/slots.c src/core/session/overflow/slots.h \
-	src/core/session/overflow/state.c src/core/session/overflow/state.h \
 	src/core/session/overflow/wait.c src/core/session/overflow/wait.h \
 	src/core/session/sampling/fields.c src/core/session/sampling/fields.h \
 	src/core/session/sampling/log.c src/core/session/sampling/sampling.c \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The states of armed counters: what session/overflow/state.h draws is what happens. */
+/* The states of armed counters: what session/core/arm_state.h draws is what happens. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <poll.h>
@@ -102,7 +102,7 @@ Test(arm_states, are_as_drawn)
 	char path[512];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/src/core/session/overflow/state.h",
+	snprintf(path, sizeof(path), "%s/src/core/session/core/arm_state.h",
 		 source ? source : ".");
 	file = fopen(path, "r");
 	if (!file && access("config.h", F_OK))

@@ -26,8 +26,6 @@
 #define THREAD_FLAGS (PERFMON_SESSION_SELF | PERFMON_SESSION_EXCLUSIVE)
 
 static const struct pm_session_hooks hooks = {
-	.arm_size = sizeof(struct pm_arm),
-	.records_size = sizeof(struct pm_target_records),
 	.plan_event = pm_overflow_plan,
 	.wants_side_records = pm_sampling_wants_side,
 	.plan_side = pm_sampling_plan_side,
@@ -40,7 +38,6 @@ static const struct pm_session_hooks hooks = {
 	.notice_loss = pm_targets_notice_loss,
 	.attach_self = pm_targets_attach_self,
 	.before_start = pm_overflow_before_start,
-	.enable = pm_overflow_enable,
 	.after_stop = pm_overflow_after_stop,
 	.check_period = pm_overflow_check_period,
 	.written = pm_overflow_written,

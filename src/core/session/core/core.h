@@ -182,7 +182,7 @@ int pm_session_must_stand(struct perfmon_session *session, const char *what);
 /* -EBUSY if FLAGS have PERFMON_WRITE_STOPPED and the session is running. */
 int pm_session_check_stopped(struct perfmon_session *session, uint32_t flags);
 
-/* --- run.c -------------------------------------------------------------------------- */
+/* --- on.c --------------------------------------------------------------------------- */
 
 /* Enables or disables what is on of TARGET. 0 or the first error. */
 int pm_target_enable(struct perfmon_session *session, struct pm_target *target);
@@ -194,6 +194,8 @@ int pm_target_enable_set(struct perfmon_session *session, struct pm_target *targ
 /* Whether set or part S of TARGET is on while the session runs. */
 bool pm_target_is_on(const struct perfmon_session *session,
 		     const struct pm_target *target, uint32_t s);
+
+/* --- run.c -------------------------------------------------------------------------- */
 
 /* To be called when the plan has been opened, with the lock. */
 void pm_session_learn_quick(struct perfmon_session *session);

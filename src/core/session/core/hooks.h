@@ -17,15 +17,11 @@ struct pm_asked;
 struct pm_event;
 struct pm_register;
 struct pm_session_plan;
-struct pm_target;
 
 /* All but plan_event, wants_side_records and plan_side may change the session, and have
  * its lock. What returns an int gives 0, or a negative errno with a sentence. */
 struct pm_session_hooks {
 	/* --- plans ----------------------------------------------------------------- */
-
-	size_t arm_size;     /* of a struct pm_arm */
-	size_t records_size; /* of a struct pm_target_records */
 
 	/* What EVENT of REG, which overflows, has to record. */
 	void (*plan_event)(const struct perfmon_session *session,
@@ -71,10 +67,6 @@ struct pm_session_hooks {
 
 	/* Of a stopped session, before its targets are enabled. */
 	int (*before_start)(struct perfmon_session *session);
-
-	/* Enables set S of TARGET, which has events that write records. */
-	int (*enable)(struct perfmon_session *session, struct pm_target *target,
-		      uint32_t s);
 
 	/* Of a session that has just stopped: takes the last records. */
 	void (*after_stop)(struct perfmon_session *session);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/session/core/core.h"
+#include "core/session/core/armed.h"
 
 void pm_program_put(struct pm_program *program)
 {
@@ -139,12 +139,12 @@ uint32_t pm_sets_insert(struct pm_set *sets, uint32_t *count, uint16_t id,
 
 /* --- memory of targets -------------------------------------------------------------- */
 
-static int part_init(struct pm_part *part, uint32_t count, size_t arm_size)
+static int part_init(struct pm_part *part, uint32_t count)
 {
 	part->instance = calloc(1, pm_instance_size(count));
 	part->readings = calloc(count + 1, sizeof(part->readings[0]));
 	part->stamps = calloc(count + 1, sizeof(part->stamps[0]));
-	part->arms = calloc(count + 1, arm_size);
+	part->arms = calloc(count + 1, sizeof(part->arms[0]));
 	part->before = calloc(count + 1, sizeof(part->before[0]));
 	return part->instance && part->readings && part->stamps && part->arms &&
 			       part->before
@@ -169,8 +169,7 @@ static void target_free(const struct pm_session_plan *plan, struct pm_target *ta
 	target->records = NULL;
 }
 
-int pm_plan_room(const struct perfmon_session *session, struct pm_session_plan *plan,
-		 struct pm_target **out)
+int pm_plan_room(struct pm_session_plan *plan, struct pm_target **out)
 {
 	struct pm_target *target;
 	uint32_t s;
@@ -190,14 +189,13 @@ int pm_plan_room(const struct perfmon_session *session, struct pm_session_plan *
 	target = &plan->targets[plan->target_count];
 	if (!target->parts) {
 		target->parts = calloc(plan->part_count, sizeof(target->parts[0]));
-		target->records = calloc(1, session->hooks->records_size);
+		target->records = calloc(1, sizeof(*target->records));
 		if (!target->parts || !target->records) {
 			target_free(plan, target);
 			return -ENOMEM;
 		}
 		for (s = 0; s < plan->part_count; s++) {
-			if (part_init(&target->parts[s], plan->sets[s].count,
-				      session->hooks->arm_size)) {
+			if (part_init(&target->parts[s], plan->sets[s].count)) {
 				target_free(plan, target);
 				return -ENOMEM;
 			}
@@ -361,7 +359,7 @@ int pm_plan_build(const struct perfmon_session *session, struct pm_register *reg
 		plan->part_count++;
 	}
 	/* So that attaching to one target, as in a hook, allocates nothing. */
-	err = err ?: pm_plan_room(session, plan, &target);
+	err = err ?: pm_plan_room(plan, &target);
 	if (err) {
 		pm_plan_free(plan);
 		return err;

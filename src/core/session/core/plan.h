@@ -126,9 +126,8 @@ struct pm_part {
 	struct pm_reading *readings; /* the last known, zero when it was opened */
 	uint64_t *stamps;	     /* the session's stamp when each was read */
 	struct pm_reading *before;   /* the same at the end of the last time slice */
-	struct pm_arm
-		*arms;	    /* how its events that overflow are armed: overflow/armed.h */
-	uint64_t active_ns; /* in time slices that are over, of a set without events */
+	struct pm_arm *arms; /* how its events that overflow are armed: core/armed.h */
+	uint64_t active_ns;  /* in time slices that are over, of a set without events */
 	bool settled; /* disabled since they were read: they need not be read again */
 };
 
@@ -164,7 +163,7 @@ struct pm_target {
 	 * watches neither; else no other target of the session has had it. */
 	uint64_t watch_key;
 	struct pm_part *parts;		   /* PART_COUNT of them */
-	struct pm_target_records *records; /* of its events: overflow/armed.h */
+	struct pm_target_records *records; /* of its events: core/armed.h */
 };
 
 /* The events of all registers, and where they are open. */
@@ -247,8 +246,7 @@ int pm_plan_build(const struct perfmon_session *session, struct pm_register *reg
 void pm_plan_free(struct pm_session_plan *plan);
 
 /* The plan's memory for one more target than are open, in *TARGET. 0 or -ENOMEM. */
-int pm_plan_room(const struct perfmon_session *session, struct pm_session_plan *plan,
-		 struct pm_target **target);
+int pm_plan_room(struct pm_session_plan *plan, struct pm_target **target);
 
 /* Whether events of PLAN write records, and need a ring. */
 bool pm_plan_writes_records(const struct pm_session_plan *plan);

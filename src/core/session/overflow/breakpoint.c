@@ -11,7 +11,7 @@
 #include <linux/hw_breakpoint.h>
 
 #include "core/kernel/handler.h"
-#include "core/session/overflow/armed.h"
+#include "core/session/core/armed.h"
 #include "core/session/overflow/restart.h"
 
 /* --- whether this kernel does that -------------------------------------------------- */

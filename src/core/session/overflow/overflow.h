@@ -4,7 +4,7 @@
 #define PM_SESSION_OVERFLOW_OVERFLOW_H
 
 #include "core/session/core/core.h"
-#include "core/session/overflow/armed.h"
+#include "core/session/core/armed.h"
 
 /* Makes what the room keeps for the session. 0 or -ENOMEM. */
 int pm_overflow_create(struct perfmon_session *session);
@@ -33,10 +33,6 @@ int pm_overflow_arm(struct perfmon_session *session, struct pm_session_plan *pla
 		    struct pm_target *target);
 void pm_overflow_disarm(struct perfmon_session *session,
 			const struct pm_session_plan *plan, struct pm_target *target);
-
-/* Enables the instance of set S, whose notifying counters stop at their next overflow. */
-int pm_overflow_enable(struct perfmon_session *session, struct pm_target *target,
-		       uint32_t s);
 
 /* Takes all that is in the rings of the targets, or of one, and does what overflows and
  * clocks ask for. The last one leaves there what a log has no room for just now, if it

@@ -93,29 +93,6 @@ static int count_on(const struct pm_target *target, const struct pm_register *re
 	return err;
 }
 
-/*
- * The kernel begins the period of a software event that is on with its end
- * (perf_swevent_start() leaves period_left at 0, so that the next event overflows): with
- * PAUSE its group is off meanwhile. Not the event alone: Linux 6.12 and later do not put
- * a member on that is enabled while its leader of another software PMU is on
- * (ctx_resched() looks at the member's PMU only).
- */
-int pm_overflow_begin_period(struct pm_part *part, uint32_t c, bool pause,
-			     uint64_t period)
-{
-	const struct pm_counter *counters = part->instance->counters;
-	uint32_t leader = counters[c].leader;
-	int err = 0;
-
-	if (pause)
-		err = pm_kernel_ioctl(counters[leader].fd, PERF_EVENT_IOC_DISABLE, 0);
-	err = err ?: pm_kernel_ioctl_ptr(counters[c].fd, PERF_EVENT_IOC_PERIOD, &period);
-	if (!pause || err)
-		return err;
-	pm_limit_move(&part->arms[leader].limit, PM_LIMIT_RESUME);
-	return pm_kernel_ioctl(counters[leader].fd, PERF_EVENT_IOC_ENABLE, 0);
-}
-
 /* The group of counter C in set S of TARGET was off for NS. With time slices its enabled
  * time is that of the whole. */
 static void note_gap(struct perfmon_session *session, const struct pm_target *target,
@@ -149,7 +126,7 @@ static int arm(struct perfmon_session *session, struct pm_target *target,
 	int err = 0;
 
 	if (counter->fd >= 0)
-		err = pm_overflow_begin_period(part, reg->planned, pause, period);
+		err = pm_arm_begin_period(part, reg->planned, pause, period);
 	if (began)
 		note_gap(session, target, reg->set, reg->planned,
 			 pm_target_time(target) - began);

@@ -3,22 +3,13 @@
 #ifndef PM_SESSION_OVERFLOW_PERIOD_H
 #define PM_SESSION_OVERFLOW_PERIOD_H
 
-#include "core/session/overflow/armed.h"
-
-static inline bool pm_notifies(const struct pm_register *reg)
-{
-	return reg->overflow.how.flags & PERFMON_OVERFLOW_NOTIFY;
-}
+#include "core/session/core/armed.h"
 
 /* Whether the kernel counts EVENT in software, the debug registers included. */
 bool pm_is_software(const struct pm_event *event);
 
 /* Whether EVENT is time, whose periods are a timer's. */
 bool pm_is_clock(const struct pm_event *event);
-
-/* Gives counter C of PART a new PERIOD, which begins now; PAUSE: its group is on. */
-int pm_overflow_begin_period(struct pm_part *part, uint32_t c, bool pause,
-			     uint64_t period);
 
 /* Takes notice of a record of REG on TARGET: whether its value has passed 2^64. */
 bool pm_period_record(struct perfmon_session *session, struct pm_target *target,

@@ -3,7 +3,7 @@
 #ifndef PM_SESSION_OVERFLOW_RESET_H
 #define PM_SESSION_OVERFLOW_RESET_H
 
-#include "core/session/overflow/armed.h"
+#include "core/session/core/armed.h"
 
 /* The period after which a counter of VALUE passes 2^64. */
 static inline uint64_t pm_period_for(uint64_t value)

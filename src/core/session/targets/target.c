@@ -85,7 +85,7 @@ int pm_target_open(struct perfmon_session *session, struct pm_session_plan *plan
 {
 	struct pm_target *target;
 	uint32_t s;
-	int refused = 0, n = pm_plan_room(session, plan, &target);
+	int refused = 0, n = pm_plan_room(plan, &target);
 
 	if (n)
 		return pm_diag_set(&session->diag, n, "out of memory");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The tables of state.h. */
-#include "core/session/overflow/state.h"
+/* The tables of arm_state.h. */
+#include "core/session/core/arm_state.h"
 
 uint32_t pm_arm_impossible;
 

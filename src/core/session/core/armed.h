@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* How an event that overflows is armed on one target. */
-#ifndef PM_SESSION_OVERFLOW_ARMED_H
-#define PM_SESSION_OVERFLOW_ARMED_H
+#ifndef PM_SESSION_CORE_ARMED_H
+#define PM_SESSION_CORE_ARMED_H
 
 #include "core/session/core/core.h"
-#include "core/session/overflow/state.h"
+#include "core/session/core/arm_state.h"
 
 /* A record in the ring: where it stands, and the instruction that it names. */
 struct pm_place {
@@ -39,5 +39,13 @@ static inline struct pm_arm *pm_arm_of(const struct pm_target *target,
 {
 	return &target->parts[reg->set].arms[reg->planned];
 }
+
+static inline bool pm_notifies(const struct pm_register *reg)
+{
+	return reg->overflow.how.flags & PERFMON_OVERFLOW_NOTIFY;
+}
+
+/* Gives counter C of PART a new PERIOD, which begins now; PAUSE: its group is on. */
+int pm_arm_begin_period(struct pm_part *part, uint32_t c, bool pause, uint64_t period);
 
 #endif

@@ -44,8 +44,8 @@
  *
  * An event is FREE and overflows where the exec of its thread has enabled it.
  */
-#ifndef PM_SESSION_OVERFLOW_STATE_H
-#define PM_SESSION_OVERFLOW_STATE_H
+#ifndef PM_SESSION_CORE_ARM_STATE_H
+#define PM_SESSION_CORE_ARM_STATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
