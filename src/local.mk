@@ -70,21 +70,31 @@ libperfmon_core_la_SOURCES = \
 	src/core/profile/take.c src/core/profile/take.h \
 	src/core/profile/threads.c src/core/profile/times.c src/core/profile/walk.h \
 	src/core/profile/writer.c src/core/profile/writer.h \
-	src/core/report/cells.c src/core/report/cells.h src/core/report/cost.c \
-	src/core/report/csv.c src/core/report/derived.c \
-	src/core/report/file.c src/core/report/file.h src/core/report/flat.c src/core/report/formats.h \
-	src/core/report/frame.c src/core/report/groups.c src/core/report/groups.h src/core/report/hottest.c src/core/report/json.c \
-	src/core/report/json_nodes.c src/core/report/json_out.c src/core/report/json_out.h \
-	src/core/report/merge.c src/core/report/merge.h src/core/report/merge_nodes.c \
-	src/core/report/merge_notes.c src/core/report/merge_parts.h src/core/report/merge_processes.c \
-	src/core/report/merge_ranges.c src/core/report/metric.c src/core/report/metric.h \
-	src/core/report/model.c src/core/report/model.h src/core/report/out.c src/core/report/out.h \
-	src/core/report/print.c src/core/report/print.h src/core/report/ranks.c src/core/report/report.h \
-	src/core/report/roles.c src/core/report/sanity.c src/core/report/scale.c src/core/report/spread.c \
-	src/core/report/rest.c src/core/report/stride.c src/core/report/sums.c src/core/report/table.c src/core/report/table.h \
-	src/core/report/text.c src/core/report/times.c src/core/report/tree.c src/core/report/tree_build.h \
-	src/core/report/tree_node.c src/core/report/tree_thread.c \
-	src/core/report/unclosed.c src/core/report/values.c src/core/report/width.c src/core/report/width.h \
+	src/core/report/merge/merge.c src/core/report/merge/merge.h src/core/report/merge/nodes.c \
+	src/core/report/merge/notes.c src/core/report/merge/parts.h \
+	src/core/report/merge/processes.c src/core/report/merge/ranges.c \
+	src/core/report/model/cost.c src/core/report/model/event_name.c \
+	src/core/report/model/event_name.h src/core/report/model/flat.c \
+	src/core/report/model/groups.c src/core/report/model/groups.h \
+	src/core/report/model/hottest.c src/core/report/model/metric.c \
+	src/core/report/model/metric.h src/core/report/model/metric_columns.c \
+	src/core/report/model/model.c src/core/report/model/model.h src/core/report/model/node.h \
+	src/core/report/model/rest.c src/core/report/model/sanity.c src/core/report/model/stride.c \
+	src/core/report/model/sums.c src/core/report/model/times.c src/core/report/model/times.h \
+	src/core/report/model/tree.c src/core/report/model/tree.h \
+	src/core/report/model/tree_build.h src/core/report/model/tree_node.c \
+	src/core/report/model/tree_thread.c src/core/report/model/value.c \
+	src/core/report/model/value.h src/core/report/output/escape.c \
+	src/core/report/output/escape.h src/core/report/output/file.c src/core/report/output/file.h \
+	src/core/report/output/json.c src/core/report/output/json.h src/core/report/output/number.c \
+	src/core/report/output/number.h src/core/report/output/out.c src/core/report/output/out.h \
+	src/core/report/output/utf8.c src/core/report/output/utf8.h src/core/report/cells.c \
+	src/core/report/cells.h src/core/report/csv.c src/core/report/exit.c \
+	src/core/report/formats.h src/core/report/frame.c src/core/report/json.c \
+	src/core/report/json_nodes.c src/core/report/ranks.c src/core/report/report.c \
+	src/core/report/report.h src/core/report/scale.c src/core/report/spread.c \
+	src/core/report/table.c src/core/report/table.h src/core/report/text.c \
+	src/core/report/unclosed.c \
 	src/core/regions/aggregate.c src/core/regions/aggregate.h src/core/regions/cost.c \
 	src/core/regions/cost.h src/core/regions/calls.c src/core/regions/exclude.c src/core/regions/exclude.h src/core/regions/exit.c src/core/regions/exit.h \
 	src/core/regions/merge_call.c src/core/regions/names.c src/core/regions/names.h \

@@ -18,10 +18,11 @@
 #include <unistd.h>
 
 #include "core/profile/profile.h"
+#include "core/report/merge/merge.h"
 #include "core/report/report.h"
-#include "perfmon/region.h"
 #include "core/settings/options.h"
 #include "core/text/diag.h"
+#include "perfmon/region.h"
 #include "profile_builder.h"
 
 #if defined(__SANITIZE_THREAD__)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What measuring itself adds: it is measured at start-up, told in reports, marked, and taken
  * out of times and counts on request. */
-#include "core/report/model.h"
+#include "core/report/model/value.h"
 #include "core/report/report.h"
-#include "region_probe.h"
 #include "profile_builder.h"
+#include "region_probe.h"
 #include "report_text.h"
 
 #include <errno.h>

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/report/model/tree.h"
 #include "core/report/report.h"
 #include "profile_builder.h"
 #include "report_text.h"

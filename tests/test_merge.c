@@ -13,10 +13,11 @@
 
 #include "core/profile/profile.h"
 #include "core/regions/regions.h"
+#include "core/report/merge/merge.h"
 #include "core/report/report.h"
+#include "helpers.h"
 #include "perfmon/merge.h"
 #include "perfmon/region.h"
-#include "helpers.h"
 #include "profile_builder.h"
 #include "report_text.h"
 

@@ -15,7 +15,8 @@
 #include <jansson.h>
 #endif
 
-#include "core/report/report.h"
+#include "core/report/model/metric.h"
+#include "core/report/output/number.h"
 #include "helpers.h"
 #include "profile_builder.h"
 #include "report_text.h"

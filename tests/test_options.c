@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/report/report.h"
+#include "core/report/model/metric.h"
 #include "core/settings/job.h"
 #include "core/settings/options.h"
 #include "tree.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Regions by where their threads might run: NUMA nodes, packages, cores. */
+#include "core/report/model/groups.h"
+#include "core/report/model/tree.h"
 #include "region_probe.h"
 
 #include <pthread.h>
 #include <sched.h>
 
 #include "core/kernel/machine_id.h"
-#include "core/report/report.h"
 #include "machine.h"
 #include "perfmon/report.h"
 #include "profile_builder.h"

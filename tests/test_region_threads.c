@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Threads that use regions come and go: registry, fold, destructors. */
 #include "bounds.h"
+#include "core/report/model/value.h"
 #include "helpers.h"
 #include "region_probe.h"
 
@@ -12,7 +13,6 @@
 #include <sys/resource.h>
 
 #include "core/regions/regions.h"
-#include "core/report/report.h"
 #include "perfmon/report.h"
 
 TestSuite(region_threads, .init = probe_quiet, .timeout = 240);

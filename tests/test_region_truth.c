@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Regions on real counters: what they count is true. Needs a PMU: the guest has one. */
-#include "core/report/report.h"
+#include "core/report/model/value.h"
 #include "region_probe.h"
 
 #include <fcntl.h>

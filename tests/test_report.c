@@ -20,6 +20,8 @@
 #endif
 
 #include "core/kernel/kernel.h"
+#include "core/report/output/file.h"
+#include "core/report/output/number.h"
 #include "core/report/report.h"
 #include "helpers.h"
 #include "profile_builder.h"

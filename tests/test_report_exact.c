@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile_builder.h"
+#include "core/report/merge/merge.h"
 #include "core/report/report.h"
+#include "profile_builder.h"
 #include "report_text.h"
 
 static struct perfmon_profile_node *

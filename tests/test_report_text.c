@@ -6,10 +6,11 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "profile_builder.h"
+#include "core/report/cells.h"
+#include "core/report/output/utf8.h"
 #include "core/report/report.h"
 #include "core/report/table.h"
-#include "core/report/width.h"
+#include "profile_builder.h"
 #include "report_text.h"
 
 /* The columns of the longest line of TEXT, by the table of the C library. */

@@ -13,6 +13,8 @@
 #endif
 
 #include "core/profile/profile.h"
+#include "core/report/merge/merge.h"
+#include "core/report/model/value.h"
 #include "core/report/report.h"
 #include "profile_builder.h"
 #include "region_probe.h"

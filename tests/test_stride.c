@@ -3,6 +3,9 @@
  * true. */
 #include "config.h"
 
+#include "core/report/merge/merge.h"
+#include "core/report/model/value.h"
+#include "core/report/report.h"
 #include "helpers.h"
 #include "region_probe.h"
 
@@ -18,7 +21,6 @@
 #endif
 
 #include "bounds.h"
-#include "core/report/report.h"
 #include "profile_builder.h"
 #include "report_text.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* PERFMON_STRIDE=auto: which paths get a stride, and whether their totals are true. */
+#include "core/report/model/value.h"
 #include "helpers.h"
 #include "region_probe.h"
 
@@ -8,7 +9,6 @@
 #include <sys/mman.h>
 
 #include "perfmon/profile.h"
-#include "core/report/report.h"
 
 static void init(void)
 {

@@ -18,9 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/report/report.h"
-
 #include "../profile_builder.h"
+#include "core/report/output/utf8.h"
 
 /* A title, a colour by one byte, no UTF-8, ends of lines, a change of direction. */
 #define EVIL                                                                             \

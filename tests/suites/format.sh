@@ -17,7 +17,8 @@ try "no comment of one line is closed on the next" nothing closed || true
 
 # --- printers of text: constants, cells, and what went through an escape -----------------
 
-mapfile -t sources < <(find src -name '*.[ch]' ! -path src/core/report/out.c | sort)
+mapfile -t sources < <(find src -name '*.[ch]' ! -path src/core/report/output/out.c \
+	! -path src/core/report/output/escape.c ! -path src/core/report/output/number.c | sort)
 printed() { # FILE...
 	awk -f tests/printed.awk "${sources[@]}" "$@"
 }

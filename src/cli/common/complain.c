@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/common/terminal.h"
-#include "core/report/report.h"
+#include "core/report/output/escape.h"
 
 int cli_print(void *file, const char *text, size_t size)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/common/complain.h"
-#include "core/report/report.h"
+#include "core/report/model/metric.h"
 #include "core/text/diag.h"
 #include "core/text/text.h"
 #include "core/topology/topology.h"

@@ -4,7 +4,8 @@
 #ifndef PM_CLI_COMMON_OUTPUT_H
 #define PM_CLI_COMMON_OUTPUT_H
 
-#include "core/report/report.h"
+#include "core/report/output/escape.h"
+#include "core/report/output/file.h"
 
 struct cli_output {
 	const char *command;

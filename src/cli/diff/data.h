@@ -20,7 +20,8 @@
 #include <stdint.h>
 
 #include "cli/diff/math.h"
-#include "core/report/report.h"
+#include "core/report/model/value.h"
+#include "core/report/output/out.h"
 #include "core/text/diag.h"
 #include "perfmon/profile_layout.h"
 

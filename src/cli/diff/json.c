@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "cli/diff/data.h"
+#include "core/report/output/escape.h"
 
 static void put_real(struct pm_out *out, const char *name, double value, bool known)
 {

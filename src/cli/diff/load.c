@@ -14,7 +14,6 @@
 #include "cli/common/common.h"
 #include "cli/diff/stat_file.h"
 #include "core/profile/profile.h"
-#include "core/report/report.h"
 
 /* Room for one more element of ARRAY. */
 #define GROW(array, count, room)                                                         \

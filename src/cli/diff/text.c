@@ -7,9 +7,10 @@
 #include <string.h>
 #include <errno.h>
 
-#include "cli/diff/data.h"
 #include "cli/common/common.h"
-#include "core/report/report.h"
+#include "cli/diff/data.h"
+#include "core/report/cells.h"
+#include "core/report/output/escape.h"
 
 /* A value's marks stand right behind it. */
 enum column {

@@ -12,7 +12,8 @@
 #include <string.h>
 
 #include "cli/export/export.h"
-#include "core/report/report.h"
+#include "core/report/model/groups.h"
+#include "core/report/output/escape.h"
 
 static void put_ns(struct pm_out *out, const char *name, uint64_t ns)
 {

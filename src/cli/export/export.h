@@ -13,7 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/report/report.h"
+#include "core/report/model/value.h"
+#include "core/report/output/out.h"
 #include "core/text/diag.h"
 
 /* Linux gives numbers to processes and threads up to 2^22. */

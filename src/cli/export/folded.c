@@ -13,7 +13,7 @@
 
 #include "cli/common/common.h"
 #include "cli/export/export.h"
-#include "core/report/report.h"
+#include "core/report/cells.h"
 
 static void put_frame(struct pm_out *out, const char *name)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The information for programs: the members are those of perfmon/info.h. */
 #include "cli/info/info.h"
+#include "core/report/output/json.h"
 
 #include "cli/common/common.h"
 #include "cli/exact/exact.h"
-#include "core/report/report.h"
 #include "core/topology/topology.h"
 
 /* What is not known is null. */

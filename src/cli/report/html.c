@@ -4,6 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/report/model/groups.h"
+#include "core/report/model/times.h"
+#include "core/report/model/value.h"
+#include "core/report/output/escape.h"
+
 /* Made of page.html. */
 static const char page[] =
 #include "cli/report/page_text.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/profile/profile.h"
-#include "core/report/report.h"
+#include "core/report/model/times.h"
 
 #define NO_JOB "none"
 

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/report/report.h"
 #include "cli/common/common.h"
 #include "cli/report/html.h"
 #include "cli/report/jobs.h"
-#include "cli/report/report.h"
 #include "core/profile/profile.h"
-#include "core/report/report.h"
+#include "core/report/merge/merge.h"
 
 /* clang-format off */
 static const char help[] =

@@ -10,12 +10,12 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "cli/run/run.h"
 #include "cli/common/common.h"
 #include "cli/exact/exact.h"
-#include "cli/run/run.h"
 #include "cli/run/watch.h"
 #include "core/events/events.h"
-#include "core/report/report.h"
+#include "core/report/model/metric.h"
 #include "core/settings/options.h"
 #include "core/text/diag.h"
 

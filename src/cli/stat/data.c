@@ -7,6 +7,8 @@
 #include <stdio.h>
 
 #include "cli/stat/formats.h"
+#include "core/report/output/escape.h"
+#include "core/report/output/json.h"
 
 /* Counts are whole, as far as doubles are. */
 static void put_number(struct pm_out *out, double value)

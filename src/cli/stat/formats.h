@@ -4,7 +4,7 @@
 #define PM_CLI_STAT_FORMATS_H
 
 #include "cli/stat/derive.h"
-#include "core/report/report.h"
+#include "core/report/output/out.h"
 
 void stat_text_begin(const struct stat_result *result, struct pm_out *out);
 void stat_text_interval(const struct stat_result *result, struct pm_out *out);

@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/stat/formats.h"
 #include "cli/common/common.h"
+#include "cli/stat/formats.h"
+#include "core/report/output/number.h"
 
 /* The columns of the table; one that nothing stands in is not shown. */
 enum column { TIME, PLACE, COUNT, CHILDREN, SPREAD, EVENT, COVERED, RATIO, COLUMNS };

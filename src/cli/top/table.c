@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/top/top.h"
+#include "core/report/output/escape.h"
 
 /* A group by region. */
 struct top_flat {

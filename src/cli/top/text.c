@@ -6,7 +6,7 @@
 
 #include "cli/common/common.h"
 #include "cli/top/top.h"
-#include "core/report/report.h"
+#include "core/report/output/escape.h"
 
 /* Of a path in a line. */
 #define PATH_BYTES 1024

@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "core/report/report.h"
+#include "core/report/cells.h"
 #include "core/text/diag.h"
 
 /* --- what has happened ------------------------------------------------------------ */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The public calls for reports of many processes. */
+#include "core/report/merge/merge.h"
+#include "core/report/report.h"
 #include "perfmon/merge.h"
 
 #include <errno.h>
@@ -11,7 +13,6 @@
 #include "core/api/message.h"
 #include "core/profile/profile.h"
 #include "core/regions/state.h"
-#include "core/report/report.h"
 
 struct perfmon_merge {
 	struct pm_merge *merge;

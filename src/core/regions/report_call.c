@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The public calls for reports of the own process. */
+#include "core/report/report.h"
 #include "perfmon/report.h"
 
 #include <errno.h>
@@ -12,7 +13,6 @@
 #include "core/kernel/stack.h"
 #include "core/profile/profile.h"
 #include "core/regions/state.h"
-#include "core/report/report.h"
 #include "core/topology/topology.h"
 
 #define FLAGS (PERFMON_REPORT_PER_THREAD | PERFMON_REPORT_SUBTRACT_BIAS)

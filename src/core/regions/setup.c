@@ -23,7 +23,7 @@
 #include "core/regions/state.h"
 #include "core/regions/thread.h"
 #include "core/regions/unmatched.h"
-#include "core/report/report.h"
+#include "core/report/model/metric.h"
 #include "fastpath/fastpath.h"
 
 /* --- the first region, arming ------------------------------------------------------- */

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/report/output/escape.h"
+
 /* A region's name may take this many columns, or MOST where lines may be long; paths deeper
  * than this are indented no further and numbered. */
 #define NAME_WIDTH   48

@@ -3,8 +3,9 @@
 #ifndef PM_REPORT_CELLS_H
 #define PM_REPORT_CELLS_H
 
-#include "core/report/model.h"
-#include "core/report/out.h"
+#include "core/report/model/value.h"
+#include "core/report/output/number.h"
+#include "core/report/output/out.h"
 
 struct pm_cell {
 	char text[PM_CELL];

@@ -9,7 +9,7 @@
 
 #include "core/report/cells.h"
 #include "core/report/formats.h"
-#include "core/report/merge.h"
+#include "core/report/output/escape.h"
 
 #define END_OF_LINE "\r\n"
 

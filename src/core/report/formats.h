@@ -4,10 +4,10 @@
 #ifndef PM_REPORT_FORMATS_H
 #define PM_REPORT_FORMATS_H
 
-#include "core/report/groups.h"
-#include "core/report/merge.h"
-#include "core/report/model.h"
-#include "core/report/out.h"
+#include "core/report/merge/merge.h"
+#include "core/report/model/groups.h"
+#include "core/report/output/json.h"
+#include "core/report/report.h"
 
 struct pm_report {
 	const struct pm_snapshot *snapshot;
@@ -55,19 +55,9 @@ void pm_json_nodes(struct pm_json *j, const struct pm_report *report,
 int pm_report_ranks(const struct pm_report *report, const struct pm_report_tree *tree,
 		    struct pm_out *out, uint32_t *marks);
 
-/* "2026-01-31T12:00:00Z" or with a space and " UTC" for people; "" for 0. */
-void pm_report_date(char *buffer, size_t size, uint64_t realtime_ns, bool iso);
 /* The notes of the profile, of the model, and those of the options that are new. NULL
  * after the last. */
 const char *pm_report_note(const struct pm_report *report, uint32_t i);
-/* How long the profile has been gathered, and how long a thread has lived, in ns: at
- * least, unless it is known what became of the process. */
-bool pm_report_time_is_known(const struct pm_snapshot *snapshot);
-double pm_report_duration(const struct pm_snapshot *snapshot);
-double pm_report_lifetime(const struct pm_snapshot *snapshot,
-			  const struct pm_snapshot_thread *thread);
-/* "live", "ended" or "folded". */
-const char *pm_report_thread_state(const struct pm_snapshot_thread *thread);
 
 /* Visits that are in no node, and why; of all threads and the process. */
 struct pm_lost {

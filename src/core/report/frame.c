@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include "core/report/formats.h"
-#include "core/report/merge.h"
+#include "core/report/model/times.h"
+#include "core/report/model/value.h"
+#include "core/report/output/escape.h"
+#include "core/report/output/number.h"
 #include "core/text/bytes.h"
 
 /* Of a longer one the beginning and the end are shown. */
@@ -37,18 +40,6 @@ const char *pm_report_note(const struct pm_report *report, uint32_t i)
 	if (report->starved.error && !i--)
 		return report->starved.text;
 	return report->no_groups.error && !i ? report->no_groups.text : NULL;
-}
-
-const char *pm_report_thread_state(const struct pm_snapshot_thread *thread)
-{
-	switch (thread->record.state) {
-	case PERFMON_PROFILE_THREAD_STATE_LIVE:
-		return "live";
-	case PERFMON_PROFILE_THREAD_STATE_AGGREGATE:
-		return "folded";
-	default:
-		return "ended";
-	}
 }
 
 uint32_t pm_report_lost(const struct pm_snapshot *s, struct pm_lost lost[PM_LOST])

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/report/formats.h"
-#include "core/report/json_out.h"
-#include "core/report/merge.h"
+#include "core/report/model/times.h"
+#include "core/report/model/value.h"
 
 static void put_machine(struct pm_json *j, const struct pm_machine *machine)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The nodes of a tree in JSON, with their values, marks and ranges. */
 #include "core/report/formats.h"
-#include "core/report/json_out.h"
-#include "core/report/merge.h"
+#include "core/report/model/value.h"
 
 static void put_marks(struct pm_json *j, const char *name, uint32_t marks)
 {

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/report/cells.h"
 #include "core/report/formats.h"
-#include "core/report/merge.h"
+#include "core/report/output/escape.h"
 #include "core/report/table.h"
 
 enum column { PRESENT, SUM, MEAN, LEAST, LEAST_AT, MOST, MOST_AT, IMBALANCE, COLUMNS };

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/report/cells.h"
 #include "core/report/formats.h"
+#include "core/report/output/escape.h"
 #include "core/report/table.h"
 
 enum spread { THREADS, LEAST, MEAN, MOST, IMBALANCE, COLUMNS };

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/report/cells.h"
+#include "core/report/output/escape.h"
+
 /* A table is laid out for this width where it goes to no terminal. */
 #define WIDTH 80
 /* Names of regions get so much of it, if they need it, before columns go elsewhere. */

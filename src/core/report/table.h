@@ -8,7 +8,9 @@
 #ifndef PM_REPORT_TABLE_H
 #define PM_REPORT_TABLE_H
 
-#include "core/report/cells.h"
+#include "core/report/model/tree.h"
+#include "core/report/output/number.h"
+#include "core/report/output/out.h"
 
 enum pm_column_kind {
 	PM_COLUMN_EXACT, /* a whole number, in full */

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/report/cells.h"
 #include "core/report/formats.h"
+#include "core/report/model/times.h"
+#include "core/report/output/escape.h"
 #include "core/report/table.h"
 
 enum fixed { VISITS, TIME, TIME_SHARE, OWN, OWN_SHARE, MEAN, DEVIATION, FIXED };

@@ -4,6 +4,7 @@
 
 #include "core/report/cells.h"
 #include "core/report/formats.h"
+#include "core/report/output/escape.h"
 
 /* So many sentences of a kind; the rest is counted. */
 #define SENTENCES_MOST 8

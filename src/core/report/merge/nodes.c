@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The nodes of many processes' threads, summed: one thread for each set of open events,
+ * so that a sum is never taken over threads that counted and threads that did not. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/report/merge/parts.h"
+
+/* Clocks whose rates differ by less are one clock to a histogram, whose bins double. */
+#define SAME_CLOCK 0.01
+
+static void add(uint64_t *to, uint64_t value)
+{
+	*to = pm_plus(*to, value);
+}
+
+static void add_small(uint32_t *to, uint32_t value)
+{
+	if (__builtin_add_overflow(*to, value, to))
+		*to = UINT32_MAX;
+}
+
+static uint32_t counters_of(const struct pm_snapshot_thread *thread)
+{
+	return thread->plan ? thread->plan->counter_count : 0;
+}
+
+/* Whether THREAD's events are those of the sum's thread TO, open and refused alike. */
+static bool same_events(const struct pm_snapshot_thread *to,
+			const struct pm_snapshot_thread *thread)
+{
+	uint32_t count = counters_of(thread);
+
+	/* Totals are scaled from visits that stand for as many each. */
+	if (to->plan->counter_count != count || to->record.flags != thread->record.flags)
+		return false;
+	for (uint32_t c = 0; c < count; c++) {
+		const struct perfmon_profile_counter *a = &to->plan->counters[c];
+		const struct perfmon_profile_counter *b = &thread->plan->counters[c];
+
+		if (strcmp(a->name, b->name) != 0 || strcmp(a->unit, b->unit) != 0 ||
+		    a->scale != b->scale || a->logical != b->logical ||
+		    (a->flags ^ b->flags) & (PERFMON_PROFILE_COUNTER_REFUSED |
+					     PERFMON_PROFILE_COUNTER_KERNEL_ONLY) ||
+		    (to->record.status[c] > 0) != (thread->record.status[c] > 0))
+			return false;
+	}
+	return true;
+}
+
+/* A plan for the events of THREAD. Plans stand apart, so that they do not move. */
+static int plan_add(struct pm_snapshot *sum, const struct pm_snapshot_thread *thread)
+{
+	uint32_t count = counters_of(thread);
+	struct pm_snapshot_plan *plans =
+		realloc(sum->plans, (sum->plan_count + 1) * sizeof(*plans));
+	struct pm_snapshot_plan *plan;
+
+	if (!plans)
+		return -ENOMEM;
+	sum->plans = plans;
+	for (uint32_t t = 0; t < sum->thread_count; t++)
+		sum->threads[t].plan = &plans[t];
+	plan = &plans[sum->plan_count];
+	plan->generation = sum->plan_count + 1;
+	plan->counter_count = count;
+	memset(&plan->time, 0, sizeof(plan->time));
+	plan->counters = malloc(count * sizeof(*plan->counters) + 1);
+	if (!plan->counters)
+		return -ENOMEM;
+	if (count)
+		memcpy(plan->counters, thread->plan->counters,
+		       count * sizeof(*plan->counters));
+	sum->plan_count++;
+	return 0;
+}
+
+/* The sum's thread for the events of THREAD: its number. */
+static int thread_get(struct pm_merge *merge, const struct pm_snapshot_thread *thread,
+		      uint32_t *number)
+{
+	struct pm_snapshot *sum = merge->sum;
+	struct pm_snapshot_thread *threads, *to;
+	uint32_t *room;
+	int err;
+
+	for (uint32_t t = 0; t < sum->thread_count; t++) {
+		if (!same_events(&sum->threads[t], thread))
+			continue;
+		*number = t;
+		return 0;
+	}
+	err = sum->thread_count < PM_MERGE_SETS ? plan_add(sum, thread) : -ENOMEM;
+	if (err)
+		return err;
+	room = realloc(merge->node_room, sum->plan_count * sizeof(*room));
+	if (room)
+		merge->node_room = room;
+	threads = realloc(sum->threads, sum->plan_count * sizeof(*threads));
+	if (threads)
+		sum->threads = threads;
+	if (!room || !threads)
+		return -ENOMEM;
+	*number = sum->thread_count++;
+	room[*number] = 0;
+	to = &threads[*number];
+	memset(to, 0, sizeof(*to));
+	to->plan = &sum->plans[*number];
+	to->node_size = sizeof(struct perfmon_profile_node) +
+			to->plan->counter_count * sizeof(struct perfmon_profile_count);
+	if (thread->record.flags & PERFMON_PROFILE_THREAD_STRIDE)
+		to->node_size += sizeof(struct perfmon_profile_stride) +
+				 to->plan->counter_count * sizeof(double);
+	to->record.flags = thread->record.flags;
+	to->record.state = PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
+	to->record.generation = to->plan->generation;
+	to->record.counters = to->plan->counter_count;
+	memcpy(to->record.status, thread->record.status,
+	       to->plan->counter_count * sizeof(to->record.status[0]));
+	return 0;
+}
+
+/* Room for the nodes up to COUNT, those that are new without a visit. */
+static int nodes_grow(struct pm_merge *merge, uint32_t t, uint32_t count)
+{
+	struct pm_snapshot_thread *to = &merge->sum->threads[t];
+
+	if (count > merge->node_room[t]) {
+		uint32_t room = count + count / 2 + 64;
+		uint64_t more = (room - merge->node_room[t]) * (uint64_t)to->node_size;
+		unsigned char *nodes = NULL;
+
+		if (more <= PM_MERGE_BYTES - merge->node_bytes)
+			nodes = realloc(to->nodes, room * to->node_size);
+		if (!nodes)
+			return -ENOMEM;
+		merge->node_bytes += more;
+		to->nodes = nodes;
+		merge->node_room[t] = room;
+	}
+	while (to->node_count < count) {
+		struct perfmon_profile_node *node =
+			pm_snapshot_node(to, ++to->node_count);
+
+		memset(node, 0, to->node_size);
+		node->time_min = node->thread_min_ticks = UINT64_MAX;
+	}
+	return 0;
+}
+
+/* *TO becomes the lesser of both where SEEN is known. */
+static void least(uint32_t *to, uint32_t seen, bool first, double ratio)
+{
+	double value = seen < UINT32_MAX ? (double)seen * ratio + 0.5 : UINT32_MAX;
+	uint32_t here = value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+
+	if (first || here < *to)
+		*to = here;
+}
+
+/* What measuring adds in each of them at least; RATIO is of SEEN's unit to TO's. */
+static void cost_least(struct perfmon_profile_cost *to,
+		       const struct perfmon_profile_cost *seen, double ratio)
+{
+	uint32_t first = seen->known & ~to->known;
+
+	if (seen->known & PERFMON_PROFILE_COST_USER) {
+		least(&to->bias, seen->bias, first & PERFMON_PROFILE_COST_USER, ratio);
+		least(&to->pair, seen->pair, first & PERFMON_PROFILE_COST_USER, ratio);
+	}
+	if (seen->known & PERFMON_PROFILE_COST_CALL) {
+		least(&to->call_bias, seen->call_bias, first & PERFMON_PROFILE_COST_CALL,
+		      ratio);
+		least(&to->call_pair, seen->call_pair, first & PERFMON_PROFILE_COST_CALL,
+		      ratio);
+	}
+	if (seen->known & PERFMON_PROFILE_COST_SKIPPED)
+		least(&to->skipped, seen->skipped, first & PERFMON_PROFILE_COST_SKIPPED,
+		      ratio);
+	to->known |= seen->known;
+}
+
+static void record_add(struct pm_snapshot_thread *to, struct pm_snapshot_plan *plan,
+		       const struct pm_snapshot_thread *from, double ratio)
+{
+	struct perfmon_profile_thread *record = &to->record;
+	const struct perfmon_profile_thread *other = &from->record;
+
+	add(&record->lost_in_handler, other->lost_in_handler);
+	add(&record->lost_too_deep, other->lost_too_deep);
+	add(&record->lost_no_memory, other->lost_no_memory);
+	add(&record->lost_unnamed, other->lost_unnamed);
+	add(&record->lost_other, other->lost_other);
+	add(&record->unmatched_ends, other->unmatched_ends);
+	add_small(&record->aggregated,
+		  other->state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE
+			  ? other->aggregated
+			  : 1);
+	add_small(&to->torn, from->torn);
+	for (uint32_t c = 0; c < plan->counter_count; c++) {
+		struct perfmon_profile_counter *counter = &plan->counters[c];
+		const struct perfmon_profile_counter *seen = &from->plan->counters[c];
+
+		/* Read(2) somewhere is what is worth telling. */
+		if (other->status[c] == PERFMON_PROFILE_COUNTER_STATUS_SYSCALL)
+			record->status[c] = PERFMON_PROFILE_COUNTER_STATUS_SYSCALL;
+		cost_least(&counter->cost, &seen->cost, 1);
+	}
+	if (from->plan)
+		cost_least(&plan->time, &from->plan->time, ratio);
+}
+
+/* Adds the nodes of the thread FROM; PART has what all nodes of its process have. */
+static int thread_add(struct pm_merge *merge, const struct pm_snapshot_thread *from,
+		      struct pm_node_part part, const uint32_t *region_map,
+		      uint32_t *path_of)
+{
+	uint32_t t;
+	int err = thread_get(merge, from, &t);
+
+	if (err)
+		return err;
+	part.columns = counters_of(from);
+	part.aggregate = from->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE;
+	path_of[1] = 0;
+	for (uint32_t n = 2; n <= from->node_count; n++) {
+		struct pm_snapshot_thread *to = &merge->sum->threads[t];
+		uint32_t path;
+
+		part.node = pm_snapshot_node(from, n);
+		part.stride = pm_snapshot_stride(from, part.node);
+		err = pm_merge_number(merge, &merge->paths, path_of[part.node->parent],
+				      region_map[part.node->region], &path);
+		if (!err && path >= to->node_count)
+			err = nodes_grow(merge, t, path + 1);
+		if (err)
+			return err;
+		path_of[n] = path;
+		pm_node_add(pm_snapshot_node(to, path + 1), &part);
+	}
+	record_add(&merge->sum->threads[t], &merge->sum->plans[t], from, part.ratio);
+	return 0;
+}
+
+int pm_merge_nodes(struct pm_merge *merge, const struct pm_snapshot *snapshot,
+		   const uint32_t *region_map, double ratio)
+{
+	struct pm_node_part part = {.ratio = ratio};
+	uint32_t most = 0, *path_of;
+	int err = 0;
+
+	/* A bin's visits go where the middle of the bin does. */
+	if (fabs(ratio - 1) > SAME_CLOCK) {
+		double shift = floor(log2(ratio) + 0.5);
+
+		part.shift = (int)fmax(-PERFMON_PROFILE_BINS,
+				       fmin(PERFMON_PROFILE_BINS, shift));
+		merge->clocks_differ = true;
+	}
+	for (uint32_t t = 0; t < snapshot->thread_count; t++)
+		if (snapshot->threads[t].node_count > most)
+			most = snapshot->threads[t].node_count;
+	path_of = malloc(((size_t)most + 2) * sizeof(*path_of));
+	if (!path_of)
+		return -ENOMEM;
+	for (uint32_t t = 0; !err && t < snapshot->thread_count; t++)
+		err = thread_add(merge, &snapshot->threads[t], part, region_map, path_of);
+	free(path_of);
+	return err;
+}
+
+/* Whether some plan of SUM has COUNTER and it was not refused there. */
+static bool is_counted(const struct pm_snapshot *sum,
+		       const struct perfmon_profile_counter *counter)
+{
+	for (uint32_t p = 0; p < sum->plan_count; p++) {
+		for (uint32_t c = 0; c < sum->plans[p].counter_count; c++) {
+			const struct perfmon_profile_counter *other =
+				&sum->plans[p].counters[c];
+
+			if (!(other->flags & PERFMON_PROFILE_COUNTER_REFUSED) &&
+			    !strcmp(other->name, counter->name) &&
+			    !strcmp(other->unit, counter->unit) &&
+			    other->scale == counter->scale)
+				return true;
+		}
+	}
+	return false;
+}
+
+int pm_merge_nodes_end(struct pm_merge *merge)
+{
+	struct pm_snapshot *sum = merge->sum;
+	int err = 0;
+
+	for (uint32_t t = 0; !err && t < sum->thread_count; t++) {
+		struct pm_snapshot_thread *thread = &sum->threads[t];
+
+		err = nodes_grow(merge, t, merge->paths.count ? merge->paths.count : 1);
+		for (uint32_t n = 2; !err && n <= thread->node_count; n++) {
+			struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
+
+			node->parent = merge->paths.path[n - 1].parent + 1;
+			node->region = merge->paths.path[n - 1].region;
+		}
+		thread->record.node_count = thread->node_count;
+	}
+	/* An event that only some processes were refused is not refused. */
+	for (uint32_t p = 0; p < sum->plan_count; p++) {
+		for (uint32_t c = 0; c < sum->plans[p].counter_count; c++) {
+			struct perfmon_profile_counter *counter =
+				&sum->plans[p].counters[c];
+
+			if (counter->flags & PERFMON_PROFILE_COUNTER_REFUSED &&
+			    is_counted(sum, counter)) {
+				counter->flags &= ~PERFMON_PROFILE_COUNTER_REFUSED;
+				counter->error = 0;
+			}
+		}
+	}
+	if (sum->plan_count) {
+		sum->generation = sum->plans[0].generation;
+		sum->counters = sum->plans[0].counters;
+		sum->counter_count = sum->plans[0].counter_count;
+	}
+	return err;
+}

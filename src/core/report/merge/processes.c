@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The processes of a merge, and the hosts that they ran on. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/report/merge/parts.h"
+#include "core/report/model/times.h"
+#include "core/text/grow.h"
+
+static int host_get(struct pm_merge *merge, const char *name, uint32_t *host)
+{
+	for (uint32_t h = 0; h < merge->host_count; h++) {
+		if (strcmp(merge->hosts[h], name) != 0)
+			continue;
+		*host = h;
+		return 0;
+	}
+	if (!PM_GROW(merge->hosts, merge->host_count))
+		return -ENOMEM;
+	merge->hosts[merge->host_count] = strdup(name);
+	if (!merge->hosts[merge->host_count])
+		return -ENOMEM;
+	*host = merge->host_count++;
+	return 0;
+}
+
+/* Whether a visit of NODE has begun that nothing has ended. */
+static bool is_open(const struct pm_snapshot_thread *thread,
+		    const struct perfmon_profile_node *node)
+{
+	const struct perfmon_profile_stride *stride = pm_snapshot_stride(thread, node);
+	uint64_t ended = pm_plus(pm_snapshot_visits(node), node->mismatched_ends);
+
+	return node->entered > pm_plus(ended, stride ? stride->skipped : 0);
+}
+
+static bool any_open(const struct pm_snapshot_thread *thread)
+{
+	uint32_t n = 2; /* behind the root */
+
+	while (n <= thread->node_count && !is_open(thread, pm_snapshot_node(thread, n)))
+		n++;
+	return n <= thread->node_count;
+}
+
+int pm_merge_process_add(struct pm_merge *merge, const struct pm_snapshot *s)
+{
+	struct pm_merge_process *process;
+	int err;
+
+	if (!PM_GROW(merge->processes, merge->process_count))
+		return -ENOMEM;
+	process = &merge->processes[merge->process_count];
+	*process = (struct pm_merge_process){
+		.rank = s->header.rank,
+		.pid = s->header.pid,
+		.writer = s->writer,
+		.partial = s->partial,
+		.duration_ns = pm_report_duration(s),
+	};
+	for (uint32_t t = 0; t < s->thread_count; t++) {
+		process->threads += s->threads[t].record.state ==
+						    PERFMON_PROFILE_THREAD_STATE_AGGREGATE
+					    ? s->threads[t].record.aggregated
+					    : 1;
+		process->open |= any_open(&s->threads[t]);
+	}
+	err = host_get(merge, s->header.host, &process->host);
+	if (!err)
+		merge->process_count++;
+	return err;
+}
+
+uint32_t pm_merge_process_count(const struct pm_merge *merge)
+{
+	return merge->process_count;
+}
+
+const struct pm_merge_process *pm_merge_process(const struct pm_merge *merge,
+						uint32_t number)
+{
+	return &merge->processes[number];
+}
+
+uint32_t pm_merge_host_count(const struct pm_merge *merge)
+{
+	return merge->host_count;
+}
+
+const char *pm_merge_host(const struct pm_merge *merge, uint32_t host)
+{
+	return merge->hosts[host];
+}
+
+bool pm_merge_has_ranks(const struct pm_merge *merge)
+{
+	for (uint32_t p = 0; p < merge->process_count; p++)
+		if (merge->processes[p].rank < 0)
+			return false;
+	return merge->process_count > 0;
+}
+
+const char *pm_merge_label(const struct pm_merge *merge, uint32_t process,
+			   char buffer[PM_MERGE_LABEL])
+{
+	const struct pm_merge_process *p = &merge->processes[process];
+
+	if (pm_merge_has_ranks(merge))
+		snprintf(buffer, PM_MERGE_LABEL, "%d", p->rank);
+	else if (merge->host_count > 1)
+		snprintf(buffer, PM_MERGE_LABEL, "%u@%s", p->pid, merge->hosts[p->host]);
+	else
+		snprintf(buffer, PM_MERGE_LABEL, "%u", p->pid);
+	return buffer;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How each quantity of each path differs between processes. What a process contributes is
+ * taken from a report of it alone, so that it is scaled and marked as there. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/report/merge/parts.h"
+#include "core/report/model/value.h"
+#include "core/text/grow.h"
+
+static int list_add(struct pm_merge_list *list, uint32_t process)
+{
+	if (!PM_GROW(list->at, list->count))
+		return -ENOMEM;
+	list->at[list->count++] = process;
+	return 0;
+}
+
+/* Gives each path room for WIDTH quantities, and there is room for ROOM paths (not 0). */
+static int resize(struct pm_merge_ranges *ranges, uint32_t room, uint32_t width)
+{
+	size_t size = (size_t)room * width * sizeof(struct pm_merge_cell) + 1;
+	struct pm_merge_cell *cells = size <= PM_MERGE_BYTES ? malloc(size) : NULL;
+	struct pm_merge_path *path = realloc(ranges->path, room * sizeof(*path));
+
+	if (path)
+		ranges->path = path;
+	if (!cells || !path) {
+		free(cells);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < (size_t)room * width; i++) {
+		size_t number = i / width, quantity = i % width;
+
+		if (number < ranges->count && quantity < ranges->width)
+			cells[i] = ranges->cells[number * ranges->width + quantity];
+		else
+			cells[i] = (struct pm_merge_cell){.absent = PM_MERGE_NONE};
+	}
+	free(ranges->cells);
+	ranges->cells = cells;
+	ranges->room = room;
+	ranges->width = width;
+	return 0;
+}
+
+int pm_merge_number(struct pm_merge *merge, struct pm_merge_ranges *ranges,
+		    uint32_t parent, uint32_t region, uint32_t *number)
+{
+	int err;
+
+	if (ranges->count == ranges->room) {
+		err = resize(ranges, ranges->room ? 2 * ranges->room : 64,
+			     PM_RANGE_EVENTS + merge->event_count);
+		if (err)
+			return err;
+		/* The root, which is above all of them. */
+		if (!ranges->count)
+			ranges->path[ranges->count++] = (struct pm_merge_path){0};
+	}
+	err = pm_pairs_get(&ranges->numbers, parent, region, ranges->count, number);
+	if (!err && *number == ranges->count)
+		ranges->path[ranges->count++] = (struct pm_merge_path){parent, region};
+	return err;
+}
+
+uint32_t pm_merge_quantity(const struct pm_merge *merge,
+			   const struct pm_report_event *event)
+{
+	uint32_t e;
+
+	for (e = 0; e < merge->event_count; e++) {
+		const struct pm_merge_event *known = &merge->events[e];
+
+		if (!strcmp(known->name, event->name) &&
+		    !strcmp(known->unit, event->first->unit) &&
+		    known->scale == event->first->scale)
+			break;
+	}
+	return PM_RANGE_EVENTS + e;
+}
+
+static int event_get(struct pm_merge *merge, const struct pm_report_event *event,
+		     uint32_t *quantity)
+{
+	struct pm_merge_event *own;
+
+	*quantity = pm_merge_quantity(merge, event);
+	if (*quantity < PM_RANGE_EVENTS + merge->event_count)
+		return 0;
+	if (!PM_GROW(merge->events, merge->event_count))
+		return -ENOMEM;
+	own = &merge->events[merge->event_count++];
+	memset(own, 0, sizeof(*own));
+	memcpy(own->name, event->name, sizeof(own->name));
+	memcpy(own->unit, event->first->unit, sizeof(own->unit));
+	own->scale = event->first->scale;
+	return 0;
+}
+
+/* The processes in which QUANTITY could be. */
+static const struct pm_merge_list *list_of(const struct pm_merge *merge,
+					   uint32_t quantity)
+{
+	return quantity < PM_RANGE_EVENTS
+		       ? &merge->everyone
+		       : &merge->events[quantity - PM_RANGE_EVENTS].open;
+}
+
+uint32_t pm_merge_open_count(const struct pm_merge *merge, uint32_t quantity)
+{
+	return quantity < PM_RANGE_EVENTS + merge->event_count
+		       ? list_of(merge, quantity)->count
+		       : 0;
+}
+
+/* Adds V of PROCESS, which comes next in LIST, in a unit of SCALE. */
+static void cell_add(struct pm_merge_cell *cell, const struct pm_merge_list *list,
+		     uint32_t process, const struct pm_value *v, double scale)
+{
+	uint32_t seen = cell->counted + cell->unknown;
+	double value = v->value * scale;
+
+	/* Those before it in the list that were not seen have no such path. */
+	if (seen < list->count && cell->absent == PM_MERGE_NONE)
+		cell->absent = list->at[seen];
+	if (v->state != PM_COUNTED) {
+		cell->unknown++;
+		return;
+	}
+	cell->sum += value;
+	if (!cell->counted || value < cell->min) {
+		cell->min = value;
+		cell->min_process = process;
+	}
+	if (!cell->counted || value > cell->max) {
+		cell->max = value;
+		cell->max_process = process;
+	}
+	if (!cell->counted || v->coverage < cell->coverage)
+		cell->coverage = (float)v->coverage;
+	if (v->error > 0)
+		cell->error = fmaxf(cell->error, (float)(v->error / fabs(v->value)));
+	cell->marks |= v->marks;
+	cell->counted++;
+}
+
+/* A process, while its values are added. */
+struct process {
+	uint32_t number;
+	double tick_ns;
+	const uint32_t *region_map;
+	const uint32_t *quantities; /* of its events */
+};
+
+static void node_add(struct pm_merge *merge, struct pm_merge_ranges *ranges,
+		     uint32_t number, const struct process *process,
+		     const struct pm_report_tree *tree, uint32_t n)
+{
+	struct pm_merge_cell *cells = &ranges->cells[(size_t)number * ranges->width];
+	const struct pm_report_model *model = tree->model;
+
+	for (uint32_t q = PM_RANGE_TIME; q < PM_RANGE_EVENTS; q++) {
+		struct pm_value v = pm_report_time(tree, n, q == PM_RANGE_EXCLUSIVE);
+
+		cell_add(&cells[q], &merge->everyone, process->number, &v,
+			 process->tick_ns);
+	}
+	for (uint32_t e = 0; e < model->event_count; e++) {
+		uint32_t q = process->quantities[e];
+		struct pm_value v = pm_report_count(tree, n, e, tree->flat);
+
+		if (model->events[e].user_read || model->events[e].syscall_read)
+			cell_add(&cells[q], list_of(merge, q), process->number, &v, 1);
+	}
+}
+
+static int tree_add(struct pm_merge *merge, struct pm_merge_ranges *ranges,
+		    const struct process *process, const struct pm_report_tree *tree)
+{
+	uint32_t *numbers = malloc(tree->node_count * sizeof(*numbers));
+	int err = numbers ? 0 : -ENOMEM;
+
+	if (!err)
+		numbers[0] = 0;
+	for (uint32_t n = 1; !err && n < tree->node_count; n++) {
+		const struct pm_report_node *node = &tree->nodes[n];
+
+		err = pm_merge_number(merge, ranges, numbers[node->parent],
+				      process->region_map[node->region], &numbers[n]);
+		if (err)
+			break;
+		node_add(merge, ranges, numbers[n], process, tree, n);
+	}
+	free(numbers);
+	return err;
+}
+
+/* The quantities of MODEL's events, and room for them. */
+static int quantities_get(struct pm_merge *merge, const struct pm_report_model *model,
+			  uint32_t *quantities)
+{
+	uint32_t width = PM_RANGE_EVENTS + merge->event_count;
+	int err = 0;
+
+	for (uint32_t e = 0; !err && e < model->event_count; e++)
+		err = event_get(merge, &model->events[e], &quantities[e]);
+	if (err || PM_RANGE_EVENTS + merge->event_count == width)
+		return err;
+	/* Where there is no path yet the first one brings the room. */
+	width = PM_RANGE_EVENTS + merge->event_count;
+	if (merge->paths.room)
+		err = resize(&merge->paths, merge->paths.room, width);
+	if (!err && merge->regions.room)
+		err = resize(&merge->regions, merge->regions.room, width);
+	return err;
+}
+
+int pm_merge_values(struct pm_merge *merge, const struct pm_snapshot *snapshot,
+		    const uint32_t *region_map, uint32_t process, double tick_ns)
+{
+	struct process of = {
+		.number = process, .tick_ns = tick_ns, .region_map = region_map};
+	struct pm_report_tree tree, flat;
+	struct pm_report_model model;
+	uint32_t *quantities;
+	int err;
+
+	err = pm_report_model_make(&model, snapshot, merge->subtract_bias, NULL);
+	if (err)
+		return err;
+	quantities = malloc((model.event_count + 1) * sizeof(*quantities));
+	err = quantities ? quantities_get(merge, &model, quantities) : -ENOMEM;
+	of.quantities = quantities;
+	if (!err)
+		err = pm_report_tree_make(&tree, &model, -1);
+	if (err)
+		goto out;
+	err = tree_add(merge, &merge->paths, &of, &tree);
+	if (!err)
+		err = pm_report_tree_flatten(&flat, &tree);
+	if (!err) {
+		err = tree_add(merge, &merge->regions, &of, &flat);
+		pm_report_tree_free(&flat);
+	}
+	pm_report_tree_free(&tree);
+	/* From now on it is one of those that could have had a path. */
+	for (uint32_t e = 0; !err && e < model.event_count; e++)
+		if (model.events[e].user_read || model.events[e].syscall_read)
+			err = list_add(
+				&merge->events[quantities[e] - PM_RANGE_EVENTS].open,
+				process);
+	if (!err)
+		err = list_add(&merge->everyone, process);
+out:
+	free(quantities);
+	pm_report_model_free(&model);
+	return err;
+}
+
+void pm_merge_paths(const struct pm_merge *merge, const struct pm_report_tree *tree,
+		    uint32_t *paths)
+{
+	const struct pm_merge_ranges *ranges =
+		tree->flat ? &merge->regions : &merge->paths;
+
+	paths[0] = 0;
+	for (uint32_t n = 1; n < tree->node_count; n++)
+		paths[n] = pm_pairs_find(&ranges->numbers, paths[tree->nodes[n].parent],
+					 tree->nodes[n].region, 0);
+}
+
+struct pm_range pm_merge_range(const struct pm_merge *merge, bool flat, uint32_t path,
+			       uint32_t quantity)
+{
+	const struct pm_merge_ranges *ranges = flat ? &merge->regions : &merge->paths;
+	struct pm_range range = {.imbalance = -1};
+	const struct pm_merge_list *list;
+	const struct pm_merge_cell *cell;
+	uint32_t absent;
+
+	if (!path || path >= ranges->count ||
+	    quantity >= PM_RANGE_EVENTS + merge->event_count)
+		return range;
+	list = list_of(merge, quantity);
+	cell = &ranges->cells[(size_t)path * ranges->width + quantity];
+	range.of = list->count;
+	range.present = cell->counted + cell->unknown;
+	absent = range.of > range.present ? range.of - range.present : 0;
+	range.counted = cell->counted;
+	if (!range.counted)
+		return range;
+	range.marks = cell->marks;
+	range.coverage = cell->coverage;
+	range.error = cell->error;
+	range.sum = cell->sum;
+	range.mean = cell->sum / (range.counted + absent);
+	range.min = cell->min;
+	range.max = cell->max;
+	range.min_process = cell->min_process;
+	range.max_process = cell->max_process;
+	if (absent) {
+		uint32_t first = cell->absent != PM_MERGE_NONE ? cell->absent
+							       : list->at[range.present];
+
+		if (cell->min > 0 || first < cell->min_process)
+			range.min_process = first;
+		range.min = 0;
+	}
+	if (range.mean > 0)
+		range.imbalance = 100 * (range.max / range.mean - 1);
+	return range;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What measuring took of the time: computed from the visits and the cost of one, as it was
+ * measured at start-up. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/report/model/value.h"
+
+/* What a visit costs of the first event of an exact profile. */
+static void exact_pairs(const struct pm_report_model *model, struct pm_report_cost *out)
+{
+	const struct perfmon_profile_cost *cost = &model->events[0].cost;
+
+	if (cost->known & PERFMON_PROFILE_COST_USER)
+		out->pair_ns = cost->pair;
+	if (cost->known & PERFMON_PROFILE_COST_CALL)
+		out->call_pair_ns = cost->call_pair;
+}
+
+/* What is known of a visit's cost in the plans of the threads. */
+static void pairs(const struct pm_report_model *model, struct pm_report_cost *out)
+{
+	const struct pm_snapshot *s = model->snapshot;
+
+	if (model->exact)
+		exact_pairs(model, out);
+	for (uint32_t t = 0; t < s->thread_count && !model->exact; t++) {
+		const struct pm_snapshot_plan *plan = s->threads[t].plan;
+
+		if (!plan)
+			continue;
+		if (plan->time.known & PERFMON_PROFILE_COST_USER)
+			out->pair_ns =
+				fmax(out->pair_ns, pm_snapshot_ns(s, plan->time.pair));
+		if (plan->time.known & PERFMON_PROFILE_COST_CALL)
+			out->call_pair_ns = fmax(out->call_pair_ns,
+						 pm_snapshot_ns(s, plan->time.call_pair));
+	}
+	out->known = out->pair_ns > 0 || out->call_pair_ns > 0;
+}
+
+/* What a visit of NODE has counted, of an exact profile: an open one at least what is BELOW
+ * it. */
+static double all_of(const struct pm_report_node *node, double below)
+{
+	double all = (double)node->all_ticks;
+
+	return node->entered != node->visits ? fmax(all, below) : all;
+}
+
+int pm_report_cost(const struct pm_report_tree *tree, struct pm_report_cost *out)
+{
+	uint32_t regions = tree->model->snapshot->region_count;
+	double all = 0, spent = tree->nodes[0].outer_ticks, *of, *below;
+
+	*out = (struct pm_report_cost){.known = false};
+	pairs(tree->model, out);
+	of = calloc((size_t)regions + 1 + tree->node_count, sizeof(*of));
+	if (!of)
+		return -ENOMEM;
+	below = of + regions + 1;
+	for (uint32_t n = 1; n < tree->node_count; n++) {
+		const struct pm_report_node *node = &tree->nodes[n];
+		double *sum = &of[node->region];
+
+		out->calls |= node->fallback_reads > 0;
+		*sum += node->spent_ticks;
+		if (*sum > of[out->region])
+			out->region = node->region;
+		/* What stands around the outermost visits is in none. */
+		if (!node->parent && !tree->model->exact)
+			all += (double)node->all_ticks +
+			       fmax(0, node->outer_ticks - node->added_ticks);
+	}
+	/* Children have higher numbers. */
+	for (uint32_t n = tree->node_count; tree->model->exact && n-- > 1;) {
+		const struct pm_report_node *node = &tree->nodes[n];
+
+		below[node->parent] +=
+			all_of(node, below[n]) +
+			(node->parent ? 0
+				      : fmax(0, node->outer_ticks - node->added_ticks));
+	}
+	all += below[0];
+	if (all > 0)
+		out->part = fmin(1, spent / all);
+	if (spent > 0)
+		out->region_part = of[out->region] / spent;
+	free(of);
+	return 0;
+}

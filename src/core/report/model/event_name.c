@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which events are cycles, instructions and so on, by the names of perf, sysfs and
+ * libpfm4, so that their ratios can be shown. An unknown name has no role: a ratio is
+ * absent then, not wrong. */
+#include "core/report/model/event_name.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct {
+	const char *name;
+	enum pm_role role;
+} known[] = {
+	{"cycles", PM_ROLE_CYCLES},
+	{"cpu-cycles", PM_ROLE_CYCLES},
+	{"cpu_cycles", PM_ROLE_CYCLES},
+	{"cpu_clk_unhalted", PM_ROLE_CYCLES},
+	{"cpu_clk_unhalted.thread", PM_ROLE_CYCLES},
+	{"cpu_clk_unhalted:thread", PM_ROLE_CYCLES},
+	{"cpu_clk_unhalted:thread_p", PM_ROLE_CYCLES},
+	{"cycles_not_in_halt", PM_ROLE_CYCLES},
+	{"unhalted_core_cycles", PM_ROLE_CYCLES},
+	{"perf_count_hw_cpu_cycles", PM_ROLE_CYCLES},
+	{"instructions", PM_ROLE_INSTRUCTIONS},
+	{"inst_retired", PM_ROLE_INSTRUCTIONS},
+	{"inst_retired.any", PM_ROLE_INSTRUCTIONS},
+	{"inst_retired:any", PM_ROLE_INSTRUCTIONS},
+	{"inst_retired:any_p", PM_ROLE_INSTRUCTIONS},
+	{"instruction_retired", PM_ROLE_INSTRUCTIONS},
+	{"instructions_retired", PM_ROLE_INSTRUCTIONS},
+	{"retired_instructions", PM_ROLE_INSTRUCTIONS},
+	{"perf_count_hw_instructions", PM_ROLE_INSTRUCTIONS},
+	{"branches", PM_ROLE_BRANCHES},
+	{"branch-instructions", PM_ROLE_BRANCHES},
+	{"branch_instructions", PM_ROLE_BRANCHES},
+	{"br_retired", PM_ROLE_BRANCHES},
+	{"br_inst_retired.all_branches", PM_ROLE_BRANCHES},
+	{"br_inst_retired:all_branches", PM_ROLE_BRANCHES},
+	{"branch_instructions_retired", PM_ROLE_BRANCHES},
+	{"retired_branch_instructions", PM_ROLE_BRANCHES},
+	{"perf_count_hw_branch_instructions", PM_ROLE_BRANCHES},
+	{"branch-misses", PM_ROLE_BRANCH_MISSES},
+	{"branch_misses", PM_ROLE_BRANCH_MISSES},
+	{"br_mis_pred_retired", PM_ROLE_BRANCH_MISSES},
+	{"br_misp_retired.all_branches", PM_ROLE_BRANCH_MISSES},
+	{"br_misp_retired:all_branches", PM_ROLE_BRANCH_MISSES},
+	{"mispredicted_branch_retired", PM_ROLE_BRANCH_MISSES},
+	{"retired_mispredicted_branch_instructions", PM_ROLE_BRANCH_MISSES},
+	{"perf_count_hw_branch_misses", PM_ROLE_BRANCH_MISSES},
+	{"cache-references", PM_ROLE_CACHE_REFERENCES},
+	{"cache_references", PM_ROLE_CACHE_REFERENCES},
+	{"llc_references", PM_ROLE_CACHE_REFERENCES},
+	{"perf_count_hw_cache_references", PM_ROLE_CACHE_REFERENCES},
+	{"cache-misses", PM_ROLE_CACHE_MISSES},
+	{"cache_misses", PM_ROLE_CACHE_MISSES},
+	{"llc_misses", PM_ROLE_CACHE_MISSES},
+	{"perf_count_hw_cache_misses", PM_ROLE_CACHE_MISSES},
+};
+
+/* The event's own name inside NAME: without "pmu::" and "pmu/.../", and where the
+ * modifiers begin. */
+static const char *bare(const char *name, size_t *length, const char **suffix)
+{
+	const char *slash = strchr(name, '/'), *end, *colon;
+
+	if (slash && (end = strrchr(slash + 1, '/'))) {
+		*length = (size_t)(end - slash - 1);
+		*suffix = end + 1;
+		if (**suffix == ':')
+			++*suffix;
+		return slash + 1;
+	}
+	colon = strstr(name, "::");
+	if (colon)
+		name = colon + 2;
+	end = name + strlen(name);
+	*suffix = end;
+	colon = strrchr(name, ':');
+	if (colon && colon[1] && strspn(colon + 1, "ukhGHpPDWeI") == strlen(colon + 1)) {
+		*suffix = colon + 1;
+		end = colon;
+	}
+	*length = (size_t)(end - name);
+	return name;
+}
+
+struct pm_event_name pm_event_name_of(const char *text)
+{
+	struct pm_event_name name = {.role = PM_ROLE_NONE};
+
+	name.bare = bare(text, &name.length, &name.suffix);
+	name.pmu = name.bare != text;
+	name.stem = (size_t)(name.bare - text) + name.length +
+		    (name.pmu && name.bare[name.length] == '/');
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strlen(known[i].name) == name.length &&
+		    !strncasecmp(known[i].name, name.bare, name.length))
+			name.role = known[i].role;
+	return name;
+}
+
+const char *pm_event_short_name(const char *name)
+{
+	static const char exact[] = "exact::";
+
+	return strncmp(name, exact, strlen(exact)) ? name : name + strlen(exact);
+}
+
+bool pm_event_is_called(const char *name, const char *text)
+{
+	size_t stem = pm_event_name_of(name).stem;
+
+	/* As it may be asked for where it is counted. */
+	if (!strcasecmp(pm_event_short_name(name), text))
+		return true;
+	return !strcasecmp(name, text) ||
+	       (strlen(text) == stem && !strncasecmp(name, text, stem));
+}
+
+enum pm_role pm_role_of(const struct perfmon_profile_counter *counter,
+			const char **suffix)
+{
+	static const enum pm_role generic[] = {
+		[PERF_COUNT_HW_CPU_CYCLES] = PM_ROLE_CYCLES,
+		[PERF_COUNT_HW_INSTRUCTIONS] = PM_ROLE_INSTRUCTIONS,
+		[PERF_COUNT_HW_CACHE_REFERENCES] = PM_ROLE_CACHE_REFERENCES,
+		[PERF_COUNT_HW_CACHE_MISSES] = PM_ROLE_CACHE_MISSES,
+		[PERF_COUNT_HW_BRANCH_INSTRUCTIONS] = PM_ROLE_BRANCHES,
+		[PERF_COUNT_HW_BRANCH_MISSES] = PM_ROLE_BRANCH_MISSES,
+	};
+	struct pm_event_name name = pm_event_name_of(counter->name);
+
+	*suffix = name.suffix;
+	/* The high half of the word names a core PMU on hybrid CPUs. */
+	if (counter->type == PERF_TYPE_HARDWARE &&
+	    (uint32_t)counter->config[0] < sizeof(generic) / sizeof(generic[0]))
+		return generic[(uint32_t)counter->config[0]];
+	return name.role;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The tree of a report by region: one level, in which a region below itself counts once. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/report/model/tree_build.h"
+
+/* Whether a node above N is of its region. A snapshot has PERFMON_PROFILE_DEPTH_MAX at
+ * most. */
+static bool nested_in_itself(const struct pm_report_tree *tree, uint32_t n)
+{
+	uint32_t region = tree->nodes[n].region;
+
+	for (n = tree->nodes[n].parent; n; n = tree->nodes[n].parent)
+		if (tree->nodes[n].region == region)
+			return true;
+	return false;
+}
+
+static void flat_add(struct pm_report_node *to, const struct pm_report_node *from,
+		     bool nested)
+{
+	if (!nested) {
+		pm_tree_add(&to->time_ticks, from->time_ticks);
+		pm_tree_add(&to->all_ticks, from->all_ticks);
+		pm_tree_add(&to->least_ticks, from->least_ticks);
+		pm_tree_add(&to->off_cpu_ns, from->off_cpu_ns);
+		to->added_ticks += from->added_ticks;
+		to->time_error += from->time_error;
+	}
+	pm_tree_visits_add(to, from);
+	to->own_error += from->own_error;
+	/* Exclusive, until the sums are complete. */
+	pm_tree_add(&to->children_ticks, pm_less(from->time_ticks, from->children_ticks));
+	pm_tree_add(&to->children_off_cpu_ns,
+		    pm_less(from->off_cpu_ns, from->children_off_cpu_ns));
+	to->children_added_ticks +=
+		fmax(0, from->added_ticks - from->children_added_ticks);
+	to->astray |= from->astray;
+	if (from->threads > to->threads)
+		to->threads = from->threads;
+}
+
+static void flat_count_add(struct pm_report_count *to, struct pm_report_count *own,
+			   const struct pm_report_count *from,
+			   const struct pm_report_count *children, bool nested)
+{
+	if (!nested)
+		pm_tree_count_add(to, from);
+	pm_tree_add(&to->measured, from->measured);
+	pm_tree_add(&to->sampled, from->sampled);
+	to->squares += from->squares;
+	if (from->threads > to->threads)
+		to->threads = from->threads;
+	pm_tree_add(&own->sum, pm_less(from->sum, children->sum));
+	pm_tree_add(&own->lost_ns, pm_less(from->lost_ns, children->lost_ns));
+	pm_tree_add(&own->windows, pm_less(from->windows, children->windows));
+	own->added += fmax(0, from->added - children->added);
+	own->error += from->error + children->error;
+	own->time_ns += fmax(0, from->time_ns - children->time_ns);
+	own->on_cpu_ns += fmax(0, from->on_cpu_ns - children->on_cpu_ns);
+	own->running_ns += fmax(0, from->running_ns - children->running_ns);
+}
+
+int pm_report_tree_flatten(struct pm_report_tree *flat, const struct pm_report_tree *tree)
+{
+	size_t events = tree->model->column_count;
+	struct pm_report_count *own = NULL;
+	struct pm_tree_build build;
+	uint32_t number;
+	int err = pm_tree_begin(&build, flat, tree->model, tree->node_count);
+
+	/* A flat tree has at most as many nodes as the tree. */
+	if (!err)
+		own = calloc(tree->node_count * events + 1, sizeof(*own));
+	if (!err && !own)
+		err = -ENOMEM;
+	for (uint32_t n = 1; !err && n < tree->node_count; n++) {
+		bool nested = nested_in_itself(tree, n);
+
+		err = pm_tree_node(&build, 0, tree->nodes[n].region, &number);
+		if (err)
+			break;
+		flat_add(&flat->nodes[number], &tree->nodes[n], nested);
+		for (size_t e = 0; e < events; e++)
+			flat_count_add(&flat->counts[number * events + e],
+				       &own[number * events + e],
+				       &tree->counts[n * events + e],
+				       &tree->children[n * events + e], nested);
+	}
+	/* What is not exclusive is the children's. */
+	for (uint32_t n = 1; !err && n < flat->node_count; n++) {
+		struct pm_report_node *node = &flat->nodes[n];
+
+		node->children_ticks = pm_less(node->time_ticks, node->children_ticks);
+		node->children_off_cpu_ns =
+			pm_less(node->off_cpu_ns, node->children_off_cpu_ns);
+		node->children_added_ticks =
+			fmax(0, node->added_ticks - node->children_added_ticks);
+		for (size_t e = 0; e < events; e++) {
+			struct pm_report_count *o = &own[n * events + e];
+			const struct pm_report_count *c = &flat->counts[n * events + e];
+
+			o->sum = pm_less(c->sum, o->sum);
+			o->lost_ns = pm_less(c->lost_ns, o->lost_ns);
+			o->windows = pm_less(c->windows, o->windows);
+			o->added = fmax(0, c->added - o->added);
+			o->error = fmax(0, o->error - c->error);
+			o->time_ns = fmax(0, c->time_ns - o->time_ns);
+			o->on_cpu_ns = fmax(0, c->on_cpu_ns - o->on_cpu_ns);
+			o->running_ns = fmax(0, c->running_ns - o->running_ns);
+		}
+	}
+	flat->children = own;
+	flat->flat = true;
+	if (!err)
+		pm_tree_root(flat, tree);
+	flat->total_ticks = tree->total_ticks;
+	flat->threads = tree->threads;
+	return pm_tree_end(&build, err);
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The metrics of a report: which columns their inputs are. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/report/model/model.h"
+#include "core/text/grow.h"
+
+/* Whether EVENT is what NAME, of TEXT, means, where a name without modifiers stands for
+ * the event with those of SUFFIX. */
+static bool is_event(const struct pm_report_event *event, const char *text,
+		     const struct pm_event_name *name, const char *suffix)
+{
+	const struct pm_event_name *own = &event->parsed;
+
+	if (!strcasecmp(event->name, text))
+		return true;
+	if (strcmp(event->suffix, *name->suffix ? name->suffix : suffix))
+		return false;
+	/* Of this PMU, and of no sum over several. */
+	if (name->pmu)
+		return event->parts == 1 && own->stem == name->stem &&
+		       !strncasecmp(text, event->name, name->stem);
+	if (name->role != PM_ROLE_NONE)
+		return name->role == event->role;
+	return own->length == name->length &&
+	       !strncasecmp(own->bare, name->bare, name->length);
+}
+
+static uint32_t find(const struct pm_report_model *model, const char *text,
+		     const char *suffix)
+{
+	struct pm_event_name name = pm_event_name_of(text);
+
+	for (uint32_t e = 0; e < model->event_count; e++)
+		if (model->events[e].refused < model->events[e].parts &&
+		    is_event(&model->events[e], text, &name, suffix))
+			return e;
+	return PM_NO_EVENT;
+}
+
+/* Finds the inputs of METRIC's columns, those without modifiers among the events with
+ * SUFFIX. Returns the first input that is missing, or their number. */
+static uint32_t bind(const struct pm_report_model *model, const struct pm_metric *metric,
+		     const char *suffix, struct pm_report_metric *to)
+{
+	to->metric = metric;
+	to->base = PM_NO_EVENT;
+	for (uint32_t i = 0; i < metric->input_count; i++) {
+		to->events[i] = PM_NO_EVENT;
+		/* Of an exact profile no time is the machine's. */
+		if (model->exact && (metric->inputs[i].kind == PM_METRIC_TIME ||
+				     metric->inputs[i].kind == PM_METRIC_ON_CPU))
+			return i;
+		if (metric->inputs[i].kind != PM_METRIC_EVENT)
+			continue;
+		to->events[i] = find(model, metric->inputs[i].name, suffix);
+		if (to->events[i] == PM_NO_EVENT)
+			return i;
+		if (to->base == PM_NO_EVENT)
+			to->base = to->events[i];
+	}
+	return metric->input_count;
+}
+
+/* The same with whatever modifiers the events have that METRIC does not tell: one kind
+ * for all, so that user mode is not divided by kernel mode. */
+static uint32_t bind_any(const struct pm_report_model *model,
+			 const struct pm_metric *metric, struct pm_report_metric *to)
+{
+	uint32_t furthest = bind(model, metric, "", to);
+
+	for (uint32_t e = 0; furthest < metric->input_count && e < model->event_count;
+	     e++) {
+		uint32_t reached;
+
+		if (!model->events[e].suffix_is_new)
+			continue;
+		reached = bind(model, metric, model->events[e].suffix, to);
+		if (reached > furthest)
+			furthest = reached;
+	}
+	return furthest;
+}
+
+static int note(struct pm_report_model *model, const struct pm_metric *metric,
+		uint32_t missing)
+{
+	const char *name = metric->inputs[missing].name;
+	bool known = false;
+
+	if (!PM_GROW(model->notes, model->note_count))
+		return -ENOMEM;
+	for (uint32_t e = 0; e < model->event_count; e++)
+		known |= model->events[e].suffix_is_new &&
+			 find(model, name, model->events[e].suffix) != PM_NO_EVENT;
+	if (asprintf(&model->notes[model->note_count],
+		     metric->inputs[missing].kind != PM_METRIC_EVENT
+			     ? "no metric %s: %s is not that of the machine in a "
+			       "profile that was counted exactly by translation"
+		     : known ? "no metric %s: %s is not counted with the same "
+			       "modifiers as its other events"
+			     : "no metric %s: %s is not counted",
+		     metric->name, name) < 0)
+		return -ENOMEM;
+	model->note_count++;
+	return 0;
+}
+
+static bool has(const struct pm_report_model *model, const char *name)
+{
+	for (uint32_t m = 0; m < model->metric_count; m++)
+		if (!strcasecmp(model->metrics[m].metric->name, name))
+			return true;
+	return false;
+}
+
+/* The column of the report that stands behind column E. */
+static uint32_t shown(const struct pm_report_model *model, uint32_t e)
+{
+	return model->events[e].only ? model->events[e].of : e;
+}
+
+/* How many of METRIC's inputs that are events THREAD counted, and how many there are. */
+static uint32_t inputs_open(const struct pm_report_model *model,
+			    const struct pm_report_metric *metric,
+			    const struct pm_snapshot_thread *thread, uint32_t *all)
+{
+	const uint32_t *of =
+		thread->plan ? model->event_of[thread->plan - model->snapshot->plans]
+			     : NULL;
+	uint32_t open = 0;
+
+	*all = 0;
+	for (uint32_t i = 0; i < metric->metric->input_count; i++) {
+		bool found = false;
+
+		if (metric->events[i] == PM_NO_EVENT)
+			continue;
+		++*all;
+		for (uint32_t c = 0; of && c < thread->plan->counter_count; c++)
+			found |= of[c] == shown(model, metric->events[i]) &&
+				 thread->record.status[c] > 0;
+		open += found;
+	}
+	return open;
+}
+
+bool pm_report_metric_is_whole(const struct pm_report_model *model,
+			       const struct pm_report_metric *metric,
+			       const struct pm_snapshot_thread *thread)
+{
+	uint32_t all;
+
+	return inputs_open(model, metric, thread, &all) == all;
+}
+
+/* Whether some thread counted a part of METRIC's events: a quotient of what different
+ * threads did would mean nothing. */
+static bool is_uneven(const struct pm_report_model *model,
+		      const struct pm_report_metric *metric)
+{
+	for (uint32_t t = 0; t < model->snapshot->thread_count; t++) {
+		uint32_t all, open = inputs_open(model, metric,
+						 &model->snapshot->threads[t], &all);
+
+		if (open && open < all)
+			return true;
+	}
+	return false;
+}
+
+/* Gives METRIC columns of its own, which have what the other threads counted. */
+static int own_columns(struct pm_report_model *model, struct pm_report_metric *metric)
+{
+	struct pm_report_event *events =
+		realloc(model->events,
+			(model->column_count + PM_METRIC_INPUTS) * sizeof(*events));
+
+	if (!events)
+		return -ENOMEM;
+	model->events = events;
+	for (uint32_t i = 0; i < metric->metric->input_count; i++) {
+		uint32_t e = metric->events[i], own = model->column_count;
+
+		if (e == PM_NO_EVENT)
+			continue;
+		events[own] = events[e];
+		events[own].only = metric;
+		events[own].of = e;
+		metric->events[i] = own;
+		if (metric->base == e)
+			metric->base = own;
+		model->column_count++;
+	}
+	/* They point into their own names. */
+	for (uint32_t e = 0; e < model->column_count; e++)
+		events[e].parsed = pm_event_name_of(events[e].name);
+	return 0;
+}
+
+int pm_report_metrics_bind(struct pm_report_model *model,
+			   const struct pm_metrics *metrics)
+{
+	int err = 0;
+
+	if (!metrics) {
+		err = pm_metrics_parse(NULL, &model->own_metrics, NULL);
+		if (err)
+			return err;
+		metrics = model->own_metrics;
+	}
+	model->metrics = malloc((metrics->count + 1) * sizeof(*model->metrics));
+	if (!model->metrics)
+		return -ENOMEM;
+	for (uint32_t m = 0; !err && m < metrics->count; m++) {
+		const struct pm_metric *metric = &metrics->metrics[m];
+		uint32_t found;
+
+		if (has(model, metric->name))
+			continue;
+		found = bind_any(model, metric, &model->metrics[model->metric_count]);
+		if (found == metric->input_count)
+			model->metric_count++;
+		/* Built-in ones are of what there is: nobody asked for them. */
+		else if (!metric->heading)
+			err = note(model, metric, found);
+	}
+	for (uint32_t m = 0; !err && m < model->metric_count; m++)
+		if (is_uneven(model, &model->metrics[m]))
+			err = own_columns(model, &model->metrics[m]);
+	return err;
+}
+
+void pm_report_metrics_free(struct pm_report_model *model)
+{
+	for (uint32_t i = 0; i < model->note_count; i++)
+		free(model->notes[i]);
+	free(model->notes);
+	free(model->metrics);
+	pm_metrics_free(model->own_metrics);
+}
+
+const char *pm_report_metric_heading(const struct pm_report_metric *metric)
+{
+	return metric->metric->heading ? metric->metric->heading : metric->metric->name;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The columns and regions of a report: what its snapshot has of events and names. */
+#include "core/report/model/model.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The column's heading. The parts of a hybrid event differ in their PMU only. */
+static void event_name(struct pm_report_event *event)
+{
+	const char *name = event->first->name, *end;
+	size_t pmu = strlen(event->first->pmu);
+
+	if (event->parts > 1 && pmu && !strncmp(name, event->first->pmu, pmu) &&
+	    name[pmu] == '/' && (end = strrchr(name + pmu + 1, '/'))) {
+		snprintf(event->name, sizeof(event->name), "%.*s%s%s",
+			 (int)(end - name - (ptrdiff_t)pmu - 1), name + pmu + 1,
+			 end[1] && end[1] != ':' ? ":" : "", end + 1);
+		return;
+	}
+	snprintf(event->name, sizeof(event->name), "%s", name);
+}
+
+static bool same_event(const struct perfmon_profile_counter *a,
+		       const struct perfmon_profile_counter *b)
+{
+	return !strcmp(a->name, b->name) && !strcmp(a->unit, b->unit) &&
+	       a->scale == b->scale;
+}
+
+static bool has(const uint32_t *of, uint32_t count, uint32_t column)
+{
+	for (uint32_t c = 0; c < count; c++)
+		if (of[c] == column)
+			return true;
+	return false;
+}
+
+/* The column of counter C of PLAN: one of an earlier plan, or a new one. An event that a
+ * plan names twice, as in two groups, has two. */
+static uint32_t event_find(struct pm_report_model *model,
+			   const struct pm_snapshot_plan *plan, uint32_t c,
+			   const uint32_t *of)
+{
+	const struct perfmon_profile_counter *counter = &plan->counters[c];
+	struct pm_report_event *event;
+	uint32_t e, twin = 0;
+
+	for (uint32_t before = 0; before < c; before++)
+		if (plan->counters[before].logical == counter->logical)
+			return of[before];
+	for (e = 0; e < model->event_count; e++) {
+		if (!same_event(model->events[e].first, counter))
+			continue;
+		if (!has(of, c, e))
+			return e;
+		twin++;
+	}
+	event = &model->events[model->event_count++];
+	memset(event, 0, sizeof(*event));
+	event->first = counter;
+	event->twin = twin;
+	event->role = pm_role_of(counter, &event->suffix);
+	return e;
+}
+
+static void most(uint32_t *to, uint32_t from)
+{
+	if (from > *to)
+		*to = from;
+}
+
+/* What is not known is 0. */
+static void cost_most(struct perfmon_profile_cost *to,
+		      const struct perfmon_profile_cost *from)
+{
+	to->known |= from->known;
+	most(&to->bias, from->bias);
+	most(&to->call_bias, from->call_bias);
+	most(&to->pair, from->pair);
+	most(&to->call_pair, from->call_pair);
+	most(&to->skipped, from->skipped);
+}
+
+static void event_add(struct pm_report_event *event,
+		      const struct perfmon_profile_counter *counter)
+{
+	event->parts++;
+	event->refused += (counter->flags & PERFMON_PROFILE_COUNTER_REFUSED) != 0;
+	event->kernel_only |= (counter->flags & PERFMON_PROFILE_COUNTER_KERNEL_ONLY) != 0;
+	cost_most(&event->cost, &counter->cost);
+}
+
+static int events_make(struct pm_report_model *model)
+{
+	const struct pm_snapshot *s = model->snapshot;
+	size_t most = 0;
+
+	for (uint32_t p = 0; p < s->plan_count; p++)
+		most += s->plans[p].counter_count;
+	model->events = malloc((most + 1) * sizeof(*model->events));
+	model->event_of = calloc((size_t)s->plan_count + 1, sizeof(*model->event_of));
+	if (!model->events || !model->event_of)
+		return -ENOMEM;
+	for (uint32_t p = 0; p < s->plan_count; p++) {
+		const struct pm_snapshot_plan *plan = &s->plans[p];
+		uint32_t known = model->event_count;
+		uint32_t *of = malloc((plan->counter_count + 1) * sizeof(*of));
+
+		model->event_of[p] = of;
+		if (!of)
+			return -ENOMEM;
+		for (uint32_t c = 0; c < plan->counter_count; c++) {
+			of[c] = event_find(model, plan, c, of);
+			/* An event of an earlier plan is described already. */
+			if (of[c] >= known)
+				event_add(&model->events[of[c]], &plan->counters[c]);
+		}
+	}
+	for (uint32_t e = 0; e < model->event_count; e++) {
+		struct pm_report_event *event = &model->events[e];
+
+		event_name(event);
+		event->parsed = pm_event_name_of(event->name);
+		event->suffix_is_new = true;
+		for (uint32_t before = 0; before < e && event->suffix_is_new; before++)
+			event->suffix_is_new =
+				strcmp(model->events[before].suffix, event->suffix) != 0;
+	}
+	for (uint32_t t = 0; t < s->thread_count; t++) {
+		const struct pm_snapshot_thread *thread = &s->threads[t];
+
+		model->sampled |=
+			(thread->record.flags & PERFMON_PROFILE_THREAD_STRIDE) != 0;
+		for (uint32_t c = 0; thread->plan && c < thread->plan->counter_count;
+		     c++) {
+			uint32_t e = model->event_of[thread->plan - s->plans][c];
+
+			if (thread->record.status[c] ==
+			    PERFMON_PROFILE_COUNTER_STATUS_USER)
+				model->events[e].user_read = true;
+			if (thread->record.status[c] ==
+			    PERFMON_PROFILE_COUNTER_STATUS_SYSCALL)
+				model->events[e].syscall_read = true;
+		}
+	}
+	return 0;
+}
+
+static int by_name(const void *a, const void *b, void *argument)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	char **names = argument;
+	int order = strcmp(names[x], names[y]);
+
+	return order ? order : x < y ? -1 : x > y;
+}
+
+static int regions_make(struct pm_report_model *model)
+{
+	const struct pm_snapshot *s = model->snapshot;
+	size_t count = (size_t)s->region_count + 1;
+	uint32_t *order = malloc(count * sizeof(*order));
+
+	model->region_of = malloc(count * sizeof(*model->region_of));
+	if (!order || !model->region_of) {
+		free(order);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = i;
+	/* The root's name is no region's. */
+	model->region_of[0] = 0;
+	qsort_r(order + 1, count - 1, sizeof(*order), by_name, s->regions);
+	for (size_t i = 1; i < count; i++) {
+		bool same =
+			i > 1 && !strcmp(s->regions[order[i]], s->regions[order[i - 1]]);
+
+		model->region_of[order[i]] =
+			same ? model->region_of[order[i - 1]] : order[i];
+	}
+	free(order);
+	return 0;
+}
+
+bool pm_report_is_exact(const struct pm_snapshot *snapshot)
+{
+	for (uint32_t p = 0; p < snapshot->plan_count; p++)
+		for (uint32_t c = 0; c < snapshot->plans[p].counter_count; c++)
+			if (snapshot->plans[p].counters[c].flags &
+			    PERFMON_PROFILE_COUNTER_EXACT)
+				return true;
+	return false;
+}
+
+const char *pm_report_weight_name(const struct pm_report_model *model)
+{
+	return model->exact ? model->events[0].name : "the time";
+}
+
+int pm_report_model_make(struct pm_report_model *model,
+			 const struct pm_snapshot *snapshot, bool subtract_bias,
+			 const struct pm_metrics *metrics)
+{
+	int err;
+
+	memset(model, 0, sizeof(*model));
+	model->snapshot = snapshot;
+	model->exact = pm_report_is_exact(snapshot);
+	model->subtract_bias = subtract_bias;
+	err = events_make(model);
+	model->column_count = model->event_count;
+	if (!err)
+		err = regions_make(model);
+	if (!err)
+		err = pm_report_metrics_bind(model, metrics);
+	if (err)
+		pm_report_model_free(model);
+	return err;
+}
+
+void pm_report_model_free(struct pm_report_model *model)
+{
+	for (uint32_t p = 0; model->event_of && p < model->snapshot->plan_count; p++)
+		free(model->event_of[p]);
+	pm_report_metrics_free(model);
+	free(model->event_of);
+	free(model->events);
+	free(model->region_of);
+	memset(model, 0, sizeof(*model));
+}

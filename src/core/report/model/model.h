@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The columns of a report: the events of all plans of a snapshot as one list, and the metrics
+ * whose inputs are all counted.
+ */
+#ifndef PM_REPORT_MODEL_H
+#define PM_REPORT_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/report/model/event_name.h"
+#include "core/report/model/metric.h"
+#include "core/topology/topology.h"
+
+/* A logical event: one column. */
+struct pm_report_event {
+	char name[128];
+	struct pm_event_name parsed; /* NAME */
+	const struct perfmon_profile_counter *first;
+	const char *suffix; /* its modifiers: ratios are of equal ones */
+	bool suffix_is_new; /* no event before it has these */
+	enum pm_role role;
+	uint32_t twin;	  /* columns before this one of the very same event */
+	uint32_t parts;	  /* counters that are summed (hybrid CPUs) */
+	uint32_t refused; /* of these */
+	struct perfmon_profile_cost cost; /* of a visit, the highest of the parts */
+	bool kernel_only;
+	bool user_read; /* by some thread */
+	bool syscall_read;
+	const struct pm_erratum *erratum; /* of the CPU; NULL: none is known */
+	/* NULL: a column of the report. Else it has the counts of the column OF in those
+	 * threads alone that counted all events of this metric. */
+	const struct pm_report_metric *only;
+	uint32_t of;
+};
+
+/* A metric whose inputs are all counted: one column. */
+struct pm_report_metric {
+	const struct pm_metric *metric;
+	/* Of its inputs; PM_NO_EVENT: no event. If some thread counted a part of these
+	 * alone, they are events beyond event_count, of the others. */
+	uint32_t events[PM_METRIC_INPUTS];
+	uint32_t base; /* the first event: times and visits are those of its counts;
+			* PM_NO_EVENT: of the node */
+};
+#define PM_NO_EVENT UINT32_MAX
+
+struct pm_report_model {
+	const struct pm_snapshot *snapshot;
+	bool subtract_bias;
+	uint32_t event_count;  /* columns of events in the report, */
+	uint32_t column_count; /* and in trees: with those that metrics alone read */
+	struct pm_report_event *events;
+	uint32_t **event_of;		/* by plan and counter */
+	uint32_t *region_of;		/* by id: the lowest id with the same name */
+	struct pm_metrics *own_metrics; /* NULL: the caller's */
+	bool sampled;			/* a stride was on in some thread */
+	bool exact; /* counted by translation: ticks are counts of the first event */
+	uint32_t issue_width; /* instructions a cycle; 0: not known */
+	uint32_t metric_count;
+	struct pm_report_metric *metrics;
+	uint32_t note_count;
+	char **notes; /* what is not there, and why */
+};
+
+/* Makes the model. 0 or -ENOMEM. SNAPSHOT and METRICS (NULL: the built-in ones) must stay alive
+ * as long as the model. */
+int pm_report_model_make(struct pm_report_model *model,
+			 const struct pm_snapshot *snapshot, bool subtract_bias,
+			 const struct pm_metrics *metrics);
+void pm_report_model_free(struct pm_report_model *model);
+
+/* Checks MODEL by the CPUs that have counted: those that its profile names, or those of MACHINE
+ * (NULL: not known). Without either the CPUs are not considered. */
+void pm_report_check_sanity(struct pm_report_model *model,
+			    const struct pm_machine *machine);
+
+/* Returns true if SNAPSHOT was counted exactly, by translation: its times are not those of the
+ * machine, and no report shows them. */
+bool pm_report_is_exact(const struct pm_snapshot *snapshot);
+/* The sentence about such a profile. */
+#define PM_REPORT_EXACT                                                                  \
+	"counted exactly by translation, 3 to 20 times slower; times are not those of "  \
+	"the machine"
+/* Returns the name of the whole that a report's shares are of: "the time", or of an exact profile
+ * the first event. */
+const char *pm_report_weight_name(const struct pm_report_model *model);
+
+/* Returns METRIC's name as a table's heading. */
+const char *pm_report_metric_heading(const struct pm_report_metric *metric);
+/* Make and free the metrics of MODEL, for pm_report_model_make() and pm_report_model_free(). */
+int pm_report_metrics_bind(struct pm_report_model *model,
+			   const struct pm_metrics *metrics);
+void pm_report_metrics_free(struct pm_report_model *model);
+/* Returns true if THREAD counted all events of METRIC. */
+bool pm_report_metric_is_whole(const struct pm_report_model *model,
+			       const struct pm_report_metric *metric,
+			       const struct pm_snapshot_thread *thread);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What speaks against a number of a report: its size against its bias, what its CPU is
+ * known for, and what no machine can do. */
+#include <math.h>
+#include <string.h>
+
+#include "core/report/model/value.h"
+
+/*
+ * A count is held to one in a hundred: that is the last digit of a ratio near 1, of which
+ * the report shows two decimals. What an empty region counts is the least that measuring
+ * adds to a visit, so the error is at least bias * visits / sum.
+ */
+#define TOLERANCE 0.01
+
+void pm_report_check_sanity(struct pm_report_model *model,
+			    const struct pm_machine *machine)
+{
+	const struct pm_cpu_kinds *kinds = &model->snapshot->kinds;
+
+	if (!kinds->count && machine)
+		kinds = &machine->kinds;
+	model->issue_width = pm_cpu_issue_width(kinds);
+	/* No CPU has counted what was counted by translation. */
+	for (uint32_t e = 0; e < model->event_count && !model->exact; e++) {
+		struct pm_report_event *event = &model->events[e];
+		struct pm_event_name name = pm_event_name_of(event->name);
+
+		/* No CPU counted it. */
+		if (event->first->flags & PERFMON_PROFILE_COUNTER_EXACT)
+			continue;
+		event->erratum = pm_cpu_erratum(kinds, name.bare, name.length,
+						event->role == PM_ROLE_INSTRUCTIONS,
+						event->role == PM_ROLE_BRANCHES);
+	}
+}
+
+bool pm_report_is_short(const struct pm_report_tree *tree, uint32_t node, uint32_t event,
+			bool exclusive, struct pm_short *out)
+{
+	const struct pm_report_event *e = &tree->model->events[event];
+	struct pm_report_count c = pm_report_sums(tree, node, event, exclusive);
+	double added = c.added, rest;
+
+	memset(out, 0, sizeof(*out));
+	if (!e->cost.known || !c.measured)
+		return false;
+	out->error = c.sum ? added / (double)c.sum : added > 0 ? INFINITY : 0;
+	out->mean = (double)c.sum / (double)c.measured;
+	out->bias = added / (double)c.measured;
+	out->needed = ceil(out->bias / TOLERANCE);
+	out->nested = c.windows > c.measured;
+	/* The work of so many visits in one adds up to it; the bias is in it once, unless
+	 * nested visits come along. */
+	rest = out->mean - out->bias;
+	if (rest > 0 && !out->nested)
+		out->batch = ceil((out->needed - out->bias) / rest);
+	/* What a translator counts for an empty region it counts for each: none of it stays. */
+	if (e->first->flags & PERFMON_PROFILE_COUNTER_EXACT && tree->model->subtract_bias)
+		return false;
+	return out->error > TOLERANCE;
+}
+
+/* Of a time the least cost tells less: in a loop of its own it is faster than elsewhere. */
+#define TIME_TOLERANCE 0.1
+
+bool pm_report_is_mostly_cost(const struct pm_report_node *node, bool exclusive)
+{
+	double added = node->added_ticks, all = (double)node->all_ticks;
+
+	if (exclusive) {
+		added -= node->children_added_ticks;
+		all = (double)pm_less(node->time_ticks, node->children_ticks);
+		if (node->time_ticks < node->all_ticks)
+			all += added;
+	}
+	return added > TIME_TOLERANCE * all;
+}
+
+bool pm_report_is_implausible(const struct pm_report_model *model, uint32_t metric,
+			      double value, double *limit)
+{
+	const struct pm_report_metric *m = &model->metrics[metric];
+	const struct pm_metric_step *steps = m->metric->steps;
+
+	*limit = 0;
+	if (m->metric->step_count != 3 || steps[0].what != PM_STEP_INPUT ||
+	    steps[1].what != PM_STEP_INPUT || steps[2].what != PM_STEP_DIVIDE)
+		return false;
+	if (m->events[steps[0].input] == PM_NO_EVENT ||
+	    m->events[steps[1].input] == PM_NO_EVENT ||
+	    model->events[m->events[steps[0].input]].role != PM_ROLE_INSTRUCTIONS ||
+	    model->events[m->events[steps[1].input]].role != PM_ROLE_CYCLES)
+		return false;
+	*limit = model->issue_width;
+	return *limit > 0 && value > *limit;
+}
+
+/* Less of the time than what is lost between two readings of it. */
+#define NEVER 0.01
+
+static bool is_starved(const struct pm_report_tree *all, uint32_t event)
+{
+	uint64_t lost_ns = 0;
+
+	for (uint32_t n = 1; n < all->node_count; n++) {
+		struct pm_report_count c = pm_report_sums(all, n, event, false);
+
+		if (c.sum || (c.on_cpu_ns > 0 && c.running_ns > NEVER * c.on_cpu_ns))
+			return false;
+		lost_ns += c.lost_ns;
+	}
+	return lost_ns;
+}
+
+uint32_t pm_report_starved(const struct pm_report_tree *all)
+{
+	for (uint32_t e = 0; e < all->model->event_count; e++)
+		if (is_starved(all, e))
+			return e;
+	return PM_NO_EVENT;
+}
+
+const char *pm_report_mark_name(uint32_t mark)
+{
+	static const struct {
+		uint32_t mark;
+		const char *name;
+	} names[] = {
+		{PM_MARK_MULTIPLEXED, "estimated"},
+		{PM_MARK_PART, "part_of_time"},
+		{PM_MARK_RETRIED, "retried"},
+		{PM_MARK_FALLBACK, "fallback_read"},
+		{PM_MARK_IN_FLIGHT, "in_flight"},
+		{PM_MARK_TORN, "torn"},
+		{PM_MARK_MISMATCHED, "mismatched"},
+		{PM_MARK_DROPPED, "dropped"},
+		{PM_MARK_THREADS, "part_of_threads"},
+		{PM_MARK_DEFECT, "defect"},
+		{PM_MARK_SHORT, "too_short"},
+		{PM_MARK_IMPLAUSIBLE, "implausible"},
+		{PM_MARK_ERRATUM, "erratum"},
+		{PM_MARK_MIGRATED, "migrated"},
+		{PM_MARK_SAMPLED, "sampled"},
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i].mark == mark)
+			return names[i].name;
+	return NULL;
+}

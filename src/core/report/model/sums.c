@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What was added up in a node of a tree: with its children or without, and per visit. */
+#include <math.h>
+
+#include "core/report/model/tree.h"
+
+/* A - B, field by field; what cannot be negative is not. */
+static struct pm_report_count count_less(const struct pm_report_count *a,
+					 const struct pm_report_count *b)
+{
+	struct pm_report_count d = *a;
+
+	d.sum = pm_less(a->sum, b->sum);
+	d.lost_ns = pm_less(a->lost_ns, b->lost_ns);
+	d.error = a->error + b->error;
+	d.windows = pm_less(a->windows, b->windows);
+	d.added = fmax(0, a->added - b->added);
+	d.time_ns = fmax(0, a->time_ns - b->time_ns);
+	d.on_cpu_ns = fmax(0, a->on_cpu_ns - b->on_cpu_ns);
+	d.running_ns = fmax(0, a->running_ns - b->running_ns);
+	return d;
+}
+
+struct pm_report_count pm_report_sums(const struct pm_report_tree *tree, uint32_t node,
+				      uint32_t event, bool exclusive)
+{
+	size_t at = (size_t)node * tree->model->column_count + event;
+
+	return exclusive ? count_less(&tree->counts[at], &tree->children[at])
+			 : tree->counts[at];
+}
+
+double pm_report_mean(const struct pm_report_node *node)
+{
+	double mean;
+
+	if (!node->measured)
+		return -1;
+	mean = (double)node->visit_ticks / (double)node->measured;
+	/* As much of it is measuring as of their sum. */
+	return node->time_ticks < node->all_ticks
+		       ? mean * (double)node->time_ticks / (double)node->all_ticks
+		       : mean;
+}
+
+double pm_report_deviation(const struct pm_report_node *node)
+{
+	double n = (double)node->measured, sum = (double)node->visit_ticks, variance;
+
+	if (node->measured < 2)
+		return -1;
+	variance = (node->time_squares - sum * sum / n) / (n - 1);
+	return isfinite(variance) && variance > 0 ? sqrt(variance) : 0;
+}

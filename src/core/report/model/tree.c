@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The tree of a report: nodes of many threads put together path by path. */
+#include "core/report/model/tree.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/report/model/tree_build.h"
+
+/* NODE is complete. On request measuring is taken out of it. */
+static void spent_sum(const struct pm_report_model *model, struct pm_report_node *parent,
+		      struct pm_report_node *node)
+{
+	uint64_t less = (uint64_t)fmin(node->added_ticks + 0.5, (double)node->time_ticks);
+
+	parent->added_ticks += node->outer_ticks;
+	parent->outer_ticks += node->outer_ticks;
+	parent->children_added_ticks += node->added_ticks;
+	node->all_ticks = node->time_ticks;
+	if (model->subtract_bias && node->added_ticks >= 1)
+		node->time_ticks = pm_less(node->time_ticks, less);
+}
+
+/* Sums over children, bottom up. */
+static int children_sum(struct pm_report_tree *tree)
+{
+	size_t events = tree->model->column_count;
+
+	tree->children = calloc(tree->node_count * events + 1, sizeof(*tree->children));
+	if (!tree->children)
+		return -ENOMEM;
+	for (uint32_t n = tree->node_count - 1; n > 0; n--) {
+		struct pm_report_node *node = &tree->nodes[n];
+		struct pm_report_node *parent = &tree->nodes[node->parent];
+
+		/* Complete: children have higher numbers. */
+		spent_sum(tree->model, parent, node);
+		/* An open visit has taken what is inside of it, at least. */
+		node->least_ticks = node->time_ticks;
+		if (node->entered != node->visits &&
+		    node->least_ticks < node->children_least)
+			node->least_ticks = node->children_least;
+		pm_tree_add(&parent->children_least, node->least_ticks);
+		/* The draws are independent. */
+		node->own_error += node->time_error;
+		parent->own_error += node->time_error;
+		pm_tree_add(&parent->children_ticks, node->time_ticks);
+		pm_tree_add(&parent->children_off_cpu_ns, node->off_cpu_ns);
+		pm_tree_add(&tree->total_ticks,
+			    pm_less(node->time_ticks, node->children_ticks));
+		for (size_t e = 0; e < events; e++) {
+			struct pm_report_count *count = &tree->counts[n * events + e];
+
+			/* Complete: children have higher numbers. */
+			pm_tree_add(&count->windows,
+				    tree->children[n * events + e].windows);
+			/* The visits of what lies below are around nothing of it. */
+			count->added += tree->children[n * events + e].outer;
+			count->outer += tree->children[n * events + e].outer;
+			pm_tree_count_add(&tree->children[node->parent * events + e],
+					  count);
+		}
+	}
+	return 0;
+}
+
+void pm_tree_root(struct pm_report_tree *tree, const struct pm_report_tree *of)
+{
+	struct pm_report_node *root = &tree->nodes[0];
+	size_t events = tree->model->column_count;
+
+	for (uint32_t n = 1; n < of->node_count; n++) {
+		const struct pm_report_node *node = &of->nodes[n];
+
+		if (node->parent)
+			continue;
+		pm_tree_add(&root->visits, node->visits);
+		pm_tree_add(&root->entered, node->entered);
+		pm_tree_add(&root->measured, node->measured);
+		pm_tree_add(&root->unmeasured, node->unmeasured);
+		pm_tree_add(&root->time_ticks, node->time_ticks);
+		pm_tree_add(&root->least_ticks, node->least_ticks);
+		pm_tree_add(&root->all_ticks, node->all_ticks);
+		pm_tree_add(&root->off_cpu_ns, node->off_cpu_ns);
+		/* What is wrong with these is wrong with their sum. */
+		pm_tree_add(&root->torn, node->torn);
+		pm_tree_add(&root->mismatched_ends, node->mismatched_ends);
+		pm_tree_add(&root->dropped_counts, node->dropped_counts);
+		pm_tree_add(&root->defects, node->defects);
+		root->astray |= node->astray;
+		root->time_error += node->time_error;
+		for (size_t e = 0; e < events; e++) {
+			struct pm_report_count *sum = &tree->counts[e];
+			const struct pm_report_count *count = &of->counts[n * events + e];
+
+			pm_tree_count_add(sum, count);
+			/* Of an open visit nothing is counted that could be taken out. */
+			if (tree->model->exact && count->added > (double)count->sum)
+				sum->added -= count->added - (double)count->sum;
+			pm_tree_add(&sum->measured, count->measured);
+			pm_tree_add(&sum->sampled, count->sampled);
+			/* In how many it was open is not known of all paths together: here
+			 * it is whether it was in any, and below whether in all. */
+			sum->threads |= count->threads;
+		}
+	}
+	root->threads = of->threads;
+	for (size_t e = 0; e < events; e++) {
+		bool all = true;
+
+		for (uint32_t n = 1; n < of->node_count; n++)
+			all &= of->nodes[n].parent ||
+			       of->counts[n * events + e].threads >= of->nodes[n].threads;
+		if (tree->counts[e].threads)
+			tree->counts[e].threads = all ? root->threads : 1;
+	}
+	/* Nothing is below it: what is inclusive is all. */
+	root->children_ticks = root->children_off_cpu_ns = 0;
+	memset(tree->children, 0, events * sizeof(*tree->children));
+}
+
+/*
+ * An END without its BEGIN may be that of a stack that went on in another thread, or of
+ * one among several that share a thread: what stands below a visit that did not
+ * end by its own END may not belong there.
+ */
+static void mark_astray(struct pm_report_tree *tree)
+{
+	const struct pm_snapshot *s = tree->model->snapshot;
+	bool unmatched = s->header.unmatched_ends;
+
+	for (uint32_t t = 0; t < s->thread_count; t++)
+		unmatched |= s->threads[t].record.unmatched_ends != 0;
+	for (uint32_t n = 1; unmatched && n < tree->node_count; n++) {
+		struct pm_report_node *node = &tree->nodes[n];
+		const struct pm_report_node *parent = &tree->nodes[node->parent];
+
+		node->astray =
+			node->parent && (parent->astray || parent->mismatched_ends ||
+					 parent->entered != parent->visits);
+	}
+}
+
+/* A tree has inclusive values, what is flat exclusive ones. */
+static int by_time(const void *a, const void *b, void *argument)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct pm_report_tree *tree = argument;
+	const struct pm_report_node *p = &tree->nodes[x], *q = &tree->nodes[y];
+	uint64_t own_p = pm_less(p->time_ticks, p->children_ticks);
+	uint64_t own_q = pm_less(q->time_ticks, q->children_ticks);
+	int order;
+
+	if (tree->flat && own_p != own_q)
+		return own_p > own_q ? -1 : 1;
+	if (p->least_ticks != q->least_ticks)
+		return p->least_ticks > q->least_ticks ? -1 : 1;
+	if (own_p != own_q)
+		return own_p > own_q ? -1 : 1;
+	order = strcmp(pm_report_name(tree, x), pm_report_name(tree, y));
+	return order ? order : x < y ? -1 : x > y;
+}
+
+static int children_sort(struct pm_report_tree *tree)
+{
+	uint32_t *order = malloc(tree->node_count * sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t n = 0; n < tree->node_count; n++)
+		order[n] = n;
+	qsort_r(order + 1, tree->node_count - 1, sizeof(*order), by_time, tree);
+	for (uint32_t i = tree->node_count - 1; i > 0; i--) {
+		struct pm_report_node *node = &tree->nodes[order[i]];
+
+		node->next = tree->nodes[node->parent].first_child;
+		tree->nodes[node->parent].first_child = order[i];
+	}
+	free(order);
+	return 0;
+}
+
+int pm_tree_end(struct pm_tree_build *build, int err)
+{
+	pm_pairs_free(&build->numbers);
+	if (!err)
+		err = children_sort(build->tree);
+	if (err)
+		pm_report_tree_free(build->tree);
+	return err;
+}
+
+/* Of the COUNT threads of the snapshot that THREADS names, or, without it, from FIRST
+ * on. */
+static int tree_make(struct pm_report_tree *tree, const struct pm_report_model *model,
+		     const uint32_t *threads, uint32_t first, uint32_t count)
+{
+	const struct pm_snapshot *s = model->snapshot;
+	uint32_t most = 1, *map;
+	struct pm_tree_build build;
+	int err;
+
+	for (uint32_t t = 0; t < count; t++) {
+		const struct pm_snapshot_thread *thread =
+			&s->threads[threads ? threads[t] : first + t];
+
+		if (thread->node_count > most)
+			most = thread->node_count;
+	}
+	map = malloc(((size_t)most + 1) * sizeof(*map));
+	err = pm_tree_begin(&build, tree, model, most);
+	if (!map)
+		err = -ENOMEM;
+	for (uint32_t t = 0; !err && t < count; t++)
+		err = pm_tree_thread_add(
+			&build, &s->threads[threads ? threads[t] : first + t], map);
+	free(map);
+	if (!err)
+		mark_astray(tree);
+	if (!err)
+		err = children_sum(tree);
+	if (!err)
+		pm_tree_root(tree, tree);
+	return pm_tree_end(&build, err);
+}
+
+int pm_report_tree_make(struct pm_report_tree *tree, const struct pm_report_model *model,
+			int64_t thread)
+{
+	if (thread < 0)
+		return tree_make(tree, model, NULL, 0, model->snapshot->thread_count);
+	return tree_make(tree, model, NULL, (uint32_t)thread, 1);
+}
+
+int pm_report_tree_make_of(struct pm_report_tree *tree,
+			   const struct pm_report_model *model, const uint32_t *threads,
+			   uint32_t count)
+{
+	return tree_make(tree, model, threads, 0, count);
+}
+
+void pm_report_tree_free(struct pm_report_tree *tree)
+{
+	free(tree->nodes);
+	free(tree->counts);
+	free(tree->children);
+	memset(tree, 0, sizeof(*tree));
+}
+
+uint32_t pm_report_tree_next(const struct pm_report_tree *tree, uint32_t node)
+{
+	if (tree->nodes[node].first_child)
+		return tree->nodes[node].first_child;
+	while (node && !tree->nodes[node].next)
+		node = tree->nodes[node].parent;
+	return tree->nodes[node].next;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How trees of a report are built. What returns int gives 0 or -ENOMEM. */
+#ifndef PM_REPORT_TREE_BUILD_H
+#define PM_REPORT_TREE_BUILD_H
+
+#include "core/profile/pairs.h"
+#include "core/report/model/tree.h"
+
+struct pm_tree_build {
+	struct pm_report_tree *tree;
+	uint32_t room, room_first;
+	struct pm_pairs numbers; /* of the nodes, by parent and region */
+};
+
+/* Begins TREE, which will have about NODES: of many small trees each takes little. */
+int pm_tree_begin(struct pm_tree_build *build, struct pm_report_tree *tree,
+		  const struct pm_report_model *model, uint32_t nodes);
+
+/* The number of the node for REGION below PARENT, made if need be. */
+int pm_tree_node(struct pm_tree_build *build, uint32_t parent, uint32_t region,
+		 uint32_t *number);
+
+/* Adds the nodes of THREAD; MAP has room for their numbers in the tree. */
+int pm_tree_thread_add(struct pm_tree_build *build,
+		       const struct pm_snapshot_thread *thread, uint32_t *map);
+
+/* Orders the tree, or frees it if there was an error ERR, which is returned. */
+int pm_tree_end(struct pm_tree_build *build, int err);
+
+/* Makes the root of TREE the sum of the paths of OF that have no parent; TREE has its arrays. */
+void pm_tree_root(struct pm_report_tree *tree, const struct pm_report_tree *of);
+
+/* Adds what is the same whether FROM is of another thread or of another path: its visits,
+ * their extremes, their marks and their histogram. */
+void pm_tree_visits_add(struct pm_report_node *to, const struct pm_report_node *from);
+void pm_tree_count_add(struct pm_report_count *to, const struct pm_report_count *from);
+
+static inline void pm_tree_add(uint64_t *to, uint64_t value)
+{
+	*to = pm_plus(*to, value);
+}
+
+static inline void pm_tree_widen(uint64_t *min, uint64_t *max, uint64_t low,
+				 uint64_t high)
+{
+	if (low < *min)
+		*min = low;
+	if (high > *max)
+		*max = high;
+}
+
+#endif

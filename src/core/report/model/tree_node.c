@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The nodes of a tree that is being built. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/report/model/tree_build.h"
+
+static int tree_grow(struct pm_tree_build *build)
+{
+	struct pm_report_tree *tree = build->tree;
+	uint32_t room = build->room ? 2 * build->room : build->room_first;
+	size_t events = tree->model->column_count, size = sizeof(*tree->counts) * events;
+	struct pm_report_node *nodes = realloc(tree->nodes, room * sizeof(*nodes));
+	struct pm_report_count *counts;
+
+	if (!nodes)
+		return -ENOMEM;
+	tree->nodes = nodes;
+	counts = realloc(tree->counts, room * size + 1);
+	if (!counts)
+		return -ENOMEM;
+	tree->counts = counts;
+	build->room = room;
+	return 0;
+}
+
+static void node_begin(struct pm_report_tree *tree, uint32_t parent, uint32_t region)
+{
+	uint32_t number = tree->node_count++;
+	struct pm_report_node *node = &tree->nodes[number];
+
+	memset(node, 0, sizeof(*node));
+	node->parent = parent;
+	node->region = region;
+	node->depth = number ? tree->nodes[parent].depth + 1 : 0;
+	node->time_min = node->thread_min_ticks = UINT64_MAX;
+	memset(tree->counts + (size_t)number * tree->model->column_count, 0,
+	       tree->model->column_count * sizeof(*tree->counts));
+}
+
+int pm_tree_begin(struct pm_tree_build *build, struct pm_report_tree *tree,
+		  const struct pm_report_model *model, uint32_t nodes)
+{
+	int err;
+
+	memset(tree, 0, sizeof(*tree));
+	memset(build, 0, sizeof(*build));
+	tree->model = model;
+	build->tree = tree;
+	build->room_first = nodes < 64 ? nodes + 1 : 64;
+	err = tree_grow(build);
+	/* The root, which has no region. */
+	if (!err)
+		node_begin(tree, 0, 0);
+	return err;
+}
+
+int pm_tree_node(struct pm_tree_build *build, uint32_t parent, uint32_t region,
+		 uint32_t *number)
+{
+	struct pm_report_tree *tree = build->tree;
+	int err = 0;
+
+	/* First, so that what has a number has a node. */
+	if (tree->node_count == build->room)
+		err = tree_grow(build);
+	if (!err)
+		err = pm_pairs_get(&build->numbers, parent, region, tree->node_count,
+				   number);
+	if (!err && *number == tree->node_count)
+		node_begin(tree, parent, region);
+	return err;
+}
+
+void pm_tree_visits_add(struct pm_report_node *to, const struct pm_report_node *from)
+{
+	pm_tree_add(&to->visits, from->visits);
+	pm_tree_add(&to->measured, from->measured);
+	pm_tree_add(&to->unmeasured, from->unmeasured);
+	pm_tree_add(&to->entered, from->entered);
+	pm_tree_add(&to->visit_ticks, from->visit_ticks);
+	to->time_squares += from->time_squares;
+	to->spent_ticks += from->spent_ticks;
+	pm_tree_widen(&to->time_min, &to->time_max, from->time_min, from->time_max);
+	pm_tree_widen(&to->thread_min_ticks, &to->thread_max_ticks,
+		      from->thread_min_ticks, from->thread_max_ticks);
+	to->spread_unknown |= from->spread_unknown;
+	pm_tree_add(&to->fallback_reads, from->fallback_reads);
+	pm_tree_add(&to->retries, from->retries);
+	pm_tree_add(&to->migrations, from->migrations);
+	pm_tree_add(&to->mismatched_ends, from->mismatched_ends);
+	pm_tree_add(&to->dropped_counts, from->dropped_counts);
+	pm_tree_add(&to->defects, from->defects);
+	pm_tree_add(&to->spilled, from->spilled);
+	pm_tree_add(&to->torn, from->torn);
+	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
+		pm_tree_add(&to->histogram[i], from->histogram[i]);
+}
+
+void pm_tree_count_add(struct pm_report_count *to, const struct pm_report_count *from)
+{
+	pm_tree_add(&to->sum, from->sum);
+	pm_tree_add(&to->lost_ns, from->lost_ns);
+	pm_tree_add(&to->windows, from->windows);
+	to->added += from->added;
+	to->outer += from->outer;
+	to->error += from->error;
+	to->time_ns += from->time_ns;
+	to->on_cpu_ns += from->on_cpu_ns;
+	to->running_ns += from->running_ns;
+}

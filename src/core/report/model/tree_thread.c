@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a thread of a profile adds to a tree: its visits and counts, scaled to all visits
+ * where it measured a part of them. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/report/model/tree_build.h"
+
+static uint64_t weight_of(const struct pm_snapshot_thread *thread)
+{
+	return thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE
+		       ? thread->record.aggregated
+		       : 1;
+}
+
+/* Visits of a node that have ended, and how many of these each measured one stands for.
+ * A node without a stride measures all. */
+struct share {
+	const struct perfmon_profile_stride *stride;
+	uint64_t measured, all;
+	double each;   /* visits for each measured one */
+	double weight; /* and for each that their sums hold */
+	double even;   /* what brings these sums to one of each measured visit */
+};
+
+static struct share share_of(const struct pm_snapshot_thread *thread,
+			     const struct perfmon_profile_node *node)
+{
+	struct share share = {.stride = pm_snapshot_stride(thread, node),
+			      .each = 1,
+			      .weight = 1,
+			      .even = 1};
+	double held;
+
+	share.measured = share.all = pm_snapshot_visits(node);
+	if (!share.stride || !share.measured) {
+		if (share.stride)
+			share.all = pm_plus(share.all, share.stride->skipped);
+		return share;
+	}
+	share.all = pm_plus(share.all, share.stride->skipped);
+	held = share.stride->weight ? (double)share.stride->weight
+				    : (double)share.measured;
+	share.each = (double)share.all / (double)share.measured;
+	share.weight = (double)share.all / held;
+	share.even = (double)share.measured / held;
+	return share;
+}
+
+static uint64_t scaled(uint64_t value, double weight)
+{
+	double product = (double)value * weight + 0.5;
+
+	if (weight == 1)
+		return value;
+	return product < 18446744073709549568.0 ? (uint64_t)product : UINT64_MAX;
+}
+
+static double squared(double value)
+{
+	return value * value;
+}
+
+/* What measuring has added: to the values of a node's visits, and to those around it. */
+struct spent {
+	double inside, around;
+};
+
+/* VISITS were measured, BY_CALL of these by read(2). Where one way of reading was not tried
+ * at start-up the other stands for it. */
+static struct spent spent_of(const struct perfmon_profile_cost *cost, uint64_t visits,
+			     uint64_t by_call, uint64_t skipped)
+{
+	bool call = cost->known & PERFMON_PROFILE_COST_CALL;
+	double calls = (double)(by_call < visits ? by_call : visits);
+	double fast = (double)visits - calls;
+	double bias = cost->bias, call_bias = call ? cost->call_bias : bias;
+	/* A pair holds its bias. */
+	double pair = fmax(cost->pair, bias);
+	double call_pair = call ? fmax(cost->call_pair, call_bias) : pair;
+
+	return (struct spent){
+		.inside = fast * bias + calls * call_bias,
+		.around =
+			fast * pair + calls * call_pair + (double)skipped * cost->skipped,
+	};
+}
+
+/*
+ * How far the total of all visits may be off: SUM and its like hold measured visits, of
+ * which MEASURED had this value. Those before the first change of an automatic stride were
+ * all measured, and only those after it tell of others.
+ */
+static double error_of(const struct share *share, double sum, double squares,
+		       double cubes, double measured, double all)
+{
+	double whole = (double)share->stride->whole, error;
+
+	error = pm_report_error(sum * share->even, squares * share->even,
+				cubes * share->even, measured, all);
+	if (whole < 1 || !(all > measured) || !isfinite(error))
+		return error;
+	return error *
+	       sqrt(fmax(0, all - whole) / fmax(1, measured - whole) / (all / measured));
+}
+
+/* What gives a node its weight: its time, or in an exact profile the counts of the first
+ * event, which some threads may lack. */
+struct weight {
+	uint64_t ticks;
+	double squares, cubes;
+	const struct perfmon_profile_cost *cost; /* NULL: not known */
+};
+
+static struct weight weight_of_node(const struct pm_report_model *model,
+				    const struct pm_snapshot_thread *thread,
+				    const struct perfmon_profile_node *from,
+				    const struct share *share)
+{
+	struct weight weight = {.ticks = 0};
+	const uint32_t *of;
+
+	if (!model->exact)
+		return (struct weight){
+			.ticks = from->time_ticks,
+			.squares = from->time_squares,
+			.cubes = share->stride ? share->stride->time_cubes : 0,
+			.cost = thread->plan ? &thread->plan->time : NULL,
+		};
+	if (!thread->plan)
+		return weight;
+	of = model->event_of[thread->plan - model->snapshot->plans];
+	for (uint32_t c = 0; c < thread->plan->counter_count; c++)
+		if (!of[c] && thread->record.status[c] > 0)
+			return (struct weight){
+				.ticks = from->count[c].sum,
+				.squares = from->count[c].squares,
+				.cubes = share->stride ? share->stride->cubes[c] : 0,
+				.cost = &thread->plan->counters[c].cost,
+			};
+	return weight;
+}
+
+static void node_add(const struct pm_report_model *model, struct pm_report_node *to,
+		     const struct pm_snapshot_thread *thread,
+		     const struct perfmon_profile_node *from)
+{
+	struct share share = share_of(thread, from);
+	struct weight weight = weight_of_node(model, thread, from, &share);
+	uint64_t ticks = scaled(weight.ticks, share.weight), threads = 1;
+	struct pm_report_node visits = {
+		.visits = share.all,
+		.measured = share.measured,
+		.entered = from->entered,
+		.visit_ticks = scaled(weight.ticks, share.even),
+		.time_squares = weight.squares * share.even,
+		.time_min = share.measured ? from->time_min : UINT64_MAX,
+		.time_max = share.measured ? from->time_max : 0,
+		.thread_min_ticks = UINT64_MAX,
+		.fallback_reads = from->fallback_reads,
+		.retries = from->retries,
+		.migrations = from->migrations,
+		.mismatched_ends = from->mismatched_ends,
+		.dropped_counts = from->dropped_counts,
+		.defects = from->defects,
+		.spilled = from->spilled,
+		.torn = (from->flags & PM_SNAPSHOT_TORN) != 0,
+	};
+
+	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
+		visits.histogram[i] = from->histogram[i];
+	if (weight.cost) {
+		struct spent spent =
+			spent_of(weight.cost, share.measured, from->fallback_reads,
+				 pm_less(share.all, share.measured));
+
+		to->added_ticks += spent.inside * share.each;
+		to->outer_ticks += spent.around;
+		visits.spent_ticks = spent.around;
+	}
+	if (thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE) {
+		threads = from->threads;
+		visits.thread_min_ticks = scaled(from->thread_min_ticks, share.weight);
+		visits.thread_max_ticks = scaled(from->thread_max_ticks, share.weight);
+		if (model->exact) {
+			/* Of counts nobody keeps them, but of one thread they are its own. */
+			visits.spread_unknown = threads > 1;
+			visits.thread_min_ticks = visits.thread_max_ticks = ticks;
+		}
+	} else if (share.measured || !share.all) {
+		visits.thread_min_ticks = visits.thread_max_ticks = ticks;
+	}
+	if (!share.measured && share.all) {
+		/* It is in the values of what is around it, and how much is unknown. */
+		visits.unmeasured = share.all;
+		to->time_error = INFINITY;
+	} else if (from->flags & PERFMON_PROFILE_NODE_UNMEASURED) {
+		to->time_error = INFINITY;
+	} else if (share.stride) {
+		to->time_error += squared(error_of(
+			&share, (double)weight.ticks, weight.squares, weight.cubes,
+			(double)share.measured, (double)share.all));
+	}
+	pm_tree_visits_add(to, &visits);
+	pm_tree_add(&to->threads, threads);
+	pm_tree_add(&to->time_ticks, ticks);
+	pm_tree_add(&to->off_cpu_ns, scaled(from->off_cpu_ns, share.weight));
+}
+
+/* What one visit in each of some, as a thread has them, is worth. */
+struct worth {
+	struct share share;
+	uint64_t sampled, measured, by_call, threads;
+	double time_ns, on_cpu_ns;
+	bool is_unknown;
+};
+
+static struct worth worth_of(const struct pm_snapshot *s,
+			     const struct pm_snapshot_thread *thread,
+			     const struct perfmon_profile_node *from)
+{
+	struct worth w = {.share = share_of(thread, from), .threads = 1};
+
+	w.sampled = pm_less(w.share.measured, from->dropped_counts);
+	w.measured = scaled(w.sampled, w.share.each);
+	w.by_call = from->fallback_reads < w.sampled ? from->fallback_reads : w.sampled;
+	if (thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE)
+		w.threads = from->threads;
+	w.is_unknown = (!w.share.measured && w.share.all) ||
+		       from->flags & PERFMON_PROFILE_NODE_UNMEASURED;
+	w.time_ns = w.share.weight * pm_snapshot_ns(s, (double)from->time_ticks);
+	/* The counts' time base is that of the visits that were counted. */
+	if (w.share.measured) {
+		double part = (double)w.sampled / (double)w.share.measured;
+
+		w.time_ns *= part;
+		w.on_cpu_ns = fmax(0, w.time_ns - (double)from->off_cpu_ns *
+							  w.share.weight * part);
+	}
+	return w;
+}
+
+/* Adds counter C of FROM. FIRST: of the event in this thread, so that parts count their
+ * thread once. */
+static void count_add(struct pm_report_count *count, const struct pm_report_event *event,
+		      const struct perfmon_profile_node *from, uint32_t c,
+		      const struct worth *w, bool first)
+{
+	const struct share *share = &w->share;
+	struct spent spent;
+
+	if (first) {
+		pm_tree_add(&count->threads, w->threads);
+		pm_tree_add(&count->measured, w->measured);
+		pm_tree_add(&count->sampled, w->sampled);
+		pm_tree_add(&count->windows, w->measured);
+		spent = spent_of(&event->cost, w->sampled, w->by_call, 0);
+		count->added += spent.inside * share->each;
+		spent = spent_of(&event->cost, share->measured, w->by_call,
+				 pm_less(share->all, share->measured));
+		count->outer += spent.around;
+		count->time_ns += w->time_ns;
+		count->on_cpu_ns += w->on_cpu_ns;
+	}
+	pm_tree_add(&count->sum, scaled(from->count[c].sum, share->weight));
+	pm_tree_add(&count->lost_ns, scaled(from->count[c].lost_ns, share->weight));
+	count->running_ns +=
+		fmax(0, w->on_cpu_ns - (double)from->count[c].lost_ns * share->weight);
+	if (w->is_unknown)
+		count->error = INFINITY;
+	else if (share->stride && w->sampled)
+		count->error +=
+			squared(error_of(share, (double)from->count[c].sum,
+					 from->count[c].squares, share->stride->cubes[c],
+					 (double)w->sampled, (double)w->measured));
+	count->squares += from->count[c].squares;
+}
+
+/* WHOLE says of each column that metrics alone read whether THREAD has a part in it. */
+static void counts_add(const struct pm_report_model *model, struct pm_report_count *to,
+		       const struct pm_snapshot_thread *thread,
+		       const struct perfmon_profile_node *from, const bool *whole)
+{
+	struct worth w = worth_of(model->snapshot, thread, from);
+	uint64_t seen = 0; /* counters of this thread */
+	const uint32_t *of;
+
+	if (!thread->plan)
+		return;
+	of = model->event_of[thread->plan - model->snapshot->plans];
+	for (uint32_t c = 0; c < thread->plan->counter_count; c++) {
+		bool first = true;
+
+		if (thread->record.status[c] <= 0)
+			continue;
+		for (uint32_t b = 0; b < c; b++)
+			if (of[b] == of[c] && seen >> b & 1)
+				first = false;
+		seen |= UINT64_C(1) << c;
+		count_add(&to[of[c]], &model->events[of[c]], from, c, &w, first);
+		for (uint32_t e = model->event_count; e < model->column_count; e++)
+			if (model->events[e].of == of[c] && whole[e - model->event_count])
+				count_add(&to[e], &model->events[e], from, c, &w, first);
+	}
+}
+
+int pm_tree_thread_add(struct pm_tree_build *build,
+		       const struct pm_snapshot_thread *thread, uint32_t *map)
+{
+	const struct pm_report_model *model = build->tree->model;
+	uint32_t extra = model->column_count - model->event_count;
+	bool *whole = malloc(extra * sizeof(*whole) + 1);
+	int err = whole ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; whole && i < extra; i++)
+		whole[i] = pm_report_metric_is_whole(
+			model, model->events[model->event_count + i].only, thread);
+	map[1] = 0;
+	for (uint32_t n = 2; n <= thread->node_count; n++) {
+		const struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
+		uint32_t number;
+
+		if (!err)
+			err = pm_tree_node(build, map[node->parent],
+					   model->region_of[node->region], &number);
+		if (err)
+			break;
+		map[n] = number;
+		node_add(model, &build->tree->nodes[number], thread, node);
+		counts_add(model,
+			   build->tree->counts + (size_t)number * model->column_count,
+			   thread, node, whole);
+	}
+	free(whole);
+	pm_tree_add(&build->tree->threads, weight_of(thread));
+	return err;
+}

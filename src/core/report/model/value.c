@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The numbers of a report: time, counts and metrics of a node, each with its state and the
+ * marks of what speaks against it. */
+#include "core/report/model/value.h"
+
+#include <math.h>
+
+static uint32_t node_marks(const struct pm_report_node *node)
+{
+	return (node->entered != node->visits ? PM_MARK_IN_FLIGHT : 0) |
+	       (node->torn ? PM_MARK_TORN : 0) |
+	       (node->mismatched_ends || node->astray ? PM_MARK_MISMATCHED : 0) |
+	       (node->unmeasured ? PM_MARK_DROPPED : 0);
+}
+
+struct pm_value pm_report_time(const struct pm_report_tree *tree, uint32_t node,
+			       bool exclusive)
+{
+	const struct pm_report_node *n = &tree->nodes[node];
+	struct pm_value v = {.state = PM_COUNTED, .coverage = 1, .threads = n->threads};
+
+	v.marks = node_marks(n);
+	v.sum = exclusive ? pm_less(n->time_ticks, n->children_ticks) : n->time_ticks;
+	v.value = (double)v.sum;
+	v.error = sqrt(exclusive ? n->own_error : n->time_error);
+	if (v.error > 0)
+		v.marks |= PM_MARK_SAMPLED;
+	if (pm_report_is_mostly_cost(n, exclusive))
+		v.marks |= PM_MARK_SHORT;
+	if (!n->measured)
+		v.state = PM_NOT_COUNTED;
+	return v;
+}
+
+struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node,
+				uint32_t event, bool exclusive)
+{
+	const struct pm_report_event *e = &tree->model->events[event];
+	const struct pm_report_node *n = &tree->nodes[node];
+	struct pm_report_count c = pm_report_sums(tree, node, event, exclusive);
+	struct pm_value v = {.state = PM_COUNTED};
+	struct pm_short against;
+
+	v.sum = c.sum;
+	v.value = (double)c.sum;
+	v.threads = c.threads;
+	v.error = sqrt(c.error);
+	if (!c.threads) {
+		v.state = PM_NEVER_OPENED;
+		return v;
+	}
+	v.marks = node_marks(n);
+	v.coverage = c.on_cpu_ns > 0 ? fmin(1, c.running_ns / c.on_cpu_ns) : 1;
+	if (!c.measured || (!c.sum && (e->kernel_only || v.coverage <= 0))) {
+		v.state = PM_NOT_COUNTED;
+		return v;
+	}
+	if (e->parts > 1) {
+		/* Each part counts while the thread is on its kind of core; together they
+		 * cover the whole, and where they do not nothing is known to scale by. */
+		if (v.coverage < 0.999)
+			v.marks |= PM_MARK_PART;
+	} else if (v.coverage <= 0) {
+		/* By no part of the time that is told can it be scaled. */
+		v.marks |= PM_MARK_PART;
+	} else if (c.lost_ns && v.coverage < 1) {
+		v.marks |= PM_MARK_MULTIPLEXED;
+		v.value /= v.coverage;
+		v.error /= v.coverage;
+	}
+	if (v.error > 0)
+		v.marks |= PM_MARK_SAMPLED;
+	if (tree->model->subtract_bias)
+		v.value = fmax(0, v.value - c.added);
+	if (c.threads < n->threads)
+		v.marks |= PM_MARK_THREADS;
+	v.marks |= (n->retries ? PM_MARK_RETRIED : 0) |
+		   (n->fallback_reads && e->user_read ? PM_MARK_FALLBACK : 0) |
+		   (n->dropped_counts ? PM_MARK_DROPPED : 0) |
+		   (n->defects ? PM_MARK_DEFECT : 0) |
+		   (n->migrations && !tree->model->exact ? PM_MARK_MIGRATED : 0) |
+		   (e->erratum ? PM_MARK_ERRATUM : 0) |
+		   (pm_report_is_short(tree, node, event, exclusive, &against)
+			    ? PM_MARK_SHORT
+			    : 0);
+	return v;
+}
+
+/* Time and visits: those of the event's counts, so that both have the same threads and
+ * visits; without an event those of the node. */
+static double plain_input(const struct pm_report_tree *tree, uint32_t node, uint32_t base,
+			  enum pm_metric_kind kind, bool exclusive)
+{
+	const struct pm_report_node *n = &tree->nodes[node];
+	struct pm_report_count c;
+	double time, off_cpu;
+
+	if (base != PM_NO_EVENT) {
+		c = pm_report_sums(tree, node, base, exclusive);
+		return kind == PM_METRIC_TIME	  ? c.time_ns
+		       : kind == PM_METRIC_ON_CPU ? c.on_cpu_ns
+						  : (double)c.measured;
+	}
+	if (kind == PM_METRIC_VISITS)
+		return (double)n->visits;
+	time = pm_snapshot_ns(tree->model->snapshot,
+			      pm_report_time(tree, node, exclusive).value);
+	off_cpu = (double)(exclusive ? pm_less(n->off_cpu_ns, n->children_off_cpu_ns)
+				     : n->off_cpu_ns);
+	return kind == PM_METRIC_TIME ? time : fmax(0, time - off_cpu);
+}
+
+struct pm_value pm_report_metric_inputs(const struct pm_report_tree *tree, uint32_t node,
+					uint32_t metric, bool exclusive, double *values)
+{
+	const struct pm_report_metric *m = &tree->model->metrics[metric];
+	struct pm_value v = pm_report_time(tree, node, exclusive);
+
+	/* Of quotients it is not known. */
+	v.error = v.marks & PM_MARK_SAMPLED ? INFINITY : 0;
+	v.sum = 0;
+	v.value = 0;
+	for (uint32_t i = 0; i < m->metric->input_count; i++) {
+		const struct pm_report_event *event;
+		struct pm_value in;
+
+		if (m->events[i] == PM_NO_EVENT) {
+			values[i] = plain_input(tree, node, m->base,
+						m->metric->inputs[i].kind, exclusive);
+			continue;
+		}
+		event = &tree->model->events[m->events[i]];
+		in = pm_report_count(tree, node, m->events[i], exclusive);
+		values[i] = in.value * event->first->scale;
+		if (in.state > v.state)
+			v.state = in.state;
+		v.marks |= in.marks;
+		v.coverage = fmin(v.coverage, in.coverage);
+		if (in.threads < v.threads)
+			v.threads = in.threads;
+	}
+	return v;
+}
+
+struct pm_value pm_report_metric(const struct pm_report_tree *tree, uint32_t node,
+				 uint32_t metric, bool exclusive)
+{
+	const struct pm_report_metric *m = &tree->model->metrics[metric];
+	double values[PM_METRIC_INPUTS], limit;
+	struct pm_value v =
+		pm_report_metric_inputs(tree, node, metric, exclusive, values);
+
+	if (v.state == PM_COUNTED && !pm_metric_value(m->metric, values, &v.value))
+		v.state = PM_NOT_COUNTED;
+	/* Of parts that are not scaled a quotient may be anything. */
+	if (v.state == PM_COUNTED && !(v.marks & PM_MARK_PART) &&
+	    pm_report_is_implausible(tree->model, metric, v.value, &limit))
+		v.marks |= PM_MARK_IMPLAUSIBLE;
+	return v;
+}

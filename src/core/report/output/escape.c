@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/report/output/escape.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "core/report/output/utf8.h"
+
+/* Bytes from TEXT on that are the same in all formats. */
+static size_t plain_bytes(const char *text)
+{
+	const char *c = text;
+
+	while (*c >= ' ' && *c < 0x7f && *c != '"' && *c != '\\')
+		c++;
+	return (size_t)(c - text);
+}
+
+void pm_out_json(struct pm_out *out, const char *text)
+{
+	size_t length;
+
+	pm_out_text(out, "\"");
+	for (; *text; text += length) {
+		int32_t c;
+
+		length = plain_bytes(text);
+		if (length) {
+			pm_out_bytes(out, text, length);
+			continue;
+		}
+		c = pm_utf8_next(text, &length);
+		if (c < 0)
+			pm_out_text(out, "\\ufffd");
+		else if (c == '"' || c == '\\')
+			pm_out_format(out, "\\%c", c);
+		else if (pm_utf8_is_control(c))
+			pm_out_format(out, "\\u%04x", (unsigned int)c);
+		else
+			pm_out_bytes(out, text, length);
+	}
+	pm_out_text(out, "\"");
+}
+
+/* One character of plain text; its width. */
+static size_t plain_one(struct pm_out *out, const char *text, size_t *length)
+{
+	int32_t c = pm_utf8_next(text, length);
+
+	if (pm_utf8_is_control(c)) {
+		for (size_t i = 0; out && i < *length; i++)
+			pm_out_format(out, "\\x%02x", (unsigned char)text[i]);
+		return 4 * *length;
+	}
+	if (out)
+		pm_out_bytes(out, text, *length);
+	return c < 0x80 ? 1 : pm_width(c);
+}
+
+void pm_out_csv(struct pm_out *out, const char *text)
+{
+	bool quoted = strpbrk(text, "\",") != NULL;
+	size_t length;
+
+	if (quoted)
+		pm_out_text(out, "\"");
+	/* Spreadsheets take what begins so for a formula, quoted or not. */
+	if (*text && strchr("=+-@'", *text))
+		pm_out_text(out, "'");
+	for (; *text; text += length) {
+		int32_t c;
+
+		length = plain_bytes(text);
+		if (length) {
+			pm_out_bytes(out, text, length);
+			continue;
+		}
+		c = pm_utf8_next(text, &length);
+		if (c < 0)
+			pm_out_text(out, "\xef\xbf\xbd");
+		else if (c == '"')
+			pm_out_text(out, "\"\"");
+		else
+			plain_one(out, text, &length);
+	}
+	if (quoted)
+		pm_out_text(out, "\"");
+}
+
+size_t pm_out_plain(struct pm_out *out, const char *text, size_t width)
+{
+	size_t total = 0, at = 0, taken = 0, last = 0, length, w, first;
+	bool dots = false;
+	const char *c;
+
+	for (c = text; *c; c += length) {
+		length = plain_bytes(c);
+		total += length ? length : plain_one(NULL, c, &length);
+	}
+	if (!width || total <= width) {
+		for (c = text; *c && out; c += length) {
+			length = plain_bytes(c);
+			if (length)
+				pm_out_bytes(out, c, length);
+			else
+				plain_one(out, c, &length);
+		}
+		return total;
+	}
+	first = total;
+	if (width > 8 && total > width) {
+		last = width / 3;
+		first = width - 3 - last;
+	}
+	for (c = text; *c; c += length, at += w) {
+		bool shown = false;
+
+		w = plain_one(NULL, c, &length);
+		if (at + w <= first) {
+			shown = true;
+		} else {
+			if (!dots) {
+				pm_out_text(out, "...");
+				taken += 3;
+				dots = true;
+			}
+			shown = at >= total - last;
+		}
+		if (shown)
+			taken += plain_one(out, c, &length);
+	}
+	return taken;
+}
+
+/* Blanks of any kind, which nobody sees at an end of a name. */
+static bool is_blank(int32_t c)
+{
+	return c == ' ' || c == 0xa0 || (c >= 0x2000 && c <= 0x200b) || c == 0x202f ||
+	       c == 0x205f || c == 0x3000 || c == 0xfeff;
+}
+
+size_t pm_out_name(struct pm_out *out, const char *name, size_t width, bool quote)
+{
+	int32_t first = 0, last = 0;
+	size_t length;
+
+	for (const char *c = name; *c; c += length) {
+		last = pm_utf8_next(c, &length);
+		if (c == name)
+			first = last;
+	}
+	if (!quote && *name && !is_blank(first) && !is_blank(last))
+		return pm_out_plain(out, name, width);
+	pm_out_bytes(out, "\"", 1);
+	width = 2 + pm_out_plain(out, name, width > 2 ? width - 2 : width);
+	pm_out_bytes(out, "\"", 1);
+	return width;
+}

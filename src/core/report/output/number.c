@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/report/output/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/report/output/utf8.h"
+
+void pm_cell_fixed(char *buffer, double value, int decimals)
+{
+	static const double powers[] = {1, 10, 100, 1000, 10000};
+	double scaled = value * powers[decimals];
+	const char *sign = "";
+	unsigned long long n;
+
+	if (!isfinite(value)) {
+		strcpy(buffer, "?");
+		return;
+	}
+	if (scaled < 0) {
+		sign = "-";
+		scaled = -scaled;
+	}
+	if (scaled > 1e18)
+		scaled = 1e18;
+	n = (unsigned long long)(scaled + 0.5);
+	if (!decimals)
+		snprintf(buffer, PM_CELL, "%s%llu", sign, n);
+	else
+		snprintf(buffer, PM_CELL, "%s%llu.%0*llu", sign,
+			 n / (unsigned long long)powers[decimals], decimals,
+			 n % (unsigned long long)powers[decimals]);
+}
+
+/* VALUE below 1000 (but for rounding) with four significant digits. */
+static void significant(char *buffer, double value)
+{
+	pm_cell_fixed(buffer, value,
+		      value < 9.9995   ? 3
+		      : value < 99.995 ? 2
+		      : value < 999.95 ? 1
+				       : 0);
+}
+
+static void suffix(char *buffer, const char *space, const char *prefix, const char *unit)
+{
+	size_t used = strlen(buffer), most, length;
+
+	used += (size_t)snprintf(buffer + used, PM_CELL - used, "%s%s", space, prefix);
+	/* A unit is a profile's: of a long one the whole characters that fit. */
+	for (most = used + 10; *unit; unit += length) {
+		int32_t c = pm_utf8_next(unit, &length);
+
+		if (used + length > most || used + length >= PM_CELL)
+			break;
+		if (pm_utf8_is_control(c))
+			buffer[used] = '?';
+		else
+			memcpy(buffer + used, unit, length);
+		used += pm_utf8_is_control(c) ? 1 : length;
+	}
+	buffer[used] = '\0';
+}
+
+void pm_cell_time(char *buffer, double ns)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	unsigned int unit = 0;
+	double value = ns;
+
+	while (value >= 999.95 && unit < 3) {
+		value /= 1000;
+		unit++;
+	}
+	if (!unit && value == floor(value))
+		pm_cell_fixed(buffer, value, 0);
+	else
+		significant(buffer, value);
+	suffix(buffer, " ", "", units[unit]);
+}
+
+void pm_cell_count(char *buffer, double count)
+{
+	static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+	unsigned int prefix = 0;
+
+	if (count < 99999.5) {
+		pm_cell_fixed(buffer, count, 0);
+		return;
+	}
+	while (count >= 999.95 && prefix < 6) {
+		count /= 1000;
+		prefix++;
+	}
+	significant(buffer, count);
+	suffix(buffer, "", prefixes[prefix], "");
+}
+
+char *pm_cell_number(char *buffer, double value)
+{
+	double size = fabs(value);
+	char *to = buffer;
+	int exponent = 0;
+
+	if (!isfinite(value)) {
+		strcpy(buffer, "?");
+		return buffer;
+	}
+	if (value < 0)
+		*to++ = '-';
+	if (size >= 99999.5) {
+		pm_cell_count(to, size);
+	} else if (size >= 0.09995 || size == 0) {
+		significant(to, size);
+	} else {
+		for (; size < 0.99995 && exponent < 400; exponent++)
+			size *= 10;
+		significant(to, size);
+		snprintf(to + strlen(to), 8, "e-%d", exponent);
+	}
+	return buffer;
+}
+
+bool pm_unit_takes_prefix(const char *unit)
+{
+	static const char *const bases[] = {
+		"",	  "B",	   "iB",    "b",     "bit", "bits", "byte",
+		"bytes",  "Byte",  "Bytes", "op",    "ops", "flop", "flops",
+		"Flop",	  "Flops", "FLOP",  "FLOPS", "s",   "J",    "Joule",
+		"Joules", "W",	   "Watt",  "Watts", "Hz",  "V",    "A"};
+	size_t base = strcspn(unit, "/"), length;
+
+	if (unit[base] && strcmp(unit + base, "/s") != 0)
+		return false;
+	if (!base || !strchr("numkKMGTPE", *unit))
+		return true;
+	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
+		length = strlen(bases[i]);
+		if (base == length + 1 && !strncmp(unit + 1, bases[i], length))
+			return !length && !unit[base];
+	}
+	return true;
+}
+
+/* VALUE in a unit that takes no prefix. */
+static void cell_plain_unit(char *buffer, double value, const char *unit)
+{
+	if (fabs(value) >= 99999.5)
+		pm_cell_fixed(buffer, value, 0);
+	else
+		pm_cell_number(buffer, value);
+	suffix(buffer, " ", "", unit);
+}
+
+void pm_cell_unit(char *buffer, double value, const char *unit)
+{
+	static const char *const prefixes[] = {"n", "u", "m", "", "k", "M", "G", "T"};
+	unsigned int prefix = 3;
+
+	if (!pm_unit_takes_prefix(unit)) {
+		cell_plain_unit(buffer, value, unit);
+		return;
+	}
+	if (value < 0) {
+		*buffer++ = '-';
+		value = -value;
+	}
+	if (value > 0) {
+		while (value >= 999.95 && prefix < 7) {
+			value /= 1000;
+			prefix++;
+		}
+		while (value < 1 && prefix > 0) {
+			value *= 1000;
+			prefix--;
+		}
+		significant(buffer, value);
+	} else {
+		pm_cell_fixed(buffer, value, 0);
+	}
+	suffix(buffer, " ", prefixes[prefix], unit);
+}
