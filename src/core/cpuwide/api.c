@@ -86,7 +86,7 @@ PM_EXPORT int perfmon_cpuwide_message(const struct perfmon_cpuwide *cpuwide, cha
 	return cpuwide ? pm_message_copy(cpuwide->diag.text, buffer, size) : -EINVAL;
 }
 
-static int told(struct perfmon_cpuwide *cpuwide, int err, const char *what)
+static int report(struct perfmon_cpuwide *cpuwide, int err, const char *what)
 {
 	pm_diag_clear(&cpuwide->diag);
 	return err < 0 ? pm_diag_set(&cpuwide->diag, err, "cannot %s: %s", what,
@@ -96,15 +96,15 @@ static int told(struct perfmon_cpuwide *cpuwide, int err, const char *what)
 
 PM_EXPORT int perfmon_cpuwide_start(struct perfmon_cpuwide *cpuwide)
 {
-	return cpuwide ? told(cpuwide, pm_cpuwide_start(cpuwide->inner),
-			      "start the counters of each CPU")
+	return cpuwide ? report(cpuwide, pm_cpuwide_start(cpuwide->inner),
+				"start the counters of each CPU")
 		       : -EINVAL;
 }
 
 PM_EXPORT int perfmon_cpuwide_stop(struct perfmon_cpuwide *cpuwide)
 {
-	return cpuwide ? told(cpuwide, pm_cpuwide_stop(cpuwide->inner),
-			      "stop the counters of each CPU")
+	return cpuwide ? report(cpuwide, pm_cpuwide_stop(cpuwide->inner),
+				"stop the counters of each CPU")
 		       : -EINVAL;
 }
 
@@ -136,7 +136,7 @@ static int show(const struct walk *walk, const struct pm_event *event, uint32_t 
 	return walk->visit(&value, walk->argument);
 }
 
-/* One event by LEVEL: in each of GROUPS, or as a whole. */
+/* Visits one event by LEVEL: in each of GROUPS, or as a whole. */
 static int show_event(const struct walk *walk, const struct pm_event *event,
 		      enum pm_level level, const struct pm_cpus *groups)
 {
@@ -191,7 +191,7 @@ PM_EXPORT int perfmon_cpuwide_read(struct perfmon_cpuwide *cpuwide, const char *
 	for (size_t i = 0; !result && i < cpuwide->list->count; i++) {
 		const struct pm_event *event = &cpuwide->list->events[i];
 
-		/* Those of one logical event stand together. */
+		/* The kernel events of a logical event are neighbours. */
 		if (!i || event->logical != event[-1].logical)
 			result = show_event(&walk, event, found, &groups);
 	}

@@ -7,9 +7,11 @@
 
 #include "core/text/grow.h"
 
-/* --- who opens what ----------------------------------------------------------------- */
+/*
+ * --- targets --------------------------------------------------------------------------
+ */
 
-/* Finds where each event is opened; ALL gets these CPUs together. */
+/* Finds the CPUs on which each event is opened, and their union ALL. */
 static int find_targets(struct pm_cpuwide *cpuwide, struct pm_cpus *all,
 			struct pm_diag *diag)
 {
@@ -36,7 +38,7 @@ static bool opens_nowhere(const struct pm_cpuwide *cpuwide, size_t logical)
 	return true;
 }
 
-/* Each logical event must be opened somewhere; with PARTIAL one of them. */
+/* Checks that each logical event has a CPU; with PARTIAL, that one of them has. */
 static int check_targets(const struct pm_cpuwide *cpuwide, bool partial,
 			 struct pm_diag *diag)
 {
@@ -78,7 +80,8 @@ static bool is_plan_of(const struct pm_cpuwide *cpuwide,
 	return true;
 }
 
-/* The plan with the events of CPU, which may be that of an earlier CPU. */
+/* Returns the index of the plan with the events of CPU; earlier CPUs may have the same
+ * one. */
 static int plan_for(struct pm_cpuwide *cpuwide, unsigned int cpu, uint32_t *index)
 {
 	const struct pm_event_list *list = cpuwide->list;
@@ -104,9 +107,11 @@ static int plan_for(struct pm_cpuwide *cpuwide, unsigned int cpu, uint32_t *inde
 	return 0;
 }
 
-/* --- open and close ----------------------------------------------------------------- */
+/*
+ * --- open and close -------------------------------------------------------------------
+ */
 
-/* The number of refused events of CPU, or a negative errno. */
+/* Opens the events of CPU. Returns how many could not be opened, or a negative errno. */
 static int open_cpu(struct pm_cpuwide *cpuwide, struct pm_cpuwide_cpu *cpu,
 		    unsigned int flags, struct pm_diag *diag)
 {
@@ -122,7 +127,7 @@ static int open_cpu(struct pm_cpuwide *cpuwide, struct pm_cpuwide_cpu *cpu,
 	}
 	open = pm_instance_open(instance, plan->events, plan->count, -1, (int)cpu->cpu,
 				flags, &why);
-	/* The first error is reported; those of later CPUs do not hide it. */
+	/* The first error is reported, not those of later CPUs. */
 	if (why.error && diag && !diag->error)
 		*diag = why;
 	if (open < 0) {
@@ -202,7 +207,9 @@ void pm_cpuwide_close(struct pm_cpuwide *cpuwide)
 	free(cpuwide);
 }
 
-/* --- counting ----------------------------------------------------------------------- */
+/*
+ * --- counting -------------------------------------------------------------------------
+ */
 
 static int each_cpu(struct pm_cpuwide *cpuwide, int (*call)(struct pm_instance *instance))
 {
@@ -244,11 +251,15 @@ int pm_cpuwide_read(struct pm_cpuwide *cpuwide)
 	return first;
 }
 
-/* --- adding up ---------------------------------------------------------------------- */
+/*
+ * --- sums -----------------------------------------------------------------------------
+ */
 
-/* What event I of the plan counted on CPU, as it was last read: what cannot be read any
- * more stays in the sums, which would fall otherwise. NULL: it was refused, or has never
- * been read. */
+/*
+ * Returns the last reading of event I of the plan on CPU, or NULL if the event could not
+ * be opened or has never been read. A reading that can no longer be repeated stays in the
+ * sums, which would otherwise fall.
+ */
 static const struct pm_reading *reading_of(const struct pm_cpuwide *cpuwide,
 					   const struct pm_cpuwide_cpu *cpu, uint32_t i)
 {
@@ -263,7 +274,7 @@ static const struct pm_reading *reading_of(const struct pm_cpuwide *cpuwide,
 	return &cpu->readings[k];
 }
 
-/* Takes the CPUs that a value counted on CPU stands for out of MISSING. */
+/* Removes from MISSING the CPUs for which a value counted on CPU stands. */
 static void found(const struct pm_cpuwide *cpuwide, const struct pm_targets *targets,
 		  unsigned int cpu, struct pm_cpus *missing)
 {

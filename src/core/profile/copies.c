@@ -10,7 +10,7 @@
 
 struct search {
 	struct pm_copies *copies;
-	int memory; /* /proc/self/mem, where what cannot be read is an error, no signal */
+	int memory; /* /proc/self/mem: an unreadable page is an error, not a signal */
 };
 
 static bool begins(const char *path, const char *with)
@@ -24,7 +24,7 @@ static bool look(const struct pm_process_map *map, void *argument)
 	struct search *search = argument;
 	struct perfmon_profile_header other;
 
-	/* To read a device's memory may do something. */
+	/* A read of a device's memory may change the device. */
 	if (!map->shared || !map->writable || map->offset || map->path[0] != '/' ||
 	    (begins(map->path, "/dev/") && !begins(map->path, "/dev/shm/")) ||
 	    map->from == (uintptr_t)own)

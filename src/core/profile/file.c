@@ -15,25 +15,25 @@
 #include "core/kernel/process_maps.h"
 #include "core/profile/take.h"
 
-/* A profile is never larger than this (pm_profile_open()). */
+/* pm_profile_open() makes no larger profile. */
 #define SIZE_MOST (UINT64_C(1) << 30)
-/* How often a snapshot is taken again because the profile outgrew it. */
+/* A snapshot is taken again this often because the profile has outgrown it. */
 #define GROWTHS 10
 
 struct pm_profile_file {
 	int fd;
 	struct stat status;
-	bool may_map; /* nobody else can make it shorter */
-	bool here;    /* it was begun on this boot */
-	pid_t pid;    /* of its writer, as the caller sees it */
+	bool may_map; /* no other user can make it shorter */
+	bool here;    /* it was begun on this boot, and its PID is one of ours */
+	pid_t pid;    /* of the writer, as the caller sees it */
 	void *map;
 	size_t map_size;
 	struct perfmon_profile_header header;
-	char name[256]; /* what sentences call it */
+	char name[256]; /* for messages */
 };
 
-/* Opens PATH for reading if it is a regular file. What it is is found out before it is
- * opened: to open a device, or a FIFO that somebody waits for, does something to it. */
+/* Opens PATH for reading if it is a regular file. The type is checked before the file is
+ * opened, since opening a device, or a FIFO that a process waits for, has an effect. */
 static int open_regular(const char *path, const char *name, struct stat *st,
 			struct pm_diag *diag)
 {
@@ -77,7 +77,7 @@ out:
 	return err;
 }
 
-/* Reads SIZE bytes at FROM, or what there is of them; how many. */
+/* Reads SIZE bytes at FROM. Returns how many there were, or a negative errno. */
 static ssize_t read_at(int fd, void *buffer, size_t size, uint64_t from)
 {
 	size_t at = 0;
@@ -102,15 +102,17 @@ static ssize_t read_start(int fd, void *buffer, size_t size)
 	return read_at(fd, buffer, size, 0);
 }
 
-/* For snapshots, of which ARGUMENT is the file's descriptor. */
+/* For snapshots. ARGUMENT is the file's descriptor. */
 static ssize_t read_again(void *argument, void *to, size_t size, uint64_t at)
 {
 	return read_at(*(int *)argument, to, size, at);
 }
 
-/* Whether the file FD, of ST, can be mapped without the risk that somebody else makes it
- * shorter. Of root's own files it is not known: a daemon may have given up its rights
- * since it opened one. */
+/*
+ * Returns whether the file FD can be mapped without the risk that another process
+ * shortens it. root's own files are not mapped: a daemon may have given up its rights
+ * since it opened one.
+ */
 static bool may_map(int fd, const struct stat *st)
 {
 	int seals = pm_kernel_fcntl(fd, F_GET_SEALS, 0);
@@ -121,7 +123,7 @@ static bool may_map(int fd, const struct stat *st)
 	return user && st->st_uid == user && !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* A FILE of the open FD, of which ST tells; takes FD over. */
+/* Makes a FILE from FD, which it closes on failure. ST is fd's status. */
 static int make(int fd, const struct stat *st, const char *name,
 		struct pm_profile_file **out, struct pm_diag *diag)
 {
@@ -133,7 +135,8 @@ static int make(int fd, const struct stat *st, const char *name,
 
 	if (file)
 		n = read_start(fd, &file->header, sizeof(file->header));
-	/* If its end was there, so is its start by now: it may have been written meanwhile. */
+	/* The header may have been written during the first read. If its end was read,
+	 * then its start is there now. */
 	if (n == (ssize_t)sizeof(file->header) && file->header.used)
 		n = read_start(fd, &file->header, sizeof(file->header));
 	if (n < 0) {
@@ -181,18 +184,18 @@ int pm_profile_file_open(const char *path, struct pm_profile_file **out,
 	return fd < 0 ? fd : make(fd, &st, name, out, diag);
 }
 
-/* What a search among the mappings of a process is after, and what it has found. */
+/* The profile that a search among the mappings of a process looks for, and its result. */
 struct search {
 	pid_t pid;
 	uint64_t start_time;
 	char name[32];
 	struct pm_profile_file *found;
 	int err;
-	struct pm_diag diag; /* of the nearest miss */
+	struct pm_diag diag; /* about the best candidate */
 };
 
-/* Opens the file of MAPPING: by the mapping itself, which needs rights; by a descriptor
- * that the process has of it; by its name. */
+/* Opens the file of MAPPING: by the mapping itself, which needs rights, by a descriptor
+ * of the process, or by its name. */
 static int open_mapping(const struct search *search, const struct pm_process_map *mapping,
 			struct stat *st, struct pm_diag *diag)
 {
@@ -236,8 +239,8 @@ static int open_mapping(const struct search *search, const struct pm_process_map
 			   search->name, mapping->path);
 }
 
-/* Whether what PID has at MAPPING begins as a profile does, as far as its memory may be
- * read: any file may be mapped, and only a profile is news. */
+/* Returns whether PID's memory at MAPPING begins as a profile does, if it can be read. A
+ * failure to open any other file is of no interest. */
 static bool holds_profile(pid_t pid, const struct pm_process_map *mapping)
 {
 	uint64_t magic = 0;
@@ -256,7 +259,7 @@ static bool holds_profile(pid_t pid, const struct pm_process_map *mapping)
 	return magic == PERFMON_PROFILE_MAGIC;
 }
 
-/* True when the search is over. */
+/* Returns true when the search is over. */
 static bool try_mapping(const struct pm_process_map *mapping, void *argument)
 {
 	struct search *search = argument;
@@ -269,7 +272,7 @@ static bool try_mapping(const struct pm_process_map *mapping, void *argument)
 	    mapping->path[0] != '/')
 		return false;
 	fd = open_mapping(search, mapping, &st, &diag);
-	/* It is mapped before it has room for anything. */
+	/* The writer maps the file before it allocates any of it. */
 	if (fd >= 0 && st.st_size < (off_t)sizeof(struct perfmon_profile_header)) {
 		pm_kernel_close(fd);
 		fd = pm_diag_set(&diag, -ENODATA,
@@ -345,12 +348,12 @@ static enum pm_snapshot_writer writer_of(const struct pm_profile_file *file)
 	if (!file->here)
 		return PM_WRITER_UNKNOWN;
 	err = pm_machine_process(file->pid, &process);
-	/* /proc may hide the processes of others (hidepid). */
+	/* /proc may hide other users' processes (hidepid). */
 	if (err && pm_kernel_kill(file->pid, 0) != -ESRCH)
 		return PM_WRITER_UNKNOWN;
 	if (err || !process.alive || process.start_time != file->header.start_time)
 		return PM_WRITER_GONE;
-	/* After exec(2) all of these agree, and nobody writes the profile any more. */
+	/* After exec(2) all of these still agree, but no process writes the profile. */
 	err = pm_process_maps(file->pid, is_ours, (void *)(uintptr_t)file);
 	return err > 0 || err == -EACCES || err == -EPERM ? PM_WRITER_RUNS
 							  : PM_WRITER_GONE;
@@ -361,7 +364,7 @@ bool pm_profile_file_is_alive(const struct pm_profile_file *file)
 	return writer_of(file) == PM_WRITER_RUNS;
 }
 
-/* ALIVE: somebody may write it meanwhile. */
+/* ALIVE says that the profile may be written meanwhile. */
 static int take_copy(struct pm_profile_file *file, uint64_t size, bool alive,
 		     struct pm_snapshot **out, struct pm_diag *diag)
 {
@@ -414,8 +417,8 @@ static int take_live(struct pm_profile_file *file, uint64_t size,
 	return pm_snapshot_take_as(file->map, size, PM_SNAPSHOT_FOREIGN, out, diag);
 }
 
-/* Whether the process of FILE, which runs, has the caller's CLOCK_MONOTONIC: in a time
- * namespace (Linux 5.6) of its own it is another moment there. */
+/* Returns whether the running process of FILE has the caller's CLOCK_MONOTONIC. It has
+ * another one in a time namespace of its own (Linux 5.6). */
 static bool has_our_clocks(const struct pm_profile_file *file)
 {
 	char path[64], theirs[64], ours[64];
@@ -433,7 +436,7 @@ int pm_profile_file_snapshot(struct pm_profile_file *file, struct pm_snapshot **
 			     struct pm_diag *diag)
 {
 	enum pm_snapshot_writer writer = writer_of(file);
-	/* Who is out of sight may write, too; who has ended has said so. */
+	/* A writer that cannot be seen may write, too. */
 	bool alive = writer != PM_WRITER_GONE;
 	struct pm_snapshot *s = NULL;
 	uint64_t size = 0, before;
@@ -453,7 +456,8 @@ int pm_profile_file_snapshot(struct pm_profile_file *file, struct pm_snapshot **
 		}
 		size = (uint64_t)st.st_size < SIZE_MOST ? (uint64_t)st.st_size
 							: SIZE_MOST;
-		/* Where nothing has been added the last one was as good as it gets. */
+		/* If nothing has been added, the last snapshot is as good as another
+		 * would be. */
 		if (s && size <= before)
 			break;
 		pm_snapshot_free(s);

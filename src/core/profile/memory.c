@@ -11,10 +11,10 @@
 #include "core/kernel/kernel.h"
 #include "core/valgrind/exact.h"
 
-/* Address space kept for a profile; less where it is limited or refused. */
+/* The address space for a profile. It is less if it is limited or not available. */
 #define SPACE_MOST  (UINT64_C(1) << 30)
 #define SPACE_LEAST (UINT64_C(1) << 20)
-/* How often a call is made again that signals interrupt. */
+/* A call that signals interrupt is repeated this often. */
 #define INTERRUPTIONS 1000
 #define PART_LEAST    4096
 
@@ -40,7 +40,8 @@ void *pm_profile_at(uint64_t offset)
 	return pm_profile_memory.base + offset;
 }
 
-/* Whether the descriptor is still ours: another file's must be neither grown nor closed. */
+/* Returns whether the descriptor is still ours. Another file must be neither grown nor
+ * closed. */
 static bool fd_is_ours(void)
 {
 	struct stat st;
@@ -57,7 +58,7 @@ static void close_fd(void)
 	pm_profile_memory.fd = -1;
 }
 
-/* Daemons close all descriptors that they do not know: the file may be opened again. */
+/* Daemons close all descriptors that they do not know, so the file is opened again. */
 static bool open_again(void)
 {
 	if (!pm_profile_memory.place.path[0])
@@ -71,7 +72,7 @@ static bool open_again(void)
 	return false;
 }
 
-/* For file systems that cannot allocate: what has been written once has its place. */
+/* For file systems that cannot allocate: writing a page allocates it. */
 static int write_zeros(int fd, uint64_t at, uint64_t size)
 {
 	static const char zeros[PART_LEAST];
@@ -98,8 +99,8 @@ int pm_memory_allocate(int fd, uint64_t at, uint64_t size)
 
 	if (!pm_kernel_getrlimit(RLIMIT_FSIZE, &soft, &hard) && size > soft)
 		return -EFBIG;
-	/* A signal makes the kernel undo the whole call: where the program has them at a high
-	 * rate, only small steps get through. */
+	/* A signal makes the kernel undo the whole call. With frequent signals, only
+	 * small steps succeed. */
 	while (at < size && (!err || (err == -EINTR && tries--))) {
 		if (part > size - at)
 			part = size - at;
@@ -112,8 +113,11 @@ int pm_memory_allocate(int fd, uint64_t at, uint64_t size)
 	return err == -EOPNOTSUPP || err == -ENOSYS ? write_zeros(fd, at, size) : err;
 }
 
-/* Under a translator the file's part is mapped as it grows: checkers of memory look at all
- * that is mapped, and at the end of the file each word is a fault. */
+/*
+ * Under a translator such as Valgrind, the file is mapped part by part as it grows:
+ * memory checkers read all that is mapped, and each word behind the end of the file is a
+ * fault.
+ */
 static int map_part(uint64_t from, uint64_t upto)
 {
 	uint8_t *at = (uint8_t *)pm_profile_memory.base + from;
@@ -154,8 +158,8 @@ int pm_memory_back(uint64_t end)
 				pm_profile_header()->private_from =
 					pm_profile_memory.backed;
 			}
-			/* The rest of the profile goes on in private memory, at the same
-			 * addresses, and its file ends here. */
+			/* The rest of the profile continues in private memory at the same
+			 * addresses, and the file ends here. */
 			snprintf(pm_profile_memory.news, sizeof(pm_profile_memory.news),
 				 "the profile's memory could not grow beyond %llu KiB "
 				 "(%s): "
@@ -183,7 +187,7 @@ int pm_memory_back(uint64_t end)
 	return 0;
 }
 
-/* At most a sixteenth of what the process may have. */
+/* Returns at most a sixteenth of the process's limits. */
 static uint64_t space_wanted(void)
 {
 	static const int limits[] = {RLIMIT_AS, RLIMIT_DATA};

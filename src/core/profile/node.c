@@ -3,7 +3,8 @@
 
 #include "fastpath/fastpath.h"
 
-/* Stored whole, for readers of a shared node; where there is none it costs nothing. */
+/* Stores the whole value at once, for the readers of a shared node; it costs nothing
+ * elsewhere. */
 #define PLUS(field, value) PM_PUT(field, pm_plus(field, value))
 
 static uint64_t in_ticks(const struct pm_node_part *part, uint64_t ticks)
@@ -16,7 +17,7 @@ static uint64_t in_ticks(const struct pm_node_part *part, uint64_t ticks)
 	return scaled < 1.8e19 ? (uint64_t)scaled : UINT64_MAX;
 }
 
-/* Of the time in each thread the least and the most. */
+/* Adds the shortest and the longest time in one thread. */
 static void add_threads(struct perfmon_profile_node *to, const struct pm_node_part *part,
 			uint64_t ticks)
 {
@@ -66,7 +67,7 @@ static void add_stride(struct perfmon_profile_stride *to, const struct pm_node_p
 		PM_ADD(to->cubes[i], from->cubes[i]);
 }
 
-/* All but the sequence. */
+/* Adds all fields except the sequence. */
 static void add_fields(struct perfmon_profile_node *to, const struct pm_node_part *part)
 {
 	const struct perfmon_profile_node *from = part->node;
@@ -106,7 +107,7 @@ static void add_fields(struct perfmon_profile_node *to, const struct pm_node_par
 		add_stride(pm_node_stride(to, part->columns), part);
 }
 
-/* The sequence of the sum: even, and twice the visits of both. */
+/* Returns the sequence of the sum: even, and twice the visits of both. */
 static uint64_t sequence_of_both(uint64_t to, const struct pm_node_part *part)
 {
 	return pm_plus(to, part->node->sequence & ~UINT64_C(1)) & ~UINT64_C(1);
@@ -123,7 +124,8 @@ void pm_node_add_shared(struct perfmon_profile_node *to, const struct pm_node_pa
 	uint64_t sequence = pm_node_open(to);
 
 	add_fields(to, part);
-	/* As in pm_node_close(), by all of the part's visits. */
+	/* Ends the write as pm_node_close() does: the release pairs with the acquire load
+	 * in take_node(). */
 	__atomic_store_n(&to->sequence, sequence_of_both(sequence, part),
 			 __ATOMIC_RELEASE);
 }

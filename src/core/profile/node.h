@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The sum of nodes: of a thread that ends into its aggregate, of processes into a merge. */
+/* Adds nodes: those of an ended thread to its aggregate, and those of processes to a
+ * merge. */
 #ifndef PM_PROFILE_NODE_H
 #define PM_PROFILE_NODE_H
 
@@ -8,22 +9,22 @@
 
 #include "perfmon/profile_layout.h"
 
-/* One node that is added to another. */
+/* A node that is added to another. */
 struct pm_node_part {
 	const struct perfmon_profile_node *node;
-	const struct perfmon_profile_stride *stride; /* the node's; NULL: it has none */
+	const struct perfmon_profile_stride *stride; /* the node's, or NULL */
 	uint32_t columns;			     /* counts of both nodes */
-	bool aggregate; /* of several threads: the node says of how many */
-	double ratio;	/* ticks of the sum in one of its own */
-	int shift;	/* bins of the sum above its own */
+	bool aggregate; /* the node is of several threads, and counts them */
+	double ratio;	/* ticks of the sum in one tick of the node */
+	int shift;	/* bin of the sum minus bin of the node */
 };
 
 /*
- * Both add PART to TO, which has a stride if PART has one. Sums and marks stop at their
- * type's maximum. Nobody else writes TO.
+ * Both functions add PART to TO. TO must have a stride if PART has one. Sums and marks
+ * stop at the maximum of their type. No other thread may write TO.
  *
- * pm_node_add() is for memory that nobody else reads. pm_node_add_shared() is for a node of
- * the own profile, which readers may look at: they see all of PART in it, or nothing.
+ * pm_node_add() is for memory that no other thread reads. pm_node_add_shared() is for a
+ * node of the own profile: its readers see all of PART in it, or nothing.
  */
 void pm_node_add(struct perfmon_profile_node *to, const struct pm_node_part *part);
 void pm_node_add_shared(struct perfmon_profile_node *to, const struct pm_node_part *part);

@@ -7,7 +7,8 @@
 
 #include "core/text/bytes.h"
 
-/* A record of SIZE bytes at the end, zero but for its lead; until the next one. */
+/* Adds a record of SIZE bytes at the end, zero except for its lead. The pointer is valid
+ * until the next call. */
 static void *record(struct pm_bytes *pack, uint32_t type, size_t size)
 {
 	struct perfmon_profile_record *lead;
@@ -180,7 +181,9 @@ static int pack_thread(struct pm_bytes *pack, const struct pm_snapshot_thread *f
 		struct perfmon_profile_node *node =
 			(void *)((unsigned char *)nodes->node + n * from->node_size);
 
-		/* An odd one is read as torn, and stands for as many visits. */
+		/*
+		 * A node with an odd sequence is read as torn, and has the same visits.
+		 */
 		if (node->flags & PM_SNAPSHOT_TORN)
 			node->sequence |= 1;
 	}

@@ -14,14 +14,14 @@ static uint64_t key_of(uint32_t parent, uint32_t region)
 	return (uint64_t)parent << 32 | region;
 }
 
-static size_t slot_of(const struct pm_pairs *pairs, uint64_t key)
+static size_t index_of(const struct pm_pairs *pairs, uint64_t key)
 {
 	size_t mask = pairs->room - 1;
-	size_t slot = (size_t)pm_hash_mix(pm_hash_seed(), key) & mask;
+	size_t at = (size_t)pm_hash_mix(pm_hash_seed(), key) & mask;
 
-	while (pairs->keys[slot] && pairs->keys[slot] != key)
-		slot = (slot + 1) & mask;
-	return slot;
+	while (pairs->keys[at] && pairs->keys[at] != key)
+		at = (at + 1) & mask;
+	return at;
 }
 
 static int grow(struct pm_pairs *pairs)
@@ -36,13 +36,13 @@ static int grow(struct pm_pairs *pairs)
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < pairs->room; i++) {
-		size_t slot;
+		size_t at;
 
 		if (!pairs->keys[i])
 			continue;
-		slot = slot_of(&larger, pairs->keys[i]);
-		larger.keys[slot] = pairs->keys[i];
-		larger.numbers[slot] = pairs->numbers[i];
+		at = index_of(&larger, pairs->keys[i]);
+		larger.keys[at] = pairs->keys[i];
+		larger.numbers[at] = pairs->numbers[i];
 	}
 	pm_pairs_free(pairs);
 	*pairs = larger;
@@ -52,7 +52,7 @@ static int grow(struct pm_pairs *pairs)
 int pm_pairs_get(struct pm_pairs *pairs, uint32_t parent, uint32_t region, uint32_t next,
 		 uint32_t *number)
 {
-	size_t slot;
+	size_t at;
 	int err;
 
 	if (2 * pairs->count >= pairs->room) {
@@ -60,25 +60,25 @@ int pm_pairs_get(struct pm_pairs *pairs, uint32_t parent, uint32_t region, uint3
 		if (err)
 			return err;
 	}
-	slot = slot_of(pairs, key_of(parent, region));
-	if (!pairs->keys[slot]) {
-		pairs->keys[slot] = key_of(parent, region);
-		pairs->numbers[slot] = next;
+	at = index_of(pairs, key_of(parent, region));
+	if (!pairs->keys[at]) {
+		pairs->keys[at] = key_of(parent, region);
+		pairs->numbers[at] = next;
 		pairs->count++;
 	}
-	*number = pairs->numbers[slot];
+	*number = pairs->numbers[at];
 	return 0;
 }
 
 uint32_t pm_pairs_find(const struct pm_pairs *pairs, uint32_t parent, uint32_t region,
 		       uint32_t none)
 {
-	size_t slot;
+	size_t at;
 
 	if (!pairs->room)
 		return none;
-	slot = slot_of(pairs, key_of(parent, region));
-	return pairs->keys[slot] ? pairs->numbers[slot] : none;
+	at = index_of(pairs, key_of(parent, region));
+	return pairs->keys[at] ? pairs->numbers[at] : none;
 }
 
 void pm_pairs_free(struct pm_pairs *pairs)

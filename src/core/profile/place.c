@@ -9,10 +9,10 @@
 #include "core/kernel/kernel.h"
 #include "core/kernel/machine_id.h"
 
-/* Names tried. */
+/* The number of names that are tried. */
 #define NAMES_MOST 1000
 
-/* The name number N for a process PID: see above. */
+/* Makes name number N for process PID (see place.h). */
 static int name(struct pm_profile_place *place, const struct pm_options *options,
 		const char *host, int pid, int n)
 {
@@ -31,8 +31,8 @@ static int name(struct pm_profile_place *place, const struct pm_options *options
 
 enum found { NO_FILE, NOT_THEIRS, THEIRS };
 
-/* Whose the file at PATH is: with the *IMAGE of its profile if that is one of the process
- * PID, which began at START_TIME on SELF's boot. */
+/* Looks at the file at PATH. If it is a profile of process PID that began at START_TIME
+ * on SELF's boot, sets *IMAGE to the profile's. */
 static enum found look(const char *path, const struct perfmon_profile_header *self,
 		       uint32_t pid, uint64_t start_time, uint32_t *image)
 {
@@ -65,7 +65,9 @@ static void link_to(struct perfmon_profile_header *self, enum perfmon_profile_li
 	self->parent_image = image;
 }
 
-/* The parent process's latest profile, if it keeps one by the same rule. */
+/*
+ * Links SELF to the parent process's latest profile, if its name follows the same rule.
+ */
 static void find_parent(const struct pm_options *options, const char *host,
 			struct perfmon_profile_header *self)
 {
@@ -136,8 +138,11 @@ int pm_profile_place_again(const struct pm_profile_place *place)
 
 const char *pm_profile_place_network(int fd)
 {
-	/* f_type as statfs(2) and the kernel's sources have it (fs/, include/uapi/linux/
-	 * magic.h); FUSE may be anything, and is mostly sshfs and the like. */
+	/*
+	 * The values of f_type are those of statfs(2) and of the kernel's sources (fs/,
+	 * include/uapi/linux/magic.h). FUSE may be anything, but is mostly sshfs and the
+	 * like.
+	 */
 	static const struct {
 		uint32_t type;
 		const char *name;

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The memory that regions write: its layout, the writer's side, files, and the reader.
+ * The memory that regions write: its layout, its writer, its files and its reader.
  *
- * Uses os/, topology/ (kinds of CPU) and the fast path's record of a thread.
- *
- * Must hold: a reader believes nothing that a profile says before it has checked it, and
- * never sees half a node without knowing.
+ * A reader checks everything that a profile says before using it, and marks a node that
+ * may be half written.
  */
 #ifndef PM_PROFILE_PROFILE_H
 #define PM_PROFILE_PROFILE_H

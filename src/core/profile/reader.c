@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The calls that read a profile: one snapshot of it, shown by number. */
+/* The public calls that read a profile: they show one snapshot, by number. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,32 +15,33 @@
 struct perfmon_profile {
 	struct pm_profile_file *file;
 	struct pm_snapshot *snapshot;
-	struct pm_diag diag; /* of the last copy */
-	const char *refused; /* the sentence about the last call; NULL: it was not */
+	struct pm_diag diag;	  /* about the last snapshot */
+	const char *call_message; /* why the last call failed; NULL: it did not */
 };
 
-/* Keeps what there is to say of a call that gives RESULT, and returns that: WRONG of
- * -EINVAL. One thread at a time uses a profile, and the handle of a reader is const. */
-static int answered(const struct perfmon_profile *profile, int result, const char *wrong)
+/* Returns RESULT, and keeps MESSAGE about it. NULL means success. One thread at a time uses
+ * a profile, so that a const handle can change. */
+static int answer(const struct perfmon_profile *profile, int result, const char *message)
 {
 	struct perfmon_profile *own = (struct perfmon_profile *)(uintptr_t)profile;
 
 	if (!profile)
 		return -EINVAL;
-	own->refused = result == -E2BIG ? "fields unknown to this version of the library "
-					  "are not zero; leave those fields zero"
-		       : result < 0	? wrong
-					: NULL;
+	own->call_message =
+		result == -E2BIG
+			? "fields unknown to this version of the library are not "
+			  "zero; leave those fields zero"
+			: message;
 	return result;
 }
 
-/* A copy as the profile is now; the one before stays if there is none. */
+/* Takes a new snapshot; on failure the old one stays. */
 static int take(struct perfmon_profile *profile)
 {
 	struct pm_snapshot *made;
 	int err;
 
-	profile->refused = NULL;
+	profile->call_message = NULL;
 	pm_diag_clear(&profile->diag);
 	err = pm_profile_file_snapshot(profile->file, &made, &profile->diag);
 	if (err)
@@ -95,8 +96,8 @@ PM_EXPORT int perfmon_profile_refresh(struct perfmon_profile *profile)
 PM_EXPORT int perfmon_profile_message(const struct perfmon_profile *profile, char *buffer,
 				      size_t size)
 {
-	return profile ? pm_message_copy(profile->refused ?: profile->diag.text, buffer,
-					 size)
+	return profile ? pm_message_copy(profile->call_message ?: profile->diag.text,
+					 buffer, size)
 		       : -EINVAL;
 }
 
@@ -123,16 +124,18 @@ static uint32_t writer_of(const struct pm_snapshot *s)
 	}
 }
 
-static int get_info(const struct perfmon_profile *profile,
-		    struct perfmon_profile_info *info)
+PM_EXPORT int perfmon_profile_get_info(const struct perfmon_profile *profile,
+				       struct perfmon_profile_info *info)
 {
-	int err = PM_STRUCT_CHECK(info, perfmon_profile_info, 104);
+	int err = answer(profile, PM_STRUCT_CHECK(info, perfmon_profile_info, 104),
+			 "the information is missing, or .size is too small; set .size = "
+			 "sizeof(struct perfmon_profile_info)");
 	const struct perfmon_profile_header *header;
 	struct perfmon_profile_info made;
 	const struct pm_snapshot *s;
 
-	if (!profile || err)
-		return err ?: -EINVAL;
+	if (err)
+		return err;
 	s = profile->snapshot;
 	header = &s->header;
 	made = (struct perfmon_profile_info){
@@ -159,18 +162,21 @@ static int get_info(const struct perfmon_profile *profile,
 		made.elapsed_ns =
 			pm_snapshot_ns(s, (double)(s->taken_ticks - header->begin_ticks));
 	pm_struct_fill(info, &made, sizeof(made));
-	return 0;
+	return answer(profile, 0, NULL);
 }
 
-static int get_note(const struct perfmon_profile *profile, uint32_t index, char *buffer,
-		    size_t size)
+PM_EXPORT int perfmon_profile_get_note(const struct perfmon_profile *profile,
+				       uint32_t index, char *buffer, size_t size)
 {
-	if (!profile || index >= profile->snapshot->note_count)
-		return -EINVAL;
-	return pm_message_copy(profile->snapshot->notes[index], buffer, size);
+	int length = -EINVAL;
+
+	if (profile && index < profile->snapshot->note_count)
+		length = pm_message_copy(profile->snapshot->notes[index], buffer, size);
+	return answer(profile, length,
+		      length < 0 ? "there is no such note, or no buffer" : NULL);
 }
 
-/* The number of PLAN's first event. */
+/* Returns the number of PLAN's first event. */
 static uint32_t first_event(const struct pm_snapshot *s,
 			    const struct pm_snapshot_plan *plan)
 {
@@ -181,17 +187,20 @@ static uint32_t first_event(const struct pm_snapshot *s,
 	return first;
 }
 
-static int get_event(const struct perfmon_profile *profile, uint32_t index,
-		     struct perfmon_profile_event *event)
+PM_EXPORT int perfmon_profile_get_event(const struct perfmon_profile *profile,
+					uint32_t index,
+					struct perfmon_profile_event *event)
 {
-	int err = PM_STRUCT_CHECK(event, perfmon_profile_event, 80);
+	int err = answer(profile, PM_STRUCT_CHECK(event, perfmon_profile_event, 80),
+			 "there is no such event, or .size is too small; set .size = "
+			 "sizeof(struct perfmon_profile_event)");
 	const struct perfmon_profile_counter *counter;
 	struct perfmon_profile_event made;
 	const struct pm_snapshot *s;
 	uint32_t plan = 0;
 
-	if (!profile || err)
-		return err ?: -EINVAL;
+	if (err)
+		return err;
 	s = profile->snapshot;
 	for (; plan < s->plan_count && index >= s->plans[plan].counter_count; plan++)
 		index -= s->plans[plan].counter_count;
@@ -217,7 +226,7 @@ static int get_event(const struct perfmon_profile *profile, uint32_t index,
 	if (counter->flags & PERFMON_PROFILE_COUNTER_EXACT)
 		made.properties |= PERFMON_PROFILE_EVENT_EXACT;
 	pm_struct_fill(event, &made, sizeof(made));
-	return 0;
+	return answer(profile, 0, NULL);
 }
 
 static bool is_sum(const struct pm_snapshot_thread *thread)
@@ -233,11 +242,15 @@ static const struct pm_snapshot_thread *thread_at(const struct perfmon_profile *
 	return &profile->snapshot->threads[index];
 }
 
-static int get_thread(const struct perfmon_profile *profile, uint32_t index,
-		      struct perfmon_profile_thread_info *thread)
+PM_EXPORT int perfmon_profile_get_thread(const struct perfmon_profile *profile,
+					 uint32_t index,
+					 struct perfmon_profile_thread_info *thread)
 {
 	const struct pm_snapshot_thread *from = thread_at(profile, index);
-	int err = PM_STRUCT_CHECK(thread, perfmon_profile_thread_info, 56);
+	int err =
+		answer(profile, PM_STRUCT_CHECK(thread, perfmon_profile_thread_info, 56),
+		       "there is no such thread, or .size is too small; set .size = "
+		       "sizeof(struct perfmon_profile_thread_info)");
 	const struct perfmon_profile_thread *record;
 	struct perfmon_profile_thread_info made;
 
@@ -260,7 +273,7 @@ static int get_thread(const struct perfmon_profile *profile, uint32_t index,
 		made.events = from->plan->counter_count;
 	}
 	pm_struct_fill(thread, &made, sizeof(made));
-	return 0;
+	return answer(profile, 0, NULL);
 }
 
 static const struct perfmon_profile_node *node_at(const struct pm_snapshot_thread *thread,
@@ -270,7 +283,8 @@ static const struct perfmon_profile_node *node_at(const struct pm_snapshot_threa
 						    : NULL;
 }
 
-/* The nodes from INDEX up to the first region's, which a snapshot bounds; how many. */
+/* Lists the nodes from INDEX up to the outermost region's, and returns how many there
+ * are. A snapshot bounds them. */
 static uint32_t ancestors(const struct pm_snapshot_thread *thread, uint32_t index,
 			  uint32_t line[PERFMON_PROFILE_DEPTH_MAX])
 {
@@ -299,12 +313,15 @@ static uint32_t marks_of(const struct perfmon_profile_node *node, bool sampled,
 	       (node->defects ? PERFMON_PROFILE_NODE_DEFECT : 0);
 }
 
-static int get_node(const struct perfmon_profile *profile, uint32_t thread,
-		    uint32_t index, struct perfmon_profile_node_info *node)
+PM_EXPORT int perfmon_profile_get_node(const struct perfmon_profile *profile,
+				       uint32_t thread, uint32_t index,
+				       struct perfmon_profile_node_info *node)
 {
 	const struct pm_snapshot_thread *of = thread_at(profile, thread);
 	const struct perfmon_profile_node *from = node_at(of, index);
-	int err = PM_STRUCT_CHECK(node, perfmon_profile_node_info, 96);
+	int err = answer(profile, PM_STRUCT_CHECK(node, perfmon_profile_node_info, 96),
+			 "there is no such thread or node, or .size is too small; set "
+			 ".size = sizeof(struct perfmon_profile_node_info)");
 	const struct perfmon_profile_stride *stride;
 	struct perfmon_profile_node_info made;
 	uint32_t line[PERFMON_PROFILE_DEPTH_MAX];
@@ -334,18 +351,20 @@ static int get_node(const struct perfmon_profile *profile, uint32_t thread,
 		made.max_time_ns = pm_snapshot_ns(s, (double)from->time_max);
 	}
 	pm_struct_fill(node, &made, sizeof(made));
-	return 0;
+	return answer(profile, 0, NULL);
 }
 
-static int get_path(const struct perfmon_profile *profile, uint32_t thread,
-		    uint32_t index, char *buffer, size_t size)
+PM_EXPORT int perfmon_profile_get_path(const struct perfmon_profile *profile,
+				       uint32_t thread, uint32_t index, char *buffer,
+				       size_t size)
 {
 	const struct pm_snapshot_thread *of = thread_at(profile, thread);
 	uint32_t line[PERFMON_PROFILE_DEPTH_MAX], depth;
 	size_t length = 0;
 
 	if (!node_at(of, index) || (!buffer && size))
-		return -EINVAL;
+		return answer(profile, -EINVAL,
+			      "there is no such thread or node, or no buffer");
 #define PUT(c)                                                                           \
 	do {                                                                             \
 		if (length + 1 < size)                                                   \
@@ -366,11 +385,11 @@ static int get_path(const struct perfmon_profile *profile, uint32_t thread,
 #undef PUT
 	if (size)
 		buffer[length < size ? length : size - 1] = '\0';
-	return (int)length;
+	return answer(profile, (int)length, NULL);
 }
 
-/* How counter C of THREAD came by what it has in NODE, of whose ENABLED ns on the CPU it
- * was on the hardware for RUNNING. */
+/* Returns how counter C of THREAD got its value in NODE. The node was on the CPU for
+ * ENABLED ns, and the counter was on the hardware for RUNNING ns of them. */
 static uint32_t status_of(const struct pm_snapshot_thread *thread,
 			  const struct perfmon_profile_node *node, uint32_t c,
 			  uint64_t enabled, uint64_t running)
@@ -384,7 +403,8 @@ static uint32_t status_of(const struct pm_snapshot_thread *thread,
 		flags = PERFMON_VALUE_SYSCALL;
 	if (pm_snapshot_visits(node) <= node->dropped_counts)
 		return flags;
-	/* What happens in the kernel alone may not be counted there, which shows as 0. */
+	/* An event that happens only in the kernel may not be counted at all, which shows
+	 * as 0. */
 	if (!node->count[c].sum &&
 	    (thread->plan->counters[c].flags & PERFMON_PROFILE_COUNTER_KERNEL_ONLY ||
 	     (enabled && !running)))
@@ -393,9 +413,10 @@ static uint32_t status_of(const struct pm_snapshot_thread *thread,
 					       : PERFMON_VALUE_COUNTED);
 }
 
-static int get_values(const struct perfmon_profile *profile, uint32_t thread,
-		      uint32_t index, struct perfmon_profile_value *values, size_t count,
-		      size_t element_size)
+PM_EXPORT int perfmon_profile_get_values(const struct perfmon_profile *profile,
+					 uint32_t thread, uint32_t index,
+					 struct perfmon_profile_value *values,
+					 size_t count, size_t element_size)
 {
 	const struct pm_snapshot_thread *of = thread_at(profile, thread);
 	const struct perfmon_profile_node *node = node_at(of, index);
@@ -404,11 +425,15 @@ static int get_values(const struct perfmon_profile *profile, uint32_t thread,
 
 	if (!node || PM_VECTOR_CHECK(values, count, element_size, PM_VECTOR_OUT,
 				     perfmon_profile_value, 32))
-		return -EINVAL;
+		return answer(
+			profile, -EINVAL,
+			"there is no such thread or node, or elements cannot have "
+			"this size; pass sizeof(values[0]), or PERFMON_VECTOR(values) "
+			"for all three arguments");
 	events = of->plan ? of->plan->counter_count : 0;
 	first = events ? first_event(profile->snapshot, of->plan) : 0;
 	measured = (double)pm_snapshot_visits(node);
-	/* The counts' time is that of the visits that were counted. */
+	/* The counts belong to the visits whose counts were not dropped. */
 	if (measured > node->dropped_counts)
 		on_cpu_ns = (pm_snapshot_ns(profile->snapshot, (double)node->time_ticks) -
 			     (double)node->off_cpu_ns) *
@@ -425,69 +450,5 @@ static int get_values(const struct perfmon_profile *profile, uint32_t thread,
 		made.status = status_of(of, node, c, made.enabled_ns, made.running_ns);
 		pm_vector_fill(values, c, element_size, &made, sizeof(made));
 	}
-	return (int)events;
-}
-
-/* --- the public calls ---------------------------------------------------------------- */
-
-PM_EXPORT int perfmon_profile_get_info(const struct perfmon_profile *profile,
-				       struct perfmon_profile_info *info)
-{
-	return answered(profile, get_info(profile, info),
-			"the information is missing, or .size is too small; set .size = "
-			"sizeof(struct perfmon_profile_info)");
-}
-
-PM_EXPORT int perfmon_profile_get_note(const struct perfmon_profile *profile,
-				       uint32_t index, char *buffer, size_t size)
-{
-	return answered(profile, get_note(profile, index, buffer, size),
-			"there is no such note, or no buffer");
-}
-
-PM_EXPORT int perfmon_profile_get_event(const struct perfmon_profile *profile,
-					uint32_t index,
-					struct perfmon_profile_event *event)
-{
-	return answered(profile, get_event(profile, index, event),
-			"there is no such event, or .size is too small; set .size = "
-			"sizeof(struct perfmon_profile_event)");
-}
-
-PM_EXPORT int perfmon_profile_get_thread(const struct perfmon_profile *profile,
-					 uint32_t index,
-					 struct perfmon_profile_thread_info *thread)
-{
-	return answered(profile, get_thread(profile, index, thread),
-			"there is no such thread, or .size is too small; set .size = "
-			"sizeof(struct perfmon_profile_thread_info)");
-}
-
-PM_EXPORT int perfmon_profile_get_node(const struct perfmon_profile *profile,
-				       uint32_t thread, uint32_t index,
-				       struct perfmon_profile_node_info *node)
-{
-	return answered(profile, get_node(profile, thread, index, node),
-			"there is no such thread or node, or .size is too small; set "
-			".size = sizeof(struct perfmon_profile_node_info)");
-}
-
-PM_EXPORT int perfmon_profile_get_path(const struct perfmon_profile *profile,
-				       uint32_t thread, uint32_t index, char *buffer,
-				       size_t size)
-{
-	return answered(profile, get_path(profile, thread, index, buffer, size),
-			"there is no such thread or node, or no buffer");
-}
-
-PM_EXPORT int perfmon_profile_get_values(const struct perfmon_profile *profile,
-					 uint32_t thread, uint32_t index,
-					 struct perfmon_profile_value *values,
-					 size_t count, size_t element_size)
-{
-	return answered(profile,
-			get_values(profile, thread, index, values, count, element_size),
-			"there is no such thread or node, or elements cannot have this "
-			"size; pass sizeof(values[0]), or PERFMON_VECTOR(values) for all "
-			"three arguments");
+	return answer(profile, (int)events, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The records of a profile that threads do not write any more: names, plans, notes. */
+/* Reads the records that threads no longer write: names, plans, notes and others. */
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include "core/text/grow.h"
 #include "core/text/hash.h"
 
-/* Ids may have gaps of this many: a region is numbered before its record is seen. */
+/* IDs may have gaps of this many: a region is numbered before its record is visible. */
 #define REGION_GAP 4096
 
 void pm_snapshot_problem(struct pm_snapshot *s, const char *format, ...)
@@ -54,10 +54,10 @@ bool pm_walk_has(const struct pm_walk_list *list, uint64_t at)
 int pm_walk_find(struct pm_walk *walk)
 {
 	const struct perfmon_profile_header *header = (const void *)walk->base;
-	/* Partner: the release store of `used` after a record is filled in. */
+	/* Pairs with the release store of `used` in pm_profile_publish(). */
 	uint64_t used = __atomic_load_n(&header->used, __ATOMIC_ACQUIRE);
-	/* Stored before a `used` beyond it. The file may be longer: a call that could not
-	 * allocate all of a piece may have lengthened it. */
+	/* The writer stores private_from before any `used` beyond it. The file may be
+	 * longer: an allocation that failed halfway may have lengthened it. */
 	uint64_t own = pm_walk_word((const unsigned char *)&header->private_from);
 	int err = 0;
 
@@ -137,11 +137,11 @@ uint64_t pm_walk_record_size(const struct pm_walk *walk, uint64_t at)
 {
 	uint64_t size = pm_walk_word(walk->base + at + 8);
 
-	/* Once more, since somebody else may have changed it. */
+	/* Checked again, since the file may have changed since. */
 	return size > walk->size - at || size % 8 ? 0 : size;
 }
 
-/* LENGTH bytes of text at offset AT as a string; NULL without memory. */
+/* Returns a string of LENGTH bytes at offset AT, or NULL without memory. */
 static char *text_copy(const struct pm_walk *walk, uint64_t at, size_t length)
 {
 	size_t rounded = (length + 7) & ~(size_t)7;
@@ -219,7 +219,7 @@ int pm_walk_unmatched(struct pm_walk *walk)
 		to->name = strndup(text, kind.name_length);
 		to->place = strdup(text + kind.name_length);
 		free(text);
-		/* What could be copied is freed with the snapshot. */
+		/* pm_snapshot_free() frees the part that was copied. */
 		s->unmatched_count++;
 		if (!to->name || !to->place)
 			return -ENOMEM;
@@ -275,7 +275,7 @@ int pm_walk_regions(struct pm_walk *walk)
 	return 0;
 }
 
-/* What reports rely on. */
+/* Repairs fields on which reports rely. */
 static void mend(struct pm_snapshot *s, struct perfmon_profile_counter *counter)
 {
 	if (!isfinite(counter->scale)) {
@@ -287,12 +287,12 @@ static void mend(struct pm_snapshot *s, struct perfmon_profile_counter *counter)
 	counter->unit[sizeof(counter->unit) - 1] = '\0';
 }
 
-/* The different events of a snapshot, in a table of open addresses. */
+/* The different events of a snapshot, in a hash table with open addressing. */
 struct events {
-	const struct perfmon_profile_counter *slot[4 * PM_WALK_EVENTS];
-	uint64_t seed; /* nobody can know which names share a slot */
+	const struct perfmon_profile_counter *entry[4 * PM_WALK_EVENTS];
+	uint64_t seed; /* random: a profile cannot choose names that collide */
 	uint32_t count, most;
-	bool exact; /* MOST is of the paths that there are, not of all threads' nodes */
+	bool by_paths; /* MOST is computed from the number of paths, not of all threads' nodes */
 };
 
 static bool same_event(const struct perfmon_profile_counter *a,
@@ -302,7 +302,7 @@ static bool same_event(const struct perfmon_profile_counter *a,
 	       !memcmp(&a->scale, &b->scale, sizeof(a->scale));
 }
 
-/* How many different paths the threads of S have. */
+/* Counts the different paths of all threads of S. */
 static int count_paths(const struct pm_snapshot *s, uint64_t *paths)
 {
 	struct pm_pairs pairs = {0};
@@ -331,32 +331,32 @@ static int count_paths(const struct pm_snapshot *s, uint64_t *paths)
 	return err;
 }
 
-/* Adds the events of PLAN: 0, or -E2BIG if they are too many. */
+/* Adds the events of PLAN. Returns 0, -ENOMEM, or -E2BIG if there are too many. */
 static int events_add(struct events *events, const struct pm_walk *walk,
 		      const struct pm_snapshot_plan *plan)
 {
-	const size_t mask = sizeof(events->slot) / sizeof(events->slot[0]) - 1;
+	const size_t mask = sizeof(events->entry) / sizeof(events->entry[0]) - 1;
 
 	for (uint32_t c = 0; c < plan->counter_count; c++) {
 		const struct perfmon_profile_counter *counter = &plan->counters[c];
 		size_t at = pm_hash_text(events->seed, counter->name) & mask;
 
-		while (events->slot[at] && !same_event(events->slot[at], counter))
+		while (events->entry[at] && !same_event(events->entry[at], counter))
 			at = (at + 1) & mask;
-		if (events->slot[at])
+		if (events->entry[at])
 			continue;
-		if (events->count == events->most && !events->exact) {
+		if (events->count == events->most && !events->by_paths) {
 			uint64_t paths;
 			int err = count_paths(walk->s, &paths);
 
 			if (err)
 				return err;
-			events->exact = true;
+			events->by_paths = true;
 			events->most = pm_walk_events_most(walk->size, paths);
 		}
 		if (events->count == events->most)
 			return -E2BIG;
-		events->slot[at] = counter;
+		events->entry[at] = counter;
 		events->count++;
 	}
 	return 0;
@@ -455,7 +455,7 @@ void pm_walk_machine(struct pm_walk *walk)
 				    (unsigned long long)walk->machine);
 		return;
 	}
-	/* Of more than can be looked at none is known. */
+	/* A machine with too many kinds of CPU counts as unknown. */
 	if (machine.kinds > PM_CPU_KINDS)
 		return;
 	kinds->slots = machine.slots <= UINT8_MAX ? machine.slots : 0;

@@ -6,14 +6,14 @@
 
 #include "core/profile/walk.h"
 
-/* Whole walks before a snapshot goes out although threads were being added up. */
+/* After this many walks a snapshot is returned although threads still end. */
 #define WALKS 12
-/* Attempts at all nodes of a snapshot, beyond their first: of a profile whose writer is
- * out of sight all may be odd for ever. */
+/* All nodes of a snapshot together are read again at most this often. If the writer
+ * cannot be seen, all nodes may stay torn for ever. */
 #define ALL_TRIES 100000
 
-/* Cuts each thread before its first node whose region has no name: names were taken
- * after the nodes, so that only a corrupt profile has one. */
+/* Cuts off each thread's nodes from the first one whose region has no name. Names are
+ * read after nodes, so only a damaged profile has such a node. */
 static void check_regions(struct pm_snapshot *s)
 {
 	for (uint32_t t = 0; t < s->thread_count; t++) {
@@ -30,8 +30,11 @@ static void check_regions(struct pm_snapshot *s)
 	}
 }
 
-/* Where counts are exact, nodes keep no extremes of their times, which would cost some
- * visits more than others: the edges of the bins stand for them. */
+/*
+ * Sets the extremes of times where events are counted by the Valgrind tool. Such nodes
+ * keep none, since that would make some visits cost more than others. The edges of the
+ * bins serve instead.
+ */
 static void tell_extremes(struct pm_snapshot *s)
 {
 	for (uint32_t t = 0; t < s->thread_count; t++) {
@@ -80,7 +83,7 @@ static int take_all(struct pm_walk *walk)
 
 	if (!err)
 		err = pm_walk_threads(walk);
-	/* Names and plans that nodes refer to are older than these nodes. */
+	/* Names and plans are older than the nodes that refer to them. */
 	if (!err)
 		err = pm_walk_find(walk);
 	if (!err)
@@ -107,8 +110,8 @@ static int take_all(struct pm_walk *walk)
 	return err;
 }
 
-/* One walk into a new *OUT. *CHANGED: threads were being added up meanwhile; *BEGUN: how
- * often that had begun and ended when the walk began. */
+/* Makes one walk into a new *OUT. *CHANGED says that threads were added to aggregates
+ * meanwhile, and *BEGUN is the aggregate sequence at the begin of the walk. */
 static int walk_once(const void *base, size_t size, unsigned int flags,
 		     const struct pm_snapshot_file *file, unsigned int *tries,
 		     struct pm_snapshot **out, bool *changed, uint64_t *begun)
@@ -121,13 +124,13 @@ static int walk_once(const void *base, size_t size, unsigned int flags,
 
 	before = __atomic_load_n(&header->aggregate_sequence, __ATOMIC_ACQUIRE);
 	*begun = before;
-	/* It was checked, and somebody may have changed it since. */
+	/* The size has been checked, but may have changed since. */
 	walk.next = pm_walk_word((const unsigned char *)base + 8) & ~UINT64_C(7);
 	walk.s = calloc(1, sizeof(*walk.s));
 	if (walk.s)
 		err = take_all(&walk);
-	/* Orders the walk before the second look; partner: the fence after the odd
-	 * value. */
+	/* Orders the walk before the second load. Pairs with the fence after the store of
+	 * the odd sequence in the writer. */
 	PM_WALK_FENCE();
 	after = __atomic_load_n(&header->aggregate_sequence, __ATOMIC_RELAXED);
 	if (file && !pm_walk_read_whole(
@@ -160,7 +163,7 @@ int pm_snapshot_check(const void *base, size_t size, struct pm_diag *diag)
 		return pm_diag_set(diag, -EINVAL,
 				   "not a profile: %zu bytes are less than the header",
 				   size);
-	/* Partner: the release store of `used` after the header is filled in. */
+	/* Pairs with the release store of `used` in pm_profile_publish(). */
 	used = __atomic_load_n(&((const struct perfmon_profile_header *)base)->used,
 			       __ATOMIC_ACQUIRE);
 	pm_walk_copy(&header, base, sizeof(header));

@@ -1,39 +1,44 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Taking a snapshot of a profile whose threads run on. */
+/* Takes a snapshot of a profile while its threads run. */
 #ifndef PM_PROFILE_TAKE_H
 #define PM_PROFILE_TAKE_H
 
 #include "core/profile/snapshot.h"
 
 /*
- * Copies the profile that stands at BASE (8-byte aligned), SIZE bytes of it readable,
- * while its threads write. The contents are not trusted: offsets, sizes, counts and names
- * are checked, each word is read once, and what does not hold gives a clear sentence in
- * DIAG and either -EINVAL (not a profile, or a newer version) or a partial snapshot.
+ * Copies the profile at BASE (aligned to 8 bytes), of which SIZE bytes can be read, while
+ * its threads write. The contents are not trusted: offsets, sizes, counts and names are
+ * checked, and each word is read once. If a check fails, DIAG gets a sentence, and the
+ * result is -EINVAL (not a profile, or a newer version) or a partial snapshot.
  *
- * What is promised of a snapshot: each node is whole or marked PM_SNAPSHOT_TORN; no
- * thread is there twice (as itself and in an aggregate) unless partial; a node's parent
- * has a lower number and its region a name; every number of nodes, counters and regions
- * is bounded by SIZE. Memory is proportional to SIZE at most.
+ * A snapshot guarantees:
  *
- * 0, -EINVAL, -ENODATA (as pm_snapshot_check()) or -ENOMEM; free with pm_snapshot_free().
- * Allocates; takes no lock; any thread. *OUT is untouched on failure.
+ * - Each node is complete or marked PM_SNAPSHOT_TORN.
+ * - No thread is counted twice (itself and in an aggregate), unless the snapshot is
+ *   partial.
+ * - A node's parent has a lower number, and its region has a name.
+ * - SIZE bounds every number of nodes, counters and regions. Memory is at most
+ *   proportional to SIZE.
+ *
+ * Returns 0, -EINVAL, -ENODATA (see pm_snapshot_check()) or -ENOMEM; *OUT is untouched on
+ * failure. Free the snapshot with pm_snapshot_free(). Allocates; takes no lock; any
+ * thread.
  */
 int pm_snapshot_take(const void *base, size_t size, struct pm_snapshot **out,
 		     struct pm_diag *diag);
 
-/* As pm_snapshot_take(), of the copy at BASE of FILE, which is made anew if need be. */
+/* Does the same from the copy at BASE of FILE, and reads the file again where needed. */
 int pm_snapshot_take_file(void *base, size_t size, const struct pm_snapshot_file *file,
 			  struct pm_snapshot **out, struct pm_diag *diag);
 
-/* The same of memory of which FLAGS (PM_SNAPSHOT_) tell; without them it is the own
+/* Does the same from memory that FLAGS (PM_SNAPSHOT_) describe. Without flags it is this
  * process's. */
 int pm_snapshot_take_as(const void *base, size_t size, unsigned int flags,
 			struct pm_snapshot **out, struct pm_diag *diag);
 void pm_snapshot_free(struct pm_snapshot *snapshot); /* NULL is accepted */
 
-/* Whether the SIZE bytes at BASE, of which the header's are readable if SIZE covers them,
- * begin as a profile does: 0, -ENODATA for one that holds nothing yet, or -EINVAL. */
+/* Checks that the SIZE bytes at BASE begin as a profile does. The header is readable if
+ * SIZE includes it. Returns 0, -ENODATA for an empty profile, or -EINVAL. */
 int pm_snapshot_check(const void *base, size_t size, struct pm_diag *diag);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The threads of a profile and their nodes, which may be written while they are copied. */
+/*
+ * Reads the threads of a profile and their nodes, which may be written at the same time.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +9,11 @@
 #include "core/profile/walk.h"
 #include "core/text/grow.h"
 
-/* Attempts at one node beyond the first. */
+/* A node is read again at most this often. */
 #define NODE_TRIES 200
 
-/* Copies one node; false if it did not hold still within MOST more attempts, or *TRIES.
- * Counts all of them in *LOOKS. */
+/* Copies one node. Returns false if it is torn after MOST more attempts, or when *TRIES
+ * are used up. Adds the attempts to *LOOKS. */
 static bool take_node(const unsigned char *from, struct perfmon_profile_node *node,
 		      size_t size, unsigned int most, unsigned int *tries,
 		      uint64_t *looks)
@@ -23,11 +25,11 @@ static bool take_node(const unsigned char *from, struct perfmon_profile_node *no
 
 	for (attempt = 0;; attempt++) {
 		++*looks;
-		/* Partner: the writer's release store of the even sequence. */
+		/* Pairs with the writer's release store of the even sequence. */
 		before = __atomic_load_n(sequence, __ATOMIC_ACQUIRE);
 		pm_walk_copy(node, from, size);
 		node->sequence = before;
-		/* Orders the copy before the second look; partner: the writer's
+		/* Orders the copy before the second load. Pairs with the writer's
 		 * store-store fence after the odd sequence. */
 		PM_WALK_FENCE();
 		if (!(before & 1) &&
@@ -40,8 +42,8 @@ static bool take_node(const unsigned char *from, struct perfmon_profile_node *no
 	}
 }
 
-/* The same of a node that stands AT in a file, with its copy FROM: that is what remains
- * of it where the file has become shorter. */
+/* Does the same for a node at offset AT of a file. FROM is an earlier copy, which is used
+ * if the file has become shorter. */
 static bool read_node(const struct pm_snapshot_file *file, uint64_t at,
 		      const unsigned char *from, struct perfmon_profile_node *node,
 		      size_t size, unsigned int most, unsigned int *tries,
@@ -60,7 +62,9 @@ static bool read_node(const struct pm_snapshot_file *file, uint64_t at,
 			return false;
 		}
 		node->sequence = before;
-		/* Each read is a call, which no other passes: as in take_node(). */
+		/*
+		 * As in take_node(). Each read is a system call, so no order is needed.
+		 */
 		if (!(before & 1) && before == after)
 			return true;
 		if (attempt >= most || !*tries)
@@ -70,8 +74,8 @@ static bool read_node(const struct pm_snapshot_file *file, uint64_t at,
 	}
 }
 
-/* What does not fit a tree of nodes, or NULL. DEPTHS has those of the nodes before it, from
- * the first one's, and gets its own. */
+/* Returns the part of NODE that does not fit a tree, or NULL. DEPTHS has the depths of
+ * all earlier nodes, and gets the depth of NODE. */
 static const char *node_wrong(const struct perfmon_profile_node *node, uint32_t number,
 			      uint16_t *depths)
 {
@@ -82,7 +86,7 @@ static const char *node_wrong(const struct perfmon_profile_node *node, uint32_t 
 		return "a node's parent";
 	if (!node->region)
 		return "a node's region";
-	/* Reports write paths in full: without a bound each node of a chain would add a
+	/* Reports write paths in full. Without a limit, each node of a chain would add a
 	 * line as long as the chain. */
 	if (depths[node->parent - 1] >= PERFMON_PROFILE_DEPTH_MAX)
 		return "a node's depth";
@@ -90,7 +94,7 @@ static const char *node_wrong(const struct perfmon_profile_node *node, uint32_t 
 	return NULL;
 }
 
-/* ARRAY with room for COUNT elements of SIZE bytes; false without memory. */
+/* Resizes ARRAY to COUNT elements of SIZE bytes. Returns false without memory. */
 static bool make_room(void *array, size_t count, size_t size)
 {
 	void *old, *larger;
@@ -103,7 +107,7 @@ static bool make_room(void *array, size_t count, size_t size)
 	return true;
 }
 
-/* Copies the nodes of THREAD, which stands at offset AT. */
+/* Copies the nodes of THREAD, whose record is at offset AT. */
 static int take_nodes(struct pm_walk *walk, struct pm_snapshot_thread *thread,
 		      uint64_t at)
 {
@@ -131,7 +135,7 @@ static int take_nodes(struct pm_walk *walk, struct pm_snapshot_thread *thread,
 		uint32_t here;
 
 		if (!pm_walk_has(&walk->nodes, chain)) {
-			/* It may have come since. */
+			/* The record may be new. */
 			err = pm_walk_find(walk);
 			if (err)
 				goto failed;
@@ -197,7 +201,8 @@ failed:
 	return err;
 }
 
-/* What does not depend on its nodes. False if there is nothing to take. */
+/* Copies the thread's record, without its nodes. Returns false if there is nothing to
+ * copy. */
 static bool take_thread_record(struct pm_walk *walk, struct pm_snapshot_thread *thread,
 			       uint64_t at)
 {
@@ -205,14 +210,14 @@ static bool take_thread_record(struct pm_walk *walk, struct pm_snapshot_thread *
 	uint64_t size = pm_walk_record_size(walk, at);
 	uint32_t state, node_count;
 
-	/* The first profiles had no CPUs in it. */
+	/* The first profiles had no CPUs in this record. */
 	if (size < offsetof(struct perfmon_profile_thread, cpus)) {
 		pm_snapshot_problem(walk->s, "the profile has a bad thread at byte %llu",
 				    (unsigned long long)at);
 		return false;
 	}
-	/* Partner: the release store of the state when a thread has filled its record
-	 * in. */
+	/* Pairs with the release store of the state after a thread has filled in its
+	 * record. */
 	state = __atomic_load_n(&shared->state, __ATOMIC_ACQUIRE);
 	if (state == PERFMON_PROFILE_THREAD_STATE_UNUSED)
 		return false;
@@ -222,7 +227,7 @@ static bool take_thread_record(struct pm_walk *walk, struct pm_snapshot_thread *
 			walk->s, "the profile has a thread of unknown state %u", state);
 		return false;
 	}
-	/* Partner: the release store of the count when a node has been filled in. */
+	/* Pairs with the release store of the count after a node has been filled in. */
 	node_count = __atomic_load_n(&shared->node_count, __ATOMIC_ACQUIRE);
 	pm_walk_copy(&thread->record, walk->base + at,
 		     size < sizeof(*shared) ? size : sizeof(*shared));
@@ -244,7 +249,8 @@ static int by_generation(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The first plan of RECORD's generation and number of counters; ORDER has all of them. */
+/* Returns the first plan of RECORD's generation and number of counters. ORDER is sorted
+ * by both. */
 static const struct pm_snapshot_plan *plan_of(struct pm_snapshot *s,
 					      const struct pm_snapshot_plan *const *order,
 					      const struct perfmon_profile_thread *record)
@@ -290,7 +296,7 @@ int pm_walk_threads(struct pm_walk *walk)
 {
 	struct pm_snapshot *s = walk->s;
 
-	/* The list may grow while its threads are copied; the new ones come later. */
+	/* The list may grow during the loop; new threads are added at its end. */
 	for (size_t i = 0; i < walk->threads.count; i++) {
 		struct pm_snapshot_thread *thread;
 		int err;

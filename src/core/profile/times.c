@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The times of a snapshot: how long a tick is, and when the snapshot was taken, by what has
- * become of the writer. */
+/* The times of a snapshot: how long a tick is, and when the snapshot was taken, which
+ * depends on the state of the writer. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -11,20 +11,20 @@
 #include "core/profile/node.h"
 #include "core/profile/walk.h"
 
-/* Where the profile does not tell how exactly its clocks were read at the same time. */
+/* The assumed error if the profile does not say how closely its clocks were read. */
 #define CLOCK_ERROR_NS 250
 
-/* Times have four digits: the last one is wrong by 5 at most. */
+/* Times are printed with four digits; the last one may be wrong by 5. */
 #define RATE_ERROR_MOST 0.0005
 
-/* Whether how long a tick is has to be measured. */
+/* Returns whether the tick rate must be measured. */
 static bool is_measured(const struct perfmon_profile_header *header)
 {
 	return header->clock != PERFMON_PROFILE_CLOCK_MONOTONIC && !header->ticks_hz;
 }
 
-/* The rate from the first moment to the one at TICKS and NS, which are read apart by ERROR
- * ticks at most, with those of the first. */
+/* Sets the rate between the profile's begin and the time TICKS and NS. ERROR is the
+ * largest error of both readings, in ticks. */
 static void set_rate(struct pm_snapshot *s, uint64_t ticks, uint64_t ns, uint64_t error)
 {
 	const struct perfmon_profile_header *header = &s->header;
@@ -59,7 +59,7 @@ void pm_snapshot_measure_rate(struct pm_snapshot *s)
 	if (!is_measured(&s->header) || pm_clock.monotonic)
 		return;
 	error = pm_clock_both(&ticks, &ns);
-	/* Of the error that the profile tells one part is of its first moment. */
+	/* The profile's error includes that of its begin. */
 	if (ns && ticks > s->header.end_ticks)
 		set_rate(s, ticks, ns,
 			 s->header.clock_error ? error + s->header.clock_error : 0);
@@ -82,8 +82,11 @@ void pm_snapshot_tell_rate(struct pm_snapshot *s)
 		s->note_count++;
 }
 
-/* The time that THREAD has spent in regions at least: of each path the longer of what its
- * visits took and what those below it did, which may be more while it is open. */
+/*
+ * Returns the least time that THREAD has spent in regions. For each path this is the
+ * longer of its ended visits and of the paths below, which may be longer while it is
+ * open.
+ */
 static uint64_t busy_ticks(const struct pm_snapshot_thread *thread)
 {
 	uint64_t *below, busy = 0;
@@ -105,7 +108,7 @@ static uint64_t busy_ticks(const struct pm_snapshot_thread *thread)
 	return busy;
 }
 
-/* The last moment of which the profile tells. */
+/* Returns the last time of which the profile has a record. */
 static uint64_t last_ticks(const struct pm_snapshot *s)
 {
 	uint64_t last = s->header.end_ticks;

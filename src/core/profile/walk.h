@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The walk over a profile's records, from which a snapshot is made. Inside of
- * this room only. What returns int gives 0 or -ENOMEM; what does not hold is a problem
- * of the snapshot.
+ * The walk over a profile's records, which makes a snapshot. For this room only.
+ * Functions that return int return 0 or -ENOMEM; a failed check makes the snapshot
+ * partial.
  */
 #ifndef PM_PROFILE_WALK_H
 #define PM_PROFILE_WALK_H
@@ -22,11 +22,11 @@ struct pm_walk {
 	size_t size;
 	unsigned int flags;		     /* PM_SNAPSHOT_STILL, PM_SNAPSHOT_FOREIGN */
 	const struct pm_snapshot_file *file; /* NULL: BASE is the profile itself */
-	unsigned int *tries; /* that are left, at nodes that do not hold still */
-	uint64_t next;	     /* first byte that has not been looked at */
-	bool blocked;	     /* a bad record: what follows cannot be found */
+	unsigned int *tries;		     /* attempts left at torn nodes */
+	uint64_t next;			     /* the first byte not yet read */
+	bool blocked; /* by a bad record: later ones cannot be found */
 	struct pm_walk_list regions, notes, plans, threads, nodes, unmatched, totals;
-	uint64_t machine, arguments; /* offset of the first record of that, 0 */
+	uint64_t machine, arguments; /* offset of its first record, or 0 */
 	struct pm_snapshot *s;
 };
 
@@ -38,11 +38,11 @@ struct pm_walk {
 #endif
 #endif
 #ifndef PM_WALK_FENCE
-/* The sanitizer knows no fences, and misses none: all that is shared is atomic. */
+/* ThreadSanitizer does not support fences, and needs none: all shared data is atomic. */
 #define PM_WALK_FENCE() __atomic_thread_fence(__ATOMIC_ACQUIRE)
 #endif
 
-/* Waits a little before the next ATTEMPT at what does not hold still. */
+/* Waits a little before the next ATTEMPT at a torn node. */
 static inline void pm_walk_relax(unsigned int attempt)
 {
 	unsigned int spins = attempt < 7 ? 1u << attempt : 128;
@@ -69,7 +69,8 @@ static inline uint64_t pm_walk_word(const unsigned char *from)
 	return __atomic_load_n((const uint64_t *)(const void *)from, __ATOMIC_RELAXED);
 }
 
-/* Copies SIZE bytes, a multiple of 8, each word once: what is checked is what is used. */
+/* Copies SIZE bytes, a multiple of 8, each word once, so that the word that is checked is
+ * the word that is used. */
 static inline void pm_walk_copy(void *to, const unsigned char *from, size_t size)
 {
 	for (size_t i = 0; i < size; i += 8) {
@@ -79,20 +80,21 @@ static inline void pm_walk_copy(void *to, const unsigned char *from, size_t size
 	}
 }
 
-/* Finds the records between walk->next and the profile's end as it is now. */
+/* Finds the records from walk->next to the present end of the profile. */
 int pm_walk_find(struct pm_walk *walk);
 
 bool pm_walk_has(const struct pm_walk_list *list, uint64_t at);
 
-/* The size of the record at AT, which pm_walk_find() has found; 0 if it is wrong by now. */
+/* Returns the size of the record at AT, which pm_walk_find() has found, or 0 if it is now
+ * wrong. */
 uint64_t pm_walk_record_size(const struct pm_walk *walk, uint64_t at);
 
 /*
- * How many different events a snapshot of SIZE bytes with PATHS may have: those of one
- * plan always. Reports have a value for each event in each path. What counts in a node
- * takes 24 bytes of the profile, so that a program whose paths all have all events stays
- * below; but who wishes could write paths and events that have nothing to do with each
- * other, and their product is the square of the size.
+ * Returns how many different events a snapshot of SIZE bytes with PATHS may have; the
+ * events of one plan are always allowed. Reports have a value for each event in each
+ * path. An event takes 24 bytes of a node, so a program that counts all events in all
+ * paths stays below the limit. A forged profile may have many paths and unrelated events:
+ * their product would be the square of the size.
  */
 #define PM_WALK_EVENTS 512
 static inline uint32_t pm_walk_events_most(uint64_t size, uint64_t paths)
@@ -104,7 +106,7 @@ static inline uint32_t pm_walk_events_most(uint64_t size, uint64_t paths)
 						     : (uint32_t)most;
 }
 
-/* What the records found so far say, into the snapshot. */
+/* Each of these copies one kind of the records found so far into the snapshot. */
 int pm_walk_notes(struct pm_walk *walk);
 int pm_walk_unmatched(struct pm_walk *walk);
 int pm_walk_regions(struct pm_walk *walk);
@@ -114,10 +116,10 @@ void pm_walk_totals(struct pm_walk *walk);
 int pm_walk_arguments(struct pm_walk *walk);
 int pm_walk_threads(struct pm_walk *walk);
 
-/* Gives each thread of S the plan of its generation. */
+/* Sets each thread's plan to the one of its generation. */
 int pm_walk_thread_plans(struct pm_snapshot *s);
 
-/* How long a tick of S is, by its header. */
+/* Sets how long a tick of S is, from its header. */
 void pm_walk_rate(struct pm_snapshot *s);
 
 #endif

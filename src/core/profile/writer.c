@@ -18,25 +18,25 @@
 
 #define NOTES_MOST 64
 
-/* The notes that stand in the profile already. */
+/* The notes that are already in the profile. */
 static struct {
 	uint64_t at[NOTES_MOST]; /* offsets */
 	unsigned int count;
 } notes;
 
-/* What the whole process counts, where that is exact. */
+/* The counts of the whole process, where the Valgrind tool counts. */
 static struct {
 	struct perfmon_profile_totals *record; /* NULL: there is none */
 	const struct perfmon_profile_plan *plan;
 } totals;
 
-/* Of the process that was forked, by its profile. */
+/* The profile of the process that forked this one. */
 static struct {
 	uint32_t pid, image;
 	uint64_t start_time;
 } parent;
 
-/* Who this process is, and what it was forked from. */
+/* Sets the identity of this process and of the one that forked it. */
 static void identify(struct perfmon_profile_header *self)
 {
 	self->pid = (uint32_t)pm_kernel_getpid();
@@ -76,8 +76,8 @@ static void write_header(const struct perfmon_profile_header *self,
 	pm_profile_clock_renew();
 }
 
-/* Maps FD (-1: private memory), which is the profile's from now on and has ALLOCATED bytes
- * already, and makes room for the header. */
+/* Maps FD (-1: private memory) and makes room for the header. FD becomes the profile's;
+ * ALLOCATED bytes of it are already there. */
 static int begin(int fd, uint64_t allocated)
 {
 	int err = pm_memory_map(fd, allocated);
@@ -97,7 +97,8 @@ static int begin(int fd, uint64_t allocated)
 	return -ENOMEM;
 }
 
-/* In the file of OPTIONS, which is removed again if not even a header has room. */
+/* Begins the profile in the file of OPTIONS. Removes the file if it has no room for a
+ * header. */
 static int begin_in_file(const struct pm_options *options,
 			 struct perfmon_profile_header *self, struct pm_diag *diag)
 {
@@ -131,8 +132,8 @@ static int begin_in_file(const struct pm_options *options,
 	return 0;
 }
 
-/* Where the profile is, if that is not where it was to be. A child, or the next program of
- * the process, is expected to go on beside what it came after. */
+/* Notes where the profile is if its file has another name than requested. Children and
+ * later programs of the process get other names, so no note is needed there. */
 static void note_place(const struct perfmon_profile_header *self)
 {
 	const struct pm_profile_place *place = &pm_profile_memory.place;
@@ -150,7 +151,7 @@ int pm_profile_open(const struct pm_options *options, struct pm_diag *diag)
 	struct perfmon_profile_header self = {0};
 	struct pm_diag first = {0};
 	uint64_t soft, hard;
-	bool refused = false;
+	bool is_private = false;
 	int err = -ENOENT;
 
 	pm_clock_init();
@@ -161,7 +162,7 @@ int pm_profile_open(const struct pm_options *options, struct pm_diag *diag)
 		int fd = pm_memory_make_file();
 
 		err = begin(fd, 0);
-		refused = fd < 0 || err;
+		is_private = fd < 0 || err;
 		if (err && fd >= 0)
 			err = begin(-1, 0);
 	}
@@ -180,7 +181,7 @@ int pm_profile_open(const struct pm_options *options, struct pm_diag *diag)
 	if (first.text[0])
 		pm_profile_note(first.text);
 	note_place(&self);
-	if (refused)
+	if (is_private)
 		pm_profile_note("the profile is in private memory, invisible to other "
 				"processes: memfd_create was refused");
 	return 0;
@@ -221,8 +222,8 @@ void *pm_profile_reserve(uint32_t type, size_t size)
 
 void pm_profile_publish(void)
 {
-	/* The release orders the record before the size that covers it; its partner is the
-	 * reader's acquire load of header.used. */
+	/* The release orders the record before the size that includes it. Pairs with the
+	 * acquire load of header.used in pm_walk_find(). */
 	__atomic_store_n(&pm_profile_header()->used, pm_profile_memory.reserved,
 			 __ATOMIC_RELEASE);
 	pm_profile_clock_later();
@@ -264,7 +265,7 @@ void pm_profile_note(const char *text)
 
 void pm_profile_machine(void)
 {
-	/* Of the process, and of those that it forks. */
+	/* Kept for the process and the children that it forks. */
 	static struct pm_cpu_kinds kinds;
 	static bool asked;
 	struct perfmon_profile_machine *machine;
@@ -342,7 +343,7 @@ void pm_profile_clock_renew(void)
 	struct perfmon_profile_header *header = pm_profile_header();
 	uint64_t ticks, ns, error = pm_clock_both(&ticks, &ns);
 
-	/* The moments that are there are better than one that could not be read. */
+	/* The present reading is better than one that failed. */
 	if (!ns && header->end_ns)
 		return;
 	__atomic_store_n(&header->end_ticks, ticks, __ATOMIC_RELAXED);
@@ -363,7 +364,7 @@ void pm_profile_clock_later(void)
 		pm_profile_clock_renew();
 }
 
-/* Threads that live may have been bound since their first region. */
+/* Adds the CPUs to which live threads have been bound since their first region. */
 static void add_cpus(struct pm_snapshot *snapshot)
 {
 	for (uint32_t i = 0; i < snapshot->thread_count; i++) {
@@ -391,13 +392,13 @@ int pm_profile_snapshot(struct pm_snapshot **out, struct pm_diag *diag)
 	int err;
 
 	pm_profile_clock_renew();
-	/* Whatever its header calls used is backed, also while it grows. */
+	/* The memory up to header.used is backed, also while it grows. */
 	err = pm_snapshot_take(
 		pm_profile_memory.base,
 		__atomic_load_n(&pm_profile_memory.space, __ATOMIC_RELAXED), out, diag);
 	if (err)
 		return err;
-	/* Behind the nodes, so that it holds all that they do. */
+	/* Read after the nodes, so that the totals include them. */
 	pm_profile_totals_renew();
 	take_totals(*out);
 	pm_snapshot_set_writer(*out, PM_WRITER_RUNS);

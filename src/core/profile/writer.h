@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The records of the own profile. perfmon/profile.h has the layout, memory.h the memory.
+ * Writes the records of the own profile. perfmon/profile_layout.h has the layout,
+ * memory.h the memory.
  *
- * A record is reserved, filled in and published; all of that under PM_LOCK_REGIONS. What
- * threads write later into their own records needs no lock.
+ * A record is reserved, filled in and published, all under PM_LOCK_REGIONS. Threads later
+ * write into their own records without a lock.
  */
 #ifndef PM_PROFILE_WRITER_H
 #define PM_PROFILE_WRITER_H
@@ -16,48 +17,48 @@
 #include "perfmon/profile_layout.h"
 
 /*
- * Creates the profile (a memfd, or OPTIONS->profile_path, or private memory where both
- * are refused) and writes its header. -ENOMEM if there is no address space for it.
- * Allocates and enters the kernel.
+ * Creates the profile and writes its header. The profile is in the file
+ * OPTIONS->profile_path or in a memfd, or in private memory where both fail. Returns
+ * -ENOMEM if there is no address space for it. Allocates and enters the kernel.
  */
 int pm_profile_open(const struct pm_options *options, struct pm_diag *diag);
 
-/* Forgets the profile in a forked child, where it is not mapped; what pm_profile_open()
- * finds next names the old one's process as the parent. */
+/* Forgets the profile in a forked child, which does not have it mapped. The next
+ * pm_profile_open() names the parent's process as the parent. */
 void pm_profile_forget(void);
-/* To be called before the fork, while the header can be read. */
+/* Keeps the parent's identity for its child. Call it before the fork. */
 void pm_profile_remember_parent(void);
 
-/* Reserves SIZE bytes for a record of TYPE, zeroed but for its lead; NULL when the
- * profile is full or memory is refused. Not visible to readers until published. */
+/* Reserves SIZE bytes, zeroed, for a record of TYPE. Returns NULL if the profile is full
+ * or there is no memory. Readers do not see the record until it is published. */
 void *pm_profile_reserve(uint32_t type, size_t size);
 void pm_profile_publish(void);
 
-/* Adds a note, unless the same one stands there already. Calls from threads that are set
- * up later are bounded: beyond 64 notes nothing is added. */
+/* Adds a note, unless the profile has the same one. A profile takes at most 64 notes,
+ * since each new thread may add some. */
 void pm_profile_note(const char *text);
 
-/* Adds the record of the machine's CPUs, if it tells them. Once per profile; the first time
- * reads files and allocates. */
+/* Adds the record of the machine's CPUs, if they are known. Once per profile; the first
+ * call reads files and allocates. */
 void pm_profile_machine(void);
 
-/* Writes the record of the process's arguments, as the kernel has them. Under the same
- * conditions. */
+/* Writes the record of the process's arguments, as the kernel has them. Once per profile;
+ * reads a file. */
 void pm_profile_arguments(void);
 
-/* Adds the record of what the whole process counts, for PLAN, whose counters are exact;
- * pm_profile_totals_renew() fills it in. */
+/* Adds the record of the whole process's counts by PLAN, whose counters are those of the
+ * Valgrind tool. pm_profile_totals_renew() fills it in. */
 void pm_profile_totals(const struct perfmon_profile_plan *plan);
 void pm_profile_totals_renew(void);
 
 /* Reads both clocks again, for the conversion of ticks. */
 void pm_profile_clock_renew(void);
 
-/* The same if the time between the two readings has become longer by an eighth, and ticks
- * need them: for slow paths, so that a program that is killed has left a good rate. */
+/* Does the same if ticks need it and the time between the two readings would grow by an
+ * eighth. Slow paths call it, so that a killed program leaves a good rate. */
 void pm_profile_clock_later(void);
 
-/* A snapshot of the own profile, which there has to be. Any thread; takes no lock. */
+/* Takes a snapshot of the own profile, which must exist. Any thread; takes no lock. */
 int pm_profile_snapshot(struct pm_snapshot **out, struct pm_diag *diag);
 
 #endif

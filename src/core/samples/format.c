@@ -10,7 +10,7 @@
 #include "core/kernel/kernel.h"
 #include "core/kernel/locks.h"
 
-/* A format that is known; entries stay in order of their registration. */
+/* A registered format; the list is in order of registration. */
 struct entry {
 	struct entry *next;
 	struct perfmon_format format;
@@ -25,8 +25,7 @@ struct pm_format_use {
 	uint64_t samples, lost;
 };
 
-/* PM_LOCK_FORMATS: formats are few and looked up at set-up only. Held for no call of a
- * format. */
+/* PM_LOCK_FORMATS guards the list. The lock is not held during a call of a format. */
 static struct entry *entries;
 
 static void begin_locked(struct pm_quiet *quiet)
@@ -41,7 +40,7 @@ static void end_locked(const struct pm_quiet *quiet)
 	pm_kernel_quiet_end(quiet);
 }
 
-/* Where the entry NAME hangs, or where it would. */
+/* Returns the link to the entry NAME, or the link where it belongs. */
 static struct entry **find(const char *name)
 {
 	struct entry **at = &entries;
@@ -118,7 +117,7 @@ PM_EXPORT int perfmon_format_unregister(const char *name)
 	return err;
 }
 
-/* The names there are, for the sentence. */
+/* Adds the names of all formats to the message. */
 static void add_names(struct pm_diag *diag)
 {
 	struct pm_quiet quiet;
@@ -170,7 +169,7 @@ int pm_format_begin(struct pm_format_use **use, const char *name, const void *da
 		err = made->format->init(made->format->argument, data, size,
 					 &made->state);
 	if (err) {
-		/* One that answers with a positive number has not read its contract. */
+		/* A positive number breaks the format's contract. */
 		err = err < 0 ? err : -EINVAL;
 		pm_diag_set(
 			diag, err,
@@ -217,7 +216,7 @@ void pm_format_counts(const struct pm_format_use *use, uint64_t *samples, uint64
 {
 	*samples = use->samples;
 	*lost = use->lost;
-	/* The built-in one says so in its buffer. */
+	/* The built-in format counts losses in its buffer. */
 	if (!use->entry)
 		*lost = ((const struct perfmon_buffer *)use->state)->lost;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The format that is built in: samples in memory, one behind the other. */
+/* The built-in format: samples in memory, one behind the other. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 	(PERFMON_SAMPLE_IP | PERFMON_SAMPLE_TID | PERFMON_SAMPLE_TIME |                  \
 	 PERFMON_SAMPLE_CPU)
 
-/* The whole of STATE is its buffer; only the library writes to it. */
+/* STATE is the format's buffer, which only the library writes. */
 
 static int init(void *argument, const void *data, size_t size, void **state)
 {
@@ -24,7 +24,7 @@ static int init(void *argument, const void *data, size_t size, void **state)
 	if (data) {
 		int err;
 
-		/* The structure says its size, too. */
+		/* The structure begins with its size. */
 		if (size < sizeof(size) || memcmp(data, &size, sizeof(size)))
 			return -EINVAL;
 		err = PM_STRUCT_CHECK(data, perfmon_buffer_argument, 16);
@@ -51,11 +51,11 @@ static int init(void *argument, const void *data, size_t size, void **state)
 
 static void count(uint64_t *counter)
 {
-	/* Relaxed, and no read-modify-write: there is one writer. */
+	/* Relaxed, and not a read-modify-write: there is only one writer. */
 	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
 }
 
-/* Tells the program, but once for each time. */
+/* Notifies the program, once for each time that the buffer is full. */
 static int fill_up(struct perfmon_buffer *buffer)
 {
 	if (buffer->full)
@@ -98,8 +98,8 @@ static int sample(void *state, const struct perfmon_overflow_sample *overflow)
 		       overflow->value_count * sizeof(uint64_t));
 	count(&buffer->count);
 	count(&buffer->total);
-	/* Pairs with the acquire in perfmon_buffer_next(): the sample is whole before it
-	 * is seen. */
+	/* The sample is complete before it is visible. Pairs with the acquire in
+	 * perfmon_buffer_next(). */
 	__atomic_store_n(&buffer->used, buffer->used + size, __ATOMIC_RELEASE);
 	return size <= room - size ? PERFMON_FORMAT_CONTINUE : fill_up(buffer);
 }
@@ -140,7 +140,7 @@ perfmon_buffer_next(const struct perfmon_buffer *buffer,
 	const uint64_t used = __atomic_load_n(&buffer->used, __ATOMIC_ACQUIRE);
 	const char *at = previous ? (const char *)previous + previous->size : start;
 
-	/* Also after a restart, when PREVIOUS may stand behind all that there is. */
+	/* After a restart, PREVIOUS may be behind the used part. */
 	return (uint64_t)(at - start) < used ? (const void *)at : NULL;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A log's records, taken apart by the attr of their event. */
+/* Decodes a log's records by the attr of their event. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -16,7 +16,8 @@ int pm_log_bad_record(struct perfmon_log *log, const struct perf_event_header *r
 			   log->position, record->type, record->size, what);
 }
 
-/* Whose RECORD is, and the attr that it is laid out by; NULL: nobody can say. */
+/* Finds RECORD's event, and returns the attr that describes the record's layout, or NULL
+ * if it is unknown. */
 static const struct perf_event_attr *
 attr_of(struct perfmon_log *log, const struct perf_event_header *record, uint32_t *event)
 {
@@ -48,12 +49,11 @@ attr_of(struct perfmon_log *log, const struct perf_event_header *record, uint32_
 		*event = pm_log_event_of(log, id);
 	if (*event != UINT32_MAX)
 		return &log->sources[*event].attr;
-	/* perf makes records of its own with an id of 0: they are laid out by the
-	 * first. */
+	/* perf's own records have the ID 0 and the layout of the first event. */
 	return sample && !log->alike ? NULL : &log->sources[0].attr;
 }
 
-/* The text that begins at byte OFFSET of a record whose body ends at byte BODY. */
+/* Takes the text that begins at byte OFFSET of a record whose body ends at byte BODY. */
 static bool take_name(const struct perf_event_header *record, uint32_t offset,
 		      uint32_t body, const char **name)
 {
@@ -65,7 +65,7 @@ static bool take_name(const struct perf_event_header *record, uint32_t offset,
 	return true;
 }
 
-/* Takes apart what a record has before its trailer; false if it is too short for that. */
+/* Decodes a record up to its trailer. Returns false if the record is too short. */
 static bool take_body(const struct perf_event_header *record, uint32_t body,
 		      struct perfmon_log_record *out)
 {

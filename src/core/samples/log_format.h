@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The perf.data format, as writer and reader share it. perf documents it in
- * tools/perf/Documentation/perf.data-file-format.txt. It comes in two forms:
+ * The perf.data format, for the writer and the reader. perf documents it in
+ * tools/perf/Documentation/perf.data-file-format.txt. It has two forms:
  *
- *   file     header, attrs with the ids of their events, records, features. The header
- *            says where each lies: it is written again when their sizes are known
- *   stream   a header of 16 bytes, then nothing but records; attrs and features are
- *            records, too. For pipes, and for files one cannot go back in
+ * - file: a header, the attrs with the IDs of their events, records, features. The header
+ *   has the place of each, and is written again when their sizes are known.
+ * - stream: a header of 16 bytes, then only records; attrs and features are records, too.
+ *   It is for pipes, and for files in which one cannot seek.
  *
  * All numbers have the byte order of the machine that wrote them.
  */
@@ -19,7 +19,7 @@
 #define PM_LOG_MAGIC	     UINT64_C(0x32454c4946524550) /* "PERFILE2" */
 #define PM_LOG_MAGIC_SWAPPED UINT64_C(0x50455246494c4532)
 
-/* No log that makes sense has more; and the size of a record has 16 bits. */
+/* Limits for damaged logs. The size of a record has 16 bits. */
 #define PM_LOG_EVENTS_MAX 4096
 #define PM_LOG_RECORD_MAX 65536
 
@@ -29,17 +29,17 @@ struct pm_log_section {
 
 struct pm_log_header {
 	uint64_t magic;
-	uint64_t size;	    /* of this; 16 in a stream, where it ends here */
+	uint64_t size; /* of this header; 16 in a stream, which has only so much of it */
 	uint64_t attr_size; /* of one entry of the attrs */
 	struct pm_log_section attrs;
 	struct pm_log_section data; /* size 0: not finished */
 	struct pm_log_section event_types;
-	uint64_t features[4]; /* a bit for each feature; behind the data there is a
-			       * section for each of them in turn */
+	/* One bit for each feature. Behind the data there is a section for each. */
+	uint64_t features[4];
 };
 #define PM_LOG_STREAM_HEADER 16
 
-/* Entries of the attrs: the attr, in as many bytes as its size says, and its ids. */
+/* An entry of the attrs: the attr, whose size it says itself, and its IDs. */
 
 enum pm_log_feature {
 	PM_LOG_HOSTNAME = 3,
@@ -50,7 +50,7 @@ enum pm_log_feature {
 	PM_LOG_CMDLINE = 11,
 	PM_LOG_EVENT_DESC = 12,
 	PM_LOG_SAMPLE_TIME = 21,
-	PM_LOG_FEATURES = 256 /* the most that there can be */
+	PM_LOG_FEATURES = 256 /* the number of bits */
 };
 /* Texts are padded with zeros to a multiple of this. */
 #define PM_LOG_TEXT_ALIGN 64
@@ -68,9 +68,9 @@ enum pm_log_record_type {
 #define PM_LOG_UPDATE_NAME 2 /* a kind of EVENT_UPDATE */
 
 /*
- * A record of the program's own. perf refuses types that it does not know, but passes
- * over EVENT_TYPE whatever stands in it: once the names of events, it has been out of
- * use since 2013. The mark tells ours from those.
+ * A record of the program's own. perf rejects unknown types, but ignores the content of
+ * EVENT_TYPE, which once had the names of events and has been unused since 2013. The mark
+ * distinguishes our records from those.
  */
 #define PM_LOG_USER_MARK UINT64_C(0x5253554e4d465250) /* "PRFMNUSR" */
 struct pm_log_user_record {
@@ -78,7 +78,7 @@ struct pm_log_user_record {
 	uint64_t mark;
 	uint64_t time_ns;
 	uint32_t kind; /* the program's */
-	uint32_t size; /* of what follows, filled up to a multiple of 8 */
+	uint32_t size; /* of the data behind it, padded to a multiple of 8 */
 };
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What stands around the records of a log: its header, attrs and features. */
+/* Writes the parts of a log around its records: header, attrs and features. */
 #include <ctype.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ static bool add_file_text(struct pm_bytes *bytes, const char *path)
 	return true;
 }
 
-/* How many CPUs a list as "0-3,8" names. */
+/* Counts the CPUs of a list such as "0-3,8". */
 static uint32_t list_length(const char *path)
 {
 	uint32_t count = 0;
@@ -135,7 +135,7 @@ static const char *architecture(void)
 #endif
 }
 
-/* The content of a feature, or false where there is nothing to say. */
+/* Adds the content of a feature, or returns false if there is none. */
 static bool add_feature(const struct pm_log *log, unsigned int feature,
 			struct pm_bytes *bytes)
 {
@@ -177,7 +177,7 @@ static bool add_feature(const struct pm_log *log, unsigned int feature,
 	}
 }
 
-/* Ids for which the head has no room go behind the records, if these have an end. */
+/* IDs for which the head has no room are behind the records, if those have an end. */
 static void add_file_head(const struct pm_log *log, struct pm_bytes *head,
 			  const struct pm_log_header *header, struct pm_bytes *behind,
 			  uint64_t behind_offset)
@@ -246,7 +246,7 @@ static void add_stream_head(const struct pm_log *log, struct pm_bytes *head)
 	for (unsigned int feature = 0; feature < PM_LOG_FEATURES; feature++) {
 		size_t start = head->used;
 
-		/* Names went with the attrs; the times are not known. */
+		/* The attrs carried the names; the times are not known. */
 		if (feature == PM_LOG_EVENT_DESC || feature == PM_LOG_SAMPLE_TIME)
 			continue;
 		pm_log_record_begin(head, PM_LOG_RECORD_FEATURE, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a log says of its events and of the machine, in a file's sections or in
+/* Reads what a log says about events and the machine, from a file's sections or from
  * records. */
 #include <errno.h>
 #include <inttypes.h>
@@ -10,10 +10,10 @@
 #include "core/samples/log_read.h"
 #include "core/text/grow.h"
 
-/* More of one feature is not read. */
+/* At most this much of a feature is read. */
 #define FEATURE_MAX ((uint64_t)16 << 20)
 
-/* Bytes that are left. */
+/* The bytes that are left. */
 struct bytes {
 	const unsigned char *at;
 	size_t left;
@@ -39,7 +39,7 @@ static bool take_u32(struct bytes *bytes, uint32_t *value)
 	return at;
 }
 
-/* A length and so many bytes, of which the text ends with the first zero. */
+/* Takes a length and so many bytes; the text ends at the first zero. */
 static bool take_text(struct bytes *bytes, const char **text, size_t *length)
 {
 	uint32_t size;
@@ -81,7 +81,7 @@ int pm_log_bytes(struct perfmon_log *log, uint64_t offset, uint64_t size,
 	unsigned char *made;
 	uint64_t done = 0;
 
-	/* What a file does not have is not worth its memory. */
+	/* Checked before memory is allocated. */
 	if (offset > log->file_size || size > log->file_size - offset)
 		return pm_diag_set(&log->diag, -EBADMSG,
 				   "the log is damaged: it ends at offset %" PRIu64
@@ -156,11 +156,11 @@ static int add_ids(struct perfmon_log *log, uint32_t event, const void *ids, siz
 	return 0;
 }
 
-/* The attr that begins BYTES, of the version that its size tells, and what follows it. */
+/* Takes an attr, of the version that its size says. */
 static int take_attr(struct perfmon_log *log, struct bytes *bytes,
 		     struct perf_event_attr *attr)
 {
-	uint32_t sizes[2]; /* type and size lead it */
+	uint32_t sizes[2]; /* type and size are its first fields */
 	size_t size;
 	const void *at;
 
@@ -319,7 +319,7 @@ static int index_feature(struct perfmon_log *log, uint64_t feature, struct bytes
 		to = &log->architecture;
 		break;
 	case PM_LOG_NRCPUS:
-		/* How many there could be, how many are online. */
+		/* The number of possible CPUs, and of online CPUs. */
 		if (!take(bytes, sizeof(uint32_t)) || !take_u32(bytes, &log->cpus))
 			return bad(log, "the number of CPUs is truncated");
 		return 0;
@@ -337,7 +337,7 @@ static int index_feature(struct perfmon_log *log, uint64_t feature, struct bytes
 
 int pm_log_index_features(struct perfmon_log *log, const struct pm_log_header *header)
 {
-	/* pm_log_index() has seen that this does not overflow. */
+	/* pm_log_index() has checked this for overflow. */
 	uint64_t at = header->data.offset + header->data.size;
 	struct pm_log_section section;
 	unsigned char *bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the parts of the log's writer share; see log_write.h. */
+/* Shared by the parts of the log's writer; see log_write.h. */
 #ifndef PM_SAMPLES_LOG_INTERNAL_H
 #define PM_SAMPLES_LOG_INTERNAL_H
 
@@ -15,37 +15,40 @@ struct pm_log_attr {
 	char *name;
 	uint64_t *ids;
 	size_t id_count;
-	size_t id_room; /* for so many the file's head has room */
+	size_t id_room; /* the file's head has room for this many */
 };
 
-/* Records that wait. */
+/* Records that wait to be written. */
 struct pm_log_buffer {
 	unsigned char *data;
 	size_t used;
 };
 
 struct pm_log {
-	struct pm_owned file; /* the program's, too, may be another by now */
+	struct pm_owned
+		file; /* the program may have closed its descriptor, and opened another file */
 	bool own_fd, stream;
 	size_t count;
 	struct pm_log_attr *attrs;
-	uint32_t trailer_words; /* of the records that are made here */
-	uint32_t time_word;   /* of a sample, from its header's end; UINT32_MAX: varies */
+	uint32_t trailer_words; /* of the records that the writer makes */
+	uint32_t
+		time_word; /* of the time in a sample, from its header's end; UINT32_MAX: varies */
 	uint64_t data_offset; /* in a file */
 
 	pthread_mutex_t lock;
-	pthread_cond_t work; /* for the log's thread */
-	pthread_cond_t done; /* for who waits for it */
+	pthread_cond_t work; /* signals the log's thread */
+	pthread_cond_t done; /* signals threads that wait for the log */
 	pthread_t thread;
-	bool stop, told; /* stop: atomic, the thread looks at it without the lock */
+	bool stop,
+		failure_reported; /* stop is atomic: the thread reads it without the lock */
 	uint32_t
-		unread; /* the same; waits for a reader of the stream that were in vain */
-	bool crowded;	/* a ring had to keep records */
+		unread; /* waits in a row in which no process read the stream; atomic, too */
+	bool crowded; /* records had to stay in a ring */
 	int error;
 	size_t capacity;
 	struct pm_log_buffer active, writing;
-	uint64_t appended, written; /* bytes; written: in whole records */
-	uint64_t first_ns;	    /* when the first of `active` came */
+	uint64_t appended, written; /* bytes; written: of complete records */
+	uint64_t first_ns;	    /* when the first record of `active` was added */
 	uint64_t flush_asked, flush_done;
 	uint64_t dropped, dropped_unsaid;
 	uint64_t sample_first_ns, sample_last_ns;
@@ -55,40 +58,43 @@ struct pm_log {
 	void *argument;
 };
 
-/* What comes before the records: of a file with DATA_SIZE in its header, of a stream. */
+/* Makes the bytes in front of the records: of a file whose header has DATA_SIZE, or of a
+ * stream. */
 void pm_log_head(const struct pm_log *log, struct pm_bytes *head, uint64_t data_size);
-/* What comes behind the records of a file at OFFSET, and its header for the front. */
+/* Makes the bytes behind the records of a file, which begin at OFFSET, and the file's
+ * final HEAD. */
 void pm_log_tail(const struct pm_log *log, struct pm_bytes *tail, uint64_t offset,
 		 struct pm_bytes *head);
-/* A stream's records for COUNT ids, at most PM_LOG_IDS_MAX, of an event. */
+/* Makes a stream's records for COUNT IDs of an event, at most PM_LOG_IDS_MAX. */
 #define PM_LOG_IDS_MAX 4096
 void pm_log_attr_records(struct pm_bytes *bytes, const struct pm_log_attr *attr,
 			 const uint64_t *ids, size_t count);
 
-/* Who waits for the log begins to wait for a reader of the stream, too, with the lock;
- * whether that was in vain for a second. */
+/* Resets the count of waits without a reader. A thread that begins to wait for the log
+ * calls it, with the lock held. */
 static inline void pm_log_await_reader(struct pm_log *log)
 {
 	__atomic_store_n(&log->unread, 0, __ATOMIC_RELAXED);
 }
 static inline bool pm_log_is_unread(const struct pm_log *log)
 {
-	/* The first may have begun before. */
+	/* The first wait may have begun before pm_log_await_reader(). */
 	return __atomic_load_n(&log->unread, __ATOMIC_RELAXED) > 1;
 }
 
-/* The log's thread: writes what waits until it is told to stop. */
+/* The log's thread: writes records until it is stopped. */
 void *pm_log_run(void *log);
-/* After its end, for a file: what a failed write has left behind is cut off; then the
- * features, and last the header that says that they are there. 0 or an error. */
+/* Completes a file after the thread has ended: cuts off the rest of a failed write, then
+ * writes the features, and last the header that announces them. Returns 0 or an error. */
 int pm_log_complete(struct pm_log *log);
 
-/* pm_log_append() that waits for room. */
+/* Does the same as pm_log_append(), but waits for room. */
 int pm_log_append_patiently(struct pm_log *log, const struct perf_event_header *record);
 
-/* A record being made: its header at *START of BYTES until its end is known. */
+/* Begins a record in BYTES and returns the offset of its header. */
 size_t pm_log_record_begin(struct pm_bytes *bytes, uint32_t type, uint16_t misc);
-/* Fills it up and sets its size, with the trailer of a record of the kernel, all zero. */
+/* Ends the record at START: pads it, sets its size, and adds the zeroed trailer that the
+ * kernel's records have. */
 void pm_log_record_end(struct pm_bytes *bytes, size_t start, uint32_t trailer_words);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where a log meets its descriptor: the thread that writes it, and its completion. */
+/* The thread that writes a log to its descriptor, and the completion of the log. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -11,10 +11,12 @@
 
 #define DELAY_NS UINT64_C(1000000000)
 
-/* How long the thread waits for somebody to read a stream before it counts once more. */
+/* The thread waits this long for a reader of a stream before it counts once more. */
 #define PATIENCE_MS 1000
 
-/* Counts waits for a reader that were in vain, in a row; told to who waits. */
+/*
+ * Counts consecutive waits without a reader, and wakes the threads that wait for the log.
+ */
 static void count_unread(struct pm_log *log, bool unread)
 {
 	if (!unread && !__atomic_load_n(&log->unread, __ATOMIC_RELAXED))
@@ -25,16 +27,20 @@ static void count_unread(struct pm_log *log, bool unread)
 	pthread_mutex_unlock(&log->lock);
 }
 
-/* Whether the thread is to end: nobody waits for the log any more, or nobody is left. */
+/*
+ * Returns whether the thread must end: the log is being closed, or the program has ended.
+ */
 static bool is_over(const struct pm_log *log)
 {
 	return __atomic_load_n(&log->stop, __ATOMIC_RELAXED) ||
 	       pm_life_program_has_ended();
 }
 
-/* Goes on in a stream, when somebody reads it. A pipe that takes anything at all takes
- * PIPE_BUF bytes without a wait, whether it is non-blocking or not. -ETIMEDOUT: the log is
- * to end, and nobody reads. */
+/*
+ * Writes to a stream when it is being read. A pipe that accepts anything accepts PIPE_BUF
+ * bytes without a wait, whether it is non-blocking or not. Returns -ETIMEDOUT if there is
+ * no reader and the thread must end.
+ */
 static ssize_t write_stream(struct pm_log *log, const void *data, size_t size)
 {
 	int n = pm_kernel_poll_write(log->file.fd, PATIENCE_MS);
@@ -50,7 +56,8 @@ static ssize_t write_stream(struct pm_log *log, const void *data, size_t size)
 	return pm_log_is_unread(log) && is_over(log) ? -ETIMEDOUT : -EAGAIN;
 }
 
-/* Writes at OFFSET of a file, or goes on in a stream; how much, or an error in *ERROR. */
+/* Writes at OFFSET of a file, or at the end of a stream. Returns how much was written,
+ * and sets *ERROR. */
 static size_t write_all(struct pm_log *log, const void *data, size_t size,
 			uint64_t offset, int *error)
 {
@@ -77,7 +84,7 @@ static size_t write_all(struct pm_log *log, const void *data, size_t size,
 	return done;
 }
 
-/* How many of the first LIMIT bytes of BUFFER stand in whole records. */
+/* Returns how many of the first LIMIT bytes of BUFFER are complete records. */
 static size_t whole(const struct pm_log_buffer *buffer, size_t limit)
 {
 	size_t at = 0;
@@ -109,7 +116,7 @@ static int write_head(struct pm_log *log)
 	return err;
 }
 
-/* So that what is there is known to be, whatever happens to this process. */
+/* Makes the records' size known in the file, in case this process ends. */
 static int write_size(struct pm_log *log, uint64_t size)
 {
 	int err = 0;
@@ -121,21 +128,21 @@ static int write_size(struct pm_log *log, uint64_t size)
 	return err;
 }
 
-/* With the lock held, which is given away while the owner is told. */
+/* The lock is held, but released while the owner is called. */
 static void fail(struct pm_log *log, int error)
 {
 	if (!log->error)
 		log->error = error;
 	pthread_cond_broadcast(&log->done);
-	if (!log->told && log->failed) {
-		log->told = true;
+	if (!log->failure_reported && log->failed) {
+		log->failure_reported = true;
 		pthread_mutex_unlock(&log->lock);
 		log->failed(log->argument, error);
 		pthread_mutex_lock(&log->lock);
 	}
 }
 
-/* Tells of the samples of BUFFER that stand behind its first WRITTEN bytes. */
+/* Reports the samples of BUFFER behind its first WRITTEN bytes as lost. */
 static void count_lost(struct pm_log *log, const struct pm_log_buffer *buffer,
 		       size_t written)
 {
@@ -152,7 +159,7 @@ static void count_lost(struct pm_log *log, const struct pm_log_buffer *buffer,
 		log->lost(log->argument, samples);
 }
 
-/* Writes BUFFER behind what is written. How much of it stands in whole records. */
+/* Writes BUFFER. Returns how much of it was written in complete records. */
 static size_t write_buffer(struct pm_log *log, const struct pm_log_buffer *buffer,
 			   int *err)
 {
@@ -166,7 +173,7 @@ static size_t write_buffer(struct pm_log *log, const struct pm_log_buffer *buffe
 	return done;
 }
 
-/* With the lock held, which is given away meanwhile: all that waits. */
+/* Writes all records that wait. The lock is held, but released meanwhile. */
 static void write_records(struct pm_log *log)
 {
 	struct pm_log_buffer full = log->active;
@@ -192,7 +199,8 @@ static void write_records(struct pm_log *log)
 	pthread_cond_broadcast(&log->done);
 }
 
-/* Whether what waits can wait longer: not if it is much, or old, or asked for. */
+/* Waits for work with the lock held. Returns false if there is much to write, if the
+ * first record is old, or on a request. */
 static bool can_wait(struct pm_log *log)
 {
 	struct timespec until;
@@ -260,7 +268,7 @@ int pm_log_complete(struct pm_log *log)
 	err = pm_owned_is_foreign(&log->file)
 		      ? -EBADF
 		      : pm_kernel_ftruncate(log->file.fd, (off_t)end);
-	/* No records at all would be a log that is not finished. */
+	/* A file without any records would look unfinished. */
 	if (!err && !log->written) {
 		log->written = write_all(log, &nothing, sizeof(nothing), end, &err);
 		end += log->written;
@@ -275,7 +283,7 @@ int pm_log_complete(struct pm_log *log)
 	pm_bytes_free(&head);
 	pm_bytes_free(&tail);
 	if (err)
-		/* Without features, but with the size of what is there. */
+		/* The header has the size of the records, but no features. */
 		write_head(log);
 	return err;
 }

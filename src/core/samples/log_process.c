@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a process was before the log began: its threads' names and what it executes. */
+/* Adds the state of a process before the log began: its threads' names, and the files
+ * that it executes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -44,7 +45,7 @@ static int add_thread(struct pm_log *log, pid_t pid, const char *tid,
 	return append(log, bytes, start);
 }
 
-/* A line of /proc/PID/maps: start-end perms offset major:minor inode path. */
+/* Adds a line of /proc/PID/maps: start-end perms offset major:minor inode path. */
 static int add_mapping(struct pm_log *log, pid_t pid, const char *line,
 		       struct pm_bytes *bytes)
 {
@@ -76,7 +77,7 @@ static int add_mapping(struct pm_log *log, pid_t pid, const char *line,
 	return append(log, bytes, start);
 }
 
-/* Line by line: the maps of a large process are larger than what one wants to hold. */
+/* Reads line by line, since the maps of a large process are long. */
 static int add_mappings(struct pm_log *log, pid_t pid, int fd, struct pm_bytes *bytes)
 {
 	char buffer[2 * NAME_MAX_SIZE];
@@ -100,7 +101,7 @@ static int add_mappings(struct pm_log *log, pid_t pid, int fd, struct pm_bytes *
 			line = end + 1;
 		}
 		used -= (size_t)(line - buffer);
-		/* Longer than a path can be: not a line that we know. */
+		/* Longer than a path can be: an unknown kind of line. */
 		if (used == sizeof(buffer) - 1)
 			used = 0;
 		memmove(buffer, line, used);

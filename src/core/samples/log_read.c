@@ -16,10 +16,11 @@
 
 #define BUFFER_SIZE ((size_t)4 * PM_LOG_RECORD_MAX)
 
-/* Whether NEED bytes stand in the buffer: 1; 0: the log has no more; or an error. */
+/* Fills the buffer until it has NEED bytes. Returns 1, 0 if the log has no more, or an
+ * error. */
 static int fill(struct perfmon_log *log, size_t need)
 {
-	/* Records are looked at where they lie. */
+	/* Records are read in place, so they must be aligned. */
 	if (log->at % 8 || log->at + need > BUFFER_SIZE) {
 		memmove(log->buffer, log->buffer + log->at, log->used - log->at);
 		log->used -= log->at;
@@ -60,7 +61,9 @@ static void advance(struct perfmon_log *log, size_t size)
 	log->position += size;
 }
 
-/* What is not made of records: the bytes that follow some of perf's own. As fill(). */
+/*
+ * Skips bytes that are not records, which follow some of perf's own. Returns as fill().
+ */
 static int skip(struct perfmon_log *log)
 {
 	while (log->skip) {
@@ -78,7 +81,7 @@ static int skip(struct perfmon_log *log)
 	return 1;
 }
 
-/* What a header says of where its records are. */
+/* Sets the place of the records from a header. */
 static int place(struct perfmon_log *log, const struct pm_log_header *header)
 {
 	uint64_t end;
@@ -92,7 +95,7 @@ static int place(struct perfmon_log *log, const struct pm_log_header *header)
 				   "offset %" PRIu64 ", with %" PRIu64 " bytes",
 				   header->data.offset, header->data.size);
 	log->cut = !log->growing && end > log->file_size;
-	/* perf record says at its end only how much there is. */
+	/* perf record writes the size only when it ends. */
 	log->data_end = header->data.size ? end : UINT64_MAX;
 	return 0;
 }
@@ -109,7 +112,7 @@ static int read_header(struct perfmon_log *log, struct pm_log_header *header)
 	return 0;
 }
 
-/* A file that its writer had not finished may have grown, or be finished now. */
+/* A file that was not finished may have grown, or may be finished now. */
 static int look_again(struct perfmon_log *log)
 {
 	struct pm_log_header header;
@@ -123,7 +126,7 @@ static int look_again(struct perfmon_log *log)
 	err = read_header(log, &header);
 	if (!err)
 		err = place(log, &header);
-	/* What its writer says at the end: names, and the machine. */
+	/* The features, which its writer adds at the end. */
 	return err || log->growing || log->cut ? err
 					       : pm_log_index_features(log, &header);
 }
@@ -272,7 +275,8 @@ PM_EXPORT int perfmon_log_message(const struct perfmon_log *log, char *buffer,
 	return log ? pm_message_copy(log->diag.text, buffer, size) : -EINVAL;
 }
 
-/* Where the records end: 0, -EAGAIN, or an error. LEFT bytes are no whole record. */
+/* Returns the result for the end of the records: 0, -EAGAIN, or an error. LEFT bytes are
+ * not a complete record. */
 static int at_end(struct perfmon_log *log, size_t left)
 {
 	if (log->growing)
@@ -285,7 +289,7 @@ static int at_end(struct perfmon_log *log, size_t left)
 	return 0;
 }
 
-/* The next record as it lies in the buffer. 1, or as at_end(). */
+/* Finds the next record in the buffer. Returns 1, or as at_end(). */
 static int next_record(struct perfmon_log *log, const struct perf_event_header **out)
 {
 	const struct perf_event_header *record;
@@ -318,7 +322,7 @@ static int next_record(struct perfmon_log *log, const struct perf_event_header *
 	return 1;
 }
 
-/* The bytes that follow RECORD without being records. */
+/* Returns how many bytes follow RECORD that are not records. */
 static uint64_t trailing(const struct perf_event_header *record)
 {
 	uint64_t size = 0;
@@ -335,7 +339,8 @@ static uint64_t trailing(const struct perf_event_header *record)
 	return size;
 }
 
-/* One record on. 1: it is for the user; 2: it is not; 0, -EAGAIN or an error. */
+/* Reads one record. Returns 1 if it is for the user, 2 if it is not, 0, -EAGAIN or an
+ * error. */
 static int step(struct perfmon_log *log, struct perfmon_log_record *out)
 {
 	const struct perf_event_header *record = NULL;

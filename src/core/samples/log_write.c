@@ -14,7 +14,7 @@
 
 #define IDS_RESERVED 64
 
-/* Where the time stands in a sample depends on these alone. */
+/* The place of the time in a sample depends only on these fields. */
 #define BEFORE_TIME (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID)
 
 static bool in_bounds(size_t size)
@@ -176,7 +176,7 @@ int pm_log_create(struct pm_log **log, const char *path, int fd,
 	if (err)
 		goto fail;
 	if (!made->stream) {
-		/* Its length does not change any more. */
+		/* The head's length does not change later. */
 		pm_log_head(made, &head, 0);
 		made->data_offset = head.used;
 		err = head.failed ? -ENOMEM : 0;
@@ -218,7 +218,7 @@ static void copy(struct pm_log *log, const struct perf_event_header *record)
 {
 	struct pm_log_buffer *active = &log->active;
 
-	/* The thread sleeps without end while there is nothing: wake it for its delay. */
+	/* With empty buffers the thread sleeps without a limit: wake it for the delay. */
 	if (!active->used) {
 		if (pm_kernel_clock_ns(CLOCK_MONOTONIC, &log->first_ns))
 			log->first_ns = 0;
@@ -233,7 +233,7 @@ static void copy(struct pm_log *log, const struct perf_event_header *record)
 	note_time(log, record);
 }
 
-/* What was dropped since the last word about it. */
+/* Adds a record about the records dropped since the last one. */
 static void say_dropped(struct pm_log *log)
 {
 	struct {
@@ -357,7 +357,7 @@ int pm_log_user(struct pm_log *log, uint64_t time_ns, uint32_t kind, const void 
 	return pm_log_append(log, &record.head.header);
 }
 
-/* A stream's records for ids that came later. */
+/* Writes a stream's records for later IDs. */
 static int send_ids(struct pm_log *log, const struct pm_log_attr *attr,
 		    const uint64_t *ids, size_t count)
 {

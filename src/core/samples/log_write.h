@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writing a log in the perf.data format. Records are copied into memory; a thread of the
- * log's own writes them out: when half of the memory is full, a second after the first at
- * the latest, and when it is asked to. What goes wrong there is kept, told once to the
- * owner, and given by every later call; the log is then readable up to the last record
- * that was written whole.
+ * Writes a log in the perf.data format. Records are copied into memory, and a thread of
+ * the log's own writes them: when half of the memory is full, one second after the first
+ * record, or on request. The first error is kept, reported to the owner once, and
+ * returned by every later call. The log can then be read up to the last complete record.
  *
- * A log to a path that is a regular file, or to a descriptor of an empty one, has the
- * form of a file, any other that of a stream (see log_format.h). Both are readable at any
- * time, as far as they are written.
+ * A log to the path of a regular file, or to a descriptor of an empty one, has the form
+ * of a file. Any other log is a stream (see log_format.h). Both can be read at any time,
+ * as far as they are written.
  *
- * Any thread may make any call but pm_log_close(); none is for signal handlers. Who holds
- * what:
+ * Any thread may make any call except pm_log_close(). No call is for signal handlers.
  *
- *   buffers, counts, error   the lock
- *   the descriptor           the log's thread, after it has started
+ * - The lock guards the buffers, the counts and the error.
+ * - Only the log's thread uses the descriptor, after it has started.
  */
 #ifndef PM_SAMPLES_LOG_WRITE_H
 #define PM_SAMPLES_LOG_WRITE_H
@@ -29,7 +27,9 @@
 
 struct pm_log;
 
-/* An event whose records the log will hold. Several must have PERF_SAMPLE_IDENTIFIER. */
+/*
+ * An event whose records are in the log. Several events must have PERF_SAMPLE_IDENTIFIER.
+ */
 struct pm_log_event {
 	const struct perf_event_attr *attr;
 	const char *name;
@@ -42,81 +42,94 @@ struct pm_log_event {
 #define PM_LOG_BUFFER_MAX     ((size_t)1 << 30)
 
 struct pm_log_options {
-	size_t buffer_size; /* twice as much is taken; 0: the default */
-	/* Called once, by the log's thread, when writing has failed. It may make no call
-	 * on this log. NULL: nobody. */
+	size_t buffer_size; /* the log has two buffers of this size; 0: the default */
+	/* The log's thread calls it once, when writing has failed. It must not call this
+	 * log. May be NULL. */
 	void (*failed)(void *argument, int error);
-	/* Called by the log's thread when there is room again after pm_log_drain() had to
-	 * leave records in a ring. It may make no call on this log. NULL: nobody. */
+	/* The log's thread calls it when there is room again after pm_log_drain() left
+	 * records in a ring. It must not call this log. May be NULL. */
 	void (*has_room)(void *argument);
-	/* Called by the log's thread when SAMPLES that were appended could not be written.
-	 * It may make no call on this log. NULL: nobody. */
+	/* The log's thread calls it when SAMPLES that were appended could not be written.
+	 * It must not call this log. May be NULL. */
 	void (*lost)(void *argument, uint64_t samples);
 	void *argument;
 };
 
 /*
- * pm_log_create() - begins a log for EVENTS[0..COUNT) at PATH, which is made anew with
- * mode 0600, or, with PATH NULL, on descriptor FD, which stays the caller's. OPTIONS may
- * be NULL. 0; -EINVAL: no event, events that cannot stand in one log, a size out of
- * bounds; -ENOMEM; what open(2), fstat(2), and pthread_create(3) give. DIAG may be NULL.
- * Allocates; what comes after allocates no more than pm_log_add_ids() says.
+ * pm_log_create() - begins a log for EVENTS[0..COUNT). The log is at PATH, which is
+ * created anew with mode 0600; or, if PATH is NULL, on descriptor FD, which stays the
+ * caller's. OPTIONS and DIAG may be NULL. Later calls allocate only as they say. Returns
+ * 0 or
+ *
+ * - -EINVAL: there are no events, they do not fit into one log, or a size is out of
+ *   bounds
+ * - -ENOMEM
+ * - an error of open(2), fstat(2) or pthread_create(3)
  */
 int pm_log_create(struct pm_log **log, const char *path, int fd,
 		  const struct pm_log_event *events, size_t count,
 		  const struct pm_log_options *options, struct pm_diag *diag);
 
-/* More ids of EVENT, for instances that were opened later; before their records.
- * Allocates. 0, -EINVAL, -ENOMEM, or the log's error. */
+/* Adds IDs of EVENT for instances that were opened later; call it before their records
+ * come. Allocates. Returns 0, -EINVAL, -ENOMEM, or the log's error. */
 int pm_log_add_ids(struct pm_log *log, size_t event, const uint64_t *ids, size_t count);
 
 /*
- * pm_log_append() - copies RECORD, as it came from a ring, into the log. 0; -ENOBUFS: no
- * room just now: the record is dropped, and the log will say so in a record of its own;
- * -EBADMSG: RECORD has no size that a record can have; or the log's error.
+ * pm_log_append() - copies RECORD from a ring into the log. Returns 0 or
+ *
+ * - -ENOBUFS: there is no room now; the record is dropped, and a record in the log will
+ *   count it
+ * - -EBADMSG: RECORD's size is not possible
+ * - the log's error
  */
 int pm_log_append(struct pm_log *log, const struct perf_event_header *record);
 
 /*
- * pm_log_drain() - moves what RING holds into the log and releases it. What the log has
- * no room for stays in the ring, where the kernel counts what it loses, and the owner is
- * told as soon as there is room. The number of records moved; -EBADMSG: the ring made no
- * sense; or the log's error. VISIT (may be NULL) sees each record that is moved; it may
- * make no call on the log.
+ * pm_log_drain() - moves the records of RING into the log and releases them. Records for
+ * which the log has no room stay in the ring, where the kernel counts its losses; the
+ * owner gets a call when there is room. VISIT (may be NULL) sees each record that is
+ * moved; it must not call the log. Returns the number of records moved, -EBADMSG if the
+ * ring is corrupt, or the log's error.
  */
 int pm_log_drain(struct pm_log *log, struct pm_ring *ring,
 		 void (*visit)(void *argument, const struct perf_event_header *record),
 		 void *argument);
 
-/* Notes that all rings were drained since the last call, so that perf need not sort the
- * whole log in its memory. As pm_log_append(). */
+/* Notes that all rings have been drained since the last call, so that perf need not sort
+ * the whole log in its memory. Returns as pm_log_append(). */
 int pm_log_round(struct pm_log *log);
 
-/* A record of the program's own: SIZE bytes of DATA, at most PM_LOG_USER_MAX, with the
- * program's KIND and the time that goes with the samples' (0: none). As pm_log_append();
- * -E2BIG. */
+/*
+ * Adds a record of the program's own: SIZE bytes of DATA, at most PM_LOG_USER_MAX, the
+ * program's KIND, and a time by the samples' clock (0: none). Returns as pm_log_append(),
+ * or -E2BIG.
+ */
 #define PM_LOG_USER_MAX 65000
 int pm_log_user(struct pm_log *log, uint64_t time_ns, uint32_t kind, const void *data,
 		size_t size);
 
 /*
- * pm_log_process() - notes the threads of process PID, their names, and the files that it
- * executes, as /proc has them now: what perf needs to find the names of functions.
- * 0; -ESRCH: no such process; -EACCES: its maps are not for this user; else as
- * pm_log_append(). Allocates. DIAG may be NULL.
+ * pm_log_process() - adds the threads of process PID, their names, and the files that it
+ * executes, as /proc has them now. perf needs them to find the names of functions.
+ * Allocates. DIAG may be NULL. Returns as pm_log_append(), or
+ *
+ * - -ESRCH: there is no such process
+ * - -EACCES: this user may not read its maps
  */
 int pm_log_process(struct pm_log *log, pid_t pid, struct pm_diag *diag);
 
-/* Waits until all that was appended is in the kernel's hands. 0; the log's error;
- * -ETIMEDOUT: nobody has read the stream for a second: nothing is lost so far. */
+/* Waits until everything that was appended has been written. Returns 0, the log's error,
+ * or -ETIMEDOUT if no process has read the stream for a second; nothing is lost then. */
 int pm_log_flush(struct pm_log *log);
 
-/* Flushes, ends the thread, completes the file and frees LOG (NULL: nothing). 0, or the
- * log's error: -ETIMEDOUT: nobody has read the stream for a second, and what was still to
- * be written is lost. */
+/*
+ * Flushes, ends the thread, completes the file and frees LOG (NULL is accepted). Returns
+ * 0 or the log's error. -ETIMEDOUT: no process has read the stream for a second, and the
+ * unwritten records are lost.
+ */
 int pm_log_close(struct pm_log *log);
 
-/* In a forked child: frees its copy of LOG, without a word to the file. */
+/* Frees a forked child's copy of LOG, and writes nothing to the file. */
 void pm_log_forget(struct pm_log *log);
 
 #endif

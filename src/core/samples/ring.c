@@ -44,7 +44,7 @@ int pm_ring_map(struct pm_ring *ring, int fd, uint32_t data_pages)
 
 	if (!power_of_two(data_pages))
 		return -EINVAL;
-	/* Writable: the kernel then waits for the tail and says what it had to drop. */
+	/* Writable, so that the kernel waits for the tail and reports its losses. */
 	err = pm_kernel_mmap(&page, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (err)
 		return err;
@@ -68,7 +68,7 @@ void pm_ring_forget(struct pm_ring *ring)
 	memset(ring, 0, sizeof(*ring));
 }
 
-/* The word at INDEX after the header of a record that is long enough, else 0. */
+/* Returns the word at INDEX after the header, or 0 if the record is too short. */
 static uint64_t word(const struct perf_event_header *record, size_t index)
 {
 	uint64_t value = 0;
@@ -100,8 +100,8 @@ int pm_ring_next(struct pm_ring *ring, const struct perf_event_header **out)
 	if (!page)
 		return 0;
 	if (ring->tail == ring->head)
-		/* Pairs with the kernel's write barrier before its store of the head:
-		 * without it a record could be read before it is written. */
+		/* Acquire: without it a record could be read before it is written. Pairs
+		 * with the kernel's write barrier before its store of the head. */
 		ring->head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 	available = ring->head - ring->tail;
 	if (!available)
@@ -129,7 +129,7 @@ int pm_ring_next(struct pm_ring *ring, const struct perf_event_header **out)
 	return 1;
 corrupt:
 	ring->corrupt++;
-	/* Where the next record begins is not known: begin anew at what comes next. */
+	/* The begin of the next record is unknown: drop all. */
 	ring->tail = ring->head;
 	return -EBADMSG;
 }
@@ -138,8 +138,11 @@ void pm_ring_release(struct pm_ring *ring)
 {
 	struct perf_event_mmap_page *page = ring->page;
 
-	/* Pairs with the kernel's load of the tail before it writes: our reads of the
-	 * records come before, or it could write over what is being read. */
+	/*
+	 * Release: our reads of the records come first, or the kernel could overwrite a
+	 * record that is being read. Pairs with the kernel's load of the tail before it
+	 * writes.
+	 */
 	if (page)
 		__atomic_store_n(&page->data_tail, ring->tail, __ATOMIC_RELEASE);
 }

@@ -19,7 +19,7 @@
 	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |   \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
-/* What a record has left. */
+/* The words that are left of a record. */
 struct words {
 	const uint64_t *at;
 	uint64_t left;
@@ -34,7 +34,7 @@ static bool take(struct words *words, uint64_t *value)
 	return true;
 }
 
-/* Two halves of a word, as they stand in memory. */
+/* Takes the two halves of a word, in the order that they have in memory. */
 static bool take_halves(struct words *words, uint32_t *first, uint32_t *second)
 {
 	uint32_t halves[2];
@@ -48,7 +48,7 @@ static bool take_halves(struct words *words, uint32_t *first, uint32_t *second)
 	return true;
 }
 
-/* COUNT entries of SIZE words each; NULL if that is more than there is. */
+/* Takes COUNT entries of SIZE words each. Returns NULL if the record is too short. */
 static const void *take_array(struct words *words, uint64_t count, uint64_t size)
 {
 	const uint64_t *start = words->at;
@@ -65,7 +65,7 @@ static unsigned int bits(uint64_t mask)
 	return (unsigned int)__builtin_popcountll(mask);
 }
 
-/* The fields that are one word each: VALUE, if it is THERE, in TYPE or FORMAT. */
+/* Takes a field of one word if its bit THERE is set. */
 static bool take_single(struct words *words, uint64_t there, uint64_t *value,
 			uint64_t bit, struct perfmon_sample *sample)
 {
@@ -75,7 +75,7 @@ static bool take_single(struct words *words, uint64_t there, uint64_t *value,
 	return take(words, value);
 }
 
-/* ... and those that are halves of one. */
+/* Takes a field of two halves if its bit THERE is set. */
 static bool take_pair(struct words *words, uint64_t there, uint32_t *first,
 		      uint32_t *second, uint64_t bit, struct perfmon_sample *sample)
 {
@@ -85,7 +85,7 @@ static bool take_pair(struct words *words, uint64_t there, uint32_t *first,
 	return take_halves(words, first, second);
 }
 
-/* The fields that samples and trailers share, in the order that they have in both. */
+/* Takes the fields that samples and trailers share, which have the same order in both. */
 static bool take_origin(struct words *words, uint64_t type, struct perfmon_sample *s)
 {
 	uint32_t reserved;
@@ -137,7 +137,7 @@ static bool take_call_chain(struct words *words, struct perfmon_sample *sample)
 	return sample->call_chain;
 }
 
-/* A size of 32 bits, and so many bytes: together they fill whole words. */
+/* Takes a size of 32 bits and so many bytes, which together fill whole words. */
 static bool take_raw(struct words *words, struct perfmon_sample *sample)
 {
 	const char *start = (const char *)words->at;
@@ -179,7 +179,7 @@ static bool take_registers(struct words *words, uint64_t mask,
 {
 	if (!take(words, &registers->abi))
 		return false;
-	/* A kernel thread has none of a user. */
+	/* A kernel thread has no user registers. */
 	if (registers->abi == PERF_SAMPLE_REGS_ABI_NONE)
 		return true;
 	registers->values = take_array(words, bits(mask), 1);
@@ -297,7 +297,7 @@ static int open_record(const struct perf_event_header *record, struct words *wor
 	return 0;
 }
 
-/* An unknown field would shift what follows it. */
+/* An unknown field would shift all later ones. */
 static bool known(const struct perf_event_attr *attr)
 {
 	if (attr->sample_type & ~SAMPLE_TYPES)

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the kernel records: the ring, its records, formats that programs register, and
- * logs that perf reads.
+ * The kernel's samples: the ring, its records, formats that programs register, and logs
+ * that perf can read.
  *
- * Uses os/ alone.
- *
- * Must hold: a record is copied out of the ring before it is believed, and what was lost
- * is counted.
+ * A record is copied out of the ring before it is used, and lost records are counted.
  */
 #ifndef PM_SAMPLES_SAMPLES_H
 #define PM_SAMPLES_SAMPLES_H
