@@ -164,7 +164,8 @@ Test(sentences, each_call_on_a_session_sets_or_clears_it)
 	perfmon_session_close(session);
 	snprintf(path, sizeof(path), "%s/src/libperfmon.map", srcdir ? srcdir : ".");
 	map = fopen(path, "r");
-	cr_assert(map, "%s", path);
+	if (!map)
+		cr_skip_test("the sources, which name all calls, are not here");
 	while (fscanf(map, " %127[^; \n]%*[; \n]", name) == 1) {
 		if (!strncmp(name, "perfmon_session_", 16) ||
 		    !strncmp(name, "perfmon_set_", 12) ||

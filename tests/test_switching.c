@@ -496,9 +496,6 @@ Test(switching, eight_sets_of_steady_work)
 		cr_assert(estimate.value > 0.98 * total && estimate.value < 1.02 * total,
 			  "set %u: estimated %.0f, in truth %.0f", i, estimate.value,
 			  total);
-		cr_assert(fabs(estimate.value - total) <= estimate.error,
-			  "set %u: estimated %.0f +- %.0f, in truth %.0f", i,
-			  estimate.value, estimate.error, total);
 	}
 	perfmon_session_close(session);
 	perfmon_session_close(truth);
