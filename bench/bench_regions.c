@@ -83,7 +83,7 @@ static int print_pair(const char *name, int k)
 	double cost = bench_user_only(name, pairs, NULL, 5000);
 
 	if (perfmon_region_read("pair", &values, NULL, 0,
-				sizeof(struct perfmon_region_count)) ||
+				sizeof(struct perfmon_region_count), 0) ||
 	    values.counters != (uint32_t)k) {
 		bench_say("%s: counts %u events, not %d", name, values.counters, k);
 		return 77;

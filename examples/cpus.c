@@ -61,7 +61,7 @@ int main(int argc, char **argv)
 	perfmon_cpuwide_start(cpuwide);
 	sleep(1);
 	perfmon_cpuwide_stop(cpuwide);
-	err = perfmon_cpuwide_read(cpuwide, level, print, level);
+	err = perfmon_cpuwide_read(cpuwide, level, 0, print, level);
 	if (err)
 		fprintf(stderr, "by '%s': %s\n", level, strerror(-err));
 	perfmon_cpuwide_close(cpuwide);

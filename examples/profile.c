@@ -70,8 +70,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: profile FILE | PID\n");
 		return 2;
 	}
-	err = *end ? perfmon_profile_open(&profile, argv[1], message, sizeof(message))
-		   : perfmon_profile_open_process(&profile, (pid_t)pid, message,
+	err = *end ? perfmon_profile_open(&profile, argv[1], 0, message, sizeof(message))
+		   : perfmon_profile_open_process(&profile, (pid_t)pid, 0, message,
 						  sizeof(message));
 	if (err) {
 		fprintf(stderr, "profile: %s\n", message);

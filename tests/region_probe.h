@@ -28,7 +28,7 @@ static inline int probe_read(const char *name, struct probe_values *to)
 {
 	struct perfmon_region_values values = {.size = sizeof(values)};
 	struct perfmon_region_count counts[32];
-	int err = perfmon_region_read(name, &values, counts, 32, sizeof(counts[0]));
+	int err = perfmon_region_read(name, &values, counts, 32, sizeof(counts[0]), 0);
 
 	if (err)
 		return err;

@@ -379,7 +379,7 @@ Test(cpuwide, a_program_reads_by_level)
 	cr_assert_eq(perfmon_cpuwide_start(made), 0);
 	write_on(cpu, 21);
 	cr_assert_eq(perfmon_cpuwide_stop(made), 0);
-	cr_assert_eq(perfmon_cpuwide_read(made, "pu", note, text), 0);
+	cr_assert_eq(perfmon_cpuwide_read(made, "pu", 0, note, text), 0);
 	snprintf(expected, sizeof(expected), "0:0=21/1-0 1:0=t0/1-0 ");
 	cr_expect_str_eq(text, expected, "%s", text);
 	/* values count on */
@@ -387,13 +387,16 @@ Test(cpuwide, a_program_reads_by_level)
 	write_on(cpu, 4);
 	cr_assert_eq(perfmon_cpuwide_stop(made), 0);
 	text[0] = '\0';
-	cr_assert_eq(perfmon_cpuwide_read(made, "machine", note, text), 0);
+	cr_assert_eq(perfmon_cpuwide_read(made, "machine", 0, note, text), 0);
 	cr_expect_str_eq(text, "0:0=25/1-0 1:0=t0/1-0 ", "%s", text);
-	cr_expect_eq(perfmon_cpuwide_read(made, "pu", enough, &visits), 7);
+	cr_expect_eq(perfmon_cpuwide_read(made, "pu", 0, enough, &visits), 7);
 	cr_expect_eq(visits, 2);
-	cr_expect_eq(perfmon_cpuwide_read(made, "pew", note, text), -EINVAL);
-	cr_expect_eq(perfmon_cpuwide_read(made, "l4", note, text), -ENOENT);
-	cr_expect_eq(perfmon_cpuwide_read(made, "pu", NULL, text), -EINVAL);
+	cr_expect_eq(perfmon_cpuwide_read(made, "pew", 0, note, text), -EINVAL);
+	cr_expect_eq(perfmon_cpuwide_read(made, "l4", 0, note, text), -ENOENT);
+	cr_expect_eq(perfmon_cpuwide_read(made, "pu", 0, NULL, text), -EINVAL);
+	cr_expect_eq(perfmon_cpuwide_read(made, "pu", 1, note, text), -EINVAL);
+	perfmon_cpuwide_message(made, message, sizeof(message));
+	cr_expect_str_eq(message, "unknown flags 0x1");
 	perfmon_cpuwide_close(made);
 	perfmon_placement_free(place);
 }
@@ -416,13 +419,13 @@ Test(cpuwide, what_cannot_be_told_apart_is_shown_as_a_whole)
 	message[0] = '\0';
 	cr_expect_gt(perfmon_cpuwide_message(made, message, sizeof(message)), 20);
 	cr_expect(strstr(message, "uncore_imc_0"), "%s", message);
-	cr_expect_eq(perfmon_cpuwide_read(made, "cor", note, text), -EINVAL);
+	cr_expect_eq(perfmon_cpuwide_read(made, "cor", 0, note, text), -EINVAL);
 	perfmon_cpuwide_message(made, message, sizeof(message));
 	cr_expect_str_eq(message, "'cor' is not a level");
-	cr_expect_eq(perfmon_cpuwide_read(made, "package", note, text), 0);
+	cr_expect_eq(perfmon_cpuwide_read(made, "package", 0, note, text), 0);
 	cr_expect_str_eq(text, "0:0=0/0-1 0:1=0/0-1 1:0=0/0-2 1:1=0/0-1 ", "%s", text);
 	text[0] = '\0';
-	cr_expect_eq(perfmon_cpuwide_read(made, "core", note, text), 0);
+	cr_expect_eq(perfmon_cpuwide_read(made, "core", 0, note, text), 0);
 	cr_expect_str_eq(text, "0:-1=0/0-2 1:0=0/0-1 1:1=0/0-1 1:28=0/0-1 ", "%s", text);
 	perfmon_cpuwide_close(made);
 	perfmon_placement_free(place);

@@ -129,7 +129,7 @@ static void log_flow(void)
 	OK(session, perfmon_sampling_set_up(session, &sampling));
 	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	arm();
-	well = logs = went_well(session, perfmon_sampling_log(session, log_path, -1));
+	well = logs = went_well(session, perfmon_sampling_log(session, log_path, -1, 0));
 	if (logs) {
 		went_well(session, perfmon_session_start(session));
 		touch(0, 100);
@@ -428,7 +428,7 @@ static void spread_flow(void)
 	if (cpuwide) {
 		perfmon_cpuwide_start(cpuwide);
 		perfmon_cpuwide_stop(cpuwide);
-		n = perfmon_cpuwide_read(cpuwide, "machine", count_whole, &counted);
+		n = perfmon_cpuwide_read(cpuwide, "machine", 0, count_whole, &counted);
 		cr_assert(n || counted == 2 || was_hit(), "%s", where);
 	}
 	disarm();
@@ -438,7 +438,7 @@ static void spread_flow(void)
 			cr_assert_eq(perfmon_cpuwide_start(cpuwide), 0, "%s", where);
 			cr_assert_eq(perfmon_cpuwide_stop(cpuwide), 0, "%s", where);
 		}
-		n = perfmon_cpuwide_read(cpuwide, "machine", count_whole, &counted);
+		n = perfmon_cpuwide_read(cpuwide, "machine", 0, count_whole, &counted);
 		cr_assert_eq(n, 0, "%s: %d", where, n);
 		cr_assert_eq(counted, 2, "%s", where);
 	}

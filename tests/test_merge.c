@@ -805,7 +805,7 @@ Test(merge, processes_add_themselves)
 	close(fd);
 	setenv("PERFMON_EVENTS", "none", 1);
 	setenv("PERFMON_OUTPUT", path, 1);
-	cr_assert_eq(perfmon_merge_pack(&bytes, &size), -ENOENT);
+	cr_assert_eq(perfmon_merge_pack(&bytes, &size, 0), -ENOENT);
 	cr_assert_eq(perfmon_merge_done(), -ENOENT);
 	cr_assert_eq(perfmon_merge_create(&merge, NULL, 0), 0);
 	cr_assert_eq(perfmon_merge_message(merge, message, sizeof(message)), 0);
@@ -819,7 +819,9 @@ Test(merge, processes_add_themselves)
 	for (int i = 0; i < 3; i++) {
 		perfmon_region_begin_name("packed");
 		perfmon_region_end_name("packed");
-		cr_assert_eq(perfmon_merge_pack(&bytes, &size), 0);
+		cr_assert_eq(perfmon_merge_pack(&bytes, &size, 1), -EINVAL);
+		cr_assert_eq(perfmon_merge_pack(NULL, &size, 0), -EINVAL);
+		cr_assert_eq(perfmon_merge_pack(&bytes, &size, 0), 0);
 		cr_assert_eq(perfmon_merge_add(merge, bytes, size), 0);
 		free(bytes);
 	}

@@ -520,7 +520,7 @@ Test(midway, a_log_that_fails_in_the_close)
 
 	cr_assert_not_null(file);
 	OK(session, perfmon_sampling_set_up(session, &sampling));
-	OK(session, perfmon_sampling_log(session, NULL, fileno(file)));
+	OK(session, perfmon_sampling_log(session, NULL, fileno(file), 0));
 	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	OK(session, perfmon_sampling_log_flush(session));

@@ -274,7 +274,7 @@ Test(modes, cpus_count_what_the_kernel_does_or_say_why_not)
 	cr_assert_eq(perfmon_cpuwide_start(cpuwide), 0);
 	for (int i = 0; i < 5; i++)
 		let_time_pass_ms(1);
-	cr_assert_eq(perfmon_cpuwide_read(cpuwide, "machine", sum, &value), 0);
+	cr_assert_eq(perfmon_cpuwide_read(cpuwide, "machine", 0, sum, &value), 0);
 	cr_expect_str_eq(value.event, "context-switches");
 	cr_expect_geq(value.value, 5);
 	perfmon_cpuwide_close(cpuwide);

@@ -68,8 +68,8 @@ static struct perfmon_profile *open_built(void)
 	struct perfmon_profile *profile;
 	char message[256] = "x";
 
-	cr_assert_eq(perfmon_profile_open(&profile, build(), message, sizeof(message)), 0,
-		     "%s", message);
+	cr_assert_eq(perfmon_profile_open(&profile, build(), 0, message, sizeof(message)),
+		     0, "%s", message);
 	cr_assert_str_eq(message, "");
 	return profile;
 }
@@ -170,13 +170,20 @@ Test(profile_reader, refuses_what_is_not_there)
 	struct perfmon_profile_event event = {.size = sizeof(event)};
 	char text[200];
 
-	cr_expect_eq(perfmon_profile_open(&profile, "/dev/null", text, sizeof(text)),
+	cr_expect_eq(perfmon_profile_open(&profile, "/dev/null", 0, text, sizeof(text)),
 		     -EINVAL);
 	cr_expect_str_neq(text, "");
-	cr_expect_eq(perfmon_profile_open(&profile, in_folder("none"), NULL, 0), -ENOENT);
-	cr_expect_eq(perfmon_profile_open(NULL, "x", NULL, 0), -EINVAL);
-	cr_expect_eq(perfmon_profile_open(&profile, NULL, NULL, 0), -EINVAL);
-	cr_expect_eq(perfmon_profile_open_process(&profile, 0, NULL, 0), -EINVAL);
+	cr_expect_eq(perfmon_profile_open(&profile, in_folder("none"), 0, NULL, 0),
+		     -ENOENT);
+	cr_expect_eq(perfmon_profile_open(NULL, "x", 0, NULL, 0), -EINVAL);
+	cr_expect_eq(perfmon_profile_open(&profile, NULL, 0, NULL, 0), -EINVAL);
+	cr_expect_eq(perfmon_profile_open_process(&profile, 0, 0, NULL, 0), -EINVAL);
+	cr_expect_eq(perfmon_profile_open(&profile, "x", 1, text, sizeof(text)), -EINVAL);
+	cr_expect_str_eq(text, "unknown flags 0x1");
+	cr_expect_eq(
+		perfmon_profile_open_process(&profile, getpid(), 2, text, sizeof(text)),
+		-EINVAL);
+	cr_expect_str_eq(text, "unknown flags 0x2");
 	cr_expect_null(profile);
 	perfmon_profile_close(NULL);
 
@@ -261,8 +268,8 @@ Test(profile_reader, a_process_is_read_while_it_runs)
 	close(orders[0]);
 	cr_assert_eq(read(answers[0], &byte, 1), 1);
 	cr_assert_eq(
-		perfmon_profile_open_process(&profile, pid, message, sizeof(message)), 0,
-		"%s", message);
+		perfmon_profile_open_process(&profile, pid, 0, message, sizeof(message)),
+		0, "%s", message);
 	cr_assert_eq(perfmon_profile_get_info(profile, &info), 0);
 	cr_expect_eq(info.pid, (uint32_t)pid);
 	cr_expect_eq(info.writer, PERFMON_PROFILE_WRITER_RUNS);
@@ -281,6 +288,6 @@ Test(profile_reader, a_process_is_read_while_it_runs)
 	cr_expect_eq(perfmon_profile_message(profile, NULL, 0), 0);
 	perfmon_profile_close(profile);
 	cr_expect_eq(
-		perfmon_profile_open_process(&profile, pid, message, sizeof(message)),
+		perfmon_profile_open_process(&profile, pid, 0, message, sizeof(message)),
 		-ESRCH);
 }

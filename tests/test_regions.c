@@ -562,25 +562,27 @@ Test(regions, the_own_values_are_read)
 	memset(&plain, 0x55, sizeof(plain));
 	plain.size = sizeof(plain);
 	before = plain;
-	cr_assert_eq(perfmon_region_read(NULL, &plain, NULL, 0, sizeof(count[0])),
+	cr_assert_eq(perfmon_region_read(NULL, &plain, NULL, 0, sizeof(count[0]), 0),
 		     -EINVAL);
-	cr_assert_eq(perfmon_region_read("a", NULL, NULL, 0, sizeof(count[0])), -EINVAL);
-	cr_assert_eq(perfmon_region_read("a", &plain, NULL, 1, sizeof(count[0])),
+	cr_assert_eq(perfmon_region_read("a", NULL, NULL, 0, sizeof(count[0]), 0),
 		     -EINVAL);
-	cr_assert_eq(perfmon_region_read("a", &plain, count, 1, sizeof(count[0]) - 8),
+	cr_assert_eq(perfmon_region_read("a", &plain, NULL, 1, sizeof(count[0]), 0),
 		     -EINVAL);
-	cr_assert_eq(
-		perfmon_region_read("no such region", &plain, count, 1, sizeof(count[0])),
-		-ENOENT);
+	cr_assert_eq(perfmon_region_read("a", &plain, count, 1, sizeof(count[0]) - 8, 0),
+		     -EINVAL);
+	cr_assert_eq(perfmon_region_read("no such region", &plain, count, 1,
+					 sizeof(count[0]), 0),
+		     -ENOENT);
 	plain.size = before.size = 8;
-	cr_assert_eq(perfmon_region_read("a", &plain, count, 1, sizeof(count[0])),
+	cr_assert_eq(perfmon_region_read("a", &plain, count, 1, sizeof(count[0]), 0),
 		     -EINVAL);
 	cr_assert_eq(memcmp(&plain, &before, sizeof(plain)), 0);
 	plain.size = sizeof(plain);
 	count[1].value = 42;
-	cr_assert_eq(perfmon_region_read("a", &plain, count, 1, sizeof(count[0])), 0);
+	cr_assert_eq(perfmon_region_read("a", &plain, count, 1, sizeof(count[0]), 0), 0);
 	cr_assert_eq(count[1].value, 42, "no more than was asked for");
-	cr_assert_eq(perfmon_region_read("a", &plain, NULL, 0, 0), 0);
+	cr_assert_eq(perfmon_region_read("a", &plain, NULL, 0, 0, 1), -EINVAL);
+	cr_assert_eq(perfmon_region_read("a", &plain, NULL, 0, 0, 0), 0);
 }
 
 static void *see_nothing(void *unused)

@@ -407,7 +407,7 @@ Test(sampling, samples_that_nothing_takes)
 	cr_assert_eq(perfmon_session_start(session), -EINVAL);
 	cr_assert(strstr(session_message_of(session), "nothing takes the samples"));
 	cr_assert_eq(perfmon_session_state(session), PERFMON_STATE_STOPPED);
-	OK(session, perfmon_sampling_log(session, "/dev/null", -1));
+	OK(session, perfmon_sampling_log(session, "/dev/null", -1, 0));
 	OK(session, perfmon_session_start(session));
 	perfmon_session_close(session);
 }
@@ -433,19 +433,21 @@ Test(sampling, a_log)
 			execl("/bin/true", "true", (char *)NULL);
 		_exit(1);
 	}
-	cr_assert_eq(perfmon_sampling_log(session, path, -1), -EINVAL);
+	cr_assert_eq(perfmon_sampling_log(session, path, -1, 0), -EINVAL);
 	OK(session, perfmon_sampling_set_up(session, &sampling));
-	cr_assert_eq(perfmon_sampling_log(session, path, -1), -EINVAL,
+	cr_assert_eq(perfmon_sampling_log(session, path, -1, 0), -EINVAL,
 		     "no counter is sampled");
 	OK(session, perfmon_sampling_tear_down(session));
 	sample_after(session, 0, 3, 0);
 	OK(session, perfmon_sampling_set_up(session, &sampling));
 	n = open(path, O_RDONLY | O_CLOEXEC);
-	cr_assert_eq(perfmon_sampling_log(session, NULL, n), -EBADF);
+	cr_assert_eq(perfmon_sampling_log(session, NULL, n, 0), -EBADF);
 	cr_assert(strstr(session_message_of(session), "cannot write a log"));
 	close(n);
-	OK(session, perfmon_sampling_log(session, path, -1));
-	cr_assert_eq(perfmon_sampling_log(session, path, -1), -EEXIST);
+	OK(session, perfmon_sampling_log(session, path, -1, 0));
+	cr_assert_eq(perfmon_sampling_log(session, path, -1, 0), -EEXIST);
+	cr_assert_eq(perfmon_sampling_log(session, path, -1, 1), -EINVAL);
+	cr_expect_str_eq(session_message_of(session), "unknown flags 0x1");
 	cr_assert_eq(perfmon_session_add_events(session, "dummy"), -EBUSY);
 	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, child));
 	OK(session, perfmon_session_start(session));
@@ -568,7 +570,7 @@ Test(sampling, counts_at_exit)
 
 	sample_after(session, 0, 1000000, 0);
 	OK(session, perfmon_sampling_set_up(session, &sampling));
-	OK(session, perfmon_sampling_log(session, path, -1));
+	OK(session, perfmon_sampling_log(session, path, -1, 0));
 	n = perfmon_session_attach_targets(session, &target, 1, sizeof(target), 0);
 	if (n == -EOPNOTSUPP) {
 		cr_log_info("skip: %s", session_message_of(session));
@@ -732,7 +734,7 @@ Test(sampling, a_tear_down_that_fails)
 	pm_kernel_fault = refuse_events; /* before there is a helper thread */
 	sample_after(session, 0, 10, 0);
 	OK(session, perfmon_sampling_set_up(session, &sampling));
-	OK(session, perfmon_sampling_log(session, NULL, full));
+	OK(session, perfmon_sampling_log(session, NULL, full, 0));
 	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	refusing = true;
 	for (int i = 0; i < 2; i++)
@@ -809,7 +811,7 @@ static uint64_t fill_up_log(struct perfmon_session *session, const int ends[2])
 
 	sample_after(session, 0, 1, 0);
 	OK(session, perfmon_sampling_set_up(session, &sampling));
-	OK(session, perfmon_sampling_log(session, NULL, ends[1]));
+	OK(session, perfmon_sampling_log(session, NULL, ends[1], 0));
 	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	for (;;) {
@@ -902,7 +904,7 @@ Test(sampling, large_rings)
 
 	sample_after(session, 0, 1, 0);
 	OK(session, perfmon_sampling_set_up(session, &sampling));
-	OK(session, perfmon_sampling_log(session, path, -1));
+	OK(session, perfmon_sampling_log(session, path, -1, 0));
 	err = perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0);
 	if (err == -EPERM) {
 		unlink(path);
@@ -946,7 +948,7 @@ Test(sampling, closed_while_it_runs)
 		pm_kernel_fault = fill_disk;
 		sample_after(session, 0, 1, 0);
 		OK(session, perfmon_sampling_set_up(session, &sampling));
-		OK(session, perfmon_sampling_log(session, path, -1));
+		OK(session, perfmon_sampling_log(session, path, -1, 0));
 		OK(session,
 		   perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 		OK(session, perfmon_sampling_log_flush(session));
@@ -975,7 +977,7 @@ Test(sampling, a_log_that_fails)
 		cr_skip_test("there is no /dev/full here");
 	sample_after(session, 0, 10, 0);
 	OK(session, perfmon_sampling_set_up(session, &sampling));
-	OK(session, perfmon_sampling_log(session, NULL, full));
+	OK(session, perfmon_sampling_log(session, NULL, full, 0));
 	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	touch(0, 100);
@@ -1038,7 +1040,7 @@ static struct perfmon_session *sampled_session(const char *log, int fd)
 				   PERFMON_OVERFLOW_SAMPLE | PERFMON_OVERFLOW_NOTIFY));
 	cr_assert_geq(perfmon_overflow_descriptor(session), 0);
 	if (log || fd >= 0)
-		OK(session, perfmon_sampling_log(session, log, fd));
+		OK(session, perfmon_sampling_log(session, log, fd, 0));
 	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	OK(session, perfmon_session_start(session));
 	return session;

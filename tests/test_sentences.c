@@ -90,7 +90,7 @@ static void while_detached(struct perfmon_session *s)
 	TRY(perfmon_sampling_buffer(s, NULL) ? 0 : -1);
 	TRY(perfmon_sampling_enter(s));
 	TRY(perfmon_sampling_leave(s));
-	TRY(perfmon_sampling_log(s, "/dev/null", -1));
+	TRY(perfmon_sampling_log(s, "/dev/null", -1, 0));
 	TRY(perfmon_sampling_log_flush(s));
 	TRY(perfmon_sampling_log_user(s, 1, "x", 1));
 	TRY(perfmon_sampling_log_close(s));
@@ -211,7 +211,7 @@ Test(sentences, of_perfmon2_and_of_cpus)
 		perfmon_placement_free(everywhere);
 		cr_skip_test("no events of CPUs: %s", message);
 	}
-	cr_expect_eq(perfmon_cpuwide_read(cpuwide, "nonsense", NULL, NULL), -EINVAL);
+	cr_expect_eq(perfmon_cpuwide_read(cpuwide, "nonsense", 0, NULL, NULL), -EINVAL);
 	cr_expect_gt(perfmon_cpuwide_message(cpuwide, message, sizeof(message)), 0);
 	cr_expect_eq(perfmon_cpuwide_start(cpuwide), 0);
 	cr_expect_eq(perfmon_cpuwide_message(cpuwide, message, sizeof(message)), 0);

@@ -62,7 +62,7 @@ Test(stride_auto, only_many_visits_are_thinned_out)
 	cr_expect_leq(llabs((long long)many->weight - 200000),
 		      2 * (long long)many->stride);
 	cr_assert_eq(perfmon_region_read("many", &values, NULL, 0,
-					 sizeof(struct perfmon_region_count)),
+					 sizeof(struct perfmon_region_count), 0),
 		     0);
 	cr_expect_eq(values.visits, many->weight);
 	cr_expect_eq(values.entered, 200000);
@@ -136,7 +136,7 @@ Test(stride_auto, a_reader_learns_what_the_values_stand_for)
 	snprintf(path, sizeof(path), "stride_auto.%d.profile", (int)getpid());
 	setenv("PERFMON_PROFILE", path, 1);
 	visit("many", 100000);
-	cr_assert_eq(perfmon_profile_open(&profile, path, NULL, 0), 0);
+	cr_assert_eq(perfmon_profile_open(&profile, path, 0, NULL, 0), 0);
 	cr_assert_eq(perfmon_profile_get_node(profile, 0, 1, &node), 0);
 	cr_expect_eq(node.visits, 100000);
 	cr_expect_lt(node.measured, 50000);

@@ -98,7 +98,7 @@ static int report_options(void *given)
 static int region_values(void *given)
 {
 	return perfmon_region_read("structs", given, NULL, 0,
-				   sizeof(struct perfmon_region_count));
+				   sizeof(struct perfmon_region_count), 0);
 }
 
 static int info(void *given)
@@ -197,7 +197,7 @@ static void setup(void)
 	reader = log_reopen(log_path);
 	PERFMON_REGION_BEGIN("structs");
 	PERFMON_REGION_END("structs");
-	cr_assert_eq(perfmon_profile_open_process(&profile, getpid(), message,
+	cr_assert_eq(perfmon_profile_open_process(&profile, getpid(), 0, message,
 						  sizeof(message)),
 		     0, "%s", message);
 }
@@ -389,7 +389,7 @@ Test(structs, of_a_vector_that_is_written_and_is_given_the_size_of_two_elements)
 	refuses_the_size_of_two(
 		"perfmon_region_read",
 		perfmon_region_read("structs", &sum, at, 2,
-				    2 * sizeof(struct perfmon_region_count)),
+				    2 * sizeof(struct perfmon_region_count), 0),
 		&room, NULL);
 	cr_expect_eq(perfmon_profile_get_values(profile, 0, 1, at, 2,
 						2 * sizeof(struct perfmon_profile_value)),

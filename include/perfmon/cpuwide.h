@@ -12,7 +12,7 @@
  *	perfmon_cpuwide_start(cpuwide);
  *	sleep(1);
  *	perfmon_cpuwide_stop(cpuwide);
- *	perfmon_cpuwide_read(cpuwide, "core", print, NULL);
+ *	perfmon_cpuwide_read(cpuwide, "core", 0, print, NULL);
  *	perfmon_cpuwide_close(cpuwide);
  *
  * Each event is opened on the CPUs where it counts and on no others: an uncore event on
@@ -123,6 +123,7 @@ struct perfmon_cpuwide_value {
  * perfmon_cpuwide_read() - reads all counters and shows what was counted, by event and
  * then by object of a level.
  * @level: a name of a level, see perfmon/placement.h
+ * @flags: must be 0
  * @visit: called for each event and each object that has a CPU of the placement; anything
  *	but 0 ends the walk
  * @argument: handed to @visit
@@ -132,11 +133,12 @@ struct perfmon_cpuwide_value {
  * first start. One read(2) for each group of each CPU, and a file that says which CPUs
  * are online. Allocates.
  *
- * Return: 0; what @visit returned; -EINVAL: no such word, or a NULL; -ENOENT: this
- * machine lacks the level; -ENOMEM. A CPU that cannot be read is no error: it shows in
+ * Return: 0; what @visit returned; -EINVAL: no such word, a NULL, or flags that are not
+ * 0; -ENOENT: this machine lacks the level; -ENOMEM. A CPU that cannot be read is no error: it shows in
  * `refused`, and values do not fall.
  */
 int perfmon_cpuwide_read(struct perfmon_cpuwide *cpuwide, const char *level,
+			 uint32_t flags,
 			 int (*visit)(const struct perfmon_cpuwide_value *value,
 				      void *argument),
 			 void *argument);

@@ -10,6 +10,7 @@
 #define PERFMON_MERGE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,12 +24,12 @@ struct perfmon_merge;
  *
  * Regions go on meanwhile, in all threads; each path is consistent in itself. Visits that
  * have not ended are in no value, and the report says which processes had any. *PROFILE is
- * the caller's, who frees it with free(3).
+ * the caller's, who frees it with free(3). FLAGS must be 0.
  *
- * Returns 0; -ENOENT if this process has not used a region yet; -ENOMEM. Allocates
+ * Returns 0; -EINVAL for a NULL, or FLAGS that are not 0; -ENOENT if this process has not used a region yet; -ENOMEM. Allocates
  * and may enter the kernel; any thread, but no signal handler.
  */
-int perfmon_merge_pack(void **profile, size_t *size);
+int perfmon_merge_pack(void **profile, size_t *size, uint32_t flags);
 
 /**
  * perfmon_merge_create() - begins a sum, which perfmon_merge_free() ends.

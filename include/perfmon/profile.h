@@ -7,7 +7,7 @@
  *	struct perfmon_profile_info info = {.size = sizeof(info)};
  *	char message[256];
  *
- *	if (perfmon_profile_open(&profile, "run.profile", message, sizeof(message)))
+ *	if (perfmon_profile_open(&profile, "run.profile", 0, message, sizeof(message)))
  *		...
  *	perfmon_profile_get_info(profile, &info);
  *	for (uint32_t t = 0; t < info.threads; t++) {
@@ -56,17 +56,19 @@ struct perfmon_profile;
 
 /**
  * perfmon_profile_open() - opens the profile in the file at PATH, of a program that runs
- * or has ended. *PROFILE is the caller's, who ends it with perfmon_profile_close().
+ * or has ended. *PROFILE is the caller's, who ends it with perfmon_profile_close(). FLAGS
+ * must be 0.
  *
  * MESSAGE gets one sentence that says what is wrong, or what is missing in the profile,
  * or "". It may be NULL with MESSAGE_SIZE 0. A longer sentence is cut.
  *
- * 0; -EINVAL: also for a file that is no regular file or no profile; -ENODATA: the program
+ * 0; -EINVAL: also for a file that is no regular file or no profile, and FLAGS that are
+ * not 0; -ENODATA: the program
  * has not begun its profile yet; -EISDIR; -ENOMEM; what open(2), fstat(2), mmap(2) and
  * pread(2) give.
  */
 int perfmon_profile_open(struct perfmon_profile **profile, const char *path,
-			 char *message, size_t message_size);
+			 uint32_t flags, char *message, size_t message_size);
 
 /**
  * perfmon_profile_open_process() - the same for the running process PID, wherever it keeps
@@ -77,7 +79,7 @@ int perfmon_profile_open(struct perfmon_profile **profile, const char *path,
  * memory.
  */
 int perfmon_profile_open_process(struct perfmon_profile **profile, pid_t pid,
-				 char *message, size_t message_size);
+				 uint32_t flags, char *message, size_t message_size);
 
 /**
  * perfmon_profile_refresh() - takes a new copy of the profile. The strings and indices of

@@ -198,10 +198,11 @@ struct perfmon_region_count {
  * perfmon_region_read() - the calling thread's own values for the region called NAME, and
  * in COUNTS those of its counters, in the plan's order: at most COUNT elements, each of
  * ELEMENT_SIZE bytes (sizeof(struct perfmon_region_count)). COUNTS may be NULL with COUNT
- * 0. @counters says how many there are; elements behind these are untouched.
+ * 0. @counters says how many there are; elements behind these are untouched. FLAGS must be
+ * 0.
  *
  * Makes no system call; may allocate. Returns 0; -EINVAL if NAME, VALUES or, with a COUNT,
- * COUNTS is NULL, or a size is below the first version's, or that of an element is twice
+ * COUNTS is NULL, FLAGS is not 0, or a size is below the first version's, or that of an element is twice
  * this library's or more (perfmon/vector.h); -E2BIG if VALUES or an element
  * is longer than this library's and not zero there; -ENOENT if this thread has not visited
  * a region of this name; -EBUSY from a signal handler that interrupted a region call.
@@ -209,7 +210,7 @@ struct perfmon_region_count {
  */
 int perfmon_region_read(const char *name, struct perfmon_region_values *values,
 			struct perfmon_region_count *counts, size_t count,
-			size_t element_size);
+			size_t element_size, uint32_t flags);
 
 /**
  * perfmon_region_counter() - the name of counter I of the plan ("instructions:u").

@@ -138,7 +138,7 @@ int perfmon_sampling_leave(struct perfmon_session *session);
  * records that go with them, in a log at PATH, or with PATH NULL on descriptor FD, which
  * stays the caller's: the perf.data format, which perf report and perf script read
  * (perfmon/log.h). A thread of the log's own writes in the background. While there is a
- * log, the session's events cannot be changed (-EBUSY).
+ * log, the session's events cannot be changed (-EBUSY). FLAGS must be 0.
  *
  * Attached with PERFMON_TARGET_CHILDREN, it also has what each created thread has
  * counted of the sampled events when that ends (PERFMON_LOG_TYPE_READ, one for each CPU,
@@ -146,12 +146,13 @@ int perfmon_sampling_leave(struct perfmon_session *session);
  * thread, 6.1 for none. To log counts at each context switch, sample every
  * "context-switches:uk" (a short reset of -1) with the values of the counters.
  *
- * 0; -EINVAL: sampling is not set up, or no counter has PERFMON_OVERFLOW_SAMPLE; -EEXIST:
+ * 0; -EINVAL: FLAGS are not 0, sampling is not set up, or no counter has PERFMON_OVERFLOW_SAMPLE; -EEXIST:
  * there is a log; -EBUSY: the session runs or is masked; -EBADF: FD cannot be written;
  * what open(2) and fstat(2) give;
  * for an attached session what attaching gives.
  */
-int perfmon_sampling_log(struct perfmon_session *session, const char *path, int fd);
+int perfmon_sampling_log(struct perfmon_session *session, const char *path, int fd,
+			 uint32_t flags);
 
 /** perfmon_sampling_log_flush() - waits until all that was taken is in the kernel's
  * hands: 0, or the error that writing has met (ENOSPC, EPIPE...), however long ago;

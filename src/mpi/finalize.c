@@ -82,7 +82,7 @@ static void reduce(void)
 	PMPI_Comm_rank(comm, &rank);
 	PMPI_Comm_size(comm, &ranks);
 	/* A rank without a report has no part in that of all. */
-	if (!perfmon_report_wanted() || perfmon_merge_pack(&own, &size)) {
+	if (!perfmon_report_wanted() || perfmon_merge_pack(&own, &size, 0)) {
 		own = NULL;
 		size = 0;
 	}
@@ -150,7 +150,7 @@ static int own_rank(void)
 	size_t size;
 	int rank = -1;
 
-	if (!perfmon_merge_pack(&profile, &size)) {
+	if (!perfmon_merge_pack(&profile, &size, 0)) {
 		rank = ((const struct perfmon_profile_header *)profile)->rank;
 		free(profile);
 	}

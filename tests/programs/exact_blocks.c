@@ -112,7 +112,7 @@ static void check_region(const char *name, uint64_t n, uint64_t *known)
 {
 	struct perfmon_region_values values = {.size = sizeof(values)};
 	struct perfmon_region_count count;
-	int err = perfmon_region_read(name, &values, &count, 1, sizeof(count));
+	int err = perfmon_region_read(name, &values, &count, 1, sizeof(count), 0);
 
 	if (err || !(count.status & PERFMON_REGION_COUNTED)) {
 		printf("%s: error %d, status %u\n", name, err, count.status);

@@ -163,6 +163,7 @@ static int show_event(const struct walk *walk, const struct pm_event *event,
 }
 
 PM_EXPORT int perfmon_cpuwide_read(struct perfmon_cpuwide *cpuwide, const char *level,
+				   uint32_t flags,
 				   int (*visit)(const struct perfmon_cpuwide_value *value,
 						void *argument),
 				   void *argument)
@@ -177,6 +178,8 @@ PM_EXPORT int perfmon_cpuwide_read(struct perfmon_cpuwide *cpuwide, const char *
 	if (!level || !visit)
 		return pm_diag_set(&cpuwide->diag, -EINVAL,
 				   "the level or the visitor is NULL");
+	if (flags)
+		return pm_diag_set(&cpuwide->diag, -EINVAL, "unknown flags 0x%x", flags);
 	found = pm_level_find(pm_slice_of(level));
 	if (found < 0)
 		return pm_diag_set(&cpuwide->diag, found, "'%s' is not a level",

@@ -51,16 +51,20 @@ static int take(struct perfmon_profile *profile)
 	return 0;
 }
 
-static int make(struct perfmon_profile **out, const char *path, pid_t pid, char *message,
-		size_t message_size)
+static int make(struct perfmon_profile **out, const char *path, pid_t pid, uint32_t flags,
+		char *message, size_t message_size)
 {
 	struct perfmon_profile *profile = calloc(1, sizeof(*profile));
 	int err = -ENOMEM;
 
 	if (!profile)
 		goto out;
-	err = path ? pm_profile_file_open(path, &profile->file, &profile->diag)
-		   : pm_profile_file_open_pid(pid, &profile->file, &profile->diag);
+	if (flags)
+		err = pm_diag_set(&profile->diag, -EINVAL, "unknown flags 0x%x", flags);
+	else
+		err = path ? pm_profile_file_open(path, &profile->file, &profile->diag)
+			   : pm_profile_file_open_pid(pid, &profile->file,
+						      &profile->diag);
 	if (!err)
 		err = take(profile);
 out:
@@ -74,17 +78,19 @@ out:
 }
 
 PM_EXPORT int perfmon_profile_open(struct perfmon_profile **profile, const char *path,
-				   char *message, size_t message_size)
+				   uint32_t flags, char *message, size_t message_size)
 {
 	pm_message_tell("", message, message_size);
-	return profile && path ? make(profile, path, 0, message, message_size) : -EINVAL;
+	return profile && path ? make(profile, path, 0, flags, message, message_size)
+			       : -EINVAL;
 }
 
 PM_EXPORT int perfmon_profile_open_process(struct perfmon_profile **profile, pid_t pid,
-					   char *message, size_t message_size)
+					   uint32_t flags, char *message,
+					   size_t message_size)
 {
 	pm_message_tell("", message, message_size);
-	return profile && pid > 0 ? make(profile, NULL, pid, message, message_size)
+	return profile && pid > 0 ? make(profile, NULL, pid, flags, message, message_size)
 				  : -EINVAL;
 }
 

@@ -173,7 +173,7 @@ static uint64_t worth(const struct pm_thread_block *block,
 
 PM_EXPORT int perfmon_region_read(const char *name, struct perfmon_region_values *values,
 				  struct perfmon_region_count *counts, size_t count,
-				  size_t element_size)
+				  size_t element_size, uint32_t flags)
 {
 	struct pm_thread_block *block = pm_thread_block;
 	struct perfmon_region_count sums[PERFMON_PROFILE_COUNTERS_MAX] = {0};
@@ -188,7 +188,7 @@ PM_EXPORT int perfmon_region_read(const char *name, struct perfmon_region_values
 	if (!err && (counts || count))
 		err = PM_VECTOR_CHECK(counts, count, element_size, PM_VECTOR_IN_OUT,
 				      perfmon_region_count, 16);
-	if (!name || err)
+	if (!name || err || flags)
 		return err ?: -EINVAL;
 	if (!block->alive)
 		return -ENOENT;

@@ -22,10 +22,11 @@ struct perfmon_merge {
 	struct pm_diag diag;
 };
 
-PM_EXPORT int perfmon_merge_pack(void **profile, size_t *size)
+PM_EXPORT int perfmon_merge_pack(void **profile, size_t *size, uint32_t flags)
 {
 	struct pm_snapshot *snapshot;
-	int err = pm_regions_snapshot(&snapshot, NULL);
+	int err = profile && size && !flags ? pm_regions_snapshot(&snapshot, NULL)
+					    : -EINVAL;
 
 	if (err)
 		return err;

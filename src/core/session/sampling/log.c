@@ -187,15 +187,18 @@ static int begin_log(struct perfmon_session *session, const char *path, int fd)
 }
 
 PM_EXPORT int perfmon_sampling_log(struct perfmon_session *session, const char *path,
-				   int fd)
+				   int fd, uint32_t flags)
 {
 	uint32_t i, sampled = 0;
 	int err = pm_session_enter(session);
 
 	if (err)
 		return err;
-	err = session->sampling ? pm_session_must_stand(session, "the log")
-				: pm_sampling_not_set_up(session);
+	if (flags)
+		err = pm_diag_set(&session->diag, -EINVAL, "unknown flags 0x%x", flags);
+	else
+		err = session->sampling ? pm_session_must_stand(session, "the log")
+					: pm_sampling_not_set_up(session);
 	for (i = 0; i < session->count; i++)
 		sampled += pm_is_sampled(&session->registers[i]);
 	if (!err && !sampled)
