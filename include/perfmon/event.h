@@ -22,7 +22,11 @@
  *   [pmu::]EVENT[:UMASK]...     libpfm4's names, unit masks and modifiers
  *   system:event          a tracepoint
  *
- * followed, after a `:` (or the closing `/`), by modifiers: u user, k kernel, h
+ * The library's own sources come first: where it has a source NAME, `NAME::` is that
+ * source, and not a PMU of libpfm4. `exact` is one. A later version does not give a source
+ * the name of a PMU that libpfm4 has.
+ *
+ * An event may be followed, after a `:` (or the closing `/`), by modifiers: u user, k kernel, h
  * hypervisor (none of them: all modes, see PERFMON_EVENT_USER_ONLY), G guest, H host, I
  * not when idle, p pp ppp precise, P as precise as can be, D pinned, e exclusive.
  * Modifiers after a group's `}` are added to those of its events.
@@ -33,17 +37,16 @@
 #ifndef PERFMON_EVENT_H
 #define PERFMON_EVENT_H
 
-/* libpfm4's perfmon/perf_event.h declares what the kernel's header does, which it cannot
- * stand before. */
-#ifndef __PERFMON_PERF_EVENT_H__
-#include <linux/perf_event.h>
-#endif
 #include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* The kernel's structure, in linux/perf_event.h or libpfm4's perfmon/perf_event.h. A program
+ * that looks into an attr includes one of them. */
+struct perf_event_attr;
 
 /*
  * Flag: a core PMU's event without u, k or h counts user mode only; so does a software
@@ -62,7 +65,7 @@ extern "C" {
 #define PERFMON_EVENT_PROPERTY_UNCORE	   0x2u /* counts for a package or node, on `cpus` */
 #define PERFMON_EVENT_PROPERTY_KERNEL_ONLY 0x4u /* happens in kernel mode alone */
 #define PERFMON_EVENT_PROPERTY_GROUPED	   0x8u /* was written inside {} */
-/* Counted by translation (perfmon run --exact). The kernel does not know the attr. */
+/* Counted by translation (perfmon run --exact): not an event of the kernel. */
 #define PERFMON_EVENT_PROPERTY_EXACT 0x10u
 
 /* One encoded event. New fields come at the end: `size` says how much there is. The
@@ -75,8 +78,10 @@ struct perfmon_event_encoding {
 	const char *cpus;  /* its cpus or cpumask list, "" if it has none */
 	const char *unit;  /* "" for a plain count, else the unit of count * scale */
 	double scale;
-	const struct perf_event_attr *attr; /* attr->size bytes of it */
-	uint32_t set, group, logical;	    /* each counted from 0 over the whole list */
+	/* attr->size bytes for perf_event_open(2). NULL: the event is not the kernel's, as
+	 * those of exact::. A later version may have more sources of such events. */
+	const struct perf_event_attr *attr;
+	uint32_t set, group, logical; /* each counted from 0 over the whole list */
 	uint32_t properties;
 };
 
@@ -102,7 +107,7 @@ struct perfmon_event_encoding {
  * Source: perf_event_open(2) and perf-list(1) for the words; perfmon2, section 10 (the
  * library, not the kernel, knows events).
  */
-int perfmon_event_expand(const char *text, unsigned int flags,
+int perfmon_event_expand(const char *text, uint32_t flags,
 			 int (*visit)(const struct perfmon_event_encoding *event,
 				      void *argument),
 			 void *argument, char *message, size_t message_size);
@@ -117,11 +122,11 @@ int perfmon_event_expand(const char *text, unsigned int flags,
  *
  * Return: 0, an error of perfmon_event_expand(), -ENOTUNIQ if @text stands for more than
  * one event here (several kinds of cores, several boxes of an uncore PMU, a list), -E2BIG
- * if the encoding doesn't fit into @attr.
+ * if the encoding doesn't fit into @attr, -EOPNOTSUPP if the event is not the kernel's
+ * (exact::).
  */
-int perfmon_event_encode(const char *text, unsigned int flags,
-			 struct perf_event_attr *attr, char *message,
-			 size_t message_size);
+int perfmon_event_encode(const char *text, uint32_t flags, struct perf_event_attr *attr,
+			 char *message, size_t message_size);
 
 enum perfmon_event_source {
 	PERFMON_EVENT_SOURCE_GENERIC,	 /* perf's portable hardware and cache names */
@@ -160,7 +165,7 @@ struct perfmon_event_info {
  * pattern above 255 characters), -ENOMEM, or what the kernel said to reading tracefs, if
  * tracepoints were asked for.
  */
-int perfmon_event_list(const char *pattern, unsigned int flags,
+int perfmon_event_list(const char *pattern, uint32_t flags,
 		       int (*visit)(const struct perfmon_event_info *info,
 				    void *argument),
 		       void *argument, char *message, size_t message_size);

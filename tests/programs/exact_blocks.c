@@ -4,6 +4,7 @@
  * Says how many instructions each way adds, and ends with 1 if that is not one number.
  */
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <perfmon/inline.h>
 #include <perfmon/perfmon.h>
 #include <perfmon/profile_layout.h>
@@ -276,8 +277,15 @@ static void refused(struct perfmon_session *session, const char *what, int resul
 	failed |= result >= 0 || !message[0];
 }
 
+static int has_no_attr(const struct perfmon_event_encoding *event, void *argument)
+{
+	(void)argument;
+	return event->attr ? 1 : 7;
+}
+
 static int refusals(void)
 {
+	struct perf_event_attr attr = {.size = sizeof(attr)};
 	struct perfmon_session *session;
 	pthread_t thread;
 	int tid = 0;
@@ -301,6 +309,11 @@ static int refusals(void)
 	     perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
 	refused(session, "overflow", perfmon_overflow_period(session, 0, 1000, 0));
 	perfmon_session_close(session);
+	if (perfmon_event_expand("instructions", 0, has_no_attr, NULL, NULL, 0) != 7 ||
+	    perfmon_event_encode("instructions", 0, &attr, NULL, 0) != -EOPNOTSUPP) {
+		printf("an exact event has an attr\n");
+		failed = 1;
+	}
 	return failed;
 }
 

@@ -18,7 +18,7 @@ static int tell(int result, const struct pm_diag *diag, char *message, size_t si
 }
 
 PM_EXPORT int perfmon_event_expand(
-	const char *text, unsigned int flags,
+	const char *text, uint32_t flags,
 	int (*visit)(const struct perfmon_event_encoding *event, void *argument),
 	void *argument, char *message, size_t message_size)
 {
@@ -42,7 +42,7 @@ PM_EXPORT int perfmon_event_expand(
 			.cpus = event->cpus,
 			.unit = event->unit,
 			.scale = event->scale,
-			.attr = &event->attr,
+			.attr = event->exact ? NULL : &event->attr,
 			.set = event->set,
 			.group = event->group,
 			.logical = event->logical,
@@ -81,7 +81,7 @@ static int copy_attr(struct perf_event_attr *to, const struct perf_event_attr *f
 	return 0;
 }
 
-PM_EXPORT int perfmon_event_encode(const char *text, unsigned int flags,
+PM_EXPORT int perfmon_event_encode(const char *text, uint32_t flags,
 				   struct perf_event_attr *attr, char *message,
 				   size_t message_size)
 {
@@ -101,16 +101,19 @@ PM_EXPORT int perfmon_event_encode(const char *text, unsigned int flags,
 				  "last '%s'",
 				  text, list->count, list->events[0].name,
 				  list->events[list->count - 1].name);
+	else if (list->events[0].exact)
+		err = pm_diag_set(&diag, -EOPNOTSUPP,
+				  "'%s' is not an event of the kernel", text);
 	else
 		err = copy_attr(attr, &list->events[0].attr);
-	if (err && err != -ENOTUNIQ)
+	if (err == -EINVAL || err == -E2BIG)
 		pm_diag_set(&diag, err, "attr->size is %u: too small for '%s'",
 			    attr->size, text);
 	pm_events_free(list);
 	return tell(err, &diag, message, message_size);
 }
 
-PM_EXPORT int perfmon_event_list(const char *pattern, unsigned int flags,
+PM_EXPORT int perfmon_event_list(const char *pattern, uint32_t flags,
 				 int (*visit)(const struct perfmon_event_info *info,
 					      void *argument),
 				 void *argument, char *message, size_t message_size)
