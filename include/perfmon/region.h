@@ -48,7 +48,7 @@ extern "C" {
  *
  * Initialise it with PERFMON_REGION_INIT(name), where NAME is a string that lives as long
  * as the object; its text is copied at the first pass. Visits of an object without a name,
- * or whose key is not the library's, are counted as lost. One object may be shared by
+ * or whose key is reserved for a later version (2), are counted as lost. One object may be shared by
  * threads and by several BEGINs and ENDs; objects of equal names are the same region. The
  * object may vanish (dlclose) when no BEGIN on it is open.
  */
@@ -61,6 +61,9 @@ struct perfmon_region {
 /* The library's: a region that asks for a report at exit, and one that does not. */
 #define PERFMON_REGION_KEY_LOUD_  0
 #define PERFMON_REGION_KEY_QUIET_ 1
+/* Reserved for an object of a later version, which may be longer and whose NAME may be no
+ * string. This library does not look into such an object: its visits are counted as lost. */
+#define PERFMON_REGION_KEY_LATER_ 2
 #ifdef PERFMON_QUIET
 #define PERFMON_REGION_KEY_ PERFMON_REGION_KEY_QUIET_
 #else

@@ -10,6 +10,8 @@
 
 _Static_assert((uint32_t)(PERFMON_REGION_KEY_QUIET_ *PM_KEY_INVERSE) > PM_REGIONS_MAX,
 	       "no region has the key of one that is not registered");
+_Static_assert((uint32_t)(PERFMON_REGION_KEY_LATER_ *PM_KEY_INVERSE) > PM_REGIONS_MAX,
+	       "no region has the key that is reserved");
 
 void pm_region_record_name(const struct perfmon_region *region)
 {
@@ -64,16 +66,22 @@ void pm_region_hear(const char *name, uint64_t key)
 								 : PM_REGIONS_LOUD);
 }
 
+const char *pm_region_name(const struct perfmon_region *region)
+{
+	return PM_GET(region->key) == PERFMON_REGION_KEY_LATER_ ? NULL : region->name;
+}
+
 uint64_t pm_region_known_key(struct perfmon_region *region)
 {
+	const char *name = pm_region_name(region);
 	uint64_t key = PM_GET(region->key);
 	const struct perfmon_region *known;
 
 	if (pm_region_is_registered(key))
 		return key;
-	if (!region->name)
+	if (!name)
 		return 0;
-	known = pm_registry_find(region->name);
+	known = pm_registry_find(name);
 	if (!known)
 		return 0;
 	__atomic_store_n(&region->key, known->key, __ATOMIC_RELAXED);

@@ -28,6 +28,9 @@ bool pm_region_is_registered(uint64_t key);
  * registered. */
 void pm_region_hear(const char *name, uint64_t key);
 
+/* REGION's name; NULL if it has none, or is an object of a later version of the API. */
+const char *pm_region_name(const struct perfmon_region *region);
+
 /* REGION's key; 0 if its name is not registered. */
 uint64_t pm_region_known_key(struct perfmon_region *region);
 

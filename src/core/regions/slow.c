@@ -245,7 +245,7 @@ void pm_region_begin_closed(struct perfmon_region *region)
 	struct pm_thread_block *block;
 
 	if (!pm_slow_begins()) {
-		pm_region_hear(region->name, PM_GET(region->key));
+		pm_region_hear(pm_region_name(region), PM_GET(region->key));
 		return;
 	}
 	block = pm_thread_block;
@@ -286,7 +286,7 @@ void pm_region_end_closed(struct perfmon_region *region)
 	struct pm_frame *frame;
 	bool further_out;
 
-	if (!pm_slow_ends(region->name))
+	if (!pm_slow_ends(pm_region_name(region)))
 		return;
 	block = pm_thread_block;
 	if ((block->in_slow || !block->overflow) && !pm_slow_reopen(block))
@@ -386,9 +386,10 @@ static __attribute__((noinline)) bool find_path(struct pm_thread_block *block,
 	    !pm_thread_slot(block, parent->path_key + PM_GET(region->key)))
 		exclude.steps = pm_thread_steps(block, parent->path_key + region_key);
 	if (!pm_region_is_registered(region_key)) {
-		struct perfmon_region *known = pm_region_of_name(region->name);
+		const char *name = pm_region_name(region);
+		struct perfmon_region *known = pm_region_of_name(name);
 
-		pm_region_hear(region->name, region_key);
+		pm_region_hear(name, region_key);
 		region_key = 0;
 		if (known) {
 			region_key = known->key;
@@ -443,7 +444,7 @@ static __attribute__((noinline)) bool find_visit(struct pm_thread_block *block,
 		found = pm_frame_at(found, block->frame_size, -1);
 	if (found == block->frames) {
 		PM_ADD(block->thread->record->unmatched_ends, 1);
-		pm_unmatched_count(region->name, block, frame);
+		pm_unmatched_count(pm_region_name(region), block, frame);
 		block->in_slow = 0;
 		block->gate = pm_frame_at(frame, block->frame_size, 1);
 		return false;
