@@ -18,6 +18,7 @@
 #include "core/events/events.h"
 #include "core/kernel/locks.h"
 #include "core/samples/log_internal.h"
+#include "core/session/calls.h"
 #include "core/session/core/core.h"
 #include "core/session/overflow/slots.h"
 #include "core/session/targets/targets.h"

@@ -67,8 +67,8 @@ try "sees an include upward" seen "core/kernel may not use core/events" \
 	"include core/kernel/kernel.c core/events/events.h" || true
 try "sees an include of what is no face" seen "not the face of core/events" \
 	"include core/counters/group.c core/events/internal.h" || true
-try "sees a use upward" seen "core/events may not use core/session/core" \
-	"symbol core/events/pfm.c core/session/core/run.c pm_session_enter" || true
+try "sees a use upward" seen "core/events may not use core/session" \
+	"symbol core/events/pfm.c core/session/enter.c pm_session_enter" || true
 try "sees a call of the fast path that is not declared" seen "fastpath may not use core/regions" \
 	"symbol fastpath/region.c core/regions/thread.c pm_thread_forget" || true
 try "sees a ring of two files" seen "a ring of files: core/events/ring.c needs core/events/pfm.c" \

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The life of a session, and the table by which its core reaches the rooms above: see
- * struct pm_session_hooks.
- */
+/* The life of a session: create and close. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,9 +9,7 @@
 #include "core/api/message.h"
 #include "core/kernel/kernel.h"
 #include "core/kernel/lock.h"
-#include "core/session/core/core.h"
-#include "core/session/helper/helper.h"
-#include "core/session/overflow/overflow.h"
+#include "core/session/calls.h"
 #include "core/session/sampling/sampling.h"
 #include "core/session/targets/targets.h"
 
@@ -24,28 +19,6 @@
 
 /* Those that make no sense for CPUs. */
 #define THREAD_FLAGS (PERFMON_SESSION_SELF | PERFMON_SESSION_EXCLUSIVE)
-
-static const struct pm_session_hooks hooks = {
-	.plan_event = pm_overflow_plan,
-	.wants_side_records = pm_sampling_wants_side,
-	.plan_side = pm_sampling_plan_side,
-	.may_change = pm_sampling_may_change,
-	.prepare = pm_overflow_prepare,
-	.open_again = pm_targets_open_again,
-	.close_targets = pm_targets_close,
-	.catch_up = pm_overflow_catch_up,
-	.leave = pm_overflow_leave,
-	.notice_loss = pm_targets_notice_loss,
-	.attach_self = pm_targets_attach_self,
-	.before_start = pm_overflow_before_start,
-	.after_stop = pm_overflow_after_stop,
-	.check_period = pm_overflow_check_period,
-	.written = pm_overflow_written,
-	.need_queue = pm_queue_need,
-	.has_listener = pm_queue_has_listener,
-	.need_helper = pm_helper_need,
-	.idle_helper = pm_helper_idle,
-};
 
 static int map_reader(struct perfmon_session *session)
 {
@@ -121,7 +94,6 @@ PM_EXPORT int perfmon_session_create(struct perfmon_session **out,
 		session->flags = options->flags;
 	}
 	session->magic = PM_SESSION_MAGIC;
-	session->hooks = &hooks;
 	session->quick_fd = -1;
 	session->stamp = 1;
 	session->set_count = 1;

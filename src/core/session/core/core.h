@@ -10,16 +10,17 @@
  * One set is active at a time, on each target by itself: its instance is the one that is
  * enabled. (With PERFMON_SESSION_ROTATE all are, and the kernel multiplexes them.)
  *
- *	core		registers, sets and plans; start, stop and read
+ *	core		registers, plans, readings; one target's events go on and off
  *	threads		the threads of a process, each exactly once
  *	sets		sets and their time slices
  *	sampling	samples and logs
  *	overflow	periods, rings, messages, signals
- *	targets		attaching and detaching; targets that go by themselves
- *	session.c	create and close
+ *	targets		targets are opened, watched and closed
+ *	run		all of it with the lock: plans are built and opened again; start, stop,
+ *			restart and detach
+ *	(session/)	the calls of the program, from create to close
  *
- * Each room uses only those before it, and calls those behind it through a table
- * (hooks.h).
+ * Each room uses only those before it.
  *
  * All fields are guarded by `lock`, except that the thread attached to reads `registers`,
  * `plan` and its views without it (reader.c): calls that change these must not overlap
@@ -31,7 +32,6 @@
 #include "core/api/export_struct.h"
 #include "core/kernel/lock.h"
 #include "core/session/core/busy.h"
-#include "core/session/core/hooks.h"
 #include "core/session/core/plan.h"
 #include "core/session/core/record.h"
 #include "core/session/helper/helper.h"
@@ -49,7 +49,6 @@ enum pm_time_source {
 
 struct perfmon_session {
 	uint32_t magic;
-	const struct pm_session_hooks *hooks;
 	uint32_t scope;
 	uint32_t flags;
 	enum perfmon_state state;
@@ -115,51 +114,10 @@ static inline bool pm_session_is_own(const struct perfmon_session *session)
 	       pm_busy.number;
 }
 
-/* --- enter.c ------------------------------------------------------------------------ */
-
-/* Takes the lock for a call of the program's, of which the session's sentence is from here
- * on. -EINVAL without a session, -ECHILD in a child of the process, -EAGAIN in a handler
- * that has interrupted too many others (busy.h). */
-int pm_session_enter(struct perfmon_session *session);
-
-/* The same for the library's own work, and for calls that ask for the sentence: it stays. */
-int pm_session_enter_aside(struct perfmon_session *session);
-int pm_session_leave(struct perfmon_session *session, int result); /* returns RESULT */
-
-/*
- * Takes what waits in the rings of targets: resets, messages and a mask may follow. To be
- * called where the values or the state matter. Not before a stop, which drains the rings
- * when nothing counts any more: what the library does there is not the program's work.
- */
-static inline void pm_session_catch_up(struct perfmon_session *session)
-{
-	if (__builtin_expect(session->rings, 0))
-		session->hooks->catch_up(session);
-}
-
-/* Leaves, and ends a helper thread that the session has no more use for. */
-int pm_session_leave_idle(struct perfmon_session *session, int result);
-
-static inline int pm_session_leave_inline(struct perfmon_session *session, int result)
-{
-	pm_lock_release(&session->lock);
-	pm_busy_clear();
-	if (__builtin_expect(pm_busy.rare, 0))
-		session->hooks->leave(session, pm_busy_end());
-	return result;
-}
-
 /* Whether the calling process is a child of the session's. */
 static inline bool pm_session_is_child(const struct perfmon_session *session)
 {
 	return !session->reader->session;
-}
-
-/* Detaches a session whose targets are all gone. To be called by what depends on the
- * state, with the lock; nothing is asked for the calling thread's own session. */
-static inline void pm_session_notice_loss(struct perfmon_session *session)
-{
-	session->hooks->notice_loss(session);
 }
 
 /* Has the helper thread look at the session. Any thread, without the lock. */
@@ -168,19 +126,10 @@ static inline void pm_session_wake(struct perfmon_session *session)
 	pm_helper_wake(session->helper);
 }
 
+/* --- refuse.c ----------------------------------------------------------------------- */
+
 /* -EBADF and its kin: the sentence for descriptors that the program has closed. */
 int pm_session_closed_by_program(struct perfmon_session *session, int err);
-
-/* The sentence for WHAT, a struct TYPE, that PM_STRUCT_CHECK() refused with ERR, which it
- * returns. */
-int pm_session_explain_struct(struct perfmon_session *session, int err, const char *what,
-			      const char *type);
-
-/* -EBUSY with a sentence about WHAT, unless the session is detached or stopped. */
-int pm_session_must_stand(struct perfmon_session *session, const char *what);
-
-/* -EBUSY if FLAGS have PERFMON_WRITE_STOPPED and the session is running. */
-int pm_session_check_stopped(struct perfmon_session *session, uint32_t flags);
 
 /* --- on.c --------------------------------------------------------------------------- */
 
@@ -195,54 +144,20 @@ int pm_target_enable_set(struct perfmon_session *session, struct pm_target *targ
 bool pm_target_is_on(const struct perfmon_session *session,
 		     const struct pm_target *target, uint32_t s);
 
-/* --- run.c -------------------------------------------------------------------------- */
+/* --- aggregate.c -------------------------------------------------------------------- */
 
-/* To be called when the plan has been opened, with the lock. */
-void pm_session_learn_quick(struct perfmon_session *session);
+/* Reads targets FIRST to LAST of PLAN. 0, or the first error, with what could be read. */
+int pm_targets_read(struct perfmon_session *session, struct pm_session_plan *plan,
+		    uint32_t first, uint32_t last);
 
-/* Attaches a detached session that may attach itself. 0 if it is attached then. */
-int pm_session_attach_to_start(struct perfmon_session *session);
-
-/* perfmon_session_start() and _stop() with the lock. */
-int pm_session_start(struct perfmon_session *session);
-int pm_session_stop(struct perfmon_session *session);
-
-/* Starts a stopped session; stops a running or masked one. */
-int pm_session_start_all(struct perfmon_session *session);
-int pm_session_stop_all(struct perfmon_session *session);
-
-/* --- install.c ---------------------------------------------------------------------- */
-
-/*
- * Puts REGISTERS and SETS in the place of the session's. An attached session opens them
- * before it lets go of the old ones, so that a refusal changes nothing. Takes both over
- * on success only; SETS may be the session's own. The first registers of both are the
- * same, unless the session is detached.
- */
-int pm_session_install(struct perfmon_session *session, struct pm_register *registers,
-		       uint32_t count, struct pm_set *sets, uint32_t set_count);
-
-/* The same with a copy of its own registers, which it takes over in any case. */
-int pm_session_reinstall(struct perfmon_session *session, struct pm_register *registers);
-
-/* Makes PLAN that of the session, and the reader's views those of its targets. */
-void pm_session_adopt_plan(struct perfmon_session *session, struct pm_session_plan *plan);
+/* PLAN goes on: its readings are those of a moment. */
+void pm_plan_unsettle(struct pm_session_plan *plan);
 
 /* Adds what targets FIRST to LAST have counted to the registers' bases. What cannot be
  * read any more counts as it was last known. 0, or the first error of the reading. */
 int pm_session_aggregate(struct perfmon_session *session, uint32_t first, uint32_t last);
 
-/* The same for all targets, then closes them. */
-int pm_session_gather(struct perfmon_session *session);
-
-/* --- program.c ---------------------------------------------------------------------- */
-
-/* Stops an attached session of one set and makes it count what TEXT says; sums stay with
- * their index. Opens nothing if that is what it counts. On failure nothing has changed,
- * but that it may be stopped. */
-int pm_session_replace(struct perfmon_session *session, const char *text);
-
-/* --- reader.c ----------------------------------------------------------------------- */
+/* --- views.c ------------------------------------------------------------------------ */
 
 /* Makes the reader's views those of the plan's targets. */
 void pm_session_make_views(struct perfmon_session *session);
@@ -255,9 +170,10 @@ int pm_session_collect(struct perfmon_session *session, uint32_t i, bool *syscal
 /* The base of register I has changed: so has its reader's. */
 void pm_session_rebase(struct perfmon_session *session, uint32_t i);
 int pm_session_time_now(struct perfmon_session *session, uint64_t *ns, bool *syscall);
-/* Sets the value of a counter that has just been collected. 0, or what ioctl(2) gives. */
-int pm_session_write_one(struct perfmon_session *session,
-			 const struct perfmon_write *write);
+/* Sets the value of a counter that has just been collected, or the virtual time. The arms of one
+ * that overflows have to be told. */
+void pm_session_set_value(struct perfmon_session *session,
+			  const struct perfmon_write *write);
 void pm_session_time_attach(struct perfmon_session *session);
 void pm_session_time_start(struct perfmon_session *session);
 void pm_session_time_stop(struct perfmon_session *session);
@@ -272,28 +188,6 @@ void pm_session_gap(struct perfmon_session *session, const struct pm_target *tar
 		    uint64_t ns);
 /* Keeps the time of one TARGET that leaves before the others. */
 void pm_session_time_target(struct perfmon_session *session, struct pm_target *target);
-
-/* The checks of a vector of structs TYPE, whose first version had FIRST bytes, and of its
- * elements, which go the WAY of PM_VECTOR_IN and _OUT. A program of this version pays for
- * one test. */
-#define PM_SESSION_CHECK_VECTOR(session, vector, count, element_size, way, type, first)  \
-	((vector) && (count)-1 < PERFMON_SESSION_VECTOR_MAX &&                           \
-			 (element_size) == sizeof(struct type)                           \
-		 ? 0                                                                     \
-		 : pm_session_check_vector(session, vector, count, element_size, way,    \
-					   PM_STRUCT_FIRST(type, first),                 \
-					   sizeof(struct type)))
-int pm_session_check_vector(struct perfmon_session *session, const void *vector,
-			    size_t count, size_t element_size, unsigned int way,
-			    size_t first, size_t known);
-int pm_session_check_index(struct perfmon_session *session, size_t i, uint32_t index,
-			   uint64_t reserved);
-
-/* Reads a counter into its scratch, by FLAGS of a read. */
-int pm_session_find(struct perfmon_session *session, uint32_t index, uint32_t flags);
-
-/* The sentence for a counter that cannot be read. Returns ERR. */
-int pm_session_explain(struct perfmon_session *session, int err);
 
 /* The sum of register REG's events in the last readings of the targets with ROLE. */
 struct pm_reading pm_register_sum(const struct perfmon_session *session,

@@ -240,9 +240,6 @@ uint32_t pm_sets_insert(struct pm_set *sets, uint32_t *count, uint16_t id,
 
 /* --- plans -------------------------------------------------------------------------- */
 
-int pm_plan_build(const struct perfmon_session *session, struct pm_register *registers,
-		  uint32_t count, const struct pm_set *sets, uint32_t set_count,
-		  struct pm_session_plan **plan);
 void pm_plan_free(struct pm_session_plan *plan);
 
 /* The plan's memory for one more target than are open, in *TARGET. 0 or -ENOMEM. */

@@ -13,10 +13,36 @@ int pm_overflow_create(struct perfmon_session *session);
 void pm_overflow_plan(const struct perfmon_session *session,
 		      const struct pm_register *reg, struct pm_event *event);
 
-/* Makes the queue of messages, unless it is there; whether somebody may wait for
- * messages. */
+/* --- queue.c ------------------------------------------------------------------------ */
+
+/* Makes the queue of messages, unless it is there. 0 or -ENOMEM. */
 int pm_queue_need(struct perfmon_session *session);
+
+/* Whether somebody may wait for messages. */
 bool pm_queue_has_listener(const struct perfmon_session *session);
+
+/* Takes up to ROOM messages, and lets the descriptor follow: how many. */
+uint32_t pm_queue_pop(const struct perfmon_session *session,
+		      struct perfmon_message *messages, size_t room);
+
+/* The queue's descriptor; -1: not asked for, or the program has closed it. */
+int pm_queue_descriptor(const struct perfmon_session *session);
+
+/* Makes it, for a session that has a helper thread. The descriptor, or a negative errno with a
+ * sentence. */
+int pm_queue_open_descriptor(struct perfmon_session *session);
+
+/* Makes it readable if messages wait. */
+void pm_queue_tell(const struct perfmon_session *session);
+
+/* The last target has gone: a message says so. */
+void pm_overflow_end(struct perfmon_session *session);
+
+/* Closes the descriptor for messages, which the session's helper knows. */
+void pm_overflow_close_descriptor(struct perfmon_session *session);
+void pm_overflow_free(struct perfmon_session *session);
+
+/* --- drain.c ------------------------------------------------------------------------ */
 
 /* Tells, once, that the log cannot be written. */
 void pm_overflow_tell_of_log(struct perfmon_session *session);
@@ -41,9 +67,13 @@ void pm_overflow_drain(struct perfmon_session *session);
 void pm_overflow_drain_target(struct perfmon_session *session, struct pm_target *target);
 void pm_overflow_catch_up(struct perfmon_session *session);
 
-/* Of a stopped session, before its targets are enabled: see struct pm_session_hooks. */
-int pm_overflow_before_start(struct perfmon_session *session);
+/* Of a session that has just stopped: takes the last records. */
 void pm_overflow_after_stop(struct perfmon_session *session);
+
+/* --- due.c -------------------------------------------------------------------------- */
+
+/* Counters that wait for it take their long reset values. */
+void pm_overflow_reset_due(struct perfmon_session *session);
 
 /* -EINVAL with a sentence if VALUE would have register REG sample more often than
  * PERFMON_MIN_PERIOD allows. */
@@ -53,18 +83,18 @@ int pm_overflow_check_period(struct perfmon_session *session,
 /* Register I has been written to VALUE. */
 int pm_overflow_written(struct perfmon_session *session, uint32_t i, uint64_t value);
 
-/* Closes the descriptor for messages, which the session's helper knows. */
-void pm_overflow_close_descriptor(struct perfmon_session *session);
-void pm_overflow_free(struct perfmon_session *session);
-void pm_overflow_end(struct perfmon_session *session); /* the last target has gone */
+/* Counter I waits for its long reset no more. */
+void pm_overflow_forget_due(struct perfmon_session *session, uint32_t i);
+
+/* --- wait.c ------------------------------------------------------------------------- */
 
 /* Threads that wait for a restart may go. */
 void pm_overflow_release(struct perfmon_session *session);
 /* They go, and no other waits: the session is about to be closed. */
 void pm_overflow_let_go(struct perfmon_session *session);
 
-/* Does what handlers have ASKED for that interrupted a call, which has ended. */
-void pm_overflow_leave(struct perfmon_session *session, struct pm_asked asked);
+/* SESSION, counted in its `blocked`, may be closed. */
+void pm_wait_let_go(struct perfmon_session *session);
 void pm_overflow_close(struct perfmon_session *session); /* waits for handlers */
 
 #endif

@@ -386,7 +386,7 @@ bool pm_period_is_due_on(const struct pm_session_plan *plan,
 	return false;
 }
 
-void pm_period_forget_due(struct perfmon_session *session, uint32_t i)
+void pm_overflow_forget_due(struct perfmon_session *session, uint32_t i)
 {
 	struct pm_register *reg = &session->registers[i];
 	struct pm_session_plan *plan = session->plan;

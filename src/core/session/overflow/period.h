@@ -36,7 +36,4 @@ void pm_overflow_count(struct perfmon_session *session, struct pm_target *target
 bool pm_period_is_due_on(const struct pm_session_plan *plan,
 			 const struct pm_register *reg);
 
-/* Counter I waits for its long reset no more. */
-void pm_period_forget_due(struct perfmon_session *session, uint32_t i);
-
 #endif

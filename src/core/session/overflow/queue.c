@@ -1,28 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Messages: who reads them, and how the program hears of them. */
+/* The queue of messages, and the descriptor that is readable while some wait. */
 #include "core/session/overflow/queue.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "core/api/export.h"
 #include "core/session/overflow/notices.h"
 #include "core/session/overflow/overflow.h"
-#include "core/session/sampling/sampling.h"
 
-/* The queue's descriptor; -1: not asked for, or the program has closed it. */
-static int own_descriptor(const struct perfmon_session *session)
+int pm_queue_descriptor(const struct perfmon_session *session)
 {
 	int fd = session->overflows->queue->descriptor;
 
 	return fd >= 0 && pm_helper_keeps(session->helper, fd) ? fd : -1;
 }
 
-/* Has it readable while messages wait. */
-static void tell_descriptor(const struct perfmon_session *session)
+void pm_queue_tell(const struct perfmon_session *session)
 {
 	static const uint64_t one = 1;
-	int fd = own_descriptor(session);
+	int fd = session->overflows->queue->count ? pm_queue_descriptor(session) : -1;
 
 	if (fd >= 0)
 		pm_kernel_write(fd, &one, sizeof(one));
@@ -43,12 +39,11 @@ void pm_queue_push(struct perfmon_session *session, const struct perfmon_message
 		place->flags |= PERFMON_MESSAGE_LOST;
 	queue->lost = false;
 	if (!queue->count++)
-		tell_descriptor(session);
+		pm_queue_tell(session);
 }
 
-/* Takes up to ROOM messages, and lets the descriptor follow. */
-static uint32_t pop(const struct perfmon_session *session,
-		    struct perfmon_message *messages, size_t room)
+uint32_t pm_queue_pop(const struct perfmon_session *session,
+		      struct perfmon_message *messages, size_t room)
 {
 	struct pm_overflow_queue *queue = session->overflows->queue;
 	uint32_t n = 0;
@@ -60,39 +55,10 @@ static uint32_t pop(const struct perfmon_session *session,
 		queue->first = (queue->first + 1) % PM_QUEUE_MESSAGES;
 		queue->count--;
 	}
-	fd = n && !queue->count ? own_descriptor(session) : -1;
+	fd = n && !queue->count ? pm_queue_descriptor(session) : -1;
 	if (fd >= 0)
 		pm_kernel_read(fd, &count, sizeof(count));
 	return n;
-}
-
-PM_EXPORT int perfmon_overflow_read(struct perfmon_session *session,
-				    struct perfmon_message *messages, size_t count,
-				    size_t element_size)
-{
-	uint32_t n;
-	int err;
-
-	/* A signal handler that interrupted a call on this very session. */
-	if (pm_busy_with(session))
-		return -EAGAIN;
-	err = pm_session_enter(session);
-	if (err)
-		return err;
-	pm_session_catch_up(session);
-	if (!messages || !count ||
-	    PM_VECTOR_CHECK(messages, 0, element_size, PM_VECTOR_OUT, perfmon_message,
-			    56))
-		return pm_session_leave(
-			session, pm_diag_set(&session->diag, -EINVAL,
-					     "%zu messages of %zu bytes: pass room for "
-					     "one or more, and sizeof(messages[0]), or "
-					     "PERFMON_VECTOR(messages) for all three "
-					     "arguments",
-					     count, element_size));
-	n = session->overflows->queue ? pop(session, messages, count) : 0;
-	pm_vector_unpack(messages, n, element_size, sizeof(messages[0]));
-	return pm_session_leave(session, n ? (int)n : -EAGAIN);
 }
 
 int pm_queue_need(struct perfmon_session *session)
@@ -129,7 +95,7 @@ void pm_overflow_free(struct perfmon_session *session)
 void pm_overflow_close_descriptor(struct perfmon_session *session)
 {
 	struct pm_overflow_queue *queue = session->overflows->queue;
-	int fd = queue ? own_descriptor(session) : -1;
+	int fd = queue ? pm_queue_descriptor(session) : -1;
 
 	if (fd >= 0) {
 		pm_helper_unwatch(session->helper, fd);
@@ -141,8 +107,7 @@ void pm_overflow_close_descriptor(struct perfmon_session *session)
 
 /* --- the descriptor ----------------------------------------------------------------- */
 
-/* Of a session that has somebody who looks after it. */
-static int open_descriptor(struct perfmon_session *session)
+int pm_queue_open_descriptor(struct perfmon_session *session)
 {
 	struct pm_overflow_queue *queue = session->overflows->queue;
 	int fd = pm_kernel_eventfd(), err;
@@ -157,38 +122,16 @@ static int open_descriptor(struct perfmon_session *session)
 		return pm_session_closed_by_program(session, err);
 	}
 	queue->descriptor = fd;
-	err = pm_sampling_listen(session);
-	if (err) {
-		pm_overflow_close_descriptor(session);
-		return err;
-	}
-	if (queue->count)
-		tell_descriptor(session);
 	return fd;
 }
 
-static int make_descriptor(struct perfmon_session *session)
+/* --- the end of a session's targets ------------------------------------------------- */
+
+void pm_overflow_end(struct perfmon_session *session)
 {
-	int err = pm_queue_need(session);
+	const struct perfmon_message message = {.type = PERFMON_MESSAGE_TYPE_END};
 
-	if (err)
-		return err;
-	if (session->overflows->queue->descriptor < 0) {
-		err = session->hooks->need_helper(session);
-		return err ?: open_descriptor(session);
-	}
-	return own_descriptor(session) >= 0
-		       ? own_descriptor(session)
-		       : pm_session_closed_by_program(session, -EBADF);
-}
-
-PM_EXPORT int perfmon_overflow_descriptor(struct perfmon_session *session)
-{
-	int err = pm_session_enter(session);
-
-	if (err)
-		return err;
-	/* Nobody would be woken for what waits already. */
-	pm_session_catch_up(session);
-	return pm_session_leave_idle(session, make_descriptor(session));
+	if (session->overflows->queue)
+		pm_queue_push(session, &message);
+	pm_overflow_release(session);
 }

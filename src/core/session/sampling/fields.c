@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What samples hold. */
-#include "core/session/sampling/fields.h"
+#include "core/session/sampling/sampling.h"
 
 #include <errno.h>
 
@@ -56,7 +56,8 @@ static void ask_for(struct perf_event_attr *attr, const struct pm_sampling *samp
 }
 
 void pm_sampling_plan(const struct perfmon_session *session,
-		      const struct pm_register *reg, struct perf_event_attr *attr)
+		      const struct pm_register *reg, struct perf_event_attr *attr,
+		      bool is_awaited)
 {
 	const struct pm_sampling *sampling = session->sampling;
 
@@ -70,7 +71,7 @@ void pm_sampling_plan(const struct perfmon_session *session,
 				    PERF_FORMAT_TOTAL_TIME_RUNNING;
 	}
 	if (!(reg->overflow.how.flags & PERFMON_OVERFLOW_NOTIFY) &&
-	    !(sampling->use && session->hooks->has_listener(session))) {
+	    !(sampling->use && is_awaited)) {
 		/* Nobody waits for the single sample: half a ring is worth a wake-up. */
 		attr->watermark = 1;
 		attr->wakeup_watermark =

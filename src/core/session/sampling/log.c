@@ -4,8 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "core/api/export.h"
-#include "core/session/sampling/fields.h"
+#include "core/session/sampling/sampling.h"
 
 bool pm_sampling_wants_side(const struct perfmon_session *session)
 {
@@ -36,8 +35,7 @@ static bool next_logged(const struct pm_session_plan *plan, uint32_t *s, uint32_
 	return false;
 }
 
-/* What a call on the log gave. */
-static int log_said(struct perfmon_session *session, int err)
+int pm_sampling_log_said(struct perfmon_session *session, int err)
 {
 	if (err == -ETIMEDOUT)
 		return pm_diag_set(&session->diag, err,
@@ -67,7 +65,7 @@ int pm_sampling_opened(struct perfmon_session *session,
 		/* Whose process cannot be looked into is logged without its names. */
 		pm_log_process(log, target->tid ?: pm_kernel_getpid(), NULL);
 	/* A log that cannot be written says so by itself; counting goes on. */
-	return err == -ENOMEM || err == -EINVAL ? log_said(session, err) : 0;
+	return err == -ENOMEM || err == -EINVAL ? pm_sampling_log_said(session, err) : 0;
 }
 
 /* In the log's own thread, which has no lock of the session's. */
@@ -125,7 +123,7 @@ static size_t buffer_for(uint32_t pages)
 					    : size;
 }
 
-static int create_log(struct perfmon_session *session, const char *path, int fd)
+int pm_sampling_log_begin(struct perfmon_session *session, const char *path, int fd)
 {
 	const struct pm_log_options options = {
 		.buffer_size = buffer_for(session->sampling->pages),
@@ -163,97 +161,4 @@ static int create_log(struct perfmon_session *session, const char *path, int fd)
 	for (t = 0; t < plan->target_count && !err; t++)
 		err = pm_sampling_opened(session, plan, &plan->targets[t]);
 	return err;
-}
-
-static int begin_log(struct perfmon_session *session, const char *path, int fd)
-{
-	struct pm_sampling *sampling = session->sampling;
-	struct pm_diag said;
-	int err;
-
-	sampling->side_records = true;
-	sampling->log_failed = sampling->log_told = false;
-	err = pm_sampling_replan(session);
-	err = err ?: create_log(session, path, fd);
-	if (err) {
-		said = session->diag;
-		pm_log_close(sampling->log);
-		sampling->log = NULL;
-		sampling->side_records = false;
-		pm_sampling_replan(session);
-		session->diag = said;
-	}
-	return err;
-}
-
-PM_EXPORT int perfmon_sampling_log(struct perfmon_session *session, const char *path,
-				   int fd, uint32_t flags)
-{
-	uint32_t i, sampled = 0;
-	int err = pm_session_enter(session);
-
-	if (err)
-		return err;
-	if (flags)
-		err = pm_diag_set(&session->diag, -EINVAL, "unknown flags 0x%x", flags);
-	else
-		err = session->sampling ? pm_session_must_stand(session, "the log")
-					: pm_sampling_not_set_up(session);
-	for (i = 0; i < session->count; i++)
-		sampled += pm_is_sampled(&session->registers[i]);
-	if (!err && !sampled)
-		err = pm_diag_set(&session->diag, -EINVAL,
-				  "no counter leaves samples: none has "
-				  "PERFMON_OVERFLOW_SAMPLE");
-	if (!err && session->sampling->log)
-		err = pm_diag_set(&session->diag, -EEXIST,
-				  "the session has a log; close the log first");
-	return pm_session_leave(session, err ?: begin_log(session, path, fd));
-}
-
-PM_EXPORT int perfmon_sampling_log_flush(struct perfmon_session *session)
-{
-	int err = pm_session_enter(session);
-
-	if (err)
-		return err;
-	pm_session_catch_up(session);
-	err = session->sampling && session->sampling->log
-		      ? log_said(session, pm_log_flush(session->sampling->log))
-		      : pm_diag_set(&session->diag, -EINVAL, "the session has no log");
-	return pm_session_leave(session, err);
-}
-
-PM_EXPORT int perfmon_sampling_log_user(struct perfmon_session *session, uint32_t kind,
-					const void *data, size_t size)
-{
-	int err = pm_session_enter(session);
-
-	if (err)
-		return err;
-	pm_session_catch_up(session);
-	err = session->sampling && session->sampling->log
-		      ? log_said(session,
-				 pm_log_user(session->sampling->log, 0, kind, data, size))
-		      : pm_diag_set(&session->diag, -EINVAL, "the session has no log");
-	return pm_session_leave(session, err);
-}
-
-PM_EXPORT int perfmon_sampling_log_close(struct perfmon_session *session)
-{
-	struct pm_sampling *sampling;
-	int saved = 0, err = pm_session_enter(session);
-
-	if (err)
-		return err;
-	sampling = session->sampling;
-	err = pm_session_must_stand(session, "the log");
-	if (!err && sampling && sampling->log) {
-		saved = pm_log_close(sampling->log);
-		sampling->log = NULL;
-		sampling->side_records = false;
-		err = pm_sampling_replan(session);
-		log_said(session, saved);
-	}
-	return pm_session_leave(session, saved ?: err);
 }

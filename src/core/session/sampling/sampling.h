@@ -23,9 +23,10 @@ struct pm_sampling {
 	bool log_told;		   /* a message has said so */
 };
 
-/* What EVENT of REG has to record. */
+/* What an event of REG, ATTR, has to record. IS_AWAITED: somebody waits for messages. */
 void pm_sampling_plan(const struct perfmon_session *session,
-		      const struct pm_register *reg, struct perf_event_attr *attr);
+		      const struct pm_register *reg, struct perf_event_attr *attr,
+		      bool is_awaited);
 
 /* An event that records what goes on around samples. */
 void pm_sampling_plan_side(struct perf_event_attr *attr);
@@ -45,10 +46,6 @@ int pm_sampling_opened(struct perfmon_session *session,
 int pm_sampling_take(struct perfmon_session *session, const struct pm_target *target,
 		     const struct pm_register *reg, const struct perfmon_sample *sample);
 
-/* Somebody waits for messages from now on: a format's come as they happen, unless the
- * session runs or has a log. 0 or a negative errno. */
-int pm_sampling_listen(struct perfmon_session *session);
-
 /* What REG's event had counted on TARGET at SAMPLE, if that says so. */
 bool pm_sampling_count_in(const struct pm_target *target, const struct pm_register *reg,
 			  const struct perfmon_sample *sample, uint64_t *count);
@@ -58,17 +55,35 @@ bool pm_sampling_count_in(const struct pm_target *target, const struct pm_regist
 void pm_sampling_missed(struct perfmon_session *session, const struct pm_register *reg,
 			uint64_t n, uint64_t *told);
 
-/* Opens the events of a stopped session anew with what they have to record now. */
-int pm_sampling_replan(struct perfmon_session *session);
-
-/* -EINVAL with the sentence that sampling is not set up. */
-int pm_sampling_not_set_up(struct perfmon_session *session);
-
 /* -EINVAL: a counter leaves samples, and sampling is set up for a log that is not there. */
 int pm_sampling_check_start(struct perfmon_session *session);
 
 void pm_sampling_restart(struct perfmon_session *session);
 void pm_sampling_close(struct perfmon_session *session);  /* the session's end */
 void pm_sampling_forget(struct perfmon_session *session); /* in a forked child */
+
+/* --- fields.c ----------------------------------------------------------------------- */
+
+/* The fields that can be asked for. */
+uint64_t pm_fields_known(void);
+
+/* Leaves in SAMPLING what the sampled events grant here. An event that does not open at
+ * all says nothing of its fields: attaching will tell. FLAGS: PERFMON_SAMPLING_. 0, or
+ * -EOPNOTSUPP with a sentence. */
+int pm_fields_grant(struct perfmon_session *session, struct pm_sampling *sampling,
+		    unsigned int flags);
+
+static inline bool pm_is_sampled(const struct pm_register *reg)
+{
+	return reg->overflow.on && reg->overflow.how.flags & PERFMON_OVERFLOW_SAMPLE;
+}
+
+/* --- log.c -------------------------------------------------------------------------- */
+
+/* Opens the log, at PATH or in FD, and adds what the session has open. */
+int pm_sampling_log_begin(struct perfmon_session *session, const char *path, int fd);
+
+/* The sentence for what a call on the log gave; returns ERR. */
+int pm_sampling_log_said(struct perfmon_session *session, int err);
 
 #endif

@@ -16,11 +16,9 @@
  * both ends of a slice and not there, so the rate there is another one. The error has
  * what the mean rate would count in that time on top.
  */
-#include <errno.h>
 #include <float.h>
 #include <math.h>
 
-#include "core/api/export.h"
 #include "core/session/sets/sets.h"
 #include "core/text/statistics.h"
 
@@ -79,7 +77,7 @@ static bool slows_the_work(const struct pm_register *reg)
 	return pm_register_event(reg, 0)->attr.type == PERF_TYPE_BREAKPOINT;
 }
 
-static void estimate(const struct pm_register *reg, struct perfmon_estimate *out)
+void pm_estimate(const struct pm_register *reg, struct perfmon_estimate *out)
 {
 	const struct perfmon_value *found = &reg->found;
 	const struct pm_slices *slices = &reg->slices;
@@ -116,51 +114,4 @@ static void estimate(const struct pm_register *reg, struct perfmon_estimate *out
 	out->error += rate * fmax(0, slices->gap_ns);
 	if (isinf(out->error))
 		out->flags = PERFMON_ESTIMATE_UNKNOWN;
-}
-
-static int estimate_vector(struct perfmon_session *session,
-			   struct perfmon_estimate *estimates, size_t n)
-{
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < n && !err; i++) {
-		err = pm_session_check_index(session, i, estimates[i].index,
-					     estimates[i].reserved);
-		if (!err && estimates[i].index == PERFMON_COUNTER_VIRTUAL_TIME)
-			err = pm_diag_set(&session->diag, -EINVAL,
-					  "element %zu: the virtual time is no estimate",
-					  i);
-	}
-	if (err)
-		return err;
-	if (session->state == PERFMON_STATE_RUNNING)
-		session->stamp++;
-	for (i = 0; i < n; i++) {
-		err = pm_session_find(session, estimates[i].index, PERFMON_READ_TOTAL);
-		if (err)
-			return pm_session_explain(session, err);
-	}
-	for (i = 0; i < n; i++)
-		estimate(&session->registers[estimates[i].index], &estimates[i]);
-	return (int)n;
-}
-
-PM_EXPORT int perfmon_set_estimate(struct perfmon_session *session,
-				   struct perfmon_estimate *estimates, size_t count,
-				   size_t element_size)
-{
-	int err = pm_session_enter(session);
-
-	if (err)
-		return err;
-	pm_session_catch_up(session);
-	err = PM_SESSION_CHECK_VECTOR(session, estimates, count, element_size,
-				      PM_VECTOR_IN_OUT, perfmon_estimate, 48);
-	if (err)
-		return pm_session_leave(session, err);
-	pm_vector_pack(estimates, count, element_size, sizeof(estimates[0]));
-	err = estimate_vector(session, estimates, count);
-	pm_vector_unpack(estimates, count, element_size, sizeof(estimates[0]));
-	return pm_session_leave(session, err);
 }

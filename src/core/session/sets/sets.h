@@ -5,6 +5,14 @@
 
 #include "core/session/core/core.h"
 
+/* Makes the set at NEXT the active one of TARGET, which is running. 0 or the first error. */
+int pm_target_switch(struct perfmon_session *session, struct pm_target *target,
+		     uint32_t next);
+
+/* The same for TARGET whose counting stands still: a start or a restart begins there. */
+void pm_target_choose(struct perfmon_session *session, struct pm_target *target,
+		      uint32_t next);
+
 /* The set after set S, which was on, has its time slice on TARGET. */
 void pm_target_next_set(struct perfmon_session *session, struct pm_target *target,
 			uint32_t s);
@@ -16,5 +24,8 @@ uint64_t pm_slice_ns(const struct perfmon_session *session,
 		     const struct pm_target *target, uint32_t s);
 void pm_slice_gap(struct perfmon_session *session, const struct pm_target *target,
 		  double ns);
+
+/* What REG, which has just been found, would have counted, into *OUT. */
+void pm_estimate(const struct pm_register *reg, struct perfmon_estimate *out);
 
 #endif

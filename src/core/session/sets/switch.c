@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which set is active: time slices, and the set that the program starts. */
+/* Which set is active on a target. */
 
-#include <errno.h>
 #include <string.h>
 
-#include "core/api/export.h"
 #include "core/session/sets/sets.h"
 
 /* A set without events was on from the end of one time slice to the end of the next, as
@@ -50,9 +48,7 @@ static void make_active(struct perfmon_session *session, struct pm_target *targe
 	memset(session->sets[next].overflowed, 0, sizeof(session->sets[next].overflowed));
 }
 
-/* Makes the set at NEXT the active one of TARGET, which is running. 0 or the first
- * error. */
-static int switch_to(struct perfmon_session *session, struct pm_target *target,
+int pm_target_switch(struct perfmon_session *session, struct pm_target *target,
 		     uint32_t next)
 {
 	uint32_t last = target->active;
@@ -78,9 +74,8 @@ static int switch_to(struct perfmon_session *session, struct pm_target *target,
 	return err;
 }
 
-/* The same for TARGET whose counting stands still: a start or a restart begins there. */
-static void choose(struct perfmon_session *session, struct pm_target *target,
-		   uint32_t next)
+void pm_target_choose(struct perfmon_session *session, struct pm_target *target,
+		      uint32_t next)
 {
 	uint32_t last = target->active;
 
@@ -103,62 +98,7 @@ void pm_target_next_set(struct perfmon_session *session, struct pm_target *targe
 	if (target->active != s)
 		return;
 	if (session->state == PERFMON_STATE_RUNNING)
-		switch_to(session, target, next);
+		pm_target_switch(session, target, next);
 	else if (session->state == PERFMON_STATE_STOPPED)
-		choose(session, target, next);
-}
-
-/* --- the call ----------------------------------------------------------------------- */
-
-/* The next start begins with the set at PLACE. */
-static void choose_all(struct perfmon_session *session, uint32_t place)
-{
-	uint32_t t;
-
-	for (t = 0; t < session->plan->target_count; t++)
-		choose(session, &session->plan->targets[t], place);
-	session->next_set = place;
-}
-
-static int switch_all(struct perfmon_session *session, uint32_t place)
-{
-	struct pm_session_plan *plan = session->plan;
-	uint32_t t, before = session->next_set;
-	int err = 0;
-
-	for (t = 0; t < plan->target_count && !err; t++)
-		err = switch_to(session, &plan->targets[t], place);
-	session->next_set = place;
-	if (!err)
-		return 0;
-	/* Neither half of one set nor half of another. */
-	pm_session_stop_all(session);
-	choose_all(session, before);
-	return pm_session_closed_by_program(session, err);
-}
-
-PM_EXPORT int perfmon_set_start(struct perfmon_session *session, uint16_t id)
-{
-	int place, err = pm_session_enter(session);
-
-	if (err)
-		return err;
-	pm_session_catch_up(session);
-	pm_session_notice_loss(session);
-	err = pm_session_attach_to_start(session);
-	if (err)
-		return pm_session_leave(session, err);
-	place = pm_session_find_set(session, id);
-	if (place < 0)
-		return pm_session_leave(session,
-					pm_diag_set(&session->diag, -EINVAL,
-						    "there is no event set %u", id));
-	if (session->state == PERFMON_STATE_RUNNING) {
-		err = switch_all(session, (uint32_t)place);
-	} else {
-		choose_all(session, (uint32_t)place);
-		if (session->state == PERFMON_STATE_STOPPED)
-			err = pm_session_start_all(session);
-	}
-	return pm_session_leave(session, err);
+		pm_target_choose(session, target, next);
 }

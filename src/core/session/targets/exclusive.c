@@ -4,9 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "core/api/export.h"
 #include "core/session/targets/targets.h"
-#include "perfmon/control.h"
 
 /* Which threads exclusive sessions are on. Wiped in a child, where zeros are an unlocked
  * mutex and an empty list: the sessions, and perhaps the lock, are the parent's. */
@@ -59,26 +57,18 @@ int pm_exclusive_claim(struct perfmon_session *session, pid_t tid)
 			   "thread %d has an exclusive session already", tid);
 }
 
-PM_EXPORT int perfmon_session_of_thread(pid_t tid, struct perfmon_session **session)
+struct perfmon_session *pm_exclusive_of(pid_t tid)
 {
 	struct claims *known = __atomic_load_n(&claims, __ATOMIC_ACQUIRE);
 	struct perfmon_session *found;
 
-	if (!session || tid < 0)
-		return -EINVAL;
 	if (!known)
-		return -ENOENT;
-	if (!tid)
-		tid = pm_kernel_gettid();
+		return NULL;
 	pthread_mutex_lock(&known->lock);
 	for (found = known->first; found && found->attached->claimed_tid != tid;)
 		found = found->attached->next_claim;
 	pthread_mutex_unlock(&known->lock);
-	/* One that has ended is noticed by the next call on its session. */
-	if (!found || pm_kernel_kill(tid, 0) == -ESRCH)
-		return -ENOENT;
-	*session = found;
-	return 0;
+	return found;
 }
 
 void pm_exclusive_release(struct perfmon_session *session)

@@ -33,6 +33,9 @@ void pm_attached_free(struct perfmon_session *session);
 int pm_exclusive_claim(struct perfmon_session *session, pid_t tid);
 void pm_exclusive_release(struct perfmon_session *session);
 
+/* The exclusive session of thread TID, or NULL. */
+struct perfmon_session *pm_exclusive_of(pid_t tid);
+
 /* --- watch.c ------------------------------------------------------------------------ */
 
 /* Has HELPER, if there is one, told when TARGET ends that has no ring: a thread with an
@@ -87,33 +90,16 @@ void pm_process_unwatch(struct pm_session_process *process, struct pm_helper *he
 /* Forgets the processes of which no target is left. */
 void pm_processes_prune(struct perfmon_session *session);
 
-/* --- detach.c ----------------------------------------------------------------------- */
+/* --- attached.c --------------------------------------------------------------------- */
 
 /* Closes all targets; in a child, its copies of their descriptors. */
 void pm_session_close_targets(struct perfmon_session *session);
 void pm_session_forget(struct perfmon_session *session);
 
-/* Stops, adds up, closes: the state is detached afterwards. */
-int pm_session_detach_all(struct perfmon_session *session);
+/* --- reopen.c ----------------------------------------------------------------------- */
 
-/* --- helper.c ----------------------------------------------------------------------- */
-
-/* Whether a session that is attached needs one, whoever listens. */
-bool pm_helper_has_work(const struct perfmon_session *session);
-
-/* See struct pm_session_hooks. */
-int pm_helper_need(struct perfmon_session *session);
-struct pm_helper *pm_helper_idle(struct perfmon_session *session);
-
-/* --- loss.c ------------------------------------------------------------------------- */
-
-/* See struct pm_session_hooks. */
-void pm_targets_notice_loss(struct perfmon_session *session);
-
-/* --- attach.c ----------------------------------------------------------------------- */
-
-/* See struct pm_session_hooks. */
-int pm_targets_attach_self(struct perfmon_session *session);
+/* Opens all targets of OLD in PLAN. The number of refused counters, or a negative errno with
+ * nothing of PLAN open. */
 int pm_targets_open_again(struct perfmon_session *session, struct pm_session_plan *plan,
 			  const struct pm_session_plan *old);
 

@@ -12,7 +12,7 @@
 
 #include "core/kernel/handler.h"
 #include "core/session/core/armed.h"
-#include "core/session/overflow/restart.h"
+#include "core/session/run/run.h"
 
 /* --- whether this kernel does that -------------------------------------------------- */
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Detaching a session from all of its targets. */
-
+/* What the room keeps for a session; all of its targets are closed. */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "core/api/export.h"
-#include "core/session/overflow/overflow.h"
+#include "core/session/core/armed.h"
 #include "core/session/targets/targets.h"
 
 int pm_attached_create(struct perfmon_session *session)
@@ -50,43 +48,4 @@ void pm_session_forget(struct perfmon_session *session)
 	pm_processes_prune(session);
 	pm_helper_forget(session->helper);
 	session->helper = NULL;
-}
-
-int pm_session_detach_all(struct perfmon_session *session)
-{
-	struct pm_session_plan *plan = session->plan;
-	uint32_t t;
-	int err;
-
-	pm_session_disown(session);
-	if (session->state == PERFMON_STATE_RUNNING) {
-		for (t = 0; t < plan->target_count; t++)
-			pm_target_disable(session, &plan->targets[t]);
-		pm_session_time_stop(session);
-	}
-	session->stamp++;
-	session->state = PERFMON_STATE_STOPPED;
-	/* What came until now is kept as messages; it enables nothing any more. */
-	if (session->rings)
-		pm_overflow_drain(session);
-	err = pm_session_gather(session);
-	session->state = PERFMON_STATE_DETACHED;
-	pm_processes_prune(session);
-	pm_exclusive_release(session);
-	pm_overflow_release(session);
-	pm_session_make_views(session);
-	return err;
-}
-
-PM_EXPORT int perfmon_session_detach(struct perfmon_session *session)
-{
-	int err = pm_session_enter(session);
-
-	if (err)
-		return err;
-	if (session->state != PERFMON_STATE_DETACHED)
-		err = pm_session_detach_all(session);
-	if (err)
-		pm_session_closed_by_program(session, err);
-	return pm_session_leave_idle(session, err);
 }

@@ -11,10 +11,8 @@
 #include <inttypes.h>
 
 #include "core/api/export.h"
+#include "core/session/calls.h"
 #include "core/session/overflow/overflow.h"
-#include "core/session/overflow/period.h"
-#include "core/session/overflow/queue.h"
-#include "core/session/sampling/sampling.h"
 #include "core/settings/options.h"
 
 #define KNOWN_FLAGS                                                                      \
@@ -94,21 +92,6 @@ static struct pm_overflow_how how_of(const struct perfmon_overflow *from)
 	pm_counter_mask(to.reset_counters, from->reset_counters, from->reset_count);
 	pm_counter_mask(to.sample_counters, from->sample_counters, from->sample_count);
 	return to;
-}
-
-int pm_overflow_check_period(struct perfmon_session *session,
-			     const struct pm_register *reg, uint64_t value)
-{
-	const struct pm_overflow *overflow = &reg->overflow;
-	uint64_t period = -value;
-
-	if (!overflow->on || !(overflow->how.flags & PERFMON_OVERFLOW_SAMPLE) ||
-	    !period || period >= overflow->least)
-		return 0;
-	return pm_diag_set(&session->diag, -EINVAL,
-			   "a period of %" PRIu64
-			   " events is below PERFMON_MIN_PERIOD=%" PRIu64,
-			   period, overflow->least);
 }
 
 static uint64_t least_period(void)
@@ -199,7 +182,7 @@ static int program(struct perfmon_session *session, uint32_t index,
 	err = pm_session_reinstall(session, registers);
 	if (err || !how)
 		return err;
-	pm_period_forget_due(session, index);
+	pm_overflow_forget_due(session, index);
 	return begin(session, index);
 }
 
@@ -277,29 +260,4 @@ PM_EXPORT int perfmon_overflow_last_reset(struct perfmon_session *session, uint3
 	if (count)
 		*count = session->registers[index].overflow.count;
 	return pm_session_leave(session, 0);
-}
-
-/* --- what an event has to record ---------------------------------------------------- */
-
-static bool names_any(const uint64_t *mask)
-{
-	uint32_t w;
-
-	for (w = 0; w < PM_COUNTER_WORDS; w++) {
-		if (mask[w])
-			return true;
-	}
-	return false;
-}
-
-void pm_overflow_plan(const struct perfmon_session *session,
-		      const struct pm_register *reg, struct pm_event *event)
-{
-	const struct pm_overflow_how *how = &reg->overflow.how;
-
-	/* Its record says what these had counted then, however late it is taken. */
-	pm_record_plan(event, names_any(how->reset_counters) ||
-				      (how->flags & PERFMON_OVERFLOW_SAMPLE &&
-				       names_any(how->sample_counters)));
-	pm_sampling_plan(session, reg, &event->attr);
 }

@@ -8,11 +8,9 @@
 #include <signal.h>
 
 #include "core/api/export.h"
+#include "core/session/calls.h"
 #include "core/session/overflow/notices.h"
-#include "core/session/overflow/overflow.h"
-#include "core/session/overflow/restart.h"
 #include "core/session/overflow/slots.h"
-#include "core/session/overflow/wait.h"
 
 static void on_overflow(int signo, siginfo_t *info, void *context)
 {
@@ -61,24 +59,6 @@ static void on_signal(int signo, siginfo_t *info, void *context)
 	told_by.si_value.sival_ptr = &told;
 	if (handler)
 		handler(signo, &told_by, context);
-}
-
-void pm_overflow_leave(struct perfmon_session *session, struct pm_asked asked)
-{
-	if (asked.restart && !pm_session_enter_aside(session)) {
-		pm_session_catch_up(session);
-		if (session->state == PERFMON_STATE_MASKED)
-			pm_overflow_restart(session);
-		pm_session_leave(session, 0);
-	}
-	while (pm_busy.stops && !pm_busy_is_under_way()) {
-		struct perfmon_session *other = pm_busy_take_stop();
-
-		if (!other)
-			break;
-		pm_wait_for_restart(other);
-		pm_wait_let_go(other);
-	}
 }
 
 /* --- asking for it ------------------------------------------------------------------ */

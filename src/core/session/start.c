@@ -3,58 +3,7 @@
 #include <errno.h>
 
 #include "core/api/export.h"
-#include "core/session/core/core.h"
-
-/* --- all targets -------------------------------------------------------------------- */
-
-static int disable_all(struct perfmon_session *session)
-{
-	struct pm_session_plan *plan = session->plan;
-	uint32_t t;
-	int first = 0;
-
-	for (t = 0; t < plan->target_count; t++) {
-		int err = pm_target_disable(session, &plan->targets[t]);
-
-		first = first ?: err;
-	}
-	return first;
-}
-
-/* What has been disabled is stopped. */
-static void set_stopped(struct perfmon_session *session)
-{
-	if (session->state == PERFMON_STATE_RUNNING)
-		pm_session_time_stop(session);
-	session->stamp++;
-	/* Before the last records: what they ask for must enable nothing. */
-	session->state = PERFMON_STATE_STOPPED;
-	session->hooks->after_stop(session);
-}
-
-int pm_session_start_all(struct perfmon_session *session)
-{
-	int err = session->hooks->before_start(session);
-	struct pm_session_plan *plan = session->plan;
-	uint32_t t;
-
-	if (err)
-		return err;
-	pm_session_time_start(session);
-	for (t = 0; t < plan->target_count && !err; t++)
-		err = pm_target_enable(session, &plan->targets[t]);
-	session->stamp++;
-	if (err) {
-		disable_all(session);
-		return pm_session_closed_by_program(session, err);
-	}
-	for (t = 0; t < plan->target_count; t++) {
-		session->sets[plan->targets[t].active].runs++;
-		plan->targets[t].chosen = false;
-	}
-	session->state = PERFMON_STATE_RUNNING;
-	return 0;
-}
+#include "core/session/calls.h"
 
 static int must_be_attached(struct perfmon_session *session, const char *what)
 {
@@ -72,7 +21,7 @@ int pm_session_attach_to_start(struct perfmon_session *session)
 {
 	if (session->state == PERFMON_STATE_DETACHED && !session->target_lost &&
 	    session->flags & PERFMON_SESSION_SELF)
-		return session->hooks->attach_self(session);
+		return pm_session_attach_self(session);
 	return must_be_attached(session, "started");
 }
 
@@ -86,18 +35,6 @@ int pm_session_start(struct perfmon_session *session)
 		return 0;
 	err = pm_session_attach_to_start(session);
 	return err ?: pm_session_start_all(session);
-}
-
-int pm_session_stop_all(struct perfmon_session *session)
-{
-	int err = 0;
-
-	if (session->state == PERFMON_STATE_STOPPED)
-		return 0;
-	if (session->state == PERFMON_STATE_RUNNING)
-		err = disable_all(session);
-	set_stopped(session);
-	return err ? pm_session_closed_by_program(session, err) : 0;
 }
 
 int pm_session_stop(struct perfmon_session *session)
@@ -117,28 +54,6 @@ int pm_session_stop(struct perfmon_session *session)
  * by one ioctl on its leader, and there is little else to do. (Its readings are never
  * settled: it has one set, and changes of its events leave no such mark.)
  */
-
-void pm_session_learn_quick(struct perfmon_session *session)
-{
-	const struct pm_session_plan *plan = session->plan;
-	const struct pm_target *target = &plan->targets[0];
-	const struct pm_instance *instance;
-	uint32_t c, leaders = 0;
-
-	session->quick_fd = -1;
-	if (plan->target_count != 1 || plan->part_count != 1 || plan->sets[0].samples ||
-	    target->awaits_exec || session->rings)
-		return;
-	instance = target->parts[0].instance;
-	for (c = 0; c < instance->count; c++) {
-		if (instance->counters[c].fd < 0 || instance->counters[c].leader != c)
-			continue;
-		session->quick_fd = instance->counters[c].fd;
-		leaders++;
-	}
-	if (leaders != 1)
-		session->quick_fd = -1;
-}
 
 /* The slow way says what is wrong. */
 static inline bool quick_start(struct perfmon_session *session)

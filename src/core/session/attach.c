@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/api/export.h"
-#include "core/session/overflow/overflow.h"
+#include "core/session/calls.h"
 #include "core/session/targets/targets.h"
 #include "core/topology/topology.h"
 
@@ -316,7 +316,7 @@ static int attach(struct perfmon_session *session, const struct perfmon_target *
 	return n;
 }
 
-int pm_targets_attach_self(struct perfmon_session *session)
+int pm_session_attach_self(struct perfmon_session *session)
 {
 	struct perfmon_target self = {.kind = PERFMON_TARGET_KIND_THREAD};
 	int n = attach(session, &self, 1, false);
@@ -380,39 +380,20 @@ PM_EXPORT int perfmon_session_attach_targets(struct perfmon_session *session,
 	return pm_session_leave(session, n);
 }
 
-/* --- open again --------------------------------------------------------------------- */
+/* --- detach ------------------------------------------------------------------------- */
 
-/* Opens all targets of OLD in PLAN. */
-int pm_targets_open_again(struct perfmon_session *session, struct pm_session_plan *plan,
-			  const struct pm_session_plan *old)
+PM_EXPORT int perfmon_session_detach(struct perfmon_session *session)
 {
-	pid_t self = pm_kernel_gettid(), asked_before = 0;
-	uint32_t t;
-	int refused = 0;
+	int err = pm_session_enter(session);
 
-	for (t = 0; t < old->target_count; t++) {
-		struct pm_target asked = old->targets[t];
-		int n = 0;
-
-		if (asked.active >= plan->set_count)
-			asked.active = 0;
-		if (!asked.awaits_exec)
-			asked.flags &= ~PM_OPEN_ON_EXEC;
-		if (asked.lost || (asked.pid && t && asked.pid == asked_before))
-			continue;
-		asked_before = asked.pid;
-		n = asked.pid ? pm_process_reopen(session, plan, asked.pid, self)
-			      : pm_target_open(session, plan, &asked, self);
-		if (n < 0) {
-			pm_targets_close(session, plan, 0);
-			return n;
-		}
-		refused += n;
-	}
-	return refused;
+	if (err)
+		return err;
+	if (session->state != PERFMON_STATE_DETACHED)
+		err = pm_session_detach_all(session);
+	if (err)
+		pm_session_closed_by_program(session, err);
+	return pm_session_leave_idle(session, err);
 }
-
-/* --- detach one --------------------------------------------------------------------- */
 
 PM_EXPORT int perfmon_session_detach_target(struct perfmon_session *session,
 					    uint32_t kind, int32_t id)

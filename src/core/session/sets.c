@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/api/export.h"
-#include "core/session/sets/sets.h"
+#include "core/session/calls.h"
 
 #define KNOWN_SET_FLAGS                                                                  \
 	(PERFMON_SET_TIME_SWITCH | PERFMON_SET_OVERFLOW_SWITCH | PERFMON_SET_STRICT_TIME)

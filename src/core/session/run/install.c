@@ -1,78 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Another plan in the place of the session's, and what its targets have counted. */
-
+/* Another plan in the place of the session's. */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "core/session/core/core.h"
-
-/* --- what targets leave ------------------------------------------------------------- */
-
-/* Reads targets FIRST to LAST of PLAN. 0, or the first error, with what could be read. */
-static int read_range(struct perfmon_session *session, struct pm_session_plan *plan,
-		      uint32_t first, uint32_t last)
-{
-	uint32_t t, s, c;
-	int error = 0;
-
-	session->stamp++;
-	for (t = first; t < last; t++) {
-		for (s = 0; s < plan->part_count; s++) {
-			struct pm_part *part = &plan->targets[t].parts[s];
-			int err;
-
-			if (part->settled)
-				continue;
-			err = pm_instance_read(part->instance, part->readings);
-			for (c = 0; c < plan->sets[s].count && !err; c++)
-				part->stamps[c] = session->stamp;
-			part->settled = !err && session->state == PERFMON_STATE_STOPPED;
-			if (err && err != -ENODATA && !error)
-				error = err;
-		}
-	}
-	return error;
-}
-
-/* Of a plan that goes on: its readings are those of a moment. */
-static void unsettle(struct pm_session_plan *plan)
-{
-	uint32_t t, s;
-
-	for (t = 0; t < plan->target_count; t++) {
-		for (s = 0; s < plan->part_count; s++)
-			plan->targets[t].parts[s].settled = false;
-	}
-}
-
-int pm_session_aggregate(struct perfmon_session *session, uint32_t first, uint32_t last)
-{
-	struct pm_session_plan *plan = session->plan, part_of = *plan;
-	uint32_t s, i;
-	int error = read_range(session, plan, first, last);
-
-	part_of.targets += first;
-	part_of.target_count = last - first;
-	session->plan = &part_of;
-	for (i = 0; i < session->count; i++) {
-		struct pm_register *reg = &session->registers[i];
-		struct pm_reading all = pm_register_sum(session, reg, PM_ROLE_ALL);
-		struct pm_reading own = pm_register_sum(session, reg, PM_ROLE_OWN);
-
-		reg->base = pm_reading_add(reg->base, all);
-		reg->own_base = pm_reading_add(reg->own_base, own);
-		reg->total_base += all.value;
-		reg->own_total_base += own.value;
-		if (pm_session_is_uncertain(session))
-			reg->doubts |= PERFMON_VALUE_UNCERTAIN;
-	}
-	for (s = 0; s < session->set_count; s++) {
-		session->sets[s].active_ns += pm_session_active_ns(session, s);
-		session->sets[s].used_ns = pm_set_used_ns(session, s);
-	}
-	session->plan = plan;
-	return error;
-}
+#include "core/session/overflow/overflow.h"
+#include "core/session/run/run.h"
+#include "core/session/sampling/sampling.h"
+#include "core/session/targets/targets.h"
 
 int pm_session_gather(struct perfmon_session *session)
 {
@@ -84,7 +18,7 @@ int pm_session_gather(struct perfmon_session *session)
 	session->quick_fd = -1;
 	err = pm_session_aggregate(session, 0, plan->target_count);
 	pm_session_time_detach(session);
-	session->hooks->close_targets(session, plan, 0);
+	pm_targets_close(session, plan, 0);
 	session->stamp++;
 	return err;
 }
@@ -100,21 +34,21 @@ static int reopen(struct perfmon_session *session, struct pm_session_plan *plan,
 	struct pm_session_plan *old = session->plan;
 	struct pm_register *old_registers = session->registers;
 	uint32_t old_count = session->count;
-	int n = read_range(session, old, 0, old->target_count);
+	int n = pm_targets_read(session, old, 0, old->target_count);
 
 	if (n) {
-		unsettle(old);
+		pm_plan_unsettle(old);
 		return pm_session_closed_by_program(session, n);
 	}
-	session->hooks->prepare(session, plan, registers, count);
+	pm_overflow_prepare(session, plan, registers, count);
 	/* What is opened is armed as its own registers say. */
 	session->registers = registers;
 	session->count = count;
-	n = session->hooks->open_again(session, plan, old);
+	n = pm_targets_open_again(session, plan, old);
 	session->registers = old_registers;
 	session->count = old_count;
 	if (n < 0)
-		unsettle(old);
+		pm_plan_unsettle(old);
 	return n;
 }
 
@@ -135,6 +69,29 @@ static void learn_refusal(struct pm_register *reg, const struct pm_target *targe
 		reg->doubts |= PERFMON_VALUE_PARTIAL;
 }
 
+/* Whether start and stop have their quick way: start.c of the calls. */
+static void learn_quick(struct perfmon_session *session)
+{
+	const struct pm_session_plan *plan = session->plan;
+	const struct pm_target *target = &plan->targets[0];
+	const struct pm_instance *instance;
+	uint32_t c, leaders = 0;
+
+	session->quick_fd = -1;
+	if (plan->target_count != 1 || plan->part_count != 1 || plan->sets[0].samples ||
+	    target->awaits_exec || session->rings)
+		return;
+	instance = target->parts[0].instance;
+	for (c = 0; c < instance->count; c++) {
+		if (instance->counters[c].fd < 0 || instance->counters[c].leader != c)
+			continue;
+		session->quick_fd = instance->counters[c].fd;
+		leaders++;
+	}
+	if (leaders != 1)
+		session->quick_fd = -1;
+}
+
 void pm_session_adopt_plan(struct perfmon_session *session, struct pm_session_plan *plan)
 {
 	uint32_t i, t;
@@ -146,7 +103,7 @@ void pm_session_adopt_plan(struct perfmon_session *session, struct pm_session_pl
 		for (t = 0; t < plan->target_count; t++)
 			learn_refusal(&session->registers[i], &plan->targets[t]);
 	}
-	pm_session_learn_quick(session);
+	learn_quick(session);
 	pm_session_make_views(session);
 }
 
@@ -166,7 +123,7 @@ int pm_session_install(struct perfmon_session *session, struct pm_register *regi
 	uint16_t next_id = session->sets[session->next_set].id;
 	int n = 0, next;
 
-	n = session->hooks->may_change(session);
+	n = pm_sampling_may_change(session);
 	if (n)
 		return n;
 	n = pm_plan_build(session, registers, count, sets, set_count, &plan);
@@ -215,4 +172,13 @@ int pm_session_reinstall(struct perfmon_session *session, struct pm_register *re
 	if (n < 0)
 		pm_registers_free(registers, session->count);
 	return n < 0 ? n : 0;
+}
+
+int pm_session_replan(struct perfmon_session *session)
+{
+	struct pm_register *registers = pm_registers_copy(session, 0);
+
+	if (!registers)
+		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+	return pm_session_reinstall(session, registers);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/api/export.h"
-#include "core/session/core/core.h"
+#include "core/session/calls.h"
 
 /* No set in particular: a text's own numbers. */
 #define ANY_SET UINT32_MAX
@@ -282,65 +282,4 @@ PM_EXPORT int perfmon_session_program(struct perfmon_session *session, uint32_t 
 					pm_diag_set(&session->diag, -EINVAL,
 						    "the text of the event is NULL"));
 	return pm_session_leave(session, program_one(session, index, text));
-}
-
-PM_EXPORT int perfmon_session_counter_info(struct perfmon_session *session,
-					   uint32_t index,
-					   struct perfmon_counter_info *info)
-{
-	struct perfmon_counter_info found = {.size = sizeof(found),
-					     .hardware_counter = -1};
-	const struct pm_register *reg;
-	const struct pm_event *event;
-	int err = pm_session_enter(session);
-
-	if (err)
-		return err;
-	err = PM_STRUCT_CHECK(info, perfmon_counter_info, 96);
-	if (err)
-		return pm_session_leave(
-			session, pm_session_explain_struct(session, err,
-							   "information on a counter",
-							   "perfmon_counter_info"));
-	if (index >= session->count)
-		return pm_session_leave(session,
-					pm_diag_set(&session->diag, -EINVAL,
-						    "there is no counter %u", index));
-	reg = &session->registers[index];
-	event = pm_register_event(reg, 0);
-	found.name = reg->count > 1 ? event->label : event->name;
-	found.unit = event->unit;
-	found.scale = event->scale;
-	found.type = event->attr.type;
-	found.config = event->attr.config;
-	found.config1 = event->attr.config1;
-	found.config2 = event->attr.config2;
-	found.events = reg->count;
-	found.leader = index;
-	found.error = reg->error;
-	if (session->plan->target_count) {
-		const struct pm_instance *instance =
-			session->plan->targets[0].parts[reg->set].instance;
-		const struct pm_counter *counter = &instance->counters[reg->planned];
-		uint32_t i;
-
-		found.page_error = counter->page_error;
-		found.user_read = counter->user_read &&
-				  pm_session_owner(session).pointer &&
-				  (counter->is_exact || pm_instance_user_access());
-		if (counter->page) {
-			const volatile struct perf_event_mmap_page *page = counter->page;
-			uint32_t hardware = page->index;
-
-			found.width_bits = page->pmc_width;
-			found.hardware_counter = hardware ? (int64_t)hardware - 1 : -1;
-		}
-		for (i = 0; i < session->count; i++) {
-			if (session->registers[i].set == reg->set &&
-			    session->registers[i].planned <= counter->leader)
-				found.leader = i;
-		}
-	}
-	pm_struct_fill(info, &found, sizeof(found));
-	return pm_session_leave(session, 0);
 }

@@ -2,7 +2,7 @@
 /* The session's helper thread: what it watches, and what it does. */
 #include <errno.h>
 
-#include "core/session/overflow/overflow.h"
+#include "core/session/calls.h"
 #include "core/session/targets/targets.h"
 #include "core/topology/topology.h"
 
@@ -109,7 +109,9 @@ bool pm_helper_has_work(const struct perfmon_session *session)
 	return session->sampling;
 }
 
-struct pm_helper *pm_helper_idle(struct perfmon_session *session)
+/* Takes it from a session that has no use for it, or NULL: to be stopped and forgotten when
+ * the caller has given back the lock. */
+static struct pm_helper *idle_helper(struct perfmon_session *session)
 {
 	struct pm_helper *helper = session->helper;
 
@@ -118,4 +120,14 @@ struct pm_helper *pm_helper_idle(struct perfmon_session *session)
 		return NULL;
 	session->helper = NULL;
 	return helper;
+}
+
+int pm_session_leave_idle(struct perfmon_session *session, int result)
+{
+	struct pm_helper *helper = idle_helper(session);
+
+	result = pm_session_leave(session, result);
+	pm_helper_stop(helper);
+	pm_helper_forget(helper);
+	return result;
 }

@@ -6,28 +6,7 @@
 #include <errno.h>
 
 #include "core/api/export.h"
-#include "core/session/core/core.h"
-
-void pm_session_make_views(struct perfmon_session *session)
-{
-	struct perfmon_reader *reader = session->reader;
-	const struct pm_session_plan *plan = session->plan;
-	uint32_t i;
-
-	reader->count = session->count;
-	for (i = 0; i < session->count; i++) {
-		const struct pm_register *reg = &session->registers[i];
-
-		/* Of several core PMUs only one has the counter on the hardware: their
-		 * sum is no single page's. */
-		if (plan->target_count == 1 && reg->count == 1)
-			pm_instance_view(plan->targets[0].parts[reg->set].instance,
-					 reg->planned, reg->base.value,
-					 &reader->views[i]);
-		else
-			pm_view_init_none(&reader->views[i]);
-	}
-}
+#include "core/session/calls.h"
 
 PM_EXPORT int perfmon_session_reader_layout(struct perfmon_session *session,
 					    uint32_t layout,

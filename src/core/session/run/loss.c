@@ -6,6 +6,7 @@
 
 #include "core/kernel/files.h"
 #include "core/session/overflow/overflow.h"
+#include "core/session/run/run.h"
 #include "core/session/targets/targets.h"
 
 /* Whether the CPU of TARGET is offline now. */
@@ -53,7 +54,7 @@ static bool cpu_was_offline(const struct perfmon_session *session,
 	return true;
 }
 
-void pm_targets_notice_loss(struct perfmon_session *session)
+void pm_session_notice_loss(struct perfmon_session *session)
 {
 	struct pm_session_plan *plan = session->plan;
 	uint32_t t;

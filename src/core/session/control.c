@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "core/api/export.h"
-#include "core/session/core/core.h"
+#include "core/session/calls.h"
 #include "perfmon/control.h"
 
 /* --- swap --------------------------------------------------------------------------- */

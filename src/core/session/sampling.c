@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sampling: set up, torn down, asked for. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "core/api/export.h"
+#include "core/session/calls.h"
+#include "core/session/overflow/overflow.h"
+#include "core/session/sampling/sampling.h"
+#include "core/settings/options.h"
+
+#define RING_PAGES_MAX 4096
+
+static int check(struct perfmon_session *session, const struct perfmon_sampling *asked)
+{
+	int err = PM_STRUCT_CHECK(asked, perfmon_sampling, 56);
+	uint64_t known = pm_fields_known();
+
+	if (err)
+		return pm_session_explain_struct(session, err, "the sampling",
+						 "perfmon_sampling");
+	if (asked->flags & ~PERFMON_SAMPLING_BEST || asked->reserved ||
+	    asked->fields & ~known)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "sampling has unknown flags 0x%x or fields 0x%" PRIx64
+				   ", or a reserved field that is not 0",
+				   asked->flags, asked->fields & ~known);
+	if (asked->ring_pages & (asked->ring_pages - 1) ||
+	    asked->ring_pages > RING_PAGES_MAX)
+		return pm_diag_set(&session->diag, -EINVAL,
+				   "%u ring pages: expects a power of two up to %d",
+				   asked->ring_pages, RING_PAGES_MAX);
+	return 0;
+}
+
+static void settings(struct pm_sampling *sampling, const struct perfmon_sampling *asked)
+{
+	struct pm_options options;
+
+	pm_options_read(&options, NULL);
+	sampling->pages = asked->ring_pages ?: options.sample_pages;
+	sampling->depth = asked->call_depth ?: options.call_depth;
+	pm_options_free(&options);
+}
+
+static int set_up(struct perfmon_session *session, const struct perfmon_sampling *asked)
+{
+	struct pm_sampling *sampling = calloc(1, sizeof(*sampling));
+	int err;
+
+	if (!sampling)
+		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
+	sampling->fields = asked->fields;
+	settings(sampling, asked);
+	err = pm_fields_grant(session, sampling, asked->flags);
+	if (!err && asked->format)
+		err = pm_format_begin(&sampling->use, asked->format, asked->data,
+				      asked->data_size, &session->diag);
+	err = err ?: pm_queue_need(session);
+	err = err ?: pm_helper_need(session);
+	if (!err) {
+		session->sampling = sampling;
+		err = pm_session_replan(session);
+	}
+	if (err) {
+		session->sampling = NULL;
+		pm_format_end(sampling->use);
+		free(sampling);
+	}
+	return err;
+}
+
+PM_EXPORT int perfmon_sampling_set_up(struct perfmon_session *session,
+				      const struct perfmon_sampling *sampling)
+{
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	err = check(session, sampling);
+	err = err ?: pm_session_must_stand(session, "the sampling");
+	if (!err && session->sampling)
+		err = pm_diag_set(&session->diag, -EEXIST,
+				  "sampling is already set up; tear sampling down first");
+	return pm_session_leave_idle(session, err ?: set_up(session, sampling));
+}
+
+static int tear_down(struct perfmon_session *session)
+{
+	struct pm_sampling *sampling = session->sampling;
+	int saved, err;
+
+	if (!sampling)
+		return 0;
+	saved = pm_log_close(sampling->log);
+	sampling->log_error = sampling->log_error ?: saved;
+	sampling->log = NULL;
+	sampling->side_records = false;
+	session->sampling = NULL;
+	err = pm_session_replan(session);
+	if (err) {
+		session->sampling = sampling;
+		return err;
+	}
+	saved = sampling->log_error;
+	pm_format_end(sampling->use);
+	free(sampling);
+	return saved ? pm_diag_set(&session->diag, saved,
+				   "the log could not be written in full (error %d)",
+				   -saved)
+		     : 0;
+}
+
+PM_EXPORT int perfmon_sampling_tear_down(struct perfmon_session *session)
+{
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	err = pm_session_must_stand(session, "the sampling");
+	return pm_session_leave_idle(session, err ?: tear_down(session));
+}
+
+/* --- information -------------------------------------------------------------------- */
+
+PM_EXPORT int perfmon_sampling_fields(struct perfmon_session *session, uint64_t *granted)
+{
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	if (!session->sampling || !granted)
+		return pm_session_leave(session, pm_sampling_not_set_up(session));
+	*granted = session->sampling->fields;
+	return pm_session_leave(session, 0);
+}
+
+PM_EXPORT const void *perfmon_sampling_buffer(struct perfmon_session *session,
+					      size_t *size)
+{
+	const void *buffer = NULL;
+	size_t found = 0;
+
+	if (pm_session_enter(session))
+		return NULL;
+	pm_session_catch_up(session);
+	if (session->sampling && session->sampling->use)
+		buffer = pm_format_buffer(session->sampling->use, &found);
+	if (buffer && size)
+		*size = found;
+	if (!buffer)
+		pm_diag_set(&session->diag, -EINVAL,
+			    "no format keeps a buffer of samples");
+	pm_session_leave(session, 0);
+	return buffer;
+}
+
+PM_EXPORT int perfmon_sampling_counts(struct perfmon_session *session, uint64_t *taken,
+				      uint64_t *lost)
+{
+	const struct pm_sampling *sampling;
+	uint64_t given = 0, dropped = 0, unlogged;
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	pm_session_catch_up(session);
+	if (!session->sampling)
+		return pm_session_leave(session, pm_sampling_not_set_up(session));
+	sampling = session->sampling;
+	if (sampling->use)
+		pm_format_counts(sampling->use, &given, &dropped);
+	unlogged = sampling->unlogged +
+		   __atomic_load_n(&sampling->log_lost, __ATOMIC_RELAXED);
+	if (taken)
+		*taken = sampling->taken - (sampling->use ? dropped : unlogged);
+	if (lost)
+		*lost = sampling->lost + dropped + unlogged;
+	return pm_session_leave(session, 0);
+}
+
+PM_EXPORT int perfmon_sampling_throttled(struct perfmon_session *session, uint64_t *times)
+{
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	pm_session_catch_up(session);
+	if (!session->sampling || !times)
+		return pm_session_leave(session, pm_sampling_not_set_up(session));
+	*times = session->sampling->throttled;
+	return pm_session_leave(session, 0);
+}
+
+/* --- a part of the program ---------------------------------------------------------- */
+
+PM_EXPORT int perfmon_sampling_enter(struct perfmon_session *session)
+{
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	pm_session_catch_up(session);
+	if (!session->sampling)
+		return pm_session_leave(session, pm_sampling_not_set_up(session));
+	err = session->sampling->entered++ ? 0 : pm_session_start(session);
+	if (err)
+		session->sampling->entered--;
+	return pm_session_leave(session, err);
+}
+
+PM_EXPORT int perfmon_sampling_leave(struct perfmon_session *session)
+{
+	int err = pm_session_enter(session);
+
+	if (err)
+		return err;
+	if (!session->sampling || !session->sampling->entered)
+		return pm_session_leave(session,
+					pm_diag_set(&session->diag, -EINVAL,
+						    "sampling has not been entered"));
+	err = --session->sampling->entered ? 0 : pm_session_stop(session);
+	return pm_session_leave(session, err);
+}
