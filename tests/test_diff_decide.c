@@ -738,7 +738,7 @@ Test(diff_decide, counts_that_do_not)
 		load(&c, i % 2, make("instructions", i % 2 ? 103000 : 100000, 100));
 	judge(&c);
 	cr_assert_eq(row_of(&c, "instructions")->verdict, DIFF_MORE);
-	cr_assert(!row_of(&c, "instructions")->exact);
+	cr_assert(!row_of(&c, "instructions")->without_p);
 	done(&c);
 
 	/* A run of its own each: their spread says that they do not repeat. */
@@ -926,7 +926,7 @@ Test(diff_decide, visits_that_had_not_ended)
 			marked += row->total[0].marks == PM_MARK_IN_FLIGHT;
 			lacking += row->lacks;
 			cr_assert_eq(row->lacks, outer && !inclusive);
-			cr_assert(!row->exact);
+			cr_assert(!row->without_p);
 			if (row->lacks)
 				cr_assert_eq(row->verdict, DIFF_OPEN);
 			else if (!outer && row->quantity >= DIFF_EVENT)

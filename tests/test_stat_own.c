@@ -67,7 +67,7 @@ static void run(struct stat_cell *cell, const struct perfmon_value *all,
 		const struct perfmon_value *own)
 {
 	stat_cell_take(cell, &asked, all, own);
-	stat_cell_settle(cell);
+	stat_cell_end_run(cell);
 }
 
 static const struct perfmon_value all = {

@@ -41,7 +41,7 @@ static void usage(FILE *to)
 		fprintf(to, "  %-6s %s\n", commands[i].name, commands[i].summary);
 }
 
-/* Runs the subcommand that ARGV begins with. */
+/* Runs the subcommand in ARGV[0]. */
 static int run(int argc, char **argv)
 {
 	for (size_t i = 0; i < COMMANDS; i++)
@@ -52,7 +52,7 @@ static int run(int argc, char **argv)
 	return CLI_USAGE;
 }
 
-/* What `perfmon NAME --help` says. */
+/* Runs `perfmon NAME --help`. */
 static int help(char *name)
 {
 	char option[] = "--help", *argv[] = {name, option, NULL};

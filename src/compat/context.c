@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Descriptors of perfmon2 sessions. One end of a pair of sockets, which keep the bounds of
- * messages (SOCK_SEQPACKET), is the program's: copies of it, waiting for it and signals from it are the kernel's business. A table
- * finds the context by the socket's inode, so that any copy will do. The library's end
- * hangs up when the last copy is closed; a thread, the watcher, waits for that and ends
- * the session.
+ * The descriptors of perfmon2 sessions. The program has one end of a pair of sockets that
+ * keep the bounds of messages (SOCK_SEQPACKET), so the kernel provides copies, waiting
+ * and signals. A table finds the context by the socket's inode, which all copies share.
+ * The library's end hangs up when the last copy is closed. A thread, the watcher, waits
+ * for that and ends the session.
  *
- * A context leaves the table by the watcher, or by a load that finds it closed, and is
- * freed by who drops the last reference: these, or a call that was under way.
+ * The watcher, or a load that finds a closed context, removes it from the table. The last
+ * reference frees it: theirs, or that of a running call.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,18 +27,18 @@
 #include "perfmon/sampling.h"
 
 #define BUCKETS 256
-#define EVENTS	16 /* looked at in one go */
+#define EVENTS	16 /* handled at once */
 
-/* Guarded by PM_LOCK_PERFMON2, except `owner`. */
+/* PM_LOCK_PERFMON2 guards the table, except `owner`. */
 static struct {
 	struct pm2_context *buckets[BUCKETS];
 	size_t count;
-	struct pm_poller watched; /* of the watcher, while `is_watched` */
+	struct pm_poller watched; /* by the watcher, while `is_watched` */
 	bool is_watched;
-	/* Contexts that threads are ending just now; a futex. */
+	/* The number of contexts that threads are ending now; a futex. */
 	uint32_t ending;
-	/* The process that may use the table; a child that no fork handler has prepared
-	 * finds itself to be another. 0: nobody yet. */
+	/* The process that may use the table, or 0. A child without a fork handler finds
+	 * that it is another process. */
 	pid_t owner;
 } table;
 
@@ -68,7 +68,7 @@ static void context_free(struct pm2_context *context)
 	free(context);
 }
 
-/* The calling thread begins to end a context; with the lock. */
+/* The calling thread begins to end a context. The caller holds the lock. */
 static void ending_begin(void)
 {
 	__atomic_fetch_add(&table.ending, 1, __ATOMIC_RELAXED);
@@ -76,7 +76,9 @@ static void ending_begin(void)
 
 static void ending_end(void)
 {
-	/* The release pairs with the acquire of who waits: the counters are free. */
+	/*
+	 * The counters are free. The release pairs with the acquire in end_all_closed().
+	 */
 	if (!__atomic_sub_fetch(&table.ending, 1, __ATOMIC_RELEASE))
 		pm_kernel_futex_wake(&table.ending);
 }
@@ -98,14 +100,14 @@ static void context_put(struct pm2_context *context)
 
 /* --- the watcher -------------------------------------------------------------------- */
 
-/* By hand: a child by clone(2) may have copies of the descriptors, with which they would
- * stay. With the lock. */
+/* Removes FD explicitly: a child by clone(2) may have copies of the descriptors, which
+ * would keep it in the set. The caller holds the lock. */
 static void unwatch(int fd)
 {
 	pm_poller_control(&table.watched, EPOLL_CTL_DEL, fd, 0, 0);
 }
 
-/* The first step of its end, which end_context() completes without the lock. */
+/* Begins a context's end, which end_context() completes without the lock. */
 static void unlink_context(struct pm2_context *gone)
 {
 	struct pm2_context **link = bucket_of(gone->inode);
@@ -129,7 +131,7 @@ static void end_messages(struct pm2_context *context)
 	pthread_mutex_unlock(&context->lock);
 }
 
-/* Of a context that has just been taken out of the table. */
+/* Ends a context that has just been removed from the table. */
 static void end_context(struct pm2_context *context)
 {
 	end_messages(context);
@@ -137,7 +139,7 @@ static void end_context(struct pm2_context *context)
 	ending_end();
 }
 
-/* A context in the table, NULL: none has this socket. */
+/* Returns the context in the table with this socket, or NULL. */
 static struct pm2_context *find_inode(ino_t inode)
 {
 	struct pm2_context *context = *bucket_of(inode);
@@ -147,14 +149,15 @@ static struct pm2_context *find_inode(ino_t inode)
 	return context;
 }
 
-/* What the watcher is told by: a load may have freed the context meanwhile. */
+/* The key of an event for the watcher. It is not a pointer, since a load may have freed
+ * the context. */
 static uint64_t key_of(const struct pm2_context *context, bool is_messages)
 {
 	return (uint64_t)context->inode << 1 | is_messages;
 }
 
-/* Whether the program has closed all its descriptors of CONTEXT; or ours, and cannot use
- * its own. */
+/* Returns whether the program has closed all its descriptors of CONTEXT, or the library's
+ * end. */
 static bool is_closed(const struct pm2_context *context)
 {
 	int err = pm_owned_check(&context->end);
@@ -164,7 +167,7 @@ static bool is_closed(const struct pm2_context *context)
 	       (pm_kernel_poll(context->end.fd, &events) > 0 && events & POLLHUP);
 }
 
-/* One in the table, NULL if there is none. */
+/* Returns a closed context in the table, or NULL. */
 static struct pm2_context *find_closed(void)
 {
 	struct pm2_context *context;
@@ -194,21 +197,20 @@ static void end_closed(void)
 	} while (closed);
 }
 
-/*
- * Ends the contexts that are closed: their counters are free when this returns. The
- * watcher would do so, too, but perhaps later than the program's next load.
- */
-static void settle_contexts(void)
+/* Ends all contexts that are closed. Their counters are free when it returns. The watcher
+ * does the same, but perhaps after the program's next load. */
+static void end_all_closed(void)
 {
 	uint32_t ending;
 
 	end_closed();
-	/* Those that the watcher has begun to end. */
+	/* Waits for contexts that other threads are ending. Pairs with the release in
+	 * ending_end(). */
 	while ((ending = __atomic_load_n(&table.ending, __ATOMIC_ACQUIRE)))
 		pm_kernel_futex_wait(&table.ending, ending);
 }
 
-/* Ends the watcher, unless it has contexts to watch for a program that goes on. */
+/* Ends the watcher if there are no contexts to watch or the program has ended. */
 static bool end_watcher(bool program_has_ended)
 {
 	bool done;
@@ -223,7 +225,8 @@ static bool end_watcher(bool program_has_ended)
 	return done;
 }
 
-/* Has the watcher look for room in the socket instead of messages, or again for messages. */
+/* Makes the watcher wait for room in the socket instead of messages, or for messages
+ * again. */
 static void watch_room(struct pm2_context *context, bool room)
 {
 	table_lock();
@@ -246,7 +249,9 @@ static void forward(struct pm2_context *context)
 	pthread_mutex_unlock(&context->lock);
 }
 
-/* The watcher's work: a context has messages or room for them, or is closed. */
+/*
+ * Handles an event of the watcher: a context has messages or room for them, or is closed.
+ */
 static void look_after(const struct epoll_event *event)
 {
 	bool is_messages = event->data.u64 & 1, is_closed = false;
@@ -270,7 +275,9 @@ static void look_after(const struct epoll_event *event)
 	}
 }
 
-/* Hanging up is always told. With the lock, as what follows. */
+/*
+ * epoll always reports a hang-up. The caller holds the lock, also of the functions below.
+ */
 static int watch_end(const struct pm2_context *context)
 {
 	return pm_owned_is_foreign(&context->end)
@@ -285,7 +292,7 @@ static int watch_messages(const struct pm2_context *context, int fd)
 				 key_of(context, true));
 }
 
-/* Makes the watcher's set anew, of all contexts. */
+/* Makes the watcher's set again, of all contexts. */
 static int make_set(void)
 {
 	struct pm2_context *context;
@@ -305,13 +312,13 @@ static int make_set(void)
 	return err;
 }
 
-/* The set that the watcher, whose SET was lost, is to wait for. */
+/* Replaces SET, which the watcher has lost. */
 static int renew_set(struct pm_poller *set)
 {
 	int err = 0;
 
 	table_lock();
-	/* A create may have noticed before. */
+	/* A create may have replaced it already. */
 	if (set->anchor.inode == table.watched.anchor.inode)
 		err = make_set();
 	*set = table.watched;
@@ -334,7 +341,7 @@ static void *watch(void *argument)
 
 		is_lost = (n < 0 && n != -EINTR) || pm_poller_check(&set);
 		if (is_lost) {
-			/* Until the next context comes. */
+			/* The next context starts it again. */
 			if (is_new || renew_set(&set))
 				break;
 			end_closed();
@@ -371,7 +378,7 @@ int pm2_context_watch_messages(struct pm2_context *context)
 		   : 0;
 }
 
-/* With the lock. The watcher itself finds that its set was lost within a tick. */
+/* The watcher finds within a tick that its set was lost. The caller holds the lock. */
 static int start_watcher(void)
 {
 	bool has_watcher = table.is_watched;
@@ -395,16 +402,18 @@ static int start_watcher(void)
 
 /* --- fork --------------------------------------------------------------------------- */
 
-/* The child keeps the contexts, to know its parent's descriptors, and nothing else of
- * them; the watcher is not there. The locks of contexts and sessions may be held by
- * threads that are not, either: nothing takes them. */
+/*
+ * The child keeps the contexts only to know its parent's descriptors. It has no watcher.
+ * Threads that it does not have may hold the locks of contexts and sessions, so it takes
+ * none.
+ */
 static void in_child(bool prepared)
 {
 	struct pm2_context *context;
 	size_t i;
 
 	if (!prepared)
-		return; /* the table may be in pieces: `owner` keeps this child off it */
+		return; /* the table may be half written: `owner` keeps this child from using it */
 	for (i = 0; i < BUCKETS && table.owner; i++) {
 		for (context = table.buckets[i]; context; context = context->next) {
 			perfmon_session_close(context->session);
@@ -428,8 +437,8 @@ __attribute__((constructor)) static void handle_forks(void)
 	pm_locks_at_fork(PM_LOCK_PERFMON2, &hooks);
 }
 
-/* This process, if the table is its own; takes it if it is nobody's. 0: it is
- * another's. */
+/* Returns this process if the table is its own, and takes the table if it has no owner.
+ * Returns 0 if it is another process's. */
 static pid_t owner_of_table(void)
 {
 	pid_t pid = pm_kernel_getpid(), owner = 0;
@@ -442,7 +451,7 @@ static pid_t owner_of_table(void)
 
 /* --- create ------------------------------------------------------------------------- */
 
-/* Puts CONTEXT under the eyes of the watcher and into the table. */
+/* Puts CONTEXT into the table and lets the watcher watch it. */
 static int context_publish(struct pm2_context *context)
 {
 	struct pm2_context **bucket = bucket_of(context->inode);
@@ -462,11 +471,11 @@ static int context_publish(struct pm2_context *context)
 	return err;
 }
 
-/* How the sockets of all processes are called whose descriptors are sessions. */
+/* The names of all processes' sockets whose descriptors are sessions begin with this. */
 #define SOCKET_NAME "libperfmon perfmon2 session "
 
-/* What a process that gets the descriptor from here knows it by. A name that is refused
- * (by a sandbox) changes only which error it gets. */
+/* Names the socket, so that a process that gets the descriptor recognises it. If a
+ * sandbox forbids the name, only the error there differs. */
 static void name_end(int fd, const struct stat *st)
 {
 	char name[80];
@@ -476,8 +485,8 @@ static void name_end(int fd, const struct stat *st)
 	pm_kernel_name_socket(fd, name);
 }
 
-/* Whether FD, which this process does not know, is a session that another one made. This
- * one may have made it, too, before it executed another program. */
+/* Returns whether FD is a session of another process. This process may have made it
+ * before it executed another program. */
 static bool is_anothers(int fd)
 {
 	char own[80];
@@ -498,7 +507,7 @@ static int make_ends(struct pm2_context *context, int *end)
 	err = pm_owned_learn(&context->end, ends[0]);
 	if (err)
 		pm_kernel_close(ends[0]);
-	/* Nothing is to be written by the program, which would pile up unread. */
+	/* The program must not write: nobody would read it. */
 	err = err ?: pm_kernel_shutdown(ends[0], SHUT_RD);
 	err = err ?: pm_kernel_fcntl(ends[1], F_SETFD, 0);
 	err = err ?: pm_kernel_fstat(ends[1], &st);
@@ -619,7 +628,7 @@ int pm2_result(int result)
 	return -1;
 }
 
-static struct pm2_context *enter(int fd, bool settle)
+static struct pm2_context *enter(int fd, bool end_closed_first)
 {
 	struct pm2_context *context;
 	sigset_t signals;
@@ -627,9 +636,9 @@ static struct pm2_context *enter(int fd, bool settle)
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	pm_kernel_signals_block(&signals);
-	/* With no context's lock, which the end of another might need. */
-	if (settle)
-		settle_contexts();
+	/* Done without a context's lock, which the end of another might need. */
+	if (end_closed_first)
+		end_all_closed();
 	err = find(fd, &context);
 	if (err) {
 		pm_kernel_signals_restore(&signals);
@@ -648,10 +657,10 @@ struct pm2_context *pm2_context_enter_to_ask(int fd)
 	return enter(fd, false);
 }
 
-/* The sentence is from here on that of this call. */
-static struct pm2_context *enter_anew(int fd, bool settle)
+/* The message belongs to this call from here on. */
+static struct pm2_context *enter_anew(int fd, bool end_closed_first)
 {
-	struct pm2_context *context = enter(fd, settle);
+	struct pm2_context *context = enter(fd, end_closed_first);
 
 	if (context)
 		pm_diag_clear(&context->diag);

@@ -58,7 +58,7 @@ void pm2_registers_drop_set(struct pm2_context *context, uint16_t id)
 			context->registers[kept++] = *reg;
 	}
 	context->register_count = kept;
-	/* The counters behind those of the set have moved up. */
+	/* The counters behind those of the set move up. */
 	for (i = 0; i < kept; i++) {
 		int32_t *counter = &context->registers[i].counter;
 		int before = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Messages about overflows: from the session to the program's socket. */
+/* Moves messages about overflows from the session to the program's socket. */
 #include <errno.h>
 #include <string.h>
 
 #include "compat/compat.h"
 #include "core/kernel/kernel.h"
 
-/* The PMD that FROM is about, in a message that may name others. */
+/* Adds the PMD of FROM to a message that may name others. */
 static void add_pmd(struct pm2_context *context, const struct perfmon_message *from)
 {
 	uint64_t counters[PM2_COUNTER_WORDS] = {0};
@@ -36,15 +36,15 @@ static void convert(struct pm2_context *context, const struct perfmon_message *f
 	add_pmd(context, from);
 }
 
-/* Of what the text knows. */
+/* Returns whether perfmon2 has such messages. */
 static bool is_known(const struct perfmon_message *message)
 {
 	return message->type == PERFMON_MESSAGE_TYPE_OVERFLOW ||
 	       message->type == PERFMON_MESSAGE_TYPE_END;
 }
 
-/* Whether MESSAGE is of a counter that overflowed along with those of the pending one: it
- * came before all stood still. */
+/* Returns whether MESSAGE is about a counter that overflowed together with those of the
+ * pending message, before all had stopped. */
 static bool is_same_overflow(const struct pm2_context *context,
 			     const struct perfmon_message *message)
 {
@@ -57,7 +57,7 @@ static bool is_same_overflow(const struct pm2_context *context,
 	       pending->msg_active_set == message->set;
 }
 
-/* Has the session's next message in `ahead`. */
+/* Reads the session's next message into `ahead`. */
 static bool look_ahead(struct pm2_context *context)
 {
 	context->has_ahead = context->has_ahead ||
@@ -66,8 +66,8 @@ static bool look_ahead(struct pm2_context *context)
 	return context->has_ahead;
 }
 
-/* Has the next message of the text in `pending`: one for all PMDs that overflowed at
- * once. */
+/* Makes the next perfmon2 message in `pending`: one for all PMDs that overflowed
+ * together. */
 static bool take_message(struct pm2_context *context)
 {
 	while (!context->is_pending && look_ahead(context)) {
@@ -85,7 +85,7 @@ static bool take_message(struct pm2_context *context)
 	return context->is_pending;
 }
 
-/* The socket takes a message whole or not at all, and gives it so. */
+/* The socket takes a message completely or not at all. */
 void pm2_messages_forward(struct pm2_context *context)
 {
 	bool is_full = false;

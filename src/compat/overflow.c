@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Overflows of PMDs: what they lead to. */
+/* The effects of PMDs' overflows. */
 #include <errno.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ void pm2_overflow_take(struct pm2_overflow *overflow, const struct pfarg_pmd *pm
 	memcpy(overflow->reset_pmds, pmd->reg_reset_pmds, sizeof(overflow->reset_pmds));
 }
 
-/* REG's overflows as a session wants them; size 0: they lead to nothing. */
+/* Returns REG's overflows in a session's terms; size 0: they have no effect. */
 static struct pm2_applied overflow_of(struct pm2_context *context,
 				      const struct pm2_register *reg)
 {
@@ -31,12 +31,12 @@ static struct pm2_applied overflow_of(struct pm2_context *context,
 	const struct pm2_overflow *from = &reg->overflow;
 	struct pm2_applied to;
 
-	/* To be compared as memory. */
+	/* It is compared as memory. */
 	memset(&to, 0, sizeof(to));
 	if (!memcmp(from, &nothing, sizeof(nothing)))
 		return to;
 	to.how.size = sizeof(to.how);
-	/* perfmon2 takes every reset value. */
+	/* perfmon2 accepts every reset value. */
 	to.how.flags = PERFMON_OVERFLOW_ONCE;
 	if (from->flags & PFM_PMDFL_OVFL_NOTIFY)
 		to.how.flags |= PERFMON_OVERFLOW_NOTIFY;
@@ -56,7 +56,7 @@ static struct pm2_applied overflow_of(struct pm2_context *context,
 	return to;
 }
 
-/* The counters of MASK in INDICES: how many. */
+/* Lists the counters of MASK in INDICES and returns how many there are. */
 static uint32_t indices_of(const uint64_t mask[PM2_COUNTER_WORDS],
 			   uint32_t indices[PERFMON_SESSION_COUNTERS_MAX])
 {

@@ -16,14 +16,14 @@
 #define KNOWN_PMD_FLAGS                                                                  \
 	(PFM_PMDFL_SMPL | PFM_PMDFL_SWITCH | PFM_PMDFL_OVFL_NOTIFY | PFM_PMDFL_RANDOM)
 
-/* --- PMC values as texts of events -------------------------------------------------- */
+/* --- PMC values as event names ---------------------------------------------------- */
 
 #define TEXT_SIZE 64
 
-/* What a quiescent register counts: an event that never happens. */
+/* A quiescent register counts an event that never happens. */
 #define QUIESCENT "dummy"
 
-/* The event that the kernel numbers so, of TYPE. */
+/* Makes the name of the event with the kernel's number in PMC, of TYPE. */
 static int numbered_text(char text[TEXT_SIZE], uint32_t type, const struct pfarg_pmc *pmc,
 			 const char *modes)
 {
@@ -35,7 +35,7 @@ static int numbered_text(char text[TEXT_SIZE], uint32_t type, const struct pfarg
 	return 0;
 }
 
-/* A raw encoding, with the modes that it says itself. */
+/* Makes the name of a raw encoding, with the modes in its own bits. */
 static void raw_text(char text[TEXT_SIZE], uint64_t value, const char *modes)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -51,7 +51,7 @@ static void raw_text(char text[TEXT_SIZE], uint64_t value, const char *modes)
 	snprintf(text, TEXT_SIZE, "r%" PRIx64 "%s", value, modes);
 }
 
-/* The event of PMC as perfmon/event.h has it; -EINVAL: there is none. */
+/* Makes the name of PMC's event for perfmon/event.h. Returns -EINVAL if there is none. */
 static int text_of(char text[TEXT_SIZE], const struct pfarg_pmc *pmc)
 {
 	const char *modes = pmc->reg_flags & PFM_PMCFL_KERNEL ? ":uk" : "";
@@ -103,7 +103,7 @@ static int check_register(struct pm2_context *context, size_t i, uint16_t set,
 
 /* --- PMCs --------------------------------------------------------------------------- */
 
-/* How a register was before a call that may have to undo what it did. */
+/* The state of a register before a call, for undo(). */
 struct change {
 	uint16_t set;
 	uint16_t number;
@@ -159,7 +159,7 @@ static int check_pmcs(struct pm2_context *context, const struct pfarg_pmc *pmcs,
 	return err;
 }
 
-/* Gives a register without a counter one that counts TEXT, from its value on. */
+/* Gives a register without a counter one that counts TEXT, from the PMD's value on. */
 static int add_counter(struct pm2_context *context, struct pm2_register *reg,
 		       const char *text)
 {
@@ -179,8 +179,8 @@ static int add_counter(struct pm2_context *context, struct pm2_register *reg,
 	write.index = (uint32_t)counter;
 	perfmon_session_write(context->session, &write, 1, sizeof(write), 0);
 	reg->counter = counter;
-	/* The last moves into its place: the memory that was made sure of stays
-	 * enough. */
+	/* The last register moves into its place, so that the reserved memory still
+	 * suffices. */
 	if (spare)
 		*spare = context->registers[--context->register_count];
 	return 0;
@@ -208,7 +208,7 @@ static int program(struct pm2_context *context, const struct pfarg_pmc *pmc)
 	return 0;
 }
 
-/* Puts back what CHANGE says. */
+/* Restores the state in CHANGE. */
 static void undo(struct pm2_context *context, const struct change *change)
 {
 	struct pm2_register *reg =
@@ -256,7 +256,7 @@ static int write_pmcs(struct pm2_context *context, const struct pfarg_pmc *pmcs,
 
 	if (!changes)
 		return pm_diag_set(&context->diag, -ENOMEM, "out of memory");
-	/* Each may become a register, and leave a spare counter behind. */
+	/* Each element may add a register and leave a spare counter. */
 	err = pm2_registers_reserve(context, 2 * n);
 	for (i = 0; i < n && !err; i++) {
 		const struct pm2_register *reg =
@@ -313,7 +313,7 @@ static int check_pmds(struct pm2_context *context, const struct pfarg_pmd *pmds,
 	return err;
 }
 
-/* The registers that PMDS name, and room for them. */
+/* Finds or adds the registers that PMDS name. */
 static int touch_all(struct pm2_context *context, const struct pfarg_pmd *pmds, size_t n)
 {
 	size_t i, missing = 0;
@@ -327,7 +327,7 @@ static int touch_all(struct pm2_context *context, const struct pfarg_pmd *pmds, 
 	return err;
 }
 
-/* Exchanges what overflows lead to with SAVED, and tells the session. */
+/* Exchanges the effects of overflows with SAVED, and applies them to the session. */
 static int exchange_overflows(struct pm2_context *context, const struct pfarg_pmd *pmds,
 			      size_t n, struct pm2_overflow *saved)
 {
@@ -374,7 +374,7 @@ static int write_values(struct pm2_context *context, const struct pfarg_pmd *pmd
 	return err < 0 ? err : 0;
 }
 
-/* Backwards: of a register that is named twice the first has the oldest. */
+/* Backwards: of a register that is named twice, the first entry has the oldest state. */
 static void restore_overflows(struct pm2_context *context, const struct pfarg_pmd *pmds,
 			      size_t n, const struct pm2_overflow *saved)
 {

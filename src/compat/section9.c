@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Section 9's perfmon2 calls, by those of section 10. */
+/* Section 9's perfmon2 calls, on top of section 10's. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "core/kernel/kernel.h"
 #include "perfmon/perfmon2_section9.h"
 
-/* Here the names are section 10's, as all of src/compat has them. */
+/* From here on the names are section 10's, as everywhere in src/compat. */
 #undef pfarg_pmc
 #undef pfarg_pmd
 #undef pfm_write_pmcs
@@ -35,9 +35,11 @@ PM_EXPORT int pfm_section9_create_session(const struct pfarg_section9_ctx *ctx,
 
 /* --- vectors ------------------------------------------------------------------------ */
 
-/* Takes the session of FD and returns zeroed room for section 10's form of N elements at
- * FROM: FEW, if that is enough. NULL and *ERR, a negative errno, or *CONTEXT NULL and
- * errno if there is no session. */
+/*
+ * Enters the session of FD and returns zeroed memory for N elements of section 10's form:
+ * FEW, if that is enough. Otherwise returns NULL and sets *ERR to a negative errno, or
+ * *CONTEXT to NULL and errno if there is no session.
+ */
 static void *enter(int fd, const void *from, int n, void *few, size_t element,
 		   struct pm2_context **context, int *err)
 {
@@ -139,7 +141,7 @@ PM_EXPORT int pfm_section9_read_pmds(int fd, struct pfarg_section9_pmd *pmds, in
 
 /* --- attaching and counting --------------------------------------------------------- */
 
-/* What section 9 asks beside section 10. */
+/* Checks the rules that section 9 has in addition to section 10. */
 static int check_load(struct pm2_context *context, const struct pfarg_section9_load *load)
 {
 	int cpu;

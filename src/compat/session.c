@@ -29,7 +29,7 @@ PM_EXPORT int pfm_create_context_args(int flags, const char *smpl_name, void *sm
 	return pm2_result(pm2_context_create((uint32_t)flags, &format));
 }
 
-/* For who calls it past the macro. */
+/* For programs that call the function and not the macro. */
 PM_EXPORT int(pfm_create_context)(int flags, ...)
 {
 	const char *smpl_name = NULL;
@@ -76,7 +76,7 @@ PM_EXPORT int pfm_load_context(int fd, int flags, ...)
 	return pm2_context_leave(context, err ?: pm2_load(context, target));
 }
 
-/* FUNCTION for the session of FD; no flags are known. */
+/* Calls FUNCTION for the session of FD. No flags are known. */
 static int call(int fd, int flags, int (*function)(struct perfmon_session *session))
 {
 	struct pm2_context *context = pm2_context_enter(fd);
@@ -179,7 +179,7 @@ PM_EXPORT ssize_t pfm_read_msg(int fd, union pfarg_msg *messages, size_t size)
 	if (!size || size % sizeof(*messages))
 		return pm2_result(-EINVAL);
 	more = n = pm_kernel_read(fd, messages, sizeof(*messages));
-	/* The socket gives one at a time. */
+	/* The socket gives one message at a time. */
 	while (more == sizeof(*messages) && (size_t)n < size) {
 		more = pm_kernel_receive(fd, &messages[(size_t)n / sizeof(*messages)],
 					 sizeof(*messages));

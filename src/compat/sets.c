@@ -20,7 +20,9 @@ static int check_element(struct pm2_context *context, size_t i,
 				  sizeof(set->reserved));
 }
 
-/* The set that the session is to create, or delete: then only its number is looked at. */
+/*
+ * Returns the set that the session creates, or deletes; a deletion uses only the number.
+ */
 static struct perfmon_set set_of(const struct pfarg_setdesc *from)
 {
 	struct perfmon_set set = {.id = from->set_id};
@@ -80,8 +82,8 @@ PM_EXPORT int pfm_delete_evtsets(int fd, struct pfarg_setdesc *sets, size_t size
 	return change(fd, false, sets, size);
 }
 
-/* The registers that are programmed in set ID, and as the session has room for as many
- * more as a set can have, or none, all others. */
+/* Sets the bits of the registers of set ID that are available: those in use, and, if the
+ * session has room for a full set more, all others. */
 static void fill_available(struct pm2_context *context, uint16_t id, __u64 *registers)
 {
 	uint32_t used = 0;

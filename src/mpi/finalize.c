@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libperfmon-mpi: one report of all ranks, made in MPI_Finalize(), which this library
- * stands in front of, in C and Fortran (the profiling interface of MPI: PMPI_ names are
- * MPI's own). A program is linked with it before MPI, or started with it in LD_PRELOAD.
+ * libperfmon-mpi: one report of all ranks, made in MPI_Finalize(). This library's
+ * MPI_Finalize() comes before MPI's, in C and Fortran (MPI's profiling interface: PMPI_
+ * names are MPI's own). Link a program with it before MPI, or start it with the library
+ * in LD_PRELOAD.
  *
- * Rank 0 takes one profile after the other and keeps sums only. What a rank does after
- * MPI_Finalize() is in no report then.
+ * Rank 0 receives one profile after the other and keeps only sums. The report has nothing
+ * that a rank does after MPI_Finalize().
  */
 #include <errno.h>
 #include <mpi.h>
@@ -18,7 +19,7 @@
 #include <stdlib.h>
 
 #define TAG  1
-#define PART ((size_t)1 << 20) /* of a message: there is always room for one */
+#define PART ((size_t)1 << 20) /* of a message: there is always memory for one */
 
 static void send_to(int rank, MPI_Comm comm, const unsigned char *bytes, uint64_t size)
 {
@@ -29,7 +30,8 @@ static void send_to(int rank, MPI_Comm comm, const unsigned char *bytes, uint64_
 			   MPI_BYTE, rank, TAG, comm);
 }
 
-/* The profile of RANK, of *SIZE bytes, 0 if it has none; NULL: no memory for it. */
+/* Receives the profile of RANK, of *SIZE bytes; 0 if it has none. Returns NULL without
+ * memory. */
 static unsigned char *receive_from(int rank, MPI_Comm comm, uint64_t *size)
 {
 	static unsigned char dropped[PART];
@@ -37,7 +39,7 @@ static unsigned char *receive_from(int rank, MPI_Comm comm, uint64_t *size)
 
 	PMPI_Recv(size, 1, MPI_UINT64_T, rank, TAG, comm, MPI_STATUS_IGNORE);
 	bytes = malloc(*size + 1);
-	/* What has no room is taken all the same: its sender waits. */
+	/* Received even without memory, since its sender waits. */
 	for (uint64_t at = 0; at < *size; at += PART)
 		PMPI_Recv(bytes ? bytes + at : dropped,
 			  (int)(*size - at < PART ? *size - at : PART), MPI_BYTE, rank,
@@ -45,7 +47,7 @@ static unsigned char *receive_from(int rank, MPI_Comm comm, uint64_t *size)
 	return bytes;
 }
 
-/* All of it at rank 0: 0 or a negative errno. */
+/* Merges all profiles in rank 0. Returns 0 or a negative errno. */
 static int merge_all(MPI_Comm comm, int ranks, const void *own, size_t own_size)
 {
 	struct perfmon_merge *merge;
@@ -81,7 +83,7 @@ static void reduce(void)
 	PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
 	PMPI_Comm_rank(comm, &rank);
 	PMPI_Comm_size(comm, &ranks);
-	/* A rank without a report has no part in that of all. */
+	/* A rank without a report of its own is not in the merged one. */
 	if (!perfmon_report_wanted() || perfmon_merge_pack(&own, &size, 0)) {
 		own = NULL;
 		size = 0;
@@ -91,14 +93,14 @@ static void reduce(void)
 	else
 		err = merge_all(comm, ranks, own, size);
 	PMPI_Bcast(&err, 1, MPI_INT, 0, comm);
-	/* Where it came to nothing each rank reports itself. */
+	/* After a failure each rank writes its own report. */
 	if (!err)
 		perfmon_merge_done();
 	PMPI_Comm_free(&comm);
 	free(own);
 }
 
-/* Whether MPI_Finalize() came by here, in whatever language. */
+/* MPI_Finalize() was called here, in any language. */
 static bool seen;
 
 static void reduce_once(void)
@@ -117,7 +119,7 @@ int MPI_Finalize(void)
 	return PMPI_Finalize();
 }
 
-/* IERROR: NULL where Fortran 2008 leaves it out. */
+/* Fortran 2008 may leave IERROR out, which is NULL then. */
 static void finalize_fortran(MPI_Fint *ierror)
 {
 	int err;
@@ -129,8 +131,9 @@ static void finalize_fortran(MPI_Fint *ierror)
 }
 
 /*
- * Fortran's MPI_FINALIZE(), whose own code calls PMPI_Finalize() and so does not come by
- * here: by mpif.h and the module mpi, and by the module mpi_f08, as compilers spell it.
+ * Fortran's MPI_FINALIZE(): its own code calls PMPI_Finalize() and would not come here.
+ * These are the names by mpif.h and the module mpi, and by the module mpi_f08, as
+ * compilers write them.
  */
 #define FORTRAN(name)                                                                    \
 	void name(MPI_Fint *ierror) __attribute__((alias("finalize_fortran")))
@@ -143,7 +146,7 @@ FORTRAN(mpi_finalize_f08_);
 FORTRAN(mpi_finalize_f08__);
 FORTRAN(MPI_FINALIZE_F08);
 
-/* The rank of this process as its report has it: -1 without a launcher. */
+/* Returns the rank of this process in its report, or -1 without a launcher. */
 static int own_rank(void)
 {
 	void *profile;
@@ -157,7 +160,8 @@ static int own_rank(void)
 	return rank;
 }
 
-/* MPI has ended by a call that this library did not see: before the ranks report. */
+/* Notes that MPI has ended by a call that this library did not see. Runs before the
+ * reports. */
 __attribute__((destructor)) static void tell_missed(void)
 {
 	int over = 0;

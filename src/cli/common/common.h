@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * What the subcommands share: complaints and exit statuses, output that replaces a file
- * when it is whole, terminals, the files that are asked for.
- *
- * Uses the library's rooms.
- */
+/* Code that the subcommands share: messages and exit statuses, output that replaces a
+ * file when it is complete, terminals, and the files that a user names. */
 #ifndef PM_CLI_COMMON_COMMON_H
 #define PM_CLI_COMMON_COMMON_H
 

@@ -26,7 +26,7 @@ void cli_complain(const char *command, const char *format, ...)
 		text = NULL;
 	va_end(args);
 	pm_out_format(&out, "perfmon%s%s: ", command ? " " : "", command ? command : "");
-	/* What is complained about has a name that somebody gave it. */
+	/* A name in the message may contain control characters. */
 	pm_out_plain(&out, text ? text : format, 0);
 	pm_out_text(&out, "\n");
 	pm_out_end(&out);

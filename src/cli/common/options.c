@@ -12,9 +12,9 @@
 #include "core/topology/topology.h"
 
 #define OPTIONS_MAX 32
-#define NO_LETTER   256 /* of the first option, the next is one more */
+#define NO_LETTER   256 /* the first option without a letter; the others follow */
 
-/* The letters of the whole command: a letter means one option, whatever the subcommand. */
+/* The letters of the whole command. A letter means the same option in all subcommands. */
 static const struct {
 	char letter;
 	const char *name;
@@ -71,7 +71,7 @@ int cli_options_read(const struct cli_command *command, int argc, char **argv)
 	static char own[32];
 	int c, i, status = 0;
 
-	/* getopt(3) begins its sentences with it. */
+	/* getopt(3) begins its messages with it. */
 	snprintf(own, sizeof(own), "perfmon %s", command->name);
 	argv[0] = own;
 	if (command->options_first)
@@ -97,7 +97,7 @@ int cli_options_read(const struct cli_command *command, int argc, char **argv)
 		}
 		for (i = 0; options[i].name && letter_of(options, i) != c; i++)
 			;
-		/* getopt(3) has said what is wrong */
+		/* getopt(3) has printed the message */
 		status = !options[i].name
 				 ? CLI_USAGE
 				 : take(command->name, &options[i],

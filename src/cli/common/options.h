@@ -6,15 +6,15 @@
 #include <stdbool.h>
 
 struct cli_option {
-	const char *name;  /* --name; its letter stands in the table of letters */
-	const char *value; /* instead of an argument; NULL: it takes one, unless it has */
-	bool *flag;	   /* ... which becomes true */
-	const char **text; /* becomes the argument, if not NULL */
-	/* Becomes the argument's place in CHOICES: "text, json". */
+	const char *name; /* --name; the letter is in the table of letters */
+	const char *
+		value; /* used instead of an argument; NULL: the option takes one, unless it has a flag */
+	bool *flag;	   /* set to true */
+	const char **text; /* set to the argument, if not NULL */
+	/* Set to the argument's index in CHOICES: "text, json". */
 	unsigned int *choice;
 	const char *choices;
-	/* Does with the argument what it is for: 0, or an exit status and it has
-	 * complained. */
+	/* Handles the argument. Returns 0, or an exit status after a message. */
 	int (*take)(const char *command, const struct cli_option *option,
 		    const char *text);
 	void *to; /* for `take` */
@@ -23,18 +23,18 @@ struct cli_option {
 struct cli_command {
 	const char *name;
 	const char *help;
-	bool options_first; /* what is no option ends them: the rest is a command's */
+	bool options_first; /* the first argument that is no option begins a command */
 	const struct cli_option *options; /* the last has no name; --help is added */
 };
 
-/* -1 to go on with the arguments from optind on, or the exit status. */
+/* Returns -1 to continue with the arguments from optind on, or the exit status. */
 int cli_options_read(const struct cli_command *command, int argc, char **argv);
 
-/* For options: the metrics of the last one, TO a struct pm_metrics *. */
+/* For options: sets the struct pm_metrics * in TO from the last such option. */
 int cli_take_metrics(const char *command, const struct cli_option *option,
 		     const char *text);
 
-/* ... a level of a machine, TO a const char *. */
+/* For options: sets the const char * in TO to a level of a machine. */
 int cli_take_level(const char *command, const struct cli_option *option,
 		   const char *text);
 

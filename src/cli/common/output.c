@@ -12,14 +12,14 @@
 
 #include "cli/common/complain.h"
 
-/* Whether PATH names an open file of some process, or a device: its name is no place
- * where another file can be put. */
+/* Returns whether PATH names an open file of a process, or a device. No file can be
+ * renamed to such a path. */
 static bool is_special(const char *path)
 {
 	return !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6);
 }
 
-/* Opens what stands at PATH, or is made there, itself. */
+/* Opens or creates the file at PATH itself. */
 static int open_itself(struct pm_report_file *file, const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
@@ -29,9 +29,9 @@ static int open_itself(struct pm_report_file *file, const char *path)
 }
 
 /*
- * What the symbolic link PATH leads to, in *TARGET; NULL, and 0: it has no name, or none
- * where another file can be put. The kernel says whether the link may be followed: not
- * another user's in a sticky folder (fs.protected_symlinks).
+ * Sets *TARGET to the target of the symbolic link PATH, or to NULL if it has no name, or
+ * none to which a file can be renamed. The kernel decides whether the link may be
+ * followed: not another user's in a sticky folder (fs.protected_symlinks).
  */
 static int link_target(const char *path, char **target)
 {
@@ -42,7 +42,7 @@ static int link_target(const char *path, char **target)
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	*target = realpath(path, NULL);
-	/* Somebody may have changed the link since. */
+	/* The link may have changed since. */
 	if (*target &&
 	    (is_special(*target) || fstat(fd, &followed) || lstat(*target, &named) ||
 	     followed.st_dev != named.st_dev || followed.st_ino != named.st_ino)) {
@@ -71,7 +71,9 @@ static int open_file(struct pm_report_file *file, const char *path)
 	return err;
 }
 
-/* Opens the file at PATH to be written as its text comes. *MADE: there was none. */
+/*
+ * Opens the file at PATH for text that is written as it comes. *MADE says that it is new.
+ */
 static int open_to_grow(const char *path, bool append, bool *made)
 {
 	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (append ? O_APPEND : 0);
@@ -107,8 +109,7 @@ char *cli_output_path(const char *command, const char *path, const char *suffix)
 	return whole;
 }
 
-/* Whether there is a file to be opened, at output->path; if not, *STATUS is what to
- * return. */
+/* Returns whether to open a file at output->path. If not, *STATUS is the result. */
 static bool wants_file(struct cli_output *output, const char *command, const char *path,
 		       const char *suffix, int *status)
 {
@@ -121,7 +122,7 @@ static bool wants_file(struct cli_output *output, const char *command, const cha
 	return output->path;
 }
 
-/* ERR is what opening it came to. */
+/* ERR is the result of opening. */
 static int opened(struct cli_output *output, int err)
 {
 	if (err) {
@@ -140,7 +141,7 @@ int cli_output_begin(struct cli_output *output, const char *command, const char 
 {
 	int status;
 
-	/* A full file is an error to tell, not one to die of. */
+	/* A full file is an error to report, not a signal to die of. */
 	signal(SIGXFSZ, SIG_IGN);
 	if (!wants_file(output, command, path, suffix, &status))
 		return status;
@@ -164,7 +165,7 @@ int cli_output_write(void *argument, const char *text, size_t size)
 {
 	struct cli_output *output = argument;
 
-	/* What is no regular file has nothing to lose. */
+	/* Only a regular file can be truncated. */
 	if (output->empty_first && ftruncate(output->file.fd, 0) && errno != EINVAL)
 		return -errno;
 	output->empty_first = output->made = false;
@@ -207,7 +208,7 @@ size_t cli_plain_part(struct pm_out *out, const char *text, size_t length)
 
 	if (length >= sizeof(part)) {
 		length = sizeof(part) - 1;
-		/* Not in the middle of a character. */
+		/* Do not cut a character. */
 		while (length > 1 && ((unsigned char)text[length] & 0xc0) == 0x80)
 			length--;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where a command writes what it has been asked for: standard output, or a file, which
- * replaces an older one when it is whole. */
+/* The output of a command: standard output, or a file, which replaces an older one when
+ * it is complete. */
 #ifndef PM_CLI_COMMON_OUTPUT_H
 #define PM_CLI_COMMON_OUTPUT_H
 
@@ -11,39 +11,40 @@ struct cli_output {
 	const char *command;
 	char *path; /* NULL: standard output */
 	struct pm_report_file file;
-	bool empty_first;  /* before the first text; until then it stays as it was */
-	bool made;	   /* there was no file, and there is no text yet */
+	bool empty_first;  /* the file is emptied before the first text */
+	bool made;	   /* the file is new and still empty */
 	struct pm_out out; /* to the file */
 };
 
 /*
- * A copy of PATH; or, where that is a folder or has / at its end, of the path of
- * perfmon-COMMAND.SUFFIX in it. A missing folder is made. NULL, and it has complained.
+ * Returns a copy of PATH. If PATH is a folder or ends with /, returns the path of
+ * perfmon-COMMAND.SUFFIX in that folder, which is created if needed. Returns NULL after a
+ * message on failure.
  */
 char *cli_output_path(const char *command, const char *path, const char *suffix);
 
-/* To such a PATH (NULL, "-": standard output). 0, or CLI_FAILED and it has complained. A
- * symbolic link is followed where the kernel would follow it. */
+/* Begins output to PATH (NULL, "-": standard output). Returns 0, or CLI_FAILED after a
+ * message. A symbolic link is followed where the kernel would follow it. */
 int cli_output_begin(struct cli_output *output, const char *command, const char *path,
 		     const char *suffix);
 
-/* The same for what others may read while it grows: to the file itself. Its older text goes
- * when the first new one comes, or, with APPEND, stays. */
+/* Does the same, but writes to the file itself, which others may read while it grows. Its
+ * older text is removed before the first new text, or stays with APPEND. */
 int cli_output_grow(struct cli_output *output, const char *command, const char *path,
 		    const char *suffix, bool append);
 
-/* A sink to the file of an output, at once: ARGUMENT is the output. */
+/* A sink that writes to the file at once. ARGUMENT is the struct cli_output. */
 int cli_output_write(void *argument, const char *text, size_t size);
 
-/* A sink of reports, for which ARGUMENT is the output. */
+/* A sink of reports. ARGUMENT is the struct cli_output. */
 int cli_output_print(void *argument, const char *text, size_t size);
 
-/* The exit status, when ERR is what the report came to; has complained. What standard
- * output could not take, cli_finish() says. */
+/* Ends the output; ERR is the report's result. Returns the exit status after a message.
+ * cli_finish() reports errors of standard output. */
 int cli_output_end(struct cli_output *output, int err);
 
-/* Puts out of LENGTH bytes of TEXT, which has no end there, as many as go at once, as
- * pm_out_plain() does: how many. */
+/* Writes as many of the LENGTH bytes of TEXT, which has no NUL, as pm_out_plain() takes
+ * at once. Returns how many. */
 size_t cli_plain_part(struct pm_out *out, const char *text, size_t length);
 
 #endif

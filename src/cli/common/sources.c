@@ -39,8 +39,8 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strverscmp((*a)->d_name, (*b)->d_name);
 }
 
-/* Whether PATH, of a directory, is a profile, be it a damaged one or of another version,
- * or a file that was to become one: what it lacks is told when it is read. */
+/* Returns whether the file PATH of a directory is a profile, even a damaged or unfinished
+ * one or one of another version. Reading it reports its problems. */
 static bool looks_like_profile(const char *path)
 {
 	struct perfmon_profile_header header = {.magic = 0};
@@ -51,12 +51,12 @@ static bool looks_like_profile(const char *path)
 	if (stat(path, &st) || !S_ISREG(st.st_mode))
 		return false;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	/* Why it cannot be opened is told then, too. */
+	/* Reading it reports the error. */
 	if (fd < 0)
 		return true;
 	n = pread(fd, &header, sizeof(header), 0);
 	close(fd);
-	/* Many a program leaves an empty file, and there is nothing in it to report. */
+	/* An empty file may be any program's. */
 	if (!n)
 		return false;
 	/* Cut off before the magic. */
@@ -64,14 +64,14 @@ static bool looks_like_profile(const char *path)
 	    header.record.type == htole32(PERFMON_PROFILE_TYPE_HEADER) &&
 	    !header.record.reserved)
 		return true;
-	/* As its program makes it, before there is anything in it. */
+	/* The state before the program's first region. */
 	if (!header.record.type && !header.record.size && !header.magic && !header.used)
 		return true;
 	return header.magic == htole64(PERFMON_PROFILE_MAGIC) ||
 	       header.magic == htobe64(PERFMON_PROFILE_MAGIC);
 }
 
-/* The profiles in DIRECTORY: other files may stand beside them, and are passed over. */
+/* Adds the profiles in DIRECTORY, and skips all other files. */
 static int add_directory(struct cli_sources *sources, const char *directory)
 {
 	size_t before = sources->count;

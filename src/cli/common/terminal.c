@@ -91,12 +91,12 @@ const char *cli_style(enum cli_style style)
 
 void cli_print_wrapped(unsigned int column, enum cli_style style, const char *text)
 {
-	/* Each line by itself, since a pager may show them apart. */
+	/* Each line has its own style, since a pager may show lines apart. */
 	const char *on = style == CLI_PLAIN ? "" : cli_style(style);
 	const char *off = style == CLI_PLAIN ? "" : cli_style(CLI_PLAIN);
 	unsigned int columns = cli_columns(), at = column;
 
-	/* No room to speak of: the terminal may break it. */
+	/* Too few columns are left: the terminal breaks the line. */
 	if (!columns || columns < column + 20) {
 		printf("%s%s%s\n", on, text, off);
 		return;
@@ -130,7 +130,7 @@ static const char *pager_command(char *buffer, size_t size)
 		       "cat; fi";
 	if (!*pager || !strcmp(pager, "cat"))
 		return NULL;
-	/* A pager that is not there has read nothing: all is left for cat. */
+	/* If there is no such pager, cat prints the text. */
 	if ((size_t)snprintf(buffer, size, "%s\ncase $? in 126 | 127) exec cat ;; esac",
 			     pager) >= size)
 		return NULL;
@@ -145,7 +145,7 @@ static void become_pager(const char *command, int from)
 	signal(SIGXFSZ, SIG_DFL);
 	setenv("LESS", "FRX", 0);
 	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-	/* No shell either: be the pager. */
+	/* There is no shell either: print the text here. */
 	for (;;) {
 		char bytes[4096];
 		ssize_t n = read(STDIN_FILENO, bytes, sizeof(bytes));
@@ -167,7 +167,8 @@ void cli_pager_begin(void)
 	command = pager_command(buffer, sizeof(buffer));
 	if (!command || pipe2(ends, O_CLOEXEC))
 		return;
-	/* While it runs the keyboard is the pager's, and its end is nothing to die of. */
+	/* While the pager runs it has the keyboard, and its end must not end this
+	 * process. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 	pid = fork();
@@ -186,7 +187,7 @@ bool cli_pager_end(void)
 	if (!terminal.pager)
 		return false;
 	fflush(stdout);
-	/* Its end of file. */
+	/* The pager sees the end of the text. */
 	close(STDOUT_FILENO);
 	while (waitpid(terminal.pager, &status, 0) < 0 && errno == EINTR)
 		;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The inside of perfmon diff: what its files share.
+ * The inside of perfmon diff, shared by its files:
  *
- *	diff.c		options, what is done in which order, the exit status
- *	load.c		from files to numbers, one for each run
- *	stat_file.c	the JSON of perfmon stat
- *	decide.c	what the numbers show
- *	shuffle.c	which differences are more than chance
- *	math.c		samples, their distance, and intervals
- *	metrics.c	the metrics of both sides
- *	notes.c		what must be known besides
- *	text.c		the table for people
- *	json.c		JSON
+ *   diff.c       options, order of the steps, exit status
+ *   load.c       reads files into numbers, one for each run
+ *   stat_file.c  reads the JSON of perfmon stat
+ *   decide.c     decides which differences are changes
+ *   shuffle.c    tests which differences are more than chance
+ *   math.c       samples, their distance, and intervals
+ *   metrics.c    the metrics of both sides
+ *   notes.c      notes about the comparison
+ *   text.c       the table
+ *   json.c       JSON
  */
 #ifndef PM_CLI_DIFF_DATA_H
 #define PM_CLI_DIFF_DATA_H
@@ -25,24 +25,26 @@
 #include "core/text/diag.h"
 #include "perfmon/profile_layout.h"
 
-/* What is compared of each region: these, and the events from DIFF_EVENT on. */
+/*
+ * The quantities that are compared in each region: these, and events from DIFF_EVENT on.
+ */
 enum { DIFF_TIME, DIFF_VISITS, DIFF_EVENT };
 
-/* In place of a region's number: all regions together, in a run and not in a visit. */
+/* Stands for all regions together; the value is of a run, not of a visit. */
 #define DIFF_TOTAL UINT32_MAX
 
-/* What a program is called that was counted as a whole. */
+/* The name of a program that was counted as a whole. */
 #define DIFF_PROGRAM "(program)"
 
-/* What a comparison is that could not be decided. */
+/* The result of a comparison that could not be decided. */
 enum diff_undecided { DIFF_UNDECIDED_SAME, DIFF_UNDECIDED_FAIL, DIFF_UNDECIDED_OWN };
 
 struct diff_options {
 	double alpha;	   /* the chance of any false alarm */
-	double min_effect; /* a fraction; below 0: by how it was counted */
-	const char *only;  /* names of quantities, with ',' between; NULL: all */
+	double min_effect; /* a fraction; below 0: the default for the way of counting */
+	const char *only;  /* names of quantities, separated by commas; NULL: all */
 	bool inclusive;	   /* with nested regions */
-	bool all;	   /* rows of what did not change, too */
+	bool all;	   /* also print rows that did not change */
 	bool json;
 	unsigned int undecided;	    /* enum diff_undecided */
 	struct pm_metrics *metrics; /* NULL: the built-in ones */
@@ -50,42 +52,43 @@ struct diff_options {
 
 struct diff_event {
 	char *name;
-	uint32_t twin;				/* as pm_report_event has it */
-	struct perfmon_profile_counter counter; /* the first of its parts */
-	bool repeats; /* a count of user mode's instructions or branches */
-	bool exact;   /* counted by translation */
+	uint32_t twin;				/* as in pm_report_event */
+	struct perfmon_profile_counter counter; /* of its first part */
+	bool repeats; /* counts instructions or branches in user mode */
+	bool exact;   /* counted by the Valgrind tool */
 	bool there[2];
 };
 
 struct diff_file {
 	char *path;
 	uint32_t side;
-	uint32_t root; /* the file of the first process that its own was forked from */
+	uint32_t root; /* the file of the first ancestor of its process */
 	uint32_t run;  /* of its side */
 	bool ended, partial;
 	bool ticks; /* times are in ticks of unknown length */
-	bool exact; /* counted by translation: times are not those of the machine */
+	bool exact; /* counted by the Valgrind tool: times are not the machine's */
 	bool whole; /* a run of a program that perfmon stat counted as a whole */
-	bool empty; /* no thread came to a region: nothing was counted */
+	bool empty; /* no thread used a region: nothing was counted */
 	struct perfmon_profile_header header;
 };
 
-/* What one file says of one quantity of one region. */
+/* The values of one quantity of one region in one file. */
 struct diff_entry {
 	uint32_t region, quantity, file;
 	double sum;
-	double visits;		/* that the sum is of */
-	double coverage, error; /* as in struct pm_value, the error in the sum's unit */
+	double visits; /* in the sum */
+	double coverage,
+		error; /* as in struct pm_value; the error is in the sum's unit */
 	uint32_t marks;
-	bool lacks;	/* a part of the sum is missing, nobody knows how large */
-	double slack;	/* counts that may be in the sum by how it was read */
+	bool lacks;	/* a part of the sum is missing, of unknown size */
+	double slack;	/* counts that the sum may include because of how it was read */
 	double threads; /* in which the region ran */
 };
 
-/* What one file says of one metric of one region: its inputs. */
+/* The inputs of one metric of one region in one file. */
 struct diff_input {
 	uint32_t region, metric, file;
-	bool counted; /* all of them */
+	bool counted; /* all of them are */
 	uint32_t marks;
 	double coverage;
 	double *values;
@@ -103,63 +106,68 @@ struct diff_data {
 	uint32_t input_count;
 	struct diff_input *inputs;
 	uint32_t runs[2];
-	bool exact; /* both sides were counted by translation */
-	bool whole; /* both are programs as a whole */
+	bool exact; /* both sides were counted by the Valgrind tool */
+	bool whole; /* both sides are whole programs */
 };
 
-/* Adds the profile in the file PATH, or the runs that perfmon stat counted, to SIDE. 0, or a negative errno with the sentence. */
+/* Adds the profile in the file PATH, or the runs that perfmon stat counted, to SIDE.
+ * Returns 0, or a negative errno with a message in DIAG. */
 int diff_load(struct diff_data *data, uint32_t side, const char *path, bool inclusive,
 	      struct pm_diag *diag);
-/* When all are loaded: which files are of the same run. 0 or -EINVAL, -ENOMEM with the
- * sentence; the first also if some were counted by translation and some were not. */
+/*
+ * Finds the files of the same run, after all are loaded. Returns 0, -ENOMEM, or -EINVAL,
+ * each with a message; -EINVAL also if only some files were counted by the Valgrind tool.
+ */
 int diff_load_end(struct diff_data *data, struct pm_diag *diag);
 void diff_data_free(struct diff_data *data);
 
 const char *diff_quantity(const struct diff_data *data, uint32_t quantity);
-/* A region's name; "(total)" of DIFF_TOTAL. */
+/* Returns a region's name, or "(total)" for DIFF_TOTAL. */
 const char *diff_region(const struct diff_data *data, uint32_t region);
 
-/* Where in ONLY (see struct diff_options) something is no name; NULL: nowhere. */
+/*
+ * Returns the first word of ONLY (see struct diff_options) that is not a name, or NULL.
+ */
 const char *diff_only_check(const struct diff_data *data, const char *only);
 
 enum diff_verdict {
-	DIFF_SAME, /* no more than the minimum effect apart */
-	DIFF_OPEN, /* the runs do not tell */
+	DIFF_SAME, /* at most the minimum effect apart */
+	DIFF_OPEN, /* undecided */
 	DIFF_LESS,
 	DIFF_MORE,
 	DIFF_ONE_SIDE,
 	DIFF_VERDICTS
 };
 
-/* What one run has of one quantity of one region. */
+/* One quantity of one region in one run. */
 struct diff_run {
 	bool there;
 	double value;	    /* the mean over its visits */
-	double sum, visits; /* of which it is that */
+	double sum, visits; /* the mean's */
 	double score;	    /* for shuffle.c */
 };
 
 struct diff_row {
 	uint32_t region, quantity;
-	struct diff_sample sample[2]; /* of means over the visits of a run */
+	struct diff_sample sample[2]; /* of each run's mean over its visits */
 	bool there[2];
 	enum diff_verdict verdict;
-	bool exact; /* found by counts that repeat, without a p */
+	bool without_p; /* decided by counts that repeat */
 	bool tested;
 	struct diff_run *runs; /* of A, then of B */
-	bool rare; /* the numbers are counts, which vary at least as those of chance */
-	double rounding; /* differences up to this are none */
-	double excess;	 /* if tested: standard errors beyond the minimum effect, */
-	double critical; /* which have to be more than this; unless too_few */
-	double p;	 /* likewise: of any row to look so different by chance */
-	bool bounded;	 /* low and high are known: of B / A */
+	bool rare;	 /* the numbers are counts, which vary at least as chance does */
+	double rounding; /* smaller differences are rounding */
+	double excess;	 /* if tested: standard errors beyond the minimum effect */
+	double critical; /* the limit for excess, unless too_few */
+	double p;	 /* likewise: the chance that any row looks so different */
+	bool bounded;	 /* low and high, the bounds of B / A, are known */
 	double low, high;
-	bool too_few; /* DIFF_OPEN: so few runs could not show a change here */
-	bool threads; /* DIFF_OPEN: threads in one run */
-	bool lacks;   /* DIFF_OPEN: of a part nobody knows what it was */
-	/* Of the runs' sums: value, error and marks, and the least coverage of a run. */
+	bool too_few; /* DIFF_OPEN: so few runs cannot show a change */
+	bool threads; /* DIFF_OPEN: one run has threads */
+	bool lacks;   /* DIFF_OPEN: a missing part is of unknown size */
+	/* The sums of the runs: value, error and marks, and the least coverage of a run. */
 	struct pm_value total[2];
-	double weight; /* for the order of regions: time in the region */
+	double weight; /* orders the regions: time in the region */
 };
 
 /* A metric of a region, on both sides. */
@@ -177,30 +185,30 @@ struct diff_result {
 	struct diff_run *runs;		 /* of all rows */
 	uint32_t tests;
 	uint32_t by[DIFF_VERDICTS];
-	uint32_t too_few; /* rows that are open for want of runs */
+	uint32_t too_few; /* rows that are open because there are too few runs */
 };
 
-/* 0 or -ENOMEM. */
+/* Decides the comparison. Returns 0 or -ENOMEM. */
 int diff_decide(struct diff_result *result, const struct diff_data *data,
 		const struct diff_options *options);
 void diff_result_free(struct diff_result *result);
 
-/* Gives the rows that are tested their critical and p, or too_few, for RUNS of each side. 0
- * or -ENOMEM. */
+/* Sets critical and p, or too_few, in the rows that are tested, for RUNS of each side.
+ * Returns 0 or -ENOMEM. */
 int diff_shuffle(struct diff_result *result, const uint32_t runs[2], double alpha);
 
-/* Adds the metrics of the last file's flat TREE, whose node N is region REGIONS[N]. 0 or
- * -ENOMEM. */
+/* Adds the metrics of the last file's flat TREE, whose node N is region REGIONS[N].
+ * Returns 0 or -ENOMEM. */
 int diff_metrics_load(struct diff_data *data, const struct pm_report_tree *tree,
 		      const uint32_t *regions, bool inclusive);
-/* The metrics of RESULT. 0 or -ENOMEM. */
+/* Adds the metrics to RESULT. Returns 0 or -ENOMEM. */
 int diff_metrics(struct diff_result *result, const struct diff_data *data);
-/* The first of the COUNT metrics of REGION. */
+/* Returns the first of the COUNT metrics of REGION. */
 const struct diff_metric_row *diff_metrics_of(const struct diff_result *result,
 					      uint32_t region, uint32_t *count);
 
-/* Sentences that hold for the whole comparison; NULL after the last. Writes into
- * BUFFER. */
+/* Returns note number I about the whole comparison, which it writes into BUFFER, or NULL
+ * after the last. */
 #define DIFF_NOTE 400
 const char *diff_note(const struct diff_data *data, const struct diff_result *result,
 		      const struct diff_options *options, uint32_t i,
@@ -208,7 +216,7 @@ const char *diff_note(const struct diff_data *data, const struct diff_result *re
 
 const char *diff_verdict_name(const struct diff_row *row);
 
-/* Whether no change was found, and something is open. */
+/* Returns whether no change was found and some rows are undecided. */
 static inline bool diff_is_undecided(const struct diff_result *result)
 {
 	return result->by[DIFF_OPEN] && !result->by[DIFF_MORE] && !result->by[DIFF_LESS];

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the numbers of two sides show.
+ * Decides which differences between the two sides are changes.
  *
- * A difference counts if it is larger than the minimum effect, and not by chance: Welch's
- * t of the runs' means, against the hypothesis that B differs from A by the minimum effect
- * or less, has to be above what shuffle.c finds if the runs are split into sides at random.
- * The interval is that of the same t. Times are compared on a scale of their own. Rare events come at
- * random, so the variance of a count is taken to be that of a Poisson process at least.
+ * A difference counts if it is larger than the minimum effect and not due to chance. The
+ * test is Welch's t of the runs' means, against the hypothesis that B differs from A by
+ * at most the minimum effect. It must be above the limit that shuffle.c finds by
+ * splitting the runs into sides at random. The interval uses the same t. Times are
+ * compared on a scale of their own. Rare events come at random, so the variance of a
+ * count is at least that of a Poisson process.
  *
- * What repeats exactly, instructions and branches in user mode, needs no test if it did
- * repeat: to half the minimum effect in all runs of a side, and if the difference is more
- * than what happens once in a thread may come to. One run on each side is taken at its
- * word there if the region ran in one thread; threads that wait for each other do so by
- * executing instructions. Of all else one run tells nothing: what changed between
- * two runs may be the program, or the machine.
+ * Instructions and branches in user mode repeat. They need no test if they did repeat, to
+ * half the minimum effect in all runs of a side, and if the difference is more than the
+ * one-time work of a thread may be. One run on each side is enough if the region ran in
+ * one thread; threads that wait for each other execute instructions. For all other
+ * quantities one run decides nothing: the change may be the program's or the machine's.
  *
- * What was counted by translation, and the visits there, is taken at its word also of one
- * run and to the last count: no machine has a part in it. Runs of a side that do not agree
- * are named in notes; by more than half the minimum effect, they are tested as all else.
+ * Counts of the Valgrind tool, and visits under it, are used to the last digit even from
+ * one run, since no machine affects them. Notes name runs of a side that disagree. If
+ * they disagree by more than half the minimum effect, they are tested like everything
+ * else.
  */
 #include <errno.h>
 #include <math.h>
@@ -27,28 +28,30 @@
 
 #include "cli/diff/data.h"
 
-/* A count with one of these is not what there was, to the last digit. */
+/* A count with one of these marks is not right to the last digit. */
 #define MARKS_INEXACT                                                                    \
 	(PM_MARK_MULTIPLEXED | PM_MARK_PART | PM_MARK_IN_FLIGHT | PM_MARK_TORN |         \
 	 PM_MARK_DROPPED | PM_MARK_THREADS | PM_MARK_DEFECT | PM_MARK_ERRATUM |          \
 	 PM_MARK_SAMPLED)
 
-/* What the dynamic linker, the first use of memory and setting up regions may take more
- * in a thread of one run than of another: in the emulated machine, up to 4,300
- * instructions were seen, as an address came to lie here or there. */
+/*
+ * The number of instructions by which the one-time work of a thread (dynamic linker,
+ * first use of memory, setting up regions) may differ between runs. In the emulated
+ * machine it was up to 4,300, depending on addresses.
+ */
 #define ONCE 10000
 
 struct decision {
 	const struct diff_data *data;
 	const struct diff_options *options;
 	struct diff_result *result;
-	double *values; /* room for the runs of a side */
+	double *values; /* memory for the runs of a side */
 };
 
 /* One quantity of one region. */
 struct cell {
 	struct diff_row *row;
-	bool threads;	 /* several in one run */
+	bool threads;	 /* a run has several */
 	double slack[2]; /* of the sums, as fractions */
 };
 
@@ -66,7 +69,7 @@ static int by_place(const void *a, const void *b, void *argument)
 	return x->file < y->file ? -1 : x->file > y->file;
 }
 
-/* The entries FROM to TO of one quantity of one region on SIDE: their runs. */
+/* Makes the sample of SIDE from the entries FROM to TO of one quantity of one region. */
 static void sample_make(struct decision *decision, struct cell *cell, uint32_t side,
 			const struct diff_entry *from, const struct diff_entry *to)
 {
@@ -98,7 +101,7 @@ static void sample_make(struct decision *decision, struct cell *cell, uint32_t s
 		run->there = run->visits > 0 || row->quantity == DIFF_VISITS;
 		if (!run->there)
 			continue;
-		/* What a run has as a whole is not shared out to its processes. */
+		/* The whole run is one number, which is not divided by its processes. */
 		if (row->region == DIFF_TOTAL || row->quantity == DIFF_VISITS)
 			run->visits = 1;
 		run->value = run->sum / run->visits;
@@ -126,7 +129,7 @@ static double change_of(const struct diff_row *row)
 	return a > 0 ? b / a - 1 : b > 0 ? INFINITY : 0;
 }
 
-/* Whether a program that does the same twice has QUANTITY twice. */
+/* Returns whether a program that does the same twice has the same QUANTITY. */
 static bool does_repeat(const struct diff_data *data, uint32_t quantity)
 {
 	if (quantity < DIFF_EVENT)
@@ -134,8 +137,8 @@ static bool does_repeat(const struct diff_data *data, uint32_t quantity)
 	return data->events[quantity - DIFF_EVENT].repeats;
 }
 
-/* By counts that repeat: true if that decides it. */
-static bool decide_exact(const struct decision *decision, struct cell *cell)
+/* Decides by counts that repeat. Returns false if that is not possible. */
+static bool decide_by_repeats(const struct decision *decision, struct cell *cell)
 {
 	struct diff_row *row = cell->row;
 	double effect = decision->options->min_effect, change = change_of(row);
@@ -149,11 +152,12 @@ static bool decide_exact(const struct decision *decision, struct cell *cell)
 		row->threads = true;
 		return false;
 	}
-	/* What may have been counted besides makes no change. More runs may tell. */
+	/* A change that may come from the way of reading is not one. More runs may
+	 * decide. */
 	if (!decision->data->exact && fabs(change) > effect &&
 	    fabs(change) <= effect + fmax(cell->slack[0], cell->slack[1]))
 		return false;
-	row->exact = true;
+	row->without_p = true;
 	row->verdict = fabs(change) <= effect ? DIFF_SAME
 		       : change > 0	      ? DIFF_MORE
 					      : DIFF_LESS;
@@ -166,15 +170,15 @@ static void decide_cell(struct decision *decision, struct cell *cell)
 	const struct diff_sample *a = &row->sample[0], *b = &row->sample[1];
 
 	row->verdict = DIFF_OPEN;
-	/* No number of runs makes up for what none of them counted. */
+	/* More runs do not help if no run counted a part. */
 	if (row->lacks)
 		return;
 	if (a->min == b->max && a->max == b->min) {
-		/* The same number in all runs: there is no change to decide on. */
+		/* All runs have the same number, so there is no change. */
 		row->verdict = DIFF_SAME;
 		return;
 	}
-	if (decide_exact(decision, cell))
+	if (decide_by_repeats(decision, cell))
 		return;
 	if (a->runs < DIFF_RUNS || b->runs < DIFF_RUNS) {
 		row->too_few = !row->threads;
@@ -184,9 +188,8 @@ static void decide_cell(struct decision *decision, struct cell *cell)
 	row->excess = diff_excess(a, b, decision->options->min_effect);
 }
 
-/* The length of the quantity's name, an event's also without its modifiers, that TEXT
- * begins with, up to a comma or the end; 0: there is none. Names of events may have
- * commas of their own. */
+/* Returns the length of the quantity's name with which TEXT begins, up to a comma or the
+ * end, or 0. An event's name may lack its modifiers, and may contain commas. */
 static size_t name_at(const struct diff_data *data, const char *text, uint32_t quantity)
 {
 	const char *name = diff_quantity(data, quantity);
@@ -205,7 +208,7 @@ static size_t name_at(const struct diff_data *data, const char *text, uint32_t q
 	return 0;
 }
 
-/* What follows the name at TEXT and its comma; NULL: no name is there. */
+/* Returns the text behind the name at TEXT and its comma, or NULL if there is no name. */
 static const char *name_skip(const struct diff_data *data, const char *text)
 {
 	size_t length = 0;
@@ -221,7 +224,7 @@ static const char *name_skip(const struct diff_data *data, const char *text)
 
 const char *diff_only_check(const struct diff_data *data, const char *only)
 {
-	/* Nothing is no name either. */
+	/* An empty list is not valid. */
 	if (only && !*only)
 		return only;
 	while (only && *only) {
@@ -246,7 +249,8 @@ static bool wanted(const struct decision *decision, uint32_t quantity)
 	return false;
 }
 
-/* Times of unknown length cannot be compared, nor those of a translated program. */
+/* Times of unknown length cannot be compared, and neither can times under the Valgrind
+ * tool. */
 static bool comparable(const struct diff_data *data, uint32_t quantity)
 {
 	if (quantity == DIFF_TIME && data->exact)
@@ -265,7 +269,7 @@ static bool is_time(const struct diff_data *data, uint32_t quantity)
 		!strcmp(data->events[quantity - DIFF_EVENT].counter.unit, "ns"));
 }
 
-/* What has a unit is no number of events. */
+/* A value with a unit is not a number of events. */
 static bool is_rare(const struct diff_data *data, uint32_t quantity)
 {
 	const struct diff_event *event;
@@ -276,7 +280,7 @@ static bool is_rare(const struct diff_data *data, uint32_t quantity)
 	return !event->repeats && !event->counter.unit[0];
 }
 
-/* A row for the entries FROM to TO, of one quantity of one region. */
+/* Makes a row from the entries FROM to TO of one quantity of one region. */
 static void row_make(struct decision *decision, const struct diff_entry *from,
 		     const struct diff_entry *to)
 {
@@ -293,7 +297,7 @@ static void row_make(struct decision *decision, const struct diff_entry *from,
 	row->runs = &decision->result
 			     ->runs[(size_t)decision->result->row_count *
 				    (decision->data->runs[0] + decision->data->runs[1])];
-	/* It may have been another row's that is not compared. */
+	/* The memory may have been used by a row that is not compared. */
 	memset(row->runs, 0,
 	       (decision->data->runs[0] + decision->data->runs[1]) * sizeof(*row->runs));
 	row->there[0] = middle > from;
@@ -301,7 +305,7 @@ static void row_make(struct decision *decision, const struct diff_entry *from,
 	sample_make(decision, &cell, 0, from, middle);
 	sample_make(decision, &cell, 1, middle, to);
 	if (!row->there[0] || !row->there[1]) {
-		/* Said once for the region, by its visits. */
+		/* Reported once for the region, by its visits. */
 		if (row->quantity != DIFF_VISITS)
 			return;
 		row->verdict = DIFF_ONE_SIDE;
@@ -316,7 +320,7 @@ static void row_make(struct decision *decision, const struct diff_entry *from,
 	decision->result->row_count++;
 }
 
-/* The verdict of a test, and bounds of the same level. */
+/* Sets the verdict of a test, and bounds of the same level. */
 static void conclude(struct diff_row *row, const struct diff_options *options)
 {
 	const struct diff_sample *a = &row->sample[0], *b = &row->sample[1];
@@ -332,7 +336,7 @@ static void conclude(struct diff_row *row, const struct diff_options *options)
 		row->verdict = DIFF_SAME;
 }
 
-/* Totals, then regions by the time in them. */
+/* Totals come first, then regions by the time in them. */
 static int by_weight(const void *a, const void *b)
 {
 	const struct diff_row *x = a, *y = b;
@@ -346,7 +350,7 @@ static int by_weight(const void *a, const void *b)
 	return x->quantity < y->quantity ? -1 : x->quantity > y->quantity;
 }
 
-/* Regions by the time in them, on both sides. */
+/* Sorts regions by the time in them, on both sides. */
 static int order(struct diff_result *result, const struct diff_data *data)
 {
 	double *weights = calloc((size_t)data->region_count + 1, sizeof(*weights));
@@ -368,7 +372,7 @@ static int order(struct diff_result *result, const struct diff_data *data)
 	return 0;
 }
 
-/* The entry behind those of the same quantity of the same region as entry I. */
+/* Returns the index behind the last entry of the same quantity and region as entry I. */
 static uint32_t next_place(const struct diff_data *data, uint32_t i)
 {
 	const struct diff_entry *first = &data->entries[i];

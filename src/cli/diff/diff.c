@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* perfmon diff: what changed from one program, or one set of its runs, to another. */
+/* perfmon diff: compares two programs, or two sets of runs. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,15 +11,15 @@
 #include "cli/diff/data.h"
 #include "cli/diff/diff.h"
 
-/* As those of diff(1); and one for a change that is none for the worse, and one if it is
- * not known whether there is a change. */
+/* The statuses of diff(1), and further ones for a change that is not for the worse, and
+ * for an undecided comparison. */
 #define DIFF_EXIT_WORSE	    1
 #define DIFF_EXIT_TROUBLE   2
 #define DIFF_EXIT_BETTER    3
 #define DIFF_EXIT_UNDECIDED 4
 
-/* Changes up to this are none, unless it is said. Exact counts vary by no chance, but a
- * longer path or another environment may move a few of them. */
+/* The default minimum effects. Counts of the Valgrind tool do not vary by chance, but a
+ * longer path or another environment may change them a little. */
 #define EFFECT	     0.01
 #define EFFECT_EXACT 0.001
 
@@ -47,7 +47,7 @@ static const char help[] =
 	"have changed: see --undecided), 2 the comparison could not be made.\n";
 /* clang-format on */
 
-/* "1%" or "0.01". */
+/* Reads "1%" or "0.01". */
 static int fraction_read(const struct cli_option *option, const char *text, double least)
 {
 	char *end;
@@ -82,7 +82,7 @@ static int take_effect(const char *command, const struct cli_option *option,
 	return fraction_read(option, text, 0);
 }
 
-/* Of a million splits, at most, ten show what this part of them shows. */
+/* At this alpha, ten of a million splits may show a change. */
 #define ALPHA_LEAST 1e-5
 
 static int take_alpha(const char *command, const struct cli_option *option,
@@ -92,7 +92,7 @@ static int take_alpha(const char *command, const struct cli_option *option,
 	return fraction_read(option, text, ALPHA_LEAST);
 }
 
-/* -1 to go on, or the exit status. */
+/* Returns -1 to continue, or the exit status. */
 static int options_read(struct diff_options *to, int argc, char **argv)
 {
 	unsigned int format = 0;
@@ -107,7 +107,7 @@ static int options_read(struct diff_options *to, int argc, char **argv)
 		{"undecided", .choice = &to->undecided, .choices = "same, fail"},
 		{.name = NULL},
 	};
-	/* Up to the first file: "--" has a meaning of its own after that. */
+	/* The options end at the first file: "--" has another meaning after it. */
 	const struct cli_command command = {"diff", help, true, options};
 	int status = cli_options_read(&command, argc, argv);
 
@@ -115,8 +115,8 @@ static int options_read(struct diff_options *to, int argc, char **argv)
 	return status;
 }
 
-/* Loads the profiles at PATH for SIDE. All of them, or none: fewer runs than there are
- * would give another verdict. */
+/* Loads the profiles at PATH for SIDE: all of them, or none, since fewer runs would give
+ * another verdict. */
 static int load_path(struct diff_data *data, uint32_t side, const char *path,
 		     bool inclusive)
 {
@@ -248,7 +248,8 @@ int cli_diff(int argc, char **argv)
 	}
 	if (!status) {
 		status = show(&data, &how);
-		/* A status that CI acts on must not stand for a full disk. */
+		/* CI acts on the status, so a full disk must not have the status of a
+		 * verdict. */
 		if (cli_finish("diff", 0))
 			status = DIFF_EXIT_TROUBLE;
 	}

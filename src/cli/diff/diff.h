@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* perfmon diff: profiles of two sides, and what changed by more than chance. */
+/* perfmon diff compares the profiles of two sides and finds changes beyond chance. */
 #ifndef PM_CLI_DIFF_DIFF_H
 #define PM_CLI_DIFF_DIFF_H
 

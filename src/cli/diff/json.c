@@ -43,7 +43,7 @@ static void put_sample(struct pm_out *out, const char *name,
 	put_real(out, "min", sample->min, true);
 	put_real(out, "max", sample->max, true);
 	put_real(out, "coverage", total->coverage, true);
-	/* Of the sum that part of the visits stands for, in the mean's unit. */
+	/* The error of the sum over the measured visits, in the mean's unit. */
 	put_real(out, "error",
 		 total->error > 0 ? total->error / total->value * sample->mean : 0,
 		 isfinite(total->error));
@@ -76,10 +76,10 @@ static void put_row(struct pm_out *out, const struct diff_data *data,
 	put_real(out, "ratio_high", row->high, row->bounded && isfinite(row->high));
 	put_real(out, "p", row->p, row->tested && !row->too_few);
 	pm_out_format(out, ",\"exact\":%s,\"verdict\":\"%s\"}",
-		      row->exact ? "true" : "false", diff_verdict_name(row));
+		      row->without_p ? "true" : "false", diff_verdict_name(row));
 }
 
-/* The rows of totals, or all others. */
+/* Writes the rows of totals, or all others. */
 static void put_rows(struct pm_out *out, const struct diff_data *data,
 		     const struct diff_result *result, bool totals)
 {

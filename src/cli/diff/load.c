@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From profiles to what is compared: of each file and region a sum and the visits that it
- * is of, and which files are of the same run. */
+/* Loads profiles for the comparison: for each file and region a sum and its visits, and
+ * the run to which each file belongs. */
 #include "cli/diff/data.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "cli/diff/stat_file.h"
 #include "core/profile/profile.h"
 
-/* Room for one more element of ARRAY. */
+/* Makes room for one more element of ARRAY. */
 #define GROW(array, count, room)                                                         \
 	((count) < (room) || grow((void **)&(array), &(room), sizeof(*(array))))
 
@@ -75,14 +75,14 @@ static bool same_counter(const struct perfmon_profile_counter *a,
 	       !memcmp(a->config, b->config, sizeof(a->config));
 }
 
-/* Whether a program that does the same twice makes this count twice the same. */
+/* Returns whether a program that does the same twice has the same count twice. */
 static bool repeats(const struct pm_report_event *event)
 {
 	return (event->role == PM_ROLE_INSTRUCTIONS || event->role == PM_ROLE_BRANCHES) &&
 	       !strpbrk(event->suffix, "khGH");
 }
 
-/* An event is the same if it is called the same and counts the same. */
+/* Events are the same if they have the same name and count the same. */
 static int event_number(struct diff_data *data, const struct pm_report_event *event,
 			uint32_t side, uint32_t *number)
 {
@@ -121,23 +121,24 @@ static int entry_add(struct diff_data *data, const struct diff_entry *entry)
 	return 0;
 }
 
-/* How a file's values are taken. */
+/* How to read a file's values. */
 struct taking {
-	const uint32_t *events; /* their numbers here */
+	const uint32_t *events; /* their numbers in the comparison */
 	bool inclusive;
-	const bool *outer; /* by region: something is nested in it; NULL with inclusive */
+	const bool *
+		outer; /* by region: another region is nested in it; NULL with inclusive */
 };
 
-/* Whether a part of VALUE, of REGION, is missing. Nested visits that have ended are taken
- * from the values of a visit that has not: what remains of it is less than its own. */
+/* Returns whether a part of VALUE, of REGION, is missing. The values of an open visit
+ * lack those of its nested visits that have ended, so the rest is less than its own. */
 static bool lacks(const struct taking *how, const struct pm_value *value, uint32_t region)
 {
 	return value->marks & PM_MARK_PART ||
 	       (value->marks & PM_MARK_IN_FLIGHT && how->outer && how->outer[region]);
 }
 
-/* What another way of reading than in the other run may have counted of EVENT in NODE: a
- * read of pages that had moved costs about what one by read(2) does. */
+/* Returns how many counts of EVENT in NODE may be due to another way of reading than in
+ * the other run. Reading pages that have changed costs about as much as read(2). */
 static double slack(const struct pm_report_event *event,
 		    const struct pm_report_node *node)
 {
@@ -146,13 +147,13 @@ static double slack(const struct pm_report_event *event,
 				: event->cost.bias;
 	uint64_t other = node->retries;
 
-	/* Where all is read by calls no visit stands out by that. */
+	/* If all reads are system calls, no visit differs by that. */
 	if (event->cost.known & PERFMON_PROFILE_COST_USER)
 		other += node->fallback_reads;
 	return (double)other * (double)bias;
 }
 
-/* Region N of a file's flat TREE. */
+/* Adds region N of a file's flat TREE. */
 static int region_add(struct diff_data *data, const struct pm_report_tree *tree,
 		      uint32_t n, const struct taking *how)
 {
@@ -174,7 +175,8 @@ static int region_add(struct diff_data *data, const struct pm_report_tree *tree,
 		return err;
 	entry.quantity = DIFF_TIME;
 	entry.visits = (double)node->visits;
-	/* Of an exact profile it is compared as an event; here it only weighs. */
+	/* Under the Valgrind tool, time is an event that is compared; here it only
+	 * orders. */
 	entry.sum =
 		model->exact ? value.value : pm_snapshot_ns(model->snapshot, value.value);
 	entry.error = pm_snapshot_ns(model->snapshot, value.error);
@@ -201,7 +203,7 @@ static int region_add(struct diff_data *data, const struct pm_report_tree *tree,
 	return err;
 }
 
-/* What all regions of a file's flat TREE have together, each without nested regions. */
+/* Adds the totals of all regions of a file's flat TREE, each without nested regions. */
 static int total_add(struct diff_data *data, const struct pm_report_tree *tree,
 		     const bool *outer, const uint32_t *events)
 {
@@ -228,7 +230,7 @@ static int total_add(struct diff_data *data, const struct pm_report_tree *tree,
 				event ? pm_report_count(tree, n, q - 1, true)
 				      : pm_report_time(tree, n, true);
 
-			/* A run's sum is without the visits that had not ended. */
+			/* A run's sum lacks the visits that had not ended. */
 			entry.lacks |= node->entered > node->visits;
 			if (value.state != PM_COUNTED) {
 				entry.lacks |= node->visits > 0;
@@ -238,7 +240,7 @@ static int total_add(struct diff_data *data, const struct pm_report_tree *tree,
 			entry.sum += value.value;
 			squares += value.error * value.error;
 			entry.coverage = fmin(entry.coverage, value.coverage);
-			/* A region that is too short need not be much of all. */
+			/* A short region may be only a small part of the total. */
 			entry.marks |= value.marks & ~PM_MARK_SHORT;
 			entry.lacks |= lacks(&how, &value, node->region);
 			entry.slack += event ? slack(event, node) : 0;
@@ -316,7 +318,7 @@ static int snapshot_add(struct diff_data *data, uint32_t side,
 	return err;
 }
 
-/* A file more, PATH of SIDE; NULL without memory. */
+/* Adds the file PATH to SIDE. Returns NULL without memory. */
 static struct diff_file *file_add(struct diff_data *data, uint32_t side, const char *path)
 {
 	struct diff_file *file;
@@ -359,7 +361,8 @@ static int load_profile(struct diff_data *data, uint32_t side, const char *path,
 	return err;
 }
 
-/* --- what perfmon stat counted ---------------------------------------------------------- */
+/* --- files of perfmon stat
+ * -------------------------------------------------------------- */
 
 static bool has_sample(const struct diff_stat_event *event)
 {
@@ -369,7 +372,7 @@ static bool has_sample(const struct diff_stat_event *event)
 	return false;
 }
 
-/* EVENT of STAT, as one of a profile: only what its name and its unit tell. */
+/* Finds the number of EVENT of STAT, of which only the name and the unit are known. */
 static int stat_event_number(struct diff_data *data, const struct diff_stat *stat,
 			     const struct diff_stat_event *event, uint32_t side,
 			     uint32_t *number)
@@ -382,11 +385,11 @@ static int stat_event_number(struct diff_data *data, const struct diff_stat *sta
 	snprintf(counter.unit, sizeof(counter.unit), "%s", event->unit);
 	named.parsed = pm_event_name_of(named.name);
 	named.suffix = named.parsed.suffix;
-	/* What the kernel executes does not repeat. */
+	/* The kernel's counts do not repeat. */
 	if (user || strchr(named.suffix, 'u'))
 		named.role = named.parsed.role;
 	counter.flags = stat->exact ? PERFMON_PROFILE_COUNTER_EXACT : 0;
-	/* Of different modes it is another event. */
+	/* The same name in another mode is another event. */
 	counter.config[0] = user;
 	return event_number(data, &named, side, number);
 }
@@ -419,7 +422,7 @@ static int stat_event_add(struct diff_data *data, const struct diff_stat *stat,
 	return err;
 }
 
-/* Each run of STAT, in the file PATH, as a file of its own. */
+/* Adds each run of STAT, in the file PATH, as a file of its own. */
 static int stat_add(struct diff_data *data, uint32_t side, const char *path,
 		    const struct diff_stat *stat)
 {
@@ -435,7 +438,7 @@ static int stat_add(struct diff_data *data, uint32_t side, const char *path,
 			return -ENOMEM;
 		snprintf(file->header.program, sizeof(file->header.program), "%s",
 			 stat->command ? stat->command : "");
-		/* They came one after the other. */
+		/* The runs came one after the other. */
 		file->header.begin_realtime_ns = stat->began_realtime_ns + r;
 		file->header.rank = -1;
 		file->ended = !stat->failed;
@@ -451,7 +454,7 @@ static int stat_add(struct diff_data *data, uint32_t side, const char *path,
 	return err;
 }
 
-/* Whether the file PATH is JSON. */
+/* Returns whether the file PATH is JSON. */
 static bool is_json(const char *path)
 {
 	char text[64];
@@ -459,7 +462,7 @@ static bool is_json(const char *path)
 	FILE *file;
 	size_t n;
 
-	/* To read from a FIFO takes it away. */
+	/* Reading a FIFO would consume its data. */
 	if (stat(path, &st) || !S_ISREG(st.st_mode))
 		return false;
 	file = fopen(path, "re");
@@ -492,9 +495,9 @@ int diff_load(struct diff_data *data, uint32_t side, const char *path, bool incl
 	return err == -ENOMEM ? pm_diag_set(diag, err, "%s: no memory", path) : err;
 }
 
-/* --- which files are of the same run ------------------------------------------------- */
+/* --- runs --------------------------------------------------------------------------- */
 
-/* By side and process, as its children name it. */
+/* Compares by side and process. */
 static int process_compare(const struct diff_file *a, const struct diff_file *b,
 			   uint32_t pid, uint64_t start_time)
 {
@@ -527,7 +530,7 @@ static int by_begin(const void *a, const void *b, void *argument)
 	return x < y ? -1 : x > y ? 1 : *i < *j ? -1 : *i > *j;
 }
 
-/* The same, by side and rank first. */
+/* Compares by side and rank first. */
 static int by_rank(const void *a, const void *b, void *argument)
 {
 	const struct diff_file *files = argument;
@@ -541,8 +544,8 @@ static int by_rank(const void *a, const void *b, void *argument)
 	return by_begin(a, b, argument);
 }
 
-/* The file of the process that FILE's was forked from; of PROCESSES, which are all files by
- * process. Older ones only, so that there is an end to it. NULL: there is none. */
+/* Returns the file of the process that forked FILE's, or NULL. PROCESSES are all files by
+ * process. Only older files count, so that the search ends. */
 static const struct diff_file *parent_of(const struct diff_data *data,
 					 const struct diff_file *file,
 					 const uint32_t *processes)
@@ -571,8 +574,7 @@ static const struct diff_file *parent_of(const struct diff_data *data,
 	return NULL;
 }
 
-/* Finds the first process that each file's was forked from, in the room of ORDER and
- * PROCESSES. */
+/* Finds each file's first ancestor, in the memory of ORDER and PROCESSES. */
 static void find_roots(struct diff_data *data, uint32_t *order, uint32_t *processes)
 {
 	for (uint32_t i = 0; i < data->file_count; i++)
@@ -588,8 +590,8 @@ static void find_roots(struct diff_data *data, uint32_t *order, uint32_t *proces
 	}
 }
 
-/* Whether the COUNT files ROOTS, of SIDE, are of several ranks; -EINVAL if some have
- * none. */
+/* Returns whether the COUNT files ROOTS of SIDE are of several ranks, or -EINVAL if some
+ * have no rank. */
 static int side_ranks(const struct diff_data *data, uint32_t side, const uint32_t *roots,
 		      uint32_t count, struct pm_diag *diag)
 {
@@ -605,8 +607,8 @@ static int side_ranks(const struct diff_data *data, uint32_t side, const uint32_
 	return first != last;
 }
 
-/* Numbers the runs of SIDE, whose first processes are the COUNT files ROOTS, by rank: the
- * n-th that each rank began is of the n-th run. */
+/* Numbers the runs of SIDE, whose first processes are the COUNT files ROOTS. The n-th
+ * process of each rank belongs to run n. */
 static int side_runs(struct diff_data *data, uint32_t side, const uint32_t *roots,
 		     uint32_t count, struct pm_diag *diag)
 {
@@ -633,8 +635,8 @@ static int side_runs(struct diff_data *data, uint32_t side, const uint32_t *root
 	return 0;
 }
 
-/* A run is a process and those that it forked, and of a parallel program the processes of
- * all ranks. */
+/* A run is a process with its forked children; for a parallel program, those of all
+ * ranks. */
 static int find_runs(struct diff_data *data, struct pm_diag *diag)
 {
 	uint32_t *room = calloc((size_t)data->file_count + 1, 2 * sizeof(*room));
@@ -659,7 +661,8 @@ static int find_runs(struct diff_data *data, struct pm_diag *diag)
 	return err;
 }
 
-/* Exact counts and those of a machine are never compared, nor are they runs of one side. */
+/* Counts of the Valgrind tool and of the machine are never compared, and never of one
+ * side. */
 static int check_exact(struct diff_data *data, struct pm_diag *diag)
 {
 	uint32_t exact[2] = {0}, files[2] = {0};
@@ -686,7 +689,7 @@ static int check_exact(struct diff_data *data, struct pm_diag *diag)
 	return 0;
 }
 
-/* Whole programs are compared with whole programs alone. */
+/* Whole programs are only compared with whole programs. */
 static int check_whole(struct diff_data *data, struct pm_diag *diag)
 {
 	const struct diff_file *whole = NULL, *regions = NULL;

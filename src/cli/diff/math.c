@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* Mean and variance one by one (Welford): counts of 10^12 that differ in their last
- * digits. */
+/* Mean and variance, one value at a time (Welford). Counts of 10^12 may differ only in
+ * their last digits. */
 struct moments {
 	uint32_t count;
 	double mean, squares;
@@ -52,7 +52,7 @@ void diff_samples_damp(struct diff_sample *a, struct diff_sample *b)
 	if (!(a->min > 0) || !(b->min > 0))
 		return;
 	a->damped = b->damped = true;
-	/* Numbers that are all the same keep their last digit. */
+	/* Equal numbers keep their last digit. */
 	if (a->min < a->max)
 		a->mean = 1 / (a->damped_mean * a->damped_mean);
 	if (b->min < b->max)
@@ -61,7 +61,8 @@ void diff_samples_damp(struct diff_sample *a, struct diff_sample *b)
 
 double diff_variance_least(double sum, double visits, double runs)
 {
-	/* Of a run's sum it is the sum; of the mean over its visits, the mean by them. */
+	/* The variance of a run's sum is the sum; that of the mean over its visits, the
+	 * mean divided by them. */
 	return visits > 0 ? fmax(sum, 1) / visits / (visits / runs) : 0;
 }
 
@@ -71,7 +72,7 @@ double diff_distance(const struct diff_sample *a, const struct diff_sample *b,
 	double difference, variance;
 
 	if (a->damped) {
-		/* If B takes RATIO times as long, A has sqrt(RATIO) times B's number. */
+		/* If B takes RATIO times as long, A's number is sqrt(RATIO) times B's. */
 		difference = a->damped_mean - sqrt(ratio) * b->damped_mean;
 		variance = a->damped_variance / a->runs +
 			   ratio * b->damped_variance / b->runs;
@@ -93,18 +94,18 @@ double diff_excess(const struct diff_sample *a, const struct diff_sample *b,
 	return fmax(0, fmax(more, less));
 }
 
-/* Beyond this a ratio says no more than that A is next to nothing. */
+/* A larger ratio only says that A is close to zero. */
 #define RATIO_MOST 1e12
 
-/* Whether B is further than CRITICAL above RATIO times A (SIGN 1), or below (-1). */
+/* Returns whether B is more than CRITICAL above RATIO times A (SIGN 1), or below (-1). */
 static bool is_beyond(const struct diff_sample *a, const struct diff_sample *b,
 		      double ratio, double sign, double critical)
 {
 	return sign * diff_distance(a, b, ratio) > critical;
 }
 
-/* The ratio between INSIDE, which B is not beyond, and OUTSIDE, which it is, where that
- * changes; on the side of OUTSIDE. */
+/* Returns the ratio between INSIDE and OUTSIDE at which is_beyond() becomes true, on the
+ * side of OUTSIDE. */
 static double bound(const struct diff_sample *a, const struct diff_sample *b, double sign,
 		    double critical, double inside, double outside)
 {
@@ -125,7 +126,7 @@ bool diff_interval(const struct diff_sample *a, const struct diff_sample *b,
 	double ratio = a->mean > 0 ? b->mean / a->mean : INFINITY, more = 1 + effect,
 	       less = fmax(0, 1 - effect), at;
 
-	/* From the hypothesis that was tested, so that both say the same. */
+	/* The bound comes from the tested hypothesis, so that both agree. */
 	*low = 0;
 	if (is_beyond(a, b, more, 1, critical)) {
 		for (at = more; at < fmin(ratio, RATIO_MOST); at *= 2)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The metrics of both sides. A metric of a run is computed from the sums of its files, and
- * that of a side is the mean over the runs. Metrics are shown and not tested: the times and
- * events that they are made of are, and nobody knows which way a metric is better.
+ * The metrics of both sides. A run's metric is computed from the sums of its files; a
+ * side's is the mean over its runs. Metrics are shown but not tested. Their times and
+ * events are tested, and it is unknown whether a larger metric is better.
  */
 #include <errno.h>
 #include <math.h>
@@ -82,7 +82,8 @@ static int by_place(const void *a, const void *b, void *argument)
 	return fx->run < fy->run ? -1 : fx->run > fy->run;
 }
 
-/* The inputs FROM to TO are those of one metric of one region: of both sides, by run. */
+/* Makes a row from the inputs FROM to TO of one metric of one region, of both sides by
+ * run. */
 static void row_make(struct diff_metric_row *row, const struct diff_data *data,
 		     const struct diff_input *from, const struct diff_input *to,
 		     double *values)
@@ -108,7 +109,7 @@ static void row_make(struct diff_metric_row *row, const struct diff_data *data,
 			total->marks |= from->marks;
 			total->coverage = fmin(total->coverage, from->coverage);
 		}
-		/* A side's values stand behind those of the other. */
+		/* One side's values are behind the other's. */
 		if (counted &&
 		    pm_metric_value(metric, sums, &values[counts[0] + counts[1]]))
 			counts[file->side]++;
@@ -120,7 +121,7 @@ static void row_make(struct diff_metric_row *row, const struct diff_data *data,
 				 counts[side]);
 		if (!counts[side])
 			total->state = PM_NOT_COUNTED;
-		/* Of quotients it is not known. */
+		/* The error of a quotient is unknown. */
 		total->value = row->sample[side].mean;
 		total->error = total->marks & PM_MARK_SAMPLED ? INFINITY : 0;
 	}

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the reader of a comparison must know besides: what could not be decided or not be
- * compared, and why. */
+/* Notes about a comparison: what could not be decided or compared, and why. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -30,7 +29,7 @@ static bool note_taken(const struct diff_data *data, const struct diff_result *r
 	bool exact = false;
 
 	for (uint32_t i = 0; i < result->row_count; i++)
-		exact |= result->rows[i].exact;
+		exact |= result->rows[i].without_p;
 	if (!exact || (data->runs[0] > 1 && data->runs[1] > 1))
 		return false;
 	snprintf(to, DIFF_NOTE,
@@ -50,19 +49,19 @@ static bool note_exact(const struct diff_data *data, char *to)
 	return data->exact;
 }
 
-/* Differences of runs that are told, on both sides. */
+/* At most this many disagreements are reported, on both sides together. */
 #define DISAGREE_MOST 8
-/* So many runs are told one by one. */
+/* More runs than this are not listed one by one. */
 #define RUNS_MOST 6
 
-/* Whether the runs of SIDE have not all the same in ROW. */
+/* Returns whether the runs of SIDE differ in ROW. */
 static bool do_differ(const struct diff_row *row, uint32_t side)
 {
 	return row->region != DIFF_TOTAL && row->sample[side].runs > 1 &&
 	       row->sample[side].min < row->sample[side].max;
 }
 
-/* The runs of SIDE in ROW, with their values. */
+/* Lists the runs of SIDE in ROW with their values. */
 static void put_runs(const struct diff_data *data, const struct diff_row *row,
 		     uint32_t side, char *to)
 {
@@ -91,7 +90,9 @@ static void put_runs(const struct diff_data *data, const struct diff_row *row,
 	}
 }
 
-/* Number I of the sentences on runs of exact profiles: which do not agree, or that all do. */
+/*
+ * Makes note I about runs of the Valgrind tool: those that disagree, or that all agree.
+ */
 static bool note_agree(const struct diff_data *data, const struct diff_result *result,
 		       uint32_t *i, char *to)
 {
@@ -122,7 +123,7 @@ static bool note_agree(const struct diff_data *data, const struct diff_result *r
 	return true;
 }
 
-/* Whether all of SIDE began before any of the other side. */
+/* Returns whether all runs of SIDE began before all of the other side. */
 static bool is_before(const struct diff_data *data, uint32_t side)
 {
 	uint64_t last = 0, first = UINT64_MAX;
@@ -227,7 +228,7 @@ static bool note_files(const struct diff_data *data, char *to)
 	return true;
 }
 
-/* Built-in metrics are of what there is: nobody asked for them. */
+/* No note is needed about built-in metrics, which depend on the available events. */
 static bool note_metrics(const struct diff_data *data, const struct diff_result *result,
 			 char *to)
 {

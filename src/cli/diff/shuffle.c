@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How often the runs look so different if it is left to chance which of them are A's.
+ * Finds how often the runs differ this much if chance decides which of them are A's.
  *
- * If A and B are the same program, the runs could as well have been split into sides in
- * any other way. So all runs are shuffled and split anew, in all ways or in many at
- * random, and of each split the largest difference of any row is kept. A row has changed
- * if its own difference, beyond the minimum effect, is above nearly all of these: then the
- * chance that equal programs show any change is at most alpha, however many rows there
- * are, however their runs are distributed, and whatever the rows of one run have in
- * common (Westfall and Young, Resampling-Based Multiple Testing, 1993). Rows that have
- * changed are taken out, and the rest is looked at again (step-down). Totals come first, with
- * half of alpha: a small region that is disturbed does not hide that all became slower. If
- * all totals have changed, the regions have alpha, and the other way round.
+ * If A and B are the same program, the runs could have been split into sides in any other
+ * way. So all runs are split again, in all ways or in many random ones, and of each split
+ * the largest difference of any row is kept. A row has changed if its own difference,
+ * beyond the minimum effect, is above nearly all of these. Then the chance that equal
+ * programs show any change is at most alpha, for any number of rows, any distribution of
+ * their runs, and any dependence between the rows of a run (Westfall and Young,
+ * Resampling-Based Multiple Testing, 1993). Rows that have changed are removed, and the
+ * test is repeated with the rest (step-down). Totals come first, with half of alpha, so
+ * that a small disturbed region does not hide that everything became slower. If all
+ * totals have changed, the regions have alpha, and vice versa.
  *
- * A correction by the number of rows, as Holm's, cannot decide many rows by few runs: six
- * runs on each side come in 462 ways, so that no p is below 1/462, and with 35 rows that
- * becomes more than 1 %. Here the ways in which runs can be split are shared by all rows.
+ * A correction by the number of rows, such as Holm's, cannot decide many rows with few
+ * runs. Six runs on each side can be split in 462 ways, so no p is below 1/462; with 35
+ * rows that is more than 1 %. Here all rows share the ways in which runs can be split.
  */
 #include <errno.h>
 #include <math.h>
@@ -25,17 +25,17 @@
 
 struct shuffle {
 	uint32_t runs[2];
-	uint32_t count; /* ways that are tried, the true one first */
+	uint32_t count; /* the number of splits that are tried; the true one is first */
 	bool all;
 	uint8_t *side;	 /* of each run */
-	uint32_t *order; /* for ways at random */
+	uint32_t *order; /* for random splits */
 	uint64_t random;
-	double *most; /* of each way */
+	double *most; /* of each split */
 };
 
 static uint32_t below(struct shuffle *s, uint32_t limit)
 {
-	/* xorshift64*: the same ways each time. */
+	/* xorshift64*: the same splits each time. */
 	s->random ^= s->random >> 12;
 	s->random ^= s->random << 25;
 	s->random ^= s->random >> 27;
@@ -66,8 +66,8 @@ static void next_at_random(struct shuffle *s)
 	}
 }
 
-/* The next word of as many 0 and 1 in lexical order. Where the sides are of one size, the
- * first run stays in A: the last half has A and B exchanged. */
+/* Makes the next split in lexical order. If the sides have one size, the first run stays
+ * in A: the second half of all splits has A and B exchanged. */
 static void next(struct shuffle *s)
 {
 	uint32_t total = s->runs[0] + s->runs[1], r = total - 1, ones = 0, at;
@@ -87,7 +87,7 @@ static void next(struct shuffle *s)
 		s->side[at] = total - at < ones;
 }
 
-/* The difference of the sides in ROW, in standard errors. */
+/* Returns the difference of the sides in ROW, in standard errors. */
 static double difference(const struct shuffle *s, const struct diff_row *row)
 {
 	uint32_t total = s->runs[0] + s->runs[1];
@@ -115,14 +115,14 @@ static double difference(const struct shuffle *s, const struct diff_row *row)
 		variance += v / n[i];
 	}
 	apart = fabs(sum[0] / n[0] - sum[1] / n[1]);
-	/* Numbers that are all the same differ by what the sums are rounded. */
+	/* Equal numbers differ only by the rounding of sums. */
 	if (!(apart > row->rounding))
 		return 0;
 	return variance > 0 ? apart / sqrt(variance) : INFINITY;
 }
 
-/* Scores are values, damped or not, around their mean, so that sums of squares keep the last
- * digits. */
+/* Scores are values, damped or not, minus their mean, so that sums of squares keep the
+ * last digits. */
 static void score(struct diff_row *row, uint32_t total)
 {
 	double mean = 0, count = 0;
@@ -139,7 +139,7 @@ static void score(struct diff_row *row, uint32_t total)
 		row->runs[r].score -= mean;
 }
 
-/* The largest difference of the COUNT rows, of each way. */
+/* Finds the largest difference of the COUNT rows for each split. */
 static void look(struct shuffle *s, struct diff_row **rows, uint32_t count)
 {
 	first(s);
@@ -150,7 +150,7 @@ static void look(struct shuffle *s, struct diff_row **rows, uint32_t count)
 			next(s);
 		for (uint32_t i = 0; i < count; i++)
 			most = fmax(most, difference(s, rows[i]));
-		/* The way that it was is always one of those. */
+		/* The true split always counts as one of the largest. */
 		s->most[w] = w ? most : INFINITY;
 	}
 }
@@ -162,7 +162,7 @@ static int descending(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-/* The part of the ways in which the largest difference is VALUE or more. */
+/* Returns the part of the splits whose largest difference is VALUE or more. */
 static double share_of(const struct shuffle *s, double value)
 {
 	uint32_t low = 0, high = s->count;
@@ -185,7 +185,7 @@ static uint32_t step_down(struct shuffle *s, struct diff_row **rows, uint32_t co
 {
 	uint32_t late = (uint32_t)ceil(alpha * part * s->count), left;
 
-	/* The true way alone is as much as this part. */
+	/* The true split alone is this part of all splits. */
 	for (uint32_t i = 0; i < count; i++)
 		rows[i]->too_few = late < 2;
 	for (; count && late >= 2; count = left) {

@@ -13,16 +13,16 @@
 
 /* --- JSON ----------------------------------------------------------------------------- */
 
-/* Objects and arrays in each other. */
+/* The depth of objects and arrays. */
 #define DEPTH_MOST 16
 /* Reports have a few kilobytes for each run. */
 #define BYTES_MOST (256L << 20)
 
-/* What is left of a text that ends with NUL. */
+/* The rest of a text that ends with NUL. */
 struct json {
 	const char *at;
 	unsigned int depth;
-	bool bad; /* no JSON, or none of ours: nothing is read any more */
+	bool bad; /* not JSON, or not a report: reading stops */
 	bool no_memory;
 };
 
@@ -37,7 +37,7 @@ static void skip_blanks(struct json *j)
 	j->at += strspn(j->at, " \t\r\n");
 }
 
-/* Takes C, if it comes next. */
+/* Takes C if it is next. */
 static bool take(struct json *j, char c)
 {
 	skip_blanks(j);
@@ -47,8 +47,8 @@ static bool take(struct json *j, char c)
 	return true;
 }
 
-/* The character of an escape, as UTF-8. Halves of a pair stand for themselves: names have
- * none. */
+/* Writes the character of an escape as UTF-8. The halves of a surrogate pair are not
+ * combined: names have none. */
 static size_t put_utf8(char *to, unsigned int c)
 {
 	if (c < 0x80) {
@@ -66,7 +66,7 @@ static size_t put_utf8(char *to, unsigned int c)
 	return 3;
 }
 
-/* Behind a backslash; *AT moves behind the escape. */
+/* Takes an escape behind its backslash, and moves *AT behind it. */
 static size_t take_escape(const char **at, char *to)
 {
 	static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
@@ -83,14 +83,14 @@ static size_t take_escape(const char **at, char *to)
 		return 0;
 	for (int i = 0; i < 4 && pm_char_is_hex((*at)[1 + i]); i++)
 		digits[i] = (*at)[1 + i];
-	/* No text of ours has a NUL in it. */
+	/* No text of a report has a NUL. */
 	if (!digits[3] || pm_slice_hex(pm_slice_of(digits), &c) || !c)
 		return 0;
 	*at += 5;
 	return put_utf8(to, (unsigned int)c);
 }
 
-/* The string that comes next, malloc'ed. */
+/* Takes the next string, malloc'ed. */
 static char *take_string(struct json *j)
 {
 	const char *end;
@@ -102,7 +102,7 @@ static char *take_string(struct json *j)
 	}
 	for (end = j->at; *end && *end != '"'; end++)
 		end += *end == '\\' && end[1];
-	/* An escape is never shorter than what it stands for. */
+	/* An escape is never shorter than its character. */
 	to = text = malloc((size_t)(end - j->at) + 1);
 	j->no_memory |= !text;
 	while (text && j->at < end) {
@@ -128,7 +128,7 @@ static char *take_string(struct json *j)
 	return text;
 }
 
-/* The number that comes next; NAN for null. */
+/* Takes the next number; NAN for null. */
 static double take_number(struct json *j)
 {
 	char digits[40];
@@ -166,8 +166,8 @@ static bool take_bool(struct json *j)
 	return take_word(j, "true") || (!take_word(j, "false") && fail(j));
 }
 
-/* Goes on to the next element of the array, or member of the object, that the caller is in;
- * false behind its END. FIRST: nothing has been taken of it. */
+/* Moves to the next element of the present array, or member of the present object.
+ * Returns false behind its END. FIRST says that none has been taken. */
 static bool next(struct json *j, char end, bool *first)
 {
 	if (take(j, end)) {
@@ -187,7 +187,7 @@ static bool begin(struct json *j, char bracket)
 	return true;
 }
 
-/* The name of the next member, malloc'ed; NULL: the object has ended. */
+/* Takes the name of the next member, malloc'ed. Returns NULL at the end of the object. */
 static char *next_member(struct json *j, bool *first)
 {
 	char *name = next(j, '}', first) ? take_string(j) : NULL;
@@ -300,7 +300,7 @@ static void take_elapsed(struct json *j, struct diff_stat *stat)
 	}
 }
 
-/* The words of the command, with blanks between. */
+/* Takes the words of the command, with spaces between. */
 static void take_command(struct json *j, struct diff_stat *stat)
 {
 	bool first = true;
@@ -375,7 +375,7 @@ void diff_stats_free(struct diff_stat *stats, uint32_t count)
 	free(stats);
 }
 
-/* Whether all of STAT is of the same runs. */
+/* Returns whether all parts of STAT have the same runs. */
 static bool is_whole(const struct diff_stat *stat)
 {
 	for (uint32_t i = 0; i < stat->event_count; i++)
@@ -385,7 +385,7 @@ static bool is_whole(const struct diff_stat *stat)
 	return stat->run_count && stat->modes;
 }
 
-/* The report that comes next, behind those of its intervals. */
+/* Takes the next report, behind those of its intervals. */
 static void take_report(struct json *j, struct diff_stat **stats, uint32_t *count)
 {
 	struct diff_stat stat = {.command = NULL};
@@ -419,7 +419,7 @@ bool diff_stat_is_json(const char *text, size_t length)
 	return length && *text == '{';
 }
 
-/* The whole of the file PATH, with a NUL behind it. */
+/* Reads the whole file PATH, with a NUL behind it. */
 static int read_text(const char *path, char **text)
 {
 	FILE *file = fopen(path, "re");

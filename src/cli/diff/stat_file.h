@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What perfmon stat wrote as JSON, read again: of each run of a command its time and its
- * counts. */
+/* Reads the JSON of perfmon stat: the time and the counts of each run of a command. */
 #ifndef PM_CLI_DIFF_STAT_FILE_H
 #define PM_CLI_DIFF_STAT_FILE_H
 
@@ -14,18 +13,18 @@ struct diff_stat_event {
 	char *name;
 	char *place; /* CPUs; NULL: none */
 	char *unit;
-	char *status; /* as stat says it */
+	char *status; /* in stat's words */
 	double coverage;
 	uint32_t sample_count;
-	double *samples; /* of each run; NAN: it has none */
+	double *samples; /* one for each run; NAN: none */
 };
 
-/* A report: of runs of one command. */
+/* A report about the runs of one command. */
 struct diff_stat {
 	char *command;
 	char *modes; /* "user" or "all" */
 	bool exact;
-	bool failed; /* a run ended by a signal, or with another status than 0 */
+	bool failed; /* a run ended by a signal, or with a status other than 0 */
 	uint64_t began_realtime_ns;
 	uint32_t run_count;
 	double *times; /* ns */
@@ -33,11 +32,12 @@ struct diff_stat {
 	struct diff_stat_event *events;
 };
 
-/* Whether what begins with the LENGTH bytes TEXT is JSON, and no profile. */
+/* Returns whether a file that begins with the LENGTH bytes of TEXT is JSON and not a
+ * profile. */
 bool diff_stat_is_json(const char *text, size_t length);
 
-/* The COUNT reports in the file PATH, to be freed with diff_stats_free(), also after a
- * failure. 0, or a negative errno with the sentence. */
+/* Reads the COUNT reports in the file PATH; free them with diff_stats_free(), also after
+ * a failure. Returns 0, or a negative errno with a message. */
 int diff_stats_read(const char *path, struct diff_stat **stats, uint32_t *count,
 		    struct pm_diag *diag);
 void diff_stats_free(struct diff_stat *stats, uint32_t count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What perfmon diff tells people: a table and notes. */
+/* The text of perfmon diff: a table and notes. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "core/report/cells.h"
 #include "core/report/output/escape.h"
 
-/* A value's marks stand right behind it. */
+/* A value's marks are right behind it. */
 enum column {
 	REGION,
 	WHAT,
@@ -31,7 +31,7 @@ enum column {
 #define NAME_WIDTH 40
 
 struct row {
-	const char *region; /* NULL: as above */
+	const char *region; /* NULL: the same as above */
 	char cell[COLUMNS][CELL];
 	enum diff_verdict verdict;
 };
@@ -42,13 +42,13 @@ static bool to_the_left(int column)
 	       column == B_MARKS || column == VERDICT;
 }
 
-/* The blanks after COLUMN. */
+/* Returns the number of spaces after COLUMN. */
 static size_t gap_after(int column)
 {
 	return column == A || column == B ? 0 : 2;
 }
 
-/* Also its marks, which are added to *MARKS. */
+/* Also adds the value's marks to *MARKS. */
 static void put_value(char *cell, char *marked, const struct diff_data *data,
 		      const struct diff_row *row, uint32_t side, uint32_t *marks)
 {
@@ -79,7 +79,7 @@ static void put_value(char *cell, char *marked, const struct diff_data *data,
 		pm_cell_count(cell, mean);
 }
 
-/* RATIO as a change in per cent, or what is ten times as much as that. */
+/* Formats RATIO as a change in percent, or from 10 on as a factor. */
 static void put_change(char *cell, double ratio)
 {
 	double percent = 100 * (ratio - 1);
@@ -96,7 +96,7 @@ static void put_change(char *cell, double ratio)
 
 static void put_p(char *cell, const struct diff_row *row)
 {
-	if (row->exact)
+	if (row->without_p)
 		strcpy(cell, "exact");
 	else if (!row->tested || row->too_few)
 		strcpy(cell, "");
@@ -156,7 +156,7 @@ static void put_metric(char *cell, char *marked, const struct diff_metric_row *r
 	strcpy(cell, total.text);
 }
 
-/* Without a verdict: which way is better, nobody knows. */
+/* A metric has no verdict: it is unknown which direction is better. */
 static void metric_make(struct row *to, const struct diff_data *data,
 			const struct diff_metric_row *row, uint32_t *marks)
 {
@@ -210,7 +210,7 @@ static void put_row(struct pm_out *out, const struct row *row, const size_t *wid
 	pm_out_text(out, "\n");
 }
 
-/* How many there are of REGION. */
+/* Makes the rows of REGION's metrics and returns how many there are. */
 static uint32_t metrics_make(struct row *to, const struct diff_data *data,
 			     const struct diff_result *result, uint32_t region,
 			     uint32_t *marks)
@@ -223,8 +223,8 @@ static uint32_t metrics_make(struct row *to, const struct diff_data *data,
 	return count;
 }
 
-/* Rows that are worth a look: the whole, what changed, and without runs to tell what looks
- * as if it had. */
+/* Returns whether a row is shown: totals, changes, and, if there are too few runs, rows
+ * that look changed. */
 static bool is_shown(const struct diff_data *data, const struct diff_row *row,
 		     const struct diff_options *options)
 {
@@ -309,7 +309,7 @@ int diff_text(struct pm_out *out, const struct diff_data *data,
 			row_make(&rows[count++], data, row, above, &marks);
 			above = row;
 		}
-		/* A region's metrics, below what is shown of it. */
+		/* The metrics of a region are below its other rows. */
 		if (above && above->region == row->region &&
 		    (i + 1 == result->row_count || row[1].region != row->region))
 			count += metrics_make(&rows[count], data, result, row->region,

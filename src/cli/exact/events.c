@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The events that the tool counts, and what a user asks for. */
+/* The events that the tool counts, and parsing of a user's list. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

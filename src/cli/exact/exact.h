@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A command that runs under the tool of exact/, which counts while it translates: which
- * events that counts, where it is installed, and the command line that starts it.
+ * Runs a command under the Valgrind tool of exact/, which counts while it translates: the
+ * tool's events, its place, and the command line.
  *
- * Uses arch/ for what the tool counts.
- *
- * Must hold: whatever would make Valgrind refuse the command is said here first, in a
- * sentence that names what to do.
+ * Anything that would make Valgrind refuse the command is reported here first, with
+ * advice.
  */
 #ifndef PM_CLI_EXACT_EXACT_H
 #define PM_CLI_EXACT_EXACT_H
@@ -17,34 +15,34 @@
 
 #include "arch/exact.h"
 
-/* Events of the tool, each once, in the order in which they were asked for. */
+/* Events of the tool, each once, in the order of the request. */
 struct cli_exact_events {
 	enum pm_exact_event event[PM_EXACT_EVENT_COUNT];
 	uint32_t count;
 };
 
-/* "instructions" */
+/* Returns "instructions", for example. */
 const char *cli_exact_name(enum pm_exact_event event);
 
-/* "exact::instructions" */
+/* Returns "exact::instructions", for example. */
 const char *cli_exact_label(enum pm_exact_event event);
 
-/* Whether Valgrind and the tool for this CPU are installed. */
+/* Returns whether Valgrind and the tool for this CPU are installed. */
 bool cli_exact_is_there(void);
 
-/* What TEXT asks for; NULL, "" or "auto": instructions. 0, or CLI_USAGE: SUBCOMMAND has
- * complained of what the tool does not count. */
+/* Parses TEXT; NULL, "" and "auto" mean instructions. Returns 0, or CLI_USAGE after a
+ * message of SUBCOMMAND about an event that the tool does not count. */
 int cli_exact_parse(const char *subcommand, const char *text,
 		    struct cli_exact_events *events);
 
-/* The names with PREFIX before each, separated by commas, or NULL: free(3) it. */
+/* Returns the names with PREFIX before each, separated by commas, or NULL. free(3) it. */
 char *cli_exact_list(const struct cli_exact_events *events, const char *prefix);
 
 /*
- * The words to execute so that COMMAND is counted, in *LINE, which the caller frees by one
- * free(3) (they point into it, and to COMMAND). TOTALS is the file that gets each process's totals, or
- * NULL. Sets variables of the environment. 0; or the status to end with, and SUBCOMMAND
- * has complained.
+ * Makes the words to execute so that COMMAND is counted. The caller frees *LINE with one
+ * free(3): the words are inside of it, or of COMMAND. TOTALS is the file that gets each
+ * process's totals, or NULL. Sets environment variables. Returns 0, or the exit status
+ * after a message of SUBCOMMAND.
  */
 int cli_exact_start(const char *subcommand, const struct cli_exact_events *events,
 		    const char *totals, char **command, char ***line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where programs and the tool are. */
+/* Finds programs and the tool. */
 #include "cli/exact/place.h"
 
 #include <errno.h>
@@ -21,14 +21,14 @@
 #define TOOL "perfmon-none"
 #endif
 
-/* DIR/NAME; an empty DIR is the current one. */
+/* Makes DIR/NAME; an empty DIR is the current one. */
 static bool join(char path[PATH_MAX], struct pm_slice dir, const char *name)
 {
 	return snprintf(path, PATH_MAX, "%.*s%s%s", (int)dir.length, dir.at,
 			dir.length ? "/" : "", name) < PATH_MAX;
 }
 
-/* 0, or why PATH cannot be executed. */
+/* Returns 0, or the reason why PATH cannot be executed. */
 static int try_program(const char *path)
 {
 	struct stat status;
@@ -68,7 +68,7 @@ static bool has_tool(const char *dir)
 	return join(path, pm_slice_of(dir), TOOL) && !access(path, X_OK);
 }
 
-/* The folder of this command's file. */
+/* Finds the folder of this command's file. */
 static bool own_folder(char dir[PATH_MAX])
 {
 	ssize_t length = pm_kernel_readlink("/proc/self/exe", dir, PATH_MAX);
@@ -80,8 +80,8 @@ static bool own_folder(char dir[PATH_MAX])
 	return true;
 }
 
-/* The way from the folder of commands to that of the tool, from the folder that has both:
- * an installed tree may be anywhere (DESTDIR). */
+/* Finds the tool in an installed tree, which may be anywhere (DESTDIR), by the path from
+ * the folder of commands to that of the tool. */
 static bool installed(const char *own, char path[PATH_MAX])
 {
 	static const char bin[] = BINDIR "/", tool[] = EXACTDIR;
@@ -90,7 +90,7 @@ static bool installed(const char *own, char path[PATH_MAX])
 	for (i = 0; bin[i] && bin[i] == tool[i]; i++)
 		if (bin[i] == '/')
 			common = i + 1;
-	/* Up by as many folders as there are below the common one. */
+	/* Go up by as many folders as there are below the common one. */
 	for (i = common; bin[i]; i++) {
 		if (bin[i] != '/')
 			continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The command line that counts a command, and its environment. */
+/* Makes the command line that counts a command, and its environment. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,9 +27,12 @@
 #define MACHINE EM_NONE
 #endif
 
-/* --- what Valgrind would refuse ------------------------------------------------------ */
+/*
+ * --- programs that Valgrind would refuse ---------------------------------------------
+ */
 
-/* Whether the file at PATH is a program of another CPU, or of another size of pointers. */
+/* Returns whether the file at PATH is a program for another CPU or another size of
+ * pointers. */
 static bool is_foreign(const char *path)
 {
 	Elf64_Ehdr header = {.e_machine = EM_NONE};
@@ -81,16 +84,16 @@ static int out_of_memory(const char *subcommand)
 	return CLI_FAILED;
 }
 
-/* What a word takes on the stack of a program. */
+/* Returns a word's size on the stack of a program. */
 static size_t on_stack(const char *word)
 {
 	return strlen(word) + 1 + sizeof(word);
 }
 
 /*
- * The stack begins below the arguments and the environment, and how far below decides
- * which way functions such as memcpy() take. So both are padded to whole pages, and a
- * longer name of a file changes no count.
+ * The stack begins below the arguments and the environment. Its address decides which
+ * code functions such as memcpy() use. So arguments and environment are both padded to
+ * whole pages, and a longer file name changes no count.
  */
 #define PADDING	    "PERFMON_EXACT_PADDING"
 #define PADDED_SIZE 4096
@@ -112,7 +115,7 @@ static int pad(char **command, const char *path)
 	return setenv(PADDING, padding, 1);
 }
 
-/* hwloc's look at the CPU does not work under Valgrind, and it would say so. */
+/* hwloc's detection of the CPU does not work under Valgrind, and would print messages. */
 static int hide_hwloc_x86(void)
 {
 	const char *components = getenv("HWLOC_COMPONENTS");
@@ -136,7 +139,7 @@ static int set_environment(const char *tool, char **command, const char *path)
 
 	if (hide_hwloc_x86())
 		return -1;
-	/* Where "valgrind" is a script, its shell would set it. */
+	/* If "valgrind" is a script, its shell would set it. */
 	if (!getenv("PWD") && getcwd(here, sizeof(here)) && setenv("PWD", here, 1))
 		return -1;
 	if (setenv("VALGRIND_LIB", tool, 1))
@@ -149,7 +152,9 @@ static int set_environment(const char *tool, char **command, const char *path)
 static const char *const fixed[] = {"valgrind", "-q", "--tool=perfmon",
 				    /* Neither VALGRIND_OPTS nor .valgrindrc. */
 				    "--command-line-only=yes", "--trace-children=yes",
-				    /* With the main thread; each takes some memory. */
+				    /*
+				     * Includes the main thread; each takes some memory.
+				     */
 				    "--max-threads=4001",
 				    /* No files in /tmp for a debugger. */
 				    "--vgdb=no"};
@@ -207,7 +212,7 @@ int cli_exact_start(const char *subcommand, const struct cli_exact_events *event
 	int status, err = exact_find_program(command[0], path);
 
 	*line = NULL;
-	/* As below `perfmon run --exact mpirun`: whatever it executes is counted already. */
+	/* As below `perfmon run --exact mpirun`: all programs are counted already. */
 	if (pm_exact() && !totals) {
 		*line = copy_line(command);
 		return *line ? 0 : out_of_memory(subcommand);

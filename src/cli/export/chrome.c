@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The trace format of Chrome, which Perfetto reads, too: an object with an array of
- * events, times in microseconds. A profile has sums and no moments, so what is written is
- * a picture of the sums: each path of a thread is one event, as long as all its visits
- * together, and those below it follow each other from its beginning.
+ * Chrome's trace format, which Perfetto reads, too: an object with an array of events,
+ * and times in microseconds. A profile has sums but no times of day, so the trace is a
+ * picture of the sums. Each path of a thread is one event, as long as all its visits
+ * together. The paths below it follow each other from its begin.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,11 +20,11 @@ static void put_ns(struct pm_out *out, const char *name, uint64_t ns)
 	pm_out_format(out, ",\"%s\":%" PRIu64 ".%03" PRIu64, name, ns / 1000, ns % 1000);
 }
 
-/* A name for a process or thread: what viewers show at its side. */
+/* Writes the name of a process or thread, which viewers show. */
 static void put_name(struct pm_out *out, const struct export_profile *profile,
 		     const char *kind, int64_t tid, const char *text)
 {
-	/* The name of the first process is the first of all events. */
+	/* The name of the first process is the first event. */
 	if (!profile->first || strcmp(kind, "process_name") != 0)
 		pm_out_text(out, ",");
 	pm_out_format(out, "\n{\"ph\":\"M\",\"pid\":%u", profile->pid);
@@ -116,7 +116,7 @@ static void put_metrics(struct pm_out *out, const struct pm_report_tree *tree, u
 	pm_out_text(out, "}");
 }
 
-/* The marks of all these numbers, by name, in the words of JSON reports. */
+/* Writes all marks of these numbers, with the names of JSON reports. */
 static void put_all_marks(struct pm_out *out, const struct pm_report_tree *tree,
 			  uint32_t n)
 {
@@ -165,9 +165,11 @@ static void put_event(struct pm_out *out, const struct export_profile *profile,
 	pm_out_text(out, "}}");
 }
 
-/* The length of each node's event: its time, or that of those below it, which is more if
- * a visit has not ended. In an exact profile a count of the first event is as long as a
- * nanosecond. */
+/*
+ * Computes the length of each node's event: its time, or that of the nodes below if that
+ * is more because a visit is open. Under the Valgrind tool, one count of the first event
+ * is one nanosecond long.
+ */
 static uint64_t *lengths(const struct export_profile *profile,
 			 const struct pm_report_tree *tree)
 {
@@ -182,7 +184,7 @@ static uint64_t *lengths(const struct export_profile *profile,
 		double ns = tree->model->exact ? ticks
 					       : pm_snapshot_ns(profile->snapshot, ticks);
 
-		/* More than a century is none of this program's. */
+		/* More than a century is not possible. */
 		length[n] = ns > 0 && ns < 4e18 ? (uint64_t)ns : 0;
 		if (length[n] < below[n])
 			length[n] = below[n];
@@ -193,8 +195,8 @@ static uint64_t *lengths(const struct export_profile *profile,
 	return length;
 }
 
-/* SUMS are the sums of ended threads before this one, each of which has a track: there is
- * one for each set of CPUs that threads could run on. */
+/* SUMS is the number of earlier sums of ended threads. Each has a track: there is one sum
+ * for each set of CPUs on which threads could run. */
 static int put_thread(struct pm_out *out, const struct export_profile *profile,
 		      uint32_t t, uint32_t *sums)
 {
@@ -232,7 +234,7 @@ static int put_thread(struct pm_out *out, const struct export_profile *profile,
 				profile->snapshot,
 				(double)pm_less(record->begin_ticks,
 						profile->snapshot->header.begin_ticks)));
-	/* Parents first; begin[] is where the next one below a node goes. */
+	/* Parents first; begin[] is the place of the next child of a node. */
 	for (uint32_t n = pm_report_tree_next(&tree, 0); n;
 	     n = pm_report_tree_next(&tree, n)) {
 		uint64_t *next = &begin[tree.nodes[n].parent];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* perfmon export: profiles in the formats of programs that show them. */
+/* perfmon export writes profiles in the formats of viewers. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static int read_one(const struct cli_source *source, struct pm_snapshot **snapsh
 	return err;
 }
 
-/* When each profile began, and a number for each. */
+/* The begin and the number of each profile. */
 struct numbers {
 	uint64_t first_ns; /* the earliest */
 	uint32_t *pids;
@@ -65,8 +65,8 @@ static int model_make(const struct request *request, const struct pm_snapshot *s
 						    : request->weights.metrics);
 }
 
-/* Whether profile I can be exported, before anything is written: 0, or it has
- * complained. */
+/* Returns whether profile I can be exported, before anything is written: 0, or an exit
+ * status after a message. */
 static int check_one(const struct request *request, const struct pm_snapshot *snapshot,
 		     size_t i, bool *exact)
 {
@@ -76,12 +76,13 @@ static int check_one(const struct request *request, const struct pm_snapshot *sn
 	int err = model_make(request, snapshot, &model);
 
 	if (!err) {
-		/* Of a metric that is the weight an error says it. */
+		/* An error reports notes about a metric that is the weight. */
 		for (uint32_t n = 0; request->chrome && n < model.note_count; n++)
 			cli_complain("export", "'%s': %s", request->sources.at[i].name,
 				     model.notes[n]);
 		err = export_weight_find(&request->weights, &model, &weight, &diag);
-		/* The exact ones have no times, and the others no common event. */
+		/* Profiles of the Valgrind tool have no times, and the others have no
+		 * common event. */
 		if (!err && i && model.exact != *exact)
 			err = pm_diag_set(&diag, -EINVAL,
 					  "some profiles were counted exactly by "
@@ -99,10 +100,10 @@ static int check_one(const struct request *request, const struct pm_snapshot *sn
 	return err;
 }
 
-/* Folded stacks have no place for marks, nor for less than 1. */
+/* Reports marks and small values, which folded stacks cannot show. */
 static void tell_marks(const char *name, const struct export_profile *profile)
 {
-	/* These change no number by much. */
+	/* These marks change no number by much. */
 	uint32_t marks = profile->marks & ~(uint32_t)(PM_MARK_RETRIED | PM_MARK_FALLBACK |
 						      PM_MARK_MIGRATED);
 	struct pm_diag words = {0};
@@ -138,7 +139,7 @@ static int write_one(const struct request *request, const struct pm_snapshot *sn
 
 	if (err)
 		return err;
-	/* It was checked. */
+	/* Checked before, in check_one(). */
 	export_weight_find(&request->weights, &model, &weight, NULL);
 	if (request->chrome)
 		err = export_chrome(out, &profile);
@@ -192,8 +193,8 @@ static int write_output(const struct request *request, struct pm_snapshot **snap
 	return cli_output_end(&output, err ?: pm_out_end(&out));
 }
 
-/* All sources are read and checked before the output is opened: what cannot be exported
- * leaves it as it was. */
+/* All sources are read and checked before the output is opened: after an error it is
+ * unchanged. */
 static int export(const struct request *request)
 {
 	size_t count = request->sources.count, read = 0, good = 0;
@@ -218,7 +219,7 @@ static int export(const struct request *request)
 	return status;
 }
 
-/* -1 to go on, or the exit status. */
+/* Returns -1 to continue, or the exit status. */
 static int options_read(struct request *request, int argc, char **argv)
 {
 	unsigned int format = FORMATS;
@@ -259,7 +260,7 @@ int cli_export(int argc, char **argv)
 	struct request request = {.sources.command = "export"};
 	int status = options_read(&request, argc, argv);
 
-	/* Without the option the built-in ones. */
+	/* Without the option, use the built-in metrics. */
 	if (status < 0 &&
 	    ((!request.metrics && pm_metrics_parse(NULL, &request.metrics, NULL)) ||
 	     export_weights_make(&request.weights, request.metrics, request.weight))) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Folded stacks, which programs that draw flame graphs read: a line for each path, its
- * regions with ";" between, a space, and the path's exclusive value. The format has no
- * way to quote: a ";" in a name, control characters (a line's end is one) and bytes that
- * are no UTF-8 become \xNN.
+ * Folded stacks, for programs that draw flame graphs: a line for each path, its regions
+ * with ";" between, a space, and the path's exclusive value. The format has no quotes: a
+ * ";" in a name, control characters (such as the end of a line) and bytes that are not
+ * UTF-8 become \xNN.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -31,7 +31,7 @@ static void put_frame(struct pm_out *out, const char *name)
 	}
 }
 
-/* The value of node N as a number without a fraction; 0 if there is none. */
+/* Returns the value of node N as an integer; 0 if there is none. */
 static uint64_t weigh(struct export_profile *profile, const struct pm_report_tree *tree,
 		      uint32_t n, const struct export_weight *weight)
 {

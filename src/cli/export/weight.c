@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the frames of folded stacks are as wide as: time, an event, or a metric. Widths of
- * paths are added up by those who draw them, so a metric must be a sum of its inputs, each
- * times a constant. Of a quotient the part above the line is taken: where the misses are
- * explains a miss rate, and rates of paths do not add up.
+ * The width of frames of folded stacks: time, an event, or a metric. Viewers add the
+ * widths of paths, so a metric must be a sum of inputs with constant factors. Of a
+ * quotient the numerator is used: the places of misses explain a miss rate, and rates of
+ * paths cannot be added.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,9 @@
 
 #include "cli/export/export.h"
 
-/* What adds up: a constant does not, since each path would add it anew. */
+/*
+ * A sum can be added over paths. A constant cannot, since each path would add it again.
+ */
 enum kind { CONSTANT, SUM, NEITHER };
 
 static enum kind kind_of_both(int what, enum kind a, enum kind b)
@@ -28,8 +30,8 @@ static enum kind kind_of_both(int what, enum kind a, enum kind b)
 	}
 }
 
-/* The kind of the first COUNT steps of METRIC, which are a formula; *LAST is where the
- * second operand of the last step begins. */
+/* Finds the kind of the first COUNT steps of METRIC, which are a formula. *LAST is the
+ * begin of the second operand of the last step. */
 static enum kind kind_of(const struct pm_metric *metric, uint32_t count, uint32_t *last)
 {
 	enum kind kinds[PM_METRIC_STEPS];
@@ -51,14 +53,14 @@ static enum kind kind_of(const struct pm_metric *metric, uint32_t count, uint32_
 	return kinds[0];
 }
 
-/* Makes METRIC what it weighs, by fewer of its steps. False: it weighs nothing. */
+/* Shortens METRIC to the part that is a weight. Returns false if there is none. */
 static bool weigh(struct pm_metric *metric)
 {
 	uint32_t last, count = metric->step_count;
 	enum kind kind = kind_of(metric, count, &last);
 
 	if (kind == NEITHER && metric->steps[count - 1].what == PM_STEP_DIVIDE) {
-		/* In postfix order what is divided comes first, and so do its inputs. */
+		/* In postfix order the numerator comes first, and so do its inputs. */
 		metric->step_count = last;
 		kind = kind_of(metric, last, &last);
 		metric->input_count = 0;
@@ -67,7 +69,7 @@ static bool weigh(struct pm_metric *metric)
 			    metric->steps[i].input >= metric->input_count)
 				metric->input_count = metric->steps[i].input + 1;
 	}
-	/* Then a model says what it lacks, as of one that was asked for. */
+	/* Then a model reports missing inputs as for a requested metric. */
 	metric->heading = NULL;
 	return kind == SUM;
 }
@@ -101,7 +103,7 @@ int export_weights_make(struct export_weights *weights, const struct pm_metrics 
 
 void export_weights_free(struct export_weights *weights)
 {
-	/* What is in them is that of others. */
+	/* The metrics' contents belong to others. */
 	free(weights->metrics);
 	weights->metrics = NULL;
 }
@@ -126,7 +128,7 @@ int export_weight_find(const struct export_weights *weights,
 	int64_t event;
 
 	*weight = (struct export_weight){.kind = EXPORT_TIME};
-	/* Of an exact profile that is what its first event has counted. */
+	/* Under the Valgrind tool, the default is the first event. */
 	if (!name && model->exact)
 		*weight = (struct export_weight){EXPORT_EVENT, 0};
 	if (name && !strcmp(name, "time") && model->exact)
@@ -179,7 +181,7 @@ struct pm_value export_weigh(const struct pm_report_tree *tree, uint32_t node,
 	default:
 		value = pm_report_time(tree, node, true);
 		value.value = pm_snapshot_ns(tree->model->snapshot, value.value);
-		/* A region that is open has what its visits took until now. */
+		/* The value of an open region is that of its visits until now. */
 		value.state = PM_COUNTED;
 		return value;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* perfmon info: what this machine and this user's rights allow, found by trying, and for
- * each "no" what would help. */
+/* perfmon info tries what this machine and this user's rights allow, and says for each
+ * "no" what would help. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static const char help[] =
 	"  -h, --help            this text\n";
 /* clang-format on */
 
-/* Where a finding's value begins, and further right what would help. */
+/* The columns of a finding's value, and of advice below it. */
 #define VALUE_AT 31
 #define HELPS_AT 33
 
@@ -40,7 +40,7 @@ static void heading(const char *text)
 	printf("%s%s%s\n", cli_style(CLI_STRONG), text, cli_style(CLI_PLAIN));
 }
 
-/* A finding, and under it what would help, if anything. */
+/* Prints a finding and, if any, advice below it. */
 static void finding(const char *what, const char *value, const char *helps)
 {
 	enum cli_style style = CLI_PLAIN;
@@ -73,7 +73,7 @@ static void show_machine(const struct perfmon_info *info)
 		NULL);
 }
 
-/* "6 counters of 32 bits and 1 fixed of 64 bits, read in user space" */
+/* Makes "6 counters of 32 bits and 1 fixed of 64 bits, read in user space". */
 static void counters_text(const struct perfmon_pmu_info *pmu, char *text, size_t size)
 {
 	char width[32] = "", fixed[64] = "";
@@ -109,10 +109,10 @@ static void counters_text(const struct perfmon_pmu_info *pmu, char *text, size_t
 			 : "");
 }
 
-/* "7 free" or "6 free; held by somebody else: cycles" */
+/* For "7 free" or "6 free; held by somebody else: cycles". */
 struct places {
 	uint32_t free, held, disabled;
-	char names[80]; /* of the fixed ones that are held */
+	char names[80]; /* of the fixed counters that are held */
 };
 
 static int add_place(const struct perfmon_info_counter *counter, void *argument)
@@ -194,7 +194,7 @@ static void show_pmus(const struct perfmon_info *info)
 			"(KVM: -cpu host,pmu=on)");
 }
 
-/* Opens the event TEXT as regions would. True if it counts. */
+/* Opens the event TEXT as regions do. Returns whether it counts. */
 static bool try_event(const char *text, bool *user_read)
 {
 	const char *name = text;
@@ -236,7 +236,7 @@ static bool try_event(const char *text, bool *user_read)
 	return open;
 }
 
-/* Where the program itself is counted by translation. */
+/* Shows that the program itself runs under the Valgrind tool. */
 static void show_exact(void)
 {
 	putchar('\n');

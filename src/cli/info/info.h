@@ -8,7 +8,9 @@
 /* perfmon info. Takes its own name as argv[0] and returns the exit status. */
 int cli_info(int argc, char **argv);
 
-/* Prints INFO, the PMUs and the CPUs as one object: 0 or a negative errno. */
+/*
+ * Prints INFO, the PMUs and the CPUs as one JSON object. Returns 0 or a negative errno.
+ */
 int cli_info_json(const struct perfmon_info *info);
 
 #endif

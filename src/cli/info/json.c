@@ -7,7 +7,7 @@
 #include "cli/exact/exact.h"
 #include "core/topology/topology.h"
 
-/* What is not known is null. */
+/* An unknown value is null. */
 static void truth(struct pm_json *j, const char *name, uint32_t bits, uint32_t bits_known,
 		  uint32_t bit)
 {

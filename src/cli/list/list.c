@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* perfmon list: the names of events. A table for people, lines for programs. */
+/* perfmon list prints the names of events: a table for people, lines for programs. */
 #include <errno.h>
 #include <libsmartcols.h>
 #include <stdio.h>
@@ -83,9 +83,7 @@ static struct libscols_table *table_new(void)
 	struct libscols_table *table = scols_new_table();
 	int err = !table;
 
-	/* Standard output may be a pager by then: it's the terminal behind it that
-	 * counts.
-	 */
+	/* Standard output may be a pager, so use the terminal behind it. */
 	err = err || scols_table_set_termforce(table, SCOLS_TERMFORCE_ALWAYS) ||
 	      scols_table_set_termwidth(table, cli_columns()) ||
 	      scols_table_enable_colors(table, cli_has_colours());

@@ -9,7 +9,7 @@
 #include "core/report/model/value.h"
 #include "core/report/output/escape.h"
 
-/* Made of page.html. */
+/* Generated from page.html. */
 static const char page[] =
 #include "cli/report/page_text.h"
 	;
@@ -23,8 +23,8 @@ static int put(struct cli_html *html, const char *text, size_t size)
 	return html->error;
 }
 
-/* JSON on its way into a script element, which would end at "</script" and change its
- * rules at "<!--": in JSON a "<" stands in strings only, where it can be written so. */
+/* Writes JSON into a script element, which would end at "</script" and change its rules
+ * at "<!--". In JSON, "<" is only in strings, where it can be escaped. */
 static int put_json(void *argument, const char *text, size_t size)
 {
 	static const char less[] = "\\u003c";
@@ -54,7 +54,9 @@ int cli_html_begin(struct cli_html *html,
 	return put(html, parts, sizeof(parts) - 1);
 }
 
-/* What a thread counted in NODE: its visits, and a value or null for each event. */
+/*
+ * Writes the counts of NODE in a thread: its visits, and a value or null for each event.
+ */
 static void put_values(struct pm_out *out, const struct pm_report_tree *tree,
 		       uint32_t node)
 {
@@ -68,8 +70,8 @@ static void put_values(struct pm_out *out, const struct pm_report_tree *tree,
 	pm_out_text(out, "]");
 }
 
-/* The paths of TREE: parent, region, inclusive time; with VALUES, those of put_values(),
- * too. Those above stand before those below. */
+/* Writes the paths of TREE: parent, region, inclusive time; with VALUES, those of
+ * put_values(), too. Parents come before children. */
 static void put_tree(struct pm_out *out, const struct pm_report_tree *tree, bool values)
 {
 	pm_out_text(out, ",\"nodes\":[");
@@ -78,7 +80,7 @@ static void put_tree(struct pm_out *out, const struct pm_report_tree *tree, bool
 
 		pm_out_format(out, "%s[%u,%u,", n > 1 ? "," : "", node->parent,
 			      node->region);
-		/* Of an exact profile these are counts of the first event. */
+		/* Under the Valgrind tool these are counts of the first event. */
 		if (node->measured && tree->model->exact)
 			pm_out_double(out, (double)node->time_ticks);
 		else if (node->measured)
@@ -202,7 +204,7 @@ int cli_html_end(struct cli_html *html, const struct pm_snapshot *snapshot,
 	int err;
 
 	how.format = PM_FORMAT_JSON;
-	/* Their times are in the parts. */
+	/* The threads' times are in the parts. */
 	how.per_thread = false;
 	put(html, report, sizeof(report) - 1);
 	err = html->error ? 0 : pm_report_write(snapshot, &how, put_json, html);

@@ -11,7 +11,7 @@
 
 #define NO_JOB "none"
 
-/* A job, and how many of the profiles are its. */
+/* A job, and the number of its profiles. */
 struct job {
 	char id[sizeof(((struct perfmon_profile_header *)0)->job)];
 	size_t profiles;
@@ -21,7 +21,7 @@ struct job {
 struct jobs {
 	struct job *at;
 	size_t count;
-	size_t *of; /* by profile; SIZE_MAX: it cannot be opened */
+	size_t *of; /* the job of each profile; SIZE_MAX: it cannot be opened */
 };
 
 static int jobs_add(struct jobs *jobs, const struct perfmon_profile_header *header,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* perfmon report: the report of profiles that were kept in files, or that processes are
- * still writing. */
+/* perfmon report prints the report of profiles in files, or of running processes. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +35,7 @@ static const char help[] =
 	"Exit status: 0, 1 if something could not be read or written, 2 if an option is wrong.\n";
 /* clang-format on */
 
-/* Pages of more processes have no threads. */
+/* A page of more processes has no threads. */
 #define PAGE_THREADS 64
 
 struct request {
@@ -44,7 +43,7 @@ struct request {
 	struct pm_report_options how;
 	bool html;
 	const char *output; /* NULL: standard output */
-	const char *job;    /* whose profiles; NULL: all are of one */
+	const char *job;    /* NULL: all profiles are of one job */
 };
 
 static const char *suffix_of(const struct request *request)
@@ -52,7 +51,7 @@ static const char *suffix_of(const struct request *request)
 	return request->html ? "html" : pm_format_suffix(request->how.format);
 }
 
-/* Whether people read FORMAT on a terminal. */
+/* Returns whether people read FORMAT on a terminal. */
 static bool is_text(enum pm_format format)
 {
 #define TEXT(constant, name, suffix, writer, text) text,
@@ -79,7 +78,7 @@ static int write_report(const struct request *request,
 			      pm_report_write(snapshot, &how, cli_output_print, &output));
 }
 
-/* The profile of SOURCE; NULL, and it has complained. */
+/* Reads the profile of SOURCE. Returns NULL after a message. */
 static struct pm_snapshot *profile_read(const struct cli_source *source)
 {
 	struct pm_snapshot *snapshot;
@@ -92,7 +91,7 @@ static struct pm_snapshot *profile_read(const struct cli_source *source)
 	return NULL;
 }
 
-/* Completes HOW for SNAPSHOT alone. */
+/* Completes HOW for a report of SNAPSHOT alone. */
 static void options_complete(struct pm_report_options *how,
 			     const struct pm_snapshot *snapshot)
 {
@@ -113,8 +112,8 @@ static void options_complete(struct pm_report_options *how,
 	how->machine = cli_machine_of(snapshot);
 }
 
-/* A page that is being written: the output begins with the first profile that could be
- * read, so that what stood there is left alone if there is none. */
+/* A page that is being written. The output begins with the first profile that can be
+ * read, so that an older page stays if there is none. */
 struct page {
 	const struct request *request;
 	struct cli_output output;
@@ -122,7 +121,7 @@ struct page {
 	bool begun, failed;
 };
 
-/* Adds a profile. False: there is nowhere to write to, and it has complained. */
+/* Adds a profile. Returns false, after a message, if the output cannot be written. */
 static bool page_add(struct page *page, const struct pm_snapshot *snapshot)
 {
 	const struct request *request = page->request;
@@ -134,14 +133,14 @@ static bool page_add(struct page *page, const struct pm_snapshot *snapshot)
 		if (page->begun)
 			cli_html_begin(&page->html, cli_output_print, &page->output);
 	}
-	/* Threads of many processes are more than a page can show. */
+	/* A page cannot show the threads of many processes. */
 	if (page->begun)
 		cli_html_add(&page->html, snapshot, &request->how,
 			     request->sources.count <= PAGE_THREADS);
 	return page->begun;
 }
 
-/* ERR ended the page before its report, or 0. */
+/* Ends the page. ERR, if not 0, ended it before its report. */
 static int page_end(struct page *page, const struct pm_snapshot *snapshot,
 		    const struct pm_report_options *how, int err)
 {
@@ -153,7 +152,7 @@ static int page_end(struct page *page, const struct pm_snapshot *snapshot,
 			      err ?: cli_html_end(&page->html, snapshot, how));
 }
 
-/* The report of one profile; PAGE, if it is not NULL, has it already or has none. */
+/* Reports one profile. PAGE, if not NULL, already has it or remains empty. */
 static int report_one(const struct request *request, const struct cli_source *source,
 		      struct page *page)
 {
@@ -175,8 +174,8 @@ static int report_one(const struct request *request, const struct cli_source *so
 	return status;
 }
 
-/* Adds one profile: 0, 1 if it may be added after others have been, or a negative errno,
- * and it has complained. */
+/* Adds one profile. Returns 0, 1 if it may be added after others, or a negative errno
+ * after a message. */
 static int merge_one(struct pm_merge *merge, const struct cli_source *source,
 		     struct page *page, bool is_last_try)
 {
@@ -202,8 +201,8 @@ static int merge_one(struct pm_merge *merge, const struct cli_source *source,
 	return err;
 }
 
-/* Adds all profiles; 0 or an exit status. *GOOD is one that could be added, *LAST is
- * -ENOMEM if one could be added only in part, -EIO if PAGE cannot be written. */
+/* Adds all profiles. Returns 0 or an exit status. *GOOD is one that could be added. *LAST
+ * is -ENOMEM if one could only be added in part, -EIO if PAGE cannot be written. */
 static int merge_all(struct pm_merge *merge, const struct cli_sources *sources,
 		     struct page *page, size_t *good, int *last)
 {
@@ -212,7 +211,7 @@ static int merge_all(struct pm_merge *merge, const struct cli_sources *sources,
 
 	if (!wait)
 		cli_complain("report", "%s", strerror(ENOMEM));
-	/* A profile that does not tell its clock waits for one that does. */
+	/* A profile with an unknown clock waits for one that has a clock. */
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t i = 0;
 		     result != -ENOMEM && result != -EIO && i < sources->count; i++) {
@@ -233,7 +232,7 @@ static int merge_all(struct pm_merge *merge, const struct cli_sources *sources,
 	return status;
 }
 
-/* One report of many profiles, on PAGE if it is not NULL. */
+/* Makes one report of many profiles, on PAGE if it is not NULL. */
 static int report_merged(const struct request *request, struct page *page)
 {
 	struct pm_report_options how = request->how;
@@ -248,7 +247,7 @@ static int report_merged(const struct request *request, struct page *page)
 		return CLI_FAILED;
 	}
 	status = merge_all(merge, &request->sources, page, &good, &err);
-	/* Part of a profile is in the sum, or there is nowhere to write to. */
+	/* A profile is only partly in the sum, or the output cannot be written. */
 	if (err == -ENOMEM || err == -EIO) {
 		if (page && page->begun)
 			cli_output_end(&page->output, err);
@@ -284,7 +283,7 @@ static int take_pid(const char *command, const struct cli_option *option,
 static int options_read(struct request *request, struct pm_metrics **metrics, int argc,
 			char **argv)
 {
-	/* In the order of enum pm_format, and the page. */
+	/* In the order of enum pm_format, then the page. */
 #define NAME(constant, name, suffix, writer, text) name ", "
 	static const char formats[] = PM_FORMATS_ALL(NAME) "html";
 #undef NAME
@@ -306,7 +305,7 @@ static int options_read(struct request *request, struct pm_metrics **metrics, in
 	struct pm_options environment;
 	int status;
 
-	/* As in the program's own report; -b comes on top. */
+	/* As in the program's own report; -b has priority. */
 	pm_options_read(&environment, NULL);
 	request->how.subtract_bias = environment.subtract_bias;
 	pm_options_free(&environment);
@@ -327,7 +326,7 @@ int cli_report(int argc, char **argv)
 	if (status >= 0)
 		goto out;
 	status = 0;
-	/* What cannot be read is told, and the rest is reported. */
+	/* A source that cannot be read is reported; the others are used. */
 	while (optind < argc)
 		failed |= cli_sources_add_path(&request.sources, argv[optind++]);
 	status = cli_jobs_choose(&request.sources, request.job);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* perfmon run: sets the environment for a program that uses regions, and becomes it, or
- * watches it where a profile is asked for. */
+/* perfmon run sets the environment for a program that uses regions, and executes it, or
+ * watches it if a profile is wanted. */
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -64,7 +64,7 @@ static int events_check(const char *text)
 	return 0;
 }
 
-/* A variable TO which the program gets. */
+/* Sets the program's environment variable TO. */
 static int set(const char *command, const struct cli_option *option, const char *text)
 {
 	const char *name = option->to;
@@ -75,8 +75,8 @@ static int set(const char *command, const struct cli_option *option, const char 
 	return CLI_FAILED;
 }
 
-/* What to count by translation: the option's TEXT, or the environment's. The program gets
- * it by its full names. */
+/* Finds the events of the Valgrind tool from the option's TEXT or the environment. The
+ * program gets their full names. */
 static int events_exact(const char *text, struct cli_exact_events *events)
 {
 	static char variable[] = "PERFMON_EVENTS";
@@ -99,8 +99,8 @@ static int events_exact(const char *text, struct cli_exact_events *events)
 	return status;
 }
 
-/* The variables as the program will read them; what it would only note is an error
- * here, but for variables of no meaning. */
+/* Reads the variables as the program will. What would be a note in the program is an
+ * error here, except for unknown variables. */
 static int environment_check(void)
 {
 	struct pm_options options;
@@ -115,7 +115,7 @@ static int environment_check(void)
 			cli_complain("run", "%s", note);
 			continue;
 		}
-		/* Without what the library would do instead. */
+		/* Skip the text about the library's default. */
 		for (const char *next = rest; next; next = strstr(next + 1, ": "))
 			rest = next;
 		cli_complain("run", "%.*s", rest ? (int)(rest - note) : (int)strlen(note),
@@ -126,8 +126,8 @@ static int environment_check(void)
 	return status;
 }
 
-/* PROFILE as a path from the root, in the environment, too: a program may change its
- * directory before its first region. Its own, NULL: nothing was asked for. */
+/* Makes an absolute path of PROFILE, in the environment, too: a program may change its
+ * directory before its first region. The caller frees it. NULL stays NULL. */
 static char *profile_from_here(const char *profile)
 {
 	static char variable[] = "PERFMON_PROFILE";
@@ -144,7 +144,7 @@ static char *profile_from_here(const char *profile)
 	to = path;
 	for (const char *c = here; *c; c++) {
 		*to++ = *c;
-		/* %p and the like have no meaning in a folder that is there. */
+		/* %p and the like have no meaning in the name of an existing folder. */
 		if (*c == '%')
 			*to++ = '%';
 	}
@@ -154,8 +154,8 @@ static char *profile_from_here(const char *profile)
 	return path;
 }
 
-/* Who runs a program by this command wants its report, also from one that is quiet by
- * itself (PERFMON_QUIET). */
+/* A user who runs a program by this command wants its report, even from one that sets
+ * PERFMON_QUIET. */
 static int ask_for_report(void)
 {
 	static char variable[] = "PERFMON_OUTPUT";

@@ -24,12 +24,12 @@ static volatile sig_atomic_t child;
 static void pass_on(int number, siginfo_t *info, void *context)
 {
 	(void)context;
-	/* A terminal has sent its own to the whole process group already. */
+	/* A terminal has already sent its signals to the whole process group. */
 	if (info->si_code <= 0)
 		kill((pid_t)child, number);
 }
 
-/* The pattern of the names that PROFILE may become: numbers behind it, too. */
+/* Makes the pattern of the names that PROFILE may become, with numbers behind it. */
 static char *pattern_of(const char *profile)
 {
 	size_t length = strlen(profile);
@@ -71,7 +71,7 @@ execute(char **command, const sigset_t *mask, int report)
 {
 	int err;
 
-	/* As if it were this process: what kills that kills the command. */
+	/* A signal that kills this process kills the command, too. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execvp(command[0], command);
@@ -81,7 +81,7 @@ execute(char **command, const sigset_t *mask, int report)
 	_exit(127);
 }
 
-/* Starts COMMAND, and passes signals on from then on. 0, or a negative errno. */
+/* Starts COMMAND, and passes signals on from then on. Returns 0 or a negative errno. */
 static int start(char **command)
 {
 	const struct sigaction pass = {.sa_sigaction = pass_on,
@@ -102,7 +102,7 @@ static int start(char **command)
 		execute(command, &mask, ends[1]);
 	if (child < 0)
 		err = errno;
-	/* What was ignored when we were started stays so (nohup). */
+	/* A signal that was ignored at the start stays ignored (nohup). */
 	for (size_t i = 0; child > 0 && i < PASSED_ON; i++)
 		if (!sigaction(passed_on[i], NULL, &before) &&
 		    before.sa_handler != SIG_IGN)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What readings of an event add up to. */
+/* Sums of an event's readings. */
 #include <math.h>
 
 #include "cli/stat/cell.h"
@@ -30,7 +30,7 @@ double stat_sum_spread(const struct stat_sum *sum)
 
 /* --- cells -------------------------------------------------------------------------- */
 
-/* The count over the enabled time, in the event's unit. */
+/* Returns the count over the enabled time, in the event's unit. */
 static double estimate(const struct stat_event *event, const struct perfmon_value *value)
 {
 	double scaled = (double)value->value * event->event->scale;
@@ -49,7 +49,7 @@ void stat_cell_take(struct stat_cell *cell, const struct stat_event *event,
 	}
 	cell->enabled_ns += value->enabled_ns;
 	cell->running_ns += value->running_ns;
-	/* Never enabled is another thing: the target did not run, nothing happened. */
+	/* Never enabled is different: the target did not run, so nothing happened. */
 	if (value->enabled_ns && !value->running_ns) {
 		cell->starved++;
 		return;
@@ -58,7 +58,8 @@ void stat_cell_take(struct stat_cell *cell, const struct stat_event *event,
 	cell->refused += event->partly && !(value->status & PERFMON_VALUE_NEVER_OPENED);
 	cell->value += value->value;
 	cell->now += estimate(event, value);
-	/* There may have been no free counter for the first thread, but for others. */
+	/* There may have been a free counter for other threads, but not for the first
+	 * one. */
 	if (own->status & PERFMON_VALUE_NEVER_OPENED ||
 	    (own->enabled_ns && !own->running_ns))
 		return;
@@ -68,7 +69,7 @@ void stat_cell_take(struct stat_cell *cell, const struct stat_event *event,
 		       own->running_ns < own->enabled_ns;
 }
 
-void stat_cell_settle(struct stat_cell *cell)
+void stat_cell_end_run(struct stat_cell *cell)
 {
 	cell->last = cell->good ? cell->now : NAN;
 	if (cell->good)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What readings of an event add up to. */
+/* The sum of an event's readings. */
 #ifndef PM_CLI_STAT_CELL_H
 #define PM_CLI_STAT_CELL_H
 
@@ -15,27 +15,27 @@ struct stat_sum {
 
 void stat_sum_add(struct stat_sum *sum, double value);
 
-/* The standard error of the mean, in per cent of it. */
+/* Returns the standard error of the mean, in percent of the mean. */
 double stat_sum_spread(const struct stat_sum *sum);
 
 enum stat_status {
 	STAT_COUNTED,
 	STAT_MULTIPLEXED, /* part of the time: estimated */
 	STAT_PARTIAL,	  /* not on all CPUs or threads */
-	STAT_NOT_COUNTED, /* the event is open, its count says nothing */
+	STAT_NOT_COUNTED, /* the event is open, but its count means nothing */
 	STAT_NOT_SUPPORTED
 };
 
-/* What an event came to, in a group of CPUs. */
+/* The result of an event in a group of CPUs. */
 struct stat_cell {
 	enum stat_status status;
 	uint64_t value, enabled_ns, running_ns; /* sums over the runs, unscaled */
 	struct stat_sum count;			/* estimates */
-	double last;	     /* of these, that of the last run; NAN: it has none */
-	struct stat_sum own; /* of the first thread alone, of the runs that tell it */
-	bool absent;	     /* it is in another group */
-	bool mixed; /* of all and of its own: estimates, whose difference says nothing */
-	/* Of one reading. */
+	double last;	     /* the estimate of the last run; NAN: it has none */
+	struct stat_sum own; /* of the first thread alone, of the runs that know it */
+	bool absent;	     /* counted in another group */
+	bool mixed; /* one of both, all and own, is an estimate: their difference means nothing */
+	/* Counts of the present run. */
 	uint32_t good, own_good, starved, refused;
 	double now, own_now;
 };
@@ -45,15 +45,15 @@ static inline bool stat_is_known(const struct stat_cell *cell)
 	return cell->status < STAT_NOT_COUNTED;
 }
 
-/* Adds to CELL what SUM says more than BEFORE. */
+/* Adds the difference between SUM and BEFORE to CELL. */
 void stat_cell_add(struct stat_cell *cell, const struct stat_event *event,
 		   const struct pm_cpuwide_sum *sum, const struct pm_reading *before);
 
-/* The same of a session of threads: VALUE, of which OWN is the first one's. */
+/* Does the same for a session of threads: VALUE, of which OWN is the first thread's. */
 void stat_cell_take(struct stat_cell *cell, const struct stat_event *event,
 		    const struct perfmon_value *value, const struct perfmon_value *own);
 
-/* What has been added to CELL since the last time is one sample. */
-void stat_cell_settle(struct stat_cell *cell);
+/* Ends a run: its readings become one sample. */
+void stat_cell_end_run(struct stat_cell *cell);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The command that perfmon stat runs: it is forked, waits until it is attached to, and is
- * then executed; signals are passed on to it. */
+/* The command of perfmon stat: it is forked, waits until the session is attached, and is
+ * then executed. Signals are passed on to it. */
 #include "config.h"
 
 #include <errno.h>
@@ -18,10 +18,10 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-/* Those that end a program, or are sent to one, and leave it the time to act. */
+/* Signals that end a program, or are sent to one, and leave it time to act. */
 static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
-/* What ends who writes to a reader that has gone, or to a file that may not grow. */
+/* Signals for writing to a reader that has gone, or to a file that may not grow. */
 static const int at_write[] = {SIGPIPE, SIGXFSZ};
 
 static sigset_t taken, mask_before;
@@ -37,13 +37,13 @@ void stat_signals_begin(void)
 	sigemptyset(&taken);
 	sigaddset(&taken, SIGCHLD);
 	for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++) {
-		/* What was ignored when we were started stays so (nohup). */
+		/* A signal that was ignored at the start stays ignored (nohup). */
 		if (!sigaction(passed_on[i], NULL, &now) && now.sa_handler != SIG_IGN)
 			sigaddset(&taken, passed_on[i]);
 	}
-	/* Ignored, children would leave no status. */
+	/* If it were ignored, children would leave no status. */
 	sigaction(SIGCHLD, &usual, NULL);
-	/* They must not take the command's exit status with them. */
+	/* They must not replace the command's exit status. */
 	for (size_t i = 0; i < sizeof(at_write) / sizeof(at_write[0]); i++) {
 		sigaction(at_write[i], NULL, &now);
 		was_usual[i] = now.sa_handler == SIG_DFL;
@@ -66,7 +66,7 @@ void stat_files_begin(void)
 {
 	struct rlimit more;
 
-	/* Nothing is lost if it fails: the error of an event says why. */
+	/* A failure does no harm: the error of an event says why. */
 	if (getrlimit(RLIMIT_NOFILE, &files_before))
 		return;
 	more = files_before;
@@ -74,7 +74,7 @@ void stat_files_begin(void)
 	setrlimit(RLIMIT_NOFILE, &more);
 }
 
-/* Where standard input stood; negative: it has no place to go back to. */
+/* The position of standard input at the start; negative: it cannot be restored. */
 static off_t input_at = -1;
 
 bool stat_input_begin(void)
@@ -108,7 +108,7 @@ static void __attribute__((noreturn)) execute(char **command, int go, int report
 	char byte;
 	int err;
 
-	/* Nothing comes if our parent has ended: then we do, too. */
+	/* If the parent has ended, nothing comes, and the child ends, too. */
 	if (read(go, &byte, 1) != 1)
 		_exit(126);
 	for (size_t i = 0; i < sizeof(at_write) / sizeof(at_write[0]); i++)
@@ -197,7 +197,7 @@ void stat_child_drop(struct stat_child *child)
 
 /* --- wait --------------------------------------------------------------------------- */
 
-/* Whether the child has ended; it is then reaped. */
+/* Returns whether the child has ended; it is then reaped. */
 static bool has_ended(struct stat_child *child)
 {
 	siginfo_t info = {.si_pid = 0};
@@ -229,7 +229,7 @@ enum stat_wake stat_child_wait(struct stat_child *child, uint64_t deadline_ns)
 			continue;
 		if (!child->pid)
 			return STAT_WAKE_SIGNAL;
-		/* A terminal has sent its own to the whole process group already. */
+		/* A terminal has already sent its signals to the whole process group. */
 		if (info.si_code <= 0)
 			kill(child->pid, number);
 	}

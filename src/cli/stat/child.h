@@ -9,45 +9,51 @@
 
 struct stat_child {
 	pid_t pid; /* 0: none */
-	int go;	   /* write here to let it go; its exec closes `report` */
+	int go;	   /* a byte written here starts its exec, which closes `report` */
 	int report;
-	int status; /* as wait4(2) has it */
+	int status; /* as in wait4(2) */
 	uint64_t user_ns, system_ns;
 };
 
-/* The signals that perfmon stat takes itself, blocked from now on. */
+/* Blocks the signals that perfmon stat handles itself. */
 void stat_signals_begin(void);
 
-/* The last command has ended: from now on they do what they usually do. Those that were
- * meant for the command, which a terminal sends to all, are forgotten. */
+/* Restores the usual effect of signals, after the last command has ended. Drops pending
+ * signals that a terminal sent to all, which were meant for the command. */
 void stat_signals_end(void);
 
-/* As many descriptors as the limit can be raised to: each event takes one on each CPU.
- * The command has the limit as it was. */
+/* Raises the limit of descriptors to the maximum: each event needs one on each CPU. The
+ * command gets the old limit. */
 void stat_files_begin(void);
 
-/* Before the first run, and before each later one: standard input is read from the same place.
- * stat_input_begin() is false if it cannot be, since it is a pipe or a socket. */
+/*
+ * Makes each run read standard input from the same place. Call it before the first run,
+ * and stat_input_again() before each later one. Returns false if the input is a pipe or a
+ * socket.
+ */
 bool stat_input_begin(void);
 void stat_input_again(void);
 
-/* A child that waits to be let go. 0 or a negative errno. */
+/* Forks a child, which waits for stat_child_release(). Returns 0 or a negative errno. */
 int stat_child_fork(struct stat_child *child, char **command);
 
-/* Lets it go: 0 when the command is being executed, or the negative errno of execvp(). */
+/* Starts the command. Returns 0 when it is being executed, or the negative errno of
+ * execvp(). */
 int stat_child_release(struct stat_child *child);
 
-/* Ends a child that was not let go. */
+/* Ends a child that was not released. */
 void stat_child_drop(struct stat_child *child);
 
 enum stat_wake { STAT_WAKE_END, STAT_WAKE_SIGNAL, STAT_WAKE_TIME };
 
-/* Waits until the child has ended (its status and times are then known), a signal asks
- * for an end where there is no child, or CLOCK_MONOTONIC is DEADLINE_NS (0: never).
- * Passes signals on to the child meanwhile. */
+/*
+ * Waits until the child has ended (its status and times are then set), a signal asks for
+ * an end and there is no child, or CLOCK_MONOTONIC is DEADLINE_NS (0: never). Passes
+ * signals on to the child.
+ */
 enum stat_wake stat_child_wait(struct stat_child *child, uint64_t deadline_ns);
 
-/* What a shell would say: 0 to 255, 128 + n for signal n. */
+/* Returns the status that a shell would have: 0 to 255, 128 + n for signal n. */
 int stat_child_exit_status(const struct stat_child *child);
 
 uint64_t stat_now_ns(void);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The sessions of perfmon stat: on threads or CPUs, with as much as the kernel allows. */
+/* The sessions of perfmon stat: on threads or CPUs, with as many events as the kernel
+ * allows. */
 #include "config.h"
 
 #include <errno.h>
@@ -73,7 +74,7 @@ size_t stat_counting_cells(const struct stat_counting *counting)
 
 /* --- threads ------------------------------------------------------------------------ */
 
-/* Keeps what SESSION says of its error N. */
+/* Keeps the message of SESSION about its error N. */
 static int session_failed(struct stat_counting *counting, struct perfmon_session *session,
 			  int n)
 {
@@ -83,13 +84,13 @@ static int session_failed(struct stat_counting *counting, struct perfmon_session
 	return pm_diag_set(&counting->diag, n, "%s", message);
 }
 
-/* One by one, since each has its own to say. */
+/* One by one, since each has its own message. */
 static int attach_targets(struct stat_counting *counting, struct perfmon_session *session,
 			  const struct perfmon_target *targets, uint32_t count)
 {
 	int refused = 0;
 
-	pm_diag_clear(&counting->doubt);
+	pm_diag_clear(&counting->why_uncertain);
 	for (uint32_t t = 0; t < count; t++) {
 		int n = perfmon_session_attach_targets(
 			session, &targets[t], 1, sizeof(targets[t]), PERFMON_ATTACH_ADD);
@@ -98,15 +99,15 @@ static int attach_targets(struct stat_counting *counting, struct perfmon_session
 		perfmon_session_message(session, message, sizeof(message));
 		if (n < 0)
 			return pm_diag_set(&counting->diag, n, "%s", message);
-		if (n == 0 && message[0] && !counting->doubt.text[0])
-			pm_diag_set(&counting->doubt, 0, "%s", message);
+		if (n == 0 && message[0] && !counting->why_uncertain.text[0])
+			pm_diag_set(&counting->why_uncertain, 0, "%s", message);
 		refused = n > refused ? n : refused;
 	}
 	return refused;
 }
 
-/* Opens a session with what the kernel allows of its events. The number of those that it
- * refuses, or a negative errno. */
+/* Opens a session with the events that the kernel allows. Returns how many it does not
+ * allow, or a negative errno. */
 static int open_session(struct stat_counting *counting, bool user_only,
 			const struct perfmon_target *targets, uint32_t target_count,
 			struct perfmon_session **out)
@@ -136,8 +137,8 @@ static int open_session(struct stat_counting *counting, bool user_only,
 	return n;
 }
 
-/* Why counter K was refused, 0 if it was not. */
-static int refusal_of(struct perfmon_session *session, uint32_t k)
+/* Returns the error with which counter K could not be opened, or 0. */
+static int counter_error(struct perfmon_session *session, uint32_t k)
 {
 	struct perfmon_counter_info info = {.size = sizeof(info)};
 
@@ -147,7 +148,7 @@ static int refusal_of(struct perfmon_session *session, uint32_t k)
 static bool is_denied(struct perfmon_session *session, uint32_t count)
 {
 	for (uint32_t k = 0; k < count; k++) {
-		int error = refusal_of(session, k);
+		int error = counter_error(session, k);
 
 		if (error == -EACCES || error == -EPERM)
 			return true;
@@ -155,7 +156,7 @@ static bool is_denied(struct perfmon_session *session, uint32_t count)
 	return false;
 }
 
-/* Tries what the targets allow: all modes, or else user mode, if that is more. */
+/* Tries all modes, and user mode if that opens more events. */
 static int open_best(struct stat_counting *counting, const struct perfmon_target *targets,
 		     uint32_t target_count)
 {
@@ -181,10 +182,10 @@ static int open_best(struct stat_counting *counting, const struct perfmon_target
 	return stat_events_learn(events, text, false, true, &counting->diag) ?: n;
 }
 
-/* --- what was refused --------------------------------------------------------------- */
+/* --- errors ------------------------------------------------------------------------ */
 
-/* The error that event I met, 0 for none, and on which CPU, if it is CPUs; whether it is
- * OPEN somewhere all the same. */
+/* Returns the error of event I or 0, and sets its CPU if it is counted on CPUs. *OPEN
+ * says whether the event is open elsewhere. */
 static int error_of(const struct stat_counting *counting, uint32_t i, int *cpu,
 		    bool *open)
 {
@@ -197,10 +198,10 @@ static int error_of(const struct stat_counting *counting, uint32_t i, int *cpu,
 	*open = perfmon_session_read(counting->session, &value, 1, sizeof(value), 0) >
 			0 &&
 		!(value.status & PERFMON_VALUE_NEVER_OPENED);
-	return refusal_of(counting->session, i);
+	return counter_error(counting->session, i);
 }
 
-/* Puts into words what was refused. */
+/* Makes the messages about events that could not be opened. */
 static void explain(struct stat_counting *counting, pid_t tid)
 {
 	struct stat_events *events = &counting->events;
@@ -230,8 +231,8 @@ static void explain(struct stat_counting *counting, pid_t tid)
 	counting->explained = true;
 }
 
-/* What makes it senseless to go on: there is no such thread, or NEEDED and nothing is
- * open. */
+/* Returns an error if there is nothing to count: there is no such thread, or no event is
+ * open and NEEDED. */
 static int check_open(struct stat_counting *counting, bool needed)
 {
 	const struct stat_events *events = &counting->events;
@@ -296,7 +297,7 @@ bool stat_counting_is_over(struct stat_counting *counting)
 
 void stat_counting_stop(struct stat_counting *counting)
 {
-	/* One whose target has ended is stopped. */
+	/* If the targets have ended, the session is stopped already. */
 	if (counting->session)
 		perfmon_session_stop(counting->session);
 	if (counting->place)
@@ -313,7 +314,7 @@ void stat_counting_end(struct stat_counting *counting)
 
 /* --- reading ------------------------------------------------------------------------ */
 
-/* What is new between two readings. */
+/* Returns the difference between two readings. */
 static struct perfmon_value less(const struct perfmon_value *now,
 				 const struct perfmon_value *before)
 {
@@ -370,6 +371,6 @@ int stat_counting_read(struct stat_counting *counting, struct stat_cell *cells,
 						since_start, &counting->diag)
 			      : read_session(counting, cells, since_start);
 	for (size_t c = 0; !err && c < count; c++)
-		stat_cell_settle(&cells[c]);
+		stat_cell_end_run(&cells[c]);
 	return err;
 }

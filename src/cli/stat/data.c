@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What perfmon stat tells programs: CSV (RFC 4180) and JSON (a line for each
+/* The output of perfmon stat for programs: CSV (RFC 4180) and JSON (a line for each
  * interval). */
 #include "config.h"
 
@@ -10,7 +10,7 @@
 #include "core/report/output/escape.h"
 #include "core/report/output/json.h"
 
-/* Counts are whole, as far as doubles are. */
+/* Counts are integers, as far as doubles allow. */
 static void put_number(struct pm_out *out, double value)
 {
 	char text[32];
@@ -57,7 +57,7 @@ static void csv_event(const struct stat_result *result, const struct stat_row *r
 	bool known = stat_is_known(cell);
 	bool apart = stat_is_apart(result, cell);
 	double children;
-	bool told = stat_children(result, cell, &children);
+	bool has_children = stat_children(result, cell, &children);
 	struct stat_ratio ratio;
 
 	if (result->time_ns)
@@ -71,7 +71,7 @@ static void csv_event(const struct stat_result *result, const struct stat_row *r
 	csv_number(out, known, stat_coverage(cell));
 	csv_sum(out, &cell->count);
 	csv_number(out, apart, cell->own.mean);
-	csv_number(out, told, children);
+	csv_number(out, has_children, children);
 	if (stat_derive(result, row->group, row->index, &ratio)) {
 		csv_number(out, true, ratio.value);
 		pm_out_format(out, ",%s,", ratio.key);
@@ -83,7 +83,7 @@ static void csv_event(const struct stat_result *result, const struct stat_row *r
 	pm_out_text(out, "\r\n");
 }
 
-/* A time looks like an event. */
+/* A time has the same fields as an event. */
 static void csv_time(struct pm_out *out, const char *name, const struct stat_sum *time)
 {
 	if (!time->runs)
@@ -133,7 +133,7 @@ static void json_sum(struct pm_json *j, const struct stat_sum *sum)
 	json_number(j, "max", sum->max, sum->runs);
 }
 
-/* Sample I of each run. */
+/* Writes sample I of each run. */
 static void json_samples(struct pm_json *j, const struct stat_result *result, size_t i)
 {
 	size_t count = stat_counting_cells(result->counting) + 1;
@@ -155,7 +155,7 @@ static void json_event(struct pm_json *j, const struct stat_result *result,
 	bool known = stat_is_known(cell);
 	bool apart = stat_is_apart(result, cell);
 	double children;
-	bool told = stat_children(result, cell, &children);
+	bool has_children = stat_children(result, cell, &children);
 	struct stat_ratio ratio;
 
 	pm_json_begin(j, NULL, "{");
@@ -174,7 +174,7 @@ static void json_event(struct pm_json *j, const struct stat_result *result,
 		json_samples(j, result, 1 + (size_t)(cell - result->cells));
 	if (result->counting->apart) {
 		json_number(j, "own", cell->own.mean, apart);
-		json_number(j, "children", children, told);
+		json_number(j, "children", children, has_children);
 	}
 	if (stat_derive(result, row->group, row->index, &ratio)) {
 		json_number(j, "ratio", ratio.value, true);
@@ -210,7 +210,7 @@ void stat_json_interval(const struct stat_result *result, struct pm_out *out)
 	pm_out_text(out, "\n");
 }
 
-/* SAMPLES: of the time since the start, of each run. */
+/* SAMPLES, if not NULL, has the time of each run. */
 static void json_time(struct pm_json *j, const char *name, const struct stat_sum *time,
 		      const struct stat_result *samples)
 {

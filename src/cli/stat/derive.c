@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the counts of perfmon stat say together, and the notes that go with them. */
+/* Ratios of the counts of perfmon stat, and notes about them. */
 #include "config.h"
 
 #include <stdio.h>
@@ -40,7 +40,9 @@ bool stat_children(const struct stat_result *result, const struct stat_cell *cel
 {
 	double rest = cell->count.mean - cell->own.mean;
 
-	/* Two events that count one thread may differ by what comes between them. */
+	/*
+	 * Two events that count one thread may differ by the work between their starts.
+	 */
 	*children = rest > 0 ? rest : 0;
 	return stat_is_apart(result, cell) && !cell->mixed;
 }
@@ -53,7 +55,7 @@ static bool is_event(const struct stat_result *result, uint32_t i, uint32_t type
 	const struct perf_event_attr *attr =
 		&result->counting->events.events[i].event->attr;
 
-	/* The upper half names a core PMU, on CPUs with several kinds of cores. */
+	/* On machines with several kinds of cores, the upper half names a core PMU. */
 	return attr->type == type && (uint32_t)attr->config == config;
 }
 
@@ -63,7 +65,8 @@ static const struct stat_cell *cell_of(const struct stat_result *result, uint32_
 	return &result->cells[(size_t)group * result->counting->events.count + i];
 }
 
-/* Whether both counted the same: all of the time, or as one group, in the same modes. */
+/* Returns whether both events counted the same: all of the time, or as one group, in the
+ * same modes. */
 static bool are_comparable(const struct stat_result *result, uint32_t group, uint32_t i,
 			   uint32_t j)
 {
@@ -93,7 +96,7 @@ static bool find(const struct stat_result *result, uint32_t group, uint32_t i,
 	return false;
 }
 
-/* Of a hardware event to another: mean of I times SCALE over mean of the other. */
+/* The ratios of hardware events: mean of I times SCALE over mean of the other. */
 static const struct {
 	uint64_t config, of;
 	double scale;
@@ -130,8 +133,8 @@ bool stat_derive(const struct stat_result *result, uint32_t group, uint32_t i,
 					     cell->count.mean / result->wall_ns.mean};
 		return true;
 	}
-	/* A thread's event is enabled while the thread runs; a CPU's while it is idle,
-	 * too, and user mode's while the kernel works. */
+	/* A thread's event is enabled while the thread runs; a CPU's is also enabled
+	 * while the CPU is idle, and a user-mode event while the kernel works. */
 	if (is_event(result, i, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES) &&
 	    !result->counting->place && !attr->exclude_kernel && !attr->exclude_user &&
 	    cell->running_ns) {
@@ -170,7 +173,7 @@ bool stat_row(const struct stat_result *result, uint32_t group, uint32_t i,
 
 /* --- notes -------------------------------------------------------------------------- */
 
-/* Nobody asked for it, and nobody misses it where the hardware counts others. */
+/* Returns whether a default event is missing that the hardware does not replace. */
 static bool is_missed(const struct stat_counting *counting,
 		      const struct stat_event *event)
 {
@@ -185,8 +188,8 @@ static bool is_missed(const struct stat_counting *counting,
 	return true;
 }
 
-/* Whether an event before I was refused for the same reason. */
-static bool was_said(const struct stat_counting *counting, uint32_t i)
+/* Returns whether an event before I could not be opened for the same reason. */
+static bool was_reported(const struct stat_counting *counting, uint32_t i)
 {
 	for (uint32_t j = 0; j < i; j++)
 		if (counting->events.events[j].why &&
@@ -195,8 +198,8 @@ static bool was_said(const struct stat_counting *counting, uint32_t i)
 	return false;
 }
 
-/* What the command spent and the counters have not seen, if it is much. They see what is
- * created and not waited for, too, so that they may have seen more, but never less. */
+/* The time that the command used but the counters did not see, if it is much. Counters
+ * also see children that nobody waited for, so they may have seen more. */
 #define LOST_NS 20000000
 
 static bool was_let_go(const struct stat_result *result)
@@ -221,7 +224,7 @@ static bool was_let_go(const struct stat_result *result)
 	return counted && seen < spent / 2 && spent - seen > LOST_NS;
 }
 
-/* The first event that no counter was free for anywhere. */
+/* Finds the first event for which no counter was ever free. */
 static const struct stat_event *find_starved(const struct stat_result *result)
 {
 	struct stat_row row;
@@ -236,7 +239,7 @@ static const struct stat_event *find_starved(const struct stat_result *result)
 	return NULL;
 }
 
-/* Whether all runs had the same counts, or which event they differ in first. */
+/* Finds the first event whose counts differ between runs, or NULL. */
 static const struct stat_event *find_unequal(const struct stat_result *result,
 					     double *difference)
 {
@@ -250,7 +253,7 @@ static const struct stat_event *find_unequal(const struct stat_result *result,
 	return NULL;
 }
 
-/* The notes of --exact. */
+/* Makes the notes of --exact. */
 static bool exact_note(const struct stat_result *result, uint32_t number,
 		       struct pm_diag *note)
 {
@@ -321,8 +324,8 @@ bool stat_note(const struct stat_result *result, uint32_t number, struct pm_diag
 	}
 	if (counting->uncertain && !number--) {
 		pm_diag_set(note, 0, "%s",
-			    counting->doubt.text[0]
-				    ? counting->doubt.text
+			    counting->why_uncertain.text[0]
+				    ? counting->why_uncertain.text
 				    : "some threads may be missing or counted twice");
 		return true;
 	}
@@ -331,7 +334,7 @@ bool stat_note(const struct stat_result *result, uint32_t number, struct pm_diag
 
 		if (!event->why ||
 		    (!result->options->verbose &&
-		     (was_said(counting, i) || !is_missed(counting, event))))
+		     (was_reported(counting, i) || !is_missed(counting, event))))
 			continue;
 		if (!number--)
 			break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What perfmon stat counts, in which modes. */
+/* The events of perfmon stat and their modes. */
 #include "config.h"
 
 #include <errno.h>
@@ -9,13 +9,13 @@
 
 #include "cli/stat/events.h"
 
-/* What is counted when nobody said what, as far as it is there. */
+/* The default events, as far as they exist. */
 #define AS_WELL                                                                          \
 	",context-switches,cpu-migrations,page-faults,"                                  \
 	"cycles,instructions,branches,branch-misses"
 static const char of_threads[] = "task-clock" AS_WELL, of_cpus[] = "cpu-clock" AS_WELL;
 
-/* The first event behind what the user wrote in place I. */
+/* Returns the first kernel event for the event at index I of the user's text. */
 static const struct pm_event *first_of(const struct pm_event_list *list, uint32_t i)
 {
 	for (size_t e = 0; e < list->count; e++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* perfmon stat --exact: runs the command under the tool, and sums what its processes
- * leave. */
+/* perfmon stat --exact runs the command under the Valgrind tool, and adds the totals that
+ * its processes leave. */
 #include "config.h"
 
 #include "cli/stat/exact.h"
@@ -24,16 +24,18 @@ static int out_of_memory(void)
 	return CLI_FAILED;
 }
 
-/* A file of its own name: a process that changes its root or its user can still open it
- * where a descriptor of ours would be out of its reach. In a folder of its own: a process
- * that outlives the command cannot make the file again. */
+/*
+ * Makes a file with a name, so that a process that changes its root or its user can open
+ * it, unlike a descriptor of ours. It is in a folder of its own: a process that outlives
+ * the command cannot create the file again.
+ */
 static int make_file(struct stat_exact *exact)
 {
 	const char *dir = getenv("TMPDIR");
 	char here[PATH_MAX] = "";
 
 	dir = dir && *dir ? dir : "/tmp";
-	/* A process of the command may have changed its directory. */
+	/* A process of the command may change its directory. */
 	if (*dir != '/' && !getcwd(here, sizeof(here) - 1)) {
 		cli_complain("stat", "TMPDIR '%s': %s", dir, strerror(errno));
 		return CLI_FAILED;
@@ -83,7 +85,7 @@ int stat_exact_init(struct stat_exact *exact, struct stat_counting *counting,
 	events->count = exact->events.count;
 	for (uint32_t i = 0; i < events->count; i++) {
 		exact->event[i].scale = 1;
-		/* Of no kind that counts are derived from. */
+		/* Not a type from which ratios are derived. */
 		exact->event[i].attr.type = UINT32_MAX;
 		events->events[i] = (struct stat_event){
 			.label = cli_exact_label(exact->events.event[i]),
@@ -116,15 +118,16 @@ void stat_exact_free(struct stat_exact *exact)
 
 /* --- totals ------------------------------------------------------------------------- */
 
-/* What the processes of a run left. */
+/* The totals of the processes of a run. */
 struct totals {
 	uint64_t sum[PM_EXACT_EVENT_COUNT];
 	uint64_t pid; /* of the first process */
 	bool found;   /* its last counts are there */
-	bool unknown; /* one ended at an instruction that Valgrind does not know */
+	bool unknown; /* a process ended at an instruction that Valgrind does not know */
 };
 
-/* The counts of LINE: "NAME=VALUE... PROGRAM". False where the line was cut. */
+/* Takes the counts of LINE: "NAME=VALUE... PROGRAM". Returns false if the line was cut
+ * off. */
 static bool take_counts(const struct stat_exact *exact, struct pm_slice line,
 			uint64_t counts[PM_EXACT_EVENT_COUNT])
 {
@@ -145,9 +148,11 @@ static bool take_counts(const struct stat_exact *exact, struct pm_slice line,
 	return line.at && line.length && taken == exact->events.count;
 }
 
-/* Takes "end PID NAME=VALUE... PROGRAM", "exec ..." before an exec, "noexec ..." where that has
- * failed, and "unknown PID ...". Others, which a later tool may write, say nothing. 0 or
- * -EBADMSG: the line was cut. */
+/*
+ * Takes "end PID NAME=VALUE... PROGRAM", "exec ..." before an exec, "noexec ..." after
+ * one that failed, and "unknown PID ...". Ignores other lines, which a later tool may
+ * write. Returns 0, or -EBADMSG if the line was cut off.
+ */
 static int take_line(const struct stat_exact *exact, struct totals *totals,
 		     struct pm_slice line)
 {
@@ -185,7 +190,7 @@ static int take_lines(const struct stat_exact *exact, struct totals *totals, FIL
 	return err ?: ferror(file) ? -EIO : 0;
 }
 
-/* Whether the file can take what processes write, and they still find it. */
+/* Checks that processes can write to the file, and that its name is still there. */
 static int check_file(const struct stat_exact *exact)
 {
 	struct stat ours, there;
@@ -251,12 +256,12 @@ int stat_exact_read(struct stat_exact *exact, struct stat_counting *counting, pi
 	exact->lost_runs += !totals.found;
 	exact->unknown |= totals.unknown;
 	for (uint32_t i = 0; i < counting->events.count; i++) {
-		/* Without the command's own counts there is no sum to speak of. */
+		/* Without the command's own counts there is no sum. */
 		struct perfmon_value value = {.value = totals.sum[i],
 					      .enabled_ns = !totals.found};
 
 		stat_cell_take(&cells[i], &counting->events.events[i], &value, &own);
-		stat_cell_settle(&cells[i]);
+		stat_cell_end_run(&cells[i]);
 	}
 	return 0;
 }

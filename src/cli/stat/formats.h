@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How results are written: the table for people; CSV and JSON. */
+/* The formats of results: the table, CSV and JSON. */
 #ifndef PM_CLI_STAT_FORMATS_H
 #define PM_CLI_STAT_FORMATS_H
 

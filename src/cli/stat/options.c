@@ -52,7 +52,7 @@ static const char help[] =
 	"option is wrong.\n";
 /* clang-format on */
 
-/* A whole number of 1 to MOST, which ends at one of ENDS. */
+/* Parses an integer from 1 to MOST, which ends at one of ENDS. */
 static bool parse_number(const char **text, unsigned long most, const char *ends,
 			 unsigned long *number)
 {
@@ -69,7 +69,7 @@ static bool parse_number(const char **text, unsigned long most, const char *ends
 	return true;
 }
 
-/* An option that is a number from 1 to MOST. */
+/* An option that is an integer from 1 to MOST. */
 struct number {
 	unsigned long value, most;
 };
@@ -105,7 +105,7 @@ static int take_events(const char *command, const struct cli_option *option,
 	return 0;
 }
 
-/* Threads or processes. */
+/* Parses a list of threads or processes. */
 static int take_targets(const char *command, const struct cli_option *option,
 			const char *text)
 {
@@ -135,7 +135,7 @@ static int take_targets(const char *command, const struct cli_option *option,
 	return 0;
 }
 
-/* An option that makes no sense with --exact, or NULL. */
+/* Returns an option that --exact does not allow, or NULL. */
 static const char *not_exact(const struct stat_options *options)
 {
 	return options->processes     ? "--pid"
@@ -149,7 +149,7 @@ static const char *not_exact(const struct stat_options *options)
 				      : NULL;
 }
 
-/* What does not go together. */
+/* Checks for options that exclude each other. */
 static int check_options(const struct stat_options *options)
 {
 	const char *why = NULL;

@@ -11,29 +11,29 @@
 enum stat_format { STAT_TEXT, STAT_CSV, STAT_JSON };
 
 struct stat_options {
-	char *events;	/* NULL: what the machine has */
+	char *events;	/* NULL: the machine's defaults */
 	char **command; /* NULL: none */
-	/* What runs already; none: the command. */
-	struct perfmon_target *targets; /* threads, or */
+	/* Running targets; none: the command. */
+	struct perfmon_target *targets; /* threads or processes */
 	uint32_t target_count;
 	bool threads, processes;
 	const char *place; /* CPUs; NULL: none */
-	const char *level; /* ... reported by it; NULL: their sum */
+	const char *level; /* the result is by this level; NULL: the sum */
 	uint32_t runs;
 	uint64_t interval_ns; /* 0: none */
 	uint64_t timeout_ns;  /* 0: none */
 	const char *output;   /* NULL: stderr */
 	enum stat_format format;
 	bool append;
-	bool inherit;	  /* count what the command creates, too */
-	bool descendants; /* ... and apart */
-	bool split;	  /* every event on its own */
-	bool exact;	  /* by translation */
+	bool inherit;	  /* count the command's children, too */
+	bool descendants; /* count the children apart */
+	bool split;	  /* every event in a group of its own */
+	bool exact;	  /* by the Valgrind tool */
 	bool verbose;
 };
 
-/* Takes the options; what it allocates is the caller's to free, also after a failure. -1
- * to go on, or the exit status to end with. */
+/* Parses the options. The caller frees them, also after a failure. Returns -1 to
+ * continue, or the exit status. */
 int stat_options_parse(struct stat_options *options, int argc, char **argv);
 
 #endif

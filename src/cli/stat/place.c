@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The CPUs that perfmon stat -C covers: events on each of them, and how their counts add
- * up. */
+/* The CPUs of perfmon stat -C: events on each of them, and the sums of their counts. */
 #include "config.h"
 
 #include <errno.h>
@@ -10,7 +9,7 @@
 
 #include "cli/stat/place.h"
 
-/* The group of what a level cannot tell apart, as a package's count by cores. */
+/* The group of counts that a level cannot divide, such as a package's by cores. */
 #define WHOLE PM_GROUP_NONE
 
 int stat_place_open(struct stat_place *place, const char *text, const char *level,
@@ -39,8 +38,8 @@ void stat_place_close(struct stat_place *place)
 
 /* --- groups ------------------------------------------------------------------------- */
 
-/* The groups of the level that the placement has CPUs in, and last, for what the level
- * cannot tell apart, the whole. */
+/* Lists the groups of the level that have CPUs of the placement. The last is the whole,
+ * for counts that the level cannot divide. */
 int stat_place_plan(struct stat_place *place, const struct pm_event_list *list,
 		    struct pm_diag *diag)
 {
@@ -133,7 +132,7 @@ int stat_place_error(const struct stat_place *place, const struct pm_event_list 
 	return error ?: *open ? 0 : -ENODEV;
 }
 
-/* The sum of EVENT in group G: 0, or why it is none. */
+/* Gets the sum of EVENT in group G. Returns 0, or the reason why there is none. */
 static int sum_of(const struct stat_place *place, uint32_t event, uint32_t g,
 		  struct pm_cpuwide_sum *sum)
 {

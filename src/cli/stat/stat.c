@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* perfmon stat: runs a command, or watches threads, and says what they did. */
+/* perfmon stat runs a command, or watches threads, and prints their counts. */
 #include "config.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static int write_standard(void *argument, const char *text, size_t size)
 	return pm_report_fd_write(&fd, text, size);
 }
 
-/* Opens what OUT writes to. Intervals can be read there while others are counted. */
+/* Opens the output. Intervals can be read there while others are counted. */
 static int open_output(struct cli_output *output, struct pm_out *out,
 		       struct stat_options *options)
 {
@@ -57,7 +57,7 @@ struct stat_work {
 	struct stat_result result;
 	struct cli_output output;
 	struct pm_out out;
-	int *watches; /* of processes */
+	int *watches; /* pidfds of processes */
 };
 
 static void tell_interval(struct stat_work *work, uint64_t start_ns, uint64_t last_ns,
@@ -90,7 +90,7 @@ static int read_interval(struct stat_work *work)
 	return stat_counting_read(&work->counting, work->interval, false);
 }
 
-/* Whether process PID, which WATCH is a descriptor of or a negative number, has ended. */
+/* Returns whether process PID has ended. WATCH is its pidfd or negative. */
 static bool process_has_ended(pid_t pid, int watch)
 {
 	short events = POLLIN;
@@ -100,7 +100,7 @@ static bool process_has_ended(pid_t pid, int watch)
 	return pm_kernel_poll(watch, &events) > 0;
 }
 
-/* Whether nothing is left to count. */
+/* Returns whether no target is left. */
 static bool targets_ended(struct stat_work *work)
 {
 	const struct stat_options *options = work->options;
@@ -113,7 +113,7 @@ static bool targets_ended(struct stat_work *work)
 	return true;
 }
 
-/* Targets that run on without us are looked after now and then. */
+/* Targets that this command did not start are checked this often. */
 #define LOOK_NS 100000000
 
 /* Waits for the end, and reports at intervals meanwhile. */
@@ -159,7 +159,7 @@ static int wait_for_end(struct stat_work *work, struct stat_child *child,
 		if (wake != STAT_WAKE_TIME)
 			return 0;
 		last = now;
-		/* What was missed is not made up for. */
+		/* Skip missed intervals. */
 		while (next <= now)
 			next += options->interval_ns;
 	}
@@ -171,7 +171,7 @@ static int complain(struct stat_work *work)
 	return CLI_FAILED;
 }
 
-/* Starts counting what the options say: the threads, or the child. */
+/* Starts counting the targets of the options, or the child. */
 static int start_counting(struct stat_work *work, pid_t child)
 {
 	const struct stat_options *options = work->options;
@@ -211,7 +211,7 @@ static void note_command(struct stat_result *result, const struct stat_child *ch
 		result->signal = WTERMSIG(child->status);
 }
 
-/* Before the child goes on. */
+/* Prepares a run, before the child continues. */
 static int begin_run(struct stat_work *work, pid_t child)
 {
 	return work->options->exact ? stat_exact_begin(&work->exact, &work->counting)
@@ -226,7 +226,7 @@ static int read_run(struct stat_work *work, pid_t child)
 		       : stat_counting_read(&work->counting, work->cells, true);
 }
 
-/* Keeps what a run came to, which took TIME_NS. */
+/* Keeps the results of a run, which took TIME_NS. */
 static int keep_samples(struct stat_work *work, double time_ns)
 {
 	struct stat_result *result = &work->result;
@@ -245,7 +245,7 @@ static int keep_samples(struct stat_work *work, double time_ns)
 	return 0;
 }
 
-/* One run. 0, or the exit status to end with. */
+/* Makes one run. Returns 0, or the exit status. */
 static int run_once(struct stat_work *work)
 {
 	const struct stat_options *options = work->options;
@@ -337,7 +337,7 @@ static int count_and_tell(struct stat_work *work)
 		tell_begin(work);
 	tell_end(work);
 	status = result->exit_status > 0 ? result->exit_status : 0;
-	/* Every process that ends by itself has counts. */
+	/* Every process that ends by itself leaves counts. */
 	if (!status && work->exact.lost_runs)
 		status = CLI_FAILED;
 	if (!pm_out_end(&work->out))
@@ -347,7 +347,7 @@ static int count_and_tell(struct stat_work *work)
 	return status ?: CLI_FAILED;
 }
 
-/* Finds out what to count. 0, or the exit status to end with. */
+/* Resolves the events. Returns 0, or the exit status. */
 static int init_counting(struct stat_work *work)
 {
 	const struct stat_options *options = work->options;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * perfmon stat.
+ * perfmon stat:
  *
- *	stat.c		what is done in which order
- *	options.c	options
- *	child.c		the command: fork, exec, signals, wait
- *	events.c	what is counted
- *	place.c		on which CPUs, and how they add up
- *	cell.c		what readings add up to
- *	count.c		sessions, and what they read
- *	derive.c	what counts say together; notes
- *	text.c, data.c	the table for people; CSV and JSON (formats.h)
+ *   stat.c          order of the steps
+ *   options.c       options
+ *   child.c         the command: fork, exec, signals, wait
+ *   events.c        the events
+ *   place.c         the CPUs and their groups
+ *   cell.c          sums of readings
+ *   count.c         sessions and their readings
+ *   derive.c        ratios of counts; notes
+ *   text.c, data.c  the table; CSV and JSON (formats.h)
  */
 #ifndef PM_CLI_STAT_STAT_H
 #define PM_CLI_STAT_STAT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What perfmon stat tells people: a table, times, notes. */
+/* The text of perfmon stat: a table, times, notes. */
 #include "config.h"
 
 #include <math.h>
@@ -10,8 +10,8 @@
 #include "cli/stat/formats.h"
 #include "core/report/output/number.h"
 
-/* The columns of the table; one that nothing stands in is not shown. */
-enum column { TIME, PLACE, COUNT, CHILDREN, SPREAD, EVENT, COVERED, RATIO, COLUMNS };
+/* The columns of the table. An empty column is not shown. */
+enum column { TIME, PLACE, COUNT, CHILDREN, SPREAD, EVENT, COVERAGE, RATIO, COLUMNS };
 
 #define CELL 128
 
@@ -23,7 +23,7 @@ struct row {
 static const bool to_the_right[COLUMNS] = {
 	[TIME] = true, [COUNT] = true, [CHILDREN] = true, [SPREAD] = true};
 
-/* "1,234,567.89" */
+/* Formats "1,234,567.89". */
 static void grouped(char *buffer, double value, int decimals)
 {
 	char plain[PM_CELL];
@@ -42,7 +42,7 @@ static void grouped(char *buffer, double value, int decimals)
 	buffer[out] = '\0';
 }
 
-/* Microseconds are enough. */
+/* Prints microseconds at most. */
 static void seconds(char *buffer, double ns)
 {
 	unsigned long long us = (unsigned long long)(ns / 1e3 + 0.5);
@@ -90,7 +90,7 @@ static void make_row(const struct stat_result *result, const struct stat_row *wh
 			snprintf(row->cell[CHILDREN], CELL, "%s",
 				 stat_status_name(STAT_NOT_COUNTED));
 	} else if (result->counting->apart) {
-		/* The sum in either column would be taken for what it is not. */
+		/* The sum in either column would be misleading. */
 		for (int c = COUNT; c <= CHILDREN; c++)
 			snprintf(row->cell[c], CELL, "%s",
 				 stat_status_name(STAT_NOT_COUNTED));
@@ -104,10 +104,10 @@ static void make_row(const struct stat_result *result, const struct stat_row *wh
 	}
 	if (cell->status == STAT_MULTIPLEXED) {
 		pm_cell_fixed(number, 100 * stat_coverage(cell), 1);
-		snprintf(row->cell[COVERED], CELL, "%s%% covered", number);
+		snprintf(row->cell[COVERAGE], CELL, "%s%% covered", number);
 	}
 	if (cell->status == STAT_PARTIAL)
-		snprintf(row->cell[COVERED], CELL, "not on all %s",
+		snprintf(row->cell[COVERAGE], CELL, "not on all %s",
 			 result->counting->place ? "CPUs" : "threads");
 	if (stat_derive(result, what->group, what->index, &ratio)) {
 		pm_cell_fixed(number, ratio.value, ratio.decimals);
@@ -164,7 +164,7 @@ static void put_row(struct pm_out *out, const struct row *row, const size_t *wid
 	pm_out_text(out, "\n");
 }
 
-/* Makes a row of each that is to be shown, and measures or prints it. */
+/* Makes each row that is shown, and measures or prints it. */
 static void each_row(const struct stat_result *result, struct pm_out *out, size_t *width)
 {
 	const struct stat_counting *counting = result->counting;
@@ -186,7 +186,7 @@ static void each_row(const struct stat_result *result, struct pm_out *out, size_
 
 static void put_table(const struct stat_result *result, struct pm_out *out)
 {
-	/* What comes one after the other is to stand below each other. */
+	/* Values of consecutive intervals are aligned. */
 	size_t width[COLUMNS] = {[TIME] = result->time_ns ? 11 : 0, [COUNT] = 17};
 	struct row head = {.cell = {[COUNT] = "own", [CHILDREN] = "children"}};
 
@@ -212,7 +212,7 @@ static void put_time(struct pm_out *out, const struct stat_sum *time, const char
 	pm_out_text(out, "\n");
 }
 
-/* Broken between words where a terminal would break it anywhere. */
+/* Breaks the text between words, where a terminal would break it anywhere. */
 static void put_note(struct pm_out *out, const char *text)
 {
 	static const char mark[] = "  note: ";

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The CPU time of the process that is watched, and of its threads, as the kernel has it:
- * the process's from its CPU clock, which counts threads that have ended, too; a thread's
- * from /proc/PID/task/TID/schedstat, which of a running thread may be a tick old. (The
- * CPU clock of another process's thread cannot be read.)
+ * The CPU time of the watched process and its threads. The process's comes from its CPU
+ * clock, which includes ended threads; a thread's comes from
+ * /proc/PID/task/TID/schedstat, which may be a tick old for a running thread. (The CPU
+ * clock of another process's thread cannot be read.)
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,13 +15,15 @@
 #include "core/kernel/files.h"
 #include "core/kernel/kernel.h"
 
-/* The clock of the CPU time of process PID: what clock_getcpuclockid(3) gives. */
+/* Returns the CPU clock of process PID, as clock_getcpuclockid(3) does. */
 static clockid_t process_clock(pid_t pid)
 {
 	return (clockid_t)((~(unsigned int)pid << 3) | 2);
 }
 
-/* The CPU time of a thread; false: it is gone, or the kernel does not tell. */
+/*
+ * Reads the CPU time of a thread. Returns false if it has ended or the time is unknown.
+ */
 static bool thread_ns(pid_t pid, uint32_t tid, uint64_t *ns)
 {
 	char path[64], *text = NULL;
@@ -29,7 +31,7 @@ static bool thread_ns(pid_t pid, uint32_t tid, uint64_t *ns)
 	bool known = false;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%u/schedstat", (int)pid, tid);
-	/* A kernel that does not keep them writes zeros. */
+	/* A kernel without these statistics writes zeros. */
 	if (pm_file_read(path, &text) > 0)
 		known = sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, ns, &waited,
 			       &slices) == 3 &&
@@ -70,7 +72,7 @@ static int threads_read(struct top_cpu *cpu, pid_t pid, const struct pm_snapshot
 int top_cpu_read(struct top_cpu *cpu, pid_t pid, const struct pm_snapshot *s,
 		 bool threads)
 {
-	/* The numbers of another PID namespace say nothing here. */
+	/* Numbers from another PID namespace are useless here. */
 	threads = threads && s->header.pid == (uint32_t)pid;
 	if (pm_kernel_clock_ns(CLOCK_MONOTONIC, &cpu->at_ns) ||
 	    pm_kernel_clock_ns(process_clock(pid), &cpu->process_ns)) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What has happened between two looks at a profile: trees of differences, which
- * report_model.h then takes for any others, so that one place scales, marks and divides.
+ * The changes between two looks at a profile. They are trees of differences, which
+ * report_model.h treats like others, so that one place scales, marks and divides.
  *
- * Sums only grow, with two exceptions. Threads end and their values move into the sum of
- * ended ones: so each group is matched with all that stood for it before. And a visit
- * adds to its node when it ends, long after what is below it has added to theirs: so a
- * node's own part, its values less its children's, falls while such a visit is open. What
- * it falls by is taken from the children's sums that the next look starts from: it
- * belongs to the visit that is to end, and when it does, is subtracted from it, once.
+ * Sums only grow, with two exceptions. First, threads end, and their values move into the
+ * sum of ended ones; so each group is compared with all that belonged to it before.
+ * Second, a visit adds to its node when it ends, long after the visits below it. So a
+ * node's exclusive part, its values less its children's, falls while such a visit is
+ * open. The next look's children's sums are reduced by that amount: it belongs to the
+ * open visit, and is subtracted once, when the visit ends.
  */
 #include <errno.h>
 #include <math.h>
@@ -19,9 +19,9 @@
 
 #define NONE UINT32_MAX
 
-/* How the regions and events of one look are called in an earlier one. */
+/* Maps regions and events of one look to those of an earlier one. */
 struct match {
-	uint32_t *regions; /* by id; NONE: it was not there */
+	uint32_t *regions; /* by ID; NONE: it was not there */
 	uint32_t *events;
 };
 
@@ -30,8 +30,8 @@ static int by_name(const void *a, const void *b)
 	return strcmp(**(char *const *const *)a, **(char *const *const *)b);
 }
 
-/* The regions of MODEL sorted by name, as pointers into its snapshot's; NULL: no
- * memory. */
+/* Returns the regions of MODEL sorted by name, as pointers into its snapshot's, or NULL
+ * without memory. */
 static char ***regions_sort(const struct pm_report_model *model)
 {
 	const struct pm_snapshot *s = model->snapshot;
@@ -44,7 +44,7 @@ static char ***regions_sort(const struct pm_report_model *model)
 	return sorted;
 }
 
-/* The numbers that NOW's regions have in BEFORE. */
+/* Finds the numbers of NOW's regions in BEFORE. */
 static int regions_match(uint32_t *regions, const struct pm_report_model *now,
 			 const struct pm_report_model *before)
 {
@@ -55,7 +55,7 @@ static int regions_match(uint32_t *regions, const struct pm_report_model *now,
 	for (uint32_t r = 1; r <= s->region_count; r++) {
 		char **name = &s->regions[r], ***found;
 
-		/* Most have the number that they had. */
+		/* Most have the same number. */
 		if (r <= old->region_count && !strcmp(old->regions[r], *name)) {
 			regions[r] = before->region_of[r];
 			continue;
@@ -72,13 +72,13 @@ static int regions_match(uint32_t *regions, const struct pm_report_model *now,
 	return 0;
 }
 
-/* Of a column that metrics alone read, the metric's name; "" of others. */
+/* Returns the metric's name for a column that only metrics use, else "". */
 static const char *only(const struct pm_report_event *event)
 {
 	return event->only ? event->only->metric->name : "";
 }
 
-/* The column of EVENT for METRIC. */
+/* Finds the column of EVENT for METRIC. */
 static uint32_t event_find(const struct pm_report_model *model,
 			   const struct pm_report_event *event, const char *metric)
 {
@@ -102,7 +102,7 @@ static uint32_t event_match(const struct pm_report_model *before,
 {
 	uint32_t found = event_find(before, event, only(event));
 
-	/* As long as no thread counted only a part, all threads had all. */
+	/* While no thread has counted only a part, all threads have counted all. */
 	return found == NONE && event->only ? event_find(before, event, "") : found;
 }
 
@@ -112,7 +112,7 @@ static void match_free(struct match *match)
 	free(match->events);
 }
 
-/* To be freed after a failure, too. */
+/* Free MATCH also after a failure. */
 static int match_make(struct match *match, const struct pm_report_model *now,
 		      const struct pm_report_model *before)
 {
@@ -141,7 +141,7 @@ static int by_path(const void *a, const void *b, void *argument)
 	return nodes[x].region < nodes[y].region ? -1 : nodes[x].region > nodes[y].region;
 }
 
-/* The node of TREE, in ORDER by parent and region, or NONE. */
+/* Returns the node of TREE, in ORDER by parent and region, or NONE. */
 static uint32_t node_find(const struct pm_report_tree *tree, const uint32_t *order,
 			  uint32_t parent, uint32_t region)
 {
@@ -162,7 +162,7 @@ static uint32_t node_find(const struct pm_report_tree *tree, const uint32_t *ord
 	return NONE;
 }
 
-/* Takes B from *A, not below 0. True if it would have been. */
+/* Subtracts B from *A, not below 0. Returns whether it would have been below. */
 static bool take(uint64_t *a, uint64_t b)
 {
 	bool negative = *a < b;
@@ -171,7 +171,7 @@ static bool take(uint64_t *a, uint64_t b)
 	return negative;
 }
 
-/* Squares of errors: how the two depend on each other is not known. */
+/* Adds the squares of errors, whose correlation is unknown. */
 static void errors_add(double *a, double b)
 {
 	double sum = sqrt(*a) + sqrt(b);
@@ -210,7 +210,7 @@ static void node_subtract(struct pm_report_node *a, const struct pm_report_node 
 	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
 		take(&a->histogram[i], b->histogram[i]);
 	a->time_squares = fmax(0, a->time_squares - b->time_squares);
-	/* What was caught inside an update at either look may be off by a visit. */
+	/* A node that was torn at either look may be off by one visit. */
 	a->torn = pm_plus(a->torn, b->torn);
 	a->defects = pm_plus(a->defects, negative);
 }
@@ -233,7 +233,7 @@ static bool count_subtract(struct pm_report_count *a, const struct pm_report_cou
 	return negative;
 }
 
-/* Takes what was before, path by path, from CHANGE. */
+/* Subtracts the earlier values from CHANGE, path by path. */
 static int tree_subtract(struct pm_report_tree *change,
 			 const struct pm_report_tree *before, const struct match *match)
 {
@@ -256,7 +256,7 @@ static int tree_subtract(struct pm_report_tree *change,
 		struct pm_report_node *node = &change->nodes[n];
 		uint32_t parent = at[node->parent], region = match->regions[node->region];
 
-		/* Parents stand before their children. */
+		/* Parents come before their children. */
 		at[n] = parent == NONE || region == NONE
 				? NONE
 				: node_find(before, order, parent, region);
@@ -279,8 +279,9 @@ static int tree_subtract(struct pm_report_tree *change,
 	return 0;
 }
 
-/* What CHANGE's children have more than its node itself goes from the children's SUM. */
-static void owe(uint64_t *sum, uint64_t *children, uint64_t own)
+/* Reduces the children's SUM by the amount by which CHANGE's children exceed the node
+ * itself. */
+static void reduce(uint64_t *sum, uint64_t *children, uint64_t own)
 {
 	uint64_t more = pm_less(*children, own);
 
@@ -288,7 +289,7 @@ static void owe(uint64_t *sum, uint64_t *children, uint64_t own)
 	*children -= more;
 }
 
-static void owe_double(double *sum, double *children, double own)
+static void reduce_double(double *sum, double *children, double own)
 {
 	double more = fmax(0, *children - own);
 
@@ -296,8 +297,8 @@ static void owe_double(double *sum, double *children, double own)
 	*children -= more;
 }
 
-/* When all that was before has been subtracted from the change of GROUP. */
-static void settle(struct top_group *group)
+/* Reduces the children's sums of GROUP, after the earlier values have been subtracted. */
+static void reduce_children(struct top_group *group)
 {
 	struct pm_report_tree *change = &group->change, *sums = &group->sums;
 	size_t events = change->model->column_count;
@@ -310,8 +311,8 @@ static void settle(struct top_group *group)
 			pm_less(s->entered - c->entered, s->visits - c->visits);
 
 		c->entered = pm_plus(c->visits, pm_plus(open, open_before));
-		owe(&s->children_ticks, &c->children_ticks, c->time_ticks);
-		owe(&s->children_off_cpu_ns, &c->children_off_cpu_ns, c->off_cpu_ns);
+		reduce(&s->children_ticks, &c->children_ticks, c->time_ticks);
+		reduce(&s->children_off_cpu_ns, &c->children_off_cpu_ns, c->off_cpu_ns);
 		change->total_ticks =
 			pm_plus(change->total_ticks, c->time_ticks - c->children_ticks);
 		for (size_t i = n * events; i < (n + 1) * events; i++) {
@@ -319,12 +320,13 @@ static void settle(struct top_group *group)
 			struct pm_report_count *below = &change->children[i];
 			struct pm_report_count *sum = &sums->children[i];
 
-			owe(&sum->sum, &below->sum, own->sum);
-			owe(&sum->lost_ns, &below->lost_ns, own->lost_ns);
-			owe(&sum->windows, &below->windows, own->windows);
-			owe_double(&sum->time_ns, &below->time_ns, own->time_ns);
-			owe_double(&sum->on_cpu_ns, &below->on_cpu_ns, own->on_cpu_ns);
-			owe_double(&sum->running_ns, &below->running_ns, own->running_ns);
+			reduce(&sum->sum, &below->sum, own->sum);
+			reduce(&sum->lost_ns, &below->lost_ns, own->lost_ns);
+			reduce(&sum->windows, &below->windows, own->windows);
+			reduce_double(&sum->time_ns, &below->time_ns, own->time_ns);
+			reduce_double(&sum->on_cpu_ns, &below->on_cpu_ns, own->on_cpu_ns);
+			reduce_double(&sum->running_ns, &below->running_ns,
+				      own->running_ns);
 		}
 	}
 }
@@ -347,7 +349,9 @@ static int tree_copy(struct pm_report_tree *to, const struct pm_report_tree *fro
 	return 0;
 }
 
-/* The threads of a look, sorted. A number is given again, but not at the same time. */
+/*
+ * The threads of a look, sorted. Two threads have one number only at different times.
+ */
 struct sorted {
 	const struct top_group **at;
 	uint32_t count;
@@ -388,8 +392,8 @@ static const struct top_group *thread_find(const struct sorted *sorted,
 	return found ? *found : NULL;
 }
 
-/* The tree of all ended threads that are summed, however many records of them there are:
- * of a snapshot that has no others. */
+/* Makes the tree of all ended threads, which may have several records, from a snapshot
+ * without other threads. */
 static int ended_make(struct pm_report_tree *tree, const struct pm_report_model *model)
 {
 	struct pm_snapshot part = *model->snapshot;
@@ -429,20 +433,20 @@ static int group_make(struct top_look *look, enum top_kind kind, uint32_t t)
 	return tree_copy(&group->change, &group->sums);
 }
 
-/* Takes what stood for GROUP, which is all threads or one, in the look before from it:
- * OLD, or NULL. */
+/* Subtracts OLD, the group in the last look (NULL: none), from GROUP, which is all
+ * threads or one. */
 static int group_change(struct top_group *group, const struct top_group *old,
 			const struct match *match)
 {
 	int err = old ? tree_subtract(&group->change, &old->sums, match) : 0;
 
 	if (!err)
-		settle(group);
+		reduce_children(group);
 	return err;
 }
 
-/* The same of the ended threads of LOOK: they were in their sum already, or have come to
- * it since. */
+/* Does the same for the ended threads of LOOK, which may have ended since the last
+ * look. */
 static int ended_change(struct top_group *group, const struct sorted *now,
 			const struct top_look *before, const struct match *match)
 {
@@ -456,12 +460,11 @@ static int ended_change(struct top_group *group, const struct sorted *now,
 			err = tree_subtract(&group->change, &old->sums, match);
 	}
 	if (!err)
-		settle(group);
+		reduce_children(group);
 	return err;
 }
 
-/* A thread that has ended has no open visit: what it entered and did not leave is
- * lost. */
+/* An ended thread has no open visits: visits that it did not leave are lost. */
 static void close_visits(struct pm_snapshot_thread *thread)
 {
 	for (uint32_t n = 1; n <= thread->node_count; n++) {
@@ -594,7 +597,7 @@ void top_look_free(struct top_look *look)
 		group_free(&look->groups[g]);
 	free(look->groups);
 	free(look->cpu.threads);
-	/* It asks its snapshot how many plans there are. */
+	/* It reads the number of plans from its snapshot. */
 	pm_report_model_free(&look->model);
 	pm_snapshot_free(look->snapshot);
 	free(look);

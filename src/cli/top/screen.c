@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The table on a terminal. However the program ends, the terminal is as it was before:
- * signals that end it are caught, put it back and end it all the same.
- */
+/* The table on a terminal. However the program ends, the terminal is restored: signals
+ * that end the program are caught, restore it, and still end the program. */
 #include <curses.h>
 #include <errno.h>
 #include <locale.h>
@@ -20,33 +18,32 @@
 #include "cli/top/top.h"
 #include "core/kernel/kernel.h"
 
-#define HEAD_LINES 3 /* what is watched; how it is shown; the headings */
+#define HEAD_LINES 3 /* the program; the options; the headings */
 #define ESCAPE	   27
 
 struct screen {
 	struct top_watch *watch;
 	struct top_options *options;
 	struct top_table table;
-	uint32_t first_row, first_column; /* that are shown */
+	uint32_t first_row, first_column; /* the first ones that are shown */
 	bool paused, help;
 	bool typing;	    /* a filter */
 	char was[TOP_TEXT]; /* the filter before that */
-	char problem[700];  /* what went wrong at the last look; "" if nothing did */
+	char problem[700];  /* the error of the last look, or "" */
 	uint64_t shown;	    /* tables */
-	uint64_t next_ns;   /* when the next look is due */
+	uint64_t next_ns;   /* time of the next look */
 	int stop_fd;	    /* of SIGTSTP */
 };
 
-/* --- the terminal as it was ------------------------------------------------------- */
+/* --- restoring the terminal ------------------------------------------------------- */
 
 static struct {
 	struct termios modes;
-	char text[256]; /* what ncurses would write at its end */
+	char text[256]; /* the text that ncurses would write at its end */
 	size_t length;
 } before;
 
-/* Adds a capability's text, without the "$<2>" that says how long an old terminal
- * takes. */
+/* Adds a capability's text, without the "$<2>" that is the delay for an old terminal. */
 static void before_add(const char *text)
 {
 	if (!text || text == (char *)-1)
@@ -63,7 +60,7 @@ static void before_add(const char *text)
 	}
 }
 
-/* In a handler: nothing but what is safe there. */
+/* A signal handler: only async-signal-safe calls. */
 static void end_by_signal(int number)
 {
 	struct sigaction action = {.sa_handler = SIG_DFL};
@@ -72,7 +69,9 @@ static void end_by_signal(int number)
 	(void)ignored;
 	tcsetattr(STDIN_FILENO, TCSANOW, &before.modes);
 	sigaction(number, &action, NULL);
-	/* It is blocked here, and comes when this returns; a fault comes again. */
+	/*
+	 * The signal is blocked here, and comes when this returns; a fault is repeated.
+	 */
 	raise(number);
 }
 
@@ -85,8 +84,8 @@ static void catch_signals(void)
 		switch (number) {
 		case SIGKILL:
 		case SIGSTOP:
-		/* These do not end a program; SIGTSTP is waited for, ncurses takes
-		 * SIGWINCH. */
+		/* These do not end a program. SIGTSTP is read from a descriptor; ncurses
+		 * handles SIGWINCH. */
 		case SIGCHLD:
 		case SIGCONT:
 		case SIGTSTP:
@@ -98,15 +97,15 @@ static void catch_signals(void)
 		}
 		if (sigaction(number, NULL, &old))
 			continue;
-		/* What the caller wants ignored stays so; ncurses' own handlers of what
-		 * ends it are not for a program that waits in poll(2). */
+		/* Ignored signals stay ignored. ncurses' own handlers do not suit a
+		 * program that waits in poll(2). */
 		if (old.sa_handler != SIG_IGN)
 			sigaction(number, &action, NULL);
 	}
 }
 
-/* ncurses ignores SIGTSTP while it draws: it is blocked, and taken when there is time for
- * it. A descriptor, or -1. */
+/* Blocks SIGTSTP, which ncurses ignores while it draws. Returns a descriptor for it, or
+ * -1. */
 static int stops_wait(void)
 {
 	sigset_t set;
@@ -117,7 +116,7 @@ static int stops_wait(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* Stops, with the terminal as it was, until somebody lets it go on. */
+/* Stops, with the terminal restored, until the process is continued. */
 static void stop(int stop_fd)
 {
 	struct sigaction action = {.sa_handler = SIG_DFL}, old;
@@ -132,7 +131,7 @@ static void stop(int stop_fd)
 	sigemptyset(&set);
 	sigaddset(&set, SIGTSTP);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	/* It stood here. */
+	/* The process stopped here. */
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	sigaction(SIGTSTP, &old, NULL);
 	refresh();
@@ -174,7 +173,7 @@ static SCREEN *screen_begin(void)
 
 /* --- drawing ---------------------------------------------------------------------- */
 
-/* Writes of TEXT what fits into WIDTH columns; how many it took. */
+/* Writes the part of TEXT that fits into WIDTH columns. Returns how many it took. */
 static int put(int y, int x, int width, const char *text)
 {
 	mbstate_t state = {0};
@@ -191,7 +190,7 @@ static int put(int y, int x, int width, const char *text)
 		int columns;
 
 		if (length == (size_t)-1 || length == (size_t)-2) {
-			/* No character of this locale. */
+			/* Not a character of this locale. */
 			memset(&state, 0, sizeof(state));
 			length = 1;
 			if (taken + 1 > width)
@@ -229,7 +228,7 @@ static int rows_visible(void)
 	return LINES - HEAD_LINES - 1 > 0 ? LINES - HEAD_LINES - 1 : 0;
 }
 
-/* The name's column, at most half of the screen. */
+/* Returns the width of the name's column, at most half of the screen. */
 static int name_columns(const struct screen *screen)
 {
 	int most = COLS / 2;
@@ -238,8 +237,7 @@ static int name_columns(const struct screen *screen)
 						       : most;
 }
 
-/* Where each column ends, and whether it is on the screen; calls DRAW for those that
- * are. */
+/* Calls DRAW with the end of each column that is on the screen. */
 static void columns_each(const struct screen *screen,
 			 void (*draw)(const struct screen *, uint32_t column, int end,
 				      int y, const struct top_row *row),
@@ -413,13 +411,13 @@ static void draw(const struct screen *screen)
 
 /* --- keys ------------------------------------------------------------------------- */
 
-/* The table anew, as the options are now. */
+/* Makes the table again with the present options. */
 static void remake(struct screen *screen)
 {
 	struct pm_diag diag = {0};
 	struct top_table table = {0};
 
-	/* The old one shows a look that may be gone. */
+	/* The old table shows a look that may have been freed. */
 	top_table_free(&screen->table);
 	if ((!screen->options->threads || !top_watch_threads(screen->watch, &diag)) &&
 	    !top_table_make(&table, screen->watch->look, screen->options, &diag)) {
@@ -431,7 +429,7 @@ static void remake(struct screen *screen)
 		 (int)sizeof(screen->problem) - 1, diag.text);
 }
 
-/* Only as far as there is something to see. */
+/* Scrolls, but not beyond the table. */
 static void scroll_to(struct screen *screen, int64_t row, int64_t column)
 {
 	int64_t last = (int64_t)screen->table.row_count - rows_visible();
@@ -444,7 +442,7 @@ static void scroll_to(struct screen *screen, int64_t row, int64_t column)
 	screen->first_column = column > 0 ? (uint32_t)column : 0;
 }
 
-/* By the column STEP further, the name being the one before the first. */
+/* Sorts by the column STEP further; the name is before the first column. */
 static void sort_next(struct screen *screen, int step)
 {
 	const struct top_table *table = &screen->table;
@@ -477,7 +475,7 @@ static void type_key(struct screen *screen, int key)
 	}
 }
 
-/* False: leave. */
+/* Returns false to leave. */
 static bool command_key(struct screen *screen, int key)
 {
 	struct top_options *options = screen->options;
@@ -544,7 +542,7 @@ static bool command_key(struct screen *screen, int key)
 	return true;
 }
 
-/* All that have been pressed. False: leave. */
+/* Handles all keys that were pressed. Returns false to leave. */
 static bool take_keys(struct screen *screen)
 {
 	int key;
@@ -602,14 +600,13 @@ static void run(struct screen *screen)
 				looks ? screen->next_ns : 0);
 		if (wake == TOP_STOP)
 			stop(screen->stop_fd);
-		/* Whatever it was: after a stop or another size, too, ncurses has
-		 * something to do that it does when it is asked for a key. */
+		/* After any event: after a stop or a new size, ncurses does its work when
+		 * a key is read. */
 		if (!take_keys(screen))
 			return;
 		if (wake == TOP_TIME_IS_UP) {
 			screen->next_ns += delay_ns;
-			/* What was missed while it was held or stopped is not made up
-			 * for. */
+			/* Skip the looks that were missed during a pause or stop. */
 			if (screen->next_ns < now_ns())
 				screen->next_ns = now_ns() + delay_ns;
 			if (count && screen->shown >= count)
@@ -627,7 +624,7 @@ int top_screen_run(struct top_watch *watch, struct top_options *options)
 	SCREEN *terminal;
 	int err;
 
-	/* What cannot be shown is said before the screen is taken. */
+	/* Report errors before the screen begins. */
 	err = options->threads ? top_watch_threads(watch, &diag) : 0;
 	if (!err)
 		err = top_watch_look(watch, false, &diag);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What has happened, as rows and columns: which of them, in which order, with which
- * numbers in them. */
+/* The changes as rows and columns: selection, order and numbers. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,14 +21,14 @@ static struct pm_value number(double value)
 	return (struct pm_value){.state = PM_COUNTED, .value = value, .coverage = 1};
 }
 
-/* Whether nothing has been going on in NODE between the looks: then its numbers are 0. */
+/* Returns whether NODE was idle between the looks: then its numbers are 0. */
 static bool is_idle(const struct pm_report_node *node)
 {
 	return !node->visits && !node->entered;
 }
 
-/* Of an exact profile no second is the machine's: there it is what was counted since the
- * look before, for which SECONDS is negative. */
+/* Divides by SECONDS. A negative SECONDS keeps the counts since the last look: under the
+ * Valgrind tool, time is not the machine's. */
 static struct pm_value per_second(struct pm_value value, double seconds)
 {
 	if (seconds < 0)
@@ -62,7 +61,9 @@ struct pm_value top_table_value(const struct top_table *table, const struct top_
 		value = pm_report_time(tree, row->node, column->kind == TOP_SELF);
 		if (is_idle(node))
 			value = number(0);
-		/* In an exact one, of what all of this group have counted. */
+		/*
+		 * Under the Valgrind tool, a percentage of the counts of the whole group.
+		 */
 		if (exact)
 			value.value *=
 				tree->total_ticks ? 100 / (double)tree->total_ticks : 0;
@@ -78,7 +79,7 @@ struct pm_value top_table_value(const struct top_table *table, const struct top_
 		return per_second(value, seconds);
 	case TOP_MEAN:
 		value = number(pm_snapshot_ns(s, pm_report_mean(node)));
-		/* Visits may have ended of which none was measured. */
+		/* Visits may have ended without any measured one. */
 		if (value.value < 0)
 			value.state = PM_NOT_COUNTED;
 		return value;
@@ -124,7 +125,7 @@ static void cell_fill(struct top_table *table, const struct top_row *row,
 		pm_cell_time(cell->text, value.value);
 		break;
 	case TOP_EVENT:
-		/* The value is scaled already. */
+		/* The value is already scaled. */
 		counter = *model->events[column->index].first;
 		counter.scale = 1;
 		pm_cell_event(cell, &value, &counter);
@@ -148,7 +149,7 @@ static void column_add(struct top_table *table, enum top_column_kind kind, uint3
 	column->width = pm_out_plain(NULL, column->heading, 0);
 }
 
-/* The event that is the time on a CPU; PM_NO_EVENT: it is not counted. */
+/* Returns the event that is the CPU time, or PM_NO_EVENT. */
 static uint32_t cpu_clock(const struct pm_report_model *model)
 {
 	for (uint32_t e = 0; e < model->event_count; e++)
@@ -218,8 +219,8 @@ static int column_find(struct top_table *table, const char *name, struct pm_diag
 
 /* --- rows ------------------------------------------------------------------------- */
 
-/* How the nodes of a tree are sorted: by what the best of each and of those below it has,
- * so that what is hot is not hidden below a parent whose visit has not ended. */
+/* The order of the nodes of a tree: by the best value of each node and those below it, so
+ * that a hot region is not hidden below a parent with an open visit. */
 struct order {
 	const struct pm_report_tree *tree;
 	double *best;
@@ -240,7 +241,7 @@ static int by_best(const void *a, const void *b, void *argument)
 	return x < y ? -1 : x > y;
 }
 
-/* Puts the children of each node of TREE in order. */
+/* Sorts the children of each node of TREE. */
 static int tree_sort(const struct top_table *table, struct pm_report_tree *tree,
 		     const struct pm_report_tree *sums, bool reverse)
 {
@@ -284,8 +285,8 @@ static int tree_sort(const struct top_table *table, struct pm_report_tree *tree,
 	return 0;
 }
 
-/* Which nodes the filter leaves: those with it in their names, what is above them, so
- * that their place can be seen, and what is below. NULL: no memory. */
+/* Returns which nodes pass the filter: those with it in their names, and all above and
+ * below them. Returns NULL without memory. */
 static bool *filter_make(const struct pm_report_tree *tree, const char *filter)
 {
 	bool *keep = calloc(tree->node_count, 2 * sizeof(*keep));
@@ -343,7 +344,7 @@ static int group_add(struct top_table *table, struct top_group *group,
 			return err;
 		table->flat_count++;
 		tree = &flat->change;
-		/* Of the same regions in the same order. */
+		/* It has the same regions in the same order. */
 		sums = &flat->sums;
 	}
 	err = tree_sort(table, tree, sums, options->reverse);
@@ -363,11 +364,11 @@ static int group_add(struct top_table *table, struct top_group *group,
 	return err;
 }
 
-/* Marks that come with a number of their own. */
+/* Marks that each number has for itself. */
 #define MARKS_OF_ONE (PM_MARK_MULTIPLEXED | PM_MARK_PART | PM_MARK_SAMPLED)
 
-/* The marks that all numbers of COLUMN have, if there are several. Where nothing has
- * happened is 0, and no mark. */
+/* Returns the marks that all numbers of COLUMN have, if there are several. Zeros have no
+ * marks. */
 static uint32_t marks_in_common(const struct top_table *table,
 				const struct top_column *column)
 {
@@ -388,7 +389,7 @@ static uint32_t marks_in_common(const struct top_table *table,
 	return count > 1 ? common : 0;
 }
 
-/* The headings of the columns from C on that have the same marks in common. */
+/* Lists the headings of the columns from C on that have the same marks in common. */
 static size_t common_columns(const struct top_table *table, uint32_t c, char *buffer,
 			     size_t size)
 {
@@ -418,7 +419,7 @@ void top_table_common(const struct top_table *table, char *buffer, size_t size)
 
 		while (before && table->columns[before - 1].common != value.marks)
 			before--;
-		/* It was told with an earlier column. */
+		/* An earlier column has reported them. */
 		if (!value.marks || before)
 			continue;
 		pm_cell_value(&cell, &value, &marks, &states);
@@ -519,7 +520,7 @@ void top_group_title(const struct top_look *look, const struct top_group *group,
 		snprintf(buffer, size, "ended threads");
 		return;
 	case TOP_THREAD:
-		/* A thread is called what it likes. */
+		/* A thread's name may contain anything. */
 		pm_out_plain(&out, group->thread->name, 0);
 		snprintf(buffer, size, "thread %u%s%.*s%s%s%s", group->thread->tid,
 			 out.used ? " (" : "", (int)out.used, out.buffer,

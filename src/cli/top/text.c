@@ -8,7 +8,7 @@
 #include "cli/top/top.h"
 #include "core/report/output/escape.h"
 
-/* Of a path in a line. */
+/* of a path in a line */
 #define PATH_BYTES 1024
 
 void top_text_head(const struct top_watch *watch, char *buffer, size_t size)
@@ -101,7 +101,7 @@ void top_text_print(const struct top_watch *watch, const struct top_table *table
 	if (*text)
 		pm_out_format(&out, "%s\n", text);
 	top_table_common(table, common, sizeof(common));
-	/* The names of events are the program's. */
+	/* The names of events come from the program. */
 	if (pm_out_plain(&out, common, 0))
 		pm_out_text(&out, "\n");
 	pm_out_text(&out, "\n");
@@ -119,7 +119,7 @@ void top_text_print(const struct top_watch *watch, const struct top_table *table
 	fflush(stdout);
 }
 
-/* The names from the top down, as in the CSV of reports. */
+/* Writes the names from the top down, as in the CSV of reports. */
 static void path_print(const struct pm_report_tree *tree, uint32_t n, struct pm_out *out)
 {
 	uint32_t line[PM_PATH_NODES];
@@ -136,7 +136,7 @@ static void path_print(const struct pm_report_tree *tree, uint32_t n, struct pm_
 		for (; *name; name += length) {
 			if (*name == ';' || *name == '\\')
 				pm_out_text(out, "\\");
-			/* A tab or a line's end would be one of ours. */
+			/* A tab or newline in a name would look like a separator. */
 			length = cli_plain_part(out, name, 1 + strcspn(name + 1, ";\\"));
 		}
 	}
@@ -168,8 +168,8 @@ static void line_print(const struct top_table *table, const struct top_row *row,
 		else
 			pm_out_text(out, cell.text);
 	}
-	/* Which of its numbers are estimates, parts or in doubt, the table for people
-	 * says; here that some are. */
+	/* The table for people marks numbers that are estimates, partial or uncertain.
+	 * Here a line only says that it has some. */
 	{
 		struct pm_value all = {.state = PM_COUNTED, .marks = marks};
 		struct pm_cell cell;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* perfmon top: watches the regions of a running program. */
+/* perfmon top watches the regions of a running program. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static bool is_own(const char *pid)
 	return !stat(path, &st) && st.st_uid == geteuid();
 }
 
-/* The processes of this user that have a profile. */
+/* Lists the processes of this user that have a profile. */
 static int list(void)
 {
 	uint32_t found = 0;
@@ -115,7 +115,7 @@ static int print_tables(struct top_watch *watch, const struct top_options *optio
 	    top_watch_look(watch, false, &diag))
 		goto failed;
 	top_notes_print(watch);
-	/* What does not run any more is what it was: that is its one table. */
+	/* An ended program does not change: print its one table. */
 	if (!watch->alive)
 		status = table_print(watch, options, text, true);
 	pm_kernel_clock_ns(CLOCK_MONOTONIC, &next_ns);
@@ -149,7 +149,7 @@ static int take_delay(const char *command, const struct cli_option *option,
 	char *end;
 
 	*delay = strtod(text, &end);
-	/* Also what is no number fails to compare. */
+	/* Also rejects NAN. */
 	if (end != text && !*end && *delay >= 0.01 && *delay <= 86400)
 		return 0;
 	cli_complain(command, "'%s': expects seconds from 0.01 to 86400", text);
@@ -170,7 +170,7 @@ static int take_count(const char *command, const struct cli_option *option,
 	return CLI_USAGE;
 }
 
-/* What a text is copied to: the screen changes it. */
+/* TO is a buffer, since the screen changes the text. */
 static int take_text(const char *command, const struct cli_option *option,
 		     const char *text)
 {
@@ -180,7 +180,7 @@ static int take_text(const char *command, const struct cli_option *option,
 	return CLI_USAGE;
 }
 
-/* -1 to go on, or the exit status. */
+/* Returns -1 to continue, or the exit status. */
 static int options_read(struct top_options *to, const char **pid, int argc, char **argv)
 {
 	const struct cli_option options[] = {
@@ -207,7 +207,7 @@ static int options_read(struct top_options *to, const char **pid, int argc, char
 	return status;
 }
 
-/* A number is a process; a file of that name can be called ./N. */
+/* A number is a PID. A file with such a name can be given as ./N. */
 static int open_named(struct top_watch *watch, const char *name, bool is_pid)
 {
 	struct pm_diag diag = {0};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The inside of perfmon top.
+ * The inside of perfmon top:
  *
- *	top.c		options; the list of processes that can be watched
- *	watch.c		a profile that is looked at again and again, and waiting for that
- *	data.c		what has happened between two looks
- *	cpu.c		the CPU time of the process and its threads between two looks
- *	table.c		... as rows and columns: sorted, filtered
- *	text.c		the table as text, and as lines for scripts
- *	screen.c		the table on a terminal, by ncurses
+ *   top.c     options; the list of processes that can be watched
+ *   watch.c   a profile that is read again and again, and waiting
+ *   data.c    the changes between two looks
+ *   cpu.c     the CPU time of the process and its threads between two looks
+ *   table.c   rows and columns: sorting, filtering
+ *   text.c    the table as text, and as lines for scripts
+ *   screen.c  the table on a terminal, by ncurses
  */
 #ifndef PM_CLI_TOP_TOP_H
 #define PM_CLI_TOP_TOP_H
@@ -20,27 +20,27 @@
 #include "core/report/cells.h"
 #include "core/text/diag.h"
 
-/* --- what has happened ------------------------------------------------------------ */
+/* --- changes ---------------------------------------------------------------------- */
 
 enum top_kind {
 	TOP_ALL,    /* all threads together */
-	TOP_THREAD, /* one of them */
-	TOP_ENDED   /* those that have ended and are summed */
+	TOP_THREAD, /* one thread */
+	TOP_ENDED   /* ended threads, which are summed */
 };
 
 struct top_group {
 	enum top_kind kind;
-	const struct perfmon_profile_thread *thread; /* of TOP_THREAD */
-	/* Since the profile began. Children's sums are lessened by what belongs to visits
-	 * of their parents that have not ended: see data.c. */
+	const struct perfmon_profile_thread *thread; /* for TOP_THREAD */
+	/* Since the begin of the profile. Children's sums are reduced by the part that
+	 * belongs to open visits of their parents: see data.c. */
 	struct pm_report_tree sums;
-	/* Since the look before, node by node as in `sums`. A node's entered visits are
-	 * more than its visits if any were open at one of the two looks. */
+	/* Since the last look, node by node as in `sums`. A node has more entered
+	 * visits than visits if any were open at one of the two looks. */
 	struct pm_report_tree change;
 };
 
-/* The CPU time of a process, when it was looked at. A percentage is that of the time since
- * the look before, -1: unknown. */
+/* The CPU time of a process at a look. Percentages are of the time since the last
+ * look; -1: unknown. */
 struct top_cpu {
 	uint64_t at_ns; /* 0: it was not read */
 	uint64_t process_ns;
@@ -51,91 +51,97 @@ struct top_cpu {
 		uint64_t begin_ticks; /* of its record in the profile */
 		uint64_t ns;
 		double percent;
-	} * threads; /* by tid */
+	} * threads; /* by TID */
 };
 
-/* One look at a profile, and what has happened since another. */
+/* One look at a profile, and the changes since another. */
 struct top_look {
 	struct pm_snapshot *snapshot;
 	struct pm_report_model model;
-	double seconds; /* from the other to this one; 0: no time has passed */
-	bool whole;	/* there is no other: since the profile began */
+	double seconds; /* between the two looks; 0: no time has passed */
+	bool whole;	/* since the begin of the profile: there is no other look */
 	uint32_t threads_live, threads_ended;
 	struct top_cpu cpu;
-	bool threads; /* there are groups for them */
+	bool threads; /* there are groups for threads */
 	uint32_t group_count;
-	/* All threads; with `threads` each one, and the ended ones if there are any. */
+	/*
+	 * All threads; with `threads` also each one, and the ended ones if there are any.
+	 */
 	struct top_group *groups;
 };
 
 /*
- * top_look_make() - what has happened between BEFORE (NULL: the begin of the profile) and
- * SNAPSHOT, which is taken over, also when it fails. METRICS (NULL: the built-in ones)
- * must live as long. It is judged by MACHINE, which may be NULL. 0 or -ENOMEM. BEFORE may
- * be freed.
+ * top_look_make() - computes the changes between BEFORE (NULL: the begin of the profile)
+ * and SNAPSHOT, which it takes over, also on failure. METRICS (NULL: the built-in ones)
+ * must live as long. MACHINE, which may be NULL, serves the sanity checks. BEFORE may be
+ * freed. Returns 0 or -ENOMEM.
  *
- * Whatever the snapshots hold, no difference is negative. A thread that has come since
- * counts from its begin; what threads did before they ended is in TOP_ENDED.
+ * No difference is negative, whatever the snapshots hold. A new thread counts from its
+ * begin. The changes of threads before they ended are in TOP_ENDED.
  */
 int top_look_make(struct top_look **look, struct pm_snapshot *snapshot,
 		  const struct top_look *before, const struct pm_metrics *metrics,
 		  const struct pm_machine *machine);
 
-/* Adds the groups of threads, which a look does not have by itself: they take memory for
- * each path of each thread. BEFORE, if it is not NULL, must have them. 0 or -ENOMEM. */
+/* Adds the groups of threads, which take memory for each path of each thread. BEFORE, if
+ * not NULL, must have them. Returns 0 or -ENOMEM. */
 int top_look_threads(struct top_look *look, const struct top_look *before);
 
-/* Reads the CPU time of process PID, whose profile is S, into CPU, which has nothing yet;
- * with THREADS that of each thread, too. What cannot be read is unknown. 0 or -ENOMEM. */
+/* Reads the CPU time of process PID, whose profile is S, into the empty CPU; with THREADS
+ * also each thread's. Times that cannot be read are unknown. Returns 0 or -ENOMEM. */
 int top_cpu_read(struct top_cpu *cpu, pid_t pid, const struct pm_snapshot *s,
 		 bool threads);
-/* The percentages of CPU, since BEFORE, which may be NULL. */
+/* Computes the percentages of CPU since BEFORE, which may be NULL. */
 void top_cpu_since(struct top_cpu *cpu, const struct top_cpu *before);
-/* That of GROUP in LOOK: of all threads that of the process. */
+/* Returns the percentage of GROUP in LOOK; for all threads that of the process. */
 double top_cpu_percent(const struct top_look *look, const struct top_group *group);
 
-/* Frees of LOOK what a later look does not start from. */
+/* Frees the parts of LOOK that a later look does not need. */
 void top_look_trim(struct top_look *look);
 void top_look_free(struct top_look *look); /* NULL is accepted */
 
-/* --- what is watched -------------------------------------------------------------- */
+/* --- the watched profile ---------------------------------------------------------- */
 
 struct top_watch {
 	struct pm_profile_file *file;
 	char what[300]; /* the program and its process */
 	pid_t pid;
-	int pidfd;	/* readable when the process has ended; -1 if there is none */
+	int pidfd;	/* readable when the process has ended; -1: there is none */
 	bool lived;	/* when it was opened */
 	bool alive;	/* at the last look */
-	double tick_ns; /* measured while it was alive; 0: not (yet) */
+	double tick_ns; /* measured while it was alive; 0: not yet */
 	bool threads;	/* looks have groups of threads */
 	const struct pm_metrics *metrics; /* NULL: the built-in ones */
 	struct top_look *look;		  /* the last one */
 	struct top_look *before;	  /* the one before; NULL: none */
 };
 
-/* Opens the profile of process PID, or where PATH is not NULL the file there. 0 or what
- * pm_profile_file_open() gives, with a sentence. */
+/* Opens the profile of process PID or, if PATH is not NULL, the file PATH. Returns 0, or
+ * an error of pm_profile_file_open() with a message. */
 int top_watch_open(struct top_watch *watch, pid_t pid, const char *path,
 		   struct pm_diag *diag);
 
-/* Looks at it now. With JOIN, if it has ended meanwhile, the look before is dropped, and
- * the new one goes back to the one before that: for the short time up to an end. 0,
- * -ENOMEM, or what pm_profile_file_snapshot() gives; then the last look stays. */
+/*
+ * Reads the profile now. If the process has ended, JOIN drops the last look, and the
+ * new one shows the changes since the one before: the time up to an end may be short.
+ * Returns 0, -ENOMEM, or an error of pm_profile_file_snapshot(); then the last look
+ * stays.
+ */
 int top_watch_look(struct top_watch *watch, bool join, struct pm_diag *diag);
 
-/* Has the groups of threads in all looks from now on, and in those there are. 0 or
- * -ENOMEM. */
+/*
+ * Adds the groups of threads to all looks, present and future. Returns 0 or -ENOMEM.
+ */
 int top_watch_threads(struct top_watch *watch, struct pm_diag *diag);
 void top_watch_close(struct top_watch *watch);
 
 enum top_wake { TOP_NOTHING, TOP_KEY, TOP_STOP, TOP_END, TOP_TIME_IS_UP };
 
-/* Waits until there is a key or STOP_FD can be read (-1: neither is of interest), the
- * process has ended, CLOCK_MONOTONIC is DEADLINE_NS (0: never), or a signal has come. */
+/* Waits for a key, for STOP_FD to be readable (-1: wait for neither), for the process's
+ * end, until CLOCK_MONOTONIC is DEADLINE_NS (0: never), or for a signal. */
 enum top_wake top_wait(const struct top_watch *watch, int stop_fd, uint64_t deadline_ns);
 
-/* --- as a table ------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------- */
 
 #define TOP_TEXT 128
 
@@ -146,28 +152,28 @@ struct top_options {
 	char sort[TOP_TEXT]; /* a column's name */
 	bool reverse;
 	char filter[TOP_TEXT];	    /* a part of names; "": all */
-	bool threads;		    /* each by itself, too */
+	bool threads;		    /* each thread, too */
 	bool flat;		    /* by region, not by path */
 	struct pm_metrics *metrics; /* NULL: the built-in ones */
 };
 
 enum top_column_kind {
 	TOP_OPEN, /* visits that have not ended */
-	/* Of an exact profile, instead of per second: since the look before; and instead
-	 * of percent of the time: of what all regions have counted since then. */
+	/* For a profile of the Valgrind tool these are not rates: counts since the last
+	 * look, and percentages of the counts of all regions. */
 	TOP_VISITS, /* per second */
-	TOP_TIME,   /* percent of the time that has passed, for each thread */
-	TOP_CPU,    /* the part of that on a CPU: where task-clock is counted */
-	TOP_SELF,   /* ... less that of regions below */
-	TOP_MEAN,   /* of the time of a visit */
-	TOP_EVENT,  /* per second; by region less that of regions below */
+	TOP_TIME,   /* percent of the passed time, for each thread */
+	TOP_CPU,    /* the part of it on a CPU, if task-clock is counted */
+	TOP_SELF,   /* exclusive time */
+	TOP_MEAN,   /* the mean time of a visit */
+	TOP_EVENT,  /* per second; by region, exclusive */
 	TOP_METRIC
 };
 
 struct top_column {
 	enum top_column_kind kind;
 	uint32_t index;	  /* of the event or metric */
-	const char *name; /* to sort by */
+	const char *name; /* for sorting */
 	char heading[140];
 	size_t width, marks; /* the widest text, and the widest marks behind it */
 	uint32_t common;     /* marks of all its numbers, which cells do not repeat */
@@ -185,50 +191,49 @@ struct top_table {
 	const struct top_look *look;
 	uint32_t column_count;
 	struct top_column *columns;
-	uint32_t sorted; /* the column by which; column_count: by name */
+	uint32_t sorted; /* the column of the order; column_count: by name */
 	uint32_t row_count, row_room;
 	struct top_row *rows;
 	struct pm_cell *cells;
 	size_t name_width;
-	uint32_t marks, states; /* that are used, as pm_report_text_legend() takes them */
+	uint32_t marks, states; /* used marks and states, for pm_report_text_legend() */
 	struct top_flat *flat;	/* trees by region, one for each group that is shown */
 	uint32_t flat_count;
 };
 
-/* 0; -ENOMEM; -EINVAL, with a sentence: there is no column to sort by. TABLE is to be
- * freed after a failure, too. */
+/* Makes the table. Free TABLE also after a failure. Returns 0, -ENOMEM, or -EINVAL with a
+ * message if the column of the order does not exist. */
 int top_table_make(struct top_table *table, struct top_look *look,
 		   const struct top_options *options, struct pm_diag *diag);
 void top_table_free(struct top_table *table);
 
-/* The number of a row in a column: per second, in percent, in ns. */
+/* Returns the number of a row in a column: per second, in percent, or in ns. */
 struct pm_value top_table_value(const struct top_table *table, const struct top_row *row,
 				const struct top_column *column);
 
-/* The heading of a group: "thread 12 (worker), 97.0 % CPU". */
+/* Makes the heading of a group: "thread 12 (worker), 97.0 % CPU". */
 void top_group_title(const struct top_look *look, const struct top_group *group,
 		     char *buffer, size_t size);
 
-/* The marks that the cells of whole columns would have, as text: "m on all numbers of
- * task-clock/s". "" if there are none. */
+/* Makes the text about marks that whole columns have: "m on all numbers of task-clock/s",
+ * or "". */
 void top_table_common(const struct top_table *table, char *buffer, size_t size);
 
-/* --- its output ------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------- */
 
-/* What is watched and since when, in one line; and what is wrong with it, "" if nothing
- * is. */
+/* Makes a line about the watched program and its time, and about problems, or "". */
 void top_text_head(const struct top_watch *watch, char *buffer, size_t size);
 void top_text_problem(const struct top_watch *watch, char *buffer, size_t size);
 
-/* To standard error, which metrics that were asked for are not there. */
+/* Prints to standard error which requested metrics do not exist. */
 void top_notes_print(const struct top_watch *watch);
 
-/* The table to standard output: for people, or lines for scripts, with the names of the
- * columns in front if HEAD. */
+/* Prints the table to standard output: for people, or lines for scripts, with the
+ * columns' names first if HEAD. */
 void top_text_print(const struct top_watch *watch, const struct top_table *table);
 void top_lines_print(const struct top_table *table, bool head);
 
-/* The screen, until the user leaves it. The exit status. */
+/* Runs the screen until the user leaves it. Returns the exit status. */
 int top_screen_run(struct top_watch *watch, struct top_options *options);
 
 /* perfmon top. Takes its own name as argv[0] and returns the exit status. */

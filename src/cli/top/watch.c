@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A profile that is looked at again and again, and the end of who writes it. */
+/* A profile that is read again and again, and the end of its writer. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -30,13 +30,13 @@ int top_watch_open(struct top_watch *watch, pid_t pid, const char *path,
 	pm_clock_init();
 	header = pm_profile_file_header(watch->file);
 	watch->pid = path ? (pid_t)header->pid : pid;
-	/* Its name without its folders; which may hold anything. */
+	/* The name without its folders, which may contain anything. */
 	name = strrchr(header->program, '/');
 	pm_out_plain(&out, name && name[1] ? name + 1 : header->program, 0);
 	pm_out_format(&out, ", pid %d", (int)watch->pid);
 	snprintf(watch->what, sizeof(watch->what), "%.*s", (int)out.used, out.buffer);
 	watch->alive = watch->lived = pm_profile_file_is_alive(watch->file);
-	/* Linux 5.3; without it the end is noticed at the next look. */
+	/* Linux 5.3. Without a pidfd the end is noticed at the next look. */
 	if (watch->alive)
 		watch->pidfd = pm_kernel_pidfd_open(watch->pid, 0);
 	if (watch->pidfd < 0)
@@ -44,7 +44,7 @@ int top_watch_open(struct top_watch *watch, pid_t pid, const char *path,
 	return 0;
 }
 
-/* What is known only because it is watched: how long a tick is, and when it ended. */
+/* Sets what only watching finds out: the length of a tick, and the time of the end. */
 static void clock_improve(struct top_watch *watch, struct pm_snapshot *snapshot)
 {
 	const struct perfmon_profile_header *header = &snapshot->header;
@@ -54,17 +54,17 @@ static void clock_improve(struct top_watch *watch, struct pm_snapshot *snapshot)
 	if (!watch->lived || (!by_ns && pm_clock.monotonic))
 		return;
 	pm_clock_both(&ticks, &ns);
-	/* It was there at the last look, and nobody noted when it was not any more. */
+	/* It was there at the last look, and its end was not recorded. */
 	if (snapshot->writer == PM_WRITER_GONE)
 		snapshot->taken_ticks = by_ns ? ns : ticks;
 	if (by_ns || header->ticks_hz)
 		return;
-	/* The moments that its header has may be close together: the longer the time
-	 * between two, the better the rate is known. */
+	/* The times in its header may be close together. A longer time gives a better
+	 * rate. */
 	if (watch->alive && ticks > header->begin_ticks && ns > header->begin_ns)
 		watch->tick_ns = (double)(ns - header->begin_ns) /
 				 (double)(ticks - header->begin_ticks);
-	/* One that ended well has measured it up to its end. */
+	/* A program that ended well has measured its rate up to its end. */
 	if (watch->tick_ns > 0 && snapshot->writer != PM_WRITER_ENDED)
 		snapshot->tick_ns = watch->tick_ns;
 }
@@ -89,7 +89,7 @@ int top_watch_look(struct top_watch *watch, bool join, struct pm_diag *diag)
 	struct pm_snapshot *snapshot;
 	int err;
 
-	/* Asked first: what is found dead has written all that it will ever write. */
+	/* Checked first: a dead process has written all its data. */
 	watch->alive = watch->alive && pm_profile_file_is_alive(watch->file);
 	join = join && !watch->alive;
 	err = pm_profile_file_snapshot(watch->file, &snapshot, diag);
@@ -113,7 +113,8 @@ int top_watch_look(struct top_watch *watch, bool join, struct pm_diag *diag)
 	}
 	if (err)
 		return no_memory(watch, diag);
-	/* When one ended that did not end its profile, only who was there knows. */
+	/* If it did not end its profile, the time of its end is known only if it was
+	 * watched. */
 	if (!watch->lived && look->snapshot->writer != PM_WRITER_ENDED)
 		look->seconds = 0;
 	if (!join) {
@@ -151,7 +152,7 @@ enum top_wake top_wait(const struct top_watch *watch, int stop_fd, uint64_t dead
 
 	pm_kernel_clock_ns(CLOCK_MONOTONIC, &now);
 	if (deadline_ns) {
-		/* Not before it, and not so long that it overflows. */
+		/* Not before the deadline, and not so long that it overflows. */
 		uint64_t left =
 			pm_less(deadline_ns, now) / 1000000 + (deadline_ns > now ? 1 : 0);
 
