@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The states of armed counters: what session/core/arm_state.h draws is what happens. */
+/* The states of sessions and of armed counters: what session/core/state.h and arm_state.h draw
+ * is what happens. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <poll.h>
@@ -25,7 +26,13 @@ struct machine {
 	unsigned int states, events;
 	const char *state_names[MOST], *event_names[MOST];
 	unsigned int (*after)(unsigned int state, unsigned int event);
+	const char *header; /* with its table; NULL: that of the one before, behind it */
 };
+
+static unsigned int session_after(unsigned int state, unsigned int event)
+{
+	return pm_session_after(state, (enum pm_session_event)event);
+}
 
 static unsigned int period_after(unsigned int state, unsigned int event)
 {
@@ -38,17 +45,25 @@ static unsigned int limit_after(unsigned int state, unsigned int event)
 }
 
 static const struct machine machines[] = {
+	{PM_SESSION_STATES,
+	 PM_SESSION_EVENTS,
+	 {"DETACHED", "STOPPED", "RUNNING", "MASKED"},
+	 {"ATTACH", "START", "OVERFLOW", "RESTART", "STOP", "DETACH"},
+	 session_after,
+	 "state.h"},
 	{PM_PERIOD_STATES,
 	 PM_PERIOD_EVENTS,
 	 {"FITS", "STALE", "MOVED", "DUE", "DUE_MOVED"},
 	 {"OPENED_DUE", "WRITTEN", "SET_BACK", "MET", "NOTIFIED", "RESET_FITS",
 	  "RESET_STALE", "SETTLED"},
-	 period_after},
+	 period_after,
+	 "arm_state.h"},
 	{PM_LIMIT_STATES,
 	 PM_LIMIT_EVENTS,
 	 {"FREE", "STARTED", "LIMITED", "RESUMED", "STOPPED", "RESTARTED"},
 	 {"LIMIT", "ENABLED", "RESUME", "OVERFLOW"},
-	 limit_after},
+	 limit_after,
+	 NULL},
 };
 #define MACHINES (sizeof(machines) / sizeof(machines[0]))
 
@@ -96,20 +111,32 @@ static void check_table(const struct machine *machine, FILE *file)
 	cr_assert_eq(event, machine->events);
 }
 
-Test(arm_states, are_as_drawn)
+static FILE *open_header(const char *header)
 {
 	const char *source = getenv("srcdir");
 	char path[512];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/src/core/session/core/arm_state.h",
-		 source ? source : ".");
+	snprintf(path, sizeof(path), "%s/src/core/session/core/%s", source ? source : ".",
+		 header);
 	file = fopen(path, "r");
 	if (!file && access("config.h", F_OK))
 		cr_skip_test("the sources are not on this machine");
 	cr_assert_not_null(file, "cannot open %s (is srcdir set?)", path);
-	for (size_t m = 0; m < MACHINES; m++)
+	return file;
+}
+
+Test(arm_states, are_as_drawn)
+{
+	FILE *file = NULL;
+
+	for (size_t m = 0; m < MACHINES; m++) {
+		if (machines[m].header && file)
+			fclose(file);
+		if (machines[m].header)
+			file = open_header(machines[m].header);
 		check_table(&machines[m], file);
+	}
 	fclose(file);
 }
 
@@ -161,6 +188,16 @@ Test(arm_states, what_cannot_happen_is_counted_and_changes_nothing)
 	cr_assert_eq(pm_arm_impossible, 2);
 }
 
+Test(arm_states, what_cannot_happen_to_a_session_is_counted)
+{
+	struct perfmon_session *session = session_with(watch_event(0), 0);
+
+	pm_session_move(session, PM_SESSION_RESTART);
+	cr_assert_eq(session->state, PERFMON_STATE_DETACHED);
+	cr_assert_eq(pm_session_impossible, 1);
+	perfmon_session_close(session);
+}
+
 /* --- a reset that is due ------------------------------------------------------------ */
 
 /* A session that has overflowed and waits for its long reset: 20 before 2^64. */
@@ -199,6 +236,7 @@ static void overflows_after(struct perfmon_session *session, unsigned int period
 	touch(0, 1);
 	cr_assert(has_message(session));
 	cr_assert_eq(pm_arm_impossible, 0);
+	cr_assert_eq(pm_session_impossible, 0);
 }
 
 Test(arm_states, a_due_reset_outlives_its_target)

@@ -311,7 +311,7 @@ static int attach(struct perfmon_session *session, const struct perfmon_target *
 	pm_session_adopt_plan(session, session->plan);
 	if (!more)
 		pm_session_time_attach(session);
-	session->state = PERFMON_STATE_STOPPED;
+	pm_session_move(session, PM_SESSION_ATTACH);
 	set_owner(session, self);
 	return n;
 }

@@ -64,7 +64,7 @@ static inline bool quick_start(struct perfmon_session *session)
 		return false;
 	session->stamp++;
 	session->sets[0].runs++;
-	session->state = PERFMON_STATE_RUNNING;
+	pm_session_move_from(session, PERFMON_STATE_STOPPED, PM_SESSION_START);
 	return true;
 }
 
@@ -75,7 +75,7 @@ static inline bool quick_stop(struct perfmon_session *session)
 	if (pm_kernel_ioctl(session->quick_fd, PERF_EVENT_IOC_DISABLE, 0))
 		return false;
 	session->stamp++;
-	session->state = PERFMON_STATE_STOPPED;
+	pm_session_move_from(session, PERFMON_STATE_RUNNING, PM_SESSION_STOP);
 	return true;
 }
 

@@ -34,6 +34,7 @@
 #include "core/session/core/busy.h"
 #include "core/session/core/plan.h"
 #include "core/session/core/record.h"
+#include "core/session/core/state.h"
 #include "core/session/helper/helper.h"
 #include "perfmon/inline.h"
 #include "perfmon/sampling.h"
@@ -51,7 +52,7 @@ struct perfmon_session {
 	uint32_t magic;
 	uint32_t scope;
 	uint32_t flags;
-	enum perfmon_state state;
+	enum perfmon_state state; /* pm_session_move() changes it */
 	struct pm_lock lock;
 	int quick_fd; /* starts and stops it all, or -1: pm_session_learn_quick() */
 	struct perfmon_reader *reader; /* zeros in a child, by which it is known there */
@@ -84,6 +85,25 @@ struct perfmon_session {
 	struct pm_attached *attached;	/* targets/targets.h */
 	struct pm_diag diag;
 };
+
+/* Moves the session, which is known to be in state FROM, on by EVENT: by the table of state.h.
+ * What cannot happen leaves it and is counted. */
+static inline void pm_session_move_from(struct perfmon_session *session,
+					enum perfmon_state from,
+					enum pm_session_event event)
+{
+	unsigned int after = pm_session_after(from, event);
+
+	if (after == PM_SESSION_STATES)
+		pm_session_move_refused();
+	else
+		session->state = (enum perfmon_state)after;
+}
+static inline void pm_session_move(struct perfmon_session *session,
+				   enum pm_session_event event)
+{
+	pm_session_move_from(session, session->state, event);
+}
 
 /* The thread that is the one and only target; zeros: none of this process's threads.
  * Written with the lock; start and stop look at it without, as a hint. */

@@ -75,7 +75,7 @@ static void mask(struct perfmon_session *session, const struct pm_target *stoppe
 	}
 	pm_session_time_stop(session);
 	session->stamp++;
-	session->state = PERFMON_STATE_MASKED;
+	pm_session_move(session, PM_SESSION_OVERFLOW);
 }
 
 /* Masks the session and queues a message; SELF: the counter has stopped itself. */

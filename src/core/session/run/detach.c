@@ -17,12 +17,12 @@ int pm_session_detach_all(struct perfmon_session *session)
 		pm_session_time_stop(session);
 	}
 	session->stamp++;
-	session->state = PERFMON_STATE_STOPPED;
+	pm_session_move(session, PM_SESSION_STOP);
 	/* What came until now is kept as messages; it enables nothing any more. */
 	if (session->rings)
 		pm_overflow_drain(session);
 	err = pm_session_gather(session);
-	session->state = PERFMON_STATE_DETACHED;
+	pm_session_move(session, PM_SESSION_DETACH);
 	pm_processes_prune(session);
 	pm_exclusive_release(session);
 	pm_overflow_release(session);

@@ -28,7 +28,7 @@ static void set_stopped(struct perfmon_session *session)
 		pm_session_time_stop(session);
 	session->stamp++;
 	/* Before the last records: what they ask for must enable nothing. */
-	session->state = PERFMON_STATE_STOPPED;
+	pm_session_move(session, PM_SESSION_STOP);
 	pm_overflow_after_stop(session);
 }
 
@@ -63,7 +63,7 @@ int pm_session_start_all(struct perfmon_session *session)
 		session->sets[plan->targets[t].active].runs++;
 		plan->targets[t].chosen = false;
 	}
-	session->state = PERFMON_STATE_RUNNING;
+	pm_session_move(session, PM_SESSION_START);
 	return 0;
 }
 
@@ -95,7 +95,7 @@ int pm_session_restart(struct perfmon_session *session)
 	pm_overflow_reset_due(session);
 	pm_sampling_restart(session);
 	pm_session_time_start(session);
-	session->state = PERFMON_STATE_RUNNING;
+	pm_session_move(session, PM_SESSION_RESTART);
 	session->stamp++;
 	for (t = 0; t < plan->target_count && !err; t++)
 		err = pm_target_enable(session, &plan->targets[t]);
