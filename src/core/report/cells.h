@@ -23,7 +23,7 @@ void pm_cell_event(struct pm_cell *cell, const struct pm_value *value,
 void pm_cell_metric(struct pm_cell *cell, const struct pm_value *value,
 		    const struct pm_metric *metric);
 
-/* What explains the MARKS and STATES that were used, below a table. */
+/* Writes the legend of MARKS and STATES, below a table. */
 void pm_report_text_legend(struct pm_out *out, uint32_t marks, uint32_t states);
 
 /* With the marks: ">=" stood before a number. */

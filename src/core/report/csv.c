@@ -241,7 +241,7 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 	const struct pm_report_model *model = tree->model;
 	const struct pm_snapshot *s = model->snapshot;
 	const struct pm_report_node *node = &tree->nodes[n];
-	/* Of an exact profile no time is the machine's. */
+	/* An exact profile's times are not the machine's. */
 	bool visited = node->measured > 0 && !model->exact;
 	int err;
 
@@ -330,8 +330,8 @@ static void rest_row(const struct pm_report *report, const char *name, bool meas
 	pm_out_text(out, END_OF_LINE);
 }
 
-/* What the process of an exact profile has counted besides: with the exclusive values of
- * all paths it is the total. */
+/* Writes the counts of an exact profile outside of regions: with the exclusive values of all
+ * paths they add up to the total. */
 static void rest_rows(const struct pm_report *report, struct pm_out *out)
 {
 	if (!report->model->exact)

@@ -84,7 +84,7 @@ static void say_where(const struct pm_options *options, const char *path,
 		return;
 	if (options->ranks > 0)
 		snprintf(ranks, sizeof(ranks), "%d", options->ranks);
-	/* Of the last one, the name is enough. */
+	/* The name of the last file is enough. */
 	if (!merged && options->ranks > 1 &&
 	    pm_options_expand(options->output_path, 0, options->ranks - 1, host, last,
 			      sizeof(last)) > 0) {
@@ -124,7 +124,7 @@ static int write_where(const struct pm_snapshot *snapshot, const struct pm_merge
 		notes[how.note_count] = options->notes[how.note_count];
 		how.note_count++;
 	}
-	/* Of processes on several boots no machine is theirs. */
+	/* Processes on several boots have no machine in common. */
 	if (!merge || snapshot->header.boot_id[0]) {
 		pm_machine_describe(&machine);
 		how.machine = &machine;

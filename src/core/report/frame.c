@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What stands around the table of a text report: whose it is, what its marks mean, and
- * what is missing. */
+/* The lines around the table of a text report: the profile's origin, the cost of measuring,
+ * notes, and missing visits. */
 #include "config.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "core/report/output/number.h"
 #include "core/text/bytes.h"
 
-/* Of a longer one the beginning and the end are shown. */
+/* Longer arguments are shown by their beginning and their end. */
 #define ARGUMENTS_WIDTH 300
 
 const char *pm_report_note(const struct pm_report *report, uint32_t i)
@@ -167,7 +167,7 @@ static void head_event(const struct pm_report *report,
 /* From this share on, which automatic strides have by default, it is said what to do. */
 #define MUCH 0.05
 
-/* What a visit takes: VALUE is a time or, of an exact profile, a count. */
+/* Writes the cost of a visit: VALUE is a time or, of an exact profile, a count. */
 static void head_visit(const struct pm_report_model *model, double value,
 		       struct pm_out *out)
 {
@@ -183,7 +183,7 @@ static void head_visit(const struct pm_report_model *model, double value,
 	}
 }
 
-/* What measuring cost, and what would make it less. */
+/* Writes the cost of measuring, and how to lower it. */
 static void head_cost(const struct pm_report *report, struct pm_out *out)
 {
 	const char *weight = pm_report_weight_name(report->model);

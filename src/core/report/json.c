@@ -32,7 +32,7 @@ static const char *state_name(enum pm_snapshot_writer writer)
 	return names[writer];
 }
 
-/* What measuring took of the time; null if nothing is known of a visit's cost. */
+/* Writes the part of the time that measuring took; null if the cost of a visit is unknown. */
 static void put_cost(struct pm_json *j, const struct pm_report *report)
 {
 	struct pm_report_cost cost;
@@ -51,7 +51,7 @@ static void put_cost(struct pm_json *j, const struct pm_report *report)
 	pm_json_close(j, "}");
 }
 
-/* Of an exact profile, what the whole process has counted of each event. */
+/* Writes the whole process's count of each event of an exact profile. */
 static void put_totals(struct pm_json *j, const struct pm_report *report)
 {
 	const struct pm_report_model *model = report->model;
@@ -166,7 +166,7 @@ static void put_processes(struct pm_json *j, const struct pm_merge *merge, bool 
 	pm_json_close(j, "]");
 }
 
-/* What a visit costs in counts. */
+/* Writes the cost of a visit, in counts. */
 static void put_visit_cost(struct pm_json *j, const struct perfmon_profile_cost *cost)
 {
 	bool user = cost->known & PERFMON_PROFILE_COST_USER;

@@ -148,7 +148,7 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 {
 	const struct pm_report_model *model = tree->model;
 	const struct pm_report_node *node = &tree->nodes[n];
-	/* Of an exact profile ticks are counts, which stand at the events. */
+	/* The ticks of an exact profile are counts, which the events have. */
 	bool visited = node->measured > 0 && !model->exact;
 	bool threads_known =
 		node->thread_min_ticks <= node->thread_max_ticks && !model->exact;

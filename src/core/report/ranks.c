@@ -13,7 +13,7 @@
 
 enum column { PRESENT, SUM, MEAN, LEAST, LEAST_AT, MOST, MOST_AT, IMBALANCE, COLUMNS };
 
-/* What fills a table. */
+/* The ranges that fill a table. */
 struct ranges {
 	const struct pm_merge *merge;
 	const struct pm_report_tree *tree;
@@ -55,7 +55,7 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 		ranges->event
 			? pm_report_range(ranges->merge, flat, path, ranges->event)
 			: pm_merge_range(ranges->merge, flat, path, ranges->quantity);
-	/* Of one, as far off and as little counted as any. */
+	/* One value, as far off and as little counted as any of them. */
 	struct pm_value marked = {
 		.state = PM_COUNTED,
 		.value = 1,

@@ -35,7 +35,7 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 		return false;
 	memset(fields, 0, COLUMNS * sizeof(*fields));
 	fields[THREADS] = (struct pm_field){true, .value = (double)node->threads};
-	/* Of counts the mean is known when nothing else is. */
+	/* The mean of counts is known when nothing else is. */
 	if (!known || (!ends_known && !model->exact)) {
 		strcpy(fields[MEAN].text, "-");
 		return true;
@@ -77,7 +77,7 @@ int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out)
 	};
 	bool any = false;
 
-	/* Of a region on several paths it is not known which threads had which. */
+	/* A flat tree does not know which threads had which of a region's paths. */
 	for (uint32_t n = 1; n < tree->node_count && !tree->flat; n++)
 		any |= tree->nodes[n].threads > 1;
 	if (!any)

@@ -17,7 +17,7 @@
 /* So much of the title of an event is shown on a terminal. */
 #define TITLE_MOST 24
 
-/* What is being written: the columns from FIRST on, before END. */
+/* A part of a table: the columns from FIRST on, before END. */
 struct layout {
 	const struct pm_table *table;
 	struct pm_field *fields;
@@ -232,7 +232,7 @@ static void print_titles(const struct layout *layout, struct pm_out *out)
 		pm_out_text(out, "\n");
 }
 
-/* What stands in the fields, BLANKS after the name. */
+/* Writes the fields, BLANKS after the name. */
 static void print_fields(const struct layout *layout, size_t blanks, struct pm_out *out)
 {
 	for (uint32_t c = layout->first; c < layout->end; c++) {

@@ -70,7 +70,7 @@ int pm_table_write(const struct pm_table *table, struct pm_out *out);
 /* The scale of a column, by the least value in it, without zeros, and the most. */
 void pm_scale_choose(struct pm_scale *scale, enum pm_column_kind kind, const char *unit,
 		     double least, double most);
-/* What is not 0 is not shown as 0: "<0.001". */
+/* Writes VALUE to TEXT. A value that rounds to 0 is written as "<0.001". */
 void pm_scale_text(const struct pm_scale *scale, double value, char text[PM_CELL]);
 
 #endif

@@ -14,7 +14,7 @@
 
 enum fixed { VISITS, TIME, TIME_SHARE, OWN, OWN_SHARE, MEAN, DEVIATION, FIXED };
 
-/* What fills the main table. */
+/* The values that fill the main table. */
 struct values {
 	const struct pm_report_tree *tree;
 	uint32_t marks, states;
@@ -32,7 +32,7 @@ static void field_value(struct values *values, struct pm_field *field,
 	struct pm_cell cell;
 
 	*field = (struct pm_field){.known = value->state == PM_COUNTED, .value = shown};
-	/* Of what has no number nothing else is to be said. */
+	/* A field without a number needs no marks. */
 	if (!field->known)
 		marked.marks = 0;
 	field->at_least = marked.marks & PM_MARK_IN_FLIGHT;
@@ -62,7 +62,7 @@ static void fill_times(struct values *values, uint32_t n, struct pm_field *field
 		struct pm_value value = pm_report_time(tree, n, own && n);
 		double ticks = value.value;
 
-		/* Of what takes nearly no time it does not matter what it consists of. */
+		/* A node that takes nearly no time may consist of anything. */
 		if (ticks < total / 100)
 			value.marks &= ~PM_MARK_SHORT;
 		if (!n && own && tree->total_ticks) {
@@ -80,7 +80,7 @@ static void fill_times(struct values *values, uint32_t n, struct pm_field *field
 		/* "At least nothing" says nothing. */
 		if (field->at_least && ticks <= 0)
 			*field = (struct pm_field){0};
-		/* Of what may be nothing, or twice as much, a share tells nothing. */
+		/* A time that may be nothing, or twice as much, has no useful share. */
 		field_plain(&fields[own ? OWN_SHARE : TIME_SHARE],
 			    field->known && total > 0 && (!n || !(value.error > ticks)),
 			    100 * ticks / total);
@@ -108,7 +108,7 @@ static void fill_fixed(struct values *values, uint32_t n, struct pm_field *field
 	field_plain(&all[MEAN], n && mean >= 0, pm_snapshot_ns(model->snapshot, mean));
 	field_plain(&all[DEVIATION], n && deviation >= 0 && mean > 0,
 		    100 * deviation / mean);
-	/* What is not shown needs no explanation. */
+	/* Columns that are not shown need no explanation. */
 	if (!is_shown(model, TIME)) {
 		values->marks = marks;
 		values->states = states;
@@ -196,7 +196,7 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 	for (uint32_t m = 0; m < model->metric_count; m++, field++) {
 		struct pm_value value = pm_report_metric(tree, n, m, tree->flat);
 
-		/* Of the visits that have ended, which it is right for. */
+		/* A metric is right for the visits that have ended. */
 		value.marks &= ~PM_MARK_IN_FLIGHT;
 		field_value(values, field, &value, value.value);
 	}
@@ -244,7 +244,7 @@ static int table_write(const struct pm_report_tree *tree, struct pm_out *out,
 		column->begins = true;
 	for (uint32_t e = 0; e < model->event_count; e++, column++) {
 		column->title = model->events[e].name;
-		/* Of a count that repeats the last digit tells, too. */
+		/* An exact count repeats to the last digit. */
 		column->kind = model->exact ? PM_COLUMN_EXACT : PM_COLUMN_EVENT;
 		column->unit = model->events[e].first->unit;
 	}
@@ -330,7 +330,7 @@ static int groups_write(const struct pm_report *report, struct pm_out *out,
 	return err;
 }
 
-/* What was counted outside of regions, and by measuring. */
+/* Writes the counts outside of regions, and of measuring. */
 static void rest_write(const struct pm_report *report, struct pm_out *out)
 {
 	const char *head = "\n  rest     ";

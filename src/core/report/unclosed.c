@@ -77,7 +77,7 @@ static uint64_t unclosed(const struct pm_report *report, uint32_t n, bool *close
 	*closed = node->mismatched_ends;
 	if (node->mismatched_ends)
 		return node->mismatched_ends;
-	/* Of a sum, the writer is the least certain of all. */
+	/* A sum's writer is the least certain of all. */
 	return report->snapshot->header.state == PERFMON_PROFILE_STATE_ENDED ? open : 0;
 }
 

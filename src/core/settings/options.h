@@ -64,7 +64,7 @@ enum pm_format {
 
 #define PM_OPTIONS_NOTES 16
 
-/* Of so many visits of a region one is measured; NAME NULL: of all other regions. */
+/* One visit in so many of a region is measured; NAME NULL: of all other regions. */
 struct pm_option_stride {
 	char *name;
 	uint32_t stride;
@@ -134,7 +134,7 @@ const char *pm_options_events(void);
 __attribute__((format(printf, 2, 3))) void pm_options_note(struct pm_options *options,
 							   const char *format, ...);
 
-/* What pm_options_read() gives for an empty environment. */
+/* Sets the options of an empty environment. */
 void pm_options_default(struct pm_options *options);
 
 /* pm_options_stride() - the stride of the region called NAME; 1: each visit; 0: one that
@@ -147,7 +147,7 @@ uint32_t pm_options_stride_hash(const struct pm_options *options);
 /* Frees what OPTIONS holds; it may be read or freed again. */
 void pm_options_free(struct pm_options *options);
 
-/* What the names of files of FORMAT end in, without the dot. */
+/* Returns the suffix of FORMAT's files, without the dot. */
 const char *pm_format_suffix(enum pm_format format);
 
 /*

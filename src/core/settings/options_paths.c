@@ -72,7 +72,7 @@ static char *path_read(struct pm_options *options, const char *name, const char 
 	return NULL;
 }
 
-/* Whether TEMPLATE names a folder: by a slash at its end, or because there is one. */
+/* Returns true if TEMPLATE names a folder: by a slash at its end, or because it exists. */
 static bool is_folder(const struct pm_options *options, const char *template)
 {
 	char path[4096], host[65] = "";
@@ -105,7 +105,7 @@ static mode_t kind_of(const char *path)
 	return st.st_mode & S_IFMT;
 }
 
-/* Whether something stands at PATH that is no file: a FIFO, a terminal. */
+/* Returns true if PATH is a device, a FIFO or a terminal, not a file. */
 static bool is_device(const char *path)
 {
 	mode_t kind = kind_of(path);
@@ -113,7 +113,7 @@ static bool is_device(const char *path)
 	return kind && kind != S_IFREG;
 }
 
-/* Whether TEMPLATE gives each rank, or process, a path of its own. */
+/* Returns true if TEMPLATE gives each rank, or process, a path of its own. */
 static bool keeps_apart(const char *template)
 {
 	for (const char *c = template; *c; c++)

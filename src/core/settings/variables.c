@@ -103,7 +103,7 @@ uint64_t pm_variable_bounded(struct pm_options *options, const char *name, uint6
 	return bound;
 }
 
-/* Whether NAME, without the prefix, is known, or else a name that is like it. */
+/* Returns true if NAME, without the prefix, is known; or else sets LIKE to a similar name. */
 static bool is_known(const char *name, struct pm_suggestion *like)
 {
 	*like = (struct pm_suggestion){.wanted = pm_slice_of(name)};

@@ -178,7 +178,7 @@ static uint64_t whole(double value)
 	return value >= 1 ? value < 1.8e19 ? (uint64_t)value : UINT64_MAX : 0;
 }
 
-/* What became of processes of which A and B are known: what is least certain. */
+/* Returns the least certain of the states A and B of two processes. */
 static enum pm_snapshot_writer writer_of_both(enum pm_snapshot_writer a,
 					      enum pm_snapshot_writer b)
 {
@@ -211,7 +211,7 @@ static bool same_arguments(const struct pm_snapshot *a, const struct pm_snapshot
 	       !memcmp(a->arguments, b->arguments, a->arguments_length);
 }
 
-/* What the processes have in common, so far. */
+/* Keeps in the sum's header what all processes so far have in common. */
 static void header_add(struct pm_merge *merge, const struct pm_snapshot *s)
 {
 	struct perfmon_profile_header *to = &merge->sum->header;
@@ -255,7 +255,7 @@ static void header_add(struct pm_merge *merge, const struct pm_snapshot *s)
 	to->lost_threads = pm_plus(to->lost_threads, from->lost_threads);
 }
 
-/* Whether the sum's events are those of SNAPSHOT's newest plan, in their order. */
+/* Returns true if the sum's events are those of SNAPSHOT's newest plan, in their order. */
 static bool same_events(const struct pm_snapshot *sum, const struct pm_snapshot *snapshot)
 {
 	const struct pm_snapshot_plan *plan = &sum->plans[0];

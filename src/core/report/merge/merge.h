@@ -63,7 +63,7 @@ uint32_t pm_merge_host_count(const struct pm_merge *merge);
 const char *pm_merge_host(const struct pm_merge *merge, uint32_t host);
 bool pm_merge_has_ranks(const struct pm_merge *merge); /* each process has one */
 
-/* What a person calls a process: its rank, or pid@host; in BUFFER. */
+/* Writes a process's name for people, its rank or pid@host, to BUFFER, and returns BUFFER. */
 #define PM_MERGE_LABEL 96
 const char *pm_merge_label(const struct pm_merge *merge, uint32_t process,
 			   char buffer[PM_MERGE_LABEL]);

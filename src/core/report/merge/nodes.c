@@ -27,7 +27,7 @@ static uint32_t counters_of(const struct pm_snapshot_thread *thread)
 	return thread->plan ? thread->plan->counter_count : 0;
 }
 
-/* Whether THREAD's events are those of the sum's thread TO, open and refused alike. */
+/* Returns true if THREAD's events are those of the sum's thread TO, open and refused alike. */
 static bool same_events(const struct pm_snapshot_thread *to,
 			const struct pm_snapshot_thread *thread)
 {
@@ -160,7 +160,7 @@ static void least(uint32_t *to, uint32_t seen, bool first, double ratio)
 		*to = here;
 }
 
-/* What measuring adds in each of them at least; RATIO is of SEEN's unit to TO's. */
+/* Lowers *TO to the cost SEEN where that is less; RATIO converts SEEN's unit to TO's. */
 static void cost_least(struct perfmon_profile_cost *to,
 		       const struct perfmon_profile_cost *seen, double ratio)
 {
@@ -271,7 +271,7 @@ int pm_merge_nodes(struct pm_merge *merge, const struct pm_snapshot *snapshot,
 	return err;
 }
 
-/* Whether some plan of SUM has COUNTER and it was not refused there. */
+/* Returns true if some plan of SUM has COUNTER, and the kernel did not refuse it there. */
 static bool is_counted(const struct pm_snapshot *sum,
 		       const struct perfmon_profile_counter *counter)
 {

@@ -190,7 +190,7 @@ static bool stands(const struct pm_merge *merge, uint32_t process, const void *a
 {
 	const struct pm_merge_process *p = &merge->processes[process];
 
-	/* What was packed outside of visits lacks nothing. */
+	/* A profile that was packed outside of visits is complete. */
 	return p->writer == *(const enum pm_snapshot_writer *)argument &&
 	       (p->writer != PM_WRITER_PACKED || p->open);
 }
@@ -214,7 +214,7 @@ static bool has_no_event(const struct pm_merge *merge, uint32_t process,
 	return true;
 }
 
-/* What became of the processes that have not ended their profiles. */
+/* Names the processes that have not ended their profiles, and why. */
 static int tell_writers(struct pm_merge *merge)
 {
 	static const struct {

@@ -35,7 +35,7 @@ struct pm_merge_event {
 	struct pm_merge_list open;
 };
 
-/* What is added up of one quantity of a path. */
+/* The sums of one quantity of a path over processes. */
 struct pm_merge_cell {
 	double sum, min, max;
 	uint32_t counted, unknown;

@@ -26,7 +26,7 @@ static int host_get(struct pm_merge *merge, const char *name, uint32_t *host)
 	return 0;
 }
 
-/* Whether a visit of NODE has begun that nothing has ended. */
+/* Returns true if a visit of NODE has begun and not ended. */
 static bool is_open(const struct pm_snapshot_thread *thread,
 		    const struct perfmon_profile_node *node)
 {

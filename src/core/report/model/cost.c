@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What measuring took of the time: computed from the visits and the cost of one, as it was
- * measured at start-up. */
+/* The part of the time that measuring took: computed from the visits and the cost of one
+ * visit, which was measured at start-up. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "core/report/model/value.h"
 
-/* What a visit costs of the first event of an exact profile. */
+/* Finds the cost of a visit in counts of an exact profile's first event. */
 static void exact_pairs(const struct pm_report_model *model, struct pm_report_cost *out)
 {
 	const struct perfmon_profile_cost *cost = &model->events[0].cost;
@@ -18,7 +18,7 @@ static void exact_pairs(const struct pm_report_model *model, struct pm_report_co
 		out->call_pair_ns = cost->call_pair;
 }
 
-/* What is known of a visit's cost in the plans of the threads. */
+/* Finds the cost of a visit in the plans of the threads. */
 static void pairs(const struct pm_report_model *model, struct pm_report_cost *out)
 {
 	const struct pm_snapshot *s = model->snapshot;
@@ -40,8 +40,8 @@ static void pairs(const struct pm_report_model *model, struct pm_report_cost *ou
 	out->known = out->pair_ns > 0 || out->call_pair_ns > 0;
 }
 
-/* What a visit of NODE has counted, of an exact profile: an open one at least what is BELOW
- * it. */
+/* Returns the count of NODE's visits in an exact profile. An open visit has counted at least
+ * what is BELOW it. */
 static double all_of(const struct pm_report_node *node, double below)
 {
 	double all = (double)node->all_ticks;
@@ -68,7 +68,7 @@ int pm_report_cost(const struct pm_report_tree *tree, struct pm_report_cost *out
 		*sum += node->spent_ticks;
 		if (*sum > of[out->region])
 			out->region = node->region;
-		/* What stands around the outermost visits is in none. */
+		/* The time around the outermost visits is in no visit. */
 		if (!node->parent && !tree->model->exact)
 			all += (double)node->all_ticks +
 			       fmax(0, node->outer_ticks - node->added_ticks);

@@ -6,8 +6,8 @@
 
 #include "core/report/model/tree_build.h"
 
-/* Whether a node above N is of its region. A snapshot has PERFMON_PROFILE_DEPTH_MAX at
- * most. */
+/* Returns true if a node above N is of N's region. The walk is short: a snapshot has at most
+ * PERFMON_PROFILE_DEPTH_MAX levels. */
 static bool nested_in_itself(const struct pm_report_tree *tree, uint32_t n)
 {
 	uint32_t region = tree->nodes[n].region;
@@ -89,7 +89,7 @@ int pm_report_tree_flatten(struct pm_report_tree *flat, const struct pm_report_t
 				       &tree->counts[n * events + e],
 				       &tree->children[n * events + e], nested);
 	}
-	/* What is not exclusive is the children's. */
+	/* The rest, which is not exclusive, is the children's. */
 	for (uint32_t n = 1; !err && n < flat->node_count; n++) {
 		struct pm_report_node *node = &flat->nodes[n];
 

@@ -112,7 +112,7 @@ static int sort(struct pm_report_groups *groups, const struct pm_snapshot *snaps
 	return 0;
 }
 
-/* Whether the profile was written on this machine, since it was started. */
+/* Returns true if the profile was written on this machine, since it was started. */
 static bool is_of_here(const struct pm_snapshot *snapshot)
 {
 	char boot_id[sizeof(snapshot->header.boot_id)] = "";

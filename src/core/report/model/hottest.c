@@ -13,7 +13,7 @@ uint32_t pm_report_hottest(const struct pm_report_tree *tree)
 		const struct pm_report_node *node = &tree->nodes[n];
 		uint64_t own = pm_less(node->time_ticks, node->children_ticks);
 
-		/* What may be nothing as well is not where to look. */
+		/* A time whose error is as large as itself may be nothing. */
 		if (node->own_error > (double)own * (double)own)
 			continue;
 		if (own > most) {

@@ -11,7 +11,7 @@
 #include "core/text/grow.h"
 #include "core/text/text.h"
 
-/* What is shown where its events are counted, whoever asked. Names and formulas are those
+/* The metrics that every report shows if their events are counted. Names and formulas are those
  * of perf and of the PMUs' sysfs folders. */
 static const struct {
 	const char *definition, *heading, *meaning;
@@ -298,7 +298,7 @@ static int head(struct parser *p, struct pm_slice text)
 		unit.at = open + 1;
 		unit.length = (size_t)(text.at + text.length - 1 - unit.at);
 		unit = pm_slice_trim(unit);
-		/* What a cell of a table can take. */
+		/* A cell of a table has room for this. */
 		if (!unit.length || unit.length > 10)
 			return error_at(p, -EINVAL, open,
 					"expects a unit of 1 to 10 characters");

@@ -9,8 +9,8 @@
 #include "core/report/model/model.h"
 #include "core/text/grow.h"
 
-/* Whether EVENT is what NAME, of TEXT, means, where a name without modifiers stands for
- * the event with those of SUFFIX. */
+/* Returns true if NAME, parsed from TEXT, means EVENT. A name without modifiers means the event
+ * with those of SUFFIX. */
 static bool is_event(const struct pm_report_event *event, const char *text,
 		     const struct pm_event_name *name, const char *suffix)
 {
@@ -20,7 +20,7 @@ static bool is_event(const struct pm_report_event *event, const char *text,
 		return true;
 	if (strcmp(event->suffix, *name->suffix ? name->suffix : suffix))
 		return false;
-	/* Of this PMU, and of no sum over several. */
+	/* The name means this PMU, and not a sum over several. */
 	if (name->pmu)
 		return event->parts == 1 && own->stem == name->stem &&
 		       !strncasecmp(text, event->name, name->stem);
@@ -51,7 +51,7 @@ static uint32_t bind(const struct pm_report_model *model, const struct pm_metric
 	to->base = PM_NO_EVENT;
 	for (uint32_t i = 0; i < metric->input_count; i++) {
 		to->events[i] = PM_NO_EVENT;
-		/* Of an exact profile no time is the machine's. */
+		/* An exact profile's times are not the machine's. */
 		if (model->exact && (metric->inputs[i].kind == PM_METRIC_TIME ||
 				     metric->inputs[i].kind == PM_METRIC_ON_CPU))
 			return i;
@@ -158,8 +158,8 @@ bool pm_report_metric_is_whole(const struct pm_report_model *model,
 	return inputs_open(model, metric, thread, &all) == all;
 }
 
-/* Whether some thread counted a part of METRIC's events: a quotient of what different
- * threads did would mean nothing. */
+/* Returns true if some thread counted only a part of METRIC's events: a quotient over different
+ * threads would mean nothing. */
 static bool is_uneven(const struct pm_report_model *model,
 		      const struct pm_report_metric *metric)
 {

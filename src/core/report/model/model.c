@@ -72,7 +72,7 @@ static void most(uint32_t *to, uint32_t from)
 		*to = from;
 }
 
-/* What is not known is 0. */
+/* Raises *TO to FROM where that is more. An unknown cost is 0. */
 static void cost_most(struct perfmon_profile_cost *to,
 		      const struct perfmon_profile_cost *from)
 {

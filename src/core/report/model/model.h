@@ -38,8 +38,8 @@ struct pm_report_event {
 /* A metric whose inputs are all counted: one column. */
 struct pm_report_metric {
 	const struct pm_metric *metric;
-	/* Of its inputs; PM_NO_EVENT: no event. If some thread counted a part of these
-	 * alone, they are events beyond event_count, of the others. */
+	/* The columns of its inputs; PM_NO_EVENT: no event. If some thread counted only a
+	 * part of these, they are columns beyond event_count, without that thread. */
 	uint32_t events[PM_METRIC_INPUTS];
 	uint32_t base; /* the first event: times and visits are those of its counts;
 			* PM_NO_EVENT: of the node */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What an exact profile has counted outside of its regions: all of the process, less what
- * regions have and, if that is subtracted from them, what measuring took. */
+/* The counts of an exact profile outside of its regions: those of the process, less those of
+ * regions and, if it is subtracted from these, less the cost of measuring. */
 #include <math.h>
 
 #include "core/report/model/value.h"

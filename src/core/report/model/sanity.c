@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What speaks against a number of a report: its size against its bias, what its CPU is
- * known for, and what no machine can do. */
+/* The doubts about a number of a report: it is small against its bias, its CPU is known to
+ * miscount it, or no machine can reach it. */
 #include <math.h>
 #include <string.h>
 
@@ -55,13 +55,13 @@ bool pm_report_is_short(const struct pm_report_tree *tree, uint32_t node, uint32
 	rest = out->mean - out->bias;
 	if (rest > 0 && !out->nested)
 		out->batch = ceil((out->needed - out->bias) / rest);
-	/* What a translator counts for an empty region it counts for each: none of it stays. */
+	/* A translator counts as much for each region as for an empty one: no bias is left. */
 	if (e->first->flags & PERFMON_PROFILE_COUNTER_EXACT && tree->model->subtract_bias)
 		return false;
 	return out->error > TOLERANCE;
 }
 
-/* Of a time the least cost tells less: in a loop of its own it is faster than elsewhere. */
+/* The least cost bounds a time less well: BEGIN and END are fastest in a loop of their own. */
 #define TIME_TOLERANCE 0.1
 
 bool pm_report_is_mostly_cost(const struct pm_report_node *node, bool exclusive)

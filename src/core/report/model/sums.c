@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What was added up in a node of a tree: with its children or without, and per visit. */
+/* The sums in a node of a tree: with its children or without, and per visit. */
 #include <math.h>
 
 #include "core/report/model/tree.h"

@@ -84,7 +84,7 @@ void pm_tree_root(struct pm_report_tree *tree, const struct pm_report_tree *of)
 		pm_tree_add(&root->least_ticks, node->least_ticks);
 		pm_tree_add(&root->all_ticks, node->all_ticks);
 		pm_tree_add(&root->off_cpu_ns, node->off_cpu_ns);
-		/* What is wrong with these is wrong with their sum. */
+		/* The defects of these are those of their sum. */
 		pm_tree_add(&root->torn, node->torn);
 		pm_tree_add(&root->mismatched_ends, node->mismatched_ends);
 		pm_tree_add(&root->dropped_counts, node->dropped_counts);
@@ -96,7 +96,7 @@ void pm_tree_root(struct pm_report_tree *tree, const struct pm_report_tree *of)
 			const struct pm_report_count *count = &of->counts[n * events + e];
 
 			pm_tree_count_add(sum, count);
-			/* Of an open visit nothing is counted that could be taken out. */
+			/* An open visit has no count yet that this could be subtracted from. */
 			if (tree->model->exact && count->added > (double)count->sum)
 				sum->added -= count->added - (double)count->sum;
 			pm_tree_add(&sum->measured, count->measured);
@@ -192,8 +192,8 @@ int pm_tree_end(struct pm_tree_build *build, int err)
 	return err;
 }
 
-/* Of the COUNT threads of the snapshot that THREADS names, or, without it, from FIRST
- * on. */
+/* Makes the tree of COUNT threads of the snapshot: those in THREADS or, if that is NULL, those
+ * from FIRST on. */
 static int tree_make(struct pm_report_tree *tree, const struct pm_report_model *model,
 		     const uint32_t *threads, uint32_t first, uint32_t count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a thread of a profile adds to a tree: its visits and counts, scaled to all visits
- * where it measured a part of them. */
+/* A thread of a profile is added to a tree: its visits and counts, scaled to all visits where
+ * it measured a part of them. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static double squared(double value)
 	return value * value;
 }
 
-/* What measuring has added: to the values of a node's visits, and to those around it. */
+/* The part of measuring in the values of a node's visits, and in those around it. */
 struct spent {
 	double inside, around;
 };
@@ -105,8 +105,8 @@ static double error_of(const struct share *share, double sum, double squares,
 	       sqrt(fmax(0, all - whole) / fmax(1, measured - whole) / (all / measured));
 }
 
-/* What gives a node its weight: its time, or in an exact profile the counts of the first
- * event, which some threads may lack. */
+/* Returns a node's weight: its time, or in an exact profile the counts of the first event,
+ * which some threads may lack. */
 struct weight {
 	uint64_t ticks;
 	double squares, cubes;
@@ -184,7 +184,7 @@ static void node_add(const struct pm_report_model *model, struct pm_report_node 
 		visits.thread_min_ticks = scaled(from->thread_min_ticks, share.weight);
 		visits.thread_max_ticks = scaled(from->thread_max_ticks, share.weight);
 		if (model->exact) {
-			/* Of counts nobody keeps them, but of one thread they are its own. */
+			/* Counts have no extremes, but those of one thread are its own. */
 			visits.spread_unknown = threads > 1;
 			visits.thread_min_ticks = visits.thread_max_ticks = ticks;
 		}
@@ -208,7 +208,7 @@ static void node_add(const struct pm_report_model *model, struct pm_report_node 
 	pm_tree_add(&to->off_cpu_ns, scaled(from->off_cpu_ns, share.weight));
 }
 
-/* What one visit in each of some, as a thread has them, is worth. */
+/* The counted visits of a node in one thread, with the times that they stand for. */
 struct worth {
 	struct share share;
 	uint64_t sampled, measured, by_call, threads;

@@ -116,7 +116,7 @@ struct pm_value pm_report_metric_inputs(const struct pm_report_tree *tree, uint3
 	const struct pm_report_metric *m = &tree->model->metrics[metric];
 	struct pm_value v = pm_report_time(tree, node, exclusive);
 
-	/* Of quotients it is not known. */
+	/* The error of a quotient is unknown. */
 	v.error = v.marks & PM_MARK_SAMPLED ? INFINITY : 0;
 	v.sum = 0;
 	v.value = 0;
@@ -152,7 +152,7 @@ struct pm_value pm_report_metric(const struct pm_report_tree *tree, uint32_t nod
 
 	if (v.state == PM_COUNTED && !pm_metric_value(m->metric, values, &v.value))
 		v.state = PM_NOT_COUNTED;
-	/* Of parts that are not scaled a quotient may be anything. */
+	/* A quotient of parts that are not scaled may be anything. */
 	if (v.state == PM_COUNTED && !(v.marks & PM_MARK_PART) &&
 	    pm_report_is_implausible(tree->model, metric, v.value, &limit))
 		v.marks |= PM_MARK_IMPLAUSIBLE;

@@ -98,7 +98,7 @@ struct pm_report_cost {
 	double part;	    /* of that time, 0 to 1 */
 	uint32_t region;    /* the one whose visits took most of it */
 	double region_part; /* of the cost */
-	/* Of an exact profile the share is of its first event, and so are these. */
+	/* In an exact profile the share and these are counts of its first event. */
 	double pair_ns;	     /* of a visit, read in user space; 0: not known */
 	double call_pair_ns; /* and read by read(2) */
 	bool calls;	     /* some visits were read by read(2) */

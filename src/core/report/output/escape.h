@@ -6,7 +6,7 @@
 #include "core/report/output/out.h"
 
 /*
- * What is not ours, such as a name or a unit, goes through one of these three, by format.
+ * Foreign text, such as a name or a unit, goes through one of these three, by format.
  * Nothing in it reaches a terminal as a control character, a mark of direction or a byte
  * that is no UTF-8. The suite "format" fails on a name that goes another way.
  */

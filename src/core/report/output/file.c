@@ -129,8 +129,8 @@ static int copy_to_old(struct pm_report_file *file)
 static int open_target(struct pm_report_file *file, bool wait)
 {
 	int fd = pm_kernel_open(file->path, O_PATH | O_NOFOLLOW, 0), err;
-	/* What another user has put into a sticky folder is refused where the kernel
-	 * protects from it, which it only does for who may create a file. */
+	/* Another user's file in a sticky folder is refused where the kernel protects from
+	 * it, which it does only for processes that may create a file. */
 	int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NOCTTY;
 	struct stat st;
 

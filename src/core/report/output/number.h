@@ -13,8 +13,8 @@ void pm_cell_time(char *buffer, double ns);
 void pm_cell_count(char *buffer, double count);	  /* exact below 100,000 */
 char *pm_cell_number(char *buffer, double value); /* small and negative ones, too */
 void pm_cell_unit(char *buffer, double value, const char *unit);
-/* Whether a number in UNIT may get a prefix: not in one that has a prefix (GB/s, ms), nor in
- * a ratio of other things than a second's (flop/B). */
+/* Returns true if a number in UNIT may get a prefix. A unit that has a prefix (GB/s, ms) may not,
+ * nor a ratio to anything but seconds (flop/B). */
 bool pm_unit_takes_prefix(const char *unit);
 
 #endif

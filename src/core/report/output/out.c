@@ -149,7 +149,7 @@ void pm_out_double(struct pm_out *out, double value)
 		if (strtod(text, NULL) == value)
 			break;
 	}
-	/* What is no digit, sign or exponent is the locale's decimal point. */
+	/* Any character but a digit, a sign and 'e' is the locale's decimal point. */
 	for (from = to = text; *from; from++) {
 		if ((*from >= '0' && *from <= '9') || *from == '-' || *from == '+' ||
 		    *from == 'e')
