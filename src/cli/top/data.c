@@ -181,16 +181,14 @@ static void errors_add(double *a, double b)
 
 static void node_subtract(struct pm_report_node *a, const struct pm_report_node *b)
 {
-	bool sampled = a->visits != a->measured;
-	bool negative = take(&a->visits, b->visits);
+	bool sampled = a->visits != a->measured, negative = a->visits < b->visits;
+	uint64_t torn = pm_plus(a->torn, b->torn);
 
+	for (int i = 0; i < PM_NODE_VISIT_SUMS; i++)
+		take(&a->visit_sums[i], b->visit_sums[i]);
 	negative |= take(&a->time_ticks, b->time_ticks) && !sampled;
-	take(&a->measured, b->measured);
-	take(&a->unmeasured, b->unmeasured);
 	errors_add(&a->time_error, b->time_error);
 	errors_add(&a->own_error, b->own_error);
-	take(&a->entered, b->entered);
-	take(&a->visit_ticks, b->visit_ticks);
 	take(&a->all_ticks, b->all_ticks);
 	a->spent_ticks = fmax(0, a->spent_ticks - b->spent_ticks);
 	a->added_ticks = fmax(0, a->added_ticks - b->added_ticks);
@@ -200,18 +198,9 @@ static void node_subtract(struct pm_report_node *a, const struct pm_report_node 
 	take(&a->children_ticks, b->children_ticks);
 	take(&a->off_cpu_ns, b->off_cpu_ns);
 	take(&a->children_off_cpu_ns, b->children_off_cpu_ns);
-	take(&a->fallback_reads, b->fallback_reads);
-	take(&a->retries, b->retries);
-	take(&a->migrations, b->migrations);
-	take(&a->mismatched_ends, b->mismatched_ends);
-	take(&a->dropped_counts, b->dropped_counts);
-	take(&a->defects, b->defects);
-	take(&a->spilled, b->spilled);
-	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
-		take(&a->histogram[i], b->histogram[i]);
 	a->time_squares = fmax(0, a->time_squares - b->time_squares);
 	/* A node that was torn at either look may be off by one visit. */
-	a->torn = pm_plus(a->torn, b->torn);
+	a->torn = torn;
 	a->defects = pm_plus(a->defects, negative);
 }
 

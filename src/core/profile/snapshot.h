@@ -123,6 +123,14 @@ pm_snapshot_stride(const struct pm_snapshot_thread *thread,
 	return (const void *)&node->count[thread->record.counters];
 }
 
+/* Returns how many threads THREAD stands for. */
+static inline uint64_t pm_snapshot_threads(const struct pm_snapshot_thread *thread)
+{
+	return thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE
+		       ? thread->record.aggregated
+		       : 1;
+}
+
 /* Returns how many visits have ended with all their values. */
 static inline uint64_t pm_snapshot_visits(const struct perfmon_profile_node *node)
 {

@@ -194,10 +194,7 @@ static void record_add(struct pm_snapshot_thread *to, struct pm_snapshot_plan *p
 	add(&record->lost_unnamed, other->lost_unnamed);
 	add(&record->lost_other, other->lost_other);
 	add(&record->unmatched_ends, other->unmatched_ends);
-	add_small(&record->aggregated,
-		  other->state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE
-			  ? other->aggregated
-			  : 1);
+	add_small(&record->aggregated, (uint32_t)pm_snapshot_threads(from));
 	add_small(&to->torn, from->torn);
 	for (uint32_t c = 0; c < plan->counter_count; c++) {
 		struct perfmon_profile_counter *counter = &plan->counters[c];

@@ -61,10 +61,7 @@ int pm_merge_process_add(struct pm_merge *merge, const struct pm_snapshot *s)
 		.duration_ns = pm_report_duration(s),
 	};
 	for (uint32_t t = 0; t < s->thread_count; t++) {
-		process->threads += s->threads[t].record.state ==
-						    PERFMON_PROFILE_THREAD_STATE_AGGREGATE
-					    ? s->threads[t].record.aggregated
-					    : 1;
+		process->threads += pm_snapshot_threads(&s->threads[t]);
 		process->open |= any_open(&s->threads[t]);
 	}
 	err = host_get(merge, s->header.host, &process->host);

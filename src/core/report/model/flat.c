@@ -46,6 +46,8 @@ static void flat_count_add(struct pm_report_count *to, struct pm_report_count *o
 			   const struct pm_report_count *from,
 			   const struct pm_report_count *children, bool nested)
 {
+	struct pm_report_count less;
+
 	if (!nested)
 		pm_tree_count_add(to, from);
 	pm_tree_add(&to->measured, from->measured);
@@ -53,14 +55,8 @@ static void flat_count_add(struct pm_report_count *to, struct pm_report_count *o
 	to->squares += from->squares;
 	if (from->threads > to->threads)
 		to->threads = from->threads;
-	pm_tree_add(&own->sum, pm_less(from->sum, children->sum));
-	pm_tree_add(&own->lost_ns, pm_less(from->lost_ns, children->lost_ns));
-	pm_tree_add(&own->windows, pm_less(from->windows, children->windows));
-	own->added += fmax(0, from->added - children->added);
-	own->error += from->error + children->error;
-	own->time_ns += fmax(0, from->time_ns - children->time_ns);
-	own->on_cpu_ns += fmax(0, from->on_cpu_ns - children->on_cpu_ns);
-	own->running_ns += fmax(0, from->running_ns - children->running_ns);
+	less = pm_count_less(from, children);
+	pm_tree_count_add(own, &less);
 }
 
 int pm_report_tree_flatten(struct pm_report_tree *flat, const struct pm_report_tree *tree)
@@ -101,15 +97,10 @@ int pm_report_tree_flatten(struct pm_report_tree *flat, const struct pm_report_t
 		for (size_t e = 0; e < events; e++) {
 			struct pm_report_count *o = &own[n * events + e];
 			const struct pm_report_count *c = &flat->counts[n * events + e];
+			double error = fmax(0, o->error - c->error);
 
-			o->sum = pm_less(c->sum, o->sum);
-			o->lost_ns = pm_less(c->lost_ns, o->lost_ns);
-			o->windows = pm_less(c->windows, o->windows);
-			o->added = fmax(0, c->added - o->added);
-			o->error = fmax(0, o->error - c->error);
-			o->time_ns = fmax(0, c->time_ns - o->time_ns);
-			o->on_cpu_ns = fmax(0, c->on_cpu_ns - o->on_cpu_ns);
-			o->running_ns = fmax(0, c->running_ns - o->running_ns);
+			*o = pm_count_less(c, o);
+			o->error = error;
 		}
 	}
 	flat->children = own;

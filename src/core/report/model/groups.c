@@ -57,9 +57,7 @@ static int put(struct pm_report_group *group, uint32_t t,
 	if (!PM_GROW(group->threads, group->count))
 		return -ENOMEM;
 	group->threads[group->count++] = t;
-	group->weight += thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE
-				 ? thread->record.aggregated
-				 : 1;
+	group->weight += pm_snapshot_threads(thread);
 	return 0;
 }
 

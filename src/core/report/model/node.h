@@ -25,39 +25,49 @@ struct pm_report_count {
 	double squares;
 };
 
+#define PM_NODE_VISIT_SUMS (13 + PERFMON_PROFILE_BINS)
+
 struct pm_report_node {
 	uint32_t parent;
 	uint32_t region;
 	uint32_t depth;
 	uint32_t first_child; /* in order of inclusive time, flat of exclusive; 0: none */
 	uint32_t next;	      /* sibling; 0: none */
-	uint64_t
-		visits; /* ended; what follows is scaled to these where a stride was on */
-	uint64_t entered;
-	uint64_t measured;    /* of visits; visit_ticks and the squares are of these */
-	uint64_t unmeasured;  /* visits in threads that measured none of theirs */
-	uint64_t time_ticks;  /* inclusive; in a flat tree without recursion's repeats */
-	uint64_t visit_ticks; /* sum over visits, for the mean */
+	bool astray; /* below a visit that did not end by its END, with ENDs unmatched */
+	bool spread_unknown; /* the extremes over threads are not known of some threads */
+	/* Sums over visits: those of several threads, or paths, are added up. */
+	union {
+		struct {
+			/* ended; all else is scaled to these where a stride was on */
+			uint64_t visits;
+			uint64_t entered;
+			uint64_t
+				measured; /* of visits; visit_ticks and the squares are of these */
+			uint64_t
+				unmeasured; /* visits in threads that measured none of theirs */
+			uint64_t visit_ticks; /* sum over visits, for the mean */
+			uint64_t fallback_reads, retries, migrations, mismatched_ends,
+				dropped_counts, defects, spilled;
+			uint64_t torn; /* nodes */
+			uint64_t histogram[PERFMON_PROFILE_BINS];
+		};
+		uint64_t visit_sums[PM_NODE_VISIT_SUMS];
+	};
+	double time_squares;
+	uint64_t time_min, time_max;
+	uint64_t threads; /* that have this path */
+	uint64_t thread_min_ticks, thread_max_ticks;
+	uint64_t time_ticks; /* inclusive; in a flat tree without recursion's repeats */
 	uint64_t children_ticks;
 	uint64_t least_ticks; /* as time_ticks, with visits that are open: at least */
 	uint64_t children_least;
-	double time_squares;
-	uint64_t time_min, time_max;
 	uint64_t all_ticks; /* time_ticks before measuring was taken out of it */
 	double spent_ticks; /* on measuring its own visits, in them and around them */
 	double added_ticks; /* by measuring, to its inclusive time: at least */
 	double outer_ticks; /* and to what is around it */
 	double children_added_ticks;
 	uint64_t off_cpu_ns, children_off_cpu_ns;
-	uint64_t fallback_reads, retries, migrations, mismatched_ends, dropped_counts,
-		defects, spilled;
 	double time_error, own_error; /* squares, of inclusive and exclusive ticks */
-	uint64_t torn;		      /* nodes */
-	bool astray; /* below a visit that did not end by its END, with ENDs unmatched */
-	uint64_t threads; /* that have this path */
-	uint64_t thread_min_ticks, thread_max_ticks;
-	bool spread_unknown; /* these are not known of some threads */
-	uint64_t histogram[PERFMON_PROFILE_BINS];
 };
 
 #endif

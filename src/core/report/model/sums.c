@@ -2,11 +2,10 @@
 /* The sums in a node of a tree: with its children or without, and per visit. */
 #include <math.h>
 
-#include "core/report/model/tree.h"
+#include "core/report/model/tree_build.h"
 
-/* A - B, field by field; what cannot be negative is not. */
-static struct pm_report_count count_less(const struct pm_report_count *a,
-					 const struct pm_report_count *b)
+struct pm_report_count pm_count_less(const struct pm_report_count *a,
+				     const struct pm_report_count *b)
 {
 	struct pm_report_count d = *a;
 
@@ -26,7 +25,7 @@ struct pm_report_count pm_report_sums(const struct pm_report_tree *tree, uint32_
 {
 	size_t at = (size_t)node * tree->model->column_count + event;
 
-	return exclusive ? count_less(&tree->counts[at], &tree->children[at])
+	return exclusive ? pm_count_less(&tree->counts[at], &tree->children[at])
 			 : tree->counts[at];
 }
 

@@ -76,19 +76,12 @@ void pm_tree_root(struct pm_report_tree *tree, const struct pm_report_tree *of)
 
 		if (node->parent)
 			continue;
-		pm_tree_add(&root->visits, node->visits);
-		pm_tree_add(&root->entered, node->entered);
-		pm_tree_add(&root->measured, node->measured);
-		pm_tree_add(&root->unmeasured, node->unmeasured);
+		/* The defects of these are those of their sum. */
+		pm_tree_visits_add(root, node);
 		pm_tree_add(&root->time_ticks, node->time_ticks);
 		pm_tree_add(&root->least_ticks, node->least_ticks);
 		pm_tree_add(&root->all_ticks, node->all_ticks);
 		pm_tree_add(&root->off_cpu_ns, node->off_cpu_ns);
-		/* The defects of these are those of their sum. */
-		pm_tree_add(&root->torn, node->torn);
-		pm_tree_add(&root->mismatched_ends, node->mismatched_ends);
-		pm_tree_add(&root->dropped_counts, node->dropped_counts);
-		pm_tree_add(&root->defects, node->defects);
 		root->astray |= node->astray;
 		root->time_error += node->time_error;
 		for (size_t e = 0; e < events; e++) {

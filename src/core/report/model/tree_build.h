@@ -33,6 +33,9 @@ void pm_tree_root(struct pm_report_tree *tree, const struct pm_report_tree *of);
 /* Adds what is the same whether FROM is of another thread or of another path: its visits,
  * their extremes, their marks and their histogram. */
 void pm_tree_visits_add(struct pm_report_node *to, const struct pm_report_node *from);
+/* Returns A - B, field by field; a difference that cannot be negative is at least 0. */
+struct pm_report_count pm_count_less(const struct pm_report_count *a,
+				     const struct pm_report_count *b);
 void pm_tree_count_add(struct pm_report_count *to, const struct pm_report_count *from);
 
 static inline void pm_tree_add(uint64_t *to, uint64_t value)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The nodes of a tree that is being built. */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,29 +74,20 @@ int pm_tree_node(struct pm_tree_build *build, uint32_t parent, uint32_t region,
 	return err;
 }
 
+_Static_assert(offsetof(struct pm_report_node, histogram[PERFMON_PROFILE_BINS]) ==
+		       offsetof(struct pm_report_node, visit_sums[PM_NODE_VISIT_SUMS]),
+	       "all sums are added up");
+
 void pm_tree_visits_add(struct pm_report_node *to, const struct pm_report_node *from)
 {
-	pm_tree_add(&to->visits, from->visits);
-	pm_tree_add(&to->measured, from->measured);
-	pm_tree_add(&to->unmeasured, from->unmeasured);
-	pm_tree_add(&to->entered, from->entered);
-	pm_tree_add(&to->visit_ticks, from->visit_ticks);
+	for (int i = 0; i < PM_NODE_VISIT_SUMS; i++)
+		pm_tree_add(&to->visit_sums[i], from->visit_sums[i]);
 	to->time_squares += from->time_squares;
 	to->spent_ticks += from->spent_ticks;
 	pm_tree_widen(&to->time_min, &to->time_max, from->time_min, from->time_max);
 	pm_tree_widen(&to->thread_min_ticks, &to->thread_max_ticks,
 		      from->thread_min_ticks, from->thread_max_ticks);
 	to->spread_unknown |= from->spread_unknown;
-	pm_tree_add(&to->fallback_reads, from->fallback_reads);
-	pm_tree_add(&to->retries, from->retries);
-	pm_tree_add(&to->migrations, from->migrations);
-	pm_tree_add(&to->mismatched_ends, from->mismatched_ends);
-	pm_tree_add(&to->dropped_counts, from->dropped_counts);
-	pm_tree_add(&to->defects, from->defects);
-	pm_tree_add(&to->spilled, from->spilled);
-	pm_tree_add(&to->torn, from->torn);
-	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
-		pm_tree_add(&to->histogram[i], from->histogram[i]);
 }
 
 void pm_tree_count_add(struct pm_report_count *to, const struct pm_report_count *from)

@@ -7,13 +7,6 @@
 
 #include "core/report/model/tree_build.h"
 
-static uint64_t weight_of(const struct pm_snapshot_thread *thread)
-{
-	return thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE
-		       ? thread->record.aggregated
-		       : 1;
-}
-
 /* Visits of a node that have ended, and how many of these each measured one stands for.
  * A node without a stride measures all. */
 struct share {
@@ -105,8 +98,8 @@ static double error_of(const struct share *share, double sum, double squares,
 	       sqrt(fmax(0, all - whole) / fmax(1, measured - whole) / (all / measured));
 }
 
-/* Returns a node's weight: its time, or in an exact profile the counts of the first event,
- * which some threads may lack. */
+/* A node's weight: its time, or in an exact profile the counts of the first event, which some
+ * threads may lack. */
 struct weight {
 	uint64_t ticks;
 	double squares, cubes;
@@ -333,6 +326,6 @@ int pm_tree_thread_add(struct pm_tree_build *build,
 			   thread, node, whole);
 	}
 	free(whole);
-	pm_tree_add(&build->tree->threads, weight_of(thread));
+	pm_tree_add(&build->tree->threads, pm_snapshot_threads(thread));
 	return err;
 }
