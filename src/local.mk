@@ -88,6 +88,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/report/output/escape.h src/core/report/output/file.c src/core/report/output/file.h \
 	src/core/report/output/json.c src/core/report/output/json.h src/core/report/output/number.c \
 	src/core/report/output/number.h src/core/report/output/out.c src/core/report/output/out.h \
+	src/core/report/output/row.c src/core/report/output/row.h \
 	src/core/report/output/utf8.c src/core/report/output/utf8.h src/core/report/cells.c \
 	src/core/report/cells.h src/core/report/csv.c src/core/report/exit.c \
 	src/core/report/formats.h src/core/report/frame.c src/core/report/json.c \

@@ -89,6 +89,12 @@ const char *cli_style(enum cli_style style)
 	return cli_has_colours() ? codes[style] : "";
 }
 
+void cli_style_row(struct pm_row *row, enum cli_style style)
+{
+	row->on = style == CLI_PLAIN ? NULL : cli_style(style);
+	row->off = style == CLI_PLAIN ? NULL : cli_style(CLI_PLAIN);
+}
+
 void cli_print_wrapped(unsigned int column, enum cli_style style, const char *text)
 {
 	/* Each line has its own style, since a pager may show lines apart. */

@@ -6,6 +6,8 @@
 
 #include <stdbool.h>
 
+#include "core/report/output/row.h"
+
 /* Checks standard output once, before a pager replaces it. Colours also need TERM to be
  * set and not "dumb", and NO_COLOR to be unset or empty. */
 bool cli_is_terminal(void);
@@ -28,6 +30,8 @@ enum cli_style {
 
 /* Returns the text that turns STYLE on, or "" without colours. */
 const char *cli_style(enum cli_style style);
+/* Sets the style of ROW's next texts. */
+void cli_style_row(struct pm_row *row, enum cli_style style);
 
 /* Prints TEXT in STYLE from COLUMN (the cursor's) on, broken between words so that it
  * fits; further lines begin at the same column. Ends with a newline. */

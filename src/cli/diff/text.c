@@ -173,41 +173,29 @@ static void metric_make(struct row *to, const struct diff_data *data,
 		put_change(to->cell[CHANGE], row->sample[1].mean / row->sample[0].mean);
 }
 
-static size_t cell_width(const struct row *row, int column)
+static const char *cell_text(const struct row *row, int column)
 {
-	if (column != REGION)
-		return pm_out_plain(NULL, row->cell[column], 0);
-	return row->region ? pm_out_plain(NULL, row->region, NAME_WIDTH) : 0;
+	return column != REGION ? row->cell[column] : row->region ? row->region : "";
 }
 
 static void put_row(struct pm_out *out, const struct row *row, const size_t *width)
 {
-	size_t gap = 0;
+	struct pm_row line = {.out = out};
 
 	for (int c = 0; c < COLUMNS; c++) {
-		size_t length = cell_width(row, c);
-		enum cli_style style = c != VERDICT		   ? CLI_PLAIN
-				       : row->verdict == DIFF_MORE ? CLI_BAD
-				       : row->verdict == DIFF_LESS ? CLI_GOOD
-								   : CLI_PLAIN;
+		size_t most = c == REGION ? NAME_WIDTH : 0;
 
-		if (!to_the_left(c))
-			gap += width[c] - length;
-		if (length) {
-			pm_out_repeat(out, ' ', gap);
-			gap = 0;
-			if (style != CLI_PLAIN)
-				pm_out_text(out, cli_style(style));
-			pm_out_plain(out, c == REGION ? row->region : row->cell[c],
-				     c == REGION ? NAME_WIDTH : 0);
-			if (style != CLI_PLAIN)
-				pm_out_text(out, cli_style(CLI_PLAIN));
-		}
+		cli_style_row(&line, c != VERDICT		 ? CLI_PLAIN
+				     : row->verdict == DIFF_MORE ? CLI_BAD
+				     : row->verdict == DIFF_LESS ? CLI_GOOD
+								 : CLI_PLAIN);
 		if (to_the_left(c))
-			gap += width[c] - length;
-		gap += gap_after(c);
+			pm_row_left(&line, cell_text(row, c), most, width[c]);
+		else
+			pm_row_right(&line, cell_text(row, c), most, width[c]);
+		line.blanks += gap_after(c);
 	}
-	pm_out_text(out, "\n");
+	pm_row_end(&line);
 }
 
 /* Makes the rows of REGION's metrics and returns how many there are. */
@@ -317,8 +305,8 @@ int diff_text(struct pm_out *out, const struct diff_data *data,
 	}
 	for (uint32_t i = 0; i < count; i++)
 		for (int c = 0; c < COLUMNS; c++)
-			if (cell_width(&rows[i], c) > width[c])
-				width[c] = cell_width(&rows[i], c);
+			pm_row_measure(&width[c], cell_text(&rows[i], c),
+				       c == REGION ? NAME_WIDTH : 0);
 	put_head(out, data, options);
 	for (uint32_t i = 0; i < count && count > 1; i++)
 		put_row(out, &rows[i], width);

@@ -117,21 +117,8 @@ static void make_row(const struct stat_result *result, const struct stat_row *wh
 
 static void widen(size_t *width, const struct row *row)
 {
-	for (int c = 0; c < COLUMNS; c++) {
-		size_t length = pm_out_plain(NULL, row->cell[c], 0);
-
-		if (length > width[c])
-			width[c] = length;
-	}
-}
-
-static void put_styled(struct pm_out *out, enum cli_style style, const char *text)
-{
-	if (style != CLI_PLAIN)
-		pm_out_text(out, cli_style(style));
-	pm_out_plain(out, text, 0);
-	if (style != CLI_PLAIN)
-		pm_out_text(out, cli_style(CLI_PLAIN));
+	for (int c = 0; c < COLUMNS; c++)
+		pm_row_measure(&width[c], row->cell[c], 0);
 }
 
 static enum cli_style style_of(const struct row *row, int column)
@@ -143,25 +130,19 @@ static enum cli_style style_of(const struct row *row, int column)
 
 static void put_row(struct pm_out *out, const struct row *row, const size_t *width)
 {
-	size_t gap = 2;
+	struct pm_row line = {.out = out, .blanks = 2};
 
 	for (int c = 0; c < COLUMNS; c++) {
-		size_t length = pm_out_plain(NULL, row->cell[c], 0);
-
 		if (!width[c])
 			continue;
+		cli_style_row(&line, style_of(row, c));
 		if (to_the_right[c])
-			gap += width[c] - length;
-		if (length) {
-			pm_out_repeat(out, ' ', gap);
-			put_styled(out, style_of(row, c), row->cell[c]);
-			gap = 0;
-		}
-		if (!to_the_right[c])
-			gap += width[c] - length;
-		gap += 2;
+			pm_row_right(&line, row->cell[c], 0, width[c]);
+		else
+			pm_row_left(&line, row->cell[c], 0, width[c]);
+		line.blanks += 2;
 	}
-	pm_out_text(out, "\n");
+	pm_row_end(&line);
 }
 
 /* Makes each row that is shown, and measures or prints it. */
@@ -216,27 +197,12 @@ static void put_time(struct pm_out *out, const struct stat_sum *time, const char
 static void put_note(struct pm_out *out, const char *text)
 {
 	static const char mark[] = "  note: ";
-	size_t columns = cli_columns(), at = strlen(mark);
-	char word[sizeof(((struct pm_diag *)0)->text)];
 
 	pm_out_text(out, cli_style(CLI_FAINT));
+	pm_out_fold(out, cli_columns(), strlen(mark));
 	pm_out_text(out, mark);
-	for (bool first = true; *text; first = false) {
-		size_t length = strcspn(text, " ");
-
-		snprintf(word, sizeof(word), "%.*s", (int)length, text);
-		if (!first && columns && at + 1 + length > columns) {
-			pm_out_text(out, "\n");
-			pm_out_repeat(out, ' ', strlen(mark));
-			at = strlen(mark);
-		} else if (!first) {
-			pm_out_text(out, " ");
-			at++;
-		}
-		at += pm_out_plain(out, word, 0);
-		text += length;
-		text += strspn(text, " ");
-	}
+	pm_out_plain(out, text, 0);
+	pm_out_fold_end(out);
 	pm_out_text(out, cli_style(CLI_PLAIN));
 	pm_out_text(out, "\n");
 }

@@ -58,36 +58,31 @@ void top_notes_print(const struct top_watch *watch)
 
 static void headings_print(const struct top_table *table, struct pm_out *out)
 {
-	size_t blanks = table->name_width - strlen("region");
+	struct pm_row line = {.out = out};
 
-	pm_out_text(out, "region");
+	pm_row_left(&line, "region", 0, table->name_width);
 	for (uint32_t c = 0; c < table->column_count; c++) {
 		const struct top_column *column = &table->columns[c];
 
-		pm_out_repeat(out, ' ',
-			      blanks + 2 + column->width -
-				      pm_out_plain(NULL, column->heading, 0));
-		pm_out_plain(out, column->heading, 0);
-		blanks = column->marks;
+		line.blanks += 2;
+		pm_row_right(&line, column->heading, 0, column->width);
+		line.blanks += column->marks;
 	}
-	pm_out_text(out, "\n");
+	pm_row_end(&line);
 }
 
 static void row_print(const struct top_table *table, const struct top_row *row,
 		      struct pm_out *out)
 {
-	size_t blanks = table->name_width - pm_cell_name(row->tree, row->node, out);
+	size_t name = pm_cell_name(row->tree, row->node, out);
+	struct pm_row line = {.out = out, .blanks = table->name_width - name};
 
 	for (uint32_t c = 0; c < table->column_count; c++) {
-		const struct top_column *column = &table->columns[c];
-		const struct pm_cell *cell = &row->cells[c];
-
-		pm_out_repeat(out, ' ', blanks + 2 + column->width - strlen(cell->text));
-		pm_out_text(out, cell->text);
-		pm_out_text(out, cell->marks);
-		blanks = column->marks - strlen(cell->marks);
+		line.blanks += 2;
+		pm_row_right(&line, row->cells[c].text, 0, table->columns[c].width);
+		pm_row_left(&line, row->cells[c].marks, 0, table->columns[c].marks);
 	}
-	pm_out_text(out, "\n");
+	pm_row_end(&line);
 }
 
 void top_text_print(const struct top_watch *watch, const struct top_table *table)

@@ -9,6 +9,7 @@
 
 #include "core/report/cells.h"
 #include "core/report/output/escape.h"
+#include "core/report/output/row.h"
 
 /* A table is laid out for this width where it goes to no terminal. */
 #define WIDTH 80
@@ -42,8 +43,8 @@ static uint32_t next_row(const struct layout *layout, uint32_t n)
 	return n;
 }
 
-static size_t field_text(const struct pm_column *column, const struct pm_field *field,
-			 char text[sizeof(field->text)])
+static void field_text(const struct pm_column *column, const struct pm_field *field,
+		       char text[sizeof(field->text)])
 {
 	char number[PM_CELL];
 
@@ -54,7 +55,6 @@ static size_t field_text(const struct pm_column *column, const struct pm_field *
 	} else {
 		strcpy(text, field->text);
 	}
-	return pm_out_plain(NULL, text, 0);
 }
 
 static void measure_values(struct layout *layout)
@@ -100,12 +100,6 @@ static void measure_values(struct layout *layout)
 			table->columns[c].scale = table->columns[c].like->scale;
 }
 
-static void widen(size_t *width, size_t to)
-{
-	if (to > *width)
-		*width = to;
-}
-
 static void measure_widths(struct layout *layout)
 {
 	const struct pm_table *table = layout->table;
@@ -117,8 +111,7 @@ static void measure_widths(struct layout *layout)
 		column->marks = 0;
 		column->width = pm_out_plain(NULL, column->scale.unit, 0);
 		if (column->title && (!c || table->columns[c - 1].title))
-			widen(&column->width,
-			      pm_out_plain(NULL, column->title, layout->title_most));
+			pm_row_measure(&column->width, column->title, layout->title_most);
 	}
 	layout->names = strlen("region");
 	for (uint32_t n = 0;;) {
@@ -126,16 +119,16 @@ static void measure_widths(struct layout *layout)
 		if (!n &&
 		    (!table->total || !table->fill(table->argument, 0, layout->fields)))
 			break;
-		if (n)
-			widen(&layout->names,
-			      pm_cell_name_within(table->tree, n, 0, NULL));
+		wide = n ? pm_cell_name_within(table->tree, n, 0, NULL) : 0;
+		if (wide > layout->names)
+			layout->names = wide;
 		for (uint32_t c = 0; c < table->count; c++) {
 			const struct pm_field *field = &layout->fields[c];
 			char text[sizeof(field->text)];
 
-			widen(&table->columns[c].width,
-			      field_text(&table->columns[c], field, text));
-			widen(&table->columns[c].marks, strlen(field->marks));
+			field_text(&table->columns[c], field, text);
+			pm_row_measure(&table->columns[c].width, text, 0);
+			pm_row_measure(&table->columns[c].marks, field->marks, 0);
 		}
 		if (!n)
 			break;
@@ -196,63 +189,48 @@ static void take_columns(struct layout *layout, size_t width)
 static void print_titles(const struct layout *layout, struct pm_out *out)
 {
 	const struct pm_table *table = layout->table;
-	size_t blanks = layout->name_width - strlen("region");
+	struct pm_row row = {.out = out};
 	bool units = false;
 
-	pm_out_text(out, "region");
+	pm_row_left(&row, "region", 0, layout->name_width);
 	for (uint32_t c = layout->first; c < layout->end; c++) {
 		const struct pm_column *column = &table->columns[c];
 
 		units |= column->scale.unit[0] != '\0';
-		blanks += 2 + column->width;
-		if (column->title) {
-			pm_out_repeat(out, ' ',
-				      blanks - pm_out_plain(NULL, column->title,
-							    layout->title_most));
-			pm_out_plain(out, column->title, layout->title_most);
-			blanks = 0;
-		}
-		blanks += column->marks;
+		row.blanks += 2;
+		pm_row_right(&row, column->title ? column->title : "", layout->title_most,
+			     column->width);
+		row.blanks += column->marks;
 	}
-	pm_out_text(out, "\n");
-	blanks = layout->name_width;
+	pm_row_end(&row);
+	row.blanks = layout->name_width;
 	for (uint32_t c = layout->first; units && c < layout->end; c++) {
 		const struct pm_column *column = &table->columns[c];
-		const char *unit = column->scale.unit;
 
-		blanks += 2 + column->width;
-		if (*unit) {
-			pm_out_repeat(out, ' ', blanks - pm_out_plain(NULL, unit, 0));
-			pm_out_plain(out, unit, 0);
-			blanks = 0;
-		}
-		blanks += column->marks;
+		row.blanks += 2;
+		pm_row_right(&row, column->scale.unit, 0, column->width);
+		row.blanks += column->marks;
 	}
 	if (units)
-		pm_out_text(out, "\n");
+		pm_row_end(&row);
 }
 
 /* Writes the fields, BLANKS after the name. */
 static void print_fields(const struct layout *layout, size_t blanks, struct pm_out *out)
 {
+	struct pm_row row = {.out = out, .blanks = blanks};
+
 	for (uint32_t c = layout->first; c < layout->end; c++) {
 		const struct pm_column *column = &layout->table->columns[c];
 		const struct pm_field *field = &layout->fields[c];
 		char text[sizeof(field->text)];
-		size_t taken = field_text(column, field, text);
 
-		blanks += 2 + column->width;
-		/* No blanks at the end of a line. */
-		if (!taken) {
-			blanks += column->marks;
-			continue;
-		}
-		pm_out_repeat(out, ' ', blanks - taken);
-		pm_out_plain(out, text, 0);
-		pm_out_text(out, field->marks);
-		blanks = column->marks - strlen(field->marks);
+		row.blanks += 2;
+		field_text(column, field, text);
+		pm_row_right(&row, text, 0, column->width);
+		pm_row_left(&row, *text ? field->marks : "", 0, column->marks);
 	}
-	pm_out_text(out, "\n");
+	pm_row_end(&row);
 }
 
 static void print_rows(const struct layout *layout, size_t most, struct pm_out *out)
