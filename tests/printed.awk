@@ -48,7 +48,7 @@ BEGIN {
 	may("core/report/", "group->name group->cpus")
 	may("cli/stat/", "row->group_name")
 	# ... cells, and what went through an escape,
-	may("core/report/", "field->marks")
+	may("core/report/", "field->marks row->on row->off")
 	may("cli/top/", "out.buffer watch->what")
 }
 function may(folder, names,  i, list) {
