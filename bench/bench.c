@@ -62,7 +62,7 @@ static int open_instructions(bool threads)
 	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* One instruction, one nanosecond? */
+/* Returns whether one instruction takes one nanosecond. */
 static bool clock_counts_instructions(void)
 {
 	double best = INFINITY;
@@ -86,20 +86,20 @@ static bool clock_counts_instructions(void)
 	return best < 0.02 && !sched_setaffinity(0, sizeof(one), &one);
 }
 
-bool bench_exact(void)
+bool bench_counts_instructions(void)
 {
-	static int exact = -1;
+	static int known = -1;
 
-	if (exact < 0) {
+	if (known < 0) {
 		instructions_fd = open_instructions(false);
-		exact = clock_counts_instructions();
+		known = clock_counts_instructions();
 	}
-	return exact;
+	return known;
 }
 
 const char *bench_unit(void)
 {
-	return bench_exact() ? "instructions" : "ns";
+	return bench_counts_instructions() ? "instructions" : "ns";
 }
 
 static int compare(const void *a, const void *b)
@@ -116,7 +116,7 @@ double bench_median(double *values, int count)
 			 : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* What N repetitions of WORK read on the meter NOW. */
+/* Returns the cost of N repetitions of WORK on the meter NOW. */
 static double cost_of(uint64_t (*now)(void), bench_work *work, int n)
 {
 	uint64_t before = now();
@@ -125,8 +125,7 @@ static double cost_of(uint64_t (*now)(void), bench_work *work, int n)
 	return (double)(now() - before);
 }
 
-/* From runs of 2 N and of N repetitions, so that what does not grow with their number
- * cancels. */
+/* Compares runs of 2 N and of N repetitions, so that constant costs cancel. */
 static double cost(uint64_t (*now)(void), bench_work *work, bench_work *empty, int n)
 {
 	double of_work[SAMPLES], of_empty[SAMPLES];
@@ -143,14 +142,14 @@ static double cost(uint64_t (*now)(void), bench_work *work, bench_work *empty, i
 
 uint64_t bench_user_now(void)
 {
-	return bench_exact() ? user_instructions() : bench_now_ns();
+	return bench_counts_instructions() ? user_instructions() : bench_now_ns();
 }
 
 uint64_t bench_threads_now(void)
 {
 	static int fd = -1;
 
-	if (!bench_exact())
+	if (!bench_counts_instructions())
 		return bench_now_ns();
 	if (fd < 0)
 		fd = open_instructions(true);
@@ -159,12 +158,13 @@ uint64_t bench_threads_now(void)
 
 double bench_user(bench_work *work, bench_work *empty, int n)
 {
-	return cost(bench_exact() ? user_instructions : bench_now_ns, work, empty, n);
+	return cost(bench_counts_instructions() ? user_instructions : bench_now_ns, work,
+		    empty, n);
 }
 
 double bench_all(bench_work *work, bench_work *empty, int n)
 {
-	bench_exact(); /* pins */
+	bench_counts_instructions(); /* binds to a CPU */
 	return cost(bench_now_ns, work, empty, n);
 }
 
@@ -172,7 +172,7 @@ double bench_user_only(const char *name, bench_work *work, bench_work *empty, in
 {
 	double user = bench_user(work, empty, n);
 
-	if (bench_exact()) {
+	if (bench_counts_instructions()) {
 		double all = bench_all(work, empty, n);
 
 		if (fabs(all - user) > 2 + 0.005 * user)
@@ -190,7 +190,7 @@ double bench_ratio(bench_work *a, bench_work *b, int n, double *a_ns, double *b_
 	a(n);
 	b(n);
 	for (int i = 0; i < SAMPLES; i++) {
-		/* The least of a few short runs: the machine may be shared. */
+		/* The minimum of a few short runs, since the machine may be shared. */
 		of_a[i] = of_b[i] = INFINITY;
 		for (int j = 0; j < 5; j++) {
 			of_a[i] = fmin(of_a[i], cost_of(bench_now_ns, a, n) / n);
@@ -244,7 +244,7 @@ int bench_again(const char *mode, const char *events)
 
 const char *bench_events(int k)
 {
-	/* 008 and 011: instructions and cycles as arm64's PMU numbers them. */
+	/* 008 and 011: arm64's numbers of instructions and cycles. */
 	static const char *const events[] = {
 		"none",
 		"instructions",

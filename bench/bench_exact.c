@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What counting by translation costs, and what a pair of BEGIN and END costs in instructions,
- * counted that way. Prints nothing where the tool of exact/ or Valgrind is missing.
+ * The cost of counting by the Valgrind tool, and the cost of a pair of BEGIN and END in
+ * instructions, which the tool counts. Prints nothing without the tool or Valgrind.
  *
- *   exact.over.none		CPU time of a program like LULESH under the tool, over that under
- *				Valgrind's tool that does nothing
- *   exact.memory.over.none	the same with loads and stores
- *   exact.over.cachegrind	over that under cachegrind without its simulation
- *   region.exact.pair.K	a pair with K counters
+ *   exact.over.none         CPU time of a program like LULESH under the tool, over that
+ *   under Valgrind's tool that does nothing
+ *   exact.memory.over.none  the same with loads and stores
+ *   exact.over.cachegrind   over that under cachegrind without its simulation
+ *   region.exact.pair.K     a pair with K counters
  *
- * The tools take turns, and of each the least counts.
+ * The tools alternate, and the minimum of each is used.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -27,7 +27,9 @@
 
 static char self[4096], tools[4200];
 
-/* --- what runs under the tools ------------------------------------------------------- */
+/*
+ * --- the programs under the tools ----------------------------------------------------
+ */
 
 /* Elements gather from their nodes, compute, and scatter; nodes move. */
 #define EDGE  24
@@ -74,7 +76,7 @@ static int work(void)
 
 #define PAIRS 1000
 
-/* The instructions of this thread: read by what reads the first hardware counter. */
+/* Reads the instructions of this thread, as the first hardware counter is read. */
 static uint64_t instructions(void)
 {
 	uint64_t value = 0;
@@ -114,7 +116,7 @@ static int pair(const char *counters)
 {
 	uint64_t all;
 
-	/* The first visits make the region known. */
+	/* The first visits register the region. */
 	pairs();
 	all = pairs() - nothing();
 	printf("BENCH region.exact.pair.%s %.1f instructions\n", counters,
@@ -124,7 +126,8 @@ static int pair(const char *counters)
 
 /* --- running them ---------------------------------------------------------------------- */
 
-/* Runs this program's MODE under Valgrind's TOOL with OPTION. CPU time in seconds, or -1. */
+/* Runs this program's MODE under Valgrind's TOOL with OPTION. Returns the CPU time in
+ * seconds, or -1. */
 static double run(const char *tool, const char *option, const char *mode,
 		  const char *argument)
 {
@@ -185,7 +188,7 @@ int main(int argc, char **argv)
 		return work();
 	if (argc > 2 && !strcmp(argv[1], "pair"))
 		return pair(argv[2]);
-	if (argc > 1) /* asked whether it runs */
+	if (argc > 1) /* started to check that it runs */
 		return 0;
 	if (!end)
 		return 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a pair costs where the profile is a file, where another process takes snapshots of
- * it as fast as it can, and both; on a disk that is told to write everything back all the
- * time; and what a path costs among few and many.
+ * The cost of a pair if the profile is a file, if another process takes snapshots of it
+ * as fast as it can, and both; on a disk that writes everything back all the time; and
+ * the cost of a path among few and many.
  */
 #include <errno.h>
 #include <perfmon/inline.h>
@@ -34,7 +34,9 @@ __attribute__((noinline)) static void pairs(int n)
 
 /* --- watched --- */
 
-/* bench/watcher, which is beside this program, also where libtool keeps that apart. */
+/*
+ * Becomes bench/watcher, which is beside this program, even where libtool keeps it apart.
+ */
 static void become_watcher(pid_t pid)
 {
 	char self[4096], path[4200], number[16];
@@ -51,7 +53,7 @@ static void become_watcher(pid_t pid)
 	_exit(127);
 }
 
-/* Starts it, and waits until it has taken a snapshot. */
+/* Starts the watcher, and waits until it has taken a snapshot. */
 static pid_t start_watcher(void)
 {
 	pid_t self = getpid(), watcher;
@@ -111,12 +113,12 @@ static int pair(const char *mode)
 
 #define SAMPLES 4000000
 #define MANY	64     /* pairs in a sample, where a tick is too long for one */
-#define BINS	100000 /* of a tick each; the last has all that is longer */
+#define BINS	100000 /* one tick each; the last has all longer ones */
 
 static uint32_t bin[BINS];
 static uint64_t longest;
 
-/* COUNT samples of PER pairs each, in ticks. */
+/* Takes COUNT samples of PER pairs each, in ticks. */
 static void take_samples(int count, int per)
 {
 	memset(bin, 0, sizeof(bin));
@@ -133,7 +135,7 @@ static void take_samples(int count, int per)
 	}
 }
 
-/* What the part SHARE of COUNT samples is longer than, in ticks. */
+/* Returns the length that SHARE of COUNT samples do not exceed, in ticks. */
 static double percentile(int count, double share)
 {
 	uint64_t above = 0;
@@ -153,7 +155,7 @@ static double tick_ns(void)
 	return (double)(bench_now_ns() - ns) / (double)(perfmon_arch_timestamp() - ticks);
 }
 
-/* Has all files written back without a pause, and counts how often that ended. */
+/* Writes all files back without a pause, and counts how often. */
 static pid_t start_sync(uint64_t *syncs)
 {
 	pid_t child;
@@ -167,8 +169,8 @@ static pid_t start_sync(uint64_t *syncs)
 	return child;
 }
 
-/* The median, the 99.9th percentile and the most, in ns, and how often all was written
- * back meanwhile, for the parent to read. */
+/* Prints the median, the 99.9th percentile and the maximum in ns, and how often
+ * everything was written back meanwhile, for the parent to read. */
 static int written_back(void)
 {
 	uint64_t *syncs = mmap(NULL, sizeof(*syncs), PROT_READ | PROT_WRITE,
@@ -200,13 +202,13 @@ static void *make_paths(void *unused)
 		bench_begin(&regions[i]);
 		bench_end(&regions[i]);
 	}
-	/* All threads are there at the same time. */
+	/* All threads exist at the same time. */
 	pthread_barrier_wait(&all);
 	pthread_barrier_wait(&all);
 	return unused;
 }
 
-/* What THREADS threads with PATHS paths each cost, by path. */
+/* Measures THREADS threads with PATHS paths each, by path. */
 static int paths(const char *mode)
 {
 	int threads = atoi(mode), started = 0;
@@ -221,7 +223,7 @@ static int paths(const char *mode)
 	for (int i = 0; i < paths_each; i++) {
 		snprintf(name, sizeof(name), "region %d", i);
 		regions[i].name = strdup(name);
-		/* What a name costs is not what a path costs. */
+		/* The cost of a name is not part of the cost of a path. */
 		bench_begin(&regions[i]);
 		bench_end(&regions[i]);
 	}
@@ -262,7 +264,7 @@ static int again(const char *mode, bool kept, const char *events)
 	return status;
 }
 
-/* The same, with what it prints read as COUNT numbers. */
+/* Does the same, and reads COUNT numbers from its output. */
 static int numbers(const char *mode, bool kept, double *number, int count)
 {
 	int own = dup(STDOUT_FILENO), status, ends[2];
@@ -282,13 +284,13 @@ static int numbers(const char *mode, bool kept, double *number, int count)
 	return status;
 }
 
-/* Each in turn, since the machine may be shared: the median of their ratios. */
-#define TURNS 3
+/* The two alternate, since the machine may be shared. The result is the median ratio. */
+#define REPEATS 3
 static int compare_written_back(void)
 {
-	double memory[4], kept[4], ratio[TURNS], late[2][TURNS], most = 0, syncs = 0;
+	double memory[4], kept[4], ratio[REPEATS], late[2][REPEATS], most = 0, syncs = 0;
 
-	for (int i = 0; i < TURNS; i++) {
+	for (int i = 0; i < REPEATS; i++) {
 		if (numbers("synced", false, memory, 4) ||
 		    numbers("synced", true, kept, 4))
 			return 1;
@@ -299,10 +301,10 @@ static int compare_written_back(void)
 			most = kept[2];
 		syncs += kept[3];
 	}
-	bench_print("region.kept.synced.over.memory", bench_median(ratio, TURNS),
+	bench_print("region.kept.synced.over.memory", bench_median(ratio, REPEATS),
 		    "ratio");
-	bench_print("region.memory.synced.p999", bench_median(late[0], TURNS), "ns");
-	bench_print("region.kept.synced.p999", bench_median(late[1], TURNS), "ns");
+	bench_print("region.memory.synced.p999", bench_median(late[0], REPEATS), "ns");
+	bench_print("region.kept.synced.p999", bench_median(late[1], REPEATS), "ns");
 	bench_print("region.kept.synced.most", most, "ns");
 	bench_say("everything was written back %g times while the file was written",
 		  syncs);
@@ -320,7 +322,7 @@ static int compare_paths(void)
 	bench_print("region.path", few, bench_unit());
 	bench_print("region.path.many.over.few", many_paths / few, "ratio");
 	bench_print("region.path.threads.over.few", many_threads / few, "ratio");
-	if (bench_exact())
+	if (bench_counts_instructions())
 		return 0;
 	if (numbers("1000x1000", true, &many_threads, 1))
 		return 1;
@@ -346,11 +348,11 @@ int main(int argc, char **argv)
 		       : !strcmp(argv[1], "synced") ? written_back()
 						    : pair(argv[1]);
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
-		if (!modes[i].counters || bench_exact())
+		if (!modes[i].counters || bench_counts_instructions())
 			worst |= again(modes[i].mode, modes[i].kept,
 				       bench_events(modes[i].counters));
 	/* The guest's disk is memory. */
-	if (!bench_exact())
+	if (!bench_counts_instructions())
 		worst |= compare_written_back();
 	return worst | compare_paths();
 }

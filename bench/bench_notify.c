@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What an overflow with notification costs that a signal handler takes note of and
- * restarts after, through the library and by hand: from the overflow to counting again,
- * user and kernel together.
+ * The cost of an overflow with notification, which a signal handler records and restarts
+ * after, by the library and by hand: from the overflow to counting again, user and kernel
+ * together.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -142,7 +142,7 @@ int main(void)
 	double library[ROUNDS], hand[ROUNDS], ratio[ROUNDS];
 
 	/* Where costs are instructions: the overflows of cycles. */
-	if (!bench_exact()) {
+	if (!bench_counts_instructions()) {
 		bench_say("notifications are measured where there are counters");
 		return 0;
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The same with PAPI: reads of one and four counters, stopping and starting four, and pairs
- * of its high-level interface with two. PAPI does not start without a PMU, also for software events: where
- * x86-64 has none it is told one, whose events are software events in truth (fake_pmu.h),
- * read as it reads all on such kernels, by read(2).
+ * The same with PAPI: reads of one and four counters, stopping and starting four, and
+ * pairs of its high-level interface with two. PAPI does not start without a PMU, not even
+ * for software events. On x86-64 machines without one, fake_pmu.h provides a PMU whose
+ * events are software events, and which PAPI reads by read(2).
  */
 #include <ftw.h>
 #include <papi.h>
@@ -15,8 +15,8 @@
 
 #include "bench.h"
 
-/* What the low level is asked for until enough are accepted; no two the same to the
- * PMU. */
+/* Events for the low level, tried until enough are accepted. The PMU has no two equal
+ * ones. */
 static const char *const wanted[] = {
 	"PAPI_TOT_INS", "PAPI_TOT_CYC", "L1D_CACHE_REFILL", "L1I_CACHE_REFILL",
 	"PAPI_BR_INS",	"PAPI_BR_MSP",	"PAPI_L1_DCM",	    "PAPI_L1_ICM",
@@ -57,7 +57,7 @@ __attribute__((noinline)) static void pairs(int n)
 	}
 }
 
-/* Starts COUNT events; whether there are so many. */
+/* Starts COUNT events. Returns whether there are so many. */
 static bool start(int count)
 {
 	int have = 0, failed = PAPI_OK;
@@ -118,8 +118,8 @@ static int high_level(void)
 			  getenv("PAPI_EVENTS"));
 		return 0;
 	}
-	/* It keeps memory of each visit, and slows down with them. */
-	if (bench_exact()) {
+	/* It keeps memory for each visit, and becomes slower. */
+	if (bench_counts_instructions()) {
 		bench_print("papi.hl.pair.2", bench_all(hl_pairs, NULL, 20),
 			    bench_unit());
 	} else {

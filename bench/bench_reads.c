@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * What it costs to read one and four counters of the calling thread: compiled in, by a
- * call of the library, by the session's own call, and by one read(2) of the kernel.
- */
+/* The cost of reading one and four counters of the calling thread: inline, by a call of
+ * the library, by the session's own call, and by one read(2). */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <perfmon/inline.h>
@@ -20,7 +18,7 @@
 static struct perfmon_session *session;
 static const struct perfmon_reader *reader;
 static int group_fd[MOST];
-static int count; /* of counters that are read */
+static int count; /* of the counters that are read */
 
 __attribute__((noinline)) static void inline_1(int n)
 {
@@ -82,7 +80,7 @@ __attribute__((noinline)) static void kernel_read(int n)
 	}
 }
 
-/* The read(2) alone: of one event its value, of several the group's. */
+/* Opens the events for read(2): a single event, or a group. */
 static int open_group(void)
 {
 	static const uint64_t hardware[] = {PERF_COUNT_HW_INSTRUCTIONS,
@@ -99,7 +97,7 @@ static int open_group(void)
 			.exclude_hv = 1,
 		};
 
-		if (!bench_exact()) {
+		if (!bench_counts_instructions()) {
 			attr.type = PERF_TYPE_SOFTWARE;
 			attr.config = PERF_COUNT_SW_PAGE_FAULTS;
 		}
@@ -137,12 +135,13 @@ static int open_session(const char *events)
 	return err;
 }
 
-/* Without counters that are read from user space, there is only the kernel to compare. */
+/* Without counters that can be read from user space, only the kernel's read can be
+ * compared. */
 static void user_reads(const char *inline_name, bench_work *inlined,
 		       const char *call_name, bench_work *called,
 		       const char *session_name)
 {
-	if (bench_exact()) {
+	if (bench_counts_instructions()) {
 		bench_print(inline_name,
 			    bench_user_only(inline_name, inlined, NULL, 5000),
 			    bench_unit());
@@ -157,7 +156,8 @@ static int reads(int k)
 	static const char *const software[] = {
 		"", "page-faults", "", "",
 		"page-faults,task-clock,minor-faults,major-faults"};
-	int err = open_session(bench_exact() ? bench_events(k) : software[k]);
+	int err =
+		open_session(bench_counts_instructions() ? bench_events(k) : software[k]);
 
 	if (err < 0)
 		return err;

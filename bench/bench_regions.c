@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a region's BEGIN and END cost, warm: with 0, 1, 2 and 4 counters; among many
+ * The cost of a region's warm BEGIN and END: with 0, 1, 2 and 4 counters; among many
  * siblings, below many parents, deep down; with a stride; disarmed. Each number of
  * counters is a process of its own, since the events are planned once.
  */
@@ -26,7 +26,7 @@ __attribute__((noinline)) static void pairs(int n)
 	}
 }
 
-/* The same region over and over, but through its object as below. */
+/* The same region again and again, but by its object as below. */
 __attribute__((noinline)) static void same(int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -111,8 +111,8 @@ static int relatives(void)
 	return 0;
 }
 
-/* The pairs at the deepest level: several, since a path may find its place in the
- * thread's table taken by another. */
+/* The pairs at the deepest level. There are several, since another path may have taken a
+ * path's place in the thread's table. */
 __attribute__((noinline)) static void deepest(int n)
 {
 	for (int round = 0; round < n; round++) {
@@ -148,7 +148,7 @@ static int disarmed(void)
 	return 0;
 }
 
-/* The pair where of 1,000 visits one is measured: what the others cost. */
+/* The cost of unmeasured visits: one of 1,000 is measured. */
 static int strided(void)
 {
 	setenv("PERFMON_STRIDE", "1000", 1);
@@ -183,14 +183,16 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
 		char k[] = {(char)('0' + counters[i]), '\0'};
 
-		/* Without counters that are read from user space a pair is two system
-		 * calls and says nothing. */
-		if (!counters[i] || bench_exact())
+		/* Without counters that can be read from user space, a pair is two system
+		 * calls, whose cost is not of interest. */
+		if (!counters[i] || bench_counts_instructions())
 			worst |= bench_again(k, bench_events(counters[i]));
 	}
-	worst |= bench_again("relatives", bench_events(bench_exact() ? 2 : 0));
-	worst |= bench_again("deep", bench_events(bench_exact() ? 2 : 0));
-	worst |= bench_again("strided", bench_events(bench_exact() ? 2 : 0));
+	worst |= bench_again("relatives",
+			     bench_events(bench_counts_instructions() ? 2 : 0));
+	worst |= bench_again("deep", bench_events(bench_counts_instructions() ? 2 : 0));
+	worst |=
+		bench_again("strided", bench_events(bench_counts_instructions() ? 2 : 0));
 	worst |= bench_again("disarmed", "none");
 	return worst ? 1 : 0;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a session of four counters pays to start, stop, attach and detach, beside the same
- * system calls made by hand: of start and stop what user mode does beside them, and all
- * together, as of PAPI's; of attaching and detaching user and kernel together.
+ * The cost of starting, stopping, attaching and detaching a session of four counters,
+ * compared with the same system calls made by hand. For start and stop this is the cost
+ * in user mode beside the calls, and the whole cost, as for PAPI; for attach and detach,
+ * user and kernel together.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -37,7 +38,7 @@ static void must(int result, const char *what)
 
 static int open_event(int i, int leader)
 {
-	/* As bench_events(4) has them. */
+	/* The events of bench_events(4). */
 	static const struct {
 		uint32_t type;
 		uint64_t config;
@@ -50,9 +51,10 @@ static int open_event(int i, int leader)
 			{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK},
 			{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY}};
 	struct perf_event_attr attr = {
-		.type = bench_exact() ? hardware[i].type : software[i].type,
+		.type = bench_counts_instructions() ? hardware[i].type : software[i].type,
 		.size = sizeof(attr),
-		.config = bench_exact() ? hardware[i].config : software[i].config,
+		.config = bench_counts_instructions() ? hardware[i].config
+						      : software[i].config,
 		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID |
 			       PERF_FORMAT_TOTAL_TIME_ENABLED |
 			       PERF_FORMAT_TOTAL_TIME_RUNNING,
@@ -62,15 +64,15 @@ static int open_event(int i, int leader)
 	};
 
 #ifdef __aarch64__
-	/* User access, with the width that the library asks for on a PMU of 32 bits. */
-	if (bench_exact())
+	/* User access, with the width that the library requests on a PMU of 32 bits. */
+	if (bench_counts_instructions())
 		attr.config1 = 2;
 #endif
 	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, leader,
 			    PERF_FLAG_FD_CLOEXEC);
 }
 
-/* The kernel's part is dearer where it has pages to keep up to date. */
+/* The kernel's part costs more if it must keep pages up to date. */
 static void map_by_hand(void *page[COUNTERS], int n)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
@@ -103,26 +105,26 @@ static void disable_by_hand(void)
 	ioctl(by_hand[0], PERF_EVENT_IOC_DISABLE, 0);
 }
 
-/* What attaching to the own thread and detaching ask the kernel for, in their order:
- * bench_same_calls() sees to it that they are these. */
+/* The system calls of attaching to the own thread and detaching, in their order;
+ * bench_same_calls() checks that. */
 static void attach_detach_by_hand(void)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
 	uint64_t group[3 + 2 * COUNTERS], id;
-	int pages = bench_exact() ? COUNTERS : 1;
+	int pages = bench_counts_instructions() ? COUNTERS : 1;
 	void *page[COUNTERS];
 
 	syscall(SYS_gettid);
 	open_by_hand();
 	must((int)read(by_hand[0], group, sizeof(group)), "a group by hand");
 	map_by_hand(page, pages);
-	/* A page that has no clock is not kept. */
-	if (!bench_exact())
+	/* A page without a clock is not kept. */
+	if (!bench_counts_instructions())
 		munmap(page[0], size);
 	ioctl(by_hand[0], PERF_EVENT_IOC_ID, &id);
 	must((int)read(by_hand[0], group, sizeof(group)), "a group by hand");
 	for (int i = 0; i < COUNTERS; i++) {
-		if (bench_exact())
+		if (bench_counts_instructions())
 			munmap(page[i], size);
 		if (i)
 			continue;
@@ -160,7 +162,7 @@ static void nothing(void)
 	__asm__ volatile("" ::: "memory");
 }
 
-/* The mean of the middle half: the clock is coarse, and ticks of the kernel come
+/* Returns the mean of the middle half: the clock is coarse, and ticks of the kernel come
  * between. */
 static double middle(double *values, int n)
 {
@@ -172,7 +174,7 @@ static double middle(double *values, int n)
 	return sum / (n - n / 4 - n / 4);
 }
 
-/* The costs of A and of B, which are called in turn, by the meter NOW. */
+/* Measures the costs of A and of B, which alternate, by the meter NOW. */
 static void costs(uint64_t (*now)(void), void (*a)(void), void (*b)(void), double *of_a,
 		  double *of_b)
 {
@@ -197,10 +199,11 @@ static void prepare(void)
 	static const char software[] = "page-faults,task-clock,cpu-clock,dummy";
 
 	must(perfmon_session_create(&session, NULL, NULL, 0), "perfmon_session_create");
-	must(perfmon_session_add_events(session, bench_exact() ? bench_events(COUNTERS)
-							       : software),
+	must(perfmon_session_add_events(session, bench_counts_instructions()
+							 ? bench_events(COUNTERS)
+							 : software),
 	     "perfmon_session_add_events");
-	/* What is learnt at the first time, is known. */
+	/* The first call learns things that later ones know. */
 	attach_detach();
 }
 
@@ -211,7 +214,7 @@ int main(void)
 		hand;
 	int err;
 
-	bench_exact(); /* pins */
+	bench_counts_instructions(); /* binds to a CPU */
 	prepare();
 	must(perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0),
 	     "perfmon_session_attach");
@@ -220,7 +223,7 @@ int main(void)
 	costs(bench_now_ns, start, stop, &all_started, &all_stopped);
 	must(perfmon_session_detach(session), "perfmon_session_detach");
 	open_by_hand();
-	if (bench_exact())
+	if (bench_counts_instructions())
 		map_by_hand(page, COUNTERS);
 	costs(bench_user_now, enable_by_hand, disable_by_hand, &enabled, &disabled);
 	close_by_hand();
@@ -234,8 +237,8 @@ int main(void)
 			       attach_detach_by_hand);
 	costs(bench_now_ns, attach_detach, attach_detach_by_hand, &attached, &hand);
 	bench_print("session.attach_detach.4", attached / hand, "ratio");
-	bench_print(bench_exact() ? "session.attach_detach.4.instructions"
-				  : "session.attach_detach.4.ns",
+	bench_print(bench_counts_instructions() ? "session.attach_detach.4.instructions"
+						: "session.attach_detach.4.ns",
 		    attached, bench_unit());
 	perfmon_session_close(session);
 	return err;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a program pays once, beyond what one pays that does nothing: linked with the library;
+ * The one-time cost of a program, beyond one that does nothing: linked with the library;
  * with one region and no report; with one region and its report. In instructions of user
- * mode where costs are exact, else the least CPU time of many runs, the kernel's included.
- * And how much memory the whole program has at most.
+ * mode where costs are instructions, else the minimum CPU time of many runs, including
+ * the kernel's. Also the maximum memory of the whole program.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,14 +41,14 @@ static void check(int ok, const char *what)
 	exit(1);
 }
 
-/* Becomes the program once the parent lets go. */
-static void child(const struct start *start, int gate)
+/* Becomes the program when the parent writes to START_FD. */
+static void child(const struct start *start, int start_fd)
 {
 	char path[4200], self[4096], byte;
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	int nowhere = open("/dev/null", O_WRONLY);
 
-	if (length < 0 || nowhere < 0 || read(gate, &byte, 1) < 0)
+	if (length < 0 || nowhere < 0 || read(start_fd, &byte, 1) < 0)
 		_exit(126);
 	self[length] = '\0';
 	snprintf(path, sizeof(path), "%s/%s", dirname(self), start->program);
@@ -60,37 +60,38 @@ static void child(const struct start *start, int gate)
 	_exit(127);
 }
 
-/* The cost of one run; its memory goes to *KIB. */
+/* Returns the cost of one run, and its memory in *KIB. */
 static double run(const struct start *start, long *kib)
 {
 	struct perf_event_attr attr = {
-		.type = bench_exact() ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
+		.type = bench_counts_instructions() ? PERF_TYPE_HARDWARE
+						    : PERF_TYPE_SOFTWARE,
 		.size = sizeof(attr),
-		.config = bench_exact() ? PERF_COUNT_HW_INSTRUCTIONS
-					: PERF_COUNT_SW_TASK_CLOCK,
+		.config = bench_counts_instructions() ? PERF_COUNT_HW_INSTRUCTIONS
+						      : PERF_COUNT_SW_TASK_CLOCK,
 		.disabled = 1,
 		.enable_on_exec = 1,
 		.inherit = 1,
-		.exclude_kernel = bench_exact(),
+		.exclude_kernel = bench_counts_instructions(),
 		.exclude_hv = 1,
 	};
 	struct rusage usage;
-	int gate[2], status, fd;
+	int pipe_fds[2], status, fd;
 	uint64_t value;
 	pid_t pid;
 
-	check(!pipe(gate), "pipe");
+	check(!pipe(pipe_fds), "pipe");
 	fflush(NULL);
 	pid = fork();
 	check(pid >= 0, "fork");
 	if (!pid) {
-		close(gate[1]);
-		child(start, gate[0]);
+		close(pipe_fds[1]);
+		child(start, pipe_fds[0]);
 	}
-	close(gate[0]);
+	close(pipe_fds[0]);
 	fd = (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	check(fd >= 0, "perf_event_open");
-	close(gate[1]);
+	close(pipe_fds[1]);
 	check(wait4(pid, &status, 0, &usage) == pid, "wait4");
 	if (!WIFEXITED(status) || WEXITSTATUS(status)) {
 		bench_say("%s did not run", start->program);
@@ -108,14 +109,14 @@ int main(void)
 	double least[STARTS];
 	long kib[STARTS];
 
-	/* Events by libpfm4's names and a profile in a file cost more. */
+	/* Events by libpfm4's names, and a profile in a file, cost more. */
 	unsetenv("PERFMON_EVENTS");
 	unsetenv("PERFMON_PROFILE");
 	for (size_t i = 0; i < STARTS; i++) {
 		least[i] = INFINITY;
 		kib[i] = INT32_MAX;
 	}
-	for (int n = bench_exact() ? 3 : RUNS; n--;)
+	for (int n = bench_counts_instructions() ? 3 : RUNS; n--;)
 		for (size_t i = 0; i < STARTS; i++)
 			least[i] = fmin(least[i], run(&starts[i], &kib[i]));
 	for (size_t i = 1; i < STARTS; i++)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The instructions of the warm paths on x86-64, counted by stepping through them one at a
- * time (ptrace(2)). Counters are those of a fake PMU; the tracer executes the rdpmc.
- */
+/* The instructions of the warm paths on x86-64, counted by single-stepping (ptrace(2)).
+ * The counters are those of a fake PMU; the tracer emulates the rdpmc. */
 #include <perfmon/inline.h>
 #include <perfmon/session.h>
 #include <sched.h>
@@ -18,7 +16,7 @@
 #include "fake_pmu.h"
 
 #define REPEAT 16
-#define RUNS   5 /* the first of them takes what is new */
+#define RUNS   5 /* the first of them takes the slow path */
 
 static const struct perfmon_reader *reader;
 
@@ -91,7 +89,7 @@ __attribute__((noinline)) static void call_4(int n)
 
 #define MARK() __asm__ volatile("int3" ::: "memory")
 
-/* In the traced child: each run stands between two marks. */
+/* In the traced child: each run is between two marks. */
 static void run_marked(bench_work *work)
 {
 	cpu_set_t one;
@@ -113,7 +111,7 @@ static void run_marked(bench_work *work)
 	_exit(0);
 }
 
-/* Has CHILD read VALUE from a counter into edx:eax, by an instruction of two bytes. */
+/* Makes CHILD read VALUE from a counter into edx:eax, by an instruction of two bytes. */
 static void give(pid_t child, struct user_regs_struct *registers, uint64_t value)
 {
 	registers->rax = (uint32_t)value;
@@ -124,8 +122,11 @@ static void give(pid_t child, struct user_regs_struct *registers, uint64_t value
 
 #define RDTSC 0x310f
 
-/* Lets CHILD execute one instruction; whether it stood at a mark, or is gone. Time passes
- * as slowly for it as if it ran by itself: no visit is the longest so far. */
+/*
+ * Makes CHILD execute one instruction. Returns whether it was at a mark; *GONE says that
+ * it has ended. Its time passes as slowly as if it ran by itself, so no visit is the
+ * longest so far.
+ */
 static bool step(pid_t child, bool *gone)
 {
 	static uint64_t counter = 1u << 20, time;
@@ -147,7 +148,8 @@ static bool step(pid_t child, bool *gone)
 	return (code & 0xff) == 0xcc;
 }
 
-/* Steps CHILD to the end of each run; the instructions of each, marks excluded. */
+/* Steps CHILD to the end of each run, and counts each run's instructions without the
+ * marks. */
 static bool count_runs(pid_t child, int counts[RUNS])
 {
 	int status, run;
@@ -188,9 +190,9 @@ static void print_steps(const char *name, bench_work *work)
 		    "instructions");
 }
 
-/* --- what is stepped through -------------------------------------------------------- */
+/* --- the stepped code --------------------------------------------------------------- */
 
-/* A reader as a session makes it: a child would be refused its parent's. */
+/* Makes a reader as a session does: a child could not use its parent's. */
 static void make_reader(uint32_t count)
 {
 	static struct perfmon_reader made;

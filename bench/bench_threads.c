@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * What a thread pays: for its first region, beside the same system calls made by hand;
- * for coming, using one region and going. User and kernel together.
- */
+/* The cost of a thread: of its first region, compared with the same system calls made by
+ * hand; and of beginning, using one region and ending. User and kernel together. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
@@ -30,7 +28,7 @@ static void one_region(void)
 
 /* --- by hand ----------------------------------------------------------------------- */
 
-#define MEMORY (44 << 10) /* what the library maps for a thread with two counters */
+#define MEMORY (44 << 10) /* mapped by the library for a thread with two counters */
 
 struct by_hand {
 	void *memory;
@@ -45,9 +43,10 @@ static int open_event(int i, int leader)
 	static const uint64_t software[] = {PERF_COUNT_SW_PAGE_FAULTS,
 					    PERF_COUNT_SW_TASK_CLOCK};
 	struct perf_event_attr attr = {
-		.type = bench_exact() ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
+		.type = bench_counts_instructions() ? PERF_TYPE_HARDWARE
+						    : PERF_TYPE_SOFTWARE,
 		.size = sizeof(attr),
-		.config = bench_exact() ? hardware[i] : software[i],
+		.config = bench_counts_instructions() ? hardware[i] : software[i],
 		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID |
 			       PERF_FORMAT_TOTAL_TIME_ENABLED |
 			       PERF_FORMAT_TOTAL_TIME_RUNNING,
@@ -58,15 +57,15 @@ static int open_event(int i, int leader)
 
 #ifdef __aarch64__
 	/* User access, and 64 bits where the PMU has them: for cycles. */
-	if (bench_exact())
+	if (bench_counts_instructions())
 		attr.config1 = attr.config == PERF_COUNT_HW_CPU_CYCLES ? 3 : 2;
 #endif
 	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, leader,
 			    PERF_FLAG_FD_CLOEXEC);
 }
 
-/* The system calls of a thread's first region, in their order: bench_same_calls() sees
- * to it that they are. */
+/* The system calls of a thread's first region, in their order; bench_same_calls() checks
+ * that. */
 static void calls_by_hand(struct by_hand *hand)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -91,15 +90,15 @@ static void calls_by_hand(struct by_hand *hand)
 			  strerror(errno));
 		exit(1);
 	}
-	for (i = 0; bench_exact() && i < COUNTERS; i++)
+	for (i = 0; bench_counts_instructions() && i < COUNTERS; i++)
 		hand->page[i] = mmap(NULL, page, PROT_READ, MAP_SHARED, hand->fd[i], 0);
 	ioctl(hand->fd[0], PERF_EVENT_IOC_ENABLE, 0);
 	ioctl(hand->fd[0], PERF_EVENT_IOC_ID, &id);
 	if (read(hand->fd[0], group, sizeof(group)) != sizeof(group))
 		exit(1);
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	/* Without pages each end of the visit reads by a system call. */
-	for (i = 0; !bench_exact() && i < 2; i++) {
+	/* Without pages, each end of the visit reads by a system call. */
+	for (i = 0; !bench_counts_instructions() && i < 2; i++) {
 		ioctl(hand->fd[0], PERF_EVENT_IOC_ID, &id);
 		if (read(hand->fd[0], group, sizeof(group)) != sizeof(group))
 			exit(1);
@@ -118,7 +117,9 @@ static void close_by_hand(struct by_hand *hand)
 	munmap(hand->memory, MEMORY);
 }
 
-/* --- are they the same calls? ------------------------------------------------------- */
+/*
+ * --- comparing the calls -------------------------------------------------------------
+ */
 
 static void *start_library(void *unused)
 {
@@ -136,12 +137,12 @@ static void run_in_thread(void *(*function)(void *))
 	}
 }
 
-/* So that the traced thread comes to its first region late. */
+/* So that the traced thread is not the first to use a region. */
 static void others_first(void)
 {
 	run_in_thread(start_library);
 	run_in_thread(start_library);
-	bench_exact();
+	bench_counts_instructions();
 }
 
 static void calls_once(void)
@@ -155,8 +156,8 @@ static void calls_once(void)
 
 static double cost_of_first, cost_by_hand;
 
-/* The pages of a thread's stack are no part of its first region: they have been used, as
- * they have in a thread that does some work. */
+/* Uses the thread's stack, whose pages are not part of the first region's cost: a thread
+ * that does some work has used them already. */
 __attribute__((noinline)) static void use_stack(void)
 {
 	char used[32 << 10];
@@ -202,14 +203,17 @@ static void first(void)
 	bench_median(library, THREADS);
 	bench_median(by_hand, THREADS);
 	bench_print("region.first", library[THREADS / 2] / by_hand[THREADS / 2], "ratio");
-	bench_print(bench_exact() ? "region.first.instructions" : "region.first.ns",
+	bench_print(bench_counts_instructions() ? "region.first.instructions"
+						: "region.first.ns",
 		    library[THREADS / 2], bench_unit());
-	bench_print(bench_exact() ? "region.first.by_hand.instructions"
-				  : "region.first.by_hand.ns",
+	bench_print(bench_counts_instructions() ? "region.first.by_hand.instructions"
+						: "region.first.by_hand.ns",
 		    by_hand[THREADS / 2], bench_unit());
 }
 
-/* --- come and go -------------------------------------------------------------------- */
+/*
+ * --- begin and end -------------------------------------------------------------------
+ */
 
 static void *nothing(void *unused)
 {
@@ -237,10 +241,11 @@ int main(int argc, char **argv)
 
 	(void)argv;
 	if (argc == 1)
-		return bench_again("counted",
-				   bench_exact() ? bench_events(COUNTERS) : software);
+		return bench_again("counted", bench_counts_instructions()
+						      ? bench_events(COUNTERS)
+						      : software);
 	err = bench_same_calls("a first region", others_first, one_region, calls_once);
-	bench_exact();
+	bench_counts_instructions();
 	one_region();
 	first();
 	bench_print("region.come_and_go", come_and_go(start_library), bench_unit());

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Pairs that measure time alone, beside the two bare timestamp reads that they cannot do
- * without, and with one thread beside two at the same time.
- */
+/* Pairs that measure only time, compared with the two timestamp reads that they need, and
+ * one thread compared with two at the same time. */
 #include <errno.h>
 #include <perfmon/inline.h>
 #include <pthread.h>
@@ -14,7 +12,7 @@
 
 #define ROUNDS 15
 #define CHUNKS 40
-#define CHUNK  2000 /* pairs: some 50 us, so that few are interrupted */
+#define CHUNK  2000 /* pairs: about 50 us, so that few are interrupted */
 
 __attribute__((noinline)) static void pairs(int n)
 {
@@ -61,14 +59,14 @@ static void *run(void *argument)
 		runner->work(CHUNK);
 		chunk[i] = (double)(bench_now_ns() - before) / CHUNK;
 	}
-	/* Keeps the other company until it has finished, too. */
+	/* Keep the other thread company until it has finished, too. */
 	pthread_barrier_wait(runner->start);
 	bench_median(chunk, CHUNKS); /* sorts */
 	runner->ns = chunk[CHUNKS / 4];
 	return NULL;
 }
 
-/* The mean cost of a repetition with COUNT threads at the same time. */
+/* Returns the mean cost of a repetition with COUNT threads at the same time. */
 static double together(bench_work *work, const int *cpus, int count)
 {
 	struct runner runners[2];
@@ -122,7 +120,7 @@ static void print_scaling(void)
 		return;
 	}
 	bench_print("region.scaling", scaling(pairs, cpus), "ratio");
-	/* What the machine itself does to two threads that share nothing. */
+	/* The machine's own effect on two threads that share nothing. */
 	bench_print("timestamp.scaling", scaling(timestamps, cpus), "ratio");
 }
 
@@ -133,8 +131,8 @@ int main(int argc, char **argv)
 	(void)argv;
 	if (argc == 1)
 		return bench_again("time", "none");
-	if (bench_exact()) {
-		/* The CPUs take turns there: two threads say nothing. */
+	if (bench_counts_instructions()) {
+		/* The guest emulates its CPUs one at a time: two threads show nothing. */
 		bench_print("timestamp.pair", bench_user(timestamps, NULL, 5000),
 			    bench_unit());
 		return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whether two ways to do a thing make the same system calls. */
+/* Compares the system calls of two ways to do the same. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct calls {
 	uint64_t number[CALLS_MOST];
 };
 
-/* In a child that is traced. */
+/* Runs in a child that is traced. */
 static void traced(void (*library)(void), void (*by_hand)(void))
 {
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* With START_REGION one region, else nothing: linked with the library or not. */
+/* With START_REGION it has one region, else it does nothing; linked with the library or
+ * not. */
 #ifdef START_REGION
 #include "perfmon/perfmon.h"
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* watcher PID: takes snapshots of a process's profile as fast as it can, until it is
- * ended; says when it has the first. */
+/* watcher PID takes snapshots of a process's profile as fast as it can, until it is
+ * ended. It reports the first one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

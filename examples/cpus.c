@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Counts on the CPUs of a place for a second, whatever runs there, and adds up by a level
- * of the machine: cpus [PLACE [LEVEL [EVENTS]]] */
+/* Counts everything on the CPUs of a place for a second, and sums by a level of the
+ * machine: cpus [PLACE [LEVEL [EVENTS]]] */
 #include <inttypes.h>
 #include <perfmon/perfmon.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static int print(const struct perfmon_cpuwide_value *value, void *level)
 		       (double)value->value * value->scale, value->unit, value->event);
 	else
 		printf("%-12s %20" PRIu64 "  %s\n", where, value->value, value->event);
-	/* What else is to be known of it. */
+	/* CPUs on which nothing was counted. */
 	if (value->counted && value->missing)
 		printf("%-12s %20s  without %u of its CPUs\n", "", "", value->missing);
 	if (value->refused || value->gone)

@@ -94,7 +94,7 @@ class Counters
 			return;
 		std::string name = info.name;
 		if (value.status & PERFMON_VALUE_MULTIPLEXED) {
-			// It took turns with others: an estimate, and called one.
+			// Multiplexed: an estimate, marked as one.
 			count *= static_cast<double>(value.enabled_ns) /
 				 static_cast<double>(value.running_ns);
 			name += "~";

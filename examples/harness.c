@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A harness for microbenchmarks: reads counters right before and right after each run of
- * a kernel, by the reads that perfmon/inline.h compiles into it, and prints of each event
- * the least and the middle value of many runs, less what an empty kernel counts.
+ * A harness for microbenchmarks. It reads counters right before and right after each run
+ * of a kernel, with the inline reads of perfmon/inline.h. For each event it prints the
+ * minimum and the median of many runs, minus the counts of an empty kernel.
  *
- *	cc -O2 harness.c -o harness $(pkg-config --cflags --libs perfmon)
- *	./harness [events [runs]]
+ *   cc -O2 harness.c -o harness $(pkg-config --cflags --libs perfmon)
+ *   ./harness [events [runs]]
  *
- * Events that this machine does not count are left out, with a sentence that says why.
- * Two of the kernels have counts that are known: 1000 instructions, and 64 page faults.
+ * Events that this machine does not count are left out, with a message that says why. Two
+ * of the kernels have known counts: 1000 instructions, and 64 page faults.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -41,7 +41,7 @@ static void sum(void)
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		total += values[i];
-	/* Keeps the compiler from leaving it out. */
+	/* Keeps the compiler from removing the loop. */
 	__asm__ volatile("" : : "r"(&total) : "memory");
 }
 
@@ -49,7 +49,7 @@ static unsigned char *memory;
 
 static void touch(void)
 {
-	/* The pages are given back first, so that each of them is a fault again. */
+	/* The pages are given back first, so that each is a fault again. */
 	madvise(memory, PAGES * PAGE_SIZE, MADV_DONTNEED);
 	for (size_t i = 0; i < PAGES; i++)
 		((volatile unsigned char *)memory)[i * PAGE_SIZE] = 1;
@@ -73,7 +73,7 @@ struct events {
 	char name[EVENTS_MOST][64];
 };
 
-/* Those of the session that can be read. */
+/* Finds the session's events that can be read. */
 static int events_find(struct perfmon_session *session, struct events *events)
 {
 	int all = perfmon_session_counters(session);
@@ -93,7 +93,7 @@ static int events_find(struct perfmon_session *session, struct events *events)
 	return events->count ? 0 : -1;
 }
 
-/* One run of a kernel: what it counted into COUNTS. */
+/* Runs a kernel once and stores its counts in COUNTS. */
 static int measure(const struct events *events, void (*run)(void), uint64_t *counts)
 {
 	uint64_t before[EVENTS_MOST], after[EVENTS_MOST];
@@ -102,7 +102,7 @@ static int measure(const struct events *events, void (*run)(void), uint64_t *cou
 	for (uint32_t e = 0; e < events->count; e++)
 		err |= perfmon_reader_read(events->reader, events->index[e], &before[e]);
 	run();
-	/* The other way round, so that the last to begin is the first to end. */
+	/* In reverse order, so that the last to begin is the first to end. */
 	for (uint32_t e = events->count; e-- > 0;)
 		err |= perfmon_reader_read(events->reader, events->index[e], &after[e]);
 	for (uint32_t e = 0; !err && e < events->count; e++)
@@ -117,8 +117,8 @@ static int ascending(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* RUNS runs of every kernel; SAMPLES has room for them: of each event one after another.
- * The first kernel is the empty one. */
+/* Runs every kernel RUNS times. SAMPLES has room for all runs, event by event. The first
+ * kernel is the empty one. */
 static int bench(const struct events *events, size_t runs, uint64_t *samples)
 {
 	uint64_t empty_least[EVENTS_MOST] = {0}, counts[EVENTS_MOST];
@@ -138,7 +138,7 @@ static int bench(const struct events *events, size_t runs, uint64_t *samples)
 			qsort(of, runs, sizeof(*of), ascending);
 			if (!k)
 				empty_least[e] = of[0];
-			/* Signed: where counts vary, so does the empty kernel's. */
+			/* Signed, since the empty kernel's count may vary, too. */
 			printf("%-8s %-24s %12" PRId64 " %12" PRId64 "\n",
 			       kernels[k].name, events->name[e],
 			       (int64_t)(of[0] - empty_least[e]),
@@ -148,7 +148,7 @@ static int bench(const struct events *events, size_t runs, uint64_t *samples)
 	return 0;
 }
 
-/* What the session says of its last call. */
+/* Prints the session's message about its last call. */
 static void complain(const char *what, const struct perfmon_session *session)
 {
 	char message[500] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The first program of the README: heat spreading over a plate. */
+/* The first program of the README: heat spreads over a plate. */
 #include <perfmon/perfmon.h>
 #include <stdio.h>
 

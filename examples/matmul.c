@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A matrix product three ways -- naive, with one factor transposed, and in blocks -- by
- * four threads, with nested regions: the report shows, per way, what the same work costs.
+ * A matrix product in three ways -- naive, with one factor transposed, and in blocks --
+ * by four threads, with nested regions. The report shows what the same work costs in each
+ * way.
  *
- *	cc -O2 -pthread matmul.c -o matmul $(pkg-config --cflags --libs perfmon)
- *	./matmul [order]
+ *   cc -O2 -pthread matmul.c -o matmul $(pkg-config --cflags --libs perfmon)
+ *   ./matmul [order]
  */
 #include <perfmon/region.h>
 #include <pthread.h>
@@ -95,7 +96,7 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* The factors hold small integers, so that every way gives the same product to the bit. */
+/* The factors are small integers, so that every way gives exactly the same product. */
 static int differ(void)
 {
 	return memcmp(product[0], product[1], order * order * sizeof(double)) ||

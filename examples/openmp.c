@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Heat on a ring, by OpenMP. The pool of threads is there before the first region: each
- * of them is counted from its own first region on, with nothing to prepare.
+ * Heat on a ring, with OpenMP. The threads' pool exists before the first region. Each
+ * thread is counted from its own first region on, without preparation.
  *
- *	cc -O2 -fopenmp openmp.c -o openmp $(pkg-config --cflags --libs perfmon)
- *	./openmp [pages [steps]]
+ *   cc -O2 -fopenmp openmp.c -o openmp $(pkg-config --cflags --libs perfmon)
+ *   ./openmp [pages [steps]]
  *
- * Regions inside of a parallel construct are visited once by each thread, those outside
- * by the thread that goes on alone. The total heat is checked at the end.
+ * Each thread visits the regions inside of a parallel construct once; the initial thread
+ * visits those outside. The total heat is checked at the end.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -34,7 +34,9 @@ static double *map(size_t pages)
 	return at;
 }
 
-/* Each thread touches first what it will work on, which puts it near that thread. */
+/*
+ * Each thread first touches the pages on which it will work, which places them near it.
+ */
 static void first_touch(double *now, double *next, size_t pages)
 {
 #pragma omp parallel
@@ -53,8 +55,9 @@ static void smooth(const double *now, double *next, size_t pages)
 {
 	size_t count = pages * PAGE;
 
-	/* The region ends before the barrier of the construct: it holds the work
-	 * alone. */
+	/*
+	 * The region ends before the construct's barrier, so it contains only the work.
+	 */
 #pragma omp parallel
 	{
 		PERFMON_REGION_SCOPE("smooth");

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Prints a profile: a line for each path of each thread, with its visits, its time and
- * what each event counted.
+ * the count of each event.
  *
- *	PERFMON_PROFILE=run.profile ./heat
- *	./profile run.profile
- *	./profile 4711			# a process that runs
+ *   PERFMON_PROFILE=run.profile ./heat
+ *   ./profile run.profile
+ *   ./profile 4711                  # a running process
  */
 #include <perfmon/perfmon.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static void print_values(const struct perfmon_profile *profile, uint32_t thread,
 			printf("  %s -", event.name);
 			continue;
 		}
-		/* For a part of the time only: scaled to all of it. */
+		/* Counted for a part of the time only: scale it. */
 		if (values[i].status & PERFMON_VALUE_MULTIPLEXED && values[i].running_ns)
 			value *= (double)values[i].enabled_ns /
 				 (double)values[i].running_ns;

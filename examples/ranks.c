@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Heat spreading over a plate, in strips: each rank of an MPI job has one, and exchanges
- * its edges with its neighbours in each step. Later ranks have more rows, so that the
- * report has an imbalance to show.
+ * Heat spreads over a plate in strips: each rank of an MPI job has one, and exchanges its
+ * edges with its neighbours in each step. Later ranks have more rows, so that the report
+ * shows an imbalance.
  *
- *	mpicc -O2 ranks.c -o ranks $(pkg-config --cflags --libs perfmon)
- *	mkdir run
- *	PERFMON_PROFILE=run/ mpirun -n 4 ./ranks [steps]
- *	perfmon report run
+ *   mpicc -O2 ranks.c -o ranks $(pkg-config --cflags --libs perfmon)
+ *   mkdir run
+ *   PERFMON_PROFILE=run/ mpirun -n 4 ./ranks [steps]
+ *   perfmon report run
  */
 #include <mpi.h>
 #include <perfmon/perfmon.h>
@@ -19,7 +19,7 @@
 
 static int above, below, rows;
 
-/* Gives the neighbours the outer rows of this strip, and takes theirs. */
+/* Sends the outer rows of this strip to the neighbours, and receives theirs. */
 static void exchange(double (*grid)[COLUMNS])
 {
 	PERFMON_REGION_SCOPE("exchange");

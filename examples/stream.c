@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The four kernels of the STREAM benchmark (copy, scale, add, triad) on all CPUs that
- * this process may use, each a region. Needs nothing but the two macros:
+ * this process may use. Each is a region. The program needs only the two macros:
  *
- *	cc -O2 -pthread stream.c -o stream $(pkg-config --cflags --libs perfmon)
- *	./stream [elements [repetitions]]
+ *   cc -O2 -pthread stream.c -o stream $(pkg-config --cflags --libs perfmon)
+ *   ./stream [elements [repetitions]]
  *
- * The arrays are checked at the end against what the kernels must have computed.
+ * The arrays are checked at the end.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -29,8 +29,8 @@ struct part {
 	size_t from, to;
 };
 
-/* One kernel over a thread's part; the barrier keeps the kernels of all threads in step,
- * and stands outside of the region, which holds the work alone. */
+/* Runs one kernel over a thread's part. The barrier keeps all threads in step. It is
+ * outside of the region, which contains only the work. */
 #define KERNEL(name, statement)                                                          \
 	do {                                                                             \
 		PERFMON_REGION_BEGIN(name);                                              \
@@ -63,7 +63,7 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* Replays one element and compares every other with it. */
+/* Repeats the kernels for one element and compares all others with it. */
 static int wrong(void)
 {
 	double x = 1.0, y = 2.0, z = 0.0;

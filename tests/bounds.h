@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a sanitizer changes. Upper bounds of exact counts: its own memory faults along with
- * the test's. */
+/* Bounds under a sanitizer, whose own memory faults are counted with the test's: an upper
+ * bound of a count does not hold there. */
 #ifndef TESTS_BOUNDS_H
 #define TESTS_BOUNDS_H
 
@@ -20,8 +20,8 @@
 #define MOST(n) (n)
 #endif
 
-/* The first statement of a test that neither the address nor the thread sanitizer can run;
- * of one that the latter cannot. */
+/* Begin a test with the first if it cannot run under the address or thread sanitizer, and
+ * with the second if it cannot run under the thread sanitizer. */
 #ifdef TESTS_SANITIZED
 #define NOT_SANITIZED(why) cr_skip_test(why)
 #else

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Encoded events as one line of text, so that a table can say what is expected. */
+/*
+ * Writes encoded events as one line of text, so that a table can have the expected ones.
+ */
 #ifndef PM_TESTS_EVENTS_DUMP_H
 #define PM_TESTS_EVENTS_DUMP_H
 
@@ -9,8 +11,8 @@
 
 #include "core/events/events.h"
 
-/* NAME PMU TYPE:CONFIG[:CONFIG1[:CONFIG2]] then what is excluded (-u -k -h -G -H -I) and
- * asked for (p1 D e), the breakpoint's kind, and the unit. */
+/* NAME PMU TYPE:CONFIG[:CONFIG1[:CONFIG2]], then the excluded modes (-u -k -h -G -H -I),
+ * other requests (p1 D e), the breakpoint's kind, and the unit. */
 static inline void dump_event(const struct pm_event *event, char *text, size_t size)
 {
 	const struct perf_event_attr *a = &event->attr;
@@ -36,7 +38,7 @@ static inline void dump_event(const struct pm_event *event, char *text, size_t s
 #undef DUMP
 }
 
-/* All of them, with "; " between. */
+/* Writes all events, with "; " between. */
 static inline void dump_list(const struct pm_event_list *list, char *text, size_t size)
 {
 	text[0] = '\0';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A CPU for tests of the fast read: its counters are variables, its widths any. */
+/* A CPU for tests of the fast read. Its counters are variables of any width. */
 #ifndef TESTS_FAKE_CPU_H
 #define TESTS_FAKE_CPU_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What tests that make kernel calls fail share: the errors of each call, as its manual
- * page has them, and what must not be left behind. */
+/* Shared by tests that make kernel calls fail: the errors of each call, from its manual
+ * page, and checks for leaks. */
 #ifndef TESTS_FAULTS_H
 #define TESTS_FAULTS_H
 
@@ -75,7 +75,7 @@ static const struct {
 				       {EFAULT, EINVAL, EPERM, ESRCH}},
 	[PM_CALL_EPOLL_WAIT] = {"epoll_wait", {EINTR, EBADF, EFAULT, EINVAL}},
 	[PM_CALL_FUTEX] = {"futex", {EAGAIN, EINTR, EFAULT, EINVAL}},
-	/* Of a word that is there it cannot fail: nothing could be done. */
+	/* It cannot fail for an existing word, and nothing could be done. */
 	[PM_CALL_FUTEX_WAKE] = {"futex", {0}},
 	[PM_CALL_SOCKETPAIR] = {"socketpair", {EMFILE, ENFILE, EAFNOSUPPORT}},
 	[PM_CALL_BIND] = {"bind", {EADDRINUSE, ENOMEM, EPERM}},
@@ -93,7 +93,7 @@ static const struct {
 			  {EAGAIN, EBADF, ECONNRESET, EINTR, ENOBUFS, ENOMEM, EPIPE}},
 };
 
-/* Mappings of events that were not among the OLD: how many, and where. */
+/* The mappings of events that are not in OLD: how many, and where. */
 struct mappings {
 	int count;
 	uintptr_t at[64], end[64];
@@ -146,10 +146,11 @@ static inline int new_descriptors(bool close_them)
 	return n;
 }
 
-/* Which of the errors are tried: one in so many. What fails is the same everywhere: all
- * of it is tried in one build, the plain one, and not in a sanitizer's or clang's, or of
- * other architectures, whose machines are mostly emulated, or where the environment has
- * PERFMON_TEST_SHORT. */
+/*
+ * One of this many errors is tried. The code that fails is the same in all builds, so
+ * only the plain build tries all errors: not a sanitizer's or clang's, not one for other
+ * architectures, which are mostly emulated, and none with PERFMON_TEST_SHORT.
+ */
 #if defined(__x86_64__) && !defined(TESTS_SANITIZED) && !defined(__clang__)
 #define ONE_IN	 (getenv("PERFMON_TEST_SHORT") ? 7 : 1)
 #define ALIKE_IN 5

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What test programs of all kinds need, also those without Criterion. A helper that fails
- * ends the program with the line of its caller, if that is known.
+ * Helpers for all test programs, also those without Criterion. A helper that fails ends
+ * the program with the line of its caller, if that is known.
  *
  * A test waits for a condition, not for a time: WAIT_UNTIL(). The time limit of the test
- * ends a wait that would last forever. let_time_pass_ms() is for tests of time itself, and
- * of what must not happen. Its name is the only one for a sleep in the tests, and the suite
- * "beds" looks for others.
+ * ends a wait that would last forever. let_time_pass_ms() is for tests of time itself,
+ * and of events that must not happen. It is the only sleep in the tests; the suite "beds"
+ * looks for others.
  */
 #ifndef TESTS_HELPERS_H
 #define TESTS_HELPERS_H
@@ -57,14 +57,14 @@ static inline void let_time_pass_ms(unsigned int ms)
 	let_time_pass_us(1000 * ms);
 }
 
-/* Looks at CONDITION, which another thread or process makes true, until it is. */
+/* Waits until another thread or process makes CONDITION true. */
 #define WAIT_UNTIL(condition)                                                            \
 	do {                                                                             \
 		while (!(condition))                                                     \
 			let_time_pass_us(200);                                           \
 	} while (0)
 
-/* Nanoseconds of CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID and so on. */
+/* Returns nanoseconds of CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID and so on. */
 static inline uint64_t now_ns(clockid_t clock)
 {
 	struct timespec now;
@@ -73,22 +73,24 @@ static inline uint64_t now_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* The same of CLOCK_MONOTONIC, in seconds. */
+/* Returns CLOCK_MONOTONIC in seconds. */
 static inline double now_s(void)
 {
 	return (double)now_ns(CLOCK_MONOTONIC) / 1e9;
 }
 
-/* Goes around an empty loop that often, in user mode alone. */
+/* Runs an empty loop ROUNDS times, in user mode alone. */
 static inline void spin(unsigned int rounds)
 {
 	for (volatile unsigned int i = 0; i < rounds; i++)
 		;
 }
 
-/* Works until CLOCK has gone on by that many nanoseconds: CLOCK_THREAD_CPUTIME_ID for CPU
- * time of the calling thread. Mostly in user mode: an event that excludes the kernel does
- * not count there. */
+/*
+ * Works until CLOCK has advanced by NS: CLOCK_THREAD_CPUTIME_ID for CPU time of the
+ * calling thread. The work is mostly in user mode. An event that excludes the kernel does
+ * not count the rest.
+ */
 static inline void work_for_ns(clockid_t clock, uint64_t ns)
 {
 	uint64_t from = now_ns(clock);
@@ -97,7 +99,7 @@ static inline void work_for_ns(clockid_t clock, uint64_t ns)
 		spin(5000);
 }
 
-/* Whether FD can be read, now or once it can. */
+/* Return whether FD can be read: now, or after waiting. */
 static inline bool is_readable(int fd)
 {
 	struct pollfd ready = {.fd = fd, .events = POLLIN};
@@ -123,7 +125,7 @@ static inline pid_t own_tid(void)
 	return (pid_t)syscall(SYS_gettid);
 }
 
-/* Runs a function in a thread of its own, to its end; what it returns. */
+/* Runs FUNCTION in a thread of its own until it returns, and returns its result. */
 static inline void *in_thread(void *(*function)(void *), void *argument)
 {
 	pthread_t thread;
@@ -134,14 +136,14 @@ static inline void *in_thread(void *(*function)(void *), void *argument)
 	return result;
 }
 
-/* What FUNCTION's process ends with, which is a child of this one. */
+/* Runs FUNCTION in a child process and returns the child's exit status. */
 static inline int in_child(void (*function)(void))
 {
 	pid_t child = fork();
 	int status;
 
 	if (!child) {
-		/* It goes with a test that is given up. */
+		/* It ends with a test that is stopped. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		function();
 		_exit(0);
@@ -150,8 +152,8 @@ static inline int in_child(void (*function)(void))
 	return status;
 }
 
-/* Files that a program opens after it has closed all descriptors that it does not know:
- * under the same numbers. */
+/* Files that a program opens after it has closed all descriptors that it does not know.
+ * They have the same numbers. */
 struct own_files {
 	int fds[40];
 };
@@ -160,8 +162,8 @@ static inline struct own_files replace_descriptors(void)
 {
 	struct own_files files;
 
-	/* By the kernel's call, as closefrom(3) does: the thread sanitizer would report that
-	 * close(3) races with the library's own threads. */
+	/* By the system call, as closefrom(3) does: the thread sanitizer would report
+	 * that close(3) races with the library's own threads. */
 	if (syscall(SYS_close_range, 3, 199, 0))
 		abort();
 	for (size_t i = 0; i < sizeof(files.fds) / sizeof(files.fds[0]); i++)
@@ -169,7 +171,7 @@ static inline struct own_files replace_descriptors(void)
 	return files;
 }
 
-/* Whether they are open and empty still. */
+/* Returns whether they are still open and empty. */
 static inline bool are_untouched(const struct own_files *files)
 {
 	struct stat st;
@@ -181,7 +183,7 @@ static inline bool are_untouched(const struct own_files *files)
 	return true;
 }
 
-/* How many names a folder has. */
+/* Counts the names in a folder. */
 static inline unsigned int count_names(const char *path)
 {
 	DIR *dir = opendir(path);
@@ -195,7 +197,7 @@ static inline unsigned int count_names(const char *path)
 	return count;
 }
 
-/* How many descriptors are open, with the one that looks. */
+/* Counts the open descriptors, including the one that lists them. */
 static inline int open_descriptors(void)
 {
 	return (int)count_names("/proc/self/fd");
@@ -203,7 +205,7 @@ static inline int open_descriptors(void)
 
 /* --- memory ----------------------------------------------------------------------------- */
 
-/* Exactly COUNT page faults, and those of the calls around them. */
+/* Causes exactly COUNT page faults, apart from those of the calls around them. */
 static inline void fault_pages(size_t count)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = count * page;
@@ -219,7 +221,7 @@ static inline void fault_pages(size_t count)
 
 /* --- files ------------------------------------------------------------------------------ */
 
-/* A new folder, whose path is written to PATH. */
+/* Makes a new folder and writes its path to PATH. */
 static inline void make_folder(char *path, size_t size)
 {
 	int length = snprintf(path, size, "/tmp/perfmon-test-XXXXXX");
@@ -237,8 +239,8 @@ static inline int remove_one(const char *path, const struct stat *st, int type,
 	return remove(path);
 }
 
-/* Removes the folder with all that is in it, and empties PATH. Also for a test that is
- * skipped: Criterion does not call its .fini. */
+/* Removes the folder and everything in it, and empties PATH. A test that is skipped must
+ * call it, too: Criterion does not call its .fini. */
 static inline void remove_folder(char *path)
 {
 	if (path[0])
@@ -246,7 +248,7 @@ static inline void remove_folder(char *path)
 	path[0] = '\0';
 }
 
-/* Writes TEXT to the file FOLDER/PATH, and makes the folders on the way. */
+/* Writes TEXT to the file FOLDER/PATH, and makes the folders in between. */
 static inline void make_file(const char *folder, const char *path, const char *text)
 {
 	char full[4096];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* For tests of profiles that are kept in files: a folder of the test's own. */
+/* For tests of profiles in files: a folder of the test's own. */
 #ifndef PM_TESTS_KEPT_PROBE_H
 #define PM_TESTS_KEPT_PROBE_H
 
@@ -21,7 +21,7 @@ static inline void kept_end(void)
 	remove_folder(folder);
 }
 
-/* The path of NAME in the folder, good until the eighth call from here. */
+/* Returns the path of NAME in the folder, valid until the eighth call after this one. */
 static inline const char *in_folder(const char *name)
 {
 	static char paths[8][400];
@@ -32,7 +32,7 @@ static inline const char *in_folder(const char *name)
 	return path;
 }
 
-/* What the profile at PATH holds. */
+/* Takes a snapshot of the profile at PATH. */
 static inline struct pm_snapshot *kept_take(const char *path)
 {
 	struct pm_profile_file *file = NULL;

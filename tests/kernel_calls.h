@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Counts the library's system calls, and has one kind of them fail. */
+/* Counts the library's system calls, and makes one kind of them fail. */
 #ifndef TESTS_KERNEL_CALLS_H
 #define TESTS_KERNEL_CALLS_H
 
@@ -7,13 +7,13 @@
 
 #include "core/kernel/kernel.h"
 
-/* Calls of each kind, since watch_calls() or fail_calls(). */
+/* The calls of each kind, since watch_calls() or fail_calls(). */
 static unsigned int calls[PM_CALLS];
 
 static struct {
 	enum pm_kernel_call call;
 	int error;	 /* negative */
-	unsigned int at; /* the N-th such call, from 1; 0: all */
+	unsigned int at; /* the number of the call, from 1; 0: all */
 } failing;
 
 static inline int count_call(enum pm_kernel_call call)
@@ -24,7 +24,7 @@ static inline int count_call(enum pm_kernel_call call)
 	return 0;
 }
 
-/* Counts calls, of which those of one kind fail: all of them, or the N-th. */
+/* Counts calls, and makes those of one kind fail: all of them, or call number AT. */
 static inline void fail_calls(enum pm_kernel_call call, int error, unsigned int at)
 {
 	memset(calls, 0, sizeof(calls));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What tests of logs share: a folder, a log of known content, reading one through. */
+/* Shared by tests of logs: a folder, a log of known content, reading a whole log. */
 #ifndef PM_TESTS_LOG_FILES_H
 #define PM_TESTS_LOG_FILES_H
 
@@ -41,7 +41,7 @@ static inline void log_teardown(void)
 		cr_skip_test(__VA_ARGS__);                                               \
 	} while (0)
 
-/* Two events, whose samples and other records say whose they are. */
+/* Two events, whose samples and other records have an ID. */
 #define LOG_SAMPLE_TYPE                                                                  \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |  \
 	 PERF_SAMPLE_PERIOD)
@@ -68,7 +68,7 @@ static const struct pm_log_event log_events[2] = {
 	 .id_count = 2},
 };
 
-/* Sample I of event EVENT of the two. */
+/* Makes sample I of event EVENT of the two. */
 static inline void log_make_sample(struct record *record, unsigned int event, uint64_t i)
 {
 	record_begin(record, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
@@ -81,7 +81,7 @@ static inline void log_make_sample(struct record *record, unsigned int event, ui
 	record_word(record, 5);
 }
 
-/* What pid, tid, time and id of EVENT add to its other records. */
+/* Adds the pid, tid, time and ID of EVENT that its other records have. */
 static inline void log_add_trailer(struct record *record, unsigned int event,
 				   uint64_t time)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A recorded machine with its CPUs: tests/data/NAME.tree (see tree.h), whose lines
+ * A recorded machine with its CPUs, from tests/data/NAME.tree (see tree.h). Its lines
  *
- *	topology LEVEL ID[/WIDTH] LIST
+ *   topology LEVEL ID[/WIDTH] LIST
  *
- * say what its CPUs are part of: LEVEL is package, die, cluster, core, l1, l2, l3 or
- * numa, the object with that number has the CPUs of LIST; with WIDTH the list is cut into
- * objects of that many CPUs, numbered on from ID. What sysfs would say of them is written
- * into the tree, and hwloc made to look there. machine_online() and machine_allow()
- * change which CPUs are online, and which the cgroup allows.
+ * describe the CPUs. LEVEL is package, die, cluster, core, l1, l2, l3 or numa. The object
+ * with number ID has the CPUs of LIST; with WIDTH the list is divided into objects of
+ * that many CPUs, with numbers from ID on. The matching files of sysfs are written into
+ * the tree, and hwloc reads them there. machine_online() and machine_allow() change which
+ * CPUs are online, and which the cgroup allows.
  */
 #ifndef PM_TESTS_MACHINE_H
 #define PM_TESTS_MACHINE_H
@@ -37,7 +37,7 @@ static inline struct pm_cpus machine_list(const char *list)
 	return cpus;
 }
 
-/* "00000000,0000ffff" */
+/* Returns "00000000,0000ffff", for example. */
 static inline const char *machine_mask(const struct pm_cpus *cpus)
 {
 	static char text[256];
@@ -87,7 +87,7 @@ static inline void machine_write(int cpu, const char *file, const char *content)
 	tree_write(path, content);
 }
 
-/* What sysfs says of CPU's part in OBJECT, of whose CPUs ONLINE are online. */
+/* Writes sysfs's files about CPU's part in OBJECT, of whose CPUs ONLINE are online. */
 static inline void machine_describe(int cpu, const struct machine_object *object,
 				    const struct pm_cpus *online)
 {
@@ -144,7 +144,7 @@ static inline void machine_describe(int cpu, const struct machine_object *object
 	pm_cpus_free(&cpus);
 }
 
-/* The CPUs of LIST are online, the others are not. */
+/* Sets the CPUs of LIST online, and all others offline. */
 static inline void machine_online(const char *list)
 {
 	struct pm_cpus online = machine_list(list);
@@ -171,7 +171,7 @@ static inline void machine_online(const char *list)
 	pm_cpus_free(&online);
 }
 
-/* The cgroup of this process has the CPUs of LIST. */
+/* Makes the cgroup of this process have the CPUs of LIST. */
 static inline void machine_allow(const char *list)
 {
 	tree_write("/proc/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The sentence about an error, for the text of an assertion. */
+/* The message about an error, for the text of an assertion. */
 #ifndef PM_TESTS_MESSAGES_H
 #define PM_TESTS_MESSAGES_H
 
@@ -8,7 +8,8 @@
 #include "perfmon/log.h"
 #include "perfmon/session.h"
 
-/* Memory for one sentence, good until the eighth call from here in this thread. */
+/* Returns memory for one message, valid until the eighth call after this one in this
+ * thread. */
 static inline char *message_buffer(size_t *size)
 {
 	static __thread char texts[8][1000];
@@ -19,7 +20,7 @@ static inline char *message_buffer(size_t *size)
 	return texts[next++ % 8];
 }
 
-/* Defines NAME_of(handle), which gives the sentence of perfmon_NAME(). */
+/* Defines NAME_of(handle), which returns the message of perfmon_NAME(). */
 #define MESSAGE_OF(name, type)                                                           \
 	static inline const char *name##_of(const struct type *handle)                   \
 	{                                                                                \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What tests of the perfmon2 calls share: registers that count writes to a variable,
- * which is exact on every machine, calls that must succeed or fail, and programs. */
+/* Shared by tests of the perfmon2 calls: registers that count writes to a variable, the
+ * same on every machine; calls that must succeed or fail; and programs. */
 #ifndef TESTS_PERFMON2_PROBE_H
 #define TESTS_PERFMON2_PROBE_H
 
@@ -35,8 +35,8 @@ static inline const char *message(int fd)
 		cr_assert_eq(errno, error, "%s: %s", #call, strerror(errno));            \
 	} while (0)
 
-/* Writes a PMC with a raw code and loads; a machine that has not got it skips the
- * test. */
+/* Writes a PMC with a raw code and loads it; skips the test if the machine has no such
+ * code. */
 static inline void load_raw(int fd, const struct pfarg_pmc *pmcs, size_t size)
 {
 	OK(fd, pfm_write_pmcs(fd, (struct pfarg_pmc *)pmcs, size));
@@ -47,7 +47,7 @@ static inline void load_raw(int fd, const struct pfarg_pmc *pmcs, size_t size)
 	cr_skip_test("%s", message(fd));
 }
 
-/* PMC number of set counts writes to watched[i]. */
+/* Makes PMC NUMBER of SET count writes to watched[i]. */
 static inline struct pfarg_pmc writes_to(unsigned int i, uint16_t set, uint16_t number)
 {
 	return (struct pfarg_pmc){.reg_num = number,
@@ -64,7 +64,7 @@ static inline uint64_t value_of(int fd, uint16_t set, uint16_t number)
 	return pmd.reg_value;
 }
 
-/* Runs a program that is beside this one; its output. */
+/* Runs a program of tests/programs and returns its output. */
 static inline const char *output_of(const char *program)
 {
 	static char out[1000];

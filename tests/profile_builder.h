@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Builds a profile by hand, for tests of what reads one. The memory has a fixed room, so
- * that pointers into it stay good.
- */
+/* Builds a profile by hand, for tests of readers. The memory has a fixed size, so that
+ * pointers into it stay valid. */
 #ifndef PM_TESTS_PROFILE_BUILDER_H
 #define PM_TESTS_PROFILE_BUILDER_H
 
@@ -43,8 +41,8 @@ static inline void *builder_record(struct profile_builder *b, uint32_t type, siz
 	return record;
 }
 
-/* An ended profile by CLOCK_MONOTONIC, so that a tick is a nanosecond and the report
- * depends on no clock. */
+/* Begins an ended profile by CLOCK_MONOTONIC: a tick is a nanosecond, and the report does
+ * not depend on a clock. */
 static inline void builder_begin(struct profile_builder *b, size_t room)
 {
 	struct perfmon_profile_header *header;
@@ -96,7 +94,8 @@ builder_plan(struct profile_builder *b, uint32_t generation, uint32_t counters)
 	return plan;
 }
 
-/* Exact events: exact::instructions, exact::loads, then event2 and so on. */
+/* Adds a plan of the Valgrind tool's events: exact::instructions, exact::loads, event2
+ * and so on. */
 static inline struct perfmon_profile_plan *
 builder_exact_plan(struct profile_builder *b, uint32_t generation, uint32_t counters)
 {
@@ -112,7 +111,7 @@ builder_exact_plan(struct profile_builder *b, uint32_t generation, uint32_t coun
 	return plan;
 }
 
-/* What the whole process has counted, of the plan of GENERATION. */
+/* Adds the whole process's totals for the plan of GENERATION. */
 static inline void builder_totals(struct profile_builder *b, uint32_t generation,
 				  const uint64_t *total, uint32_t counters)
 {
@@ -147,7 +146,7 @@ static inline void builder_note(struct profile_builder *b, const char *text)
 	memcpy(note->text, text, length + 1);
 }
 
-/* The machine of the COUNT kinds at KINDS. */
+/* Adds the machine of the COUNT kinds at KINDS. */
 static inline void builder_machine(struct profile_builder *b,
 				   const struct perfmon_profile_kind *kinds,
 				   uint32_t count, uint32_t slots)
@@ -161,7 +160,7 @@ static inline void builder_machine(struct profile_builder *b,
 	memcpy(machine->kind, kinds, count * sizeof(*kinds));
 }
 
-/* The LENGTH bytes of TEXT: arguments with a NUL behind each. */
+/* Adds the LENGTH bytes of TEXT: arguments, each with a NUL behind it. */
 static inline struct perfmon_profile_arguments *
 builder_arguments(struct profile_builder *b, const char *text, size_t length)
 {
@@ -195,7 +194,7 @@ static inline struct perfmon_profile_thread *builder_thread(struct profile_build
 	return thread;
 }
 
-/* A record of CAPACITY nodes at the end of THREAD's chain. */
+/* Adds a record of CAPACITY nodes at the end of THREAD's chain. */
 static inline void builder_nodes(struct profile_builder *b,
 				 struct perfmon_profile_thread *thread, uint32_t capacity)
 {
@@ -218,8 +217,8 @@ static inline void builder_nodes(struct profile_builder *b,
 			 __ATOMIC_RELEASE);
 }
 
-/* The next node of THREAD, in the room that builder_nodes() made. The first is the root:
- * parent 0, region 0. It has no visits yet. */
+/* Adds the next node of THREAD to the record of builder_nodes(), without visits. The
+ * first is the root: parent 0, region 0. */
 static inline struct perfmon_profile_node *
 builder_node(struct profile_builder *b, struct perfmon_profile_thread *thread,
 	     uint32_t parent, uint32_t region)
@@ -242,7 +241,7 @@ builder_node(struct profile_builder *b, struct perfmon_profile_thread *thread,
 	return node;
 }
 
-/* One visit of TICKS, not for nodes that somebody reads at the same time. */
+/* Adds one visit of TICKS. No other thread may read the node meanwhile. */
 static inline void builder_visit(struct perfmon_profile_node *node, uint64_t ticks)
 {
 	unsigned int bin = ticks ? 63u - (unsigned int)__builtin_clzll(ticks) : 0;

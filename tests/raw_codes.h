@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Codes of the core PMU that count what perf's generic names do: as the architecture, on
- * x86 the vendor, has defined them for all of its CPUs. */
+/* Codes of the core PMU for perf's generic names, as the architecture (on x86 the vendor)
+ * defines them for all of its CPUs. */
 #ifndef TESTS_RAW_CODES_H
 #define TESTS_RAW_CODES_H
 

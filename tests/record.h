@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Records of the kernel, made by hand. */
+/* The kernel's records, made by hand. */
 #ifndef PM_TESTS_RECORD_H
 #define PM_TESTS_RECORD_H
 
@@ -38,7 +38,7 @@ static inline void record_halves(struct record *record, uint32_t first, uint32_t
 	record_word(record, word);
 }
 
-/* SIZE bytes, filled up with zeros to whole words. */
+/* Adds SIZE bytes, padded with zeros to whole words. */
 static inline void record_bytes(struct record *record, const void *bytes, size_t size)
 {
 	for (size_t done = 0; done < size; done += 8) {

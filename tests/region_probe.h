@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* For tests of regions: what the process's own profile holds at the moment. */
+/* For tests of regions: the present content of the process's own profile. */
 #ifndef PM_TESTS_REGION_PROBE_H
 #define PM_TESTS_REGION_PROBE_H
 
@@ -15,8 +15,8 @@
 #include "core/text/diag.h"
 #include "helpers.h"
 
-/* What perfmon_region_read() gives: the values, and of each counter its sum; bit i of
- * `counted` if it counted all of the time. */
+/* The result of perfmon_region_read(): the values, and the sum of each counter. Bit i of
+ * `counted` is set if it counted all of the time. */
 struct probe_values {
 	uint32_t counters, counted;
 	uint64_t visits, entered;
@@ -53,7 +53,7 @@ static inline struct pm_snapshot *probe_take(void)
 	return snapshot;
 }
 
-/* Whether NODE's path is PATH, the names of its regions with "/" between them. */
+/* Returns whether NODE's path is PATH, the names of its regions with "/" between. */
 static inline bool probe_is(const struct pm_snapshot *snapshot,
 			    const struct pm_snapshot_thread *thread,
 			    const struct perfmon_profile_node *node, const char *path)
@@ -77,7 +77,7 @@ static inline bool probe_is(const struct pm_snapshot *snapshot,
 	return false;
 }
 
-/* The node of PATH in THREAD, or NULL. */
+/* Returns the node of PATH in THREAD, or NULL. */
 static inline struct perfmon_profile_node *
 probe_node(const struct pm_snapshot *snapshot, const struct pm_snapshot_thread *thread,
 	   const char *path)
@@ -91,7 +91,7 @@ probe_node(const struct pm_snapshot *snapshot, const struct pm_snapshot_thread *
 	return NULL;
 }
 
-/* Visits of PATH that have ended, over all threads; and those that have begun. */
+/* Count the visits of PATH in all threads that have ended, and those that have begun. */
 static inline uint64_t probe_visits(const struct pm_snapshot *snapshot, const char *path)
 {
 	uint64_t sum = 0;
@@ -127,7 +127,7 @@ static inline uint64_t probe_entered(const struct pm_snapshot *snapshot, const c
 		sum_;                                                                    \
 	})
 
-/* All visits of a snapshot that have ended, and all that were lost, counted. */
+/* Counts all visits of a snapshot that have ended or were lost. */
 static inline uint64_t probe_all_visits(const struct pm_snapshot *snapshot)
 {
 	uint64_t sum = 0;
@@ -146,7 +146,7 @@ static inline uint64_t probe_all_lost(const struct pm_snapshot *snapshot)
 	       probe_sum(snapshot, lost_other) + snapshot->header.lost_first_in_handler;
 }
 
-/* The first note that has TEXT in it, or NULL. */
+/* Returns the first note that contains TEXT, or NULL. */
 static inline const char *probe_note(const struct pm_snapshot *snapshot, const char *text)
 {
 	for (uint32_t i = 0; i < snapshot->note_count; i++)
@@ -155,7 +155,7 @@ static inline const char *probe_note(const struct pm_snapshot *snapshot, const c
 	return NULL;
 }
 
-/* Visits of PATH now. */
+/* Returns the present visits of PATH. */
 static inline uint64_t probe_now(const char *path)
 {
 	struct pm_snapshot *snapshot = probe_take();
@@ -165,7 +165,7 @@ static inline uint64_t probe_now(const char *path)
 	return visits;
 }
 
-/* Runs BODY in a child made by fork(2); its exit status, or 1000 + the signal. */
+/* Runs BODY in a child made by fork(2). Returns its exit status, or 1000 + the signal. */
 static inline int probe_child(int (*body)(void))
 {
 	int status = 0;
@@ -180,7 +180,7 @@ static inline int probe_child(int (*body)(void))
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
-/* In a child, where Criterion cannot speak: leaves with a line's number. */
+/* For a child, where Criterion cannot report: exits with a line's number. */
 #define CHILD_CHECK(condition)                                                           \
 	do {                                                                             \
 		if (!(condition)) {                                                      \

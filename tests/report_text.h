@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reports as text, and what is in it. */
+/* Makes reports as text, and finds parts of them. */
 #ifndef PM_TESTS_REPORT_TEXT_H
 #define PM_TESTS_REPORT_TEXT_H
 
@@ -27,7 +27,7 @@ static inline int report_keep(void *argument, const char *text, size_t size)
 	return 0;
 }
 
-/* The report of SNAPSHOT; free it. */
+/* Returns the report of SNAPSHOT; free it. */
 static inline char *report_text(const struct pm_snapshot *snapshot,
 				const struct pm_report_options *options)
 {
@@ -37,7 +37,7 @@ static inline char *report_text(const struct pm_snapshot *snapshot,
 	return kept.text;
 }
 
-/* Of what stands in B, which is whole. */
+/* Returns the report of the complete profile in B; free it. */
 static inline char *report_built(struct profile_builder *b,
 				 const struct pm_report_options *options)
 {

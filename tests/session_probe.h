@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What tests of sessions share: an event that counts exactly on every machine (a hardware
+/* Shared by tests of sessions: an event that counts the same on every machine (a hardware
  * breakpoint on a variable), and the values of counters. */
 #ifndef TESTS_SESSION_PROBE_H
 #define TESTS_SESSION_PROBE_H
@@ -43,14 +43,14 @@ static inline uint64_t count_of(struct perfmon_session *session, uint32_t index)
 	return value_of(session, index).value;
 }
 
-/* Until SESSION has noticed that its target has ended. A joined thread may still be on its
- * way out of the kernel. */
+/* Waits until SESSION has noticed that its target has ended. A joined thread may still be
+ * on its way out of the kernel. */
 static inline void wait_for_loss(struct perfmon_session *session)
 {
 	WAIT_UNTIL(perfmon_session_state(session) == PERFMON_STATE_DETACHED);
 }
 
-/* Asserts that a call of perfmon succeeds, with its sentence if not. */
+/* Asserts that a call of perfmon succeeds; prints its message if not. */
 #define OK(session, call)                                                                \
 	do {                                                                             \
 		int result_ = (call);                                                    \

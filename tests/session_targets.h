@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a session can be attached to, for tests that go through all kinds of targets: each
- * does an exact amount of work when told to. */
+/* The targets of a session, for tests that go through all kinds of them. Each does a
+ * given amount of work on request. */
 #ifndef TESTS_SESSION_TARGETS_H
 #define TESTS_SESSION_TARGETS_H
 
@@ -19,10 +19,10 @@
 
 enum victim_kind {
 	VICTIM_OWN,	 /* the calling thread */
-	VICTIM_CHILDREN, /* the same with what it creates, which does the work */
+	VICTIM_CHILDREN, /* the same with its descendants, which do the work */
 	VICTIM_THREAD,	 /* another thread */
 	VICTIM_PROCESS,	 /* another process */
-	VICTIM_CPU	 /* CPU 0, whose work is that time passes */
+	VICTIM_CPU	 /* CPU 0, whose work is passing time */
 };
 
 struct victim {
@@ -30,8 +30,8 @@ struct victim {
 	struct perfmon_target target;
 	pthread_t thread;
 	pid_t process;
-	int socket; /* a number of touches there, and back when they are done */
-	int far;    /* the other end, of a thread */
+	int socket; /* carries a number of touches, and sends it back when they are done */
+	int far;    /* the other end, used by a thread */
 };
 
 static inline void victim_serve(int socket)
@@ -110,7 +110,7 @@ static inline void victim_work(struct victim *victim, unsigned int times)
 	}
 }
 
-/* A thread ends by itself, a process by a signal. */
+/* Ends a thread by itself, a process by a signal. */
 static inline void victim_end(struct victim *victim)
 {
 	if (victim->kind == VICTIM_THREAD) {
@@ -126,7 +126,7 @@ static inline void victim_end(struct victim *victim)
 	victim->socket = -1;
 }
 
-/* Two sets, with an event in each that counts the work of VICTIM. */
+/* Returns two sets, each with an event that counts the work of VICTIM. */
 static inline const char *victim_events(const struct victim *victim)
 {
 	static char text[256];
@@ -150,8 +150,10 @@ static inline struct perfmon_session *victim_session(const struct victim *victim
 	return session;
 }
 
-/* Holds the events open on the caller, so that the kernel need not patch itself each time
- * that the first is opened and the last closed; skips the test where they are refused. */
+/*
+ * Keeps the events open on the caller, so that the kernel need not patch itself each time
+ * that the first is opened and the last closed. Skips the test if they cannot be opened.
+ */
 static inline struct perfmon_session *victim_keeper(const struct victim *victim)
 {
 	struct perfmon_session *session = victim_session(victim);
@@ -168,7 +170,7 @@ static inline struct perfmon_session *victim_keeper(const struct victim *victim)
 	return again;
 }
 
-/* What all counters of SESSION have counted, which is the work alone. */
+/* Returns the sum of all counters of SESSION, which count only the work. */
 static inline uint64_t total_of(struct perfmon_session *session)
 {
 	struct perfmon_value values[16];

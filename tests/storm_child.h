@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Starts tests/programs/storm, and has it do what it can. */
+/* Starts tests/programs/storm, and makes it run through its phases. */
 #ifndef TESTS_STORM_CHILD_H
 #define TESTS_STORM_CHILD_H
 
@@ -46,7 +46,9 @@ static inline struct child start(unsigned int creators, unsigned int lasting,
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	child.pid = fork();
 	if (!child.pid) {
-		/* Else it might be taken for the parent of what other tests start. */
+		/*
+		 * Otherwise other tests might take it for the parent of their processes.
+		 */
 		setpgid(0, 0);
 		execl(path, path, numbers[0], numbers[1], numbers[2], kind, leaves, NULL);
 		_exit(127);
@@ -75,8 +77,8 @@ static inline void raise_phase(const struct child *child, enum storm_phase phase
 	syscall(SYS_futex, &child->storm->phase, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* No more threads, those that do not last are gone, and the others have all their
- * pages. */
+/* Waits until there are no new threads, those that do not last have ended, and the others
+ * have all their pages. */
 static inline void calm_down(const struct child *child)
 {
 	char path[64];
@@ -93,7 +95,7 @@ static inline void calm_down(const struct child *child)
 static inline void stop(const struct child *child)
 {
 	kill(child->pid, SIGKILL);
-	/* Its child processes, too, which follow it. */
+	/* Also waits for its child processes, which end after it. */
 	while (waitpid(-1, NULL, 0) > 0)
 		;
 	munmap(child->storm, sizeof(*child->storm));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A recorded machine: tests/data/NAME.tree, unpacked into a folder of its own and put in
- * the place of / for everything that reads sysfs and tracefs. Each line of the recording
- * is a file: its path, a blank, its content. Other lines are no files (see machine.h).
+ * A recorded machine: tests/data/NAME.tree, unpacked into a folder of its own. It
+ * replaces / for all code that reads sysfs and tracefs. Each line of the recording is a
+ * file: its path, a space, its content. Other lines are not files (see machine.h).
  */
 #ifndef PM_TESTS_TREE_H
 #define PM_TESTS_TREE_H
@@ -28,10 +28,10 @@ static inline void tree_write(const char *path, const char *content)
 	make_file(tree_root, path + 1, line);
 }
 
-/* An empty machine. */
+/* Makes an empty machine. */
 static inline void tree_new(void)
 {
-	/* In memory, if that can be: there are thousands of files. */
+	/* In memory, if possible: there are thousands of files. */
 	strcpy(tree_root, access("/dev/shm", W_OK) ? "/tmp/perfmon-tree-XXXXXX"
 						   : "/dev/shm/perfmon-tree-XXXXXX");
 	cr_assert_not_null(mkdtemp(tree_root));

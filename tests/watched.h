@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Variables whose writes a hardware breakpoint counts, exactly and on every machine. */
+/* Variables whose writes a hardware breakpoint counts, the same on every machine. */
 #ifndef TESTS_WATCHED_H
 #define TESTS_WATCHED_H
 
@@ -9,7 +9,7 @@
 
 static volatile uint64_t watched[4] __attribute__((aligned(64)));
 
-/* The event that counts writes to variable I. */
+/* Returns the event that counts writes to variable I. */
 static inline const char *watch_event(unsigned int i)
 {
 	static char text[4][64];
@@ -19,7 +19,7 @@ static inline const char *watch_event(unsigned int i)
 	return text[i];
 }
 
-/* Writes to variable I that often. One store each, also where threads touch the same
+/* Writes to variable I that often, one store each, even if several threads touch the same
  * variable. */
 static inline void touch(unsigned int i, unsigned int times)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A program whose instructions a job of continuous integration compares: it sorts numbers,
- * and looks numbers up. Its work depends on nothing but itself: no time, no random seed, no
- * address.
+ * A program for a job of continuous integration that compares instructions: it sorts and
+ * looks up numbers. Its work does not depend on time, random seeds or addresses.
  *
- * -DCHANGED is the change that somebody makes one day: lookup() looks one number in a
- * thousand more up.
+ * -DCHANGED makes a change that somebody may make one day: lookup() looks up one number
+ * in a thousand more.
  */
 #include <perfmon/region.h>
 #include <stdint.h>
