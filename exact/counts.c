@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The code that counts. A block's statements are copied; what an instruction counts is
- * gathered while they are, and added before each place where the block may be left. So a
- * count is right wherever a block ends, and that is where Valgrind changes threads, delivers
- * signals, and where a program reads: a counter read ends its block.
+ * Inserts the code that counts. The statements of a block are copied. The counts of each
+ * instruction are collected on the way, and added before each place where the block may
+ * be left. So a count is right wherever a block ends. Valgrind changes threads and
+ * delivers signals only there. A program reads its counts there, too, because a counter
+ * read ends its block.
  */
 #include "counts.h"
 
@@ -12,15 +13,15 @@
 
 #include "decode.h"
 
-ULong pm_count[PM_EXACT_SLOTS];
+ULong pm_count[PM_EXACT_COUNTERS];
 UInt pm_counted;
 Addr pm_unknown;
 
-/* A block in work. */
+/* The block that is being instrumented. */
 struct block {
 	IRSB *out;
 	Int pending[PM_EXACT_EVENT_COUNT];
-	Addr at;     /* the instruction in work */
+	Addr at;     /* the instruction being instrumented */
 	UInt length; /* 0: Valgrind does not know it */
 	struct pm_insn insn;
 	Bool loads; /* it has loaded something */
@@ -54,7 +55,7 @@ static void add(struct block *b, enum pm_exact_event event, IRExpr *more)
 	addStmtToIRSB(b->out, IRStmt_Store(Iend_LE, address, count));
 }
 
-/* Adds what is gathered. */
+/* Adds the collected counts. */
 static void flush(struct block *b)
 {
 	UInt event;
@@ -66,7 +67,7 @@ static void flush(struct block *b)
 	}
 }
 
-/* MORE of EVENT if GUARD holds; NULL: always. */
+/* Counts MORE of EVENT if GUARD holds, or always if GUARD is NULL. */
 static void count(struct block *b, enum pm_exact_event event, Int more, IRExpr *guard)
 {
 	if (!is_counted(event))
@@ -138,7 +139,8 @@ static void value(struct block *b, const IRExpr *expr)
 
 static void instruction(struct block *b, Addr at, UInt length)
 {
-	/* Where the optimiser has unrolled a string instruction's loop, that follows itself. */
+	/* The optimiser may unroll the loop of a string instruction, which then follows
+	 * itself. */
 	Bool again = at == b->at && !b->insn.branch;
 
 	b->at = at;
@@ -154,7 +156,7 @@ static void instruction(struct block *b, Addr at, UInt length)
 	count(b, PM_EXACT_CALLS, b->insn.call, NULL);
 }
 
-/* Whether going to TARGET runs the instruction in work once more for the same one time. */
+/* Returns whether a jump to TARGET repeats the current instruction, which counts once. */
 static Bool goes_on(const struct block *b, const IRConst *target)
 {
 	return target->tag == Ico_U64 && target->Ico.U64 == b->at && !b->insn.branch;
@@ -168,7 +170,8 @@ static void dirty(struct block *b, const IRDirty *call)
 		store(b, call->mSize, call->guard);
 }
 
-/* An atomic update, in Valgrind's form, loads the old value first: that is its one load. */
+/* Valgrind's form of an atomic update loads the old value first. That is its only
+ * load. */
 static void swap(struct block *b, const IRCAS *cas)
 {
 	Int bytes = size_of(b, cas->dataLo) * (cas->dataHi ? 2 : 1);
@@ -232,7 +235,7 @@ static void statement(struct block *b, IRStmt *s)
 	addStmtToIRSB(b->out, s);
 }
 
-/* The end of a block that stops before a counter read: delivers the count, and goes on. */
+/* Ends a block that stops before a counter read: returns the count, and continues. */
 static void deliver(struct block *b, const struct pm_counter_read *read)
 {
 	IRExpr *address, *got;
@@ -243,7 +246,7 @@ static void deliver(struct block *b, const struct pm_counter_read *read)
 		address = temporary(b, Ity_I64, IRExpr_Get(read->offset, Ity_I64));
 		address = temporary(
 			b, Ity_I64,
-			IRExpr_Binop(Iop_And64, address, word(PM_EXACT_SLOTS - 1)));
+			IRExpr_Binop(Iop_And64, address, word(PM_EXACT_COUNTERS - 1)));
 		address = temporary(
 			b, Ity_I64,
 			IRExpr_Binop(Iop_Shl64, address, IRExpr_Const(IRConst_U8(3))));
@@ -265,7 +268,7 @@ static void deliver(struct block *b, const struct pm_counter_read *read)
 	}
 	if (read->to >= 0)
 		addStmtToIRSB(b->out, IRStmt_Put(read->to, got));
-	/* The read itself comes after what it reads. */
+	/* The read itself is counted after the value that it returns. */
 	count(b, PM_EXACT_INSTRUCTIONS, 1, NULL);
 	b->out->next = word(b->at + read->length);
 	b->out->jumpkind = Ijk_Boring;
@@ -286,7 +289,8 @@ IRSB *pm_counts_instrument(VgCallbackClosure *closure, IRSB *in,
 	if (in->next->tag == Iex_Const && in->jumpkind != Ijk_NoDecode &&
 	    goes_on(&b, in->next->Iex.Const.con))
 		count(&b, PM_EXACT_INSTRUCTIONS, -1, NULL);
-	if (in->jumpkind == Ijk_NoDecode && b.length) /* made to fail, as ud2 is */
+	if (in->jumpkind == Ijk_NoDecode &&
+	    b.length) /* an instruction that always faults, such as ud2 */
 		count(&b, PM_EXACT_INSTRUCTIONS, -1, NULL);
 	flush(&b);
 	if (in->jumpkind == Ijk_NoDecode && !b.length) {

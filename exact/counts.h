@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between the files of the tool: counts.c writes the code that counts, of what decode.h and
- * flops.c tell of an instruction; tool.c gives each thread its counts. */
+/* Shared by the files of the tool. counts.c inserts the code that counts, using decode.h
+ * and flops.c to classify instructions. tool.c gives each thread its counts. */
 #ifndef PM_EXACT_COUNTS_H
 #define PM_EXACT_COUNTS_H
 
@@ -9,24 +9,25 @@
 
 #include "../src/arch/exact.h"
 
-/* A counter read names one of so many. */
-#define PM_EXACT_SLOTS 32
+/* A counter read names one of this many counters. */
+#define PM_EXACT_COUNTERS 32
 
-/* Of the thread that runs: translated code adds to these. */
-extern ULong pm_count[PM_EXACT_SLOTS];
+/* The counts of the running thread. Translated code adds to them. */
+extern ULong pm_count[PM_EXACT_COUNTERS];
 
 /* Bit k: event k is counted. Written before the first block is translated. */
 extern UInt pm_counted;
 
-/* The last instruction that Valgrind does not know and that was translated; 0: none. The
- * program may never come to it, or survive it. */
+/* The address of the last translated instruction that Valgrind does not know, or 0. The
+ * program may never execute it, or survive it. */
 extern Addr pm_unknown;
 
 IRSB *pm_counts_instrument(VgCallbackClosure *closure, IRSB *in,
 			   const VexGuestLayout *layout, const VexGuestExtents *extents,
 			   const VexArchInfo *host, IRType guest_word, IRType host_word);
 
-/* The floating-point operations of OP, and their operands' width in bits, 32 or 64; 0: none. */
+/* Returns the number of floating-point operations of OP, or 0, and the width of their
+ * operands in bits (32 or 64). */
 UInt pm_flops(IROp op, UInt *width);
 
 #endif

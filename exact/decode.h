@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What cannot be seen in translated code, told from an instruction's bytes, by CPU family:
+ * Properties of an instruction that translated code does not show. They are decoded from
+ * its bytes, for each CPU family:
  *
- *   pm_decode(at, length, &insn)  what the instruction at AT is
- *   pm_decode_read(at, &read)     whether AT is a read of a counter that Valgrind does not
- *                                 know, and where its value goes
+ *   pm_decode(at, length, &insn)  classifies the instruction at AT
+ *   pm_decode_read(at, &read)     returns whether AT reads a counter that Valgrind does not
+ *                                 know, and where the value goes
  */
 #ifndef PM_EXACT_DECODE_H
 #define PM_EXACT_DECODE_H
@@ -13,16 +14,17 @@
 #include "pub_tool_tooliface.h"
 
 struct pm_insn {
-	Bool branch;	  /* may go elsewhere: if that is to itself, it runs again */
-	Bool conditional; /* a branch that may also go on */
+	Bool branch;	  /* may jump; if it jumps to itself, it runs again */
+	Bool conditional; /* a branch that may also fall through */
 	Bool call;
-	/* Of its vectors, in Valgrind's form of it: every second element counts; only one. */
+	/* Valgrind's form of the vectors: HALF, every second element counts; SINGLE, one
+	 * counts. */
 	Bool half, single;
 };
 
 struct pm_counter_read {
 	UInt length; /* bytes */
-	Int index;   /* of the counter; -1: it stands in a register */
+	Int index;   /* of the counter; -1: a register holds it */
 	Int offset;  /* x86-64: of that register in the guest's state */
 	Int to;	     /* register that takes the value, low half; -1: none does */
 	Int to_high; /* and its high half; -1: TO takes all of it */
@@ -30,7 +32,7 @@ struct pm_counter_read {
 
 #if defined(VGA_amd64)
 
-/* What a program with an instruction that Valgrind does not know can do. */
+/* The advice for a program with an instruction that Valgrind does not know. */
 #define PM_UNKNOWN                                                                       \
 	"Valgrind has no AVX-512: compile the program with -march=x86-64-v3 instead of " \
 	"-march=native"
@@ -39,8 +41,8 @@ struct pm_counter_read {
 
 #include "libvex_guest_amd64.h"
 
-/* addsubps, addsubpd, and these by a VEX prefix: both is done to each element, and one of the
- * two results kept. */
+/* Matches addsubps and addsubpd, with and without a VEX prefix. Valgrind adds and
+ * subtracts all elements, and keeps one of the two results for each. */
 static inline Bool adds_and_subtracts(const UChar *byte, const UChar *end)
 {
 	if (byte < end && (*byte == 0x66 || *byte == 0xf2))
@@ -121,7 +123,8 @@ static inline struct pm_insn pm_decode(Addr at, UInt length)
 	insn.branch = insn.conditional || insn.call ||
 		      (word & 0xfc000000) == 0x14000000 || /* b */
 		      (word & 0xfe000000) == 0xd6000000;   /* br, ret */
-	/* Vectors of 64 bits are computed as 128, and so is a scalar that stands in a vector. */
+	/* Valgrind computes vectors of 64 bits as 128 bits, and scalars in a vector
+	 * register, too. */
 	insn.half = (word & 0xde000000) == 0x0e000000;
 	insn.single = (word & 0xde000000) == 0x5e000000;
 	return insn;

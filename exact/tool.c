@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A Valgrind tool that counts what each thread of a program executes, and lets the program
- * read its own counts (src/arch/exact.h) while it runs.
+ * A Valgrind tool that counts the instructions and other events of each thread, and lets
+ * the program read its own counts (src/arch/exact.h) while it runs.
  *
- * Valgrind runs one thread at a time. The counts that translated code adds to, at fixed
- * addresses, are those of the thread that runs: they are exchanged where Valgrind changes
+ * Valgrind runs one thread at a time. Translated code adds to counts at fixed addresses.
+ * These are the counts of the running thread, and are exchanged when Valgrind changes
  * threads.
  */
 #include "counts.h"
@@ -27,12 +27,12 @@
 
 #define EVENTS PM_EXACT_EVENT_COUNT
 
-/* Valgrind's: whether it explains each instruction that it does not know, and so each counter
- * read. */
+/* A variable of Valgrind: whether to explain each instruction that Valgrind does not
+ * know, and so each counter read. */
 extern Bool VG_(clo_sigill_diag);
-/* Moves a descriptor out of the program's reach, and has an exec close it. */
+/* Moves a descriptor out of the program's reach and sets close-on-exec. */
 extern Int VG_(safe_fd)(Int fd);
-/* Those that have begun and not ended. */
+/* Returns the number of threads that have begun and not ended. */
 extern Int VG_(count_living_threads)(void);
 
 struct counts {
@@ -49,10 +49,10 @@ static struct pm_exact self = {sizeof(self), PM_EXACT_VERSION, EVENTS, 0};
 
 /* --- threads ------------------------------------------------------------------------ */
 
-static ThreadId current = VG_INVALID_THREADID; /* whose counts pm_count has */
-static struct counts *saved;		       /* by thread, of those that do not run */
-static struct counts ended;		       /* threads that have ended */
-static struct counts inherited;		       /* from before a fork: the parent's */
+static ThreadId current = VG_INVALID_THREADID; /* the owner of pm_count */
+static struct counts *saved;		       /* by thread, for those that do not run */
+static struct counts ended;		       /* the sum of ended threads */
+static struct counts inherited;		       /* the parent's counts at a fork */
 
 static void add(struct counts *sum, const ULong *counts)
 {
@@ -85,8 +85,8 @@ static void ends(ThreadId tid)
 	current = VG_INVALID_THREADID;
 }
 
-/* The thread that forked is the child's only one. It goes on with its count; what the child
- * as a whole has counted begins here. */
+/* The forking thread is the child's only thread and keeps its counts. The totals of the
+ * child begin at the fork. */
 static void forked(ThreadId tid)
 {
 	VG_(memset)(saved, 0, VG_N_THREADS * sizeof(saved[0]));
@@ -94,7 +94,7 @@ static void forked(ThreadId tid)
 	VG_(memcpy)(&inherited, pm_count, sizeof(inherited));
 }
 
-/* Of the process, since its exec or fork. */
+/* Sums the counts of the process since its exec or fork. */
 static void total(struct counts *sum)
 {
 	UInt i;
@@ -138,7 +138,7 @@ static void debug_usage(void)
 	VG_(printf)("    (none)\n");
 }
 
-/* The event called by the LENGTH bytes at NAME; EVENTS: none. */
+/* Returns the event with the LENGTH bytes at NAME, or EVENTS if there is none. */
 static UInt find(const HChar *name, SizeT length)
 {
 	UInt i;
@@ -181,9 +181,9 @@ static void choose_events(void)
 /* --- totals of processes ------------------------------------------------------------- */
 
 /*
- * Appends a line to the file: WHAT, the process, its counts, its program. The program's name
- * shows that the counts before it are whole. A newline comes first, too: the line before may
- * have been cut by a full disk.
+ * Appends a line to the file: WHAT, the process, its counts, and its program. The
+ * program's name shows that the counts before it are complete. The line begins with a
+ * newline, because a full disk may have cut the line before.
  */
 static void tell(const HChar *what)
 {
@@ -214,8 +214,9 @@ static void tell(const HChar *what)
 	 written < 0 ? -written : VKI_ENOSPC);
 }
 
-/* Opened at once: the program may change its directory, its root and its user. A FIFO that
- * the program put in its place has no reader, and is not waited for. */
+/* Opens the file at the start, because the program may change its directory, its root
+ * and its user. If the program put a FIFO in its place, the open does not wait for a
+ * reader. */
 static void open_totals(void)
 {
 	SysRes file;
@@ -237,7 +238,7 @@ static Bool is_exec(UInt number)
 	return number == __NR_execve || number == __NR_execveat;
 }
 
-/* Valgrind would crash. Of its table of threads, one entry is not used. */
+/* Valgrind would crash. One entry of its table of threads is never used. */
 static void check_threads(void)
 {
 	if ((UInt)VG_(count_living_threads)() + 1 < VG_N_THREADS)
@@ -258,15 +259,15 @@ static void before_call(ThreadId tid, UInt number, UWord *arguments, UInt n)
 		check_threads();
 }
 
-/* An exec that succeeds does not come back. One that fails has executed nothing, so that
- * these are the counts of the line before. */
+/* A successful exec does not return. A failed exec has executed nothing, so that the
+ * counts are those of the line before. */
 static void after_call(ThreadId tid, UInt number, UWord *arguments, UInt n, SysRes result)
 {
 	if (is_exec(number))
 		tell("noexec");
 }
 
-/* Whether the process ends where an instruction stands that Valgrind does not know. */
+/* Returns whether the process ended at an instruction that Valgrind does not know. */
 static Bool ends_at_unknown(void)
 {
 	ThreadId tid = VG_(get_running_tid)();
@@ -324,8 +325,8 @@ static void options_known(void)
 
 	choose_events();
 	open_totals();
-	/* Valgrind's translator drops what has no use in its block, a load for example, unless
-	 * each register is to be right at each instruction. */
+	/* Valgrind's translator drops code without use in its block, such as a load,
+	 * unless each register must be right at each instruction. */
 	if (pm_counted & ~by_block) {
 		VG_(clo_vex_control).iropt_register_updates_default =
 			VexRegUpdAllregsAtEachInsn;

@@ -17,14 +17,14 @@
 #define PERFMON_ARCH_AARCH64_H
 
 #define PERFMON_ARCH_NAME "aarch64"
-/* What a sample can have of the registers: bits of asm/perf_regs.h. */
+/* The registers that a sample can hold, as bits of asm/perf_regs.h. */
 #define PERFMON_ARCH_USER_REGISTERS   UINT64_C(0x1ffffffff)
 #define PERFMON_ARCH_STUBS	      32
 #define PERFMON_ARCH_STUB_BYTES	      8
 #define PERFMON_ARCH_VALUE_STUB_BYTES 16
 
-/* Of the library; a program's own code never turns an index into a handle. All three
- * stand in one piece, in this order. */
+/* The stubs are part of the library. A program's own code never converts an index to a
+ * handle. The three tables are contiguous, in this order. */
 extern const char perfmon_arch_counter_stubs[] __attribute__((visibility("hidden")));
 extern const char perfmon_arch_value32_stubs[] __attribute__((visibility("hidden")));
 extern const char perfmon_arch_value64_stubs[] __attribute__((visibility("hidden")));
@@ -65,7 +65,7 @@ static inline uint64_t perfmon_arch_counter_read(uint64_t handle, uint64_t *chec
 }
 
 #define PERFMON_ARCH_HAS_COUNTER_VALUE
-/* Has two neighbours in memory loaded by one instruction, before any branch. */
+/* Makes one instruction load two neighbours in memory, before any branch. */
 #define PERFMON_ARCH_PAIR(first, second) __asm__("" : "+r"(first), "+r"(second))
 
 static inline uint64_t perfmon_arch_counter_value(uint64_t handle, uint64_t offset,

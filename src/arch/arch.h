@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What differs between CPU families, as a handful of small functions. Each family's
- * header states its differences; this file fills the gaps with the generic form.
+ * The functions that differ between CPU families. Each family's header states its
+ * differences. This file fills the gaps with the generic form.
  *
  *   perfmon_arch_counter_handle(index)  the handle of a page's `index`, or
  *                                       PERFMON_ARCH_NO_HANDLE
  *   perfmon_arch_counter_read(handle, &check)
- *                                       the hardware counter that HANDLE stands for, raw
+ *                                       the raw value of the hardware counter of HANDLE
  *   perfmon_arch_value_handle(index, width)
- *                                       the same for a counter WIDTH bits wide, and
+ *                                       the handle of a counter WIDTH bits wide for
  *   perfmon_arch_counter_value(handle, offset, &check)
- *                                       the counter, sign-extended, plus OFFSET: only
- *                                       where one handle does it all
+ *                                       the counter, sign-extended, plus OFFSET; only
+ *                                       where one handle is enough for all of this
  *   perfmon_arch_timestamp()            the timestamp counter, not serialising
- *   perfmon_arch_timestamp_hz()         its rate where the CPU says it, else 0
+ *   perfmon_arch_timestamp_hz()         its rate, or 0 if the CPU does not report it
  *   perfmon_arch_fence()                completes earlier instructions before the next
  *                                       counter read (PERFMON_FENCE)
  *   perfmon_arch_thread_pointer()       a value that no other live thread has
  *
- * A handle is what turns a page's index into a read without further decisions: the
- * number given to rdpmc on x86, the address of an accessor stub on the CPUs whose
- * counters are named in the instruction word.
+ * A handle makes a page's index readable without further decisions. It is the number
+ * given to rdpmc on x86, and the address of an accessor stub on CPUs that name the
+ * counter in the instruction word.
  *
- * CHECK is the word with which the reader makes sure afterwards that nothing changed. It
- * travels through a register of the CPU header's choice, where the recovery handler
- * (core/counters/recovery.c) of a read that faulted makes it a value that never compares equal.
+ * CHECK is the word by which the reader finds afterwards that nothing changed. It is kept
+ * in a register that the CPU's header chooses. If the read faults, the recovery handler
+ * (core/counters/recovery.c) sets that register to a value that never compares equal.
  */
 #ifndef PERFMON_ARCH_ARCH_H
 #define PERFMON_ARCH_ARCH_H

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Counts by translation: what the library and the Valgrind tool of exact/ agree on.
+ * Exact counts under Valgrind: the interface between the library and the tool of exact/.
  *
- * Under the tool an unprivileged read of a hardware counter, which Valgrind itself does not
- * know, reads what the tool counts: on x86-64 rdpmc of counter k, on arm64 `mrs` of
- * pmevcntr<k>_el0, is event k of the running thread, up to the instruction before. So a page
- * with index k + 1, 64 bits wide, makes every fast read an exact one, and none is dearer
- * where there is no tool.
+ * Under the tool an unprivileged read of a hardware counter, which Valgrind itself does
+ * not know, returns the tool's count. Counter k of rdpmc on x86-64, and pmevcntr<k>_el0
+ * on arm64, is event k of the running thread, up to the instruction before. A page with
+ * index k + 1 and a width of 64 bits makes every fast read exact. A read without the tool
+ * costs nothing more.
  *
- * A program finds the tool by one client request (valgrind/valgrind.h), which outside
- * Valgrind, and under its other tools, answers 0.
+ * A program finds the tool by one client request (valgrind/valgrind.h). Outside Valgrind,
+ * and under its other tools, the request returns 0.
  */
 #ifndef PM_ARCH_EXACT_H
 #define PM_ARCH_EXACT_H
 
 #include <stdint.h>
 
-/* VG_USERREQ_TOOL_BASE('P', 'M') and what follows it. */
+/* VG_USERREQ_TOOL_BASE('P', 'M') and its successors. */
 #define PM_EXACT_REQUEST_FIND UINT32_C(0x504d0000) /* the address of a struct pm_exact */
 #define PM_EXACT_REQUEST_TOTALS                                                          \
 	UINT32_C(0x504d0001) /* argument: uint64_t[events] to fill */
 
 #define PM_EXACT_VERSION 1
 
-/* Event, its name, what one is. A new one comes last. */
+/* Each line has an event, its name and its unit. A new event comes last. */
 #define PM_EXACT_EVENTS(EVENT)                                                           \
 	EVENT(INSTRUCTIONS, "instructions",                                              \
 	      "instructions; a repeated string one is one")                              \
@@ -43,11 +43,11 @@ enum pm_exact_event {
 		PM_EXACT_EVENT_COUNT
 };
 
-/* What the tool says of itself; it stays at its address and does not change. */
+/* The tool's description of itself. Its address and its values do not change. */
 struct pm_exact {
 	uint32_t size;
 	uint32_t version;
-	uint32_t events;  /* so many the tool knows */
+	uint32_t events;  /* number of events that the tool knows */
 	uint32_t counted; /* bit k: event k is counted in this run; others read 0 */
 };
 

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #define PERFMON_ARCH_NAME "generic"
-/* What a sample can have of the registers: bits of asm/perf_regs.h. */
+/* The registers that a sample can hold, as bits of asm/perf_regs.h. */
 #define PERFMON_ARCH_USER_REGISTERS UINT64_C(0)
 
 static inline uint64_t perfmon_arch_counter_handle(uint32_t index)

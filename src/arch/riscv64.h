@@ -8,12 +8,13 @@
 #define PERFMON_ARCH_RISCV64_H
 
 #define PERFMON_ARCH_NAME "riscv64"
-/* What a sample can have of the registers: bits of asm/perf_regs.h. */
+/* The registers that a sample can hold, as bits of asm/perf_regs.h. */
 #define PERFMON_ARCH_USER_REGISTERS UINT64_C(0xffffffff)
 #define PERFMON_ARCH_STUBS	    32
 #define PERFMON_ARCH_STUB_BYTES	    8
 
-/* Of the library; a program's own code never turns an index into a handle. */
+/* The stubs are part of the library. A program's own code never converts an index to a
+ * handle. */
 extern const char perfmon_arch_counter_stubs[] __attribute__((visibility("hidden")));
 
 #define perfmon_arch_counter_handle(index)                                               \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A system call of three arguments that returns the kernel's own result, a negative errno
- * on failure, and leaves errno alone: for calls that are to cost no more than the kernel
- * makes them. Only core/kernel/kernel.c uses it.
+ * A system call of three arguments. It returns the kernel's own result, a negative errno
+ * on failure, and leaves errno alone. It is for calls that must cost no more than the
+ * kernel's own work. Only core/kernel/kernel.c uses it.
  */
 #ifndef PM_ARCH_SYSCALL_H
 #define PM_ARCH_SYSCALL_H

@@ -5,11 +5,11 @@
 #define PERFMON_ARCH_X86_64_H
 
 #define PERFMON_ARCH_NAME "x86-64"
-/* What a sample can have of the registers: bits of asm/perf_regs.h. */
+/* The registers that a sample can hold, as bits of asm/perf_regs.h. */
 #define PERFMON_ARCH_USER_REGISTERS UINT64_C(0xff0fff)
 
-/* Of the topdown metrics the kernel tells a number with bit 29: rdpmc gives eight packed
- * fractions there, no count (INTEL_PMC_FIXED_RDPMC_METRICS). */
+/* For topdown metrics the kernel reports a counter number with bit 29 set. There rdpmc
+ * returns eight packed fractions, not a count (INTEL_PMC_FIXED_RDPMC_METRICS). */
 #define PERFMON_ARCH_METRICS (1u << 29)
 
 static inline uint64_t perfmon_arch_counter_handle(uint32_t index)
@@ -17,7 +17,7 @@ static inline uint64_t perfmon_arch_counter_handle(uint32_t index)
 	return (index - 1) & PERFMON_ARCH_METRICS ? PERFMON_ARCH_NO_HANDLE : index - 1;
 }
 
-/* A long no-op that says which rdpmc is ours: the recovery handler touches no other. */
+/* A long no-op marks the rdpmc as ours. The recovery handler skips no other rdpmc. */
 #define PERFMON_ARCH_READ_MARK 0x4d465250
 
 static inline uint64_t perfmon_arch_counter_read(uint64_t handle, uint64_t *check)

@@ -2,11 +2,11 @@
 /*
  * The fast path: the read with sequence retry, and BEGIN and END of a warm region.
  *
- * Uses arch/ alone, and calls upward in one declared place: what is not warm goes to the
- * functions of regions/ that fastpath/region.h names.
+ * It uses arch/ alone. It calls upward in one place: a call that is not warm goes to the
+ * functions of regions/ that fastpath/region.h declares.
  *
- * Must hold: no lock, no allocation, no system call but the vDSO's clock, no string. A
- * change of it shows in `scripts/bench --guest`, to the instruction.
+ * Must hold: no lock, no allocation, no system call except the vDSO's clock, no string.
+ * `scripts/bench --guest` shows each change of its cost, to the instruction.
  */
 #ifndef PM_FASTPATH_FASTPATH_H
 #define PM_FASTPATH_FASTPATH_H

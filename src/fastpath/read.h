@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The fast read: a counter's value from the page that the kernel maps and one
- * unprivileged instruction, without a system call. The inline reads of programs
- * (perfmon/inline.h), the out-of-line reads and the region path compile from this file.
+ * The fast read of a counter, without a system call: from the page that the kernel maps,
+ * and by one unprivileged instruction. The inline reads of programs (perfmon/inline.h),
+ * the out-of-line reads and the region path compile from this file.
  *
- * The kernel brackets each update of a page with two increments of `lock`, and updates
- * a counter's page on the CPU of the thread that owns the counter. So between two equal
- * values of `lock` nothing of the page has changed, and everything that follows from
- * the page -- index, offset, width, times -- can be kept beside it in a *view* and used
- * again until `lock` moves:
+ * The kernel brackets each update of a page with two increments of `lock`, and updates a
+ * counter's page on the CPU of the thread that owns the counter. So between two equal
+ * values of `lock` nothing of the page has changed. Everything that follows from the page
+ * (index, offset, width, times) can be kept in a *view* and used again until `lock`
+ * changes:
  *
- *   sample:   lock and index equal the view's?   (one 64-bit load)
+ *   sample:   do lock and index equal the view's?  (one 64-bit load)
  *             read the hardware counter
- *             lock and index still equal?        -> the sample is good
- *   refresh:  otherwise take the view anew from the page, between two equal even locks,
+ *             are lock and index still equal?      -> the sample is good
+ *   refresh:  otherwise copy the page to the view, between two equal even locks,
  *             and sample again.
  *
- * Barriers: reader and kernel run on the same CPU, so all that could come between is an
- * interrupt, and a compiler barrier orders the loads (its partner is the kernel's own
- * barrier() in perf_event_update_userpage()). Another thread must not use the view.
+ * Barriers: reader and kernel run on the same CPU, so only an interrupt can come between.
+ * A compiler barrier orders the loads. It pairs with the kernel's barrier() in
+ * perf_event_update_userpage(). Another thread must not use the view.
  *
- * Usable from C11 and C++11; include perfmon/inline.h, not this file.
+ * Usable from C11 and C++11. Include perfmon/inline.h, not this file.
  */
 #ifndef PERFMON_FASTPATH_READ_H
 #define PERFMON_FASTPATH_READ_H
@@ -31,7 +31,7 @@
 
 #include "../arch/arch.h"
 
-/* Empty in the product. A test defines it to put a migration, a wrap or a rotation
+/* Empty in the product. Tests define it to inject a migration, a wrap or a rotation
  * between any two steps. */
 #ifndef PERFMON_READ_HOOK
 #define PERFMON_READ_HOOK(step, view) ((void)0)
@@ -48,14 +48,14 @@ enum perfmon_read_step {
 	PERFMON_READ_STORING  /* refresh: twice, before it is stored and midway */
 };
 
-/* A lock is even when nobody writes the page; no page ever matches these. The second is
- * that of a view which is being taken anew. */
+/* No page ever has these locks. A page's lock is even when nobody writes the page. The
+ * second marks a view during its refresh. */
 #define PERFMON_VIEW_STALE  UINT64_C(1)
 #define PERFMON_VIEW_TAKING UINT64_C(3)
 
 /*
- * What a reader keeps of one counter's page. The first five stand in the order in which a
- * read takes them, to be loaded in pairs.
+ * A reader's copy of one counter's page. The first five fields stand in the order in
+ * which a read loads them, to be loaded in pairs.
  *
  *	field		writer				order
  *	base		pm_view_rebase(), any thread	before lock_index is made stale
@@ -65,29 +65,32 @@ enum perfmon_read_step {
  *							nobody has made it stale since
  *	the others	pm_view_refresh()
  *
- * A refresh may be interrupted by a signal handler that reads by the same view. With a
- * taker the handler writes nothing: what it wrote would be a whole view, which the
- * interrupted refresh goes on to overwrite, and a second handler could read half of each.
+ * A signal handler that reads by the same view may interrupt a refresh. While there is a
+ * taker the handler writes nothing. Otherwise the interrupted refresh would overwrite
+ * parts of the handler's view, and a second handler could read half of each.
  */
 struct perfmon_counter_view {
 	const struct perf_event_mmap_page *page;
 	uint64_t lock_index;   /* the page's lock (low half) and index (high half) */
 	uint64_t value_handle; /* perfmon_arch_value_handle(index, width) */
-	uint64_t offset;       /* to add to the sign-extended hardware counter */
+	uint64_t offset;       /* the addend of the sign-extended hardware counter */
 	uint64_t handle;       /* perfmon_arch_counter_handle(index), for raw reads */
 	uint32_t shift;	       /* 64 less the counter's width in bits */
 	uint32_t retries;      /* times a refresh had to start again */
-	/* enabled less running time: what the counter has missed up to the last change of
-	 * the page; constant while it is on the hardware */
+	/* Enabled less running time: how long the counter was off the hardware, up to
+	 * the last change of the page. It is constant while the counter is on the
+	 * hardware. */
 	uint64_t lost_ns;
-	/* time_enabled + time_offset: enabled time at timestamp t is this plus t in ns */
+	/* time_enabled + time_offset: plus t in ns, this is the enabled time at timestamp
+	 * t */
 	uint64_t enabled_base_ns;
-	uint64_t base;	/* the owner's own addend, part of offset after a refresh */
-	uint32_t epoch; /* of the recoveries: an earlier one's views are not refreshed */
-	uint32_t taker; /* of the refresh under way: tells its stack frame; 0: none */
+	uint64_t base; /* the owner's own addend, part of offset after a refresh */
+	uint32_t
+		epoch; /* number of recoveries; a view of an earlier epoch is not refreshed */
+	uint32_t taker; /* identifies the stack frame of the running refresh; 0: none */
 };
 
-/* The page's lock and index as one word, low half lock. */
+/* Returns the page's lock and index as one word, with the lock in the low half. */
 static inline uint64_t perfmon_view_lock_index(const struct perf_event_mmap_page *page)
 {
 	typedef uint64_t __attribute__((may_alias)) word;
@@ -100,8 +103,8 @@ static inline uint64_t perfmon_view_lock_index(const struct perf_event_mmap_page
 #endif
 }
 
-/* Whether the page's lock or index differs from TAKEN. Between two barriers, which have
- * it loaded there and then: volatile would cost an instruction on x86. */
+/* Returns whether the page's lock or index differs from TAKEN. Two barriers make the
+ * compiler load it here. volatile would cost an instruction on x86. */
 static inline int perfmon_view_moved(const struct perf_event_mmap_page *page,
 				     uint64_t taken)
 {
@@ -117,10 +120,10 @@ static inline int perfmon_view_moved(const struct perf_event_mmap_page *page,
 }
 
 /*
- * One attempt to read the hardware counter behind VIEW, raw, into *RAW. Returns 0, or 1
- * if the page has changed since the view was taken (or the counter is not on the
- * hardware): refresh, then try again. A caller that goes on to use the view's other
- * fields must not be interrupted by a signal handler that refreshes the same view.
+ * Tries once to read the raw hardware counter of VIEW into *RAW. Returns 0, or 1 if the
+ * page has changed since the refresh or the counter is not on the hardware: refresh the
+ * view, then try again. A caller that also uses the view's other fields must not be
+ * interrupted by a signal handler that refreshes the same view.
  */
 static inline int perfmon_view_sample(const struct perfmon_counter_view *view,
 				      uint64_t *raw)
@@ -140,11 +143,11 @@ static inline int perfmon_view_sample(const struct perfmon_counter_view *view,
 }
 
 /*
- * The same for the whole value: the counter, sign-extended from its width, plus offset.
- * A width-bit counter that the kernel set to -period counts up through zero: masking
- * instead of extending loses 2^width. The view's lock is taken before all else that
- * it says, so that a signal handler may refresh the view at any point: then its page has
- * moved, and a check fails. PAGE is the view's.
+ * Tries once to read the whole value: the counter, sign-extended from its width, plus the
+ * offset. The kernel sets a counter to -period, from where it counts up through zero:
+ * masking instead of extending would lose 2^width. The view's lock is loaded before all
+ * other fields, so that a signal handler may refresh the view at any point: then the page
+ * has changed, and a check fails. PAGE is the view's page.
  */
 static inline int perfmon_view_value_on(const struct perfmon_counter_view *view,
 					const struct perf_event_mmap_page *page,
@@ -185,15 +188,16 @@ static inline int perfmon_view_value(const struct perfmon_counter_view *view,
 	return perfmon_view_value_on(view, view->page, value);
 }
 
-/* RAW, sign-extended from the counter's width. */
+/* Returns RAW, sign-extended from the counter's width. */
 static inline int64_t perfmon_view_extend(const struct perfmon_counter_view *view,
 					  uint64_t raw)
 {
 	return perfmon_arch_extend(raw, view->shift);
 }
 
-/* The difference of two raw readings taken under one lock. Negative is a defect: the
- * kernel takes a counter's interrupt before it has gone through half of its width. */
+/* Returns the difference of two raw readings under one lock. A negative difference is a
+ * defect: the kernel handles a counter's interrupt before the counter has gone through
+ * half of its width. */
 static inline int64_t perfmon_view_difference(const struct perfmon_counter_view *view,
 					      uint64_t later, uint64_t earlier)
 {

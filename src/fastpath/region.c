@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * BEGIN and END of a region in a thread that is set up, on a path it has seen. One body
- * each, compiled for the numbers of counters that matter and once more for all other
- * settings; what is not warm leaves by a tail call.
+ * BEGIN and END of a region in a thread that is set up, on a known path. Each has one
+ * body, which is compiled for the frequent numbers of counters and once more for all
+ * other settings. A call that is not warm leaves by a tail call.
  *
- * BEGIN reads last and END reads first, so that the least of their own instructions is
- * counted, and always the same.
+ * BEGIN reads the counters last and END reads them first. So they count as few of their
+ * own instructions as possible, and always the same number.
  */
 #include "fastpath/region.h"
 
@@ -16,8 +16,9 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define ANY	    PERFMON_PROFILE_COUNTERS_MAX
 
-/* The loops over a constant number of counters leave straight code. clang peels the first
- * turn off those that nothing leaves early, and would keep the rest of four as a loop. */
+/* Unrolls the loops over a constant number of counters. clang peels the first
+ * iteration off loops without an early exit, and would keep the other iterations of
+ * four as a loop. */
 #ifdef __clang__
 /* With -Os, and with sanitizers, it keeps loops. */
 #pragma clang diagnostic ignored "-Wpass-failed"
@@ -28,13 +29,14 @@
 #define UNROLL_WHOLE UNROLL
 #endif
 
-/* The gate is for the thread itself and its signal handlers: compiler order suffices. */
+/* Only the thread itself and its signal handlers use the stack: compiler order
+ * suffices. */
 #define SIGNAL_FENCE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 struct pm_region_general pm_region_general;
 
-/* Until the first region has shown how many counters there are, both calls end at the
- * closed gate of a thread that is not set up. */
+/* The calls before the first region has shown how many counters there are. They lead to
+ * the slow path, as with a thread that is not set up. */
 __attribute__((visibility("default"))) void (*perfmon_region_begin_armed)(
 	struct perfmon_region *) = pm_region_begin_closed;
 __attribute__((visibility("default"))) void (*perfmon_region_end_armed)(
@@ -50,30 +52,31 @@ INLINE uint64_t now(int general)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The slot of KEY behind SLOT, which holds another; NULL if there is none. */
-INLINE struct pm_slot *probe(const struct pm_thread_block *block, struct pm_slot *slot,
-			     uint64_t key)
+/* Returns the entry of KEY behind ENTRY, which has another key; NULL if there is none. */
+INLINE struct pm_path_entry *probe(const struct pm_thread_block *block,
+				   struct pm_path_entry *entry, uint64_t key)
 {
-	size_t mask = ~UINT64_C(0) >> block->slot_shift;
+	size_t mask = ~UINT64_C(0) >> block->entry_shift;
 
-	while (slot->key) {
-		slot = block->slots + ((size_t)(slot - block->slots + 1) & mask);
-		if (slot->key == key)
-			return slot;
+	while (entry->key) {
+		entry = block->entries + ((size_t)(entry - block->entries + 1) & mask);
+		if (entry->key == key)
+			return entry;
 	}
 	return NULL;
 }
 
-/* BEGIN with COUNTERS counters, a constant in each instance but the general ones'. */
+/* BEGIN with COUNTERS counters. COUNTERS is a constant in all instances except the
+ * general ones. */
 INLINE void begin(struct perfmon_region *region, uint32_t counters, int general,
 		  int strided)
 {
 	struct pm_thread_block *block = pm_thread_block;
-	struct pm_frame *frame = block->gate;
+	struct pm_frame *frame = block->top;
 	const uint32_t *cpu = block->cpu;
 	struct perfmon_profile_node *node;
 	uint64_t region_key, path_key, on_cpu, key, found;
-	struct pm_slot *slot;
+	struct pm_path_entry *entry;
 	size_t size;
 	uint32_t i;
 
@@ -81,7 +84,7 @@ INLINE void begin(struct perfmon_region *region, uint32_t counters, int general,
 		pm_region_begin_closed(region);
 		return;
 	}
-	block->gate = NULL;
+	block->top = NULL;
 	SIGNAL_FENCE();
 	if (general) {
 		counters = block->counters;
@@ -92,19 +95,19 @@ INLINE void begin(struct perfmon_region *region, uint32_t counters, int general,
 	size = pm_frame_size(counters);
 	region_key = PM_GET(region->key);
 	key = pm_frame_at(frame, size, -1)->path_key + region_key;
-	slot = block->slots + (key >> block->slot_shift);
-	__asm__("" : "+r"(slot)); /* one address for all its fields */
-	found = slot->key;
-	node = slot->node;
+	entry = block->entries + (key >> block->entry_shift);
+	__asm__("" : "+r"(entry)); /* one address for all its fields */
+	found = entry->key;
+	node = entry->node;
 	if (unlikely(found != key)) {
-		slot = probe(block, slot, key);
-		if (!slot) {
+		entry = probe(block, entry, key);
+		if (!entry) {
 			pm_region_begin_missing(block, frame, region);
 			return;
 		}
-		node = slot->node;
+		node = entry->node;
 	}
-	path_key = slot->path_key;
+	path_key = entry->path_key;
 	on_cpu = *cpu;
 	PM_ADD_64(node->entered, 1);
 	frame->region_key = region_key;
@@ -113,7 +116,7 @@ INLINE void begin(struct perfmon_region *region, uint32_t counters, int general,
 	frame->path_key = path_key;
 	if (counters)
 		frame->epoch = block->epoch;
-	/* A handler's visit may have come before this one and drawn already. */
+	/* The visit of a signal handler may have come before and drawn already. */
 	if (strided && !pm_node_stride(node, block->columns)->gap)
 		pm_stride_draw(pm_node_stride(node, block->columns));
 	if (general && pm_region_general.fence)
@@ -127,14 +130,14 @@ INLINE void begin(struct perfmon_region *region, uint32_t counters, int general,
 	}
 	SIGNAL_FENCE();
 	PM_PUT(frame->node, node);
-	block->gate = pm_frame_at(frame, size, 1);
+	block->top = pm_frame_at(frame, size, 1);
 }
 
 INLINE void end(struct perfmon_region *region, uint32_t counters, int general,
 		int strided)
 {
 	struct pm_thread_block *block = pm_thread_block;
-	struct pm_frame *frame = block->gate;
+	struct pm_frame *frame = block->top;
 	const uint32_t *cpu = block->cpu;
 	struct perfmon_profile_node *node;
 	uint64_t raw[ANY], sequence, ticks;
@@ -145,7 +148,7 @@ INLINE void end(struct perfmon_region *region, uint32_t counters, int general,
 		pm_region_end_closed(region);
 		return;
 	}
-	block->gate = NULL;
+	block->top = NULL;
 	SIGNAL_FENCE();
 	if (general) {
 		counters = block->counters;
@@ -177,7 +180,7 @@ INLINE void end(struct perfmon_region *region, uint32_t counters, int general,
 	if (counters &&
 	    (unlikely(frame->epoch != block->epoch) || unlikely(negative < 0)))
 		goto stale_matched;
-	/* Also where a clock that is not the same on all CPUs would go backwards. */
+	/* Also where the clocks of CPUs differ, so that the time would go backwards. */
 	if (unlikely(frame->cpu != *cpu))
 		goto stale_matched;
 	PM_PUT(frame->node, NULL);
@@ -198,7 +201,7 @@ INLINE void end(struct perfmon_region *region, uint32_t counters, int general,
 	if (strided)
 		pm_region_stride_step(block, node);
 	SIGNAL_FENCE();
-	block->gate = frame;
+	block->top = frame;
 	return;
 
 stale:
@@ -211,9 +214,9 @@ stale_matched:
 }
 
 /*
- * With strides most visits are passed over, by these: nothing but the visit's place in the
- * tree is kept. Whatever else it is goes on as if it came here first. A function of its
- * own, so that the few instructions do not pay for the registers of the other.
+ * BEGIN and END with strides. They skip most visits: only the visit's place in the tree
+ * is kept. All other visits continue in the measured form. That form is a function of its
+ * own, so that a skipped visit does not save its registers.
  */
 static void begin_measured(struct perfmon_region *region);
 static void end_measured(struct perfmon_region *region);
@@ -221,29 +224,29 @@ static void end_measured(struct perfmon_region *region);
 static void begin_strided(struct perfmon_region *region)
 {
 	struct pm_thread_block *block = pm_thread_block;
-	struct pm_frame *frame = block->gate;
+	struct pm_frame *frame = block->top;
 	struct perfmon_profile_stride *stride;
 	struct perfmon_profile_node *node;
 	uint64_t region_key, key;
-	struct pm_slot *slot;
+	struct pm_path_entry *entry;
 
 	if (unlikely(!frame)) {
 		pm_region_begin_closed(region);
 		return;
 	}
-	block->gate = NULL;
+	block->top = NULL;
 	SIGNAL_FENCE();
 	if (unlikely(block->arm_generation != PM_GET(pm_region_general.generation)))
 		goto measured;
 	region_key = PM_GET(region->key);
 	key = pm_frame_at(frame, block->frame_size, -1)->path_key + region_key;
-	slot = block->slots + (key >> block->slot_shift);
-	if (unlikely(slot->key != key)) {
-		slot = probe(block, slot, key);
-		if (!slot)
+	entry = block->entries + (key >> block->entry_shift);
+	if (unlikely(entry->key != key)) {
+		entry = probe(block, entry, key);
+		if (!entry)
 			goto measured;
 	}
-	node = slot->node;
+	node = entry->node;
 	stride = pm_node_stride(node, block->columns);
 	if (unlikely(!stride->gap))
 		goto measured;
@@ -251,15 +254,16 @@ static void begin_strided(struct perfmon_region *region)
 	PM_ADD_64(node->entered, 1);
 	frame->region_key = region_key;
 	frame->cpu = PM_FRAME_SKIPPED;
-	frame->path_key = slot->path_key;
-	/* Frames below may have to be frozen, and the search ends at another epoch. */
+	frame->path_key = entry->path_key;
+	/* Frames below may need their views saved, and that search ends at another
+	 * epoch. */
 	frame->epoch = block->epoch;
 	SIGNAL_FENCE();
 	PM_PUT(frame->node, node);
-	block->gate = pm_frame_at(frame, block->frame_size, 1);
+	block->top = pm_frame_at(frame, block->frame_size, 1);
 	return;
 measured:
-	block->gate = frame;
+	block->top = frame;
 	SIGNAL_FENCE();
 	begin_measured(region);
 }
@@ -267,27 +271,27 @@ measured:
 static void end_strided(struct perfmon_region *region)
 {
 	struct pm_thread_block *block = pm_thread_block;
-	struct pm_frame *gate = block->gate, *frame;
+	struct pm_frame *top = block->top, *frame;
 	struct perfmon_profile_node *node;
 
-	if (unlikely(!gate)) {
+	if (unlikely(!top)) {
 		pm_region_end_closed(region);
 		return;
 	}
-	frame = pm_frame_at(gate, block->frame_size, -1);
+	frame = pm_frame_at(top, block->frame_size, -1);
 	if (unlikely(frame->cpu != PM_FRAME_SKIPPED ||
 		     frame->region_key != PM_GET(region->key) ||
 		     block->arm_generation != PM_GET(pm_region_general.generation))) {
 		end_measured(region);
 		return;
 	}
-	block->gate = NULL;
+	block->top = NULL;
 	SIGNAL_FENCE();
 	node = frame->node;
 	PM_PUT(frame->node, NULL);
 	PM_ADD(pm_node_stride(node, block->columns)->skipped, 1);
 	SIGNAL_FENCE();
-	block->gate = frame;
+	block->top = frame;
 }
 
 /* The specialised forms: name, number of counters, general, strided. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where the hot path of regions leaves for the slow one, and how the armed calls are
- * chosen. */
+/* The slow path of regions that the hot path calls, and the choice of the hot path's
+ * forms. */
 #ifndef PM_FASTPATH_REGION_H
 #define PM_FASTPATH_REGION_H
 
@@ -12,50 +12,50 @@ struct pm_region_calls {
 };
 
 /*
- * The calls for COUNTERS counters. With PLAIN they are specialised for the number and
- * assume the CPU's timestamp counter, no fence and threads that armed at the first
- * opportunity; otherwise one form serves every number and setting, and another all
- * where only some visits are measured (STRIDE).
+ * Returns the calls for COUNTERS counters. With PLAIN they are specialised for the
+ * number. They assume the CPU's timestamp counter, no fence, and that regions were armed
+ * once, at set-up. Otherwise one form serves every number and setting. Another form
+ * serves all of them with a STRIDE, where only some visits are measured.
  */
 struct pm_region_calls pm_region_calls_for(uint32_t counters, int plain, int stride);
 
 /* Settings of the general form, written before the calls are published. */
 struct pm_region_general {
-	int fence;	     /* complete earlier instructions before each read */
-	int stride;	     /* nodes have strides: once it is set it stays */
-	int monotonic;	     /* take the time from CLOCK_MONOTONIC */
-	uint64_t generation; /* of arming: frames of an older one are stale */
+	int fence;     /* complete earlier instructions before each read */
+	int stride;    /* nodes have strides; it is never reset */
+	int monotonic; /* take the time from CLOCK_MONOTONIC */
+	uint64_t
+		generation; /* counts arm and disarm; frames of an older generation are stale */
 };
 extern struct pm_region_general pm_region_general __attribute__((visibility("hidden")));
 
 /* --- the slow path (core/regions/slow.c, core/regions/stale.c) ----------------------  */
 
-/* The gate was closed. */
+/* The stack was closed. */
 void pm_region_begin_closed(struct perfmon_region *region);
 void pm_region_end_closed(struct perfmon_region *region);
 
-/* The gate was open at FRAME and is closed now; each opens it again. */
-/* No child of this key: a new path, an unregistered region, or too deep. */
+/* The stack was open at FRAME and is closed now. Each of these opens it again. */
+/* There is no child with this key: a new path, an unregistered region, or too deep. */
 void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *frame,
 			     struct perfmon_region *region);
-/* FRAME is filled in except for its start, its counters and NODE, its node; some view is
- * stale. */
+/* FRAME lacks only its start, its counters and its node NODE. Some view is stale. */
 void pm_region_begin_stale(struct pm_thread_block *block, struct pm_frame *frame,
 			   struct perfmon_profile_node *node);
-/* FRAME is the innermost open visit; some page has changed since its BEGIN. */
+/* FRAME is the innermost open visit. Some page has changed since its BEGIN. */
 void pm_region_end_stale(struct pm_thread_block *block, struct pm_frame *frame);
-/* The visit at FRAME is the innermost, and has another key than REGION: this END is its
- * own first pass, or another visit's. */
+/* FRAME is the innermost visit, and its key is not the key of REGION. This END is the
+ * region's first call, or belongs to another visit. */
 void pm_region_end_other(struct pm_thread_block *block, struct pm_frame *frame,
 			 struct perfmon_region *region);
-/* A visit of NODE was measured, and it is time to look at its stride. */
+/* A visit of NODE was measured, and its stride is due for an adjustment. */
 void pm_region_stride_look(struct pm_thread_block *block,
 			   const struct perfmon_profile_node *node);
-/* The generation of arming is another than at this thread's last call: drops the frames
- * below FRAME, which are stale, and returns where the gate is now. */
+/* The generation of arming has changed since this thread's last call. Drops the stale
+ * frames below FRAME and returns the new top of the stack. */
 struct pm_frame *pm_region_resync(struct pm_thread_block *block, struct pm_frame *frame);
 
-/* After each measured visit of NODE, which has a stride: now and then that is looked at. */
+/* Counts down to the next adjustment of a stride, after each measured visit of NODE. */
 static inline __attribute__((always_inline)) void
 pm_region_stride_step(struct pm_thread_block *block,
 		      const struct perfmon_profile_node *node)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "fastpath/thread.h"
 
-/* A gate that never opens: what the TLS pointer is before set-up and after the end. */
+/* A block whose stack never opens, for threads before set-up and after their end. */
 struct pm_thread_block pm_thread_block_none;
 __thread struct pm_thread_block *pm_thread_block
 	__attribute__((tls_model("initial-exec"))) = &pm_thread_block_none;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the region hot path works on: one block per thread, reached by one initial-exec
- * TLS pointer, in memory that a forked child finds wiped (MADV_WIPEONFORK).
+ * The memory of the region hot path: one block per thread, reached by one initial-exec
+ * TLS pointer. A forked child finds it wiped (MADV_WIPEONFORK).
  *
- * The gate. `gate` points to the next free frame of the thread's stack of open visits. It
- * is closed (NULL) wherever the hot path must not go: before the thread is set up, in a
- * forked child, while a region call is under way (a signal handler that comes in between
- * finds it closed), and while visits are nested too deep. So the one test that BEGIN and
- * END make of it stands for all of these, and the slow path sorts them out.
+ * `top` points to the next free frame of the thread's stack of open visits. The stack is
+ * closed (NULL) wherever the hot path must not go: before the thread is set up, in a
+ * forked child, during a region call (a signal handler that interrupts it finds the stack
+ * closed), and while visits are nested too deep. So one test in BEGIN and END stands for
+ * all of these. The slow path finds which of them it is.
  */
 #ifndef PM_FASTPATH_THREAD_H
 #define PM_FASTPATH_THREAD_H
@@ -17,34 +17,33 @@
 #include "perfmon/region.h"
 
 /*
- * Keys. A region has the key id * PM_KEY, a node the path key (number << 32) * PM_KEY;
- * the key of a child is the sum of its parent's path key and its region's key, that is
+ * Keys. A region has the key id * PM_KEY, a node the path key (number << 32) * PM_KEY.
+ * The key of a child is the sum of its parent's path key and its region's key, that is
  * (parent number << 32 | region id) * PM_KEY modulo 2^64. PM_KEY is odd, so different
- * pairs have different keys, and its high bits are a good hash (Fibonacci hashing: PM_KEY
- * is 2^64 / golden ratio): no multiplication is left for the hot path. Key 0 is no
- * region.
+ * pairs have different keys. Its high bits are a good hash (Fibonacci hashing: PM_KEY is
+ * 2^64 / golden ratio), and the hot path needs no multiplication. No region has key 0.
  */
 #define PM_KEY UINT64_C(0x9e3779b97f4a7c15)
 #define PM_KEY_INVERSE                                                                   \
-	UINT64_C(0xf1de83e19937733d) /* PM_KEY * it is 1: takes keys apart */
+	UINT64_C(0xf1de83e19937733d) /* PM_KEY times this is 1: decodes keys */
 #define PM_REGION_KEY(id)   ((uint64_t)(id)*PM_KEY)
 #define PM_PATH_KEY(number) (((uint64_t)(number) << 32) * PM_KEY)
-/* The path key of a node at the deepest level: it has no children, so that every BEGIN
- * below it misses and goes to the slow path, which knows how deep is too deep. */
+/* The path key of a node at the deepest level. It has no children, so that every BEGIN
+ * below it fails to find its path and goes to the slow path, which checks the depth. */
 #define PM_PATH_KEY_BARREN PM_PATH_KEY(UINT32_MAX)
 
 _Static_assert(PM_KEY *PM_KEY_INVERSE == 1, "keys can be taken apart");
 
-/* Visits open below the deepest level are remembered by their regions' keys, so many of
- * them; still deeper ones are only counted. */
+/* For this many visits below the deepest level the keys of their regions are kept. Still
+ * deeper visits are only counted. */
 #define PM_OVERFLOW_KEYS 1024
 
-/* Names known only at run time are looked up in a cache of so many. */
+/* The number of entries in the cache of names known only at run time. */
 #define PM_NAME_CACHE 64
 
-/* One entry of a thread's child table: open addressing, linear probing, at most half
+/* An entry of a thread's table of paths: open addressing, linear probing, at most half
  * full. */
-struct pm_slot {
+struct pm_path_entry {
 	uint64_t key; /* 0: empty */
 	struct perfmon_profile_node *node;
 	uint64_t path_key; /* the node's, for its own children */
@@ -53,11 +52,12 @@ struct pm_slot {
 };
 
 struct pm_frame_counter {
-	uint64_t raw;	/* the hardware counter at BEGIN, or the whole value: see exact */
-	int64_t offset; /* of the view at BEGIN, written when the frame is frozen */
-	uint64_t lost_ns;    /* likewise */
-	uint64_t enabled_ns; /* likewise the view's enabled_base_ns; or the whole time at
-			      * BEGIN, where exact: UINT64_MAX if it is not known */
+	uint64_t
+		raw; /* the hardware counter at BEGIN, or the whole value if `whole` is set */
+	int64_t offset;	  /* the view's at BEGIN, written when the views are saved */
+	uint64_t lost_ns; /* likewise */
+	uint64_t
+		enabled_ns; /* likewise the view's enabled_base_ns; with `whole` the enabled time at BEGIN, or UINT64_MAX if it is not known */
 };
 
 /*
@@ -66,61 +66,63 @@ struct pm_frame_counter {
  * BEGIN stores raw counters only. What else of the views an END may need -- offset, lost
  * and enabled time -- stays in the views as long as no page changes, that is, as long as
  * the frame's epoch is the block's. Before a view is refreshed, the frames opened since
- * the last refresh are *frozen*: those values are copied into them and the epoch moves.
- * Each frame is frozen at most once, by the slow path, so the hot one need not save them.
+ * the last refresh are *saved*: those values are copied into them and the epoch moves.
+ * Each frame is saved at most once, by the slow path, so the hot one need not save them.
  *
  * The node comes last in BEGIN and goes first in END: a call that a signal handler leaves
- * by siglongjmp(3) never opens the gate again, and the nodes tell which visits are open.
+ * by siglongjmp(3) never opens the stack again, and the nodes tell which visits are open.
  */
 struct pm_frame {
-	struct perfmon_profile_node *node; /* NULL: no visit is open here */
+	struct perfmon_profile_node *
+		node; /* One open visit. The order of the fields lets the hot path load and store them in pairs.  BEGIN stores raw counters only. END may need more of the views: offset, lost and enabled time. These stay in the views as long as no page changes, that is, as long as the frame's epoch is the block's. Before a view is refreshed, the slow path *saves* these values into all frames since the last refresh, and the epoch advances. They are saved at most once for each frame, and the hot path need not save them.  BEGIN writes the node last, and END clears it first. A call that a signal handler leaves by siglongjmp(3) never opens the stack again, and the nodes show which visits are open. */
 	uint64_t region_key;
 	uint64_t start; /* ticks */
 	uint64_t cpu;	/* PM_FRAME_SKIPPED: the visit is not measured */
 	uint64_t path_key;
 	uint64_t epoch;	  /* the block's epoch at BEGIN */
-	uint32_t exact;	  /* frozen: raw is the whole value, of all counters */
-	uint32_t unknown; /* frozen: bit i set, counter i could not be read at BEGIN */
+	uint32_t whole;	  /* saved: raw is the whole value, of all counters */
+	uint32_t unknown; /* saved: bit i set, counter i could not be read at BEGIN */
 	struct pm_frame_counter counter[];
 };
 
-/* No CPU: of a visit that a stride passes over. */
+/* Marks a visit that a stride skips, instead of a CPU number. */
 #define PM_FRAME_SKIPPED UINT64_MAX
 
-/* The first epoch of a plan's generation, and the generation of an epoch. */
+/* Give the first epoch of a plan's generation, and the generation of an epoch. */
 #define PM_EPOCH(generation)	   ((uint64_t)(generation) << 48)
 #define PM_EPOCH_GENERATION(epoch) ((epoch) >> 48)
 
 struct pm_thread;
 
 struct pm_thread_block {
-	struct pm_frame *gate;
+	struct pm_frame *top;
 	const uint32_t *cpu; /* the CPU the thread runs on now (rseq), or a constant 0 */
-	/* moves whenever a view is refreshed or the plan changes: an END that finds the
-	 * epoch of its BEGIN knows that no page has changed between. Starts at PM_EPOCH()
-	 * of the plan's generation, plus one. */
+	/* Advances whenever a view is refreshed or the plan changes. If an END finds the
+	 * epoch of its BEGIN, no page has changed between. It starts at PM_EPOCH() of the
+	 * plan's generation, plus one. */
 	uint64_t epoch;
-	struct pm_slot *slots;
-	uint64_t slot_shift; /* 64 - log2(slots) */
+	struct pm_path_entry *entries;
+	uint64_t entry_shift; /* 64 - log2(entries) */
 	uint32_t counters;
-	uint32_t columns; /* counts of a node: the counters, and those refused everywhere
-			   */
+	uint32_t
+		columns; /* counts of a node: the counters, and those that no thread could open */
 	uint32_t frame_size;
-	uint32_t slots_used;
-	uint32_t overflow; /* visits open below the deepest level; the gate is closed */
+	uint32_t entries_used;
+	uint32_t overflow; /* visits open below the deepest level; the stack is closed */
 	uint32_t in_slow;  /* the slow path is under way */
 	uint32_t alive;	   /* 0 in a wiped block */
 	struct pm_thread *thread;
-	struct pm_frame *frames;    /* frames[0] is the thread's root, never popped */
-	struct pm_frame *full_gate; /* what the gate was before an overflow */
+	struct pm_frame *frames;   /* frames[0] is the thread's root, never popped */
+	struct pm_frame *full_top; /* the top before an overflow */
 	uint64_t arm_generation;
-	uint32_t time_view; /* a view whose page tells the time; counters: none does */
+	uint32_t
+		time_view; /* a view whose page has a clock; equal to counters if none has */
 	struct perfmon_region **name_cache; /* PM_NAME_CACHE of them */
 	uint64_t *overflow_key;		    /* PM_OVERFLOW_KEYS of them */
 	struct perfmon_counter_view view[];
 };
 
-/* The calling thread's block; never NULL: before set-up one whose gate is closed. */
+/* The calling thread's block, never NULL. Before set-up its stack is closed. */
 extern __thread struct pm_thread_block *pm_thread_block
 	__attribute__((visibility("hidden"), tls_model("initial-exec")));
 extern struct pm_thread_block pm_thread_block_none __attribute__((visibility("hidden")));
@@ -136,7 +138,8 @@ static inline size_t pm_frame_size(uint32_t counters)
 	return sizeof(struct pm_frame) + counters * sizeof(struct pm_frame_counter);
 }
 
-/* What stands behind the COLUMNS counts of NODE where a stride is on. */
+/* Returns the stride of NODE, which stands behind its COLUMNS counts if strides are
+ * on. */
 static inline struct perfmon_profile_stride *
 pm_node_stride(const struct perfmon_profile_node *node, uint32_t columns)
 {
@@ -146,9 +149,9 @@ pm_node_stride(const struct perfmon_profile_node *node, uint32_t columns)
 /* --- the writer's side of a node ---------------------------------------------------- */
 
 /*
- * One aligned word is written or read whole, once, in program order. Volatile says so to
- * the compiler in fewer instructions than a relaxed atomic (which takes no offset in an
- * addressing mode on aarch64); ThreadSanitizer wants to hear it as an atomic.
+ * Read or write one aligned word whole, once, in program order. volatile compiles to
+ * fewer instructions than a relaxed atomic, which has no addressing mode with an offset
+ * on aarch64. ThreadSanitizer needs an atomic.
  */
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -169,10 +172,10 @@ pm_node_stride(const struct perfmon_profile_node *node, uint32_t columns)
 #define PM_GET(field)	     (*(volatile __typeof__(field) *)&(field))
 #define PM_PUT(field, value) ((void)(*(volatile __typeof__(field) *)&(field) = (value)))
 #endif
-/* Of a field that only the calling thread writes: its own read of it may be plain. */
+/* Adds to a field that only the calling thread writes. Its own read may be plain. */
 #define PM_ADD(field, value) PM_PUT(field, (field) + (value))
-/* The same for 64-bit integers on the warm path: volatile keeps gcc from adding in
- * memory. */
+/* PM_ADD() for 64-bit integers on the warm path. volatile would prevent gcc from adding
+ * in memory. */
 #if defined(__x86_64__) && !defined(PM_TSAN)
 #define PM_ADD_64(field, value)                                                          \
 	__asm__ __volatile__("addq %1, %0"                                               \
@@ -183,8 +186,7 @@ pm_node_stride(const struct perfmon_profile_node *node, uint32_t columns)
 #else
 #define PM_ADD_64(field, value) PM_ADD(field, value)
 #endif
-/* A mark that is counted in 32 bits stays at the most of them: it never looks like
- * none. */
+/* Adds to a 32-bit count, which stops at UINT32_MAX and never becomes 0 again. */
 #define PM_COUNT32(field, value)                                                         \
 	do {                                                                             \
 		uint32_t mark_;                                                          \
@@ -195,9 +197,9 @@ pm_node_stride(const struct perfmon_profile_node *node, uint32_t columns)
 
 /*
  * Opens a node for writing and returns its even sequence. The fence orders the odd
- * sequence before the fields; its partner is the reader's acquire fence before it looks
- * at the sequence again. Without it a reader on a weakly ordered CPU could see new fields
- * under the old even sequence, twice.
+ * sequence before the fields. It pairs with the reader's acquire fence before its second
+ * load of the sequence. Without it a reader on a weakly ordered CPU could see new fields
+ * between two equal, old, even sequences.
  */
 static inline uint64_t pm_node_open(struct perfmon_profile_node *node)
 {
@@ -207,15 +209,15 @@ static inline uint64_t pm_node_open(struct perfmon_profile_node *node)
 #if defined(__aarch64__)
 	__asm__ __volatile__("dmb ishst" ::: "memory");
 #elif defined(PM_TSAN)
-	/* ThreadSanitizer knows no fences; all accesses are atomic for it. */
+	/* ThreadSanitizer supports no fences. All accesses are atomic for it. */
 #else
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 #endif
 	return sequence;
 }
 
-/* Publishes the node: the release orders the fields before the even sequence; its partner
- * is the reader's acquire load of it. This store is the end of a visit. */
+/* Publishes the node. The release orders the fields before the even sequence. It pairs
+ * with the reader's acquire load of the sequence. This store is the end of a visit. */
 static inline void pm_node_close(struct perfmon_profile_node *node, uint64_t sequence)
 {
 	__atomic_store_n(&node->sequence, sequence + 2, __ATOMIC_RELEASE);
@@ -239,8 +241,8 @@ pm_node_add_time(struct perfmon_profile_node *node, uint64_t ticks)
 	PM_ADD(node->time_squares, real * real);
 	if (__builtin_expect(ticks < shortest, 0))
 		PM_PUT(node->time_min, ticks);
-	/* time_guard is time_max as long as bins reach that far, so that one comparison
-	 * finds a new maximum and a visit too long for a bin. */
+	/* time_guard is time_max as far as the bins reach, so that one comparison finds a
+	 * new maximum and a visit too long for a bin. */
 	if (__builtin_expect(ticks > guard, 0)) {
 		uint64_t last = (UINT64_C(1) << PERFMON_PROFILE_BINS) - 1;
 
@@ -253,7 +255,7 @@ pm_node_add_time(struct perfmon_profile_node *node, uint64_t ticks)
 #if defined(__x86_64__)
 	bin = &node->histogram[63 ^ __builtin_clzll(binned | 1)]; /* one bsr */
 #else
-	/* A subtraction from the node leaves the rest of the address to the load. */
+	/* The subtraction from the node lets the load compute the rest of the address. */
 	base = (char *)node - 4 * __builtin_clzll(binned | 1);
 	__asm__("" : "+r"(base));
 	bin = (uint32_t *)(void *)(base +
@@ -268,9 +270,10 @@ pm_node_add_time(struct perfmon_profile_node *node, uint64_t ticks)
 }
 
 /*
- * Strides. A node's visits are taken in runs of `stride`; of each run one is measured, at
- * a place that is drawn anew (xorshift64). So nothing in the program can be in step with
- * it, and of any number of visits the right share is measured.
+ * Draws the next measured visit. A node's visits are grouped in runs of `stride`. One
+ * visit of each run is measured, at a random place (xorshift64). So no pattern of the
+ * program can follow the measured visits, and the share of measured visits is right for
+ * any number of visits.
  */
 static inline void pm_stride_draw(struct perfmon_profile_stride *s)
 {
@@ -286,7 +289,8 @@ static inline void pm_stride_draw(struct perfmon_profile_stride *s)
 	PM_PUT(s->left, stride - 1 - place);
 }
 
-/* A visit of TICKS, which the node's sums hold once already. */
+/* Adds the weight of a measured visit of TICKS, which the node's sums hold once
+ * already. */
 static inline void pm_stride_add_time(struct perfmon_profile_node *node,
 				      struct perfmon_profile_stride *s, uint64_t ticks)
 {
@@ -298,7 +302,7 @@ static inline void pm_stride_add_time(struct perfmon_profile_node *node,
 	PM_ADD(s->time_cubes, worth * real * real * real);
 }
 
-/* What counter I counted in one visit, likewise. */
+/* Adds the weight of the count of counter I in one measured visit. */
 static inline void pm_stride_add_count(struct perfmon_profile_node *node,
 				       struct perfmon_profile_stride *s, uint32_t i,
 				       int64_t difference)

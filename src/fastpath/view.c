@@ -3,11 +3,11 @@
 
 #include <stdbool.h>
 
-/* Far more often than any page is rewritten between two instructions of one thread; a
- * page that moves this often is not a counter's page. */
+/* More attempts than any page changes between two instructions of one thread. A page that
+ * changes more often is not a counter's page. */
 #define TRIES 1000
 
-/* How often user access was found to be gone. Written by a signal handler. */
+/* Counts how often user access was lost. A signal handler writes it. */
 static uint32_t epoch;
 
 /* lock 0, index 0: a counter that is never on the hardware. */
@@ -34,11 +34,11 @@ void pm_view_init(struct perfmon_counter_view *view,
 void pm_view_rebase(struct perfmon_counter_view *view, uint64_t base)
 {
 	__atomic_store_n(&view->base, base, __ATOMIC_RELAXED);
-	/* Partner: publish(). A refresh that has not seen the base fails there. */
+	/* Pairs with publish(): a refresh that has not seen the new base fails there. */
 	__atomic_store_n(&view->lock_index, PERFMON_VIEW_STALE, __ATOMIC_RELEASE);
 }
 
-/* Makes a view valid again, unless it has become stale since it was marked. */
+/* Makes a view valid, unless it has become stale since the mark. */
 static bool publish(struct perfmon_counter_view *view, uint64_t taken)
 {
 	uint64_t mark = PERFMON_VIEW_TAKING;
@@ -62,8 +62,8 @@ static int refresh(struct perfmon_counter_view *view)
 		uint32_t width;
 
 		view->retries += tries != 0;
-		/* Partner: pm_view_rebase(). The base that came with a mark which this
-		 * takes away is seen below. */
+		/* Pairs with pm_view_rebase(). If this replaces its mark, the load of the
+		 * base below sees the new base. */
 		__atomic_exchange_n(&view->lock_index, PERFMON_VIEW_TAKING,
 				    __ATOMIC_ACQUIRE);
 		if (taken & 1)
@@ -103,8 +103,9 @@ static int refresh(struct perfmon_counter_view *view)
 
 int pm_view_refresh(struct perfmon_counter_view *view)
 {
-	/* A handler's frame is another than the one that it has interrupted. The same
-	 * frame again is not nested: a handler has left the former one by a jump. */
+	/* The frame of a signal handler differs from the frame that it has interrupted.
+	 * An equal frame is not nested: the handler has left the former refresh by a
+	 * jump. */
 	uint32_t self = (uint32_t)(uintptr_t)__builtin_frame_address(0) | 1;
 	int err;
 
@@ -128,7 +129,7 @@ uint64_t pm_view_clock_ns(const struct perf_event_mmap_page *page, uint64_t time
 {
 	uint64_t quotient, remainder;
 
-	/* Linux 5.12: a counter narrower than 64 bits is extended by time_cycles. */
+	/* Linux 5.12: time_cycles extends a counter narrower than 64 bits. */
 	if (page->cap_user_time_short)
 		timestamp = page->time_cycles +
 			    ((timestamp - page->time_cycles) & page->time_mask);
@@ -154,8 +155,8 @@ int pm_view_read_times(struct perfmon_counter_view *view, uint64_t *value,
 		enabled = view->enabled_base_ns +
 			  pm_view_clock_ns(view->page, perfmon_arch_timestamp());
 		PERFMON_READ_BARRIER();
-		/* Not the sample's page any more: the times are those of another
-		 * stretch. */
+		/* The page has changed since the sample: the times are those of another
+		 * interval. */
 		if (perfmon_view_lock_index(view->page) != lock)
 			continue;
 		*value = sample;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The size-led structures of the API. Each begins with its size in the program that was
- * compiled with it, which may know an earlier or a later version than the library.
+ * The size-led structures of the API. Each begins with its size in the compiled program.
+ * That program may know an earlier or a later version than the library.
  */
 #ifndef PM_API_EXPORT_STRUCT_H
 #define PM_API_EXPORT_STRUCT_H
@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More than any version will have: a size above it was never set. */
+/* No version will be larger. A size above this was never set. */
 #define PM_STRUCT_MOST ((size_t)4096)
 
-/* The size FIRST of a first version, which is a number: it never changes, whatever is
- * added. The numbers are those of machines of 64 bits; elsewhere a size is enough. */
+/* Returns FIRST, the size of the first version. It is a number because it never changes.
+ * The numbers hold on machines of 64 bits; elsewhere sizeof is used. */
 #define PM_STRUCT_FIRST(type, first)                                                     \
 	__extension__({                                                                  \
 		_Static_assert(sizeof(void *) != 8 || (first) <= sizeof(struct type),    \
@@ -24,9 +24,13 @@
 		sizeof(void *) == 8 ? (size_t)(first) : sizeof(size_t);                  \
 	})
 
-/* Checks GIVEN, a struct TYPE of which the first version had FIRST bytes: 0; -EINVAL:
- * NULL, or smaller than the first version; -E2BIG: what this library does not know is not
- * zero. */
+/*
+ * Checks GIVEN, a struct TYPE whose first version had FIRST bytes. Returns
+ *
+ *  - 0: it is valid
+ *  - -EINVAL: it is NULL, or smaller than the first version
+ *  - -E2BIG: bytes that this library does not know are not zero
+ */
 #define PM_STRUCT_CHECK(given, type, first)                                              \
 	pm_struct_check(given, PM_STRUCT_FIRST(type, first), sizeof(struct type))
 
@@ -49,25 +53,28 @@ static inline int pm_struct_check(const void *given, size_t first, size_t known)
 	return 0;
 }
 
-/* What becomes of a vector's elements: the call reads what stands in them, it writes to
- * them, or both. */
+/* The direction of a vector: the call reads the elements, writes to them, or both. */
 #define PM_VECTOR_IN	 1u
 #define PM_VECTOR_OUT	 2u
 #define PM_VECTOR_IN_OUT (PM_VECTOR_IN | PM_VECTOR_OUT)
 
-/* The same of a vector: see pm_vector_check(). */
+/* Checks a vector as pm_vector_check() does. */
 #define PM_VECTOR_CHECK(given, count, element_size, way, type, first)                    \
 	pm_vector_check(given, count, element_size, way, PM_STRUCT_FIRST(type, first),   \
 			sizeof(struct type))
 
 /*
- * The vectors of the API come with the number of their elements and the size of one in
- * the program. Checks that of GIVEN, COUNT elements of ELEMENT_SIZE bytes, of which the
- * first version had FIRST and this library knows KNOWN, and that go the WAY of
- * PM_VECTOR_IN and _OUT: 0; -EINVAL: elements smaller than the first version's, or not made
- * of whole words, or NULL with a COUNT, or so long where they are written to that the size
- * must be that of an array; -E2BIG: what this library does not know in elements that are
- * read is not zero.
+ * Checks a vector of the API, which comes with the number of its elements and the
+ * program's size of one. GIVEN has COUNT elements of ELEMENT_SIZE bytes. The first
+ * version had FIRST bytes; this library knows KNOWN. WAY is PM_VECTOR_IN, _OUT or both.
+ * Returns
+ *
+ *  - 0: it is valid
+ *  - -EINVAL: the elements are smaller than in the first version, or not made of whole
+ *    words; or GIVEN is NULL with a COUNT; or the elements are written to and twice as long
+ *    as KNOWN, so that the size must be that of an array
+ *  - -E2BIG: the elements are larger than in any version, or they are read and bytes that
+ *    this library does not know are not zero
  */
 static inline int pm_vector_check(const void *given, size_t count, size_t element_size,
 				  unsigned int way, size_t first, size_t known)
@@ -91,13 +98,14 @@ static inline int pm_vector_check(const void *given, size_t count, size_t elemen
 	return 0;
 }
 
-/* Element I of a vector. */
+/* Returns element I of a vector. */
 static inline void *pm_vector_at(const void *vector, size_t i, size_t element_size)
 {
 	return (char *)(uintptr_t)vector + i * element_size;
 }
 
-/* Copies FROM, of KNOWN bytes, to element I; what the program knows besides becomes 0. */
+/* Copies FROM, of KNOWN bytes, to element I. Bytes that only the program knows become
+ * 0. */
 static inline void pm_vector_fill(void *vector, size_t i, size_t element_size,
 				  const void *from, size_t known)
 {
@@ -108,8 +116,8 @@ static inline void pm_vector_fill(void *vector, size_t i, size_t element_size,
 		memset(to + known, 0, element_size - known);
 }
 
-/* Puts the COUNT elements of a vector that the caller may change side by side, as this
- * library knows them, and back: without memory of its own, whatever their size. */
+/* Packs the COUNT elements of a writable vector to the size that this library knows, and
+ * back. It needs no memory, whatever the size of an element. */
 static inline void pm_vector_pack(void *vector, size_t count, size_t element_size,
 				  size_t known)
 {
@@ -130,8 +138,8 @@ static inline void pm_vector_unpack(void *vector, size_t count, size_t element_s
 	}
 }
 
-/* The elements of a vector that the caller keeps, side by side: VECTOR itself, memory for
- * free(), or NULL. */
+/* Returns the packed elements of a read-only vector: VECTOR itself, memory for free(), or
+ * NULL. */
 static inline void *pm_vector_packed(const void *vector, size_t count,
 				     size_t element_size, size_t known)
 {
@@ -145,8 +153,8 @@ static inline void *pm_vector_packed(const void *vector, size_t count,
 	return copy;
 }
 
-/* Copies GIVEN, which has been checked, to the structure at TO of KNOWN bytes, its own
- * size, which becomes its first field; fields that GIVEN does not have become zero. */
+/* Copies GIVEN, which was checked, to the structure of KNOWN bytes at TO. The first field
+ * becomes KNOWN. Fields that GIVEN does not have become zero. */
 static inline void pm_struct_take(void *to, const void *given, size_t known)
 {
 	size_t size;
@@ -157,8 +165,8 @@ static inline void pm_struct_take(void *to, const void *given, size_t known)
 	memcpy(to, &known, sizeof(known));
 }
 
-/* Copies FROM, the structure as this library knows it, of KNOWN bytes, to the one at TO,
- * which has been checked: as much as that has room for; its first field stays. */
+/* Copies FROM, a structure of KNOWN bytes, to the checked structure at TO, as far as it
+ * has room. The first field of TO stays. */
 static inline void pm_struct_fill(void *to, const void *from, size_t known)
 {
 	size_t size;

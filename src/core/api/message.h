@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The sentence about an error, in the caller's buffer: no other thread can change it. */
+/* Copies the message of an error to the caller's buffer, which no other thread can
+ * change. */
 #ifndef PM_API_MESSAGE_H
 #define PM_API_MESSAGE_H
 
@@ -7,8 +8,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Copies TEXT to the SIZE bytes at BUFFER, cut if it is longer, as snprintf() does. The
- * length of TEXT; -EINVAL: BUFFER is NULL and SIZE is not 0. */
+/* Copies TEXT to the SIZE bytes at BUFFER and cuts it if it is longer, as snprintf()
+ * does. Returns the length of TEXT, or -EINVAL if BUFFER is NULL and SIZE is not 0. */
 static inline int pm_message_copy(const char *text, char *buffer, size_t size)
 {
 	size_t length = strlen(text), copied = length < size ? length : size - 1;
@@ -22,7 +23,7 @@ static inline int pm_message_copy(const char *text, char *buffer, size_t size)
 	return (int)length;
 }
 
-/* The same for a call that makes a handle: nothing where the caller wants no sentence. */
+/* Copies TEXT for a call that creates a handle. MESSAGE may be NULL. */
 static inline void pm_message_tell(const char *text, char *message, size_t message_size)
 {
 	if (message && message_size)

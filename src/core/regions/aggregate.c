@@ -12,7 +12,7 @@
 #include "core/regions/recycle.h"
 #include "core/regions/state.h"
 
-#define SLOTS_FIRST_LOG2 7
+#define ENTRIES_FIRST_LOG2 7
 
 /* More aggregates than this are not kept apart. */
 #define AGGREGATES_MOST 256
@@ -22,7 +22,7 @@
 struct pm_aggregate {
 	struct pm_aggregate *next;
 	struct pm_thread thread; /* the record of the sum, as if a thread wrote it */
-	struct pm_slot slots[1 << SLOTS_FIRST_LOG2];
+	struct pm_path_entry entries[1 << ENTRIES_FIRST_LOG2];
 	struct pm_thread_block block; /* without views */
 };
 
@@ -47,8 +47,8 @@ static struct pm_aggregate *make_aggregate(uint32_t counters)
 	aggregate->thread.block = &aggregate->block;
 	aggregate->thread.record = record;
 	aggregate->block.counters = counters;
-	aggregate->block.slots = aggregate->slots;
-	aggregate->block.slot_shift = 64 - SLOTS_FIRST_LOG2;
+	aggregate->block.entries = aggregate->entries;
+	aggregate->block.entry_shift = 64 - ENTRIES_FIRST_LOG2;
 	record->generation = 1;
 	record->counters = counters;
 	record->flags = pm_thread_flags();
@@ -103,14 +103,14 @@ static int find_paths(struct pm_aggregate *aggregate,
 		const struct perfmon_profile_node *node = pm_thread_node(source, number);
 		uint32_t parent = targets[node->parent];
 		uint64_t key = PM_PATH_KEY(parent) + PM_REGION_KEY(node->region);
-		struct pm_slot *slot = pm_thread_slot(&aggregate->block, key);
+		struct pm_path_entry *entry = pm_thread_path(&aggregate->block, key);
 
-		if (!slot)
-			slot = pm_thread_add_path(&aggregate->thread, parent,
-						  node->region, key, 1);
-		if (!slot)
+		if (!entry)
+			entry = pm_thread_add_path(&aggregate->thread, parent,
+						   node->region, key, 1);
+		if (!entry)
 			return -1;
-		targets[number] = slot->number;
+		targets[number] = entry->number;
 	}
 	return 0;
 }
@@ -192,9 +192,9 @@ void pm_aggregate_forget(void)
 
 	for (aggregate = aggregates; aggregate; aggregate = next) {
 		next = aggregate->next;
-		if (aggregate->thread.slots_memory)
-			pm_kernel_munmap(aggregate->thread.slots_memory,
-					 aggregate->thread.slots_size);
+		if (aggregate->thread.entries_memory)
+			pm_kernel_munmap(aggregate->thread.entries_memory,
+					 aggregate->thread.entries_size);
 		pm_kernel_munmap(aggregate, sizeof(*aggregate));
 	}
 	aggregates = NULL;

@@ -73,7 +73,7 @@ static struct perfmon_region *cached(const char *name)
 {
 	struct pm_thread_block *block = pm_thread_block;
 	struct perfmon_region **entry, *region;
-	struct pm_frame *gate = block->gate;
+	struct pm_frame *top = block->top;
 	uint32_t hash = 2166136261u;
 	int i;
 
@@ -83,13 +83,13 @@ static struct perfmon_region *cached(const char *name)
 	region = *entry;
 	if (region && !strncmp(region->name, name, PM_REGION_NAME_MAX))
 		return region;
-	if (!gate && (block->in_slow || !block->overflow)) {
+	if (!top && (block->in_slow || !block->overflow)) {
 		if (!pm_slow_reopen(block))
 			return NULL;
-		gate = block->gate;
+		top = block->top;
 	}
 	/* A handler that comes in between must not ask for the lock that we may hold. */
-	block->gate = NULL;
+	block->top = NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_slow = 1;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -99,12 +99,12 @@ static struct perfmon_region *cached(const char *name)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_slow = 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	block->gate = gate;
+	block->top = top;
 	return region;
 }
 
 static inline __attribute__((always_inline)) void begin_name(const char *name,
-							     unsigned int voice)
+							     unsigned int use)
 {
 	struct perfmon_region *region = &nameless;
 
@@ -113,7 +113,7 @@ static inline __attribute__((always_inline)) void begin_name(const char *name,
 	if (!pm_slow_begins())
 		return;
 	if (name) {
-		pm_regions_hear(voice);
+		pm_regions_note_use(use);
 		region = cached(name);
 	}
 	pm_region_call(&perfmon_region_begin_armed, region ? region : &nameless);
@@ -121,7 +121,7 @@ static inline __attribute__((always_inline)) void begin_name(const char *name,
 
 PM_EXPORT void perfmon_region_begin_name(const char *name)
 {
-	begin_name(name, PM_REGIONS_LOUD);
+	begin_name(name, PM_REGIONS_REPORTED);
 }
 
 PM_EXPORT void perfmon_region_begin_name_quiet(const char *name)
@@ -192,7 +192,7 @@ PM_EXPORT int perfmon_region_read(const char *name, struct perfmon_region_values
 		return err ?: -EINVAL;
 	if (!block->alive)
 		return -ENOENT;
-	if ((block->in_slow || (!block->gate && !block->overflow)) &&
+	if ((block->in_slow || (!block->top && !block->overflow)) &&
 	    !pm_slow_reopen(block))
 		return -EBUSY;
 	region = pm_registry_find(name);

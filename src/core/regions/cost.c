@@ -188,15 +188,15 @@ static void measure_around(const struct scene *scene, void (*call)(void),
 
 /* --- what the slow path adds around what it takes away ------------------------------- */
 
-/* The slot of the node that is in no profile, while it is measured. */
-static struct pm_slot *own_slot;
+/* The entry of the node that is in no profile, while it is measured. */
+static struct pm_path_entry *own_entry;
 
 bool pm_cost_resumes(struct perfmon_region *region)
 {
 	if (region == &again)
 		again.key = empty.key;
-	else if (region == &empty && own_slot)
-		own_slot->key = PM_PATH_KEY(1) + empty.key;
+	else if (region == &empty && own_entry)
+		own_entry->key = PM_PATH_KEY(1) + empty.key;
 	else
 		return false;
 	return true;
@@ -228,7 +228,7 @@ static bool count_visit(const struct scene *scene, void (*visit)(void),
 	return true;
 }
 
-static void learn_slow_path(const struct scene *scene, struct pm_slot *slot)
+static void learn_slow_path(const struct scene *scene, struct pm_path_entry *entry)
 {
 	struct counted warm, first;
 	uint64_t begin[MOST];
@@ -242,16 +242,16 @@ static void learn_slow_path(const struct scene *scene, struct pm_slot *slot)
 			pm_exclude_learn(PM_EXCLUDED_END, i, first.own[i] - warm.own[i],
 					 first.outer[i] - warm.outer[i] -
 						 pm_exclude_last(i));
-	own_slot = slot;
-	slot->key = 0;
+	own_entry = entry;
+	entry->key = 0;
 	if (!count_visit(scene, visit_empty, &first))
 		goto out;
 	for (i = 0; i < scene->block->counters; i++) {
 		begin[i] = first.outer[i] - warm.outer[i] - pm_exclude_last(i);
 		pm_exclude_learn(PM_EXCLUDED_BEGIN, i, 0, begin[i]);
 	}
-	/* Another path in the slot, and none behind it. */
-	slot->key = PM_PATH_KEY(1);
+	/* Another path in the entry, and none behind it. */
+	entry->key = PM_PATH_KEY(1);
 	if (!count_visit(scene, visit_empty, &first))
 		goto out;
 	for (i = 0; i < scene->block->counters; i++)
@@ -259,7 +259,7 @@ static void learn_slow_path(const struct scene *scene, struct pm_slot *slot)
 				 first.outer[i] - warm.outer[i] - begin[i] -
 					 pm_exclude_last(i));
 out:
-	own_slot = NULL;
+	own_entry = NULL;
 }
 
 static void measure(const struct scene *scene, int rounds, struct costs *costs)
@@ -364,11 +364,11 @@ static void measure_all(void *unused)
 	} scratch;
 	const struct scene scene = {.block = block, .node = &scratch.node};
 	uint64_t key = PM_PATH_KEY(1) + empty.key;
-	struct pm_slot *slot = &block->slots[key >> block->slot_shift];
+	struct pm_path_entry *entry = &block->entries[key >> block->entry_shift];
 	struct perfmon_profile_stride *stride = NULL;
 
 	(void)unused;
-	if (slot->key)
+	if (entry->key)
 		return;
 	memset(&costs, 0, sizeof(costs));
 	memset(&scratch, 0, sizeof(scratch));
@@ -379,9 +379,9 @@ static void measure_all(void *unused)
 		stride->stride = stride->worth = 1;
 		stride->until = UINT64_MAX;
 	}
-	slot->node = &scratch.node;
-	slot->path_key = PM_PATH_KEY_BARREN;
-	slot->key = key;
+	entry->node = &scratch.node;
+	entry->path_key = PM_PATH_KEY_BARREN;
+	entry->key = key;
 	instance = block->thread->instance;
 	for (i = 0; i < block->counters; i++)
 		open |= (uint64_t)(pm_counter_is_open(&instance->counters[i])) << i;
@@ -397,7 +397,7 @@ static void measure_all(void *unused)
 		stride->gap = 0;
 	}
 	if (pm_exclude_is_on())
-		learn_slow_path(&scene, slot);
+		learn_slow_path(&scene, entry);
 	if (block->counters && !(costs.bias[1].known & ~(UINT64_C(1) << TIME))) {
 		uint32_t time_view = block->time_view;
 
@@ -405,7 +405,7 @@ static void measure_all(void *unused)
 		measure(&scene, ROUNDS_CALL, &costs);
 		show_pages(block, time_view);
 	}
-	slot->key = 0;
+	entry->key = 0;
 	cost = cost_of(&costs, TIME);
 	publish(&plan->time, &cost);
 	publish(&plan->record->time, &cost);

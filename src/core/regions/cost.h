@@ -7,7 +7,7 @@
 
 #include "perfmon/region.h"
 
-/* Measures it on the calling thread, whose gate is open, with the calls that programs
+/* Measures it on the calling thread, whose stack is open, with the calls that programs
  * make, and writes it into the plan and its record. Under PM_LOCK_REGIONS. */
 void pm_cost_measure(void);
 

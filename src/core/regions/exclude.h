@@ -25,7 +25,7 @@ enum pm_excluded {
 struct pm_exclude {
 	uint64_t raw[PERFMON_PROFILE_COUNTERS_MAX];
 	bool known;
-	uint32_t steps; /* over occupied slots, to find that a path is missing */
+	uint32_t steps; /* over occupied entries, to find that a path is missing */
 };
 
 /* Whether counts are exact. Before any region is counted. */

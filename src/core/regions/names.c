@@ -62,8 +62,9 @@ bool pm_region_is_registered(uint64_t key)
 void pm_region_hear(const char *name, uint64_t key)
 {
 	if (name && !pm_region_is_registered(key))
-		pm_regions_hear(key == PERFMON_REGION_KEY_QUIET_ ? PM_REGIONS_QUIET
-								 : PM_REGIONS_LOUD);
+		pm_regions_note_use(key == PERFMON_REGION_KEY_QUIET_
+					    ? PM_REGIONS_QUIET
+					    : PM_REGIONS_REPORTED);
 }
 
 const char *pm_region_name(const struct perfmon_region *region)

@@ -8,9 +8,9 @@
 #include "core/regions/recycle.h"
 #include "core/regions/state.h"
 
-#define NODES_FIRST	16
-#define NODES_MOST	4096
-#define SLOTS_LOG2_MOST 18 /* where the table grows for no path to be searched for */
+#define NODES_FIRST	  16
+#define NODES_MOST	  4096
+#define ENTRIES_LOG2_MOST 18 /* where the table grows for no path to be searched for */
 
 struct perfmon_profile_node *pm_thread_node(const struct perfmon_profile_thread *record,
 					    uint32_t number)
@@ -71,62 +71,64 @@ static int grow_nodes(struct pm_thread *thread)
 	return 0;
 }
 
-static struct pm_slot *free_slot(struct pm_slot *slots, uint64_t shift, uint64_t key)
+static struct pm_path_entry *free_entry(struct pm_path_entry *entries, uint64_t shift,
+					uint64_t key)
 {
 	size_t mask = ~UINT64_C(0) >> shift, at = key >> shift;
 
-	while (slots[at].key)
+	while (entries[at].key)
 		at = (at + 1) & mask;
-	return &slots[at];
+	return &entries[at];
 }
 
 /* A table of twice the size, in a mapping of its own. */
-static int grow_slots(struct pm_thread *thread)
+static int grow_entries(struct pm_thread *thread)
 {
 	struct pm_thread_block *block = thread->block;
-	size_t old_count = (size_t)1 << (64 - block->slot_shift), i;
-	size_t size = 2 * old_count * sizeof(struct pm_slot);
-	uint64_t shift = block->slot_shift - 1;
+	size_t old_count = (size_t)1 << (64 - block->entry_shift), i;
+	size_t size = 2 * old_count * sizeof(struct pm_path_entry);
+	uint64_t shift = block->entry_shift - 1;
 	void *memory;
 
 	if (pm_kernel_mmap(&memory, size, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
 		return -1;
 	for (i = 0; i < old_count; i++)
-		if (block->slots[i].key)
-			*free_slot(memory, shift, block->slots[i].key) = block->slots[i];
-	if (thread->slots_memory)
-		pm_kernel_munmap(thread->slots_memory, thread->slots_size);
-	thread->slots_memory = memory;
-	thread->slots_size = size;
-	block->slots = memory;
-	block->slot_shift = shift;
+		if (block->entries[i].key)
+			*free_entry(memory, shift, block->entries[i].key) =
+				block->entries[i];
+	if (thread->entries_memory)
+		pm_kernel_munmap(thread->entries_memory, thread->entries_size);
+	thread->entries_memory = memory;
+	thread->entries_size = size;
+	block->entries = memory;
+	block->entry_shift = shift;
 	return 0;
 }
 
-struct pm_slot *pm_thread_slot(struct pm_thread_block *block, uint64_t key)
+struct pm_path_entry *pm_thread_path(struct pm_thread_block *block, uint64_t key)
 {
-	size_t mask = ~UINT64_C(0) >> block->slot_shift, at = key >> block->slot_shift;
+	size_t mask = ~UINT64_C(0) >> block->entry_shift, at = key >> block->entry_shift;
 
-	while (block->slots[at].key && block->slots[at].key != key)
+	while (block->entries[at].key && block->entries[at].key != key)
 		at = (at + 1) & mask;
-	return block->slots[at].key ? &block->slots[at] : NULL;
+	return block->entries[at].key ? &block->entries[at] : NULL;
 }
 
 uint32_t pm_thread_steps(const struct pm_thread_block *block, uint64_t key)
 {
-	size_t mask = ~UINT64_C(0) >> block->slot_shift, at = key >> block->slot_shift;
+	size_t mask = ~UINT64_C(0) >> block->entry_shift, at = key >> block->entry_shift;
 	uint32_t steps = 0;
 
-	for (; block->slots[at].key; at = (at + 1) & mask)
+	for (; block->entries[at].key; at = (at + 1) & mask)
 		steps++;
 	return steps;
 }
 
-static bool slots_full(const struct pm_thread_block *block)
+static bool entries_full(const struct pm_thread_block *block)
 {
-	return 2 * (uint64_t)(block->slots_used + 1) >
-	       (uint64_t)1 << (64 - block->slot_shift);
+	return 2 * (uint64_t)(block->entries_used + 1) >
+	       (uint64_t)1 << (64 - block->entry_shift);
 }
 
 static bool nodes_full(const struct pm_thread *thread)
@@ -137,30 +139,31 @@ static bool nodes_full(const struct pm_thread *thread)
 
 /* Whether the path of KEY would have to be searched for, which is work that differs from
  * path to path. Where counts are exact the table grows until there is none. */
-static bool slot_taken(const struct pm_thread_block *block, uint64_t key)
+static bool entry_taken(const struct pm_thread_block *block, uint64_t key)
 {
-	return pm_exclude_is_on() && block->slot_shift > 64 - SLOTS_LOG2_MOST &&
-	       block->slots[key >> block->slot_shift].key;
+	return pm_exclude_is_on() && block->entry_shift > 64 - ENTRIES_LOG2_MOST &&
+	       block->entries[key >> block->entry_shift].key;
 }
 
 bool pm_thread_grows(const struct pm_thread *thread, uint64_t key)
 {
-	return slots_full(thread->block) || nodes_full(thread) ||
-	       slot_taken(thread->block, key);
+	return entries_full(thread->block) || nodes_full(thread) ||
+	       entry_taken(thread->block, key);
 }
 
-struct pm_slot *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
-				   uint32_t region, uint64_t key, uint32_t depth)
+struct pm_path_entry *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
+					 uint32_t region, uint64_t key, uint32_t depth)
 {
-	static struct pm_slot root; /* what a root's caller gets: anything but NULL */
+	static struct pm_path_entry
+		root; /* what a root's caller gets: anything but NULL */
 	struct pm_thread_block *block = thread->block;
 	struct perfmon_profile_thread *record = thread->record;
 	struct perfmon_profile_node *node;
 	uint32_t number = record->node_count + 1;
-	struct pm_slot *slot = &root;
+	struct pm_path_entry *entry = &root;
 
-	while (slots_full(block) || slot_taken(block, key))
-		if (grow_slots(thread))
+	while (entries_full(block) || entry_taken(block, key))
+		if (grow_entries(thread))
 			return NULL;
 	if (nodes_full(thread) && grow_nodes(thread))
 		return NULL;
@@ -180,16 +183,16 @@ struct pm_slot *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
 	 * reader's acquire load of thread.node_count. */
 	__atomic_store_n(&record->node_count, number, __ATOMIC_RELEASE);
 	if (parent) {
-		slot = free_slot(block->slots, block->slot_shift, key);
-		slot->node = node;
-		slot->number = number;
-		slot->depth = depth;
-		slot->path_key = depth < PERFMON_PROFILE_DEPTH_MAX ? PM_PATH_KEY(number)
-								   : PM_PATH_KEY_BARREN;
+		entry = free_entry(block->entries, block->entry_shift, key);
+		entry->node = node;
+		entry->number = number;
+		entry->depth = depth;
+		entry->path_key = depth < PERFMON_PROFILE_DEPTH_MAX ? PM_PATH_KEY(number)
+								    : PM_PATH_KEY_BARREN;
 		/* A handler may leave this call for good at any point: see slow.c. */
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
-		slot->key = key;
-		block->slots_used++;
+		entry->key = key;
+		block->entries_used++;
 	}
-	return slot;
+	return entry;
 }

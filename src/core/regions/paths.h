@@ -9,18 +9,18 @@
 #include "fastpath/fastpath.h"
 
 /* A new node of the calling thread for REGION (an id) below number PARENT, at DEPTH,
- * entered in its child table; NULL without memory. Under a closed gate. */
-struct pm_slot *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
-				   uint32_t region, uint64_t key, uint32_t depth);
+ * entered in its child table; NULL without memory. Under a closed stack. */
+struct pm_path_entry *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
+					 uint32_t region, uint64_t key, uint32_t depth);
 
-/* Over how many slots of other paths a search for KEY, which is missing, goes. */
+/* Over how many entries of other paths a search for KEY, which is missing, goes. */
 uint32_t pm_thread_steps(const struct pm_thread_block *block, uint64_t key);
 
 /* Whether the next of these, of KEY, needs more room: then it needs PM_LOCK_REGIONS, too. */
 bool pm_thread_grows(const struct pm_thread *thread, uint64_t key);
 
-/* The slot of the node that FRAME visits (its number and depth); NULL for the root. */
-struct pm_slot *pm_thread_slot(struct pm_thread_block *block, uint64_t key);
+/* The entry of the node that FRAME visits (its number and depth); NULL for the root. */
+struct pm_path_entry *pm_thread_path(struct pm_thread_block *block, uint64_t key);
 
 /* Node NUMBER (from 1) of a thread's record. */
 struct perfmon_profile_node *pm_thread_node(const struct perfmon_profile_thread *record,

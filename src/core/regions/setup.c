@@ -210,12 +210,11 @@ static void before_fork(void)
 	if (phase == PM_REGIONS_READY)
 		pm_profile_remember_parent();
 	open_at_fork.count = 0;
-	if (!block->alive || !block->gate)
+	if (!block->alive || !block->top)
 		return;
 	for (frame = pm_frame_at(block->frames, block->frame_size, 1);
-	     frame != block->gate;
-	     frame = pm_frame_at((struct pm_frame *)(uintptr_t)frame, block->frame_size,
-				 1))
+	     frame != block->top; frame = pm_frame_at((struct pm_frame *)(uintptr_t)frame,
+						      block->frame_size, 1))
 		open_at_fork.key[open_at_fork.count++] = frame->region_key;
 }
 

@@ -3,13 +3,13 @@
  * The slow path of regions: what BEGIN and END of the hot path do not find ready. What is
  * done where a view is stale is in stale.c.
  *
- * A first pass goes one way, downwards, with the gate closed. Each step leaves what the next
+ * A first pass goes one way, downwards, with the stack closed. Each step leaves what the next
  * one needs, or counts the visit as lost and ends. The last step hands the call back to the
  * hot path, once: it alone counts a visit, so that the first one costs what all others do.
  *
  *	BEGIN of the hot path                  END of the hot path
  *	 |                |                     |                  |
- *	 | gate closed    | no such path        | gate closed      | another key
+ *	 | stack closed  | no such path        | stack closed    | another key
  *	 v                |                     v                  |
  *	begin_closed      |                    end_closed          |
  *	  process, thread |                      no thread: lost   |
@@ -18,7 +18,7 @@
  *	 |                v                     |                  v
  *	 +--------> begin_missing               +----------> end_other
  *	              key, by the name                         key, by the name
- *	              path: node and slot                      visits inside of it, dropped
+ *	              path: node and entry                      visits inside of it, dropped
  *	              |                                        |
  *	              v                                        v
  *	             BEGIN of the hot path                    END of the hot path
@@ -65,12 +65,12 @@ static void overflow_push(struct pm_thread_block *block, uint64_t key)
 	count_lost(block->thread->lost);
 }
 
-/* Closes the gate at FRAME until the visit that begins here has ended: it and all below it
+/* Closes the stack at FRAME until the visit that begins here has ended: it and all below it
  * are counted in *LOST. */
 static void overflow(struct pm_thread_block *block, struct pm_frame *frame, uint64_t key,
 		     uint64_t *lost)
 {
-	block->full_gate = frame;
+	block->full_top = frame;
 	block->thread->lost = lost;
 	overflow_push(block, key);
 }
@@ -83,7 +83,7 @@ static void overflow(struct pm_thread_block *block, struct pm_frame *frame, uint
 static bool overflow_pop(struct pm_thread_block *block, uint64_t key)
 {
 	uint32_t i, open = block->overflow;
-	struct pm_frame *frame = block->full_gate;
+	struct pm_frame *frame = block->full_top;
 
 	for (i = open < PM_OVERFLOW_KEYS ? open : PM_OVERFLOW_KEYS; i--;) {
 		if (block->overflow_key[i] == key) {
@@ -107,7 +107,7 @@ static bool overflow_pop(struct pm_thread_block *block, uint64_t key)
 	return true;
 }
 
-/* --- a closed gate ------------------------------------------------------------------- */
+/* --- a closed stack ------------------------------------------------------------------- */
 
 /* BEGINs that the calling thread has dropped since it is not set up: their ENDs have had
  * a BEGIN. */
@@ -192,13 +192,13 @@ static bool wiped(struct pm_thread_block *block)
 	return true;
 }
 
-/* The gate is where the first frame without a node is. The visit of the call that was left
+/* The stack is where the first frame without a node is. The visit of the call that was left
  * is lost; an END may have left its node half written. */
 bool pm_slow_reopen(struct pm_thread_block *block)
 {
 	struct pm_frame *frame = pm_frame_at(block->frames, block->frame_size, 1);
 	const struct pm_frame *parent;
-	struct pm_slot *slot;
+	struct pm_path_entry *entry;
 
 	if (pm_thread_busy || !pm_outside_signal_handlers())
 		return false;
@@ -207,26 +207,26 @@ bool pm_slow_reopen(struct pm_thread_block *block)
 		while (frame->node)
 			frame = pm_frame_at(frame, block->frame_size, 1);
 		parent = pm_frame_at(frame, block->frame_size, -1);
-		slot = pm_thread_slot(block, parent->path_key + frame->region_key);
-		if (slot && slot->node->sequence & 1) {
-			PM_COUNT32(slot->node->dropped_counts, 1);
-			pm_node_close(slot->node, slot->node->sequence - 1);
+		entry = pm_thread_path(block, parent->path_key + frame->region_key);
+		if (entry && entry->node->sequence & 1) {
+			PM_COUNT32(entry->node->dropped_counts, 1);
+			pm_node_close(entry->node, entry->node->sequence - 1);
 		}
 	}
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_slow = 0;
 	if (!block->overflow)
-		block->gate = frame;
+		block->top = frame;
 	return true;
 }
 
-/* Closes the gate of BLOCK, which is open, for this call; where it was. Visits that are
+/* Closes the stack of BLOCK, which is open, for this call; where it was. Visits that are
  * open since before regions were disarmed are dropped. */
-static struct pm_frame *close_gate(struct pm_thread_block *block)
+static struct pm_frame *close_stack(struct pm_thread_block *block)
 {
-	struct pm_frame *frame = block->gate;
+	struct pm_frame *frame = block->top;
 
-	block->gate = NULL;
+	block->top = NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (block->arm_generation != PM_GET(pm_region_general.generation))
 		frame = pm_region_resync(block, frame);
@@ -249,7 +249,7 @@ void pm_region_begin_closed(struct perfmon_region *region)
 		return;
 	}
 	block = pm_thread_block;
-	if (block->in_slow || (!block->gate && !block->overflow)) {
+	if (block->in_slow || (!block->top && !block->overflow)) {
 		if (!pm_slow_reopen(block)) {
 			count_lost(&block->thread->record->lost_in_handler);
 			return;
@@ -264,11 +264,11 @@ void pm_region_begin_closed(struct perfmon_region *region)
 			block->in_slow = 0;
 			return;
 		}
-		/* The ENDs that were to open the gate fell into a disarmed time. */
+		/* The ENDs that were to open the top fell into a disarmed time. */
 		block->overflow = 0;
-		block->gate = block->full_gate;
+		block->top = block->full_top;
 	}
-	pm_region_begin_missing(block, close_gate(block), region);
+	pm_region_begin_missing(block, close_stack(block), region);
 }
 
 bool pm_slow_ends(const char *name)
@@ -299,11 +299,11 @@ void pm_region_end_closed(struct perfmon_region *region)
 		block->in_slow = 0;
 		if (block->overflow)
 			return;
-		block->gate = block->full_gate;
+		block->top = block->full_top;
 		if (!further_out)
 			return;
 	}
-	frame = close_gate(block);
+	frame = close_stack(block);
 	pm_region_end_other(block, pm_frame_at(frame, block->frame_size, -1), region);
 }
 
@@ -341,7 +341,7 @@ static uint64_t *add_path(struct pm_thread_block *block, const struct pm_frame *
 	struct pm_thread *thread = block->thread;
 	bool shared = pm_region_general.stride ||
 		      pm_thread_grows(thread, parent->path_key + region_key);
-	struct pm_slot *slot = NULL;
+	struct pm_path_entry *entry = NULL;
 	struct pm_still still;
 	bool free = true;
 
@@ -350,11 +350,11 @@ static uint64_t *add_path(struct pm_thread_block *block, const struct pm_frame *
 		free = pm_regions_try_lock();
 	}
 	if (free)
-		slot = pm_thread_add_path(thread, path_number(parent->path_key),
-					  pm_region_id(region_key),
-					  parent->path_key + region_key, depth);
-	if (slot && pm_region_general.stride)
-		stride_begin(pm_node_stride(slot->node, block->columns),
+		entry = pm_thread_add_path(thread, path_number(parent->path_key),
+					   pm_region_id(region_key),
+					   parent->path_key + region_key, depth);
+	if (entry && pm_region_general.stride)
+		stride_begin(pm_node_stride(entry->node, block->columns),
 			     pm_region_id(region_key));
 	if (shared) {
 		if (free)
@@ -363,7 +363,7 @@ static uint64_t *add_path(struct pm_thread_block *block, const struct pm_frame *
 	}
 	if (!free)
 		return &thread->record->lost_in_handler;
-	return slot ? NULL : &thread->record->lost_no_memory;
+	return entry ? NULL : &thread->record->lost_no_memory;
 }
 
 /* The two last steps are functions of their own, so that the call which they hand back is
@@ -383,7 +383,7 @@ static __attribute__((noinline)) bool find_path(struct pm_thread_block *block,
 	if (pm_cost_resumes(region))
 		goto found;
 	if (pm_exclude_is_on() &&
-	    !pm_thread_slot(block, parent->path_key + PM_GET(region->key)))
+	    !pm_thread_path(block, parent->path_key + PM_GET(region->key)))
 		exclude.steps = pm_thread_steps(block, parent->path_key + region_key);
 	if (!pm_region_is_registered(region_key)) {
 		const char *name = pm_region_name(region);
@@ -403,7 +403,7 @@ static __attribute__((noinline)) bool find_path(struct pm_thread_block *block,
 	/* A handler inside of set-up, which is counting what an empty region counts. */
 	else if (pm_thread_busy)
 		lost = &record->lost_in_handler;
-	else if (!pm_thread_slot(block, parent->path_key + region_key))
+	else if (!pm_thread_path(block, parent->path_key + region_key))
 		lost = add_path(block, parent, region_key, depth);
 	if (lost)
 		overflow(block, frame, region_key, lost);
@@ -413,7 +413,7 @@ found:
 	if (lost)
 		return false;
 	pm_exclude_end(block, &exclude, PM_EXCLUDED_BEGIN, frame);
-	block->gate = frame;
+	block->top = frame;
 	return true;
 }
 
@@ -446,7 +446,7 @@ static __attribute__((noinline)) bool find_visit(struct pm_thread_block *block,
 		PM_ADD(block->thread->record->unmatched_ends, 1);
 		pm_unmatched_count(pm_region_name(region), block, frame);
 		block->in_slow = 0;
-		block->gate = pm_frame_at(frame, block->frame_size, 1);
+		block->top = pm_frame_at(frame, block->frame_size, 1);
 		return false;
 	}
 	for (; frame != found; frame = pm_frame_at(frame, block->frame_size, -1)) {
@@ -456,7 +456,7 @@ static __attribute__((noinline)) bool find_visit(struct pm_thread_block *block,
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_slow = 0;
 	pm_exclude_end(block, &exclude, PM_EXCLUDED_END, found);
-	block->gate = pm_frame_at(found, block->frame_size, 1);
+	block->top = pm_frame_at(found, block->frame_size, 1);
 	return true;
 }
 

@@ -24,7 +24,7 @@ static inline void pm_region_call(void (**armed)(struct perfmon_region *),
 bool pm_slow_begins(void);
 bool pm_slow_ends(const char *name);
 
-/* Opens the gate of BLOCK again, and returns true, if the call that closed it never will:
+/* Opens the stack of BLOCK again, and returns true, if the call that closed it never will:
  * a signal handler has left it by siglongjmp(3). */
 bool pm_slow_reopen(struct pm_thread_block *block);
 

@@ -35,7 +35,7 @@ struct one {
  * Copies what END will need of the views into the frames up to TOP that were begun under
  * the present epoch, and moves the epoch on. Must come before any view is refreshed.
  */
-static void freeze(struct pm_thread_block *block, struct pm_frame *top)
+static void save_views(struct pm_thread_block *block, struct pm_frame *top)
 {
 	struct pm_frame *frame = top;
 	uint32_t i;
@@ -46,7 +46,7 @@ static void freeze(struct pm_thread_block *block, struct pm_frame *top)
 			frame->counter[i].lost_ns = block->view[i].lost_ns;
 			frame->counter[i].enabled_ns = block->view[i].enabled_base_ns;
 		}
-		frame->exact = 0;
+		frame->whole = 0;
 		frame->unknown = 0;
 		frame = pm_frame_at(frame, block->frame_size, -1);
 	}
@@ -54,7 +54,7 @@ static void freeze(struct pm_thread_block *block, struct pm_frame *top)
 }
 
 /* Refreshes the views whose pages have changed; true if every counter can be sampled now.
- * All frames must be frozen. */
+ * All frames must be saved. */
 static bool refresh(struct pm_thread_block *block, struct whole *whole)
 {
 	bool all = true;
@@ -140,7 +140,7 @@ void pm_region_begin_stale(struct pm_thread_block *block, struct pm_frame *frame
 
 	block->in_slow = 1;
 	frame->epoch = 0;
-	freeze(block, pm_frame_at(frame, block->frame_size, -1));
+	save_views(block, pm_frame_at(frame, block->frame_size, -1));
 	for (tries = 0; tries < TRIES && refresh(block, &whole); tries++) {
 		frame->start = pm_clock_ticks();
 		if (sample_all(block, frame)) {
@@ -154,7 +154,7 @@ void pm_region_begin_stale(struct pm_thread_block *block, struct pm_frame *frame
 		frame->counter[i].lost_ns = whole.lost_ns[i];
 		frame->counter[i].enabled_ns = whole.enabled_ns[i];
 	}
-	frame->exact = 1;
+	frame->whole = 1;
 	frame->unknown = all & ~whole.known;
 	/* The plan's generation, and an epoch that no block has. */
 	frame->epoch = PM_EPOCH(PM_EPOCH_GENERATION(block->epoch));
@@ -165,7 +165,7 @@ out:
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	PM_PUT(frame->node, node);
 	block->in_slow = 0;
-	block->gate = pm_frame_at(frame, block->frame_size, 1);
+	block->top = pm_frame_at(frame, block->frame_size, 1);
 }
 
 /* What FRAME's BEGIN read of counter I. */
@@ -174,7 +174,7 @@ static struct one at_begin(const struct pm_thread_block *block,
 {
 	const struct pm_frame_counter *counter = &frame->counter[i];
 
-	if (frame->exact)
+	if (frame->whole)
 		return (struct one){counter->raw, counter->lost_ns, counter->enabled_ns};
 	return (struct one){
 		(uint64_t)(counter->offset +
@@ -239,13 +239,13 @@ void pm_region_end_stale(struct pm_thread_block *block, struct pm_frame *frame)
 						     PM_EPOCH_GENERATION(block->epoch);
 	struct perfmon_profile_stride *stride =
 		pm_region_general.stride ? pm_node_stride(node, block->columns) : NULL;
-	bool frozen = block->counters && frame->epoch != block->epoch;
+	bool saved = block->counters && frame->epoch != block->epoch;
 	uint64_t ticks, wall_ns, enabled_ns, sequence, worth;
 	uint32_t i, known;
 
 	block->in_slow = 1;
 	ticks = pm_clock_ticks();
-	freeze(block, frame);
+	save_views(block, frame);
 	read_whole(block, ticks, &end);
 	known = same_plan ? end.known & ~frame->unknown : 0;
 	/* A clock that differs between CPUs may have gone back. */
@@ -260,10 +260,10 @@ void pm_region_end_stale(struct pm_thread_block *block, struct pm_frame *frame)
 		pm_stride_add_time(node, stride, ticks);
 	worth = stride ? stride->worth : 1;
 	PM_ADD(node->off_cpu_ns, (wall_ns - enabled_ns) * worth);
-	/* Of a frozen frame a page changed further in, where what that took was counted. */
-	if (end.changed || (frozen && !frame->exact))
+	/* Of a saved frame a page changed further in, where what that took was counted. */
+	if (end.changed || (saved && !frame->whole))
 		PM_COUNT32(node->retries, 1);
-	if (end.by_call || frame->exact)
+	if (end.by_call || frame->whole)
 		PM_COUNT32(node->fallback_reads, 1);
 	if (frame->cpu != *block->cpu)
 		PM_COUNT32(node->migrations, 1);
@@ -292,5 +292,5 @@ void pm_region_end_stale(struct pm_thread_block *block, struct pm_frame *frame)
 		pm_region_stride_step(block, node);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_slow = 0;
-	block->gate = frame;
+	block->top = frame;
 }

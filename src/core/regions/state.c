@@ -117,20 +117,20 @@ void pm_regions_make_inert(void)
 	pm_regions_publish(none);
 }
 
-void pm_regions_hear(unsigned int voice)
+void pm_regions_note_use(unsigned int use)
 {
-	if (voice & ~__atomic_load_n(&pm_regions.voices, __ATOMIC_RELAXED))
-		__atomic_fetch_or(&pm_regions.voices, voice, __ATOMIC_RELAXED);
+	if (use & ~__atomic_load_n(&pm_regions.uses, __ATOMIC_RELAXED))
+		__atomic_fetch_or(&pm_regions.uses, use, __ATOMIC_RELAXED);
 }
 
 bool pm_regions_want_report(void)
 {
 	const struct pm_options *options = &pm_regions.options;
 	bool counted = pm_regions.refused.error ? options->arm : pm_regions.was_armed;
-	unsigned int voices = __atomic_load_n(&pm_regions.voices, __ATOMIC_RELAXED);
+	unsigned int uses = __atomic_load_n(&pm_regions.uses, __ATOMIC_RELAXED);
 	/* Also who has armed or disarmed, and had no region yet. */
 	bool quiet = __atomic_load_n(&pm_regions.silenced, __ATOMIC_RELAXED) ||
-		     voices == PM_REGIONS_QUIET || (!voices && !pm_regions.refused.error);
+		     uses == PM_REGIONS_QUIET || (!uses && !pm_regions.refused.error);
 
 	return counted && options->output != PM_OUTPUT_NONE &&
 	       (options->output_asked || !quiet);

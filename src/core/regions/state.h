@@ -43,12 +43,12 @@ struct pm_regions {
 	struct pm_diag refused;	    /* why no region is counted */
 	struct pm_region_plan plan;
 	bool was_armed;	       /* regions have counted */
-	unsigned int voices;   /* enum pm_regions_voice, of the regions that were used */
+	unsigned int uses;     /* enum pm_regions_use, of the regions that were used */
 	unsigned int silenced; /* perfmon_report_quiet() */
 };
 
 /* Whether regions ask for a report at exit: PERFMON_QUIET of perfmon/region.h. */
-enum pm_regions_voice { PM_REGIONS_LOUD = 1, PM_REGIONS_QUIET = 2 };
+enum pm_regions_use { PM_REGIONS_REPORTED = 1, PM_REGIONS_QUIET = 2 };
 
 extern struct pm_regions pm_regions;
 
@@ -93,8 +93,8 @@ bool pm_regions_is_ours(void);
 /* A child that no fork handler prepared (_Fork, clone): from now on regions do nothing. */
 void pm_regions_make_inert(void);
 
-/* Takes note of a VOICE. */
-void pm_regions_hear(unsigned int voice);
+/* Takes note of a USE. */
+void pm_regions_note_use(unsigned int use);
 
 /* Whether there is a report at exit. */
 bool pm_regions_want_report(void);

@@ -16,7 +16,7 @@
 #include "core/regions/state.h"
 #include "fastpath/fastpath.h"
 
-#define SLOTS_FIRST_LOG2 5 /* for 16 paths */
+#define ENTRIES_FIRST_LOG2 5 /* for 16 paths */
 
 /* How often this thread has been taken down: a destructor that runs after that may set it
  * up once more. An error counts as the last time. */
@@ -102,8 +102,8 @@ static int make_block(uint32_t counters, struct pm_thread_block **out, size_t *s
 	size_t cache = round_up(sizeof(struct pm_thread_block) +
 					counters * sizeof(struct perfmon_counter_view),
 				64);
-	size_t slots = cache + PM_NAME_CACHE * sizeof(struct perfmon_region *);
-	size_t frames = slots + (sizeof(struct pm_slot) << SLOTS_FIRST_LOG2);
+	size_t entries = cache + PM_NAME_CACHE * sizeof(struct perfmon_region *);
+	size_t frames = entries + (sizeof(struct pm_path_entry) << ENTRIES_FIRST_LOG2);
 	size_t overflow =
 		frames + (PERFMON_PROFILE_DEPTH_MAX + 2) * pm_frame_size(counters);
 	struct pm_thread_block *block;
@@ -125,8 +125,8 @@ static int make_block(uint32_t counters, struct pm_thread_block **out, size_t *s
 	block->columns = pm_regions.plan.count;
 	block->frame_size = (uint32_t)pm_frame_size(counters);
 	block->name_cache = (struct perfmon_region **)(void *)((char *)memory + cache);
-	block->slots = (struct pm_slot *)(void *)((char *)memory + slots);
-	block->slot_shift = 64 - SLOTS_FIRST_LOG2;
+	block->entries = (struct pm_path_entry *)(void *)((char *)memory + entries);
+	block->entry_shift = 64 - ENTRIES_FIRST_LOG2;
 	block->frames = (struct pm_frame *)(void *)((char *)memory + frames);
 	block->overflow_key = (uint64_t *)(void *)((char *)memory + overflow);
 	block->epoch = PM_EPOCH(1) + 1;
@@ -274,7 +274,7 @@ static void leave(void *unused)
 		return;
 	pm_kernel_still_begin(&still);
 	pm_thread_busy++;
-	block->gate = NULL;
+	block->top = NULL;
 	pm_thread_block = &pm_thread_block_none;
 	record = thread->record;
 	times_left++;
@@ -285,8 +285,8 @@ static void leave(void *unused)
 	pm_regions_acquire();
 	pm_registry_leave(&thread->registry);
 	pm_regions_release();
-	if (thread->slots_memory)
-		pm_kernel_munmap(thread->slots_memory, thread->slots_size);
+	if (thread->entries_memory)
+		pm_kernel_munmap(thread->entries_memory, thread->entries_size);
 	pm_kernel_munmap(block, thread->memory_size);
 	pm_regions_acquire();
 	if (PM_GET(record->state) == PERFMON_PROFILE_THREAD_STATE_UNUSED)
@@ -368,7 +368,7 @@ int pm_thread_setup(void)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	pm_thread_block = thread->block;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	thread->block->gate =
+	thread->block->top =
 		pm_frame_at(thread->block->frames, thread->block->frame_size, 1);
 	return 0;
 }
@@ -378,8 +378,8 @@ void pm_thread_forget(struct pm_thread *thread)
 	/* The block is wiped: whether there are counters is the plan's to say. */
 	if (pm_regions.plan.live)
 		pm_instance_forget(thread->instance);
-	if (thread->slots_memory)
-		pm_kernel_munmap(thread->slots_memory, thread->slots_size);
+	if (thread->entries_memory)
+		pm_kernel_munmap(thread->entries_memory, thread->entries_size);
 	if (thread->block == pm_thread_block) {
 		pm_thread_block = &pm_thread_block_none;
 		times_left = 0;

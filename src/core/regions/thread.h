@@ -15,8 +15,8 @@ struct pm_thread {
 	struct pm_registry_thread registry; /* first: the registry hands it out */
 	struct pm_thread_block *block; /* a mapping of its own, with all it points to */
 	size_t memory_size;
-	void *slots_memory; /* the child table's own mapping, once it has grown; else NULL */
-	size_t slots_size;
+	void *entries_memory; /* the child table's own mapping, once it has grown; else NULL */
+	size_t entries_size;
 	struct perfmon_profile_thread *record;
 	struct perfmon_profile_nodes *nodes; /* the newest */
 	uint64_t *lost; /* where visits below an overflow are counted */
@@ -25,7 +25,7 @@ struct pm_thread {
 };
 
 /*
- * Sets the calling thread up: memory, counters, registry, and an open gate. 0, or a
+ * Sets the calling thread up: memory, counters, registry, and an open top. 0, or a
  * negative errno after which the thread is as before. Takes PM_LOCK_REGIONS. Makes system
  * calls; allocates from the kernel only, not from malloc, so that what it interrupts may
  * be inside malloc.

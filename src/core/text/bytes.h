@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Bytes that grow while they are put together. A failed allocation is remembered, and
- * what is added after it is dropped: one question at the end tells. */
+/* A buffer that grows. A failed allocation is remembered, and later additions are
+ * dropped, so that one check at the end is enough. */
 #ifndef PM_TEXT_BYTES_H
 #define PM_TEXT_BYTES_H
 
@@ -16,7 +16,7 @@ struct pm_bytes {
 	bool failed;
 };
 
-/* SIZE more bytes, zero, or NULL. */
+/* Appends SIZE zero bytes and returns their address, or NULL. */
 static inline void *pm_bytes_grow(struct pm_bytes *bytes, size_t size)
 {
 	if (!bytes->failed && size > bytes->room - bytes->used) {
@@ -30,7 +30,7 @@ static inline void *pm_bytes_grow(struct pm_bytes *bytes, size_t size)
 			bytes->failed = true;
 		}
 	}
-	/* Without data there is no address to take. */
+	/* Without data there is no address to return. */
 	if (bytes->failed || !size)
 		return bytes->failed ? NULL : bytes->data;
 	bytes->used += size;
@@ -55,7 +55,7 @@ static inline void pm_bytes_add_u64(struct pm_bytes *bytes, uint64_t value)
 	pm_bytes_add(bytes, &value, sizeof(value));
 }
 
-/* Zeros up to the next multiple of 8. */
+/* Appends zeros up to the next multiple of 8. */
 static inline void pm_bytes_align(struct pm_bytes *bytes)
 {
 	pm_bytes_grow(bytes, (8 - bytes->used % 8) % 8);

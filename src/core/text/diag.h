@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The diagnostic sentence that travels with an error: what was asked, what refused
- * it, and what would help. Written only on failure paths; never allocates.
+ * The diagnostic sentence of an error: the request, the cause, and a remedy. It is
+ * written only on failure paths. Writing it never allocates.
  */
 #ifndef PM_TEXT_DIAG_H
 #define PM_TEXT_DIAG_H

@@ -7,8 +7,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* Makes room for one more behind the COUNT elements of ARRAY, which grows by this alone:
- * its memory doubles where COUNT is a power of two. False without memory. */
+/* Makes room for one more element behind the COUNT elements of ARRAY. The memory
+ * doubles where COUNT is a power of two, so all growth must use this macro. False
+ * without memory. */
 #define PM_GROW(array, count)                                                            \
 	__extension__({                                                                  \
 		void *grown_ = (array);                                                  \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Hashes for tables of what strangers have written: who does not know the seed cannot
- * choose keys that share a slot. */
+/* Hashes for tables of foreign data. Without the seed nobody can choose keys that
+ * collide. */
 #ifndef PM_TEXT_HASH_H
 #define PM_TEXT_HASH_H
 
@@ -8,13 +8,13 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* The same in all of a process. */
+/* Returns the seed, which is the same in all of a process. */
 static inline uint64_t pm_hash_seed(void)
 {
 	const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
 	uint64_t seed = UINT64_C(14695981039346656037);
 
-	/* The other half of the sixteen bytes is the C library's secret. */
+	/* The C library uses the other half of the sixteen bytes as its secret. */
 	if (random)
 		memcpy(&seed, (const char *)random + 8, sizeof(seed));
 	return seed;

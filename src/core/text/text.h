@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Text as events need it: ASCII only, whatever locale the program has set (a Turkish
- * tolower('I') must not hide an event, nor a decimal comma change a scale).
+ * Text of events: ASCII only, independent of the program's locale. A Turkish tolower('I')
+ * must not hide an event, and a decimal comma must not change a scale.
  */
 #ifndef PM_TEXT_TEXT_H
 #define PM_TEXT_TEXT_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A part of a longer text; not NUL-terminated. */
+/* A part of a longer text, not NUL-terminated. */
 struct pm_slice {
 	const char *at;
 	size_t length;
@@ -18,14 +18,14 @@ struct pm_slice {
 
 struct pm_slice pm_slice_of(const char *text);
 struct pm_slice pm_slice_trim(struct pm_slice slice);
-/* The part before the first SEPARATOR (all of it if there is none); *REST, if not NULL,
- * gets what follows the separator, with at == NULL if there was none. */
+/* Returns the part before the first SEPARATOR, or all of SLICE if there is none. *REST,
+ * if not NULL, gets the part behind the separator, with at == NULL if there was none. */
 struct pm_slice pm_slice_cut(struct pm_slice slice, char separator,
 			     struct pm_slice *rest);
-/* Equal without regard to case. */
+/* Compares without regard to case. */
 bool pm_slice_is(struct pm_slice slice, const char *text);
 bool pm_slice_starts(struct pm_slice slice, const char *prefix);
-/* A malloc'ed copy, or NULL. */
+/* Returns a malloc'ed copy, or NULL. */
 char *pm_slice_copy(struct pm_slice slice);
 
 char pm_char_lower(char c);
@@ -33,30 +33,31 @@ bool pm_char_is_blank(char c);
 bool pm_char_is_digit(char c);
 bool pm_char_is_hex(char c);
 
-/* An unsigned number, decimal or 0x hexadecimal: 0, -EINVAL (not a number) or -ERANGE
- * (beyond 64 bits). Nothing but the number may be in SLICE. */
+/* Parses an unsigned number, decimal or hexadecimal with 0x. SLICE may contain nothing
+ * else. Returns 0, -EINVAL (not a number) or -ERANGE (beyond 64 bits). */
 int pm_slice_number(struct pm_slice slice, uint64_t *value);
 int pm_slice_hex(struct pm_slice slice, uint64_t *value);
 
-/* strtod() as in the C locale; -EINVAL unless all of TEXT is one finite number. */
+/* Converts as strtod() does in the C locale. -EINVAL unless all of TEXT is one finite
+ * number. */
 int pm_text_double(const char *text, double *value);
 
-/* A copy of SLICE fit for a message: at most 60 characters, no control characters. */
+/* A copy of SLICE for a message: at most 60 characters, no control characters. */
 struct pm_quote {
 	char text[72];
 };
 struct pm_quote pm_slice_quote(struct pm_slice slice);
 
 /*
- * A name like the one given: the best candidate offered so far. Start from
- * { .wanted = slice }; `best` is "" while nothing is near enough.
+ * Finds the known name that is most like the given one. Start from { .wanted = slice }.
+ * `best` is the nearest candidate so far, or "".
  */
 struct pm_suggestion {
 	struct pm_slice wanted;
 	unsigned int distance;
 	char best[128];
 };
-/* CANDIDATE is what is compared, SPELLING (NULL: the same) what would be suggested. */
+/* Compares CANDIDATE. SPELLING is the name to suggest; NULL means CANDIDATE. */
 void pm_suggestion_offer(struct pm_suggestion *suggestion, const char *candidate,
 			 const char *spelling);
 

@@ -8,7 +8,7 @@
 #ifdef HAVE_VALGRIND_VALGRIND_H
 #include <valgrind/valgrind.h>
 
-/* So many events of a newer tool have room. */
+/* Room for the events of a newer tool. */
 #define ROOM 64
 
 _Static_assert((unsigned int)VG_USERREQ_TOOL_BASE('P', 'M') == PM_EXACT_REQUEST_FIND,
@@ -67,7 +67,7 @@ bool pm_exact_totals(uint64_t totals[PM_EXACT_EVENT_COUNT])
 
 bool pm_is_translated(void)
 {
-	static int known; /* 1: no, 2: yes. Threads may ask twice */
+	static int known; /* 1: no, 2: yes; any thread may set it */
 	int now = __atomic_load_n(&known, __ATOMIC_RELAXED);
 
 	if (!now) {
