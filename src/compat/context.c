@@ -319,7 +319,7 @@ static int renew_set(struct pm_poller *set)
 
 	table_lock();
 	/* A create may have replaced it already. */
-	if (set->anchor.inode == table.watched.anchor.inode)
+	if (set->pipe.inode == table.watched.pipe.inode)
 		err = make_set();
 	*set = table.watched;
 	table_unlock();

@@ -84,9 +84,8 @@ struct perfmon_counter_view {
 	/* time_enabled + time_offset: plus t in ns, this is the enabled time at timestamp
 	 * t */
 	uint64_t enabled_base_ns;
-	uint64_t base; /* the owner's own addend, part of offset after a refresh */
-	uint32_t
-		epoch; /* number of recoveries; a view of an earlier epoch is not refreshed */
+	uint64_t base;	/* the owner's own addend, part of offset after a refresh */
+	uint32_t epoch; /* number of recoveries at the start; an older view is stale */
 	uint32_t taker; /* identifies the stack frame of the running refresh; 0: none */
 };
 

@@ -24,8 +24,8 @@ struct pm_region_general {
 	int fence;     /* complete earlier instructions before each read */
 	int stride;    /* nodes have strides; it is never reset */
 	int monotonic; /* take the time from CLOCK_MONOTONIC */
-	uint64_t
-		generation; /* counts arm and disarm; frames of an older generation are stale */
+	/* counts arm and disarm; frames of an older generation are stale */
+	uint64_t generation;
 };
 extern struct pm_region_general pm_region_general __attribute__((visibility("hidden")));
 

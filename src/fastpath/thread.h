@@ -52,29 +52,32 @@ struct pm_path_entry {
 };
 
 struct pm_frame_counter {
-	uint64_t
-		raw; /* the hardware counter at BEGIN, or the whole value if `whole` is set */
-	int64_t offset;	  /* the view's at BEGIN, written when the views are saved */
-	uint64_t lost_ns; /* likewise */
-	uint64_t
-		enabled_ns; /* likewise the view's enabled_base_ns; with `whole` the enabled time at BEGIN, or UINT64_MAX if it is not known */
+	/* the hardware counter at BEGIN, or the whole value if `whole` is set */
+	uint64_t raw;
+	/* the view's at BEGIN, written when the views are saved */
+	int64_t offset;
+	uint64_t lost_ns;
+	/* likewise the view's enabled_base_ns; with `whole` the enabled time at BEGIN, or
+	 * UINT64_MAX if it is not known */
+	uint64_t enabled_ns;
 };
 
 /*
- * One open visit. The order of the fields lets the hot path move them in pairs.
+ * One open visit. The order of the fields lets the hot path load and store them in
+ * pairs.
  *
- * BEGIN stores raw counters only. What else of the views an END may need -- offset, lost
- * and enabled time -- stays in the views as long as no page changes, that is, as long as
- * the frame's epoch is the block's. Before a view is refreshed, the frames opened since
- * the last refresh are *saved*: those values are copied into them and the epoch moves.
- * Each frame is saved at most once, by the slow path, so the hot one need not save them.
+ * BEGIN stores raw counters only. END may need more of the views: offset, lost and
+ * enabled time. These stay in the views as long as no page changes, that is, as long as
+ * the frame's epoch is the block's. Before a view is refreshed, the slow path *saves*
+ * these values into all frames since the last refresh, and the epoch advances. They are
+ * saved at most once for each frame, and the hot path need not save them.
  *
- * The node comes last in BEGIN and goes first in END: a call that a signal handler leaves
- * by siglongjmp(3) never opens the stack again, and the nodes tell which visits are open.
+ * BEGIN writes the node last, and END clears it first. A call that a signal handler
+ * leaves by siglongjmp(3) never opens the stack again, and the nodes show which visits
+ * are open.
  */
 struct pm_frame {
-	struct perfmon_profile_node *
-		node; /* One open visit. The order of the fields lets the hot path load and store them in pairs.  BEGIN stores raw counters only. END may need more of the views: offset, lost and enabled time. These stay in the views as long as no page changes, that is, as long as the frame's epoch is the block's. Before a view is refreshed, the slow path *saves* these values into all frames since the last refresh, and the epoch advances. They are saved at most once for each frame, and the hot path need not save them.  BEGIN writes the node last, and END clears it first. A call that a signal handler leaves by siglongjmp(3) never opens the stack again, and the nodes show which visits are open. */
+	struct perfmon_profile_node *node; /* NULL: no visit is open here */
 	uint64_t region_key;
 	uint64_t start; /* ticks */
 	uint64_t cpu;	/* PM_FRAME_SKIPPED: the visit is not measured */
@@ -104,8 +107,8 @@ struct pm_thread_block {
 	struct pm_path_entry *entries;
 	uint64_t entry_shift; /* 64 - log2(entries) */
 	uint32_t counters;
-	uint32_t
-		columns; /* counts of a node: the counters, and those that no thread could open */
+	/* counts of a node: the counters, and those that no thread could open */
+	uint32_t columns;
 	uint32_t frame_size;
 	uint32_t entries_used;
 	uint32_t overflow; /* visits open below the deepest level; the stack is closed */
@@ -115,8 +118,8 @@ struct pm_thread_block {
 	struct pm_frame *frames;   /* frames[0] is the thread's root, never popped */
 	struct pm_frame *full_top; /* the top before an overflow */
 	uint64_t arm_generation;
-	uint32_t
-		time_view; /* a view whose page has a clock; equal to counters if none has */
+	/* a view whose page has a clock; equal to counters if none has */
+	uint32_t time_view;
 	struct perfmon_region **name_cache; /* PM_NAME_CACHE of them */
 	uint64_t *overflow_key;		    /* PM_OVERFLOW_KEYS of them */
 	struct perfmon_counter_view view[];

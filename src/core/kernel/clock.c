@@ -13,9 +13,8 @@
 struct pm_clock pm_clock;
 static bool decided;
 
-/* x86: the TSC can be trusted if the kernel, which has watched it, uses it or offers it.
- * A kernel that found it unstable drops it from the list (Linux,
- * arch/x86/kernel/tsc.c, mark_tsc_unstable). */
+/* x86: the TSC can be trusted if the kernel uses it or offers it. A kernel that found it
+ * unstable drops it from the list (Linux, arch/x86/kernel/tsc.c, mark_tsc_unstable). */
 static bool timestamp_trusted(void)
 {
 #if defined(__x86_64__)
@@ -38,8 +37,8 @@ static bool timestamp_trusted(void)
 	free(sources);
 	return found;
 #else
-	/* The architectures' own counters tick at one rate on all CPUs by definition; the
-	 * generic one is CLOCK_MONOTONIC already. */
+	/* Other CPUs define their counter to have one rate on all CPUs. The generic one
+	 * is CLOCK_MONOTONIC. */
 	return true;
 #endif
 }
@@ -63,7 +62,8 @@ uint64_t pm_clock_both(uint64_t *ticks, uint64_t *ns)
 	*ticks = 0;
 	for (i = 0; i < 4; i++) {
 		uint64_t before = pm_clock_ticks(), between = 0, after;
-		/* libc's needs no system call; where it is the kernel's, it will do. */
+		/* libc's clock needs no system call. It is used if it agrees with the
+		 * kernel's. */
 		int err = pm_clock.monotonic || !pm_clock.replaced
 				  ? pm_kernel_clock_of_libc(&between)
 				  : pm_kernel_clock_ns(CLOCK_MONOTONIC, &between);
@@ -80,7 +80,8 @@ uint64_t pm_clock_both(uint64_t *ticks, uint64_t *ns)
 	return best / 2;
 }
 
-/* Whether something stands in for libc's clock. Where regions read that clock, it is said. */
+/* Finds whether a library replaces libc's clock. If regions read that clock, the reason
+ * says it. */
 static void know_replaced(void)
 {
 	uint64_t before, kernel, after;
@@ -111,9 +112,9 @@ void pm_clock_init(void)
 
 double pm_clock_ticks_ns(double ticks)
 {
-	/* A rate is used until the time it was measured over has doubled: its error falls
-	 * with that time, and few callers pay for reading both clocks. Threads may race to
-	 * store it; each stores a good one. */
+	/* A rate is used until the time over which it was measured has doubled. Its error
+	 * falls with that time, and few callers pay for reading both clocks. Threads may
+	 * race to store a rate; each of them is good. */
 	static double rate;
 	static uint64_t good_until;
 	uint64_t now_ticks, now_ns;

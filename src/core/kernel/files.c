@@ -38,7 +38,7 @@ ssize_t pm_file_read(const char *path, char **text)
 	n = pm_file_path(path, full, sizeof(full));
 	if (n)
 		return n;
-	/* To open a FIFO, or to read a device, may wait for ever. */
+	/* Opening a FIFO, or reading a device, could wait forever. */
 	fd = pm_kernel_open(full, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 	if (fd < 0)
 		return fd;
@@ -127,7 +127,7 @@ static int compare_names(const void *a, const void *b)
 	return strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The list of the COUNT names in BLOCK, one after the other, each with its NUL. */
+/* Lists the COUNT names in BLOCK, which stand one after the other, each with its NUL. */
 static int sort_names(const struct pm_bytes *block, size_t count, char ***names)
 {
 	size_t pointers = (count + 1) * sizeof(char *);
@@ -146,7 +146,7 @@ static int sort_names(const struct pm_bytes *block, size_t count, char ***names)
 	return 0;
 }
 
-/* Adds the names in directory FD, *COUNT of them. */
+/* Adds the names in directory FD to BLOCK, and their number to *COUNT. */
 static int add_entries(struct pm_bytes *block, size_t *count, int fd)
 {
 	_Alignas(struct dirent64) char buffer[8192];

@@ -7,7 +7,7 @@
 
 #define FRAMES_MOST 32
 
-/* Where it must be certain. */
+/* The limit for a caller that needs certainty. */
 #define FRAMES_ALL 1024
 
 struct walk {
@@ -20,8 +20,8 @@ static _Unwind_Reason_Code look(struct _Unwind_Context *context, void *argument)
 	struct walk *walk = argument;
 	int is_signal_frame = 0;
 
-	/* "Before the instruction" is set where a signal interrupted it: an ordinary frame's
-	 * address is behind a call. */
+	/* "Before the instruction" is set if a signal interrupted the frame. The address
+	 * of an ordinary frame is behind a call. */
 	_Unwind_GetIPInfo(context, &is_signal_frame);
 	walk->found = is_signal_frame;
 	return walk->found || ++walk->frames == walk->most ? _URC_END_OF_STACK
@@ -32,7 +32,8 @@ bool pm_in_signal_handler(void)
 {
 	struct walk walk = {.most = FRAMES_MOST};
 
-	/* It needs no room there, as the unwinder does. */
+	/* This check needs no stack, unlike the unwinder, which might overflow a small
+	 * one. */
 	if (pm_kernel_on_signal_stack())
 		return true;
 	_Unwind_Backtrace(look, &walk);

@@ -6,20 +6,22 @@
 #include <stdbool.h>
 
 /*
- * Whether the caller runs in a signal handler, as far as the frames of its stack tell: the
- * unwinder knows a signal frame when it passes one. A stack that cannot be unwound, or a
- * handler more than 32 calls up, looks like none. Allocates nothing and takes no lock that
- * the interrupted code could hold (glibc 2.35; before it, the loader's recursive one).
+ * Returns whether the caller runs in a signal handler, as far as the frames of its stack
+ * show: the unwinder recognises a signal frame. If a stack cannot be unwound, or the
+ * handler is more than 32 calls up, returns false. Allocates nothing and takes no lock
+ * that the interrupted code could hold (glibc 2.35; before it, the loader's recursive
+ * lock).
  */
 bool pm_in_signal_handler(void);
 
 /*
- * The same for nothing where no signal is BLOCKED: while a handler runs, its signal is,
- * unless it was installed with SA_NODEFER.
+ * Returns the same, and false without a search if no signal is BLOCKED. While a handler
+ * runs, its signal is blocked, unless it was installed with SA_NODEFER.
  */
 bool pm_may_be_in_signal_handler(const sigset_t *blocked);
 
-/* Whether the caller surely runs in none: false where the stack is too deep to tell. */
+/* Returns whether the caller certainly runs in no handler. False if the stack is too
+ * deep. */
 bool pm_outside_signal_handlers(void);
 
 #endif

@@ -32,8 +32,9 @@ static int fault(enum pm_kernel_call call)
 	return __builtin_expect(pm_kernel_fault != NULL, 0) ? pm_kernel_fault(call) : 0;
 }
 
-/* Runs EXPRESSION unless the test hook refuses; yields its result or -errno, and leaves
- * the caller's errno alone: regions may run between a user's call and its errno. */
+/* Runs EXPRESSION unless the test hook returns an error. Yields its result or -errno.
+ * Leaves the caller's errno alone, because regions may run between a user's call and its
+ * errno. */
 #define CALL(which, expression)                                                          \
 	({                                                                               \
 		int saved_ = errno;                                                      \
@@ -48,9 +49,9 @@ static int fault(enum pm_kernel_call call)
 	})
 
 /*
- * A new descriptor of ours, or an error as it is. 0, 1 and 2 are the program's also where
- * it has closed them: it may go on writing its messages there, and what it opens next is
- * meant to be found there.
+ * Returns a new descriptor of ours, or the error FD. The descriptors 0, 1 and 2 belong to
+ * the program even if it has closed them: it may still write its messages there, and may
+ * expect its next file there.
  */
 static int own(int fd)
 {
@@ -87,11 +88,11 @@ void pm_kernel_still_begin(struct pm_still *still)
 void pm_kernel_still_end(const struct pm_still *still)
 {
 	pm_kernel_quiet_end(&still->quiet);
-	/* Last: a handler that comes now may leave this call for good. */
+	/* This comes last, because a handler may leave the call forever. */
 	pm_kernel_signals_restore(&still->mask);
 }
 
-/* [0]: made, [1]: refused. Relaxed: each number is right, no two belong together. */
+/* [0]: made, [1]: failed. Relaxed: each number is right by itself. */
 static uint64_t tally[PM_CALLS][2];
 
 static int count(enum pm_kernel_call call, int result)
@@ -131,7 +132,7 @@ __attribute__((noinline)) static int ioctl_with_faults(int fd, unsigned long req
 	return fault(PM_CALL_IOCTL) ?: ioctl_raw(fd, request, argument);
 }
 
-/* Starts and stops counters: libc and its errno would cost as much as all around it. */
+/* Starts and stops counters. libc and its errno would cost as much as all the rest. */
 int pm_kernel_ioctl(int fd, unsigned long request, unsigned long argument)
 {
 	return __builtin_expect(pm_kernel_fault != NULL, 0)
@@ -187,7 +188,8 @@ int pm_kernel_madvise(void *address, size_t size, int advice)
 
 ssize_t pm_kernel_read(int fd, void *buffer, size_t size)
 {
-	/* libc's is a cancellation point, which the END of a region must not be. */
+	/* libc's read() is a cancellation point, and the END of a region must not be
+	 * one. */
 	return CALL(PM_CALL_READ, syscall(SYS_read, fd, buffer, size));
 }
 
@@ -211,7 +213,7 @@ ssize_t pm_kernel_write_quietly(int fd, const void *buffer, size_t size)
 	pthread_sigmask(SIG_BLOCK, &ours, &old);
 	written = pm_kernel_write(fd, buffer, size);
 	raised = written == -EPIPE ? SIGPIPE : written == -EFBIG ? SIGXFSZ : 0;
-	/* Ours, and nobody else's: none was pending. */
+	/* The signal is ours, because none was pending. */
 	if (raised && !sigismember(&pending, raised)) {
 		saved = errno;
 		sigemptyset(&ours);
@@ -224,7 +226,7 @@ ssize_t pm_kernel_write_quietly(int fd, const void *buffer, size_t size)
 	return written;
 }
 
-/* Beyond what an off_t can say, so that no offset of a file becomes negative. */
+/* Returns whether OFFSET exceeds off_t, so that no file offset becomes negative. */
 static bool beyond(uint64_t offset)
 {
 	return offset > INT64_MAX;
@@ -303,7 +305,7 @@ int pm_kernel_name_socket(int fd, const char *name)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	size_t length = strnlen(name, sizeof(address.sun_path) - 1);
 
-	/* After a zero byte: unix(7), "abstract". */
+	/* The name stands behind a zero byte: unix(7), "abstract". */
 	memcpy(address.sun_path + 1, name, length);
 	return CALL(
 		PM_CALL_BIND,
@@ -337,7 +339,7 @@ ssize_t pm_kernel_receive(int fd, void *buffer, size_t size)
 bool pm_kernel_is_own_thread(pid_t tid)
 {
 	int saved = errno;
-	/* Signal 0 asks only whether there is such a thread in the process. */
+	/* Signal 0 only checks that the thread is in the process. */
 	bool found = !syscall(SYS_tgkill, getpid(), tid, 0);
 
 	errno = saved;
@@ -347,7 +349,7 @@ bool pm_kernel_is_own_thread(pid_t tid)
 bool pm_kernel_is_thread_of(pid_t pid, pid_t tid)
 {
 	int saved = errno;
-	/* Who may not send it a signal is told so only of a thread that is there. */
+	/* EPERM means that the thread exists. */
 	bool found = !syscall(SYS_tgkill, pid, tid, 0) || errno == EPERM;
 
 	errno = saved;
@@ -407,7 +409,7 @@ int pm_kernel_close(int fd)
 	int saved = errno;
 	int err = fault(PM_CALL_CLOSE);
 
-	/* Whatever close(2) returns, the descriptor is gone. */
+	/* The descriptor is gone, whatever close(2) returns. */
 	if (close(fd) < 0 && !err)
 		err = -errno;
 	errno = saved;
@@ -415,9 +417,9 @@ int pm_kernel_close(int fd)
 }
 
 /*
- * fstat(2) and clock_gettime(2) as the kernel has them: what is preloaded may stand in
- * front of libc's (libfaketime does), with another time, and may be gone when a process
- * ends and the report is written.
+ * fstat(2) and clock_gettime(2) of the kernel. A preloaded library (libfaketime) may
+ * replace libc's, with another time. It may be gone when a process ends and the report is
+ * written.
  */
 #ifdef __LP64__
 #define FSTAT(fd, st)	    syscall(SYS_fstat, fd, st)
@@ -531,7 +533,7 @@ uint64_t pm_kernel_clock_resolution(void)
 {
 	struct timespec t;
 
-	/* clock_gettime(2)'s sister, which cannot fail for this clock. */
+	/* clock_getres(2) cannot fail for this clock. */
 	clock_getres(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
@@ -565,7 +567,7 @@ bool pm_kernel_on_signal_stack(void)
 	return !sigaltstack(NULL, &stack) && stack.ss_flags & SS_ONSTACK;
 }
 
-/* The library's own threads, and the process that they are in; a child has none. */
+/* The library's own threads and their process. A child has none. */
 static struct {
 	pid_t pid;
 	unsigned int count;
@@ -614,7 +616,7 @@ int pm_kernel_thread_start(pthread_t *thread, void *(*run)(void *), void *argume
 
 	if (err)
 		return err;
-	/* A new thread has its creator's mask. */
+	/* A new thread inherits its creator's mask. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	err = create_own_thread(thread, (struct start){run, argument});
@@ -629,8 +631,8 @@ unsigned int pm_kernel_own_threads(void)
 
 void pm_kernel_signals_block(sigset_t *old)
 {
-	/* What the thread does itself: a handler may be what makes it go on, as for a
-	 * filter of system calls, and blocked it would end the process. */
+	/* The signals that the thread itself causes. A handler may be needed to continue,
+	 * as with a filter of system calls. A blocked one would end the process. */
 	static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
 	sigset_t all;
 
@@ -670,7 +672,7 @@ int pm_kernel_affinity(pid_t tid, void *mask, size_t size)
 
 int pm_kernel_bind_helper(const unsigned long *mask, size_t size)
 {
-	/* 0 is the calling thread. */
+	/* Thread 0 is the calling thread. */
 	int err = (int)CALL(PM_CALL_SCHED_SETAFFINITY,
 			    syscall(SYS_sched_setaffinity, 0, size, mask));
 

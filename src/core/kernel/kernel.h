@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Every system call of the library. Each function makes exactly the call it is named
- * after and returns its result or a negative errno; nothing above this file looks at
- * errno. Each call can be made to fail.
+ * All system calls of the library. Each function makes the call of its name and returns
+ * the result or a negative errno. Nothing above this file looks at errno. Tests can make
+ * each call fail.
  *
- * A descriptor that a call returns is closed by exec and never 0, 1 or 2.
+ * A returned descriptor is close-on-exec and never 0, 1 or 2.
  *
  * All functions are async-signal-safe, and may be called by any thread.
  */
@@ -77,21 +77,21 @@ enum pm_kernel_call {
 };
 
 /*
- * Test hook: asked before each call; a negative errno is returned to the caller in place
- * of making the call, 0 lets it through (close(2) is made all the same: also when it fails,
- * the descriptor is gone). NULL (the default) costs one load and branch.
+ * Test hook, called before each system call. A negative errno is returned to the caller
+ * and the system call is not made. 0 lets it through. close(2) is always made, because
+ * the descriptor is gone even if it fails. NULL, the default, costs one load and branch.
  */
 extern int (*pm_kernel_fault)(enum pm_kernel_call call);
 
-/* How often PM_CALL_PERF_EVENT_OPEN or PM_CALL_MMAP was done and was refused (others are
- * not counted), by the process and its parents before they forked. */
+/* Return how many calls of PM_CALL_PERF_EVENT_OPEN or PM_CALL_MMAP succeeded and failed,
+ * in the process and its parents before they forked. Other calls are not counted. */
 uint64_t pm_kernel_made(enum pm_kernel_call call);
 uint64_t pm_kernel_refused(enum pm_kernel_call call);
 
 /*
- * Brackets work that the program did not ask for and must not notice, however deep it
- * goes into libraries: errno is put back afterwards, and a thread that is to be cancelled
- * is not cancelled here, with our locks in its hands.
+ * Brackets work that the program did not request and must not notice, however deep it
+ * goes into libraries. errno is restored afterwards. A thread is not cancelled here,
+ * where it may hold our locks.
  */
 struct pm_quiet {
 	int error;
@@ -100,8 +100,8 @@ struct pm_quiet {
 void pm_kernel_quiet_begin(struct pm_quiet *quiet);
 void pm_kernel_quiet_end(const struct pm_quiet *quiet);
 
-/* The same with signals blocked, for what a handler must not leave by siglongjmp(3): what
- * holds a lock, and what is done once. */
+/* The same with signals blocked, for work that a handler must not leave by siglongjmp(3):
+ * work that holds a lock, or is done once. */
 struct pm_still {
 	struct pm_quiet quiet;
 	sigset_t mask; /* the thread's own */
@@ -115,21 +115,22 @@ int pm_kernel_ioctl(int fd, unsigned long request, unsigned long argument);
 int pm_kernel_ioctl_ptr(int fd, unsigned long request, void *argument);
 int pm_kernel_mmap(void **out, size_t size, int protection, int flags, int fd,
 		   off_t offset);
-/* mmap with MAP_FIXED: replaces what is mapped at ADDRESS. */
+/* Calls mmap with MAP_FIXED, which replaces the mapping at ADDRESS. */
 int pm_kernel_mmap_fixed(void *address, size_t size, int protection, int flags, int fd,
 			 off_t offset);
 int pm_kernel_munmap(void *address, size_t size);
 int pm_kernel_madvise(void *address, size_t size, int advice);
 ssize_t pm_kernel_read(int fd, void *buffer, size_t size);
 ssize_t pm_kernel_write(int fd, const void *buffer, size_t size);
-/* The same, but a pipe that nobody reads gives -EPIPE and no SIGPIPE, and a file that
- * would exceed RLIMIT_FSIZE gives -EFBIG and no SIGXFSZ. */
+/* Writes without a signal: a pipe without a reader gives -EPIPE and no SIGPIPE, and a
+ * file that would exceed RLIMIT_FSIZE gives -EFBIG and no SIGXFSZ. */
 ssize_t pm_kernel_write_quietly(int fd, const void *buffer, size_t size);
 ssize_t pm_kernel_pread(int fd, void *buffer, size_t size, uint64_t offset);
 ssize_t pm_kernel_pwrite(int fd, const void *buffer, size_t size, uint64_t offset);
-int pm_kernel_poll_write(int fd, int timeout_ms); /* waits until FD takes more */
-int pm_kernel_poll(int fd, short *events);	  /* what is ready on FD, at once */
-/* Waits until one of COUNT is ready; how many are. Entries with fd -1 are passed over. */
+int pm_kernel_poll_write(int fd, int timeout_ms); /* waits until FD is writable */
+int pm_kernel_poll(int fd, short *events);	  /* polls FD once */
+/* Waits until one of COUNT entries is ready, and returns how many are. Entries with fd -1
+ * are ignored. */
 int pm_kernel_poll_many(struct pollfd *fds, size_t count, int timeout_ms);
 int pm_kernel_kill(pid_t pid, int signal);
 bool pm_kernel_is_own_thread(pid_t tid); /* whether TID is a thread of this process */
@@ -145,18 +146,17 @@ int pm_kernel_futex_wake(uint32_t *word); /* all that wait */
 int pm_kernel_socketpair(int ends[2]);	  /* of messages, closed by exec */
 int pm_kernel_shutdown(int fd, int how);
 
-/* Gives a UNIX socket NAME, in the space of names that are no files; and asks whether its
- * name begins with PREFIX. */
+/* Give a UNIX socket an abstract NAME, and check whether its name begins with PREFIX. */
 int pm_kernel_name_socket(int fd, const char *name);
 bool pm_kernel_socket_has_name(int fd, const char *prefix);
 int pm_kernel_pidfd_open(pid_t pid, unsigned int flags);
-/* Never waits, raises no signal. */
+/* Never waits and never raises a signal. */
 ssize_t pm_kernel_send(int fd, const void *buffer, size_t size);
 ssize_t pm_kernel_receive(int fd, void *buffer, size_t size); /* never waits */
 int pm_kernel_open(const char *path, int flags, mode_t mode);
 int pm_kernel_close(int fd);
 int pm_kernel_fstat(int fd, struct stat *st);
-/* What getdents64(2) gives: struct dirent64 one after the other. */
+/* Returns entries of getdents64(2), struct dirent64 one after the other. */
 ssize_t pm_kernel_getdents(int fd, void *buffer, size_t size);
 int pm_kernel_unlink(const char *path);
 int pm_kernel_mkdir(const char *path, unsigned int mode);
@@ -167,12 +167,13 @@ int pm_kernel_filesystem(int fd, uint64_t *type); /* f_type of fstatfs(2) */
 int pm_kernel_ftruncate(int fd, off_t size);
 int pm_kernel_fallocate(int fd, int mode, off_t offset, off_t size);
 int pm_kernel_memfd_create(const char *name, unsigned int flags);
-/* The link's text, NUL-terminated and cut to SIZE - 1; its length. Not below the root. */
+/* Reads the link's text, NUL-terminated and cut to SIZE - 1. Returns its length. PATH is
+ * not below the root. */
 ssize_t pm_kernel_readlink(const char *path, char *buffer, size_t size);
 int pm_kernel_fcntl(int fd, int command, long argument);
 int pm_kernel_clock_ns(clockid_t clock, uint64_t *ns);
-/* CLOCK_MONOTONIC as libc has it, which regions read where it is their clock: without a
- * system call, and perhaps from a library that stands in front of libc's. */
+/* Reads CLOCK_MONOTONIC by libc, as regions do if it is their clock: without a system
+ * call, and perhaps from a library that replaces libc's function. */
 int pm_kernel_clock_of_libc(uint64_t *ns);
 uint64_t pm_kernel_clock_resolution(void); /* of timers, ns */
 int pm_kernel_getrlimit(int resource, uint64_t *soft, uint64_t *hard);
@@ -183,26 +184,27 @@ bool pm_kernel_on_signal_stack(void); /* the calling thread's, of sigaltstack(2)
 void pm_kernel_signals_block(
 	sigset_t *old); /* in the calling thread, those of faults apart */
 void pm_kernel_signals_restore(const sigset_t *old);
-/* A thread of the library's own: no signal of the program is ever handled in it. */
+/* Starts a thread of the library. It never handles a signal of the program. */
 int pm_kernel_thread_start(pthread_t *thread, void *(*run)(void *), void *argument);
 unsigned int pm_kernel_own_threads(void); /* how many of them there are */
 void pm_kernel_yield(void);		  /* lets another thread run */
 int pm_kernel_thread_name(char name[16]);
 int pm_kernel_cpu(void); /* on which the caller runs now, or a negative errno */
-/* The CPUs that thread TID, 0 for the calling one, may run on: into MASK (SIZE bytes, laid
- * out as cpu_set_t). How many bytes the kernel has written, or a negative errno; -EINVAL:
- * it has more CPUs. */
+/* Stores the CPUs that thread TID (0: the caller) may use in MASK, SIZE bytes in the
+ * layout of cpu_set_t. Returns the number of bytes written, or a negative errno. -EINVAL:
+ * the kernel has more CPUs. */
 int pm_kernel_affinity(pid_t tid, void *mask, size_t size);
 /* Binds the calling thread, which must be one of our own helpers, to the CPUs of MASK
- * (SIZE bytes, laid out as cpu_set_t). */
+ * (SIZE bytes, in the layout of cpu_set_t). */
 int pm_kernel_bind_helper(const unsigned long *mask, size_t size);
-/* Whether the program has more rights than who runs it (set-user-ID and the like). */
+/* Returns whether the program has more rights than its user (set-user-ID and the
+ * like). */
 int pm_kernel_secure(void);
 pid_t pm_kernel_gettid(void);
 pid_t pm_kernel_getpid(void); /* asks the kernel, never a cached value */
 pid_t pm_kernel_getppid(void);
 uid_t pm_kernel_user(void); /* the effective one */
 size_t pm_kernel_page_size(void);
-int pm_kernel_getcwd(char *buffer, size_t size); /* its length with the NUL */
+int pm_kernel_getcwd(char *buffer, size_t size); /* returns its length with the NUL */
 
 #endif

@@ -5,15 +5,15 @@
 #include <errno.h>
 #include <string.h>
 
-/* Not there in a program that is wholly static, nor, before glibc 2.34, in one that is not
- * linked with libdl. */
+/* These functions are missing in a static program and, before glibc 2.34, in a program
+ * that is not linked with libdl. */
 #pragma weak dlopen
 #pragma weak dlsym
 #pragma weak dlerror
 
 static int load(const struct pm_library *library, void **functions, struct pm_diag *diag)
 {
-	/* Never closed: a thread may be inside of it. */
+	/* It is never closed, because a thread may run in it. */
 	void *handle = dlopen ? dlopen(library->soname, RTLD_LAZY | RTLD_LOCAL) : NULL;
 	bool whole = handle != NULL;
 	const char *why;

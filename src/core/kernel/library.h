@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Libraries that few programs need, and that cost more to load than all else that this one
- * does at its start. The shared library loads them when they are needed. The archive is
- * linked with them: a program that is wholly static cannot load.
+ * Libraries that few programs need. Loading one costs more than the whole start of this
+ * library. The shared library loads them on demand. The archive is linked with them,
+ * because a static program cannot load a library.
  *
  * One file uses each of them, by a table of the functions that it calls:
  *
@@ -27,12 +27,12 @@ struct pm_library {
 	const char *const *names;
 	size_t count;
 	void *functions;	/* COUNT addresses */
-	enum pm_lock_name lock; /* guards FUNCTIONS and what follows */
+	enum pm_lock_name lock; /* guards FUNCTIONS and the fields below */
 	bool tried;
-	struct pm_diag refused; /* does not change any more */
+	struct pm_diag refused; /* never changes again */
 };
 
-/* No library has so many. */
+/* No table has more functions. */
 #define PM_LIBRARY_FUNCTIONS 64
 
 #define PM_LIBRARY_MEMBER(name)	 __typeof__(&name) name;
@@ -62,19 +62,19 @@ struct pm_library {
 	static struct pm_library table##_library
 
 /*
- * pm_library_need() - loads LIBRARY unless that is done or was tried: 0, or -ELIBACC if it
- * is not here or lacks a function; LIBRARY->refused says so then.
+ * pm_library_need() - loads LIBRARY, once. Returns 0, or -ELIBACC if it is not installed
+ * or lacks a function; LIBRARY->refused then holds the message.
  *
- * It takes the loader's lock, and the constructors of a plugin that another thread is
- * loading may wait for locks of ours: the first call is to be made with none of them held.
- * Allocates; not in a signal handler.
+ * It takes the loader's lock. The constructors of a plugin that another thread is loading
+ * may wait for our locks. So the caller of the first call must hold none of them.
+ * Allocates. Not in a signal handler.
  */
 int pm_library_need(struct pm_library *library);
 
 /*
- * Tells who makes packages that the library loads SONAME: a note in the file, as
- * uapi-group.org/specifications/specs/elf_dlopen_metadata has it. FEATURE and DESCRIPTION,
- * literals as SONAME, say what for.
+ * Tells packagers that the library loads SONAME, by a note in the file
+ * (uapi-group.org/specifications/specs/elf_dlopen_metadata). FEATURE and DESCRIPTION
+ * state the purpose. All three are string literals.
  */
 #define PM_LIBRARY_JSON(soname, feature, description)                                    \
 	"[{\"soname\":[\"" soname "\"],\"feature\":\"" feature                           \

@@ -19,7 +19,8 @@ int pm_life_read(pid_t id, struct pm_life *life)
 	n = pm_file_text(path, text, sizeof(text));
 	if (n < 0)
 		return (int)n;
-	/* The name in parentheses may hold anything. Threads are the 20th field. */
+	/* The name in parentheses may hold any character. The thread count is the 20th
+	 * field. */
 	rest = strrchr(text, ')');
 	if (!rest || sscanf(rest,
 			    ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "

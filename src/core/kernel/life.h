@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What /proc says of the life of threads and processes. */
+/* The life of threads and processes, from /proc. */
 #ifndef PM_KERNEL_LIFE_H
 #define PM_KERNEL_LIFE_H
 
@@ -13,12 +13,13 @@ struct pm_life {
 	uint64_t start_ticks;
 };
 
-/* Of a process or a thread, ID 0: of this process. 0, or why it cannot be told. */
+/* Reads the life of a process or thread. ID 0 is this process. Returns 0, or the error of
+ * the read. */
 int pm_life_read(pid_t id, struct pm_life *life);
 
-/* Whether the library's own threads are all that is left of the process: its first thread
- * has called pthread_exit(), and all others of the program have ended. They end then, too,
- * which ends the process as it would end without them. */
+/* Returns whether only the library's own threads are left of the process: its first
+ * thread has called pthread_exit(), and all others of the program have ended. The
+ * library's threads then end, too, so that the process ends as it would without them. */
 bool pm_life_program_has_ended(void);
 
 #endif

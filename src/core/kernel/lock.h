@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A lock of one word, for calls that cost little more than the system call they make:
- * one atomic instruction to take it and one to let go, where nobody else wants it.
+ * A lock of one word, for calls that cost little more than their system call. Taking and
+ * releasing it are one atomic instruction each if no other thread wants it.
  *
- *	word	 meaning			taking makes it	 letting go
+ *	word	 meaning			taking it	 releasing it
  *	0	 free				1
  *	1	 held				2, and waits	 0
- *	2	 held, somebody may wait	2, and waits	 0, and wakes
+ *	2	 held, a thread may wait	2, and waits	 0, and wakes
  */
 #ifndef PM_KERNEL_LOCK_H
 #define PM_KERNEL_LOCK_H
@@ -24,14 +24,14 @@ static inline void pm_lock_take(struct pm_lock *lock)
 {
 	uint32_t word = 0;
 
-	/* The acquires here pair with the release below: what the last holder wrote is
-	 * seen. */
+	/* The acquires pair with the release in pm_lock_release(): the last holder's
+	 * writes are visible. */
 	if (__builtin_expect(__atomic_compare_exchange_n(&lock->word, &word, 1, false,
 							 __ATOMIC_ACQUIRE,
 							 __ATOMIC_RELAXED),
 			     1))
 		return;
-	/* Once there was a wait, the lock stays marked: another may wait still. */
+	/* After a wait the lock stays marked, because another thread may still wait. */
 	while (__atomic_exchange_n(&lock->word, 2, __ATOMIC_ACQUIRE))
 		pm_kernel_futex_wait(&lock->word, 2);
 }

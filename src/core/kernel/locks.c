@@ -17,14 +17,14 @@ static struct {
 #undef PM_LOCK_NEW
 };
 
-/* Which locks the calling thread holds or is about to take: a handler that interrupts it
- * must not wait for them. */
+/* The locks that the calling thread holds or is about to take. A handler that interrupts
+ * the thread must not wait for them. */
 static __thread unsigned int held;
 
-/* The forking thread's, while all locks are held. */
+/* The mask of the forking thread, while all locks are held. */
 static sigset_t fork_mask;
 
-/* Forks of this thread that could not be prepared. */
+/* The number of forks of this thread that could not be prepared. */
 static __thread unsigned int unprepared;
 
 static void mark(enum pm_lock_name name)
@@ -107,7 +107,8 @@ static void before_fork(void)
 		unprepared++;
 		return;
 	}
-	/* Before the locks: who loads may wait for a constructor that waits for them. */
+	/* This comes before the locks: a thread that loads a library may wait for a
+	 * constructor that waits for them. */
 	has_loads = pm_locks_take_load();
 	pm_kernel_signals_block(&mask);
 	for (int i = 0; i < PM_LOCKS; i++)
@@ -120,8 +121,8 @@ static void before_fork(void)
 	}
 }
 
-/* Whether before_fork() has taken the locks for the fork that ends here: gives them back,
- * and the signals that are to be let through again in *MASK. */
+/* Releases the locks if before_fork() took them for the fork that ends here, and returns
+ * whether it did. *MASK gets the signal mask to restore. */
 static bool give_back(sigset_t *mask)
 {
 	bool has_loads;
@@ -151,7 +152,7 @@ static void after_fork_child(void)
 	sigset_t mask;
 	bool prepared = give_back(&mask);
 
-	/* Of a thread that is not here, for which the fork did not wait any longer. */
+	/* The holder is a thread of the parent, for which the fork waited too long. */
 	if (!loads_here && !(prepared && fork_has_loads))
 		loads = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	for (int i = 0; i < PM_LOCKS; i++) {
@@ -163,8 +164,9 @@ static void after_fork_child(void)
 }
 
 /*
- * Before the program's own handlers, where that can be: what is registered first is taken
- * last, as by a thread that calls the library with a lock of the program in its hands.
+ * Registers before the program's own handlers, if possible. The locks of the handlers
+ * that are registered first are taken last, as by a thread that holds a lock of the
+ * program when it calls the library.
  */
 __attribute__((constructor)) static void handle_forks(void)
 {

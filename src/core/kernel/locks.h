@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The locks that a process has once, and fork(2).
+ * The locks of the process, and fork(2).
  *
- * The table below is in the order in which a thread that needs several takes them. A fork
- * takes all of them, in this order, with signals blocked: a child finds none of them held
- * by a thread that it does not have, and no other library's lock that is only taken
- * behind one of them. CONTRIBUTING.md has the locks that objects have, too.
+ * A thread that needs several locks takes them in the order of the table below. A fork
+ * takes all of them, in this order, with signals blocked. So a thread that does not exist
+ * in the child holds none of them, nor a lock of another library that is only taken
+ * behind one of them. CONTRIBUTING.md also lists the locks of objects.
  */
 #ifndef PM_KERNEL_LOCKS_H
 #define PM_KERNEL_LOCKS_H
@@ -28,37 +28,38 @@ enum pm_lock_name {
 		PM_LOCKS
 };
 
-/* No cancellation points. Not recursive. */
+/* Not cancellation points. Not recursive. */
 void pm_locks_take(enum pm_lock_name name);
 void pm_locks_release(enum pm_lock_name name);
 
-/* The same for who may be a signal handler: false if it would have to wait there, or if
- * what it has interrupted holds the lock or is about to. */
+/* Takes the lock for a caller that may be a signal handler. Returns false if the
+ * handler would have to wait, or if the interrupted code holds the lock or is about
+ * to take it. */
 bool pm_locks_try(enum pm_lock_name name);
 
 /*
- * For who loads a library: a child of a fork in the middle of that could load none. A fork
- * and other loads wait for it, but no longer than a second, since the loader runs
- * constructors, which may wait for anything. To be called with no other lock held; whether
- * it was TAKEN goes back.
+ * Takes the lock for loading a library, since a child that is forked during a load could
+ * load none. A fork and other loads wait for it, but no longer than a second, since the
+ * loader runs constructors, which may wait for anything. The caller holds no other lock,
+ * and passes the result as TAKEN.
  */
 bool pm_locks_take_load(void);
 void pm_locks_release_load(bool taken);
 
 /*
- * What the owner of a lock does at a fork.
+ * The work of a lock's owner at a fork.
  *
  * `before` runs in the parent, with all locks held. `child` runs in the child, with none
  * held and all signals blocked. PREPARED is false if a signal handler forked that had
- * interrupted a holder of one of the locks: nothing was taken, `before` was not called,
- * and what the locks guard may be in pieces.
+ * interrupted a holder of one of the locks. Then no lock was taken, `before` was not
+ * called, and the guarded data may be inconsistent.
  */
 struct pm_fork_hooks {
 	void (*before)(void);
 	void (*child)(bool prepared);
 };
 
-/* To be called by a constructor, before there are threads. HOOKS must stay. */
+/* A constructor calls this before there are threads. HOOKS must stay valid. */
 void pm_locks_at_fork(enum pm_lock_name name, const struct pm_fork_hooks *hooks);
 
 #endif

@@ -73,8 +73,9 @@ int pm_machine_process(pid_t pid, struct pm_machine_process *process)
 	n = pm_file_text(path, text, sizeof(text));
 	if (n < 0)
 		return (int)n;
-	/* Field 2 is the name in parentheses and may hold anything: count from its end. State
-	 * is the 3rd field, the number of threads the 20th, the start the 22nd. */
+	/* Field 2 is the name in parentheses, which may hold any character: count from
+	 * its end. The state is the 3rd field, the number of threads the 20th, the start
+	 * time the 22nd. */
 	rest = strrchr(text, ')');
 	if (!rest ||
 	    sscanf(rest,
@@ -82,7 +83,8 @@ int pm_machine_process(pid_t pid, struct pm_machine_process *process)
 		   "%*s %*s %d %*s %" SCNu64,
 		   &state, &threads, &start) != 3)
 		return -EIO;
-	/* A first thread that has ended waits as a zombie for the others of its process. */
+	/* A first thread that has ended is a zombie until the others of its process
+	 * end. */
 	process->alive = state != 'X' && (state != 'Z' || threads > 1);
 	process->start_time = start;
 	return 0;

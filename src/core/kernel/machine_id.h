@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which process on which host and boot this is: what a profile's header says. Each text
- * is cut to fit and "" where the machine does not tell. */
+/* The identity of the process, its host and its boot, for a profile's header. Each text
+ * is cut to fit, and "" if the machine does not provide it. */
 #ifndef PM_KERNEL_MACHINE_ID_H
 #define PM_KERNEL_MACHINE_ID_H
 
@@ -20,7 +20,8 @@ struct pm_machine_process {
 	uint64_t
 		start_time; /* in clock ticks since boot: it tells users of one pid apart */
 };
-/* 0, or what reading /proc/PID/stat gave: -ENOENT or -ESRCH without such a process. */
+/* Returns 0, or the error of reading /proc/PID/stat: -ENOENT or -ESRCH without such a
+ * process. */
 int pm_machine_process(pid_t pid, struct pm_machine_process *process);
 
 #endif

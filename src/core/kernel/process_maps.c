@@ -12,7 +12,7 @@
 #include "core/kernel/files.h"
 #include "core/kernel/kernel.h"
 
-/* The kernel writes newlines, and only these, as octal numbers. */
+/* Decodes octal numbers. The kernel writes newlines so, and nothing else. */
 static void unescape(char *path)
 {
 	char *to = path;
@@ -28,7 +28,7 @@ static void unescape(char *path)
 	*to = '\0';
 }
 
-/* Takes the number of BASE at *AT and the character BEHIND it ('\0': whatever). */
+/* Parses a number of BASE at *AT and the character BEHIND it ('\0': any). */
 static bool take_number(char **at, int base, char behind, uint64_t *number)
 {
 	char *end;
@@ -43,8 +43,8 @@ static bool take_number(char **at, int base, char behind, uint64_t *number)
 }
 
 /*
- * "from-to rwxs offset major:minor inode   path". Without sscanf(3): a program has a hundred
- * such lines, and reads them before its report.
+ * Parses "from-to rwxs offset major:minor inode   path". It does not use sscanf(3),
+ * because a program has a hundred such lines and reads them before its report.
  */
 static bool parse(char *line, struct pm_process_map *map)
 {
@@ -83,8 +83,7 @@ int pm_process_maps(pid_t pid,
 		    bool (*visit)(const struct pm_process_map *map, void *argument),
 		    void *argument)
 {
-	/* Longer than any line: PATH_MAX, each newline in it written as four
-	 * characters. */
+	/* Longer than any line: PATH_MAX, with four characters for each newline. */
 	char text[4 * 4096 + 256], path[64], full[4096];
 	size_t used = 0;
 	ssize_t n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a process has mapped: /proc/PID/maps. */
+/* The mappings of a process: /proc/PID/maps. */
 #ifndef PM_KERNEL_PROCESS_MAPS_H
 #define PM_KERNEL_PROCESS_MAPS_H
 
@@ -19,16 +19,20 @@ struct pm_process_map {
 };
 
 /*
- * Whether the file with STATUS is the one that MAP maps. An inode is its file system's, and
- * those without a device (btrfs, overlayfs) may have told stat(2) another number.
+ * Returns whether MAP maps the file with STATUS. File systems without a device (btrfs,
+ * overlayfs) may have returned another number to stat(2), so only the inode is compared
+ * there.
  */
 bool pm_process_map_is_of(const struct pm_process_map *map, const struct stat *status);
 
 /*
- * Calls VISIT for each mapping of PID, until it returns true. 1 if it did, 0 if there are
- * no more, or what open(2) and read(2) gave: -EACCES without the right to look
- * (ptrace(2), PTRACE_MODE_READ_FSCREDS), -ENOENT without such a process. Allocates
- * nothing.
+ * Calls VISIT for each mapping of PID, until it returns true. Allocates nothing. Returns
+ *
+ *  - 1: VISIT returned true
+ *  - 0: there are no more mappings
+ *  - -EACCES: no right to look (ptrace(2), PTRACE_MODE_READ_FSCREDS)
+ *  - -ENOENT: there is no such process
+ *  - another error of open(2) or read(2)
  */
 int pm_process_maps(pid_t pid,
 		    bool (*visit)(const struct pm_process_map *map, void *argument),

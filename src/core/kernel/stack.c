@@ -27,7 +27,7 @@ struct detour {
 	ucontext_t here, there;
 };
 
-/* makecontext(3) passes int only. */
+/* makecontext(3) passes only int. */
 static __thread struct detour *current;
 
 static void enter(void)
@@ -47,7 +47,7 @@ void pm_stack_run(void (*run)(void *argument), void *argument)
 		run(argument);
 		return;
 	}
-	/* At its end, which is the last that the stack would grow to. */
+	/* The structure stands at the far end of the stack, which is used last. */
 	detour = memory;
 	*detour = (struct detour){.run = run, .argument = argument};
 	if (getcontext(&detour->there)) {

@@ -7,7 +7,7 @@
 
 #include "core/kernel/kernel.h"
 
-/* What 1 and 2 led to at the first region. */
+/* The files of 1 and 2 at the first region. */
 static struct {
 	bool known, open;
 	dev_t device;
