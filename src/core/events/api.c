@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The public face of events: perfmon/event.h. */
+/* The public functions of events: perfmon/event.h. */
 #include "perfmon/event.h"
 
 #include <errno.h>
@@ -10,7 +10,8 @@
 #include "core/api/message.h"
 #include "core/events/events.h"
 
-/* Hands the sentence of DIAG to the caller, whose own errors have none. */
+/* Copies the sentence of DIAG to the caller's buffer. The caller's own errors have
+ * none. */
 static int tell(int result, const struct pm_diag *diag, char *message, size_t size)
 {
 	pm_message_tell(result ? diag->text : "", message, size);
@@ -62,7 +63,7 @@ PM_EXPORT int perfmon_event_expand(
 	return tell(result, &diag, message, message_size);
 }
 
-/* Copies as much of FROM as TO says it holds; what doesn't fit must be zero. */
+/* Copies the attr FROM into TO, up to TO's size. The rest of FROM must be zero. */
 static int copy_attr(struct perf_event_attr *to, const struct perf_event_attr *from)
 {
 	const unsigned char *bytes = (const unsigned char *)from;

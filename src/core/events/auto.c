@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is counted when nobody said what. */
+/* The events that are counted by default. */
 #include "core/events/events.h"
 
 #include <stdlib.h>
@@ -7,10 +7,10 @@
 #include "core/events/internal.h"
 #include "core/valgrind/exact.h"
 
-/* Two events fit every PMU without multiplexing, mostly on counters made for them. */
+/* Two events fit every PMU without multiplexing, mostly on fixed counters. */
 static const char automatic[] = "instructions,cycles";
 
-/* Keeps the logical events of which a part is WANTED, and numbers the rest anew. */
+/* Keeps the logical events with a WANTED part, and renumbers them. */
 static void keep(struct pm_event_list *list,
 		 int (*wanted)(const struct pm_event *event, void *argument),
 		 void *argument)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The grammar of event lists: sets, groups, events; and the list that comes of them. */
+/* The grammar of event lists (sets, groups, events) and the resulting list. */
 #include "core/events/events.h"
 
 #include <errno.h>
@@ -35,8 +35,8 @@ static const char *skip_blanks(const char *p)
 }
 
 /*
- * Where the event that begins at P ends: at a separator or brace outside of pmu/.../. A
- * breakpoint's '/' is no bracket. *UNCLOSED gets a '/' without its partner, or NULL.
+ * Finds the end of the event that begins at P: a separator or brace outside of pmu/.../.
+ * A breakpoint's '/' is not a bracket. *UNCLOSED gets a '/' without its partner, or NULL.
  */
 static const char *event_end(const char *p, const char **unclosed)
 {
@@ -63,7 +63,7 @@ static int error_at(struct pm_resolve *r, const char *p, const char *what)
 			   (size_t)(p - r->text.at) + 1, pm_slice_quote(r->text).text);
 }
 
-/* One event from *P, which is left at the separator after it. */
+/* Parses one event at *P, and moves *P to the separator after it. */
 static int parse_event(struct pm_resolve *r, const char **p)
 {
 	const char *unclosed, *end;
@@ -86,7 +86,7 @@ static int parse_event(struct pm_resolve *r, const char **p)
 	return pm_resolve(r);
 }
 
-/* The modifiers after the '}' of the group whose inside begins at P. */
+/* Parses the modifiers after the '}' of the group whose content begins at P. */
 static int group_modifiers(struct pm_resolve *r, const char *p, struct pm_modifiers *out)
 {
 	const char *open = p - 1, *unclosed, *end;
@@ -130,7 +130,7 @@ static int parse_group(struct pm_resolve *r, const char **p)
 		++*p;
 	}
 	if (!err) {
-		/* group_modifiers() has seen the '}' */
+		/* group_modifiers() has found the '}' */
 		++*p;
 		*p += strcspn(*p, ",;{}");
 	}
@@ -166,7 +166,7 @@ static int parse_list(struct pm_resolve *r)
 	return 0;
 }
 
-/* Whether ITEM is of a kind that libpfm4 is not asked about. */
+/* Returns whether ITEM is of a kind that libpfm4 is not asked about. */
 static bool is_not_pfm(struct pm_slice item)
 {
 	struct pm_slice rest, name = pm_slice_cut(item, ':', &rest);

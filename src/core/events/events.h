@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * From the words of a user to what perf_event_open(2) takes. One text names events of
- * every source: perf's generic and software names, what a PMU's sysfs folder describes,
+ * Translates a user's text to the attributes of perf_event_open(2). One text names events
+ * of every source: perf's generic and software names, the events of a PMU's sysfs folder,
  * libpfm4's tables, raw codes, tracepoints and breakpoints. perfmon/event.h has the
- * grammar. Whether the machine counts an event is the opener's finding.
+ * grammar. Only opening an event shows whether the machine counts it.
  */
 #ifndef PM_EVENTS_EVENTS_H
 #define PM_EVENTS_EVENTS_H
@@ -16,29 +16,30 @@
 #include "core/events/sysfs.h"
 #include "perfmon/event.h"
 
-/* One text may name at most so many events, and be at most so long. */
+/* The largest number of events in a text, and its largest length. */
 #define PM_EVENTS_MAX	   4096
 #define PM_EVENTS_TEXT_MAX 65536
 
 /*
- * What events without a privilege modifier (u, k, h) count (without the flag: all modes).
- * A mode that is left out shows in the event's name and label, as `:u`:
+ * Flag: events without a privilege modifier (u, k, h) count these modes. Without the flag
+ * they count all modes. A mode that is left out shows in the event's name and label, as
+ * `:u`:
  *
- *   a core PMU's events                  user mode
- *   what happens in the kernel alone     all modes: refused where that is not permitted
+ *   events of a core PMU                 user mode
+ *   events of the kernel alone           all modes: an error where that is not permitted
  *   other software events, breakpoints   all modes where permitted, else user mode; the
  *                                        clocks without a `:u`: they count all the same
- *   PMUs that cannot tell (uncore, msr)  all modes: their drivers refuse the bits
+ *   PMUs without modes (uncore, msr)     all modes: their drivers reject the bits
  *
  * Whether kernel mode is permitted is tried once for a user, by opening an event.
  */
 #define PM_EVENTS_USER_ONLY PERFMON_EVENT_USER_ONLY
 
-/* The type of exact events in a perf_event_attr: no PMU of the kernel has it. */
+/* The type of exact events in a perf_event_attr. No PMU of the kernel has it. */
 #define PM_EVENT_TYPE_EXACT UINT32_C(0x504d0000)
 
-/* Intel's topdown metrics are shares of slots, which has to lead their group; where they
- * count, slots cannot be read from user space either (perf's topdown.txt). */
+/* Intel's topdown metrics are shares of slots. Slots must lead their group. Where the
+ * metrics count, slots cannot be read from user space either (perf's topdown.txt). */
 enum pm_topdown { PM_TOPDOWN_NO, PM_TOPDOWN_SLOTS, PM_TOPDOWN_METRIC };
 
 struct pm_event {
@@ -70,7 +71,7 @@ struct pm_event {
 	char *cpus;	  /* the PMU's cpus or cpumask list, "" if it has neither */
 };
 
-/* It would be open and count 0 for ever. */
+/* Returns whether the event would be open and count 0 forever. */
 static inline bool pm_event_is_blind(const struct pm_event *event)
 {
 	return event->kernel_only && event->attr.exclude_kernel;
@@ -85,44 +86,46 @@ struct pm_event_list {
 };
 
 /*
- * pm_events_prepare() - loads libpfm4 if TEXT may name an event of its, which
- * pm_events_parse() does otherwise. For who parses with a lock held: see
- * pm_library_need(). NULL is accepted.
+ * pm_events_prepare() - loads libpfm4 if TEXT may name one of its events.
+ * pm_events_parse() does so otherwise. A caller that parses with a lock held calls this
+ * first: see pm_library_need(). NULL is accepted.
  */
 void pm_events_prepare(const char *text);
 
 /*
- * pm_events_parse() - what TEXT names, in its order. On success the caller owns *OUT
- * (pm_events_free()). Allocates, reads sysfs and tracefs, and the first name that is not
- * the kernel's loads and initialises libpfm4; any thread.
+ * pm_events_parse() - parses TEXT into a list of events, in its order. On success the
+ * caller owns *OUT (pm_events_free()). Allocates and reads sysfs and tracefs. The first
+ * name that is not the kernel's loads and initialises libpfm4. Any thread. On failure
+ * *OUT is untouched and DIAG (may be NULL) holds the message.
  *
- * -EINVAL: a mistake in TEXT, or an event nobody knows; -ENOENT: the name is good, the
- * PMU it belongs to is not here; -EACCES: tracefs is not for this user; -ERANGE: a value
- * does not fit; -E2BIG: too long or too many; -EOPNOTSUPP: the term lies in a word that
- * this build does not have; -ENOMEM. *OUT is untouched then and DIAG (may be NULL) holds
- * the sentence.
+ *  - -EINVAL: a mistake in TEXT, or an unknown event
+ *  - -ENOENT: the event is known, but its PMU is not on this machine
+ *  - -EACCES: this user may not read tracefs
+ *  - -ERANGE: a value does not fit
+ *  - -E2BIG: TEXT is too long, or names too many events
+ *  - -EOPNOTSUPP: the term lies in a word that this build does not have
+ *  - -ENOMEM
  */
 int pm_events_parse(const char *text, unsigned int flags, struct pm_event_list **out,
 		    struct pm_diag *diag);
 void pm_events_free(struct pm_event_list *list); /* NULL is accepted */
 
 /*
- * pm_events_auto() - what is counted when nobody said what: instructions and cycles, or where
- * the program is counted by translation all that the run counts.
- * WANTED is asked for each candidate and answers 0 if it is; a logical event is kept when
- * one of its events is. The list may come out empty. Flags and errors as
- * pm_events_parse().
+ * pm_events_auto() - makes the list of events that are counted by default: instructions
+ * and cycles. Under the tool of exact/ it is all events that the run counts. WANTED is
+ * called for each candidate and returns 0 to keep it. A logical event is kept if one of
+ * its events is. The list may be empty. Flags and errors are those of pm_events_parse().
  */
 int pm_events_auto(unsigned int flags,
 		   int (*wanted)(const struct pm_event *event, void *argument),
 		   void *argument, struct pm_event_list **out, struct pm_diag *diag);
 
-/* perf's name for what the kernel numbers so: hardware, software or cache events; false:
+/* Stores perf's name of the kernel's hardware, software or cache event. Returns false if
  * there is none. */
 bool pm_generic_name(uint32_t type, uint64_t config, char *name, size_t size);
 
-/* perfmon_event_list() with a place for the sentence. 0 with a sentence: the list is short
- * of what it says. */
+/* Lists events as perfmon_event_list() does, and stores a message in DIAG. 0 with a
+ * message: the list lacks the events that the message names. */
 int pm_events_list(const char *pattern, unsigned int flags,
 		   int (*visit)(const struct perfmon_event_info *info, void *argument),
 		   void *argument, struct pm_diag *diag);

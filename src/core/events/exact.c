@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Events that the tool of exact/ counts by translation (arch/exact.h): exact::NAME, and where
- * the tool runs the bare NAME. There this source answers for every text: the kernel's
- * events would count the translator.
+ * Events that the tool of exact/ counts by translation (arch/exact.h): exact::NAME, and
+ * under the tool the bare NAME, too. Under the tool this source answers for every text,
+ * because the kernel's events would count the translator.
  */
 #include "core/events/internal.h"
 
@@ -30,8 +30,8 @@ static const char *bare(uint32_t event)
 	return exacts[event].name + strlen(PREFIX);
 }
 
-/* The names of the events that this run counts, or with ALL of those that there are, with
- * "," and SPACE between. */
+/* The names of the events that this run counts, or of ALL events. Commas and SPACE
+ * separate them. */
 struct names {
 	char text[512];
 };
@@ -50,7 +50,8 @@ static struct names names_of(bool all, const char *space, bool prefixed)
 	return names;
 }
 
-/* The event of NAME, which has the prefix or not; PM_EXACT_EVENT_COUNT: there is none. */
+/* Finds the event of NAME, with or without the prefix. PM_EXACT_EVENT_COUNT: there is
+ * none. */
 static uint32_t find(struct pm_slice name)
 {
 	uint32_t i = 0;
@@ -84,7 +85,8 @@ static int unknown(struct pm_resolve *r, struct pm_slice name)
 	return pm_slice_starts(name, PREFIX) ? -EINVAL : -ENOENT;
 }
 
-/* Exact events count user mode: `u` says nothing more, and nothing else can be had. */
+/* Checks MODIFIERS: exact events count user mode, so `u` changes nothing and others
+ * fail. */
 static int check_modifiers(struct pm_resolve *r, struct pm_slice modifiers)
 {
 	struct pm_modifiers own, none = {0};
@@ -114,7 +116,7 @@ static int add(struct pm_resolve *r, uint32_t event)
 	if (err)
 		return err;
 	r->inherited = none;
-	err = pm_resolve_settle(r, strdup(exacts[event].name), &none);
+	err = pm_resolve_finish_with(r, strdup(exacts[event].name), &none);
 	r->inherited = inherited;
 	return err;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The names that perf gives to the kernel's portable events: hardware, cache, software.
- * See perf-list(1), and perf_event_open(2) under PERF_TYPE_HARDWARE, _HW_CACHE,
- * _SOFTWARE.
+ * perf's names of the kernel's portable events: hardware, cache, software. See
+ * perf-list(1), and perf_event_open(2) under PERF_TYPE_HARDWARE, _HW_CACHE, _SOFTWARE.
  *
- * libpfm4's perf PMU has most of these names too. It lacks dummy, bpf-output, alignment-
- * and emulation-faults and perf's other spellings of cache events, knows no PMU types for
- * several kinds of cores, and has to be initialised, which these names must not wait for.
+ * libpfm4's perf PMU has most of these names, too. It lacks dummy, bpf-output,
+ * alignment-faults, emulation-faults and perf's other spellings of cache events. It knows
+ * no PMU types for several kinds of cores. These names must not wait for its
+ * initialisation.
  */
 #include "core/events/internal.h"
 
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In the kernel since 5.13; older headers lack the name. */
+/* The kernel has it since 5.13. Older headers lack the name. */
 #define SW_CGROUP_SWITCHES 11
 
 struct generic {
@@ -72,7 +72,7 @@ static const struct generic generics[] = {
 
 #define GENERICS (sizeof(generics) / sizeof(generics[0]))
 
-/* Cache events: CACHE[-OPERATION][-RESULT]. The first word of each row is perf's own. */
+/* Cache events: CACHE[-OPERATION][-RESULT]. The first word of each row is perf's name. */
 #define WORDS 6
 static const char *const caches[][WORDS] = {
 	[PERF_COUNT_HW_CACHE_L1D] = {"L1-dcache", "l1-d", "l1d", "L1-data"},
@@ -98,8 +98,8 @@ static const char *const plural[] = {"loads", "stores", "prefetches"};
 
 #define ROWS(table) (sizeof(table) / sizeof(table[0]))
 
-/* What the hardware can do at all: instructions aren't written, TLBs of instructions and
- * branch predictors are only looked up. */
+/* Returns whether the hardware can do OPERATION: instructions are not written, and TLBs
+ * of instructions and branch predictors are only looked up. */
 static bool cache_can(unsigned int cache, unsigned int operation)
 {
 	if (cache == PERF_COUNT_HW_CACHE_L1I)
@@ -109,7 +109,8 @@ static bool cache_can(unsigned int cache, unsigned int operation)
 	return true;
 }
 
-/* Takes a word of TABLE and the '-' after it from the front of NAME; its row, or -1. */
+/* Takes a word of TABLE and the '-' after it from the front of NAME. Returns its row, or
+ * -1. */
 static int take_word(const char *const (*table)[WORDS], size_t rows,
 		     struct pm_slice *name)
 {

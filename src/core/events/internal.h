@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Between the files of the events room, from the lowest:
+ * Shared by the files of the events room, from the lowest:
  *
- *	sysfs.c, modifiers.c	what the kernel says of PMUs; the letters after an event
- *	resolve.c		what every source uses
+ *	sysfs.c, modifiers.c	the kernel's description of PMUs; an event's modifiers
+ *	resolve.c		functions that every source uses
  *	generic.c, pmu.c (with terms.c), pfm.c, trace.c, exact.c
  *				the sources: each knows events of one kind
  *	sources.c		asks one source after the other
- *	events.c		the grammar of lists: cuts a text into events
- *	auto.c, api.c		what is counted by default; the public functions
+ *	events.c		the grammar of lists: splits a text into events
+ *	auto.c, api.c		the default events; the public functions
  *
  * A new source is a file of its own and a line in PM_EVENT_SOURCES.
  */
@@ -18,34 +18,34 @@
 #include "core/events/events.h"
 #include "core/events/sysfs.h"
 
-/* What a source answers, besides 0 and a negative errno: try the next one. */
+/* A source returns this, 0 or a negative errno. This means: ask the next source. */
 #define PM_RESOLVE_NOT_MINE 1
 
 struct pm_modifiers {
 	bool user, kernel, hv; /* none: see pm_modes_default() */
-	bool modes_in_name;    /* the event's name says them: libpfm4's u=1 */
+	bool modes_in_name;    /* the event's name holds them: libpfm4's u=1 */
 	bool guest, host;
 	bool exclude_idle, pinned, exclusive;
 	bool precise_max;
 	unsigned int precise;
 };
 
-/* 0, or -EINVAL with *BAD pointing at the letter (at the end if there is none). */
+/* Returns 0, or -EINVAL with *BAD at the wrong letter (at the end if there is none). */
 int pm_modifiers_parse(struct pm_slice text, struct pm_modifiers *out, const char **bad);
 void pm_modifiers_add(struct pm_modifiers *to, const struct pm_modifiers *more);
-/* Writes them in their one order, with the NUL at most PM_MODIFIERS_TEXT bytes. */
+/* Prints them in a fixed order, in at most PM_MODIFIERS_TEXT bytes with the NUL. */
 #define PM_MODIFIERS_TEXT 16
 void pm_modifiers_print(const struct pm_modifiers *modifiers, char *text);
-/* The bits of ATTR that they stand for. */
+/* Sets their bits in ATTR. */
 void pm_modifiers_apply(const struct pm_modifiers *modifiers, unsigned int max_precise,
 			struct perf_event_attr *attr);
 
-/* What modifiers without one of privilege mean for EVENT with these FLAGS: sets the
- * exclude bits where user mode alone is to be counted, and adds the `u` that says so. */
+/* Applies the default modes to EVENT if MODIFIERS has no privilege: sets the exclude bits
+ * if only user mode is to be counted, and adds the `u` for the name. */
 void pm_modes_default(unsigned int flags, struct pm_event *event,
 		      struct pm_modifiers *modifiers);
 
-/* One text being resolved. */
+/* The state of resolving one text. */
 struct pm_resolve {
 	struct pm_slice text;
 	unsigned int flags;
@@ -53,7 +53,7 @@ struct pm_resolve {
 	struct pm_sysfs *sysfs;
 	struct pm_event_list *list;
 
-	/* the place of the event in work */
+	/* the event that is being resolved, and its place */
 	struct pm_slice item;
 	unsigned int set;
 	bool grouped, leads;
@@ -62,7 +62,7 @@ struct pm_resolve {
 	bool renamed;		       /* name=LABEL: its label doesn't parse back */
 };
 
-/* What a source knows of one event; copied by pm_resolve_add(). */
+/* A source's description of one event. pm_resolve_add() copies it. */
 struct pm_encoding {
 	uint32_t type;
 	uint64_t config[PM_SYSFS_CONFIGS];
@@ -76,55 +76,56 @@ struct pm_encoding {
 
 void pm_event_clear(struct pm_event *event); /* frees what it holds */
 
-/* Takes over NAME, the event's name without modifiers on this one PMU (malloc'ed; NULL is
- * taken for want of memory). */
+/* Adds an event. It takes over NAME, the event's name without modifiers on this PMU
+ * (malloc'ed; NULL means out of memory). */
 int pm_resolve_add(struct pm_resolve *r, const struct pm_encoding *encoding, char *name);
-/* The same, the PMU's part taken from PMU. */
+/* Sets the parts of ENCODING that depend on PMU. */
 void pm_encoding_for(struct pm_encoding *encoding, const struct pm_sysfs_pmu *pmu);
 
 /*
- * Settles what was added since r->first: applies MODIFIERS (the text after the event's
- * ':' or '/', at == NULL if there is none) and gives the entries their label. LABEL is
- * what the user wrote without modifiers (malloc'ed, taken over).
+ * Finishes the entries since r->first: applies MODIFIERS (the text after the event's ':'
+ * or '/', at == NULL if there is none) and sets their label. LABEL is the user's text
+ * without modifiers (malloc'ed, taken over).
  */
 int pm_resolve_finish(struct pm_resolve *r, char *label, struct pm_slice modifiers);
-int pm_resolve_settle(struct pm_resolve *r, char *label, const struct pm_modifiers *own);
-/* Adds and settles the one event that ENCODING is, under LABEL (malloc'ed, taken over; NULL
- * is taken for want of memory). */
+int pm_resolve_finish_with(struct pm_resolve *r, char *label,
+			   const struct pm_modifiers *own);
+/* Adds and finishes the only event of ENCODING, with LABEL (malloc'ed, taken over; NULL
+ * means out of memory). */
 int pm_resolve_single(struct pm_resolve *r, const struct pm_encoding *encoding,
 		      char *label, struct pm_slice modifiers);
-/* Checks MODIFIERS, writing the sentence if they are wrong. */
+/* Parses MODIFIERS into OUT, and writes the message if they are wrong. */
 int pm_resolve_modifiers(struct pm_resolve *r, struct pm_slice modifiers,
 			 struct pm_modifiers *out);
 
-/* " at character 8 of 'cycles,instrctions'", or "" where PART is the whole text. */
+/* Holds " at character 8 of 'cycles,instrctions'", or "" if PART is the whole text. */
 struct pm_where {
 	char text[128];
 };
 struct pm_where pm_resolve_where(const struct pm_resolve *r, struct pm_slice part);
 
-/* The event in work, and where PART of it is: for "'%s'%s". */
+/* Two arguments for "'%s'%s": the current event, and the place of PART in it. */
 #define PM_ITEM(r, part) pm_slice_quote((r)->item).text, pm_resolve_where(r, part).text
 
-/* malloc'ed sprintf; NULL for want of memory. */
+/* Prints into a malloc'ed string. Returns NULL without memory. */
 __attribute__((format(printf, 1, 2))) char *pm_text_print(const char *format, ...);
 
-/* What pm_terms_encode() found besides the encoding. */
+/* The results of pm_terms_encode() besides the encoding. */
 struct pm_terms {
 	char *text; /* the terms as sysfs spells them; malloc'ed, the caller's */
 	char unit[PM_SYSFS_UNIT]; /* encoding->unit may point here */
 	struct pm_slice label;	  /* name=LABEL; length 0 if there was none */
 };
-/* Encodes the terms TEXT on PMU; nothing to free on failure. */
+/* Encodes the terms TEXT on PMU. On failure there is nothing to free. */
 int pm_terms_encode(struct pm_resolve *r, struct pm_sysfs_pmu *pmu, struct pm_slice text,
 		    struct pm_encoding *encoding, struct pm_terms *out);
 
-/* perf's hardware and cache names: also known inside core/.../. */
+/* Finds perf's hardware and cache names, which core/.../ also accepts. */
 bool pm_generic_find(struct pm_slice name, uint32_t *type, uint64_t *config,
 		     char *canonical, size_t size);
 
-/* Adds r->item on each kind of core as perf's event CANONICAL, of which ENCODING has the
- * type and config of a machine with one kind. */
+/* Adds r->item on each kind of core as perf's event CANONICAL. ENCODING has the type and
+ * config of a machine with one kind of core. */
 int pm_generic_add(struct pm_resolve *r, const struct pm_encoding *encoding,
 		   const char *canonical);
 
@@ -141,14 +142,15 @@ struct pm_listing {
 int pm_listing_offer(const struct pm_listing *listing, struct perfmon_event_info *info);
 
 struct pm_event_source {
-	/* Adds and settles r->item. 0, PM_RESOLVE_NOT_MINE, or a negative errno with a
-	 * sentence. */
+	/* Adds and finishes r->item. Returns 0, PM_RESOLVE_NOT_MINE, or a negative errno
+	 * with a message. */
 	int (*resolve)(struct pm_resolve *r);
-	/* Offers the names that it knows, until one is answered by other than 0; NULL: it
-	 * knows none. */
+	/* Offers its names until an offer returns non-zero. NULL: it has no list of
+	 * names. */
 	int (*list)(const struct pm_listing *listing);
-	/* NULL, or the source has so many names that it lists them only for this pattern,
-	 * which stands for all of them, or for one with a ':' as its names have. */
+	/* NULL, or the pattern for a source with very many names. Only this pattern,
+	 * which stands for all of them, or one with a ':' as its names have, lists
+	 * them. */
 	const char *keyword;
 };
 
@@ -167,21 +169,23 @@ struct pm_event_source {
 	extern const struct pm_event_source pm_source_##name;
 PM_EVENT_SOURCES(PM_EVENT_SOURCE_DECLARE)
 
-/* Loads libpfm4 unless that is done: 0, or a negative errno. With no lock held. */
+/* Loads libpfm4, once. Returns 0 or a negative errno. The caller holds no lock. */
 int pm_pfm_load(void);
-/* The sentence why libpfm4 is not here, or NULL. */
+/* Returns the message why libpfm4 is not available, or NULL. */
 const char *pm_pfm_refused(void);
 
-/* The exact events that this run counts, as a malloc'ed list; NULL for want of memory. */
+/* Returns the names of the exact events of this run, malloc'ed, or NULL without
+ * memory. */
 char *pm_exact_names(void);
 
-/* Adds to DIAG, which says that NAME is unknown, how it is counted if the tool would. */
+/* Adds a remedy to DIAG, which reports NAME as unknown, if the tool of exact/ counts
+ * it. */
 void pm_exact_offer(struct pm_diag *diag, struct pm_slice name);
 
-/* Whether NAME, without modifiers, is perf's for a portable event. */
+/* Returns whether NAME, without modifiers, is perf's name of a portable event. */
 bool pm_generic_knows(struct pm_slice name);
 
-/* Resolves r->item, asking one source after the other. */
+/* Resolves r->item: asks one source after the other. */
 int pm_resolve(struct pm_resolve *r);
 
 #endif

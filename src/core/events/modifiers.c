@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The letters after an event: which modes it counts, and how firmly. */
+/* The modifiers of an event: the letters for its modes, precision and pinning. */
 #include "core/events/internal.h"
 
 #include <errno.h>
@@ -7,8 +7,8 @@
 
 #include "core/kernel/kernel.h"
 
-/* The letters that are there or not, in the order in which they are written. p, which may
- * be written up to three times, comes before P. */
+/* The letters that are given or not, in the order in which they are written. p, which may
+ * be given up to three times, comes before P. */
 static const struct {
 	char letter;
 	size_t flag; /* of struct pm_modifiers */
@@ -78,14 +78,15 @@ void pm_modifiers_print(const struct pm_modifiers *modifiers, char *text)
 }
 
 /*
- * The kernel has one answer for all events and targets (perf_allow_kernel()), which
- * depends on more than can be read: user namespaces, security modules. It is asked once
- * for a user, so that programming a session again opens nothing. Should it change all the
- * same, what is no longer allowed is refused, and what is newly allowed stays `:u`.
+ * Returns whether kernel mode is permitted. The kernel has one answer for all events and
+ * targets (perf_allow_kernel()). It depends on more than can be read: user namespaces,
+ * security modules. It is tried once for a user, so that programming a session again
+ * opens nothing. If it changes later, events that are no longer permitted fail, and newly
+ * permitted ones stay `:u`.
  */
 static bool kernel_mode_is_allowed(void)
 {
-	static uint64_t answer; /* 0: not asked yet. Threads may ask twice */
+	static uint64_t answer; /* 0: not yet known; two threads may both try */
 	const uint64_t yes = (uint64_t)pm_kernel_user() << 2 | 2, no = yes | 1;
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -106,7 +107,8 @@ static bool kernel_mode_is_allowed(void)
 	return known == yes;
 }
 
-/* These count all of the time, whatever their exclude bits say: a `u` would be a lie. */
+/* Returns whether the event is a clock. Clocks count all of the time, whatever their
+ * exclude bits say, so a `u` would be wrong. */
 static bool is_clock(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE &&
@@ -120,9 +122,9 @@ void pm_modes_default(unsigned int flags, struct pm_event *event,
 	bool is_said = modifiers->user || modifiers->kernel || modifiers->hv ||
 		       modifiers->modes_in_name;
 
-	/* User mode has nothing of what happens in the kernel alone. PMUs behind
-	 * PERF_TYPE_MAX that are not a core's cannot tell modes apart, and most drivers
-	 * refuse the bits. */
+	/* Events of the kernel alone count nothing in user mode. PMUs behind
+	 * PERF_TYPE_MAX that are not a core's have no modes, and most drivers reject the
+	 * bits. */
 	if (is_said || !(flags & PM_EVENTS_USER_ONLY) || event->kernel_only ||
 	    (!event->hardware && event->attr.type >= PERF_TYPE_MAX))
 		return;
@@ -151,7 +153,7 @@ void pm_modifiers_apply(const struct pm_modifiers *modifiers, unsigned int max_p
 		precise = max_precise;
 	if (precise) {
 		attr->precise_ip = precise & 3;
-		/* PEBS and IBS refuse to follow a guest: perf leaves it out as well. */
+		/* PEBS and IBS cannot follow a guest. perf leaves it out as well. */
 		if (!modifiers->guest && !modifiers->host)
 			attr->exclude_guest = 1;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libpfm4's events: [pmu::]EVENT[:UMASK][:modifier...]. The only file that knows libpfm4.
+ * libpfm4's events: [pmu::]EVENT[:UMASK][:modifier...]. Only this file uses libpfm4.
  *
- * The kernel's header goes first: libpfm4 brings a copy of its own, which steps back.
+ * The kernel's header comes first. libpfm4 has a copy of its own, which is then not used.
  */
 #include <linux/perf_event.h>
 #include <perfmon/pfmlib_perf_event.h>
@@ -48,8 +48,8 @@ const char *pm_pfm_refused(void)
 	return pm_library_need(&lib_library) ? lib_library.refused.text : NULL;
 }
 
-/* Looks for the machine's PMUs in cpuid or /proc/cpuinfo, so it waits for its first
- * use. */
+/* Initialises libpfm4 at its first use, because it looks for the machine's PMUs in cpuid
+ * or /proc/cpuinfo. */
 static bool pfm_ready(void)
 {
 	static bool tried, ready;
@@ -66,14 +66,14 @@ static bool pfm_ready(void)
 	return result;
 }
 
-/* Parts of the text: what libpfm4 is asked, and what is ours. */
+/* The parts of an item: libpfm4's text and our modifiers. */
 struct request {
 	char text[TEXT_MAX]; /* without our modifiers */
 	struct pm_modifiers own;
 	bool pmu_named; /* has pmu:: */
 	bool tracepoint;
-	bool modes, guests; /* libpfm4's own u=1, mg=1 and the like are in it */
-	bool hv;	    /* its own h or h=1 is */
+	bool modes, guests; /* the text has libpfm4's own u=1, mg=1 and the like */
+	bool hv;	    /* the text has its own h or h=1 */
 };
 
 static bool pmu_info(int pmu, pfm_pmu_info_t *info)
@@ -98,16 +98,16 @@ static bool attribute_info(int event, int attribute, pfm_event_attr_info_t *info
 					   info) == PFM_SUCCESS;
 }
 
-/* libpfm4 reads the tracepoints of the machine's own tracefs as events of its perf PMU,
- * as they were when it was initialised. They are ours to find, below a root that moves.
- */
+/* libpfm4 lists the tracepoints of the machine's own tracefs as events of its perf PMU,
+ * as they were at its initialisation. Our own source finds them, below a root that tests
+ * change. */
 static bool is_tracepoint(const pfm_event_info_t *event)
 {
 	return event->pmu == PFM_PMU_PERF_EVENT && !event->equiv &&
 	       strncmp(event->name, "PERF_COUNT_", strlen("PERF_COUNT_"));
 }
 
-/* Has event INDEX (-1: none) a unit mask or modifier of the hardware called SEGMENT? */
+/* Returns whether event INDEX (-1: none) has a unit mask or hardware modifier SEGMENT. */
 static bool has_attribute(int index, struct pm_slice segment)
 {
 	pfm_event_info_t event;
@@ -125,7 +125,7 @@ static bool has_attribute(int index, struct pm_slice segment)
 	return false;
 }
 
-/* Where the event's name ends and its ":segments" begin. */
+/* Returns the event's name and, in *REST, its ":segments". */
 static struct pm_slice event_name(struct pm_slice item, struct pm_slice *rest,
 				  bool *pmu_named)
 {
@@ -152,7 +152,8 @@ static bool append(struct request *request, struct pm_slice part)
 	return true;
 }
 
-/* Takes our modifiers out of the item; false if it is too long to be an event. */
+/* Separates our modifiers from the item. Returns false if it is too long to be an
+ * event. */
 static bool prepare(struct pm_slice item, struct request *request)
 {
 	struct pm_slice rest, name;
@@ -167,7 +168,7 @@ static bool prepare(struct pm_slice item, struct request *request)
 	if (index >= 0 && !event_info(index, &info))
 		index = -1;
 	request->tracepoint = index >= 0 && is_tracepoint(&info);
-	/* libpfm4 spells its names in one way */
+	/* libpfm4 accepts only one spelling of its names */
 	if (index >= 0 && strlen(info.name) <= name.length &&
 	    pm_slice_is((struct pm_slice){name.at + name.length - strlen(info.name),
 					  strlen(info.name)},
@@ -217,7 +218,7 @@ static int find_pmu(struct pm_slice name, pfm_pmu_info_t *info)
 	return -ENOENT;
 }
 
-/* The first absent PMU whose table has an event called NAME. */
+/* Finds the first absent PMU whose table has an event NAME. */
 static bool find_absent(struct pm_slice name, pfm_pmu_info_t *pmu)
 {
 	pfm_event_info_t event;
@@ -234,7 +235,7 @@ static bool find_absent(struct pm_slice name, pfm_pmu_info_t *pmu)
 	return false;
 }
 
-/* libpfm4 has not found the event: whose fault is it? */
+/* Reports why libpfm4 has not found the event. */
 static int not_found(struct pm_resolve *r, const struct request *request)
 {
 	struct pm_slice rest, name, whole = pm_slice_of(request->text);
@@ -280,7 +281,7 @@ static int not_found(struct pm_resolve *r, const struct request *request)
 	return -EINVAL;
 }
 
-/* The event is known, but not so: names its unit masks. */
+/* Reports a known event with wrong unit masks, and lists the right ones. */
 static int refused(struct pm_resolve *r, const struct request *request, int result)
 {
 	struct pm_slice rest,
@@ -308,7 +309,8 @@ static int refused(struct pm_resolve *r, const struct request *request, int resu
 	return -EINVAL;
 }
 
-/* arm_ac72 is sysfs's armv8_cortex_a72, arm_n1 its armv8_neoverse_n1. */
+/* Matches names of PMUs: arm_ac72 is sysfs's armv8_cortex_a72, arm_n1 its
+ * armv8_neoverse_n1. */
 static bool is_same_arm(const char *pfm, const char *sysfs)
 {
 	const char *model = strrchr(sysfs, '_');
@@ -319,7 +321,7 @@ static bool is_same_arm(const char *pfm, const char *sysfs)
 	return !strcmp(pfm, model + 1) || (*pfm == 'c' && !strcmp(pfm + 1, model + 1));
 }
 
-/* Which sysfs PMU counts what libpfm4 encoded in ATTR for its PMU. */
+/* Finds the sysfs PMU that counts the event that libpfm4 encoded in ATTR for its PMU. */
 static void place(struct pm_resolve *r, const struct perf_event_attr *attr,
 		  const pfm_pmu_info_t *pmu, struct pm_encoding *encoding)
 {
@@ -354,7 +356,7 @@ static void place(struct pm_resolve *r, const struct perf_event_attr *attr,
 	encoding->hardware |= attr->type < PERF_TYPE_MAX;
 }
 
-/* A portable event on each kind of core. */
+/* Adds a portable event on each kind of core. */
 static int add_generic(struct pm_resolve *r, const struct perf_event_attr *attr)
 {
 	const struct pm_encoding encoding = {.type = attr->type,
@@ -376,7 +378,7 @@ static bool is_added(const struct pm_resolve *r, const struct pm_encoding *encod
 	return false;
 }
 
-/* An event whose PMU was not named, on the other kinds of cores whose tables have it. */
+/* Adds an event without a named PMU on the other kinds of cores whose tables have it. */
 static int add_others(struct pm_resolve *r, const struct request *request)
 {
 	int pmu, err = 0, cpu;
@@ -430,7 +432,7 @@ static int add(struct pm_resolve *r, const struct request *request,
 	return err;
 }
 
-/* What libpfm4's own modifiers (u=1, precise=2) said, where ours didn't. */
+/* Takes the modes of libpfm4's own modifiers (u=1, precise=2), unless ours set them. */
 static void keep_modifiers(struct pm_resolve *r, const struct request *request,
 			   const struct perf_event_attr *attr)
 {
@@ -444,8 +446,8 @@ static void keep_modifiers(struct pm_resolve *r, const struct request *request,
 		if (request->modes && !modes) {
 			to->exclude_user = attr->exclude_user;
 			to->exclude_kernel = attr->exclude_kernel;
-			/* libpfm4 leaves the hypervisor in on CPUs whose table knows no
-			 * such mode: the same words would mean two things. */
+			/* On CPUs whose table has no such mode libpfm4 includes the
+			 * hypervisor. The same modifiers would have two meanings. */
 			to->exclude_hv = !request->hv;
 		}
 		if (request->guests) {
@@ -465,7 +467,7 @@ static int resolve(struct pm_resolve *r)
 	struct request request;
 	int cpu, err;
 
-	/* Nobody else's names have it. */
+	/* No other source has such a name. */
 	if (pm_pfm_refused() && memmem(r->item.at, r->item.length, "::", 2))
 		return pm_diag_set(r->diag, -ENOENT, "event '%s'%s is libpfm4's: %s",
 				   PM_ITEM(r, r->item), pm_pfm_refused());
@@ -488,7 +490,7 @@ static int resolve(struct pm_resolve *r)
 	request.own.modes_in_name = request.modes;
 	err = add(r, &request, &attr);
 	if (!err)
-		err = pm_resolve_settle(r, strdup(request.text), &request.own);
+		err = pm_resolve_finish_with(r, strdup(request.text), &request.own);
 	if (!err)
 		keep_modifiers(r, &request, &attr);
 	return err;
@@ -555,7 +557,7 @@ static int list(const struct pm_listing *listing)
 		return 0;
 	pfm_for_all_pmus(pmu)
 	{
-		/* perf and perf_raw say once more what the kernel's own names say */
+		/* perf and perf_raw repeat the kernel's own names */
 		if (!stop && pmu_info(pmu, &info) &&
 		    (all || (info.is_present && info.type != PFM_PMU_TYPE_OS_GENERIC)))
 			stop = list_pmu(listing, &info);

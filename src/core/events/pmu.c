@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Events by their PMU: pmu/term=value,.../, the names in the events/ folder of the core's
- * PMU, and raw codes. See the kernel's
+ * Events of a named PMU: pmu/term=value,.../, the names in the events/ folder of the
+ * core's PMU, and raw codes. See the kernel's
  * Documentation/ABI/testing/sysfs-bus-event_source-devices-format and -events.
  */
 #include "core/events/internal.h"
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Encodes TEXT on PMU and adds it. *LABEL (NULL at the first) gets the user's own
- * spelling, or what name= said. */
+/* Encodes TEXT on PMU and adds it. *LABEL (NULL at the first) gets the user's spelling,
+ * or the label of name=. */
 static int add_on(struct pm_resolve *r, struct pm_sysfs_pmu *pmu, struct pm_slice text,
 		  struct pm_slice pmu_name, char **label)
 {
@@ -90,8 +90,8 @@ static int resolve_pmu(struct pm_resolve *r)
 					   "'%s'%s is not an event of the PMU",
 					   PM_ITEM(r, r->item));
 		found = true;
-		/* Of several boxes those count that have the event; what the first one
-		 * that hasn't said is told if none has. */
+		/* If a name stands for several boxes, those that have the event count it.
+		 * If none has it, the error of the first box is reported. */
 		r->diag = &(struct pm_diag){0};
 		this_err = add_on(r, pmu, terms, name, &label);
 		if (this_err && !err) {
@@ -185,7 +185,7 @@ static int list_pmu(const struct pm_listing *listing, struct pm_sysfs_pmu *pmu)
 
 	for (size_t i = 0; !stop && i < pmu->alias_count; i++) {
 		struct perfmon_event_info info = {
-			/* on the core PMU the bare name is enough */
+			/* the bare name is enough on the core PMU */
 			.alias = pmu->core ? pmu->aliases[i] : "",
 			.pmu = pmu->name,
 			.source = PERFMON_EVENT_SOURCE_SYSFS,

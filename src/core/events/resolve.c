@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What every source uses: adding an event, its modifiers and names, listing names. */
+/* Functions that every source uses: adding an event, its modifiers and names, listing
+ * names. */
 #include "config.h"
 #include "core/events/internal.h"
 
@@ -31,7 +32,7 @@ struct pm_where pm_resolve_where(const struct pm_resolve *r, struct pm_slice par
 
 	if (part.length == r->text.length)
 		return where;
-	/* where the sentence has quoted the one event there is, its place is enough */
+	/* the message quotes the only event, so that its place is enough */
 	if (alone)
 		snprintf(where.text, sizeof(where.text), " at character %zu",
 			 (size_t)(part.at - r->text.at) + 1);
@@ -130,15 +131,16 @@ int pm_resolve_modifiers(struct pm_resolve *r, struct pm_slice modifiers,
 			   pm_slice_quote(letter).text, PM_ITEM(r, letter));
 }
 
-/* Tracepoints made of probes in programs, as the kernel and perf-probe(1) name them. */
+/* Returns whether NAME is a tracepoint made of a probe in a program, as the kernel and
+ * perf-probe(1) name them. */
 static bool is_user_probe(const char *name)
 {
 	return !strncmp(name, "uprobes:", 8) || !strncmp(name, "probe_", 6) ||
 	       !strncmp(name, "sdt_", 4);
 }
 
-/* Does it happen in kernel mode and nowhere else? By the kernel's sources: these are
- * counted with the registers of the kernel function they happen in. */
+/* Returns whether the event occurs in kernel mode only. By the kernel's sources, such
+ * events are counted with the registers of the kernel function in which they occur. */
 static bool kernel_only(const struct pm_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
@@ -168,7 +170,8 @@ static unsigned int max_precise(struct pm_resolve *r, const struct pm_event *eve
 	return pmu ? pmu->max_precise : 0;
 }
 
-/* Event 0 with these unit masks, on a PMU whose driver names slots (arch/x86/events). */
+/* Recognises event 0 with these unit masks, on a PMU whose driver names slots
+ * (arch/x86/events). */
 static enum pm_topdown topdown(struct pm_resolve *r, const struct pm_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
@@ -201,7 +204,8 @@ static int name_with(char **name, const char *modifiers)
 	return 0;
 }
 
-int pm_resolve_settle(struct pm_resolve *r, char *label, const struct pm_modifiers *own)
+int pm_resolve_finish_with(struct pm_resolve *r, char *label,
+			   const struct pm_modifiers *own)
 {
 	struct pm_event_list *list = r->list;
 	bool single = list->count - r->first == 1;
@@ -260,7 +264,7 @@ int pm_resolve_finish(struct pm_resolve *r, char *label, struct pm_slice modifie
 		free(label);
 		return err;
 	}
-	return pm_resolve_settle(r, label, &own);
+	return pm_resolve_finish_with(r, label, &own);
 }
 
 int pm_resolve_single(struct pm_resolve *r, const struct pm_encoding *encoding,

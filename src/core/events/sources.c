@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* All sources of events: which one knows an event, and all the names that they know. */
+/* Asks all sources of events for an event, and for all their names. */
 #include <errno.h>
 #include <string.h>
 
@@ -16,14 +16,14 @@ static const struct pm_event_source *const sources[] = {PM_EVENT_SOURCES(SOURCE)
 static int list_sources(const struct pm_listing *listing,
 			const struct pm_event_source *only)
 {
-	/* 'pmu::event' looks for libpfm4's */
+	/* 'pmu::event' is a pattern for libpfm4's names */
 	bool has_colon = strchr(listing->pattern, ':') && !strstr(listing->pattern, "::");
 	int stop = 0;
 
 	for (size_t i = 0; !stop && i < SOURCES; i++) {
 		const struct pm_event_source *source = sources[i];
 
-		/* Where the program is translated, nothing else can be counted. */
+		/* Under the tool of exact/ nothing else can be counted. */
 		if (pm_exact() && source != &pm_source_exact)
 			continue;
 		if (source->list &&
@@ -33,7 +33,7 @@ static int list_sources(const struct pm_listing *listing,
 	return stop;
 }
 
-/* Offers the nearest of all names that the listing knows. */
+/* Offers each name of the listing as a suggestion. */
 static int suggest(const struct perfmon_event_info *info, void *argument)
 {
 	struct pm_suggestion *suggestion = argument;
@@ -67,7 +67,7 @@ static int unknown(struct pm_resolve *r)
 				     .visit = suggest,
 				     .argument = &suggestion};
 
-	/* An error of a listing would hide the one that is to be told. */
+	/* An error of the listing must not replace the error of the event. */
 	list_sources(&listing, NULL);
 	pm_diag_set(r->diag, -EINVAL, "unknown event '%s'%s", pm_slice_quote(head).text,
 		    pm_resolve_where(r, r->item).text);

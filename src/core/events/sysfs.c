@@ -26,8 +26,8 @@ static ssize_t pmu_file(const char *pmu, const char *file, char **text)
 	return err ? err : pm_file_read(path, text);
 }
 
-/* Finds out whether PMU, of which the name is known, counts what a CPU executes. perf's rule:
- * a core PMU is called cpu, or is one of several and says which CPUs it is part of. */
+/* Finds whether PMU, whose name is known, counts the work of a CPU. perf's rule: a core
+ * PMU is called cpu, or is one of several and lists its CPUs. */
 static int pmu_is_core(struct pm_sysfs_pmu *pmu)
 {
 	ssize_t n = pmu_file(pmu->name, "cpus", &pmu->cpus);
@@ -36,7 +36,7 @@ static int pmu_is_core(struct pm_sysfs_pmu *pmu)
 	return n == -ENOMEM ? -ENOMEM : 0;
 }
 
-/* Reads what is left of PMU. */
+/* Reads the other fields of PMU. */
 static int pmu_open(struct pm_sysfs_pmu *pmu)
 {
 	char path[1024];
@@ -80,7 +80,7 @@ void pm_sysfs_free(struct pm_sysfs *sysfs)
 	free(sysfs);
 }
 
-/* The lowest of its CPUs. */
+/* Returns the lowest of its CPUs. */
 static uint64_t first_cpu(const struct pm_sysfs_pmu *pmu)
 {
 	size_t digits = 0;
@@ -93,7 +93,7 @@ static uint64_t first_cpu(const struct pm_sysfs_pmu *pmu)
 	return cpu;
 }
 
-/* Puts the core PMUs in the order of their CPUs, which no alphabet knows. */
+/* Sorts the core PMUs by their CPUs, because their names do not show the order. */
 static void order_cores(struct pm_sysfs *sysfs)
 {
 	for (size_t i = 1; i < sysfs->core_count; i++)
@@ -109,8 +109,7 @@ static void order_cores(struct pm_sysfs *sysfs)
 		}
 }
 
-/* Opens those PMUs that are core ones, or those that are not; leaves out what cannot be
- * opened. */
+/* Opens the core PMUs, or the others. Omits PMUs that cannot be opened. */
 static int open_pmus(struct pm_sysfs *sysfs, bool core)
 {
 	size_t kept = 0, i;
@@ -180,7 +179,7 @@ int pm_sysfs_complete(struct pm_sysfs *sysfs)
 	return err;
 }
 
-/* "config1:0-7,32-35": the word and the mask of the bits. */
+/* Parses "config1:0-7,32-35" into the word and the mask of the bits. */
 static int parse_format(const char *text, unsigned int *config, uint64_t *mask)
 {
 	struct pm_slice bits, word = pm_slice_cut(pm_slice_of(text), ':', &bits);
@@ -229,8 +228,7 @@ static int load_terms(struct pm_sysfs_pmu *pmu)
 
 		if (n < 0 || (size_t)n >= sizeof(path) || pm_file_read(path, &text) < 0)
 			continue;
-		/* A format that cannot be read is as good as absent: its term is
-		 * unknown. */
+		/* A format that cannot be read counts as absent: its term is unknown. */
 		err = parse_format(text, &term->config, &term->mask);
 		free(text);
 		if (err)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The PMUs of the machine as the kernel describes them below
- * /sys/bus/event_source/devices: their type numbers, the bits that each term of an event
- * occupies (format/), the events that have names (events/, with unit and scale), and
- * the CPUs they stand for. Everything is read through pm_file_read(), so that a
- * test can put a recorded tree in the machine's place.
+ * The PMUs of the machine, as the kernel describes them below
+ * /sys/bus/event_source/devices: their type numbers, the bits of each term of an event
+ * (format/), the named events (events/, with unit and scale), and their CPUs. Everything
+ * is read through pm_file_read(), so that a test can replace the machine by a recorded
+ * tree.
  *
- * A struct pm_sysfs belongs to the thread that uses it: what it did not need yet is read
- * when it is asked for.
+ * A struct pm_sysfs belongs to one thread. Parts of it are read at their first use.
  */
 #ifndef PM_EVENTS_SYSFS_H
 #define PM_EVENTS_SYSFS_H
@@ -22,21 +21,22 @@
 #define PM_SYSFS_CONFIGS 4 /* config, config1, config2, config3 */
 #define PM_SYSFS_UNIT	 32
 
-/* A term of the PMU's events and where its value goes. */
+/* A term of the PMU's events and the place of its value. */
 struct pm_sysfs_term {
 	char *name;
 	unsigned int
-		config; /* 0..3; PM_SYSFS_CONFIGS: a word this version doesn't know */
-	uint64_t mask;	/* the value's bits fill these, from the lowest upwards */
+		/* 0..3; PM_SYSFS_CONFIGS: a word that this version does not know */
+		config;
+	uint64_t mask; /* the value's bits fill these, from the lowest upwards */
 };
 
 struct pm_sysfs_pmu {
 	char *name;
 	uint32_t type;
-	bool core;   /* counts what a CPU executes */
+	bool core;   /* counts the work of a CPU */
 	bool uncore; /* has a cpumask: counts for a package, die or node */
 	char *cpus;  /* its cpus or cpumask file, "" if it has neither */
-	bool loaded; /* the rest is valid */
+	bool loaded; /* the fields below are valid */
 	unsigned int max_precise;
 	size_t term_count;
 	struct pm_sysfs_term *terms;
@@ -49,10 +49,10 @@ struct pm_sysfs {
 	size_t count;
 	struct pm_sysfs_pmu *pmus;
 	size_t core_count;
-	bool complete; /* else of PMUs that are not core ones the name alone is known */
+	bool complete; /* else only the names of PMUs that are not core PMUs are known */
 };
 
-/* What one events/ entry says. */
+/* The content of one events/ entry. */
 struct pm_sysfs_alias {
 	char *terms; /* "event=0x11,umask=1", malloc'ed */
 	char unit[PM_SYSFS_UNIT];
@@ -60,48 +60,47 @@ struct pm_sysfs_alias {
 };
 
 /*
- * pm_sysfs_load() - the PMUs of the machine, in natural order of their names, the core
- * PMUs among themselves in the order of their CPUs. A machine
- * without the directory has no PMUs: that is no error. A PMU whose type cannot be read is
- * left out. Returns 0, -ENOMEM, or what reading the directory gave. A machine may have a
- * hundred PMUs, and most who ask want a core PMU: the others are left to
- * pm_sysfs_complete().
+ * pm_sysfs_load() - lists the PMUs of the machine, in natural order of their names, with
+ * the core PMUs sorted by their CPUs. A machine without the directory has no PMUs, which
+ * is not an error. A PMU whose type cannot be read is omitted. A machine may have a
+ * hundred PMUs, and most callers need a core PMU: pm_sysfs_complete() reads the others.
+ * Returns 0, -ENOMEM, or the error of reading the directory.
  */
 int pm_sysfs_load(struct pm_sysfs **out);
 
-/* Reads what is missing of PMUs that are not core ones, before anyone walks over all of
- * them: 0 or -ENOMEM. What pointed to a PMU does so no more. */
+/* Reads the rest of the PMUs that are not core PMUs, before a caller visits all PMUs.
+ * Pointers to PMUs become invalid. Returns 0 or -ENOMEM. */
 int pm_sysfs_complete(struct pm_sysfs *sysfs);
 void pm_sysfs_free(struct pm_sysfs *sysfs);
 
-/* Reads the terms and the event names of PMU unless that is done; 0 or -ENOMEM. */
+/* Reads the terms and the event names of PMU, once. Returns 0 or -ENOMEM. */
 int pm_sysfs_pmu_load(struct pm_sysfs_pmu *pmu);
 
-/* The I-th core PMU in the order of their CPUs, or NULL. Asking by name for one that is not a
- * core PMU, or by type, completes SYSFS; without memory for that, there is none. */
+/* Return the I-th core PMU in the order of their CPUs, or NULL. A search by type, or for
+ * a name that is not a core PMU's, completes SYSFS; without memory it finds nothing. */
 struct pm_sysfs_pmu *pm_sysfs_core(struct pm_sysfs *sysfs, size_t i);
 struct pm_sysfs_pmu *pm_sysfs_by_name(struct pm_sysfs *sysfs, const char *name);
 struct pm_sysfs_pmu *pm_sysfs_by_type(struct pm_sysfs *sysfs, uint32_t type);
 
 /*
- * Does NAME, as a user writes it, stand for this PMU? "uncore_imc" and "imc" stand for
- * uncore_imc_0, uncore_imc_1 and so on; "uncore_*" for all that match. *EXACT tells that
- * it is the PMU's own name, which keeps the others out.
+ * Returns whether NAME, as a user writes it, stands for this PMU. "uncore_imc" and "imc"
+ * stand for uncore_imc_0, uncore_imc_1 and so on; "uncore_*" for all matches. *EXACT is
+ * set if it is the PMU's own name, which excludes the others.
  */
 bool pm_sysfs_pmu_is(const struct pm_sysfs_pmu *pmu, struct pm_slice name, bool *exact);
 
-/* Of a PMU that is loaded, without regard to case; NULL if there is none. */
+/* Finds a term or an event of a loaded PMU, without regard to case, or returns NULL. */
 const struct pm_sysfs_term *pm_sysfs_term_find(const struct pm_sysfs_pmu *pmu,
 					       struct pm_slice name);
 const char *pm_sysfs_alias_find(const struct pm_sysfs_pmu *pmu, struct pm_slice name);
 
-/* Reads the event NAME (from pm_sysfs_alias_find()) with its unit and scale; the caller
- * frees alias->terms. 0, -ENOMEM, -EINVAL (a scale that is no number), or what read gave.
- */
+/* Reads the event NAME (from pm_sysfs_alias_find()) with its unit and scale. The caller
+ * frees alias->terms. Returns 0, -ENOMEM, -EINVAL (the scale is not a number), or an
+ * error of the read. */
 int pm_sysfs_alias_read(const struct pm_sysfs_pmu *pmu, const char *name,
 			struct pm_sysfs_alias *alias, struct pm_diag *diag);
 
-/* Spreads VALUE over MASK; *LEFT gets the bits that found no place. */
+/* Distributes VALUE over the bits of MASK. *LEFT gets the bits that did not fit. */
 uint64_t pm_sysfs_spread(uint64_t value, uint64_t mask, uint64_t *left);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What stands between the slashes of pmu/term=value,.../: the bits that the PMU's format/
- * folder gives to each term, and what its events/ folder knows by name.
+ * The terms between the slashes of pmu/term=value,.../: the bits of each term come from
+ * the PMU's format/ folder, and its named events from events/.
  */
 #include "config.h"
 #include "core/events/internal.h"
@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The terms of one event on one PMU, while they are put together. */
+/* The terms of one event on one PMU, during their encoding. */
 struct terms {
 	struct pm_resolve *r;
 	struct pm_sysfs_pmu *pmu;
 	struct pm_encoding *encoding;
-	uint64_t given[PM_SYSFS_CONFIGS]; /* bits that the user set himself */
+	uint64_t given[PM_SYSFS_CONFIGS]; /* bits that the user gave explicitly */
 	struct pm_sysfs_alias alias;
 	const char *alias_name; /* NULL: none yet */
 	struct pm_slice label;	/* name=...; length 0: none */
@@ -77,7 +77,7 @@ static int number_error(struct terms *t, int err, struct pm_slice term,
 			   PM_ITEM(t->r, value));
 }
 
-/* Puts VALUE (one, if value.at is NULL) into the bits of TERM. */
+/* Stores VALUE (1 if value.at is NULL) in the bits of TERM. */
 static int set_term(struct terms *t, const struct pm_sysfs_term *term,
 		    struct pm_slice value, uint64_t *mask_out)
 {
@@ -132,7 +132,7 @@ static int unknown_term(struct terms *t, struct pm_slice name)
 	return -EINVAL;
 }
 
-/* "config1": 1; -1 if it is no such word. */
+/* Returns 1 for "config1", or -1 if it is no such word. */
 static int config_word(struct pm_slice name)
 {
 	static const char *const words[] = {"config", "config1", "config2", "config3"};
@@ -143,7 +143,8 @@ static int config_word(struct pm_slice name)
 	return -1;
 }
 
-/* perf's terms that say how to sample or report: not part of what an event is. */
+/* Returns whether NAME is one of perf's terms for sampling or reporting. These do not
+ * select an event. */
 static bool is_sampling_term(struct pm_slice name)
 {
 	static const char *const words[] = {
@@ -160,8 +161,8 @@ static bool is_sampling_term(struct pm_slice name)
 	return false;
 }
 
-/* The event that events/ gives the name ALIAS: "event=0x11,umask=?". Terms the user gives
- * himself come later and win; those that say '?' he must give. */
+/* Applies the terms of the named event ALIAS: "event=0x11,umask=?". The user's own terms
+ * come later and override them. The user must give each term with '?'. */
 static int apply_alias(struct terms *t, uint64_t *wanted)
 {
 	struct pm_slice rest = pm_slice_of(t->alias.terms);
@@ -202,8 +203,8 @@ static int apply_alias(struct terms *t, uint64_t *wanted)
 	return 0;
 }
 
-/* A term without a value that is an event: a name in events/, rHEX, a generic name.
- * *DONE tells whether it was one. */
+/* Encodes a term without a value that is an event: a name in events/, rHEX, a generic
+ * name. *DONE is set if it was one. */
 static int event_term(struct terms *t, struct pm_slice name, bool alone, bool *done)
 {
 	struct pm_encoding *encoding = t->encoding;
@@ -213,8 +214,8 @@ static int event_term(struct terms *t, struct pm_slice name, bool alone, bool *d
 	bool several = t->r->sysfs->core_count > 1;
 
 	*done = true;
-	/* With several kinds of cores pmu/cycles/ is how a generic event's part is
-	 * spelled: there the kernel's meaning goes before the folder's. */
+	/* With several kinds of cores pmu/cycles/ is the spelling of a generic event's
+	 * part. There the kernel's meaning precedes the folder's. */
 	t->generic = t->pmu->core && alone && several;
 	if (t->generic && pm_generic_find(name, &t->generic_type, &encoding->config[0],
 					  canonical, sizeof(canonical)))
@@ -243,8 +244,8 @@ static int event_term(struct terms *t, struct pm_slice name, bool alone, bool *d
 
 		snprintf(code, sizeof(code), "r%llx",
 			 (unsigned long long)encoding->config[0]);
-		/* r and the shortest hexadecimal never take more room than what was
-		 * typed */
+		/* r and the shortest hexadecimal number are never longer than the user's
+		 * text */
 		write_text(t, pm_slice_of(code));
 		return 0;
 	}
@@ -254,14 +255,14 @@ generic:
 	encoding->type = t->generic_type;
 	if (several)
 		encoding->config[0] |= (uint64_t)t->pmu->type << PERF_PMU_TYPE_SHIFT;
-	/* perf's canonical word can be longer than the short form that was typed */
+	/* perf's canonical word can be longer than the user's short form */
 	free(t->text);
 	t->text = strdup(canonical);
 	t->used = strlen(canonical);
 	return t->text ? 0 : -ENOMEM;
 }
 
-/* One term of the user's: NAME or NAME=VALUE. */
+/* Encodes one term of the user: NAME or NAME=VALUE. */
 static int user_term(struct terms *t, struct pm_slice name, struct pm_slice value)
 {
 	const struct pm_sysfs_term *term = pm_sysfs_term_find(t->pmu, name);
@@ -311,7 +312,8 @@ twice:
 			   pm_slice_quote(name).text, PM_ITEM(t->r, name));
 }
 
-/* Walks over TEXT's terms: true as long as there is one in *NAME and *VALUE. */
+/* Iterates over the terms of TEXT. Returns true while there is one in *NAME and
+ * *VALUE. */
 static bool next_term(struct pm_slice *text, struct pm_slice *name,
 		      struct pm_slice *value)
 {
@@ -321,7 +323,7 @@ static bool next_term(struct pm_slice *text, struct pm_slice *name,
 	return true;
 }
 
-/* First the term that names an event as a whole, if one does... */
+/* First encodes the term that names a whole event, if there is one. */
 static int find_event(struct terms *t, struct pm_slice text)
 {
 	bool alone = !memchr(text.at, ',', text.length), done;
@@ -338,7 +340,7 @@ static int find_event(struct terms *t, struct pm_slice text)
 	return err;
 }
 
-/* ...then those that the user gives himself: they win over the event's own. */
+/* Then encodes the user's other terms, which override those of the event. */
 static int add_terms(struct terms *t, struct pm_slice text)
 {
 	struct pm_slice name, value, rest = text;
@@ -354,7 +356,7 @@ static int add_terms(struct terms *t, struct pm_slice text)
 	return err;
 }
 
-/* A term that the event left open ("domain=?") and the user did too. */
+/* Checks for a term that both the event ("domain=?") and the user left open. */
 static int check_wanted(struct terms *t, const uint64_t *wanted)
 {
 	for (size_t i = 0; i < t->pmu->term_count; i++) {
@@ -397,7 +399,7 @@ int pm_terms_encode(struct pm_resolve *r, struct pm_sysfs_pmu *pmu, struct pm_sl
 	struct terms t = {.r = r, .pmu = pmu, .encoding = encoding};
 	int err;
 
-	/* Spelling a term as sysfs does changes only its case. */
+	/* The sysfs spelling of a term changes only its case. */
 	t.text = malloc(text.length + 2);
 	if (!t.text)
 		return -ENOMEM;

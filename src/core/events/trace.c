@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Events of the kernel's own that have places rather than codes: tracepoints (by the id
- * that tracefs gives them) and breakpoints (by address). */
+/* The kernel's events that have places rather than codes: tracepoints (by their id in
+ * tracefs) and breakpoints (by address). */
 #include "core/events/internal.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static int resolve_breakpoint(struct pm_resolve *r)
 			encoding.bp_type |= bit;
 		}
 	} else if (rest.at) {
-		/* no access, only modifiers: mem:0x1000:u */
+		/* without access, only modifiers: mem:0x1000:u */
 		modifiers = rest;
 	}
 	bytes = encoding.bp_type == HW_BREAKPOINT_X ? sizeof(long) : 4;
@@ -63,7 +63,7 @@ static int resolve_breakpoint(struct pm_resolve *r)
 		 encoding.bp_type & HW_BREAKPOINT_R ? "r" : "",
 		 encoding.bp_type & HW_BREAKPOINT_W ? "w" : "",
 		 encoding.bp_type & HW_BREAKPOINT_X ? "x" : "");
-	/* bp_addr and bp_len share their place with config1 and config2 */
+	/* bp_addr and bp_len share their memory with config1 and config2 */
 	encoding.config[1] = address;
 	encoding.config[2] = bytes;
 	label = pm_text_print("mem:0x%llx/%llu:%s", (unsigned long long)address,
@@ -83,8 +83,8 @@ static bool is_name(struct pm_slice name)
 }
 
 /*
- * The entry of directory PATH that is NAME, without regard to case unless one is spelled
- * just so. Appends it to PATH. 0, -ENOENT (no entry), or what the kernel said.
+ * Appends to PATH its directory entry NAME, without regard to case unless an entry has
+ * the same case. Returns 0, -ENOENT (no entry), or the kernel's error.
  */
 static int descend(char *path, size_t size, struct pm_slice name)
 {
@@ -110,7 +110,7 @@ static int descend(char *path, size_t size, struct pm_slice name)
 	return err;
 }
 
-/* Where tracefs is, as far as this user may see it. */
+/* Finds a tracefs that this user may read. */
 static int tracefs_find(char *path, size_t size)
 {
 	int err = -ENOENT;
@@ -193,7 +193,7 @@ static int resolve_tracepoint(struct pm_resolve *r)
 	err = descend(path, sizeof(path), event);
 	if (err)
 		return tracepoint_unknown(r, err, true, system, event, path);
-	/* PATH is .../SYSTEM/EVENT, spelled as tracefs has it */
+	/* PATH is .../SYSTEM/EVENT, in the spelling of tracefs */
 	slash = strrchr(path, '/');
 	*slash = '\0';
 	label = pm_text_print("%s:%s", strrchr(path, '/') + 1, slash + 1);
@@ -214,7 +214,7 @@ static int resolve_tracepoint(struct pm_resolve *r)
 	return pm_resolve_single(r, &encoding, label, modifiers);
 }
 
-/* The tracepoints of one system, whose folder is PATH. */
+/* Lists the tracepoints of one system, whose folder is PATH. */
 static int list_system(const struct pm_listing *listing, const char *path,
 		       const char *system)
 {
@@ -261,7 +261,7 @@ static int list(const struct pm_listing *listing)
 					 "/sys/kernel/tracing"
 				       : "this user cannot read tracefs");
 	for (size_t i = 0; !err && i < count; i++) {
-		/* files beside the systems: enable, header_event, header_page */
+		/* the files beside the systems: enable, header_event, header_page */
 		if (!strcmp(systems[i], "enable") || !strncmp(systems[i], "header_", 7))
 			continue;
 		if (snprintf(path, sizeof(path), "%s/%s", root, systems[i]) <
