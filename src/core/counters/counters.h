@@ -2,8 +2,6 @@
 /*
  * Events open on one target: groups, their pages and reads, and why an event was refused.
  *
- * Uses os/, events/ and the fast path's views.
- *
  * Must hold: a descriptor is known by the kernel's identifier before it is used, and a
  * count that may be wrong is an error, never a number.
  */

@@ -15,7 +15,7 @@
 #define CAP_SYS_ADMIN_BIT 21
 #define CAP_PERFMON_BIT	  38
 
-/* The number behind "NAME:" in /proc/self/status. */
+/* Returns the number behind "NAME:" in /proc/self/status. */
 static unsigned long long status_field(const char *status, const char *name, int radix)
 {
 	const char *at = strstr(status, name);
@@ -47,7 +47,7 @@ static const char *words(int error, char *buffer, size_t size)
 	return strerror_r(-error, buffer, size); /* GNU's: thread-safe */
 }
 
-/* "event 'cycles' on the calling thread" */
+/* Begins the message: "event 'cycles' on the calling thread" */
 static void subject(struct pm_diag *diag, int error, const struct pm_event *event,
 		    pid_t tid, int cpu)
 {
@@ -68,7 +68,7 @@ static void no_call(struct pm_diag *diag)
 {
 	struct pm_permissions have;
 
-	/* The setting is there where the kernel has the call. */
+	/* The setting exists if the kernel has the call. */
 	pm_permissions_get(&have);
 	pm_diag_add(diag, "%s",
 		    have.seccomp && have.paranoid_known
@@ -77,8 +77,8 @@ static void no_call(struct pm_diag *diag)
 			      "filter (seccomp) hides it");
 }
 
-/* The level of kernel.perf_event_paranoid from which the kernel (or, for 3 and 4, a
- * distribution's patch of it) refuses what was asked, and what that level allows. */
+/* Returns the highest level of kernel.perf_event_paranoid that permits the event. Levels
+ * 3 and 4 are from a distribution's patch. */
 static int permitted_up_to(const struct pm_event *event, pid_t tid)
 {
 	if (tid < 0)
@@ -88,7 +88,8 @@ static int permitted_up_to(const struct pm_event *event, pid_t tid)
 	return event->attr.exclude_kernel ? 2 : 1;
 }
 
-/* Whether even the least is refused: a software event of thread TID, in user mode alone. */
+/* Returns whether even the least is refused: a software event of thread TID in user
+ * mode. */
 static bool refuses_least(pid_t tid)
 {
 	struct perf_event_attr attr = {
@@ -121,7 +122,8 @@ static void denied(struct pm_diag *diag, const struct pm_event *event, pid_t tid
 	bool shut = pm_diagnosis_is_shut();
 
 	pm_permissions_get(&have);
-	/* Level 2 permits the least: who is refused that at 2 is refused by something else. */
+	/* Level 2 permits the least. If that fails at level 2, something else refuses
+	 * it. */
 	reached = shut && needed < 2 ? 2 : needed;
 	if (have.seccomp && (have.perfmon || have.paranoid <= reached)) {
 		pm_diag_add(diag, "%s", filtered);

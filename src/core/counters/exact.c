@@ -6,7 +6,7 @@
 
 #include "core/kernel/kernel.h"
 
-/* What stands behind a page: the rest of what the kernel would know. */
+/* A page, and the state of a counter that the kernel would keep. */
 struct pm_exact_counter {
 	struct perf_event_mmap_page page;
 	uint64_t handle;
@@ -34,7 +34,7 @@ bool pm_exact_wanted(const struct pm_instance *instance)
 	return false;
 }
 
-/* Why INSTANCE cannot be had, a sentence's end; NULL: it can. */
+/* Returns why INSTANCE is not possible, the end of a sentence, or NULL. */
 static const char *wrong_with(const struct pm_instance *instance)
 {
 	if (instance->tid != 0 && instance->tid != pm_kernel_gettid())
@@ -105,7 +105,8 @@ static uint64_t clock_ns(void)
 	return pm_kernel_clock_ns(CLOCK_MONOTONIC, &ns) ? 0 : ns;
 }
 
-/* The page's writer is its thread; a signal handler of it may read in between. */
+/* The page's own thread writes it. A signal handler of that thread may read in
+ * between. */
 static void page_write(struct perf_event_mmap_page *page, uint32_t index, uint64_t offset,
 		       uint64_t spent_ns)
 {

@@ -14,12 +14,12 @@
 
 #if defined(__aarch64__)
 #define USER_READ      2u /* attr.config1: the thread may read the counter */
-#define USER_READ_LONG 3u /* ... and it is 64 bits wide */
+#define USER_READ_LONG 3u /* ... and the counter is 64 bits wide */
 
 /*
- * Whether this machine's PMU has 64 bits for every event: 1 yes, -1 no, 0 not known. To
- * save later threads the refused call, and a hint only: 32 bits are as right, since views
- * extend them and the kernel counts their overflows.
+ * Whether this machine's PMU has 64 bits for every event: 1 yes, -1 no, 0 not known. It
+ * spares later threads a call that fails. A wrong value does no harm, since views extend
+ * 32 bits and the kernel counts their overflows.
  */
 static int long_counters;
 
@@ -29,8 +29,8 @@ static bool is_cycles(const struct perf_event_attr *attr)
 						: (attr->config & 0xffff) == 0x11;
 }
 
-/* On a PMU without long counters 64 bits of cycles are granted on the one cycle counter
- * alone, so that two such events, of any program, would be multiplexed: ask for 32. */
+/* On a PMU without long counters only the cycle counter has 64 bits of cycles. Two such
+ * events, of any program, would be multiplexed, so ask for 32 bits. */
 static unsigned int user_read_bits(const struct perf_event_attr *attr)
 {
 	int known = __atomic_load_n(&long_counters, __ATOMIC_RELAXED);
@@ -38,7 +38,7 @@ static unsigned int user_read_bits(const struct perf_event_attr *attr)
 	return known > 0 || (!known && !is_cycles(attr)) ? USER_READ_LONG : USER_READ;
 }
 
-/* What the kernel's answer to BITS says for later events. */
+/* Learns from the kernel's answer to BITS for later events. */
 static void user_read_learn(const struct perf_event_attr *attr, unsigned int bits, int fd)
 {
 	if (bits == USER_READ_LONG && !is_cycles(attr) && (fd >= 0 || fd == -EOPNOTSUPP))
@@ -72,7 +72,7 @@ static unsigned int user_read_weaker(unsigned int bits)
 
 /* --- groups ------------------------------------------------------------------------- */
 
-/* The PMU that an event asks for, 0 where the kernel chooses the core's. */
+/* Returns the PMU that an event needs, or 0 if the kernel chooses the core's. */
 static uint32_t pmu_type(const struct perf_event_attr *attr)
 {
 	switch (attr->type) {
@@ -100,11 +100,11 @@ static bool same_pmu(const struct pm_event *a, const struct pm_event *b)
 {
 	uint32_t pmu_a = pmu_type(&a->attr), pmu_b = pmu_type(&b->attr);
 
-	/* Where the kernel chooses, the kernel also says whether it chose the same. */
+	/* If the kernel chooses, it also accepts or refuses the group. */
 	return pmu_a == pmu_b || ((!pmu_a || !pmu_b) && !a->uncore && !b->uncore);
 }
 
-/* Whether the list, or the rules above, put two events together. */
+/* Returns whether the list, or the rules above, put two events in one group. */
 static bool belong_together(const struct pm_event *a, const struct pm_event *b)
 {
 	if (a->in_explicit_group || b->in_explicit_group)
@@ -114,7 +114,8 @@ static bool belong_together(const struct pm_event *a, const struct pm_event *b)
 	       !is_loner(b);
 }
 
-/* A kernel group has one PMU; software events go with any. */
+/* Returns whether the group accepts EVENT: it has one PMU, and software events join
+ * any. */
 static bool group_takes(const struct pm_instance *instance, uint32_t leader,
 			const struct pm_event *event)
 {
@@ -132,18 +133,19 @@ static bool group_takes(const struct pm_instance *instance, uint32_t leader,
 	return true;
 }
 
-/* The leader of the group that counter I should join, or NO_GROUP. */
+/* Returns the leader of the group that counter I should join, or NO_GROUP. */
 static uint32_t group_for(const struct pm_instance *instance, uint32_t i)
 {
 	const struct pm_counter *counters = instance->counters;
 	const struct pm_event *event = counters[i].event;
 	uint32_t step;
 
-	/* A metric counts with its slots or not at all. */
+	/* A metric counts only with its slots. */
 	if (instance->flags & PM_OPEN_SPLIT && event->topdown != PM_TOPDOWN_METRIC)
 		return NO_GROUP;
-	/* The latest group only: the events before it did not fit an earlier one either.
-	 * Behind I there are open ones, too: slots are opened first. */
+	/* Only the latest group is tried: the events before it did not fit an earlier
+	 * group either. Open counters also stand behind I, because slots are opened
+	 * first. */
 	for (step = 1; step < instance->count; step++) {
 		uint32_t j = (i + instance->count - step) % instance->count;
 		uint32_t leader = counters[j].leader;
@@ -159,7 +161,8 @@ static uint32_t group_for(const struct pm_instance *instance, uint32_t i)
 	return NO_GROUP;
 }
 
-/* The kernel takes the marks of a group on its leader, users write them on any member. */
+/* Moves the marks of a group to its leader, where the kernel expects them. Users may
+ * write them on any member. */
 static void mark_group(const struct pm_instance *instance, uint32_t i, uint32_t leader,
 		       struct perf_event_attr *attr)
 {
@@ -190,7 +193,7 @@ static struct perf_event_attr attr_of(const struct pm_instance *instance, uint32
 	attr.enable_on_exec = attr.disabled && instance->flags & PM_OPEN_ON_EXEC;
 	attr.read_format = PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |
 			   PERF_FORMAT_TOTAL_TIME_RUNNING;
-	/* The kernel refuses to inherit what is read as a group. */
+	/* The kernel refuses group reads of inherited events. */
 	if (instance->flags & PM_OPEN_INHERIT)
 		attr.inherit = 1;
 	else
@@ -201,8 +204,9 @@ static struct perf_event_attr attr_of(const struct pm_instance *instance, uint32
 	return attr;
 }
 
-/* Whether FD is one of the last quarter: as a new one is the lowest that is free, the
- * others are in use. Few programs have a limit below the first number here. */
+/* Returns whether FD is in the last quarter of descriptors. A new descriptor is the
+ * lowest free one, so all below are in use. Few programs have a limit below the first
+ * number here. */
 static bool is_of_reserve(int fd)
 {
 	uint64_t soft, hard;
@@ -249,8 +253,8 @@ static int open_event(struct pm_instance *instance, uint32_t i, uint32_t leader)
 			attr.precise_ip--;
 			continue;
 		}
-		/* A full group says EINVAL too: a group of its own beats giving up reads
-		 * from user space. */
+		/* A full group also gives EINVAL. A new group is better than losing reads
+		 * in user space. */
 		if (!bits ||
 		    (leader != NO_GROUP && fd == -EINVAL && !user_read_weaker(bits)))
 			break;
@@ -264,13 +268,14 @@ static int open_event(struct pm_instance *instance, uint32_t i, uint32_t leader)
 	return fd;
 }
 
-/* --- does it fit? ---------------------------------------------------------------------
+/*
+ * --- does it fit? ---------------------------------------------------------------------
  *
- * Linux's arm_pmu and its kin decide whether a group fits by the events that are enabled,
- * and a leader waits disabled for its start: so they accept a group that is too large by
- * its leader and then never run it (drivers/perf/arm_pmu.c, validate_event()). A second
- * copy of the leader, joining for a moment as a sibling, makes them count right. x86
- * counts the leader always.
+ * Linux's arm_pmu and similar drivers check whether a group fits by its enabled events. A
+ * leader waits disabled for its start. So they accept a group that is too large by its
+ * leader, and then never run it (drivers/perf/arm_pmu.c, validate_event()). A second copy
+ * of the leader, which joins for a moment as a sibling, corrects their count. x86 always
+ * counts the leader.
  */
 
 #if defined(__x86_64__)
@@ -281,8 +286,8 @@ static bool group_fits(const struct pm_instance *instance, uint32_t leader)
 	return true;
 }
 #else
-/* The groups known to fit, by what they consist of, so that of many threads that open the
- * same events only the first asks. */
+/* The groups that are known to fit, by their members. If many threads open the same
+ * events, only the first one checks. */
 #define KNOWN_GROUPS 16
 static uint64_t known_groups[KNOWN_GROUPS];
 
@@ -327,7 +332,7 @@ static bool group_fits(const struct pm_instance *instance, uint32_t leader)
 		pm_kernel_close(fd);
 		__atomic_store_n(known, hash, __ATOMIC_RELAXED);
 	}
-	return true; /* any other error says nothing about the group */
+	return true; /* another error does not concern the group */
 }
 #endif
 
@@ -355,7 +360,7 @@ static uint32_t last_member(const struct pm_instance *instance, uint32_t leader)
 	return last;
 }
 
-/* Closes the last member of LEADER's group and returns it. */
+/* Closes the last member of LEADER's group and returns its index. */
 static uint32_t evict(struct pm_instance *instance, uint32_t leader)
 {
 	uint32_t last = last_member(instance, leader);
@@ -370,12 +375,12 @@ static uint32_t evict(struct pm_instance *instance, uint32_t leader)
 }
 
 /*
- * Takes members out of LEADER's group until it fits. They make the next group, whose
- * leader is stored in *NEXT (NO_GROUP if nothing was taken out). 0, or the errno for
- * counter *FAILED, which is closed.
+ * Removes members from LEADER's group until it fits. They make the next group. *NEXT gets
+ * its leader, or NO_GROUP if nothing was removed. Returns 0, or the errno of counter
+ * *FAILED, which is closed.
  */
-static int settle(struct pm_instance *instance, uint32_t leader, uint32_t *next,
-		  uint32_t *failed)
+static int fit_group(struct pm_instance *instance, uint32_t leader, uint32_t *next,
+		     uint32_t *failed)
 {
 	*next = NO_GROUP;
 	while (!group_fits(instance, leader)) {
@@ -400,14 +405,14 @@ int pm_group_open(struct pm_instance *instance, uint32_t i)
 	uint32_t leader = group_for(instance, i), next, failed;
 	int fd;
 
-	/* The kernel would open it, and count 0 for ever. */
+	/* The kernel would open it and count 0 forever. */
 	if (pm_event_is_blind(instance->counters[i].event))
 		return -EINVAL;
 	fd = open_event(instance, i, leader);
 	if (fd == -EINVAL && leader != NO_GROUP &&
 	    !instance->counters[i].event->in_explicit_group) {
-		/* It is full, perhaps by more than the kernel has said. */
-		if (settle(instance, leader, &next, &failed))
+		/* It is full, perhaps by more than one member. */
+		if (fit_group(instance, leader, &next, &failed))
 			return fd;
 		leader = next;
 		fd = open_event(instance, i, leader);
@@ -421,14 +426,14 @@ int pm_group_open(struct pm_instance *instance, uint32_t i)
 	return fd < 0 ? fd : 0;
 }
 
-uint32_t pm_group_settle(struct pm_instance *instance, int *err)
+uint32_t pm_groups_fit(struct pm_instance *instance, int *err)
 {
 	uint32_t i, next, failed = NO_GROUP;
 
 	for (i = 0; i < instance->count; i++) {
 		if (instance->counters[i].fd < 0 || instance->counters[i].leader != i)
 			continue;
-		*err = settle(instance, i, &next, &failed);
+		*err = fit_group(instance, i, &next, &failed);
 		if (*err)
 			return failed;
 	}

@@ -11,7 +11,7 @@
 #include "core/kernel/kernel.h"
 #include "core/valgrind/exact.h"
 
-/* A group's read(2), and that of an inherited event, which the kernel reads alone. */
+/* The data of a group's read(2), and of an inherited event, which is read alone. */
 struct group_data {
 	uint64_t members;
 	uint64_t enabled_ns;
@@ -44,7 +44,7 @@ static bool is_ours(const struct pm_counter *counter)
 	       id == counter->id;
 }
 
-/* The bytes read; 0 bytes are the kernel's word for a pinned group that does not fit. */
+/* Returns the bytes read. 0 bytes mean that a pinned group does not fit. */
 static ssize_t read_event(int fd, void *buffer, size_t size)
 {
 	ssize_t n;
@@ -65,11 +65,11 @@ static int read_group(const struct pm_instance *instance, uint32_t leader,
 
 	if (n < 0)
 		return (int)n;
-	/* Fewer than opened are right: the program closed a sibling. */
+	/* Fewer members than opened are right: the program closed a sibling. */
 	return (size_t)n >= head && (size_t)n == head + data->members * each ? 0 : -EIO;
 }
 
-/* Where counter I stands in DATA: its place of old, unless the program closed a
+/* Returns the place of counter I in DATA: its known place, unless the program closed a
  * sibling. */
 static int find_in_group(const struct pm_instance *instance, uint32_t i,
 			 const struct group_data *data)
@@ -188,7 +188,7 @@ int pm_instance_starved(const struct pm_instance *instance,
 	return -1;
 }
 
-/* Each counter's identity, asked once so that every later use can compare. */
+/* Stores each counter's identity once, so that later uses can compare it. */
 static int learn_ids(struct pm_instance *instance)
 {
 	struct group_data data;
@@ -207,7 +207,7 @@ static int learn_ids(struct pm_instance *instance)
 		}
 		if (!is_leader(instance, i))
 			continue;
-		/* One call for the group: it lists its members in the order they
+		/* One call for the group returns its members in the order in which they
 		 * joined. */
 		err = read_group(instance, i, &data);
 		for (j = 0; !err && j < instance->count; j++) {
@@ -241,8 +241,8 @@ static void unmap_page(struct pm_counter *counter)
 	counter->user_read = false;
 }
 
-/* Whether counter I is of a group that has a metric: the kernel sets slots back when it
- * reads them together, and does not tell their pages. */
+/* Returns whether counter I is in a group with a metric: the kernel resets slots when it
+ * reads them together, and does not update their pages. */
 static bool has_metric(const struct pm_instance *instance, uint32_t i)
 {
 	uint32_t j;
@@ -266,7 +266,7 @@ bool pm_instance_user_access(void)
 		return false;
 	if (pm_file_number("/proc/sys/kernel/perf_user_access", &value)) {
 #if defined(__riscv)
-		return false; /* before Linux 6.6 counters are the kernel's alone */
+		return false; /* before Linux 6.6 only the kernel reads counters */
 #else
 		return true;
 #endif
@@ -280,8 +280,8 @@ bool pm_instance_user_access(void)
 }
 #endif
 
-/* riscv64 grants reads on the page only while the event is on the hardware, and with
- * index 0 nobody reads (Linux, drivers/perf/riscv_pmu.c, riscv_perf_user_access()). */
+/* riscv64 grants reads on the page only while the event is on the hardware, and nobody
+ * can read with index 0 (Linux, drivers/perf/riscv_pmu.c, riscv_perf_user_access()). */
 static bool grants_reads(const struct perf_event_mmap_page *page)
 {
 #if defined(__riscv)
@@ -291,8 +291,8 @@ static bool grants_reads(const struct perf_event_mmap_page *page)
 #endif
 }
 
-/* The same without asking each time: while access was there when last asked, it is taken to
- * be. Where it has gone since, reads are system calls, and reports mark them as such. */
+/* Returns the same, but keeps the answer if access was there. If access is lost later,
+ * reads are system calls, and reports mark them as such. */
 static bool access_known(void)
 {
 	static bool was_there;
@@ -311,7 +311,8 @@ static void map_pages(struct pm_instance *instance, struct pm_diag *diag)
 	for (i = 0; i < instance->count; i++) {
 		struct pm_counter *counter = &instance->counters[i];
 
-		/* What writes records has a ring, which is mapped along with its page. */
+		/* An event that writes records has a ring, which is mapped along with its
+		 * page. */
 		if (counter->fd < 0 || counter->event->attr.sample_period ||
 		    counter->event->attr.mmap)
 			continue;
@@ -352,7 +353,7 @@ void pm_instance_view(const struct pm_instance *instance, uint32_t i, uint64_t b
 
 /* --- the whole ---------------------------------------------------------------------- */
 
-/* Counter I could not be opened: 0 to go on without it. */
+/* Counter I could not be opened. Returns 0 to continue without it. */
 static int refuse(struct pm_instance *instance, uint32_t i, int err, struct pm_diag *diag)
 {
 	struct pm_counter *counter = &instance->counters[i];
@@ -382,7 +383,7 @@ int pm_instance_open(struct pm_instance *instance, const struct pm_event *events
 	uint32_t i;
 	int err;
 
-	/* A page means something to the thread that its event counts, and to no other. */
+	/* Only the thread that the event counts can use its page. */
 	if (tid != 0 && (tid < 0 || tid != pm_kernel_gettid()))
 		flags &= ~(PM_OPEN_USER_READ | PM_OPEN_TIME);
 	if (cpu >= 0 || flags & PM_OPEN_INHERIT)
@@ -397,7 +398,8 @@ int pm_instance_open(struct pm_instance *instance, const struct pm_event *events
 		pm_diag_clear(diag);
 	if (pm_exact_wanted(instance))
 		return open_exact(instance, diag);
-	/* Slots lead their group wherever they stand: no metric opens before them. */
+	/* Slots lead their group at any place in the list: no metric opens before
+	 * them. */
 	for (i = 0; i < 2 * count; i++) {
 		uint32_t k = i % count;
 
@@ -407,7 +409,7 @@ int pm_instance_open(struct pm_instance *instance, const struct pm_event *events
 		if (err && refuse(instance, k, err, diag))
 			goto fail;
 	}
-	while ((i = pm_group_settle(instance, &err)) != PM_NO_GROUP) {
+	while ((i = pm_groups_fit(instance, &err)) != PM_NO_GROUP) {
 		if (refuse(instance, i, err, diag))
 			goto fail;
 	}
@@ -463,7 +465,8 @@ static void close_counters(struct pm_instance *instance)
 {
 	uint32_t i;
 
-	/* Siblings before their leader, whose end would split the group. */
+	/* Siblings come before their leader: closing the leader first would split the
+	 * group. */
 	for (i = 2 * instance->count; i-- > 0;) {
 		struct pm_counter *counter = &instance->counters[i % instance->count];
 

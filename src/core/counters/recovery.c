@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The opt-in handler for a counter read that faults because user access was taken away.
- * The read is stepped over, its check word replaced by one that no page has, so that the
- * sample is refused; the refresh that follows finds all views revoked and falls back to
- * read(2).
+ * The opt-in handler for a counter read that faults because user access was lost. It
+ * skips the read and replaces its check word by one that no page has, so that the sample
+ * fails. The refresh that follows finds all views revoked and falls back to read(2).
  */
 #include <errno.h>
 #include <signal.h>
@@ -21,7 +20,7 @@
 
 #define FAULT_SIGNAL SIGILL
 
-/* The registers of the stubs: see arch/aarch64.h. */
+/* Skips a read by the registers of the stubs: see arch/aarch64.h. */
 static bool step_over_read(ucontext_t *context)
 {
 	mcontext_t *machine = &context->uc_mcontext;
@@ -40,7 +39,7 @@ static bool step_over_read(ucontext_t *context)
 
 #define FAULT_SIGNAL SIGSEGV
 
-/* The instruction and its mark: see arch/x86_64.h. */
+/* Skips a read by the instruction and its mark: see arch/x86_64.h. */
 static bool step_over_read(ucontext_t *context)
 {
 	static const unsigned char read[] = {0x0f, 0x33, 0x0f, 0x1f, 0x80};
@@ -48,8 +47,8 @@ static bool step_over_read(ucontext_t *context)
 	greg_t *registers = context->uc_mcontext.gregs;
 	const unsigned char *pc = (const unsigned char *)registers[REG_RIP];
 
-	/* A fault of rdpmc is a general protection fault, which has no address; one with
-	 * an address may be at code that cannot be read. */
+	/* A fault of rdpmc is a general protection fault, which has no address. The code
+	 * at a fault with an address may not be readable. */
 	if (registers[REG_TRAPNO] != 13 || memcmp(pc, read, sizeof(read)) != 0 ||
 	    memcmp(pc + sizeof(read), &mark, sizeof(mark)) != 0)
 		return false;
@@ -66,7 +65,7 @@ static bool step_over_read(ucontext_t *context)
 
 static struct sigaction earlier;
 
-/* Any other fault is the business of whoever cared before us. */
+/* Passes any other fault to the handler that was installed before. */
 static void hand_on(int number, siginfo_t *info, void *context)
 {
 	if (earlier.sa_flags & SA_SIGINFO) {
@@ -76,9 +75,9 @@ static void hand_on(int number, siginfo_t *info, void *context)
 	} else {
 		struct sigaction standard = {.sa_handler = SIG_DFL};
 
-		/* The instruction runs again and the fault takes its usual course; a
-		 * fault cannot be ignored anyway. A signal that somebody sent comes but
-		 * once. */
+		/* The instruction runs again and the fault takes its default action. A
+		 * fault cannot be ignored. A signal that another process sent comes only
+		 * once, so it is raised again. */
 		pm_kernel_sigaction(number, &standard, NULL);
 		if (info->si_code <= 0)
 			pm_kernel_raise(number);
@@ -99,7 +98,7 @@ static int install(void)
 				   .sa_flags = SA_SIGINFO | SA_ONSTACK};
 	int err;
 
-	/* The earlier handler is known before ours can be called. */
+	/* The earlier handler must be known before ours can be called. */
 	err = pm_kernel_sigaction(FAULT_SIGNAL, NULL, &earlier);
 	if (err)
 		return err;
@@ -113,7 +112,7 @@ PM_EXPORT int perfmon_recovery_install(void)
 	static bool installed;
 	int err = 0;
 
-	/* Who comes second returns when the first has installed it. */
+	/* A second caller returns after the first one has installed the handler. */
 	pm_locks_take(PM_LOCK_RECOVERY);
 	if (!installed)
 		err = install();

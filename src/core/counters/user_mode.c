@@ -6,8 +6,8 @@
 
 #include "core/kernel/kernel.h"
 
-/* System calls in a row, and the most instructions in user mode for one of them. The kernel
- * needs hundreds. */
+/* The number of system calls in a row, and the limit of instructions in user mode for
+ * each. The kernel needs hundreds. */
 #define CALLS	   32
 #define USER_LIMIT 64
 
@@ -15,7 +15,7 @@ struct count {
 	uint64_t value, enabled_ns, running_ns;
 };
 
-/* 1: user mode is counted alone, -1: it is not, 0: not known. */
+/* 1: only user mode is counted; -1: it is not; 0: not known. */
 static int look(void)
 {
 	struct perf_event_attr attr = {

@@ -7,10 +7,11 @@
 #include "core/events/events.h"
 
 /*
- * Whether EVENT, which opens, excludes the kernel on a machine that cannot do so: its value is
- * then no count of user mode. On riscv64 the firmware programs the counters, and nobody
- * tells the kernel that a machine ignores the mode (it counts the kernel too, or nothing).
- * The first call for such an event looks, by a few system calls. Any thread may call.
+ * Returns whether EVENT, which opens, excludes the kernel on a machine that cannot do so.
+ * Then its value is not a count of user mode. On riscv64 the firmware programs the
+ * counters, and the kernel cannot know that a machine ignores the mode (it counts the
+ * kernel, too, or nothing). The first call for such an event tests it, by a few system
+ * calls. Any thread may call.
  */
 bool pm_event_mode_is_ignored(const struct pm_event *event);
 

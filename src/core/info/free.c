@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which counters of a core PMU are free on the CPU that the caller is on. Each gets an
- * event that is pinned: it counts at once or fails, and is never multiplexed. Multiplexed
- * events give way to it. So a counter is held only by pinned events of others (an NMI
- * watchdog), by the firmware, or by the host of a virtual machine.
+ * Finds the free counters of a core PMU on the caller's CPU. Each counter gets a pinned
+ * event, which counts at once or fails and is never multiplexed. Multiplexed events give
+ * way to it. So a counter is only in use by pinned events of others (an NMI watchdog), by
+ * the firmware, or by the host of a virtual machine.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 struct probe {
 	int fd;
 	bool counts;
-	int32_t number; /* of the counter that it is on, -1: not known */
+	int32_t number; /* of its counter, -1: not known */
 };
 
 static void probe_open(struct probe *probe, const struct pm_sysfs_pmu *pmu,
@@ -25,7 +25,7 @@ static void probe_open(struct probe *probe, const struct pm_sysfs_pmu *pmu,
 	struct perf_event_attr attr = *from;
 
 	attr.pinned = 1;
-	/* Some drivers tell the number only to those who ask for user reads. */
+	/* Some drivers report the number only if user reads are requested. */
 	attr.config1 |= pm_info_term_bits(pmu, "rdpmc");
 	*probe = (struct probe){.fd = pm_info_open(&attr, -1, false), .number = -1};
 	if (probe->fd == -EINVAL || probe->fd == -EOPNOTSUPP) {
@@ -42,7 +42,7 @@ static void probe_look(struct probe *probe)
 
 	if (probe->fd < 0)
 		return;
-	/* 0 bytes are the kernel's word for a pinned event that found no place. */
+	/* A read of 0 bytes means that a pinned event did not fit. */
 	probe->counts = pm_kernel_read(probe->fd, &value, sizeof(value)) > 0;
 	if (!probe->counts || pm_kernel_mmap(&memory, pm_kernel_page_size(), PROT_READ,
 					     MAP_SHARED, probe->fd, 0))
@@ -76,8 +76,8 @@ static const struct probe *find(const struct probe *probes, int count, int32_t n
 	return NULL;
 }
 
-/* Those that count any event: by number where the pages told it, else so many of each
- * state. What is not free is DISABLED if nothing at all came on the hardware. */
+/* Shows the counters that count any event: by number if the pages have it, else the
+ * number of counters in each state. If nothing came on the hardware, all are DISABLED. */
 static int show_programmable(const struct walk *walk, const struct probe *probes,
 			     int count, uint32_t taken)
 {

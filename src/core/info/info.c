@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The public face of information: perfmon/info.h. */
+/* The public functions of information: perfmon/info.h. */
 #include "core/info/info.h"
 
 #include <errno.h>
@@ -89,7 +89,7 @@ static void get_time(struct perfmon_info *info)
 	info->features |= pm_clock.monotonic ? 0 : PERFMON_INFO_FEATURE_TIMESTAMP;
 	info->features_known |= PERFMON_INFO_FEATURE_TIMESTAMP;
 	info->timestamp_hz = pm_clock.monotonic ? 0 : pm_clock.hz;
-	/* Whether the kernel's pages convert time is the same for all events. */
+	/* All events have the same time conversion in their pages. */
 	if (instance &&
 	    !pm_events_parse("task-clock", PM_EVENTS_USER_ONLY, &list, NULL) &&
 	    pm_instance_open(instance, list->events, 1, 0, -1,
@@ -103,7 +103,7 @@ static void get_time(struct perfmon_info *info)
 	free(instance);
 }
 
-/* What a PMU's capabilities say of the machine. */
+/* Converts a PMU's capabilities to features of the machine. */
 static uint32_t features_of(uint32_t bits)
 {
 	return (bits & PERFMON_PMU_CAPABILITY_OPENS ? PERFMON_INFO_FEATURE_HARDWARE : 0) |
@@ -113,7 +113,7 @@ static uint32_t features_of(uint32_t bits)
 						       : 0);
 }
 
-/* All PMUs of the machine: 0, or a negative errno. */
+/* Loads all PMUs of the machine. Returns 0 or a negative errno. */
 static int load_all(struct pm_sysfs **out)
 {
 	int err = pm_sysfs_load(out);
@@ -130,7 +130,7 @@ static void get_pmus(struct perfmon_info *info, struct pm_sysfs *sysfs)
 {
 	info->pmus = (uint32_t)sysfs->count;
 	info->core_pmus = (uint32_t)sysfs->core_count;
-	/* Without a core PMU there is no hardware event: that much is known. */
+	/* Without a core PMU there is no hardware event. */
 	info->features_known |= PERFMON_INFO_FEATURE_HARDWARE;
 	for (size_t i = 0; i < sysfs->count; i++) {
 		struct perfmon_pmu_info pmu = {0};
@@ -204,7 +204,8 @@ PM_EXPORT int perfmon_info_pmus(int (*visit)(const struct perfmon_pmu_info *pmu,
 	return result;
 }
 
-/* Where events of PMU are opened (NULL: any CPU), or which CPUs it cannot count. */
+/* Stores the CPUs on which PMU (NULL: any) opens events, or those that it cannot
+ * count. */
 static int cpus_of_pmu(uint32_t set, const char *name, void *mask, size_t *size)
 {
 	char any[] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What perfmon/info.h tells, for the command and between the files that find it out. */
+/* The information of perfmon/info.h, for the command and the files of this room. */
 #ifndef PM_INFO_INFO_H
 #define PM_INFO_INFO_H
 
@@ -8,11 +8,11 @@
 #include "core/events/events.h"
 #include "perfmon/info.h"
 
-/* More counters than any PMU has, and the most that count one event alone. */
+/* No PMU has more counters, or more that count one event alone. */
 #define PM_INFO_COUNTERS 64
 #define PM_INFO_FIXED	 3
 
-/* What was opened to find out. */
+/* The results of opening events. */
 struct pm_info_found {
 	int error; /* negative errno of the event that counts anywhere */
 	struct perf_event_attr filler;
@@ -22,20 +22,19 @@ struct pm_info_found {
 };
 
 /*
- * Fills what is found by opening events of PMU, a core PMU that is loaded, on the calling
- * thread: capabilities, counters and widths. Never fails: what is not found stays
- * unknown.
+ * Fills the capabilities, counters and widths of PMU, a loaded core PMU, by opening
+ * events on the calling thread. Never fails: unknown facts stay unknown.
  */
 void pm_info_try(const struct pm_sysfs_pmu *pmu, struct perfmon_pmu_info *info,
 		 struct pm_info_found *found);
 
-/* Opens an event on the calling thread, waiting to be started if it LEADS. */
+/* Opens an event on the calling thread, disabled if it LEADS. */
 int pm_info_open(const struct perf_event_attr *from, int group, bool leads);
 
-/* The bits of config1 by which the term NAME of PMU asks for something. */
+/* Returns the bits of config1 with which the term NAME of PMU requests something. */
 uint64_t pm_info_term_bits(const struct pm_sysfs_pmu *pmu, const char *name);
 
-/* What kernel.perf_event_paranoid at LEVEL lets an unprivileged user do. */
+/* Returns what kernel.perf_event_paranoid at LEVEL permits an unprivileged user. */
 uint32_t pm_info_paranoid_allows(int level);
 
 #endif

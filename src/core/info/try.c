@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a core PMU can do, found by trying. */
+/* Finds the capabilities of a core PMU by trying. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "core/info/info.h"
 #include "core/kernel/kernel.h"
 
-/* With those that are fixed. */
+/* This includes fixed counters. */
 #define GROUP_LIMIT PM_INFO_COUNTERS
 
 int pm_info_open(const struct perf_event_attr *from, int group, bool leads)
@@ -26,7 +26,7 @@ int pm_info_open(const struct perf_event_attr *from, int group, bool leads)
 	return fd;
 }
 
-/* The event NAME of PMU in user mode: 0 with LIST to be freed if it opens. */
+/* Opens the event NAME of PMU in user mode. Returns 0, with LIST to free, if it opens. */
 static int find_event(const struct pm_sysfs_pmu *pmu, const char *name,
 		      struct pm_event_list **list)
 {
@@ -47,8 +47,8 @@ static int find_event(const struct pm_sysfs_pmu *pmu, const char *name,
 }
 
 /*
- * A group that grows. A software event leads it: drivers check a group by its enabled
- * members, and a leader waits disabled. Nothing of it ever runs.
+ * A group that grows. A software event leads it, because drivers check a group by its
+ * enabled members, and a leader waits disabled. No event of it ever runs.
  */
 struct group {
 	int fds[GROUP_LIMIT + 4];
@@ -68,7 +68,7 @@ static bool group_begin(struct group *group)
 	return fd >= 0;
 }
 
-/* 1 if it joined, 0 if there is no place for it, or the errno that says nothing. */
+/* Returns 1 if it joined, 0 if it does not fit, or another errno. */
 static int group_join(struct group *group, const struct perf_event_attr *attr)
 {
 	int fd = pm_info_open(attr, group->fds[0], false);
@@ -85,8 +85,8 @@ static void group_end(struct group *group)
 		pm_kernel_close(group->fds[--group->count]);
 }
 
-/* How many of FILLER fit, and how many of those that may have counters of their own find
- * a place beside them. */
+/* Counts how many of FILLER fit, and how many events with possible counters of their own
+ * fit beside them. */
 static void count_counters(const struct pm_sysfs_pmu *pmu, struct perfmon_pmu_info *info,
 			   struct pm_info_found *found)
 {
@@ -128,9 +128,9 @@ uint64_t pm_info_term_bits(const struct pm_sysfs_pmu *pmu, const char *name)
 }
 
 /*
- * The width of the counter that an event is on, or -1; and whether the page grants reads.
- * Some drivers (arm64) have to be asked for these, and for all of the counter's bits, in
- * the event; they refuse what the hardware cannot.
+ * Returns the width of an event's counter, or -1, and whether the page grants reads. With
+ * some drivers (arm64) the event must request these, and all bits of the counter. They
+ * refuse what the hardware cannot do.
  */
 static int32_t width_of(const struct pm_sysfs_pmu *pmu,
 			const struct perf_event_attr *from, bool *user_read)
@@ -149,7 +149,7 @@ static int32_t width_of(const struct pm_sysfs_pmu *pmu,
 		if (i && asked[i] == asked[i - 1])
 			continue;
 		attr.config1 |= asked[i];
-		/* It runs: riscv64 grants no reads and tells no width before. */
+		/* The event runs: riscv64 grants no reads and reports no width before. */
 		fd = pm_info_open(&attr, -1, false);
 		if (fd < 0)
 			continue;
@@ -185,8 +185,8 @@ static void try_overflow(const struct perf_event_attr *from,
 void pm_info_try(const struct pm_sysfs_pmu *pmu, struct perfmon_pmu_info *info,
 		 struct pm_info_found *found)
 {
-	/* The first that opens. Those at the front never have a counter of their own; the
-	 * last ones tell at least that something opens. */
+	/* The first that opens is used. Those at the front never have a counter of their
+	 * own. The last ones show at least that an event opens. */
 	static const char *const fillers[] = {"branch-misses",
 					      "branch-instructions",
 					      "cache-references",

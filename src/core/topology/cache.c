@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The pictures of the machine: made, kept and renewed. */
+/* Creates, keeps and replaces the pictures of the machine. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +11,10 @@
 
 #define CPU_DIR "/sys/devices/system/cpu/"
 
-/* PM_LOCK_TOPOLOGY: for taking a reference to the current picture, and for making the
+/* PM_LOCK_TOPOLOGY guards taking a reference to the current picture, and making the
  * next. */
 static struct pm_topology *current;
-static uint64_t loads; /* a count, which orders nothing: relaxed */
+static uint64_t loads; /* only a count: relaxed */
 
 static void topology_free(struct pm_topology *topology)
 {
@@ -32,12 +32,13 @@ static void topology_free(struct pm_topology *topology)
 
 void pm_topology_put(struct pm_topology *topology)
 {
-	/* Pairs with itself: the last one to let go sees what the others did. */
+	/* Pairs with itself: the last owner sees the writes of the others before it
+	 * frees. */
 	if (topology && !__atomic_sub_fetch(&topology->references, 1, __ATOMIC_ACQ_REL))
 		topology_free(topology);
 }
 
-/* The CPUs of a file of sysfs; 0, -ENOMEM or why not. */
+/* Reads the CPUs of a file of sysfs. Returns 0 or a negative errno. */
 static int cpus_file(struct pm_cpus *cpus, const char *path)
 {
 	char *text;
@@ -51,7 +52,7 @@ static int cpus_file(struct pm_cpus *cpus, const char *path)
 	return err;
 }
 
-/* Without hwloc: what sysfs says in two files. */
+/* Fills the picture without hwloc, from two files of sysfs. */
 static int load_plain(struct pm_topology *to, struct pm_diag *diag)
 {
 	int err = cpus_file(&to->online, CPU_DIR "online"), n = 0;
@@ -86,7 +87,8 @@ static int load_plain(struct pm_topology *to, struct pm_diag *diag)
 	return err;
 }
 
-/* Which group each CPU is in. Of several memories beside the same CPUs: the first. */
+/* Indexes the group of each CPU. If several memories have the same CPUs, the first
+ * counts. */
 static int index_level(struct pm_topology *to, enum pm_level level)
 {
 	uint32_t *group_of = malloc(to->cpu_end * sizeof(*group_of));
@@ -118,7 +120,7 @@ static int topology_new(struct pm_topology **out, const char *why_plain,
 		return pm_diag_set(diag, -ENOMEM, "no memory for the CPUs' topology");
 	__atomic_add_fetch(&loads, 1, __ATOMIC_RELAXED);
 	topology->references = 1;
-	/* Before the rest: what changes meanwhile is seen at the next call. */
+	/* This comes first: a change during the load is found by the next call. */
 	online_text(topology->online_text, sizeof(topology->online_text));
 	err = pm_topology_load(topology);
 	if (err == -ENODATA) {
@@ -156,7 +158,7 @@ int pm_topology_get(struct pm_topology **out, struct pm_diag *diag)
 	const char *why_plain;
 	int err = 0;
 
-	/* Who is cancelled here would take the lock with him. */
+	/* A thread that is cancelled here would keep the lock. */
 	pm_kernel_quiet_begin(&quiet);
 	why_plain = pm_topology_prepare();
 	pm_locks_take(PM_LOCK_TOPOLOGY);

@@ -13,11 +13,10 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* --- which
- * ------------------------------------------------------------------------------
- */
+/* --- the kinds of a machine
+ * ------------------------------------------------------------ */
 
-/* The value of the line at LINE if its key is KEY, or NULL. */
+/* Returns the value of the line at LINE if its key is KEY, or NULL. */
 static const char *value_of(const char *line, const char *key)
 {
 	size_t length = strlen(key);
@@ -42,7 +41,7 @@ static bool has_kind(const struct pm_cpu_kinds *kinds, const struct pm_cpu_kind 
 	return false;
 }
 
-/* False if there is no room for it. */
+/* Returns false if there is no room for it. */
 static bool add(struct pm_cpu_kinds *kinds, const struct pm_cpu_kind *kind)
 {
 	if (has_kind(kinds, kind))
@@ -88,7 +87,7 @@ void pm_cpu_kinds_read(struct pm_cpu_kinds *kinds, const char *text)
 	}
 }
 
-/* What MIDR_EL1 and the like say in the files of /proc. */
+/* Reads MIDR_EL1 and similar registers from the files of /proc. */
 static void read_cpuinfo(struct pm_cpu_kinds *kinds)
 {
 	char *text;
@@ -131,8 +130,9 @@ void pm_cpu_slots_here(struct pm_cpu_kinds *kinds)
 }
 
 #if defined(__x86_64__)
-/* As the kernel reads the signature for /proc/cpuinfo, whose opening may wait for all CPUs
- * to tell their frequency. CPUs of one machine have one signature, hybrid ones too. */
+/* Decodes the signature as the kernel does for /proc/cpuinfo, because opening that file
+ * may wait for all CPUs to report their frequency. All CPUs of one machine have one
+ * signature, also in hybrid machines. */
 static void ask_cpu(struct pm_cpu_kinds *kinds)
 {
 	static const struct {
@@ -167,7 +167,7 @@ void pm_cpu_kinds_here(struct pm_cpu_kinds *kinds)
 {
 	memset(kinds, 0, sizeof(*kinds));
 #if defined(__x86_64__)
-	/* Unless a test has put a recorded machine in its place. */
+	/* A test replaces the machine by a recorded one. */
 	if (!*pm_file_root) {
 		ask_cpu(kinds);
 		return;
@@ -193,9 +193,8 @@ void pm_cpu_kinds_join(struct pm_cpu_kinds *to, const struct pm_cpu_kinds *from)
 		to->slots = from->slots;
 }
 
-/* --- what is known
- * ----------------------------------------------------------------------
- */
+/* --- the tables
+ * ------------------------------------------------------------------------ */
 
 struct models {
 	enum pm_cpu_maker maker;
@@ -280,8 +279,8 @@ static const struct {
 	{{PM_CPU_ARM, 0x51, 0x001, 0x001}, 8},	/* Oryon */
 };
 
-/* One slot takes one instruction, or two where they are fused into one operation, as
- * x86-64 does with a comparison and the jump behind it. */
+/* One slot takes one instruction, or two if they are fused into one operation. x86-64
+ * fuses a comparison with the jump behind it. */
 #define FUSED 2
 
 uint32_t pm_cpu_issue_width(const struct pm_cpu_kinds *kinds)
@@ -294,7 +293,7 @@ uint32_t pm_cpu_issue_width(const struct pm_cpu_kinds *kinds)
 		for (size_t i = 0; i < LENGTH(widths); i++)
 			if (is_of(&kinds->kind[k], &widths[i].models))
 				width = FUSED * widths[i].width;
-		/* What the table does not have the PMUs may. */
+		/* The PMUs may report kinds that the table does not have. */
 		if (!width)
 			width = FUSED * kinds->slots;
 		if (!width)
@@ -305,12 +304,12 @@ uint32_t pm_cpu_issue_width(const struct pm_cpu_kinds *kinds)
 	return most;
 }
 
-/* Which events an erratum concerns. */
+/* The events of an erratum. */
 #define INSTRUCTIONS "\1"
 #define BRANCHES     "\2"
 
 /*
- * Each entry was looked up: in the maker's own text, or where the maker's event lists or
+ * Each entry was checked: in the maker's own text, or where the maker's event lists or
  * the kernel's sources name it.
  */
 static const struct {
@@ -318,7 +317,8 @@ static const struct {
 	const char *event; /* the beginning of its name, or a word above */
 	struct pm_erratum erratum;
 } errata[] = {
-	/* Also in Intel's Stratix 10 device errata (683470), which quote it in full. */
+	/* It is also in Intel's Stratix 10 device errata (683470), which quote it in
+	 * full. */
 	{{PM_CPU_ARM, 0x41, 0xd03, 0xd03},
 	 INSTRUCTIONS,
 	 {"855827", "Arm Cortex-A53 MPCore Software Developers Errata Notice",
@@ -328,7 +328,8 @@ static const struct {
 	 "irperf",
 	 {"1054", "Revision Guide for AMD Family 17h Models 00h-0Fh Processors",
 	  "may be inaccurate"}},
-	/* Linux, intel_ivb_event_constraints: it does not count them for this reason. */
+	/* Linux, intel_ivb_event_constraints: the kernel does not count them for this
+	 * reason. */
 	{{PM_CPU_INTEL, 6, 0x3a, 0x3a},
 	 "mem_load_uops_",
 	 {"BV98", "3rd Generation Intel Core Specification Update",
@@ -337,7 +338,7 @@ static const struct {
 	 "mem_uops_retired",
 	 {"BV98", "3rd Generation Intel Core Specification Update",
 	  "may hold counts of the sibling thread of its core"}},
-	/* Intel's event lists name these at the events, without what goes wrong. */
+	/* Intel's event lists name these errata, without their effect. */
 	{{PM_CPU_INTEL, 6, 0x3c, 0x3c},
 	 INSTRUCTIONS,
 	 {"HSD140", "4th Generation Intel Core Specification Update",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which CPUs a machine has, as their makers number them, and what is known of these: how
- * many instructions they can issue at once, and which of their events are said by their
- * makers to count wrong. What is not in the tables is not known, and not checked.
+ * The kinds of CPUs of a machine, by their makers' numbers, and two facts about each: how
+ * many instructions it can issue at once, and which of its events count wrong according
+ * to the maker. For kinds that are not in the tables nothing is known or checked.
  */
 #ifndef PM_TOPOLOGY_CPU_KIND_H
 #define PM_TOPOLOGY_CPU_KIND_H
@@ -13,7 +13,7 @@
 
 #include "perfmon/profile_layout.h"
 
-/* As profiles have them. */
+/* The makers, as profiles number them. */
 enum pm_cpu_maker {
 	PM_CPU_UNKNOWN = PERFMON_PROFILE_MAKER_UNKNOWN,
 	PM_CPU_INTEL = PERFMON_PROFILE_MAKER_INTEL,
@@ -27,42 +27,43 @@ struct pm_cpu_kind {
 	uint32_t model;	 /* or part */
 };
 
-/* Kinds of CPU in one machine; what is beyond is not looked at. */
+/* The limit of kinds in one machine. Further kinds are ignored. */
 #define PM_CPU_KINDS 8
 
 struct pm_cpu_kinds {
 	uint32_t count; /* 0: not known */
 	struct pm_cpu_kind kind[PM_CPU_KINDS];
-	uint32_t slots; /* most that any of its PMUs tells of, 0 if one does not */
+	uint32_t slots; /* most that any of its PMUs reports, 0 if one does not */
 };
 
 struct pm_erratum {
-	const char *number;   /* as its maker has it */
-	const char *document; /* that lists it */
+	const char *number;   /* the maker's number */
+	const char *document; /* the document with the erratum */
 	const char *effect;   /* on the event: "may count ..." */
 };
 
-/* Those of TEXT, which is that of /proc/cpuinfo; slots are not in it. */
+/* Adds the kinds in TEXT, the content of /proc/cpuinfo, which has no slots. */
 void pm_cpu_kinds_read(struct pm_cpu_kinds *kinds, const char *text);
 
 /*
- * pm_cpu_kinds_here() - those of this machine. On x86-64 the CPU says it; elsewhere files
- * of /proc and /sys do, few of them: for set-up. Allocates for the moment of the call.
+ * pm_cpu_kinds_here() - finds the kinds of this machine, from the CPU on x86-64,
+ * elsewhere from a few files of /proc and /sys. For set-up. Allocates during the call.
  */
 void pm_cpu_kinds_here(struct pm_cpu_kinds *kinds);
 void pm_cpu_slots_here(struct pm_cpu_kinds *kinds); /* their slots alone */
 
-/* TO gets those of FROM besides its own; of more than there is room for, or where FROM is
- * not known, nothing is known of either. */
+/* Adds the kinds of FROM to TO. If there is no room, or FROM is not known, TO becomes not
+ * known. */
 void pm_cpu_kinds_join(struct pm_cpu_kinds *to, const struct pm_cpu_kinds *from);
 
-/* How many instructions a cycle can take at most, over KINDS; 0: not known of all. */
+/* Returns the most instructions that a cycle can issue, over KINDS; 0: not known of
+ * all. */
 uint32_t pm_cpu_issue_width(const struct pm_cpu_kinds *kinds);
 
 /*
- * The erratum that concerns an event on one of KINDS, or NULL. NAME, of LENGTH bytes, is
- * the event's without PMU and modifiers; INSTRUCTIONS and BRANCHES say that it is the
- * retired ones, under whatever name.
+ * Returns the erratum of an event on one of KINDS, or NULL. NAME, of LENGTH bytes, is the
+ * event's name without PMU and modifiers. INSTRUCTIONS and BRANCHES mean that it counts
+ * retired instructions or branches, under any name.
  */
 const struct pm_erratum *pm_cpu_erratum(const struct pm_cpu_kinds *kinds,
 					const char *name, size_t length,

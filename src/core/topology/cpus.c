@@ -197,7 +197,7 @@ char *pm_cpus_print(const struct pm_cpus *set, char *buffer, size_t size)
 				       : snprintf(range, sizeof(range), "%s%d-%d",
 						  used ? "," : "", first, last);
 		first = pm_cpus_next(set, (unsigned int)last + 1);
-		/* Room for the dots, unless nothing follows. */
+		/* Keeps room for the dots, unless nothing follows. */
 		if (used + (size_t)length + (first < 0 ? 1 : sizeof(",...")) > size) {
 			snprintf(buffer + used, size - used, "%s...", used ? "," : "");
 			break;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A set of CPUs by the kernel's numbers, of any size: it grows with what is put in.
- * `struct pm_cpus set = {0}` is the empty set; pm_cpus_free() makes it that again. Sets
- * that are equal may differ in `words`: what lies beyond is 0.
+ * A set of CPUs by the kernel's numbers, of any size. It grows on demand. `struct pm_cpus
+ * set = {0}` is the empty set; pm_cpus_free() makes it empty again. Equal sets may differ
+ * in `words`: words beyond the last are 0.
  */
 #ifndef PM_TOPOLOGY_CPUS_H
 #define PM_TOPOLOGY_CPUS_H
@@ -13,7 +13,7 @@
 
 #include "core/text/text.h"
 
-/* No CPU has a higher number: what a text may make us allocate is bounded by it. */
+/* No CPU has a higher number. This bounds the memory for a user's text. */
 #define PM_CPUS_MAX 1048575u
 
 struct pm_cpus {
@@ -24,7 +24,7 @@ struct pm_cpus {
 void pm_cpus_free(struct pm_cpus *set);
 void pm_cpus_clear(struct pm_cpus *set); /* keeps the memory */
 
-/* Each of these returns 0, or -ENOMEM with the set unchanged; -ERANGE: CPU is above
+/* These return 0, or -ENOMEM with the set unchanged, or -ERANGE if CPU is above
  * PM_CPUS_MAX. */
 int pm_cpus_add(struct pm_cpus *set, unsigned int cpu);
 int pm_cpus_add_range(struct pm_cpus *set, unsigned int first, unsigned int last);
@@ -41,33 +41,33 @@ bool pm_cpus_intersect(const struct pm_cpus *a, const struct pm_cpus *b);
 bool pm_cpus_within(const struct pm_cpus *set, const struct pm_cpus *whole);
 unsigned int pm_cpus_count(const struct pm_cpus *set);
 
-/* The first CPU of the set from FROM on, or -1. */
+/* Returns the first CPU of the set from FROM on, or -1. */
 int pm_cpus_next(const struct pm_cpus *set, unsigned int from);
 #define pm_cpus_each(cpu, set)                                                           \
 	for (int cpu = pm_cpus_next(set, 0); cpu >= 0;                                   \
 	     cpu = pm_cpus_next(set, (unsigned int)cpu + 1))
 
 /*
- * pm_cpus_parse_list() - adds "0-3,8" to SET, as the kernel writes lists, blanks around
- * it allowed; an empty text adds nothing. -EINVAL with *BAD (may be NULL) the part that
- * is wrong, -ERANGE the same for a number above PM_CPUS_MAX, -ENOMEM; what stood before
- * the bad part has been added then.
+ * pm_cpus_parse_list() - adds "0-3,8" to SET, as the kernel writes lists. Blanks around
+ * it are allowed; an empty text adds nothing. -EINVAL with the wrong part in *BAD (may be
+ * NULL), -ERANGE likewise for a number above PM_CPUS_MAX, -ENOMEM. The part before the
+ * error was added.
  */
 int pm_cpus_parse_list(struct pm_cpus *set, struct pm_slice text, struct pm_slice *bad);
 
-/* "0-3,8" in BUFFER, NUL-terminated, ending in "..." if SIZE bytes are too few. Returns
- * BUFFER; "none" for the empty set. */
+/* Prints "0-3,8" into BUFFER, NUL-terminated, ending in "..." if SIZE bytes are too few.
+ * Returns BUFFER. The empty set is "none". */
 char *pm_cpus_print(const struct pm_cpus *set, char *buffer, size_t size);
 
-/* The CPUs that the kernel says are online, into the empty SET: one file of sysfs. 0,
- * -ENOMEM, -EINVAL, or what open(2) and read(2) give. */
+/* Reads the online CPUs into the empty SET, from one file of sysfs. Returns 0, -ENOMEM,
+ * -EINVAL, or an error of open(2) and read(2). */
 int pm_cpus_online(struct pm_cpus *set);
 
 /*
- * pm_cpus_export() - the set as a program's mask: bit N % 64 of word N / 64 (on a 64-bit
- * machine; the layout of cpu_set_t). *SIZE is how many bytes MASK has; it always becomes
- * how many are needed, a multiple of a word's. Returns how many CPUs there are, with the
- * rest of MASK zero; -EOVERFLOW if MASK is too small, which then is untouched.
+ * pm_cpus_export() - stores the set in a program's mask: bit N % 64 of word N / 64 (on a
+ * 64-bit machine; the layout of cpu_set_t). *SIZE is the size of MASK in bytes. It always
+ * becomes the needed size, a multiple of a word's. Returns the number of CPUs, with the
+ * rest of MASK zero, or -EOVERFLOW if MASK is too small and untouched.
  */
 int pm_cpus_export(const struct pm_cpus *set, void *mask, size_t *size);
 

@@ -16,7 +16,7 @@ int pm_topology_level_new(struct pm_topology *to, enum pm_level level, uint32_t 
 	return 0;
 }
 
-/* The first name of each is what we call it. */
+/* The first name of each level is the one that we print. */
 static const struct {
 	const char *names[4], *noun;
 } words[PM_LEVELS] = {

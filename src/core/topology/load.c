@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The only file that knows hwloc. hwloc has locks of its own: they are taken under
- * PM_LOCK_TOPOLOGY, so that a fork waits for them, too. */
+/* Only this file uses hwloc. The locks of hwloc are only taken behind PM_LOCK_TOPOLOGY,
+ * so that a fork waits for them, too. */
 #include "core/topology/load.h"
 
 #include <errno.h>
@@ -40,17 +40,17 @@ PM_LIBRARY_LINKED(lib, FUNCTIONS);
 
 const char *pm_topology_prepare(void)
 {
-	/* What it loads a set-user-ID program does without. */
+	/* A set-user-ID program does not load foreign code. */
 	if (pm_kernel_secure())
 		return NULL;
 	return pm_library_need(&lib_library) ? lib_library.refused.text : NULL;
 }
 
 /*
- * A topology of this machine, or NULL. hwloc loads plugins and files that the environment
- * names, whoever runs the program: a set-user-ID program does without it. Where the
- * environment puts another machine in the place of this one (HWLOC_XMLFILE without
- * HWLOC_THISSYSTEM), its CPUs are not those of our events.
+ * Returns a topology of this machine, or NULL. hwloc loads plugins and files that the
+ * environment names, so a set-user-ID program does not use it. If the environment
+ * replaces this machine by another (HWLOC_XMLFILE without HWLOC_THISSYSTEM), its CPUs are
+ * not those of our events.
  */
 static hwloc_topology_t load(void)
 {
@@ -97,7 +97,7 @@ static int cpus_of(struct pm_cpus *cpus, hwloc_const_bitmap_t bitmap)
 	int err = 0;
 
 	if (!bitmap || lib.hwloc_bitmap_weight(bitmap) < 0)
-		return 0; /* "all there may be" says nothing */
+		return 0; /* a group of all CPUs adds nothing */
 	for (int cpu = -1; !err && (cpu = lib.hwloc_bitmap_next(bitmap, cpu)) >= 0;)
 		err = pm_cpus_add(cpus, (unsigned int)cpu);
 	return err;
@@ -108,7 +108,7 @@ static int level_load(struct pm_topology *to, hwloc_topology_t topology,
 {
 	int depth = lib.hwloc_get_type_depth(topology, types[level]), err = 0;
 
-	/* Groups within groups: the largest. */
+	/* With groups within groups the largest is used. */
 	for (int i = 0; depth == HWLOC_TYPE_DEPTH_MULTIPLE; i++)
 		if (lib.hwloc_get_depth_type(topology, i) == types[level])
 			depth = i;

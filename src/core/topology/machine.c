@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The machine that a report is of, from few files: hwloc would read a dozen for each CPU, and
- * load libraries that no report needs. */
+/* Describes the machine of a report from few files. hwloc would read a dozen for each
+ * CPU, and load libraries that no report needs. */
 #include "core/topology/machine.h"
 
 #include <stdio.h>
@@ -13,10 +13,10 @@
 
 #define CPU_DIR "/sys/devices/system/cpu/"
 
-/* Of /proc/cpuinfo: the kernel writes no more CPUs than are read. */
+/* The first bytes of /proc/cpuinfo. The kernel prints no more CPUs than are read. */
 #define CPUINFO_HEAD 4096
 
-/* The value of the first line "KEY : value" of TEXT. */
+/* Copies the value of the first line "KEY : value" of TEXT. */
 static void cpuinfo_value(const char *text, const char *key, char *value, size_t size)
 {
 	size_t key_length = strlen(key);
@@ -43,7 +43,7 @@ static void cpuinfo_value(const char *text, const char *key, char *value, size_t
 
 static void read_model(struct pm_machine *machine)
 {
-	/* CPU families differ in how they call it. */
+	/* The key differs between CPU families. */
 	static const char *const keys[] = {"model name", "Model Name", "Processor",
 					   "cpu model",	 "uarch",      "cpu"};
 	char text[CPUINFO_HEAD], implementer[16], part[16], variant[16], revision[16];
@@ -56,7 +56,7 @@ static void read_model(struct pm_machine *machine)
 		if (machine->cpu_model[0])
 			return;
 	}
-	/* ARM machines name their CPUs by numbers; Linux says no more. */
+	/* ARM machines identify their CPUs by numbers. Linux reports no names. */
 	cpuinfo_value(text, "CPU implementer", implementer, sizeof(implementer));
 	cpuinfo_value(text, "CPU part", part, sizeof(part));
 	cpuinfo_value(text, "CPU variant", variant, sizeof(variant));
@@ -67,7 +67,8 @@ static void read_model(struct pm_machine *machine)
 			 strtol(variant, NULL, 0), revision);
 }
 
-/* Puts the CPUs that the file PATH lists into CPUS; false if there is no such list. */
+/* Reads the CPUs that the file PATH lists into CPUS. Returns false if there is no such
+ * list. */
 static bool list_read(struct pm_cpus *cpus, const char *path)
 {
 	char *text;
@@ -81,7 +82,7 @@ static bool list_read(struct pm_cpus *cpus, const char *path)
 	return read;
 }
 
-/* The path of this process's control group that has CPUs, below HIERARCHY. */
+/* Finds the path of this process's control group that has CPUs, below HIERARCHY. */
 static bool cgroup_find(const char *text, char *path, size_t size, const char **file)
 {
 	for (const char *line = text; *line;
@@ -102,7 +103,7 @@ static bool cgroup_find(const char *text, char *path, size_t size, const char **
 	return *file != NULL;
 }
 
-/* Leaves in CPUS those that the control group of this process may use. */
+/* Removes the CPUs that the control group of this process forbids. */
 static void keep_allowed(struct pm_cpus *cpus)
 {
 	char path[1024], full[1100], *text, *slash;
@@ -113,7 +114,7 @@ static void keep_allowed(struct pm_cpus *cpus)
 		return;
 	if (!cgroup_find(text, path, sizeof(path), &file))
 		goto out;
-	/* One that does not divide CPUs has those of the group above it. */
+	/* A group without a list of its own has the CPUs of its parent. */
 	for (;;) {
 		snprintf(full, sizeof(full), "%s/%s", path, file);
 		if (list_read(&allowed, full)) {
@@ -131,13 +132,14 @@ out:
 	free(text);
 }
 
-/* Whether this thread may run on all of CPUS: then no control group takes one away. */
+/* Returns whether this thread may run on all of CPUS: then no control group forbids
+ * one. */
 static bool may_run_on_all(const struct pm_cpus *cpus)
 {
 	unsigned long mask[128] = {0};
 	const size_t bits = 8 * sizeof(mask[0]);
 
-	/* A test has put another machine in the place of this one. */
+	/* A test has replaced this machine by another. */
 	if (*pm_file_root || pm_kernel_affinity(0, mask, sizeof(mask)) < 0)
 		return false;
 	pm_cpus_each (cpu, cpus)
@@ -147,8 +149,8 @@ static bool may_run_on_all(const struct pm_cpus *cpus)
 	return true;
 }
 
-/* How many groups CPUS are in, of those that FILE lists the CPUs of; OLD is its name before
- * Linux 5.3. 0: not known. */
+/* Counts the groups that CPUS are in, by FILE, which lists the CPUs of each. OLD is its
+ * name before Linux 5.3. Returns 0 if not known. */
 static uint32_t count_groups(const struct pm_cpus *cpus, const char *file,
 			     const char *old)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the machine is called, and its shape as hwloc sees it. load.c alone includes hwloc. */
+/* The name of the machine, and its levels as hwloc reports them. Only load.c includes
+ * hwloc. */
 #ifndef PM_TOPOLOGY_MACHINE_H
 #define PM_TOPOLOGY_MACHINE_H
 
@@ -12,8 +13,8 @@
 #include "core/topology/cpus.h"
 
 struct pm_machine {
-	char cpu_model[128];   /* "" if the machine does not tell */
-	char architecture[32]; /* what this library was built for */
+	char cpu_model[128];   /* "" if it is not known */
+	char architecture[32]; /* the architecture of this library's build */
 	char kernel[80];       /* release */
 	uint32_t packages;     /* 0: not known */
 	uint32_t cores;
@@ -22,12 +23,12 @@ struct pm_machine {
 };
 
 /*
- * pm_machine_describe() - fills MACHINE; what is not known stays empty. Reads a few files of
+ * pm_machine_describe() - fills MACHINE; unknown fields stay empty. Reads a few files of
  * /proc and /sys, and one for each package and each core. Allocates; any thread.
  */
 void pm_machine_describe(struct pm_machine *machine);
 
-/* The levels of a machine, from the CPU upwards. A machine need not have each. */
+/* The levels of a machine, from the CPU upwards. A machine may lack some of them. */
 enum pm_level {
 	PM_LEVEL_PU,
 	PM_LEVEL_CORE,
@@ -35,7 +36,7 @@ enum pm_level {
 	PM_LEVEL_L2,
 	PM_LEVEL_L3,
 	PM_LEVEL_L4,
-	PM_LEVEL_GROUP, /* what hwloc found between others: clusters, tiles */
+	PM_LEVEL_GROUP, /* hwloc's groups between other levels: clusters, tiles */
 	PM_LEVEL_NUMA,
 	PM_LEVEL_DIE,
 	PM_LEVEL_PACKAGE,
@@ -43,72 +44,73 @@ enum pm_level {
 	PM_LEVELS
 };
 
-/* As users write them. */
+/* The names of levels that users write. */
 #define PM_LEVEL_NAMES "pu, core, l1, l2, l3, l4, group, numa, die, package, machine"
 
 #define PM_GROUP_NONE UINT32_MAX
 
-/* One object of a level; its place in the level is its logical index. */
+/* One object of a level. Its place in the level is its logical index. */
 struct pm_group {
 	uint32_t os_index;   /* the kernel's or the hardware's number, or PM_GROUP_NONE */
-	struct pm_cpus cpus; /* online ones, also those not allowed */
+	struct pm_cpus cpus; /* online ones, including those not allowed */
 };
 
-/* A picture of the machine at one time. It never changes: any thread may read one that
- * it holds. */
+/* A picture of the machine at one time. It never changes: any thread with a reference may
+ * read it. */
 struct pm_topology {
 	uint32_t references;
-	bool plain; /* made without hwloc: CPUs and the machine are all it knows */
-	const char *why_plain; /* a sentence; NULL: hwloc cannot tell */
+	bool plain;	       /* made without hwloc: has only the CPUs and the machine */
+	const char *why_plain; /* a message; NULL: hwloc does not know the machine */
 	struct pm_cpus online;
-	struct pm_cpus allowed; /* of those: what cgroups leave to this process */
-	struct pm_cpus present; /* with the offline ones */
+	struct pm_cpus allowed; /* of those: the CPUs that cgroups allow this process */
+	struct pm_cpus present; /* including the offline ones */
 	uint32_t cpu_end;	/* above the highest of all of these */
 	struct {
 		uint32_t count; /* 0: this machine lacks the level */
 		struct pm_group *groups;
 		uint32_t *group_of; /* of each CPU below cpu_end, or PM_GROUP_NONE */
 	} levels[PM_LEVELS];
-	char online_text[512]; /* by which a change is noticed */
+	char online_text[512]; /* detects a change */
 };
 
 /*
- * pm_topology_get() - a reference to the current picture, which pm_topology_put() gives
- * back. The first call loads it (milliseconds, memory, files of /sys and /proc), later
- * ones read one file to see whether CPUs came or went since, and load again if so. Never
- * binds a thread. Any thread; not in a signal handler. A child may use it at once,
- * whatever its parent's threads were doing.
+ * pm_topology_get() - takes a reference to the current picture, which pm_topology_put()
+ * drops. The first call loads it (milliseconds, memory, files of /sys and /proc). Later
+ * calls read one file to find whether CPUs came or went, and load again if so. Never
+ * binds a thread. Any thread; not in a signal handler. A forked child may use it at once.
  *
- * 0; -ENOMEM; or why neither hwloc nor sysfs told the CPUs. *OUT is untouched then.
+ * Returns 0, -ENOMEM, or the error of finding the CPUs by hwloc and sysfs. *OUT is
+ * untouched then.
  */
 int pm_topology_get(struct pm_topology **out, struct pm_diag *diag);
 void pm_topology_put(struct pm_topology *topology); /* NULL is accepted */
 
 /*
- * pm_topology_refresh() - loads anew, also for what pm_topology_get() does not notice (a
- * changed cgroup). Pictures that somebody holds stay as they are. 1 if the CPUs that are
- * online or allowed differ from before, 0 if not; errors as pm_topology_get().
+ * pm_topology_refresh() - loads again, also for changes that pm_topology_get() does not
+ * detect (a changed cgroup). Pictures with references stay as they are. Returns 1 if the
+ * online or allowed CPUs have changed, 0 if not; errors as pm_topology_get().
  */
 int pm_topology_refresh(struct pm_diag *diag);
 
-uint64_t pm_topology_loads(void); /* how often that was, in this process */
+uint64_t pm_topology_loads(void); /* number of loads in this process */
 
-/* Its short name ("numa", "l3"), and what one is called in a sentence ("NUMA node"). */
+/* Return its short name ("numa", "l3"), and its noun for a sentence ("NUMA node"). */
 const char *pm_level_name(enum pm_level level);
 const char *pm_level_noun(enum pm_level level);
 
-/* NAME, or one of its other names ("socket", "numanode"), or -EINVAL. */
+/* Finds the level NAME or one of its other names ("socket", "numanode"), or -EINVAL. */
 int pm_level_find(struct pm_slice name);
 
-/* Writes the levels that this machine has, from the CPU upwards; how many. */
+/* Stores the levels that this machine has, from the CPU upwards, and returns their
+ * number. */
 unsigned int pm_topology_levels(const struct pm_topology *topology,
 				enum pm_level levels[PM_LEVELS]);
 
-/* The logical index of CPU's group, or PM_GROUP_NONE (no such CPU, or level). */
+/* Returns the logical index of CPU's group, or PM_GROUP_NONE (no such CPU, or level). */
 uint32_t pm_topology_group_of(const struct pm_topology *topology, unsigned int cpu,
 			      enum pm_level level);
 
-/* The CPUs of that group; empty if there is none such. */
+/* Returns the CPUs of that group, an empty set if there is no such group. */
 const struct pm_cpus *pm_topology_group_cpus(const struct pm_topology *topology,
 					     enum pm_level level, uint32_t group);
 

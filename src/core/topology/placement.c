@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where events are opened for a placement, and where their values belong. */
+/* Finds the CPUs on which a placement opens events, and the group of each value. */
 #include "core/topology/placement.h"
 
 #include <errno.h>
@@ -19,9 +19,9 @@ void pm_targets_free(struct pm_targets *targets)
 }
 
 /*
- * What AGENTS, the cpumask of an uncore PMU, are agents of. sysfs does not say; there is
- * one agent in each, so it is the largest level of which no group has two. Agents are
- * never told apart below a package if each is alone in its package.
+ * Returns the unit of AGENTS, the cpumask of an uncore PMU. sysfs does not report it.
+ * Each unit has one agent, so it is the largest level of which no group has two. If each
+ * agent is alone in its package, the unit is not below a package.
  */
 static enum pm_level unit_of(const struct pm_topology *topology,
 			     const struct pm_cpus *agents)
@@ -59,7 +59,7 @@ const struct pm_cpus *pm_targets_served(const struct pm_topology *topology,
 				      pm_topology_group_of(topology, cpu, targets->unit));
 }
 
-/* Some PMUs beside a cluster of cores say which cores those are. */
+/* Reads the list of cores that some PMUs beside a cluster of cores have. */
 static int associated(const struct pm_event *event, struct pm_cpus *span)
 {
 	char path[512], *text;
@@ -76,7 +76,7 @@ static int associated(const struct pm_event *event, struct pm_cpus *span)
 	return err;
 }
 
-/* AGENTS stay where they serve a CPU of the placement; the others are served by none. */
+/* Keeps the AGENTS that serve a CPU of the placement. Other CPUs have no agent. */
 static int uncore_targets(const struct pm_placement *placement,
 			  const struct pm_event *event, const struct pm_cpus *agents,
 			  struct pm_targets *targets)
@@ -143,8 +143,8 @@ uint32_t pm_targets_group(const struct pm_placement *placement,
 
 	if (!targets->uncore || group == PM_GROUP_NONE)
 		return group;
-	/* A cache may be shared by all of a package: its misses are still not those of
-	 * the package's memory controllers. */
+	/* A whole package may share a cache. The misses of the cache are still not those
+	 * of the package's memory controllers. */
 	if (level < PM_LEVEL_NUMA && level < targets->unit)
 		return PM_GROUP_NONE;
 	unit = pm_targets_served(topology, targets, cpu);

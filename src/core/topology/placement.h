@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which CPUs a CPU-scoped session covers. perfmon/placement.h has the grammar of the text
- * that says it. A placement holds the picture of the machine that it was made from, so
- * that its numbers mean the same for as long as it lives.
+ * The CPUs of a CPU-scoped session. perfmon/placement.h has the grammar of the text. A
+ * placement keeps the picture of the machine from which it was made, so that its numbers
+ * keep their meaning as long as it lives.
  */
 #ifndef PM_TOPOLOGY_PLACEMENT_H
 #define PM_TOPOLOGY_PLACEMENT_H
@@ -15,46 +15,48 @@
 
 #define PM_PLACEMENT_TEXT_MAX 4096
 
-/* Unchanging once made: any thread may read it. */
+/* A placement does not change after its creation: any thread may read it. */
 struct pm_placement {
-	char *text; /* as it was written */
+	char *text; /* the user's text */
 	struct pm_topology *topology;
-	struct pm_cpus cpus;	/* what it covers: online and allowed; never empty */
-	struct pm_cpus dropped; /* what it names besides: offline, absent, not allowed */
+	struct pm_cpus cpus;	/* its CPUs: online and allowed; never empty */
+	struct pm_cpus dropped; /* the others of the text: offline, absent, not allowed */
 };
 
 /*
- * pm_placement_parse() - what TEXT names on this machine now. Allocates, reads what
- * pm_topology_get() reads. On success the caller owns *OUT (pm_placement_free()).
+ * pm_placement_parse() - finds the CPUs that TEXT names on this machine now. Allocates,
+ * and reads the files of pm_topology_get(). On success the caller owns *OUT
+ * (pm_placement_free()). On failure *OUT is untouched and DIAG quotes the wrong part.
  *
- * -EINVAL: a mistake in TEXT; -ERANGE: a number beyond all CPUs; -E2BIG: TEXT is too
- * long; -ENODEV: a part of it selects no CPU that is online and allowed; -ENOMEM; what
- * pm_topology_get() gives. *OUT is untouched then and DIAG quotes the part.
+ *  - -EINVAL: a mistake in TEXT
+ *  - -ERANGE: a number beyond all CPUs
+ *  - -E2BIG: TEXT is too long
+ *  - -ENODEV: a part of it selects no CPU that is online and allowed
+ *  - -ENOMEM, and errors of pm_topology_get()
  */
 int pm_placement_parse(const char *text, struct pm_placement **out, struct pm_diag *diag);
 void pm_placement_free(struct pm_placement *placement); /* NULL is accepted */
 
-/* Where one event is opened for a placement. */
+/* The CPUs on which one event is opened for a placement. */
 struct pm_targets {
 	struct pm_cpus open;	  /* on these CPUs, one event each */
-	struct pm_cpus forbidden; /* the placement's CPUs that are not counted by it */
-	bool uncore; /* each event counts for a unit, of which the CPU is the agent */
-	enum pm_level unit;  /* of what: the group of this level that the CPU is in, */
+	struct pm_cpus forbidden; /* the placement's CPUs that it cannot count */
+	bool uncore; /* each event counts for a unit, and the CPU is the unit's agent */
+	enum pm_level unit;  /* the unit: the group of this level that the CPU is in, */
 	struct pm_cpus span; /* or if not empty, these CPUs */
 };
 
 /*
- * pm_placement_targets() - the CPUs to open EVENT on. An event of the CPUs themselves is
- * opened on those CPUs of the placement that its PMU has (all of them, if the PMU names
- * none). An uncore event is opened on the agents (sysfs: cpumask) of the packages, dies
- * or nodes that have a CPU in the placement; an agent need not be in the placement
- * itself, nor be allowed to this process. Returns how many CPUs: with 0, no CPU of the
- * placement can count it, and the caller must say so (a logical event may have other
- * events that can). TARGETS must be zero or from an earlier call; pm_targets_free()
- * empties it.
+ * pm_placement_targets() - finds the CPUs to open EVENT on. An event of the CPUs
+ * themselves is opened on those CPUs of the placement that its PMU has (all of them, if
+ * the PMU lists none). An uncore event is opened on the agents (sysfs: cpumask) of the
+ * packages, dies or nodes that have a CPU in the placement. An agent need not be in the
+ * placement itself, nor be allowed to this process.
  *
- * -ENOMEM; -EINVAL: what sysfs says of the PMU's CPUs is no list. Reads sysfs for uncore
- * events.
+ * Returns the number of CPUs. With 0 no CPU of the placement can count it, and the caller
+ * reports that (a logical event may have other events that can). TARGETS must be zero or
+ * from an earlier call; pm_targets_free() empties it. -ENOMEM; -EINVAL: the PMU's file of
+ * CPUs in sysfs is not a list. Reads sysfs for uncore events.
  */
 int pm_placement_targets(const struct pm_placement *placement,
 			 const struct pm_event *event, struct pm_targets *targets,
@@ -62,30 +64,30 @@ int pm_placement_targets(const struct pm_placement *placement,
 void pm_targets_free(struct pm_targets *targets);
 
 /*
- * pm_targets_group() - into which group of LEVEL the value counted on CPU belongs: a
- * logical index, or PM_GROUP_NONE if it cannot be told apart at that level (a package's
- * value by core; a level that the machine lacks). A value belongs to at most one group of
- * a level, so sums over a level count nothing twice.
+ * pm_targets_group() - returns the group of LEVEL that the value counted on CPU belongs
+ * to: a logical index, or PM_GROUP_NONE if the value cannot be split at that level (a
+ * package's value by core) or the machine lacks the level. A value belongs to at most one
+ * group of a level, so sums over a level count nothing twice.
  */
 uint32_t pm_targets_group(const struct pm_placement *placement,
 			  const struct pm_targets *targets, unsigned int cpu,
 			  enum pm_level level);
 
-/* Of an uncore event: the CPUs that the value counted on CPU stands for. */
+/* Returns the CPUs for which an uncore event on CPU counts. */
 const struct pm_cpus *pm_targets_served(const struct pm_topology *topology,
 					const struct pm_targets *targets,
 					unsigned int cpu);
 
 /*
- * pm_placement_near() - into OUT: the CPUs where a thread that serves CPUS is near them:
- * those of their NUMA nodes, or packages where there are no nodes, that are allowed; all
- * that are allowed if that leaves none. 0 or -ENOMEM.
+ * pm_placement_near() - stores in OUT the CPUs for a thread near CPUS: the allowed CPUs
+ * of their NUMA nodes, or of their packages if there are no nodes, or all allowed CPUs if
+ * there are none. Returns 0 or -ENOMEM.
  */
 int pm_placement_near(const struct pm_topology *topology, const struct pm_cpus *cpus,
 		      struct pm_cpus *out);
 
 /* Binds the calling thread, which must be one of our helpers and never the user's, to
- * CPUS. What sched_setaffinity(2) gives; a failure does no harm. */
+ * CPUS. Returns the result of sched_setaffinity(2). A failure does no harm. */
 int pm_placement_bind_helper(const struct pm_cpus *cpus);
 
 #endif

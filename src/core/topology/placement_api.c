@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The public face of placement: perfmon/placement.h. */
+/* The public functions of placement: perfmon/placement.h. */
 #include "perfmon/placement.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "core/api/message.h"
 #include "core/topology/placement.h"
 
-/* The opaque handle is the inner structure. */
+/* Returns the inner structure, which is the opaque handle. */
 static const struct pm_placement *inner(const struct perfmon_placement *placement)
 {
 	return (const struct pm_placement *)placement;
@@ -69,7 +69,8 @@ PM_EXPORT int perfmon_placement_cpus(const struct perfmon_placement *placement,
 	return -EINVAL;
 }
 
-/* Where any event of LIST is opened, and the CPUs where none of them counts. */
+/* Finds the CPUs on which any event of LIST is opened, and those where none of them
+ * counts. */
 static int event_cpus(const struct pm_placement *p, const struct pm_event_list *list,
 		      struct pm_cpus *open, struct pm_cpus *forbidden,
 		      struct pm_diag *diag)
@@ -104,7 +105,7 @@ static int refused(const struct pm_placement *p, const struct pm_event_list *lis
 	return -ENODEV;
 }
 
-/* Both sizes are told, and both masks filled or none. */
+/* Stores both sizes, and fills both masks or none. */
 static int export_two(const struct pm_cpus *open, const struct pm_cpus *forbidden,
 		      void *open_mask, size_t *open_size, void *forbidden_mask,
 		      size_t *forbidden_size)

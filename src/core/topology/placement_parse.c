@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From the text of a place to its CPUs. */
+/* Parses the text of a placement into its CPUs. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,17 +11,17 @@
 #define STEPS_MAX 8
 #define LIST_TEXT 160
 
-/* `cpu`: the kernel's numbers, no level of the tree. */
+/* `cpu`: the kernel's numbers, not a level of the tree. */
 #define STEP_CPU PM_LEVELS
 
-/* "core:0-3" */
+/* A step such as "core:0-3". */
 struct step {
 	struct pm_slice text;
 	int level; /* enum pm_level or STEP_CPU */
 	bool all;
 	struct pm_cpus indexes;
-	uint32_t most; /* how many there were to choose from, in the fullest parent */
-	bool chosen;   /* one of them was */
+	uint32_t most; /* size of the choice in the fullest parent */
+	bool chosen;   /* one of them was chosen */
 };
 
 struct parse {
@@ -29,8 +29,8 @@ struct parse {
 	struct pm_topology *topology;
 	struct pm_placement *placement;
 	struct pm_diag *diag;
-	struct pm_slice part; /* in work */
-	struct pm_cpus asked; /* what it names */
+	struct pm_slice part; /* being parsed */
+	struct pm_cpus asked; /* its CPUs */
 };
 
 __attribute__((format(printf, 4, 5))) static int
@@ -71,7 +71,7 @@ static int parse_list(struct parse *p, struct pm_slice text, struct pm_cpus *set
 	return complain(p, err, bad, "expects %s such as 0-3,8 ('+' joins parts)", what);
 }
 
-/* "0x1,,0x3": words of 32 bits, the highest first. One word alone may be of any
+/* Parses "0x1,,0x3": words of 32 bits, the highest first. A single word may have any
  * length. */
 static int parse_mask(struct parse *p)
 {
@@ -113,7 +113,7 @@ static int parse_mask(struct parse *p)
 	return 0;
 }
 
-/* The groups of STEP's level that lie inside CONTEXT, by logical index. */
+/* Finds the groups of STEP's level that lie inside CONTEXT, by logical index. */
 static int inside(struct parse *p, int level, const struct pm_cpus *context,
 		  struct pm_cpus *groups)
 {
@@ -153,7 +153,7 @@ static int walk_cpus(struct parse *p, struct step *steps, size_t count,
 	return err;
 }
 
-/* Adds to p->asked what STEPS choose inside CONTEXT (NULL: the machine). */
+/* Adds the CPUs that STEPS choose inside CONTEXT (NULL: the machine) to p->asked. */
 static int walk(struct parse *p, struct step *steps, size_t count,
 		const struct pm_cpus *context)
 {
@@ -267,8 +267,8 @@ static int parse_path(struct parse *p)
 	return err;
 }
 
-/* Adds what the part names to the placement; it must be something that can be used. */
-static int settle(struct parse *p)
+/* Adds the CPUs of the part to the placement. At least one must be usable. */
+static int add_part(struct parse *p)
 {
 	struct pm_topology *topology = p->topology;
 	struct pm_cpus good = {0};
@@ -319,7 +319,7 @@ static int parse_part(struct parse *p)
 		err = parse_list(p, p->part, &p->asked, "CPU numbers");
 	else
 		err = parse_path(p);
-	return err ? err : settle(p);
+	return err ? err : add_part(p);
 }
 
 static int parse_parts(struct parse *p)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * CPUs, their kinds, and places on the machine named as hwloc names them.
+ * CPUs, their kinds, and placements with the level names of hwloc. Only load.c includes
+ * hwloc.
  *
- * Uses os/ and events/ (on which CPUs an event counts). load.c alone includes hwloc.
- *
- * Must hold: hwloc is loaded when a place or a level is asked for, and binds nothing.
+ * Must hold: hwloc is loaded only when a place or a level is requested, and binds
+ * nothing.
  */
 #ifndef PM_TOPOLOGY_TOPOLOGY_H
 #define PM_TOPOLOGY_TOPOLOGY_H
