@@ -14,19 +14,20 @@
 
 #define ENTRIES_FIRST_LOG2 7
 
-/* More aggregates than this are not kept apart. */
+/* The limit of aggregates. Threads beyond it share one of them. */
 #define AGGREGATES_MOST 256
 
 /* The sum of the ended threads that might run on the same CPUs and had the same
  * counters. */
 struct pm_aggregate {
 	struct pm_aggregate *next;
-	struct pm_thread thread; /* the record of the sum, as if a thread wrote it */
+	/* the record of the sum, as if one thread had written it */
+	struct pm_thread thread;
 	struct pm_path_entry entries[1 << ENTRIES_FIRST_LOG2];
 	struct pm_thread_block block; /* without views */
 };
 
-/* Under PM_LOCK_REGIONS. */
+/* PM_LOCK_REGIONS guards the list. */
 static struct pm_aggregate *aggregates;
 
 static struct pm_aggregate *make_aggregate(uint32_t counters)
@@ -64,7 +65,8 @@ static struct pm_aggregate *make_aggregate(uint32_t counters)
 	return aggregate;
 }
 
-/* Whether the same counters are open in both: of others the sum would be of none. */
+/* Returns whether both have the same counters open. A sum over different counters has no
+ * meaning. */
 static bool same_counters(const struct perfmon_profile_thread *a,
 			  const struct perfmon_profile_thread *b)
 {
@@ -74,7 +76,7 @@ static bool same_counters(const struct perfmon_profile_thread *a,
 	return true;
 }
 
-/* The sum that SOURCE belongs to, made if need be. */
+/* Returns the aggregate of SOURCE, which is created if needed. */
 static struct pm_aggregate *get_aggregate(const struct perfmon_profile_thread *source)
 {
 	struct pm_aggregate *aggregate;
@@ -91,8 +93,8 @@ static struct pm_aggregate *get_aggregate(const struct perfmon_profile_thread *s
 	return make_aggregate(source->counters);
 }
 
-/* The numbers in AGGREGATE of all paths of SOURCE, in TARGETS by number; adds those that are
- * new. Nothing is summed yet, so that an error leaves both as they were. */
+/* Stores in TARGETS, by number, the numbers in AGGREGATE of all paths of SOURCE, and adds
+ * new paths. It sums nothing yet, so that an error leaves both unchanged. */
 static int find_paths(struct pm_aggregate *aggregate,
 		      const struct perfmon_profile_thread *source, uint32_t *targets)
 {
@@ -145,7 +147,8 @@ static void add_record(struct perfmon_profile_thread *to,
 		PM_PUT(to->begin_ticks, from->begin_ticks);
 	if (from->end_ticks > to->end_ticks)
 		PM_PUT(to->end_ticks, from->end_ticks);
-	/* The least of what the threads had: an error, then read(2), then user reads. */
+	/* Keeps the worst status of the threads: an error, then read(2), then user
+	 * reads. */
 	for (i = 0; i < from->counters; i++) {
 		int32_t had = to->aggregated ? to->status[i] : from->status[i];
 		int32_t has = from->status[i];

@@ -16,7 +16,7 @@
 #include "core/regions/thread.h"
 #include "fastpath/fastpath.h"
 
-/* What has no name is counted as lost. */
+/* Visits without a name are counted as lost. */
 static struct perfmon_region nameless = PERFMON_REGION_INIT(NULL);
 
 PM_EXPORT void perfmon_region_begin(struct perfmon_region *region)
@@ -33,7 +33,7 @@ PM_EXPORT void perfmon_region_end(struct perfmon_region *region)
 	pm_region_call(&perfmon_region_end_armed, region);
 }
 
-/* Disarms as often as MORE says, and counts the disarms, or -EPERM. */
+/* Adds MORE to the number of disarms and returns it, or -EPERM. */
 static int disarmed(int more)
 {
 	struct pm_still still;
@@ -67,8 +67,8 @@ PM_EXPORT int perfmon_region_disarmed(void)
 	return disarmed(0);
 }
 
-/* The thread's cache of names, by a hash of at most 16 bytes: a hit is proven by a
- * comparison of the whole name. */
+/* Finds NAME in the thread's cache, by a hash of at most 16 bytes. A hit is verified by
+ * comparing the whole name. */
 static struct perfmon_region *cached(const char *name)
 {
 	struct pm_thread_block *block = pm_thread_block;
@@ -88,7 +88,8 @@ static struct perfmon_region *cached(const char *name)
 			return NULL;
 		top = block->top;
 	}
-	/* A handler that comes in between must not ask for the lock that we may hold. */
+	/* A signal handler that interrupts this must not wait for the lock that we may
+	 * hold. */
 	block->top = NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_slow = 1;
@@ -149,7 +150,8 @@ PM_EXPORT const char *perfmon_region_counter(uint32_t i)
 	return pm_regions.plan.list->events[i].name;
 }
 
-/* Whether an ancestor of NODE visits the same region: its values hold NODE's already. */
+/* Returns whether an ancestor of NODE visits the same region: its values include
+ * NODE's. */
 static bool inside_itself(const struct perfmon_profile_thread *record,
 			  const struct perfmon_profile_node *node)
 {
@@ -163,7 +165,7 @@ static bool inside_itself(const struct perfmon_profile_thread *record,
 	return false;
 }
 
-/* The ended visits of NODE, or those that its measured ones stand for. */
+/* Returns the ended visits of NODE, or those for which its measured visits stand. */
 static uint64_t worth(const struct pm_thread_block *block,
 		      const struct perfmon_profile_node *node)
 {

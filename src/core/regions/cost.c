@@ -11,22 +11,22 @@
 #include "fastpath/fastpath.h"
 
 #define MOST PERFMON_PROFILE_COUNTERS_MAX
-#define TIME MOST /* the time's place behind the counters' */
+#define TIME MOST /* the index of time, behind the counters */
 
-#define ROUNDS	    8 /* as the counters are read */
-#define ROUNDS_CALL 3 /* by read(2), where that is not what they are */
-#define PAIRS	    8 /* of one round */
-/* Longer than events that share the hardware wait for their time slice: the kernel's are of 4 ms. */
+#define ROUNDS	    8 /* with the counters' own way of reading */
+#define ROUNDS_CALL 3 /* with read(2), if that is not their way */
+#define PAIRS	    8 /* number of visits in a round */
+/* Longer than the time slices of multiplexed events, which are 4 ms in the kernel. */
 #define SLICES_NS 20000000
 
-/* An id that no region gets. */
+/* No region gets this id. */
 static struct perfmon_region empty = {.key = PM_REGION_KEY(UINT32_MAX), .name = NULL};
-/* The same at a place in the code that is new to the library. */
+/* The same id, at a place in the code that the library does not know. */
 static struct perfmon_region again = {.key = 0, .name = NULL};
 
 #if defined(__x86_64__)
-/* A program has these pointers in its own memory (copy relocations), where it finds them by
- * one instruction: so they are copied here. */
+/* A program has these pointers in its own memory (copy relocations), where one
+ * instruction loads them. So they are copied here. */
 static void (*begin_armed)(struct perfmon_region *);
 static void (*end_armed)(struct perfmon_region *);
 
@@ -44,8 +44,8 @@ static void copy_calls(void)
 }
 #endif
 
-/* As the macros do it, since what lies between the two reads is counted: finding the call,
- * and the test (another thread may be disarming), included. */
+/* Calls as the macros do, since everything between the two reads is counted: loading the
+ * pointer and testing it (another thread may be disarming). */
 #define CALL(armed, region)                                                              \
 	do {                                                                             \
 		void (*call_)(struct perfmon_region *) =                                 \
@@ -57,7 +57,7 @@ static void copy_calls(void)
 	CALL(begin_armed, &empty);                                                       \
 	CALL(end_armed, &empty)
 
-/* What a function has that calls others, the same in all of these: it is the program's in
+/* Forces a stack frame, as in a function that calls others. The program has its cost in
  * any case. */
 #if defined(__aarch64__)
 #define FRAME __asm__ __volatile__("" ::: "x30")
@@ -69,11 +69,12 @@ static void copy_calls(void)
 #define FRAME __asm__ __volatile__("")
 #endif
 
-/* Functions of their own, so that no loop around them keeps addresses in registers. */
+/* They are functions of their own, so that no loop around them keeps addresses in
+ * registers. */
 static __attribute__((noinline)) void visit_empty(void)
 {
 	PAIR;
-	FRAME; /* behind it the END is no tail call */
+	FRAME; /* prevents a tail call of the END */
 }
 
 static __attribute__((noinline)) void visit_again(void)
@@ -88,7 +89,7 @@ static __attribute__((noinline)) void visit_none(void)
 	FRAME;
 }
 
-/* PAIRS calls in a row, with nothing between. */
+/* Makes PAIRS calls in a row, with nothing between. */
 #define ROW(name, call)                                                                  \
 	static __attribute__((noinline)) void name(void)                                 \
 	{                                                                                \
@@ -105,10 +106,10 @@ static __attribute__((noinline)) void visit_none(void)
 ROW(row_of_visits, visit_empty)
 ROW(row_of_none, visit_none)
 
-/* The least that was seen of each counter and of time. */
+/* The minimum of each counter and of time. */
 struct least {
 	uint64_t value[MOST + 1];
-	uint64_t known; /* bit i: of counter i */
+	uint64_t known; /* bit i: counter i */
 };
 
 static void lower(struct least *least, uint32_t i, uint64_t value)
@@ -118,12 +119,13 @@ static void lower(struct least *least, uint32_t i, uint64_t value)
 	least->known |= UINT64_C(1) << i;
 }
 
-/* What is measured: read in user space, and by read(2). */
+/* The measured costs: with reads in user space, and with read(2). */
 struct costs {
-	struct least bias[2]; /* of one visit, to itself */
-	struct least row[2];  /* of PAIRS visits, to what is around them; none included */
-	struct least none;    /* of no visits, likewise: what looking at them costs */
-	struct least skipped; /* as row, of visits that a stride passes over */
+	struct least bias[2]; /* of one visit, on itself */
+	/* of PAIRS visits, on the visits around them; `none` included */
+	struct least row[2];
+	struct least none;    /* of no visits, likewise: the cost of measuring */
+	struct least skipped; /* as row, of visits that a stride skips */
 };
 
 /* The thread under measurement, and a node that is in no profile. */
@@ -132,8 +134,8 @@ struct scene {
 	struct perfmon_profile_node *node;
 };
 
-/* An empty visit. One whose page changed is no measure, and none of a counter that was not
- * on the hardware. */
+/* Measures an empty visit. A visit whose page changed is ignored, and so is a counter
+ * that was not on the hardware. */
 static void measure_bias(const struct scene *scene, struct costs *costs)
 {
 	struct perfmon_profile_node *node = scene->node;
@@ -154,8 +156,8 @@ static void measure_bias(const struct scene *scene, struct costs *costs)
 			lower(least, i, node->count[i].sum - before[i].sum);
 }
 
-/* What a region around the visits of CALL would count: into *LEAST, or where that is NULL
- * into the row's of the way in which they were read. */
+/* Measures how much a region around the visits of CALL counts. The result goes to *LEAST
+ * or, if that is NULL, to the row of their way of reading. */
 static void measure_around(const struct scene *scene, void (*call)(void),
 			   struct least *least, struct costs *costs)
 {
@@ -186,7 +188,8 @@ static void measure_around(const struct scene *scene, void (*call)(void),
 			lower(least, i, after[i].value - before[i].value);
 }
 
-/* --- what the slow path adds around what it takes away ------------------------------- */
+/* --- the slow path's additions around the excluded part
+ * --------------------------------- */
 
 /* The entry of the node that is in no profile, while it is measured. */
 static struct pm_path_entry *own_entry;
@@ -202,7 +205,7 @@ bool pm_cost_resumes(struct perfmon_region *region)
 	return true;
 }
 
-/* By counter, what VISIT counts itself, and what a region around it does. */
+/* By counter, the counts of VISIT itself and of a region around it. */
 struct counted {
 	uint64_t own[MOST], outer[MOST];
 };
@@ -250,7 +253,7 @@ static void learn_slow_path(const struct scene *scene, struct pm_path_entry *ent
 		begin[i] = first.outer[i] - warm.outer[i] - pm_exclude_last(i);
 		pm_exclude_learn(PM_EXCLUDED_BEGIN, i, 0, begin[i]);
 	}
-	/* Another path in the entry, and none behind it. */
+	/* The entry has another path, and no other follows. */
 	entry->key = PM_PATH_KEY(1);
 	if (!count_visit(scene, visit_empty, &first))
 		goto out;
@@ -272,7 +275,7 @@ static void measure(const struct scene *scene, int rounds, struct costs *costs)
 	}
 }
 
-/* Lets no counter be read in user space, nor a page tell the time. */
+/* Hides all pages: no counter can be read in user space, and no page has a clock. */
 static void hide_pages(struct pm_thread_block *block)
 {
 	uint32_t i;
@@ -300,7 +303,7 @@ static uint32_t narrow(uint64_t value)
 	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-/* Of one visit in ROW; false: it is not known. */
+/* Stores the cost of one visit in ROW. Returns false if it is not known. */
 static bool one_of(const struct costs *costs, const struct least *row, uint32_t i,
 		   uint32_t *cost)
 {
@@ -315,7 +318,8 @@ static bool one_of(const struct costs *costs, const struct least *row, uint32_t 
 	return true;
 }
 
-/* The parts of measure I. Where only its bias is known, that is the least of a pair. */
+/* Returns the parts of measure I. If only its bias is known, that is the least cost of a
+ * pair. */
 static struct perfmon_profile_cost cost_of(const struct costs *costs, uint32_t i)
 {
 	struct perfmon_profile_cost cost = {.known = 0};
@@ -335,7 +339,8 @@ static struct perfmon_profile_cost cost_of(const struct costs *costs, uint32_t i
 	return cost;
 }
 
-/* Readers see what is known with its value: its partner is their acquire load of `known`. */
+/* The release orders the values before `known`. It pairs with readers' acquire load of
+ * it. */
 static void publish(struct perfmon_profile_cost *to,
 		    const struct perfmon_profile_cost *cost)
 {
@@ -415,7 +420,7 @@ static void measure_all(void *unused)
 	}
 }
 
-/* Its arrays and those of the calls below would not fit the stack of a small thread. */
+/* Its arrays and those of its callees would not fit the stack of a small thread. */
 void pm_cost_measure(void)
 {
 	pm_stack_run(measure_all, NULL);

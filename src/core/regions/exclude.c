@@ -7,7 +7,7 @@ static bool on;
 static struct {
 	uint64_t own[MOST], outer[MOST];
 } around[PM_EXCLUDED_KINDS];
-static uint64_t last[MOST]; /* of the thread that learns, which is alone then */
+static uint64_t last[MOST]; /* of the learning thread, which is alone then */
 
 void pm_exclude_enable(bool exact)
 {
@@ -52,7 +52,7 @@ void pm_exclude_end(const struct pm_thread_block *block, const struct pm_exclude
 			 exclude->steps * around[PM_EXCLUDED_STEP].outer[i];
 		frame->counter[i].raw += around[kind].own[i] - around[kind].outer[i];
 	}
-	/* All frames, whether they are open or not: so the work is always the same. */
+	/* Visits all frames, open or not, so that the work is always the same. */
 	for (depth = 0; depth <= PERFMON_PROFILE_DEPTH_MAX; depth++) {
 		each = pm_frame_at(each, block->frame_size, 1);
 		for (i = 0; i < block->counters; i++)

@@ -51,8 +51,8 @@ static void report_on_stack(void *unused)
 }
 
 /*
- * After main()'s atexit functions and the destructors of everything that links the
- * library. A child that no handler prepared has no profile mapped; it writes nothing.
+ * Runs after main()'s atexit functions and the destructors of everything that links the
+ * library. A child that no handler prepared has no profile mapped. It writes nothing.
  */
 __attribute__((destructor)) static void finish(void)
 {

@@ -84,11 +84,11 @@ PM_EXPORT int perfmon_merge_add(struct perfmon_merge *merge, const void *profile
 		return pm_diag_set(&merge->diag, -EBUSY, "the report has been printed");
 	err = pm_snapshot_take_as(profile, size, PM_SNAPSHOT_STILL | PM_SNAPSHOT_FOREIGN,
 				  &snapshot, &merge->diag);
-	/* Nothing at all is no profile either. */
+	/* An empty file is not a profile either. */
 	if (err)
 		return err == -ENOMEM ? no_memory(merge) : -EINVAL;
-	/* By its own clock, which may be another host's, it was packed when it was
-	 * read. */
+	/* The profile was packed when it was read, by its own clock, which may be another
+	 * host's. */
 	if (snapshot->writer == PM_WRITER_UNKNOWN)
 		snapshot->writer = PM_WRITER_PACKED;
 	err = pm_merge_add(merge->merge, snapshot, &merge->diag);

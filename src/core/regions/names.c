@@ -59,7 +59,7 @@ bool pm_region_is_registered(uint64_t key)
 	return id && PM_REGION_KEY(id) == key && id <= pm_registry_count();
 }
 
-void pm_region_hear(const char *name, uint64_t key)
+void pm_region_note_use(const char *name, uint64_t key)
 {
 	if (name && !pm_region_is_registered(key))
 		pm_regions_note_use(key == PERFMON_REGION_KEY_QUIET_

@@ -7,31 +7,32 @@
 
 #include "fastpath/fastpath.h"
 
-/* The region's id in a region's key. */
+/* Returns the region's id from its key. */
 static inline uint32_t pm_region_id(uint64_t region_key)
 {
 	return (uint32_t)(region_key * PM_KEY_INVERSE);
 }
 
-/* Writes the name of a registered region into the profile. Under PM_LOCK_REGIONS. */
+/* Writes the name of a registered region into the profile. The caller holds
+ * PM_LOCK_REGIONS. */
 void pm_region_record_name(const struct perfmon_region *region);
 
-/* The region called NAME, registered if it is new; NULL without memory. Takes
+/* Returns the region called NAME, registered if it is new; NULL without memory. Takes
  * PM_LOCK_REGIONS for a new one. */
 struct perfmon_region *pm_region_of_name(const char *name);
 
-/* Whether a region of KEY has been registered: KEY may be a program's own invention. No id
- * gives PERFMON_REGION_KEY_QUIET_. */
+/* Returns whether a region of KEY is registered. A program may pass any KEY. No id has
+ * the key PERFMON_REGION_KEY_QUIET_. */
 bool pm_region_is_registered(uint64_t key);
 
-/* Takes note of whether a region of NAME and KEY asks for a report, if it is not
- * registered. */
-void pm_region_hear(const char *name, uint64_t key);
+/* Notes whether a region of NAME and KEY asks for a report, if it is not registered. */
+void pm_region_note_use(const char *name, uint64_t key);
 
-/* REGION's name; NULL if it has none, or is an object of a later version of the API. */
+/* Returns REGION's name, or NULL if it has none or is an object of a later API
+ * version. */
 const char *pm_region_name(const struct perfmon_region *region);
 
-/* REGION's key; 0 if its name is not registered. */
+/* Returns REGION's key; 0 if its name is not registered. */
 uint64_t pm_region_known_key(struct perfmon_region *region);
 
 #endif

@@ -8,9 +8,10 @@
 #include "core/regions/recycle.h"
 #include "core/regions/state.h"
 
-#define NODES_FIRST	  16
-#define NODES_MOST	  4096
-#define ENTRIES_LOG2_MOST 18 /* where the table grows for no path to be searched for */
+#define NODES_FIRST 16
+#define NODES_MOST  4096
+/* up to this size, the table grows until no path needs a search */
+#define ENTRIES_LOG2_MOST 18
 
 struct perfmon_profile_node *pm_thread_node(const struct perfmon_profile_thread *record,
 					    uint32_t number)
@@ -24,7 +25,7 @@ struct perfmon_profile_node *pm_thread_node(const struct perfmon_profile_thread 
 							       nodes->node_size);
 }
 
-/* Bytes of one node with COUNTERS counters. */
+/* Returns the size of one node with COUNTERS counters, in bytes. */
 static uint32_t node_size(uint32_t counters)
 {
 	size_t size = sizeof(struct perfmon_profile_node) +
@@ -35,7 +36,7 @@ static uint32_t node_size(uint32_t counters)
 	return (uint32_t)size;
 }
 
-/* Room for one more node: a new record of nodes, twice as large as the last. */
+/* Makes room for one more node: a new record of nodes, twice as large as the last. */
 static int grow_nodes(struct pm_thread *thread)
 {
 	struct perfmon_profile_thread *record = thread->record;
@@ -81,7 +82,7 @@ static struct pm_path_entry *free_entry(struct pm_path_entry *entries, uint64_t 
 	return &entries[at];
 }
 
-/* A table of twice the size, in a mapping of its own. */
+/* Makes a table of twice the size, in a mapping of its own. */
 static int grow_entries(struct pm_thread *thread)
 {
 	struct pm_thread_block *block = thread->block;
@@ -137,8 +138,8 @@ static bool nodes_full(const struct pm_thread *thread)
 					 thread->nodes->first + thread->nodes->capacity;
 }
 
-/* Whether the path of KEY would have to be searched for, which is work that differs from
- * path to path. Where counts are exact the table grows until there is none. */
+/* Returns whether the path of KEY would need a search, whose work differs from path to
+ * path. With exact counts the table grows until no path needs one. */
 static bool entry_taken(const struct pm_thread_block *block, uint64_t key)
 {
 	return pm_exclude_is_on() && block->entry_shift > 64 - ENTRIES_LOG2_MOST &&
@@ -154,8 +155,7 @@ bool pm_thread_grows(const struct pm_thread *thread, uint64_t key)
 struct pm_path_entry *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
 					 uint32_t region, uint64_t key, uint32_t depth)
 {
-	static struct pm_path_entry
-		root; /* what a root's caller gets: anything but NULL */
+	static struct pm_path_entry root; /* returned for a root: not NULL */
 	struct pm_thread_block *block = thread->block;
 	struct perfmon_profile_thread *record = thread->record;
 	struct perfmon_profile_node *node;
@@ -171,16 +171,16 @@ struct pm_path_entry *pm_thread_add_path(struct pm_thread *thread, uint32_t pare
 						       (size_t)(number -
 								thread->nodes->first) *
 							       thread->nodes->node_size);
-	/* It may have been another thread's. */
+	/* The memory may have been another thread's. */
 	pm_recycle_wipe(node, (char *)node + thread->nodes->node_size);
 	PM_PUT(node->parent, parent);
 	PM_PUT(node->region, region);
-	/* A new minimum or maximum is work, at times that nobody knows: exact counts do
-	 * without, and snapshots take them from the histogram. */
+	/* A new minimum or maximum is extra work at unpredictable times. With exact
+	 * counts they are not kept, and snapshots take them from the histogram. */
 	PM_PUT(node->time_min, pm_exclude_is_on() ? 0 : UINT64_MAX);
 	PM_PUT(node->time_guard, pm_exclude_is_on() ? UINT64_MAX : 0);
-	/* The release orders the node before the count that covers it; its partner is the
-	 * reader's acquire load of thread.node_count. */
+	/* The release orders the node before the count that includes it. It pairs with
+	 * the reader's acquire load of thread.node_count. */
 	__atomic_store_n(&record->node_count, number, __ATOMIC_RELEASE);
 	if (parent) {
 		entry = free_entry(block->entries, block->entry_shift, key);
@@ -189,7 +189,7 @@ struct pm_path_entry *pm_thread_add_path(struct pm_thread *thread, uint32_t pare
 		entry->depth = depth;
 		entry->path_key = depth < PERFMON_PROFILE_DEPTH_MAX ? PM_PATH_KEY(number)
 								    : PM_PATH_KEY_BARREN;
-		/* A handler may leave this call for good at any point: see slow.c. */
+		/* A handler may leave this call forever at any point: see slow.c. */
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		entry->key = key;
 		block->entries_used++;

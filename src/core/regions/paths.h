@@ -8,25 +8,25 @@
 #include "core/regions/thread.h"
 #include "fastpath/fastpath.h"
 
-/* A new node of the calling thread for REGION (an id) below number PARENT, at DEPTH,
- * entered in its child table; NULL without memory. Under a closed stack. */
+/* Adds a node of the calling thread for REGION (an id) below number PARENT, at DEPTH, and
+ * enters it in the table of paths. Returns NULL without memory. The stack is closed. */
 struct pm_path_entry *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
 					 uint32_t region, uint64_t key, uint32_t depth);
 
-/* Over how many entries of other paths a search for KEY, which is missing, goes. */
+/* Returns how many entries of other paths a search for KEY, which is missing, visits. */
 uint32_t pm_thread_steps(const struct pm_thread_block *block, uint64_t key);
 
-/* Whether the next of these, of KEY, needs more room: then it needs PM_LOCK_REGIONS, too. */
+/* Returns whether adding KEY needs more room. Then it needs PM_LOCK_REGIONS, too. */
 bool pm_thread_grows(const struct pm_thread *thread, uint64_t key);
 
-/* The entry of the node that FRAME visits (its number and depth); NULL for the root. */
+/* Returns the entry of the path with KEY; NULL if there is none. */
 struct pm_path_entry *pm_thread_path(struct pm_thread_block *block, uint64_t key);
 
-/* Node NUMBER (from 1) of a thread's record. */
+/* Returns node NUMBER (from 1) of a thread's record. */
 struct perfmon_profile_node *pm_thread_node(const struct perfmon_profile_thread *record,
 					    uint32_t number);
 
-/* The flags of a thread's record. */
+/* Returns the flags of a thread's record. */
 static inline uint32_t pm_thread_flags(void)
 {
 	return pm_region_general.stride ? pm_options_stride_hash(&pm_regions.options) |

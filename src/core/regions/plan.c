@@ -9,8 +9,8 @@
 #include "core/kernel/kernel.h"
 #include "core/profile/profile.h"
 
-/* Whether EVENT opens on the calling thread. The first error goes into the struct pm_diag
- * at ARGUMENT. */
+/* Returns 0 if EVENT opens on the calling thread. The first error goes into the struct
+ * pm_diag at ARGUMENT. */
 static int opens(const struct pm_event *event, void *argument)
 {
 	struct perf_event_attr attr = event->attr;
@@ -32,25 +32,25 @@ static int opens(const struct pm_event *event, void *argument)
 }
 
 /* Why auto leaves an event out. */
-struct refusal {
+struct left_out {
 	struct pm_diag first;
-	bool mode; /* user mode cannot be counted alone here */
+	bool mode; /* user mode cannot be counted without the kernel here */
 };
 
-/* Whether EVENT opens and can then be read in user space: what auto asks. */
+/* Returns 0 if EVENT opens and can be read in user space, as auto requires. */
 static int reads_fast(const struct pm_event *event, void *argument)
 {
 	union {
 		struct pm_instance instance;
 		char room[sizeof(struct pm_instance) + sizeof(struct pm_counter)];
 	} one;
-	struct refusal *refusal = argument;
-	struct pm_diag *first = &refusal->first, diag = {0};
+	struct left_out *left_out = argument;
+	struct pm_diag *first = &left_out->first, diag = {0};
 	int err = pm_instance_open(&one.instance, event, 1, 0, -1, PM_OPEN_USER_READ,
 				   &diag);
 
 	if (err < 0) {
-		refusal->mode |= err == -EOPNOTSUPP && pm_event_mode_is_ignored(event);
+		left_out->mode |= err == -EOPNOTSUPP && pm_event_mode_is_ignored(event);
 		if (!first->error)
 			*first = diag;
 		return err;
@@ -67,7 +67,7 @@ static int reads_fast(const struct pm_event *event, void *argument)
 	return err;
 }
 
-/* Whether ERROR is a lack of something that may be free for another thread. */
+/* Returns whether ERROR is a lack of a resource that another thread may get. */
 static bool passes(int error)
 {
 	switch (-error) {
@@ -85,9 +85,9 @@ static bool passes(int error)
 }
 
 /*
- * Moves the events that the kernel refuses behind those that may open: no thread asks for
- * them again, and none of its visits has to find out that they cannot be read. *ERRORS
- * gets the errno of each, by its new place.
+ * Moves the events that the kernel refuses behind those that may open. No thread opens
+ * them again, and no visit tries to read them. *ERRORS gets the errno of each, by its new
+ * place.
  */
 static void refuse(struct pm_region_plan *plan, int *errors)
 {
@@ -171,14 +171,14 @@ void pm_region_plan_record(struct pm_region_plan *plan)
 #define EXACT "'perfmon run --exact' counts instructions on any machine"
 
 /*
- * The machine's default events, of those that cost no system call. What refused the others
- * is said, and what can be had for system calls: one group of events takes two of them at
- * BEGIN and two at END.
+ * Selects the machine's default events that cost no system call. A note names why the
+ * others were left out, and which events cost system calls: one group of events takes two
+ * of them at BEGIN and two at END.
  */
 static int make_auto(struct pm_region_plan *plan)
 {
-	struct refusal refusal = {.mode = false};
-	const struct pm_diag *refused = &refusal.first;
+	struct left_out left_out = {.mode = false};
+	const struct pm_diag *refused = &left_out.first;
 	const char *why = refused->text, *set = "task-clock,page-faults";
 	const char *price = " with 4 system calls a visit";
 	bool shut = false;
@@ -186,12 +186,12 @@ static int make_auto(struct pm_region_plan *plan)
 	char text[1200];
 	int err;
 
-	err = pm_events_auto(PM_EVENTS_USER_ONLY, reads_fast, &refusal, &plan->list,
+	err = pm_events_auto(PM_EVENTS_USER_ONLY, reads_fast, &left_out, &plan->list,
 			     &diag);
 	if (!err && !refused->error)
 		return 0;
-	shut = refused->error && !refusal.mode && pm_diagnosis_is_shut();
-	if (refusal.mode) {
+	shut = refused->error && !left_out.mode && pm_diagnosis_is_shut();
+	if (left_out.mode) {
 		set = "instructions:uk,cycles:uk";
 		price = "";
 	} else if (refused->error == -ENOENT || refused->error == -ENODEV) {
@@ -211,12 +211,12 @@ static int make_auto(struct pm_region_plan *plan)
 		snprintf(
 			text, sizeof(text),
 			"regions are timed only: %s. PERFMON_EVENTS=%s counts events%s%s",
-			why, set, price, refusal.mode ? "" : ". " EXACT);
+			why, set, price, left_out.mode ? "" : ". " EXACT);
 	pm_profile_note(text);
 	return err;
 }
 
-/* The report of an event that somebody named says why it lacks the kernel's part. */
+/* Notes in the report why events that the user named lack the kernel's part. */
 static void note_user_mode(const struct pm_region_plan *plan)
 {
 	struct pm_diag diag = {0};

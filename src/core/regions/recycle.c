@@ -6,7 +6,7 @@
 #include "core/profile/profile.h"
 #include "fastpath/fastpath.h"
 
-/* Records of nodes that wait, by the logarithm of their capacity. */
+/* Unused records of nodes, by the logarithm of their capacity. */
 #define CLASSES 32
 
 static struct {
@@ -14,10 +14,10 @@ static struct {
 	uint64_t nodes[CLASSES]; /* likewise; linked by next */
 } unused;
 
-/* Brackets what a reader must not see half of. The release orders the increment that makes
- * the sequence even after everything before it; the fence orders the odd one before
- * everything after it. Partner: the reader's loads around its walk. */
-static unsigned int sequence_depth; /* an aggregate takes recycled memory meanwhile */
+/* Brackets changes that a reader must not see halfway. The release orders everything
+ * before it before the sequence becomes even. The fence orders the odd sequence before
+ * everything after it. Both pair with the reader's loads around its walk. */
+static unsigned int sequence_depth; /* nesting: an aggregate may take recycled memory */
 
 void pm_recycle_sequence_open(void)
 {

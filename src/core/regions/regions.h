@@ -2,12 +2,12 @@
 /*
  * Regions: the process, its threads, their call paths, and the slow path.
  *
- * Uses profile/, report/ (at exit), counters/, events/, os/ and the fast path, which calls
- * upward to the slow path here: fastpath/region.h names the functions. registry.c alone
- * includes liburcu.
+ * The fast path calls upward to the slow path here: fastpath/region.h declares the
+ * functions. Only registry.c includes liburcu.
  *
- * Must hold: what several threads write is written under the process lock; a warm region
- * never comes here; in a signal handler nothing waits for what it may have interrupted.
+ * Must hold: data that several threads write is written under the process lock; a warm
+ * region never comes here; a signal handler never waits for code that it may have
+ * interrupted.
  */
 #ifndef PM_REGIONS_REGIONS_H
 #define PM_REGIONS_REGIONS_H

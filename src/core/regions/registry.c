@@ -13,9 +13,9 @@
 #include "fastpath/fastpath.h"
 
 /*
- * liburcu's table finds the tree that a name is in, by eight bits of its hash, and the tree
- * grows with its names. The table does not: each bucket costs each program 60 ns at its
- * first region, and growing calls malloc, starts threads and aborts without memory.
+ * liburcu's table maps eight bits of a name's hash to a tree, and the tree grows with its
+ * names. The table does not grow: each bucket costs each program 60 ns at its first
+ * region, and growing calls malloc, starts threads and aborts without memory.
  */
 #define TREES_LOG2 8
 #define TREES	   (1UL << TREES_LOG2)
@@ -37,9 +37,9 @@ struct tree {
 
 /*
  * Readers of the table need no read-side critical section: no entry is ever removed and
- * the table never resizes, so there is no grace period to wait for. The table is told so
- * by this flavour. None of liburcu's own is used: their locks belong to the program,
- * which takes them around fork(2) if it uses that flavour, and they do not nest.
+ * the table never resizes, so there is no grace period. This flavour does nothing. None
+ * of liburcu's own is used: their locks belong to the program, which takes them around
+ * fork(2) if it uses that flavour, and they do not nest.
  */
 static void nothing(void)
 {
@@ -54,13 +54,13 @@ static const struct rcu_flavor_struct forever = {
 static struct cds_lfht *trees;
 static uint32_t count;
 
-/* The entries by their ids, which begin at 1: pages, made as names come. */
+/* The entries by their ids, which begin at 1, in pages that are allocated on demand. */
 #define PAGE_LOG2 12
 #define PAGE	  (UINT32_C(1) << PAGE_LOG2)
 static struct entry **by_id[(PM_REGIONS_MAX >> PAGE_LOG2) + 1];
 
-/* Entries are never freed, and a signal handler that interrupted malloc may need one: they
- * come one after the other from mappings. */
+/* Entries are never freed, and a signal handler that interrupted malloc may need one. So
+ * they are allocated from mappings, one after the other. */
 #define CHUNK (UINT32_C(64) << 10)
 static char *chunk;
 static size_t chunk_left;
@@ -88,7 +88,8 @@ struct key {
 	uint64_t hash;
 };
 
-/* NAME up to PM_REGION_NAME_MAX bytes: FNV-1a, and a product that spreads it upwards. */
+/* Hashes NAME up to PM_REGION_NAME_MAX bytes: FNV-1a, and a product that mixes its high
+ * bits. */
 static struct key key_of(const char *name)
 {
 	struct key key = {.name = name, .hash = UINT64_C(0xcbf29ce484222325)};
@@ -110,13 +111,14 @@ static int has_number(struct cds_lfht_node *node, const void *number)
 {
 	const struct tree *tree = caa_container_of(node, struct tree, node);
 
-	/* Partner: the release store of the top, which says that the number stands. liburcu
-	 * orders this already, unseen by ThreadSanitizer. */
+	/* Pairs with the release store of the top: the number is then valid. liburcu
+	 * orders this already, but ThreadSanitizer does not see that. */
 	return __atomic_load_n(&tree->top, __ATOMIC_ACQUIRE) &&
 	       tree->number == *(const unsigned long *)number;
 }
 
-/* Where KEY's entry is linked, or would be: holds NULL then. NULL without its tree. */
+/* Returns the link of KEY's entry, which is NULL if there is no entry, or NULL without
+ * its tree. */
 static struct entry **place_of(const struct key *key)
 {
 	unsigned long number = (unsigned long)(key->hash >> (64 - TREES_LOG2));
@@ -130,7 +132,7 @@ static struct entry **place_of(const struct key *key)
 	if (!node)
 		return NULL;
 	place = &caa_container_of(node, struct tree, node)->top;
-	/* Partner: the release store that links an entry, which is whole by then. */
+	/* Pairs with the release store that links an entry, which is complete then. */
 	while ((entry = __atomic_load_n(place, __ATOMIC_ACQUIRE)) &&
 	       !is_named(entry, key)) {
 		place = &entry->child[bits >> (64 - CHILDREN_LOG2)];
@@ -166,7 +168,7 @@ static void *take(size_t size)
 	return memory;
 }
 
-/* ENTRY is the first of its tree. */
+/* Adds the tree of ENTRY, its first. */
 static bool plant(const struct key *key, struct entry *entry)
 {
 	struct tree *tree = take(sizeof(*tree));
@@ -218,7 +220,7 @@ void pm_registry_each_region(void (*visit)(const struct perfmon_region *region))
 		visit(&entry_of(id)->region);
 }
 
-/* Whoever reads it too early asks for the name, and finds that. */
+/* A caller that reads it too early then finds the region by its name. */
 uint32_t pm_registry_count(void)
 {
 	return __atomic_load_n(&count, __ATOMIC_RELAXED);

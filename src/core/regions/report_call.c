@@ -17,7 +17,7 @@
 
 #define FLAGS (PERFMON_REPORT_PER_THREAD | PERFMON_REPORT_SUBTRACT_BIAS)
 
-/* Puts OPTIONS over those of the environment. A level is the caller's to free. */
+/* Applies OPTIONS over those of the environment. The caller frees a level. */
 static int apply(const struct perfmon_report_options *options, struct pm_options *to,
 		 struct pm_diag *diag)
 {
@@ -57,7 +57,7 @@ static int report(int fd, const struct perfmon_report_options *options,
 {
 	struct pm_snapshot *snapshot = NULL;
 	int err = pm_regions_snapshot(&snapshot, diag);
-	/* The environment as it was at the first region, which stands once there is a
+	/* These are the options at the first region. They never change once there is a
 	 * profile. */
 	struct pm_options all =
 		err ? (struct pm_options){.level = NULL} : pm_regions.options;
@@ -105,7 +105,7 @@ static void answer(void *argument)
 	request->result = report(request->fd, &request->options, &request->diag);
 }
 
-/* Tables want more of a stack than a small thread has. */
+/* Writing tables needs more stack than a small thread has. */
 static int report_aside(int fd, const struct perfmon_report_options *given)
 {
 	struct request request = {.fd = fd};

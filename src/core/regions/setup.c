@@ -31,7 +31,7 @@
 /* Disarms that no arm has undone. */
 static int disarms;
 
-/* Publishes the calls that BEGIN and END make, by the plan and the options. */
+/* Publishes the calls of BEGIN and END, by the plan and the options. */
 static void publish(void)
 {
 	struct pm_region_calls none = {NULL, NULL};
@@ -55,7 +55,7 @@ int pm_regions_disarmed(int more)
 	if (armed == !disarms)
 		return disarms;
 	if (!disarms && pm_regions.was_armed) {
-		/* Visits may be open since before: the general form notices by this. */
+		/* Visits may still be open. The general form detects them by this. */
 		__atomic_store_n(&pm_region_general.generation,
 				 pm_region_general.generation + 1, __ATOMIC_RELAXED);
 	}
@@ -63,8 +63,8 @@ int pm_regions_disarmed(int more)
 	return disarms;
 }
 
-/* Under PM_LOCK_REGIONS. A forked child comes here again, with options and plan that its
- * parent has made. */
+/* Makes regions ready. The caller holds PM_LOCK_REGIONS. A forked child calls this again,
+ * with the options and the plan of its parent. */
 static int make_ready_here(void)
 {
 	static bool configured;
@@ -113,7 +113,7 @@ static int make_ready_here(void)
 		if (!pm_regions.options.arm)
 			disarms = 1;
 	}
-	/* Without it the report is the same, where nothing is preloaded. */
+	/* If this fails, the report is the same unless a library is preloaded. */
 	if (!configured)
 		atexit(pm_exit_prepare);
 	configured = true;
@@ -125,7 +125,8 @@ static void make_ready_at(void *err)
 	*(int *)err = make_ready_here();
 }
 
-/* It may call libpfm4, and reads files: too much for the stack of a small thread. */
+/* The set-up may call libpfm4, and reads files: too much for the stack of a small
+ * thread. */
 static int make_ready(void)
 {
 	int err = 0;
@@ -144,7 +145,7 @@ int pm_regions_init(void)
 {
 	int err = 0;
 
-	/* Before the lock: see pm_library_need(). */
+	/* This comes before the lock: see pm_library_need(). */
 	if (pm_regions_phase() == PM_REGIONS_NEW && pm_options_events())
 		pm_stack_run(load_libraries, NULL);
 	pm_regions_acquire();
@@ -163,37 +164,37 @@ int pm_regions_init(void)
 	return err;
 }
 
-/* Not there in a program that is wholly static, nor, before glibc 2.34, in one that is
- * not linked with libdl. */
+/* These functions are missing in a static program and, before glibc 2.34, in a program
+ * that is not linked with libdl. */
 #pragma weak dladdr
 #pragma weak dlopen
 
 /*
- * What the library is in is never unloaded: threads have a key whose destructor is here,
- * and open counters. The shared library is linked so; a plugin that the archive was
- * linked into is not.
+ * The object with the library must never be unloaded: threads have a key whose destructor
+ * is here, and open counters. The shared library is linked so. A plugin that contains the
+ * archive is not.
  */
 __attribute__((constructor)) static void stay_loaded(void)
 {
 	Dl_info info;
 
-	/* In the program itself, which stays in any case, this finds nothing. */
+	/* In the program itself, which always stays, this finds nothing. */
 	if (dladdr && dlopen && dladdr(&pm_regions, &info) && info.dli_fname)
 		dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 /* --- fork(2) ------------------------------------------------------------------------ */
 
-/* What the forking thread had open, for its child to begin again. */
+/* The open visits of the forking thread, which its child begins again. */
 static struct {
 	uint32_t count;
 	uint64_t key[PERFMON_PROFILE_DEPTH_MAX];
 } open_at_fork;
 
 /*
- * A fork by a signal handler that interrupted our slow path may find this thread's memory
- * in pieces: then the child's regions do nothing. The same holds for a fork in a child
- * that no handler prepared: it has no profile to leave behind.
+ * False if a signal handler forked that interrupted our slow path, so that this thread's
+ * memory may be inconsistent. Then the child's regions do nothing. The same holds for a
+ * fork in a child that no handler prepared: it has no profile to hand over.
  */
 static bool fork_prepared;
 
@@ -224,9 +225,9 @@ static void forget_thread(struct pm_registry_thread *thread)
 }
 
 /*
- * The child: nothing of the parent's measuring may reach it, and nothing it does the
- * parent's. Names keep their ids, since the program's descriptors hold them. The rest is
- * made anew by the child's first region, or here if regions are open.
+ * Separates the child from its parent's measurement. Names keep their ids, since the
+ * program's descriptors have them. The child's first region creates the rest again, or
+ * this function does if regions are open.
  */
 static void in_child(bool prepared)
 {

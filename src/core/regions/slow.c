@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The slow path of regions: what BEGIN and END of the hot path do not find ready. What is
- * done where a view is stale is in stale.c.
+ * The slow path of regions: BEGIN and END if the hot path cannot handle them. stale.c has
+ * the part for stale views.
  *
- * A first pass goes one way, downwards, with the stack closed. Each step leaves what the next
- * one needs, or counts the visit as lost and ends. The last step hands the call back to the
- * hot path, once: it alone counts a visit, so that the first one costs what all others do.
+ * The first call of a path goes one way, downwards, with the stack closed. Each step
+ * prepares the next one, or counts the visit as lost and ends. The last step repeats the
+ * call in the hot path, once. Only the hot path counts a visit, so that the first visit
+ * costs the same as all others.
  *
  *	BEGIN of the hot path                  END of the hot path
  *	 |                |                     |                  |
- *	 | stack closed  | no such path        | stack closed    | another key
+ *	 | stack closed   | no such path        | stack closed     | another key
  *	 v                |                     v                  |
  *	begin_closed      |                    end_closed          |
  *	  process, thread |                      no thread: lost   |
@@ -18,7 +19,7 @@
  *	 |                v                     |                  v
  *	 +--------> begin_missing               +----------> end_other
  *	              key, by the name                         key, by the name
- *	              path: node and entry                      visits inside of it, dropped
+ *	              path: node and entry                     inner visits, dropped
  *	              |                                        |
  *	              v                                        v
  *	             BEGIN of the hot path                    END of the hot path
@@ -42,7 +43,7 @@
 #include "core/regions/unmatched.h"
 #include "fastpath/fastpath.h"
 
-/* Counts a visit that is lost. A handler may come in between and count one, too. */
+/* Counts a lost visit. A signal handler that interrupts this may count one, too. */
 static void count_lost(uint64_t *lost)
 {
 	__atomic_fetch_add(lost, 1, __ATOMIC_RELAXED);
@@ -65,8 +66,8 @@ static void overflow_push(struct pm_thread_block *block, uint64_t key)
 	count_lost(block->thread->lost);
 }
 
-/* Closes the stack at FRAME until the visit that begins here has ended: it and all below it
- * are counted in *LOST. */
+/* Closes the stack at FRAME until the visit that begins here has ended. This visit and
+ * all below it are counted in *LOST. */
 static void overflow(struct pm_thread_block *block, struct pm_frame *frame, uint64_t key,
 		     uint64_t *lost)
 {
@@ -76,9 +77,9 @@ static void overflow(struct pm_thread_block *block, struct pm_frame *frame, uint
 }
 
 /*
- * Ends the innermost of these visits that has KEY, and those inside of it, whose ENDs were
- * jumped over. False if the visit that ends is open further out: then all of these are
- * over.
+ * Ends the innermost of these visits that has KEY, and the visits inside of it, whose
+ * ENDs were skipped by a jump. Returns false if the visit that ends is open further out:
+ * then all of these have ended.
  */
 static bool overflow_pop(struct pm_thread_block *block, uint64_t key)
 {
@@ -87,7 +88,7 @@ static bool overflow_pop(struct pm_thread_block *block, uint64_t key)
 
 	for (i = open < PM_OVERFLOW_KEYS ? open : PM_OVERFLOW_KEYS; i--;) {
 		if (block->overflow_key[i] == key) {
-			/* Of those that are only counted, one ends: it cannot be told which. */
+			/* One of the visits without a key ends; it is not known which. */
 			block->overflow = open > PM_OVERFLOW_KEYS ? open - 1 : i;
 			return true;
 		}
@@ -99,7 +100,7 @@ static bool overflow_pop(struct pm_thread_block *block, uint64_t key)
 			return false;
 		}
 	}
-	/* One that could not be named at its BEGIN may have been registered since. */
+	/* A visit without a name at its BEGIN may be registered by now. */
 	if (open > PM_OVERFLOW_KEYS || !block->overflow_key[open - 1])
 		block->overflow--;
 	else
@@ -109,12 +110,12 @@ static bool overflow_pop(struct pm_thread_block *block, uint64_t key)
 
 /* --- a closed stack ------------------------------------------------------------------- */
 
-/* BEGINs that the calling thread has dropped since it is not set up: their ENDs have had
- * a BEGIN. */
+/* The number of BEGINs that the calling thread dropped before its set-up. Their ENDs have
+ * had a BEGIN. */
 static __thread uint64_t dropped;
 
-/* In the first thread that is set up. Under the lock nobody disarms meanwhile, and a fork
- * waits: its child is to know the cost as well. */
+/* Measures the cost in the first thread that is set up. Under the lock no thread disarms,
+ * and a fork waits, so that its child knows the cost, too. */
 static void measure_cost(void)
 {
 	static bool measured;
@@ -129,7 +130,7 @@ static void measure_cost(void)
 	pm_regions_release();
 }
 
-/* The first region of a thread. True if the thread is set up now. */
+/* Sets up the thread at its first region. Returns true if the thread is set up now. */
 static bool first_use(void)
 {
 	struct pm_still still;
@@ -144,7 +145,8 @@ static bool first_use(void)
 	if (!pm_thread_may_set_up())
 		return false;
 	pm_kernel_still_begin(&still);
-	/* The process's own set-up calls libraries that allocate, a thread's does not. */
+	/* The set-up of the process calls libraries that allocate. That of a thread does
+	 * not. */
 	if (!pm_thread_busy && !(pm_regions_phase() == PM_REGIONS_READY
 					 ? pm_may_be_in_signal_handler(&still.mask)
 					 : pm_in_signal_handler())) {
@@ -170,7 +172,7 @@ static bool first_use(void)
 	return set_up;
 }
 
-/* An END in a thread that is not set up: its BEGIN was dropped, or ran in another
+/* Counts an END in a thread that is not set up: its BEGIN was dropped, or ran in another
  * thread. */
 static void end_without_thread(const char *name)
 {
@@ -182,7 +184,8 @@ static void end_without_thread(const char *name)
 	}
 }
 
-/* Whether BLOCK was wiped: the process is a child that no fork handler prepared. */
+/* Returns whether BLOCK was wiped: the process is a child that no fork handler
+ * prepared. */
 static bool wiped(struct pm_thread_block *block)
 {
 	if (block->alive)
@@ -192,8 +195,8 @@ static bool wiped(struct pm_thread_block *block)
 	return true;
 }
 
-/* The stack is where the first frame without a node is. The visit of the call that was left
- * is lost; an END may have left its node half written. */
+/* The top is the first frame without a node. The visit of the interrupted call is lost.
+ * An END may have left its node half written. */
 bool pm_slow_reopen(struct pm_thread_block *block)
 {
 	struct pm_frame *frame = pm_frame_at(block->frames, block->frame_size, 1);
@@ -220,8 +223,8 @@ bool pm_slow_reopen(struct pm_thread_block *block)
 	return true;
 }
 
-/* Closes the stack of BLOCK, which is open, for this call; where it was. Visits that are
- * open since before regions were disarmed are dropped. */
+/* Closes the open stack of BLOCK for this call and returns its top. Drops visits that are
+ * open since before regions were disarmed. */
 static struct pm_frame *close_stack(struct pm_thread_block *block)
 {
 	struct pm_frame *frame = block->top;
@@ -245,7 +248,7 @@ void pm_region_begin_closed(struct perfmon_region *region)
 	struct pm_thread_block *block;
 
 	if (!pm_slow_begins()) {
-		pm_region_hear(pm_region_name(region), PM_GET(region->key));
+		pm_region_note_use(pm_region_name(region), PM_GET(region->key));
 		return;
 	}
 	block = pm_thread_block;
@@ -264,7 +267,8 @@ void pm_region_begin_closed(struct perfmon_region *region)
 			block->in_slow = 0;
 			return;
 		}
-		/* The ENDs that were to open the top fell into a disarmed time. */
+		/* Regions were disarmed when the ENDs came that should have opened the
+		 * stack. */
 		block->overflow = 0;
 		block->top = block->full_top;
 	}
@@ -309,14 +313,14 @@ void pm_region_end_closed(struct perfmon_region *region)
 
 /* --- a new path ---------------------------------------------------------------------- */
 
-/* The node's number in a path key. */
+/* Returns the node's number from a path key. */
 static uint32_t path_number(uint64_t path_key)
 {
 	return (uint32_t)(path_key * PM_KEY_INVERSE >> 32);
 }
 
-/* The stride of a new path to the region with ID, and where its first run begins. Under
- * PM_LOCK_REGIONS. */
+/* Sets the stride of a new path to the region with ID, and the begin of its first run.
+ * The caller holds PM_LOCK_REGIONS. */
 static void stride_begin(struct perfmon_profile_stride *stride, uint32_t id)
 {
 	uint64_t seed = pm_clock_ticks() ^ (uint64_t)(uintptr_t)stride;
@@ -326,15 +330,15 @@ static void stride_begin(struct perfmon_profile_stride *stride, uint32_t id)
 		if (pm_regions.options.strides[i].name)
 			name = pm_registry_name(id);
 	pm_stride_begin(stride, pm_options_stride(&pm_regions.options, name));
-	/* Close seeds must not give like numbers; and xorshift has no way out of 0. */
+	/* Close seeds must not give similar numbers, and xorshift cannot leave 0. */
 	seed = (seed ^ seed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	seed = (seed ^ seed >> 27) * UINT64_C(0x94d049bb133111eb);
 	PM_PUT(stride->random, (seed ^ seed >> 31) | 1);
 	pm_stride_draw(stride);
 }
 
-/* A new path of the calling thread below PARENT, at DEPTH; where it is counted as lost if
- * that cannot be, else NULL. The lock is needed for more room, and for a new stride. */
+/* Adds a path of the calling thread below PARENT, at DEPTH. Returns NULL, or the count of
+ * lost visits if it failed. More room, and a new stride, need the lock. */
 static uint64_t *add_path(struct pm_thread_block *block, const struct pm_frame *parent,
 			  uint64_t region_key, uint32_t depth)
 {
@@ -366,8 +370,8 @@ static uint64_t *add_path(struct pm_thread_block *block, const struct pm_frame *
 	return entry ? NULL : &thread->record->lost_no_memory;
 }
 
-/* The two last steps are functions of their own, so that the call which they hand back is
- * a tail call: what follows a call is counted in the visit that it has begun. */
+/* The two last steps are functions of their own, so that the repeated call is a tail
+ * call: work after a call would be counted in the visit that it began. */
 static __attribute__((noinline)) bool find_path(struct pm_thread_block *block,
 						struct pm_frame *frame,
 						struct perfmon_region *region)
@@ -389,7 +393,7 @@ static __attribute__((noinline)) bool find_path(struct pm_thread_block *block,
 		const char *name = pm_region_name(region);
 		struct perfmon_region *known = pm_region_of_name(name);
 
-		pm_region_hear(name, region_key);
+		pm_region_note_use(name, region_key);
 		region_key = 0;
 		if (known) {
 			region_key = known->key;
@@ -400,7 +404,7 @@ static __attribute__((noinline)) bool find_path(struct pm_thread_block *block,
 		lost = &record->lost_unnamed;
 	else if (depth > PERFMON_PROFILE_DEPTH_MAX)
 		lost = &record->lost_too_deep;
-	/* A handler inside of set-up, which is counting what an empty region counts. */
+	/* This is a signal handler during set-up, which measures an empty region. */
 	else if (pm_thread_busy)
 		lost = &record->lost_in_handler;
 	else if (!pm_thread_path(block, parent->path_key + region_key))

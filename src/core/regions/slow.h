@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The slow path, beyond what fastpath/region.h declares: what the public calls share with
- * it. */
+/* The part of the slow path that the public calls share. */
 #ifndef PM_REGIONS_SLOW_H
 #define PM_REGIONS_SLOW_H
 
@@ -19,13 +18,13 @@ static inline void pm_region_call(void (**armed)(struct perfmon_region *),
 		function(region);
 }
 
-/* Whether a BEGIN of the calling thread can be counted, which is set up if need be; and an
- * END. What cannot is counted as lost. */
+/* Return whether a BEGIN, or an END, of the calling thread can be counted. The thread is
+ * set up if needed. Otherwise the call is counted as lost. */
 bool pm_slow_begins(void);
 bool pm_slow_ends(const char *name);
 
-/* Opens the stack of BLOCK again, and returns true, if the call that closed it never will:
- * a signal handler has left it by siglongjmp(3). */
+/* Opens the stack of BLOCK again, and returns true, if the call that closed it never
+ * will: a signal handler has left it by siglongjmp(3). */
 bool pm_slow_reopen(struct pm_thread_block *block);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The slow path where views are stale: BEGIN and END when the hot path could not read
- * every counter from its view. A page has changed (the thread was switched, a counter
- * overflowed or rotated), a counter has no readable page, or it could not be opened at all.
+ * The slow path for stale views: BEGIN and END if the hot path could not read every
+ * counter from its view. A page has changed (the thread was switched, a counter
+ * overflowed, or events were multiplexed), a counter has no readable page, or it is not
+ * open.
  */
 #include "core/kernel/clock.h"
 #include "core/regions/state.h"
@@ -10,21 +11,21 @@
 #include "fastpath/fastpath.h"
 
 #define MOST PERFMON_PROFILE_COUNTERS_MAX
-/* How often a BEGIN tries to get one undisturbed set of samples before it settles for
- * whole values. */
+/* The number of attempts of a BEGIN to get one undisturbed set of samples. After them it
+ * reads whole values. */
 #define TRIES 3
 
-/* All counters of the calling thread, read whole. */
+/* All counters of the calling thread, as whole values. */
 struct whole {
 	uint64_t value[MOST];
 	uint64_t lost_ns[MOST];
 	uint64_t enabled_ns[MOST]; /* UINT64_MAX: not known */
 	uint32_t known;		   /* bit i: counter i could be read */
-	bool by_call;		   /* some by read(2) */
-	bool changed;		   /* some page had changed */
+	bool by_call;		   /* read(2) was used */
+	bool changed;		   /* some page has changed */
 };
 
-/* The same of one counter. */
+/* The same values of one counter. */
 struct one {
 	uint64_t value;
 	uint64_t lost_ns;
@@ -32,8 +33,9 @@ struct one {
 };
 
 /*
- * Copies what END will need of the views into the frames up to TOP that were begun under
- * the present epoch, and moves the epoch on. Must come before any view is refreshed.
+ * Saves the values of the views that END will need into the frames up to TOP that began
+ * in the current epoch, and advances the epoch. This must come before any view is
+ * refreshed.
  */
 static void save_views(struct pm_thread_block *block, struct pm_frame *top)
 {
@@ -53,8 +55,8 @@ static void save_views(struct pm_thread_block *block, struct pm_frame *top)
 	block->epoch++;
 }
 
-/* Refreshes the views whose pages have changed; true if every counter can be sampled now.
- * All frames must be saved. */
+/* Refreshes the views whose pages have changed. Returns true if every counter can be
+ * sampled now. All frames must have their views saved. */
 static bool refresh(struct pm_thread_block *block, struct whole *whole)
 {
 	bool all = true;
@@ -73,8 +75,8 @@ static bool refresh(struct pm_thread_block *block, struct whole *whole)
 	return all;
 }
 
-/* How long a counter has been enabled at TICKS by its page, whose enabled_base_ns is
- * BASE_NS; UINT64_MAX if pages do not tell the time. */
+/* Returns how long a counter has been enabled at TICKS, by its page, whose
+ * enabled_base_ns is BASE_NS. UINT64_MAX if pages have no clock. */
 static uint64_t enabled_at(const struct pm_thread_block *block, uint64_t base_ns,
 			   uint64_t ticks)
 {
@@ -83,7 +85,7 @@ static uint64_t enabled_at(const struct pm_thread_block *block, uint64_t base_ns
 	return base_ns + pm_view_clock_ns(block->view[block->time_view].page, ticks);
 }
 
-/* Reads every counter: from its page where that works, else all the rest by read(2). */
+/* Reads every counter: by its page if possible, else by read(2). */
 static void read_whole(struct pm_thread_block *block, uint64_t ticks, struct whole *whole)
 {
 	const struct pm_instance *instance = block->thread->instance;
@@ -101,8 +103,8 @@ static void read_whole(struct pm_thread_block *block, uint64_t ticks, struct who
 			whole->known |= 1u << i;
 		} else if (pm_counter_is_open(&instance->counters[i])) {
 			by_call |= 1u << i;
-			/* No counter was enabled for ever: still so after the call, it was
-			 * not read. */
+			/* This value is never read. If it is still here after the call,
+			 * the read failed. */
 			readings[i].enabled_ns = UINT64_MAX;
 		}
 	}
@@ -120,7 +122,7 @@ static void read_whole(struct pm_thread_block *block, uint64_t ticks, struct who
 	}
 }
 
-/* Samples every counter under its view; false if a page changes. */
+/* Samples every counter by its view. Returns false if a page changes. */
 static bool sample_all(const struct pm_thread_block *block, struct pm_frame *frame)
 {
 	uint32_t i;
@@ -156,7 +158,7 @@ void pm_region_begin_stale(struct pm_thread_block *block, struct pm_frame *frame
 	}
 	frame->whole = 1;
 	frame->unknown = all & ~whole.known;
-	/* The plan's generation, and an epoch that no block has. */
+	/* Stores the plan's generation in an epoch that no block has. */
 	frame->epoch = PM_EPOCH(PM_EPOCH_GENERATION(block->epoch));
 	frame->start = pm_clock_ticks();
 out:
@@ -168,7 +170,7 @@ out:
 	block->top = pm_frame_at(frame, block->frame_size, 1);
 }
 
-/* What FRAME's BEGIN read of counter I. */
+/* Returns the values of counter I that FRAME's BEGIN read. */
 static struct one at_begin(const struct pm_thread_block *block,
 			   const struct pm_frame *frame, uint32_t i)
 {
@@ -182,8 +184,8 @@ static struct one at_begin(const struct pm_thread_block *block,
 		counter->lost_ns, enabled_at(block, counter->enabled_ns, frame->start)};
 }
 
-/* How long counter I was enabled from BEGIN's read of it to END's; UINT64_MAX if that is
- * not known. */
+/* Returns how long counter I was enabled between its reads at BEGIN and END. UINT64_MAX
+ * if that is not known. */
 static uint64_t enabled_between(const struct one *begin, const struct whole *end,
 				uint32_t i)
 {
@@ -193,9 +195,9 @@ static uint64_t enabled_between(const struct one *begin, const struct whole *end
 	return end->enabled_ns[i] - begin->enabled_ns;
 }
 
-/* The time on the CPU in a visit of WALL_NS. A counter is enabled while its thread is on
- * the CPU, and what lies between its two reads holds the visit: the least of all is
- * nearest. */
+/* Returns the time on the CPU in a visit of WALL_NS. A counter is enabled while its
+ * thread is on the CPU, and the interval between its two reads contains the visit. So the
+ * smallest of all enabled times is the best estimate. */
 static uint64_t on_cpu(const struct pm_thread_block *block, const struct pm_frame *frame,
 		       const struct whole *end, uint32_t known, uint64_t wall_ns)
 {
@@ -214,9 +216,9 @@ static uint64_t on_cpu(const struct pm_thread_block *block, const struct pm_fram
 }
 
 /*
- * Of ON_CPU_NS in a visit, what counter I missed. It is told between the two reads of the
- * counter, and these are further apart than the visit is long where other counters are
- * read by calls: so the share is taken, not the time.
+ * Returns how much of ON_CPU_NS counter I was off the hardware. It is known between the
+ * two reads of the counter. If other counters are read by calls, this interval is longer
+ * than the visit, so the share is used, not the time.
  */
 static uint64_t missed(const struct one *begin, const struct whole *end, uint32_t i,
 		       uint64_t on_cpu_ns)
@@ -248,7 +250,7 @@ void pm_region_end_stale(struct pm_thread_block *block, struct pm_frame *frame)
 	save_views(block, frame);
 	read_whole(block, ticks, &end);
 	known = same_plan ? end.known & ~frame->unknown : 0;
-	/* A clock that differs between CPUs may have gone back. */
+	/* A clock that differs between CPUs may have gone backwards. */
 	ticks = (int64_t)(ticks - frame->start) < 0 ? 0 : ticks - frame->start;
 	wall_ns = (uint64_t)pm_clock_ticks_ns((double)ticks);
 	enabled_ns = on_cpu(block, frame, &end, known, wall_ns);
@@ -260,7 +262,8 @@ void pm_region_end_stale(struct pm_thread_block *block, struct pm_frame *frame)
 		pm_stride_add_time(node, stride, ticks);
 	worth = stride ? stride->worth : 1;
 	PM_ADD(node->off_cpu_ns, (wall_ns - enabled_ns) * worth);
-	/* Of a saved frame a page changed further in, where what that took was counted. */
+	/* In a saved frame a page changed during an inner visit, which counted the cost
+	 * of that. */
 	if (end.changed || (saved && !frame->whole))
 		PM_COUNT32(node->retries, 1);
 	if (end.by_call || frame->whole)

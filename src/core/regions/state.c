@@ -70,7 +70,8 @@ bool pm_regions_try_lock(void)
 	return pm_locks_try(PM_LOCK_REGIONS);
 }
 
-/* Partner: the acquire in pm_regions_phase(), for those who do not hold the lock. */
+/* The release pairs with the acquire in pm_regions_phase(), for callers without the
+ * lock. */
 void pm_regions_set_phase(enum pm_regions_phase phase)
 {
 	__atomic_store_n(&pm_regions.phase, phase, __ATOMIC_RELEASE);
@@ -128,7 +129,7 @@ bool pm_regions_want_report(void)
 	const struct pm_options *options = &pm_regions.options;
 	bool counted = pm_regions.refused.error ? options->arm : pm_regions.was_armed;
 	unsigned int uses = __atomic_load_n(&pm_regions.uses, __ATOMIC_RELAXED);
-	/* Also who has armed or disarmed, and had no region yet. */
+	/* A process that armed or disarmed and had no region is quiet, too. */
 	bool quiet = __atomic_load_n(&pm_regions.silenced, __ATOMIC_RELAXED) ||
 		     uses == PM_REGIONS_QUIET || (!uses && !pm_regions.refused.error);
 
@@ -141,12 +142,13 @@ int pm_regions_snapshot(struct pm_snapshot **out, struct pm_diag *diag)
 	struct pm_snapshot *quiet;
 	int err;
 
-	/* A profile that is being begun is nobody's to read. */
+	/* A profile during its creation cannot be read. */
 	if (pm_regions_phase() != PM_REGIONS_READY || !pm_regions_is_ours())
 		return pm_diag_set(diag, -ENOENT,
 				   "this process has not used a region yet");
 	err = pm_profile_snapshot(out, diag);
-	/* Where threads end all the time no walk may find a quiet moment: make one. */
+	/* If threads end all the time, a walk may never find a quiet moment. The lock
+	 * makes one. */
 	if (!err && (*out)->partial && pm_regions_try_lock()) {
 		int again = pm_profile_snapshot(&quiet, diag);
 

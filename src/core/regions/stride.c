@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A path's visits are all measured at first. After LOOK of them, and again after each LOOK
- * measured ones, the cost of its visits is held against the time that has passed. Where
- * that is more than the path may have, its stride becomes what would have kept to it. Paths
- * whose stride was raised share what measuring may take, so that all of them together keep
- * to it; the others do not matter. A stride never falls.
+ * Chooses strides. At first all visits of a path are measured. After LOOK of them, and
+ * after each further LOOK measured ones, the cost of its visits is compared with the
+ * elapsed time. If the path exceeds its limit, its stride becomes the one that would have
+ * kept it. Paths with a raised stride share the limit of the thread, so that all of them
+ * together keep it; the others do not matter. A stride never decreases.
  */
 #include "core/regions/stride.h"
 
@@ -12,10 +12,10 @@
 #include "core/regions/state.h"
 #include "core/regions/thread.h"
 
-/* A region of fewer visits is measured whole. */
+/* Regions with fewer visits are measured completely. */
 #define LOOK 1000
-/* Where passing a visit over costs more than the path may have, measuring takes this part
- * of that. */
+/* If skipping a visit costs more than the path's limit, measuring takes this part of that
+ * cost. */
 #define PART	    0.1
 #define STRIDE_MOST (1u << 24)
 
@@ -27,11 +27,12 @@ void pm_stride_begin(struct perfmon_profile_stride *stride, uint32_t visits)
 	PM_PUT(stride->looked, visits ? 0 : pm_clock_ticks());
 }
 
-/* The ticks that a measured visit costs, as this path's were read; 0: not known. */
+/* Returns the ticks of a measured visit of this path, by its way of reading; 0: not
+ * known. */
 static double pair_ticks(const struct perfmon_profile_node *node)
 {
 	const struct perfmon_profile_cost *cost = &pm_regions.plan.time;
-	/* Partner: the release store when another thread has measured it. */
+	/* Pairs with the release store in another thread that has measured it. */
 	uint32_t known = __atomic_load_n(&cost->known, __ATOMIC_ACQUIRE);
 
 	if (known & PERFMON_PROFILE_COST_CALL &&
@@ -40,11 +41,11 @@ static double pair_ticks(const struct perfmon_profile_node *node)
 	return known & PERFMON_PROFILE_COST_USER ? PM_GET(cost->pair) : 0;
 }
 
-/* The stride for so many VISITS in so many TICKS, of which measuring may take LIMIT. */
+/* Returns the stride for VISITS in TICKS, of which measuring may take LIMIT. */
 static uint64_t stride_for(double visits, double ticks, double limit, double pair,
 			   double skipped)
 {
-	/* What a visit may cost beyond being passed over. */
+	/* The allowed cost of a visit beyond the cost of skipping it. */
 	double room = limit * ticks / visits - skipped;
 
 	if (room < PART * skipped)
@@ -80,7 +81,7 @@ void pm_region_stride_look(struct pm_thread_block *block,
 		return;
 	PM_PUT(s->stride, stride);
 	PM_PUT(s->worth, stride);
-	/* A run of the new length begins behind this visit. */
+	/* A run of the new length begins after this visit. */
 	PM_PUT(s->left, 0);
 	pm_stride_draw(s);
 }

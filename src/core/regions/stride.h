@@ -7,8 +7,8 @@
 
 #include "perfmon/profile_layout.h"
 
-/* The STRIDE of a new path: so many visits of which one is measured, or 0 for one that
- * begins with each visit and is looked at (pm_region_stride_look()). */
+/* Sets the STRIDE of a new path: one of VISITS visits is measured. With 0 every visit is
+ * measured at first, and pm_region_stride_look() adjusts the stride. */
 void pm_stride_begin(struct perfmon_profile_stride *stride, uint32_t visits);
 
 #endif

@@ -18,14 +18,14 @@
 
 #define ENTRIES_FIRST_LOG2 5 /* for 16 paths */
 
-/* How often this thread has been taken down: a destructor that runs after that may set it
+/* How often leave() has ended this thread. A destructor that runs after that may set it
  * up once more. An error counts as the last time. */
-static __thread int times_left;
+static __thread int times_ended;
 #define TIMES_MOST 2
 
 bool pm_thread_may_set_up(void)
 {
-	return times_left < TIMES_MOST;
+	return times_ended < TIMES_MOST;
 }
 
 static pthread_key_t leave_key;
@@ -33,7 +33,7 @@ static bool leave_key_made;
 
 static const uint32_t cpu_unknown;
 
-/* glibc 2.35 and later: where the kernel keeps the thread's rseq area up to date. */
+/* glibc 2.35 and later: the place of the thread's rseq area, which the kernel updates. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));
 
@@ -53,9 +53,10 @@ static size_t round_up(size_t size, size_t to)
 }
 
 /*
- * What a forked child still needs of a thread, its descriptors above all, lies outside of
- * the memory that it finds wiped: in small pieces of chunks that are kept for later
- * threads. All pieces have the size that the plan's counters need. Under PM_LOCK_REGIONS.
+ * The part of a thread that a forked child still needs, above all its descriptors. It
+ * lies outside of the memory that is wiped: in small pieces of chunks that are kept for
+ * later threads. All pieces have the size for the plan's counters. PM_LOCK_REGIONS guards
+ * them.
  */
 #define CHUNK ((size_t)64 << 10)
 static struct pm_thread *unused_threads; /* linked by block */
@@ -93,9 +94,10 @@ static void give_thread(struct pm_thread *thread)
 	unused_threads = thread;
 }
 
-/* The mapping that a child finds wiped: the block with its views, the cache of names, the
- * child table, the stack of frames and the keys of visits too deep for it, in this order,
- * so that a thread with few paths and little nesting touches one page. */
+/* Makes the mapping that a child finds wiped: the block with its views, the cache of
+ * names, the table of paths, the stack of frames and the keys of visits below the deepest
+ * level, in this order, so that a thread with few paths and little nesting touches one
+ * page. */
 static int make_block(uint32_t counters, struct pm_thread_block **out, size_t *size)
 {
 	size_t page = pm_kernel_page_size();
@@ -136,7 +138,7 @@ static int make_block(uint32_t counters, struct pm_thread_block **out, size_t *s
 	return 0;
 }
 
-/* The thread's record and its first node, in recycled or new memory. */
+/* Makes the thread's record and its first node, in recycled or new memory. */
 static int make_record(struct pm_thread *thread)
 {
 	struct perfmon_profile_thread *record;
@@ -153,7 +155,8 @@ static int make_record(struct pm_thread *thread)
 	}
 	thread->record = record;
 	pm_kernel_thread_name(name);
-	/* Readers that saw it as another thread's may still be looking, and try again. */
+	/* Readers that saw it as another thread's may still be reading, and start
+	 * again. */
 	for (i = 0; i < sizeof(name); i++)
 		PM_PUT(record->name[i], name[i]);
 	PM_PUT(record->tid, (uint32_t)pm_kernel_gettid());
@@ -172,7 +175,8 @@ static int make_record(struct pm_thread *thread)
 	return 0;
 }
 
-/* The bottom of the stack of open visits: the thread itself, which no END matches. */
+/* Makes the bottom of the stack of open visits: the thread itself, which no END
+ * matches. */
 static void make_root_frame(struct pm_thread *thread)
 {
 	struct pm_thread_block *block = thread->block;
@@ -184,8 +188,8 @@ static void make_root_frame(struct pm_thread *thread)
 	root->epoch = 0;
 }
 
-/* How each counter stands in this thread, in its record and, where it is news, in the
- * plan's. */
+/* Records the state of each counter in this thread, in its record and, if it is new, in
+ * the plan's. */
 static void record_counters(struct pm_thread *thread)
 {
 	struct perfmon_profile_plan *plan = pm_regions.plan.record;
@@ -219,8 +223,8 @@ static void record_counters(struct pm_thread *thread)
 		PM_PUT(thread->record->status[i], plan->counter[i].error);
 }
 
-/* Opens the plan's events on the calling thread and starts them. What is refused is a
- * note and a status; the thread goes on with the rest. */
+/* Opens the plan's events on the calling thread and starts them. A refused event gets a
+ * note and a status; the thread continues with the others. */
 static void open_counters(struct pm_thread *thread, struct pm_diag *diag)
 {
 	struct pm_thread_block *block = thread->block;
@@ -260,8 +264,8 @@ static void open_counters(struct pm_thread *thread, struct pm_diag *diag)
 	}
 }
 
-/* Takes the calling thread down: its results are added up, its descriptors closed, its
- * memory freed. Harmless if it is not set up. */
+/* Ends the calling thread: its results are summed, its descriptors closed, its memory
+ * freed. Harmless if it is not set up. */
 static void leave(void *unused)
 {
 	struct pm_thread_block *block = pm_thread_block;
@@ -277,9 +281,10 @@ static void leave(void *unused)
 	block->top = NULL;
 	pm_thread_block = &pm_thread_block_none;
 	record = thread->record;
-	times_left++;
+	times_ended++;
 	pm_aggregate_thread(thread);
-	/* While a child that is forked meanwhile still finds them, and closes its own. */
+	/* This comes first: a child that is forked meanwhile still finds the descriptors
+	 * and closes its own. */
 	if (block->counters)
 		pm_instance_close(thread->instance);
 	pm_regions_acquire();
@@ -297,7 +302,7 @@ static void leave(void *unused)
 	pm_kernel_still_end(&still);
 }
 
-/* THREAD's memory and record; under PM_LOCK_REGIONS. */
+/* Makes THREAD's memory and record. The caller holds PM_LOCK_REGIONS. */
 static int make_thread(uint32_t counters, struct pm_thread **out)
 {
 	struct pm_thread *thread = take_thread(counters);
@@ -343,7 +348,7 @@ int pm_thread_setup(void)
 	}
 	if (err) {
 		if (err != -EDEADLK)
-			times_left = TIMES_MOST;
+			times_ended = TIMES_MOST;
 		return err;
 	}
 	open_counters(thread, &diag);
@@ -364,7 +369,7 @@ int pm_thread_setup(void)
 	make_root_frame(thread);
 	thread->block->arm_generation = PM_GET(pm_region_general.generation);
 	thread->block->alive = 1;
-	/* A handler that finds the block must find it alive. */
+	/* A signal handler that finds the block must find it alive. */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	pm_thread_block = thread->block;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -375,14 +380,14 @@ int pm_thread_setup(void)
 
 void pm_thread_forget(struct pm_thread *thread)
 {
-	/* The block is wiped: whether there are counters is the plan's to say. */
+	/* The block is wiped, so the plan shows whether there are counters. */
 	if (pm_regions.plan.live)
 		pm_instance_forget(thread->instance);
 	if (thread->entries_memory)
 		pm_kernel_munmap(thread->entries_memory, thread->entries_size);
 	if (thread->block == pm_thread_block) {
 		pm_thread_block = &pm_thread_block_none;
-		times_left = 0;
+		times_ended = 0;
 		pthread_setspecific(leave_key, NULL);
 	}
 	pm_kernel_munmap(thread->block, thread->memory_size);

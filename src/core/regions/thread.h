@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A thread that uses regions: what it opened, the memory its nodes are in, and how it
- * comes and goes. The hot path's part is in struct pm_thread_block.
+ * A thread that uses regions: its descriptors, the memory of its nodes, and its set-up
+ * and end. struct pm_thread_block has the hot path's part.
  */
 #ifndef PM_REGIONS_THREAD_H
 #define PM_REGIONS_THREAD_H
@@ -12,31 +12,32 @@
 #include "fastpath/fastpath.h"
 
 struct pm_thread {
-	struct pm_registry_thread registry; /* first: the registry hands it out */
+	struct pm_registry_thread registry; /* first: the registry returns its address */
 	struct pm_thread_block *block; /* a mapping of its own, with all it points to */
 	size_t memory_size;
-	void *entries_memory; /* the child table's own mapping, once it has grown; else NULL */
+	void *entries_memory; /* the table's own mapping after it has grown, else NULL */
 	size_t entries_size;
 	struct perfmon_profile_thread *record;
 	struct perfmon_profile_nodes *nodes; /* the newest */
-	uint64_t *lost; /* where visits below an overflow are counted */
+	uint64_t *lost;			     /* the count of visits below an overflow */
 	struct pm_instance *instance;
-	uint32_t strided; /* paths whose stride PERFMON_STRIDE=auto has raised */
+	/* number of paths whose stride PERFMON_STRIDE=auto has raised */
+	uint32_t strided;
 };
 
 /*
- * Sets the calling thread up: memory, counters, registry, and an open top. 0, or a
- * negative errno after which the thread is as before. Takes PM_LOCK_REGIONS. Makes system
- * calls; allocates from the kernel only, not from malloc, so that what it interrupts may
- * be inside malloc.
+ * Sets the calling thread up: memory, counters, registry, and an open stack. Returns 0,
+ * or a negative errno after which the thread is as before. Takes PM_LOCK_REGIONS. Makes
+ * system calls. Allocates only from the kernel, not from malloc, since the interrupted
+ * code may be inside malloc.
  */
 int pm_thread_setup(void);
 
-/* Whether the calling thread may be set up: not after an error, so that it costs the
- * thread time once, and at most once after it was taken down. */
+/* Returns whether the calling thread may be set up: never after an error, so that it
+ * costs the thread time once, and at most once after its end. */
 bool pm_thread_may_set_up(void);
 
-/* In a forked child: drops what THREAD of the parent held. */
+/* Releases the parent's resources of THREAD, in a forked child. */
 void pm_thread_forget(struct pm_thread *thread);
 
 #endif

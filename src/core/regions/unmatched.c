@@ -9,18 +9,18 @@
 #include "core/regions/registry.h"
 #include "core/regions/state.h"
 
-/* So much of a name, and of the names around it, is kept. */
+/* The limit of a name, and of the names around it. */
 #define NAME_MOST  128
 #define PLACE_MOST 512
 
-/* Under PM_LOCK_REGIONS. */
+/* PM_LOCK_REGIONS guards this. */
 static struct {
 	struct perfmon_profile_unmatched *at[PERFMON_PROFILE_UNMATCHED_MAX];
 	uint32_t count;
 } kinds;
 
-/* Adds TEXT to TO, which has USED bytes of SIZE; how many it has then. A character that does
- * not fit is left out whole. */
+/* Appends TEXT to TO, which has USED bytes of SIZE, and returns the new number of bytes.
+ * A character that does not fit is left out completely. */
 static size_t append(char *to, size_t used, size_t size, const char *text)
 {
 	const char *begin = text;
@@ -35,7 +35,7 @@ static size_t append(char *to, size_t used, size_t size, const char *text)
 	return used;
 }
 
-/* The names of the visits that are open, outermost first. */
+/* Stores the names of the open visits, outermost first. */
 static size_t place_of(const struct pm_thread_block *block, const struct pm_frame *frame,
 		       char place[PLACE_MOST])
 {
