@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The size-led structures of the API. Each begins with its size in the compiled program.
- * That program may know an earlier or a later version than the library.
+ * The program may know an earlier or a later version than the library.
  */
 #ifndef PM_API_EXPORT_STRUCT_H
 #define PM_API_EXPORT_STRUCT_H

@@ -17,7 +17,7 @@
 #define USER_READ_LONG 3u /* ... and the counter is 64 bits wide */
 
 /*
- * Whether this machine's PMU has 64 bits for every event: 1 yes, -1 no, 0 not known. It
+ * 1: this machine's PMU has 64 bits for every event; -1: it has not; 0: not known. It
  * spares later threads a call that fails. A wrong value does no harm, since views extend
  * 32 bits and the kernel counts their overflows.
  */

@@ -31,7 +31,7 @@
  *                                        clocks without a `:u`: they count all the same
  *   PMUs without modes (uncore, msr)     all modes: their drivers reject the bits
  *
- * Whether kernel mode is permitted is tried once for a user, by opening an event.
+ * An attempt to open an event shows whether kernel mode is permitted, once for a user.
  */
 #define PM_EVENTS_USER_ONLY PERFMON_EVENT_USER_ONLY
 

@@ -17,8 +17,8 @@ uint64_t pm_machine_start_time(void); /* of this process, in clock ticks since b
 
 struct pm_machine_process {
 	bool alive; /* it has not ended, though its parent may not have noticed */
-	uint64_t
-		start_time; /* in clock ticks since boot: it tells users of one pid apart */
+	/* in clock ticks since boot: distinguishes processes with the same pid */
+	uint64_t start_time;
 };
 /* Returns 0, or the error of reading /proc/PID/stat: -ENOENT or -ESRCH without such a
  * process. */

@@ -7,12 +7,12 @@
 
 #include "fastpath/fastpath.h"
 
-/* Makes the call that *ARMED points to, unless regions are disarmed. */
-static inline void pm_region_call(void (**armed)(struct perfmon_region *),
+/* Makes the call that *CALL points to, unless regions are disarmed. */
+static inline void pm_region_call(void (**call)(struct perfmon_region *),
 				  struct perfmon_region *region)
 {
 	void (*function)(struct perfmon_region *) =
-		__atomic_load_n(armed, __ATOMIC_RELAXED);
+		__atomic_load_n(call, __ATOMIC_RELAXED);
 
 	if (function)
 		function(region);

@@ -48,7 +48,7 @@ struct pm_regions {
 	unsigned int silenced; /* perfmon_report_quiet() */
 };
 
-/* Whether a used region asks for a report at exit: PERFMON_QUIET of perfmon/region.h. */
+/* How a used region asks for a report at exit: see PERFMON_QUIET in perfmon/region.h. */
 enum pm_regions_use { PM_REGIONS_REPORTED = 1, PM_REGIONS_QUIET = 2 };
 
 extern struct pm_regions pm_regions;

@@ -19,17 +19,19 @@ double pm_student_99(double freedom)
 		(((3 * z2 + 19) * z2 + 17) * z2 - 15) / (384 * v * v * v));
 }
 
-/* Where all that was measured is alike, it does not tell how far the others may be from
- * it. With a certainty of 99 % those of them that are not like it are no more than a
- * certain share of all; where that is above this, nothing is said. */
+/*
+ * All measured visits may be alike, and still show nothing about the others. With a
+ * certainty of 99 %, the visits that differ are at most a certain share of all. If that
+ * share is above this limit, there is no estimate.
+ */
 #define UNSEEN 0.01
 
-/* What that share comes to if each of these is twice as much, or nothing. */
+/* Returns the error by that share if each of its visits is twice as much, or nothing. */
 double pm_unseen_99(double sum, double measured, double all)
 {
 	double share = 1 - pow(0.01, 1 / measured);
 
-	/* Of nothing twice is nothing. */
+	/* Twice nothing is nothing: a sum of 0 allows no estimate. */
 	if (share > UNSEEN || !(sum > 0))
 		return INFINITY;
 	return sum / measured * fmin(all * share, all - measured);

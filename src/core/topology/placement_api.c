@@ -91,12 +91,12 @@ static int event_cpus(const struct pm_placement *p, const struct pm_event_list *
 static int refused(const struct pm_placement *p, const struct pm_event_list *list,
 		   struct pm_diag *diag)
 {
-	char covered[128];
+	char cpus[128];
 
 	pm_diag_set(diag, -ENODEV,
 		    "cannot count event '%s' on '%s' (CPUs %s): ", list->events[0].label,
 		    pm_slice_quote(pm_slice_of(p->text)).text,
-		    pm_cpus_print(&p->cpus, covered, sizeof(covered)));
+		    pm_cpus_print(&p->cpus, cpus, sizeof(cpus)));
 	for (size_t i = 0; i < list->count; i++)
 		pm_diag_add(diag, "%sPMU '%s' has %s%s", i ? ", " : "",
 			    list->events[i].pmu,
