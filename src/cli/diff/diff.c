@@ -238,12 +238,11 @@ int cli_diff(int argc, char **argv)
 		how.min_effect = data.exact ? EFFECT_EXACT : EFFECT;
 	bad = status ? NULL : diff_only_check(&data, how.only);
 	if (bad) {
-		cli_complain(
-			"diff",
-			*bad ? "--only: neither A nor B has '%s'"
-			     : "--only '%s': expects names separated by commas, such "
-			       "as time, visits or an event",
-			bad);
+		cli_complain("diff",
+			     *bad ? "--only: neither A nor B has '%s'"
+				  : "--only '%s': expects names separated by commas, "
+				    "such as time, visits or an event",
+			     bad);
 		status = DIFF_EXIT_TROUBLE;
 	}
 	if (!status) {

@@ -124,10 +124,9 @@ void diff_json(struct pm_out *out, const struct diff_data *data,
 {
 	char text[DIFF_NOTE];
 
-	pm_out_format(out,
-		      "{\"format\":1,\"perfmon\":\"" PACKAGE_VERSION "\","
-		      "\"runs\":[%u,%u]",
-		      data->runs[0], data->runs[1]);
+	pm_out_format(
+		out, "{\"format\":1,\"perfmon\":\"" PACKAGE_VERSION "\",\"runs\":[%u,%u]",
+		data->runs[0], data->runs[1]);
 	put_real(out, "alpha", options->alpha, true);
 	put_real(out, "min_effect", options->min_effect, true);
 	pm_out_format(out, ",\"inclusive\":%s,\"tests\":%u,\"totals\":[",

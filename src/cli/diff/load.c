@@ -601,8 +601,8 @@ static int side_ranks(const struct diff_data *data, uint32_t side, const uint32_
 	/* They are in the order of ranks. */
 	if (first != last && first < 0)
 		return pm_diag_set(diag, -EINVAL,
-				   "%s: some profiles have an MPI rank and some "
-				   "have none: these are not repeated runs",
+				   "%s: some profiles have an MPI rank and some have "
+				   "none: these are not repeated runs",
 				   side ? "B" : "A");
 	return first != last;
 }

@@ -12,14 +12,13 @@ static bool note_too_few(const struct diff_data *data, const struct diff_result 
 {
 	if (!result->too_few)
 		return false;
-	snprintf(
-		to, DIFF_NOTE,
-		"too few runs to decide %u comparison%s: %u run%s of A and %u of B; this "
-		"alpha needs %u runs on each side, taken in turns, for any number of "
-		"comparisons",
-		result->too_few, result->too_few == 1 ? "" : "s", data->runs[0],
-		data->runs[0] == 1 ? "" : "s", data->runs[1],
-		diff_runs_needed(options->alpha));
+	snprintf(to, DIFF_NOTE,
+		 "too few runs to decide %u comparison%s: %u run%s of A and %u of B; "
+		 "this alpha needs %u runs on each side, taken in turns, for any number "
+		 "of comparisons",
+		 result->too_few, result->too_few == 1 ? "" : "s", data->runs[0],
+		 data->runs[0] == 1 ? "" : "s", data->runs[1],
+		 diff_runs_needed(options->alpha));
 	return true;
 }
 

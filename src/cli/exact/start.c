@@ -242,11 +242,10 @@ int cli_exact_start(const char *subcommand, const struct cli_exact_events *event
 				     "PERFMON_EXACT_DIR '%s'",
 				     getenv("PERFMON_EXACT_DIR"));
 		else
-			cli_complain(
-				subcommand,
-				"perfmon was built without the tool that --exact "
-				"needs: install the package valgrind, then configure "
-				"and build perfmon again");
+			cli_complain(subcommand,
+				     "perfmon was built without the tool that --exact "
+				     "needs: install the package valgrind, then "
+				     "configure and build perfmon again");
 		return CLI_FAILED;
 	}
 	status = check_command(subcommand, command[0], path);

@@ -256,12 +256,10 @@ int export_chrome(struct pm_out *out, const struct export_profile *profile)
 	int err = 0;
 
 	if (profile->first)
-		pm_out_text(
-			out,
-			"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"layout\":"
-			"\"An aggregate: each event is all visits of a path of regions "
-			"in a thread, as long as they took together. When they were "
-			"is not known.\"},\n\"traceEvents\":[");
+		pm_out_text(out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"layout\":"
+				 "\"An aggregate: each event is all visits of a path of "
+				 "regions in a thread, as long as they took together. "
+				 "When they were is not known.\"},\n\"traceEvents\":[");
 	put_process(out, profile);
 	for (uint32_t t = 0; !err && t < profile->snapshot->thread_count; t++)
 		err = put_thread(out, profile, t, &sums);

@@ -309,9 +309,8 @@ static void show_rights(bool hardware, bool user_read)
 		have.perfmon ? "does not restrict this user: CAP_PERFMON or CAP_SYS_ADMIN"
 		: have.paranoid > 2 ? "no event is allowed: ask for sysctl "
 				      "kernel.perf_event_paranoid=2 or for CAP_PERFMON"
-		: have.paranoid > 1
-			? "user mode of own threads; for kernel mode ask for 1, for "
-			  "whole CPUs for 0"
+		: have.paranoid > 1 ? "user mode of own threads; for kernel mode ask for "
+				      "1, for whole CPUs for 0"
 		: have.paranoid > 0
 			? "own threads, kernel mode too; for whole CPUs ask for 0"
 			: NULL);
@@ -319,14 +318,13 @@ static void show_rights(bool hardware, bool user_read)
 	finding("CAP_PERFMON", have.perfmon ? "yes" : "no", NULL);
 	finding("system call filter (seccomp)", have.seccomp ? "on" : "off",
 		have.seccomp && !hardware
-			? "if perf_event_open is refused: run the "
-			  "container with a profile that allows the call"
+			? "if perf_event_open is refused: run the container with a "
+			  "profile that allows the call"
 			: NULL);
 	number_file("kernel.perf_user_access", "/proc/sys/kernel/perf_user_access",
-		    user_read || !hardware
-			    ? NULL
-			    : "for reads without a system call ask for sysctl "
-			      "kernel.perf_user_access=1");
+		    user_read || !hardware ? NULL
+					   : "for reads without a system call ask for "
+					     "sysctl kernel.perf_user_access=1");
 	number_file("rdpmc", "/sys/bus/event_source/devices/cpu/rdpmc",
 		    user_read || !hardware
 			    ? NULL

@@ -124,10 +124,10 @@ int cli_jobs_choose(struct cli_sources *sources, const char *wanted)
 			status = CLI_USAGE;
 		}
 	} else if (jobs.count > 1) {
-		cli_complain("report",
-			     "the profiles are of %zu jobs, which are not summed: choose "
-			     "one",
-			     jobs.count);
+		cli_complain(
+			"report",
+			"the profiles are of %zu jobs, which are not summed: choose one",
+			jobs.count);
 		tell(&jobs);
 		status = CLI_USAGE;
 	}

@@ -99,8 +99,8 @@ static void options_complete(struct pm_report_options *how,
 		[PM_WRITER_RUNS] = "the process still runs: the values so far",
 		[PM_WRITER_PACKED] = NULL,
 		[PM_WRITER_ENDED] = NULL,
-		[PM_WRITER_GONE] = "the process died before ending its profile: "
-				   "values exclude visits open at that time",
+		[PM_WRITER_GONE] = "the process died before ending its profile: values "
+				   "exclude visits open at that time",
 		[PM_WRITER_UNKNOWN] = "the process has not ended its profile, and may "
 				      "still run: values exclude open visits",
 	};

@@ -142,10 +142,9 @@ int run_and_watch(const char *profile, const char *name, char **command)
 	if (!err && pattern && files_like(pattern) <= before)
 		cli_complain(
 			"run",
-			"no profile was written to '%s': '%s' entered no region, or "
-			"does not use the library. To count a program as a whole, use "
-			"perfmon stat: perfmon diff compares what it writes with -f "
-			"json -o FILE",
+			"no profile was written to '%s': '%s' entered no region, or does "
+			"not use the library. To count a program as a whole, use perfmon "
+			"stat: perfmon diff compares what it writes with -f json -o FILE",
 			profile, name);
 	free(pattern);
 	return err ? err : end_as(status);

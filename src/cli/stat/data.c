@@ -28,10 +28,8 @@ static void put_number(struct pm_out *out, double value)
 void stat_csv_begin(const struct stat_result *result, struct pm_out *out)
 {
 	(void)result;
-	pm_out_text(
-		out,
-		"time_s,place,event,unit,count,status,coverage,runs,spread_percent,min,"
-		"max,own,children,ratio,ratio_of,why\r\n");
+	pm_out_text(out, "time_s,place,event,unit,count,status,coverage,runs,spread_"
+			 "percent,min,max,own,children,ratio,ratio_of,why\r\n");
 }
 
 static void csv_number(struct pm_out *out, bool known, double value)

@@ -299,10 +299,9 @@ bool stat_note(const struct stat_result *result, uint32_t number, struct pm_diag
 
 	pm_diag_clear(note);
 	if (result->input_lost && !number--) {
-		pm_diag_set(
-			note, 0,
-			"standard input is a pipe: what one run reads, the next does not "
-			"find; take it from a file (<FILE)");
+		pm_diag_set(note, 0,
+			    "standard input is a pipe: what one run reads, the next does "
+			    "not find; take it from a file (<FILE)");
 		return true;
 	}
 	if (result->exact)

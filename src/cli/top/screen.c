@@ -369,9 +369,9 @@ static void draw_keys(const struct screen *screen)
 		return;
 	}
 	put(LINES - 1, 0, COLS,
-	    screen->help ? "any key: back"
-			 : "q leave  h help  p hold  < > r sort  / filter  t threads  "
-			   "f flat");
+	    screen->help
+		    ? "any key: back"
+		    : "q leave  h help  p hold  < > r sort  / filter  t threads  f flat");
 }
 
 static void draw(const struct screen *screen)

@@ -25,27 +25,22 @@ static const struct pm_mark {
 } mark_table[] = {
 	{PM_MARK_MULTIPLEXED, "~N%",
 	 "estimated: counters were shared, and it was counted for N % of the time. For "
-	 "exact "
-	 "numbers count fewer events."},
+	 "exact numbers count fewer events."},
 	{PM_MARK_PART, "<N%",
 	 "too low: counted for N % of the time, on some kinds of core. Bind the threads "
-	 "to "
-	 "one kind."},
+	 "to one kind."},
 	{PM_MARK_SAMPLED, "+-N%",
 	 "estimated from visits measured at random: off by at most N %, with 99 % "
-	 "confidence "
-	 "(? if unknown). A smaller PERFMON_STRIDE is more exact."},
+	 "confidence (? if unknown). A smaller PERFMON_STRIDE is more exact."},
 	{PM_CELL_AT_LEAST, ">=",
-	 "at least: a visit has no END so far. Its values are those of the "
-	 "regions inside it. If the program has ended, add the END."},
+	 "at least: a visit has no END so far. Its values are those of the regions "
+	 "inside it. If the program has ended, add the END."},
 	{PM_MARK_MISMATCHED, "!",
 	 "too low: the END of an outer region closed some visits here or around here. "
-	 "Add "
-	 "the missing END."},
+	 "Add the missing END."},
 	{PM_MARK_DROPPED, "@",
 	 "too low: a counter could not be read in some visits, or the events had "
-	 "changed. "
-	 "Count fewer events."},
+	 "changed. Count fewer events."},
 	{PM_MARK_THREADS, "&",
 	 "too low: the event could not be opened in some threads. If the notes say so, "
 	 "raise 'ulimit -n'."},

@@ -108,12 +108,10 @@ static void header(const struct pm_report *report, struct pm_out *out)
 {
 	const struct pm_report_model *model = report->model;
 
-	pm_out_text(
-		out,
-		"thread,thread_name,id,parent,depth,path,region,entered,visits,time_ns,"
-		"exclusive_ns,mean_ns,stddev_ns,min_ns,max_ns,off_cpu_ns,threads,"
-		"fallback_reads,retries,migrations,mismatched_ends,dropped_counts,"
-		"defects,torn");
+	pm_out_text(out, "thread,thread_name,id,parent,depth,path,region,entered,visits,"
+			 "time_ns,exclusive_ns,mean_ns,stddev_ns,min_ns,max_ns,off_cpu_"
+			 "ns,threads,fallback_reads,retries,migrations,mismatched_ends,"
+			 "dropped_counts,defects,torn");
 	if (model->sampled)
 		pm_out_text(out, ",measured,time_error_ns,exclusive_error_ns");
 	for (uint32_t e = 0; e < model->event_count; e++) {

@@ -47,8 +47,7 @@ uint32_t pm_report_lost(const struct pm_snapshot *s, struct pm_lost lost[PM_LOST
 	static const struct pm_lost kinds[PM_LOST] = {
 		{0, "first_in_handler",
 		 "visits are missing: a signal handler was the first to use regions in "
-		 "its "
-		 "thread"},
+		 "its thread"},
 		{0, "threads", "threads could not be set up: their visits are missing"},
 		{0, "unnamed",
 		 "visits are missing: their region could not be registered"},
@@ -57,8 +56,8 @@ uint32_t pm_report_lost(const struct pm_snapshot *s, struct pm_lost lost[PM_LOST
 		{0, "too_deep", "visits are missing: they were nested deeper than 256"},
 		{0, "no_memory", "visits are missing: no memory for their path"},
 		{0, "other",
-		 "visits are missing: regions were disarmed while they were open, "
-		 "or a signal handler jumped out of a region call"},
+		 "visits are missing: regions were disarmed while they were open, or a "
+		 "signal handler jumped out of a region call"},
 		{0, "unmatched_ends", NULL},
 	};
 
@@ -303,9 +302,8 @@ static void head_processes(const struct pm_merge *merge, struct pm_out *out)
 /* WORD as a shell takes it: in quotes where it must be. */
 static void put_word(struct pm_bytes *line, const char *word)
 {
-	const char *plain =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-		"_-+=:,./@%";
+	const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567"
+			    "89_-+=:,./@%";
 	bool quoted = !*word || word[strspn(word, plain)];
 
 	pm_bytes_add(line, "'", quoted);
@@ -456,8 +454,8 @@ static void sanity_ratios(const struct pm_report *report, struct pm_out *out,
 				     pm_report_metric_heading(&report->model->metrics[m]),
 				     0);
 			pm_out_format(out,
-				      " of %s instructions a cycle is more than "
-				      "the %u that this CPU can issue\n",
+				      " of %s instructions a cycle is more than the %u "
+				      "that this CPU can issue\n",
 				      ratio, (unsigned int)limit);
 		}
 	}
@@ -507,15 +505,15 @@ void pm_report_text_notes(const struct pm_report *report, struct pm_out *out)
 			known_cost |= s->plans[p].counters[c].cost.known;
 	}
 	if (report->options->subtract_bias) {
-		pm_out_format(
-			out, "%s  note: %s\n", head,
-			known_cost && report->model->exact
-				? "counts exclude what measuring added, by the least "
-				  "cost of a visit at start-up"
-			: known_cost ? "times and counts exclude what measuring added, "
-				       "by the least cost of a visit at start-up"
-				     : "cannot subtract what measuring added: it was not "
-				       "measured");
+		pm_out_format(out, "%s  note: %s\n", head,
+			      known_cost && report->model->exact
+				      ? "counts exclude what measuring added, by the "
+					"least cost of a visit at start-up"
+			      : known_cost
+				      ? "times and counts exclude what measuring added, "
+					"by the least cost of a visit at start-up"
+				      : "cannot subtract what measuring added: it was "
+					"not measured");
 		head = "";
 	}
 	for (uint32_t i = 0; i < pm_report_lost(s, lost); i++) {

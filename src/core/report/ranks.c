@@ -160,9 +160,8 @@ int pm_report_ranks(const struct pm_report *report, const struct pm_report_tree 
 	}
 	pm_out_fold(out, out->columns, 8);
 	if (ranges.some_unknown)
-		pm_out_format(
-			out, "\n  N?    others entered the region, too: their values are "
-			     "unknown, and are in no sum\n");
+		pm_out_format(out, "\n  N?    others entered the region, too: their "
+				   "values are unknown, and are in no sum\n");
 	pm_out_fold_end(out);
 	*marks |= ranges.marks;
 	free(paths);

@@ -84,8 +84,8 @@ int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out)
 		return 0;
 	pm_out_text(out, "\ninclusive ");
 	pm_out_plain(out, exact ? tree->model->events[0].name : "time", 0);
-	pm_out_text(out, " of a thread (imbalance: how far the most is above the "
-			 "mean):\n");
+	pm_out_text(out,
+		    " of a thread (imbalance: how far the most is above the mean):\n");
 	return pm_table_write(&table, out);
 }
 

@@ -169,8 +169,8 @@ void pm_options_read_profile(struct pm_options *options, int *err)
 
 	if (given && (kind_of(given) == S_IFCHR || kind_of(given) == S_IFBLK)) {
 		pm_options_note(options,
-				"PERFMON_PROFILE=\"%.*s\" is a device: the profile "
-				"stays in memory",
+				"PERFMON_PROFILE=\"%.*s\" is a device: the profile stays "
+				"in memory",
 				PM_QUOTED, given);
 		free(given);
 		given = NULL;

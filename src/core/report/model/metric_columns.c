@@ -99,10 +99,10 @@ static int note(struct pm_report_model *model, const struct pm_metric *metric,
 			 find(model, name, model->events[e].suffix) != PM_NO_EVENT;
 	if (asprintf(&model->notes[model->note_count],
 		     metric->inputs[missing].kind != PM_METRIC_EVENT
-			     ? "no metric %s: %s is not that of the machine in a "
-			       "profile that was counted exactly by translation"
-		     : known ? "no metric %s: %s is not counted with the same "
-			       "modifiers as its other events"
+			     ? "no metric %s: %s is not that of the machine in a profile "
+			       "that was counted exactly by translation"
+		     : known ? "no metric %s: %s is not counted with the same modifiers "
+			       "as its other events"
 			     : "no metric %s: %s is not counted",
 		     metric->name, name) < 0)
 		return -ENOMEM;
