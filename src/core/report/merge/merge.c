@@ -2,14 +2,12 @@
 #include "core/report/merge/merge.h"
 
 #include <errno.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/report/merge/parts.h"
 #include "core/report/model/times.h"
-#include "core/text/hash.h"
-
-#define NAMES_FIRST 256
 
 int pm_merge_create(struct pm_merge **out, bool subtract_bias)
 {
@@ -45,7 +43,7 @@ void pm_merge_free(struct pm_merge *merge)
 		return;
 	pm_snapshot_free(merge->sum);
 	free(merge->node_room);
-	free(merge->names.slots);
+	tdestroy(merge->names, free);
 	ranges_free(&merge->paths);
 	ranges_free(&merge->regions);
 	for (uint32_t i = 0; i < merge->event_count; i++)
@@ -65,45 +63,25 @@ void pm_merge_free(struct pm_merge *merge)
 
 /* --- names -------------------------------------------------------------------------- */
 
-/* The slot in which NAME's id stands, or would. */
-static uint32_t *name_slot(const struct pm_merge *merge, const char *name)
-{
-	const struct pm_merge_names *names = &merge->names;
-	size_t slot = (size_t)pm_hash_text(pm_hash_seed(), name) & (names->room - 1);
+/* A region of the sum. A tree that stays balanced has no worst case that a profile could choose. */
+struct name {
+	uint32_t id;
+	const char *text; /* in the sum's regions */
+};
 
-	while (names->slots[slot] &&
-	       strcmp(merge->sum->regions[names->slots[slot]], name) != 0)
-		slot = (slot + 1) & (names->room - 1);
-	return &names->slots[slot];
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
 }
 
-static int names_grow(struct pm_merge *merge)
+static int name_get(struct pm_merge *merge, const char *text, uint32_t *id)
 {
-	struct pm_merge_names *names = &merge->names;
-	size_t room = names->room ? 2 * names->room : NAMES_FIRST;
-	uint32_t *slots = calloc(room, sizeof(*slots));
-
-	if (!slots)
-		return -ENOMEM;
-	free(names->slots);
-	names->slots = slots;
-	names->room = room;
-	for (uint32_t id = 1; id <= merge->sum->region_count; id++)
-		*name_slot(merge, merge->sum->regions[id]) = id;
-	return 0;
-}
-
-static int name_get(struct pm_merge *merge, const char *name, uint32_t *id)
-{
+	struct name key = {.text = text}, *name, **found;
 	struct pm_snapshot *sum = merge->sum;
-	uint32_t *slot;
-	char *copy;
 
-	if (2 * (size_t)sum->region_count >= merge->names.room && names_grow(merge))
-		return -ENOMEM;
-	slot = name_slot(merge, name);
-	if (*slot) {
-		*id = *slot;
+	found = tfind(&key, &merge->names, by_text);
+	if (found) {
+		*id = (*found)->id;
 		return 0;
 	}
 	if (sum->region_count + 1 == merge->region_room) {
@@ -115,11 +93,17 @@ static int name_get(struct pm_merge *merge, const char *name, uint32_t *id)
 		sum->regions = regions;
 		merge->region_room = room;
 	}
-	copy = strdup(name);
-	if (!copy)
+	name = malloc(sizeof(*name));
+	sum->regions[sum->region_count + 1] = strdup(text);
+	if (name)
+		*name = (struct name){sum->region_count + 1,
+				      sum->regions[sum->region_count + 1]};
+	if (!name || !name->text || !tsearch(name, &merge->names, by_text)) {
+		free(sum->regions[sum->region_count + 1]);
+		free(name);
 		return -ENOMEM;
-	*id = *slot = ++sum->region_count;
-	sum->regions[*id] = copy;
+	}
+	*id = ++sum->region_count;
 	return 0;
 }
 

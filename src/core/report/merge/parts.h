@@ -8,12 +8,6 @@
 
 #define PM_MERGE_NONE UINT32_MAX
 
-/* Ids of the sum's regions, by name. */
-struct pm_merge_names {
-	uint32_t *slots; /* 0 is free */
-	size_t room;	 /* a power of two */
-};
-
 /* A note of profiles, and who has it. */
 struct pm_merge_note {
 	char *text;
@@ -75,7 +69,7 @@ struct pm_merge {
 	struct pm_snapshot *sum; /* a thread and a plan for each set of open events */
 	uint32_t *node_room;	 /* of each of these threads */
 	uint64_t node_bytes;	 /* that these have room for */
-	struct pm_merge_names names;
+	void *names;		 /* of regions, for tsearch(3) */
 	uint32_t region_room;
 	struct pm_merge_ranges paths; /* node number n of the sum is path n - 1 */
 	struct pm_merge_ranges regions;

@@ -8,55 +8,41 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct {
-	const char *name;
-	enum pm_role role;
-} known[] = {
-	{"cycles", PM_ROLE_CYCLES},
-	{"cpu-cycles", PM_ROLE_CYCLES},
-	{"cpu_cycles", PM_ROLE_CYCLES},
-	{"cpu_clk_unhalted", PM_ROLE_CYCLES},
-	{"cpu_clk_unhalted.thread", PM_ROLE_CYCLES},
-	{"cpu_clk_unhalted:thread", PM_ROLE_CYCLES},
-	{"cpu_clk_unhalted:thread_p", PM_ROLE_CYCLES},
-	{"cycles_not_in_halt", PM_ROLE_CYCLES},
-	{"unhalted_core_cycles", PM_ROLE_CYCLES},
-	{"perf_count_hw_cpu_cycles", PM_ROLE_CYCLES},
-	{"instructions", PM_ROLE_INSTRUCTIONS},
-	{"inst_retired", PM_ROLE_INSTRUCTIONS},
-	{"inst_retired.any", PM_ROLE_INSTRUCTIONS},
-	{"inst_retired:any", PM_ROLE_INSTRUCTIONS},
-	{"inst_retired:any_p", PM_ROLE_INSTRUCTIONS},
-	{"instruction_retired", PM_ROLE_INSTRUCTIONS},
-	{"instructions_retired", PM_ROLE_INSTRUCTIONS},
-	{"retired_instructions", PM_ROLE_INSTRUCTIONS},
-	{"perf_count_hw_instructions", PM_ROLE_INSTRUCTIONS},
-	{"branches", PM_ROLE_BRANCHES},
-	{"branch-instructions", PM_ROLE_BRANCHES},
-	{"branch_instructions", PM_ROLE_BRANCHES},
-	{"br_retired", PM_ROLE_BRANCHES},
-	{"br_inst_retired.all_branches", PM_ROLE_BRANCHES},
-	{"br_inst_retired:all_branches", PM_ROLE_BRANCHES},
-	{"branch_instructions_retired", PM_ROLE_BRANCHES},
-	{"retired_branch_instructions", PM_ROLE_BRANCHES},
-	{"perf_count_hw_branch_instructions", PM_ROLE_BRANCHES},
-	{"branch-misses", PM_ROLE_BRANCH_MISSES},
-	{"branch_misses", PM_ROLE_BRANCH_MISSES},
-	{"br_mis_pred_retired", PM_ROLE_BRANCH_MISSES},
-	{"br_misp_retired.all_branches", PM_ROLE_BRANCH_MISSES},
-	{"br_misp_retired:all_branches", PM_ROLE_BRANCH_MISSES},
-	{"mispredicted_branch_retired", PM_ROLE_BRANCH_MISSES},
-	{"retired_mispredicted_branch_instructions", PM_ROLE_BRANCH_MISSES},
-	{"perf_count_hw_branch_misses", PM_ROLE_BRANCH_MISSES},
-	{"cache-references", PM_ROLE_CACHE_REFERENCES},
-	{"cache_references", PM_ROLE_CACHE_REFERENCES},
-	{"llc_references", PM_ROLE_CACHE_REFERENCES},
-	{"perf_count_hw_cache_references", PM_ROLE_CACHE_REFERENCES},
-	{"cache-misses", PM_ROLE_CACHE_MISSES},
-	{"cache_misses", PM_ROLE_CACHE_MISSES},
-	{"llc_misses", PM_ROLE_CACHE_MISSES},
-	{"perf_count_hw_cache_misses", PM_ROLE_CACHE_MISSES},
+/* Names by role, in small letters, with blanks between. */
+static const char *const known[PM_ROLES] = {
+	[PM_ROLE_CYCLES] =
+		"cycles cpu-cycles cpu_cycles cpu_clk_unhalted cpu_clk_unhalted.thread "
+		"cpu_clk_unhalted:thread cpu_clk_unhalted:thread_p cycles_not_in_halt "
+		"unhalted_core_cycles perf_count_hw_cpu_cycles",
+	[PM_ROLE_INSTRUCTIONS] =
+		"instructions inst_retired inst_retired.any inst_retired:any "
+		"inst_retired:any_p instruction_retired instructions_retired "
+		"retired_instructions perf_count_hw_instructions",
+	[PM_ROLE_BRANCHES] =
+		"branches branch-instructions branch_instructions br_retired "
+		"br_inst_retired.all_branches br_inst_retired:all_branches "
+		"branch_instructions_retired retired_branch_instructions "
+		"perf_count_hw_branch_instructions",
+	[PM_ROLE_BRANCH_MISSES] =
+		"branch-misses branch_misses br_mis_pred_retired "
+		"br_misp_retired.all_branches br_misp_retired:all_branches "
+		"mispredicted_branch_retired retired_mispredicted_branch_instructions "
+		"perf_count_hw_branch_misses",
+	[PM_ROLE_CACHE_REFERENCES] = "cache-references cache_references llc_references "
+				     "perf_count_hw_cache_references",
+	[PM_ROLE_CACHE_MISSES] =
+		"cache-misses cache_misses llc_misses perf_count_hw_cache_misses",
 };
+
+static bool is_listed(const char *names, const char *name, size_t length)
+{
+	for (; names; names = strchr(names, ' ')) {
+		names += *names == ' ';
+		if (strcspn(names, " ") == length && !strncasecmp(names, name, length))
+			return true;
+	}
+	return false;
+}
 
 /* The event's own name inside NAME: without "pmu::" and "pmu/.../", and where the
  * modifiers begin. */
@@ -93,10 +79,9 @@ struct pm_event_name pm_event_name_of(const char *text)
 	name.pmu = name.bare != text;
 	name.stem = (size_t)(name.bare - text) + name.length +
 		    (name.pmu && name.bare[name.length] == '/');
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (strlen(known[i].name) == name.length &&
-		    !strncasecmp(known[i].name, name.bare, name.length))
-			name.role = known[i].role;
+	for (enum pm_role role = PM_ROLE_NONE; role < PM_ROLES; role++)
+		if (is_listed(known[role], name.bare, name.length))
+			name.role = role;
 	return name;
 }
 

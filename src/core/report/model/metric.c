@@ -253,34 +253,29 @@ static int operand(struct parser *p)
 	return input(p, name, false);
 }
 
-static int product(struct parser *p)
+/* Reads operands by NEXT, with the operators FIRST and SECOND between. */
+static int chain(struct parser *p, int (*next)(struct parser *p), char first,
+		 int first_step, char second, int second_step)
 {
-	int err = operand(p);
+	int err = next(p);
 
-	while (!err && (peek(p) == '*' || peek(p) == '/')) {
-		struct pm_metric_step s = {.what = *p->at++ == '*' ? PM_STEP_MULTIPLY
-								   : PM_STEP_DIVIDE};
+	while (!err && (peek(p) == first || peek(p) == second)) {
+		struct pm_metric_step s = {.what = *p->at++ == first ? first_step
+								     : second_step};
 
-		err = operand(p);
-		if (!err)
-			err = step(p, s);
+		err = next(p) ?: step(p, s);
 	}
 	return err;
 }
 
+static int product(struct parser *p)
+{
+	return chain(p, operand, '*', PM_STEP_MULTIPLY, '/', PM_STEP_DIVIDE);
+}
+
 static int sum(struct parser *p)
 {
-	int err = product(p);
-
-	while (!err && (peek(p) == '+' || peek(p) == '-')) {
-		struct pm_metric_step s = {.what = *p->at++ == '+' ? PM_STEP_ADD
-								   : PM_STEP_SUBTRACT};
-
-		err = product(p);
-		if (!err)
-			err = step(p, s);
-	}
-	return err;
+	return chain(p, product, '+', PM_STEP_ADD, '-', PM_STEP_SUBTRACT);
 }
 
 /* "NAME" or "NAME [UNIT]": what stands before the '='. */

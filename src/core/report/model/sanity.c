@@ -123,29 +123,14 @@ uint32_t pm_report_starved(const struct pm_report_tree *all)
 
 const char *pm_report_mark_name(uint32_t mark)
 {
-	static const struct {
-		uint32_t mark;
-		const char *name;
-	} names[] = {
-		{PM_MARK_MULTIPLEXED, "estimated"},
-		{PM_MARK_PART, "part_of_time"},
-		{PM_MARK_RETRIED, "retried"},
-		{PM_MARK_FALLBACK, "fallback_read"},
-		{PM_MARK_IN_FLIGHT, "in_flight"},
-		{PM_MARK_TORN, "torn"},
-		{PM_MARK_MISMATCHED, "mismatched"},
-		{PM_MARK_DROPPED, "dropped"},
-		{PM_MARK_THREADS, "part_of_threads"},
-		{PM_MARK_DEFECT, "defect"},
-		{PM_MARK_SHORT, "too_short"},
-		{PM_MARK_IMPLAUSIBLE, "implausible"},
-		{PM_MARK_ERRATUM, "erratum"},
-		{PM_MARK_MIGRATED, "migrated"},
-		{PM_MARK_SAMPLED, "sampled"},
-	};
+	/* In the order of their bits. */
+	static const char *const names[PM_MARKS] = {
+		"estimated", "part_of_time", "retried", "fallback_read",   "in_flight",
+		"torn",	     "mismatched",   "dropped", "part_of_threads", "defect",
+		"too_short", "implausible",  "erratum", "migrated",	   "sampled"};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (names[i].mark == mark)
-			return names[i].name;
+	for (uint32_t bit = 0; bit < PM_MARKS; bit++)
+		if (mark == 1u << bit)
+			return names[bit];
 	return NULL;
 }
