@@ -151,6 +151,7 @@ EXTRA_DIST += tests/quotes.pl tests/suites/pages.sh tests/page_check.js tests/pa
 	tests/page_exact_check.js tests/page_ordinary_check.js tests/page_wide_check.js
 EXTRA_DIST += tests/suites/dist.sh tests/suites/exact_diff.sh tests/suites/exact_run.sh tests/suites/exact_guest.sh tests/suites/exact_tool.sh \
 	tests/suites/format.sh tests/suites/html.sh tests/suites/install.sh tests/suites/layers.sh \
+	tests/tables tests/tables.awk \
 	tests/suites/profiles.sh tests/suites/quiet.sh \
 	tests/suites/regions.sh tests/suites/snapshots.long.sh
 EXTRA_DIST += tests/suites/top.sh

@@ -2,7 +2,9 @@
 #
 # awk -f rooms.awk src/rooms EDGES: what breaks the table of rooms, a line each. An edge is
 # "include FILE HEADER" or "symbol FILE FILE NAME", of files below src/; "file FILE" and
-# "upward NAME" name the files that there are, and what fastpath/ may call upward.
+# "upward NAME" name the files that there are, and what fastpath/ may call upward. "table FILE
+# NAME STRUCT HEADER" is a constant table of functions of a struct that HEADER declares; where
+# that is another room's, this room can call upward through it: "wanted STRUCT" allows that.
 
 function room(file) {
 	sub(/\/[^\/]*$/, "", file)
@@ -40,6 +42,18 @@ FNR == NR {
 }
 $1 == "upward" {
 	upward[$2] = 1
+	next
+}
+$1 == "wanted" {
+	wanted[$2] = 1
+	next
+}
+$1 == "table" {
+	if (room($2) == room($5))
+		next
+	met[$4] = 1
+	if (!($4 in wanted))
+		print $2 " has a table of struct " $4 " (" $3 "), through which " room($5) " can call upward: tests/tables does not have it"
 	next
 }
 $1 == "file" {
@@ -82,6 +96,9 @@ function peel(from, to,  e, pair, f, i, j, n, count, by, user, free, last) {
 	}
 }
 END {
+	for (e in wanted)
+		if (!(e in met))
+			print "tests/tables has struct " e ", of which no room fills a table in that another declares"
 	for (e in edge) {
 		split(e, pair, " ")
 		files[pair[1]] = files[pair[2]] = 1

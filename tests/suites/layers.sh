@@ -30,24 +30,44 @@ edges() {
 		while read -r file header; do
 			[ ! -e "src/$header" ] || printf 'include %s %s\n' "$file" "$header"
 		done
-	objects | while read -r object source; do
-		nm "$object" | sed "s|^|$source |"
-	done | awk '
-	$(NF - 1) ~ /^[TDBRVW]$/ { where[$NF] = $1 }
-	$(NF - 1) == "U" { used[$1 " " $NF] = 1 }
+	objects >"$work/objects"
+	cut -d ' ' -f 1 "$work/objects" | xargs nm -A >"$work/symbols"
+	awk '
+	FNR == NR { source[$1] = $2; next }
+	{ sub(/:.*/, "", $1) }
+	$(NF - 1) ~ /^[TDBRVW]$/ { where[$NF] = source[$1] }
+	$(NF - 1) == "U" { used[source[$1] " " $NF] = 1 }
 	END {
 		for (u in used) {
 			split(u, pair, " ")
 			if (pair[2] in where && where[pair[2]] != pair[1])
 				print "symbol", pair[1], where[pair[2]], pair[2]
 		}
-	}'
+	}' "$work/objects" "$work/symbols"
+	tables
+}
+# "wanted STRUCT" for what tests/tables allows, and "table FILE NAME STRUCT HEADER" for each
+# constant table of functions whose struct a header declares.
+tables() {
+	sed -n 's/^\([a-z_]*\) | .*/wanted \1/p' tests/tables
+	sed -n 's/.* T \(pm_.*\)/function \1/p' "$work/symbols" >"$work/functions"
+	cut -d ' ' -f 1 "$work/objects" | xargs objdump -tr | awk -f tests/tables.awk |
+		awk '
+		FILENAME ~ /functions$/ { functions[$2] = 1; next }
+		FILENAME ~ /objects$/ { source[$1] = $2; next }
+		$3 ~ /^\.text/ || $3 in functions { print source[$1], $2 }
+		' "$work/functions" "$work/objects" - | sort -u |
+		while read -r file name; do
+			struct=$(sed -nE "s/.*\bstruct ([a-z0-9_]+) $name\b.*[={].*/\1/p" "src/$file" | sort -u)
+			header=$(grep -lE "^struct ${struct:-none} \{" -r src include --include='*.h' || true)
+			[ -z "$header" ] || printf 'table %s %s %s %s\n' "$file" "$name" "$struct" "${header#src/}"
+		done
 }
 edges >"$work/edges"
 rooms() { # TABLE EDGES
 	awk -f tests/rooms.awk "$1" "$2"
 }
-try "$(grep -c '^include' "$work/edges") includes and $(grep -c '^symbol' "$work/edges") uses keep to src/rooms" \
+try "$(grep -c '^include' "$work/edges") includes, $(grep -c '^symbol' "$work/edges") uses and $(grep -c '^table' "$work/edges") tables keep to src/rooms" \
 	nothing rooms src/rooms "$work/edges" || true
 
 # Each way to break it is seen.
@@ -91,6 +111,28 @@ folders() {
 		ls -d include/perfmon examples bench tests configure.ac Makefile.am >/dev/null
 }
 try "src/ has six folders" folders || true
+
+try "sees a table that calls upward" seen "core/session/session.c has a table of struct pm_session_hooks" \
+	"table core/session/session.c hooks pm_session_hooks core/session/core/hooks.h" || true
+try "sees a table of a public struct" seen "core/report/csv.c has a table of struct perfmon_writer" \
+	"table core/report/csv.c writer perfmon_writer include/perfmon/report.h" || true
+try "sees a table that is no more" seen "tests/tables has struct pm_gone" "wanted pm_gone" || true
+# The relocations are read: a table is planted.
+planted() {
+	printf 'struct hooks { int (*call)(void); };\nextern int pm_there(void);\n%s\n%s\n' \
+		'static int here(void) { return 0; }' \
+		'static const struct hooks hooks[] = {{here}, {pm_there}}; const void *f(void) { return hooks; }' |
+		gcc -fPIC -c -x c - -o "$work/planted.o"
+	objdump -tr "$work/planted.o" | awk -f tests/tables.awk
+	[ "$(objdump -tr "$work/planted.o" | awk -f tests/tables.awk | cut -d ' ' -f 2-)" = $'hooks .text\nhooks pm_there' ]
+}
+try "sees what a constant table points to" planted || true
+state_is_moved() {
+	grep -rnE 'session->state = ' src --include='*.[ch]' >"$work/moves"
+	cat "$work/moves"
+	[ "$(wc -l <"$work/moves")" -eq 1 ]
+}
+try "one function changes a session's state" state_is_moved || true
 
 # CONTRIBUTING shows the same table.
 # shellcheck disable=SC2016 # Markdown has backquotes
