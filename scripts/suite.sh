@@ -117,6 +117,16 @@ nothing() {
 	[ -z "$out" ]
 }
 
+# prints TEXT COMMAND...: succeeds when TEXT is in what the command prints, which is shown.
+prints() {
+	local out
+	out=$("${@:2}") || return 1
+	printf '%s\n' "$out"
+	[ -n "$out" ] && grep -qF -- "$1" <<<"$out"
+}
+# sees NAME ARGUMENT...: a test that the suite's function "seen" finds what is wrong.
+sees() { try "sees $1" seen "${@:2}"; }
+
 # taps DIR: the results that run-test left there, each under its program's name. How long
 # each program took is added to the suite's file "seconds", for scripts/check.
 taps() {

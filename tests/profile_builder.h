@@ -241,6 +241,19 @@ builder_node(struct profile_builder *b, struct perfmon_profile_thread *thread,
 	return node;
 }
 
+/* Adds a thread with a record of CAPACITY nodes, of which the first is the root. */
+static inline struct perfmon_profile_thread *
+builder_tree(struct profile_builder *b, uint32_t tid, uint32_t generation,
+	     uint32_t counters, uint32_t capacity)
+{
+	struct perfmon_profile_thread *thread =
+		builder_thread(b, tid, generation, counters);
+
+	builder_nodes(b, thread, capacity);
+	builder_node(b, thread, 0, 0);
+	return thread;
+}
+
 /* Adds one visit of TICKS. No other thread may read the node meanwhile. */
 static inline void builder_visit(struct perfmon_profile_node *node, uint64_t ticks)
 {

@@ -118,6 +118,20 @@ static inline uint64_t probe_entered(const struct pm_snapshot *snapshot, const c
 	return sum;
 }
 
+/* Asserts how many visits of some paths have ended: {"a", 3}, {"a/b", 3}. */
+struct probe_ended {
+	const char *path;
+	uint64_t visits;
+};
+#define probe_expect(snapshot, ...)                                                      \
+	do {                                                                             \
+		const struct probe_ended expected_[] = {__VA_ARGS__};                    \
+                                                                                         \
+		for (size_t e_ = 0; e_ < sizeof(expected_) / sizeof(*expected_); e_++)   \
+			cr_assert_eq(probe_visits(snapshot, expected_[e_].path),         \
+				     expected_[e_].visits, "%s", expected_[e_].path);    \
+	} while (0)
+
 /* The sum of a field over all threads. */
 #define probe_sum(snapshot, field)                                                       \
 	({                                                                               \

@@ -32,9 +32,7 @@ static struct perfmon_profile_plan *nested(struct profile_builder *b)
 		.known = PERFMON_PROFILE_COST_USER, .bias = 40, .pair = 130};
 	plan->time = (struct perfmon_profile_cost){
 		.known = PERFMON_PROFILE_COST_USER, .bias = 20, .pair = 60};
-	thread = builder_thread(b, 1, 1, 1);
-	builder_nodes(b, thread, 8);
-	builder_node(b, thread, 0, 0);
+	thread = builder_tree(b, 1, 1, 1, 8);
 	node = builder_node(b, thread, 1, builder_region(b, "outer"));
 	builder_visit(node, 20000);
 	node->count[0].sum = 100000;

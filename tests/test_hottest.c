@@ -16,9 +16,7 @@ static void begin(void)
 {
 	builder_begin(&b, 1 << 16);
 	builder_plan(&b, 1, 0);
-	thread = builder_thread(&b, 7, 1, 0);
-	builder_nodes(&b, thread, 16);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 7, 1, 0, 16);
 }
 
 /* A path of one visit; with TICKS 0 the visit has not ended. Returns its number. */

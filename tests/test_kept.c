@@ -402,9 +402,8 @@ static void check_end(int (*how)(void), int status)
 	cr_assert(!s->partial, "%s", s->problem);
 	cr_assert_eq(s->writer, PM_WRITER_GONE);
 	cr_assert_eq(s->thread_count, THREADS + 1);
-	cr_assert_eq(probe_visits(s, "work"), THREADS * 1000 + 5);
-	cr_assert_eq(probe_visits(s, "open/inside"), THREADS * 10);
-	cr_assert_eq(probe_visits(s, "open"), 0);
+	probe_expect(s, {"work", THREADS * 1000 + 5}, {"open/inside", THREADS * 10},
+		     {"open", 0});
 	cr_assert_eq(probe_entered(s, "open"), THREADS);
 	cr_assert_eq(probe_all_lost(s), 0);
 	pm_snapshot_free(s);

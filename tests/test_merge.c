@@ -80,9 +80,7 @@ static struct perfmon_profile_thread *begin(struct profile_builder *b, int rank,
 	builder_header(b)->rank = rank;
 	builder_header(b)->ranks = ranks;
 	builder_plan(b, 1, counters);
-	thread = builder_thread(b, 100 + (uint32_t)rank, 1, counters);
-	builder_nodes(b, thread, 16);
-	builder_node(b, thread, 0, 0);
+	thread = builder_tree(b, 100 + (uint32_t)rank, 1, counters, 16);
 	return thread;
 }
 

@@ -334,9 +334,7 @@ static void sample(struct profile_builder *b, const char *const *names, uint32_t
 	for (uint32_t c = 0; c < count; c++)
 		snprintf(plan->counter[c].name, sizeof(plan->counter[c].name), "%s",
 			 names[c]);
-	thread = builder_thread(b, 1, 1, count);
-	builder_nodes(b, thread, 4);
-	builder_node(b, thread, 0, 0);
+	thread = builder_tree(b, 1, 1, count, 4);
 	for (uint32_t n = 0; n < 2; n++) {
 		node = builder_node(b, thread, n + 1,
 				    builder_region(b, n ? "part" : "work"));

@@ -116,9 +116,7 @@ static void make(struct profile_builder *b, int rank)
 	builder_header(b)->rank = rank;
 	builder_header(b)->ranks = RANKS;
 	region = builder_region(b, "theirs");
-	thread = builder_thread(b, 1, 1, 0);
-	builder_nodes(b, thread, 10000);
-	builder_node(b, thread, 0, 0);
+	thread = builder_tree(b, 1, 1, 0, 10000);
 	builder_visit(builder_node(b, thread, 1, region), 1000);
 	sent[rank].bytes = b->base;
 	sent[rank].size = builder_used(b);

@@ -285,9 +285,8 @@ Test(region_programs, exceptions_and_destructors_in_cxx)
 
 	cr_assert_eq(run("region_cxx", NULL), 0);
 	s = profile_of("");
-	cr_assert_eq(probe_visits(s, "work"), 15);
-	cr_assert_eq(probe_visits(s, "work/throws/throws/throws/throws/throws"), 15);
-	cr_assert_eq(probe_visits(s, "work/noexcept"), 15);
+	probe_expect(s, {"work", 15}, {"work/throws/throws/throws/throws/throws", 15},
+		     {"work/noexcept", 15});
 	cr_assert_eq(probe_entered(s, "work/left open"), 15);
 	cr_assert_eq(probe_visits(s, "work/left open"), 0, "closed by the END of work");
 	cr_assert_eq(probe_visits(s, "deep"), 5);

@@ -381,9 +381,7 @@ Test(region_signals, a_jump_out_of_a_region_call_costs_its_visit)
 	cr_assert_eq(jumps, ROUNDS);
 	cr_assert_gt(lost, 0, "no jump came out of a region call");
 	cr_assert_leq(lost, ROUNDS);
-	cr_assert_eq(probe_visits(s, "outer"), 1);
-	cr_assert_eq(probe_visits(s, "outer/round"), ROUNDS);
-	cr_assert_eq(probe_visits(s, "after"), 1000);
+	probe_expect(s, {"outer", 1}, {"outer/round", ROUNDS}, {"after", 1000});
 	cr_assert_eq(probe_sum(s, lost_in_handler), 0);
 	cr_assert_eq(probe_sum(s, unmatched_ends), 0);
 	node = probe_node(s, &s->threads[0], "outer/round/x");

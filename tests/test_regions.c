@@ -35,13 +35,8 @@ Test(regions, nesting_is_a_call_tree)
 	cr_assert_eq(s->thread_count, 1);
 	cr_assert_eq(s->threads[0].node_count, 1 + 6,
 		     "the thread, six paths and the open one");
-	cr_assert_eq(probe_visits(s, "a"), 3);
-	cr_assert_eq(probe_visits(s, "a/b"), 3);
-	cr_assert_eq(probe_visits(s, "a/b/c"), 3);
-	cr_assert_eq(probe_visits(s, "a/c"), 3);
-	cr_assert_eq(probe_visits(s, "c"), 1);
-	cr_assert_eq(probe_visits(s, "b"), 0);
-	cr_assert_eq(probe_visits(s, "open"), 0);
+	probe_expect(s, {"a", 3}, {"a/b", 3}, {"a/b/c", 3}, {"a/c", 3}, {"c", 1},
+		     {"b", 0}, {"open", 0});
 	cr_assert_eq(probe_entered(s, "open"), 1);
 	cr_assert_eq(probe_all_lost(s), 0);
 	pm_snapshot_free(s);
@@ -214,10 +209,8 @@ Test(regions, names_are_known_only_at_run_time)
 
 	s = probe_take();
 	cr_assert_eq(s->region_count, 302);
-	cr_assert_eq(probe_visits(s, "the same beginning, number 7"), 4);
-	cr_assert_eq(probe_visits(s, "the same beginning, number 299"), 3);
-	cr_assert_eq(probe_visits(s, ""), 1);
-	cr_assert_eq(probe_visits(s, longer), 1);
+	probe_expect(s, {"the same beginning, number 7", 4},
+		     {"the same beginning, number 299", 3}, {"", 1}, {longer, 1});
 	cr_assert_eq(probe_all_visits(s), 3 * 300 + 1 + 1 + 1);
 	cr_assert_eq(probe_all_lost(s) + probe_sum(s, unmatched_ends), 0);
 	pm_snapshot_free(s);
@@ -242,10 +235,8 @@ Test(regions, a_key_that_is_not_the_librarys)
 	PERFMON_REGION_END("outer");
 	perfmon_region_end(&made[3]);
 	s = probe_take();
-	cr_assert_eq(probe_visits(s, "outer"), 1);
-	cr_assert_eq(probe_visits(s, "outer/made 0"), 1);
-	cr_assert_eq(probe_visits(s, "outer/made 1"), 1);
-	cr_assert_eq(probe_visits(s, "outer/made 2"), 1);
+	probe_expect(s, {"outer", 1}, {"outer/made 0", 1}, {"outer/made 1", 1},
+		     {"outer/made 2", 1});
 	cr_assert_eq(probe_sum(s, lost_unnamed), 1);
 	cr_assert_eq(probe_sum(s, unmatched_ends), 1);
 	pm_snapshot_free(s);
@@ -272,9 +263,7 @@ Test(regions, a_region_without_a_name_is_counted_as_lost)
 	PERFMON_REGION_BEGIN("inner");
 	PERFMON_REGION_END("inner");
 	s = probe_take();
-	cr_assert_eq(probe_visits(s, "outer"), 2);
-	cr_assert_eq(probe_visits(s, "inner"), 1);
-	cr_assert_eq(probe_visits(s, "outer/inner"), 0);
+	probe_expect(s, {"outer", 2}, {"inner", 1}, {"outer/inner", 0});
 	cr_assert_eq(probe_sum(s, lost_unnamed), 5, "four nameless and the one inside");
 	cr_assert_eq(probe_sum(s, unmatched_ends), 0);
 	pm_snapshot_free(s);

@@ -211,9 +211,7 @@ static char *called(const char *text, size_t length, uint32_t flags,
 	builder_plan(&b, 1, 0);
 	if (text)
 		builder_arguments(&b, text, length)->flags = flags;
-	thread = builder_thread(&b, 4711, 1, 0);
-	builder_nodes(&b, thread, 16);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 4711, 1, 0, 16);
 	builder_visit(builder_node(&b, thread, 1, builder_region(&b, "r")), 100);
 	got = report_built(&b, options);
 	builder_end(&b);
@@ -276,9 +274,7 @@ Test(report, a_total_is_not_below_its_parts)
 	setup = builder_region(&b, "setup");
 	outer = builder_region(&b, "outer");
 	child = builder_region(&b, "child");
-	thread = builder_thread(&b, 4711, 1, 1);
-	builder_nodes(&b, thread, 16);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 4711, 1, 1, 16);
 	node = builder_node(&b, thread, 1, setup);
 	builder_visit(node, 1000000);
 	count(node, 0, 256, 0);
@@ -665,9 +661,7 @@ Test(report, multiplexed_to_nothing_is_not_zero)
 	builder_begin(&b, 1 << 16);
 	builder_plan(&b, 1, 2);
 	builder_region(&b, "r");
-	thread = builder_thread(&b, 1, 1, 2);
-	builder_nodes(&b, thread, 2);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 1, 1, 2, 2);
 	node = builder_node(&b, thread, 1, 1);
 	builder_visit(node, 1000);
 	count(node, 0, 0, 1000);
@@ -689,9 +683,7 @@ Test(report, paths_of_equal_names_are_one)
 	builder_begin(&b, 1 << 16);
 	builder_region(&b, "twin");
 	builder_region(&b, "twin");
-	thread = builder_thread(&b, 1, 1, 0);
-	builder_nodes(&b, thread, 3);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 1, 1, 0, 3);
 	builder_visit(builder_node(&b, thread, 1, 1), 10);
 	builder_visit(builder_node(&b, thread, 1, 2), 20);
 	got = report_built(&b, &options);
@@ -764,9 +756,7 @@ Test(report, long_names_and_deep_paths_stay_readable)
 	wide[sizeof(wide) - 2] = 'z';
 	builder_begin(&b, 1 << 18);
 	builder_region(&b, wide);
-	thread = builder_thread(&b, 1, 1, 0);
-	builder_nodes(&b, thread, 260);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 1, 1, 0, 260);
 	for (uint32_t n = 1; n < 250; n++)
 		builder_visit(builder_node(&b, thread, n, 1), 1000 - n);
 	/* Where lines may be long a name is whole; a terminal is not left. */
@@ -1006,9 +996,7 @@ Test(report, json_has_every_number_in_full)
 	json_t *root, *threads;
 
 	sample(&b);
-	thread = builder_thread(&b, 77, 1, 3);
-	builder_nodes(&b, thread, 2);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 77, 1, 3, 2);
 	node = builder_node(&b, thread, 1, 3);
 	builder_visit(node, UINT64_C(0x1fffffffffffff) + 2); /* no double has it */
 	count(node, 1, INT64_MAX, 0);

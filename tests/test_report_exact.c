@@ -180,9 +180,7 @@ Test(report_exact, open_visits_hold_what_is_below)
 	plan = builder_exact_plan(&b, 1, 1);
 	plan->counter[0].cost = (struct perfmon_profile_cost){
 		.known = PERFMON_PROFILE_COST_USER, .bias = 50, .pair = 100};
-	thread = builder_thread(&b, 10, 1, 1);
-	builder_nodes(&b, thread, 8);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 10, 1, 1, 8);
 	builder_node(&b, thread, 1, builder_region(&b, "open"))->entered = 1;
 	for (uint32_t i = 0; i < 2; i++) {
 		struct perfmon_profile_node *node = builder_node(
@@ -267,9 +265,7 @@ Test(report_exact, others_are_as_they_were)
 
 	builder_begin(&b, 1 << 17);
 	builder_plan(&b, 1, 2);
-	thread = builder_thread(&b, 10, 1, 2);
-	builder_nodes(&b, thread, 8);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 10, 1, 2, 8);
 	visited(&b, thread, 1, builder_region(&b, "run"), 90000, 1000, 300);
 	got = report_built(&b, &(struct pm_report_options){.format = PM_FORMAT_JSON});
 	has_not(got, "\"exact\"");
@@ -361,9 +357,7 @@ Test(report_exact, others_are_not_summed_with_exact_ones)
 	builder_end(&b);
 	builder_begin(&b, 1 << 17);
 	builder_plan(&b, 1, 2);
-	thread = builder_thread(&b, 10, 1, 2);
-	builder_nodes(&b, thread, 8);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 10, 1, 2, 8);
 	visited(&b, thread, 1, builder_region(&b, "run"), 90000, 1000, 300);
 	other = taken(&b);
 	builder_end(&b);

@@ -89,9 +89,7 @@ static struct perfmon_profile_thread *sample(struct profile_builder *b, uint32_t
 	for (uint32_t c = 0; c < counters; c++)
 		snprintf(plan->counter[c].name, sizeof(plan->counter[c].name),
 			 "MEM_LOAD_RETIRED:L%u_MISS:u", c);
-	thread = builder_thread(b, 1, 1, counters);
-	builder_nodes(b, thread, 16);
-	builder_node(b, thread, 0, 0);
+	thread = builder_tree(b, 1, 1, counters, 16);
 	return thread;
 }
 
@@ -262,9 +260,7 @@ Test(report_text, the_spread_over_threads)
 	thread = sample(&b, 0);
 	path(&b, thread, 1, "work", 1000000);
 	path(&b, thread, 1, "alone", 7000000);
-	thread = builder_thread(&b, 2, 1, 0);
-	builder_nodes(&b, thread, 4);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 2, 1, 0, 4);
 	node = builder_node(&b, thread, 1, 1);
 	builder_visit(node, 2000000);
 	got = report_built(&b, &options);

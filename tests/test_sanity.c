@@ -211,9 +211,7 @@ static struct perfmon_profile_thread *begin(struct profile_builder *b, uint64_t 
 	strcpy(plan->counter[2].name, "branches:u");
 	plan->counter[0].cost.bias = bias;
 	plan->counter[0].cost.known = 1;
-	thread = builder_thread(b, 1, 1, 3);
-	builder_nodes(b, thread, 64);
-	builder_node(b, thread, 0, 0);
+	thread = builder_tree(b, 1, 1, 3, 64);
 	return thread;
 }
 

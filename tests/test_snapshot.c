@@ -195,9 +195,7 @@ static void build_odd(struct profile_builder *b)
 
 	builder_begin(b, 1 << 16);
 	builder_region(b, "r");
-	thread = builder_thread(b, 1, 1, 0);
-	builder_nodes(b, thread, 8);
-	builder_node(b, thread, 0, 0);
+	thread = builder_tree(b, 1, 1, 0, 8);
 	node = builder_node(b, thread, 1, 1);
 	node->sequence = 2 * 41 + 1;
 	node->entered = 42;
@@ -312,9 +310,7 @@ Test(snapshot, loops_and_loans_among_nodes_are_refused)
 
 	builder_begin(&b, 1 << 16);
 	builder_region(&b, "r");
-	one = builder_thread(&b, 1, 1, 0);
-	builder_nodes(&b, one, 4);
-	builder_node(&b, one, 0, 0);
+	one = builder_tree(&b, 1, 1, 0, 4);
 	nodes = (void *)(b.base + one->nodes);
 	nodes->next = one->nodes;
 	one->node_count = 1000000;

@@ -146,9 +146,7 @@ Test(top, numbers_are_judged_by_the_machine)
 	plan = builder_plan(&b, 1, 3);
 	for (int i = 0; i < 3; i++)
 		strcpy(plan->counter[i].name, names[i]);
-	thread = builder_thread(&b, 1, 1, 3);
-	builder_nodes(&b, thread, 4);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 1, 1, 3, 4);
 	node = builder_node(&b, thread, 1, builder_region(&b, "r"));
 	builder_visit(node, 1000);
 	for (int i = 0; i < 3; i++)
@@ -177,9 +175,7 @@ Test(top, metrics_by_formulas)
 
 	builder_begin(&b, 1 << 16);
 	builder_plan(&b, 1, 1);
-	thread = builder_thread(&b, 1, 1, 1);
-	builder_nodes(&b, thread, 4);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 1, 1, 1, 4);
 	node = builder_node(&b, thread, 1, builder_region(&b, "r"));
 	cr_assert_eq(pm_metrics_parse("each = event0 / visits; x = lost / visits",
 				      &the_metrics, &diag),
@@ -212,9 +208,7 @@ Test(top, rates_are_of_the_time_between_two_looks)
 	builder_plan(&b, 1, 1);
 	outer_id = builder_region(&b, "outer");
 	inner_id = builder_region(&b, "inner");
-	thread = builder_thread(&b, 10, 1, 1);
-	builder_nodes(&b, thread, 8);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 10, 1, 1, 8);
 	outer = builder_node(&b, thread, 1, outer_id);
 	inner = builder_node(&b, thread, 2, inner_id);
 	visits(outer, 4, SECOND / 4, 1000);
@@ -367,9 +361,7 @@ Test(top, threads_that_are_kept_stay_themselves)
 
 	builder_begin(&b, 1 << 16);
 	id = builder_region(&b, "work");
-	thread = builder_thread(&b, 30, 0, 0);
-	builder_nodes(&b, thread, 2);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 30, 0, 0, 2);
 	node = builder_node(&b, thread, 1, id);
 	visits_only(node, 10, 1000);
 	node->entered++;
@@ -404,9 +396,7 @@ Test(top, open_visits_are_marked_and_counted_once)
 	builder_plan(&b, 1, 1);
 	outer_id = builder_region(&b, "outer");
 	inner_id = builder_region(&b, "inner");
-	thread = builder_thread(&b, 10, 1, 1);
-	builder_nodes(&b, thread, 8);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 10, 1, 1, 8);
 	outer = builder_node(&b, thread, 1, outer_id);
 	inner = builder_node(&b, thread, 2, inner_id);
 	for (int round = 0; round < 3; round++) {
@@ -460,9 +450,7 @@ Test(top, estimates_are_by_the_coverage_since_the_last_look)
 	builder_begin(&b, 1 << 16);
 	builder_plan(&b, 1, 1);
 	builder_region(&b, "work");
-	thread = builder_thread(&b, 10, 1, 1);
-	builder_nodes(&b, thread, 2);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 10, 1, 1, 2);
 	node = builder_node(&b, thread, 1, 1);
 	visits(node, 1, SECOND, 1000);
 	node->count[0].lost_ns = SECOND * 9 / 10;
@@ -513,9 +501,7 @@ Test(top, events_may_change_between_two_looks)
 	builder_begin(&b, 1 << 16);
 	builder_plan(&b, 1, 1);
 	builder_region(&b, "work");
-	thread = builder_thread(&b, 10, 1, 1);
-	builder_nodes(&b, thread, 2);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 10, 1, 1, 2);
 	node = builder_node(&b, thread, 1, 1);
 	visits(node, 5, 1000, 10);
 	first = look(&b, 1, NULL);
@@ -523,9 +509,7 @@ Test(top, events_may_change_between_two_looks)
 	plan = builder_plan(&b, 2, 2);
 	strcpy(plan->counter[0].name, "other");
 	strcpy(plan->counter[1].name, "event0");
-	thread = builder_thread(&b, 11, 2, 2);
-	builder_nodes(&b, thread, 2);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 11, 2, 2, 2);
 	node = builder_node(&b, thread, 1, 1);
 	visits(node, 1, 1000, 7);
 	node->count[1].sum = 3;
@@ -654,9 +638,7 @@ Test(top, what_falls_is_marked)
 	builder_begin(&b, 1 << 16);
 	builder_plan(&b, 1, 1);
 	builder_region(&b, "work");
-	thread = builder_thread(&b, 10, 1, 1);
-	builder_nodes(&b, thread, 2);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 10, 1, 1, 2);
 	node = builder_node(&b, thread, 1, 1);
 	visits(node, 10, 1000, 10);
 	first = look(&b, 1, NULL);
@@ -683,9 +665,7 @@ Test(top, cpu_time_stands_beside_wall_time)
 
 	builder_begin(&b, 1 << 16);
 	plan = builder_plan(&b, 1, 1);
-	thread = builder_thread(&b, 1, 1, 1);
-	builder_nodes(&b, thread, 4);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 1, 1, 1, 4);
 	node = builder_node(&b, thread, 1, builder_region(&b, "r"));
 	visits(node, 1, SECOND / 2, SECOND / 4);
 	visits(builder_node(&b, thread, 2, builder_region(&b, "below")), 1, SECOND / 8,
@@ -727,9 +707,7 @@ Test(top, marks_of_all_rows_are_said_once)
 
 	builder_begin(&b, 1 << 16);
 	builder_plan(&b, 1, 2);
-	thread = builder_thread(&b, 1, 1, 2);
-	builder_nodes(&b, thread, 4);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 1, 1, 2, 4);
 	for (int i = 0; i < 3; i++) {
 		nodes[i] = builder_node(&b, thread, 1,
 					builder_region(&b, (char[]){(char)('a' + i), 0}));
@@ -793,9 +771,7 @@ Test(top, rows_are_sorted_and_filtered)
 	builder_plan(&b, 1, 1);
 	for (const char *name = "abcd"; *name; name++)
 		builder_region(&b, (const char[]){*name, '\0'});
-	thread = builder_thread(&b, 10, 1, 1);
-	builder_nodes(&b, thread, 9);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 10, 1, 1, 9);
 	/* a, with b and c below; d, with b below. */
 	visits(builder_node(&b, thread, 1, 1), 1, 100, 1);
 	visits(builder_node(&b, thread, 2, 2), 5, 1, 2);
@@ -841,9 +817,7 @@ Test(top, a_hot_leaf_leads_its_open_parents)
 	builder_plan(&b, 1, 0);
 	for (const char *name = "abc"; *name; name++)
 		builder_region(&b, (const char[]){*name, '\0'});
-	thread = builder_thread(&b, 10, 1, 0);
-	builder_nodes(&b, thread, 9);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 10, 1, 0, 9);
 	visits_only(builder_node(&b, thread, 1, 1), 1, 1000);
 	builder_node(&b, thread, 1, 2)->entered = 1;
 	visits_only(builder_node(&b, thread, 3, 3), 1, 5000);

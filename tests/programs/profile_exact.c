@@ -44,9 +44,7 @@ int main(int argc, char **argv)
 	plan = exact ? builder_exact_plan(&b, 1, 2) : builder_plan(&b, 1, 2);
 	if (!exact)
 		strcpy(plan->counter[0].name, "instructions:u");
-	thread = builder_thread(&b, builder_header(&b)->pid, 1, 2);
-	builder_nodes(&b, thread, 5);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, builder_header(&b)->pid, 1, 2, 5);
 	visits(&b, thread, 1, "run", 1, 2000000, run);
 	visits(&b, thread, 2, "step", 2, 1000, step);
 	visits(&b, thread, 2, "io", 1, 1900000, 100);

@@ -20,9 +20,7 @@ int main(int argc, char **argv)
 		return 2;
 	builder_begin(&b, 1 << 20);
 	builder_plan(&b, 1, 0);
-	thread = builder_thread(&b, 100, 1, 0);
-	builder_nodes(&b, thread, 100);
-	builder_node(&b, thread, 0, 0);
+	thread = builder_tree(&b, 100, 1, 0, 100);
 	builder_node(&b, thread, 1, builder_region(&b, "main"))->entered++;
 	below = thread->node_count;
 	part[0] = builder_region(&b, "part a");

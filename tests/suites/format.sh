@@ -26,23 +26,21 @@ try "nothing foreign reaches a printer of text" nothing printed || true
 
 # Each way past the escapes is seen.
 planted=$PM_SUITE_DIR/planted.c
-seen() { # TEXT, and C on stdin
+is_printed() { # TEXT, and C on stdin
 	cat >"$planted"
-	printed "$planted" >"$PM_SUITE_DIR/said" || return 1
-	cat "$PM_SUITE_DIR/said"
-	grep -qF -- "$1" "$PM_SUITE_DIR/said"
+	prints "$1" printed "$planted"
 }
-in_body() { # TEXT LINE...: in a function
+seen() { # TEXT LINE...: in a function
 	local text=$1
 	shift
 	{
 		printf 'static void planted(struct pm_out *out, const struct pm_report_event *event)\n{\n'
 		printf '\t%s\n' "$@"
 		printf '}\n'
-	} | seen "planted.c:$text"
+	} | is_printed "planted.c:$text"
 }
 through_a_parameter() {
-	seen "planted.c:3: pm_out_text() of what" <<-'END'
+	is_printed "planted.c:3: pm_out_text() of what" <<-'END'
 		static void say(struct pm_out *out, const char *what)
 		{
 			pm_out_text(out, what);
@@ -55,25 +53,25 @@ through_a_parameter() {
 	END
 }
 is_constant() {
-	! in_body "" "$@"
+	! seen "" "$@"
 }
 # shellcheck disable=SC2016 # C
 {
-	try "sees %s of a name" in_body "3: pm_out_format() of event->name" \
-		'pm_out_format(out, "%u of %s", 1u, event->name);' || true
-	try "sees a name as the text" in_body "3: pm_out_text() of event->name" \
-		'pm_out_text(out, event->name);' || true
-	try "sees a name on standard output" in_body "3: printf() of event->name" \
-		'printf("%*s\n", 20, event->name);' || true
-	try "sees a name beside a constant" in_body '3: pm_out_text() of event ?' \
-		'pm_out_text(out, event ? event->name : "-");' || true
-	try "sees a name in a variable" in_body "5: pm_out_text() of name" \
-		'const char *name = "-";' 'name = event->name;' 'pm_out_text(out, name);' || true
-	try "sees a name in an array" in_body "5: pm_out_format() of text" \
+	sees "%s of a name" "3: pm_out_format() of event->name" \
+		'pm_out_format(out, "%u of %s", 1u, event->name);'
+	sees "a name as the text" "3: pm_out_text() of event->name" \
+		'pm_out_text(out, event->name);'
+	sees "a name on standard output" "3: printf() of event->name" \
+		'printf("%*s\n", 20, event->name);'
+	sees "a name beside a constant" '3: pm_out_text() of event ?' \
+		'pm_out_text(out, event ? event->name : "-");'
+	sees "a name in a variable" "5: pm_out_text() of name" \
+		'const char *name = "-";' 'name = event->name;' 'pm_out_text(out, name);'
+	sees "a name in an array" "5: pm_out_format() of text" \
 		'char text[64];' 'snprintf(text, sizeof(text), "%.0f %.40s", 1.0, event->name);' \
-		'pm_out_format(out, "about %s", text);' || true
-	try "sees a name in a cell" in_body "5: pm_out_text() of cell" \
-		'char cell[PM_CELL];' 'strcpy(cell, event->name);' 'pm_out_text(out, cell);' || true
+		'pm_out_format(out, "about %s", text);'
+	sees "a name in a cell" "5: pm_out_text() of cell" \
+		'char cell[PM_CELL];' 'strcpy(cell, event->name);' 'pm_out_text(out, cell);'
 	try "takes constants and cells" is_constant 'char cell[PM_CELL];' 'pm_cell_time(cell, 1);' \
 		'pm_out_format(out, "%s, %s", event ? "yes" : "no", cell);' || true
 }

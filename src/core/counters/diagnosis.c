@@ -92,14 +92,8 @@ static int permitted_up_to(const struct pm_event *event, pid_t tid)
  * mode. */
 static bool refuses_least(pid_t tid)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.size = sizeof(attr),
-		.disabled = 1,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-	};
+	struct perf_event_attr attr =
+		pm_user_mode_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 	int fd = pm_kernel_perf_event_open(&attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (fd >= 0)

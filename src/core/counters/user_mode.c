@@ -18,20 +18,15 @@ struct count {
 /* 1: only user mode is counted; -1: it is not; 0: not known. */
 static int look(void)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE,
-		.config = PERF_COUNT_HW_INSTRUCTIONS,
-		.size = sizeof(attr),
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-		.read_format =
-			PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
-	};
+	struct perf_event_attr attr =
+		pm_user_mode_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	struct count first, last;
 	uint64_t count;
 	bool known;
 	int fd;
 
+	attr.read_format =
+		PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	do
 		fd = pm_kernel_perf_event_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	while (fd == -EINTR);
