@@ -61,7 +61,7 @@ static int check_target(struct perfmon_session *session,
 						      : 0;
 }
 
-/* What to open for TARGET when thread SELF asks, without its role. */
+/* Returns what to open for TARGET when thread SELF asks, without its role. */
 static struct pm_target asked_for(const struct perfmon_session *session,
 				  const struct perfmon_target *target, pid_t self)
 {
@@ -76,8 +76,8 @@ static struct pm_target asked_for(const struct perfmon_session *session,
 				  .active = session->next_set};
 }
 
-/* Whether children of a target can be sampled: their events write to the rings of CPUs,
- * which the kernel gives no group's values and no limits. */
+/* Checks that children of a target can be sampled: their events write to the rings of
+ * CPUs, which the kernel gives no group's values and no limits. */
 static int check_children(struct perfmon_session *session)
 {
 	const struct pm_session_plan *plan = session->plan;
@@ -178,7 +178,8 @@ static int open_asked(struct perfmon_session *session,
 	return n < 0 ? n : refused + n;
 }
 
-/* Whether the session is attached to TARGET, as thread SELF sees it: its place, or -1. */
+/* Returns whether the session is attached to TARGET, as thread SELF sees it: its place,
+ * or -1. */
 static int find_target(const struct perfmon_session *session,
 		       const struct perfmon_target *target, pid_t self)
 {
@@ -421,7 +422,7 @@ PM_EXPORT int perfmon_session_detach_target(struct perfmon_session *session,
 			break;
 		pm_session_time_target(session, &plan->targets[t]);
 		pm_target_disable(session, &plan->targets[t]);
-		/* What came until now counts, but enables nothing any more. */
+		/* Records that came until now count, but enable nothing any more. */
 		plan->targets[t].lost = true;
 		pm_overflow_drain_target(session, &plan->targets[t]);
 		pm_target_remove(session, (uint32_t)t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the calls of the program on a session share. */
+/* The parts that the public calls on a session share. */
 #ifndef PM_SESSION_CALLS_H
 #define PM_SESSION_CALLS_H
 
@@ -94,7 +94,7 @@ int pm_session_write_one(struct perfmon_session *session,
 /* Makes the helper thread, unless it is there. 0 or a negative errno with a sentence. */
 int pm_helper_need(struct perfmon_session *session);
 
-/* Whether a session that is attached needs one, whoever listens. */
+/* Returns whether an attached session needs a helper thread even if nobody listens. */
 bool pm_helper_has_work(const struct perfmon_session *session);
 
 /* Leaves, and ends a helper thread that the session has no more use for. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What calls check first, and the sentences for what they refuse. */
+/* Checks that calls begin with, and the sentences for what they refuse. */
 #include <errno.h>
 
 #include "core/session/calls.h"

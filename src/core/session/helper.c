@@ -28,7 +28,7 @@ static void stay_near(struct perfmon_session *session)
 	session->attached->is_near = true;
 }
 
-/* Whether WATCH_KEY is a process's, whose descriptor says nothing but that it has
+/* Returns whether WATCH_KEY is a process's, whose descriptor says nothing but that it has
  * ended. */
 static bool is_process(const struct perfmon_session *session, uint64_t watch_key)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a session and its counters are. */
+/* Information on a session and its counters. */
 #include <errno.h>
 
 #include "core/api/export.h"

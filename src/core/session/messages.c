@@ -53,7 +53,7 @@ static int listen(struct perfmon_session *session)
 	return pm_session_replan(session);
 }
 
-/* Of a session that has a helper thread. */
+/* The session has a helper thread. */
 static int open_descriptor(struct perfmon_session *session)
 {
 	int fd = pm_queue_open_descriptor(session), err;

@@ -19,8 +19,8 @@
 	(PERFMON_OVERFLOW_NOTIFY | PERFMON_OVERFLOW_RANDOM | PERFMON_OVERFLOW_SWITCH |   \
 	 PERFMON_OVERFLOW_SAMPLE | PERFMON_OVERFLOW_ONCE)
 
-/* Whether an overflow may begin anew with RESET: perf_event_open(2) takes periods below
- * 2^63. */
+/* Returns whether an overflow may begin anew with RESET: perf_event_open(2) takes periods
+ * below 2^63. */
 static bool overflows(uint64_t reset)
 {
 	return reset > UINT64_C(1) << 63;

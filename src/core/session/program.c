@@ -26,7 +26,7 @@ static int set_for(struct perfmon_session *session, uint32_t set, uint32_t id)
 			   id);
 }
 
-/* Whether the events of PROGRAM have room, and a set each. */
+/* Checks that the events of PROGRAM have room, and a set each. */
 static int check_added(struct perfmon_session *session, const char *text,
 		       const struct pm_program *program, uint32_t id)
 {
@@ -138,7 +138,8 @@ PM_EXPORT int perfmon_set_add_events(struct perfmon_session *session, uint16_t i
 	return add(session, text, id);
 }
 
-/* Whether REG counts already what PROGRAM says, or what TEXT does word for word. */
+/* Returns whether REG counts already what PROGRAM says, or what TEXT does word for
+ * word. */
 static bool is_programmed(const struct pm_register *reg, const char *text)
 {
 	return !strcmp(pm_register_event(reg, 0)->label, text);
@@ -161,7 +162,7 @@ static bool same_program(const struct pm_register *reg, const struct pm_program 
 	return true;
 }
 
-/* Whether the registers count, in this order, what PROGRAM says. */
+/* Returns whether the registers count, in this order, what PROGRAM says. */
 static bool same_list(const struct perfmon_session *session,
 		      const struct pm_program *program)
 {

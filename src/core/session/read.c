@@ -41,7 +41,7 @@ static int find_time(struct perfmon_session *session)
 	return 0;
 }
 
-/* What register REG, which has just been collected, has by FLAGS of a read. */
+/* Returns the reading of REG, which has just been collected, by FLAGS of a read. */
 static inline struct pm_reading sum_of(const struct perfmon_session *session,
 				       const struct pm_register *reg, uint32_t flags)
 {

@@ -17,7 +17,7 @@
 	(PERFMON_SESSION_PARTIAL | PERFMON_SESSION_SPLIT | PERFMON_SESSION_ALL_MODES |   \
 	 PERFMON_SESSION_NO_PAGES | PERFMON_SESSION_ROTATE | THREAD_FLAGS)
 
-/* Those that make no sense for CPUs. */
+/* The flags that make no sense for CPUs. */
 #define THREAD_FLAGS (PERFMON_SESSION_SELF | PERFMON_SESSION_EXCLUSIVE)
 
 static int map_reader(struct perfmon_session *session)
@@ -39,7 +39,7 @@ static int map_reader(struct perfmon_session *session)
 	return 0;
 }
 
-/* Of a session that holds nothing of the kernel any more, or is not complete. */
+/* Frees a session that holds nothing of the kernel any more, or is not complete. */
 static void free_all(struct perfmon_session *session)
 {
 	pm_overflow_free(session);
@@ -53,7 +53,7 @@ static void free_all(struct perfmon_session *session)
 	free(session);
 }
 
-/* What is wrong with OPTIONS, by a struct's ERR or by themselves; NULL: nothing. */
+/* Returns what is wrong with OPTIONS, by a struct's ERR or by themselves, or NULL. */
 static const char *wrong_with(const struct perfmon_session_options *options, int err)
 {
 	if (err == -EINVAL)
@@ -123,11 +123,11 @@ PM_EXPORT void perfmon_session_close(struct perfmon_session *session)
 		pm_session_forget(session);
 		pm_sampling_forget(session);
 	} else {
-		/* What handlers on this thread ask for from here on is not done. */
+		/* Requests of handlers on this thread are ignored from here on. */
 		is_busy = !pm_busy_begin(session);
 		pm_helper_stop(session->helper);
 		pm_lock_take(&session->lock);
-		/* What came until now goes to the log. */
+		/* Records that came until now go to the log. */
 		if (session->sampling && session->state != PERFMON_STATE_DETACHED)
 			pm_session_detach_all(session);
 		pm_session_close_targets(session);

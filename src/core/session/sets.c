@@ -24,8 +24,7 @@ static int must_be_detached(struct perfmon_session *session)
 			   "detach the session first");
 }
 
-/* What time-outs are multiples of: perf_swevent_start_hrtimer() has no shorter
- * periods. */
+/* Returns the unit of time-outs: perf_swevent_start_hrtimer() has no shorter periods. */
 static uint64_t resolution(void)
 {
 	static uint64_t found;

@@ -108,7 +108,7 @@ __attribute__((noinline)) static int slow_start(struct perfmon_session *session,
 	return pm_session_leave(session, pm_session_start(session));
 }
 
-/* What waits in rings is taken when nothing counts any more. */
+/* The rings are drained when nothing counts any more. */
 __attribute__((noinline)) static int slow_stop(struct perfmon_session *session,
 					       bool entered)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What targets have counted goes to the registers. */
+/* Counts of targets are added to the registers. */
 #include <errno.h>
 
 #include "core/session/core/core.h"

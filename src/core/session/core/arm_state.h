@@ -90,7 +90,7 @@ enum pm_limit_event {
 	PM_LIMIT_EVENTS
 };
 
-/* What STATE becomes by EVENT; _STATES where that cannot happen. */
+/* Returns what STATE becomes by EVENT, or _STATES where that cannot happen. */
 enum pm_period_state pm_period_after(enum pm_period_state state,
 				     enum pm_period_event event);
 enum pm_limit_state pm_limit_after(enum pm_limit_state state, enum pm_limit_event event);
@@ -112,19 +112,19 @@ static inline bool pm_period_is_moved(enum pm_period_state state)
 	return state == PM_PERIOD_MOVED || state == PM_PERIOD_DUE_MOVED;
 }
 
-/* Whether the kernel has to get another period. */
+/* Returns whether the kernel has to get another period. */
 static inline bool pm_period_is_stale(enum pm_period_state state)
 {
 	return state == PM_PERIOD_STALE || state == PM_PERIOD_MOVED;
 }
 
-/* Whether an enabling that is under way has given a limit. */
+/* Returns whether an enabling that is under way has given a limit. */
 static inline bool pm_limit_is_started(enum pm_limit_state state)
 {
 	return state == PM_LIMIT_STARTED || state == PM_LIMIT_RESTARTED;
 }
 
-/* Whether it has stopped itself and has not been revived since. */
+/* Returns whether the event has stopped itself and has not been revived since. */
 static inline bool pm_limit_has_stopped(enum pm_limit_state state)
 {
 	return state == PM_LIMIT_STOPPED || state == PM_LIMIT_RESTARTED;

@@ -23,7 +23,7 @@ struct pm_arm {
 	uint64_t until_switch;	  /* overflows until the next set's time slice */
 };
 
-/* What the events of a target write, and how far it has been looked at. */
+/* The records of a target's events, and how far the library has looked at them. */
 struct pm_target_records {
 	struct pm_ring ring; /* of all its events; page NULL: none writes records */
 	int ring_fd;	     /* the event that it is mapped from */

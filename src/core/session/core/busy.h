@@ -69,7 +69,7 @@ static inline void pm_busy_step(void)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-/* Whether a call that begins now has interrupted another. */
+/* Returns whether a call that begins now has interrupted another. */
 static inline bool pm_busy_is_nested(void)
 {
 	/* One branch: this is on the quick way of start and stop. */
@@ -90,11 +90,11 @@ static inline void pm_busy_clear(void)
 }
 
 /* The same for one that may have. -EAGAIN: PM_BUSY_DEPTH stand on each other already.
- * What was asked for meanwhile is to be done then. */
+ * The caller does then what was asked for meanwhile. */
 int pm_busy_begin(struct perfmon_session *session);
 struct pm_asked pm_busy_end(void);
 
-/* Whether a call on any session is under way. */
+/* Returns whether a call on any session is under way. */
 static inline bool pm_busy_is_under_way(void)
 {
 	return pm_busy.session || pm_busy.depth;
@@ -110,8 +110,8 @@ bool pm_busy_stop_later(struct perfmon_session *session);
 struct perfmon_session *pm_busy_take_stop(void);
 bool pm_busy_forget_stop(const struct perfmon_session *session);
 
-/* What can be asked of the calling thread's call on SESSION (which may be NULL) that is
- * under way, NULL if there is none. */
+/* Returns the requests to the calling thread's call on SESSION (which may be NULL) that is
+ * under way, or NULL if there is none. */
 struct pm_asked *pm_busy_with(const struct perfmon_session *session);
 
 #endif

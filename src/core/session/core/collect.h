@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a counter has counted, by its page where that says it all: for the files that read. */
+/* How a counter is read: from its page if that says all. For the files that read. */
 #ifndef PM_SESSION_CORE_COLLECT_H
 #define PM_SESSION_CORE_COLLECT_H
 
 #include "core/session/core/readings.h"
 
-/* Whether this is the thread, and pages may say it all: there are no other targets, nor
- * time slices of sets or events, so the sum over all is the page's reading. */
+/* Returns whether the calling thread may read pages instead of events: it is the only
+ * target, and neither sets nor events share time, so the page's reading is the sum over
+ * all. */
 static inline bool pm_has_pages(const struct perfmon_session *session)
 {
 	return session->state == PERFMON_STATE_RUNNING && session->plan->set_count == 1 &&

@@ -79,7 +79,7 @@ struct perfmon_session {
 	uint32_t rings;		  /* targets with a ring */
 	struct pm_helper *helper; /* NULL: nobody waits for overflows */
 	uint64_t watch_keys;	  /* given out to it; the last one */
-	/* What the rooms above keep for the session. */
+	/* State of the rooms above. */
 	struct pm_sampling *sampling;	/* NULL: not set up */
 	struct pm_overflows *overflows; /* overflow/notices.h */
 	struct pm_attached *attached;	/* targets/targets.h */
@@ -87,7 +87,7 @@ struct perfmon_session {
 };
 
 /* Moves the session, which is known to be in state FROM, on by EVENT: by the table of state.h.
- * What cannot happen leaves it and is counted. */
+ * A move that cannot happen is counted and changes nothing. */
 static inline void pm_session_move_from(struct perfmon_session *session,
 					enum perfmon_state from,
 					enum pm_session_event event)
@@ -127,14 +127,14 @@ static inline void pm_session_disown(struct perfmon_session *session)
 	pm_session_set_owner(session, (struct pm_owner){0, 0});
 }
 
-/* Whether the calling thread is the one and only target. */
+/* Returns whether the calling thread is the one and only target. */
 static inline bool pm_session_is_own(const struct perfmon_session *session)
 {
 	return __atomic_load_n(&session->reader->owner_number, __ATOMIC_RELAXED) ==
 	       pm_busy.number;
 }
 
-/* Whether the calling process is a child of the session's. */
+/* Returns whether the calling process is a child of the session's. */
 static inline bool pm_session_is_child(const struct perfmon_session *session)
 {
 	return !session->reader->session;
@@ -160,7 +160,7 @@ int pm_target_disable(struct perfmon_session *session, struct pm_target *target)
 /* Enables the active set of a TARGET that runs already. */
 int pm_target_enable_set(struct perfmon_session *session, struct pm_target *target);
 
-/* Whether set or part S of TARGET is on while the session runs. */
+/* Returns whether set or part S of TARGET is on while the session runs. */
 bool pm_target_is_on(const struct perfmon_session *session,
 		     const struct pm_target *target, uint32_t s);
 
@@ -184,8 +184,8 @@ void pm_session_make_views(struct perfmon_session *session);
 
 /* --- value.c ------------------------------------------------------------------------ */
 
-/* What the targets have counted for register I, into its `now`. -ENODATA: a pinned group
- * does not fit the hardware. */
+/* Reads what the targets have counted for register I, into its `now`. -ENODATA: a pinned
+ * group does not fit the hardware. */
 int pm_session_collect(struct perfmon_session *session, uint32_t i, bool *syscall);
 /* The base of register I has changed: so has its reader's. */
 void pm_session_rebase(struct perfmon_session *session, uint32_t i);
@@ -213,10 +213,10 @@ void pm_session_time_target(struct perfmon_session *session, struct pm_target *t
 struct pm_reading pm_register_sum(const struct perfmon_session *session,
 				  const struct pm_register *reg, unsigned int role);
 
-/* Whether TARGET has refused what REG counts, or a part of it. */
+/* Returns whether TARGET has refused an event of REG. */
 bool pm_target_lacks(const struct pm_target *target, const struct pm_register *reg);
 
-/* Whether a process that it is attached to may not be covered exactly. */
+/* Returns whether the counts of an attached process may not be exact. */
 bool pm_session_is_uncertain(const struct perfmon_session *session);
 
 /* Brings the readings that pm_session_active_ns() looks at up to date. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a session counts: texts become programs, programs registers, registers a plan. */
+/* Texts become programs, programs registers, registers a plan. */
 
 #include <errno.h>
 #include <stdlib.h>

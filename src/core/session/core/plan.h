@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a session counts: its registers, each in one of its event sets, and the plan of
+ * The events of a session: its registers, each in one of its event sets, and the plan of
  * events that attaching opens on targets.
  */
 #ifndef PM_SESSION_CORE_PLAN_H
@@ -14,7 +14,7 @@
 
 struct perfmon_session;
 
-/* What one text was parsed into: shared by the registers that still count it. */
+/* The events of one text, shared by the registers that still count them. */
 struct pm_program {
 	uint32_t references;
 	struct pm_event_list *list;
@@ -50,7 +50,7 @@ struct pm_overflow_how {
 	uint64_t sample_counters[PM_COUNTER_WORDS];
 };
 
-/* What becomes of a counter's overflows. */
+/* How a counter overflows, and what it is set back to. */
 struct pm_overflow {
 	bool on;
 	struct pm_overflow_how how;
@@ -78,7 +78,7 @@ struct pm_register {
 	bool opened;	  /* has been open on a target since it was programmed */
 	bool written;	  /* its value has, by the program */
 	int error; /* of the last attach, the first by which a target refused an event */
-	/* What earlier targets counted, less what the targets had counted at the last
+	/* The counts of earlier targets, less what the targets had counted at the last
 	 * write: any of them may be "negative", only the sums with the targets' are not.
 	 * `own` is the part of targets themselves, without what they created. */
 	struct pm_reading base;
@@ -87,7 +87,7 @@ struct pm_register {
 	 * set back does not touch them. */
 	uint64_t total_base;
 	uint64_t own_total_base;
-	/* Of the value, until it is written: PERFMON_VALUE_UNCERTAIN: targets that are
+	/* Flags of the value, until it is written: PERFMON_VALUE_UNCERTAIN: targets that are
 	 * gone were; PERFMON_VALUE_PARTIAL: one refused an event. */
 	uint32_t doubts;
 	struct pm_overflow overflow;
@@ -112,8 +112,8 @@ struct pm_set {
 struct pm_plan_set {
 	uint32_t count;
 	struct pm_event *events; /* borrow their strings from the programs */
-	/* Of several sets each has a clock behind its registers' events, a software event
-	 * that ticks at the set's time-out. PM_NO_CLOCK: none. */
+	/* If there are several sets, each has a clock behind its registers' events: a
+	 * software event that ticks at the set's time-out. PM_NO_CLOCK: none. */
 	uint32_t clock;
 	bool notifies; /* has counters whose overflow masks the session */
 	bool samples;  /* has events that write records: overflows, a clock that ticks */
@@ -180,7 +180,8 @@ struct pm_session_plan {
 	struct pm_target *targets;
 };
 
-/* Whether sets have time slices, and the clock of the whole is in parts[set_count]. */
+/* Returns whether sets have time slices. The clock of the whole is in parts[set_count]
+ * then. */
 static inline bool pm_has_slices(const struct pm_session_plan *plan)
 {
 	return plan->has_slices;
@@ -245,7 +246,7 @@ void pm_plan_free(struct pm_session_plan *plan);
 /* The plan's memory for one more target than are open, in *TARGET. 0 or -ENOMEM. */
 int pm_plan_room(struct pm_session_plan *plan, struct pm_target **target);
 
-/* Whether events of PLAN write records, and need a ring. */
+/* Returns whether events of PLAN write records: they need a ring. */
 bool pm_plan_writes_records(const struct pm_session_plan *plan);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What targets have counted, and the times that belong to it. */
+/* Readings of targets, and the times that belong to them. */
 #include "core/session/core/readings.h"
 
 #include <errno.h>
@@ -63,7 +63,7 @@ bool pm_target_lacks(const struct pm_target *target, const struct pm_register *r
 
 	for (e = 0; e < reg->count; e++)
 		open += pm_counter_is_open(&instance->counters[reg->planned + e]);
-	/* Of several core PMUs a CPU has one, a thread visits them all. */
+	/* A CPU has one of several core PMUs, a thread visits them all. */
 	return target->cpu < 0 ? open < reg->count : !open;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What targets have counted: for the files of the core. */
+/* Readings of targets: for the files of the core. */
 #ifndef PM_SESSION_CORE_READINGS_H
 #define PM_SESSION_CORE_READINGS_H
 
@@ -29,7 +29,7 @@ int pm_part_refresh(struct perfmon_session *session, struct pm_target *target, u
 int pm_register_read(struct perfmon_session *session, struct pm_register *reg,
 		     bool *syscall);
 
-/* Whether a target has refused what REG counts, or a part of it. */
+/* Returns whether a target has refused an event of REG. */
 bool pm_register_is_partial(const struct perfmon_session *session,
 			    const struct pm_register *reg);
 
@@ -37,7 +37,7 @@ bool pm_register_is_partial(const struct perfmon_session *session,
 uint32_t pm_clock_of(const struct pm_session_plan *plan, const struct pm_target *target,
 		     uint32_t *s);
 
-/* What the targets ran for since the attach. */
+/* Finds how long the targets ran since the attach. */
 int pm_session_time_of_targets(struct perfmon_session *session, uint64_t *ns,
 			       bool *syscall);
 

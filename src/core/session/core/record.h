@@ -8,8 +8,8 @@
 /* perf_event_open(2) refuses periods with the highest bit. */
 #define PM_LONGEST_PERIOD INT64_MAX
 
-/* What EVENT needs to leave a record at each of its overflows. VALUES: what the counters of
- * its group had counted by then, too. */
+/* Has EVENT leave a record at each of its overflows. VALUES: with what the counters of its
+ * group had counted by then. */
 void pm_record_plan(struct pm_event *event, bool values);
 
 /* The layout, whatever else a record holds. */

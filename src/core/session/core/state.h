@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The state of a session, which pm_session_move_from() of core.h alone changes. A dash stands for
- * what cannot happen.
+ * The state of a session. pm_session_move_from() of core.h alone changes it. A dash stands
+ * for what cannot happen.
  *
  *	event		DETACHED  STOPPED   RUNNING  MASKED
  *	ATTACH		STOPPED	  STOPPED   -	     -

@@ -15,7 +15,7 @@ uint64_t pm_target_time(const struct pm_target *target)
 {
 	uint64_t ns;
 
-	/* Of another process: as long as it may have been. */
+	/* A thread of another process may have run all the time. */
 	if (target->tid > 0 && !pm_kernel_clock_ns(thread_clock(target->tid), &ns))
 		return ns;
 	return pm_kernel_clock_ns(CLOCK_MONOTONIC, &ns) ? 0 : ns;

@@ -12,8 +12,8 @@ void pm_session_make_views(struct perfmon_session *session)
 	for (i = 0; i < session->count; i++) {
 		const struct pm_register *reg = &session->registers[i];
 
-		/* Of several core PMUs only one has the counter on the hardware: their
-		 * sum is no single page's. */
+		/* Only one of several core PMUs has the counter on the hardware: no
+		 * single page has their sum. */
 		if (plan->target_count == 1 && reg->count == 1)
 			pm_instance_view(plan->targets[0].parts[reg->set].instance,
 					 reg->planned, reg->base.value,

@@ -14,7 +14,7 @@
 
 #define EVENTS_AT_ONCE 64
 
-/* Of a descriptor that is only kept. */
+/* The key of a descriptor that is only kept. */
 #define KEPT_KEY UINT64_MAX
 
 /* Edges: an event whose task has ended is ready for ever. */
@@ -30,7 +30,7 @@ struct pm_helper {
 	bool woken; /* the same: others are none of ours */
 };
 
-/* Whether EVENT is a wake-up that nobody has asked for. */
+/* Returns whether EVENT is a wake-up that nobody has asked for. */
 static bool is_idle(struct pm_helper *helper, const struct epoll_event *event)
 {
 	return event->data.u64 == PM_POLLER_WAKE &&

@@ -3,7 +3,8 @@
  * A session's helper thread: it waits for the events of the session's targets and has
  * their rings drained, so that overflows and clocks are noticed while the program does
  * something else. Where the program has closed its descriptors, or has ended but for the
- * library's threads, it ends by itself. It blocks all signals, and holds the session's lock while it works.
+ * library's threads, it ends by itself. It blocks all signals, and holds the session's lock
+ * while it works.
  */
 #ifndef PM_HELPER_HELPER_H
 #define PM_HELPER_HELPER_H

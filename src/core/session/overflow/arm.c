@@ -67,7 +67,7 @@ static void take_over_due(struct perfmon_session *session,
 	}
 }
 
-/* What is due on TARGET, which goes, is left to the next one. */
+/* Leaves the resets that are due on TARGET, which goes, to the next target. */
 static void leave_due(struct perfmon_session *session, const struct pm_target *target)
 {
 	uint32_t i;

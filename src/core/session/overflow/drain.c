@@ -49,7 +49,7 @@ static struct pm_register *register_at(struct perfmon_session *session, uint32_t
 	return NULL;
 }
 
-/* Whether REG, which stops itself, stops all that is on of TARGET: its group has
+/* Returns whether REG, which stops itself, stops all that is on of TARGET: its group has
  * everything. */
 static bool stops_all(const struct perfmon_session *session,
 		      const struct pm_target *target, const struct pm_register *reg)
@@ -195,7 +195,8 @@ static void visit(void *argument, const struct perf_event_header *record)
 		arrival->target->records->unsure = true;
 }
 
-/* Whether more than samples comes from rings: what must not wait for a slow disk. */
+/* Returns whether more than samples comes from rings: what must not wait for a slow
+ * disk. */
 static bool is_awaited(const struct pm_session_plan *plan)
 {
 	uint32_t s;
@@ -236,10 +237,10 @@ static void drain_ring(struct perfmon_session *session, struct pm_target *target
 	if (sampling && sampling->log)
 		err = pm_log_drain(sampling->log, &target->records->ring, visit,
 				   &arrival);
-	/* What stays is taken when the log has room again: log_has_room(). */
+	/* The rest is taken when the log has room again: log_has_room(). */
 	if (err < 0 || all)
 		drain_past_log(&arrival);
-	/* What it had no more room for is told of with the next record that has. */
+	/* The kernel tells of records that did not fit with the next one that does. */
 	if (pm_ring_was_full(&target->records->ring, used))
 		target->records->unsure = true;
 	if (!sampling)
@@ -299,7 +300,7 @@ static void drain_target(struct perfmon_session *session, struct pm_target *targ
 		return;
 	paused = (pm_session_is_own(session) || pm_period_needs_pause(session, target)) &&
 		 pause_target(session, target);
-	/* What has come since belongs to the periods of old. */
+	/* Records that have come since belong to the old periods. */
 	for (tries = 0; pm_ring_pending(&target->records->ring) && tries < TRIES; tries++)
 		drain_ring(session, target, all);
 	if (target->records->ring.tail == target->records->ring.head)
@@ -353,7 +354,7 @@ void pm_overflow_catch_up(struct perfmon_session *session)
 
 	if (!is_pending(session))
 		return;
-	/* What the calling thread does here is not the program's work. */
+	/* The work of the calling thread here is not the program's. */
 	paused = pm_session_is_own(session) && pause_target(session, target);
 	drain(session, is_awaited(session->plan));
 	if (paused)

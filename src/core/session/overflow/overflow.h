@@ -9,7 +9,7 @@
 /* Makes what the room keeps for the session. 0 or -ENOMEM. */
 int pm_overflow_create(struct perfmon_session *session);
 
-/* What EVENT of REG has to record at an overflow. */
+/* Sets what EVENT of REG has to record at an overflow. */
 void pm_overflow_plan(const struct perfmon_session *session,
 		      const struct pm_register *reg, struct pm_event *event);
 
@@ -18,7 +18,7 @@ void pm_overflow_plan(const struct perfmon_session *session,
 /* Makes the queue of messages, unless it is there. 0 or -ENOMEM. */
 int pm_queue_need(struct perfmon_session *session);
 
-/* Whether somebody may wait for messages. */
+/* Returns whether somebody may wait for messages. */
 bool pm_queue_has_listener(const struct perfmon_session *session);
 
 /* Takes up to ROOM messages, and lets the descriptor follow: how many. */
@@ -67,7 +67,8 @@ void pm_overflow_drain(struct perfmon_session *session);
 void pm_overflow_drain_target(struct perfmon_session *session, struct pm_target *target);
 void pm_overflow_catch_up(struct perfmon_session *session);
 
-/* Of a session that has just stopped: takes the last records. */
+/* Takes the last records of a session that has just stopped, and lets stopped threads
+ * go. */
 void pm_overflow_after_stop(struct perfmon_session *session);
 
 /* --- due.c -------------------------------------------------------------------------- */

@@ -17,8 +17,8 @@
  * the period that the kernel has may come later than the value passes 2^64, the arm is
  * late: calls look at what has been counted.
  *
- * What a thread creates has periods of its own on each CPU: their records count as one
- * event's, whose period stays as it was opened.
+ * Threads that a thread creates have periods of their own on each CPU: their records
+ * count as one event's, whose period stays as it was opened.
  */
 #include <errno.h>
 
@@ -37,8 +37,8 @@ static bool is_reached(uint64_t place, uint64_t goal)
 	return (int64_t)(place - goal) >= 0;
 }
 
-/* Whether overflows of REG and of other counters meet: those that it sets back, or that
- * set it back. It has to be known where they were. */
+/* Returns whether overflows of REG and of other counters meet: those that it sets back,
+ * or that set it back. It has to be known where they were. */
 static bool meets_others(const struct perfmon_session *session,
 			 const struct pm_register *reg)
 {
@@ -71,15 +71,15 @@ bool pm_is_clock(const struct pm_event *event)
 		event->attr.config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
-/* Whether REG is a clock on TARGET: the kernel's timer skips periods that it is late for,
- * and has none below 10 us. */
+/* Returns whether REG is a clock on TARGET: the kernel's timer skips periods that it is
+ * late for, and has none below 10 us. */
 static bool is_clock(const struct pm_target *target, const struct pm_register *reg)
 {
 	return pm_is_clock(
 		target->parts[reg->set].instance->counters[reg->planned].event);
 }
 
-/* What REG's event has counted on TARGET by now. */
+/* Reads what REG's event has counted on TARGET by now. */
 static int count_on(const struct pm_target *target, const struct pm_register *reg,
 		    uint64_t *count)
 {
@@ -236,14 +236,14 @@ void pm_period_pass(struct perfmon_session *session, struct pm_target *target,
 
 /* --- when the ring is empty --------------------------------------------------------- */
 
-/* Whether REG's overflows cost little beside what it counts. */
+/* Returns whether REG's overflows cost little beside what it counts. */
 static bool is_cheap(const struct pm_target *target, const struct pm_register *reg)
 {
 	return pm_is_software(
 		target->parts[reg->set].instance->counters[reg->planned].event);
 }
 
-/* Whether the kernel's next record comes after the value passes 2^64. */
+/* Returns whether the kernel's next record comes after the value passes 2^64. */
 static bool is_coarse(const struct pm_arm *its)
 {
 	return its->at + its->period != its->next &&
@@ -261,8 +261,8 @@ static bool needs_care(const struct perfmon_session *session,
 	if (session->state != PERFMON_STATE_RUNNING || pm_session_is_own(session))
 		return pm_period_is_stale(its->fit) || its->late ||
 		       target->records->unsure;
-	/* What an event that is off meanwhile does not count is worse than records that
-	 * come too often. */
+	/* Records that come too often are better than counts that an event misses while
+	 * it is off. */
 	return target->records->unsure || (pm_period_is_stale(its->fit) &&
 					   (!is_cheap(target, reg) || is_coarse(its)));
 }
@@ -314,7 +314,7 @@ static int settle(struct perfmon_session *session, struct pm_target *target,
 		/* A record that has come since says no more than what has been read. */
 		if (pm_ring_pending(&target->records->ring))
 			return -EAGAIN;
-		/* What is lost came one period after the other. */
+		/* Lost records came one period after the other. */
 		its->at += (count - its->at) / its->period * its->period;
 		if (pass(session, target, reg, its->at))
 			pm_reset_settled(target, reg);
@@ -410,8 +410,8 @@ void pm_overflow_prepare(const struct perfmon_session *session,
 
 		if (!reg->overflow.on)
 			continue;
-		/* What its targets have counted, as last read, is not in its base yet, and
-		 * their arms know of resets that are due. */
+		/* The base does not yet have what the targets have counted, as last read.
+		 * Their arms know of resets that are due. */
 		if (i < session->count) {
 			const struct pm_register *own = &session->registers[i];
 

@@ -5,10 +5,10 @@
 
 #include "core/session/core/armed.h"
 
-/* Whether the kernel counts EVENT in software, the debug registers included. */
+/* Returns whether the kernel counts EVENT in software or by debug registers. */
 bool pm_is_software(const struct pm_event *event);
 
-/* Whether EVENT is time, whose periods are a timer's. */
+/* Returns whether EVENT is a clock, whose periods are a timer's. */
 bool pm_is_clock(const struct pm_event *event);
 
 /* Takes notice of a record of REG on TARGET: whether its value has passed 2^64. */
@@ -20,8 +20,8 @@ bool pm_period_record(struct perfmon_session *session, struct pm_target *target,
 void pm_period_pass(struct perfmon_session *session, struct pm_target *target,
 		    struct pm_register *reg);
 
-/* Whether events of TARGET need another period, or a look at what they have counted;
- * whether they must be off for it; and does it, when its ring is empty. */
+/* Returns whether events of TARGET need another period, or a look at what they have counted;
+ * returns whether they must be off for it; and does it, when the ring is empty. */
 bool pm_period_needs_care(const struct perfmon_session *session,
 			  const struct pm_target *target);
 bool pm_period_needs_pause(const struct perfmon_session *session,
@@ -32,7 +32,7 @@ int pm_period_settle(struct perfmon_session *session, struct pm_target *target);
 void pm_overflow_count(struct perfmon_session *session, struct pm_target *target,
 		       struct pm_register *reg, uint64_t n);
 
-/* Whether REG waits for its long reset on a target of PLAN. */
+/* Returns whether REG waits for its long reset on a target of PLAN. */
 bool pm_period_is_due_on(const struct pm_session_plan *plan,
 			 const struct pm_register *reg);
 

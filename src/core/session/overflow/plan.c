@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What an event that overflows has to record, and how seldom it may. */
+/* Events that overflow: the fields that they record, and the shortest period. */
 #include <errno.h>
 #include <inttypes.h>
 

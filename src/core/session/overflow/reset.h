@@ -19,14 +19,14 @@ static inline bool pm_reset_is_random(const struct pm_register *reg)
 	       reg->overflow.how.random_mask;
 }
 
-/* Whether REG is open on TARGET. */
+/* Returns whether REG is open on TARGET. */
 static inline bool pm_arm_is_open(const struct pm_target *target,
 				  const struct pm_register *reg)
 {
 	return target->parts[reg->set].instance->counters[reg->planned].fd >= 0;
 }
 
-/* What REG is set back to next: RESET, with its random part. */
+/* Returns the value that REG is set back to next: RESET with its random part. */
 uint64_t pm_reset_next(struct pm_register *reg, uint64_t reset);
 
 /* Moves the value of REG by MORE. */

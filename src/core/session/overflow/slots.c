@@ -52,7 +52,7 @@ static struct pm_signal_slot *free_slot(int fd)
 	return slot_with(fd, 0);
 }
 
-/* Of a slot that no handler is to find: FD is not in it, or not armed yet. */
+/* Fills a slot that no handler finds: FD is not in it, or not armed yet. */
 static void fill_slot(struct pm_signal_slot *slot, struct perfmon_session *session,
 		      uint32_t index)
 {

@@ -98,7 +98,7 @@ static const struct pm_target *find_stopped(const struct perfmon_session *sessio
 	return NULL;
 }
 
-/* Whether the attached thread may be reading pages that would go. */
+/* Returns whether the attached thread may be reading pages that would go. */
 static bool is_read_elsewhere(const struct perfmon_session *session)
 {
 	uint32_t i;

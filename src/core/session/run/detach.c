@@ -18,7 +18,7 @@ int pm_session_detach_all(struct perfmon_session *session)
 	}
 	session->stamp++;
 	pm_session_move(session, PM_SESSION_STOP);
-	/* What came until now is kept as messages; it enables nothing any more. */
+	/* Records that came until now become messages; they enable nothing any more. */
 	if (session->rings)
 		pm_overflow_drain(session);
 	err = pm_session_gather(session);

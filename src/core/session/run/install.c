@@ -41,7 +41,7 @@ static int reopen(struct perfmon_session *session, struct pm_session_plan *plan,
 		return pm_session_closed_by_program(session, n);
 	}
 	pm_overflow_prepare(session, plan, registers, count);
-	/* What is opened is armed as its own registers say. */
+	/* The new targets are armed as their own registers say. */
 	session->registers = registers;
 	session->count = count;
 	n = pm_targets_open_again(session, plan, old);
@@ -52,7 +52,7 @@ static int reopen(struct perfmon_session *session, struct pm_session_plan *plan,
 	return n;
 }
 
-/* What the opening of a target says of register REG. */
+/* Learns from an open TARGET which events of REG it has refused. */
 static void learn_refusal(struct pm_register *reg, const struct pm_target *target)
 {
 	const struct pm_instance *instance = target->parts[reg->set].instance;
@@ -69,7 +69,7 @@ static void learn_refusal(struct pm_register *reg, const struct pm_target *targe
 		reg->doubts |= PERFMON_VALUE_PARTIAL;
 }
 
-/* Whether start and stop have their quick way: start.c of the calls. */
+/* Learns whether start and stop have their quick way: start.c of the calls. */
 static void learn_quick(struct perfmon_session *session)
 {
 	const struct pm_session_plan *plan = session->plan;
@@ -152,7 +152,7 @@ int pm_session_install(struct perfmon_session *session, struct pm_register *regi
 		session->sets = sets;
 		session->set_count = set_count;
 		next = pm_session_find_set(session, next_id);
-		/* Of sets that have never been active, the lowest is the first. */
+		/* If no set has ever been active, the lowest is the first. */
 		session->next_set = next < 0 || !sets[next].runs ? 0 : (uint32_t)next;
 	}
 	pm_session_adopt_plan(session, plan);

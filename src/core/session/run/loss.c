@@ -9,7 +9,7 @@
 #include "core/session/run/run.h"
 #include "core/session/targets/targets.h"
 
-/* Whether the CPU of TARGET is offline now. */
+/* Returns whether the CPU of TARGET is offline now. */
 static bool cpu_is_offline(const struct pm_target *target)
 {
 	char path[64];
@@ -24,7 +24,7 @@ static bool cpu_is_offline(const struct pm_target *target)
 #define TICK_NS 20000000
 
 /*
- * Whether an event of TARGET stands still although it is enabled: its CPU went offline,
+ * Returns whether an event of TARGET stands still although it is on: its CPU went offline,
  * which takes events off it for good, and is back. Reads its enabled time until that
  * moves.
  */

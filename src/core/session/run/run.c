@@ -21,7 +21,7 @@ static int disable_all(struct perfmon_session *session)
 	return first;
 }
 
-/* What has been disabled is stopped. */
+/* Notes that all targets have been disabled. */
 static void set_stopped(struct perfmon_session *session)
 {
 	if (session->state == PERFMON_STATE_RUNNING)
@@ -32,7 +32,7 @@ static void set_stopped(struct perfmon_session *session)
 	pm_overflow_after_stop(session);
 }
 
-/* Of a stopped session, before its targets are enabled. */
+/* Prepares a stopped session before its targets are enabled. */
 static int before_start(struct perfmon_session *session)
 {
 	int err = pm_sampling_check_start(session);

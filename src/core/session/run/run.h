@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What calls do with a session, all with its lock: its plan is built and opened, its targets
- * are started, stopped, restarted, detached.
+ * The work of calls, with the session's lock: its plan is built and opened, its targets are
+ * started, stopped, restarted, detached.
  */
 #ifndef PM_SESSION_RUN_RUN_H
 #define PM_SESSION_RUN_RUN_H

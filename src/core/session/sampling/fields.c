@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What samples hold. */
+/* The fields of samples. */
 #include "core/session/sampling/sampling.h"
 
 #include <errno.h>
@@ -65,7 +65,7 @@ void pm_sampling_plan(const struct perfmon_session *session,
 		return;
 	ask_for(attr, sampling, sampling->fields);
 	if (sampling->side_records && !(attr->sample_type & PERF_SAMPLE_READ)) {
-		/* What a thread that was created has counted is logged when it ends. */
+		/* The counts of a thread that was created are logged when it ends. */
 		attr->inherit_stat = 1;
 		attr->read_format = PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |
 				    PERF_FORMAT_TOTAL_TIME_RUNNING;
@@ -89,7 +89,7 @@ void pm_sampling_plan_side(struct perf_event_attr *attr)
 	attr->wakeup_watermark = (uint32_t)(pm_kernel_page_size() / 2);
 }
 
-/* Whether the event of REG opens on the calling thread with the fields ASKED. */
+/* Tries to open the event of REG on the calling thread with the fields ASKED. */
 static int try_fields(const struct pm_sampling *sampling, const struct pm_register *reg,
 		      uint64_t asked)
 {

@@ -90,8 +90,8 @@ int pm_sampling_take(struct perfmon_session *session, const struct pm_target *ta
 
 		if (!(mask[i / 64] >> (i % 64) & 1))
 			continue;
-		/* What is not of the sample's group has no value at its moment; its last
-		 * known one stands in, so that places keep their meaning. */
+		/* A counter outside of the sample's group has no value at that moment.
+		 * Its last known value stands in, so that places keep their meaning. */
 		if (!pm_sampling_count_in(target, other, sample, &count))
 			count = other->now.value;
 		values[given.value_count++] = other->base.value + count;

@@ -23,7 +23,8 @@ struct pm_sampling {
 	bool log_told;		   /* a message has said so */
 };
 
-/* What an event of REG, ATTR, has to record. IS_AWAITED: somebody waits for messages. */
+/* Sets in ATTR what an event of REG has to record. IS_AWAITED: somebody waits for
+ * messages. */
 void pm_sampling_plan(const struct perfmon_session *session,
 		      const struct pm_register *reg, struct perf_event_attr *attr,
 		      bool is_awaited);
@@ -31,7 +32,7 @@ void pm_sampling_plan(const struct perfmon_session *session,
 /* An event that records what goes on around samples. */
 void pm_sampling_plan_side(struct perf_event_attr *attr);
 
-/* Whether a log wants these. */
+/* Returns whether a log wants such an event. */
 bool pm_sampling_wants_side(const struct perfmon_session *session);
 
 /* -EBUSY with a sentence while there is a log: its events cannot change. */
@@ -46,7 +47,8 @@ int pm_sampling_opened(struct perfmon_session *session,
 int pm_sampling_take(struct perfmon_session *session, const struct pm_target *target,
 		     const struct pm_register *reg, const struct perfmon_sample *sample);
 
-/* What REG's event had counted on TARGET at SAMPLE, if that says so. */
+/* Finds what REG's event had counted on TARGET at SAMPLE. False if SAMPLE does not
+ * say. */
 bool pm_sampling_count_in(const struct pm_target *target, const struct pm_register *reg,
 			  const struct perfmon_sample *sample, uint64_t *count);
 

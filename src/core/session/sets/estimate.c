@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What counters would have counted had their set been active all the time.
+ * Estimates of what counters would have counted if their set had been active all the time.
  *
  * A set's time slices are a sample of the session's time. With x_i counted in slice i of
  * duration d_i, the rate is R = sum x / sum d, and R * T estimates the count over the time

@@ -25,7 +25,8 @@ uint64_t pm_slice_ns(const struct perfmon_session *session,
 void pm_slice_gap(struct perfmon_session *session, const struct pm_target *target,
 		  double ns);
 
-/* What REG, which has just been found, would have counted, into *OUT. */
+/* Estimates what REG would have counted with its set on all the time. pm_session_find()
+ * has just read REG. */
 void pm_estimate(const struct pm_register *reg, struct perfmon_estimate *out);
 
 #endif

@@ -32,7 +32,7 @@ static void end_slice(struct perfmon_session *session, struct pm_target *target,
 {
 	struct pm_part *from = &target->parts[last];
 
-	/* What it counted stands still until its next time slice. */
+	/* Its counts stand still until its next time slice. */
 	from->settled = !pm_instance_read(from->instance, from->readings);
 	read_whole(session, target, last);
 	if (from->settled)
@@ -94,7 +94,7 @@ void pm_target_next_set(struct perfmon_session *session, struct pm_target *targe
 {
 	uint32_t next = (s + 1) % session->set_count;
 
-	/* What comes late has been overtaken by another switch, or by a mask. */
+	/* Another switch, or a mask, has overtaken a late tick. */
 	if (target->active != s)
 		return;
 	if (session->state == PERFMON_STATE_RUNNING)

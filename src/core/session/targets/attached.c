@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the room keeps for a session; all of its targets are closed. */
+/* A session's memory of its targets; all of them are closed. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -175,8 +175,8 @@ static int probe(pid_t tid, bool inherit_thread)
 }
 
 /*
- * What REFUSAL of an event on thread TID means, of which OPEN others are open: 0, or why
- * the thread cannot be a target. A thread that ends has no events, whatever the kernel
+ * Returns what REFUSAL of an event on thread TID means, which has OPEN others open: 0, or
+ * why the thread cannot be a target. A thread that ends has no events, whatever the kernel
  * says of them meanwhile (-ENODEV where the leader of a group has gone), and a sum
  * without one that ran short of descriptors would be none, even for a session that goes
  * on without refused events.
@@ -188,7 +188,7 @@ static int check_refusal(const struct covering *covering, int refusal, uint32_t 
 		return refusal;
 	if (refusal == -ESRCH || probe(tid, false) == -ESRCH)
 		return -ESRCH;
-	/* Of a child process, that is for the covering to tell. */
+	/* The covering tells of child processes. */
 	if ((refusal == -EPERM || refusal == -EACCES) && !open &&
 	    !pm_kernel_is_thread_of(covering->process->pid, tid))
 		return refusal;
@@ -273,7 +273,7 @@ static int open_thread(void *argument, pid_t tid, void **opened, struct pm_diag 
 	do
 		err = try_thread(covering, tid, &refused);
 	while (err == -ENODEV && --tries);
-	/* That no ring is to be had is the kernel's limit, not an error of the caller. */
+	/* A missing ring is the kernel's limit, not an error of the caller. */
 	if (err == -EINVAL && pm_plan_writes_records(covering->plan))
 		err = diag->error = -EOPNOTSUPP;
 	if (err)

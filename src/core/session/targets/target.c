@@ -37,7 +37,7 @@ void pm_target_close(struct perfmon_session *session, struct pm_session_plan *pl
 		pm_instance_close(target->parts[s].instance);
 }
 
-/* Whether events of PLAN leave their counts when a thread ends. */
+/* Returns whether events of PLAN leave their counts when a thread ends. */
 static bool counts_at_exit(const struct pm_session_plan *plan)
 {
 	uint32_t s, c;

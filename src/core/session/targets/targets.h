@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a session is attached to: threads, processes and CPUs. */
+/* The targets of a session: threads, processes and CPUs. */
 #ifndef PM_SESSION_TARGETS_TARGETS_H
 #define PM_SESSION_TARGETS_TARGETS_H
 
@@ -45,7 +45,7 @@ int pm_target_watch(struct perfmon_session *session, const struct pm_session_pla
 		    struct pm_target *target, struct pm_helper *helper);
 void pm_target_unwatch(struct perfmon_session *session, struct pm_target *target);
 
-/* Whether the thread of TARGET, and all that it created, have ended. */
+/* Returns whether the thread of TARGET and all that it created have ended. */
 bool pm_target_has_ended(const struct perfmon_session *session, struct pm_target *target);
 
 /* --- target.c ----------------------------------------------------------------------- */
@@ -66,7 +66,7 @@ void pm_target_remove(struct perfmon_session *session, uint32_t t);
 
 /* --- process.c ---------------------------------------------------------------------- */
 
-/* What number ID stands for: 0 for the calling process, a thread for its own. */
+/* Returns the process that ID names: 0 is the calling process, a thread its own. */
 pid_t pm_process_id(int32_t id);
 
 /* Opens PLAN on all threads of the process that TARGET asks for, and makes it one of the
@@ -77,7 +77,7 @@ int pm_process_attach(struct perfmon_session *session,
 int pm_process_reopen(struct perfmon_session *session, struct pm_session_plan *plan,
 		      pid_t pid, pid_t self);
 
-/* Whether the process of TARGET has ended, and the thread. */
+/* Returns whether the process of TARGET and its thread have ended. */
 bool pm_process_has_ended(const struct perfmon_session *session,
 			  const struct pm_target *target);
 

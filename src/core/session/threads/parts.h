@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of covering share. */
+/* The parts that the files of this room share. */
 #ifndef PM_SESSION_THREADS_PARTS_H
 #define PM_SESSION_THREADS_PARTS_H
 
@@ -80,7 +80,7 @@ struct scan {
  */
 int pm_threads_scan(struct scan *scan);
 
-/* Whether THREAD is seen to be outside of clone(2): asleep, stopped, or ended. */
+/* Returns whether THREAD is seen to be outside of clone(2): asleep, stopped, or ended. */
 bool pm_threads_is_idle(const struct scan_thread *thread);
 
 /* Which process it is, and whether /proc can show its threads: 0, or a negative errno
@@ -123,7 +123,7 @@ int pm_threads_anchor(struct scan_thread *thread);
 
 enum scan_verdict pm_threads_probe(const struct scan *scan, pid_t tid);
 
-/* What a thread holds that was found PARTIAL comes from one that was opened: closes that
+/* A thread that was found PARTIAL holds events of one that was opened: closes that
  * one, so that both can be opened again. Only for settled scan, and after a scan has
  * probed all there are. How many were closed, or -EUNATCH. */
 int pm_threads_part(struct scan *scan);

@@ -222,8 +222,8 @@ unsigned int pm_threads_mistaken(const struct scan *scan)
 
 /* --- the events of a thread --------------------------------------------------------- */
 
-/* What the events and their markers take together is learned once, on a thread that
- * cannot have inherited any: the caller's events may be breakpoints, too. */
+/* The library learns once what the events and their markers take together, on a thread
+ * that cannot have inherited any: the caller's events may be breakpoints, too. */
 static int learn(struct scan *scan, pid_t tid, int before)
 {
 	int after = free_slots(tid);
@@ -282,8 +282,8 @@ void pm_threads_close(struct scan *scan, struct scan_thread *thread)
 
 /* --- mending ------------------------------------------------------------------------ */
 
-/* Whether an unknown thread holds fewer slots than before. One that has ended just now
- * leaves no proof: better close too much than miss it. */
+/* Returns whether an unknown thread holds fewer slots than before. One that has ended
+ * just now leaves no proof: better close too much than miss it. */
 static bool is_origin(const struct scan *scan)
 {
 	for (size_t i = 0; i < scan->count; i++) {
@@ -323,7 +323,7 @@ int pm_threads_part(struct scan *scan)
 		if (err == -EUNATCH)
 			return err;
 	}
-	/* What others have from it is gone, too. */
+	/* Events that others have from it are gone, too. */
 	for (size_t i = 0; parted && i < scan->count; i++) {
 		if (scan->threads[i].status == SCAN_INHERITED)
 			scan->threads[i].status = SCAN_UNKNOWN;

@@ -11,7 +11,7 @@
 #include "core/session/threads/parts.h"
 #include "core/text/grow.h"
 
-/* What matters of /proc/PID/stat. */
+/* The fields of /proc/PID/stat that matter here. */
 struct stat_line {
 	char state;
 	pid_t parent, group;
@@ -160,8 +160,8 @@ static bool same_process(const struct scan_process *a, const struct scan_process
 	return a && b && a->start_ticks == b->start_ticks;
 }
 
-/* Whether the first scan saw that PID is a forefather of the covered process: orphans
- * become children of one of these. */
+/* Returns whether the first scan saw that PID is a forefather of the covered process:
+ * orphans become children of one of these. */
 static bool is_forefather(const struct scan *scan, pid_t pid)
 {
 	const struct scan_process *process =
@@ -175,8 +175,9 @@ static bool is_forefather(const struct scan *scan, pid_t pid)
 	return false;
 }
 
-/* Whether PROCESS may have lost a member for its parent before it was first listed: it is
- * new, has become a child of a forefather, and is in the process group of a member. */
+/* Returns whether PROCESS may have lost a member for its parent before it was first
+ * listed: it is new, has become a child of a forefather, and is in the process group of a
+ * member. */
 static bool is_orphan(const struct scan *scan, const struct scan_process *list,
 		      size_t count, const struct scan_process *process)
 {

@@ -52,7 +52,7 @@ static uint32_t count_status(const struct scan *scan, enum scan_status status)
 {
 	uint32_t count = 0;
 
-	/* What was opened on the ended stays, all else is theirs no more. */
+	/* Events on threads that have ended stay; all else is theirs no more. */
 	for (size_t i = 0; i < scan->count; i++)
 		count += scan->threads[i].status == status &&
 			 (status == SCAN_DIRECT || scan->threads[i].alive);
@@ -74,7 +74,7 @@ static int explain_limit(const struct scan *scan, int error)
 	pm_diag_add(scan->diag,
 		    "; the %zu threads of process %d need %u each, %zu in all",
 		    scan->count, scan->pid, each, scan->count * each);
-	/* What open() said of it may have named the limit. */
+	/* The sentence of open() may have named the limit. */
 	if (!strstr(scan->diag->text, "RLIMIT_NOFILE") &&
 	    !pm_kernel_getrlimit(RLIMIT_NOFILE, &soft, &hard))
 		pm_diag_add(scan->diag,
@@ -317,7 +317,7 @@ int pm_threads_process(const struct pm_threads_request *request,
 		found.inherited = count_status(&scan, SCAN_INHERITED);
 		found.refused = count_status(&scan, SCAN_REFUSED);
 		found.scans = scan.scans;
-		/* Of threads that ended meanwhile. */
+		/* The sentence is about threads that have ended meanwhile. */
 		pm_diag_clear(diag);
 		*result = found;
 	}
