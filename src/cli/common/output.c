@@ -85,7 +85,12 @@ static int open_to_grow(const char *path, bool append, bool *made)
 	return fd < 0 ? -errno : fd;
 }
 
-char *cli_output_path(const char *command, const char *path, const char *suffix)
+/*
+ * Returns a copy of PATH. If PATH is a folder or ends with /, returns the path of
+ * perfmon-COMMAND.SUFFIX in that folder, which is created if needed. Returns NULL after a
+ * message on failure.
+ */
+static char *path_of(const char *command, const char *path, const char *suffix)
 {
 	size_t length = strlen(path);
 	bool slash = length && path[length - 1] == '/';
@@ -117,7 +122,7 @@ static bool wants_file(struct cli_output *output, const char *command, const cha
 	*status = 0;
 	if (!path || !strcmp(path, "-"))
 		return false;
-	output->path = cli_output_path(command, path, suffix);
+	output->path = path_of(command, path, suffix);
 	*status = output->path ? 0 : CLI_FAILED;
 	return output->path;
 }

@@ -16,13 +16,6 @@ struct cli_output {
 	struct pm_out out; /* to the file */
 };
 
-/*
- * Returns a copy of PATH. If PATH is a folder or ends with /, returns the path of
- * perfmon-COMMAND.SUFFIX in that folder, which is created if needed. Returns NULL after a
- * message on failure.
- */
-char *cli_output_path(const char *command, const char *path, const char *suffix);
-
 /* Begins output to PATH (NULL, "-": standard output). Returns 0, or CLI_FAILED after a
  * message. A symbolic link is followed where the kernel would follow it. */
 int cli_output_begin(struct cli_output *output, const char *command, const char *path,

@@ -43,13 +43,4 @@ static inline void pm_tree_add(uint64_t *to, uint64_t value)
 	*to = pm_plus(*to, value);
 }
 
-static inline void pm_tree_widen(uint64_t *min, uint64_t *max, uint64_t low,
-				 uint64_t high)
-{
-	if (low < *min)
-		*min = low;
-	if (high > *max)
-		*max = high;
-}
-
 #endif

@@ -74,6 +74,14 @@ int pm_tree_node(struct pm_tree_build *build, uint32_t parent, uint32_t region,
 	return err;
 }
 
+static void widen(uint64_t *min, uint64_t *max, uint64_t low, uint64_t high)
+{
+	if (low < *min)
+		*min = low;
+	if (high > *max)
+		*max = high;
+}
+
 _Static_assert(offsetof(struct pm_report_node, histogram[PERFMON_PROFILE_BINS]) ==
 		       offsetof(struct pm_report_node, visit_sums[PM_NODE_VISIT_SUMS]),
 	       "all sums are added up");
@@ -84,9 +92,9 @@ void pm_tree_visits_add(struct pm_report_node *to, const struct pm_report_node *
 		pm_tree_add(&to->visit_sums[i], from->visit_sums[i]);
 	to->time_squares += from->time_squares;
 	to->spent_ticks += from->spent_ticks;
-	pm_tree_widen(&to->time_min, &to->time_max, from->time_min, from->time_max);
-	pm_tree_widen(&to->thread_min_ticks, &to->thread_max_ticks,
-		      from->thread_min_ticks, from->thread_max_ticks);
+	widen(&to->time_min, &to->time_max, from->time_min, from->time_max);
+	widen(&to->thread_min_ticks, &to->thread_max_ticks, from->thread_min_ticks,
+	      from->thread_max_ticks);
 	to->spread_unknown |= from->spread_unknown;
 }
 
