@@ -79,7 +79,7 @@ static void make_names(void)
 
 static int print_pair(const char *name, int k)
 {
-	struct perfmon_region_values values = {.size = sizeof(values)};
+	struct perfmon_region_summary values = {.size = sizeof(values)};
 	double cost = bench_user_only(name, pairs, NULL, 5000);
 
 	if (perfmon_region_read("pair", &values, NULL, 0,

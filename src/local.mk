@@ -22,6 +22,7 @@ pminclude_HEADERS = \
 	include/perfmon/set.h \
 	include/perfmon/control.h \
 	include/perfmon/cpuwide.h \
+	include/perfmon/value.h \
 	include/perfmon/vector.h \
 	include/perfmon/version.h
 

@@ -26,7 +26,7 @@ struct probe_values {
 
 static inline int probe_read(const char *name, struct probe_values *to)
 {
-	struct perfmon_region_values values = {.size = sizeof(values)};
+	struct perfmon_region_summary values = {.size = sizeof(values)};
 	struct perfmon_region_count counts[32];
 	int err = perfmon_region_read(name, &values, counts, 32, sizeof(counts[0]), 0);
 
@@ -35,10 +35,14 @@ static inline int probe_read(const char *name, struct probe_values *to)
 	*to = (struct probe_values){.counters = values.counters,
 				    .visits = values.visits,
 				    .entered = values.entered,
-				    .time_ns = values.time_ns};
+				    .time_ns = (double)values.time_ns};
 	for (uint32_t i = 0; i < values.counters; i++) {
 		to->sum[i] = counts[i].value;
-		to->counted |= counts[i].status & PERFMON_REGION_COUNTED ? 1u << i : 0;
+		to->counted |= (counts[i].status &
+				(PERFMON_VALUE_COUNTED | PERFMON_VALUE_PARTIAL)) ==
+					       PERFMON_VALUE_COUNTED
+				       ? 1u << i
+				       : 0;
 	}
 	return 0;
 }

@@ -519,7 +519,7 @@ static int count_calls(enum pm_kernel_call call)
 
 Test(regions, the_own_values_are_read)
 {
-	struct perfmon_region_values plain, before;
+	struct perfmon_region_summary plain, before;
 	struct perfmon_region_count count[2];
 	struct probe_values values = {0};
 

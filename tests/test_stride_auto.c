@@ -37,7 +37,7 @@ static const struct perfmon_profile_stride *stride_of(const struct pm_snapshot *
  * not; a stride that is given stays. */
 Test(stride_auto, only_many_visits_are_thinned_out)
 {
-	struct perfmon_region_values values = {.size = sizeof(values)};
+	struct perfmon_region_summary values = {.size = sizeof(values)};
 	const struct perfmon_profile_stride *many;
 	struct pm_snapshot *s;
 

@@ -168,7 +168,7 @@ static const struct {
 	STRUCT(format, perfmon_format, 64),
 	STRUCT(buffer_argument, perfmon_buffer_argument, 16),
 	STRUCT(report_options, perfmon_report_options, 16),
-	STRUCT(region_values, perfmon_region_values, 40),
+	STRUCT(region_values, perfmon_region_summary, 40),
 	STRUCT(info, perfmon_info, 344),
 	STRUCT(statistics, perfmon_statistics, 48),
 	STRUCT(level_info, perfmon_placement_level_info, 32),
@@ -364,7 +364,7 @@ static void refuses_the_size_of_two(const char *name, int result, const struct r
 
 Test(structs, of_a_vector_that_is_written_and_is_given_the_size_of_two_elements)
 {
-	struct perfmon_region_values sum = {.size = sizeof(sum)};
+	struct perfmon_region_summary sum = {.size = sizeof(sum)};
 	struct perfmon_target target = {.kind = PERFMON_TARGET_KIND_THREAD};
 	struct room room = {{0}, {0}};
 	void *at = room.words;

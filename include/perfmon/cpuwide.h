@@ -37,6 +37,7 @@
 #define PERFMON_CPUWIDE_H
 
 #include <perfmon/placement.h>
+#include <perfmon/value.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -117,6 +118,8 @@ struct perfmon_cpuwide_value {
 	uint32_t refused;
 	uint32_t gone;	  /* those in it that ended when their CPU went offline */
 	uint32_t missing; /* CPUs of the placement here for which nothing counts */
+	uint32_t status;  /* PERFMON_VALUE_ bits (perfmon/value.h) */
+	uint32_t reserved;
 };
 
 /**

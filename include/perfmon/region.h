@@ -35,6 +35,7 @@
 #ifndef PERFMON_REGION_H
 #define PERFMON_REGION_H
 
+#include <perfmon/value.h>
 #include <perfmon/vector.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -161,57 +162,49 @@ void perfmon_region_arm(void);
  */
 int perfmon_region_disarmed(void);
 
-/**
- * struct perfmon_region_values - what the calling thread has measured in one region.
- * @size: sizeof(struct perfmon_region_values), set by the caller
- * @counters: how many counters the plan has
- * @visits: visits that have ended, over all paths that end in this region
- *	(with PERFMON_STRIDE those of them that were measured, as all values but @entered;
- *	with PERFMON_STRIDE=auto those that the measured ones stand for)
- * @entered: visits begun
- * @time_ns: inclusive wall time of the ended visits; a visit inside a visit of the same
- *	region (recursion) is counted in the outer one only
- */
-struct perfmon_region_values {
-	size_t size;
-	uint32_t counters;
+/* A summary of what the calling thread has measured in one region, on all paths that end in
+ * it. Grows at its end. With PERFMON_STRIDE all values but `entered` are of the measured
+ * visits, and `visits` are those that the measured ones stand for. */
+struct perfmon_region_summary {
+	size_t size;	   /* in: sizeof(struct perfmon_region_summary) */
+	uint32_t counters; /* how many counters the regions have */
 	uint32_t reserved;
-	uint64_t visits;
-	uint64_t entered;
-	double time_ns;
+	uint64_t visits;  /* that have ended */
+	uint64_t entered; /* visits that have begun */
+	/* Inclusive wall time of the ended visits. A visit inside a visit of the same region
+	 * (recursion) counts in the outer one only. */
+	uint64_t time_ns;
 };
 
-/* In status: the counter was on the hardware for all of the time in which the thread ran,
- * in every visit; otherwise the value is a lower bound. */
-#define PERFMON_REGION_COUNTED 1u
-
-/**
- * struct perfmon_region_count - what one counter has counted there: an element of a
- * vector.
- * @value: inclusive count of the ended visits, as it was counted: not scaled
- * @status: PERFMON_REGION_COUNTED, or 0
- */
+/* What one counter has counted there: an element of a vector. */
 struct perfmon_region_count {
-	uint64_t value;
-	uint32_t status;
+	uint64_t value;	 /* inclusive count of the ended visits, not scaled */
+	uint32_t status; /* PERFMON_VALUE_ bits (perfmon/value.h) */
 	uint32_t reserved;
 };
 
 /**
- * perfmon_region_read() - the calling thread's own values for the region called NAME, and
- * in COUNTS those of its counters, in the plan's order: at most COUNT elements, each of
- * ELEMENT_SIZE bytes (sizeof(struct perfmon_region_count)). COUNTS may be NULL with COUNT
- * 0. @counters says how many there are; elements behind these are untouched. FLAGS must be
- * 0.
+ * perfmon_region_read() - reads what the calling thread has measured in the region NAME.
+ * @name: the region
+ * @summary: gets the summary; the caller sets its size
+ * @counts: gets the counts in the order of perfmon_region_counter(); may be NULL with
+ *	@count 0. Elements behind the last counter are untouched
+ * @count: the number of elements at @counts
+ * @element_size: sizeof(counts[0])
+ * @flags: must be 0
  *
- * Makes no system call; may allocate. Returns 0; -EINVAL if NAME, VALUES or, with a COUNT,
- * COUNTS is NULL, FLAGS is not 0, or a size is below the first version's, or that of an element is twice
- * this library's or more (perfmon/vector.h); -E2BIG if VALUES or an element
- * is longer than this library's and not zero there; -ENOENT if this thread has not visited
- * a region of this name; -EBUSY from a signal handler that interrupted a region call.
- * VALUES and COUNTS are untouched on failure.
+ * A count with PERFMON_VALUE_MULTIPLEXED or PERFMON_VALUE_PARTIAL is a lower bound. The call
+ * makes no system call. It may allocate. @summary and @counts are untouched on failure.
+ *
+ * Return: 0, or
+ * -EINVAL: @name or @summary is NULL, @counts is NULL with a @count, @flags are not 0, a size
+ *	is below the first version's, or that of an element is twice this library's or more
+ *	(perfmon/vector.h);
+ * -E2BIG: @summary or an element is longer than this library's and not zero there;
+ * -ENOENT: this thread has not visited a region of this name;
+ * -EBUSY: the caller is a signal handler that interrupted a region call.
  */
-int perfmon_region_read(const char *name, struct perfmon_region_values *values,
+int perfmon_region_read(const char *name, struct perfmon_region_summary *summary,
 			struct perfmon_region_count *counts, size_t count,
 			size_t element_size, uint32_t flags);
 

@@ -98,6 +98,7 @@
 #ifndef PERFMON_SESSION_H
 #define PERFMON_SESSION_H
 
+#include <perfmon/value.h>
 #include <perfmon/vector.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -198,29 +199,6 @@ int perfmon_session_program(struct perfmon_session *session, uint32_t index,
 
 /* The thread's virtual time, a counter that every session has: see below. */
 #define PERFMON_COUNTER_VIRTUAL_TIME UINT32_MAX
-
-/* How a value came about. None of COUNTED, MULTIPLEXED, NOT_COUNTED: it was never
- * enabled. */
-#define PERFMON_VALUE_COUNTED 1u /* on the hardware for all of the enabled time */
-#define PERFMON_VALUE_MULTIPLEXED                                                        \
-	2u			     /* for part of it: estimate value*enabled/running   \
-				      */
-#define PERFMON_VALUE_NOT_COUNTED 4u /* for none of it: the value says nothing */
-#define PERFMON_VALUE_NEVER_OPENED                                                       \
-	8u			  /* never attached, or all targets refused the event */
-#define PERFMON_VALUE_SYSCALL 16u /* this reading took a system call */
-/* Threads of a process that was attached to may be missing, or count twice, and
- * perfmon_session_message() said why: see PERFMON_TARGET_KIND_PROCESS. It stays with a
- * value until that is written. */
-#define PERFMON_VALUE_UNCERTAIN 32u
-/* The sum lacks targets: some of those that the session has been attached to, or one
- * before, refused the event (PERFMON_SESSION_PARTIAL; perfmon_counter_info's error). It
- * stays with a value until that is written. */
-#define PERFMON_VALUE_PARTIAL 64u
-/* The kernel has held the event, or another of its group, back for parts of ticks, since
- * it overflowed too often (kernel.perf_event_max_sample_rate): what happened then is not
- * counted. It stays with a value until that is written. */
-#define PERFMON_VALUE_THROTTLED 128u
 
 /* Flags of a read. */
 #define PERFMON_READ_ALL   1u /* every counter in order of index, which is filled in */

@@ -111,11 +111,11 @@ static __attribute__((noinline)) void nest(int depth, int repeat)
 /* What the region of blocks of N counts above N, in the calling thread. */
 static void check_region(const char *name, uint64_t n, uint64_t *known)
 {
-	struct perfmon_region_values values = {.size = sizeof(values)};
+	struct perfmon_region_summary values = {.size = sizeof(values)};
 	struct perfmon_region_count count;
 	int err = perfmon_region_read(name, &values, &count, 1, sizeof(count), 0);
 
-	if (err || !(count.status & PERFMON_REGION_COUNTED)) {
+	if (err || !(count.status & PERFMON_VALUE_COUNTED)) {
 		printf("%s: error %d, status %u\n", name, err, count.status);
 		__atomic_store_n(&failed, 1, __ATOMIC_RELAXED);
 		return;

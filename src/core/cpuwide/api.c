@@ -114,6 +114,22 @@ struct walk {
 	void *argument;
 };
 
+static uint32_t status_of(const struct pm_cpuwide_sum *sum)
+{
+	uint32_t partial =
+		sum->refused || sum->gone || sum->missing ? PERFMON_VALUE_PARTIAL : 0;
+
+	if (!sum->counted)
+		return PERFMON_VALUE_NEVER_OPENED;
+	if (!sum->reading.enabled_ns)
+		return partial;
+	if (!sum->reading.running_ns)
+		return partial | PERFMON_VALUE_NOT_COUNTED;
+	return partial | (sum->reading.running_ns < sum->reading.enabled_ns
+				  ? PERFMON_VALUE_MULTIPLEXED
+				  : PERFMON_VALUE_COUNTED);
+}
+
 static int show(const struct walk *walk, const struct pm_event *event, uint32_t group,
 		const struct pm_cpuwide_sum *sum)
 {
@@ -131,6 +147,7 @@ static int show(const struct walk *walk, const struct pm_event *event, uint32_t 
 		.refused = sum->refused,
 		.gone = sum->gone,
 		.missing = sum->missing,
+		.status = status_of(sum),
 	};
 
 	return walk->visit(&value, walk->argument);

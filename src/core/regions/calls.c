@@ -173,17 +173,41 @@ static uint64_t worth(const struct pm_thread_block *block,
 					: node->sequence / 2;
 }
 
-PM_EXPORT int perfmon_region_read(const char *name, struct perfmon_region_values *values,
+/* The status of a count without visits, of a counter that stands as OPENED says. */
+static uint32_t status_of(int32_t opened)
+{
+	if (opened <= 0)
+		return PERFMON_VALUE_NEVER_OPENED;
+	return PERFMON_VALUE_COUNTED |
+	       (opened == PERFMON_PROFILE_COUNTER_STATUS_SYSCALL ? PERFMON_VALUE_SYSCALL
+								 : 0);
+}
+
+/* STATUS of counter I when the visits of NODE are added. */
+static uint32_t status_with(uint32_t status, const struct perfmon_profile_node *node,
+			    uint32_t i)
+{
+	if (status & PERFMON_VALUE_NEVER_OPENED)
+		return status;
+	if (node->count[i].lost_ns)
+		status = (status & ~PERFMON_VALUE_COUNTED) | PERFMON_VALUE_MULTIPLEXED;
+	if (node->dropped_counts || node->defects)
+		status |= PERFMON_VALUE_PARTIAL;
+	return status | (node->fallback_reads ? PERFMON_VALUE_SYSCALL : 0);
+}
+
+PM_EXPORT int perfmon_region_read(const char *name,
+				  struct perfmon_region_summary *summary,
 				  struct perfmon_region_count *counts, size_t count,
 				  size_t element_size, uint32_t flags)
 {
 	struct pm_thread_block *block = pm_thread_block;
 	struct perfmon_region_count sums[PERFMON_PROFILE_COUNTERS_MAX] = {0};
-	struct perfmon_region_values sum = {.size = sizeof(sum)};
+	struct perfmon_region_summary sum = {.size = sizeof(sum)};
 	struct perfmon_profile_thread *record;
 	const struct perfmon_region *region;
 	uint32_t id, number, i;
-	int err = PM_STRUCT_CHECK(values, perfmon_region_values, 40);
+	int err = PM_STRUCT_CHECK(summary, perfmon_region_summary, 40);
 	bool found = false;
 	double ticks = 0;
 
@@ -204,8 +228,7 @@ PM_EXPORT int perfmon_region_read(const char *name, struct perfmon_region_values
 	record = block->thread->record;
 	sum.counters = block->columns;
 	for (i = 0; i < sum.counters; i++)
-		if (PM_GET(record->status[i]) > 0)
-			sums[i].status = PERFMON_REGION_COUNTED;
+		sums[i].status = status_of(PM_GET(record->status[i]));
 	for (number = 2; number <= record->node_count; number++) {
 		const struct perfmon_profile_node *node = pm_thread_node(record, number);
 
@@ -219,15 +242,13 @@ PM_EXPORT int perfmon_region_read(const char *name, struct perfmon_region_values
 		ticks += (double)node->time_ticks;
 		for (i = 0; i < sum.counters; i++) {
 			sums[i].value += node->count[i].sum;
-			if (node->count[i].lost_ns || node->dropped_counts ||
-			    node->defects)
-				sums[i].status = 0;
+			sums[i].status = status_with(sums[i].status, node, i);
 		}
 	}
 	if (!found)
 		return -ENOENT;
-	sum.time_ns = pm_clock_ticks_ns(ticks);
-	pm_struct_fill(values, &sum, sizeof(sum));
+	sum.time_ns = (uint64_t)(pm_clock_ticks_ns(ticks) + 0.5);
+	pm_struct_fill(summary, &sum, sizeof(sum));
 	for (i = 0; i < sum.counters && i < count; i++)
 		pm_vector_fill(counts, i, element_size, &sums[i], sizeof(sums[i]));
 	return 0;
