@@ -552,7 +552,7 @@ Test(log_perf, counts_at_exit)
 			continue;
 		cr_assert_eq(perfmon_sample_read_value(got.sample, 0, &value), 0);
 		for (unsigned int i = 0; i < 3; i++)
-			if (got.pid == (uint32_t)children[i])
+			if (got.pid == children[i])
 				counts[i] += value.value;
 	}
 	for (unsigned int i = 0; i < 3; i++)

@@ -605,7 +605,7 @@ Test(sampling, counts_at_exit)
 		records++;
 		cr_assert_eq(perfmon_sample_read_value(record.sample, 0, &value), 0);
 		for (unsigned int i = 0; i < 8; i++)
-			if (record.pid == (uint32_t)children[i])
+			if (record.pid == children[i])
 				counts[i] += value.value;
 	}
 	cr_assert_eq(n, 0);
@@ -644,8 +644,8 @@ Test(sampling, of_children)
 	waitpid(child, NULL, 0);
 	OK(session, perfmon_session_stop(session));
 	while ((sample = perfmon_buffer_next(buffer_of(session), sample))) {
-		has_own |= sample->pid == (uint32_t)getpid();
-		has_childs |= sample->pid == (uint32_t)child;
+		has_own |= sample->pid == getpid();
+		has_childs |= sample->pid == child;
 	}
 	cr_assert(has_own && has_childs);
 	OK(session, perfmon_sampling_counts(session, &taken, &lost));

@@ -12,6 +12,7 @@
 #include <perfmon/sample.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -126,8 +127,8 @@ struct perfmon_buffer_sample {
 	uint16_t set;
 	uint16_t reserved;
 	uint64_t present; /* PERFMON_SAMPLE_: which of IP, TID, TIME and CPU are there */
-	uint32_t pid;
-	uint32_t tid;
+	pid_t pid;
+	pid_t tid;
 	uint32_t cpu;
 	uint32_t index; /* of the counter that overflowed */
 	uint64_t event_id;

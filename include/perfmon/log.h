@@ -27,6 +27,7 @@
 #include <perfmon/sample.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -60,10 +61,10 @@ struct perfmon_log_record {
 	uint32_t type;	/* enum perfmon_log_type, or another */
 	uint32_t misc;	/* flags of the type: PERF_RECORD_MISC_ */
 	uint32_t event; /* see perfmon_log_get_event(); UINT32_MAX: none, or not known */
-	uint32_t pid;
-	uint32_t tid;
-	uint32_t parent_pid;
-	uint32_t parent_tid;
+	pid_t pid;
+	pid_t tid;
+	pid_t parent_pid;
+	pid_t parent_tid;
 	uint32_t user_kind;
 	uint64_t user_size;
 	const void *user_data;

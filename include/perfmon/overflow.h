@@ -147,8 +147,8 @@ enum perfmon_message_type {
 struct perfmon_message {
 	uint32_t type;
 	uint32_t flags;
-	uint32_t pid;
-	uint32_t tid;
+	pid_t pid;
+	pid_t tid;
 	uint32_t cpu; /* where it happened */
 	uint16_t set; /* active then */
 	uint16_t reserved;

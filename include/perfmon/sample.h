@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -116,8 +117,8 @@ struct perfmon_sample {
 	uint64_t time_ns; /* of the event's clock */
 	uint64_t address;
 	uint64_t period; /* how many events stand behind this sample */
-	uint32_t pid;
-	uint32_t tid;
+	pid_t pid;
+	pid_t tid;
 	uint32_t cpu;
 	uint16_t mode;	   /* enum perfmon_sample_mode */
 	uint16_t exact_ip; /* 1: ip is the very instruction */

@@ -53,7 +53,7 @@ static bool is_same_overflow(const struct pm2_context *context,
 	return message->type == PERFMON_MESSAGE_TYPE_OVERFLOW &&
 	       message->flags & PERFMON_MESSAGE_OVERRUN &&
 	       pending->msg_type == PFM_MSG_OVFL &&
-	       pending->msg_ovfl_tid == message->tid &&
+	       pending->msg_ovfl_tid == (uint32_t)message->tid &&
 	       pending->msg_active_set == message->set;
 }
 

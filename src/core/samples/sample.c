@@ -75,6 +75,18 @@ static bool take_single(struct words *words, uint64_t there, uint64_t *value,
 	return take(words, value);
 }
 
+/* Takes a process and a thread: the kernel's numbers without a sign are pid_t's. */
+static bool take_ids(struct words *words, pid_t *pid, pid_t *tid)
+{
+	uint32_t first, second;
+
+	if (!take_halves(words, &first, &second))
+		return false;
+	*pid = (pid_t)first;
+	*tid = (pid_t)second;
+	return true;
+}
+
 /* Takes a field of two halves if its bit THERE is set. */
 static bool take_pair(struct words *words, uint64_t there, uint32_t *first,
 		      uint32_t *second, uint64_t bit, struct perfmon_sample *sample)
@@ -90,9 +102,12 @@ static bool take_origin(struct words *words, uint64_t type, struct perfmon_sampl
 {
 	uint32_t reserved;
 
-	return take_pair(words, type & PERF_SAMPLE_TID, &s->pid, &s->tid,
-			 PERFMON_SAMPLE_TID, s) &&
-	       take_single(words, type & PERF_SAMPLE_TIME, &s->time_ns,
+	if (type & PERF_SAMPLE_TID) {
+		s->present |= PERFMON_SAMPLE_TID;
+		if (!take_ids(words, &s->pid, &s->tid))
+			return false;
+	}
+	return take_single(words, type & PERF_SAMPLE_TIME, &s->time_ns,
 			   PERFMON_SAMPLE_TIME, s) &&
 	       take_single(words, type & PERF_SAMPLE_ADDR, &s->address,
 			   PERFMON_SAMPLE_ADDRESS, s) &&
@@ -386,7 +401,7 @@ int pm_sample_decode_read(const struct perf_event_attr *attr,
 		return err;
 	words.at = (const uint64_t *)(record + 1);
 	words.left = (body - sizeof(*record)) / 8;
-	if (!take_halves(&words, &made.pid, &made.tid) ||
+	if (!take_ids(&words, &made.pid, &made.tid) ||
 	    !take_read(&words, attr->read_format, &made))
 		return -EBADMSG;
 	made.present |= PERFMON_SAMPLE_TID;
