@@ -44,7 +44,7 @@ static void print_thread(const struct perfmon_profile *profile, uint32_t index)
 
 	perfmon_profile_get_thread(profile, index, &thread);
 	if (thread.threads == 1)
-		printf("thread %u %s\n", thread.tid, thread.name);
+		printf("thread %d %s\n", thread.tid, thread.name);
 	else
 		printf("%u threads that have ended\n", thread.threads);
 	for (uint32_t n = 1; n < thread.nodes; n++) {
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	perfmon_profile_get_info(profile, &info);
-	printf("%s, process %u on %s\n", info.program, info.pid, info.host);
+	printf("%s, process %d on %s\n", info.program, info.pid, info.host);
 	if (info.partial)
 		printf("parts are missing: %s\n", message);
 	for (uint32_t t = 0; t < info.threads; t++)

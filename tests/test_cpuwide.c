@@ -343,6 +343,11 @@ static int note(const struct perfmon_cpuwide_value *value, void *argument)
 	char *text = argument;
 
 	cr_expect_eq(value->size, sizeof(*value));
+	/* A machine that is busy may share the counters. */
+	cr_expect(value->counted ? value->status & (PERFMON_VALUE_COUNTED |
+						    PERFMON_VALUE_MULTIPLEXED)
+				 : value->status == PERFMON_VALUE_NEVER_OPENED,
+		  "status 0x%x", value->status);
 	snprintf(text + strlen(text), 500 - strlen(text), "%u:%d=%s%lu/%u-%u ",
 		 value->index, (int)value->group,
 		 strcmp(value->event, "task-clock") ? "" : "t",

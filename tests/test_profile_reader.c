@@ -21,12 +21,18 @@ static const char *build(void)
 	const char *path = in_folder("built");
 	struct perfmon_profile_thread *thread, *sum;
 	struct perfmon_profile_node *solve, *inner;
+	struct perfmon_profile_plan *plan;
 	struct profile_builder b;
 	uint32_t outer, nested;
 	FILE *file;
 
 	builder_begin(&b, 1 << 20);
-	builder_plan(&b, 1, 2)->counter[1].flags |= PERFMON_PROFILE_COUNTER_KERNEL_ONLY;
+	plan = builder_plan(&b, 1, 2);
+	plan->counter[1].flags |= PERFMON_PROFILE_COUNTER_KERNEL_ONLY;
+	plan->time = (struct perfmon_profile_cost){
+		.known = PERFMON_PROFILE_COST_USER, .bias = 10, .pair = 25};
+	plan->counter[0].cost = (struct perfmon_profile_cost){
+		.known = PERFMON_PROFILE_COST_USER, .bias = 3, .pair = 5};
 	outer = builder_region(&b, "solve");
 	nested = builder_region(&b, "a;b");
 	builder_note(&b, "event1 is not what it seems");
@@ -103,12 +109,14 @@ Test(profile_reader, shows_threads_nodes_and_values)
 	cr_expect_eq(event.properties,
 		     PERFMON_PROFILE_EVENT_HARDWARE | PERFMON_PROFILE_EVENT_KERNEL_ONLY);
 	cr_expect_eq(event.config, 1);
+	cr_expect_eq(event.kind, PERFMON_PROFILE_EVENT_KIND_KERNEL);
 
 	cr_assert_eq(perfmon_profile_get_thread(profile, 0, &thread), 0);
 	cr_expect_str_eq(thread.name, "thread42");
 	cr_expect_eq(thread.tid, 42);
 	cr_expect_eq(thread.live, 1);
 	cr_expect_eq(thread.threads, 1);
+	cr_expect_eq(thread.kind, PERFMON_PROFILE_THREAD_KIND_THREAD);
 	cr_expect_eq(thread.nodes, 3);
 	cr_expect_eq(thread.events, 2);
 	cr_expect_eq(thread.lost_visits, 3);
@@ -124,12 +132,19 @@ Test(profile_reader, shows_threads_nodes_and_values)
 	cr_expect_eq(node.max_time_ns, 3000);
 	cr_expect_eq(node.off_cpu_ns, 1000);
 	cr_expect_eq(node.marks, PERFMON_PROFILE_NODE_MIGRATED);
+	cr_expect_eq(node.kind, PERFMON_PROFILE_NODE_KIND_REGION);
+	cr_expect_eq(node.exclusive_time_ns, 3800);
+	cr_expect_eq(node.exclusive_off_cpu_ns, 1000);
+	/* two visits with a bias of 10, around one that takes 25 */
+	cr_expect_eq(node.bias_ns, 45);
 	cr_assert_eq(
 		perfmon_profile_get_values(profile, 0, 1, values, 2, sizeof(values[0])),
 		2);
 	cr_expect_eq(values[0].event, 0);
 	cr_expect_eq(values[0].status, PERFMON_VALUE_MULTIPLEXED);
 	cr_expect_eq(values[0].value, 500);
+	cr_expect_eq(values[0].exclusive, 493);
+	cr_expect_eq(values[0].bias, 2 * 3 + 5);
 	cr_expect_eq(values[0].enabled_ns, 3000);
 	cr_expect_eq(values[0].running_ns, 2250);
 	cr_expect_eq(values[1].event, 1);
@@ -137,6 +152,8 @@ Test(profile_reader, shows_threads_nodes_and_values)
 
 	cr_assert_eq(perfmon_profile_get_node(profile, 0, 2, &node), 0);
 	cr_expect_eq(node.parent, 1);
+	cr_expect_eq(node.exclusive_time_ns, 200);
+	cr_expect_eq(node.bias_ns, 10);
 	cr_expect_eq(node.depth, 2);
 	cr_expect_eq(node.marks, PERFMON_PROFILE_NODE_IN_FLIGHT);
 	cr_expect_eq(perfmon_profile_get_path(profile, 0, 2, text, sizeof(text)), 10);
@@ -149,11 +166,16 @@ Test(profile_reader, shows_threads_nodes_and_values)
 		2);
 	cr_expect_eq(values[0].status, PERFMON_VALUE_COUNTED);
 	cr_expect_eq(values[0].value, 7);
+	cr_expect_eq(values[0].exclusive, 7);
+	cr_expect_eq(values[0].bias, 3);
 
 	cr_assert_eq(perfmon_profile_get_thread(profile, 1, &thread), 0);
 	cr_expect_str_eq(thread.name, "");
 	cr_expect_eq(thread.threads, 3);
+	cr_expect_eq(thread.kind, PERFMON_PROFILE_THREAD_KIND_SUM);
 	cr_expect_eq(thread.live, 0);
+	cr_assert_eq(perfmon_profile_get_node(profile, 1, 0, &node), 0);
+	cr_expect_eq(node.kind, PERFMON_PROFILE_NODE_KIND_THREAD);
 	cr_assert_eq(perfmon_profile_get_node(profile, 1, 1, &node), 0);
 	cr_expect_eq(node.threads, 2);
 	cr_expect_eq(
@@ -193,8 +215,8 @@ Test(profile_reader, refuses_what_is_not_there)
 	cr_expect_eq(perfmon_profile_get_note(open, 1, NULL, 0), -EINVAL);
 	cr_expect_eq(perfmon_profile_get_path(open, 0, 1, NULL, 4), -EINVAL);
 	cr_expect_eq(perfmon_profile_get_path(open, 0, 1, NULL, 0), 5);
-	cr_expect_eq(perfmon_profile_get_values(open, 0, 1, NULL, 0, 31), -EINVAL);
-	cr_expect_eq(perfmon_profile_get_values(open, 0, 1, NULL, 0, 32), 2);
+	cr_expect_eq(perfmon_profile_get_values(open, 0, 1, NULL, 0, 47), -EINVAL);
+	cr_expect_eq(perfmon_profile_get_values(open, 0, 1, NULL, 0, 48), 2);
 	perfmon_profile_close(open);
 }
 

@@ -177,8 +177,8 @@ static const struct {
 	STRUCT(log_event, perfmon_log_event, 64),
 	STRUCT(log_info, perfmon_log_info, 56),
 	STRUCT(profile_info, perfmon_profile_info, 104),
-	STRUCT(profile_thread, perfmon_profile_thread_info, 56),
-	STRUCT(profile_node, perfmon_profile_node_info, 96),
+	STRUCT(profile_thread, perfmon_profile_thread_info, 64),
+	STRUCT(profile_node, perfmon_profile_node_info, 128),
 #undef STRUCT
 };
 #define STRUCTS (sizeof(structs) / sizeof(structs[0]))

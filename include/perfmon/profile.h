@@ -28,7 +28,8 @@
  * cut off, damaged or made up gives an error, or leaves a part out and says so.
  *
  * The values are those that were counted: they are not scaled, and no bias is subtracted.
- * perfmon report does that, and doc/report-formats.md says how. The layout of the file is
+ * perfmon report does that, and doc/report-formats.md says how. Values are inclusive, with
+ * nested regions; beside them stand the exclusive ones, without, and the bias. The layout of the file is
  * in perfmon/profile_layout.h, for readers in other languages.
  *
  * Structures that a call fills in begin with their size, which the caller sets. Fields
@@ -43,6 +44,7 @@
 #ifndef PERFMON_PROFILE_H
 #define PERFMON_PROFILE_H
 
+#include <perfmon/value.h>
 #include <perfmon/vector.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -112,8 +114,8 @@ struct perfmon_profile_info {
 	size_t size; /* in: sizeof(struct perfmon_profile_info) */
 	const char *host;
 	const char *program; /* the path of the executable */
-	uint32_t pid;
-	uint32_t parent_pid;
+	pid_t pid;
+	pid_t parent_pid;
 	int32_t rank; /* of an MPI launcher; -1: none */
 	int32_t ranks;
 	uint32_t writer;  /* enum perfmon_profile_writer */
@@ -123,7 +125,7 @@ struct perfmon_profile_info {
 	uint32_t notes;	  /* for perfmon_profile_get_note() */
 	uint32_t reserved;
 	uint64_t begin_realtime_ns; /* CLOCK_REALTIME at the profile's beginning */
-	double elapsed_ns;	    /* from there to the copy, or to the program's end */
+	uint64_t elapsed_ns;	    /* from there to the copy, or to the program's end */
 	uint64_t lost_visits;	    /* a thread's first ones, in a signal handler */
 	uint64_t lost_threads;	    /* that could not be set up */
 	uint64_t unmatched_ends;    /* ENDs in threads that had begun no region */
@@ -151,6 +153,14 @@ int perfmon_profile_get_note(const struct perfmon_profile *profile, uint32_t ind
 #define PERFMON_PROFILE_EVENT_KERNEL_ONLY 2u /* happens in kernel mode alone */
 #define PERFMON_PROFILE_EVENT_EXACT	  4u /* counted by translation, not by a CPU */
 
+/* The kinds of events. A later version may have further ones: skip the values of kinds that
+ * you do not know. */
+enum perfmon_profile_event_kind {
+	PERFMON_PROFILE_EVENT_KIND_KERNEL, /* of perf_event_open(2) */
+	PERFMON_PROFILE_EVENT_KIND_EXACT   /* counted by translation: type and config say
+					    * nothing to the kernel */
+};
+
 /* An event. Grows at its end. The strings last until the next refresh or close. */
 struct perfmon_profile_event {
 	size_t size;	  /* in: sizeof(struct perfmon_profile_event) */
@@ -167,6 +177,8 @@ struct perfmon_profile_event {
 	uint64_t config;
 	uint64_t config1;
 	uint64_t config2;
+	uint32_t kind; /* enum perfmon_profile_event_kind */
+	uint32_t reserved;
 };
 
 /**
@@ -177,12 +189,19 @@ struct perfmon_profile_event {
 int perfmon_profile_get_event(const struct perfmon_profile *profile, uint32_t index,
 			      struct perfmon_profile_event *event);
 
+/* The kinds of threads. A later version may have further ones: skip kinds that you do not
+ * know, with all their nodes. */
+enum perfmon_profile_thread_kind {
+	PERFMON_PROFILE_THREAD_KIND_THREAD, /* one thread */
+	PERFMON_PROFILE_THREAD_KIND_SUM	    /* the sum of threads that have ended */
+};
+
 /* A thread, or the sum of several threads that have ended. Grows at its end. The strings
  * last until the next refresh or close. */
 struct perfmon_profile_thread_info {
 	size_t size;	      /* in: sizeof(struct perfmon_profile_thread_info) */
 	const char *name;     /* "" for a sum */
-	uint32_t tid;	      /* 0 for a sum */
+	pid_t tid;	      /* 0 for a sum */
 	uint32_t live;	      /* 1: the thread runs, or ran when the program was killed */
 	uint32_t threads;     /* 1, or how many are summed */
 	uint32_t nodes;	      /* for perfmon_profile_get_node() */
@@ -190,6 +209,8 @@ struct perfmon_profile_thread_info {
 	uint32_t events;
 	uint64_t lost_visits; /* visits that were not counted, for whatever reason */
 	uint64_t unmatched_ends;
+	uint32_t kind; /* enum perfmon_profile_thread_kind */
+	uint32_t reserved;
 };
 
 /** perfmon_profile_get_thread() - fills THREAD with thread INDEX, from 0. 0; -EINVAL;
@@ -208,6 +229,13 @@ int perfmon_profile_get_thread(const struct perfmon_profile *profile, uint32_t i
 #define PERFMON_PROFILE_NODE_MIGRATED	0x080u /* visits that ended on another CPU */
 #define PERFMON_PROFILE_NODE_DEFECT	0x100u /* negative differences, left out */
 
+/* The kinds of nodes. A later version may have further ones: skip kinds that you do not know,
+ * with the nodes below them. */
+enum perfmon_profile_node_kind {
+	PERFMON_PROFILE_NODE_KIND_THREAD, /* node 0: the thread itself */
+	PERFMON_PROFILE_NODE_KIND_REGION
+};
+
 /* A path of a thread: a region below another node. Grows at its end. The string lasts
  * until the next refresh or close. */
 struct perfmon_profile_node_info {
@@ -217,19 +245,27 @@ struct perfmon_profile_node_info {
 	uint32_t depth;	  /* 0 for node 0 */
 	uint32_t marks;	  /* PERFMON_PROFILE_NODE_ bits */
 	uint32_t threads; /* that have this path: 1, or of a sum of threads more */
+	uint32_t kind;	  /* enum perfmon_profile_node_kind */
+	uint32_t reserved;
 	uint64_t visits;  /* that have ended */
 	uint64_t entered; /* that have begun */
 	/* Visits that were measured: the values below, and those of
 	 * perfmon_profile_get_values(), are of these alone. */
 	uint64_t measured;
-	double time_ns;	    /* wall time, nested regions included */
-	double min_time_ns; /* of one visit; 0 without any */
-	double max_time_ns;
-	double off_cpu_ns; /* the part of time_ns off the CPU, where the kernel tells */
+	uint64_t time_ns;     /* wall time, nested regions included */
+	uint64_t min_time_ns; /* of one visit; 0 without any */
+	uint64_t max_time_ns;
+	uint64_t off_cpu_ns; /* the part of time_ns off the CPU, where the kernel tells */
 	/* Visits for which time_ns, off_cpu_ns and the counts' values stand: with
 	 * PERFMON_STRIDE=auto each measured visit counts as many times as its stride had
 	 * visits; else as @measured. Times of all visits: time_ns * visits / weight. */
 	uint64_t weight;
+	/* The parts of time_ns and off_cpu_ns that were spent in no nested region. */
+	uint64_t exclusive_time_ns;
+	uint64_t exclusive_off_cpu_ns;
+	/* The part of time_ns that measuring added: by these visits themselves, and by those
+	 * of nested regions. 0 where the cost of a visit was not measured. */
+	uint64_t bias_ns;
 };
 
 /** perfmon_profile_get_node() - fills NODE with node INDEX of thread THREAD. Node 0 is the
@@ -251,8 +287,10 @@ int perfmon_profile_get_path(const struct perfmon_profile *profile, uint32_t thr
 /* What an event counted in a node: an element of a vector. */
 struct perfmon_profile_value {
 	uint32_t event;	     /* for perfmon_profile_get_event() */
-	uint32_t status;     /* PERFMON_VALUE_ flags (perfmon/session.h) */
+	uint32_t status;     /* PERFMON_VALUE_ bits (perfmon/value.h) */
 	uint64_t value;	     /* sum over the measured visits, not scaled */
+	uint64_t exclusive;  /* the part of it that no nested region has */
+	uint64_t bias;	     /* the part of value that measuring added, as bias_ns */
 	uint64_t enabled_ns; /* time on the CPU in these visits */
 	uint64_t running_ns; /* the part in which the event was on the hardware */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The public calls that read a profile: they show one snapshot, by number. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,11 +11,13 @@
 #include "perfmon/profile.h"
 #include "perfmon/session.h"
 #include "core/profile/file.h"
+#include "core/profile/reader_sums.h"
 #include "core/profile/take.h"
 
 struct perfmon_profile {
 	struct pm_profile_file *file;
 	struct pm_snapshot *snapshot;
+	struct pm_reader_sums sums;
 	struct pm_diag diag;	  /* about the last snapshot */
 	const char *call_message; /* why the last call failed; NULL: it did not */
 };
@@ -38,6 +41,7 @@ static int answer(const struct perfmon_profile *profile, int result, const char 
 /* Takes a new snapshot; on failure the old one stays. */
 static int take(struct perfmon_profile *profile)
 {
+	struct pm_reader_sums sums;
 	struct pm_snapshot *made;
 	int err;
 
@@ -46,8 +50,15 @@ static int take(struct perfmon_profile *profile)
 	err = pm_profile_file_snapshot(profile->file, &made, &profile->diag);
 	if (err)
 		return err;
+	err = pm_reader_sums_make(&sums, made);
+	if (err) {
+		pm_snapshot_free(made);
+		return pm_diag_set(&profile->diag, err, "out of memory");
+	}
 	pm_snapshot_free(profile->snapshot);
+	pm_reader_sums_free(&profile->sums);
 	profile->snapshot = made;
+	profile->sums = sums;
 	return 0;
 }
 
@@ -112,8 +123,17 @@ PM_EXPORT void perfmon_profile_close(struct perfmon_profile *profile)
 	if (!profile)
 		return;
 	pm_snapshot_free(profile->snapshot);
+	pm_reader_sums_free(&profile->sums);
 	pm_profile_file_close(profile->file);
 	free(profile);
+}
+
+/* Nanoseconds, or counts, of a calculation. */
+static uint64_t whole(double value)
+{
+	if (!(value > 0))
+		return 0;
+	return value < 18446744073709549568.0 ? (uint64_t)(value + 0.5) : UINT64_MAX;
 }
 
 static uint32_t writer_of(const struct pm_snapshot *s)
@@ -147,8 +167,8 @@ PM_EXPORT int perfmon_profile_get_info(const struct perfmon_profile *profile,
 	made = (struct perfmon_profile_info){
 		.host = header->host,
 		.program = header->program,
-		.pid = header->pid,
-		.parent_pid = header->parent_pid,
+		.pid = (pid_t)header->pid,
+		.parent_pid = (pid_t)header->parent_pid,
 		.rank = header->rank,
 		.ranks = header->ranks,
 		.writer = writer_of(s),
@@ -165,8 +185,8 @@ PM_EXPORT int perfmon_profile_get_info(const struct perfmon_profile *profile,
 	for (uint32_t p = 0; p < s->plan_count; p++)
 		made.events += s->plans[p].counter_count;
 	if (s->taken_ticks > header->begin_ticks)
-		made.elapsed_ns =
-			pm_snapshot_ns(s, (double)(s->taken_ticks - header->begin_ticks));
+		made.elapsed_ns = whole(pm_snapshot_ns(
+			s, (double)(s->taken_ticks - header->begin_ticks)));
 	pm_struct_fill(info, &made, sizeof(made));
 	return answer(profile, 0, NULL);
 }
@@ -197,7 +217,7 @@ PM_EXPORT int perfmon_profile_get_event(const struct perfmon_profile *profile,
 					uint32_t index,
 					struct perfmon_profile_event *event)
 {
-	int err = answer(profile, PM_STRUCT_CHECK(event, perfmon_profile_event, 80),
+	int err = answer(profile, PM_STRUCT_CHECK(event, perfmon_profile_event, 88),
 			 "there is no such event, or .size is too small; set .size = "
 			 "sizeof(struct perfmon_profile_event)");
 	const struct perfmon_profile_counter *counter;
@@ -231,6 +251,9 @@ PM_EXPORT int perfmon_profile_get_event(const struct perfmon_profile *profile,
 		made.properties |= PERFMON_PROFILE_EVENT_KERNEL_ONLY;
 	if (counter->flags & PERFMON_PROFILE_COUNTER_EXACT)
 		made.properties |= PERFMON_PROFILE_EVENT_EXACT;
+	made.kind = counter->flags & PERFMON_PROFILE_COUNTER_EXACT
+			    ? PERFMON_PROFILE_EVENT_KIND_EXACT
+			    : PERFMON_PROFILE_EVENT_KIND_KERNEL;
 	pm_struct_fill(event, &made, sizeof(made));
 	return answer(profile, 0, NULL);
 }
@@ -254,7 +277,7 @@ PM_EXPORT int perfmon_profile_get_thread(const struct perfmon_profile *profile,
 {
 	const struct pm_snapshot_thread *from = thread_at(profile, index);
 	int err =
-		answer(profile, PM_STRUCT_CHECK(thread, perfmon_profile_thread_info, 56),
+		answer(profile, PM_STRUCT_CHECK(thread, perfmon_profile_thread_info, 64),
 		       "there is no such thread, or .size is too small; set .size = "
 		       "sizeof(struct perfmon_profile_thread_info)");
 	const struct perfmon_profile_thread *record;
@@ -265,7 +288,7 @@ PM_EXPORT int perfmon_profile_get_thread(const struct perfmon_profile *profile,
 	record = &from->record;
 	made = (struct perfmon_profile_thread_info){
 		.name = is_sum(from) ? "" : record->name,
-		.tid = is_sum(from) ? 0 : record->tid,
+		.tid = is_sum(from) ? 0 : (pid_t)record->tid,
 		.live = record->state == PERFMON_PROFILE_THREAD_STATE_LIVE,
 		.threads = is_sum(from) ? record->aggregated : 1,
 		.nodes = from->node_count,
@@ -273,6 +296,8 @@ PM_EXPORT int perfmon_profile_get_thread(const struct perfmon_profile *profile,
 			       record->lost_no_memory + record->lost_unnamed +
 			       record->lost_other,
 		.unmatched_ends = record->unmatched_ends,
+		.kind = is_sum(from) ? PERFMON_PROFILE_THREAD_KIND_SUM
+				     : PERFMON_PROFILE_THREAD_KIND_THREAD,
 	};
 	if (from->plan) {
 		made.first_event = first_event(profile->snapshot, from->plan);
@@ -325,11 +350,13 @@ PM_EXPORT int perfmon_profile_get_node(const struct perfmon_profile *profile,
 {
 	const struct pm_snapshot_thread *of = thread_at(profile, thread);
 	const struct perfmon_profile_node *from = node_at(of, index);
-	int err = answer(profile, PM_STRUCT_CHECK(node, perfmon_profile_node_info, 96),
+	int err = answer(profile, PM_STRUCT_CHECK(node, perfmon_profile_node_info, 128),
 			 "there is no such thread or node, or .size is too small; set "
 			 ".size = sizeof(struct perfmon_profile_node_info)");
 	const struct perfmon_profile_stride *stride;
 	struct perfmon_profile_node_info made;
+	const struct pm_reader_sum *sum;
+	double time_ns;
 	uint32_t line[PERFMON_PROFILE_DEPTH_MAX];
 	const struct pm_snapshot *s;
 
@@ -347,14 +374,22 @@ PM_EXPORT int perfmon_profile_get_node(const struct perfmon_profile *profile,
 		.measured = pm_snapshot_visits(from),
 		.weight = stride && stride->weight ? stride->weight
 						   : pm_snapshot_visits(from),
-		.time_ns = pm_snapshot_ns(s, (double)from->time_ticks),
-		.off_cpu_ns = (double)from->off_cpu_ns,
+		.kind = index ? PERFMON_PROFILE_NODE_KIND_REGION
+			      : PERFMON_PROFILE_NODE_KIND_THREAD,
+		.off_cpu_ns = from->off_cpu_ns,
 	};
+	time_ns = pm_snapshot_ns(s, (double)from->time_ticks);
+	sum = pm_reader_sum(&profile->sums, of, thread, index, PM_READER_TIME);
+	made.time_ns = whole(time_ns);
+	made.exclusive_time_ns = whole(time_ns - sum->below);
+	made.bias_ns = whole(fmin(sum->bias, time_ns));
+	sum = pm_reader_sum(&profile->sums, of, thread, index, PM_READER_OFF_CPU);
+	made.exclusive_off_cpu_ns = whole((double)from->off_cpu_ns - sum->below);
 	made.marks =
 		marks_of(from, made.measured != made.visits, made.entered != made.visits);
 	if (made.measured) {
-		made.min_time_ns = pm_snapshot_ns(s, (double)from->time_min);
-		made.max_time_ns = pm_snapshot_ns(s, (double)from->time_max);
+		made.min_time_ns = whole(pm_snapshot_ns(s, (double)from->time_min));
+		made.max_time_ns = whole(pm_snapshot_ns(s, (double)from->time_max));
 	}
 	pm_struct_fill(node, &made, sizeof(made));
 	return answer(profile, 0, NULL);
@@ -415,6 +450,8 @@ static uint32_t status_of(const struct pm_snapshot_thread *thread,
 	    (thread->plan->counters[c].flags & PERFMON_PROFILE_COUNTER_KERNEL_ONLY ||
 	     (enabled && !running)))
 		return flags | PERFMON_VALUE_NOT_COUNTED;
+	if (node->dropped_counts || node->defects)
+		flags |= PERFMON_VALUE_PARTIAL;
 	return flags | (node->count[c].lost_ns ? PERFMON_VALUE_MULTIPLEXED
 					       : PERFMON_VALUE_COUNTED);
 }
@@ -430,7 +467,7 @@ PM_EXPORT int perfmon_profile_get_values(const struct perfmon_profile *profile,
 	uint32_t events, first;
 
 	if (!node || PM_VECTOR_CHECK(values, count, element_size, PM_VECTOR_OUT,
-				     perfmon_profile_value, 32))
+				     perfmon_profile_value, 48))
 		return answer(
 			profile, -EINVAL,
 			"there is no such thread or node, or elements cannot have "
@@ -447,12 +484,17 @@ PM_EXPORT int perfmon_profile_get_values(const struct perfmon_profile *profile,
 	for (uint32_t c = 0; c < events && c < count; c++) {
 		struct perfmon_profile_value made = {.event = first + c};
 		bool open = of->record.status[c] > 0;
+		const struct pm_reader_sum *sum;
 
 		if (open && on_cpu_ns > 0)
 			made.enabled_ns = (uint64_t)on_cpu_ns;
 		if (made.enabled_ns > node->count[c].lost_ns)
 			made.running_ns = made.enabled_ns - node->count[c].lost_ns;
 		made.value = open ? node->count[c].sum : 0;
+		sum = pm_reader_sum(&profile->sums, of, thread, index,
+				    PM_READER_COUNTS + c);
+		made.exclusive = whole((double)made.value - sum->below);
+		made.bias = whole(fmin(sum->bias, (double)made.value));
 		made.status = status_of(of, node, c, made.enabled_ns, made.running_ns);
 		pm_vector_fill(values, c, element_size, &made, sizeof(made));
 	}

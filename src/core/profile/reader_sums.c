@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/profile/reader_sums.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* What measuring added: to the values of a node's visits, and to those of visits around
+ * them. */
+struct added {
+	double inside, around;
+};
+
+static struct added added_by(const struct perfmon_profile_cost *cost,
+			     const struct perfmon_profile_node *node, uint64_t skipped,
+			     bool by_call)
+{
+	bool call = cost->known & PERFMON_PROFILE_COST_CALL;
+	double visits = (double)pm_snapshot_visits(node);
+	double calls = by_call ? visits : fmin(node->fallback_reads, visits);
+	double bias = cost->bias, call_bias = call ? cost->call_bias : bias;
+	/* A pair holds its bias. */
+	double pair = fmax(cost->pair, bias);
+	double call_pair = call ? fmax(cost->call_pair, call_bias) : pair;
+
+	if (!cost->known)
+		return (struct added){0, 0};
+	return (struct added){
+		.inside = (visits - calls) * bias + calls * call_bias,
+		.around = (visits - calls) * pair + calls * call_pair +
+			  (double)skipped * cost->skipped,
+	};
+}
+
+/* Adds what the node with VALUE and ADDED has to the sums of its parent, PARENT. Values of
+ * all visits are SHARE times those of the measured ones. */
+static void add_up(struct pm_reader_sum *own, struct pm_reader_sum *parent, double value,
+		   struct added added, double share)
+{
+	parent->below += value * share;
+	parent->bias += added.around * share + own->bias;
+}
+
+/* Turns OWN, which holds sums of all visits of the nodes below, into sums of the visits that
+ * the node's own values are of. */
+static void settle(struct pm_reader_sum *own, double inside, double share)
+{
+	own->below /= share;
+	own->bias = own->bias / share + inside;
+}
+
+static void add_node(const struct pm_snapshot *snapshot,
+		     const struct pm_snapshot_thread *thread, uint32_t number,
+		     struct pm_reader_sum *sums)
+{
+	const struct perfmon_profile_node *node = pm_snapshot_node(thread, number);
+	const struct perfmon_profile_stride *stride = pm_snapshot_stride(thread, node);
+	uint32_t width = PM_READER_COUNTS + pm_reader_counts(thread);
+	struct pm_reader_sum *own = sums + (size_t)(number - 1) * width;
+	struct pm_reader_sum *parent = sums + (size_t)(node->parent - 1) * width;
+	uint64_t measured = pm_snapshot_visits(node);
+	uint64_t skipped = stride ? stride->skipped : 0;
+	double held =
+		stride && stride->weight ? (double)stride->weight : (double)measured;
+	double share = held > 0 ? (double)(measured + skipped) / held : 1;
+	struct added none = {0, 0};
+
+	for (uint32_t q = 0; q < width; q++) {
+		bool counts = q >= PM_READER_COUNTS;
+		uint32_t c = counts ? q - PM_READER_COUNTS : 0;
+		struct added added = none;
+		double value;
+
+		if (counts) {
+			value = (double)node->count[c].sum;
+			added = added_by(&thread->plan->counters[c].cost, node, skipped,
+					 thread->record.status[c] ==
+						 PERFMON_PROFILE_COUNTER_STATUS_SYSCALL);
+		} else if (q == PM_READER_TIME) {
+			value = pm_snapshot_ns(snapshot, (double)node->time_ticks);
+			if (thread->plan)
+				added = added_by(&thread->plan->time, node, skipped,
+						 false);
+			added.inside = pm_snapshot_ns(snapshot, added.inside);
+			added.around = pm_snapshot_ns(snapshot, added.around);
+		} else {
+			value = (double)node->off_cpu_ns;
+		}
+		add_up(&own[q], &parent[q], value, added, share);
+		settle(&own[q], added.inside, share);
+	}
+}
+
+int pm_reader_sums_make(struct pm_reader_sums *sums, const struct pm_snapshot *snapshot)
+{
+	*sums = (struct pm_reader_sums){0};
+	sums->threads = calloc(snapshot->thread_count + 1, sizeof(sums->threads[0]));
+	if (!sums->threads)
+		return -ENOMEM;
+	sums->thread_count = snapshot->thread_count;
+	for (uint32_t t = 0; t < snapshot->thread_count; t++) {
+		const struct pm_snapshot_thread *thread = &snapshot->threads[t];
+		size_t width = PM_READER_COUNTS + pm_reader_counts(thread);
+
+		sums->threads[t] = calloc((size_t)thread->node_count * width + 1,
+					  sizeof(sums->threads[t][0]));
+		if (!sums->threads[t]) {
+			pm_reader_sums_free(sums);
+			return -ENOMEM;
+		}
+		/* Parents have lower numbers, and number 1 is the thread itself. */
+		for (uint32_t number = thread->node_count; number > 1; number--)
+			add_node(snapshot, thread, number, sums->threads[t]);
+	}
+	return 0;
+}
+
+void pm_reader_sums_free(struct pm_reader_sums *sums)
+{
+	for (uint32_t t = 0; sums->threads && t < sums->thread_count; t++)
+		free(sums->threads[t]);
+	free(sums->threads);
+	*sums = (struct pm_reader_sums){0};
+}
