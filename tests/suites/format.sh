@@ -15,6 +15,18 @@ closed() {
 }
 try "no comment of one line is closed on the next" nothing closed || true
 
+# --- words: those of tests/words are not used ---------------------------------------------
+
+words() { # FILE...
+	perl tests/words.pl tests/words "$@"
+}
+mapfile -t worded < <(find src include -name '*.[ch]' | sort)
+try "comments and identifiers use none of the words of tests/words" nothing words "${worded[@]}" || true
+mkdir -p "$PM_SUITE_DIR/src"
+printf '/* Who hears it. */\nint pm_gate;\nchar *text = "gate";\n' >"$PM_SUITE_DIR/src/words.c"
+try "sees a word in a comment and in an identifier" test \
+	"$(words "$PM_SUITE_DIR/src/words.c" | sed 's/.*words.c:\([0-9]*\): \([a-z]*\):.*/\1 \2/' | tr '\n' ' ')" = "1 hears 2 gate " || true
+
 # --- printers of text: constants, cells, and what went through an escape -----------------
 
 mapfile -t sources < <(find src -name '*.[ch]' ! -path src/core/report/output/out.c \
