@@ -281,7 +281,7 @@ static struct pm_threads_result cover_storm(const struct kind *kind, unsigned in
 		     "nothing is left of the probe");
 	cr_assert_eq(result.direct, opener.opened - opener.closed);
 	cr_assert_eq(result.refused, 0);
-	cr_assert_eq(result.uncertain != 0, result.doubt != NULL);
+	cr_assert_eq(result.uncertain != 0, result.reason != NULL);
 	if (result.uncertain)
 		close_rest();
 	else
@@ -301,7 +301,7 @@ static void cover_storms(const struct kind *kind, unsigned int times)
 		struct pm_threads_result result = cover_storm(kind, 20 + 13 * i % 200);
 
 		inherited += result.inherited;
-		cr_expect(older || !result.uncertain, "run %u: %s", i, result.doubt);
+		cr_expect(older || !result.uncertain, "run %u: %s", i, result.reason);
 	}
 	cr_assert(older || inherited, "some were created meanwhile");
 }
@@ -368,7 +368,7 @@ Test(threads, a_calm_process_is_covered_without_breakpoints)
 	pm_kernel_fault = no_events;
 	result = cover_storm(&kind, 60);
 	pm_kernel_fault = NULL;
-	cr_assert_eq(result.uncertain, 0, "%s", result.doubt);
+	cr_assert_eq(result.uncertain, 0, "%s", result.reason);
 	cr_assert_eq(result.direct, 61);
 	cr_assert_eq(result.inherited, 0);
 }
@@ -385,7 +385,7 @@ Test(threads, a_storm_without_breakpoints_is_said_to_be_uncertain)
 	pm_kernel_fault = no_events;
 	result = cover_storm(&restless, 20);
 	cr_assert_gt(result.uncertain, 0);
-	cr_assert_not_null(strstr(result.doubt, "breakpoints"), "%s", result.doubt);
+	cr_assert_not_null(strstr(result.reason, "breakpoints"), "%s", result.reason);
 	/* Where it calls itself certain, what it counted is compared. */
 	for (unsigned int i = 0; i < runs(5); i++)
 		cover_storm(&storm, 20 + 20 * i % 400);
@@ -642,7 +642,7 @@ Test(threads, a_thousand_instances_work_or_the_limit_is_named)
 	request = request_instances(&child, 2);
 	cr_assert_eq(pm_threads_process(&request, &result, &diag), 0, "%s", diag.text);
 	cr_assert_eq(result.direct, 1000);
-	cr_assert_eq(result.uncertain, 0, "%s", result.doubt);
+	cr_assert_eq(result.uncertain, 0, "%s", result.reason);
 	calm_down(&child);
 	for (uint32_t i = 0; i < opener.opened; i++)
 		cr_assert_eq(pm_instance_enable(opener.instances[i]), 0);
@@ -679,7 +679,7 @@ Test(threads, a_thousand_threads_within_the_usual_limit)
 	request = request_for(&child, kind.events, 0);
 	cr_assert_eq(pm_threads_process(&request, &result, &diag), 0, "%s", diag.text);
 	cr_assert_eq(result.direct, 1000);
-	cr_assert_eq(result.uncertain, 0, "%s", result.doubt);
+	cr_assert_eq(result.uncertain, 0, "%s", result.reason);
 	expect_exact(&child, &result, 0);
 
 	request = request_for(&child, 2, 0);

@@ -51,7 +51,7 @@ static void serve(struct perfmon_session *session, uint64_t watch_key, bool has_
 	if (pm_session_enter_aside(session))
 		return;
 	pm_session_catch_up(session);
-	pm_overflow_tell_of_log(session);
+	pm_overflow_report_log(session);
 	if (session->scope == PERFMON_SCOPE_CPU && !session->attached->is_near &&
 	    session->plan->target_count)
 		stay_near(session);

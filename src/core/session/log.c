@@ -13,7 +13,7 @@ static int begin_log(struct perfmon_session *session, const char *path, int fd)
 	int err;
 
 	sampling->side_records = true;
-	sampling->log_failed = sampling->log_told = false;
+	sampling->log_failed = sampling->log_reported = false;
 	err = pm_session_replan(session);
 	err = err ?: pm_sampling_log_begin(session, path, fd);
 	if (err) {

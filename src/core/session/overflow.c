@@ -164,7 +164,7 @@ static int program(struct perfmon_session *session, uint32_t index,
 		return pm_diag_set(&session->diag, -ENOMEM, "out of memory");
 	overflow = &registers[index].overflow;
 	overflow->on = how != NULL;
-	overflow->owed = false;
+	overflow->reset_due = false;
 	if (how) {
 		overflow->how = how_of(how);
 		overflow->seed = UINT64_C(0x9e3779b97f4a7c15) * (index + 1);

@@ -80,7 +80,7 @@ find(struct perfmon_session *session, uint32_t index, uint32_t flags, bool pages
 			    (syscall ? PERFMON_VALUE_SYSCALL : 0);
 	if (!sum.enabled_ns)
 		return 0;
-	reg->found.status |= reg->doubts;
+	reg->found.status |= reg->value_flags;
 	if (!pages && pm_session_is_uncertain(session))
 		reg->found.status |= PERFMON_VALUE_UNCERTAIN;
 	return 0;

@@ -43,8 +43,8 @@ static void on_signal(int signo, siginfo_t *info, void *context)
 {
 	void (*handler)(int, siginfo_t *, void *) = NULL;
 	struct pm_signal_slot *slot = pm_slot_find(info->si_fd);
-	struct perfmon_overflow_signal told;
-	siginfo_t told_by = {.si_signo = signo, .si_code = PERFMON_OVERFLOW_SI_CODE};
+	struct perfmon_overflow_signal overflow;
+	siginfo_t passed = {.si_signo = signo, .si_code = PERFMON_OVERFLOW_SI_CODE};
 
 	if (!slot)
 		return;
@@ -52,13 +52,13 @@ static void on_signal(int signo, siginfo_t *info, void *context)
 	/* It may have become another event's. */
 	if (__atomic_load_n(&slot->session, __ATOMIC_SEQ_CST) &&
 	    __atomic_load_n(&slot->fd, __ATOMIC_SEQ_CST) == info->si_fd + 1) {
-		told = slot->told;
+		overflow = slot->info;
 		handler = slot->handler;
 	}
 	__atomic_fetch_sub(&slot->users, 1, __ATOMIC_SEQ_CST);
-	told_by.si_value.sival_ptr = &told;
+	passed.si_value.sival_ptr = &overflow;
 	if (handler)
-		handler(signo, &told_by, context);
+		handler(signo, &passed, context);
 }
 
 /* --- asking for it ------------------------------------------------------------------ */

@@ -58,7 +58,7 @@ int pm_session_aggregate(struct perfmon_session *session, uint32_t first, uint32
 		reg->total_base += all.value;
 		reg->own_total_base += own.value;
 		if (pm_session_is_uncertain(session))
-			reg->doubts |= PERFMON_VALUE_UNCERTAIN;
+			reg->value_flags |= PERFMON_VALUE_UNCERTAIN;
 	}
 	for (s = 0; s < session->set_count; s++) {
 		session->sets[s].active_ns += pm_session_active_ns(session, s);

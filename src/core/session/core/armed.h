@@ -25,13 +25,13 @@ struct pm_arm {
 
 /* The records of a target's events, and how far the library has looked at them. */
 struct pm_target_records {
-	struct pm_ring ring; /* of all its events; page NULL: none writes records */
-	int ring_fd;	     /* the event that it is mapped from */
-	bool paused;	     /* the target is off while a call looks at it */
-	uint64_t paused_at;  /* since then, by pm_target_time() */
-	bool unsure;	     /* records may be missing since its arms were settled */
-	bool late;	     /* one of its arms is, or stale: calls look at them */
-	uint64_t told;	     /* lost records that the kernel has told of since then */
+	struct pm_ring ring;	/* of all its events; page NULL: none writes records */
+	int ring_fd;		/* the event that it is mapped from */
+	bool paused;		/* the target is off while a call looks at it */
+	uint64_t paused_at;	/* since then, by pm_target_time() */
+	bool unsure;		/* records may be missing since its arms were settled */
+	bool late;		/* one of its arms is, or stale: calls look at them */
+	uint64_t reported_lost; /* lost records that the kernel has reported since then */
 };
 
 static inline struct pm_arm *pm_arm_of(const struct pm_target *target,

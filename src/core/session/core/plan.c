@@ -37,9 +37,9 @@ int pm_program_parse(struct perfmon_session *session, const char *text,
 	return 0;
 }
 
-uint32_t pm_register_doubts(const struct pm_register *reg)
+uint32_t pm_register_value_flags(const struct pm_register *reg)
 {
-	return reg->opened ? reg->doubts : reg->doubts & ~PERFMON_VALUE_PARTIAL;
+	return reg->opened ? reg->value_flags : reg->value_flags & ~PERFMON_VALUE_PARTIAL;
 }
 
 void pm_register_bind(struct pm_register *reg, struct pm_program *program,
@@ -51,7 +51,7 @@ void pm_register_bind(struct pm_register *reg, struct pm_program *program,
 	reg->program = program;
 	reg->first = 0;
 	reg->count = 0;
-	reg->doubts = pm_register_doubts(reg);
+	reg->value_flags = pm_register_value_flags(reg);
 	reg->opened = false;
 	reg->error = 0;
 	reg->slices = (struct pm_slices){0};

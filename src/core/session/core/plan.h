@@ -55,7 +55,7 @@ struct pm_overflow {
 	bool on;
 	struct pm_overflow_how how;
 	uint64_t least; /* PERFMON_MIN_PERIOD when it was programmed */
-	bool owed;	/* its long reset, since an overflow on a target that is gone */
+	bool reset_due; /* its long reset, since an overflow on a target that is gone */
 	uint64_t last_reset;
 	uint64_t count;
 	uint64_t seed;
@@ -89,7 +89,7 @@ struct pm_register {
 	uint64_t own_total_base;
 	/* Flags of the value, until it is written: PERFMON_VALUE_UNCERTAIN: targets that are
 	 * gone were; PERFMON_VALUE_PARTIAL: one refused an event. */
-	uint32_t doubts;
+	uint32_t value_flags;
 	struct pm_overflow overflow;
 	struct pm_slices slices;
 	/* Scratch of the call that holds the lock. */
@@ -214,9 +214,9 @@ void pm_register_bind(struct pm_register *reg, struct pm_program *program,
 /* Event E of what REG counts. */
 struct pm_event *pm_register_event(const struct pm_register *reg, uint32_t e);
 
-/* The doubts about REG's value that stay when it counts another event: one that was never
- * open leaves no value. */
-uint32_t pm_register_doubts(const struct pm_register *reg);
+/* Returns the flags of REG's value that stay when it counts another event. One that was
+ * never open leaves no value. */
+uint32_t pm_register_value_flags(const struct pm_register *reg);
 
 /* Lets go of what REG counts. */
 void pm_register_drop(struct pm_register *reg);

@@ -32,7 +32,8 @@ void pm_session_set_value(struct perfmon_session *session,
 	reg->base = (struct pm_reading){write->value - reg->now.value,
 					-reg->now.enabled_ns, -reg->now.running_ns};
 	reg->slices = (struct pm_slices){0};
-	reg->doubts = pm_register_is_partial(session, reg) ? PERFMON_VALUE_PARTIAL : 0;
+	reg->value_flags =
+		pm_register_is_partial(session, reg) ? PERFMON_VALUE_PARTIAL : 0;
 	own = pm_register_sum(session, reg, PM_ROLE_OWN);
 	reg->own_base = (struct pm_reading){write->value - own.value, -own.enabled_ns,
 					    -own.running_ns};

@@ -60,10 +60,10 @@ static void take_over_due(struct perfmon_session *session,
 		struct pm_register *reg = &session->registers[i];
 
 		if (!reg->overflow.on ||
-		    (!reg->overflow.owed && !pm_period_is_due_on(plan, reg)))
+		    (!reg->overflow.reset_due && !pm_period_is_due_on(plan, reg)))
 			continue;
 		pm_period_move(&pm_arm_of(target, reg)->fit, PM_PERIOD_OPENED_DUE);
-		reg->overflow.owed = false;
+		reg->overflow.reset_due = false;
 	}
 }
 
@@ -76,7 +76,7 @@ static void leave_due(struct perfmon_session *session, const struct pm_target *t
 		struct pm_register *reg = &session->registers[i];
 
 		if (reg->overflow.on && pm_period_is_due(pm_arm_of(target, reg)->fit))
-			reg->overflow.owed = true;
+			reg->overflow.reset_due = true;
 	}
 }
 

@@ -171,7 +171,7 @@ static void handle_throttle(struct perfmon_session *session,
 		if (reg->set == set &&
 		    counters[reg->planned].leader == counters[counter].leader &&
 		    !pm_is_software(counters[reg->planned].event))
-			reg->doubts |= PERFMON_VALUE_THROTTLED;
+			reg->value_flags |= PERFMON_VALUE_THROTTLED;
 	}
 }
 
@@ -247,7 +247,7 @@ static void drain_ring(struct perfmon_session *session, struct pm_target *target
 		return;
 	sampling->lost += target->records->ring.lost - before.lost;
 	sampling->throttled += target->records->ring.throttled - before.throttled;
-	target->records->told += target->records->ring.lost - before.lost;
+	target->records->reported_lost += target->records->ring.lost - before.lost;
 }
 
 /* --- draining ----------------------------------------------------------------------- */
@@ -368,14 +368,14 @@ void pm_overflow_after_stop(struct perfmon_session *session)
 	pm_overflow_release(session);
 }
 
-void pm_overflow_tell_of_log(struct perfmon_session *session)
+void pm_overflow_report_log(struct perfmon_session *session)
 {
 	const struct perfmon_message message = {.type = PERFMON_MESSAGE_TYPE_LOG};
 	struct pm_sampling *sampling = session->sampling;
 
-	if (!sampling || sampling->log_told ||
+	if (!sampling || sampling->log_reported ||
 	    !__atomic_load_n(&sampling->log_failed, __ATOMIC_ACQUIRE))
 		return;
-	sampling->log_told = true;
+	sampling->log_reported = true;
 	pm_queue_push(session, &message);
 }

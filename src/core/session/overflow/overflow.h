@@ -45,7 +45,7 @@ void pm_overflow_free(struct perfmon_session *session);
 /* --- drain.c ------------------------------------------------------------------------ */
 
 /* Tells, once, that the log cannot be written. */
-void pm_overflow_tell_of_log(struct perfmon_session *session);
+void pm_overflow_report_log(struct perfmon_session *session);
 
 /* Writes the periods that REGISTERS' values ask for into PLAN's events, before they are
  * opened. PLAN and REGISTERS may be those that the session will have; its own first ones

@@ -146,7 +146,7 @@ int pm_overflow_written(struct perfmon_session *session, uint32_t i, uint64_t va
 
 	if (!reg->overflow.on)
 		return 0;
-	reg->overflow.owed = false;
+	reg->overflow.reset_due = false;
 	reg->overflow.last_reset = value;
 	for (t = 0; t < plan->target_count; t++) {
 		struct pm_target *target = &plan->targets[t];
@@ -222,7 +222,7 @@ static bool pass(struct perfmon_session *session, struct pm_target *target,
 	}
 	if (!passed)
 		return false;
-	pm_sampling_missed(session, reg, passed, &target->records->told);
+	pm_sampling_missed(session, reg, passed, &target->records->reported_lost);
 	pm_overflow_count(session, target, reg, passed);
 	return true;
 }
@@ -368,7 +368,7 @@ int pm_period_settle(struct perfmon_session *session, struct pm_target *target)
 	target->records->late = late;
 	target->records->unsure = again;
 	if (!again)
-		target->records->told = 0;
+		target->records->reported_lost = 0;
 	return first;
 }
 
@@ -392,7 +392,7 @@ void pm_overflow_forget_due(struct perfmon_session *session, uint32_t i)
 	struct pm_session_plan *plan = session->plan;
 	uint32_t t;
 
-	reg->overflow.owed = false;
+	reg->overflow.reset_due = false;
 	for (t = 0; t < plan->target_count; t++)
 		pm_period_move(&pm_arm_of(&plan->targets[t], reg)->fit,
 			       PM_PERIOD_WRITTEN);
@@ -416,8 +416,9 @@ void pm_overflow_prepare(const struct perfmon_session *session,
 			const struct pm_register *own = &session->registers[i];
 
 			value += pm_register_sum(session, own, PM_ROLE_ALL).value;
-			reg->overflow.owed |= own->overflow.on &&
-					      pm_period_is_due_on(session->plan, own);
+			reg->overflow.reset_due |=
+				own->overflow.on &&
+				pm_period_is_due_on(session->plan, own);
 		}
 		plan->sets[reg->set].events[reg->planned].attr.sample_period =
 			pm_period_for(value);

@@ -79,7 +79,7 @@ void pm_overflow_reset(struct perfmon_session *session, struct pm_target *target
 	struct pm_arm *its = pm_arm_of(target, reg);
 	uint64_t value = pm_reset_next(reg, reset);
 
-	reg->overflow.owed = false;
+	reg->overflow.reset_due = false;
 	/* It has not overflowed since it was set back, or it is another target by now. */
 	if (pm_period_is_moved(its->fit)) {
 		pm_reset_to(session, target, reg, value, NULL);

@@ -58,8 +58,8 @@ static void fill_slot(struct pm_signal_slot *slot, struct perfmon_session *sessi
 {
 	const struct pm_register *reg = &session->registers[index];
 
-	slot->told =
-		(struct perfmon_overflow_signal){.size = sizeof(slot->told),
+	slot->info =
+		(struct perfmon_overflow_signal){.size = sizeof(slot->info),
 						 .session = session,
 						 .index = index,
 						 .set = session->sets[reg->set].id,

@@ -5,7 +5,7 @@
  *   field     writer                     reader
  *   fd        whoever arms, locked       the handlers
  *   session   the same                   the handlers, between their moves of `users`
- *   told,     the same, before `session` the same, after `session`
+ *   info,     the same, before `session` the same, after `session`
  *   handler
  *   users     the handler                whoever disarms: waits for 0 before the session
  *                                        may go
@@ -24,7 +24,7 @@ struct pm_signal_slot {
 	int fd; /* plus one; 0: free */
 	struct perfmon_session *session;
 	uint32_t users;
-	struct perfmon_overflow_signal told;
+	struct perfmon_overflow_signal info;
 	void (*handler)(int signo, siginfo_t *info, void *context);
 };
 

@@ -66,7 +66,7 @@ static void learn_refusal(struct pm_register *reg, const struct pm_target *targe
 		reg->opened |= pm_counter_is_open(counter);
 	}
 	if (pm_target_lacks(target, reg))
-		reg->doubts |= PERFMON_VALUE_PARTIAL;
+		reg->value_flags |= PERFMON_VALUE_PARTIAL;
 }
 
 /* Learns whether start and stop have their quick way: start.c of the calls. */
@@ -142,7 +142,8 @@ int pm_session_install(struct perfmon_session *session, struct pm_register *regi
 			registers[i].own_base = old_registers[i].own_base;
 			registers[i].total_base = old_registers[i].total_base;
 			registers[i].own_total_base = old_registers[i].own_total_base;
-			registers[i].doubts |= pm_register_doubts(&old_registers[i]);
+			registers[i].value_flags |=
+				pm_register_value_flags(&old_registers[i]);
 		}
 	}
 	session->registers = registers;

@@ -52,14 +52,14 @@ bool pm_sampling_count_in(const struct pm_target *target, const struct pm_regist
 }
 
 void pm_sampling_missed(struct perfmon_session *session, const struct pm_register *reg,
-			uint64_t n, uint64_t *told)
+			uint64_t n, uint64_t *reported)
 {
-	uint64_t known = n < *told ? n : *told;
+	uint64_t known = n < *reported ? n : *reported;
 
 	if (!session->sampling || !pm_is_sampled(reg))
 		return;
-	/* Those of which the kernel has told are counted. */
-	*told -= known;
+	/* Those that the kernel has reported are counted. */
+	*reported -= known;
 	session->sampling->lost += n - known;
 }
 

@@ -18,9 +18,9 @@ struct pm_sampling {
 	struct pm_format_use *use; /* NULL: no format */
 	bool side_records;	   /* targets have an event for mmap, comm... */
 	struct pm_log *log;	   /* NULL: none */
-	int log_error;		   /* of one that is closed, to be told yet */
+	int log_error;		   /* of one that is closed, not reported yet */
 	bool log_failed;	   /* atomic: set by the log's thread */
-	bool log_told;		   /* a message has said so */
+	bool log_reported;	   /* a message has said so */
 };
 
 /* Sets in ATTR what an event of REG has to record. IS_AWAITED: somebody waits for
@@ -52,10 +52,10 @@ int pm_sampling_take(struct perfmon_session *session, const struct pm_target *ta
 bool pm_sampling_count_in(const struct pm_target *target, const struct pm_register *reg,
 			  const struct perfmon_sample *sample, uint64_t *count);
 
-/* N overflows of REG have left no sample. Those of *TOLD, of which the kernel has told, are
+/* N overflows of REG have left no sample. Those of *REPORTED, which the kernel has reported, are
  * counted already. */
 void pm_sampling_missed(struct perfmon_session *session, const struct pm_register *reg,
-			uint64_t n, uint64_t *told);
+			uint64_t n, uint64_t *reported);
 
 /* -EINVAL: a counter leaves samples, and sampling is set up for a log that is not there. */
 int pm_sampling_check_start(struct perfmon_session *session);

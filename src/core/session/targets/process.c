@@ -321,8 +321,8 @@ static const struct perf_event_attr *hardware_of(const struct pm_session_plan *p
 }
 
 /* Sentences about what the counts may lack, and marks for the targets. */
-static void tell_doubts(struct covering *covering, const struct pm_threads_result *result,
-			bool leaves_out)
+static void report_uncertain(struct covering *covering,
+			     const struct pm_threads_result *result, bool leaves_out)
 {
 	struct pm_diag *diag = &covering->session->diag;
 	pid_t pid = covering->process->pid;
@@ -341,7 +341,7 @@ static void tell_doubts(struct covering *covering, const struct pm_threads_resul
 		pm_diag_add(diag,
 			    "%s%" PRIu32 " threads of process %d may be counted in part, "
 			    "twice or not at all: %s",
-			    between, result->uncertain, pid, result->doubt);
+			    between, result->uncertain, pid, result->reason);
 		between = "; ";
 	}
 	if (result->refused) {
@@ -399,7 +399,7 @@ static int cover(struct perfmon_session *session, struct pm_session_plan *plan,
 	err = pm_threads_process(&request, &result, &session->diag);
 	if (err)
 		return err;
-	tell_doubts(&covering, &result, leaves_out);
+	report_uncertain(&covering, &result, leaves_out);
 	return covering.refused;
 }
 

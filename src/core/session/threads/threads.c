@@ -41,11 +41,12 @@ static void close_all(struct scan *scan)
 	scan->orphans = 0;
 }
 
-static void doubt(struct pm_threads_result *result, uint32_t count, const char *why)
+static void note_uncertain(struct pm_threads_result *result, uint32_t count,
+			   const char *why)
 {
 	result->uncertain += count;
 	if (count)
-		result->doubt = why;
+		result->reason = why;
 }
 
 static uint32_t count_status(const struct scan *scan, enum scan_status status)
@@ -140,14 +141,14 @@ static int try_calm(struct scan *scan, struct pm_threads_result *result)
 	if (err)
 		return err;
 	if (!pm_threads_settle(scan))
-		doubt(result, 1, unsettled);
+		note_uncertain(result, 1, unsettled);
 	for (int look = 0; look < 2; look++) {
 		found = pm_threads_scan(scan);
 		if (found < 0)
 			return found;
 	}
 	unknown = count_status(scan, SCAN_UNKNOWN);
-	doubt(result, unknown, no_probe);
+	note_uncertain(result, unknown, no_probe);
 	return (int)unknown;
 }
 
@@ -241,7 +242,7 @@ static int try_probed(struct scan *scan, struct pm_threads_result *result)
 		if (settled && !look.opened && look.partial)
 			err = part(scan);
 		if (scan->swaps)
-			doubt(result, look.opened, exchanged);
+			note_uncertain(result, look.opened, exchanged);
 		if (look.opened || look.partial) {
 			clean = quiet = 0;
 			continue;
@@ -252,18 +253,18 @@ static int try_probed(struct scan *scan, struct pm_threads_result *result)
 	if (err)
 		return err;
 	if (!settled)
-		doubt(result, 1, unsettled);
-	doubt(result, count_status(scan, SCAN_FOREIGN), foreign);
-	doubt(result, count_status(scan, SCAN_UNKNOWN), busy);
+		note_uncertain(result, 1, unsettled);
+	note_uncertain(result, count_status(scan, SCAN_FOREIGN), foreign);
+	note_uncertain(result, count_status(scan, SCAN_UNKNOWN), busy);
 	if (looks == LOOKS)
-		doubt(result, !result->uncertain, busy);
+		note_uncertain(result, !result->uncertain, busy);
 	/*
 	 * Nobody is in want of the markers any more: all that is created from here on has
 	 * a creator with all events. Their going shows whose the slots were.
 	 */
 	for (size_t i = 0; i < scan->count; i++)
 		pm_threads_unmark_second(&scan->threads[i]);
-	doubt(result, pm_threads_mistaken(scan), foreign);
+	note_uncertain(result, pm_threads_mistaken(scan), foreign);
 	for (size_t i = 0; i < scan->count; i++)
 		pm_threads_unmark(&scan->threads[i]);
 	return 0;
@@ -312,7 +313,7 @@ int pm_threads_process(const struct pm_threads_request *request,
 	if (err) {
 		close_all(&scan);
 	} else {
-		doubt(&found, scan.orphans, orphaned);
+		note_uncertain(&found, scan.orphans, orphaned);
 		found.direct = count_status(&scan, SCAN_DIRECT);
 		found.inherited = count_status(&scan, SCAN_INHERITED);
 		found.refused = count_status(&scan, SCAN_REFUSED);

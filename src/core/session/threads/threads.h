@@ -61,7 +61,7 @@ struct pm_threads_result {
 			     * exact
 			     */
 	uint32_t scans;	    /* looks at the process that it took */
-	const char *doubt;  /* if anything is uncertain: a sentence that says why */
+	const char *reason; /* if anything is uncertain: a sentence that says why */
 };
 
 /* Test hook: do as is done on kernels before 6.12 (see probe.c). */
