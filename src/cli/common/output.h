@@ -16,8 +16,11 @@ struct cli_output {
 	struct pm_out out; /* to the file */
 };
 
-/* Begins output to PATH (NULL, "-": standard output). Returns 0, or CLI_FAILED after a
- * message. A symbolic link is followed where the kernel would follow it. */
+/*
+ * Begins output to PATH (NULL, "-": standard output). In a folder, or if PATH ends with /, the
+ * file is perfmon-COMMAND.SUFFIX. A symbolic link is followed where the kernel would follow
+ * it. Returns 0, or CLI_FAILED after a message.
+ */
 int cli_output_begin(struct cli_output *output, const char *command, const char *path,
 		     const char *suffix);
 

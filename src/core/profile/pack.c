@@ -80,6 +80,18 @@ static int pack_names(struct pm_bytes *pack, const struct pm_snapshot *s)
 	return 0;
 }
 
+void pm_pack_kinds(struct perfmon_profile_machine *machine,
+		   const struct pm_cpu_kinds *kinds)
+{
+	machine->kinds = kinds->count;
+	machine->slots = kinds->slots;
+	for (uint32_t i = 0; i < kinds->count; i++) {
+		machine->kind[i].maker = kinds->kind[i].maker;
+		machine->kind[i].family = kinds->kind[i].family;
+		machine->kind[i].model = kinds->kind[i].model;
+	}
+}
+
 static int pack_machine(struct pm_bytes *pack, const struct pm_cpu_kinds *kinds)
 {
 	struct perfmon_profile_machine *machine;
@@ -90,13 +102,7 @@ static int pack_machine(struct pm_bytes *pack, const struct pm_cpu_kinds *kinds)
 			 sizeof(*machine) + kinds->count * sizeof(machine->kind[0]));
 	if (!machine)
 		return -ENOMEM;
-	machine->kinds = kinds->count;
-	machine->slots = kinds->slots;
-	for (uint32_t i = 0; i < kinds->count; i++) {
-		machine->kind[i].maker = kinds->kind[i].maker;
-		machine->kind[i].family = kinds->kind[i].family;
-		machine->kind[i].model = kinds->kind[i].model;
-	}
+	pm_pack_kinds(machine, kinds);
 	return 0;
 }
 
@@ -205,16 +211,10 @@ int pm_snapshot_pack(const struct pm_snapshot *s, void **out, size_t *size)
 		header->aggregate_sequence = 0;
 		header->private_from = header->private_error = 0;
 		header->lacking = 0;
-		err = pack_plans(&pack, s);
+		err = pack_plans(&pack, s) ?: pack_totals(&pack, s)
+		      ?: pack_machine(&pack, &s->kinds) ?: pack_arguments(&pack, s)
+		      ?: pack_names(&pack, s);
 	}
-	if (!err)
-		err = pack_totals(&pack, s);
-	if (!err)
-		err = pack_machine(&pack, &s->kinds);
-	if (!err)
-		err = pack_arguments(&pack, s);
-	if (!err)
-		err = pack_names(&pack, s);
 	for (uint32_t t = 0; !err && t < s->thread_count; t++)
 		err = pack_thread(&pack, &s->threads[t]);
 	if (err) {

@@ -13,4 +13,8 @@
  */
 int pm_snapshot_pack(const struct pm_snapshot *s, void **out, size_t *size);
 
+/* Fills in MACHINE, which has room for all of KINDS. */
+void pm_pack_kinds(struct perfmon_profile_machine *machine,
+		   const struct pm_cpu_kinds *kinds);
+
 #endif

@@ -79,27 +79,14 @@ static void take_header(struct pm_walk *walk)
 
 static int take_all(struct pm_walk *walk)
 {
-	int err = pm_walk_find(walk);
+	/* Names and plans are older than the nodes that refer to them: they are found last. */
+	int err = pm_walk_find(walk) ?: pm_walk_threads(walk) ?: pm_walk_find(walk)
+		  ?: pm_walk_regions(walk) ?: pm_walk_plans(walk);
 
-	if (!err)
-		err = pm_walk_threads(walk);
-	/* Names and plans are older than the nodes that refer to them. */
-	if (!err)
-		err = pm_walk_find(walk);
-	if (!err)
-		err = pm_walk_regions(walk);
-	if (!err)
-		err = pm_walk_plans(walk);
-	if (!err)
-		err = pm_walk_thread_plans(walk->s);
+	err = err ?: pm_walk_thread_plans(walk->s);
 	if (!err)
 		tell_extremes(walk->s);
-	if (!err)
-		err = pm_walk_notes(walk);
-	if (!err)
-		err = pm_walk_unmatched(walk);
-	if (!err)
-		err = pm_walk_arguments(walk);
+	err = err ?: pm_walk_notes(walk) ?: pm_walk_unmatched(walk) ?: pm_walk_arguments(walk);
 	if (!err) {
 		take_header(walk);
 		pm_walk_machine(walk);

@@ -12,6 +12,7 @@
 #include "core/kernel/machine_id.h"
 #include "core/profile/affinity.h"
 #include "core/profile/memory.h"
+#include "core/profile/pack.h"
 #include "core/profile/take.h"
 #include "core/settings/job.h"
 #include "core/valgrind/exact.h"
@@ -280,13 +281,7 @@ void pm_profile_machine(void)
 					     kinds.count * sizeof(machine->kind[0]));
 	if (!machine)
 		return;
-	machine->kinds = kinds.count;
-	machine->slots = kinds.slots;
-	for (uint32_t i = 0; i < kinds.count; i++) {
-		machine->kind[i].maker = kinds.kind[i].maker;
-		machine->kind[i].family = kinds.kind[i].family;
-		machine->kind[i].model = kinds.kind[i].model;
-	}
+	pm_pack_kinds(machine, &kinds);
 	pm_profile_publish();
 }
 
