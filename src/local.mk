@@ -99,7 +99,8 @@ libperfmon_core_la_SOURCES = \
 	src/core/report/table.c src/core/report/table.h src/core/report/text.c \
 	src/core/report/unclosed.c \
 	src/core/regions/aggregate.c src/core/regions/aggregate.h src/core/regions/cost.c \
-	src/core/regions/cost.h src/core/regions/calls.c src/core/regions/exclude.c src/core/regions/exclude.h src/core/regions/exit.c src/core/regions/exit.h \
+	src/core/regions/cost.h src/core/regions/calls.c src/core/regions/configure.c \
+	src/core/regions/exclude.c src/core/regions/exclude.h src/core/regions/exit.c src/core/regions/exit.h \
 	src/core/regions/merge_call.c src/core/regions/names.c src/core/regions/names.h \
 	src/core/regions/paths.c src/core/regions/paths.h src/core/regions/plan.c src/core/regions/plan.h \
 	src/core/regions/recycle.c src/core/regions/recycle.h src/core/regions/regions.h \

@@ -779,3 +779,42 @@ Test(regions, arguments_are_left_out_on_request)
 	cr_assert_null(s->arguments);
 	pm_snapshot_free(s);
 }
+
+/* What a call of perfmon_region_configure() that gives RESULT says. */
+static const char *configured(const char *name, const char *value, int result)
+{
+	static char message[300];
+
+	strcpy(message, "untouched");
+	cr_expect_eq(perfmon_region_configure(name, value, 0, message, sizeof(message)),
+		     result, "%s=%s: %s", name, value ? value : "NULL", message);
+	return message;
+}
+
+Test(regions, a_program_configures_them_before_the_first)
+{
+	char message[300];
+
+	unsetenv("PERFMON_ARM");
+	unsetenv("PERFMON_FORMAT");
+	cr_expect_str_eq(configured("arm", "0", 0), "");
+	cr_expect_str_eq(configured("ARM", NULL, 0), "");
+	cr_expect_str_eq(configured("arm", "0", 0), "");
+	cr_expect_str_eq(configured("format", "xml", -EINVAL),
+			 "PERFMON_FORMAT=\"xml\" is not one of text, flat, json, csv");
+	cr_expect_str_eq(configured("evnts", "cycles", -EINVAL),
+			 "'evnts' is not a setting of libperfmon: did you mean EVENTS?");
+	configured(NULL, "1", -EINVAL);
+	cr_expect_eq(perfmon_region_configure("arm", "1", 1, message, sizeof(message)),
+		     -EINVAL);
+	cr_expect_str_eq(message, "unknown flags 0x1");
+	cr_expect_eq(perfmon_region_disarmed(), 1);
+	cr_expect(strstr(configured("arm", "1", -EBUSY), "before the first"));
+}
+
+Test(regions, the_environment_wins_over_the_program)
+{
+	setenv("PERFMON_ARM", "1", 1);
+	cr_expect_str_eq(configured("arm", "0", 0), "");
+	cr_expect_eq(perfmon_region_disarmed(), 0);
+}

@@ -162,6 +162,31 @@ void perfmon_region_arm(void);
  */
 int perfmon_region_disarmed(void);
 
+/**
+ * perfmon_region_configure() - sets from the program what a variable of the environment sets.
+ * @name: the variable without PERFMON_, in any case: "events", "output", "format", "profile",
+ *	"threads", "stride", "arm" and the others of perfmon-environment(7)
+ * @value: the value, as the environment has it; NULL or "": as if it had not been set
+ * @flags: must be 0
+ * @message: gets one sentence that says what is wrong, or "" on success; may be NULL with
+ *	@message_size 0
+ * @message_size: its size in bytes; a longer sentence is cut
+ *
+ * Call it before the first region of the process. The environment wins: a variable that is
+ * set there, and not empty, has its effect whatever the program says. The texts are copied.
+ * Values are checked as those of the environment are, and one that has a note there is
+ * refused here. Names of events, levels and formulas of metrics are looked up later: mistakes
+ * in them are notes in the report. A forked child has its parent's settings. Allocates and
+ * may enter the kernel; any thread, but no signal handler.
+ *
+ * Return: 0, or
+ * -EINVAL: @name is NULL or no such variable, the value cannot be used, or @flags are not 0;
+ * -EBUSY: a region has been used, or perfmon_region_disarm() or its like has been called;
+ * -ENOMEM: out of memory.
+ */
+int perfmon_region_configure(const char *name, const char *value, uint32_t flags,
+			     char *message, size_t message_size);
+
 /* A summary of what the calling thread has measured in one region, on all paths that end in
  * it. Grows at its end. With PERFMON_STRIDE all values but `entered` are of the measured
  * visits, and `visits` are those that the measured ones stand for. */

@@ -28,11 +28,44 @@ static const char *const foreign[] = {"DIR",	 "HOME",      "PREFIX",	      "ROOT
 
 char *(*pm_options_getenv)(const char *name) = secure_getenv;
 
+/* A value that the program has set. Later ones stand before earlier ones, which stay: a
+ * reader may hold them. */
+struct setting {
+	const struct setting *earlier;
+	const char *name; /* without the prefix */
+	char value[];
+};
+static const struct setting
+	*settings; /* read with acquire, pairs with pm_setting_set() */
+
+/* While this thread tries a value nothing else is set. */
+static __thread struct {
+	const char *name, *value;
+} trial;
+
+static const char *set_by_program(const char *name)
+{
+	const struct setting *at = __atomic_load_n(&settings, __ATOMIC_ACQUIRE);
+
+	while (at && strcmp(at->name, name) != 0)
+		at = at->earlier;
+	return at && *at->value ? at->value : NULL;
+}
+
 const char *pm_variable(const char *name)
 {
-	const char *value = pm_options_getenv(name);
+	const size_t skip = sizeof(PREFIX) - 1;
+	bool own = !strncmp(name, PREFIX, skip);
+	const char *value;
 
-	return value && *value ? value : NULL;
+	if (trial.name)
+		return own && *trial.value && !strcmp(name + skip, trial.name)
+			       ? trial.value
+			       : NULL;
+	value = pm_options_getenv(name);
+	if (value && *value)
+		return value;
+	return own ? set_by_program(name + skip) : NULL;
 }
 
 void pm_options_note(struct pm_options *options, const char *format, ...)
@@ -119,6 +152,62 @@ static bool is_known(const char *name, struct pm_suggestion *like)
 		pm_suggestion_offer(like, names[i], NULL);
 	}
 	return false;
+}
+
+/* What the environment's note about the value on trial says, without what is used instead. */
+static int refused(const struct pm_options *tried, struct pm_diag *diag)
+{
+	const char *note = tried->notes[0], *instead = strstr(note, ": using ");
+	int length = (int)(instead ? (size_t)(instead - note) : strlen(note));
+
+	return pm_diag_set(diag, -EINVAL, "%.*s", length, note);
+}
+
+static int find_setting(const char *name, struct pm_suggestion *like)
+{
+	*like = (struct pm_suggestion){.wanted = pm_slice_of(name)};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcasecmp(name, names[i]))
+			return (int)i;
+		pm_suggestion_offer(like, names[i], NULL);
+	}
+	return -EINVAL;
+}
+
+int pm_setting_check(const char *name, const char *value, struct pm_diag *diag)
+{
+	struct pm_suggestion like;
+	struct pm_options tried;
+	int number = find_setting(name, &like), err;
+
+	if (number < 0)
+		return pm_diag_set(diag, number,
+				   "'%s' is not a setting of libperfmon%s%s%s",
+				   pm_slice_quote(pm_slice_of(name)).text,
+				   *like.best ? ": did you mean " : "", like.best,
+				   *like.best ? "?" : "");
+	trial.value = value;
+	trial.name = names[number];
+	err = pm_options_read(&tried, diag);
+	trial.name = NULL;
+	if (!err && tried.note_count)
+		err = refused(&tried, diag);
+	pm_options_free(&tried);
+	return err ?: number;
+}
+
+int pm_setting_set(int number, const char *value)
+{
+	size_t size = strlen(value) + 1;
+	struct setting *made = malloc(sizeof(*made) + size);
+
+	if (!made)
+		return -ENOMEM;
+	made->name = names[number];
+	made->earlier = settings;
+	memcpy(made->value, value, size);
+	__atomic_store_n(&settings, made, __ATOMIC_RELEASE);
+	return 0;
 }
 
 void pm_variables_check(struct pm_options *options)

@@ -11,6 +11,20 @@
 /* The value of NAME; NULL if it has none, or an empty one. */
 const char *pm_variable(const char *name);
 
+/*
+ * What the program sets for itself. pm_variable() gives such a value where the environment
+ * has none: what the user of the program says wins.
+ */
+
+/* Finds the setting NAME, a variable without its prefix in any case, and checks VALUE ("" is
+ * none) as the environment's is checked. Returns the setting's number; -EINVAL, with a
+ * sentence: there is no such setting, or the environment's would have a note; -ENOMEM. */
+int pm_setting_check(const char *name, const char *value, struct pm_diag *diag);
+
+/* Sets setting NUMBER to VALUE from now on. Returns 0 or -ENOMEM. One thread at a time;
+ * other threads may look up variables meanwhile. */
+int pm_setting_set(int number, const char *value);
+
 /* The index of NAME's value in CHOICES ("" ends them), or FALLBACK with a note. */
 int pm_variable_choice(struct pm_options *options, const char *name,
 		       const char *const *choices, int fallback);
