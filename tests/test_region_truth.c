@@ -439,7 +439,7 @@ Test(region_truth, turns_longer_than_visits_are_scaled)
 
 			turns += tree.counts[n * model.event_count + e].lost_ns > 0;
 			if (value.state != PM_COUNTED ||
-			    model.events[e].role != PM_ROLE_INSTRUCTIONS)
+			    model.events[e].generic != PM_GENERIC_INSTRUCTIONS)
 				continue;
 			cr_assert(value.coverage > 0 || value.marks & PM_MARK_PART);
 			if (!(value.marks & PM_MARK_MULTIPLEXED) || value.coverage < 0.2)

@@ -78,7 +78,8 @@ static bool same_counter(const struct perfmon_profile_counter *a,
 /* Returns whether a program that does the same twice has the same count twice. */
 static bool repeats(const struct pm_report_event *event)
 {
-	return (event->role == PM_ROLE_INSTRUCTIONS || event->role == PM_ROLE_BRANCHES) &&
+	return (event->generic == PM_GENERIC_INSTRUCTIONS ||
+		event->generic == PM_GENERIC_BRANCHES) &&
 	       !strpbrk(event->suffix, "khGH");
 }
 
@@ -387,7 +388,7 @@ static int stat_event_number(struct diff_data *data, const struct diff_stat *sta
 	named.suffix = named.parsed.suffix;
 	/* The kernel's counts do not repeat. */
 	if (user || strchr(named.suffix, 'u'))
-		named.role = named.parsed.role;
+		named.generic = named.parsed.generic;
 	counter.flags = stat->exact ? PERFMON_PROFILE_COUNTER_EXACT : 0;
 	/* The same name in another mode is another event. */
 	counter.config[0] = user;

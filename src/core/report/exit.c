@@ -79,7 +79,7 @@ static void say_where(const struct pm_options *options, const char *path,
 	const char *slash, *to = "";
 	int n, fd = pm_standard_descriptor(STDERR_FILENO);
 
-	if (!options->output_surprise || options->rank || fd < 0 ||
+	if (!options->output_unasked || options->rank || fd < 0 ||
 	    __atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
 		return;
 	if (options->ranks > 0)

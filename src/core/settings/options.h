@@ -89,11 +89,11 @@ struct pm_options {
 	bool events_auto;
 	bool events_none;
 	enum pm_output output;
-	char *output_path;    /* of PM_OUTPUT_PATH: a template for pm_options_expand() */
-	char *output_whole;   /* the same for the report of all ranks; NULL: the same */
-	bool output_folder;   /* the path's folder is made if it is missing */
-	bool output_surprise; /* nobody has said where: rank 0 will */
-	bool output_asked;    /* PERFMON_OUTPUT is set, if only to auto */
+	char *output_path;   /* of PM_OUTPUT_PATH: a template for pm_options_expand() */
+	char *output_whole;  /* the same for the report of all ranks; NULL: the same */
+	bool output_folder;  /* the path's folder is made if it is missing */
+	bool output_unasked; /* the user has not chosen the place: rank 0 prints it */
+	bool output_asked;   /* PERFMON_OUTPUT is set, if only to auto */
 	enum pm_format format;
 	char *profile_path; /* a template too; NULL: a memfd */
 	bool profile_folder;

@@ -233,7 +233,7 @@ void pm_options_read_output(struct pm_options *options, int *err)
 	options->output_path = place.each;
 	options->output_whole = place.whole;
 	options->output_folder = place.folder && is_path;
-	options->output_surprise = place.whole && (!is_path || !place.folder);
+	options->output_unasked = place.whole && (!is_path || !place.folder);
 	if (place.each)
 		options->output = PM_OUTPUT_PATH;
 }

@@ -8,21 +8,21 @@
 
 #include "core/profile/profile.h"
 
-/* An event's part in a ratio. */
-enum pm_role {
-	PM_ROLE_NONE,
-	PM_ROLE_CYCLES,
-	PM_ROLE_INSTRUCTIONS,
-	PM_ROLE_BRANCHES,
-	PM_ROLE_BRANCH_MISSES,
-	PM_ROLE_CACHE_REFERENCES,
-	PM_ROLE_CACHE_MISSES,
-	PM_ROLES
+/* The generic event that an event counts, if it is one of a ratio. */
+enum pm_generic {
+	PM_GENERIC_NONE,
+	PM_GENERIC_CYCLES,
+	PM_GENERIC_INSTRUCTIONS,
+	PM_GENERIC_BRANCHES,
+	PM_GENERIC_BRANCH_MISSES,
+	PM_GENERIC_CACHE_REFERENCES,
+	PM_GENERIC_CACHE_MISSES,
+	PM_GENERICS
 };
 
-/* Returns the role of COUNTER. *SUFFIX is where its name's modifiers begin, "" without any. */
-enum pm_role pm_role_of(const struct perfmon_profile_counter *counter,
-			const char **suffix);
+/* Returns the generic event of COUNTER. *SUFFIX is where its name's modifiers begin, "" without any. */
+enum pm_generic pm_generic_of(const struct perfmon_profile_counter *counter,
+			      const char **suffix);
 
 /* An event's name as somebody wrote it. */
 struct pm_event_name {
@@ -31,7 +31,7 @@ struct pm_event_name {
 	size_t stem;	    /* bytes of all but the modifiers */
 	const char *suffix; /* its modifiers, "" without any */
 	bool pmu;	    /* it names a PMU */
-	enum pm_role role;
+	enum pm_generic generic;
 };
 struct pm_event_name pm_event_name_of(const char *text);
 

@@ -37,7 +37,7 @@ static void flat_add(struct pm_report_node *to, const struct pm_report_node *fro
 		    pm_less(from->off_cpu_ns, from->children_off_cpu_ns));
 	to->children_added_ticks +=
 		fmax(0, from->added_ticks - from->children_added_ticks);
-	to->astray |= from->astray;
+	to->inside_mismatch |= from->inside_mismatch;
 	if (from->threads > to->threads)
 		to->threads = from->threads;
 }

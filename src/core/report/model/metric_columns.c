@@ -24,8 +24,8 @@ static bool is_event(const struct pm_report_event *event, const char *text,
 	if (name->pmu)
 		return event->parts == 1 && own->stem == name->stem &&
 		       !strncasecmp(text, event->name, name->stem);
-	if (name->role != PM_ROLE_NONE)
-		return name->role == event->role;
+	if (name->generic != PM_GENERIC_NONE)
+		return name->generic == event->generic;
 	return own->length == name->length &&
 	       !strncasecmp(own->bare, name->bare, name->length);
 }

@@ -62,7 +62,7 @@ static uint32_t event_find(struct pm_report_model *model,
 	memset(event, 0, sizeof(*event));
 	event->first = counter;
 	event->twin = twin;
-	event->role = pm_role_of(counter, &event->suffix);
+	event->generic = pm_generic_of(counter, &event->suffix);
 	return e;
 }
 

@@ -20,7 +20,7 @@ struct pm_report_event {
 	const struct perfmon_profile_counter *first;
 	const char *suffix; /* its modifiers: ratios are of equal ones */
 	bool suffix_is_new; /* no event before it has these */
-	enum pm_role role;
+	enum pm_generic generic;
 	uint32_t twin;	  /* columns before this one of the very same event */
 	uint32_t parts;	  /* counters that are summed (hybrid CPUs) */
 	uint32_t refused; /* of these */

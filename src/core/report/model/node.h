@@ -33,7 +33,8 @@ struct pm_report_node {
 	uint32_t depth;
 	uint32_t first_child; /* in order of inclusive time, flat of exclusive; 0: none */
 	uint32_t next;	      /* sibling; 0: none */
-	bool astray; /* below a visit that did not end by its END, with ENDs unmatched */
+	/* below a visit that did not end by its END, with ENDs unmatched */
+	bool inside_mismatch;
 	bool spread_unknown; /* the extremes over threads are not known of some threads */
 	/* Sums over visits: those of several threads, or paths, are added up. */
 	union {

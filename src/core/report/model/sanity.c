@@ -30,8 +30,8 @@ void pm_report_check_sanity(struct pm_report_model *model,
 		if (event->first->flags & PERFMON_PROFILE_COUNTER_EXACT)
 			continue;
 		event->erratum = pm_cpu_erratum(kinds, name.bare, name.length,
-						event->role == PM_ROLE_INSTRUCTIONS,
-						event->role == PM_ROLE_BRANCHES);
+						event->generic == PM_GENERIC_INSTRUCTIONS,
+						event->generic == PM_GENERIC_BRANCHES);
 	}
 }
 
@@ -89,8 +89,8 @@ bool pm_report_is_implausible(const struct pm_report_model *model, uint32_t metr
 		return false;
 	if (m->events[steps[0].input] == PM_NO_EVENT ||
 	    m->events[steps[1].input] == PM_NO_EVENT ||
-	    model->events[m->events[steps[0].input]].role != PM_ROLE_INSTRUCTIONS ||
-	    model->events[m->events[steps[1].input]].role != PM_ROLE_CYCLES)
+	    model->events[m->events[steps[0].input]].generic != PM_GENERIC_INSTRUCTIONS ||
+	    model->events[m->events[steps[1].input]].generic != PM_GENERIC_CYCLES)
 		return false;
 	*limit = model->issue_width;
 	return *limit > 0 && value > *limit;

@@ -82,7 +82,7 @@ void pm_tree_root(struct pm_report_tree *tree, const struct pm_report_tree *of)
 		pm_tree_add(&root->least_ticks, node->least_ticks);
 		pm_tree_add(&root->all_ticks, node->all_ticks);
 		pm_tree_add(&root->off_cpu_ns, node->off_cpu_ns);
-		root->astray |= node->astray;
+		root->inside_mismatch |= node->inside_mismatch;
 		root->time_error += node->time_error;
 		for (size_t e = 0; e < events; e++) {
 			struct pm_report_count *sum = &tree->counts[e];
@@ -119,7 +119,7 @@ void pm_tree_root(struct pm_report_tree *tree, const struct pm_report_tree *of)
  * one among several that share a thread: what stands below a visit that did not
  * end by its own END may not belong there.
  */
-static void mark_astray(struct pm_report_tree *tree)
+static void mark_inside_mismatch(struct pm_report_tree *tree)
 {
 	const struct pm_snapshot *s = tree->model->snapshot;
 	bool unmatched = s->header.unmatched_ends;
@@ -130,9 +130,10 @@ static void mark_astray(struct pm_report_tree *tree)
 		struct pm_report_node *node = &tree->nodes[n];
 		const struct pm_report_node *parent = &tree->nodes[node->parent];
 
-		node->astray =
-			node->parent && (parent->astray || parent->mismatched_ends ||
-					 parent->entered != parent->visits);
+		node->inside_mismatch =
+			node->parent &&
+			(parent->inside_mismatch || parent->mismatched_ends ||
+			 parent->entered != parent->visits);
 	}
 }
 
@@ -211,7 +212,7 @@ static int tree_make(struct pm_report_tree *tree, const struct pm_report_model *
 			&build, &s->threads[threads ? threads[t] : first + t], map);
 	free(map);
 	if (!err)
-		mark_astray(tree);
+		mark_inside_mismatch(tree);
 	if (!err)
 		err = children_sum(tree);
 	if (!err)

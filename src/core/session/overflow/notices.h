@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Who hears of a session's overflows. */
+/* The recipients of a session's overflows. */
 #ifndef PM_SESSION_OVERFLOW_NOTICES_H
 #define PM_SESSION_OVERFLOW_NOTICES_H
 
