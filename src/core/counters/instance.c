@@ -280,8 +280,8 @@ bool pm_instance_user_access(void)
 }
 #endif
 
-/* riscv64 grants reads on the page only while the event is on the hardware, and nobody
- * can read with index 0 (Linux, drivers/perf/riscv_pmu.c, riscv_perf_user_access()). */
+/* riscv64 grants reads on the page only while the event is on the hardware, and no
+ * thread can read with index 0 (Linux, drivers/perf/riscv_pmu.c, riscv_perf_user_access()). */
 static bool grants_reads(const struct perf_event_mmap_page *page)
 {
 #if defined(__riscv)

@@ -63,7 +63,7 @@ static int resolve_pmu(struct pm_resolve *r)
 {
 	struct pm_slice terms, modifiers, name = pm_slice_cut(r->item, '/', &terms);
 	struct pm_diag first_error = {0}, *diag = r->diag;
-	bool exact, have_exact = false, found = false;
+	bool is_own_name, have_own_name = false, found = false;
 	char *label = NULL;
 	int err = 0;
 
@@ -78,12 +78,13 @@ static int resolve_pmu(struct pm_resolve *r)
 	else if (*modifiers.at == ':')
 		modifiers = (struct pm_slice){modifiers.at + 1, modifiers.length - 1};
 	for (size_t i = 0; i < r->sysfs->count; i++)
-		have_exact |= pm_slice_is(name, r->sysfs->pmus[i].name);
+		have_own_name |= pm_slice_is(name, r->sysfs->pmus[i].name);
 	for (size_t i = 0; i < r->sysfs->count; i++) {
 		struct pm_sysfs_pmu *pmu = &r->sysfs->pmus[i];
 		int this_err;
 
-		if (!pm_sysfs_pmu_is(pmu, name, &exact) || (have_exact && !exact))
+		if (!pm_sysfs_pmu_is(pmu, name, &is_own_name) ||
+		    (have_own_name && !is_own_name))
 			continue;
 		if (!terms.length)
 			return pm_diag_set(diag, -EINVAL,

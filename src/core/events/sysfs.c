@@ -333,14 +333,15 @@ static bool is_number_suffix(struct pm_slice rest)
 	return true;
 }
 
-bool pm_sysfs_pmu_is(const struct pm_sysfs_pmu *pmu, struct pm_slice name, bool *exact)
+bool pm_sysfs_pmu_is(const struct pm_sysfs_pmu *pmu, struct pm_slice name,
+		     bool *is_own_name)
 {
 	static const char uncore[] = "uncore_";
 	struct pm_slice own = pm_slice_of(pmu->name);
 	char pattern[256];
 
-	*exact = pm_slice_is(name, pmu->name);
-	if (*exact)
+	*is_own_name = pm_slice_is(name, pmu->name);
+	if (*is_own_name)
 		return true;
 	if (!name.length || name.length >= sizeof(pattern))
 		return false;
