@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What perfctr and hwpmc do with a session, where their rules differ from perfmon2's,
- * which are the default (perfmon/session.h):
+ * Rules of perfctr and hwpmc for a session, where they differ from perfmon2's, which are
+ * the default (perfmon/session.h):
  *
  *	rule						who	here
  *	a counter's value is swapped in one		hwpmc	perfmon_session_swap()

@@ -100,8 +100,8 @@ int perfmon_cpuwide_stop(struct perfmon_cpuwide *cpuwide);
 /* perfmon_cpuwide_value.group of an event that the level cannot tell apart. */
 #define PERFMON_CPUWIDE_WHOLE UINT32_MAX
 
-/* What an event counted in an object of a level. Grows at its end; the strings last as
- * long as the session. */
+/* The value of an event in an object of a level. The struct grows at its end; the strings
+ * last as long as the session. */
 struct perfmon_cpuwide_value {
 	size_t size;
 	const char *event; /* as the user wrote it */
@@ -113,8 +113,8 @@ struct perfmon_cpuwide_value {
 	uint64_t enabled_ns; /* summed over the kernel events, as the value is: */
 	uint64_t running_ns; /* less than enabled: the counters were shared */
 	uint32_t counted; /* kernel events in the value; 0: there is none, not a zero */
-	/* Those that should be in it, and were refused or cannot be read: these are in it
-	 * as they were last read, if ever. */
+	/* Kernel events that were refused or cannot be read. The value holds what was last
+	 * read of them, if anything. */
 	uint32_t refused;
 	uint32_t gone;	  /* those in it that ended when their CPU went offline */
 	uint32_t missing; /* CPUs of the placement here for which nothing counts */

@@ -51,8 +51,9 @@ struct perf_event_attr;
 /*
  * Flag: a core PMU's event without u, k or h counts user mode only; so does a software
  * event or breakpoint where the caller may not count the kernel, which is tried once.
- * What happens in the kernel alone keeps all modes. A mode that is left out so is in the
- * name and the label, as `:u`, but for the clocks: they count all of the time.
+ * An event that happens in the kernel alone keeps all modes. A mode that is left out this
+ * way shows in the name and the label, as `:u`, except for the clocks: they count all of
+ * the time.
  */
 #define PERFMON_EVENT_USER_ONLY 0x1u
 /* Flags of perfmon_event_list(): events of PMUs this machine hasn't; an entry for each
@@ -95,8 +96,8 @@ struct perfmon_event_encoding {
  *	NULL with @message_size 0
  * @message_size: its size in bytes; a longer sentence is cut
  *
- * Whether this machine can count the event is not asked: opening it tells. Allocates and
- * reads files below /sys, opens no event; any thread, not in a signal handler.
+ * Does not try to count the event: only opening it shows whether this machine can.
+ * Allocates and reads files below /sys, opens no event; any thread, not in a signal handler.
  *
  * Return: 0, what @visit returned, or -EINVAL (a mistake in @text, an unknown event, an
  * unknown flag, @text or @visit NULL), -ENOENT (a good name whose PMU is not here),

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* What a format is given for each overflow. Grows at its end. */
+/* A format gets this for each overflow. The struct grows at its end. */
 struct perfmon_overflow_sample {
 	size_t size; /* how much of this the library has filled in */
 	const struct perfmon_sample *sample; /* what the kernel noted */
@@ -33,7 +33,7 @@ struct perfmon_overflow_sample {
 	const uint64_t *values;
 };
 
-/* What a format answers. */
+/* The answers of a format. */
 #define PERFMON_FORMAT_CONTINUE 0 /* go on counting */
 #define PERFMON_FORMAT_NOTIFY	1 /* mask the session and queue a message */
 
@@ -100,7 +100,7 @@ int perfmon_format_unregister(const char *name);
  */
 #define PERFMON_FORMAT_DEFAULT "default"
 
-/* What may be given with the name. */
+/* A program can pass this with the name. */
 struct perfmon_buffer_argument {
 	size_t size;	    /* sizeof(struct perfmon_buffer_argument) */
 	size_t buffer_size; /* in bytes, its header included; 0: 64 KiB */

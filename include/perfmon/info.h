@@ -101,7 +101,7 @@ struct perfmon_pmu_info {
 	uint32_t capabilities;	     /* PERFMON_PMU_ bits; of core PMUs alone */
 	uint32_t capabilities_known; /* those that could be found out */
 	uint32_t max_precise;	     /* the highest precise_ip; 0: none, or not known */
-	/* Of core PMUs, found by how many events open together in one group. -1: not
+	/* Core PMUs only: the number of events that open together in one group. -1: not
 	 * known (nothing opens, or another limit came first). Fixed counters are those on
 	 * which cycles, instructions or ref-cycles still open beside a full set of
 	 * others. */
@@ -147,8 +147,9 @@ struct perfmon_info_counter {
  * @argument: handed to @visit
  *
  * Found by opening a pinned event for each counter, for a moment, on the calling thread.
- * What of other events is not pinned gives way meanwhile, as it does in its turns, and
- * holds no counter: an NMI watchdog does, and another user's pinned event. Where the
+ * Events of others that are not pinned give way for that moment, as they do when they are
+ * multiplexed, and hold no counter. An NMI watchdog and another user's pinned event do.
+ * Where the
  * kernel does not say which counter an event is on, there are as many of each state as
  * there are.
  *
@@ -199,8 +200,8 @@ int perfmon_info_cpus(uint32_t set, const char *pmu, void *mask, size_t *size);
 int perfmon_info_environment(int (*visit)(const char *sentence, void *argument),
 			     void *argument);
 
-/* What the library has done in this process, and its parents before they forked. Kept
- * where events are opened, not where they are read. */
+/* Counts of the library's own work in this process, and in its parents before they
+ * forked. They change where events are opened, not where they are read. */
 struct perfmon_statistics {
 	size_t size;
 	uint64_t events_opened;

@@ -31,9 +31,9 @@ extern "C" {
 #define PERFMON_READER_LAYOUT 1
 
 /*
- * What a reader needs, in memory that a child of the process finds filled with zeros
- * (MADV_WIPEONFORK), and of which only the used part is ever touched. Read-only for
- * programs; owned by the session.
+ * The state that a reader needs. A child of the process finds this memory filled with zeros
+ * (MADV_WIPEONFORK), and only the used part of it is ever touched. It is read-only for
+ * programs, and the session owns it.
  */
 struct perfmon_reader {
 	struct perfmon_session *session; /* NULL: this is a child's copy */

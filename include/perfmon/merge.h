@@ -4,7 +4,7 @@
  * bytes go, by whatever way the program has, to the one that adds them up and prints.
  * With MPI libperfmon-mpi does all of this in MPI_Finalize().
  *
- * What a report of many processes says stands in doc/report-formats.md.
+ * doc/report-formats.md describes a report of many processes.
  */
 #ifndef PERFMON_MERGE_H
 #define PERFMON_MERGE_H

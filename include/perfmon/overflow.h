@@ -199,8 +199,8 @@ int perfmon_overflow_descriptor(struct perfmon_session *session);
  */
 int perfmon_overflow_signal(struct perfmon_session *session, int signo);
 
-/* What the si_value.sival_ptr of a handler's siginfo points to, until the handler returns.
- * Grows at its end. */
+/* The si_value.sival_ptr of a handler's siginfo points to this, until the handler returns.
+ * The struct grows at its end. */
 struct perfmon_overflow_signal {
 	size_t size; /* how much of this the library has filled in */
 	struct perfmon_session *session;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Places: which CPUs a CPU-scoped session covers, said in the words of hwloc, and how
- * what was counted on each CPU adds up to cores, caches, packages and the machine.
+ * Places: the CPUs on which a CPU-scoped session counts, in the words of hwloc, and how the
+ * counts of each CPU add up to cores, caches, packages and the machine.
  *
- * A place is a text. What it names is joined (a CPU that is named twice counts once);
- * `+` or blanks stand between its parts. Words don't care about case. A part is
+ * A place is a text: parts with `+` or blanks between them. The CPUs of all parts are
+ * joined, and one that is named twice counts once. Case does not matter. A part is
  *
  *   all              all CPUs
  *   LEVEL[:NUMBERS]  objects of a level by their logical number, counted from 0 in the
@@ -12,12 +12,14 @@
  *                    NUMBERS, or with `all` for them: each. Levels are pu, core, l1, l2,
  *                    l3, l4, group, numa, die, package, machine (also socket, numanode,
  *                    node, cluster). A machine lacks some of them. pu:5 is the sixth CPU
- * in the tree's order cpu:NUMBERS      CPUs by the kernel's numbers, as in /proc/cpuinfo;
- * the only number here that is not logical PART.PART        the second within each object
- * of the first, counted from 0 inside it: numa:1.core:0-3, package:0-1.core:0 (the first
- * core of each) NUMBERS          the same as cpu:NUMBERS, as the kernel and taskset -c
- * write CPU lists MASK             the kernel's CPUs as hwloc and taskset print masks:
- * 0x0000000f, or words of 32 bits, the highest first, 0x1,,0x3. 0x is never left out
+ *                    in the tree's order
+ *   cpu:NUMBERS      CPUs by the kernel's numbers, as in /proc/cpuinfo; the only number
+ *                    here that is not logical
+ *   PART.PART        the second within each object of the first, counted from 0 inside
+ *                    it: numa:1.core:0-3, package:0-1.core:0 (the first core of each)
+ *   NUMBERS          the same as cpu:NUMBERS, as the kernel and taskset -c write CPU lists
+ *   MASK             the kernel's CPUs as hwloc and taskset print masks: 0x0000000f, or
+ *                    words of 32 bits, the highest first, 0x1,,0x3. 0x is never left out
  *
  * and NUMBERS are 3, 0-3 or 0-3,8 without blanks.
  *

@@ -101,7 +101,7 @@ int perfmon_profile_refresh(struct perfmon_profile *profile);
 int perfmon_profile_message(const struct perfmon_profile *profile, char *buffer,
 			    size_t size);
 
-/* What has become of the program that writes a profile. */
+/* The state of the program that writes a profile. */
 enum perfmon_profile_writer {
 	PERFMON_PROFILE_WRITER_UNKNOWN, /* it ran on another boot, or out of sight */
 	PERFMON_PROFILE_WRITER_RUNS,
@@ -129,8 +129,8 @@ struct perfmon_profile_info {
 	uint64_t lost_visits;	    /* a thread's first ones, in a signal handler */
 	uint64_t lost_threads;	    /* that could not be set up */
 	uint64_t unmatched_ends;    /* ENDs in threads that had begun no region */
-	/* What the program was called with, from its name on: each ends in a NUL, the last
-	 * one in any case. NULL: the profile does not tell. */
+	/* The program's arguments, from its name on. Each ends in a NUL, the last one in
+	 * any case. NULL: the profile does not have them. */
 	const char *arguments;
 	size_t arguments_size;
 };
@@ -284,7 +284,7 @@ int perfmon_profile_get_node(const struct perfmon_profile *profile, uint32_t thr
 int perfmon_profile_get_path(const struct perfmon_profile *profile, uint32_t thread,
 			     uint32_t index, char *buffer, size_t size);
 
-/* What an event counted in a node: an element of a vector. */
+/* The value of an event in a node: an element of a vector. */
 struct perfmon_profile_value {
 	uint32_t event;	     /* for perfmon_profile_get_event() */
 	uint32_t status;     /* PERFMON_VALUE_ bits (perfmon/value.h) */

@@ -53,8 +53,8 @@ extern "C" {
 /* Longer names of regions are cut to so many bytes. */
 #define PERFMON_PROFILE_NAME_MAX 1000
 
-/* What follows a record's fields: C++ has no flexible array members, and reaches it by the
- * size of the structure. */
+/* Declares the array behind a record's fields. C++ has no flexible array members, and
+ * reaches the array by the size of the structure. */
 #ifdef __cplusplus
 #define PERFMON_PROFILE_TAIL_(declaration)
 #else
@@ -167,10 +167,10 @@ struct perfmon_profile_header {
 #define PERFMON_PROFILE_COST_SKIPPED 4u
 
 /*
- * What measuring adds for one visit, in counts or in ticks of time, measured at start-up
- * for the plan in force: the least of several. UINT32_MAX: that or more. The bias is what
- * lies between the reads of BEGIN and END. The rest of a visit's cost lies around them, and
- * only the enclosing visits have it.
+ * The cost that measuring adds to one visit, in counts or in ticks of time. It is measured at
+ * start-up for the plan in force, and is the least of several. UINT32_MAX: that or more. The
+ * bias lies between the reads of BEGIN and END. The rest of a visit's cost lies around them,
+ * and only the enclosing visits have it.
  */
 struct perfmon_profile_cost {
 	uint32_t known;	    /* PERFMON_PROFILE_COST_ */
@@ -258,7 +258,7 @@ struct perfmon_profile_machine {
 };
 
 /*
- * What the whole process has counted, of a plan whose counters are exact
+ * The counts of the whole process, for a plan whose counters are exact
  * (PERFMON_PROFILE_COUNTER_EXACT): all threads since the program began or was forked, also
  * outside of regions. Its total is written at each report and at the program's end; a
  * program that was killed leaves zeros, or the totals of its last report.
@@ -388,7 +388,7 @@ struct perfmon_profile_node {
 };
 
 /*
- * What a node has besides where a stride is on (PERFMON_STRIDE): of STRIDE visits in a row
+ * A node has this as well where a stride is on (PERFMON_STRIDE): of STRIDE visits in a row
  * one is measured, at random, and the node's times and counts are of the measured ones.
  * Visits that have ended are sequence / 2 + skipped.
  */

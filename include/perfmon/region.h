@@ -129,7 +129,7 @@ static inline void perfmon_region_begin_quiet_(struct perfmon_region *region)
 void perfmon_region_begin_name(const char *name);
 void perfmon_region_end_name(const char *name);
 
-/* What perfmon_region_begin_name() is with -DPERFMON_QUIET. */
+/* Stands for perfmon_region_begin_name() with -DPERFMON_QUIET. */
 void perfmon_region_begin_name_quiet(const char *name);
 #ifdef PERFMON_QUIET
 #define perfmon_region_begin_name(name) perfmon_region_begin_name_quiet(name)
@@ -201,7 +201,7 @@ struct perfmon_region_summary {
 	uint64_t time_ns;
 };
 
-/* What one counter has counted there: an element of a vector. */
+/* The count of one counter in the region: an element of a vector. */
 struct perfmon_region_count {
 	uint64_t value;	 /* inclusive count of the ended visits, not scaled */
 	uint32_t status; /* PERFMON_VALUE_ bits (perfmon/value.h) */

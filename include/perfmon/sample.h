@@ -123,7 +123,7 @@ struct perfmon_sample {
 	uint16_t mode;	   /* enum perfmon_sample_mode */
 	uint16_t exact_ip; /* 1: ip is the very instruction */
 
-	/* What the counters of the group stood at: perfmon_sample_read_value(). */
+	/* The values of the group's counters: perfmon_sample_read_value(). */
 	uint64_t read_count;
 	uint64_t read_enabled_ns;
 	uint64_t read_running_ns;

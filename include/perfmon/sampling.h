@@ -21,8 +21,8 @@
  * format's messages are waited for: perfmon_overflow_descriptor() was called before the
  * session was started, and there is no log.
  *
- * What a thread creates is sampled along with it (PERFMON_TARGET_CHILDREN): its events
- * are then opened once for each CPU that is online, since the kernel has no other ring
+ * Threads and processes that a thread creates are sampled along with it
+ * (PERFMON_TARGET_CHILDREN): its events are then opened once for each CPU that is online, since the kernel has no other ring
  * for them. Such samples hold no other counters' values, such overflows do not notify or
  * set other counters back, and event sets do not switch by themselves (-EOPNOTSUPP from
  * attaching).

@@ -135,10 +135,10 @@ enum perfmon_state {
 #define PERFMON_SESSION_ALL_MODES 4u
 #define PERFMON_SESSION_NO_PAGES  8u  /* never map pages: every read is a system call */
 #define PERFMON_SESSION_ROTATE	  16u /* all event sets at once: the kernel rotates them */
-/* Of thread scope: started while detached, it is attached to the calling thread first
- * (hwpmc's rule), but not after its target has ended. */
+/* For thread scope: a session that is started while detached is attached to the calling
+ * thread first (hwpmc's rule), but not after its target has ended. */
 #define PERFMON_SESSION_SELF 32u
-/* Of thread scope: one target at a time, and attaching gives -EEXIST where the thread has
+/* For thread scope: one target at a time. Attaching gives -EEXIST where the thread has
  * another exclusive session of this process (perfctr's rule). A session whose thread has
  * ended holds it until the next call that depends on its state. */
 #define PERFMON_SESSION_EXCLUSIVE 64u
@@ -425,7 +425,7 @@ int perfmon_session_counters(struct perfmon_session *session);
 int perfmon_session_message(const struct perfmon_session *session, char *buffer,
 			    size_t size);
 
-/* What is known of a counter. */
+/* The description of a counter. */
 struct perfmon_counter_info {
 	size_t size;	  /* in: sizeof(struct perfmon_counter_info) */
 	const char *name; /* of the event; until the counter is programmed anew */

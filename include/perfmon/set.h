@@ -95,7 +95,7 @@ int perfmon_set_add_events(struct perfmon_session *session, uint16_t id,
  */
 int perfmon_set_start(struct perfmon_session *session, uint16_t id);
 
-/* What is known of a set. */
+/* The description of a set. */
 struct perfmon_set_info {
 	uint16_t id; /* in: which */
 	uint16_t reserved;

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What measuring added: to the values of a node's visits, and to those of visits around
- * them. */
+/* The cost of measuring: in the values of a node's visits, and in those of the visits
+ * around them. */
 struct added {
 	double inside, around;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the reader of profiles knows of a node beside its own record: what the nodes below
- * it have, and what measuring added. */
+/* The sums of a node that its own record does not have: those of the nodes below it, and
+ * the cost of measuring. */
 #ifndef PM_PROFILE_READER_SUMS_H
 #define PM_PROFILE_READER_SUMS_H
 
@@ -9,7 +9,7 @@
 /* The quantities of a node: its time, the part of it off the CPU, and its counts. */
 enum { PM_READER_TIME, PM_READER_OFF_CPU, PM_READER_COUNTS };
 
-/* Of one quantity of one node, in nanoseconds or counts of the measured visits. */
+/* One quantity of one node, in nanoseconds or counts of the measured visits. */
 struct pm_reader_sum {
 	double below; /* in the nodes below it */
 	double bias;  /* what measuring added to the inclusive value */

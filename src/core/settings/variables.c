@@ -154,7 +154,7 @@ static bool is_known(const char *name, struct pm_suggestion *like)
 	return false;
 }
 
-/* What the environment's note about the value on trial says, without what is used instead. */
+/* Takes the note about the value on trial, without the part that says what is used instead. */
 static int refused(const struct pm_options *tried, struct pm_diag *diag)
 {
 	const char *note = tried->notes[0], *instead = strstr(note, ": using ");

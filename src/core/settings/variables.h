@@ -12,8 +12,8 @@
 const char *pm_variable(const char *name);
 
 /*
- * What the program sets for itself. pm_variable() gives such a value where the environment
- * has none: what the user of the program says wins.
+ * Values that the program sets for itself. pm_variable() gives such a value where the
+ * environment has none: the user of the program wins.
  */
 
 /* Finds the setting NAME, a variable without its prefix in any case, and checks VALUE ("" is

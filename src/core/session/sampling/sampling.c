@@ -58,7 +58,7 @@ void pm_sampling_missed(struct perfmon_session *session, const struct pm_registe
 
 	if (!session->sampling || !pm_is_sampled(reg))
 		return;
-	/* Those that the kernel has reported are counted. */
+	/* The samples that the kernel has reported as lost are counted already. */
 	*reported -= known;
 	session->sampling->lost += n - known;
 }
