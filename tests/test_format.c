@@ -464,7 +464,7 @@ Test(format, drained_from_a_ring)
 	while ((at = perfmon_buffer_next(buffer_of(use), at))) {
 		seen++;
 		cr_expect_eq(perfmon_buffer_values(at)[0], 3 * seen);
-		cr_expect_eq(at->pid, (uint32_t)getpid());
+		cr_expect_eq(at->pid, getpid());
 		cr_expect_gt(at->time_ns, last);
 		last = at->time_ns;
 		cr_expect(at->ip - (uintptr_t)write_watched < 256);

@@ -174,7 +174,7 @@ static void compare_script(void)
 				    &tid, &cpu, &seconds, &ns, &period, event, &ip,
 				    symbol),
 			     8, "'%s'", line);
-		cr_expect_eq(tid, got.tid);
+		cr_expect_eq((pid_t)tid, got.tid);
 		cr_expect_eq(cpu, got.sample->cpu);
 		cr_expect_eq(seconds * 1000000000 + ns, got.sample->time_ns);
 		cr_expect_eq(period, got.sample->period);

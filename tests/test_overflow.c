@@ -107,8 +107,8 @@ Test(overflow, notifies_once_and_masks)
 	cr_assert_eq(perfmon_overflow_read(session, &message, 1, sizeof(message)), 1);
 	cr_assert_eq(message.type, PERFMON_MESSAGE_TYPE_OVERFLOW);
 	cr_assert_eq(message.flags, 0);
-	cr_assert_eq(message.pid, (uint32_t)getpid());
-	cr_assert_eq(message.tid, (uint32_t)own_tid());
+	cr_assert_eq(message.pid, getpid());
+	cr_assert_eq(message.tid, own_tid());
 	cr_assert_eq(message.index, 0);
 	cr_assert_eq(message.event_id, 4711);
 	cr_assert_eq(message.set, 0);
@@ -428,7 +428,7 @@ Test(overflow, of_another_process)
 		cr_assert(becomes_readable(fd));
 		cr_assert_eq(perfmon_overflow_read(session, &message, 1, sizeof(message)),
 			     1);
-		cr_assert_eq(message.tid, (uint32_t)child);
+		cr_assert_eq(message.tid, child);
 		OK(session, perfmon_overflow_restart(session));
 	}
 	kill(child, SIGKILL);

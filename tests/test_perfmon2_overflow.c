@@ -688,7 +688,7 @@ Test(perfmon2_overflow, samples_go_to_a_format)
 	while ((sample = perfmon_buffer_next(buffer, sample))) {
 		n++;
 		cr_assert_eq(sample->event_id, 4711);
-		cr_assert_eq(sample->tid, (uint32_t)own_tid());
+		cr_assert_eq(sample->tid, own_tid());
 		cr_assert_eq(sample->value_count, 1);
 		cr_assert_eq(*perfmon_buffer_values(sample), n);
 	}

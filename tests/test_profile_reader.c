@@ -293,7 +293,7 @@ Test(profile_reader, a_process_is_read_while_it_runs)
 		perfmon_profile_open_process(&profile, pid, 0, message, sizeof(message)),
 		0, "%s", message);
 	cr_assert_eq(perfmon_profile_get_info(profile, &info), 0);
-	cr_expect_eq(info.pid, (uint32_t)pid);
+	cr_expect_eq(info.pid, pid);
 	cr_expect_eq(info.writer, PERFMON_PROFILE_WRITER_RUNS);
 	cr_expect_eq(visits_of(profile), 1);
 	cr_assert_eq(write(orders[1], &byte, 1), 1);

@@ -655,8 +655,8 @@ Test(sample, breakpoint)
 			  sample.ip < (uintptr_t)touch + 256);
 		cr_expect_eq(sample.mode, PERFMON_SAMPLE_MODE_USER);
 		cr_expect_eq(sample.address, (uintptr_t)&watched);
-		cr_expect_eq(sample.pid, (uint32_t)getpid());
-		cr_expect_eq(sample.tid, (uint32_t)pm_kernel_gettid());
+		cr_expect_eq(sample.pid, getpid());
+		cr_expect_eq(sample.tid, pm_kernel_gettid());
 		cr_expect_eq(sample.id, id);
 		cr_expect_not(sample.present & PERFMON_SAMPLE_PERIOD);
 		cr_expect_lt(sample.cpu, (uint32_t)sysconf(_SC_NPROCESSORS_CONF));

@@ -94,7 +94,7 @@ Test(sampling, is_set_up_and_torn_down)
 		cr_assert_eq(sample->index, 0);
 		cr_assert_eq(sample->event_id, 100);
 		cr_assert_eq(sample->last_reset, -UINT64_C(10));
-		cr_assert_eq(sample->tid, (uint32_t)own_tid());
+		cr_assert_eq(sample->tid, own_tid());
 		cr_assert_eq(sample->value_count, 1);
 		cr_assert_eq(perfmon_buffer_values(sample)[0], 1001 + n);
 		cr_assert(sample->present & PERFMON_SAMPLE_IP && sample->ip);

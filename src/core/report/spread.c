@@ -57,9 +57,15 @@ int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out)
 	const char *unit = exact ? tree->model->events[0].first->unit : NULL;
 	struct pm_column columns[COLUMNS] = {
 		[THREADS] = {.title = "threads", .kind = PM_COLUMN_EXACT, .begins = true},
-		[LEAST] = {"least", kind, unit, &columns[MOST]},
-		[MEAN] = {"mean", kind, unit, &columns[MOST]},
-		[MOST] = {"most", kind, unit, NULL},
+		[LEAST] = {.title = "least",
+			   .kind = kind,
+			   .unit = unit,
+			   .like = &columns[MOST]},
+		[MEAN] = {.title = "mean",
+			  .kind = kind,
+			  .unit = unit,
+			  .like = &columns[MOST]},
+		[MOST] = {.title = "most", .kind = kind, .unit = unit},
 		[IMBALANCE] = {.title = "imbalance", .kind = PM_COLUMN_SHARE},
 	};
 	struct pm_table table = {
