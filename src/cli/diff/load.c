@@ -591,8 +591,8 @@ static void find_roots(struct diff_data *data, uint32_t *order, uint32_t *proces
 	}
 }
 
-/* Returns whether the COUNT files ROOTS of SIDE are of several ranks, or -EINVAL if some
- * have no rank. */
+/* Returns 1 if the COUNT files ROOTS of SIDE are of several ranks, 0 if they are not, or
+ * -EINVAL if only some of them have a rank. */
 static int side_ranks(const struct diff_data *data, uint32_t side, const uint32_t *roots,
 		      uint32_t count, struct pm_diag *diag)
 {

@@ -65,7 +65,7 @@ static int model_make(const struct request *request, const struct pm_snapshot *s
 						    : request->weights.metrics);
 }
 
-/* Returns whether profile I can be exported, before anything is written: 0, or an exit
+/* Checks that profile I can be exported, before anything is written. Returns 0, or an exit
  * status after a message. */
 static int check_one(const struct request *request, const struct pm_snapshot *snapshot,
 		     size_t i, bool *exact)

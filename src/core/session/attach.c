@@ -178,8 +178,8 @@ static int open_asked(struct perfmon_session *session,
 	return n < 0 ? n : refused + n;
 }
 
-/* Returns whether the session is attached to TARGET, as thread SELF sees it: its place,
- * or -1. */
+/* Returns the place of TARGET among those that the session is attached to, as thread SELF
+ * sees it, or -1. */
 static int find_target(const struct perfmon_session *session,
 		       const struct perfmon_target *target, pid_t self)
 {
