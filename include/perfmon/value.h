@@ -11,6 +11,8 @@
 #ifndef PERFMON_VALUE_H
 #define PERFMON_VALUE_H
 
+#include <stdint.h>
+
 /* The event was on the hardware for all of the enabled time. */
 #define PERFMON_VALUE_COUNTED 1u
 /* The event was on the hardware for a part of it: value * enabled / running estimates the
