@@ -274,3 +274,33 @@ void pm_options_free(struct pm_options *options)
 		free(options->notes[i]);
 	pm_options_default(options);
 }
+
+/* Takes the note about the value on trial, without the part that says what is used instead. */
+static int refused(const struct pm_options *tried, struct pm_diag *diag)
+{
+	const char *note = tried->notes[0], *instead = strstr(note, ": using ");
+	int length = (int)(instead ? (size_t)(instead - note) : strlen(note));
+
+	return pm_diag_set(diag, -EINVAL, "%.*s", length, note);
+}
+
+int pm_setting_check(const char *name, const char *value, struct pm_diag *diag)
+{
+	struct pm_suggestion like;
+	struct pm_options tried;
+	int number = pm_setting_find(name, &like), err;
+
+	if (number < 0)
+		return pm_diag_set(diag, number,
+				   "'%s' is not a setting of libperfmon%s%s%s",
+				   pm_slice_quote(pm_slice_of(name)).text,
+				   *like.best ? ": did you mean " : "", like.best,
+				   *like.best ? "?" : "");
+	pm_setting_try(number, value);
+	err = pm_options_read(&tried, diag);
+	pm_setting_try(number, NULL);
+	if (!err && tried.note_count)
+		err = refused(&tried, diag);
+	pm_options_free(&tried);
+	return err ?: number;
+}

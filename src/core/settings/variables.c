@@ -154,16 +154,7 @@ static bool is_known(const char *name, struct pm_suggestion *like)
 	return false;
 }
 
-/* Takes the note about the value on trial, without the part that says what is used instead. */
-static int refused(const struct pm_options *tried, struct pm_diag *diag)
-{
-	const char *note = tried->notes[0], *instead = strstr(note, ": using ");
-	int length = (int)(instead ? (size_t)(instead - note) : strlen(note));
-
-	return pm_diag_set(diag, -EINVAL, "%.*s", length, note);
-}
-
-static int find_setting(const char *name, struct pm_suggestion *like)
+int pm_setting_find(const char *name, struct pm_suggestion *like)
 {
 	*like = (struct pm_suggestion){.wanted = pm_slice_of(name)};
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -174,26 +165,10 @@ static int find_setting(const char *name, struct pm_suggestion *like)
 	return -EINVAL;
 }
 
-int pm_setting_check(const char *name, const char *value, struct pm_diag *diag)
+void pm_setting_try(int number, const char *value)
 {
-	struct pm_suggestion like;
-	struct pm_options tried;
-	int number = find_setting(name, &like), err;
-
-	if (number < 0)
-		return pm_diag_set(diag, number,
-				   "'%s' is not a setting of libperfmon%s%s%s",
-				   pm_slice_quote(pm_slice_of(name)).text,
-				   *like.best ? ": did you mean " : "", like.best,
-				   *like.best ? "?" : "");
 	trial.value = value;
-	trial.name = names[number];
-	err = pm_options_read(&tried, diag);
-	trial.name = NULL;
-	if (!err && tried.note_count)
-		err = refused(&tried, diag);
-	pm_options_free(&tried);
-	return err ?: number;
+	trial.name = value ? names[number] : NULL;
 }
 
 int pm_setting_set(int number, const char *value)

@@ -4,6 +4,7 @@
 #define PM_SETTINGS_VARIABLES_H
 
 #include "core/settings/options.h"
+#include "core/text/text.h"
 
 /* How much of a bad value a sentence quotes. */
 #define PM_QUOTED 200
@@ -20,6 +21,11 @@ const char *pm_variable(const char *name);
  * none) as the environment's is checked. Returns the setting's number; -EINVAL, with a
  * sentence: there is no such setting, or the environment's would have a note; -ENOMEM. */
 int pm_setting_check(const char *name, const char *value, struct pm_diag *diag);
+
+/* The two parts of this: returns the setting's number, or -EINVAL with a similar name in LIKE;
+ * and has pm_variable() find VALUE alone, for the calling thread, until VALUE is NULL. */
+int pm_setting_find(const char *name, struct pm_suggestion *like);
+void pm_setting_try(int number, const char *value);
 
 /* Sets setting NUMBER to VALUE from now on. Returns 0 or -ENOMEM. One thread at a time;
  * other threads may look up variables meanwhile. */
