@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-EXTRA_DIST += tests/helpers.h tests/kernel_calls.h tests/messages.h tests/watched.h
+EXTRA_DIST += tests/breakpoints.h tests/helpers.h tests/kernel_calls.h tests/messages.h tests/watched.h
 # Races are plain programs, so that they run under ThreadSanitizer.
 check_PROGRAMS += tests/race_snapshot
 TESTS += tests/race_snapshot
@@ -108,6 +108,7 @@ if HAVE_COMMAND
 dist_check_SCRIPTS += tests/test_stat.sh
 TESTS += tests/test_stat.sh
 check_PROGRAMS += tests/programs/stat_work
+check_PROGRAMS += tests/programs/breakpoints
 check_PROGRAMS += tests/programs/json_get
 check_PROGRAMS += tests/programs/terminal tests/programs/top_work
 else
@@ -116,6 +117,7 @@ endif
 tests_programs_terminal_SOURCES = tests/programs/terminal.c
 tests_programs_top_work_SOURCES = tests/programs/top_work.c
 tests_programs_top_work_LDADD = libperfmon.la
+tests_programs_breakpoints_SOURCES = tests/programs/breakpoints.c
 tests_programs_stat_work_SOURCES = tests/programs/stat_work.c
 tests_programs_json_get_SOURCES = tests/programs/json_get.c
 tests_programs_json_get_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(TEST_JANSSON)

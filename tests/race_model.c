@@ -35,6 +35,7 @@
 #include "perfmon/overflow.h"
 #include "perfmon/session.h"
 #include "perfmon/set.h"
+#include "breakpoints.h"
 #include "helpers.h"
 #include "messages.h"
 
@@ -945,8 +946,8 @@ static void *walk(void *argument)
 	return NULL;
 }
 
-/* Breakpoints may not be there, or not be allowed. The session that this leaves open
- * keeps the kernel from patching itself for each first and last event. */
+/* Breakpoints may not be there, not be allowed, or not fire. The session that this leaves
+ * open keeps the kernel from patching itself for each first and last event. */
 static void check_machine(struct perfmon_session **kept)
 {
 	struct perfmon_session *session;
@@ -957,6 +958,10 @@ static void check_machine(struct perfmon_session **kept)
 	n = perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0);
 	if (n < 0) {
 		printf("1..0\nok - model # SKIP %s\n", session_message_of(session));
+		exit(77);
+	}
+	if (!breakpoints_fire()) {
+		printf("1..0\nok - model # SKIP %s\n", BREAKPOINTS_SILENT);
 		exit(77);
 	}
 	perfmon_session_close(session);

@@ -30,6 +30,12 @@ try() { # NAME COMMAND...
 	shift
 	if "$@"; then ok "$name"; else not_ok "$name"; fi
 }
+# Whether hardware breakpoints fire here: see tests/breakpoints.h. Sets "why" if not.
+breakpoints_fire() {
+	# shellcheck disable=SC2034 # "why" is for the test
+	why=$(./tests/programs/breakpoints)
+	[ $? -ne 77 ]
+}
 tap_end() {
 	printf '1..%d\n' "$number"
 	exit "$failed"

@@ -128,6 +128,7 @@ static FILE *open_header(const char *header)
 
 Test(arm_states, are_as_drawn)
 {
+	NEEDS_BREAKPOINTS();
 	FILE *file = NULL;
 
 	for (size_t m = 0; m < MACHINES; m++) {
@@ -241,6 +242,7 @@ static void overflows_after(struct perfmon_session *session, unsigned int period
 
 Test(arm_states, a_due_reset_outlives_its_target)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = overflowed();
 
 	cr_assert(has_message(session));
@@ -261,6 +263,7 @@ Test(arm_states, a_due_reset_outlives_its_target)
 
 Test(arm_states, a_due_reset_outlives_another_plan)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = overflowed();
 
 	cr_assert(has_message(session));
@@ -277,6 +280,7 @@ Test(arm_states, a_due_reset_outlives_another_plan)
 
 Test(arm_states, a_due_reset_goes_with_a_write)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = overflowed();
 	struct perfmon_write write = {.value = -UINT64_C(5)};
 
@@ -290,6 +294,7 @@ Test(arm_states, a_due_reset_goes_with_a_write)
 
 Test(arm_states, a_due_reset_goes_with_another_overflow)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_overflow overflow = {.size = sizeof(overflow),
 					    .flags = PERFMON_OVERFLOW_NOTIFY,
 					    .long_reset = -UINT64_C(7)};

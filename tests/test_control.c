@@ -42,6 +42,7 @@ TestSuite(control, .fini = forget_hook);
  * changed while stopped. */
 Test(control, values_are_swapped)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = watching(0);
 	struct perfmon_value values[2] = {
 		{.index = 0, .value = 1000},
@@ -119,6 +120,7 @@ Test(control, values_are_swapped)
  * own target has ended. */
 Test(control, started_unattached_it_counts_its_own_thread)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session_options cpu = {.size = sizeof(cpu),
 					      .scope = PERFMON_SCOPE_CPU,
 					      .flags = PERFMON_SESSION_SELF};
@@ -303,6 +305,7 @@ Test(control, the_state_of_a_thread_is_found)
  */
 Test(control, a_control_replaces_everything)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = watching(0);
 	static const uint32_t keep[] = {1};
 	char two[200], swapped[200];
@@ -372,6 +375,7 @@ static int refuse(enum pm_kernel_call call)
 /* What is refused leaves the old events counting. */
 Test(control, a_refused_control_changes_nothing)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = watching(0);
 	int before;
 
@@ -395,6 +399,7 @@ Test(control, a_refused_control_changes_nothing)
  * readable, also after its thread is gone. */
 Test(control, unlink_is_detach)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = watching(0);
 	struct victim victim;
 

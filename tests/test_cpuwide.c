@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "breakpoints.h"
 #include "core/cpuwide/cpuwide.h"
 #include "core/kernel/kernel.h"
 #include "machine.h"
@@ -234,6 +235,7 @@ static int fail_reads(enum pm_kernel_call call)
 /* Row: DC-05, HW-03 */
 Test(cpuwide, counts_on_each_cpu_are_exact_and_add_up)
 {
+	NEEDS_BREAKPOINTS();
 	struct pm_diag diag = {0};
 	struct pm_cpuwide_sum all;
 	char event[64];
@@ -300,6 +302,7 @@ Test(cpuwide, counts_on_each_cpu_are_exact_and_add_up)
 /* Row: DC-05 */
 Test(cpuwide, a_session_counts_on_the_cpus_of_a_place)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session_options options = {.size = sizeof(options),
 						  .scope = PERFMON_SCOPE_CPU};
 	struct perfmon_target targets[64] = {0};
@@ -365,6 +368,7 @@ static int enough(const struct perfmon_cpuwide_value *value, void *argument)
 /* Row: DC-05 */
 Test(cpuwide, a_program_reads_by_level)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_placement *place;
 	struct perfmon_cpuwide *made = NULL;
 	char events[96], message[300], text[500] = "", expected[100];

@@ -9,6 +9,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include "breakpoints.h"
 #include "core/events/events.h"
 #include "core/kernel/kernel.h"
 
@@ -90,6 +91,7 @@ Test(events_open, software)
 
 Test(events_open, breakpoint)
 {
+	NEEDS_BREAKPOINTS();
 	char text[64];
 	int fd;
 

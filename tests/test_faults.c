@@ -464,20 +464,24 @@ static void check_all(enum victim_kind kind)
 
 Test(faults, of_the_own_thread)
 {
+	NEEDS_BREAKPOINTS();
 	check_all(VICTIM_OWN);
 }
 
 Test(faults, of_another_thread)
 {
+	NEEDS_BREAKPOINTS();
 	check_all(VICTIM_THREAD);
 }
 
 Test(faults, of_another_process)
 {
+	NEEDS_BREAKPOINTS();
 	check_all(VICTIM_PROCESS);
 }
 
 Test(faults, with_what_it_creates)
 {
+	NEEDS_BREAKPOINTS();
 	check_all(VICTIM_CHILDREN);
 }

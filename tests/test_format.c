@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "breakpoints.h"
 #include "core/kernel/kernel.h"
 #include "core/samples/samples.h"
 #include "core/text/diag.h"
@@ -417,6 +418,7 @@ static void __attribute__((noinline)) write_watched(unsigned int times)
 /* From the kernel's ring into a format: samples of a breakpoint, whose count is exact. */
 Test(format, drained_from_a_ring)
 {
+	NEEDS_BREAKPOINTS();
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_BREAKPOINT,
 		.size = sizeof(attr),

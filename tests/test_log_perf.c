@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Logs and the real perf: it reads what we write, and we read what it writes. */
+#include "breakpoints.h"
 #include "helpers.h"
 #include "log_files.h"
 
@@ -491,6 +492,8 @@ static struct perf_event_attr breakpoint(void)
 /* Row: HW-07 (each process that exits has its own count logged) */
 Test(log_perf, counts_at_exit)
 {
+	if (!breakpoints_fire())
+		log_skip("%s", BREAKPOINTS_SILENT);
 	struct perf_event_attr attr = breakpoint();
 	struct pm_log_event event = {.attr = &attr, .name = "watched"};
 	struct perfmon_log *reader;
@@ -563,6 +566,8 @@ Test(log_perf, counts_at_exit)
 /* Row: HW-08 (at each context switch the counts are logged) */
 Test(log_perf, counts_at_switches)
 {
+	if (!breakpoints_fire())
+		log_skip("%s", BREAKPOINTS_SILENT);
 	struct sampled switches = {
 		.attr = {.type = PERF_TYPE_SOFTWARE,
 			 .config = PERF_COUNT_SW_CONTEXT_SWITCHES,

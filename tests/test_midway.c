@@ -129,6 +129,7 @@ static int overflow_then_touch_at_reads(enum pm_kernel_call call)
  * starts nothing again. */
 Test(midway, an_overflow_before_the_stop)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = overflowing(watch_event(0), 0, 10, 20);
 
 	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
@@ -146,6 +147,7 @@ Test(midway, an_overflow_before_the_stop)
 /* The same for a detach. */
 Test(midway, an_overflow_before_the_detach)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = overflowing(watch_event(0), 0, 10, 20);
 
 	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
@@ -260,6 +262,7 @@ static void *wait_in_a_call(void *argument)
  * is stopped, when its own call ends, and not the other, which restarts it. */
 Test(midway, the_thread_that_overflowed_is_stopped)
 {
+	NEEDS_BREAKPOINTS();
 	struct waiter waiter = {
 		.session = overflowing(watch_event(0), PERFMON_OVERFLOW_NOTIFY, 10, 10)};
 	struct perfmon_session *session = waiter.session;
@@ -358,6 +361,7 @@ static struct perfmon_session *signalling(unsigned int watched_one, int signo,
  * wait for what it has interrupted. */
 Test(midway, an_overflow_in_the_close)
 {
+	NEEDS_BREAKPOINTS();
 	first = signalling(0, SIGRTMIN + 3, on_first);
 	midway = overflow_once;
 	perfmon_session_close(first);
@@ -384,6 +388,7 @@ static int overflow_both(enum pm_kernel_call call)
  * call ends. */
 Test(midway, handlers_of_two_sessions)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_write far = {.value = -UINT64_C(1000)};
 
 	first = signalling(0, SIGRTMIN + 3, on_first);

@@ -83,6 +83,7 @@ static int messages(struct perfmon_session *session)
  * stands still until the restart. */
 Test(overflow, notifies_once_and_masks)
 {
+	NEEDS_BREAKPOINTS();
 	char other[64];
 	struct perfmon_session *session = notifying(10);
 	struct perfmon_message message;
@@ -146,6 +147,7 @@ Test(overflow, notifies_once_and_masks)
  * some before it are not. */
 Test(overflow, a_full_queue_says_what_it_has_lost)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = notifying(1);
 	struct perfmon_message message;
 	uint64_t count;
@@ -179,6 +181,7 @@ Test(overflow, a_full_queue_says_what_it_has_lost)
  * to the restart. That of a session beside it goes on, as perfctr's does. */
 Test(overflow, virtual_time_stands_still_until_the_restart)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = notifying(10);
 	struct perfmon_session *beside = session_with("dummy", 0);
 	uint64_t time, time_beside;
@@ -205,6 +208,7 @@ Test(overflow, virtual_time_stands_still_until_the_restart)
 /* Row: PM-22: many overflows: none is lost, none comes twice. */
 Test(overflow, none_is_lost)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = notifying(3);
 	uint64_t count;
 
@@ -225,6 +229,7 @@ Test(overflow, none_is_lost)
  * are named are set back along with it. */
 Test(overflow, resets_itself_and_others)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = session_with(watch_event(0), 0);
 	struct perfmon_overflow overflow = {.size = sizeof(overflow),
 					    .short_reset = -UINT64_C(20),
@@ -289,6 +294,7 @@ Test(overflow, resets_meet)
  * after it has notified. */
 Test(overflow, a_member_goes_on)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = session_with("dummy", 0);
 	struct perfmon_overflow overflow = notify_after(10);
 	struct perfmon_write write = {.index = 1, .value = -UINT64_C(10)};
@@ -313,6 +319,7 @@ Test(overflow, a_member_goes_on)
 /* Writing to a counter that overflows, of a set that has no turn, starts nothing. */
 Test(overflow, a_write_does_not_start_another_set)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_overflow overflow = {.size = sizeof(overflow),
 					    .flags = PERFMON_OVERFLOW_ONCE};
 	struct perfmon_write write = {.index = 1, .value = 5};
@@ -334,6 +341,7 @@ Test(overflow, a_write_does_not_start_another_set)
 /* Row: PM-26: random periods stay within the mask and are not all the same. */
 Test(overflow, random_periods)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = session_with(watch_event(0), 0);
 	struct perfmon_overflow overflow = notify_after(8);
 	struct perfmon_write first = {.value = -UINT64_C(8)};
@@ -369,6 +377,7 @@ Test(overflow, random_periods)
  * once or often. */
 Test(overflow, a_descriptor_follows_the_queue)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = notifying(10);
 	int fd = perfmon_overflow_descriptor(session), epoll_fd = epoll_create1(0);
 	struct epoll_event event = {.events = EPOLLIN};
@@ -487,6 +496,7 @@ static void toucher_end(struct toucher *child)
  * after a stop and a start. */
 Test(overflow, a_breakpoint_of_a_sleeping_thread_goes_on)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = notifying(10);
 	int fd = perfmon_overflow_descriptor(session);
 	struct toucher child;
@@ -514,6 +524,7 @@ Test(overflow, a_breakpoint_of_a_sleeping_thread_goes_on)
  * not, and everything is as it was. */
 Test(overflow, a_breakpoint_that_cannot_go_on_is_told)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = notifying(10);
 	struct toucher child;
 	int fd, err;
@@ -687,6 +698,7 @@ static void on_signal(int signo)
  * that overflowed and restarts; it need not. */
 Test(overflow, signals_the_thread)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = notifying(10);
 
 	signalled = session;
@@ -740,6 +752,7 @@ static void on_telling(int signo, siginfo_t *info, void *context)
  * overflowed. */
 Test(overflow, a_handler_is_told_what_overflowed)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *sessions[2] = {notifying(10),
 					       notifying_on(watch_event(2), 10)};
 	struct perfmon_session *session = sessions[0];
@@ -892,6 +905,7 @@ static void *overflow_inside_a_call(void *unused)
 /* Row: PM-34: and never with the lock of another session that it is in a call on. */
 Test(overflow, a_blocked_thread_holds_no_other_sessions_lock, .timeout = 60)
 {
+	NEEDS_BREAKPOINTS();
 	char event[64];
 	pthread_t thread;
 	int fd;
@@ -1013,6 +1027,7 @@ Test(overflow, blocked_threads_are_released)
 /* Row: PM-43, PM-44: the n-th overflow goes on to the next set. */
 Test(overflow, switches_sets)
 {
+	NEEDS_BREAKPOINTS();
 	char events[200];
 	struct perfmon_session *session;
 	struct perfmon_set sets[] = {
@@ -1058,6 +1073,7 @@ Test(overflow, switches_sets)
  * where that value says, also behind counters that stand before it in the session. */
 Test(overflow, programmed_while_attached)
 {
+	NEEDS_BREAKPOINTS();
 	char other[64];
 	struct perfmon_session *session;
 	struct perfmon_overflow overflow = notify_after(10);
@@ -1084,6 +1100,7 @@ Test(overflow, programmed_while_attached)
  * reset comes with the next start, after a stop and on another target as well. */
 Test(overflow, a_reset_that_is_due_comes_with_the_next_start)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = notifying(10);
 
 	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
@@ -1110,6 +1127,7 @@ Test(overflow, a_reset_that_is_due_comes_with_the_next_start)
 /* One call in the place of a program and a first write. */
 Test(overflow, a_period_is_one_call)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = session_with(watch_event(0), 0);
 	const uint64_t half = UINT64_C(1) << 63;
 	struct perfmon_message message[2];

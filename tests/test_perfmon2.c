@@ -69,6 +69,7 @@ static int threads(void)
 /* Row: PM-01, PM-20: the life of a session, by its calls. */
 Test(perfmon2, counts_its_own_thread)
 {
+	NEEDS_BREAKPOINTS();
 	int before = open_descriptors(), fd = create();
 	struct pfarg_pmc pmcs[2] = {writes_to(0, 0, 5), writes_to(1, 0, 200)};
 	struct pfarg_pmd pmds[3] = {{.reg_num = 200, .reg_value = 7},
@@ -113,6 +114,7 @@ Test(perfmon2, counts_its_own_thread)
 /* Row: PM-03: PMCs and PMDs are written in any order, before and after loading. */
 Test(perfmon2, registers_are_independent)
 {
+	NEEDS_BREAKPOINTS();
 	struct pfarg_pmc pmc = writes_to(0, 0, 0), quiet = {.reg_num = 0};
 	struct pfarg_pmd pmd = {.reg_num = 0, .reg_value = 1000};
 	int fd = create();
@@ -141,6 +143,7 @@ Test(perfmon2, registers_are_independent)
 /* Row: PM-04: sizes of vectors; one bad element changes nothing. */
 Test(perfmon2, vectors_are_checked)
 {
+	NEEDS_BREAKPOINTS();
 	static struct pfarg_pmd many[1025];
 	static struct pfarg_pmc many_pmcs[257];
 	struct pfarg_pmc pmcs[3] = {writes_to(0, 0, 1), writes_to(1, 0, 2),
@@ -371,6 +374,7 @@ Test(perfmon2, software_events_by_number)
 /* Row: PM-29, PM-40: sets switched by hand; the last active one goes on. */
 Test(perfmon2, starts_at_a_set)
 {
+	NEEDS_BREAKPOINTS();
 	struct pfarg_setdesc sets[] = {{.set_id = 65535},
 				       {.set_id = 4, .set_timeout = 9}};
 	struct pfarg_pmc pmcs[] = {writes_to(0, 0, 0), writes_to(0, 4, 0),
@@ -408,6 +412,7 @@ Test(perfmon2, starts_at_a_set)
  * go with them. */
 Test(perfmon2, sets_come_and_go)
 {
+	NEEDS_BREAKPOINTS();
 	struct pfarg_setdesc sets[] = {{.set_id = 1}, {.set_id = 2}},
 			     none = {.set_id = 3};
 	struct pfarg_pmc pmcs[] = {writes_to(0, 1, 0), writes_to(1, 2, 0),
@@ -488,6 +493,7 @@ static void *do_nothing(void *argument)
  * with its events and the library's thread. */
 Test(perfmon2, lives_as_long_as_a_copy)
 {
+	NEEDS_BREAKPOINTS();
 	struct pfarg_pmc pmc = writes_to(0, 0, 0);
 	struct pollfd wait = {.events = POLLIN};
 	int before = open_descriptors(), alone, fd, copy;
@@ -523,6 +529,7 @@ Test(perfmon2, lives_as_long_as_a_copy)
  * that is closed while it runs is ended by the library, not by the call. */
 Test(perfmon2, a_load_finds_the_counters_of_a_closed_session_free)
 {
+	NEEDS_BREAKPOINTS();
 	enum { ROUNDS = 300 };
 	struct pfarg_pmc pmc = writes_to(0, 0, 0);
 
@@ -561,6 +568,7 @@ Test(perfmon2, many_are_told_apart)
  * sessions of its own. */
 Test(perfmon2, a_child_may_hold_it)
 {
+	NEEDS_BREAKPOINTS();
 	int before = open_descriptors(), fd = create(), status, own;
 	struct pfarg_pmc pmc = writes_to(0, 0, 0);
 	struct pollfd wait = {.fd = fd, .events = POLLIN};
@@ -760,6 +768,7 @@ Test(perfmon2, programs_of_the_text_with_raw_codes)
 /* Row: PM-20: programs that follow the text alone. */
 Test(perfmon2, programs_of_the_text)
 {
+	NEEDS_BREAKPOINTS();
 	cr_assert_str_eq(output_of("perfmon2_remote"), "5 messages, 0 wrong\n");
 	cr_assert_str_eq(output_of("perfmon2_sets"),
 			 "sampled 1 1, took turns 1 1, 0 wrong\n");

@@ -64,6 +64,7 @@ static bool has_message(int fd)
  * restart. */
 Test(perfmon2_overflow, notifies_after_n)
 {
+	NEEDS_BREAKPOINTS();
 	struct pfarg_pmd pmd = notifying(70, 10, 5), got = {.reg_num = 70};
 	struct pfarg_ovfl_msg msg;
 	int fd = session_of(0, pmd);
@@ -107,6 +108,7 @@ Test(perfmon2_overflow, notifies_after_n)
 /* Row: PM-23, PM-24: without notification it goes on, and takes others along. */
 Test(perfmon2_overflow, resets_itself_and_others)
 {
+	NEEDS_BREAKPOINTS();
 	struct pfarg_pmc pmcs[] = {writes_to(0, 0, 0), writes_to(1, 0, 1),
 				   writes_to(2, 0, 2)};
 	struct pfarg_pmd pmds[] = {{.reg_num = 0,
@@ -141,6 +143,7 @@ Test(perfmon2_overflow, resets_itself_and_others)
 /* Row: PM-27: fields that need a flag are not looked at without it. */
 Test(perfmon2_overflow, flags_gate_their_fields)
 {
+	NEEDS_BREAKPOINTS();
 	struct pfarg_pmd pmd = {.reg_value = AFTER(10),
 				.reg_short_reset = AFTER(10),
 				.reg_ovfl_switch_cnt = 1,
@@ -182,6 +185,7 @@ Test(perfmon2_overflow, flags_gate_their_fields)
 /* Row: PM-26: periods vary within the mask. */
 Test(perfmon2_overflow, random_periods)
 {
+	NEEDS_BREAKPOINTS();
 	struct pfarg_pmd pmd = {.reg_flags = PFM_PMDFL_RANDOM,
 				.reg_value = AFTER(10),
 				.reg_short_reset = AFTER(10),
@@ -203,6 +207,7 @@ Test(perfmon2_overflow, random_periods)
 /* Row: PM-04: what overflows lead to changes only as a whole, and not while running. */
 Test(perfmon2_overflow, a_bad_element_changes_nothing)
 {
+	NEEDS_BREAKPOINTS();
 	struct pfarg_pmd pmd = notifying(0, 10, 10), pmds[2];
 	int fd = session_of(0, pmd);
 
@@ -225,6 +230,7 @@ Test(perfmon2_overflow, a_bad_element_changes_nothing)
 /* Row: PM-30, PM-31: whole messages, several in one read; readable while one waits. */
 Test(perfmon2_overflow, messages_wait_their_turn)
 {
+	NEEDS_BREAKPOINTS();
 	enum { MANY = 700 };
 	int fd = session_of(0, notifying(0, 1, 1)), i, n, got = 0, poller;
 	struct timeval now = {0, 0};
@@ -271,6 +277,7 @@ Test(perfmon2_overflow, messages_wait_their_turn)
  * after the restart. */
 Test(perfmon2_overflow, one_message_for_what_overflows_at_once)
 {
+	NEEDS_BREAKPOINTS();
 	struct pfarg_pmc pmcs[] = {writes_to(0, 0, 3), writes_to(0, 0, 66)};
 	struct pfarg_pmd pmds[] = {notifying(3, 10, 10), notifying(66, 10, 10)};
 	struct pfarg_ovfl_msg msg;
@@ -301,6 +308,7 @@ static bool is_overflow(const union pfarg_msg *msg)
 /* Row: PM-30: reads of any size leave the messages after them whole. */
 Test(perfmon2_overflow, messages_keep_their_bounds)
 {
+	NEEDS_BREAKPOINTS();
 	enum { MESSAGES = 6 };
 	int fd = session_of(0, notifying(0, 1, 1));
 	union pfarg_msg msgs[MESSAGES];
@@ -350,6 +358,7 @@ static void close_descriptors_under_session(void)
 /* Row: PM-14: what the program has closed is neither written to nor closed once more. */
 Test(perfmon2_overflow, descriptors_that_are_another_s_by_now_are_left_alone)
 {
+	NEEDS_BREAKPOINTS();
 	cr_assert_eq(in_child(close_descriptors_under_session), 0);
 }
 
@@ -393,6 +402,7 @@ static void on_sample(int signo, siginfo_t *info, void *context)
  * descriptor, also within calls on the session. */
 Test(perfmon2_overflow, self_sampling_by_signal)
 {
+	NEEDS_BREAKPOINTS();
 	struct sigaction action = {.sa_sigaction = on_sample, .sa_flags = SA_SIGINFO};
 	struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = own_tid()};
 	int fd = session_of(0, notifying(0, 10, 10)), i;
@@ -502,6 +512,7 @@ Test(perfmon2_overflow, a_thread_waits_for_the_restart)
 /* Row: PM-21: notified without a message. */
 Test(perfmon2_overflow, no_messages)
 {
+	NEEDS_BREAKPOINTS();
 	int fd = session_of(PFM_FL_OVFL_NO_MSG, notifying(0, 10, 10));
 
 	OK(fd, pfm_start(fd, 0));
@@ -518,6 +529,7 @@ Test(perfmon2_overflow, no_messages)
 /* Row: PM-29: a restart at another set. */
 Test(perfmon2_overflow, restarts_at_a_set)
 {
+	NEEDS_BREAKPOINTS();
 	struct pfarg_setdesc set = {.set_id = 1};
 	struct pfarg_pmc pmcs[] = {writes_to(0, 0, 0), writes_to(0, 1, 0)};
 	struct pfarg_pmd pmd = notifying(0, 10, 10);
@@ -587,6 +599,7 @@ Test(perfmon2_overflow, sets_switch_by_time)
 /* Row: PM-43: the n-th overflow goes on to the next set. */
 Test(perfmon2_overflow, sets_switch_by_overflow)
 {
+	NEEDS_BREAKPOINTS();
 	struct pfarg_setdesc sets[] = {{.set_id = 0, .set_flags = PFM_SETFL_OVFL_SWITCH},
 				       {.set_id = 5}};
 	struct pfarg_pmc pmcs[] = {writes_to(0, 0, 0), writes_to(1, 5, 0)};
@@ -650,6 +663,7 @@ Test(perfmon2_overflow, hardware_counters_notify)
  * other PMDs and the program's number; when its buffer is full a message comes. */
 Test(perfmon2_overflow, samples_go_to_a_format)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_buffer_argument argument = {.size = sizeof(argument),
 						   .buffer_size = 4096};
 	char name[] = "default", none[] = "no-such-format";

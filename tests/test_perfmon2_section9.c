@@ -33,6 +33,7 @@ static struct pfarg_pmc counts_writes_to(unsigned int i, uint16_t number)
 /* Row: PM-48: the life of a session. */
 Test(section9, counts_its_own_thread)
 {
+	NEEDS_BREAKPOINTS();
 	struct pfarg_pmc pmcs[2] = {counts_writes_to(0, 5), counts_writes_to(1, 200)};
 	struct pfarg_pmd pmds[SOME] = {{.reg_num = 200, .reg_value = 7},
 				       {.reg_num = 5, .reg_value = UINT64_MAX - 9}};
@@ -198,6 +199,7 @@ Test(section9, targets_are_checked)
 /* Row: PM-48: programs that follow section 9 alone. */
 Test(section9, programs_of_the_text)
 {
+	NEEDS_BREAKPOINTS();
 	static const char *const expected = "PMD0 1000 PMD1 7\nPMD0 2000 PMD1 7\n";
 
 	cr_assert_str_eq(output_of("perfmon2_section9"), expected);

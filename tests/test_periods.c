@@ -35,6 +35,7 @@ static struct perfmon_session *running(struct perfmon_overflow overflow, uint64_
  * however many records the ring had room for. */
 Test(periods, that_differ_from_the_first)
 {
+	NEEDS_BREAKPOINTS();
 	static const struct {
 		uint64_t first, then;
 		unsigned int events, overflows;
@@ -87,6 +88,7 @@ Test(periods, that_differ_from_the_first)
  * holds what it has counted since the second. */
 Test(periods, resets_of_others_that_wait)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_overflow overflow = {.short_reset = -UINT64_C(20),
 					    .reset_counters = (uint32_t[]){1},
 					    .reset_count = 1};
@@ -108,6 +110,7 @@ Test(periods, resets_of_others_that_wait)
 /* Row: PM-43: records of the period before the switch do not count for it. */
 Test(periods, switch_counts)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_overflow overflow = {.size = sizeof(overflow),
 					    .flags = PERFMON_OVERFLOW_SWITCH,
 					    .short_reset = -UINT64_C(1000),
@@ -149,6 +152,7 @@ Test(periods, switch_counts)
  * they are what was counted. */
 Test(periods, random_without_notification)
 {
+	NEEDS_BREAKPOINTS();
 	const uint64_t base = 20, mask = 15, events = 5000;
 	struct perfmon_overflow overflow = {.size = sizeof(overflow),
 					    .flags = PERFMON_OVERFLOW_SAMPLE |
@@ -225,6 +229,7 @@ static uint64_t total_of(struct perfmon_session *session, uint32_t index)
  * random periods, and any number of overflows between two reads. */
 Test(periods, the_total_does_not_know_of_overflows)
 {
+	NEEDS_BREAKPOINTS();
 	static const unsigned int steps[] = {1, 8, 1000, 5000};
 	struct perfmon_overflow overflow = {.flags = PERFMON_OVERFLOW_RANDOM,
 					    .short_reset = -UINT64_C(20),
@@ -271,6 +276,7 @@ Test(periods, the_total_does_not_know_of_overflows)
  * counted. */
 Test(periods, the_total_goes_on_over_restarts_and_sets)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_overflow overflow = {.size = sizeof(overflow),
 					    .flags = PERFMON_OVERFLOW_NOTIFY |
 						     PERFMON_OVERFLOW_RANDOM,
@@ -331,6 +337,7 @@ static void *write_much(void *argument)
  * value that lacks something for it does not say that all was counted. */
 Test(periods, of_other_threads_change_with_a_mark)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_overflow overflow = {.size = sizeof(overflow),
 					    .flags = PERFMON_OVERFLOW_RANDOM,
 					    .short_reset = -UINT64_C(20),
@@ -373,6 +380,7 @@ Test(periods, of_other_threads_change_with_a_mark)
 /* Row: PM-23: a counter that nobody has written begins with its reset value. */
 Test(periods, begin_with_the_reset_value)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_overflow overflow = {.size = sizeof(overflow),
 					    .short_reset = -UINT64_C(10),
 					    .long_reset = -UINT64_C(30)};

@@ -129,6 +129,7 @@ static void *work(void *argument)
  * thing that these do: that makes its system calls, and allocates nothing. */
 Test(prepared, threads_begin_with_an_attach)
 {
+	NEEDS_BREAKPOINTS();
 	static struct beginning beginnings[BATCH];
 	static pthread_t threads[BATCH];
 	int n;
@@ -164,6 +165,7 @@ Test(prepared, threads_begin_with_an_attach)
  * there. */
 Test(prepared, processes_are_attached_to_after_the_fork)
 {
+	NEEDS_BREAKPOINTS();
 	unsigned int number;
 	int before;
 

@@ -207,6 +207,7 @@ static void family_end(const struct family *family)
 /* Row: HW-06: threads alone, with descendants, and both apart. */
 Test(process, descendants_are_left_out_included_or_told_apart)
 {
+	NEEDS_BREAKPOINTS();
 	const struct {
 		uint32_t flags;
 		uint64_t all, own;
@@ -251,6 +252,7 @@ static int no_inherit_thread(enum pm_kernel_call call)
 /* Before Linux 5.13. */
 Test(process, a_kernel_that_cannot_leave_children_out_is_told)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = session_with(watch_event(0), 0);
 	struct family family = family_start(10, true);
 
@@ -293,6 +295,7 @@ Test(process, one_whose_beginning_cannot_be_read_is_refused)
 /* Row: HW-01, PM-06: the caller's own process; with other targets; each once. */
 Test(process, the_own_process_and_others)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = session_with(watch_event(0), 0);
 	struct perfmon_target targets[3] = {process_of(0, 0)};
 	struct family a = family_start(10, false), b = family_start(100, false);
@@ -607,6 +610,7 @@ static void wait_for_zombie(pid_t pid)
 /* Row: PM-12: the process exits; what it counted stays, and can be added to elsewhere. */
 Test(process, that_exits)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = session_with(watch_event(0), 0);
 	struct family family = family_start(10, false), other = family_start(5, false);
 
@@ -656,6 +660,7 @@ Test(process, that_is_killed)
  * the process is not lost. */
 Test(process, whose_threads_end_one_by_one)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = session_with(watch_event(0), 0);
 	struct family family = family_start(10, false);
 	int i;
@@ -745,6 +750,7 @@ static void monitor(pid_t pid, bool masks, int ready)
  * monitored process running as if nothing had been, and nothing on it. */
 Test(process, a_killed_monitor_harms_nobody)
 {
+	NEEDS_BREAKPOINTS();
 	for (int masks = 0; masks < 2; masks++) {
 		struct family family = family_start(10, false);
 		struct perfmon_session *session;

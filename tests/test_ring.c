@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "breakpoints.h"
 #include "core/kernel/kernel.h"
 #include "core/samples/samples.h"
 #include "record.h"
@@ -245,6 +246,7 @@ static int open_breakpoint(void)
 /* The kernel says how many it had no room for: with those taken they are all. */
 Test(ring, what_the_kernel_drops_is_known)
 {
+	NEEDS_BREAKPOINTS();
 	const uint64_t writes = 1000;
 	const struct perf_event_header *next;
 	uint64_t samples = 0;
@@ -276,6 +278,7 @@ Test(ring, what_the_kernel_drops_is_known)
 /* Mapping, draining and unmapping again and again leaves nothing behind. */
 Test(ring, nothing_is_left_behind)
 {
+	NEEDS_BREAKPOINTS();
 	int fd = open_breakpoint(), err = 0;
 	const struct perf_event_header *next;
 

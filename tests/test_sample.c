@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "breakpoints.h"
 #include "core/kernel/kernel.h"
 #include "core/samples/samples.h"
 #include "record.h"
@@ -621,6 +622,7 @@ static void __attribute__((noinline)) touch(unsigned int times)
 /* A breakpoint's samples are exact: one for each second write, in order, by `touch`. */
 Test(sample, breakpoint)
 {
+	NEEDS_BREAKPOINTS();
 	struct perf_event_attr attr =
 		attr_of(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 			PERF_SAMPLE_ADDR | PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN |

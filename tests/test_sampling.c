@@ -62,6 +62,7 @@ static const struct perfmon_buffer *buffer_of(struct perfmon_session *session)
  * kept; samples hold the values of other counters. */
 Test(sampling, is_set_up_and_torn_down)
 {
+	NEEDS_BREAKPOINTS();
 	char events[200];
 	struct perfmon_session *session;
 	const struct perfmon_buffer_sample *sample = NULL;
@@ -118,6 +119,7 @@ Test(sampling, is_set_up_and_torn_down)
  * empties it. */
 Test(sampling, a_full_buffer_notifies)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_buffer_argument small = {.size = sizeof(small),
 						.buffer_size = PERFMON_BUFFER_MIN};
 	struct perfmon_sampling sampling = default_format;
@@ -160,6 +162,7 @@ static int notify_at_third(void *state, const struct perfmon_overflow_sample *sa
  * buffer, when it happens, and what it does until it restarts is not counted. */
 Test(sampling, a_program_that_only_polls)
 {
+	NEEDS_BREAKPOINTS();
 	const struct perfmon_format format = {
 		.size = sizeof(format), .name = "thirds", .sample = notify_at_third};
 	const struct perfmon_buffer_argument small = {.size = sizeof(small),
@@ -216,6 +219,7 @@ Test(sampling, a_program_that_only_polls)
 /* Row: PM-47: what the default format has no room for is counted as lost. */
 Test(sampling, a_full_buffer_loses)
 {
+	NEEDS_BREAKPOINTS();
 	const struct perfmon_buffer_argument small = {.size = sizeof(small),
 						      .buffer_size = PERFMON_BUFFER_MIN};
 	struct perfmon_sampling sampling = default_format;
@@ -300,6 +304,7 @@ static void own_end(void *state)
 /* Row: PM-47, HW-09: a format of the program's own, and call chains. */
 Test(sampling, a_format_of_ones_own)
 {
+	NEEDS_BREAKPOINTS();
 	const struct perfmon_format format = {.size = sizeof(format),
 					      .name = "mine",
 					      .sample = own_sample,
@@ -357,6 +362,7 @@ Test(sampling, fields_that_are_refused)
 /* Samples are taken only inside the region. */
 Test(sampling, of_a_region)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = session_with(watch_event(0), 0);
 	uint64_t taken;
 
@@ -501,6 +507,7 @@ static void sleep_off_cpu(void)
  * other: it samples every one, and the samples hold the other counters' values. */
 Test(sampling, at_context_switches)
 {
+	NEEDS_BREAKPOINTS();
 	const struct perfmon_buffer_sample *sample = NULL;
 	struct perfmon_session *session;
 	uint64_t taken, lost, last = 0;
@@ -557,6 +564,7 @@ static bool kernel_is_from(int major, int minor)
  * as it ends. */
 Test(sampling, counts_at_exit)
 {
+	NEEDS_BREAKPOINTS();
 	char path[] = "/tmp/perfmon-sampling-XXXXXX", message[256];
 	struct perfmon_sampling sampling = {.size = sizeof(sampling)};
 	struct perfmon_target target = {.flags = PERFMON_TARGET_CHILDREN};
@@ -834,6 +842,7 @@ static uint64_t fill_up_log(struct perfmon_session *session, const int ends[2])
  * soon as there is room. */
 Test(sampling, a_log_that_is_slow_loses_nothing)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = session_with(watch_event(0), 0);
 	struct log_reader reader = {0};
 	uint64_t touched, taken, lost, head;
@@ -865,6 +874,7 @@ Test(sampling, a_log_that_is_slow_loses_nothing)
 /* Row: HW-08: what the log loses is counted, in the log and by the session. */
 Test(sampling, a_log_that_is_stuck_says_what_it_lost)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = session_with(watch_event(0), 0);
 	struct log_reader reader = {0};
 	uint64_t touched, taken, lost;
@@ -894,6 +904,7 @@ Test(sampling, a_log_that_is_stuck_says_what_it_lost)
 /* Row: HW-08: rings that are larger than the log's memory is by default. */
 Test(sampling, large_rings)
 {
+	NEEDS_BREAKPOINTS();
 	const struct perfmon_sampling sampling = {.size = sizeof(sampling),
 						  .ring_pages = 1024};
 	struct perfmon_session *session = session_with(watch_event(0), 0);
@@ -936,6 +947,7 @@ static int fill_disk(enum pm_kernel_call call)
  * where its helper thread has ended. */
 Test(sampling, closed_while_it_runs)
 {
+	NEEDS_BREAKPOINTS();
 	const struct perfmon_sampling sampling = {.size = sizeof(sampling)};
 	char path[] = "/tmp/perfmon-sampling-XXXXXX";
 	uint64_t samples, lost;
@@ -1085,6 +1097,7 @@ static void close_under_log(void)
 /* Row: HW-08: what the program has closed is neither written to nor closed once more. */
 Test(sampling, descriptors_that_are_another_s_by_now_are_left_alone)
 {
+	NEEDS_BREAKPOINTS();
 	cr_assert_eq(in_child(close_under_format), 0);
 	cr_assert_eq(in_child(close_under_log), 0);
 }

@@ -103,6 +103,7 @@ Test(sets, vectors_are_checked)
  * what its counters ran, and no more than the session. */
 Test(sets, one_is_active_at_a_time)
 {
+	NEEDS_BREAKPOINTS();
 	char events[200];
 	struct perfmon_session *session;
 	struct perfmon_set_info first, second;
@@ -165,6 +166,7 @@ Test(sets, one_is_active_at_a_time)
 /* Row: PM-46: a written value goes on from there in any set. */
 Test(sets, values_are_written_in_any_set)
 {
+	NEEDS_BREAKPOINTS();
 	char events[200];
 	struct perfmon_session *session;
 	struct perfmon_write write = {.index = 1, .value = 50};
@@ -192,6 +194,7 @@ Test(sets, values_are_written_in_any_set)
 /* An estimate is of what was counted: the value that the program wrote has no rate. */
 Test(sets, an_estimate_is_without_what_was_written)
 {
+	NEEDS_BREAKPOINTS();
 	const struct perfmon_write write = {.index = 0, .value = UINT64_C(1) << 60};
 	struct perfmon_estimate estimate = {.index = 0};
 	struct perfmon_session *session;
@@ -215,6 +218,7 @@ Test(sets, an_estimate_is_without_what_was_written)
 /* The kernel's own rotation: all sets are enabled, and what fits counts all the time. */
 Test(sets, the_kernel_may_rotate)
 {
+	NEEDS_BREAKPOINTS();
 	char events[200];
 	struct perfmon_session *session;
 
@@ -235,6 +239,7 @@ Test(sets, the_kernel_may_rotate)
  * another one. */
 Test(sets, a_set_is_chosen_while_stopped)
 {
+	NEEDS_BREAKPOINTS();
 	char events[200];
 	struct perfmon_session *session;
 	uint64_t active_ns;
@@ -263,6 +268,7 @@ Test(sets, a_set_is_chosen_while_stopped)
  * names them still. */
 Test(sets, deleting_renumbers_what_overflows_set_back)
 {
+	NEEDS_BREAKPOINTS();
 	char events[200];
 	struct perfmon_overflow overflow = {.size = sizeof(overflow),
 					    .short_reset = -UINT64_C(10),

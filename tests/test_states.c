@@ -699,23 +699,27 @@ static void walk(enum victim_kind kind)
  */
 Test(states, of_the_own_thread)
 {
+	NEEDS_BREAKPOINTS();
 	walk(VICTIM_OWN);
 }
 
 Test(states, with_what_it_creates)
 {
+	NEEDS_BREAKPOINTS();
 	walk(VICTIM_CHILDREN);
 }
 
 /* Row: PM-12 the monitored thread exits: detached, readable, attached elsewhere */
 Test(states, of_another_thread)
 {
+	NEEDS_BREAKPOINTS();
 	walk(VICTIM_THREAD);
 }
 
 /* Row: PM-12 the same, by a signal */
 Test(states, of_another_process)
 {
+	NEEDS_BREAKPOINTS();
 	walk(VICTIM_PROCESS);
 }
 
@@ -796,6 +800,7 @@ static int call_all(struct scene *scene, int wanted)
 /* Without a session, and in a child of the process, no call does anything. */
 Test(states, without_a_session_and_in_a_child)
 {
+	NEEDS_BREAKPOINTS();
 	struct scene scene = {0};
 	struct perfmon_session *session;
 	struct victim own;
@@ -855,6 +860,7 @@ static void *change_elsewhere(void *argument)
 /* A thread that attached a session to itself stays its target, whoever changes it. */
 Test(states, the_calling_thread_is_meant_at_the_attach)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_target me = {.id = 0};
 	struct perfmon_session *session;
 	struct victim own;
@@ -879,6 +885,7 @@ Test(states, the_calling_thread_is_meant_at_the_attach)
 /* Row: PM-11: a monitor that is killed leaves its target running, and unharmed. */
 Test(states, a_killed_monitor_harms_nobody)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session;
 	struct victim own, victim;
 	int ready[2], status;

@@ -121,6 +121,7 @@ Test(switching, what_is_left_of_a_timeout)
  * overlap. */
 Test(switching, by_the_threads_own_time)
 {
+	NEEDS_BREAKPOINTS();
 	char events[200];
 	struct perfmon_session *session;
 	uint64_t touched = 0, first, second, runs, active = 0;
@@ -196,6 +197,7 @@ Test(switching, detached_holds_no_descriptor)
 /* Row: PM-44: both kinds of switching in one set: whichever comes first. */
 Test(switching, by_time_and_overflow)
 {
+	NEEDS_BREAKPOINTS();
 	char events[200];
 	struct perfmon_session *session;
 	struct perfmon_overflow overflow = {.size = sizeof(overflow),

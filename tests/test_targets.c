@@ -67,6 +67,7 @@ static void worker_end(struct worker *worker)
  * and detaching what was not attached EINVAL. */
 Test(targets, several_on_one_session)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = session_with(watch_event(0), 0);
 	struct worker a, b;
 	struct perfmon_target targets[3] = {};
@@ -141,6 +142,7 @@ static void is_counted(struct perfmon_session *session, uint64_t count, uint32_t
  * to before, is marked until it is written. */
 Test(targets, some_of_which_refuse)
 {
+	NEEDS_BREAKPOINTS();
 	const uint32_t whole = PERFMON_VALUE_COUNTED,
 		       partial = PERFMON_VALUE_COUNTED | PERFMON_VALUE_PARTIAL;
 	struct perfmon_session *session =
@@ -204,6 +206,7 @@ Test(targets, some_of_which_refuse)
 /* What was refused everywhere leaves no doubt about the event that takes its place. */
 Test(targets, that_refuse_are_forgotten_with_the_event)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session =
 		session_with(watch_event(1), PERFMON_SESSION_PARTIAL);
 
@@ -247,6 +250,7 @@ static int work_meanwhile(enum pm_kernel_call call)
  * that its overflows ask for starts it again. */
 Test(targets, that_leave_while_they_overflow)
 {
+	NEEDS_BREAKPOINTS();
 	const struct perfmon_sampling sampling = {.size = sizeof(sampling),
 						  .format = "default"};
 	const struct perfmon_overflow overflow = {.size = sizeof(overflow),
@@ -294,6 +298,7 @@ Test(targets, that_leave_while_they_overflow)
  * can be attached elsewhere. */
 Test(targets, a_thread_that_ends)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = session_with(watch_event(0), 0);
 	struct worker worker;
 
@@ -367,6 +372,7 @@ static void run_on(void *stack, size_t size, void *(*what)(void *))
 /* Row: PM-12 */
 Test(targets, a_thread_in_a_dead_ones_place_is_not_taken_for_it)
 {
+	NEEDS_BREAKPOINTS();
 	const size_t size = 1 << 20;
 	void *stack = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
@@ -391,6 +397,7 @@ Test(targets, a_thread_in_a_dead_ones_place_is_not_taken_for_it)
  * very call that attaches elsewhere. */
 Test(targets, a_process_that_is_killed)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = session_with(watch_event(0), 0);
 	int go[2], done[2];
 	char byte = 0;
@@ -430,6 +437,7 @@ static void *touch_five(void *unused)
 /* Row: HW-06, PC-14: what the target creates counts with it, and apart from it. */
 Test(targets, children_with_and_apart)
 {
+	NEEDS_BREAKPOINTS();
 	struct perfmon_session *session = session_with(watch_event(0), 0);
 	struct perfmon_target target = {.flags = PERFMON_TARGET_CHILDREN |
 						 PERFMON_TARGET_APART};

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "breakpoints.h"
+
 static volatile uint64_t watched[4] __attribute__((aligned(64)));
 
 /* Returns the event that counts writes to variable I. */
