@@ -104,7 +104,7 @@ exact_tree() {
 	if [ -x "$perfmon" ] && pkg-config --exists valgrind; then
 		not_ok "$name: Valgrind's development files are here, and the tool was not built"
 	else
-		skip "$name" "the command or the tool was not built: libsmartcols, ncurses or valgrind is missing"
+		skip "$name" "the command or the tool was not built: ncurses or valgrind is missing"
 	fi
 	exit 0
 }

@@ -31,7 +31,7 @@ perfmon_SOURCES = \
 	src/cli/stat/place.h src/cli/stat/stat.c src/cli/stat/stat.h src/cli/stat/text.c \
 	src/cli/top/cpu.c src/cli/top/data.c src/cli/top/screen.c src/cli/top/table.c src/cli/top/text.c \
 	src/cli/top/top.c src/cli/top/top.h src/cli/top/watch.c
-perfmon_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_builddir)/src $(SMARTCOLS_CFLAGS) $(NCURSES_CFLAGS) \
+perfmon_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_builddir)/src $(NCURSES_CFLAGS) \
 	-DBINDIR='"$(bindir)"' -DEXACTDIR='"$(libexecdir)/perfmon/valgrind"'
 # The page as the text of a C string.
 src/cli/report/page_text.h: src/cli/report/page.html
@@ -39,6 +39,6 @@ src/cli/report/page_text.h: src/cli/report/page.html
 		$(srcdir)/src/cli/report/page.html >$@.tmp && mv $@.tmp $@
 src/cli/report/perfmon-html.$(OBJEXT): src/cli/report/page_text.h
 CLEANFILES += src/cli/report/page_text.h
-perfmon_LDADD = libperfmon_all.la $(SMARTCOLS_LIBS) $(NCURSES_LIBS) -lm
+perfmon_LDADD = libperfmon_all.la $(NCURSES_LIBS) -lm
 endif
 EXTRA_DIST += src/cli/report/page.html

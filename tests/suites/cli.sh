@@ -5,7 +5,7 @@
 
 native_tree all
 if [ ! -x "$build/perfmon" ]; then
-	skip cli "the command was not built: libsmartcols or ncurses is missing"
+	skip cli "the command was not built: ncurses is missing"
 	exit 0
 fi
 perfmon=$build/perfmon

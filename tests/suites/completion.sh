@@ -5,7 +5,7 @@
 
 native_tree all
 if [ ! -x "$build/perfmon" ]; then
-	skip completion "the command was not built: libsmartcols or ncurses is missing"
+	skip completion "the command was not built: ncurses is missing"
 	exit 0
 fi
 here=$PM_SUITE_DIR/run

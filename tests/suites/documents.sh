@@ -12,7 +12,7 @@ try "each message is the program's" nothing \
 
 native_tree all
 if [ ! -x "$build/perfmon" ]; then
-	skip documents "the command was not built: libsmartcols or ncurses is missing"
+	skip documents "the command was not built: ncurses is missing"
 	exit 0
 fi
 root=$PM_SUITE_DIR/root

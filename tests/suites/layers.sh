@@ -159,7 +159,7 @@ within() {
 }
 try "the library has no use for the command's libraries" nothing within \
 	src/arch src/fastpath src/core src/compat \
-	'#include <(jansson|libsmartcols|n?curses)' || true
+	'#include <(jansson|n?curses)' || true
 
 # Locks: those of the process in locks.c, those of objects where CONTRIBUTING.md has them.
 locked() { # PATTERN FILE...

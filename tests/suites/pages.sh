@@ -8,7 +8,7 @@ native_tree all
 native_tree tests/programs/diff_work tests/programs/odd_names tests/programs/profile_marks \
 	tests/programs/profile_wide tests/programs/profile_exact tests/programs/top_work
 if [ ! -x "$build/perfmon" ]; then
-	skip pages "the command was not built: libsmartcols is missing"
+	skip pages "the command was not built: ncurses is missing"
 	exit 0
 fi
 perfmon=$build/perfmon

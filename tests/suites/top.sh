@@ -9,7 +9,7 @@
 native_tree all
 native_tree tests/programs/terminal tests/programs/top_work
 if [ ! -x "$build/perfmon" ]; then
-	skip top "the command was not built: libsmartcols or ncurses is missing"
+	skip top "the command was not built: ncurses is missing"
 	exit 0
 fi
 perfmon=$build/perfmon

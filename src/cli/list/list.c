@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* perfmon list prints the names of events: a table for people, lines for programs. */
 #include <errno.h>
-#include <libsmartcols.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,9 @@
 #include "cli/common/common.h"
 #include "cli/list/list.h"
 #include "core/events/events.h"
+#include "core/report/output/escape.h"
 #include "core/text/diag.h"
+#include "core/text/grow.h"
 
 /* clang-format off */
 static const char help[] =
@@ -25,9 +26,13 @@ static const char help[] =
 	"Exit status: 0, 1 if nothing matches, 2 if an option is wrong.\n";
 /* clang-format on */
 
+enum { EVENT, PMU, SOURCE, DESCRIPTION, COLUMNS };
+
 struct list {
-	struct libscols_table *table; /* NULL: lines */
-	unsigned long count;
+	bool is_table;
+	char *(*rows)[COLUMNS]; /* of the table */
+	size_t widths[COLUMNS];
+	size_t count;
 	int error;
 };
 
@@ -54,55 +59,71 @@ static int show_line(const struct perfmon_event_info *info, struct list *list)
 	return list->error;
 }
 
-static int show_row(const struct perfmon_event_info *info, struct list *list)
+static int add_row(const struct perfmon_event_info *info, struct list *list)
 {
-	struct libscols_line *line = scols_table_new_line(list->table, NULL);
 	char pmu[64];
+	const char *texts[COLUMNS] = {info->name, pmu, source_name(info->source),
+				      info->description};
 
 	snprintf(pmu, sizeof(pmu), "%s%s", info->pmu,
 		 info->is_present ? "" : " (absent)");
-	if (!line || scols_line_set_data(line, 0, info->name) ||
-	    scols_line_set_data(line, 1, pmu) ||
-	    scols_line_set_data(line, 2, source_name(info->source)) ||
-	    scols_line_set_data(line, 3, info->description))
-		list->error = -ENOMEM;
-	return list->error;
+	if (!PM_GROW(list->rows, list->count))
+		return list->error = -ENOMEM;
+	for (int c = 0; c < COLUMNS; c++) {
+		list->rows[list->count][c] = strdup(texts[c]);
+		if (!list->rows[list->count][c])
+			return list->error = -ENOMEM;
+		pm_row_measure(&list->widths[c], texts[c], 0);
+	}
+	list->count++;
+	return 0;
 }
 
 static int show(const struct perfmon_event_info *info, void *argument)
 {
 	struct list *list = argument;
 
+	if (list->is_table)
+		return add_row(info, list);
 	list->count++;
-	return list->table ? show_row(info, list) : show_line(info, list);
+	return show_line(info, list);
 }
 
-static struct libscols_table *table_new(void)
+/* Prints a row; its description takes what the others leave of the terminal. */
+static void print_row(struct pm_row *row, const struct list *list,
+		      char *const texts[COLUMNS])
 {
-	static const char *const names[] = {"EVENT", "PMU", "SOURCE", "DESCRIPTION"};
-	struct libscols_table *table = scols_new_table();
-	int err = !table;
+	size_t columns = cli_columns(), used = COLUMNS - 1;
 
-	/* Standard output may be a pager, so use the terminal behind it. */
-	err = err || scols_table_set_termforce(table, SCOLS_TERMFORCE_ALWAYS) ||
-	      scols_table_set_termwidth(table, cli_columns()) ||
-	      scols_table_enable_colors(table, cli_has_colours());
-	for (size_t i = 0; !err && i < sizeof(names) / sizeof(names[0]); i++) {
-		struct libscols_column *column = scols_table_new_column(
-			table, names[i], 0, i == 3 ? SCOLS_FL_TRUNC : 0);
-
-		err = !column ||
-		      scols_cell_set_color(scols_column_get_header(column), "bold");
+	for (int c = 0; c < DESCRIPTION; c++) {
+		used += list->widths[c];
+		pm_row_left(row, texts[c], 0, list->widths[c] + 1);
 	}
-	if (!err)
-		return table;
-	scols_unref_table(table);
-	return NULL;
+	if (used < columns)
+		pm_row_left(row, texts[DESCRIPTION], columns - used,
+			    pm_out_plain(NULL, texts[DESCRIPTION], columns - used));
+	pm_row_end(row);
+}
+
+static void print_table(struct list *list)
+{
+	char *const names[COLUMNS] = {"EVENT", "PMU", "SOURCE", "DESCRIPTION"};
+	struct pm_out out = {.sink = cli_print, .argument = stdout};
+	struct pm_row row = {.out = &out};
+
+	for (int c = 0; c < COLUMNS; c++)
+		pm_row_measure(&list->widths[c], names[c], 0);
+	cli_style_row(&row, CLI_STRONG);
+	print_row(&row, list, names);
+	cli_style_row(&row, CLI_PLAIN);
+	for (size_t i = 0; i < list->count; i++)
+		print_row(&row, list, list->rows[i]);
+	pm_out_end(&out);
 }
 
 int cli_list(int argc, char **argv)
 {
-	struct list list = {NULL, 0, 0};
+	struct list list = {.is_table = cli_is_terminal()};
 	struct pm_diag diag = {0};
 	bool all = false, umasks = false;
 	const struct cli_option options[] = {
@@ -121,23 +142,18 @@ int cli_list(int argc, char **argv)
 		return CLI_USAGE;
 	}
 	pattern = optind < argc ? argv[optind] : NULL;
-	if (cli_is_terminal()) {
-		scols_init_debug(0);
-		list.table = table_new();
-		if (!list.table) {
-			cli_complain("list", "%s", strerror(ENOMEM));
-			return CLI_FAILED;
-		}
-	}
 	err = pm_events_list(pattern,
 			     (all ? PERFMON_EVENT_ALL_PMUS : 0) |
 				     (umasks ? PERFMON_EVENT_UMASKS : 0),
 			     show, &list, &diag);
-	if (list.table && !err && list.count) {
+	if (list.is_table && !err && list.count) {
 		cli_pager_begin();
-		scols_print_table(list.table);
+		print_table(&list);
 	}
-	scols_unref_table(list.table);
+	for (size_t i = 0; list.is_table && i < list.count; i++)
+		for (int c = 0; c < COLUMNS; c++)
+			free(list.rows[i][c]);
+	free(list.rows);
 	if (err) {
 		cli_complain("list", "%s", diag.text[0] ? diag.text : strerror(-err));
 		return err == -EINVAL || err == -E2BIG ? CLI_USAGE : CLI_FAILED;
