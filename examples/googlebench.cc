@@ -90,7 +90,7 @@ class Counters
 		double count = static_cast<double>(value.value);
 
 		info.size = sizeof(info);
-		if (perfmon_session_counter_info(session, value.index, &info))
+		if (perfmon_session_get_counter(session, value.index, &info))
 			return;
 		std::string name = info.name;
 		if (value.status & PERFMON_VALUE_MULTIPLEXED) {

@@ -83,7 +83,7 @@ static int events_find(struct perfmon_session *session, struct events *events)
 		uint64_t value;
 
 		if (perfmon_reader_read(events->reader, i, &value) ||
-		    perfmon_session_counter_info(session, i, &info) ||
+		    perfmon_session_get_counter(session, i, &info) ||
 		    events->count == EVENTS_MOST)
 			continue;
 		events->index[events->count] = i;

@@ -315,7 +315,7 @@ Test(cpuwide, a_session_counts_on_the_cpus_of_a_place)
 	int n;
 
 	cr_assert_eq(perfmon_placement_parse(&place, "package:0", NULL, 0), 0);
-	n = perfmon_placement_cpus(place, PERFMON_PLACEMENT_SET_COVERED, mask, &size);
+	n = perfmon_placement_get_cpus(place, PERFMON_PLACEMENT_SET_COVERED, mask, &size);
 	cr_assert_gt(n, 0);
 	for (int cpu = 0; cpu < 64; cpu++)
 		if (mask[0] >> cpu & 1)

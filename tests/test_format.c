@@ -458,7 +458,7 @@ Test(format, drained_from_a_ring)
 		if (record->type != PERF_RECORD_SAMPLE)
 			continue;
 		cr_assert_eq(pm_sample_decode(&attr, record, &sample), 0);
-		cr_assert_eq(perfmon_sample_read_value(&sample, 0, &value), 0);
+		cr_assert_eq(perfmon_sample_get_value(&sample, 0, &value), 0);
 		cr_assert_eq(pm_format_sample(use, &given), PERFMON_FORMAT_CONTINUE);
 	}
 	pm_ring_unmap(&ring);

@@ -65,7 +65,8 @@ static unsigned long forbidden(void)
 	size_t size = sizeof(mask);
 
 	cr_assert_geq(
-		perfmon_info_cpus(PERFMON_INFO_CPU_SET_FORBIDDEN, NULL, mask, &size), 0);
+		perfmon_info_get_cpus(PERFMON_INFO_CPU_SET_FORBIDDEN, NULL, mask, &size),
+		0);
 	return mask[0];
 }
 

@@ -130,7 +130,7 @@ static struct perfmon_counter_info info_of(struct perfmon_session *session, uint
 {
 	struct perfmon_counter_info info = {.size = sizeof(info)};
 
-	cr_assert_eq(perfmon_session_counter_info(session, i, &info), 0);
+	cr_assert_eq(perfmon_session_get_counter(session, i, &info), 0);
 	return info;
 }
 
@@ -671,7 +671,7 @@ Test(guest_read, without_user_access_reads_are_system_calls)
 	loop_exactly(1000);
 	cr_assert_eq(perfmon_session_read(session, &value, 1, sizeof(value), 0), 1);
 	bracketed(session, reader, 0);
-	cr_assert_eq(perfmon_session_counter_info(session, 0, &info), 0);
+	cr_assert_eq(perfmon_session_get_counter(session, 0, &info), 0);
 	cr_expect_eq(info.user_read, 0);
 	set_user_access("1");
 	cr_assert_eq(value.status, PERFMON_VALUE_COUNTED | PERFMON_VALUE_SYSCALL);

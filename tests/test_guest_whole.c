@@ -65,7 +65,7 @@ static struct perfmon_session *running(const struct perfmon_reader **reader)
 			     "scripts/guest --riscv64 can");
 	cr_assert_eq(perfmon_session_reader(session, reader), 0);
 	cr_assert_eq(perfmon_session_start(session), 0);
-	cr_assert_eq(perfmon_session_counter_info(session, 0, &info), 0);
+	cr_assert_eq(perfmon_session_get_counter(session, 0, &info), 0);
 	if (!info.user_read)
 		cr_skip_test("this machine grants no reads in user space");
 	return session;

@@ -432,34 +432,40 @@ Test(info, cpu_sets_say_what_they_need)
 	machine_unpack("hybrid");
 	machine_online("0-2,4-15");
 	machine_allow("0-13");
-	cr_expect_eq(perfmon_info_cpus(PERFMON_INFO_CPU_SET_ONLINE, NULL, NULL, &size),
-		     -EOVERFLOW);
+	cr_expect_eq(
+		perfmon_info_get_cpus(PERFMON_INFO_CPU_SET_ONLINE, NULL, NULL, &size),
+		-EOVERFLOW);
 	cr_expect_eq(size, 8);
-	cr_expect_eq(perfmon_info_cpus(PERFMON_INFO_CPU_SET_ONLINE, NULL, mask, &size),
-		     15);
+	cr_expect_eq(
+		perfmon_info_get_cpus(PERFMON_INFO_CPU_SET_ONLINE, NULL, mask, &size),
+		15);
 	cr_expect_eq(mask[0], 0xfff7);
 	size = sizeof(mask);
-	cr_expect_eq(perfmon_info_cpus(PERFMON_INFO_CPU_SET_ALLOWED, NULL, mask, &size),
-		     13);
+	cr_expect_eq(
+		perfmon_info_get_cpus(PERFMON_INFO_CPU_SET_ALLOWED, NULL, mask, &size),
+		13);
 	cr_expect(mask[0] == 0x3ff7 && !mask[1] && !mask[2]);
 	/* Row: PC-03 */
-	cr_expect_eq(perfmon_info_cpus(PERFMON_INFO_CPU_SET_FORBIDDEN, NULL, mask, &size),
-		     3);
+	cr_expect_eq(
+		perfmon_info_get_cpus(PERFMON_INFO_CPU_SET_FORBIDDEN, NULL, mask, &size),
+		3);
 	cr_expect_eq(mask[0], 0xc008);
-	cr_expect_eq(perfmon_info_cpus(PERFMON_INFO_CPU_SET_FORBIDDEN, "cpu_atom", mask,
-				       &size),
+	cr_expect_eq(perfmon_info_get_cpus(PERFMON_INFO_CPU_SET_FORBIDDEN, "cpu_atom",
+					   mask, &size),
 		     10);
 	cr_expect_eq(mask[0], 0xc0ff);
-	cr_expect_eq(perfmon_info_cpus(PERFMON_INFO_CPU_SET_PMU, "cpu_atom", mask, &size),
-		     6);
+	cr_expect_eq(
+		perfmon_info_get_cpus(PERFMON_INFO_CPU_SET_PMU, "cpu_atom", mask, &size),
+		6);
 	cr_expect_eq(mask[0], 0x3f00);
-	cr_expect_eq(perfmon_info_cpus(PERFMON_INFO_CPU_SET_PMU, "power", mask, &size),
-		     1);
+	cr_expect_eq(
+		perfmon_info_get_cpus(PERFMON_INFO_CPU_SET_PMU, "power", mask, &size), 1);
 	cr_expect_eq(mask[0], 1);
-	cr_expect_eq(perfmon_info_cpus(PERFMON_INFO_CPU_SET_PMU, "cpu_gone", mask, &size),
-		     -ENOENT);
-	cr_expect_eq(perfmon_info_cpus(9, NULL, mask, &size), -EINVAL);
-	cr_expect_eq(perfmon_info_cpus(0, NULL, mask, NULL), -EINVAL);
+	cr_expect_eq(
+		perfmon_info_get_cpus(PERFMON_INFO_CPU_SET_PMU, "cpu_gone", mask, &size),
+		-ENOENT);
+	cr_expect_eq(perfmon_info_get_cpus(9, NULL, mask, &size), -EINVAL);
+	cr_expect_eq(perfmon_info_get_cpus(0, NULL, mask, NULL), -EINVAL);
 }
 
 /* Row: HW-12 */
@@ -472,11 +478,11 @@ Test(info, the_librarys_own_statistics_move)
 	struct perfmon_info info = {.size = sizeof(info)};
 	int err;
 
-	cr_assert_eq(perfmon_info_statistics(&before), 0);
+	cr_assert_eq(perfmon_info_get_statistics(&before), 0);
 	cr_expect_eq(before.events_opened + before.events_refused, 0);
 	cr_assert_eq(pm_events_parse("page-faults:u", 0, &list, NULL), 0);
 	err = pm_instance_open(instance, list->events, 1, 0, -1, 0, NULL);
-	cr_assert_eq(perfmon_info_statistics(&after), 0);
+	cr_assert_eq(perfmon_info_get_statistics(&after), 0);
 	cr_expect_eq(after.events_opened, err >= 0);
 	cr_expect_eq(after.events_refused, err < 0);
 	if (err >= 0)
@@ -484,14 +490,14 @@ Test(info, the_librarys_own_statistics_move)
 	pm_events_free(list);
 	free(instance);
 	cr_assert_eq(perfmon_info_get(&info), 0);
-	cr_expect_eq(
-		perfmon_info_cpus(PERFMON_INFO_CPU_SET_ONLINE, NULL, NULL, &(size_t){0}),
-		-EOVERFLOW);
-	cr_assert_eq(perfmon_info_statistics(&after), 0);
+	cr_expect_eq(perfmon_info_get_cpus(PERFMON_INFO_CPU_SET_ONLINE, NULL, NULL,
+					   &(size_t){0}),
+		     -EOVERFLOW);
+	cr_assert_eq(perfmon_info_get_statistics(&after), 0);
 	cr_expect_eq(after.topology_loads, 1);
 	after.size = 8;
-	cr_expect_eq(perfmon_info_statistics(&after), -EINVAL);
-	cr_expect_eq(perfmon_info_statistics(NULL), -EINVAL);
+	cr_expect_eq(perfmon_info_get_statistics(&after), -EINVAL);
+	cr_expect_eq(perfmon_info_get_statistics(NULL), -EINVAL);
 }
 
 /* Row: HW-12 */

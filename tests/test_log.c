@@ -167,7 +167,7 @@ static void read_all_types(struct perfmon_log *log)
 	cr_assert_eq(next(log), 1);
 	is(PERFMON_LOG_TYPE_READ, 1, 2007);
 	cr_assert_eq(got.tid, 22);
-	cr_assert_eq(perfmon_sample_read_value(got.sample, 0, &value), 0);
+	cr_assert_eq(perfmon_sample_get_value(got.sample, 0, &value), 0);
 	cr_assert_eq(value.value, 123456);
 	cr_assert_eq(next(log), 1);
 	is(PERFMON_LOG_TYPE_USER, UINT32_MAX, 2008);

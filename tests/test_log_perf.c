@@ -553,7 +553,7 @@ Test(log_perf, counts_at_exit)
 
 		if (got.type != PERFMON_LOG_TYPE_READ)
 			continue;
-		cr_assert_eq(perfmon_sample_read_value(got.sample, 0, &value), 0);
+		cr_assert_eq(perfmon_sample_get_value(got.sample, 0, &value), 0);
 		for (unsigned int i = 0; i < 3; i++)
 			if (got.pid == children[i])
 				counts[i] += value.value;
@@ -642,7 +642,7 @@ Test(log_perf, counts_at_switches)
 		if (got.type != PERFMON_LOG_TYPE_SAMPLE)
 			continue;
 		cr_assert_eq(got.sample->read_count, 2);
-		cr_assert_eq(perfmon_sample_read_value(got.sample, 1, &value), 0);
+		cr_assert_eq(perfmon_sample_get_value(got.sample, 1, &value), 0);
 		cr_assert_eq(value.id, id);
 		cr_assert_geq(value.value, last);
 		if (value.value > last && value.value % 7 == 0)

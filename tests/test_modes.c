@@ -154,7 +154,7 @@ static const char *name_of(struct perfmon_session *session, uint32_t index)
 {
 	struct perfmon_counter_info info = {.size = sizeof(info)};
 
-	cr_assert_eq(perfmon_session_counter_info(session, index, &info), 0);
+	cr_assert_eq(perfmon_session_get_counter(session, index, &info), 0);
 	return info.name;
 }
 

@@ -587,36 +587,36 @@ Test(placement, masks_say_what_they_need)
 					     sizeof(message)),
 		     0);
 	cr_expect_str_empty(message);
-	cr_expect_eq(perfmon_placement_cpus(placement, PERFMON_PLACEMENT_SET_COVERED,
-					    NULL, &size),
+	cr_expect_eq(perfmon_placement_get_cpus(placement, PERFMON_PLACEMENT_SET_COVERED,
+						NULL, &size),
 		     -EOVERFLOW);
 	cr_expect_eq(size, 8);
 	size = 4;
 	mask[0] = 0x5555;
-	cr_expect_eq(perfmon_placement_cpus(placement, PERFMON_PLACEMENT_SET_COVERED,
-					    mask, &size),
+	cr_expect_eq(perfmon_placement_get_cpus(placement, PERFMON_PLACEMENT_SET_COVERED,
+						mask, &size),
 		     -EOVERFLOW);
 	cr_expect_eq(size, 8);
 	cr_expect_eq(mask[0], 0x5555);
-	cr_expect_eq(perfmon_placement_cpus(placement, PERFMON_PLACEMENT_SET_COVERED,
-					    mask, &size),
+	cr_expect_eq(perfmon_placement_get_cpus(placement, PERFMON_PLACEMENT_SET_COVERED,
+						mask, &size),
 		     29);
 	cr_expect_eq(mask[0], 0xfffffff0000001ul);
 	memset(mask, 0xff, sizeof(mask));
 	size = sizeof(mask);
-	cr_expect_eq(perfmon_placement_cpus(placement, PERFMON_PLACEMENT_SET_ONLINE, mask,
-					    &size),
+	cr_expect_eq(perfmon_placement_get_cpus(placement, PERFMON_PLACEMENT_SET_ONLINE,
+						mask, &size),
 		     56);
 	cr_expect_eq(size, 8);
 	cr_expect(mask[0] == 0xfffffffffffffful && !mask[1] && !mask[2] && !mask[3]);
 	/* an empty set needs nothing */
 	size = 0;
-	cr_expect_eq(perfmon_placement_cpus(placement, PERFMON_PLACEMENT_SET_DROPPED,
-					    NULL, &size),
+	cr_expect_eq(perfmon_placement_get_cpus(placement, PERFMON_PLACEMENT_SET_DROPPED,
+						NULL, &size),
 		     0);
 	cr_expect_eq(size, 0);
-	cr_expect_eq(perfmon_placement_cpus(placement, 9, NULL, &size), -EINVAL);
-	cr_expect_eq(perfmon_placement_cpus(NULL, 0, NULL, &size), -EINVAL);
+	cr_expect_eq(perfmon_placement_get_cpus(placement, 9, NULL, &size), -EINVAL);
+	cr_expect_eq(perfmon_placement_get_cpus(NULL, 0, NULL, &size), -EINVAL);
 	perfmon_placement_free(placement);
 	perfmon_placement_free(NULL);
 	cr_expect_eq(
@@ -666,38 +666,39 @@ Test(placement, forbidden_cpus_are_told_by_mask)
 	machine_unpack("hybrid");
 	machine_online("0-2,4-15");
 	cr_assert_eq(perfmon_placement_parse(&placement, "3-9", NULL, 0), 0);
-	cr_expect_eq(perfmon_placement_event(placement, "cpu_core/slots/", &open, &size,
-					     &forbidden, &forbidden_size, message,
-					     sizeof(message)),
+	cr_expect_eq(perfmon_placement_get_event(placement, "cpu_core/slots/", &open,
+						 &size, &forbidden, &forbidden_size,
+						 message, sizeof(message)),
 		     4);
 	cr_expect_eq(open, 0xf0);
 	cr_expect_eq(forbidden, 0x308);
 	/* the event that both kinds have is counted by both */
-	cr_expect_eq(perfmon_placement_event(placement, "cycles", &open, &size,
-					     &forbidden, &forbidden_size, NULL, 0),
+	cr_expect_eq(perfmon_placement_get_event(placement, "cycles", &open, &size,
+						 &forbidden, &forbidden_size, NULL, 0),
 		     6);
 	cr_expect_eq(open, 0x3f0);
 	cr_expect_eq(forbidden, 0x8);
 	size = 0;
-	cr_expect_eq(perfmon_placement_event(placement, "cycles", NULL, &size, &forbidden,
-					     &forbidden_size, message, sizeof(message)),
+	cr_expect_eq(perfmon_placement_get_event(placement, "cycles", NULL, &size,
+						 &forbidden, &forbidden_size, message,
+						 sizeof(message)),
 		     -EOVERFLOW);
 	cr_expect(size == 8 && forbidden_size == 8 && strstr(message, "8 and 8 bytes"));
 	perfmon_placement_free(placement);
 	cr_assert_eq(perfmon_placement_parse(&placement, "core:0", NULL, 0), 0);
-	cr_expect_eq(perfmon_placement_event(placement, "cpu_atom/cycles/", &open, &size,
-					     &forbidden, &forbidden_size, message,
-					     sizeof(message)),
+	cr_expect_eq(perfmon_placement_get_event(placement, "cpu_atom/cycles/", &open,
+						 &size, &forbidden, &forbidden_size,
+						 message, sizeof(message)),
 		     -ENODEV);
 	cr_expect_eq(open, 0x3f0);
 	cr_expect(strstr(message, "'cpu_atom' has CPUs 8-15"), "%s", message);
-	cr_expect_eq(perfmon_placement_event(placement, "cycles,cs", &open, &size,
-					     &forbidden, &forbidden_size, message,
-					     sizeof(message)),
+	cr_expect_eq(perfmon_placement_get_event(placement, "cycles,cs", &open, &size,
+						 &forbidden, &forbidden_size, message,
+						 sizeof(message)),
 		     -EINVAL);
-	cr_expect_eq(perfmon_placement_event(placement, "cycels", &open, &size,
-					     &forbidden, &forbidden_size, message,
-					     sizeof(message)),
+	cr_expect_eq(perfmon_placement_get_event(placement, "cycels", &open, &size,
+						 &forbidden, &forbidden_size, message,
+						 sizeof(message)),
 		     -EINVAL);
 	perfmon_placement_free(placement);
 }
@@ -717,7 +718,7 @@ Test(placement, levels_and_groups_can_be_asked)
 
 	machine_unpack("server");
 	cr_assert_eq(perfmon_placement_parse(&placement, "all", NULL, 0), 0);
-	for (i = 0; !perfmon_placement_level(placement, i, &level); i++) {
+	for (i = 0; !perfmon_placement_get_level(placement, i, &level); i++) {
 		cr_assert_lt(i, sizeof(names) / sizeof(names[0]));
 		cr_expect_str_eq(level.name, names[i]);
 	}
@@ -725,15 +726,15 @@ Test(placement, levels_and_groups_can_be_asked)
 	cr_expect_eq(level.groups, 1);
 	cr_expect_str_eq(level.noun, "machine");
 	level.size--;
-	cr_expect_eq(perfmon_placement_level(placement, 0, &level), -EINVAL);
-	cr_expect_eq(perfmon_placement_group(placement, 30, "numa", &group), 0);
+	cr_expect_eq(perfmon_placement_get_level(placement, 0, &level), -EINVAL);
+	cr_expect_eq(perfmon_placement_get_group(placement, 30, "numa", &group), 0);
 	cr_expect(group.index == 1 && group.os_index == 1 && group.cpus == 28);
-	cr_expect_eq(perfmon_placement_group(placement, 30, "core", &large.group), 0);
+	cr_expect_eq(perfmon_placement_get_group(placement, 30, "core", &large.group), 0);
 	cr_expect(large.group.index == 30 && large.newer == 0 &&
 		  large.group.size == sizeof(large));
-	cr_expect_eq(perfmon_placement_group(placement, 56, "numa", &group), -ENOENT);
-	cr_expect_eq(perfmon_placement_group(placement, 3, "die", &group), -ENOENT);
-	cr_expect_eq(perfmon_placement_group(placement, 3, "dye", &group), -EINVAL);
+	cr_expect_eq(perfmon_placement_get_group(placement, 56, "numa", &group), -ENOENT);
+	cr_expect_eq(perfmon_placement_get_group(placement, 3, "die", &group), -ENOENT);
+	cr_expect_eq(perfmon_placement_get_group(placement, 3, "dye", &group), -EINVAL);
 	perfmon_placement_free(placement);
 	cr_expect_eq(perfmon_placement_refresh(), 0);
 }

@@ -91,7 +91,7 @@ Test(sample, single_words)
 		FIELD(STREAM_ID, STREAM_ID, stream_id),
 		FIELD(PERIOD, PERIOD, period),
 		FIELD(WEIGHT, WEIGHT, weight),
-		FIELD(DATA_SRC, DATA_SOURCE, data_source.raw),
+		FIELD(DATA_SRC, DATA_SOURCE, data_source),
 		FIELD(TRANSACTION, TRANSACTION, transaction),
 		FIELD(PHYS_ADDR, PHYSICAL_ADDRESS, physical_address),
 		FIELD(CGROUP, CGROUP, cgroup),
@@ -172,18 +172,18 @@ Test(sample, read_formats)
 			     format & PERF_FORMAT_TOTAL_TIME_RUNNING ? 60 : 0);
 		cr_assert_eq(sample.read_count, count);
 		for (unsigned int i = 0; i < count; i++) {
-			cr_assert_eq(perfmon_sample_read_value(&sample, i, &value), 0);
+			cr_assert_eq(perfmon_sample_get_value(&sample, i, &value), 0);
 			cr_expect_eq(value.value, 1000 + i, "format %u",
 				     (unsigned int)format);
 			cr_expect_eq(value.id, format & PERF_FORMAT_ID ? 2000 + i : 0);
 			cr_expect_eq(value.lost, format & 16 ? 3000 + i : 0);
 		}
-		cr_expect_eq(perfmon_sample_read_value(&sample, count, &value), -EINVAL);
-		cr_expect_eq(perfmon_sample_read_value(&sample, UINT64_MAX, &value),
+		cr_expect_eq(perfmon_sample_get_value(&sample, count, &value), -EINVAL);
+		cr_expect_eq(perfmon_sample_get_value(&sample, UINT64_MAX, &value),
 			     -EINVAL);
 	}
 	sample.present = 0;
-	cr_expect_eq(perfmon_sample_read_value(
+	cr_expect_eq(perfmon_sample_get_value(
 			     &sample, 0,
 			     &(struct perfmon_sample_value){
 				     .size = sizeof(struct perfmon_sample_value)}),
@@ -325,13 +325,13 @@ Test(sample, registers_and_stack)
 	cr_assert_eq(sample.present,
 		     PERFMON_SAMPLE_USER_REGISTERS | PERFMON_SAMPLE_USER_STACK |
 			     PERFMON_SAMPLE_INTERRUPT_REGISTERS | PERFMON_SAMPLE_CGROUP);
-	cr_assert_eq(sample.user_registers.abi, 2);
-	cr_assert_eq(sample.user_registers.mask, 0x105);
-	cr_assert_eq(sample.user_registers.values[2], 42);
+	cr_assert_eq(sample.user_registers_abi, 2);
+	cr_assert_eq(sample.user_registers_mask, 0x105);
+	cr_assert_eq(sample.user_registers[2], 42);
 	cr_assert_eq(sample.user_stack_size, 12, "what was copied, not the room for it");
 	cr_assert_eq(memcmp(sample.user_stack, "0123456789ab", 12), 0);
-	cr_assert_eq(sample.interrupt_registers.abi, 1);
-	cr_assert_eq(sample.interrupt_registers.values[1], 51);
+	cr_assert_eq(sample.interrupt_registers_abi, 1);
+	cr_assert_eq(sample.interrupt_registers[1], 51);
 	cr_assert_eq(sample.cgroup, 77);
 
 	/* More copied than there was room for. */
@@ -346,7 +346,7 @@ Test(sample, registers_and_stack)
 	record_word(&record, 77);
 	decode(&attr);
 	cr_assert_eq(sample.present, PERFMON_SAMPLE_CGROUP);
-	cr_assert_eq(sample.user_registers.mask, 0);
+	cr_assert_eq(sample.user_registers_mask, 0);
 	cr_assert_eq(sample.cgroup, 77);
 }
 
@@ -371,30 +371,17 @@ Test(sample, data_source)
 	union perf_mem_data_src source = {
 		.mem_op = PERF_MEM_OP_LOAD,
 		.mem_lvl = PERF_MEM_LVL_HIT | PERF_MEM_LVL_REM_CCE1,
-		.mem_snoop = PERF_MEM_SNOOP_HITM,
-		.mem_lock = PERF_MEM_LOCK_LOCKED,
-		.mem_dtlb = PERF_MEM_TLB_MISS | PERF_MEM_TLB_L2,
-		.mem_lvl_num = PERF_MEM_LVLNUM_ANY_CACHE,
-		.mem_remote = 1,
-		.mem_snoopx = PERF_MEM_SNOOPX_FWD,
-		.mem_blk = PERF_MEM_BLK_ADDR,
 		.mem_hops = PERF_MEM_HOPS_2,
 	};
 
 	begin_sample();
 	record_word(&record, source.val);
 	decode(&attr);
-	cr_assert_eq(sample.data_source.raw, source.val);
-	cr_assert_eq(sample.data_source.operation, PERF_MEM_OP_LOAD);
-	cr_assert_eq(sample.data_source.level, PERF_MEM_LVL_HIT | PERF_MEM_LVL_REM_CCE1);
-	cr_assert_eq(sample.data_source.snoop, PERF_MEM_SNOOP_HITM);
-	cr_assert_eq(sample.data_source.lock, PERF_MEM_LOCK_LOCKED);
-	cr_assert_eq(sample.data_source.tlb, PERF_MEM_TLB_MISS | PERF_MEM_TLB_L2);
-	cr_assert_eq(sample.data_source.level_number, PERF_MEM_LVLNUM_ANY_CACHE);
-	cr_assert_eq(sample.data_source.remote, 1);
-	cr_assert_eq(sample.data_source.snoop_more, PERF_MEM_SNOOPX_FWD);
-	cr_assert_eq(sample.data_source.blocked, PERF_MEM_BLK_ADDR);
-	cr_assert_eq(sample.data_source.hops, PERF_MEM_HOPS_2);
+	cr_assert_eq(sample.present, PERFMON_SAMPLE_DATA_SOURCE);
+	source.val = sample.data_source;
+	cr_assert_eq(source.mem_op, PERF_MEM_OP_LOAD);
+	cr_assert_eq(source.mem_lvl, PERF_MEM_LVL_HIT | PERF_MEM_LVL_REM_CCE1);
+	cr_assert_eq(source.mem_hops, PERF_MEM_HOPS_2);
 }
 
 Test(sample, aux)
@@ -470,12 +457,12 @@ Test(sample, every_field)
 	cr_expect_eq(*(const uint32_t *)sample.raw, 14);
 	cr_expect_eq(sample.branch_index, 15);
 	cr_expect_eq(sample.branches->to, 17);
-	cr_expect_eq(sample.user_registers.values[0], 18);
+	cr_expect_eq(sample.user_registers[0], 18);
 	cr_expect_eq(*(const uint64_t *)sample.user_stack, 19);
 	cr_expect_eq(sample.weight, 20);
-	cr_expect_eq(sample.data_source.raw, 21);
+	cr_expect_eq(sample.data_source, 21);
 	cr_expect_eq(sample.transaction, 22);
-	cr_expect_eq(sample.interrupt_registers.values[0], 23);
+	cr_expect_eq(sample.interrupt_registers[0], 23);
 	cr_expect_eq(sample.physical_address, 24);
 	cr_expect_eq(sample.cgroup, 25);
 	cr_expect_eq(sample.data_page_size, 26);
@@ -665,7 +652,7 @@ Test(sample, breakpoint)
 		cr_expect_gt(sample.time_ns, last);
 		last = sample.time_ns;
 		cr_expect_gt(sample.read_enabled_ns, 0);
-		cr_assert_eq(perfmon_sample_read_value(&sample, 0, &value), 0);
+		cr_assert_eq(perfmon_sample_get_value(&sample, 0, &value), 0);
 		cr_expect_eq(value.value, 2 * seen);
 		cr_expect_eq(value.id, id);
 		cr_assert_geq(sample.call_chain_count, 2);
@@ -721,8 +708,8 @@ Test(sample, page_faults)
 		cr_expect_eq(sample.address, (uintptr_t)memory + seen * page);
 		seen++;
 		cr_expect(sample.present & PERFMON_SAMPLE_USER_REGISTERS);
-		cr_expect_eq(sample.user_registers.abi, PERF_SAMPLE_REGS_ABI_64);
-		cr_expect_lt(sample.user_registers.values[0] -
+		cr_expect_eq(sample.user_registers_abi, PERF_SAMPLE_REGS_ABI_64);
+		cr_expect_lt(sample.user_registers[0] -
 				     (uintptr_t)__builtin_frame_address(0) + 65536,
 			     131072);
 		cr_expect_eq(sample.period, 1);

@@ -611,7 +611,7 @@ Test(sampling, counts_at_exit)
 		if (record.type != PERFMON_LOG_TYPE_READ)
 			continue;
 		records++;
-		cr_assert_eq(perfmon_sample_read_value(record.sample, 0, &value), 0);
+		cr_assert_eq(perfmon_sample_get_value(record.sample, 0, &value), 0);
 		for (unsigned int i = 0; i < 8; i++)
 			if (record.pid == children[i])
 				counts[i] += value.value;

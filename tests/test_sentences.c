@@ -121,8 +121,8 @@ static void while_attached(struct perfmon_session *s)
 	TRY(perfmon_session_write(s, &write, 1, sizeof(write), 0));
 	TRY(perfmon_session_write(s, &write, 1, 1, 0));
 	TRY(perfmon_session_swap(s, &value, 1, sizeof(value), 0));
-	TRY(perfmon_session_counter_info(s, 0, &info));
-	TRY(perfmon_session_counter_info(s, 99, &info));
+	TRY(perfmon_session_get_counter(s, 0, &info));
+	TRY(perfmon_session_get_counter(s, 99, &info));
 	TRY(perfmon_session_reader_layout(s, PERFMON_READER_LAYOUT, &reader));
 	TRY(perfmon_session_reader_layout(s, 0, &reader));
 	TRY(perfmon_session_reader_layout(s, PERFMON_READER_LAYOUT, NULL));

@@ -158,7 +158,7 @@ static int make_call(struct perfmon_session *session, enum call call)
 	case READ:
 		return perfmon_session_read(session, &value, 1, sizeof(value), 0);
 	case INFO:
-		return perfmon_session_counter_info(session, 0, &info);
+		return perfmon_session_get_counter(session, 0, &info);
 	case ATTACH:
 		return perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0);
 	case ATTACH_CPU:
@@ -486,19 +486,19 @@ Test(session, a_read_asks_only_for_what_is_named)
 		     PERFMON_VALUE_COUNTED | PERFMON_VALUE_SYSCALL);
 	cr_assert_eq(calls[PM_CALL_READ], 2);
 	unwatch_calls();
-	cr_assert_eq(perfmon_session_counter_info(session, 2, &info), 0);
+	cr_assert_eq(perfmon_session_get_counter(session, 2, &info), 0);
 	cr_assert(strstr(info.name, "task-clock"), "%s", info.name);
 	cr_assert_eq(info.type, PERF_TYPE_SOFTWARE);
 	cr_assert_eq(info.config, PERF_COUNT_SW_TASK_CLOCK);
 	cr_assert_eq(info.leader, 2);
 	cr_assert_eq(info.hardware_counter, -1);
 	cr_assert_eq(info.user_read, 0);
-	cr_assert_eq(perfmon_session_counter_info(session, 3, &info), 0);
+	cr_assert_eq(perfmon_session_get_counter(session, 3, &info), 0);
 	cr_assert_eq(info.leader, 2);
-	cr_assert_eq(perfmon_session_counter_info(session, 4, &info), -EINVAL);
+	cr_assert_eq(perfmon_session_get_counter(session, 4, &info), -EINVAL);
 	info.size = 8;
-	cr_assert_eq(perfmon_session_counter_info(session, 0, &info), -EINVAL);
-	cr_assert_eq(perfmon_session_counter_info(session, 0, NULL), -EINVAL);
+	cr_assert_eq(perfmon_session_get_counter(session, 0, &info), -EINVAL);
+	cr_assert_eq(perfmon_session_get_counter(session, 0, NULL), -EINVAL);
 	perfmon_session_close(session);
 }
 
@@ -673,7 +673,7 @@ Test(session, a_partial_session_goes_on_without_what_is_refused)
 	cr_assert_eq(perfmon_session_start(session), 0);
 	value = value_of(session, 0);
 	cr_assert_eq(value.status, PERFMON_VALUE_NEVER_OPENED);
-	cr_assert_eq(perfmon_session_counter_info(session, 0, &info), 0);
+	cr_assert_eq(perfmon_session_get_counter(session, 0, &info), 0);
 	cr_assert_eq(info.error, -ENOENT);
 	cr_assert_eq(perfmon_session_reader(session, &reader), 0);
 	cr_assert_eq(perfmon_reader_read(reader, 0, &fast), -ENOENT);

@@ -160,12 +160,12 @@ CALL(info)
 {
 	struct perfmon_counter_info info = {.size = sizeof(info)};
 
-	return perfmon_session_counter_info(s->session, 0, &info);
+	return perfmon_session_get_counter(s->session, 0, &info);
 }
 CALL(info_bad)
 {
 	struct perfmon_counter_info info = {.size = sizeof(info), .config = 77};
-	int n = perfmon_session_counter_info(s->session, 77, &info);
+	int n = perfmon_session_get_counter(s->session, 77, &info);
 
 	cr_assert_eq(info.config, 77);
 	return n;

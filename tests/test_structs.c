@@ -61,7 +61,7 @@ static int sampling(void *given)
 
 static int counter_info(void *given)
 {
-	return perfmon_session_counter_info(session, 0, given);
+	return perfmon_session_get_counter(session, 0, given);
 }
 
 static int format(void *given)
@@ -108,17 +108,18 @@ static int info(void *given)
 
 static int statistics(void *given)
 {
-	return perfmon_info_statistics(given);
+	return perfmon_info_get_statistics(given);
 }
 
 static int level_info(void *given)
 {
-	return perfmon_placement_level(placement, 0, given);
+	return perfmon_placement_get_level(placement, 0, given);
 }
 
 static int group_info(void *given)
 {
-	return perfmon_placement_group(placement, (uint32_t)sched_getcpu(), "pu", given);
+	return perfmon_placement_get_group(placement, (uint32_t)sched_getcpu(), "pu",
+					   given);
 }
 
 static int log_record(void *given)

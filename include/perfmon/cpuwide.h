@@ -16,7 +16,7 @@
  *	perfmon_cpuwide_close(cpuwide);
  *
  * Each event is opened on the CPUs where it counts and on no others: an uncore event on
- * the agents of the packages, dies or nodes that are covered (perfmon_placement_event()
+ * the agents of the packages, dies or nodes that are covered (perfmon_placement_get_event()
  * tells which), a core event where its PMU is. Whole CPUs are counted by a process that
  * has CAP_PERFMON, or with kernel.perf_event_paranoid at 0 or below.
  *

@@ -6,7 +6,7 @@
  * Structures begin with their size, which the caller sets; what a newer program knows and
  * this library does not must be zero (-E2BIG), and stays so. Functions return 0 or a
  * count, or a negative errno, and leave out-parameters untouched on failure, but for the
- * sizes of masks. All but perfmon_info_statistics() enter the kernel and allocate; some
+ * sizes of masks. All but perfmon_info_get_statistics() enter the kernel and allocate; some
  * open events of the calling thread for a moment, to find out by trying. Any thread; not
  * in a signal handler.
  */
@@ -172,10 +172,10 @@ enum perfmon_info_cpu_set {
 };
 
 /**
- * perfmon_info_cpus() - a set of CPUs, as a mask of a size not known beforehand.
+ * perfmon_info_get_cpus() - a set of CPUs, as a mask of a size not known beforehand.
  * @set: enum perfmon_info_cpu_set
  * @pmu: a PMU's name in sysfs, for the last two sets; NULL: any CPU that can be used
- * @mask, @size: as of perfmon_placement_cpus(): *@size bytes at @mask; always becomes the
+ * @mask, @size: as of perfmon_placement_get_cpus(): *@size bytes at @mask; always becomes the
  *	bytes that are needed
  *
  * Return: how many CPUs; -EOVERFLOW: @mask is too small and is untouched; -EINVAL: an
@@ -183,7 +183,7 @@ enum perfmon_info_cpu_set {
  *
  * Source: perfctr, struct perfctr_cpu_mask, perfctr_cpus_info (cpus, cpus_forbidden).
  */
-int perfmon_info_cpus(uint32_t set, const char *pmu, void *mask, size_t *size);
+int perfmon_info_get_cpus(uint32_t set, const char *pmu, void *mask, size_t *size);
 
 /**
  * perfmon_info_environment() - shows what the environment says in vain to a visitor.
@@ -212,14 +212,14 @@ struct perfmon_statistics {
 };
 
 /**
- * perfmon_info_statistics() - fills in the library's own statistics. No system call, no
+ * perfmon_info_get_statistics() - fills in the library's own statistics. No system call, no
  * allocation; also in a signal handler.
  *
  * Return: 0; -EINVAL: NULL, or a size below the first version's; -E2BIG.
  *
  * Source: hwpmc, pmc_get_driver_stats(3).
  */
-int perfmon_info_statistics(struct perfmon_statistics *statistics);
+int perfmon_info_get_statistics(struct perfmon_statistics *statistics);
 
 #ifdef __cplusplus
 }

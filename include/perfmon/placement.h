@@ -87,7 +87,7 @@ enum perfmon_placement_set {
 };
 
 /**
- * perfmon_placement_cpus() - a set of CPUs, as a mask of a size not known beforehand.
+ * perfmon_placement_get_cpus() - a set of CPUs, as a mask of a size not known beforehand.
  * @set: enum perfmon_placement_set
  * @mask: gets bit N for the kernel's CPU N, in the layout of cpu_set_t (words of unsigned
  *	long, the lowest first); the rest of it gets zeros. May be NULL with *@size 0
@@ -100,11 +100,11 @@ enum perfmon_placement_set {
  *
  * Source: perfctr, vperfctr_info_cpus and its struct perfctr_cpu_mask.
  */
-int perfmon_placement_cpus(const struct perfmon_placement *placement, uint32_t set,
-			   void *mask, size_t *size);
+int perfmon_placement_get_cpus(const struct perfmon_placement *placement, uint32_t set,
+			       void *mask, size_t *size);
 
 /**
- * perfmon_placement_event() - where an event is opened for a placement, and for which of
+ * perfmon_placement_get_event() - where an event is opened for a placement, and for which of
  * its CPUs it cannot count.
  * @event: one event, see perfmon/event.h; one that stands for several (on several kinds
  *	of cores, on several boxes of an uncore PMU) is all of these
@@ -115,7 +115,7 @@ int perfmon_placement_cpus(const struct perfmon_placement *placement, uint32_t s
  *	those whose PMU doesn't have the event, and those of PERFMON_PLACEMENT_SET_DROPPED. A
  *	value for them does not exist: it is not zero
  *
- * Masks and their sizes as in perfmon_placement_cpus(), each with its own; both sizes are
+ * Masks and their sizes as in perfmon_placement_get_cpus(), each with its own; both sizes are
  * reported before either mask is written. Allocates and reads files below /sys.
  *
  * Return: how many CPUs are in @mask; -ENODEV: none can count it, and @message says
@@ -124,9 +124,10 @@ int perfmon_placement_cpus(const struct perfmon_placement *placement, uint32_t s
  *
  * Source: perfctr's forbidden CPUs (gperfctr_info_cpus, cpus_forbidden).
  */
-int perfmon_placement_event(const struct perfmon_placement *placement, const char *event,
-			    void *mask, size_t *size, void *forbidden,
-			    size_t *forbidden_size, char *message, size_t message_size);
+int perfmon_placement_get_event(const struct perfmon_placement *placement,
+				const char *event, void *mask, size_t *size,
+				void *forbidden, size_t *forbidden_size, char *message,
+				size_t message_size);
 
 /* One level of the machine. New fields come at the end; `size` is set by the caller. */
 struct perfmon_placement_level_info {
@@ -138,7 +139,7 @@ struct perfmon_placement_level_info {
 };
 
 /**
- * perfmon_placement_level() - the levels that this machine has, from the CPU upwards.
+ * perfmon_placement_get_level() - the levels that this machine has, from the CPU upwards.
  * @index: from 0
  *
  * No system call, no allocation.
@@ -146,8 +147,8 @@ struct perfmon_placement_level_info {
  * Return: 0; -ENOENT: there are fewer; -EINVAL: a NULL, or a @level->size that is too
  * small; -E2BIG.
  */
-int perfmon_placement_level(const struct perfmon_placement *placement, uint32_t index,
-			    struct perfmon_placement_level_info *level);
+int perfmon_placement_get_level(const struct perfmon_placement *placement, uint32_t index,
+				struct perfmon_placement_level_info *level);
 
 /* One object of a level. */
 struct perfmon_placement_group_info {
@@ -160,7 +161,7 @@ struct perfmon_placement_group_info {
 };
 
 /**
- * perfmon_placement_group() - the object of a level that a CPU is in. Values counted per
+ * perfmon_placement_get_group() - the object of a level that a CPU is in. Values counted per
  * CPU add up to a level's by it.
  * @cpu: the kernel's number
  * @level: a name of a level
@@ -171,9 +172,9 @@ struct perfmon_placement_group_info {
  * -ENOENT: this machine lacks the level, or CPU @cpu is not online or in none of its
  * objects.
  */
-int perfmon_placement_group(const struct perfmon_placement *placement, uint32_t cpu,
-			    const char *level,
-			    struct perfmon_placement_group_info *group);
+int perfmon_placement_get_group(const struct perfmon_placement *placement, uint32_t cpu,
+				const char *level,
+				struct perfmon_placement_group_info *group);
 
 #ifdef __cplusplus
 }

@@ -83,30 +83,6 @@ struct perfmon_branch {
 #define PERFMON_BRANCH_CYCLES(flags)  ((flags) >> 4 & 0xffff) /* since the last */
 #define PERFMON_BRANCH_TYPE(flags)    ((flags) >> 20 & 0xf)   /* PERF_BR_ */
 
-/* The registers whose bits are set in MASK, from bit 0 upwards, as the architecture's
- * asm/perf_regs.h numbers them. */
-struct perfmon_registers {
-	uint64_t abi; /* 1: of a 32-bit process, 2: of a 64-bit one */
-	uint64_t mask;
-	const uint64_t *values;
-};
-
-/* Where a memory access found its data. The parts are bits of PERF_MEM_ in
- * linux/perf_event.h, before their shifts; `level_number` and `hops` are numbers. */
-struct perfmon_data_source {
-	uint64_t raw;
-	uint16_t operation;    /* PERF_MEM_OP_ */
-	uint16_t level;	       /* PERF_MEM_LVL_ */
-	uint16_t snoop;	       /* PERF_MEM_SNOOP_ */
-	uint16_t lock;	       /* PERF_MEM_LOCK_ */
-	uint16_t tlb;	       /* PERF_MEM_TLB_ */
-	uint16_t level_number; /* PERF_MEM_LVLNUM_ */
-	uint16_t remote;       /* 1: on another node */
-	uint16_t snoop_more;   /* PERF_MEM_SNOOPX_ */
-	uint16_t blocked;      /* PERF_MEM_BLK_ */
-	uint16_t hops;	       /* PERF_MEM_HOPS_ */
-};
-
 struct perfmon_sample {
 	size_t size; /* how much of this the library has filled in */
 	uint64_t present;
@@ -123,7 +99,7 @@ struct perfmon_sample {
 	uint16_t mode;	   /* enum perfmon_sample_mode */
 	uint16_t exact_ip; /* 1: ip is the very instruction */
 
-	/* The values of the group's counters: perfmon_sample_read_value(). */
+	/* The values of the group's counters: perfmon_sample_get_value(). */
 	uint64_t read_count;
 	uint64_t read_enabled_ns;
 	uint64_t read_running_ns;
@@ -141,7 +117,12 @@ struct perfmon_sample {
 	const uint64_t *branch_counters; /* one for each branch */
 	uint64_t branch_index;		 /* of the hardware's stack; -1: not known */
 
-	struct perfmon_registers user_registers;
+	/* The registers whose bits are set in the mask, from bit 0 upwards, as the
+	 * architecture's asm/perf_regs.h numbers them. ABI 1: of a 32-bit process, 2: of a
+	 * 64-bit one. */
+	uint64_t user_registers_abi;
+	uint64_t user_registers_mask;
+	const uint64_t *user_registers;
 	uint64_t user_stack_size; /* what was really copied */
 	const void *user_stack;
 
@@ -149,9 +130,11 @@ struct perfmon_sample {
 	uint32_t weight_parts[3]; /* 32, 16 and 16 bits of it; their meaning is the CPU's
 				   */
 	uint32_t reserved;
-	struct perfmon_data_source data_source;
+	uint64_t data_source; /* union perf_mem_data_src of linux/perf_event.h */
 	uint64_t transaction; /* PERF_TXN_ */
-	struct perfmon_registers interrupt_registers;
+	uint64_t interrupt_registers_abi;
+	uint64_t interrupt_registers_mask;
+	const uint64_t *interrupt_registers;
 	uint64_t physical_address;
 	uint64_t cgroup;
 	uint64_t data_page_size;
@@ -169,15 +152,15 @@ struct perfmon_sample_value {
 };
 
 /**
- * perfmon_sample_read_value() - counter INDEX of those that were read with SAMPLE, in the
+ * perfmon_sample_get_value() - counter INDEX of those that were read with SAMPLE, in the
  * order of their group, in *VALUE.
  *
  * 0; -EINVAL: SAMPLE has no more than `read_count` of them, or a size below the first
  * version's; -E2BIG: VALUE is longer than this library's, and not zero there. Any thread;
  * no system call, no allocation.
  */
-int perfmon_sample_read_value(const struct perfmon_sample *sample, uint64_t index,
-			      struct perfmon_sample_value *value);
+int perfmon_sample_get_value(const struct perfmon_sample *sample, uint64_t index,
+			     struct perfmon_sample_value *value);
 
 #ifdef __cplusplus
 }

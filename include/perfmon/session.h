@@ -451,7 +451,7 @@ struct perfmon_counter_info {
 };
 
 /**
- * perfmon_session_counter_info() - fills INFO, whose size field says how much of it
+ * perfmon_session_get_counter() - fills INFO, whose size field says how much of it
  * there is; what a newer program knows and this library does not must be zero, and stays
  * so. Which hardware counter it is on can change at every moment and is meant for the
  * attached thread itself. No system call, but on arm64 for a counter whose page grants
@@ -460,8 +460,8 @@ struct perfmon_counter_info {
  * 0; -EINVAL: no such counter, or a size below the first version's; -E2BIG: something in
  * the tail of a longer INFO.
  */
-int perfmon_session_counter_info(struct perfmon_session *session, uint32_t index,
-				 struct perfmon_counter_info *info);
+int perfmon_session_get_counter(struct perfmon_session *session, uint32_t index,
+				struct perfmon_counter_info *info);
 
 /**
  * perfmon_recovery_install() - survives user access to counters being taken away while

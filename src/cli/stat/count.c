@@ -142,7 +142,7 @@ static int counter_error(struct perfmon_session *session, uint32_t k)
 {
 	struct perfmon_counter_info info = {.size = sizeof(info)};
 
-	return perfmon_session_counter_info(session, k, &info) ? 0 : info.error;
+	return perfmon_session_get_counter(session, k, &info) ? 0 : info.error;
 }
 
 static bool is_denied(struct perfmon_session *session, uint32_t count)

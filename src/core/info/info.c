@@ -246,7 +246,8 @@ out:
 	return result;
 }
 
-PM_EXPORT int perfmon_info_cpus(uint32_t set, const char *pmu, void *mask, size_t *size)
+PM_EXPORT int perfmon_info_get_cpus(uint32_t set, const char *pmu, void *mask,
+				    size_t *size)
 {
 	struct pm_topology *topology;
 	int result;
@@ -265,7 +266,7 @@ PM_EXPORT int perfmon_info_cpus(uint32_t set, const char *pmu, void *mask, size_
 	return result;
 }
 
-PM_EXPORT int perfmon_info_statistics(struct perfmon_statistics *statistics)
+PM_EXPORT int perfmon_info_get_statistics(struct perfmon_statistics *statistics)
 {
 	struct perfmon_statistics found = {0};
 	int err = PM_STRUCT_CHECK(statistics, perfmon_statistics, 48);

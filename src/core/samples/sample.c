@@ -188,19 +188,19 @@ static bool take_branches(struct words *words, uint64_t type,
 	return true;
 }
 
-static bool take_registers(struct words *words, uint64_t mask,
-			   struct perfmon_registers *registers, uint64_t bit,
-			   struct perfmon_sample *sample)
+static bool take_registers(struct words *words, uint64_t wanted, uint64_t bit,
+			   struct perfmon_sample *sample, uint64_t *abi, uint64_t *mask,
+			   const uint64_t **values)
 {
-	if (!take(words, &registers->abi))
+	if (!take(words, abi))
 		return false;
 	/* A kernel thread has no user registers. */
-	if (registers->abi == PERF_SAMPLE_REGS_ABI_NONE)
+	if (*abi == PERF_SAMPLE_REGS_ABI_NONE)
 		return true;
-	registers->values = take_array(words, bits(mask), 1);
-	if (!registers->values)
+	*values = take_array(words, bits(wanted), 1);
+	if (!*values)
 		return false;
-	registers->mask = mask;
+	*mask = wanted;
 	sample->present |= bit;
 	return true;
 }
@@ -233,28 +233,6 @@ static bool take_weight(struct words *words, uint64_t type, struct perfmon_sampl
 	return true;
 }
 
-static bool take_data_source(struct words *words, struct perfmon_sample *sample)
-{
-	struct perfmon_data_source *source = &sample->data_source;
-	uint64_t raw;
-
-	if (!take(words, &raw))
-		return false;
-	source->raw = raw;
-	source->operation = raw & 0x1f;
-	source->level = raw >> PERF_MEM_LVL_SHIFT & 0x3fff;
-	source->snoop = raw >> PERF_MEM_SNOOP_SHIFT & 0x1f;
-	source->lock = raw >> PERF_MEM_LOCK_SHIFT & 0x3;
-	source->tlb = raw >> PERF_MEM_TLB_SHIFT & 0x7f;
-	source->level_number = raw >> 33 & 0xf;
-	source->remote = raw >> 37 & 0x1;
-	source->snoop_more = raw >> 38 & 0x3;
-	source->blocked = raw >> 40 & 0x7;
-	source->hops = raw >> 43 & 0x7;
-	sample->present |= PERFMON_SAMPLE_DATA_SOURCE;
-	return true;
-}
-
 static bool take_aux(struct words *words, struct perfmon_sample *sample)
 {
 	if (!take(words, &sample->aux_size) || sample->aux_size % 8)
@@ -282,16 +260,20 @@ static bool take_sample(struct words *words, const struct perf_event_attr *attr,
 	       (!(type & PERF_SAMPLE_BRANCH_STACK) ||
 		take_branches(words, branch_type, s)) &&
 	       (!(type & PERF_SAMPLE_REGS_USER) ||
-		take_registers(words, attr->sample_regs_user, &s->user_registers,
-			       PERFMON_SAMPLE_USER_REGISTERS, s)) &&
+		take_registers(words, attr->sample_regs_user,
+			       PERFMON_SAMPLE_USER_REGISTERS, s, &s->user_registers_abi,
+			       &s->user_registers_mask, &s->user_registers)) &&
 	       (!(type & PERF_SAMPLE_STACK_USER) || take_stack(words, s)) &&
 	       (!(type & PERF_SAMPLE_WEIGHT_TYPE) || take_weight(words, type, s)) &&
-	       (!(type & PERF_SAMPLE_DATA_SRC) || take_data_source(words, s)) &&
+	       take_single(words, type & PERF_SAMPLE_DATA_SRC, &s->data_source,
+			   PERFMON_SAMPLE_DATA_SOURCE, s) &&
 	       take_single(words, type & PERF_SAMPLE_TRANSACTION, &s->transaction,
 			   PERFMON_SAMPLE_TRANSACTION, s) &&
 	       (!(type & PERF_SAMPLE_REGS_INTR) ||
-		take_registers(words, attr->sample_regs_intr, &s->interrupt_registers,
-			       PERFMON_SAMPLE_INTERRUPT_REGISTERS, s)) &&
+		take_registers(words, attr->sample_regs_intr,
+			       PERFMON_SAMPLE_INTERRUPT_REGISTERS, s,
+			       &s->interrupt_registers_abi, &s->interrupt_registers_mask,
+			       &s->interrupt_registers)) &&
 	       take_single(words, type & PERF_SAMPLE_PHYS_ADDR, &s->physical_address,
 			   PERFMON_SAMPLE_PHYSICAL_ADDRESS, s) &&
 	       take_single(words, type & PERF_SAMPLE_CGROUP, &s->cgroup,
@@ -429,9 +411,8 @@ int pm_sample_identify(const struct perf_event_attr *attr,
 	return 0;
 }
 
-PM_EXPORT int perfmon_sample_read_value(const struct perfmon_sample *sample,
-					uint64_t index,
-					struct perfmon_sample_value *value)
+PM_EXPORT int perfmon_sample_get_value(const struct perfmon_sample *sample,
+				       uint64_t index, struct perfmon_sample_value *value)
 {
 	const uint64_t format = sample->read_format, *at = sample->read_words;
 	const unsigned int times = bits(format & (PERF_FORMAT_TOTAL_TIME_ENABLED |

@@ -44,9 +44,8 @@ PM_EXPORT int perfmon_session_counters(struct perfmon_session *session)
 	return err ?: pm_session_leave(session, (int)session->count);
 }
 
-PM_EXPORT int perfmon_session_counter_info(struct perfmon_session *session,
-					   uint32_t index,
-					   struct perfmon_counter_info *info)
+PM_EXPORT int perfmon_session_get_counter(struct perfmon_session *session, uint32_t index,
+					  struct perfmon_counter_info *info)
 {
 	struct perfmon_counter_info found = {.size = sizeof(found),
 					     .hardware_counter = -1};

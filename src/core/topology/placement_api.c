@@ -49,8 +49,8 @@ PM_EXPORT int perfmon_placement_refresh(void)
 	return pm_topology_refresh(NULL);
 }
 
-PM_EXPORT int perfmon_placement_cpus(const struct perfmon_placement *placement,
-				     uint32_t set, void *mask, size_t *size)
+PM_EXPORT int perfmon_placement_get_cpus(const struct perfmon_placement *placement,
+					 uint32_t set, void *mask, size_t *size)
 {
 	const struct pm_placement *p = inner(placement);
 
@@ -122,10 +122,10 @@ static int export_two(const struct pm_cpus *open, const struct pm_cpus *forbidde
 	return pm_cpus_export(open, open_mask, &open_given);
 }
 
-PM_EXPORT int perfmon_placement_event(const struct perfmon_placement *placement,
-				      const char *event, void *mask, size_t *size,
-				      void *forbidden, size_t *forbidden_size,
-				      char *message, size_t message_size)
+PM_EXPORT int perfmon_placement_get_event(const struct perfmon_placement *placement,
+					  const char *event, void *mask, size_t *size,
+					  void *forbidden, size_t *forbidden_size,
+					  char *message, size_t message_size)
 {
 	const struct pm_placement *p = inner(placement);
 	struct pm_cpus on = {0}, off = {0};
@@ -162,9 +162,9 @@ PM_EXPORT int perfmon_placement_event(const struct perfmon_placement *placement,
 	return tell(err, &diag, message, message_size);
 }
 
-PM_EXPORT int perfmon_placement_level(const struct perfmon_placement *placement,
-				      uint32_t index,
-				      struct perfmon_placement_level_info *level)
+PM_EXPORT int perfmon_placement_get_level(const struct perfmon_placement *placement,
+					  uint32_t index,
+					  struct perfmon_placement_level_info *level)
 {
 	struct perfmon_placement_level_info found = {0};
 	enum pm_level have[PM_LEVELS];
@@ -182,9 +182,9 @@ PM_EXPORT int perfmon_placement_level(const struct perfmon_placement *placement,
 	return 0;
 }
 
-PM_EXPORT int perfmon_placement_group(const struct perfmon_placement *placement,
-				      uint32_t cpu, const char *level,
-				      struct perfmon_placement_group_info *group)
+PM_EXPORT int perfmon_placement_get_group(const struct perfmon_placement *placement,
+					  uint32_t cpu, const char *level,
+					  struct perfmon_placement_group_info *group)
 {
 	struct perfmon_placement_group_info found = {0};
 	const struct pm_topology *topology;

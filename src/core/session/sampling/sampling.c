@@ -41,7 +41,7 @@ bool pm_sampling_count_in(const struct pm_target *target, const struct pm_regist
 	uint64_t i;
 
 	for (i = 0; i < sample->read_count; i++) {
-		if (perfmon_sample_read_value(sample, i, &read))
+		if (perfmon_sample_get_value(sample, i, &read))
 			return false;
 		if (read.id == instance->counters[reg->planned].id) {
 			*count = read.value;
