@@ -189,13 +189,21 @@ fastpathinclude_HEADERS = src/fastpath/read.h
 
 # One report of all ranks of an MPI program. Compiled and linked by MPI's own compiler, which
 # alone knows how.
-EXTRA_DIST += src/mpi/finalize.c
-CLEANFILES += src/mpi/libperfmon-mpi.so
-src/mpi/libperfmon-mpi.so: src/mpi/finalize.c include/perfmon/merge.h libperfmon.la
+EXTRA_DIST += src/mpi/finalize.c src/mpi/libperfmon-mpi.map
+CLEANFILES += src/mpi/libperfmon-mpi.so src/mpi/libperfmon-mpi.so.0
+src/mpi/libperfmon-mpi.so.0: src/mpi/finalize.c src/mpi/libperfmon-mpi.map \
+		include/perfmon/merge.h libperfmon.la
 	$(AM_V_GEN)$(MKDIR_P) src/mpi && $(MPICC) -std=gnu11 $(CFLAGS) $(PM_WARN) -fPIC -shared \
-		-Wl,-soname,libperfmon-mpi.so -I$(top_srcdir)/include \
+		-Wl,-soname,libperfmon-mpi.so.0 -I$(top_srcdir)/include \
+		-Wl,--version-script=$(srcdir)/src/mpi/libperfmon-mpi.map \
 		$(srcdir)/src/mpi/finalize.c -o $@ -L.libs -lperfmon
+src/mpi/libperfmon-mpi.so: src/mpi/libperfmon-mpi.so.0
+	$(AM_V_GEN)ln -sf libperfmon-mpi.so.0 $@
 if HAVE_MPI
-mpilibdir = $(libdir)
-mpilib_SCRIPTS = src/mpi/libperfmon-mpi.so
+# "exec" in the name: installed before the hook.
+mpiexecdir = $(libdir)
+mpiexec_SCRIPTS = src/mpi/libperfmon-mpi.so.0 src/mpi/libperfmon-mpi.so
+# In place of a copy.
+install-exec-hook:
+	ln -sf libperfmon-mpi.so.0 $(DESTDIR)$(libdir)/libperfmon-mpi.so
 endif

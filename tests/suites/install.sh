@@ -18,7 +18,7 @@ must installs in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" install DESTDIR
 if command -v mpicc >/dev/null; then
 	must "the MPI library builds" in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" \
 		src/mpi/libperfmon-mpi.so MPICC=mpicc
-	cp "$build/src/mpi/libperfmon-mpi.so" "$prefix/lib/"
+	cp -P "$build/src/mpi/"libperfmon-mpi.so* "$prefix/lib/"
 	cp "$build/perfmon-mpi.pc" "$prefix/lib/pkgconfig/"
 fi
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
@@ -306,7 +306,7 @@ if [ -n "$mpi" ]; then
 	try "the MPI example's ranks are reported" in_shell of_ranks
 fi
 
-rm -f "$prefix/lib/libperfmon-mpi.so" "$prefix/lib/pkgconfig/perfmon-mpi.pc"
+rm -f "$prefix/lib/libperfmon-mpi.so"* "$prefix/lib/pkgconfig/perfmon-mpi.pc"
 try uninstalls in_shell pm_make "$build" "$PM_SUITE_DIR/uninstall.log" uninstall \
 	DESTDIR="$root"
 left=$(find "$prefix" ! -type d)

@@ -389,7 +389,7 @@ mpi() { # NAME LAUNCHER...
 	}
 	try "run under $name says once where the reports are" told "$name" "$@"
 
-	rm -f "$build/src/mpi/libperfmon-mpi.so"
+	rm -f "$build/src/mpi/libperfmon-mpi.so"*
 	try "libperfmon-mpi is built for $name" pm_make "$build" "$PM_SUITE_DIR/make.log" \
 		src/mpi/libperfmon-mpi.so MPICC="mpicc.$name"
 	mkdir -p "$here/$name.one"
