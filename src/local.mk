@@ -149,8 +149,8 @@ libperfmon_core_la_SOURCES = \
 	src/core/session/threads/scan.c src/core/session/threads/settle.c \
 	src/core/session/threads/threads.c src/core/session/threads/threads.h \
 	src/core/cpuwide/api.c src/core/cpuwide/cpuwide.c src/core/cpuwide/cpuwide.h \
-	src/compat/compat.h src/compat/context.c src/compat/map.c src/compat/messages.c \
-	src/compat/overflow.c src/compat/registers.c src/compat/section9.c \
+	src/compat/compat.h src/compat/context.c src/compat/messages.c \
+	src/compat/registers.c src/compat/section9.c \
 	src/compat/session.c src/compat/sets.c
 libperfmon_core_la_CPPFLAGS = $(AM_CPPFLAGS) $(URCU_CFLAGS)
 libperfmon_core_la_LIBADD = $(URCU_LIBS) -lm

@@ -280,7 +280,7 @@ static int child_forgets_log(void)
 
 static void take_context(void)
 {
-	context = pm2_context_enter(context_fd);
+	context = pm2_context_enter(context_fd, PM2_CALL);
 }
 static void release_context(void)
 {

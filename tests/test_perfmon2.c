@@ -237,6 +237,7 @@ Test(perfmon2, what_is_reserved_is_zero)
 	set.reserved[5] = 0;
 	set.set_flags = 4;
 	FAILS(pfm_create_evtsets(fd, &set, sizeof(set)), EINVAL);
+	cr_assert_str_eq(message(fd), "unknown flags 0x4");
 	/* Six as in the text, of which the first is the library's answer. */
 	_Static_assert(sizeof(info.set_reserved3) == 6 * sizeof(__u64),
 		       "as the text has it");

@@ -6,11 +6,9 @@
  *
  * From the lowest file:
  *
- *   map.c        registers and the session's counters
  *   messages.c   messages about overflows, from the session to the socket
  *   context.c    descriptors: finding their context, and the end of both
- *   overflow.c   the effects of PMDs' overflows
- *   registers.c  PMCs and PMDs
+ *   registers.c  PMCs and PMDs, their counters and overflows
  *   sets.c       event sets
  *   session.c    life cycle: load, unload, start, stop
  *   section9.c   section 9's older calls
@@ -28,32 +26,22 @@
 #include "core/text/diag.h"
 #include "perfmon/overflow.h"
 #include "perfmon/perfmon2.h"
+#include "perfmon/sampling.h"
 #include "perfmon/session.h"
 #include "perfmon/set.h"
 
 #define PM2_REGISTERS (64u * PFM_PMD_BV)
 
-/* The effects of a PMD's overflows, as the program wrote them. A field is 0 without the
- * flag that it needs. */
+/* The words of a mask with a bit for each PMD of a set, or each counter of the session. */
+#define PM2_MASK_WORDS PFM_PMD_BV
+_Static_assert(PFM_PMD_BV * 64 == PERFMON_SESSION_COUNTERS_MAX,
+	       "a mask has a bit for each PMD, or for each counter");
+
+/* The effects of a counter's overflows. Its vectors are masks. */
 struct pm2_overflow {
-	uint32_t flags;
-	uint64_t long_reset;
-	uint64_t short_reset;
-	uint64_t switch_count;
-	uint64_t random_mask;
-	uint64_t event_id;
-	uint64_t reset_pmds[PFM_PMD_BV];
-	uint64_t sample_pmds[PFM_PMD_BV];
-};
-
-/* The words of a mask with a bit for each counter of the session. */
-#define PM2_COUNTER_WORDS (PERFMON_SESSION_COUNTERS_MAX / 64)
-
-/* An overflow as the session has it, with its vectors as masks. */
-struct pm2_applied {
 	struct perfmon_overflow how; /* size 0: none */
-	uint64_t reset_counters[PM2_COUNTER_WORDS];
-	uint64_t sample_counters[PM2_COUNTER_WORDS];
+	uint64_t resets[PM2_MASK_WORDS];
+	uint64_t samples[PM2_MASK_WORDS];
 };
 
 struct pm2_register {
@@ -63,10 +51,9 @@ struct pm2_register {
 	int32_t counter;
 	uint32_t pmc_flags;
 	uint64_t pmc_value;
-	uint64_t value; /* of the PMD, without a counter */
-	struct pm2_overflow overflow;
-	/* The overflow that the session has for the counter; size 0: none. */
-	struct pm2_applied applied;
+	uint64_t value;		      /* of the PMD, without a counter */
+	struct pm2_overflow overflow; /* as the program wrote it, with masks of PMDs */
+	struct pm2_overflow applied;  /* as the session has it, with masks of counters */
 };
 /* Not a register but a spare counter, which counts nothing. A failed call left it for the
  * next PMC of its set. */
@@ -86,7 +73,7 @@ struct pm2_context {
 	bool has_format; /* PFM_FL_SMPL_FMT */
 	/* Guarded by `lock`. */
 	pthread_mutex_t lock;
-	sigset_t signals; /* of the holder, who has blocked all */
+	sigset_t signals; /* of the holder, which has blocked all */
 	int cancel_state;
 	struct perfmon_session *session; /* NULL in a child */
 	int message_fd;		      /* the session's descriptor for messages, or -1 */
@@ -100,31 +87,11 @@ struct pm2_context {
 	struct pm_diag diag;
 };
 
-/* --- map.c -------------------------------------------------------------------------- */
-
-struct pm2_register *pm2_register_find(struct pm2_context *context, uint16_t set,
-				       uint16_t number);
-
-/* Finds or adds a register. The caller has reserved the memory. */
-struct pm2_register *pm2_register_touch(struct pm2_context *context, uint16_t set,
-					uint16_t number);
-
-/* Reserves memory for MORE registers. */
-int pm2_registers_reserve(struct pm2_context *context, size_t more);
-
-/* Forgets the registers of event set ID, which is deleted with its counters. */
-void pm2_registers_drop_set(struct pm2_context *context, uint16_t id);
+/* --- messages.c --------------------------------------------------------------------- */
 
 /* Converts the bits of COUNTERS to bits of PMDs in event set ID. */
 void pm2_registers_pmds(const struct pm2_context *context, uint16_t id,
 			const uint64_t *counters, __u64 *pmds);
-
-/* Converts the bits of PMDS in event set ID to bits of counters. PMDs that count nothing
- * have none. */
-void pm2_registers_counters(struct pm2_context *context, uint16_t id,
-			    const uint64_t *pmds, uint64_t *counters);
-
-/* --- messages.c --------------------------------------------------------------------- */
 
 /* Moves messages from the session to the socket, until it is full. The caller holds the
  * context's lock. */
@@ -132,30 +99,25 @@ void pm2_messages_forward(struct pm2_context *context);
 
 /* --- context.c ---------------------------------------------------------------------- */
 
-/* A sampling format and its arguments. */
-struct pm2_format {
-	const char *name; /* NULL: none */
-	const void *data;
-	size_t size;
-};
+/* Creates a context with the PFM_FL_ FLAGS, and with SAMPLING if that has a format. Returns
+ * the program's descriptor or a negative errno. */
+int pm2_context_create(uint32_t flags, const struct perfmon_sampling *sampling);
 
-/* Creates a context with the PFM_FL_ FLAGS. Returns the program's descriptor or a
- * negative errno. */
-int pm2_context_create(uint32_t flags, const struct pm2_format *format);
+enum pm2_kind {
+	PM2_CALL,
+	/* The call needs counters: sessions whose last descriptor has been closed end
+	 * first, which frees theirs. */
+	PM2_CALL_TO_LOAD,
+	/* The call asks for the last message, which it keeps. */
+	PM2_CALL_TO_ASK
+};
 
 /*
  * Finds the context of FD, blocks all signals and takes the context's lock. So signal
  * handlers may make calls, and a thread never waits for itself. Clears the context's
  * message. Returns NULL and sets errno to EBADF, EINVAL or ECHILD.
  */
-struct pm2_context *pm2_context_enter(int fd);
-
-/* Does the same for a call that needs counters: it first ends the sessions whose last
- * descriptor has been closed, which frees theirs. */
-struct pm2_context *pm2_context_enter_to_load(int fd);
-
-/* Does the same for a call that asks for the last message, which it keeps. */
-struct pm2_context *pm2_context_enter_to_ask(int fd);
+struct pm2_context *pm2_context_enter(int fd, enum pm2_kind kind);
 
 /* Unlocks the context. Turns RESULT, which may be a negative errno, into the call's
  * result. */
@@ -178,31 +140,30 @@ int pm2_check_flags(struct pm2_context *context, uint32_t flags, uint32_t known)
 /* Returns whether the SIZE bytes of FIELDS are 0. */
 bool pm2_is_zero(const void *fields, size_t size);
 
-/*
- * Returns 0, or -EINVAL if FIELD or FIELDS, the reserved fields of element I, are not 0.
- */
+/* Returns 0, or -EINVAL if FIELD or FIELDS, reserved in element I, are not 0. */
 int pm2_check_reserved(struct pm2_context *context, size_t i, uint64_t field,
 		       const void *fields, size_t size);
+
+/*
+ * Returns zeroed memory for N elements of SIZE bytes: FEW, an array of PM2_FEW elements, if
+ * that is enough. So signal handlers may use small vectors. Returns NULL with a message
+ * without memory. pm2_vector_free() frees it.
+ */
+#define PM2_FEW 16
+void *pm2_vector(struct pm2_context *context, void *few, size_t n, size_t size);
+void pm2_vector_free(void *vector, const void *few);
 
 /* Makes the watcher wait for messages of the session. Returns 0 or a negative errno. */
 int pm2_context_watch_messages(struct pm2_context *context);
 
-/* --- overflow.c --------------------------------------------------------------------- */
-
-/* Copies PMD's settings of its overflows. */
-void pm2_overflow_take(struct pm2_overflow *overflow, const struct pfarg_pmd *pmd);
-
-/* Applies REG's overflows to the session, if they have changed. Returns 0 or a negative
- * errno. */
-int pm2_overflow_apply(struct pm2_context *context, struct pm2_register *reg);
-
-/* Does the same for all registers, after counters have moved or been added. */
-int pm2_overflow_apply_all(struct pm2_context *context);
-
 /* --- registers.c -------------------------------------------------------------------- */
 
-/* This many elements need no memory, so that signal handlers may use small vectors. */
-#define PM2_FEW 16
+/* Forgets the registers of event set ID, which is deleted with its counters. */
+void pm2_registers_drop_set(struct pm2_context *context, uint16_t id);
+
+/* Applies the registers' overflows to the session, after counters have moved or been
+ * added. Returns 0 or a negative errno. */
+int pm2_overflows_apply(struct pm2_context *context);
 
 /* Do the calls of these names in a session. Return 0 or a negative errno. */
 int pm2_pmcs_write(struct pm2_context *context, const struct pfarg_pmc *pmcs,

@@ -24,7 +24,6 @@
 #include "core/kernel/life.h"
 #include "core/kernel/locks.h"
 #include "core/kernel/poller.h"
-#include "perfmon/sampling.h"
 
 #define BUCKETS 256
 #define EVENTS	16 /* handled at once */
@@ -42,16 +41,6 @@ static struct {
 	pid_t owner;
 } table;
 
-static void table_lock(void)
-{
-	pm_locks_take(PM_LOCK_PERFMON2);
-}
-
-static void table_unlock(void)
-{
-	pm_locks_release(PM_LOCK_PERFMON2);
-}
-
 static struct pm2_context **bucket_of(ino_t inode)
 {
 	return &table.buckets[inode % BUCKETS];
@@ -68,17 +57,9 @@ static void context_free(struct pm2_context *context)
 	free(context);
 }
 
-/* The calling thread begins to end a context. The caller holds the lock. */
-static void ending_begin(void)
-{
-	__atomic_fetch_add(&table.ending, 1, __ATOMIC_RELAXED);
-}
-
 static void ending_end(void)
 {
-	/*
-	 * The counters are free. The release pairs with the acquire in end_all_closed().
-	 */
+	/* The counters are free. Pairs with the acquire in end_all_closed(). */
 	if (!__atomic_sub_fetch(&table.ending, 1, __ATOMIC_RELEASE))
 		pm_kernel_futex_wake(&table.ending);
 }
@@ -87,11 +68,11 @@ static void context_put(struct pm2_context *context)
 {
 	bool last;
 
-	table_lock();
+	pm_locks_take(PM_LOCK_PERFMON2);
 	last = !--context->references;
 	if (last)
-		ending_begin();
-	table_unlock();
+		__atomic_fetch_add(&table.ending, 1, __ATOMIC_RELAXED);
+	pm_locks_release(PM_LOCK_PERFMON2);
 	if (!last)
 		return;
 	context_free(context);
@@ -117,24 +98,19 @@ static void unlink_context(struct pm2_context *gone)
 	*link = gone->next;
 	table.count--;
 	unwatch(gone->end.fd);
-	ending_begin();
-}
-
-static void end_messages(struct pm2_context *context)
-{
-	pthread_mutex_lock(&context->lock);
-	table_lock();
-	if (context->message_fd >= 0)
-		unwatch(context->message_fd);
-	context->message_fd = -1;
-	table_unlock();
-	pthread_mutex_unlock(&context->lock);
+	__atomic_fetch_add(&table.ending, 1, __ATOMIC_RELAXED);
 }
 
 /* Ends a context that has just been removed from the table. */
 static void end_context(struct pm2_context *context)
 {
-	end_messages(context);
+	pthread_mutex_lock(&context->lock);
+	pm_locks_take(PM_LOCK_PERFMON2);
+	if (context->message_fd >= 0)
+		unwatch(context->message_fd);
+	context->message_fd = -1;
+	pm_locks_release(PM_LOCK_PERFMON2);
+	pthread_mutex_unlock(&context->lock);
 	context_put(context);
 	ending_end();
 }
@@ -187,11 +163,11 @@ static void end_closed(void)
 	struct pm2_context *closed;
 
 	do {
-		table_lock();
+		pm_locks_take(PM_LOCK_PERFMON2);
 		closed = table.owner == pm_kernel_getpid() ? find_closed() : NULL;
 		if (closed)
 			unlink_context(closed);
-		table_unlock();
+		pm_locks_release(PM_LOCK_PERFMON2);
 		if (closed)
 			end_context(closed);
 	} while (closed);
@@ -210,33 +186,23 @@ static void end_all_closed(void)
 		pm_kernel_futex_wait(&table.ending, ending);
 }
 
-/* Ends the watcher if there are no contexts to watch or the program has ended. */
-static bool end_watcher(bool program_has_ended)
+/* Ends the watcher if there are no contexts to watch, or in any case. */
+static bool end_watcher(bool anyway)
 {
 	bool done;
 
-	table_lock();
-	done = !table.count || program_has_ended;
+	pm_locks_take(PM_LOCK_PERFMON2);
+	done = !table.count || anyway;
 	if (done) {
 		table.is_watched = false;
 		pm_poller_close(&table.watched);
 	}
-	table_unlock();
+	pm_locks_release(PM_LOCK_PERFMON2);
 	return done;
 }
 
-/* Makes the watcher wait for room in the socket instead of messages, or for messages
- * again. */
-static void watch_room(struct pm2_context *context, bool room)
-{
-	table_lock();
-	pm_poller_control(&table.watched, EPOLL_CTL_MOD, context->end.fd,
-			  room ? EPOLLOUT : 0, key_of(context, false));
-	pm_poller_control(&table.watched, EPOLL_CTL_MOD, context->message_fd,
-			  room ? 0 : EPOLLIN, key_of(context, true));
-	table_unlock();
-}
-
+/* Forwards messages. While the socket is full, the watcher waits for room in it instead of
+ * messages. */
 static void forward(struct pm2_context *context)
 {
 	bool was_full;
@@ -244,20 +210,24 @@ static void forward(struct pm2_context *context)
 	pthread_mutex_lock(&context->lock);
 	was_full = context->is_full;
 	pm2_messages_forward(context);
-	if (context->is_full != was_full)
-		watch_room(context, context->is_full);
+	if (context->is_full != was_full) {
+		pm_locks_take(PM_LOCK_PERFMON2);
+		pm_poller_control(&table.watched, EPOLL_CTL_MOD, context->end.fd,
+				  was_full ? 0 : EPOLLOUT, key_of(context, false));
+		pm_poller_control(&table.watched, EPOLL_CTL_MOD, context->message_fd,
+				  was_full ? EPOLLIN : 0, key_of(context, true));
+		pm_locks_release(PM_LOCK_PERFMON2);
+	}
 	pthread_mutex_unlock(&context->lock);
 }
 
-/*
- * Handles an event of the watcher: a context has messages or room for them, or is closed.
- */
+/* Handles an event: a context has messages or room for them, or is closed. */
 static void look_after(const struct epoll_event *event)
 {
 	bool is_messages = event->data.u64 & 1, is_closed = false;
 	struct pm2_context *context;
 
-	table_lock();
+	pm_locks_take(PM_LOCK_PERFMON2);
 	context = find_inode((ino_t)(event->data.u64 >> 1));
 	if (context) {
 		is_closed = !is_messages && event->events & EPOLLHUP;
@@ -266,7 +236,7 @@ static void look_after(const struct epoll_event *event)
 		else
 			context->references++;
 	}
-	table_unlock();
+	pm_locks_release(PM_LOCK_PERFMON2);
 	if (is_closed) {
 		end_context(context);
 	} else if (context) {
@@ -275,9 +245,7 @@ static void look_after(const struct epoll_event *event)
 	}
 }
 
-/*
- * epoll always reports a hang-up. The caller holds the lock, also of the functions below.
- */
+/* epoll always reports a hang-up. The caller holds the lock, also below. */
 static int watch_end(const struct pm2_context *context)
 {
 	return pm_owned_is_foreign(&context->end)
@@ -317,12 +285,12 @@ static int renew_set(struct pm_poller *set)
 {
 	int err = 0;
 
-	table_lock();
+	pm_locks_take(PM_LOCK_PERFMON2);
 	/* A create may have replaced it already. */
 	if (set->pipe.inode == table.watched.pipe.inode)
 		err = make_set();
 	*set = table.watched;
-	table_unlock();
+	pm_locks_release(PM_LOCK_PERFMON2);
 	return err;
 }
 
@@ -333,9 +301,9 @@ static void *watch(void *argument)
 	bool is_new = false, is_lost;
 
 	(void)argument;
-	table_lock();
+	pm_locks_take(PM_LOCK_PERFMON2);
 	set = table.watched;
-	table_unlock();
+	pm_locks_release(PM_LOCK_PERFMON2);
 	for (;;) {
 		int i, n = pm_poller_wait(&set, events, EVENTS);
 
@@ -352,10 +320,7 @@ static void *watch(void *argument)
 		if (end_watcher(!n && pm_life_program_has_ended()))
 			return NULL;
 	}
-	table_lock();
-	table.is_watched = false;
-	pm_poller_close(&table.watched);
-	table_unlock();
+	end_watcher(true);
 	return NULL;
 }
 
@@ -368,11 +333,11 @@ int pm2_context_watch_messages(struct pm2_context *context)
 	fd = perfmon_overflow_descriptor(context->session);
 	if (fd < 0)
 		return pm2_session_said(context, fd);
-	table_lock();
+	pm_locks_take(PM_LOCK_PERFMON2);
 	err = watch_messages(context, fd);
 	if (!err)
 		context->message_fd = fd;
-	table_unlock();
+	pm_locks_release(PM_LOCK_PERFMON2);
 	return err ? pm_diag_set(&context->diag, err,
 				 "messages cannot be waited for (error %d)", -err)
 		   : 0;
@@ -457,7 +422,7 @@ static int context_publish(struct pm2_context *context)
 	struct pm2_context **bucket = bucket_of(context->inode);
 	int err;
 
-	table_lock();
+	pm_locks_take(PM_LOCK_PERFMON2);
 	err = start_watcher();
 	if (!err)
 		err = watch_end(context);
@@ -467,23 +432,12 @@ static int context_publish(struct pm2_context *context)
 		*bucket = context;
 		table.count++;
 	}
-	table_unlock();
+	pm_locks_release(PM_LOCK_PERFMON2);
 	return err;
 }
 
 /* The names of all processes' sockets whose descriptors are sessions begin with this. */
 #define SOCKET_NAME "libperfmon perfmon2 session "
-
-/* Names the socket, so that a process that gets the descriptor recognises it. If a
- * sandbox forbids the name, only the error there differs. */
-static void name_end(int fd, const struct stat *st)
-{
-	char name[80];
-
-	snprintf(name, sizeof(name), SOCKET_NAME "%d/%" PRIuMAX, (int)pm_kernel_getpid(),
-		 (uintmax_t)st->st_ino);
-	pm_kernel_name_socket(fd, name);
-}
 
 /* Returns whether FD is a session of another process. This process may have made it
  * before it executed another program. */
@@ -499,9 +453,9 @@ static bool is_anothers(int fd)
 static int make_ends(struct pm2_context *context, int *end)
 {
 	struct stat st;
-	int ends[2], err;
+	char name[80];
+	int ends[2], err = pm_kernel_socketpair(ends);
 
-	err = pm_kernel_socketpair(ends);
 	if (err)
 		return err;
 	err = pm_owned_learn(&context->end, ends[0]);
@@ -517,18 +471,18 @@ static int make_ends(struct pm2_context *context, int *end)
 	}
 	context->device = st.st_dev;
 	context->inode = st.st_ino;
-	name_end(ends[1], &st);
+	/* A process that gets the descriptor recognises it by the name. If a sandbox
+	 * forbids the name, only the error there differs. */
+	snprintf(name, sizeof(name), SOCKET_NAME "%d/%" PRIuMAX, (int)pm_kernel_getpid(),
+		 (uintmax_t)st.st_ino);
+	pm_kernel_name_socket(ends[1], name);
 	*end = ends[1];
 	return 0;
 }
 
 static int make_session(struct pm2_context *context, uint32_t flags,
-			const struct pm2_format *format)
+			const struct perfmon_sampling *sampling)
 {
-	struct perfmon_sampling sampling = {.size = sizeof(sampling),
-					    .format = format->name,
-					    .data = format->data,
-					    .data_size = format->size};
 	struct perfmon_session_options options = {
 		.size = sizeof(options),
 		.scope = flags & PFM_FL_SYSTEM_WIDE ? PERFMON_SCOPE_CPU
@@ -537,13 +491,13 @@ static int make_session(struct pm2_context *context, uint32_t flags,
 
 	if (!err && flags & PFM_FL_NOTIFY_BLOCK)
 		err = perfmon_overflow_block(context->session, 0);
-	if (!err && format->name)
-		err = perfmon_sampling_set_up(context->session, &sampling);
-	context->has_format = !err && format->name;
+	if (!err && sampling->format)
+		err = perfmon_sampling_set_up(context->session, sampling);
+	context->has_format = !err && sampling->format;
 	return err;
 }
 
-static int create(uint32_t flags, const struct pm2_format *format, pid_t owner)
+static int create(uint32_t flags, const struct perfmon_sampling *sampling, pid_t owner)
 {
 	struct pm2_context *context = calloc(1, sizeof(*context));
 	int end, err;
@@ -556,26 +510,20 @@ static int create(uint32_t flags, const struct pm2_format *format, pid_t owner)
 	context->is_cpu = flags & PFM_FL_SYSTEM_WIDE;
 	context->is_silent = flags & PFM_FL_OVFL_NO_MSG;
 	context->owner = owner;
-	err = make_session(context, flags, format);
-	if (err)
-		goto fail;
-	err = make_ends(context, &end);
-	if (err)
-		goto fail;
-	err = context_publish(context);
-	if (err) {
+	err = make_session(context, flags, sampling) ?: make_ends(context, &end);
+	if (!err) {
+		err = context_publish(context);
+		if (!err)
+			return end;
 		pm_kernel_close(end);
-		goto fail;
 	}
-	return end;
-fail:
 	context_free(context);
 	return err;
 }
 
 /* --- calls -------------------------------------------------------------------------- */
 
-int pm2_context_create(uint32_t flags, const struct pm2_format *format)
+int pm2_context_create(uint32_t flags, const struct perfmon_sampling *sampling)
 {
 	pid_t owner = owner_of_table();
 	sigset_t signals;
@@ -585,7 +533,7 @@ int pm2_context_create(uint32_t flags, const struct pm2_format *format)
 		return -ECHILD;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	pm_kernel_signals_block(&signals);
-	result = create(flags, format, owner);
+	result = create(flags, sampling, owner);
 	pm_kernel_signals_restore(&signals);
 	pthread_setcancelstate(cancel_state, NULL);
 	return result;
@@ -605,7 +553,7 @@ static int find(int fd, struct pm2_context **out)
 	owner = owner_of_table();
 	if (!owner)
 		return -ECHILD;
-	table_lock();
+	pm_locks_take(PM_LOCK_PERFMON2);
 	context = find_inode(st.st_ino);
 	if (!context || context->device != st.st_dev)
 		err = -EINVAL;
@@ -613,7 +561,7 @@ static int find(int fd, struct pm2_context **out)
 		err = -ECHILD;
 	else
 		context->references++;
-	table_unlock();
+	pm_locks_release(PM_LOCK_PERFMON2);
 	if (err == -EINVAL && is_anothers(fd))
 		err = -ECHILD;
 	*out = context;
@@ -628,7 +576,7 @@ int pm2_result(int result)
 	return -1;
 }
 
-static struct pm2_context *enter(int fd, bool end_closed_first)
+struct pm2_context *pm2_context_enter(int fd, enum pm2_kind kind)
 {
 	struct pm2_context *context;
 	sigset_t signals;
@@ -637,7 +585,7 @@ static struct pm2_context *enter(int fd, bool end_closed_first)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	pm_kernel_signals_block(&signals);
 	/* Done without a context's lock, which the end of another might need. */
-	if (end_closed_first)
+	if (kind == PM2_CALL_TO_LOAD)
 		end_all_closed();
 	err = find(fd, &context);
 	if (err) {
@@ -649,32 +597,10 @@ static struct pm2_context *enter(int fd, bool end_closed_first)
 	pthread_mutex_lock(&context->lock);
 	context->signals = signals;
 	context->cancel_state = cancel_state;
-	return context;
-}
-
-struct pm2_context *pm2_context_enter_to_ask(int fd)
-{
-	return enter(fd, false);
-}
-
-/* The message belongs to this call from here on. */
-static struct pm2_context *enter_anew(int fd, bool end_closed_first)
-{
-	struct pm2_context *context = enter(fd, end_closed_first);
-
-	if (context)
+	/* The message belongs to this call from here on. */
+	if (kind != PM2_CALL_TO_ASK)
 		pm_diag_clear(&context->diag);
 	return context;
-}
-
-struct pm2_context *pm2_context_enter(int fd)
-{
-	return enter_anew(fd, false);
-}
-
-struct pm2_context *pm2_context_enter_to_load(int fd)
-{
-	return enter_anew(fd, true);
 }
 
 int pm2_context_leave(struct pm2_context *context, int result)
@@ -740,4 +666,19 @@ int pm2_check_flags(struct pm2_context *context, uint32_t flags, uint32_t known)
 		return pm_diag_set(&context->diag, -EINVAL, "unknown flags 0x%x",
 				   flags & ~known);
 	return 0;
+}
+
+void *pm2_vector(struct pm2_context *context, void *few, size_t n, size_t size)
+{
+	void *vector = n <= PM2_FEW ? memset(few, 0, n * size) : calloc(n, size);
+
+	if (!vector)
+		pm_diag_set(&context->diag, -ENOMEM, "out of memory");
+	return vector;
+}
+
+void pm2_vector_free(void *vector, const void *few)
+{
+	if (vector != few)
+		free(vector);
 }

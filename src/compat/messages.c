@@ -1,15 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Moves messages about overflows from the session to the program's socket. */
+/* Messages about overflows: which PMDs a message names, and its way from the session to the
+ * program's socket. */
 #include <errno.h>
 #include <string.h>
 
 #include "compat/compat.h"
 #include "core/kernel/kernel.h"
 
+void pm2_registers_pmds(const struct pm2_context *context, uint16_t id,
+			const uint64_t *counters, __u64 *pmds)
+{
+	memset(pmds, 0, PFM_PMD_BV * sizeof(pmds[0]));
+	for (size_t i = 0; i < context->register_count; i++) {
+		const struct pm2_register *reg = &context->registers[i];
+
+		if (reg->set == id && reg->number != PM2_SPARE && reg->counter >= 0 &&
+		    counters[reg->counter / 64] >> reg->counter % 64 & 1)
+			pmds[reg->number / 64] |= UINT64_C(1) << reg->number % 64;
+	}
+}
+
 /* Adds the PMD of FROM to a message that may name others. */
 static void add_pmd(struct pm2_context *context, const struct perfmon_message *from)
 {
-	uint64_t counters[PM2_COUNTER_WORDS] = {0};
+	uint64_t counters[PM2_MASK_WORDS] = {0};
 	__u64 pmds[PFM_PMD_BV];
 
 	counters[from->index / 64] = UINT64_C(1) << (from->index % 64);
@@ -34,13 +48,6 @@ static void convert(struct pm2_context *context, const struct perfmon_message *f
 	to->msg_active_set = from->set;
 	to->msg_ovfl_ip = from->ip;
 	add_pmd(context, from);
-}
-
-/* Returns whether perfmon2 has such messages. */
-static bool is_known(const struct perfmon_message *message)
-{
-	return message->type == PERFMON_MESSAGE_TYPE_OVERFLOW ||
-	       message->type == PERFMON_MESSAGE_TYPE_END;
 }
 
 /* Returns whether MESSAGE is about a counter that overflowed together with those of the
@@ -72,7 +79,10 @@ static bool take_message(struct pm2_context *context)
 {
 	while (!context->is_pending && look_ahead(context)) {
 		context->has_ahead = false;
-		if (context->is_silent || !is_known(&context->ahead))
+		/* perfmon2 has no other messages. */
+		if (context->is_silent ||
+		    (context->ahead.type != PERFMON_MESSAGE_TYPE_OVERFLOW &&
+		     context->ahead.type != PERFMON_MESSAGE_TYPE_END))
 			continue;
 		convert(context, &context->ahead);
 		context->is_pending = true;

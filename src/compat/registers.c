@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The perfmon2 calls for PMCs and PMDs. */
+/* PMCs and PMDs: the registers, the counters of the session that they stand for, and the
+ * effects of their overflows. */
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
@@ -16,24 +17,188 @@
 #define KNOWN_PMD_FLAGS                                                                  \
 	(PFM_PMDFL_SMPL | PFM_PMDFL_SWITCH | PFM_PMDFL_OVFL_NOTIFY | PFM_PMDFL_RANDOM)
 
+/* --- registers ---------------------------------------------------------------------- */
+
+static struct pm2_register *find(struct pm2_context *context, uint16_t set,
+				 uint16_t number)
+{
+	for (size_t i = 0; i < context->register_count; i++) {
+		struct pm2_register *reg = &context->registers[i];
+
+		if (reg->set == set && reg->number == number)
+			return reg;
+	}
+	return NULL;
+}
+
+/* Reserves memory for MORE registers. */
+static int reserve(struct pm2_context *context, size_t more)
+{
+	struct pm2_register *larger = realloc(
+		context->registers, (context->register_count + more) * sizeof(larger[0]));
+
+	if (!larger)
+		return pm_diag_set(&context->diag, -ENOMEM, "out of memory");
+	context->registers = larger;
+	return 0;
+}
+
+/* Finds or adds a register. The caller has reserved the memory. */
+static struct pm2_register *touch(struct pm2_context *context, uint16_t set,
+				  uint16_t number)
+{
+	struct pm2_register *reg = find(context, set, number);
+
+	if (reg)
+		return reg;
+	reg = &context->registers[context->register_count++];
+	*reg = (struct pm2_register){.set = set, .number = number, .counter = -1};
+	return reg;
+}
+
+void pm2_registers_drop_set(struct pm2_context *context, uint16_t id)
+{
+	bool gone[PERFMON_SESSION_COUNTERS_MAX] = {false};
+	size_t i, kept = 0;
+
+	for (i = 0; i < context->register_count; i++) {
+		const struct pm2_register *reg = &context->registers[i];
+
+		if (reg->set == id && reg->counter >= 0)
+			gone[reg->counter] = true;
+		if (reg->set != id)
+			context->registers[kept++] = *reg;
+	}
+	context->register_count = kept;
+	/* The counters behind those of the set move up. */
+	for (i = 0; i < kept; i++) {
+		int32_t *counter = &context->registers[i].counter;
+		int before = 0;
+
+		for (int c = 0; c < *counter; c++)
+			before += gone[c];
+		*counter -= before;
+	}
+}
+
+/* --- overflows ---------------------------------------------------------------------- */
+
+/* Returns PMD's settings of its overflows in a session's terms. */
+static struct pm2_overflow overflow_of(const struct pfarg_pmd *pmd)
+{
+	static const struct pm2_overflow nothing;
+	struct pm2_overflow to;
+
+	/* It is compared as memory. */
+	memset(&to, 0, sizeof(to));
+	to.how.long_reset = pmd->reg_long_reset;
+	to.how.short_reset = pmd->reg_short_reset;
+	if (pmd->reg_flags & PFM_PMDFL_OVFL_NOTIFY)
+		to.how.flags |= PERFMON_OVERFLOW_NOTIFY;
+	if (pmd->reg_flags & PFM_PMDFL_RANDOM) {
+		to.how.flags |= PERFMON_OVERFLOW_RANDOM;
+		to.how.random_mask = pmd->reg_random_mask;
+	}
+	if (pmd->reg_flags & PFM_PMDFL_SWITCH) {
+		to.how.flags |= PERFMON_OVERFLOW_SWITCH;
+		to.how.switch_count = pmd->reg_ovfl_switch_cnt;
+	}
+	if (pmd->reg_flags & PFM_PMDFL_SMPL) {
+		to.how.flags |= PERFMON_OVERFLOW_SAMPLE;
+		to.how.event_id = pmd->reg_smpl_eventid;
+		memcpy(to.samples, pmd->reg_smpl_pmds, sizeof(to.samples));
+	}
+	memcpy(to.resets, pmd->reg_reset_pmds, sizeof(to.resets));
+	if (!memcmp(&to, &nothing, sizeof(to)))
+		return to;
+	to.how.size = sizeof(to.how);
+	/* perfmon2 accepts every reset value. */
+	to.how.flags |= PERFMON_OVERFLOW_ONCE;
+	return to;
+}
+
+/* Converts MASK from PMDs of event set ID to counters. A PMD that counts nothing has no
+ * counter. */
+static void to_counters(struct pm2_context *context, uint16_t id,
+			uint64_t mask[PM2_MASK_WORDS])
+{
+	uint64_t counters[PM2_MASK_WORDS] = {0};
+
+	for (uint16_t i = 0; i < PM2_REGISTERS; i++) {
+		const struct pm2_register *reg = NULL;
+
+		if (mask[i / 64] >> i % 64 & 1)
+			reg = find(context, id, i);
+		if (reg && reg->counter >= 0)
+			counters[reg->counter / 64] |= UINT64_C(1) << reg->counter % 64;
+	}
+	memcpy(mask, counters, sizeof(counters));
+}
+
+/* Lists the counters of MASK in INDICES and returns how many there are. */
+static uint32_t indices_of(const uint64_t mask[PM2_MASK_WORDS],
+			   uint32_t indices[PERFMON_SESSION_COUNTERS_MAX])
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < PERFMON_SESSION_COUNTERS_MAX; i++) {
+		if (mask[i / 64] >> (i % 64) & 1)
+			indices[n++] = i;
+	}
+	return n;
+}
+
+static int program_overflow(struct pm2_context *context, uint32_t counter,
+			    const struct pm2_overflow *overflow)
+{
+	uint32_t resets[PERFMON_SESSION_COUNTERS_MAX];
+	uint32_t samples[PERFMON_SESSION_COUNTERS_MAX];
+	struct perfmon_overflow how = overflow->how;
+
+	how.reset_counters = resets;
+	how.reset_count = indices_of(overflow->resets, resets);
+	how.sample_counters = samples;
+	how.sample_count = indices_of(overflow->samples, samples);
+	return pm2_session_said(context,
+				perfmon_overflow_program(context->session, counter,
+							 how.size ? &how : NULL));
+}
+
+/* Applies REG's overflows to the session, if they have changed. */
+static int apply_overflow(struct pm2_context *context, struct pm2_register *reg)
+{
+	struct pm2_overflow overflow = reg->overflow;
+	int err = 0;
+
+	if (reg->counter < 0)
+		return 0;
+	to_counters(context, reg->set, overflow.resets);
+	to_counters(context, reg->set, overflow.samples);
+	if (!memcmp(&overflow, &reg->applied, sizeof(overflow)))
+		return 0;
+	if (overflow.how.flags & (PERFMON_OVERFLOW_NOTIFY | PERFMON_OVERFLOW_SAMPLE))
+		err = pm2_context_watch_messages(context);
+	err = err ?: program_overflow(context, (uint32_t)reg->counter, &overflow);
+	if (!err)
+		reg->applied = overflow;
+	return err;
+}
+
+int pm2_overflows_apply(struct pm2_context *context)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < context->register_count && !err; i++)
+		err = apply_overflow(context, &context->registers[i]);
+	return err;
+}
+
 /* --- PMC values as event names ---------------------------------------------------- */
 
 #define TEXT_SIZE 64
 
 /* A quiescent register counts an event that never happens. */
 #define QUIESCENT "dummy"
-
-/* Makes the name of the event with the kernel's number in PMC, of TYPE. */
-static int numbered_text(char text[TEXT_SIZE], uint32_t type, const struct pfarg_pmc *pmc,
-			 const char *modes)
-{
-	char name[TEXT_SIZE / 2];
-
-	if (!pm_generic_name(type, pmc->reg_value, name, sizeof(name)))
-		return -EINVAL;
-	snprintf(text, TEXT_SIZE, "%s%s", name, modes);
-	return 0;
-}
 
 /* Makes the name of a raw encoding, with the modes in its own bits. */
 static void raw_text(char text[TEXT_SIZE], uint64_t value, const char *modes)
@@ -51,76 +216,69 @@ static void raw_text(char text[TEXT_SIZE], uint64_t value, const char *modes)
 	snprintf(text, TEXT_SIZE, "r%" PRIx64 "%s", value, modes);
 }
 
-/* Makes the name of PMC's event for perfmon/event.h. Returns -EINVAL if there is none. */
-static int text_of(char text[TEXT_SIZE], const struct pfarg_pmc *pmc)
+/* Makes the name for perfmon/event.h of the event that a PMC with VALUE and FLAGS counts.
+ * Returns -EINVAL if there is none. */
+static int text_of(char text[TEXT_SIZE], uint32_t flags, uint64_t value)
 {
-	const char *modes = pmc->reg_flags & PFM_PMCFL_KERNEL ? ":uk" : "";
+	const char *modes = flags & PFM_PMCFL_KERNEL ? ":uk" : "";
+	uint32_t source = flags & SOURCE_FLAGS;
+	char name[TEXT_SIZE / 2];
 
-	switch (pmc->reg_flags & SOURCE_FLAGS) {
+	switch (source) {
 	case 0:
-		if (!pmc->reg_value)
+		if (!value)
 			snprintf(text, TEXT_SIZE, QUIESCENT);
 		else
-			raw_text(text, pmc->reg_value, modes);
+			raw_text(text, value, modes);
 		return 0;
 	case PFM_PMCFL_SOFTWARE:
-		return numbered_text(text, PERF_TYPE_SOFTWARE, pmc, modes);
 	case PFM_PMCFL_GENERIC:
-		return numbered_text(text, PERF_TYPE_HARDWARE, pmc, modes);
-	case PFM_PMCFL_WRITES:
-		if (pmc->reg_value % 8)
+		/* The value is the kernel's number. */
+		if (!pm_generic_name(source == PFM_PMCFL_SOFTWARE ? PERF_TYPE_SOFTWARE
+								  : PERF_TYPE_HARDWARE,
+				     value, name, sizeof(name)))
 			return -EINVAL;
-		snprintf(text, TEXT_SIZE, "mem:0x%" PRIx64 "/8:w%s",
-			 (uint64_t)pmc->reg_value, modes);
+		snprintf(text, TEXT_SIZE, "%s%s", name, modes);
+		return 0;
+	case PFM_PMCFL_WRITES:
+		if (value % 8)
+			return -EINVAL;
+		snprintf(text, TEXT_SIZE, "mem:0x%" PRIx64 "/8:w%s", value, modes);
 		return 0;
 	default:
 		return -EINVAL;
 	}
 }
 
-static int check_set(struct pm2_context *context, size_t i, uint16_t id)
-{
-	uint16_t ids[PERFMON_SESSION_SETS_MAX];
-	int n = perfmon_set_list(context->session, ids, PERFMON_SESSION_SETS_MAX);
+/* --- checks ------------------------------------------------------------------------- */
 
-	while (n > 0) {
-		if (ids[--n] == id)
-			return 0;
-	}
-	return pm_diag_set(&context->diag, -EINVAL,
-			   "element %zu: there is no event set %u", i, id);
+/* Checks the fields of element I that are the same in PMCs and PMDs. */
+static int check_fields(struct pm2_context *context, size_t i, uint32_t flags,
+			uint32_t known, const void *reserved, size_t size)
+{
+	return pm2_check_flags(context, flags, known)
+		       ?: pm2_check_reserved(context, i, 0, reserved, size);
 }
 
 static int check_register(struct pm2_context *context, size_t i, uint16_t set,
 			  uint16_t number)
 {
+	uint16_t ids[PERFMON_SESSION_SETS_MAX];
+	int n = perfmon_set_list(context->session, ids, PERFMON_SESSION_SETS_MAX);
+
 	if (number >= PM2_REGISTERS)
 		return pm_diag_set(&context->diag, -EINVAL,
 				   "element %zu: there is no register %u: a set has %u",
 				   i, number, PM2_REGISTERS);
-	return check_set(context, i, set);
+	while (n > 0) {
+		if (ids[--n] == set)
+			return 0;
+	}
+	return pm_diag_set(&context->diag, -EINVAL,
+			   "element %zu: there is no event set %u", i, set);
 }
 
 /* --- PMCs --------------------------------------------------------------------------- */
-
-/* The state of a register before a call, for undo(). */
-struct change {
-	uint16_t set;
-	uint16_t number;
-	int32_t counter;
-	uint32_t pmc_flags;
-	uint64_t pmc_value;
-};
-
-static int check_pmc_fields(struct pm2_context *context, size_t i,
-			    const struct pfarg_pmc *pmc)
-{
-	int err = pm2_check_flags(context, pmc->reg_flags, KNOWN_PMC_FLAGS);
-
-	return err
-		       ?: pm2_check_reserved(context, i, 0, pmc->reg_reserved2,
-					     sizeof(pmc->reg_reserved2));
-}
 
 static int check_pmc(struct pm2_context *context, size_t i, const struct pfarg_pmc *pmc)
 {
@@ -135,7 +293,7 @@ static int check_pmc(struct pm2_context *context, size_t i, const struct pfarg_p
 			"element %zu: counters have 64 bits: the kernel hides the "
 			"hardware's width",
 			i);
-	err = text_of(text, pmc);
+	err = text_of(text, pmc->reg_flags, pmc->reg_value);
 	if (err)
 		return pm_diag_set(&context->diag, err,
 				   "element %zu: with flags 0x%x, 0x%llx is not an event",
@@ -149,7 +307,8 @@ static int check_pmcs(struct pm2_context *context, const struct pfarg_pmc *pmcs,
 	int err = 0;
 
 	for (i = 0; i < n && !err; i++)
-		err = check_pmc_fields(context, i, &pmcs[i]);
+		err = check_fields(context, i, pmcs[i].reg_flags, KNOWN_PMC_FLAGS,
+				   pmcs[i].reg_reserved2, sizeof(pmcs[i].reg_reserved2));
 	if (!err && perfmon_session_state(context->session) == PERFMON_STATE_RUNNING)
 		err = pm_diag_set(&context->diag, -EBUSY,
 				  "the PMCs of a running session cannot be written; stop "
@@ -163,7 +322,7 @@ static int check_pmcs(struct pm2_context *context, const struct pfarg_pmc *pmcs,
 static int add_counter(struct pm2_context *context, struct pm2_register *reg,
 		       const char *text)
 {
-	struct pm2_register *spare = pm2_register_find(context, reg->set, PM2_SPARE);
+	struct pm2_register *spare = find(context, reg->set, PM2_SPARE);
 	struct perfmon_write write = {.value = reg->value};
 	int err, counter;
 
@@ -186,109 +345,83 @@ static int add_counter(struct pm2_context *context, struct pm2_register *reg,
 	return 0;
 }
 
-static int program(struct pm2_context *context, const struct pfarg_pmc *pmc)
+/* REG may have another place then. */
+static int program(struct pm2_context *context, struct pm2_register *reg,
+		   const struct pfarg_pmc *pmc)
 {
-	struct pm2_register *reg =
-		pm2_register_touch(context, pmc->reg_set, pmc->reg_num);
 	char text[TEXT_SIZE];
-	int err = 0;
 
-	text_of(text, pmc);
-	if (reg->counter >= 0)
-		err = pm2_session_said(
-			context, perfmon_session_program(context->session,
-							 (uint32_t)reg->counter, text));
-	else if (strcmp(text, QUIESCENT) != 0 || pmc->reg_flags)
-		err = add_counter(context, reg, text);
-	if (err)
-		return err;
-	reg = pm2_register_find(context, pmc->reg_set, pmc->reg_num);
+	text_of(text, pmc->reg_flags, pmc->reg_value);
 	reg->pmc_flags = pmc->reg_flags;
 	reg->pmc_value = pmc->reg_value;
-	return 0;
+	if (reg->counter >= 0)
+		return pm2_session_said(
+			context, perfmon_session_program(context->session,
+							 (uint32_t)reg->counter, text));
+	return strcmp(text, QUIESCENT) != 0 || pmc->reg_flags
+		       ? add_counter(context, reg, text)
+		       : 0;
 }
 
-/* Restores the state in CHANGE. */
-static void undo(struct pm2_context *context, const struct change *change)
+/* Makes a register and its counter as they were BEFORE. */
+static void undo(struct pm2_context *context, const struct pm2_register *before)
 {
-	struct pm2_register *reg =
-		pm2_register_find(context, change->set, change->number);
-	struct pfarg_pmc old = {.reg_flags = change->pmc_flags,
-				.reg_value = change->pmc_value};
+	struct pm2_register *reg = find(context, before->set, before->number);
 	char text[TEXT_SIZE] = QUIESCENT;
 	int32_t counter = reg->counter;
 
-	reg->pmc_flags = change->pmc_flags;
-	reg->pmc_value = change->pmc_value;
+	reg->pmc_flags = before->pmc_flags;
+	reg->pmc_value = before->pmc_value;
 	if (counter < 0)
 		return;
-	if (change->counter >= 0)
-		text_of(text, &old);
+	if (before->counter >= 0)
+		text_of(text, before->pmc_flags, before->pmc_value);
 	else
 		perfmon_overflow_program(context->session, (uint32_t)counter, NULL);
 	perfmon_session_program(context->session, (uint32_t)counter, text);
-	if (change->counter >= 0)
+	if (before->counter >= 0)
 		return;
 	reg->counter = -1;
 	memset(&reg->applied, 0, sizeof(reg->applied));
-	reg = &context->registers[context->register_count++];
-	*reg = (struct pm2_register){
-		.set = change->set, .number = PM2_SPARE, .counter = counter};
-}
-
-static void undo_all(struct pm2_context *context, const struct change *changes, size_t n)
-{
-	struct pm_diag diag = context->diag;
-
-	while (n--) {
-		if (pm2_register_find(context, changes[n].set, changes[n].number))
-			undo(context, &changes[n]);
-	}
-	pm2_overflow_apply_all(context);
-	context->diag = diag;
-}
-
-static int write_pmcs(struct pm2_context *context, const struct pfarg_pmc *pmcs, size_t n)
-{
-	struct change *changes = calloc(n, sizeof(changes[0]));
-	size_t i;
-	int err;
-
-	if (!changes)
-		return pm_diag_set(&context->diag, -ENOMEM, "out of memory");
-	/* Each element may add a register and leave a spare counter. */
-	err = pm2_registers_reserve(context, 2 * n);
-	for (i = 0; i < n && !err; i++) {
-		const struct pm2_register *reg =
-			pm2_register_find(context, pmcs[i].reg_set, pmcs[i].reg_num);
-
-		changes[i] = (struct change){pmcs[i].reg_set, pmcs[i].reg_num, -1, 0, 0};
-		if (reg) {
-			changes[i].counter = reg->counter;
-			changes[i].pmc_flags = reg->pmc_flags;
-			changes[i].pmc_value = reg->pmc_value;
-		}
-		err = program(context, &pmcs[i]);
-	}
-	err = err ?: pm2_overflow_apply_all(context);
-	if (err)
-		undo_all(context, changes, i);
-	free(changes);
-	return err;
+	context->registers[context->register_count++] = (struct pm2_register){
+		.set = before->set, .number = PM2_SPARE, .counter = counter};
 }
 
 int pm2_pmcs_write(struct pm2_context *context, const struct pfarg_pmc *pmcs, size_t size)
 {
-	size_t n = size / sizeof(pmcs[0]);
+	struct pm2_register *before, *reg;
+	struct pm_diag diag;
+	size_t i, n = size / sizeof(pmcs[0]);
 	int err = pm2_check_vector(context, pmcs, size, sizeof(pmcs[0]));
 
 	err = err ?: check_pmcs(context, pmcs, n);
-	return err ?: write_pmcs(context, pmcs, n);
+	if (err)
+		return err;
+	before = calloc(n, sizeof(before[0]));
+	if (!before)
+		return pm_diag_set(&context->diag, -ENOMEM, "out of memory");
+	/* Each element may add a register and leave a spare counter. */
+	err = reserve(context, 2 * n);
+	for (i = 0; i < n && !err; i++) {
+		reg = touch(context, pmcs[i].reg_set, pmcs[i].reg_num);
+		before[i] = *reg;
+		err = program(context, reg, &pmcs[i]);
+	}
+	err = err ?: pm2_overflows_apply(context);
+	if (err) {
+		diag = context->diag;
+		while (i--)
+			undo(context, &before[i]);
+		pm2_overflows_apply(context);
+		context->diag = diag;
+	}
+	free(before);
+	return err;
 }
 
 PM_EXPORT int pfm_write_pmcs(int fd, struct pfarg_pmc *req, size_t size)
 {
-	struct pm2_context *context = pm2_context_enter(fd);
+	struct pm2_context *context = pm2_context_enter(fd, PM2_CALL);
 
 	if (!context)
 		return -1;
@@ -302,15 +435,19 @@ static int check_pmds(struct pm2_context *context, const struct pfarg_pmd *pmds,
 	size_t i;
 	int err = 0;
 
-	for (i = 0; i < n && !err; i++) {
-		err = pm2_check_flags(context, pmds[i].reg_flags, KNOWN_PMD_FLAGS);
-		err = err
-			      ?: pm2_check_reserved(context, i, 0, pmds[i].reg_reserved2,
-						    sizeof(pmds[i].reg_reserved2));
-	}
+	for (i = 0; i < n && !err; i++)
+		err = check_fields(context, i, pmds[i].reg_flags, KNOWN_PMD_FLAGS,
+				   pmds[i].reg_reserved2, sizeof(pmds[i].reg_reserved2));
 	for (i = 0; i < n && !err; i++)
 		err = check_register(context, i, pmds[i].reg_set, pmds[i].reg_num);
 	return err;
+}
+
+/* Returns the register that PMD names, or NULL. */
+static struct pm2_register *reg_of(struct pm2_context *context,
+				   const struct pfarg_pmd *pmd)
+{
+	return find(context, pmd->reg_set, pmd->reg_num);
 }
 
 /* Finds or adds the registers that PMDS name. */
@@ -320,32 +457,28 @@ static int touch_all(struct pm2_context *context, const struct pfarg_pmd *pmds, 
 	int err;
 
 	for (i = 0; i < n; i++)
-		missing += !pm2_register_find(context, pmds[i].reg_set, pmds[i].reg_num);
-	err = missing ? pm2_registers_reserve(context, missing) : 0;
+		missing += !reg_of(context, &pmds[i]);
+	err = missing ? reserve(context, missing) : 0;
 	for (i = 0; i < n && missing && !err; i++)
-		pm2_register_touch(context, pmds[i].reg_set, pmds[i].reg_num);
+		touch(context, pmds[i].reg_set, pmds[i].reg_num);
 	return err;
 }
 
-/* Exchanges the effects of overflows with SAVED, and applies them to the session. */
-static int exchange_overflows(struct pm2_context *context, const struct pfarg_pmd *pmds,
-			      size_t n, struct pm2_overflow *saved)
+/* Sets the effects of overflows, also in the session. SAVED gets the old ones. */
+static int set_overflows(struct pm2_context *context, const struct pfarg_pmd *pmds,
+			 size_t n, struct pm2_overflow *saved)
 {
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < n; i++) {
-		struct pm2_register *reg =
-			pm2_register_find(context, pmds[i].reg_set, pmds[i].reg_num);
-		struct pm2_overflow old = reg->overflow;
+		struct pm2_register *reg = reg_of(context, &pmds[i]);
 
-		reg->overflow = saved[i];
-		saved[i] = old;
+		saved[i] = reg->overflow;
+		reg->overflow = overflow_of(&pmds[i]);
 	}
 	for (i = 0; i < n && !err; i++)
-		err = pm2_overflow_apply(
-			context,
-			pm2_register_find(context, pmds[i].reg_set, pmds[i].reg_num));
+		err = apply_overflow(context, reg_of(context, &pmds[i]));
 	return err;
 }
 
@@ -356,8 +489,7 @@ static int write_values(struct pm2_context *context, const struct pfarg_pmd *pmd
 	int err = 0;
 
 	for (i = 0; i < n; i++) {
-		const struct pm2_register *reg =
-			pm2_register_find(context, pmds[i].reg_set, pmds[i].reg_num);
+		const struct pm2_register *reg = reg_of(context, &pmds[i]);
 
 		if (reg->counter >= 0)
 			writes[counted++] =
@@ -369,8 +501,7 @@ static int write_values(struct pm2_context *context, const struct pfarg_pmd *pmd
 			context, perfmon_session_write(context->session, writes, counted,
 						       sizeof(writes[0]), 0));
 	for (i = 0; i < n && err >= 0; i++)
-		pm2_register_find(context, pmds[i].reg_set, pmds[i].reg_num)->value =
-			pmds[i].reg_value;
+		reg_of(context, &pmds[i])->value = pmds[i].reg_value;
 	return err < 0 ? err : 0;
 }
 
@@ -381,42 +512,15 @@ static void restore_overflows(struct pm2_context *context, const struct pfarg_pm
 	struct pm_diag diag = context->diag;
 
 	while (n--)
-		pm2_register_find(context, pmds[n].reg_set, pmds[n].reg_num)->overflow =
-			saved[n];
-	pm2_overflow_apply_all(context);
+		reg_of(context, &pmds[n])->overflow = saved[n];
+	pm2_overflows_apply(context);
 	context->diag = diag;
-}
-
-static int write_pmds(struct pm2_context *context, const struct pfarg_pmd *pmds, size_t n)
-{
-	struct perfmon_write few_writes[PM2_FEW], *writes = few_writes;
-	struct pm2_overflow few_overflows[PM2_FEW], *overflows = few_overflows;
-	size_t i;
-	int err;
-
-	if (n > PM2_FEW) {
-		writes = calloc(n, sizeof(writes[0]));
-		overflows = calloc(n, sizeof(overflows[0]));
-	}
-	err = writes && overflows ? touch_all(context, pmds, n)
-				  : pm_diag_set(&context->diag, -ENOMEM, "out of memory");
-	if (!err) {
-		for (i = 0; i < n; i++)
-			pm2_overflow_take(&overflows[i], &pmds[i]);
-		err = exchange_overflows(context, pmds, n, overflows);
-		err = err ?: write_values(context, pmds, n, writes);
-		if (err)
-			restore_overflows(context, pmds, n, overflows);
-	}
-	if (n > PM2_FEW) {
-		free(writes);
-		free(overflows);
-	}
-	return err;
 }
 
 int pm2_pmds_write(struct pm2_context *context, const struct pfarg_pmd *pmds, size_t size)
 {
+	struct perfmon_write few_writes[PM2_FEW], *writes;
+	struct pm2_overflow few_overflows[PM2_FEW], *overflows;
 	size_t i, n = size / sizeof(pmds[0]);
 	int err = pm2_check_vector(context, pmds, size, sizeof(pmds[0]));
 
@@ -429,74 +533,73 @@ int pm2_pmds_write(struct pm2_context *context, const struct pfarg_pmd *pmds, si
 				"sampling format",
 				i);
 	}
-	return err ?: write_pmds(context, pmds, n);
+	if (err)
+		return err;
+	writes = pm2_vector(context, few_writes, n, sizeof(writes[0]));
+	overflows = pm2_vector(context, few_overflows, n, sizeof(overflows[0]));
+	err = writes && overflows ? touch_all(context, pmds, n) : -ENOMEM;
+	if (!err) {
+		err = set_overflows(context, pmds, n, overflows);
+		err = err ?: write_values(context, pmds, n, writes);
+		if (err)
+			restore_overflows(context, pmds, n, overflows);
+	}
+	pm2_vector_free(writes, few_writes);
+	pm2_vector_free(overflows, few_overflows);
+	return err;
 }
 
 PM_EXPORT int pfm_write_pmds(int fd, struct pfarg_pmd *req, size_t size)
 {
-	struct pm2_context *context = pm2_context_enter(fd);
+	struct pm2_context *context = pm2_context_enter(fd, PM2_CALL);
 
 	if (!context)
 		return -1;
 	return pm2_context_leave(context, pm2_pmds_write(context, req, size));
 }
 
-static void fill_pmd(struct pm2_context *context, const struct pm2_register *reg,
-		     uint64_t value, struct pfarg_pmd *pmd)
+int pm2_pmds_read(struct pm2_context *context, struct pfarg_pmd *pmds, size_t size)
 {
-	uint64_t last_reset = 0;
-
-	if (reg && reg->counter >= 0 && reg->applied.how.size)
-		perfmon_overflow_last_reset(context->session, (uint32_t)reg->counter,
-					    &last_reset, NULL);
-	pmd->reg_value = value;
-	pmd->reg_last_reset_val = last_reset;
-}
-
-static int read_pmds(struct pm2_context *context, struct pfarg_pmd *pmds, size_t n)
-{
-	struct perfmon_value few[PM2_FEW],
-		*values = n > PM2_FEW ? calloc(n, sizeof(few[0])) : few;
+	struct perfmon_value few[PM2_FEW], *values;
 	const struct pm2_register *reg;
-	size_t i, counted = 0;
-	int err = 0;
+	size_t i, n = size / sizeof(pmds[0]), counted = 0;
+	int err = pm2_check_vector(context, pmds, size, sizeof(pmds[0]));
 
+	err = err ?: check_pmds(context, pmds, n);
+	if (err)
+		return err;
+	values = pm2_vector(context, few, n, sizeof(few[0]));
 	if (!values)
-		return pm_diag_set(&context->diag, -ENOMEM, "out of memory");
+		return -ENOMEM;
 	for (i = 0; i < n; i++) {
-		reg = pm2_register_find(context, pmds[i].reg_set, pmds[i].reg_num);
+		reg = reg_of(context, &pmds[i]);
 		if (reg && reg->counter >= 0)
-			values[counted++] =
-				(struct perfmon_value){.index = (uint32_t)reg->counter};
+			values[counted++].index = (uint32_t)reg->counter;
 	}
 	if (counted)
 		err = pm2_session_said(
 			context, perfmon_session_read(context->session, values, counted,
 						      sizeof(values[0]), 0));
 	for (i = 0, counted = 0; i < n && err >= 0; i++) {
-		reg = pm2_register_find(context, pmds[i].reg_set, pmds[i].reg_num);
+		uint64_t last_reset = 0;
+
+		reg = reg_of(context, &pmds[i]);
+		pmds[i].reg_value = reg ? reg->value : 0;
 		if (reg && reg->counter >= 0)
-			fill_pmd(context, reg, values[counted++].value, &pmds[i]);
-		else
-			fill_pmd(context, reg, reg ? reg->value : 0, &pmds[i]);
+			pmds[i].reg_value = values[counted++].value;
+		if (reg && reg->counter >= 0 && reg->applied.how.size)
+			perfmon_overflow_last_reset(context->session,
+						    (uint32_t)reg->counter, &last_reset,
+						    NULL);
+		pmds[i].reg_last_reset_val = last_reset;
 	}
-	if (values != few)
-		free(values);
+	pm2_vector_free(values, few);
 	return err < 0 ? err : 0;
-}
-
-int pm2_pmds_read(struct pm2_context *context, struct pfarg_pmd *pmds, size_t size)
-{
-	size_t n = size / sizeof(pmds[0]);
-	int err = pm2_check_vector(context, pmds, size, sizeof(pmds[0]));
-
-	err = err ?: check_pmds(context, pmds, n);
-	return err ?: read_pmds(context, pmds, n);
 }
 
 PM_EXPORT int pfm_read_pmds(int fd, struct pfarg_pmd *pmds, size_t size)
 {
-	struct pm2_context *context = pm2_context_enter(fd);
+	struct pm2_context *context = pm2_context_enter(fd, PM2_CALL);
 
 	if (!context)
 		return -1;

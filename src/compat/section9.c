@@ -45,7 +45,7 @@ static void *enter(int fd, const void *from, int n, void *few, size_t element,
 {
 	void *copies;
 
-	*context = pm2_context_enter(fd);
+	*context = pm2_context_enter(fd, PM2_CALL);
 	*err = -1;
 	if (!*context)
 		return NULL;
@@ -62,18 +62,14 @@ static void *enter(int fd, const void *from, int n, void *few, size_t element,
 				   PERFMON_SESSION_VECTOR_MAX);
 	if (*err)
 		return NULL;
-	if (n <= PM2_FEW)
-		return memset(few, 0, (size_t)n * element);
-	copies = calloc((size_t)n, element);
-	if (!copies)
-		*err = pm_diag_set(&(*context)->diag, -ENOMEM, "out of memory");
+	copies = pm2_vector(*context, few, (size_t)n, element);
+	*err = copies ? 0 : -ENOMEM;
 	return copies;
 }
 
 static int leave(struct pm2_context *context, int err, const void *few, void *copies)
 {
-	if (copies != few)
-		free(copies);
+	pm2_vector_free(copies, few);
 	return context ? pm2_context_leave(context, err) : -1;
 }
 
@@ -96,47 +92,37 @@ PM_EXPORT int pfm_section9_write_pmcs(int fd, struct pfarg_section9_pmc *pmcs, i
 	return leave(context, err, few, copies);
 }
 
-static void copy_pmds(struct pfarg_pmd *copies, const struct pfarg_section9_pmd *pmds,
-		      int n)
+/* Writes or reads PMDS. */
+static int transfer_pmds(int fd, struct pfarg_section9_pmd *pmds, int n, bool write)
 {
-	int i;
+	struct pfarg_pmd few[PM2_FEW], *copies;
+	struct pm2_context *context;
+	size_t size = (size_t)n * sizeof(few[0]);
+	int i, err;
 
-	for (i = 0; i < n; i++) {
+	copies = enter(fd, pmds, n, few, sizeof(few[0]), &context, &err);
+	for (i = 0; i < n && !err; i++) {
 		copies[i].reg_num = pmds[i].reg_num;
 		copies[i].reg_value = pmds[i].reg_value;
 		copies[i].reg_reserved2[0] =
 			!pm2_is_zero(pmds[i].reserved, sizeof(pmds[i].reserved));
 	}
+	if (!err)
+		err = write ? pm2_pmds_write(context, copies, size)
+			    : pm2_pmds_read(context, copies, size);
+	for (i = 0; i < n && !err && !write; i++)
+		pmds[i].reg_value = copies[i].reg_value;
+	return leave(context, err, few, copies);
 }
 
 PM_EXPORT int pfm_section9_write_pmds(int fd, struct pfarg_section9_pmd *pmds, int n)
 {
-	struct pfarg_pmd few[PM2_FEW], *copies;
-	struct pm2_context *context;
-	int err;
-
-	copies = enter(fd, pmds, n, few, sizeof(few[0]), &context, &err);
-	if (!err) {
-		copy_pmds(copies, pmds, n);
-		err = pm2_pmds_write(context, copies, (size_t)n * sizeof(copies[0]));
-	}
-	return leave(context, err, few, copies);
+	return transfer_pmds(fd, pmds, n, true);
 }
 
 PM_EXPORT int pfm_section9_read_pmds(int fd, struct pfarg_section9_pmd *pmds, int n)
 {
-	struct pfarg_pmd few[PM2_FEW], *copies;
-	struct pm2_context *context;
-	int i, err;
-
-	copies = enter(fd, pmds, n, few, sizeof(few[0]), &context, &err);
-	if (!err) {
-		copy_pmds(copies, pmds, n);
-		err = pm2_pmds_read(context, copies, (size_t)n * sizeof(copies[0]));
-	}
-	for (i = 0; i < n && !err; i++)
-		pmds[i].reg_value = copies[i].reg_value;
-	return leave(context, err, few, copies);
+	return transfer_pmds(fd, pmds, n, false);
 }
 
 /* --- attaching and counting --------------------------------------------------------- */
@@ -165,7 +151,7 @@ static int check_load(struct pm2_context *context, const struct pfarg_section9_l
 
 PM_EXPORT int pfm_section9_load_context(int fd, const struct pfarg_section9_load *load)
 {
-	struct pm2_context *context = pm2_context_enter_to_load(fd);
+	struct pm2_context *context = pm2_context_enter(fd, PM2_CALL_TO_LOAD);
 	int err;
 
 	if (!context)

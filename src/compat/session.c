@@ -7,7 +7,6 @@
 #include "compat/compat.h"
 #include "core/api/export.h"
 #include "core/kernel/kernel.h"
-#include "perfmon/sampling.h"
 
 #define KNOWN_CONTEXT_FLAGS                                                              \
 	(PFM_FL_NOTIFY_BLOCK | PFM_FL_SYSTEM_WIDE | PFM_FL_SMPL_FMT | PFM_FL_OVFL_NO_MSG)
@@ -16,7 +15,10 @@
 PM_EXPORT int pfm_create_context_args(int flags, const char *smpl_name, void *smpl_arg,
 				      size_t arg_size)
 {
-	const struct pm2_format format = {smpl_name, smpl_arg, arg_size};
+	const struct perfmon_sampling sampling = {.size = sizeof(sampling),
+						  .format = smpl_name,
+						  .data = smpl_arg,
+						  .data_size = arg_size};
 
 	if (flags & ~KNOWN_CONTEXT_FLAGS)
 		return pm2_result(-EINVAL);
@@ -26,7 +28,7 @@ PM_EXPORT int pfm_create_context_args(int flags, const char *smpl_name, void *sm
 		return pm2_result(-EINVAL);
 	if (flags & PFM_FL_SMPL_FMT && !smpl_name)
 		return pm2_result(-EINVAL);
-	return pm2_result(pm2_context_create((uint32_t)flags, &format));
+	return pm2_result(pm2_context_create((uint32_t)flags, &sampling));
 }
 
 /* For programs that call the function and not the macro. */
@@ -49,21 +51,20 @@ PM_EXPORT int(pfm_create_context)(int flags, ...)
 
 int pm2_load(struct pm2_context *context, int target)
 {
-	if (context->is_cpu)
-		return pm2_session_said(
-			context, perfmon_session_attach(context->session,
-							PERFMON_TARGET_KIND_CPU, target));
-	if (target <= 0)
+	if (!context->is_cpu && target <= 0)
 		return pm_diag_set(&context->diag, -EINVAL,
 				   "%d is not the number of a thread", target);
 	return pm2_session_said(
-		context, perfmon_session_attach(context->session,
-						PERFMON_TARGET_KIND_THREAD, target));
+		context,
+		perfmon_session_attach(context->session,
+				       context->is_cpu ? PERFMON_TARGET_KIND_CPU
+						       : PERFMON_TARGET_KIND_THREAD,
+				       target));
 }
 
 PM_EXPORT int pfm_load_context(int fd, int flags, ...)
 {
-	struct pm2_context *context = pm2_context_enter_to_load(fd);
+	struct pm2_context *context = pm2_context_enter(fd, PM2_CALL_TO_LOAD);
 	va_list more;
 	int target, err;
 
@@ -79,7 +80,7 @@ PM_EXPORT int pfm_load_context(int fd, int flags, ...)
 /* Calls FUNCTION for the session of FD. No flags are known. */
 static int call(int fd, int flags, int (*function)(struct perfmon_session *session))
 {
-	struct pm2_context *context = pm2_context_enter(fd);
+	struct pm2_context *context = pm2_context_enter(fd, PM2_CALL);
 	int err;
 
 	if (!context)
@@ -94,15 +95,6 @@ PM_EXPORT int pfm_unload_context(int fd, int flags, ...)
 	return call(fd, flags, perfmon_session_detach);
 }
 
-static int start_set(struct pm2_context *context, int set)
-{
-	if (set < 0 || set > UINT16_MAX)
-		return pm_diag_set(&context->diag, -EINVAL, "there is no event set %d",
-				   set);
-	return pm2_session_said(context,
-				perfmon_set_start(context->session, (uint16_t)set));
-}
-
 static int start(struct pm2_context *context, int flags, int set)
 {
 	int err = pm2_check_flags(context, (uint32_t)flags, KNOWN_START_FLAGS);
@@ -115,17 +107,19 @@ static int start(struct pm2_context *context, int flags, int set)
 	    perfmon_session_state(context->session) != PERFMON_STATE_MASKED)
 		return pm_diag_set(&context->diag, -EBUSY,
 				   "the session does not wait for a restart");
+	if (flags & PFM_STARTFL_SET && (set < 0 || set > UINT16_MAX))
+		return pm_diag_set(&context->diag, -EINVAL, "there is no event set %d",
+				   set);
 	if (flags & PFM_STARTFL_SET)
-		err = start_set(context, set);
+		err = perfmon_set_start(context->session, (uint16_t)set);
 	if (!err && flags & PFM_STARTFL_RESTART)
-		err = pm2_session_said(context,
-				       perfmon_overflow_restart(context->session));
-	return err;
+		err = perfmon_overflow_restart(context->session);
+	return pm2_session_said(context, err);
 }
 
 PM_EXPORT int pfm_start(int fd, int flags, ...)
 {
-	struct pm2_context *context = pm2_context_enter(fd);
+	struct pm2_context *context = pm2_context_enter(fd, PM2_CALL);
 	va_list more;
 	int set = 0;
 
@@ -146,7 +140,7 @@ PM_EXPORT int pfm_stop(int fd, int flags, ...)
 
 PM_EXPORT int pfm_message(int fd, char *text, size_t size)
 {
-	struct pm2_context *context = pm2_context_enter_to_ask(fd);
+	struct pm2_context *context = pm2_context_enter(fd, PM2_CALL_TO_ASK);
 	size_t length;
 
 	if (!context)
@@ -162,7 +156,7 @@ PM_EXPORT int pfm_message(int fd, char *text, size_t size)
 
 PM_EXPORT const void *pfm_smpl_buffer(int fd, size_t *size)
 {
-	struct pm2_context *context = pm2_context_enter(fd);
+	struct pm2_context *context = pm2_context_enter(fd, PM2_CALL);
 	const void *buffer;
 
 	if (!context)

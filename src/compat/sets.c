@@ -9,20 +9,7 @@
 
 #define KNOWN_SET_FLAGS (PFM_SETFL_OVFL_SWITCH | PFM_SETFL_TIME_SWITCH)
 
-static int check_element(struct pm2_context *context, size_t i,
-			 const struct pfarg_setdesc *set)
-{
-	int err = pm2_check_flags(context, set->set_flags, KNOWN_SET_FLAGS);
-
-	if (err)
-		return err;
-	return pm2_check_reserved(context, i, set->set_reserved1, set->reserved,
-				  sizeof(set->reserved));
-}
-
-/*
- * Returns the set that the session creates, or deletes; a deletion uses only the number.
- */
+/* Returns the set to create, or to delete: a deletion uses only the number. */
 static struct perfmon_set set_of(const struct pfarg_setdesc *from)
 {
 	struct perfmon_set set = {.id = from->set_id};
@@ -38,28 +25,30 @@ static struct perfmon_set set_of(const struct pfarg_setdesc *from)
 
 static int change(int fd, bool create, struct pfarg_setdesc *sets, size_t size)
 {
-	struct pm2_context *context = pm2_context_enter(fd);
+	struct pm2_context *context = pm2_context_enter(fd, PM2_CALL);
 	size_t i, n = size / sizeof(sets[0]);
-	struct perfmon_set *own = NULL;
+	struct perfmon_set few[PM2_FEW], *own = NULL;
 	int err;
 
 	if (!context)
 		return -1;
 	err = pm2_check_vector(context, sets, size, sizeof(sets[0]));
 	for (i = 0; create && i < n && !err; i++)
-		err = check_element(context, i, &sets[i]);
-	if (!err) {
-		own = calloc(n, sizeof(own[0]));
-		err = own ? 0 : -ENOMEM;
-	}
+		err = pm2_check_flags(context, sets[i].set_flags, KNOWN_SET_FLAGS)
+			      ?: pm2_check_reserved(context, i, sets[i].set_reserved1,
+						    sets[i].reserved,
+						    sizeof(sets[i].reserved));
+	own = err ? NULL : pm2_vector(context, few, n, sizeof(own[0]));
+	if (!err && !own)
+		err = -ENOMEM;
 	for (i = 0; i < n && !err; i++)
 		own[i] = set_of(&sets[i]);
 	if (!err)
-		err = create ? perfmon_set_create(context->session, own, n,
-						  sizeof(own[0]))
-			     : perfmon_set_delete(context->session, own, n,
-						  sizeof(own[0]));
-	err = pm2_session_said(context, err);
+		err = pm2_session_said(context,
+				       create ? perfmon_set_create(context->session, own,
+								   n, sizeof(own[0]))
+					      : perfmon_set_delete(context->session, own,
+								   n, sizeof(own[0])));
 	for (i = 0; i < n && err >= 0; i++) {
 		if (!create)
 			pm2_registers_drop_set(context, sets[i].set_id);
@@ -67,8 +56,8 @@ static int change(int fd, bool create, struct pfarg_setdesc *sets, size_t size)
 			sets[i].set_timeout = own[i].timeout_ns;
 	}
 	if (!create && err >= 0)
-		pm2_overflow_apply_all(context);
-	free(own);
+		pm2_overflows_apply(context);
+	pm2_vector_free(own, few);
 	return pm2_context_leave(context, err < 0 ? err : 0);
 }
 
@@ -107,7 +96,7 @@ static void fill_info(struct pm2_context *context, const struct perfmon_set_info
 		      struct pfarg_setinfo *info)
 {
 	uint32_t overflowed[PERFMON_SESSION_COUNTERS_MAX];
-	uint64_t counters[PM2_COUNTER_WORDS] = {0};
+	uint64_t counters[PM2_MASK_WORDS] = {0};
 	int n;
 
 	*info = (struct pfarg_setinfo){.set_id = from->id,
@@ -130,9 +119,9 @@ static void fill_info(struct pm2_context *context, const struct perfmon_set_info
 
 PM_EXPORT int pfm_getinfo_evtsets(int fd, struct pfarg_setinfo *info, size_t size)
 {
-	struct pm2_context *context = pm2_context_enter(fd);
+	struct pm2_context *context = pm2_context_enter(fd, PM2_CALL);
 	size_t i, n = size / sizeof(info[0]);
-	struct perfmon_set_info *own = NULL;
+	struct perfmon_set_info few[PM2_FEW], *own = NULL;
 	int err;
 
 	if (!context)
@@ -142,10 +131,9 @@ PM_EXPORT int pfm_getinfo_evtsets(int fd, struct pfarg_setinfo *info, size_t siz
 		err = pm2_check_reserved(
 			context, i, info[i].set_reserved1, &info[i].set_reserved3[1],
 			sizeof(info[i].set_reserved3) - sizeof(info[i].set_leftover));
-	if (!err) {
-		own = calloc(n, sizeof(own[0]));
-		err = own ? 0 : -ENOMEM;
-	}
+	own = err ? NULL : pm2_vector(context, few, n, sizeof(own[0]));
+	if (!err && !own)
+		err = -ENOMEM;
 	for (i = 0; i < n && !err; i++)
 		own[i].id = info[i].set_id;
 	err = err
@@ -154,6 +142,6 @@ PM_EXPORT int pfm_getinfo_evtsets(int fd, struct pfarg_setinfo *info, size_t siz
 							       sizeof(own[0])));
 	for (i = 0; i < n && err >= 0; i++)
 		fill_info(context, &own[i], &info[i]);
-	free(own);
+	pm2_vector_free(own, few);
 	return pm2_context_leave(context, err < 0 ? err : 0);
 }
