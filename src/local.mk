@@ -75,12 +75,12 @@ libperfmon_core_la_SOURCES = \
 	src/core/report/merge/merge.c src/core/report/merge/merge.h src/core/report/merge/nodes.c \
 	src/core/report/merge/notes.c src/core/report/merge/parts.h \
 	src/core/report/merge/processes.c src/core/report/merge/ranges.c \
-	src/core/report/model/cost.c src/core/report/model/event_name.c \
+	src/core/report/model/change.c src/core/report/model/cost.c src/core/report/model/event_name.c \
 	src/core/report/model/event_name.h src/core/report/model/flat.c \
 	src/core/report/model/groups.c src/core/report/model/groups.h \
 	src/core/report/model/hottest.c src/core/report/model/metric.c \
 	src/core/report/model/metric.h src/core/report/model/metric_columns.c \
-	src/core/report/model/model.c src/core/report/model/model.h src/core/report/model/node.h \
+	src/core/report/model/model.c src/core/report/model/model.h \
 	src/core/report/model/rest.c src/core/report/model/sanity.c src/core/report/model/stride.c \
 	src/core/report/model/sums.c src/core/report/model/times.c src/core/report/model/times.h \
 	src/core/report/model/tree.c src/core/report/model/tree.h \

@@ -547,7 +547,7 @@ tests_test_info_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_info_LDADD = $(TEST_LIBS)
 
 tests_test_top_SOURCES = tests/test_top.c tests/profile_builder.h src/cli/top/top.h \
-	src/cli/top/cpu.c src/cli/top/data.c src/cli/top/table.c
+	src/cli/top/data.c src/cli/top/table.c
 tests_test_top_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_top_LDADD = $(TEST_LIBS) -lm
 

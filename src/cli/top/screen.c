@@ -27,12 +27,13 @@ struct screen {
 	struct top_table table;
 	uint32_t first_row, first_column; /* the first ones that are shown */
 	bool paused, help;
-	bool typing;	    /* a filter */
-	char was[TOP_TEXT]; /* the filter before that */
-	char problem[700];  /* the error of the last look, or "" */
-	uint64_t shown;	    /* tables */
-	uint64_t next_ns;   /* time of the next look */
-	int stop_fd;	    /* of SIGTSTP */
+	bool typing;		/* a filter */
+	char was[TOP_TEXT];	/* the filter before that */
+	struct pm_diag problem; /* the error of the last look */
+	uint64_t shown;		/* tables */
+	uint64_t next_ns;	/* time of the next look */
+	sigset_t stops;		/* SIGTSTP, and a descriptor for it */
+	int stop_fd;
 };
 
 /* --- restoring the terminal ------------------------------------------------------- */
@@ -69,9 +70,7 @@ static void end_by_signal(int number)
 	(void)ignored;
 	tcsetattr(STDIN_FILENO, TCSANOW, &before.modes);
 	sigaction(number, &action, NULL);
-	/*
-	 * The signal is blocked here, and comes when this returns; a fault is repeated.
-	 */
+	/* The signal is blocked and comes when this returns; a fault is repeated. */
 	raise(number);
 }
 
@@ -104,35 +103,21 @@ static void catch_signals(void)
 	}
 }
 
-/* Blocks SIGTSTP, which ncurses ignores while it draws. Returns a descriptor for it, or
- * -1. */
-static int stops_wait(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGTSTP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-/* Stops, with the terminal restored, until the process is continued. */
-static void stop(int stop_fd)
+/* Stops, with the terminal restored, until the process is continued. STOPS is SIGTSTP,
+ * which is blocked, since ncurses ignores it while it draws. */
+static void stop(int stop_fd, const sigset_t *stops)
 {
 	struct sigaction action = {.sa_handler = SIG_DFL}, old;
 	struct signalfd_siginfo info;
-	sigset_t set;
 
 	if (read(stop_fd, &info, sizeof(info)) != sizeof(info))
 		return;
 	endwin();
 	sigaction(SIGTSTP, &action, &old);
 	raise(SIGTSTP);
-	sigemptyset(&set);
-	sigaddset(&set, SIGTSTP);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	sigprocmask(SIG_UNBLOCK, stops, NULL);
 	/* The process stopped here. */
-	sigprocmask(SIG_BLOCK, &set, NULL);
+	sigprocmask(SIG_BLOCK, stops, NULL);
 	sigaction(SIGTSTP, &old, NULL);
 	refresh();
 }
@@ -187,95 +172,75 @@ static int put(int y, int x, int width, const char *text)
 	while (*text) {
 		wchar_t c;
 		size_t length = mbrtowc(&c, text, strlen(text), &state);
-		int columns;
+		bool is_text = length != (size_t)-1 && length != (size_t)-2;
+		int columns = is_text ? wcwidth(c) : -1;
 
-		if (length == (size_t)-1 || length == (size_t)-2) {
-			/* Not a character of this locale. */
+		if (!is_text) {
 			memset(&state, 0, sizeof(state));
 			length = 1;
-			if (taken + 1 > width)
-				break;
+		}
+		if (taken + (columns < 0 ? 1 : columns) > width)
+			break;
+		if (columns >= 0) {
+			addnstr(text, (int)length);
+			taken += columns;
+		} else {
+			/* A control character, which ncurses might pass on, or not a
+			 * character of this locale. */
 			addch('?');
 			taken++;
-			text++;
-			continue;
 		}
-		columns = wcwidth(c);
-		/* A control character, which ncurses might pass on. */
-		if (columns < 0) {
-			columns = 1;
-			c = L'?';
-		}
-		if (taken + columns > width)
-			break;
-		if (c == L'?')
-			addch('?');
-		else
-			addnstr(text, (int)length);
-		taken += columns;
 		text += length;
 	}
 	return taken;
 }
 
-static void put_right(int y, int right, const char *text)
+static void put_bold(int y, const char *text)
 {
-	put(y, right - (int)strlen(text), COLS, text);
+	attron(A_BOLD);
+	put(y, 0, COLS, text);
+	attroff(A_BOLD);
 }
 
 static int rows_visible(void)
 {
-	return LINES - HEAD_LINES - 1 > 0 ? LINES - HEAD_LINES - 1 : 0;
+	return LINES > HEAD_LINES + 1 ? LINES - HEAD_LINES - 1 : 0;
 }
 
 /* Returns the width of the name's column, at most half of the screen. */
 static int name_columns(const struct screen *screen)
 {
-	int most = COLS / 2;
+	int width = (int)screen->table.name_width, most = COLS / 2;
 
-	return screen->table.name_width < (size_t)most ? (int)screen->table.name_width
-						       : most;
+	return width < most ? width : most;
 }
 
-/* Calls DRAW with the end of each column that is on the screen. */
-static void columns_each(const struct screen *screen,
-			 void (*draw)(const struct screen *, uint32_t column, int end,
-				      int y, const struct top_row *row),
-			 int y, const struct top_row *row)
+/* Draws the columns of ROW (NULL: their headings) that are on the screen. */
+static void draw_columns(const struct screen *screen, int y, const struct top_row *row)
 {
+	const struct top_table *table = &screen->table;
 	int x = name_columns(screen);
 
-	for (uint32_t c = screen->first_column; c < screen->table.column_count; c++) {
-		const struct top_column *column = &screen->table.columns[c];
+	for (uint32_t c = screen->first_column; c < table->column_count; c++) {
+		const struct top_column *column = &table->columns[c];
 		int end = x + 2 + (int)column->width;
 
 		x = end + (int)column->marks;
 		if (x > COLS)
 			return;
-		draw(screen, c, end, y, row);
+		if (row) {
+			const struct pm_cell *cell = &row->cells[c];
+
+			put(y, end - (int)strlen(cell->text), COLS, cell->text);
+			put(y, end, COLS, cell->marks);
+			continue;
+		}
+		if (c == table->sorted)
+			attron(A_BOLD | A_UNDERLINE);
+		put(y, end - (int)pm_out_plain(NULL, column->heading, 0), COLS,
+		    column->heading);
+		attroff(A_BOLD | A_UNDERLINE);
 	}
-}
-
-static void draw_heading(const struct screen *screen, uint32_t c, int end, int y,
-			 const struct top_row *row)
-{
-	const struct top_column *column = &screen->table.columns[c];
-
-	(void)row;
-	if (c == screen->table.sorted)
-		attron(A_BOLD | A_UNDERLINE);
-	put(y, end - (int)pm_out_plain(NULL, column->heading, 0), COLS, column->heading);
-	attroff(A_BOLD | A_UNDERLINE);
-}
-
-static void draw_cell(const struct screen *screen, uint32_t c, int end, int y,
-		      const struct top_row *row)
-{
-	const struct pm_cell *cell = &row->cells[c];
-
-	(void)screen;
-	put_right(y, end, cell->text);
-	put(y, end, COLS, cell->marks);
 }
 
 static void draw_row(const struct screen *screen, int y, const struct top_row *row)
@@ -285,31 +250,27 @@ static void draw_row(const struct screen *screen, int y, const struct top_row *r
 
 	if (!row->node) {
 		top_group_title(screen->table.look, row->group, title, sizeof(title));
-		attron(A_BOLD);
-		put(y, 0, COLS, title);
-		attroff(A_BOLD);
+		put_bold(y, title);
 		return;
 	}
 	pm_cell_name(row->tree, row->node, &out);
 	out.buffer[out.used] = '\0';
 	put(y, 0, name_columns(screen), out.buffer);
-	columns_each(screen, draw_cell, y, row);
+	draw_columns(screen, y, row);
 }
 
 static void draw_state(const struct screen *screen)
 {
 	const struct top_options *options = screen->options;
 	const struct top_table *table = &screen->table;
-	char text[900], common[400];
+	char text[sizeof(screen->problem.text)], common[400];
 
-	if (*screen->problem)
-		snprintf(text, sizeof(text), "%s", screen->problem);
+	if (*screen->problem.text)
+		snprintf(text, sizeof(text), "%s", screen->problem.text);
 	else
 		top_text_problem(screen->watch, text, sizeof(text));
 	if (*text) {
-		attron(A_BOLD);
-		put(1, 0, COLS, text);
-		attroff(A_BOLD);
+		put_bold(1, text);
 		return;
 	}
 	top_table_common(table, common, sizeof(common));
@@ -355,6 +316,7 @@ static void draw_help(void)
 		"   perfmon-top(1) has the other marks",
 	};
 
+	put(0, 0, COLS, "perfmon top");
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		put((int)i + 2, 2, COLS, lines[i]);
 }
@@ -374,26 +336,18 @@ static void draw_keys(const struct screen *screen)
 		    : "q leave  h help  p hold  < > r sort  / filter  t threads  f flat");
 }
 
-static void draw(const struct screen *screen)
+static void draw_table(const struct screen *screen)
 {
 	char text[700];
 	int visible = rows_visible();
 
-	erase();
-	if (screen->help) {
-		put(0, 0, COLS, "perfmon top");
-		draw_help();
-		draw_keys(screen);
-		refresh();
-		return;
-	}
 	top_text_head(screen->watch, text, sizeof(text));
 	put(0, 0, COLS, text);
 	draw_state(screen);
 	attron(A_REVERSE);
 	mvhline(2, 0, ' ', COLS);
 	put(2, 0, COLS, "region");
-	columns_each(screen, draw_heading, 2, NULL);
+	draw_columns(screen, 2, NULL);
 	attroff(A_REVERSE);
 	for (int i = 0; i < visible; i++) {
 		uint32_t r = screen->first_row + (uint32_t)i;
@@ -405,6 +359,15 @@ static void draw(const struct screen *screen)
 		put(HEAD_LINES, 0, COLS,
 		    *screen->options->filter ? "no region matches the filter"
 					     : "no region was entered");
+}
+
+static void draw(const struct screen *screen)
+{
+	erase();
+	if (screen->help)
+		draw_help();
+	else
+		draw_table(screen);
 	draw_keys(screen);
 	refresh();
 }
@@ -414,19 +377,13 @@ static void draw(const struct screen *screen)
 /* Makes the table again with the present options. */
 static void remake(struct screen *screen)
 {
-	struct pm_diag diag = {0};
-	struct top_table table = {0};
+	struct pm_diag *problem = &screen->problem;
 
 	/* The old table shows a look that may have been freed. */
 	top_table_free(&screen->table);
-	if ((!screen->options->threads || !top_watch_threads(screen->watch, &diag)) &&
-	    !top_table_make(&table, screen->watch->look, screen->options, &diag)) {
-		screen->table = table;
-		return;
-	}
-	top_table_free(&table);
-	snprintf(screen->problem, sizeof(screen->problem), "%.*s",
-		 (int)sizeof(screen->problem) - 1, diag.text);
+	if ((screen->options->threads && top_watch_threads(screen->watch, problem)) ||
+	    top_table_make(&screen->table, screen->watch->look, screen->options, problem))
+		top_table_free(&screen->table);
 }
 
 /* Scrolls, but not beyond the table. */
@@ -564,18 +521,6 @@ static bool take_keys(struct screen *screen)
 
 /* --- the loop --------------------------------------------------------------------- */
 
-static void look_again(struct screen *screen)
-{
-	struct pm_diag diag = {0};
-
-	screen->problem[0] = '\0';
-	if (top_watch_look(screen->watch, true, &diag))
-		snprintf(screen->problem, sizeof(screen->problem), "%.*s",
-			 (int)sizeof(screen->problem) - 1, diag.text);
-	remake(screen);
-	screen->shown++;
-}
-
 static uint64_t now_ns(void)
 {
 	uint64_t ns = 0;
@@ -599,7 +544,7 @@ static void run(struct screen *screen)
 		wake = top_wait(screen->watch, screen->stop_fd,
 				looks ? screen->next_ns : 0);
 		if (wake == TOP_STOP)
-			stop(screen->stop_fd);
+			stop(screen->stop_fd, &screen->stops);
 		/* After any event: after a stop or a new size, ncurses does its work when
 		 * a key is read. */
 		if (!take_keys(screen))
@@ -612,8 +557,12 @@ static void run(struct screen *screen)
 			if (count && screen->shown >= count)
 				return;
 		}
-		if (wake == TOP_TIME_IS_UP || wake == TOP_END)
-			look_again(screen);
+		if (wake != TOP_TIME_IS_UP && wake != TOP_END)
+			continue;
+		pm_diag_clear(&screen->problem);
+		top_watch_look(screen->watch, true, &screen->problem);
+		remake(screen);
+		screen->shown++;
 	}
 }
 
@@ -636,21 +585,20 @@ int top_screen_run(struct top_watch *watch, struct top_options *options)
 		return err == -EINVAL && watch->look ? CLI_USAGE : CLI_FAILED;
 	}
 	top_notes_print(watch);
-	terminal = screen_begin();
-	if (!terminal) {
-		top_table_free(&screen.table);
-		return CLI_FAILED;
-	}
-	screen.stop_fd = stops_wait();
-	err = errno;
-	if (screen.stop_fd >= 0)
-		run(&screen);
-	endwin();
-	delscreen(terminal);
+	sigemptyset(&screen.stops);
+	sigaddset(&screen.stops, SIGTSTP);
+	sigprocmask(SIG_BLOCK, &screen.stops, NULL);
+	screen.stop_fd = signalfd(-1, &screen.stops, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (screen.stop_fd < 0)
-		cli_complain("top", "signalfd: %s", strerror(err));
-	else
+		cli_complain("top", "signalfd: %s", strerror(errno));
+	terminal = screen.stop_fd < 0 ? NULL : screen_begin();
+	if (terminal) {
+		run(&screen);
+		endwin();
+		delscreen(terminal);
+	}
+	if (screen.stop_fd >= 0)
 		close(screen.stop_fd);
 	top_table_free(&screen.table);
-	return screen.stop_fd < 0 ? CLI_FAILED : 0;
+	return terminal ? 0 : CLI_FAILED;
 }

@@ -7,12 +7,7 @@
 
 #include "cli/top/top.h"
 #include "core/report/output/escape.h"
-
-/* A group by region. */
-struct top_flat {
-	struct pm_report_tree change;
-	struct pm_report_tree sums;
-};
+#include "core/text/grow.h"
 
 /* --- numbers ---------------------------------------------------------------------- */
 
@@ -53,7 +48,8 @@ struct pm_value top_table_value(const struct top_table *table, const struct top_
 
 	switch (column->kind) {
 	case TOP_OPEN:
-		return number((double)row->open);
+		return number((double)pm_less(row->sums->nodes[row->node].entered,
+					      row->sums->nodes[row->node].visits));
 	case TOP_VISITS:
 		return per_second(number((double)node->visits), seconds);
 	case TOP_TIME:
@@ -61,9 +57,7 @@ struct pm_value top_table_value(const struct top_table *table, const struct top_
 		value = pm_report_time(tree, row->node, column->kind == TOP_SELF);
 		if (is_idle(node))
 			value = number(0);
-		/*
-		 * Under the Valgrind tool, a percentage of the counts of the whole group.
-		 */
+		/* Under the Valgrind tool, a percentage of the group's counts. */
 		if (exact)
 			value.value *=
 				tree->total_ticks ? 100 / (double)tree->total_ticks : 0;
@@ -195,24 +189,24 @@ static int columns_make(struct top_table *table)
 
 static int column_find(struct top_table *table, const char *name, struct pm_diag *diag)
 {
+	const struct top_column *columns = table->columns;
+	uint32_t count = table->column_count;
 	struct pm_diag all = {0};
 
-	table->sorted = table->column_count;
+	table->sorted = count;
 	if (!strcmp(name, "name"))
 		return 0;
-	for (uint32_t c = 0; c < table->column_count; c++)
-		if (!strcasecmp(table->columns[c].name, name)) {
+	for (uint32_t c = 0; c < count && table->sorted == count; c++)
+		if (!strcasecmp(columns[c].name, name))
 			table->sorted = c;
-			return 0;
-		}
-	for (uint32_t c = 0; c < table->column_count; c++)
-		if (table->columns[c].kind == TOP_EVENT &&
-		    pm_event_is_called(table->columns[c].name, name)) {
+	for (uint32_t c = 0; c < count && table->sorted == count; c++)
+		if (columns[c].kind == TOP_EVENT &&
+		    pm_event_is_called(columns[c].name, name))
 			table->sorted = c;
-			return 0;
-		}
-	for (uint32_t c = 0; c < table->column_count; c++)
-		pm_diag_add(&all, ", %s", table->columns[c].name);
+	if (table->sorted < count)
+		return 0;
+	for (uint32_t c = 0; c < count; c++)
+		pm_diag_add(&all, ", %s", columns[c].name);
 	return pm_diag_set(diag, -EINVAL, "'%s' is not a column: expects one of name%s",
 			   name, all.text);
 }
@@ -246,26 +240,20 @@ static int tree_sort(const struct top_table *table, struct pm_report_tree *tree,
 		     const struct pm_report_tree *sums, bool reverse)
 {
 	struct order order = {.tree = tree, .reverse = reverse};
-	uint32_t *numbers = malloc(tree->node_count * sizeof(*numbers));
+	int err;
 
 	order.best = malloc(tree->node_count * sizeof(*order.best));
 	order.by_name = table->sorted == table->column_count;
-	if (!numbers || !order.best) {
-		free(numbers);
-		free(order.best);
+	if (!order.best)
 		return -ENOMEM;
-	}
 	for (uint32_t n = 0; n < tree->node_count; n++) {
-		struct top_row row = {.tree = tree, .node = n};
+		struct top_row row = {.tree = tree, .sums = sums, .node = n};
+		struct pm_value value;
 
-		numbers[n] = n;
 		order.best[n] = -1;
-		tree->nodes[n].first_child = tree->nodes[n].next = 0;
 		if (!n || order.by_name)
 			continue;
-		row.open = pm_less(sums->nodes[n].entered, sums->nodes[n].visits);
-		struct pm_value value =
-			top_table_value(table, &row, &table->columns[table->sorted]);
+		value = top_table_value(table, &row, &table->columns[table->sorted]);
 		if (value.state == PM_COUNTED)
 			order.best[n] = value.value;
 	}
@@ -273,16 +261,9 @@ static int tree_sort(const struct top_table *table, struct pm_report_tree *tree,
 	for (uint32_t n = tree->node_count - 1; n > 0; n--)
 		if (order.best[n] > order.best[tree->nodes[n].parent])
 			order.best[tree->nodes[n].parent] = order.best[n];
-	qsort_r(numbers + 1, tree->node_count - 1, sizeof(*numbers), by_best, &order);
-	for (uint32_t i = tree->node_count - 1; i > 0; i--) {
-		struct pm_report_node *node = &tree->nodes[numbers[i]];
-
-		node->next = tree->nodes[node->parent].first_child;
-		tree->nodes[node->parent].first_child = numbers[i];
-	}
-	free(numbers);
+	err = pm_report_tree_order(tree, by_best, &order);
 	free(order.best);
-	return 0;
+	return err;
 }
 
 /* Returns which nodes pass the filter: those with it in their names, and all above and
@@ -306,46 +287,26 @@ static bool *filter_make(const struct pm_report_tree *tree, const char *filter)
 	return keep;
 }
 
-static int row_add(struct top_table *table, const struct top_group *group,
-		   const struct pm_report_tree *tree, uint32_t node, uint64_t open)
-{
-	if (table->row_count == table->row_room) {
-		uint32_t room = table->row_room ? 2 * table->row_room : 64;
-		struct top_row *rows = reallocarray(table->rows, room, sizeof(*rows));
-
-		if (!rows)
-			return -ENOMEM;
-		table->rows = rows;
-		table->row_room = room;
-	}
-	table->rows[table->row_count++] = (struct top_row){
-		.group = group, .tree = tree, .node = node, .open = open};
-	return 0;
-}
-
 static int group_add(struct top_table *table, struct top_group *group,
 		     const struct top_options *options)
 {
 	struct pm_report_tree *tree = &group->change;
 	const struct pm_report_tree *sums = &group->sums;
+	uint32_t n = 0;
 	bool *keep;
 	int err = 0;
 
 	if (options->flat) {
-		struct top_flat *flat = &table->flat[table->flat_count];
+		struct pm_report_tree *flat = &table->flat[table->flat_count];
 
-		err = pm_report_tree_flatten(&flat->change, tree);
-		if (!err) {
-			err = pm_report_tree_flatten(&flat->sums, sums);
-			if (err)
-				pm_report_tree_free(&flat->change);
-		}
+		table->flat_count += 2;
+		err = pm_report_tree_flatten(&flat[0], tree)
+			      ?: pm_report_tree_flatten(&flat[1], sums);
 		if (err)
 			return err;
-		table->flat_count++;
-		tree = &flat->change;
+		tree = &flat[0];
 		/* It has the same regions in the same order. */
-		sums = &flat->sums;
+		sums = &flat[1];
 	}
 	err = tree_sort(table, tree, sums, options->reverse);
 	if (err)
@@ -353,13 +314,16 @@ static int group_add(struct top_table *table, struct top_group *group,
 	keep = filter_make(tree, options->filter);
 	if (!keep)
 		return -ENOMEM;
-	if (options->threads)
-		err = row_add(table, group, tree, 0, 0);
-	for (uint32_t n = 0; !err && (n = pm_report_tree_next(tree, n));)
-		if (keep[n])
-			err = row_add(
-				table, group, tree, n,
-				pm_less(sums->nodes[n].entered, sums->nodes[n].visits));
+	/* The heading of the group. */
+	keep[0] = options->threads;
+	do {
+		if (keep[n] && !PM_GROW(table->rows, table->row_count))
+			err = -ENOMEM;
+		else if (keep[n])
+			table->rows[table->row_count++] = (struct top_row){
+				.group = group, .tree = tree, .sums = sums, .node = n};
+		n = pm_report_tree_next(tree, n);
+	} while (n && !err);
 	free(keep);
 	return err;
 }
@@ -389,35 +353,18 @@ static uint32_t marks_in_common(const struct top_table *table,
 	return count > 1 ? common : 0;
 }
 
-/* Lists the headings of the columns from C on that have the same marks in common. */
-static size_t common_columns(const struct top_table *table, uint32_t c, char *buffer,
-			     size_t size)
-{
-	uint32_t common = table->columns[c].common;
-	const char *between = "";
-	size_t used = 0;
-
-	for (; c < table->column_count && used < size; c++) {
-		if (table->columns[c].common != common)
-			continue;
-		used += (size_t)snprintf(buffer + used, size - used, "%s%s", between,
-					 table->columns[c].heading);
-		between = ", ";
-	}
-	return used;
-}
-
 void top_table_common(const struct top_table *table, char *buffer, size_t size)
 {
-	size_t used = 0;
+	const struct top_column *columns = table->columns;
+	struct pm_diag all = {0};
 
-	*buffer = '\0';
-	for (uint32_t c = 0; c < table->column_count && used < size; c++) {
-		struct pm_value value = {.marks = table->columns[c].common};
+	for (uint32_t c = 0; c < table->column_count; c++) {
+		struct pm_value value = {.marks = columns[c].common};
 		uint32_t marks = 0, states = 0, before = c;
+		const char *between = "";
 		struct pm_cell cell;
 
-		while (before && table->columns[before - 1].common != value.marks)
+		while (before && columns[before - 1].common != value.marks)
 			before--;
 		/* An earlier column has reported them. */
 		if (!value.marks || before)
@@ -426,12 +373,16 @@ void top_table_common(const struct top_table *table, char *buffer, size_t size)
 		/* Some marks have no sign. */
 		if (!cell.marks[0])
 			continue;
-		used += (size_t)snprintf(buffer + used, size - used,
-					 "%s%s on all numbers of ", used ? "; " : "",
-					 cell.marks + 1);
-		if (used < size)
-			used += common_columns(table, c, buffer + used, size - used);
+		pm_diag_add(&all, "%s%s on all numbers of ", *all.text ? "; " : "",
+			    cell.marks + 1);
+		for (uint32_t d = c; d < table->column_count; d++) {
+			if (columns[d].common != value.marks)
+				continue;
+			pm_diag_add(&all, "%s%s", between, columns[d].heading);
+			between = ", ";
+		}
 	}
+	snprintf(buffer, size, "%s", all.text);
 }
 
 static int cells_make(struct top_table *table)
@@ -480,7 +431,7 @@ int top_table_make(struct top_table *table, struct top_look *look,
 	if (!err)
 		err = column_find(table, options->sort, diag);
 	if (!err && options->flat) {
-		table->flat = calloc(look->group_count, sizeof(*table->flat));
+		table->flat = calloc(look->group_count, 2 * sizeof(*table->flat));
 		err = table->flat ? 0 : -ENOMEM;
 	}
 	for (uint32_t g = 0; !err && g < (options->threads ? look->group_count : 1); g++)
@@ -492,10 +443,8 @@ int top_table_make(struct top_table *table, struct top_look *look,
 
 void top_table_free(struct top_table *table)
 {
-	for (uint32_t i = 0; i < table->flat_count; i++) {
-		pm_report_tree_free(&table->flat[i].change);
-		pm_report_tree_free(&table->flat[i].sums);
-	}
+	for (uint32_t i = 0; i < table->flat_count; i++)
+		pm_report_tree_free(&table->flat[i]);
 	free(table->flat);
 	free(table->cells);
 	free(table->rows);
@@ -506,12 +455,11 @@ void top_table_free(struct top_table *table)
 void top_group_title(const struct top_look *look, const struct top_group *group,
 		     char *buffer, size_t size)
 {
-	double percent = top_cpu_percent(look, group);
 	struct pm_out out = {0};
 	char cpu[32] = "";
 
-	if (percent >= 0 && !look->model.exact)
-		snprintf(cpu, sizeof(cpu), ", %.1f %% CPU", percent);
+	if (group->cpu_percent >= 0 && !look->model.exact)
+		snprintf(cpu, sizeof(cpu), ", %.1f %% CPU", group->cpu_percent);
 	switch (group->kind) {
 	case TOP_ALL:
 		snprintf(buffer, size, "all threads%s", cpu);

@@ -14,24 +14,22 @@
 void top_text_head(const struct top_watch *watch, char *buffer, size_t size)
 {
 	const struct top_look *look = watch->look;
-	char ended[32] = "", since[96], cpu[32] = "";
+	struct pm_diag text = {0};
 
+	pm_diag_add(&text, "%s: %u thread%s", watch->what, look->threads_live,
+		    look->threads_live == 1 ? "" : "s");
 	if (look->threads_ended)
-		snprintf(ended, sizeof(ended), ", %u ended", look->threads_ended);
-	if (look->seconds <= 0)
-		snprintf(since, sizeof(since), "duration unknown");
-	else
-		snprintf(since, sizeof(since), "%s %.3f s",
-			 look->whole ? "since it began," : "the last", look->seconds);
-	if (look->cpu.percent >= 0)
-		snprintf(cpu, sizeof(cpu), ", %.1f %% CPU", look->cpu.percent);
+		pm_diag_add(&text, ", %u ended", look->threads_ended);
 	if (look->model.exact)
-		snprintf(buffer, size, "%s: %u thread%s%s; " PM_REPORT_EXACT, watch->what,
-			 look->threads_live, look->threads_live == 1 ? "" : "s", ended);
+		pm_diag_add(&text, "; " PM_REPORT_EXACT);
+	else if (look->seconds <= 0)
+		pm_diag_add(&text, "; duration unknown");
 	else
-		snprintf(buffer, size, "%s: %u thread%s%s; %s%s", watch->what,
-			 look->threads_live, look->threads_live == 1 ? "" : "s", ended,
-			 since, cpu);
+		pm_diag_add(&text, "; %s %.3f s",
+			    look->whole ? "since it began," : "the last", look->seconds);
+	if (look->groups[0].cpu_percent >= 0 && !look->model.exact)
+		pm_diag_add(&text, ", %.1f %% CPU", look->groups[0].cpu_percent);
+	snprintf(buffer, size, "%s", text.text);
 }
 
 void top_text_problem(const struct top_watch *watch, char *buffer, size_t size)
@@ -56,58 +54,57 @@ void top_notes_print(const struct top_watch *watch)
 		cli_complain("top", "%s", model->notes[i]);
 }
 
-static void headings_print(const struct top_table *table, struct pm_out *out)
+/* Prints ROW, or the headings (NULL). */
+static void row_print(const struct top_table *table, const struct top_row *row,
+		      struct pm_out *out)
 {
 	struct pm_row line = {.out = out};
 
-	pm_row_left(&line, "region", 0, table->name_width);
+	if (row)
+		line.blanks = table->name_width - pm_cell_name(row->tree, row->node, out);
+	else
+		pm_row_left(&line, "region", 0, table->name_width);
 	for (uint32_t c = 0; c < table->column_count; c++) {
 		const struct top_column *column = &table->columns[c];
 
 		line.blanks += 2;
-		pm_row_right(&line, column->heading, 0, column->width);
-		line.blanks += column->marks;
+		pm_row_right(&line, row ? row->cells[c].text : column->heading, 0,
+			     column->width);
+		pm_row_left(&line, row ? row->cells[c].marks : "", 0, column->marks);
 	}
 	pm_row_end(&line);
 }
 
-static void row_print(const struct top_table *table, const struct top_row *row,
-		      struct pm_out *out)
+/* Prints TEXT and END, or nothing if TEXT is empty. Names of events and threads come from
+ * the program. */
+static void text_print(struct pm_out *out, const char *text, const char *end)
 {
-	size_t name = pm_cell_name(row->tree, row->node, out);
-	struct pm_row line = {.out = out, .blanks = table->name_width - name};
-
-	for (uint32_t c = 0; c < table->column_count; c++) {
-		line.blanks += 2;
-		pm_row_right(&line, row->cells[c].text, 0, table->columns[c].width);
-		pm_row_left(&line, row->cells[c].marks, 0, table->columns[c].marks);
-	}
-	pm_row_end(&line);
+	if (pm_out_plain(out, text, 0))
+		pm_out_text(out, end);
 }
 
 void top_text_print(const struct top_watch *watch, const struct top_table *table)
 {
 	struct pm_out out = {.sink = cli_print, .argument = stdout};
-	char text[700], common[700];
+	char text[700];
 
 	top_text_head(watch, text, sizeof(text));
-	pm_out_format(&out, "%s\n", text);
+	text_print(&out, text, "\n");
 	top_text_problem(watch, text, sizeof(text));
-	if (*text)
-		pm_out_format(&out, "%s\n", text);
-	top_table_common(table, common, sizeof(common));
-	/* The names of events come from the program. */
-	if (pm_out_plain(&out, common, 0))
-		pm_out_text(&out, "\n");
+	text_print(&out, text, "\n");
+	top_table_common(table, text, sizeof(text));
+	text_print(&out, text, "\n");
 	pm_out_text(&out, "\n");
-	headings_print(table, &out);
+	row_print(table, NULL, &out);
 	for (uint32_t r = 0; r < table->row_count; r++) {
 		if (table->rows[r].node) {
 			row_print(table, &table->rows[r], &out);
 			continue;
 		}
 		top_group_title(table->look, table->rows[r].group, text, sizeof(text));
-		pm_out_format(&out, "%s%s:\n", r ? "\n" : "", text);
+		if (r)
+			pm_out_text(&out, "\n");
+		text_print(&out, text, ":\n");
 	}
 	pm_report_text_legend(&out, table->marks, table->states);
 	pm_out_end(&out);
@@ -141,7 +138,9 @@ static void line_print(const struct top_table *table, const struct top_row *row,
 		       struct pm_out *out)
 {
 	const struct top_group *group = row->group;
+	struct pm_value all = {.state = PM_COUNTED};
 	uint32_t marks = 0, states = 0;
+	struct pm_cell cell;
 
 	pm_out_double(out, table->look->seconds);
 	if (group->kind == TOP_THREAD)
@@ -153,7 +152,6 @@ static void line_print(const struct top_table *table, const struct top_row *row,
 		      (unsigned long long)row->tree->nodes[row->node].visits);
 	for (uint32_t c = 0; c < table->column_count; c++) {
 		struct pm_value value = top_table_value(table, row, &table->columns[c]);
-		struct pm_cell cell;
 
 		marks |= value.marks;
 		pm_out_text(out, "\t");
@@ -165,18 +163,12 @@ static void line_print(const struct top_table *table, const struct top_row *row,
 	}
 	/* The table for people marks numbers that are estimates, partial or uncertain.
 	 * Here a line only says that it has some. */
-	{
-		struct pm_value all = {.state = PM_COUNTED, .marks = marks};
-		struct pm_cell cell;
-
-		all.marks &= ~(PM_MARK_MULTIPLEXED | PM_MARK_PART);
-		pm_cell_value(&cell, &all, &marks, &states);
-		pm_out_format(out, "\t%s%s%s\t", marks & PM_MARK_MULTIPLEXED ? "~" : "",
-			      marks & PM_MARK_PART ? "<" : "",
-			      *cell.marks ? cell.marks + 1 : "");
-	}
-	if (top_cpu_percent(table->look, group) >= 0 && !table->look->model.exact)
-		pm_out_double(out, top_cpu_percent(table->look, group));
+	all.marks = marks & ~(PM_MARK_MULTIPLEXED | PM_MARK_PART);
+	pm_cell_value(&cell, &all, &marks, &states);
+	pm_out_format(out, "\t%s%s%s\t", marks & PM_MARK_MULTIPLEXED ? "~" : "",
+		      marks & PM_MARK_PART ? "<" : "", *cell.marks ? cell.marks + 1 : "");
+	if (group->cpu_percent >= 0 && !table->look->model.exact)
+		pm_out_double(out, group->cpu_percent);
 	else
 		pm_out_text(out, "-");
 	pm_out_text(out, "\n");

@@ -39,15 +39,6 @@ static const char help[] =
 
 /* --- the list --------------------------------------------------------------------- */
 
-static bool is_own(const char *pid)
-{
-	char path[32];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "/proc/%.16s", pid);
-	return !stat(path, &st) && st.st_uid == geteuid();
-}
-
 /* Lists the processes of this user that have a profile. */
 static int list(void)
 {
@@ -64,8 +55,11 @@ static int list(void)
 		pid_t pid = (pid_t)strtol(names[i], NULL, 10);
 		struct pm_out out = {0};
 		struct pm_profile_file *file;
+		struct stat st;
+		char path[32];
 
-		if (pid <= 0 || !is_own(names[i]) ||
+		snprintf(path, sizeof(path), "/proc/%.16s", names[i]);
+		if (pid <= 0 || stat(path, &st) || st.st_uid != geteuid() ||
 		    pm_profile_file_open_pid(pid, &file, NULL))
 			continue;
 		pm_out_plain(&out, pm_profile_file_header(file)->program, 0);
@@ -207,10 +201,12 @@ static int options_read(struct top_options *to, const char **pid, int argc, char
 	return status;
 }
 
-/* A number is a PID. A file with such a name can be given as ./N. */
-static int open_named(struct top_watch *watch, const char *name, bool is_pid)
+/* Watches NAME. A number is a PID. A file with such a name can be given as ./N. */
+static int watch_named(const char *name, bool is_pid, struct top_options *options)
 {
+	struct top_watch watch;
 	struct pm_diag diag = {0};
+	int status;
 	char *end;
 	long pid;
 
@@ -223,19 +219,10 @@ static int open_named(struct top_watch *watch, const char *name, bool is_pid)
 		}
 		name = NULL;
 	}
-	if (!top_watch_open(watch, (pid_t)pid, name, &diag))
-		return 0;
-	cli_complain("top", "%s", diag.text);
-	return CLI_FAILED;
-}
-
-static int watch_named(const char *name, bool is_pid, struct top_options *options)
-{
-	struct top_watch watch;
-	int status = open_named(&watch, name, is_pid);
-
-	if (status)
-		return status;
+	if (top_watch_open(&watch, (pid_t)pid, name, &diag)) {
+		cli_complain("top", "%s", diag.text);
+		return CLI_FAILED;
+	}
 	watch.metrics = options->metrics;
 	if (!options->once && cli_is_terminal() && isatty(STDIN_FILENO))
 		status = top_screen_run(&watch, options);

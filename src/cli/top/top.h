@@ -3,9 +3,8 @@
  * The inside of perfmon top:
  *
  *   top.c     options; the list of processes that can be watched
- *   watch.c   a profile that is read again and again, and waiting
+ *   watch.c   a profile that is read again and again, CPU times, and waiting
  *   data.c    the changes between two looks
- *   cpu.c     the CPU time of the process and its threads between two looks
  *   table.c   rows and columns: sorting, filtering
  *   text.c    the table as text, and as lines for scripts
  *   screen.c  the table on a terminal, by ncurses
@@ -31,27 +30,15 @@ enum top_kind {
 struct top_group {
 	enum top_kind kind;
 	const struct perfmon_profile_thread *thread; /* for TOP_THREAD */
+	/* CPU times of the process or the thread, at this look and the last; 0: unknown. */
+	uint64_t cpu_ns, cpu_before_ns;
+	double cpu_percent; /* of the time since the last look; -1: unknown */
 	/* Since the begin of the profile. Children's sums are reduced by the part that
 	 * belongs to open visits of their parents: see data.c. */
 	struct pm_report_tree sums;
 	/* Since the last look, node by node as in `sums`. A node has more entered
 	 * visits than visits if any were open at one of the two looks. */
 	struct pm_report_tree change;
-};
-
-/* The CPU time of a process at a look. Percentages are of the time since the last
- * look; -1: unknown. */
-struct top_cpu {
-	uint64_t at_ns; /* 0: it was not read */
-	uint64_t process_ns;
-	double percent;
-	uint32_t count;
-	struct top_cpu_thread {
-		uint32_t tid;
-		uint64_t begin_ticks; /* of its record in the profile */
-		uint64_t ns;
-		double percent;
-	} * threads; /* by TID */
 };
 
 /* One look at a profile, and the changes since another. */
@@ -61,12 +48,10 @@ struct top_look {
 	double seconds; /* between the two looks; 0: no time has passed */
 	bool whole;	/* since the begin of the profile: there is no other look */
 	uint32_t threads_live, threads_ended;
-	struct top_cpu cpu;
-	bool threads; /* there are groups for threads */
+	uint64_t cpu_at_ns; /* when the CPU times were read; 0: they were not */
+	bool threads;	    /* there are groups for threads */
 	uint32_t group_count;
-	/*
-	 * All threads; with `threads` also each one, and the ended ones if there are any.
-	 */
+	/* All threads; with `threads` also each one, and the ended ones if any. */
 	struct top_group *groups;
 };
 
@@ -87,15 +72,6 @@ int top_look_make(struct top_look **look, struct pm_snapshot *snapshot,
  * not NULL, must have them. Returns 0 or -ENOMEM. */
 int top_look_threads(struct top_look *look, const struct top_look *before);
 
-/* Reads the CPU time of process PID, whose profile is S, into the empty CPU; with THREADS
- * also each thread's. Times that cannot be read are unknown. Returns 0 or -ENOMEM. */
-int top_cpu_read(struct top_cpu *cpu, pid_t pid, const struct pm_snapshot *s,
-		 bool threads);
-/* Computes the percentages of CPU since BEFORE, which may be NULL. */
-void top_cpu_since(struct top_cpu *cpu, const struct top_cpu *before);
-/* Returns the percentage of GROUP in LOOK; for all threads that of the process. */
-double top_cpu_percent(const struct top_look *look, const struct top_group *group);
-
 /* Frees the parts of LOOK that a later look does not need. */
 void top_look_trim(struct top_look *look);
 void top_look_free(struct top_look *look); /* NULL is accepted */
@@ -106,7 +82,7 @@ struct top_watch {
 	struct pm_profile_file *file;
 	char what[300]; /* the program and its process */
 	pid_t pid;
-	int pidfd;	/* readable when the process has ended; -1: there is none */
+	int pidfd;	/* readable when the process has ended; negative: none */
 	bool lived;	/* when it was opened */
 	bool alive;	/* at the last look */
 	double tick_ns; /* measured while it was alive; 0: not yet */
@@ -129,9 +105,7 @@ int top_watch_open(struct top_watch *watch, pid_t pid, const char *path,
  */
 int top_watch_look(struct top_watch *watch, bool join, struct pm_diag *diag);
 
-/*
- * Adds the groups of threads to all looks, present and future. Returns 0 or -ENOMEM.
- */
+/* Adds groups of threads to all looks, present and future. Returns 0 or -ENOMEM. */
 int top_watch_threads(struct top_watch *watch, struct pm_diag *diag);
 void top_watch_close(struct top_watch *watch);
 
@@ -182,8 +156,8 @@ struct top_column {
 struct top_row {
 	const struct top_group *group;
 	const struct pm_report_tree *tree; /* the group's change, by path or by region */
+	const struct pm_report_tree *sums; /* the same nodes since the begin */
 	uint32_t node;			   /* 0: the heading of the group */
-	uint64_t open;			   /* its visits that have not ended */
 	struct pm_cell *cells;		   /* one for each column */
 };
 
@@ -192,12 +166,12 @@ struct top_table {
 	uint32_t column_count;
 	struct top_column *columns;
 	uint32_t sorted; /* the column of the order; column_count: by name */
-	uint32_t row_count, row_room;
+	uint32_t row_count;
 	struct top_row *rows;
 	struct pm_cell *cells;
 	size_t name_width;
 	uint32_t marks, states; /* used marks and states, for pm_report_text_legend() */
-	struct top_flat *flat;	/* trees by region, one for each group that is shown */
+	struct pm_report_tree *flat; /* by region: change and sums of each shown group */
 	uint32_t flat_count;
 };
 

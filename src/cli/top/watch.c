@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A profile that is read again and again, and the end of its writer. */
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,6 +12,7 @@
 #include "cli/common/common.h"
 #include "cli/top/top.h"
 #include "core/kernel/clock.h"
+#include "core/kernel/files.h"
 #include "core/kernel/kernel.h"
 #include "core/profile/profile.h"
 
@@ -39,8 +42,6 @@ int top_watch_open(struct top_watch *watch, pid_t pid, const char *path,
 	/* Linux 5.3. Without a pidfd the end is noticed at the next look. */
 	if (watch->alive)
 		watch->pidfd = pm_kernel_pidfd_open(watch->pid, 0);
-	if (watch->pidfd < 0)
-		watch->pidfd = -1;
 	return 0;
 }
 
@@ -69,6 +70,55 @@ static void clock_improve(struct top_watch *watch, struct pm_snapshot *snapshot)
 		snapshot->tick_ns = watch->tick_ns;
 }
 
+/*
+ * The CPU time of the process comes from its CPU clock, which includes ended threads; a
+ * thread's comes from /proc/PID/task/TID/schedstat, which may be a tick old for a running
+ * thread. (The CPU clock of another process's thread cannot be read.)
+ */
+
+/* Returns the CPU time of a thread, or 0 if it has ended or the time is unknown. */
+static uint64_t thread_ns(pid_t pid, uint32_t tid)
+{
+	char path[64], *text = NULL;
+	uint64_t ns = 0, waited, slices = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%u/schedstat", (int)pid, tid);
+	if (pm_file_read(path, &text) > 0)
+		sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, &ns, &waited, &slices);
+	free(text);
+	/* A kernel without these statistics writes zeros. */
+	return slices ? ns : 0;
+}
+
+/* Reads the CPU times of LOOK's groups, and computes their percentages since the last
+ * look. */
+static void cpu_read(const struct top_watch *watch, struct top_look *look)
+{
+	/* Numbers from another PID namespace are useless here. */
+	bool known = look->snapshot->header.pid == (uint32_t)watch->pid;
+	/* The CPU clock of the process, as clock_getcpuclockid(3) makes it. */
+	clockid_t clock = (clockid_t)((~(unsigned int)watch->pid << 3) | 2);
+	uint64_t ns, before = watch->look ? watch->look->cpu_at_ns : 0;
+
+	if (pm_kernel_clock_ns(CLOCK_MONOTONIC, &look->cpu_at_ns) ||
+	    pm_kernel_clock_ns(clock, &look->groups[0].cpu_ns)) {
+		look->cpu_at_ns = look->groups[0].cpu_ns = 0;
+		return;
+	}
+	ns = before ? pm_less(look->cpu_at_ns, before) : 0;
+	for (uint32_t g = 0; g < look->group_count; g++) {
+		struct top_group *group = &look->groups[g];
+
+		if (known && group->kind == TOP_THREAD &&
+		    group->thread->state == PERFMON_PROFILE_THREAD_STATE_LIVE)
+			group->cpu_ns = thread_ns(watch->pid, group->thread->tid);
+		if (ns && group->cpu_before_ns && group->cpu_ns >= group->cpu_before_ns)
+			group->cpu_percent =
+				100 * (double)(group->cpu_ns - group->cpu_before_ns) /
+				(double)ns;
+	}
+}
+
 static int no_memory(const struct top_watch *watch, struct pm_diag *diag)
 {
 	return pm_diag_set(diag, -ENOMEM, "no memory for the profile of %s", watch->what);
@@ -85,34 +135,29 @@ int top_watch_threads(struct top_watch *watch, struct pm_diag *diag)
 
 int top_watch_look(struct top_watch *watch, bool join, struct pm_diag *diag)
 {
-	struct top_look *look;
+	struct top_look *look = NULL;
+	const struct top_look *since;
 	struct pm_snapshot *snapshot;
 	int err;
 
 	/* Checked first: a dead process has written all its data. */
 	watch->alive = watch->alive && pm_profile_file_is_alive(watch->file);
 	join = join && !watch->alive;
+	since = join ? watch->before : watch->look;
 	err = pm_profile_file_snapshot(watch->file, &snapshot, diag);
 	if (err)
 		return err;
 	clock_improve(watch, snapshot);
-	err = top_look_make(&look, snapshot, join ? watch->before : watch->look,
-			    watch->metrics, cli_machine_of(snapshot));
-	if (!err && watch->threads) {
-		err = top_look_threads(look, join ? watch->before : watch->look);
-		if (err)
-			top_look_free(look);
-	}
-	if (!err && watch->alive) {
-		err = top_cpu_read(&look->cpu, watch->pid, look->snapshot,
-				   watch->threads);
-		if (err)
-			top_look_free(look);
-		else
-			top_cpu_since(&look->cpu, watch->look ? &watch->look->cpu : NULL);
-	}
-	if (err)
+	err = top_look_make(&look, snapshot, since, watch->metrics,
+			    cli_machine_of(snapshot));
+	if (!err && watch->threads)
+		err = top_look_threads(look, since);
+	if (err) {
+		top_look_free(look);
 		return no_memory(watch, diag);
+	}
+	if (watch->alive)
+		cpu_read(watch, look);
 	/* If it did not end its profile, the time of its end is known only if it was
 	 * watched. */
 	if (!watch->lived && look->snapshot->writer != PM_WRITER_ENDED)

@@ -157,15 +157,19 @@ static int by_time(const void *a, const void *b, void *argument)
 	return order ? order : x < y ? -1 : x > y;
 }
 
-static int children_sort(struct pm_report_tree *tree)
+int pm_report_tree_order(struct pm_report_tree *tree,
+			 int (*compare)(const void *, const void *, void *),
+			 void *argument)
 {
 	uint32_t *order = malloc(tree->node_count * sizeof(*order));
 
 	if (!order)
 		return -ENOMEM;
-	for (uint32_t n = 0; n < tree->node_count; n++)
+	for (uint32_t n = 0; n < tree->node_count; n++) {
 		order[n] = n;
-	qsort_r(order + 1, tree->node_count - 1, sizeof(*order), by_time, tree);
+		tree->nodes[n].first_child = tree->nodes[n].next = 0;
+	}
+	qsort_r(order + 1, tree->node_count - 1, sizeof(*order), compare, argument);
 	for (uint32_t i = tree->node_count - 1; i > 0; i--) {
 		struct pm_report_node *node = &tree->nodes[order[i]];
 
@@ -180,7 +184,7 @@ int pm_tree_end(struct pm_tree_build *build, int err)
 {
 	pm_pairs_free(&build->numbers);
 	if (!err)
-		err = children_sort(build->tree);
+		err = pm_report_tree_order(build->tree, by_time, build->tree);
 	if (err)
 		pm_report_tree_free(build->tree);
 	return err;

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The changes of a tree since an earlier one: a copy, less the earlier values. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/report/model/tree_build.h"
+
+/* Subtracts B from *A, not below 0. Returns whether it would have been below. */
+static bool take(uint64_t *a, uint64_t b)
+{
+	bool negative = *a < b;
+
+	*a = pm_less(*a, b);
+	return negative;
+}
+
+/* Adds the squares of errors, whose correlation is unknown. */
+static void errors_add(double *a, double b)
+{
+	double sum = sqrt(*a) + sqrt(b);
+
+	*a = sum * sum;
+}
+
+static void node_subtract(struct pm_report_node *a, const struct pm_report_node *b)
+{
+	bool sampled = a->visits != a->measured, negative = a->visits < b->visits;
+	uint64_t torn = pm_plus(a->torn, b->torn);
+
+	for (int i = 0; i < PM_NODE_VISIT_SUMS; i++)
+		take(&a->visit_sums[i], b->visit_sums[i]);
+	negative |= take(&a->time_ticks, b->time_ticks) && !sampled;
+	errors_add(&a->time_error, b->time_error);
+	errors_add(&a->own_error, b->own_error);
+	take(&a->all_ticks, b->all_ticks);
+	a->spent_ticks = fmax(0, a->spent_ticks - b->spent_ticks);
+	a->added_ticks = fmax(0, a->added_ticks - b->added_ticks);
+	a->outer_ticks = fmax(0, a->outer_ticks - b->outer_ticks);
+	a->children_added_ticks =
+		fmax(0, a->children_added_ticks - b->children_added_ticks);
+	take(&a->children_ticks, b->children_ticks);
+	take(&a->off_cpu_ns, b->off_cpu_ns);
+	take(&a->children_off_cpu_ns, b->children_off_cpu_ns);
+	a->time_squares = fmax(0, a->time_squares - b->time_squares);
+	/* A node that was torn at either look may be off by one visit. */
+	a->torn = torn;
+	a->defects = pm_plus(a->defects, negative);
+}
+
+static bool count_subtract(struct pm_report_count *a, const struct pm_report_count *b)
+{
+	bool negative = take(&a->sum, b->sum) && a->error == 0;
+
+	take(&a->sampled, b->sampled);
+	errors_add(&a->error, b->error);
+	take(&a->lost_ns, b->lost_ns);
+	take(&a->measured, b->measured);
+	take(&a->windows, b->windows);
+	a->added = fmax(0, a->added - b->added);
+	a->outer = fmax(0, a->outer - b->outer);
+	a->time_ns = fmax(0, a->time_ns - b->time_ns);
+	a->on_cpu_ns = fmax(0, a->on_cpu_ns - b->on_cpu_ns);
+	a->running_ns = fmax(0, a->running_ns - b->running_ns);
+	a->squares = fmax(0, a->squares - b->squares);
+	return negative;
+}
+
+int pm_report_tree_subtract(struct pm_report_tree *change,
+			    const struct pm_report_tree *before, const uint32_t *regions,
+			    const uint32_t *events)
+{
+	size_t count = change->model->column_count;
+	struct pm_pairs paths = {0};
+	uint32_t *at = malloc(change->node_count * sizeof(*at)), number;
+	int err = at ? 0 : -ENOMEM;
+
+	for (uint32_t n = 1; !err && n < before->node_count; n++)
+		err = pm_pairs_get(&paths, before->nodes[n].parent,
+				   before->nodes[n].region, n, &number);
+	if (!err)
+		at[0] = 0;
+	/* Parents come before their children. */
+	for (uint32_t n = 1; !err && n < change->node_count; n++) {
+		struct pm_report_node *node = &change->nodes[n];
+		uint32_t parent = at[node->parent], region = regions[node->region];
+
+		at[n] = parent == PM_NO_EVENT || region == PM_NO_EVENT
+				? PM_NO_EVENT
+				: pm_pairs_find(&paths, parent, region, PM_NO_EVENT);
+		if (at[n] == PM_NO_EVENT)
+			continue;
+		node_subtract(node, &before->nodes[at[n]]);
+		for (size_t e = 0; e < count; e++) {
+			size_t to = n * count + e;
+			size_t from =
+				(size_t)at[n] * before->model->column_count + events[e];
+
+			if (events[e] == PM_NO_EVENT)
+				continue;
+			node->defects += count_subtract(&change->counts[to],
+							&before->counts[from]);
+			count_subtract(&change->children[to], &before->children[from]);
+		}
+	}
+	pm_pairs_free(&paths);
+	free(at);
+	return err;
+}
+
+/* Reduces the children's SUM by the amount by which CHANGE's children exceed the node
+ * itself. */
+static void reduce(uint64_t *sum, uint64_t *children, uint64_t own)
+{
+	uint64_t more = pm_less(*children, own);
+
+	*sum = pm_less(*sum, more);
+	*children -= more;
+}
+
+static void reduce_double(double *sum, double *children, double own)
+{
+	double more = fmax(0, *children - own);
+
+	*sum = fmax(0, *sum - more);
+	*children -= more;
+}
+
+void pm_report_tree_reduce(struct pm_report_tree *change, struct pm_report_tree *sums)
+{
+	size_t events = change->model->column_count;
+
+	change->total_ticks = 0;
+	for (uint32_t n = 1; n < change->node_count; n++) {
+		struct pm_report_node *c = &change->nodes[n], *s = &sums->nodes[n];
+		uint64_t open = pm_less(s->entered, s->visits);
+		uint64_t open_before =
+			pm_less(s->entered - c->entered, s->visits - c->visits);
+
+		c->entered = pm_plus(c->visits, pm_plus(open, open_before));
+		reduce(&s->children_ticks, &c->children_ticks, c->time_ticks);
+		reduce(&s->children_off_cpu_ns, &c->children_off_cpu_ns, c->off_cpu_ns);
+		change->total_ticks =
+			pm_plus(change->total_ticks, c->time_ticks - c->children_ticks);
+		for (size_t i = n * events; i < (n + 1) * events; i++) {
+			struct pm_report_count *own = &change->counts[i];
+			struct pm_report_count *below = &change->children[i];
+			struct pm_report_count *sum = &sums->children[i];
+
+			reduce(&sum->sum, &below->sum, own->sum);
+			reduce(&sum->lost_ns, &below->lost_ns, own->lost_ns);
+			reduce(&sum->windows, &below->windows, own->windows);
+			reduce_double(&sum->time_ns, &below->time_ns, own->time_ns);
+			reduce_double(&sum->on_cpu_ns, &below->on_cpu_ns, own->on_cpu_ns);
+			reduce_double(&sum->running_ns, &below->running_ns,
+				      own->running_ns);
+		}
+	}
+}
+
+int pm_report_tree_copy(struct pm_report_tree *to, const struct pm_report_tree *from)
+{
+	size_t counts = (size_t)from->node_count * from->model->column_count;
+
+	*to = *from;
+	to->nodes = malloc(from->node_count * sizeof(*to->nodes));
+	to->counts = malloc(counts * sizeof(*to->counts) + 1);
+	to->children = malloc(counts * sizeof(*to->children) + 1);
+	if (!to->nodes || !to->counts || !to->children) {
+		pm_report_tree_free(to);
+		return -ENOMEM;
+	}
+	memcpy(to->nodes, from->nodes, from->node_count * sizeof(*to->nodes));
+	memcpy(to->counts, from->counts, counts * sizeof(*to->counts));
+	memcpy(to->children, from->children, counts * sizeof(*to->children));
+	return 0;
+}
