@@ -37,7 +37,6 @@ BEGIN {
 	# ... names of subcommands, and fields of tables that are constant,
 	may("cli/common/complain.c", "command")
 	may("cli/common/options.c", "command->help")
-	may("cli/stat/", "ratio.key")
 	may("core/report/", "event->erratum->effect event->erratum->number event->erratum->document")
 	may("core/report/", "lost[i].text")
 	# ... what this machine's kernel and libpfm4 call themselves and their events,
@@ -46,7 +45,6 @@ BEGIN {
 	may("cli/common/terminal.c", "text")
 	# ... levels and numbers of places, and lists of CPUs,
 	may("core/report/", "group->name group->cpus")
-	may("cli/stat/", "row->group_name")
 	# ... cells, and what went through an escape,
 	may("core/report/", "field->marks row->on row->off")
 	may("cli/top/", "out.buffer watch->what")

@@ -253,7 +253,7 @@ fi
 stat -e "$touched" "$work" touch 100
 opened=
 watch=
-if says "not supported"; then
+if says "never opened"; then
 	why=$(sed -n 's/^  note: //p' "$here/err" | head -n 1)
 else
 	opened=1
@@ -318,7 +318,7 @@ if [ -n "$opened" ]; then
 fi
 
 stat -e page-faults:u true
-if says "not supported"; then
+if says "never opened"; then
 	skip "page faults" "$(sed -n 's/^  note: //p' "$here/err" | head -n 1)"
 else
 	faults() {
@@ -377,7 +377,7 @@ until_the_end() { # OPTION
 	wait "$pid" && wait "$target"
 }
 stat -e dummy true
-if says "not supported"; then
+if says "never opened"; then
 	skip "watches until the end" "$(sed -n 's/^  note: //p' "$here/err" | head -n 1)"
 else
 	try "watches a thread until it ends" until_the_end -t
@@ -391,12 +391,12 @@ try "says that there is no such thread" gone
 gone_process() { "$work" exit 0 & gone=$!; wait "$gone"; ends_and_says 1 "no process" -e page-faults:u -p "$gone"; }
 try "says that there is no such process" gone_process
 stat -e instructions:u,page-faults:u true
-if says "not supported"; then
+if says "never opened"; then
 	why=$(sed -n 's/^  note: //p' "$here/err" | head -n 1)
 	skip "instructions" "$why"
-	reason() { ends 0 -f csv -e instructions:u true && [ "$(field status instructions:u)" = "not supported" ] &&
+	reason() { ends 0 -f csv -e instructions:u true && [ "$(field status instructions:u)" = "never opened" ] &&
 		[ -z "$(field count instructions:u)" ] && [ -n "$(field why instructions:u)" ]; }
-	try "what is not supported has no number, but a reason" reason
+	try "what was never opened has no number, but a reason" reason
 	once() { ends 0 -e instructions:u,cycles:u true && [ "$(grep -c 'note:' "$here/err")" -eq 1 ]; }
 	try "says why once" once
 	each() { ends 0 -v -e instructions:u,cycles:u true && [ "$(grep -c 'note:' "$here/err")" -eq 2 ]; }
@@ -446,7 +446,7 @@ if [ "$(id -u)" -ne 0 ] && [ "${paranoid:-2}" -gt 1 ]; then
 		kernel.perf_event_paranoid -e context-switches,page-faults true
 else
 	stat -e context-switches true
-	if says "not supported"; then
+	if says "never opened"; then
 		skip "counts context switches" "$(sed -n 's/^  note: //p' "$here/err" | head -n 1)"
 	else
 		switches() { ends 0 -f csv -e context-switches "$work" sleep 1 sleep 1 sleep 1 sleep 1 &&
@@ -500,7 +500,7 @@ try "quotes an unknown place" ends_and_says 2 "'packet:0'" -C packet:0 true
 try "quotes an unknown level" ends_and_says 2 "'floor'" -a --per floor true
 try "refuses --per without CPUs" ends_and_says 2 "--per needs" --per core true
 
-default() { ends 0 true && says elapsed && ! says "not supported" && ! says "not counted"; }
+default() { ends 0 true && says elapsed && ! says "never opened" && ! says "not counted"; }
 try "counts what is there, unasked" default
 
 tap_end

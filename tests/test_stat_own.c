@@ -5,7 +5,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-#include "cli/stat/formats.h"
+#include "cli/stat/derive.h"
 
 struct text {
 	char at[4096];
@@ -38,7 +38,9 @@ static void tell(struct stat_cell *cell,
 {
 	struct stat_options options = {.inherit = true, .descendants = true};
 	struct stat_counting counting = {
-		.events = {.count = 1, .events = &asked, .chosen = true}, .apart = true};
+		.events = {.count = 1, .events = &asked, .chosen = true},
+		.group_count = 1,
+		.apart = true};
 	struct stat_result result = {.options = &options,
 				     .counting = &counting,
 				     .cells = cell,
@@ -110,7 +112,7 @@ Test(stat_own, own_counts_without_a_turn)
 
 /* An event that took turns in the first thread alone: all counts scaled alike would give
  * what it created twice what that counted. */
-Test(stat_own, children_of_an_event_that_took_turns_are_not_told)
+Test(stat_own, children_of_a_multiplexed_event_are_unknown)
 {
 	const struct perfmon_value turns = {
 		.value = 700, .enabled_ns = 1100, .running_ns = 600};

@@ -29,5 +29,5 @@ try "perfmon stat counts user and kernel together" sh -c "'$PM_TOP/scripts/guest
 	grep -q '[1-9][0-9,]*  instructions:uk' '$stat'"
 try "perfmon stat prints no count of user mode alone" sh -c "'$PM_TOP/scripts/guest' \
 	--riscv64 --no-build bin/perfmon stat -e instructions:u -- /bin/true >'$stat' 2>&1
-	grep -q 'not supported  instructions:u' '$stat' &&
+	grep -q 'never opened  instructions:u' '$stat' &&
 	grep -q 'cannot count user mode alone' '$stat'"

@@ -129,7 +129,7 @@ done
 # What a line must share with a line that is printed: its first word that is no number or unit.
 keys='
 function key(line,    i, n, words) {
-	sub(/not supported/, "", line)
+	sub(/never opened/, "", line)
 	n = split(line, words, /[ \t,:;]+/)
 	for (i = 1; i <= n; i++)
 		if (words[i] ~ /^[a-zA-Z_.\/<-][^ ]*[a-zA-Z>][^ ]*$/ && words[i] !~ /^(ns|us|ms|s|[A-Z][a-z][a-z])$/)

@@ -1,8 +1,66 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sums of an event's readings. */
+/* The events of perfmon stat and their modes, and the sums of their readings. */
+#include "config.h"
+
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 #include "cli/stat/cell.h"
+
+/* --- events ------------------------------------------------------------------------- */
+
+/* The default events, as far as they exist. */
+#define AS_WELL                                                                          \
+	",context-switches,cpu-migrations,page-faults,"                                  \
+	"cycles,instructions,branches,branch-misses"
+static const char of_threads[] = "task-clock" AS_WELL, of_cpus[] = "cpu-clock" AS_WELL;
+
+int stat_events_learn(struct stat_events *events, const char *text, bool cpus,
+		      bool user_only, struct pm_diag *diag)
+{
+	int err;
+
+	*events = (struct stat_events){.text = cpus ? of_cpus : of_threads,
+				       .chosen = text != NULL,
+				       .user_only = user_only};
+	if (text)
+		events->text = text;
+	if (!strcasecmp(events->text, "none"))
+		return 0;
+	err = pm_events_parse(events->text, user_only ? PM_EVENTS_USER_ONLY : 0,
+			      &events->list, diag);
+	if (!err) {
+		events->count = (uint32_t)events->list->logical_count;
+		events->events = calloc(events->count + 1, sizeof(events->events[0]));
+		if (!events->events)
+			err = pm_diag_set(diag, -ENOMEM, "out of memory");
+	}
+	for (uint32_t i = 0; !err && i < events->count; i++) {
+		const struct pm_event *first = events->list->events;
+
+		while (first->logical != i)
+			first++;
+		events->events[i].event = first;
+		events->events[i].label = first->label;
+	}
+	if (err)
+		stat_events_forget(events);
+	return err;
+}
+
+void stat_events_forget(struct stat_events *events)
+{
+	for (uint32_t i = 0; events->events && i < events->count; i++)
+		free(events->events[i].why);
+	free(events->events);
+	pm_events_free(events->list);
+	events->events = NULL;
+	events->list = NULL;
+	events->count = 0;
+}
 
 /* --- samples ------------------------------------------------------------------------ */
 
@@ -55,7 +113,7 @@ void stat_cell_take(struct stat_cell *cell, const struct stat_event *event,
 		return;
 	}
 	cell->good++;
-	cell->refused += event->partly && !(value->status & PERFMON_VALUE_NEVER_OPENED);
+	cell->refused += event->partly;
 	cell->value += value->value;
 	cell->now += estimate(event, value);
 	/* There may have been a free counter for other threads, but not for the first
@@ -77,7 +135,7 @@ void stat_cell_end_run(struct stat_cell *cell)
 	if (cell->good && cell->own_good == cell->good)
 		stat_sum_add(&cell->own, cell->own_now);
 	if (!cell->count.runs)
-		cell->status = cell->starved ? STAT_NOT_COUNTED : STAT_NOT_SUPPORTED;
+		cell->status = cell->starved ? STAT_NOT_COUNTED : STAT_NEVER_OPENED;
 	else if (cell->refused || (cell->good && cell->starved))
 		cell->status = STAT_PARTIAL;
 	else if (cell->status != STAT_PARTIAL)
@@ -85,20 +143,4 @@ void stat_cell_end_run(struct stat_cell *cell)
 								   : STAT_COUNTED;
 	cell->good = cell->own_good = cell->starved = cell->refused = 0;
 	cell->now = cell->own_now = 0;
-}
-
-void stat_cell_add(struct stat_cell *cell, const struct stat_event *event,
-		   const struct pm_cpuwide_sum *sum, const struct pm_reading *before)
-{
-	const struct perfmon_value value = {
-		.status = sum->counted ? 0 : PERFMON_VALUE_NEVER_OPENED,
-		.value = sum->reading.value - before->value,
-		.enabled_ns = sum->reading.enabled_ns - before->enabled_ns,
-		.running_ns = sum->reading.running_ns - before->running_ns,
-	};
-	const struct perfmon_value own = {.value = 0};
-
-	stat_cell_take(cell, event, &value, &own);
-	if (sum->counted && (sum->refused || sum->gone || sum->missing))
-		cell->refused++;
 }

@@ -1,11 +1,43 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The sum of an event's readings. */
+/* The events that are counted, and the sums of their readings. */
 #ifndef PM_CLI_STAT_CELL_H
 #define PM_CLI_STAT_CELL_H
 
-#include "cli/stat/events.h"
-#include "core/cpuwide/cpuwide.h"
+#include "core/events/events.h"
+#include "core/text/diag.h"
 #include "perfmon/session.h"
+
+/* --- events ------------------------------------------------------------------------- */
+
+/* An event as the user wrote it. */
+struct stat_event {
+	const char *label;
+	const struct pm_event *event; /* the first of its kernel events */
+	bool partly;		      /* could not be opened on some targets */
+	bool hidden;		      /* not requested by the user, and not there */
+	int error;		      /* the negative errno of opening it, or 0 */
+	char *why;		      /* the message about the error */
+};
+
+struct stat_events {
+	const char *text;
+	bool chosen;	/* by the user */
+	bool user_only; /* the kernel's activity may not be counted */
+	struct pm_event_list *list;
+	uint32_t count;
+	struct stat_event *events;
+};
+
+/*
+ * Resolves TEXT (NULL: the machine's defaults, for threads or CPUS). Events without
+ * modifiers count in all modes, or in user mode with USER_ONLY. Returns 0, or a negative
+ * errno with a message.
+ */
+int stat_events_learn(struct stat_events *events, const char *text, bool cpus,
+		      bool user_only, struct pm_diag *diag);
+void stat_events_forget(struct stat_events *events);
+
+/* --- sums --------------------------------------------------------------------------- */
 
 /* A sample of estimates, one for each run. */
 struct stat_sum {
@@ -18,12 +50,13 @@ void stat_sum_add(struct stat_sum *sum, double value);
 /* Returns the standard error of the mean, in percent of the mean. */
 double stat_sum_spread(const struct stat_sum *sum);
 
+/* The states of a count, which are those of perfmon/value.h. */
 enum stat_status {
 	STAT_COUNTED,
 	STAT_MULTIPLEXED, /* part of the time: estimated */
 	STAT_PARTIAL,	  /* not on all CPUs or threads */
 	STAT_NOT_COUNTED, /* the event is open, but its count means nothing */
-	STAT_NOT_SUPPORTED
+	STAT_NEVER_OPENED
 };
 
 /* The result of an event in a group of CPUs. */
@@ -40,16 +73,7 @@ struct stat_cell {
 	double now, own_now;
 };
 
-static inline bool stat_is_known(const struct stat_cell *cell)
-{
-	return cell->status < STAT_NOT_COUNTED;
-}
-
-/* Adds the difference between SUM and BEFORE to CELL. */
-void stat_cell_add(struct stat_cell *cell, const struct stat_event *event,
-		   const struct pm_cpuwide_sum *sum, const struct pm_reading *before);
-
-/* Does the same for a session of threads: VALUE, of which OWN is the first thread's. */
+/* Adds VALUE, of which OWN is the first thread's. */
 void stat_cell_take(struct stat_cell *cell, const struct stat_event *event,
 		    const struct perfmon_value *value, const struct perfmon_value *own);
 

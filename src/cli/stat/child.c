@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -102,14 +103,14 @@ uint64_t stat_now_ns(void)
 
 /* --- start -------------------------------------------------------------------------- */
 
-static void __attribute__((noreturn)) execute(char **command, int go, int report)
+static void __attribute__((noreturn)) execute(char **command, int parent)
 {
 	const struct sigaction usual = {.sa_handler = SIG_DFL};
 	char byte;
 	int err;
 
 	/* If the parent has ended, nothing comes, and the child ends, too. */
-	if (read(go, &byte, 1) != 1)
+	if (read(parent, &byte, 1) != 1)
 		_exit(126);
 	for (size_t i = 0; i < sizeof(at_write) / sizeof(at_write[0]); i++)
 		if (was_usual[i])
@@ -119,40 +120,30 @@ static void __attribute__((noreturn)) execute(char **command, int go, int report
 	sigprocmask(SIG_SETMASK, &mask_before, NULL);
 	execvp(command[0], command);
 	err = errno;
-	while (write(report, &err, sizeof(err)) < 0 && errno == EINTR)
+	while (write(parent, &err, sizeof(err)) < 0 && errno == EINTR)
 		;
 	_exit(127);
 }
 
 int stat_child_fork(struct stat_child *child, char **command)
 {
-	int go[2], report[2], err;
+	int ends[2], err = 0;
 
-	*child = (struct stat_child){.go = -1, .report = -1};
-	if (pipe2(go, O_CLOEXEC))
+	*child = (struct stat_child){.link = -1};
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return -errno;
-	if (pipe2(report, O_CLOEXEC)) {
-		err = -errno;
-		close(go[0]);
-		close(go[1]);
-		return err;
-	}
 	child->pid = fork();
-	err = child->pid < 0 ? -errno : 0;
 	if (!child->pid) {
-		close(go[1]);
-		close(report[0]);
-		execute(command, go[0], report[1]);
+		close(ends[0]);
+		execute(command, ends[1]);
 	}
-	close(go[0]);
-	close(report[1]);
-	child->go = go[1];
-	child->report = report[0];
-	if (err) {
-		close(child->go);
-		close(child->report);
+	if (child->pid < 0) {
+		err = -errno;
 		child->pid = 0;
+		close(ends[0]);
 	}
+	close(ends[1]);
+	child->link = ends[0];
 	return err;
 }
 
@@ -175,13 +166,12 @@ int stat_child_release(struct stat_child *child)
 	int err = 0;
 	ssize_t n;
 
-	while (write(child->go, "", 1) < 0 && errno == EINTR)
+	while (write(child->link, "", 1) < 0 && errno == EINTR)
 		;
-	close(child->go);
 	do
-		n = read(child->report, &err, sizeof(err));
+		n = read(child->link, &err, sizeof(err));
 	while (n < 0 && errno == EINTR);
-	close(child->report);
+	close(child->link);
 	if (n != sizeof(err))
 		return 0;
 	reap(child);
@@ -190,35 +180,27 @@ int stat_child_release(struct stat_child *child)
 
 void stat_child_drop(struct stat_child *child)
 {
-	close(child->go);
-	close(child->report);
+	close(child->link);
 	reap(child);
 }
 
 /* --- wait --------------------------------------------------------------------------- */
 
-/* Returns whether the child has ended; it is then reaped. */
-static bool has_ended(struct stat_child *child)
-{
-	siginfo_t info = {.si_pid = 0};
-
-	if (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) ||
-	    !info.si_pid)
-		return false;
-	reap(child);
-	return true;
-}
-
 enum stat_wake stat_child_wait(struct stat_child *child, uint64_t deadline_ns)
 {
 	for (;;) {
 		uint64_t now = stat_now_ns(), left = 0;
+		siginfo_t info = {.si_pid = 0};
 		struct timespec wait;
-		siginfo_t info;
 		int number;
 
-		if (child->pid && has_ended(child))
+		if (child->pid &&
+		    !waitid(P_PID, (id_t)child->pid, &info,
+			    WEXITED | WNOHANG | WNOWAIT) &&
+		    info.si_pid) {
+			reap(child);
 			return STAT_WAKE_END;
+		}
 		if (deadline_ns && now >= deadline_ns)
 			return STAT_WAKE_TIME;
 		left = deadline_ns ? deadline_ns - now : 3600 * SECOND_NS;

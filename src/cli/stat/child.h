@@ -9,8 +9,9 @@
 
 struct stat_child {
 	pid_t pid; /* 0: none */
-	int go;	   /* a byte written here starts its exec, which closes `report` */
-	int report;
+	/* A socket: a byte starts the child's exec, which closes the other end, or fails and
+	 * sends its errno. */
+	int link;
 	int status; /* as in wait4(2) */
 	uint64_t user_ns, system_ns;
 };

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The sessions of perfmon stat: on threads or CPUs, with as many events as the kernel
- * allows. */
+/* What perfmon stat counts on: a session of threads, or events on each CPU of a place,
+ * with as many events as the kernel allows. */
 #include "config.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/stat/count.h"
 #include "core/counters/counters.h"
 #include "perfmon/set.h"
+
+/* The group of counts that a level cannot divide, such as a package's by cores. */
+#define WHOLE PM_GROUP_NONE
 
 /* --- life --------------------------------------------------------------------------- */
 
@@ -18,58 +22,101 @@ static int out_of_memory(struct stat_counting *counting)
 	return pm_diag_set(&counting->diag, -ENOMEM, "out of memory");
 }
 
+/* Lists the groups of the level that have CPUs of the placement. The last is the whole,
+ * for counts that the level cannot divide. */
+static int list_groups(struct stat_counting *counting)
+{
+	const struct pm_cpuwide like = {.placement = counting->placement};
+	struct pm_cpus numbers = {0};
+	uint32_t count;
+
+	if (pm_cpuwide_groups(&like, counting->level, &numbers))
+		return out_of_memory(counting);
+	count = pm_cpus_count(&numbers);
+	if (!count)
+		return pm_diag_set(&counting->diag, -ENOENT,
+				   "this machine has no level '%s'",
+				   pm_level_name(counting->level));
+	counting->groups = calloc(count + 1, sizeof(counting->groups[0]));
+	if (counting->groups) {
+		pm_cpus_each (number, &numbers)
+			counting->groups[counting->group_count++] = (uint32_t)number;
+		if (counting->grouped)
+			counting->groups[counting->group_count++] = WHOLE;
+	}
+	pm_cpus_free(&numbers);
+	return counting->groups ? 0 : out_of_memory(counting);
+}
+
+static int open_place(struct stat_counting *counting, const char *place,
+		      const char *level)
+{
+	int found = level ? pm_level_find(pm_slice_of(level)) : PM_LEVEL_MACHINE;
+	int err;
+
+	if (found < 0)
+		return pm_diag_set(&counting->diag, found,
+				   "'%s' is not a level of the machine: expects one "
+				   "of " PM_LEVEL_NAMES,
+				   level);
+	counting->grouped = level != NULL;
+	counting->level = (enum pm_level)found;
+	err = pm_placement_parse(place, &counting->placement, &counting->diag);
+	return err || !counting->events.count ? err : list_groups(counting);
+}
+
 int stat_counting_init(struct stat_counting *counting, const char *events,
 		       const char *place, const char *level)
 {
-	uint32_t count;
+	size_t cells;
 	int err;
 
-	*counting = (struct stat_counting){.session = NULL};
+	*counting = (struct stat_counting){.group_count = !place};
 	err = stat_events_learn(&counting->events, events, place != NULL, false,
 				&counting->diag);
 	if (err)
 		return err;
-	count = counting->events.count;
-	if (count > PERFMON_SESSION_COUNTERS_MAX)
+	if (counting->events.count > PERFMON_SESSION_COUNTERS_MAX)
 		return pm_diag_set(&counting->diag, -E2BIG,
-				   "%u events: one session takes at most %d", count,
-				   PERFMON_SESSION_COUNTERS_MAX);
-	counting->before = calloc(count + 1, 4 * sizeof(counting->before[0]));
+				   "%u events: one session takes at most %d",
+				   counting->events.count, PERFMON_SESSION_COUNTERS_MAX);
+	err = place ? open_place(counting, place, level) : 0;
+	if (err)
+		return err;
+	cells = stat_counting_cells(counting);
+	counting->before = calloc(cells + 1, 4 * sizeof(counting->before[0]));
 	if (!counting->before)
 		return out_of_memory(counting);
-	counting->own_before = counting->before + count;
-	counting->now = counting->before + 2 * (size_t)count;
-	counting->own_now = counting->before + 3 * (size_t)count;
-	if (!place)
-		return 0;
-	counting->place = calloc(1, sizeof(*counting->place));
-	if (!counting->place)
-		return out_of_memory(counting);
-	err = stat_place_open(counting->place, place, level, &counting->diag);
-	if (!err && count)
-		err = stat_place_plan(counting->place, counting->events.list,
-				      &counting->diag);
-	return err;
+	counting->own_before = counting->before + cells;
+	counting->now = counting->before + 2 * cells;
+	counting->own_now = counting->before + 3 * cells;
+	return 0;
 }
 
 void stat_counting_free(struct stat_counting *counting)
 {
 	stat_counting_end(counting);
-	if (counting->place)
-		stat_place_close(counting->place);
-	free(counting->place);
+	free(counting->groups);
+	pm_placement_free(counting->placement);
 	free(counting->before);
 	stat_events_forget(&counting->events);
 }
 
-uint32_t stat_counting_groups(const struct stat_counting *counting)
-{
-	return counting->place ? counting->place->group_count : 1;
-}
-
 size_t stat_counting_cells(const struct stat_counting *counting)
 {
-	return (size_t)stat_counting_groups(counting) * counting->events.count;
+	return (size_t)counting->group_count * counting->events.count;
+}
+
+void stat_counting_group_name(const struct stat_counting *counting, uint32_t group,
+			      char name[STAT_GROUP_NAME])
+{
+	if (!counting->grouped)
+		name[0] = '\0';
+	else if (counting->groups[group] == WHOLE)
+		snprintf(name, STAT_GROUP_NAME, "all");
+	else
+		snprintf(name, STAT_GROUP_NAME, "%s:%u", pm_level_name(counting->level),
+			 counting->groups[group]);
 }
 
 /* --- threads ------------------------------------------------------------------------ */
@@ -78,29 +125,28 @@ size_t stat_counting_cells(const struct stat_counting *counting)
 static int session_failed(struct stat_counting *counting, struct perfmon_session *session,
 			  int n)
 {
-	char message[sizeof(counting->diag.text)] = "";
-
-	perfmon_session_message(session, message, sizeof(message));
-	return pm_diag_set(&counting->diag, n, "%s", message);
+	pm_diag_clear(&counting->diag);
+	perfmon_session_message(session, counting->diag.text,
+				sizeof(counting->diag.text));
+	return n;
 }
 
 /* One by one, since each has its own message. */
 static int attach_targets(struct stat_counting *counting, struct perfmon_session *session,
 			  const struct perfmon_target *targets, uint32_t count)
 {
+	struct pm_diag *why = &counting->why_uncertain;
 	int refused = 0;
 
-	pm_diag_clear(&counting->why_uncertain);
+	pm_diag_clear(why);
 	for (uint32_t t = 0; t < count; t++) {
 		int n = perfmon_session_attach_targets(
 			session, &targets[t], 1, sizeof(targets[t]), PERFMON_ATTACH_ADD);
-		char message[1000] = "";
 
-		perfmon_session_message(session, message, sizeof(message));
 		if (n < 0)
-			return pm_diag_set(&counting->diag, n, "%s", message);
-		if (n == 0 && message[0] && !counting->why_uncertain.text[0])
-			pm_diag_set(&counting->why_uncertain, 0, "%s", message);
+			return session_failed(counting, session, n);
+		if (n == 0 && !why->text[0])
+			perfmon_session_message(session, why->text, sizeof(why->text));
 		refused = n > refused ? n : refused;
 	}
 	return refused;
@@ -170,16 +216,77 @@ static int open_best(struct stat_counting *counting, const struct perfmon_target
 	    !is_denied(counting->session, events->count))
 		return refused;
 	n = open_session(counting, true, targets, target_count, &user);
-	if (n < 0)
-		return refused;
-	if (n >= refused) {
+	if (n >= refused)
 		perfmon_session_close(user);
+	if (n < 0 || n >= refused)
 		return refused;
-	}
 	perfmon_session_close(counting->session);
 	counting->session = user;
 	stat_events_forget(events);
 	return stat_events_learn(events, text, false, true, &counting->diag) ?: n;
+}
+
+/* --- CPUs --------------------------------------------------------------------------- */
+
+static int open_cpus(struct stat_counting *counting)
+{
+	int n = pm_cpuwide_open(
+		&counting->cpuwide, counting->placement, counting->events.list,
+		PM_OPEN_PARTIAL | (counting->split ? PM_OPEN_SPLIT : 0), &counting->diag);
+
+	if (n < 0)
+		return n;
+	n = pm_cpuwide_start(counting->cpuwide);
+	if (n)
+		pm_diag_set(&counting->diag, n, "%s", strerror(-n));
+	return n;
+}
+
+/* Returns the error of event EVENT of the user's text, on *CPU (-1: no CPU counts it).
+ * *OPEN says whether the event is open on another CPU. */
+static int error_on_cpus(const struct stat_counting *counting, uint32_t event, int *cpu,
+			 bool *open)
+{
+	const struct pm_cpuwide *cpuwide = counting->cpuwide;
+	int error = 0;
+
+	for (uint32_t c = 0; c < cpuwide->cpu_count; c++) {
+		const struct pm_cpuwide_cpu *on = &cpuwide->cpus[c];
+		const struct pm_cpuwide_plan *plan = &cpuwide->plans[on->plan];
+
+		for (uint32_t k = 0; k < plan->count; k++) {
+			const struct pm_counter *counter = &on->instance->counters[k];
+
+			if (cpuwide->list->events[plan->original[k]].logical != event)
+				continue;
+			*open |= pm_counter_is_open(counter);
+			if (!pm_counter_is_open(counter) && !error) {
+				error = counter->error;
+				*cpu = (int)on->cpu;
+			}
+		}
+	}
+	return error ?: *open ? 0 : -ENODEV;
+}
+
+/* Gets the sum of EVENT in group G. Returns 0, or the reason why there is none. */
+static int sum_of(const struct stat_counting *counting, uint32_t event, uint32_t g,
+		  struct pm_cpuwide_sum *sum)
+{
+	const struct pm_cpuwide *cpuwide = counting->cpuwide;
+	struct pm_cpuwide_sum one;
+	int err;
+
+	if (counting->groups[g] != WHOLE)
+		return pm_cpuwide_sum(cpuwide, event, counting->level,
+				      counting->groups[g], sum);
+	for (uint32_t other = 0; other < g; other++) {
+		err = pm_cpuwide_sum(cpuwide, event, counting->level,
+				     counting->groups[other], &one);
+		if (err != -ERANGE)
+			return -ERANGE;
+	}
+	return pm_cpuwide_sum(cpuwide, event, PM_LEVEL_MACHINE, 0, sum);
 }
 
 /* --- errors ------------------------------------------------------------------------ */
@@ -192,9 +299,9 @@ static int error_of(const struct stat_counting *counting, uint32_t i, int *cpu,
 	struct perfmon_value value = {.index = i};
 
 	*cpu = -1;
-	if (counting->place)
-		return stat_place_error(counting->place, counting->events.list, i, cpu,
-					open);
+	*open = false;
+	if (counting->placement)
+		return error_on_cpus(counting, i, cpu, open);
 	*open = perfmon_session_read(counting->session, &value, 1, sizeof(value), 0) >
 			0 &&
 		!(value.status & PERFMON_VALUE_NEVER_OPENED);
@@ -213,14 +320,14 @@ static void explain(struct stat_counting *counting, pid_t tid)
 		int cpu;
 
 		event->error = error_of(counting, i, &cpu, &open);
-		if (event->error && counting->place && cpu < 0)
+		if (event->error && counting->placement && cpu < 0)
 			pm_diag_set(&diag, 0,
 				    "event '%s': no PMU of the selected CPUs counts the "
 				    "event",
 				    event->label);
 		else if (event->error)
 			pm_diagnosis_open(&diag, event->error, event->event,
-					  counting->place ? -1 : tid, cpu);
+					  counting->placement ? -1 : tid, cpu);
 		event->partly = event->error && open;
 		if (open)
 			event->error = 0;
@@ -254,36 +361,27 @@ static int check_open(struct stat_counting *counting, bool needed)
 
 /* --- start -------------------------------------------------------------------------- */
 
-static int start_session(struct stat_counting *counting)
-{
-	size_t size = counting->events.count * sizeof(counting->before[0]);
-	int err = perfmon_session_start(counting->session);
-
-	memset(counting->before, 0, size);
-	memset(counting->own_before, 0, size);
-	return err ? session_failed(counting, counting->session, err) : 0;
-}
-
 int stat_counting_start(struct stat_counting *counting,
 			const struct perfmon_target *targets, uint32_t target_count,
-			bool apart, bool needed)
+			bool needed)
 {
+	size_t cells = stat_counting_cells(counting);
 	int err;
 
-	counting->apart = apart;
-	if (!counting->events.count)
+	if (!cells)
 		return 0;
-	if (counting->place)
-		err = stat_place_start(counting->place, counting->events.list,
-				       counting->split, &counting->diag);
-	else
-		err = open_best(counting, targets, target_count);
+	memset(counting->before, 0, 2 * cells * sizeof(counting->before[0]));
+	err = counting->placement ? open_cpus(counting)
+				  : open_best(counting, targets, target_count);
 	if (err >= 0 && !counting->explained)
 		explain(counting, target_count ? targets[0].id : -1);
 	if (err >= 0)
 		err = check_open(counting, needed);
-	if (!err && !counting->place)
-		err = start_session(counting);
+	if (!err && counting->session) {
+		err = perfmon_session_start(counting->session);
+		if (err)
+			session_failed(counting, counting->session, err);
+	}
 	if (err < 0)
 		stat_counting_end(counting);
 	return err;
@@ -300,19 +398,57 @@ void stat_counting_stop(struct stat_counting *counting)
 	/* If the targets have ended, the session is stopped already. */
 	if (counting->session)
 		perfmon_session_stop(counting->session);
-	if (counting->place)
-		stat_place_stop(counting->place);
+	if (counting->cpuwide)
+		pm_cpuwide_stop(counting->cpuwide);
 }
 
 void stat_counting_end(struct stat_counting *counting)
 {
 	perfmon_session_close(counting->session);
 	counting->session = NULL;
-	if (counting->place)
-		stat_place_end(counting->place);
+	pm_cpuwide_close(counting->cpuwide);
+	counting->cpuwide = NULL;
 }
 
 /* --- reading ------------------------------------------------------------------------ */
+
+static int read_session(struct stat_counting *counting)
+{
+	uint32_t count = counting->events.count;
+	int n = perfmon_session_read(counting->session, counting->now, count,
+				     sizeof(counting->now[0]), PERFMON_READ_ALL);
+
+	if (n >= 0 && counting->apart)
+		n = perfmon_session_read(counting->session, counting->own_now, count,
+					 sizeof(counting->now[0]),
+					 PERFMON_READ_ALL | PERFMON_READ_OWN);
+	return n < 0 ? session_failed(counting, counting->session, n) : 0;
+}
+
+static int read_cpus(struct stat_counting *counting, struct stat_cell *cells)
+{
+	size_t count = stat_counting_cells(counting);
+
+	/* A CPU that cannot be read shows in the sums. */
+	pm_cpuwide_read(counting->cpuwide);
+	for (size_t c = 0; c < count; c++) {
+		struct pm_cpuwide_sum sum = {.counted = 0};
+		int err = sum_of(counting, (uint32_t)(c % counting->events.count),
+				 (uint32_t)(c / counting->events.count), &sum);
+
+		if (err == -ENOMEM)
+			return out_of_memory(counting);
+		cells[c].absent = err == -ERANGE;
+		cells[c].refused +=
+			sum.counted && (sum.refused || sum.gone || sum.missing);
+		counting->now[c] = (struct perfmon_value){
+			.status = sum.counted ? 0 : PERFMON_VALUE_NEVER_OPENED,
+			.value = sum.reading.value,
+			.enabled_ns = sum.reading.enabled_ns,
+			.running_ns = sum.reading.running_ns};
+	}
+	return 0;
+}
 
 /* Returns the difference between two readings. */
 static struct perfmon_value less(const struct perfmon_value *now,
@@ -326,51 +462,32 @@ static struct perfmon_value less(const struct perfmon_value *now,
 	return value;
 }
 
-static int read_session(struct stat_counting *counting, struct stat_cell *cells,
-			bool since_start)
-{
-	uint32_t count = counting->events.count;
-	size_t size = count * sizeof(counting->now[0]);
-	int n;
-
-	if (since_start) {
-		memset(counting->before, 0, size);
-		memset(counting->own_before, 0, size);
-	}
-	n = perfmon_session_read(counting->session, counting->now, count,
-				 sizeof(counting->now[0]), PERFMON_READ_ALL);
-	if (n >= 0 && counting->apart)
-		n = perfmon_session_read(counting->session, counting->own_now, count,
-					 sizeof(counting->now[0]),
-					 PERFMON_READ_ALL | PERFMON_READ_OWN);
-	if (n < 0)
-		return session_failed(counting, counting->session, n);
-	for (uint32_t i = 0; i < count; i++) {
-		struct perfmon_value value =
-			less(&counting->now[i], &counting->before[i]);
-		struct perfmon_value own =
-			less(&counting->own_now[i], &counting->own_before[i]);
-
-		counting->uncertain |= counting->now[i].status & PERFMON_VALUE_UNCERTAIN;
-		stat_cell_take(&cells[i], &counting->events.events[i], &value, &own);
-	}
-	memcpy(counting->before, counting->now, size);
-	memcpy(counting->own_before, counting->own_now, size);
-	return 0;
-}
-
 int stat_counting_read(struct stat_counting *counting, struct stat_cell *cells,
 		       bool since_start)
 {
 	size_t count = stat_counting_cells(counting);
+	size_t size = 2 * count * sizeof(counting->now[0]);
 	int err;
 
-	if (!counting->events.count)
+	if (!count)
 		return 0;
-	err = counting->place ? stat_place_read(counting->place, &counting->events, cells,
-						since_start, &counting->diag)
-			      : read_session(counting, cells, since_start);
-	for (size_t c = 0; !err && c < count; c++)
+	err = counting->placement ? read_cpus(counting, cells) : read_session(counting);
+	if (err)
+		return err;
+	if (since_start)
+		memset(counting->before, 0, size);
+	for (size_t c = 0; c < count; c++) {
+		struct perfmon_value value =
+			less(&counting->now[c], &counting->before[c]);
+		struct perfmon_value own =
+			less(&counting->own_now[c], &counting->own_before[c]);
+
+		counting->uncertain |= value.status & PERFMON_VALUE_UNCERTAIN;
+		stat_cell_take(&cells[c],
+			       &counting->events.events[c % counting->events.count],
+			       &value, &own);
 		stat_cell_end_run(&cells[c]);
-	return err;
+	}
+	memcpy(counting->before, counting->now, size);
+	return 0;
 }

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "cli/stat/formats.h"
+#include "cli/stat/derive.h"
 #include "core/report/output/escape.h"
 #include "core/report/output/json.h"
 
@@ -39,6 +39,12 @@ static void csv_number(struct pm_out *out, bool known, double value)
 		put_number(out, value);
 }
 
+static void csv_text(struct pm_out *out, const char *text)
+{
+	pm_out_text(out, ",");
+	pm_out_csv(out, text);
+}
+
 static void csv_sum(struct pm_out *out, const struct stat_sum *sum)
 {
 	pm_out_format(out, ",%llu", (unsigned long long)sum->runs);
@@ -50,34 +56,22 @@ static void csv_sum(struct pm_out *out, const struct stat_sum *sum)
 static void csv_event(const struct stat_result *result, const struct stat_row *row,
 		      struct pm_out *out)
 {
-	const struct stat_event *event = row->event;
 	const struct stat_cell *cell = row->cell;
-	bool known = stat_is_known(cell);
-	bool apart = stat_is_apart(result, cell);
-	double children;
-	bool has_children = stat_children(result, cell, &children);
-	struct stat_ratio ratio;
 
 	if (result->time_ns)
 		pm_out_double(out, (double)result->time_ns / 1e9);
-	pm_out_format(out, ",%s,", row->group_name);
-	pm_out_csv(out, event->label);
-	pm_out_text(out, ",");
-	pm_out_csv(out, event->event->unit);
-	csv_number(out, known, cell->count.mean);
-	pm_out_format(out, ",%s", stat_status_name(cell->status));
-	csv_number(out, known, stat_coverage(cell));
+	csv_text(out, row->group_name);
+	csv_text(out, row->event->label);
+	csv_text(out, row->event->event->unit);
+	csv_number(out, row->known, cell->count.mean);
+	csv_text(out, row->status);
+	csv_number(out, row->known, row->coverage);
 	csv_sum(out, &cell->count);
-	csv_number(out, apart, cell->own.mean);
-	csv_number(out, has_children, children);
-	if (stat_derive(result, row->group, row->index, &ratio)) {
-		csv_number(out, true, ratio.value);
-		pm_out_format(out, ",%s,", ratio.key);
-	} else {
-		pm_out_text(out, ",,,");
-	}
-	if (event->why)
-		pm_out_csv(out, event->why);
+	csv_number(out, row->apart, cell->own.mean);
+	csv_number(out, row->has_children, row->children);
+	csv_number(out, row->ratio.key, row->ratio.value);
+	csv_text(out, row->ratio.key ?: "");
+	csv_text(out, row->event->why ?: "");
 	pm_out_text(out, "\r\n");
 }
 
@@ -95,15 +89,11 @@ static void csv_time(struct pm_out *out, const char *name, const struct stat_sum
 
 void stat_csv_rows(const struct stat_result *result, struct pm_out *out)
 {
-	const struct stat_counting *counting = result->counting;
-	struct stat_row row;
+	struct stat_row row = {.next = 0};
 
-	if (result->time_ns || !result->options->interval_ns) {
-		for (uint32_t g = 0; g < stat_counting_groups(counting); g++)
-			for (uint32_t i = 0; i < counting->events.count; i++)
-				if (stat_row(result, g, i, &row))
-					csv_event(result, &row, out);
-	}
+	while ((result->time_ns || !result->options->interval_ns) &&
+	       stat_row_next(result, &row))
+		csv_event(result, &row, out);
 	if (result->time_ns)
 		return;
 	csv_time(out, "elapsed", &result->wall_ns);
@@ -150,33 +140,29 @@ static void json_event(struct pm_json *j, const struct stat_result *result,
 {
 	const struct stat_event *event = row->event;
 	const struct stat_cell *cell = row->cell;
-	bool known = stat_is_known(cell);
-	bool apart = stat_is_apart(result, cell);
-	double children;
-	bool has_children = stat_children(result, cell, &children);
-	struct stat_ratio ratio;
 
 	pm_json_begin(j, NULL, "{");
 	pm_json_string(j, "event", event->label);
 	if (row->group_name[0])
 		pm_json_string(j, "place", row->group_name);
 	pm_json_string(j, "unit", event->event->unit);
-	pm_json_string(j, "status", stat_status_name(cell->status));
-	json_number(j, "count", cell->count.mean, known);
+	pm_json_string(j, "status", row->status);
+	json_number(j, "count", cell->count.mean, row->known);
 	pm_json_number(j, "value", cell->value);
 	pm_json_number(j, "enabled_ns", cell->enabled_ns);
 	pm_json_number(j, "running_ns", cell->running_ns);
-	json_number(j, "coverage", stat_coverage(cell), known);
+	json_number(j, "coverage", row->coverage, row->known);
+	pm_json_bool(j, "estimated", row->known && row->coverage < 1);
 	json_sum(j, &cell->count);
 	if (!result->time_ns)
-		json_samples(j, result, 1 + (size_t)(cell - result->cells));
+		json_samples(j, result, row->next);
 	if (result->counting->apart) {
-		json_number(j, "own", cell->own.mean, apart);
-		json_number(j, "children", children, has_children);
+		json_number(j, "own", cell->own.mean, row->apart);
+		json_number(j, "children", row->children, row->has_children);
 	}
-	if (stat_derive(result, row->group, row->index, &ratio)) {
-		json_number(j, "ratio", ratio.value, true);
-		pm_json_string(j, "ratio_of", ratio.key);
+	if (row->ratio.key) {
+		json_number(j, "ratio", row->ratio.value, true);
+		pm_json_string(j, "ratio_of", row->ratio.key);
 	}
 	if (event->why)
 		pm_json_string(j, "why", event->why);
@@ -185,14 +171,11 @@ static void json_event(struct pm_json *j, const struct stat_result *result,
 
 static void json_events(struct pm_json *j, const struct stat_result *result)
 {
-	const struct stat_counting *counting = result->counting;
-	struct stat_row row;
+	struct stat_row row = {.next = 0};
 
 	pm_json_begin(j, "events", "[");
-	for (uint32_t g = 0; g < stat_counting_groups(counting); g++)
-		for (uint32_t i = 0; i < counting->events.count; i++)
-			if (stat_row(result, g, i, &row))
-				json_event(j, result, &row);
+	while (stat_row_next(result, &row))
+		json_event(j, result, &row);
 	pm_json_close(j, "]");
 }
 
@@ -222,11 +205,15 @@ static void json_time(struct pm_json *j, const char *name, const struct stat_sum
 	pm_json_close(j, "}");
 }
 
+static void json_note(void *argument, const char *note)
+{
+	pm_json_string(argument, NULL, note);
+}
+
 void stat_json_end(const struct stat_result *result, struct pm_out *out)
 {
 	const struct stat_options *options = result->options;
 	struct pm_json j = {.out = out, .first = true};
-	struct pm_diag note;
 
 	pm_json_begin(&j, NULL, "{");
 	pm_json_number(&j, "format", 1);
@@ -250,8 +237,7 @@ void stat_json_end(const struct stat_result *result, struct pm_out *out)
 	json_time(&j, "system_ns", &result->system_ns, NULL);
 	json_events(&j, result);
 	pm_json_begin(&j, "notes", "[");
-	for (uint32_t i = 0; stat_note(result, i, &note); i++)
-		pm_json_string(&j, NULL, note.text);
+	stat_notes(result, json_note, &j);
 	pm_json_close(&j, "]");
 	pm_json_close(&j, "}");
 	pm_out_text(out, "\n");

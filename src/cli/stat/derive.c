@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Ratios of the counts of perfmon stat, and notes about them. */
+/* Rows of perfmon stat with ratios of their counts, and notes about them. */
 #include "config.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,72 +10,19 @@
 #include "cli/stat/derive.h"
 #include "core/counters/counters.h"
 
-double stat_coverage(const struct stat_cell *cell)
-{
-	if (cell->running_ns >= cell->enabled_ns)
-		return cell->count.runs ? 1 : 0;
-	return (double)cell->running_ns / (double)cell->enabled_ns;
-}
-
-const char *stat_status_name(enum stat_status status)
-{
-	static const char *const names[] = {
-		[STAT_COUNTED] = "counted",
-		[STAT_MULTIPLEXED] = "multiplexed",
-		[STAT_PARTIAL] = "partial",
-		[STAT_NOT_COUNTED] = "not counted",
-		[STAT_NOT_SUPPORTED] = "not supported",
-	};
-
-	return names[status];
-}
-
-bool stat_is_apart(const struct stat_result *result, const struct stat_cell *cell)
-{
-	return result->counting->apart && stat_is_known(cell) &&
-	       cell->own.runs == cell->count.runs;
-}
-
-bool stat_children(const struct stat_result *result, const struct stat_cell *cell,
-		   double *children)
-{
-	double rest = cell->count.mean - cell->own.mean;
-
-	/*
-	 * Two events that count one thread may differ by the work between their starts.
-	 */
-	*children = rest > 0 ? rest : 0;
-	return stat_is_apart(result, cell) && !cell->mixed;
-}
-
 /* --- ratios ------------------------------------------------------------------------- */
 
-static bool is_event(const struct stat_result *result, uint32_t i, uint32_t type,
-		     uint64_t config)
+static bool is_event(const struct pm_event *event, uint32_t type, uint64_t config)
 {
-	const struct perf_event_attr *attr =
-		&result->counting->events.events[i].event->attr;
-
 	/* On machines with several kinds of cores, the upper half names a core PMU. */
-	return attr->type == type && (uint32_t)attr->config == config;
-}
-
-static const struct stat_cell *cell_of(const struct stat_result *result, uint32_t group,
-				       uint32_t i)
-{
-	return &result->cells[(size_t)group * result->counting->events.count + i];
+	return event->attr.type == type && (uint32_t)event->attr.config == config;
 }
 
 /* Returns whether both events counted the same: all of the time, or as one group, in the
  * same modes. */
-static bool are_comparable(const struct stat_result *result, uint32_t group, uint32_t i,
-			   uint32_t j)
+static bool are_comparable(const struct stat_cell *a, const struct perf_event_attr *x,
+			   const struct stat_cell *b, const struct perf_event_attr *y)
 {
-	const struct stat_cell *a = cell_of(result, group, i);
-	const struct stat_cell *b = cell_of(result, group, j);
-	const struct perf_event_attr *x = &result->counting->events.events[i].event->attr;
-	const struct perf_event_attr *y = &result->counting->events.events[j].event->attr;
-
 	return a->status <= STAT_MULTIPLEXED && b->status <= STAT_MULTIPLEXED &&
 	       a->count.runs == b->count.runs && b->count.mean > 0 &&
 	       ((a->status == STAT_COUNTED && b->status == STAT_COUNTED) ||
@@ -83,17 +31,22 @@ static bool are_comparable(const struct stat_result *result, uint32_t group, uin
 	       x->exclude_kernel == y->exclude_kernel;
 }
 
-static bool find(const struct stat_result *result, uint32_t group, uint32_t i,
-		 uint64_t config, uint32_t *found)
+/* Returns the cell of the hardware event CONFIG that is comparable to ROW's, or NULL. */
+static const struct stat_cell *find(const struct stat_result *result,
+				    const struct stat_row *row, uint64_t config)
 {
-	for (uint32_t j = 0; j < result->counting->events.count; j++) {
-		if (is_event(result, j, PERF_TYPE_HARDWARE, config) &&
-		    are_comparable(result, group, i, j)) {
-			*found = j;
-			return true;
-		}
+	const struct stat_events *events = &result->counting->events;
+	const struct stat_cell *group = row->cell - (row->event - events->events);
+
+	for (uint32_t j = 0; j < events->count; j++) {
+		const struct pm_event *other = events->events[j].event;
+
+		if (is_event(other, PERF_TYPE_HARDWARE, config) &&
+		    are_comparable(row->cell, &row->event->event->attr, &group[j],
+				   &other->attr))
+			return &group[j];
 	}
-	return false;
+	return NULL;
 }
 
 /* The ratios of hardware events: mean of I times SCALE over mean of the other. */
@@ -116,58 +69,86 @@ static const struct {
 	 {"percent-of-cache-references", "% of cache-references", 2, 0}},
 };
 
-bool stat_derive(const struct stat_result *result, uint32_t group, uint32_t i,
-		 struct stat_ratio *ratio)
+/* Returns the ratio of ROW, with a NULL key if there is none. */
+static struct stat_ratio ratio_of(const struct stat_result *result,
+				  const struct stat_row *row)
 {
-	const struct stat_cell *cell = cell_of(result, group, i);
-	const struct perf_event_attr *attr =
-		&result->counting->events.events[i].event->attr;
-	uint32_t j;
+	const struct stat_cell *cell = row->cell, *other;
+	const struct pm_event *event = row->event->event;
+	struct stat_ratio ratio = {.key = NULL};
 
 	if (cell->status > STAT_MULTIPLEXED || !cell->enabled_ns)
-		return false;
-	if (is_event(result, i, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK)) {
-		if (!result->wall_ns.runs || result->wall_ns.mean <= 0)
-			return false;
-		*ratio = (struct stat_ratio){"cpus-used", "CPUs used", 3,
-					     cell->count.mean / result->wall_ns.mean};
-		return true;
+		return ratio;
+	if (is_event(event, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK)) {
+		if (result->wall_ns.runs && result->wall_ns.mean > 0)
+			ratio = (struct stat_ratio){"cpus-used", "CPUs used", 3,
+						    cell->count.mean /
+							    result->wall_ns.mean};
+		return ratio;
 	}
 	/* A thread's event is enabled while the thread runs; a CPU's is also enabled
 	 * while the CPU is idle, and a user-mode event while the kernel works. */
-	if (is_event(result, i, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES) &&
-	    !result->counting->place && !attr->exclude_kernel && !attr->exclude_user &&
-	    cell->running_ns) {
-		*ratio = (struct stat_ratio){"gigahertz", "GHz", 3,
-					     (double)cell->value /
-						     (double)cell->running_ns};
-		return true;
-	}
-	for (size_t k = 0; k < sizeof(ratios) / sizeof(ratios[0]); k++) {
-		if (is_event(result, i, PERF_TYPE_HARDWARE, ratios[k].config) &&
-		    find(result, group, i, ratios[k].of, &j)) {
-			*ratio = ratios[k].ratio;
-			ratio->value = ratios[k].scale * cell->count.mean /
-				       cell_of(result, group, j)->count.mean;
-			return true;
+	if (is_event(event, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES) &&
+	    !result->counting->placement && !event->attr.exclude_kernel &&
+	    !event->attr.exclude_user && cell->running_ns)
+		return (struct stat_ratio){"gigahertz", "GHz", 3,
+					   (double)cell->value /
+						   (double)cell->running_ns};
+	for (size_t k = 0; k < sizeof(ratios) / sizeof(ratios[0]) && !ratio.key; k++) {
+		if (!is_event(event, PERF_TYPE_HARDWARE, ratios[k].config))
+			continue;
+		other = find(result, row, ratios[k].of);
+		if (other) {
+			ratio = ratios[k].ratio;
+			ratio.value =
+				ratios[k].scale * cell->count.mean / other->count.mean;
 		}
 	}
-	return false;
+	return ratio;
 }
 
-bool stat_row(const struct stat_result *result, uint32_t group, uint32_t i,
-	      struct stat_row *row)
+/* --- rows --------------------------------------------------------------------------- */
+
+/* Sets the numbers of ROW, which has its event and its cell. */
+static void fill_row(const struct stat_result *result, struct stat_row *row)
+{
+	static const char *const names[] = {
+		[STAT_COUNTED] = "counted",	      [STAT_MULTIPLEXED] = "multiplexed",
+		[STAT_PARTIAL] = "partial",	      [STAT_NOT_COUNTED] = "not counted",
+		[STAT_NEVER_OPENED] = "never opened",
+	};
+	const struct stat_cell *cell = row->cell;
+	double rest = cell->count.mean - cell->own.mean;
+
+	row->status = names[cell->status];
+	row->known = cell->status < STAT_NOT_COUNTED;
+	row->coverage = cell->count.runs ? 1 : 0;
+	if (cell->running_ns < cell->enabled_ns)
+		row->coverage = (double)cell->running_ns / (double)cell->enabled_ns;
+	row->apart = result->counting->apart && row->known &&
+		     cell->own.runs == cell->count.runs;
+	row->has_children = row->apart && !cell->mixed;
+	/* Two events that count one thread may differ by the work between their starts. */
+	row->children = rest > 0 ? rest : 0;
+	row->ratio = ratio_of(result, row);
+}
+
+bool stat_row_next(const struct stat_result *result, struct stat_row *row)
 {
 	const struct stat_counting *counting = result->counting;
+	size_t c = row->next, cells = stat_counting_cells(counting);
+	uint32_t count = counting->events.count;
 
-	*row = (struct stat_row){.event = &counting->events.events[i],
-				 .cell = cell_of(result, group, i),
-				 .group = group,
-				 .index = i};
-	if (row->event->hidden || row->cell->absent)
+	while (c < cells &&
+	       (counting->events.events[c % count].hidden || result->cells[c].absent))
+		c++;
+	if (c == cells)
 		return false;
-	if (counting->place)
-		stat_place_group_name(counting->place, group, row->group_name);
+	row->next = c + 1;
+	row->event = &counting->events.events[c % count];
+	row->cell = &result->cells[c];
+	stat_counting_group_name(counting, (uint32_t)(c / count), row->group_name);
+	fill_row(result, row);
 	return true;
 }
 
@@ -215,7 +196,7 @@ static bool was_let_go(const struct stat_result *result)
 	for (uint32_t i = 0; i < result->counting->events.count; i++) {
 		const struct stat_cell *cell = &result->cells[i];
 
-		if (!stat_is_known(cell))
+		if (cell->status >= STAT_NOT_COUNTED)
 			continue;
 		counted = true;
 		if ((double)cell->enabled_ns > seen)
@@ -224,129 +205,115 @@ static bool was_let_go(const struct stat_result *result)
 	return counted && seen < spent / 2 && spent - seen > LOST_NS;
 }
 
-/* Finds the first event for which no counter was ever free. */
-static const struct stat_event *find_starved(const struct stat_result *result)
+/* Where notes go. */
+struct notes {
+	void (*take)(void *argument, const char *note);
+	void *argument;
+};
+
+static void __attribute__((format(printf, 2, 3)))
+add(const struct notes *to, const char *format, ...)
 {
-	struct stat_row row;
+	char note[sizeof(((struct pm_diag *)0)->text) + 100];
+	va_list arguments;
 
-	for (uint32_t g = 0; g < stat_counting_groups(result->counting); g++) {
-		for (uint32_t i = 0; i < result->counting->events.count; i++) {
-			if (stat_row(result, g, i, &row) &&
-			    row.cell->status == STAT_NOT_COUNTED)
-				return row.event;
-		}
-	}
-	return NULL;
-}
-
-/* Finds the first event whose counts differ between runs, or NULL. */
-static const struct stat_event *find_unequal(const struct stat_result *result,
-					     double *difference)
-{
-	for (uint32_t i = 0; i < result->counting->events.count; i++) {
-		const struct stat_sum *count = &result->cells[i].count;
-
-		*difference = count->max - count->min;
-		if (count->runs && *difference > 0)
-			return &result->counting->events.events[i];
-	}
-	return NULL;
+	va_start(arguments, format);
+	vsnprintf(note, sizeof(note), format, arguments);
+	va_end(arguments);
+	to->take(to->argument, note);
 }
 
 /* Makes the notes of --exact. */
-static bool exact_note(const struct stat_result *result, uint32_t number,
-		       struct pm_diag *note)
+static void add_exact(const struct stat_result *result, const struct notes *to)
 {
-	const struct stat_event *unequal;
-	double difference;
+	const struct stat_events *events = &result->counting->events;
+	const char *unequal = NULL;
+	double difference = 0;
 
-	if (!number--) {
-		pm_diag_set(note, 0,
-			    "counted exactly by translation, 3 to 20 times slower; times "
-			    "are not those of the machine");
-		return true;
+	add(to, "counted exactly by translation, 3 to 20 times slower; times are not "
+		"those of the machine");
+	if (result->exact->lost_runs)
+		add(to,
+		    "%u of %u runs left no counts: a process that is killed by SIGKILL, "
+		    "or that Valgrind cannot run, has none",
+		    result->exact->lost_runs, result->options->runs);
+	if (result->exact->unknown)
+		add(to, "Valgrind does not know an instruction of the program, which "
+			"ended there: the counts are those before it");
+	if (result->options->runs - result->exact->lost_runs < 2)
+		return;
+	for (uint32_t i = 0; i < events->count && !unequal; i++) {
+		const struct stat_sum *count = &result->cells[i].count;
+
+		difference = count->max - count->min;
+		if (count->runs && difference > 0)
+			unequal = events->events[i].label;
 	}
-	if (result->exact->lost_runs && !number--) {
-		pm_diag_set(note, 0,
-			    "%u of %u runs left no counts: a process that is killed by "
-			    "SIGKILL, or that Valgrind cannot run, has none",
-			    result->exact->lost_runs, result->options->runs);
-		return true;
-	}
-	if (result->exact->unknown && !number--) {
-		pm_diag_set(note, 0,
-			    "Valgrind does not know an instruction of the program, which "
-			    "ended there: the counts are those before it");
-		return true;
-	}
-	if (number || result->options->runs - result->exact->lost_runs < 2)
-		return false;
-	unequal = find_unequal(result, &difference);
 	if (unequal)
-		pm_diag_set(note, 0,
-			    "the runs differ, '%s' by %.0f: perfmon-exact(7) says why a "
-			    "program may do something else in each run",
-			    unequal->label, difference);
+		add(to,
+		    "the runs differ, '%s' by %.0f: perfmon-exact(7) says why a program "
+		    "may do something else in each run",
+		    unequal, difference);
 	else
-		pm_diag_set(note, 0, "the runs agree in every count");
-	return true;
+		add(to, "the runs agree in every count");
 }
 
-bool stat_note(const struct stat_result *result, uint32_t number, struct pm_diag *note)
+/* Makes the notes about events that could not be opened: without --verbose one for each
+ * reason, and none about a default event that is not missed. */
+static void add_refused(const struct stat_result *result, const struct notes *to)
 {
 	const struct stat_counting *counting = result->counting;
-	uint32_t i, others = 0;
+	const struct stat_event *events = counting->events.events;
+	bool verbose = result->options->verbose;
 
-	pm_diag_clear(note);
-	if (result->input_lost && !number--) {
-		pm_diag_set(note, 0,
-			    "standard input is a pipe: what one run reads, the next does "
-			    "not find; take it from a file (<FILE)");
-		return true;
-	}
-	if (result->exact)
-		return exact_note(result, number, note);
-	if (counting->events.user_only && !number--) {
-		pm_diagnosis_user_mode(note, "counting user mode only");
-		return true;
-	}
-	if (was_let_go(result) && !number--) {
-		pm_diag_set(note, 0,
-			    "counting ended before the command: the kernel removes the "
-			    "counters when a command executes a set-user-ID program");
-		return true;
-	}
-	if (!counting->split && find_starved(result) && !number--) {
-		pm_diagnosis_starved(note, find_starved(result)->label);
-		pm_diag_add(note, "; --split schedules each event by itself");
-		return true;
-	}
-	if (counting->uncertain && !number--) {
-		pm_diag_set(note, 0, "%s",
-			    counting->why_uncertain.text[0]
-				    ? counting->why_uncertain.text
-				    : "some threads may be missing or counted twice");
-		return true;
-	}
-	for (i = 0; i < counting->events.count; i++) {
-		const struct stat_event *event = &counting->events.events[i];
+	for (uint32_t i = 0; i < counting->events.count; i++) {
+		uint32_t others = 0;
 
-		if (!event->why ||
-		    (!result->options->verbose &&
-		     (was_reported(counting, i) || !is_missed(counting, event))))
+		if (!events[i].why || (!verbose && (was_reported(counting, i) ||
+						    !is_missed(counting, &events[i]))))
 			continue;
-		if (!number--)
-			break;
+		for (uint32_t j = i + 1; j < counting->events.count && !verbose; j++)
+			others += events[j].why && events[j].error == events[i].error;
+		if (others)
+			add(to, "%s (and %u more events)", events[i].why, others);
+		else
+			add(to, "%s", events[i].why);
 	}
-	if (i == counting->events.count)
-		return false;
-	for (uint32_t j = i + 1; j < counting->events.count && !result->options->verbose;
-	     j++)
-		others += counting->events.events[j].why &&
-			  counting->events.events[j].error ==
-				  counting->events.events[i].error;
-	pm_diag_set(note, 0, "%s", counting->events.events[i].why);
-	if (others)
-		pm_diag_add(note, " (and %u more events)", others);
-	return true;
+}
+
+void stat_notes(const struct stat_result *result,
+		void (*take)(void *argument, const char *note), void *argument)
+{
+	const struct notes to = {take, argument};
+	const struct stat_counting *counting = result->counting;
+	struct stat_row row = {.next = 0};
+	struct pm_diag diag = {0};
+
+	if (result->input_lost)
+		add(&to, "standard input is a pipe: what one run reads, the next does "
+			 "not find; take it from a file (<FILE)");
+	if (result->exact) {
+		add_exact(result, &to);
+		return;
+	}
+	if (counting->events.user_only) {
+		pm_diagnosis_user_mode(&diag, "counting user mode only");
+		add(&to, "%s", diag.text);
+	}
+	if (was_let_go(result))
+		add(&to, "counting ended before the command: the kernel removes the "
+			 "counters when a command executes a set-user-ID program");
+	while (!counting->split && stat_row_next(result, &row)) {
+		if (row.cell->status != STAT_NOT_COUNTED)
+			continue;
+		pm_diagnosis_starved(&diag, row.event->label);
+		add(&to, "%s; --split schedules each event by itself", diag.text);
+		break;
+	}
+	if (counting->uncertain)
+		add(&to, "%s",
+		    counting->why_uncertain.text[0]
+			    ? counting->why_uncertain.text
+			    : "some threads may be missing or counted twice");
+	add_refused(result, &to);
 }

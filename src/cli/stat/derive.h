@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A result: ratios of counts, and notes. */
+/* A result: its rows with ratios of counts, its notes, and its formats. */
 #ifndef PM_CLI_STAT_DERIVE_H
 #define PM_CLI_STAT_DERIVE_H
 
 #include "cli/stat/count.h"
 #include "cli/stat/exact.h"
 #include "cli/stat/options.h"
+#include "core/report/output/out.h"
 
 struct stat_result {
 	const struct stat_options *options;
@@ -23,46 +24,49 @@ struct stat_result {
 	bool input_lost; /* the first run may have read the input of later ones */
 };
 
-/* Returns how much of the time cell C was on the hardware: 0 to 1. */
-double stat_coverage(const struct stat_cell *cell);
-
-/* Returns "counted", "multiplexed", "partial", "not counted" or "not supported". */
-const char *stat_status_name(enum stat_status status);
-
-/* Returns whether the first thread's counts are known apart from those of the threads
- * that it created. */
-bool stat_is_apart(const struct stat_result *result, const struct stat_cell *cell);
-
-/*
- * Sets *CHILDREN to the average count of the created threads and processes. Returns false
- * if it is unknown: the scaling of a multiplexed event uses its time in all threads, and
- * does not say which share is whose.
- */
-bool stat_children(const struct stat_result *result, const struct stat_cell *cell,
-		   double *children);
-
-/* Gets note NUMBER of a result. Returns false after the last. */
-bool stat_note(const struct stat_result *result, uint32_t number, struct pm_diag *note);
-
-/* The ratio of event I's count to another event's. stat_derive() returns false if there
- * is no reliable one. */
-struct stat_ratio {
-	const char *key;  /* "instructions-per-cycle" */
-	const char *text; /* "per cycle" */
-	int decimals;
-	double value;
-};
-bool stat_derive(const struct stat_result *result, uint32_t group, uint32_t i,
-		 struct stat_ratio *ratio);
-
-/* The content of a row. stat_row() returns false if the row is empty. */
+/* An event in a group of CPUs. */
 struct stat_row {
+	size_t next; /* the cell from which stat_row_next() continues */
 	const struct stat_event *event;
 	const struct stat_cell *cell;
-	uint32_t group, index;		  /* for stat_derive() */
 	char group_name[STAT_GROUP_NAME]; /* "" without groups */
+	const char *status;		  /* "counted", ... as the documents list them */
+	bool known;			  /* there is a count */
+	double coverage; /* how much of the time it was on the hardware: 0 to 1 */
+	/* Whether the first thread's counts are known apart from those of the threads that
+	 * it created. */
+	bool apart;
+	/*
+	 * The average count of the created threads and processes. It is unknown if an
+	 * event was multiplexed: the scaling uses its time in all threads, and does not
+	 * say which share is whose.
+	 */
+	bool has_children;
+	double children;
+	/* The ratio of the count to another event's, if there is a reliable one. */
+	struct stat_ratio {
+		const char *key;  /* "instructions-per-cycle"; NULL: none */
+		const char *text; /* "per cycle" */
+		int decimals;
+		double value;
+	} ratio;
 };
-bool stat_row(const struct stat_result *result, uint32_t group, uint32_t i,
-	      struct stat_row *row);
+
+/* Gets the next row, or the first one if ROW is all zeros. Returns false behind the last
+ * one. */
+bool stat_row_next(const struct stat_result *result, struct stat_row *row);
+
+/* Calls TAKE for each note about a result. */
+void stat_notes(const struct stat_result *result,
+		void (*take)(void *argument, const char *note), void *argument);
+
+/* The formats: the table in text.c, CSV and JSON in data.c. */
+void stat_text_begin(const struct stat_result *result, struct pm_out *out);
+void stat_text_interval(const struct stat_result *result, struct pm_out *out);
+void stat_text_end(const struct stat_result *result, struct pm_out *out);
+void stat_csv_begin(const struct stat_result *result, struct pm_out *out);
+void stat_csv_rows(const struct stat_result *result, struct pm_out *out);
+void stat_json_interval(const struct stat_result *result, struct pm_out *out);
+void stat_json_end(const struct stat_result *result, struct pm_out *out);
 
 #endif

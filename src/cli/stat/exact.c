@@ -73,7 +73,7 @@ int stat_exact_init(struct stat_exact *exact, struct stat_counting *counting,
 	int status;
 
 	*exact = (struct stat_exact){.fd = -1};
-	*counting = (struct stat_counting){.session = NULL};
+	*counting = (struct stat_counting){.group_count = 1};
 	status = cli_exact_parse("stat", text, &exact->events);
 	if (status)
 		return status;
@@ -172,24 +172,6 @@ static int take_line(const struct stat_exact *exact, struct totals *totals,
 	return 0;
 }
 
-static int take_lines(const struct stat_exact *exact, struct totals *totals, FILE *file)
-{
-	char *line = NULL;
-	size_t size = 0;
-	ssize_t length;
-	int err = 0;
-
-	while (!err && (length = getline(&line, &size, file)) > 0) {
-		bool whole = line[length - 1] == '\n';
-
-		err = take_line(exact, totals,
-				(struct pm_slice){line, (size_t)(length - whole)});
-		err = err || whole ? err : -EBADMSG;
-	}
-	free(line);
-	return err ?: ferror(file) ? -EIO : 0;
-}
-
 /* Checks that processes can write to the file, and that its name is still there. */
 static int check_file(const struct stat_exact *exact)
 {
@@ -208,6 +190,9 @@ static int check_file(const struct stat_exact *exact)
 static int take_file(const struct stat_exact *exact, struct totals *totals)
 {
 	int err = check_file(exact), fd;
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t length;
 	FILE *file;
 
 	if (err)
@@ -221,7 +206,15 @@ static int take_file(const struct stat_exact *exact, struct totals *totals)
 		return err;
 	}
 	rewind(file);
-	err = take_lines(exact, totals, file);
+	while (!err && (length = getline(&line, &size, file)) > 0) {
+		bool whole = line[length - 1] == '\n';
+
+		err = take_line(exact, totals,
+				(struct pm_slice){line, (size_t)(length - whole)});
+		err = err || whole ? err : -EBADMSG;
+	}
+	err = err ?: ferror(file) ? -EIO : 0;
+	free(line);
 	fclose(file);
 	return err;
 }

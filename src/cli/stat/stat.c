@@ -14,12 +14,24 @@
 
 #include "cli/common/common.h"
 #include "cli/stat/child.h"
-#include "cli/stat/formats.h"
+#include "cli/stat/derive.h"
 #include "cli/stat/stat.h"
 #include "core/kernel/kernel.h"
 #include "core/text/grow.h"
 
 /* --- output ------------------------------------------------------------------------- */
+
+/* In the order of enum stat_format. */
+static const struct {
+	const char *suffix;
+	void (*begin)(const struct stat_result *result, struct pm_out *out);
+	void (*interval)(const struct stat_result *result, struct pm_out *out);
+	void (*end)(const struct stat_result *result, struct pm_out *out);
+} formats[] = {
+	{"txt", stat_text_begin, stat_text_interval, stat_text_end},
+	{"csv", stat_csv_begin, stat_csv_rows, stat_csv_rows},
+	{"json", NULL, stat_json_interval, stat_json_end},
+};
 
 static int write_standard(void *argument, const char *text, size_t size)
 {
@@ -33,10 +45,8 @@ static int write_standard(void *argument, const char *text, size_t size)
 static int open_output(struct cli_output *output, struct pm_out *out,
 		       struct stat_options *options)
 {
-	/* In the order of enum stat_format. */
-	static const char *const suffix[] = {"txt", "csv", "json"};
 	int status = cli_output_grow(output, "stat", options->output,
-				     suffix[options->format], options->append);
+				     formats[options->format].suffix, options->append);
 
 	out->sink = output->path ? cli_output_write : write_standard;
 	out->argument = output->path ? (void *)output : options;
@@ -60,44 +70,25 @@ struct stat_work {
 	int *watches; /* pidfds of processes */
 };
 
-static void tell_interval(struct stat_work *work, uint64_t start_ns, uint64_t last_ns,
+/* Reports the interval from LAST_NS to NOW_NS. */
+static int write_interval(struct stat_work *work, uint64_t start_ns, uint64_t last_ns,
 			  uint64_t now_ns)
 {
 	struct stat_result result = work->result;
+	int err;
 
+	memset(work->interval, 0,
+	       stat_counting_cells(&work->counting) * sizeof(work->interval[0]));
+	err = stat_counting_read(&work->counting, work->interval, false);
+	if (err)
+		return err;
 	result.cells = work->interval;
 	result.time_ns = now_ns - start_ns;
 	result.wall_ns = (struct stat_sum){0};
 	stat_sum_add(&result.wall_ns, (double)(now_ns - last_ns));
-	switch (work->options->format) {
-	case STAT_TEXT:
-		stat_text_interval(&result, &work->out);
-		break;
-	case STAT_CSV:
-		stat_csv_rows(&result, &work->out);
-		break;
-	case STAT_JSON:
-		stat_json_interval(&result, &work->out);
-		break;
-	}
+	formats[work->options->format].interval(&result, &work->out);
 	pm_out_end(&work->out);
-}
-
-static int read_interval(struct stat_work *work)
-{
-	memset(work->interval, 0,
-	       stat_counting_cells(&work->counting) * sizeof(work->interval[0]));
-	return stat_counting_read(&work->counting, work->interval, false);
-}
-
-/* Returns whether process PID has ended. WATCH is its pidfd or negative. */
-static bool process_has_ended(pid_t pid, int watch)
-{
-	short events = POLLIN;
-
-	if (watch < 0)
-		return pm_kernel_kill(pid, 0) == -ESRCH;
-	return pm_kernel_poll(watch, &events) > 0;
+	return 0;
 }
 
 /* Returns whether no target is left. */
@@ -107,9 +98,14 @@ static bool targets_ended(struct stat_work *work)
 
 	if (!options->processes)
 		return stat_counting_is_over(&work->counting);
-	for (uint32_t t = 0; t < options->target_count; t++)
-		if (!process_has_ended(options->targets[t].id, work->watches[t]))
+	for (uint32_t t = 0; t < options->target_count; t++) {
+		int watch = work->watches[t];
+		short events = POLLIN;
+
+		if (watch < 0 ? pm_kernel_kill(options->targets[t].id, 0) != -ESRCH
+			      : pm_kernel_poll(watch, &events) <= 0)
 			return false;
+	}
 	return true;
 }
 
@@ -152,12 +148,9 @@ static int wait_for_end(struct stat_work *work, struct stat_child *child,
 		} else if (!options->interval_ns || now < next) {
 			continue;
 		}
-		err = read_interval(work);
-		if (err)
+		err = write_interval(work, start_ns, last, now);
+		if (err || wake != STAT_WAKE_TIME)
 			return err;
-		tell_interval(work, start_ns, last, now);
-		if (wake != STAT_WAKE_TIME)
-			return 0;
 		last = now;
 		/* Skip missed intervals. */
 		while (next <= now)
@@ -194,10 +187,10 @@ static int start_counting(struct stat_work *work, pid_t child)
 			running->flags = PERFMON_TARGET_CHILDREN;
 	}
 	if (options->place)
-		return stat_counting_start(&work->counting, NULL, 0, false, true);
+		return stat_counting_start(&work->counting, NULL, 0, true);
 	return stat_counting_start(&work->counting, options->targets ?: &target,
 				   options->targets ? options->target_count : 1,
-				   options->descendants, options->targets != NULL);
+				   options->targets != NULL);
 }
 
 static void note_command(struct stat_result *result, const struct stat_child *child)
@@ -209,21 +202,6 @@ static void note_command(struct stat_result *result, const struct stat_child *ch
 	result->exit_status = stat_child_exit_status(child);
 	if (WIFSIGNALED(child->status))
 		result->signal = WTERMSIG(child->status);
-}
-
-/* Prepares a run, before the child continues. */
-static int begin_run(struct stat_work *work, pid_t child)
-{
-	return work->options->exact ? stat_exact_begin(&work->exact, &work->counting)
-				    : start_counting(work, child);
-}
-
-static int read_run(struct stat_work *work, pid_t child)
-{
-	return work->options->exact
-		       ? stat_exact_read(&work->exact, &work->counting, child,
-					 work->cells)
-		       : stat_counting_read(&work->counting, work->cells, true);
 }
 
 /* Keeps the results of a run, which took TIME_NS. */
@@ -263,7 +241,9 @@ static int run_once(struct stat_work *work)
 		return CLI_FAILED;
 	}
 	pid = child.pid;
-	if (begin_run(work, pid)) {
+	err = options->exact ? stat_exact_begin(&work->exact, &work->counting)
+			     : start_counting(work, pid);
+	if (err) {
 		if (child.pid)
 			stat_child_drop(&child);
 		return complain(work);
@@ -282,38 +262,23 @@ static int run_once(struct stat_work *work)
 	end_ns = stat_now_ns();
 	if (options->command)
 		note_command(&work->result, &child);
-	if (!err)
-		err = read_run(work, pid);
+	if (!err && options->exact)
+		err = stat_exact_read(&work->exact, &work->counting, pid, work->cells);
+	else if (!err)
+		err = stat_counting_read(&work->counting, work->cells, true);
 	if (!err)
 		err = keep_samples(work, (double)(end_ns - start_ns));
 	stat_counting_end(&work->counting);
 	return err ? complain(work) : 0;
 }
 
-static void tell_begin(struct stat_work *work)
+static void write_begin(struct stat_work *work)
 {
-	if (work->options->format == STAT_TEXT)
-		stat_text_begin(&work->result, &work->out);
-	else if (work->options->format == STAT_CSV)
-		stat_csv_begin(&work->result, &work->out);
+	if (formats[work->options->format].begin)
+		formats[work->options->format].begin(&work->result, &work->out);
 }
 
-static void tell_end(struct stat_work *work)
-{
-	switch (work->options->format) {
-	case STAT_TEXT:
-		stat_text_end(&work->result, &work->out);
-		break;
-	case STAT_CSV:
-		stat_csv_rows(&work->result, &work->out);
-		break;
-	case STAT_JSON:
-		stat_json_end(&work->result, &work->out);
-		break;
-	}
-}
-
-static int count_and_tell(struct stat_work *work)
+static int count_and_write(struct stat_work *work)
 {
 	const struct stat_options *options = work->options;
 	struct stat_result *result = &work->result;
@@ -322,7 +287,7 @@ static int count_and_tell(struct stat_work *work)
 	stat_signals_begin();
 	stat_files_begin();
 	if (options->interval_ns)
-		tell_begin(work);
+		write_begin(work);
 	result->input_lost = !stat_input_begin() && options->runs > 1;
 	for (uint32_t i = 0; i < options->runs && !status; i++) {
 		if (i)
@@ -334,8 +299,8 @@ static int count_and_tell(struct stat_work *work)
 	if (status)
 		return status;
 	if (!options->interval_ns)
-		tell_begin(work);
-	tell_end(work);
+		write_begin(work);
+	formats[options->format].end(result, &work->out);
 	status = result->exit_status > 0 ? result->exit_status : 0;
 	/* Every process that ends by itself leaves counts. */
 	if (!status && work->exact.lost_runs)
@@ -370,46 +335,39 @@ static int stat_main(struct stat_options *options)
 {
 	struct stat_work work = {.options = options};
 	size_t cells;
-	int status = init_counting(&work);
+	int ended, status = init_counting(&work);
 
 	if (status)
 		goto out;
-	cells = stat_counting_cells(&work.counting) + 1;
-	work.cells = calloc(cells, sizeof(work.cells[0]));
-	work.interval = calloc(cells, sizeof(work.interval[0]));
+	cells = stat_counting_cells(&work.counting);
+	work.cells = calloc(cells + 1, 2 * sizeof(work.cells[0]));
 	work.watches = calloc(options->target_count + 1, sizeof(work.watches[0]));
-	for (uint32_t t = 0; work.watches && t < options->target_count; t++)
-		work.watches[t] =
-			options->processes
-				? pm_kernel_pidfd_open(options->targets[t].id, 0)
-				: -1;
-	if (work.cells && work.interval && work.watches) {
-		work.result =
-			(struct stat_result){.options = options,
-					     .counting = &work.counting,
-					     .exact = options->exact ? &work.exact : NULL,
-					     .cells = work.cells,
-					     .exit_status = -1};
-		pm_kernel_clock_ns(CLOCK_REALTIME, &work.result.began_realtime_ns);
-		work.counting.processes = options->processes;
-		work.counting.split = options->split;
-		status = open_output(&work.output, &work.out, options);
-		if (!status) {
-			int ended;
-
-			status = count_and_tell(&work);
-			ended = cli_output_end(&work.output, 0);
-			status = status ?: ended;
-		}
-	} else {
+	if (!work.cells || !work.watches) {
 		cli_complain("stat", "%s", strerror(ENOMEM));
 		status = CLI_FAILED;
+		goto out;
 	}
+	work.interval = work.cells + cells;
+	for (uint32_t t = 0; options->processes && t < options->target_count; t++)
+		work.watches[t] = pm_kernel_pidfd_open(options->targets[t].id, 0);
+	work.result = (struct stat_result){.options = options,
+					   .counting = &work.counting,
+					   .exact = options->exact ? &work.exact : NULL,
+					   .cells = work.cells,
+					   .exit_status = -1};
+	pm_kernel_clock_ns(CLOCK_REALTIME, &work.result.began_realtime_ns);
+	work.counting.apart = options->descendants;
+	work.counting.split = options->split;
+	status = open_output(&work.output, &work.out, options);
+	if (status)
+		goto out;
+	status = count_and_write(&work);
+	ended = cli_output_end(&work.output, 0);
+	status = status ?: ended;
+out:
 	free(work.watches);
 	free(work.samples);
 	free(work.cells);
-	free(work.interval);
-out:
 	stat_counting_free(&work.counting);
 	stat_exact_free(&work.exact);
 	return status;

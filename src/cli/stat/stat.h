@@ -5,12 +5,11 @@
  *   stat.c          order of the steps
  *   options.c       options
  *   child.c         the command: fork, exec, signals, wait
- *   events.c        the events
- *   place.c         the CPUs and their groups
- *   cell.c          sums of readings
- *   count.c         sessions and their readings
- *   derive.c        ratios of counts; notes
- *   text.c, data.c  the table; CSV and JSON (formats.h)
+ *   cell.c          the events, and the sums of their readings
+ *   count.c         sessions, CPUs, and their readings
+ *   exact.c         --exact: the totals of the Valgrind tool
+ *   derive.c        rows with ratios of counts; notes
+ *   text.c, data.c  the table; CSV and JSON
  */
 #ifndef PM_CLI_STAT_STAT_H
 #define PM_CLI_STAT_STAT_H

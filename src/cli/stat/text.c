@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/common/common.h"
-#include "cli/stat/formats.h"
+#include "cli/stat/derive.h"
 #include "core/report/output/number.h"
 
 /* The columns of the table. An empty column is not shown. */
@@ -20,8 +20,14 @@ struct row {
 	enum cli_style count_style;
 };
 
-static const bool to_the_right[COLUMNS] = {
-	[TIME] = true, [COUNT] = true, [CHILDREN] = true, [SPREAD] = true};
+static const struct {
+	bool right; /* it stands at the right of its column */
+	enum cli_style style;
+} columns[COLUMNS] = {
+	[TIME] = {true, CLI_FAINT},	   [COUNT] = {.right = true},
+	[CHILDREN] = {.right = true},	   [SPREAD] = {true, CLI_FAINT},
+	[COVERAGE] = {.style = CLI_FAINT}, [RATIO] = {.style = CLI_FAINT},
+};
 
 /* Formats "1,234,567.89". */
 static void grouped(char *buffer, double value, int decimals)
@@ -42,14 +48,6 @@ static void grouped(char *buffer, double value, int decimals)
 	buffer[out] = '\0';
 }
 
-/* Prints microseconds at most. */
-static void seconds(char *buffer, double ns)
-{
-	unsigned long long us = (unsigned long long)(ns / 1e3 + 0.5);
-
-	snprintf(buffer, PM_CELL, "%llu.%06llu", us / 1000000, us % 1000000);
-}
-
 static void put_count(char *cell, const struct stat_event *event, double value)
 {
 	const char *unit = event->event->unit;
@@ -66,52 +64,47 @@ static void put_count(char *cell, const struct stat_event *event, double value)
 static void make_row(const struct stat_result *result, const struct stat_row *what,
 		     struct row *row)
 {
+	static const char unknown[] = "not counted";
 	const struct stat_event *event = what->event;
 	const struct stat_cell *cell = what->cell;
 	char number[PM_CELL];
-	struct stat_ratio ratio;
-	double children;
 
 	memset(row, 0, sizeof(*row));
 	if (result->time_ns)
-		seconds(row->cell[TIME], (double)result->time_ns);
-	snprintf(row->cell[PLACE], CELL, "%s", what->group_name);
+		pm_cell_fixed(row->cell[TIME], (double)result->time_ns / 1e9, 6);
+	strcpy(row->cell[PLACE], what->group_name);
 	snprintf(row->cell[EVENT], CELL, "%s", event->label);
-	if (!stat_is_known(cell)) {
-		snprintf(row->cell[COUNT], CELL, "%s", stat_status_name(cell->status));
+	if (!what->known || (result->counting->apart && !what->apart))
 		row->count_style = CLI_BAD;
+	if (!what->known) {
+		strcpy(row->cell[COUNT], what->status);
 		return;
 	}
-	if (stat_is_apart(result, cell)) {
-		put_count(row->cell[COUNT], event, cell->own.mean);
-		if (stat_children(result, cell, &children))
-			put_count(row->cell[CHILDREN], event, children);
-		else
-			snprintf(row->cell[CHILDREN], CELL, "%s",
-				 stat_status_name(STAT_NOT_COUNTED));
-	} else if (result->counting->apart) {
-		/* The sum in either column would be misleading. */
-		for (int c = COUNT; c <= CHILDREN; c++)
-			snprintf(row->cell[c], CELL, "%s",
-				 stat_status_name(STAT_NOT_COUNTED));
-		row->count_style = CLI_BAD;
-	} else {
+	if (!result->counting->apart)
 		put_count(row->cell[COUNT], event, cell->count.mean);
-	}
+	else if (what->apart)
+		put_count(row->cell[COUNT], event, cell->own.mean);
+	else
+		/* The sum in either column would be misleading. */
+		strcpy(row->cell[COUNT], unknown);
+	if (what->has_children)
+		put_count(row->cell[CHILDREN], event, what->children);
+	else if (result->counting->apart)
+		strcpy(row->cell[CHILDREN], unknown);
 	if (cell->count.runs > 1) {
 		pm_cell_fixed(number, stat_sum_spread(&cell->count), 2);
 		snprintf(row->cell[SPREAD], CELL, "+- %s%%", number);
 	}
 	if (cell->status == STAT_MULTIPLEXED) {
-		pm_cell_fixed(number, 100 * stat_coverage(cell), 1);
+		pm_cell_fixed(number, 100 * what->coverage, 1);
 		snprintf(row->cell[COVERAGE], CELL, "%s%% covered", number);
 	}
 	if (cell->status == STAT_PARTIAL)
 		snprintf(row->cell[COVERAGE], CELL, "not on all %s",
-			 result->counting->place ? "CPUs" : "threads");
-	if (stat_derive(result, what->group, what->index, &ratio)) {
-		pm_cell_fixed(number, ratio.value, ratio.decimals);
-		snprintf(row->cell[RATIO], CELL, "%s %s", number, ratio.text);
+			 result->counting->placement ? "CPUs" : "threads");
+	if (what->ratio.key) {
+		pm_cell_fixed(number, what->ratio.value, what->ratio.decimals);
+		snprintf(row->cell[RATIO], CELL, "%s %s", number, what->ratio.text);
 	}
 }
 
@@ -121,13 +114,6 @@ static void widen(size_t *width, const struct row *row)
 		pm_row_measure(&width[c], row->cell[c], 0);
 }
 
-static enum cli_style style_of(const struct row *row, int column)
-{
-	return column == COUNT					      ? row->count_style
-	       : column == TIME || column == SPREAD || column > EVENT ? CLI_FAINT
-								      : CLI_PLAIN;
-}
-
 static void put_row(struct pm_out *out, const struct row *row, const size_t *width)
 {
 	struct pm_row line = {.out = out, .blanks = 2};
@@ -135,8 +121,8 @@ static void put_row(struct pm_out *out, const struct row *row, const size_t *wid
 	for (int c = 0; c < COLUMNS; c++) {
 		if (!width[c])
 			continue;
-		cli_style_row(&line, style_of(row, c));
-		if (to_the_right[c])
+		cli_style_row(&line, c == COUNT ? row->count_style : columns[c].style);
+		if (columns[c].right)
 			pm_row_right(&line, row->cell[c], 0, width[c]);
 		else
 			pm_row_left(&line, row->cell[c], 0, width[c]);
@@ -148,24 +134,19 @@ static void put_row(struct pm_out *out, const struct row *row, const size_t *wid
 /* Makes each row that is shown, and measures or prints it. */
 static void each_row(const struct stat_result *result, struct pm_out *out, size_t *width)
 {
-	const struct stat_counting *counting = result->counting;
-	struct stat_row what;
+	struct stat_row what = {.next = 0};
 	struct row row;
 
-	for (uint32_t g = 0; g < stat_counting_groups(counting); g++) {
-		for (uint32_t i = 0; i < counting->events.count; i++) {
-			if (!stat_row(result, g, i, &what))
-				continue;
-			make_row(result, &what, &row);
-			if (out)
-				put_row(out, &row, width);
-			else
-				widen(width, &row);
-		}
+	while (stat_row_next(result, &what)) {
+		make_row(result, &what, &row);
+		if (out)
+			put_row(out, &row, width);
+		else
+			widen(width, &row);
 	}
 }
 
-static void put_table(const struct stat_result *result, struct pm_out *out)
+void stat_text_interval(const struct stat_result *result, struct pm_out *out)
 {
 	/* Values of consecutive intervals are aligned. */
 	size_t width[COLUMNS] = {[TIME] = result->time_ns ? 11 : 0, [COUNT] = 17};
@@ -185,7 +166,7 @@ static void put_time(struct pm_out *out, const struct stat_sum *time, const char
 
 	if (!time->runs)
 		return;
-	seconds(number, time->mean);
+	pm_cell_fixed(number, time->mean / 1e9, 6);
 	pm_cell_fixed(spread, stat_sum_spread(time), 2);
 	pm_out_format(out, "  %15s s  %s", number, what);
 	if (time->runs > 1)
@@ -193,29 +174,29 @@ static void put_time(struct pm_out *out, const struct stat_sum *time, const char
 	pm_out_text(out, "\n");
 }
 
+/* The notes below the table. */
+struct notes {
+	struct pm_out *out;
+	bool begun;
+};
+
 /* Breaks the text between words, where a terminal would break it anywhere. */
-static void put_note(struct pm_out *out, const char *text)
+static void put_note(void *argument, const char *note)
 {
 	static const char mark[] = "  note: ";
+	struct notes *notes = argument;
+	struct pm_out *out = notes->out;
 
+	if (!notes->begun)
+		pm_out_text(out, "\n");
+	notes->begun = true;
 	pm_out_text(out, cli_style(CLI_FAINT));
 	pm_out_fold(out, cli_columns(), strlen(mark));
 	pm_out_text(out, mark);
-	pm_out_plain(out, text, 0);
+	pm_out_plain(out, note, 0);
 	pm_out_fold_end(out);
 	pm_out_text(out, cli_style(CLI_PLAIN));
 	pm_out_text(out, "\n");
-}
-
-static void put_notes(const struct stat_result *result, struct pm_out *out)
-{
-	struct pm_diag note;
-
-	for (uint32_t i = 0; stat_note(result, i, &note); i++) {
-		if (!i)
-			pm_out_text(out, "\n");
-		put_note(out, note.text);
-	}
 }
 
 void stat_text_begin(const struct stat_result *result, struct pm_out *out)
@@ -246,15 +227,12 @@ void stat_text_begin(const struct stat_result *result, struct pm_out *out)
 	pm_out_text(out, result->counting->events.count ? "\n\n" : "\n");
 }
 
-void stat_text_interval(const struct stat_result *result, struct pm_out *out)
-{
-	put_table(result, out);
-}
-
 void stat_text_end(const struct stat_result *result, struct pm_out *out)
 {
+	struct notes notes = {.out = out};
+
 	if (!result->options->interval_ns)
-		put_table(result, out);
+		stat_text_interval(result, out);
 	pm_out_text(out, "\n");
 	put_time(out, &result->wall_ns, "elapsed");
 	put_time(out, &result->user_ns, "user");
@@ -262,6 +240,6 @@ void stat_text_end(const struct stat_result *result, struct pm_out *out)
 	if (result->signal)
 		pm_out_format(out, "  ended by signal %d (%s)\n", result->signal,
 			      strsignal(result->signal));
-	put_notes(result, out);
+	stat_notes(result, put_note, &notes);
 	pm_out_text(out, "\n");
 }

@@ -9,7 +9,7 @@
 
 void pm_cell_fixed(char *buffer, double value, int decimals)
 {
-	static const double powers[] = {1, 10, 100, 1000, 10000};
+	static const double powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
 	double scaled = value * powers[decimals];
 	const char *sign = "";
 	unsigned long long n;
