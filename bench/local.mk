@@ -53,5 +53,10 @@ bench_bench_papi_SOURCES = bench/bench_papi.c $(BENCH_FAKE_PMU)
 bench_bench_papi_CPPFLAGS = $(AM_CPPFLAGS) $(PAPI_CFLAGS)
 bench_bench_papi_LDADD = $(BENCH_LIBS) $(PAPI_LIBS)
 endif
+# What bench/diff_study runs and compares.
+check_PROGRAMS += bench/diff_program
+bench_diff_program_SOURCES = bench/diff_program.c
+bench_diff_program_LDADD = libperfmon.la
+bench_diff_program_LDFLAGS = $(AM_LDFLAGS) -no-install
 check_PROGRAMS += $(BENCHES)
-EXTRA_DIST += bench/limits
+EXTRA_DIST += bench/limits bench/diff_study

@@ -9,9 +9,9 @@ perfmon_SOURCES = \
 	src/cli/common/options.h src/cli/common/output.c src/cli/common/output.h \
 	src/cli/common/progress.c src/cli/common/progress.h src/cli/common/sources.c \
 	src/cli/common/sources.h src/cli/common/terminal.c src/cli/common/terminal.h \
-	src/cli/diff/data.h src/cli/diff/decide.c src/cli/diff/diff.c src/cli/diff/diff.h src/cli/diff/json.c \
-	src/cli/diff/load.c src/cli/diff/math.c src/cli/diff/math.h src/cli/diff/metrics.c src/cli/diff/notes.c \
-	src/cli/diff/shuffle.c src/cli/diff/stat_file.c src/cli/diff/stat_file.h src/cli/diff/text.c \
+	src/cli/diff/bounds.c src/cli/diff/columns.c src/cli/diff/data.h src/cli/diff/decide.c src/cli/diff/diff.c src/cli/diff/diff.h src/cli/diff/json.c \
+	src/cli/diff/load.c src/cli/diff/math.c src/cli/diff/math.h src/cli/diff/metrics.c src/cli/diff/notes.c src/cli/diff/order.c src/cli/diff/ranks.c src/cli/diff/ranks.h \
+	src/cli/diff/shuffle.c src/cli/diff/stat_file.c src/cli/diff/stat_file.h src/cli/diff/text.c src/cli/diff/visits.c src/cli/diff/visits.h \
 	src/cli/exact/events.c src/cli/exact/exact.h src/cli/exact/place.c \
 	src/cli/exact/place.h src/cli/exact/start.c \
 	src/cli/export/chrome.c src/cli/export/export.c src/cli/export/export.h \

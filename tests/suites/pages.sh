@@ -26,13 +26,13 @@ comparisons=100
 [ -z "$PM_LONG" ] || comparisons=1000
 
 # alarms NAME RUNS ORDER: how many of the comparisons of equal programs, RUNS a side, find
-# a change. In turns, or all of A before all of B.
+# a change. In the order ABBA, or all of A before all of B.
 alarms() {
 	local runs=$2 order=$3 count=0 c r side status a b
 	for ((c = 0; c < comparisons; c++)); do
 		a=() b=()
 		for ((r = 0; r < 2 * runs; r++)); do
-			side=$((r % 2))
+			side=$(((r + 1) / 2 % 2))
 			[ "$order" = turns ] || side=$((r >= runs))
 			rm -f "$here/$1.$r"
 			LD_LIBRARY_PATH=$build/.libs PERFMON_PROFILE=$here/$1.$r "$work" || return 1

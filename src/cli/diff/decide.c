@@ -3,11 +3,14 @@
  * Decides which differences between the two sides are changes.
  *
  * A difference counts if it is larger than the minimum effect and not due to chance. The
- * test is Welch's t of the runs' means, against the hypothesis that B differs from A by
+ * test is Welch's t of the runs' numbers, against the hypothesis that B differs from A by
  * at most the minimum effect. It must be above the limit that shuffle.c finds by
- * splitting the runs into sides at random. The interval uses the same t. Times are
- * compared on a scale of their own. Rare events come at random, so the variance of a
- * count is at least that of a Poisson process.
+ * splitting the runs into sides at random. The interval uses the same t. Times have
+ * several numbers in a run, and all of them are tested (columns.c). Times that are counted
+ * as events are compared on a scale of their own. Rare events come at random, so the
+ * variance of a count is at least that of a Poisson process.
+ *
+ * A time of which no change was found is the same if bounds show that (bounds.c).
  *
  * Instructions and branches in user mode repeat. They need no test if they did repeat, to
  * half the minimum effect in all runs of a side, and if the difference is more than the
@@ -41,11 +44,23 @@
  */
 #define ONCE 10000
 
+/* Regions with less of the time, and times below that of the clock, decide nothing. */
+#define SHARE_LEAST   0.002
+#define FASTEST_LEAST 8.0
+/* The cost of measuring is known to a third, and between two builds it varies by less. */
+#define COST_VARIES (1. / 3)
+/* In strict turns, regions with fewer visits fall in step with the machine. */
+#define VISITS_IN_TURNS 10
+/* Notes say how many runs find such a change, or twice the minimum effect. */
+#define WANTED 0.1
+
 struct decision {
 	const struct diff_data *data;
 	const struct diff_options *options;
 	struct diff_result *result;
-	double *values; /* memory for the runs of a side */
+	double *values;	 /* memory for the runs of a side */
+	double *weights; /* time of each region in a run of both sides together */
+	double weight;	 /* of all regions */
 };
 
 /* One quantity of one region. */
@@ -74,7 +89,7 @@ static void sample_make(struct decision *decision, struct cell *cell, uint32_t s
 			const struct diff_entry *from, const struct diff_entry *to)
 {
 	uint32_t count = 0;
-	double sum = 0, visits = 0, slack = 0, threads = 0, squares = 0;
+	double sum = 0, visits = 0, slack = 0, threads = 0, squares = 0, cost = 0;
 	struct diff_row *row = cell->row;
 	struct diff_run *runs = row->runs + (side ? decision->data->runs[0] : 0);
 	struct diff_sample *sample = &row->sample[side];
@@ -88,6 +103,7 @@ static void sample_make(struct decision *decision, struct cell *cell, uint32_t s
 		run->visits += from->visits;
 		slack += from->slack + ONCE * from->threads;
 		threads += from->threads;
+		cost += from->cost;
 		squares += from->error * from->error;
 		total->value += from->sum;
 		total->coverage = fmin(total->coverage, from->coverage);
@@ -110,6 +126,7 @@ static void sample_make(struct decision *decision, struct cell *cell, uint32_t s
 		decision->values[count++] = run->value;
 	}
 	diff_sample_make(sample, decision->values, count);
+	row->cost[side] = visits > 0 ? cost / visits : 0;
 	cell->threads |= threads > count;
 	cell->slack[side] = sum > 0 ? slack / sum : INFINITY;
 	if (row->rare && count)
@@ -164,6 +181,27 @@ static bool decide_by_repeats(const struct decision *decision, struct cell *cell
 	return true;
 }
 
+/* Returns why times in ROW decide nothing. */
+static enum diff_listed listed_of(const struct diff_row *row)
+{
+	if (row->quantity != DIFF_TIME || row->region == DIFF_TOTAL)
+		return DIFF_LISTED_NOT;
+	if (row->share < SHARE_LEAST)
+		return DIFF_LISTED_TIME;
+	return row->fastest < FASTEST_LEAST ? DIFF_LISTED_SHORT : DIFF_LISTED_NOT;
+}
+
+/* Makes the one column of a row that is not of times. */
+static int column_make(struct diff_row *row)
+{
+	row->columns = calloc(1, sizeof(*row->columns));
+	if (!row->columns)
+		return -ENOMEM;
+	row->column_count = 1;
+	row->columns->runs = row->runs;
+	return 0;
+}
+
 static void decide_cell(struct decision *decision, struct cell *cell)
 {
 	struct diff_row *row = cell->row;
@@ -180,12 +218,18 @@ static void decide_cell(struct decision *decision, struct cell *cell)
 	}
 	if (decide_by_repeats(decision, cell))
 		return;
+	row->listed = listed_of(row);
+	if (row->listed) {
+		row->verdict = DIFF_LISTED;
+		return;
+	}
 	if (a->runs < DIFF_RUNS || b->runs < DIFF_RUNS) {
 		row->too_few = !row->threads;
 		return;
 	}
 	row->tested = true;
-	row->excess = diff_excess(a, b, decision->options->min_effect);
+	if (!row->columns->log)
+		row->columns->excess = diff_excess(a, b, decision->options->min_effect);
 }
 
 /* Returns the length of the quantity's name with which TEXT begins, up to a comma or the
@@ -280,60 +324,216 @@ static bool is_rare(const struct diff_data *data, uint32_t quantity)
 	return !event->repeats && !event->counter.unit[0];
 }
 
-/* Makes a row from the entries FROM to TO of one quantity of one region. */
-static void row_make(struct decision *decision, const struct diff_entry *from,
-		     const struct diff_entry *to)
+/* Clears the next row, of what FROM is of. */
+static struct diff_row *row_begin(struct decision *decision,
+				  const struct diff_entry *from)
 {
+	const struct diff_data *data = decision->data;
+	uint32_t total = data->runs[0] + data->runs[1];
 	struct diff_row *row = &decision->result->rows[decision->result->row_count];
-	struct cell cell = {.row = row};
-	const struct diff_entry *middle = from;
 
-	while (middle < to && !decision->data->files[middle->file].side)
-		middle++;
 	memset(row, 0, sizeof(*row));
 	row->region = from->region;
 	row->quantity = from->quantity;
-	row->rare = is_rare(decision->data, row->quantity);
-	row->runs = &decision->result
-			     ->runs[(size_t)decision->result->row_count *
-				    (decision->data->runs[0] + decision->data->runs[1])];
+	row->rare = is_rare(data, row->quantity);
+	row->runs = &decision->result->runs[(size_t)decision->result->row_count * total];
 	/* The memory may have been used by a row that is not compared. */
-	memset(row->runs, 0,
-	       (decision->data->runs[0] + decision->data->runs[1]) * sizeof(*row->runs));
+	memset(row->runs, 0, total * sizeof(*row->runs));
+	if (row->region == DIFF_TOTAL)
+		return row;
+	row->weight = decision->weights[row->region];
+	row->share = decision->weight > 0 ? row->weight / decision->weight : 0;
+	return row;
+}
+
+/* Compares what both sides have, from the entries FROM to TO. */
+static int row_compare(struct decision *decision, struct cell *cell,
+		       const struct diff_entry *from, const struct diff_entry *to)
+{
+	struct diff_row *row = cell->row;
+	int err = row->quantity == DIFF_TIME
+			  ? diff_columns_make(row, decision->data, from, to)
+			  : column_make(row);
+
+	if (err)
+		return err;
+	if (!row->columns->log && is_time(decision->data, row->quantity))
+		diff_samples_damp(&row->sample[0], &row->sample[1]);
+	row->shown = row->columns;
+	decide_cell(decision, cell);
+	return 0;
+}
+
+/* Makes a row from the entries FROM to TO of one quantity of one region. */
+static int row_make(struct decision *decision, const struct diff_entry *from,
+		    const struct diff_entry *to)
+{
+	struct diff_row *row = row_begin(decision, from);
+	struct cell cell = {.row = row};
+	const struct diff_entry *middle = from;
+	bool both;
+	int err = 0;
+
+	while (middle < to && !decision->data->files[middle->file].side)
+		middle++;
 	row->there[0] = middle > from;
 	row->there[1] = middle < to;
+	both = row->there[0] && row->there[1];
+	/* What one side has is reported once for the region, by its visits. */
+	if (both ? !wanted(decision, row->quantity) ||
+			    !comparable(decision->data, row->quantity)
+		 : row->quantity != DIFF_VISITS)
+		return 0;
 	sample_make(decision, &cell, 0, from, middle);
 	sample_make(decision, &cell, 1, middle, to);
-	if (!row->there[0] || !row->there[1]) {
-		/* Reported once for the region, by its visits. */
-		if (row->quantity != DIFF_VISITS)
-			return;
-		row->verdict = DIFF_ONE_SIDE;
-	} else if (!wanted(decision, row->quantity) ||
-		   !comparable(decision->data, row->quantity)) {
-		return;
-	} else {
-		if (is_time(decision->data, row->quantity))
-			diff_samples_damp(&row->sample[0], &row->sample[1]);
-		decide_cell(decision, &cell);
-	}
+	row->verdict = DIFF_ONE_SIDE;
+	if (both)
+		err = row_compare(decision, &cell, from, to);
 	decision->result->row_count++;
+	return err;
+}
+
+/* Makes COLUMN's bounds, which are of the level of the test. */
+static void column_conclude(const struct diff_row *row, struct diff_column *column,
+			    double effect)
+{
+	double within = column->critical * column->error;
+
+	if (!column->log) {
+		column->bounded =
+			diff_interval(&row->sample[0], &row->sample[1], effect,
+				      column->critical, &column->low, &column->high);
+		return;
+	}
+	column->bounded = isfinite(within);
+	column->low = exp(column->difference - within);
+	column->high = exp(column->difference + within);
+}
+
+/* Returns the number of A, or B, in COLUMN, in the unit of ROW. */
+static double number_of(const struct diff_row *row, const struct diff_column *column,
+			uint32_t side)
+{
+	if (!column->log)
+		return row->sample[side].mean;
+	return exp((column->raw ? column->raw : column)->mean[side]);
+}
+
+/* Returns whether the difference in COLUMN may be the cost of measuring, which is in the
+ * values of both sides. */
+static bool may_be_cost(const struct diff_row *row, const struct diff_column *column)
+{
+	double apart = number_of(row, column, 1) - number_of(row, column, 0);
+
+	return (row->total[0].marks | row->total[1].marks) & PM_MARK_SHORT &&
+	       fabs(apart) <= COST_VARIES * fmax(row->cost[0], row->cost[1]);
+}
+
+/* Returns whether B is above A (1) or below (-1) in COLUMN, or 0 if that is open. */
+static int sign_of(const struct diff_row *row, const struct diff_column *column)
+{
+	if (!(column->excess > column->critical))
+		return 0;
+	return number_of(row, column, 1) > number_of(row, column, 0) ? 1 : -1;
+}
+
+/* Chooses the column that is shown: the first that changed, for the worse if there is one.
+ * Another that changed the other way is against it. Returns whether the change is one only
+ * if it is not the cost of measuring. */
+static bool choose(struct diff_row *row)
+{
+	const struct diff_column *first[2] = {NULL, NULL};
+	bool cost = false;
+
+	for (uint32_t c = 0; c < row->column_count; c++) {
+		const struct diff_column *column = &row->columns[c];
+		int sign = sign_of(row, column);
+
+		if (sign && may_be_cost(row, column))
+			cost = true;
+		else if (sign && !first[sign > 0])
+			first[sign > 0] = column;
+	}
+	if (first[1]) {
+		row->shown = first[1];
+		row->against = first[0];
+		row->verdict = DIFF_MORE;
+	} else if (first[0]) {
+		row->shown = first[0];
+		row->verdict = DIFF_LESS;
+	}
+	return cost;
+}
+
+/* Decides a row of times of which no change was found. */
+static void conclude_same(struct diff_row *row, double effect)
+{
+	row->verdict = diff_row_same(row, effect);
+	if (row->verdict == DIFF_OPEN)
+		return;
+	row->too_few = false;
+	row->bounded = true;
+	row->low = exp(row->of_mean.low);
+	row->high = exp(row->of_mean.high);
 }
 
 /* Sets the verdict of a test, and bounds of the same level. */
-static void conclude(struct diff_row *row, const struct diff_options *options)
+static void conclude_test(struct diff_row *row, const struct decision *decision)
 {
-	const struct diff_sample *a = &row->sample[0], *b = &row->sample[1];
+	double effect = decision->options->min_effect;
+	bool cost;
 
-	if (!row->tested || row->too_few)
+	for (uint32_t c = 0; c < row->column_count; c++)
+		column_conclude(row, &row->columns[c], effect);
+	row->turns = decision->data->order == DIFF_TURNS && row->columns->log &&
+		     row->visits < VISITS_IN_TURNS;
+	cost = row->turns ? false : choose(row);
+	row->bounded = row->shown->bounded;
+	row->low = row->shown->low;
+	row->high = row->shown->high;
+	if (row->verdict != DIFF_OPEN || row->turns)
 		return;
-	row->bounded = diff_interval(a, b, options->min_effect, row->critical, &row->low,
-				     &row->high);
-	if (row->excess > row->critical)
-		row->verdict = b->mean > a->mean ? DIFF_MORE : DIFF_LESS;
-	else if (row->bounded && row->low >= 1 - options->min_effect &&
-		 row->high <= 1 + options->min_effect)
+	if (row->columns->log)
+		conclude_same(row, effect);
+	else if (row->bounded && row->low >= 1 - effect && row->high <= 1 + effect)
 		row->verdict = DIFF_SAME;
+	if (row->verdict == DIFF_OPEN && (cost || may_be_cost(row, row->columns))) {
+		row->verdict = DIFF_LISTED;
+		row->listed = DIFF_LISTED_COST;
+	}
+}
+
+/* Sets the means of times: of their logarithms, so that a run that was disturbed does not
+ * outweigh all others. Equal numbers keep their last digit. */
+static void means_set(struct diff_row *row)
+{
+	for (uint32_t side = 0; side < 2; side++) {
+		struct diff_sample *sample = &row->sample[side];
+
+		if (sample->min > 0 && sample->min < sample->max)
+			sample->mean = exp(row->columns->mean[side]);
+	}
+}
+
+static int conclude(struct diff_row *row, const struct decision *decision)
+{
+	const uint32_t *runs = decision->data->runs;
+	double effect = decision->options->min_effect;
+	double factor = diff_order_factor(decision->data);
+
+	if (row->column_count && row->columns->log) {
+		means_set(row);
+		if (diff_row_bounds(row, runs))
+			return -ENOMEM;
+	}
+	if (row->tested && !row->too_few)
+		conclude_test(row, decision);
+	else if (row->tested && row->columns->log)
+		conclude_same(row, effect);
+	if (row->tested && row->columns->log &&
+	    (row->verdict == DIFF_OPEN || row->verdict == DIFF_TYPICAL))
+		diff_row_seen(row, runs, effect, factor, decision->result->wanted);
+	return 0;
 }
 
 /* Totals come first, then regions by the time in them. */
@@ -350,26 +550,26 @@ static int by_weight(const void *a, const void *b)
 	return x->quantity < y->quantity ? -1 : x->quantity > y->quantity;
 }
 
-/* Sorts regions by the time in them, on both sides. */
-static int order(struct diff_result *result, const struct diff_data *data)
+/* Adds up the time of each region in a run, on both sides. */
+static void weigh(struct decision *decision)
 {
-	double *weights = calloc((size_t)data->region_count + 1, sizeof(*weights));
+	const struct diff_data *data = decision->data;
 
-	if (!weights)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < data->entry_count; i++) {
 		const struct diff_entry *entry = &data->entries[i];
+		double weight = entry->sum / data->runs[data->files[entry->file].side];
 
-		if (entry->quantity == DIFF_TIME && entry->region != DIFF_TOTAL)
-			weights[entry->region] +=
-				entry->sum / data->runs[data->files[entry->file].side];
+		if (entry->quantity != DIFF_TIME)
+			continue;
+		if (entry->region != DIFF_TOTAL)
+			decision->weights[entry->region] += weight;
+		else
+			decision->weight += weight;
 	}
-	for (uint32_t i = 0; i < result->row_count; i++)
-		if (result->rows[i].region != DIFF_TOTAL)
-			result->rows[i].weight = weights[result->rows[i].region];
-	qsort(result->rows, result->row_count, sizeof(*result->rows), by_weight);
-	free(weights);
-	return 0;
+	/* A program that was counted as a whole is its own total. */
+	if (data->whole)
+		for (uint32_t r = 0; r < data->region_count; r++)
+			decision->weight += decision->weights[r];
 }
 
 /* Returns the index behind the last entry of the same quantity and region as entry I. */
@@ -383,43 +583,80 @@ static uint32_t next_place(const struct diff_data *data, uint32_t i)
 	return i;
 }
 
+/* Makes all rows, and memory for them. */
+static int rows_make(struct decision *decision)
+{
+	const struct diff_data *data = decision->data;
+	struct diff_result *result = decision->result;
+	size_t runs = (size_t)data->runs[0] + data->runs[1], rows = 1;
+	int err = 0;
+
+	for (uint32_t i = 0; i < data->entry_count; i = next_place(data, i))
+		rows++;
+	decision->values = calloc(runs + 1, sizeof(*decision->values));
+	decision->weights =
+		calloc((size_t)data->region_count + 1, sizeof(*decision->weights));
+	result->rows = calloc(rows, sizeof(*result->rows));
+	result->runs = calloc(rows * runs, sizeof(*result->runs));
+	if (!decision->values || !decision->weights || !result->rows || !result->runs)
+		return -ENOMEM;
+	weigh(decision);
+	for (uint32_t i = 0, next; !err && i < data->entry_count; i = next) {
+		next = next_place(data, i);
+		err = row_make(decision, &data->entries[i], &data->entries[next]);
+	}
+	return err;
+}
+
+/* Tests all rows together. */
+static int rows_test(struct decision *decision)
+{
+	const struct diff_data *data = decision->data;
+	struct diff_result *result = decision->result;
+	double factor = diff_order_factor(data);
+	int err = diff_columns_adjust(result, data->runs);
+
+	for (uint32_t i = 0; !err && i < result->row_count; i++)
+		if (result->rows[i].column_count && result->rows[i].columns->log)
+			diff_columns_measure(&result->rows[i], data->runs,
+					     decision->options->min_effect, factor);
+	return err ?: diff_shuffle(result, data->runs, decision->options->alpha);
+}
+
+/* Sets the verdicts of all rows, and counts them. */
+static int rows_conclude(struct decision *decision)
+{
+	struct diff_result *result = decision->result;
+	int err = 0;
+
+	result->wanted = fmax(WANTED, 2 * decision->options->min_effect);
+	for (uint32_t i = 0; !err && i < result->row_count; i++) {
+		struct diff_row *row = &result->rows[i];
+
+		err = conclude(row, decision);
+		result->by[row->verdict]++;
+		result->too_few += row->too_few || row->threads;
+	}
+	return err;
+}
+
 int diff_decide(struct diff_result *result, const struct diff_data *data,
 		const struct diff_options *options)
 {
 	struct decision decision = {.data = data, .options = options, .result = result};
-	size_t runs = (size_t)data->runs[0] + data->runs[1], rows = 1;
-	struct diff_entry *entries = data->entries;
-	int err = -ENOMEM;
+	int err;
 
 	memset(result, 0, sizeof(*result));
 	if (data->entry_count)
-		qsort_r(entries, data->entry_count, sizeof(*entries), by_place,
-			(void *)(uintptr_t)data);
-	for (uint32_t i = 0; i < data->entry_count; i = next_place(data, i))
-		rows++;
-	decision.values = calloc(runs + 1, sizeof(*decision.values));
-	result->rows = calloc(rows, sizeof(*result->rows));
-	result->runs = calloc(rows * runs, sizeof(*result->runs));
-	if (!decision.values || !result->rows || !result->runs)
-		goto out;
-	for (uint32_t i = 0, next; i < data->entry_count; i = next) {
-		next = next_place(data, i);
-		row_make(&decision, &entries[i], &entries[next]);
-	}
-	err = diff_shuffle(result, data->runs, options->alpha);
-	if (!err)
-		err = order(result, data);
-	if (!err)
+		qsort_r(data->entries, data->entry_count, sizeof(*data->entries),
+			by_place, (void *)(uintptr_t)data);
+	err = rows_make(&decision) ?: rows_test(&decision) ?: rows_conclude(&decision);
+	if (!err) {
+		qsort(result->rows, result->row_count, sizeof(*result->rows), by_weight);
 		err = diff_metrics(result, data);
-	for (uint32_t i = 0; !err && i < result->row_count; i++) {
-		struct diff_row *row = &result->rows[i];
-
-		conclude(row, options);
-		result->by[row->verdict]++;
-		result->too_few += row->too_few || row->threads;
 	}
-out:
 	free(decision.values);
+	free(decision.weights);
 	if (err)
 		diff_result_free(result);
 	return err;
@@ -427,6 +664,10 @@ out:
 
 void diff_result_free(struct diff_result *result)
 {
+	for (uint32_t i = 0; i < result->row_count; i++) {
+		free(result->rows[i].columns);
+		free(result->rows[i].points);
+	}
 	free(result->rows);
 	free(result->runs);
 	free(result->metrics);
@@ -436,6 +677,8 @@ void diff_result_free(struct diff_result *result)
 const char *diff_verdict_name(const struct diff_row *row)
 {
 	static const char *const names[DIFF_VERDICTS] = {[DIFF_SAME] = "same",
+							 [DIFF_LISTED] = "not tested",
+							 [DIFF_TYPICAL] = "fastest same",
 							 [DIFF_OPEN] = "open",
 							 [DIFF_LESS] = "less",
 							 [DIFF_MORE] = "more",
@@ -447,5 +690,14 @@ const char *diff_verdict_name(const struct diff_row *row)
 		return "slower";
 	if (row->quantity == DIFF_TIME && row->verdict == DIFF_LESS)
 		return "faster";
+	if (row->verdict == DIFF_TYPICAL && row->typical == DIFF_MEDIAN)
+		return "median same";
 	return names[row->verdict];
+}
+
+const char *diff_of_name(enum diff_of of)
+{
+	static const char *const names[DIFF_OFS] = {"mean", "fastest", "median"};
+
+	return names[of];
 }

@@ -30,9 +30,12 @@ static const char help[] =
 	"Compares profiles that programs kept in files (perfmon run -P FILE): region by region,\n"
 	"the time and the events of a visit. Each of A and B is a file, a directory of them, or\n"
 	"several; each is a run of the same program. A program without regions is compared as a\n"
-	"whole: perfmon stat -f json -o FILE counts it, with -r in several runs. Times need five runs on each side, better six,\n"
-	"taken in turns. Counts of instructions can be judged from one.\n\n"
+	"whole: perfmon stat -f json -o FILE counts it, with -r in several runs. Times need five\n"
+	"runs on each side, better six, in the order ABBA ABBA. Counts of instructions can be\n"
+	"judged from one.\n\n"
 	"      --min-effect N%   smaller changes do not count (1%; 0.1% of exact counts)\n"
+	"      --not-slower N%   exit with 0 only if no typical visit is slower by more, which the\n"
+	"                        runs must prove\n"
 	"      --alpha N%        the chance of any false alarm (1%)\n"
 	"      --only NAMES      compare these alone: time, visits, events, separated by ','\n"
 	"      --inclusive       with nested regions\n"
@@ -82,6 +85,13 @@ static int take_effect(const char *command, const struct cli_option *option,
 	return fraction_read(option, text, 0);
 }
 
+static int take_not_slower(const char *command, const struct cli_option *option,
+			   const char *text)
+{
+	(void)command;
+	return fraction_read(option, text, 1e-4);
+}
+
 /* At this alpha, ten of a million splits may show a change. */
 #define ALPHA_LEAST 1e-5
 
@@ -98,6 +108,7 @@ static int options_read(struct diff_options *to, int argc, char **argv)
 	unsigned int format = 0;
 	const struct cli_option options[] = {
 		{"min-effect", .take = take_effect, .to = &to->min_effect},
+		{"not-slower", .take = take_not_slower, .to = &to->not_slower},
 		{"alpha", .take = take_alpha, .to = &to->alpha},
 		{"only", .text = &to->only},
 		{"inclusive", .flag = &to->inclusive},
@@ -174,12 +185,19 @@ static int load(struct diff_data *data, bool inclusive, char **files, int count)
 	return 0;
 }
 
-static int status_of(const struct diff_result *result, unsigned int undecided)
+static int status_of(const struct diff_result *result, const struct diff_options *how)
 {
+	unsigned int undecided = how->undecided;
+	bool open = result->by[DIFF_OPEN] || result->by[DIFF_TYPICAL];
+	uint32_t unproven;
+
 	if (result->row_count == result->by[DIFF_ONE_SIDE])
 		return DIFF_EXIT_TROUBLE;
-	if (result->by[DIFF_MORE] ||
-	    (result->by[DIFF_OPEN] && undecided == DIFF_UNDECIDED_FAIL))
+	if (how->not_slower > 0)
+		return diff_proven(result, how->not_slower, &unproven) && !unproven
+			       ? 0
+			       : DIFF_EXIT_WORSE;
+	if (result->by[DIFF_MORE] || (open && undecided == DIFF_UNDECIDED_FAIL))
 		return DIFF_EXIT_WORSE;
 	if (result->by[DIFF_LESS])
 		return DIFF_EXIT_BETTER;
@@ -211,7 +229,7 @@ static int show(const struct diff_data *data, const struct diff_options *how)
 	}
 	failed = pm_out_end(out);
 	if (!err && !failed)
-		status = status_of(&result, how->undecided);
+		status = status_of(&result, how);
 	diff_result_free(&result);
 	free(out);
 	return status;

@@ -51,6 +51,73 @@ static void put_sample(struct pm_out *out, const char *name,
 	pm_out_text(out, "}");
 }
 
+static void put_bounds(struct pm_out *out, const char *name,
+		       const struct diff_bounds *bounds)
+{
+	pm_out_format(out, ",\"%s\":", name);
+	if (!bounds->known) {
+		pm_out_text(out, "null");
+		return;
+	}
+	pm_out_text(out, "{");
+	pm_out_text(out, "\"low\":");
+	pm_out_double(out, exp(bounds->low));
+	put_real(out, "high", exp(bounds->high), true);
+	pm_out_text(out, "}");
+}
+
+static void put_column(struct pm_out *out, const struct diff_row *row,
+		       const struct diff_column *column)
+{
+	bool decided = row->tested && !row->too_few;
+	const struct diff_column *raw = column->raw ? column->raw : column;
+
+	pm_out_format(out, "{\"of\":\"%s\",\"adjusted\":%s", diff_of_name(column->of),
+		      column->raw ? "true" : "false");
+	put_real(out, "a", exp(raw->mean[0]), true);
+	put_real(out, "b", exp(raw->mean[1]), true);
+	put_real(out, "ratio", exp(column->difference), true);
+	put_real(out, "ratio_low", column->low, decided && column->bounded);
+	put_real(out, "ratio_high", column->high, decided && column->bounded);
+	put_real(out, "p", column->p, decided);
+	pm_out_text(out, "}");
+}
+
+/* Writes what rows of times have besides. */
+static void put_times(struct pm_out *out, const struct diff_row *row)
+{
+	pm_out_text(out, ",\"columns\":[");
+	for (uint32_t c = 0; c < row->column_count; c++) {
+		pm_out_text(out, c ? "," : "");
+		put_column(out, row, &row->columns[c]);
+	}
+	pm_out_format(out, "],\"decided_by\":\"%s\",\"adjusted\":%s,\"with_nested\":%s",
+		      diff_of_name(row->shown->of), row->shown->raw ? "true" : "false",
+		      row->nested && row->shown->of != DIFF_MEAN ? "true" : "false");
+	pm_out_format(out, ",\"typical\":\"%s\"", diff_of_name(row->typical));
+	put_bounds(out, "typical_bounds", &row->of_typical);
+	put_bounds(out, "mean_bounds", &row->of_mean);
+	put_real(out, "share", row->share, row->region != DIFF_TOTAL);
+	put_real(out, "visits", row->visits, row->region != DIFF_TOTAL);
+	put_real(out, "could_see", row->seen, row->seen > 0);
+	put_real(out, "runs_wanted", row->wanted, row->wanted);
+}
+
+/* Returns why ROW decides nothing, or is open. */
+static const char *reason_of(const struct diff_row *row)
+{
+	static const char *const listed[] = {[DIFF_LISTED_TIME] = "little time",
+					     [DIFF_LISTED_SHORT] = "short visits",
+					     [DIFF_LISTED_COST] = "cost of measuring"};
+
+	return row->listed    ? listed[row->listed]
+	       : row->lacks   ? "a part was not counted"
+	       : row->threads ? "one run of several threads"
+	       : row->too_few ? "too few runs"
+	       : row->turns   ? "few visits in strict turns"
+			      : NULL;
+}
+
 static void put_row(struct pm_out *out, const struct diff_data *data,
 		    const struct diff_row *row)
 {
@@ -71,10 +138,20 @@ static void put_row(struct pm_out *out, const struct diff_data *data,
 				 : data->events[row->quantity - DIFF_EVENT].counter.unit);
 	put_sample(out, "a", &row->sample[0], &row->total[0]);
 	put_sample(out, "b", &row->sample[1], &row->total[1]);
-	put_real(out, "ratio", b / a, a > 0 && row->there[1]);
+	if (row->shown && (row->shown->raw || row->shown->of != DIFF_MEAN))
+		put_real(out, "ratio", exp(row->shown->difference), true);
+	else
+		put_real(out, "ratio", b / a, a > 0 && row->there[1]);
 	put_real(out, "ratio_low", row->low, row->bounded);
 	put_real(out, "ratio_high", row->high, row->bounded && isfinite(row->high));
-	put_real(out, "p", row->p, row->tested && !row->too_few);
+	put_real(out, "p", row->shown ? row->shown->p : 0, row->tested && !row->too_few);
+	if (row->column_count && row->columns->log)
+		put_times(out, row);
+	pm_out_text(out, ",\"reason\":");
+	if (reason_of(row))
+		pm_out_json(out, reason_of(row));
+	else
+		pm_out_text(out, "null");
 	pm_out_format(out, ",\"exact\":%s,\"verdict\":\"%s\"}",
 		      row->without_p ? "true" : "false", diff_verdict_name(row));
 }
@@ -122,6 +199,9 @@ static void put_metric(struct pm_out *out, const struct diff_data *data,
 void diff_json(struct pm_out *out, const struct diff_data *data,
 	       const struct diff_result *result, const struct diff_options *options)
 {
+	static const char *const orders[] = {[DIFF_MIXED] = "mixed",
+					     [DIFF_TURNS] = "strict turns",
+					     [DIFF_BLOCKS] = "blocks"};
 	char text[DIFF_NOTE];
 
 	pm_out_format(
@@ -129,6 +209,8 @@ void diff_json(struct pm_out *out, const struct diff_data *data,
 		data->runs[0], data->runs[1]);
 	put_real(out, "alpha", options->alpha, true);
 	put_real(out, "min_effect", options->min_effect, true);
+	put_real(out, "wanted", result->wanted, true);
+	pm_out_format(out, ",\"order\":\"%s\"", orders[data->order]);
 	pm_out_format(out, ",\"inclusive\":%s,\"tests\":%u,\"totals\":[",
 		      options->inclusive ? "true" : "false", result->tests);
 	put_rows(out, data, result, true);

@@ -14,6 +14,7 @@
 #include "cli/common/common.h"
 #include "cli/diff/stat_file.h"
 #include "core/profile/profile.h"
+#include "core/text/grow.h"
 
 /* Makes room for one more element of ARRAY. */
 #define GROW(array, count, room)                                                         \
@@ -154,6 +155,48 @@ static double slack(const struct pm_report_event *event,
 	return (double)other * (double)bias;
 }
 
+/* Returns what measuring adds to EVENT in NODE, number N of TREE. */
+static double cost_of(const struct pm_report_tree *tree, uint32_t n, uint32_t event,
+		      bool exclusive, double visits)
+{
+	const struct pm_report_event *of = &tree->model->events[event];
+	struct pm_short against;
+
+	pm_report_is_short(tree, n, event, exclusive, &against);
+	return against.bias * visits * of->first->scale;
+}
+
+/* Returns what measuring adds to the time of NODE, in ticks. */
+static double time_cost_of(const struct pm_report_node *node, bool exclusive)
+{
+	double added = node->added_ticks;
+
+	return fmax(0, exclusive ? added - node->children_added_ticks : added);
+}
+
+/* Adds what is known of the single visits of NODE, and leaves its number in SEEN, or 0 if
+ * nothing is. */
+static int visits_add(struct diff_data *data, const struct pm_report_tree *tree,
+		      const struct pm_report_node *node, uint32_t *seen)
+{
+	double tick_ns = pm_snapshot_ns(tree->model->snapshot, 1);
+	struct diff_visits *visits;
+
+	*seen = 0;
+	if (node->time_min > node->time_max || !(tick_ns > 0))
+		return 0;
+	if (!PM_GROW(data->visits, data->visits_count))
+		return -ENOMEM;
+	visits = &data->visits[data->visits_count];
+	visits->fastest = (double)node->time_min;
+	visits->slowest = (double)node->time_max;
+	visits->tick_ns = tick_ns;
+	for (int i = 0; i < PERFMON_PROFILE_BINS; i++)
+		visits->bins[i] = (double)node->histogram[i];
+	*seen = ++data->visits_count;
+	return 0;
+}
+
 /* Adds region N of a file's flat TREE. */
 static int region_add(struct diff_data *data, const struct pm_report_tree *tree,
 		      uint32_t n, const struct taking *how)
@@ -183,7 +226,10 @@ static int region_add(struct diff_data *data, const struct pm_report_tree *tree,
 	entry.error = pm_snapshot_ns(model->snapshot, value.error);
 	entry.marks = value.marks;
 	entry.lacks = lacks(how, &value, node->region);
-	err = entry_add(data, &entry);
+	entry.cost = pm_snapshot_ns(model->snapshot, time_cost_of(node, !how->inclusive));
+	entry.nested = how->outer && how->outer[node->region];
+	err = visits_add(data, tree, node, &entry.seen) ?: entry_add(data, &entry);
+	entry.seen = 0;
 	for (uint32_t e = 0; !err && e < model->event_count; e++) {
 		const struct pm_report_event *event = &model->events[e];
 
@@ -199,6 +245,7 @@ static int region_add(struct diff_data *data, const struct pm_report_tree *tree,
 		entry.marks = value.marks;
 		entry.lacks = lacks(how, &value, node->region);
 		entry.slack = slack(event, node);
+		entry.cost = cost_of(tree, n, e, !how->inclusive, entry.visits);
 		err = entry_add(data, &entry);
 	}
 	return err;
@@ -712,7 +759,12 @@ static int check_whole(struct diff_data *data, struct pm_diag *diag)
 
 int diff_load_end(struct diff_data *data, struct pm_diag *diag)
 {
-	return check_whole(data, diag) ?: check_exact(data, diag) ?: find_runs(data, diag);
+	int err = check_whole(data, diag)
+			  ?: check_exact(data, diag) ?: find_runs(data, diag);
+
+	if (!err && diff_order_find(data))
+		err = pm_diag_set(diag, -ENOMEM, "no memory");
+	return err;
 }
 
 static void name_free(void *name)
@@ -730,6 +782,7 @@ void diff_data_free(struct diff_data *data)
 	for (uint32_t i = 0; i < data->input_count; i++)
 		free(data->inputs[i].values);
 	tdestroy(data->region_tree, name_free);
+	free(data->visits);
 	free(data->inputs);
 	free(data->files);
 	free(data->regions);

@@ -122,34 +122,114 @@ static bool note_agree(const struct diff_data *data, const struct diff_result *r
 	return true;
 }
 
-/* Returns whether all runs of SIDE began before all of the other side. */
-static bool is_before(const struct diff_data *data, uint32_t side)
-{
-	uint64_t last = 0, first = UINT64_MAX;
-
-	for (uint32_t i = 0; i < data->file_count; i++) {
-		uint64_t begin = data->files[i].header.begin_realtime_ns;
-
-		if (data->files[i].side == side && begin > last)
-			last = begin;
-		if (data->files[i].side != side && begin < first)
-			first = begin;
-	}
-	return last < first;
-}
-
 static bool note_order(const struct diff_data *data, const struct diff_result *result,
 		       char *to)
 {
-	uint32_t side = is_before(data, 1);
+	uint32_t side = diff_is_before(data, 1);
 
-	if (!result->tests || (!side && !is_before(data, 0)))
+	if (!result->tests || (data->order != DIFF_BLOCKS && data->order != DIFF_TURNS))
 		return false;
-	snprintf(to, DIFF_NOTE,
-		 "all runs of %c came before those of %c: differences may come from "
-		 "changes of the machine; run the two in turns",
-		 side ? 'B' : 'A', side ? 'A' : 'B');
+	if (data->order == DIFF_TURNS)
+		snprintf(to, DIFF_NOTE,
+			 "the runs took strict turns, ABAB, which may fall in step with "
+			 "the CPUs: times need larger changes, and regions below 10 "
+			 "visits stay open; run ABBA ABBA");
+	else
+		snprintf(to, DIFF_NOTE,
+			 "all runs of %c came before those of %c: differences may come "
+			 "from changes of the machine, and times need larger ones; run "
+			 "the two in turns, ABBA ABBA",
+			 side ? 'B' : 'A', side ? 'A' : 'B');
 	return true;
+}
+
+/* Explains what is shown of times besides their means. */
+static bool note_columns(const struct diff_result *result, char *to)
+{
+	bool nested = false, adjusted = false, other = false;
+
+	for (uint32_t i = 0; i < result->row_count; i++) {
+		const struct diff_row *row = &result->rows[i];
+
+		if (row->verdict != DIFF_MORE && row->verdict != DIFF_LESS)
+			continue;
+		other |= row->shown->of != DIFF_MEAN;
+		nested |= row->shown->of != DIFF_MEAN && row->nested;
+		adjusted |= row->shown->raw != NULL;
+	}
+	if (!other && !adjusted)
+		return false;
+	snprintf(to, DIFF_NOTE, "%s%s%s%s",
+		 other ? "fastest and median are of single visits" : "",
+		 nested ? ", with nested regions" : "", other && adjusted ? "; " : "",
+		 adjusted ? "an adjusted change leaves out how much slower or faster all "
+			    "other regions were in the same runs"
+			  : "");
+	return true;
+}
+
+/* Returns whether ROW needs more runs than OTHER, of which 0 is more than any. */
+static bool needs_more(const struct diff_row *row, const struct diff_row *other)
+{
+	if (!other || !other->wanted)
+		return !other;
+	return !row->wanted || row->wanted > other->wanted;
+}
+
+/* Says how many runs would decide what is open. */
+static bool note_wanted(const struct diff_result *result, char *to)
+{
+	const struct diff_row *most = NULL;
+	double seen = 0;
+
+	for (uint32_t i = 0; i < result->row_count; i++) {
+		const struct diff_row *row = &result->rows[i];
+
+		if (!diff_row_has_weight(row) || row->turns || !row->tested ||
+		    (row->verdict != DIFF_OPEN && row->verdict != DIFF_TYPICAL))
+			continue;
+		most = needs_more(row, most) ? row : most;
+		seen = fmax(seen, row->seen);
+	}
+	if (!most || (!most->wanted && !(seen > 0)))
+		return false;
+	to += snprintf(
+		to, DIFF_NOTE / 2,
+		"to see a change of %g %% in each open region of 5 %% of the time, "
+		"take %s%u runs on each side",
+		100 * result->wanted, most->wanted ? "about " : "more than ",
+		most->wanted ? most->wanted : DIFF_RUNS_MOST);
+	if (seen > 0)
+		snprintf(to, DIFF_NOTE / 2, "; these runs could have seen %.0f %%",
+			 ceil(100 * seen));
+	return true;
+}
+
+/* Names regions whose time has no fastest visit and no median. */
+static bool note_once(const struct diff_data *data, const struct diff_result *result,
+		      char *to)
+{
+	uint32_t once = 0;
+	const char *name = "";
+
+	for (uint32_t e = 0; e < data->event_count; e++)
+		if (!strcmp(data->events[e].name, "task-clock"))
+			return false;
+	for (uint32_t i = 0; i < result->row_count; i++) {
+		const struct diff_row *row = &result->rows[i];
+
+		if (row->quantity != DIFF_TIME || row->region == DIFF_TOTAL ||
+		    row->verdict != DIFF_OPEN || !row->tested || row->visits > 1)
+			continue;
+		if (!once++)
+			name = diff_region(data, row->region);
+	}
+	if (once)
+		snprintf(to, DIFF_NOTE,
+			 "one visit in a run: %.100s%s: its time includes that of other "
+			 "programs; count task-clock, too",
+			 name, once > 1 ? " and others" : "");
+	return once;
 }
 
 static const struct diff_file *first_of(const struct diff_data *data, uint32_t side)
@@ -263,7 +343,7 @@ const char *diff_note(const struct diff_data *data, const struct diff_result *re
 		      const struct diff_options *options, uint32_t i,
 		      char buffer[DIFF_NOTE])
 {
-	for (int kind = 0; kind < 12; kind++) {
+	for (int kind = 0; kind < 15; kind++) {
 		bool there = false;
 
 		switch (kind) {
@@ -301,6 +381,15 @@ const char *diff_note(const struct diff_data *data, const struct diff_result *re
 			break;
 		case 11:
 			there = note_metrics(data, result, buffer);
+			break;
+		case 12:
+			there = note_columns(result, buffer);
+			break;
+		case 13:
+			there = note_wanted(result, buffer);
+			break;
+		case 14:
+			there = note_once(data, result, buffer);
 			break;
 		}
 		if (there && !i--)

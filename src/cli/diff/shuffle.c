@@ -4,14 +4,18 @@
  *
  * If A and B are the same program, the runs could have been split into sides in any other
  * way. So all runs are split again, in all ways or in many random ones, and of each split
- * the largest difference of any row is kept. A row has changed if its own difference,
- * beyond the minimum effect, is above nearly all of these. Then the chance that equal
- * programs show any change is at most alpha, for any number of rows, any distribution of
- * their runs, and any dependence between the rows of a run (Westfall and Young,
- * Resampling-Based Multiple Testing, 1993). Rows that have changed are removed, and the
- * test is repeated with the rest (step-down). Totals come first, with half of alpha, so
- * that a small disturbed region does not hide that everything became slower. If all
- * totals have changed, the regions have alpha, and vice versa.
+ * the largest difference of any column is kept. A column has changed if its own
+ * difference, beyond the minimum effect, is above nearly all of these. Then the chance
+ * that equal programs show any change is at most alpha, for any number of columns and
+ * rows, any distribution of their runs, and any dependence between the rows of a run
+ * (Westfall and Young, Resampling-Based Multiple Testing, 1993). Columns that have changed
+ * are removed, and the test is repeated with the rest (step-down). Totals come first, with
+ * half of alpha, so that a small disturbed region does not hide that everything became
+ * slower. If all totals have changed, the regions have alpha, and vice versa.
+ *
+ * A column that is adjusted for the speed of the runs counts only in splits where the
+ * plain one differs in the same direction. If a program as a whole became slower, the
+ * regions that did not are no faster.
  *
  * A correction by the number of rows, such as Holm's, cannot decide many rows with few
  * runs. Six runs on each side can be split in 462 ways, so no p is below 1/462; with 35
@@ -22,6 +26,13 @@
 #include <stdlib.h>
 
 #include "cli/diff/data.h"
+
+/* A column that is tested, and its sums over all runs. */
+struct tried {
+	struct diff_row *row;
+	struct diff_column *column;
+	double n, sum, squares;
+};
 
 struct shuffle {
 	uint32_t runs[2];
@@ -87,60 +98,99 @@ static void next(struct shuffle *s)
 		s->side[at] = total - at < ones;
 }
 
-/* Returns the difference of the sides in ROW, in standard errors. */
-static double difference(const struct shuffle *s, const struct diff_row *row)
+/* Returns the variance of a side's mean: of N scores with these sums. */
+static double variance_of(const struct tried *tried, double n, double sum, double squares,
+			  double events, double visits)
+{
+	double v = fmax(0, squares - sum * sum / n) / (n - 1);
+
+	if (tried->row->rare)
+		v = fmax(v, diff_variance_least(events, visits, n));
+	return v / n;
+}
+
+/* Returns the difference of the sides, in standard errors, positive if B is above A. */
+static double difference(const struct shuffle *s, const struct tried *tried)
 {
 	uint32_t total = s->runs[0] + s->runs[1];
-	double n[2] = {0}, sum[2] = {0}, squares[2] = {0}, events[2] = {0},
-	       visits[2] = {0}, variance = 0, apart;
+	double n = 0, sum = 0, squares = 0, events[2] = {0}, visits[2] = {0}, variance,
+	       apart;
 
 	for (uint32_t r = 0; r < total; r++) {
-		const struct diff_run *run = &row->runs[r];
+		const struct diff_run *run = &tried->column->runs[r];
 
 		if (!run->there)
 			continue;
-		n[s->side[r]]++;
-		sum[s->side[r]] += run->score;
-		squares[s->side[r]] += run->score * run->score;
 		events[s->side[r]] += run->sum;
 		visits[s->side[r]] += run->visits;
+		if (!s->side[r])
+			continue;
+		n++;
+		sum += run->score;
+		squares += run->score * run->score;
 	}
-	if (n[0] < DIFF_RUNS || n[1] < DIFF_RUNS)
+	if (n < DIFF_RUNS || tried->n - n < DIFF_RUNS)
 		return 0;
-	for (int i = 0; i < 2; i++) {
-		double v = fmax(0, squares[i] - sum[i] * sum[i] / n[i]) / (n[i] - 1);
-
-		if (row->rare)
-			v = fmax(v, diff_variance_least(events[i], visits[i], n[i]));
-		variance += v / n[i];
-	}
-	apart = fabs(sum[0] / n[0] - sum[1] / n[1]);
+	variance = variance_of(tried, n, sum, squares, events[1], visits[1]) +
+		   variance_of(tried, tried->n - n, tried->sum - sum,
+			       tried->squares - squares, events[0], visits[0]);
+	apart = sum / n - (tried->sum - sum) / (tried->n - n);
 	/* Equal numbers differ only by the rounding of sums. */
-	if (!(apart > row->rounding))
+	if (!(fabs(apart) > tried->column->rounding))
 		return 0;
-	return variance > 0 ? apart / sqrt(variance) : INFINITY;
+	return variance > 0 ? apart / sqrt(variance) : copysign(INFINITY, apart);
+}
+
+/* Returns the sign of B's mean score less A's in COLUMN. */
+static double direction(const struct shuffle *s, const struct diff_column *column)
+{
+	uint32_t total = s->runs[0] + s->runs[1];
+	double n[2] = {0}, sum[2] = {0};
+
+	for (uint32_t r = 0; r < total; r++) {
+		n[s->side[r]] += column->runs[r].there;
+		sum[s->side[r]] += column->runs[r].there ? column->runs[r].score : 0;
+	}
+	return n[0] > 0 && n[1] > 0 ? sum[1] / n[1] - sum[0] / n[0] : 0;
+}
+
+/* Returns by how many standard errors the sides differ in what counts. */
+static double distance(const struct shuffle *s, const struct tried *tried)
+{
+	double apart = difference(s, tried);
+
+	if (tried->column->raw && !(apart * direction(s, tried->column->raw) > 0))
+		return 0;
+	return fabs(apart);
 }
 
 /* Scores are values, damped or not, minus their mean, so that sums of squares keep the
  * last digits. */
-static void score(struct diff_row *row, uint32_t total)
+static void score(struct tried *tried, uint32_t total)
 {
-	double mean = 0, count = 0;
+	struct diff_column *column = tried->column;
+	bool damped = !column->log && tried->row->sample[0].damped;
+	double mean = 0;
 
 	for (uint32_t r = 0; r < total; r++) {
-		struct diff_run *run = &row->runs[r];
+		struct diff_run *run = &column->runs[r];
 
-		run->score = row->sample[0].damped ? diff_damped(run->value) : run->value;
+		run->score = damped ? diff_damped(run->value) : run->value;
 		if (run->there)
-			mean += (run->score - mean) / ++count;
+			mean += (run->score - mean) / ++tried->n;
 	}
-	row->rounding = fabs(mean) * 1e-14;
-	for (uint32_t r = 0; r < total; r++)
-		row->runs[r].score -= mean;
+	column->rounding = fabs(mean) * 1e-14;
+	for (uint32_t r = 0; r < total; r++) {
+		struct diff_run *run = &column->runs[r];
+
+		run->score -= mean;
+		tried->sum += run->there ? run->score : 0;
+		tried->squares += run->there ? run->score * run->score : 0;
+	}
 }
 
-/* Finds the largest difference of the COUNT rows for each split. */
-static void look(struct shuffle *s, struct diff_row **rows, uint32_t count)
+/* Finds the largest difference of the COUNT columns for each split. */
+static void look(struct shuffle *s, const struct tried *tried, uint32_t count)
 {
 	first(s);
 	for (uint32_t w = 0; w < s->count; w++) {
@@ -149,7 +199,7 @@ static void look(struct shuffle *s, struct diff_row **rows, uint32_t count)
 		if (w)
 			next(s);
 		for (uint32_t i = 0; i < count; i++)
-			most = fmax(most, difference(s, rows[i]));
+			most = fmax(most, distance(s, &tried[i]));
 		/* The true split always counts as one of the largest. */
 		s->most[w] = w ? most : INFINITY;
 	}
@@ -178,57 +228,78 @@ static double share_of(const struct shuffle *s, double value)
 	return (double)low / s->count;
 }
 
-/* Decides the COUNT rows by a PART of ALPHA. Returns how many have not changed, which are
- * then the first of ROWS; *MOST becomes the largest p of the others. */
-static uint32_t step_down(struct shuffle *s, struct diff_row **rows, uint32_t count,
+/* Sets what a look at COUNT columns says of them. Returns how many have not changed,
+ * which are then the first; *MOST becomes the largest p of the others. */
+static uint32_t conclude(struct shuffle *s, struct tried *tried, uint32_t count,
+			 double critical, double part, double *most)
+{
+	double before = *most;
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct diff_column *column = tried[i].column;
+		double share = share_of(s, column->excess) / part;
+
+		column->critical = critical;
+		column->p = fmax(before, fmin(1, share));
+		if (column->excess > critical)
+			*most = fmax(*most, column->p);
+		else
+			tried[left++] = tried[i];
+	}
+	return left;
+}
+
+/* Decides the COUNT columns by a PART of ALPHA. Returns how many have not changed, which
+ * are then the first; *MOST becomes the largest p of the others. */
+static uint32_t step_down(struct shuffle *s, struct tried *tried, uint32_t count,
 			  double alpha, double part, double *most)
 {
 	uint32_t late = (uint32_t)ceil(alpha * part * s->count), left;
 
 	/* The true split alone is this part of all splits. */
 	for (uint32_t i = 0; i < count; i++)
-		rows[i]->too_few = late < 2;
+		tried[i].row->too_few = late < 2;
 	for (; count && late >= 2; count = left) {
-		double critical, before = *most;
-
-		look(s, rows, count);
+		look(s, tried, count);
 		qsort(s->most, s->count, sizeof(*s->most), descending);
-		critical = s->most[late - 1];
-		left = 0;
-		for (uint32_t i = 0; i < count; i++) {
-			struct diff_row *row = rows[i];
-
-			row->critical = critical;
-			row->p = fmax(before, fmin(1, share_of(s, row->excess) / part));
-			if (row->excess > critical)
-				*most = fmax(*most, row->p);
-			else
-				rows[left++] = row;
-		}
+		left = conclude(s, tried, count, s->most[late - 1], part, most);
 		if (left == count)
 			break;
 	}
 	return count;
 }
 
-/* Splits the COUNT rows into totals and regions, if both can have a part of ALPHA. */
-static void decide(struct shuffle *s, struct diff_row **rows, uint32_t count,
-		   double alpha)
+/* Moves the totals of the COUNT columns to the front. Returns how many they are. */
+static uint32_t totals_first(struct tried *tried, uint32_t count)
 {
-	struct diff_row **totals = rows;
 	uint32_t t = 0;
-	double most = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		struct diff_row *row = rows[i];
+		struct tried at = tried[i];
 
-		if (row->region != DIFF_TOTAL)
+		if (at.row->region != DIFF_TOTAL)
 			continue;
-		rows[i] = rows[t];
-		rows[t++] = row;
+		tried[i] = tried[t];
+		tried[t++] = at;
 	}
-	rows += t;
+	return t;
+}
+
+/* Splits the COUNT columns into totals and regions, if both can have a part of ALPHA. */
+static void decide(struct shuffle *s, struct tried *totals, uint32_t count, double alpha)
+{
+	uint32_t t = totals_first(totals, count);
+	struct tried *regions = totals + t;
+	double most = 0, ways = s->runs[0] == s->runs[1] ? 1 : 2;
+
 	count -= t;
+	/* If the sides have one size, no split stands for another with A and B exchanged. */
+	if (alpha * s->count < ways) {
+		for (uint32_t i = 0; i < t + count; i++)
+			totals[i].row->too_few = true;
+		return;
+	}
 	if (!t || !count || alpha / 2 * s->count <= 1) {
 		step_down(s, totals, t + count, alpha, 1, &most);
 		return;
@@ -236,36 +307,52 @@ static void decide(struct shuffle *s, struct diff_row **rows, uint32_t count,
 	t = step_down(s, totals, t, alpha, 0.5, &most);
 	if (t)
 		most = 0;
-	count = step_down(s, rows, count, alpha, t ? 0.5 : 1, &most);
+	count = step_down(s, regions, count, alpha, t ? 0.5 : 1, &most);
 	if (t && !count)
 		step_down(s, totals, t, alpha, 1, &most);
 }
 
+/* Returns the tested columns of RESULT and their number, or NULL without memory. */
+static struct tried *tried_make(struct diff_result *result, uint32_t total,
+				uint32_t *count)
+{
+	struct tried *tried;
+	uint32_t room = 1;
+
+	for (uint32_t i = 0; i < result->row_count; i++)
+		room += result->rows[i].column_count;
+	tried = calloc(room, sizeof(*tried));
+	*count = 0;
+	for (uint32_t i = 0; tried && i < result->row_count; i++) {
+		struct diff_row *row = &result->rows[i];
+
+		result->tests += row->tested;
+		for (uint32_t c = 0; row->tested && c < row->column_count; c++) {
+			tried[*count].row = row;
+			tried[*count].column = &row->columns[c];
+			score(&tried[(*count)++], total);
+		}
+	}
+	return tried;
+}
+
 int diff_shuffle(struct diff_result *result, const uint32_t runs[2], double alpha)
 {
-	uint32_t total = runs[0] + runs[1], tests = 0;
+	uint32_t total = runs[0] + runs[1], count;
 	double ways = diff_ways(runs[0], runs[1]), wanted = fmin(100 / alpha, 1e6);
 	struct shuffle s = {.runs = {runs[0], runs[1]}, .all = ways <= wanted};
-	struct diff_row **rows = malloc(((size_t)result->row_count + 1) * sizeof(*rows));
+	struct tried *tried = tried_make(result, total, &count);
 	int err = -ENOMEM;
 
 	s.count = (uint32_t)(s.all ? ways : wanted);
 	s.side = malloc((size_t)total + 1);
 	s.order = malloc(((size_t)total + 1) * sizeof(*s.order));
 	s.most = malloc((size_t)s.count * sizeof(*s.most));
-	if (!rows || !s.side || !s.order || !s.most)
-		goto out;
-	err = 0;
-	for (uint32_t i = 0; i < result->row_count; i++) {
-		if (!result->rows[i].tested)
-			continue;
-		score(&result->rows[i], total);
-		rows[tests++] = &result->rows[i];
+	if (tried && s.side && s.order && s.most) {
+		err = 0;
+		decide(&s, tried, count, alpha);
 	}
-	result->tests = tests;
-	decide(&s, rows, tests, alpha);
-out:
-	free(rows);
+	free(tried);
 	free(s.side);
 	free(s.order);
 	free(s.most);

@@ -29,6 +29,8 @@ enum column {
 
 #define CELL	   64
 #define NAME_WIDTH 40
+/* At most so many regions are named in a line. */
+#define NAMED_MOST 4
 
 struct row {
 	const char *region; /* NULL: the same as above */
@@ -52,6 +54,7 @@ static size_t gap_after(int column)
 static void put_value(char *cell, char *marked, const struct diff_data *data,
 		      const struct diff_row *row, uint32_t side, uint32_t *marks)
 {
+	const struct diff_column *column = row->shown;
 	double mean = row->sample[side].mean;
 	const char *unit = "";
 	struct pm_cell total;
@@ -61,6 +64,8 @@ static void put_value(char *cell, char *marked, const struct diff_data *data,
 		strcpy(cell, "-");
 		return;
 	}
+	if (column && column->of != DIFF_MEAN)
+		mean = exp((column->raw ? column->raw : column)->mean[side]);
 	if (row->quantity >= DIFF_EVENT)
 		unit = data->events[row->quantity - DIFF_EVENT].counter.unit;
 	pm_cell_value(&total, &row->total[side], marks, &states);
@@ -98,36 +103,56 @@ static void put_p(char *cell, const struct diff_row *row)
 {
 	if (row->without_p)
 		strcpy(cell, "exact");
-	else if (!row->tested || row->too_few)
+	else if (!row->tested || row->too_few || row->verdict == DIFF_SAME ||
+		 row->verdict == DIFF_TYPICAL)
 		strcpy(cell, "");
-	else if (row->p < 0.0001)
+	else if (row->shown->p < 0.0001)
 		strcpy(cell, "<0.0001");
 	else
-		pm_cell_fixed(cell, row->p, 4);
+		pm_cell_fixed(cell, row->shown->p, 4);
 }
 
-static void row_make(struct row *to, const struct diff_data *data,
-		     const struct diff_row *row, const struct diff_row *above,
-		     uint32_t *marks)
+static void put_verdict(char *cell, const struct diff_row *row)
+{
+	static const char *const listed[] = {[DIFF_LISTED_TIME] =
+						     ": below 0.2 % of the time",
+					     [DIFF_LISTED_SHORT] = ": visits below 8 ns",
+					     [DIFF_LISTED_COST] = ": may be measuring"};
+	const char *why = "";
+	char seen[40];
+
+	if (row->listed)
+		why = listed[row->listed];
+	else if (row->against)
+		why = row->against->of == DIFF_MEAN	 ? ", mean faster"
+		      : row->against->of == DIFF_FASTEST ? ", fastest faster"
+							 : ", median faster";
+	else if (row->lacks)
+		why = ": a part was not counted";
+	else if (row->threads)
+		why = ": one run of several threads";
+	else if (row->too_few)
+		why = ": too few runs";
+	else if (row->turns)
+		why = ": few visits, strict turns";
+	else if (row->verdict == DIFF_OPEN && row->seen > 0) {
+		snprintf(seen, sizeof(seen), ": could see %.3g %%",
+			 ceil(100 * row->seen));
+		why = seen;
+	} else if (row->shown && row->shown->raw)
+		why = ", adjusted";
+	snprintf(cell, CELL, "%s%s", diff_verdict_name(row), why);
+}
+
+/* Writes the change of B against A in what is shown. */
+static void put_changes(struct row *to, const struct diff_row *row)
 {
 	char low[CELL], high[CELL];
 
-	memset(to, 0, sizeof(*to));
-	to->verdict = row->verdict;
-	if (!above || above->region != row->region)
-		to->region = diff_region(data, row->region);
-	snprintf(to->cell[WHAT], CELL, "%.60s", diff_quantity(data, row->quantity));
-	put_value(to->cell[A], to->cell[A_MARKS], data, row, 0, marks);
-	put_value(to->cell[B], to->cell[B_MARKS], data, row, 1, marks);
-	snprintf(to->cell[VERDICT], CELL, "%s", diff_verdict_name(row));
-	if (row->too_few || row->threads || row->lacks)
-		snprintf(to->cell[VERDICT], CELL, "open: %s",
-			 row->lacks	? "a part was not counted"
-			 : row->threads ? "one run of several threads"
-					: "too few runs");
-	if (row->verdict == DIFF_ONE_SIDE)
-		return;
-	if (row->sample[0].mean > 0)
+	if (row->shown->log && isfinite(row->shown->difference) &&
+	    (row->shown->raw || row->shown->of != DIFF_MEAN))
+		put_change(to->cell[CHANGE], exp(row->shown->difference));
+	else if (row->sample[0].mean > 0)
 		put_change(to->cell[CHANGE], row->sample[1].mean / row->sample[0].mean);
 	else if (!(row->sample[1].mean > 0))
 		put_change(to->cell[CHANGE], 1);
@@ -141,6 +166,32 @@ static void row_make(struct row *to, const struct diff_data *data,
 		strcpy(to->cell[INTERVAL], "any");
 	}
 	put_p(to->cell[P], row);
+}
+
+/* Writes what is compared. Times of single visits have names of their own. */
+static void put_what(char *cell, const struct diff_data *data, const struct diff_row *row)
+{
+	bool single = row->shown && row->shown->of != DIFF_MEAN;
+
+	snprintf(cell, CELL, "%.60s",
+		 single ? diff_of_name(row->shown->of)
+			: diff_quantity(data, row->quantity));
+}
+
+static void row_make(struct row *to, const struct diff_data *data,
+		     const struct diff_row *row, const struct diff_row *above,
+		     uint32_t *marks)
+{
+	memset(to, 0, sizeof(*to));
+	to->verdict = row->verdict;
+	if (!above || above->region != row->region)
+		to->region = diff_region(data, row->region);
+	put_what(to->cell[WHAT], data, row);
+	put_value(to->cell[A], to->cell[A_MARKS], data, row, 0, marks);
+	put_value(to->cell[B], to->cell[B_MARKS], data, row, 1, marks);
+	put_verdict(to->cell[VERDICT], row);
+	if (row->verdict != DIFF_ONE_SIDE)
+		put_changes(to, row);
 }
 
 static void put_metric(char *cell, char *marked, const struct diff_metric_row *row,
@@ -261,16 +312,61 @@ static void put_head(struct pm_out *out, const struct diff_data *data,
 	pm_out_text(out, "\n\n");
 }
 
-static void put_summary(struct pm_out *out, const struct diff_result *result)
+/* Names the regions that are not proven, the largest ones first. */
+static void put_unproven(struct pm_out *out, const struct diff_data *data,
+			 const struct diff_result *result, double limit)
 {
-	uint32_t changed = result->by[DIFF_MORE] + result->by[DIFF_LESS];
+	uint32_t named = 0;
 
-	pm_out_format(out, "%u compared: %u more, %u less, %u the same, %u open\n",
-		      changed + result->by[DIFF_SAME] + result->by[DIFF_OPEN],
-		      result->by[DIFF_MORE], result->by[DIFF_LESS], result->by[DIFF_SAME],
-		      result->by[DIFF_OPEN]);
+	for (uint32_t i = 0; i < result->row_count && named < NAMED_MOST; i++) {
+		const struct diff_row *row = &result->rows[i];
+
+		if (!diff_row_has_weight(row) || diff_row_is_proven(row, limit))
+			continue;
+		pm_out_text(out, named++ ? ", " : ", not ");
+		pm_out_plain(out, diff_region(data, row->region), NAME_WIDTH);
+	}
+}
+
+/* Says whether it is proven that nothing became slower. */
+static void put_proof(struct pm_out *out, const struct diff_data *data,
+		      const struct diff_result *result,
+		      const struct diff_options *options)
+{
+	uint32_t unproven, proven = diff_proven(result, options->not_slower, &unproven);
+
+	if (!proven && !unproven) {
+		pm_out_text(out, "not proven: no region has 5 % of the time and 10 "
+				 "visits\n");
+		return;
+	}
+	pm_out_text(out, unproven ? "not proven" : "proven");
+	pm_out_text(out, " that typical visits are slower by at most ");
+	put_percent(out, options->not_slower);
+	pm_out_format(out, ": %u of %u regions proven", proven, proven + unproven);
+	put_unproven(out, data, result, options->not_slower);
+	pm_out_text(out, "\n");
+}
+
+static void put_summary(struct pm_out *out, const struct diff_data *data,
+			const struct diff_result *result,
+			const struct diff_options *options)
+{
+	const uint32_t *by = result->by;
+
+	pm_out_format(out, "%u compared: %u more, %u less, %u the same, %u open",
+		      by[DIFF_MORE] + by[DIFF_LESS] + by[DIFF_SAME] + by[DIFF_OPEN] +
+			      by[DIFF_TYPICAL],
+		      by[DIFF_MORE], by[DIFF_LESS], by[DIFF_SAME], by[DIFF_OPEN]);
+	if (by[DIFF_TYPICAL])
+		pm_out_format(out, ", %u the same in typical visits", by[DIFF_TYPICAL]);
+	if (by[DIFF_LISTED])
+		pm_out_format(out, "; %u not tested", by[DIFF_LISTED]);
+	pm_out_text(out, "\n");
 	if (diff_is_undecided(result))
 		pm_out_text(out, "undecided: what is open may have changed\n");
+	if (options->not_slower > 0)
+		put_proof(out, data, result, options);
 }
 
 int diff_text(struct pm_out *out, const struct diff_data *data,
@@ -314,7 +410,7 @@ int diff_text(struct pm_out *out, const struct diff_data *data,
 	if (count > 1)
 		pm_out_text(out, "\n");
 	free(rows);
-	put_summary(out, result);
+	put_summary(out, data, result, options);
 	for (uint32_t i = 0; diff_note(data, result, options, i, text); i++) {
 		pm_out_format(out, "%s  note: ", i ? "" : "\n");
 		pm_out_plain(out, text, 0);
