@@ -5,6 +5,10 @@
 
 #include <math.h>
 
+/* The times of a counter on the hardware and of its thread on the CPU come from two clocks. A
+ * share of less than what these may be apart is none. */
+#define CLOCKS_APART 1e-3
+
 static uint32_t node_marks(const struct pm_report_node *node)
 {
 	return (node->entered != node->visits ? PM_MARK_IN_FLIGHT : 0) |
@@ -51,7 +55,7 @@ struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node
 	}
 	v.marks = node_marks(n);
 	v.coverage = c.on_cpu_ns > 0 ? fmin(1, c.running_ns / c.on_cpu_ns) : 1;
-	if (!c.measured || (!c.sum && (e->kernel_only || v.coverage <= 0))) {
+	if (!c.measured || (!c.sum && (e->kernel_only || v.coverage < CLOCKS_APART))) {
 		v.state = PM_NOT_COUNTED;
 		return v;
 	}
