@@ -135,7 +135,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/session/overflow/period.h src/core/session/overflow/plan.c \
 	src/core/session/overflow/queue.c src/core/session/overflow/queue.h \
 	src/core/session/overflow/reset.c src/core/session/overflow/reset.h \
-	src/core/session/overflow/slots.c src/core/session/overflow/slots.h \
+	src/core/session/overflow/stopped.c src/core/session/overflow/stopped.h \
 	src/core/session/overflow/wait.c src/core/session/run/breakpoint.c src/core/session/run/build.c \
 	src/core/session/run/detach.c src/core/session/run/install.c src/core/session/run/loss.c \
 	src/core/session/run/run.c src/core/session/run/run.h src/core/session/sampling/fields.c \
@@ -146,7 +146,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/session/targets/reopen.c src/core/session/targets/target.c \
 	src/core/session/targets/targets.h src/core/session/targets/watch.c \
 	src/core/session/threads/parts.h src/core/session/threads/probe.c \
-	src/core/session/threads/scan.c src/core/session/threads/settle.c \
+	src/core/session/threads/scan.c src/core/session/threads/wait.c \
 	src/core/session/threads/threads.c src/core/session/threads/threads.h \
 	src/core/cpuwide/api.c src/core/cpuwide/cpuwide.c src/core/cpuwide/cpuwide.h \
 	src/compat/compat.h src/compat/context.c src/compat/messages.c \

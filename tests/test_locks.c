@@ -20,7 +20,7 @@
 #include "core/samples/log_internal.h"
 #include "core/session/calls.h"
 #include "core/session/core/core.h"
-#include "core/session/overflow/slots.h"
+#include "core/session/overflow/stopped.h"
 #include "core/session/targets/targets.h"
 #include "core/topology/topology.h"
 #include "perfmon/format.h"
@@ -69,7 +69,7 @@ static int use_all(void)
 	pm_events_free(list);
 	if (!notified)
 		notified = session_with("dummy", 0);
-	CHILD_CHECK(pm_slot_watch(notified, 3, 0) == 0);
+	CHILD_CHECK(pm_stopped_watch(notified, 3, 0) == 0);
 	fd = pfm_create_context(0, NULL, NULL, 0);
 	CHILD_CHECK(fd >= 0);
 	close(fd);

@@ -18,7 +18,7 @@
 #include "core/kernel/kernel.h"
 #include "core/session/core/core.h"
 #include "core/session/overflow/overflow.h"
-#include "core/session/overflow/slots.h"
+#include "core/session/overflow/stopped.h"
 #include "perfmon/overflow.h"
 #include "perfmon/sampling.h"
 #include "helpers.h"
@@ -301,18 +301,18 @@ Test(midway, one_slot_for_each_descriptor)
 
 	instance->count = 1;
 	counter = &instance->counters[0];
-	cr_assert_eq(pm_slot_watch(session, 5, 0), 0);
-	cr_assert_eq(pm_slot_watch(session, 5 + SLOTS, 0), 0);
+	cr_assert_eq(pm_stopped_watch(session, 5, 0), 0);
+	cr_assert_eq(pm_stopped_watch(session, 5 + SLOTS, 0), 0);
 	counter->fd = 5;
-	pm_slots_unwatch(&plan, &target);
-	cr_assert_eq(pm_slot_watch(session, 5 + SLOTS, 0), 0);
+	pm_stopped_unwatch(&plan, &target);
+	cr_assert_eq(pm_stopped_watch(session, 5 + SLOTS, 0), 0);
 	counter->fd = 5 + SLOTS;
-	pm_slots_unwatch(&plan, &target);
+	pm_stopped_unwatch(&plan, &target);
 	for (int fd = 0; fd < SLOTS; fd++)
-		cr_assert_eq(pm_slot_watch(session, fd, 0), 0, "%d", fd);
-	cr_assert_eq(pm_slot_watch(session, SLOTS, 0), -ENOSPC);
+		cr_assert_eq(pm_stopped_watch(session, fd, 0), 0, "%d", fd);
+	cr_assert_eq(pm_stopped_watch(session, SLOTS, 0), -ENOSPC);
 	for (counter->fd = 0; counter->fd < SLOTS; counter->fd++)
-		pm_slots_unwatch(&plan, &target);
+		pm_stopped_unwatch(&plan, &target);
 	perfmon_session_close(session);
 	free(instance);
 }

@@ -554,7 +554,7 @@ Test(targets, that_cannot_wait_for_an_exec)
 	OK(session, perfmon_session_add_events(session, "dummy;dummy"));
 	cr_assert_eq(perfmon_session_attach_targets(session, &other, 1, sizeof(other), 0),
 		     -EINVAL);
-	cr_assert(strstr(session_message_of(session), "take turns"));
+	cr_assert(strstr(session_message_of(session), "are switched"));
 	worker_end(&worker);
 	perfmon_session_close(session);
 }

@@ -22,7 +22,7 @@
  *
  * Why this is not a session (perfmon/session.h) with CPU targets. Every counter of a
  * session counts on every target, and has one value: their sum. It can be written, it
- * overflows, and it is in an event set that takes turns. Here an event has a value for
+ * overflows, and it is in an event set that is switched. Here an event has a value for
  * each CPU, and other CPUs than its neighbour: an uncore event counts on one CPU of a
  * package, an event of one kind of cores on those cores. A value is read by level and
  * says what is missing in it, a CPU that goes offline ends none of the others, and

@@ -3,7 +3,7 @@
  * Events: what can be counted, from its name to its encoding.
  *
  * An event list is a text. `,` stands between events, `{a,b}` is a group that counts
- * together or not at all, `;` stands between event sets, which take turns. Names don't
+ * together or not at all, `;` stands between event sets, of which one counts at a time. Names don't
  * care about case. An event is, in the order in which a text is tried:
  *
  *   exact::NAME           counted by translation, where 'perfmon run --exact' runs the

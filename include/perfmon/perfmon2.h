@@ -43,7 +43,7 @@
  *
  * Registers: a session has 256 PMCs and 256 PMDs in each event set, all of which are
  * software: PMC n says what PMD n counts, in 64 bits. They are put onto the hardware when
- * the session is loaded, where they take turns if they do not fit. Writing PMDs and PMCs
+ * the session is loaded, where the kernel multiplexes them if they do not fit. Writing PMDs and PMCs
  * is independent: any order, any number of times, loaded or not (PMCs: not while
  * running). A PMD whose PMC was never written keeps what was written to it, at first 0.
  * At most 256 PMCs may be programmed in all sets of a session together (E2BIG).

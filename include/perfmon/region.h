@@ -60,15 +60,15 @@ struct perfmon_region {
 };
 
 /* The library's: a region that asks for a report at exit, and one that does not. */
-#define PERFMON_REGION_KEY_LOUD_  0
-#define PERFMON_REGION_KEY_QUIET_ 1
+#define PERFMON_REGION_KEY_REPORT_ 0
+#define PERFMON_REGION_KEY_QUIET_  1
 /* Reserved for an object of a later version, which may be longer and whose NAME may be no
  * string. This library does not look into such an object: its visits are counted as lost. */
 #define PERFMON_REGION_KEY_LATER_ 2
 #ifdef PERFMON_QUIET
 #define PERFMON_REGION_KEY_ PERFMON_REGION_KEY_QUIET_
 #else
-#define PERFMON_REGION_KEY_ PERFMON_REGION_KEY_LOUD_
+#define PERFMON_REGION_KEY_ PERFMON_REGION_KEY_REPORT_
 #endif
 
 #ifdef __cplusplus
@@ -107,7 +107,7 @@ void perfmon_region_end(struct perfmon_region *region);
 /* The library's: an object that is initialised without the macro asks for a report. */
 static inline void perfmon_region_begin_quiet_(struct perfmon_region *region)
 {
-	uint64_t key = PERFMON_REGION_KEY_LOUD_;
+	uint64_t key = PERFMON_REGION_KEY_REPORT_;
 
 	if (region && __builtin_expect(region->key == key, 0))
 		__atomic_compare_exchange_n(&region->key, &key, PERFMON_REGION_KEY_QUIET_,

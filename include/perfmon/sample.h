@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* Bits of `present`, each with the fields that it vouches for. */
+/* Bits of `present`, each with the fields that it makes valid. */
 #define PERFMON_SAMPLE_IP		   (UINT64_C(1) << 0)  /* ip */
 #define PERFMON_SAMPLE_TID		   (UINT64_C(1) << 1)  /* pid, tid */
 #define PERFMON_SAMPLE_TIME		   (UINT64_C(1) << 2)  /* time_ns */

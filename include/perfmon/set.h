@@ -3,7 +3,7 @@
  * Event sets: a session has one or more, of which one is active at a time, so that it can
  * count more than the hardware holds, or events that do not go together. Set 0 is there
  * from the beginning. Sets have numbers from 0 to 65535, need not follow each other
- * closely, and take turns in rising order, round and round. Each counter belongs to one
+ * closely, and are switched in rising order, round and round. Each counter belongs to one
  * set. (The model is perfmon2's: its text of 2008, section 10 h.)
  *
  *	perfmon_session_add_events(session, "instructions,cycles;branches,branch-misses");

@@ -43,7 +43,7 @@ static void add_up(struct pm_reader_sum *own, struct pm_reader_sum *parent, doub
 
 /* Turns OWN, which holds sums of all visits of the nodes below, into sums of the visits that
  * the node's own values are of. */
-static void settle(struct pm_reader_sum *own, double inside, double share)
+static void finish(struct pm_reader_sum *own, double inside, double share)
 {
 	own->below /= share;
 	own->bias = own->bias / share + inside;
@@ -87,7 +87,7 @@ static void add_node(const struct pm_snapshot *snapshot,
 			value = (double)node->off_cpu_ns;
 		}
 		add_up(&own[q], &parent[q], value, added, share);
-		settle(&own[q], added.inside, share);
+		finish(&own[q], added.inside, share);
 	}
 }
 

@@ -21,7 +21,7 @@ static int check_exec(struct perfmon_session *session,
 				   i);
 	if (session->set_count > 1 && !(session->flags & PERFMON_SESSION_ROTATE))
 		return pm_diag_set(&session->diag, -EINVAL,
-				   "target %zu: event sets that take turns cannot wait "
+				   "target %zu: event sets that are switched cannot wait "
 				   "for an exec",
 				   i);
 	return 0;

@@ -110,7 +110,7 @@ static int control(struct perfmon_session *session, const char *text,
 		return err;
 	if (!err)
 		return pm_session_start_all(session);
-	/* As it was; the sentence stays that of the refusal. */
+	/* As it was; the sentence stays that of the error. */
 	struct pm_diag refused = session->diag;
 
 	if (!pm_session_start_all(session))

@@ -10,25 +10,25 @@
 #include "core/api/export.h"
 #include "core/session/calls.h"
 #include "core/session/overflow/notices.h"
-#include "core/session/overflow/slots.h"
+#include "core/session/overflow/stopped.h"
 
 static void on_overflow(int signo, siginfo_t *info, void *context)
 {
 	struct perfmon_session *session = NULL;
-	struct pm_signal_slot *slot = pm_slot_find(info->si_fd);
+	struct pm_stopped *entry = pm_stopped_find(info->si_fd);
 	bool later = false;
 	struct pm_quiet quiet;
 
 	(void)signo;
 	(void)context;
-	if (!slot)
+	if (!entry)
 		return;
 	pm_kernel_quiet_begin(&quiet);
-	__atomic_fetch_add(&slot->users, 1, __ATOMIC_SEQ_CST);
-	session = __atomic_load_n(&slot->session, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&entry->users, 1, __ATOMIC_SEQ_CST);
+	session = __atomic_load_n(&entry->session, __ATOMIC_SEQ_CST);
 	if (session)
 		__atomic_fetch_add(&session->overflows->blocked, 1, __ATOMIC_SEQ_CST);
-	__atomic_fetch_sub(&slot->users, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_sub(&entry->users, 1, __ATOMIC_SEQ_CST);
 	if (session && pm_busy_is_under_way())
 		later = pm_busy_stop_later(session);
 	else if (session)
@@ -42,20 +42,20 @@ static void on_overflow(int signo, siginfo_t *info, void *context)
 static void on_signal(int signo, siginfo_t *info, void *context)
 {
 	void (*handler)(int, siginfo_t *, void *) = NULL;
-	struct pm_signal_slot *slot = pm_slot_find(info->si_fd);
+	struct pm_stopped *entry = pm_stopped_find(info->si_fd);
 	struct perfmon_overflow_signal overflow;
 	siginfo_t passed = {.si_signo = signo, .si_code = PERFMON_OVERFLOW_SI_CODE};
 
-	if (!slot)
+	if (!entry)
 		return;
-	__atomic_fetch_add(&slot->users, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&entry->users, 1, __ATOMIC_SEQ_CST);
 	/* It may have become another event's. */
-	if (__atomic_load_n(&slot->session, __ATOMIC_SEQ_CST) &&
-	    __atomic_load_n(&slot->fd, __ATOMIC_SEQ_CST) == info->si_fd + 1) {
-		overflow = slot->info;
-		handler = slot->handler;
+	if (__atomic_load_n(&entry->session, __ATOMIC_SEQ_CST) &&
+	    __atomic_load_n(&entry->fd, __ATOMIC_SEQ_CST) == info->si_fd + 1) {
+		overflow = entry->info;
+		handler = entry->handler;
 	}
-	__atomic_fetch_sub(&slot->users, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_sub(&entry->users, 1, __ATOMIC_SEQ_CST);
 	passed.si_value.sival_ptr = &overflow;
 	if (handler)
 		handler(signo, &passed, context);

@@ -6,7 +6,7 @@
 #include "core/session/overflow/notices.h"
 #include "core/session/overflow/overflow.h"
 #include "core/session/overflow/period.h"
-#include "core/session/overflow/slots.h"
+#include "core/session/overflow/stopped.h"
 #include "core/session/sampling/sampling.h"
 
 /* The records of an overflow are short, and few wait: the event stops, or is drained. */
@@ -138,7 +138,7 @@ void pm_overflow_disarm(struct perfmon_session *session,
 	session->rings--;
 	if (session->helper)
 		pm_helper_unwatch(session->helper, target->records->ring_fd);
-	if (session->overflows->has_slots)
-		pm_slots_unwatch(plan, target);
+	if (session->overflows->in_table)
+		pm_stopped_unwatch(plan, target);
 	pm_ring_unmap(&target->records->ring);
 }

@@ -304,7 +304,7 @@ static void drain_target(struct perfmon_session *session, struct pm_target *targ
 	for (tries = 0; pm_ring_pending(&target->records->ring) && tries < TRIES; tries++)
 		drain_ring(session, target, all);
 	if (target->records->ring.tail == target->records->ring.head)
-		pm_period_settle(session, target);
+		pm_period_finish(session, target);
 	if (paused)
 		resume_target(session, target);
 }

@@ -21,6 +21,6 @@ void pm_overflow_reset_due(struct perfmon_session *session)
 					  reg->overflow.how.long_reset);
 			pm_overflow_reset_others(session, target, reg, NULL, NULL);
 		}
-		pm_period_settle(session, &plan->targets[t]);
+		pm_period_finish(session, &plan->targets[t]);
 	}
 }

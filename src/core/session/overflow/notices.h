@@ -14,7 +14,7 @@ struct pm_overflows {
 	int block_signal; /* the library's own, 0: threads are not stopped */
 	/* Called for `signal` by the library's own handler; NULL: by none. */
 	void (*handler)(int signo, siginfo_t *info, void *context);
-	bool has_slots;	     /* events are, or were, in the handlers' table */
+	bool in_table;	     /* events are, or were, in the handlers' table */
 	uint32_t block_word; /* futex of stopped threads: moves on when they may go */
 	uint32_t blocked;    /* how many there are; atomic */
 	bool closing;

@@ -297,7 +297,7 @@ bool pm_period_needs_care(const struct perfmon_session *session,
 	return false;
 }
 
-static int settle(struct perfmon_session *session, struct pm_target *target,
+static int finish(struct perfmon_session *session, struct pm_target *target,
 		  struct pm_register *reg)
 {
 	struct pm_arm *its = pm_arm_of(target, reg);
@@ -346,7 +346,7 @@ static int settle(struct perfmon_session *session, struct pm_target *target,
 	return arm(session, target, reg, period);
 }
 
-int pm_period_settle(struct perfmon_session *session, struct pm_target *target)
+int pm_period_finish(struct perfmon_session *session, struct pm_target *target)
 {
 	bool late = false, again = false;
 	uint32_t i;
@@ -356,7 +356,7 @@ int pm_period_settle(struct perfmon_session *session, struct pm_target *target)
 		return 0;
 	for (i = 0; i < session->count; i++) {
 		struct pm_register *reg = &session->registers[i];
-		int err = needs_care(session, target, reg) ? settle(session, target, reg)
+		int err = needs_care(session, target, reg) ? finish(session, target, reg)
 							   : 0;
 
 		first = first ?: err;

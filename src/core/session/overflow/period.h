@@ -26,7 +26,7 @@ bool pm_period_needs_care(const struct perfmon_session *session,
 			  const struct pm_target *target);
 bool pm_period_needs_pause(const struct perfmon_session *session,
 			   const struct pm_target *target);
-int pm_period_settle(struct perfmon_session *session, struct pm_target *target);
+int pm_period_finish(struct perfmon_session *session, struct pm_target *target);
 
 /* Counts N overflows of REG on TARGET; the next set may have its time slice. */
 void pm_overflow_count(struct perfmon_session *session, struct pm_target *target,

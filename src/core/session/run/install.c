@@ -53,7 +53,7 @@ static int reopen(struct perfmon_session *session, struct pm_session_plan *plan,
 }
 
 /* Learns from an open TARGET which events of REG it has refused. */
-static void learn_refusal(struct pm_register *reg, const struct pm_target *target)
+static void note_error(struct pm_register *reg, const struct pm_target *target)
 {
 	const struct pm_instance *instance = target->parts[reg->set].instance;
 	uint32_t e;
@@ -101,7 +101,7 @@ void pm_session_adopt_plan(struct perfmon_session *session, struct pm_session_pl
 	for (i = 0; i < session->count && plan->target_count; i++) {
 		session->registers[i].error = 0;
 		for (t = 0; t < plan->target_count; t++)
-			learn_refusal(&session->registers[i], &plan->targets[t]);
+			note_error(&session->registers[i], &plan->targets[t]);
 	}
 	learn_quick(session);
 	pm_session_make_views(session);
@@ -109,7 +109,7 @@ void pm_session_adopt_plan(struct perfmon_session *session, struct pm_session_pl
 
 /*
  * Puts REGISTERS and SETS in the place of the session's. An attached session opens them
- * before it lets go of the old ones, so that a refusal changes nothing. Takes both over
+ * before it lets go of the old ones, so that an error changes nothing. Takes both over
  * on success only; SETS may be the session's own. The first registers of both are the
  * same, unless the session is detached.
  */

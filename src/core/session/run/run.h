@@ -19,7 +19,7 @@ int pm_plan_build(const struct perfmon_session *session, struct pm_register *reg
 
 /*
  * Puts REGISTERS and SETS in the place of the session's. An attached session opens them
- * before it lets go of the old ones, so that a refusal changes nothing. Takes both over
+ * before it lets go of the old ones, so that an error changes nothing. Takes both over
  * on success only; SETS may be the session's own. The first registers of both are the
  * same, unless the session is detached.
  */

@@ -142,9 +142,9 @@ bool pm_process_has_ended(const struct perfmon_session *session,
 	       thread_is_gone(target->tid);
 }
 
-/* --- covering ----------------------------------------------------------------------- */
+/* --- opening ------------------------------------------------------------------------ */
 
-struct covering {
+struct opening {
 	struct perfmon_session *session;
 	struct pm_session_plan *plan;
 	const struct pm_session_process *process;
@@ -153,7 +153,7 @@ struct covering {
 	bool apart;	    /* every event twice: for all, and for the process alone */
 	unsigned int alone; /* PM_OPEN_: how to count that alone */
 	int refused;	    /* the most counters of a thread */
-	struct pm_diag refusal;
+	struct pm_diag error;
 };
 
 /* An event that counts nothing, on the thread TID: a descriptor, or a negative errno. */
@@ -175,30 +175,29 @@ static int probe(pid_t tid, bool inherit_thread)
 }
 
 /*
- * Returns what REFUSAL of an event on thread TID means, which has OPEN others open: 0, or
+ * Returns what ERROR of an event on thread TID means, which has OPEN others open: 0, or
  * why the thread cannot be a target. A thread that ends has no events, whatever the kernel
  * says of them meanwhile (-ENODEV where the leader of a group has gone), and a sum
  * without one that ran short of descriptors would be none, even for a session that goes
  * on without refused events.
  */
-static int check_refusal(const struct covering *covering, int refusal, uint32_t open,
-			 pid_t tid)
+static int check_error(const struct opening *opening, int error, uint32_t open, pid_t tid)
 {
-	if (!refusal || refusal == -EMFILE || refusal == -ENFILE || refusal == -ENOMEM)
-		return refusal;
-	if (refusal == -ESRCH || probe(tid, false) == -ESRCH)
+	if (!error || error == -EMFILE || error == -ENFILE || error == -ENOMEM)
+		return error;
+	if (error == -ESRCH || probe(tid, false) == -ESRCH)
 		return -ESRCH;
-	/* The covering tells of child processes. */
-	if ((refusal == -EPERM || refusal == -EACCES) && !open &&
-	    !pm_kernel_is_thread_of(covering->process->pid, tid))
-		return refusal;
-	return covering->session->flags & PERFMON_SESSION_PARTIAL ? 0 : refusal;
+	/* The opening tells of child processes. */
+	if ((error == -EPERM || error == -EACCES) && !open &&
+	    !pm_kernel_is_thread_of(opening->process->pid, tid))
+		return error;
+	return opening->session->flags & PERFMON_SESSION_PARTIAL ? 0 : error;
 }
 
 /* The same for all events of the targets from FIRST on. */
-static int check_refusals(const struct covering *covering, uint32_t first, pid_t tid)
+static int check_errors(const struct opening *opening, uint32_t first, pid_t tid)
 {
-	const struct pm_session_plan *plan = covering->plan;
+	const struct pm_session_plan *plan = opening->plan;
 	uint32_t t, s, c, open = 0;
 	int worst = 0;
 
@@ -219,70 +218,70 @@ static int check_refusals(const struct covering *covering, uint32_t first, pid_t
 			}
 		}
 	}
-	return check_refusal(covering, worst, open, tid);
+	return check_error(opening, worst, open, tid);
 }
 
-static int open_targets(struct covering *covering, pid_t tid)
+static int open_targets(struct opening *opening, pid_t tid)
 {
-	struct pm_session_plan *plan = covering->plan;
+	struct pm_session_plan *plan = opening->plan;
 	struct pm_target asked = {.tid = tid,
 				  .cpu = -1,
-				  .pid = covering->process->pid,
+				  .pid = opening->process->pid,
 				  .kind = PERFMON_TARGET_KIND_PROCESS,
-				  .flags = covering->apart ? PM_OPEN_INHERIT
-							   : covering->alone,
+				  .flags = opening->apart ? PM_OPEN_INHERIT
+							  : opening->alone,
 				  .role = PM_ROLE_ALL,
-				  .active = covering->session->next_set};
+				  .active = opening->session->next_set};
 	int n, refused;
 
 	if (asked.active >= plan->set_count)
 		asked.active = 0;
-	if (!covering->apart)
+	if (!opening->apart)
 		asked.role |= PM_ROLE_OWN;
-	refused = pm_target_open(covering->session, plan, &asked, covering->self);
-	if (refused < 0 || !covering->apart ||
-	    !pm_kernel_is_thread_of(covering->process->pid, tid))
+	refused = pm_target_open(opening->session, plan, &asked, opening->self);
+	if (refused < 0 || !opening->apart ||
+	    !pm_kernel_is_thread_of(opening->process->pid, tid))
 		return refused;
 	asked.role = PM_ROLE_OWN;
-	asked.flags = covering->alone;
-	n = pm_target_open(covering->session, plan, &asked, covering->self);
+	asked.flags = opening->alone;
+	n = pm_target_open(opening->session, plan, &asked, opening->self);
 	return n < 0 || n > refused ? n : refused;
 }
 
 /* One attempt of open_thread(). */
-static int try_thread(struct covering *covering, pid_t tid, int *refused)
+static int try_thread(struct opening *opening, pid_t tid, int *refused)
 {
-	uint32_t first = covering->plan->target_count;
-	int n = open_targets(covering, tid), err;
+	uint32_t first = opening->plan->target_count;
+	int n = open_targets(opening, tid), err;
 
 	*refused = n;
 	if (n >= 0)
-		err = check_refusals(covering, first, tid);
+		err = check_errors(opening, first, tid);
 	else
-		err = check_refusal(covering, n, 0, tid) ?: n;
+		err = check_error(opening, n, 0, tid) ?: n;
 	if (err)
-		pm_targets_close(covering->session, covering->plan, first);
+		pm_targets_close(opening->session, opening->plan, first);
 	return err;
 }
 
 static int open_thread(void *argument, pid_t tid, void **opened, struct pm_diag *diag)
 {
-	struct covering *covering = argument;
+	struct opening *opening = argument;
 	int refused, tries = ATTEMPTS, err;
 
 	do
-		err = try_thread(covering, tid, &refused);
+		err = try_thread(opening, tid, &refused);
 	while (err == -ENODEV && --tries);
 	/* A missing ring is the kernel's limit, not an error of the caller. */
-	if (err == -EINVAL && pm_plan_writes_records(covering->plan))
+	if (err == -EINVAL && pm_plan_writes_records(opening->plan))
 		err = diag->error = -EOPNOTSUPP;
 	if (err)
 		return diag->error == err ? err
 					  : pm_diag_set(diag, err, "thread %d: %s", tid,
 							strerror(-err));
-	if (refused > covering->refused) {
-		covering->refused = refused;
-		covering->refusal = *diag;
+	if (refused > opening->refused) {
+		opening->refused = refused;
+		opening->error = *diag;
 	}
 	*opened = (void *)(intptr_t)tid;
 	return 0;
@@ -290,16 +289,16 @@ static int open_thread(void *argument, pid_t tid, void **opened, struct pm_diag 
 
 static void close_thread(void *argument, void *opened)
 {
-	struct covering *covering = argument;
-	struct pm_session_plan *plan = covering->plan;
+	struct opening *opening = argument;
+	struct pm_session_plan *plan = opening->plan;
 	uint32_t t = plan->target_count;
 
-	while (t-- > covering->first) {
+	while (t-- > opening->first) {
 		struct pm_target gone;
 
 		if (plan->targets[t].tid != (pid_t)(intptr_t)opened)
 			continue;
-		pm_target_close(covering->session, plan, &plan->targets[t]);
+		pm_target_close(opening->session, plan, &plan->targets[t]);
 		gone = plan->targets[t];
 		/* Its memory is for the next. */
 		plan->targets[t] = plan->targets[--plan->target_count];
@@ -321,18 +320,18 @@ static const struct perf_event_attr *hardware_of(const struct pm_session_plan *p
 }
 
 /* Sentences about what the counts may lack, and marks for the targets. */
-static void report_uncertain(struct covering *covering,
+static void report_uncertain(struct opening *opening,
 			     const struct pm_threads_result *result, bool leaves_out)
 {
-	struct pm_diag *diag = &covering->session->diag;
-	pid_t pid = covering->process->pid;
+	struct pm_diag *diag = &opening->session->diag;
+	pid_t pid = opening->process->pid;
 	bool uncertain = result->uncertain || result->refused || !leaves_out;
 	const char *between = "";
 	uint32_t t;
 
-	for (t = covering->first; t < covering->plan->target_count; t++)
-		covering->plan->targets[t].uncertain = uncertain;
-	*diag = covering->refusal;
+	for (t = opening->first; t < opening->plan->target_count; t++)
+		opening->plan->targets[t].uncertain = uncertain;
+	*diag = opening->error;
 	if (!uncertain)
 		return;
 	if (diag->text[0])
@@ -359,21 +358,21 @@ static void report_uncertain(struct covering *covering,
 			    between, pid);
 }
 
-static int cover(struct perfmon_session *session, struct pm_session_plan *plan,
-		 const struct pm_session_process *process, pid_t self)
+static int open_process(struct perfmon_session *session, struct pm_session_plan *plan,
+			const struct pm_session_process *process, pid_t self)
 {
 	bool children = process->flags & PERFMON_TARGET_CHILDREN;
-	struct covering covering = {.session = session,
-				    .plan = plan,
-				    .process = process,
-				    .self = self,
-				    .first = plan->target_count,
-				    .apart = children &&
-					     process->flags & PERFMON_TARGET_APART,
-				    .alone = PM_OPEN_INHERIT};
+	struct opening opening = {.session = session,
+				  .plan = plan,
+				  .process = process,
+				  .self = self,
+				  .first = plan->target_count,
+				  .apart = children &&
+					   process->flags & PERFMON_TARGET_APART,
+				  .alone = PM_OPEN_INHERIT};
 	struct pm_threads_request request = {.pid = process->pid,
 					     .hardware = hardware_of(plan),
-					     .argument = &covering,
+					     .argument = &opening,
 					     .open = open_thread,
 					     .close = close_thread};
 	struct pm_threads_result result = {0};
@@ -383,30 +382,30 @@ static int cover(struct perfmon_session *session, struct pm_session_plan *plan,
 
 	if (children)
 		request.flags = PM_THREADS_DESCENDANTS;
-	if (!children || covering.apart) {
-		/* Any other refusal is that of the events themselves. */
+	if (!children || opening.apart) {
+		/* Any other error is that of the events themselves. */
 		leaves_out = probe(0, true) != -EINVAL;
-		covering.alone |= leaves_out ? PM_OPEN_THREADS : 0;
+		opening.alone |= leaves_out ? PM_OPEN_THREADS : 0;
 	}
-	if (covering.apart && !leaves_out)
+	if (opening.apart && !leaves_out)
 		return pm_diag_set(&session->diag, -EOPNOTSUPP,
 				   "this kernel cannot count process %d apart from its "
 				   "child processes (Linux 5.13 and later can)",
 				   process->pid);
 	for (s = 0; s < plan->part_count; s++)
-		request.descriptors += plan->sets[s].count << covering.apart;
+		request.descriptors += plan->sets[s].count << opening.apart;
 	pm_diag_clear(&session->diag);
 	err = pm_threads_process(&request, &result, &session->diag);
 	if (err)
 		return err;
-	report_uncertain(&covering, &result, leaves_out);
-	return covering.refused;
+	report_uncertain(&opening, &result, leaves_out);
+	return opening.refused;
 }
 
 int pm_process_reopen(struct perfmon_session *session, struct pm_session_plan *plan,
 		      pid_t pid, pid_t self)
 {
-	return cover(session, plan, find_process(session, pid), self);
+	return open_process(session, plan, find_process(session, pid), self);
 }
 
 int pm_process_attach(struct perfmon_session *session,
@@ -432,7 +431,7 @@ int pm_process_attach(struct perfmon_session *session,
 				   "cannot read when process %d began: %s", process->pid,
 				   strerror(-err));
 	process->start_ticks = life.start_ticks;
-	n = cover(session, session->plan, process, self);
+	n = open_process(session, session->plan, process, self);
 	if (n < 0)
 		return n;
 	err = pm_process_watch(session, process, session->helper);

@@ -19,8 +19,8 @@ enum scan_status {
 };
 
 /* Where they stand in scan_thread.markers. */
-enum cover_marker {
-	MARKER_ANCHOR,
+enum marker {
+	MARKER_UNINHERITED,
 	MARKER_FIRST,
 	MARKER_LEADER,
 	MARKER_SECOND, /* two */
@@ -33,7 +33,7 @@ struct scan_thread {
 	enum scan_status status;
 	bool alive;   /* in the latest scan */
 	bool whole;   /* was seen to have inherited all; since then it may have lost it */
-	bool settled; /* DIRECT: in no clone(2) that began before its events were open */
+	bool outside; /* DIRECT: in no clone(2) that began before its events were open */
 	void *opened; /* DIRECT: the caller's */
 	int left;     /* its free slots, while it is asked where it got the others */
 	int markers[SCAN_MARKERS];
@@ -42,7 +42,7 @@ struct scan_thread {
 struct scan_process {
 	pid_t pid, parent, group;
 	uint64_t start_ticks;
-	bool member; /* of the family that is covered */
+	bool member; /* of the process, or of its children if they count */
 };
 
 struct scan {
@@ -89,11 +89,11 @@ int pm_threads_find(struct scan *scan);
 
 void pm_threads_free(struct scan *scan);
 
-/* --- settle.c ------------------------------------------------------------------- */
+/* --- wait.c ------------------------------------------------------------------- */
 
-/* Waits for the threads that were opened and are not settled: false if some are left and
- * the patience is at its end. */
-bool pm_threads_settle(struct scan *scan);
+/* Waits until the threads that were opened have been seen outside of clone(2). Returns false
+ * if some have not, and the patience is at its end. */
+bool pm_threads_wait(struct scan *scan);
 
 /* --- probe.c ------------------------------------------------------------------ */
 
@@ -119,13 +119,13 @@ void pm_threads_unmark(struct scan_thread *thread);
 void pm_threads_unmark_second(struct scan_thread *thread);
 
 /* Keeps what THREAD creates from exchanging events with it, or with each other. */
-int pm_threads_anchor(struct scan_thread *thread);
+int pm_threads_keep_apart(struct scan_thread *thread);
 
 enum scan_verdict pm_threads_probe(const struct scan *scan, pid_t tid);
 
 /* A thread that was found PARTIAL holds events of one that was opened: closes that
- * one, so that both can be opened again. Only for settled scan, and after a scan has
- * probed all there are. How many were closed, or -EUNATCH. */
+ * one, so that both can be opened again. Only when
+ * all threads have been seen outside of clone(2), and after a scan has probed all there are. How many were closed, or -EUNATCH. */
 int pm_threads_part(struct scan *scan);
 
 /* After the second markers are closed: how many threads that were found by them still

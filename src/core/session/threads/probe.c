@@ -28,7 +28,7 @@
  * inherited from one another: it exchanges them. Slots stay on the account of the thread
  * they were opened for, so that such a thread loses its own when one with which it has
  * exchanged ends. From Linux 6.12 on, an event with PERF_SAMPLE_READ keeps a thread from
- * that; before, an event that is not inherited (the anchor) keeps what the thread creates
+ * that; before, an event that is not inherited keeps what the thread creates
  * from counting as its likeness.
  *
  * Before Linux 6.2 a thread has two lists of events, of which that of hardware events is
@@ -70,7 +70,7 @@ static int open_breakpoint(pid_t tid, int group, bool inherit, bool swaps)
 	return pm_kernel_perf_event_open(&attr, tid, -1, group, PERF_FLAG_FD_CLOEXEC);
 }
 
-static int open_anchor(pid_t tid)
+static int open_uninherited(pid_t tid)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -111,11 +111,11 @@ static int keep(int fd, int *marker)
 	return 0;
 }
 
-int pm_threads_anchor(struct scan_thread *thread)
+int pm_threads_keep_apart(struct scan_thread *thread)
 {
-	if (thread->markers[MARKER_ANCHOR] >= 0)
+	if (thread->markers[MARKER_UNINHERITED] >= 0)
 		return 0;
-	return keep(open_anchor(thread->tid), &thread->markers[MARKER_ANCHOR]);
+	return keep(open_uninherited(thread->tid), &thread->markers[MARKER_UNINHERITED]);
 }
 
 static int mark_first(struct scan *scan, struct scan_thread *thread)
@@ -127,7 +127,7 @@ static int mark_first(struct scan *scan, struct scan_thread *thread)
 	if (fd == -EINVAL) {
 		/* Before Linux 6.12. */
 		scan->swaps = true;
-		err = pm_threads_anchor(thread);
+		err = pm_threads_keep_apart(thread);
 		if (err)
 			return err;
 		fd = open_breakpoint(thread->tid, -1, true, true);
@@ -165,7 +165,7 @@ void pm_threads_unmark(struct scan_thread *thread)
 {
 	pm_threads_unmark_second(thread);
 	close_marker(&thread->markers[MARKER_FIRST]);
-	close_marker(&thread->markers[MARKER_ANCHOR]);
+	close_marker(&thread->markers[MARKER_UNINHERITED]);
 }
 
 /* --- slots -------------------------------------------------------------------------- */
@@ -260,7 +260,7 @@ int pm_threads_open(struct scan *scan, struct scan_thread *thread)
 		return probed && err == -ENOSPC ? -EUNATCH : err;
 	}
 	thread->status = SCAN_DIRECT;
-	thread->settled = false;
+	thread->outside = false;
 	if (probed)
 		err = mark_second(scan, thread);
 	if (!err && probed && !scan->learned)

@@ -160,7 +160,7 @@ static bool same_process(const struct scan_process *a, const struct scan_process
 	return a && b && a->start_ticks == b->start_ticks;
 }
 
-/* Returns whether the first scan saw that PID is a forefather of the covered process:
+/* Returns whether the first scan saw that PID is a forefather of the process:
  * orphans become children of one of these. */
 static bool is_forefather(const struct scan *scan, pid_t pid)
 {
@@ -194,7 +194,7 @@ static bool is_orphan(const struct scan *scan, const struct scan_process *list,
 	return false;
 }
 
-/* The members of LIST[0..COUNT): who is the covered process, was a member before, or has
+/* The members of LIST[0..COUNT): who is the process, was a member before, or has
  * a member for its parent. */
 static void find_members(struct scan *scan, struct scan_process *list, size_t count)
 {

@@ -129,7 +129,7 @@ static int open_first(struct scan *scan)
 /* --- the calm way ------------------------------------------------------------------- */
 
 /*
- * Once all threads are settled, what they created without the events can be listed, and
+ * Once all threads are outside, what they created without the events can be listed, and
  * if nobody new is listed, there is nobody. 0 then, or the number of new scan, of
  * which each may have inherited the events or not.
  */
@@ -140,7 +140,7 @@ static int try_calm(struct scan *scan, struct pm_threads_result *result)
 
 	if (err)
 		return err;
-	if (!pm_threads_settle(scan))
+	if (!pm_threads_wait(scan))
 		note_uncertain(result, 1, unsettled);
 	for (int look = 0; look < 2; look++) {
 		found = pm_threads_scan(scan);
@@ -179,7 +179,7 @@ static int probe_all(struct scan *scan, struct look *look)
 		case VERDICT_FULL:
 			thread->whole = true;
 			thread->status = SCAN_INHERITED;
-			if (scan->swaps && pm_threads_anchor(thread) == -EUNATCH)
+			if (scan->swaps && pm_threads_keep_apart(thread) == -EUNATCH)
 				return -EUNATCH;
 			break;
 		case VERDICT_PARTIAL:
@@ -225,7 +225,7 @@ static int part(struct scan *scan)
 static int try_probed(struct scan *scan, struct pm_threads_result *result)
 {
 	unsigned int looks, clean = 0, quiet = 0;
-	bool settled = false;
+	bool outside = false;
 	int err;
 
 	err = open_first(scan);
@@ -233,13 +233,13 @@ static int try_probed(struct scan *scan, struct pm_threads_result *result)
 	     looks++) {
 		struct look look;
 
-		settled = pm_threads_settle(scan);
+		outside = pm_threads_wait(scan);
 		err = pm_threads_scan(scan);
 		if (err >= 0)
 			err = probe_all(scan, &look);
 		if (err)
 			break;
-		if (settled && !look.opened && look.partial)
+		if (outside && !look.opened && look.partial)
 			err = part(scan);
 		if (scan->swaps)
 			note_uncertain(result, look.opened, exchanged);
@@ -252,7 +252,7 @@ static int try_probed(struct scan *scan, struct pm_threads_result *result)
 	}
 	if (err)
 		return err;
-	if (!settled)
+	if (!outside)
 		note_uncertain(result, 1, unsettled);
 	note_uncertain(result, count_status(scan, SCAN_FOREIGN), foreign);
 	note_uncertain(result, count_status(scan, SCAN_UNKNOWN), busy);

@@ -16,7 +16,7 @@
  *                   again between markers that a probe from outside can tell on a thread,
  *                   until nobody is left whose creator had half of its events.
  *
- * See probe.c for the markers and settle.c for the waiting.
+ * See probe.c for the markers and wait.c for the waiting.
  */
 #ifndef PM_SESSION_THREADS_THREADS_H
 #define PM_SESSION_THREADS_THREADS_H
@@ -45,7 +45,7 @@ struct pm_threads_request {
 	 * Opens the caller's events on thread TID: disabled, with attr.inherit (and with
 	 * inherit_thread, where the kernel has it and child processes are not asked for).
 	 * 0 with *OPENED for close(), or a negative errno with nothing left open; -ESRCH
-	 * says that the thread is gone. Any other ends the covering: DIAG, which may be
+	 * says that the thread is gone. Any other ends the walk: DIAG, which may be
 	 * NULL, is the caller's own and should say why.
 	 */
 	int (*open)(void *argument, pid_t tid, void **opened, struct pm_diag *diag);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Which session an event's signal is for, and who sends it. */
-#include "core/session/overflow/slots.h"
+#include "core/session/overflow/stopped.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,15 +10,15 @@
 #include "core/session/overflow/notices.h"
 #include "core/session/overflow/period.h"
 
-#define SLOTS 1024
+#define ENTRIES 1024
 
-static struct pm_signal_slot slots[SLOTS];
+static struct pm_stopped entries[ENTRIES];
 
 /* A child has none of the sessions, and none of the threads that were in a handler. */
 static void in_child(bool prepared)
 {
 	if (prepared)
-		memset(slots, 0, sizeof(slots));
+		memset(entries, 0, sizeof(entries));
 }
 
 __attribute__((constructor)) static void handle_forks(void)
@@ -28,84 +28,84 @@ __attribute__((constructor)) static void handle_forks(void)
 	pm_locks_at_fork(PM_LOCK_STOPPED, &hooks);
 }
 
-/* The first slot from the place of FD on that holds NUMBER. */
-static struct pm_signal_slot *slot_with(int fd, int number)
+/* The first entry from the place of FD on that holds NUMBER. */
+static struct pm_stopped *entry_with(int fd, int number)
 {
 	uint32_t i;
 
-	for (i = 0; i < SLOTS; i++) {
-		struct pm_signal_slot *slot = &slots[((uint32_t)fd + i) % SLOTS];
+	for (i = 0; i < ENTRIES; i++) {
+		struct pm_stopped *entry = &entries[((uint32_t)fd + i) % ENTRIES];
 
-		if (__atomic_load_n(&slot->fd, __ATOMIC_SEQ_CST) == number)
-			return slot;
+		if (__atomic_load_n(&entry->fd, __ATOMIC_SEQ_CST) == number)
+			return entry;
 	}
 	return NULL;
 }
 
-struct pm_signal_slot *pm_slot_find(int fd)
+struct pm_stopped *pm_stopped_find(int fd)
 {
-	return slot_with(fd, fd + 1);
+	return entry_with(fd, fd + 1);
 }
 
-static struct pm_signal_slot *free_slot(int fd)
+static struct pm_stopped *free_entry(int fd)
 {
-	return slot_with(fd, 0);
+	return entry_with(fd, 0);
 }
 
-/* Fills a slot that no handler finds: FD is not in it, or not armed yet. */
-static void fill_slot(struct pm_signal_slot *slot, struct perfmon_session *session,
-		      uint32_t index)
+/* Fills a entry that no handler finds: FD is not in it, or not armed yet. */
+static void fill_entry(struct pm_stopped *entry, struct perfmon_session *session,
+		       uint32_t index)
 {
 	const struct pm_register *reg = &session->registers[index];
 
-	slot->info =
-		(struct perfmon_overflow_signal){.size = sizeof(slot->info),
+	entry->info =
+		(struct perfmon_overflow_signal){.size = sizeof(entry->info),
 						 .session = session,
 						 .index = index,
 						 .set = session->sets[reg->set].id,
 						 .event_id = reg->overflow.how.event_id};
-	slot->handler = session->overflows->handler;
+	entry->handler = session->overflows->handler;
 }
 
-static void wait_for_users(struct pm_signal_slot *slot)
+static void wait_for_users(struct pm_stopped *entry)
 {
-	__atomic_store_n(&slot->session, NULL, __ATOMIC_SEQ_CST);
-	while (__atomic_load_n(&slot->users, __ATOMIC_SEQ_CST))
+	__atomic_store_n(&entry->session, NULL, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&entry->users, __ATOMIC_SEQ_CST))
 		pm_kernel_yield();
 }
 
-int pm_slot_watch(struct perfmon_session *session, int fd, uint32_t index)
+int pm_stopped_watch(struct perfmon_session *session, int fd, uint32_t index)
 {
-	struct pm_signal_slot *slot;
+	struct pm_stopped *entry;
 
 	pm_locks_take(PM_LOCK_STOPPED);
 	/* One that it has may stand behind a free one. */
-	slot = pm_slot_find(fd) ?: free_slot(fd);
-	if (slot) {
-		session->overflows->has_slots = true;
-		wait_for_users(slot);
-		fill_slot(slot, session, index);
-		__atomic_store_n(&slot->session, session, __ATOMIC_SEQ_CST);
-		__atomic_store_n(&slot->fd, fd + 1, __ATOMIC_SEQ_CST);
+	entry = pm_stopped_find(fd) ?: free_entry(fd);
+	if (entry) {
+		session->overflows->in_table = true;
+		wait_for_users(entry);
+		fill_entry(entry, session, index);
+		__atomic_store_n(&entry->session, session, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&entry->fd, fd + 1, __ATOMIC_SEQ_CST);
 	}
 	pm_locks_release(PM_LOCK_STOPPED);
-	return slot ? 0 : -ENOSPC;
+	return entry ? 0 : -ENOSPC;
 }
 
-static void forget_slot(int fd)
+static void forget_entry(int fd)
 {
-	struct pm_signal_slot *slot;
+	struct pm_stopped *entry;
 
 	pm_locks_take(PM_LOCK_STOPPED);
-	slot = pm_slot_find(fd);
-	if (slot) {
-		__atomic_store_n(&slot->fd, 0, __ATOMIC_SEQ_CST);
-		wait_for_users(slot);
+	entry = pm_stopped_find(fd);
+	if (entry) {
+		__atomic_store_n(&entry->fd, 0, __ATOMIC_SEQ_CST);
+		wait_for_users(entry);
 	}
 	pm_locks_release(PM_LOCK_STOPPED);
 }
 
-void pm_slots_unwatch(const struct pm_session_plan *plan, struct pm_target *target)
+void pm_stopped_unwatch(const struct pm_session_plan *plan, struct pm_target *target)
 {
 	uint32_t s, c;
 
@@ -114,7 +114,7 @@ void pm_slots_unwatch(const struct pm_session_plan *plan, struct pm_target *targ
 
 		for (c = 0; c < instance->count && plan->sets[s].notifies; c++) {
 			if (instance->counters[c].fd >= 0)
-				forget_slot(instance->counters[c].fd);
+				forget_entry(instance->counters[c].fd);
 		}
 	}
 }
@@ -154,7 +154,7 @@ int pm_overflow_arm_signals(struct perfmon_session *session, struct pm_target *t
 		err = arm_signal(target, counter, signo);
 		if (!err &&
 		    (session->overflows->block_signal || session->overflows->handler))
-			err = pm_slot_watch(session, counter->fd, i);
+			err = pm_stopped_watch(session, counter->fd, i);
 	}
 	return err;
 }

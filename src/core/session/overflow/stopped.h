@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * From the event's descriptor, which a signal brings, a table leads to the session:
+ * The threads that an overflow stops: a signal brings the event's descriptor, from which a
+ * table leads to the session:
  *
  *   field     writer                     reader
  *   fd        whoever arms, locked       the handlers
@@ -13,14 +14,14 @@
  * Locked by PM_LOCK_STOPPED. All of them sequentially consistent: a handler that is not
  * counted in `users` sees that the session has gone.
  */
-#ifndef PM_SESSION_OVERFLOW_SLOTS_H
-#define PM_SESSION_OVERFLOW_SLOTS_H
+#ifndef PM_SESSION_OVERFLOW_STOPPED_H
+#define PM_SESSION_OVERFLOW_STOPPED_H
 
 #include <signal.h>
 
 #include "core/session/core/core.h"
 
-struct pm_signal_slot {
+struct pm_stopped {
 	int fd; /* plus one; 0: free */
 	struct perfmon_session *session;
 	uint32_t users;
@@ -28,13 +29,13 @@ struct pm_signal_slot {
 	void (*handler)(int signo, siginfo_t *info, void *context);
 };
 
-/* The slot of event FD, NULL if it has none. Async-signal-safe. */
-struct pm_signal_slot *pm_slot_find(int fd);
+/* Returns the entry of event FD, NULL if it has none. Async-signal-safe. */
+struct pm_stopped *pm_stopped_find(int fd);
 
 /* The library's handlers know of overflows of event FD, which is counter INDEX of SESSION;
  * of those of TARGET they do no more. */
-int pm_slot_watch(struct perfmon_session *session, int fd, uint32_t index);
-void pm_slots_unwatch(const struct pm_session_plan *plan, struct pm_target *target);
+int pm_stopped_watch(struct perfmon_session *session, int fd, uint32_t index);
+void pm_stopped_unwatch(const struct pm_session_plan *plan, struct pm_target *target);
 
 /* (Re-)arms the signals of TARGET's notifying counters. */
 int pm_overflow_arm_signals(struct perfmon_session *session, struct pm_target *target);

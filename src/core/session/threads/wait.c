@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Settling: a thread that was inside clone(2) while its events were opened may bring
+ * Waiting: a thread that was inside clone(2) while its events were opened may bring
  * forth a thread without them (or with some), which cannot be listed before clone(2) is
  * nearly done. The scheduler may leave it there for as long as it likes. When the thread
  * has been seen outside of clone(2) since, what it created without the events can be
@@ -59,7 +59,7 @@ static void close_clock(const struct clock *clock, int fd)
 	pm_kernel_close(fd);
 }
 
-/* Fills CLOCKS with threads that are awake, and settles the others. */
+/* Fills CLOCKS with threads that are awake, and waits for the others. */
 static size_t find_awake(struct scan *scan, struct clock *clocks)
 {
 	pid_t self = pm_kernel_gettid();
@@ -68,10 +68,10 @@ static size_t find_awake(struct scan *scan, struct clock *clocks)
 	for (size_t i = 0; i < scan->count && count < CLOCKS; i++) {
 		struct scan_thread *thread = &scan->threads[i];
 
-		if (thread->status != SCAN_DIRECT || thread->settled)
+		if (thread->status != SCAN_DIRECT || thread->outside)
 			continue;
-		thread->settled = thread->tid == self || pm_threads_is_idle(thread);
-		if (!thread->settled)
+		thread->outside = thread->tid == self || pm_threads_is_idle(thread);
+		if (!thread->outside)
 			clocks[count++].thread = thread;
 	}
 	return count;
@@ -86,22 +86,22 @@ static size_t look(const struct clock *clocks, struct pollfd *polls, size_t coun
 	for (size_t i = 0; i < count; i++) {
 		struct scan_thread *thread = clocks[i].thread;
 
-		if (thread->settled)
+		if (thread->outside)
 			continue;
 		/* It ticked, or hung up because its thread ended. */
 		if (ready > 0 && polls[i].revents) {
-			thread->settled = true;
+			thread->outside = true;
 			close_clock(&clocks[i], polls[i].fd);
 			polls[i].fd = NO_CLOCK;
 		} else {
-			thread->settled = pm_threads_is_idle(thread);
+			thread->outside = pm_threads_is_idle(thread);
 		}
-		left += !thread->settled;
+		left += !thread->outside;
 	}
 	return left;
 }
 
-bool pm_threads_settle(struct scan *scan)
+bool pm_threads_wait(struct scan *scan)
 {
 	struct clock clocks[CLOCKS];
 	struct pollfd polls[CLOCKS];
