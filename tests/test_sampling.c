@@ -281,6 +281,40 @@ Test(sampling, that_is_throttled)
 	perfmon_session_close(session);
 }
 
+/* A hardware counter that overflows too often stands still between ticks. Nobody looks meanwhile,
+ * so that the record which says so may find no room: then it is marked all the same. */
+Test(sampling, counters_that_are_throttled_are_marked)
+{
+	static const uint64_t periods[] = {500, 1000, 5000, 100000};
+	const uint64_t rounds = 4000000;
+
+	for (size_t i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
+		struct perfmon_session *session = session_with("instructions:u", 0);
+		struct perfmon_value value = {.index = 0};
+		uint64_t left = rounds;
+
+		OK(session, perfmon_overflow_period(session, 0, periods[i], 0));
+		if (perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0))
+			cr_skip_test("%s", session_message_of(session));
+		OK(session, perfmon_session_start(session));
+		while (left--)
+			__asm__ __volatile__("" : "+r"(left));
+		OK(session, perfmon_session_stop(session));
+		OK(session, perfmon_session_read(session, &value, 1, sizeof(value),
+						 PERFMON_READ_TOTAL));
+		cr_log_info("period %lu: %lu, status %#x", (unsigned long)periods[i],
+			    (unsigned long)value.value, value.status);
+		/* The loop has two instructions a round at least. */
+		cr_expect(value.value >= 2 * rounds ||
+				  value.status & PERFMON_VALUE_THROTTLED,
+			  "period %lu: %lu", (unsigned long)periods[i],
+			  (unsigned long)value.value);
+		if (i == 3)
+			cr_expect(!(value.status & PERFMON_VALUE_THROTTLED));
+		perfmon_session_close(session);
+	}
+}
+
 static struct {
 	unsigned int samples, restarts, ended;
 	uint64_t callers;

@@ -35,7 +35,8 @@
 #define PERFMON_VALUE_PARTIAL 64u
 /* The kernel has held the event, or another of its group, back for parts of ticks, since
  * it overflowed too often (kernel.perf_event_max_sample_rate): what happened then is not
- * counted. It stays with a value until that is written. */
+ * counted. Also where records of a hardware event's overflows were lost, since they may have said
+ * so. It stays with a value until that is written. */
 #define PERFMON_VALUE_THROTTLED 128u
 
 #endif

@@ -9,8 +9,12 @@
 #include "core/session/overflow/stopped.h"
 #include "core/session/sampling/sampling.h"
 
-/* The records of an overflow are short, and few wait: the event stops, or is drained. */
-#define RING_PAGES 1
+/* The records of an overflow are short, and few wait: the event stops, or is drained. But what
+ * the kernel says when it holds an event back, after max_sample_rate / HZ overflows in a tick,
+ * should find room behind these, too. */
+#define RING_PAGES     8
+#define RING_PAGES_FEW 1
+#define RINGS_WIDE     8 /* so many rings of a session are so large */
 
 static bool is_foreign(const struct pm_target *target)
 {
@@ -19,6 +23,7 @@ static bool is_foreign(const struct pm_target *target)
 
 static int open_ring(struct perfmon_session *session, struct pm_target *target, int fd)
 {
+	uint32_t pages;
 	int err;
 
 	if (target->records->ring.page) {
@@ -30,8 +35,12 @@ static int open_ring(struct perfmon_session *session, struct pm_target *target, 
 					 -err)
 			   : 0;
 	}
-	err = pm_ring_map(&target->records->ring, fd,
-			  session->sampling ? session->sampling->pages : RING_PAGES);
+	pages = session->sampling	      ? session->sampling->pages
+		: session->rings < RINGS_WIDE ? RING_PAGES
+					      : RING_PAGES_FEW;
+	err = pm_ring_map(&target->records->ring, fd, pages);
+	if (err == -EPERM && !session->sampling)
+		err = pm_ring_map(&target->records->ring, fd, RING_PAGES_FEW);
 	if (err == -EINVAL && target->flags & PM_OPEN_INHERIT)
 		err = -EOPNOTSUPP;
 	if (err)

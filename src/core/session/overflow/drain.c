@@ -151,28 +151,16 @@ static void handle_sample(struct perfmon_session *session, struct pm_target *tar
 					    target->records->ring.tail, sample.ip});
 }
 
-/* The kernel holds a group back until its next tick, since it overflows too often: what
- * hardware would have counted is missing, what software counts goes on. */
 static void handle_throttle(struct perfmon_session *session,
 			    const struct pm_target *target,
 			    const struct perf_event_header *record)
 {
-	const struct pm_counter *counters;
-	uint32_t set, counter, i;
+	uint32_t set, counter;
 	uint64_t id;
 
-	if (pm_sample_identify(pm_record_attr(), record, &id) ||
-	    !find_event(session->plan, target, id, &set, &counter))
-		return;
-	counters = target->parts[set].instance->counters;
-	for (i = 0; i < session->count; i++) {
-		struct pm_register *reg = &session->registers[i];
-
-		if (reg->set == set &&
-		    counters[reg->planned].leader == counters[counter].leader &&
-		    !pm_is_software(counters[reg->planned].event))
-			reg->value_flags |= PERFMON_VALUE_THROTTLED;
-	}
+	if (!pm_sample_identify(pm_record_attr(), record, &id) &&
+	    find_event(session->plan, target, id, &set, &counter))
+		pm_period_throttled(session, target, set, counter);
 }
 
 /* A record and where it comes from. */

@@ -297,6 +297,22 @@ bool pm_period_needs_care(const struct perfmon_session *session,
 	return false;
 }
 
+void pm_period_throttled(struct perfmon_session *session, const struct pm_target *target,
+			 uint32_t set, uint32_t counter)
+{
+	const struct pm_counter *counters = target->parts[set].instance->counters;
+	uint32_t i;
+
+	for (i = 0; i < session->count; i++) {
+		struct pm_register *reg = &session->registers[i];
+
+		if (reg->set == set &&
+		    counters[reg->planned].leader == counters[counter].leader &&
+		    !pm_is_software(counters[reg->planned].event))
+			reg->value_flags |= PERFMON_VALUE_THROTTLED;
+	}
+}
+
 static int finish(struct perfmon_session *session, struct pm_target *target,
 		  struct pm_register *reg)
 {
@@ -314,6 +330,8 @@ static int finish(struct perfmon_session *session, struct pm_target *target,
 		/* A record that has come since says no more than what has been read. */
 		if (pm_ring_pending(&target->records->ring))
 			return -EAGAIN;
+		/* Among the lost records may be one of the kernel holding the group back. */
+		pm_period_throttled(session, target, reg->set, reg->planned);
 		/* Lost records came one period after the other. */
 		its->at += (count - its->at) / its->period * its->period;
 		if (pass(session, target, reg, its->at))

@@ -28,6 +28,11 @@ bool pm_period_needs_pause(const struct perfmon_session *session,
 			   const struct pm_target *target);
 int pm_period_finish(struct perfmon_session *session, struct pm_target *target);
 
+/* The kernel held the group of COUNTER of SET back until its next tick, since it overflowed too
+ * often: what hardware would have counted is missing, what software counts went on. */
+void pm_period_throttled(struct perfmon_session *session, const struct pm_target *target,
+			 uint32_t set, uint32_t counter);
+
 /* Counts N overflows of REG on TARGET; the next set may have its time slice. */
 void pm_overflow_count(struct perfmon_session *session, struct pm_target *target,
 		       struct pm_register *reg, uint64_t n);
