@@ -43,14 +43,32 @@ static bool timestamp_trusted(void)
 #endif
 }
 
+static int libc_ns(uint64_t *ns)
+{
+	if (!pm_clock.end_ns)
+		return pm_kernel_clock_of_libc(ns);
+	*ns = pm_clock.end_ns;
+	return 0;
+}
+
 uint64_t pm_clock_ticks(void)
 {
 	uint64_t ns = 0;
 
 	if (!pm_clock.monotonic)
 		return perfmon_arch_timestamp();
-	pm_kernel_clock_of_libc(&ns);
+	libc_ns(&ns);
 	return ns;
+}
+
+bool pm_clock_may_end(void)
+{
+	return pm_clock.monotonic && pm_clock.replaced;
+}
+
+void pm_clock_end(uint64_t ns)
+{
+	pm_clock.end_ns = ns;
 }
 
 uint64_t pm_clock_both(uint64_t *ticks, uint64_t *ns)
@@ -65,7 +83,7 @@ uint64_t pm_clock_both(uint64_t *ticks, uint64_t *ns)
 		/* libc's clock needs no system call. It is used if it agrees with the
 		 * kernel's. */
 		int err = pm_clock.monotonic || !pm_clock.replaced
-				  ? pm_kernel_clock_of_libc(&between)
+				  ? libc_ns(&between)
 				  : pm_kernel_clock_ns(CLOCK_MONOTONIC, &between);
 
 		after = pm_clock_ticks();

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/kernel/clock.h"
 #include "core/kernel/stack.h"
 #include "core/profile/profile.h"
 #include "core/regions/state.h"
@@ -13,6 +14,9 @@ void pm_exit_prepare(void)
 {
 	struct pm_topology *topology;
 
+	if (pm_clock_may_end() && pm_regions_is_ours() &&
+	    pm_regions_phase() == PM_REGIONS_READY)
+		pm_profile_clock_renew();
 	if (pm_regions_want_report() && pm_regions.options.level &&
 	    pm_regions_is_ours() && pm_regions_phase() == PM_REGIONS_READY &&
 	    !pm_topology_get(&topology, NULL))
@@ -62,6 +66,8 @@ __attribute__((destructor)) static void finish(void)
 		header = pm_profile_header();
 		__atomic_store_n(&header->state, PERFMON_PROFILE_STATE_ENDED,
 				 __ATOMIC_RELAXED);
+		if (pm_clock_may_end())
+			pm_clock_end(header->end_ns);
 		pm_profile_clock_renew();
 		pm_profile_totals_renew();
 		pm_stack_run(report_on_stack, NULL);
