@@ -69,20 +69,12 @@ int bench_same_calls(const char *what, void (*prepare)(void), void (*library)(vo
 /* PERFMON_REGION_BEGIN and _END for a region that is not a constant. */
 static inline void bench_begin(struct perfmon_region *region)
 {
-	void (*call)(struct perfmon_region *) =
-		__atomic_load_n(&perfmon_region_begin_armed, __ATOMIC_RELAXED);
-
-	if (__builtin_expect(call != NULL, 1))
-		call(region);
+	PERFMON_REGION_CALL_(begin, *region);
 }
 
 static inline void bench_end(struct perfmon_region *region)
 {
-	void (*call)(struct perfmon_region *) =
-		__atomic_load_n(&perfmon_region_end_armed, __ATOMIC_RELAXED);
-
-	if (__builtin_expect(call != NULL, 1))
-		call(region);
+	PERFMON_REGION_CALL_(end, *region);
 }
 
 /* Returns K events, up to 4, which the guest's PMU counts at once. */

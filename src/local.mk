@@ -26,13 +26,18 @@ pminclude_HEADERS = \
 	include/perfmon/vector.h \
 	include/perfmon/version.h
 
+# With options of its own: see src/fastpath/kept.c.
+noinst_LTLIBRARIES += libperfmon_kept.la
+libperfmon_kept_la_SOURCES = src/fastpath/kept.c
+libperfmon_kept_la_CFLAGS = $(AM_CFLAGS) $(KEPT_CFLAGS)
+
 # With hidden symbols: all but what uses a library that is loaded when it is needed.
 noinst_LTLIBRARIES += libperfmon_core.la
 libperfmon_core_la_SOURCES = \
 	src/arch/aarch64.h src/arch/arch.h src/arch/counters.c src/arch/generic.h \
-	src/arch/exact.h src/arch/riscv64.h src/arch/syscall.h src/arch/x86_64.h \
-	src/fastpath/fastpath.h src/fastpath/read.h src/fastpath/region.c \
-	src/fastpath/region.h src/fastpath/thread.c src/fastpath/thread.h \
+	src/arch/exact.h src/arch/keep_call.S src/arch/keep.c src/arch/keep.h src/arch/riscv64.h src/arch/syscall.h src/arch/x86_64.h \
+	src/fastpath/fastpath.h src/fastpath/forms.h src/fastpath/read.h src/fastpath/region.c \
+	src/fastpath/region.h src/fastpath/slow.S src/fastpath/thread.c src/fastpath/thread.h \
 	src/fastpath/view.c src/fastpath/view.h \
 	src/core/text/bytes.h src/core/kernel/clock.c src/core/kernel/clock.h src/core/text/diag.c src/core/text/diag.h \
 	src/core/valgrind/exact.c src/core/valgrind/exact.h \
@@ -153,7 +158,7 @@ libperfmon_core_la_SOURCES = \
 	src/compat/registers.c src/compat/section9.c \
 	src/compat/session.c src/compat/sets.c
 libperfmon_core_la_CPPFLAGS = $(AM_CPPFLAGS) $(URCU_CFLAGS)
-libperfmon_core_la_LIBADD = $(URCU_LIBS) -lm
+libperfmon_core_la_LIBADD = libperfmon_kept.la $(URCU_LIBS) -lm
 
 # Of these the archive has objects of its own: it is linked with the libraries that the
 # shared library loads (src/core/kernel/library.h). A convenience library would hand it the same.

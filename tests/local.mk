@@ -149,7 +149,7 @@ tests_programs_perfmon2_self_LDADD = libperfmon.la
 tests_programs_perfmon2_self_cxx_SOURCES = tests/programs/perfmon2_self_cxx.cc
 tests_programs_perfmon2_self_cxx_LDADD = libperfmon.la
 EXTRA_DIST += tests/beds tests/suites/beds.sh tests/suites/completion.sh
-EXTRA_DIST += tests/quotes.pl tests/suites/pages.sh tests/page_check.js tests/page_marks_check.js \
+EXTRA_DIST += tests/quotes.pl tests/suites/pages.sh tests/suites/pair.sh tests/page_check.js tests/page_marks_check.js \
 	tests/page_exact_check.js tests/page_ordinary_check.js tests/page_wide_check.js
 EXTRA_DIST += tests/suites/dist.sh tests/suites/exact_diff.sh tests/suites/exact_run.sh tests/suites/exact_guest.sh tests/suites/exact_tool.sh \
 	tests/suites/format.sh tests/suites/html.sh tests/suites/install.sh tests/suites/layers.sh \
@@ -194,7 +194,7 @@ CRITERION_TESTS += tests/test_faults_around
 CRITERION_TESTS += tests/test_targets
 CRITERION_TESTS += tests/test_events tests/test_events_errors tests/test_events_list \
 	tests/test_events_machines tests/test_events_open tests/test_modes
-CRITERION_TESTS += tests/test_regions tests/test_region_access tests/test_region_fork \
+CRITERION_TESTS += tests/test_regions tests/test_pair tests/test_region_access tests/test_region_fork \
 	tests/test_region_less tests/test_region_programs tests/test_region_signals \
 	tests/test_region_levels tests/test_region_threads tests/test_region_truth
 CRITERION_TESTS += tests/test_locks tests/test_region_limits
@@ -230,6 +230,7 @@ tests/test_log_perf-%.$(OBJEXT): UNOPTIMISED =
 tests/test_periods-%.$(OBJEXT): UNOPTIMISED =
 tests/test_read-%.$(OBJEXT): UNOPTIMISED =
 tests/test_region_access-%.$(OBJEXT): UNOPTIMISED =
+tests/test_pair-%.$(OBJEXT): UNOPTIMISED =
 tests/test_region_truth-%.$(OBJEXT): UNOPTIMISED =
 tests/test_session-%.$(OBJEXT): UNOPTIMISED =
 tests/test_states-%.$(OBJEXT): UNOPTIMISED =
@@ -455,6 +456,9 @@ tests_test_modes_SOURCES = tests/test_modes.c tests/region_probe.h
 tests_test_modes_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_modes_LDADD = $(TEST_LIBS)
 
+tests_test_pair_SOURCES = tests/test_pair.c tests/pair_call.S tests/region_probe.h
+tests_test_pair_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_test_pair_LDADD = $(TEST_LIBS)
 tests_test_region_access_SOURCES = tests/test_region_access.c tests/region_probe.h
 tests_test_region_access_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_test_region_access_LDADD = $(TEST_LIBS)

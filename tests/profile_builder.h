@@ -262,7 +262,7 @@ static inline void builder_visit(struct perfmon_profile_node *node, uint64_t tic
 	node->sequence += 2;
 	node->entered++;
 	node->time_ticks += ticks;
-	node->time_squares += (double)ticks * (double)ticks;
+	node->time_squares += ticks * ticks;
 	if (ticks < node->time_min)
 		node->time_min = ticks;
 	if (ticks > node->time_max)

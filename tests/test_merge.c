@@ -462,7 +462,7 @@ Test(merge, hosts_with_different_clocks)
 	cr_assert_eq(node->time_ticks, 1024 + 4 * 512);
 	cr_assert_eq(node->time_min, 1024);
 	cr_assert_eq(node->time_max, 2048);
-	cr_assert_eq(node->time_squares, 1024.0 * 1024 + 2048.0 * 2048);
+	cr_assert_eq(node->time_squares, 1024 * 1024 + 2048 * 2048);
 	cr_assert(node->histogram[10] == 1 && node->histogram[11] == 1);
 	range = pm_merge_range(merge, false, 1, PM_RANGE_TIME);
 	cr_assert(range.min == 1024 && range.max == 2048 && range.max_process == 1);

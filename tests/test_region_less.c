@@ -131,7 +131,7 @@ Test(region_less, perf_event_open_not_permitted_by_paranoid_4)
 Test(region_less, a_refused_event_keeps_the_warm_path)
 {
 	const struct perfmon_profile_node *node;
-	struct pm_region_calls none = pm_region_calls_for(0, 1, 0);
+	void (*armed)(struct perfmon_region *);
 	struct pm_snapshot *s;
 	pthread_t thread;
 	uint64_t made;
@@ -142,7 +142,9 @@ Test(region_less, a_refused_event_keeps_the_warm_path)
 	PERFMON_REGION_BEGIN("refused");
 	PERFMON_REGION_END("refused");
 	unwatch();
-	cr_assert_eq(perfmon_region_begin_armed, none.begin);
+	armed = perfmon_region_begin_armed;
+	pm_region_calls_arm(0, !pm_region_general.monotonic, 0);
+	cr_assert_eq(perfmon_region_begin_armed, armed, "of no counters");
 	made = pm_kernel_made(PM_CALL_PERF_EVENT_OPEN);
 	pthread_create(&thread, NULL, work_in_thread, NULL);
 	pthread_join(thread, NULL);

@@ -230,7 +230,7 @@ Test(snapshot, what_is_no_profile_is_refused_with_a_sentence)
 	builder_header(&b)->version = PERFMON_PROFILE_VERSION + 1;
 	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, &diag), -EINVAL);
 	cr_assert_str_eq(diag.text,
-			 "this profile has version 3: this perfmon reads version 2");
+			 "this profile has version 4: this perfmon reads version 3");
 	builder_header(&b)->magic = __builtin_bswap64(PERFMON_PROFILE_MAGIC);
 	cr_assert_eq(pm_snapshot_take(b.base, builder_used(&b), &s, &diag), -EINVAL);
 	cr_assert(strstr(diag.text, "byte order"));
@@ -426,7 +426,7 @@ static const struct {
 	int error; /* 0: a partial snapshot */
 	const char *says;
 } harms[] = {
-	{newer, -EINVAL, "version 3: this perfmon reads version 2"},
+	{newer, -EINVAL, "version 4: this perfmon reads version 3"},
 	{other_order, -EINVAL, "byte order"},
 	{unused, -ENODATA, "the profile is empty"},
 	{used_too_little, -EINVAL, "header is damaged"},

@@ -828,7 +828,8 @@ Test(stride, a_sum_with_what_was_not_measured_has_no_known_error)
 			stride->skipped = 5;
 			stride->time_cubes = stride->cubes[0] = 0;
 			node->sequence = node->time_ticks = node->time_max = 0;
-			node->time_squares = node->count[0].squares = 0;
+			node->time_squares = node->time_squares_high = 0;
+			node->count[0].squares = 0;
 			node->time_min = UINT64_MAX;
 			node->count[0].sum = 0;
 		}

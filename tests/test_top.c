@@ -560,7 +560,7 @@ static void any_profile(struct profile_builder *b)
 			node->entered = any(600);
 			node->time_ticks = any(SECOND);
 			node->off_cpu_ns = any(SECOND);
-			node->time_squares = (double)any(SECOND);
+			node->time_squares = any(SECOND);
 			node->mismatched_ends = (uint32_t)any(2);
 			for (uint32_t c = 0; c < counters; c++) {
 				node->count[c].sum = any(SECOND);

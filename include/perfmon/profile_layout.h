@@ -39,7 +39,7 @@ extern "C" {
 #endif
 
 #define PERFMON_PROFILE_MAGIC	UINT64_C(0x464f52504e4d4650) /* "PFMNPROF" */
-#define PERFMON_PROFILE_VERSION 2
+#define PERFMON_PROFILE_VERSION 3
 
 /* Most counters that one event set may have in regions. */
 #define PERFMON_PROFILE_COUNTERS_MAX 32
@@ -359,7 +359,9 @@ struct perfmon_profile_node {
 	uint64_t sequence;
 	uint64_t entered;    /* visits begun */
 	uint64_t time_ticks; /* sum over visits, children included */
-	double time_squares; /* sum of squares of ticks */
+	/* The sum of squares of ticks, and its high half. */
+	uint64_t time_squares;
+	uint64_t time_squares_high;
 	/* The extremes are not kept where counters are exact: the histogram tells them. */
 	uint64_t time_min;   /* UINT64_MAX before the first visit */
 	uint64_t time_guard; /* the writer's: the largest of time_max that a bin holds */

@@ -85,11 +85,43 @@ struct perfmon_region {
 
 /*
  * While regions are armed these point to the code that begins and ends one, chosen for
- * the number of counters; disarmed they are NULL. The macros call through them, which
- * costs one load and one branch when disarmed. Read-only for programs.
+ * the number of counters; disarmed they are NULL. For other languages, and for the macros
+ * where perfmon_region_calls has no code for the CPU: then a region costs one load and one
+ * branch when disarmed. Read-only for programs.
  */
 extern void (*perfmon_region_begin_armed)(struct perfmon_region *region);
 extern void (*perfmon_region_end_armed)(struct perfmon_region *region);
+
+/* Other compilers than gcc and clang, front ends of GPUs, and functions in the streaming mode of
+ * SME make ordinary calls. */
+#if defined(PERFMON_ORDINARY_CALLS) || !defined(__GNUC__) || defined(__NVCOMPILER) ||    \
+	defined(__INTEL_COMPILER) || defined(__CUDACC__) || defined(__HIP__) ||          \
+	defined(__SYCL_DEVICE_ONLY__) || defined(__ARM_FEATURE_SME)
+#define PERFMON_REGION_SITE_ 0
+#elif defined(__x86_64__) && defined(__LP64__)
+#define PERFMON_REGION_SITE_ 1
+#elif defined(__aarch64__) && defined(__LP64__)
+#define PERFMON_REGION_SITE_ 2
+#else
+#define PERFMON_REGION_SITE_ 0
+#endif
+
+#if PERFMON_REGION_SITE_
+/*
+ * The same for the macros' asm statements, on x86-64 and aarch64. These calls change no vector
+ * register and few others, so that a compiler keeps its values where they are. So they must
+ * not be called in another way. The pointers are never NULL: the code may run while
+ * another thread disarms. Read-only for programs. With PERFMON_ORDINARY_CALLS defined the
+ * macros make ordinary calls (clang needs that with -masm=intel).
+ */
+struct perfmon_region_calls {
+	uint32_t armed; /* 0 while disarmed */
+	uint32_t reserved;
+	void (*begin)(struct perfmon_region *region);
+	void (*end)(struct perfmon_region *region);
+};
+extern struct perfmon_region_calls perfmon_region_calls;
+#endif
 
 /**
  * perfmon_region_begin() - begins a visit of REGION in the calling thread.
@@ -241,16 +273,69 @@ int perfmon_region_read(const char *name, struct perfmon_region_summary *summary
  */
 const char *perfmon_region_counter(uint32_t i);
 
-/* The library's: ends the region of a PERFMON_REGION_SCOPE. The pointer is loaded once,
- * since another thread may be disarming. */
-static inline void perfmon_region_scope_end(struct perfmon_region **region)
-{
-	void (*call)(struct perfmon_region *) =
-		__atomic_load_n(&perfmon_region_end_armed, __ATOMIC_RELAXED);
+/*
+ * The library's: calls FUNCTION, begin or end, for REGION. Nothing else in the program
+ * changes for it than these registers, and memory.
+ */
+#if PERFMON_REGION_SITE_ == 1
+/* The jump comes back to the address in rsi. A call would write into the red zone. */
+#define PERFMON_REGION_CALL_FROM_(calls, function, region)                               \
+	__asm__ __volatile__("{cmpl $0, %0|cmp %0, 0}\n\t"                               \
+			     "je 1f\n\t"                                                 \
+			     "{leaq %2, %%rdi|lea rdi, %2}\n\t"                          \
+			     "{leaq 1f(%%rip), %%rsi|lea rsi, 1f[rip]}\n\t"              \
+			     "{jmp *%1|jmp %1}\n"                                        \
+			     "1:"                                                        \
+			     :                                                           \
+			     : "m"((calls).armed), "m"((calls).function), "m"(region)    \
+			     : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "cc",      \
+			       "memory")
+#define PERFMON_REGION_CALL_(function, region)                                           \
+	PERFMON_REGION_CALL_FROM_(perfmon_region_calls, function, region)
+#elif PERFMON_REGION_SITE_ == 2
+/* What a sanitizer adds to a load is a call, which must not come between the registers and the
+ * statement. */
+#define PERFMON_REGION_CALL_(function, region)                                           \
+	do {                                                                             \
+		if (__builtin_expect(__atomic_load_n(&perfmon_region_calls.armed,        \
+						     __ATOMIC_RELAXED) != 0,             \
+				     1)) {                                               \
+			struct perfmon_region *perfmon_at_ = &(region);                  \
+			void (*perfmon_to_)(struct perfmon_region *) = __atomic_load_n(  \
+				&perfmon_region_calls.function, __ATOMIC_RELAXED);       \
+			register struct perfmon_region *perfmon_object_ __asm__("x0") =  \
+				perfmon_at_;                                             \
+			register void (*perfmon_call_)(struct perfmon_region *) __asm__( \
+				"x16") = perfmon_to_;                                    \
+                                                                                         \
+			__asm__ __volatile__(                                            \
+				"blr %1"                                                 \
+				: "+r"(perfmon_object_), "+r"(perfmon_call_)             \
+				:                                                        \
+				: "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x14", \
+				  "x17", "x30", "cc", "memory");                         \
+		}                                                                        \
+	} while (0)
+#else
+/* The pointer is loaded once, since another thread may be disarming. The empty statement
+ * keeps an END that is the last in its function from being a tail call: what the function
+ * does at its end would count in the region. */
+#define PERFMON_REGION_CALL_(function, region)                                           \
+	do {                                                                             \
+		void (*perfmon_call_)(struct perfmon_region *) = __atomic_load_n(        \
+			&perfmon_region_##function##_armed, __ATOMIC_RELAXED);           \
+                                                                                         \
+		if (__builtin_expect(!!perfmon_call_, 1))                                \
+			perfmon_call_(&(region));                                        \
+		__asm__ __volatile__("");                                                \
+	} while (0)
+#endif
 
-	if (__builtin_expect(!!call, 1))
-		call(*region);
-	__asm__ __volatile__(""); /* as PERFMON_REGION_LAST_ */
+/* The library's: ends the region of a PERFMON_REGION_SCOPE. */
+static inline __attribute__((always_inline)) void
+perfmon_region_scope_end(struct perfmon_region **region)
+{
+	PERFMON_REGION_CALL_(end, **region);
 }
 
 #ifdef __cplusplus
@@ -301,18 +386,6 @@ const char *perfmon_region_name_(char *name) = delete;
 	static struct perfmon_region perfmon_region_ = PERFMON_REGION_INIT(region_name)
 #endif
 
-/* The pointer is loaded once, since another thread may be disarming. */
-#define PERFMON_REGION_CALL_(function, region_name)                                      \
-	perfmon_region_begin_name_takes_names_known_at_run_time(region_name);            \
-	void (*perfmon_call_)(struct perfmon_region *) =                                 \
-		__atomic_load_n(&function, __ATOMIC_RELAXED);                            \
-	if (__builtin_expect(!!perfmon_call_, 1))                                        \
-	perfmon_call_(&perfmon_region_)
-
-/* Keeps an END that is the last in its function from being a tail call: what the function
- * does at its end would count in the region. No instruction. */
-#define PERFMON_REGION_LAST_ __asm__ __volatile__("")
-
 /**
  * PERFMON_REGION_BEGIN() - begins a visit of the region NAME, a string literal or another
  * constant string (in C: an array of const char); perfmon_region_begin_name() takes all
@@ -324,12 +397,13 @@ const char *perfmon_region_name_(char *name) = delete;
  */
 #define PERFMON_REGION_BEGIN(name)                                                       \
 	do {                                                                             \
-		PERFMON_REGION_CALL_(perfmon_region_begin_armed, name);                  \
+		perfmon_region_begin_name_takes_names_known_at_run_time(name);           \
+		PERFMON_REGION_CALL_(begin, perfmon_region_);                            \
 	} while (0)
 #define PERFMON_REGION_END(name)                                                         \
 	do {                                                                             \
-		PERFMON_REGION_CALL_(perfmon_region_end_armed, name);                    \
-		PERFMON_REGION_LAST_;                                                    \
+		perfmon_region_begin_name_takes_names_known_at_run_time(name);           \
+		PERFMON_REGION_CALL_(end, perfmon_region_);                              \
 	} while (0)
 
 #define PERFMON_REGION_PASTE_2_(a, b) a##b
@@ -348,7 +422,8 @@ const char *perfmon_region_name_(char *name) = delete;
 	__attribute__((cleanup(perfmon_region_scope_end),                                \
 		       unused)) struct perfmon_region *                                  \
 	PERFMON_REGION_PASTE_(perfmon_scope_, __COUNTER__) = __extension__({             \
-		PERFMON_REGION_CALL_(perfmon_region_begin_armed, name);                  \
+		perfmon_region_begin_name_takes_names_known_at_run_time(name);           \
+		PERFMON_REGION_CALL_(begin, perfmon_region_);                            \
 		&perfmon_region_;                                                        \
 	})
 

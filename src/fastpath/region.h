@@ -4,6 +4,7 @@
 #ifndef PM_FASTPATH_REGION_H
 #define PM_FASTPATH_REGION_H
 
+#include "arch/keep.h"
 #include "fastpath/thread.h"
 
 struct pm_region_calls {
@@ -11,60 +12,112 @@ struct pm_region_calls {
 	void (*end)(struct perfmon_region *region);
 };
 
+/* The part of pm_region_calls_arm() and _disarm() for the macros' asm statements. */
+void pm_region_kept_arm(uint32_t counters, int plain, int stride);
+void pm_region_kept_disarm(void);
+
+/* The ordinary ones, also while regions are disarmed. */
+extern struct pm_region_calls pm_region_ordinary __attribute__((visibility("hidden")));
+/* The forms for the macros' asm statements, without the entries that these call. */
+extern struct pm_region_calls pm_region_kept __attribute__((visibility("hidden")));
+void pm_region_begin_ordinary(struct perfmon_region *region);
+void pm_region_end_ordinary(struct perfmon_region *region);
+
 /*
- * Returns the calls for COUNTERS counters. With PLAIN they are specialised for the
- * number. They assume the CPU's timestamp counter, no fence, and that regions were armed
- * once, at set-up. Otherwise one form serves every number and setting. Another form
- * serves all of them with a STRIDE, where only some visits are measured.
+ * Lets programs call BEGIN and END for COUNTERS counters from now on. With PLAIN they are
+ * specialised for the number. They assume the CPU's timestamp counter, no fence, and that
+ * regions were armed once, at set-up. Otherwise one form serves every number and setting.
+ * Another form serves all of them with a STRIDE, where only some visits are measured.
  */
-struct pm_region_calls pm_region_calls_for(uint32_t counters, int plain, int stride);
+void pm_region_calls_arm(uint32_t counters, int plain, int stride);
+
+/* Lets BEGIN and END do nothing from now on. */
+void pm_region_calls_disarm(void);
+
+int pm_region_calls_are_armed(void);
 
 /* Settings of the general form, written before the calls are published. */
 struct pm_region_general {
 	int fence;     /* complete earlier instructions before each read */
 	int stride;    /* nodes have strides; it is never reset */
-	int monotonic; /* take the time from CLOCK_MONOTONIC */
+	int monotonic; /* take the time from CLOCK_MONOTONIC; 2: which is replaced */
 	/* counts arm and disarm; frames of an older generation are stale */
 	uint64_t generation;
 };
 extern struct pm_region_general pm_region_general __attribute__((visibility("hidden")));
 
-/* --- the slow path (core/regions/slow.c, core/regions/stale.c) ----------------------  */
+/* The compiler adds calls to each access. */
+#if defined(__SANITIZE_ADDRESS__) || defined(PM_TSAN)
+#define PM_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
+#define PM_SANITIZED 1
+#endif
+#endif
 
+/*
+ * --- the slow path (core/regions/slow.c, core/regions/stale.c) ------------------------
+ *
+ * PM_SLOW(type, name, parameters) declares pm_region_NAME(), and pm_kept_NAME(), which is the
+ * same with the registers kept (slow.S).
+ */
+#define PM_SLOW(type, name, ...)                                                         \
+	type pm_region_##name(__VA_ARGS__);                                              \
+	type pm_kept_##name(__VA_ARGS__) __attribute__((visibility("hidden")))
+
+/* These four return REGION if the call can be made again, or NULL if it has ended. What keeps
+ * the registers makes it again: by pm_region_kept, or by pm_region_ordinary. */
+#define PM_SLOW_THEN(name, ...)                                                          \
+	struct perfmon_region *pm_region_##name(__VA_ARGS__);                            \
+	void pm_kept_##name(__VA_ARGS__) __attribute__((visibility("hidden")));          \
+	void pm_ordinary_##name(__VA_ARGS__) __attribute__((visibility("hidden")))
 /* The stack was closed. */
-void pm_region_begin_closed(struct perfmon_region *region);
-void pm_region_end_closed(struct perfmon_region *region);
+PM_SLOW_THEN(begin_closed, struct perfmon_region *region);
+PM_SLOW_THEN(end_closed, struct perfmon_region *region);
 
 /* The stack was open at FRAME and is closed now. Each of these opens it again. */
 /* There is no child with this key: a new path, an unregistered region, or too deep. */
-void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *frame,
-			     struct perfmon_region *region);
-/* FRAME lacks only its start, its counters and its node NODE. Some view is stale. */
-void pm_region_begin_stale(struct pm_thread_block *block, struct pm_frame *frame,
-			   struct perfmon_profile_node *node);
-/* FRAME is the innermost open visit. Some page has changed since its BEGIN. */
-void pm_region_end_stale(struct pm_thread_block *block, struct pm_frame *frame);
+PM_SLOW_THEN(begin_missing, struct pm_thread_block *block, struct pm_frame *frame,
+	     struct perfmon_region *region);
 /* FRAME is the innermost visit, and its key is not the key of REGION. This END is the
  * region's first call, or belongs to another visit. */
-void pm_region_end_other(struct pm_thread_block *block, struct pm_frame *frame,
-			 struct perfmon_region *region);
-/* A visit of NODE was measured, and its stride is due for an adjustment. */
-void pm_region_stride_look(struct pm_thread_block *block,
-			   const struct perfmon_profile_node *node);
+PM_SLOW_THEN(end_other, struct pm_thread_block *block, struct pm_frame *frame,
+	     struct perfmon_region *region);
+/* FRAME lacks only its start, its counters and its node NODE. Some view is stale. */
+PM_SLOW(void, begin_stale, struct pm_thread_block *block, struct pm_frame *frame,
+	struct perfmon_profile_node *node);
+/* FRAME is the innermost open visit. Some page has changed since its BEGIN. */
+PM_SLOW(void, end_stale, struct pm_thread_block *block, struct pm_frame *frame);
+/* The stride of NODE is due for an adjustment. */
+PM_SLOW(void, stride_look, struct pm_thread_block *block,
+	const struct perfmon_profile_node *node);
 /* The generation of arming has changed since this thread's last call. Drops the stale
  * frames below FRAME and returns the new top of the stack. */
-struct pm_frame *pm_region_resync(struct pm_thread_block *block, struct pm_frame *frame);
+PM_SLOW(struct pm_frame *, resync, struct pm_thread_block *block, struct pm_frame *frame);
 
-/* Counts down to the next adjustment of a stride, after each measured visit of NODE. */
-static inline __attribute__((always_inline)) void
-pm_region_stride_step(struct pm_thread_block *block,
-		      const struct perfmon_profile_node *node)
+/* Adds to NODE what a stride makes of a visit of TICKS and the counters' DIFFERENCE. */
+PM_SLOW(void, stride_add, const struct pm_thread_block *block,
+	struct perfmon_profile_node *node, uint64_t ticks, const int64_t *difference);
+/* Returns CLOCK_MONOTONIC. */
+PM_SLOW(uint64_t, monotonic, void);
+/* The same of a library that replaces it, which may use all registers. */
+uint64_t pm_kept_replaced(void) __attribute__((visibility("hidden")));
+
+/* What asm statements call where no form keeps the registers. */
+void pm_kept_begin_ordinary(struct perfmon_region *region)
+	__attribute__((visibility("hidden")));
+void pm_kept_end_ordinary(struct perfmon_region *region)
+	__attribute__((visibility("hidden")));
+
+/* Counts down after each measured visit of NODE. */
+static inline __attribute__((always_inline)) int
+pm_region_stride_is_due(const struct pm_thread_block *block,
+			const struct perfmon_profile_node *node)
 {
 	struct perfmon_profile_stride *stride = pm_node_stride(node, block->columns);
 
 	PM_ADD(stride->until, UINT64_C(-1));
-	if (__builtin_expect(!stride->until, 0))
-		pm_region_stride_look(block, node);
+	return !stride->until;
 }
 
 #endif

@@ -226,22 +226,50 @@ static inline void pm_node_close(struct perfmon_profile_node *node, uint64_t seq
 	__atomic_store_n(&node->sequence, sequence + 2, __ATOMIC_RELEASE);
 }
 
+/* Adds WORTH times the square of TICKS to an open node. Integers leave the vector registers
+ * alone. */
+static inline void pm_node_add_squares(struct perfmon_profile_node *node, uint64_t ticks,
+				       uint64_t worth)
+{
+	unsigned __int128 sum = (unsigned __int128)ticks * ticks * worth;
+
+	sum += (unsigned __int128)node->time_squares_high << 64 | node->time_squares;
+	PM_PUT(node->time_squares, (uint64_t)sum);
+	PM_PUT(node->time_squares_high, (uint64_t)(sum >> 64));
+}
+
+/* Adds the square of TICKS. gcc would align the stack for a product of its own. */
+static inline __attribute__((always_inline)) void
+pm_node_add_square(struct perfmon_profile_node *node, uint64_t ticks)
+{
+#if defined(__x86_64__) && !defined(PM_TSAN)
+	uint64_t low = ticks;
+
+	__asm__ __volatile__("mulq %3\n\taddq %%rax, %0\n\tadcq %%rdx, %1"
+			     : "+m"(node->time_squares), "+m"(node->time_squares_high),
+			       "+a"(low)
+			     : "r"(ticks)
+			     : "rdx", "cc");
+#else
+	pm_node_add_squares(node, ticks, 1);
+#endif
+}
+
 /* Adds one visit of TICKS to the time fields of an open node. */
 static inline __attribute__((always_inline)) void
 pm_node_add_time(struct perfmon_profile_node *node, uint64_t ticks)
 {
 	uint64_t shortest = node->time_min, guard = node->time_guard;
-	double real = (double)(int64_t)ticks;
 	uint64_t binned = ticks;
 	uint32_t *bin, filled;
 #if !defined(__x86_64__)
 	char *base;
-#endif
 
 	__asm__("" : "+r"(shortest), "+r"(guard)); /* loaded as a pair */
+#endif
 
 	PM_ADD_64(node->time_ticks, ticks);
-	PM_ADD(node->time_squares, real * real);
+	pm_node_add_square(node, ticks);
 	if (__builtin_expect(ticks < shortest, 0))
 		PM_PUT(node->time_min, ticks);
 	/* time_guard is time_max as far as the bins reach, so that one comparison finds a
@@ -301,7 +329,7 @@ static inline void pm_stride_add_time(struct perfmon_profile_node *node,
 
 	PM_ADD(s->weight, s->worth);
 	PM_ADD_64(node->time_ticks, (s->worth - 1) * ticks);
-	PM_ADD(node->time_squares, (worth - 1) * real * real);
+	pm_node_add_squares(node, ticks, s->worth - 1);
 	PM_ADD(s->time_cubes, worth * real * real * real);
 }
 

@@ -60,7 +60,7 @@ void once(void)
 }
 EOT
 loads() { # COMPILER POINTER
-	"$1" -O0 -Iinclude -c "$work/once.c" -o "$work/once.o"
+	"$1" -O0 -DPERFMON_ORDINARY_CALLS -Iinclude -c "$work/once.c" -o "$work/once.o"
 	objdump -r "$work/once.o" | grep -c "$2"
 }
 for compiler in gcc clang; do

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/profile/node.h"
 
+#include "core/profile/snapshot.h"
 #include "fastpath/fastpath.h"
 
 /* Stores the whole value at once, for the readers of a shared node; it costs nothing
@@ -67,6 +68,17 @@ static void add_stride(struct perfmon_profile_stride *to, const struct pm_node_p
 		PM_ADD(to->cubes[i], from->cubes[i]);
 }
 
+/* Adds SQUARES of ticks. */
+static void add_squares(struct perfmon_profile_node *to, double squares)
+{
+	unsigned __int128 sum =
+		(unsigned __int128)to->time_squares_high << 64 | to->time_squares;
+
+	sum += (unsigned __int128)(squares < 0x1p127 ? squares : 0x1p127);
+	PM_PUT(to->time_squares, (uint64_t)sum);
+	PM_PUT(to->time_squares_high, (uint64_t)(sum >> 64));
+}
+
 /* Adds all fields except the sequence. */
 static void add_fields(struct perfmon_profile_node *to, const struct pm_node_part *part)
 {
@@ -75,7 +87,7 @@ static void add_fields(struct perfmon_profile_node *to, const struct pm_node_par
 
 	PLUS(to->entered, from->entered);
 	PLUS(to->time_ticks, ticks);
-	PM_ADD(to->time_squares, from->time_squares * part->ratio * part->ratio);
+	add_squares(to, pm_snapshot_squares(from) * part->ratio * part->ratio);
 	if (from->sequence >= 2) {
 		uint64_t low = in_ticks(part, from->time_min);
 		uint64_t high = in_ticks(part, from->time_max);

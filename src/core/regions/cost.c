@@ -24,38 +24,28 @@ static struct perfmon_region empty = {.key = PM_REGION_KEY(UINT32_MAX), .name = 
 /* The same id, at a place in the code that the library does not know. */
 static struct perfmon_region again = {.key = 0, .name = NULL};
 
-#if defined(__x86_64__)
-/* A program has these pointers in its own memory (copy relocations), where one
- * instruction loads them. So they are copied here. */
-static void (*begin_armed)(struct perfmon_region *);
-static void (*end_armed)(struct perfmon_region *);
+#if PERFMON_REGION_SITE_ == 1
+/* A program has this in its own memory (copy relocation), where one instruction reads it. So it
+ * is copied here. */
+static struct perfmon_region_calls copied;
 
 static void copy_calls(void)
 {
-	begin_armed = perfmon_region_begin_armed;
-	end_armed = perfmon_region_end_armed;
+	copied = perfmon_region_calls;
 }
+
+#define CALL(function, region) PERFMON_REGION_CALL_FROM_(copied, function, region)
 #else
-#define begin_armed perfmon_region_begin_armed
-#define end_armed   perfmon_region_end_armed
-
 static void copy_calls(void)
 {
 }
+
+#define CALL(function, region) PERFMON_REGION_CALL_(function, region)
 #endif
 
-/* Calls as the macros do, since everything between the two reads is counted: loading the
- * pointer and testing it (another thread may be disarming). */
-#define CALL(armed, region)                                                              \
-	do {                                                                             \
-		void (*call_)(struct perfmon_region *) =                                 \
-			__atomic_load_n(&(armed), __ATOMIC_RELAXED);                     \
-		if (__builtin_expect(call_ != NULL, 1))                                  \
-			call_(region);                                                   \
-	} while (0)
 #define PAIR                                                                             \
-	CALL(begin_armed, &empty);                                                       \
-	CALL(end_armed, &empty)
+	CALL(begin, empty);                                                              \
+	CALL(end, empty)
 
 /* Forces a stack frame, as in a function that calls others. The program has its cost in
  * any case. */
@@ -79,8 +69,8 @@ static __attribute__((noinline)) void visit_empty(void)
 
 static __attribute__((noinline)) void visit_again(void)
 {
-	CALL(begin_armed, &empty);
-	CALL(end_armed, &again);
+	CALL(begin, empty);
+	CALL(end, again);
 	FRAME;
 }
 

@@ -34,16 +34,17 @@ static int disarms;
 /* Publishes the calls of BEGIN and END, by the plan and the options. */
 static void publish(void)
 {
-	struct pm_region_calls none = {NULL, NULL};
 	bool plain = !pm_region_general.fence && !pm_region_general.monotonic &&
 		     !pm_region_general.generation;
 
 	pm_regions.was_armed = pm_regions.was_armed || !disarms;
 	if (pm_regions.phase != PM_REGIONS_READY)
 		return;
-	pm_regions_publish(disarms ? none
-				   : pm_region_calls_for(pm_regions.plan.live, plain,
-							 pm_region_general.stride));
+	if (disarms)
+		pm_region_calls_disarm();
+	else
+		pm_region_calls_arm(pm_regions.plan.live, plain,
+				    pm_region_general.stride);
 }
 
 int pm_regions_disarmed(int more)
@@ -107,7 +108,7 @@ static int make_ready_here(void)
 		pm_exclude_enable(pm_regions.plan.live &&
 				  pm_regions.plan.list->events[0].exact);
 		pm_region_general.fence = pm_regions.options.fence;
-		pm_region_general.monotonic = pm_clock.monotonic;
+		pm_region_general.monotonic = pm_clock.monotonic + pm_clock_may_end();
 		pm_region_general.stride = pm_regions.options.stride_count > 0 ||
 					   pm_regions.options.stride_auto > 0;
 		if (!pm_regions.options.arm)

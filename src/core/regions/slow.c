@@ -4,8 +4,8 @@
  * the part for stale views.
  *
  * The first call of a path goes one way, downwards, with the stack closed. Each step
- * prepares the next one, or counts the visit as lost and ends. The last step repeats the
- * call in the hot path, once. Only the hot path counts a visit, so that the first visit
+ * prepares the next one, or counts the visit as lost and ends. Then the hot path repeats
+ * the call, once. Only the hot path counts a visit, so that the first visit
  * costs the same as all others.
  *
  *	BEGIN of the hot path                  END of the hot path
@@ -123,7 +123,7 @@ static void measure_cost(void)
 	if (__atomic_load_n(&measured, __ATOMIC_RELAXED))
 		return;
 	pm_regions_acquire();
-	if (!measured && perfmon_region_begin_armed) {
+	if (!measured && pm_region_calls_are_armed()) {
 		pm_cost_measure();
 		__atomic_store_n(&measured, true, __ATOMIC_RELAXED);
 	}
@@ -152,8 +152,7 @@ static bool first_use(void)
 					 : pm_in_signal_handler())) {
 		pm_thread_busy++;
 		err = pm_regions_init();
-		if (!err &&
-		    __atomic_load_n(&perfmon_region_begin_armed, __ATOMIC_RELAXED)) {
+		if (!err && pm_region_calls_are_armed()) {
 			err = pm_thread_setup();
 			if (err && err != -EDEADLK)
 				__atomic_fetch_add(&pm_profile_header()->lost_threads, 1,
@@ -243,19 +242,19 @@ bool pm_slow_begins(void)
 	return !wiped(pm_thread_block);
 }
 
-void pm_region_begin_closed(struct perfmon_region *region)
+struct perfmon_region *pm_region_begin_closed(struct perfmon_region *region)
 {
 	struct pm_thread_block *block;
 
 	if (!pm_slow_begins()) {
 		pm_region_note_use(pm_region_name(region), PM_GET(region->key));
-		return;
+		return NULL;
 	}
 	block = pm_thread_block;
 	if (block->in_slow || (!block->top && !block->overflow)) {
 		if (!pm_slow_reopen(block)) {
 			count_lost(&block->thread->record->lost_in_handler);
-			return;
+			return NULL;
 		}
 	}
 	if (block->overflow) {
@@ -265,14 +264,14 @@ void pm_region_begin_closed(struct perfmon_region *region)
 			overflow_push(block, pm_region_known_key(region));
 			__atomic_signal_fence(__ATOMIC_SEQ_CST);
 			block->in_slow = 0;
-			return;
+			return NULL;
 		}
 		/* Regions were disarmed when the ENDs came that should have opened the
 		 * stack. */
 		block->overflow = 0;
 		block->top = block->full_top;
 	}
-	pm_region_begin_missing(block, close_stack(block), region);
+	return pm_region_begin_missing(block, close_stack(block), region);
 }
 
 bool pm_slow_ends(const char *name)
@@ -284,17 +283,17 @@ bool pm_slow_ends(const char *name)
 	return !wiped(pm_thread_block);
 }
 
-void pm_region_end_closed(struct perfmon_region *region)
+struct perfmon_region *pm_region_end_closed(struct perfmon_region *region)
 {
 	struct pm_thread_block *block;
 	struct pm_frame *frame;
 	bool further_out;
 
 	if (!pm_slow_ends(pm_region_name(region)))
-		return;
+		return NULL;
 	block = pm_thread_block;
 	if ((block->in_slow || !block->overflow) && !pm_slow_reopen(block))
-		return;
+		return NULL;
 	if (block->overflow) {
 		block->in_slow = 1;
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -302,13 +301,14 @@ void pm_region_end_closed(struct perfmon_region *region)
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		block->in_slow = 0;
 		if (block->overflow)
-			return;
+			return NULL;
 		block->top = block->full_top;
 		if (!further_out)
-			return;
+			return NULL;
 	}
 	frame = close_stack(block);
-	pm_region_end_other(block, pm_frame_at(frame, block->frame_size, -1), region);
+	return pm_region_end_other(block, pm_frame_at(frame, block->frame_size, -1),
+				   region);
 }
 
 /* --- a new path ---------------------------------------------------------------------- */
@@ -370,11 +370,8 @@ static uint64_t *add_path(struct pm_thread_block *block, const struct pm_frame *
 	return entry ? NULL : &thread->record->lost_no_memory;
 }
 
-/* The two last steps are functions of their own, so that the repeated call is a tail
- * call: work after a call would be counted in the visit that it began. */
-static __attribute__((noinline)) bool find_path(struct pm_thread_block *block,
-						struct pm_frame *frame,
-						struct perfmon_region *region)
+static bool find_path(struct pm_thread_block *block, struct pm_frame *frame,
+		      struct perfmon_region *region)
 {
 	struct perfmon_profile_thread *record = block->thread->record;
 	const struct pm_frame *parent = pm_frame_at(frame, block->frame_size, -1);
@@ -421,18 +418,17 @@ found:
 	return true;
 }
 
-void pm_region_begin_missing(struct pm_thread_block *block, struct pm_frame *frame,
-			     struct perfmon_region *region)
+struct perfmon_region *pm_region_begin_missing(struct pm_thread_block *block,
+					       struct pm_frame *frame,
+					       struct perfmon_region *region)
 {
-	if (find_path(block, frame, region))
-		pm_region_call(&perfmon_region_begin_armed, region);
+	return find_path(block, frame, region) ? region : NULL;
 }
 
 /* --- ENDs that do not match ---------------------------------------------------------- */
 
-static __attribute__((noinline)) bool find_visit(struct pm_thread_block *block,
-						 struct pm_frame *frame,
-						 struct perfmon_region *region)
+static bool find_visit(struct pm_thread_block *block, struct pm_frame *frame,
+		       struct perfmon_region *region)
 {
 	uint64_t region_key = PM_GET(region->key);
 	struct pm_frame *found = frame;
@@ -464,11 +460,11 @@ static __attribute__((noinline)) bool find_visit(struct pm_thread_block *block,
 	return true;
 }
 
-void pm_region_end_other(struct pm_thread_block *block, struct pm_frame *frame,
-			 struct perfmon_region *region)
+struct perfmon_region *pm_region_end_other(struct pm_thread_block *block,
+					   struct pm_frame *frame,
+					   struct perfmon_region *region)
 {
-	if (find_visit(block, frame, region))
-		pm_region_call(&perfmon_region_end_armed, region);
+	return find_visit(block, frame, region) ? region : NULL;
 }
 
 struct pm_frame *pm_region_resync(struct pm_thread_block *block, struct pm_frame *frame)

@@ -291,8 +291,8 @@ void pm_region_end_stale(struct pm_thread_block *block, struct pm_frame *frame)
 		PM_ADD(count->lost_ns, missed(&begin, &end, i, enabled_ns) * worth);
 	}
 	pm_node_close(node, sequence);
-	if (stride)
-		pm_region_stride_step(block, node);
+	if (stride && pm_region_stride_is_due(block, node))
+		pm_region_stride_look(block, node);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->in_slow = 0;
 	block->top = frame;

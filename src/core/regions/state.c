@@ -77,12 +77,6 @@ void pm_regions_set_phase(enum pm_regions_phase phase)
 	__atomic_store_n(&pm_regions.phase, phase, __ATOMIC_RELEASE);
 }
 
-void pm_regions_publish(struct pm_region_calls calls)
-{
-	__atomic_store_n(&perfmon_region_begin_armed, calls.begin, __ATOMIC_RELEASE);
-	__atomic_store_n(&perfmon_region_end_armed, calls.end, __ATOMIC_RELEASE);
-}
-
 bool pm_regions_is_ours(void)
 {
 	return life && __atomic_load_n(life, __ATOMIC_RELAXED);
@@ -112,10 +106,8 @@ int pm_regions_make_ours(void)
 
 void pm_regions_make_inert(void)
 {
-	struct pm_region_calls none = {NULL, NULL};
-
 	pm_regions_set_phase(PM_REGIONS_INERT);
-	pm_regions_publish(none);
+	pm_region_calls_disarm();
 }
 
 void pm_regions_note_use(unsigned int use)

@@ -81,9 +81,6 @@ bool pm_regions_try_lock(void);
 /* Sets the phase. The caller holds the lock, or is alone in a forked child. */
 void pm_regions_set_phase(enum pm_regions_phase phase);
 
-/* Makes BEGIN and END call CALLS from now on. */
-void pm_regions_publish(struct pm_region_calls calls);
-
 /* Makes this process the owner of the profile. Returns 0 or a negative errno. */
 int pm_regions_make_ours(void);
 

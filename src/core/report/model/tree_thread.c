@@ -117,7 +117,7 @@ static struct weight weight_of_node(const struct pm_report_model *model,
 	if (!model->exact)
 		return (struct weight){
 			.ticks = from->time_ticks,
-			.squares = from->time_squares,
+			.squares = pm_snapshot_squares(from),
 			.cubes = share->stride ? share->stride->time_cubes : 0,
 			.cost = thread->plan ? &thread->plan->time : NULL,
 		};

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * BEGIN and END as the asm statements of the macros call them: arch/keep.h says which registers
+ * stay as they are. The compiler keeps them by its options (configure.ac), and the suite `pair`
+ * reads the machine code.
+ */
+#include "arch/keep.h"
+#include "fastpath/region.h"
+
+#if PERFMON_ARCH_KEEPS
+
+#if defined(__x86_64__)
+#define ENTRY(function)                                                                  \
+	__attribute__((visibility("hidden"))) void entry_##function(                     \
+		struct perfmon_region *region);                                          \
+	PERFMON_ARCH_ENTRY(entry_##function, function);
+#define ENTERED(function) entry_##function
+#else
+#define ENTRY(function)
+#define ENTERED(function) function
+#endif
+
+#if defined(PM_KEEP) && !defined(PM_SANITIZED)
+
+#define KEPT
+#define MONOTONIC()                                                                      \
+	(pm_region_general.monotonic > 1 ? pm_kept_replaced() : pm_kept_monotonic())
+#define FORM __attribute__((used)) static
+
+#include "fastpath/forms.h"
+
+#define ENTRY_ROW(name, counters, is_general, is_strided)                                \
+	{ENTERED(begin_##name), ENTERED(end_##name)},
+
+/* Returns what a site calls for it. */
+static inline struct pm_region_calls entry_for(uint32_t counters, int plain, int stride)
+{
+	static const struct pm_region_calls rows[] = {FORMS(ENTRY_ROW)};
+	static const struct pm_region_calls strided = {ENTERED(begin_strided),
+						       ENTERED(end_strided)};
+
+	return stride ? strided : CHOOSE(rows, counters, plain);
+}
+
+/* What is called again: entries are for sites alone. */
+struct pm_region_calls pm_region_kept = {begin_first, end_first};
+
+#define FIRST_BEGIN ENTERED(begin_first)
+#define FIRST_END   ENTERED(end_first)
+
+static struct pm_region_calls choose(uint32_t counters, int plain, int stride)
+{
+	struct pm_region_calls calls = form_for(counters, plain, stride);
+
+	PM_PUT(pm_region_kept.begin, calls.begin);
+	PM_PUT(pm_region_kept.end, calls.end);
+	return entry_for(counters, plain, stride);
+}
+
+#else
+
+/* Sanitizers add calls to each access, and some compilers cannot be told. */
+struct pm_region_calls pm_region_kept;
+ENTRY(pm_kept_begin_ordinary)
+ENTRY(pm_kept_end_ordinary)
+#define FIRST_BEGIN ENTERED(pm_kept_begin_ordinary)
+#define FIRST_END   ENTERED(pm_kept_end_ordinary)
+
+static struct pm_region_calls choose(uint32_t counters, int plain, int stride)
+{
+	(void)counters;
+	(void)plain;
+	(void)stride;
+	return (struct pm_region_calls){FIRST_BEGIN, FIRST_END};
+}
+
+#endif
+
+__attribute__((
+	visibility("default"))) struct perfmon_region_calls perfmon_region_calls = {
+	.armed = 1, .begin = FIRST_BEGIN, .end = FIRST_END};
+
+/* The pointers are never NULL: a thread may have found regions armed before. */
+void pm_region_kept_arm(uint32_t counters, int plain, int stride)
+{
+	struct pm_region_calls calls = choose(counters, plain, stride);
+
+	__atomic_store_n(&perfmon_region_calls.begin, calls.begin, __ATOMIC_RELAXED);
+	__atomic_store_n(&perfmon_region_calls.end, calls.end, __ATOMIC_RELAXED);
+	__atomic_store_n(&perfmon_region_calls.armed, 1, __ATOMIC_RELEASE);
+}
+
+void pm_region_kept_disarm(void)
+{
+	__atomic_store_n(&perfmon_region_calls.armed, 0, __ATOMIC_RELEASE);
+}
+
+#else
+
+/* The macros make ordinary calls. */
+void pm_region_kept_arm(uint32_t counters, int plain, int stride)
+{
+	(void)counters;
+	(void)plain;
+	(void)stride;
+}
+
+void pm_region_kept_disarm(void)
+{
+}
+
+#endif
