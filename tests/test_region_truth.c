@@ -206,6 +206,75 @@ static int named_are_fast(void)
 	return default_is_fast();
 }
 
+static uint64_t count_of(const char *name)
+{
+	struct probe_values values = {0};
+
+	cr_assert_eq(probe_read(name, &values), 0);
+	return values.sum[0];
+}
+
+#define PLACE(name)                                                                      \
+	static __attribute__((noinline)) void name(void)                                 \
+	{                                                                                \
+		uint64_t pairs = 50;                                                     \
+                                                                                         \
+		PERFMON_REGION_BEGIN(#name);                                             \
+		BLOCK(pairs);                                                            \
+		PERFMON_REGION_END(#name);                                               \
+		__asm__ __volatile__("");                                                \
+	}
+PLACE(place_0)
+PLACE(place_1)
+PLACE(place_2)
+PLACE(place_3)
+
+/* The first visit of a path and of a place takes the slow path, of which nothing is counted: not
+ * in the visit, and next to nothing in the one around it. */
+Test(region_truth, first_visits_count_as_all_others)
+{
+	static void (*const places[])(void) = {place_0, place_1, place_2, place_3};
+	static const char *const names[] = {"place_0", "place_1", "place_2", "place_3"};
+	uint64_t around[3], before = 0, first[4];
+	struct pm_snapshot *s;
+	int judged = 0;
+
+	if (!counts("instructions:u"))
+		cr_skip_test("%s", refusal);
+	for (int round = 0; round < 3; round++) {
+		PERFMON_REGION_BEGIN("around");
+		for (int i = 0; i < 4; i++)
+			places[i]();
+		PERFMON_REGION_END("around");
+		around[round] = count_of("around") - before;
+		before += around[round];
+		for (int i = 0; i < 4 && !round; i++)
+			first[i] = count_of(names[i]);
+	}
+	s = probe_take();
+	for (int i = 0; i < 4; i++) {
+		char path[32];
+		const struct perfmon_profile_node *node;
+
+		snprintf(path, sizeof(path), "around/%s", names[i]);
+		node = probe_node(s, &s->threads[0], path);
+		if (node->retries || node->fallback_reads || node->migrations)
+			continue;
+		judged++;
+		/* A search may take a step of a few instructions more. */
+		cr_expect_leq(3 * first[i], node->count[0].sum + 12, "%s: %llu of %llu",
+			      names[i], (unsigned long long)first[i],
+			      (unsigned long long)node->count[0].sum);
+	}
+	cr_expect_gt(judged, 0);
+	/* Six slow paths, of several hundred instructions each. */
+	if (judged == 4)
+		cr_expect_lt(around[0], around[2] + 100, "%llu against %llu",
+			     (unsigned long long)around[0],
+			     (unsigned long long)around[2]);
+	pm_snapshot_free(s);
+}
+
 /* Where both can be read in user space, nobody has to ask for them. */
 Test(region_truth, the_default_is_instructions_and_cycles)
 {

@@ -221,10 +221,21 @@ static bool count_visit(const struct scene *scene, void (*visit)(void),
 	return true;
 }
 
-static void learn_slow_path(const struct scene *scene, struct pm_path_entry *entry)
+typedef void learn_call(enum pm_excluded kind, uint32_t i, uint64_t own, uint64_t outer);
+
+static void learn_nothing(enum pm_excluded kind, uint32_t i, uint64_t own, uint64_t outer)
+{
+	(void)kind;
+	(void)i;
+	(void)own;
+	(void)outer;
+}
+
+static void learn_slow_path(const struct scene *scene, struct pm_path_entry *entry,
+			    learn_call *learn)
 {
 	struct counted warm, first;
-	uint64_t begin[MOST];
+	uint64_t begin[MOST], key = entry->key;
 	uint32_t i;
 
 	if (!count_visit(scene, visit_empty, &warm))
@@ -232,27 +243,28 @@ static void learn_slow_path(const struct scene *scene, struct pm_path_entry *ent
 	again.key = 0;
 	if (count_visit(scene, visit_again, &first))
 		for (i = 0; i < scene->block->counters; i++)
-			pm_exclude_learn(PM_EXCLUDED_END, i, first.own[i] - warm.own[i],
-					 first.outer[i] - warm.outer[i] -
-						 pm_exclude_last(i));
+			learn(PM_EXCLUDED_END, i, first.own[i] - warm.own[i],
+			      first.outer[i] - warm.outer[i] - pm_exclude_last(i));
 	own_entry = entry;
 	entry->key = 0;
 	if (!count_visit(scene, visit_empty, &first))
 		goto out;
 	for (i = 0; i < scene->block->counters; i++) {
 		begin[i] = first.outer[i] - warm.outer[i] - pm_exclude_last(i);
-		pm_exclude_learn(PM_EXCLUDED_BEGIN, i, 0, begin[i]);
+		learn(PM_EXCLUDED_BEGIN, i, 0, begin[i]);
 	}
+	if (!pm_exclude_is_exact())
+		goto out;
 	/* The entry has another path, and no other follows. */
 	entry->key = PM_PATH_KEY(1);
 	if (!count_visit(scene, visit_empty, &first))
 		goto out;
 	for (i = 0; i < scene->block->counters; i++)
-		pm_exclude_learn(PM_EXCLUDED_STEP, i, 0,
-				 first.outer[i] - warm.outer[i] - begin[i] -
-					 pm_exclude_last(i));
+		learn(PM_EXCLUDED_STEP, i, 0,
+		      first.outer[i] - warm.outer[i] - begin[i] - pm_exclude_last(i));
 out:
 	own_entry = NULL;
+	entry->key = key;
 }
 
 static void measure(const struct scene *scene, int rounds, struct costs *costs)
@@ -367,8 +379,8 @@ static void measure_all(void *unused)
 		return;
 	memset(&costs, 0, sizeof(costs));
 	memset(&scratch, 0, sizeof(scratch));
-	scratch.node.time_min = pm_exclude_is_on() ? 0 : UINT64_MAX;
-	scratch.node.time_guard = pm_exclude_is_on() ? UINT64_MAX : 0;
+	scratch.node.time_min = pm_exclude_is_exact() ? 0 : UINT64_MAX;
+	scratch.node.time_guard = pm_exclude_is_exact() ? UINT64_MAX : 0;
 	if (pm_region_general.stride) {
 		stride = pm_node_stride(&scratch.node, block->columns);
 		stride->stride = stride->worth = 1;
@@ -391,8 +403,13 @@ static void measure_all(void *unused)
 		measure_around(&scene, row_of_visits, &costs.skipped, &costs);
 		stride->gap = 0;
 	}
-	if (pm_exclude_is_on())
-		learn_slow_path(&scene, entry);
+	if (open && !(open & ~costs.bias[0].known)) {
+		/* The first time some of it is done for the first time. */
+		learn_slow_path(&scene, entry, learn_nothing);
+		learn_slow_path(&scene, entry, pm_exclude_learn);
+		if (!pm_exclude_is_exact())
+			learn_slow_path(&scene, entry, pm_exclude_confirm);
+	}
 	if (block->counters && !(costs.bias[1].known & ~(UINT64_C(1) << TIME))) {
 		uint32_t time_view = block->time_view;
 

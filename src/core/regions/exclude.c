@@ -1,22 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/regions/exclude.h"
 
+#include "core/kernel/clock.h"
+
 #define MOST PERFMON_PROFILE_COUNTERS_MAX
 
-static bool on;
+static bool exact;
+/* Written while the first thread is set up. Another thread may read some of it before. */
 static struct {
 	uint64_t own[MOST], outer[MOST];
 } around[PM_EXCLUDED_KINDS];
-static uint64_t last[MOST]; /* of the learning thread, which is alone then */
+/* Read by the learning thread alone, after its own call. */
+static uint64_t last[MOST];
 
-void pm_exclude_enable(bool exact)
+/* The frames that are moved without exact counts, at least: so many are moved whether they are
+ * open or not, so that the work is the same. */
+#define DEPTH_SAME 4
+
+void pm_exclude_set_exact(bool is_exact)
 {
-	on = exact;
+	exact = is_exact;
 }
 
-bool pm_exclude_is_on(void)
+bool pm_exclude_is_exact(void)
 {
-	return on;
+	return exact;
 }
 
 static __attribute__((noinline)) bool sample(const struct pm_thread_block *block,
@@ -31,30 +39,35 @@ static __attribute__((noinline)) bool sample(const struct pm_thread_block *block
 
 void pm_exclude_begin(const struct pm_thread_block *block, struct pm_exclude *exclude)
 {
-	if (!on)
-		return;
 	exclude->steps = 0;
+	exclude->ticks = exact ? 0 : pm_clock_ticks();
 	exclude->known = sample(block, exclude->raw);
 }
 
 void pm_exclude_end(const struct pm_thread_block *block, const struct pm_exclude *exclude,
 		    enum pm_excluded kind, struct pm_frame *frame)
 {
-	uint64_t now[MOST];
-	struct pm_frame *each = block->frames;
-	uint32_t i, depth;
+	uint64_t now[MOST], ticks, outer;
+	struct pm_frame *end, *each = block->frames;
+	uint32_t i;
 
-	if (!on || !exclude->known || !sample(block, now))
+	if (!exclude->known || !sample(block, now))
 		return;
+	ticks = exact ? 0 : pm_clock_ticks() - exclude->ticks;
 	for (i = 0; i < block->counters; i++) {
-		last[i] = now[i] - exclude->raw[i];
-		now[i] = last[i] + around[kind].outer[i] +
-			 exclude->steps * around[PM_EXCLUDED_STEP].outer[i];
-		frame->counter[i].raw += around[kind].own[i] - around[kind].outer[i];
+		now[i] -= exclude->raw[i];
+		PM_PUT(last[i], now[i]);
+		outer = PM_GET(around[kind].outer[i]);
+		now[i] += outer + exclude->steps * around[PM_EXCLUDED_STEP].outer[i];
+		frame->counter[i].raw += PM_GET(around[kind].own[i]) - outer;
 	}
-	/* Visits all frames, open or not, so that the work is always the same. */
-	for (depth = 0; depth <= PERFMON_PROFILE_DEPTH_MAX; depth++) {
+	end = pm_frame_at(block->frames, block->frame_size,
+			  exact ? PERFMON_PROFILE_DEPTH_MAX + 1 : DEPTH_SAME);
+	if (end < frame)
+		end = frame;
+	while (each != end) {
 		each = pm_frame_at(each, block->frame_size, 1);
+		each->start += ticks;
 		for (i = 0; i < block->counters; i++)
 			each->counter[i].raw += now[i];
 	}
@@ -67,6 +80,12 @@ uint64_t pm_exclude_last(uint32_t i)
 
 void pm_exclude_learn(enum pm_excluded kind, uint32_t i, uint64_t own, uint64_t outer)
 {
-	around[kind].own[i] = own;
-	around[kind].outer[i] = outer;
+	PM_PUT(around[kind].own[i], own);
+	PM_PUT(around[kind].outer[i], outer);
+}
+
+void pm_exclude_confirm(enum pm_excluded kind, uint32_t i, uint64_t own, uint64_t outer)
+{
+	if (own || around[kind].outer[i] != outer)
+		pm_exclude_learn(kind, i, 0, 0);
 }

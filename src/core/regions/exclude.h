@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * With exact counts, the work of the slow path is excluded from all open visits. So the
- * first visit of a path, or of a place in the code, counts the same as all others.
+ * The work of the slow path is excluded from all open visits. So the first visit of a path,
+ * or of a place in the code, counts as all others.
  *
- * The slow path reads the counters at its begin and at its end, and moves the values of
- * open BEGINs by the difference. The work around these reads, mainly the call that led to
- * the slow path, is constant. pm_exclude_learn() sets that constant.
+ * The slow path reads the counters and the clock at its begin and at its end, and moves the
+ * values of open BEGINs by the difference. Counters that are read by calls are not excluded,
+ * and neither is a part in which a page changed. The work around these reads, mainly the call
+ * that led to the slow path, is constant. pm_exclude_learn() sets that constant for counters
+ * that count the same work alike, as those of instructions do: first visits then count as others
+ * do, to a few instructions, and with exact counts to the instruction.
  */
 #ifndef PM_REGIONS_EXCLUDE_H
 #define PM_REGIONS_EXCLUDE_H
@@ -24,14 +27,15 @@ enum pm_excluded {
 /* The counters at the begin of the slow path. */
 struct pm_exclude {
 	uint64_t raw[PERFMON_PROFILE_COUNTERS_MAX];
+	uint64_t ticks;
 	bool known;
 	/* number of other entries that were searched before a path was found missing */
 	uint32_t steps;
 };
 
 /* Sets whether counts are exact, before any region is counted. */
-void pm_exclude_enable(bool exact);
-bool pm_exclude_is_on(void);
+void pm_exclude_set_exact(bool exact);
+bool pm_exclude_is_exact(void);
 
 void pm_exclude_begin(const struct pm_thread_block *block, struct pm_exclude *exclude);
 /* Ends the exclusion. Only the call of KIND, from which this came, may follow; FRAME has
@@ -45,5 +49,8 @@ uint64_t pm_exclude_last(uint32_t i);
 /* Sets how much counter I counts around the excluded part: OWN in the visit itself, OUTER
  * in the visits around it. */
 void pm_exclude_learn(enum pm_excluded kind, uint32_t i, uint64_t own, uint64_t outer);
+/* Sets it to 0 if another visit, with what was learned, has OWN left or another OUTER: the
+ * counter does not count the same work alike, as that of cycles. */
+void pm_exclude_confirm(enum pm_excluded kind, uint32_t i, uint64_t own, uint64_t outer);
 
 #endif

@@ -142,7 +142,7 @@ static bool nodes_full(const struct pm_thread *thread)
  * path. With exact counts the table grows until no path needs one. */
 static bool entry_taken(const struct pm_thread_block *block, uint64_t key)
 {
-	return pm_exclude_is_on() && block->entry_shift > 64 - ENTRIES_LOG2_MOST &&
+	return pm_exclude_is_exact() && block->entry_shift > 64 - ENTRIES_LOG2_MOST &&
 	       block->entries[key >> block->entry_shift].key;
 }
 
@@ -177,8 +177,8 @@ struct pm_path_entry *pm_thread_add_path(struct pm_thread *thread, uint32_t pare
 	PM_PUT(node->region, region);
 	/* A new minimum or maximum is extra work at unpredictable times. With exact
 	 * counts they are not kept, and snapshots take them from the histogram. */
-	PM_PUT(node->time_min, pm_exclude_is_on() ? 0 : UINT64_MAX);
-	PM_PUT(node->time_guard, pm_exclude_is_on() ? UINT64_MAX : 0);
+	PM_PUT(node->time_min, pm_exclude_is_exact() ? 0 : UINT64_MAX);
+	PM_PUT(node->time_guard, pm_exclude_is_exact() ? UINT64_MAX : 0);
 	/* The release orders the node before the count that includes it. It pairs with
 	 * the reader's acquire load of thread.node_count. */
 	__atomic_store_n(&record->node_count, number, __ATOMIC_RELEASE);

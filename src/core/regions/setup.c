@@ -105,8 +105,8 @@ static int make_ready_here(void)
 		pm_registry_each_region(pm_region_record_name);
 	} else {
 		pm_region_plan_make(&pm_regions.plan, &pm_regions.options);
-		pm_exclude_enable(pm_regions.plan.live &&
-				  pm_regions.plan.list->events[0].exact);
+		pm_exclude_set_exact(pm_regions.plan.live &&
+				     pm_regions.plan.list->events[0].exact);
 		pm_region_general.fence = pm_regions.options.fence;
 		pm_region_general.monotonic = pm_clock.monotonic + pm_clock_may_end();
 		pm_region_general.stride = pm_regions.options.stride_count > 0 ||

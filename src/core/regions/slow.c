@@ -383,7 +383,7 @@ static bool find_path(struct pm_thread_block *block, struct pm_frame *frame,
 	pm_exclude_begin(block, &exclude);
 	if (pm_cost_resumes(region))
 		goto found;
-	if (pm_exclude_is_on() &&
+	if (pm_exclude_is_exact() &&
 	    !pm_thread_path(block, parent->path_key + PM_GET(region->key)))
 		exclude.steps = pm_thread_steps(block, parent->path_key + region_key);
 	if (!pm_region_is_registered(region_key)) {
