@@ -257,7 +257,7 @@ struct perfmon_profile_node_info {
 	uint64_t max_time_ns;
 	uint64_t off_cpu_ns; /* the part of time_ns off the CPU, where the kernel tells */
 	/* Visits for which time_ns, off_cpu_ns and the counts' values stand: with
-	 * PERFMON_STRIDE=auto each measured visit counts as many times as its stride had
+	 * PERFMON_STRIDE each measured visit counts as many times as its stride had
 	 * visits; else as @measured. Times of all visits: time_ns * visits / weight. */
 	uint64_t weight;
 	/* The parts of time_ns and off_cpu_ns that were spent in no nested region. */

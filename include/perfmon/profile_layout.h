@@ -400,13 +400,14 @@ struct perfmon_profile_stride {
 	uint64_t gap;	  /* the writer's: visits to skip until the next measured one */
 	uint64_t left;	  /* the writer's: visits of its stride behind the last one */
 	uint64_t random;  /* the writer's */
-	/* With PERFMON_STRIDE=auto the stride changes, and each measured visit is worth as
-	 * many as its stride had: sums hold it so many times. Else it is worth one. */
+	/* The stride changes: a path's first visits are all measured. Each measured visit is
+	 * worth as many as its stride had: sums hold it so many times. */
 	uint64_t worth;	 /* of a visit that is measured now */
 	uint64_t weight; /* sum of what measured visits were worth; 0: one each */
 	uint64_t whole;	 /* of them, those before the first change: each was measured */
 	uint64_t until;	 /* the writer's: measured visits until the stride is looked at */
-	uint64_t looked; /* the writer's: ticks when it was looked at last */
+	uint64_t looked; /* the writer's: ticks when it was looked at last, or bit 63 and
+			  * the stride that follows the first visits */
 	double time_cubes;		       /* sum of cubes of ticks */
 	PERFMON_PROFILE_TAIL_(double cubes[];) /* likewise of counts, one per counter */
 };

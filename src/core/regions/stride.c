@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Chooses strides. At first all visits of a path are measured. After LOOK of them, and
- * after each further LOOK measured ones, the cost of its visits is compared with the
- * elapsed time. If the path exceeds its limit, its stride becomes the one that would have
+ * Chooses strides. At first all visits of a path are measured, so that a path that is visited
+ * seldom has its values. A stride that was requested begins after as many visits as it is
+ * long, or after LOOK.
+ *
+ * With automatic strides, after LOOK visits and after each further LOOK measured ones, the
+ * cost of the path's visits is compared with the elapsed time. If the path exceeds its limit, its stride becomes the one that would have
  * kept it. Paths with a raised stride share the limit of the thread, so that all of them
  * together keep it; the others do not matter. A stride never decreases.
  */
@@ -18,13 +21,28 @@
  * cost. */
 #define PART	    0.1
 #define STRIDE_MOST (1u << 24)
+/* In `looked`: no time, but the stride that was requested. */
+#define REQUESTED (UINT64_C(1) << 63)
 
 void pm_stride_begin(struct perfmon_profile_stride *stride, uint32_t visits)
 {
-	PM_PUT(stride->stride, visits ? visits : 1);
+	uint64_t first = visits && visits < LOOK ? visits : LOOK;
+
+	PM_PUT(stride->stride, 1);
 	PM_PUT(stride->worth, 1);
-	PM_PUT(stride->until, visits ? UINT64_MAX : LOOK);
-	PM_PUT(stride->looked, visits ? 0 : pm_clock_ticks());
+	PM_PUT(stride->until, visits == 1 ? UINT64_MAX : first);
+	PM_PUT(stride->looked, visits ? REQUESTED | visits : pm_clock_ticks());
+}
+
+/* Begins the runs of a STRIDE after a measured visit. */
+static void stride_set(struct perfmon_profile_stride *s, uint64_t stride)
+{
+	if (s->stride == 1)
+		PM_PUT(s->whole, s->weight);
+	PM_PUT(s->stride, stride);
+	PM_PUT(s->worth, stride);
+	PM_PUT(s->left, 0);
+	pm_stride_draw(s);
 }
 
 /* Returns the ticks of a measured visit of this path, by its way of reading; 0: not
@@ -62,26 +80,24 @@ void pm_region_stride_look(struct pm_thread_block *block,
 {
 	struct perfmon_profile_stride *s = pm_node_stride(node, block->columns);
 	struct pm_thread *thread = block->thread;
-	uint64_t now = pm_clock_ticks(), stride;
-	double ticks = (double)(now - s->looked), visits = (double)(LOOK * s->stride);
+	uint64_t now = pm_clock_ticks(), last = s->looked, stride;
+	double ticks = (double)(now - last), visits = (double)(LOOK * s->stride);
 	double pair = pair_ticks(node), skipped = PM_GET(pm_regions.plan.time.skipped);
 	double share = pm_regions.options.stride_auto;
 	double spent = LOOK * pair + (visits - LOOK) * skipped;
 
+	if (last & REQUESTED) {
+		PM_PUT(s->until, UINT64_MAX);
+		stride_set(s, last & ~REQUESTED);
+		return;
+	}
 	PM_PUT(s->until, LOOK);
 	PM_PUT(s->looked, now);
 	if (spent <= share * ticks / (thread->strided ? thread->strided : 1))
 		return;
-	if (s->stride == 1) {
+	if (s->stride == 1)
 		thread->strided++;
-		PM_PUT(s->whole, s->weight);
-	}
 	stride = stride_for(visits, ticks, share / thread->strided, pair, skipped);
-	if (stride <= s->stride)
-		return;
-	PM_PUT(s->stride, stride);
-	PM_PUT(s->worth, stride);
-	/* A run of the new length begins after this visit. */
-	PM_PUT(s->left, 0);
-	pm_stride_draw(s);
+	if (stride > s->stride)
+		stride_set(s, stride);
 }

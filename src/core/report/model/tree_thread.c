@@ -82,8 +82,8 @@ static struct spent spent_of(const struct perfmon_profile_cost *cost, uint64_t v
 
 /*
  * How far the total of all visits may be off: SUM and its like hold measured visits, of
- * which MEASURED had this value. Those before the first change of an automatic stride were
- * all measured, and only those after it tell of others.
+ * which MEASURED had this value. Those before the first change of the stride were all
+ * measured, and only those after it tell of others.
  */
 static double error_of(const struct share *share, double sum, double squares,
 		       double cubes, double measured, double all)
@@ -94,6 +94,8 @@ static double error_of(const struct share *share, double sum, double squares,
 				cubes * share->even, measured, all);
 	if (whole < 1 || !(all > measured) || !isfinite(error))
 		return error;
+	if (measured <= whole)
+		return INFINITY;
 	return error *
 	       sqrt(fmax(0, all - whole) / fmax(1, measured - whole) / (all / measured));
 }
