@@ -15,6 +15,8 @@ TestSuite(cost, .init = probe_quiet, .timeout = 120);
 
 /* --- what a report makes of it ------------------------------------------------------- */
 
+static struct perfmon_profile_node *inner; /* of nested() */
+
 /*
  * One visit of "outer" with 100 of "inner". In its own counts an empty visit has 40, of
  * which enclosing visits have 130; of time 20 and 60 ticks.
@@ -36,7 +38,7 @@ static struct perfmon_profile_plan *nested(struct profile_builder *b)
 	node = builder_node(b, thread, 1, builder_region(b, "outer"));
 	builder_visit(node, 20000);
 	node->count[0].sum = 100000;
-	node = builder_node(b, thread, 2, builder_region(b, "inner"));
+	node = inner = builder_node(b, thread, 2, builder_region(b, "inner"));
 	for (int i = 0; i < 100; i++)
 		builder_visit(node, 100);
 	node->count[0].sum = 60000;
@@ -127,8 +129,23 @@ Test(cost, the_report_says_what_part_of_the_time_it_was)
 	got = report_built(&b, &(struct pm_report_options){.format = PM_FORMAT_TEXT});
 	has(got, "  cost     a visit takes about 60 ns; measuring took about 30 % of the "
 		 "time, most of it in inner\n"
-		 "           PERFMON_STRIDE=auto keeps it below 5 %, "
+		 "           PERFMON_STRIDE=auto brings it to 14 % or less, "
 		 "PERFMON_BIAS=subtract takes it out\n");
+	free(got);
+	/* Beside work that waits a pair takes a third. */
+	plan->time.known |= PERFMON_PROFILE_COST_OVERLAP;
+	plan->time.overlapped = 20;
+	got = report_built(&b, &(struct pm_report_options){.format = PM_FORMAT_TEXT});
+	has(got, "; measuring took 10 to 31 % of the time, most of it in inner\n");
+	free(got);
+	got = report_built(&b, &(struct pm_report_options){.format = PM_FORMAT_JSON});
+	has(got, "\"share\":0.302");
+	has(got, "\"least_share\":0.1007");
+	free(got);
+	/* Reads by system calls do not overlap. */
+	inner->fallback_reads = 100;
+	got = report_built(&b, &(struct pm_report_options){.format = PM_FORMAT_TEXT});
+	has(got, "; measuring took about 30 % of the time, most of it in inner\n");
 	free(got);
 	plan->time.known = 0;
 	plan->time.bias = plan->time.pair = 0;
@@ -177,11 +194,13 @@ static const struct perfmon_profile_cost *time_cost(const struct pm_snapshot *s)
 	return &s->threads[0].plan->time;
 }
 
+#define IN_USER_SPACE (PERFMON_PROFILE_COST_USER | PERFMON_PROFILE_COST_OVERLAP)
+
 Test(cost, time_has_one_without_events)
 {
 	struct pm_snapshot *s = visited("none");
 
-	cr_expect_eq(time_cost(s)->known, PERFMON_PROFILE_COST_USER);
+	cr_expect_eq(time_cost(s)->known, IN_USER_SPACE);
 	cr_expect_gt(time_cost(s)->pair, time_cost(s)->bias);
 	pm_snapshot_free(s);
 }
@@ -205,8 +224,7 @@ Test(cost, what_a_stride_passes_over_costs_less)
 
 	setenv("PERFMON_STRIDE", "10", 1);
 	s = visited("none");
-	cr_expect_eq(time_cost(s)->known,
-		     PERFMON_PROFILE_COST_USER | PERFMON_PROFILE_COST_SKIPPED);
+	cr_expect_eq(time_cost(s)->known, IN_USER_SPACE | PERFMON_PROFILE_COST_SKIPPED);
 	cr_expect_lt(time_cost(s)->skipped, time_cost(s)->pair);
 	pm_snapshot_free(s);
 }
@@ -223,8 +241,7 @@ Test(cost, a_forked_child_knows_it)
 	pid = fork();
 	if (!pid) {
 		s = visited(NULL);
-		_exit(time_cost(s)->known == PERFMON_PROFILE_COST_USER &&
-				      time_cost(s)->pair == pair
+		_exit(time_cost(s)->known == IN_USER_SPACE && time_cost(s)->pair == pair
 			      ? 0
 			      : 1);
 	}

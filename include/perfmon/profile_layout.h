@@ -165,20 +165,25 @@ struct perfmon_profile_header {
 #define PERFMON_PROFILE_COST_USER    1u
 #define PERFMON_PROFILE_COST_CALL    2u
 #define PERFMON_PROFILE_COST_SKIPPED 4u
+#define PERFMON_PROFILE_COST_OVERLAP 8u
 
 /*
  * The cost that measuring adds to one visit, in counts or in ticks of time. It is measured at
  * start-up for the plan in force, and is the least of several. UINT32_MAX: that or more. The
  * bias lies between the reads of BEGIN and END. The rest of a visit's cost lies around them,
- * and only the enclosing visits have it.
+ * and only the enclosing visits have it. A CPU that waits for results of the program's own
+ * executes much of a pair meanwhile: `overlapped` is what a pair adds to a chain of
+ * multiplications, each of which waits for the last.
  */
 struct perfmon_profile_cost {
-	uint32_t known;	    /* PERFMON_PROFILE_COST_ */
-	uint32_t bias;	    /* to the visit itself, read in user space */
-	uint32_t call_bias; /* the same, read by read(2) */
-	uint32_t pair;	    /* to each enclosing visit, read in user space, */
-	uint32_t call_pair; /* read by read(2), */
-	uint32_t skipped;   /* and passed over by a stride */
+	uint32_t known;	     /* PERFMON_PROFILE_COST_ */
+	uint32_t bias;	     /* to the visit itself, read in user space */
+	uint32_t call_bias;  /* the same, read by read(2) */
+	uint32_t pair;	     /* to each enclosing visit, read in user space, */
+	uint32_t call_pair;  /* read by read(2), */
+	uint32_t skipped;    /* and passed over by a stride */
+	uint32_t overlapped; /* as `pair`, beside work that waits; of time alone */
+	uint32_t reserved;
 };
 
 /* One counter of a plan. */

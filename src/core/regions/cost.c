@@ -13,9 +13,10 @@
 #define MOST PERFMON_PROFILE_COUNTERS_MAX
 #define TIME MOST /* the index of time, behind the counters */
 
-#define ROUNDS	    8 /* with the counters' own way of reading */
-#define ROUNDS_CALL 3 /* with read(2), if that is not their way */
-#define PAIRS	    8 /* number of visits in a round */
+#define ROUNDS	       8 /* with the counters' own way of reading */
+#define ROUNDS_CALL    3 /* with read(2), if that is not their way */
+#define ROUNDS_OVERLAP 8
+#define PAIRS	       8 /* number of visits in a round */
 /* Longer than the time slices of multiplexed events, which are 4 ms in the kernel. */
 #define SLICES_NS 20000000
 
@@ -96,6 +97,45 @@ static __attribute__((noinline)) void visit_none(void)
 ROW(row_of_visits, visit_empty)
 ROW(row_of_none, visit_none)
 
+/* Work that waits: a multiplication takes some cycles and needs the last one's result. It takes
+ * longer than a visit that is read in user space. */
+static uint64_t chained = 3;
+
+#define LINK(value)                                                                      \
+	value *= PM_KEY;                                                                 \
+	__asm__("" : "+r"(value)) /* one after the other */
+
+static __attribute__((noinline)) void chain(void)
+{
+	uint64_t value = chained;
+
+	for (int i = 0; i < 8; i++) {
+		LINK(value);
+		LINK(value);
+		LINK(value);
+		LINK(value);
+		LINK(value);
+		LINK(value);
+		LINK(value);
+		LINK(value);
+	}
+	chained = value;
+}
+
+static __attribute__((noinline)) void visit_and_chain(void)
+{
+	visit_empty();
+	chain();
+}
+
+static __attribute__((noinline)) void none_and_chain(void)
+{
+	visit_none();
+	chain();
+}
+ROW(row_of_chains, none_and_chain)
+ROW(row_of_both, visit_and_chain)
+
 /* The minimum of each counter and of time. */
 struct least {
 	uint64_t value[MOST + 1];
@@ -114,8 +154,9 @@ struct costs {
 	struct least bias[2]; /* of one visit, on itself */
 	/* of PAIRS visits, on the visits around them; `none` included */
 	struct least row[2];
-	struct least none;    /* of no visits, likewise: the cost of measuring */
-	struct least skipped; /* as row, of visits that a stride skips */
+	struct least none;	   /* of no visits, likewise: the cost of measuring */
+	struct least skipped;	   /* as row, of visits that a stride skips */
+	struct least chains, both; /* of work that waits, and of visits beside it */
 };
 
 /* The thread under measurement, and a node that is in no profile. */
@@ -267,6 +308,18 @@ out:
 	entry->key = key;
 }
 
+/* How much of a visit the CPU executes while the work around it waits. */
+static void measure_overlap(const struct scene *scene, struct costs *costs)
+{
+	/* System calls do not overlap. */
+	if (!(costs->bias[0].known >> TIME & 1))
+		return;
+	for (int i = 0; i < ROUNDS_OVERLAP; i++) {
+		measure_around(scene, row_of_chains, &costs->chains, costs);
+		measure_around(scene, row_of_both, &costs->both, costs);
+	}
+}
+
 static void measure(const struct scene *scene, int rounds, struct costs *costs)
 {
 	while (rounds--) {
@@ -305,17 +358,16 @@ static uint32_t narrow(uint64_t value)
 	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-/* Stores the cost of one visit in ROW. Returns false if it is not known. */
-static bool one_of(const struct costs *costs, const struct least *row, uint32_t i,
+/* Stores the cost of one visit in ROW, which is LESS without visits. Returns false if it is not
+ * known. */
+static bool one_of(const struct least *row, const struct least *less, uint32_t i,
 		   uint32_t *cost)
 {
 	uint64_t value;
 
-	if (!((row->known & costs->none.known) >> i & 1))
+	if (!((row->known & less->known) >> i & 1))
 		return false;
-	value = row->value[i] > costs->none.value[i]
-			? row->value[i] - costs->none.value[i]
-			: 0;
+	value = row->value[i] > less->value[i] ? row->value[i] - less->value[i] : 0;
 	*cost = narrow((value + PAIRS / 2) / PAIRS);
 	return true;
 }
@@ -329,15 +381,17 @@ static struct perfmon_profile_cost cost_of(const struct costs *costs, uint32_t i
 	if (costs->bias[0].known >> i & 1) {
 		cost.known |= PERFMON_PROFILE_COST_USER;
 		cost.pair = cost.bias = narrow(costs->bias[0].value[i]);
-		one_of(costs, &costs->row[0], i, &cost.pair);
+		one_of(&costs->row[0], &costs->none, i, &cost.pair);
 	}
 	if (costs->bias[1].known >> i & 1) {
 		cost.known |= PERFMON_PROFILE_COST_CALL;
 		cost.call_pair = cost.call_bias = narrow(costs->bias[1].value[i]);
-		one_of(costs, &costs->row[1], i, &cost.call_pair);
+		one_of(&costs->row[1], &costs->none, i, &cost.call_pair);
 	}
-	if (one_of(costs, &costs->skipped, i, &cost.skipped))
+	if (one_of(&costs->skipped, &costs->none, i, &cost.skipped))
 		cost.known |= PERFMON_PROFILE_COST_SKIPPED;
+	if (i == TIME && one_of(&costs->both, &costs->chains, i, &cost.overlapped))
+		cost.known |= PERFMON_PROFILE_COST_OVERLAP;
 	return cost;
 }
 
@@ -351,6 +405,7 @@ static void publish(struct perfmon_profile_cost *to,
 	PM_PUT(to->pair, cost->pair);
 	PM_PUT(to->call_pair, cost->call_pair);
 	PM_PUT(to->skipped, cost->skipped);
+	PM_PUT(to->overlapped, cost->overlapped);
 	__atomic_store_n(&to->known, cost->known, __ATOMIC_RELEASE);
 }
 
@@ -398,6 +453,8 @@ static void measure_all(void *unused)
 		measure(&scene, ROUNDS, &costs);
 	while (open & ~(costs.bias[0].known | costs.bias[1].known) &&
 	       pm_clock_ticks_ns((double)(pm_clock_ticks() - begin)) < SLICES_NS);
+	if (!pm_exclude_is_exact())
+		measure_overlap(&scene, &costs);
 	for (int round = 0; stride && round < ROUNDS; round++) {
 		stride->gap = PAIRS;
 		measure_around(&scene, row_of_visits, &costs.skipped, &costs);

@@ -3,6 +3,7 @@
  * notes, and missing visits. */
 #include "config.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -187,6 +188,7 @@ static void head_cost(const struct pm_report *report, struct pm_out *out)
 {
 	const char *weight = pm_report_weight_name(report->model);
 	struct pm_report_cost cost;
+	double least, most, passed;
 	bool calls;
 
 	if (pm_report_cost(report->all, &cost) || !cost.known ||
@@ -203,7 +205,12 @@ static void head_cost(const struct pm_report *report, struct pm_out *out)
 		pm_out_text(out, "\n");
 		return;
 	}
-	pm_out_format(out, "; measuring took about %.0f %% of ", 100 * cost.part);
+	least = floor(100 * cost.part_least);
+	most = ceil(100 * cost.part);
+	if (most - least <= 1)
+		pm_out_format(out, "; measuring took about %.0f %% of ", 100 * cost.part);
+	else
+		pm_out_format(out, "; measuring took %.0f to %.0f %% of ", least, most);
 	pm_out_plain(out, weight, 0);
 	pm_out_text(out, ", most of it in ");
 	pm_out_plain(out, report->snapshot->regions[cost.region], 48);
@@ -217,7 +224,15 @@ static void head_cost(const struct pm_report *report, struct pm_out *out)
 				    "           PERFMON_BIAS=subtract takes it out\n");
 		return;
 	}
-	pm_out_text(out, "           PERFMON_STRIDE=auto keeps it below 5 %");
+	/* A visit that is passed over costs a third of a measured one at most. */
+	passed = cost.part / 3 / (1 - cost.part * 2 / 3);
+	if (passed <= MUCH)
+		pm_out_text(out, "           PERFMON_STRIDE=auto keeps it below 5 %");
+	else
+		pm_out_format(
+			out,
+			"           PERFMON_STRIDE=auto brings it to %.0f %% or less",
+			fmin(100, 100 * passed + 1));
 	pm_out_text(out, report->options->subtract_bias
 				 ? "\n"
 				 : ", PERFMON_BIAS=subtract takes it out\n");

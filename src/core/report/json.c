@@ -41,6 +41,7 @@ static void put_cost(struct pm_json *j, const struct pm_report *report)
 	if (!pm_json_begin_known(j, "cost", known ? &cost : NULL))
 		return;
 	pm_json_real(j, "share", cost.part, report->all->node_count > 1);
+	pm_json_real(j, "least_share", cost.part_least, report->all->node_count > 1);
 	pm_json_text(j, "region", report->snapshot->regions[cost.region], cost.region);
 	pm_json_real(j, "region_share", cost.region_part, cost.region);
 	/* The costs of a visit in counts stand at its events. */

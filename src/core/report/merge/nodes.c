@@ -179,6 +179,9 @@ static void cost_least(struct perfmon_profile_cost *to,
 	if (seen->known & PERFMON_PROFILE_COST_SKIPPED)
 		least(&to->skipped, seen->skipped, first & PERFMON_PROFILE_COST_SKIPPED,
 		      ratio);
+	if (seen->known & PERFMON_PROFILE_COST_OVERLAP)
+		least(&to->overlapped, seen->overlapped,
+		      first & PERFMON_PROFILE_COST_OVERLAP, ratio);
 	to->known |= seen->known;
 }
 

@@ -22,6 +22,7 @@ static void exact_pairs(const struct pm_report_model *model, struct pm_report_co
 static void pairs(const struct pm_report_model *model, struct pm_report_cost *out)
 {
 	const struct pm_snapshot *s = model->snapshot;
+	double overlapped = 0;
 
 	if (model->exact)
 		exact_pairs(model, out);
@@ -33,11 +34,19 @@ static void pairs(const struct pm_report_model *model, struct pm_report_cost *ou
 		if (plan->time.known & PERFMON_PROFILE_COST_USER)
 			out->pair_ns =
 				fmax(out->pair_ns, pm_snapshot_ns(s, plan->time.pair));
+		if (plan->time.known & PERFMON_PROFILE_COST_OVERLAP)
+			overlapped = fmax(overlapped,
+					  pm_snapshot_ns(s, plan->time.overlapped));
+		else
+			overlapped = INFINITY;
 		if (plan->time.known & PERFMON_PROFILE_COST_CALL)
 			out->call_pair_ns = fmax(out->call_pair_ns,
 						 pm_snapshot_ns(s, plan->time.call_pair));
 	}
 	out->known = out->pair_ns > 0 || out->call_pair_ns > 0;
+	out->part_least = model->exact || !(overlapped < out->pair_ns)
+				  ? 1
+				  : overlapped / out->pair_ns;
 }
 
 /* Returns the count of NODE's visits in an exact profile. An open visit has counted at least
@@ -83,8 +92,13 @@ int pm_report_cost(const struct pm_report_tree *tree, struct pm_report_cost *out
 				      : fmax(0, node->outer_ticks - node->added_ticks));
 	}
 	all += below[0];
-	if (all > 0)
+	/* A system call does not overlap with anything. */
+	if (out->calls)
+		out->part_least = 1;
+	if (all > 0) {
 		out->part = fmin(1, spent / all);
+		out->part_least = fmin(1, out->part_least * spent / all);
+	}
 	if (spent > 0)
 		out->region_part = of[out->region] / spent;
 	free(of);

@@ -95,7 +95,8 @@ struct pm_report_rest pm_report_rest(const struct pm_report_tree *tree, uint32_t
  * besides. */
 struct pm_report_cost {
 	bool known;
-	double part;	    /* of that time, 0 to 1 */
+	double part;	    /* of that time, 0 to 1: at most, */
+	double part_least;  /* and where the program's own work waits beside it */
 	uint32_t region;    /* the one whose visits took most of it */
 	double region_part; /* of the cost */
 	/* In an exact profile the share and these are counts of its first event. */
