@@ -64,8 +64,9 @@ int perfmon_session_control(struct perfmon_session *session, const char *text,
  * must not be used. Sessions of other processes on the thread are not known. Any thread;
  * two system calls at most.
  *
- * 0; -EINVAL: SESSION is NULL, or TID negative; -ENOENT: the thread has none, has ended, or
- * there is no such thread.
+ * Return: 0, or
+ * -EINVAL: SESSION is NULL, or TID negative
+ * -ENOENT: the thread has none, has ended, or there is no such thread
  */
 int perfmon_session_of_thread(pid_t tid, struct perfmon_session **session);
 

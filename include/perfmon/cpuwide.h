@@ -65,11 +65,14 @@ struct perfmon_cpuwide;
  *
  * One system call for each event and CPU, and one or two for each group. Allocates.
  *
- * Return: how many kernel events were refused (0 without PERFMON_CPUWIDE_PARTIAL);
- * -ENODEV: no CPU of the placement counts an event (with PERFMON_CPUWIDE_PARTIAL: any), or
- * a CPU has gone offline; -EINVAL: an unknown flag, a NULL, several event sets, or a
- * mistake in @events; what perfmon_event_expand() and perf_event_open(2) give, among it
- * -EACCES and -EPERM: not permitted; -EMFILE: out of descriptors; -ENOMEM.
+ * Return: how many kernel events were refused (0 without PERFMON_CPUWIDE_PARTIAL), or
+ * -ENODEV: no CPU of the placement counts an event (with PERFMON_CPUWIDE_PARTIAL:
+ *	any), or a CPU has gone offline
+ * -EINVAL: an unknown flag, a NULL, several event sets, or a mistake in @events
+ * - what perfmon_event_expand() and perf_event_open(2) give, among it -EACCES and
+ *	-EPERM: not permitted
+ * -EMFILE: out of descriptors
+ * -ENOMEM
  */
 int perfmon_cpuwide_open(struct perfmon_cpuwide **cpuwide,
 			 const struct perfmon_placement *placement, const char *events,
@@ -136,9 +139,14 @@ struct perfmon_cpuwide_value {
  * first start. One read(2) for each group of each CPU, and a file that says which CPUs
  * are online. Allocates.
  *
- * Return: 0; what @visit returned; -EINVAL: no such word, a NULL, or flags that are not
- * 0; -ENOENT: this machine lacks the level; -ENOMEM. A CPU that cannot be read is no error: it shows in
- * `refused`, and values do not fall.
+ * Return: 0, or
+ * - what @visit returned
+ * -EINVAL: no such word, a NULL, or flags that are not 0
+ * -ENOENT: this machine lacks the level
+ * -ENOMEM
+ *
+ * A CPU that cannot be read is no error: it shows in `refused`, and values do not
+ * fall.
  */
 int perfmon_cpuwide_read(struct perfmon_cpuwide *cpuwide, const char *level,
 			 uint32_t flags,

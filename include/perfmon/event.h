@@ -99,11 +99,16 @@ struct perfmon_event_encoding {
  * Does not try to count the event: only opening it shows whether this machine can.
  * Allocates and reads files below /sys, opens no event; any thread, not in a signal handler.
  *
- * Return: 0, what @visit returned, or -EINVAL (a mistake in @text, an unknown event, an
- * unknown flag, @text or @visit NULL), -ENOENT (a good name whose PMU is not here),
- * -EACCES (tracefs is not for this user), -ERANGE (a value too large for its term),
- * -E2BIG (too much), -EOPNOTSUPP (a term in a word that this library doesn't have),
- * -ENOMEM. Nothing is visited if there is an error anywhere in @text.
+ * Return: 0, what @visit returned, or
+ * -EINVAL: a mistake in @text, an unknown event, an unknown flag, @text or @visit NULL
+ * -ENOENT: a good name whose PMU is not here
+ * -EACCES: tracefs is not for this user
+ * -ERANGE: a value too large for its term
+ * -E2BIG: too much
+ * -EOPNOTSUPP: a term in a word that this library doesn't have
+ * -ENOMEM
+ *
+ * Nothing is visited if there is an error anywhere in @text.
  *
  * Source: perf_event_open(2) and perf-list(1) for the words; perfmon2, section 10 (the
  * library, not the kernel, knows events).
@@ -162,9 +167,10 @@ struct perfmon_event_info {
  * machine has a PMU for them, what sysfs names, and libpfm4's tables for the PMUs of the
  * machine.
  *
- * Return: 0, what @visit returned, -EINVAL (an unknown flag, @visit NULL), -E2BIG (a
- * pattern above 255 characters), -ENOMEM, or what the kernel said to reading tracefs, if
- * tracepoints were asked for.
+ * Return: 0, what @visit returned, or
+ * -EINVAL: an unknown flag, @visit NULL
+ * -E2BIG: a pattern above 255 characters
+ * -ENOMEM, or what the kernel said to reading tracefs, if tracepoints were asked for
  */
 int perfmon_event_list(const char *pattern, uint32_t flags,
 		       int (*visit)(const struct perfmon_event_info *info,

@@ -70,16 +70,22 @@ struct perfmon_format {
  * points to is copied, but for the argument and the functions, which must stay until it
  * is unregistered. Allocates; any thread.
  *
- * 0; -EINVAL: a size below the first version's, a name that is empty, too long or not
- * made of letters, digits, `-`, `_` and `.`, no sample function; -E2BIG: something in the
- * tail of a later version; -EEXIST: the name is taken; -ENOMEM.
+ * Return: 0, or
+ * -EINVAL: a size below the first version's, a name that is empty, too long or not
+ *	made of letters, digits, `-`, `_` and `.`, no sample function
+ * -E2BIG: something in the tail of a later version
+ * -EEXIST: the name is taken
+ * -ENOMEM
  */
 int perfmon_format_register(const struct perfmon_format *format);
 
 /**
  * perfmon_format_unregister() - forgets the format NAME. Any thread.
  *
- * 0; -ENOENT: there is none; -EBUSY: a session uses it; -EPERM: it is built in.
+ * Return: 0, or
+ * -ENOENT: there is none
+ * -EBUSY: a session uses it
+ * -EPERM: it is built in
  */
 int perfmon_format_unregister(const char *name);
 

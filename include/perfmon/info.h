@@ -71,7 +71,10 @@ struct perfmon_info {
 /**
  * perfmon_info_get() - fills in what is known of the machine and of what is allowed.
  *
- * Return: 0; -EINVAL: NULL, or a size below the first version's; -E2BIG; -ENOMEM.
+ * Return: 0, or
+ * -EINVAL: NULL, or a size below the first version's
+ * -E2BIG
+ * -ENOMEM
  *
  * Source: perfctr, struct perfctr_info; hwpmc, pmc_cpuinfo(3).
  */
@@ -119,8 +122,11 @@ struct perfmon_pmu_info {
  *
  * For each core PMU some dozens of events are opened, for a moment.
  *
- * Return: 0; what @visit returned; -EINVAL: @visit is NULL; -ENOMEM; what reading
- * /sys/bus/event_source gave.
+ * Return: 0, or
+ * - what @visit returned
+ * -EINVAL: @visit is NULL
+ * -ENOMEM
+ * - what reading /sys/bus/event_source gave
  */
 int perfmon_info_pmus(int (*visit)(const struct perfmon_pmu_info *pmu, void *argument),
 		      void *argument);
@@ -153,9 +159,14 @@ struct perfmon_info_counter {
  * kernel does not say which counter an event is on, there are as many of each state as
  * there are.
  *
- * Return: 0; what @visit returned; -EINVAL: no name or no visitor; -ENOENT: no such PMU;
- * -EOPNOTSUPP: it is no core PMU; -ENODATA: how many counters it has cannot be found out;
- * -ENOMEM; the errno with which the kernel refused to open its events.
+ * Return: 0, or
+ * - what @visit returned
+ * -EINVAL: no name or no visitor
+ * -ENOENT: no such PMU
+ * -EOPNOTSUPP: it is no core PMU
+ * -ENODATA: how many counters it has cannot be found out
+ * -ENOMEM
+ * - the errno with which the kernel refused to open its events
  *
  * Source: hwpmc, pmc_pmcinfo(3): dispositions.
  */
@@ -178,8 +189,12 @@ enum perfmon_info_cpu_set {
  * @mask, @size: as of perfmon_placement_get_cpus(): *@size bytes at @mask; always becomes the
  *	bytes that are needed
  *
- * Return: how many CPUs; -EOVERFLOW: @mask is too small and is untouched; -EINVAL: an
- * unknown @set, or @size is NULL; -ENOENT: no such PMU; -ENOMEM; what reading /sys gave.
+ * Return: how many CPUs, or
+ * -EOVERFLOW: @mask is too small and is untouched
+ * -EINVAL: an unknown @set, or @size is NULL
+ * -ENOENT: no such PMU
+ * -ENOMEM
+ * - what reading /sys gave
  *
  * Source: perfctr, struct perfctr_cpu_mask, perfctr_cpus_info (cpus, cpus_forbidden).
  */
@@ -195,7 +210,10 @@ int perfmon_info_get_cpus(uint32_t set, const char *pmu, void *mask, size_t *siz
  * For programs that write no report of regions, whose head has the same sentences. What
  * is read is the environment as it is now; at most 16 sentences, each as long as its visit.
  *
- * Return: 0; what @visit returned; -EINVAL: @visit is NULL; -ENOMEM.
+ * Return: 0, or
+ * - what @visit returned
+ * -EINVAL: @visit is NULL
+ * -ENOMEM
  */
 int perfmon_info_environment(int (*visit)(const char *sentence, void *argument),
 			     void *argument);
@@ -215,7 +233,9 @@ struct perfmon_statistics {
  * perfmon_info_get_statistics() - fills in the library's own statistics. No system call, no
  * allocation; also in a signal handler.
  *
- * Return: 0; -EINVAL: NULL, or a size below the first version's; -E2BIG.
+ * Return: 0, or
+ * -EINVAL: NULL, or a size below the first version's
+ * -E2BIG
  *
  * Source: hwpmc, pmc_get_driver_stats(3).
  */

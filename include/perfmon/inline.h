@@ -56,8 +56,10 @@ int perfmon_session_reader_layout(struct perfmon_session *session, uint32_t layo
  * thread uses it, no other may attach, detach, program, write to or close the session;
  * start and stop are no harm. Any thread, any state; no system call.
  *
- * 0; -EINVAL: no session; -ECHILD: a forked child's copy of one; -EOPNOTSUPP: the library
- * is too different from this header.
+ * Return: 0, or
+ * -EINVAL: no session
+ * -ECHILD: a forked child's copy of one
+ * -EOPNOTSUPP: the library is too different from this header
  */
 static inline int perfmon_session_reader(struct perfmon_session *session,
 					 const struct perfmon_reader **reader)
@@ -79,9 +81,13 @@ int perfmon_reader_read_all_slow(const struct perfmon_reader *reader, uint64_t *
  * process: right, by system calls and under the session's lock. In a signal handler: only
  * on the thread that the session is attached to. No allocation.
  *
- * 0; -ECHILD: in a forked child; -ENODATA: the counter has been enabled but was never on
- * the hardware; -EBADF: the program closed the session's descriptors; the errno with
- * which the kernel refused to open it. *VALUE is untouched on failure.
+ * Return: 0, or
+ * -ECHILD: in a forked child
+ * -ENODATA: the counter has been enabled but was never on the hardware
+ * -EBADF: the program closed the session's descriptors
+ * - the errno with which the kernel refused to open it
+ *
+ * *VALUE is untouched on failure.
  */
 static inline int perfmon_reader_read(const struct perfmon_reader *reader, uint32_t i,
 				      uint64_t *value)

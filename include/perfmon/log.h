@@ -87,9 +87,13 @@ struct perfmon_log_record {
  * MESSAGE gets one sentence that says what is wrong, or "" on success; it may be NULL
  * with MESSAGE_SIZE 0, and a longer sentence is cut.
  *
- * 0; what open(2) and read(2) give; -EBADMSG: it is no log, or a damaged one;
- * -EOPNOTSUPP: of another byte order, or with fields that this library does not know;
- * -ENOMEM. *LOG is untouched on failure.
+ * Return: 0, or
+ * - what open(2) and read(2) give
+ * -EBADMSG: it is no log, or a damaged one
+ * -EOPNOTSUPP: of another byte order, or with fields that this library does not know
+ * -ENOMEM
+ *
+ * *LOG is untouched on failure.
  */
 int perfmon_log_open(struct perfmon_log **log, const char *path, char *message,
 		     size_t message_size);
@@ -142,8 +146,9 @@ struct perfmon_log_event {
  * perfmon_log_get_event() - what is known of event INDEX, from 0, in *EVENT. A log from a
  * pipe tells its events before their records, but only as it is read.
  *
- * 0; -EINVAL: a size below the first version's, or there is no such event; -E2BIG: EVENT
- * is longer than this library's, and not zero there.
+ * Return: 0, or
+ * -EINVAL: a size below the first version's, or there is no such event
+ * -E2BIG: EVENT is longer than this library's, and not zero there
  */
 int perfmon_log_get_event(struct perfmon_log *log, uint32_t index,
 			  struct perfmon_log_event *event);

@@ -26,8 +26,12 @@ struct perfmon_merge;
  * have not ended are in no value, and the report says which processes had any. *PROFILE is
  * the caller's, who frees it with free(3). FLAGS must be 0.
  *
- * Returns 0; -EINVAL for a NULL, or FLAGS that are not 0; -ENOENT if this process has not used a region yet; -ENOMEM. Allocates
- * and may enter the kernel; any thread, but no signal handler.
+ * Return: 0, or
+ * -EINVAL: a NULL, or FLAGS that are not 0
+ * -ENOENT: this process has not used a region yet
+ * -ENOMEM
+ *
+ * Allocates and may enter the kernel; any thread, but no signal handler.
  */
 int perfmon_merge_pack(void **profile, size_t *size, uint32_t flags);
 
@@ -57,9 +61,13 @@ int perfmon_merge_message(const struct perfmon_merge *merge, char *buffer, size_
  * is kept but sums. They are checked: what does not hold is left out, and the report says
  * so.
  *
- * Returns 0; -EINVAL for a NULL, what is no profile, or one of whose clock nothing is
- * known, which changes nothing; -EBUSY after perfmon_merge_print(); -ENOMEM, after which
- * MERGE can only be freed. Allocates.
+ * Return: 0, or
+ * -EINVAL: a NULL, what is no profile, or one of whose clock nothing is known,
+ *	which changes nothing
+ * -EBUSY: after perfmon_merge_print()
+ * -ENOMEM: after it MERGE can only be freed
+ *
+ * Allocates.
  */
 int perfmon_merge_add(struct perfmon_merge *merge, const void *profile, size_t size);
 
@@ -68,9 +76,15 @@ int perfmon_merge_add(struct perfmon_merge *merge, const void *profile, size_t s
  * process says and as PERFMON_FORMAT says. Where that would be a file per rank by default
  * it is one file, perfmon.txt (.json, .csv) in the working directory.
  *
- * Returns 0; -EINVAL for a NULL; -ENOENT if nothing has been added; -EBUSY the second
- * time; -ENOMEM; or what write(2) refused with. A file that cannot be written is not an
- * error: the report goes to stderr and says so. Allocates and enters the kernel.
+ * Return: 0, or
+ * -EINVAL: a NULL
+ * -ENOENT: nothing has been added
+ * -EBUSY: the second time
+ * -ENOMEM
+ * - what write(2) refused with
+ *
+ * A file that cannot be written is not an error: the report goes to stderr and says
+ * so. Allocates and enters the kernel.
  */
 int perfmon_merge_print(struct perfmon_merge *merge);
 

@@ -114,15 +114,20 @@ int perfmon_overflow_period(struct perfmon_session *session, uint32_t index,
  * begins with its reset value: the long one if it notifies, else the short one.
  * Allocates.
  *
- * 0; -EINVAL: no such counter, a size below the first version's, an unknown flag, an index
- * of a counter that there is not, a NULL with a count, a reset value that cannot overflow
- * (the long one with PERFMON_OVERFLOW_NOTIFY, else the short one; not with
- * PERFMON_OVERFLOW_ONCE), a random mask without its flag, a switch without a
- * count or a count without the switch, samples more often than PERFMON_MIN_PERIOD says
- * (so also perfmon_session_write() for such a counter), a reserved field that is
- * not 0; -E2BIG: OVERFLOW is longer than this library's, with something in its tail;
- * -EBUSY: the session is running or masked; -EOPNOTSUPP: the counter is the sum of
- * several core PMUs' events; -ENOMEM; for an attached session what attaching gives.
+ * Return: 0, or
+ * -EINVAL: no such counter, a size below the first version's, an unknown flag, an
+ *	index of a counter that there is not, a NULL with a count, a reset value
+ *	that cannot overflow (the long one with PERFMON_OVERFLOW_NOTIFY, else the
+ *	short one; not with PERFMON_OVERFLOW_ONCE), a random mask without its flag,
+ *	a switch without a count or a count without the switch, samples more often
+ *	than PERFMON_MIN_PERIOD says (so also perfmon_session_write() for such a
+ *	counter), a reserved field that is not 0
+ * -E2BIG: OVERFLOW is longer than this library's, with something in its tail
+ * -EBUSY: the session is running or masked
+ * -EOPNOTSUPP: the counter is the sum of several core PMUs' events
+ * -ENOMEM
+ * - for an attached session what attaching gives
+ *
  * perf_event_open(2) takes periods below 2^63: a value of 2^63 or less does not overflow.
  */
 int perfmon_overflow_program(struct perfmon_session *session, uint32_t index,
@@ -164,8 +169,11 @@ struct perfmon_message {
  * whose elements have ELEMENT_SIZE bytes: sizeof(messages[0]). Never waits.
  * System calls: none while there is no descriptor; one when a read empties the queue.
  *
- * The number of messages; -EAGAIN: there is none; -EINVAL: COUNT is 0, or the size of an
- * element is below the first version's, or twice this library's or more (perfmon/vector.h).
+ * Return: the number of messages, or
+ * -EAGAIN: there is none
+ * -EINVAL: COUNT is 0, or the size of an element is below the first version's, or
+ *	twice this library's or more (perfmon/vector.h)
+ *
  * The queue holds 1,024.
  */
 int perfmon_overflow_read(struct perfmon_session *session,
@@ -193,9 +201,11 @@ int perfmon_overflow_descriptor(struct perfmon_session *session);
  * message in the queue. 0: no signal any more. Any state; for an attached session three
  * system calls for each notifying counter.
  *
- * 0; -EINVAL: no such signal, or a session of CPU scope; -EOPNOTSUPP: the session is
- * attached to a thread of another process (as attaching it is later); what fcntl(2)
- * gives.
+ * Return: 0, or
+ * -EINVAL: no such signal, or a session of CPU scope
+ * -EOPNOTSUPP: the session is attached to a thread of another process (as attaching it
+ *	is later)
+ * - what fcntl(2) gives
  */
 int perfmon_overflow_signal(struct perfmon_session *session, int signo);
 
@@ -224,9 +234,11 @@ struct perfmon_overflow_signal {
  * one. The library takes the signal for itself, for the life of the process; several
  * sessions may share it.
  *
- * 0; -EINVAL: no such signal, HANDLER is NULL, or a session of CPU scope; -EBUSY: SIGNO
- * has a handler of the program; -ENOSPC: more than 1,024 counters do this or stop
- * threads; else as perfmon_overflow_signal().
+ * Return: 0, or
+ * -EINVAL: no such signal, HANDLER is NULL, or a session of CPU scope
+ * -EBUSY: SIGNO has a handler of the program
+ * -ENOSPC: more than 1,024 counters do this or stop threads
+ * - as perfmon_overflow_signal()
  *
  * Source: perfctr, si_code SI_PMC_OVF and si_pmc_ovf_mask.
  */
@@ -243,9 +255,12 @@ int perfmon_overflow_handler(struct perfmon_session *session, int signo,
  * allocate nothing. A thread whose overflow interrupts its own call on any session waits
  * at that call's end.
  *
- * 0; -EINVAL: no such signal, or a session of CPU scope; -EBUSY: SIGNO has a handler, or
- * no signal is free, or the session is attached; what sigaction(2) gives. Attaching to a
- * thread of another process gives -EOPNOTSUPP then.
+ * Return: 0, or
+ * -EINVAL: no such signal, or a session of CPU scope
+ * -EBUSY: SIGNO has a handler, or no signal is free, or the session is attached
+ * - what sigaction(2) gives
+ *
+ * Attaching to a thread of another process gives -EOPNOTSUPP then.
  */
 int perfmon_overflow_block(struct perfmon_session *session, int signo);
 
@@ -256,11 +271,14 @@ int perfmon_overflow_block(struct perfmon_session *session, int signo);
  * one more for a counter whose period changes. Async-signal-safe in the handler of
  * perfmon_overflow_signal().
  *
- * 0; -EBUSY: the session is not masked; what ioctl(2) gives: the session is stopped
- * then. On Linux 6.17 and later a breakpoint that has stopped another thread is opened
- * anew, with all of the session; then also -EOPNOTSUPP (in a signal handler, or where
- * that thread reads counters from user space), -EBUSY (the session has a log), -ENOMEM,
- * and what attaching gives (-ENOSPC where more than half of its debug registers are
+ * Return: 0, or
+ * -EBUSY: the session is not masked
+ * - what ioctl(2) gives: the session is stopped then
+ *
+ * On Linux 6.17 and later a breakpoint that has stopped another thread is opened anew,
+ * with all of the session; then also -EOPNOTSUPP (in a signal handler, or where that
+ * thread reads counters from user space), -EBUSY (the session has a log), -ENOMEM, and
+ * what attaching gives (-ENOSPC where more than half of its debug registers are
  * taken): the session stays masked.
  */
 int perfmon_overflow_restart(struct perfmon_session *session);

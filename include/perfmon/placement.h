@@ -58,9 +58,13 @@ struct perfmon_placement;
  * its online CPUs have changed. Allocates, reads files below /sys and /proc, binds no
  * thread.
  *
- * Return: 0; -EINVAL: a mistake in @text, or a NULL; -ERANGE: a number beyond all CPUs;
- * -E2BIG: @text is too long; -ENODEV: a part of it selects no CPU that is online and
- * allowed; -ENOMEM; what reading /sys gave, if nothing tells this machine's CPUs.
+ * Return: 0, or
+ * -EINVAL: a mistake in @text, or a NULL
+ * -ERANGE: a number beyond all CPUs
+ * -E2BIG: @text is too long
+ * -ENODEV: a part of it selects no CPU that is online and allowed
+ * -ENOMEM
+ * - what reading /sys gave, if nothing tells this machine's CPUs
  */
 int perfmon_placement_parse(struct perfmon_placement **placement, const char *text,
 			    char *message, size_t message_size);
@@ -95,8 +99,9 @@ enum perfmon_placement_set {
  *
  * No system call, no allocation.
  *
- * Return: how many CPUs; -EOVERFLOW: @mask is too small and is untouched (ask again with
- * what *@size says); -EINVAL: an unknown @set, or a NULL.
+ * Return: how many CPUs, or
+ * -EOVERFLOW: @mask is too small and is untouched (ask again with what *@size says)
+ * -EINVAL: an unknown @set, or a NULL
  *
  * Source: perfctr, vperfctr_info_cpus and its struct perfctr_cpu_mask.
  */
@@ -118,9 +123,10 @@ int perfmon_placement_get_cpus(const struct perfmon_placement *placement, uint32
  * Masks and their sizes as in perfmon_placement_get_cpus(), each with its own; both sizes are
  * reported before either mask is written. Allocates and reads files below /sys.
  *
- * Return: how many CPUs are in @mask; -ENODEV: none can count it, and @message says
- * why; -EOVERFLOW, -EINVAL; what
- * perfmon_event_expand() gives.
+ * Return: how many CPUs are in @mask, or
+ * -ENODEV: none can count it, and @message says why
+ * -EOVERFLOW, -EINVAL
+ * - what perfmon_event_expand() gives
  *
  * Source: perfctr's forbidden CPUs (gperfctr_info_cpus, cpus_forbidden).
  */
@@ -144,8 +150,10 @@ struct perfmon_placement_level_info {
  *
  * No system call, no allocation.
  *
- * Return: 0; -ENOENT: there are fewer; -EINVAL: a NULL, or a @level->size that is too
- * small; -E2BIG.
+ * Return: 0, or
+ * -ENOENT: there are fewer
+ * -EINVAL: a NULL, or a @level->size that is too small
+ * -E2BIG
  */
 int perfmon_placement_get_level(const struct perfmon_placement *placement, uint32_t index,
 				struct perfmon_placement_level_info *level);
@@ -168,9 +176,11 @@ struct perfmon_placement_group_info {
  *
  * No system call, no allocation.
  *
- * Return: 0; -EINVAL: no such word, a NULL, or a @group->size that is too small; -E2BIG;
+ * Return: 0, or
+ * -EINVAL: no such word, a NULL, or a @group->size that is too small
+ * -E2BIG
  * -ENOENT: this machine lacks the level, or CPU @cpu is not online or in none of its
- * objects.
+ *	objects
  */
 int perfmon_placement_get_group(const struct perfmon_placement *placement, uint32_t cpu,
 				const char *level,

@@ -64,10 +64,13 @@ struct perfmon_profile;
  * MESSAGE gets one sentence that says what is wrong, or what is missing in the profile,
  * or "". It may be NULL with MESSAGE_SIZE 0. A longer sentence is cut.
  *
- * 0; -EINVAL: also for a file that is no regular file or no profile, and FLAGS that are
- * not 0; -ENODATA: the program
- * has not begun its profile yet; -EISDIR; -ENOMEM; what open(2), fstat(2), mmap(2) and
- * pread(2) give.
+ * Return: 0, or
+ * -EINVAL: also for a file that is no regular file or no profile, and FLAGS that are
+ *	not 0
+ * -ENODATA: the program has not begun its profile yet
+ * -EISDIR
+ * -ENOMEM
+ * - what open(2), fstat(2), mmap(2) and pread(2) give
  */
 int perfmon_profile_open(struct perfmon_profile **profile, const char *path,
 			 uint32_t flags, char *message, size_t message_size);

@@ -212,9 +212,11 @@ int perfmon_region_disarmed(void);
  * may enter the kernel; any thread, but no signal handler.
  *
  * Return: 0, or
- * -EINVAL: @name is NULL or no such variable, the value cannot be used, or @flags are not 0;
- * -EBUSY: a region has been used, or perfmon_region_disarm() or its like has been called;
- * -ENOMEM: out of memory.
+ * -EINVAL: @name is NULL or no such variable, the value cannot be used, or @flags are
+ *	not 0
+ * -EBUSY: a region has been used, or perfmon_region_disarm() or its like has been
+ *	called
+ * -ENOMEM: out of memory
  */
 int perfmon_region_configure(const char *name, const char *value, uint32_t flags,
 			     char *message, size_t message_size);

@@ -56,12 +56,17 @@ struct perfmon_report_options {
  * have not ended are not in it, and marked. OPTIONS may be NULL. What else the
  * environment says (PERFMON_OUTPUT) does not matter here.
  *
- * Returns 0; -ENOENT if this process has not used a region yet; -EINVAL for a size
- * below the first version's, an unknown format, flag or level; -E2BIG for an OPTIONS
- * that is larger than this library's and has something in its tail; -ENOMEM; or what
- * write(2) refused with. Nothing is written in the cases before the last. SIGPIPE and
- * SIGXFSZ are not raised. A sentence says more (`message` of OPTIONS), but for a wrong
- * size. Allocates and enters the kernel; any thread, but no signal handler.
+ * Return: 0, or
+ * -ENOENT: this process has not used a region yet
+ * -EINVAL: a size below the first version's, an unknown format, flag or level
+ * -E2BIG: an OPTIONS that is larger than this library's and has something in its
+ *	tail
+ * -ENOMEM
+ * - what write(2) refused with
+ *
+ * Nothing is written in the cases before the last. SIGPIPE and SIGXFSZ are not raised.
+ * A sentence says more (`message` of OPTIONS), but for a wrong size. Allocates and
+ * enters the kernel; any thread, but no signal handler.
  */
 int perfmon_report_write(int fd, const struct perfmon_report_options *options);
 

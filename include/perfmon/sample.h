@@ -155,9 +155,12 @@ struct perfmon_sample_value {
  * perfmon_sample_get_value() - counter INDEX of those that were read with SAMPLE, in the
  * order of their group, in *VALUE.
  *
- * 0; -EINVAL: SAMPLE has no more than `read_count` of them, or a size below the first
- * version's; -E2BIG: VALUE is longer than this library's, and not zero there. Any thread;
- * no system call, no allocation.
+ * Return: 0, or
+ * -EINVAL: SAMPLE has no more than `read_count` of them, or a size below the first
+ *	version's
+ * -E2BIG: VALUE is longer than this library's, and not zero there
+ *
+ * Any thread; no system call, no allocation.
  */
 int perfmon_sample_get_value(const struct perfmon_sample *sample, uint64_t index,
 			     struct perfmon_sample_value *value);

@@ -68,13 +68,17 @@ struct perfmon_sampling {
  * tried on the calling thread, with the events to be sampled. Allocates; makes the
  * session's helper thread (see perfmon_overflow_descriptor()).
  *
- * 0; -EINVAL: a size below the first version's, unknown flags or fields, ring pages that
- * are no power of two or above 4096, a reserved field that is not 0; -E2BIG: SAMPLING is
- * longer than this library's, with something in its tail; -EBUSY: the session runs or is
- * masked; -EEXIST: it is set up already; -ENOENT: no such format; -EOPNOTSUPP: a field
- * that the kernel or this machine does not have, which the sentence names (with
- * PERFMON_SAMPLING_BEST it is left out); what the format's init gives; for an attached
- * session what attaching gives.
+ * Return: 0, or
+ * -EINVAL: a size below the first version's, unknown flags or fields, ring pages that
+ *	are no power of two or above 4096, a reserved field that is not 0
+ * -E2BIG: SAMPLING is longer than this library's, with something in its tail
+ * -EBUSY: the session runs or is masked
+ * -EEXIST: it is set up already
+ * -ENOENT: no such format
+ * -EOPNOTSUPP: a field that the kernel or this machine does not have, which the
+ *	sentence names (with PERFMON_SAMPLING_BEST it is left out)
+ * - what the format's init gives
+ * - for an attached session what attaching gives
  */
 int perfmon_sampling_set_up(struct perfmon_session *session,
 			    const struct perfmon_sampling *sampling);
@@ -146,10 +150,14 @@ int perfmon_sampling_leave(struct perfmon_session *session);
  * thread, 6.1 for none. To log counts at each context switch, sample every
  * "context-switches:uk" (a short reset of -1) with the values of the counters.
  *
- * 0; -EINVAL: FLAGS are not 0, sampling is not set up, or no counter has PERFMON_OVERFLOW_SAMPLE; -EEXIST:
- * there is a log; -EBUSY: the session runs or is masked; -EBADF: FD cannot be written;
- * what open(2) and fstat(2) give;
- * for an attached session what attaching gives.
+ * Return: 0, or
+ * -EINVAL: FLAGS are not 0, sampling is not set up, or no counter has
+ *	PERFMON_OVERFLOW_SAMPLE
+ * -EEXIST: there is a log
+ * -EBUSY: the session runs or is masked
+ * -EBADF: FD cannot be written
+ * - what open(2) and fstat(2) give
+ * - for an attached session what attaching gives
  */
 int perfmon_sampling_log(struct perfmon_session *session, const char *path, int fd,
 			 uint32_t flags);

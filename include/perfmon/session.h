@@ -156,9 +156,11 @@ struct perfmon_session_options {
  * NULL with MESSAGE_SIZE 0, and a longer sentence is cut. Touches no event and opens no
  * descriptor: it allocates, and maps a few pages of which one is used at first.
  *
- * 0; -EINVAL: SESSION is NULL, OPTIONS is shorter than its first version, has an unknown
- * scope or flag, or a flag that is for thread scope alone; -E2BIG: it is longer than this
- * library's, with something in its tail; -ENOMEM.
+ * Return: 0, or
+ * -EINVAL: SESSION is NULL, OPTIONS is shorter than its first version, has an unknown
+ *	scope or flag, or a flag that is for thread scope alone
+ * -E2BIG: it is longer than this library's, with something in its tail
+ * -ENOMEM
  */
 int perfmon_session_create(struct perfmon_session **session,
 			   const struct perfmon_session_options *options, char *message,
@@ -179,12 +181,14 @@ void perfmon_session_close(struct perfmon_session *session);
  * and its values are kept. Several event sets in TEXT (a;b) are sets 0, 1 and so on,
  * which are made if they are not there (see perfmon/set.h). Allocates.
  *
- * The index of the first of them (they are numbered on in the order of TEXT); -EBUSY:
- * the session is running or masked, it has a log (perfmon/sampling.h), or it is attached
- * and TEXT needs a new set; -E2BIG: more than PERFMON_SESSION_COUNTERS_MAX or
- * PERFMON_SESSION_SETS_MAX; what perfmon_event_encode() gives for a TEXT it does not
- * understand; for an attached session what attaching gives. On failure nothing has
- * changed.
+ * Return: the index of the first of them (they are numbered on in the order of TEXT), or
+ * -EBUSY: the session is running or masked, it has a log (perfmon/sampling.h), or it
+ *	is attached and TEXT needs a new set
+ * -E2BIG: more than PERFMON_SESSION_COUNTERS_MAX or PERFMON_SESSION_SETS_MAX
+ * - what perfmon_event_encode() gives for a TEXT it does not understand
+ * - for an attached session what attaching gives
+ *
+ * On failure nothing has changed.
  */
 int perfmon_session_add_events(struct perfmon_session *session, const char *text);
 
@@ -248,11 +252,13 @@ struct perfmon_value {
  * gives it as the enabled time of an event; without any open event it is
  * CLOCK_THREAD_CPUTIME_ID, on the thread itself only (-ENODATA elsewhere).
  *
- * The number of elements that were read; -EINVAL, -E2BIG: as said of vectors above, an
- * unknown flag, a reserved field that is not 0, an index that does not exist, or
- * PERFMON_COUNTER_VIRTUAL_TIME with PERFMON_READ_OWN; -ENOSPC: with PERFMON_READ_ALL,
- * COUNT is too small; -EBADF: the program has closed the session's descriptors; what
- * read(2) gives.
+ * Return: the number of elements that were read, or
+ * -EINVAL, -E2BIG: as said of vectors above, an unknown flag, a reserved field that is
+ *	not 0, an index that does not exist, or PERFMON_COUNTER_VIRTUAL_TIME with
+ *	PERFMON_READ_OWN
+ * -ENOSPC: with PERFMON_READ_ALL, COUNT is too small
+ * -EBADF: the program has closed the session's descriptors
+ * - what read(2) gives
  */
 int perfmon_session_read(struct perfmon_session *session, struct perfmon_value *values,
 			 size_t count, size_t element_size, uint32_t flags);
@@ -312,13 +318,18 @@ struct perfmon_target {
  * that lets it read a counter from user space; re-attaching with unchanged events does
  * nothing beside these. The caller need not run on a CPU that is a target.
  *
- * 0, or with PERFMON_SESSION_PARTIAL the number of counters that were refused; -EINVAL: an
- * unknown kind, one that does not go with the session's scope, or a negative ID; -EBUSY:
- * it is attached; what perf_event_open(2) gives, among it (and also of a session without
- * counters) -ESRCH: no such thread, and -ENODEV: the CPU is not online; -EACCES,
- * -EPERM: not permitted; -ENOENT, -EOPNOTSUPP, -ENODEV: this machine does not count the
- * event; -EMFILE: out of descriptors. perfmon_session_message() says which setting refused
- * it. For a process also what perfmon_session_attach_targets() gives.
+ * Return: 0, or with PERFMON_SESSION_PARTIAL the number of counters that were refused,
+ * or
+ * -EINVAL: an unknown kind, one that does not go with the session's scope, or a
+ *	negative ID
+ * -EBUSY: it is attached
+ * - what perf_event_open(2) gives, among it (and also of a session without counters)
+ *	-ESRCH: no such thread, and -ENODEV: the CPU is not online
+ * -EACCES, -EPERM: not permitted
+ * -ENOENT, -EOPNOTSUPP, -ENODEV: this machine does not count the event
+ * -EMFILE: out of descriptors. perfmon_session_message() says which setting refused it
+ *
+ * For a process also what perfmon_session_attach_targets() gives.
  */
 int perfmon_session_attach(struct perfmon_session *session, uint32_t kind, int32_t id);
 
@@ -385,10 +396,13 @@ int perfmon_session_detach_target(struct perfmon_session *session, uint32_t kind
  * notice targets which have gone (see above). What runs between a stop and a start is not
  * counted.
  *
- * 0; -EINVAL: the session is detached, or leaves samples that nothing takes
- * (perfmon/sampling.h); what ioctl(2) gives (-EBADF, -ENOTTY: the program
- * has closed the session's descriptors). A failed start leaves it stopped; a failed stop
- * has stopped what could be.
+ * Return: 0, or
+ * -EINVAL: the session is detached, or leaves samples that nothing takes
+ *	(perfmon/sampling.h)
+ * - what ioctl(2) gives (-EBADF, -ENOTTY: the program has closed the session's
+ *	descriptors)
+ *
+ * A failed start leaves it stopped; a failed stop has stopped what could be.
  */
 int perfmon_session_start(struct perfmon_session *session);
 int perfmon_session_stop(struct perfmon_session *session);
@@ -457,8 +471,9 @@ struct perfmon_counter_info {
  * attached thread itself. No system call, but on arm64 for a counter whose page grants
  * user reads: kernel.perf_user_access is read from a file, to tell whether they happen.
  *
- * 0; -EINVAL: no such counter, or a size below the first version's; -E2BIG: something in
- * the tail of a longer INFO.
+ * Return: 0, or
+ * -EINVAL: no such counter, or a size below the first version's
+ * -E2BIG: something in the tail of a longer INFO
  */
 int perfmon_session_get_counter(struct perfmon_session *session, uint32_t index,
 				struct perfmon_counter_info *info);

@@ -58,10 +58,11 @@ struct perfmon_set {
  * by a wake-up; the lag is taken off the set's next turn, so that turns have the right
  * length on average, and active_ns says what really happened.
  *
- * The number of elements; -EINVAL: also for an unknown flag, a reserved field that is
- * not 0, a time-out without its flag or above 2^62, one that STRICT_TIME does not let be
- * rounded; -E2BIG: also for more than PERFMON_SESSION_SETS_MAX sets; -EBUSY: the session
- * is attached.
+ * Return: the number of elements, or
+ * -EINVAL: also for an unknown flag, a reserved field that is not 0, a time-out
+ *	without its flag or above 2^62, one that STRICT_TIME does not let be rounded
+ * -E2BIG: also for more than PERFMON_SESSION_SETS_MAX sets
+ * -EBUSY: the session is attached
  */
 int perfmon_set_create(struct perfmon_session *session, struct perfmon_set *sets,
 		       size_t count, size_t element_size);
@@ -71,8 +72,9 @@ int perfmon_set_create(struct perfmon_session *session, struct perfmon_set *sets
  * (all else in them is ignored), with their counters: the counters behind them move up, so
  * that indices have no gaps. Set 0 can be deleted as any other, but one set always stays.
  *
- * The number of elements; -EINVAL: also for an unknown set, one named twice, or all there
- * are; -EBUSY: the session is attached.
+ * Return: the number of elements, or
+ * -EINVAL: also for an unknown set, one named twice, or all there are
+ * -EBUSY: the session is attached
  */
 int perfmon_set_delete(struct perfmon_session *session, const struct perfmon_set *sets,
 		       size_t count, size_t element_size);

@@ -27,8 +27,10 @@ int perfmon_version_number(void);
  *
  * Any thread; no system call, no allocation.
  *
- * Return: 0; -EOPNOTSUPP: the library has another major version, or is older (the patch
- * level doesn't matter); -EINVAL: @compiled is no version.
+ * Return: 0, or
+ * -EOPNOTSUPP: the library has another major version, or is older (the patch level
+ *	doesn't matter)
+ * -EINVAL: @compiled is no version
  *
  * Source: hwpmc, pmc_init(3), which compares the versions of library and kernel.
  */
