@@ -21,6 +21,9 @@ TESTS += tests/race_model
 tests_race_model_SOURCES = tests/race_model.c
 tests_race_model_LDADD = libperfmon_all.la
 
+# What the suite abi compares with.
+EXTRA_DIST += tests/data/abi.constants tests/data/abi.xml
+
 # Recorded machines, and what tests of events share.
 EXTRA_DIST += tests/data/biglittle.tree tests/data/hybrid.tree tests/data/server.tree \
 	tests/events_dump.h tests/tree.h \

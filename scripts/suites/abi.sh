@@ -34,3 +34,42 @@ try "every name is perfmon_noun_verb" nothing grep -vxE '(perfmon_[a-z0-9]+|pfm)
 # LIKWID's, which may be in the same program.
 try "no name is another library's" nothing grep -xE \
 	'perfmon_(init|finalize|start|stop|read|setup|switch)[A-Za-z]*' "$PM_SUITE_DIR/exported"
+
+# --- the baseline: what programs that are compiled already rely on --------------------------
+
+# Constants, by their values: enumerators, and macros without parameters.
+{
+	grep -ohE '^#[[:space:]]*define (PERFMON|PFM)_[A-Z0-9_]+[[:space:]]' include/perfmon/*.h |
+		awk '{ print $NF }' | grep -vE '_$|^PERFMON_VERSION_'
+	gcc -std=gnu11 -Iinclude -Isrc -E -P "$PM_SUITE_DIR/all.c" | tr -d '\n' |
+		grep -oE 'enum (perfmon|pfm)_[a-z_]+ *\{[^}]*\}' | grep -oE '\b(PERFMON|PFM)_[A-Z0-9_]+'
+} | sort -u >"$PM_SUITE_DIR/constants"
+{
+	cat "$PM_SUITE_DIR/all.c"
+	printf '#include <stdio.h>\nint main(void)\n{\n'
+	sed 's/.*/\tprintf("& %lld\\n", (long long)_Generic((&), char *: 0, default: (&)));/' \
+		"$PM_SUITE_DIR/constants"
+	printf '}\n'
+} >"$PM_SUITE_DIR/constants.c"
+# Functions and variables that are exported, and the types that these lead to.
+described() { # LIBRARY
+	abidw --headers-dir include --drop-private-types --exported-interfaces-only \
+		--no-parameter-names --no-show-locs --no-corpus-path --no-comp-dir-path \
+		--no-elf-needed --no-write-default-sizes --type-id-style sequence "$1"
+}
+# An intended change before 1.0 replaces the file: the suite leaves the new one in its folder.
+constants() {
+	gcc -std=gnu11 -w -Iinclude -Isrc "$PM_SUITE_DIR/constants.c" -o "$PM_SUITE_DIR/constants.program" &&
+		"$PM_SUITE_DIR/constants.program" >"$PM_SUITE_DIR/abi.constants" &&
+		diff tests/data/abi.constants "$PM_SUITE_DIR/abi.constants"
+}
+try "constants have the values of tests/data/abi.constants" constants
+interfaces() {
+	described "$library" >"$PM_SUITE_DIR/abi.xml" &&
+		abidiff tests/data/abi.xml "$PM_SUITE_DIR/abi.xml"
+}
+if [ "$(uname -m)" = x86_64 ]; then
+	try "functions and types are as in tests/data/abi.xml" interfaces
+else
+	skip "functions and types are as in tests/data/abi.xml" "the file describes x86-64"
+fi
