@@ -16,6 +16,7 @@
 #define ROUNDS	       8 /* with the counters' own way of reading */
 #define ROUNDS_CALL    3 /* with read(2), if that is not their way */
 #define ROUNDS_OVERLAP 8
+#define ROUNDS_LEARN   4 /* an interrupt may come between */
 #define PAIRS	       8 /* number of visits in a round */
 /* Longer than the time slices of multiplexed events, which are 4 ms in the kernel. */
 #define SLICES_NS 20000000
@@ -272,15 +273,17 @@ static void learn_nothing(enum pm_excluded kind, uint32_t i, uint64_t own, uint6
 	(void)outer;
 }
 
-static void learn_slow_path(const struct scene *scene, struct pm_path_entry *entry,
+/* Returns false if something came between. */
+static bool learn_slow_path(const struct scene *scene, struct pm_path_entry *entry,
 			    learn_call *learn)
 {
 	struct counted warm, first;
 	uint64_t begin[MOST], key = entry->key;
+	bool whole = false;
 	uint32_t i;
 
 	if (!count_visit(scene, visit_empty, &warm))
-		return;
+		return false;
 	again.key = 0;
 	if (count_visit(scene, visit_again, &first))
 		for (i = 0; i < scene->block->counters; i++)
@@ -294,6 +297,7 @@ static void learn_slow_path(const struct scene *scene, struct pm_path_entry *ent
 		begin[i] = first.outer[i] - warm.outer[i] - pm_exclude_last(i);
 		learn(PM_EXCLUDED_BEGIN, i, 0, begin[i]);
 	}
+	whole = true;
 	if (!pm_exclude_is_exact())
 		goto out;
 	/* The entry has another path, and no other follows. */
@@ -306,6 +310,22 @@ static void learn_slow_path(const struct scene *scene, struct pm_path_entry *ent
 out:
 	own_entry = NULL;
 	entry->key = key;
+	return whole;
+}
+
+/* The first time, some of it is done for the first time. */
+static void learn_slow_paths(const struct scene *scene, struct pm_path_entry *entry)
+{
+	learn_slow_path(scene, entry, learn_nothing);
+	for (int round = 0; round < ROUNDS_LEARN; round++) {
+		if (!learn_slow_path(scene, entry, pm_exclude_learn))
+			continue;
+		if (pm_exclude_is_exact() ||
+		    (learn_slow_path(scene, entry, pm_exclude_confirm) &&
+		     !pm_exclude_missed()))
+			return;
+	}
+	pm_exclude_drop();
 }
 
 /* How much of a visit the CPU executes while the work around it waits. */
@@ -460,13 +480,8 @@ static void measure_all(void *unused)
 		measure_around(&scene, row_of_visits, &costs.skipped, &costs);
 		stride->gap = 0;
 	}
-	if (open && !(open & ~costs.bias[0].known)) {
-		/* The first time some of it is done for the first time. */
-		learn_slow_path(&scene, entry, learn_nothing);
-		learn_slow_path(&scene, entry, pm_exclude_learn);
-		if (!pm_exclude_is_exact())
-			learn_slow_path(&scene, entry, pm_exclude_confirm);
-	}
+	if (open && !(open & ~costs.bias[0].known))
+		learn_slow_paths(&scene, entry);
 	if (block->counters && !(costs.bias[1].known & ~(UINT64_C(1) << TIME))) {
 		uint32_t time_view = block->time_view;
 

@@ -12,6 +12,9 @@ static struct {
 } around[PM_EXCLUDED_KINDS];
 /* Read by the learning thread alone, after its own call. */
 static uint64_t last[MOST];
+/* Likewise: the counters of each kind that have been confirmed, and whether one has not. */
+static uint32_t confirmed[PM_EXCLUDED_KINDS];
+static bool missed;
 
 /* The frames that are moved without exact counts, at least: so many are moved whether they are
  * open or not, so that the work is the same. */
@@ -78,14 +81,47 @@ uint64_t pm_exclude_last(uint32_t i)
 	return last[i];
 }
 
-void pm_exclude_learn(enum pm_excluded kind, uint32_t i, uint64_t own, uint64_t outer)
+static bool is_confirmed(enum pm_excluded kind, uint32_t i)
+{
+	return confirmed[kind] >> i & 1;
+}
+
+static void set(enum pm_excluded kind, uint32_t i, uint64_t own, uint64_t outer)
 {
 	PM_PUT(around[kind].own[i], own);
 	PM_PUT(around[kind].outer[i], outer);
 }
 
+void pm_exclude_learn(enum pm_excluded kind, uint32_t i, uint64_t own, uint64_t outer)
+{
+	if (!is_confirmed(kind, i))
+		set(kind, i, own, outer);
+}
+
 void pm_exclude_confirm(enum pm_excluded kind, uint32_t i, uint64_t own, uint64_t outer)
 {
-	if (own || around[kind].outer[i] != outer)
-		pm_exclude_learn(kind, i, 0, 0);
+	if (is_confirmed(kind, i))
+		return;
+	if (!own && around[kind].outer[i] == outer) {
+		confirmed[kind] |= UINT32_C(1) << i;
+		return;
+	}
+	set(kind, i, 0, 0);
+	missed = true;
+}
+
+bool pm_exclude_missed(void)
+{
+	bool was = missed;
+
+	missed = false;
+	return was;
+}
+
+void pm_exclude_drop(void)
+{
+	for (int kind = 0; kind < PM_EXCLUDED_KINDS; kind++)
+		for (uint32_t i = 0; i < MOST; i++)
+			if (!is_confirmed(kind, i))
+				set(kind, i, 0, 0);
 }
