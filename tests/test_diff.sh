@@ -380,7 +380,8 @@ try "and leaves regions with few visits open there" few_visits
 # --- many regions -----------------------------------------------------------------------
 
 # CPU time: on a busy machine single visits take a hundred times as long by the clock, and one
-# region may stay open all the same.
+# region may stay open all the same. Measuring takes longer under a sanitizer, and the change of
+# a region that is too short then is not tested.
 slow() { PERFMON_EVENTS=task-clock PERFMON_PROFILE=$here/slow$1 ./tests/programs/diff_phases; }
 fast() { PERFMON_EVENTS=task-clock PERFMON_PROFILE=$here/fast$1 ./tests/programs/diff_phases faster; }
 phases() {
@@ -390,7 +391,8 @@ phases() {
 	diff 3 --only task-clock "$here"/slow[1-6] -- "$here"/fast[1-6]
 	cp "$here/out" "$here/phases"
 	says "36 compared: 0 more, 36 less, 0 the same, 0 open" ||
-		says "36 compared: 0 more, 35 less, 0 the same, 1 open"
+		says "36 compared: 0 more, 35 less, 0 the same, 1 open" ||
+		says "35 compared: 0 more, 35 less, 0 the same, 0 open; 1 not tested"
 }
 if counted task-clock; then
 	try "six runs a side decide 35 regions that take 2 % to 30 % of their time" phases
