@@ -553,6 +553,63 @@ Test(switching, intervals_cover_bursty_work)
 	perfmon_session_close(truth);
 }
 
+/* Row: PM-46: so it does for events of user mode, whose slices lose time to the switches, and the
+ * sets' times add up to no more than the session's. */
+Test(switching, intervals_hold_with_unlike_slices)
+{
+	struct perfmon_session *session, *truth = session_with("instructions:uD", 0);
+	unsigned int held = 0, runs = 0, sampled = 0;
+	double width = 0;
+
+	if (!has_hardware())
+		cr_skip_test("no PMU here: runs in the guest");
+	OK(truth, perfmon_session_attach(truth, PERFMON_TARGET_KIND_THREAD, 0));
+	for (; runs < 40; runs++) {
+		uint64_t running = 0, enabled = 0;
+		double total;
+
+		session =
+			switching("instructions:u;instructions:u;instructions:u", 3, MS);
+		OK(session,
+		   perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
+		total = -(double)count_of(truth, 0);
+		OK(truth, perfmon_session_start(truth));
+		OK(session, perfmon_session_start(session));
+		work_for_ns(CLOCK_THREAD_CPUTIME_ID, 60 * MS);
+		OK(session, perfmon_session_stop(session));
+		OK(truth, perfmon_session_stop(truth));
+		total += (double)count_of(truth, 0);
+		for (uint32_t i = 0; i < 3; i++) {
+			struct perfmon_estimate estimate = {.index = i};
+			struct perfmon_value value = value_of(session, i);
+
+			OK(session,
+			   perfmon_set_estimate(session, &estimate, 1, sizeof(estimate)));
+			held += fabs(estimate.value - total) <= estimate.error;
+			/* Few slices: the helper had no processor meanwhile. */
+			if (estimate.runs >= 10) {
+				width += estimate.error / total;
+				sampled++;
+			}
+			running += value.running_ns;
+			enabled = value.enabled_ns;
+			if (runs < 3)
+				cr_log_info("%.0f of %.0f, +- %.0f, %llu slices",
+					    estimate.value, total, estimate.error,
+					    (unsigned long long)estimate.runs);
+		}
+		cr_expect_leq(running, enabled, "%llu of %llu",
+			      (unsigned long long)running, (unsigned long long)enabled);
+		perfmon_session_close(session);
+	}
+	cr_log_info("%u of %u held, %u of many slices, +- %.4f", held, 3 * runs, sampled,
+		    width / sampled);
+	cr_assert_geq(held, 3 * runs * 95 / 100);
+	if (sampled)
+		cr_assert_lt(width / sampled, 0.1);
+	perfmon_session_close(truth);
+}
+
 #ifndef STANDIN_CRITERION_H
 /* One at a time: they take the CPU's time from each other, and tell what it was spent
  * on. */

@@ -299,7 +299,7 @@ int pm_log_append_patiently(struct pm_log *log, const struct perf_event_header *
 }
 
 int pm_log_drain(struct pm_log *log, struct pm_ring *ring,
-		 void (*visit)(void *argument, const struct perf_event_header *record),
+		 bool (*visit)(void *argument, const struct perf_event_header *record),
 		 void *argument)
 {
 	const struct perf_event_header *record;
@@ -314,8 +314,8 @@ int pm_log_drain(struct pm_log *log, struct pm_ring *ring,
 		if (err <= 0)
 			break;
 		err = 0;
-		if (visit)
-			visit(argument, record);
+		if (visit && !visit(argument, record))
+			continue;
 		copy(log, record);
 		moved++;
 	}

@@ -87,12 +87,12 @@ int pm_log_append(struct pm_log *log, const struct perf_event_header *record);
 /*
  * pm_log_drain() - moves the records of RING into the log and releases them. Records for
  * which the log has no room stay in the ring, where the kernel counts its losses; the
- * owner gets a call when there is room. VISIT (may be NULL) sees each record that is
- * moved; it must not call the log. Returns the number of records moved, -EBADMSG if the
+ * owner gets a call when there is room. VISIT (may be NULL) sees each record and returns
+ * whether it is to be in the log, which it must not call. Returns the number of records moved, -EBADMSG if the
  * ring is corrupt, or the log's error.
  */
 int pm_log_drain(struct pm_log *log, struct pm_ring *ring,
-		 void (*visit)(void *argument, const struct perf_event_header *record),
+		 bool (*visit)(void *argument, const struct perf_event_header *record),
 		 void *argument);
 
 /* Notes that all rings have been drained since the last call, so that perf need not sort

@@ -9,6 +9,7 @@
 static int estimate_vector(struct perfmon_session *session,
 			   struct perfmon_estimate *estimates, size_t n)
 {
+	struct pm_slice_lost lost;
 	size_t i;
 	int err = 0;
 
@@ -29,8 +30,9 @@ static int estimate_vector(struct perfmon_session *session,
 		if (err)
 			return pm_session_explain(session, err);
 	}
+	lost = pm_slice_lost(session);
 	for (i = 0; i < n; i++)
-		pm_estimate(&session->registers[estimates[i].index], &estimates[i]);
+		pm_estimate(&session->registers[estimates[i].index], lost, &estimates[i]);
 	return (int)n;
 }
 

@@ -16,8 +16,10 @@ struct pm_place {
 struct pm_arm {
 	enum pm_period_state fit;
 	enum pm_limit_state limit;
-	uint64_t period; /* that the kernel has */
-	bool late;	 /* its records may come behind `next` */
+	uint64_t period;  /* that the kernel has */
+	uint32_t records; /* that have come with it */
+	uint32_t coarser; /* how much longer the shortest period is, as a power of two */
+	bool late;	  /* its records may come behind `next` */
 	uint64_t at, next, from;
 	struct pm_place moved_by; /* the record of the overflow that has set it back */
 	uint64_t until_switch;	  /* overflows until the next set's time slice */
@@ -29,6 +31,7 @@ struct pm_target_records {
 	int ring_fd;		/* the event that it is mapped from */
 	bool paused;		/* the target is off while a call looks at it */
 	uint64_t paused_at;	/* since then, by pm_target_time() */
+	uint32_t paused_set;	/* that was active then */
 	bool unsure;		/* records may be missing since its arms were settled */
 	bool late;		/* one of its arms is, or stale: calls look at them */
 	uint64_t reported_lost; /* lost records that the kernel has reported since then */

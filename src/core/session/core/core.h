@@ -209,6 +209,14 @@ void pm_session_gap(struct perfmon_session *session, const struct pm_target *tar
 /* Keeps the time of one TARGET that leaves before the others. */
 void pm_session_time_target(struct perfmon_session *session, struct pm_target *target);
 
+/* Returns what register REG has in READINGS of its set on TARGET. Where sets have time slices, the
+ * times are those of the sets' clocks, which are software events as the clock of the whole is: in a
+ * context switch up to Linux 6.1 the time of hardware events stops and starts elsewhere. */
+struct pm_reading pm_register_on(const struct pm_session_plan *plan,
+				 const struct pm_target *target,
+				 const struct pm_register *reg,
+				 const struct pm_reading *readings);
+
 /* The sum of register REG's events in the last readings of the targets with ROLE. */
 struct pm_reading pm_register_sum(const struct perfmon_session *session,
 				  const struct pm_register *reg, unsigned int role);

@@ -62,10 +62,12 @@ struct pm_overflow {
 };
 
 /* How the time slices of a counter's set went: sums over them of what was counted (x) in its
- * duration (d); and the time between slices of any sets, in which none was on. */
+ * duration (d). And of all sets: the number of slices, and the time between them, in which none
+ * was on. */
 struct pm_slices {
 	uint64_t n;
-	double xx, xd, dd;
+	double x, d, xx, xd, dd;
+	uint64_t all;
 	double gap_ns;
 };
 

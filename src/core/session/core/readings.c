@@ -22,35 +22,53 @@ void pm_span_add(struct pm_span *span, const struct pm_target *target,
 	span->running_ns += running_ns;
 }
 
+struct pm_reading pm_register_on(const struct pm_session_plan *plan,
+				 const struct pm_target *target,
+				 const struct pm_register *reg,
+				 const struct pm_reading *readings)
+{
+	struct pm_reading sum = {0};
+	uint32_t e, c;
+
+	/* On hybrid CPUs one event of a counter runs at a time: their running times add up,
+	 * over one enabled time. */
+	for (e = 0; e < reg->count; e++) {
+		const struct pm_reading *reading = &readings[reg->planned + e];
+
+		sum.value += reading->value;
+		sum.running_ns += reading->running_ns;
+		if (reading->enabled_ns > sum.enabled_ns)
+			sum.enabled_ns = reading->enabled_ns;
+	}
+	if (!pm_has_slices(plan))
+		return sum;
+	c = pm_set_clock(plan, target, reg->set);
+	if (c != PM_NO_CLOCK && sum.enabled_ns)
+		sum.running_ns =
+			(uint64_t)((double)sum.running_ns / (double)sum.enabled_ns *
+				   (double)readings[c].enabled_ns);
+	sum.enabled_ns = pm_whole_ns(plan, target);
+	return sum;
+}
+
 struct pm_reading pm_register_sum(const struct perfmon_session *session,
 				  const struct pm_register *reg, unsigned int role)
 {
 	const struct pm_session_plan *plan = session->plan;
 	struct pm_reading sum = {0};
 	struct pm_span span = {0};
-	uint32_t t, e;
+	uint32_t t;
 
 	for (t = 0; t < plan->target_count; t++) {
 		const struct pm_target *target = &plan->targets[t];
-		const struct pm_reading *readings = target->parts[reg->set].readings;
-		uint64_t enabled_ns = 0, running_ns = 0;
+		struct pm_reading own;
 
 		if (!(target->role & role))
 			continue;
-		/* On hybrid CPUs one event of a counter runs at a time: their running times
-		 * add up, over one enabled time. */
-		for (e = 0; e < reg->count; e++) {
-			const struct pm_reading *reading = &readings[reg->planned + e];
-
-			sum.value += reading->value;
-			running_ns += reading->running_ns;
-			if (reading->enabled_ns > enabled_ns)
-				enabled_ns = reading->enabled_ns;
-		}
-		if (pm_has_slices(plan))
-			enabled_ns = pm_whole_ns(plan, target);
-		pm_span_add(&span, target, enabled_ns, running_ns);
-		sum.running_ns += running_ns;
+		own = pm_register_on(plan, target, reg, target->parts[reg->set].readings);
+		pm_span_add(&span, target, own.enabled_ns, own.running_ns);
+		sum.value += own.value;
+		sum.running_ns += own.running_ns;
 	}
 	sum.enabled_ns = pm_span_end(&span);
 	return sum;
@@ -117,6 +135,21 @@ int pm_part_refresh(struct perfmon_session *session, struct pm_target *target, u
 	return 0;
 }
 
+/* Reads the clock of set S, and that of the whole. */
+static int refresh_clocks(struct perfmon_session *session, struct pm_target *target,
+			  uint32_t s, bool *syscall)
+{
+	const struct pm_session_plan *plan = session->plan;
+	uint32_t c = pm_set_clock(plan, target, s);
+	int err = 0;
+
+	if (c != PM_NO_CLOCK)
+		err = pm_part_refresh(session, target, s, c, syscall);
+	if (err && err != -ENODATA)
+		return err;
+	return pm_part_refresh(session, target, plan->set_count, 0, syscall);
+}
+
 int pm_register_read(struct perfmon_session *session, struct pm_register *reg,
 		     bool *syscall)
 {
@@ -136,8 +169,7 @@ int pm_register_read(struct perfmon_session *session, struct pm_register *reg,
 			result = result ?: err;
 		}
 		if (pm_has_slices(plan))
-			err = pm_part_refresh(session, target, plan->set_count, 0,
-					      syscall);
+			err = refresh_clocks(session, target, reg->set, syscall);
 		if (err && err != -ENODATA)
 			return err;
 	}

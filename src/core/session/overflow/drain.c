@@ -106,7 +106,8 @@ static void notify(struct perfmon_session *session, struct pm_target *target,
 	pm_queue_push(session, &message);
 }
 
-static void overflow(struct perfmon_session *session, struct pm_target *target,
+/* Returns whether the record is an overflow. */
+static bool overflow(struct perfmon_session *session, struct pm_target *target,
 		     struct pm_register *reg, const struct perfmon_sample *sample,
 		     const struct pm_place *place)
 {
@@ -114,7 +115,7 @@ static void overflow(struct perfmon_session *session, struct pm_target *target,
 	bool is_full;
 
 	if (!pm_period_record(session, target, reg, place))
-		return;
+		return false;
 	is_full = pm_sampling_take(session, target, reg, sample);
 	if (how->flags & PERFMON_OVERFLOW_NOTIFY || is_full) {
 		notify(session, target, reg, sample,
@@ -125,9 +126,12 @@ static void overflow(struct perfmon_session *session, struct pm_target *target,
 		pm_period_pass(session, target, reg);
 	}
 	pm_overflow_count(session, target, reg, 1);
+	return true;
 }
 
-static void handle_sample(struct perfmon_session *session, struct pm_target *target,
+/* Returns false if the record is one of the kernel's alone: its period was shorter than that of
+ * the counter. */
+static bool handle_sample(struct perfmon_session *session, struct pm_target *target,
 			  const struct perf_event_header *record)
 {
 	const struct pm_session_plan *plan = session->plan;
@@ -139,16 +143,17 @@ static void handle_sample(struct perfmon_session *session, struct pm_target *tar
 	if (pm_sample_identify(pm_record_attr(), record, &id) ||
 	    !find_event(plan, target, id, &set, &counter) ||
 	    pm_sample_decode(&plan->sets[set].events[counter].attr, record, &sample))
-		return;
+		return true;
 	if (counter == plan->sets[set].clock) {
 		pm_target_next_set(session, target, set);
-		return;
+		return true;
 	}
 	reg = register_at(session, set, counter);
-	if (reg && reg->overflow.on)
-		overflow(session, target, reg, &sample,
-			 &(struct pm_place){target->records->ring.tail - record->size,
-					    target->records->ring.tail, sample.ip});
+	if (!reg || !reg->overflow.on)
+		return true;
+	return overflow(session, target, reg, &sample,
+			&(struct pm_place){target->records->ring.tail - record->size,
+					   target->records->ring.tail, sample.ip});
 }
 
 static void handle_throttle(struct perfmon_session *session,
@@ -169,18 +174,20 @@ struct arrival {
 	struct pm_target *target;
 };
 
-static void visit(void *argument, const struct perf_event_header *record)
+/* Returns whether the record belongs into a log. */
+static bool visit(void *argument, const struct perf_event_header *record)
 {
 	const struct arrival *arrival = argument;
 
 	if (record->type == PERF_RECORD_SAMPLE)
-		handle_sample(arrival->session, arrival->target, record);
-	else if (record->type == PERF_RECORD_LOST && arrival->session->overflows->queue)
+		return handle_sample(arrival->session, arrival->target, record);
+	if (record->type == PERF_RECORD_LOST && arrival->session->overflows->queue)
 		arrival->session->overflows->queue->lost = true;
 	else if (record->type == PERF_RECORD_THROTTLE)
 		handle_throttle(arrival->session, arrival->target, record);
 	if (record->type == PERF_RECORD_LOST || record->type == PERF_RECORD_THROTTLE)
 		arrival->target->records->unsure = true;
+	return true;
 }
 
 /* Returns whether more than samples comes from rings: what must not wait for a slow
@@ -205,8 +212,8 @@ static void drain_past_log(struct arrival *arrival)
 	const struct perf_event_header *record;
 
 	while (pm_ring_next(ring, &record) > 0) {
-		visit(arrival, record);
-		if (sampling && sampling->log && pm_log_append(sampling->log, record) &&
+		if (visit(arrival, record) && sampling && sampling->log &&
+		    pm_log_append(sampling->log, record) &&
 		    record->type == PERF_RECORD_SAMPLE)
 			sampling->unlogged++;
 	}
@@ -251,6 +258,7 @@ static bool pause_target(struct perfmon_session *session, struct pm_target *targ
 	target->records->paused_at =
 		pm_session_is_own(session) ? 0 : pm_target_time(target);
 	pm_target_disable(session, target);
+	target->records->paused_set = target->active;
 	target->records->paused = true;
 	return true;
 }
@@ -267,6 +275,10 @@ static void resume_target(struct perfmon_session *session, struct pm_target *tar
 	for (s = plan->part_count; s-- > 0;) {
 		if (!pm_target_is_on(session, target, s))
 			continue;
+		if (s == target->active && s != target->records->paused_set) {
+			pm_target_enable_set(session, target);
+			continue;
+		}
 		for (c = 0; c < plan->sets[s].count; c++)
 			pm_limit_move(&target->parts[s].arms[c].limit, PM_LIMIT_RESUME);
 		pm_instance_enable(target->parts[s].instance);

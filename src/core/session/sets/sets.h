@@ -25,8 +25,15 @@ uint64_t pm_slice_ns(const struct perfmon_session *session,
 void pm_slice_gap(struct perfmon_session *session, const struct pm_target *target,
 		  double ns);
 
+/* How much of its time a slice loses to the switch, and how far off that may be. */
+struct pm_slice_lost {
+	double ns, error;
+};
+struct pm_slice_lost pm_slice_lost(const struct perfmon_session *session);
+
 /* Estimates what REG would have counted with its set on all the time. pm_session_find()
  * has just read REG. */
-void pm_estimate(const struct pm_register *reg, struct perfmon_estimate *out);
+void pm_estimate(const struct pm_register *reg, struct pm_slice_lost lost,
+		 struct perfmon_estimate *out);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/session/core/armed.h"
 #include "core/session/sets/sets.h"
 
 /* A set without events was on from the end of one time slice to the end of the next, as
@@ -52,12 +53,13 @@ int pm_target_switch(struct perfmon_session *session, struct pm_target *target,
 		     uint32_t next)
 {
 	uint32_t last = target->active;
-	bool reads_first;
-	int err;
+	bool reads_first, is_off = target->records->paused;
+	int err = 0;
 
 	if (next == last || target->lost || !pm_has_slices(session->plan))
 		return 0;
-	err = pm_instance_disable(target->parts[last].instance);
+	if (!is_off)
+		err = pm_instance_disable(target->parts[last].instance);
 	if (err)
 		return err;
 	/* Nobody counts until the next one is on. A set without events knows its time by
@@ -68,7 +70,9 @@ int pm_target_switch(struct perfmon_session *session, struct pm_target *target,
 		end_slice(session, target, last);
 	make_active(session, target, next);
 	session->sets[next].runs++;
-	err = pm_target_enable_set(session, target);
+	/* Where all is off, the clock of the whole is so, too: what goes on has the set. */
+	if (!is_off)
+		err = pm_target_enable_set(session, target);
 	if (!reads_first)
 		end_slice(session, target, last);
 	return err;
