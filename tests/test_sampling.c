@@ -2,6 +2,7 @@
 /* Samples of a session: into a format, and into a log. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -1153,4 +1154,150 @@ Test(sampling, a_process_ends_with_its_last_thread)
 	NOT_UNDER_TSAN(
 		"the thread sanitizer has a thread of its own, which does not end");
 	cr_assert_eq(in_child(end_thread_with_session), 0);
+}
+/* --- shares ---------------------------------------------------------------------------- */
+
+/* Two instructions a round, and nothing else. */
+#ifdef __aarch64__
+#define ROUNDS(n)                                                                        \
+	do {                                                                             \
+		uint64_t rounds_ = (n);                                                  \
+		__asm__ __volatile__("1: subs %0, %0, #1\n\tb.ne 1b"                     \
+				     : "+r"(rounds_)                                     \
+				     :                                                   \
+				     : "cc", "memory");                                  \
+	} while (0)
+#elif defined(__x86_64__)
+#define ROUNDS(n)                                                                        \
+	do {                                                                             \
+		uint64_t rounds_ = (n);                                                  \
+		__asm__ __volatile__("1: subq $1, %0\n\tjne 1b"                          \
+				     : "+r"(rounds_)                                     \
+				     :                                                   \
+				     : "cc", "memory");                                  \
+	} while (0)
+#else
+#define ROUNDS(n)                                                                        \
+	for (volatile uint64_t rounds_ = (n); rounds_; rounds_--)                        \
+		;
+#endif
+
+#define PART_BYTES 128
+__attribute__((noinline, aligned(PART_BYTES))) static void small_part(uint64_t rounds)
+{
+	ROUNDS(rounds);
+}
+
+__attribute__((noinline, aligned(PART_BYTES))) static void large_part(uint64_t rounds)
+{
+	ROUNDS(rounds);
+}
+
+__attribute__((noinline, aligned(PART_BYTES))) static void behind_parts(void)
+{
+	__asm__ __volatile__("");
+}
+
+static bool is_in(uint64_t ip, void (*part)(uint64_t))
+{
+	return ip >= (uintptr_t)part && ip < (uintptr_t)part + PART_BYTES;
+}
+
+/* The shares of samples in visits that are shorter than a period: a function with a tenth of the
+ * instructions, which stands first, has a tenth of the samples, within three standard deviations;
+ * and the log has one record an overflow. */
+static void check_shares(uint64_t period, uint64_t mask)
+{
+	enum { VISITS = 30000, SMALL = 1000, LARGE = 9000 };
+	static const char path[] = "sampling.shares";
+	struct perfmon_buffer_argument argument = {.size = sizeof(argument),
+						   .buffer_size = 1 << 22};
+	struct perfmon_sampling sampling = {.size = sizeof(sampling),
+					    .format = PERFMON_FORMAT_DEFAULT,
+					    .data = &argument,
+					    .data_size = sizeof(argument)};
+	struct perfmon_overflow overflow = {.size = sizeof(overflow),
+					    .flags = PERFMON_OVERFLOW_SAMPLE |
+						     (mask ? PERFMON_OVERFLOW_RANDOM : 0),
+					    .short_reset = -period,
+					    .long_reset = -period,
+					    .random_mask = mask};
+	struct perfmon_session *session = session_with("instructions:u", 0);
+	struct perfmon_write first = {.value = -period};
+	struct perfmon_log_record record = {.size = sizeof(record)};
+	const struct perfmon_buffer *buffer;
+	uint64_t small = 0, large = 0, taken, lost, throttled, logged = 0, overflows;
+	struct perfmon_log *log;
+	const char *at, *end;
+	double sd;
+
+	OK(session, perfmon_overflow_program(session, 0, &overflow));
+	OK(session, perfmon_session_write(session, &first, 1, sizeof(first), 0));
+	OK(session, perfmon_sampling_set_up(session, &sampling));
+	OK(session, perfmon_sampling_log(session, path, -1, 0));
+	OK(session, perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0));
+	for (int visit = 0; visit < VISITS; visit++) {
+		OK(session, perfmon_session_start(session));
+		small_part(SMALL / 2);
+		large_part(LARGE / 2);
+		OK(session, perfmon_session_stop(session));
+	}
+	behind_parts();
+	OK(session, perfmon_sampling_counts(session, &taken, &lost));
+	OK(session, perfmon_sampling_throttled(session, &throttled));
+	OK(session, perfmon_overflow_last_reset(session, 0, NULL, &overflows));
+	buffer = buffer_of(session);
+	at = (const char *)buffer + buffer->header_size;
+	for (end = at + buffer->used; at < end;) {
+		const struct perfmon_buffer_sample *sample = (const void *)at;
+
+		small += is_in(sample->ip, small_part);
+		large += is_in(sample->ip, large_part);
+		at += sample->size;
+	}
+	OK(session, perfmon_sampling_tear_down(session));
+	perfmon_session_close(session);
+	cr_assert_eq(perfmon_log_open(&log, path, NULL, 0), 0);
+	while (perfmon_log_next(log, &record) > 0)
+		logged += record.type == PERFMON_LOG_TYPE_SAMPLE;
+	perfmon_log_close(log);
+	unlink(path);
+	if (throttled)
+		cr_skip_test("this kernel holds back events that overflow so often");
+	if (small + large < taken / 2)
+		cr_skip_test("this machine's samples are not where their events were");
+	cr_log_info("%llu and %llu of %llu samples, %llu lost", (unsigned long long)small,
+		    (unsigned long long)large, (unsigned long long)taken,
+		    (unsigned long long)lost);
+	cr_expect_eq(logged, taken);
+	cr_expect_eq(taken + lost, overflows);
+	cr_expect_gt(small + large, VISITS * (SMALL + LARGE) / 2 / (period + mask));
+	sd = sqrt((double)(small + large) * SMALL * LARGE) / (SMALL + LARGE);
+	cr_expect_leq(
+		fabs((double)small - (double)(small + large) * SMALL / (SMALL + LARGE)),
+		3 * sd, "%llu of %llu, 10 %% is true", (unsigned long long)small,
+		(unsigned long long)(small + large));
+}
+
+static bool counts_instructions(void)
+{
+	struct perfmon_session *session;
+	bool counts;
+
+	if (perfmon_session_create(&session, NULL, NULL, 0))
+		return false;
+	counts = perfmon_session_add_events(session, "instructions:u") >= 0 &&
+		 !perfmon_session_attach(session, PERFMON_TARGET_KIND_THREAD, 0);
+	perfmon_session_close(session);
+	return counts;
+}
+
+/* Row: PM-25, PM-26 */
+Test(sampling, parts_of_short_visits_have_their_shares)
+{
+	if (!counts_instructions())
+		cr_skip_test("this machine does not count instructions");
+	check_shares(20011, 0);
+	check_shares(20011, 8191);
+	check_shares(13001, 4095);
 }

@@ -28,9 +28,16 @@
 #include "core/session/sampling/sampling.h"
 #include "core/session/sets/sets.h"
 
-/* The kernel has no period shorter than this part of the one that is wanted: it would
- * write records at that rate until somebody looks. */
-#define SHORTEST_PART 8
+/* The kernel has no period shorter than a part of the one that is wanted: it would write records
+ * at that rate until somebody looks. But what would overflow before that part is over overflows
+ * later, so that the beginning of what follows a look gets too few samples. So the part is a 128th,
+ * or up to an eighth where so many records come until somebody looks. */
+#define SHORTEST_LOG2 7
+#define COARSER_MOST  4
+#define RECORDS_MANY  32
+#define RECORDS_FEW   8
+/* A fixed period that is this part of itself late goes on by itself. */
+#define LATE_PART 8
 
 static bool is_reached(uint64_t place, uint64_t goal)
 {
@@ -133,8 +140,19 @@ static int arm(struct perfmon_session *session, struct pm_target *target,
 	if (err)
 		return err;
 	arm->period = period;
+	arm->records = 0;
 	arm->from = pm_ring_head(&target->records->ring);
 	return 0;
+}
+
+/* Returns the shortest period for one of WANT, by the records that have come with the last. */
+static uint64_t shortest(struct pm_arm *its, uint64_t want)
+{
+	if (its->records > RECORDS_MANY && its->coarser < COARSER_MOST)
+		its->coarser++;
+	else if (its->records < RECORDS_FEW && its->coarser)
+		its->coarser--;
+	return want >> (SHORTEST_LOG2 - its->coarser);
 }
 
 int pm_overflow_written(struct perfmon_session *session, uint32_t i, uint64_t value)
@@ -176,6 +194,7 @@ bool pm_period_record(struct perfmon_session *session, struct pm_target *target,
 	if (!is_reached(place->start, its->from))
 		return false;
 	its->at += its->period;
+	its->records++;
 	/* Set back by an overflow at the very same instruction: both have overflowed. */
 	if (pm_period_is_moved(its->fit) && its->moved_by.end == place->start &&
 	    its->moved_by.ip == place->ip) {
@@ -308,8 +327,10 @@ void pm_period_throttled(struct perfmon_session *session, const struct pm_target
 
 		if (reg->set == set &&
 		    counters[reg->planned].leader == counters[counter].leader &&
-		    !pm_is_software(counters[reg->planned].event))
+		    !pm_is_software(counters[reg->planned].event)) {
 			reg->value_flags |= PERFMON_VALUE_THROTTLED;
+			pm_arm_of(target, reg)->coarser = COARSER_MOST;
+		}
 	}
 }
 
@@ -317,7 +338,7 @@ static int finish(struct perfmon_session *session, struct pm_target *target,
 		  struct pm_register *reg)
 {
 	struct pm_arm *its = pm_arm_of(target, reg);
-	uint64_t count, left, period, want;
+	uint64_t count, left, period, want, least;
 	int err = count_on(target, reg, &count);
 
 	if (err)
@@ -349,16 +370,17 @@ static int finish(struct perfmon_session *session, struct pm_target *target,
 		return 0;
 	period = left = its->next - count;
 	want = pm_period_for(reg->overflow.last_reset);
+	least = shortest(its, want);
 	its->at = count;
 	if (!pm_notifies(reg) && left < want) {
 		its->late = true;
 		if (!pm_reset_is_random(reg) && !meets_others(session, reg) &&
-		    want - left <= want / SHORTEST_PART) {
+		    want - left <= want / LATE_PART) {
 			/* It goes on by itself from here, a little late. */
 			period = want;
 			its->at = its->next - want;
-		} else if (left < want / SHORTEST_PART && !is_cheap(target, reg)) {
-			period = want / SHORTEST_PART;
+		} else if (left < least && !is_cheap(target, reg)) {
+			period = least;
 		}
 	}
 	return arm(session, target, reg, period);
