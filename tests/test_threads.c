@@ -297,7 +297,9 @@ static void cover_storms(const struct kind *kind, unsigned int times)
 
 	if (!may_open())
 		return;
-	for (unsigned int i = 0; i < times; i++) {
+	/* On a busy machine none may be created in that moment. */
+	for (unsigned int i = 0; i < times || (!older && !inherited && i < 20 * times);
+	     i++) {
 		struct pm_threads_result result = cover_storm(kind, 20 + 13 * i % 200);
 
 		inherited += result.inherited;

@@ -17,6 +17,9 @@
  * that found nothing else: what it was created without would have to be passed on, from
  * one short-lived thread to the next, past each of them. */
 #define QUIET_LOOKS 16
+/* What a thread has inherited from events that were closed holds its breakpoints until the kernel
+ * frees it, so long at most. */
+#define FREED_MS 20
 
 static const char no_probe[] =
 	"new threads appeared during the attach, and no hardware breakpoints are free to "
@@ -38,6 +41,7 @@ static void close_all(struct scan *scan)
 	for (size_t i = 0; i < scan->count; i++)
 		pm_threads_close(scan, &scan->threads[i]);
 	scan->learned = false;
+	scan->closed = true;
 	scan->orphans = 0;
 }
 
@@ -91,6 +95,12 @@ static int open_thread(struct scan *scan, struct scan_thread *thread)
 {
 	int err = pm_threads_open(scan, thread);
 
+	for (int ms = 0; err == -ENOSPC && scan->closed && ms < FREED_MS; ms++) {
+		pm_kernel_poll_many(NULL, 0, 1);
+		if (scan->diag)
+			pm_diag_clear(scan->diag);
+		err = pm_threads_open(scan, thread);
+	}
 	switch (err) {
 	case 0:
 		return 1;
