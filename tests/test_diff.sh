@@ -296,8 +296,12 @@ if counted instructions:u; then
 	exact_runs b 3 instructions:u 10000
 	try "and in repeated runs" diff_says 1 "exact" --only instructions:u "$here/a.1" "$here/a.2" "$here/a.3" -- \
 		"$here/more.1" "$here/more.2" "$here/more.3"
-	try "where equal programs stay equal" diff_says 4 "0 more, 0 less" "$here/a.1" "$here/a.2" "$here/a.3" -- \
-		"$here/b.1" "$here/b.2" "$here/b.3"
+	# Times may be open, or, on a machine that does nothing else, the same.
+	equal() {
+		diff_says 4 "0 more, 0 less" "$here/a.1" "$here/a.2" "$here/a.3" -- "$here/b.1" "$here/b.2" "$here/b.3" ||
+			diff_says 0 "0 more, 0 less" "$here/a.1" "$here/a.2" "$here/a.3" -- "$here/b.1" "$here/b.2" "$here/b.3"
+	}
+	try "where equal programs stay equal" equal
 	exact_runs threads 2 instructions:u 10000 20 3
 	exact_runs more_threads 2 instructions:u 10300 20 3
 	try "single runs of threads are left open" diff_says 4 "one run of several threads" --only instructions:u \
