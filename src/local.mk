@@ -20,6 +20,7 @@ pminclude_HEADERS = \
 	include/perfmon/sampling.h \
 	include/perfmon/session.h \
 	include/perfmon/set.h \
+	include/perfmon/team.h \
 	include/perfmon/control.h \
 	include/perfmon/cpuwide.h \
 	include/perfmon/value.h \
@@ -106,13 +107,14 @@ libperfmon_core_la_SOURCES = \
 	src/core/regions/aggregate.c src/core/regions/aggregate.h src/core/regions/cost.c \
 	src/core/regions/cost.h src/core/regions/calls.c src/core/regions/configure.c \
 	src/core/regions/exclude.c src/core/regions/exclude.h src/core/regions/exit.c src/core/regions/exit.h \
+	src/core/regions/handed.c src/core/regions/handed.h \
 	src/core/regions/merge_call.c src/core/regions/names.c src/core/regions/names.h \
 	src/core/regions/paths.c src/core/regions/paths.h src/core/regions/plan.c src/core/regions/plan.h \
 	src/core/regions/recycle.c src/core/regions/recycle.h src/core/regions/regions.h \
 	src/core/regions/registry.c src/core/regions/registry.h src/core/regions/report_call.c \
 	src/core/regions/setup.c src/core/regions/setup.h src/core/regions/slow.c src/core/regions/slow.h \
-	src/core/regions/stale.c src/core/regions/stride.c src/core/regions/stride.h \
-	src/core/regions/state.c src/core/regions/state.h src/core/regions/thread.c \
+	src/core/regions/stale.c src/core/regions/stale.h src/core/regions/stride.c src/core/regions/stride.h \
+	src/core/regions/state.c src/core/regions/state.h src/core/regions/team.c src/core/regions/team.h src/core/regions/thread.c \
 	src/core/regions/thread.h src/core/regions/unmatched.c src/core/regions/unmatched.h \
 	src/core/samples/format.c src/core/samples/format.h src/core/samples/format_default.c \
 	src/core/samples/log_decode.c src/core/samples/log_format.h src/core/samples/log_head.c \

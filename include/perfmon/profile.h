@@ -236,7 +236,10 @@ int perfmon_profile_get_thread(const struct perfmon_profile *profile, uint32_t i
  * with the nodes below them. */
 enum perfmon_profile_node_kind {
 	PERFMON_PROFILE_NODE_KIND_THREAD, /* node 0: the thread itself */
-	PERFMON_PROFILE_NODE_KIND_REGION
+	PERFMON_PROFILE_NODE_KIND_REGION,
+	/* A path that the thread adopted (perfmon/team.h), beside that of its own visits: it has
+	 * no visits, and its values are the sums of the nodes below it. */
+	PERFMON_PROFILE_NODE_KIND_ADOPTED
 };
 
 /* A path of a thread: a region below another node. Grows at its end. The string lasts

@@ -347,6 +347,12 @@ struct perfmon_profile_count {
 /* In flags, of a sum over threads: the stride of some of them measured no visit. How far
  * off the totals may be is not known. */
 #define PERFMON_PROFILE_NODE_UNMEASURED 1u
+/*
+ * The node is of a path that the thread has adopted from another one (perfmon/team.h): no visit has
+ * begun in it, and it stands beside the node of the thread's own visits, if there is one. Its times
+ * and counts are 0 in the profile, and in a reader the sums of the nodes below it.
+ */
+#define PERFMON_PROFILE_NODE_ADOPTED 2u
 
 /*
  * One path of one thread: a region below a node. Nodes of a thread are numbered from 1,
@@ -374,7 +380,7 @@ struct perfmon_profile_node {
 	uint64_t off_cpu_ns; /* of the time, the part off the CPU, where pages tell */
 	uint32_t parent;
 	uint32_t region;
-	uint32_t flags; /* PERFMON_PROFILE_NODE_UNMEASURED */
+	uint32_t flags; /* PERFMON_PROFILE_NODE_UNMEASURED, _ADOPTED */
 	/* These stay at UINT32_MAX once they have come there. */
 	uint32_t fallback_reads; /* visits with a read(2) in place of a register read */
 	uint32_t retries;    /* visits in which a page had moved and was read anew, also

@@ -34,6 +34,22 @@
 
 _Static_assert(PM_KEY *PM_KEY_INVERSE == 1, "keys can be taken apart");
 
+/*
+ * A path that a thread has adopted (perfmon/team.h) has nodes of its own, in which no visit begins,
+ * beside those that the thread visits: their keys have this bit in the region's id. The frame of an
+ * adoption has this region key, which no END has, and in `cpu` the path's depth, its number
+ * from the bit PM_ADOPTED_PATH on, and PM_ADOPTED_APART if what is open further out has nothing of
+ * what follows. `start` and the counters are of the adoption then.
+ */
+#define PM_ADOPTED	   UINT32_C(0x80000000)
+#define PM_ADOPTED_KEY	   PM_REGION_KEY(PM_ADOPTED)
+#define PM_ADOPTED_PATH	   16
+#define PM_ADOPTED_APART   (UINT64_C(1) << 62)
+#define PM_ADOPTED_UNKNOWN (UINT64_C(1) << 61) /* the counters could not be read then */
+
+/* The number of paths that a thread finds again at once when it adopts or hands them on. */
+#define PM_ADOPTED_CACHE 16
+
 /* For this many visits below the deepest level the keys of their regions are kept. Still
  * deeper visits are only counted. */
 #define PM_OVERFLOW_KEYS 1024
@@ -49,6 +65,18 @@ struct pm_path_entry {
 	uint64_t path_key; /* the node's, for its own children */
 	uint32_t number;   /* the node's */
 	uint32_t depth;
+};
+
+/* An adopted path, and one that was handed on. */
+struct pm_adopted {
+	uint64_t path; /* the token's, and 1 */
+	uint64_t path_key;
+	struct perfmon_profile_node *node;
+	uint64_t depth;
+};
+struct pm_handed_on {
+	uint64_t path_key;
+	uint64_t path;
 };
 
 struct pm_frame_counter {
@@ -88,6 +116,10 @@ struct pm_frame {
 	struct pm_frame_counter counter[];
 };
 
+/* A path has at most PERFMON_PROFILE_DEPTH_MAX levels, also one that goes on from an adopted path. So
+ * that many frames fit behind an adoption that is no deeper. */
+#define PM_FRAMES (2 * PERFMON_PROFILE_DEPTH_MAX + 2)
+
 /* Marks a visit that a stride skips, instead of a CPU number. */
 #define PM_FRAME_SKIPPED UINT64_MAX
 
@@ -122,6 +154,8 @@ struct pm_thread_block {
 	uint32_t time_view;
 	struct perfmon_region **name_cache; /* PM_NAME_CACHE of them */
 	uint64_t *overflow_key;		    /* PM_OVERFLOW_KEYS of them */
+	struct pm_adopted *adopted;	    /* PM_ADOPTED_CACHE of them, */
+	struct pm_handed_on *handed_on;	    /* and of these */
 	struct perfmon_counter_view view[];
 };
 

@@ -119,6 +119,67 @@ static void add_fields(struct perfmon_profile_node *to, const struct pm_node_par
 		add_stride(pm_node_stride(to, part->columns), part);
 }
 
+/* Returns how many visits each of those that the sums of NODE hold stands for. */
+static double worth_of(const struct perfmon_profile_node *node, uint32_t columns)
+{
+	const struct perfmon_profile_stride *stride = pm_node_stride(node, columns);
+	uint64_t measured = pm_snapshot_visits(node);
+
+	if (!measured)
+		return 1;
+	return (double)pm_plus(measured, stride->skipped) /
+	       (double)(stride->weight ? stride->weight : measured);
+}
+
+static uint64_t times(uint64_t value, double worth)
+{
+	double product = (double)value * worth + 0.5;
+
+	if (worth == 1)
+		return value;
+	return product < 0x1p64 ? (uint64_t)product : UINT64_MAX;
+}
+
+static void add_below(struct perfmon_profile_node *to,
+		      const struct perfmon_profile_node *node, uint32_t columns,
+		      bool strided)
+{
+	double worth = strided ? worth_of(node, columns) : 1;
+
+	PLUS(to->time_ticks, times(node->time_ticks, worth));
+	PLUS(to->off_cpu_ns, times(node->off_cpu_ns, worth));
+	for (uint32_t i = 0; i < columns; i++) {
+		PLUS(to->count[i].sum, times(node->count[i].sum, worth));
+		PLUS(to->count[i].lost_ns, times(node->count[i].lost_ns, worth));
+	}
+}
+
+void pm_adopted_sum(struct perfmon_profile_node *(*at)(const void *thread,
+						       uint32_t number),
+		    const void *thread, uint32_t count, uint32_t columns, bool strided)
+{
+	for (uint32_t n = 2; n <= count; n++) {
+		struct perfmon_profile_node *node = at(thread, n);
+
+		if (!(node->flags & PERFMON_PROFILE_NODE_ADOPTED))
+			continue;
+		PM_PUT(node->time_ticks, 0);
+		PM_PUT(node->off_cpu_ns, 0);
+		for (uint32_t i = 0; i < columns; i++) {
+			PM_PUT(node->count[i].sum, 0);
+			PM_PUT(node->count[i].lost_ns, 0);
+		}
+	}
+	/* Parents have lower numbers. */
+	for (uint32_t n = count; n > 1; n--) {
+		struct perfmon_profile_node *node = at(thread, n);
+		struct perfmon_profile_node *parent = at(thread, node->parent);
+
+		if (parent->flags & PERFMON_PROFILE_NODE_ADOPTED)
+			add_below(parent, node, columns, strided);
+	}
+}
+
 /* Returns the sequence of the sum: even, and twice the visits of both. */
 static uint64_t sequence_of_both(uint64_t to, const struct pm_node_part *part)
 {

@@ -29,6 +29,14 @@ struct pm_node_part {
 void pm_node_add(struct perfmon_profile_node *to, const struct pm_node_part *part);
 void pm_node_add_shared(struct perfmon_profile_node *to, const struct pm_node_part *part);
 
+/*
+ * Sets the times and counts of adopted nodes to the sums of the nodes below them. AT returns node
+ * NUMBER, from 1 to COUNT, of THREAD, whose nodes have COLUMNS counts and, if STRIDED, strides.
+ */
+void pm_adopted_sum(struct perfmon_profile_node *(*at)(const void *thread,
+						       uint32_t number),
+		    const void *thread, uint32_t count, uint32_t columns, bool strided);
+
 static inline uint64_t pm_plus(uint64_t a, uint64_t b)
 {
 	return a + b < a ? UINT64_MAX : a + b;

@@ -344,6 +344,15 @@ static uint32_t marks_of(const struct perfmon_profile_node *node, bool sampled,
 	       (node->defects ? PERFMON_PROFILE_NODE_DEFECT : 0);
 }
 
+static uint32_t node_kind(const struct perfmon_profile_node *node)
+{
+	if (!node->parent)
+		return PERFMON_PROFILE_NODE_KIND_THREAD;
+	return node->flags & PERFMON_PROFILE_NODE_ADOPTED
+		       ? PERFMON_PROFILE_NODE_KIND_ADOPTED
+		       : PERFMON_PROFILE_NODE_KIND_REGION;
+}
+
 PM_EXPORT int perfmon_profile_get_node(const struct perfmon_profile *profile,
 				       uint32_t thread, uint32_t index,
 				       struct perfmon_profile_node_info *node)
@@ -374,8 +383,7 @@ PM_EXPORT int perfmon_profile_get_node(const struct perfmon_profile *profile,
 		.measured = pm_snapshot_visits(from),
 		.weight = stride && stride->weight ? stride->weight
 						   : pm_snapshot_visits(from),
-		.kind = index ? PERFMON_PROFILE_NODE_KIND_REGION
-			      : PERFMON_PROFILE_NODE_KIND_THREAD,
+		.kind = node_kind(from),
 		.off_cpu_ns = from->off_cpu_ns,
 	};
 	time_ns = pm_snapshot_ns(s, (double)from->time_ticks);

@@ -35,10 +35,11 @@ static struct added added_by(const struct perfmon_profile_cost *cost,
 /* Adds what the node with VALUE and ADDED has to the sums of its parent, PARENT. Values of
  * all visits are SHARE times those of the measured ones. */
 static void add_up(struct pm_reader_sum *own, struct pm_reader_sum *parent, double value,
-		   struct added added, double share)
+		   struct added added, double share, bool is_adopted)
 {
 	parent->below += value * share;
-	parent->bias += added.around * share + own->bias;
+	/* An adopted path has nothing of what is around the visits below it. */
+	parent->bias += (is_adopted ? added.inside : added.around) * share + own->bias;
 }
 
 /* Turns OWN, which holds sums of all visits of the nodes below, into sums of the visits that
@@ -86,7 +87,9 @@ static void add_node(const struct pm_snapshot *snapshot,
 		} else {
 			value = (double)node->off_cpu_ns;
 		}
-		add_up(&own[q], &parent[q], value, added, share);
+		add_up(&own[q], &parent[q], value, added, share,
+		       pm_snapshot_node(thread, node->parent)->flags &
+			       PERFMON_PROFILE_NODE_ADOPTED);
 		finish(&own[q], added.inside, share);
 	}
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/profile/node.h"
 #include "core/profile/walk.h"
 
 /* After this many walks a snapshot is returned although threads still end. */
@@ -184,6 +185,11 @@ int pm_snapshot_take(const void *base, size_t size, struct pm_snapshot **out,
 	return pm_snapshot_take_as(base, size, 0, out, diag);
 }
 
+static struct perfmon_profile_node *node_at(const void *thread, uint32_t number)
+{
+	return pm_snapshot_node(thread, number);
+}
+
 static int take(const void *base, size_t size, unsigned int flags,
 		const struct pm_snapshot_file *file, struct pm_snapshot **out,
 		struct pm_diag *diag)
@@ -217,6 +223,11 @@ static int take(const void *base, size_t size, unsigned int flags,
 	if (err)
 		return err;
 	s->walks = walked;
+	for (uint32_t t = 0; t < s->thread_count; t++)
+		pm_adopted_sum(node_at, &s->threads[t], s->threads[t].node_count,
+			       s->threads[t].record.counters,
+			       s->threads[t].record.flags &
+				       PERFMON_PROFILE_THREAD_STRIDE);
 	if (changed)
 		pm_snapshot_problem(
 			s, "%s: some may be missing or counted twice",

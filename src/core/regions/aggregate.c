@@ -104,12 +104,15 @@ static int find_paths(struct pm_aggregate *aggregate,
 	for (number = 2; number <= source->node_count; number++) {
 		const struct perfmon_profile_node *node = pm_thread_node(source, number);
 		uint32_t parent = targets[node->parent];
-		uint64_t key = PM_PATH_KEY(parent) + PM_REGION_KEY(node->region);
+		uint32_t region =
+			node->region |
+			(node->flags & PERFMON_PROFILE_NODE_ADOPTED ? PM_ADOPTED : 0);
+		uint64_t key = PM_PATH_KEY(parent) + PM_REGION_KEY(region);
 		struct pm_path_entry *entry = pm_thread_path(&aggregate->block, key);
 
 		if (!entry)
-			entry = pm_thread_add_path(&aggregate->thread, parent,
-						   node->region, key, 1);
+			entry = pm_thread_add_path(&aggregate->thread, parent, region,
+						   key, 1);
 		if (!entry)
 			return -1;
 		targets[number] = entry->number;
@@ -123,6 +126,8 @@ static void add_nodes(struct pm_aggregate *aggregate,
 {
 	struct pm_node_part part = {.columns = source->counters, .ratio = 1};
 
+	pm_adopted_sum(pm_thread_node_at, source, source->node_count, source->counters,
+		       pm_region_general.stride);
 	for (uint32_t number = 1; number <= source->node_count; number++) {
 		part.node = pm_thread_node(source, number);
 		if (pm_region_general.stride)

@@ -25,6 +25,11 @@ struct perfmon_profile_node *pm_thread_node(const struct perfmon_profile_thread 
 							       nodes->node_size);
 }
 
+struct perfmon_profile_node *pm_thread_node_at(const void *record, uint32_t number)
+{
+	return pm_thread_node(record, number);
+}
+
 /* Returns the size of one node with COUNTERS counters, in bytes. */
 static uint32_t node_size(uint32_t counters)
 {
@@ -174,7 +179,8 @@ struct pm_path_entry *pm_thread_add_path(struct pm_thread *thread, uint32_t pare
 	/* The memory may have been another thread's. */
 	pm_recycle_wipe(node, (char *)node + thread->nodes->node_size);
 	PM_PUT(node->parent, parent);
-	PM_PUT(node->region, region);
+	PM_PUT(node->region, region & ~PM_ADOPTED);
+	PM_PUT(node->flags, region & PM_ADOPTED ? PERFMON_PROFILE_NODE_ADOPTED : 0);
 	/* A new minimum or maximum is extra work at unpredictable times. With exact
 	 * counts they are not kept, and snapshots take them from the histogram. */
 	PM_PUT(node->time_min, pm_exclude_is_exact() ? 0 : UINT64_MAX);

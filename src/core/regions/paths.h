@@ -8,8 +8,8 @@
 #include "core/regions/thread.h"
 #include "fastpath/fastpath.h"
 
-/* Adds a node of the calling thread for REGION (an id) below number PARENT, at DEPTH, and
- * enters it in the table of paths. Returns NULL without memory. The stack is closed. */
+/* Adds a node of the calling thread for REGION (an id, and PM_ADOPTED if so) below number PARENT,
+ * at DEPTH, and enters it in the table of paths. Returns NULL without memory. The stack is closed. */
 struct pm_path_entry *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
 					 uint32_t region, uint64_t key, uint32_t depth);
 
@@ -25,6 +25,9 @@ struct pm_path_entry *pm_thread_path(struct pm_thread_block *block, uint64_t key
 /* Returns node NUMBER (from 1) of a thread's record. */
 struct perfmon_profile_node *pm_thread_node(const struct perfmon_profile_thread *record,
 					    uint32_t number);
+
+/* The same for pm_adopted_sum(). */
+struct perfmon_profile_node *pm_thread_node_at(const void *record, uint32_t number);
 
 /* Returns the flags of a thread's record. */
 static inline uint32_t pm_thread_flags(void)

@@ -21,6 +21,7 @@
 #include "core/regions/recycle.h"
 #include "core/regions/registry.h"
 #include "core/regions/state.h"
+#include "core/regions/team.h"
 #include "core/regions/thread.h"
 #include "core/regions/unmatched.h"
 #include "core/report/model/metric.h"
@@ -189,7 +190,8 @@ __attribute__((constructor)) static void stay_loaded(void)
 /* The open visits of the forking thread, which its child begins again. */
 static struct {
 	uint32_t count;
-	uint64_t key[PERFMON_PROFILE_DEPTH_MAX];
+	uint64_t key[PM_FRAMES];
+	uint64_t adopted[PM_FRAMES]; /* the path's number, where that is an adoption */
 } open_at_fork;
 
 /*
@@ -216,8 +218,12 @@ static void before_fork(void)
 		return;
 	for (frame = pm_frame_at(block->frames, block->frame_size, 1);
 	     frame != block->top; frame = pm_frame_at((struct pm_frame *)(uintptr_t)frame,
-						      block->frame_size, 1))
+						      block->frame_size, 1)) {
+		open_at_fork.adopted[open_at_fork.count] =
+			(frame->cpu & ~(PM_ADOPTED_APART | PM_ADOPTED_UNKNOWN)) >>
+			PM_ADOPTED_PATH;
 		open_at_fork.key[open_at_fork.count++] = frame->region_key;
+	}
 }
 
 static void forget_thread(struct pm_registry_thread *thread)
@@ -248,12 +254,16 @@ static void in_child(bool prepared)
 	if (pm_regions.phase == PM_REGIONS_READY)
 		pm_regions_set_phase(PM_REGIONS_NEW);
 	pm_registry_forget(forget_thread);
+	pm_team_forget();
 	if (!open_at_fork.count || !perfmon_region_begin_armed)
 		return;
 	for (i = 0; i < open_at_fork.count; i++) {
 		struct perfmon_region region = {.key = open_at_fork.key[i], .name = NULL};
 
-		perfmon_region_begin_armed(&region);
+		if (region.key == PM_ADOPTED_KEY)
+			pm_team_adopt(open_at_fork.adopted[i]);
+		else
+			perfmon_region_begin_armed(&region);
 	}
 }
 

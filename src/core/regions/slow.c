@@ -49,11 +49,19 @@ static void count_lost(uint64_t *lost)
 	__atomic_fetch_add(lost, 1, __ATOMIC_RELAXED);
 }
 
-static uint32_t frame_depth(const struct pm_thread_block *block,
-			    const struct pm_frame *frame)
+uint32_t pm_slow_depth(const struct pm_thread_block *block, const struct pm_frame *frame)
 {
-	return (uint32_t)(((const char *)frame - (const char *)block->frames) /
-			  block->frame_size);
+	struct pm_frame *at = (struct pm_frame *)(uintptr_t)frame;
+	uint32_t depth = 0;
+
+	while (at != block->frames) {
+		at = pm_frame_at(at, block->frame_size, -1);
+		if (at != block->frames && at->region_key == PM_ADOPTED_KEY)
+			return depth + 1 +
+			       (uint32_t)(at->cpu & ((1u << PM_ADOPTED_PATH) - 1));
+		depth++;
+	}
+	return depth;
 }
 
 /* --- visits below the deepest level -------------------------------------------------- */
@@ -95,6 +103,8 @@ static bool overflow_pop(struct pm_thread_block *block, uint64_t key)
 	}
 	while (frame != block->frames) {
 		frame = pm_frame_at(frame, block->frame_size, -1);
+		if (frame->region_key == PM_ADOPTED_KEY)
+			break;
 		if (frame->region_key == key) {
 			block->overflow = 0;
 			return false;
@@ -222,9 +232,7 @@ bool pm_slow_reopen(struct pm_thread_block *block)
 	return true;
 }
 
-/* Closes the open stack of BLOCK for this call and returns its top. Drops visits that are
- * open since before regions were disarmed. */
-static struct pm_frame *close_stack(struct pm_thread_block *block)
+struct pm_frame *pm_slow_close(struct pm_thread_block *block)
 {
 	struct pm_frame *frame = block->top;
 
@@ -271,7 +279,7 @@ struct perfmon_region *pm_region_begin_closed(struct perfmon_region *region)
 		block->overflow = 0;
 		block->top = block->full_top;
 	}
-	return pm_region_begin_missing(block, close_stack(block), region);
+	return pm_region_begin_missing(block, pm_slow_close(block), region);
 }
 
 bool pm_slow_ends(const char *name)
@@ -306,7 +314,7 @@ struct perfmon_region *pm_region_end_closed(struct perfmon_region *region)
 		if (!further_out)
 			return NULL;
 	}
-	frame = close_stack(block);
+	frame = pm_slow_close(block);
 	return pm_region_end_other(block, pm_frame_at(frame, block->frame_size, -1),
 				   region);
 }
@@ -375,7 +383,7 @@ static bool find_path(struct pm_thread_block *block, struct pm_frame *frame,
 {
 	struct perfmon_profile_thread *record = block->thread->record;
 	const struct pm_frame *parent = pm_frame_at(frame, block->frame_size, -1);
-	uint32_t depth = frame_depth(block, frame);
+	uint32_t depth = pm_slow_depth(block, frame);
 	uint64_t region_key = PM_GET(region->key), *lost = NULL;
 	struct pm_exclude exclude;
 
@@ -440,9 +448,10 @@ static bool find_visit(struct pm_thread_block *block, struct pm_frame *frame,
 		region_key = PM_GET(region->key);
 	else if (!pm_region_is_registered(region_key))
 		region_key = pm_region_known_key(region);
-	while (found != block->frames && found->region_key != region_key)
+	while (found != block->frames && found->region_key != region_key &&
+	       found->region_key != PM_ADOPTED_KEY)
 		found = pm_frame_at(found, block->frame_size, -1);
-	if (found == block->frames) {
+	if (found == block->frames || found->region_key == PM_ADOPTED_KEY) {
 		PM_ADD(block->thread->record->unmatched_ends, 1);
 		pm_unmatched_count(pm_region_name(region), block, frame);
 		block->in_slow = 0;
@@ -471,9 +480,10 @@ struct pm_frame *pm_region_resync(struct pm_thread_block *block, struct pm_frame
 {
 	struct pm_frame *first = pm_frame_at(block->frames, block->frame_size, 1);
 
-	PM_ADD(block->thread->record->lost_other, frame_depth(block, frame) - 1);
 	while (frame != first) {
 		frame = pm_frame_at(frame, block->frame_size, -1);
+		if (frame->region_key != PM_ADOPTED_KEY)
+			PM_ADD(block->thread->record->lost_other, 1);
 		PM_PUT(frame->node, NULL);
 	}
 	block->arm_generation = PM_GET(pm_region_general.generation);

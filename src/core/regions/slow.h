@@ -27,4 +27,11 @@ bool pm_slow_ends(const char *name);
  * will: a signal handler has left it by siglongjmp(3). */
 bool pm_slow_reopen(struct pm_thread_block *block);
 
+/* Closes the open stack of BLOCK for this call and returns its top. Drops visits that are
+ * open since before regions were disarmed. */
+struct pm_frame *pm_slow_close(struct pm_thread_block *block);
+
+/* Returns the level of the path of a visit at FRAME; adopted levels count. */
+uint32_t pm_slow_depth(const struct pm_thread_block *block, const struct pm_frame *frame);
+
 #endif

@@ -5,6 +5,8 @@
  * overflowed, or events were multiplexed), a counter has no readable page, or it is not
  * open.
  */
+#include "core/regions/stale.h"
+
 #include "core/kernel/clock.h"
 #include "core/regions/state.h"
 #include "core/regions/thread.h"
@@ -32,12 +34,7 @@ struct one {
 	uint64_t enabled_ns;
 };
 
-/*
- * Saves the values of the views that END will need into the frames up to TOP that began
- * in the current epoch, and advances the epoch. This must come before any view is
- * refreshed.
- */
-static void save_views(struct pm_thread_block *block, struct pm_frame *top)
+void pm_stale_save(struct pm_thread_block *block, struct pm_frame *top)
 {
 	struct pm_frame *frame = top;
 	uint32_t i;
@@ -142,7 +139,7 @@ void pm_region_begin_stale(struct pm_thread_block *block, struct pm_frame *frame
 
 	block->in_slow = 1;
 	frame->epoch = 0;
-	save_views(block, pm_frame_at(frame, block->frame_size, -1));
+	pm_stale_save(block, pm_frame_at(frame, block->frame_size, -1));
 	for (tries = 0; tries < TRIES && refresh(block, &whole); tries++) {
 		frame->start = pm_clock_ticks();
 		if (sample_all(block, frame)) {
@@ -247,7 +244,7 @@ void pm_region_end_stale(struct pm_thread_block *block, struct pm_frame *frame)
 
 	block->in_slow = 1;
 	ticks = pm_clock_ticks();
-	save_views(block, frame);
+	pm_stale_save(block, frame);
 	read_whole(block, ticks, &end);
 	known = same_plan ? end.known & ~frame->unknown : 0;
 	/* A clock that differs between CPUs may have gone backwards. */

@@ -106,13 +106,15 @@ static int make_block(uint32_t counters, struct pm_thread_block **out, size_t *s
 				64);
 	size_t entries = cache + PM_NAME_CACHE * sizeof(struct perfmon_region *);
 	size_t frames = entries + (sizeof(struct pm_path_entry) << ENTRIES_FIRST_LOG2);
-	size_t overflow =
-		frames + (PERFMON_PROFILE_DEPTH_MAX + 2) * pm_frame_size(counters);
+	size_t overflow = frames + PM_FRAMES * pm_frame_size(counters);
+	size_t adopted = overflow + PM_OVERFLOW_KEYS * sizeof(uint64_t);
+	size_t handed_on = adopted + PM_ADOPTED_CACHE * sizeof(struct pm_adopted);
 	struct pm_thread_block *block;
 	void *memory;
 	int err;
 
-	*size = round_up(overflow + PM_OVERFLOW_KEYS * sizeof(uint64_t), page);
+	*size = round_up(handed_on + PM_ADOPTED_CACHE * sizeof(struct pm_handed_on),
+			 page);
 	err = pm_kernel_mmap(&memory, *size, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (err)
@@ -131,6 +133,8 @@ static int make_block(uint32_t counters, struct pm_thread_block **out, size_t *s
 	block->entry_shift = 64 - ENTRIES_FIRST_LOG2;
 	block->frames = (struct pm_frame *)(void *)((char *)memory + frames);
 	block->overflow_key = (uint64_t *)(void *)((char *)memory + overflow);
+	block->adopted = (struct pm_adopted *)(void *)((char *)memory + adopted);
+	block->handed_on = (struct pm_handed_on *)(void *)((char *)memory + handed_on);
 	block->epoch = PM_EPOCH(1) + 1;
 	block->time_view = counters;
 	block->cpu = cpu_pointer();

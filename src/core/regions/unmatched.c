@@ -45,6 +45,8 @@ static size_t place_of(const struct pm_thread_block *block, const struct pm_fram
 	place[0] = '\0';
 	while (block && at != frame) {
 		at = pm_frame_at(at, block->frame_size, 1);
+		if (at->region_key == PM_ADOPTED_KEY)
+			continue;
 		if (used)
 			used = append(place, used, PLACE_MOST, " > ");
 		used = append(place, used, PLACE_MOST,

@@ -11,6 +11,9 @@
 /* Clocks whose rates differ by less are one clock to a histogram, whose bins double. */
 #define SAME_CLOCK 0.01
 
+/* In a path's region: the path is an adopted one, beside those that are visited. */
+#define ADOPTED UINT32_C(0x80000000)
+
 static void add(uint64_t *to, uint64_t value)
 {
 	*to = pm_plus(*to, value);
@@ -227,12 +230,15 @@ static int thread_add(struct pm_merge *merge, const struct pm_snapshot_thread *f
 	path_of[1] = 0;
 	for (uint32_t n = 2; n <= from->node_count; n++) {
 		struct pm_snapshot_thread *to = &merge->sum->threads[t];
-		uint32_t path;
+		uint32_t path, region;
 
 		part.node = pm_snapshot_node(from, n);
+		region = region_map[part.node->region];
+		if (part.node->flags & PERFMON_PROFILE_NODE_ADOPTED)
+			region |= ADOPTED;
 		part.stride = pm_snapshot_stride(from, part.node);
 		err = pm_merge_number(merge, &merge->paths, path_of[part.node->parent],
-				      region_map[part.node->region], &path);
+				      region, &path);
 		if (!err && path >= to->node_count)
 			err = nodes_grow(merge, t, path + 1);
 		if (err)
@@ -303,7 +309,9 @@ int pm_merge_nodes_end(struct pm_merge *merge)
 			struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
 
 			node->parent = merge->paths.path[n - 1].parent + 1;
-			node->region = merge->paths.path[n - 1].region;
+			node->region = merge->paths.path[n - 1].region & ~ADOPTED;
+			if (merge->paths.path[n - 1].region & ADOPTED)
+				node->flags |= PERFMON_PROFILE_NODE_ADOPTED;
 		}
 		thread->record.node_count = thread->node_count;
 	}

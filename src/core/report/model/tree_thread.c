@@ -41,6 +41,11 @@ static struct share share_of(const struct pm_snapshot_thread *thread,
 	return share;
 }
 
+static bool is_adopted(const struct perfmon_profile_node *node)
+{
+	return node->flags & PERFMON_PROFILE_NODE_ADOPTED;
+}
+
 static uint64_t scaled(uint64_t value, double weight)
 {
 	double product = (double)value * weight + 0.5;
@@ -137,6 +142,17 @@ static struct weight weight_of_node(const struct pm_report_model *model,
 	return weight;
 }
 
+/* A thread that has a path in its own visits and adopted is counted once. */
+static bool is_counted(struct pm_report_node *to, const struct pm_report_model *model,
+		       const struct pm_snapshot_thread *thread)
+{
+	uint64_t place = (uint64_t)(thread - model->snapshot->threads) + 1;
+	bool counted = to->last_thread == place;
+
+	to->last_thread = place;
+	return counted;
+}
+
 static void node_add(const struct pm_report_model *model, struct pm_report_node *to,
 		     const struct pm_snapshot_thread *thread,
 		     const struct perfmon_profile_node *from)
@@ -144,11 +160,12 @@ static void node_add(const struct pm_report_model *model, struct pm_report_node 
 	struct share share = share_of(thread, from);
 	struct weight weight = weight_of_node(model, thread, from, &share);
 	uint64_t ticks = scaled(weight.ticks, share.weight), threads = 1;
+	bool counted = is_counted(to, model, thread);
 	struct pm_report_node visits = {
 		.visits = share.all,
 		.measured = share.measured,
 		.entered = from->entered,
-		.visit_ticks = scaled(weight.ticks, share.even),
+		.visit_ticks = is_adopted(from) ? 0 : scaled(weight.ticks, share.even),
 		.time_squares = weight.squares * share.even,
 		.time_min = share.measured ? from->time_min : UINT64_MAX,
 		.time_max = share.measured ? from->time_max : 0,
@@ -171,7 +188,10 @@ static void node_add(const struct pm_report_model *model, struct pm_report_node 
 				 pm_less(share.all, share.measured));
 
 		to->added_ticks += spent.inside * share.each;
-		to->outer_ticks += spent.around;
+		/* An adopted path has nothing of what is around the visits below it. */
+		to->outer_ticks += is_adopted(pm_snapshot_node(thread, from->parent))
+					   ? spent.inside * share.each
+					   : spent.around;
 		visits.spent_ticks = spent.around;
 	}
 	if (thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE) {
@@ -183,14 +203,15 @@ static void node_add(const struct pm_report_model *model, struct pm_report_node 
 			visits.spread_unknown = threads > 1;
 			visits.thread_min_ticks = visits.thread_max_ticks = ticks;
 		}
-	} else if (share.measured || !share.all) {
+	} else if ((share.measured || !share.all) && !counted) {
 		visits.thread_min_ticks = visits.thread_max_ticks = ticks;
 	}
 	if (!share.measured && share.all) {
 		/* It is in the values of what is around it, and how much is unknown. */
 		visits.unmeasured = share.all;
 		to->time_error = INFINITY;
-	} else if (from->flags & PERFMON_PROFILE_NODE_UNMEASURED) {
+	} else if (from->flags & PERFMON_PROFILE_NODE_UNMEASURED ||
+		   (share.stride && is_adopted(from))) {
 		to->time_error = INFINITY;
 	} else if (share.stride) {
 		to->time_error += squared(error_of(
@@ -198,7 +219,7 @@ static void node_add(const struct pm_report_model *model, struct pm_report_node 
 			(double)share.measured, (double)share.all));
 	}
 	pm_tree_visits_add(to, &visits);
-	pm_tree_add(&to->threads, threads);
+	pm_tree_add(&to->threads, counted ? 0 : threads);
 	pm_tree_add(&to->time_ticks, ticks);
 	pm_tree_add(&to->off_cpu_ns, scaled(from->off_cpu_ns, share.weight));
 }
@@ -209,6 +230,7 @@ struct worth {
 	uint64_t sampled, measured, by_call, threads;
 	double time_ns, on_cpu_ns;
 	bool is_unknown;
+	bool below_adopted; /* its parent has nothing of what is around it */
 };
 
 static struct worth worth_of(const struct pm_snapshot *s,
@@ -217,14 +239,18 @@ static struct worth worth_of(const struct pm_snapshot *s,
 {
 	struct worth w = {.share = share_of(thread, from), .threads = 1};
 
+	w.below_adopted = is_adopted(pm_snapshot_node(thread, from->parent));
 	w.sampled = pm_less(w.share.measured, from->dropped_counts);
 	w.measured = scaled(w.sampled, w.share.each);
 	w.by_call = from->fallback_reads < w.sampled ? from->fallback_reads : w.sampled;
 	if (thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE)
 		w.threads = from->threads;
 	w.is_unknown = (!w.share.measured && w.share.all) ||
-		       from->flags & PERFMON_PROFILE_NODE_UNMEASURED;
+		       from->flags & PERFMON_PROFILE_NODE_UNMEASURED ||
+		       (w.share.stride && is_adopted(from));
 	w.time_ns = w.share.weight * pm_snapshot_ns(s, (double)from->time_ticks);
+	if (is_adopted(from))
+		w.on_cpu_ns = fmax(0, w.time_ns - (double)from->off_cpu_ns);
 	/* The counts' time base is that of the visits that were counted. */
 	if (w.share.measured) {
 		double part = (double)w.sampled / (double)w.share.measured;
@@ -252,9 +278,11 @@ static void count_add(struct pm_report_count *count, const struct pm_report_even
 		pm_tree_add(&count->windows, w->measured);
 		spent = spent_of(&event->cost, w->sampled, w->by_call, 0);
 		count->added += spent.inside * share->each;
-		spent = spent_of(&event->cost, share->measured, w->by_call,
-				 pm_less(share->all, share->measured));
-		count->outer += spent.around;
+		if (!w->below_adopted)
+			spent = spent_of(&event->cost, share->measured, w->by_call,
+					 pm_less(share->all, share->measured));
+		count->outer +=
+			w->below_adopted ? spent.inside * share->each : spent.around;
 		count->time_ns += w->time_ns;
 		count->on_cpu_ns += w->on_cpu_ns;
 	}

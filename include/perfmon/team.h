@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Teams: regions that follow the work to other threads. A thread takes a token of its path, the
+ * regions that it is in. Another thread adopts the token. What that thread begins then stands below
+ * this path, until it leaves:
+ *
+ *	PERFMON_REGION_BEGIN("solve");
+ *	perfmon_region_token(&token);
+ *		... in each worker:
+ *		perfmon_region_adopt(&token);
+ *		PERFMON_REGION_BEGIN("part");
+ *		PERFMON_REGION_END("part");
+ *		perfmon_region_leave();
+ *	PERFMON_REGION_END("solve");
+ *
+ * Reports put the counts and times of "part" in all threads below "solve". The inclusive values of
+ * "solve" are what the main thread and its team did, and exclusive values add up to the total.
+ *
+ * Adoptions nest. What a thread does between an adoption and its end belongs to the adopted path,
+ * and to no visit that the thread has open outside of it.
+ *
+ * All calls: any thread, but no signal handler. While regions are disarmed they do nothing and
+ * return 0. After the first adoption of a path by a thread they neither allocate nor enter the
+ * kernel, unless the thread has a visit open that is not of the same path.
+ */
+#ifndef PERFMON_TEAM_H
+#define PERFMON_TEAM_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A path of this process. It may be copied, and needs no end: it is valid as long as the process
+ * lives. All zero is no path. */
+struct perfmon_token {
+	uint64_t path;
+	uint64_t process;
+};
+
+/**
+ * perfmon_region_token() - sets TOKEN to the path of the calling thread: its innermost open visit,
+ * or the adopted path that it is in, or the thread itself.
+ *
+ * Return: 0, or, with TOKEN all zero,
+ * -EINVAL: TOKEN is NULL
+ * -EOVERFLOW: visits are nested too deep
+ * -ENOMEM: out of memory
+ * -EBUSY: the call is in a signal handler that interrupted a region call
+ */
+int perfmon_region_token(struct perfmon_token *token);
+
+/**
+ * perfmon_region_adopt() - lets the calling thread continue below the path of TOKEN, until
+ * perfmon_region_leave(). Adopting no path continues at the top.
+ *
+ * Return: 0, or, with nothing changed and the adoption counted as lost,
+ * -EINVAL: TOKEN is NULL, or no token of perfmon_region_token()
+ * -ESTALE: TOKEN is of another process, such as the parent before fork(2)
+ * -EOVERFLOW: visits are nested too deep
+ * -ENOMEM: out of memory
+ * -EBUSY: the call is in a signal handler that interrupted a region call
+ */
+int perfmon_region_adopt(const struct perfmon_token *token);
+
+/**
+ * perfmon_region_leave() - ends the innermost adoption. The thread is where it was before. Visits
+ * that it has begun since, and not ended, end here, and are reported as ended by another END.
+ *
+ * Return: 0, or
+ * -ENOENT: the thread has adopted nothing; counted as an END without a BEGIN
+ * -EBUSY: the call is in a signal handler that interrupted a region call
+ */
+int perfmon_region_leave(void);
+
+/**
+ * perfmon_region_end_innermost() - ends the innermost open visit of the calling thread, whatever its
+ * name, as perfmon_region_end_name() does by name.
+ *
+ * Return: 0, or
+ * -ENOENT: no visit is open, or none since the innermost adoption; counted as an END without a
+ *	BEGIN
+ */
+int perfmon_region_end_innermost(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The calls of perfmon/team.h. An adoption is a frame on the thread's stack of open visits, with the
+ * path key of the adopted path, so that BEGIN finds the nodes below it as it finds all others. No END
+ * matches it, and none looks for a visit behind it.
+ *
+ * An adopted path has nodes of its own in the thread's tree, from the top down, beside those of visits:
+ * what stands below them is in no visit of this thread. If the thread has visits open, these have
+ * nothing of what follows: leave moves what they read at their BEGIN by what was counted meanwhile.
+ * If the adopted path is the one that the thread is in, what follows simply continues there.
+ */
+#include "perfmon/team.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "core/api/export.h"
+#include "core/kernel/clock.h"
+#include "core/kernel/kernel.h"
+#include "core/regions/handed.h"
+#include "core/regions/paths.h"
+#include "core/regions/slow.h"
+#include "core/regions/stale.h"
+#include "core/regions/state.h"
+#include "core/regions/team.h"
+#include "core/regions/unmatched.h"
+#include "fastpath/fastpath.h"
+
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+
+/* What a token of this process has; 0 before the first. */
+static uint64_t process;
+
+void pm_team_forget(void)
+{
+	process = 0;
+}
+
+static struct pm_frame *first_frame(const struct pm_thread_block *block)
+{
+	return pm_frame_at(block->frames, block->frame_size, 1);
+}
+
+/* Returns the block of the calling thread with its stack closed and its top in *TOP; NULL if the
+ * call cannot be made, with the reason in *ERR. */
+static struct pm_thread_block *close_block(struct pm_frame **top, int *err)
+{
+	struct pm_thread_block *block = pm_thread_block;
+
+	*err = 0;
+	if (!pm_region_calls_are_armed() || !pm_slow_begins())
+		return NULL;
+	block = pm_thread_block;
+	*err = -EBUSY;
+	if ((block->in_slow || (!block->top && !block->overflow)) &&
+	    !pm_slow_reopen(block)) {
+		__atomic_fetch_add(&block->thread->record->lost_in_handler, 1,
+				   __ATOMIC_RELAXED);
+		return NULL;
+	}
+	*err = -EOVERFLOW;
+	if (block->overflow)
+		return NULL;
+	*top = pm_slow_close(block);
+	block->in_slow = 1;
+	*err = 0;
+	return block;
+}
+
+static void open_block(struct pm_thread_block *block, struct pm_frame *top)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	block->in_slow = 0;
+	block->top = top;
+}
+
+/* --- tokens --------------------------------------------------------------------------- */
+
+/* Stores the number of the path of FRAME, the innermost one, in *NUMBER. The caller holds
+ * PM_LOCK_REGIONS. Returns 0 or a negative errno. */
+static int number_of(const struct pm_thread_block *block, const struct pm_frame *frame,
+		     uint64_t *number)
+{
+	const struct perfmon_profile_thread *record = block->thread->record;
+	uint32_t regions[PERFMON_PROFILE_DEPTH_MAX], depth = 0, path = 0;
+	uint32_t node = (uint32_t)(frame->path_key * PM_KEY_INVERSE >> 32);
+
+	if (frame->path_key == PM_PATH_KEY_BARREN)
+		return -EOVERFLOW;
+	for (; node > 1; node = pm_thread_node(record, node)->parent) {
+		if (depth == PERFMON_PROFILE_DEPTH_MAX)
+			return -EOVERFLOW;
+		regions[depth++] = pm_thread_node(record, node)->region;
+	}
+	while (depth) {
+		path = pm_handed_get(path, regions[--depth]);
+		if (!path)
+			return -ENOMEM;
+	}
+	*number = path;
+	return 0;
+}
+
+/* The same with the lock. */
+static int find_number(const struct pm_thread_block *block, const struct pm_frame *frame,
+		       uint64_t *number)
+{
+	struct pm_still still;
+	int err = -EBUSY;
+
+	pm_kernel_still_begin(&still);
+	if (pm_regions_try_lock()) {
+		if (!process)
+			__atomic_store_n(&process,
+					 (uint64_t)pm_kernel_getpid() << 32 |
+						 (uint32_t)pm_clock_ticks() | 1,
+					 __ATOMIC_RELAXED);
+		err = number_of(block, frame, number);
+		pm_regions_release();
+	}
+	pm_kernel_still_end(&still);
+	return err;
+}
+
+static struct pm_handed_on *handed_on(const struct pm_thread_block *block,
+				      uint64_t path_key)
+{
+	return &block->handed_on[path_key >> 32 & (PM_ADOPTED_CACHE - 1)];
+}
+
+static int make_token(struct perfmon_token *token)
+{
+	struct pm_thread_block *block;
+	struct pm_handed_on *known;
+	const struct pm_frame *frame;
+	struct pm_frame *top;
+	uint64_t number;
+	int err;
+
+	block = close_block(&top, &err);
+	if (!block)
+		return err;
+	frame = pm_frame_at(top, block->frame_size, -1);
+	err = find_number(block, frame, &number);
+	if (!err) {
+		known = handed_on(block, frame->path_key);
+		known->path = number;
+		known->path_key = frame->path_key;
+		*token = (struct perfmon_token){.path = number, .process = process};
+	}
+	open_block(block, top);
+	return err;
+}
+
+PM_EXPORT int perfmon_region_token(struct perfmon_token *token)
+{
+	const struct pm_thread_block *block = pm_thread_block;
+	const struct pm_handed_on *known;
+	const struct pm_frame *frame = block->top;
+
+	if (unlikely(!token))
+		return -EINVAL;
+	if (frame && block->arm_generation == PM_GET(pm_region_general.generation)) {
+		frame = pm_frame_at((struct pm_frame *)(uintptr_t)frame,
+				    block->frame_size, -1);
+		known = handed_on(block, frame->path_key);
+		if (known->path_key == frame->path_key) {
+			*token = (struct perfmon_token){
+				.path = known->path,
+				.process = __atomic_load_n(&process, __ATOMIC_RELAXED)};
+			return 0;
+		}
+	}
+	*token = (struct perfmon_token){0, 0};
+	return make_token(token);
+}
+
+/* --- adopting -------------------------------------------------------------------------- */
+
+/* Finds or adds the nodes of the path NUMBER. The caller holds PM_LOCK_REGIONS. */
+static int find_nodes(struct pm_thread_block *block, uint64_t number,
+		      struct pm_adopted *found)
+{
+	const struct pm_handed *path;
+	uint32_t regions[PERFMON_PROFILE_DEPTH_MAX], depth = 0, node = 1;
+	struct pm_path_entry *entry;
+
+	*found = (struct pm_adopted){.path = number + 1,
+				     .path_key = PM_PATH_KEY(1),
+				     .node = block->frames->node};
+	for (; number; number = path->parent) {
+		path = pm_handed_at(number);
+		if (!path)
+			return -EINVAL;
+		if (depth == PERFMON_PROFILE_DEPTH_MAX)
+			return -EOVERFLOW;
+		regions[depth++] = path->region;
+	}
+	while (depth) {
+		uint32_t region = regions[--depth] | PM_ADOPTED;
+		uint64_t key = PM_PATH_KEY(node) + PM_REGION_KEY(region);
+
+		found->depth++;
+		entry = pm_thread_path(block, key);
+		if (!entry)
+			entry = pm_thread_add_path(block->thread, node, region, key,
+						   (uint32_t)found->depth);
+		if (!entry)
+			return -ENOMEM;
+		node = entry->number;
+		found->path_key = entry->path_key;
+		found->node = entry->node;
+	}
+	return 0;
+}
+
+static bool sample(const struct pm_thread_block *block, uint64_t *raw)
+{
+	for (uint32_t i = 0; i < block->counters; i++)
+		if (perfmon_view_sample(&block->view[i], &raw[i]))
+			return false;
+	return true;
+}
+
+/* The visits that are open behind FRAME have nothing of what follows. */
+static void begin_apart(const struct pm_thread_block *block, struct pm_frame *frame)
+{
+	uint64_t raw[PERFMON_PROFILE_COUNTERS_MAX];
+
+	frame->cpu |= PM_ADOPTED_APART;
+	frame->start = pm_clock_ticks();
+	if (!sample(block, raw))
+		frame->cpu |= PM_ADOPTED_UNKNOWN;
+	for (uint32_t i = 0; i < block->counters; i++)
+		frame->counter[i].raw = raw[i];
+}
+
+static inline struct pm_frame *push(struct pm_thread_block *block, struct pm_frame *frame,
+				    const struct pm_adopted *adopted)
+{
+	frame->region_key = PM_ADOPTED_KEY;
+	frame->path_key = adopted->path_key;
+	frame->cpu = (adopted->path - 1) << PM_ADOPTED_PATH | adopted->depth;
+	frame->epoch = block->epoch;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	PM_PUT(frame->node, adopted->node);
+	return pm_frame_at(frame, block->frame_size, 1);
+}
+
+/* Adopts NUMBER behind visits that are open, up to FRAME. */
+static int adopt_inside(struct pm_thread_block *block, struct pm_frame *frame,
+			uint64_t number, struct pm_adopted *adopted)
+{
+	const struct pm_frame *outer = pm_frame_at(frame, block->frame_size, -1);
+	uint64_t own;
+
+	if (frame >=
+	    pm_frame_at(block->frames, block->frame_size, PERFMON_PROFILE_DEPTH_MAX))
+		return -EOVERFLOW;
+	if (!find_number(block, outer, &own) && own == number) {
+		*adopted = (struct pm_adopted){.path = number + 1,
+					       .path_key = outer->path_key,
+					       .node = block->frames->node,
+					       .depth = pm_slow_depth(block, frame) - 1};
+		return 0;
+	}
+	return 1;
+}
+
+static int adopt(struct pm_thread_block *block, struct pm_frame *frame, uint64_t number,
+		 struct pm_frame **top)
+{
+	struct pm_adopted adopted;
+	struct pm_still still;
+	int err = 1;
+
+	if (frame != first_frame(block))
+		err = adopt_inside(block, frame, number, &adopted);
+	if (err < 0)
+		return err;
+	if (!err) {
+		*top = push(block, frame, &adopted);
+		return 0;
+	}
+	err = -EBUSY;
+	pm_kernel_still_begin(&still);
+	if (pm_regions_try_lock()) {
+		err = find_nodes(block, number, &adopted);
+		pm_regions_release();
+	}
+	pm_kernel_still_end(&still);
+	if (err)
+		return err;
+	if (adopted.path_key == PM_PATH_KEY_BARREN)
+		return -EOVERFLOW;
+	block->adopted[number % PM_ADOPTED_CACHE] = adopted;
+	*top = push(block, frame, &adopted);
+	if (frame != first_frame(block))
+		begin_apart(block, frame);
+	return 0;
+}
+
+int pm_team_adopt(uint64_t number)
+{
+	struct pm_thread_block *block;
+	struct pm_frame *frame, *top;
+	int err;
+
+	block = close_block(&frame, &err);
+	if (!block)
+		return err;
+	top = frame;
+	err = adopt(block, frame, number, &top);
+	if (err)
+		PM_ADD(block->thread->record->lost_other, 1);
+	open_block(block, top);
+	return err;
+}
+
+/* Says once that a token was refused. */
+static void note_refused(void)
+{
+	static bool noted;
+	struct pm_still still;
+
+	if (pm_regions_phase() != PM_REGIONS_READY || !pm_regions_is_ours())
+		return;
+	pm_kernel_still_begin(&still);
+	if (pm_regions_try_lock()) {
+		if (!noted)
+			pm_profile_note(
+				"perfmon_region_adopt() was called with a token of "
+				"another process, or with none: what followed stands "
+				"where the thread was");
+		noted = true;
+		pm_regions_release();
+	}
+	pm_kernel_still_end(&still);
+}
+
+static int adopt_slowly(const struct perfmon_token *token)
+{
+	if (!pm_region_calls_are_armed())
+		return 0;
+	if (!token || (token->path && !token->process)) {
+		note_refused();
+		return -EINVAL;
+	}
+	if (token->process &&
+	    token->process != __atomic_load_n(&process, __ATOMIC_RELAXED)) {
+		note_refused();
+		return -ESTALE;
+	}
+	return pm_team_adopt(token->path);
+}
+
+PM_EXPORT int perfmon_region_adopt(const struct perfmon_token *token)
+{
+	struct pm_thread_block *block = pm_thread_block;
+	const struct pm_adopted *known;
+	struct pm_frame *frame = block->top;
+
+	if (unlikely(!frame || !token || frame != first_frame(block) ||
+		     token->process != __atomic_load_n(&process, __ATOMIC_RELAXED) ||
+		     block->arm_generation != PM_GET(pm_region_general.generation)))
+		return adopt_slowly(token);
+	known = &block->adopted[token->path % PM_ADOPTED_CACHE];
+	if (unlikely(known->path != token->path + 1))
+		return adopt_slowly(token);
+	block->top = NULL;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	frame = push(block, frame, known);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	block->top = frame;
+	return 0;
+}
+
+/* --- leaving --------------------------------------------------------------------------- */
+
+/* Moves what OUTER read at its BEGIN by what was counted since the adoption at FRAME: DIFFERENCE, or
+ * NULL if that is not known. */
+static void move(const struct pm_thread_block *block, struct pm_frame *outer,
+		 const struct pm_frame *frame, uint64_t ticks, const int64_t *difference)
+{
+	if (outer->region_key == PM_ADOPTED_KEY && !(outer->cpu & PM_ADOPTED_APART))
+		return;
+	outer->start += ticks;
+	if (!difference) {
+		outer->unknown = UINT32_MAX;
+		return;
+	}
+	for (uint32_t i = 0; i < block->counters; i++) {
+		if (outer->epoch == frame->epoch || outer->whole)
+			outer->counter[i].raw += (uint64_t)difference[i];
+		else
+			outer->counter[i].offset += difference[i];
+	}
+}
+
+static void leave_apart(struct pm_thread_block *block, struct pm_frame *frame)
+{
+	struct pm_frame *outer = first_frame(block);
+	int64_t difference[PERFMON_PROFILE_COUNTERS_MAX];
+	uint64_t raw[PERFMON_PROFILE_COUNTERS_MAX];
+	uint64_t ticks = pm_clock_ticks() - frame->start;
+	bool known = !(frame->cpu & PM_ADOPTED_UNKNOWN) && frame->epoch == block->epoch &&
+		     sample(block, raw);
+
+	for (uint32_t i = 0; known && i < block->counters; i++)
+		difference[i] = perfmon_view_difference(&block->view[i], raw[i],
+							frame->counter[i].raw);
+	/* In a frame whose views are not saved, `unknown` has no meaning yet. */
+	if (!known && block->counters)
+		pm_stale_save(block, pm_frame_at(frame, block->frame_size, -1));
+	for (; outer != frame; outer = pm_frame_at(outer, block->frame_size, 1))
+		move(block, outer, frame, ticks, known ? difference : NULL);
+}
+
+/* Counts a call of NAME that nothing has begun. */
+static int count_unmatched(struct pm_thread_block *block, struct pm_frame *top,
+			   const char *name)
+{
+	PM_ADD(block->thread->record->unmatched_ends, 1);
+	pm_unmatched_count(name, block, pm_frame_at(top, block->frame_size, -1));
+	open_block(block, top);
+	return -ENOENT;
+}
+
+static int leave_slowly(void)
+{
+	struct pm_thread_block *block = pm_thread_block;
+	struct pm_frame *top, *frame;
+	int err;
+
+	if (!pm_region_calls_are_armed())
+		return 0;
+	if (block->alive && block->overflow && !block->in_slow) {
+		/* These visits end with it. */
+		block->overflow = 0;
+		block->top = block->full_top;
+	}
+	block = close_block(&top, &err);
+	if (!block)
+		return err;
+	frame = top;
+	do {
+		frame = pm_frame_at(frame, block->frame_size, -1);
+		if (frame == block->frames)
+			return count_unmatched(block, top, "perfmon_region_leave()");
+	} while (frame->region_key != PM_ADOPTED_KEY);
+	while (top != frame) {
+		top = pm_frame_at(top, block->frame_size, -1);
+		if (top != frame)
+			PM_COUNT32(top->node->mismatched_ends, 1);
+		PM_PUT(top->node, NULL);
+	}
+	if (frame->cpu & PM_ADOPTED_APART)
+		leave_apart(block, frame);
+	open_block(block, frame);
+	return 0;
+}
+
+PM_EXPORT int perfmon_region_leave(void)
+{
+	struct pm_thread_block *block = pm_thread_block;
+	struct pm_frame *frame = block->top;
+
+	if (unlikely(!frame))
+		return leave_slowly();
+	frame = pm_frame_at(frame, block->frame_size, -1);
+	if (unlikely(frame->region_key != PM_ADOPTED_KEY ||
+		     frame->cpu & PM_ADOPTED_APART ||
+		     block->arm_generation != PM_GET(pm_region_general.generation)))
+		return leave_slowly();
+	block->top = NULL;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	PM_PUT(frame->node, NULL);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	block->top = frame;
+	return 0;
+}
+
+/* --- the innermost visit ----------------------------------------------------------------- */
+
+PM_EXPORT int perfmon_region_end_innermost(void)
+{
+	static const char name[] = "perfmon_region_end_innermost()";
+	struct pm_thread_block *block;
+	struct perfmon_region region = {.name = NULL};
+	struct pm_frame *top;
+
+	if (!pm_region_calls_are_armed())
+		return 0;
+	if (!pm_slow_ends(name))
+		return -ENOENT;
+	block = pm_thread_block;
+	if ((block->in_slow || (!block->top && !block->overflow)) &&
+	    !pm_slow_reopen(block))
+		return -EBUSY;
+	if (block->overflow) {
+		block->overflow--;
+		if (!block->overflow)
+			block->top = block->full_top;
+		return 0;
+	}
+	top = pm_slow_close(block);
+	region.key = pm_frame_at(top, block->frame_size, -1)->region_key;
+	if (top == first_frame(block) || region.key == PM_ADOPTED_KEY) {
+		block->in_slow = 1;
+		return count_unmatched(block, top, name);
+	}
+	block->top = top;
+	pm_region_call(&perfmon_region_end_armed, &region);
+	return 0;
+}

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Paths that are handed on to other threads, and visits that end without their name. */
+#include "core/report/model/value.h"
+#include "perfmon/team.h"
+#include "region_probe.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include "core/regions/regions.h"
+
+TestSuite(team, .init = probe_quiet, .timeout = 120);
+
+#define WORKERS 8
+#define PAGES	16
+
+static struct perfmon_token token;
+
+/* Faults COUNT pages in, exactly. Sanitizers have shadows that fault, too. */
+__attribute__((noinline, no_sanitize("address"), no_sanitize("thread"))) static void
+fault(uint32_t count)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	volatile char *pages = mmap(NULL, PAGES * size, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise((void *)(uintptr_t)pages, PAGES * size, MADV_NOHUGEPAGE);
+	for (uint32_t i = 0; i < count; i++)
+		pages[i * size] = 1;
+	munmap((void *)(uintptr_t)pages, PAGES * size);
+}
+
+static void part(uint32_t pages)
+{
+	PERFMON_REGION_BEGIN("part");
+	fault(pages);
+	PERFMON_REGION_BEGIN("inner");
+	fault(1);
+	PERFMON_REGION_END("inner");
+	PERFMON_REGION_END("part");
+}
+
+static void *work(void *pages)
+{
+	/* It is warm then: the first visit of a path touches memory of the library's. */
+	for (int i = 0; i < 3; i++) {
+		cr_expect_eq(perfmon_region_adopt(&token), 0);
+		part((uint32_t)(uintptr_t)pages);
+		cr_expect_eq(perfmon_region_leave(), 0);
+	}
+	return NULL;
+}
+
+static void run_team(void *(*function)(void *), uint32_t workers)
+{
+	pthread_t threads[WORKERS];
+
+	cr_assert_eq(perfmon_region_token(&token), 0);
+	for (uint32_t i = 0; i < workers; i++)
+		cr_assert_eq(pthread_create(&threads[i], NULL, function,
+					    (void *)(uintptr_t)(i + 1)),
+			     0);
+	for (uint32_t i = 0; i < workers; i++)
+		pthread_join(threads[i], NULL);
+}
+
+struct sums {
+	struct pm_snapshot *snapshot;
+	struct pm_report_model model;
+	struct pm_report_tree tree;
+};
+
+static void sums_take(struct sums *sums)
+{
+	sums->snapshot = probe_take();
+	cr_assert_eq(pm_report_model_make(&sums->model, sums->snapshot, false, NULL), 0);
+	cr_assert_eq(pm_report_tree_make(&sums->tree, &sums->model, -1), 0);
+}
+
+static void sums_free(struct sums *sums)
+{
+	pm_report_tree_free(&sums->tree);
+	pm_report_model_free(&sums->model);
+	pm_snapshot_free(sums->snapshot);
+}
+
+/* Returns the node of PATH in the sum over threads, names with "/" between; 0: there is none. */
+static uint32_t node_at(const struct sums *sums, const char *path)
+{
+	const struct pm_report_tree *tree = &sums->tree;
+
+	for (uint32_t n = 1; n < tree->node_count; n++) {
+		char text[200] = "";
+		uint32_t at = n;
+
+		while (at) {
+			char longer[200];
+
+			snprintf(longer, sizeof(longer), "%s%s%s",
+				 pm_report_name(tree, at), *text ? "/" : "", text);
+			strcpy(text, longer);
+			at = tree->nodes[at].parent;
+		}
+		if (!strcmp(text, path))
+			return n;
+	}
+	return 0;
+}
+
+static uint64_t count_at(const struct sums *sums, const char *path, bool exclusive)
+{
+	uint32_t node = node_at(sums, path);
+
+	cr_assert_neq(node, 0, "there is no %s", path);
+	return pm_report_sums(&sums->tree, node, 0, exclusive).sum;
+}
+
+/* All exclusive values add up to the total, and none is more than all. */
+static void check_whole(const struct sums *sums)
+{
+	const struct pm_report_tree *tree = &sums->tree;
+	uint64_t ticks = 0, count = 0;
+
+	for (uint32_t n = 1; n < tree->node_count; n++) {
+		const struct pm_report_node *node = &tree->nodes[n];
+
+		cr_expect_leq(node->children_ticks, node->time_ticks, "%s",
+			      pm_report_name(tree, n));
+		cr_expect_leq(node->time_ticks, tree->total_ticks);
+		ticks += node->time_ticks - node->children_ticks;
+		if (tree->model->event_count)
+			count += pm_report_sums(tree, n, 0, true).sum;
+	}
+	cr_expect_eq(ticks, tree->total_ticks);
+	if (tree->model->event_count)
+		cr_expect_eq(count, pm_report_sums(tree, 0, 0, false).sum);
+}
+
+/* Row: FO-01: what a team does stands below the region of the thread that handed its path on, once,
+ * while the team lives and when it has ended. */
+Test(team, sums_are_below_the_region_that_was_handed_on)
+{
+	struct sums sums;
+	uint32_t node;
+
+	setenv("PERFMON_EVENTS", "page-faults", 1);
+	PERFMON_REGION_BEGIN("main");
+	PERFMON_REGION_BEGIN("solve");
+	run_team(work, WORKERS);
+	part(1);
+	PERFMON_REGION_END("solve");
+	PERFMON_REGION_END("main");
+	sums_take(&sums);
+	check_whole(&sums);
+	node = node_at(&sums, "main/solve/part");
+	cr_assert_neq(node, 0);
+	cr_expect_eq(node_at(&sums, "part"), 0);
+	cr_expect_eq(sums.tree.nodes[node].visits, 3 * WORKERS + 1);
+	cr_expect_eq(sums.tree.nodes[node].threads, WORKERS + 1);
+	node = node_at(&sums, "main/solve");
+	cr_expect_eq(sums.tree.nodes[node].visits, 1);
+	cr_expect_eq(sums.tree.nodes[node].threads, WORKERS + 1);
+	/* Its own visits are the main thread's, which did next to nothing else. */
+	cr_expect_lt(sums.tree.nodes[node].visit_ticks, sums.tree.total_ticks);
+	if (sums.model.event_count && sums.model.events[0].syscall_read) {
+		uint64_t pages = 0;
+
+		for (uint64_t i = 1; i <= WORKERS; i++)
+			pages += 3 * i;
+#ifndef TESTS_SANITIZED
+		cr_expect_eq(count_at(&sums, "main/solve/part/inner", true),
+			     3 * WORKERS + 1);
+		cr_expect_eq(count_at(&sums, "main/solve/part", true), pages + 1);
+		cr_expect_eq(count_at(&sums, "main/solve/part", false),
+			     pages + 1 + 3 * WORKERS + 1);
+#endif
+		cr_expect_geq(count_at(&sums, "main", false),
+			      count_at(&sums, "main/solve/part", false));
+	}
+	sums_free(&sums);
+}
+
+static void *hand_on(void *unused)
+{
+	struct perfmon_token outer = token;
+	pthread_t thread;
+
+	(void)unused;
+	cr_expect_eq(perfmon_region_adopt(&outer), 0);
+	PERFMON_REGION_BEGIN("middle");
+	cr_expect_eq(perfmon_region_token(&token), 0);
+	pthread_create(&thread, NULL, work, (void *)1);
+	pthread_join(thread, NULL);
+	PERFMON_REGION_END("middle");
+	cr_expect_eq(perfmon_region_leave(), 0);
+	return NULL;
+}
+
+/* Row: FO-01: a team of a team. */
+Test(team, of_a_team)
+{
+	struct sums sums;
+
+	setenv("PERFMON_EVENTS", "none", 1);
+	PERFMON_REGION_BEGIN("main");
+	run_team(hand_on, 1);
+	PERFMON_REGION_END("main");
+	sums_take(&sums);
+	check_whole(&sums);
+	cr_expect_neq(node_at(&sums, "main/middle/part/inner"), 0);
+	cr_expect_eq(sums.tree.nodes[node_at(&sums, "main")].threads, 3);
+	sums_free(&sums);
+}
+
+/* Row: FO-01: one's own path goes on where it is; another one is in none of the visits around. */
+Test(team, adopted_inside_of_visits)
+{
+	struct perfmon_token first;
+	struct sums sums;
+	uint32_t other, apart;
+
+	setenv("PERFMON_EVENTS", "none", 1);
+	PERFMON_REGION_BEGIN("first");
+	cr_assert_eq(perfmon_region_token(&first), 0);
+	cr_assert_eq(perfmon_region_adopt(&first), 0);
+	part(1);
+	cr_assert_eq(perfmon_region_leave(), 0);
+	PERFMON_REGION_END("first");
+	for (int i = 0; i < 2; i++) {
+		PERFMON_REGION_BEGIN("other");
+		cr_assert_eq(perfmon_region_adopt(&first), 0);
+		PERFMON_REGION_BEGIN("apart");
+		usleep(20000);
+		PERFMON_REGION_END("apart");
+		cr_assert_eq(perfmon_region_leave(), 0);
+		PERFMON_REGION_END("other");
+	}
+	sums_take(&sums);
+	check_whole(&sums);
+	cr_expect_neq(node_at(&sums, "first/part"), 0);
+	other = node_at(&sums, "other");
+	apart = node_at(&sums, "first/apart");
+	cr_assert(other && apart);
+	cr_expect_eq(sums.tree.nodes[node_at(&sums, "first")].threads, 1);
+	cr_expect_eq(sums.tree.nodes[other].visits, 2);
+	cr_expect_lt(2 * sums.tree.nodes[other].time_ticks,
+		     sums.tree.nodes[apart].time_ticks);
+	sums_free(&sums);
+}
+
+/* Row: FO-01: so it is with counters that are read in user space, to the instruction. */
+Test(team, adopted_inside_of_visits_counts_are_apart)
+{
+	struct probe_values alone = {0}, around = {0}, apart = {0};
+	struct perfmon_token first;
+
+	setenv("PERFMON_EVENTS", "instructions:u", 1);
+	PERFMON_REGION_BEGIN("first");
+	cr_assert_eq(perfmon_region_token(&first), 0);
+	PERFMON_REGION_END("first");
+	for (int i = 0; i < 20; i++) {
+		PERFMON_REGION_BEGIN("alone");
+		PERFMON_REGION_END("alone");
+		PERFMON_REGION_BEGIN("around");
+		cr_assert_eq(perfmon_region_adopt(&first), 0);
+		PERFMON_REGION_BEGIN("apart");
+		for (volatile int k = 0; k < 10000; k++)
+			;
+		PERFMON_REGION_END("apart");
+		cr_assert_eq(perfmon_region_leave(), 0);
+		PERFMON_REGION_END("around");
+	}
+	cr_assert_eq(probe_read("alone", &alone), 0);
+	cr_assert_eq(probe_read("around", &around), 0);
+	cr_assert_eq(probe_read("apart", &apart), 0);
+	if (!alone.counters || !(alone.counted & 1) || !(around.counted & 1))
+		cr_skip_test("no instructions are counted in user space here");
+	cr_expect_gt(apart.sum[0], 20 * 20000);
+	/* What the two calls take. */
+	cr_expect_lt(around.sum[0], alone.sum[0] + 20 * 3000);
+}
+
+static uint64_t unmatched(void)
+{
+	struct pm_snapshot *s = probe_take();
+	uint64_t count = s->header.unmatched_ends;
+
+	for (uint32_t t = 0; t < s->thread_count; t++)
+		count += s->threads[t].record.unmatched_ends;
+	pm_snapshot_free(s);
+	return count;
+}
+
+static void *end_what_is_outside(void *unused)
+{
+	(void)unused;
+	PERFMON_REGION_BEGIN("outside");
+	cr_expect_eq(perfmon_region_adopt(&token), 0);
+	PERFMON_REGION_END("outside");
+	cr_expect_eq(unmatched(), 2);
+	cr_expect_eq(perfmon_region_end_innermost(), -ENOENT);
+	cr_expect_eq(unmatched(), 3);
+	PERFMON_REGION_BEGIN("left open");
+	cr_expect_eq(perfmon_region_leave(), 0);
+	PERFMON_REGION_END("outside");
+	cr_expect_eq(unmatched(), 3);
+	cr_expect_eq(perfmon_region_leave(), -ENOENT);
+	cr_expect_eq(unmatched(), 4);
+	return NULL;
+}
+
+/* Row: FO-01: wrong use is counted and changes nothing. */
+Test(team, wrong_use)
+{
+	struct perfmon_token bad = {.path = 1000000, .process = 1}, none = {0, 0};
+	struct sums sums;
+	uint32_t node;
+
+	setenv("PERFMON_EVENTS", "none", 1);
+	cr_expect_eq(perfmon_region_token(NULL), -EINVAL);
+	PERFMON_REGION_BEGIN("main");
+	cr_expect_eq(perfmon_region_adopt(NULL), -EINVAL);
+	cr_expect_eq(perfmon_region_adopt(&bad), -ESTALE);
+	cr_expect_eq(perfmon_region_leave(), -ENOENT);
+	cr_expect_eq(unmatched(), 1);
+	cr_assert_eq(perfmon_region_token(&token), 0);
+	bad = token;
+	bad.path += 1000;
+	cr_expect_eq(perfmon_region_adopt(&bad), -EINVAL);
+	/* At the top. */
+	cr_expect_eq(perfmon_region_adopt(&none), 0);
+	part(1);
+	cr_expect_eq(perfmon_region_leave(), 0);
+	run_team(end_what_is_outside, 1);
+	PERFMON_REGION_END("main");
+	sums_take(&sums);
+	check_whole(&sums);
+	cr_expect_neq(node_at(&sums, "part"), 0);
+	cr_expect_neq(node_at(&sums, "outside"), 0);
+	node = node_at(&sums, "main/left open");
+	cr_assert_neq(node, 0);
+	cr_expect_eq(sums.tree.nodes[node].mismatched_ends, 1);
+	sums_free(&sums);
+}
+
+/* Row: FO-01: a token is refused in a child, which goes on where its parent was. */
+Test(team, a_child_goes_on)
+{
+	struct sums sums;
+	int status;
+	pid_t pid;
+
+	setenv("PERFMON_EVENTS", "none", 1);
+	PERFMON_REGION_BEGIN("main");
+	cr_assert_eq(perfmon_region_token(&token), 0);
+	PERFMON_REGION_END("main");
+	cr_assert_eq(perfmon_region_adopt(&token), 0);
+	PERFMON_REGION_BEGIN("open");
+	pid = fork();
+	if (!pid) {
+		int failed = perfmon_region_adopt(&token) != -ESTALE;
+
+		part(1);
+		PERFMON_REGION_END("open");
+		failed |= perfmon_region_leave() != 0;
+		failed |= perfmon_region_leave() != -ENOENT;
+		sums_take(&sums);
+		failed |= !node_at(&sums, "main/open/part");
+		_exit(failed);
+	}
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_expect_eq(status, 0);
+	PERFMON_REGION_END("open");
+	cr_expect_eq(perfmon_region_leave(), 0);
+}
+
+/* Row: FO-01: paths have as many levels as without a team. */
+Test(team, as_deep_as_paths)
+{
+	char name[20];
+	int deep = 0, err = 0;
+
+	setenv("PERFMON_EVENTS", "none", 1);
+	/* Each visit is begun below an adoption of the last one. */
+	for (; deep < 2 * PERFMON_PROFILE_DEPTH_MAX; deep++) {
+		snprintf(name, sizeof(name), "level %d", deep);
+		perfmon_region_begin_name(name);
+		err = perfmon_region_token(&token);
+		if (!err)
+			err = perfmon_region_adopt(&token);
+		if (err)
+			break;
+	}
+	cr_expect_eq(err, -EOVERFLOW);
+	cr_expect_gt(deep, 100);
+	for (perfmon_region_end_innermost(); deep; deep--) {
+		cr_expect_eq(perfmon_region_leave(), 0);
+		cr_expect_eq(perfmon_region_end_innermost(), 0);
+	}
+	cr_expect_eq(unmatched(), 0);
+}
+
+/* Disarmed they do nothing, and what was adopted is dropped, as visits are. */
+Test(team, disarmed)
+{
+	setenv("PERFMON_EVENTS", "none", 1);
+	PERFMON_REGION_BEGIN("main");
+	cr_assert_eq(perfmon_region_token(&token), 0);
+	PERFMON_REGION_END("main");
+	perfmon_region_disarm();
+	cr_expect_eq(perfmon_region_adopt(&token), 0);
+	cr_expect_eq(perfmon_region_leave(), 0);
+	cr_expect_eq(perfmon_region_leave(), 0);
+	cr_expect_eq(perfmon_region_end_innermost(), 0);
+	perfmon_region_arm();
+	cr_expect_eq(perfmon_region_adopt(&token), 0);
+	part(1);
+	cr_expect_eq(perfmon_region_leave(), 0);
+	cr_expect_eq(unmatched(), 0);
+}
+
+/* Row: FO-02: the innermost visit ends, whatever its name. */
+Test(team, the_innermost_visit_ends)
+{
+	struct probe_values values = {0};
+
+	setenv("PERFMON_EVENTS", "none", 1);
+	cr_expect_eq(perfmon_region_end_innermost(), -ENOENT);
+	for (int i = 0; i < 3; i++) {
+		PERFMON_REGION_BEGIN("outer");
+		perfmon_region_begin_name("inner");
+		cr_expect_eq(perfmon_region_end_innermost(), 0);
+		cr_expect_eq(perfmon_region_end_innermost(), 0);
+	}
+	cr_assert_eq(probe_read("outer", &values), 0);
+	cr_expect_eq(values.visits, 3);
+	cr_assert_eq(probe_read("inner", &values), 0);
+	cr_expect_eq(values.visits, 3);
+	cr_expect_eq(perfmon_region_end_innermost(), -ENOENT);
+}
