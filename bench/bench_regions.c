@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The cost of a region's warm BEGIN and END: with 0, 1, 2 and 4 counters; among many
- * siblings, below many parents, deep down; with a stride; disarmed. Each number of
+ * siblings, below many parents, deep down; with a stride; disarmed; and that of adopting a
+ * path and leaving it. Each number of
  * counters is a process of its own, since the events are planned once.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <perfmon/team.h>
 
 #include "bench.h"
 
@@ -23,6 +26,16 @@ __attribute__((noinline)) static void pairs(int n)
 	for (int i = 0; i < n; i++) {
 		PERFMON_REGION_BEGIN("pair");
 		PERFMON_REGION_END("pair");
+	}
+}
+
+static struct perfmon_token path;
+
+__attribute__((noinline)) static void adoptions(int n)
+{
+	for (int i = 0; i < n; i++) {
+		perfmon_region_adopt(&path);
+		perfmon_region_leave();
 	}
 }
 
@@ -157,6 +170,18 @@ static int strided(void)
 	return 0;
 }
 
+/* A thread of a team adopts the path of another and returns. */
+static int adopted(void)
+{
+	PERFMON_REGION_BEGIN("team");
+	perfmon_region_token(&path);
+	PERFMON_REGION_END("team");
+	bench_print("region.adopt",
+		    bench_user_only("region.adopt", adoptions, NULL, 20000),
+		    bench_unit());
+	return 0;
+}
+
 static int mode(const char *name)
 {
 	char pair[] = "region.pair.0";
@@ -169,6 +194,8 @@ static int mode(const char *name)
 		return deep();
 	if (!strcmp(name, "strided"))
 		return strided();
+	if (!strcmp(name, "adopted"))
+		return adopted();
 	pair[sizeof(pair) - 2] = name[0];
 	return print_pair(pair, name[0] - '0');
 }
@@ -194,5 +221,7 @@ int main(int argc, char **argv)
 	worst |=
 		bench_again("strided", bench_events(bench_counts_instructions() ? 2 : 0));
 	worst |= bench_again("disarmed", "none");
+	worst |=
+		bench_again("adopted", bench_events(bench_counts_instructions() ? 2 : 0));
 	return worst ? 1 : 0;
 }

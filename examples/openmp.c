@@ -7,7 +7,8 @@
  *   ./openmp [pages [steps]]
  *
  * Each thread visits the regions inside of a parallel construct once; the initial thread
- * visits those outside. The total heat is checked at the end.
+ * visits those outside, and hands its path on to the team, so that "smooth" stands below "solve"
+ * in all threads. The total heat is checked at the end.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -15,6 +16,7 @@
 #include <math.h>
 #include <omp.h>
 #include <perfmon/region.h>
+#include <perfmon/team.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -39,8 +41,12 @@ static double *map(size_t pages)
  */
 static void first_touch(double *now, double *next, size_t pages)
 {
+	struct perfmon_token here;
+
+	perfmon_region_token(&here);
 #pragma omp parallel
 	{
+		PERFMON_TEAM_SCOPE(&here);
 		PERFMON_REGION_SCOPE("first touch");
 #pragma omp for schedule(static) nowait
 		for (size_t p = 0; p < pages; p++)
@@ -54,12 +60,15 @@ static void first_touch(double *now, double *next, size_t pages)
 static void smooth(const double *now, double *next, size_t pages)
 {
 	size_t count = pages * PAGE;
+	struct perfmon_token here;
 
+	perfmon_region_token(&here);
 	/*
 	 * The region ends before the construct's barrier, so it contains only the work.
 	 */
 #pragma omp parallel
 	{
+		PERFMON_TEAM_SCOPE(&here);
 		PERFMON_REGION_SCOPE("smooth");
 #pragma omp for schedule(static) nowait
 		for (size_t p = 0; p < pages; p++)

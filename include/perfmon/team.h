@@ -33,17 +33,16 @@ extern "C" {
 #endif
 
 /* A path of this process. It may be copied, and needs no end: it is valid as long as the process
- * lives. All zero is no path. */
+ * lives. 0 is no path. */
 struct perfmon_token {
 	uint64_t path;
-	uint64_t process;
 };
 
 /**
  * perfmon_region_token() - sets TOKEN to the path of the calling thread: its innermost open visit,
  * or the adopted path that it is in, or the thread itself.
  *
- * Return: 0, or, with TOKEN all zero,
+ * Return: 0, or, with TOKEN 0,
  * -EINVAL: TOKEN is NULL
  * -EOVERFLOW: visits are nested too deep
  * -ENOMEM: out of memory
@@ -83,6 +82,24 @@ int perfmon_region_leave(void);
  *	BEGIN
  */
 int perfmon_region_end_innermost(void);
+
+/* The library's: ends a PERFMON_TEAM_SCOPE. */
+static inline void perfmon_team_scope_end_(const int *adopted)
+{
+	if (!*adopted)
+		perfmon_region_leave();
+}
+
+#define PERFMON_TEAM_PASTE_2_(a, b) a##b
+#define PERFMON_TEAM_PASTE_(a, b)   PERFMON_TEAM_PASTE_2_(a, b)
+
+/**
+ * PERFMON_TEAM_SCOPE() - adopts the path of *TOKEN until the end of the enclosing block, also by
+ * return, break, or a C++ exception. A declaration.
+ */
+#define PERFMON_TEAM_SCOPE(token)                                                        \
+	__attribute__((cleanup(perfmon_team_scope_end_), unused)) const int              \
+	PERFMON_TEAM_PASTE_(perfmon_team_, __COUNTER__) = perfmon_region_adopt(token)
 
 #ifdef __cplusplus
 }

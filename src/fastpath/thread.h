@@ -37,14 +37,14 @@ _Static_assert(PM_KEY *PM_KEY_INVERSE == 1, "keys can be taken apart");
 /*
  * A path that a thread has adopted (perfmon/team.h) has nodes of its own, in which no visit begins,
  * beside those that the thread visits: their keys have this bit in the region's id. The frame of an
- * adoption has this region key, which no END has, and in `cpu` the path's depth, its number
- * from the bit PM_ADOPTED_PATH on, and PM_ADOPTED_APART if what is open further out has nothing of
- * what follows. `start` and the counters are of the adoption then.
+ * adoption has one of these region keys, which no END has: the second one if what is open further out
+ * has nothing of what follows. Then `start` and the counters are those of the adoption. `cpu` has the
+ * path's depth, and its number from the bit PM_ADOPTED_PATH on.
  */
 #define PM_ADOPTED	   UINT32_C(0x80000000)
 #define PM_ADOPTED_KEY	   PM_REGION_KEY(PM_ADOPTED)
+#define PM_APART_KEY	   PM_REGION_KEY(PM_ADOPTED | 1)
 #define PM_ADOPTED_PATH	   16
-#define PM_ADOPTED_APART   (UINT64_C(1) << 62)
 #define PM_ADOPTED_UNKNOWN (UINT64_C(1) << 61) /* the counters could not be read then */
 
 /* The number of paths that a thread finds again at once when it adopts or hands them on. */
@@ -67,12 +67,12 @@ struct pm_path_entry {
 	uint32_t depth;
 };
 
-/* An adopted path, and one that was handed on. */
+/* An adopted path, by its token, and one that was handed on. */
 struct pm_adopted {
-	uint64_t path; /* the token's, and 1 */
+	uint64_t path;
 	uint64_t path_key;
+	uint64_t cpu; /* the frame's */
 	struct perfmon_profile_node *node;
-	uint64_t depth;
 };
 struct pm_handed_on {
 	uint64_t path_key;
@@ -120,6 +120,11 @@ struct pm_frame {
  * that many frames fit behind an adoption that is no deeper. */
 #define PM_FRAMES (2 * PERFMON_PROFILE_DEPTH_MAX + 2)
 
+static inline int pm_key_is_adopted(uint64_t region_key)
+{
+	return region_key == PM_ADOPTED_KEY || region_key == PM_APART_KEY;
+}
+
 /* Marks a visit that a stride skips, instead of a CPU number. */
 #define PM_FRAME_SKIPPED UINT64_MAX
 
@@ -154,6 +159,8 @@ struct pm_thread_block {
 	uint32_t time_view;
 	struct perfmon_region **name_cache; /* PM_NAME_CACHE of them */
 	uint64_t *overflow_key;		    /* PM_OVERFLOW_KEYS of them */
+	struct pm_frame *first;		    /* the one behind the root's */
+	uint64_t adopted_key;		    /* PM_ADOPTED_KEY */
 	struct pm_adopted *adopted;	    /* PM_ADOPTED_CACHE of them, */
 	struct pm_handed_on *handed_on;	    /* and of these */
 	struct perfmon_counter_view view[];

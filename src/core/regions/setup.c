@@ -220,8 +220,7 @@ static void before_fork(void)
 	     frame != block->top; frame = pm_frame_at((struct pm_frame *)(uintptr_t)frame,
 						      block->frame_size, 1)) {
 		open_at_fork.adopted[open_at_fork.count] =
-			(frame->cpu & ~(PM_ADOPTED_APART | PM_ADOPTED_UNKNOWN)) >>
-			PM_ADOPTED_PATH;
+			(frame->cpu & ~PM_ADOPTED_UNKNOWN) >> PM_ADOPTED_PATH;
 		open_at_fork.key[open_at_fork.count++] = frame->region_key;
 	}
 }
@@ -260,7 +259,7 @@ static void in_child(bool prepared)
 	for (i = 0; i < open_at_fork.count; i++) {
 		struct perfmon_region region = {.key = open_at_fork.key[i], .name = NULL};
 
-		if (region.key == PM_ADOPTED_KEY)
+		if (pm_key_is_adopted(region.key))
 			pm_team_adopt(open_at_fork.adopted[i]);
 		else
 			perfmon_region_begin_armed(&region);

@@ -56,7 +56,7 @@ uint32_t pm_slow_depth(const struct pm_thread_block *block, const struct pm_fram
 
 	while (at != block->frames) {
 		at = pm_frame_at(at, block->frame_size, -1);
-		if (at != block->frames && at->region_key == PM_ADOPTED_KEY)
+		if (at != block->frames && pm_key_is_adopted(at->region_key))
 			return depth + 1 +
 			       (uint32_t)(at->cpu & ((1u << PM_ADOPTED_PATH) - 1));
 		depth++;
@@ -103,7 +103,7 @@ static bool overflow_pop(struct pm_thread_block *block, uint64_t key)
 	}
 	while (frame != block->frames) {
 		frame = pm_frame_at(frame, block->frame_size, -1);
-		if (frame->region_key == PM_ADOPTED_KEY)
+		if (pm_key_is_adopted(frame->region_key))
 			break;
 		if (frame->region_key == key) {
 			block->overflow = 0;
@@ -449,9 +449,9 @@ static bool find_visit(struct pm_thread_block *block, struct pm_frame *frame,
 	else if (!pm_region_is_registered(region_key))
 		region_key = pm_region_known_key(region);
 	while (found != block->frames && found->region_key != region_key &&
-	       found->region_key != PM_ADOPTED_KEY)
+	       !pm_key_is_adopted(found->region_key))
 		found = pm_frame_at(found, block->frame_size, -1);
-	if (found == block->frames || found->region_key == PM_ADOPTED_KEY) {
+	if (found == block->frames || pm_key_is_adopted(found->region_key)) {
 		PM_ADD(block->thread->record->unmatched_ends, 1);
 		pm_unmatched_count(pm_region_name(region), block, frame);
 		block->in_slow = 0;
@@ -480,9 +480,12 @@ struct pm_frame *pm_region_resync(struct pm_thread_block *block, struct pm_frame
 {
 	struct pm_frame *first = pm_frame_at(block->frames, block->frame_size, 1);
 
+	/* A team's thread stays where it has adopted a path: leaving it does not need regions. */
+	if (frame != first && pm_key_is_adopted(first->region_key))
+		first = pm_frame_at(first, block->frame_size, 1);
 	while (frame != first) {
 		frame = pm_frame_at(frame, block->frame_size, -1);
-		if (frame->region_key != PM_ADOPTED_KEY)
+		if (!pm_key_is_adopted(frame->region_key))
 			PM_ADD(block->thread->record->lost_other, 1);
 		PM_PUT(frame->node, NULL);
 	}

@@ -28,17 +28,13 @@
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
-/* What a token of this process has; 0 before the first. */
+/* The high half of a token of this process; 0 before the first. The low half is the path's number. */
 static uint64_t process;
+#define NUMBER(path) ((path)&UINT32_MAX)
 
 void pm_team_forget(void)
 {
 	process = 0;
-}
-
-static struct pm_frame *first_frame(const struct pm_thread_block *block)
-{
-	return pm_frame_at(block->frames, block->frame_size, 1);
 }
 
 /* Returns the block of the calling thread with its stack closed and its top in *TOP; NULL if the
@@ -112,8 +108,9 @@ static int find_number(const struct pm_thread_block *block, const struct pm_fram
 	if (pm_regions_try_lock()) {
 		if (!process)
 			__atomic_store_n(&process,
-					 (uint64_t)pm_kernel_getpid() << 32 |
-						 (uint32_t)pm_clock_ticks() | 1,
+					 (((uint64_t)pm_kernel_getpid() << 32) ^
+					  (pm_clock_ticks() << 33)) |
+						 UINT64_C(1) << 32,
 					 __ATOMIC_RELAXED);
 		err = number_of(block, frame, number);
 		pm_regions_release();
@@ -144,9 +141,9 @@ static int make_token(struct perfmon_token *token)
 	err = find_number(block, frame, &number);
 	if (!err) {
 		known = handed_on(block, frame->path_key);
-		known->path = number;
+		known->path = process | number;
 		known->path_key = frame->path_key;
-		*token = (struct perfmon_token){.path = number, .process = process};
+		token->path = known->path;
 	}
 	open_block(block, top);
 	return err;
@@ -165,30 +162,29 @@ PM_EXPORT int perfmon_region_token(struct perfmon_token *token)
 				    block->frame_size, -1);
 		known = handed_on(block, frame->path_key);
 		if (known->path_key == frame->path_key) {
-			*token = (struct perfmon_token){
-				.path = known->path,
-				.process = __atomic_load_n(&process, __ATOMIC_RELAXED)};
+			token->path = known->path;
 			return 0;
 		}
 	}
-	*token = (struct perfmon_token){0, 0};
+	token->path = 0;
 	return make_token(token);
 }
 
 /* --- adopting -------------------------------------------------------------------------- */
 
-/* Finds or adds the nodes of the path NUMBER. The caller holds PM_LOCK_REGIONS. */
-static int find_nodes(struct pm_thread_block *block, uint64_t number,
+/* Finds or adds the nodes of TOKEN's path. The caller holds PM_LOCK_REGIONS. */
+static int find_nodes(struct pm_thread_block *block, const struct perfmon_token *token,
 		      struct pm_adopted *found)
 {
 	const struct pm_handed *path;
-	uint32_t regions[PERFMON_PROFILE_DEPTH_MAX], depth = 0, node = 1;
+	uint32_t regions[PERFMON_PROFILE_DEPTH_MAX], depth = 0, node = 1, levels;
 	struct pm_path_entry *entry;
+	uint64_t number;
 
-	*found = (struct pm_adopted){.path = number + 1,
+	*found = (struct pm_adopted){.path = token->path,
 				     .path_key = PM_PATH_KEY(1),
 				     .node = block->frames->node};
-	for (; number; number = path->parent) {
+	for (number = NUMBER(token->path); number; number = path->parent) {
 		path = pm_handed_at(number);
 		if (!path)
 			return -EINVAL;
@@ -196,21 +192,22 @@ static int find_nodes(struct pm_thread_block *block, uint64_t number,
 			return -EOVERFLOW;
 		regions[depth++] = path->region;
 	}
+	levels = depth;
 	while (depth) {
 		uint32_t region = regions[--depth] | PM_ADOPTED;
 		uint64_t key = PM_PATH_KEY(node) + PM_REGION_KEY(region);
 
-		found->depth++;
 		entry = pm_thread_path(block, key);
 		if (!entry)
 			entry = pm_thread_add_path(block->thread, node, region, key,
-						   (uint32_t)found->depth);
+						   levels - depth);
 		if (!entry)
 			return -ENOMEM;
 		node = entry->number;
 		found->path_key = entry->path_key;
 		found->node = entry->node;
 	}
+	found->cpu = NUMBER(token->path) << PM_ADOPTED_PATH | levels;
 	return 0;
 }
 
@@ -227,7 +224,7 @@ static void begin_apart(const struct pm_thread_block *block, struct pm_frame *fr
 {
 	uint64_t raw[PERFMON_PROFILE_COUNTERS_MAX];
 
-	frame->cpu |= PM_ADOPTED_APART;
+	frame->region_key = PM_APART_KEY;
 	frame->start = pm_clock_ticks();
 	if (!sample(block, raw))
 		frame->cpu |= PM_ADOPTED_UNKNOWN;
@@ -235,21 +232,22 @@ static void begin_apart(const struct pm_thread_block *block, struct pm_frame *fr
 		frame->counter[i].raw = raw[i];
 }
 
+/* The epoch of a frame is that of visits behind it: the first one has none. */
 static inline struct pm_frame *push(struct pm_thread_block *block, struct pm_frame *frame,
 				    const struct pm_adopted *adopted)
 {
-	frame->region_key = PM_ADOPTED_KEY;
+	frame->region_key = block->adopted_key;
 	frame->path_key = adopted->path_key;
-	frame->cpu = (adopted->path - 1) << PM_ADOPTED_PATH | adopted->depth;
-	frame->epoch = block->epoch;
+	frame->cpu = adopted->cpu;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	PM_PUT(frame->node, adopted->node);
 	return pm_frame_at(frame, block->frame_size, 1);
 }
 
-/* Adopts NUMBER behind visits that are open, up to FRAME. */
+/* Adopts TOKEN's path behind visits that are open, up to FRAME. Returns 1 if it is another one than
+ * theirs. */
 static int adopt_inside(struct pm_thread_block *block, struct pm_frame *frame,
-			uint64_t number, struct pm_adopted *adopted)
+			const struct perfmon_token *token, struct pm_adopted *adopted)
 {
 	const struct pm_frame *outer = pm_frame_at(frame, block->frame_size, -1);
 	uint64_t own;
@@ -257,27 +255,27 @@ static int adopt_inside(struct pm_thread_block *block, struct pm_frame *frame,
 	if (frame >=
 	    pm_frame_at(block->frames, block->frame_size, PERFMON_PROFILE_DEPTH_MAX))
 		return -EOVERFLOW;
-	if (!find_number(block, outer, &own) && own == number) {
-		*adopted = (struct pm_adopted){.path = number + 1,
-					       .path_key = outer->path_key,
-					       .node = block->frames->node,
-					       .depth = pm_slow_depth(block, frame) - 1};
-		return 0;
-	}
-	return 1;
+	if (find_number(block, outer, &own) || own != NUMBER(token->path))
+		return 1;
+	*adopted = (struct pm_adopted){.path_key = outer->path_key,
+				       .node = block->frames->node,
+				       .cpu = NUMBER(token->path) << PM_ADOPTED_PATH |
+					      (pm_slow_depth(block, frame) - 1)};
+	return 0;
 }
 
-static int adopt(struct pm_thread_block *block, struct pm_frame *frame, uint64_t number,
-		 struct pm_frame **top)
+static int adopt(struct pm_thread_block *block, struct pm_frame *frame,
+		 const struct perfmon_token *token, struct pm_frame **top)
 {
 	struct pm_adopted adopted;
 	struct pm_still still;
 	int err = 1;
 
-	if (frame != first_frame(block))
-		err = adopt_inside(block, frame, number, &adopted);
+	if (frame != block->first)
+		err = adopt_inside(block, frame, token, &adopted);
 	if (err < 0)
 		return err;
+	frame->epoch = block->epoch;
 	if (!err) {
 		*top = push(block, frame, &adopted);
 		return 0;
@@ -285,7 +283,7 @@ static int adopt(struct pm_thread_block *block, struct pm_frame *frame, uint64_t
 	err = -EBUSY;
 	pm_kernel_still_begin(&still);
 	if (pm_regions_try_lock()) {
-		err = find_nodes(block, number, &adopted);
+		err = find_nodes(block, token, &adopted);
 		pm_regions_release();
 	}
 	pm_kernel_still_end(&still);
@@ -293,14 +291,14 @@ static int adopt(struct pm_thread_block *block, struct pm_frame *frame, uint64_t
 		return err;
 	if (adopted.path_key == PM_PATH_KEY_BARREN)
 		return -EOVERFLOW;
-	block->adopted[number % PM_ADOPTED_CACHE] = adopted;
+	block->adopted[token->path % PM_ADOPTED_CACHE] = adopted;
 	*top = push(block, frame, &adopted);
-	if (frame != first_frame(block))
+	if (frame != block->first)
 		begin_apart(block, frame);
 	return 0;
 }
 
-int pm_team_adopt(uint64_t number)
+static int adopt_token(const struct perfmon_token *token)
 {
 	struct pm_thread_block *block;
 	struct pm_frame *frame, *top;
@@ -310,11 +308,16 @@ int pm_team_adopt(uint64_t number)
 	if (!block)
 		return err;
 	top = frame;
-	err = adopt(block, frame, number, &top);
+	err = adopt(block, frame, token, &top);
 	if (err)
 		PM_ADD(block->thread->record->lost_other, 1);
 	open_block(block, top);
 	return err;
+}
+
+int pm_team_adopt(uint64_t number)
+{
+	return adopt_token(&(struct perfmon_token){.path = number});
 }
 
 /* Says once that a token was refused. */
@@ -342,16 +345,16 @@ static int adopt_slowly(const struct perfmon_token *token)
 {
 	if (!pm_region_calls_are_armed())
 		return 0;
-	if (!token || (token->path && !token->process)) {
+	if (!token || (token->path && token->path <= UINT32_MAX)) {
 		note_refused();
 		return -EINVAL;
 	}
-	if (token->process &&
-	    token->process != __atomic_load_n(&process, __ATOMIC_RELAXED)) {
+	if (token->path &&
+	    token->path >> 32 << 32 != __atomic_load_n(&process, __ATOMIC_RELAXED)) {
 		note_refused();
 		return -ESTALE;
 	}
-	return pm_team_adopt(token->path);
+	return adopt_token(token);
 }
 
 PM_EXPORT int perfmon_region_adopt(const struct perfmon_token *token)
@@ -360,12 +363,13 @@ PM_EXPORT int perfmon_region_adopt(const struct perfmon_token *token)
 	const struct pm_adopted *known;
 	struct pm_frame *frame = block->top;
 
-	if (unlikely(!frame || !token || frame != first_frame(block) ||
-		     token->process != __atomic_load_n(&process, __ATOMIC_RELAXED) ||
-		     block->arm_generation != PM_GET(pm_region_general.generation)))
+	/* The top of a thread that is not set up is not that. While regions are disarmed an adoption
+	 * is kept all the same: leaving needs not know. */
+	if (unlikely(!token || !frame || frame != block->first))
 		return adopt_slowly(token);
+	/* A forked child finds none: this memory is wiped. */
 	known = &block->adopted[token->path % PM_ADOPTED_CACHE];
-	if (unlikely(known->path != token->path + 1))
+	if (unlikely(known->path != token->path))
 		return adopt_slowly(token);
 	block->top = NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -377,43 +381,71 @@ PM_EXPORT int perfmon_region_adopt(const struct perfmon_token *token)
 
 /* --- leaving --------------------------------------------------------------------------- */
 
-/* Moves what OUTER read at its BEGIN by what was counted since the adoption at FRAME: DIFFERENCE, or
- * NULL if that is not known. */
+/* What was counted since an adoption. */
+struct since {
+	uint64_t ticks;
+	int64_t count[PERFMON_PROFILE_COUNTERS_MAX];
+	uint32_t unknown; /* bit i: of counter i it is not known */
+};
+
+/* Moves what OUTER read at its BEGIN. */
 static void move(const struct pm_thread_block *block, struct pm_frame *outer,
-		 const struct pm_frame *frame, uint64_t ticks, const int64_t *difference)
+		 const struct since *since)
 {
-	if (outer->region_key == PM_ADOPTED_KEY && !(outer->cpu & PM_ADOPTED_APART))
+	if (outer->region_key == PM_ADOPTED_KEY)
 		return;
-	outer->start += ticks;
-	if (!difference) {
-		outer->unknown = UINT32_MAX;
-		return;
-	}
+	outer->start += since->ticks;
+	if (since->unknown)
+		outer->unknown |= since->unknown;
 	for (uint32_t i = 0; i < block->counters; i++) {
-		if (outer->epoch == frame->epoch || outer->whole)
-			outer->counter[i].raw += (uint64_t)difference[i];
+		if (since->unknown >> i & 1)
+			continue;
+		if (outer->epoch == block->epoch || outer->whole)
+			outer->counter[i].raw += (uint64_t)since->count[i];
 		else
-			outer->counter[i].offset += difference[i];
+			outer->counter[i].offset += since->count[i];
+	}
+}
+
+/* Counts since FRAME by whole values: a page has changed since then. */
+static void count_whole(struct pm_thread_block *block, struct pm_frame *frame,
+			struct since *since)
+{
+	bool known = !(frame->cpu & PM_ADOPTED_UNKNOWN);
+
+	pm_stale_save(block, frame);
+	for (uint32_t i = 0; i < block->counters; i++) {
+		struct perfmon_counter_view *view = &block->view[i];
+		uint64_t begin, now;
+
+		if (perfmon_view_lock_index(view->page) != view->lock_index)
+			pm_view_refresh(view);
+		if (!known || pm_view_read(view, &now)) {
+			since->unknown |= UINT32_C(1) << i;
+			continue;
+		}
+		begin = (uint64_t)(frame->counter[i].offset +
+				   perfmon_view_extend(view, frame->counter[i].raw));
+		since->count[i] = (int64_t)(now - begin);
 	}
 }
 
 static void leave_apart(struct pm_thread_block *block, struct pm_frame *frame)
 {
-	struct pm_frame *outer = first_frame(block);
-	int64_t difference[PERFMON_PROFILE_COUNTERS_MAX];
+	struct since since = {.ticks = pm_clock_ticks() - frame->start};
 	uint64_t raw[PERFMON_PROFILE_COUNTERS_MAX];
-	uint64_t ticks = pm_clock_ticks() - frame->start;
-	bool known = !(frame->cpu & PM_ADOPTED_UNKNOWN) && frame->epoch == block->epoch &&
-		     sample(block, raw);
+	struct pm_frame *outer;
 
-	for (uint32_t i = 0; known && i < block->counters; i++)
-		difference[i] = perfmon_view_difference(&block->view[i], raw[i],
-							frame->counter[i].raw);
-	/* In a frame whose views are not saved, `unknown` has no meaning yet. */
-	if (!known && block->counters)
-		pm_stale_save(block, pm_frame_at(frame, block->frame_size, -1));
-	for (; outer != frame; outer = pm_frame_at(outer, block->frame_size, 1))
-		move(block, outer, frame, ticks, known ? difference : NULL);
+	if (frame->cpu & PM_ADOPTED_UNKNOWN || frame->epoch != block->epoch ||
+	    !sample(block, raw))
+		count_whole(block, frame, &since);
+	else
+		for (uint32_t i = 0; i < block->counters; i++)
+			since.count[i] = perfmon_view_difference(&block->view[i], raw[i],
+								 frame->counter[i].raw);
+	for (outer = block->first; outer != frame;
+	     outer = pm_frame_at(outer, block->frame_size, 1))
+		move(block, outer, &since);
 }
 
 /* Counts a call of NAME that nothing has begun. */
@@ -447,14 +479,14 @@ static int leave_slowly(void)
 		frame = pm_frame_at(frame, block->frame_size, -1);
 		if (frame == block->frames)
 			return count_unmatched(block, top, "perfmon_region_leave()");
-	} while (frame->region_key != PM_ADOPTED_KEY);
+	} while (!pm_key_is_adopted(frame->region_key));
 	while (top != frame) {
 		top = pm_frame_at(top, block->frame_size, -1);
 		if (top != frame)
 			PM_COUNT32(top->node->mismatched_ends, 1);
 		PM_PUT(top->node, NULL);
 	}
-	if (frame->cpu & PM_ADOPTED_APART)
+	if (frame->region_key == PM_APART_KEY)
 		leave_apart(block, frame);
 	open_block(block, frame);
 	return 0;
@@ -468,9 +500,7 @@ PM_EXPORT int perfmon_region_leave(void)
 	if (unlikely(!frame))
 		return leave_slowly();
 	frame = pm_frame_at(frame, block->frame_size, -1);
-	if (unlikely(frame->region_key != PM_ADOPTED_KEY ||
-		     frame->cpu & PM_ADOPTED_APART ||
-		     block->arm_generation != PM_GET(pm_region_general.generation)))
+	if (unlikely(frame->region_key != block->adopted_key))
 		return leave_slowly();
 	block->top = NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -505,7 +535,7 @@ PM_EXPORT int perfmon_region_end_innermost(void)
 	}
 	top = pm_slow_close(block);
 	region.key = pm_frame_at(top, block->frame_size, -1)->region_key;
-	if (top == first_frame(block) || region.key == PM_ADOPTED_KEY) {
+	if (top == block->first || pm_key_is_adopted(region.key)) {
 		block->in_slow = 1;
 		return count_unmatched(block, top, name);
 	}

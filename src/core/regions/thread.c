@@ -134,6 +134,9 @@ static int make_block(uint32_t counters, struct pm_thread_block **out, size_t *s
 	block->frames = (struct pm_frame *)(void *)((char *)memory + frames);
 	block->overflow_key = (uint64_t *)(void *)((char *)memory + overflow);
 	block->adopted = (struct pm_adopted *)(void *)((char *)memory + adopted);
+	block->adopted[0].path = UINT64_MAX; /* not 0, which is no path */
+	block->adopted_key = PM_ADOPTED_KEY;
+	block->first = pm_frame_at(block->frames, block->frame_size, 1);
 	block->handed_on = (struct pm_handed_on *)(void *)((char *)memory + handed_on);
 	block->epoch = PM_EPOCH(1) + 1;
 	block->time_view = counters;

@@ -45,7 +45,7 @@ static size_t place_of(const struct pm_thread_block *block, const struct pm_fram
 	place[0] = '\0';
 	while (block && at != frame) {
 		at = pm_frame_at(at, block->frame_size, 1);
-		if (at->region_key == PM_ADOPTED_KEY)
+		if (pm_key_is_adopted(at->region_key))
 			continue;
 		if (used)
 			used = append(place, used, PLACE_MOST, " > ");

@@ -241,6 +241,7 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 	const struct pm_report_node *node = &tree->nodes[n];
 	/* An exact profile's times are not the machine's. */
 	bool visited = node->measured > 0 && !model->exact;
+	bool valued = pm_report_has_values(node) && !model->exact;
 	int err;
 
 	pm_out_text(out, thread);
@@ -257,8 +258,8 @@ static int row(const struct pm_report *report, const struct pm_report_tree *tree
 	pm_out_csv(out, pm_report_name(tree, n));
 	number(out, node->entered);
 	number(out, node->visits);
-	real(out, pm_snapshot_ns(s, (double)node->time_ticks), visited);
-	real(out, pm_snapshot_ns(s, pm_report_time(tree, n, true).value), visited);
+	real(out, pm_snapshot_ns(s, (double)node->time_ticks), valued);
+	real(out, pm_snapshot_ns(s, pm_report_time(tree, n, true).value), valued);
 	real(out, pm_snapshot_ns(s, pm_report_mean(node)), visited);
 	real(out, pm_snapshot_ns(s, pm_report_deviation(node)),
 	     visited && node->measured > 1);

@@ -150,6 +150,7 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 	const struct pm_report_node *node = &tree->nodes[n];
 	/* The ticks of an exact profile are counts, which the events have. */
 	bool visited = node->measured > 0 && !model->exact;
+	bool valued = pm_report_has_values(node) && !model->exact;
 	bool threads_known =
 		node->thread_min_ticks <= node->thread_max_ticks && !model->exact;
 
@@ -160,21 +161,21 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 	pm_json_number(j, "entered", node->entered);
 	pm_json_number(j, "visits", node->visits);
 	pm_json_number(j, "measured", node->measured);
-	pm_json_known(j, "time_ticks", node->time_ticks, visited);
+	pm_json_known(j, "time_ticks", node->time_ticks, valued);
 	pm_json_known(j, "exclusive_ticks",
-		      pm_less(node->time_ticks, node->children_ticks), visited);
+		      pm_less(node->time_ticks, node->children_ticks), valued);
 	pm_json_real(j, "time_ns",
-		     pm_snapshot_ns(model->snapshot, (double)node->time_ticks), visited);
+		     pm_snapshot_ns(model->snapshot, (double)node->time_ticks), valued);
 	pm_json_real(j, "exclusive_ns",
 		     pm_snapshot_ns(model->snapshot, pm_report_time(tree, n, true).value),
-		     visited);
+		     valued);
 	pm_json_real(
 		j, "time_error_ns",
 		pm_snapshot_ns(model->snapshot, pm_report_time(tree, n, false).error),
-		visited);
+		valued);
 	pm_json_real(j, "exclusive_error_ns",
 		     pm_snapshot_ns(model->snapshot, pm_report_time(tree, n, true).error),
-		     visited);
+		     valued);
 	pm_json_real(j, "mean_ticks", pm_report_mean(node), visited);
 	pm_json_real(j, "stddev_ticks", pm_report_deviation(node),
 		     visited && node->measured > 1);
@@ -184,6 +185,7 @@ static void put_node(struct pm_json *j, const struct pm_report *report,
 		     visited);
 	pm_json_known(j, "off_cpu_ns", node->off_cpu_ns, !model->exact);
 	pm_json_number(j, "threads", node->threads);
+	pm_json_bool(j, "team", node->is_team);
 	pm_json_known(j, "thread_min_ticks", node->thread_min_ticks, threads_known);
 	pm_json_known(j, "thread_max_ticks", node->thread_max_ticks, threads_known);
 	put_quality(j, node);

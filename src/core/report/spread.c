@@ -9,13 +9,29 @@
 #include "core/report/output/escape.h"
 #include "core/report/table.h"
 
-enum spread { THREADS, LEAST, MEAN, MOST, IMBALANCE, COLUMNS };
+/* The last two are of teams. */
+enum spread { THREADS, LEAST, MEAN, MOST, IMBALANCE, WALL, EFFICIENCY, COLUMNS };
 
 /* TICKS as they are shown: a time, or in an exact profile counts of the first event. */
 static double weight(const struct pm_report_model *model, double ticks)
 {
 	return model->exact ? ticks * model->events[0].first->scale
 			    : pm_snapshot_ns(model->snapshot, ticks);
+}
+
+/* A team: how long the visits lasted, and how much of the team's time in them was in its regions. */
+static void fill_team(const struct pm_report_tree *tree,
+		      const struct pm_report_node *node, struct pm_field *fields)
+{
+	double wall = pm_report_mean(node) * (double)node->visits;
+
+	if (!node->is_team || wall <= 0)
+		return;
+	fields[WALL] = (struct pm_field){
+		true, .value = pm_snapshot_ns(tree->model->snapshot, wall)};
+	fields[EFFICIENCY] =
+		(struct pm_field){true, .value = 100 * (double)node->time_ticks /
+						 (wall * (double)node->threads)};
 }
 
 /* A visit that is open in a thread is not in these times. What threads took that measured
@@ -47,6 +63,7 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 		true, .value = weight(model, (double)node->thread_min_ticks)};
 	fields[MOST] = (struct pm_field){true, .value = weight(model, most)};
 	fields[IMBALANCE] = (struct pm_field){mean > 0, .value = 100 * (most / mean - 1)};
+	fill_team(tree, node, fields);
 	return true;
 }
 
@@ -67,6 +84,8 @@ int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out)
 			  .like = &columns[MOST]},
 		[MOST] = {.title = "most", .kind = kind, .unit = unit},
 		[IMBALANCE] = {.title = "imbalance", .kind = PM_COLUMN_SHARE},
+		[WALL] = {.title = "wall", .kind = PM_COLUMN_TIME, .begins = true},
+		[EFFICIENCY] = {.title = "efficiency", .kind = PM_COLUMN_SHARE},
 	};
 	struct pm_table table = {
 		.tree = tree,
@@ -75,17 +94,23 @@ int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out)
 		.fill = fill,
 		.argument = (void *)tree,
 	};
-	bool any = false;
+	bool any = false, teams = false;
 
 	/* A flat tree does not know which threads had which of a region's paths. */
-	for (uint32_t n = 1; n < tree->node_count && !tree->flat; n++)
+	for (uint32_t n = 1; n < tree->node_count && !tree->flat; n++) {
 		any |= tree->nodes[n].threads > 1;
+		teams |= tree->nodes[n].is_team;
+	}
 	if (!any)
 		return 0;
+	table.count = teams && !exact ? COLUMNS : WALL;
 	pm_out_text(out, "\ninclusive ");
 	pm_out_plain(out, exact ? tree->model->events[0].name : "time", 0);
-	pm_out_text(out,
-		    " of a thread (imbalance: how far the most is above the mean):\n");
+	pm_out_text(out, " of a thread (imbalance: how far the most is above the mean");
+	if (table.count == COLUMNS)
+		pm_out_text(out, ";\nefficiency: a team's time in regions over wall time "
+				 "x threads");
+	pm_out_text(out, "):\n");
 	return pm_table_write(&table, out);
 }
 

@@ -104,6 +104,8 @@ static void fill_fixed(struct values *values, uint32_t n, struct pm_field *field
 	struct pm_field all[FIXED];
 
 	field_plain(&all[VISITS], n != 0, (double)node->visits);
+	if (n && node->is_team && !node->entered)
+		all[VISITS] = (struct pm_field){.text = "adopted"};
 	fill_times(values, n, all);
 	field_plain(&all[MEAN], n && mean >= 0, pm_snapshot_ns(model->snapshot, mean));
 	field_plain(&all[DEVIATION], n && deviation >= 0 && mean > 0,

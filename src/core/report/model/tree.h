@@ -36,6 +36,7 @@ struct pm_report_node {
 	uint32_t next;	      /* sibling; 0: none */
 	/* below a visit that did not end by its END, with ENDs unmatched */
 	bool inside_mismatch;
+	bool is_team;	     /* threads have adopted the path */
 	bool spread_unknown; /* the extremes over threads are not known of some threads */
 	/* Sums over visits: those of several threads, or paths, are added up. */
 	union {
@@ -57,7 +58,7 @@ struct pm_report_node {
 	};
 	double time_squares;
 	uint64_t time_min, time_max;
-	uint64_t threads; /* that have this path */
+	uint64_t threads;     /* that have this path */
 	uint64_t last_thread; /* that was counted, by its place and 1 */
 	uint64_t thread_min_ticks, thread_max_ticks;
 	uint64_t time_ticks; /* inclusive; in a flat tree without recursion's repeats */
@@ -138,6 +139,12 @@ double pm_report_deviation(const struct pm_report_node *node);
  * these sums of squares and cubes. */
 double pm_report_error(double sum, double squares, double cubes, double measured,
 		       double all);
+
+/* Returns whether NODE has times and counts: of visits, or of those of threads that adopted it. */
+static inline bool pm_report_has_values(const struct pm_report_node *node)
+{
+	return node->measured > 0 || (node->is_team && node->time_ticks);
+}
 
 /* Returns the name of NODE's region. */
 static inline const char *pm_report_name(const struct pm_report_tree *tree, uint32_t node)

@@ -218,6 +218,7 @@ static void node_add(const struct pm_report_model *model, struct pm_report_node 
 			&share, (double)weight.ticks, weight.squares, weight.cubes,
 			(double)share.measured, (double)share.all));
 	}
+	to->is_team |= is_adopted(from);
 	pm_tree_visits_add(to, &visits);
 	pm_tree_add(&to->threads, counted ? 0 : threads);
 	pm_tree_add(&to->time_ticks, ticks);

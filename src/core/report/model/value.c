@@ -31,7 +31,7 @@ struct pm_value pm_report_time(const struct pm_report_tree *tree, uint32_t node,
 		v.marks |= PM_MARK_SAMPLED;
 	if (pm_report_is_mostly_cost(n, exclusive))
 		v.marks |= PM_MARK_SHORT;
-	if (!n->measured)
+	if (!pm_report_has_values(n))
 		v.state = PM_NOT_COUNTED;
 	return v;
 }
@@ -55,7 +55,8 @@ struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node
 	}
 	v.marks = node_marks(n);
 	v.coverage = c.on_cpu_ns > 0 ? fmin(1, c.running_ns / c.on_cpu_ns) : 1;
-	if (!c.measured || (!c.sum && (e->kernel_only || v.coverage < CLOCKS_APART))) {
+	if ((!c.measured && !(n->is_team && c.sum)) ||
+	    (!c.sum && (e->kernel_only || v.coverage < CLOCKS_APART))) {
 		v.state = PM_NOT_COUNTED;
 		return v;
 	}

@@ -64,7 +64,7 @@ struct scan {
 	bool probed; /* markers are set around what is opened */
 	bool learned;
 	bool closed; /* events have been open before, and closed */
-	bool swaps; /* the kernel would exchange the events of threads: see there */
+	bool swaps;  /* the kernel would exchange the events of threads: see there */
 	int slots_before,
 		slots_after; /* free ones on a thread without, with all events */
 };
