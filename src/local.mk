@@ -114,7 +114,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/regions/registry.c src/core/regions/registry.h src/core/regions/report_call.c \
 	src/core/regions/setup.c src/core/regions/setup.h src/core/regions/slow.c src/core/regions/slow.h \
 	src/core/regions/stale.c src/core/regions/stale.h src/core/regions/stride.c src/core/regions/stride.h \
-	src/core/regions/state.c src/core/regions/state.h src/core/regions/team.c src/core/regions/team.h src/core/regions/thread.c \
+	src/core/regions/state.c src/core/regions/state.h src/core/regions/team.c src/core/regions/thread.c \
 	src/core/regions/thread.h src/core/regions/unmatched.c src/core/regions/unmatched.h \
 	src/core/samples/format.c src/core/samples/format.h src/core/samples/format_default.c \
 	src/core/samples/log_decode.c src/core/samples/log_format.h src/core/samples/log_head.c \

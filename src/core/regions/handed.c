@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "core/kernel/kernel.h"
-#include "fastpath/thread.h"
+#include "fastpath/fastpath.h"
 
 #define FIRST_LOG2 8
 #define MOST_LOG2  30

@@ -21,7 +21,6 @@
 #include "core/regions/recycle.h"
 #include "core/regions/registry.h"
 #include "core/regions/state.h"
-#include "core/regions/team.h"
 #include "core/regions/thread.h"
 #include "core/regions/unmatched.h"
 #include "core/report/model/metric.h"
@@ -253,14 +252,14 @@ static void in_child(bool prepared)
 	if (pm_regions.phase == PM_REGIONS_READY)
 		pm_regions_set_phase(PM_REGIONS_NEW);
 	pm_registry_forget(forget_thread);
-	pm_team_forget();
+	pm_regions.tokens = 0;
 	if (!open_at_fork.count || !perfmon_region_begin_armed)
 		return;
 	for (i = 0; i < open_at_fork.count; i++) {
 		struct perfmon_region region = {.key = open_at_fork.key[i], .name = NULL};
 
 		if (pm_key_is_adopted(region.key))
-			pm_team_adopt(open_at_fork.adopted[i]);
+			pm_regions.adopt(open_at_fork.adopted[i]);
 		else
 			perfmon_region_begin_armed(&region);
 	}

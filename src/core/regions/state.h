@@ -46,6 +46,12 @@ struct pm_regions {
 	bool was_armed;	       /* regions have counted */
 	unsigned int uses;     /* enum pm_regions_use, of all used regions */
 	unsigned int silenced; /* perfmon_report_quiet() */
+	/* The high half of the process's tokens (perfmon/team.h); 0: there are none, or they are of
+	 * the parent. */
+	uint64_t tokens;
+	/* Lets the calling thread continue below the path NUMBER of handed.h; set with the first
+	 * token. A program without tokens does not need that code. */
+	int (*adopt)(uint64_t number);
 };
 
 /* How a used region asks for a report at exit: see PERFMON_QUIET in perfmon/region.h. */

@@ -22,20 +22,13 @@
 #include "core/regions/slow.h"
 #include "core/regions/stale.h"
 #include "core/regions/state.h"
-#include "core/regions/team.h"
 #include "core/regions/unmatched.h"
 #include "fastpath/fastpath.h"
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
-/* The high half of a token of this process; 0 before the first. The low half is the path's number. */
-static uint64_t process;
+/* The low half of a token is the path's number. */
 #define NUMBER(path) ((path)&UINT32_MAX)
-
-void pm_team_forget(void)
-{
-	process = 0;
-}
 
 /* Returns the block of the calling thread with its stack closed and its top in *TOP; NULL if the
  * call cannot be made, with the reason in *ERR. */
@@ -97,6 +90,8 @@ static int number_of(const struct pm_thread_block *block, const struct pm_frame 
 	return 0;
 }
 
+static int adopt_number(uint64_t number);
+
 /* The same with the lock. */
 static int find_number(const struct pm_thread_block *block, const struct pm_frame *frame,
 		       uint64_t *number)
@@ -106,12 +101,13 @@ static int find_number(const struct pm_thread_block *block, const struct pm_fram
 
 	pm_kernel_still_begin(&still);
 	if (pm_regions_try_lock()) {
-		if (!process)
-			__atomic_store_n(&process,
+		if (!pm_regions.tokens)
+			__atomic_store_n(&pm_regions.tokens,
 					 (((uint64_t)pm_kernel_getpid() << 32) ^
 					  (pm_clock_ticks() << 33)) |
 						 UINT64_C(1) << 32,
 					 __ATOMIC_RELAXED);
+		pm_regions.adopt = adopt_number;
 		err = number_of(block, frame, number);
 		pm_regions_release();
 	}
@@ -141,7 +137,7 @@ static int make_token(struct perfmon_token *token)
 	err = find_number(block, frame, &number);
 	if (!err) {
 		known = handed_on(block, frame->path_key);
-		known->path = process | number;
+		known->path = pm_regions.tokens | number;
 		known->path_key = frame->path_key;
 		token->path = known->path;
 	}
@@ -315,7 +311,7 @@ static int adopt_token(const struct perfmon_token *token)
 	return err;
 }
 
-int pm_team_adopt(uint64_t number)
+static int adopt_number(uint64_t number)
 {
 	return adopt_token(&(struct perfmon_token){.path = number});
 }
@@ -349,8 +345,8 @@ static int adopt_slowly(const struct perfmon_token *token)
 		note_refused();
 		return -EINVAL;
 	}
-	if (token->path &&
-	    token->path >> 32 << 32 != __atomic_load_n(&process, __ATOMIC_RELAXED)) {
+	if (token->path && token->path >> 32 << 32 != __atomic_load_n(&pm_regions.tokens,
+								      __ATOMIC_RELAXED)) {
 		note_refused();
 		return -ESTALE;
 	}
