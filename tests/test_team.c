@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Paths that are handed on to other threads, and visits that end without their name. */
 #include "core/report/model/value.h"
+#include "perfmon/report.h"
 #include "perfmon/team.h"
 #include "region_probe.h"
 
@@ -356,6 +357,23 @@ Test(team, wrong_use)
 	cr_assert_neq(node, 0);
 	cr_expect_eq(sums.tree.nodes[node].mismatched_ends, 1);
 	sums_free(&sums);
+}
+
+/* Row: FO-07: a program that asks for a path has no regions by that, and no report. */
+Test(team, token_without_regions)
+{
+	struct perfmon_token here = {1};
+
+	cr_expect_eq(perfmon_region_token(&here), 0);
+	cr_expect_eq(here.path, 0);
+	/* Nothing is written: there is nothing to report. */
+	cr_expect_eq(perfmon_report_write(STDOUT_FILENO, NULL), -ENOENT);
+	cr_expect_eq(perfmon_region_adopt(&here), 0);
+	PERFMON_REGION_BEGIN("first");
+	PERFMON_REGION_END("first");
+	cr_expect_eq(perfmon_region_leave(), 0);
+	cr_expect_eq(perfmon_region_token(&here), 0);
+	cr_expect_neq(here.path, 0);
 }
 
 /* Row: FO-01: a token is refused in a child, which goes on where its parent was. */

@@ -40,7 +40,8 @@ struct perfmon_token {
 
 /**
  * perfmon_region_token() - sets TOKEN to the path of the calling thread: its innermost open visit,
- * or the adopted path that it is in, or the thread itself.
+ * or the adopted path that it is in, or the thread itself. A thread that has used no region is in
+ * no path: TOKEN is 0, and nothing is prepared for regions.
  *
  * Return: 0, or, with TOKEN 0,
  * -EINVAL: TOKEN is NULL

@@ -163,7 +163,8 @@ PM_EXPORT int perfmon_region_token(struct perfmon_token *token)
 		}
 	}
 	token->path = 0;
-	return make_token(token);
+	/* A thread without regions is at the top, and what it calls prepares none. */
+	return block == &pm_thread_block_none ? 0 : make_token(token);
 }
 
 /* --- adopting -------------------------------------------------------------------------- */
