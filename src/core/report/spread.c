@@ -38,7 +38,8 @@ static void fill_team(const struct pm_report_tree *tree,
  * none of their visits is not known. */
 static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 {
-	const struct pm_report_tree *tree = argument;
+	const struct pm_table *table = argument;
+	const struct pm_report_tree *tree = table->tree;
 	const struct pm_report_node *node = &tree->nodes[n];
 	const struct pm_report_model *model = tree->model;
 	bool known = node->visits && !node->unmeasured;
@@ -49,7 +50,7 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 
 	if (node->threads < 2)
 		return false;
-	memset(fields, 0, COLUMNS * sizeof(*fields));
+	memset(fields, 0, table->count * sizeof(*fields));
 	fields[THREADS] = (struct pm_field){true, .value = (double)node->threads};
 	/* The mean of counts is known when nothing else is. */
 	if (!known || (!ends_known && !model->exact)) {
@@ -63,7 +64,8 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 		true, .value = weight(model, (double)node->thread_min_ticks)};
 	fields[MOST] = (struct pm_field){true, .value = weight(model, most)};
 	fields[IMBALANCE] = (struct pm_field){mean > 0, .value = 100 * (most / mean - 1)};
-	fill_team(tree, node, fields);
+	if (table->count == COLUMNS)
+		fill_team(tree, node, fields);
 	return true;
 }
 
@@ -92,7 +94,7 @@ int pm_report_spread(const struct pm_report_tree *tree, struct pm_out *out)
 		.columns = columns,
 		.count = COLUMNS,
 		.fill = fill,
-		.argument = (void *)tree,
+		.argument = &table,
 	};
 	bool any = false, teams = false;
 
