@@ -8,6 +8,7 @@
  *	leaf	a leaf function of some 50 floating-point operations, inlined, two regions
  *	part	forces on a particle from its neighbours, a region in each interaction
  *	row	a row of a stencil, one region around it
+ *	block	a vector of doubles in blocks of 16, a region around each block
  */
 #include <stdio.h>
 
@@ -15,8 +16,10 @@
 
 #define CELLS 256
 #define NEAR  16
+#define BLOCK 16
 
 static double x[CELLS][8], y[CELLS][8], z[CELLS + 2];
+static double from[CELLS], to[CELLS];
 
 #define NONE(name) ((void)0)
 
@@ -78,6 +81,21 @@ static double x[CELLS][8], y[CELLS][8], z[CELLS + 2];
 				x[i - 1][7] = z[i - 1] - 2 * z[i] + z[i + 1];            \
 			END("row");                                                      \
 		}                                                                        \
+	}                                                                                \
+	__attribute__((noinline)) static void block_##suffix(int n)                      \
+	{                                                                                \
+		for (int round = 0; round < n; round++)                                  \
+			for (int i = 0; i < CELLS; i += BLOCK) {                         \
+				double sum = 0;                                          \
+                                                                                         \
+				BEGIN("block");                                          \
+				for (int k = i; k < i + BLOCK; k++) {                    \
+					to[k] = 0.5 * from[k] + 0.5 * to[k];             \
+					sum += to[k] * to[k];                            \
+				}                                                        \
+				END("block");                                            \
+				z[i] += sum;                                             \
+			}                                                                \
 	}
 KERNELS(without, NONE, NONE)
 KERNELS(with, PERFMON_REGION_BEGIN, PERFMON_REGION_END)
@@ -99,13 +117,16 @@ static void print(const char *name, bench_work *without, bench_work *with,
 int main(void)
 {
 	perfmon_region_disarm();
-	for (int i = 0; i < CELLS; i++)
+	for (int i = 0; i < CELLS; i++) {
+		from[i] = i;
 		for (int k = 0; k < 8; k++) {
 			x[i][k] = i + k;
 			y[i][k] = i - k;
 		}
+	}
 	print("leaf", leaf_without, leaf_with, CELLS);
 	print("part", part_without, part_with, CELLS);
 	print("row", row_without, row_with, 1);
+	print("block", block_without, block_with, CELLS / BLOCK);
 	return 0;
 }
