@@ -4,7 +4,7 @@
 # No name reaches a printer of text unescaped.
 . "$PM_TOP/scripts/suite.sh"
 
-mapfile -t files < <(find src include exact tests bench examples scripts/standin -name '*.[ch]' -o -name '*.cc' | sort)
+mapfile -t files < <(find src include exact hooks tests bench examples scripts/standin -name '*.[ch]' -o -name '*.cc' | sort)
 try "the ${#files[@]} C files are formatted" clang-format --style=file --dry-run -Werror "${files[@]}" || true
 
 # What fits a line is not closed on the next.

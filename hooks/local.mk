@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Hooks: libraries of their own, above the public headers. perfmon run --hooks preloads them, and
+# a program may link them. They find libperfmon beside them, wherever both are installed. Their
+# functions may be left by an exception, or by cancellation.
+if HAVE_SHARED
+lib_LTLIBRARIES += libperfmon-openmp.la libperfmon-threads.la
+endif
+HOOK_CFLAGS = $(AM_CFLAGS) -fexceptions
+HOOK_CPPFLAGS = -I$(top_srcdir)/include -I$(top_srcdir)
+HOOK_LDFLAGS = $(AM_LDFLAGS) -shared -version-info $(PERFMON_ABI) -no-undefined -Wl,-z,nodelete \
+	-Wl,-rpath,'$$ORIGIN'
+
+libperfmon_openmp_la_SOURCES = hooks/openmp.c \
+	hooks/common/original.c hooks/common/original.h \
+	hooks/openmp/gomp.h hooks/openmp/lines.c hooks/openmp/lines.h \
+	hooks/openmp/name.c hooks/openmp/name.h hooks/openmp/places.c hooks/openmp/places.h
+libperfmon_openmp_la_CFLAGS = $(HOOK_CFLAGS)
+libperfmon_openmp_la_CPPFLAGS = $(HOOK_CPPFLAGS)
+libperfmon_openmp_la_LDFLAGS = $(HOOK_LDFLAGS)
+libperfmon_openmp_la_LIBADD = libperfmon.la
+
+libperfmon_threads_la_SOURCES = hooks/threads.c hooks/common/original.c hooks/common/original.h
+libperfmon_threads_la_CFLAGS = $(HOOK_CFLAGS)
+libperfmon_threads_la_CPPFLAGS = $(HOOK_CPPFLAGS)
+libperfmon_threads_la_LDFLAGS = $(HOOK_LDFLAGS)
+libperfmon_threads_la_LIBADD = libperfmon.la

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libperfmon-openmp: regions for OpenMP programs of gcc, without a change to the program.
+ *
+ * gcc makes a function of each parallel construct and passes it to libgomp. This library stands
+ * before libgomp, and passes a function of its own. So a parallel construct is a region, in each
+ * thread of the team, below what the thread that begins the team is in. That thread's visit is
+ * the whole construct: in it, the region "(join)" is the wait for the others. The visits of the
+ * others end with their work.
+ *
+ * Warm, a thread adopts a path, visits a region and leaves: no lock, no allocation.
+ */
+#include <perfmon/region.h>
+#include <perfmon/team.h>
+#include <stdalign.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "hooks/openmp/gomp.h"
+#include "hooks/openmp/places.h"
+
+static struct perfmon_region join = PERFMON_REGION_INIT("(join)");
+static struct perfmon_region barrier = PERFMON_REGION_INIT("(barrier)");
+static struct perfmon_region taskwait = PERFMON_REGION_INIT("(taskwait)");
+
+/* Its address is a name for the thread. */
+static __thread char this_thread;
+
+/* Runs FUNCTION as a visit of the place's region. */
+static void run_here(struct place *place, gomp_function *function, void *data)
+{
+	perfmon_region_begin(&place->region);
+	function(data);
+	perfmon_region_end(&place->region);
+}
+
+/* The same, below the path of TOKEN. */
+static void run_below(const struct perfmon_token *token, struct place *place,
+		      gomp_function *function, void *data)
+{
+	bool adopted = !perfmon_region_adopt(token);
+
+	run_here(place, function, data);
+	if (adopted)
+		perfmon_region_leave();
+}
+
+/* --- parallel constructs ------------------------------------------------------------- */
+
+/* On the stack of the thread that begins a team, until all its threads have joined. */
+struct team {
+	/* What the function's data begins with: GOMP_parallel_reductions() reads it. */
+	void *first;
+	gomp_function *function;
+	void *data;
+	struct place *place;
+	const char *thread;
+	struct perfmon_token token;
+	bool joins;
+};
+
+/* What the threads of a team run. */
+static void run_part(void *data)
+{
+	struct team *team = data;
+
+	if (team->thread != &this_thread) {
+		run_below(&team->token, team->place, team->function, team->data);
+		return;
+	}
+	team->function(team->data);
+	team->joins = true;
+	perfmon_region_begin(&join);
+}
+
+static struct team begin(gomp_function *function, void *data)
+{
+	struct team team = {.function = function,
+			    .data = data,
+			    .place = place_of((const void *)function, PLACE_PARALLEL),
+			    .thread = &this_thread};
+
+	perfmon_region_token(&team.token);
+	perfmon_region_begin(&team.place->region);
+	return team;
+}
+
+static void end(struct team *team)
+{
+	if (team->joins)
+		perfmon_region_end(&join);
+	perfmon_region_end(&team->place->region);
+}
+
+void GOMP_parallel(gomp_function *function, void *data, unsigned int threads,
+		   unsigned int flags)
+{
+	struct team team = begin(function, data);
+
+	team.place->gomp->GOMP_parallel(run_part, &team, threads, flags);
+	end(&team);
+}
+
+void GOMP_parallel_sections(gomp_function *function, void *data, unsigned int threads,
+			    unsigned int count, unsigned int flags)
+{
+	struct team team = begin(function, data);
+
+	team.place->gomp->GOMP_parallel_sections(run_part, &team, threads, count, flags);
+	end(&team);
+}
+
+unsigned int GOMP_parallel_reductions(gomp_function *function, void *data,
+				      unsigned int threads, unsigned int flags)
+{
+	struct team team = begin(function, data);
+	unsigned int count;
+
+	team.first = *(void **)data;
+	count = team.place->gomp->GOMP_parallel_reductions(run_part, &team, threads,
+							   flags);
+	end(&team);
+	return count;
+}
+
+#define DEFINE(name)                                                                     \
+	void name(gomp_function *function, void *data, unsigned int threads, long start, \
+		  long end_, long step, long chunk, unsigned int flags)                  \
+	{                                                                                \
+		struct team team = begin(function, data);                                \
+                                                                                         \
+		team.place->gomp->name(run_part, &team, threads, start, end_, step,      \
+				       chunk, flags);                                    \
+		end(&team);                                                              \
+	}
+GOMP_LOOPS(DEFINE)
+#undef DEFINE
+
+#define DEFINE(name)                                                                     \
+	void name(gomp_function *function, void *data, unsigned int threads, long start, \
+		  long end_, long step, unsigned int flags)                              \
+	{                                                                                \
+		struct team team = begin(function, data);                                \
+                                                                                         \
+		team.place->gomp->name(run_part, &team, threads, start, end_, step,      \
+				       flags);                                           \
+		end(&team);                                                              \
+	}
+GOMP_LOOPS_WITHOUT_CHUNK(DEFINE)
+#undef DEFINE
+
+/* --- waiting ------------------------------------------------------------------------- */
+
+#define GOMP_OF_CALLER place_of(__builtin_return_address(0), PLACE_CALL)->gomp
+
+#define DEFINE_WAIT(name, region)                                                        \
+	void name(void)                                                                  \
+	{                                                                                \
+		const struct gomp *gomp = GOMP_OF_CALLER;                                \
+                                                                                         \
+		perfmon_region_begin(&(region));                                         \
+		gomp->name();                                                            \
+		perfmon_region_end(&(region));                                           \
+	}
+#define DEFINE(name) DEFINE_WAIT(name, barrier)
+GOMP_BARRIERS(DEFINE)
+#undef DEFINE
+#define DEFINE(name) DEFINE_WAIT(name, taskwait)
+GOMP_TASK_WAITS(DEFINE)
+#undef DEFINE
+
+#define DEFINE(name)                                                                     \
+	bool name(void)                                                                  \
+	{                                                                                \
+		const struct gomp *gomp = GOMP_OF_CALLER;                                \
+		bool cancelled;                                                          \
+                                                                                         \
+		perfmon_region_begin(&barrier);                                          \
+		cancelled = gomp->name();                                                \
+		perfmon_region_end(&barrier);                                            \
+		return cancelled;                                                        \
+	}
+GOMP_BARRIERS_WITH_CANCEL(DEFINE)
+#undef DEFINE
+
+/* --- tasks --------------------------------------------------------------------------- */
+
+/*
+ * A task runs in any thread, often one that waits at a barrier. It adopts the path of the thread
+ * that has made it, so its time is in no wait.
+ *
+ * libgomp copies the data of a task. What the hook has to know of it stands before the data.
+ */
+struct task {
+	/* The bounds of a taskloop, which libgomp writes for each task, and its reductions. */
+	unsigned long words[3];
+	gomp_function *function;
+	gomp_copy *copy;
+	void *data;	 /* where the data was when the task was made */
+	uint32_t offset; /* of the data that is copied, from here */
+	bool is_loop;
+	struct place *place;
+	struct perfmon_token token;
+};
+
+#define TASK_SIZE_MAX  4096 /* larger data is not copied: the task is no region */
+#define TASK_ALIGN_MAX 64
+#define TASK_DETACH    (1u << 13) /* libgomp writes to the data itself */
+
+/* Returns whether the thread is at the path of TOKEN. */
+static bool is_at(const struct perfmon_token *token)
+{
+	struct perfmon_token here;
+
+	return !perfmon_region_token(&here) && here.path == token->path;
+}
+
+static void run_task(void *data)
+{
+	struct task *task = data;
+	char *own = (char *)task + task->offset;
+
+	if (task->is_loop)
+		memcpy(own, task->words, 2 * sizeof(task->words[0]));
+	/* Many tasks run at once where they are made. Adopting a path inside of visits costs more
+	 * than asking for it. */
+	if (is_at(&task->token))
+		run_here(task->place, task->function, own);
+	else
+		run_below(&task->token, task->place, task->function, own);
+}
+
+static void copy_task(void *to, void *from)
+{
+	struct task *task = from;
+
+	memcpy(to, from, sizeof(*task));
+	task->copy((char *)to + task->offset, task->data);
+}
+
+/* How a task is passed to libgomp. */
+struct passed {
+	_Alignas(TASK_ALIGN_MAX) char bytes[sizeof(struct task) + TASK_ALIGN_MAX +
+					    TASK_SIZE_MAX];
+	long size, align;
+};
+
+static bool can_pass(long size, long align, unsigned int flags)
+{
+	return size >= 0 && size <= TASK_SIZE_MAX && align <= TASK_ALIGN_MAX &&
+	       !(flags & TASK_DETACH);
+}
+
+static void pass_task(struct passed *passed, gomp_function *function, void *data,
+		      gomp_copy *copy, long size, long align)
+{
+	struct task *task = (struct task *)(void *)passed->bytes;
+	size_t offset = sizeof(*task);
+
+	passed->align =
+		align < (long)alignof(struct task) ? (long)alignof(struct task) : align;
+	offset = (offset + (size_t)passed->align - 1) & ~((size_t)passed->align - 1);
+	passed->size = (long)offset + size;
+	*task = (struct task){.function = function,
+			      .copy = copy,
+			      .data = data,
+			      .offset = (uint32_t)offset,
+			      .place = place_of((const void *)function, PLACE_TASK)};
+	perfmon_region_token(&task->token);
+	if (!copy && size)
+		memcpy((char *)task + offset, data, (size_t)size);
+}
+
+void GOMP_task(gomp_function *function, void *data, gomp_copy *copy, long size,
+	       long align, bool deferred, unsigned int flags, void **depend, int priority,
+	       void *detach)
+{
+	struct passed passed;
+
+	if (!can_pass(size, align, flags)) {
+		place_of((const void *)function, PLACE_TASK)
+			->gomp->GOMP_task(function, data, copy, size, align, deferred,
+					  flags, depend, priority, detach);
+		return;
+	}
+	pass_task(&passed, function, data, copy, size, align);
+	((struct task *)(void *)passed.bytes)
+		->place->gomp->GOMP_task(run_task, passed.bytes, copy ? copy_task : NULL,
+					 passed.size, passed.align, deferred, flags,
+					 depend, priority, detach);
+}
+
+#define DEFINE(name, type)                                                               \
+	void name(gomp_function *function, void *data, gomp_copy *copy, long size,       \
+		  long align, unsigned int flags, unsigned long tasks, int priority,     \
+		  type start, type end_, type step)                                      \
+	{                                                                                \
+		struct passed passed;                                                    \
+		struct task *task = (struct task *)(void *)passed.bytes;                 \
+                                                                                         \
+		if (sizeof(type) != sizeof(task->words[0]) ||                            \
+		    !can_pass(size, align, flags)) {                                     \
+			place_of((const void *)function, PLACE_TASK)                     \
+				->gomp->name(function, data, copy, size, align, flags,   \
+					     tasks, priority, start, end_, step);        \
+			return;                                                          \
+		}                                                                        \
+		pass_task(&passed, function, data, copy, size, align);                   \
+		task->is_loop = true;                                                    \
+		memcpy(task->words, data,                                                \
+		       (size_t)size < sizeof(task->words) ? (size_t)size                 \
+							  : sizeof(task->words));        \
+		task->place->gomp->name(run_task, task, copy ? copy_task : NULL,         \
+					passed.size, passed.align, flags, tasks,         \
+					priority, start, end_, step);                    \
+	}
+DEFINE(GOMP_taskloop, long)
+DEFINE(GOMP_taskloop_ull, unsigned long long)
+#undef DEFINE

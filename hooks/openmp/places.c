@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "hooks/openmp/places.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hooks/openmp/name.h"
+
+#define SLOT_BITS   12
+#define SLOTS	    (1u << SLOT_BITS)
+#define PLACES_MAX  (SLOTS / 4 * 3)
+#define NAME_LENGTH 512
+
+/*
+ * table | written by | order
+ * a slot: once, by whoever finds it NULL | released; readers acquire, and see the place whole
+ * the list of libraries: new ones come first | the same
+ */
+static struct place *slots[SLOTS];
+static unsigned int place_count;
+
+struct library {
+	struct gomp gomp;
+	struct library *next;
+};
+static struct library *libraries;
+
+/* By their names as files: those of gcc and of clang, which has the same calls. */
+static const char *const known[] = {"libgomp.so.1", "libomp.so.5", "libiomp5.so", NULL};
+
+/* Finds a function in the module of FUNCTION, another. */
+static void *beside(void *function, const char *name)
+{
+	void *handle = NULL, *found = NULL;
+	Dl_info info;
+
+	if (dladdr(function, &info))
+		handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (handle) {
+		found = dlsym(handle, name);
+		dlclose(handle);
+	}
+	return found ? found : original_find(function, name, known);
+}
+
+/* Returns the OpenMP library of the module with the code at ADDRESS. */
+static const struct gomp *gomp_of(const void *address)
+{
+	void *parallel = original_find(address, "GOMP_parallel", known);
+	struct library *library;
+
+	if (!parallel)
+		original_is_missing("GOMP_parallel");
+	library = __atomic_load_n(&libraries, __ATOMIC_ACQUIRE);
+	for (; library; library = library->next)
+		if ((void *)library->gomp.GOMP_parallel == parallel)
+			return &library->gomp;
+	library = calloc(1, sizeof(*library));
+	if (!library)
+		original_is_missing("malloc");
+		/* All from the library that has the first. */
+#define FIND(name) library->gomp.name = beside(parallel, #name);
+	GOMP_CALLS(FIND)
+#undef FIND
+	dlerror();
+	library->next = __atomic_load_n(&libraries, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(&libraries, &library->next, library, false,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
+	return &library->gomp;
+}
+
+static struct place *new_place(const void *address, enum place_kind kind)
+{
+	char name[NAME_LENGTH] = "";
+	struct place *place;
+
+	if (kind != PLACE_CALL)
+		code_name(address, kind == PLACE_TASK ? "task" : "parallel", name,
+			  sizeof(name));
+	place = calloc(1, sizeof(*place) + strlen(name) + 1);
+	if (!place)
+		return NULL;
+	place->address = address;
+	place->gomp = gomp_of(address);
+	place->region.name = strcpy((char *)(place + 1), name);
+	return place;
+}
+
+/* Without memory, or with more places than the table has room for. */
+static struct place *shared_place(const void *address, enum place_kind kind)
+{
+	static struct place others[] = {
+		[PLACE_CALL] = {.region = PERFMON_REGION_INIT("(other calls)")},
+		[PLACE_PARALLEL] = {.region = PERFMON_REGION_INIT("(other parallel)")},
+		[PLACE_TASK] = {.region = PERFMON_REGION_INIT("(other tasks)")},
+	};
+	struct place *place = &others[kind];
+
+	if (!__atomic_load_n(&place->gomp, __ATOMIC_ACQUIRE))
+		__atomic_store_n(&place->gomp, gomp_of(address), __ATOMIC_RELEASE);
+	return place;
+}
+
+static struct place *add(const void *address, enum place_kind kind, uint32_t at)
+{
+	struct place *place = NULL, *there;
+	int before = errno;
+
+	if (__atomic_fetch_add(&place_count, 1, __ATOMIC_RELAXED) < PLACES_MAX)
+		place = new_place(address, kind);
+	if (!place) {
+		__atomic_fetch_sub(&place_count, 1, __ATOMIC_RELAXED);
+		place = shared_place(address, kind);
+		errno = before;
+		return place;
+	}
+	for (;; at = (at + 1) % SLOTS) {
+		there = NULL;
+		/* Pairs with the load in place_of(). */
+		if (__atomic_compare_exchange_n(&slots[at], &there, place, false,
+						__ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
+			break;
+		if (there->address != address)
+			continue;
+		/* Another thread was faster. */
+		__atomic_fetch_sub(&place_count, 1, __ATOMIC_RELAXED);
+		free(place);
+		place = there;
+		break;
+	}
+	errno = before;
+	return place;
+}
+
+struct place *place_of(const void *address, enum place_kind kind)
+{
+	uint32_t at = (uint32_t)(((uint64_t)(uintptr_t)address * 0x9e3779b97f4a7c15u) >>
+				 (64 - SLOT_BITS));
+
+	for (;; at = (at + 1) % SLOTS) {
+		/* Pairs with the store in add(). */
+		struct place *place = __atomic_load_n(&slots[at], __ATOMIC_ACQUIRE);
+
+		if (!place)
+			return add(address, kind, at);
+		if (place->address == address)
+			return place;
+	}
+}
