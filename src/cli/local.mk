@@ -8,7 +8,8 @@ perfmon_SOURCES = \
 	src/cli/common/machine.c src/cli/common/machine.h src/cli/common/options.c \
 	src/cli/common/options.h src/cli/common/output.c src/cli/common/output.h \
 	src/cli/common/progress.c src/cli/common/progress.h src/cli/common/sources.c \
-	src/cli/common/sources.h src/cli/common/terminal.c src/cli/common/terminal.h \
+	src/cli/common/sources.h src/cli/common/terminal.c src/cli/common/terminal.h src/cli/common/tree.c \
+	src/cli/common/tree.h \
 	src/cli/diff/bounds.c src/cli/diff/columns.c src/cli/diff/data.h src/cli/diff/decide.c src/cli/diff/diff.c src/cli/diff/diff.h src/cli/diff/json.c \
 	src/cli/diff/load.c src/cli/diff/math.c src/cli/diff/math.h src/cli/diff/metrics.c src/cli/diff/notes.c src/cli/diff/order.c src/cli/diff/ranks.c src/cli/diff/ranks.h \
 	src/cli/diff/shuffle.c src/cli/diff/stat_file.c src/cli/diff/stat_file.h src/cli/diff/text.c src/cli/diff/visits.c src/cli/diff/visits.h \
@@ -21,7 +22,7 @@ perfmon_SOURCES = \
 	src/cli/report/html.c src/cli/report/html.h src/cli/report/jobs.c \
 	src/cli/report/jobs.h src/cli/report/report.c \
 	src/cli/report/report.h \
-	src/cli/run/run.c src/cli/run/run.h src/cli/run/watch.c src/cli/run/watch.h \
+	src/cli/run/hooks.c src/cli/run/hooks.h src/cli/run/run.c src/cli/run/run.h src/cli/run/watch.c src/cli/run/watch.h \
 	src/cli/stat/cell.c src/cli/stat/cell.h src/cli/stat/child.c \
 	src/cli/stat/child.h src/cli/stat/count.c src/cli/stat/count.h \
 	src/cli/stat/data.c src/cli/stat/derive.c src/cli/stat/derive.h \
@@ -30,7 +31,7 @@ perfmon_SOURCES = \
 	src/cli/top/data.c src/cli/top/screen.c src/cli/top/table.c src/cli/top/text.c \
 	src/cli/top/top.c src/cli/top/top.h src/cli/top/watch.c
 perfmon_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_builddir)/src $(NCURSES_CFLAGS) \
-	-DBINDIR='"$(bindir)"' -DEXACTDIR='"$(libexecdir)/perfmon/valgrind"'
+	-DBINDIR='"$(bindir)"' -DLIBDIR='"$(libdir)"' -DEXACTDIR='"$(libexecdir)/perfmon/valgrind"'
 # The page as the text of a C string.
 src/cli/report/page_text.h: src/cli/report/page.html
 	$(AM_V_GEN)$(MKDIR_P) src/cli/report && sed -e 's/[\\"]/\\&/g' -e 's/^/"/' -e 's/$$/\\n"/' \

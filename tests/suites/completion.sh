@@ -74,6 +74,7 @@ for shell in bash zsh; do
 	try "$shell: formats of report" offers_only $shell "perfmon report --format " csv flat html json text
 	try "$shell: formats of stat" offers_only $shell "perfmon stat -f " csv json text
 	try "$shell: formats of export" offers_only $shell "perfmon export -f " chrome folded
+	try "$shell: hooks" offers_only $shell "perfmon run --hooks " openmp threads
 	try "$shell: levels" offers $shell "perfmon report -l " core numa package
 	try "$shell: subcommands of help" offers $shell "perfmon help " export stat
 	try "$shell: events" offers $shell "perfmon run -e " auto none page-faults task-clock
@@ -87,6 +88,7 @@ done
 try "bash: what has been typed" offers_only bash "perfmon re" report
 try "bash: subcommands of help that begin so" offers_only bash "perfmon help ex" export
 try "bash: the events that begin so" offers_only bash "perfmon run -e page-fau" page-faults
+try "bash: the next hook" offers_only bash "perfmon run --hooks openmp,t" openmp,threads
 try "bash: the next event" offers_only bash "perfmon stat -e task-clock,{page-fau" "task-clock,{page-faults"
 try "bash: commands after options" offers_only bash "perfmon stat -e none -a seq" seq
 try "bash: commands after --" offers_only bash "perfmon stat -- seq" seq
@@ -95,6 +97,7 @@ try "bash: what takes no argument" offers_only bash "perfmon report --html solv"
 try "bash: processes" offers bash "perfmon stat -p " "$$"
 if command -v zsh >/dev/null; then
 	try "zsh: it is correct" zsh -n completion/_perfmon
+	try "zsh: the next hook" offers_only zsh "perfmon run --hooks openmp,t" threads
 	try "zsh: the next event" offers_only zsh "perfmon stat -e task-clock,page-fau" page-faults
 	try "zsh: what the options are for" grep -qx -- '-f' <(completes zsh "perfmon info -" && cat "$here/out")
 fi

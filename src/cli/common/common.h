@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Code that the subcommands share: messages and exit statuses, output that replaces a
- * file when it is complete, terminals, and the files that a user names. */
+ * file when it is complete, terminals, the files that a user names, and those of the
+ * command itself. */
 #ifndef PM_CLI_COMMON_COMMON_H
 #define PM_CLI_COMMON_COMMON_H
 
@@ -11,5 +12,6 @@
 #include "cli/common/progress.h"
 #include "cli/common/sources.h"
 #include "cli/common/terminal.h"
+#include "cli/common/tree.h"
 
 #endif

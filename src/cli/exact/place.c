@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/common/common.h"
 #include "cli/exact/exact.h"
-#include "core/kernel/kernel.h"
 #include "core/text/text.h"
 
 #if defined(__x86_64__)
@@ -68,39 +68,6 @@ static bool has_tool(const char *dir)
 	return join(path, pm_slice_of(dir), TOOL) && !access(path, X_OK);
 }
 
-/* Finds the folder of this command's file. */
-static bool own_folder(char dir[PATH_MAX])
-{
-	ssize_t length = pm_kernel_readlink("/proc/self/exe", dir, PATH_MAX);
-	char *end = length > 0 ? strrchr(dir, '/') : NULL;
-
-	if (!end)
-		return false;
-	*end = '\0';
-	return true;
-}
-
-/* Finds the tool in an installed tree, which may be anywhere (DESTDIR), by the path from
- * the folder of commands to that of the tool. */
-static bool installed(const char *own, char path[PATH_MAX])
-{
-	static const char bin[] = BINDIR "/", tool[] = EXACTDIR;
-	size_t i, common = 0, length = strlen(own);
-
-	for (i = 0; bin[i] && bin[i] == tool[i]; i++)
-		if (bin[i] == '/')
-			common = i + 1;
-	/* Go up by as many folders as there are below the common one. */
-	for (i = common; bin[i]; i++) {
-		if (bin[i] != '/')
-			continue;
-		while (length && own[--length] != '/')
-			;
-	}
-	return snprintf(path, PATH_MAX, "%.*s/%s", (int)length, own, tool + common) <
-	       PATH_MAX;
-}
-
 bool exact_find_tool(char path[PATH_MAX])
 {
 	const char *chosen = getenv("PERFMON_EXACT_DIR");
@@ -108,9 +75,9 @@ bool exact_find_tool(char path[PATH_MAX])
 
 	if (chosen && *chosen)
 		return join(path, pm_slice_of(""), chosen) && has_tool(path);
-	if (own_folder(own) &&
+	if (cli_tree_own(own) &&
 	    ((join(path, pm_slice_of(own), "exact/valgrind") && has_tool(path)) ||
-	     (installed(own, path) && has_tool(path))))
+	     (cli_tree_installed(own, EXACTDIR, path) && has_tool(path))))
 		return true;
 	return join(path, pm_slice_of(""), EXACTDIR) && has_tool(path);
 }

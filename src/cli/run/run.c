@@ -13,6 +13,7 @@
 #include "cli/run/run.h"
 #include "cli/common/common.h"
 #include "cli/exact/exact.h"
+#include "cli/run/hooks.h"
 #include "cli/run/watch.h"
 #include "core/events/events.h"
 #include "core/report/model/metric.h"
@@ -43,6 +44,8 @@ static const char help[] =
 	"  -s, --stride STRIDE   N: of N visits measure one, at random; NAME=N: of this region;\n"
 	"                        auto: as few as keep measuring below 5 % of the time\n"
 	"  -b, --subtract-bias   take out what measuring added\n"
+	"      --hooks LIST      regions that the program does not name: openmp, threads. Nothing\n"
+	"                        else behind --hooks: says what each does (doc/hooks.md)\n"
 	"      --disarmed        count from perfmon_region_arm() on\n"
 	"      --fence           complete earlier instructions before each read\n"
 	"  -v, --verbose         print decisions and their reasons\n"
@@ -167,7 +170,7 @@ static int ask_for_report(void)
 
 int cli_run(int argc, char **argv)
 {
-	const char *events = NULL, *level = NULL, *name;
+	const char *events = NULL, *level = NULL, *hooks = NULL, *name;
 	char *profile;
 	const struct cli_option check_level = {.to = &level};
 	struct cli_exact_events exact_events;
@@ -183,15 +186,19 @@ int cli_run(int argc, char **argv)
 		{"exact", .flag = &exact},
 		{"stride", .take = set, .to = "PERFMON_STRIDE"},
 		{"subtract-bias", "subtract", .take = set, .to = "PERFMON_BIAS"},
+		{"hooks", .text = &hooks},
 		{"disarmed", "0", .take = set, .to = "PERFMON_ARM"},
 		{"fence", "1", .take = set, .to = "PERFMON_FENCE"},
 		{"verbose", "1", .take = set, .to = "PERFMON_DEBUG"},
 		{.name = NULL},
 	};
 	const struct cli_command command = {"run", help, true, options};
-	int err, status = cli_options_read(&command, argc, argv);
 	char **line = NULL;
+	int err, status;
 
+	if (argc == 2 && !strcmp(argv[1], "--hooks"))
+		return hooks_list();
+	status = cli_options_read(&command, argc, argv);
 	if (status >= 0)
 		return status;
 	if (optind == argc) {
@@ -206,6 +213,8 @@ int cli_run(int argc, char **argv)
 		status = CLI_USAGE;
 	if (!status)
 		status = environment_check();
+	if (!status && hooks)
+		status = hooks_load(hooks);
 	if (!status)
 		status = ask_for_report();
 	argv += optind;

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cli/run/hooks.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/common/common.h"
+#include "core/text/text.h"
+
+#define HOOKS(X)                                                                         \
+	X("openmp", "parallel constructs, tasks and waits of OpenMP programs (gcc) are " \
+		    "regions, in all threads of the team")                               \
+	X("threads", "threads are below the regions of the thread that creates them "    \
+		     "(pthread_create, std::thread)")
+
+static const struct {
+	const char *name, *text, *file;
+} hooks[] = {
+#define HOOK(name, text) {name, text, "libperfmon-" name ".so.0"},
+	HOOKS(HOOK)
+#undef HOOK
+};
+#define HOOK_COUNT (sizeof(hooks) / sizeof(hooks[0]))
+
+static const char names[] =
+#define NAME(name, text) ", " name
+	HOOKS(NAME)
+#undef NAME
+	;
+
+static const char variable[] = "LD_PRELOAD";
+
+int hooks_list(void)
+{
+	for (size_t i = 0; i < HOOK_COUNT; i++)
+		printf("%-8s %s\n", hooks[i].name, hooks[i].text);
+	return cli_finish("run", 0);
+}
+
+static bool is_there(char path[PATH_MAX], const char *folder, const char *file)
+{
+	char found[PATH_MAX];
+
+	if (snprintf(found, sizeof(found), "%s/%s", folder, file) >= (int)sizeof(found) ||
+	    access(found, R_OK))
+		return false;
+	strcpy(path, found);
+	return true;
+}
+
+/* Finds FILE in the tree that this command was built in, else in the place of the
+ * installation. */
+static bool find(const char *file, char path[PATH_MAX])
+{
+	char own[PATH_MAX], folder[PATH_MAX];
+
+	if (cli_tree_own(own) &&
+	    ((snprintf(folder, sizeof(folder), "%s/.libs", own) < (int)sizeof(folder) &&
+	      is_there(path, folder, file)) ||
+	     (cli_tree_installed(own, LIBDIR, folder) && is_there(path, folder, file))))
+		return true;
+	return is_there(path, LIBDIR, file);
+}
+
+/* Returns whether FILE is in the list PRELOADED, in any folder. */
+static bool is_preloaded(const char *preloaded, const char *file)
+{
+	size_t length = strlen(file);
+
+	for (const char *at = preloaded; (at = strstr(at, file)); at += length)
+		if ((at == preloaded || strchr("/: ", at[-1])) &&
+		    (!at[length] || strchr(": ", at[length])))
+			return true;
+	return false;
+}
+
+static int load(const char *file)
+{
+	const char *before = getenv(variable);
+	char path[PATH_MAX], *text;
+	int err;
+
+	if (before && is_preloaded(before, file))
+		return 0;
+	if (!find(file, path)) {
+		cli_complain("run",
+			     "%s is not installed: build perfmon with shared libraries",
+			     file);
+		return CLI_FAILED;
+	}
+	if (strpbrk(path, ": \t\n")) {
+		cli_complain(
+			"run",
+			"cannot load '%s' into programs: LD_PRELOAD takes no path with "
+			"a colon or a blank: install perfmon into another folder",
+			path);
+		return CLI_FAILED;
+	}
+	/* Behind what is there: the runtime of a sanitizer must be first. */
+	if (asprintf(&text, "%s%s%s", before ? before : "", before && *before ? ":" : "",
+		     path) < 0)
+		text = NULL;
+	err = text ? setenv(variable, text, 1) : -1;
+	free(text);
+	if (!err)
+		return 0;
+	cli_complain("run", "%s: %s", variable, strerror(ENOMEM));
+	return CLI_FAILED;
+}
+
+int hooks_load(const char *list)
+{
+	struct pm_slice rest = pm_slice_of(list);
+	bool chosen[HOOK_COUNT] = {false};
+	int status = 0;
+
+	while (rest.at) {
+		struct pm_slice name = pm_slice_trim(pm_slice_cut(rest, ',', &rest));
+		size_t i;
+
+		for (i = 0; i < HOOK_COUNT && !pm_slice_is(name, hooks[i].name); i++)
+			;
+		if (i == HOOK_COUNT) {
+			cli_complain("run", "'%s' is not a hook: expects one of %s",
+				     pm_slice_quote(name).text, names + 2);
+			return CLI_USAGE;
+		}
+		chosen[i] = true;
+	}
+	for (size_t i = 0; i < HOOK_COUNT && !status; i++)
+		if (chosen[i])
+			status = load(hooks[i].file);
+	return status;
+}
