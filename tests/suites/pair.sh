@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # What the macros' asm statements rely on: the machine code of BEGIN and END uses no vector
-# register and calls nothing but the slow path, which keeps them; and programs that are
-# compiled in all ways get the same results with regions as without.
+# register and calls nothing but the slow path, which keeps them; programs that are compiled in
+# all ways get the same results with regions as without; and a debugger finds its way out of a
+# pair.
 . "$PM_TOP/scripts/suite.sh"
 
 work=$PM_SUITE_DIR/work
@@ -26,7 +27,7 @@ calls() { # FILE
 	! grep -vE '^pm_(kept_|region_(kept|general|calls)|thread_block)|^\.|^perfmon_region_calls' \
 		"$work/calls"
 }
-pm_native libperfmon.la
+pm_native libperfmon.la perfmon-static.pc
 code objdump "$PM_NATIVE" >"$work/here.s"
 case $(uname -m) in
 x86_64) vectors='%([xyz]mm|mm|st|k)[0-9(]|%st\b' ;;
@@ -149,11 +150,14 @@ int main()
 }
 EOT
 
-# same COMPILER OPTION...: compiles it both ways and compares the results
+lib=$PM_NATIVE/.libs
+shared=("-L$lib" -lperfmon "-Wl,-rpath,$lib")
+
+# same COMPILER OPTION...: compiles it both ways with the libraries of "link" and compares the
+# results
 same() {
-	local lib=$PM_NATIVE/.libs
-	"$@" -std=c++17 -Iinclude -DNONE "$work/way.cc" -o "$work/none" -L"$lib" -lperfmon -Wl,-rpath,"$lib"
-	"$@" -std=c++17 -Iinclude "$work/way.cc" -o "$work/regions" -L"$lib" -lperfmon -Wl,-rpath,"$lib"
+	"$@" -std=c++17 -Iinclude -DNONE "$work/way.cc" -o "$work/none" "${link[@]}"
+	"$@" -std=c++17 -Iinclude "$work/way.cc" -o "$work/regions" "${link[@]}"
 	"$work/none" >"$work/want"
 	PERFMON_EVENTS=page-faults PERFMON_OUTPUT=none "$work/regions" >"$work/got"
 	cmp "$work/want" "$work/got"
@@ -165,6 +169,7 @@ same() {
 	cmp "$work/want" "$work/got"
 	grep -q "red  *3200 " "$work/report"
 }
+link=("${shared[@]}")
 for compiler in g++ clang++; do
 	for options in -O0 -O1 -O2 -O3 "-O3 -march=native" "-O2 -fno-omit-frame-pointer" "-O2 -fno-plt" \
 		"-O2 -no-pie -fno-pie" "-O2 -flto" "-Os" "-O2 -fstack-protector-all" \
@@ -184,3 +189,77 @@ if [ "$(uname -m)" = x86_64 ]; then
 	try "clang++ -O2 -masm=intel with ordinary calls" \
 		in_shell same clang++ -O2 -masm=intel -DPERFMON_ORDINARY_CALLS || true
 fi
+
+# A program that is static altogether has its own copy of the library, and relocates itself. What
+# libhwloc.a needs of libudev has no archive in Debian: only levels call it, and here nobody does.
+read -ra link <<<"$(sed -n 's/^Libs: .*libperfmon\.a//p' "$PM_NATIVE/perfmon-static.pc")"
+link=("$lib/libperfmon.a" "${link[@]}")
+links() { # COMPILER OPTION...
+	"$@" -std=c++17 -Iinclude "$work/way.cc" -o "$work/regions" "${link[@]}" 2>"$work/link"
+}
+for compiler in g++ clang++; do
+	name="$compiler -O2 -static-pie"
+	way=("$compiler" -O2 -static-pie)
+	if [ ! -e "$lib/libperfmon.a" ]; then
+		skip "$name" "the build has no static library"
+		continue
+	fi
+	if ! links "${way[@]}" && grep -q 'udev_' "$work/link"; then
+		way+=("-Wl,--unresolved-symbols=ignore-all")
+	fi
+	if links "${way[@]}"; then
+		try "$name" in_shell same "${way[@]}" || true
+	else
+		skip "$name" "it does not link: $(grep -m 1 -oE 'cannot find.*|undefined.*|error:.*' "$work/link")"
+	fi
+done
+
+# Each instruction of a warm pair has unwind information, also those of the macros in the program.
+# The pair is of the function "red", whose variables are in the red zone.
+cat >"$work/step" <<'EOT'
+set pagination off
+set confirm off
+set debuginfod enabled off
+set breakpoint pending on
+break red
+run
+ignore 1 100
+continue
+delete
+break begin_plain_0
+break end_plain_0
+continue
+set $step = 0
+while $step < 100
+	echo step\n
+	backtrace
+	stepi
+	set $step = $step + 1
+end
+kill
+EOT
+link=("${shared[@]}")
+steps() { # COMPILER
+	"$1" -std=c++17 -Iinclude -O2 -g "$work/way.cc" -o "$work/regions" "${link[@]}"
+	PERFMON_EVENTS=none PERFMON_OUTPUT=none timeout 120 gdb -nx -batch -x "$work/step" \
+		"$work/regions" >"$work/steps" 2>&1 || true
+	# All steps reach main by "red", and they are steps of both.
+	awk '
+		/^step$/ { steps++; red = 0 }
+		/^#[0-9]+ .*begin_plain_0/ { begins++ }
+		/^#[0-9]+ .*end_plain_0/ { ends++ }
+		/^#[0-9]+ .*[^a-z]red / { red = 1 }
+		/^#[0-9]+ .*[^a-z]main \(/ && red { reached++; red = 0 }
+		END {
+			print steps + 0 " steps, " reached + 0 " reached main"
+			exit !(steps == 100 && reached == 100 && begins > 10 && ends > 10)
+		}' "$work/steps" || { cat "$work/steps" && return 1; }
+}
+for compiler in g++ clang++; do
+	name="$compiler: gdb finds main from each instruction of a pair"
+	if ! command -v gdb >/dev/null; then
+		skip "$name" "gdb is missing"
+	else
+		try "$name" in_shell steps "$compiler" || true
+	fi
+done
