@@ -4,6 +4,7 @@
 #include "region_probe.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <linux/perf_event.h>
@@ -49,6 +50,13 @@ static bool counts(const char *events)
 	__asm__ __volatile__("1: sub $1, %0\n\tjne 1b" : "+r"(pairs) : : "cc", "memory")
 #else
 #define BLOCK(pairs) ((void)(pairs))
+#endif
+
+/* What a function with calls saves on the stack. */
+#if defined(__aarch64__)
+#define PAIR_FRAME "x30", "memory"
+#else
+#define PAIR_FRAME "memory"
 #endif
 
 static uint64_t instructions(void)
@@ -273,6 +281,123 @@ Test(region_truth, first_visits_count_as_all_others)
 			     (unsigned long long)around[0],
 			     (unsigned long long)around[2]);
 	pm_snapshot_free(s);
+}
+
+/* Leaf functions, with regions of 10 to 100 instructions. */
+#define FINE(name, instructions, ...)                                                    \
+	static __attribute__((noinline)) void name(void)                                 \
+	{                                                                                \
+		uint64_t pairs = (instructions) / 2;                                     \
+                                                                                         \
+		PERFMON_REGION_BEGIN(#name);                                             \
+		BLOCK(pairs);                                                            \
+		__VA_ARGS__;                                                             \
+		PERFMON_REGION_END(#name);                                               \
+		__asm__ __volatile__("");                                                \
+	}
+FINE(fine_10, 10, )
+FINE(fine_30, 30, )
+FINE(fine_100, 100, )
+FINE(fine_below, 20, fine_10())
+
+#define FINE_ROUNDS 4000
+#define FINE_PAIRS  5 /* in a round */
+
+static __attribute__((noinline)) void fine_rounds(void)
+{
+	for (int i = 0; i < FINE_ROUNDS; i++) {
+		fine_10();
+		fine_30();
+		fine_100();
+		fine_below();
+	}
+}
+
+static __attribute__((noinline)) void fine(void)
+{
+	PERFMON_REGION_BEGIN("fine");
+	fine_rounds();
+	PERFMON_REGION_END("fine");
+	__asm__ __volatile__("");
+}
+
+/* Functions of their own, so that no loop keeps the addresses that a pair needs in registers. */
+static __attribute__((noinline)) void visit_empty(void)
+{
+	PERFMON_REGION_BEGIN("empty");
+	PERFMON_REGION_END("empty");
+	__asm__ __volatile__("" ::: PAIR_FRAME);
+}
+
+static __attribute__((noinline)) void visit_none(void)
+{
+	__asm__ __volatile__("" ::: PAIR_FRAME);
+}
+
+static __attribute__((noinline)) void pair_loop(void)
+{
+	for (int i = 0; i < FINE_ROUNDS; i++)
+		visit_empty();
+}
+
+static __attribute__((noinline)) void empty_loop(void)
+{
+	for (int i = 0; i < FINE_ROUNDS; i++)
+		visit_none();
+}
+
+/* Returns the least of some runs, in which no tick came. */
+static int64_t judged(void (*work)(void))
+{
+	int64_t least = INT64_MAX;
+
+	judge();
+	for (int i = 0; i < 5; i++) {
+		uint64_t start = judge();
+
+		work();
+		start = judge() - start;
+		least = (int64_t)start < least ? (int64_t)start : least;
+	}
+	return least;
+}
+
+/* PERFMON_BIAS=subtract leaves what the code takes by itself, also where regions are short:
+ * the same binary disarmed, less its disarmed pairs. */
+Test(region_truth, what_is_subtracted_from_fine_code_is_true)
+{
+	struct pm_report_model model;
+	struct pm_report_tree tree;
+	struct pm_snapshot *s;
+	int64_t plain, pairs;
+	double part = 0, measured = 0;
+
+	if (!counts("instructions:u"))
+		cr_skip_test("%s", refusal);
+	fine();
+	s = probe_take();
+	cr_assert_eq(pm_report_model_make(&model, s, true, NULL), 0);
+	cr_assert_eq(pm_report_tree_make(&tree, &model, -1), 0);
+	for (uint32_t n = 1; n < tree.node_count; n++)
+		if (!strcmp(pm_report_name(&tree, n), "fine")) {
+			struct pm_value value = pm_report_count(&tree, n, 0, false);
+
+			cr_assert_eq(value.state, PM_COUNTED);
+			part = value.value;
+			measured = (double)value.sum;
+		}
+	pm_report_tree_free(&tree);
+	pm_report_model_free(&model);
+	pm_snapshot_free(s);
+	perfmon_region_disarm();
+	plain = judged(fine_rounds);
+	pairs = (judged(pair_loop) - judged(empty_loop)) * FINE_PAIRS;
+	plain -= pairs;
+	cr_log_info("%.0f counted, %.0f subtracted from, %lld disarmed, %lld of pairs",
+		    part, measured, (long long)plain, (long long)pairs);
+	cr_assert_leq(fabs(part / (double)plain - 1), 0.02,
+		      "%.0f of %.0f, and disarmed %lld without the %lld of its pairs",
+		      part, measured, (long long)plain, (long long)pairs);
 }
 
 /* Where both can be read in user space, nobody has to ask for them. */
