@@ -36,6 +36,7 @@ static void node_subtract(struct pm_report_node *a, const struct pm_report_node 
 	errors_add(&a->own_error, b->own_error);
 	take(&a->all_ticks, b->all_ticks);
 	a->spent_ticks = fmax(0, a->spent_ticks - b->spent_ticks);
+	a->passed_ticks = fmax(0, a->passed_ticks - b->passed_ticks);
 	a->added_ticks = fmax(0, a->added_ticks - b->added_ticks);
 	a->outer_ticks = fmax(0, a->outer_ticks - b->outer_ticks);
 	a->children_added_ticks =

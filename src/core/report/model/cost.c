@@ -18,11 +18,17 @@ static void exact_pairs(const struct pm_report_model *model, struct pm_report_co
 		out->call_pair_ns = cost->call_pair;
 }
 
+/* The shares of the cost of measured visits, and of those that a stride passes over, that are left
+ * where the program's own work waits beside them. */
+struct left {
+	double measured, passed;
+};
+
 /* Finds the cost of a visit in the plans of the threads. */
-static void pairs(const struct pm_report_model *model, struct pm_report_cost *out)
+static struct left pairs(const struct pm_report_model *model, struct pm_report_cost *out)
 {
 	const struct pm_snapshot *s = model->snapshot;
-	double overlapped = 0;
+	double overlapped = 0, passed = 0, hidden;
 
 	if (model->exact)
 		exact_pairs(model, out);
@@ -42,11 +48,16 @@ static void pairs(const struct pm_report_model *model, struct pm_report_cost *ou
 		if (plan->time.known & PERFMON_PROFILE_COST_CALL)
 			out->call_pair_ns = fmax(out->call_pair_ns,
 						 pm_snapshot_ns(s, plan->time.call_pair));
+		if (plan->time.known & PERFMON_PROFILE_COST_SKIPPED)
+			passed = fmax(passed, pm_snapshot_ns(s, plan->time.skipped));
 	}
 	out->known = out->pair_ns > 0 || out->call_pair_ns > 0;
-	out->part_least = model->exact || !(overlapped < out->pair_ns)
-				  ? 1
-				  : overlapped / out->pair_ns;
+	if (model->exact || !(overlapped < out->pair_ns))
+		return (struct left){1, 1};
+	/* The work that waits hides as much of any visit. */
+	hidden = out->pair_ns - overlapped;
+	return (struct left){overlapped / out->pair_ns,
+			     passed > hidden ? (passed - hidden) / passed : 0};
 }
 
 /* Returns the count of NODE's visits in an exact profile. An open visit has counted at least
@@ -61,10 +72,11 @@ static double all_of(const struct pm_report_node *node, double below)
 int pm_report_cost(const struct pm_report_tree *tree, struct pm_report_cost *out)
 {
 	uint32_t regions = tree->model->snapshot->region_count;
-	double all = 0, spent = tree->nodes[0].outer_ticks, *of, *below;
+	double all = 0, spent = tree->nodes[0].outer_ticks, passed = 0, *of, *below;
+	struct left left;
 
 	*out = (struct pm_report_cost){.known = false};
-	pairs(tree->model, out);
+	left = pairs(tree->model, out);
 	of = calloc((size_t)regions + 1 + tree->node_count, sizeof(*of));
 	if (!of)
 		return -ENOMEM;
@@ -75,6 +87,7 @@ int pm_report_cost(const struct pm_report_tree *tree, struct pm_report_cost *out
 
 		out->calls |= node->fallback_reads > 0;
 		*sum += node->spent_ticks;
+		passed += node->passed_ticks;
 		if (*sum > of[out->region])
 			out->region = node->region;
 		/* The time around the outermost visits is in no visit. */
@@ -94,10 +107,13 @@ int pm_report_cost(const struct pm_report_tree *tree, struct pm_report_cost *out
 	all += below[0];
 	/* A system call does not overlap with anything. */
 	if (out->calls)
-		out->part_least = 1;
+		left = (struct left){1, 1};
+	passed = fmin(passed, spent);
 	if (all > 0) {
 		out->part = fmin(1, spent / all);
-		out->part_least = fmin(1, out->part_least * spent / all);
+		out->part_least = fmin(
+			1,
+			(left.measured * (spent - passed) + left.passed * passed) / all);
 	}
 	if (spent > 0)
 		out->region_part = of[out->region] / spent;

@@ -65,10 +65,11 @@ struct pm_report_node {
 	uint64_t children_ticks;
 	uint64_t least_ticks; /* as time_ticks, with visits that are open: at least */
 	uint64_t children_least;
-	uint64_t all_ticks; /* time_ticks before measuring was taken out of it */
-	double spent_ticks; /* on measuring its own visits, in them and around them */
-	double added_ticks; /* by measuring, to its inclusive time: at least */
-	double outer_ticks; /* and to what is around it */
+	uint64_t all_ticks;  /* time_ticks before measuring was taken out of it */
+	double spent_ticks;  /* on measuring its own visits, in them and around them */
+	double passed_ticks; /* of these, on visits that a stride passed over */
+	double added_ticks;  /* by measuring, to its inclusive time: at least */
+	double outer_ticks;  /* and to what is around it */
 	double children_added_ticks;
 	uint64_t off_cpu_ns, children_off_cpu_ns;
 	double time_error, own_error; /* squares, of inclusive and exclusive ticks */

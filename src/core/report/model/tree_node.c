@@ -92,6 +92,7 @@ void pm_tree_visits_add(struct pm_report_node *to, const struct pm_report_node *
 		pm_tree_add(&to->visit_sums[i], from->visit_sums[i]);
 	to->time_squares += from->time_squares;
 	to->spent_ticks += from->spent_ticks;
+	to->passed_ticks += from->passed_ticks;
 	widen(&to->time_min, &to->time_max, from->time_min, from->time_max);
 	widen(&to->thread_min_ticks, &to->thread_max_ticks, from->thread_min_ticks,
 	      from->thread_max_ticks);

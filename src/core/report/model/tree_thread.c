@@ -60,9 +60,10 @@ static double squared(double value)
 	return value * value;
 }
 
-/* The part of measuring in the values of a node's visits, and in those around it. */
+/* The part of measuring in the values of a node's visits, and in those around it. The latter has
+ * that of visits that a stride passed over. */
 struct spent {
-	double inside, around;
+	double inside, around, passed;
 };
 
 /* VISITS were measured, BY_CALL of these by read(2). Where one way of reading was not tried
@@ -77,11 +78,12 @@ static struct spent spent_of(const struct perfmon_profile_cost *cost, uint64_t v
 	/* A pair holds its bias. */
 	double pair = fmax(cost->pair, bias);
 	double call_pair = call ? fmax(cost->call_pair, call_bias) : pair;
+	double passed = (double)skipped * cost->skipped;
 
 	return (struct spent){
 		.inside = fast * bias + calls * call_bias,
-		.around =
-			fast * pair + calls * call_pair + (double)skipped * cost->skipped,
+		.around = fast * pair + calls * call_pair + passed,
+		.passed = passed,
 	};
 }
 
@@ -193,6 +195,7 @@ static void node_add(const struct pm_report_model *model, struct pm_report_node 
 					   ? spent.inside * share.each
 					   : spent.around;
 		visits.spent_ticks = spent.around;
+		visits.passed_ticks = spent.passed;
 	}
 	if (thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE) {
 		threads = from->threads;
