@@ -60,5 +60,10 @@ check_PROGRAMS += bench/diff_program
 bench_diff_program_SOURCES = bench/diff_program.c
 bench_diff_program_LDADD = libperfmon.la
 bench_diff_program_LDFLAGS = $(AM_LDFLAGS) -no-install
+# What bench/cost_line runs.
+check_PROGRAMS += bench/cost_programs
+bench_cost_programs_SOURCES = bench/cost_programs.c
+bench_cost_programs_LDADD = libperfmon.la -lm
+bench_cost_programs_LDFLAGS = $(AM_LDFLAGS) -no-install
 check_PROGRAMS += $(BENCHES)
-EXTRA_DIST += bench/limits bench/diff_study
+EXTRA_DIST += bench/limits bench/diff_study bench/cost_line
