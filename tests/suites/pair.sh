@@ -228,14 +228,18 @@ continue
 delete
 break begin_plain_0
 break end_plain_0
-continue
-set $step = 0
-while $step < 100
-	echo step\n
-	backtrace
-	stepi
-	set $step = $step + 1
+define steps
+	continue
+	set $step = 0
+	while $step < 50
+		echo step\n
+		backtrace
+		stepi
+		set $step = $step + 1
+	end
 end
+steps
+steps
 kill
 EOT
 link=("${shared[@]}")
