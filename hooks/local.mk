@@ -12,8 +12,9 @@ HOOK_LDFLAGS = $(AM_LDFLAGS) -shared -version-info $(PERFMON_ABI) -no-undefined 
 
 libperfmon_openmp_la_SOURCES = hooks/openmp.c \
 	hooks/common/original.c hooks/common/original.h \
-	hooks/openmp/gomp.h hooks/openmp/lines.c hooks/openmp/lines.h \
-	hooks/openmp/name.c hooks/openmp/name.h hooks/openmp/places.c hooks/openmp/places.h
+	hooks/openmp/gomp.h hooks/openmp/kmp.c hooks/openmp/lines.c hooks/openmp/lines.h \
+	hooks/openmp/name.c hooks/openmp/name.h hooks/openmp/places.c hooks/openmp/places.h \
+	hooks/openmp/team.c hooks/openmp/team.h
 libperfmon_openmp_la_CFLAGS = $(HOOK_CFLAGS)
 libperfmon_openmp_la_CPPFLAGS = $(HOOK_CPPFLAGS)
 libperfmon_openmp_la_LDFLAGS = $(HOOK_LDFLAGS)

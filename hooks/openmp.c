@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libperfmon-openmp: regions for OpenMP programs of gcc, without a change to the program.
+ * libperfmon-openmp: regions for OpenMP programs, without a change to the program. This file has the
+ * calls of gcc's programs, and openmp/kmp.c those of clang's.
  *
  * gcc makes a function of each parallel construct and passes it to libgomp. This library stands
  * before libgomp, and passes a function of its own. So a parallel construct is a region, in each
@@ -11,147 +12,105 @@
  * Warm, a thread adopts a path, visits a region and leaves: no lock, no allocation.
  */
 #include <perfmon/region.h>
-#include <perfmon/team.h>
 #include <stdalign.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "hooks/openmp/gomp.h"
-#include "hooks/openmp/places.h"
-
-static struct perfmon_region join = PERFMON_REGION_INIT("(join)");
-static struct perfmon_region barrier = PERFMON_REGION_INIT("(barrier)");
-static struct perfmon_region taskwait = PERFMON_REGION_INIT("(taskwait)");
-
-/* Its address is a name for the thread. */
-static __thread char this_thread;
-
-/* Runs FUNCTION as a visit of the place's region. */
-static void run_here(struct place *place, gomp_function *function, void *data)
-{
-	perfmon_region_begin(&place->region);
-	function(data);
-	perfmon_region_end(&place->region);
-}
-
-/* The same, below the path of TOKEN. */
-static void run_below(const struct perfmon_token *token, struct place *place,
-		      gomp_function *function, void *data)
-{
-	bool adopted = !perfmon_region_adopt(token);
-
-	run_here(place, function, data);
-	if (adopted)
-		perfmon_region_leave();
-}
+#include "hooks/openmp/team.h"
 
 /* --- parallel constructs ------------------------------------------------------------- */
 
-/* On the stack of the thread that begins a team, until all its threads have joined. */
-struct team {
+struct gomp_team {
 	/* What the function's data begins with: GOMP_parallel_reductions() reads it. */
 	void *first;
 	gomp_function *function;
 	void *data;
-	struct place *place;
-	const char *thread;
-	struct perfmon_token token;
-	bool joins;
+	struct team team;
 };
 
 /* What the threads of a team run. */
 static void run_part(void *data)
 {
-	struct team *team = data;
+	struct gomp_team *team = data;
 
-	if (team->thread != &this_thread) {
-		run_below(&team->token, team->place, team->function, team->data);
-		return;
-	}
-	team->function(team->data);
-	team->joins = true;
-	perfmon_region_begin(&join);
+	team_run(&team->team, team->function, team->data);
 }
 
-static struct team begin(gomp_function *function, void *data)
+static struct gomp_team begin(gomp_function *function, void *data)
 {
-	struct team team = {.function = function,
-			    .data = data,
-			    .place = place_of((const void *)function, PLACE_PARALLEL),
-			    .thread = &this_thread};
-
-	perfmon_region_token(&team.token);
-	perfmon_region_begin(&team.place->region);
-	return team;
+	return (struct gomp_team){
+		.function = function,
+		.data = data,
+		.team = team_begin(
+			place_of((const void *)function, PLACE_PARALLEL, NULL)),
+	};
 }
 
-static void end(struct team *team)
+static const struct gomp *gomp_of(const struct gomp_team *team)
 {
-	if (team->joins)
-		perfmon_region_end(&join);
-	perfmon_region_end(&team->place->region);
+	return team->team.place->gomp;
 }
 
 void GOMP_parallel(gomp_function *function, void *data, unsigned int threads,
 		   unsigned int flags)
 {
-	struct team team = begin(function, data);
+	struct gomp_team team = begin(function, data);
 
-	team.place->gomp->GOMP_parallel(run_part, &team, threads, flags);
-	end(&team);
+	gomp_of(&team)->GOMP_parallel(run_part, &team, threads, flags);
+	team_end(&team.team);
 }
 
 void GOMP_parallel_sections(gomp_function *function, void *data, unsigned int threads,
 			    unsigned int count, unsigned int flags)
 {
-	struct team team = begin(function, data);
+	struct gomp_team team = begin(function, data);
 
-	team.place->gomp->GOMP_parallel_sections(run_part, &team, threads, count, flags);
-	end(&team);
+	gomp_of(&team)->GOMP_parallel_sections(run_part, &team, threads, count, flags);
+	team_end(&team.team);
 }
 
 unsigned int GOMP_parallel_reductions(gomp_function *function, void *data,
 				      unsigned int threads, unsigned int flags)
 {
-	struct team team = begin(function, data);
+	struct gomp_team team = begin(function, data);
 	unsigned int count;
 
 	team.first = *(void **)data;
-	count = team.place->gomp->GOMP_parallel_reductions(run_part, &team, threads,
-							   flags);
-	end(&team);
+	count = gomp_of(&team)->GOMP_parallel_reductions(run_part, &team, threads, flags);
+	team_end(&team.team);
 	return count;
 }
 
 #define DEFINE(name)                                                                     \
 	void name(gomp_function *function, void *data, unsigned int threads, long start, \
-		  long end_, long step, long chunk, unsigned int flags)                  \
+		  long last, long step, long chunk, unsigned int flags)                  \
 	{                                                                                \
-		struct team team = begin(function, data);                                \
+		struct gomp_team team = begin(function, data);                           \
                                                                                          \
-		team.place->gomp->name(run_part, &team, threads, start, end_, step,      \
-				       chunk, flags);                                    \
-		end(&team);                                                              \
+		gomp_of(&team)->name(run_part, &team, threads, start, last, step, chunk, \
+				     flags);                                             \
+		team_end(&team.team);                                                    \
 	}
 GOMP_LOOPS(DEFINE)
 #undef DEFINE
 
 #define DEFINE(name)                                                                     \
 	void name(gomp_function *function, void *data, unsigned int threads, long start, \
-		  long end_, long step, unsigned int flags)                              \
+		  long last, long step, unsigned int flags)                              \
 	{                                                                                \
-		struct team team = begin(function, data);                                \
+		struct gomp_team team = begin(function, data);                           \
                                                                                          \
-		team.place->gomp->name(run_part, &team, threads, start, end_, step,      \
-				       flags);                                           \
-		end(&team);                                                              \
+		gomp_of(&team)->name(run_part, &team, threads, start, last, step,        \
+				     flags);                                             \
+		team_end(&team.team);                                                    \
 	}
 GOMP_LOOPS_WITHOUT_CHUNK(DEFINE)
 #undef DEFINE
 
 /* --- waiting ------------------------------------------------------------------------- */
 
-#define GOMP_OF_CALLER place_of(__builtin_return_address(0), PLACE_CALL)->gomp
+#define GOMP_OF_CALLER place_of(__builtin_return_address(0), PLACE_CALL, NULL)->gomp
 
 #define DEFINE_WAIT(name, region)                                                        \
 	void name(void)                                                                  \
@@ -162,10 +121,10 @@ GOMP_LOOPS_WITHOUT_CHUNK(DEFINE)
 		gomp->name();                                                            \
 		perfmon_region_end(&(region));                                           \
 	}
-#define DEFINE(name) DEFINE_WAIT(name, barrier)
+#define DEFINE(name) DEFINE_WAIT(name, region_barrier)
 GOMP_BARRIERS(DEFINE)
 #undef DEFINE
-#define DEFINE(name) DEFINE_WAIT(name, taskwait)
+#define DEFINE(name) DEFINE_WAIT(name, region_taskwait)
 GOMP_TASK_WAITS(DEFINE)
 #undef DEFINE
 
@@ -175,9 +134,9 @@ GOMP_TASK_WAITS(DEFINE)
 		const struct gomp *gomp = GOMP_OF_CALLER;                                \
 		bool cancelled;                                                          \
                                                                                          \
-		perfmon_region_begin(&barrier);                                          \
+		perfmon_region_begin(&region_barrier);                                   \
 		cancelled = gomp->name();                                                \
-		perfmon_region_end(&barrier);                                            \
+		perfmon_region_end(&region_barrier);                                     \
 		return cancelled;                                                        \
 	}
 GOMP_BARRIERS_WITH_CANCEL(DEFINE)
@@ -265,7 +224,8 @@ static void pass_task(struct passed *passed, gomp_function *function, void *data
 			      .copy = copy,
 			      .data = data,
 			      .offset = (uint32_t)offset,
-			      .place = place_of((const void *)function, PLACE_TASK)};
+			      .place =
+				      place_of((const void *)function, PLACE_TASK, NULL)};
 	perfmon_region_token(&task->token);
 	if (!copy && size)
 		memcpy((char *)task + offset, data, (size_t)size);
@@ -278,7 +238,7 @@ void GOMP_task(gomp_function *function, void *data, gomp_copy *copy, long size,
 	struct passed passed;
 
 	if (!can_pass(size, align, flags)) {
-		place_of((const void *)function, PLACE_TASK)
+		place_of((const void *)function, PLACE_TASK, NULL)
 			->gomp->GOMP_task(function, data, copy, size, align, deferred,
 					  flags, depend, priority, detach);
 		return;
@@ -293,16 +253,16 @@ void GOMP_task(gomp_function *function, void *data, gomp_copy *copy, long size,
 #define DEFINE(name, type)                                                               \
 	void name(gomp_function *function, void *data, gomp_copy *copy, long size,       \
 		  long align, unsigned int flags, unsigned long tasks, int priority,     \
-		  type start, type end_, type step)                                      \
+		  type start, type last, type step)                                      \
 	{                                                                                \
 		struct passed passed;                                                    \
 		struct task *task = (struct task *)(void *)passed.bytes;                 \
                                                                                          \
 		if (sizeof(type) != sizeof(task->words[0]) ||                            \
 		    !can_pass(size, align, flags)) {                                     \
-			place_of((const void *)function, PLACE_TASK)                     \
+			place_of((const void *)function, PLACE_TASK, NULL)               \
 				->gomp->name(function, data, copy, size, align, flags,   \
-					     tasks, priority, start, end_, step);        \
+					     tasks, priority, start, last, step);        \
 			return;                                                          \
 		}                                                                        \
 		pass_task(&passed, function, data, copy, size, align);                   \
@@ -312,7 +272,7 @@ void GOMP_task(gomp_function *function, void *data, gomp_copy *copy, long size,
 							  : sizeof(task->words));        \
 		task->place->gomp->name(run_task, task, copy ? copy_task : NULL,         \
 					passed.size, passed.align, flags, tasks,         \
-					priority, start, end_, step);                    \
+					priority, start, last, step);                    \
 	}
 DEFINE(GOMP_taskloop, long)
 DEFINE(GOMP_taskloop_ull, unsigned long long)

@@ -67,8 +67,10 @@ static const void *contents(const struct image *image, const ElfW(Shdr) * sectio
 		       : image->bytes + section->sh_offset;
 }
 
-/* Returns the function at OFFSET from where its module is loaded, by the symbols of TYPE. */
-static const char *symbol_at(const struct image *image, ElfW(Word) type, uint64_t offset)
+/* Returns the function with the code at OFFSET from where its module is loaded, by the symbols of
+ * TYPE. Sets *INSIDE to how far behind its begin OFFSET is. */
+static const char *symbol_at(const struct image *image, ElfW(Word) type, uint64_t offset,
+			     uint64_t *inside)
 {
 	for (unsigned int i = 0; i < image->section_count; i++) {
 		const ElfW(Shdr) *section = &image->sections[i], *texts;
@@ -85,10 +87,14 @@ static const char *symbol_at(const struct image *image, ElfW(Word) type, uint64_
 			continue;
 		for (size_t at = 0; at < section->sh_size / sizeof(*symbols); at++)
 			if (ELF64_ST_TYPE(symbols[at].st_info) == STT_FUNC &&
-			    symbols[at].st_value == offset &&
+			    offset >= symbols[at].st_value &&
+			    offset - symbols[at].st_value <
+				    symbols[at].st_size + !symbols[at].st_size &&
 			    symbols[at].st_shndx != SHN_UNDEF &&
-			    symbols[at].st_name < texts->sh_size)
+			    symbols[at].st_name < texts->sh_size) {
+				*inside = offset - symbols[at].st_value;
 				return text + symbols[at].st_name;
+			}
 	}
 	return NULL;
 }
@@ -128,9 +134,10 @@ static char *written_name(const char *symbol)
 	return demangle ? demangle(symbol, NULL, NULL, NULL) : NULL;
 }
 
-/* Writes the name of SYMBOL, "solve._omp_fn.0", with its line if that is not 0. */
-static void name_of_symbol(const char *symbol, unsigned int line, const char *kind,
-			   char *name, size_t size)
+/* Writes the name of SYMBOL, "solve._omp_fn.0", with its line if that is not 0, or else with how far
+ * INSIDE the code is. */
+static void name_of_symbol(const char *symbol, unsigned int line, uint64_t inside,
+			   const char *kind, char *name, size_t size)
 {
 	static const char mark[] = "._omp_fn.";
 	const char *number = strstr(symbol, mark);
@@ -146,6 +153,9 @@ static void name_of_symbol(const char *symbol, unsigned int line, const char *ki
 	else if (*number)
 		snprintf(name, size, "%.*s (%s %.*s)", room, text, kind,
 			 (int)strspn(number, "0123456789"), number);
+	else if (inside)
+		snprintf(name, size, "%.*s+0x%llx (%s)", room, text,
+			 (unsigned long long)inside, kind);
 	else
 		snprintf(name, size, "%.*s (%s)", room, text, kind);
 	free(written);
@@ -157,7 +167,7 @@ void code_name(const void *address, const char *kind, char *name, size_t size)
 	const char *symbol = NULL, *path, *file;
 	struct link_map *module = NULL;
 	struct image image = {0};
-	uint64_t offset;
+	uint64_t offset, inside = 0;
 	Dl_info info;
 
 	if (!dladdr1(address, &info, (void **)&module, RTLD_DL_LINKMAP) || !module) {
@@ -168,12 +178,12 @@ void code_name(const void *address, const char *kind, char *name, size_t size)
 	/* The name of the program itself may be that of another file by now. */
 	path = *module->l_name ? module->l_name : "/proc/self/exe";
 	if (!map(path, &image)) {
-		symbol = symbol_at(&image, SHT_SYMTAB, offset);
+		symbol = symbol_at(&image, SHT_SYMTAB, offset, &inside);
 		if (!symbol)
-			symbol = symbol_at(&image, SHT_DYNSYM, offset);
+			symbol = symbol_at(&image, SHT_DYNSYM, offset, &inside);
 	}
 	if (symbol) {
-		name_of_symbol(symbol, line_at(&image, offset), kind, name, size);
+		name_of_symbol(symbol, line_at(&image, offset), inside, kind, name, size);
 	} else {
 		path = *module->l_name ? module->l_name : program_invocation_name;
 		file = strrchr(path, '/');

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,19 +76,36 @@ static const struct gomp *gomp_of(const void *address)
 	return &library->gomp;
 }
 
-static struct place *new_place(const void *address, enum place_kind kind)
+/* Writes the name from ";file;function;line;column;;", if clang knew it. */
+static bool name_of_source(const char *source, char *name, size_t size)
+{
+	const char *function = source ? strchr(source + (*source == ';'), ';') : NULL;
+	size_t length = function ? strcspn(++function, ";") : 0;
+	unsigned long line = length ? strtoul(function + length + 1, NULL, 10) : 0;
+
+	if (!line || function[length] != ';')
+		return false;
+	snprintf(name, size, "%.*s:%lu (parallel)",
+		 (int)(length < size - 48 ? length : size - 48), function, line);
+	return true;
+}
+
+static struct place *new_place(const void *address, enum place_kind kind,
+			       const struct place_hint *hint)
 {
 	char name[NAME_LENGTH] = "";
 	struct place *place;
 
-	if (kind != PLACE_CALL)
-		code_name(address, kind == PLACE_TASK ? "task" : "parallel", name,
-			  sizeof(name));
+	if (kind != PLACE_CALL &&
+	    !(hint && name_of_source(hint->source, name, sizeof(name))))
+		code_name(hint ? hint->caller : address,
+			  kind == PLACE_TASK ? "task" : "parallel", name, sizeof(name));
 	place = calloc(1, sizeof(*place) + strlen(name) + 1);
 	if (!place)
 		return NULL;
 	place->address = address;
-	place->gomp = gomp_of(address);
+	if (kind != PLACE_PARALLEL_KMP)
+		place->gomp = gomp_of(address);
 	place->region.name = strcpy((char *)(place + 1), name);
 	return place;
 }
@@ -99,21 +117,25 @@ static struct place *shared_place(const void *address, enum place_kind kind)
 		[PLACE_CALL] = {.region = PERFMON_REGION_INIT("(other calls)")},
 		[PLACE_PARALLEL] = {.region = PERFMON_REGION_INIT("(other parallel)")},
 		[PLACE_TASK] = {.region = PERFMON_REGION_INIT("(other tasks)")},
+		[PLACE_PARALLEL_KMP] = {.region =
+						PERFMON_REGION_INIT("(other parallel)")},
 	};
 	struct place *place = &others[kind];
 
-	if (!__atomic_load_n(&place->gomp, __ATOMIC_ACQUIRE))
+	if (kind != PLACE_PARALLEL_KMP &&
+	    !__atomic_load_n(&place->gomp, __ATOMIC_ACQUIRE))
 		__atomic_store_n(&place->gomp, gomp_of(address), __ATOMIC_RELEASE);
 	return place;
 }
 
-static struct place *add(const void *address, enum place_kind kind, uint32_t at)
+static struct place *add(const void *address, enum place_kind kind,
+			 const struct place_hint *hint, uint32_t at)
 {
 	struct place *place = NULL, *there;
 	int before = errno;
 
 	if (__atomic_fetch_add(&place_count, 1, __ATOMIC_RELAXED) < PLACES_MAX)
-		place = new_place(address, kind);
+		place = new_place(address, kind, hint);
 	if (!place) {
 		__atomic_fetch_sub(&place_count, 1, __ATOMIC_RELAXED);
 		place = shared_place(address, kind);
@@ -138,7 +160,8 @@ static struct place *add(const void *address, enum place_kind kind, uint32_t at)
 	return place;
 }
 
-struct place *place_of(const void *address, enum place_kind kind)
+struct place *place_of(const void *address, enum place_kind kind,
+		       const struct place_hint *hint)
 {
 	uint32_t at = (uint32_t)(((uint64_t)(uintptr_t)address * 0x9e3779b97f4a7c15u) >>
 				 (64 - SLOT_BITS));
@@ -148,7 +171,7 @@ struct place *place_of(const void *address, enum place_kind kind)
 		struct place *place = __atomic_load_n(&slots[at], __ATOMIC_ACQUIRE);
 
 		if (!place)
-			return add(address, kind, at);
+			return add(address, kind, hint, at);
 		if (place->address == address)
 			return place;
 	}

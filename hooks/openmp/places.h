@@ -17,6 +17,13 @@ enum place_kind {
 	PLACE_CALL, /* a call: the region has no name */
 	PLACE_PARALLEL,
 	PLACE_TASK,
+	PLACE_PARALLEL_KMP, /* of clang's library: has no calls of libgomp */
+};
+
+/* What clang's library is told of a place. */
+struct place_hint {
+	const char *source; /* ";file;function;line;column;;", or NULL */
+	const void *caller; /* an address in the function that has the construct */
 };
 
 struct place {
@@ -26,7 +33,8 @@ struct place {
 };
 
 /* Returns the place of ADDRESS, a function or a return address. KIND is the same in all
- * calls for an address. The first call for an address allocates and reads files. */
-struct place *place_of(const void *address, enum place_kind kind);
+ * calls for an address. HINT is NULL, but for clang's library. The first call for an address allocates and reads files. */
+struct place *place_of(const void *address, enum place_kind kind,
+		       const struct place_hint *hint);
 
 #endif

@@ -216,6 +216,36 @@ cxx() {
 }
 try "names of C++ are as written" cxx
 
+# --- OpenMP of clang --------------------------------------------------------------------------
+
+{
+	sed -n '/^static void rest/,/^}/!p' "$here/loops.c" | sed '/rest();/d; /static int tasks/d; s/return 3;/return many();/'
+	printf 'static int many(void)\n{\n\tint sum = 0'
+	seq 40 | sed 's/.*/, v& = &/'
+	printf ';\n#pragma omp parallel num_threads(2)\n#pragma omp single\n\tsum += 0'
+	seq 40 | sed 's/.*/ + v&++/'
+	printf ';\n\treturn sum == 820 && v40 == 41 ? 3 : 1;\n}\n'
+} >"$here/clang.c"
+sed -i 's/^int main(void)/static int many(void);\n&/' "$here/clang.c"
+main_clang=$(grep -n 'parallel for reduction' "$here/clang.c" | cut -d : -f 1)
+if echo 'int main(void) { return 0; }' | clang -fopenmp -x c - -o "$here/clang" 2>/dev/null && "$here/clang"; then
+	must "clang compiles it" clang -O1 -g -fopenmp "$here/clang.c" -o "$here/clang" "${library[@]}"
+	of_clang() { # PATH VISITS
+		status 3 env PERFMON_OUTPUT=none ./clang && mv "$here/out" "$here/without" &&
+			status 3 "$perfmon" run --hooks=openmp -o report -f csv -e none ./clang &&
+			cmp "$here/out" "$here/without" && row report "$1" "$2"
+	}
+	try "clang: a loop, the same output and status" of_clang "solve;main:$main_clang \(parallel\)" 200
+	try "clang: its join" row report "solve;main:$main_clang \(parallel\);\(join\)" 100
+	try "clang: a barrier" row report 'solve;main:[0-9]* \(parallel\);\(barrier\)' 3
+	try "clang: a construct in a construct" row report 'solve;nested:[0-9]* \(parallel\);nested:[0-9]* \(parallel\)' 4
+	try "clang: more variables than fit registers" row report 'many:[0-9]* \(parallel\)' 2
+	must "clang: without symbols" strip "$here/clang" -o "$here/clang-stripped"
+	try "clang: the name is the compiler's" below clang-stripped "solve;main:$main_clang \(parallel\)"
+else
+	skip "OpenMP of clang" "clang or its OpenMP library is not there"
+fi
+
 cat >"$here/part.c" <<'END'
 long part(long n);
 long part(long n)

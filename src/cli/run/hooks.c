@@ -12,7 +12,7 @@
 #include "core/text/text.h"
 
 #define HOOKS(X)                                                                         \
-	X("openmp", "parallel constructs, tasks and waits of OpenMP programs (gcc) are " \
+	X("openmp", "parallel constructs, tasks and waits of OpenMP programs are "       \
 		    "regions, in all threads of the team")                               \
 	X("threads", "threads are below the regions of the thread that creates them "    \
 		     "(pthread_create, std::thread)")
