@@ -262,6 +262,57 @@ Test(team, adopted_inside_of_visits)
 	sums_free(&sums);
 }
 
+/* Row: FO-01: what goes on further out, as a task that runs inside of a wait, is in the visits that
+ * its path goes through, and in none of the others. */
+Test(team, adopted_further_out)
+{
+	uint32_t outer, wait, task, deep;
+	struct perfmon_token in_outer;
+	struct sums sums;
+
+	setenv("PERFMON_EVENTS", "none", 1);
+	PERFMON_REGION_BEGIN("main");
+	PERFMON_REGION_BEGIN("outer");
+	cr_assert_eq(perfmon_region_token(&in_outer), 0);
+	for (int i = 0; i < 2; i++) {
+		PERFMON_REGION_BEGIN("wait");
+		cr_assert_eq(perfmon_region_adopt(&in_outer), 0);
+		PERFMON_REGION_BEGIN("task");
+		work_for_ns(CLOCK_MONOTONIC, 10000000);
+		PERFMON_REGION_BEGIN("deep");
+		/* Once more, from inside of it. */
+		cr_assert_eq(perfmon_region_adopt(&in_outer), 0);
+		PERFMON_REGION_BEGIN("second");
+		work_for_ns(CLOCK_MONOTONIC, 10000000);
+		PERFMON_REGION_END("second");
+		cr_assert_eq(perfmon_region_leave(), 0);
+		PERFMON_REGION_END("deep");
+		PERFMON_REGION_END("task");
+		cr_assert_eq(perfmon_region_leave(), 0);
+		PERFMON_REGION_END("wait");
+	}
+	PERFMON_REGION_END("outer");
+	PERFMON_REGION_END("main");
+	sums_take(&sums);
+	check_whole(&sums);
+	outer = node_at(&sums, "main/outer");
+	wait = node_at(&sums, "main/outer/wait");
+	task = node_at(&sums, "main/outer/task");
+	deep = node_at(&sums, "main/outer/task/deep");
+	cr_assert(outer && wait && task && deep && node_at(&sums, "main/outer/second"));
+	/* They are children of the thread's own visits. */
+	cr_expect_eq(sums.tree.nodes[outer].threads, 1);
+	cr_expect_eq(sums.tree.nodes[outer].visit_ticks,
+		     sums.tree.nodes[outer].time_ticks);
+	cr_expect_geq(sums.tree.nodes[outer].visit_ticks,
+		      3 * sums.tree.nodes[task].time_ticks / 2);
+	cr_expect_lt(4 * sums.tree.nodes[wait].time_ticks,
+		     sums.tree.nodes[task].time_ticks);
+	cr_expect_lt(4 * sums.tree.nodes[deep].time_ticks,
+		     sums.tree.nodes[task].time_ticks);
+	sums_free(&sums);
+}
+
 /* Row: FO-01: so it is with counters that are read in user space, to the instruction. */
 Test(team, adopted_inside_of_visits_counts_are_apart)
 {

@@ -37,14 +37,17 @@ _Static_assert(PM_KEY *PM_KEY_INVERSE == 1, "keys can be taken apart");
 /*
  * A path that a thread has adopted (perfmon/team.h) has nodes of its own, in which no visit begins,
  * beside those that the thread visits: their keys have this bit in the region's id. The frame of an
- * adoption has one of these region keys, which no END has: the second one if what is open further out
- * has nothing of what follows. Then `start` and the counters are those of the adoption. `cpu` has the
- * path's depth, and its number from the bit PM_ADOPTED_PATH on.
+ * adoption has one of these region keys, which no END has: the second one if visits further out have
+ * nothing of what follows. Then `start` and the counters are those of the adoption. `cpu` has the
+ * path's depth; its number, from the bit PM_ADOPTED_PATH on; and the number of the frame of the
+ * innermost visit that contains what follows, from the bit PM_ADOPTED_OUTER on.
  */
 #define PM_ADOPTED	   UINT32_C(0x80000000)
 #define PM_ADOPTED_KEY	   PM_REGION_KEY(PM_ADOPTED)
 #define PM_APART_KEY	   PM_REGION_KEY(PM_ADOPTED | 1)
+#define PM_ADOPTED_DEPTH   UINT32_C(0x3ff)
 #define PM_ADOPTED_PATH	   16
+#define PM_ADOPTED_OUTER   48
 #define PM_ADOPTED_UNKNOWN (UINT64_C(1) << 61) /* the counters could not be read then */
 
 /* The number of paths that a thread finds again at once when it adopts or hands them on. */

@@ -57,8 +57,7 @@ uint32_t pm_slow_depth(const struct pm_thread_block *block, const struct pm_fram
 	while (at != block->frames) {
 		at = pm_frame_at(at, block->frame_size, -1);
 		if (at != block->frames && pm_key_is_adopted(at->region_key))
-			return depth + 1 +
-			       (uint32_t)(at->cpu & ((1u << PM_ADOPTED_PATH) - 1));
+			return depth + 1 + ((uint32_t)at->cpu & PM_ADOPTED_DEPTH);
 		depth++;
 	}
 	return depth;

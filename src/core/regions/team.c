@@ -4,10 +4,10 @@
  * path key of the adopted path, so that BEGIN finds the nodes below it as it finds all others. No END
  * matches it, and none looks for a visit behind it.
  *
- * An adopted path has nodes of its own in the thread's tree, from the top down, beside those of visits:
- * what stands below them is in no visit of this thread. If the thread has visits open, these have
- * nothing of what follows: leave moves what they read at their BEGIN by what was counted meanwhile.
- * If the adopted path is the one that the thread is in, what follows simply continues there.
+ * An adopted path has nodes of its own in the thread's tree, beside those of visits: what stands below
+ * them is in no visit of this thread. If the thread has visits open, the path begins below the innermost
+ * of them that it goes through, which contains what follows. The visits inside of that one have nothing of
+ * it: leave moves what they read at their BEGIN by what was counted meanwhile.
  */
 #include "perfmon/team.h"
 
@@ -18,6 +18,7 @@
 #include "core/kernel/clock.h"
 #include "core/kernel/kernel.h"
 #include "core/regions/handed.h"
+#include "core/regions/names.h"
 #include "core/regions/paths.h"
 #include "core/regions/slow.h"
 #include "core/regions/stale.h"
@@ -169,42 +170,129 @@ PM_EXPORT int perfmon_region_token(struct perfmon_token *token)
 
 /* --- adopting -------------------------------------------------------------------------- */
 
-/* Finds or adds the nodes of TOKEN's path. The caller holds PM_LOCK_REGIONS. */
-static int find_nodes(struct pm_thread_block *block, const struct perfmon_token *token,
-		      struct pm_adopted *found)
+static uint64_t frame_number(const struct pm_thread_block *block,
+			     const struct pm_frame *frame)
+{
+	return (uint64_t)((const char *)frame - (const char *)block->frames) /
+	       block->frame_size;
+}
+
+/* Returns the number of the frame whose visit contains what follows the adoption at FRAME. */
+static uint64_t outer_number(const struct pm_frame *frame)
+{
+	return frame->cpu >> PM_ADOPTED_OUTER & PM_ADOPTED_DEPTH;
+}
+
+/* The names of a token's path, from the innermost on. */
+struct names {
+	uint64_t number;
+	uint32_t levels;
+	uint32_t region[PERFMON_PROFILE_DEPTH_MAX];
+};
+
+/* The caller holds PM_LOCK_REGIONS, as for the next two. */
+static int find_names(uint64_t number, struct names *names)
 {
 	const struct pm_handed *path;
-	uint32_t regions[PERFMON_PROFILE_DEPTH_MAX], depth = 0, node = 1, levels;
-	struct pm_path_entry *entry;
-	uint64_t number;
 
-	*found = (struct pm_adopted){.path = token->path,
-				     .path_key = PM_PATH_KEY(1),
-				     .node = block->frames->node};
-	for (number = NUMBER(token->path); number; number = path->parent) {
+	names->number = number;
+	names->levels = 0;
+	for (; number; number = path->parent) {
 		path = pm_handed_at(number);
 		if (!path)
 			return -EINVAL;
-		if (depth == PERFMON_PROFILE_DEPTH_MAX)
+		if (names->levels == PERFMON_PROFILE_DEPTH_MAX)
 			return -EOVERFLOW;
-		regions[depth++] = path->region;
+		names->region[names->levels++] = path->region;
 	}
-	levels = depth;
-	while (depth) {
-		uint32_t region = regions[--depth] | PM_ADOPTED;
+	return 0;
+}
+
+/* Returns whether the path goes through path NUMBER, at LEVEL. */
+static bool goes_through(const struct names *names, uint64_t number, uint32_t level)
+{
+	uint64_t at = names->number;
+
+	if (level > names->levels)
+		return false;
+	for (uint32_t i = names->levels; i > level; i--)
+		at = pm_handed_at(at)->parent;
+	return at == number;
+}
+
+/*
+ * Returns the innermost frame, up to TOP, whose path the adopted one goes through, and its level: the
+ * visits up to there contain what follows. Without one it is the root's. Visits outside of an adoption
+ * that is apart contain nothing already.
+ */
+static const struct pm_frame *find_outer(const struct pm_thread_block *block,
+					 const struct pm_frame *top,
+					 const struct names *names, uint32_t *level)
+{
+	struct pm_frame *found = block->frames, *frame;
+	uint32_t at = 0;
+	bool on = true;
+
+	*level = 0;
+	for (frame = block->first; frame != top;
+	     frame = pm_frame_at(frame, block->frame_size, 1)) {
+		if (pm_key_is_adopted(frame->region_key)) {
+			at = (uint32_t)frame->cpu & PM_ADOPTED_DEPTH;
+			on = goes_through(names, NUMBER(frame->cpu >> PM_ADOPTED_PATH),
+					  at);
+			if (frame->region_key == PM_APART_KEY) {
+				found = block->frames;
+				*level = 0;
+			}
+		} else {
+			on = on && at < names->levels &&
+			     pm_region_id(frame->region_key) ==
+				     names->region[names->levels - 1 - at];
+			at++;
+		}
+		if (on) {
+			found = frame;
+			*level = at;
+		}
+	}
+	return found;
+}
+
+/* Finds or adds the nodes of TOKEN's path, below those of open visits up to TOP that it goes through. */
+static int find_nodes(struct pm_thread_block *block, const struct pm_frame *top,
+		      const struct perfmon_token *token, struct pm_adopted *found)
+{
+	const struct pm_frame *outer;
+	struct pm_path_entry *entry;
+	struct names names;
+	uint32_t level, node;
+	int err = find_names(NUMBER(token->path), &names);
+
+	if (err)
+		return err;
+	outer = find_outer(block, top, &names, &level);
+	*found = (struct pm_adopted){.path = token->path,
+				     .path_key = outer->path_key,
+				     .node = block->frames->node};
+	node = (uint32_t)(outer->path_key * PM_KEY_INVERSE >> 32);
+	for (; level < names.levels && found->path_key != PM_PATH_KEY_BARREN; level++) {
+		uint32_t region = names.region[names.levels - 1 - level] | PM_ADOPTED;
 		uint64_t key = PM_PATH_KEY(node) + PM_REGION_KEY(region);
 
 		entry = pm_thread_path(block, key);
 		if (!entry)
 			entry = pm_thread_add_path(block->thread, node, region, key,
-						   levels - depth);
+						   level + 1);
 		if (!entry)
 			return -ENOMEM;
 		node = entry->number;
 		found->path_key = entry->path_key;
 		found->node = entry->node;
 	}
-	found->cpu = NUMBER(token->path) << PM_ADOPTED_PATH | levels;
+	if (found->path_key == PM_PATH_KEY_BARREN)
+		return -EOVERFLOW;
+	found->cpu = names.levels | NUMBER(token->path) << PM_ADOPTED_PATH |
+		     frame_number(block, outer) << PM_ADOPTED_OUTER;
 	return 0;
 }
 
@@ -241,56 +329,28 @@ static inline struct pm_frame *push(struct pm_thread_block *block, struct pm_fra
 	return pm_frame_at(frame, block->frame_size, 1);
 }
 
-/* Adopts TOKEN's path behind visits that are open, up to FRAME. Returns 1 if it is another one than
- * theirs. */
-static int adopt_inside(struct pm_thread_block *block, struct pm_frame *frame,
-			const struct perfmon_token *token, struct pm_adopted *adopted)
-{
-	const struct pm_frame *outer = pm_frame_at(frame, block->frame_size, -1);
-	uint64_t own;
-
-	if (frame >=
-	    pm_frame_at(block->frames, block->frame_size, PERFMON_PROFILE_DEPTH_MAX))
-		return -EOVERFLOW;
-	if (find_number(block, outer, &own) || own != NUMBER(token->path))
-		return 1;
-	*adopted = (struct pm_adopted){.path_key = outer->path_key,
-				       .node = block->frames->node,
-				       .cpu = NUMBER(token->path) << PM_ADOPTED_PATH |
-					      (pm_slow_depth(block, frame) - 1)};
-	return 0;
-}
-
 static int adopt(struct pm_thread_block *block, struct pm_frame *frame,
 		 const struct perfmon_token *token, struct pm_frame **top)
 {
 	struct pm_adopted adopted;
 	struct pm_still still;
-	int err = 1;
+	int err = -EBUSY;
 
-	if (frame != block->first)
-		err = adopt_inside(block, frame, token, &adopted);
-	if (err < 0)
-		return err;
-	frame->epoch = block->epoch;
-	if (!err) {
-		*top = push(block, frame, &adopted);
-		return 0;
-	}
-	err = -EBUSY;
+	if (frame_number(block, frame) > PERFMON_PROFILE_DEPTH_MAX)
+		return -EOVERFLOW;
 	pm_kernel_still_begin(&still);
 	if (pm_regions_try_lock()) {
-		err = find_nodes(block, token, &adopted);
+		err = find_nodes(block, frame, token, &adopted);
 		pm_regions_release();
 	}
 	pm_kernel_still_end(&still);
 	if (err)
 		return err;
-	if (adopted.path_key == PM_PATH_KEY_BARREN)
-		return -EOVERFLOW;
-	block->adopted[token->path % PM_ADOPTED_CACHE] = adopted;
+	if (frame == block->first)
+		block->adopted[token->path % PM_ADOPTED_CACHE] = adopted;
+	frame->epoch = block->epoch;
 	*top = push(block, frame, &adopted);
-	if (frame != block->first)
+	if (outer_number(frame) + 1 != frame_number(block, frame))
 		begin_apart(block, frame);
 	return 0;
 }
@@ -440,8 +500,9 @@ static void leave_apart(struct pm_thread_block *block, struct pm_frame *frame)
 		for (uint32_t i = 0; i < block->counters; i++)
 			since.count[i] = perfmon_view_difference(&block->view[i], raw[i],
 								 frame->counter[i].raw);
-	for (outer = block->first; outer != frame;
-	     outer = pm_frame_at(outer, block->frame_size, 1))
+	outer = pm_frame_at(block->frames, block->frame_size,
+			    (ptrdiff_t)outer_number(frame) + 1);
+	for (; outer != frame; outer = pm_frame_at(outer, block->frame_size, 1))
 		move(block, outer, &since);
 }
 
