@@ -16,12 +16,13 @@
  * Reports put the counts and times of "part" in all threads below "solve". The inclusive values of
  * "solve" are what the main thread and its team did, and exclusive values add up to the total.
  *
- * Adoptions nest. What a thread does between an adoption and its end belongs to the adopted path,
- * and to no visit that the thread has open outside of it.
+ * Adoptions nest. What a thread does between an adoption and its end belongs to the adopted path, and
+ * to the visits of the thread that this path goes through, but to none of its other visits.
  *
- * All calls: any thread, but no signal handler. While regions are disarmed they do nothing and
- * return 0. After the first adoption of a path by a thread they neither allocate nor enter the
- * kernel, unless the thread has a visit open that is not of the same path.
+ * All calls: any thread, but no signal handler. A jump out of an adoption, such as longjmp(3), must be
+ * followed by the calls that were jumped over: the thread stays in the adopted path until then.
+ * Where a thread has no visit open, the second adoption of a path neither allocates nor enters the
+ * kernel. With visits open an adoption takes a lock, and counters are read at both ends.
  */
 #ifndef PERFMON_TEAM_H
 #define PERFMON_TEAM_H
@@ -55,12 +56,13 @@ int perfmon_region_token(struct perfmon_token *token);
  * perfmon_region_adopt() - lets the calling thread continue below the path of TOKEN, until
  * perfmon_region_leave(). Adopting no path continues at the top.
  *
- * Return: 0, or, with nothing changed and the adoption counted as lost,
+ * Return: 0, also while regions are disarmed, or, with nothing changed,
  * -EINVAL: TOKEN is NULL, or no token of perfmon_region_token()
  * -ESTALE: TOKEN is of another process, such as the parent before fork(2)
  * -EOVERFLOW: visits are nested too deep
  * -ENOMEM: out of memory
- * -EBUSY: the call is in a signal handler that interrupted a region call
+ * -EBUSY: the call is in a signal handler that interrupted a region call, or the thread cannot be
+ *	prepared for regions
  */
 int perfmon_region_adopt(const struct perfmon_token *token);
 
@@ -69,7 +71,8 @@ int perfmon_region_adopt(const struct perfmon_token *token);
  * that it has begun since, and not ended, end here, and are reported as ended by another END.
  *
  * Return: 0, or
- * -ENOENT: the thread has adopted nothing; counted as an END without a BEGIN
+ * -ENOENT: the thread has adopted nothing; counted as an END without a BEGIN, unless regions are
+ *	disarmed, when it is 0
  * -EBUSY: the call is in a signal handler that interrupted a region call
  */
 int perfmon_region_leave(void);

@@ -42,13 +42,12 @@ _Static_assert(PM_KEY *PM_KEY_INVERSE == 1, "keys can be taken apart");
  * path's depth; its number, from the bit PM_ADOPTED_PATH on; and the number of the frame of the
  * innermost visit that contains what follows, from the bit PM_ADOPTED_OUTER on.
  */
-#define PM_ADOPTED	   UINT32_C(0x80000000)
-#define PM_ADOPTED_KEY	   PM_REGION_KEY(PM_ADOPTED)
-#define PM_APART_KEY	   PM_REGION_KEY(PM_ADOPTED | 1)
-#define PM_ADOPTED_DEPTH   UINT32_C(0x3ff)
-#define PM_ADOPTED_PATH	   16
-#define PM_ADOPTED_OUTER   48
-#define PM_ADOPTED_UNKNOWN (UINT64_C(1) << 61) /* the counters could not be read then */
+#define PM_ADOPTED	 UINT32_C(0x80000000)
+#define PM_ADOPTED_KEY	 PM_REGION_KEY(PM_ADOPTED)
+#define PM_APART_KEY	 PM_REGION_KEY(PM_ADOPTED | 1)
+#define PM_ADOPTED_DEPTH UINT32_C(0x3ff)
+#define PM_ADOPTED_PATH	 16
+#define PM_ADOPTED_OUTER 48
 
 /* The number of paths that a thread finds again at once when it adopts or hands them on. */
 #define PM_ADOPTED_CACHE 16

@@ -450,7 +450,8 @@ static uint32_t status_of(const struct pm_snapshot_thread *thread,
 		return PERFMON_VALUE_NEVER_OPENED;
 	if (status == PERFMON_PROFILE_COUNTER_STATUS_SYSCALL || node->fallback_reads)
 		flags = PERFMON_VALUE_SYSCALL;
-	if (pm_snapshot_visits(node) <= node->dropped_counts)
+	if (pm_snapshot_visits(node) <= node->dropped_counts &&
+	    node_kind(node) != PERFMON_PROFILE_NODE_KIND_ADOPTED)
 		return flags;
 	/* An event that happens only in the kernel may not be counted at all, which shows
 	 * as 0. */
@@ -484,6 +485,9 @@ PM_EXPORT int perfmon_profile_get_values(const struct perfmon_profile *profile,
 	events = of->plan ? of->plan->counter_count : 0;
 	first = events ? first_event(profile->snapshot, of->plan) : 0;
 	measured = (double)pm_snapshot_visits(node);
+	if (node_kind(node) == PERFMON_PROFILE_NODE_KIND_ADOPTED)
+		on_cpu_ns = pm_snapshot_ns(profile->snapshot, (double)node->time_ticks) -
+			    (double)node->off_cpu_ns;
 	/* The counts belong to the visits whose counts were not dropped. */
 	if (measured > node->dropped_counts)
 		on_cpu_ns = (pm_snapshot_ns(profile->snapshot, (double)node->time_ticks) -

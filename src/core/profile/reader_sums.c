@@ -42,6 +42,20 @@ static void add_up(struct pm_reader_sum *own, struct pm_reader_sum *parent, doub
 	parent->bias += (is_adopted ? added.inside : added.around) * share + own->bias;
 }
 
+/* Returns the number of the node of visits that contain NODE's adopted parent; 0: there is none. */
+static uint32_t around_adopted(const struct pm_snapshot_thread *thread,
+			       const struct perfmon_profile_node *node)
+{
+	uint32_t number = node->parent;
+
+	if (!(pm_snapshot_node(thread, number)->flags & PERFMON_PROFILE_NODE_ADOPTED))
+		return 0;
+	while (number > 1 &&
+	       pm_snapshot_node(thread, number)->flags & PERFMON_PROFILE_NODE_ADOPTED)
+		number = pm_snapshot_node(thread, number)->parent;
+	return number > 1 ? number : 0;
+}
+
 /* Turns OWN, which holds sums of all visits of the nodes below, into sums of the visits that
  * the node's own values are of. */
 static void finish(struct pm_reader_sum *own, double inside, double share)
@@ -61,6 +75,7 @@ static void add_node(const struct pm_snapshot *snapshot,
 	struct pm_reader_sum *parent = sums + (size_t)(node->parent - 1) * width;
 	uint64_t measured = pm_snapshot_visits(node);
 	uint64_t skipped = stride ? stride->skipped : 0;
+	uint32_t around = around_adopted(thread, node);
 	double held =
 		stride && stride->weight ? (double)stride->weight : (double)measured;
 	double share = held > 0 ? (double)(measured + skipped) / held : 1;
@@ -87,6 +102,9 @@ static void add_node(const struct pm_snapshot *snapshot,
 		} else {
 			value = (double)node->off_cpu_ns;
 		}
+		if (around)
+			sums[(size_t)(around - 1) * width + q].bias +=
+				(added.around - added.inside) * share;
 		add_up(&own[q], &parent[q], value, added, share,
 		       pm_snapshot_node(thread, node->parent)->flags &
 			       PERFMON_PROFILE_NODE_ADOPTED);

@@ -159,7 +159,9 @@ static bool inside_itself(const struct perfmon_profile_thread *record,
 
 	while (node->parent > 1) {
 		node = pm_thread_node(record, node->parent);
-		if (node->region == region)
+		/* An adopted one has no values of this thread. */
+		if (node->region == region &&
+		    !(node->flags & PERFMON_PROFILE_NODE_ADOPTED))
 			return true;
 	}
 	return false;

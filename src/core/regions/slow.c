@@ -475,19 +475,39 @@ struct perfmon_region *pm_region_end_other(struct pm_thread_block *block,
 	return find_visit(block, frame, region) ? region : NULL;
 }
 
+/* Moves the adoption at FROM to TO, below which no visit is open any more. */
+static void keep_adoption(const struct pm_thread_block *block, struct pm_frame *to,
+			  struct pm_frame *from)
+{
+	uint64_t outer = (uint64_t)((const char *)to - (const char *)block->frames) /
+				 block->frame_size -
+			 1;
+	struct perfmon_profile_node *node = from->node;
+
+	PM_PUT(from->node, NULL);
+	to->path_key = from->path_key;
+	to->cpu = (from->cpu & ((UINT64_C(1) << PM_ADOPTED_OUTER) - 1)) |
+		  outer << PM_ADOPTED_OUTER;
+	to->epoch = block->epoch;
+	to->region_key = PM_ADOPTED_KEY;
+	PM_PUT(to->node, node);
+}
+
 struct pm_frame *pm_region_resync(struct pm_thread_block *block, struct pm_frame *frame)
 {
-	struct pm_frame *first = pm_frame_at(block->frames, block->frame_size, 1);
+	struct pm_frame *top = pm_frame_at(block->frames, block->frame_size, 1),
+			*at = top;
 
-	/* A team's thread stays where it has adopted a path: leaving it does not need regions. */
-	if (frame != first && pm_key_is_adopted(first->region_key))
-		first = pm_frame_at(first, block->frame_size, 1);
-	while (frame != first) {
-		frame = pm_frame_at(frame, block->frame_size, -1);
-		if (!pm_key_is_adopted(frame->region_key))
+	/* A thread stays where it has adopted paths: leaving them does not need regions. */
+	for (; at != frame; at = pm_frame_at(at, block->frame_size, 1)) {
+		if (!pm_key_is_adopted(at->region_key)) {
 			PM_ADD(block->thread->record->lost_other, 1);
-		PM_PUT(frame->node, NULL);
+			PM_PUT(at->node, NULL);
+			continue;
+		}
+		keep_adoption(block, top, at);
+		top = pm_frame_at(top, block->frame_size, 1);
 	}
 	block->arm_generation = PM_GET(pm_region_general.generation);
-	return first;
+	return top;
 }

@@ -17,16 +17,6 @@
  * reads whole values. */
 #define TRIES 3
 
-/* All counters of the calling thread, as whole values. */
-struct whole {
-	uint64_t value[MOST];
-	uint64_t lost_ns[MOST];
-	uint64_t enabled_ns[MOST]; /* UINT64_MAX: not known */
-	uint32_t known;		   /* bit i: counter i could be read */
-	bool by_call;		   /* read(2) was used */
-	bool changed;		   /* some page has changed */
-};
-
 /* The same values of one counter. */
 struct one {
 	uint64_t value;
@@ -54,7 +44,7 @@ void pm_stale_save(struct pm_thread_block *block, struct pm_frame *top)
 
 /* Refreshes the views whose pages have changed. Returns true if every counter can be
  * sampled now. All frames must have their views saved. */
-static bool refresh(struct pm_thread_block *block, struct whole *whole)
+static bool refresh(struct pm_thread_block *block, struct pm_whole *whole)
 {
 	bool all = true;
 	uint32_t i;
@@ -82,8 +72,7 @@ static uint64_t enabled_at(const struct pm_thread_block *block, uint64_t base_ns
 	return base_ns + pm_view_clock_ns(block->view[block->time_view].page, ticks);
 }
 
-/* Reads every counter: by its page if possible, else by read(2). */
-static void read_whole(struct pm_thread_block *block, uint64_t ticks, struct whole *whole)
+void pm_stale_read(struct pm_thread_block *block, uint64_t ticks, struct pm_whole *whole)
 {
 	const struct pm_instance *instance = block->thread->instance;
 	struct pm_reading readings[MOST];
@@ -133,7 +122,7 @@ static bool sample_all(const struct pm_thread_block *block, struct pm_frame *fra
 void pm_region_begin_stale(struct pm_thread_block *block, struct pm_frame *frame,
 			   struct perfmon_profile_node *node)
 {
-	struct whole whole = {.known = 0};
+	struct pm_whole whole = {.known = 0};
 	uint32_t i, all = block->counters < 32 ? (1u << block->counters) - 1 : UINT32_MAX;
 	int tries;
 
@@ -147,7 +136,7 @@ void pm_region_begin_stale(struct pm_thread_block *block, struct pm_frame *frame
 			goto out;
 		}
 	}
-	read_whole(block, pm_clock_ticks(), &whole);
+	pm_stale_read(block, pm_clock_ticks(), &whole);
 	for (i = 0; i < block->counters; i++) {
 		frame->counter[i].raw = whole.value[i];
 		frame->counter[i].lost_ns = whole.lost_ns[i];
@@ -183,7 +172,7 @@ static struct one at_begin(const struct pm_thread_block *block,
 
 /* Returns how long counter I was enabled between its reads at BEGIN and END. UINT64_MAX
  * if that is not known. */
-static uint64_t enabled_between(const struct one *begin, const struct whole *end,
+static uint64_t enabled_between(const struct one *begin, const struct pm_whole *end,
 				uint32_t i)
 {
 	if (begin->enabled_ns == UINT64_MAX || end->enabled_ns[i] == UINT64_MAX ||
@@ -196,7 +185,7 @@ static uint64_t enabled_between(const struct one *begin, const struct whole *end
  * thread is on the CPU, and the interval between its two reads contains the visit. So the
  * smallest of all enabled times is the best estimate. */
 static uint64_t on_cpu(const struct pm_thread_block *block, const struct pm_frame *frame,
-		       const struct whole *end, uint32_t known, uint64_t wall_ns)
+		       const struct pm_whole *end, uint32_t known, uint64_t wall_ns)
 {
 	uint64_t least = wall_ns;
 	uint32_t i;
@@ -217,7 +206,7 @@ static uint64_t on_cpu(const struct pm_thread_block *block, const struct pm_fram
  * two reads of the counter. If other counters are read by calls, this interval is longer
  * than the visit, so the share is used, not the time.
  */
-static uint64_t missed(const struct one *begin, const struct whole *end, uint32_t i,
+static uint64_t missed(const struct one *begin, const struct pm_whole *end, uint32_t i,
 		       uint64_t on_cpu_ns)
 {
 	uint64_t lost =
@@ -232,7 +221,7 @@ static uint64_t missed(const struct one *begin, const struct whole *end, uint32_
 void pm_region_end_stale(struct pm_thread_block *block, struct pm_frame *frame)
 {
 	struct perfmon_profile_node *node = frame->node;
-	struct whole end = {.known = 0};
+	struct pm_whole end = {.known = 0};
 	/* Without counters a frame has no epoch. */
 	bool same_plan = !block->counters || PM_EPOCH_GENERATION(frame->epoch) ==
 						     PM_EPOCH_GENERATION(block->epoch);
@@ -245,7 +234,7 @@ void pm_region_end_stale(struct pm_thread_block *block, struct pm_frame *frame)
 	block->in_slow = 1;
 	ticks = pm_clock_ticks();
 	pm_stale_save(block, frame);
-	read_whole(block, ticks, &end);
+	pm_stale_read(block, ticks, &end);
 	known = same_plan ? end.known & ~frame->unknown : 0;
 	/* A clock that differs between CPUs may have gone backwards. */
 	ticks = (int64_t)(ticks - frame->start) < 0 ? 0 : ticks - frame->start;

@@ -32,14 +32,20 @@
 #define NUMBER(path) ((path)&UINT32_MAX)
 
 /* Returns the block of the calling thread with its stack closed and its top in *TOP; NULL if the
- * call cannot be made, with the reason in *ERR. */
+ * call cannot be made, with the reason in *ERR. While regions are disarmed a thread that is set up
+ * goes on: what it adopts and leaves then has to match what it does when they are armed again. */
 static struct pm_thread_block *close_block(struct pm_frame **top, int *err)
 {
 	struct pm_thread_block *block = pm_thread_block;
 
 	*err = 0;
-	if (!pm_region_calls_are_armed() || !pm_slow_begins())
+	if (!pm_region_calls_are_armed()) {
+		if (!block->alive)
+			return NULL;
+	} else if (!pm_slow_begins()) {
+		*err = -EBUSY;
 		return NULL;
+	}
 	block = pm_thread_block;
 	*err = -EBUSY;
 	if ((block->in_slow || (!block->top && !block->overflow)) &&
@@ -222,28 +228,29 @@ static bool goes_through(const struct names *names, uint64_t number, uint32_t le
 
 /*
  * Returns the innermost frame, up to TOP, whose path the adopted one goes through, and its level: the
- * visits up to there contain what follows. Without one it is the root's. Visits outside of an adoption
- * that is apart contain nothing already.
+ * visits up to there contain what follows. Without one it is the root's. Between an adoption that is
+ * apart and the frame that contains it, visits contain nothing.
  */
 static const struct pm_frame *find_outer(const struct pm_thread_block *block,
 					 const struct pm_frame *top,
 					 const struct names *names, uint32_t *level)
 {
-	struct pm_frame *found = block->frames, *frame;
-	uint32_t at = 0;
+	uint16_t levels[PM_FRAMES] = {
+		1}; /* by frame: the level and 1, if the path is on the way */
+	struct pm_frame *frame;
+	uint32_t at = 0, n = 1, found = 0;
 	bool on = true;
 
-	*level = 0;
 	for (frame = block->first; frame != top;
-	     frame = pm_frame_at(frame, block->frame_size, 1)) {
+	     frame = pm_frame_at(frame, block->frame_size, 1), n++) {
 		if (pm_key_is_adopted(frame->region_key)) {
 			at = (uint32_t)frame->cpu & PM_ADOPTED_DEPTH;
 			on = goes_through(names, NUMBER(frame->cpu >> PM_ADOPTED_PATH),
 					  at);
-			if (frame->region_key == PM_APART_KEY) {
-				found = block->frames;
-				*level = 0;
-			}
+			if (frame->region_key == PM_APART_KEY)
+				for (found = (uint32_t)outer_number(frame);
+				     !levels[found]; found--)
+					;
 		} else {
 			on = on && at < names->levels &&
 			     pm_region_id(frame->region_key) ==
@@ -251,11 +258,12 @@ static const struct pm_frame *find_outer(const struct pm_thread_block *block,
 			at++;
 		}
 		if (on) {
-			found = frame;
-			*level = at;
+			levels[n] = (uint16_t)(at + 1);
+			found = n;
 		}
 	}
-	return found;
+	*level = levels[found] - 1u;
+	return pm_frame_at(block->frames, block->frame_size, (ptrdiff_t)found);
 }
 
 /* Finds or adds the nodes of TOKEN's path, below those of open visits up to TOP that it goes through. */
@@ -296,32 +304,29 @@ static int find_nodes(struct pm_thread_block *block, const struct pm_frame *top,
 	return 0;
 }
 
-static bool sample(const struct pm_thread_block *block, uint64_t *raw)
+/* The visits between the one that contains what follows and FRAME have nothing of it. */
+static void begin_apart(struct pm_thread_block *block, struct pm_frame *frame)
 {
-	for (uint32_t i = 0; i < block->counters; i++)
-		if (perfmon_view_sample(&block->view[i], &raw[i]))
-			return false;
-	return true;
-}
+	struct pm_whole whole = {.known = 0};
 
-/* The visits that are open behind FRAME have nothing of what follows. */
-static void begin_apart(const struct pm_thread_block *block, struct pm_frame *frame)
-{
-	uint64_t raw[PERFMON_PROFILE_COUNTERS_MAX];
-
-	frame->region_key = PM_APART_KEY;
+	pm_stale_save(block, pm_frame_at(frame, block->frame_size, -1));
 	frame->start = pm_clock_ticks();
-	if (!sample(block, raw))
-		frame->cpu |= PM_ADOPTED_UNKNOWN;
-	for (uint32_t i = 0; i < block->counters; i++)
-		frame->counter[i].raw = raw[i];
+	pm_stale_read(block, frame->start, &whole);
+	for (uint32_t i = 0; i < block->counters; i++) {
+		frame->counter[i].raw = whole.value[i];
+		frame->counter[i].lost_ns = whole.lost_ns[i];
+		frame->counter[i].enabled_ns = whole.enabled_ns[i];
+	}
+	frame->whole = 1;
+	frame->unknown = ~whole.known;
+	/* That of no block: these are whole values. */
+	frame->epoch = PM_EPOCH(PM_EPOCH_GENERATION(block->epoch));
 }
 
-/* The epoch of a frame is that of visits behind it: the first one has none. */
+/* The frame counts from the store of its node on, in case a handler jumps away. */
 static inline struct pm_frame *push(struct pm_thread_block *block, struct pm_frame *frame,
 				    const struct pm_adopted *adopted)
 {
-	frame->region_key = block->adopted_key;
 	frame->path_key = adopted->path_key;
 	frame->cpu = adopted->cpu;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -340,6 +345,7 @@ static int adopt(struct pm_thread_block *block, struct pm_frame *frame,
 		return -EOVERFLOW;
 	pm_kernel_still_begin(&still);
 	if (pm_regions_try_lock()) {
+		pm_regions.adopt = adopt_number;
 		err = find_nodes(block, frame, token, &adopted);
 		pm_regions_release();
 	}
@@ -348,10 +354,13 @@ static int adopt(struct pm_thread_block *block, struct pm_frame *frame,
 		return err;
 	if (frame == block->first)
 		block->adopted[token->path % PM_ADOPTED_CACHE] = adopted;
+	frame->region_key = PM_ADOPTED_KEY;
 	frame->epoch = block->epoch;
-	*top = push(block, frame, &adopted);
-	if (outer_number(frame) + 1 != frame_number(block, frame))
+	if ((adopted.cpu >> PM_ADOPTED_OUTER) + 1 != frame_number(block, frame)) {
+		frame->region_key = PM_APART_KEY;
 		begin_apart(block, frame);
+	}
+	*top = push(block, frame, &adopted);
 	return 0;
 }
 
@@ -400,7 +409,7 @@ static void note_refused(void)
 
 static int adopt_slowly(const struct perfmon_token *token)
 {
-	if (!pm_region_calls_are_armed())
+	if (!pm_region_calls_are_armed() && !pm_thread_block->alive)
 		return 0;
 	if (!token || (token->path && token->path <= UINT32_MAX)) {
 		note_refused();
@@ -430,6 +439,7 @@ PM_EXPORT int perfmon_region_adopt(const struct perfmon_token *token)
 		return adopt_slowly(token);
 	block->top = NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	frame->region_key = block->adopted_key;
 	frame = push(block, frame, known);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	block->top = frame;
@@ -438,68 +448,64 @@ PM_EXPORT int perfmon_region_adopt(const struct perfmon_token *token)
 
 /* --- leaving --------------------------------------------------------------------------- */
 
-/* What was counted since an adoption. */
+/* What passed since an adoption. */
 struct since {
 	uint64_t ticks;
 	int64_t count[PERFMON_PROFILE_COUNTERS_MAX];
+	uint64_t lost_ns[PERFMON_PROFILE_COUNTERS_MAX];
+	uint64_t enabled_ns[PERFMON_PROFILE_COUNTERS_MAX]; /* UINT64_MAX: not known */
 	uint32_t unknown; /* bit i: of counter i it is not known */
 };
 
-/* Moves what OUTER read at its BEGIN. */
+/* Moves what OUTER read at its BEGIN, or at its adoption. Its views are saved. */
 static void move(const struct pm_thread_block *block, struct pm_frame *outer,
 		 const struct since *since)
 {
+	uint64_t ns = (uint64_t)pm_clock_ticks_ns((double)since->ticks);
+
 	if (outer->region_key == PM_ADOPTED_KEY)
 		return;
 	outer->start += since->ticks;
-	if (since->unknown)
-		outer->unknown |= since->unknown;
+	outer->unknown |= since->unknown;
 	for (uint32_t i = 0; i < block->counters; i++) {
-		if (since->unknown >> i & 1)
-			continue;
-		if (outer->epoch == block->epoch || outer->whole)
-			outer->counter[i].raw += (uint64_t)since->count[i];
+		struct pm_frame_counter *counter = &outer->counter[i];
+
+		if (outer->whole)
+			counter->raw += (uint64_t)since->count[i];
 		else
-			outer->counter[i].offset += since->count[i];
+			counter->offset += since->count[i];
+		counter->lost_ns += since->lost_ns[i];
+		if (since->enabled_ns[i] == UINT64_MAX)
+			counter->enabled_ns = UINT64_MAX;
+		else if (counter->enabled_ns != UINT64_MAX)
+			/* What is not whole is at `start`, which has moved. */
+			counter->enabled_ns +=
+				since->enabled_ns[i] - (outer->whole ? 0 : ns);
 	}
 }
 
-/* Counts since FRAME by whole values: a page has changed since then. */
-static void count_whole(struct pm_thread_block *block, struct pm_frame *frame,
-			struct since *since)
+static void leave_apart(struct pm_thread_block *block, const struct pm_frame *frame)
 {
-	bool known = !(frame->cpu & PM_ADOPTED_UNKNOWN);
-
-	pm_stale_save(block, frame);
-	for (uint32_t i = 0; i < block->counters; i++) {
-		struct perfmon_counter_view *view = &block->view[i];
-		uint64_t begin, now;
-
-		if (perfmon_view_lock_index(view->page) != view->lock_index)
-			pm_view_refresh(view);
-		if (!known || pm_view_read(view, &now)) {
-			since->unknown |= UINT32_C(1) << i;
-			continue;
-		}
-		begin = (uint64_t)(frame->counter[i].offset +
-				   perfmon_view_extend(view, frame->counter[i].raw));
-		since->count[i] = (int64_t)(now - begin);
-	}
-}
-
-static void leave_apart(struct pm_thread_block *block, struct pm_frame *frame)
-{
-	struct since since = {.ticks = pm_clock_ticks() - frame->start};
-	uint64_t raw[PERFMON_PROFILE_COUNTERS_MAX];
+	struct pm_whole whole = {.known = 0};
+	struct since since = {.ticks = 0};
 	struct pm_frame *outer;
+	uint64_t now = pm_clock_ticks();
 
-	if (frame->cpu & PM_ADOPTED_UNKNOWN || frame->epoch != block->epoch ||
-	    !sample(block, raw))
-		count_whole(block, frame, &since);
-	else
-		for (uint32_t i = 0; i < block->counters; i++)
-			since.count[i] = perfmon_view_difference(&block->view[i], raw[i],
-								 frame->counter[i].raw);
+	since.ticks = now - frame->start;
+	pm_stale_save(block, pm_frame_at((struct pm_frame *)(uintptr_t)frame,
+					 block->frame_size, -1));
+	pm_stale_read(block, now, &whole);
+	since.unknown = frame->unknown | ~whole.known;
+	for (uint32_t i = 0; i < block->counters; i++) {
+		const struct pm_frame_counter *begin = &frame->counter[i];
+
+		since.count[i] = (int64_t)(whole.value[i] - begin->raw);
+		since.lost_ns[i] = whole.lost_ns[i] - begin->lost_ns;
+		since.enabled_ns[i] = whole.enabled_ns[i] == UINT64_MAX ||
+						      begin->enabled_ns == UINT64_MAX
+					      ? UINT64_MAX
+					      : whole.enabled_ns[i] - begin->enabled_ns;
+	}
 	outer = pm_frame_at(block->frames, block->frame_size,
 			    (ptrdiff_t)outer_number(frame) + 1);
 	for (; outer != frame; outer = pm_frame_at(outer, block->frame_size, 1))
@@ -516,36 +522,59 @@ static int count_unmatched(struct pm_thread_block *block, struct pm_frame *top,
 	return -ENOENT;
 }
 
+/* Ends visits below the deepest level: what is further out than them ends. */
+static void end_overflow(struct pm_thread_block *block)
+{
+	if (!block->alive || !block->overflow || block->in_slow)
+		return;
+	block->overflow = 0;
+	block->top = block->full_top;
+}
+
+static bool has_adopted(const struct pm_thread_block *block)
+{
+	struct pm_frame *frame = block->overflow ? block->full_top : block->top;
+
+	if (!block->alive || !frame)
+		return true; /* it is not known */
+	while (frame != block->first) {
+		frame = pm_frame_at(frame, block->frame_size, -1);
+		if (pm_key_is_adopted(frame->region_key))
+			return true;
+	}
+	return false;
+}
+
 static int leave_slowly(void)
 {
-	struct pm_thread_block *block = pm_thread_block;
 	struct pm_frame *top, *frame;
+	struct pm_thread_block *block;
 	int err;
 
-	if (!pm_region_calls_are_armed())
-		return 0;
-	if (block->alive && block->overflow && !block->in_slow) {
-		/* These visits end with it. */
-		block->overflow = 0;
-		block->top = block->full_top;
-	}
+	if (has_adopted(pm_thread_block))
+		end_overflow(pm_thread_block);
 	block = close_block(&top, &err);
 	if (!block)
-		return err;
+		return err == -EOVERFLOW ? -ENOENT : err;
 	frame = top;
 	do {
 		frame = pm_frame_at(frame, block->frame_size, -1);
-		if (frame == block->frames)
-			return count_unmatched(block, top, "perfmon_region_leave()");
+		if (frame == block->frames) {
+			if (pm_region_calls_are_armed())
+				return count_unmatched(block, top,
+						       "perfmon_region_leave()");
+			open_block(block, top);
+			return 0;
+		}
 	} while (!pm_key_is_adopted(frame->region_key));
+	if (frame->region_key == PM_APART_KEY)
+		leave_apart(block, frame);
 	while (top != frame) {
 		top = pm_frame_at(top, block->frame_size, -1);
 		if (top != frame)
 			PM_COUNT32(top->node->mismatched_ends, 1);
 		PM_PUT(top->node, NULL);
 	}
-	if (frame->region_key == PM_APART_KEY)
-		leave_apart(block, frame);
 	open_block(block, frame);
 	return 0;
 }

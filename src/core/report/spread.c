@@ -25,7 +25,9 @@ static void fill_team(const struct pm_report_tree *tree,
 {
 	double wall = pm_report_mean(node) * (double)node->visits;
 
-	if (!node->is_team || wall <= 0)
+	/* A team may work on when the visit has ended. */
+	if (!node->is_team || wall <= 0 ||
+	    (double)node->time_ticks > wall * (double)node->threads)
 		return;
 	fields[WALL] = (struct pm_field){
 		true, .value = pm_snapshot_ns(tree->model->snapshot, wall)};
@@ -52,6 +54,8 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 		return false;
 	memset(fields, 0, table->count * sizeof(*fields));
 	fields[THREADS] = (struct pm_field){true, .value = (double)node->threads};
+	if (table->count == COLUMNS)
+		fill_team(tree, node, fields);
 	/* The mean of counts is known when nothing else is. */
 	if (!known || (!ends_known && !model->exact)) {
 		strcpy(fields[MEAN].text, "-");
@@ -64,8 +68,6 @@ static bool fill(void *argument, uint32_t n, struct pm_field *fields)
 		true, .value = weight(model, (double)node->thread_min_ticks)};
 	fields[MOST] = (struct pm_field){true, .value = weight(model, most)};
 	fields[IMBALANCE] = (struct pm_field){mean > 0, .value = 100 * (most / mean - 1)};
-	if (table->count == COLUMNS)
-		fill_team(tree, node, fields);
 	return true;
 }
 

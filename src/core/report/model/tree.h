@@ -58,8 +58,9 @@ struct pm_report_node {
 	};
 	double time_squares;
 	uint64_t time_min, time_max;
-	uint64_t threads;     /* that have this path */
-	uint64_t last_thread; /* that was counted, by its place and 1 */
+	uint64_t threads; /* that have this path */
+	/* The last of them that was counted, by its place and 1; and how many it stands for. */
+	uint64_t last_thread, last_threads;
 	uint64_t thread_min_ticks, thread_max_ticks;
 	uint64_t time_ticks; /* inclusive; in a flat tree without recursion's repeats */
 	uint64_t children_ticks;

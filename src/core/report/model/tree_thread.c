@@ -144,25 +144,58 @@ static struct weight weight_of_node(const struct pm_report_model *model,
 	return weight;
 }
 
-/* A thread that has a path in its own visits and adopted is counted once. */
-static bool is_counted(struct pm_report_node *to, const struct pm_report_model *model,
-		       const struct pm_snapshot_thread *thread)
+/* Returns how many threads FROM adds to TO. A thread that has a path in its own visits and adopted is
+ * counted once, and of an aggregate no more than it has. What the two make of one thread is not known. */
+static uint64_t threads_of(struct pm_report_node *to, const struct pm_report_model *model,
+			   const struct pm_snapshot_thread *thread,
+			   const struct perfmon_profile_node *from)
 {
 	uint64_t place = (uint64_t)(thread - model->snapshot->threads) + 1;
-	bool counted = to->last_thread == place;
+	uint64_t own = thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE
+			       ? from->threads
+			       : 1;
+	uint64_t left;
 
-	to->last_thread = place;
-	return counted;
+	if (to->last_thread != place) {
+		to->last_thread = place;
+		to->last_threads = own;
+		return own;
+	}
+	to->spread_unknown = true;
+	left = pm_less(pm_snapshot_threads(thread), to->last_threads);
+	own = own < left ? own : left;
+	to->last_threads += own;
+	return own;
 }
 
-static void node_add(const struct pm_report_model *model, struct pm_report_node *to,
+/* Where a node of a thread goes: its path; and that of the visits of the thread that contain the adopted
+ * path which it is below, or NULL. */
+struct place {
+	struct pm_report_node *node, *around;
+	struct pm_report_count *counts, *counts_around;
+	uint64_t threads; /* that the node adds */
+	bool below_adopted;
+};
+
+/* An adopted path has nothing of what is around the visits below it, but visits that contain it
+ * have. */
+static void add_outer(const struct place *place, double inside, double around)
+{
+	place->node->outer_ticks += place->below_adopted ? inside : around;
+	if (!place->around)
+		return;
+	place->around->added_ticks += around - inside;
+	place->around->outer_ticks += around - inside;
+}
+
+static void node_add(const struct pm_report_model *model, const struct place *place,
 		     const struct pm_snapshot_thread *thread,
 		     const struct perfmon_profile_node *from)
 {
+	struct pm_report_node *to = place->node;
 	struct share share = share_of(thread, from);
 	struct weight weight = weight_of_node(model, thread, from, &share);
-	uint64_t ticks = scaled(weight.ticks, share.weight), threads = 1;
-	bool counted = is_counted(to, model, thread);
+	uint64_t ticks = scaled(weight.ticks, share.weight);
 	struct pm_report_node visits = {
 		.visits = share.all,
 		.measured = share.measured,
@@ -190,23 +223,19 @@ static void node_add(const struct pm_report_model *model, struct pm_report_node 
 				 pm_less(share.all, share.measured));
 
 		to->added_ticks += spent.inside * share.each;
-		/* An adopted path has nothing of what is around the visits below it. */
-		to->outer_ticks += is_adopted(pm_snapshot_node(thread, from->parent))
-					   ? spent.inside * share.each
-					   : spent.around;
+		add_outer(place, spent.inside * share.each, spent.around);
 		visits.spent_ticks = spent.around;
 		visits.passed_ticks = spent.passed;
 	}
 	if (thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE) {
-		threads = from->threads;
 		visits.thread_min_ticks = scaled(from->thread_min_ticks, share.weight);
 		visits.thread_max_ticks = scaled(from->thread_max_ticks, share.weight);
 		if (model->exact) {
 			/* Counts have no extremes, but those of one thread are its own. */
-			visits.spread_unknown = threads > 1;
+			visits.spread_unknown = from->threads > 1;
 			visits.thread_min_ticks = visits.thread_max_ticks = ticks;
 		}
-	} else if ((share.measured || !share.all) && !counted) {
+	} else if (share.measured || !share.all) {
 		visits.thread_min_ticks = visits.thread_max_ticks = ticks;
 	}
 	if (!share.measured && share.all) {
@@ -223,7 +252,7 @@ static void node_add(const struct pm_report_model *model, struct pm_report_node 
 	}
 	to->is_team |= is_adopted(from);
 	pm_tree_visits_add(to, &visits);
-	pm_tree_add(&to->threads, counted ? 0 : threads);
+	pm_tree_add(&to->threads, place->threads);
 	pm_tree_add(&to->time_ticks, ticks);
 	pm_tree_add(&to->off_cpu_ns, scaled(from->off_cpu_ns, share.weight));
 }
@@ -231,24 +260,20 @@ static void node_add(const struct pm_report_model *model, struct pm_report_node 
 /* The counted visits of a node in one thread, with the times that they stand for. */
 struct worth {
 	struct share share;
-	uint64_t sampled, measured, by_call, threads;
+	uint64_t sampled, measured, by_call;
 	double time_ns, on_cpu_ns;
 	bool is_unknown;
-	bool below_adopted; /* its parent has nothing of what is around it */
 };
 
 static struct worth worth_of(const struct pm_snapshot *s,
 			     const struct pm_snapshot_thread *thread,
 			     const struct perfmon_profile_node *from)
 {
-	struct worth w = {.share = share_of(thread, from), .threads = 1};
+	struct worth w = {.share = share_of(thread, from)};
 
-	w.below_adopted = is_adopted(pm_snapshot_node(thread, from->parent));
 	w.sampled = pm_less(w.share.measured, from->dropped_counts);
 	w.measured = scaled(w.sampled, w.share.each);
 	w.by_call = from->fallback_reads < w.sampled ? from->fallback_reads : w.sampled;
-	if (thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE)
-		w.threads = from->threads;
 	w.is_unknown = (!w.share.measured && w.share.all) ||
 		       from->flags & PERFMON_PROFILE_NODE_UNMEASURED ||
 		       (w.share.stride && is_adopted(from));
@@ -268,25 +293,31 @@ static struct worth worth_of(const struct pm_snapshot *s,
 
 /* Adds counter C of FROM. FIRST: of the event in this thread, so that parts count their
  * thread once. */
-static void count_add(struct pm_report_count *count, const struct pm_report_event *event,
+static void count_add(const struct place *place, uint32_t e,
+		      const struct pm_report_event *event,
 		      const struct perfmon_profile_node *from, uint32_t c,
 		      const struct worth *w, bool first)
 {
+	struct pm_report_count *count = &place->counts[e];
 	const struct share *share = &w->share;
 	struct spent spent;
+	double inside;
 
 	if (first) {
-		pm_tree_add(&count->threads, w->threads);
+		pm_tree_add(&count->threads, place->threads);
 		pm_tree_add(&count->measured, w->measured);
 		pm_tree_add(&count->sampled, w->sampled);
 		pm_tree_add(&count->windows, w->measured);
 		spent = spent_of(&event->cost, w->sampled, w->by_call, 0);
-		count->added += spent.inside * share->each;
-		if (!w->below_adopted)
-			spent = spent_of(&event->cost, share->measured, w->by_call,
-					 pm_less(share->all, share->measured));
-		count->outer +=
-			w->below_adopted ? spent.inside * share->each : spent.around;
+		inside = spent.inside * share->each;
+		count->added += inside;
+		spent = spent_of(&event->cost, share->measured, w->by_call,
+				 pm_less(share->all, share->measured));
+		count->outer += place->below_adopted ? inside : spent.around;
+		if (place->counts_around) {
+			place->counts_around[e].added += spent.around - inside;
+			place->counts_around[e].outer += spent.around - inside;
+		}
 		count->time_ns += w->time_ns;
 		count->on_cpu_ns += w->on_cpu_ns;
 	}
@@ -305,7 +336,7 @@ static void count_add(struct pm_report_count *count, const struct pm_report_even
 }
 
 /* WHOLE says of each column that metrics alone read whether THREAD has a part in it. */
-static void counts_add(const struct pm_report_model *model, struct pm_report_count *to,
+static void counts_add(const struct pm_report_model *model, const struct place *place,
 		       const struct pm_snapshot_thread *thread,
 		       const struct perfmon_profile_node *from, const bool *whole)
 {
@@ -325,11 +356,36 @@ static void counts_add(const struct pm_report_model *model, struct pm_report_cou
 			if (of[b] == of[c] && seen >> b & 1)
 				first = false;
 		seen |= UINT64_C(1) << c;
-		count_add(&to[of[c]], &model->events[of[c]], from, c, &w, first);
+		count_add(place, of[c], &model->events[of[c]], from, c, &w, first);
 		for (uint32_t e = model->event_count; e < model->column_count; e++)
 			if (model->events[e].of == of[c] && whole[e - model->event_count])
-				count_add(&to[e], &model->events[e], from, c, &w, first);
+				count_add(place, e, &model->events[e], from, c, &w,
+					  first);
 	}
+}
+
+/* Returns where node N of THREAD goes, with MAP of the nodes to paths. */
+static struct place place_of(struct pm_report_tree *tree,
+			     const struct pm_snapshot_thread *thread, uint32_t n,
+			     const uint32_t *map)
+{
+	const struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
+	size_t columns = tree->model->column_count;
+	uint32_t around = node->parent;
+	struct place place = {
+		.node = &tree->nodes[map[n]],
+		.counts = tree->counts + map[n] * columns,
+		.below_adopted = is_adopted(pm_snapshot_node(thread, node->parent)),
+	};
+
+	place.threads = threads_of(place.node, tree->model, thread, node);
+	while (around > 1 && is_adopted(pm_snapshot_node(thread, around)))
+		around = pm_snapshot_node(thread, around)->parent;
+	if (place.below_adopted && around > 1) {
+		place.around = &tree->nodes[map[around]];
+		place.counts_around = tree->counts + map[around] * columns;
+	}
+	return place;
 }
 
 int pm_tree_thread_add(struct pm_tree_build *build,
@@ -346,6 +402,7 @@ int pm_tree_thread_add(struct pm_tree_build *build,
 	map[1] = 0;
 	for (uint32_t n = 2; n <= thread->node_count; n++) {
 		const struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
+		struct place place;
 		uint32_t number;
 
 		if (!err)
@@ -354,10 +411,9 @@ int pm_tree_thread_add(struct pm_tree_build *build,
 		if (err)
 			break;
 		map[n] = number;
-		node_add(model, &build->tree->nodes[number], thread, node);
-		counts_add(model,
-			   build->tree->counts + (size_t)number * model->column_count,
-			   thread, node, whole);
+		place = place_of(build->tree, thread, n, map);
+		node_add(model, &place, thread, node);
+		counts_add(model, &place, thread, node, whole);
 	}
 	free(whole);
 	pm_tree_add(&build->tree->threads, pm_snapshot_threads(thread));
