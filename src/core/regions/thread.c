@@ -94,8 +94,8 @@ static void give_thread(struct pm_thread *thread)
 	unused_threads = thread;
 }
 
-/* Makes the mapping that a child finds wiped: the block with its views, the cache of
- * names, the table of paths, the stack of frames and the keys of visits below the deepest
+/* Makes the mapping that a child finds wiped: the block with its views, the caches of
+ * names and of paths that are handed on, the table of paths, the stack of frames and the keys of visits below the deepest
  * level, in this order, so that a thread with few paths and little nesting touches one
  * page. */
 static int make_block(uint32_t counters, struct pm_thread_block **out, size_t *size)
@@ -104,17 +104,16 @@ static int make_block(uint32_t counters, struct pm_thread_block **out, size_t *s
 	size_t cache = round_up(sizeof(struct pm_thread_block) +
 					counters * sizeof(struct perfmon_counter_view),
 				64);
-	size_t entries = cache + PM_NAME_CACHE * sizeof(struct perfmon_region *);
+	size_t adopted = cache + PM_NAME_CACHE * sizeof(struct perfmon_region *);
+	size_t handed_on = adopted + PM_ADOPTED_CACHE * sizeof(struct pm_adopted);
+	size_t entries = handed_on + PM_ADOPTED_CACHE * sizeof(struct pm_handed_on);
 	size_t frames = entries + (sizeof(struct pm_path_entry) << ENTRIES_FIRST_LOG2);
 	size_t overflow = frames + PM_FRAMES * pm_frame_size(counters);
-	size_t adopted = overflow + PM_OVERFLOW_KEYS * sizeof(uint64_t);
-	size_t handed_on = adopted + PM_ADOPTED_CACHE * sizeof(struct pm_adopted);
 	struct pm_thread_block *block;
 	void *memory;
 	int err;
 
-	*size = round_up(handed_on + PM_ADOPTED_CACHE * sizeof(struct pm_handed_on),
-			 page);
+	*size = round_up(overflow + PM_OVERFLOW_KEYS * sizeof(uint64_t), page);
 	err = pm_kernel_mmap(&memory, *size, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (err)
