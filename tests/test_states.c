@@ -626,6 +626,13 @@ static void check(const struct row *row, enum way way, struct victim *alive, int
 	pm_diag_clear(&scene.session->diag);
 
 	result = row->call(&scene);
+	/* Breakpoints of another test on the CPU leave a thread fewer, for a moment. */
+	for (int tries = 0; result == -ENOSPC && row->result[now] >= 0 && tries < 1000;
+	     tries++) {
+		work_for_ns(CLOCK_MONOTONIC, 5000000);
+		pm_diag_clear(&scene.session->diag);
+		result = row->call(&scene);
+	}
 
 	cr_assert_eq(result, row->result[now], "%s: %d: %s", where, result,
 		     session_message_of(scene.session));
