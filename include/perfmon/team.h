@@ -22,7 +22,8 @@
  * All calls: any thread, but no signal handler. A jump out of an adoption, such as longjmp(3), must be
  * followed by the calls that were jumped over: the thread stays in the adopted path until then.
  * Where a thread has no visit open, the second adoption of a path neither allocates nor enters the
- * kernel. With visits open an adoption takes a lock, and counters are read at both ends.
+ * kernel. With visits open an adoption takes a lock, and counters are read at both ends. With
+ * -DPERFMON_DISABLE the calls and the macro compile to nothing, and return 0.
  */
 #ifndef PERFMON_TEAM_H
 #define PERFMON_TEAM_H
@@ -44,7 +45,7 @@ struct perfmon_token {
  * or the adopted path that it is in, or the thread itself. A thread that has used no region is in
  * no path: TOKEN is 0, and nothing is prepared for regions.
  *
- * Return: 0, or, with TOKEN 0,
+ * Return: 0, also while regions are disarmed, or, with TOKEN 0,
  * -EINVAL: TOKEN is NULL
  * -EOVERFLOW: visits are nested too deep
  * -ENOMEM: out of memory
@@ -81,7 +82,7 @@ int perfmon_region_leave(void);
  * perfmon_region_end_innermost() - ends the innermost open visit of the calling thread, whatever its
  * name, as perfmon_region_end_name() does by name.
  *
- * Return: 0, or
+ * Return: 0, also while regions are disarmed, or
  * -ENOENT: no visit is open, or none since the innermost adoption; counted as an END without a
  *	BEGIN
  */
@@ -105,8 +106,32 @@ static inline void perfmon_team_scope_end_(const int *adopted)
 	__attribute__((cleanup(perfmon_team_scope_end_), unused)) const int              \
 	PERFMON_TEAM_PASTE_(perfmon_team_, __COUNTER__) = perfmon_region_adopt(token)
 
+/* The library's: the calls where regions are compiled to nothing. */
+static inline __attribute__((always_inline)) int
+perfmon_team_no_token_(struct perfmon_token *token)
+{
+	if (token)
+		token->path = 0;
+	return 0;
+}
+static inline __attribute__((always_inline)) int
+perfmon_team_nothing_(const struct perfmon_token *token)
+{
+	(void)token;
+	return 0;
+}
+
 #ifdef __cplusplus
 }
+#endif
+
+#if defined(PERFMON_DISABLE) || defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define perfmon_region_token(token)    perfmon_team_no_token_(token)
+#define perfmon_region_adopt(token)    perfmon_team_nothing_(token)
+#define perfmon_region_leave()	       perfmon_team_nothing_(0)
+#define perfmon_region_end_innermost() perfmon_team_nothing_(0)
+#undef PERFMON_TEAM_SCOPE
+#define PERFMON_TEAM_SCOPE(token) ((void)(token))
 #endif
 
 #endif

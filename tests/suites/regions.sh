@@ -9,6 +9,7 @@ work=$PM_SUITE_DIR/work
 mkdir -p "$work"
 cat >"$work/use.c" <<EOT
 #include <perfmon/region.h>
+#include <perfmon/team.h>
 
 int use(int n);
 int use(int n)
@@ -25,6 +26,15 @@ int use(int n)
 		perfmon_region_begin_name(name);
 		perfmon_region_end_name(name);
 		perfmon_region_end(&object);
+	}
+	{
+		struct perfmon_token here;
+
+		if (perfmon_region_token(&here) || perfmon_region_adopt(&here))
+			return -1;
+		perfmon_region_leave();
+		PERFMON_TEAM_SCOPE(&here);
+		perfmon_region_end_innermost();
 	}
 	return n;
 }

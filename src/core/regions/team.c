@@ -352,7 +352,8 @@ static int adopt(struct pm_thread_block *block, struct pm_frame *frame,
 	pm_kernel_still_end(&still);
 	if (err)
 		return err;
-	if (frame == block->first)
+	/* A child that goes on where its parent was has a number alone, which is no token. */
+	if (frame == block->first && (!token->path || token->path > UINT32_MAX))
 		block->adopted[token->path % PM_ADOPTED_CACHE] = adopted;
 	frame->region_key = PM_ADOPTED_KEY;
 	frame->epoch = block->epoch;
