@@ -90,7 +90,18 @@ native_tree() {
 	fi
 }
 
-# exact_tree NAME PROGRAM...: the same for the suite NAME, which needs the command ($perfmon) and
+# installed_tree: installs the native suite's tree, for the suite alone; sets "root" and "prefix".
+# Also what is in .libs is tried from here where a moment without it would be a failure: while
+# another suite installs, libtool takes the hooks away to link them again.
+# shellcheck disable=SC2034 # for the suite
+installed_tree() {
+	root=$PM_SUITE_DIR/root
+	prefix=$root/perfmon
+	rm -rf "$root"
+	must installs in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" install DESTDIR="$root"
+}
+
+# exact_tree NAME PROGRAM...: native_tree for the suite NAME, which needs the command ($perfmon) and
 # the tool of exact/: skips it where these cannot be built.
 exact_tree() {
 	local name=$1

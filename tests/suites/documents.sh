@@ -15,13 +15,11 @@ if [ ! -x "$build/perfmon" ]; then
 	skip documents "the command was not built: ncurses is missing"
 	exit 0
 fi
-root=$PM_SUITE_DIR/root
-prefix=$root/perfmon
 here=$PM_SUITE_DIR/run
-rm -rf "$root" "$here"
+rm -rf "$here"
 mkdir -p "$here" "$PM_SUITE_DIR/blocks"
 rm -f "$PM_SUITE_DIR"/blocks/*
-must installs in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" install DESTDIR="$root"
+installed_tree
 export PATH=$prefix/bin:$PATH LD_LIBRARY_PATH=$prefix/lib
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
 # As in install.sh, for Open MPI.

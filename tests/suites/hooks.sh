@@ -8,12 +8,14 @@ if [ ! -x "$build/perfmon" ]; then
 	skip hooks "the command was not built: ncurses is missing"
 	exit 0
 fi
-perfmon=$build/perfmon
+installed_tree
+perfmon=$prefix/bin/perfmon
+export LD_LIBRARY_PATH=$prefix/lib
 here=$PM_SUITE_DIR/run
 rm -rf "$here"
 mkdir -p "$here"
 # shellcheck disable=SC2054
-library=("-I$PM_TOP/include" -L"$build/.libs" -lperfmon -Wl,-rpath,"$build/.libs")
+library=("-I$PM_TOP/include" -L"$prefix/lib" -lperfmon)
 
 # --- the option -----------------------------------------------------------------------------
 

@@ -10,7 +10,9 @@ if [ ! -x "$build/perfmon" ]; then
 	skip hooks_programs "the command was not built: ncurses is missing"
 	exit 0
 fi
-perfmon=$build/perfmon
+installed_tree
+perfmon=$prefix/bin/perfmon
+export LD_LIBRARY_PATH=$prefix/lib
 here=$PM_SUITE_DIR/here
 rm -rf "$here"
 mkdir -p "$here"

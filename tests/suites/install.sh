@@ -6,14 +6,12 @@
 # Row: DC-03
 . "$PM_TOP/scripts/suite.sh"
 
-root=$PM_SUITE_DIR/root
-prefix=$root/perfmon
 work=$PM_SUITE_DIR/work
-rm -rf "$root" "$work"
+rm -rf "$work"
 mkdir -p "$work"
 # As a package is made: into a root that is not /.
 native_tree all
-must installs in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" install DESTDIR="$root"
+installed_tree
 # What --with-mpi adds.
 if command -v mpicc >/dev/null; then
 	must "the MPI library builds" in_shell pm_make "$build" "$PM_SUITE_DIR/make.log" \
