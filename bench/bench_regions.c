@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The cost of a region's warm BEGIN and END: with 0, 1, 2 and 4 counters; among many
- * siblings, below many parents, deep down; with a stride; disarmed; and that of adopting a
- * path and leaving it. Each number of
- * counters is a process of its own, since the events are planned once.
+ * siblings, below many parents, deep down; with a stride; disarmed; that of saying a quantity; and
+ * that of adopting a path and leaving it. Each number of counters is a process of its own, since the
+ * events are planned once.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <perfmon/quantity.h>
 #include <perfmon/team.h>
 
 #include "bench.h"
@@ -182,6 +183,22 @@ static int adopted(void)
 	return 0;
 }
 
+/* A quantity of the innermost visit. */
+__attribute__((noinline)) static void additions(int n)
+{
+	for (int i = 0; i < n; i++)
+		PERFMON_REGION_ADD("bytes", "B", 24);
+}
+
+static int added(void)
+{
+	PERFMON_REGION_BEGIN("add");
+	bench_print("region.add", bench_user_only("region.add", additions, NULL, 20000),
+		    bench_unit());
+	PERFMON_REGION_END("add");
+	return 0;
+}
+
 static int mode(const char *name)
 {
 	char pair[] = "region.pair.0";
@@ -196,6 +213,8 @@ static int mode(const char *name)
 		return strided();
 	if (!strcmp(name, "adopted"))
 		return adopted();
+	if (!strcmp(name, "added"))
+		return added();
 	pair[sizeof(pair) - 2] = name[0];
 	return print_pair(pair, name[0] - '0');
 }
@@ -223,5 +242,6 @@ int main(int argc, char **argv)
 	worst |= bench_again("disarmed", "none");
 	worst |=
 		bench_again("adopted", bench_events(bench_counts_instructions() ? 2 : 0));
+	worst |= bench_again("added", bench_events(bench_counts_instructions() ? 2 : 0));
 	return worst ? 1 : 0;
 }

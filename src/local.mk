@@ -14,6 +14,7 @@ pminclude_HEADERS = \
 	include/perfmon/placement.h \
 	include/perfmon/profile.h \
 	include/perfmon/profile_layout.h \
+	include/perfmon/quantity.h \
 	include/perfmon/region.h \
 	include/perfmon/report.h \
 	include/perfmon/sample.h \
@@ -87,7 +88,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/report/model/hottest.c src/core/report/model/metric.c \
 	src/core/report/model/metric.h src/core/report/model/metric_columns.c \
 	src/core/report/model/model.c src/core/report/model/model.h \
-	src/core/report/model/rest.c src/core/report/model/sanity.c src/core/report/model/stride.c \
+	src/core/report/model/quantity.c src/core/report/model/rest.c src/core/report/model/sanity.c src/core/report/model/stride.c \
 	src/core/report/model/sums.c src/core/report/model/times.c src/core/report/model/times.h \
 	src/core/report/model/tree.c src/core/report/model/tree.h \
 	src/core/report/model/tree_build.h src/core/report/model/tree_node.c \
@@ -109,7 +110,7 @@ libperfmon_core_la_SOURCES = \
 	src/core/regions/exclude.c src/core/regions/exclude.h src/core/regions/exit.c src/core/regions/exit.h \
 	src/core/regions/handed.c src/core/regions/handed.h \
 	src/core/regions/merge_call.c src/core/regions/names.c src/core/regions/names.h \
-	src/core/regions/paths.c src/core/regions/paths.h src/core/regions/plan.c src/core/regions/plan.h \
+	src/core/regions/paths.c src/core/regions/paths.h src/core/regions/plan.c src/core/regions/plan.h src/core/regions/quantity.c \
 	src/core/regions/recycle.c src/core/regions/recycle.h src/core/regions/regions.h \
 	src/core/regions/registry.c src/core/regions/registry.h src/core/regions/report_call.c \
 	src/core/regions/setup.c src/core/regions/setup.h src/core/regions/slow.c src/core/regions/slow.h \

@@ -13,6 +13,7 @@
 #include <perfmon/placement.h>
 #include <perfmon/overflow.h>
 #include <perfmon/profile.h>
+#include <perfmon/quantity.h>
 #include <perfmon/region.h>
 #include <perfmon/report.h>
 #include <perfmon/sample.h>

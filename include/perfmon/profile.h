@@ -239,7 +239,11 @@ enum perfmon_profile_node_kind {
 	PERFMON_PROFILE_NODE_KIND_REGION,
 	/* A path that the thread adopted (perfmon/team.h), beside that of its own visits: it has
 	 * no visits, and its values are the sums of the nodes below it. */
-	PERFMON_PROFILE_NODE_KIND_ADOPTED
+	PERFMON_PROFILE_NODE_KIND_ADOPTED,
+	/* What the program said of its parent's visits (perfmon/quantity.h): `quantity`. The name has
+	 * " [UNIT]" behind it, if there is a unit. It has no visits, times or events, and nothing of
+	 * what was said in nested regions. */
+	PERFMON_PROFILE_NODE_KIND_QUANTITY
 };
 
 /* A path of a thread: a region below another node. Grows at its end. The string lasts
@@ -272,6 +276,9 @@ struct perfmon_profile_node_info {
 	/* The part of time_ns that measuring added: by these visits themselves, and by those
 	 * of nested regions. 0 where the cost of a visit was not measured. */
 	uint64_t bias_ns;
+	uint64_t quantity;	/* the value of a quantity, else 0 */
+	uint32_t quantity_kind; /* enum perfmon_quantity_kind (perfmon/quantity.h) */
+	uint32_t reserved2;
 };
 
 /** perfmon_profile_get_node() - fills NODE with node INDEX of thread THREAD. Node 0 is the

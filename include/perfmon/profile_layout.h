@@ -353,6 +353,17 @@ struct perfmon_profile_count {
  * and counts are 0 in the profile, and in a reader the sums of the nodes below it.
  */
 #define PERFMON_PROFILE_NODE_ADOPTED 2u
+/*
+ * The node is no path, but a quantity of its parent's visits (perfmon/quantity.h). Its region's name
+ * is the quantity's, with " [UNIT]" behind it if there is a unit. Its value is in time_ticks, which
+ * changes outside of the sequence. Of its other fields `parent`, `region`, `flags` and `threads`
+ * have a meaning.
+ */
+#define PERFMON_PROFILE_NODE_QUANTITY 4u
+#define PERFMON_PROFILE_NODE_MAXIMUM                                                     \
+	8u /* of a quantity: the largest value, not the sum */
+#define PERFMON_PROFILE_NODE_LAST                                                        \
+	16u /* the last value of a thread, the largest of several */
 
 /*
  * One path of one thread: a region below a node. Nodes of a thread are numbered from 1,
@@ -380,7 +391,7 @@ struct perfmon_profile_node {
 	uint64_t off_cpu_ns; /* of the time, the part off the CPU, where pages tell */
 	uint32_t parent;
 	uint32_t region;
-	uint32_t flags; /* PERFMON_PROFILE_NODE_UNMEASURED, _ADOPTED */
+	uint32_t flags; /* PERFMON_PROFILE_NODE_UNMEASURED and the others */
 	/* These stay at UINT32_MAX once they have come there. */
 	uint32_t fallback_reads; /* visits with a read(2) in place of a register read */
 	uint32_t retries;    /* visits in which a page had moved and was read anew, also

@@ -49,6 +49,16 @@ _Static_assert(PM_KEY *PM_KEY_INVERSE == 1, "keys can be taken apart");
 #define PM_ADOPTED_PATH	 16
 #define PM_ADOPTED_OUTER 48
 
+/*
+ * A quantity (perfmon/quantity.h) has a node below that of its path, whose key has this bit in the id
+ * of the region that is called as the quantity, and the bits of its kind.
+ */
+#define PM_QUANTITY	    UINT32_C(0x40000000)
+#define PM_QUANTITY_MAXIMUM UINT32_C(0x20000000)
+#define PM_QUANTITY_LAST    UINT32_C(0x10000000)
+/* All bits that are none of an id. */
+#define PM_REGION_BITS (PM_ADOPTED | PM_QUANTITY | PM_QUANTITY_MAXIMUM | PM_QUANTITY_LAST)
+
 /* The number of paths that a thread finds again at once when it adopts or hands them on. */
 #define PM_ADOPTED_CACHE 16
 

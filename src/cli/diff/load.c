@@ -234,7 +234,8 @@ static int region_add(struct diff_data *data, const struct pm_report_tree *tree,
 		const struct pm_report_event *event = &model->events[e];
 
 		value = pm_report_count(tree, n, e, !how->inclusive);
-		if (value.state != PM_COUNTED)
+		/* The largest of values is no amount that a visit takes. */
+		if (value.state != PM_COUNTED || pm_report_is_largest(event))
 			continue;
 		entry.quantity = DIFF_EVENT + how->events[e];
 		entry.visits = (double)tree->counts[(size_t)n * model->column_count + e]
@@ -281,9 +282,12 @@ static int total_add(struct diff_data *data, const struct pm_report_tree *tree,
 			/* A run's sum lacks the visits that had not ended. */
 			entry.lacks |= node->entered > node->visits;
 			if (value.state != PM_COUNTED) {
-				entry.lacks |= node->visits > 0;
+				entry.lacks |=
+					node->visits > 0 && value.state != PM_NOT_SAID;
 				continue;
 			}
+			if (event && pm_report_is_largest(event))
+				continue;
 			any = true;
 			entry.sum += value.value;
 			squares += value.error * value.error;

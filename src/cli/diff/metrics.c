@@ -42,27 +42,39 @@ int diff_metrics_load(struct diff_data *data, const struct pm_report_tree *tree,
 	int err = 0;
 
 	for (uint32_t m = 0; data->metrics && !err && m < model->metric_count; m++) {
-		const struct pm_metric *metric = model->metrics[m].metric;
-		uint32_t number = (uint32_t)(metric - data->metrics->metrics);
+		const struct pm_report_metric *column = &model->metrics[m];
 		struct pm_value all = {.state = PM_COUNTED, .coverage = 1};
 		double sums[PM_METRIC_INPUTS] = {0}, values[PM_METRIC_INPUTS];
 
 		for (uint32_t n = 1; !err && n < tree->node_count; n++) {
-			struct pm_value own =
-				pm_report_metric_inputs(tree, n, m, true, values);
+			const struct pm_report_metric *formula =
+				pm_report_metric_of(model, m, pm_report_name(tree, n));
+			struct pm_value own;
 
-			if (own.state != PM_COUNTED)
+			if (!formula)
+				continue;
+			own = pm_report_metric_inputs(tree, n, formula, true, values);
+			if (own.state != PM_COUNTED && own.state != PM_NOT_SAID)
 				all.state = own.state;
 			all.marks |= own.marks;
 			all.coverage = fmin(all.coverage, own.coverage);
-			for (uint32_t i = 0; i < metric->input_count; i++)
+			for (uint32_t i = 0;
+			     formula == column && i < formula->metric->input_count; i++)
 				sums[i] += values[i];
 			own = pm_report_metric(tree, n, m, !inclusive);
-			pm_report_metric_inputs(tree, n, m, !inclusive, values);
-			err = input_add(data, regions[n], number, &own, values);
+			pm_report_metric_inputs(tree, n, formula, !inclusive, values);
+			err = input_add(
+				data, regions[n],
+				(uint32_t)(formula->metric - data->metrics->metrics),
+				&own, values);
 		}
-		if (!err && tree->node_count > 1)
-			err = input_add(data, DIFF_TOTAL, number, &all, sums);
+		/* Formulas of single regions have no total. */
+		if (!err && tree->node_count > 1 && !column->other &&
+		    !column->metric->region)
+			err = input_add(
+				data, DIFF_TOTAL,
+				(uint32_t)(column->metric - data->metrics->metrics), &all,
+				sums);
 	}
 	return err;
 }

@@ -83,7 +83,7 @@ struct pm_value top_table_value(const struct top_table *table, const struct top_
 		if (is_idle(node) && value.state == PM_NOT_COUNTED && !event->kernel_only)
 			value = number(0);
 		value.value *= event->first->scale;
-		return per_second(value, seconds);
+		return pm_report_is_largest(event) ? value : per_second(value, seconds);
 	default:
 		return pm_report_metric(tree, row->node, column->index, tree->flat);
 	}

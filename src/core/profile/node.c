@@ -18,6 +18,48 @@ static uint64_t in_ticks(const struct pm_node_part *part, uint64_t ticks)
 	return scaled < 1.8e19 ? (uint64_t)scaled : UINT64_MAX;
 }
 
+static const struct {
+	uint32_t flag, bit;
+} kinds[] = {
+	{PERFMON_PROFILE_NODE_ADOPTED, PM_ADOPTED},
+	{PERFMON_PROFILE_NODE_QUANTITY, PM_QUANTITY},
+	{PERFMON_PROFILE_NODE_MAXIMUM, PM_QUANTITY_MAXIMUM},
+	{PERFMON_PROFILE_NODE_LAST, PM_QUANTITY_LAST},
+};
+
+_Static_assert(PM_NODE_REGION == ~PM_REGION_BITS, "ids and other bits are apart");
+
+uint32_t pm_node_region_bits(uint32_t flags)
+{
+	uint32_t bits = 0;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		bits |= flags & kinds[i].flag ? kinds[i].bit : 0;
+	return bits;
+}
+
+uint32_t pm_node_flags_of(uint32_t bits)
+{
+	uint32_t flags = 0;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		flags |= bits & kinds[i].bit ? kinds[i].flag : 0;
+	return flags;
+}
+
+static void add_quantity(struct perfmon_profile_node *to, const struct pm_node_part *part)
+{
+	uint64_t value = part->node->time_ticks;
+
+	if (!(part->node->flags &
+	      (PERFMON_PROFILE_NODE_MAXIMUM | PERFMON_PROFILE_NODE_LAST)))
+		PLUS(to->time_ticks, value);
+	else if (value > to->time_ticks)
+		PM_PUT(to->time_ticks, value);
+	PM_PUT(to->flags, part->node->flags);
+	PM_COUNT32(to->threads, part->aggregate ? part->node->threads : 1);
+}
+
 /* Adds the shortest and the longest time in one thread. */
 static void add_threads(struct perfmon_profile_node *to, const struct pm_node_part *part,
 			uint64_t ticks)
@@ -85,6 +127,10 @@ static void add_fields(struct perfmon_profile_node *to, const struct pm_node_par
 	const struct perfmon_profile_node *from = part->node;
 	uint64_t ticks = in_ticks(part, from->time_ticks);
 
+	if (pm_node_is_quantity(from)) {
+		add_quantity(to, part);
+		return;
+	}
 	PLUS(to->entered, from->entered);
 	PLUS(to->time_ticks, ticks);
 	add_squares(to, pm_snapshot_squares(from) * part->ratio * part->ratio);
@@ -175,7 +221,8 @@ void pm_adopted_sum(struct perfmon_profile_node *(*at)(const void *thread,
 		struct perfmon_profile_node *node = at(thread, n);
 		struct perfmon_profile_node *parent = at(thread, node->parent);
 
-		if (parent->flags & PERFMON_PROFILE_NODE_ADOPTED)
+		if (parent->flags & PERFMON_PROFILE_NODE_ADOPTED &&
+		    !pm_node_is_quantity(node))
 			add_below(parent, node, columns, strided);
 	}
 }

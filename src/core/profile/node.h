@@ -29,6 +29,19 @@ struct pm_node_part {
 void pm_node_add(struct perfmon_profile_node *to, const struct pm_node_part *part);
 void pm_node_add_shared(struct perfmon_profile_node *to, const struct pm_node_part *part);
 
+/* Returns true if NODE is a quantity of its parent, and no path. */
+static inline bool pm_node_is_quantity(const struct perfmon_profile_node *node)
+{
+	return node->flags & PERFMON_PROFILE_NODE_QUANTITY;
+}
+
+/* The bits of a region's id that the next two leave to it. */
+#define PM_NODE_REGION UINT32_C(0x0fffffff)
+/* Convert the flags that tell a node from others of the same parent and region to bits of the region's
+ * id, and back. */
+uint32_t pm_node_region_bits(uint32_t flags);
+uint32_t pm_node_flags_of(uint32_t bits);
+
 /*
  * Sets the times and counts of adopted nodes to the sums of the nodes below them. AT returns node
  * NUMBER, from 1 to COUNT, of THREAD, whose nodes have COLUMNS counts and, if STRIDED, strides.

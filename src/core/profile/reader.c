@@ -9,8 +9,10 @@
 #include "core/api/export_struct.h"
 #include "core/api/message.h"
 #include "perfmon/profile.h"
+#include "perfmon/quantity.h"
 #include "perfmon/session.h"
 #include "core/profile/file.h"
+#include "core/profile/node.h"
 #include "core/profile/reader_sums.h"
 #include "core/profile/take.h"
 
@@ -348,9 +350,46 @@ static uint32_t node_kind(const struct perfmon_profile_node *node)
 {
 	if (!node->parent)
 		return PERFMON_PROFILE_NODE_KIND_THREAD;
+	if (pm_node_is_quantity(node))
+		return PERFMON_PROFILE_NODE_KIND_QUANTITY;
 	return node->flags & PERFMON_PROFILE_NODE_ADOPTED
 		       ? PERFMON_PROFILE_NODE_KIND_ADOPTED
 		       : PERFMON_PROFILE_NODE_KIND_REGION;
+}
+
+/* Fills MADE with what a quantity has. */
+static void put_quantity(struct perfmon_profile_node_info *made,
+			 const struct perfmon_profile_node *from)
+{
+	made->quantity = from->time_ticks;
+	made->quantity_kind =
+		from->flags & PERFMON_PROFILE_NODE_MAXIMUM ? PERFMON_QUANTITY_KIND_MAXIMUM
+		: from->flags & PERFMON_PROFILE_NODE_LAST  ? PERFMON_QUANTITY_KIND_LAST
+							   : PERFMON_QUANTITY_KIND_SUM;
+}
+
+/* Fills MADE with the values of visits. */
+static void put_values(const struct perfmon_profile *profile, uint32_t thread,
+		       uint32_t index, struct perfmon_profile_node_info *made,
+		       const struct perfmon_profile_node *from)
+{
+	const struct pm_snapshot *s = profile->snapshot;
+	const struct pm_snapshot_thread *of = thread_at(profile, thread);
+	const struct pm_reader_sum *sum =
+		pm_reader_sum(&profile->sums, of, thread, index, PM_READER_TIME);
+	double time_ns = pm_snapshot_ns(s, (double)from->time_ticks);
+
+	made->time_ns = whole(time_ns);
+	made->exclusive_time_ns = whole(time_ns - sum->below);
+	made->bias_ns = whole(fmin(sum->bias, time_ns));
+	sum = pm_reader_sum(&profile->sums, of, thread, index, PM_READER_OFF_CPU);
+	made->exclusive_off_cpu_ns = whole((double)from->off_cpu_ns - sum->below);
+	made->marks = marks_of(from, made->measured != made->visits,
+			       made->entered != made->visits);
+	if (made->measured) {
+		made->min_time_ns = whole(pm_snapshot_ns(s, (double)from->time_min));
+		made->max_time_ns = whole(pm_snapshot_ns(s, (double)from->time_max));
+	}
 }
 
 PM_EXPORT int perfmon_profile_get_node(const struct perfmon_profile *profile,
@@ -364,8 +403,6 @@ PM_EXPORT int perfmon_profile_get_node(const struct perfmon_profile *profile,
 			 ".size = sizeof(struct perfmon_profile_node_info)");
 	const struct perfmon_profile_stride *stride;
 	struct perfmon_profile_node_info made;
-	const struct pm_reader_sum *sum;
-	double time_ns;
 	uint32_t line[PERFMON_PROFILE_DEPTH_MAX];
 	const struct pm_snapshot *s;
 
@@ -386,19 +423,10 @@ PM_EXPORT int perfmon_profile_get_node(const struct perfmon_profile *profile,
 		.kind = node_kind(from),
 		.off_cpu_ns = from->off_cpu_ns,
 	};
-	time_ns = pm_snapshot_ns(s, (double)from->time_ticks);
-	sum = pm_reader_sum(&profile->sums, of, thread, index, PM_READER_TIME);
-	made.time_ns = whole(time_ns);
-	made.exclusive_time_ns = whole(time_ns - sum->below);
-	made.bias_ns = whole(fmin(sum->bias, time_ns));
-	sum = pm_reader_sum(&profile->sums, of, thread, index, PM_READER_OFF_CPU);
-	made.exclusive_off_cpu_ns = whole((double)from->off_cpu_ns - sum->below);
-	made.marks =
-		marks_of(from, made.measured != made.visits, made.entered != made.visits);
-	if (made.measured) {
-		made.min_time_ns = whole(pm_snapshot_ns(s, (double)from->time_min));
-		made.max_time_ns = whole(pm_snapshot_ns(s, (double)from->time_max));
-	}
+	if (made.kind == PERFMON_PROFILE_NODE_KIND_QUANTITY)
+		put_quantity(&made, from);
+	else
+		put_values(profile, thread, index, &made, from);
 	pm_struct_fill(node, &made, sizeof(made));
 	return answer(profile, 0, NULL);
 }

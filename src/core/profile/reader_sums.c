@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/profile/node.h"
+
 /* The cost of measuring: in the values of a node's visits, and in those of the visits
  * around them. */
 struct added {
@@ -81,6 +83,8 @@ static void add_node(const struct pm_snapshot *snapshot,
 	double share = held > 0 ? (double)(measured + skipped) / held : 1;
 	struct added none = {0, 0};
 
+	if (pm_node_is_quantity(node))
+		return;
 	for (uint32_t q = 0; q < width; q++) {
 		bool counts = q >= PM_READER_COUNTS;
 		uint32_t c = counts ? q - PM_READER_COUNTS : 0;

@@ -104,9 +104,7 @@ static int find_paths(struct pm_aggregate *aggregate,
 	for (number = 2; number <= source->node_count; number++) {
 		const struct perfmon_profile_node *node = pm_thread_node(source, number);
 		uint32_t parent = targets[node->parent];
-		uint32_t region =
-			node->region |
-			(node->flags & PERFMON_PROFILE_NODE_ADOPTED ? PM_ADOPTED : 0);
+		uint32_t region = node->region | pm_node_region_bits(node->flags);
 		uint64_t key = PM_PATH_KEY(parent) + PM_REGION_KEY(region);
 		struct pm_path_entry *entry = pm_thread_path(&aggregate->block, key);
 

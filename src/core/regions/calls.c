@@ -234,7 +234,7 @@ PM_EXPORT int perfmon_region_read(const char *name,
 	for (number = 2; number <= record->node_count; number++) {
 		const struct perfmon_profile_node *node = pm_thread_node(record, number);
 
-		if (node->region != id || node->flags & PERFMON_PROFILE_NODE_ADOPTED)
+		if (node->region != id || pm_node_region_bits(node->flags))
 			continue;
 		found = true;
 		sum.visits += worth(block, node);

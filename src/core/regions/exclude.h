@@ -21,6 +21,7 @@ enum pm_excluded {
 	PM_EXCLUDED_BEGIN,
 	PM_EXCLUDED_STEP, /* of BEGIN, one step of the search */
 	PM_EXCLUDED_END,
+	PM_EXCLUDED_QUANTITY, /* nothing is learned of it */
 	PM_EXCLUDED_KINDS
 };
 

@@ -179,8 +179,8 @@ struct pm_path_entry *pm_thread_add_path(struct pm_thread *thread, uint32_t pare
 	/* The memory may have been another thread's. */
 	pm_recycle_wipe(node, (char *)node + thread->nodes->node_size);
 	PM_PUT(node->parent, parent);
-	PM_PUT(node->region, region & ~PM_ADOPTED);
-	PM_PUT(node->flags, region & PM_ADOPTED ? PERFMON_PROFILE_NODE_ADOPTED : 0);
+	PM_PUT(node->region, region & ~PM_REGION_BITS);
+	PM_PUT(node->flags, pm_node_flags_of(region));
 	/* A new minimum or maximum is extra work at unpredictable times. With exact
 	 * counts they are not kept, and snapshots take them from the histogram. */
 	PM_PUT(node->time_min, pm_exclude_is_exact() ? 0 : UINT64_MAX);

@@ -8,7 +8,7 @@
 #include "core/regions/thread.h"
 #include "fastpath/fastpath.h"
 
-/* Adds a node of the calling thread for REGION (an id, and PM_ADOPTED if so) below number PARENT,
+/* Adds a node of the calling thread for REGION (an id, with PM_REGION_BITS) below number PARENT,
  * at DEPTH, and enters it in the table of paths. Returns NULL without memory. The stack is closed. */
 struct pm_path_entry *pm_thread_add_path(struct pm_thread *thread, uint32_t parent,
 					 uint32_t region, uint64_t key, uint32_t depth);

@@ -141,6 +141,10 @@ void pm_cell_value(struct pm_cell *cell, const struct pm_value *value, uint32_t 
 {
 	*states |= 1u << value->state;
 	cell->marks[0] = '\0';
+	if (value->state == PM_NOT_SAID) {
+		cell->text[0] = '\0';
+		return;
+	}
 	if (value->state == PM_NEVER_OPENED) {
 		strcpy(cell->text, "n/a");
 		return;

@@ -214,6 +214,7 @@ static void count_write(const struct pm_report_tree *tree, uint32_t n, uint32_t 
 		[PM_COUNTED] = "counted",
 		[PM_NOT_COUNTED] = "not counted",
 		[PM_NEVER_OPENED] = "never opened",
+		[PM_NOT_SAID] = "not said",
 	};
 	double scale = tree->model->events[e].first->scale;
 	struct pm_value inclusive = pm_report_count(tree, n, e, false);
@@ -221,11 +222,11 @@ static void count_write(const struct pm_report_tree *tree, uint32_t n, uint32_t 
 
 	real(out, inclusive.value * scale, inclusive.state == PM_COUNTED);
 	real(out, exclusive.value * scale, exclusive.state == PM_COUNTED);
-	if (inclusive.state == PM_NEVER_OPENED)
+	if (inclusive.state >= PM_NEVER_OPENED)
 		pm_out_text(out, ",");
 	else
 		number(out, inclusive.sum);
-	real(out, inclusive.coverage, inclusive.state != PM_NEVER_OPENED);
+	real(out, inclusive.coverage, inclusive.state < PM_NEVER_OPENED);
 	pm_out_format(out, ",%s", states[inclusive.state]);
 	if (tree->model->sampled)
 		real(out, inclusive.error * scale,

@@ -139,6 +139,10 @@ static void head_event(const struct pm_report *report,
 		pm_out_text(out, "\n");
 		return;
 	}
+	if (event->quantity) {
+		pm_out_text(out, ": said by the program\n");
+		return;
+	}
 	if (event->parts > 1) {
 		pm_out_format(out, "%ssum over %u kinds of core", between, event->parts);
 		between = ", ";
@@ -162,6 +166,37 @@ static void head_event(const struct pm_report *report,
 	if (event->cost.known && report->options->subtract_bias)
 		pm_out_text(out, " (subtracted)");
 	pm_out_text(out, "\n");
+}
+
+/* Returns true if METRIC divides a quantity by the time, which is that of all threads. */
+static bool is_rate(const struct pm_report_model *model,
+		    const struct pm_report_metric *metric)
+{
+	bool quantity = false, time = false;
+
+	for (uint32_t i = 0; i < metric->metric->input_count; i++) {
+		quantity |= metric->events[i] != PM_NO_EVENT &&
+			    model->events[metric->events[i]].quantity;
+		time |= metric->metric->inputs[i].kind == PM_METRIC_TIME ||
+			metric->metric->inputs[i].kind == PM_METRIC_ON_CPU;
+	}
+	return quantity && time;
+}
+
+static void head_rates(const struct pm_report *report, struct pm_out *out)
+{
+	const struct pm_report_model *model = report->model;
+	const char *head = "  rates    ";
+
+	for (uint32_t m = 0; report->all->threads > 1 && m < model->metric_count; m++) {
+		if (!is_rate(model, &model->metrics[m]))
+			continue;
+		pm_out_text(out, head);
+		head = ", ";
+		pm_out_plain(out, pm_report_metric_heading(&model->metrics[m]), 0);
+	}
+	if (*head == ',')
+		pm_out_text(out, ": of one thread, on average\n");
 }
 
 /* From this share on, which automatic strides have by default, it is said what to do. */
@@ -394,6 +429,7 @@ void pm_report_text_head(const struct pm_report *report, struct pm_out *out)
 		pm_out_text(out, "  events   none\n");
 	for (uint32_t e = 0; e < report->model->event_count; e++)
 		head_event(report, &report->model->events[e], out);
+	head_rates(report, out);
 	head_cost(report, out);
 	pm_out_text(out, "\n");
 	pm_out_fold_end(out);
@@ -454,12 +490,10 @@ static void sanity_ratios(const struct pm_report *report, struct pm_out *out,
 		for (uint32_t m = 0; m < report->model->metric_count; m++) {
 			struct pm_value value = pm_report_metric(tree, n, m, false);
 			char ratio[PM_CELL];
-			double limit;
 
 			if (!(value.marks & PM_MARK_IMPLAUSIBLE) ||
 			    said++ >= SENTENCES_MOST)
 				continue;
-			pm_report_is_implausible(report->model, m, value.value, &limit);
 			pm_cell_fixed(ratio, value.value, 2);
 			pm_out_format(out, "%s  implausible: ", *head);
 			*head = "";
@@ -471,7 +505,7 @@ static void sanity_ratios(const struct pm_report *report, struct pm_out *out,
 			pm_out_format(out,
 				      " of %s instructions a cycle is more than the %u "
 				      "that this CPU can issue\n",
-				      ratio, (unsigned int)limit);
+				      ratio, report->model->issue_width);
 		}
 	}
 	if (said > SENTENCES_MOST)

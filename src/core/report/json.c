@@ -219,6 +219,12 @@ static void put_events(struct pm_json *j, const struct pm_report *report)
 		pm_json_string(j, "name", event->name);
 		pm_json_string(j, "unit", event->first->unit);
 		pm_json_real(j, "scale", event->first->scale, true);
+		pm_json_text(j, "quantity",
+			     !pm_report_is_largest(event) ? "sum"
+			     : event->quantity_flags & PERFMON_PROFILE_NODE_MAXIMUM
+				     ? "maximum"
+				     : "last",
+			     event->quantity);
 		pm_json_bool(j, "kernel_only", event->kernel_only);
 		pm_json_bool(j, "refused", event->refused == event->parts);
 		pm_json_string(j, "read",

@@ -60,12 +60,13 @@ static void put_count(struct pm_json *j, const struct pm_report_tree *tree, uint
 		[PM_COUNTED] = "counted",
 		[PM_NOT_COUNTED] = "not counted",
 		[PM_NEVER_OPENED] = "never opened",
+		[PM_NOT_SAID] = "not said",
 	};
 	const struct pm_report_count *count =
 		&tree->counts[(size_t)n * tree->model->column_count + e];
 	struct pm_value in = pm_report_count(tree, n, e, false);
 	struct pm_value ex = pm_report_count(tree, n, e, true);
-	bool open = in.state != PM_NEVER_OPENED, biased;
+	bool open = in.state < PM_NEVER_OPENED, biased;
 	struct pm_short against;
 
 	pm_json_begin(j, NULL, "{");
@@ -100,16 +101,18 @@ static void put_metric(struct pm_json *j, const struct pm_report_tree *tree, uin
 {
 	struct pm_value in = pm_report_metric(tree, n, m, false);
 	struct pm_value ex = pm_report_metric(tree, n, m, true);
+	const struct pm_report_metric *formula;
 	double limit;
 
 	pm_json_begin(j, NULL, "{");
 	pm_json_real(j, "value", in.value, in.state == PM_COUNTED);
 	pm_json_real(j, "exclusive_value", ex.value, ex.state == PM_COUNTED);
-	pm_json_real(j, "coverage", in.coverage, in.state != PM_NEVER_OPENED);
+	pm_json_real(j, "coverage", in.coverage, in.state < PM_NEVER_OPENED);
 	pm_json_bool(j, "estimated", in.marks & PM_MARK_MULTIPLEXED);
 	put_marks(j, "marks", in.marks);
 	put_marks(j, "exclusive_marks", ex.marks);
-	pm_report_is_implausible(tree->model, m, in.value, &limit);
+	formula = pm_report_metric_of(tree->model, m, pm_report_name(tree, n));
+	limit = formula ? pm_report_metric_limit(tree->model, formula) : 0;
 	pm_json_real(j, "limit", limit, limit > 0);
 	pm_json_close(j, "}");
 }

@@ -11,9 +11,6 @@
 /* Clocks whose rates differ by less are one clock to a histogram, whose bins double. */
 #define SAME_CLOCK 0.01
 
-/* In a path's region: the path is an adopted one, beside those that are visited. */
-#define ADOPTED UINT32_C(0x80000000)
-
 static void add(uint64_t *to, uint64_t value)
 {
 	*to = pm_plus(*to, value);
@@ -233,9 +230,8 @@ static int thread_add(struct pm_merge *merge, const struct pm_snapshot_thread *f
 		uint32_t path, region;
 
 		part.node = pm_snapshot_node(from, n);
-		region = region_map[part.node->region];
-		if (part.node->flags & PERFMON_PROFILE_NODE_ADOPTED)
-			region |= ADOPTED;
+		region = region_map[part.node->region] |
+			 pm_node_region_bits(part.node->flags);
 		part.stride = pm_snapshot_stride(from, part.node);
 		err = pm_merge_number(merge, &merge->paths, path_of[part.node->parent],
 				      region, &path);
@@ -309,9 +305,8 @@ int pm_merge_nodes_end(struct pm_merge *merge)
 			struct perfmon_profile_node *node = pm_snapshot_node(thread, n);
 
 			node->parent = merge->paths.path[n - 1].parent + 1;
-			node->region = merge->paths.path[n - 1].region & ~ADOPTED;
-			if (merge->paths.path[n - 1].region & ADOPTED)
-				node->flags |= PERFMON_PROFILE_NODE_ADOPTED;
+			node->region = merge->paths.path[n - 1].region & PM_NODE_REGION;
+			node->flags |= pm_node_flags_of(merge->paths.path[n - 1].region);
 		}
 		thread->record.node_count = thread->node_count;
 	}

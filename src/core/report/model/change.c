@@ -52,7 +52,7 @@ static void node_subtract(struct pm_report_node *a, const struct pm_report_node 
 
 static bool count_subtract(struct pm_report_count *a, const struct pm_report_count *b)
 {
-	bool negative = take(&a->sum, b->sum) && a->error == 0;
+	bool negative = !a->largest && take(&a->sum, b->sum) && a->error == 0;
 
 	take(&a->sampled, b->sampled);
 	errors_add(&a->error, b->error);

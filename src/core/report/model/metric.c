@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/kernel/files.h"
 #include "core/text/grow.h"
@@ -36,6 +37,12 @@ static const struct {
 	 "cycles waiting for units or data, per 100 cycles"},
 	{"backend_stall_percent [%] = 100 * stall_backend / cycles", "be-stall%",
 	 "cycles waiting for units or data, per 100 cycles"},
+	{"gb_per_s [GB/s] = bytes / time_ns", "GB/s",
+	 "bytes that the program said, per nanosecond of a thread"},
+	{"gflop_per_s [GFLOP/s] = flops / time_ns", "GFLOP/s",
+	 "operations that the program said, per nanosecond of a thread"},
+	{"intensity [FLOP/B] = flops / bytes", "FLOP/B",
+	 "operations for each byte, as the program said"},
 };
 #define BUILT_IN (sizeof(built_in) / sizeof(built_in[0]))
 
@@ -55,6 +62,7 @@ static void metric_clear(struct pm_metric *metric)
 	for (uint32_t i = 0; i < metric->input_count; i++)
 		free(metric->inputs[i].name);
 	free(metric->steps);
+	free(metric->region);
 	free(metric->name);
 	free(metric->unit);
 	free(metric->formula);
@@ -182,6 +190,7 @@ static int input(struct parser *p, struct pm_slice name, bool quoted)
 		[PM_METRIC_TIME] = "time_ns",
 		[PM_METRIC_ON_CPU] = "on_cpu_ns",
 		[PM_METRIC_VISITS] = "visits",
+		[PM_METRIC_THREADS] = "threads",
 	};
 	struct pm_metric *metric = p->metric;
 	struct pm_metric_step s = {.what = PM_STEP_INPUT};
@@ -194,7 +203,7 @@ static int input(struct parser *p, struct pm_slice name, bool quoted)
 		return error_at(p, -E2BIG, name.at, "the formula has too many inputs");
 	to = &metric->inputs[metric->input_count];
 	to->kind = PM_METRIC_EVENT;
-	for (int k = PM_METRIC_TIME; !quoted && k <= PM_METRIC_VISITS; k++)
+	for (int k = PM_METRIC_TIME; !quoted && k <= PM_METRIC_THREADS; k++)
 		if (pm_slice_is(name, words[k]))
 			to->kind = (enum pm_metric_kind)k;
 	to->name = pm_slice_copy(name);
@@ -278,12 +287,36 @@ static int sum(struct parser *p)
 	return chain(p, product, '+', PM_STEP_ADD, '-', PM_STEP_SUBTRACT);
 }
 
-/* "NAME" or "NAME [UNIT]": what stands before the '='. */
+/* Cuts "REGION:" off *TEXT. What a region's name has behind its last ':' is no name of a metric. */
+static int head_region(struct parser *p, struct pm_slice *text)
+{
+	const char *colon = memrchr(text->at, ':', text->length);
+	struct pm_slice region;
+
+	if (!colon)
+		return 0;
+	region = pm_slice_trim((struct pm_slice){text->at, (size_t)(colon - text->at)});
+	if (!region.length)
+		return error_at(p, -EINVAL, text->at, "a region is missing before ':'");
+	p->metric->region = pm_slice_copy(region);
+	if (!p->metric->region)
+		return pm_diag_set(p->diag, -ENOMEM, "no memory for a metric");
+	text->length -= (size_t)(colon + 1 - text->at);
+	text->at = colon + 1;
+	*text = pm_slice_trim(*text);
+	return 0;
+}
+
+/* "NAME", "NAME [UNIT]" or one of these behind "REGION:": what stands before the '='. */
 static int head(struct parser *p, struct pm_slice text)
 {
 	struct pm_slice unit = {"", 0}, name;
-	const char *open = memchr(text.at, '[', text.length);
+	const char *open;
+	int err = head_region(p, &text);
 
+	if (err)
+		return err;
+	open = memchr(text.at, '[', text.length);
 	name = text;
 	if (open) {
 		name = pm_slice_trim(
@@ -301,7 +334,7 @@ static int head(struct parser *p, struct pm_slice text)
 	if (!name.length || !is_letter(name.at[0]))
 		return error_at(p, -EINVAL, text.at, "a metric's name is missing");
 	for (size_t i = 0; i < name.length; i++)
-		if (!is_word(name.at[i]) && !strchr(".-%", name.at[i]))
+		if (!is_word(name.at[i]) && !strchr(".-%/", name.at[i]))
 			return error_at(p, -EINVAL, name.at + i,
 					"a character not allowed in metric names");
 	p->metric->name = pm_slice_copy(name);
@@ -311,17 +344,34 @@ static int head(struct parser *p, struct pm_slice text)
 	return 0;
 }
 
-/* Drops the metrics of NAME before the last one: the new one stands for them. */
+static bool is_called(const struct pm_metric *metric, const char *name)
+{
+	return !strcasecmp(metric->name, name) ||
+	       (metric->heading && !strcasecmp(metric->heading, name));
+}
+
+bool pm_metric_is_same(const struct pm_metric *a, const struct pm_metric *b)
+{
+	return is_called(a, b->name) || is_called(b, a->name);
+}
+
+static bool same_region(const struct pm_metric *a, const struct pm_metric *b)
+{
+	return a->region && b->region ? !strcmp(a->region, b->region)
+				      : a->region == b->region;
+}
+
+/* Drops the metrics of the last one's name and region before it: the new one stands for them. */
 static void replace(struct pm_metrics *metrics)
 {
 	const struct pm_metric *last = &metrics->metrics[metrics->count - 1];
-	struct pm_slice name = pm_slice_of(last->name);
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < metrics->count; i++) {
 		struct pm_metric *metric = &metrics->metrics[i];
 
-		if (i + 1 < metrics->count && pm_slice_is(name, metric->name))
+		if (metric != last && same_region(metric, last) &&
+		    pm_metric_is_same(metric, last))
 			metric_clear(metric);
 		else
 			metrics->metrics[kept++] = *metric;

@@ -26,7 +26,8 @@ enum pm_metric_kind {
 	PM_METRIC_EVENT,
 	PM_METRIC_TIME,	  /* time_ns */
 	PM_METRIC_ON_CPU, /* on_cpu_ns */
-	PM_METRIC_VISITS  /* visits */
+	PM_METRIC_VISITS, /* visits */
+	PM_METRIC_THREADS /* threads */
 };
 
 struct pm_metric_input {
@@ -50,6 +51,7 @@ struct pm_metric_step {
 };
 
 struct pm_metric {
+	char *region; /* a pattern (fnmatch(3)) of regions that it is for alone; NULL: all */
 	char *name;	     /* in JSON and CSV */
 	const char *heading; /* in text, and what it means: of built-in ones, else NULL */
 	const char *meaning;
@@ -77,6 +79,9 @@ struct pm_metrics {
  */
 int pm_metrics_parse(const char *text, struct pm_metrics **out, struct pm_diag *diag);
 void pm_metrics_free(struct pm_metrics *metrics); /* NULL is accepted */
+
+/* Returns true if A and B stand in one column: they have one name, or one's is the other's heading. */
+bool pm_metric_is_same(const struct pm_metric *a, const struct pm_metric *b);
 
 /* Those of PERFMON_METRICS; NULL, and a note in OPTIONS, if there is a mistake in them. */
 struct pm_metrics *pm_metrics_of(struct pm_options *options);

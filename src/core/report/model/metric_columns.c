@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The metrics of a report: which columns their inputs are. */
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,7 @@ static uint32_t bind(const struct pm_report_model *model, const struct pm_metric
 		to->events[i] = find(model, metric->inputs[i].name, suffix);
 		if (to->events[i] == PM_NO_EVENT)
 			return i;
-		if (to->base == PM_NO_EVENT)
+		if (to->base == PM_NO_EVENT && !model->events[to->events[i]].quantity)
 			to->base = to->events[i];
 	}
 	return metric->input_count;
@@ -110,12 +111,54 @@ static int note(struct pm_report_model *model, const struct pm_metric *metric,
 	return 0;
 }
 
-static bool has(const struct pm_report_model *model, const char *name)
+/* Returns the column of METRIC's name, or the number of columns. */
+static uint32_t column_of(const struct pm_report_model *model,
+			  const struct pm_metric *metric)
 {
-	for (uint32_t m = 0; m < model->metric_count; m++)
-		if (!strcasecmp(model->metrics[m].metric->name, name))
-			return true;
-	return false;
+	uint32_t m = 0;
+
+	while (m < model->metric_count &&
+	       !pm_metric_is_same(model->metrics[m].metric, metric))
+		m++;
+	return m;
+}
+
+/* Makes FORMULA a column, or a formula for some regions of the column that there is. The former go to
+ * the front of the ROOM, the latter to its end. */
+static void formula_add(struct pm_report_model *model,
+			const struct pm_report_metric *formula, uint32_t room)
+{
+	uint32_t column = column_of(model, formula->metric);
+
+	if (column == model->metric_count) {
+		model->metrics[model->metric_count++] = *formula;
+	} else if (formula->metric->region) {
+		uint32_t at = room - ++model->formula_count;
+
+		model->metrics[at] = *formula;
+		model->metrics[at].other = model->metrics[column].other;
+		model->metrics[column].other = at;
+	} else if (model->metrics[column].metric->region) {
+		/* The column's own formula is for all other regions. */
+		uint32_t at = room - ++model->formula_count;
+
+		model->metrics[at] = model->metrics[column];
+		model->metrics[column] = *formula;
+		model->metrics[column].other = at;
+	}
+}
+
+/* Moves the formulas from the end of the ROOM to those of columns. */
+static void formulas_close(struct pm_report_model *model, uint32_t room)
+{
+	uint32_t others = model->formula_count, from = room - others;
+
+	memmove(&model->metrics[model->metric_count], &model->metrics[from],
+		others * sizeof(model->metrics[0]));
+	model->formula_count += model->metric_count;
+	for (uint32_t m = 0; m < model->formula_count; m++)
+		if (model->metrics[m].other)
+			model->metrics[m].other -= from - model->metric_count;
 }
 
 /* The column of the report that stands behind column E. */
@@ -138,7 +181,8 @@ static uint32_t inputs_open(const struct pm_report_model *model,
 	for (uint32_t i = 0; i < metric->metric->input_count; i++) {
 		bool found = false;
 
-		if (metric->events[i] == PM_NO_EVENT)
+		if (metric->events[i] == PM_NO_EVENT ||
+		    model->events[metric->events[i]].quantity)
 			continue;
 		++*all;
 		for (uint32_t c = 0; of && c < thread->plan->counter_count; c++)
@@ -186,7 +230,7 @@ static int own_columns(struct pm_report_model *model, struct pm_report_metric *m
 	for (uint32_t i = 0; i < metric->metric->input_count; i++) {
 		uint32_t e = metric->events[i], own = model->column_count;
 
-		if (e == PM_NO_EVENT)
+		if (e == PM_NO_EVENT || events[e].quantity)
 			continue;
 		events[own] = events[e];
 		events[own].only = metric;
@@ -218,18 +262,18 @@ int pm_report_metrics_bind(struct pm_report_model *model,
 		return -ENOMEM;
 	for (uint32_t m = 0; !err && m < metrics->count; m++) {
 		const struct pm_metric *metric = &metrics->metrics[m];
-		uint32_t found;
+		struct pm_report_metric formula = {.other = 0};
+		uint32_t found = bind_any(model, metric, &formula);
 
-		if (has(model, metric->name))
-			continue;
-		found = bind_any(model, metric, &model->metrics[model->metric_count]);
 		if (found == metric->input_count)
-			model->metric_count++;
+			formula_add(model, &formula, metrics->count + 1);
 		/* Built-in ones are of what there is: nobody asked for them. */
-		else if (!metric->heading)
+		else if (!metric->heading &&
+			 column_of(model, metric) == model->metric_count)
 			err = note(model, metric, found);
 	}
-	for (uint32_t m = 0; !err && m < model->metric_count; m++)
+	formulas_close(model, metrics->count + 1);
+	for (uint32_t m = 0; !err && m < model->formula_count; m++)
 		if (is_uneven(model, &model->metrics[m]))
 			err = own_columns(model, &model->metrics[m]);
 	return err;
@@ -242,6 +286,21 @@ void pm_report_metrics_free(struct pm_report_model *model)
 	free(model->notes);
 	free(model->metrics);
 	pm_metrics_free(model->own_metrics);
+}
+
+const struct pm_report_metric *pm_report_metric_of(const struct pm_report_model *model,
+						   uint32_t metric, const char *name)
+{
+	const struct pm_report_metric *column = &model->metrics[metric], *m = column;
+
+	while (m->other) {
+		m = &model->metrics[m->other];
+		if (!fnmatch(m->metric->region, name, 0))
+			return m;
+	}
+	if (column->metric->region && fnmatch(column->metric->region, name, 0))
+		return NULL;
+	return column;
 }
 
 const char *pm_report_metric_heading(const struct pm_report_metric *metric)

@@ -93,6 +93,21 @@ static void event_add(struct pm_report_event *event,
 	cost_most(&event->cost, &counter->cost);
 }
 
+/* Names the columns, once their place is known: they point into their own names. */
+static void events_name(struct pm_report_model *model)
+{
+	for (uint32_t e = 0; e < model->event_count; e++) {
+		struct pm_report_event *event = &model->events[e];
+
+		event_name(event);
+		event->parsed = pm_event_name_of(event->name);
+		event->suffix_is_new = true;
+		for (uint32_t before = 0; before < e && event->suffix_is_new; before++)
+			event->suffix_is_new =
+				strcmp(model->events[before].suffix, event->suffix) != 0;
+	}
+}
+
 static int events_make(struct pm_report_model *model)
 {
 	const struct pm_snapshot *s = model->snapshot;
@@ -118,16 +133,6 @@ static int events_make(struct pm_report_model *model)
 			if (of[c] >= known)
 				event_add(&model->events[of[c]], &plan->counters[c]);
 		}
-	}
-	for (uint32_t e = 0; e < model->event_count; e++) {
-		struct pm_report_event *event = &model->events[e];
-
-		event_name(event);
-		event->parsed = pm_event_name_of(event->name);
-		event->suffix_is_new = true;
-		for (uint32_t before = 0; before < e && event->suffix_is_new; before++)
-			event->suffix_is_new =
-				strcmp(model->events[before].suffix, event->suffix) != 0;
 	}
 	for (uint32_t t = 0; t < s->thread_count; t++) {
 		const struct pm_snapshot_thread *thread = &s->threads[t];
@@ -210,10 +215,14 @@ int pm_report_model_make(struct pm_report_model *model,
 	model->snapshot = snapshot;
 	model->exact = pm_report_is_exact(snapshot);
 	model->subtract_bias = subtract_bias;
-	err = events_make(model);
-	model->column_count = model->event_count;
+	err = regions_make(model);
 	if (!err)
-		err = regions_make(model);
+		err = events_make(model);
+	if (!err)
+		err = pm_report_quantities_make(model);
+	if (!err)
+		events_name(model);
+	model->column_count = model->event_count;
 	if (!err)
 		err = pm_report_metrics_bind(model, metrics);
 	if (err)
@@ -226,6 +235,7 @@ void pm_report_model_free(struct pm_report_model *model)
 	for (uint32_t p = 0; model->event_of && p < model->snapshot->plan_count; p++)
 		free(model->event_of[p]);
 	pm_report_metrics_free(model);
+	pm_report_quantities_free(model);
 	free(model->event_of);
 	free(model->events);
 	free(model->region_of);

@@ -33,7 +33,17 @@ struct pm_report_event {
 	 * threads alone that counted all events of this metric. */
 	const struct pm_report_metric *only;
 	uint32_t of;
+	/* A quantity, which the program said (perfmon/quantity.h), and no event: the region that is
+	 * called as it, and the flags of its nodes. 0: an event. FIRST is its own then. */
+	uint32_t quantity, quantity_flags;
 };
+
+/* Returns true if EVENT's values are the largest of others, and not their sum. */
+static inline bool pm_report_is_largest(const struct pm_report_event *event)
+{
+	return event->quantity_flags &
+	       (PERFMON_PROFILE_NODE_MAXIMUM | PERFMON_PROFILE_NODE_LAST);
+}
 
 /* A metric whose inputs are all counted: one column. */
 struct pm_report_metric {
@@ -43,6 +53,9 @@ struct pm_report_metric {
 	uint32_t events[PM_METRIC_INPUTS];
 	uint32_t base; /* the first event: times and visits are those of its counts;
 			* PM_NO_EVENT: of the node */
+	/* The formula that stands in the same column for other regions, by its place in `metrics`;
+	 * 0: none. */
+	uint32_t other;
 };
 #define PM_NO_EVENT UINT32_MAX
 
@@ -57,8 +70,9 @@ struct pm_report_model {
 	struct pm_metrics *own_metrics; /* NULL: the caller's */
 	bool sampled;			/* a stride was on in some thread */
 	bool exact; /* counted by translation: ticks are counts of the first event */
-	uint32_t issue_width; /* instructions a cycle; 0: not known */
-	uint32_t metric_count;
+	uint32_t issue_width;	/* instructions a cycle; 0: not known */
+	uint32_t metric_count;	/* columns of the report, */
+	uint32_t formula_count; /* and with those for some regions that follow them */
 	struct pm_report_metric *metrics;
 	uint32_t note_count;
 	char **notes; /* what is not there, and why */
@@ -87,12 +101,22 @@ bool pm_report_is_exact(const struct pm_snapshot *snapshot);
  * the first event. */
 const char *pm_report_weight_name(const struct pm_report_model *model);
 
+/* Makes columns of the quantities of MODEL's snapshot; frees what they have. 0 or -ENOMEM. */
+int pm_report_quantities_make(struct pm_report_model *model);
+void pm_report_quantities_free(struct pm_report_model *model);
+/* Returns the column of NODE, a quantity. */
+uint32_t pm_report_quantity(const struct pm_report_model *model,
+			    const struct perfmon_profile_node *node);
+
 /* Returns METRIC's name as a table's heading. */
 const char *pm_report_metric_heading(const struct pm_report_metric *metric);
 /* Make and free the metrics of MODEL, for pm_report_model_make() and pm_report_model_free(). */
 int pm_report_metrics_bind(struct pm_report_model *model,
 			   const struct pm_metrics *metrics);
 void pm_report_metrics_free(struct pm_report_model *model);
+/* Returns the formula of column METRIC for the region called NAME, or NULL. */
+const struct pm_report_metric *pm_report_metric_of(const struct pm_report_model *model,
+						   uint32_t metric, const char *name);
 /* Returns true if THREAD counted all events of METRIC. */
 bool pm_report_metric_is_whole(const struct pm_report_model *model,
 			       const struct pm_report_metric *metric,

@@ -77,23 +77,20 @@ bool pm_report_is_mostly_cost(const struct pm_report_node *node, bool exclusive)
 	return added > TIME_TOLERANCE * all;
 }
 
-bool pm_report_is_implausible(const struct pm_report_model *model, uint32_t metric,
-			      double value, double *limit)
+double pm_report_metric_limit(const struct pm_report_model *model,
+			      const struct pm_report_metric *m)
 {
-	const struct pm_report_metric *m = &model->metrics[metric];
 	const struct pm_metric_step *steps = m->metric->steps;
 
-	*limit = 0;
 	if (m->metric->step_count != 3 || steps[0].what != PM_STEP_INPUT ||
 	    steps[1].what != PM_STEP_INPUT || steps[2].what != PM_STEP_DIVIDE)
-		return false;
+		return 0;
 	if (m->events[steps[0].input] == PM_NO_EVENT ||
 	    m->events[steps[1].input] == PM_NO_EVENT ||
 	    model->events[m->events[steps[0].input]].generic != PM_GENERIC_INSTRUCTIONS ||
 	    model->events[m->events[steps[1].input]].generic != PM_GENERIC_CYCLES)
-		return false;
-	*limit = model->issue_width;
-	return *limit > 0 && value > *limit;
+		return 0;
+	return model->issue_width;
 }
 
 /* Less of the time than what is lost between two readings of it. */

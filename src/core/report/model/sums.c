@@ -9,6 +9,8 @@ struct pm_report_count pm_count_less(const struct pm_report_count *a,
 {
 	struct pm_report_count d = *a;
 
+	if (a->largest)
+		return d;
 	d.sum = pm_less(a->sum, b->sum);
 	d.lost_ns = pm_less(a->lost_ns, b->lost_ns);
 	d.error = a->error + b->error;

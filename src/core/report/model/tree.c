@@ -23,6 +23,28 @@ static void spent_sum(const struct pm_report_model *model, struct pm_report_node
 		node->time_ticks = pm_less(node->time_ticks, less);
 }
 
+/*
+ * Quantity E of node N is complete, but for what nodes around N have of it: unlike the counts of
+ * events, what was said is in its own node alone.
+ */
+static void quantity_sum(struct pm_report_tree *tree, uint32_t n, size_t e)
+{
+	size_t events = tree->model->column_count;
+	const struct pm_report_node *node = &tree->nodes[n];
+	struct pm_report_count *count = &tree->counts[n * events + e];
+	struct pm_report_count *outer = &tree->counts[node->parent * events + e];
+
+	if (!count->threads)
+		return;
+	count->measured = count->sampled = node->visits;
+	/* The largest of values is that of its own visits. */
+	if (!node->parent || count->largest)
+		return;
+	pm_tree_count_add(outer, count);
+	if (count->threads > outer->threads)
+		outer->threads = count->threads;
+}
+
 /* Sums over children, bottom up. */
 static int children_sum(struct pm_report_tree *tree)
 {
@@ -59,6 +81,8 @@ static int children_sum(struct pm_report_tree *tree)
 			/* The visits of what lies below are around nothing of it. */
 			count->added += tree->children[n * events + e].outer;
 			count->outer += tree->children[n * events + e].outer;
+			if (tree->model->events[e].quantity)
+				quantity_sum(tree, n, e);
 			pm_tree_count_add(&tree->children[node->parent * events + e],
 					  count);
 		}

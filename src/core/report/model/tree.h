@@ -23,6 +23,7 @@ struct pm_report_count {
 	double on_cpu_ns;  /* the part of that on the CPU */
 	double running_ns; /* and of that on the hardware */
 	double squares;
+	bool largest; /* the sum is the largest of its parts: pm_report_is_largest() */
 };
 
 #define PM_NODE_VISIT_SUMS (13 + PERFMON_PROFILE_BINS)

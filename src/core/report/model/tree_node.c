@@ -101,6 +101,11 @@ void pm_tree_visits_add(struct pm_report_node *to, const struct pm_report_node *
 
 void pm_tree_count_add(struct pm_report_count *to, const struct pm_report_count *from)
 {
+	if (from->largest) {
+		to->largest = true;
+		to->sum = from->sum > to->sum ? from->sum : to->sum;
+		return;
+	}
 	pm_tree_add(&to->sum, from->sum);
 	pm_tree_add(&to->lost_ns, from->lost_ns);
 	pm_tree_add(&to->windows, from->windows);

@@ -388,6 +388,26 @@ static struct place place_of(struct pm_report_tree *tree,
 	return place;
 }
 
+/* Adds NODE, a quantity, to its path's NUMBER. */
+static void quantity_add(struct pm_report_tree *tree, uint32_t number,
+			 const struct pm_snapshot_thread *thread,
+			 const struct perfmon_profile_node *node)
+{
+	const struct pm_report_model *model = tree->model;
+	uint32_t e = pm_report_quantity(model, node);
+	struct pm_report_count said = {.sum = node->time_ticks}, *count;
+
+	if (e == model->event_count)
+		return;
+	said.largest = pm_report_is_largest(&model->events[e]);
+	count = &tree->counts[number * (size_t)model->column_count + e];
+	pm_tree_count_add(count, &said);
+	pm_tree_add(&count->threads,
+		    thread->record.state == PERFMON_PROFILE_THREAD_STATE_AGGREGATE
+			    ? node->threads
+			    : 1);
+}
+
 int pm_tree_thread_add(struct pm_tree_build *build,
 		       const struct pm_snapshot_thread *thread, uint32_t *map)
 {
@@ -405,6 +425,11 @@ int pm_tree_thread_add(struct pm_tree_build *build,
 		struct place place;
 		uint32_t number;
 
+		if (pm_node_is_quantity(node)) {
+			map[n] = map[node->parent];
+			quantity_add(build->tree, map[n], thread, node);
+			continue;
+		}
 		if (!err)
 			err = pm_tree_node(build, map[node->parent],
 					   model->region_of[node->region], &number);

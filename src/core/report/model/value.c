@@ -50,10 +50,14 @@ struct pm_value pm_report_count(const struct pm_report_tree *tree, uint32_t node
 	v.threads = c.threads;
 	v.error = sqrt(c.error);
 	if (!c.threads) {
-		v.state = PM_NEVER_OPENED;
+		v.state = e->quantity ? PM_NOT_SAID : PM_NEVER_OPENED;
 		return v;
 	}
 	v.marks = node_marks(n);
+	if (e->quantity) {
+		v.coverage = 1;
+		return v;
+	}
 	v.coverage = c.on_cpu_ns > 0 ? fmin(1, c.running_ns / c.on_cpu_ns) : 1;
 	if ((!c.measured && !(n->is_team && c.sum)) ||
 	    (!c.sum && (e->kernel_only || v.coverage < CLOCKS_APART))) {
@@ -100,6 +104,11 @@ static double plain_input(const struct pm_report_tree *tree, uint32_t node, uint
 	struct pm_report_count c;
 	double time, off_cpu;
 
+	if (kind == PM_METRIC_THREADS)
+		return (double)(base != PM_NO_EVENT
+					? pm_report_sums(tree, node, base, exclusive)
+						  .threads
+					: n->threads);
 	if (base != PM_NO_EVENT) {
 		c = pm_report_sums(tree, node, base, exclusive);
 		return kind == PM_METRIC_TIME	  ? c.time_ns
@@ -116,9 +125,9 @@ static double plain_input(const struct pm_report_tree *tree, uint32_t node, uint
 }
 
 struct pm_value pm_report_metric_inputs(const struct pm_report_tree *tree, uint32_t node,
-					uint32_t metric, bool exclusive, double *values)
+					const struct pm_report_metric *m, bool exclusive,
+					double *values)
 {
-	const struct pm_report_metric *m = &tree->model->metrics[metric];
 	struct pm_value v = pm_report_time(tree, node, exclusive);
 
 	/* The error of a quotient is unknown. */
@@ -150,16 +159,20 @@ struct pm_value pm_report_metric_inputs(const struct pm_report_tree *tree, uint3
 struct pm_value pm_report_metric(const struct pm_report_tree *tree, uint32_t node,
 				 uint32_t metric, bool exclusive)
 {
-	const struct pm_report_metric *m = &tree->model->metrics[metric];
+	const struct pm_report_metric *m =
+		pm_report_metric_of(tree->model, metric, pm_report_name(tree, node));
 	double values[PM_METRIC_INPUTS], limit;
-	struct pm_value v =
-		pm_report_metric_inputs(tree, node, metric, exclusive, values);
+	struct pm_value v = {.state = PM_NOT_SAID};
 
+	if (!m)
+		return v;
+	v = pm_report_metric_inputs(tree, node, m, exclusive, values);
+	limit = pm_report_metric_limit(tree->model, m);
 	if (v.state == PM_COUNTED && !pm_metric_value(m->metric, values, &v.value))
 		v.state = PM_NOT_COUNTED;
 	/* A quotient of parts that are not scaled may be anything. */
-	if (v.state == PM_COUNTED && !(v.marks & PM_MARK_PART) &&
-	    pm_report_is_implausible(tree->model, metric, v.value, &limit))
+	if (v.state == PM_COUNTED && !(v.marks & PM_MARK_PART) && limit > 0 &&
+	    v.value > limit)
 		v.marks |= PM_MARK_IMPLAUSIBLE;
 	return v;
 }

@@ -11,7 +11,8 @@
 enum pm_state {
 	PM_COUNTED,
 	PM_NOT_COUNTED, /* open, but never on the hardware; or nothing ended yet */
-	PM_NEVER_OPENED
+	PM_NEVER_OPENED,
+	PM_NOT_SAID /* a quantity that the program did not say, or a formula of other regions */
 };
 
 #define PM_MARK_MULTIPLEXED 0x001u  /* ~ scaled by its coverage */
@@ -51,10 +52,11 @@ struct pm_value pm_report_time(const struct pm_report_tree *tree, uint32_t node,
 /* Returns the value of METRIC in its unit. It lacks what any of its inputs lacks. */
 struct pm_value pm_report_metric(const struct pm_report_tree *tree, uint32_t node,
 				 uint32_t metric, bool exclusive);
-/* Writes METRIC's inputs to VALUES, of PM_METRIC_INPUTS. Returns the state and the marks, with a
+/* Writes the inputs of the formula METRIC to VALUES, of PM_METRIC_INPUTS. Returns the state and the marks, with a
  * value of 0. */
 struct pm_value pm_report_metric_inputs(const struct pm_report_tree *tree, uint32_t node,
-					uint32_t metric, bool exclusive, double *values);
+					const struct pm_report_metric *metric,
+					bool exclusive, double *values);
 /* Returns the name in JSON of MARK, which has one bit; NULL: there is no such mark. */
 const char *pm_report_mark_name(uint32_t mark);
 
@@ -72,10 +74,9 @@ bool pm_report_is_short(const struct pm_report_tree *tree, uint32_t node, uint32
 			bool exclusive, struct pm_short *out);
 /* Returns true if measuring is a tenth or more of NODE's time. */
 bool pm_report_is_mostly_cost(const struct pm_report_node *node, bool exclusive);
-/* Returns true if VALUE of METRIC is more than the machine can do. *LIMIT is the most that the
- * machine can do, or 0 if that is not known. */
-bool pm_report_is_implausible(const struct pm_report_model *model, uint32_t metric,
-			      double value, double *limit);
+/* Returns the most that the formula METRIC can come to on this machine; 0: it is not known. */
+double pm_report_metric_limit(const struct pm_report_model *model,
+			      const struct pm_report_metric *metric);
 /* Returns the first event that was open in the visits of ALL, the tree of all threads, and never
  * on the hardware; PM_NO_EVENT: there is none. */
 uint32_t pm_report_starved(const struct pm_report_tree *all);

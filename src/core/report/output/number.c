@@ -125,10 +125,10 @@ char *pm_cell_number(char *buffer, double value)
 bool pm_unit_takes_prefix(const char *unit)
 {
 	static const char *const bases[] = {
-		"",	  "B",	   "iB",    "b",     "bit", "bits", "byte",
-		"bytes",  "Byte",  "Bytes", "op",    "ops", "flop", "flops",
-		"Flop",	  "Flops", "FLOP",  "FLOPS", "s",   "J",    "Joule",
-		"Joules", "W",	   "Watt",  "Watts", "Hz",  "V",    "A"};
+		"",	"B",	 "iB",	 "b",	  "bit",   "bits",   "byte", "bytes",
+		"Byte", "Bytes", "op",	 "ops",	  "flop",  "flops",  "Flop", "Flops",
+		"FLOP", "FLOPS", "s",	 "J",	  "Joule", "Joules", "g",    "m",
+		"eV",	"W",	 "Watt", "Watts", "Hz",	   "V",	     "A"};
 	size_t base = strcspn(unit, "/"), length;
 
 	if (unit[base] && strcmp(unit + base, "/s") != 0)
@@ -140,7 +140,11 @@ bool pm_unit_takes_prefix(const char *unit)
 		if (base == length + 1 && !strncmp(unit + 1, bases[i], length))
 			return !length && !unit[base];
 	}
-	return true;
+	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++)
+		if (base == strlen(bases[i]) && !strncmp(unit, bases[i], base))
+			return true;
+	/* It may begin with a prefix. */
+	return false;
 }
 
 /* VALUE in a unit that takes no prefix. */
