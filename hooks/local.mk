@@ -12,7 +12,7 @@ HOOK_LDFLAGS = $(AM_LDFLAGS) -shared -version-info $(PERFMON_ABI) -no-undefined 
 
 libperfmon_openmp_la_SOURCES = hooks/openmp.c \
 	hooks/common/original.c hooks/common/original.h \
-	hooks/openmp/gomp.h hooks/openmp/kmp.c hooks/openmp/lines.c hooks/openmp/lines.h \
+	hooks/openmp/gomp.h hooks/openmp/kmp.c \
 	hooks/openmp/name.c hooks/openmp/name.h hooks/openmp/places.c hooks/openmp/places.h \
 	hooks/openmp/team.c hooks/openmp/team.h
 libperfmon_openmp_la_CFLAGS = $(HOOK_CFLAGS)

@@ -1,126 +1,165 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The symbols and the lines of code are read by libdwfl of the elfutils, which also finds separate
+ * and compressed debug information. It is loaded at the first construct. Without it names are those
+ * of exported functions.
+ */
 #include "hooks/openmp/name.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "hooks/openmp/lines.h"
+#include "config.h"
 
-/* A file of code in memory. */
-struct image {
-	const unsigned char *bytes;
-	size_t size;
-	const ElfW(Shdr) * sections;
-	unsigned int section_count;
+/* What is known of a place in the code. */
+struct code {
+	char *symbol;	 /* free(3) it; NULL: not known */
+	uint64_t inside; /* how far behind the symbol's begin it is */
+	unsigned int line;
 };
 
-/* Returns whether SIZE bytes at OFFSET are in the file. */
-static int is_in(const struct image *image, uint64_t offset, uint64_t size)
+#ifdef HAVE_LIBDWFL
+#include <elfutils/libdwfl.h>
+
+#define CALLS(X)                                                                         \
+	X(dwfl_begin)                                                                    \
+	X(dwfl_report_elf)                                                               \
+	X(dwfl_report_end)                                                               \
+	X(dwfl_module_addrinfo)                                                          \
+	X(dwfl_module_getsrc)                                                            \
+	X(dwfl_linecu)                                                                   \
+	X(dwfl_getsrclines)                                                              \
+	X(dwfl_onesrcline)                                                               \
+	X(dwfl_lineinfo)                                                                 \
+	X(dwfl_offline_section_address)                                                  \
+	X(dwfl_build_id_find_debuginfo)                                                  \
+	X(dwfl_standard_find_debuginfo)                                                  \
+	X(dwfl_end)
+
+#define POINTER(name) __typeof__(name) *name;
+static struct {
+	CALLS(POINTER)
+} libdw;
+#undef POINTER
+
+static bool load(void)
 {
-	return offset <= image->size && size <= image->size - offset;
-}
+	void *library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
+	bool whole = library;
 
-static int map(const char *path, struct image *image)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat status;
-	const ElfW(Ehdr) * header;
-	void *bytes = MAP_FAILED;
-
-	if (fd < 0)
-		return -1;
-	if (!fstat(fd, &status) && S_ISREG(status.st_mode) &&
-	    status.st_size >= (off_t)sizeof(*header))
-		bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	close(fd);
-	if (bytes == MAP_FAILED)
-		return -1;
-	*image = (struct image){.bytes = bytes, .size = (size_t)status.st_size};
-	header = bytes;
-	if (memcmp(header->e_ident, ELFMAG, SELFMAG) ||
-	    header->e_ident[EI_CLASS] !=
-		    (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
-	    header->e_shentsize != sizeof(ElfW(Shdr)) || header->e_shoff % sizeof(long) ||
-	    !is_in(image, header->e_shoff,
-		   (uint64_t)header->e_shnum * sizeof(ElfW(Shdr))))
-		return 0;
-	image->sections = (const ElfW(Shdr) *)(image->bytes + header->e_shoff);
-	image->section_count = header->e_shnum;
-	return 0;
-}
-
-/* Returns the contents of a section, or NULL if they are not in the file as they are. */
-static const void *contents(const struct image *image, const ElfW(Shdr) * section)
-{
-	return section->sh_type == SHT_NOBITS || section->sh_flags & SHF_COMPRESSED ||
-			       !is_in(image, section->sh_offset, section->sh_size)
-		       ? NULL
-		       : image->bytes + section->sh_offset;
-}
-
-/* Returns the function with the code at OFFSET from where its module is loaded, by the symbols of
- * TYPE. Sets *INSIDE to how far behind its begin OFFSET is. */
-static const char *symbol_at(const struct image *image, ElfW(Word) type, uint64_t offset,
-			     uint64_t *inside)
-{
-	for (unsigned int i = 0; i < image->section_count; i++) {
-		const ElfW(Shdr) *section = &image->sections[i], *texts;
-		const ElfW(Sym) * symbols;
-		const char *text;
-
-		if (section->sh_type != type || section->sh_link >= image->section_count)
-			continue;
-		texts = &image->sections[section->sh_link];
-		symbols = contents(image, section);
-		text = contents(image, texts);
-		if (!symbols || !text || section->sh_offset % sizeof(long) ||
-		    !texts->sh_size || text[texts->sh_size - 1])
-			continue;
-		for (size_t at = 0; at < section->sh_size / sizeof(*symbols); at++)
-			if (ELF64_ST_TYPE(symbols[at].st_info) == STT_FUNC &&
-			    offset >= symbols[at].st_value &&
-			    offset - symbols[at].st_value <
-				    symbols[at].st_size + !symbols[at].st_size &&
-			    symbols[at].st_shndx != SHN_UNDEF &&
-			    symbols[at].st_name < texts->sh_size) {
-				*inside = offset - symbols[at].st_value;
-				return text + symbols[at].st_name;
-			}
+#define FIND(name)                                                                       \
+	if (whole) {                                                                     \
+		*(void **)&libdw.name = dlsym(library, #name);                           \
+		whole = libdw.name;                                                      \
 	}
-	return NULL;
+	CALLS(FIND)
+#undef FIND
+	return whole;
 }
 
-static unsigned int line_at(const struct image *image, uint64_t offset)
+/* Finds separate debug information on this machine. A server of debuginfod, which the
+ * environment may name, would stop the program until it answers. */
+static int find_debug(Dwfl_Module *module, void **argument, const char *name,
+		      Dwarf_Addr base, const char *file, const char *link, GElf_Word sum,
+		      char **found)
 {
-	const ElfW(Ehdr) *header = (const void *)image->bytes;
-	const ElfW(Shdr) * names;
-	const char *text;
+	int fd = libdw.dwfl_build_id_find_debuginfo(module, argument, name, base, file,
+						    link, sum, found);
+	const char *servers = getenv("DEBUGINFOD_URLS");
 
-	if (header->e_shstrndx >= image->section_count)
-		return 0;
-	names = &image->sections[header->e_shstrndx];
-	text = contents(image, names);
-	if (!text || !names->sh_size || text[names->sh_size - 1])
-		return 0;
-	for (unsigned int i = 0; i < image->section_count; i++) {
-		const ElfW(Shdr) *section = &image->sections[i];
-		const void *lines = contents(image, section);
-
-		if (lines && section->sh_name < names->sh_size &&
-		    !strcmp(text + section->sh_name, ".debug_line"))
-			return lines_find(lines, section->sh_size, offset);
-	}
-	return 0;
+	if (fd >= 0 || (servers && *servers))
+		return fd;
+	return libdw.dwfl_standard_find_debuginfo(module, argument, name, base, file,
+						  link, sum, found);
 }
+
+/* Returns the line of the code at ADDRESS, or 0. Of several at the place where a part of a function
+ * begins the first is that of the construct. */
+static unsigned int line_of(Dwfl_Module *module, uintptr_t address)
+{
+	Dwfl_Line *line = libdw.dwfl_module_getsrc(module, address);
+	Dwarf_Die *unit = line ? libdw.dwfl_linecu(line) : NULL;
+	Dwarf_Addr at = 0, other = 0;
+	size_t count = 0;
+	int number = 0;
+
+	if (!unit || !libdw.dwfl_lineinfo(line, &at, &number, NULL, NULL, NULL) ||
+	    libdw.dwfl_getsrclines(unit, &count))
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		line = libdw.dwfl_onesrcline(unit, i);
+		if (line &&
+		    libdw.dwfl_lineinfo(line, &other, &number, NULL, NULL, NULL) &&
+		    other == at)
+			break;
+	}
+	return number > 0 ? (unsigned int)number : 0;
+}
+
+static void describe(Dwfl_Module *module, uintptr_t address, struct code *code)
+{
+	GElf_Sym symbol;
+	GElf_Off inside;
+	const char *name = libdw.dwfl_module_addrinfo(module, address, &inside, &symbol,
+						      NULL, NULL, NULL);
+
+	if (name && GELF_ST_TYPE(symbol.st_info) == STT_FUNC) {
+		code->symbol = strdup(name);
+		code->inside = inside;
+	}
+	code->line = line_of(module, address);
+}
+
+/* Reads the file at PATH, which is loaded at BASE. The caller has the lock. */
+static void read_file(const char *path, uintptr_t base, uintptr_t address,
+		      struct code *code)
+{
+	static int loaded; /* -1: it cannot be */
+	Dwfl_Callbacks callbacks = {.find_debuginfo = find_debug};
+	Dwfl_Module *module;
+	Dwfl *dwfl;
+
+	if (!loaded)
+		loaded = load() ? 1 : -1;
+	if (loaded < 0)
+		return;
+	callbacks.section_address = libdw.dwfl_offline_section_address;
+	dwfl = libdw.dwfl_begin(&callbacks);
+	if (!dwfl)
+		return;
+	module = libdw.dwfl_report_elf(dwfl, path, path, -1, base, true);
+	libdw.dwfl_report_end(dwfl, NULL, NULL);
+	if (module)
+		describe(module, address, code);
+	libdw.dwfl_end(dwfl);
+}
+
+static void look_up(const char *path, uintptr_t base, uintptr_t address,
+		    struct code *code)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+	pthread_mutex_lock(&lock);
+	read_file(path, base, address, code);
+	pthread_mutex_unlock(&lock);
+}
+#else
+static void look_up(const char *path, uintptr_t base, uintptr_t address,
+		    struct code *code)
+{
+	(void)path;
+	(void)base;
+	(void)address;
+	(void)code;
+}
+#endif
 
 /* Returns the name of a function of C++ as it is written, if the program has the runtime of
  * C++, else NULL. free(3) it. */
@@ -164,33 +203,31 @@ static void name_of_symbol(const char *symbol, unsigned int line, uint64_t insid
 
 void code_name(const void *address, const char *kind, char *name, size_t size)
 {
-	const char *symbol = NULL, *path, *file;
+	const char *path, *file;
 	struct link_map *module = NULL;
-	struct image image = {0};
-	uint64_t offset, inside = 0;
+	struct code code = {.line = 0};
 	Dl_info info;
 
 	if (!dladdr1(address, &info, (void **)&module, RTLD_DL_LINKMAP) || !module) {
 		snprintf(name, size, "%p (%s)", address, kind);
 		return;
 	}
-	offset = (uintptr_t)address - module->l_addr;
 	/* The name of the program itself may be that of another file by now. */
 	path = *module->l_name ? module->l_name : "/proc/self/exe";
-	if (!map(path, &image)) {
-		symbol = symbol_at(&image, SHT_SYMTAB, offset, &inside);
-		if (!symbol)
-			symbol = symbol_at(&image, SHT_DYNSYM, offset, &inside);
+	look_up(path, module->l_addr, (uintptr_t)address, &code);
+	if (!code.symbol && info.dli_sname) {
+		code.symbol = strdup(info.dli_sname);
+		code.inside = (uintptr_t)address - (uintptr_t)info.dli_saddr;
 	}
-	if (symbol) {
-		name_of_symbol(symbol, line_at(&image, offset), inside, kind, name, size);
+	if (code.symbol) {
+		name_of_symbol(code.symbol, code.line, code.inside, kind, name, size);
 	} else {
 		path = *module->l_name ? module->l_name : program_invocation_name;
 		file = strrchr(path, '/');
 		snprintf(name, size, "%.*s+0x%llx (%s)", (int)size - 64,
-			 file ? file + 1 : path, (unsigned long long)offset, kind);
+			 file ? file + 1 : path,
+			 (unsigned long long)((uintptr_t)address - module->l_addr), kind);
 	}
-	if (image.bytes)
-		munmap((void *)(uintptr_t)image.bytes, image.size);
+	free(code.symbol);
 	dlerror();
 }

@@ -188,8 +188,19 @@ must "without debug information" strip -g "$here/loops" -o "$here/symbols"
 try "a construct has the name of its function and a number" below symbols 'solve;main \(parallel 0\)'
 must "without symbols" strip "$here/loops" -o "$here/stripped"
 try "and with nothing left its place in the file" below stripped 'solve;stripped\+0x[0-9a-f]* \(parallel\)'
-compressed() { objcopy --compress-debug-sections "$here/loops" "$here/compressed" && below compressed 'solve;main \(parallel 0\)'; }
-try "compressed lines are done without" compressed
+compressed() { objcopy --compress-debug-sections "$here/loops" "$here/compressed" && below compressed "solve;main:$main_1 \(parallel\)"; }
+separate() {
+	objcopy --only-keep-debug "$here/loops" "$here/separate.debug" &&
+		strip "$here/loops" -o "$here/separate" &&
+		(cd "$here" && objcopy --add-gnu-debuglink=separate.debug separate) &&
+		below separate "solve;main:$main_1 \(parallel\)"
+}
+if ldconfig -p | grep 'libdw\.so\.1 ' >/dev/null; then
+	try "compressed debug information has lines" compressed
+	try "separate debug information has lines" separate
+else
+	skip "debug information" "libdw1 is not installed"
+fi
 
 cat >"$here/cxx.cc" <<'END'
 #include <cstdio>
