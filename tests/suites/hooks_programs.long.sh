@@ -32,6 +32,15 @@ awk 'BEGIN {
 	for (i = 0; i < 160000; i++)
 		print i % 256, (i * 7) % 256, (i * i) % 256
 }' >"$here/picture.ppm"
+awk 'BEGIN {
+	print 72 "\nwater"
+	for (i = 0; i < 24; i++) {
+		x = i % 4 * 3
+		y = int(i / 4) % 3 * 3
+		z = int(i / 12) * 3
+		print "O", x, y, z "\nH", x + 0.757, y + 0.586, z "\nH", x - 0.757, y + 0.586, z
+	}
+}' >"$here/water.xyz"
 cat >"$here/blas.py" <<'END'
 import numpy
 a = numpy.arange(250000.0).reshape(500, 500) / 250000
@@ -43,9 +52,9 @@ END
 hooked() {
 	local output=$2 name=$1
 	shift 2
-	(cd "$here" && "$@" >out 2>err && mv "$output" "$name.without") || return
+	(cd "$here" && "$@" >out 2>err && mv "$output" "$name.without" && mv err "$name.err") || return
 	(cd "$here" && "$perfmon" run --hooks=openmp,threads -e none -o "$name.csv" -f csv -- "$@" >out 2>err) || return
-	cmp "$here/$output" "$here/$name.without" && nothing cat "$here/err" &&
+	cmp "$here/$output" "$here/$name.without" && cmp "$here/err" "$here/$name.err" &&
 		grep -E '^all,.*\(parallel\)' "$here/$name.csv" | tee "$here/$name.rows" | head -n 20 && [ -s "$here/$name.rows" ]
 }
 program() { # NAME PACKAGE PROGRAM OUTPUT COMMAND...
@@ -58,6 +67,9 @@ program() { # NAME PACKAGE PROGRAM OUTPUT COMMAND...
 program gm graphicsmagick gm picture.miff \
 	gm convert picture.ppm -blur 0x3 -sharpen 0x2 -resize 300x300 +set date:modify +set date:create picture.miff
 program clustalo clustalo clustalo aligned clustalo --threads=2 --force -i sequences -o aligned
+program fasttree fasttree fasttreeMP out fasttreeMP -quiet sequences
+# Fortran.
+program xtb xtb xtb charges xtb water.xyz --gfn 2 --sp --norestart
 if /usr/bin/python3 -c 'import numpy' 2>/dev/null && /usr/bin/python3 -c 'import numpy; numpy.ones((300, 300)) @ numpy.ones((300, 300))
 print(open("/proc/self/maps").read())' | grep libgomp >/dev/null; then
 	program numpy python3-numpy /usr/bin/python3 out /usr/bin/python3 blas.py
