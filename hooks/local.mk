@@ -3,12 +3,21 @@
 # a program may link them. They find libperfmon beside them, wherever both are installed. Their
 # functions may be left by an exception, or by cancellation.
 if HAVE_SHARED
-lib_LTLIBRARIES += libperfmon-openmp.la libperfmon-threads.la
+lib_LTLIBRARIES += libperfmon-mpi-regions.la libperfmon-openmp.la libperfmon-threads.la
 endif
 HOOK_CFLAGS = $(AM_CFLAGS) -fexceptions
 HOOK_CPPFLAGS = -I$(top_srcdir)/include -I$(top_srcdir)
 HOOK_LDFLAGS = $(AM_LDFLAGS) -shared -version-info $(PERFMON_ABI) -no-undefined -Wl,-z,nodelete \
 	-Wl,-rpath,'$$ORIGIN'
+
+# The report of all ranks comes from the same file as libperfmon-mpi's, for any MPI.
+libperfmon_mpi_regions_la_SOURCES = hooks/mpi.c hooks/common/original.c hooks/common/original.h \
+	hooks/mpi/any.c hooks/mpi/any/mpi.h hooks/mpi/calls.h hooks/mpi/libraries.h \
+	src/mpi/finalize.c
+libperfmon_mpi_regions_la_CFLAGS = $(HOOK_CFLAGS)
+libperfmon_mpi_regions_la_CPPFLAGS = $(HOOK_CPPFLAGS) -I$(top_srcdir)/hooks/mpi/any
+libperfmon_mpi_regions_la_LDFLAGS = $(HOOK_LDFLAGS)
+libperfmon_mpi_regions_la_LIBADD = libperfmon.la
 
 libperfmon_openmp_la_SOURCES = hooks/openmp.c \
 	hooks/common/original.c hooks/common/original.h \

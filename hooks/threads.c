@@ -121,19 +121,11 @@ static int is_own(const void *address)
 static __typeof__(pthread_create) *original_create;
 static __typeof__(thrd_create) *original_thrd_create;
 
-/* Finds a function once. Threads that do so at the same time find the same. */
-static void *once(void **original, const char *name)
+static void *once(void **kept, const char *name)
 {
 	static const char *const libraries[] = {"libpthread.so.0", "libc.so.6", NULL};
-	void *found = __atomic_load_n(original, __ATOMIC_RELAXED);
 
-	if (!found) {
-		found = original_find(NULL, name, libraries);
-		if (!found)
-			original_is_missing(name);
-		__atomic_store_n(original, found, __ATOMIC_RELAXED);
-	}
-	return found;
+	return original_once(kept, NULL, name, libraries);
 }
 
 __attribute__((constructor)) static void prepare(void)

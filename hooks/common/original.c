@@ -54,3 +54,17 @@ void original_is_missing(const char *name)
 		name);
 	abort();
 }
+
+void *original_once(void **kept, const void *caller, const char *name,
+		    const char *const *libraries)
+{
+	void *found = __atomic_load_n(kept, __ATOMIC_RELAXED);
+
+	if (__builtin_expect(!found, 0)) {
+		found = original_find(caller, name, libraries);
+		if (!found)
+			original_is_missing(name);
+		__atomic_store_n(kept, found, __ATOMIC_RELAXED);
+	}
+	return found;
+}

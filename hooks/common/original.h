@@ -14,6 +14,11 @@
  */
 void *original_find(const void *caller, const char *name, const char *const *libraries);
 
+/* As original_find(), once: *KEPT keeps the function, and is NULL before. Threads that do so at the
+ * same time find the same. Ends the program if there is none. */
+void *original_once(void **kept, const void *caller, const char *name,
+		    const char *const *libraries);
+
 /* Ends the program: the function NAME is nowhere, and there is no way to go on. */
 __attribute__((noreturn)) void original_is_missing(const char *name);
 

@@ -11,28 +11,34 @@
 #include "cli/common/common.h"
 #include "core/text/text.h"
 
+/* X(name, file, how it is loaded, what it does) */
 #define HOOKS(X)                                                                         \
-	X("openmp", "parallel constructs, tasks and waits of OpenMP programs are "       \
-		    "regions, in all threads of the team")                               \
-	X("threads", "threads are below the regions of the thread that creates them "    \
-		     "(pthread_create, std::thread)")
+	X("mpi", "mpi-regions", preload,                                                 \
+	  "waits and collectives of MPI are regions, and all ranks have one report")     \
+	X("openmp", "openmp", preload,                                                   \
+	  "parallel constructs, tasks and waits of OpenMP programs are regions, in all " \
+	  "threads of the team")                                                         \
+	X("threads", "threads", preload,                                                 \
+	  "threads are below the regions of the thread that creates them "               \
+	  "(pthread_create, std::thread)")
+
+static int preload(const char *file, const char *path);
 
 static const struct {
 	const char *name, *text, *file;
+	int (*load)(const char *file, const char *path);
 } hooks[] = {
-#define HOOK(name, text) {name, text, "libperfmon-" name ".so.0"},
+#define HOOK(name, file, load, text) {name, text, "libperfmon-" file ".so.0", load},
 	HOOKS(HOOK)
 #undef HOOK
 };
 #define HOOK_COUNT (sizeof(hooks) / sizeof(hooks[0]))
 
 static const char names[] =
-#define NAME(name, text) ", " name
+#define NAME(name, file, load, text) ", " name
 	HOOKS(NAME)
 #undef NAME
 	;
-
-static const char variable[] = "LD_PRELOAD";
 
 int hooks_list(void)
 {
@@ -78,38 +84,51 @@ static bool is_preloaded(const char *preloaded, const char *file)
 	return false;
 }
 
-static int load(const char *file)
+/* Sets the variable NAME to TEXT, which may be NULL: memory was missing. */
+static int set(const char *name, const char *text)
 {
-	const char *before = getenv(variable);
-	char path[PATH_MAX], *text;
-	int err;
+	if (text && !setenv(name, text, 1))
+		return 0;
+	cli_complain("run", "%s: %s", name, strerror(ENOMEM));
+	return CLI_FAILED;
+}
+
+static int preload(const char *file, const char *path)
+{
+	const char *before = getenv("LD_PRELOAD");
+	char *text;
+	int status;
 
 	if (before && is_preloaded(before, file))
 		return 0;
-	if (!find(file, path)) {
-		cli_complain("run",
-			     "%s is not installed: build perfmon with shared libraries",
-			     file);
-		return CLI_FAILED;
-	}
-	if (strpbrk(path, ": \t\n")) {
-		cli_complain(
-			"run",
-			"cannot load '%s' into programs: LD_PRELOAD takes no path with "
-			"a colon or a blank: install perfmon into another folder",
-			path);
-		return CLI_FAILED;
-	}
 	/* Behind what is there: the runtime of a sanitizer must be first. */
 	if (asprintf(&text, "%s%s%s", before ? before : "", before && *before ? ":" : "",
 		     path) < 0)
 		text = NULL;
-	err = text ? setenv(variable, text, 1) : -1;
+	status = set("LD_PRELOAD", text);
 	free(text);
-	if (!err)
-		return 0;
-	cli_complain("run", "%s: %s", variable, strerror(ENOMEM));
-	return CLI_FAILED;
+	return status;
+}
+
+static int load(size_t hook)
+{
+	char path[PATH_MAX];
+
+	if (!find(hooks[hook].file, path)) {
+		cli_complain("run",
+			     "%s is not installed: build perfmon with shared libraries",
+			     hooks[hook].file);
+		return CLI_FAILED;
+	}
+	if (strpbrk(path, ":; \t\n")) {
+		cli_complain(
+			"run",
+			"cannot load '%s' into programs: install perfmon into a folder "
+			"whose path has no colon, semicolon or blank",
+			path);
+		return CLI_FAILED;
+	}
+	return hooks[hook].load(hooks[hook].file, path);
 }
 
 int hooks_load(const char *list)
@@ -133,6 +152,6 @@ int hooks_load(const char *list)
 	}
 	for (size_t i = 0; i < HOOK_COUNT && !status; i++)
 		if (chosen[i])
-			status = load(hooks[i].file);
+			status = load(i);
 	return status;
 }
