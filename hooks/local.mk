@@ -3,12 +3,19 @@
 # a program may link them. They find libperfmon beside them, wherever both are installed. Their
 # functions may be left by an exception, or by cancellation.
 if HAVE_SHARED
-lib_LTLIBRARIES += libperfmon-mpi-regions.la libperfmon-openmp.la libperfmon-threads.la
+lib_LTLIBRARIES += libperfmon-likwid.la libperfmon-mpi-regions.la libperfmon-openmp.la \
+	libperfmon-papi-hl.la libperfmon-threads.la
 endif
 HOOK_CFLAGS = $(AM_CFLAGS) -fexceptions
 HOOK_CPPFLAGS = -I$(top_srcdir)/include -I$(top_srcdir)
 HOOK_LDFLAGS = $(AM_LDFLAGS) -shared -version-info $(PERFMON_ABI) -no-undefined -Wl,-z,nodelete \
 	-Wl,-rpath,'$$ORIGIN'
+
+libperfmon_likwid_la_SOURCES = hooks/likwid.c hooks/common/fortran.h hooks/common/original.h
+libperfmon_likwid_la_CFLAGS = $(HOOK_CFLAGS)
+libperfmon_likwid_la_CPPFLAGS = $(HOOK_CPPFLAGS)
+libperfmon_likwid_la_LDFLAGS = $(HOOK_LDFLAGS)
+libperfmon_likwid_la_LIBADD = libperfmon.la
 
 # The report of all ranks comes from the same file as libperfmon-mpi's, for any MPI.
 libperfmon_mpi_regions_la_SOURCES = hooks/mpi.c hooks/common/original.c hooks/common/original.h \
@@ -29,8 +36,23 @@ libperfmon_openmp_la_CPPFLAGS = $(HOOK_CPPFLAGS)
 libperfmon_openmp_la_LDFLAGS = $(HOOK_LDFLAGS)
 libperfmon_openmp_la_LIBADD = libperfmon.la
 
+libperfmon_papi_hl_la_SOURCES = hooks/papi-hl.c hooks/common/fortran.h hooks/common/original.h
+libperfmon_papi_hl_la_CFLAGS = $(HOOK_CFLAGS)
+libperfmon_papi_hl_la_CPPFLAGS = $(HOOK_CPPFLAGS)
+libperfmon_papi_hl_la_LDFLAGS = $(HOOK_LDFLAGS)
+libperfmon_papi_hl_la_LIBADD = libperfmon.la
+
 libperfmon_threads_la_SOURCES = hooks/threads.c hooks/common/original.c hooks/common/original.h
 libperfmon_threads_la_CFLAGS = $(HOOK_CFLAGS)
 libperfmon_threads_la_CPPFLAGS = $(HOOK_CPPFLAGS)
 libperfmon_threads_la_LDFLAGS = $(HOOK_LDFLAGS)
 libperfmon_threads_la_LIBADD = libperfmon.la
+
+# Headers that stand in for those of others. Each has a folder of its own, which pkg-config names.
+likwidincludedir = $(includedir)/perfmon-compat/likwid
+likwidinclude_HEADERS = include/perfmon-compat/likwid/likwid-marker.h \
+	include/perfmon-compat/likwid/likwid.f90 include/perfmon-compat/likwid/likwid.h
+papihlincludedir = $(includedir)/perfmon-compat/papi-hl
+papihlinclude_HEADERS = include/perfmon-compat/papi-hl/f77papi.h \
+	include/perfmon-compat/papi-hl/f90papi.h include/perfmon-compat/papi-hl/fpapi.h \
+	include/perfmon-compat/papi-hl/papi.h

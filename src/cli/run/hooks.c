@@ -13,11 +13,13 @@
 
 /* X(name, file, how it is loaded, what it does) */
 #define HOOKS(X)                                                                         \
+	X("likwid", "likwid", preload, "the marker calls of LIKWID are regions")         \
 	X("mpi", "mpi-regions", preload,                                                 \
 	  "waits and collectives of MPI are regions, and all ranks have one report")     \
 	X("openmp", "openmp", preload,                                                   \
 	  "parallel constructs, tasks and waits of OpenMP programs are regions, in all " \
 	  "threads of the team")                                                         \
+	X("papi-hl", "papi-hl", preload, "the high-level calls of PAPI are regions")     \
 	X("threads", "threads", preload,                                                 \
 	  "threads are below the regions of the thread that creates them "               \
 	  "(pthread_create, std::thread)")
